@@ -1,0 +1,3 @@
+module pressbox
+
+go 1.26
