@@ -1,0 +1,112 @@
+package announce
+
+import (
+	"context"
+	"errors"
+	"iter"
+	"time"
+
+	"pressbox/audio"
+)
+
+// What can go wrong with a request, besides a [*RequestError].
+var (
+	ErrFull      = errors.New("the queue is full")
+	ErrNotFound  = errors.New("no such announcement")
+	ErrEnded     = errors.New("the announcement has already ended")
+	ErrKeyReused = errors.New("the idempotency key was used for another announcement")
+	ErrClosed    = errors.New("announcements cannot be accepted")
+	// ErrSinkLost is what a [Sink] returns, wrapped, when the sound server is
+	// away: the notice is spoken again from its start.
+	ErrSinkLost = errors.New("the sound server is away")
+)
+
+// A Status is where a notice stands. The way is
+// queued → synthesizing → playing → done, or it ends before.
+type Status string
+
+// The statuses of a notice; the last four are ends.
+const (
+	Queued       Status = "queued"
+	Synthesizing Status = "synthesizing"
+	Playing      Status = "playing"
+	Done         Status = "done"
+	Failed       Status = "failed"
+	Cancelled    Status = "cancelled"
+	Expired      Status = "expired"
+)
+
+// Ended says whether nothing more will happen to a notice of this status.
+func (s Status) Ended() bool {
+	switch s {
+	case Done, Failed, Cancelled, Expired:
+		return true
+	default:
+		return false
+	}
+}
+
+// A Request is what a client asks to be said.
+type Request struct {
+	Message string
+	Voice   string        // "" means the default voice
+	Rate    int           // words per minute; 0 means the default rate
+	Urgent  bool          // spoken before the others, at 1.5 times their level
+	TTL     time.Duration // 0 means the default
+	Key     string        // idempotency key; "" means none
+}
+
+// A Notice is an accepted announcement.
+type Notice struct {
+	ID      string
+	Seq     uint64 // order of acceptance, from 1
+	Message string
+	Voice   string
+	Rate    int // words per minute
+	Urgent  bool
+	Created time.Time
+	Expires time.Time
+	Status  Status
+	Error   string    // why it failed
+	Started time.Time // zero until its first sample was played
+	Ended   time.Time // zero until it ended
+}
+
+// An Outbox keeps notices over crashes and power cuts.
+type Outbox interface {
+	// Keep stores n durably before it returns. With a key that was kept in
+	// the last 24 hours it stores nothing and returns the notice kept then,
+	// or ErrKeyReused when that one came of another request.
+	Keep(ctx context.Context, n Notice, key Key) (kept Notice, fresh bool, err error)
+	// Save records the new statuses of notices that were kept, in one
+	// transaction.
+	Save(ctx context.Context, ns ...Notice) error
+	// Load returns the notices that have not ended, in order of acceptance,
+	// and the ended ones that are still remembered, newest first.
+	Load(ctx context.Context) (waiting, ended []Notice, err error)
+}
+
+// A Key makes the repetition of a request harmless.
+type Key struct {
+	Key    string   // as the client sent it; "" means none
+	Digest [32]byte // of the request's body
+}
+
+// A Speaker turns text into sound.
+type Speaker interface {
+	// Voice returns the name under which a voice is installed, the default's
+	// for "", or an error that says which are ([*UnknownVoiceError]).
+	Voice(name string) (string, error)
+	// Speak yields the message's clips in order, each levelled, as they are
+	// made. Every clip has the same rate. It stops at the first error.
+	Speak(ctx context.Context, voice, message string, rate int) iter.Seq2[audio.Clip, error]
+}
+
+// A Sink makes sound heard.
+type Sink interface {
+	// Play plays the clips as they arrive and returns when the last sample
+	// has been heard (clips is then closed and empty). When ctx ends it falls
+	// silent at once and returns ctx's error. An error that wraps ErrSinkLost
+	// means that the sound server went away.
+	Play(ctx context.Context, clips <-chan audio.Clip) error
+}
