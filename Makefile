@@ -1,0 +1,68 @@
+# Pressbox. "make run" to hear it, "make check test" before every commit.
+
+VERSION := $(shell sed -n 's/^\#\# \([0-9][^ ]*\).*/\1/p' CHANGELOG.md | head -n 1)
+LDFLAGS := -s -w -X main.version=$(VERSION)
+GO_FILES := $(shell git ls-files -- '*.go' 2>/dev/null)
+
+# Tools are pinned here, so that go.mod holds only what ships.
+TOOLS      := $(CURDIR)/.build/bin
+LINT       := $(TOOLS)/golangci-lint-v2.15.0
+DEADCODE   := go run golang.org/x/tools/cmd/deadcode@v0.52.0
+GOTESTSUM  := go run gotest.tools/gotestsum@v1.13.0
+
+export ONNXRUNTIME_LIB := $(CURDIR)/bin/libonnxruntime.so
+FUZZTIME   ?= 20s
+
+.PHONY: run build test check bench fuzz test-crash generate fmt lint tools parts clean
+
+run: build ## start the daemon on port 8888, with everything it needs
+	@packaging/run bin/pressbox serve
+
+build: bin/libonnxruntime.so ## bin/pressbox, and ONNX Runtime beside it
+	go build -trimpath -ldflags '$(LDFLAGS)' -o bin/pressbox ./daemon
+
+bin/libonnxruntime.so: packaging/onnxruntime/SHA256SUMS
+	@packaging/onnxruntime/fetch $$(go env GOARCH) $@
+	@touch $@
+
+parts: bin/libonnxruntime.so ## what the tests need beyond Go
+	@packaging/need espeak-ng pulseaudio pulseaudio-utils chromium
+
+test: parts build ## every test, with the race detector and real parts
+	@mkdir -p .build
+	$(GOTESTSUM) --format pkgname-and-test-fails --jsonfile .build/test.json -- -race -timeout 20m ./...
+	@packaging/noskips .build/test.json
+
+test-crash: parts build ## the long kill tests
+	PRESSBOX_CRASH_ROUNDS=200 go test -timeout 60m -run 'Crash|Kill' -v ./store ./daemon
+
+check: lint ## what needs no running: format, vet, lint, floors, dead code, generated files
+	go mod verify
+	go vet ./...
+	go mod tidy -diff
+	go test -count=1 -run 'TestFloors|TestGenerated' ./daemon
+	@out=$$($(DEADCODE) -test ./...); [ -z "$$out" ] || { echo "$$out"; exit 1; }
+
+lint: $(LINT)
+	$(LINT) fmt --diff
+	$(LINT) run
+
+fmt: $(LINT)
+	$(LINT) fmt
+
+$(LINT):
+	@mkdir -p $(TOOLS)
+	GOBIN=$(TOOLS) go install github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0
+	mv $(TOOLS)/golangci-lint $@
+
+generate: ## what is generated from the tables in code
+	go generate ./...
+
+bench: parts build ## the benchmarks, with ratios against a limit or a peer
+	@packaging/bench
+
+fuzz: parts ## every fuzz target for FUZZTIME
+	@packaging/fuzz $(FUZZTIME)
+
+clean:
+	rm -rf bin .build dist
