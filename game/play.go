@@ -1,0 +1,222 @@
+package game
+
+// A Play is one thing that happened between two pitches, told completely: where the batter and each runner ended, which
+// outs were made in which order and how, who is credited and who erred. The zero value is no play; it is refused.
+//
+// A plain out to short: Play{Kind: BattedOut, Ball: Ball{Contact: Ground, Place: "6"}, Outs: [4]Out{{Who: AtBat, At: First,
+// How: BeforeFirst, By: "63"}}}. A play without outs and errors is its Kind and its Runs.
+type Play struct {
+	Kind    Kind     `json:"kind"`
+	Also    Kind     `json:"also,omitzero"`   // second event on the same pitch: a strikeout or a walk with a steal, a wild pitch, …
+	Batter  PlayerID `json:"batter,omitzero"` // who bats; "" means who is due. Another one needs the OutOfTurn flag
+	Flags   Flags    `json:"flags,omitzero"`
+	Ball    Ball     `json:"ball,omitzero"`
+	Runs    [4]Run   `json:"runs"`             // by the base each started from: 0 the batter, then the runners from first, second, third
+	Outs    [4]Out   `json:"outs,omitzero"`    // in the order they were made; ends at the first zero. The fourth only as an appeal that replaces the third
+	Errors  [4]Error `json:"errors,omitzero"`  // in the order they were made; ends at the first zero
+	Touched string   `json:"touched,omitzero"` // digits of the fielders who handled a ball on which nobody was out: "6" of FC6, "7" of a single to left
+	Count   Count    `json:"count,omitzero"`   // before the pitch that ended the play
+	Pitches string   `json:"pitches,omitzero"` // of the whole plate appearance so far, in Retrosheet's letters
+	Notes   string   `json:"notes,omitzero"`   // further Retrosheet modifiers without meaning to the rules: "R6/TH"
+}
+
+// Kind says what a play was. The numbers are those of Retrosheet's event codes, so that the two can be compared.
+type Kind uint8
+
+// The kinds. From StolenBase to FoulError the batter stays at bat.
+const (
+	NoKind    Kind = iota
+	NoPlay         // nothing moved: the count at a dead ball, when someone is replaced in mid-count
+	BattedOut      // a batted ball on which someone is out and no other kind fits: fly-outs, ground-outs, force-outs, double plays
+	Strikeout
+	StolenBase
+	Indifference
+	CaughtStealing
+	_ // a pick-off error, which Retrosheet no longer uses
+	PickOff
+	WildPitch
+	PassedBall
+	Balk
+	OtherAdvance // an advance that nothing else explains
+	FoulError    // a foul fly dropped: the batter bats on
+	Walk
+	IntentionalWalk
+	HitByPitch
+	CatchersInterference // or another fielder's: the batter is awarded first
+	ReachedOnError
+	FieldersChoice // nobody out, or out trying for an extra base; the batter could have been
+	Single
+	Double
+	Triple
+	HomeRun
+)
+
+var staticKinds = vocabulary{
+	"", "no play", "out", "strikeout", "stolen base", "indifference", "caught stealing", "?", "pick-off", "wild pitch",
+	"passed ball", "balk", "other advance", "foul error", "walk", "intentional walk", "hit by pitch", "interference",
+	"error", "fielder's choice", "single", "double", "triple", "home run",
+}
+
+func (k Kind) String() string { return staticKinds.text(uint8(k)) }
+
+// MarshalText writes the kind's name.
+func (k Kind) MarshalText() ([]byte, error) { return []byte(k.String()), nil }
+
+// UnmarshalText reads a kind's name.
+func (k *Kind) UnmarshalText(text []byte) error {
+	i, err := staticKinds.parse("kind of play", text)
+	*k = Kind(i)
+	return err
+}
+
+// Ends reports whether the play ends the batter's turn at bat.
+func (k Kind) Ends() bool { return k == BattedOut || k == Strikeout || k >= Walk }
+
+// Hit reports whether the kind is a safe hit; its bases are k-Single+1.
+func (k Kind) Hit() bool { return k >= Single && k <= HomeRun }
+
+// Batted reports whether the batter put the ball in play.
+func (k Kind) Batted() bool { return k == BattedOut || k >= ReachedOnError }
+
+// A Base is a place of a runner: where he started or where he ended.
+type Base uint8
+
+// AtBat is where the batter starts, HomePlate where a run is scored. As a destination the zero value means "stays".
+const (
+	AtBat Base = iota
+	First
+	Second
+	Third
+	HomePlate
+)
+
+// A Run is what one man on the bases did. The zero value: he stayed where he was, or is in Outs, or there is no one.
+type Run struct {
+	To     Base   `json:"to,omitzero"` // 0 stays, or is out, or for the batter: bats on or was put out
+	Why    Why    `json:"why,omitzero"`
+	Earned Ruling `json:"earned,omitzero"` // of a run scored: 0 lets the Book reconstruct the inning (9.16)
+	RBI    Ruling `json:"rbi,omitzero"`    // of a run scored: 0 lets the Book apply 9.04
+}
+
+// Why says what moved a runner, where it is not simply the play's kind.
+type Why uint8
+
+// The reasons. A runner with an attempt (Stole … PickedOffStealing) who is not in Outs was safe; when caught or picked off and yet
+// safe, an error explains it.
+const (
+	ByPlay            Why = iota // the batted ball, the walk, the balk: the Kind itself
+	Stole                        // is credited with the next base; if he went further, an error explains it
+	Indifferent                  // defensive indifference
+	Caught                       // caught stealing, or would have been but for an error
+	PickedOff                    // off the base he held
+	PickedOffStealing            // picked off going to the next base; counts as caught stealing
+	OnWildPitch                  // beside a strikeout, walk or steal
+	OnPassedBall
+	OnError // an error let him advance to where he is
+	OnThrow // while the defence threw elsewhere
+)
+
+// A Ruling is the scorer's decision on a run.
+type Ruling uint8
+
+// The rulings. TeamOnly: unearned for the team, earned for the relief pitcher (9.16(i)).
+const (
+	ByRule Ruling = iota
+	Yes
+	No
+	TeamOnly
+)
+
+// An Out is one put-out.
+type Out struct {
+	Who Base   `json:"who"` // AtBat or the base he started from
+	At  Base   `json:"at"`  // the base where it was made; 0: in the air, at the plate before he ran, or nowhere
+	How How    `json:"how"`
+	By  string `json:"by"` // the fielders in order, the last has the put-out, the others assists: "643". "" if nobody knows
+}
+
+// How says how an out was made; it decides whether runs on a third out count (5.08(a)).
+type How uint8
+
+// The ways.
+const (
+	NotOut      How = iota
+	Struck          // third strike, caught or not
+	OnFly           // batted ball caught, infield fly, or called out at the plate (foul bunt, batter's interference)
+	BeforeFirst     // batter-runner put out before he touched first
+	Forced          // runner put out at a base he had to leave for
+	Tagged          // runner put out where he was not forced
+	Appealed        // runner out on appeal: left early, missed a base
+	Called          // runner out by rule: interference, struck by the ball, passed another
+)
+
+// Error is a fielding error.
+type Error struct {
+	By    uint8     `json:"by"` // position 1–9; 0 is no error
+	Kind  ErrorKind `json:"kind,omitzero"`
+	Who   Base      `json:"who"`            // the man it helped: AtBat or the base he started from
+	After string    `json:"after,omitzero"` // fielders with an assist before it: "6" of 6E3
+}
+
+// ErrorKind says what went wrong.
+type ErrorKind uint8
+
+// The kinds of error.
+const (
+	Muffed   ErrorKind = iota // the ball in play, or a throw (then After says whose)
+	ThrewBad                  // a bad throw
+)
+
+// Ball is a batted ball.
+type Ball struct {
+	Contact Contact `json:"contact,omitzero"`
+	Place   string  `json:"place,omitzero"` // Retrosheet's zone: "7", "56", "89XD"
+	Force   int8    `json:"force,omitzero"` // -1 soft, 1 hard
+}
+
+// Contact is how a batted ball left the bat.
+type Contact uint8
+
+// The contacts.
+const (
+	NoContact Contact = iota
+	Ground
+	Fly
+	Line
+	Pop
+	BuntGround
+	BuntPop
+	BuntLine
+)
+
+// Bunted reports whether the ball was bunted.
+func (c Contact) Bunted() bool { return c >= BuntGround }
+
+// Flags are facts about a play that the rules or the scorer ask for.
+type Flags uint16
+
+// The flags.
+const (
+	SacrificeHit       Flags = 1 << iota // 9.08(a)
+	SacrificeFly                         // 9.08(d)
+	GroundedIntoDouble                   // 9.02(a)(17): force or reverse-force double play
+	NoDoublePlay                         // two outs, but not in one continuous play (9.11)
+	Foul                                 // a foul ball caught or dropped
+	InfieldFly                           // called
+	Appeal                               // an appeal play
+	BatterInterferes
+	RunnerInterferes
+	GroundRule      // a double by ground rule
+	InsidePark      // a home run inside the park: ends a game like any other hit (9.06(f))
+	OutOfTurn       // Batter is not who was due and nobody appealed (6.03(b)(5))
+	BattedOutOfTurn // the proper batter is out on appeal (6.03(b)(3))
+)
+
+// Has reports whether all flags of g are set.
+func (f Flags) Has(g Flags) bool { return f&g == g }
+
+// Count is balls and strikes.
+type Count struct {
+	Balls   int8 `json:"balls"`
+	Strikes int8 `json:"strikes"`
+}
