@@ -1,0 +1,332 @@
+package audio_test
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"math"
+	"slices"
+	"testing"
+	"testing/iotest"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"pressbox/audio"
+)
+
+func TestClipDuration(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		clip audio.Clip
+		want time.Duration
+	}{
+		{audio.Clip{}, 0},
+		{audio.Clip{Samples: make([]float32, 5)}, 0},
+		{audio.Clip{Rate: 22050, Samples: make([]float32, 11025)}, 500 * time.Millisecond},
+	} {
+		if got := tt.clip.Duration(); got != tt.want {
+			t.Errorf("Duration of %d samples at %d Hz: %v, want %v", len(tt.clip.Samples), tt.clip.Rate, got, tt.want)
+		}
+	}
+}
+
+func TestLimitIsExactBelowTheKnee(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		gain := rapid.Float32Range(0, 4).Draw(t, "gain")
+		s := rapid.Float32Range(-1, 1).Draw(t, "sample")
+		got := []float32{s}
+		audio.Limit(got, gain)
+		if product := s * gain; max(product, -product) <= 0.5 && got[0] != product {
+			t.Fatalf("Limit(%v, %v) = %v, want exactly %v", s, gain, got[0], product)
+		}
+	})
+}
+
+func TestLimitKeepsOrderAndCeiling(t *testing.T) {
+	t.Parallel()
+	ramp := make([]float32, 200_001)
+	for i := range ramp {
+		ramp[i] = float32(i)/10_000 - 10
+	}
+	audio.Limit(ramp, 1)
+	for i := 1; i < len(ramp); i++ {
+		if ramp[i] < ramp[i-1] {
+			t.Fatalf("Limit falls from %v to %v at sample %d", ramp[i-1], ramp[i], i)
+		}
+		if rise := ramp[i] - ramp[i-1]; rise > 1.01e-4 {
+			t.Fatalf("Limit leaps by %v at sample %d", rise, i)
+		}
+	}
+	if last := ramp[len(ramp)-1]; last > audio.Ceiling || last < audio.Ceiling-1e-4 {
+		t.Errorf("the loudest sample is %v, want just up to %v", last, audio.Ceiling)
+	}
+	if ramp[0] != -ramp[len(ramp)-1] {
+		t.Errorf("Limit(-10) = %v and Limit(10) = %v are not each other's mirror", ramp[0], ramp[len(ramp)-1])
+	}
+}
+
+func TestLimitMakesSenseOfNonsense(t *testing.T) {
+	t.Parallel()
+	inf := float32(math.Inf(1))
+	got := []float32{float32(math.NaN()), inf, -inf, math.MaxFloat32}
+	audio.Limit(got, 2)
+	if want := []float32{0, audio.Ceiling, -audio.Ceiling, audio.Ceiling}; !slices.Equal(got, want) {
+		t.Errorf("Limit(NaN, Inf, -Inf, MaxFloat32) = %v, want %v", got, want)
+	}
+}
+
+func TestAnUrgentAnnouncementIsExactlyHalfAsLoudAgain(t *testing.T) {
+	t.Parallel()
+	normal := sine(997, 22050, 22050, 1)
+	audio.Limit(normal, 3) // far beyond the ceiling
+	urgent := slices.Clone(normal)
+	audio.Scale(urgent, audio.UrgentGain)
+	for i := range normal {
+		if want := normal[i] * 1.5; urgent[i] != want || want >= 1 || want <= -1 {
+			t.Fatalf("urgent sample %d is %v, want %v, inside ±1", i, urgent[i], want)
+		}
+	}
+}
+
+func TestScaleStaysInRange(t *testing.T) {
+	t.Parallel()
+	got := []float32{0.5, 0.9, -0.9, float32(math.NaN())}
+	audio.Scale(got, 2)
+	if want := []float32{1, 1, -1, 0}; !slices.Equal(got, want) {
+		t.Errorf("Scale by 2: %v, want %v", got, want)
+	}
+}
+
+func TestLevelsDoNotAllocate(t *testing.T) {
+	samples := sine(440, 22050, 22050, 1)
+	if n := testing.AllocsPerRun(10, func() {
+		audio.Limit(samples, 1.01)
+		audio.Scale(samples, 0.99)
+	}); n != 0 {
+		t.Errorf("Limit and Scale allocate %v times, want never", n)
+	}
+}
+
+// A resampled sine must be the same sine at the other rate, at the same
+// phase: the difference from it is noise.
+func TestResamplerKeepsASine(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		from, to  int
+		frequency float64
+	}{
+		{22050, 24000, 100},
+		{22050, 24000, 1000},
+		{22050, 24000, 9000},
+		{16000, 24000, 6500},
+		{24000, 22050, 9000},
+		{48000, 16000, 6000},
+		{44100, 48000, 18000},
+		{22050, 22050, 9000},
+		{8001, 23999, 3000},
+	} {
+		r, err := audio.NewResampler(tt.from, tt.to)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := r.Flush(r.Append(nil, sine(tt.frequency, tt.from, tt.from, 0.5)))
+		want := sine(tt.frequency, tt.to, tt.to, 0.5)
+		if len(got) != len(want) {
+			t.Errorf("a second from %d to %d Hz: %d samples, want %d", tt.from, tt.to, len(got), len(want))
+			continue
+		}
+		edge := tt.to / 50 // a sine that begins and ends at once has no exact form
+		if snr := ratio(want[edge:len(want)-edge], got[edge:len(got)-edge]); snr < 80 {
+			t.Errorf("%v Hz from %d to %d Hz: %.1f dB above the noise, want at least 80", tt.frequency, tt.from, tt.to, snr)
+		}
+	}
+}
+
+func TestResamplerDropsWhatTheLowerRateCannotHold(t *testing.T) {
+	t.Parallel()
+	r, err := audio.NewResampler(48000, 16000)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := r.Flush(r.Append(nil, sine(9000, 48000, 48000, 0.5)))
+	if loud := slices.Max(got[1000 : len(got)-1000]); loud > 1e-4 {
+		t.Errorf("9 kHz at a rate of 16 kHz: folded back at %v, want below 1e-4", loud)
+	}
+}
+
+func TestResamplerDoesNotCareHowTheStreamIsCut(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		from := rapid.IntRange(4000, 48000).Draw(t, "from")
+		to := rapid.IntRange(4000, 48000).Draw(t, "to")
+		input := sine(1000, from, rapid.IntRange(0, 3000).Draw(t, "length"), 0.9)
+		whole := must(t, from, to)
+		want := whole.Flush(whole.Append(nil, input))
+		pieces := must(t, from, to)
+		got := []float32(nil)
+		for rest := input; len(rest) > 0; {
+			n := rapid.IntRange(1, len(rest)).Draw(t, "cut")
+			got = pieces.Append(got, rest[:n])
+			rest = rest[n:]
+		}
+		got = pieces.Flush(got)
+		if !slices.Equal(got, want) {
+			t.Fatalf("%d samples from %d to %d Hz differ when they come in pieces (%d and %d samples)",
+				len(input), from, to, len(got), len(want))
+		}
+	})
+}
+
+func TestResamplerRefusesOddRates(t *testing.T) {
+	t.Parallel()
+	for _, tt := range [][2]int{{0, 24000}, {22050, -1}, {22050, 1 << 30}} {
+		if _, err := audio.NewResampler(tt[0], tt[1]); err == nil {
+			t.Errorf("NewResampler(%d, %d) succeeds, want an error", tt[0], tt[1])
+		}
+	}
+}
+
+func TestWAVRoundTrip(t *testing.T) {
+	t.Parallel()
+	clip := audio.Clip{Rate: 22050, Samples: append(sine(440, 22050, 999, 0.9), 1, -1, 0)}
+	var file bytes.Buffer
+	if err := audio.WriteWAV(&file, clip); err != nil {
+		t.Fatal(err)
+	}
+	if size := binary.LittleEndian.Uint32(file.Bytes()[4:]); int(size) != file.Len()-8 {
+		t.Errorf("the header says %d bytes follow, %d do", size, file.Len()-8)
+	}
+	stream := audio.AppendS16LE(audio.WAVHeader(clip.Rate), clip.Samples)
+	for name, b := range map[string][]byte{"file": file.Bytes(), "stream": stream} {
+		got, err := audio.DecodeWAV(iotest.OneByteReader(bytes.NewReader(b)))
+		if err != nil || got.Rate != clip.Rate || len(got.Samples) != len(clip.Samples) {
+			t.Fatalf("%s: %d samples at %d Hz, %v; want %d at %d", name, len(got.Samples), got.Rate, err, len(clip.Samples), clip.Rate)
+		}
+		for i, s := range got.Samples {
+			if math.Abs(float64(s-clip.Samples[i])) > 0.51/32767 {
+				t.Fatalf("%s: sample %d is %v, want %v", name, i, s, clip.Samples[i])
+			}
+		}
+	}
+}
+
+func TestDecodeWAVFormats(t *testing.T) {
+	t.Parallel()
+	half := binary.LittleEndian.AppendUint32(nil, math.Float32bits(0.5))
+	for name, tt := range map[string]struct {
+		file []byte
+		want []float32
+	}{
+		"float":            {riff(3, 1, 32, half), []float32{0.5}},
+		"stereo":           {riff(1, 2, 16, []byte{0xFF, 0x7F, 0, 0}), []float32{0.5}},
+		"extensible":       {riff(0xFFFE, 1, 16, []byte{0, 0x80}), []float32{-1}},
+		"a byte too many":  {riff(1, 1, 16, []byte{0, 0, 7}), []float32{0}},
+		"no sample at all": {riff(1, 1, 16, nil), []float32{}},
+	} {
+		got, err := audio.DecodeWAV(bytes.NewReader(tt.file))
+		if err != nil || !slices.Equal(got.Samples, tt.want) {
+			t.Errorf("%s: %v, %v; want %v", name, got.Samples, err, tt.want)
+		}
+	}
+	for name, file := range map[string][]byte{
+		"empty":       nil,
+		"text":        []byte("hello, this is not a WAV file"),
+		"24 bits":     riff(1, 1, 24, nil),
+		"no channels": riff(1, 0, 16, nil),
+		"no data":     riff(1, 1, 16, nil)[:50],
+		"no format":   append([]byte("RIFF\x00\x00\x00\x00WAVEdata\x02\x00\x00\x00"), 0, 0),
+	} {
+		if _, err := audio.DecodeWAV(bytes.NewReader(file)); !errors.Is(err, audio.ErrNotWAV) {
+			t.Errorf("%s: %v, want ErrNotWAV", name, err)
+		}
+	}
+}
+
+func FuzzDecodeWAV(f *testing.F) {
+	f.Add(riff(1, 1, 16, []byte{1, 2, 3, 4}))
+	f.Add(riff(3, 2, 32, make([]byte, 16)))
+	f.Add(riff(0xFFFE, 1, 16, []byte{0, 0x80}))
+	f.Add(audio.WAVHeader(22050))
+	f.Fuzz(func(t *testing.T, file []byte) {
+		clip, err := audio.DecodeWAV(bytes.NewReader(file))
+		if err != nil {
+			if !errors.Is(err, audio.ErrNotWAV) {
+				t.Fatalf("%v is not ErrNotWAV", err)
+			}
+			return
+		}
+		if clip.Rate <= 0 || len(clip.Samples) > len(file)/2 {
+			t.Fatalf("%d samples at %d Hz out of %d bytes", len(clip.Samples), clip.Rate, len(file))
+		}
+		for i, s := range clip.Samples {
+			if !(s >= -1 && s <= 1) {
+				t.Fatalf("sample %d is %v, outside [-1, 1]", i, s)
+			}
+		}
+	})
+}
+
+func BenchmarkLimit(b *testing.B) {
+	samples := sine(440, 22050, 22050, 1)
+	b.SetBytes(int64(4 * len(samples)))
+	for b.Loop() {
+		audio.Limit(samples, 1)
+	}
+}
+
+func BenchmarkResample(b *testing.B) {
+	second := sine(440, 22050, 22050, 0.6)
+	r, err := audio.NewResampler(22050, 24000)
+	if err != nil {
+		b.Fatal(err)
+	}
+	out := make([]float32, 0, 25000)
+	for b.Loop() {
+		out = r.Append(out[:0], second)
+	}
+}
+
+// riff puts a WAV file of 16 kHz together around data; extensible ones hold
+// PCM.
+func riff(tag, channels, bits uint16, data []byte) []byte {
+	file := []byte("RIFF\x00\x00\x00\x00WAVELIST\x03\x00\x00\x00abc\x00fmt \x28\x00\x00\x00")
+	file = binary.LittleEndian.AppendUint16(file, tag)
+	file = binary.LittleEndian.AppendUint16(file, channels)
+	file = binary.LittleEndian.AppendUint32(file, 16000)
+	file = append(file, make([]byte, 6)...)
+	file = binary.LittleEndian.AppendUint16(file, bits)
+	file = append(file, make([]byte, 8)...)
+	file = append(file, 1, 0)
+	file = append(file, make([]byte, 14)...)
+	file = append(file, "data"...)
+	file = binary.LittleEndian.AppendUint32(file, uint32(len(data)))
+	return append(file, data...)
+}
+
+func must(t *rapid.T, from, to int) *audio.Resampler {
+	r, err := audio.NewResampler(from, to)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+func sine(frequency float64, rate, n int, level float64) []float32 {
+	s := make([]float32, n)
+	for i := range s {
+		s[i] = float32(level * math.Sin(2*math.Pi*frequency*float64(i)/float64(rate)))
+	}
+	return s
+}
+
+// ratio returns by how many dB want stands above its difference from got.
+func ratio(want, got []float32) float64 {
+	var signal, noise float64
+	for i := range want {
+		signal += float64(want[i]) * float64(want[i])
+		noise += float64(want[i]-got[i]) * float64(want[i]-got[i])
+	}
+	return 10 * math.Log10(signal/noise)
+}
