@@ -1,0 +1,275 @@
+package voice
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"math"
+	"regexp"
+	"slices"
+	"strings"
+
+	"golang.org/x/text/unicode/norm"
+)
+
+// A PhonemeType says what a voice's phonemes are.
+type PhonemeType string
+
+// The phoneme types that are understood.
+const (
+	Espeak PhonemeType = "espeak" // espeak-ng's IPA
+	Text   PhonemeType = "text"   // the characters themselves
+)
+
+// The phonemes that frame every sequence of ids.
+const (
+	pad = "_"
+	bos = "^"
+	eos = "$"
+)
+
+// A Config is what a voice's .onnx.json says, checked. The keys are those of
+// Piper; phoneme_map, phoneme_silence and unknown ones are ignored.
+type Config struct {
+	SampleRate int    // audio.sample_rate, 8000–48000 a second
+	Quality    string // audio.quality; informative
+	Language   Language
+	Dataset    string // who speaks; informative
+
+	Espeak         string // espeak.voice, such as "en-us"; "" only for Text
+	PhonemeType    PhonemeType
+	Symbols        int                // num_symbols; every id is below it
+	PhonemeIDs     map[string][]int64 // phoneme_id_map, in NFD
+	Speakers       int                // num_speakers, at least 1
+	SpeakerIDs     map[string]int64   // speaker_id_map; may be empty
+	DefaultSpeaker int64
+
+	NoiseScale  float32 // inference.noise_scale, 0.667 when absent
+	LengthScale float32 // inference.length_scale, 1 when absent
+	NoiseW      float32 // inference.noise_w, 0.8 when absent
+
+	HopLength    int    // samples a frame; informative, 256 when absent
+	PiperVersion string // informative
+
+	clusters [][]string // vowel_clusters, longest first
+}
+
+// A Language is what a config says about the language that is spoken; every
+// field may be empty.
+type Language struct {
+	Code        string `json:"code"` // such as "en_US"
+	Family      string `json:"family"`
+	Region      string `json:"region"`
+	NameNative  string `json:"name_native"`
+	NameEnglish string `json:"name_english"`
+	Country     string `json:"country_english"`
+}
+
+// configFile is the file as it is written; pointers tell what is absent.
+type configFile struct {
+	Audio struct {
+		SampleRate *int   `json:"sample_rate"`
+		Quality    string `json:"quality"`
+	} `json:"audio"`
+	Espeak struct {
+		Voice *string `json:"voice"`
+	} `json:"espeak"`
+	PhonemeType    *PhonemeType       `json:"phoneme_type"`
+	NumSymbols     *int               `json:"num_symbols"`
+	NumSpeakers    *int               `json:"num_speakers"`
+	PhonemeIDMap   map[string][]int64 `json:"phoneme_id_map"`
+	SpeakerIDMap   map[string]int64   `json:"speaker_id_map"`
+	DefaultSpeaker int64              `json:"default_speaker_id"`
+	Inference      struct {
+		NoiseScale  *float32 `json:"noise_scale"`
+		LengthScale *float32 `json:"length_scale"`
+		NoiseW      *float32 `json:"noise_w"`
+	} `json:"inference"`
+	VowelClusters [][]string `json:"vowel_clusters"`
+	HopLength     *int       `json:"hop_length"`
+	PiperVersion  string     `json:"piper_version"`
+	Language      Language   `json:"language"`
+	Dataset       string     `json:"dataset"`
+}
+
+// ParseConfig reads a voice's .onnx.json. An error says, in words for whoever
+// installed the voice, everything that is wrong with it.
+func ParseConfig(data []byte) (*Config, error) {
+	var f configFile
+	if err := json.Unmarshal(data, &f); err != nil {
+		return nil, fmt.Errorf("read the voice's config: %w", err)
+	}
+	if missing := f.missing(); len(missing) > 0 {
+		return nil, fmt.Errorf("the voice's config lacks %s", strings.Join(missing, ", "))
+	}
+	c := &Config{
+		SampleRate:     *f.Audio.SampleRate,
+		Quality:        f.Audio.Quality,
+		Language:       f.Language,
+		Dataset:        f.Dataset,
+		Espeak:         or(f.Espeak.Voice, ""),
+		PhonemeType:    or(f.PhonemeType, Espeak),
+		Symbols:        *f.NumSymbols,
+		PhonemeIDs:     decomposed(f.PhonemeIDMap),
+		Speakers:       *f.NumSpeakers,
+		SpeakerIDs:     f.SpeakerIDMap,
+		DefaultSpeaker: f.DefaultSpeaker,
+		NoiseScale:     or(f.Inference.NoiseScale, 0.667),
+		LengthScale:    or(f.Inference.LengthScale, 1),
+		NoiseW:         or(f.Inference.NoiseW, 0.8),
+		HopLength:      or(f.HopLength, 256),
+		PiperVersion:   f.PiperVersion,
+		clusters:       sortedClusters(f.VowelClusters),
+	}
+	if err := errors.Join(c.checkTypes(), c.checkIDs(), c.checkSpeakers(), c.checkScales(), c.checkClusters()); err != nil {
+		return nil, fmt.Errorf("the voice's config is wrong: %w", err)
+	}
+	return c, nil
+}
+
+// missing lists the required keys that the file does not have.
+func (f *configFile) missing() []string {
+	var keys []string
+	need := func(key string, absent bool) {
+		if absent {
+			keys = append(keys, key)
+		}
+	}
+	need("audio.sample_rate", f.Audio.SampleRate == nil)
+	need("espeak.voice", f.Espeak.Voice == nil && or(f.PhonemeType, Espeak) == Espeak)
+	need("num_symbols", f.NumSymbols == nil)
+	need("num_speakers", f.NumSpeakers == nil)
+	need("phoneme_id_map", f.PhonemeIDMap == nil)
+	return keys
+}
+
+// Locale returns the language for rules about text, such as "en-us".
+func (c *Config) Locale() string {
+	if c.Espeak != "" {
+		return c.Espeak
+	}
+	return strings.ToLower(strings.ReplaceAll(c.Language.Code, "_", "-"))
+}
+
+// Samples per second, and how many symbols and speakers a model may have.
+const (
+	minSampleRate, maxSampleRate = 8000, 48000
+	maxSymbols                   = 1 << 16
+	maxSpeakers                  = 1 << 16
+)
+
+// espeakName is what espeak names its voices: it becomes an argument of its
+// command line, so it must not look like an option or a way out of its folder.
+var espeakName = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_-]*(/[A-Za-z0-9][A-Za-z0-9_-]*)*(\+[A-Za-z0-9_-]+)?$`)
+
+func (c *Config) checkTypes() error {
+	var errs []error
+	if c.SampleRate < minSampleRate || c.SampleRate > maxSampleRate {
+		errs = append(errs, fmt.Errorf("audio.sample_rate is %d, want %d to %d", c.SampleRate, minSampleRate, maxSampleRate))
+	}
+	if c.PhonemeType != Espeak && c.PhonemeType != Text {
+		errs = append(errs, fmt.Errorf("phoneme_type is %q, and only %q and %q can be spoken", c.PhonemeType, Espeak, Text))
+	}
+	if c.PhonemeType == Espeak && !espeakName.MatchString(c.Espeak) {
+		errs = append(errs, fmt.Errorf("espeak.voice is %q, want the name of one of espeak's languages, such as en-us", c.Espeak))
+	}
+	return errors.Join(errs...)
+}
+
+func (c *Config) checkIDs() error {
+	if c.Symbols < 1 || c.Symbols > maxSymbols {
+		return fmt.Errorf("num_symbols is %d, want 1 to %d", c.Symbols, maxSymbols)
+	}
+	var errs []error
+	for _, p := range []string{pad, bos, eos} {
+		if len(c.PhonemeIDs[p]) == 0 {
+			errs = append(errs, fmt.Errorf("phoneme_id_map has no %q", p))
+		}
+	}
+	for _, p := range slices.Sorted(maps.Keys(c.PhonemeIDs)) {
+		for _, id := range c.PhonemeIDs[p] {
+			if id < 0 || id >= int64(c.Symbols) {
+				errs = append(errs, fmt.Errorf("phoneme_id_map gives %q the id %d, but num_symbols is %d", p, id, c.Symbols))
+			}
+		}
+	}
+	return errors.Join(errs...)
+}
+
+func (c *Config) checkSpeakers() error {
+	if c.Speakers < 1 || c.Speakers > maxSpeakers {
+		return fmt.Errorf("num_speakers is %d, want 1 to %d", c.Speakers, maxSpeakers)
+	}
+	var errs []error
+	if c.DefaultSpeaker < 0 || c.DefaultSpeaker >= int64(c.Speakers) {
+		errs = append(errs, fmt.Errorf("default_speaker_id is %d, but num_speakers is %d", c.DefaultSpeaker, c.Speakers))
+	}
+	for _, name := range slices.Sorted(maps.Keys(c.SpeakerIDs)) {
+		if id := c.SpeakerIDs[name]; id < 0 || id >= int64(c.Speakers) {
+			errs = append(errs, fmt.Errorf("speaker_id_map gives %q the id %d, but num_speakers is %d", name, id, c.Speakers))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+func (c *Config) checkScales() error {
+	var errs []error
+	// A length scale far from 1 is a unit mistaken, and would make hours of sound.
+	if c.LengthScale < 0.1 || c.LengthScale > 10 {
+		errs = append(errs, fmt.Errorf("inference.length_scale is %g, want 0.1 to 10", c.LengthScale))
+	}
+	if c.NoiseScale < 0 || c.NoiseScale > 10 {
+		errs = append(errs, fmt.Errorf("inference.noise_scale is %g, want 0 to 10", c.NoiseScale))
+	}
+	if c.NoiseW < 0 || c.NoiseW > 10 {
+		errs = append(errs, fmt.Errorf("inference.noise_w is %g, want 0 to 10", c.NoiseW))
+	}
+	if c.HopLength < 1 || c.HopLength > math.MaxInt16 {
+		errs = append(errs, fmt.Errorf("hop_length is %d, want 1 to %d", c.HopLength, math.MaxInt16))
+	}
+	return errors.Join(errs...)
+}
+
+func (c *Config) checkClusters() error {
+	var errs []error
+	for _, cluster := range c.clusters {
+		merged := strings.Join(cluster, "")
+		if len(c.PhonemeIDs[merged]) == 0 {
+			errs = append(errs, fmt.Errorf("vowel_clusters makes %q, for which phoneme_id_map has no id", merged))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// decomposed returns ids with its keys in NFD, as phonemes are.
+func decomposed(ids map[string][]int64) map[string][]int64 {
+	out := make(map[string][]int64, len(ids))
+	for _, p := range slices.Sorted(maps.Keys(ids)) {
+		if d := norm.NFD.String(p); d == p || len(ids[d]) == 0 {
+			out[d] = ids[p]
+		}
+	}
+	return out
+}
+
+// sortedClusters returns the clusters of phonemes in NFD, longest first.
+func sortedClusters(clusters [][]string) [][]string {
+	var out [][]string
+	for _, cluster := range clusters {
+		phonemes := codepoints(norm.NFD.String(strings.Join(cluster, "")))
+		if len(phonemes) > 1 {
+			out = append(out, phonemes)
+		}
+	}
+	slices.SortStableFunc(out, func(a, b []string) int { return len(b) - len(a) })
+	return out
+}
+
+// or returns what p points at, or otherwise when p is nil.
+func or[T any](p *T, otherwise T) T {
+	if p == nil {
+		return otherwise
+	}
+	return *p
+}

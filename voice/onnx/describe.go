@@ -1,0 +1,94 @@
+package onnx
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	ort "github.com/yalue/onnxruntime_go"
+
+	"pressbox/voice"
+)
+
+// The inputs of Piper's models.
+const (
+	inputIDs     = "input"
+	inputLengths = "input_lengths"
+	inputScales  = "scales"
+	inputSpeaker = "sid"
+)
+
+// describe returns the names of the model's inputs and of its output of
+// samples, all of them of the right types. It opens the file without
+// optimising it, so it costs little.
+func describe(path string) (inputs []string, output string, err error) {
+	options, err := ort.NewSessionOptions()
+	if err != nil {
+		return nil, "", err
+	}
+	defer options.Destroy() //nolint:errcheck // it fails only when called twice
+	if err := errors.Join(
+		options.SetGraphOptimizationLevel(ort.GraphOptimizationLevelDisableAll),
+		options.SetIntraOpNumThreads(1),
+		options.SetLogSeverityLevel(ort.LoggingLevelFatal),
+	); err != nil {
+		return nil, "", err
+	}
+	ins, outs, err := ort.GetInputOutputInfoWithOptions(path, options)
+	if err != nil {
+		return nil, "", err
+	}
+	for _, in := range ins {
+		if err := checkInput(in); err != nil {
+			return nil, "", err
+		}
+		inputs = append(inputs, in.Name)
+	}
+	output, err = samplesOf(outs)
+	return inputs, output, err
+}
+
+// checkInput says whether in is an input that a Piper voice has.
+func checkInput(in ort.InputOutputInfo) error {
+	var want ort.TensorElementDataType
+	switch in.Name {
+	case inputIDs, inputLengths, inputSpeaker:
+		want = ort.TensorElementDataTypeInt64
+	case inputScales:
+		want = ort.TensorElementDataTypeFloat
+	default:
+		return fmt.Errorf("the model wants an input %q, which Piper's voices do not have", in.Name)
+	}
+	if in.OrtValueType != ort.ONNXTypeTensor || in.DataType != want {
+		return fmt.Errorf("the model's input %q is of type %s, want %s", in.Name, in.DataType, want)
+	}
+	return nil
+}
+
+// samplesOf returns the output that holds the samples: the one called
+// "output", or else the first.
+func samplesOf(outs []ort.InputOutputInfo) (string, error) {
+	if len(outs) == 0 {
+		return "", errors.New("the model has no output")
+	}
+	i := max(0, slices.IndexFunc(outs, func(o ort.InputOutputInfo) bool { return o.Name == "output" }))
+	if o := outs[i]; o.OrtValueType != ort.ONNXTypeTensor || o.DataType != ort.TensorElementDataTypeFloat {
+		return "", fmt.Errorf("the model's output %q is of type %s, want %s", o.Name, o.DataType,
+			ort.TensorElementDataType(ort.TensorElementDataTypeFloat))
+	}
+	return outs[i].Name, nil
+}
+
+// checkInputs says whether the inputs are all that the config calls for.
+func checkInputs(inputs []string, config *voice.Config) error {
+	need := []string{inputIDs, inputLengths, inputScales}
+	if config.Speakers > 1 {
+		need = append(need, inputSpeaker)
+	}
+	for _, name := range need {
+		if !slices.Contains(inputs, name) {
+			return fmt.Errorf("the model has no input %q, which Piper's voices have", name)
+		}
+	}
+	return nil
+}

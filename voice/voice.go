@@ -1,0 +1,131 @@
+// Package voice turns text into speech with a voice in Piper's format: text →
+// clauses → phonemes → ids → samples.
+//
+// One law: nothing is made before it is needed. A message is cut into pieces
+// of speech, and each piece is phonemized and inferred only when the one
+// before has been handed over; so the first sample comes after the first
+// clause, however long the message is.
+//
+// The package knows the order of the steps and the arithmetic between them.
+// What speaks to the outside is declared here and lives elsewhere: a
+// [Phonemizer] (voice/espeak) and a [Model] (voice/onnx).
+package voice
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"math"
+	"time"
+
+	"pressbox/audio"
+)
+
+// Pause is the silence between two sentences.
+const Pause = 200 * time.Millisecond
+
+// A Phonemizer says how words sound.
+type Phonemizer interface {
+	// Phonemes returns the IPA of one clause, which has no line breaks and no
+	// closing mark, as espeak-ng prints it; lang is espeak's name of the
+	// language. A clause that is not spoken has no phonemes and no error.
+	Phonemes(ctx context.Context, lang, clause string) (string, error)
+}
+
+// A Model turns phoneme ids into samples. It may be used concurrently.
+type Model interface {
+	// Infer returns the samples of one piece of speech, for the caller to
+	// keep and change. It ends early, with ctx's error, when ctx does.
+	Infer(ctx context.Context, in Input) ([]float32, error)
+	// Close frees the model; no Infer may be running.
+	Close() error
+}
+
+// An Input is what a model is run with, named as the tensors of Piper's models.
+type Input struct {
+	IDs         []int64 // "input", and its length is "input_lengths"
+	NoiseScale  float32 // the first of "scales": breath
+	LengthScale float32 // the second: above 1 is slower
+	NoiseW      float32 // the third: how much lengths vary by chance
+	Speaker     int64   // "sid", for models of several speakers
+}
+
+// ErrNoSpeech says that a message has nothing that this voice can speak.
+var ErrNoSpeech = errors.New("the message has nothing that this voice can speak")
+
+// A Voice is a model with all that is needed to speak with it. It may be used
+// concurrently.
+type Voice struct {
+	Config      *Config
+	Phonemizer  Phonemizer
+	Model       Model
+	Calibration Calibration
+	Speaker     int64 // below Config.Speakers
+	// Missing is told of phonemes that the voice has no id for, each time
+	// they are met; they are left out. Nil means that nobody wants to know.
+	Missing func(phoneme string)
+}
+
+// Speak yields the clips of a message in order, as they are made: at rate
+// words per minute, levelled by [Calibration.Gain] and audio.Limit, with a
+// [Pause] between sentences. The clips are the caller's to keep and change.
+// It stops at the first error, which is ctx's when ctx ended.
+func (v *Voice) Speak(ctx context.Context, text string, rate int) iter.Seq2[audio.Clip, error] {
+	return func(yield func(audio.Clip, error) bool) {
+		script := newScript(text)
+		scale := v.Calibration.scale(script.measure(), rate)
+		spoken := false
+		for piece := range script.pieces() {
+			samples, err := v.infer(ctx, piece, float32(scale))
+			if err != nil {
+				yield(audio.Clip{}, err)
+				return
+			}
+			if samples == nil {
+				continue
+			}
+			if spoken && piece.opens && !yield(v.silence(Pause), nil) {
+				return
+			}
+			spoken = true
+			audio.Limit(samples, v.Calibration.gain())
+			if !yield(audio.Clip{Rate: v.Config.SampleRate, Samples: samples}, nil) {
+				return
+			}
+		}
+		if !spoken {
+			yield(audio.Clip{}, ErrNoSpeech)
+		}
+	}
+}
+
+// infer makes the samples of one piece, nil when nothing in it can be spoken.
+// scale multiplies the voice's own length scale.
+func (v *Voice) infer(ctx context.Context, p piece, scale float32) ([]float32, error) {
+	phonemes, err := v.phonemes(ctx, p)
+	if err != nil {
+		return nil, err
+	}
+	ids := v.ids(phonemes)
+	if ids == nil {
+		return nil, nil
+	}
+	samples, err := v.Model.Infer(ctx, Input{
+		IDs:         ids,
+		NoiseScale:  v.Config.NoiseScale,
+		LengthScale: v.Config.LengthScale * scale,
+		NoiseW:      v.Config.NoiseW,
+		Speaker:     v.Speaker,
+	})
+	if err != nil {
+		return nil, fmt.Errorf("infer %d phoneme ids: %w", len(ids), err)
+	}
+	return samples, nil
+}
+
+// silence returns d of it at the voice's rate, to the nearest sample.
+func (v *Voice) silence(d time.Duration) audio.Clip {
+	n := int(math.Round(d.Seconds() * float64(v.Config.SampleRate)))
+	return audio.Clip{Rate: v.Config.SampleRate, Samples: make([]float32, n)}
+}
