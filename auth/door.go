@@ -1,0 +1,283 @@
+package auth
+
+import (
+	"context"
+	"crypto/subtle"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/url"
+	"time"
+)
+
+// A Flow is what the provider is asked with, and asked again when its code is
+// exchanged.
+type Flow struct {
+	State    string // handed to the browser and back
+	Verifier string // PKCE, RFC 7636; never leaves the server but in the exchange
+	Nonce    string // OpenID Connect's, checked in the ID token
+	Redirect string // redirect URI: the same in both requests
+}
+
+// An Identity is who a provider says somebody is. Provider, Issuer and Subject
+// together never change hands; Name is for display and may.
+type Identity struct {
+	Provider string // "discord", "local", …
+	Issuer   string // "" where the provider has none
+	Subject  string
+	Name     string
+}
+
+// A Provider is an external identity provider, or the appliance's own accounts.
+// Its errors are [Refusal]s where the client can be told more than
+// [CodeServerError].
+type Provider interface {
+	// Authorize is the address to which the browser is sent.
+	Authorize(ctx context.Context, flow Flow) (string, error)
+	// Issuer is how the provider names itself in callbacks (RFC 9207), and
+	// whether it always does; "" means that it does not say.
+	Issuer(ctx context.Context) (issuer string, always bool, err error)
+	// Identify exchanges a code, asks whose it is, and forgets the tokens.
+	Identify(ctx context.Context, flow Flow, code string) (Identity, error)
+}
+
+// A State is a flow under way. It is kept under the hash of its state value,
+// taken by the first callback that names it, and bound to the browser by the
+// hash of a cookie (RFC 9700 §2.1).
+type State struct {
+	Provider string  `json:"provider"`
+	Verifier string  `json:"verifier"`
+	Nonce    string  `json:"nonce"`
+	Redirect string  `json:"redirect"`
+	Return   string  `json:"return,omitempty"` // path in the client; "" is its default
+	Invite   Hash    `json:"invite"`           // zero: none was presented
+	Binding  Hash    `json:"binding"`
+	Made     Instant `json:"made"`
+}
+
+// A SignUp says whether an identity that is new here becomes an account.
+type SignUp string
+
+// The ways of signing up.
+const (
+	SignUpOpen   SignUp = "open"
+	SignUpInvite SignUp = "invite" // with an invite, which is used up
+	SignUpClosed SignUp = "closed"
+)
+
+// Door lets people in. Its fields are set before use and not changed after.
+type Door struct {
+	Provider Provider
+	Name     string // the provider's: part of every identity and of every state
+	SignUp   SignUp // who becomes an account; the local provider has asked before
+	Book     *Book
+	Log      *slog.Logger
+}
+
+// A Start is what a browser asks for when it begins to sign in.
+type Start struct {
+	Redirect string // redirect URI
+	Return   string // where to go in the client afterwards; see [ReturnPath]
+	Invite   string // "" means none
+}
+
+// A Begun flow: where to send the browser, and the cookie that binds it.
+type Begun struct {
+	URL     string
+	State   string // its first characters name the cookie
+	Binding string // the cookie's value, secret
+}
+
+// Begin starts a flow.
+func (d *Door) Begin(ctx context.Context, s Start) (Begun, error) {
+	flow := Flow{State: Secret(), Verifier: Secret(), Nonce: Secret(), Redirect: s.Redirect}
+	begun := Begun{State: flow.State, Binding: Secret()}
+	to, err := d.Provider.Authorize(ctx, flow)
+	if err != nil {
+		return Begun{}, fmt.Errorf("ask %s for a sign-in: %w", d.Name, err)
+	}
+	begun.URL = to
+	state := State{
+		Provider: d.Name,
+		Verifier: flow.Verifier,
+		Nonce:    flow.Nonce,
+		Redirect: flow.Redirect,
+		Return:   ReturnPath(s.Return),
+		Binding:  HashOf(begun.Binding),
+		Made:     d.Book.clock.Now(),
+	}
+	if invite, ok := ParseToken(s.Invite); ok {
+		state.Invite = invite.Hash()
+	}
+	if err := d.Book.keepState(ctx, HashOf(flow.State), state); err != nil {
+		return Begun{}, fmt.Errorf("keep a sign-in begun: %w", err)
+	}
+	return begun, nil
+}
+
+// A Callback is what a browser brings back from the provider.
+type Callback struct {
+	State  string
+	Code   string
+	Issuer string // "" means that none was given
+	Error  string // "" means success
+
+	Binding  string  // the flow's cookie; "" means that there is none
+	Replaces []Token // of the session that this browser had
+	Device   Device
+}
+
+// ParseCallback reads a callback's query. A parameter given twice is refused
+// (RFC 6749 §3.1), as is one of absurd length.
+func ParseCallback(q url.Values) (Callback, error) {
+	var c Callback
+	for name, field := range map[string]*string{
+		"state": &c.State, "code": &c.Code, "iss": &c.Issuer, "error": &c.Error,
+	} {
+		values := q[name]
+		if len(values) > 1 {
+			return Callback{}, &Refusal{CodeInvalidState, fmt.Errorf("%s is given %d times", name, len(values))}
+		}
+		if len(values) == 1 {
+			*field = values[0]
+		}
+		if len(*field) > maxParam {
+			return Callback{}, &Refusal{CodeInvalidState, fmt.Errorf("%s is %d bytes long", name, len(*field))}
+		}
+	}
+	return c, nil
+}
+
+// maxParam bounds a callback's parameter, in bytes. The longest codes in use
+// are under a thousand.
+const maxParam = 4096
+
+// Granted is a sign-in that succeeded.
+type Granted struct {
+	Pair
+	Account Account
+	Return  string // path in the client; "" is its default
+}
+
+// Finish ends a flow. The state is consumed before anything else, whatever
+// becomes of the rest; then, in this order, its age, the browser, the issuer,
+// the provider's error and its code are judged.
+func (d *Door) Finish(ctx context.Context, c Callback) (Granted, error) {
+	granted, err := d.finish(ctx, c)
+	if err != nil {
+		d.Log.Info("sign-in refused", "provider", d.Name, "code", CodeOf(err), "error", err)
+		return Granted{}, err
+	}
+	d.Log.Info("signed in", "provider", d.Name, "account", granted.Account.ID, "network", c.Device.Network)
+	return granted, nil
+}
+
+func (d *Door) finish(ctx context.Context, c Callback) (Granted, error) {
+	state, err := d.Book.takeState(ctx, HashOf(c.State))
+	if err != nil {
+		return Granted{}, err
+	}
+	if err := d.judge(ctx, state, c); err != nil {
+		return Granted{}, err
+	}
+	flow := Flow{State: c.State, Verifier: state.Verifier, Nonce: state.Nonce, Redirect: state.Redirect}
+	who, err := d.Provider.Identify(ctx, flow, c.Code)
+	if err != nil {
+		return Granted{}, fmt.Errorf("identify by %s: %w", d.Name, err)
+	}
+	if who.Subject == "" {
+		return Granted{}, &Refusal{CodeUserinfoFailed, errors.New("the subject is empty")}
+	}
+	granted, err := d.Book.admit(ctx, entry{
+		who: who, signUp: d.SignUp, invite: state.Invite, device: c.Device, replaces: c.Replaces,
+	})
+	granted.Return = state.Return
+	return granted, err
+}
+
+// judge says whether this callback may finish this flow.
+func (d *Door) judge(ctx context.Context, s State, c Callback) error {
+	bound := HashOf(c.Binding)
+	switch {
+	case s.Provider != d.Name:
+		return &Refusal{CodeInvalidState, fmt.Errorf("begun with %q", s.Provider)}
+	case d.Book.clock.Age(s.Made) > StateTTL:
+		return &Refusal{CodeStateExpired, nil}
+	case c.Binding == "" || subtle.ConstantTimeCompare(bound[:], s.Binding[:]) == 0:
+		return &Refusal{CodeBrowserMismatch, nil}
+	}
+	if err := d.judgeIssuer(ctx, c.Issuer); err != nil {
+		return err
+	}
+	switch c.Error {
+	case "":
+	case "access_denied", "login_required", "consent_required", "interaction_required":
+		return &Refusal{CodeAccessDenied, nil}
+	default:
+		return &Refusal{CodeProviderError, fmt.Errorf("the provider says %q", c.Error)}
+	}
+	if c.Code == "" {
+		return &Refusal{CodeProviderError, errors.New("neither a code nor an error")}
+	}
+	return nil
+}
+
+// judgeIssuer is the defence against mix-up (RFC 9207 §2.4).
+func (d *Door) judgeIssuer(ctx context.Context, got string) error {
+	want, always, err := d.Provider.Issuer(ctx)
+	if err != nil {
+		return fmt.Errorf("learn the issuer: %w", err)
+	}
+	if got == want || want == "" || got == "" && !always {
+		return nil
+	}
+	return &Refusal{CodeIssuerMismatch, fmt.Errorf("the answer is from %q, want %q", got, want)}
+}
+
+// keepState keeps a flow; the oldest of too many gives way.
+func (b *Book) keepState(ctx context.Context, key Hash, s State) error {
+	return b.keeper.Update(ctx, func(tx Tx) error {
+		var oldest string
+		var n int
+		var age time.Duration
+		err := each(tx, tableState, nil, func(key string, s State) error {
+			if a := b.clock.Age(s.Made); n == 0 || a > age {
+				oldest, age = key, a
+			}
+			n++
+			return nil
+		})
+		if err == nil && n >= MaxStates {
+			err = tx.Delete(tableState, []byte(oldest))
+		}
+		if err != nil {
+			return err
+		}
+		return put(tx, tableState, key[:], s)
+	})
+}
+
+// takeState reads a flow and deletes it, so that of several callbacks with one
+// state a single one gets it. An unknown state costs no write.
+func (b *Book) takeState(ctx context.Context, key Hash) (s State, err error) {
+	look := func(tx Tx) (err error) {
+		s, err = get[State](tx, tableState, key[:])
+		return err
+	}
+	err = b.keeper.View(ctx, look)
+	if err == nil {
+		err = b.keeper.Update(ctx, func(tx Tx) error {
+			if err := look(tx); err != nil {
+				return err
+			}
+			return tx.Delete(tableState, key[:])
+		})
+	}
+	if errors.Is(err, ErrNotFound) {
+		return State{}, &Refusal{CodeInvalidState, nil}
+	}
+	if err != nil {
+		return State{}, fmt.Errorf("take a sign-in begun: %w", err)
+	}
+	return s, nil
+}

@@ -1,0 +1,160 @@
+package auth
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+	"unicode/utf8"
+
+	"golang.org/x/text/secure/precis"
+)
+
+// Local is the name of the provider whose accounts the appliance keeps itself.
+const Local = "local"
+
+// A Login is the name and passphrase of one of the appliance's own accounts.
+type Login struct {
+	Name    string    `json:"name"`    // as its owner writes it
+	Subject string    `json:"subject"` // random: a name may be given away again, this never
+	Hash    string    `json:"hash"`    // of the passphrase, in PHC's notation
+	Made    time.Time `json:"made"`
+}
+
+// MaxName is the longest name, in characters.
+const MaxName = 40
+
+// CanonicalName is the one spelling under which a name is looked up, throttled
+// and taken: RFC 8266 nicknames, so that neither case, nor width, nor spacing
+// makes another name. It says ok = false of what cannot be a name.
+func CanonicalName(name string) (canonical string, ok bool) {
+	if !utf8.ValidString(name) || utf8.RuneCountInString(name) > MaxName {
+		return "", false
+	}
+	canonical, err := precis.Nickname.CompareKey(name)
+	return canonical, err == nil && canonical != ""
+}
+
+// Logins are the names and passphrases that the appliance keeps.
+type Logins struct{ book *Book }
+
+// Logins are the book's own accounts' names and passphrases.
+func (b *Book) Logins() *Logins { return &Logins{b} }
+
+// Find is the login of a name in any spelling, or [ErrNotFound].
+func (l *Logins) Find(ctx context.Context, name string) (login Login, err error) {
+	key, ok := CanonicalName(name)
+	if !ok {
+		return Login{}, ErrNotFound
+	}
+	err = l.book.keeper.View(ctx, func(tx Tx) (err error) {
+		login, err = get[Login](tx, tableLocal, []byte(key))
+		return err
+	})
+	return login, err
+}
+
+// Create takes a name. Errors: [ErrNameTaken], [ErrNotFound] for what cannot be
+// a name, [ErrNotInvited] when policy or invite forbid it. The invite is used
+// up in the transaction that takes the name.
+func (l *Logins) Create(ctx context.Context, login Login, policy SignUp, invite string) error {
+	key, ok := CanonicalName(login.Name)
+	if !ok {
+		return ErrNotFound
+	}
+	e := entry{signUp: policy}
+	if t, ok := ParseToken(invite); ok {
+		e.invite = t.Hash()
+	}
+	login.Made = l.book.clock.Wall()
+	err := l.book.keeper.Update(ctx, func(tx Tx) error {
+		if tx.Get(tableLocal, []byte(key)) != nil {
+			return ErrNameTaken
+		}
+		if err := l.book.allow(tx, e); err != nil {
+			return err
+		}
+		return put(tx, tableLocal, []byte(key), login)
+	})
+	if CodeOf(err) == CodeNotInvited {
+		return ErrNotInvited
+	}
+	if err != nil {
+		return fmt.Errorf("take the name: %w", err)
+	}
+	return nil
+}
+
+// Rehash keeps another hash for a name whose present hash is old.
+// [ErrNotFound] says that the hash is another by now, or the name gone.
+func (l *Logins) Rehash(ctx context.Context, name, old, hash string) error {
+	key, _ := CanonicalName(name)
+	return l.book.keeper.Update(ctx, func(tx Tx) error {
+		login, err := get[Login](tx, tableLocal, []byte(key))
+		if err != nil {
+			return err
+		}
+		if login.Hash != old {
+			return ErrNotFound
+		}
+		login.Hash = hash
+		return put(tx, tableLocal, []byte(key), login)
+	})
+}
+
+// Account is the account of a login, or [ErrNotFound] when it has never been
+// signed in with.
+func (l *Logins) Account(ctx context.Context, login Login) (account Account, err error) {
+	key := identityKey(Identity{Provider: Local, Issuer: LocalIssuer, Subject: login.Subject})
+	err = l.book.keeper.View(ctx, func(tx Tx) error {
+		id, err := get[string](tx, tableIdentity, key)
+		if err == nil {
+			account, err = get[Account](tx, tableUser, []byte(id))
+		}
+		return err
+	})
+	return account, err
+}
+
+// LocalIssuer is how the appliance's own provider names itself in callbacks.
+const LocalIssuer = "pressbox"
+
+// forgetLogin removes the login of an identity, if it has one here.
+func forgetLogin(tx Tx, who Identity) error {
+	if who.Provider != Local {
+		return nil
+	}
+	return sweep(tx, tableLocal, nil, func(_ string, l Login) bool { return l.Subject == who.Subject })
+}
+
+// invite is an invite as it is kept.
+type invite struct {
+	Made Instant `json:"made"`
+}
+
+// Invite makes an invite: one account may be made with it, within
+// [InviteTTL].
+func (b *Book) Invite(ctx context.Context) (Token, error) {
+	t := NewToken(KindInvite)
+	hash := t.Hash()
+	err := b.keeper.Update(ctx, func(tx Tx) error {
+		return put(tx, tableInvite, hash[:], invite{b.clock.Now()})
+	})
+	if err != nil {
+		return Token{}, fmt.Errorf("make an invite: %w", err)
+	}
+	b.log.Info("invite made")
+	return t, nil
+}
+
+// useInvite uses an invite up, or is [ErrNotInvited].
+func (b *Book) useInvite(tx Tx, hash Hash) error {
+	i, err := get[invite](tx, tableInvite, hash[:])
+	if errors.Is(err, ErrNotFound) || err == nil && b.clock.Age(i.Made) > InviteTTL {
+		return ErrNotInvited
+	}
+	if err != nil {
+		return err
+	}
+	return tx.Delete(tableInvite, hash[:])
+}
