@@ -1,5 +1,10 @@
 package game
 
+import (
+	"fmt"
+	"strings"
+)
+
 // A Lineup is the card a manager hands in before the game. With a designated hitter either one of the nine is DH and the
 // pitcher is not among them, or that one is the pitcher himself (two-way, 5.11(b)). Without, the pitcher bats at P.
 type Lineup struct {
@@ -15,10 +20,137 @@ type Slot struct {
 
 // A Violation is one thing wrong with a line-up.
 type Violation struct {
-	Path   string `json:"path"` // JSON pointer into the line-up: "/batting_order/3/position"
-	Code   string `json:"code"`
-	Detail string `json:"detail"`
+	Path   string        `json:"path"` // JSON pointer into the line-up: "/batting_order/3/position"
+	Code   ViolationCode `json:"code"`
+	Detail string        `json:"detail"` // for people
+}
+
+// A ViolationCode names a kind of violation, for programs.
+type ViolationCode string
+
+// The violations.
+const (
+	NotNine          ViolationCode = "not_nine"             // the order has not nine entries
+	NoSuchPosition   ViolationCode = "no_such_position"     // neither one of the nine fielders nor DH
+	PositionTwice    ViolationCode = "position_twice"       // held by an earlier entry
+	PositionEmpty    ViolationCode = "position_empty"       // held by nobody
+	PlayerTwice      ViolationCode = "player_twice"         // bats in an earlier entry
+	NotOnRoster      ViolationCode = "not_on_roster"        // the club has no such player
+	DHNotAllowed     ViolationCode = "dh_not_allowed"       // the game is played without
+	DHWithPitcher    ViolationCode = "dh_with_pitcher"      // DH together with a P entry
+	PitcherNotInside ViolationCode = "pitcher_not_in_order" // no DH, and pitcher_id does not bat
+	PitcherDiffers   ViolationCode = "pitcher_differs"      // the P entry is not pitcher_id
+	PitcherElsewhere ViolationCode = "pitcher_elsewhere"    // pitcher_id bats at a fielder's position
+	CannotPitch      ViolationCode = "cannot_pitch"         // pitcher_id has no pitching role
+)
+
+// LineupError holds what is wrong with a line-up.
+type LineupError struct {
+	Side       Side
+	Violations []Violation
+}
+
+func (e *LineupError) Error() string {
+	said := make([]string, len(e.Violations))
+	for i, v := range e.Violations {
+		said[i] = v.Path + ": " + v.Detail
+	}
+	return fmt.Sprintf("%s line-up: %s", e.Side, strings.Join(said, "; "))
 }
 
 // Check returns everything that is wrong with the line-up for a game of the club, nil if nothing is.
-func (l Lineup) Check(c Club, dh bool) []Violation { return nil }
+func (l Lineup) Check(c Club, dh bool) []Violation {
+	k := card{lineup: l, club: c}
+	if len(l.Order) != 9 {
+		k.add("/batting_order", NotNine, "%d entries, not nine", len(l.Order))
+	}
+	for i := range l.Order {
+		k.checkPlayer(i)
+		k.checkPosition(i, dh)
+	}
+	k.checkPitcher()
+	k.checkHeld()
+	return k.found
+}
+
+// A card is a line-up being checked.
+type card struct {
+	lineup Lineup
+	club   Club
+	found  []Violation
+}
+
+func (k *card) add(path string, code ViolationCode, format string, args ...any) {
+	k.found = append(k.found, Violation{Path: path, Code: code, Detail: fmt.Sprintf(format, args...)})
+}
+
+func (k *card) checkPlayer(i int) {
+	id := k.lineup.Order[i].Player
+	path := fmt.Sprintf("/batting_order/%d/player_id", i)
+	if _, ok := k.club.Player(id); !ok {
+		k.add(path, NotOnRoster, "%q is not on the roster of %s", id, k.club.Abbrev)
+	}
+	for j, earlier := range k.lineup.Order[:i] {
+		if earlier.Player == id {
+			k.add(path, PlayerTwice, "%q bats in place %d already", id, j+1)
+			return
+		}
+	}
+}
+
+func (k *card) checkPosition(i int, dh bool) {
+	at := k.lineup.Order[i].Position
+	path := fmt.Sprintf("/batting_order/%d/position", i)
+	switch {
+	case !at.Fields() && at != DesignatedHitter:
+		k.add(path, NoSuchPosition, "a starter plays one of the nine positions or is DH")
+		return
+	case at == DesignatedHitter && !dh:
+		k.add(path, DHNotAllowed, "this game is played without a designated hitter")
+	case at == DesignatedHitter && k.entry(Pitcher) >= 0:
+		k.add(path, DHWithPitcher, "with a designated hitter the pitcher does not bat")
+	}
+	if j := k.entry(at); j < i {
+		k.add(path, PositionTwice, "%s is held by place %d already", at, j+1)
+	}
+}
+
+// entry returns the first index of a position in the order, -1 if nobody holds it.
+func (k *card) entry(at Position) int {
+	for i, s := range k.lineup.Order {
+		if s.Position == at {
+			return i
+		}
+	}
+	return -1
+}
+
+// checkPitcher checks who pitches against how he bats.
+func (k *card) checkPitcher() {
+	id := k.lineup.Pitcher
+	if p, ok := k.club.Player(id); !ok {
+		k.add("/pitcher_id", NotOnRoster, "%q is not on the roster of %s", id, k.club.Abbrev)
+	} else if !p.CanPitch() {
+		k.add("/pitcher_id", CannotPitch, "%s is no pitcher", p.Name)
+	}
+	if i := k.entry(Pitcher); i >= 0 && k.lineup.Order[i].Player != id {
+		k.add("/pitcher_id", PitcherDiffers, "place %d bats at P, but %q pitches", i+1, id)
+	}
+	for i, s := range k.lineup.Order {
+		if s.Player == id && s.Position != Pitcher && s.Position != DesignatedHitter {
+			k.add(fmt.Sprintf("/batting_order/%d/position", i), PitcherElsewhere, "the pitcher bats at P or as DH")
+		}
+	}
+	if k.entry(DesignatedHitter) < 0 && k.entry(Pitcher) < 0 {
+		k.add("/pitcher_id", PitcherNotInside, "without a designated hitter the pitcher bats")
+	}
+}
+
+// checkHeld asks for a man at each of the eight other positions.
+func (k *card) checkHeld() {
+	for at := Catcher; at <= RightField; at++ {
+		if k.entry(at) < 0 {
+			k.add("/batting_order", PositionEmpty, "nobody plays %s", at)
+		}
+	}
+}

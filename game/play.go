@@ -90,6 +90,10 @@ const (
 	HomePlate
 )
 
+var staticBases = vocabulary{"the plate", "first", "second", "third", "home"}
+
+func (b Base) String() string { return staticBases.text(uint8(b)) }
+
 // A Run is what one man on the bases did. The zero value: he stayed where he was, or is in Outs, or there is no one.
 type Run struct {
 	To     Base   `json:"to,omitzero"` // 0 stays, or is out, or for the batter: bats on or was put out

@@ -21,13 +21,15 @@ type Runner struct {
 
 // A Team is one side's part of the state.
 type Team struct {
-	Order   [9]Slot    `json:"order"`
-	Pitcher PlayerID   `json:"pitcher"`
-	DH      bool       `json:"dh"`    // a designated hitter bats, so the pitcher does not
-	Next    int        `json:"next"`  // index in Order of who is due, 0–8
-	Faced   int        `json:"faced"` // batters whose turn ended against Pitcher since he came in, up to 3, then it stays
-	Bench   []PlayerID `json:"bench"` // may still come in; never written to
-	Gone    []PlayerID `json:"gone"`  // may not come back (5.10(d)); never written to
+	Order    [9]Slot    `json:"order"`
+	Pitcher  PlayerID   `json:"pitcher"`            // "" between his pinch hitter and his successor
+	DH       int        `json:"dh"`                 // place in the order, 1–9, of the designated hitter; 0: the pitcher bats
+	Next     int        `json:"next"`               // index in Order of who is due, 0–8
+	Faced    int        `json:"faced"`              // batters whose turn ended against Pitcher since he came in; 3 once he may leave
+	DHBatted bool       `json:"dh_batted,omitzero"` // the designated hitter's place has completed a turn
+	Relieved bool       `json:"relieved,omitzero"`  // the starting pitcher has left the mound
+	Bench    []PlayerID `json:"bench"`              // may still come in; never written to
+	Gone     []PlayerID `json:"gone"`               // may not come back (5.10(d)); never written to
 }
 
 // End says whether and how the game ended.
@@ -55,9 +57,6 @@ func (e *End) UnmarshalText(text []byte) error {
 	*e = End(i)
 	return err
 }
-
-// New starts a game: top of the first, nobody on. The clubs and line-ups are the visitors' and the home team's.
-func New(o Options, clubs [2]Club, lineups [2]Lineup) (State, error) { return State{}, nil }
 
 // Batting returns the side at bat.
 func (s *State) Batting() Side {
@@ -94,3 +93,48 @@ func (t *Team) Fielder(p Position) PlayerID {
 	}
 	return ""
 }
+
+// slot returns the index in the order of a player, -1 if he does not bat.
+func (t *Team) slot(id PlayerID) int {
+	for i := range t.Order {
+		if t.Order[i].Player == id {
+			return i
+		}
+	}
+	return -1
+}
+
+// Over reports whether the game has ended.
+func (s *State) Over() bool { return s.End != Playing }
+
+// Winner returns the side that won a game that is over; false for a tie and while it goes on.
+func (s *State) Winner() (Side, bool) {
+	switch {
+	case s.End == Playing:
+		return Away, false
+	case s.End == ForfeitByAway:
+		return Home, true
+	case s.End == ForfeitByHome:
+		return Away, true
+	case s.Score[Away] > s.Score[Home]:
+		return Away, true
+	default:
+		return Home, s.Score[Home] > s.Score[Away]
+	}
+}
+
+// Forced reports whether the runner on a base must leave it when the batter becomes a runner.
+func (s *State) Forced(b Base) bool {
+	for i := First; i <= b; i++ {
+		if s.Bases[i-1].Player == "" {
+			return false
+		}
+	}
+	return true
+}
+
+// Lead returns by how many runs the side at bat leads.
+func (s *State) Lead() int { return s.Score[s.Batting()] - s.Score[s.Fielding()] }
+
+// last reports whether a lead of the side at bat would end the game now (7.01(g)(3)).
+func (s *State) last() bool { return s.Half == Bottom && s.Inning >= s.Options.Scheduled() }

@@ -1,0 +1,127 @@
+package game
+
+// Apply returns the state after a play, or an [*IllegalError] that says why the play cannot be. It never changes s.
+func (s State) Apply(p Play) (State, error) {
+	if err := s.check(&p); err != nil {
+		return s, err
+	}
+	s.moveRunners(&p)
+	s.countBatter(&p)
+	if s.last() && s.Lead() > 0 {
+		s.End = Final
+	} else if s.Outs == 3 {
+		s.turnOver()
+	}
+	return s, nil
+}
+
+func (s *State) moveRunners(p *Play) {
+	var bases [3]Runner
+	for b := Third; ; b-- {
+		who := s.on(p, b)
+		switch to := p.Runs[b].To; {
+		case who.Player == "" || p.out(b) >= 0:
+		case to == HomePlate:
+			s.Score[s.Batting()]++
+		case to != AtBat:
+			bases[to-1] = who
+		case b != AtBat:
+			bases[b-1] = who
+		}
+		if b == AtBat {
+			break
+		}
+	}
+	s.Bases = bases
+	s.Outs = min(s.Outs+p.outs(), 3)
+}
+
+func (s *State) countBatter(p *Play) {
+	s.Count = p.Count
+	if !p.Kind.Ends() {
+		return
+	}
+	s.Count = Count{}
+	bats, fields := &s.Teams[s.Batting()], &s.Teams[s.Fielding()]
+	at := bats.Next
+	if p.Flags.Has(OutOfTurn) {
+		at = bats.slot(p.Batter)
+	}
+	bats.DHBatted = bats.DHBatted || at == bats.DH-1
+	bats.Next = (at + 1) % 9
+	fields.Faced = min(fields.Faced+1, 3)
+}
+
+// turnOver ends a half-inning, and the game if that decides it (7.01(g)).
+func (s *State) turnOver() {
+	s.Teams[s.Batting()].settle()
+	s.Teams[s.Fielding()].Faced = 3 // the minimum of 5.10(g) ends with the inning
+	if s.Inning >= s.Options.Scheduled() {
+		lead := s.Lead()
+		if s.Half == Top && lead < 0 || s.Half == Bottom && lead != 0 {
+			s.End = Final
+			return
+		}
+	}
+	s.Outs, s.Count, s.Bases = 0, Count{}, [3]Runner{}
+	if s.Half == Bottom {
+		s.Inning++
+	}
+	s.Half = 1 - s.Half
+	if s.Inning > s.Options.Scheduled() && s.Options.ExtraInnings != Standard {
+		t := &s.Teams[s.Batting()]
+		s.Bases[Second-1] = Runner{Player: t.Order[(t.Next+8)%9].Player, Automatic: true}
+	}
+}
+
+// settle makes who batted or ran for the designated hitter the designated hitter (5.11(a)(6)).
+func (t *Team) settle() {
+	if t.DH == 0 {
+		return
+	}
+	if p := &t.Order[t.DH-1].Position; *p == PinchHitter || *p == PinchRunner {
+		*p = DesignatedHitter
+	}
+}
+
+// on returns who starts the play at a base, the batter at AtBat.
+func (s *State) on(p *Play, b Base) Runner {
+	switch {
+	case b != AtBat:
+		return s.Bases[b-1]
+	case p.Batter != "":
+		return Runner{Player: p.Batter}
+	default:
+		return Runner{Player: s.Batter()}
+	}
+}
+
+// out returns the index in Outs of the man who started at b, -1 if he is not out.
+func (p *Play) out(b Base) int {
+	for i := range p.Outs {
+		if p.Outs[i].How != NotOut && p.Outs[i].Who == b {
+			return i
+		}
+	}
+	return -1
+}
+
+// outs returns how many outs are listed.
+func (p *Play) outs() int {
+	n := 0
+	for n < len(p.Outs) && p.Outs[n].How != NotOut {
+		n++
+	}
+	return n
+}
+
+// runs returns how many score.
+func (p *Play) runs() int {
+	n := 0
+	for _, r := range p.Runs {
+		if r.To == HomePlate {
+			n++
+		}
+	}
+	return n
+}

@@ -1,0 +1,192 @@
+package game
+
+// check finds the first rule that a play breaks.
+func (s *State) check(p *Play) error {
+	for _, rule := range [...]func(*State, *Play) error{
+		(*State).checkReady, (*State).checkKind, (*State).checkBatter, (*State).checkOuts, (*State).checkErrors,
+		(*State).checkRuns, (*State).checkReached, (*State).checkOrder, (*State).checkThirdOut, (*State).checkWalkOff,
+		(*State).checkFlags,
+	} {
+		if err := rule(s, p); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// checkReady asks for a game that goes on and nine men in the field.
+func (s *State) checkReady(p *Play) error {
+	if s.Over() {
+		return illegal("7.01(g)", "the game is over")
+	}
+	if p.Kind == NoPlay {
+		return nil // a pause, perhaps in the middle of a double switch
+	}
+	t := &s.Teams[s.Fielding()]
+	for p := Pitcher; p <= RightField; p++ {
+		if t.Fielder(p) == "" {
+			return illegal("5.02", "the %s team has nobody at %s", s.Fielding(), p)
+		}
+	}
+	return nil
+}
+
+func (s *State) checkKind(p *Play) error {
+	switch {
+	case p.Kind == NoKind || p.Kind == 7 || p.Kind > HomeRun:
+		return illegal("", "a play of no kind")
+	case p.Kind == NoPlay && (p.outs() > 0 || p.Runs != [4]Run{} || p.Errors[0].By != 0 || p.Also != NoKind):
+		return illegal("", "something happened in a play that is none")
+	case p.Also != NoKind && (p.Also < StolenBase || p.Also > ReachedOnError || p.Also == 7):
+		return illegal("", "a %s cannot happen beside a %s", p.Also, p.Kind)
+	case p.Also != NoKind && p.Kind != Strikeout && p.Kind != Walk && p.Kind != IntentionalWalk && p.Kind != HitByPitch:
+		return illegal("", "nothing can happen beside a %s", p.Kind)
+	case p.Kind == Balk && s.Bases == [3]Runner{}:
+		return illegal("6.02(a)", "a balk with nobody on base")
+	}
+	return checkCount(p.Count)
+}
+
+func checkCount(c Count) error {
+	if c.Balls < 0 || c.Balls > 4 || c.Strikes < 0 || c.Strikes > 3 {
+		return illegal("5.04(a)", "a count of %d-%d", c.Balls, c.Strikes)
+	}
+	return nil
+}
+
+// checkBatter keeps the batting order (6.03(b)).
+func (s *State) checkBatter(p *Play) error {
+	t := &s.Teams[s.Batting()]
+	due := t.Order[t.Next].Player
+	proper := p.Batter == "" || p.Batter == due
+	switch {
+	case p.Flags.Has(OutOfTurn) && proper:
+		return illegal("6.03(b)", "%s is due: he does not bat out of turn", due)
+	case p.Flags.Has(OutOfTurn) && t.slot(p.Batter) < 0:
+		return illegal("6.03(b)", "%s is not in the batting order", p.Batter)
+	case !p.Flags.Has(OutOfTurn) && !proper:
+		return illegal("6.03(b)", "%s bats, but %s is due", p.Batter, due)
+	case p.Flags.Has(BattedOutOfTurn) && !calledOutForTurn(p):
+		return illegal("6.03(b)(3)", "on appeal the proper batter is out, at the catcher's hands, and nothing else happens")
+	}
+	return nil
+}
+
+// calledOutForTurn reports whether all that happens is that the proper batter is out.
+func calledOutForTurn(p *Play) bool {
+	return p.Kind == BattedOut && p.Runs == [4]Run{} && p.outs() == 1 && p.Errors[0].By == 0 &&
+		p.Outs[0] == Out{Who: AtBat, How: OnFly, By: "2"} && p.Ball == Ball{}
+}
+
+func (s *State) checkOuts(p *Play) error {
+	n := p.outs()
+	for i, o := range p.Outs {
+		if i >= n {
+			if o != (Out{}) {
+				return illegal("", "an out after the last")
+			}
+			continue
+		}
+		if err := s.checkOut(p, i); err != nil {
+			return err
+		}
+	}
+	switch {
+	case s.Outs+n > 4, s.Outs+n == 4 && p.Outs[n-1].How != Appealed:
+		return illegal("5.09(e)", "%d outs: an inning has three, and a fourth only on appeal (5.09(c))", s.Outs+n)
+	case n > 0 && (p.Kind == WildPitch || p.Kind == PassedBall || p.Kind == Balk) && s.batterOut(p):
+		return illegal("", "the batter is out on a %s", p.Kind)
+	}
+	return nil
+}
+
+func (s *State) batterOut(p *Play) bool { return p.out(AtBat) >= 0 }
+
+// checkOut checks the i-th out by itself and against those before it.
+func (s *State) checkOut(p *Play, i int) error {
+	o := p.Outs[i]
+	switch {
+	case o.Who > Third || o.At > HomePlate || o.How > Called:
+		return illegal("", "out %d is no out", i+1)
+	case s.on(p, o.Who).Player == "":
+		return illegal("", "out %d: nobody started from %s", i+1, o.Who)
+	case p.out(o.Who) != i:
+		return illegal("5.09(b)", "the same man is out twice")
+	case !fielders(o.By):
+		return illegal("9.09", "put-out by %q: fielders are the digits 1 to 9", o.By)
+	case o.Who == AtBat:
+		return s.checkBatterOut(p, o)
+	case o.How == Struck || o.How == OnFly || o.How == BeforeFirst:
+		return illegal("5.09(b)", "a runner cannot be out as a batter")
+	case o.At != AtBat && o.At < o.Who && o.How != Appealed && p.Kind.Ends():
+		return illegal("5.09(b)", "the runner from %s is out at %s", o.Who, o.At)
+	case o.How == Forced && p.Kind.Hit():
+		return illegal("9.05(b)(1)", "no hit is scored when the runner from %s is forced out", o.Who)
+	case o.How == Forced && (o.At != o.Who+1 || !s.forced(p, i)):
+		return illegal("5.09(b)(6)", "the runner from %s is not forced to %s", o.Who, o.At)
+	}
+	return nil
+}
+
+func (s *State) checkBatterOut(p *Play, o Out) error {
+	switch {
+	case !p.Kind.Ends():
+		return illegal("5.04(c)", "the batter is out on a %s", p.Kind)
+	case o.How == Forced:
+		return illegal("5.09(a)", "a batter is not forced")
+	case o.How == Struck && p.Kind != Strikeout:
+		return illegal("5.09(a)(2)", "struck out on a %s", p.Kind)
+	case o.How == OnFly && p.Kind != BattedOut:
+		return illegal("5.09(a)(1)", "the batter is out at the plate on a %s", p.Kind)
+	case o.How == BeforeFirst && p.Kind != BattedOut && p.Kind != Strikeout:
+		return illegal("5.09(a)(10)", "the batter is out before first on a %s", p.Kind)
+	case o.How == Tagged && (o.At < First || o.At == First && p.Kind < ReachedOnError):
+		return illegal("5.09(b)", "a batter tagged at %s on a %s is out before first", o.At, p.Kind)
+	}
+	return nil
+}
+
+// forced reports whether the runner of the i-th out was forced when it was made: the batter became a runner, every base
+// behind him was held, and nobody behind him was out before (5.09(b)(6)).
+func (s *State) forced(p *Play, i int) bool {
+	who := p.Outs[i].Who
+	if !s.Forced(who) || !p.Kind.Ends() {
+		return false
+	}
+	for _, o := range p.Outs[:i] {
+		if o.Who < who {
+			return false
+		}
+	}
+	return true
+}
+
+func (s *State) checkErrors(p *Play) error {
+	ended := false
+	for i, e := range p.Errors {
+		switch {
+		case e.By == 0:
+			ended = true
+			if e != (Error{}) {
+				return illegal("9.12", "error %d is nobody's", i+1)
+			}
+		case ended || e.By > 9 || e.Kind > ThrewBad || e.Who > Third || !fielders(e.After):
+			return illegal("9.12", "error %d is no error", i+1)
+		case s.on(p, e.Who).Player == "":
+			return illegal("9.12", "error %d helps nobody: %s was empty", i+1, e.Who)
+		}
+	}
+	if p.Errors[0].By == 0 && (p.Kind == ReachedOnError || p.Kind == FoulError) {
+		return illegal("9.12", "an error without a fielder")
+	}
+	return nil
+}
+
+func fielders(digits string) bool {
+	for i := range len(digits) {
+		if digits[i] < '1' || digits[i] > '9' {
+			return false
+		}
+	}
+	return true
+}

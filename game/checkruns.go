@@ -1,0 +1,184 @@
+package game
+
+// checkRuns checks each man's movement by itself.
+func (s *State) checkRuns(p *Play) error {
+	for b := AtBat; b <= Third; b++ {
+		r := p.Runs[b]
+		switch {
+		case r == Run{}:
+		case r.To > HomePlate || r.Why > OnThrow || r.Earned > TeamOnly || r.RBI > TeamOnly:
+			return illegal("", "no such movement of the runner from %s", b)
+		case s.on(p, b).Player == "":
+			return illegal("", "nobody started from %s", b)
+		case r.To != AtBat && p.out(b) >= 0:
+			return illegal("5.09(b)", "the man from %s is out and yet reaches %s", b, r.To)
+		case b != AtBat && r.To == b:
+			return illegal("", "a runner who stays has no destination")
+		case b != AtBat && r.To != AtBat && r.To < b && p.Kind.Ends():
+			return illegal("5.06(b)(1)", "the runner from %s goes back to %s", b, r.To)
+		}
+		if err := s.checkWhy(p, b); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// checkWhy checks that the reason of a movement fits it.
+func (s *State) checkWhy(p *Play, b Base) error {
+	r := p.Runs[b]
+	out := p.out(b) >= 0
+	switch {
+	case r.Why >= Stole && r.Why <= PickedOffStealing && b == AtBat:
+		return illegal("9.07", "a batter cannot steal")
+	case r.Why == Stole && !out && r.To <= b:
+		return illegal("9.07(a)", "a steal from %s without an advance", b)
+	case (r.Why == Caught || r.Why == PickedOffStealing) && !out && !s.helped(p, b):
+		return illegal("9.07(h)", "caught from %s, yet safe without an error", b)
+	case r.Why == PickedOff && !out && !s.helped(p, b):
+		return illegal("9.07(h)", "picked off %s, yet safe without an error", b)
+	}
+	return nil
+}
+
+// helped reports whether an error helped the man who started at b.
+func (s *State) helped(p *Play, b Base) bool {
+	for _, e := range p.Errors {
+		if e.By != 0 && e.Who == b {
+			return true
+		}
+	}
+	return false
+}
+
+// checkReached checks that the batter ended where the kind of play puts him.
+func (s *State) checkReached(p *Play) error {
+	to, out := p.Runs[AtBat].To, p.out(AtBat)
+	if !p.Kind.Ends() {
+		if to != AtBat {
+			return illegal("5.05", "the batter reaches base on a %s", p.Kind)
+		}
+		return nil
+	}
+	least := First
+	if p.Kind.Hit() && s.Outs+p.outs() < 3 && !s.wins(p) {
+		least = Base(p.Kind-Single) + First // unless the play stops before he gets there
+	}
+	switch {
+	case out < 0 && to == AtBat:
+		return illegal("5.04(c)", "the batter neither reaches base nor is out on a %s", p.Kind)
+	case out < 0 && to < least:
+		return illegal("9.06", "a %s that reaches only %s", p.Kind, to)
+	case out >= 0 && p.Kind >= Walk && p.Outs[out].How != Appealed && p.Outs[out].How != Called && p.Outs[out].At < least:
+		return illegal("9.06", "a %s with the batter out at %s", p.Kind, p.Outs[out].At)
+	case p.Kind == Strikeout && out < 0 && s.Bases[0].Player != "" && s.Outs < 2:
+		return illegal("5.05(a)(2)", "a third strike with first base held and %d out is an out, caught or not", s.Outs)
+	}
+	return nil
+}
+
+// checkOrder keeps runners apart: one to a base (5.06(a)(2)), none past another (5.09(b)(9)). What a third out leaves
+// of the positions does not matter, but the runs do.
+func (s *State) checkOrder(p *Play) error {
+	over := s.Outs+p.outs() >= 3
+	ahead := HomePlate + 1 // where the runner in front ended; beyond home once he is out of the way
+	for b := Third; ; b-- {
+		if s.on(p, b).Player != "" && p.out(b) < 0 && (b != AtBat || p.Kind.Ends()) {
+			to := p.Runs[b].To
+			if to == AtBat {
+				to = b
+			}
+			if (!over || to == HomePlate) && to < HomePlate+1 && to >= ahead {
+				if to == ahead {
+					return illegal("5.06(a)(2)", "two runners on %s", to)
+				}
+				return illegal("5.09(b)(9)", "the man from %s passes a runner who stays on %s", b, ahead)
+			}
+			if to < HomePlate {
+				ahead = to
+			}
+		}
+		if b == AtBat {
+			return nil
+		}
+	}
+}
+
+// checkThirdOut refuses runs that a third out takes away (5.08(a)): when the batter is out before first, when a runner is
+// forced out, and, behind him, when a preceding runner is out on appeal.
+func (s *State) checkThirdOut(p *Play) error {
+	n := p.outs()
+	if s.Outs+n < 3 || p.runs() == 0 {
+		return nil
+	}
+	third := p.Outs[n-1]
+	switch {
+	case third.Who == AtBat && (third.How == Struck || third.How == OnFly || third.How == BeforeFirst || third.How == Called):
+		return illegal("5.08(a)(1)", "no run scores when the batter is the third out before he touches first")
+	case third.How == Forced:
+		return illegal("5.08(a)(2)", "no run scores when the third out is a force-out")
+	case third.How != Appealed:
+		return nil
+	}
+	for b := AtBat; b < third.Who; b++ {
+		if p.Runs[b].To == HomePlate {
+			return illegal("5.08(a)(3)", "the man from %s cannot score behind a runner who is the third out on appeal", b)
+		}
+	}
+	return nil
+}
+
+// checkWalkOff ends a game with the winning run (7.01(g)(3)) and gives the hit that drives it in no more bases than the
+// winning runner needed (9.06(f)); a home run over the fence counts whole (9.06(g)).
+func (s *State) checkWalkOff(p *Play) error {
+	if !s.wins(p) || p.Kind == HomeRun && !p.Flags.Has(InsidePark) {
+		return nil
+	}
+	if needed := 1 - s.Lead(); p.runs() > needed {
+		return illegal("7.01(g)(3)", "%d runs score, but the game is won with %d", p.runs(), needed)
+	}
+	from := p.lastRun()
+	if p.Kind.Hit() && from != AtBat && p.Kind-Single+1 > Kind(HomePlate-from) {
+		return illegal("9.06(f)", "a %s wins the game, but the winning run came from %s", p.Kind, from)
+	}
+	return nil
+}
+
+// wins reports whether the play ends the game by its runs.
+func (s *State) wins(p *Play) bool { return s.last() && s.Lead()+p.runs() > 0 }
+
+// lastRun returns where the last man to score started from.
+func (p *Play) lastRun() Base {
+	for b := AtBat; b < Third; b++ {
+		if p.Runs[b].To == HomePlate {
+			return b
+		}
+	}
+	return Third
+}
+
+// checkFlags checks what the scorer adds against the conditions of each.
+func (s *State) checkFlags(p *Play) error {
+	f := p.Flags
+	switch {
+	case f.Has(SacrificeHit) && f.Has(SacrificeFly):
+		return illegal("9.08", "a sacrifice is a bunt or a fly, not both")
+	case f.Has(SacrificeHit) && (s.Outs > 1 || s.Bases == [3]Runner{}):
+		return illegal("9.08(a)", "a sacrifice bunt with %d out, or for nobody", s.Outs)
+	case f.Has(SacrificeHit) && (p.Kind.Hit() || !p.Kind.Batted() || p.Ball.Contact != NoContact && !p.Ball.Contact.Bunted()):
+		return illegal("9.08(a)", "a sacrifice bunt on a %s that was no bunt", p.Kind)
+	case f.Has(SacrificeFly) && (s.Outs > 1 || p.runs() == 0):
+		return illegal("9.08(d)", "a sacrifice fly with %d out on which %d score", s.Outs, p.runs())
+	case f.Has(SacrificeFly) && (p.Kind.Hit() || !p.Kind.Batted() || p.Ball.Contact == Ground || p.Ball.Contact.Bunted()):
+		return illegal("9.08(d)", "a sacrifice fly on a %s that was no fly", p.Kind)
+	case f.Has(GroundedIntoDouble) && (s.Outs > 1 || p.Kind.Hit() || p.Ball.Contact == Fly || p.outs() == 0):
+		return illegal("9.02(a)(17)", "a grounder into a double play on a %s with %d out", p.Kind, s.Outs)
+	case f.Has(InfieldFly) && (s.Outs > 1 || !s.Forced(Second)):
+		return illegal("5.09(a)(5)", "an infield fly with %d out, or without runners on first and second", s.Outs)
+	case f.Has(GroundRule) && p.Kind != Double:
+		return illegal("5.05(a)(6)", "a ground rule makes a double, not a %s", p.Kind)
+	case f.Has(InsidePark) && p.Kind != HomeRun:
+		return illegal("5.05(a)(5)", "a %s inside the park", p.Kind)
+	}
+	return nil
+}

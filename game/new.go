@@ -1,0 +1,38 @@
+package game
+
+import "fmt"
+
+// New starts a game: top of the first, nobody on. The clubs and line-ups are the visitors' and the home team's.
+// A bad line-up gives a [*LineupError].
+func New(o Options, clubs [2]Club, lineups [2]Lineup) (State, error) {
+	s := State{Options: o, Inning: 1}
+	if o.Innings < 0 {
+		return State{}, fmt.Errorf("a game of %d innings", o.Innings)
+	}
+	for side := Away; side <= Home; side++ {
+		if found := lineups[side].Check(clubs[side], o.DH); found != nil {
+			return State{}, &LineupError{Side: side, Violations: found}
+		}
+		s.Teams[side] = newTeam(clubs[side], lineups[side])
+	}
+	return s, nil
+}
+
+func newTeam(c Club, l Lineup) Team {
+	t := Team{Pitcher: l.Pitcher, Bench: []PlayerID{}, Gone: []PlayerID{}}
+	copy(t.Order[:], l.Order)
+	for i, s := range t.Order {
+		if s.Position == DesignatedHitter {
+			t.DH = i + 1
+		}
+	}
+	for _, p := range c.Players {
+		if !t.plays(p.ID) {
+			t.Bench = append(t.Bench, p.ID)
+		}
+	}
+	return t
+}
+
+// plays reports whether a player is in the game now.
+func (t *Team) plays(id PlayerID) bool { return id == t.Pitcher || t.slot(id) >= 0 }

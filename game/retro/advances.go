@@ -1,0 +1,211 @@
+package retro
+
+import (
+	"fmt"
+	"strings"
+
+	"pressbox/game"
+)
+
+// advances reads the part behind the full stop: "2-H(UR);1X3(75)".
+func (x *parser) advances(text string) error {
+	text = strings.TrimRight(text, "+-")
+	for text != "" {
+		var one string
+		one, text = cutOutside(text, ';')
+		if err := x.advance(one); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (x *parser) advance(text string) error {
+	if len(text) < 3 || text[1] != '-' && text[1] != 'X' {
+		return fmt.Errorf("advance %q", text)
+	}
+	from, ok1 := base(text[0])
+	to, ok2 := base(text[2])
+	if !ok1 || !ok2 || from == game.HomePlate || to == game.AtBat {
+		return fmt.Errorf("advance %q", text)
+	}
+	x.told[from] = true
+	x.undo(from)
+	if text[1] == '-' {
+		x.reach(from, to)
+		_, err := x.credits(text[3:], from, game.AtBat)
+		return err
+	}
+	if text[3:] == "" {
+		return x.advanceOut(from, to, "")
+	}
+	out, err := x.credits(text[3:], from, to)
+	if err == nil && !out {
+		x.reach(from, to)
+	}
+	return err
+}
+
+// undo takes back the batter's out that a strikeout implies, when the text then tells what he did.
+func (x *parser) undo(from game.Base) {
+	if from != game.AtBat || x.outs == 0 || x.play.Outs[0].Who != game.AtBat || x.play.Kind != game.Strikeout {
+		return
+	}
+	copy(x.play.Outs[:], x.play.Outs[1:])
+	x.play.Outs[len(x.play.Outs)-1] = game.Out{}
+	x.outs--
+}
+
+func (x *parser) reach(from, to game.Base) {
+	if from == to {
+		to = game.AtBat // he stays
+	}
+	x.play.Runs[from].To = to
+}
+
+// credits reads the parentheses behind an advance or an attempt: fielders, errors, and the scorer's remarks. It reports
+// whether the man was put out, which only fielders without an error do, and only at a base.
+func (x *parser) credits(text string, who, at game.Base) (out bool, err error) {
+	for text != "" {
+		end := strings.IndexByte(text, ')')
+		if text[0] != '(' || end < 0 {
+			return out, fmt.Errorf("credits %q", text)
+		}
+		one := text[1:end]
+		text = text[end+1:]
+		switch by, _, _ := strings.Cut(one, "/"); {
+		case by != "" && digits(by) && at != game.AtBat && !out:
+			out = true
+			err = x.advanceOut(who, at, by)
+		case strings.Contains(by, "E") && x.isError(by):
+			err = x.advanceError(one, who)
+		default:
+			x.remark(one, who)
+		}
+		if err != nil {
+			return out, err
+		}
+	}
+	return out, nil
+}
+
+// isError reports whether a credit is fielders, an E, and a fielder.
+func (x *parser) isError(by string) bool {
+	after, err, _ := strings.Cut(by, "E")
+	return digits(after) && len(err) > 0 && digits(err[:1])
+}
+
+func (x *parser) advanceError(one string, who game.Base) error {
+	by, note, _ := strings.Cut(one, "/")
+	after, fielder, _ := strings.Cut(by, "E")
+	e := game.Error{By: fielder[0] - '0', Who: who, After: after}
+	if strings.HasPrefix(note, "TH") {
+		e.Kind = game.ThrewBad
+	}
+	if r := &x.play.Runs[who]; r.Why == game.ByPlay && (who != game.AtBat || x.play.Kind != game.ReachedOnError) {
+		r.Why = game.OnError
+	}
+	return x.err(e)
+}
+
+// advanceOut says how a man was put out on the bases.
+func (x *parser) advanceOut(who, at game.Base, by string) error {
+	o := game.Out{Who: who, At: at, How: game.Tagged, By: by}
+	batted := x.play.Kind.Batted()
+	switch {
+	case who == game.AtBat && at == game.First && x.play.Kind < game.ReachedOnError:
+		o.How = game.BeforeFirst
+	case batted && at == who, batted && x.play.Flags.Has(game.Appeal):
+		o.How = game.Appealed
+	case batted && at == who+1 && !x.play.Kind.Hit() && x.forced(who):
+		o.How = game.Forced
+	}
+	if err := x.out(o); err != nil {
+		return err
+	}
+	x.sortOuts()
+	return nil
+}
+
+// sortOuts moves the last out before one that was made with the same throws and more: the text lists advances by
+// runner, but (46) was made before (4654).
+func (x *parser) sortOuts() {
+	for i := x.outs - 1; i > 0; i-- {
+		a, b := &x.play.Outs[i-1], &x.play.Outs[i]
+		if len(b.By) >= len(a.By) || !strings.HasPrefix(a.By, b.By) || b.By == "" {
+			return
+		}
+		*a, *b = *b, *a
+	}
+}
+
+// remark reads the scorer's rulings on one man's advance.
+func (x *parser) remark(text string, who game.Base) {
+	r := &x.play.Runs[who]
+	switch text {
+	case "UR":
+		r.Earned = game.No
+	case "TUR":
+		r.Earned = game.TeamOnly
+	case "NR", "NORBI":
+		r.RBI = game.No
+	case "RBI":
+		r.RBI = game.Yes
+	case "WP":
+		r.Why = game.OnWildPitch
+	case "PB":
+		r.Why = game.OnPassedBall
+	case "TH":
+		if r.Why == game.ByPlay {
+			r.Why = game.OnThrow
+		}
+	}
+}
+
+// complete adds what the notation leaves out: where the batter went, and the runners he forced.
+func (x *parser) complete() {
+	p := &x.play
+	if p.Kind.Ends() && !x.told[game.AtBat] {
+		p.Runs[game.AtBat].To = impliedBase(p.Kind)
+	}
+	if p.Kind == game.HomeRun {
+		for b := game.First; b <= game.Third; b++ {
+			if !x.told[b] && x.state.On(b).Player != "" {
+				p.Runs[b].To = game.HomePlate
+			}
+		}
+	}
+	if to := p.Runs[game.AtBat].To; to == game.First {
+		for b := game.First; b <= game.Third && x.state.On(b).Player != "" && !x.told[b]; b++ {
+			p.Runs[b].To = b + 1
+		}
+	}
+	if b := &p.Ball; p.Flags.Has(game.SacrificeHit) && (b.Contact == game.Ground || b.Contact == game.Pop) {
+		b.Contact += game.BuntGround - game.Ground // a sacrifice hit is a bunt, said or not
+		if b.Contact > game.BuntPop {
+			b.Contact = game.BuntPop
+		}
+	}
+	if x.outs >= 2 && !x.double {
+		p.Flags |= game.NoDoublePlay
+	}
+	for b := range p.Runs {
+		if p.Runs[b].To != game.HomePlate {
+			p.Runs[b].Earned, p.Runs[b].RBI = game.ByRule, game.ByRule
+		}
+	}
+}
+
+// impliedBase is where the batter goes when the text does not say.
+func impliedBase(k game.Kind) game.Base {
+	switch k {
+	case game.Double:
+		return game.Second
+	case game.Triple:
+		return game.Third
+	case game.HomeRun:
+		return game.HomePlate
+	default:
+		return game.First
+	}
+}

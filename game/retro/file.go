@@ -1,0 +1,239 @@
+package retro
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"strconv"
+	"strings"
+
+	"pressbox/game"
+)
+
+// A Game is one game of an event file, as recorded.
+type Game struct {
+	ID      string
+	Info    []Info
+	Starts  []Entry
+	Records []Record
+	Earned  []Earned
+}
+
+// Info is an info record.
+type Info struct{ Key, Value string }
+
+// An Entry is a start or sub record.
+type Entry struct {
+	Player   game.PlayerID
+	Name     string
+	Side     game.Side
+	Slot     int // 1–9; 0 a pitcher who does not bat
+	Position game.Position
+}
+
+// A Record is one play, substitution, adjustment or comment; exactly one of its parts is set.
+type Record struct {
+	Line    int // in the file, from 1
+	Play    *PlayLine
+	Sub     *Entry
+	Adjust  *Adjustment
+	Comment string
+}
+
+// A PlayLine is a play record.
+type PlayLine struct {
+	Inning  int
+	Side    game.Side // at bat
+	Batter  game.PlayerID
+	Count   game.Count
+	Pitches string
+	Event   string
+}
+
+// An Adjustment is a badj, padj, ladj, presadj or radj record.
+type Adjustment struct {
+	Kind string // "radj": Player begins the half-inning on base Value
+	Args [2]string
+}
+
+// Earned is a data,er record: the official number of earned runs against a pitcher.
+type Earned struct {
+	Pitcher game.PlayerID
+	Runs    int
+}
+
+// InfoOf returns an info value, "" if the file has none.
+func (g *Game) InfoOf(key string) string {
+	for _, i := range g.Info {
+		if i.Key == key {
+			return i.Value
+		}
+	}
+	return ""
+}
+
+// maxLine bounds a line of an event file, in bytes.
+const maxLine = 4 << 10
+
+// Read yields the games of an event file, in order. It ends with the first error, which names the line.
+func Read(r io.Reader) iter.Seq2[*Game, error] {
+	return func(yield func(*Game, error) bool) {
+		lines := bufio.NewScanner(r)
+		lines.Buffer(make([]byte, maxLine), maxLine)
+		var g *Game
+		n := 0
+		for lines.Scan() {
+			n++
+			fields := split(strings.TrimRight(lines.Text(), "\r\x1a"))
+			if fields[0] == "id" && len(fields) > 1 {
+				if g != nil && !yield(g, nil) {
+					return
+				}
+				g = &Game{ID: fields[1]}
+				continue
+			}
+			if err := g.add(n, fields); err != nil {
+				yield(nil, fmt.Errorf("event file line %d: %w", n, err))
+				return
+			}
+		}
+		if err := lines.Err(); err != nil {
+			yield(nil, fmt.Errorf("event file after line %d: %w", n, err))
+			return
+		}
+		if g != nil {
+			yield(g, nil)
+		}
+	}
+}
+
+// split cuts a line at its commas, and takes the quotes off quoted fields.
+func split(line string) []string {
+	if !strings.Contains(line, `"`) {
+		return strings.Split(line, ",")
+	}
+	var fields []string
+	for {
+		var field string
+		if strings.HasPrefix(line, `"`) {
+			field, line, _ = strings.Cut(line[1:], `"`)
+			fields = append(fields, field)
+			if line == "" {
+				return fields
+			}
+			line = strings.TrimPrefix(line, ",")
+			continue
+		}
+		var more bool
+		field, line, more = strings.Cut(line, ",")
+		fields = append(fields, field)
+		if !more {
+			return fields
+		}
+	}
+}
+
+func (g *Game) add(line int, f []string) error {
+	if g == nil {
+		if f[0] == "" {
+			return nil
+		}
+		return errors.New("a record before the first id")
+	}
+	r := Record{Line: line}
+	var err error
+	switch f[0] {
+	case "info":
+		if len(f) > 2 {
+			g.Info = append(g.Info, Info{Key: f[1], Value: f[2]})
+		}
+		return nil
+	case "start":
+		var e Entry
+		e, err = entry(f)
+		g.Starts = append(g.Starts, e)
+		return err
+	case "data":
+		return g.addData(f)
+	case "play":
+		r.Play, err = playLine(f)
+	case "sub":
+		var e Entry
+		e, err = entry(f)
+		r.Sub = &e
+	case "badj", "padj", "ladj", "radj", "presadj":
+		r.Adjust, err = adjustment(f)
+	case "com":
+		r.Comment = strings.Join(f[1:], ",")
+	default: // version and whatever else may be added say nothing of the game
+		return nil
+	}
+	g.Records = append(g.Records, r)
+	return err
+}
+
+func (g *Game) addData(f []string) error {
+	if len(f) < 4 || f[1] != "er" {
+		return nil
+	}
+	n, err := strconv.Atoi(f[3])
+	if err != nil {
+		return fmt.Errorf("earned runs of %s: %w", f[2], err)
+	}
+	g.Earned = append(g.Earned, Earned{Pitcher: game.PlayerID(f[2]), Runs: n})
+	return nil
+}
+
+func entry(f []string) (Entry, error) {
+	if len(f) < 6 {
+		return Entry{}, fmt.Errorf("a %s record of %d fields", f[0], len(f))
+	}
+	side, ok1 := small(f[3], 1)
+	slot, ok2 := small(f[4], 9)
+	pos, ok3 := small(f[5], 12)
+	if !ok1 || !ok2 || !ok3 || pos == 0 {
+		return Entry{}, fmt.Errorf("a %s record of side %s, place %s, position %s", f[0], f[3], f[4], f[5])
+	}
+	return Entry{
+		Player: game.PlayerID(f[1]), Name: f[2],
+		Side: game.Side(side), Slot: int(slot), Position: game.Position(pos),
+	}, nil
+}
+
+// small reads a number from 0 to limit.
+func small(text string, limit uint8) (uint8, bool) {
+	n, err := strconv.ParseUint(strings.TrimSpace(text), 10, 8)
+	return uint8(n), err == nil && uint8(n) <= limit
+}
+
+func playLine(f []string) (*PlayLine, error) {
+	if len(f) < 7 {
+		return nil, fmt.Errorf("a play record of %d fields", len(f))
+	}
+	inning, ok1 := small(f[1], 99)
+	side, ok2 := small(f[2], 1)
+	if !ok1 || !ok2 {
+		return nil, fmt.Errorf("a play in inning %s of side %s", f[1], f[2])
+	}
+	return &PlayLine{
+		Inning: int(inning), Side: game.Side(side), Batter: game.PlayerID(f[3]),
+		Count: count(f[4]), Pitches: f[5], Event: f[6],
+	}, nil
+}
+
+// count reads "32"; an unknown count, "??", is none.
+func count(text string) game.Count {
+	if len(text) != 2 || text[0] < '0' || text[0] > '3' || text[1] < '0' || text[1] > '2' {
+		return game.Count{}
+	}
+	return game.Count{Balls: int8(text[0] - '0'), Strikes: int8(text[1] - '0')}
+}
+
+func adjustment(f []string) (*Adjustment, error) {
+	if len(f) < 3 {
+		return nil, fmt.Errorf("a %s record of %d fields", f[0], len(f))
+	}
+	return &Adjustment{Kind: f[0], Args: [2]string{f[1], f[2]}}, nil
+}

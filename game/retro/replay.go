@@ -1,0 +1,170 @@
+package retro
+
+import (
+	"errors"
+	"fmt"
+	"strconv"
+
+	"pressbox/game"
+)
+
+// A Step is one move of a game that is replayed: a play, or substitutions when Subs is not empty.
+type Step struct {
+	Line   int // in the file
+	Event  string
+	Before game.State
+	Play   game.Play
+	Subs   []game.Substitution
+	After  game.State
+}
+
+// Setup returns what the game starts from: its options, and each side's club (everybody who appears) and line-up.
+func (g *Game) Setup() (game.Options, [2]game.Club, [2]game.Lineup) {
+	innings, _ := strconv.Atoi(g.InfoOf("innings"))
+	o := game.Options{
+		DH:           g.usesDH(),
+		Innings:      innings,
+		ExtraInnings: game.Standard,
+		HomeFirst:    g.InfoOf("htbf") == "true",
+		NoMinimum:    g.year() < 2020,
+	}
+	if g.InfoOf("tiebreaker") == "2" {
+		o.ExtraInnings = game.AutomaticRunner
+	}
+	var clubs [2]game.Club
+	var lineups [2]game.Lineup
+	for side, key := range []string{"visteam", "hometeam"} {
+		id := g.InfoOf(key)
+		clubs[side] = game.Club{ID: id, Abbrev: id, Name: id}
+		lineups[side].Order = make([]game.Slot, 9)
+	}
+	for _, e := range g.Starts {
+		enroll(&clubs[e.Side], e)
+		l := &lineups[e.Side]
+		if e.Slot > 0 {
+			l.Order[e.Slot-1] = game.Slot{Player: e.Player, Position: e.Position}
+		}
+		if e.Position == game.Pitcher {
+			l.Pitcher = e.Player
+		}
+	}
+	for _, r := range g.Records {
+		if r.Sub != nil {
+			enroll(&clubs[r.Sub.Side], *r.Sub)
+		}
+	}
+	return o, clubs, lineups
+}
+
+// usesDH asks the line-ups, which know it better than the info record.
+func (g *Game) usesDH() bool {
+	for _, e := range g.Starts {
+		if e.Position == game.DesignatedHitter {
+			return true
+		}
+	}
+	return false
+}
+
+// year returns the season, from the id (ANA202007280); 0 if it holds none.
+func (g *Game) year() int {
+	if len(g.ID) < 7 {
+		return 0
+	}
+	y, _ := strconv.Atoi(g.ID[3:7])
+	return y
+}
+
+// enroll puts a player on the club's roster, and notes what he played.
+func enroll(c *game.Club, e Entry) {
+	role := game.Role(e.Position.String())
+	for i := range c.Players {
+		if c.Players[i].ID == e.Player {
+			c.Players[i].Positions = append(c.Players[i].Positions, role)
+			return
+		}
+	}
+	c.Players = append(c.Players, game.Player{ID: e.Player, Name: e.Name, Positions: []game.Role{role}})
+}
+
+// Replay plays the game and calls watch for every play and substitution, NP records included. It returns the state at
+// the end; a game that the umpires stopped is called. The error names the line.
+func (g *Game) Replay(watch func(*Step)) (game.State, error) {
+	s, err := game.New(g.Setup())
+	if err != nil {
+		return s, fmt.Errorf("game %s: %w", g.ID, err)
+	}
+	for _, r := range g.Records {
+		step := Step{Line: r.Line, Before: s}
+		switch {
+		case r.Play != nil:
+			s, err = step.play(s, r.Play)
+		case r.Sub != nil:
+			s, err = step.substitute(s, r.Sub)
+		case r.Adjust != nil:
+			err = adjust(&s, r.Adjust)
+		}
+		if err != nil {
+			return s, fmt.Errorf("game %s, line %d: %w", g.ID, r.Line, err)
+		}
+		if r.Play != nil || r.Sub != nil {
+			step.After = s
+			watch(&step)
+		}
+	}
+	if s.Over() {
+		return s, nil
+	}
+	if s, err = s.Call(); err != nil {
+		return s, fmt.Errorf("game %s: %w", g.ID, err)
+	}
+	return s, nil
+}
+
+func (t *Step) play(s game.State, l *PlayLine) (game.State, error) {
+	t.Event = l.Event
+	if s.Inning != l.Inning || s.Batting() != l.Side {
+		return s, fmt.Errorf("the record is in inning %d, %s at bat; the game in the %s of %d", l.Inning, l.Side, s.Half, s.Inning)
+	}
+	p, err := Parse(&s, l.Event)
+	if err != nil {
+		return s, err
+	}
+	p.Count, p.Pitches = l.Count, l.Pitches
+	if l.Batter != s.Batter() && p.Kind != game.NoPlay {
+		p.Batter = l.Batter
+		p.Flags |= game.OutOfTurn
+	}
+	t.Play = p
+	next, err := s.Apply(p)
+	if err != nil {
+		return s, fmt.Errorf("%s: %w", l.Event, err)
+	}
+	return next, nil
+}
+
+func (t *Step) substitute(s game.State, e *Entry) (game.State, error) {
+	sub := game.Substitution{Side: e.Side, Player: e.Player, Slot: e.Slot, Position: e.Position}
+	next, err := s.Substitute(sub)
+	var broken *game.IllegalError
+	if errors.As(err, &broken) && (broken.Rule == "5.10(f)" || broken.Rule == "5.10(g)" || broken.Rule == "5.11(a)(2)") {
+		sub.Injured = true // the record does not say why a man left, but nothing else lets him
+		next, err = s.Substitute(sub)
+	}
+	t.Subs = []game.Substitution{sub}
+	if err != nil {
+		return s, fmt.Errorf("%s for place %d at %s: %w", e.Player, e.Slot, e.Position, err)
+	}
+	return next, nil
+}
+
+// adjust checks that the automatic runner of a radj record is the one whom the rules put on base.
+func adjust(s *game.State, a *Adjustment) error {
+	if a.Kind != "radj" {
+		return nil
+	}
+	if on := s.On(game.Second); a.Args[1] != "2" || on.Player != game.PlayerID(a.Args[0]) {
+		return fmt.Errorf("%s begins the inning on base %s; by rule %s on second", a.Args[0], a.Args[1], on.Player)
+	}
+	return nil
+}

@@ -1,0 +1,227 @@
+package game
+
+import "slices"
+
+// A Substitution brings a player into a place of the order or on the mound, or moves one who plays already.
+type Substitution struct {
+	Side     Side     `json:"side"`
+	Player   PlayerID `json:"player_id"`
+	Slot     int      `json:"slot"`             // place in the order, 1–9; 0 for a pitcher who does not bat
+	Position Position `json:"position"`         // of the nine, DH, PH or PR
+	Injured  bool     `json:"injured,omitzero"` // who leaves is hurt: lifts the minimum of 5.10(g) and of 5.11(a)(2)
+}
+
+// Substitute returns the state after substitutions that are announced together, in their order: the order decides who
+// replaces whom, and until the next play positions may be held twice or by nobody (a double switch, 5.10(b)).
+// The error is an [*IllegalError]; then nobody was replaced.
+func (s State) Substitute(subs ...Substitution) (State, error) {
+	next := s
+	for _, sub := range subs {
+		if err := next.checkSub(sub); err != nil {
+			return s, err
+		}
+		next.substitute(sub)
+	}
+	return next, nil
+}
+
+func (s *State) checkSub(sub Substitution) error {
+	if s.Over() {
+		return illegal("7.01(g)", "the game is over")
+	}
+	if sub.Side > Home || sub.Slot < 0 || sub.Slot > 9 || sub.Position < Pitcher || sub.Position > PinchRunner {
+		return illegal("", "no such substitution")
+	}
+	t := &s.Teams[sub.Side]
+	for _, rule := range [...]func(*State, *Team, Substitution) error{
+		(*State).checkPlayer, (*State).checkPlace, (*State).checkPinch, (*State).checkDH, (*State).checkMinimum,
+	} {
+		if err := rule(s, t, sub); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// checkPlayer asks whether the player may come in at all.
+func (s *State) checkPlayer(t *Team, sub Substitution) error {
+	switch {
+	case t.plays(sub.Player), slices.Contains(t.Bench, sub.Player):
+		return nil
+	case slices.Contains(t.Gone, sub.Player):
+		return illegal("5.10(d)", "%s has left the game and may not come back", sub.Player)
+	default:
+		return illegal("5.10(a)", "%s is not on the %s roster", sub.Player, sub.Side)
+	}
+}
+
+// checkPlace keeps the places in the order: who bats keeps his (5.10(a)), and only a pitcher stands outside.
+func (s *State) checkPlace(t *Team, sub Substitution) error {
+	at := t.slot(sub.Player) + 1
+	switch {
+	case sub.Slot == 0 && sub.Position != Pitcher:
+		return illegal("5.10(a)", "only a pitcher has no place in the order")
+	case sub.Slot == 0 && t.DH == 0:
+		return illegal("5.11(a)(3)", "without a designated hitter the pitcher bats")
+	case sub.Slot == 0 && at == t.DH && at != 0:
+		return illegal("5.11(a)(12)", "the designated hitter goes to the mound only from his place in the order")
+	case sub.Slot == 0 && at != 0:
+		return illegal("5.11(a)(14)", "%s bats in place %d and keeps it", sub.Player, at)
+	case sub.Slot != 0 && at != 0 && at != sub.Slot:
+		return illegal("5.10(a)", "%s bats in place %d and cannot move to %d", sub.Player, at, sub.Slot)
+	case sub.Slot != 0 && at == sub.Slot && (sub.Position == PinchHitter || sub.Position == PinchRunner):
+		return illegal("5.10(e)", "%s plays already", sub.Player)
+	}
+	return nil
+}
+
+// checkPinch lets hitters bat only for who is due and runners run only for who is on base (5.10(e)).
+func (s *State) checkPinch(t *Team, sub Substitution) error {
+	switch sub.Position {
+	case PinchHitter:
+		if sub.Side != s.Batting() || sub.Slot != t.Next+1 {
+			return illegal("5.10(a)", "a pinch hitter bats for who is due")
+		}
+	case PinchRunner:
+		if sub.Side != s.Batting() || s.runs(t.Order[sub.Slot-1].Player) < 0 {
+			return illegal("5.10(e)", "a pinch runner runs for who is on base")
+		}
+	default:
+	}
+	return nil
+}
+
+// checkDH keeps the designated hitter's own rules.
+func (s *State) checkDH(t *Team, sub Substitution) error {
+	dh := t.DH != 0 && sub.Slot == t.DH
+	enters := !t.plays(sub.Player)
+	switch {
+	case sub.Position == DesignatedHitter && !dh:
+		return illegal("5.11(a)(7)", "place %d is not the designated hitter's", sub.Slot)
+	case sub.Player == t.Pitcher && t.slot(sub.Player) < 0 && (sub.Position == PinchHitter || sub.Position == PinchRunner) && !dh:
+		return illegal("5.11(a)(10)", "the pitcher may bat or run only for the designated hitter")
+	case dh && enters && !t.DHBatted && !sub.Injured && !s.Teams[sub.Side.Other()].Relieved:
+		return illegal("5.11(a)(2)", "the designated hitter bats once, unless the other side changes its pitcher")
+	}
+	return nil
+}
+
+// checkMinimum holds a pitcher for three batters (5.10(g)), the starter for the first (5.10(f)).
+func (s *State) checkMinimum(t *Team, sub Substitution) error {
+	leaves := sub.Player != t.Pitcher && t.Pitcher != "" &&
+		(sub.Position == Pitcher || sub.Slot != 0 && t.DH == 0 && t.Order[sub.Slot-1].Player == t.Pitcher)
+	moves := sub.Player == t.Pitcher && sub.Position.Fields() && sub.Position != Pitcher
+	switch {
+	case !leaves && !moves, sub.Injured, sub.Side != s.Fielding(), t.Faced >= 3:
+		return nil
+	case t.Faced == 0:
+		return illegal("5.10(f)", "%s pitches until the first batter is out or on base", t.Pitcher)
+	case !s.Options.NoMinimum:
+		return illegal("5.10(g)", "%s has faced %d of three batters", t.Pitcher, t.Faced)
+	}
+	return nil
+}
+
+// runs returns the index in Bases of a player, -1 if he is not on base.
+func (s *State) runs(id PlayerID) int {
+	for i := range s.Bases {
+		if id != "" && s.Bases[i].Player == id {
+			return i
+		}
+	}
+	return -1
+}
+
+// substitute carries out a legal substitution.
+func (s *State) substitute(sub Substitution) {
+	t := &s.Teams[sub.Side]
+	before := [2]PlayerID{t.Pitcher, ""}
+	pitched := t.Pitcher
+	if sub.Slot > 0 {
+		slot := &t.Order[sub.Slot-1]
+		before[1] = slot.Player
+		if b := s.runs(slot.Player); b >= 0 && sub.Side == s.Batting() {
+			s.Bases[b].Player = sub.Player
+		}
+		if slot.Player == t.Pitcher && sub.Player != t.Pitcher && slot.Position != DesignatedHitter {
+			t.Pitcher = ""
+		}
+		*slot = Slot{Player: sub.Player, Position: sub.Position}
+	}
+	switch {
+	case sub.Position == Pitcher:
+		t.Pitcher = sub.Player
+	case sub.Player == t.Pitcher && sub.Position.Fields():
+		t.Pitcher = ""
+	}
+	if t.DH != 0 && (t.Order[t.DH-1].Position.Fields() || t.pitcherBats()) {
+		t.DH = 0
+	}
+	if t.Pitcher != pitched {
+		t.Faced, t.Relieved = 0, true
+	}
+	t.Bench = without(t.Bench, sub.Player)
+	for _, id := range before {
+		if id != "" && !t.plays(id) {
+			t.Gone = append(slices.Clip(t.Gone), id)
+		}
+	}
+}
+
+// pitcherBats reports whether the pitcher has a place in the order other than as his own designated hitter.
+func (t *Team) pitcherBats() bool {
+	for i, s := range t.Order {
+		if s.Position == Pitcher || s.Player == t.Pitcher && i != t.DH-1 {
+			return true
+		}
+	}
+	at := t.Order[t.DH-1]
+	return at.Player == t.Pitcher && at.Position != DesignatedHitter
+}
+
+func without(ids []PlayerID, id PlayerID) []PlayerID {
+	i := slices.Index(ids, id)
+	if i < 0 {
+		return ids
+	}
+	return slices.Concat(ids[:i:i], ids[i+1:])
+}
+
+// Call ends a game that the umpire stops, as it stands (7.01(c)): not before five innings, or four and a half with the
+// home team ahead.
+func (s State) Call() (State, error) {
+	first := s.Half == Top
+	played := s.Inning - 1 // innings completed
+	switch {
+	case s.Over():
+		return s, illegal("7.01(g)", "the game is over")
+	case played >= 5, played == 4 && !first && s.Lead() >= 0:
+		s.End = CalledGame
+		return s, nil
+	}
+	return s, illegal("7.01(c)", "%d innings are no game", played)
+}
+
+// Forfeit ends the game in favour of the other side (7.03). The statistics stand, the record is 9 to 0.
+func (s State) Forfeit(by Side) (State, error) {
+	if s.Over() {
+		return s, illegal("7.01(g)", "the game is over")
+	}
+	s.End = ForfeitByAway
+	if by == Home {
+		s.End = ForfeitByHome
+	}
+	return s, nil
+}
+
+// Result returns the runs of both sides as the game goes into the standings: 9 to 0 when it was forfeited.
+func (s *State) Result() [2]int {
+	switch s.End {
+	case ForfeitByAway:
+		return [2]int{0, 9}
+	case ForfeitByHome:
+		return [2]int{9, 0}
+	default:
+		return s.Score
+	}
+}
