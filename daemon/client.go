@@ -1,0 +1,161 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"net"
+	"net/http"
+	"net/netip"
+	"net/url"
+	"os"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+)
+
+// A client asks a running daemon over its HTTP API.
+type client struct {
+	base  string // without a slash at its end
+	token string // "" means none
+	http  http.Client
+}
+
+// useClient gives cmd a flag for the daemon's address and returns how to make
+// a client: of --server, else of $PRESSBOX_URL, else of the settings HOST and
+// PORT. Its token is $PRESSBOX_TOKEN.
+func useClient(cmd *cobra.Command) func() (*client, error) {
+	server := cmd.Flags().String("server", "", "the daemon's `url` (default $PRESSBOX_URL, else this machine's daemon)")
+	return func() (*client, error) {
+		base := *server
+		if base == "" {
+			base = os.Getenv("PRESSBOX_URL")
+		}
+		if base == "" {
+			var err error
+			if base, err = ownDaemon(); err != nil {
+				return nil, &exitError{exitUsage, err}
+			}
+		}
+		parsed, ok := webURL(true).parse(base)
+		base, isText := parsed.(string)
+		if !ok || !isText {
+			return nil, &exitError{exitUsage, fmt.Errorf("the daemon's address %q: expected %s", base, webURL(true).expects)}
+		}
+		transport := &http.Transport{ResponseHeaderTimeout: time.Minute, Proxy: http.ProxyFromEnvironment}
+		return &client{base, os.Getenv("PRESSBOX_TOKEN"), http.Client{Transport: transport}}, nil
+	}
+}
+
+// ownDaemon is the address of the daemon that this machine's settings start. A
+// system file that this user may not read leaves its settings at their default.
+func ownDaemon() (string, error) {
+	s, err := newSettings(keys(), pflag.NewFlagSet("", pflag.ContinueOnError), systemFile)
+	if err != nil && !errors.Is(err, fs.ErrPermission) {
+		return "", err
+	}
+	cfg, err := s.configure()
+	if err != nil {
+		return "", err
+	}
+	if cfg.Port == 0 {
+		return "", errors.New("with PORT=0 the daemon's address is not known: give it with --server")
+	}
+	host := cfg.Host
+	if addr, err := netip.ParseAddr(host); err == nil && addr.IsUnspecified() {
+		host = "localhost"
+	}
+	return "http://" + net.JoinHostPort(host, strconv.Itoa(cfg.Port)), nil
+}
+
+// A refusal is the daemon's answer (RFC 9457) to what it does not do.
+type refusal struct {
+	Status int    `json:"status"`
+	Title  string `json:"title"`
+	Detail string `json:"detail"`
+	Errors []struct {
+		Path   string `json:"path"`
+		Detail string `json:"detail"`
+	} `json:"errors"`
+}
+
+func (r *refusal) Error() string {
+	text := fmt.Sprintf("the daemon refused (%d): ", r.Status)
+	switch {
+	case len(r.Errors) > 0:
+		said := make([]string, len(r.Errors))
+		for i, e := range r.Errors {
+			said[i] = strings.TrimPrefix(e.Path+": ", ": ") + e.Detail
+		}
+		return text + strings.Join(said, "; ")
+	case r.Detail != "":
+		return text + r.Detail
+	default:
+		return text + r.Title
+	}
+}
+
+// open sends a request, with body as JSON unless it is nil, and returns the
+// answer of a success, for the caller to close.
+func (c *client) open(ctx context.Context, method, path string, body any) (*http.Response, error) {
+	var sent io.Reader
+	if body != nil {
+		encoded, err := json.Marshal(body)
+		if err != nil {
+			return nil, fmt.Errorf("encode the request: %w", err)
+		}
+		sent = bytes.NewReader(encoded)
+	}
+	req, err := http.NewRequestWithContext(ctx, method, c.base+path, sent)
+	if err != nil {
+		return nil, fmt.Errorf("make the request: %w", err)
+	}
+	if body != nil {
+		req.Header.Set("Content-Type", "application/json")
+	}
+	if c.token != "" {
+		req.Header.Set("Authorization", "Bearer "+c.token)
+	}
+	resp, err := c.http.Do(req)
+	if err != nil {
+		return nil, c.unreachable(err)
+	}
+	if resp.StatusCode/100 == 2 {
+		return resp, nil
+	}
+	defer resp.Body.Close()
+	refused := &refusal{}
+	if err := json.NewDecoder(resp.Body).Decode(refused); err != nil { // something else than Pressbox answers
+		refused.Title = http.StatusText(resp.StatusCode)
+	}
+	refused.Status = resp.StatusCode
+	return nil, &exitError{exitRefused, refused}
+}
+
+// unreachable explains why no answer came.
+func (c *client) unreachable(err error) error {
+	if failed, ok := errors.AsType[*url.Error](err); ok { // its address is in our text
+		err = failed.Err
+	}
+	return &exitError{exitNoDaemon, fmt.Errorf("no daemon answers at %s: %w; \"pressbox serve\" starts one, --server names another", c.base, err)}
+}
+
+// call sends a request and decodes the answer of a success.
+func (c *client) call(ctx context.Context, method, path string, body, answer any) error {
+	resp, err := c.open(ctx, method, path, body)
+	if err != nil {
+		return err
+	}
+	defer resp.Body.Close()
+	if err := json.NewDecoder(resp.Body).Decode(answer); err != nil {
+		return fmt.Errorf("read the daemon's answer: %w", err)
+	}
+	return nil
+}

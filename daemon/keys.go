@@ -1,0 +1,179 @@
+package main
+
+import (
+	"log/slog"
+	"net/netip"
+	"slices"
+	"time"
+)
+
+// Config is every setting of the daemon, read and checked. The tags are the
+// names of the keys; what a key means stands in its row of the table.
+type Config struct {
+	Host     string     `mapstructure:"HOST"`
+	Port     int        `mapstructure:"PORT"` // 0 means any free one
+	LogLevel slog.Level `mapstructure:"LOG_LEVEL"`
+	StateDir string     `mapstructure:"STATE_DIR"`
+
+	ModelDir        string `mapstructure:"MODEL_DIR"`
+	DefaultVoice    string `mapstructure:"DEFAULT_VOICE"`
+	DefaultRate     int    `mapstructure:"DEFAULT_RATE"` // words per minute
+	VoiceCacheBytes int64  `mapstructure:"VOICE_CACHE_BYTES"`
+	LexiconFile     string `mapstructure:"LEXICON_FILE"`    // "" means none
+	ONNXRuntimeLib  string `mapstructure:"ONNXRUNTIME_LIB"` // "" means to look for it
+
+	PulseServer string `mapstructure:"PULSE_SERVER"` // "" means the usual places
+	PulseSink   string `mapstructure:"PULSE_SINK"`   // "" means the server's default
+	Volume      int    `mapstructure:"VOLUME"`       // percent
+
+	QueueMaxSize       int           `mapstructure:"QUEUE_MAX_SIZE"`
+	NotifyAccess       string        `mapstructure:"NOTIFY_ACCESS"`
+	NotifyRate         int           `mapstructure:"NOTIFY_RATE"` // requests per minute and address
+	NotifyRateLoopback bool          `mapstructure:"NOTIFY_RATE_LOOPBACK"`
+	NotifyTTL          time.Duration `mapstructure:"NOTIFY_TTL"`
+	StoreMaxSize       int64         `mapstructure:"STORE_MAX_SIZE"` // bytes
+
+	PublicURL        string         `mapstructure:"PUBLIC_URL"`                // "" means none
+	OAuthRedirectURI string         `mapstructure:"OAUTH_SERVER_REDIRECT_URI"` // "" means none
+	FrontendURL      string         `mapstructure:"FRONTEND_URL"`              // "" means the daemon's own page
+	AllowedHosts     []string       `mapstructure:"ALLOWED_HOSTS"`
+	TrustedProxies   []netip.Prefix `mapstructure:"TRUSTED_PROXIES"`
+}
+
+// A key is one setting. From its row come the flag, the help, README's table
+// and the shipped pressbox.env, so that they cannot disagree.
+type key struct {
+	name    string // in the environment and in the files
+	kind    kind
+	value   string // its default, as it would be written; "" where there is none
+	shipped string // what the package's pressbox.env sets instead; "" means the default
+	secret  bool   // never printed
+	doc     string // one line, without a full stop
+	more    string // further sentences for the documents, or ""
+}
+
+// keys is the table of all settings, in the order in which people read them.
+func keys() []key {
+	return slices.Concat(daemonKeys(), speechKeys(), announcementKeys(), webKeys())
+}
+
+func daemonKeys() []key {
+	return []key{
+		{
+			name: "HOST", kind: address(), value: "0.0.0.0",
+			doc: "address to listen on", more: "Not used with a socket that systemd opened.",
+		},
+		{
+			name: "PORT", kind: number(0, 65535), value: "8888",
+			doc: "TCP port to listen on; 0 takes a free one", more: "Not used with a socket that systemd opened.",
+		},
+		{
+			name: "LOG_LEVEL", kind: logLevel(), value: "INFO",
+			doc: "least important messages that are logged", more: "The text of announcements is logged at DEBUG only.",
+		},
+		{
+			name: "STATE_DIR", kind: text("folder", "a folder"), value: "./state",
+			doc: "folder in which the daemon keeps its store", more: "Under systemd the default is the unit's StateDirectory.",
+		},
+		{
+			name: "STORE_MAX_SIZE", kind: size(1 << 20), value: "512MiB",
+			doc: "how large the store may grow", more: "When it is full, nothing more is accepted and nothing is lost.",
+		},
+	}
+}
+
+func speechKeys() []key {
+	return []key{
+		{
+			name: "MODEL_DIR", kind: text("folder", "a folder"), value: "./models", shipped: "/var/lib/pressbox/models",
+			doc:  "folder of the voices, pairs of NAME.onnx and NAME.onnx.json",
+			more: "Folders in it are not searched. /usr/share/pressbox/models is read after it. A pair that is dropped in appears without a restart.",
+		},
+		{
+			name: "DEFAULT_VOICE", kind: text("voice", "the name of a voice"), value: "en_US-pressbox-medium",
+			doc: "voice of announcements that name none", more: "One that is not installed makes the daemon degraded.",
+		},
+		{
+			name: "DEFAULT_RATE", kind: number(60, 400), value: "170",
+			doc: "words per minute of announcements that name no rate",
+		},
+		{
+			name: "LEXICON_FILE", kind: text("file", "a file"),
+			doc: "your own pronunciations and abbreviations", more: "Its form is described in the README.",
+		},
+		{
+			name: "VOICE_CACHE_BYTES", kind: size(1 << 20), value: "256MiB",
+			doc: "how much memory loaded voices may take", more: "The one in use is always kept.",
+		},
+		{
+			name: "ONNXRUNTIME_LIB", kind: text("file", "a file"),
+			doc:  "ONNX Runtime library",
+			more: "Without it, it is looked for beside the program, in /usr/lib/pressbox, and among the system's libraries.",
+		},
+		{
+			name: "PULSE_SERVER", kind: text("server", "an address of a PulseAudio server"),
+			doc:  "PulseAudio or PipeWire server, such as unix:/run/pressbox-audio/native",
+			more: "Without it, the one of the user that the daemon runs as.",
+		},
+		{
+			name: "PULSE_SINK", kind: text("sink", "the name of a sink"),
+			doc: "sink to play on, as pactl lists it", more: "Without it, the server's default.",
+		},
+		{
+			name: "VOLUME", kind: number(0, 100), value: "100",
+			doc: "percent by which everything that is spoken is scaled",
+		},
+	}
+}
+
+func announcementKeys() []key {
+	return []key{
+		{
+			name: "QUEUE_MAX_SIZE", kind: number(1, 100_000), value: "50",
+			doc: "how many announcements may wait behind the one being spoken",
+		},
+		{
+			name: "NOTIFY_ACCESS", kind: oneOf("lan", "token", "open", "off"), value: "lan",
+			doc:  "who may announce",
+			more: "lan: private addresses without a token, everyone else with one. token: only with one. open: everyone. off: no one.",
+		},
+		{
+			name: "NOTIFY_RATE", kind: number(1, 100_000), value: "120",
+			doc: "announcements a minute that one address may post", more: "Bursts may be of half as many.",
+		},
+		{
+			name: "NOTIFY_RATE_LOOPBACK", kind: yesNo(), value: "no",
+			doc: "whether NOTIFY_RATE holds for programs on this machine too",
+		},
+		{
+			name: "NOTIFY_TTL", kind: seconds(5, 86_400), value: "600",
+			doc: "after how long an announcement is too old to be spoken",
+		},
+	}
+}
+
+func webKeys() []key {
+	return []key{
+		{
+			name: "PUBLIC_URL", kind: webURL(true),
+			doc: "address at which browsers reach the daemon, when a reverse proxy stands before it",
+		},
+		{
+			name: "FRONTEND_URL", kind: webURL(true),
+			doc: "page of another origin that may use the daemon with its cookies",
+		},
+		{
+			name: "OAUTH_SERVER_REDIRECT_URI", kind: webURL(false),
+			doc: "address to which a sign-in provider sends browsers back",
+		},
+		{
+			name: "ALLOWED_HOSTS", kind: hostNames(),
+			doc:  "further names under which the daemon may be asked",
+			more: "localhost, IP addresses, names without a dot, this host's own name and the hosts of the URLs above always may.",
+		},
+		{
+			name: "TRUSTED_PROXIES", kind: networks(),
+			doc: "reverse proxies whose word about the client's address is taken",
+		},
+	}
+}
