@@ -44,13 +44,13 @@ func useClient(cmd *cobra.Command) func() (*client, error) {
 				return nil, &exitError{exitUsage, err}
 			}
 		}
-		parsed, ok := webURL(true).parse(base)
-		base, isText := parsed.(string)
-		if !ok || !isText {
+		parsed, _ := webURL(true).parse(base)
+		origin, ok := parsed.(string)
+		if !ok {
 			return nil, &exitError{exitUsage, fmt.Errorf("the daemon's address %q: expected %s", base, webURL(true).expects)}
 		}
 		transport := &http.Transport{ResponseHeaderTimeout: time.Minute, Proxy: http.ProxyFromEnvironment}
-		return &client{base, os.Getenv("PRESSBOX_TOKEN"), http.Client{Transport: transport}}, nil
+		return &client{origin, os.Getenv("PRESSBOX_TOKEN"), http.Client{Transport: transport}}, nil
 	}
 }
 

@@ -1,0 +1,130 @@
+package main
+
+import (
+	"errors"
+	"os/exec"
+	"slices"
+	"strings"
+	"testing"
+)
+
+const module = "pressbox/"
+
+// floors says which of our packages each package may import: only such as
+// stand on a lower floor, except among the pure ones of the lowest. A package
+// that is not here stands on no floor, which is an error.
+var floors = map[string][]string{
+	// 0: pure
+	"audio":           {},
+	"voice/speakable": {},
+	"voice":           {"audio", "voice/speakable"},
+	"game":            {},
+	"game/chance":     {"game"},
+	"game/bot":        {"game", "game/chance"},
+	"game/retro":      {"game"},
+	"game/league":     {"game"},
+	"game/call":       {"game"},
+	"auth":            {},
+
+	// 1: running, without I/O of their own
+	"voice/announce": {"audio", "voice/speakable"},
+	"game/live":      {"game", "game/bot", "game/chance", "game/league"},
+
+	// 2: edges; each owns one outside thing, and none imports another
+	"audio/pulse":    {"audio", "voice/announce"},
+	"voice/espeak":   {"voice"},
+	"voice/onnx":     {"voice"},
+	"voice/library":  {"audio", "voice", "voice/announce", "voice/speakable"},
+	"store":          {"auth", "game", "game/live", "voice/announce"},
+	"auth/idp":       {"auth"},
+	"game/teamdata":  {"game", "game/league"},
+	"daemon/systemd": {},
+	"daemon/web":     {"audio", "auth", "game", "game/live", "game/call", "voice/announce"},
+
+	// 3: knows everyone
+	"daemon": {
+		"audio", "audio/pulse", "auth", "auth/idp", "daemon/systemd", "daemon/web", "game/live", "game/teamdata",
+		"store", "voice", "voice/announce", "voice/espeak", "voice/library", "voice/onnx", "voice/speakable",
+	},
+
+	// Stand-ins for an outside thing. As no package may import them, only
+	// tests do.
+	"audio/pulse/pulsetest": {},
+}
+
+// doors says through which one package each outside thing comes in, for tests
+// too, by the beginning of its import path.
+var doors = map[string]string{
+	"go.etcd.io/bbolt":                    "store",
+	"github.com/coreos/go-systemd":        "daemon/systemd",
+	"github.com/gorilla/websocket":        "daemon/web",
+	"github.com/julienschmidt/httprouter": "daemon/web",
+	"github.com/swaggest/swgui":           "daemon/web",
+	"github.com/jfreymuth/pulse":          "audio/pulse",
+	"github.com/yalue/onnxruntime_go":     "voice/onnx",
+	"github.com/fsnotify/fsnotify":        "voice/library",
+	"golang.org/x/oauth2":                 "auth/idp",
+	"github.com/coreos/go-oidc":           "auth/idp",
+	"golang.org/x/sync/errgroup":          "daemon",
+	"github.com/spf13":                    "daemon",
+	"github.com/rogpeppe/go-internal":     "daemon",
+}
+
+func TestFloors(t *testing.T) {
+	t.Parallel()
+	const format = `{{.ImportPath}} {{join .Imports " "}} tests {{join .TestImports " "}} {{join .XTestImports " "}}`
+	out, err := exec.Command("go", "list", "-f", format, module+"...").Output()
+	if err != nil {
+		failed, _ := errors.AsType[*exec.ExitError](err)
+		t.Fatalf("go list: %v: %s", err, failed.Stderr)
+	}
+	for line := range strings.Lines(string(out)) {
+		product, tests, _ := strings.Cut(line, " tests ")
+		imports := strings.Fields(product)
+		pkg := strings.TrimPrefix(imports[0], module)
+		may, ok := floors[pkg]
+		if !ok {
+			t.Errorf("package %s stands on no floor: add it to floors", pkg)
+		}
+		for _, imported := range imports[1:] {
+			if own, ok := strings.CutPrefix(imported, module); ok && !slices.Contains(may, own) {
+				t.Errorf("%s must not import %s", pkg, own)
+			}
+		}
+		for _, imported := range append(imports[1:], strings.Fields(tests)...) {
+			if door, ok := doorOf(imported); ok && door != pkg {
+				t.Errorf("%s must not import %s: it comes in through %s", pkg, imported, door)
+			}
+		}
+	}
+}
+
+func doorOf(imported string) (door string, ok bool) {
+	for outside, door := range doors {
+		if imported == outside || strings.HasPrefix(imported, outside+"/") {
+			return door, true
+		}
+	}
+	return "", false
+}
+
+// The table itself keeps the floors: what it allows goes down, without a way
+// back up.
+func TestFloorsGoDown(t *testing.T) {
+	t.Parallel()
+	var climb func(pkg string, above []string)
+	climb = func(pkg string, above []string) {
+		if slices.Contains(above, pkg) {
+			t.Fatalf("%v reach back up to %s", above, pkg)
+		}
+		for _, below := range floors[pkg] {
+			if _, ok := floors[below]; !ok {
+				t.Errorf("%s may import %s, which stands on no floor", pkg, below)
+			}
+			climb(below, append(slices.Clip(above), pkg))
+		}
+	}
+	for pkg := range floors {
+		climb(pkg, nil)
+	}
+}

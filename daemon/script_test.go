@@ -1,0 +1,85 @@
+package main
+
+import (
+	"errors"
+	"os"
+	"os/exec"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/testscript"
+)
+
+func TestMain(m *testing.M) {
+	testscript.Main(m, map[string]func(){"pressbox": main})
+}
+
+// The program as its users meet it: each script is a session in a shell.
+func TestScripts(t *testing.T) {
+	testscript.Run(t, testscript.Params{
+		Dir: "testdata",
+		Setup: func(env *testscript.Env) error {
+			env.Setenv("HOST", "127.0.0.1")
+			env.Setenv("PORT", "0")
+			started := &processes{}
+			env.Values["started"] = started
+			env.Defer(func() {
+				for _, p := range *started {
+					_ = p.end(syscall.SIGKILL) // stop has looked how it ends
+				}
+			})
+			return nil
+		},
+		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){
+			"code":  exitsWith,
+			"start": start,
+			"stop":  stop,
+		},
+	})
+}
+
+// exitsWith is the script command "code N PROGRAM [ARG...]": the program ends
+// with that exit code.
+func exitsWith(ts *testscript.TestScript, neg bool, args []string) {
+	want, err := strconv.Atoi(args[0])
+	ts.Check(err)
+	err = ts.Exec(args[1], args[2:]...)
+	failed, ok := errors.AsType[*exec.ExitError](err)
+	if neg || !ok || failed.ExitCode() != want {
+		ts.Fatalf("%v ended with %v, want exit code %d", args[1:], err, want)
+	}
+}
+
+// processes are the daemons that a script has started, the newest last.
+type processes []*process
+
+// start is the script command "start [ARG...]": it starts "pressbox serve",
+// and sets PRESSBOX_URL once that listens.
+func start(ts *testscript.TestScript, neg bool, args []string) {
+	if neg {
+		ts.Fatalf("for one that must not start there is \"code N pressbox serve\"")
+	}
+	env := os.Environ()
+	for _, k := range keys() {
+		env = append(env, k.name+"="+ts.Getenv(k.name))
+	}
+	p, err := startProcess(ts.Getenv("WORK"), env, args...)
+	ts.Check(err)
+	started := ts.Value("started").(*processes)
+	*started = append(*started, p)
+	ts.Setenv("PRESSBOX_URL", p.url)
+}
+
+// stop is the script command "stop": the newest daemon ends well when it is
+// told to, and its log goes into the file "log".
+func stop(ts *testscript.TestScript, neg bool, args []string) {
+	started := *ts.Value("started").(*processes)
+	p := started[len(started)-1]
+	err := p.end(syscall.SIGTERM)
+	if neg || len(args) > 0 || err != nil {
+		ts.Fatalf("stop: %v\n%s", err, p.logged())
+	}
+	ts.Check(os.WriteFile(ts.MkAbs("log"), []byte(strings.TrimSpace(p.logged())+"\n"), 0o600))
+}
