@@ -168,19 +168,19 @@ func cutBefore(text string, n int) int {
 // A piece is what the model is run with at once: a sentence, or a part of one.
 type piece struct {
 	clauses []clause
-	opens   bool // it begins a sentence
+	pause   bool // it begins a sentence, and is not the first
 }
 
 // pieces yields the script in order.
 func (s script) pieces() iter.Seq[piece] {
 	return func(yield func(piece) bool) {
-		opens, budget := true, firstPiece
+		pause, budget := false, firstPiece
 		for len(s) > 0 {
 			n, size := s.next(budget)
-			if !yield(piece{clauses: s[:n], opens: opens}) {
+			if !yield(piece{clauses: s[:n], pause: pause}) {
 				return
 			}
-			opens = s[n-1].ends()
+			pause = s[n-1].ends()
 			s = s[n:]
 			budget = min(max(secondPiece, 2*size), longestPiece)
 		}

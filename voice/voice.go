@@ -51,8 +51,15 @@ type Input struct {
 	Speaker     int64   // "sid", for models of several speakers
 }
 
-// ErrNoSpeech says that a message has nothing that this voice can speak.
-var ErrNoSpeech = errors.New("the message has nothing that this voice can speak")
+// What can go wrong besides the failures of a model or a phonemizer.
+var (
+	// ErrNoSpeech says that a message has nothing that the voice can speak.
+	ErrNoSpeech = errors.New("the message has nothing that this voice can speak")
+	// ErrUnavailable, wrapped with the reason, is what a [Model]'s loader and a
+	// [Phonemizer] return when the program or library that they run is not
+	// installed, which is no fault of the voice.
+	ErrUnavailable = errors.New("speech cannot be made")
+)
 
 // A Voice is a model with all that is needed to speak with it. It may be used
 // concurrently.
@@ -74,25 +81,27 @@ type Voice struct {
 func (v *Voice) Speak(ctx context.Context, text string, rate int) iter.Seq2[audio.Clip, error] {
 	return func(yield func(audio.Clip, error) bool) {
 		script := newScript(text)
-		scale := v.Calibration.scale(script.measure(), rate)
-		spoken := false
+		pace := newPace(v.Calibration, script.measure(), rate)
+		spoken, pause := false, false // pause: one is due before the next sound
 		for piece := range script.pieces() {
-			samples, err := v.infer(ctx, piece, float32(scale))
+			samples, err := v.infer(ctx, piece, float32(pace.next()))
 			if err != nil {
 				yield(audio.Clip{}, err)
 				return
 			}
-			if samples == nil {
+			pace.spent(piece.measure(), v.seconds(samples))
+			pause = pause || piece.pause
+			if len(samples) == 0 {
 				continue
 			}
-			if spoken && piece.opens && !yield(v.silence(Pause), nil) {
+			if spoken && pause && !yield(v.silence(Pause), nil) {
 				return
 			}
-			spoken = true
-			audio.Limit(samples, v.Calibration.gain())
+			audio.Limit(samples, v.Calibration.orUsual().Gain)
 			if !yield(audio.Clip{Rate: v.Config.SampleRate, Samples: samples}, nil) {
 				return
 			}
+			spoken, pause = true, false
 		}
 		if !spoken {
 			yield(audio.Clip{}, ErrNoSpeech)
@@ -122,6 +131,11 @@ func (v *Voice) infer(ctx context.Context, p piece, scale float32) ([]float32, e
 		return nil, fmt.Errorf("infer %d phoneme ids: %w", len(ids), err)
 	}
 	return samples, nil
+}
+
+// seconds returns how long samples last.
+func (v *Voice) seconds(samples []float32) float64 {
+	return float64(len(samples)) / float64(v.Config.SampleRate)
 }
 
 // silence returns d of it at the voice's rate, to the nearest sample.

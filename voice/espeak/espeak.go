@@ -22,6 +22,8 @@ import (
 	"strings"
 	"time"
 	"unicode"
+
+	"pressbox/voice"
 )
 
 const (
@@ -34,7 +36,7 @@ const (
 )
 
 // ErrNotInstalled says that there is no espeak-ng to run.
-var ErrNotInstalled = errors.New("espeak-ng is not installed (install the package espeak-ng)")
+var ErrNotInstalled = fmt.Errorf("%w: espeak-ng is not installed (install the package espeak-ng)", voice.ErrUnavailable)
 
 // errDied says that a child that worked before does not any more.
 var errDied = errors.New("espeak-ng stopped answering")

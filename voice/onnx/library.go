@@ -9,6 +9,8 @@ import (
 	"sync"
 
 	ort "github.com/yalue/onnxruntime_go"
+
+	"pressbox/voice"
 )
 
 // LibraryName is what the library's file is called beside the program and in
@@ -18,9 +20,12 @@ const LibraryName = "libonnxruntime.so"
 // PrivateDir is where the package keeps its own library.
 const PrivateDir = "/usr/lib/pressbox"
 
+// oldest is the oldest version that has the interface that we are built for.
+const oldest = "1.24"
+
 // ErrNoLibrary says that no ONNX Runtime could be loaded.
-var ErrNoLibrary = errors.New("ONNX Runtime 1.24 or newer is needed: install pressbox's own " +
-	"copy (" + PrivateDir + "/" + LibraryName + "; make build puts one beside the program), or set ONNXRUNTIME_LIB to one")
+var ErrNoLibrary = fmt.Errorf("%w without ONNX Runtime %s or newer: put its %s into %s "+
+	"(make build puts one beside the program), or set ONNXRUNTIME_LIB to one", voice.ErrUnavailable, oldest, LibraryName, PrivateDir)
 
 // environment is the process's one ONNX Runtime. The C library is a global of
 // the process and cannot be unloaded safely, so it is opened at most once,
