@@ -1,0 +1,273 @@
+package web
+
+import (
+	"bytes"
+	_ "embed"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/santhosh-tekuri/jsonschema/v6"
+)
+
+// schemas is what stands under components/schemas of the document.
+//
+//go:embed schemas.json
+var schemas []byte
+
+// An operation is how a route is described.
+type operation struct {
+	id          string // unique
+	tag         string
+	summary     string
+	description string
+	headers     []string // names of components/parameters that it takes
+	request     string   // schema of its body; "" means that it reads none
+	answers     []success
+	problems    []int // what it may answer besides what its class and its body may lead to
+	limited     bool  // at NOTIFY_RATE
+}
+
+// A success is one of the answers of an operation that is not a problem.
+type success struct {
+	status      int
+	description string
+	media       string // "" means application/json
+	schema      string // "" means any bytes
+	location    bool   // it has a Location header
+}
+
+// The members of the OpenAPI 3.1 document that we fill.
+type (
+	object  = map[string]any
+	apiItem map[string]apiOperation // by method
+	apiDoc  struct {
+		OpenAPI    string             `json:"openapi"`
+		Info       object             `json:"info"`
+		Tags       []object           `json:"tags"`
+		Paths      map[string]apiItem `json:"paths"`
+		Components object             `json:"components"`
+	}
+	apiOperation struct {
+		ID          string                `json:"operationId"`
+		Tags        []string              `json:"tags"`
+		Summary     string                `json:"summary"`
+		Description string                `json:"description,omitempty"`
+		Parameters  []object              `json:"parameters,omitempty"`
+		RequestBody object                `json:"requestBody,omitempty"`
+		Responses   map[string]object     `json:"responses"`
+		Security    []map[string][]string `json:"security,omitempty"`
+		Servers     []object              `json:"servers,omitempty"`
+	}
+)
+
+// document writes the OpenAPI document of the routes.
+func document(routes []route, version string) ([]byte, error) {
+	doc := apiDoc{
+		OpenAPI: "3.1.0",
+		Info: object{
+			"title":       "Pressbox",
+			"version":     version,
+			"summary":     "Announcements that the house hears.",
+			"description": "Errors are application/problem+json (RFC 9457): `code` is for programs, `detail` for people, and `errors` lists everything that is wrong with a body.",
+			"license":     object{"name": "MIT", "identifier": "MIT"},
+		},
+		Tags: []object{
+			{"name": "announcements", "description": "What the house is told."},
+			{"name": "speech", "description": "Speech as a file, not on the loudspeaker."},
+			{"name": "appliance", "description": "How it is, and what it can do."},
+			{"name": "page", "description": "For people."},
+			{"name": "administration", "description": "Only on the administrator's unix socket."},
+		},
+		Paths: map[string]apiItem{},
+		Components: object{
+			"schemas":         json.RawMessage(schemas),
+			"parameters":      parameters(),
+			"headers":         headers(),
+			"securitySchemes": securitySchemes(),
+			"responses": object{"Problem": object{
+				"description": "Why not.",
+				"content":     content("application/problem+json", "Problem"),
+			}},
+		},
+	}
+	for _, rt := range routes {
+		path := openPath(rt.path)
+		if doc.Paths[path] == nil {
+			doc.Paths[path] = apiItem{}
+		}
+		doc.Paths[path][strings.ToLower(rt.method)] = rt.describe()
+	}
+	text, err := json.MarshalIndent(doc, "", "  ")
+	if err != nil {
+		return nil, fmt.Errorf("write the OpenAPI document: %w", err)
+	}
+	return append(text, '\n'), nil
+}
+
+// describe writes a route's operation.
+func (rt route) describe() apiOperation {
+	op := apiOperation{
+		ID:          rt.op.id,
+		Tags:        []string{rt.op.tag},
+		Summary:     rt.op.summary,
+		Description: rt.op.description,
+		Responses:   map[string]object{},
+	}
+	for part := range strings.SplitSeq(rt.path, "/") {
+		if name, ok := strings.CutPrefix(part, ":"); ok {
+			op.Parameters = append(op.Parameters, object{
+				"name": name, "in": "path", "required": true, "schema": object{"type": "string"},
+			})
+		}
+	}
+	for _, name := range rt.op.headers {
+		op.Parameters = append(op.Parameters, object{"$ref": "#/components/parameters/" + name})
+	}
+	if rt.op.request != "" {
+		op.RequestBody = object{"required": true, "content": content("application/json", rt.op.request)}
+	}
+	for _, a := range rt.op.answers {
+		op.Responses[strconv.Itoa(a.status)] = a.describe()
+	}
+	for _, status := range rt.refusals() {
+		op.Responses[strconv.Itoa(status)] = refusal(status)
+	}
+	switch rt.class {
+	case everyone:
+	case notifiers:
+		op.Security = []map[string][]string{{}, {"token": {}}}
+	case members:
+		op.Security = []map[string][]string{{}, {"token": {}}, {"session": {}}}
+	case admins:
+		op.Servers = []object{{"url": "http://localhost", "description": "the administrator's unix socket, admin.sock"}}
+	}
+	return op
+}
+
+// refusals lists the statuses of all problems that a route may answer,
+// without those that do not depend on the route (404, 405).
+func (rt route) refusals() []int {
+	all := map[int]bool{http.StatusInternalServerError: true}
+	add := func(statuses ...int) {
+		for _, status := range statuses {
+			all[status] = true
+		}
+	}
+	if rt.class != admins {
+		add(http.StatusMisdirectedRequest)
+		if rt.method != http.MethodGet {
+			add(http.StatusForbidden)
+		}
+	}
+	if rt.class == notifiers || rt.class == members {
+		add(http.StatusUnauthorized, http.StatusForbidden)
+	}
+	if rt.op.request != "" {
+		add(http.StatusBadRequest, http.StatusRequestEntityTooLarge,
+			http.StatusUnsupportedMediaType, http.StatusUnprocessableEntity)
+	}
+	if rt.op.limited {
+		add(http.StatusTooManyRequests)
+	}
+	add(rt.op.problems...)
+	return slices.Sorted(maps.Keys(all))
+}
+
+func (a success) describe() object {
+	media := a.media
+	if media == "" {
+		media = "application/json"
+	}
+	described := object{"X-Request-Id": object{"$ref": "#/components/headers/X-Request-Id"}}
+	if a.location {
+		described["Location"] = object{"$ref": "#/components/headers/Location"}
+	}
+	response := object{"description": a.description, "headers": described}
+	if a.status != http.StatusNoContent {
+		response["content"] = content(media, a.schema)
+	}
+	return response
+}
+
+func refusal(status int) object {
+	described := object{"X-Request-Id": object{"$ref": "#/components/headers/X-Request-Id"}}
+	switch status {
+	case http.StatusTooManyRequests, http.StatusServiceUnavailable:
+		described["Retry-After"] = object{"$ref": "#/components/headers/Retry-After"}
+	case http.StatusUnauthorized:
+		described["WWW-Authenticate"] = object{"$ref": "#/components/headers/WWW-Authenticate"}
+	}
+	return object{
+		"description": http.StatusText(status),
+		"headers":     described,
+		"content":     content("application/problem+json", "Problem"),
+	}
+}
+
+func content(media, schema string) object {
+	if schema == "" {
+		return object{media: object{}}
+	}
+	return object{media: object{"schema": object{"$ref": "#/components/schemas/" + schema}}}
+}
+
+func parameters() object {
+	return object{
+		"Idempotency-Key": object{
+			"name": "Idempotency-Key", "in": "header",
+			"description": "Any text that the client makes up for one announcement. The same key and body within 24 hours gives the first answer, and is spoken once.",
+			"schema":      object{"type": "string", "minLength": 1, "maxLength": 255, "pattern": "^[!-~]+$"},
+		},
+		"Last-Event-ID": object{
+			"name": "Last-Event-ID", "in": "header",
+			"description": "The id of the last event that the client has seen. Browsers send it by themselves.",
+			"schema":      object{"type": "string"},
+		},
+	}
+}
+
+func headers() object {
+	text := object{"type": "string"}
+	return object{
+		"X-Request-Id":     object{"description": "Names the request in the appliance's log.", "schema": text},
+		"Location":         object{"description": "Where the announcement is.", "schema": text},
+		"Retry-After":      object{"description": "Seconds after which to ask again.", "schema": object{"type": "integer", "minimum": 1}},
+		"WWW-Authenticate": object{"description": "RFC 6750.", "schema": text},
+	}
+}
+
+func securitySchemes() object {
+	return object{
+		"token":   object{"type": "http", "scheme": "bearer", "description": "A token that `pressbox tokens` made."},
+		"session": object{"type": "apiKey", "in": "cookie", "name": "pressbox_access", "description": "A signed-in session."},
+	}
+}
+
+// newBodies compiles the schemas of all requests out of the document.
+func newBodies(document []byte, routes []route) (bodies, error) {
+	tree, err := jsonschema.UnmarshalJSON(bytes.NewReader(document))
+	if err != nil {
+		return nil, fmt.Errorf("read the OpenAPI document: %w", err)
+	}
+	c := jsonschema.NewCompiler()
+	if err := c.AddResource("openapi.json", tree); err != nil {
+		return nil, fmt.Errorf("read the OpenAPI document: %w", err)
+	}
+	b := bodies{}
+	for _, rt := range routes {
+		if rt.op.request == "" {
+			continue
+		}
+		schema, err := c.Compile("openapi.json#/components/schemas/" + rt.op.request)
+		if err != nil {
+			return nil, fmt.Errorf("compile the schema %s: %w", rt.op.request, err)
+		}
+		b[rt.op.request] = schema
+	}
+	return b, nil
+}

@@ -1,0 +1,179 @@
+package web
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"strconv"
+	"time"
+
+	"pressbox/voice/announce"
+)
+
+// What a client can do wrong, besides what the rooms below object to.
+var (
+	errNotJSON      = errors.New("the body must be exactly one JSON object")
+	errNoSuchPage   = errors.New("there is nothing at this address")
+	errMethod       = errors.New("this address does not know that method")
+	errBodyTooLarge = errors.New("the body may have 64 KiB")
+	errContentType  = errors.New("send the body as Content-Type: application/json")
+	errIdempotency  = errors.New("an Idempotency-Key has 1 to 255 visible ASCII characters, and stands in one header")
+	errHost         = errors.New("this appliance does not answer to that host name; add it to ALLOWED_HOSTS if it should")
+	errCrossOrigin  = errors.New("a page of another site may not do this")
+	errAccess       = errors.New("this needs a token, or to be asked from the local network")
+	errToken        = errors.New("the token is not valid here")
+	errOff          = errors.New("announcements are switched off on this appliance")
+	errTooMany      = errors.New("too many requests from this address")
+	errBusy         = errors.New("as much speech as possible is being made already")
+	errStopping     = errors.New("the appliance is restarting")
+)
+
+// statuses says what each error means in HTTP, and which code programs see.
+// The error's own text, without the context that it was wrapped in, is what
+// the client is told. An error that is not here is our fault: 500, logged,
+// and not explained.
+var statuses = []struct {
+	err    error
+	status int
+	code   string
+	retry  time.Duration // when to ask again; 0 means that it does not help
+}{
+	{errNotJSON, http.StatusBadRequest, "not_json", 0},
+	{errIdempotency, http.StatusBadRequest, "bad_idempotency_key", 0},
+	{errAccess, http.StatusUnauthorized, "unauthenticated", 0},
+	{errToken, http.StatusUnauthorized, "invalid_token", 0},
+	{errCrossOrigin, http.StatusForbidden, "cross_origin", 0},
+	{errOff, http.StatusForbidden, "switched_off", 0},
+	{errNoSuchPage, http.StatusNotFound, "not_found", 0},
+	{announce.ErrNotFound, http.StatusNotFound, "not_found", 0},
+	{errMethod, http.StatusMethodNotAllowed, "method_not_allowed", 0},
+	{announce.ErrEnded, http.StatusConflict, "already_ended", 0},
+	{errBodyTooLarge, http.StatusRequestEntityTooLarge, "body_too_large", 0},
+	{errContentType, http.StatusUnsupportedMediaType, "unsupported_media_type", 0},
+	{errHost, http.StatusMisdirectedRequest, "wrong_host", 0},
+	{announce.ErrKeyReused, http.StatusUnprocessableEntity, "idempotency_key_reused", 0},
+	{errTooMany, http.StatusTooManyRequests, "too_many_requests", time.Second},
+	{announce.ErrFull, http.StatusServiceUnavailable, "queue_full", 5 * time.Second},
+	{announce.ErrClosed, http.StatusServiceUnavailable, "not_accepting", 10 * time.Second},
+	{errBusy, http.StatusServiceUnavailable, "busy", 2 * time.Second},
+	{errStopping, http.StatusServiceUnavailable, "stopping", 2 * time.Second},
+}
+
+// A problem is the body of every refusal (RFC 9457). Its type is always
+// "about:blank", so its title is the status in words; Code tells programs more.
+type problem struct {
+	Type      string      `json:"type"`
+	Title     string      `json:"title"`
+	Status    int         `json:"status"`
+	Detail    string      `json:"detail"`
+	Code      string      `json:"code"`
+	Errors    []violation `json:"errors,omitempty"`
+	RequestID string      `json:"request_id"`
+
+	retry time.Duration
+}
+
+// A violation is one thing that is wrong with a body. Path is a JSON pointer
+// (RFC 6901) into it.
+type violation struct {
+	Path   string `json:"path"`
+	Code   string `json:"code"`
+	Detail string `json:"detail"`
+}
+
+// A bodyError lists everything that is wrong with the shape of a body.
+type bodyError struct{ violations []violation }
+
+func (e *bodyError) Error() string {
+	return fmt.Sprintf("%d violations, first at %s: %s", len(e.violations), e.violations[0].Path, e.violations[0].Detail)
+}
+
+// A retryError is an error that says when to ask again.
+type retryError struct {
+	error
+	after time.Duration
+}
+
+func (e *retryError) Unwrap() error { return e.error }
+
+// explain says what err means to the client.
+func explain(err error) problem {
+	p := problem{
+		Status: http.StatusInternalServerError,
+		Code:   "internal",
+		Detail: "something went wrong in the appliance; its log says more under this request_id",
+	}
+	var late *retryError
+	switch violations := violationsOf(err); {
+	case len(violations) == 1:
+		p.Status, p.Code, p.Detail = http.StatusUnprocessableEntity, violations[0].Code, violations[0].Detail
+		p.Errors = violations
+	case len(violations) > 1:
+		p.Status, p.Code = http.StatusUnprocessableEntity, "invalid"
+		p.Detail = fmt.Sprintf("%d things are wrong with the body", len(violations))
+		p.Errors = violations
+	default:
+		for _, s := range statuses {
+			if errors.Is(err, s.err) {
+				p.Status, p.Code, p.Detail, p.retry = s.status, s.code, s.err.Error(), s.retry
+				break
+			}
+		}
+	}
+	if errors.As(err, &late) {
+		p.retry = late.after
+	}
+	p.Type, p.Title = "about:blank", http.StatusText(p.Status)
+	return p
+}
+
+// violationsOf returns everything that err finds wrong with a body; nil when
+// it is about something else.
+func violationsOf(err error) []violation {
+	if shape, ok := errors.AsType[*bodyError](err); ok {
+		return shape.violations
+	}
+	request, ok := errors.AsType[*announce.RequestError](err)
+	if !ok {
+		return nil
+	}
+	all := make([]violation, len(request.Violations))
+	for i, v := range request.Violations {
+		all[i] = violation{Path: "/" + v.Path, Code: v.Code, Detail: v.Detail}
+	}
+	return all
+}
+
+// refuse answers with the problem that err is.
+func (s *Server) refuse(w http.ResponseWriter, r *http.Request, err error) {
+	p := explain(err)
+	v := visitOf(r.Context())
+	p.RequestID = v.id
+	if p.Status == http.StatusInternalServerError {
+		v.err = err
+	}
+	h := w.Header()
+	if p.retry > 0 {
+		h.Set("Retry-After", strconv.Itoa(int((p.retry+time.Second-1)/time.Second)))
+	}
+	if p.Status == http.StatusUnauthorized {
+		h.Set("WWW-Authenticate", challenge(err))
+	}
+	h.Del("Content-Length")
+	h.Set("Content-Type", "application/problem+json")
+	w.WriteHeader(p.Status)
+	_ = json.NewEncoder(w).Encode(p) // the client has gone; there is no one to tell
+}
+
+// reply answers with v as JSON.
+func reply(w http.ResponseWriter, status int, v any) error {
+	body, err := json.Marshal(v)
+	if err != nil {
+		return fmt.Errorf("encode the answer: %w", err)
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(status)
+	_, _ = w.Write(append(body, '\n')) // the client has gone; there is no one to tell
+	return nil
+}

@@ -1,0 +1,158 @@
+package web
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"math"
+	"net/http"
+	"time"
+
+	"pressbox/audio"
+	"pressbox/voice/announce"
+)
+
+const (
+	maxSpeeches = 2      // made at the same time; each takes a processor
+	pcmRate     = 24_000 // samples per second of OpenAI's "pcm"
+	// speechPatience is how long a client may take to read a piece of speech,
+	// besides twice the time that it sounds: some play it as it comes.
+	speechPatience = 20 * time.Second
+
+	slowest, fastest = 60, 400 // words per minute that can be asked for
+)
+
+func (s *Server) speechRoutes() []route {
+	return []route{{http.MethodPost, "/v1/audio/speech", notifiers, s.speech, operation{
+		id: "createSpeech", tag: "speech", summary: "Speech as a file",
+		description: "For clients of the OpenAI API. The answer is sent sentence by sentence, as it is made.",
+		request:     "SpeechRequest",
+		answers: []success{
+			{status: http.StatusOK, description: "Speech.", media: "audio/wav, audio/pcm"},
+		},
+		problems: []int{http.StatusServiceUnavailable},
+	}}}
+}
+
+// A speechRequest is the body of POST /v1/audio/speech. Its other members
+// are ignored.
+type speechRequest struct {
+	Input  string  `json:"input"`
+	Voice  string  `json:"voice"`
+	Format string  `json:"response_format"` // wav or pcm
+	Speed  float64 `json:"speed"`           // 1 is the default rate
+	Rate   int     `json:"rate"`            // ours: words per minute; 0 means by Speed
+}
+
+func (s *Server) speech(w http.ResponseWriter, r *http.Request) error {
+	body := speechRequest{Format: "wav", Speed: 1}
+	if err := s.bodies.decode(w, r, "SpeechRequest", &body); err != nil {
+		return err
+	}
+	if body.Rate == 0 { // as near to the speed as a rate can be
+		rate := int(math.Round(float64(s.cfg.DefaultRate) * body.Speed))
+		body.Rate = max(slowest, min(fastest, rate))
+	}
+	n, err := s.cfg.Announcer.Check(announce.Request{Message: body.Input, Voice: body.Voice, Rate: body.Rate})
+	if err != nil {
+		return inSpeech(err)
+	}
+	select {
+	case s.speeches <- struct{}{}:
+		defer func() { <-s.speeches }()
+	default:
+		return errBusy
+	}
+	return s.stream(w, r, body.Format, s.cfg.Speaker.Speak(r.Context(), n.Voice, n.Message, n.Rate))
+}
+
+// inSpeech makes what is wrong with an announcement something that is wrong
+// with the body of a speech: its message is called input.
+func inSpeech(err error) error {
+	all := violationsOf(err)
+	if all == nil {
+		return err
+	}
+	for i := range all {
+		if all[i].Path == "/message" {
+			all[i].Path = "/input"
+		}
+	}
+	return &bodyError{all}
+}
+
+// stream sends clips as they are made. An error before the first of them is
+// returned; after it, it hangs up on the client, which would otherwise take
+// half a speech for a whole one.
+func (s *Server) stream(w http.ResponseWriter, r *http.Request, format string, clips iter.Seq2[audio.Clip, error]) error {
+	e := &encoder{format: format}
+	out := outlast(w)
+	for clip, err := range clips {
+		begun := e.begun
+		var piece []byte
+		if err == nil {
+			piece, err = e.add(clip)
+		}
+		if err != nil && !begun {
+			return fmt.Errorf("make speech: %w", err)
+		}
+		if err == nil {
+			w.Header().Set("Content-Type", "audio/"+format)
+			err = sendSpeech(w, out, piece, clip.Duration())
+		}
+		if err != nil {
+			visitOf(r.Context()).err = err
+			panic(http.ErrAbortHandler)
+		}
+	}
+	if !e.begun {
+		return errors.New("make speech: there was no sound")
+	}
+	if err := sendSpeech(w, out, e.end(), 0); err != nil {
+		panic(http.ErrAbortHandler)
+	}
+	return nil
+}
+
+// sendSpeech writes a piece of speech that sounds for so long.
+func sendSpeech(w io.Writer, out *http.ResponseController, piece []byte, sounds time.Duration) error {
+	_ = out.SetWriteDeadline(time.Now().Add(speechPatience + 2*sounds)) // only a test's recorder has none
+	if _, err := w.Write(piece); err != nil {
+		return fmt.Errorf("send speech: %w", err)
+	}
+	return out.Flush()
+}
+
+// An encoder makes bytes of clips: a WAV stream, or PCM at [pcmRate].
+type encoder struct {
+	format string // wav or pcm
+	begun  bool
+	rate   *audio.Resampler // of pcm
+}
+
+// add returns the bytes of the next clip.
+func (e *encoder) add(c audio.Clip) (piece []byte, err error) {
+	first := !e.begun
+	e.begun = true
+	if e.format == "wav" {
+		if first {
+			piece = audio.WAVHeader(c.Rate)
+		}
+		return audio.AppendS16LE(piece, c.Samples), nil
+	}
+	if first {
+		if e.rate, err = audio.NewResampler(c.Rate, pcmRate); err != nil {
+			return nil, err
+		}
+	}
+	return audio.AppendS16LE(nil, e.rate.Append(nil, c.Samples)), nil
+}
+
+// end returns the bytes that are still owed after the last clip.
+func (e *encoder) end() []byte {
+	if e.rate == nil {
+		return nil
+	}
+	return audio.AppendS16LE(nil, e.rate.Flush(nil))
+}

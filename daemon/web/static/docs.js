@@ -1,0 +1,9 @@
+"use strict";
+
+SwaggerUIBundle({
+  url: "/openapi.json",
+  dom_id: "#swagger-ui",
+  deepLinking: true,
+  docExpansion: "list",
+  validatorUrl: null, // nothing is sent to anybody
+});
