@@ -66,6 +66,7 @@ func (l *Logins) Create(ctx context.Context, login Login, policy SignUp, invite 
 	if t, ok := ParseToken(invite); ok {
 		e.invite = t.Hash()
 	}
+	login.Name, _ = precis.Nickname.String(login.Name) // as written, but for stray spaces
 	login.Made = l.book.clock.Wall()
 	err := l.book.keeper.Update(ctx, func(tx Tx) error {
 		if tx.Get(tableLocal, []byte(key)) != nil {
