@@ -12,9 +12,29 @@ type Violation struct {
 	Detail string // for people
 }
 
+// The codes of violations.
+const (
+	CodeRequired     = "required"
+	CodeTooLong      = "too_long"
+	CodeNotSpeakable = "not_speakable"
+	CodeOutOfRange   = "out_of_range"
+	CodeUnknownVoice = "unknown_voice"
+)
+
 // A RequestError lists everything that is wrong with a request.
 type RequestError struct {
 	Violations []Violation
+	// Voice says which voices there are when the one that was asked for is
+	// not among them, and is nil otherwise. It is unwrapped by errors.As.
+	Voice *UnknownVoiceError
+}
+
+// Unwrap returns the unknown voice, if that is among the violations.
+func (e *RequestError) Unwrap() error {
+	if e.Voice == nil {
+		return nil
+	}
+	return e.Voice
 }
 
 func (e *RequestError) Error() string {

@@ -15,7 +15,9 @@ var (
 	ErrNotFound  = errors.New("no such announcement")
 	ErrEnded     = errors.New("the announcement has already ended")
 	ErrKeyReused = errors.New("the idempotency key was used for another announcement")
-	ErrClosed    = errors.New("announcements cannot be accepted")
+	// ErrClosed, wrapped with the reason, says that the outbox keeps nothing
+	// now: the disk is full or damaged.
+	ErrClosed = errors.New("announcements cannot be accepted")
 	// ErrSinkLost is what a [Sink] returns, wrapped, when the sound server is
 	// away: the notice is spoken again from its start.
 	ErrSinkLost = errors.New("the sound server is away")
@@ -68,28 +70,50 @@ type Notice struct {
 	Expires time.Time
 	Status  Status
 	Error   string    // why it failed
+	Place   int       // its position when it was accepted, 0 the head
 	Started time.Time // zero until its first sample was played
 	Ended   time.Time // zero until it ended
 }
 
+// How long an [Outbox] remembers.
+const (
+	KeyAge       = 24 * time.Hour // an idempotency key
+	EndedAge     = 24 * time.Hour // an ended notice, at least,
+	EndedCount   = 200            // unless it is among the newest, which stay longer,
+	EndedAtMost  = 5000           // and unless there are too many
+	keyMaxLength = 255            // bytes of an idempotency key
+)
+
+// Forgettable says whether an ended notice need no longer be remembered, when
+// age has passed since its end and so many are remembered, it being the oldest.
+func Forgettable(age time.Duration, remembered int) bool {
+	return remembered > EndedCount && age >= EndedAge || remembered > EndedAtMost
+}
+
 // An Outbox keeps notices over crashes and power cuts.
 type Outbox interface {
-	// Keep stores n durably before it returns. With a key that was kept in
-	// the last 24 hours it stores nothing and returns the notice kept then,
-	// or ErrKeyReused when that one came of another request.
+	// Kept returns the notice that was kept under a key in the last [KeyAge],
+	// as it was kept, and whether there is one; or ErrKeyReused when it came
+	// of another request.
+	Kept(ctx context.Context, key Key) (Notice, bool, error)
+	// Keep stores n durably before it returns. With a key under which one is
+	// kept it stores nothing and answers as Kept does, with fresh false. It
+	// does not return before it is certain whether n is stored.
 	Keep(ctx context.Context, n Notice, key Key) (kept Notice, fresh bool, err error)
-	// Save records the new statuses of notices that were kept, in one
+	// Save records durably the ends of notices that were kept, in one
 	// transaction.
 	Save(ctx context.Context, ns ...Notice) error
 	// Load returns the notices that have not ended, in order of acceptance,
-	// and the ended ones that are still remembered, newest first.
+	// and the ended ones that are still remembered, newest first. Where the
+	// clock was set in between, Expires is moved so that the time that is
+	// left is right.
 	Load(ctx context.Context) (waiting, ended []Notice, err error)
 }
 
 // A Key makes the repetition of a request harmless.
 type Key struct {
 	Key    string   // as the client sent it; "" means none
-	Digest [32]byte // of the request's body
+	Digest [32]byte // of the request
 }
 
 // A Speaker turns text into sound.
@@ -98,7 +122,8 @@ type Speaker interface {
 	// for "", or an error that says which are ([*UnknownVoiceError]).
 	Voice(name string) (string, error)
 	// Speak yields the message's clips in order, each levelled, as they are
-	// made. Every clip has the same rate. It stops at the first error.
+	// made, for the receiver to keep and change. Every clip has the same
+	// rate. It stops at the first error, and soon when ctx ends.
 	Speak(ctx context.Context, voice, message string, rate int) iter.Seq2[audio.Clip, error]
 }
 

@@ -1,0 +1,193 @@
+package store
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"math"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+
+	bolt "go.etcd.io/bbolt"
+	bolterrors "go.etcd.io/bbolt/errors"
+	"golang.org/x/sys/unix"
+)
+
+const (
+	// pageSize is that of every store, wherever it was made: with the 16 KiB
+	// of a Raspberry Pi 5 each commit would write four times as much.
+	pageSize  = 4096
+	allocSize = 1 << 20 // bytes by which the file grows
+
+	defaultMaxSize = 512 << 20
+	defaultTimeout = 3 * time.Second
+)
+
+// Open opens the store at path, and makes it if there is none. The error wraps
+// [ErrLocked] when another process has it open, [ErrNewer], or [ErrCorrupt].
+func Open(path string, o Options) (*Store, error) {
+	s := &Store{
+		path:    path,
+		maxSize: o.MaxSize,
+		log:     o.Log,
+		leading: make(chan struct{}, 1),
+	}
+	if s.maxSize == 0 {
+		s.maxSize = defaultMaxSize
+	}
+	if o.Timeout == 0 {
+		o.Timeout = defaultTimeout
+	}
+	if s.log == nil {
+		s.log = slog.New(slog.DiscardHandler)
+	}
+	now, err := machineClock()
+	if err != nil {
+		return nil, fmt.Errorf("open the store: %w", err)
+	}
+	s.now = now
+	if err := s.open(o.Timeout); err != nil {
+		return nil, fmt.Errorf("open the store %s: %w", path, err)
+	}
+	return s, nil
+}
+
+func (s *Store) open(timeout time.Duration) error {
+	info, err := os.Stat(s.path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		if err := create(s.path); err != nil {
+			return fmt.Errorf("make it: %w", err)
+		}
+	case err != nil:
+		return err
+	case info.Size() < 4*pageSize:
+		return fmt.Errorf("%w: the file has only %d bytes; restore a backup, or remove it to begin anew", ErrCorrupt, info.Size())
+	}
+	if err := s.connect(timeout); err != nil {
+		return err
+	}
+	if err := s.migrate(migrations); err != nil {
+		return errors.Join(err, s.Close())
+	}
+	return nil
+}
+
+// connect lets bbolt open the file.
+func (s *Store) connect(timeout time.Duration) error {
+	err := guard(func() (err error) {
+		s.db, err = bolt.Open(s.path, 0o600, &bolt.Options{
+			Timeout:         timeout,
+			PageSize:        pageSize,
+			FreelistType:    bolt.FreelistMapType,
+			MaxSize:         int(min(s.maxSize, math.MaxInt)),
+			InitialMmapSize: s.mapSize(),
+			OpenFile: func(name string, flag int, mode fs.FileMode) (*os.File, error) {
+				s.file, err = os.OpenFile(name, flag, mode)
+				return s.file, err
+			},
+		})
+		return err
+	})
+	switch {
+	case err == nil:
+		s.db.AllocSize = allocSize
+		return nil
+	case errors.Is(err, ErrCorrupt): // bbolt has left the file open, and locked
+		return errors.Join(err, s.file.Close())
+	case errors.Is(err, bolterrors.ErrTimeout):
+		return fmt.Errorf("%w by %s", ErrLocked, holder(s.path))
+	case errors.Is(err, bolterrors.ErrInvalid), errors.Is(err, bolterrors.ErrChecksum), errors.Is(err, bolterrors.ErrVersionMismatch):
+		return fmt.Errorf("%w: %w; restore a backup", ErrCorrupt, err)
+	default:
+		return err
+	}
+}
+
+// mapSize returns how much address space to map: where there is plenty, all
+// that the file may grow to, as the map cannot be enlarged while anybody
+// reads, and a backup reads for long.
+func (s *Store) mapSize() int {
+	if strconv.IntSize < 64 {
+		return 0
+	}
+	return int(min(s.maxSize, math.MaxInt))
+}
+
+// create makes an empty store at path. It appears there complete or not at
+// all, so that a file without content always means damage.
+func create(path string) error {
+	dir := filepath.Dir(path)
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return err
+	}
+	f, err := os.CreateTemp(dir, ".new-*.db")
+	if err != nil {
+		return err
+	}
+	defer os.Remove(f.Name())
+	f.Close()
+	db, err := bolt.Open(f.Name(), 0o600, &bolt.Options{PageSize: pageSize, FreelistType: bolt.FreelistMapType})
+	if err != nil {
+		return err
+	}
+	if err := db.Close(); err != nil {
+		return err
+	}
+	// Unlike a rename, a link does not replace what another one made meanwhile.
+	if err := os.Link(f.Name(), path); err != nil && !errors.Is(err, fs.ErrExist) {
+		return err
+	}
+	return syncDir(dir)
+}
+
+func syncDir(dir string) error {
+	d, err := os.Open(dir)
+	if err != nil {
+		return err
+	}
+	defer d.Close()
+	return d.Sync()
+}
+
+// holder says which process has locked the file, as far as the system tells.
+func holder(path string) string {
+	const unknown = "another process"
+	var st unix.Stat_t
+	if err := unix.Stat(path, &st); err != nil {
+		return unknown
+	}
+	locks, err := os.Open("/proc/locks")
+	if err != nil {
+		return unknown
+	}
+	defer locks.Close()
+	pid, ok := lockOwner(bufio.NewScanner(locks), fmt.Sprintf("%02x:%02x:%d", unix.Major(st.Dev), unix.Minor(st.Dev), st.Ino))
+	if !ok {
+		return unknown
+	}
+	comm, err := os.ReadFile("/proc/" + pid + "/comm")
+	if err != nil {
+		return "process " + pid
+	}
+	return "process " + pid + " (" + strings.TrimSpace(string(comm)) + ")"
+}
+
+// lockOwner finds the process that holds a lock on a file, which is written as
+// in /proc/locks: major:minor:inode.
+//
+//	1: FLOCK  ADVISORY  WRITE 708 fe:00:1234 0 EOF
+func lockOwner(locks *bufio.Scanner, file string) (pid string, ok bool) {
+	for locks.Scan() {
+		f := strings.Fields(locks.Text())
+		if len(f) >= 6 && f[1] == "FLOCK" && f[5] == file {
+			return f[4], true
+		}
+	}
+	return "", false
+}

@@ -1,0 +1,175 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	bolt "go.etcd.io/bbolt"
+
+	"pressbox/voice/announce"
+)
+
+// Kept returns the notice that was kept under a key in the last 24 hours; see
+// [announce.Outbox].
+func (s *Store) Kept(ctx context.Context, key announce.Key) (announce.Notice, bool, error) {
+	if err := ctx.Err(); err != nil {
+		return announce.Notice{}, false, err
+	}
+	now := s.now()
+	var n announce.Notice
+	var ok bool
+	err := s.view(func(tx *bolt.Tx) (err error) {
+		n, ok, err = kept(tx, key, now)
+		return err
+	})
+	if err != nil {
+		return announce.Notice{}, false, fmt.Errorf("look for an idempotency key: %w", err)
+	}
+	return n, ok, nil
+}
+
+// Keep stores a notice and, with a key, what answers the same request again;
+// see [announce.Outbox].
+func (s *Store) Keep(ctx context.Context, n announce.Notice, key announce.Key) (answer announce.Notice, fresh bool, err error) {
+	if err := s.room(); err != nil {
+		return announce.Notice{}, false, fmt.Errorf("keep announcement %s: %w", n.ID, err)
+	}
+	now := s.now()
+	value, err := encode(n, now)
+	if err != nil {
+		return announce.Notice{}, false, err
+	}
+	var reused error // is no error of the transaction: it must not cost the others theirs
+	err = s.update(ctx, func(tx *bolt.Tx) error {
+		answer, fresh, reused = n, true, nil
+		if key.Key != "" {
+			before, ok, err := kept(tx, key, now)
+			if err != nil && !errors.Is(err, announce.ErrKeyReused) {
+				return err
+			}
+			if ok || err != nil {
+				answer, fresh, reused = before, false, err
+				return nil
+			}
+			if err := keepKey(tx, key, value, now); err != nil {
+				return err
+			}
+		}
+		return tx.Bucket(waitingBucket).Put(number(n.Seq), value)
+	})
+	if err == nil {
+		err = reused
+	}
+	if err != nil {
+		return announce.Notice{}, false, fmt.Errorf("keep announcement %s: %w", n.ID, err)
+	}
+	return answer, fresh, nil
+}
+
+// Save records how notices ended, and forgets the ended ones that need no
+// longer be remembered; see [announce.Outbox].
+func (s *Store) Save(ctx context.Context, ns ...announce.Notice) error {
+	now := s.now()
+	values := make([][]byte, len(ns))
+	for i, n := range ns {
+		var err error
+		if values[i], err = encode(n, now); err != nil {
+			return err
+		}
+	}
+	err := s.update(ctx, func(tx *bolt.Tx) error {
+		for i, n := range ns {
+			if err := moveToEnded(tx, number(n.Seq), values[i]); err != nil {
+				return err
+			}
+		}
+		return forget(tx, now)
+	})
+	if err != nil {
+		return fmt.Errorf("record the end of %d announcements: %w", len(ns), err)
+	}
+	return nil
+}
+
+// Load returns what waits and what ended; see [announce.Outbox]. What cannot
+// be read is left in the file, logged and passed over.
+func (s *Store) Load(ctx context.Context) (waiting, ended []announce.Notice, err error) {
+	if err := ctx.Err(); err != nil {
+		return nil, nil, err
+	}
+	now := s.now()
+	err = s.view(func(tx *bolt.Tx) error {
+		waiting = s.notices(tx, waitingBucket, now)
+		ended = s.notices(tx, endedBucket, now)
+		return nil
+	})
+	if err != nil {
+		return nil, nil, fmt.Errorf("read the announcements: %w", err)
+	}
+	slices.SortStableFunc(ended, func(a, b announce.Notice) int { return b.Ended.Compare(a.Ended) })
+	return waiting, ended, nil
+}
+
+func (s *Store) notices(tx *bolt.Tx, bucket []byte, now moment) []announce.Notice {
+	var ns []announce.Notice
+	for k, v := range pairs(tx.Bucket(bucket)) {
+		n, then, err := decode(v)
+		if err != nil {
+			s.log.Error("an announcement cannot be read", "bucket", string(bucket), "key", fmt.Sprintf("%x", k), "err", err)
+			continue
+		}
+		if !n.Status.Ended() {
+			n.Expires = expiry(n, then, now)
+		}
+		ns = append(ns, n)
+	}
+	return ns
+}
+
+// expiry returns when a notice that was created then expires, by the clock of
+// now. Within one boot the time that is left is known, and the result is good
+// even when the clock is set later; after another boot the clock may be set
+// any moment, so the result goes with it.
+func expiry(n announce.Notice, then, now moment) time.Time {
+	left := n.Expires.Sub(n.Created) - now.since(then)
+	at := now.wall.Add(left).UTC()
+	if now.boot != then.boot {
+		at = at.Round(0)
+	}
+	return at
+}
+
+// moveToEnded puts an ended notice among the ended ones.
+func moveToEnded(tx *bolt.Tx, seq, value []byte) error {
+	if err := tx.Bucket(waitingBucket).Delete(seq); err != nil {
+		return err
+	}
+	ended := tx.Bucket(endedBucket)
+	if ended.Get(seq) == nil {
+		if err := ended.SetSequence(ended.Sequence() + 1); err != nil {
+			return err
+		}
+	}
+	return ended.Put(seq, value)
+}
+
+// forget removes the oldest of the ended notices as long as they may go.
+func forget(tx *bolt.Tx, now moment) error {
+	ended := tx.Bucket(endedBucket)
+	count := ended.Sequence()
+	c := ended.Cursor()
+	for k, v := c.First(); k != nil; k, v = c.First() {
+		_, then, err := decode(v)
+		if err == nil && !announce.Forgettable(now.since(then), int(count)) {
+			break
+		}
+		if err := c.Delete(); err != nil {
+			return err
+		}
+		count--
+	}
+	return ended.SetSequence(count)
+}

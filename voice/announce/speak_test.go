@@ -1,0 +1,381 @@
+package announce_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"pressbox/voice/announce"
+)
+
+func TestUrgentOnesGoFirstAndCutNobodyOff(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		h := newHouse(t, settings)
+		defer h.run()()
+		h.post("head1|head2", false)
+		synctest.Wait()
+		var urgent, plain []string
+		for i := range 50 {
+			name := fmt.Sprint("m", i)
+			if isUrgent := rand.IntN(3) == 0; isUrgent {
+				urgent = append(urgent, name)
+				h.post(name, true)
+			} else {
+				plain = append(plain, name)
+				h.post(name, false)
+			}
+		}
+		time.Sleep(time.Minute)
+		h.expect(strings.Join(slices.Concat([]string{"head1", "head2"}, urgent, plain), " "))
+	})
+}
+
+func TestAnAnnouncementWalksThroughItsStates(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		h := newHouse(t, settings)
+		h.speaker.pace = 100 * time.Millisecond
+		defer h.run()()
+		events, stop := h.Watch()
+		defer stop()
+		v := h.post("one|two", false)
+		if v.Status != announce.Queued || *v.Position != 0 {
+			t.Errorf("the answer is %s at %d, want queued at 0", v.Status, *v.Position)
+		}
+		time.Sleep(time.Minute)
+		var got []string
+		for range 4 {
+			e := <-events
+			place := "-"
+			if e.View.Position != nil {
+				place = fmt.Sprint(*e.View.Position)
+			}
+			got = append(got, fmt.Sprint(e.View.Status, place))
+		}
+		if want := "queued0 synthesizing0 playing0 done-"; strings.Join(got, " ") != want {
+			t.Errorf("events %v, want %s", got, want)
+		}
+		v = h.expectStatus(v.ID, announce.Done)
+		if started, ended := v.Started.Sub(dawn), v.Ended.Sub(dawn); started != 100*time.Millisecond || ended != 2100*time.Millisecond {
+			t.Errorf("spoken from %s to %s, want 100ms to 2.1s", started, ended)
+		}
+	})
+}
+
+func TestTheNextOneIsReadyBeforeTheCurrentOneEnds(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		h := newHouse(t, settings)
+		h.speaker.pace = 400 * time.Millisecond
+		defer h.run()()
+		h.post("a1|a2|a3", false)
+		h.post("b1|b2|b3|b4|b5|b6", false)
+		c := h.post("c1", false)
+		time.Sleep(2100 * time.Millisecond) // a1 from 0.4 s to 1.4 s, a2 to 2.4 s
+		synctest.Wait()
+		if got := strings.Join(h.speaker.list(), " "); got != "a1 a2 a3 b1 b2" {
+			t.Errorf("made while the first is spoken: %s, want a1 a2 a3 b1 b2", got)
+		}
+		time.Sleep(1200 * time.Millisecond)
+		synctest.Wait()
+		if got := strings.Join(h.speaker.list(), " "); got != "a1 a2 a3 b1 b2" {
+			t.Errorf("the look-ahead went on to %s, want no more than two clips", got)
+		}
+		if v, _ := h.Find(c.ID); v.Status != announce.Queued {
+			t.Errorf("the third is %s, want queued", v.Status)
+		}
+		time.Sleep(110 * time.Millisecond)
+		h.expect("a1 a2 a3 b1") // no gap: 0.4 + 3 s
+	})
+}
+
+func TestAChangedOrderChangesTheLookAhead(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		h := newHouse(t, settings)
+		h.speaker.pace = 100 * time.Millisecond
+		defer h.run()()
+		h.post("a1", false)
+		h.post("b1|b2", false)
+		time.Sleep(500 * time.Millisecond)
+		h.post("u1", true)
+		time.Sleep(200 * time.Millisecond)
+		synctest.Wait()
+		if got := strings.Join(h.speaker.list(), " "); got != "a1 b1 b2 u1" {
+			t.Errorf("made %s, want a1 b1 b2 u1", got)
+		}
+		time.Sleep(10 * time.Second)
+		h.expect("a1 u1 b1 b2")
+	})
+}
+
+func TestUrgentIsExactlyHalfAsLoudAgain(t *testing.T) {
+	for _, tt := range []struct {
+		volume int
+		plain  float32
+		urgent float32
+	}{{100, 1, 1.5}, {50, 0.5, 0.75}, {0, 0, 0}} {
+		t.Run(fmt.Sprint(tt.volume), func(t *testing.T) {
+			bubble(t, func(t *testing.T) {
+				c := settings
+				c.Volume = tt.volume
+				h := newHouse(t, c)
+				defer h.run()()
+				h.post("plain", false)
+				h.post("urgent", true)
+				time.Sleep(time.Minute)
+				synctest.Wait()
+				for i, s := range h.speaker.clip("reference").Samples {
+					if got, want := h.sink.levels["plain"][i], s*tt.plain; got != want {
+						t.Errorf("plain sample %d is %v, want %v", i, got, want)
+					}
+					if got, want := h.sink.levels["urgent"][i], s*tt.urgent; got != want {
+						t.Errorf("urgent sample %d is %v, want %v", i, got, want)
+					}
+				}
+			})
+		})
+	}
+}
+
+func TestALostSinkIsWaitedForAndTheNoticeSpokenAgain(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		h := newHouse(t, settings)
+		defer h.run()()
+		a := h.post("a1|a2", false)
+		b := h.post("b1", false)
+		time.Sleep(1500 * time.Millisecond)
+		h.sink.lose()
+		h.expect("a1 a2 /")
+		if v := h.expectStatus(a.ID, announce.Queued); *v.Position != 0 || !v.Started.IsZero() {
+			t.Errorf("the interrupted one is at %d, started %s, want 0 and never", *v.Position, v.Started)
+		}
+		if err := h.Stats().Lost; !errors.Is(err, announce.ErrSinkLost) {
+			t.Errorf("Stats().Lost is %v, want ErrSinkLost", err)
+		}
+		before := h.sink.tries()
+		time.Sleep(time.Minute)
+		synctest.Wait()
+		if tries := h.sink.tries() - before; tries < 30 || tries > 35 {
+			t.Errorf("%d tries in a minute without a sink, want one every 2 s", tries)
+		}
+		h.sink.find()
+		time.Sleep(10 * time.Second)
+		h.expect("a1 a2 / a1 a2 b1")
+		h.expectStatus(a.ID, announce.Done)
+		h.expectStatus(b.ID, announce.Done)
+		if err := h.Stats().Lost; err != nil {
+			t.Errorf("Stats().Lost is %v, want nil", err)
+		}
+	})
+}
+
+func TestASinkThatIsAwayCostsNoSynthesis(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		h := newHouse(t, settings)
+		h.sink.lose()
+		defer h.run()()
+		h.post("a1|a2|a3|a4|a5", false)
+		time.Sleep(time.Minute)
+		synctest.Wait()
+		if made := h.speaker.list(); len(made) > 3 {
+			t.Errorf("made %v while nothing could be heard, want the beginning once", made)
+		}
+		h.sink.find()
+		time.Sleep(10 * time.Second)
+		h.expect("a1 a2 a3 a4 a5")
+	})
+}
+
+func TestWhatCannotBeSynthesisedFails(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		h := newHouse(t, settings)
+		defer h.run()()
+		a := h.post("a1|unspeakable|a3", false)
+		b := h.post("unspeakable", false)
+		c := h.post("c1", false)
+		time.Sleep(10 * time.Second)
+		h.expect("a1 c1")
+		for _, id := range []string{a.ID, b.ID} {
+			if v := h.expectStatus(id, announce.Failed); v.Error != "no phonemes" {
+				t.Errorf("failed with %q, want %q", v.Error, "no phonemes")
+			}
+		}
+		h.expectStatus(c.ID, announce.Done)
+	})
+}
+
+func TestTheNextOneBeginsAfterTheEndWasKept(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		h := newHouse(t, settings)
+		defer h.run()()
+		a := h.post("a1", false)
+		h.post("b1", false)
+		synctest.Wait()
+		h.outbox.set(nil, 3*time.Second)
+		time.Sleep(3900 * time.Millisecond) // a1 ends after 1 s, the disk is slow until 4 s
+		h.expect("a1")
+		h.expectStatus(a.ID, announce.Playing)
+		time.Sleep(200 * time.Millisecond)
+		h.expect("a1 b1")
+		h.expectStatus(a.ID, announce.Done)
+	})
+}
+
+func TestAFullDiskDoesNotSilenceTheHouse(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		h := newHouse(t, settings)
+		defer h.run()()
+		a, b := h.post("a1", false), h.post("b1", false)
+		c := h.post("c1", false)
+		synctest.Wait()
+		h.outbox.set(errors.New("disk full"), 0)
+		time.Sleep(2500 * time.Millisecond)
+		h.expect("a1 b1 c1")
+		if n := h.Stats().Unkept; n != 2 {
+			t.Errorf("%d ends are not kept, want 2", n)
+		}
+		h.outbox.set(nil, 0)
+		time.Sleep(time.Second)
+		synctest.Wait()
+		for _, id := range []string{a.ID, b.ID, c.ID} {
+			if got := h.outbox.status(id); got != announce.Done {
+				t.Errorf("the disk has %s, want done once it takes something", got)
+			}
+		}
+	})
+}
+
+func TestStopFinishesTheSentence(t *testing.T) {
+	for _, tt := range []struct {
+		name    string
+		message string
+		after   time.Duration
+		heard   string
+		took    time.Duration
+		status  announce.Status
+	}{
+		{"between the first and the last sentence", "a1|a2|a3", 300 * time.Millisecond, "a1", 700 * time.Millisecond, announce.Queued},
+		{"in the last words", "a1|a2", 1300 * time.Millisecond, "a1 a2", 700 * time.Millisecond, announce.Done},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			bubble(t, func(t *testing.T) {
+				h := newHouse(t, settings)
+				stop := h.run()
+				a := h.post(tt.message, false)
+				b := h.post("b1", false)
+				time.Sleep(tt.after)
+				begin := time.Now()
+				stop()
+				if took := time.Since(begin); took != tt.took {
+					t.Errorf("it took %s, want %s", took, tt.took)
+				}
+				h.expect(tt.heard)
+				h.expectStatus(a.ID, tt.status)
+				h.expectStatus(b.ID, announce.Queued)
+			})
+		})
+	}
+}
+
+func TestStopWaitsFiveSecondsAtMost(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		h := newHouse(t, settings)
+		stop := h.run()
+		a := h.post("long", false)
+		time.Sleep(time.Second)
+		stop()
+		if took := time.Since(dawn); took != 6*time.Second {
+			t.Errorf("it stopped after %s, want a second and five more", took)
+		}
+		h.expect("long /")
+		h.expectStatus(a.ID, announce.Queued)
+	})
+}
+
+func TestARestartSpeaksWhatWasNotEnded(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		h := newHouse(t, settings)
+		stop := h.run()
+		a := h.post("a1", false)
+		synctest.Wait()
+		b := h.post("b1|b2", false)
+		c := h.post("c1", true)
+		time.Sleep(2500 * time.Millisecond)
+		h.expectStatus(b.ID, announce.Playing)
+		stop()
+		h.expect("a1 c1 b1")
+		h.restart(settings)
+		queue, recent := h.Queue()
+		if len(queue) != 1 || queue[0].ID != b.ID || queue[0].Status != announce.Queued {
+			t.Errorf("the queue is %v, want the interrupted one, queued", queue)
+		}
+		if len(recent) != 2 {
+			t.Errorf("%d ended ones are remembered, want 2", len(recent))
+		}
+		defer h.run()()
+		d := h.post("d1", false)
+		if d.Seq <= c.Seq {
+			t.Errorf("the number after the restart is %d, want above %d", d.Seq, c.Seq)
+		}
+		time.Sleep(10 * time.Second)
+		h.expect("a1 c1 b1 b1 b2 d1")
+		h.expectStatus(a.ID, announce.Done)
+	})
+}
+
+func TestASlowWatcherIsHungUpOn(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		h := newHouse(t, settings)
+		stopRun := h.run()
+		slow, stopSlow := h.Watch()
+		defer stopSlow()
+		fast, stopFast := h.Watch()
+		defer stopFast()
+		seen := make(chan int)
+		go func() {
+			n := 0
+			for range fast {
+				n++
+			}
+			seen <- n
+		}()
+		for i := range 30 {
+			h.post(fmt.Sprint(i), false)
+		}
+		time.Sleep(time.Minute)
+		stopRun() // hangs up on the fast one
+		n := 0
+		for range slow {
+			n++
+		}
+		if n != 64 {
+			t.Errorf("the slow watcher got %d events, want 64 and then the end", n)
+		}
+		if got := <-seen; got != 120 {
+			t.Errorf("the fast watcher got %d events, want 4 of each of 30", got)
+		}
+		if late, _ := h.Watch(); !closed(late) {
+			t.Error("a watcher after the end waits, want it hung up on")
+		}
+	})
+}
+
+func closed(c <-chan announce.Event) bool {
+	_, ok := <-c
+	return !ok
+}
+
+func TestRunEndsWhenNothingIsSaid(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		h := newHouse(t, settings)
+		ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+		defer cancel()
+		if err := h.Run(ctx); err != nil {
+			t.Errorf("Run: %v", err)
+		}
+	})
+}
