@@ -9,10 +9,13 @@ import (
 	"io"
 	"net/http"
 	"os"
+	"path/filepath"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
+
+	"pressbox/audio"
 )
 
 // patience is for how long a daemon that is being followed may be away.
@@ -169,32 +172,34 @@ func (c *client) followOnce(ctx context.Context, id string) (r report, seen bool
 
 // saveSpeech writes the speech of an announcement into a WAV file, which is
 // there only once it is whole.
-func (c *client) saveSpeech(ctx context.Context, a announcement, path string) (err error) {
-	resp, err := c.open(ctx, http.MethodPost, "/v1/audio/speech", map[string]any{
-		"input": a.Message, "voice": a.Voice, "rate": a.Rate, "response_format": "wav",
-	})
+func (c *client) saveSpeech(ctx context.Context, a announcement, path string) error {
+	body := map[string]any{"input": a.Message, "voice": a.Voice, "response_format": "wav"}
+	if a.Rate != 0 {
+		body["rate"] = a.Rate
+	}
+	resp, err := c.open(ctx, http.MethodPost, "/v1/audio/speech", body)
 	if err != nil {
 		return err
 	}
 	defer resp.Body.Close()
-	part := path + ".part"
-	f, err := os.Create(part) //nolint:gosec // the user names the file
+	speech, err := audio.DecodeWAV(resp.Body) // a stream does not say how long it is; a file does
 	if err != nil {
-		return fmt.Errorf("write the speech: %w", err)
+		return fmt.Errorf("read the speech: %w", err)
 	}
-	defer func() {
-		if err != nil {
-			err = errors.Join(err, os.Remove(part))
-		}
-	}()
-	if _, err := io.Copy(f, resp.Body); err != nil {
-		return errors.Join(fmt.Errorf("write the speech: %w", err), f.Close())
-	}
-	if err := f.Close(); err != nil {
-		return fmt.Errorf("write the speech: %w", err)
-	}
-	if err := os.Rename(part, path); err != nil {
+	if err := writeSpeech(path, speech); err != nil {
 		return fmt.Errorf("write the speech: %w", err)
 	}
 	return nil
+}
+
+func writeSpeech(path string, speech audio.Clip) error {
+	part, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+"-*")
+	if err != nil {
+		return err
+	}
+	defer os.Remove(part.Name()) //nolint:errcheck // after the rename there is none
+	if err := errors.Join(audio.WriteWAV(part, speech), part.Chmod(0o644), part.Close()); err != nil {
+		return err
+	}
+	return os.Rename(part.Name(), path)
 }

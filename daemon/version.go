@@ -12,8 +12,8 @@ import (
 // version is CHANGELOG.md's newest entry; only the linker sets it.
 var version = "dev"
 
-// A build says what this program was made of.
-type build struct {
+// A buildInfo says what this program was made of.
+type buildInfo struct {
 	Version  string `json:"version"`
 	Commit   string `json:"commit,omitempty"` // empty when it was not built from a repository
 	Modified bool   `json:"modified,omitempty"`
@@ -21,8 +21,8 @@ type build struct {
 	Platform string `json:"platform"`
 }
 
-func thisBuild() build {
-	b := build{Version: version, Go: runtime.Version(), Platform: runtime.GOOS + "/" + runtime.GOARCH}
+func thisBuild() buildInfo {
+	b := buildInfo{Version: version, Go: runtime.Version(), Platform: runtime.GOOS + "/" + runtime.GOARCH}
 	info, ok := debug.ReadBuildInfo()
 	if !ok {
 		return b

@@ -1,0 +1,213 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/url"
+	"os"
+	"path/filepath"
+
+	"pressbox/audio/pulse"
+	"pressbox/daemon/web"
+	"pressbox/store"
+	"pressbox/voice/announce"
+	"pressbox/voice/espeak"
+	"pressbox/voice/library"
+	"pressbox/voice/onnx"
+	"pressbox/voice/speakable"
+)
+
+// sharedModels are the voices that the package installs, for those whose own
+// folder has none of that name.
+const sharedModels = "/usr/share/pressbox/models"
+
+// A house is the daemon's parts, put together and at rest.
+type house struct {
+	cfg        Config
+	log        *slog.Logger
+	store      *store.Store
+	sink       *pulse.Sink
+	phonemizer *espeak.Phonemizer
+	voices     *library.Library
+	announcer  *announce.Announcer
+	web        *web.Server
+}
+
+// openStore opens the store, which makes this process the one daemon of its
+// folder.
+func openStore(cfg Config, log *slog.Logger) (*store.Store, error) {
+	kept, err := store.Open(filepath.Join(cfg.StateDir, "pressbox.db"), store.Options{MaxSize: cfg.StoreMaxSize, Log: log})
+	if errors.Is(err, store.ErrLocked) {
+		return nil, &exitError{exitInUse, fmt.Errorf("%w; STATE_DIR or --state-dir gives this one a folder of its own", err)}
+	}
+	return kept, err
+}
+
+// build puts the parts together. It starts nothing.
+func build(cfg Config, kept *store.Store, log *slog.Logger) (*house, error) {
+	h := &house{cfg: cfg, log: log, store: kept, phonemizer: espeak.New("")}
+	lexicon, err := readLexicon(cfg.LexiconFile)
+	if err != nil {
+		return nil, &exitError{exitUsage, err}
+	}
+	h.sink = pulse.New(soundConfig(cfg, log))
+	h.voices = library.New(library.Config{
+		Dirs:         []string{cfg.ModelDir, sharedModels},
+		Default:      cfg.DefaultVoice,
+		DefaultRate:  cfg.DefaultRate,
+		CacheBytes:   cfg.VoiceCacheBytes,
+		Lexicon:      lexicon,
+		Calibrations: kept,
+		Phonemizer:   h.phonemizer,
+		Load:         onnx.Runtime{Library: cfg.ONNXRuntimeLib}.Load,
+		Log:          log,
+	})
+	h.announcer, err = announce.New(announce.Config{
+		Max: cfg.QueueMaxSize, TTL: cfg.NotifyTTL, Rate: cfg.DefaultRate, Volume: cfg.Volume,
+	}, kept, h.voices, h.sink, log)
+	if err != nil {
+		return nil, err
+	}
+	h.web, err = web.New(h.webConfig())
+	if err != nil {
+		return nil, err
+	}
+	return h, nil
+}
+
+// soundConfig says where PulseAudio's own clients would look for the server
+// and its cookie.
+func soundConfig(cfg Config, log *slog.Logger) pulse.Config {
+	c := pulse.Config{
+		Server:     cfg.PulseServer,
+		RuntimeDir: os.Getenv("XDG_RUNTIME_DIR"),
+		Sink:       cfg.PulseSink,
+		Log:        log,
+	}
+	if cookie := os.Getenv("PULSE_COOKIE"); cookie != "" {
+		c.Cookies = append(c.Cookies, cookie)
+	}
+	if dir, err := os.UserConfigDir(); err == nil {
+		c.Cookies = append(c.Cookies, filepath.Join(dir, "pulse", "cookie"))
+	}
+	if home, err := os.UserHomeDir(); err == nil {
+		c.Cookies = append(c.Cookies, filepath.Join(home, ".pulse-cookie"))
+	}
+	return c
+}
+
+// readLexicon reads the operator's lexicon; there is none without a path.
+func readLexicon(path string) (*speakable.Lexicon, error) {
+	if path == "" {
+		return nil, nil
+	}
+	f, err := os.Open(path) //nolint:gosec // the operator names the file
+	if err != nil {
+		return nil, fmt.Errorf("read LEXICON_FILE: %w", err)
+	}
+	defer f.Close() //nolint:errcheck // it was only read
+	lexicon, err := speakable.ParseLexicon(f)
+	if err != nil {
+		return nil, fmt.Errorf("read LEXICON_FILE %s: %w", path, err)
+	}
+	return lexicon, nil
+}
+
+// reload takes over what the operator changed in the lexicon and the voices.
+// A lexicon that is wrong leaves the old one in place.
+func (h *house) reload() {
+	lexicon, err := readLexicon(h.cfg.LexiconFile)
+	if err != nil {
+		h.log.Error("the lexicon stays as it was", "err", err)
+		return
+	}
+	h.voices.Reload(lexicon)
+	h.log.Info("reloaded", "lexicon", h.cfg.LexiconFile)
+}
+
+func (h *house) webConfig() web.Config {
+	c := web.Config{
+		Log:            h.log,
+		Version:        version,
+		Announcer:      h.announcer,
+		Speaker:        h.voices,
+		DefaultRate:    h.cfg.DefaultRate,
+		Voices:         h.listVoices,
+		Checks:         h.checks(),
+		Access:         web.Access(h.cfg.NotifyAccess),
+		AllowedHosts:   h.cfg.AllowedHosts,
+		TrustedProxies: h.cfg.TrustedProxies,
+		NotifyRate:     h.cfg.NotifyRate,
+		LimitLoopback:  h.cfg.NotifyRateLoopback,
+	}
+	for _, address := range []string{h.cfg.PublicURL, h.cfg.FrontendURL, h.cfg.OAuthRedirectURI} {
+		if u, err := url.Parse(address); err == nil && u.Host != "" { // it was checked when it was read
+			c.AllowedHosts = append(c.AllowedHosts, u.Hostname())
+		}
+	}
+	for _, origin := range []string{h.cfg.PublicURL, h.cfg.FrontendURL} {
+		if origin != "" {
+			c.TrustedOrigins = append(c.TrustedOrigins, origin)
+		}
+	}
+	return c
+}
+
+func (h *house) listVoices() web.VoiceList {
+	list := web.VoiceList{Default: h.voices.Default()}
+	for _, v := range h.voices.Voices() {
+		list.Voices = append(list.Voices, web.Voice(v))
+	}
+	return list
+}
+
+// checks are how each part is, for GET /health.
+func (h *house) checks() []web.Check {
+	return []web.Check{
+		{Name: "store", Report: h.checkStore},
+		{Name: "audio", Report: h.checkAudio},
+		{Name: "voices", Report: h.checkVoices},
+		{Name: "queue", Report: h.checkQueue},
+	}
+}
+
+// condition is bad with err, and good without.
+func condition(err error, bad web.Health, facts map[string]any) web.Condition {
+	if err != nil {
+		return web.Condition{Health: bad, Detail: err.Error(), Facts: facts}
+	}
+	return web.Condition{Facts: facts}
+}
+
+func (h *house) checkStore() web.Condition {
+	err := h.store.Health()
+	stats, statsErr := h.store.Stats()
+	return condition(errors.Join(err, statsErr), web.Failing, map[string]any{
+		"size_bytes": stats.Size, "free_bytes": stats.Free, "max_bytes": stats.Max, "commits": stats.Commits,
+	})
+}
+
+func (h *house) checkAudio() web.Condition {
+	s := h.sink.Status()
+	return condition(h.sink.Health(), web.Degraded, map[string]any{
+		"server": s.Server, "sink": s.Sink, "sink_name": s.Description, "state": s.State, "muted": s.Muted, "volume": s.Volume,
+	})
+}
+
+func (h *house) checkVoices() web.Condition {
+	installed, broken := 0, 0
+	for _, v := range h.voices.Voices() {
+		if installed++; v.Error != "" {
+			broken++
+		}
+	}
+	return condition(h.voices.Health(), web.Degraded, map[string]any{
+		"default": h.voices.Default(), "installed": installed, "broken": broken,
+	})
+}
+
+func (h *house) checkQueue() web.Condition {
+	s := h.announcer.Stats()
+	return condition(nil, web.Degraded, map[string]any{"waiting": s.Waiting, "max": s.Max, "speaking": s.Head != "", "unkept": s.Unkept})
+}
