@@ -133,6 +133,15 @@ func (v *Voice) infer(ctx context.Context, p piece, scale float32) ([]float32, e
 	return samples, nil
 }
 
+// WarmUp runs the model once, so that its first words are not slow; the error
+// says why it cannot be run.
+func (v *Voice) WarmUp(ctx context.Context) error {
+	quiet := Voice{Config: v.Config, Model: v.Model, Speaker: v.Speaker}
+	hello := clause{text: "həlˈoʊ wˈɜːld", mark: '.', raw: true}
+	_, err := quiet.infer(ctx, piece{clauses: []clause{hello}}, 1)
+	return err
+}
+
 // seconds returns how long samples last.
 func (v *Voice) seconds(samples []float32) float64 {
 	return float64(len(samples)) / float64(v.Config.SampleRate)

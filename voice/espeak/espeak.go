@@ -39,7 +39,7 @@ const (
 var ErrNotInstalled = fmt.Errorf("%w: espeak-ng is not installed (install the package espeak-ng)", voice.ErrUnavailable)
 
 // errDied says that a child that worked before does not any more.
-var errDied = errors.New("espeak-ng stopped answering")
+var errDied = fmt.Errorf("%w: espeak-ng stopped answering", voice.ErrUnavailable)
 
 // A Phonemizer keeps one espeak-ng for each of the languages used last. It may
 // be used concurrently; clauses are answered one at a time.

@@ -49,9 +49,7 @@ func open(explicit string) error {
 	var errs []error
 	for _, path := range candidates(explicit) {
 		if _, err := os.Stat(path); err != nil {
-			if explicit != "" {
-				errs = append(errs, err)
-			}
+			errs = append(errs, err)
 			continue
 		}
 		ort.SetSharedLibraryPath(path)
@@ -62,11 +60,8 @@ func open(explicit string) error {
 		}
 		errs = append(errs, fmt.Errorf("%s: %w", path, err))
 	}
-	return fmt.Errorf("%w: %w", ErrNoLibrary, errors.Join(append(errs, errSearched)...))
+	return fmt.Errorf("%w: %w", ErrNoLibrary, errors.Join(errs...))
 }
-
-// errSearched ends the list of what was tried.
-var errSearched = errors.New("no other was found")
 
 // candidates returns where to look for the library, in order: the explicit
 // path alone, or beside the program, in the package's private directory, and

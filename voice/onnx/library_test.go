@@ -1,0 +1,23 @@
+package onnx
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+)
+
+func TestWhereTheLibraryIsLookedFor(t *testing.T) {
+	t.Parallel()
+	program, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []string{filepath.Join(filepath.Dir(program), "libonnxruntime.so"), "/usr/lib/pressbox/libonnxruntime.so"}
+	if got := candidates(""); len(got) < 2 || !slices.Equal(got[:2], want) {
+		t.Errorf("candidates begin with %q, want %q", got, want)
+	}
+	if got := candidates("/a/b.so"); !slices.Equal(got, []string{"/a/b.so"}) {
+		t.Errorf("an explicit library is looked for at %q", got)
+	}
+}

@@ -1,0 +1,323 @@
+package onnx_test
+
+import (
+	"context"
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"pressbox/voice"
+	"pressbox/voice/onnx"
+)
+
+// TestMain lets a test run this program again to open a library in a process
+// of its own, of which there can be but one.
+func TestMain(m *testing.M) {
+	if library, ok := os.LookupEnv("OPEN_LIBRARY"); ok {
+		version, err := onnx.Runtime{Library: library}.Version()
+		if err != nil {
+			os.Stdout.WriteString(err.Error())
+			if errors.Is(err, onnx.ErrNoLibrary) && errors.Is(err, voice.ErrUnavailable) {
+				os.Exit(3)
+			}
+			os.Exit(4)
+		}
+		os.Stdout.WriteString(version)
+		os.Exit(0)
+	}
+	os.Exit(m.Run())
+}
+
+// root is where go.mod lies.
+func root(t testing.TB) string {
+	t.Helper()
+	dir, err := os.Getwd()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for ; dir != "/"; dir = filepath.Dir(dir) {
+		if _, err := os.Stat(filepath.Join(dir, "go.mod")); err == nil {
+			return dir
+		}
+	}
+	t.Fatal("no go.mod above the test")
+	return ""
+}
+
+func library(t testing.TB) string {
+	t.Helper()
+	path := os.Getenv("ONNXRUNTIME_LIB")
+	if path == "" {
+		path = filepath.Join(root(t), "bin", onnx.LibraryName)
+	}
+	if _, err := os.Stat(path); err != nil {
+		t.Fatalf("no ONNX Runtime (%v): run make test", err)
+	}
+	return path
+}
+
+func bundled(t testing.TB) (path string, config *voice.Config) {
+	t.Helper()
+	path = filepath.Join(root(t), "models", "en_US-pressbox-medium.onnx")
+	data, err := os.ReadFile(path + ".json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	config, err = voice.ParseConfig(data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return path, config
+}
+
+func load(t testing.TB, path string, config *voice.Config) voice.Model {
+	t.Helper()
+	m, err := onnx.Runtime{Library: library(t)}.Load(path, config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := m.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return m
+}
+
+// hello is "hello" in the ids of the bundled voice.
+var hello = []int64{1, 0, 20, 0, 59, 0, 24, 0, 120, 0, 27, 0, 100, 0, 10, 0, 2}
+
+func infer(t testing.TB, m voice.Model, in voice.Input) []float32 {
+	t.Helper()
+	samples, err := m.Infer(context.Background(), in)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return samples
+}
+
+func TestBundledVoiceSpeaks(t *testing.T) {
+	t.Parallel()
+	m := load(t, first(bundled(t)), second(bundled(t)))
+	once := infer(t, m, voice.Input{IDs: hello, NoiseScale: 0.667, LengthScale: 1})
+	slow := infer(t, m, voice.Input{IDs: hello, NoiseScale: 0.667, LengthScale: 2})
+	if ratio := float64(len(slow)) / float64(len(once)); ratio < 1.9 || ratio > 2.1 {
+		t.Errorf("length scale 2 makes %d samples of %d, want twice as many", len(slow), len(once))
+	}
+	var peak float32
+	for _, s := range once {
+		peak = max(peak, s, -s)
+	}
+	if peak < 0.1 || peak > 1 {
+		t.Errorf("the highest sample is %v, want speech", peak)
+	}
+}
+
+func TestOutputOfThreeDimensions(t *testing.T) {
+	t.Parallel()
+	_, config := bundled(t)
+	m := load(t, "testdata/flat.onnx", config)
+	if n := len(infer(t, m, voice.Input{IDs: hello, LengthScale: 0.5})); n != 64*len(hello)/2 {
+		t.Errorf("%d samples, want %d", n, 64*len(hello)/2)
+	}
+}
+
+func TestSpeakersDiffer(t *testing.T) {
+	t.Parallel()
+	_, config := bundled(t)
+	config.Speakers = 3
+	m := load(t, "testdata/speakers.onnx", config)
+	for speaker := range int64(3) {
+		samples := infer(t, m, voice.Input{IDs: hello, LengthScale: 1, Speaker: speaker})
+		// The models hum with sin(0.1 × t): the level shows in any sample.
+		if level := samples[16] / 0.99957; level < 0.0999*float32(speaker+1) || level > 0.1001*float32(speaker+1) {
+			t.Errorf("speaker %d hums at %v, want %v", speaker, level, 0.1*float32(speaker+1))
+		}
+	}
+}
+
+// A model of several speakers is also a voice of one.
+func TestSpeakerInputOfAVoiceOfOne(t *testing.T) {
+	t.Parallel()
+	_, config := bundled(t)
+	if n := len(infer(t, load(t, "testdata/speakers.onnx", config), voice.Input{IDs: hello, LengthScale: 1})); n == 0 {
+		t.Error("no samples")
+	}
+}
+
+func TestWrongModelsAreErrors(t *testing.T) {
+	t.Parallel()
+	path, config := bundled(t)
+	whole, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	half := filepath.Join(t.TempDir(), "half.onnx")
+	if err := os.WriteFile(half, whole[:len(whole)/2], 0o600); err != nil {
+		t.Fatal(err)
+	}
+	several := *config
+	several.Speakers = 2
+	slower := *config
+	slower.SampleRate = 16000
+	for _, tt := range []struct {
+		path   string
+		config *voice.Config
+		want   string // in the error
+	}{
+		{"testdata/lacks.onnx", config, "scales"},
+		{"testdata/hum.onnx", &several, `no input "sid"`},
+		{"testdata/extra.onnx", config, `input "prosody"`},
+		{"testdata/mistyped.onnx", config, `input "input" is of type`},
+		{"testdata/liar.onnx", config, "sample_rate is 16000, but its config's audio.sample_rate is 22050"},
+		{path, &slower, "sample_rate is 22050, but its config's audio.sample_rate is 16000"},
+		{path, &several, `no input "sid"`},
+		{"testdata/truncated.onnx", config, "load the model"},
+		{"testdata/empty.onnx", config, "load the model"},
+		{"testdata/words.onnx", config, "load the model"},
+		{half, config, "load the model"},
+		{"testdata/absent.onnx", config, "load the model"},
+		{t.TempDir(), config, "load the model"},
+	} {
+		_, err := onnx.Runtime{Library: library(t)}.Load(tt.path, tt.config)
+		if err == nil || !strings.Contains(err.Error(), tt.want) || errors.Is(err, voice.ErrUnavailable) {
+			t.Errorf("load %s: %v, want an error with %q", tt.path, err, tt.want)
+		}
+	}
+}
+
+func TestStereoIsAnErrorWhenRun(t *testing.T) {
+	t.Parallel()
+	_, config := bundled(t)
+	m := load(t, "testdata/stereo.onnx", config)
+	if _, err := m.Infer(t.Context(), voice.Input{IDs: hello[:16], LengthScale: 1}); err == nil || !strings.Contains(err.Error(), "one channel") {
+		t.Errorf("two channels: %v, want an error", err)
+	}
+}
+
+func TestIDsTooHighAreAnError(t *testing.T) {
+	t.Parallel()
+	path, config := bundled(t)
+	m := load(t, path, config)
+	if _, err := m.Infer(t.Context(), voice.Input{LengthScale: 1}); err == nil {
+		t.Error("no ids at all are inferred without an error")
+	}
+	if n := len(infer(t, m, voice.Input{IDs: hello, LengthScale: 1})); n == 0 {
+		t.Error("after an error the model makes no samples")
+	}
+}
+
+func TestInferEndsWithItsContext(t *testing.T) {
+	t.Parallel()
+	m := load(t, first(bundled(t)), second(bundled(t)))
+	var long []int64
+	for range 150 {
+		long = append(long, hello...)
+	}
+	whole := time.Now()
+	infer(t, m, voice.Input{IDs: long, LengthScale: 1})
+	took := time.Since(whole)
+
+	ctx, cancel := context.WithTimeout(t.Context(), took/10)
+	defer cancel()
+	begun := time.Now()
+	if _, err := m.Infer(ctx, voice.Input{IDs: long, LengthScale: 1}); !errors.Is(err, context.DeadlineExceeded) {
+		t.Fatalf("infer with a deadline: %v, want %v", err, context.DeadlineExceeded)
+	}
+	if cut := time.Since(begun); cut > took*8/10 {
+		t.Errorf("a run that is cancelled after a tenth took %v of %v", cut, took)
+	}
+	if _, err := m.Infer(ctx, voice.Input{IDs: hello, LengthScale: 1}); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("infer with an ended context: %v", err)
+	}
+	if n := len(infer(t, m, voice.Input{IDs: hello, LengthScale: 1})); n == 0 {
+		t.Error("after a cancelled run the model makes no samples")
+	}
+}
+
+func TestModelIsUsedConcurrently(t *testing.T) {
+	t.Parallel()
+	m := load(t, first(bundled(t)), second(bundled(t)))
+	want := infer(t, m, voice.Input{IDs: hello, LengthScale: 1})
+	var wg sync.WaitGroup
+	for range 4 {
+		wg.Go(func() {
+			got, err := m.Infer(context.Background(), voice.Input{IDs: hello, LengthScale: 1})
+			if err != nil || len(got) != len(want) {
+				t.Errorf("%d samples, %v; alone it makes %d", len(got), err, len(want))
+			}
+		})
+	}
+	wg.Wait()
+}
+
+// The library is one of the process's, so each of these opens its own.
+func TestLibraryThatCannotBeUsed(t *testing.T) {
+	t.Parallel()
+	words := filepath.Join(t.TempDir(), "words.so")
+	if err := os.WriteFile(words, []byte("no library"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, tt := range []struct{ name, path, want string }{
+		{"missing", "/nowhere/libonnxruntime.so", "/nowhere/libonnxruntime.so"},
+		{"no library", words, words},
+		{"too old", oldLibrary(t), "1.24 or newer"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			said, code := openAlone(t, tt.path)
+			if code != 3 || !strings.Contains(said, tt.want) || !strings.Contains(said, "set ONNXRUNTIME_LIB") {
+				t.Errorf("exit %d: %s", code, said)
+			}
+		})
+	}
+}
+
+func TestLibraryTellsItsVersion(t *testing.T) {
+	t.Parallel()
+	if said, code := openAlone(t, library(t)); code != 0 || !strings.HasPrefix(said, "1.") {
+		t.Errorf("exit %d: %s", code, said)
+	}
+}
+
+// oldLibrary builds a library like an ONNX Runtime that has no interface as
+// new as ours.
+func oldLibrary(t *testing.T) string {
+	t.Helper()
+	const source = `
+struct base { const void *(*api)(unsigned); const char *(*version)(void); };
+static const void *api(unsigned v) { return 0; }
+static const char *version(void) { return "1.17.1"; }
+static struct base base = { api, version };
+struct base *OrtGetApiBase(void) { return &base; }
+`
+	dir := t.TempDir()
+	path := filepath.Join(dir, "libonnxruntime.so")
+	if err := os.WriteFile(filepath.Join(dir, "old.c"), []byte(source), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if out, err := exec.Command("gcc", "-shared", "-fPIC", "-o", path, filepath.Join(dir, "old.c")).CombinedOutput(); err != nil {
+		t.Fatalf("gcc: %v: %s", err, out)
+	}
+	return path
+}
+
+func openAlone(t *testing.T, library string) (said string, code int) {
+	t.Helper()
+	cmd := exec.Command(os.Args[0])
+	cmd.Env = append(os.Environ(), "OPEN_LIBRARY="+library)
+	out, err := cmd.Output()
+	var exit *exec.ExitError
+	if err != nil && !errors.As(err, &exit) {
+		t.Fatal(err)
+	}
+	return string(out), cmd.ProcessState.ExitCode()
+}
+
+func first[A, B any](a A, _ B) A  { return a }
+func second[A, B any](_ A, b B) B { return b }
