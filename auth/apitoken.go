@@ -98,8 +98,8 @@ func Network(a netip.Addr) string {
 		bits = 48
 	}
 	p, err := a.Prefix(bits)
-	if err != nil {
-		return ""
+	if err != nil || !p.IsValid() {
+		return "" // no address
 	}
 	return p.String()
 }

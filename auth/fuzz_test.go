@@ -1,0 +1,89 @@
+package auth_test
+
+import (
+	"net/url"
+	"strings"
+	"testing"
+
+	"pressbox/auth"
+)
+
+// Whatever the header, Bearer yields a token in its one spelling or none
+// (GHSA-xmf8-cvqr-rfgj).
+func FuzzBearer(f *testing.F) {
+	for _, seed := range []string{"", "Bearer", "Bearer x", "bearer xa_" + strings.Repeat("A", 43), "Basic YTpi"} {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, header string) {
+		token, ok := auth.Bearer([]string{header})
+		if ok && !strings.HasSuffix(header, token.Reveal()) {
+			t.Errorf("%q yields another token", header)
+		}
+		if ok != (token != auth.Token{}) {
+			t.Errorf("%q: token %q, %v", header, token.Reveal(), ok)
+		}
+		if again, same := auth.ParseToken(token.Reveal()); ok && (!same || again != token) {
+			t.Errorf("%q yields a token that is not read back", header)
+		}
+	})
+}
+
+// Whatever the query, a callback is refused or has each parameter at most once
+// and of bounded length.
+func FuzzParseCallback(f *testing.F) {
+	for _, seed := range []string{"", "state=a&code=b", "state=a&state=b", "error=x&iss=%00", "code=%zz", "a;b"} {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, query string) {
+		q, _ := url.ParseQuery(query)
+		c, err := auth.ParseCallback(q)
+		if err != nil {
+			if auth.CodeOf(err) != auth.CodeInvalidState {
+				t.Errorf("%q: %v", query, err)
+			}
+			return
+		}
+		for name, got := range map[string]string{"state": c.State, "code": c.Code, "iss": c.Issuer, "error": c.Error} {
+			if got != q.Get(name) || len(q[name]) > 1 || len(got) > 4096 {
+				t.Errorf("%q: %s = %q", query, name, got)
+			}
+		}
+	})
+}
+
+// Whatever the input, a return path leads nowhere but into the client, as
+// browsers read addresses.
+func FuzzReturnPath(f *testing.F) {
+	for _, seed := range []string{"/", "/a?b", "//evil", `/\evil`, "/%09/evil", "https:evil", "/./..//evil"} {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, in string) {
+		out := auth.ReturnPath(in)
+		if out == "" {
+			return
+		}
+		u, err := url.Parse("http://client.example" + out)
+		if err != nil || u.Host != "client.example" || !strings.HasPrefix(u.Path, "/") {
+			t.Fatalf("%q leads to %v, %v", in, u, err)
+		}
+		if strings.HasPrefix(out, "//") || strings.ContainsAny(out, "\\\t\r\n #") {
+			t.Errorf("%q passes as %q", in, out)
+		}
+	})
+}
+
+// A canonical name is its own canonical name.
+func FuzzCanonicalName(f *testing.F) {
+	for _, seed := range []string{"", "Alice", "ａｌｉｃｅ", "a  b", "ﬃ", "İ", "ß", "Σς"} {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, name string) {
+		canonical, ok := auth.CanonicalName(name)
+		if !ok {
+			return
+		}
+		if again, ok := auth.CanonicalName(canonical); ok && again != canonical {
+			t.Errorf("%q is %q is %q", name, canonical, again)
+		}
+	})
+}
