@@ -140,14 +140,13 @@ func (p *Phonemizer) child(ctx context.Context, lang string) (*child, error) {
 }
 
 // oneLine returns clause as a line that espeak-ng reads as text only: without
-// control characters, which it takes as commands, and without the [[ that
-// would begin its own phonemes.
+// control characters, which it takes as commands, and without the brackets
+// that would begin its own phonemes.
 func oneLine(clause string) string {
-	clause = strings.Map(func(r rune) rune {
-		if unicode.IsControl(r) || r == unicode.ReplacementChar {
+	return strings.TrimSpace(strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) || r == '[' || r == unicode.ReplacementChar {
 			return ' '
 		}
 		return r
-	}, clause)
-	return strings.TrimSpace(strings.ReplaceAll(clause, "[[", "[ ["))
+	}, clause))
 }

@@ -127,6 +127,15 @@ func TestOutputOfThreeDimensions(t *testing.T) {
 	}
 }
 
+func TestOutputIsFoundByItsName(t *testing.T) {
+	t.Parallel()
+	_, config := bundled(t)
+	m := load(t, "testdata/aligned.onnx", config)
+	if s := infer(t, m, voice.Input{IDs: hello, LengthScale: 1}); s[16] < 0.09 || s[16] > 0.1 {
+		t.Errorf("sample 16 is %v, want that of the hum", s[16])
+	}
+}
+
 func TestSpeakersDiffer(t *testing.T) {
 	t.Parallel()
 	_, config := bundled(t)

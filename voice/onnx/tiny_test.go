@@ -84,6 +84,7 @@ type tiny struct {
 	inputs   []message
 	speakers bool
 	output   message
+	aligned  bool              // another output comes first
 	facts    map[string]string // metadata
 	shape    []int64           // of the output; default [1,1,1,-1]
 	level    float32           // default 0.1
@@ -147,6 +148,9 @@ func (t tiny) model() []byte {
 	for _, in := range t.inputs {
 		graph = graph.bytes(11, in)
 	}
+	if t.aligned {
+		graph = graph.bytes(12, value("timef", float32Type, -1))
+	}
 	graph = graph.bytes(12, t.output)
 	m := message(nil).number(1, 8).bytes(7, graph).bytes(8, message(nil).number(2, 15))
 	for k, v := range t.facts {
@@ -162,6 +166,7 @@ func tinies() map[string][]byte {
 		"hum.onnx":       hum,
 		"speakers.onnx":  tiny{speakers: true}.model(),
 		"flat.onnx":      tiny{output: value("output", float32Type, 1, 1, -1), shape: []int64{1, 1, -1}}.model(),
+		"aligned.onnx":   tiny{aligned: true}.model(),
 		"lacks.onnx":     tiny{inputs: piperInputs()[:2]}.model(),
 		"extra.onnx":     tiny{inputs: append(piperInputs(), value("prosody", int64Type, 1))}.model(),
 		"mistyped.onnx":  tiny{inputs: []message{value("input", float32Type, 1, -1), piperInputs()[1], piperInputs()[2]}}.model(),

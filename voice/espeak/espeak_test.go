@@ -1,0 +1,221 @@
+package espeak
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"pressbox/voice"
+)
+
+func newPhonemizer(t testing.TB, path string) *Phonemizer {
+	t.Helper()
+	p := New(path)
+	t.Cleanup(func() { p.Close() })
+	return p
+}
+
+func TestPhonemes(t *testing.T) {
+	t.Parallel()
+	p := newPhonemizer(t, "")
+	for _, tt := range []struct{ lang, clause, want string }{
+		{"en-us", "Test 1", "tˈɛst wˈʌn"},
+		{"en-us", "Hello — world", "həlˈoʊ\nwˈɜːld"},
+		{"en-us", "Mr. Smith", "mˈɪstɚ\nsmˈɪθ"},
+		{"ar", "test", "(en)tˈɛst(ar)"},
+		{"en-us", "--help", "hˈɛlp"},
+		{"en-us", "-5 dogs", "mˈaɪnəs fˈaɪv dˈɑːɡz"},
+		{"en-us", "a\nb\r\x00c\x01d", "ɐ bˈiː sˈiː dˈiː"},
+		{"en-us", "[[_:]] dogs", "kˈoʊlən dˈɑːɡz"},
+		{"en-us", "?", ""},
+		{"en-us", `"`, ""},
+		{"en-us", "", ""},
+		{"en-us", "after nothing", "ˈæftɚ nˈʌθɪŋ"},
+		{"de", "Hallo", "hˈaloː"},
+	} {
+		got, err := p.Phonemes(t.Context(), tt.lang, tt.clause)
+		if err != nil || got != tt.want {
+			t.Errorf("%s %q: %q, %v; want %q", tt.lang, tt.clause, got, err, tt.want)
+		}
+	}
+}
+
+func TestUnknownVoice(t *testing.T) {
+	t.Parallel()
+	p := newPhonemizer(t, "")
+	for _, lang := range []string{"tlh-nowhere", "-m", ""} {
+		_, err := p.Phonemes(t.Context(), lang, "hello")
+		if err == nil || !strings.Contains(err.Error(), fmt.Sprintf("%q", lang)) || errors.Is(err, voice.ErrUnavailable) {
+			t.Errorf("voice %q: %v, want an error that names it and is its own fault", lang, err)
+		}
+	}
+	if got, err := p.Phonemes(t.Context(), "en-us", "hello"); err != nil || got == "" {
+		t.Errorf("after an unknown voice: %q, %v", got, err)
+	}
+}
+
+func TestMissingProgramSaysWhatToInstall(t *testing.T) {
+	t.Parallel()
+	for _, path := range []string{"/nowhere/espeak-ng", "espeak-of-nowhere"} {
+		_, err := newPhonemizer(t, path).Phonemes(t.Context(), "en-us", "hello")
+		if !errors.Is(err, ErrNotInstalled) || !errors.Is(err, voice.ErrUnavailable) || !strings.Contains(err.Error(), "install the package espeak-ng") {
+			t.Errorf("%s: %v, want %v", path, err, ErrNotInstalled)
+		}
+	}
+}
+
+func TestDeadChildIsReplaced(t *testing.T) {
+	t.Parallel()
+	p := newPhonemizer(t, "")
+	want, err := p.Phonemes(t.Context(), "en-us", "hello")
+	if err != nil {
+		t.Fatal(err)
+	}
+	killed := p.children[0]
+	if err := killed.cmd.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := p.Phonemes(t.Context(), "en-us", "hello"); err != nil || got != want {
+		t.Errorf("after its death: %q, %v; want %q", got, err, want)
+	}
+	if p.children[0] == killed {
+		t.Error("the dead child was kept")
+	}
+}
+
+// script writes a program that stands for espeak-ng.
+func script(t *testing.T, body string) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "espeak-ng")
+	if err := os.WriteFile(path, []byte("#!/bin/sh\n"+body), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// hangs answers the first question, which is whether it runs, and no other.
+const hangs = "read clause; read end; echo ʔʔʔʔ; while read more; do :; done\n"
+
+func TestHangingChildIsGivenUp(t *testing.T) {
+	t.Parallel()
+	p := newPhonemizer(t, script(t, hangs))
+	p.patience = 200 * time.Millisecond
+	begun := time.Now()
+	_, err := p.Phonemes(t.Context(), "en-us", "hello")
+	if !errors.Is(err, errDied) || !errors.Is(err, os.ErrDeadlineExceeded) {
+		t.Errorf("%v, want %v by a deadline", err, errDied)
+	}
+	if took := time.Since(begun); took < 2*p.patience || took > 20*p.patience {
+		t.Errorf("gave up after %v, want twice %v", took, p.patience)
+	}
+	if len(p.children) != 0 {
+		t.Error("the hanging child was kept")
+	}
+}
+
+func TestContextEndsTheWaiting(t *testing.T) {
+	t.Parallel()
+	p := newPhonemizer(t, script(t, hangs))
+	ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
+	defer cancel()
+	asked := make(chan error)
+	go func() {
+		_, err := p.Phonemes(ctx, "en-us", "hello")
+		asked <- err
+	}()
+	_, err := p.Phonemes(ctx, "en-us", "hello") // one of the two waits for its turn
+	if !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("%v, want the context's error", err)
+	}
+	if err := <-asked; !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("%v, want the context's error", err)
+	}
+}
+
+func TestEndlessAnswerIsGivenUp(t *testing.T) {
+	t.Parallel()
+	for name, body := range map[string]string{
+		"lines": "read clause; read end; echo ʔʔʔʔ; exec yes",
+		"line":  "read clause; read end; echo ʔʔʔʔ; exec cat /dev/zero",
+	} {
+		if _, err := newPhonemizer(t, script(t, body)).Phonemes(t.Context(), "en-us", "hello"); !errors.Is(err, errDied) {
+			t.Errorf("endless %s: %v, want %v", name, err, errDied)
+		}
+	}
+}
+
+func TestChildrenAreFew(t *testing.T) {
+	t.Parallel()
+	p := newPhonemizer(t, "")
+	langs := []string{"en-us", "de", "fr", "es", "it", "en-us"}
+	for _, lang := range langs {
+		if _, err := p.Phonemes(t.Context(), lang, "a"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if len(p.children) != keep || p.children[keep-1].lang != "en-us" || p.children[0].lang != "fr" {
+		t.Errorf("%d children, the oldest %s", len(p.children), p.children[0].lang)
+	}
+}
+
+func TestLongClauseIsRefused(t *testing.T) {
+	t.Parallel()
+	p := newPhonemizer(t, "")
+	if _, err := p.Phonemes(t.Context(), "en-us", strings.Repeat("word ", 400)); err == nil {
+		t.Error("a clause of 2,000 bytes is read")
+	}
+	got, err := p.Phonemes(t.Context(), "en-us", strings.TrimSpace(strings.Repeat("word ", maxClause/5)))
+	if n := len(strings.Fields(got)); err != nil || n != maxClause/5 {
+		t.Errorf("of %d words %d were read, %v", maxClause/5, n, err)
+	}
+}
+
+func TestNothingIsAskedAfterClose(t *testing.T) {
+	t.Parallel()
+	p := New("")
+	if _, err := p.Phonemes(t.Context(), "en-us", "a"); err != nil {
+		t.Fatal(err)
+	}
+	child := p.children[0]
+	p.Close()
+	if child.cmd.ProcessState == nil {
+		t.Error("the child was not waited for")
+	}
+	if _, err := p.Phonemes(t.Context(), "en-us", "a"); err == nil {
+		t.Error("a closed phonemizer answers")
+	}
+}
+
+// Whatever a clause holds, the one after it is answered as if it came first.
+func FuzzPhonemes(f *testing.F) {
+	for _, s := range []string{"Hello", "?", "🎉", "[[????]]", "\x01", "[ [[x", "ʔʔʔʔ", "<b>", "\n\n", "ꙮ", "٣", "[[[[????]]]]"} {
+		f.Add(s)
+	}
+	p := newPhonemizer(f, "")
+	want, err := p.Phonemes(f.Context(), "en-us", "hello there")
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Fuzz(func(t *testing.T, clause string) {
+		if _, err := p.Phonemes(t.Context(), "en-us", clause); err != nil && len(clause) <= maxClause {
+			t.Fatalf("%q: %v", clause, err)
+		}
+		if got, err := p.Phonemes(t.Context(), "en-us", "hello there"); err != nil || got != want {
+			t.Fatalf("after %q: %q, %v; want %q", clause, got, err, want)
+		}
+	})
+}
+
+func BenchmarkPhonemes(b *testing.B) {
+	p := newPhonemizer(b, "")
+	for b.Loop() {
+		if _, err := p.Phonemes(b.Context(), "en-us", "Dinner is ready in the kitchen"); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
