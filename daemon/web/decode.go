@@ -23,7 +23,8 @@ const maxBody = 64 << 10
 type bodies map[string]*jsonschema.Schema
 
 // decode reads the body of a request, which must be one JSON object as the
-// named schema describes it, into v.
+// named schema describes it, into v. With a [bodyError], v holds those members
+// that are right.
 func (b bodies) decode(w http.ResponseWriter, r *http.Request, schema string, v any) error {
 	text, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
 	if _, long := errors.AsType[*http.MaxBytesError](err); long {
@@ -46,19 +47,39 @@ func (b bodies) parse(text []byte, schema string, v any) error {
 	if err := object.Canonicalize(); err != nil {
 		return fmt.Errorf("%w: %w", errNotJSON, err)
 	}
-	var tree any
+	var tree map[string]any
 	if err := json.Unmarshal(object, &tree); err != nil {
 		return fmt.Errorf("%w: %w", errNotJSON, err)
 	}
-	if err := b[schema].Validate(tree); err != nil {
-		wrong, ok := errors.AsType[*jsonschema.ValidationError](err)
-		if !ok {
-			return fmt.Errorf("check a body against %s: %w", schema, err)
-		}
-		return &bodyError{violationsIn(wrong)}
+	err := b[schema].Validate(tree)
+	if err == nil {
+		return fill(v, object)
 	}
+	wrong, ok := errors.AsType[*jsonschema.ValidationError](err)
+	if !ok {
+		return fmt.Errorf("check a body against %s: %w", schema, err)
+	}
+	shape := &bodyError{violationsIn(wrong)}
+	for _, violation := range shape.violations {
+		for member := range jsontext.Pointer(violation.Path).Tokens() {
+			delete(tree, member)
+			break
+		}
+	}
+	rest, err := json.Marshal(tree)
+	if err != nil {
+		return fmt.Errorf("keep what is right of a body: %w", err)
+	}
+	if err := fill(v, rest); err != nil {
+		return err
+	}
+	return shape
+}
+
+// fill reads an object that is of the right shape into v.
+func fill(v any, object []byte) error {
 	if err := json.Unmarshal(object, v); err != nil {
-		return fmt.Errorf("read a body of %s: %w", schema, err)
+		return fmt.Errorf("read a body: %w", err)
 	}
 	return nil
 }

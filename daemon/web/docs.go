@@ -1,11 +1,17 @@
 package web
 
 import (
+	"bytes"
+	"compress/gzip"
+	"crypto/sha256"
 	_ "embed"
+	"fmt"
+	"io"
 	"net/http"
+	"strings"
+	"time"
 
 	"github.com/swaggest/swgui/v5/static"
-	"github.com/vearutop/statigz"
 )
 
 //go:embed static/docs.html
@@ -14,20 +20,15 @@ var docsPage []byte
 //go:embed static/docs.js
 var docsScript []byte
 
-// docsRoutes serves Swagger UI. Its own page has scripts in it, which our
-// policy forbids; so only its files are used, and the page and the script that
-// starts it are ours.
+// docsAssets are the files of Swagger UI that are served, and what they are.
+// Its own page has scripts in it, which our policy forbids; so the page and
+// the script that starts it are ours.
+var docsAssets = map[string]string{
+	"swagger-ui.css":       "text/css; charset=utf-8",
+	"swagger-ui-bundle.js": "text/javascript; charset=utf-8",
+}
+
 func (s *Server) docsRoutes() []route {
-	assets := http.StripPrefix("/docs", statigz.FileServer(static.FS))
-	asset := func(w http.ResponseWriter, r *http.Request) error {
-		switch param(r, "asset") {
-		case "swagger-ui.css", "swagger-ui-bundle.js", "favicon-32x32.png":
-			assets.ServeHTTP(w, r)
-			return nil
-		default:
-			return errNoSuchPage
-		}
-	}
 	return []route{
 		{http.MethodGet, "/docs", everyone, file("text/html", docsPage), operation{
 			id: "getDocs", tag: "page", summary: "The API, to read and to try",
@@ -37,7 +38,7 @@ func (s *Server) docsRoutes() []route {
 			id: "getDocsScript", tag: "page", summary: "What starts the page about the API",
 			answers: []success{{status: http.StatusOK, description: "A script.", media: "text/javascript"}},
 		}},
-		{http.MethodGet, "/docs/:asset", everyone, asset, operation{
+		{http.MethodGet, "/docs/:asset", everyone, s.docsAsset, operation{
 			id: "getDocsAsset", tag: "page", summary: "A file of Swagger UI",
 			answers:  []success{{status: http.StatusOK, description: "A file.", media: "*/*"}},
 			problems: []int{http.StatusNotFound},
@@ -51,4 +52,34 @@ func (s *Server) docsRoutes() []route {
 
 func (s *Server) openAPI(w http.ResponseWriter, r *http.Request) error {
 	return file("application/json", s.document)(w, r)
+}
+
+// docsAsset answers with a file of Swagger UI, compressed as it is embedded
+// where the client takes that.
+func (s *Server) docsAsset(w http.ResponseWriter, r *http.Request) error {
+	name := param(r, "asset")
+	media, ok := docsAssets[name]
+	if !ok {
+		return errNoSuchPage
+	}
+	packed, err := static.FS.ReadFile(name + ".gz")
+	if err != nil {
+		return fmt.Errorf("read Swagger UI: %w", err)
+	}
+	h := w.Header()
+	h.Set("Content-Type", media)
+	h.Set("Cache-Control", "no-cache") // it may be kept, and has to be asked about
+	h.Set("Vary", "Accept-Encoding")
+	if strings.Contains(r.Header.Get("Accept-Encoding"), "gzip") {
+		h.Set("Content-Encoding", "gzip")
+		h.Set("ETag", fmt.Sprintf(`"%x"`, sha256.Sum256(packed)))
+		http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(packed))
+		return nil
+	}
+	unpacked, err := gzip.NewReader(bytes.NewReader(packed))
+	if err != nil {
+		return fmt.Errorf("unpack Swagger UI: %w", err)
+	}
+	_, _ = io.Copy(w, unpacked) //nolint:gosec // what is embedded is of a known size; the client may have gone
+	return nil
 }

@@ -1,6 +1,7 @@
 package web
 
 import (
+	"errors"
 	"net/http"
 	"slices"
 	"time"
@@ -100,17 +101,24 @@ func (s *Server) announce(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	var body announcementRequest
-	if err := s.bodies.decode(w, r, "AnnouncementRequest", &body); err != nil {
+	err = s.bodies.decode(w, r, "AnnouncementRequest", &body)
+	shape, misshapen := errors.AsType[*bodyError](err)
+	if err != nil && !misshapen {
 		return err
 	}
-	view, err := s.cfg.Announcer.Announce(r.Context(), announce.Request{
+	request := announce.Request{
 		Message: body.Message,
 		Voice:   body.Voice,
 		Rate:    body.Rate,
 		Urgent:  body.Urgent,
 		TTL:     time.Duration(body.TTL) * time.Second,
 		Key:     key,
-	})
+	}
+	if misshapen { // everything that is wrong is said at once
+		_, err := s.cfg.Announcer.Check(request)
+		return shape.with(violationsOf(err))
+	}
+	view, err := s.cfg.Announcer.Announce(r.Context(), request)
 	if err != nil {
 		return err
 	}

@@ -89,10 +89,6 @@ func document(routes []route, version string) ([]byte, error) {
 			"parameters":      parameters(),
 			"headers":         headers(),
 			"securitySchemes": securitySchemes(),
-			"responses": object{"Problem": object{
-				"description": "Why not.",
-				"content":     content("application/problem+json", "Problem"),
-			}},
 		},
 	}
 	for _, rt := range routes {

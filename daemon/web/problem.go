@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"slices"
 	"strconv"
 	"time"
 
@@ -87,6 +88,17 @@ type bodyError struct{ violations []violation }
 
 func (e *bodyError) Error() string {
 	return fmt.Sprintf("%d violations, first at %s: %s", len(e.violations), e.violations[0].Path, e.violations[0].Detail)
+}
+
+// with adds what else is wrong, about members of which nothing was said yet.
+func (e *bodyError) with(more []violation) error {
+	all := slices.Clone(e.violations)
+	for _, v := range more {
+		if !slices.ContainsFunc(e.violations, func(said violation) bool { return said.Path == v.Path }) {
+			all = append(all, v)
+		}
+	}
+	return &bodyError{all}
 }
 
 // A retryError is an error that says when to ask again.

@@ -1,0 +1,49 @@
+package web
+
+import "net/netip"
+
+// A Route is a row of the table of routes, with its path as in the document.
+type Route struct{ Method, Path string }
+
+// Routes returns the table.
+func Routes() []Route {
+	var all []Route
+	for _, rt := range new(Server).routes() {
+		all = append(all, Route{rt.method, openPath(rt.path)})
+	}
+	return all
+}
+
+// ParseBody reads a body as the schema describes it into v, and says what a
+// client would be told.
+func ParseBody(s *Server, text []byte, schema string, v any) (status int, code string) {
+	err := s.bodies.parse(text, schema, v)
+	if err == nil {
+		return 200, ""
+	}
+	p := explain(err)
+	return p.Status, p.Code
+}
+
+// AllowHost says whether a server with these further names answers to a Host.
+func AllowHost(header string, allowed ...string) bool {
+	h, err := newHosts(allowed)
+	if err != nil {
+		panic(err)
+	}
+	return h.allow(header)
+}
+
+// CheckAllowedHost says why a name cannot be among the allowed ones.
+func CheckAllowedHost(name string) error {
+	_, err := newHosts([]string{name})
+	return err
+}
+
+// ClientOf returns the address that a request comes from.
+func ClientOf(trusted []netip.Prefix, peer netip.Addr, headers map[string][]string) netip.Addr {
+	return proxies(trusted).client(peer, headers)
+}
+
+// Local says whether an address is of the local network.
+func Local(a netip.Addr) bool { return local(a) }

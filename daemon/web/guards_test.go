@@ -1,0 +1,219 @@
+package web_test
+
+import (
+	"net/http"
+	"net/netip"
+	"strings"
+	"testing"
+
+	"pressbox/daemon/web"
+)
+
+func TestHostsThatAreAnswered(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		host string
+		want bool
+	}{
+		{"localhost", true},
+		{"localhost:8888", true},
+		{"LOCALHOST.:8888", true},
+		{"box.localhost", true},
+		{"192.168.1.7", true},
+		{"192.168.1.7:8888", true},
+		{"203.0.113.7", true}, // rebinding needs a name
+		{"[::1]", true},
+		{"[::1]:8888", true},
+		{"[fd00::7]:8888", true},
+		{"pressbox", true},
+		{"pressbox:80", true},
+		{"pressbox.local", true},
+		{"pressbox-2.local.", true},
+		{"pressbox.home.arpa", true},
+		{"speaker.example.org", true},
+		{"Speaker.Example.Org:443", true},
+		{"kiosk.club.example", true},
+		{"a.b.club.example", true},
+
+		{"", false},
+		{"evil.example", false},
+		{"evil.example:8888", false},
+		{"club.example", false}, // only what is below it was listed
+		{"speaker.example.org.evil.example", false},
+		{"notspeaker.example.org", false},
+		{"local", true}, // a name without a dot
+		{".local", false},
+		{"evil.local.example", false},
+		{"0.0.0.0", false},
+		{"0.0.0.0:8888", false},
+		{"[::]", false},
+		{"[::]:8888", false},
+		{"::1", false}, // needs brackets
+		{"[127.0.0.1]", false},
+		{"[fe80::1%25eth0]", false},
+		{"2130706433", false}, // browsers take it for 127.0.0.1
+		{"evil.127", false},
+		{"localhost:", false},
+		{"localhost:x", false},
+		{"localhost:80:80", false},
+		{"local host", false},
+		{"localhost/evil", false},
+		{"user@localhost", false},
+		{"a..local", false},
+		{strings.Repeat("a", 64) + ".local", false},
+	} {
+		if got := web.AllowHost(tt.host, "speaker.example.org", "*.club.example"); got != tt.want {
+			t.Errorf("Host: %s answered is %t, want %t", tt.host, got, tt.want)
+		}
+	}
+}
+
+func TestWrongHostIsMisdirected(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	r.do(t, "GET", "/health", "", "Host", "evil.example").want(421, "wrong_host")
+	r.do(t, "POST", "/notify", `{"message": "x"}`, "Host", "0.0.0.0:8888").want(421, "wrong_host")
+	r.do(t, "GET", "/nowhere", "", "Host", "evil.example").want(421, "wrong_host")
+	r.do(t, "GET", "/health", "", "Host", "10.0.0.1:8888").want(200, "")
+}
+
+func TestAllowedHostsMustBeNames(t *testing.T) {
+	t.Parallel()
+	for _, bad := range []string{"", "http://x.example", "x.example/y", "*", "*.", "a*b", "x.example:80", "two names"} {
+		if err := web.CheckAllowedHost(bad); err == nil {
+			t.Errorf("ALLOWED_HOSTS=%q was taken", bad)
+		}
+	}
+}
+
+// What a page of another site can make a browser send (auth.md §1.4), and what
+// scripts send.
+func TestRequestsOfBrowsersAndScripts(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, func(c *web.Config) { c.TrustedOrigins = []string{"https://box.example.org"} })
+	const body = `{"message": "Dinner is ready."}`
+	for _, tt := range []struct {
+		what    string
+		headers []string
+		status  int
+		code    string
+	}{
+		{"curl -d", []string{"Content-Type", "application/x-www-form-urlencoded"}, 202, ""},
+		{"curl --json", []string{"Content-Type", "application/json"}, 202, ""},
+		{"a script without a type", nil, 202, ""},
+		{"JSON with a charset", []string{"Content-Type", "application/json; charset=utf-8"}, 202, ""},
+		{"a script's plain text", []string{"Content-Type", "text/plain"}, 415, "unsupported_media_type"},
+		{"a script's two types", []string{"Content-Type", "application/json", "Content-Type", "text/plain"}, 415, "unsupported_media_type"},
+		{"a script's nonsense", []string{"Content-Type", ";;"}, 415, "unsupported_media_type"},
+
+		{"our own page", []string{"Content-Type", "application/json", "Origin", "http://pressbox.local:8888"}, 202, ""},
+		{"our own page, new browser", []string{"Content-Type", "application/json", "Sec-Fetch-Site", "same-origin"}, 202, ""},
+		{"our own page, form", []string{"Content-Type", "application/x-www-form-urlencoded", "Origin", "http://pressbox.local:8888"}, 415, "unsupported_media_type"},
+		{"our own page, no type", []string{"Sec-Fetch-Site", "same-origin"}, 415, "unsupported_media_type"},
+		{"a trusted page", []string{"Content-Type", "application/json", "Origin", "https://box.example.org", "Sec-Fetch-Site", "cross-site"}, 202, ""},
+
+		{"a blob without a type", []string{"Origin", "https://evil.example"}, 403, "cross_origin"},
+		{"another port of ours", []string{"Content-Type", "application/json", "Origin", "http://pressbox.local:3000"}, 403, "cross_origin"},
+		{"a text/plain form", []string{"Content-Type", "text/plain", "Origin", "null"}, 403, "cross_origin"},
+		{"a new browser, another site", []string{"Content-Type", "text/plain", "Sec-Fetch-Site", "cross-site"}, 403, "cross_origin"},
+		{"a new browser, a sister site", []string{"Content-Type", "application/json", "Sec-Fetch-Site", "same-site"}, 403, "cross_origin"},
+		{"rebinding", []string{"Host", "evil.example", "Content-Type", "application/json", "Origin", "http://evil.example"}, 421, "wrong_host"},
+	} {
+		t.Run(tt.what, func(t *testing.T) {
+			r.do(t, "POST", "/notify", body, tt.headers...).want(tt.status, tt.code)
+			r.do(t, "DELETE", "/notify", "").want(200, "")
+		})
+	}
+}
+
+func TestEveryAnswerTellsBrowsersWhatNotToDo(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	for _, tt := range []struct{ method, path, host string }{
+		{"GET", "/", "localhost"},
+		{"GET", "/docs", "localhost"},
+		{"GET", "/health", "localhost"},
+		{"GET", "/nowhere", "localhost"},
+		{"PUT", "/health", "localhost"},
+		{"GET", "/health", "evil.example"},
+		{"POST", "/notify", "localhost"},
+	} {
+		h := r.do(t, tt.method, tt.path, "", "Host", tt.host).Header()
+		policy := h.Get("Content-Security-Policy")
+		if !strings.Contains(policy, "default-src 'none'") || strings.Contains(policy, "unsafe") {
+			t.Errorf("%s %s: Content-Security-Policy %q", tt.method, tt.path, policy)
+		}
+		if h.Get("X-Content-Type-Options") != "nosniff" || h.Get("Referrer-Policy") == "" {
+			t.Errorf("%s %s: headers %v", tt.method, tt.path, h)
+		}
+	}
+}
+
+func TestWhoTheClientIs(t *testing.T) {
+	t.Parallel()
+	trusted := []netip.Prefix{netip.MustParsePrefix("127.0.0.1/32"), netip.MustParsePrefix("10.0.0.0/24")}
+	const proxy, stranger = "10.0.0.1", "203.0.113.5"
+	for _, tt := range []struct {
+		peer    string
+		headers []string
+		want    string // "" means that no one can say
+	}{
+		{stranger, nil, stranger},
+		{proxy, nil, proxy},
+		{stranger, []string{"X-Forwarded-For: 127.0.0.1"}, ""},
+		{stranger, []string{"Forwarded: for=127.0.0.1"}, ""},
+		{"192.168.1.9", []string{"X-Forwarded-For: 192.168.1.10"}, ""}, // a proxy that is not configured
+		{"192.168.1.9", []string{"X-Real-Ip: 192.168.1.10"}, ""},
+		{proxy, []string{"X-Real-Ip: 192.168.1.10"}, ""},
+
+		{proxy, []string{"X-Forwarded-For: 198.51.100.1"}, "198.51.100.1"},
+		{proxy, []string{"X-Forwarded-For: 127.0.0.2, 198.51.100.1"}, "198.51.100.1"}, // what the client claims stands before
+		{proxy, []string{"X-Forwarded-For: 192.168.1.1, 198.51.100.1, 10.0.0.2"}, "198.51.100.1"},
+		{proxy, []string{"X-Forwarded-For: 192.168.1.1", "X-Forwarded-For: 198.51.100.1"}, "198.51.100.1"},
+		{proxy, []string{"X-Forwarded-For: 10.0.0.3"}, "10.0.0.3"},
+		{proxy, []string{"X-Forwarded-For: [2001:db8::1]:443"}, "2001:db8::1"},
+		{proxy, []string{"X-Forwarded-For: 198.51.100.1:4711"}, "198.51.100.1"},
+		{proxy, []string{"X-Forwarded-For: ::ffff:198.51.100.1"}, "198.51.100.1"},
+		{proxy, []string{"X-Forwarded-For: unknown"}, ""},
+		{proxy, []string{"X-Forwarded-For: "}, ""},
+		{proxy, []string{"X-Forwarded-For: 198.51.100.1,"}, ""},
+
+		{proxy, []string{"Forwarded: for=198.51.100.1"}, "198.51.100.1"},
+		{proxy, []string{`Forwarded: For="[2001:db8::1]:4711";proto=https;by=10.0.0.1`}, "2001:db8::1"},
+		{proxy, []string{`Forwarded: for=192.168.1.1, for="198.51.100.1:80"`}, "198.51.100.1"},
+		{proxy, []string{`Forwarded: for=192.168.1.1;by="a,for=127.0.0.1", proto=http`}, ""},
+		{proxy, []string{"Forwarded: for=192.168.1.1;for=198.51.100.1"}, ""},
+		{proxy, []string{"Forwarded: for=_hidden"}, ""},
+		{proxy, []string{"Forwarded: proto=https"}, ""},
+
+		{proxy, []string{"X-Forwarded-For: 198.51.100.1", "Forwarded: for=198.51.100.1"}, "198.51.100.1"},
+		{proxy, []string{"X-Forwarded-For: 198.51.100.1", "Forwarded: for=127.0.0.1"}, ""}, // one of them is the client's own
+	} {
+		headers := http.Header{}
+		for _, h := range tt.headers {
+			name, value, _ := strings.Cut(h, ": ")
+			headers.Add(name, value)
+		}
+		want, _ := netip.ParseAddr(tt.want)
+		if got := web.ClientOf(trusted, netip.MustParseAddr(tt.peer), headers); got != want {
+			t.Errorf("client of %s with %q is %v, want %q", tt.peer, tt.headers, got, tt.want)
+		}
+	}
+}
+
+func TestLocalAddresses(t *testing.T) {
+	t.Parallel()
+	for address, want := range map[string]bool{
+		"127.0.0.1": true, "127.255.255.255": true, "::1": true,
+		"10.0.0.0": true, "10.255.255.255": true, "9.255.255.255": false, "11.0.0.0": false,
+		"172.15.255.255": false, "172.16.0.0": true, "172.31.255.255": true, "172.32.0.0": false,
+		"192.167.255.255": false, "192.168.0.0": true, "192.168.255.255": true, "192.169.0.0": false,
+		"169.254.1.1": true, "169.253.255.255": false, "fe80::1": true, "fec0::1": false,
+		"fc00::1": true, "fdff::1": true, "fe00::1": false, "2001:db8::1": false,
+		"100.64.0.1": false, "0.0.0.0": false, "203.0.113.5": false,
+	} {
+		if got := web.Local(netip.MustParseAddr(address)); got != want {
+			t.Errorf("%s is local: %t, want %t", address, got, want)
+		}
+	}
+}

@@ -1,0 +1,304 @@
+package web_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"io"
+	"maps"
+	"mime"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/santhosh-tekuri/jsonschema/v6"
+
+	"pressbox/daemon/web"
+)
+
+// A checker holds answers against the OpenAPI document.
+type checker struct {
+	paths   map[string]map[string]operation // path, method
+	schemas *jsonschema.Compiler
+
+	mu       sync.Mutex // guards what follows
+	compiled map[string]*jsonschema.Schema
+}
+
+type operation struct {
+	ID        string `json:"operationId"`
+	Servers   []any  `json:"servers"`
+	Responses map[string]struct {
+		Headers map[string]any `json:"headers"`
+		Content map[string]struct {
+			Schema struct {
+				Ref string `json:"$ref"`
+			} `json:"schema"`
+		} `json:"content"`
+	} `json:"responses"`
+}
+
+func newChecker(t *testing.T) *checker {
+	t.Helper()
+	text, err := web.OpenAPI("1.2.3")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var doc struct {
+		Paths map[string]map[string]operation `json:"paths"`
+	}
+	if err := json.Unmarshal(text, &doc); err != nil {
+		t.Fatal(err)
+	}
+	tree, err := jsonschema.UnmarshalJSON(bytes.NewReader(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	closeObjects(tree)
+	c := &checker{paths: doc.Paths, schemas: jsonschema.NewCompiler(), compiled: map[string]*jsonschema.Schema{}}
+	c.schemas.AssertFormat()
+	if err := c.schemas.AddResource("openapi.json", tree); err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+// closeObjects makes every schema with properties refuse others, unless it
+// says that there may be: what is answered is documented.
+func closeObjects(tree any) {
+	switch node := tree.(type) {
+	case []any:
+		for _, child := range node {
+			closeObjects(child)
+		}
+	case map[string]any:
+		_, open := node["additionalProperties"]
+		if _, ok := node["properties"].(map[string]any); ok && !open {
+			node["additionalProperties"] = false
+		}
+		for _, child := range node {
+			closeObjects(child)
+		}
+	}
+}
+
+var inBraces = regexp.MustCompile(`\{[a-z]+\}`)
+
+// find returns the operation of a request, and whether there is one.
+func (c *checker) find(method, path string) (operation, bool) {
+	if method == http.MethodHead {
+		method = http.MethodGet
+	}
+	asked := strings.Split(path, "/")
+	for template, methods := range c.paths {
+		same := slices.EqualFunc(strings.Split(template, "/"), asked, func(want, got string) bool {
+			return want == got || strings.HasPrefix(want, "{") && got != ""
+		})
+		if op, ok := methods[strings.ToLower(method)]; ok && same {
+			return op, true
+		}
+	}
+	return operation{}, false
+}
+
+// response fails the test unless the answer is one that the document promises.
+// Of addresses and methods that it does not know, the answer must be a
+// problem.
+func (c *checker) response(t *testing.T, req *http.Request, resp *http.Response) {
+	t.Helper()
+	body, err := io.ReadAll(resp.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	failed := t.Failed()
+	defer func() {
+		if t.Failed() && !failed {
+			t.Logf("%s %s: status %d, %v\n%s", req.Method, req.URL, resp.StatusCode, resp.Header, body)
+		}
+	}()
+	if resp.Header.Get("X-Request-Id") == "" {
+		t.Error("the answer has no X-Request-Id")
+	}
+	if req.Method == http.MethodOptions || resp.StatusCode/100 == 3 {
+		return
+	}
+	media, _, err := mime.ParseMediaType(resp.Header.Get("Content-Type"))
+	if err != nil {
+		t.Errorf("Content-Type %q: %v", resp.Header.Get("Content-Type"), err)
+	}
+	schema := "#/components/schemas/Problem"
+	if op, ok := c.find(req.Method, req.URL.Path); ok {
+		documented, ok := op.Responses[strconv.Itoa(resp.StatusCode)]
+		if !ok {
+			t.Errorf("%s does not document status %d", op.ID, resp.StatusCode)
+		}
+		for name := range documented.Headers {
+			if resp.Header.Get(name) == "" {
+				t.Errorf("%s documents the header %s of status %d, the answer has none", op.ID, name, resp.StatusCode)
+			}
+		}
+		content, ok := documented.Content[media]
+		if _, any := documented.Content["*/*"]; !ok && !any {
+			t.Errorf("%s documents %v for status %d, not %q", op.ID, slices.Collect(maps.Keys(documented.Content)), resp.StatusCode, media)
+		}
+		schema = content.Schema.Ref
+	} else if resp.StatusCode < 400 {
+		t.Errorf("%s %s is not documented", req.Method, req.URL.Path)
+	}
+	if schema == "" || req.Method == http.MethodHead {
+		return
+	}
+	value, err := jsonschema.UnmarshalJSON(bytes.NewReader(body))
+	if err != nil {
+		t.Errorf("the body is not JSON: %v", err)
+		return
+	}
+	if err := c.schema(t, schema).Validate(value); err != nil {
+		t.Errorf("the body is not as documented: %v", err)
+	}
+}
+
+func (c *checker) schema(t *testing.T, ref string) *jsonschema.Schema {
+	t.Helper()
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.compiled[ref] == nil {
+		schema, err := c.schemas.Compile("openapi.json" + ref)
+		if err != nil {
+			t.Fatal(err)
+		}
+		c.compiled[ref] = schema
+	}
+	return c.compiled[ref]
+}
+
+func TestDocumentIsOpenAPI31(t *testing.T) {
+	t.Parallel()
+	file, err := os.Open("testdata/openapi-3.1.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	meta, err := jsonschema.UnmarshalJSON(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := jsonschema.NewCompiler()
+	if err := c.AddResource("https://spec.openapis.org/oas/3.1/schema", meta); err != nil {
+		t.Fatal(err)
+	}
+	schema, err := c.Compile("https://spec.openapis.org/oas/3.1/schema")
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := web.OpenAPI("1.2.3")
+	if err != nil {
+		t.Fatal(err)
+	}
+	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := schema.Validate(doc); err != nil {
+		t.Error(err)
+	}
+}
+
+// Every schema of the document is one, and is used; every reference leads
+// somewhere; every operation has its own id.
+func TestDocumentHoldsTogether(t *testing.T) {
+	t.Parallel()
+	text, err := web.OpenAPI("1.2.3")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var doc struct {
+		Components map[string]map[string]any
+	}
+	if err := json.Unmarshal(text, &doc); err != nil {
+		t.Fatal(err)
+	}
+	check := newChecker(t)
+	for name := range doc.Components["schemas"] {
+		check.schema(t, "#/components/schemas/"+name)
+	}
+	used := map[string]bool{}
+	for _, ref := range regexp.MustCompile(`"#/components/([A-Za-z]+)/([A-Za-z-]+)"`).FindAllStringSubmatch(string(text), -1) {
+		used[ref[1]+"/"+ref[2]] = true
+		if doc.Components[ref[1]][ref[2]] == nil {
+			t.Errorf("%s leads nowhere", ref[0])
+		}
+	}
+	for kind, all := range doc.Components {
+		for name := range all {
+			if kind != "securitySchemes" && !used[kind+"/"+name] {
+				t.Errorf("nothing uses %s/%s", kind, name)
+			}
+		}
+	}
+	ids := map[string]string{}
+	for path, methods := range check.paths {
+		for method, op := range methods {
+			if other := ids[op.ID]; other != "" || op.ID == "" {
+				t.Errorf("operation id %q of %s %s is also that of %s", op.ID, method, path, other)
+			}
+			ids[op.ID] = method + " " + path
+		}
+	}
+}
+
+// The document and the router cover each other: an address answers to exactly
+// the methods that are documented for it (HEAD comes with GET), and there are
+// no more addresses than the document has.
+func TestDocumentAndRouterCoverEachOther(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	for path, methods := range r.check.paths {
+		want := []string{http.MethodOptions}
+		public := true
+		for method, op := range methods {
+			want = append(want, strings.ToUpper(method))
+			if method == "get" {
+				want = append(want, http.MethodHead)
+			}
+			public = len(op.Servers) == 0
+		}
+		slices.Sort(want)
+		handler, other := r.Handler(), r.AdminHandler()
+		if !public {
+			handler, other = other, handler
+		}
+		asked := inBraces.ReplaceAllString(path, "x")
+		resp := r.send(t, handler, newRequest(http.MethodOptions, asked, ""))
+		if got := resp.Header().Get("Allow"); resp.Code != http.StatusNoContent || got != strings.Join(want, ", ") {
+			t.Errorf("OPTIONS %s: status %d, Allow %q, want 204, %q", path, resp.Code, got, strings.Join(want, ", "))
+		}
+		elsewhere := httptest.NewRecorder()
+		other.ServeHTTP(elsewhere, newRequest(http.MethodOptions, asked, ""))
+		if elsewhere.Code != http.StatusNotFound {
+			t.Errorf("OPTIONS %s on the other socket: status %d, want 404", path, elsewhere.Code)
+		}
+	}
+	for _, rt := range web.Routes() {
+		if _, ok := r.check.paths[rt.Path][strings.ToLower(rt.Method)]; !ok {
+			t.Errorf("%s %s is routed and not documented", rt.Method, rt.Path)
+		}
+	}
+}
+
+func TestServedDocumentIsTheOneOfTheCommand(t *testing.T) {
+	t.Parallel()
+	want, err := web.OpenAPI("1.2.3")
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := newRig(t)
+	if got := r.do(t, "GET", "/openapi.json", "").want(200, ""); got.Body.String() != string(want) {
+		t.Error("GET /openapi.json differs from OpenAPI(version)")
+	}
+}
