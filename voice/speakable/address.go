@@ -1,0 +1,149 @@
+package speakable
+
+import (
+	"net/url"
+	"regexp"
+	"strings"
+	"unicode"
+)
+
+var (
+	webAddress = regexp.MustCompile(`(?i)\b(?:https?|ftp|wss?|rtsp)://[^\s<>"\x{E000}]+|\bwww\.[^\s<>"\x{E000}]+`)
+	mailOrHost = regexp.MustCompile(`^(?i)(?:mailto:)?[a-z0-9._%+-]+@[a-z0-9-]+(?:\.[a-z0-9-]+)+|^(?i)(?:(?:https?|ftp|wss?|rtsp)://[^\s<>"\x{E000}]+|www\.[^\s<>"\x{E000}]+|localhost:\d+[^\s<>"\x{E000}]*|(?:[a-z0-9-]+\.)+(?:com|org|net|edu|gov|mil|int|io|dev|app|co|info|biz|tv|fm|me|ai|us|uk|ca|au|nz|ie|eu|de|fr|nl|ch|at|it|es|se|no|fi|dk|pl|jp|lan|local|home|arpa|test|example)(?::\d+|/[^\s<>"\x{E000}]*)?)`)
+	scheme     = regexp.MustCompile(`(?i)^(?:[a-z]+://(?:[^/@\s]*@)?|mailto:)?(?:www\.)?`)
+)
+
+// addresses shortens web addresses to what is read of them, for a language
+// whose words for their signs espeak-ng knows.
+func addresses(s string) string {
+	if !strings.Contains(s, "://") && !strings.Contains(s, "www.") {
+		return s
+	}
+	return webAddress.ReplaceAllStringFunc(s, func(a string) string {
+		return readable(a) + a[len(trimMarks(a)):]
+	})
+}
+
+// readable is an address without its scheme, "www.", query and fragment.
+func readable(a string) string {
+	a = trimMarks(a)
+	a = a[len(scheme.FindString(a)):]
+	if cut := strings.IndexAny(a, "?#"); cut > 0 {
+		a = a[:cut]
+	}
+	return strings.TrimRight(a, "/")
+}
+
+// trimMarks leaves the marks behind an address to the sentence.
+func trimMarks(a string) string {
+	a = strings.TrimRight(a, ".,;:!?'*_`|")
+	if strings.HasSuffix(a, ")") && !strings.Contains(a, "(") {
+		a = strings.TrimRight(a, ").,;:!?'")
+	}
+	return a
+}
+
+// address is the length of the address at the reader's place; 0 is none. A name
+// is one when it ends like those of the net; a word with a capital after a point
+// without a space is a new sentence.
+func (r *reader) address() int {
+	rest, ok := r.rest()
+	if !ok {
+		return 0
+	}
+	m := mailOrHost.FindString(rest)
+	if m == "" {
+		return 0
+	}
+	m = trimMarks(m)
+	if len(m) < len(rest) && isWord(first(rest[len(m):])) {
+		return 0
+	}
+	if _, tld, ok := strings.Cut(m, "."); ok && !strings.ContainsAny(m, "@/:") && capital(tld) && strings.ToUpper(tld) != tld {
+		return 0
+	}
+	return len(m)
+}
+
+// A chunk is what stands between two spaces, and how often an address was looked
+// for in it: addresses begin near its beginning, and the work stays linear.
+type chunk struct{ end, tries int }
+
+const chunkTries = 4
+
+// rest is the rest of the chunk at the reader's place; false when it was looked
+// at often enough.
+func (r *reader) rest() (string, bool) {
+	if r.at >= r.chunk.end {
+		end := strings.IndexAny(r.src[r.at:], " \n"+hidden)
+		if end < 0 {
+			end = len(r.src) - r.at
+		}
+		r.chunk = chunk{end: r.at + end}
+	}
+	r.chunk.tries++
+	return r.src[r.at:r.chunk.end], r.chunk.tries <= chunkTries
+}
+
+// sayAddress says an address: "example dot com slash door".
+func (r *reader) sayAddress(a string) string {
+	a = readable(a)
+	if plain, err := url.PathUnescape(a); err == nil && strings.IndexFunc(plain, unicode.IsControl) < 0 {
+		a = strings.ReplaceAll(tidy(plain), hidden, "")
+	}
+	var said []string
+	for a != "" {
+		part := token(a)
+		a = a[len(part):]
+		switch part {
+		case ".":
+			part = "dot"
+		case "/":
+			part = "slash"
+		case "@":
+			part = "at"
+		case ":":
+			part = "colon"
+		case "-":
+			part = "dash"
+		case "_":
+			part = "underscore"
+		case "+":
+			part = "plus"
+		case "~":
+			part = "tilde"
+		default:
+			part = r.sayName(part)
+		}
+		said = append(said, part)
+	}
+	return strings.Join(said, " ")
+}
+
+// sayName says a part of an address: its digits one by one from three on.
+func (r *reader) sayName(part string) string {
+	if !isWord(first(part)) {
+		return " "
+	}
+	var b strings.Builder
+	for part != "" {
+		digit := isDigit(rune(part[0]))
+		n := strings.IndexFunc(part, func(c rune) bool { return isDigit(c) != digit })
+		if n < 0 {
+			n = len(part)
+		}
+		run := part[:n]
+		switch {
+		case digit && n > 2:
+			run = r.spell(run)
+		case digit:
+			run = r.whole(run)
+		}
+		if b.Len() > 0 {
+			b.WriteByte(' ')
+		}
+		b.WriteString(run)
+		part = part[n:]
+	}
+	return b.String()
+}

@@ -1,0 +1,80 @@
+package speakable
+
+import "regexp"
+
+func clocks() []form {
+	return []form{
+		{regexp.MustCompile(`^(\d{1,2}):(\d\d)(?::(\d\d))?(?: ?([AaPp])\.?[Mm]\b| o'clock)?`), (*reader).clockTime},
+		{regexp.MustCompile(`^(\d{1,2})(?:\.(\d\d))? ?([AaPp])\.?[Mm]\b`), (*reader).halfDay},
+		{regexp.MustCompile(`^(\d{1,4}):(\d{1,4})`), (*reader).ratio},
+	}
+}
+
+func (r *reader) clockTime(m []string) string {
+	said := r.clock(m[1], m[2])
+	if said == "" {
+		return ""
+	}
+	if m[4] != "" {
+		said = r.hour(m[1], m[2])
+	}
+	if m[3] != "" {
+		said = r.hour(m[1], m[2]) + " and " + r.count(m[3], "second")
+	}
+	return said + half(m[4])
+}
+
+func (r *reader) halfDay(m []string) string {
+	if h := atoi(m[1]); h < 1 || h > 12 || atoi(m[2]) > 59 {
+		return ""
+	}
+	return r.hour(m[1], m[2]) + half(m[3])
+}
+
+// half is what espeak-ng spells as letters; a final point would end the clause.
+func half(letter string) string {
+	switch letter {
+	case "a", "A":
+		return " a.m"
+	case "p", "P":
+		return " p.m"
+	}
+	return ""
+}
+
+// clock says a time of the day; "" when there is no such time.
+func (r *reader) clock(hour, minute string) string {
+	h, m := atoi(hour), atoi(minute)
+	switch {
+	case h > 24 || m > 59 || h == 24 && m > 0:
+		return ""
+	case m > 0:
+		return r.hour(hour, minute)
+	case h == 0 || h == 24:
+		return "midnight"
+	case h <= 12:
+		return r.cardinal(h) + " o'clock"
+	}
+	return r.cardinal(h) + " hundred"
+}
+
+// hour says the hour and, unless it is full, the minute.
+func (r *reader) hour(hour, minute string) string {
+	said := r.cardinal(atoi(hour))
+	if m := atoi(minute); m > 0 {
+		said += " " + r.pair(m)
+	}
+	return said
+}
+
+func (r *reader) ratio(m []string) string {
+	return r.whole(m[1]) + " to " + r.whole(m[2])
+}
+
+// count says a number of things.
+func (r *reader) count(digits, thing string) string {
+	if atoi(digits) != 1 {
+		thing += "s"
+	}
+	return r.cardinal(atoi(digits)) + " " + thing
+}

@@ -1,0 +1,217 @@
+package speakable
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"regexp"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// A Lexicon holds what an operator wants to have said for what is written. The
+// zero value and nil hold nothing. It is safe for concurrent use.
+type Lexicon struct {
+	entries map[string][]entry // the pattern's first token in small letters → its entries, the first to fit wins
+}
+
+type entry struct {
+	line    int
+	lang    string // "" means every language
+	pattern string
+	exact   bool // the pattern stands only for its own case
+	say     string
+}
+
+// maxLexiconLine bounds a line of a lexicon, in bytes.
+const maxLexiconLine = 4096
+
+var (
+	langTag   = regexp.MustCompile(`^\[([A-Za-z]{2,3}(?:[-_][A-Za-z0-9]{2,8})*)\]\s+`)
+	separator = regexp.MustCompile(`\s=(?:\s|$)`)
+	closing   = regexp.MustCompile(`"\s+=(?:\s|$)`)
+)
+
+// ParseLexicon reads a lexicon in the format of the package comment. Its error
+// names every line that cannot be read, and why.
+func ParseLexicon(r io.Reader) (*Lexicon, error) {
+	lex := &Lexicon{entries: map[string][]entry{}}
+	lines := bufio.NewScanner(r)
+	lines.Buffer(make([]byte, 0, 512), maxLexiconLine)
+	var wrong []error
+	n := 0
+	for lines.Scan() {
+		n++
+		text := strings.TrimSpace(strings.TrimPrefix(lines.Text(), "\uFEFF"))
+		if text == "" || text[0] == '#' {
+			continue
+		}
+		e, err := parseEntry(text)
+		if err == nil {
+			e.line = n
+			err = lex.add(e)
+		}
+		if err != nil {
+			wrong = append(wrong, fmt.Errorf("line %d: %w", n, err))
+		}
+	}
+	if err := lines.Err(); err != nil {
+		wrong = append(wrong, fmt.Errorf("line %d: %w", n+1, err))
+	}
+	if len(wrong) > 0 {
+		return nil, errors.Join(wrong...)
+	}
+	for _, same := range lex.entries {
+		slices.SortFunc(same, closer)
+	}
+	return lex, nil
+}
+
+// parseEntry reads a line that holds an entry.
+func parseEntry(text string) (entry, error) {
+	var e entry
+	if !utf8.ValidString(text) {
+		return e, errors.New("not UTF-8")
+	}
+	if m := langTag.FindStringSubmatch(text); m != nil {
+		e.lang = language(m[1])
+		text = text[len(m[0]):]
+	}
+	ends := separator
+	if strings.HasPrefix(text, `"`) {
+		ends, text = closing, text[1:]
+	}
+	at := ends.FindStringIndex(text)
+	if at == nil {
+		return e, errors.New(`want "pattern = what is said", with a space on both sides of the =`)
+	}
+	e.pattern = strings.Join(strings.Fields(tidy(text[:at[0]])), " ")
+	e.exact = strings.ToLower(e.pattern) != e.pattern
+	e.say = strings.TrimSpace(clean(text[at[1]:]))
+	return e, e.check()
+}
+
+// check says what is wrong with an entry.
+func (e entry) check() error {
+	blocks := rawBlock.FindAllString(e.say, -1)
+	switch {
+	case e.pattern == "" || strings.Contains(e.pattern, hidden):
+		return errors.New("the pattern, left of the =, is empty")
+	case strings.Contains(e.pattern, "[["):
+		return errors.New("a pattern cannot hold phonemes")
+	case e.say == "":
+		return errors.New("what is said, right of the =, is empty")
+	case strings.Count(e.say, "[[") != len(blocks) || strings.Count(e.say, "]]") != len(blocks):
+		return errors.New("phonemes are written [[ like this ]], both ends on one line")
+	case !HasSpeech(e.say):
+		return errors.New("what is said, right of the =, has no sound")
+	}
+	return nil
+}
+
+// add keeps an entry; two lines cannot give one pattern for one language.
+func (l *Lexicon) add(e entry) error {
+	first := token(e.pattern)
+	key := strings.ToLower(first)
+	for _, old := range l.entries[key] {
+		if old.pattern == e.pattern && old.lang == e.lang {
+			return fmt.Errorf("%q is already on line %d", e.pattern, old.line)
+		}
+	}
+	l.entries[key] = append(l.entries[key], e)
+	return nil
+}
+
+// closer orders entries that could stand at one place: the longer pattern first,
+// then the one as written, then the closer language.
+func closer(a, b entry) int {
+	switch {
+	case len(a.pattern) != len(b.pattern):
+		return len(b.pattern) - len(a.pattern)
+	case a.exact != b.exact && a.exact:
+		return -1
+	case a.exact != b.exact:
+		return 1
+	}
+	return len(b.lang) - len(a.lang)
+}
+
+// apply puts what the lexicon says into s, around the blocks of raw phonemes.
+func (l *Lexicon) apply(s, lang string) string {
+	if l == nil || len(l.entries) == 0 {
+		return s
+	}
+	return around(s, func(s string) string { return l.replace(s, lang) })
+}
+
+// replace walks s by tokens and replaces the patterns that begin at one.
+func (l *Lexicon) replace(s, lang string) string {
+	var b strings.Builder
+	for s != "" {
+		first := token(s)
+		e, n := l.match(s, strings.ToLower(first), lang)
+		if n == 0 {
+			b.WriteString(first)
+			s = s[len(first):]
+			continue
+		}
+		b.WriteString(e.say)
+		s = s[n:]
+	}
+	return b.String()
+}
+
+// match is the best entry for the beginning of s, whose first token is key in
+// small letters, and how many bytes of s it stands for; 0 means none.
+func (l *Lexicon) match(s, key, lang string) (entry, int) {
+	for _, e := range l.entries[key] {
+		if e.lang != "" && lang != e.lang && !strings.HasPrefix(lang, e.lang+"-") {
+			continue
+		}
+		if n := e.prefix(s); n > 0 {
+			return e, n
+		}
+	}
+	return entry{}, 0
+}
+
+// prefix is how many bytes at the beginning of s are the entry's pattern, as
+// whole words; 0 means that they are not. A space stands for any white space.
+func (e entry) prefix(s string) int {
+	at := 0
+	var p, r rune
+	for _, p = range e.pattern {
+		if at == len(s) {
+			return 0
+		}
+		var n int
+		r, n = utf8.DecodeRuneInString(s[at:])
+		switch {
+		case p == ' ' && unicode.IsSpace(r):
+			n = len(s) - at - len(strings.TrimLeftFunc(s[at:], unicode.IsSpace))
+		case r != p && (e.exact || unicode.ToLower(r) != p):
+			return 0
+		}
+		at += n
+	}
+	next, _ := utf8.DecodeRuneInString(s[at:])
+	if isWord(p) && at < len(s) && isWord(next) {
+		return 0
+	}
+	return at
+}
+
+// token is the word, or the single other character, at the beginning of s.
+func token(s string) string {
+	n := strings.IndexFunc(s, func(r rune) bool { return !isWord(r) })
+	switch n {
+	case -1:
+		return s
+	case 0:
+		_, n = utf8.DecodeRuneInString(s)
+	}
+	return s[:n]
+}

@@ -1,0 +1,103 @@
+package speakable
+
+import (
+	"regexp"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+var (
+	link     = regexp.MustCompile(`!?\[([^\[\]\x{E000}\n]*)\]\(([^()\s\x{E000}]*(?:\([^()\s\x{E000}]*\)[^()\s\x{E000}]*)*)(?: +"[^"\x{E000}\n]*")?\)`)
+	linkRef  = regexp.MustCompile(`\[([^\[\]\x{E000}\n]+)\]\[[^\[\]\x{E000}\n]*\]`)
+	footnote = regexp.MustCompile(`\[\^\w{1,32}\]:?`)
+	escaped  = regexp.MustCompile("\\\\([!-/:-@\\[-`{-~])")
+	heading  = regexp.MustCompile(`^ {0,3}#{1,6} +`)
+	item     = regexp.MustCompile(`^\s*(?:[-*+•◦▪‣·–—] +(?:\[[ xX]\] +)?|(\d{1,3})[.)] +)`)
+	quoted   = regexp.MustCompile(`^\s*(?:> ?)+`)
+	rule     = regexp.MustCompile(`^\s*(?:[|:+*_=~-]\s*){2,}$|^\s*$`)
+	fence    = regexp.MustCompile("^\\s*(?:```+|~~~+)[\\w+-]*\\s*$")
+)
+
+// A line is one line of a message without its Markdown.
+type line struct {
+	text  string
+	block bool // a heading, an item or a row: a sentence of its own
+}
+
+// unmark takes Markdown out of s and joins its lines: what was a paragraph, a
+// heading, an item or a row of a table ends with "\n", what was only wrapped
+// runs on. Emphasis is left to [punctuate], which drops its marks.
+func unmark(s string) string {
+	if strings.Contains(s, "]") {
+		s = link.ReplaceAllStringFunc(s, linkText)
+		s = linkRef.ReplaceAllString(s, "$1")
+		s = footnote.ReplaceAllString(s, "")
+	}
+	if strings.Contains(s, `\`) {
+		s = escaped.ReplaceAllString(s, "$1")
+	}
+	lines := strings.Split(s, "\n")
+	var b strings.Builder
+	b.Grow(len(s))
+	before := line{block: true}
+	for i, raw := range lines {
+		now := readLine(raw, len(lines) > 1)
+		if i > 0 {
+			b.WriteString(between(before, now))
+		}
+		b.WriteString(now.text)
+		before = now
+	}
+	return b.String()
+}
+
+func linkText(l string) string {
+	m := link.FindStringSubmatch(l)
+	if strings.TrimSpace(m[1]) == "" && l[0] != '!' {
+		return m[2]
+	}
+	return m[1]
+}
+
+// readLine takes off what marks a line. Alone, "- 5" is a number and not an
+// item; "> 5" never quotes.
+func readLine(s string, several bool) line {
+	if rule.MatchString(s) || fence.MatchString(s) {
+		return line{block: true}
+	}
+	if q := quoted.FindString(s); q != "" && !startsWithDigit(s[len(q):]) {
+		s = s[len(q):]
+	}
+	if h := heading.FindString(s); h != "" {
+		return line{text: strings.TrimRight(s[len(h):], "# "), block: true}
+	}
+	if m := item.FindStringSubmatch(s); m != nil {
+		rest := s[len(m[0]):]
+		switch {
+		case m[1] != "" && several:
+			return line{text: m[1] + ", " + rest, block: true}
+		case m[1] == "" && (several || !startsWithDigit(rest)):
+			return line{text: rest, block: true}
+		}
+	}
+	row := strings.HasPrefix(strings.TrimSpace(s), "|")
+	return line{text: strings.Trim(s, " |"), block: row}
+}
+
+func startsWithDigit(s string) bool { return s != "" && (isDigit(rune(s[0])) || s[0] == '.') }
+
+// wrapped is the length in bytes from which on a line may have been cut only for
+// its length.
+const wrapped = 60
+
+// between is what parts two lines. A line that was only wrapped runs on: it is
+// long, or the next begins with a small letter.
+func between(a, b line) string {
+	first, _ := utf8.DecodeRuneInString(strings.TrimLeft(b.text, " \"'(*_"))
+	runsOn := !a.block && !b.block && (len(a.text) >= wrapped || unicode.IsLower(first))
+	if runsOn && b.text != "" && a.text != "" {
+		return " "
+	}
+	return "\n"
+}

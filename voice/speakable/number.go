@@ -1,0 +1,166 @@
+package speakable
+
+import (
+	"strconv"
+	"strings"
+)
+
+const (
+	small  = "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen nineteen"
+	tens   = "- - twenty thirty forty fifty sixty seventy eighty ninety"
+	scales = "- thousand million billion trillion"
+	// maxNamed is how many digits a number may have to be named rather than spelled.
+	maxNamed = 15
+)
+
+// numbers says numbers in words.
+type numbers struct {
+	small, tens, scales []string
+	and                 string // between hundreds and the rest: " " or " and "
+}
+
+func newNumbers(r region) numbers {
+	n := numbers{strings.Fields(small), strings.Fields(tens), strings.Fields(scales), " "}
+	if r == british {
+		n.and = " and "
+	}
+	return n
+}
+
+// whole says a run of digits: as a number, or digit by digit when it begins with
+// a zero or has ten digits and more, as codes and telephone numbers do.
+func (n numbers) whole(digits string) string {
+	plain := strings.ReplaceAll(digits, ",", "")
+	if len(plain) > 1 && plain[0] == '0' || len(plain) > maxNamed || len(plain) >= 10 && plain == digits {
+		return n.spell(plain)
+	}
+	v, err := strconv.Atoi(plain)
+	if err != nil {
+		return n.spell(plain)
+	}
+	return n.cardinal(v)
+}
+
+// decimal says a number of its whole digits and its fraction, which begins with
+// a point or is empty.
+func (n numbers) decimal(whole, fraction string) string {
+	said := n.whole(whole)
+	if whole == "" {
+		said = ""
+	}
+	if fraction == "" {
+		return said
+	}
+	return strings.TrimSpace(said + " point " + n.spell(fraction[1:]))
+}
+
+// cardinal says v ≥ 0.
+func (n numbers) cardinal(v int) string {
+	switch {
+	case v < 20:
+		return n.small[v]
+	case v < 100 && v%10 == 0:
+		return n.tens[v/10]
+	case v < 100:
+		return n.tens[v/10] + "-" + n.small[v%10]
+	case v < 1000:
+		return n.join(n.small[v/100]+" hundred", n.and, v%100)
+	}
+	unit, scale := 1000, 1
+	for v/unit >= 1000 && scale+1 < len(n.scales) {
+		unit, scale = unit*1000, scale+1
+	}
+	and := " "
+	if v%unit < 100 {
+		and = n.and
+	}
+	return n.join(n.cardinal(v/unit)+" "+n.scales[scale], and, v%unit)
+}
+
+// join says the rest of a number after its head, nothing when there is none.
+func (n numbers) join(head, and string, rest int) string {
+	if rest == 0 {
+		return head
+	}
+	return head + and + n.cardinal(rest)
+}
+
+// ordinal says the v-th.
+func (n numbers) ordinal(v int) string {
+	said := n.cardinal(v)
+	cut := strings.LastIndexAny(said, " -") + 1
+	head, last := said[:cut], said[cut:]
+	switch last {
+	case "one":
+		return head + "first"
+	case "two":
+		return head + "second"
+	case "three":
+		return head + "third"
+	case "five":
+		return head + "fifth"
+	case "eight":
+		return head + "eighth"
+	case "nine":
+		return head + "ninth"
+	case "twelve":
+		return head + "twelfth"
+	}
+	if stem, ok := strings.CutSuffix(last, "y"); ok {
+		return head + stem + "ieth"
+	}
+	return said + "th"
+}
+
+// year says a year as people do: nineteen ninety-nine, two thousand five.
+func (n numbers) year(v int) string {
+	century, rest := v/100, v%100
+	switch {
+	case v < 1000 || v >= 10000 || v%1000 < 10:
+		return n.cardinal(v)
+	case rest == 0:
+		return n.cardinal(century) + " hundred"
+	}
+	return n.cardinal(century) + " " + n.pair(rest)
+}
+
+// pair says two digits at the end of a year or a time: "oh five", "thirty".
+func (n numbers) pair(v int) string {
+	if v < 10 {
+		return "oh " + n.small[v]
+	}
+	return n.cardinal(v)
+}
+
+// spell says each digit of s; what is no digit parts groups, and so does every
+// fourth digit of a long run.
+func (n numbers) spell(s string) string {
+	var b strings.Builder
+	run := 0
+	for i, r := range s {
+		if !isDigit(r) {
+			run = 0
+			continue
+		}
+		switch {
+		case i > 0 && run == 0 && b.Len() > 0, run > 0 && run%4 == 0 && len(s) > 6:
+			b.WriteString(", ")
+		case run > 0:
+			b.WriteByte(' ')
+		}
+		b.WriteString(n.small[r-'0'])
+		run++
+	}
+	return b.String()
+}
+
+// plural is a number's last word in the plural: nineties, hundreds, sixes.
+func plural(said string) string {
+	switch {
+	case strings.HasSuffix(said, "y"):
+		return strings.TrimSuffix(said, "y") + "ies"
+	case strings.HasSuffix(said, "x"), strings.HasSuffix(said, "s"):
+		return said + "es"
+	}
+	return said + "s"
+}

@@ -1,0 +1,150 @@
+package speakable
+
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// gapRunes stand between words and have no sound; every other character is part
+// of a word.
+const gapRunes = " \n\"'()[]{}.,;:!?-*_`|~\\–—…•·¿¡‹›"
+
+// punctuate brings what stands between two words into the form that the clause
+// splitter knows: nothing, one space, or one mark and a space. The result is one
+// line that ends with a sentence mark.
+func punctuate(s string) string {
+	var b strings.Builder
+	b.Grow(len(s) + 1)
+	before := rune(-1) // the last rune of the word before the gap; −1 at the start
+	for s != "" {
+		n := strings.IndexFunc(s, func(r rune) bool { return !inGap(r) })
+		if n < 0 {
+			n = len(s)
+		}
+		after := rune(-1)
+		if n < len(s) {
+			after, _ = utf8.DecodeRuneInString(s[n:])
+		}
+		b.WriteString(gap{before, after, s[:n]}.text())
+		s = s[n:]
+		if n = strings.IndexFunc(s, inGap); n < 0 {
+			n = len(s)
+		}
+		b.WriteString(s[:n])
+		before, _ = utf8.DecodeLastRuneInString(s[:n])
+		s = s[n:]
+	}
+	if before != -1 && b.Len() > 0 && !strings.ContainsAny(b.String()[b.Len()-1:], ".!?") {
+		b.WriteByte('.')
+	}
+	return b.String()
+}
+
+func inGap(r rune) bool { return strings.ContainsRune(gapRunes, r) }
+
+// A gap is what stands between two words, or at one end of the text.
+type gap struct {
+	before, after rune // the runes at its sides; −1 where there is none
+	is            string
+}
+
+// text is what the gap becomes.
+func (g gap) text() string {
+	switch {
+	case g.is == "":
+		return ""
+	case g.before == -1:
+		return g.sign()
+	case g.after == -1:
+		return g.sentenceMark()
+	case !strings.ContainsAny(g.is, " \n"):
+		return g.inside()
+	}
+	mark := g.mark()
+	keep := ""
+	if g.is[0] == '\'' && (g.before == 's' || g.before == 'z') && mark == "" {
+		keep = "'"
+	}
+	return keep + mark + " " + g.sign()
+}
+
+// sign is what the gap's end means to the word after it: a minus, a point, an
+// apostrophe.
+func (g gap) sign() string {
+	rest := strings.TrimLeft(g.is, " \n\"([{*_`")
+	rest = rest[max(0, strings.LastIndexAny(rest, " \n")+1):]
+	switch {
+	case isDigit(g.after) && (rest == "-" || rest == "." || rest == "-."):
+		return rest
+	case unicode.IsLetter(g.after) && rest == "'":
+		return rest
+	}
+	return ""
+}
+
+// inside is a gap without space: part of one word (3.14, 10:30, don't,
+// twenty-six), or a mark whose space was forgotten.
+func (g gap) inside() string {
+	digits := unicode.IsNumber(g.before) && unicode.IsNumber(g.after)
+	switch g.is {
+	case "'", "-", ".", "‿":
+		if g.is == "." && unicode.IsLower(g.before) && unicode.IsUpper(g.after) {
+			return ". "
+		}
+		return g.is
+	case ",", ":", ";", "!", "?":
+		if digits || g.is == ":" && isDigit(g.after) {
+			return g.is
+		}
+		return g.is + " "
+	case "–":
+		return "-"
+	case `"`, "*", "**", "`", "***":
+		if digits {
+			return g.is[:1]
+		}
+		return ""
+	case "_", "~", "(", ")", "[", "]", "\\", "·":
+		return " "
+	}
+	if mark := g.mark(); mark != "" {
+		return mark + " "
+	}
+	return " "
+}
+
+// sentenceMark is the mark at the end of the text.
+func (g gap) sentenceMark() string {
+	if mark := g.mark(); mark == "?" || mark == "!" {
+		return mark
+	}
+	return "."
+}
+
+// mark is the strongest mark of the gap: what asks, calls or ends as written,
+// then the end of a line, then what only sets a part off.
+func (g gap) mark() string {
+	is := smileys.Replace(g.is)
+	last := strings.LastIndexAny(is, ".,;:")
+	switch {
+	case strings.Contains(is, "?"):
+		return "?"
+	case strings.Contains(is, "!"):
+		return "!"
+	case strings.Contains(is, "…") || strings.Contains(is, ".."):
+		if unicode.IsLower(g.after) && !strings.Contains(is, "\n") {
+			return ","
+		}
+		return "."
+	case last >= 0:
+		return is[last : last+1]
+	case strings.Contains(is, "\n"):
+		return "."
+	case strings.ContainsAny(is, "()[]{}|–—•·‹›") || strings.Contains(is, "--") || strings.Contains(is, " - "):
+		return ","
+	}
+	return ""
+}
+
+var smileys = strings.NewReplacer(" :-)", "", " :)", "", " ;-)", "", " ;)", "", " :-(", "", " :(", "")

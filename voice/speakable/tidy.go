@@ -1,0 +1,101 @@
+package speakable
+
+import (
+	"strings"
+	"unicode"
+
+	"golang.org/x/text/unicode/norm"
+)
+
+// tidy gives each character one form: composed (NFC), letters and digits in
+// their plain width and style, one kind of quotes and spaces, marks of other
+// scripts as ours, lines ended by "\n", nothing invisible.
+func tidy(s string) string {
+	s = norm.NFC.String(s)
+	var b strings.Builder
+	b.Grow(len(s))
+	last := ' ' // the last rune that was written
+	for _, r := range s {
+		switch {
+		case r == '\n' && last == '\r', invisible(r, last):
+			continue
+		case styled(r):
+			b.WriteString(norm.NFKC.String(string(r)))
+		case r >= 0x80 || r < ' ':
+			b.WriteString(plain(r))
+		default:
+			b.WriteRune(r)
+		}
+		last = r
+	}
+	return b.String()
+}
+
+// plain is the form that the other steps know of a character outside ASCII or
+// of a control character.
+func plain(r rune) string {
+	switch r {
+	case '\n', '\r', '\u0085', '\u2028', '\u2029', '\v', '\f':
+		return "\n"
+	case '‘', '’', '‛', '‚', '′', 'ʼ', '´':
+		return "'"
+	case '“', '”', '„', '‟', '″', '«', '»', '「', '」', '『', '』', '《', '》':
+		return `"`
+	case '‐', '‑', '⁃':
+		return "-"
+	case '―', '⸺', '⸻':
+		return "—"
+	case '。', '｡', '।', '॥', '۔', '።', '։', '．':
+		return ". "
+	case '，', '、', '､', '،', '፣':
+		return ", "
+	case '；', '؛':
+		return "; "
+	case '？', '؟', '⁇', '⁈', '‽':
+		return "? "
+	case '！', '‼', '⁉':
+		return "! "
+	case '：':
+		return ": "
+	case '（', '【', '〔', '）', '】', '〕':
+		return ", "
+	case '⁄', '∕':
+		return "/"
+	case 'µ':
+		return "μ"
+	case hiddenRune:
+		return hidden
+	}
+	if unicode.IsControl(r) || unicode.IsSpace(r) {
+		return " "
+	}
+	return string(r)
+}
+
+const hiddenRune = '\uE000'
+
+// styled are letters, digits and units drawn in a style of their own: full
+// width, mathematical alphabets, ligatures, squared units.
+func styled(r rune) bool {
+	return 0xFF10 <= r && r <= 0xFF5E && isWord(r) || r == '％' || r == '＋' || r == '＝' || r == '／' || r == '＃' || r == '＄' ||
+		0x1D400 <= r && r <= 0x1D7FF || 0xFB00 <= r && r <= 0xFB06 || 0x3371 <= r && r <= 0x33DF ||
+		r == '℃' || r == '℉' || r == '№' || r == '℡' || 0x2460 <= r && r <= 0x249B
+}
+
+// invisible are characters without a sound: selectors, skin tones, marks of
+// direction, soft hyphens, private ones. A joiner stays where it
+// joins: between symbols and in scripts that spell with it.
+func invisible(r, last rune) bool {
+	switch {
+	case r < 0x80:
+		return r < ' ' && !unicode.IsSpace(r)
+	case r == '\u200C' || r == '\u200D':
+		return last < 0x590 || unicode.IsSpace(last)
+	case 0x1F3FB <= r && r <= 0x1F3FF:
+		return !unicode.IsSpace(last)
+	case r == hiddenRune:
+		return false
+	}
+	return unicode.In(r, unicode.Variation_Selector, unicode.Cf, unicode.Co, unicode.Noncharacter_Code_Point) ||
+		r == '\u034F' || r == '\u20E3' || unicode.Is(unicode.Cc, r) && r != '\u0085'
+}

@@ -1,0 +1,290 @@
+package speakable
+
+import (
+	"regexp"
+	"strings"
+)
+
+// A unit is a measure: how one and how many are said.
+type unit struct{ one, many string }
+
+// unitRows: symbol, one, and many where it is not one with an s. An underscore
+// is a space.
+const unitRows = `
+mm millimeter
+cm centimeter
+m meter
+km kilometer
+ft foot feet
+yd yard
+yds yard
+mi mile
+mi. mile
+ha hectare
+in. inch inches
+mg milligram
+g gram
+kg kilogram
+μg microgram
+lb pound
+lbs pound
+oz ounce
+ml milliliter
+mL milliliter
+cl centiliter
+dl deciliter
+l liter
+L liter
+gal gallon
+tsp teaspoon
+tbsp tablespoon
+ns nanosecond
+μs microsecond
+ms millisecond
+s second
+sec second
+secs second
+min minute
+mins minute
+h hour
+hr hour
+hrs hour
+mph mile_per_hour miles_per_hour
+kph kilometer_per_hour kilometers_per_hour
+kmh kilometer_per_hour kilometers_per_hour
+kt knot
+kts knot
+kn knot
+mpg mile_per_gallon miles_per_gallon
+rpm revolution_per_minute revolutions_per_minute
+bpm beat_per_minute beats_per_minute
+fps frame_per_second frames_per_second
+dpi dot_per_inch dots_per_inch
+ppm part_per_million parts_per_million
+Hz hertz hertz
+kHz kilohertz kilohertz
+MHz megahertz megahertz
+GHz gigahertz gigahertz
+kB kilobyte
+KB kilobyte
+MB megabyte
+GB gigabyte
+TB terabyte
+PB petabyte
+KiB kibibyte
+MiB mebibyte
+GiB gibibyte
+kbps kilobit_per_second kilobits_per_second
+Mbps megabit_per_second megabits_per_second
+Gbps gigabit_per_second gigabits_per_second
+mA milliampere
+mAh milliampere_hour
+Ah ampere_hour
+mV millivolt
+V volt
+kV kilovolt
+mW milliwatt
+W watt
+kW kilowatt
+MW megawatt
+GW gigawatt
+Wh watt-hour
+kWh kilowatt-hour
+MWh megawatt-hour
+J joule
+kJ kilojoule
+kcal kilocalorie
+cal calorie
+hp horsepower horsepower
+Pa pascal
+hPa hectopascal
+kPa kilopascal
+psi pound_per_square_inch pounds_per_square_inch
+bar bar
+mbar millibar
+dB decibel
+dBA decibel
+lx lux lux
+lm lumen
+Ω ohm
+kΩ kilohm
+MΩ megohm
+px pixel
+° degree
+°C degree_Celsius degrees_Celsius
+°F degree_Fahrenheit degrees_Fahrenheit
+º degree
+ºC degree_Celsius degrees_Celsius
+ºF degree_Fahrenheit degrees_Fahrenheit
+% percent percent
+‰ per_mille per_mille
+¢ cent
+€ euro
+£ pound
+$ dollar
+₽ ruble
+zł zloty zloty
+kr krone kroner
+USD U.S_dollar
+CAD Canadian_dollar
+AUD Australian_dollar
+EUR euro
+GBP British_pound
+JPY yen yen
+CHF Swiss_franc
+`
+
+func unitTable() map[string]unit {
+	units := map[string]unit{}
+	for row := range strings.Lines(strings.TrimSpace(unitRows)) {
+		names := strings.Fields(row)
+		u := unit{one: spaced(names[1]), many: spaced(names[1]) + "s"}
+		if len(names) > 2 {
+			u.many = spaced(names[2])
+		}
+		units[names[0]] = u
+	}
+	return units
+}
+
+func spaced(name string) string { return strings.ReplaceAll(name, "_", " ") }
+
+// unitSign is a unit's symbol: with a power, and per another.
+const unitSign = `((?:sq\.? |cu\.? )?(?:[°º] ?[CF]\b|[°º%‰¢€£$₽Ω]|[A-Za-zμΩł]{1,5}))([²³]|\^[23])?(?:/(?:(\d{1,3}) ?)?([A-Za-z]{1,6})([²³])?)?(\.?)`
+
+// measures are numbers with a unit.
+func measures() []form {
+	return []form{
+		{regexp.MustCompile(`^(\d{1,2})(?:' ?| ?ft\.? )(\d{1,2})(?:"|''| ?in\b)`), (*reader).feet},
+		{regexp.MustCompile(`^` + amount + `"`), (*reader).inches},
+		{regexp.MustCompile(`^(\d{1,4}(?:\.\d+)?) ?(?:x ?|×)(\d{1,4}(?:\.\d+)?)(?: ?(?:x ?|×)(\d{1,4}(?:\.\d+)?))?`), (*reader).size},
+		{regexp.MustCompile(`^` + amount + `([x×])`), (*reader).fold},
+		{regexp.MustCompile(`^()(\.\d+)( ?)` + unitSign), (*reader).measure},
+		{regexp.MustCompile(`^` + amount + `([ -]?)` + unitSign), (*reader).measure},
+		{regexp.MustCompile(`^(\d{1,3}) ?([CF])`), (*reader).degrees},
+	}
+}
+
+func (r *reader) feet(m []string) string {
+	return r.cardinal(atoi(m[1])) + " foot " + r.cardinal(atoi(m[2]))
+}
+
+// inches are marked like a quotation's end, so there must be none to end.
+func (r *reader) inches(m []string) string {
+	switch {
+	case r.quote:
+		return ""
+	case m[1] == "1" && m[2] == "":
+		return "one inch"
+	case r.nextWord(len(m[0])) != "" && !r.is("extents", r.nextWord(len(m[0]))):
+		return r.decimal(m[1], m[2]) + "-inch"
+	}
+	return r.decimal(m[1], m[2]) + " inches"
+}
+
+func (r *reader) size(m []string) string {
+	said := r.figure(m[1]) + " by " + r.figure(m[2])
+	if m[3] != "" {
+		said += " by " + r.figure(m[3])
+	}
+	return said
+}
+
+func (r *reader) fold(m []string) string { return r.decimal(m[1], m[2]) + " times" }
+
+// figure says a number of at most four digits with its fraction: 1280 as a year
+// is said.
+func (r *reader) figure(s string) string {
+	whole, fraction, _ := strings.Cut(s, ".")
+	if fraction == "" && len(whole) == 4 && whole[0] != '0' {
+		return r.year(atoi(whole))
+	}
+	if fraction != "" {
+		fraction = "." + fraction
+	}
+	return r.decimal(whole, fraction)
+}
+
+// degrees are 72F and 20C, written without their sign.
+func (r *reader) degrees(m []string) string {
+	if strings.Contains(m[0], " ") {
+		return ""
+	}
+	return r.whole(m[1]) + " " + r.units["°"+m[2]].many
+}
+
+// measure says a number and its unit. m is whole, fraction, what parts them from
+// the unit, the unit, its power, per how many, per what, its power, and a point.
+func (r *reader) measure(m []string) string {
+	sign := m[4]
+	if sign == "in" && (m[9] != "" || m[3] == "") {
+		sign = "in."
+	}
+	u, ok := r.unit(sign, m[5])
+	if !ok || !r.fits(m) {
+		return ""
+	}
+	said := r.decimal(m[1], m[2])
+	switch {
+	case m[3] == "-":
+		said = strings.ReplaceAll(said, " ", "-") + "-" + u.one
+	case m[1] == "1" && m[2] == "":
+		said += " " + u.one
+	default:
+		said += " " + u.many
+	}
+	if m[7] != "" {
+		per, ok := r.per(m[6], m[7], m[8])
+		if !ok {
+			return ""
+		}
+		said += " per " + per
+	}
+	return said
+}
+
+// fits says whether the unit's symbol is one here: short ones are words or
+// letters elsewhere ("5 m tall", but "5 a day", "5 s").
+func (r *reader) fits(m []string) bool {
+	switch m[4] {
+	case "s", "h", "l", "kn", "bar", "min", "cal", "kr":
+		return m[3] != "-"
+	case "V", "W", "J", "L":
+		return m[3] != "-" && (m[3] == "" || r.nextWord(len(m[0])) == "" || !capital(r.nextWord(len(m[0]))))
+	}
+	return true
+}
+
+// unit finds a unit by its symbol and power.
+func (r *reader) unit(sign, power string) (unit, bool) {
+	before := ""
+	switch power {
+	case "²", "^2":
+		before = "square "
+	case "³", "^3":
+		before = "cubic "
+	}
+	if word, rest, ok := strings.Cut(sign, " "); ok && word[0] != '°' && word[0] != "º"[0] {
+		before, sign = "square ", rest
+		if word[0] == 'c' {
+			before = "cubic "
+		}
+	}
+	u, ok := r.units[strings.ReplaceAll(sign, " ", "")]
+	return unit{before + u.one, before + u.many}, ok
+}
+
+// per is what stands under the stroke: "per second", "per hundred kilometers".
+func (r *reader) per(digits, sign, power string) (string, bool) {
+	u, ok := r.unit(sign, power)
+	if !ok {
+		if !r.is("periods", sign) {
+			return "", false
+		}
+		u = unit{sign, sign + "s"}
+	}
+	if digits != "" {
+		return r.whole(digits) + " " + u.many, true
+	}
+	return u.one, true
+}

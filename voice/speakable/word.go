@@ -1,0 +1,274 @@
+package speakable
+
+import (
+	"regexp"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// wordSets are the words that the reader looks at to tell two readings apart.
+func wordSets() map[string]map[string]bool {
+	rows := map[string]string{
+		// words that often begin a sentence, after a point that may only shorten
+		"starters": "the a an this that these those there then here he she it we you they i my our your his her its their if when while where what who why how " +
+			"in on at to for from with after before and but or so as by please no yes not is are do don't be all today tomorrow tonight now next also doors bring call come",
+		// words before digits that are said one by one
+		"codes": "call dial text pin code passcode password extension ext zip otp",
+		// words before the tens of a life or a century
+		"owners": "the his her their my your our its early mid late",
+		// things that have a price as their name
+		"notes": "bill bills note notes coin coins ticket tickets voucher vouchers",
+		// what a length may be followed by, where it is no name of a thing
+		"extents": "of long wide tall deep high thick and or by in on at from to is are was were per away apart below above",
+		// what a unit may be per, besides another unit
+		"periods": "second minute hour day week month year night person head day item piece game month unit h s min d wk mo yr",
+		// names of rulers and popes, whose Roman number is an ordinal
+		"rulers": "henry edward george james charles william richard elizabeth mary louis philip francis frederick napoleon nicholas alexander ivan peter catherine " +
+			"john paul pius benedict gregory leo innocent clement urban ferdinand carlos alfonso umberto albert christian gustav harald olav haakon baudouin leopold otto ramses ptolemy",
+		// words before a Roman number, of one letter too
+		"parts": "war chapter part act scene volume book bowl phase section article appendix type stage class mark round episode title level grade group division unit",
+		// names that keep "St." for a saint
+		"saintly": "mount mt port lake fort ft east west north south bishop river san",
+		"days":    "mon tue tues wed thu thurs fri sat sun",
+		// letters that espeak-ng takes for a word
+		"letters": "era ops obp al iq it us id",
+	}
+	sets := make(map[string]map[string]bool, len(rows))
+	for name, row := range rows {
+		sets[name] = map[string]bool{}
+		for word := range strings.FieldsSeq(row) {
+			sets[name][word] = true
+		}
+	}
+	return sets
+}
+
+var (
+	initials = regexp.MustCompile(`^(?:(?:Ph|\p{L})\.){2,8}\p{L}?`)
+	versions = regexp.MustCompile(`^[vV]\.?(\d{1,5}(?:\.\d{1,5}){0,4})`)
+	joined   = regexp.MustCompile(`^([A-Z]{1,3})&([A-Z]{1,3})`)
+	without  = regexp.MustCompile(`^(?i)(w/o|w/|n/a|b/c|c/o)`)
+	rate     = regexp.MustCompile(`^(km/h|m/s|mi/h|ft/s|kB/s|MB/s|Mb/s)`)
+)
+
+// readWord reads a word at the reader's place, with what belongs to it.
+func (r *reader) readWord() {
+	word := token(r.src[r.at:])
+	said := word
+	size := len(word)
+	begins := r.word == ""
+	next := r.clip(size)
+	switch {
+	case r.monthDate(word):
+		r.word, r.begins = word, begins
+		return
+	case next != "" && strings.ContainsRune("./:@-_&+", rune(next[0])) && r.marked(word, begins):
+		return
+	case allDigits(word):
+		said = r.whole(word)
+	case r.release(word):
+		return
+	default:
+		said = r.sayWord(word, next)
+		if n := r.abbreviated(word, next, begins); n > 0 {
+			return
+		}
+	}
+	r.out.WriteString(said)
+	r.at += size
+	r.word, r.begins = word, begins
+}
+
+// marked reads what a word with a mark right behind it may be: an address, an
+// abbreviation in letters, a degree, letters around an "and".
+func (r *reader) marked(word string, begins bool) bool {
+	view := r.clip(0)
+	said, n := "", 0
+	if n = r.address(); n > 0 {
+		said = r.sayAddress(r.src[r.at : r.at+n])
+	} else if m := initials.FindString(view); m != "" && r.ends(m) {
+		said, n = strings.TrimSuffix(r.sayInitials(m), "."), len(m)
+		said = r.dot(said, n, strings.HasSuffix(m, "."))
+	} else if m := joined.FindStringSubmatch(view); m != nil && r.ends(m[0]) {
+		said, n = spelled(m[1])+" and "+spelled(m[2]), len(m[0])
+	} else if m := without.FindString(view); m != "" {
+		said, n = stroke(m), len(m)
+	} else if m := rate.FindString(view); m != "" && r.ends(m) {
+		one, per, _ := strings.Cut(m, "/")
+		said, n = r.units[one].many+" per "+r.units[per].one, len(m)
+	}
+	if n == 0 || !r.ends(r.src[r.at:r.at+n]) && said == "" {
+		return false
+	}
+	r.emit(said, n)
+	r.word, r.begins = word, begins
+	return true
+}
+
+// dot adds the point of an abbreviation n bytes long where it ends a sentence.
+func (r *reader) dot(said string, n int, point bool) string {
+	if point && r.endsSentence(n, true) {
+		r.word = ""
+		return said + "."
+	}
+	return said
+}
+
+// sayInitials says e.g. and i.e. in full and leaves other letters with points
+// between them, which espeak-ng spells.
+func (r *reader) sayInitials(m string) string {
+	switch strings.ToLower(strings.TrimSuffix(m, ".")) {
+	case "e.g":
+		return "for example"
+	case "i.e":
+		return "that is"
+	case "ph.d":
+		return "P.H.D"
+	}
+	return m
+}
+
+func stroke(m string) string {
+	switch strings.ToLower(m) {
+	case "w/":
+		return "with "
+	case "w/o":
+		return "without"
+	case "b/c":
+		return "because"
+	case "c/o":
+		return "care of"
+	}
+	return "not applicable"
+}
+
+// spelled puts points between letters, so that espeak-ng spells them.
+func spelled(letters string) string {
+	return strings.Join(strings.Split(letters, ""), ".")
+}
+
+// release reads v2 and v1.2.3.
+func (r *reader) release(word string) bool {
+	if word[0] != 'v' && word[0] != 'V' || len(word) < 2 {
+		return false
+	}
+	m := versions.FindStringSubmatch(r.clip(0))
+	if m == nil || !r.ends(m[0]) {
+		return false
+	}
+	r.emit("version "+r.version(m[1]), len(m[0]))
+	r.word, r.begins = m[0], false
+	return true
+}
+
+// sayWord is what is said for a word that needs no neighbours but the one before.
+func (r *reader) sayWord(word, next string) string {
+	if base := strings.TrimRight(word, "²³"); base != word && base != "" {
+		return r.power(base, word[len(base):])
+	}
+	switch {
+	case word == "WWI" || word == "WWII":
+		return "World War " + r.cardinal(len(word)-len("WW"))
+	case capital(word) && len(word) > 1 && r.is("letters", word) && strings.ToUpper(word) == word && r.calm(next):
+		return spelled(word)
+	case !capital(word) || r.word == "":
+		return word
+	}
+	n := roman(word)
+	switch {
+	case n == 0:
+		return word
+	case r.is("rulers", r.word) && (len(word) > 1 || !strings.HasPrefix(next, " ")):
+		return "the " + r.ordinal(n)
+	case r.is("parts", r.word) && capital(r.word), len(word) > 1 && capital(r.word) && strings.Trim(word, "IVX") == "":
+		return r.cardinal(n)
+	}
+	return word
+}
+
+// power says x² and m².
+func (r *reader) power(base, power string) string {
+	if u, ok := r.unit(base, power); ok {
+		return u.many
+	}
+	var b strings.Builder
+	b.WriteString(base)
+	for _, c := range power {
+		b.WriteString(" " + r.symbols[c])
+	}
+	return b.String()
+}
+
+// calm says whether the words around are not all in capitals.
+func (r *reader) calm(next string) bool {
+	after := strings.TrimLeft(next, " ")
+	if after == "" || !isLetter(first(after)) {
+		return r.word == "" || strings.ToUpper(r.word) != r.word || !isLetter(first(r.word))
+	}
+	w := token(after)
+	return len(w) < 2 || strings.ToUpper(w) != w
+}
+
+// roman is the value of a Roman number up to 89 as people write them; 0 is none.
+func roman(s string) int {
+	if len(s) > 8 || strings.Trim(s, "IVXL") != "" {
+		return 0
+	}
+	values := map[byte]int{'I': 1, 'V': 5, 'X': 10, 'L': 50}
+	n := 0
+	for i := range len(s) {
+		v := values[s[i]]
+		if i+1 < len(s) && v < values[s[i+1]] {
+			v = -v
+		}
+		n += v
+	}
+	if n <= 0 || toRoman(n) != s {
+		return 0
+	}
+	return n
+}
+
+// toRoman writes n, 1–89.
+func toRoman(n int) string {
+	var b strings.Builder
+	for _, step := range []struct {
+		value int
+		sign  string
+	}{{50, "L"}, {40, "XL"}, {10, "X"}, {9, "IX"}, {5, "V"}, {4, "IV"}, {1, "I"}} {
+		for ; n >= step.value; n -= step.value {
+			b.WriteString(step.sign)
+		}
+	}
+	return b.String()
+}
+
+func allDigits(s string) bool {
+	return strings.Trim(s, "0123456789") == ""
+}
+
+// camel parts a name such as OpenDay2026 into its words.
+func (r *reader) camel(name string) string {
+	var b strings.Builder
+	before := ' '
+	for i, c := range name {
+		after, _ := utf8.DecodeRuneInString(name[i+utf8.RuneLen(c):])
+		switch {
+		case c == '_' || c == '-':
+			c = ' '
+		case unicode.IsUpper(c) && (unicode.IsLower(before) || isDigit(before) || unicode.IsUpper(before) && unicode.IsLower(after)),
+			isDigit(c) && unicode.IsLetter(before), unicode.IsLetter(c) && isDigit(before) && unicode.IsUpper(c):
+			b.WriteByte(' ')
+		}
+		b.WriteRune(c)
+		before = c
+	}
+	words := strings.Fields(b.String())
+	for i, word := range words {
+		if allDigits(word) {
+			words[i] = r.figure(word)
+		}
+	}
+	return strings.Join(words, " ")
+}
