@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"runtime/debug"
+	"slices"
 	"syscall"
 
 	bolt "go.etcd.io/bbolt"
@@ -17,8 +18,9 @@ type call struct {
 	done chan error // gets the outcome, once
 }
 
-// errAlone tells a call that it failed in a group: what it saw there may never
-// be kept, so it runs again by itself.
+// errAlone tells a call to run again by itself: it failed in a group, where it
+// may have seen what will never be kept, or the group was too much for the
+// disk.
 var errAlone = errors.New("run alone")
 
 // update runs fn in a transaction and returns when that is on the disk, or not
@@ -83,13 +85,16 @@ func (s *Store) lead() {
 			return nil
 		})
 		if failed < 0 || len(group) == 1 {
+			if len(group) > 1 && errors.Is(err, ErrFull) {
+				err = errAlone
+			}
 			for _, c := range group {
 				c.done <- err
 			}
 			return
 		}
 		group[failed].done <- errAlone
-		group = append(group[:failed], group[failed+1:]...)
+		group = slices.Delete(group, failed, failed+1)
 	}
 }
 

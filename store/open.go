@@ -98,8 +98,8 @@ func (s *Store) connect(timeout time.Duration) error {
 	case err == nil:
 		s.db.AllocSize = allocSize
 		return nil
-	case errors.Is(err, ErrCorrupt): // bbolt has left the file open, and locked
-		return errors.Join(err, s.file.Close())
+	case errors.Is(err, ErrCorrupt):
+		return errors.Join(err, s.abandon())
 	case errors.Is(err, bolterrors.ErrTimeout):
 		return fmt.Errorf("%w by %s", ErrLocked, holder(s.path))
 	case errors.Is(err, bolterrors.ErrInvalid), errors.Is(err, bolterrors.ErrChecksum), errors.Is(err, bolterrors.ErrVersionMismatch):
@@ -107,6 +107,16 @@ func (s *Store) connect(timeout time.Duration) error {
 	default:
 		return err
 	}
+}
+
+// abandon lets go of a file on which bbolt has panicked: it may hold its own
+// locks for ever, so it cannot close. Its map stays, and would keep the file
+// locked.
+func (s *Store) abandon() error {
+	if err := unix.Flock(int(s.file.Fd()), unix.LOCK_UN); err != nil {
+		return fmt.Errorf("unlock it: %w", err)
+	}
+	return s.file.Close()
 }
 
 // mapSize returns how much address space to map: where there is plenty, all

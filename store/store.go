@@ -47,7 +47,7 @@ var (
 
 // Options say how to open a store.
 type Options struct {
-	MaxSize int64         // bytes of the file; 0 means 512 MiB
+	MaxSize int64         // bytes of the file, at least 2 MiB; 0 means 512 MiB
 	Timeout time.Duration // how long to wait for another holder to let go; 0 means 3 s
 	Log     *slog.Logger
 }
@@ -85,8 +85,8 @@ func (s *Store) Close() error {
 	switch {
 	case was:
 		return nil
-	case errors.Is(dead, ErrCorrupt): // bbolt may hold a lock for ever
-		return s.file.Close()
+	case errors.Is(dead, ErrCorrupt):
+		return s.abandon()
 	}
 	if err := s.db.Close(); err != nil {
 		return fmt.Errorf("close the store: %w", err)
@@ -123,16 +123,18 @@ func probe(tx *bolt.Tx) error {
 	return tx.Bucket(metaBucket).Put(probeKey, make([]byte, 3*pageSize))
 }
 
-// room returns [ErrFull] when the last sixteenth of the file is reached. That
+// room returns [ErrFull] when an eighth of the file is all that is left. That
 // is for what must be written even then, such as the end of an announcement;
-// what makes the file grow asks first.
+// what makes the file grow asks first. Free pages count half, as they lie
+// scattered and a long value needs several in a row.
 func (s *Store) room() error {
 	st, err := s.Stats()
 	if err != nil {
 		return err
 	}
-	if used := st.Size - st.Free; used > st.Max-st.Max/16 {
-		return fmt.Errorf("%w: %d of %d bytes are used", ErrFull, used, st.Max)
+	left := st.Max - allocSize - st.Size + st.Free/2
+	if left < st.Max/8 {
+		return fmt.Errorf("%w: %d of %d bytes are used", ErrFull, st.Size-st.Free, st.Max)
 	}
 	return nil
 }

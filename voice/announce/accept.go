@@ -40,7 +40,7 @@ func (a *Announcer) Announce(ctx context.Context, r Request) (View, error) {
 	} else if ok {
 		return firstAnswer(n), nil
 	}
-	n, err := a.check(r)
+	n, err := a.Check(r)
 	if err != nil {
 		return View{}, err
 	}
@@ -147,9 +147,9 @@ func (r Request) key() Key {
 	}
 }
 
-// check returns the notice that r asks for, without its number and place, or
-// all that is wrong with it.
-func (a *Announcer) check(r Request) (Notice, error) {
+// Check returns the notice that r asks for, without its number and place, or a
+// [*RequestError] with all that is wrong with it. It accepts nothing.
+func (a *Announcer) Check(r Request) (Notice, error) {
 	now := time.Now().UTC()
 	n := Notice{
 		ID:      strings.ToLower(rand.Text()),

@@ -1,0 +1,102 @@
+package store
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"pressbox/voice/announce"
+)
+
+func TestTheTimeThatIsLeftSurvivesTheClock(t *testing.T) {
+	t.Parallel()
+	wall := time.Date(2026, 6, 1, 12, 0, 0, 0, time.UTC)
+	then := moment{wall: wall, boot: "b1", up: time.Hour}
+	after := func(boot string, onTheWall, up time.Duration) moment {
+		return moment{wall: wall.Add(onTheWall), boot: boot, up: up}
+	}
+	const ttl = 10 * time.Minute
+	for _, tt := range []struct {
+		name string
+		now  moment
+		left time.Duration
+	}{
+		{"the daemon was restarted", after("b1", time.Minute, time.Hour+time.Minute), 9 * time.Minute},
+		{"the clock was set 50 years ahead", after("b1", 50*365*24*time.Hour, time.Hour+time.Minute), 9 * time.Minute},
+		{"the clock was set back", after("b1", -24*time.Hour, time.Hour+time.Minute), 9 * time.Minute},
+		{"the machine was restarted", after("b2", 4*time.Minute, 10*time.Second), 6 * time.Minute},
+		{"an hour without power", after("b2", time.Hour, 10*time.Second), -50 * time.Minute},
+		{"the machine forgot the time", after("b2", -24*time.Hour, 10*time.Second), ttl},
+	} {
+		n := announce.Notice{Created: wall, Expires: wall.Add(ttl)}
+		if left := expiry(n, then, tt.now).Sub(tt.now.wall); left != tt.left {
+			t.Errorf("%s: %s are left, want %s", tt.name, left, tt.left)
+		}
+	}
+}
+
+func TestLoadMovesExpiryWithTheClock(t *testing.T) {
+	t.Parallel()
+	s := newStore(t, Options{})
+	present := s.now()
+	s.now = func() moment { return present }
+	n := announce.Notice{ID: "a", Seq: 1, Message: "a", Created: present.wall, Expires: present.wall.Add(time.Minute), Status: announce.Queued}
+	if _, _, err := s.Keep(t.Context(), n, announce.Key{}); err != nil {
+		t.Fatal(err)
+	}
+	present.wall, present.up = present.wall.Add(1000*time.Hour), present.up+time.Second
+	waiting, _, err := s.Load(t.Context())
+	if err != nil || len(waiting) != 1 {
+		t.Fatalf("load: %v, %v", waiting, err)
+	}
+	if left := waiting[0].Expires.Sub(present.wall); left != 59*time.Second {
+		t.Errorf("%s are left after a second in which the clock was set, want 59s", left)
+	}
+}
+
+func TestOldKeysAreForgottenAndUsedAnew(t *testing.T) {
+	t.Parallel()
+	s := newStore(t, Options{})
+	present := s.now()
+	s.now = func() moment { return present }
+	seq := uint64(0)
+	keep := func(key string) (first string, fresh bool) {
+		t.Helper()
+		seq++
+		n := announce.Notice{ID: fmt.Sprint(key, seq), Seq: seq, Message: "a", Created: present.wall, Status: announce.Queued}
+		got, fresh, err := s.Keep(t.Context(), n, announce.Key{Key: key})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return got.ID, fresh
+	}
+	pass := func(d time.Duration) {
+		present.wall, present.up = present.wall.Add(d), present.up+d
+	}
+	keep("a")
+	pass(time.Hour)
+	for i := range 30 {
+		keep(fmt.Sprint("b", i))
+	}
+	pass(announce.KeyAge - time.Hour - 1)
+	if id, fresh := keep("a"); fresh || id != "a1" {
+		t.Errorf("within the day the key gave %s, fresh %v, want a1", id, fresh)
+	}
+	pass(1)
+	if id, fresh := keep("a"); !fresh {
+		t.Errorf("after a day the key gave %s, want a new one", id)
+	}
+	pass(time.Hour)
+	for i := range 4 {
+		keep(fmt.Sprint("c", i))
+	}
+	if got := count(t, s, keysBucket); got != 5 {
+		t.Errorf("%d keys are remembered, want a and the four c", got)
+	}
+	if got := count(t, s, keysByAgeBucket); got != 5 {
+		t.Errorf("%d keys are in the index, want 5", got)
+	}
+	if id, fresh := keep("a"); fresh || id != "a33" {
+		t.Errorf("the key that was used anew gave %s, fresh %v, want a33", id, fresh)
+	}
+}

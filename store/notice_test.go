@@ -1,0 +1,85 @@
+package store
+
+import (
+	"bytes"
+	"testing"
+	"time"
+
+	"pressbox/voice/announce"
+)
+
+var sample = announce.Notice{
+	ID: "4tqlrn3pfdbfx5ldx2iuykvsce", Seq: 7, Message: "Now batting — number 24, \"Ada\" <Lovelace>.", Voice: "en_US-pressbox-medium",
+	Rate: 170, Urgent: true, Created: time.Unix(1_750_000_000, 123).UTC(), Expires: time.Unix(1_750_000_600, 123).UTC(),
+	Status: announce.Failed, Error: "no phonemes", Place: 3,
+	Started: time.Unix(1_750_000_002, 0).UTC(), Ended: time.Unix(1_750_000_009, 0).UTC(),
+}
+
+func TestANoticeReadsAsItWasWritten(t *testing.T) {
+	t.Parallel()
+	now := moment{wall: sample.Ended.Add(time.Minute), boot: "b1", up: time.Hour}
+	data, err := encode(sample, now)
+	if err != nil {
+		t.Fatal(err)
+	}
+	n, then, err := decode(data)
+	if err != nil || n != sample {
+		t.Errorf("decoded %+v, %v, want %+v", n, err, sample)
+	}
+	if want := (moment{wall: sample.Ended, boot: "b1", up: time.Hour - time.Minute}); then != want {
+		t.Errorf("it ended at %+v, want %+v", then, want)
+	}
+}
+
+func FuzzDecode(f *testing.F) {
+	now := moment{wall: sample.Ended, boot: "b1", up: time.Hour}
+	data, err := encode(sample, now)
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Add(data)
+	f.Add([]byte{})
+	f.Add([]byte{noticeFormat})
+	f.Add([]byte("\x01{\"status\":\"done\",\"created\":-1,\"boot\":\"\xff\"}"))
+	f.Add([]byte("\x02{}"))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		n, then, err := decode(data)
+		if err != nil {
+			return
+		}
+		// What was read can be written, and reads the same.
+		again, err := encode(n, moment{wall: then.wall, boot: then.boot, up: then.up})
+		if err != nil {
+			t.Fatalf("encode %+v: %v", n, err)
+		}
+		same, thenSame, err := decode(again)
+		if err != nil || same != n || thenSame != then {
+			t.Errorf("%+v at %+v\nbecame %+v at %+v, %v", n, then, same, thenSame, err)
+		}
+		third, err := encode(same, thenSame)
+		if err != nil || !bytes.Equal(again, third) {
+			t.Errorf("%s\nbecame %s, %v", again, third, err)
+		}
+	})
+}
+
+func BenchmarkEncode(b *testing.B) {
+	now := moment{wall: sample.Ended, boot: "b1", up: time.Hour}
+	for b.Loop() {
+		if _, err := encode(sample, now); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+func BenchmarkDecode(b *testing.B) {
+	data, err := encode(sample, moment{wall: sample.Ended, boot: "b1", up: time.Hour})
+	if err != nil {
+		b.Fatal(err)
+	}
+	for b.Loop() {
+		if _, _, err := decode(data); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
