@@ -54,7 +54,6 @@ func (s *State) countBatter(p *Play) {
 
 // turnOver ends a half-inning, and the game if that decides it (7.01(g)).
 func (s *State) turnOver() {
-	s.Teams[s.Batting()].settle()
 	s.Teams[s.Fielding()].Faced = 3 // the minimum of 5.10(g) ends with the inning
 	if s.Inning >= s.Options.Scheduled() {
 		lead := s.Lead()
@@ -71,16 +70,6 @@ func (s *State) turnOver() {
 	if s.Inning > s.Options.Scheduled() && s.Options.ExtraInnings != Standard {
 		t := &s.Teams[s.Batting()]
 		s.Bases[Second-1] = Runner{Player: t.Order[(t.Next+8)%9].Player, Automatic: true}
-	}
-}
-
-// settle makes who batted or ran for the designated hitter the designated hitter (5.11(a)(6)).
-func (t *Team) settle() {
-	if t.DH == 0 {
-		return
-	}
-	if p := &t.Order[t.DH-1].Position; *p == PinchHitter || *p == PinchRunner {
-		*p = DesignatedHitter
 	}
 }
 

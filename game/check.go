@@ -67,15 +67,22 @@ func (s *State) checkBatter(p *Play) error {
 	case !p.Flags.Has(OutOfTurn) && !proper:
 		return illegal("6.03(b)", "%s bats, but %s is due", p.Batter, due)
 	case p.Flags.Has(BattedOutOfTurn) && !calledOutForTurn(p):
-		return illegal("6.03(b)(3)", "on appeal the proper batter is out, at the catcher's hands, and nothing else happens")
+		return illegal("6.03(b)(3)", "on appeal the proper batter is out, and what the improper one did is void")
 	}
 	return nil
 }
 
-// calledOutForTurn reports whether all that happens is that the proper batter is out.
+// calledOutForTurn reports whether the proper batter is out and nobody moved on a batted ball or an award.
 func calledOutForTurn(p *Play) bool {
-	return p.Kind == BattedOut && p.Runs == [4]Run{} && p.outs() == 1 && p.Errors[0].By == 0 &&
-		p.Outs[0] == Out{Who: AtBat, How: OnFly, By: "2"} && p.Ball == Ball{}
+	if p.Kind != BattedOut && p.Kind != Strikeout || p.outs() != 1 || p.Outs[0].Who != AtBat {
+		return false
+	}
+	for _, r := range p.Runs {
+		if r.To != AtBat && r.Why == ByPlay {
+			return false
+		}
+	}
+	return true
 }
 
 func (s *State) checkOuts(p *Play) error {

@@ -33,12 +33,24 @@ func (s *State) checkWhy(p *Play, b Base) error {
 		return illegal("9.07", "a batter cannot steal")
 	case r.Why == Stole && !out && r.To <= b:
 		return illegal("9.07(a)", "a steal from %s without an advance", b)
+	case r.Why == Stole && s.robbed(p):
+		return illegal("9.07(d)", "no steal is credited when another runner is caught in the same double steal")
 	case (r.Why == Caught || r.Why == PickedOffStealing) && !out && !s.helped(p, b):
 		return illegal("9.07(h)", "caught from %s, yet safe without an error", b)
 	case r.Why == PickedOff && !out && !s.helped(p, b):
 		return illegal("9.07(h)", "picked off %s, yet safe without an error", b)
 	}
 	return nil
+}
+
+// robbed reports whether a runner was thrown out stealing.
+func (s *State) robbed(p *Play) bool {
+	for b := First; b <= Third; b++ {
+		if p.Runs[b].Why == Caught && p.out(b) >= 0 {
+			return true
+		}
+	}
+	return false
 }
 
 // helped reports whether an error helped the man who started at b.
@@ -59,6 +71,9 @@ func (s *State) checkReached(p *Play) error {
 			return illegal("5.05", "the batter reaches base on a %s", p.Kind)
 		}
 		return nil
+	}
+	if p.Kind == BattedOut && p.outs() == 0 {
+		return illegal("", "an out that nobody made")
 	}
 	least := First
 	if p.Kind.Hit() && s.Outs+p.outs() < 3 && !s.wins(p) {
@@ -171,7 +186,7 @@ func (s *State) checkFlags(p *Play) error {
 		return illegal("9.08(d)", "a sacrifice fly with %d out on which %d score", s.Outs, p.runs())
 	case f.Has(SacrificeFly) && (p.Kind.Hit() || !p.Kind.Batted() || p.Ball.Contact == Ground || p.Ball.Contact.Bunted()):
 		return illegal("9.08(d)", "a sacrifice fly on a %s that was no fly", p.Kind)
-	case f.Has(GroundedIntoDouble) && (s.Outs > 1 || p.Kind.Hit() || p.Ball.Contact == Fly || p.outs() == 0):
+	case f.Has(GroundedIntoDouble) && (s.Outs > 1 || p.Kind.Hit() || !p.Kind.Batted() || p.outs() == 0):
 		return illegal("9.02(a)(17)", "a grounder into a double play on a %s with %d out", p.Kind, s.Outs)
 	case f.Has(InfieldFly) && (s.Outs > 1 || !s.Forced(Second)):
 		return illegal("5.09(a)(5)", "an infield fly with %d out, or without runners on first and second", s.Outs)

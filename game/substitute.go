@@ -147,6 +147,9 @@ func (s *State) substitute(sub Substitution) {
 			t.Pitcher = ""
 		}
 		*slot = Slot{Player: sub.Player, Position: sub.Position}
+		if sub.Slot == t.DH && !sub.Position.Fields() && sub.Player != t.Pitcher {
+			slot.Position = DesignatedHitter // who bats or runs for him is the designated hitter, 5.11(a)(4) and (6)
+		}
 	}
 	switch {
 	case sub.Position == Pitcher:

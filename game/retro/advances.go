@@ -105,7 +105,7 @@ func (x *parser) advanceError(one string, who game.Base) error {
 	if r := &x.play.Runs[who]; r.Why == game.ByPlay && (who != game.AtBat || x.play.Kind != game.ReachedOnError) {
 		r.Why = game.OnError
 	}
-	return x.err(e)
+	return x.fault(e)
 }
 
 // advanceOut says how a man was put out on the bases.
@@ -117,7 +117,7 @@ func (x *parser) advanceOut(who, at game.Base, by string) error {
 		o.How = game.BeforeFirst
 	case batted && at == who, batted && x.play.Flags.Has(game.Appeal):
 		o.How = game.Appealed
-	case batted && at == who+1 && !x.play.Kind.Hit() && x.forced(who):
+	case batted && who != game.AtBat && at == who+1 && !x.play.Kind.Hit() && x.forced(who):
 		o.How = game.Forced
 	}
 	if err := x.out(o); err != nil {
@@ -130,7 +130,7 @@ func (x *parser) advanceOut(who, at game.Base, by string) error {
 // sortOuts moves the last out before one that was made with the same throws and more: the text lists advances by
 // runner, but (46) was made before (4654).
 func (x *parser) sortOuts() {
-	for i := x.outs - 1; i > 0; i-- {
+	for i := x.outs - 1; i > x.fieldedOuts; i-- {
 		a, b := &x.play.Outs[i-1], &x.play.Outs[i]
 		if len(b.By) >= len(a.By) || !strings.HasPrefix(a.By, b.By) || b.By == "" {
 			return
@@ -175,23 +175,25 @@ func (x *parser) complete() {
 			}
 		}
 	}
-	if to := p.Runs[game.AtBat].To; to == game.First {
+	if p.Runs[game.AtBat].To == game.First && x.state.Outs+x.outs < 3 {
 		for b := game.First; b <= game.Third && x.state.On(b).Player != "" && !x.told[b]; b++ {
 			p.Runs[b].To = b + 1
 		}
 	}
-	if b := &p.Ball; p.Flags.Has(game.SacrificeHit) && (b.Contact == game.Ground || b.Contact == game.Pop) {
-		b.Contact += game.BuntGround - game.Ground // a sacrifice hit is a bunt, said or not
-		if b.Contact > game.BuntPop {
-			b.Contact = game.BuntPop
-		}
+	if p.Flags.Has(game.SacrificeHit) {
+		p.Ball.Contact = bunted(p.Ball.Contact)
 	}
+	x.settleThirdOut()
 	if x.outs >= 2 && !x.double {
 		p.Flags |= game.NoDoublePlay
 	}
 	for b := range p.Runs {
-		if p.Runs[b].To != game.HomePlate {
-			p.Runs[b].Earned, p.Runs[b].RBI = game.ByRule, game.ByRule
+		r := &p.Runs[b]
+		switch {
+		case r.To != game.HomePlate:
+			r.Earned, r.RBI = game.ByRule, game.ByRule
+		case p.Kind == game.ReachedOnError && p.Errors[0].After != "" && r.RBI == game.ByRule:
+			r.RBI = game.Yes // a play that would have been an out drives runs in unless the scorer says otherwise
 		}
 	}
 }
@@ -207,5 +209,32 @@ func impliedBase(k game.Kind) game.Base {
 		return game.HomePlate
 	default:
 		return game.First
+	}
+}
+
+// settleThirdOut reads an advance that ended in the third out as a tag play when a run counts: X does not say whether
+// the runner was forced.
+func (x *parser) settleThirdOut() {
+	if x.outs <= x.fieldedOuts || x.state.Outs+x.outs < 3 {
+		return
+	}
+	for _, r := range x.play.Runs {
+		if third := &x.play.Outs[x.outs-1]; r.To == game.HomePlate && third.How == game.Forced {
+			third.How = game.Tagged
+		}
+	}
+}
+
+// bunted returns the bunt among contacts: a sacrifice hit is one even where the text has only G.
+func bunted(c game.Contact) game.Contact {
+	switch c {
+	case game.Ground:
+		return game.BuntGround
+	case game.Pop, game.Fly:
+		return game.BuntPop
+	case game.Line:
+		return game.BuntLine
+	default:
+		return c
 	}
 }

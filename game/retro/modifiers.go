@@ -38,7 +38,7 @@ func (x *parser) modifier(text string) error {
 		return nil
 	}
 	if strings.HasPrefix(text, "E") && len(text) == 2 && text[1] >= '1' && text[1] <= '9' {
-		return x.err(game.Error{By: text[1] - '0'})
+		return x.fault(game.Error{By: text[1] - '0'})
 	}
 	if x.ball(text) {
 		return nil

@@ -19,6 +19,7 @@ func Parse(s *game.State, event string) (game.Play, error) {
 	if err := x.basic(basic); err != nil {
 		return game.Play{}, fmt.Errorf("event %q: %w", event, err)
 	}
+	x.fieldedOuts = x.outs
 	if err := x.advances(advances); err != nil {
 		return game.Play{}, fmt.Errorf("event %q: %w", event, err)
 	}
@@ -54,22 +55,23 @@ func cutOutside(text string, sep byte) (before, after string) {
 
 // A parser collects one play.
 type parser struct {
-	state  *game.State
-	play   game.Play
-	outs   int
-	errors int
-	told   [4]bool // whose movement the text has told
-	throw  bool    // modifier TH: the error of the basic event was a throw
-	double bool    // modifier DP or TP
-	last   byte    // the fielder who had the ball last in the basic event
+	state       *game.State
+	play        game.Play
+	outs        int
+	errors      int
+	told        [4]bool // whose movement the text has told
+	throw       bool    // modifier TH: the error of the basic event was a throw
+	double      bool    // modifier DP or TP
+	fieldedOuts int     // outs told by the basic event
+	last        byte    // the fielder who had the ball last in the basic event
 }
 
 func (x *parser) out(o game.Out) error {
 	if x.outs == len(x.play.Outs) {
 		return fmt.Errorf("more than %d outs", x.outs)
 	}
-	if o.By == "99" || o.By == "0" {
-		o.By = ""
+	if strings.Contains(o.By, "99") || strings.Contains(o.By, "0") {
+		o.By = "" // nobody knows
 	}
 	x.play.Outs[x.outs] = o
 	x.outs++
@@ -78,7 +80,7 @@ func (x *parser) out(o game.Out) error {
 	return nil
 }
 
-func (x *parser) err(e game.Error) error {
+func (x *parser) fault(e game.Error) error {
 	if x.errors == len(x.play.Errors) {
 		return fmt.Errorf("more than %d errors", x.errors)
 	}
@@ -110,7 +112,11 @@ func (x *parser) basic(text string) error {
 // event reads one basic event and returns its kind.
 func (x *parser) event(text string) (game.Kind, error) {
 	if text != "" && text[0] >= '0' && text[0] <= '9' {
-		return game.BattedOut, x.fielded(text)
+		err := x.fielded(text)
+		if err == nil && x.outs == 0 && x.errors > 0 {
+			return game.ReachedOnError, nil // 6E3: the throw was good, but dropped
+		}
+		return game.BattedOut, err
 	}
 	word := text[:wordEnd(text)]
 	rest := text[len(word):]
@@ -134,7 +140,7 @@ func (x *parser) event(text string) (game.Kind, error) {
 	case "PO":
 		return game.PickOff, x.attempt(rest, game.PickedOff)
 	case "POCS":
-		return game.CaughtStealing, x.attempt(rest, game.PickedOffStealing)
+		return game.PickOff, x.attempt(rest, game.PickedOffStealing)
 	default:
 		return game.NoKind, fmt.Errorf("basic event %q is not known", text)
 	}
@@ -196,7 +202,7 @@ func (x *parser) plain(kind game.Kind, rest string) (game.Kind, error) {
 	case kind == game.HomeRun && rest != "":
 		x.play.Flags |= game.InsidePark
 	case kind == game.CatchersInterference && x.errors == 0:
-		return kind, x.err(game.Error{By: 2})
+		return kind, x.fault(game.Error{By: 2})
 	}
 	return kind, nil
 }
@@ -225,7 +231,7 @@ func (x *parser) fielded(text string) error {
 			if i+1 == len(text) {
 				return fmt.Errorf("an error by nobody")
 			}
-			if err := x.err(game.Error{By: text[i+1] - '0', Kind: x.errorKind(), After: text[start:i]}); err != nil {
+			if err := x.fault(game.Error{By: text[i+1] - '0', Kind: x.errorKind(), After: text[start:i]}); err != nil {
 				return err
 			}
 			failed, i, start = true, i+1, i+2
@@ -381,6 +387,9 @@ func (x *parser) attempt(rest string, why game.Why) error {
 		return fmt.Errorf("a runner at %q", rest)
 	}
 	x.play.Runs[who].Why = why
+	if rest[1:] == "" {
+		return x.advanceOut(who, at, "")
+	}
 	out, err := x.credits(rest[1:], who, at)
 	switch {
 	case err != nil:

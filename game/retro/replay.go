@@ -3,19 +3,27 @@ package retro
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 
 	"pressbox/game"
 )
 
-// A Step is one move of a game that is replayed: a play, or substitutions when Subs is not empty.
+// A Step is one move of a game that is replayed: a play, or a substitution when Subs is not empty.
 type Step struct {
-	Line   int // in the file
-	Event  string
-	Before game.State
-	Play   game.Play
-	Subs   []game.Substitution
-	After  game.State
+	Line    int    // in the file
+	Event   string // as recorded
+	Before  game.State
+	Play    game.Play
+	Subs    []game.Substitution
+	After   game.State
+	Charged game.PlayerID // the pitcher whom the batter's turn counts against
+}
+
+// A Replay is a game replayed to its end.
+type Replay struct {
+	Start, End game.State
+	Book       *game.Book
 }
 
 // Setup returns what the game starts from: its options, and each side's club (everybody who appears) and line-up.
@@ -28,7 +36,7 @@ func (g *Game) Setup() (game.Options, [2]game.Club, [2]game.Lineup) {
 		HomeFirst:    g.InfoOf("htbf") == "true",
 		NoMinimum:    g.year() < 2020,
 	}
-	if g.InfoOf("tiebreaker") == "2" {
+	if g.startsOnSecond() {
 		o.ExtraInnings = game.AutomaticRunner
 	}
 	var clubs [2]game.Club
@@ -54,6 +62,12 @@ func (g *Game) Setup() (game.Options, [2]game.Club, [2]game.Lineup) {
 		}
 	}
 	return o, clubs, lineups
+}
+
+// startsOnSecond reports whether extra innings begin with a runner, by the info record or by the deed.
+func (g *Game) startsOnSecond() bool {
+	return g.InfoOf("tiebreaker") == "2" ||
+		slices.ContainsFunc(g.Records, func(r Record) bool { return r.Adjust != nil && r.Adjust.Kind == "radj" })
 }
 
 // usesDH asks the line-ups, which know it better than the info record.
@@ -87,75 +101,97 @@ func enroll(c *game.Club, e Entry) {
 	c.Players = append(c.Players, game.Player{ID: e.Player, Name: e.Name, Positions: []game.Role{role}})
 }
 
-// Replay plays the game and calls watch for every play and substitution, NP records included. It returns the state at
-// the end; a game that the umpires stopped is called. The error names the line.
-func (g *Game) Replay(watch func(*Step)) (game.State, error) {
-	s, err := game.New(g.Setup())
+// Replay plays the game and calls watch for every play and substitution, NP records included, when the book has seen it.
+// The scorer's rulings are the record's: a run that it does not mark is earned. A game that the umpires stopped is called.
+// The error names the line.
+func (g *Game) Replay(watch func(*Step, *game.Book)) (*Replay, error) {
+	o, clubs, lineups := g.Setup()
+	s, err := game.New(o, clubs, lineups)
 	if err != nil {
-		return s, fmt.Errorf("game %s: %w", g.ID, err)
+		return nil, fmt.Errorf("game %s: %w", g.ID, err)
 	}
-	for _, r := range g.Records {
-		step := Step{Line: r.Line, Before: s}
-		switch {
-		case r.Play != nil:
-			s, err = step.play(s, r.Play)
-		case r.Sub != nil:
-			s, err = step.substitute(s, r.Sub)
-		case r.Adjust != nil:
-			err = adjust(&s, r.Adjust)
+	r := &Replay{Start: s, Book: game.NewBook(&s, clubs)}
+	for i := range g.Records {
+		step := Step{Line: g.Records[i].Line, Before: s}
+		if s, err = step.take(&g.Records[i], r.Book); err != nil {
+			return nil, fmt.Errorf("game %s, line %d: %w", g.ID, step.Line, err)
 		}
-		if err != nil {
-			return s, fmt.Errorf("game %s, line %d: %w", g.ID, r.Line, err)
-		}
-		if r.Play != nil || r.Sub != nil {
-			step.After = s
-			watch(&step)
+		if step.Subs != nil || step.Play.Kind != game.NoKind {
+			watch(&step, r.Book)
 		}
 	}
-	if s.Over() {
-		return s, nil
+	if !s.Over() {
+		if s, err = s.Call(); err != nil {
+			return nil, fmt.Errorf("game %s: %w", g.ID, err)
+		}
+		r.Book.Close(&s)
 	}
-	if s, err = s.Call(); err != nil {
-		return s, fmt.Errorf("game %s: %w", g.ID, err)
-	}
-	return s, nil
+	r.Book.Choose(game.PlayerID(g.InfoOf("wp")))
+	r.End = s
+	return r, nil
 }
 
-func (t *Step) play(s game.State, l *PlayLine) (game.State, error) {
+// take carries out one record.
+func (t *Step) take(r *Record, b *game.Book) (game.State, error) {
+	var err error
+	t.After = t.Before
+	switch {
+	case r.Play != nil:
+		if err = t.play(r.Play); err == nil {
+			t.Charged = b.Charged(&t.Before, &t.Play)
+			b.Play(&t.Before, &t.Play, &t.After)
+		}
+	case r.Sub != nil:
+		if err = t.substitute(r.Sub); err == nil {
+			b.Substitute(&t.Before, t.Subs, &t.After)
+		}
+	case r.Adjust != nil:
+		err = adjust(&t.Before, r.Adjust)
+	}
+	return t.After, err
+}
+
+func (t *Step) play(l *PlayLine) error {
+	s := &t.Before
 	t.Event = l.Event
 	if s.Inning != l.Inning || s.Batting() != l.Side {
-		return s, fmt.Errorf("the record is in inning %d, %s at bat; the game in the %s of %d", l.Inning, l.Side, s.Half, s.Inning)
+		return fmt.Errorf("the record is in inning %d, %s at bat; the game in the %s of %d", l.Inning, l.Side, s.Half, s.Inning)
 	}
-	p, err := Parse(&s, l.Event)
+	p, err := Parse(s, l.Event)
 	if err != nil {
-		return s, err
+		return err
 	}
 	p.Count, p.Pitches = l.Count, l.Pitches
 	if l.Batter != s.Batter() && p.Kind != game.NoPlay {
 		p.Batter = l.Batter
 		p.Flags |= game.OutOfTurn
 	}
-	t.Play = p
-	next, err := s.Apply(p)
-	if err != nil {
-		return s, fmt.Errorf("%s: %w", l.Event, err)
+	for i := range p.Runs {
+		if r := &p.Runs[i]; r.To == game.HomePlate && r.Earned == game.ByRule {
+			r.Earned = game.Yes
+		}
 	}
-	return next, nil
+	t.Play = p
+	if t.After, err = s.Apply(p); err != nil {
+		return fmt.Errorf("%s: %w", l.Event, err)
+	}
+	return nil
 }
 
-func (t *Step) substitute(s game.State, e *Entry) (game.State, error) {
+func (t *Step) substitute(e *Entry) error {
 	sub := game.Substitution{Side: e.Side, Player: e.Player, Slot: e.Slot, Position: e.Position}
-	next, err := s.Substitute(sub)
+	var err error
+	t.After, err = t.Before.Substitute(sub)
 	var broken *game.IllegalError
 	if errors.As(err, &broken) && (broken.Rule == "5.10(f)" || broken.Rule == "5.10(g)" || broken.Rule == "5.11(a)(2)") {
 		sub.Injured = true // the record does not say why a man left, but nothing else lets him
-		next, err = s.Substitute(sub)
+		t.After, err = t.Before.Substitute(sub)
 	}
 	t.Subs = []game.Substitution{sub}
 	if err != nil {
-		return s, fmt.Errorf("%s for place %d at %s: %w", e.Player, e.Slot, e.Position, err)
+		return fmt.Errorf("%s for place %d at %s: %w", e.Player, e.Slot, e.Position, err)
 	}
-	return next, nil
+	return nil
 }
 
 // adjust checks that the automatic runner of a radj record is the one whom the rules put on base.

@@ -1,0 +1,183 @@
+package retro_test
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"pressbox/game"
+	"pressbox/game/retro"
+)
+
+// comparePlay compares one play with its reference row, which holds the situation before it and what it did.
+func (s *season) comparePlay(g *retro.Game, step *retro.Step, want []string) {
+	st, p := &step.Before, &step.Play
+	tally := st.Tally(*p)
+	batter := p.Batter
+	if batter == "" {
+		batter = st.Batter()
+	}
+	same := func(column, got string) {
+		if w := want[s.plays.column[column]]; w != got {
+			class := column
+			if column == "EVENT_CD" && got == "18" && w == "2" && p.Errors[0].After != "" {
+				class = "EVENT_CD of nEn"
+			}
+			s.differ(class, "%s line %d %s: %s, want %s", g.ID, step.Line, step.Event, got, w)
+		}
+	}
+	number := func(column string, got int) { same(column, strconv.Itoa(got)) }
+	flag := func(column string, got bool) {
+		same(column, map[bool]string{false: "F", true: "T"}[got])
+	}
+	same("EVENT_TX", step.Event)
+	number("INN_CT", st.Inning)
+	number("BAT_HOME_ID", int(st.Batting()))
+	number("OUTS_CT", st.Outs)
+	number("AWAY_SCORE_CT", st.Score[game.Away])
+	number("HOME_SCORE_CT", st.Score[game.Home])
+	same("BAT_ID", string(batter))
+	same("PIT_ID", string(st.Pitcher()))
+	same("RESP_PIT_ID", string(step.Charged))
+	number("EVENT_CD", int(p.Kind))
+	number("EVENT_OUTS_CT", tally.Outs)
+	number("EVENT_RUNS_CT", tally.Runs)
+	number("RBI_CT", tally.RBI)
+	number("H_CD", tally.Hit)
+	number("ERR_CT", tally.Errors)
+	flag("AB_FL", tally.AtBat)
+	flag("DP_FL", tally.DoublePlay)
+	flag("SH_FL", p.Flags.Has(game.SacrificeHit))
+	flag("SF_FL", p.Flags.Has(game.SacrificeFly))
+	same("BASE1_RUN_ID", string(st.On(game.First).Player))
+	same("BASE2_RUN_ID", string(st.On(game.Second).Player))
+	same("BASE3_RUN_ID", string(st.On(game.Third).Player))
+	for b, column := range []string{"BAT_DEST_ID", "RUN1_DEST_ID", "RUN2_DEST_ID", "RUN3_DEST_ID"} {
+		number(column, destination(st, p, game.Base(b)))
+	}
+	order := st.Teams[st.Batting()].Order
+	place := slices.IndexFunc(order[:], func(o game.Slot) bool { return o.Player == batter })
+	number("BAT_LINEUP_ID", place+1)
+	number("BAT_FLD_CD", int(order[max(place, 0)].Position))
+}
+
+// destination is where a man ended, as the reference says it: 0 out, 4 an earned run, 5 unearned, 6 for the team only.
+func destination(s *game.State, p *game.Play, from game.Base) int {
+	for _, o := range p.Outs {
+		if o.How != game.NotOut && o.Who == from {
+			return 0
+		}
+	}
+	r := p.Runs[from]
+	switch {
+	case from != game.AtBat && s.On(from).Player == "":
+		return 0
+	case r.To == game.AtBat:
+		return int(from)
+	case r.To == game.HomePlate && r.Earned == game.No:
+		return 5
+	case r.To == game.HomePlate && r.Earned == game.TeamOnly:
+		return 6
+	}
+	return int(r.To)
+}
+
+// compareGame compares the box score.
+func (s *season) compareGame(g *retro.Game, r *retro.Replay, want []string) {
+	box := r.Book.Box(&r.End)
+	same := func(class, column, got string) {
+		if w := want[s.sheet.column[column]]; w != got {
+			s.differ(class, "%s %s: %s, want %s", g.ID, column, got, w)
+		}
+	}
+	number := func(column string, got int) { same(column, column, strconv.Itoa(got)) }
+	number("AWAY_SCORE_CT", r.End.Score[game.Away])
+	number("HOME_SCORE_CT", r.End.Score[game.Home])
+	number("INN_CT", r.End.Inning)
+	outs := 0
+	for side, prefix := range []string{"AWAY_", "HOME_"} {
+		t := &box.Teams[side]
+		earned, doubled := 0, 0
+		for _, l := range t.Pitching {
+			outs += l.Outs
+			earned += l.EarnedRuns
+		}
+		for _, l := range t.Batting {
+			doubled += l.DoublePlays
+		}
+		same("LINE_TX", prefix+"LINE_TX", lineText(t.Line))
+		number(prefix+"HITS_CT", t.Hits)
+		number(prefix+"ERR_CT", t.Errors)
+		number(prefix+"LOB_CT", t.LeftOnBase)
+		number(prefix+"ER_CT", earned)
+		number(prefix+"DP_CT", t.DoublePlays)
+		number(prefix+"GDP_CT", doubled)
+		s.compareEarned(g, t)
+	}
+	number("OUTS_CT", outs)
+	same("LOSE_PIT_ID", "LOSE_PIT_ID", string(box.Loser))
+	same("SAVE_PIT_ID", "SAVE_PIT_ID", string(box.Saver))
+	same("WIN_PIT_ID", "WIN_PIT_ID", string(box.Winner))
+	if !box.Judged {
+		return
+	}
+	r.Book.Choose("") // what would the book have judged?
+	s.add("wins by judgement", 1)
+	if own := r.Book.Box(&r.End).Winner; own != box.Winner {
+		s.differ("WIN_PIT_ID by judgement", "%s: %s, want %s", g.ID, own, box.Winner)
+	}
+}
+
+// compareEarned compares each pitcher's earned runs with the official record.
+func (s *season) compareEarned(g *retro.Game, t *game.TeamBox) {
+	for _, e := range g.Earned {
+		for _, l := range t.Pitching {
+			if l.Player == e.Pitcher && l.EarnedRuns != e.Runs {
+				s.differ("pitcher's ER", "%s %s: %d, want %d", g.ID, l.Player, l.EarnedRuns, e.Runs)
+			}
+		}
+	}
+}
+
+func lineText(line []int) string {
+	var b strings.Builder
+	for _, n := range line {
+		if n > 9 {
+			fmt.Fprintf(&b, "(%d)", n)
+		} else {
+			fmt.Fprintf(&b, "%d", n)
+		}
+	}
+	return b.String()
+}
+
+// follow lets a book see a step without the record's rulings on earned runs.
+func follow(b *game.Book, step *retro.Step) {
+	if step.Subs != nil {
+		b.Substitute(&step.Before, step.Subs, &step.After)
+		return
+	}
+	p := step.Play
+	for i := range p.Runs {
+		p.Runs[i].Earned = game.ByRule
+	}
+	b.Play(&step.Before, &p, &step.After)
+}
+
+// compareRulings compares the runs that the book finds earned by reconstructing the innings with the scorers' rulings.
+func (s *season) compareRulings(g *retro.Game, own *game.Book, end *retro.Replay) {
+	if end.End.End == game.CalledGame {
+		own.Close(&end.End)
+	}
+	scorer := map[game.RunRuling]bool{}
+	for _, r := range end.Book.Rulings() {
+		scorer[r] = true
+	}
+	for _, r := range own.Rulings() {
+		s.add("runs", 1)
+		if !scorer[r] {
+			s.differ("ER by reconstruction", "%s play %d, from %s: %d", g.ID, r.Play, r.From, r.Earned)
+		}
+	}
+}

@@ -1,0 +1,299 @@
+package retro_test
+
+import (
+	"archive/tar"
+	"compress/gzip"
+	"encoding/csv"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"pressbox/game"
+	"pressbox/game/retro"
+)
+
+// TestSeason replays every season it finds and compares each play and each game with the reference answers beside it.
+// It looks in $RETROSHEET_DIR, by default ../shared/retrosheet beside the project's root.
+func TestSeason(t *testing.T) {
+	t.Parallel()
+	dir := retrosheetDir(t)
+	files, err := filepath.Glob(filepath.Join(dir, "retrosheet-events-*.tar.gz"))
+	if err != nil || len(files) == 0 {
+		t.Skipf("no season in %s: the games in testdata stand alone", dir)
+	}
+	for _, events := range files {
+		year := strings.TrimSuffix(strings.TrimPrefix(filepath.Base(events), "retrosheet-events-"), ".tar.gz")
+		t.Run(year, func(t *testing.T) {
+			t.Parallel()
+			s := readSeason(t, dir, year)
+			s.replay()
+			s.report(t, year)
+		})
+	}
+}
+
+// retrosheetDir finds the seasons.
+func retrosheetDir(t testing.TB) string {
+	t.Helper()
+	if dir := os.Getenv("RETROSHEET_DIR"); dir != "" {
+		return dir
+	}
+	dir, err := os.Getwd()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for {
+		if _, err := os.Stat(filepath.Join(dir, "go.mod")); err == nil {
+			return filepath.Join(filepath.Dir(dir), "shared", "retrosheet")
+		}
+		if dir == filepath.Dir(dir) {
+			t.Fatal("no go.mod above the test")
+		}
+		dir = filepath.Dir(dir)
+	}
+}
+
+// A season is its games, the answers, and what differs.
+type season struct {
+	games        []*retro.Game
+	plays, sheet table
+
+	mu    sync.Mutex
+	diffs map[string][]string // by class
+	count map[string]int
+}
+
+// A table is a CSV file: rows of text by game, under named columns.
+type table struct {
+	column map[string]int
+	rows   map[string][][]string
+}
+
+func readSeason(t *testing.T, dir, year string) *season {
+	t.Helper()
+	s := &season{diffs: map[string][]string{}, count: map[string]int{}}
+	var wait sync.WaitGroup
+	var errs [3]error
+	wait.Go(func() { s.plays, errs[0] = readTable(filepath.Join(dir, "golden-plays-"+year+".csv.gz")) })
+	wait.Go(func() { s.sheet, errs[1] = readTable(filepath.Join(dir, "golden-games-"+year+".csv.gz")) })
+	wait.Go(func() { s.games, errs[2] = readEvents(filepath.Join(dir, "retrosheet-events-"+year+".tar.gz")) })
+	wait.Wait()
+	if err := errors.Join(errs[:]...); err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+func readTable(path string) (table, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return table{}, err
+	}
+	defer f.Close()
+	z, err := gzip.NewReader(f)
+	if err != nil {
+		return table{}, err
+	}
+	r := csv.NewReader(z)
+	head, err := r.Read()
+	if err != nil {
+		return table{}, err
+	}
+	t := table{column: map[string]int{}, rows: map[string][][]string{}}
+	for i, name := range head {
+		t.column[name] = i
+	}
+	for {
+		row, err := r.Read()
+		if errors.Is(err, io.EOF) {
+			return t, nil
+		}
+		if err != nil {
+			return table{}, err
+		}
+		t.rows[row[0]] = append(t.rows[row[0]], row)
+	}
+}
+
+func readEvents(path string) ([]*retro.Game, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	z, err := gzip.NewReader(f)
+	if err != nil {
+		return nil, err
+	}
+	var games []*retro.Game
+	for files := tar.NewReader(z); ; {
+		h, err := files.Next()
+		if errors.Is(err, io.EOF) {
+			return games, nil
+		}
+		if err != nil {
+			return nil, err
+		}
+		if !strings.HasPrefix(filepath.Ext(h.Name), ".EV") {
+			continue
+		}
+		for g, err := range retro.Read(files) {
+			if err != nil {
+				return nil, fmt.Errorf("%s: %w", h.Name, err)
+			}
+			games = append(games, g)
+		}
+	}
+}
+
+// replay plays all games, as many at a time as there are processors.
+func (s *season) replay() {
+	next := make(chan *retro.Game)
+	var wait sync.WaitGroup
+	for range runtime.GOMAXPROCS(0) {
+		wait.Go(func() {
+			for g := range next {
+				s.replayGame(g)
+			}
+		})
+	}
+	for _, g := range s.games {
+		next <- g
+	}
+	close(next)
+	wait.Wait()
+}
+
+// differ notes a difference of a class.
+func (s *season) differ(class, format string, args ...any) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.diffs[class] = append(s.diffs[class], fmt.Sprintf(format, args...))
+}
+
+func (s *season) add(what string, n int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.count[what] += n
+}
+
+// replayGame compares one game. A game that the engine refuses, or whose box score does not prove, is odd as a whole.
+func (s *season) replayGame(g *retro.Game) {
+	rows, n := s.plays.rows[g.ID], 0
+	var unproven error
+	var own *game.Book // rules on runs by itself
+	end, err := g.Replay(func(step *retro.Step, b *game.Book) {
+		if err := b.Prove(&step.After); err != nil && unproven == nil {
+			unproven = fmt.Errorf("game %s, line %d: %w", g.ID, step.Line, err)
+		}
+		if own == nil {
+			_, clubs, _ := g.Setup()
+			own = game.NewBook(&step.Before, clubs)
+		}
+		follow(own, step)
+		if step.Subs != nil {
+			s.add("substitutions", 1)
+			if step.Subs[0].Injured {
+				s.add("relieved before the minimum", 1)
+			}
+			return
+		}
+		if step.Play.Kind == game.NoPlay {
+			return
+		}
+		if n < len(rows) {
+			s.comparePlay(g, step, rows[n])
+		}
+		n++
+	})
+	if err = errors.Join(err, unproven); err != nil {
+		s.differ("odd game", "%v", err)
+		return
+	}
+	if n != len(rows) {
+		s.differ("odd game", "game %s: %d plays, want %d", g.ID, n, len(rows))
+	}
+	s.add("plays", n)
+	s.add("games", 1)
+	s.compareRulings(g, own, end)
+	if sheet := s.sheet.rows[g.ID]; len(sheet) == 1 {
+		s.compareGame(g, end, sheet[0])
+	} else {
+		s.differ("odd game", "game %s: %d answers", g.ID, len(sheet))
+	}
+}
+
+// allowed says how many differences of a class a season may have. Those of 2020 are listed by name in testdata.
+func (s *season) allowed(class string) int {
+	switch class {
+	case "EVENT_CD of nEn", "WIN_PIT_ID by judgement", "ER by reconstruction", "BAT_FLD_CD":
+		return 1 << 30
+	case "RBI_CT":
+		return 1 + s.count["plays"]/50_000
+	case "odd game":
+		return 1 + len(s.games)/5_000
+	case "WIN_PIT_ID", "SAVE_PIT_ID": // four in seven thousand are the scorer's own
+		return len(s.games) / 1_000
+	case "AB_FL", "SH_FL", "SF_FL", "DP_FL", "ERR_CT", "RESP_PIT_ID", "pitcher's ER":
+		return 1 + s.count["plays"]/50_000
+	default:
+		return 0
+	}
+}
+
+func (s *season) report(t *testing.T, year string) {
+	t.Helper()
+	var residue strings.Builder
+	for _, class := range slices.Sorted(maps.Keys(s.diffs)) {
+		found := s.diffs[class]
+		slices.Sort(found)
+		fmt.Fprintf(&residue, "%s: %d\n", class, len(found))
+		for _, d := range found {
+			fmt.Fprintf(&residue, "\t%s\n", d)
+		}
+		if len(found) > s.allowed(class) {
+			t.Errorf("%d differences in %s, %d allowed", len(found), class, s.allowed(class))
+		}
+	}
+	t.Logf("residue:\n%s", &residue)
+	for _, what := range slices.Sorted(maps.Keys(s.count)) {
+		t.Logf("%s: %d", what, s.count[what])
+	}
+	if year != "2020" {
+		return
+	}
+	if s.count["plays"] != 68_599 || s.count["games"] != 898 {
+		t.Errorf("%d plays of %d games, want 68,599 of 898", s.count["plays"], s.count["games"])
+	}
+	golden(t, "residue-2020.txt", residue.String())
+}
+
+// golden compares text with a file in testdata, or renews the file under -update.
+func golden(t *testing.T, name, got string) {
+	t.Helper()
+	path := filepath.Join("testdata", name)
+	if *update {
+		if err := os.WriteFile(path, []byte(got), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	want, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got != string(want) {
+		t.Errorf("differs from %s; got:\n%s", path, got)
+	}
+}
+
+var update = flag.Bool("update", false, "renew the golden files")
