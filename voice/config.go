@@ -40,7 +40,7 @@ type Config struct {
 	Espeak         string // espeak.voice, such as "en-us"; "" only for Text
 	PhonemeType    PhonemeType
 	Symbols        int                // num_symbols; every id is below it
-	PhonemeIDs     map[string][]int64 // phoneme_id_map, in NFD
+	PhonemeIDs     map[string][]int64 // phoneme_id_map
 	Speakers       int                // num_speakers, at least 1
 	SpeakerIDs     map[string]int64   // speaker_id_map; may be empty
 	DefaultSpeaker int64
@@ -111,7 +111,7 @@ func ParseConfig(data []byte) (*Config, error) {
 		Espeak:         or(f.Espeak.Voice, ""),
 		PhonemeType:    or(f.PhonemeType, Espeak),
 		Symbols:        *f.NumSymbols,
-		PhonemeIDs:     decomposed(f.PhonemeIDMap),
+		PhonemeIDs:     f.PhonemeIDMap,
 		Speakers:       *f.NumSpeakers,
 		SpeakerIDs:     f.SpeakerIDMap,
 		DefaultSpeaker: f.DefaultSpeaker,
@@ -123,7 +123,7 @@ func ParseConfig(data []byte) (*Config, error) {
 		clusters:       sortedClusters(f.VowelClusters),
 	}
 	if err := errors.Join(c.checkTypes(), c.checkIDs(), c.checkSpeakers(), c.checkScales(), c.checkClusters()); err != nil {
-		return nil, fmt.Errorf("the voice's config is wrong: %w", err)
+		return nil, fmt.Errorf("the voice's config is wrong: %s", strings.ReplaceAll(err.Error(), "\n", "; "))
 	}
 	return c, nil
 }
@@ -191,6 +191,7 @@ func (c *Config) checkIDs() error {
 		for _, id := range c.PhonemeIDs[p] {
 			if id < 0 || id >= int64(c.Symbols) {
 				errs = append(errs, fmt.Errorf("phoneme_id_map gives %q the id %d, but num_symbols is %d", p, id, c.Symbols))
+				return errors.Join(errs...) // one is enough: when num_symbols lies there are a hundred
 			}
 		}
 	}
@@ -240,17 +241,6 @@ func (c *Config) checkClusters() error {
 		}
 	}
 	return errors.Join(errs...)
-}
-
-// decomposed returns ids with its keys in NFD, as phonemes are.
-func decomposed(ids map[string][]int64) map[string][]int64 {
-	out := make(map[string][]int64, len(ids))
-	for _, p := range slices.Sorted(maps.Keys(ids)) {
-		if d := norm.NFD.String(p); d == p || len(ids[d]) == 0 {
-			out[d] = ids[p]
-		}
-	}
-	return out
 }
 
 // sortedClusters returns the clusters of phonemes in NFD, longest first.

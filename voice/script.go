@@ -132,15 +132,16 @@ const (
 // add adds a clause with its mark; text without any is left to the clause
 // before. A clause beyond longestClause is cut between words.
 func (s *script) add(text string, mark rune) {
-	glued := !strings.HasPrefix(text, space)
+	n := len(*s)
+	glued := n > 0 && (*s)[n-1].raw && !strings.HasPrefix(text, space)
 	text = strings.TrimSpace(text)
 	if text == "" {
-		if n := len(*s); n > 0 && (*s)[n-1].mark == 0 {
+		if n > 0 && (*s)[n-1].mark == 0 {
 			(*s)[n-1].mark = mark
 		}
 		return
 	}
-	for utf8.RuneCountInString(text) > longestClause {
+	for offset(text, longestClause) < len(text) {
 		at := cutBefore(text, secondPiece)
 		*s = append(*s, clause{text: strings.TrimSpace(text[:at]), breath: true, glued: glued})
 		text, glued = strings.TrimSpace(text[at:]), false
@@ -151,18 +152,23 @@ func (s *script) add(text string, mark rune) {
 // cutBefore returns the offset of the last space within the first n
 // characters of text, or of the character after them when there is none.
 func cutBefore(text string, n int) int {
-	end := 0
-	for i := range text {
-		if n == 0 {
-			end = i
-			break
-		}
-		n--
-	}
+	end := offset(text, n)
 	if at := strings.LastIndex(text[:end], space); at > 0 {
 		return at
 	}
 	return end
+}
+
+// offset returns the offset of the character that n others precede, or the
+// length of text when it has no more than n.
+func offset(text string, n int) int {
+	for i := range text {
+		if n == 0 {
+			return i
+		}
+		n--
+	}
+	return len(text)
 }
 
 // A piece is what the model is run with at once: a sentence, or a part of one.

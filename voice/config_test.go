@@ -1,0 +1,175 @@
+package voice_test
+
+import (
+	"encoding/json"
+	"maps"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"pressbox/voice"
+)
+
+// root is where go.mod lies.
+func root(t testing.TB) string {
+	t.Helper()
+	dir, err := os.Getwd()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for ; dir != "/"; dir = filepath.Dir(dir) {
+		if _, err := os.Stat(filepath.Join(dir, "go.mod")); err == nil {
+			return dir
+		}
+	}
+	t.Fatal("no go.mod above the test")
+	return ""
+}
+
+func bundledPath(t testing.TB) string {
+	t.Helper()
+	return filepath.Join(root(t), "models", "en_US-pressbox-medium.onnx")
+}
+
+func bundledJSON(t testing.TB) []byte {
+	t.Helper()
+	data, err := os.ReadFile(bundledPath(t) + ".json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return data
+}
+
+func bundledConfig(t testing.TB) *voice.Config {
+	t.Helper()
+	c, err := voice.ParseConfig(bundledJSON(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+// changed returns the bundled config with changes: a JSON object whose members
+// are merged into it, null ones removed.
+func changed(t testing.TB, changes string) []byte {
+	t.Helper()
+	var config, with map[string]any
+	if err := json.Unmarshal(bundledJSON(t), &config); err != nil {
+		t.Fatal(err)
+	}
+	if err := json.Unmarshal([]byte(changes), &with); err != nil {
+		t.Fatal(err)
+	}
+	merge(config, with)
+	data, err := json.Marshal(config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return data
+}
+
+func merge(into, with map[string]any) {
+	for k, v := range with {
+		inner, isObject := v.(map[string]any)
+		old, wasObject := into[k].(map[string]any)
+		if isObject && wasObject {
+			merge(old, inner)
+		} else {
+			into[k] = v
+		}
+	}
+	maps.DeleteFunc(into, func(_ string, v any) bool { return v == nil })
+}
+
+func TestBundledConfig(t *testing.T) {
+	t.Parallel()
+	c := bundledConfig(t)
+	if c.SampleRate != 22050 || c.Espeak != "en-us" || c.PhonemeType != voice.Espeak || c.Speakers != 1 || c.Symbols != 256 ||
+		c.NoiseScale != 0.667 || c.LengthScale != 1 || c.NoiseW != 0 || c.HopLength != 220 || c.Quality != "medium" ||
+		c.Dataset != "pressbox" || c.Language.Country != "United States" || c.Locale() != "en-us" {
+		t.Errorf("%+v", c)
+	}
+}
+
+func TestDefaultsOfAConfig(t *testing.T) {
+	t.Parallel()
+	c, err := voice.ParseConfig(changed(t, `{"inference": null, "phoneme_type": null, "hop_length": null, "language": null, "unheard_of": 3}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if c.NoiseScale != 0.667 || c.LengthScale != 1 || c.NoiseW != 0.8 || c.PhonemeType != voice.Espeak || c.HopLength != 256 {
+		t.Errorf("%+v", c)
+	}
+}
+
+func TestWrongConfigsAreRefusedInWords(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct{ changes, want string }{
+		{`{"audio": null, "num_symbols": null}`, "lacks audio.sample_rate, num_symbols"},
+		{`{"espeak": null}`, "lacks espeak.voice"},
+		{`{"num_speakers": null}`, "lacks num_speakers"},
+		{`{"phoneme_id_map": null}`, "lacks phoneme_id_map"},
+		{`{"phoneme_type": "pinyin"}`, `phoneme_type is "pinyin", and only "espeak" and "text" can be spoken`},
+		{`{"num_symbols": 100}`, `phoneme_id_map gives "\"" the id 150, but num_symbols is 100`},
+		{`{"num_symbols": 0}`, "num_symbols is 0"},
+		{`{"num_symbols": "256"}`, "num_symbols"},
+		{`{"phoneme_id_map": {"a": [-1]}}`, `gives "a" the id -1`},
+		{`{"phoneme_id_map": {"a": [256]}}`, `gives "a" the id 256`},
+		{`{"phoneme_id_map": {"^": null}}`, `phoneme_id_map has no "^"`},
+		{`{"phoneme_id_map": {"_": []}}`, `phoneme_id_map has no "_"`},
+		{`{"num_speakers": 0}`, "num_speakers is 0"},
+		{`{"speaker_id_map": {"ann": 1}}`, `speaker_id_map gives "ann" the id 1, but num_speakers is 1`},
+		{`{"default_speaker_id": 1}`, "default_speaker_id is 1, but num_speakers is 1"},
+		{`{"audio": {"sample_rate": 0}}`, "audio.sample_rate is 0"},
+		{`{"audio": {"sample_rate": 1000000}}`, "audio.sample_rate is 1000000"},
+		{`{"espeak": {"voice": "--stdout"}}`, `espeak.voice is "--stdout"`},
+		{`{"espeak": {"voice": "../../etc/passwd"}}`, `espeak.voice is "../../etc/passwd"`},
+		{`{"inference": {"length_scale": 0}}`, "inference.length_scale is 0"},
+		{`{"inference": {"noise_scale": -1}}`, "inference.noise_scale is -1"},
+		{`{"inference": {"noise_w": 100}}`, "inference.noise_w is 100"},
+		{`{"hop_length": 0}`, "hop_length is 0"},
+		{`{"vowel_clusters": [["a", "ɪ"]]}`, `vowel_clusters makes "aɪ"`},
+		{`{"num_speakers": 0, "audio": {"sample_rate": 1}}`, "num_speakers is 0"}, // all at once
+		{`{"num_speakers": 0, "audio": {"sample_rate": 1}}`, "audio.sample_rate is 1"},
+	} {
+		_, err := voice.ParseConfig(changed(t, tt.changes))
+		if err == nil || !strings.Contains(err.Error(), tt.want) {
+			t.Errorf("config with %s: %v, want an error with %q", tt.changes, err, tt.want)
+		}
+	}
+	for _, text := range []string{"", "null", "[]", "<html>", "{", `{"audio": 3}`} {
+		if _, err := voice.ParseConfig([]byte(text)); err == nil {
+			t.Errorf("config %q is accepted", text)
+		}
+	}
+}
+
+// What is accepted can be spoken with: every id is below the number of symbols
+// and every speaker below theirs.
+func FuzzParseConfig(f *testing.F) {
+	f.Add(bundledJSON(f))
+	f.Add(changed(f, `{"phoneme_type": "text", "espeak": null, "num_speakers": 3, "speaker_id_map": {"a": 2}}`))
+	f.Add([]byte(`{"audio":{"sample_rate":16000},"num_symbols":3,"num_speakers":1,"phoneme_id_map":{"_":[0],"^":[1],"$":[2]},"espeak":{"voice":"de"}}`))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		c, err := voice.ParseConfig(data)
+		if err != nil {
+			return
+		}
+		for p, ids := range c.PhonemeIDs {
+			for _, id := range ids {
+				if id < 0 || id >= int64(c.Symbols) {
+					t.Errorf("%q has the id %d of %d", p, id, c.Symbols)
+				}
+			}
+		}
+		for name, id := range c.SpeakerIDs {
+			if id < 0 || id >= int64(c.Speakers) {
+				t.Errorf("speaker %q has the id %d of %d", name, id, c.Speakers)
+			}
+		}
+		if c.SampleRate <= 0 || c.LengthScale <= 0 || strings.HasPrefix(c.Espeak, "-") {
+			t.Errorf("accepted: %+v", c)
+		}
+	})
+}

@@ -1,0 +1,154 @@
+package voice
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"unicode"
+	"unicode/utf8"
+)
+
+// written shows clauses as text|mark, raw ones in brackets, glued ones after a
+// plus sign.
+func written(clauses []clause) string {
+	var b strings.Builder
+	for i, c := range clauses {
+		if i > 0 && !c.glued {
+			b.WriteByte(' ')
+		} else if i > 0 {
+			b.WriteByte('+')
+		}
+		text := c.text
+		if c.raw {
+			text = "[" + text + "]"
+		}
+		b.WriteString("{" + text)
+		if c.mark != 0 {
+			b.WriteString("|" + string(c.mark))
+		}
+		b.WriteByte('}')
+	}
+	return b.String()
+}
+
+func TestClauses(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct{ text, want string }{
+		{"", ""},
+		{" \n ", ""},
+		{"Hello", "{Hello|.}"},
+		{"Hello.", "{Hello|.}"},
+		{"Test 1. Test 2.", "{Test 1|.} {Test 2|.}"},
+		{"yes: no; maybe, so", "{yes|:} {no|;} {maybe|,} {so|.}"},
+		{"What?! No!? Hm...", "{What|?} {No|!} {Hm...|.}"},
+		{"Hello,", "{Hello|.}"},
+		{"3.14, 10:30, $1,000 and v1.2.3", "{3.14|,} {10:30|,} {$1,000 and v1.2.3|.}"},
+		{"Wait... what", "{Wait... what|.}"},
+		{"Hello — world", "{Hello — world|.}"},
+		{`He said "go." Then (yes!) he went.`, `{He said "go|.} {Then (yes|!} {he went|.}`},
+		{"at 5 p.m. today. Then", "{at 5 p.m. today|.} {Then|.}"},
+		{"the U.S., and more", "{the U.S.|,} {and more|.}"},
+		{"Dinner is ready. come down", "{Dinner is ready|.} {come down|.}"},
+		{"one\ntwo\n\nthree", "{one two three|.}"},
+		{"你好。再见！", "{你好|.} {再见|!}"},
+		{"هل؟ نعم، لا", "{هل|?} {نعم|,} {لا|.}"},
+		{". . .", ""},
+		{"?", ""},
+		{"a . b", "{a|.} {b|.}"},
+		{"I am the [[ bˈætmæn ]] not [[bɹˈuːs]]", "{I am the|} {[bˈætmæn]} {not} {[bɹˈuːs]|.}"},
+		{"un[[x]]y", "{un}+{[x]}+{y|.}"},
+		{"say [[a]], then [[b]][[c]].", "{say} {[a]|,} {then} {[b]}+{[c]|.}"},
+		{"[[ ]] a [[", "{a [[|.}"},
+		{"[[.]]", "{[.]|.}"},
+		{"a\xffb", "{ab|.}"},
+	} {
+		want := strings.ReplaceAll(tt.want, "|}", "}")
+		if got := written(newScript(tt.text)); got != want {
+			t.Errorf("%q: %s, want %s", tt.text, got, want)
+		}
+	}
+}
+
+func TestPieces(t *testing.T) {
+	t.Parallel()
+	words := func(n int) string { return strings.TrimSpace(strings.Repeat("word ", n)) }
+	for _, tt := range []struct {
+		name, text string
+		want       string // sizes of the pieces; a bar begins a sentence
+	}{
+		{"a sentence", "Dinner is ready.", "15"},
+		{"two sentences", "Dinner is ready. Come down.", "15|9"},
+		{"first at its first mark", "Dinner is ready in the kitchen, please come and wash your hands.", "30 31"},
+		{"not after one word", "Hello, dinner is ready in the kitchen, please come down.", "35 16"},
+		{"later sentences stay whole", "Dinner is ready in the kitchen. When it rains, please come and wash your hands, all of you.", "30|54"},
+		{"they grow", "One. " + strings.Repeat("A clause of a few words, ", 20), "3|69 138 253"},
+		{"no mark anywhere", words(100), "69 138 138 149"},
+	} {
+		var got strings.Builder
+		for p := range newScript(tt.text).pieces() {
+			size := 0
+			for _, c := range p.clauses {
+				size += c.size()
+			}
+			switch {
+			case p.pause:
+				got.WriteByte('|')
+			case got.Len() > 0:
+				got.WriteByte(' ')
+			}
+			fmt.Fprint(&got, size)
+		}
+		if got.String() != tt.want {
+			t.Errorf("%s: pieces of %s, want %s", tt.name, got.String(), tt.want)
+		}
+	}
+}
+
+// Nothing that can be spoken is lost, nothing is too long, and every clause is
+// in exactly one piece.
+func FuzzScript(f *testing.F) {
+	f.Add("Hello, world. [[ x ]] 3.14? yes")
+	f.Add(strings.Repeat("word", 200))
+	f.Add(strings.Repeat("语", 500))
+	f.Add("[[[[a]]]]")
+	f.Fuzz(func(t *testing.T, text string) {
+		s := newScript(text)
+		for _, c := range s {
+			if n := utf8.RuneCountInString(c.text); n == 0 || !c.raw && n > longestClause {
+				t.Errorf("a clause of %d characters", n)
+			}
+		}
+		if len(s) > 0 && !s[len(s)-1].ends() {
+			t.Errorf("the last clause ends with %q", s[len(s)-1].mark)
+		}
+		pieces, total := 0, measure{}
+		var again []clause
+		for p := range s.pieces() {
+			pieces++
+			again = append(again, p.clauses...)
+			if m := p.measure(); m.pieces != 1 {
+				t.Errorf("a piece measures %d pieces", m.pieces)
+			}
+			total = total.minus(p.measure())
+		}
+		if written(again) != written(s) {
+			t.Errorf("the pieces hold %s, the script %s", written(again), written(s))
+		}
+		if m := s.measure(); m.minus(measure{}) != (measure{}).minus(total) || m.pieces != pieces {
+			t.Errorf("the script measures %+v, its pieces %+v", m, total)
+		}
+		if got, want := spoken(written(s)), spoken(strings.ToValidUTF8(text, "")); got != want {
+			t.Errorf("%q is spoken of %q", got, want)
+		}
+	})
+}
+
+// spoken returns the letters and digits of s.
+func spoken(s string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsLetter(r) || unicode.IsDigit(r) {
+			return r
+		}
+		return -1
+	}, s)
+}

@@ -1,0 +1,321 @@
+package voice_test
+
+import (
+	"context"
+	"errors"
+	"math"
+	"slices"
+	"strings"
+	"testing"
+
+	"pressbox/audio"
+	"pressbox/voice"
+	"pressbox/voice/espeak"
+)
+
+// A hummer is a model that keeps what it was given and hums for each id.
+type hummer struct {
+	inputs []voice.Input
+	err    error
+	level  float32
+	even   bool // it does not heed the length scale
+}
+
+func (h *hummer) Infer(ctx context.Context, in voice.Input) ([]float32, error) {
+	if err := errors.Join(ctx.Err(), h.err); err != nil {
+		return nil, err
+	}
+	h.inputs = append(h.inputs, in)
+	scale := in.LengthScale
+	if h.even {
+		scale = 1
+	}
+	samples := make([]float32, int(math.Ceil(float64(len(in.IDs))*700*float64(scale))))
+	for i := range samples {
+		samples[i] = h.level * float32(math.Sin(float64(i)/20))
+	}
+	return samples, nil
+}
+
+func (h *hummer) Close() error { return nil }
+
+// A speller is a phonemizer whose phonemes are the letters; it counts.
+type speller struct{ asked []string }
+
+func (s *speller) Phonemes(_ context.Context, _, clause string) (string, error) {
+	s.asked = append(s.asked, clause)
+	return strings.ToLower(clause), nil
+}
+
+func realEspeak(t testing.TB) *espeak.Phonemizer {
+	t.Helper()
+	p := espeak.New("")
+	t.Cleanup(func() { p.Close() })
+	return p
+}
+
+func humming(t testing.TB, p voice.Phonemizer) (*voice.Voice, *hummer) {
+	t.Helper()
+	h := &hummer{level: 0.5}
+	return &voice.Voice{Config: bundledConfig(t), Phonemizer: p, Model: h}, h
+}
+
+func speak(t testing.TB, v *voice.Voice, text string, rate int) []audio.Clip {
+	t.Helper()
+	var clips []audio.Clip
+	for clip, err := range v.Speak(t.Context(), text, rate) {
+		if err != nil {
+			t.Fatalf("speak %q: %v", text, err)
+		}
+		clips = append(clips, clip)
+	}
+	return clips
+}
+
+// The vectors are those of Piper's own tests.
+func TestGoldenIDs(t *testing.T) {
+	t.Parallel()
+	v, h := humming(t, realEspeak(t))
+	speak(t, v, "Test 1. Test 2.", 170)
+	want := [][]int64{
+		{1, 0, 32, 0, 120, 0, 61, 0, 31, 0, 32, 0, 3, 0, 35, 0, 120, 0, 102, 0, 26, 0, 10, 0, 2},
+		{1, 0, 32, 0, 120, 0, 61, 0, 31, 0, 32, 0, 3, 0, 32, 0, 120, 0, 33, 0, 122, 0, 10, 0, 2},
+	}
+	if len(h.inputs) != 2 || !slices.Equal(h.inputs[0].IDs, want[0]) || !slices.Equal(h.inputs[1].IDs, want[1]) {
+		t.Errorf("%v, want %v", h.inputs, want)
+	}
+}
+
+// phonemes returns what a model was given, in the phonemes of the config.
+func phonemes(c *voice.Config, ids []int64) string {
+	names := map[int64]string{}
+	for p, id := range c.PhonemeIDs {
+		if len(id) == 1 {
+			names[id[0]] = p
+		}
+	}
+	var b strings.Builder
+	for _, id := range ids[2 : len(ids)-1] {
+		if id != 0 {
+			b.WriteString(names[id])
+		}
+	}
+	return b.String()
+}
+
+func TestPhonemesOfAMessage(t *testing.T) {
+	t.Parallel()
+	p := realEspeak(t)
+	for _, tt := range []struct{ changes, text, want string }{
+		{`{}`, "yes, no: maybe; so", "jˈɛs, nˈoʊ: mˈeɪbiː; sˈoʊ."},
+		{`{}`, "Hello — world", "həlˈoʊ wˈɜːld."},
+		{`{}`, "What?! Now!", "wˈʌt? / nˈaʊ!"},
+		{`{}`, "I am the [[ bˈætmæn ]] not [[bɹˈuːs wˈeɪn]]", "aɪɐm ðˈə bˈætmæn nˈɑːt bɹˈuːs wˈeɪn."},
+		{`{}`, "un[[dˈuː]].", "ˈʌndˈuː."},
+		{`{"espeak": {"voice": "ar"}}`, "test", "tˈɛst."},
+		{`{"espeak": {"voice": "pt"}}`, "não", "nˈɐ̃ʊ̃."},
+		{`{"vowel_clusters": [["o", "ʊ"], ["ə"], ["l", "ˈ", "o", "ʊ"]], "phoneme_id_map": {"oʊ": [200], "lˈoʊ": [201]}}`, "hello oh", "hə(lˈoʊ) ˈ(oʊ)."},
+		{`{"phoneme_type": "text", "espeak": null, "phoneme_id_map": {"\u0308": [210]}}`, "Grün, Dich! X", "gru\u0308n, dich! / X."},
+		{`{}`, "... ? Hello", "həlˈoʊ."},
+	} {
+		c, err := voice.ParseConfig(changed(t, tt.changes))
+		if err != nil {
+			t.Fatal(err)
+		}
+		// Clusters are shown in parentheses.
+		shown := *c
+		shown.PhonemeIDs = map[string][]int64{}
+		for p, id := range c.PhonemeIDs {
+			if len([]rune(p)) > 1 {
+				p = "(" + p + ")"
+			}
+			shown.PhonemeIDs[p] = id
+		}
+		h := &hummer{level: 0.1}
+		v := &voice.Voice{Config: c, Phonemizer: p, Model: h}
+		speak(t, v, tt.text, 170)
+		var said []string
+		for _, in := range h.inputs {
+			said = append(said, phonemes(&shown, in.IDs))
+		}
+		if got := strings.Join(said, " / "); got != tt.want {
+			t.Errorf("%s %q: %q, want %q", tt.changes, tt.text, got, tt.want)
+		}
+	}
+}
+
+func TestMissingPhonemesAreTold(t *testing.T) {
+	t.Parallel()
+	v, h := humming(t, &speller{})
+	var missing []string
+	v.Missing = func(p string) { missing = append(missing, p) }
+	speak(t, v, "a ж b ж", 170)
+	if !slices.Equal(missing, []string{"ж", "ж"}) {
+		t.Errorf("missing %q", missing)
+	}
+	if got := phonemes(v.Config, h.inputs[0].IDs); got != "a  b ." {
+		t.Errorf("the model was given %q", got)
+	}
+}
+
+func TestMessageWithoutSpeechIsAnError(t *testing.T) {
+	t.Parallel()
+	v, h := humming(t, realEspeak(t))
+	for _, text := range []string{"", "?!", "...", "[[ ]]", "[[.]]"} {
+		for clip, err := range v.Speak(t.Context(), text, 170) {
+			if !errors.Is(err, voice.ErrNoSpeech) || clip.Samples != nil {
+				t.Errorf("%q: %v, %d samples", text, err, len(clip.Samples))
+			}
+		}
+	}
+	if len(h.inputs) != 0 {
+		t.Errorf("the model was run with %v", h.inputs)
+	}
+}
+
+// Between sentences there are exactly 0.2 s of silence, elsewhere none, and
+// every sample that the model made is there.
+func TestPausesAreExact(t *testing.T) {
+	t.Parallel()
+	for _, rate := range []int{16000, 22050, 44100} {
+		v, h := humming(t, &speller{})
+		v.Config.SampleRate = rate
+		clips := speak(t, v, "One. ?! Two, which is a good deal longer than the one before was, three.", 170)
+		var lengths, want []int
+		for _, clip := range clips {
+			lengths = append(lengths, len(clip.Samples))
+			if clip.Rate != rate {
+				t.Errorf("a clip of %d samples a second, want %d", clip.Rate, rate)
+			}
+		}
+		for i, in := range h.inputs {
+			if i == 1 {
+				want = append(want, rate/5)
+			}
+			want = append(want, int(math.Ceil(float64(len(in.IDs))*700*float64(in.LengthScale))))
+		}
+		if len(h.inputs) != 2 || !slices.Equal(lengths, want) {
+			t.Errorf("clips of %v samples, want %v", lengths, want)
+		}
+		if slices.ContainsFunc(clips[1].Samples, func(s float32) bool { return s != 0 }) {
+			t.Error("the pause is not silent")
+		}
+	}
+}
+
+// The first clip is there when one clause was phonemized and inferred, however
+// long the message is.
+func TestNothingIsMadeBeforeItIsNeeded(t *testing.T) {
+	t.Parallel()
+	p := &speller{}
+	v, h := humming(t, p)
+	text := "Dinner is ready in the kitchen, please come and wash your hands. " + strings.Repeat("There is more to say, and then some. ", 70)
+	n := 0
+	for _, err := range v.Speak(t.Context(), text, 170) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if n++; n == 1 && (len(p.asked) != 1 || len(h.inputs) != 1) {
+			t.Errorf("the first clip came after %d clauses and %d runs", len(p.asked), len(h.inputs))
+		}
+		if n == 2 && len(h.inputs) > 2 {
+			t.Errorf("the second clip came after %d runs", len(h.inputs))
+		}
+		if n == 3 {
+			break // whoever has heard enough stops it
+		}
+	}
+	if len(h.inputs) > 3 {
+		t.Errorf("3 clips were taken, %d runs made", len(h.inputs))
+	}
+}
+
+func TestSpeakStopsAtTheFirstError(t *testing.T) {
+	t.Parallel()
+	v, h := humming(t, &speller{})
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	var errs []error
+	for _, err := range v.Speak(ctx, "One. Two. Three.", 170) {
+		errs = append(errs, err)
+		cancel()
+	}
+	if len(h.inputs) != 1 || !errors.Is(errs[len(errs)-1], context.Canceled) {
+		t.Errorf("cancelled after one clip: %v after %d runs", errs, len(h.inputs))
+	}
+	h.err = errors.New("no memory")
+	n := 0
+	for _, err := range v.Speak(t.Context(), "One. Two.", 170) {
+		if n++; n > 1 || !errors.Is(err, h.err) {
+			t.Errorf("clip %d: %v, want %v", n, err, h.err)
+		}
+	}
+}
+
+// The level is the calibration's, limited.
+func TestLevel(t *testing.T) {
+	t.Parallel()
+	v, h := humming(t, &speller{})
+	h.level = 0.9
+	v.Calibration = voice.Calibration{Gain: 0.25, Letter: voice.Span{Scaled: 0.06}}
+	quiet := peak(speak(t, v, "One", 170))
+	v.Calibration.Gain = 20
+	if loud := peak(speak(t, v, "One", 170)); math.Abs(quiet-0.225) > 1e-3 || float32(loud) > audio.Ceiling || loud < 0.6 {
+		t.Errorf("peaks of %v and %v, want 0.225 and just under %v", quiet, loud, audio.Ceiling)
+	}
+}
+
+func peak(clips []audio.Clip) float64 {
+	var p float32
+	for _, c := range clips {
+		for _, s := range c.Samples {
+			p = max(p, s, -s)
+		}
+	}
+	return float64(p)
+}
+
+// The samples are not copied and no clause costs more for being longer.
+func TestNoAllocationPerSample(t *testing.T) {
+	v, h := humming(t, &speller{})
+	h.level = 0.1
+	count := func(text string) float64 {
+		return testing.AllocsPerRun(20, func() { speak(t, v, text, 170) })
+	}
+	short, long := count("a"), count(strings.Repeat("a", 100))
+	if extra := (long - short) / 100; extra > 0.5 {
+		t.Errorf("%v allocations for 1 letter, %v for 100, with 140,000 samples more", short, long)
+	}
+}
+
+func FuzzPhonemesOfEspeak(f *testing.F) {
+	for _, s := range []string{"həlˈoʊ\nwˈɜːld", "(en)tˈɛst(ar)", "((", "()", "_:", "ɐ̃ʊ̃", "\xff"} {
+		f.Add(s)
+	}
+	config := bundledConfig(f)
+	f.Fuzz(func(t *testing.T, ipa string) {
+		h := &hummer{}
+		v := &voice.Voice{Config: config, Phonemizer: answer(ipa), Model: h}
+		for _, err := range v.Speak(t.Context(), "word", 170) {
+			if err != nil && !errors.Is(err, voice.ErrNoSpeech) {
+				t.Fatal(err)
+			}
+		}
+		for _, in := range h.inputs {
+			ids := in.IDs
+			if n := len(ids); n < 5 || n%2 == 0 || ids[0] != 1 || ids[n-1] != 2 {
+				t.Fatalf("ids %v", ids)
+			}
+			for i := 1; i < len(ids); i += 2 {
+				if ids[i] != 0 || ids[i-1] >= int64(config.Symbols) {
+					t.Fatalf("ids %v", ids)
+				}
+			}
+		}
+	})
+}
+
+// An answer is a phonemizer that always says the same.
+type answer string
+
+func (a answer) Phonemes(context.Context, string, string) (string, error) { return string(a), nil }
