@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"net/netip"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"pressbox/daemon/web"
@@ -126,4 +127,14 @@ func TestTokenInTheQueryIsNotRead(t *testing.T) {
 	if strings.Contains(r.log.String(), "good") {
 		t.Error("the query was logged")
 	}
+}
+
+// revocable stands in for tokens: every one is good until all are revoked.
+type revocable struct{ revoked atomic.Bool }
+
+func (k *revocable) NotifyToken(context.Context, string, netip.Addr) error {
+	if k.revoked.Load() {
+		return errors.New("revoked")
+	}
+	return nil
 }

@@ -120,10 +120,10 @@ func hopAddr(hop string) netip.Addr {
 	return plain(a)
 }
 
-// peerAddr returns the address of who is at the other end of the connection;
-// the zero Addr when that is not an IP connection.
-func peerAddr(r *http.Request) netip.Addr {
-	ap, err := netip.ParseAddrPort(r.RemoteAddr)
+// addrOf returns the address of one end of a connection, such as
+// "192.168.1.7:8888"; the zero Addr when that is not an IP connection.
+func addrOf(end string) netip.Addr {
+	ap, err := netip.ParseAddrPort(end)
 	if err != nil {
 		return netip.Addr{}
 	}

@@ -32,15 +32,15 @@ func (s *Server) docsRoutes() []route {
 	return []route{
 		{http.MethodGet, "/docs", everyone, file("text/html", docsPage), operation{
 			id: "getDocs", tag: "page", summary: "The API, to read and to try",
-			answers: []success{{status: http.StatusOK, description: "A page.", media: "text/html"}},
+			answers: []success{{status: http.StatusOK, description: "A page.", media: []string{"text/html"}}},
 		}},
 		{http.MethodGet, "/docs.js", everyone, file("text/javascript", docsScript), operation{
 			id: "getDocsScript", tag: "page", summary: "What starts the page about the API",
-			answers: []success{{status: http.StatusOK, description: "A script.", media: "text/javascript"}},
+			answers: []success{{status: http.StatusOK, description: "A script.", media: []string{"text/javascript"}}},
 		}},
 		{http.MethodGet, "/docs/:asset", everyone, s.docsAsset, operation{
 			id: "getDocsAsset", tag: "page", summary: "A file of Swagger UI",
-			answers:  []success{{status: http.StatusOK, description: "A file.", media: "*/*"}},
+			answers:  []success{{status: http.StatusOK, description: "A file.", media: []string{"*/*"}}},
 			problems: []int{http.StatusNotFound},
 		}},
 		{http.MethodGet, "/openapi.json", everyone, s.openAPI, operation{

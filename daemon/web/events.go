@@ -3,7 +3,6 @@ package web
 import (
 	"bytes"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"net/http"
 	"slices"
@@ -24,7 +23,7 @@ func (s *Server) eventRoutes() []route {
 		description: "Every event is of the type `announcement`, its data an Announcement. First come the ends that a client with a " +
 			"Last-Event-ID missed, then everything that is spoken or waits, then each change. The id of an event is that of the announcement that ended last.",
 		headers: []string{"Last-Event-ID"},
-		answers: []success{{status: http.StatusOK, description: "A stream without an end.", media: "text/event-stream"}},
+		answers: []success{{status: http.StatusOK, description: "A stream without an end.", media: []string{"text/event-stream"}}},
 	}}}
 }
 
@@ -54,7 +53,9 @@ func (s *Server) events(w http.ResponseWriter, r *http.Request) error {
 			}
 			err = out.send(change.View)
 		case <-pulse.C:
-			err = errors.Join(s.admit(r, visitOf(r.Context()).class), out.write([]byte(": still here\n\n")))
+			if err = s.admit(r, visitOf(r.Context()).class); err == nil {
+				err = out.write([]byte(": still here\n\n"))
+			}
 		case <-r.Context().Done():
 			return nil
 		case <-s.closing:

@@ -40,7 +40,7 @@ func visitOf(ctx context.Context) *visit {
 func (s *Server) identified(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		began := time.Now()
-		peer := peerAddr(r)
+		peer := addrOf(r.RemoteAddr)
 		v := &visit{id: rand.Text()[:16], client: s.proxies.client(peer, r.Header)}
 		r = r.WithContext(context.WithValue(r.Context(), visitKey{}, v))
 		answer := &answer{ResponseWriter: w}

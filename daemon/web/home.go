@@ -15,7 +15,7 @@ func (s *Server) homeRoutes() []route {
 	page := func(id, path, summary, media string, body []byte) route {
 		return route{http.MethodGet, path, everyone, file(media, body), operation{
 			id: id, tag: "page", summary: summary,
-			answers: []success{{status: http.StatusOK, description: "A file.", media: media}},
+			answers: []success{{status: http.StatusOK, description: "A file.", media: []string{media}}},
 		}}
 	}
 	return []route{

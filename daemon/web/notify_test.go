@@ -4,9 +4,11 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"net/netip"
 	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"pressbox/daemon/web"
@@ -299,24 +301,66 @@ func TestBodyLimit(t *testing.T) {
 
 func TestRateLimit(t *testing.T) {
 	t.Parallel()
-	r := newRig(t, func(c *web.Config) { c.NotifyRate = 10 })
-	post := func(client string) reply {
-		return r.do(t, "POST", "/notify", `{"message": "…"}`, "Client", client) // refused: nothing is queued
-	}
-	for range 5 {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t, func(c *web.Config) { c.NotifyRate = 10 })
+		post := func(client string) reply {
+			return r.do(t, "POST", "/notify", `{"message": "…"}`, "Client", client) // refused: nothing is queued
+		}
+		for range 5 {
+			post(lanClient).want(422, "")
+		}
+		w := post(lanClient).want(429, "too_many_requests")
+		if w.Header().Get("Retry-After") != "6" {
+			t.Errorf("Retry-After %q, want 6", w.Header().Get("Retry-After"))
+		}
+		post("192.168.1.20:9").want(429, "") // another port of the same
+		post("192.168.1.21:9").want(422, "") // another address
+		r.do(t, "POST", "/api/notify", `{"message": "…"}`).want(429, "")
+		r.do(t, "GET", "/notify", "").want(200, "") // asking is free
+		for range 20 {
+			post("127.0.0.1:1").want(422, "")
+		}
+		time.Sleep(6*time.Second - time.Nanosecond)
+		post(lanClient).want(429, "")
+		time.Sleep(time.Nanosecond)
 		post(lanClient).want(422, "")
-	}
-	w := post(lanClient).want(429, "too_many_requests")
-	if w.Header().Get("Retry-After") != "6" {
-		t.Errorf("Retry-After %q, want 6", w.Header().Get("Retry-After"))
-	}
-	post("192.168.1.20:9").want(429, "") // another port of the same
-	post("192.168.1.21:9").want(422, "") // another address
-	r.do(t, "POST", "/api/notify", `{"message": "…"}`).want(429, "")
-	r.do(t, "GET", "/notify", "").want(200, "") // asking is free
-	for range 20 {
-		post("127.0.0.1:1").want(422, "")
-	}
+		post(lanClient).want(429, "")
+	})
+}
+
+// Addresses of one IPv6 network are one; those that cannot be known are the
+// peer's; and this machine is limited when that is configured.
+func TestWhoSharesALimit(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t, func(c *web.Config) {
+			c.NotifyRate, c.LimitLoopback, c.Access = 2, true, web.Open
+			c.TrustedProxies = []netip.Prefix{netip.MustParsePrefix("10.0.0.1/32")}
+		})
+		for _, tt := range []struct {
+			client, forwarded string
+			status            int
+		}{
+			{"127.0.0.1:1", "", 422},
+			{"127.0.0.1:2", "", 429},
+			{"[2001:db8:0:1::1]:1", "", 422},
+			{"[2001:db8:0:1:ffff::2]:1", "", 429},
+			{"[2001:db8:0:2::1]:1", "", 422},
+			{"10.0.0.1:1", "198.51.100.1", 422},
+			{"10.0.0.1:1", "198.51.100.1", 429},
+			{"10.0.0.1:1", "198.51.100.2", 422},
+			{"203.0.113.5:1", "198.51.100.3", 422}, // a claim of its own
+			{"203.0.113.5:1", "198.51.100.4", 429},
+		} {
+			headers := []string{"Client", tt.client}
+			if tt.forwarded != "" {
+				headers = append(headers, "X-Forwarded-For", tt.forwarded)
+			}
+			if w := r.do(t, "POST", "/notify", `{"message": "…"}`, headers...); w.Code != tt.status {
+				t.Errorf("from %s for %q: status %d, want %d", tt.client, tt.forwarded, w.Code, tt.status)
+			}
+		}
+	})
 }
 
 func TestMethodsAndAddressesThatAreNot(t *testing.T) {

@@ -36,9 +36,9 @@ type operation struct {
 type success struct {
 	status      int
 	description string
-	media       string // "" means application/json
-	schema      string // "" means any bytes
-	location    bool   // it has a Location header
+	media       []string // nil means application/json
+	schema      string   // "" means any bytes
+	location    bool     // it has a Location header
 }
 
 // The members of the OpenAPI 3.1 document that we fill.
@@ -125,7 +125,7 @@ func (rt route) describe() apiOperation {
 		op.Parameters = append(op.Parameters, object{"$ref": "#/components/parameters/" + name})
 	}
 	if rt.op.request != "" {
-		op.RequestBody = object{"required": true, "content": content("application/json", rt.op.request)}
+		op.RequestBody = object{"required": true, "content": content(rt.op.request, "application/json")}
 	}
 	for _, a := range rt.op.answers {
 		op.Responses[strconv.Itoa(a.status)] = a.describe()
@@ -176,8 +176,8 @@ func (rt route) refusals() []int {
 
 func (a success) describe() object {
 	media := a.media
-	if media == "" {
-		media = "application/json"
+	if media == nil {
+		media = []string{"application/json"}
 	}
 	described := object{"X-Request-Id": object{"$ref": "#/components/headers/X-Request-Id"}}
 	if a.location {
@@ -185,7 +185,7 @@ func (a success) describe() object {
 	}
 	response := object{"description": a.description, "headers": described}
 	if a.status != http.StatusNoContent {
-		response["content"] = content(media, a.schema)
+		response["content"] = content(a.schema, media...)
 	}
 	return response
 }
@@ -201,15 +201,21 @@ func refusal(status int) object {
 	return object{
 		"description": http.StatusText(status),
 		"headers":     described,
-		"content":     content("application/problem+json", "Problem"),
+		"content":     content("Problem", "application/problem+json"),
 	}
 }
 
-func content(media, schema string) object {
-	if schema == "" {
-		return object{media: object{}}
+// content says that a body of any of the media is as the schema describes it.
+func content(schema string, media ...string) object {
+	body := object{}
+	if schema != "" {
+		body["schema"] = object{"$ref": "#/components/schemas/" + schema}
 	}
-	return object{media: object{"schema": object{"$ref": "#/components/schemas/" + schema}}}
+	all := object{}
+	for _, m := range media {
+		all[m] = body
+	}
+	return all
 }
 
 func parameters() object {

@@ -121,7 +121,7 @@ func (s *Server) underLimit(r *http.Request) error {
 		return nil
 	}
 	if !client.IsValid() {
-		client = peerAddr(r)
+		client = addrOf(r.RemoteAddr)
 	}
 	if wait := s.posts.take(client, time.Now()); wait > 0 {
 		return &retryError{errTooMany, wait}

@@ -97,10 +97,7 @@ func (l *limitedListener) Accept() (net.Conn, error) {
 		if err != nil {
 			return nil, err
 		}
-		var from netip.Addr
-		if tcp, ok := conn.RemoteAddr().(*net.TCPAddr); ok {
-			from = plain(tcp.AddrPort().Addr())
-		}
+		from := addrOf(conn.RemoteAddr().String())
 		if l.enter(from) {
 			return &limitedConn{Conn: conn, leave: sync.OnceFunc(func() { l.leave(from) })}, nil
 		}

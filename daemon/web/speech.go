@@ -29,7 +29,7 @@ func (s *Server) speechRoutes() []route {
 		description: "For clients of the OpenAI API. The answer is sent sentence by sentence, as it is made.",
 		request:     "SpeechRequest",
 		answers: []success{
-			{status: http.StatusOK, description: "Speech.", media: "audio/wav, audio/pcm"},
+			{status: http.StatusOK, description: "Speech.", media: []string{"audio/wav", "audio/pcm"}},
 		},
 		problems: []int{http.StatusServiceUnavailable},
 	}}}

@@ -1,0 +1,243 @@
+package web_test
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/binary"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"pressbox/audio"
+)
+
+func TestSpeechIsWAV(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	for _, body := range []string{
+		`{"input": "one two three"}`,
+		`{"model": "tts-1", "input": " one two three ", "voice": "` + ballpark + `", "response_format": "wav", "speed": 1.5, "instructions": "be kind", "stream_format": "audio"}`,
+	} {
+		for _, path := range []string{"/v1/audio/speech", "/api/v1/audio/speech"} {
+			w := r.do(t, "POST", path, body).want(200, "")
+			if got := w.Header().Get("Content-Type"); got != "audio/wav" {
+				t.Errorf("Content-Type %s", got)
+			}
+			clip, err := audio.DecodeWAV(w.Body)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if clip.Rate != 22050 || len(clip.Samples) != 3*2205 {
+				t.Errorf("%d samples at %d Hz, want %d at 22050 Hz", len(clip.Samples), clip.Rate, 3*2205)
+			}
+		}
+	}
+	if got := r.order(t); got != "" {
+		t.Errorf("it was announced: %s", got)
+	}
+}
+
+func TestSpeechAsPCM(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	w := r.do(t, "POST", "/v1/audio/speech", `{"input": "one two three", "response_format": "pcm"}`).want(200, "")
+	if got := w.Header().Get("Content-Type"); got != "audio/pcm" {
+		t.Errorf("Content-Type %s", got)
+	}
+	if got, want := w.Body.Len(), 2*24000*3/10; got != want {
+		t.Errorf("%d bytes of 0.3 s, want %d: 24,000 samples a second of 16 bits", got, want)
+	}
+	middle := int16(binary.LittleEndian.Uint16(w.Body.Bytes()[w.Body.Len()/2&^1:]))
+	if middle < 8100 || middle > 8300 { // 0.25 of full scale
+		t.Errorf("the sample in the middle is %d, want about 8192", middle)
+	}
+}
+
+func TestSpeechThatIsRefused(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	for _, tt := range []struct {
+		body   string
+		status int
+		said   string
+	}{
+		{`{`, 400, ""},
+		{`{"input": "x"} x`, 400, ""},
+		{`{}`, 422, "/input required"},
+		{`{"input": 7}`, 422, "/input wrong_type"},
+		{`{"input": " "}`, 422, "/input required"},
+		{`{"input": "…"}`, 422, "/input not_speakable"},
+		{fmt.Sprintf(`{"input": %q}`, strings.Repeat("x", 5001)), 422, "/input too_long"},
+		{`{"input": "x", "voice": "alloy"}`, 422, "/voice unknown_voice"},
+		{`{"input": "x", "voice": null}`, 422, "/voice wrong_type"},
+		{`{"input": "x", "response_format": "mp3"}`, 422, "/response_format not_offered"},
+		{`{"input": "x", "stream_format": "sse"}`, 422, "/stream_format not_offered"},
+		{`{"input": "x", "speed": 0.24}`, 422, "/speed out_of_range"},
+		{`{"input": "x", "speed": 4.01}`, 422, "/speed out_of_range"},
+		{`{"input": "x", "speed": "fast"}`, 422, "/speed wrong_type"},
+		{`{"input": "x", "rate": 59}`, 422, "/rate out_of_range"},
+		{`{"input": "x", "rate": 401}`, 422, "/rate out_of_range"},
+
+		{`{"input": "x", "speed": 0.25}`, 200, ""},
+		{`{"input": "x", "speed": 4}`, 200, ""},
+		{`{"input": "x", "rate": 60}`, 200, ""},
+		{`{"input": "x", "rate": 400}`, 200, ""},
+		{`{"input": "x", "rate": 0, "voice": ""}`, 200, ""},
+	} {
+		w := r.do(t, "POST", "/v1/audio/speech", tt.body)
+		got := ""
+		if w.Code == 422 {
+			got = w.violations()
+		}
+		if w.Code != tt.status || got != tt.said {
+			t.Errorf("POST /v1/audio/speech %s: status %d, %s; want %d, %s", tt.body, w.Code, got, tt.status, tt.said)
+		}
+	}
+}
+
+func TestSpeechThatCannotBeginIsAProblem(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	r.speaker.silent = errNoVoice
+	w := r.do(t, "POST", "/v1/audio/speech", `{"input": "one two"}`).want(500, "internal")
+	if strings.Contains(w.Body.String(), errNoVoice.Error()) {
+		t.Errorf("the client is told %s", w.Body)
+	}
+	if log := r.log.String(); !strings.Contains(log, errNoVoice.Error()) || !strings.Contains(log, w.field("request_id")) {
+		t.Errorf("the log says %s", log)
+	}
+}
+
+// Half a speech must not look like a whole one.
+func TestSpeechThatBreaksIsCutOff(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	r.speaker.broken = errNoVoice
+	resp, err := http.Post(r.listen(t)+"/v1/audio/speech", "application/json", strings.NewReader(`{"input": "one two"}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	if got, err := io.ReadAll(resp.Body); err == nil {
+		t.Errorf("the answer of %d bytes is whole", len(got))
+	}
+}
+
+// Speech is sent clip by clip, as it is made.
+func TestSpeechIsStreamed(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	r.speaker.gate = make(chan struct{}, 1)
+	r.speaker.gate <- struct{}{}
+	resp, err := http.Post(r.listen(t)+"/v1/audio/speech", "application/json", strings.NewReader(`{"input": "one two"}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	first := make([]byte, 44+2*2205)
+	if _, err := io.ReadFull(resp.Body, first); err != nil {
+		t.Fatal(err)
+	}
+	r.speaker.gate <- struct{}{} // only now is the second one made
+	rest, err := io.ReadAll(resp.Body)
+	if err != nil || len(rest) != 2*2205 {
+		t.Errorf("then came %d bytes and %v, want %d", len(rest), err, 2*2205)
+	}
+}
+
+func TestNoMoreSpeechAtOnceThanThereAreProcessorsFor(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t)
+		r.speaker.gate = make(chan struct{})
+		answered := make(chan int)
+		for range 2 {
+			go func() { answered <- r.do(t, "POST", "/v1/audio/speech", `{"input": "x"}`).Code }()
+		}
+		synctest.Wait()
+		w := r.do(t, "POST", "/v1/audio/speech", `{"input": "x"}`).want(503, "busy")
+		if w.Header().Get("Retry-After") != "2" {
+			t.Errorf("Retry-After %q", w.Header().Get("Retry-After"))
+		}
+		for range 2 {
+			r.speaker.gate <- struct{}{}
+			if got := <-answered; got != 200 {
+				t.Errorf("status %d", got)
+			}
+		}
+		go func() { answered <- r.do(t, "POST", "/v1/audio/speech", `{"input": "x"}`).Code }()
+		r.speaker.gate <- struct{}{}
+		if got := <-answered; got != 200 {
+			t.Errorf("afterwards: status %d", got)
+		}
+	})
+}
+
+// When the client goes, nothing more is made for it.
+func TestSpeechEndsWithItsClient(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t)
+		r.speaker.gate, r.speaker.ended = make(chan struct{}), make(chan struct{})
+		l, stop := r.serve()
+		conn := l.dial()
+		const body = `{"input": "one two"}`
+		if _, err := fmt.Fprintf(conn, "POST /v1/audio/speech HTTP/1.1\r\nHost: localhost\r\nContent-Length: %d\r\n\r\n%s", len(body), body); err != nil {
+			t.Fatal(err)
+		}
+		synctest.Wait()
+		conn.Close()
+		<-r.speaker.ended
+		if err := stop(); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+// A client may read as slowly as speech sounds, and not much more slowly.
+func TestSpeechIsReadSlowly(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t)
+		l, stop := r.serve()
+		const words = 1000 // 100 s of speech
+		body := fmt.Sprintf(`{"input": %q}`, strings.Repeat("x ", words))
+		request := fmt.Sprintf("POST /v1/audio/speech HTTP/1.1\r\nHost: localhost\r\nContent-Length: %d\r\n\r\n%s", len(body), body)
+		conn, resp := l.ask(t, request)
+		var all bytes.Buffer
+		for {
+			time.Sleep(100 * time.Millisecond)
+			if _, err := io.CopyN(&all, resp.Body, 2*2205); err == io.EOF {
+				break
+			} else if err != nil {
+				t.Fatal(err)
+			}
+		}
+		if all.Len() != 44+words*2*2205 {
+			t.Errorf("%d bytes, want %d", all.Len(), 44+words*2*2205)
+		}
+		conn.Close()
+
+		conn = l.dial()
+		if _, err := io.WriteString(conn, request); err != nil {
+			t.Fatal(err)
+		}
+		began := time.Now()
+		if _, err := http.ReadResponse(bufio.NewReader(conn), nil); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(21 * time.Second)
+		synctest.Wait()
+		if got := strings.Count(r.log.String(), "path=/v1/audio/speech"); got != 2 {
+			t.Errorf("after %v without reading it still waits (%d requests ended)", time.Since(began), got)
+		}
+		conn.Close()
+		if err := stop(); err != nil {
+			t.Error(err)
+		}
+	})
+}
