@@ -10,9 +10,6 @@ import (
 	"golang.org/x/text/secure/precis"
 )
 
-// Local is the name of the provider whose accounts the appliance keeps itself.
-const Local = "local"
-
 // A Login is the name and passphrase of one of the appliance's own accounts.
 type Login struct {
 	Name    string    `json:"name"`    // as its owner writes it
@@ -116,9 +113,6 @@ func (l *Logins) Account(ctx context.Context, login Login) (account Account, err
 	})
 	return account, err
 }
-
-// LocalIssuer is how the appliance's own provider names itself in callbacks.
-const LocalIssuer = "pressbox"
 
 // forgetLogin removes the login of an identity, if it has one here.
 func forgetLogin(tx Tx, who Identity) error {

@@ -16,6 +16,7 @@ var (
 	keysBucket         = []byte("keys")
 	keysByAgeBucket    = []byte("keys-by-age")
 	calibrationsBucket = []byte("calibrations")
+	idpCacheBucket     = []byte("idp_cache")
 
 	schemaKey = []byte("schema")
 	probeKey  = []byte("probe")
@@ -30,6 +31,7 @@ type migration func(*bolt.Tx) error
 //nolint:gochecknoglobals // a table
 var migrations = []migration{
 	makeBuckets(metaBucket, waitingBucket, endedBucket, keysBucket, keysByAgeBucket, calibrationsBucket),
+	makeBuckets(authBuckets()...),
 }
 
 // makeBuckets returns the migration that adds empty buckets.

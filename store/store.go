@@ -14,6 +14,8 @@
 //	keys          idempotency key → time, digest (32 bytes), notice as first kept
 //	keys-by-age   time (Unix nanoseconds, 8 bytes), idempotency key → nothing
 //	calibrations  hash of a voice's model → JSON
+//	auth_…        and meta_clock: sign-in, as package auth describes
+//	idp_cache     name → what a sign-in provider publishes
 //
 // A change of the layout is a new migration, see [migrations].
 package store

@@ -8,7 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"net/netip"
 	"net/url"
 	"sync"
 	"time"
@@ -20,29 +19,11 @@ import (
 
 // Where the appliance's own provider is.
 const (
-	AuthorizePath = "/api/auth/local/authorize" // the page with the two forms
-	localClient   = "pressbox"
-	localOrigin   = "http://local.invalid" // a name that no network resolves
-	grantTTL      = time.Minute            // of a code, and of the token it buys
-	maxGrants     = 256                    // outstanding, of each
+	localClient = "pressbox"
+	localOrigin = "http://local.invalid" // a name that no network resolves
+	grantTTL    = time.Minute            // of a code, and of the token it buys
+	maxGrants   = 256                    // outstanding, of each
 )
-
-// What is wrong with a name and passphrase, besides [CheckPassphrase]'s errors,
-// [auth.ErrNameTaken] and [auth.ErrNotInvited].
-var (
-	// ErrWrong: the name is unknown or the passphrase is another; which of both
-	// is not said.
-	ErrWrong = errors.New("name or passphrase is wrong")
-	// ErrBadName: no such name can be had.
-	ErrBadName = fmt.Errorf("a name has 1 to %d printable characters", auth.MaxName)
-)
-
-// A WaitError says that this name or address has tried too often.
-type WaitError struct{ Wait time.Duration }
-
-func (e *WaitError) Error() string {
-	return fmt.Sprintf("too many tries: wait %d s", int(e.Wait.Seconds())+1)
-}
 
 // Local is an authorization server for the accounts that the appliance keeps
 // itself. Its front is a page that the web server shows ([Local.Parse],
@@ -85,7 +66,7 @@ func (l *Local) Provider() auth.Provider {
 		Config{Provider: auth.Local, ClientID: localClient, Transport: l, Log: l.log},
 		preset{
 			endpoint: oauth2.Endpoint{
-				AuthURL: AuthorizePath, TokenURL: localOrigin + tokenPath, AuthStyle: oauth2.AuthStyleInParams,
+				AuthURL: auth.AuthorizePath, TokenURL: localOrigin + tokenPath, AuthStyle: oauth2.AuthStyleInParams,
 			},
 			userinfo: localOrigin + userinfoPath,
 			issuer:   auth.LocalIssuer,
@@ -95,41 +76,26 @@ func (l *Local) Provider() auth.Provider {
 		})
 }
 
-// A Request is an authorization request (RFC 6749 §4.1.1), which the page
-// carries along in its address.
-type Request struct {
-	State     string
-	Redirect  string
-	Challenge string
-}
-
 // Parse reads an authorization request. redirect is the one redirect URI that
 // there is; any other, by so much as a letter, is refused.
-func (l *Local) Parse(q url.Values, redirect string) (Request, error) {
+func (l *Local) Parse(q url.Values, redirect string) (auth.LocalRequest, error) {
 	for name, want := range map[string]string{
 		"client_id": localClient, "response_type": "code", "code_challenge_method": "S256", "redirect_uri": redirect,
 	} {
 		if got := q[name]; len(got) != 1 || got[0] != want {
-			return Request{}, fmt.Errorf("authorization request: %s must be %q", name, want)
+			return auth.LocalRequest{}, fmt.Errorf("authorization request: %s must be %q", name, want)
 		}
 	}
-	r := Request{State: q.Get("state"), Redirect: redirect, Challenge: q.Get("code_challenge")}
+	r := auth.LocalRequest{State: q.Get("state"), Redirect: redirect, Challenge: q.Get("code_challenge")}
 	if len(r.Challenge) != 43 || r.State == "" || len(r.State) > 512 {
-		return Request{}, errors.New("authorization request: state and code_challenge are needed")
+		return auth.LocalRequest{}, errors.New("authorization request: state and code_challenge are needed")
 	}
 	return r, nil
 }
 
-// A Claim is what somebody types into the page.
-type Claim struct {
-	Name, Passphrase string
-	Invite           string // for a new account, where one is needed
-	From             netip.Addr
-}
-
 // SignIn checks a name and passphrase and is where the browser goes next.
-// Errors: [ErrWrong], [WaitError].
-func (l *Local) SignIn(ctx context.Context, r Request, c Claim) (string, error) {
+// Errors: [auth.ErrWrong], [auth.WaitError].
+func (l *Local) SignIn(ctx context.Context, r auth.LocalRequest, c auth.Claim) (string, error) {
 	login, err := l.check(ctx, c)
 	if err != nil {
 		l.log.Info("local sign-in refused", "network", auth.Network(c.From), "error", err)
@@ -140,14 +106,14 @@ func (l *Local) SignIn(ctx context.Context, r Request, c Claim) (string, error) 
 
 // check is the login of a claim that is right. An unknown name takes as long
 // and says the same as a wrong passphrase.
-func (l *Local) check(ctx context.Context, c Claim) (auth.Login, error) {
+func (l *Local) check(ctx context.Context, c auth.Claim) (auth.Login, error) {
 	name, ok := auth.CanonicalName(c.Name)
-	if !ok || len(c.Passphrase) > 4*MaxPassphrase {
-		return auth.Login{}, ErrWrong
+	if !ok || len(c.Passphrase) > 4*auth.MaxPassphrase {
+		return auth.Login{}, auth.ErrWrong
 	}
 	right, wait := l.throttle.Try(name, c.From)
 	if wait > 0 {
-		return auth.Login{}, &WaitError{wait}
+		return auth.Login{}, &auth.WaitError{Wait: wait}
 	}
 	login, err := l.logins.Find(ctx, name)
 	if err != nil && !errors.Is(err, auth.ErrNotFound) {
@@ -158,7 +124,7 @@ func (l *Local) check(ctx context.Context, c Claim) (auth.Login, error) {
 		return auth.Login{}, fmt.Errorf("verify a passphrase: %w", err)
 	}
 	if !same {
-		return auth.Login{}, ErrWrong
+		return auth.Login{}, auth.ErrWrong
 	}
 	right()
 	if old {
@@ -180,17 +146,17 @@ func (l *Local) renew(ctx context.Context, login auth.Login, passphrase string) 
 }
 
 // Create makes an account and is where the browser goes next. Errors:
-// [ErrBadName], [CheckPassphrase]'s, [auth.ErrNameTaken], [auth.ErrNotInvited],
-// [WaitError].
-func (l *Local) Create(ctx context.Context, r Request, c Claim) (string, error) {
+// [auth.ErrBadName], [auth.CheckPassphrase]'s, [auth.ErrNameTaken], [auth.ErrNotInvited],
+// [auth.WaitError].
+func (l *Local) Create(ctx context.Context, r auth.LocalRequest, c auth.Claim) (string, error) {
 	if _, ok := auth.CanonicalName(c.Name); !ok {
-		return "", ErrBadName
+		return "", auth.ErrBadName
 	}
-	if err := CheckPassphrase(c.Passphrase); err != nil {
+	if err := auth.CheckPassphrase(c.Passphrase); err != nil {
 		return "", err
 	}
 	if _, wait := l.throttle.Try("", c.From); wait > 0 {
-		return "", &WaitError{wait}
+		return "", &auth.WaitError{Wait: wait}
 	}
 	hash, err := l.hasher.Hash(ctx, c.Passphrase)
 	if err != nil {
@@ -205,9 +171,9 @@ func (l *Local) Create(ctx context.Context, r Request, c Claim) (string, error) 
 }
 
 // Change sets another passphrase for a name whose present one is known.
-// Errors: [ErrWrong], [CheckPassphrase]'s, [WaitError].
-func (l *Local) Change(ctx context.Context, c Claim, passphrase string) error {
-	if err := CheckPassphrase(passphrase); err != nil {
+// Errors: [auth.ErrWrong], [auth.CheckPassphrase]'s, [auth.WaitError].
+func (l *Local) Change(ctx context.Context, c auth.Claim, passphrase string) error {
+	if err := auth.CheckPassphrase(passphrase); err != nil {
 		return err
 	}
 	login, err := l.check(ctx, c)
@@ -241,7 +207,7 @@ func (l *Local) set(ctx context.Context, name, passphrase string) error {
 }
 
 // Deny is where the browser goes when somebody would rather not.
-func (l *Local) Deny(r Request) string { return answer(r, "error", "access_denied") }
+func (l *Local) Deny(r auth.LocalRequest) string { return answer(r, "error", "access_denied") }
 
 // grant is what a code stands for, and then the token that it bought.
 type grant struct {
@@ -253,13 +219,13 @@ type grant struct {
 }
 
 // grant makes a code and is the address that carries it back.
-func (l *Local) grant(r Request, login auth.Login) string {
+func (l *Local) grant(r auth.LocalRequest, login auth.Login) string {
 	code := l.keep(l.codes, grant{localClient, r.Redirect, r.Challenge, login, l.now()})
 	return answer(r, "code", code)
 }
 
 // answer is the redirect URI with what the authorization server says.
-func answer(r Request, name, value string) string {
+func answer(r auth.LocalRequest, name, value string) string {
 	return r.Redirect + "?" + url.Values{
 		name: {value}, "state": {r.State}, "iss": {auth.LocalIssuer},
 	}.Encode()

@@ -92,12 +92,12 @@ func newHome(t *testing.T, signUp auth.SignUp) *home {
 }
 
 // request begins a flow and is its authorization request, as the page reads it.
-func (h *home) request() (auth.Flow, idp.Request) {
+func (h *home) request() (auth.Flow, auth.LocalRequest) {
 	h.t.Helper()
 	flow := newFlow()
 	flow.Redirect = callback
 	to, err := h.Provider().Authorize(h.t.Context(), flow)
-	if err != nil || !strings.HasPrefix(to, idp.AuthorizePath+"?") {
+	if err != nil || !strings.HasPrefix(to, auth.AuthorizePath+"?") {
 		h.t.Fatalf("authorize: %s, %v", to, err)
 	}
 	r, err := h.Parse(query(h.t, to), callback)
@@ -107,8 +107,8 @@ func (h *home) request() (auth.Flow, idp.Request) {
 	return flow, r
 }
 
-func claim(name, passphrase string) idp.Claim {
-	return idp.Claim{Name: name, Passphrase: passphrase, From: netip.MustParseAddr("127.0.0.1")}
+func claim(name, passphrase string) auth.Claim {
+	return auth.Claim{Name: name, Passphrase: passphrase, From: netip.MustParseAddr("127.0.0.1")}
 }
 
 // create makes an account and is the code for it.
@@ -158,8 +158,8 @@ func TestF1_NoDefaultAccounts(t *testing.T) {
 	for _, name := range []string{"admin", "root", "pressbox", "guest", "pi"} {
 		for _, passphrase := range []string{"", name, "password", "raspberry"} {
 			h.now = h.now.Add(time.Hour)
-			if _, err := h.SignIn(t.Context(), r, claim(name, passphrase)); !errors.Is(err, idp.ErrWrong) {
-				t.Errorf("%s, %q: %v, want %v", name, passphrase, err, idp.ErrWrong)
+			if _, err := h.SignIn(t.Context(), r, claim(name, passphrase)); !errors.Is(err, auth.ErrWrong) {
+				t.Errorf("%s, %q: %v, want %v", name, passphrase, err, auth.ErrWrong)
 			}
 		}
 	}
@@ -170,13 +170,13 @@ func TestF1_NoDefaultAccounts(t *testing.T) {
 func TestF2_Passphrases(t *testing.T) {
 	t.Parallel()
 	for passphrase, want := range map[string]error{
-		"1234567": idp.ErrTooShort, "": idp.ErrTooShort, "ééééééé": idp.ErrTooShort,
-		"password1": idp.ErrTooCommon, "12345678": idp.ErrTooCommon, "correct horse battery staple": idp.ErrTooCommon,
+		"1234567": auth.ErrTooShort, "": auth.ErrTooShort, "ééééééé": auth.ErrTooShort,
+		"password1": auth.ErrTooCommon, "12345678": auth.ErrTooCommon, "correct horse battery staple": auth.ErrTooCommon,
 		"password1x": nil, "my password1": nil, "Password1 ": nil, "password1\nqwertyui": nil,
-		strings.Repeat("é", 64): nil, strings.Repeat("é", 128): nil, strings.Repeat("é", 129): idp.ErrTooLong,
+		strings.Repeat("é", 64): nil, strings.Repeat("é", 128): nil, strings.Repeat("é", 129): auth.ErrTooLong,
 		"        ": nil, "\x00\x01\x02\x03\x04\x05\x06\x07": nil,
 	} {
-		if err := idp.CheckPassphrase(passphrase); !errors.Is(err, want) {
+		if err := auth.CheckPassphrase(passphrase); !errors.Is(err, want) {
 			t.Errorf("%q: %v, want %v", passphrase, err, want)
 		}
 	}
@@ -244,8 +244,8 @@ func TestF3_UnknownNameTakesAsLong(t *testing.T) {
 		for _, name := range []string{"anna", "nobody"} {
 			h.now = h.now.Add(time.Hour)
 			began := time.Now()
-			if _, err := h.SignIn(t.Context(), r, claim(name, "another dog")); !errors.Is(err, idp.ErrWrong) {
-				t.Fatalf("%s: %v, want %v", name, err, idp.ErrWrong)
+			if _, err := h.SignIn(t.Context(), r, claim(name, "another dog")); !errors.Is(err, auth.ErrWrong) {
+				t.Fatalf("%s: %v, want %v", name, err, auth.ErrWrong)
 			}
 			took[name] = append(took[name], time.Since(began))
 		}
@@ -297,11 +297,11 @@ func TestF4_WrongPassphrases(t *testing.T) {
 		_, err := h.SignIn(t.Context(), r, claim(name, passphrase))
 		return err
 	}
-	if err := try("Alice", "wrong wrong"); !errors.Is(err, idp.ErrWrong) {
+	if err := try("Alice", "wrong wrong"); !errors.Is(err, auth.ErrWrong) {
 		t.Fatal(err)
 	}
 	for _, name := range []string{"alice", "ALICE", "ａｌｉｃｅ "} {
-		wait, ok := errors.AsType[*idp.WaitError](try(name, phrase))
+		wait, ok := errors.AsType[*auth.WaitError](try(name, phrase))
 		if !ok || wait.Wait != time.Second {
 			t.Errorf("%s: %v, want to wait 1s", name, wait)
 		}
@@ -317,7 +317,7 @@ func TestF4_WrongPassphrases(t *testing.T) {
 		far.Name = strings.Repeat("x", i+1)
 		_, err = h.Create(t.Context(), r, far)
 	}
-	if _, ok := errors.AsType[*idp.WaitError](err); !ok {
+	if _, ok := errors.AsType[*auth.WaitError](err); !ok {
 		t.Errorf("the sixth new account of one address: %v, want to wait", err)
 	}
 }
@@ -334,17 +334,17 @@ func TestF5_ChangeOfPassphrase(t *testing.T) {
 		_, err := h.SignIn(t.Context(), r, claim("anna", passphrase))
 		return err
 	}
-	if err := h.Change(t.Context(), claim("anna", "not the one"), "another dog"); !errors.Is(err, idp.ErrWrong) {
+	if err := h.Change(t.Context(), claim("anna", "not the one"), "another dog"); !errors.Is(err, auth.ErrWrong) {
 		t.Errorf("by a wrong one: %v", err)
 	}
 	h.now = h.now.Add(time.Hour)
-	if err := h.Change(t.Context(), claim("anna", phrase), "short"); !errors.Is(err, idp.ErrTooShort) {
+	if err := h.Change(t.Context(), claim("anna", phrase), "short"); !errors.Is(err, auth.ErrTooShort) {
 		t.Errorf("to a short one: %v", err)
 	}
 	if err := h.Change(t.Context(), claim("anna", phrase), "another dog"); err != nil {
 		t.Fatal(err)
 	}
-	if err := in(phrase); !errors.Is(err, idp.ErrWrong) {
+	if err := in(phrase); !errors.Is(err, auth.ErrWrong) {
 		t.Errorf("the old one: %v", err)
 	}
 	if err := in("another dog"); err != nil {
@@ -485,13 +485,13 @@ func TestLocal_CreateRefuses(t *testing.T) {
 	h.create("anna")
 	_, r := h.request()
 	for _, tt := range []struct {
-		claim idp.Claim
+		claim auth.Claim
 		want  error
 	}{
-		{claim("", phrase), idp.ErrBadName},
-		{claim("a\nb", phrase), idp.ErrBadName},
+		{claim("", phrase), auth.ErrBadName},
+		{claim("a\nb", phrase), auth.ErrBadName},
 		{claim("ANNA", phrase), auth.ErrNameTaken},
-		{claim("bert", "password"), idp.ErrTooCommon},
+		{claim("bert", "password"), auth.ErrTooCommon},
 	} {
 		if _, err := h.Create(t.Context(), r, tt.claim); !errors.Is(err, tt.want) {
 			t.Errorf("create %q: %v, want %v", tt.claim.Name, err, tt.want)
