@@ -17,9 +17,9 @@ type abbreviation struct {
 const (
 	titles   = "Mr=Mister Mrs=Missus Ms=Miz Dr=Doctor Prof=Professor Gen=General Col=Colonel Capt=Captain Lt=Lieutenant Sgt=Sergeant Cpl=Corporal Rev=Reverend Hon=Honorable Gov=Governor Sen=Senator Rep=Representative Pres=President Msgr=Monsignor Fr=Father Mt=Mount Ft=Fort"
 	bare     = "Mr Mrs Ms Dr Prof Jr Sr vs etc Ltd Dept approx"
-	inner    = "vs=versus approx=approximately est=estimated tel=telephone Tel=Telephone ext=extension Ext=Extension fig=figure Fig=Figure vol=volume Vol=Volume incl=including excl=excluding avg=average Avg=Average temp=temperature Temp=Temperature"
+	inner    = "min=minimum max=maximum vs=versus approx=approximately est=estimated tel=telephone Tel=Telephone ext=extension Ext=Extension fig=figure Fig=Figure vol=volume Vol=Volume incl=including excl=excluding avg=average Avg=Average temp=temperature Temp=Temperature"
 	ordinary = "Jr=Junior Sr=Senior etc=etcetera Ave=Avenue Blvd=Boulevard Rd=Road Ln=Lane Hwy=Highway Pkwy=Parkway Inc=Incorporated Ltd=Limited Corp=Corporation Co=Company Dept=Department Bldg=Building Apt=Apartment Rm=Room Fl=Floor Est=Established " +
-		"min=minutes max=maximum hr=hour hrs=hours mins=minutes sec=seconds secs=seconds ft=feet lb=pounds lbs=pounds oz=ounces pp=pages misc=miscellaneous govt=government Govt=Government cont=continued " +
+		"hr=hour hrs=hours mins=minutes sec=seconds secs=seconds ft=feet lb=pounds lbs=pounds oz=ounces pp=pages misc=miscellaneous govt=government Govt=Government cont=continued " +
 		"Jan=January Feb=February Mar=March Apr=April Jun=June Jul=July Aug=August Sep=September Sept=September Oct=October Nov=November Dec=December Mon=Monday Tue=Tuesday Tues=Tuesday Wed=Wednesday Thu=Thursday Thur=Thursday Thurs=Thursday Fri=Friday Sat=Saturday"
 	days = "Mon=Monday Tue=Tuesday Tues=Tuesday Wed=Wednesday Thu=Thursday Thurs=Thursday Fri=Friday Sat=Saturday Sun=Sunday"
 )
@@ -44,14 +44,14 @@ func abbreviationTable() map[string]abbreviation {
 	return table
 }
 
-// abbreviated reads an abbreviation, and says how many bytes it has; 0 is none.
-func (r *reader) abbreviated(word, next string, begins bool) int {
+// abbreviated reads an abbreviation.
+func (r *reader) abbreviated(word, next string, begins bool) bool {
 	point := strings.HasPrefix(next, ".")
 	n := len(word)
 	if point {
 		n++
 	}
-	said, sure := r.special(word, next, point), true
+	said, sure := r.special(word, point), true
 	if said == "" {
 		a, ok := r.abbreviations[word]
 		path := strings.HasSuffix(r.src[:r.at], "/")
@@ -64,16 +64,12 @@ func (r *reader) abbreviated(word, next string, begins bool) int {
 		said += "."
 	}
 	r.emit(said, n)
-	r.word, r.begins = word, begins
-	if strings.HasSuffix(said, ".") {
-		r.word = ""
-	}
-	return n
+	return true
 }
 
 // special are abbreviations that their neighbours decide: No. 5, St. James and
 // James St., Dr. at the end of an address, Sat before a date.
-func (r *reader) special(word, next string, point bool) string {
+func (r *reader) special(word string, point bool) string {
 	n := len(word)
 	if point {
 		n++
@@ -141,15 +137,14 @@ func plurals(word string) string {
 }
 
 // initial drops the point of a name's initial: "John F. Kennedy".
-func (r *reader) initial(word, next string, begins bool) int {
+func (r *reader) initial(word, next string, begins bool) bool {
 	if len(word) != 1 || !unicode.IsUpper(rune(word[0])) || !strings.HasPrefix(next, ". ") || word == "I" && begins {
-		return 0
+		return false
 	}
 	after := r.next(2)
 	if !capital(after) || r.is("starters", token(after)) || r.word != "" && !capital(r.word) {
-		return 0
+		return false
 	}
 	r.emit(word, 2)
-	r.word, r.begins = word, begins
-	return 2
+	return true
 }

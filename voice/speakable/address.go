@@ -43,26 +43,25 @@ func trimMarks(a string) string {
 	return a
 }
 
-// address is the length of the address at the reader's place; 0 is none. A name
-// is one when it ends like those of the net; a word with a capital after a point
-// without a space is a new sentence.
-func (r *reader) address() int {
+// address reads an address. A name is one when it ends like those of the net; a
+// word with a capital after a point without a space is a new sentence.
+func (r *reader) address(string) (said string, n int) {
 	rest, ok := r.rest()
 	if !ok {
-		return 0
+		return "", 0
 	}
 	m := mailOrHost.FindString(rest)
 	if m == "" {
-		return 0
+		return "", 0
 	}
 	m = trimMarks(m)
 	if len(m) < len(rest) && isWord(first(rest[len(m):])) {
-		return 0
+		return "", 0
 	}
 	if _, tld, ok := strings.Cut(m, "."); ok && !strings.ContainsAny(m, "@/:") && capital(tld) && strings.ToUpper(tld) != tld {
-		return 0
+		return "", 0
 	}
-	return len(m)
+	return r.sayAddress(m), len(m)
 }
 
 // A chunk is what stands between two spaces, and how often an address was looked

@@ -4,8 +4,8 @@ import "regexp"
 
 func clocks() []form {
 	return []form{
-		{regexp.MustCompile(`^(\d{1,2}):(\d\d)(?::(\d\d))?(?: ?([AaPp])\.?[Mm]\b| o'clock)?`), (*reader).clockTime},
-		{regexp.MustCompile(`^(\d{1,2})(?:\.(\d\d))? ?([AaPp])\.?[Mm]\b`), (*reader).halfDay},
+		{regexp.MustCompile(`^(\d{1,2}):(\d\d)(?::(\d\d))?(?: ?([AaPp])\.?[Mm]\b\.?| o'clock)?`), (*reader).clockTime},
+		{regexp.MustCompile(`^(\d{1,2})(?:\.(\d\d))? ?([AaPp])\.?[Mm]\b\.?`), (*reader).halfDay},
 		{regexp.MustCompile(`^(\d{1,4}):(\d{1,4})`), (*reader).ratio},
 	}
 }

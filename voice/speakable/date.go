@@ -27,7 +27,7 @@ func monthTable() map[string]int {
 // dates are the dates that begin with a digit.
 func dates() []form {
 	return []form{
-		{regexp.MustCompile(`^(\d{4})-(\d\d)-(\d\d)(?:[T ](\d\d):(\d\d)(?::\d\d(?:[.,]\d+)?)?(Z|[+-]\d\d:?\d\d)?)?`), (*reader).isoDate},
+		{regexp.MustCompile(`^(\d{4})[-/](\d\d)[-/](\d\d)(?:[T ](\d\d):(\d\d)(?::\d\d(?:[.,]\d+)?)?(Z|[+-]\d\d:?\d\d)?)?`), (*reader).isoDate},
 		{regexp.MustCompile(`^(\d{1,2})/(\d{1,2})/(\d{4}|\d{2})`), (*reader).slashDate},
 		{regexp.MustCompile(`^(\d{1,2})[.-](\d{1,2})[.-](\d{4})`), (*reader).dottedDate},
 		{regexp.MustCompile(`^(\d{1,2})(?:st|nd|rd|th)? (?:of )?(` + monthWords + `)\b\.?(?:,? (\d{4}))?`), (*reader).dayMonth},

@@ -151,15 +151,18 @@ func (l *Lexicon) apply(s, lang string) string {
 func (l *Lexicon) replace(s, lang string) string {
 	var b strings.Builder
 	for s != "" {
-		first := token(s)
-		e, n := l.match(s, strings.ToLower(first), lang)
+		head := token(s)
+		e, n := l.match(s, strings.ToLower(head), lang)
 		if n == 0 {
-			b.WriteString(first)
-			s = s[len(first):]
+			b.WriteString(head)
+			s = s[len(head):]
 			continue
 		}
 		b.WriteString(e.say)
 		s = s[n:]
+		if !isWord(lastRune(e.pattern)) && isWord(lastRune(e.say)) && isWord(first(s)) {
+			b.WriteByte(' ') // as in C++11
+		}
 	}
 	return b.String()
 }
@@ -202,6 +205,11 @@ func (e entry) prefix(s string) int {
 		return 0
 	}
 	return at
+}
+
+func lastRune(s string) rune {
+	c, _ := utf8.DecodeLastRuneInString(s)
+	return c
 }
 
 // token is the word, or the single other character, at the beginning of s.

@@ -46,7 +46,7 @@ func (r *reader) sum(country, sign string, value []string, next string) string {
 	case r.is("notes", next) && fraction == "":
 		return strings.ReplaceAll(r.whole(whole), " ", "-") + "-" + one
 	case fraction == ".00":
-		fraction = ""
+		return r.coins(whole, one, many)
 	case len(fraction) == len(".50") && cent != "" && strings.Trim(whole, "0") == "":
 		return r.coin(fraction[1:], cent)
 	case len(fraction) == len(".50") && cent != "":

@@ -53,8 +53,10 @@ func fractions() []form {
 		{regexp.MustCompile(`^(\d{1,3}) ?([` + vulgar + `])( ?)` + unitSign), (*reader).mixedSign},
 		{regexp.MustCompile(`^(\d{1,3}) ?([` + vulgar + `])`), (*reader).mixedSign},
 		{regexp.MustCompile(`^[` + vulgar + `]`), func(_ *reader, m []string) string { return vulgarName(m[0]) }},
+		{regexp.MustCompile(`^(\d{1,3})[ -](\d{1,2})/(\d{1,2})"`), (*reader).mixedInches},
 		{regexp.MustCompile(`^(\d{1,3})[ -](\d{1,2})/(\d{1,2})( ?)` + unitSign), (*reader).mixed},
 		{regexp.MustCompile(`^(\d{1,3})[ -](\d{1,2})/(\d{1,2})`), (*reader).mixed},
+		{regexp.MustCompile(`^(\d{1,2})/(\d{1,3})( ?)` + unitSign), (*reader).partOfUnit},
 		{regexp.MustCompile(`^(\d{1,4})/(\d{1,4})`), (*reader).fraction},
 	}
 }
@@ -73,13 +75,32 @@ func (r *reader) mixed(m []string) string {
 	return r.withUnit(r.whole(m[1])+" and "+part, m[4:])
 }
 
+// mixedInches is 7 1/4", where no quotation ends.
+func (r *reader) mixedInches(m []string) string {
+	said := r.mixed(m)
+	if r.quote || said == "" {
+		return ""
+	}
+	return said + " inches"
+}
+
+// partOfUnit is 1/2 in. and 3/4 mile.
+func (r *reader) partOfUnit(m []string) string {
+	part := r.part(atoi(m[1]), atoi(m[2]))
+	u, ok := r.unit(inch(m[4], m[3], m[9]), m[5])
+	if part == "" || !ok || m[7] != "" {
+		return ""
+	}
+	return part + " " + u.one
+}
+
 // withUnit adds a unit, whose parts are those of [unitSign] after what parts it
 // from the number. What is no unit is a word: its number is said without it.
 func (r *reader) withUnit(said string, m []string) string {
 	if len(m) == 0 {
 		return said
 	}
-	u, ok := r.unit(m[1], m[2])
+	u, ok := r.unit(inch(m[1], m[0], m[6]), m[2])
 	if !ok || m[4] != "" {
 		return ""
 	}
@@ -90,10 +111,10 @@ func (r *reader) withUnit(said string, m []string) string {
 // people say in one breath has no "over": 24/7.
 func (r *reader) fraction(m []string) string {
 	a, b := atoi(m[1]), atoi(m[2])
-	if strings.HasPrefix(r.clip(len(m[0])), "/") {
+	if strings.HasPrefix(r.clip(len(m[0])), "/") || strings.HasSuffix(r.src[:r.at], "/") {
 		return ""
 	}
-	if m[0] == "24/7" || m[0] == "9/11" || a == b {
+	if m[0] == "24/7" || m[0] == "9/11" || a == b && a > 9 {
 		return r.cardinal(a) + " " + r.cardinal(b)
 	}
 	if part := r.part(a, b); part != "" && a < b {
@@ -133,6 +154,7 @@ func vulgarName(sign string) string {
 func dotted() []form {
 	return []form{
 		{regexp.MustCompile(`^(\d{1,3}(?:\.\d{1,3}){3})(?::(\d{1,5})|/(\d{1,2}))?`), (*reader).host},
+		{regexp.MustCompile(`^[1-9]\d{0,2}(?:\.\d{3}){2}`), func(r *reader, m []string) string { return r.whole(strings.ReplaceAll(m[0], ".", ",")) }},
 		{regexp.MustCompile(`^\d{1,5}(?:\.\d{1,5}){2,5}`), func(r *reader, m []string) string { return r.version(m[0]) }},
 	}
 }
@@ -200,6 +222,7 @@ func (r *reader) average(m []string) string {
 
 func plainNumbers() []form {
 	return []form{
+		{regexp.MustCompile(`^[1-9]\d{0,2}(?: 000)+`), func(r *reader, m []string) string { return r.whole(strings.ReplaceAll(m[0], " ", ",")) }},
 		{regexp.MustCompile(`^` + amount), (*reader).plainNumber},
 		{regexp.MustCompile(`^()(\.\d+)`), (*reader).plainNumber},
 	}

@@ -1,6 +1,7 @@
 package speakable
 
 import (
+	"regexp"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -16,6 +17,7 @@ const gapRunes = " \n\"'()[]{}.,;:!?-*_`|~\\–—…•·¿¡‹›"
 func punctuate(s string) string {
 	var b strings.Builder
 	b.Grow(len(s) + 1)
+	letter := false
 	before := rune(-1) // the last rune of the word before the gap; −1 at the start
 	for s != "" {
 		n := strings.IndexFunc(s, func(r rune) bool { return !inGap(r) })
@@ -26,13 +28,15 @@ func punctuate(s string) string {
 		if n < len(s) {
 			after, _ = utf8.DecodeRuneInString(s[n:])
 		}
-		b.WriteString(gap{before, after, s[:n]}.text())
+		b.WriteString(gap{before, after, s[:n], letter}.text())
 		s = s[n:]
 		if n = strings.IndexFunc(s, inGap); n < 0 {
 			n = len(s)
 		}
 		b.WriteString(s[:n])
-		before, _ = utf8.DecodeLastRuneInString(s[:n])
+		var size int
+		before, size = utf8.DecodeLastRuneInString(s[:n])
+		letter = size == n
 		s = s[n:]
 	}
 	if before != -1 && b.Len() > 0 && !strings.ContainsAny(b.String()[b.Len()-1:], ".!?") {
@@ -47,6 +51,7 @@ func inGap(r rune) bool { return strings.ContainsRune(gapRunes, r) }
 type gap struct {
 	before, after rune // the runes at its sides; −1 where there is none
 	is            string
+	letter        bool // the word before is a single letter
 }
 
 // text is what the gap becomes.
@@ -89,7 +94,7 @@ func (g gap) inside() string {
 	digits := unicode.IsNumber(g.before) && unicode.IsNumber(g.after)
 	switch g.is {
 	case "'", "-", ".", "‿":
-		if g.is == "." && unicode.IsLower(g.before) && unicode.IsUpper(g.after) {
+		if g.is == "." && !g.letter && unicode.IsLower(g.before) && unicode.IsUpper(g.after) {
 			return ". "
 		}
 		return g.is
@@ -125,7 +130,7 @@ func (g gap) sentenceMark() string {
 // mark is the strongest mark of the gap: what asks, calls or ends as written,
 // then the end of a line, then what only sets a part off.
 func (g gap) mark() string {
-	is := smileys.Replace(g.is)
+	is := smiley.ReplaceAllString(g.is, "")
 	last := strings.LastIndexAny(is, ".,;:")
 	switch {
 	case strings.Contains(is, "?"):
@@ -147,4 +152,4 @@ func (g gap) mark() string {
 	return ""
 }
 
-var smileys = strings.NewReplacer(" :-)", "", " :)", "", " ;-)", "", " ;)", "", " :-(", "", " :(", "")
+var smiley = regexp.MustCompile(` [:;]-?[()]`)

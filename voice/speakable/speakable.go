@@ -23,7 +23,7 @@
 //	# how our names are said
 //	Kowalczyk = Kovalchick
 //	sql       = sequel
-//	The SBA   = the Strat-O-Matic baseball association
+//	The SBA   = the Sunday Baseball Association
 //	[en] cwt  = hundredweight
 //	[de] Bahn = [[ bˈɑːn ]]
 //	"#1"      = number one

@@ -73,7 +73,7 @@ func (r *reader) dash(c rune, size int, before, after rune) bool {
 			return false
 		}
 		r.emit("minus", size)
-	case c == '−', spaced && r.equation(gap):
+	case c == '−', operand && r.equation(gap, spaced):
 		r.emit("minus", size)
 	case operand && (spaced || before != ' '):
 		r.emit(" to", size)
@@ -102,9 +102,10 @@ func (r *reader) counted(last rune) bool {
 }
 
 // equation says whether a sum follows with its result.
-func (r *reader) equation(s string) bool {
+func (r *reader) equation(s string, spaced bool) bool {
 	rest := strings.TrimLeft(s, "0123456789.,")
-	return strings.HasPrefix(rest, " =") || strings.HasPrefix(rest, "=") || strings.HasPrefix(rest, " - ") || strings.HasPrefix(rest, " + ")
+	sum := strings.HasPrefix(rest, " - ") || strings.HasPrefix(rest, " + ")
+	return strings.HasPrefix(strings.TrimLeft(rest, " "), "=") || spaced && sum
 }
 
 // operator reads a sign that is said only between or before operands.
@@ -142,6 +143,8 @@ func (r *reader) operator(c, before, after rune, tight bool) bool {
 func (r *reader) slash(before, after rune) bool {
 	word := token(r.clip(1))
 	switch {
+	case before == ' ' && after == ' ' && startsWithDigit(r.next(1)) && startsWithDigit(r.word):
+		r.emit("divided by", 1)
 	case isWord(after) && (unicode.IsNumber(before) || strings.ContainsRune("$£€%", before)) && (r.is("periods", word) || r.units[word].one != ""):
 		per, _ := r.per("", word, "")
 		r.emit("per", 1)

@@ -61,6 +61,8 @@ func plain(r rune) string {
 		return ", "
 	case '⁄', '∕':
 		return "/"
+	case '№':
+		return "No."
 	case 'µ':
 		return "μ"
 	case hiddenRune:
@@ -79,7 +81,7 @@ const hiddenRune = '\uE000'
 func styled(r rune) bool {
 	return 0xFF10 <= r && r <= 0xFF5E && isWord(r) || r == '％' || r == '＋' || r == '＝' || r == '／' || r == '＃' || r == '＄' ||
 		0x1D400 <= r && r <= 0x1D7FF || 0xFB00 <= r && r <= 0xFB06 || 0x3371 <= r && r <= 0x33DF ||
-		r == '℃' || r == '℉' || r == '№' || r == '℡' || 0x2460 <= r && r <= 0x249B
+		r == '℃' || r == '℉' || r == '℡' || 0x2460 <= r && r <= 0x2473 || 0x2160 <= r && r <= 0x217F || 0x2080 <= r && r <= 0x2089
 }
 
 // invisible are characters without a sound: selectors, skin tones, marks of

@@ -8,8 +8,8 @@ import (
 // A unit is a measure: how one and how many are said.
 type unit struct{ one, many string }
 
-// unitRows: symbol, one, and many where it is not one with an s. An underscore
-// is a space.
+// unitRows: symbol, one, and many where it is not one with an s; = where it is
+// the same as one. An underscore is a space.
 const unitRows = `
 mm millimeter
 cm centimeter
@@ -61,10 +61,10 @@ bpm beat_per_minute beats_per_minute
 fps frame_per_second frames_per_second
 dpi dot_per_inch dots_per_inch
 ppm part_per_million parts_per_million
-Hz hertz hertz
-kHz kilohertz kilohertz
-MHz megahertz megahertz
-GHz gigahertz gigahertz
+Hz hertz =
+kHz kilohertz =
+MHz megahertz =
+GHz gigahertz =
 kB kilobyte
 KB kilobyte
 MB megabyte
@@ -95,16 +95,15 @@ J joule
 kJ kilojoule
 kcal kilocalorie
 cal calorie
-hp horsepower horsepower
+hp horsepower =
 Pa pascal
 hPa hectopascal
 kPa kilopascal
 psi pound_per_square_inch pounds_per_square_inch
-bar bar
 mbar millibar
 dB decibel
 dBA decibel
-lx lux lux
+lx lux =
 lm lumen
 Ω ohm
 kΩ kilohm
@@ -116,21 +115,21 @@ px pixel
 º degree
 ºC degree_Celsius degrees_Celsius
 ºF degree_Fahrenheit degrees_Fahrenheit
-% percent percent
-‰ per_mille per_mille
+% percent =
+‰ per_mille =
 ¢ cent
 € euro
 £ pound
 $ dollar
 ₽ ruble
-zł zloty zloty
+zł zloty =
 kr krone kroner
 USD U.S_dollar
 CAD Canadian_dollar
 AUD Australian_dollar
 EUR euro
 GBP British_pound
-JPY yen yen
+JPY yen =
 CHF Swiss_franc
 `
 
@@ -140,7 +139,7 @@ func unitTable() map[string]unit {
 		names := strings.Fields(row)
 		u := unit{one: spaced(names[1]), many: spaced(names[1]) + "s"}
 		if len(names) > 2 {
-			u.many = spaced(names[2])
+			u.many = strings.Replace(spaced(names[2]), "=", u.one, 1)
 		}
 		units[names[0]] = u
 	}
@@ -150,7 +149,7 @@ func unitTable() map[string]unit {
 func spaced(name string) string { return strings.ReplaceAll(name, "_", " ") }
 
 // unitSign is a unit's symbol: with a power, and per another.
-const unitSign = `((?:sq\.? |cu\.? )?(?:[°º] ?[CF]\b|[°º%‰¢€£$₽Ω]|[A-Za-zμΩł]{1,5}))([²³]|\^[23])?(?:/(?:(\d{1,3}) ?)?([A-Za-z]{1,6})([²³])?)?(\.?)`
+const unitSign = `((?:sq\.? |cu\.? |fl\.? )?(?:[°º] ?[CF]\b|[°º%‰¢€£$₽Ω]|[A-Za-zμΩł]{1,5}))([²³]|\^[23])?(?:/(?:(\d{1,3}) ?)?([A-Za-z]{1,6})([²³])?)?(\.?)`
 
 // measures are numbers with a unit.
 func measures() []form {
@@ -216,12 +215,8 @@ func (r *reader) degrees(m []string) string {
 // measure says a number and its unit. m is whole, fraction, what parts them from
 // the unit, the unit, its power, per how many, per what, its power, and a point.
 func (r *reader) measure(m []string) string {
-	sign := m[4]
-	if sign == "in" && (m[9] != "" || m[3] == "") {
-		sign = "in."
-	}
-	u, ok := r.unit(sign, m[5])
-	if !ok || !r.fits(m) {
+	u, ok := r.unit(inch(m[4], m[3], m[9]), m[5])
+	if !ok || !r.fits(m) || strings.Contains("$£€", m[4]) && startsWithDigit(r.clip(len(m[0]))) {
 		return ""
 	}
 	said := r.decimal(m[1], m[2])
@@ -241,6 +236,15 @@ func (r *reader) measure(m []string) string {
 		said += " per " + per
 	}
 	return said
+}
+
+// inch is the key of a unit: "in" is one only right behind its number or with a
+// point.
+func inch(sign, gap, point string) string {
+	if sign == "in" && (point != "" || gap == "") {
+		return "in."
+	}
+	return sign
 }
 
 // fits says whether the unit's symbol is one here: short ones are words or
@@ -265,10 +269,7 @@ func (r *reader) unit(sign, power string) (unit, bool) {
 		before = "cubic "
 	}
 	if word, rest, ok := strings.Cut(sign, " "); ok && word[0] != '°' && word[0] != "º"[0] {
-		before, sign = "square ", rest
-		if word[0] == 'c' {
-			before = "cubic "
-		}
+		before, sign = map[byte]string{'s': "square ", 'c': "cubic ", 'f': "fluid "}[word[0]], rest
 	}
 	u, ok := r.units[strings.ReplaceAll(sign, " ", "")]
 	return unit{before + u.one, before + u.many}, ok
@@ -283,8 +284,11 @@ func (r *reader) per(digits, sign, power string) (string, bool) {
 		}
 		u = unit{sign, sign + "s"}
 	}
-	if digits != "" {
+	switch {
+	case digits != "":
 		return r.whole(digits) + " " + u.many, true
+	case sign == "s" && power != "":
+		return "second squared", true
 	}
 	return u.one, true
 }

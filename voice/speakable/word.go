@@ -20,7 +20,7 @@ func wordSets() map[string]map[string]bool {
 		// things that have a price as their name
 		"notes": "bill bills note notes coin coins ticket tickets voucher vouchers",
 		// what a length may be followed by, where it is no name of a thing
-		"extents": "of long wide tall deep high thick and or by in on at from to is are was were per away apart below above",
+		"extents": "of long wide tall deep high thick and or by in on at from to is are was were per away apart below above x",
 		// what a unit may be per, besides another unit
 		"periods": "second minute hour day week month year night person head day item piece game month unit h s min d wk mo yr",
 		// names of rulers and popes, whose Roman number is an ordinal
@@ -45,102 +45,107 @@ func wordSets() map[string]map[string]bool {
 }
 
 var (
-	initials = regexp.MustCompile(`^(?:(?:Ph|\p{L})\.){2,8}\p{L}?`)
-	versions = regexp.MustCompile(`^[vV]\.?(\d{1,5}(?:\.\d{1,5}){0,4})`)
-	joined   = regexp.MustCompile(`^([A-Z]{1,3})&([A-Z]{1,3})`)
-	without  = regexp.MustCompile(`^(?i)(w/o|w/|n/a|b/c|c/o)`)
-	rate     = regexp.MustCompile(`^(km/h|m/s|mi/h|ft/s|kB/s|MB/s|Mb/s)`)
+	lettered  = regexp.MustCompile(`^(?:(?:Ph|\p{L})\.){2,8}\p{L}?`)
+	versions  = regexp.MustCompile(`^(?:v(\d{1,5}(?:\.\d{1,5}){0,4})|V(\d{1,5}(?:\.\d{1,5}){1,4}))`)
+	ampersand = regexp.MustCompile(`^([A-Z]{1,3})&([A-Z]{1,3})`)
+	stroked   = regexp.MustCompile(`^(?i)(?:w/o|w/|n/a|b/c|c/o)`)
+	bareRate  = regexp.MustCompile(`^(km|m|mi|ft|kB|MB|Mb)/(h|s)`)
 )
 
 // readWord reads a word at the reader's place, with what belongs to it.
 func (r *reader) readWord() {
 	word := token(r.src[r.at:])
-	said := word
-	size := len(word)
 	begins := r.word == ""
-	next := r.clip(size)
+	next := r.clip(len(word))
 	switch {
-	case r.monthDate(word):
-		r.word, r.begins = word, begins
-		return
-	case next != "" && strings.ContainsRune("./:@-_&+", rune(next[0])) && r.marked(word, begins):
-		return
+	case r.monthDate(word), r.marked(next), r.release(word), r.abbreviated(word, next, begins):
 	case allDigits(word):
-		said = r.whole(word)
-	case r.release(word):
-		return
+		r.emit(r.whole(word), len(word))
 	default:
-		said = r.sayWord(word, next)
-		if n := r.abbreviated(word, next, begins); n > 0 {
-			return
-		}
+		r.emit(r.sayWord(word, next), len(word))
 	}
-	r.out.WriteString(said)
-	r.at += size
 	r.word, r.begins = word, begins
+	if r.last() == '.' {
+		r.word = ""
+	}
 }
 
-// marked reads what a word with a mark right behind it may be: an address, an
-// abbreviation in letters, a degree, letters around an "and".
-func (r *reader) marked(word string, begins bool) bool {
-	view := r.clip(0)
-	said, n := "", 0
-	if n = r.address(); n > 0 {
-		said = r.sayAddress(r.src[r.at : r.at+n])
-	} else if m := initials.FindString(view); m != "" && r.ends(m) {
-		said, n = strings.TrimSuffix(r.sayInitials(m), "."), len(m)
-		said = r.dot(said, n, strings.HasSuffix(m, "."))
-	} else if m := joined.FindStringSubmatch(view); m != nil && r.ends(m[0]) {
-		said, n = spelled(m[1])+" and "+spelled(m[2]), len(m[0])
-	} else if m := without.FindString(view); m != "" {
-		said, n = stroke(m), len(m)
-	} else if m := rate.FindString(view); m != "" && r.ends(m) {
-		one, per, _ := strings.Cut(m, "/")
-		said, n = r.units[one].many+" per "+r.units[per].one, len(m)
-	}
-	if n == 0 || !r.ends(r.src[r.at:r.at+n]) && said == "" {
+// marked reads what a word with a mark right behind it may be.
+func (r *reader) marked(next string) bool {
+	if next == "" || !strings.ContainsRune("./:@-_&+", rune(next[0])) {
 		return false
 	}
-	r.emit(said, n)
-	r.word, r.begins = word, begins
-	return true
-}
-
-// dot adds the point of an abbreviation n bytes long where it ends a sentence.
-func (r *reader) dot(said string, n int, point bool) string {
-	if point && r.endsSentence(n, true) {
-		r.word = ""
-		return said + "."
+	view := r.clip(0)
+	for _, reading := range []func(r *reader, view string) (said string, n int){
+		(*reader).address, (*reader).initials, (*reader).joined, (*reader).stroke, (*reader).rate,
+	} {
+		if said, n := reading(r, view); n > 0 {
+			r.emit(said, n)
+			return true
+		}
 	}
-	return said
+	return false
 }
 
-// sayInitials says e.g. and i.e. in full and leaves other letters with points
-// between them, which espeak-ng spells.
-func (r *reader) sayInitials(m string) string {
-	switch strings.ToLower(strings.TrimSuffix(m, ".")) {
+// initials reads letters with points: e.g. and i.e. in full, others with the
+// points between them only, which espeak-ng spells.
+func (r *reader) initials(view string) (said string, n int) {
+	m := lettered.FindString(view)
+	if m == "" || !r.ends(m) {
+		return "", 0
+	}
+	said = strings.TrimSuffix(m, ".")
+	switch strings.ToLower(said) {
 	case "e.g":
-		return "for example"
+		said = "for example"
 	case "i.e":
-		return "that is"
+		said = "that is"
 	case "ph.d":
-		return "P.H.D"
+		said = "P.H.D"
 	}
-	return m
+	if strings.HasSuffix(m, ".") && r.endsSentence(len(m), true) {
+		said += "."
+	}
+	return said, len(m)
 }
 
-func stroke(m string) string {
+// joined reads letters around an "and": R&B.
+func (r *reader) joined(view string) (said string, n int) {
+	m := ampersand.FindStringSubmatch(view)
+	if m == nil || !r.ends(m[0]) {
+		return "", 0
+	}
+	return spelled(m[1]) + " and " + spelled(m[2]), len(m[0])
+}
+
+// stroke reads abbreviations with a stroke: w/o.
+func (r *reader) stroke(view string) (said string, n int) {
+	m := stroked.FindString(view)
+	if m == "" || !r.ends(m) {
+		return "", 0
+	}
 	switch strings.ToLower(m) {
 	case "w/":
-		return "with "
+		said = "with "
 	case "w/o":
-		return "without"
+		said = "without"
 	case "b/c":
-		return "because"
+		said = "because"
 	case "c/o":
-		return "care of"
+		said = "care of"
+	default:
+		said = "not applicable"
 	}
-	return "not applicable"
+	return said, len(m)
+}
+
+// rate reads a rate without its number: km/h.
+func (r *reader) rate(view string) (said string, n int) {
+	m := bareRate.FindStringSubmatch(view)
+	if m == nil || !r.ends(m[0]) {
+		return "", 0
+	}
+	return r.units[m[1]].many + " per " + r.units[m[2]].one, len(m[0])
 }
 
 // spelled puts points between letters, so that espeak-ng spells them.
@@ -157,8 +162,7 @@ func (r *reader) release(word string) bool {
 	if m == nil || !r.ends(m[0]) {
 		return false
 	}
-	r.emit("version "+r.version(m[1]), len(m[0]))
-	r.word, r.begins = m[0], false
+	r.emit("version "+r.version(m[1]+m[2]), len(m[0]))
 	return true
 }
 
@@ -168,21 +172,25 @@ func (r *reader) sayWord(word, next string) string {
 		return r.power(base, word[len(base):])
 	}
 	switch {
+	case word == "x" && startsWithDigit(r.word) && startsWithDigit(strings.TrimLeft(next, " ")):
+		return "by"
 	case word == "WWI" || word == "WWII":
 		return "World War " + r.cardinal(len(word)-len("WW"))
 	case capital(word) && len(word) > 1 && r.is("letters", word) && strings.ToUpper(word) == word && r.calm(next):
 		return spelled(word)
-	case !capital(word) || r.word == "":
+	case !capital(word):
 		return word
 	}
 	n := roman(word)
 	switch {
-	case n == 0:
+	case n == 0 || len(word) == 1 && r.word == "":
 		return word
 	case r.is("rulers", r.word) && (len(word) > 1 || !strings.HasPrefix(next, " ")):
 		return "the " + r.ordinal(n)
-	case r.is("parts", r.word) && capital(r.word), len(word) > 1 && capital(r.word) && strings.Trim(word, "IVX") == "":
+	case r.is("parts", r.word) && capital(r.word), len(word) > 1 && capital(r.word) && strings.Trim(word, "IVX") == "", word == "II", word == "III":
 		return r.cardinal(n)
+	case len(word) > 1 && r.calm(next):
+		return spelled(word) // an IV; espeak-ng says "roman four"
 	}
 	return word
 }
