@@ -190,7 +190,7 @@ var errSilent = errors.New("the voice made no sound of its calibration passage")
 func (v *Voice) read(ctx context.Context, scale float32) (reading, error) {
 	var r reading
 	for p := range newScript(passage).pieces() {
-		samples, err := v.infer(ctx, p, scale)
+		samples, err := v.infer(ctx, v.encode(ctx, p), scale)
 		if err != nil {
 			return reading{}, err
 		}

@@ -6,6 +6,7 @@ import (
 	"math"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"pressbox/audio"
@@ -40,10 +41,10 @@ func (h *hummer) Infer(ctx context.Context, in voice.Input) ([]float32, error) {
 func (h *hummer) Close() error { return nil }
 
 // A speller is a phonemizer whose phonemes are the letters; it counts.
-type speller struct{ asked []string }
+type speller struct{ asked atomic.Int32 }
 
 func (s *speller) Phonemes(_ context.Context, _, clause string) (string, error) {
-	s.asked = append(s.asked, clause)
+	s.asked.Add(1)
 	return strings.ToLower(clause), nil
 }
 
@@ -203,8 +204,8 @@ func TestPausesAreExact(t *testing.T) {
 	}
 }
 
-// The first clip is there when one clause was phonemized and inferred, however
-// long the message is.
+// The first clip is there when one clause was inferred and the phonemes of the
+// next were looked for at most, however long the message is.
 func TestNothingIsMadeBeforeItIsNeeded(t *testing.T) {
 	t.Parallel()
 	p := &speller{}
@@ -215,8 +216,8 @@ func TestNothingIsMadeBeforeItIsNeeded(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if n++; n == 1 && (len(p.asked) != 1 || len(h.inputs) != 1) {
-			t.Errorf("the first clip came after %d clauses and %d runs", len(p.asked), len(h.inputs))
+		if n++; n == 1 && (p.asked.Load() > 2 || len(h.inputs) != 1) {
+			t.Errorf("the first clip came after %d clauses and %d runs", p.asked.Load(), len(h.inputs))
 		}
 		if n == 2 && len(h.inputs) > 2 {
 			t.Errorf("the second clip came after %d runs", len(h.inputs))

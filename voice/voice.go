@@ -2,9 +2,10 @@
 // clauses → phonemes → ids → samples.
 //
 // One law: nothing is made before it is needed. A message is cut into pieces
-// of speech, and each piece is phonemized and inferred only when the one
-// before has been handed over; so the first sample comes after the first
-// clause, however long the message is.
+// of speech, and each piece is inferred only when the one before has been
+// handed over; so the first sample comes after the first clause, however long
+// the message is. Only phonemes are found one piece ahead, while the model
+// runs.
 //
 // The package knows the order of the steps and the arithmetic between them.
 // What speaks to the outside is declared here and lives elsewhere: a
@@ -17,6 +18,7 @@ import (
 	"fmt"
 	"iter"
 	"math"
+	"sync"
 	"time"
 
 	"pressbox/audio"
@@ -83,14 +85,14 @@ func (v *Voice) Speak(ctx context.Context, text string, rate int) iter.Seq2[audi
 		script := newScript(text)
 		pace := newPace(v.Calibration, script.measure(), rate)
 		spoken, pause := false, false // pause: one is due before the next sound
-		for piece := range script.pieces() {
-			samples, err := v.infer(ctx, piece, float32(pace.next()))
+		for next := range v.encoded(ctx, script) {
+			samples, err := v.infer(ctx, next, float32(pace.next()))
 			if err != nil {
 				yield(audio.Clip{}, err)
 				return
 			}
-			pace.spent(piece.measure(), v.seconds(samples))
-			pause = pause || piece.pause
+			pace.spent(next.piece.measure(), v.seconds(samples))
+			pause = pause || next.piece.pause
 			if len(samples) == 0 {
 				continue
 			}
@@ -109,26 +111,61 @@ func (v *Voice) Speak(ctx context.Context, text string, rate int) iter.Seq2[audi
 	}
 }
 
+// An encoded piece is one with its ids, nil when nothing in it can be spoken,
+// or with the reason why they are not known.
+type encoded struct {
+	piece piece
+	ids   []int64
+	err   error
+}
+
+// encoded yields the pieces of a script with their ids, of which it finds
+// those of the next piece while the caller is busy with one.
+func (v *Voice) encoded(ctx context.Context, s script) iter.Seq[encoded] {
+	return func(yield func(encoded) bool) {
+		ready, stop := make(chan encoded), make(chan struct{})
+		var finding sync.WaitGroup
+		finding.Go(func() {
+			defer close(ready)
+			for p := range s.pieces() {
+				select {
+				case ready <- v.encode(ctx, p):
+				case <-stop:
+					return
+				}
+			}
+		})
+		defer finding.Wait()
+		defer close(stop)
+		for e := range ready {
+			if !yield(e) {
+				return
+			}
+		}
+	}
+}
+
+// encode finds the ids of a piece.
+func (v *Voice) encode(ctx context.Context, p piece) encoded {
+	phonemes, err := v.phonemes(ctx, p)
+	return encoded{piece: p, ids: v.ids(phonemes), err: err}
+}
+
 // infer makes the samples of one piece, nil when nothing in it can be spoken.
 // scale multiplies the voice's own length scale.
-func (v *Voice) infer(ctx context.Context, p piece, scale float32) ([]float32, error) {
-	phonemes, err := v.phonemes(ctx, p)
-	if err != nil {
-		return nil, err
-	}
-	ids := v.ids(phonemes)
-	if ids == nil {
-		return nil, nil
+func (v *Voice) infer(ctx context.Context, e encoded, scale float32) ([]float32, error) {
+	if e.err != nil || e.ids == nil {
+		return nil, e.err
 	}
 	samples, err := v.Model.Infer(ctx, Input{
-		IDs:         ids,
+		IDs:         e.ids,
 		NoiseScale:  v.Config.NoiseScale,
 		LengthScale: v.Config.LengthScale * scale,
 		NoiseW:      v.Config.NoiseW,
 		Speaker:     v.Speaker,
 	})
 	if err != nil {
-		return nil, fmt.Errorf("infer %d phoneme ids: %w", len(ids), err)
+		return nil, fmt.Errorf("infer %d phoneme ids: %w", len(e.ids), err)
 	}
 	return samples, nil
 }
@@ -138,7 +175,7 @@ func (v *Voice) infer(ctx context.Context, p piece, scale float32) ([]float32, e
 func (v *Voice) WarmUp(ctx context.Context) error {
 	quiet := Voice{Config: v.Config, Model: v.Model, Speaker: v.Speaker}
 	hello := clause{text: "həlˈoʊ wˈɜːld", mark: '.', raw: true}
-	_, err := quiet.infer(ctx, piece{clauses: []clause{hello}}, 1)
+	_, err := quiet.infer(ctx, quiet.encode(ctx, piece{clauses: []clause{hello}}), 1)
 	return err
 }
 

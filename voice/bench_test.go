@@ -1,0 +1,109 @@
+package voice_test
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"pressbox/voice"
+)
+
+// A recorder keeps the inputs of the runs of a model.
+type recorder struct {
+	voice.Model
+	inputs []voice.Input
+}
+
+func (r *recorder) Infer(ctx context.Context, in voice.Input) ([]float32, error) {
+	r.inputs = append(r.inputs, in)
+	return r.Model.Infer(ctx, in)
+}
+
+// recorded returns the inputs with which a message is spoken.
+func recorded(b *testing.B, v *voice.Voice, text string) []voice.Input {
+	b.Helper()
+	r := &recorder{Model: v.Model}
+	with := *v
+	with.Model = r
+	speak(b, &with, text, 170)
+	return r.inputs
+}
+
+func infer(b *testing.B, v *voice.Voice, inputs []voice.Input) {
+	b.Helper()
+	for _, in := range inputs {
+		if _, err := v.Model.Infer(b.Context(), in); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+func median(ds []time.Duration) time.Duration {
+	slices.Sort(ds)
+	return ds[len(ds)/2]
+}
+
+// longMessage has 500 words and more.
+func longMessage(b *testing.B) string {
+	b.Helper()
+	all := passages(b)
+	one := strings.Join([]string{all["household"], all["baseball"], all["news"], all["story"], all["technical"]}, " ")
+	return one + " " + one
+}
+
+// BenchmarkSpeakLong compares speaking a long message with the bare runs of
+// the model and one espeak call; the ratio is to be at most 1.05.
+func BenchmarkSpeakLong(b *testing.B) {
+	v := calibrated(b)
+	text := longMessage(b)
+	inputs := recorded(b, v, text)
+	var whole, bare []time.Duration
+	for b.Loop() {
+		begun := time.Now()
+		clips := speak(b, v, text, 170)
+		whole = append(whole, time.Since(begun))
+		begun = time.Now()
+		if _, err := v.Phonemizer.Phonemes(b.Context(), "en-us", "Good morning everyone"); err != nil {
+			b.Fatal(err)
+		}
+		infer(b, v, inputs)
+		bare = append(bare, time.Since(begun))
+		b.ReportMetric(seconds(clips)/median(whole).Seconds(), "x-realtime")
+	}
+	b.ReportMetric(float64(median(whole))/float64(median(bare)), "x-bare")
+}
+
+// BenchmarkFirstClip compares the time to the first clip of a message of twelve
+// words with one espeak call and one bare run, and that of 500 words with that
+// of twelve.
+func BenchmarkFirstClip(b *testing.B) {
+	v := calibrated(b)
+	const twelve = "Dinner is ready in the kitchen, please come and wash your hands."
+	first := func(text string) time.Duration {
+		begun := time.Now()
+		for _, err := range v.Speak(b.Context(), text, 170) {
+			if err != nil {
+				b.Fatal(err)
+			}
+			break
+		}
+		return time.Since(begun)
+	}
+	inputs := recorded(b, v, twelve)[:1]
+	long := twelve + " " + longMessage(b)
+	var short, longer, bare []time.Duration
+	for b.Loop() {
+		short = append(short, first(twelve))
+		longer = append(longer, first(long))
+		begun := time.Now()
+		if _, err := v.Phonemizer.Phonemes(b.Context(), "en-us", "Dinner is ready in the kitchen"); err != nil {
+			b.Fatal(err)
+		}
+		infer(b, v, inputs)
+		bare = append(bare, time.Since(begun))
+	}
+	b.ReportMetric(float64(median(short))/float64(median(bare)), "x-bare")
+	b.ReportMetric(float64(median(longer))/float64(median(short)), "x-short")
+}

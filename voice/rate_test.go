@@ -1,0 +1,187 @@
+package voice_test
+
+import (
+	"encoding/json"
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"pressbox/audio"
+	"pressbox/voice"
+	"pressbox/voice/onnx"
+)
+
+// passages are of 50 to 70 ordinary words each, in different manners.
+func passages(t testing.TB) map[string]string {
+	t.Helper()
+	data, err := os.ReadFile("testdata/passages.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := map[string]string{}
+	for line := range strings.Lines(string(data)) {
+		name, text, ok := strings.Cut(strings.TrimSpace(line), ": ")
+		if n := len(strings.Fields(text)); !ok || n < 50 {
+			t.Fatalf("passage %q has %d words", name, n)
+		}
+		all[name] = text
+	}
+	return all
+}
+
+// bundled returns the bundled voice with real espeak-ng and real ONNX Runtime.
+func bundled(t testing.TB) *voice.Voice {
+	t.Helper()
+	library := os.Getenv("ONNXRUNTIME_LIB")
+	if library == "" {
+		library = filepath.Join(root(t), "bin", onnx.LibraryName)
+	}
+	if _, err := os.Stat(library); err != nil {
+		t.Fatalf("no ONNX Runtime (%v): run make test", err)
+	}
+	config := bundledConfig(t)
+	model, err := onnx.Runtime{Library: library}.Load(bundledPath(t), config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { model.Close() })
+	return &voice.Voice{Config: config, Phonemizer: realEspeak(t), Model: model}
+}
+
+func calibrated(t testing.TB) *voice.Voice {
+	t.Helper()
+	v := bundled(t)
+	c, err := v.Calibrate(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	v.Calibration = c
+	return v
+}
+
+// seconds returns the time from the first to the last audible sample.
+func seconds(clips []audio.Clip) float64 {
+	at, first, last := 0, -1, 0
+	for _, c := range clips {
+		for _, s := range c.Samples {
+			if max(s, -s) > 0.005 {
+				if first < 0 {
+					first = at
+				}
+				last = at
+			}
+			at++
+		}
+	}
+	return float64(last-first) / float64(clips[0].Rate)
+}
+
+// wordsPerMinute speaks text and returns how fast it was.
+func wordsPerMinute(t testing.TB, v *voice.Voice, text string, rate int) float64 {
+	t.Helper()
+	return 60 * float64(len(strings.Fields(text))) / seconds(speak(t, v, text, rate))
+}
+
+func TestWordsPerMinuteAreTrue(t *testing.T) {
+	t.Parallel()
+	v := calibrated(t)
+	for name, text := range passages(t) {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			for _, rate := range []int{100, 120, 170, 220, 260} {
+				if got := wordsPerMinute(t, v, text, rate); math.Abs(got/float64(rate)-1) > 0.08 {
+					t.Errorf("%.1f words a minute, want %d within 8 %%", got, rate)
+				}
+			}
+		})
+	}
+}
+
+func TestRatesBeyondTheVoiceAreAsNearAsItAllows(t *testing.T) {
+	t.Parallel()
+	v := calibrated(t)
+	text := passages(t)["household"]
+	slowest, slow := wordsPerMinute(t, v, text, 20), wordsPerMinute(t, v, text, 60)
+	fast, fastest := wordsPerMinute(t, v, text, 400), wordsPerMinute(t, v, text, 4000)
+	if slowest > slow+1 || slow > 90 || fast < 350 || fastest < fast-1 || fastest > 600 {
+		t.Errorf("20, 60, 400 and 4000 words a minute become %.0f, %.0f, %.0f, %.0f", slowest, slow, fast, fastest)
+	}
+}
+
+// The rate of a single word is that of the language, not its own: it is spoken
+// as fast as it would be in a sentence.
+func TestOneWordIsSpokenLikeOthers(t *testing.T) {
+	t.Parallel()
+	v := calibrated(t)
+	alone := func(word string) float64 { return seconds(speak(t, v, word, 170)) }
+	if short, long := alone("Go"), alone("Unbelievable"); long < 1.8*short {
+		t.Errorf("a long word takes %.2f s, a short one %.2f s", long, short)
+	}
+}
+
+func TestCalibrationSaysHowFastTheVoiceIs(t *testing.T) {
+	t.Parallel()
+	v := calibrated(t)
+	if wpm := v.Calibration.WordsPerMinute(); wpm < 175 || wpm > 200 {
+		t.Errorf("the bundled voice speaks %.0f words a minute, want about 186", wpm)
+	}
+	data, err := json.Marshal(v.Calibration)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var kept voice.Calibration
+	if err := json.Unmarshal(data, &kept); err != nil || kept != v.Calibration {
+		t.Errorf("%s reads as %+v, %v", data, kept, err)
+	}
+}
+
+// Models that are not like speech can be measured as well, or say that they
+// cannot.
+func TestCalibrationOfOddModels(t *testing.T) {
+	t.Parallel()
+	v, h := humming(t, &speller{})
+	for _, tt := range []struct {
+		name  string
+		model hummer
+		fails bool
+	}{
+		{"a hum", hummer{level: 0.5}, false},
+		{"silence", hummer{}, false},
+		{"one that does not heed the rate", hummer{level: 0.5, even: true}, false},
+		{"not a number", hummer{level: float32(math.NaN())}, true},
+		{"beyond all numbers", hummer{level: float32(math.Inf(1))}, true},
+	} {
+		*h = tt.model
+		c, err := v.Calibrate(t.Context())
+		if tt.fails != (err != nil) {
+			t.Errorf("%s: %v", tt.name, err)
+			continue
+		}
+		if _, err := json.Marshal(c); err != nil {
+			t.Errorf("%s: %+v: %v", tt.name, c, err)
+		}
+		v.Calibration = c
+		if clips := speak(t, v, "Go", 170); err == nil && len(clips) != 1 {
+			t.Errorf("%s: %d clips", tt.name, len(clips))
+		}
+	}
+}
+
+// All voices are brought to one level, whatever they were made with.
+func TestGainBringsVoicesToOneLevel(t *testing.T) {
+	t.Parallel()
+	v, h := humming(t, &speller{})
+	for _, level := range []float32{0.05, 0.2, 0.9} {
+		h.level = level
+		c, err := v.Calibrate(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		// A hum's root mean square is its peak over √2; the target is 0.126.
+		if got := float64(c.Gain*level) / math.Sqrt2; math.Abs(got-0.126) > 0.002 {
+			t.Errorf("a hum of %v is brought to %.4f, want 0.126", level, got)
+		}
+	}
+}
