@@ -39,6 +39,7 @@ func (s *State) checkKind(p *Play) error {
 		return illegal("", "something happened in a play that is none")
 	case p.Also != NoKind && (p.Also < StolenBase || p.Also > ReachedOnError || p.Also == 7):
 		return illegal("", "a %s cannot happen beside a %s", p.Also, p.Kind)
+	case p.Kind == StolenBase && (p.Also == WildPitch || p.Also == PassedBall):
 	case p.Also != NoKind && p.Kind != Strikeout && p.Kind != Walk && p.Kind != IntentionalWalk && p.Kind != HitByPitch:
 		return illegal("", "nothing can happen beside a %s", p.Kind)
 	case p.Kind == Balk && s.Bases == [3]Runner{}:

@@ -103,16 +103,31 @@ func (n *inning) missed(s *State, p *Play) (phantom bool) {
 		n.miss(1)
 	}
 	for i, e := range p.Errors {
-		if e.By == 0 || e.Who == AtBat || p.out(e.Who) >= 0 || slices.ContainsFunc(p.Errors[:i], func(o Error) bool { return o.Who == e.Who }) {
-			continue
-		}
-		tried := p.Runs[e.Who].Why == Caught || p.Runs[e.Who].Why == PickedOffStealing || e.After != ""
-		if tried && n.there(e.Who) {
+		again := slices.ContainsFunc(p.Errors[:i], func(o Error) bool { return o.Who == e.Who })
+		switch {
+		case e.By == 0 || again || !p.robs(e):
+		case e.Who == AtBat && !phantom:
+			phantom = true
+			n.miss(1)
+		case e.Who != AtBat && n.there(e.Who):
 			n.nowhere(n.on[e.Who])
 			n.miss(1)
 		}
 	}
 	return phantom
+}
+
+// robs reports whether an error cost the out of a man who is safe: he was caught stealing, a good throw was dropped, or
+// the fielder chose him.
+func (p *Play) robs(e Error) bool {
+	switch why := p.Runs[e.Who].Why; {
+	case p.out(e.Who) >= 0:
+		return false
+	case why == Caught || why == PickedOffStealing || p.Kind == FieldersChoice:
+		return true
+	default:
+		return e.After != "" && (e.Who != AtBat || p.outs() == 0)
+	}
 }
 
 // there reports whether the man from a base is in the clean inning.
@@ -199,7 +214,9 @@ func (n *inning) granted(s *State, p *Play, from Base) Base {
 		}
 	}
 	switch {
-	case why == OnPassedBall || p.Kind == PassedBall || p.Kind == CatchersInterference || p.Kind == FoulError:
+	case why == Stole:
+		return min(made, 1)
+	case why == OnPassedBall || p.has(PassedBall) || p.Kind == CatchersInterference || p.Kind == FoulError:
 		return 0
 	case p.Kind.Hit():
 		least := Base(p.Kind-Single) + 1
@@ -207,18 +224,18 @@ func (n *inning) granted(s *State, p *Play, from Base) Base {
 			return least
 		}
 		return max(least, made)
-	case p.Kind == ReachedOnError:
+	case p.Kind == ReachedOnError, p.Kind == FieldersChoice && p.Errors[0].By != 0:
 		if from == Third && s.Outs < 2 {
 			return made
 		}
 		return 0
 	case p.Kind == Walk || p.Kind == IntentionalWalk || p.Kind == HitByPitch:
-		if p.Also == NoKind || p.Also == PassedBall {
+		if p.Also == NoKind {
 			return 0 // the forced are pushed
 		}
 	}
 	if helped {
-		if why == Stole || p.Kind == WildPitch || p.Kind == Balk {
+		if p.Kind == WildPitch || p.Kind == Balk {
 			return min(made, 1)
 		}
 		return 0

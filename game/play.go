@@ -110,7 +110,6 @@ type Why uint8
 const (
 	ByPlay            Why = iota // the batted ball, the walk, the balk: the Kind itself
 	Stole                        // is credited with the next base; if he went further, an error explains it
-	Indifferent                  // defensive indifference
 	Caught                       // caught stealing, or would have been but for an error
 	PickedOff                    // off the base he held
 	PickedOffStealing            // picked off going to the next base; counts as caught stealing

@@ -152,14 +152,23 @@ func (x *parser) remark(text string, who game.Base) {
 	case "RBI":
 		r.RBI = game.Yes
 	case "WP":
-		r.Why = game.OnWildPitch
+		x.pitchGotAway(r, game.OnWildPitch, game.WildPitch)
 	case "PB":
-		r.Why = game.OnPassedBall
+		x.pitchGotAway(r, game.OnPassedBall, game.PassedBall)
 	case "TH":
 		if r.Why == game.ByPlay {
 			r.Why = game.OnThrow
 		}
 	}
+}
+
+// pitchGotAway notes a wild pitch or passed ball that a man used; one who stole a base used it for another.
+func (x *parser) pitchGotAway(r *game.Run, why game.Why, kind game.Kind) {
+	if r.Why == game.Stole {
+		x.play.Also = kind
+		return
+	}
+	r.Why = why
 }
 
 // complete adds what the notation leaves out: where the batter went, and the runners he forced.

@@ -25,7 +25,7 @@ func (x *parser) modifier(text string) error {
 		return nil
 	}
 	switch text {
-	case "":
+	case "", "FO": // a force-out is told by the outs
 		return nil
 	case "TH":
 		x.throw = true

@@ -1,0 +1,309 @@
+package retro
+
+import (
+	"fmt"
+	"strings"
+
+	"pressbox/game"
+)
+
+// Format writes a play as an event, such that [Parse] reads the same play back in the same state; count, pitches and the
+// batter's name are not part of it. Plays that the notation cannot say, which no legal play that was seen is, give an error.
+func Format(s *game.State, p game.Play) (string, error) {
+	want := plain(p)
+	f := formatter{play: &p}
+	for k := f.outs(); k >= 0; k-- {
+		text := f.event(k)
+		if got, err := Parse(s, text); err == nil && plain(got) == want {
+			return text, nil
+		}
+	}
+	return "", fmt.Errorf("a %s has no notation (tried %q)", p.Kind, f.event(f.outs()))
+}
+
+// plain leaves of a play what an event says. A run that the scorer calls earned is not marked.
+func plain(p game.Play) game.Play {
+	p.Count, p.Pitches, p.Batter = game.Count{}, "", ""
+	p.Flags &^= game.OutOfTurn
+	for i := range p.Runs {
+		if p.Runs[i].Earned == game.Yes {
+			p.Runs[i].Earned = game.ByRule
+		}
+	}
+	return p
+}
+
+// A formatter writes one play. An out can often be told in two ways, among the fielders of the basic event or as an
+// advance; basic is the number of outs told the first way, and Format tries which one reads back.
+type formatter struct {
+	play *game.Play
+}
+
+func (f *formatter) outs() int {
+	n := 0
+	for n < len(f.play.Outs) && f.play.Outs[n].How != game.NotOut {
+		n++
+	}
+	return n
+}
+
+func (f *formatter) out(who game.Base) int {
+	for i := range f.outs() {
+		if f.play.Outs[i].Who == who {
+			return i
+		}
+	}
+	return -1
+}
+
+func (f *formatter) event(basic int) string {
+	parts := []string{f.basic(basic)}
+	parts = append(parts, f.modifiers()...)
+	text := strings.Join(parts, "/")
+	if advances := f.advances(basic); len(advances) > 0 {
+		text += "." + strings.Join(advances, ";")
+	}
+	return text
+}
+
+func (f *formatter) basic(basic int) string {
+	p := f.play
+	switch p.Kind {
+	case game.BattedOut:
+		return f.fielded(basic)
+	case game.Strikeout:
+		text := "K"
+		if i := f.out(game.AtBat); i >= 0 && thrownOut(p.Outs[i]) {
+			text += p.Outs[i].By
+		}
+		return text + f.also()
+	case game.ReachedOnError:
+		return f.mainError()
+	case game.FoulError:
+		return "FL" + f.mainError()
+	case game.StolenBase, game.CaughtStealing, game.PickOff:
+		return f.attempts(p.Kind)
+	default:
+		return word(p) + p.Touched + f.also()
+	}
+}
+
+// thrownOut reports whether a batter struck out by fielders told behind the K.
+func thrownOut(o game.Out) bool { return o.How == game.BeforeFirst && len(o.By) > 1 }
+
+// word is the basic event of a kind that is only a word.
+func word(p *game.Play) string {
+	if p.Flags.Has(game.GroundRule) {
+		return "DGR"
+	}
+	return map[game.Kind]string{
+		game.NoPlay: "NP", game.Indifference: "DI", game.WildPitch: "WP", game.PassedBall: "PB", game.Balk: "BK",
+		game.OtherAdvance: "OA", game.Walk: "W", game.IntentionalWalk: "IW", game.HitByPitch: "HP",
+		game.CatchersInterference: "C", game.FieldersChoice: "FC", game.Single: "S", game.Double: "D", game.Triple: "T",
+		game.HomeRun: "HR",
+	}[p.Kind]
+}
+
+// also is the second event on the pitch of a strikeout or walk.
+func (f *formatter) also() string {
+	switch p := f.play; p.Also {
+	case game.NoKind:
+		return ""
+	case game.StolenBase, game.CaughtStealing, game.PickOff:
+		return "+" + f.attempts(p.Also)
+	case game.ReachedOnError:
+		return "+" + f.mainError()
+	default:
+		second := game.Play{Kind: p.Also}
+		return "+" + word(&second)
+	}
+}
+
+// mainError is the error of the basic event: "6E3". A bad throw is told by a modifier.
+func (f *formatter) mainError() string {
+	e := f.play.Errors[0]
+	return fmt.Sprintf("%sE%d", e.After, e.By)
+}
+
+// fielded writes the first outs as groups of fielders: "64(1)3".
+func (f *formatter) fielded(basic int) string {
+	var b strings.Builder
+	last := byte(0)
+	for i, o := range f.play.Outs[:basic] {
+		by := o.By
+		switch {
+		case by == "":
+			by = "99"
+		case len(by) > 1 && by[0] == last:
+			by = by[1:]
+		}
+		b.WriteString(by)
+		if o.By != "" {
+			last = o.By[len(o.By)-1]
+		}
+		if o.Who != game.AtBat {
+			fmt.Fprintf(&b, "(%d)", o.Who)
+		} else if i < basic-1 {
+			b.WriteString("(B)")
+		}
+	}
+	if e := f.play.Errors[0]; f.batterHelped() {
+		fmt.Fprintf(&b, "%sE%d", e.After, e.By)
+	}
+	return b.String()
+}
+
+// batterHelped reports whether the first error let the batter of a double play reach, "64(1)E3".
+func (f *formatter) batterHelped() bool {
+	e := f.play.Errors[0]
+	return f.play.Kind == game.BattedOut && e.By != 0 && e.Who == game.AtBat && f.play.Runs[game.AtBat].Why == game.ByPlay
+}
+
+// attempts writes the steals and pick-offs of a play, those of its kind first.
+func (f *formatter) attempts(kind game.Kind) string {
+	var first, rest []string
+	for from := game.Third; from >= game.First; from-- {
+		text, of := f.attempt(from)
+		switch {
+		case text == "":
+		case of == kind:
+			first = append(first, text)
+		default:
+			rest = append(rest, text)
+		}
+	}
+	return strings.Join(append(first, rest...), ";")
+}
+
+func (f *formatter) attempt(from game.Base) (string, game.Kind) {
+	switch f.play.Runs[from].Why {
+	case game.Stole:
+		return "SB" + baseName(from+1), game.StolenBase
+	case game.Caught:
+		return "CS" + baseName(from+1) + f.attemptCredits(from), game.CaughtStealing
+	case game.PickedOffStealing:
+		return "POCS" + baseName(from+1) + f.attemptCredits(from), game.PickOff
+	case game.PickedOff:
+		return "PO" + baseName(from) + f.attemptCredits(from), game.PickOff
+	default:
+		return "", game.NoKind
+	}
+}
+
+// attemptCredits are the errors and the put-out of an attempt.
+func (f *formatter) attemptCredits(from game.Base) string {
+	text := f.errors(from)
+	if i := f.out(from); i >= 0 && f.play.Outs[i].By != "" {
+		text += "(" + f.play.Outs[i].By + ")"
+	}
+	return text
+}
+
+// attempted reports whether the man's out or errors are told by an attempt.
+func (f *formatter) attempted(from game.Base) bool {
+	why := f.play.Runs[from].Why
+	return why == game.Caught || why == game.PickedOff || why == game.PickedOffStealing
+}
+
+// errors are the errors that helped a man, but for the one of the basic event.
+func (f *formatter) errors(who game.Base) string {
+	var b strings.Builder
+	for i, e := range f.play.Errors {
+		if e.By == 0 || e.Who != who || i == 0 && f.errorInBasic() {
+			continue
+		}
+		fmt.Fprintf(&b, "(%sE%d", e.After, e.By)
+		if e.Kind == game.ThrewBad {
+			b.WriteString("/TH")
+		}
+		b.WriteString(")")
+	}
+	return b.String()
+}
+
+// errorInBasic reports whether the first error is told before the full stop.
+func (f *formatter) errorInBasic() bool {
+	switch p := f.play; p.Kind {
+	case game.ReachedOnError, game.FoulError, game.CatchersInterference:
+		return true
+	default:
+		return p.Also == game.ReachedOnError || f.batterHelped()
+	}
+}
+
+func (f *formatter) modifiers() []string {
+	var all []string
+	p := f.play
+	if p.Kind == game.CatchersInterference && p.Errors[0].By != 2 {
+		all = append(all, fmt.Sprintf("E%d", p.Errors[0].By))
+	} else if p.Kind == game.CatchersInterference {
+		all = append(all, "E2")
+	} else if f.errorInBasic() && p.Errors[0].Kind == game.ThrewBad {
+		all = append(all, "TH")
+	}
+	for flag := game.SacrificeHit; flag <= game.BattedOutOfTurn; flag <<= 1 {
+		if text := flagText(flag); p.Flags.Has(flag) && text != "" {
+			all = append(all, text)
+		}
+	}
+	if text := f.doublePlay(); text != "" {
+		all = append(all, text)
+	}
+	if text := ballText(p.Ball); text != "" {
+		all = append(all, text)
+	}
+	if p.Notes != "" {
+		all = append(all, p.Notes)
+	}
+	return all
+}
+
+// flagText is the modifier of a flag, "" for one that is told otherwise.
+func flagText(flag game.Flags) string {
+	for _, text := range []string{"SH", "SF", "FL", "IF", "AP", "BINT", "RINT", "IPHR", "BOOT"} {
+		if got, _ := flagOf(text); got == flag {
+			return text
+		}
+	}
+	return ""
+}
+
+// doublePlay is the modifier that says how many outs were one play. FO says that it was a force-out only.
+func (f *formatter) doublePlay() string {
+	p := f.play
+	kind := "DP"
+	if f.outs() > 2 {
+		kind = "TP"
+	}
+	switch {
+	case p.Flags.Has(game.GroundedIntoDouble) && p.Ball.Contact == game.BuntGround:
+		return "BG" + kind
+	case p.Flags.Has(game.GroundedIntoDouble):
+		return "G" + kind
+	case p.Flags.Has(game.NoDoublePlay) && f.outs() < 2:
+		return "NDP"
+	case f.outs() >= 2 && !p.Flags.Has(game.NoDoublePlay):
+		return kind
+	case p.Kind == game.BattedOut && p.Outs[0].How == game.Forced:
+		return "FO"
+	default:
+		return ""
+	}
+}
+
+func ballText(b game.Ball) string {
+	text := ""
+	for _, c := range []string{"G", "F", "L", "P", "BG", "BP", "BL"} {
+		if got, _ := contact(c); got == b.Contact && got != game.NoContact {
+			text = c
+		}
+	}
+	text += b.Place
+	switch {
+	case b.Force > 0:
+		text += "+"
+	case b.Force < 0:
+		text += "-"
+	}
+	return text
+}
