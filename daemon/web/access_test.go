@@ -96,8 +96,14 @@ func TestEveryGuardedRouteIsGuarded(t *testing.T) {
 	r := newRig(t)
 	for _, prefix := range []string{"", "/api"} {
 		for _, tt := range []struct{ method, path string }{
-			{"POST", "/notify"}, {"GET", "/notify"}, {"DELETE", "/notify"}, {"GET", "/notify/x"}, {"DELETE", "/notify/x"},
-			{"GET", "/events"}, {"HEAD", "/events"}, {"POST", "/v1/audio/speech"},
+			{"POST", "/notify"},
+			{"GET", "/notify"},
+			{"DELETE", "/notify"},
+			{"GET", "/notify/x"},
+			{"DELETE", "/notify/x"},
+			{"GET", "/events"},
+			{"HEAD", "/events"},
+			{"POST", "/v1/audio/speech"},
 		} {
 			r.do(t, tt.method, prefix+tt.path, "", "Client", foreignClient)
 			if w := r.do(t, tt.method, prefix+tt.path, "", "Client", foreignClient); w.Code != 401 {

@@ -40,7 +40,7 @@ func (s *Server) events(w http.ResponseWriter, r *http.Request) error {
 	queue, recent := s.atOnce(changes)
 	out := &eventStream{w: w, out: outlast(w)}
 	if err := out.open(queue, recent, r.Header.Get("Last-Event-ID")); err != nil {
-		return nil //nolint:nilerr // the client has gone; there is no one to tell
+		return nil // the client has gone; there is no one to tell
 	}
 	pulse := time.NewTicker(heartbeat)
 	defer pulse.Stop()
@@ -62,7 +62,7 @@ func (s *Server) events(w http.ResponseWriter, r *http.Request) error {
 			return nil
 		}
 		if err != nil {
-			return nil //nolint:nilerr // whoever may no longer listen, or does not, is hung up on
+			return nil // whoever does not listen, or no longer may, is hung up on
 		}
 	}
 }

@@ -143,7 +143,7 @@ func (c *checker) response(t *testing.T, req *http.Request, resp *http.Response)
 			}
 		}
 		content, ok := documented.Content[media]
-		if _, any := documented.Content["*/*"]; !ok && !any {
+		if _, open := documented.Content["*/*"]; !ok && !open {
 			t.Errorf("%s documents %v for status %d, not %q", op.ID, slices.Collect(maps.Keys(documented.Content)), resp.StatusCode, media)
 		}
 		schema = content.Schema.Ref

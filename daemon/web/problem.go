@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"time"
 
+	"pressbox/auth"
 	"pressbox/voice/announce"
 )
 
@@ -27,7 +28,10 @@ var (
 	errOff          = errors.New("announcements are switched off on this appliance")
 	errTooMany      = errors.New("too many requests from this address")
 	errBusy         = errors.New("as much speech as possible is being made already")
-	errStopping     = errors.New("the appliance is restarting")
+	errNoSignIn     = errors.New("this is no sign-in that was begun here")
+	errNotForm      = errors.New("send the form as a browser does")
+	errMissingToken = errors.New("a refresh token is needed, in the cookie or in the body")
+	errInterrupted  = errors.New("the request was cut off before it could be answered")
 )
 
 // statuses says what each error means in HTTP, and which code programs see.
@@ -43,14 +47,19 @@ var statuses = []struct {
 	{errNotJSON, http.StatusBadRequest, "not_json", 0},
 	{errIdempotency, http.StatusBadRequest, "bad_idempotency_key", 0},
 	{errAccess, http.StatusUnauthorized, "unauthenticated", 0},
+	{auth.ErrNoCredentials, http.StatusUnauthorized, "unauthenticated", 0},
+	{auth.ErrInvalidToken, http.StatusUnauthorized, "invalid_token", 0},
+	{errMissingToken, http.StatusUnauthorized, "missing_token", 0},
 	{errToken, http.StatusUnauthorized, "invalid_token", 0},
 	{errCrossOrigin, http.StatusForbidden, "cross_origin", 0},
 	{errOff, http.StatusForbidden, "switched_off", 0},
 	{errNoSuchPage, http.StatusNotFound, "not_found", 0},
+	{auth.ErrNotFound, http.StatusNotFound, "not_found", 0},
 	{announce.ErrNotFound, http.StatusNotFound, "not_found", 0},
 	{errMethod, http.StatusMethodNotAllowed, "method_not_allowed", 0},
 	{announce.ErrEnded, http.StatusConflict, "already_ended", 0},
 	{errBodyTooLarge, http.StatusRequestEntityTooLarge, "body_too_large", 0},
+	{errNotForm, http.StatusUnsupportedMediaType, "unsupported_media_type", 0},
 	{errContentType, http.StatusUnsupportedMediaType, "unsupported_media_type", 0},
 	{errHost, http.StatusMisdirectedRequest, "wrong_host", 0},
 	{announce.ErrKeyReused, http.StatusUnprocessableEntity, "idempotency_key_reused", 0},
@@ -58,7 +67,7 @@ var statuses = []struct {
 	{announce.ErrFull, http.StatusServiceUnavailable, "queue_full", 5 * time.Second},
 	{announce.ErrClosed, http.StatusServiceUnavailable, "not_accepting", 10 * time.Second},
 	{errBusy, http.StatusServiceUnavailable, "busy", 2 * time.Second},
-	{errStopping, http.StatusServiceUnavailable, "stopping", 2 * time.Second},
+	{errInterrupted, http.StatusServiceUnavailable, "interrupted", 2 * time.Second},
 }
 
 // A problem is the body of every refusal (RFC 9457). Its type is always
@@ -116,7 +125,6 @@ func explain(err error) problem {
 		Code:   "internal",
 		Detail: "something went wrong in the appliance; its log says more under this request_id",
 	}
-	var late *retryError
 	switch violations := violationsOf(err); {
 	case len(violations) == 1:
 		p.Status, p.Code, p.Detail = http.StatusUnprocessableEntity, violations[0].Code, violations[0].Detail
@@ -133,7 +141,7 @@ func explain(err error) problem {
 			}
 		}
 	}
-	if errors.As(err, &late) {
+	if late, ok := errors.AsType[*retryError](err); ok {
 		p.retry = late.after
 	}
 	p.Type, p.Title = "about:blank", http.StatusText(p.Status)
@@ -159,6 +167,9 @@ func violationsOf(err error) []violation {
 
 // refuse answers with the problem that err is.
 func (s *Server) refuse(w http.ResponseWriter, r *http.Request, err error) {
+	if gone := r.Context().Err(); gone != nil && errors.Is(err, gone) { // the client has gone, or its time was up
+		err = errInterrupted
+	}
 	p := explain(err)
 	v := visitOf(r.Context())
 	p.RequestID = v.id

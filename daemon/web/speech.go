@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"iter"
 	"math"
 	"net/http"
 	"time"
@@ -64,7 +63,7 @@ func (s *Server) speech(w http.ResponseWriter, r *http.Request) error {
 	default:
 		return errBusy
 	}
-	return s.stream(w, r, body.Format, s.cfg.Speaker.Speak(r.Context(), n.Voice, n.Message, n.Rate))
+	return s.stream(w, r, body.Format, n)
 }
 
 // inSpeech makes what is wrong with an announcement something that is wrong
@@ -82,34 +81,33 @@ func inSpeech(err error) error {
 	return &bodyError{all}
 }
 
-// stream sends clips as they are made. An error before the first of them is
-// returned; after it, it hangs up on the client, which would otherwise take
-// half a speech for a whole one.
-func (s *Server) stream(w http.ResponseWriter, r *http.Request, format string, clips iter.Seq2[audio.Clip, error]) error {
+// stream sends the speech of a notice as it is made. An error before the first
+// sound is returned; after it, it hangs up on the client, which would otherwise
+// take half a speech for a whole one.
+func (s *Server) stream(w http.ResponseWriter, r *http.Request, format string, n announce.Notice) error {
+	ctx := r.Context()
 	e := &encoder{format: format}
 	out := outlast(w)
-	for clip, err := range clips {
-		begun := e.begun
+	w.Header().Set("Content-Type", "audio/"+format) // unless it becomes a problem
+	for clip, err := range s.cfg.Speaker.Speak(ctx, n.Voice, n.Message, n.Rate) {
 		var piece []byte
 		if err == nil {
 			piece, err = e.add(clip)
 		}
-		if err != nil && !begun {
+		if err != nil && !e.begun {
 			return fmt.Errorf("make speech: %w", err)
 		}
-		if err == nil {
-			w.Header().Set("Content-Type", "audio/"+format)
-			err = sendSpeech(w, out, piece, clip.Duration())
+		if err != nil && ctx.Err() == nil {
+			visitOf(ctx).err = err
 		}
-		if err != nil {
-			visitOf(r.Context()).err = err
+		if err != nil || sendSpeech(w, out, piece, clip.Duration()) != nil {
 			panic(http.ErrAbortHandler)
 		}
 	}
 	if !e.begun {
 		return errors.New("make speech: there was no sound")
 	}
-	if err := sendSpeech(w, out, e.end(), 0); err != nil {
+	if sendSpeech(w, out, e.end(), 0) != nil {
 		panic(http.ErrAbortHandler)
 	}
 	return nil
@@ -133,20 +131,20 @@ type encoder struct {
 
 // add returns the bytes of the next clip.
 func (e *encoder) add(c audio.Clip) (piece []byte, err error) {
-	first := !e.begun
+	if !e.begun && e.format == "pcm" {
+		e.rate, err = audio.NewResampler(c.Rate, pcmRate)
+	}
+	if !e.begun && e.format == "wav" {
+		piece = audio.WAVHeader(c.Rate)
+	}
+	if err != nil {
+		return nil, err
+	}
 	e.begun = true
-	if e.format == "wav" {
-		if first {
-			piece = audio.WAVHeader(c.Rate)
-		}
-		return audio.AppendS16LE(piece, c.Samples), nil
+	if e.rate != nil {
+		return audio.AppendS16LE(nil, e.rate.Append(nil, c.Samples)), nil
 	}
-	if first {
-		if e.rate, err = audio.NewResampler(c.Rate, pcmRate); err != nil {
-			return nil, err
-		}
-	}
-	return audio.AppendS16LE(nil, e.rate.Append(nil, c.Samples)), nil
+	return audio.AppendS16LE(piece, c.Samples), nil
 }
 
 // end returns the bytes that are still owed after the last clip.

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -211,7 +212,7 @@ func TestSpeechIsReadSlowly(t *testing.T) {
 		var all bytes.Buffer
 		for {
 			time.Sleep(100 * time.Millisecond)
-			if _, err := io.CopyN(&all, resp.Body, 2*2205); err == io.EOF {
+			if _, err := io.CopyN(&all, resp.Body, 2*2205); errors.Is(err, io.EOF) {
 				break
 			} else if err != nil {
 				t.Fatal(err)
