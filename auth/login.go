@@ -100,6 +100,22 @@ func (l *Logins) Rehash(ctx context.Context, name, old, hash string) error {
 	})
 }
 
+// EndSessions ends the sessions of whoever has a name.
+func (l *Logins) EndSessions(ctx context.Context, name string) error {
+	login, err := l.Find(ctx, name)
+	if err != nil {
+		return err
+	}
+	account, err := l.Account(ctx, login)
+	if errors.Is(err, ErrNotFound) {
+		return nil // it has never been signed in with
+	}
+	if err == nil {
+		_, err = l.book.EndAll(ctx, account.ID, ByOperator)
+	}
+	return err
+}
+
 // Account is the account of a login, or [ErrNotFound] when it has never been
 // signed in with.
 func (l *Logins) Account(ctx context.Context, login Login) (account Account, err error) {

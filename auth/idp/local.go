@@ -183,11 +183,14 @@ func (l *Local) Change(ctx context.Context, c auth.Claim, passphrase string) err
 	return l.set(ctx, login.Name, passphrase)
 }
 
-// Reset sets a random passphrase for a name, for its owner to change, or is
-// [auth.ErrNotFound].
+// Reset sets a random passphrase for a name, for its owner to change, and ends
+// the sessions of its account; or it is [auth.ErrNotFound].
 func (l *Local) Reset(ctx context.Context, name string) (passphrase string, err error) {
 	passphrase = rand.Text()[:16]
-	return passphrase, l.set(ctx, name, passphrase)
+	if err := l.set(ctx, name, passphrase); err != nil {
+		return "", err
+	}
+	return passphrase, l.logins.EndSessions(ctx, name)
 }
 
 func (l *Local) set(ctx context.Context, name, passphrase string) error {
@@ -205,6 +208,9 @@ func (l *Local) set(ctx context.Context, name, passphrase string) error {
 	l.log.Info("local passphrase changed")
 	return nil
 }
+
+// SignUp says who may make an account.
+func (l *Local) SignUp() auth.SignUp { return l.signUp }
 
 // Deny is where the browser goes when somebody would rather not.
 func (l *Local) Deny(r auth.LocalRequest) string { return answer(r, "error", "access_denied") }

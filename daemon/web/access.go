@@ -6,6 +6,8 @@ import (
 	"net/http"
 	"net/netip"
 	"strings"
+
+	"pressbox/auth"
 )
 
 // Access says who may announce, and hear about announcements
@@ -41,6 +43,7 @@ const (
 	everyone  class = iota
 	notifiers       // as NOTIFY_ACCESS says
 	members         // the same, and whoever is signed in
+	people          // whoever is signed in, and no one else
 	admins          // whoever can connect to the administrator's socket
 )
 
@@ -48,6 +51,9 @@ const (
 func (s *Server) admit(r *http.Request, c class) error {
 	if c == everyone || c == admins {
 		return nil
+	}
+	if c == people {
+		return s.knowPerson(r)
 	}
 	if s.cfg.Access == Off {
 		return errOff
@@ -92,7 +98,7 @@ func bearer(h http.Header) (token string, sent bool) {
 
 // challenge is the WWW-Authenticate header of a refusal (RFC 6750 §3).
 func challenge(err error) string {
-	if errors.Is(err, errToken) {
+	if errors.Is(err, errToken) || errors.Is(err, auth.ErrInvalidToken) {
 		return `Bearer realm="pressbox", error="invalid_token"`
 	}
 	return `Bearer realm="pressbox"`

@@ -9,6 +9,8 @@ import (
 	"net/netip"
 	"runtime/debug"
 	"time"
+
+	"pressbox/auth"
 )
 
 // policy is the Content-Security-Policy of every answer: nothing but our own
@@ -18,10 +20,11 @@ const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src
 
 // A visit is what the guards know of a request.
 type visit struct {
-	id     string     // also the header X-Request-Id of the answer
-	client netip.Addr // the zero Addr when no one can say
-	class  class      // of the route
-	err    error      // why the answer is 500, or was not finished; nil otherwise
+	id     string      // also the header X-Request-Id of the answer
+	client netip.Addr  // the zero Addr when no one can say
+	class  class       // of the route
+	caller auth.Caller // who is signed in, on routes of class people
+	err    error       // why the answer is 500, or was not finished; nil otherwise
 }
 
 type visitKey struct{}
@@ -113,6 +116,10 @@ func (s *Server) guarded(routes http.Handler) http.Handler {
 		h.Set("Cross-Origin-Opener-Policy", "same-origin")
 		h.Set("Cross-Origin-Resource-Policy", "same-origin")
 		h.Set("Cache-Control", "no-store")
+		if s.overTLS(r) {
+			h.Set("Strict-Transport-Security", "max-age=31536000")
+		}
+		s.shareWithFrontend(w, r)
 		if !s.hosts.allow(r.Host) {
 			s.refuse(w, r, errHost)
 			return

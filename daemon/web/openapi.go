@@ -27,6 +27,8 @@ type operation struct {
 	description string
 	headers     []string // names of components/parameters that it takes
 	request     string   // schema of its body; "" means that it reads none
+	optional    bool     // whether the body may be missing
+	form        string   // schema of its body as a form, instead
 	answers     []success
 	problems    []int // what it may answer besides what its class and its body may lead to
 	limited     bool  // at NOTIFY_RATE
@@ -80,6 +82,7 @@ func document(routes []route, version string) ([]byte, error) {
 			{"name": "announcements", "description": "What the house is told."},
 			{"name": "speech", "description": "Speech as a file, not on the loudspeaker."},
 			{"name": "appliance", "description": "How it is, and what it can do."},
+			{"name": "sign-in", "description": "Accounts and sessions."},
 			{"name": "page", "description": "For people."},
 			{"name": "administration", "description": "Only on the administrator's unix socket."},
 		},
@@ -125,7 +128,10 @@ func (rt route) describe() apiOperation {
 		op.Parameters = append(op.Parameters, object{"$ref": "#/components/parameters/" + name})
 	}
 	if rt.op.request != "" {
-		op.RequestBody = object{"required": true, "content": content(rt.op.request, "application/json")}
+		op.RequestBody = object{"required": !rt.op.optional, "content": content(rt.op.request, "application/json")}
+	}
+	if rt.op.form != "" {
+		op.RequestBody = object{"required": true, "content": content(rt.op.form, "application/x-www-form-urlencoded")}
 	}
 	for _, a := range rt.op.answers {
 		op.Responses[strconv.Itoa(a.status)] = a.describe()
@@ -139,6 +145,8 @@ func (rt route) describe() apiOperation {
 		op.Security = []map[string][]string{{}, {"token": {}}}
 	case members:
 		op.Security = []map[string][]string{{}, {"token": {}}, {"session": {}}}
+	case people:
+		op.Security = []map[string][]string{{"session": {}}, {"bearer": {}}}
 	case admins:
 		op.Servers = []object{{"url": "http://localhost", "description": "the administrator's unix socket, admin.sock"}}
 	}
@@ -163,6 +171,9 @@ func (rt route) refusals() []int {
 	if rt.class == notifiers || rt.class == members {
 		add(http.StatusUnauthorized, http.StatusForbidden)
 	}
+	if rt.class == people {
+		add(http.StatusUnauthorized)
+	}
 	if rt.op.request != "" {
 		add(http.StatusBadRequest, http.StatusRequestEntityTooLarge,
 			http.StatusUnsupportedMediaType, http.StatusUnprocessableEntity)
@@ -184,7 +195,7 @@ func (a success) describe() object {
 		described["Location"] = object{"$ref": "#/components/headers/Location"}
 	}
 	response := object{"description": a.description, "headers": described}
-	if a.status != http.StatusNoContent {
+	if a.status != http.StatusNoContent && a.status/100 != 3 {
 		response["content"] = content(a.schema, media...)
 	}
 	return response
@@ -237,7 +248,7 @@ func headers() object {
 	text := object{"type": "string"}
 	return object{
 		"X-Request-Id":     object{"description": "Names the request in the appliance's log.", "schema": text},
-		"Location":         object{"description": "Where the announcement is.", "schema": text},
+		"Location":         object{"description": "Where to go.", "schema": text},
 		"Retry-After":      object{"description": "Seconds after which to ask again.", "schema": object{"type": "integer", "minimum": 1}},
 		"WWW-Authenticate": object{"description": "RFC 6750.", "schema": text},
 	}
@@ -246,7 +257,8 @@ func headers() object {
 func securitySchemes() object {
 	return object{
 		"token":   object{"type": "http", "scheme": "bearer", "description": "A token that `pressbox tokens` made."},
-		"session": object{"type": "apiKey", "in": "cookie", "name": "pressbox_access", "description": "A signed-in session."},
+		"session": object{"type": "apiKey", "in": "cookie", "name": "pressbox_access", "description": "A signed-in session; on https the name has the prefix __Secure-."},
+		"bearer":  object{"type": "http", "scheme": "bearer", "description": "A session's access token, as POST /api/auth/refresh answers it."},
 	}
 }
 

@@ -28,10 +28,13 @@ type limiter struct {
 }
 
 // newLimiter allows a number of events each minute, and half of it at once.
-func newLimiter(perMinute int) *limiter {
+func newLimiter(perMinute int) *limiter { return newBurstLimiter(perMinute, perMinute/2) }
+
+// newBurstLimiter allows a number of events each minute, and so many at once.
+func newBurstLimiter(perMinute, burst int) *limiter {
 	l := &limiter{
 		every: rate.Limit(float64(perMinute) / 60),
-		burst: max(1, perMinute/2),
+		burst: max(1, burst),
 		young: map[netip.Prefix]*rate.Limiter{},
 	}
 	l.turn = time.Duration(float64(l.burst) / float64(l.every) * float64(time.Second))

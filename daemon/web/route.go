@@ -32,7 +32,9 @@ func (s *Server) routes() []route {
 		s.voiceRoutes(),
 		s.docsRoutes(),
 		s.homeRoutes(),
+		s.authRoutes(),
 		s.adminRoutes(),
+		s.authAdminRoutes(),
 	)
 }
 
@@ -52,6 +54,10 @@ func underAPI(routes []route) []route {
 // Whatever answers GET answers HEAD as well; OPTIONS says which methods there
 // are.
 func (s *Server) router(administrators bool) http.Handler {
+	return s.routerOf(s.routes(), administrators)
+}
+
+func (s *Server) routerOf(routes []route, administrators bool) http.Handler {
 	m := &httprouter.Router{
 		RedirectTrailingSlash:  true,
 		HandleMethodNotAllowed: true,
@@ -62,7 +68,7 @@ func (s *Server) router(administrators bool) http.Handler {
 			w.WriteHeader(http.StatusNoContent)
 		}),
 	}
-	for _, rt := range s.routes() {
+	for _, rt := range routes {
 		if (rt.class == admins) != administrators {
 			continue
 		}
@@ -99,14 +105,14 @@ func (s *Server) serve(rt route) http.Handler {
 // of a kind that the route reads.
 func (s *Server) mayUse(rt route, r *http.Request) error {
 	if rt.op.limited {
-		if err := s.underLimit(r); err != nil {
+		if err := s.underLimit(s.posts, r); err != nil {
 			return err
 		}
 	}
 	if err := s.admit(r, rt.class); err != nil {
 		return err
 	}
-	if rt.op.request == "" {
+	if rt.op.request == "" || rt.op.optional {
 		return nil
 	}
 	return checkContentType(r)
@@ -115,7 +121,7 @@ func (s *Server) mayUse(rt route, r *http.Request) error {
 // underLimit counts a request against the allowance of its address. This
 // machine has no limit unless it is configured to; someone whom we do not
 // know counts as the one who is at the other end of the connection.
-func (s *Server) underLimit(r *http.Request) error {
+func (s *Server) underLimit(l *limiter, r *http.Request) error {
 	client := visitOf(r.Context()).client
 	if client.IsLoopback() && !s.cfg.LimitLoopback {
 		return nil
@@ -123,7 +129,7 @@ func (s *Server) underLimit(r *http.Request) error {
 	if !client.IsValid() {
 		client = addrOf(r.RemoteAddr)
 	}
-	if wait := s.posts.take(client, time.Now()); wait > 0 {
+	if wait := l.take(client, time.Now()); wait > 0 {
 		return &retryError{errTooMany, wait}
 	}
 	return nil

@@ -36,6 +36,7 @@ type Config struct {
 	Access   Access   // who may announce; "" means LAN
 	Tokens   Tokens   // nil means that no token is valid
 	Sessions Sessions // nil means that no one is signed in
+	SignIn   *SignIn  // nil means that no one can sign in; otherwise it is Tokens and Sessions too
 
 	// AllowedHosts are further names under which the daemon may be asked,
 	// such as "pressbox.example.org" or "*.example.org"; see [hosts].
@@ -61,6 +62,9 @@ type Server struct {
 	proxies  proxies
 	origins  *http.CrossOriginProtection
 	posts    *limiter      // POST /notify, by address
+	starts   *limiter      // sign-ins begun, by address
+	jar      jar           // our cookies
+	pages    *pages        // about signing in
 	speeches chan struct{} // one element for each synthesis that is running
 	closing  chan struct{} // closed when streams are to end
 	stop     sync.Once     // closes closing
@@ -95,6 +99,7 @@ func New(cfg Config) (*Server, error) {
 		proxies:  cfg.TrustedProxies,
 		origins:  http.NewCrossOriginProtection(),
 		posts:    newLimiter(cfg.NotifyRate),
+		starts:   newBurstLimiter(startRate, startRate),
 		speeches: make(chan struct{}, maxSpeeches),
 		closing:  make(chan struct{}),
 	}
@@ -102,6 +107,9 @@ func New(cfg Config) (*Server, error) {
 		if err := s.origins.AddTrustedOrigin(origin); err != nil {
 			return nil, err
 		}
+	}
+	if err := s.openDoor(); err != nil {
+		return nil, err
 	}
 	if s.document, err = document(s.routes(), cfg.Version); err != nil {
 		return nil, err
