@@ -495,16 +495,18 @@ func TestFolderMayComeLater(t *testing.T) {
 	t.Parallel()
 	var dir string
 	h := open(t, func(c *library.Config) {
-		dir = filepath.Join(c.Dirs[0], "models")
-		c.Dirs = []string{dir}
+		dir = filepath.Join(t.TempDir(), "models")
+		c.Dirs = append(c.Dirs, dir)
 	})
+	tiny("en_GB-first-low", "hum", `{}`)(t, h.dir)
+	eventually(t, "the folders are watched", func() bool { return len(h.Voices()) == 1 })
 	if err := os.Mkdir(dir, 0o755); err != nil {
 		t.Fatal(err)
 	}
 	theBundled(t, dir)
 	eventually(t, "the voice in the new folder is found", func() bool { return info(h, bundled).Loaded })
 	tiny("en_GB-hum-low", "hum", `{}`)(t, dir)
-	eventually(t, "the new folder is watched", func() bool { return len(h.Voices()) == 2 })
+	eventually(t, "the new folder is watched", func() bool { return len(h.Voices()) == 3 })
 }
 
 func TestFirstFolderWins(t *testing.T) {

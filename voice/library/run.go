@@ -5,6 +5,8 @@ import (
 	"errors"
 	"io/fs"
 	"path/filepath"
+	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -48,8 +50,10 @@ func (l *Library) runWatch(ctx context.Context) {
 	rest.Stop()
 	for {
 		select {
-		case <-watcher.Events:
-			rest.Reset(settleTime)
+		case event := <-watcher.Events:
+			if l.concerns(event.Name) {
+				rest.Reset(settleTime)
+			}
 		case err := <-watcher.Errors:
 			l.cfg.Log.Warn("watching the folders of voices", "err", err)
 			rest.Reset(settleTime) // something may have been missed
@@ -62,6 +66,17 @@ func (l *Library) runWatch(ctx context.Context) {
 			return
 		}
 	}
+}
+
+// concerns says whether a file that has changed may be part of a voice, or is
+// one of the folders.
+func (l *Library) concerns(path string) bool {
+	for _, suffix := range []string{modelSuffix, configSuffix, card} {
+		if strings.HasSuffix(path, suffix) {
+			return true
+		}
+	}
+	return slices.ContainsFunc(l.cfg.Dirs, func(dir string) bool { return filepath.Clean(dir) == filepath.Clean(path) })
 }
 
 // watch makes sure that every folder is watched; of one that is not there, the
