@@ -1,0 +1,112 @@
+package pulse
+
+import (
+	"fmt"
+	"net"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+const (
+	port       = "4713" // of a server that listens to TCP
+	cookieSize = 256
+)
+
+// An address is where a server may listen, as [net.Dial] takes it.
+type address struct{ network, at string }
+
+func (a address) String() string { return a.network + ":" + a.at }
+
+// parseServers reads a server string as PulseAudio's own clients do (its
+// manual, "Server Strings"): addresses separated by blanks, tried in order,
+// each a path, unix:PATH, tcp:HOST[:PORT], tcp4:…, tcp6:… or HOST[:PORT]; one
+// that begins with {NAME} holds only on the host of that name or machine id.
+func parseServers(text string, here ...string) ([]address, error) {
+	var all []address
+	for _, word := range strings.Fields(text) {
+		place := word
+		if named, found := strings.CutPrefix(place, "{"); found {
+			name, rest, closed := strings.Cut(named, "}")
+			if !closed || rest == "" {
+				return nil, fmt.Errorf("server %q: want {NAME} and an address", word)
+			}
+			if !slices.Contains(here, name) {
+				continue
+			}
+			place = rest
+		}
+		a, err := parseAddress(place)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, a)
+	}
+	return all, nil
+}
+
+func parseAddress(place string) (address, error) {
+	if path, found := strings.CutPrefix(place, "unix:"); found || strings.HasPrefix(place, "/") {
+		if !filepath.IsAbs(path) {
+			return address{}, fmt.Errorf("server %q: want an absolute path", place)
+		}
+		return address{"unix", path}, nil
+	}
+	network, host := "tcp", place
+	for _, n := range []string{"tcp", "tcp4", "tcp6"} {
+		if rest, found := strings.CutPrefix(place, n+":"); found {
+			network, host = n, rest
+		}
+	}
+	if _, _, err := net.SplitHostPort(host); err != nil {
+		host = net.JoinHostPort(strings.Trim(host, "[]"), port)
+	}
+	if name, _, err := net.SplitHostPort(host); err != nil || name == "" {
+		return address{}, fmt.Errorf("server %q: want a path, unix:PATH, tcp:HOST or HOST", place)
+	}
+	return address{network, host}, nil
+}
+
+// servers returns the addresses to try, in order.
+func (c Config) servers() ([]address, error) {
+	if strings.TrimSpace(c.Server) == "" {
+		return c.usualPlaces(), nil
+	}
+	host, err := os.Hostname()
+	if err != nil {
+		return nil, fmt.Errorf("name of this host: %w", err)
+	}
+	id, _ := os.ReadFile("/etc/machine-id") //nolint:errcheck // a host without one is named by its name only
+	all, err := parseServers(c.Server, host, strings.TrimSpace(string(id)))
+	if err == nil && len(all) == 0 {
+		err = fmt.Errorf("server %q is none for this host", c.Server)
+	}
+	return all, err
+}
+
+// usualPlaces returns where a server of this user's, or of the whole system,
+// listens when nothing is configured.
+func (c Config) usualPlaces() []address {
+	var all []address
+	for _, dir := range []string{c.RuntimeDir, fmt.Sprintf("/run/user/%d", os.Getuid()), "/run"} {
+		a := address{"unix", filepath.Join(dir, "pulse", "native")}
+		if filepath.IsAbs(a.at) && (len(all) == 0 || all[0] != a) {
+			all = append(all, a)
+		}
+	}
+	return all
+}
+
+// cookie returns the secret shared with the server: the first of the files
+// that holds one. Without any it returns zeros, which a server takes that
+// asks for none. An unreadable or empty file is as good as none.
+func (c Config) cookie() []byte {
+	for _, file := range c.Cookies {
+		secret, err := os.ReadFile(file)
+		if err == nil && len(secret) == cookieSize {
+			return secret
+		}
+	}
+	return make([]byte, cookieSize)
+}

@@ -1,0 +1,372 @@
+package pulse_test
+
+import (
+	"context"
+	"log/slog"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"pressbox/audio"
+	"pressbox/audio/pulse"
+	"pressbox/audio/pulse/pulsetest"
+)
+
+const rate = 22050 // of the sink and the clips, unless a test says otherwise
+
+// The monitor is compared with what was played, sample for sample: over clips
+// shorter and longer than the server's buffer, in one stream and the next.
+func TestEverySampleIsHeardOnce(t *testing.T) {
+	t.Parallel()
+	server := pulsetest.Start(t, pulsetest.Config{})
+	sink := run(t, pulse.Config{Server: server.Address})
+	recording := server.Record()
+	var want []float32
+	for _, length := range []time.Duration{200 * time.Millisecond, time.Millisecond, 2500 * time.Millisecond} {
+		clip := noise(length)
+		want = append(want, clip.Samples...)
+		began := time.Now()
+		if err := sink.Play(t.Context(), all(clip)); err != nil {
+			t.Fatalf("Play %v: %v", length, err)
+		}
+		if took := time.Since(began); took < length || took > length+500*time.Millisecond {
+			t.Errorf("Play %v took %v, want little more than its length", length, took)
+		}
+		if !recording.Wait(1) {
+			t.Fatal("the recorder has ended")
+		}
+	}
+	same(t, sounding(recording.Stop()), want)
+}
+
+func TestClipsOfOnePlayFollowWithoutAGap(t *testing.T) {
+	t.Parallel()
+	server := pulsetest.Start(t, pulsetest.Config{})
+	sink := run(t, pulse.Config{Server: server.Address})
+	recording := server.Record()
+	one, two, three := noise(300*time.Millisecond), noise(7*time.Millisecond), noise(900*time.Millisecond)
+	if err := sink.Play(t.Context(), all(one, audio.Clip{Rate: rate}, two, three)); err != nil {
+		t.Fatal(err)
+	}
+	same(t, span(recording.Stop()), slices.Concat(one.Samples, two.Samples, three.Samples))
+}
+
+func TestALongClip(t *testing.T) {
+	t.Parallel()
+	server := pulsetest.Start(t, pulsetest.Config{})
+	sink := run(t, pulse.Config{Server: server.Address})
+	recording := server.Record()
+	clip := noise(30 * time.Second)
+	began := time.Now()
+	if err := sink.Play(t.Context(), all(clip)); err != nil {
+		t.Fatal(err)
+	}
+	if took := time.Since(began); took < 30*time.Second || took > 31*time.Second {
+		t.Errorf("Play took %v, want little more than 30s", took)
+	}
+	same(t, span(recording.Stop()), clip.Samples)
+}
+
+// A card's sink has other channels, another format and another rate; its ends
+// must be heard as well, and urgent at 1.5 times the level.
+func TestASinkOfAnotherKind(t *testing.T) {
+	t.Parallel()
+	server := pulsetest.Start(t, pulsetest.Config{Rate: 48000, Format: "s16le"})
+	sink := run(t, pulse.Config{Server: server.Address})
+	var level [2]float64
+	for i, gain := range []float32{1, audio.UrgentGain} {
+		recording := server.Record()
+		tone := audio.Clip{Rate: rate, Samples: make([]float32, rate/2)}
+		for n := range tone.Samples {
+			tone.Samples[n] = gain * 0.6 * float32(math.Cos(2*math.Pi*441*float64(n)/rate))
+		}
+		if err := sink.Play(t.Context(), all(tone)); err != nil {
+			t.Fatal(err)
+		}
+		heard := span(recording.Stop())
+		if n := len(heard); n < 24000-48 || n > 24000+96 {
+			t.Errorf("half a second lasts %d samples at 48 kHz, want about 24000", n)
+		}
+		level[i] = rms(heard)
+	}
+	if ratio := level[1] / level[0]; math.Abs(ratio-1.5) > 0.01 {
+		t.Errorf("urgent is %.3f times as loud, want 1.5", ratio)
+	}
+}
+
+func TestPlayOfNothing(t *testing.T) {
+	t.Parallel()
+	server := pulsetest.Start(t, pulsetest.Config{})
+	sink := run(t, pulse.Config{Server: server.Address})
+	for name, clips := range map[string]<-chan audio.Clip{
+		"no clip":       all(),
+		"an empty clip": all(audio.Clip{Rate: rate}),
+		"a zero clip":   all(audio.Clip{}),
+	} {
+		if err := sink.Play(t.Context(), clips); err != nil {
+			t.Errorf("Play of %s: %v", name, err)
+		}
+	}
+	if err := sink.Play(t.Context(), all(audio.Clip{Samples: []float32{1}})); err == nil {
+		t.Error("Play of a clip without a rate succeeds, want an error")
+	}
+}
+
+// Clips that come later than the sound before them has ended are heard whole,
+// after a silence.
+func TestSlowSynthesisLosesNothing(t *testing.T) {
+	t.Parallel()
+	server := pulsetest.Start(t, pulsetest.Config{})
+	sink := run(t, pulse.Config{Server: server.Address})
+	recording := server.Record()
+	clips := make(chan audio.Clip)
+	played := make(chan error, 1)
+	go func() { played <- sink.Play(t.Context(), clips) }()
+	var want []float32
+	for i := range 4 {
+		clip := noise(time.Duration(100+i) * time.Millisecond)
+		clips <- clip
+		want = append(want, clip.Samples...)
+		recording.WaitFor(func(s []float32) bool { return len(sounding(s)) >= len(want) })
+		recording.Wait(recording.Len() + (i+1)*rate/4) // synthesis is late by that much
+	}
+	close(clips)
+	if err := <-played; err != nil {
+		t.Fatal(err)
+	}
+	recorded := recording.Stop()
+	same(t, sounding(recorded), want)
+	if late := len(span(recorded)) - len(want); late < rate {
+		t.Errorf("%d samples of silence between late clips, want a second at least", late)
+	}
+}
+
+func TestClipsOfTwoRates(t *testing.T) {
+	t.Parallel()
+	server := pulsetest.Start(t, pulsetest.Config{})
+	sink := run(t, pulse.Config{Server: server.Address})
+	recording := server.Record()
+	one, two := noise(400*time.Millisecond), audio.Clip{Rate: 16000, Samples: make([]float32, 8000)}
+	for i := range two.Samples {
+		two.Samples[i] = 0.5
+	}
+	if err := sink.Play(t.Context(), all(one, two)); err != nil {
+		t.Fatal(err)
+	}
+	heard := span(recording.Stop())
+	if len(heard) < len(one.Samples)+rate/2-50 {
+		t.Fatalf("%d samples heard, want %d and half a second more", len(heard), len(one.Samples))
+	}
+	same(t, heard[:len(one.Samples)], one.Samples)
+}
+
+func TestCancelFallsSilentAtOnce(t *testing.T) {
+	t.Parallel()
+	server := pulsetest.Start(t, pulsetest.Config{})
+	sink := run(t, pulse.Config{Server: server.Address})
+	recording := server.Record()
+	ctx, cancel := context.WithCancel(t.Context())
+	played := make(chan error, 1)
+	clip := noise(20 * time.Second)
+	go func() { played <- sink.Play(ctx, all(clip)) }()
+	recording.WaitFor(func(s []float32) bool { return len(sounding(s)) > rate })
+	before := recording.Len()
+	cancel()
+	asked := time.Now()
+	if err := <-played; err != context.Canceled {
+		t.Errorf("Play returned %v, want its context's error", err)
+	}
+	if took := time.Since(asked); took > 100*time.Millisecond {
+		t.Errorf("Play returned %v after it was cancelled, want at once", took)
+	}
+	recorded := recording.Stop()
+	last := len(recorded) - 1
+	for recorded[last] == 0 {
+		last--
+	}
+	if late := time.Duration(last-before) * time.Second / rate; late > 100*time.Millisecond {
+		t.Errorf("heard for %v after it was cancelled, want 100 ms at most", late)
+	}
+	recording = server.Record()
+	next := noise(100 * time.Millisecond)
+	if err := sink.Play(t.Context(), all(next)); err != nil {
+		t.Fatal(err)
+	}
+	same(t, span(recording.Stop()), next.Samples) // and nothing of the cancelled one
+}
+
+func TestCancelWhileNothingIsToBePlayed(t *testing.T) {
+	t.Parallel()
+	server := pulsetest.Start(t, pulsetest.Config{})
+	sink := run(t, pulse.Config{Server: server.Address})
+	ctx, cancel := context.WithCancel(t.Context())
+	clips := make(chan audio.Clip)
+	first, second := make(chan error, 1), make(chan error, 1)
+	go func() { first <- sink.Play(ctx, clips) }()
+	clips <- noise(10 * time.Millisecond) // the first has its turn now
+	waiting, giveUp := context.WithCancel(t.Context())
+	go func() { second <- sink.Play(waiting, clips) }()
+	giveUp()
+	if err := <-second; err != context.Canceled {
+		t.Errorf("Play that waits for its turn returned %v, want its context's error", err)
+	}
+	cancel()
+	if err := <-first; err != context.Canceled {
+		t.Errorf("Play that waits for a clip returned %v, want its context's error", err)
+	}
+}
+
+func TestFirstWriteIsToldOncePerPlay(t *testing.T) {
+	t.Parallel()
+	server := pulsetest.Start(t, pulsetest.Config{})
+	var written atomic.Int32
+	told := make(chan struct{}, 10)
+	sink := run(t, pulse.Config{Server: server.Address, OnFirstWrite: func() {
+		written.Add(1)
+		told <- struct{}{}
+	}})
+	for i := range int32(2) {
+		clips := make(chan audio.Clip)
+		played := make(chan error, 1)
+		go func() { played <- sink.Play(t.Context(), clips) }()
+		clips <- noise(50 * time.Millisecond)
+		<-told // though Play goes on
+		clips <- noise(50 * time.Millisecond)
+		close(clips)
+		if err := <-played; err != nil {
+			t.Fatal(err)
+		}
+		if n := written.Load(); n != i+1 {
+			t.Errorf("told %d times after %d Plays", n, i+1)
+		}
+	}
+}
+
+// What a user or module-stream-restore did to the volume of the last stream
+// does not hold for the next, and the sink's own volume is left alone.
+func TestStreamsAreNeverTurnedDown(t *testing.T) {
+	t.Parallel()
+	server := pulsetest.Start(t, pulsetest.Config{Modules: []string{"module-stream-restore"}})
+	sink := run(t, pulse.Config{Server: server.Address, Sink: "speaker"})
+	play := func() string {
+		if err := sink.Play(t.Context(), all(noise(50*time.Millisecond))); err != nil {
+			t.Fatal(err)
+		}
+		return server.Control("list", "sink-inputs")
+	}
+	first := play()
+	index := between(first, "Sink Input #", "\n")
+	server.Control("set-sink-volume", "speaker", "40%")
+	server.Control("set-sink-input-volume", index, "10%")
+	server.Control("set-sink-input-mute", index, "1")
+	until(t, func() bool { return server.Control("list", "short", "sink-inputs") == "" }) // no longer kept
+	second := play()
+	for _, want := range []string{
+		"Mute: no", "100%", `media.role = "a11y"`, `application.name = "Pressbox"`,
+		`application.icon_name = "audio-speakers"`, "float32le 1ch 22050Hz",
+	} {
+		if !strings.Contains(second, want) {
+			t.Errorf("the stream lacks %q:\n%s", want, second)
+		}
+	}
+	if volume := server.Control("get-sink-volume", "speaker"); !strings.Contains(volume, "40%") {
+		t.Errorf("the sink's volume is now %s, want 40%%", volume)
+	}
+}
+
+// run runs a sink until the test ends.
+func run(t *testing.T, cfg pulse.Config) *pulse.Sink {
+	t.Helper()
+	cfg.Log = logger(t)
+	sink := pulse.New(cfg)
+	ctx, stop := context.WithCancel(context.Background())
+	ended := make(chan error, 1)
+	go func() { ended <- sink.Run(ctx) }()
+	t.Cleanup(func() {
+		stop()
+		if err := <-ended; err != nil {
+			t.Errorf("Run: %v, want nil", err)
+		}
+	})
+	return sink
+}
+
+func logger(t *testing.T) *slog.Logger {
+	t.Helper()
+	return slog.New(slog.NewTextHandler(t.Output(), nil))
+}
+
+func all(clips ...audio.Clip) <-chan audio.Clip {
+	c := make(chan audio.Clip, len(clips))
+	for _, clip := range clips {
+		c <- clip
+	}
+	close(c)
+	return c
+}
+
+// noise is a clip without a silent sample, the same for the same length.
+func noise(d time.Duration) audio.Clip {
+	random := rand.New(rand.NewPCG(1, uint64(d)))
+	samples := make([]float32, d*rate/time.Second)
+	for i := range samples {
+		samples[i] = random.Float32()/2 - 0.6
+	}
+	return audio.Clip{Rate: rate, Samples: samples}
+}
+
+// sounding returns the samples that are not silent.
+func sounding(recorded []float32) []float32 {
+	var heard []float32
+	for _, s := range recorded {
+		if s != 0 {
+			heard = append(heard, s)
+		}
+	}
+	return heard
+}
+
+// span returns what was recorded from the first sounding sample to the last.
+func span(recorded []float32) []float32 {
+	first := slices.IndexFunc(recorded, func(s float32) bool { return s != 0 })
+	if first < 0 {
+		return nil
+	}
+	last := len(recorded)
+	for recorded[last-1] == 0 {
+		last--
+	}
+	return recorded[first:last]
+}
+
+func same(t *testing.T, got, want []float32) {
+	t.Helper()
+	for i := range min(len(got), len(want)) {
+		if got[i] != want[i] {
+			t.Errorf("sample %d of %d is %v, want %v", i, len(want), got[i], want[i])
+			return
+		}
+	}
+	if len(got) != len(want) {
+		t.Errorf("%d samples heard, want %d", len(got), len(want))
+	}
+}
+
+func rms(samples []float32) float64 {
+	sum := 0.0
+	for _, s := range samples {
+		sum += float64(s) * float64(s)
+	}
+	return math.Sqrt(sum / float64(len(samples)))
+}
+
+// between returns the text after the first start and before the next end.
+func between(text, start, end string) string {
+	_, after, _ := strings.Cut(text, start)
+	found, _, _ := strings.Cut(after, end)
+	return found
+}
