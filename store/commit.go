@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"runtime"
 	"runtime/debug"
 	"slices"
 	"syscall"
@@ -67,8 +68,11 @@ func (s *Store) enqueue(c *call) error {
 }
 
 // lead writes all calls that wait. s.leading must be held; it is what makes
-// this the only writer.
+// this the only writer. It lets others run first, once: whom the last leader
+// has just answered may have more to write, and then need not wait for this
+// round to end. Alone it costs nothing.
 func (s *Store) lead() {
+	runtime.Gosched()
 	s.mu.Lock()
 	group := s.calls
 	s.calls = nil

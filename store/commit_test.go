@@ -18,15 +18,15 @@ import (
 
 var errRefused = errors.New("refused")
 
-func newStore(t testing.TB, o Options) *Store {
-	t.Helper()
-	s, err := Open(filepath.Join(t.TempDir(), "pressbox.db"), o)
+func newStore(tb testing.TB, o Options) *Store {
+	tb.Helper()
+	s, err := Open(filepath.Join(tb.TempDir(), "pressbox.db"), o)
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
-	t.Cleanup(func() {
+	tb.Cleanup(func() {
 		if err := s.Close(); err != nil {
-			t.Error(err)
+			tb.Error(err)
 		}
 	})
 	return s

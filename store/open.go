@@ -88,7 +88,7 @@ func (s *Store) connect(timeout time.Duration) error {
 			MaxSize:         int(min(s.maxSize, math.MaxInt)),
 			InitialMmapSize: s.mapSize(),
 			OpenFile: func(name string, flag int, mode fs.FileMode) (*os.File, error) {
-				s.file, err = os.OpenFile(name, flag, mode)
+				s.file, err = os.OpenFile(name, flag, mode) //nolint:gosec // the operator names the file
 				return s.file, err
 			},
 		})
@@ -140,8 +140,10 @@ func create(path string) error {
 	if err != nil {
 		return err
 	}
-	defer os.Remove(f.Name())
-	f.Close()
+	defer os.Remove(f.Name()) //nolint:errcheck // it is an empty file at worst
+	if err := f.Close(); err != nil {
+		return err
+	}
 	db, err := bolt.Open(f.Name(), 0o600, &bolt.Options{PageSize: pageSize, FreelistType: bolt.FreelistMapType})
 	if err != nil {
 		return err
@@ -157,11 +159,11 @@ func create(path string) error {
 }
 
 func syncDir(dir string) error {
-	d, err := os.Open(dir)
+	d, err := os.Open(dir) //nolint:gosec // the operator names the folder
 	if err != nil {
 		return err
 	}
-	defer d.Close()
+	defer d.Close() //nolint:errcheck // it was only synced
 	return d.Sync()
 }
 
@@ -176,12 +178,12 @@ func holder(path string) string {
 	if err != nil {
 		return unknown
 	}
-	defer locks.Close()
+	defer locks.Close() //nolint:errcheck // it was only read
 	pid, ok := lockOwner(bufio.NewScanner(locks), fmt.Sprintf("%02x:%02x:%d", unix.Major(st.Dev), unix.Minor(st.Dev), st.Ino))
 	if !ok {
 		return unknown
 	}
-	comm, err := os.ReadFile("/proc/" + pid + "/comm")
+	comm, err := os.ReadFile("/proc/" + pid + "/comm") //nolint:gosec // the kernel gave the number
 	if err != nil {
 		return "process " + pid
 	}

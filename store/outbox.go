@@ -2,7 +2,6 @@ package store
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -42,16 +41,15 @@ func (s *Store) Keep(ctx context.Context, n announce.Notice, key announce.Key) (
 	if err != nil {
 		return announce.Notice{}, false, err
 	}
-	var reused error // is no error of the transaction: it must not cost the others theirs
 	err = s.update(ctx, func(tx *bolt.Tx) error {
-		answer, fresh, reused = n, true, nil
+		answer, fresh = n, true
 		if key.Key != "" {
 			before, ok, err := kept(tx, key, now)
-			if err != nil && !errors.Is(err, announce.ErrKeyReused) {
+			if err != nil {
 				return err
 			}
-			if ok || err != nil {
-				answer, fresh, reused = before, false, err
+			if ok {
+				answer, fresh = before, false
 				return nil
 			}
 			if err := keepKey(tx, key, value, now); err != nil {
@@ -60,9 +58,6 @@ func (s *Store) Keep(ctx context.Context, n announce.Notice, key announce.Key) (
 		}
 		return tx.Bucket(waitingBucket).Put(number(n.Seq), value)
 	})
-	if err == nil {
-		err = reused
-	}
 	if err != nil {
 		return announce.Notice{}, false, fmt.Errorf("keep announcement %s: %w", n.ID, err)
 	}
@@ -163,7 +158,8 @@ func forget(tx *bolt.Tx, now moment) error {
 	c := ended.Cursor()
 	for k, v := c.First(); k != nil; k, v = c.First() {
 		_, then, err := decode(v)
-		if err == nil && !announce.Forgettable(now.since(then), int(count)) {
+		remembered := int(count) //nolint:gosec // it counts what is in the file
+		if err == nil && !announce.Forgettable(now.since(then), remembered) {
 			break
 		}
 		if err := c.Delete(); err != nil {

@@ -9,7 +9,7 @@
 // Layout; numbers are big-endian, notices are as [encode] writes them:
 //
 //	meta          "schema" → version (8 bytes); "probe" → padding
-//	waiting       seq (8 bytes) → notice that has not ended
+//	waiting       seq (8 bytes) → notice that waits or is spoken
 //	ended         seq (8 bytes) → notice; the bucket's sequence is their count
 //	keys          idempotency key → time, digest (32 bytes), notice as first kept
 //	keys-by-age   time (Unix nanoseconds, 8 bytes), idempotency key → nothing

@@ -15,23 +15,23 @@ import (
 )
 
 // open opens the store at path and closes it after the test.
-func open(t testing.TB, path string, o store.Options) *store.Store {
-	t.Helper()
+func open(tb testing.TB, path string, o store.Options) *store.Store {
+	tb.Helper()
 	s, err := store.Open(path, o)
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
-	t.Cleanup(func() {
+	tb.Cleanup(func() {
 		if err := s.Close(); err != nil {
-			t.Errorf("close: %v", err)
+			tb.Errorf("close: %v", err)
 		}
 	})
 	return s
 }
 
-func fresh(t testing.TB) *store.Store {
-	t.Helper()
-	return open(t, filepath.Join(t.TempDir(), "pressbox.db"), store.Options{})
+func fresh(tb testing.TB) *store.Store {
+	tb.Helper()
+	return open(tb, filepath.Join(tb.TempDir(), "pressbox.db"), store.Options{})
 }
 
 // notice returns the i-th of some notices.
@@ -51,10 +51,10 @@ func ended(n announce.Notice) announce.Notice {
 	return n
 }
 
-func keep(t testing.TB, s *store.Store, n announce.Notice) {
-	t.Helper()
-	if kept, fresh, err := s.Keep(t.Context(), n, announce.Key{}); err != nil || !fresh || kept != n {
-		t.Fatalf("keep %s: %+v, %v, %v", n.ID, kept, fresh, err)
+func keep(tb testing.TB, s *store.Store, n announce.Notice) {
+	tb.Helper()
+	if kept, fresh, err := s.Keep(tb.Context(), n, announce.Key{}); err != nil || !fresh || kept != n {
+		tb.Fatalf("keep %s: %+v, %v, %v", n.ID, kept, fresh, err)
 	}
 }
 
@@ -284,7 +284,7 @@ func TestAfterDamageIsMetNothingIsWritten(t *testing.T) {
 func TestOneAnnouncementThatCannotBeReadHidesNoOther(t *testing.T) {
 	t.Parallel()
 	path := damage(t, func(data []byte) []byte {
-		return bytes.Replace(data, []byte(`"id":"id0200"`), []byte(`"id":!id0200"`), -1)
+		return bytes.ReplaceAll(data, []byte(`"id":"id0200"`), []byte(`"id":!id0200"`))
 	})
 	s := open(t, path, store.Options{})
 	if waiting, _, err := s.Load(t.Context()); err != nil || len(waiting) != 299 {

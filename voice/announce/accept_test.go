@@ -33,14 +33,14 @@ func TestARequestIsCheckedInFull(t *testing.T) {
 		{"key", announce.Request{Message: "a", Key: strings.Repeat("k", 256)}, "Idempotency-Key too_long"},
 		{"voice", announce.Request{Message: "a", Voice: "zoe"}, "voice unknown_voice"},
 		{
-			"everything", announce.Request{Rate: -1, TTL: -1, Voice: "zoe", Key: strings.Repeat("k", 256)},
+			"everything",
+			announce.Request{Rate: -1, TTL: -1, Voice: "zoe", Key: strings.Repeat("k", 256)},
 			"message required, rate out_of_range, ttl out_of_range, Idempotency-Key too_long, voice unknown_voice",
 		},
 	} {
 		_, err := h.Announce(t.Context(), tt.r)
-		var wrong *announce.RequestError
 		var got []string
-		if errors.As(err, &wrong) {
+		if wrong, ok := errors.AsType[*announce.RequestError](err); ok {
 			for _, v := range wrong.Violations {
 				got = append(got, v.Path+" "+v.Code)
 			}
@@ -50,15 +50,16 @@ func TestARequestIsCheckedInFull(t *testing.T) {
 		if got := strings.Join(got, ", "); got != tt.want {
 			t.Errorf("%s: %q, want %q", tt.name, got, tt.want)
 		}
-		var voice *announce.UnknownVoiceError
-		if has, want := errors.As(err, &voice), strings.Contains(tt.want, "voice"); has != want {
+		_, has := errors.AsType[*announce.UnknownVoiceError](err)
+		if want := strings.Contains(tt.want, "voice"); has != want {
 			t.Errorf("%s: the error tells the installed voices: %v, want %v", tt.name, has, want)
 		}
 	}
 }
 
 func TestDefaultsAreFilledIn(t *testing.T) {
-	bubble(t, func(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
 		h := newHouse(t, settings)
 		v := h.post("  hello  ", false)
 		if v.Message != "hello" || v.Voice != "anna" || v.Rate != 170 || v.Expires.Sub(v.Created) != 10*time.Minute {
@@ -70,7 +71,8 @@ func TestDefaultsAreFilledIn(t *testing.T) {
 func TestTheQueueHoldsMaxBehindTheHead(t *testing.T) {
 	for _, most := range []int{0, 1, 3} {
 		t.Run(fmt.Sprint(most), func(t *testing.T) {
-			bubble(t, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
 				c := settings
 				c.Max = most
 				h := newHouse(t, c)
@@ -100,7 +102,8 @@ func TestTheQueueHoldsMaxBehindTheHead(t *testing.T) {
 }
 
 func TestAPlaceIsPromisedWhileTheDiskIsBusy(t *testing.T) {
-	bubble(t, func(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
 		c := settings
 		c.Max = 1
 		h := newHouse(t, c)
@@ -134,7 +137,8 @@ func TestAPlaceIsPromisedWhileTheDiskIsBusy(t *testing.T) {
 }
 
 func TestPositionsCountWhatIsStillBeingKept(t *testing.T) {
-	bubble(t, func(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
 		h := newHouse(t, settings)
 		h.outbox.set(nil, time.Second)
 		got := make(map[string]int)
@@ -165,7 +169,8 @@ func TestPositionsCountWhatIsStillBeingKept(t *testing.T) {
 }
 
 func TestARepeatedRequestIsAnsweredAndSpokenOnce(t *testing.T) {
-	bubble(t, func(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
 		c := settings
 		c.Max = 1
 		h := newHouse(t, c)
@@ -197,13 +202,14 @@ func TestARepeatedRequestIsAnsweredAndSpokenOnce(t *testing.T) {
 }
 
 func TestWhatIsNotSpokenInTimeExpires(t *testing.T) {
-	bubble(t, func(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
 		h := newHouse(t, settings)
 		defer h.run()()
 		h.post(strings.Repeat("a|", 19)+"a", false)
 		var ids []string
-		for _, ttl := range []time.Duration{30, 7, 5, 6} {
-			v, err := h.Announce(t.Context(), announce.Request{Message: fmt.Sprint("ttl", int(ttl)), TTL: ttl * time.Second})
+		for _, ttl := range []int{30, 7, 5, 6} {
+			v, err := h.Announce(t.Context(), announce.Request{Message: fmt.Sprint("ttl", ttl), TTL: time.Duration(ttl) * time.Second})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -211,7 +217,7 @@ func TestWhatIsNotSpokenInTimeExpires(t *testing.T) {
 		}
 		time.Sleep(5*time.Second - 1)
 		h.expectStatus(ids[2], announce.Queued)
-		time.Sleep(1)
+		time.Sleep(time.Nanosecond)
 		v := h.expectStatus(ids[2], announce.Expired)
 		if at := v.Ended.Sub(dawn); at != 5*time.Second {
 			t.Errorf("expired at %s, want 5s", at)
@@ -228,7 +234,8 @@ func TestWhatIsNotSpokenInTimeExpires(t *testing.T) {
 }
 
 func TestNothingTicksWhileOneWaits(t *testing.T) {
-	bubble(t, func(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
 		h := newHouse(t, settings)
 		v, err := h.Announce(t.Context(), announce.Request{Message: "a", TTL: 24 * time.Hour})
 		if err != nil {
@@ -243,7 +250,8 @@ func TestNothingTicksWhileOneWaits(t *testing.T) {
 }
 
 func TestWhatExpiredWhileNobodyRanIsNotSpoken(t *testing.T) {
-	bubble(t, func(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
 		h := newHouse(t, settings)
 		late := h.post("late", false)
 		time.Sleep(settings.TTL - time.Second)
@@ -258,7 +266,8 @@ func TestWhatExpiredWhileNobodyRanIsNotSpoken(t *testing.T) {
 }
 
 func TestCancel(t *testing.T) {
-	bubble(t, func(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
 		h := newHouse(t, settings)
 		defer h.run()()
 		head, second, third := h.post("a1|a2", false), h.post("b1", false), h.post("c1", false)
@@ -291,7 +300,8 @@ func TestCancel(t *testing.T) {
 }
 
 func TestCancelWaitingLeavesTheHead(t *testing.T) {
-	bubble(t, func(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
 		h := newHouse(t, settings)
 		defer h.run()()
 		h.post("a1", false)
@@ -316,7 +326,8 @@ func TestCancelWaitingLeavesTheHead(t *testing.T) {
 }
 
 func TestACancelThatIsNotKeptIsSilentAndSaysSo(t *testing.T) {
-	bubble(t, func(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
 		h := newHouse(t, settings)
 		defer h.run()()
 		head, second := h.post("a1|a2", false), h.post("b1", false)
@@ -349,7 +360,8 @@ func TestTheEndedAreRememberedForADayOrTwoHundred(t *testing.T) {
 			t.Errorf("Forgettable(%s, %d) = %v, want %v", tt.age, tt.count, got, tt.want)
 		}
 	}
-	bubble(t, func(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
 		h := newHouse(t, settings)
 		defer h.run()()
 		var first string

@@ -24,6 +24,7 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"slices"
 	"sync"
 	"time"
 )
@@ -108,9 +109,9 @@ func (a *Announcer) load() error {
 		a.byID[n.ID] = e
 		a.seq = max(a.seq, n.Seq)
 	}
-	for i := len(ended) - 1; i >= 0; i-- {
-		a.remember(&entry{Notice: ended[i]})
-		a.seq = max(a.seq, ended[i].Seq)
+	for _, n := range slices.Backward(ended) {
+		a.remember(&entry{Notice: n})
+		a.seq = max(a.seq, n.Seq)
 	}
 	return nil
 }

@@ -15,7 +15,8 @@ import (
 )
 
 func TestUrgentOnesGoFirstAndCutNobodyOff(t *testing.T) {
-	bubble(t, func(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
 		h := newHouse(t, settings)
 		defer h.run()()
 		h.post("head1|head2", false)
@@ -37,7 +38,8 @@ func TestUrgentOnesGoFirstAndCutNobodyOff(t *testing.T) {
 }
 
 func TestAnAnnouncementWalksThroughItsStates(t *testing.T) {
-	bubble(t, func(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
 		h := newHouse(t, settings)
 		h.speaker.pace = 100 * time.Millisecond
 		defer h.run()()
@@ -68,7 +70,8 @@ func TestAnAnnouncementWalksThroughItsStates(t *testing.T) {
 }
 
 func TestTheNextOneIsReadyBeforeTheCurrentOneEnds(t *testing.T) {
-	bubble(t, func(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
 		h := newHouse(t, settings)
 		h.speaker.pace = 400 * time.Millisecond
 		defer h.run()()
@@ -94,7 +97,8 @@ func TestTheNextOneIsReadyBeforeTheCurrentOneEnds(t *testing.T) {
 }
 
 func TestAChangedOrderChangesTheLookAhead(t *testing.T) {
-	bubble(t, func(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
 		h := newHouse(t, settings)
 		h.speaker.pace = 100 * time.Millisecond
 		defer h.run()()
@@ -119,7 +123,8 @@ func TestUrgentIsExactlyHalfAsLoudAgain(t *testing.T) {
 		urgent float32
 	}{{100, 1, 1.5}, {50, 0.5, 0.75}, {0, 0, 0}} {
 		t.Run(fmt.Sprint(tt.volume), func(t *testing.T) {
-			bubble(t, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
 				c := settings
 				c.Volume = tt.volume
 				h := newHouse(t, c)
@@ -142,7 +147,8 @@ func TestUrgentIsExactlyHalfAsLoudAgain(t *testing.T) {
 }
 
 func TestALostSinkIsWaitedForAndTheNoticeSpokenAgain(t *testing.T) {
-	bubble(t, func(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
 		h := newHouse(t, settings)
 		defer h.run()()
 		a := h.post("a1|a2", false)
@@ -174,7 +180,8 @@ func TestALostSinkIsWaitedForAndTheNoticeSpokenAgain(t *testing.T) {
 }
 
 func TestASinkThatIsAwayCostsNoSynthesis(t *testing.T) {
-	bubble(t, func(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
 		h := newHouse(t, settings)
 		h.sink.lose()
 		defer h.run()()
@@ -191,7 +198,8 @@ func TestASinkThatIsAwayCostsNoSynthesis(t *testing.T) {
 }
 
 func TestWhatCannotBeSynthesisedFails(t *testing.T) {
-	bubble(t, func(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
 		h := newHouse(t, settings)
 		defer h.run()()
 		a := h.post("a1|unspeakable|a3", false)
@@ -209,7 +217,8 @@ func TestWhatCannotBeSynthesisedFails(t *testing.T) {
 }
 
 func TestTheNextOneBeginsAfterTheEndWasKept(t *testing.T) {
-	bubble(t, func(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
 		h := newHouse(t, settings)
 		defer h.run()()
 		a := h.post("a1", false)
@@ -226,7 +235,8 @@ func TestTheNextOneBeginsAfterTheEndWasKept(t *testing.T) {
 }
 
 func TestAFullDiskDoesNotSilenceTheHouse(t *testing.T) {
-	bubble(t, func(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
 		h := newHouse(t, settings)
 		defer h.run()()
 		a, b := h.post("a1", false), h.post("b1", false)
@@ -262,7 +272,8 @@ func TestStopFinishesTheSentence(t *testing.T) {
 		{"in the last words", "a1|a2", 1300 * time.Millisecond, "a1 a2", 700 * time.Millisecond, announce.Done},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			bubble(t, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
 				h := newHouse(t, settings)
 				stop := h.run()
 				a := h.post(tt.message, false)
@@ -282,7 +293,8 @@ func TestStopFinishesTheSentence(t *testing.T) {
 }
 
 func TestStopWaitsFiveSecondsAtMost(t *testing.T) {
-	bubble(t, func(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
 		h := newHouse(t, settings)
 		stop := h.run()
 		a := h.post("long", false)
@@ -297,7 +309,8 @@ func TestStopWaitsFiveSecondsAtMost(t *testing.T) {
 }
 
 func TestARestartSpeaksWhatWasNotEnded(t *testing.T) {
-	bubble(t, func(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
 		h := newHouse(t, settings)
 		stop := h.run()
 		a := h.post("a1", false)
@@ -328,7 +341,8 @@ func TestARestartSpeaksWhatWasNotEnded(t *testing.T) {
 }
 
 func TestASlowWatcherIsHungUpOn(t *testing.T) {
-	bubble(t, func(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
 		h := newHouse(t, settings)
 		stopRun := h.run()
 		slow, stopSlow := h.Watch()
@@ -370,7 +384,8 @@ func closed(c <-chan announce.Event) bool {
 }
 
 func TestRunEndsWhenNothingIsSaid(t *testing.T) {
-	bubble(t, func(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
 		h := newHouse(t, settings)
 		ctx, cancel := context.WithTimeout(context.Background(), time.Second)
 		defer cancel()

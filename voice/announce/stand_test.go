@@ -324,10 +324,3 @@ func (h *house) expectStatus(id string, want announce.Status) announce.View {
 
 // dawn is when every bubble begins.
 var dawn = time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC)
-
-// bubble runs a test in a time of its own.
-func bubble(t *testing.T, test func(t *testing.T)) {
-	t.Helper()
-	t.Parallel()
-	synctest.Test(t, test)
-}

@@ -1,0 +1,190 @@
+package store_test
+
+import (
+	"cmp"
+	"context"
+	"encoding/binary"
+	"encoding/json"
+	"iter"
+	"log/slog"
+	"path/filepath"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	bolt "go.etcd.io/bbolt"
+
+	"pressbox/audio"
+	"pressbox/store"
+	"pressbox/voice/announce"
+)
+
+// BenchmarkAccept measures what a client of the queue waits for, against a
+// loop that makes one bbolt Update of the same bytes on the same disk. Both
+// run in turns, as a disk is not the same all day, and each figure is the
+// median of the turns.
+// Limits: with 64 clients ratio ≥ 6 and p99 ≤ 20 updates; with 4 p99 ≤ 4.
+func BenchmarkAccept(b *testing.B) {
+	for _, tt := range []struct {
+		name    string
+		clients int
+	}{{"1client", 1}, {"4clients", 4}, {"64clients", 64}} {
+		b.Run(tt.name, func(b *testing.B) {
+			var updates, rates, p50, p99, loop99 []float64
+			a, db := newQueue(b), newPeer(b)
+			for b.Loop() {
+				for range 15 {
+					alone := db.loop(b, 100)
+					update := mean(alone)
+					waits, took := accept(b, a, tt.clients, 400)
+					updates = append(updates, float64(update.Microseconds()))
+					rates = append(rates, float64(len(waits))/took.Seconds()*update.Seconds())
+					p50 = append(p50, float64(quantile(waits, 50))/float64(update))
+					p99 = append(p99, float64(quantile(waits, 99))/float64(update))
+					loop99 = append(loop99, float64(quantile(alone, 99))/float64(update))
+				}
+			}
+			b.ReportMetric(quantile(rates, 50)/quantile(updates, 50)*1e6, "accepts/s")
+			b.ReportMetric(quantile(rates, 50), "x-loop")
+			b.ReportMetric(quantile(p50, 50), "p50-updates")
+			b.ReportMetric(quantile(p99, 50), "p99-updates")
+			b.ReportMetric(quantile(loop99, 50), "loop-p99-updates")
+			b.ReportMetric(quantile(updates, 50), "µs/update")
+			b.ReportMetric(0, "ns/op")
+		})
+	}
+}
+
+// quantile returns the value below which q percent of the others are.
+func quantile[T cmp.Ordered](values []T, q int) T {
+	slices.Sort(values)
+	return values[len(values)*q/100]
+}
+
+func mean(took []time.Duration) (mean time.Duration) {
+	for _, d := range took {
+		mean += d / time.Duration(len(took))
+	}
+	return mean
+}
+
+// accept lets clients post at least n announcements, and returns how long each
+// took, and all.
+func accept(b *testing.B, a *announce.Announcer, clients, n int) (waits []time.Duration, took time.Duration) {
+	b.Helper()
+	each := max(n/clients, 8)
+	waits = make([]time.Duration, clients*each)
+	var wait sync.WaitGroup
+	begin := time.Now()
+	for c := range clients {
+		wait.Go(func() {
+			for i := range each {
+				begin := time.Now()
+				if _, err := a.Announce(context.Background(), announce.Request{Message: message}); err != nil {
+					b.Error(err)
+					return
+				}
+				waits[c*each+i] = time.Since(begin)
+			}
+		})
+	}
+	wait.Wait()
+	return waits, time.Since(begin)
+}
+
+const message = "Now batting for the visitors, number twenty-four, the second baseman, Ada Lovelace."
+
+// newQueue returns an announcer with a large queue over a real store, to which
+// nobody listens.
+func newQueue(b *testing.B) *announce.Announcer {
+	b.Helper()
+	c := announce.Config{Max: 1 << 30, TTL: time.Hour, Rate: 170, Volume: 100}
+	a, err := announce.New(c, fresh(b), mute{}, nil, slog.New(slog.DiscardHandler))
+	if err != nil {
+		b.Fatal(err)
+	}
+	return a
+}
+
+// mute is a speaker that is never asked to speak.
+type mute struct{}
+
+func (mute) Voice(string) (string, error) { return "en_US-pressbox-medium", nil }
+
+func (mute) Speak(context.Context, string, string, int) iter.Seq2[audio.Clip, error] {
+	return func(func(audio.Clip, error) bool) {}
+}
+
+// A peer is bbolt with nothing around it.
+type peer struct {
+	db    *bolt.DB
+	seq   uint64
+	value []byte
+}
+
+func newPeer(b *testing.B) *peer {
+	b.Helper()
+	db, err := bolt.Open(filepath.Join(b.TempDir(), "peer.db"), 0o600, &bolt.Options{
+		PageSize: 4096, FreelistType: bolt.FreelistMapType, Timeout: time.Second, InitialMmapSize: 512 << 20,
+	})
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.Cleanup(func() { db.Close() })
+	err = db.Update(func(tx *bolt.Tx) error {
+		_, err := tx.CreateBucket([]byte("waiting"))
+		return err
+	})
+	if err != nil {
+		b.Fatal(err)
+	}
+	n := notice(1)
+	n.Message = message
+	value, err := json.Marshal(n)
+	if err != nil {
+		b.Fatal(err)
+	}
+	return &peer{db: db, value: value}
+}
+
+// loop keeps n values, one Update each, and returns how long each took.
+func (p *peer) loop(b *testing.B, n int) []time.Duration {
+	b.Helper()
+	took := make([]time.Duration, n)
+	for i := range took {
+		begin := time.Now()
+		p.seq++
+		err := p.db.Update(func(tx *bolt.Tx) error {
+			return tx.Bucket([]byte("waiting")).Put(binary.BigEndian.AppendUint64(nil, p.seq), p.value)
+		})
+		if err != nil {
+			b.Fatal(err)
+		}
+		took[i] = time.Since(begin)
+	}
+	return took
+}
+
+// BenchmarkLoad measures what a start waits for: the queue and a day of ended
+// announcements.
+func BenchmarkLoad(b *testing.B) {
+	s := fresh(b)
+	var all []announce.Notice
+	for i := range 1000 {
+		n := notice(i + 1)
+		n.Message = message
+		keep(b, s, n)
+		all = append(all, ended(n))
+	}
+	if err := s.Save(b.Context(), all[50:]...); err != nil {
+		b.Fatal(err)
+	}
+	for b.Loop() {
+		if waiting, over, err := s.Load(b.Context()); err != nil || len(waiting) != 50 || len(over) != 950 {
+			b.Fatalf("%d and %d, %v", len(waiting), len(over), err)
+		}
+	}
+}
+
+var _ announce.Outbox = (*store.Store)(nil)

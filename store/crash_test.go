@@ -1,0 +1,312 @@
+package store_test
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"log/slog"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"pressbox/audio"
+	"pressbox/store"
+	"pressbox/voice/announce"
+)
+
+// What the talker is told.
+const (
+	dirKey   = "PRESSBOX_TEST_DIR"
+	roundKey = "PRESSBOX_TEST_ROUND" // "" means: say what is left, and end
+)
+
+// TestCrash kills a process that accepts and speaks, again and again at random
+// moments, and then has the rest spoken. The talker writes down what happens
+// before it goes on, so that the diary knows what a listener and a client knew.
+func TestCrash(t *testing.T) {
+	t.Parallel()
+	rounds := 20
+	if v := os.Getenv("PRESSBOX_CRASH_ROUNDS"); v != "" {
+		var err error
+		if rounds, err = strconv.Atoi(v); err != nil {
+			t.Fatalf("PRESSBOX_CRASH_ROUNDS: %v", err)
+		}
+	}
+	dir := t.TempDir()
+	for round := range rounds {
+		killTalker(t, dir, round)
+	}
+	rest := talker(t, dir, "")
+	if out, err := rest.CombinedOutput(); err != nil {
+		t.Fatalf("say what is left: %v\n%s", err, out)
+	}
+	d := readDiary(t, dir)
+	d.check(t)
+	t.Logf("%d lives, %d announcements accepted, %d cancelled, %d spoken, %d of them begun more than once",
+		d.lives, len(d.accepted), len(d.cancelled), len(d.heard), d.repeated())
+}
+
+// talker returns the process, not yet started.
+func talker(t *testing.T, dir, round string) *exec.Cmd {
+	t.Helper()
+	cmd := exec.CommandContext(t.Context(), os.Args[0])
+	cmd.Env = append(os.Environ(), childKey+"=talker", dirKey+"="+dir, roundKey+"="+round)
+	return cmd
+}
+
+// killTalker lets the process live for a random while: from its birth in one
+// of five rounds, otherwise from when it is ready.
+func killTalker(t *testing.T, dir string, round int) {
+	t.Helper()
+	cmd := talker(t, dir, strconv.Itoa(round))
+	var complaints bytes.Buffer
+	cmd.Stderr = &complaints
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	if round%5 != 4 {
+		if _, err := bufio.NewReader(out).ReadString('\n'); err != nil {
+			t.Errorf("round %d: the talker is not ready: %v", round, err)
+		}
+	}
+	kill := time.AfterFunc(rand.N(100*time.Millisecond), func() { cmd.Process.Kill() })
+	defer kill.Stop()
+	cmd.Wait()
+	if complaints.Len() > 0 {
+		t.Errorf("round %d: %s", round, complaints.String())
+	}
+}
+
+// talk is the talker.
+func talk() error {
+	dir, round := os.Getenv(dirKey), os.Getenv(roundKey)
+	diary, err := os.OpenFile(filepath.Join(dir, "diary"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+	if err != nil {
+		return err
+	}
+	fmt.Fprintln(diary, "life 0")
+	s, err := store.Open(filepath.Join(dir, "pressbox.db"), store.Options{})
+	if err != nil {
+		return err
+	}
+	c := announce.Config{Max: 40, TTL: 24 * time.Hour, Rate: 170, Volume: 100}
+	a, err := announce.New(c, s, numbers{}, paper{diary}, slog.New(slog.DiscardHandler))
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	if round == "" {
+		go func() {
+			awaitSilence(a)
+			cancel()
+		}()
+	} else {
+		first, err := strconv.Atoi(round)
+		if err != nil {
+			return err
+		}
+		for i := range 4 {
+			go client(a, diary, (first*4+i+1)*100_000)
+		}
+		fmt.Println("ready")
+	}
+	return errors.Join(a.Run(ctx), s.Close())
+}
+
+// awaitSilence returns when nothing waits and nothing is spoken.
+func awaitSilence(a *announce.Announcer) {
+	for {
+		events, stop := a.Watch()
+		for queue, _ := a.Queue(); len(queue) > 0; queue, _ = a.Queue() {
+			if _, ok := <-events; !ok {
+				break
+			}
+		}
+		stop()
+		if queue, _ := a.Queue(); len(queue) == 0 {
+			return
+		}
+	}
+}
+
+// client posts numbers for ever, and cancels some.
+func client(a *announce.Announcer, diary *os.File, number int) {
+	for {
+		events, stop := a.Watch()
+		number++
+		v, err := a.Announce(context.Background(), announce.Request{Message: strconv.Itoa(number), Urgent: number%3 == 0})
+		if errors.Is(err, announce.ErrFull) {
+			<-events
+			stop()
+			continue
+		}
+		stop()
+		if err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			return
+		}
+		fmt.Fprintln(diary, "accepted", number)
+		if number%7 != 0 {
+			continue
+		}
+		if _, err := a.Cancel(context.Background(), v.ID); err == nil {
+			fmt.Fprintln(diary, "cancelled", number)
+		} else if !errors.Is(err, announce.ErrEnded) {
+			fmt.Fprintln(os.Stderr, err)
+		}
+	}
+}
+
+// numbers is a speaker: two clips whose rate is the number that is the message.
+type numbers struct{}
+
+func (numbers) Voice(string) (string, error) { return "anna", nil }
+
+func (numbers) Speak(_ context.Context, _, message string, _ int) iter.Seq2[audio.Clip, error] {
+	return func(yield func(audio.Clip, error) bool) {
+		number, err := strconv.Atoi(message)
+		clip := audio.Clip{Rate: number}
+		for range 2 {
+			if !yield(clip, err) {
+				return
+			}
+		}
+	}
+}
+
+// paper is a sink that takes no time: it notes what it hears.
+type paper struct{ diary *os.File }
+
+func (p paper) Play(ctx context.Context, clips <-chan audio.Clip) error {
+	number := 0
+	for {
+		select {
+		case clip, ok := <-clips:
+			switch {
+			case !ok:
+				fmt.Fprintln(p.diary, "heard", number)
+				return nil
+			case number == 0:
+				number = clip.Rate
+				fmt.Fprintln(p.diary, "begun", number)
+			}
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+}
+
+// A diary is what happened, by line.
+type diary struct {
+	dir       string
+	lives     int
+	last      map[int]int   // by life: the number that was begun last
+	accepted  map[int]bool  // by number
+	cancelled map[int]int   // by number: the line
+	heard     map[int]bool  // by number
+	begun     map[int][]int // by number: the lives in which it was begun
+	begunAt   map[int]int   // by number: the line of the last time
+}
+
+func readDiary(t *testing.T, dir string) *diary {
+	t.Helper()
+	data, err := os.ReadFile(filepath.Join(dir, "diary"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	d := &diary{
+		dir: dir, last: make(map[int]int), accepted: make(map[int]bool), cancelled: make(map[int]int),
+		heard: make(map[int]bool), begun: make(map[int][]int), begunAt: make(map[int]int),
+	}
+	for i, line := range strings.Split(strings.TrimSpace(string(data)), "\n") {
+		what, rest, _ := strings.Cut(line, " ")
+		number, err := strconv.Atoi(rest)
+		if err != nil {
+			t.Fatalf("line %d: %v", i, err)
+		}
+		switch what {
+		case "life":
+			d.lives++
+		case "accepted":
+			d.accepted[number] = true
+		case "cancelled":
+			d.cancelled[number] = i
+		case "begun":
+			d.begun[number] = append(d.begun[number], d.lives)
+			d.begunAt[number] = i
+			d.last[d.lives] = number
+		case "heard":
+			d.heard[number] = true
+		}
+	}
+	return d
+}
+
+// check holds the diary against what is promised, and against the store.
+func (d *diary) check(t *testing.T) {
+	t.Helper()
+	if len(d.accepted) < d.lives || len(d.heard) == 0 {
+		t.Errorf("only %d were accepted and %d heard in %d lives", len(d.accepted), len(d.heard), d.lives)
+	}
+	for number, lives := range d.begun {
+		for i, life := range lives[:len(lives)-1] {
+			if d.last[life] != number || lives[i+1] == life {
+				t.Errorf("%d was begun in lives %v, but in life %d it was not the last", number, lives, life)
+			}
+		}
+	}
+	for number, line := range d.cancelled {
+		if d.begunAt[number] > line {
+			t.Errorf("%d was begun after its cancellation was told", number)
+		}
+	}
+	d.checkStore(t)
+}
+
+// checkStore checks that what was accepted has ended, as it was heard. The
+// talker may have been killed between a cancellation and its note of it.
+func (d *diary) checkStore(t *testing.T) {
+	t.Helper()
+	waiting, over, err := open(t, filepath.Join(d.dir, "pressbox.db"), store.Options{}).Load(t.Context())
+	if err != nil || len(waiting) > 0 {
+		t.Errorf("%d still wait, %v", len(waiting), err)
+	}
+	status := make(map[int]announce.Status)
+	for _, n := range over {
+		number, _ := strconv.Atoi(n.Message)
+		status[number] = n.Status
+	}
+	for number := range d.accepted {
+		_, cancelled := d.cancelled[number]
+		switch s := status[number]; {
+		case s == announce.Done && d.heard[number] && !cancelled:
+		case s == announce.Cancelled && number%7 == 0:
+		case s == "" && len(over) == announce.EndedAtMost && (d.heard[number] || number%7 == 0): // forgotten
+		default:
+			t.Errorf("%d was accepted and is %q; heard %v, cancelled %v", number, s, d.heard[number], cancelled)
+		}
+	}
+}
+
+// repeated returns how many were begun more than once.
+func (d *diary) repeated() (n int) {
+	for _, lives := range d.begun {
+		if len(lives) > 1 {
+			n++
+		}
+	}
+	return n
+}

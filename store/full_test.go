@@ -1,0 +1,131 @@
+package store_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"syscall"
+	"testing"
+	"time"
+
+	bolt "go.etcd.io/bbolt"
+	"golang.org/x/sys/unix"
+
+	"pressbox/store"
+	"pressbox/voice/announce"
+)
+
+// TestAFullDiskKeepsNothingByHalves fills a real file system: a small tmpfs
+// that only a process of its own sees.
+func TestAFullDiskKeepsNothingByHalves(t *testing.T) {
+	t.Parallel()
+	cmd := exec.CommandContext(t.Context(), os.Args[0])
+	cmd.Env = append(os.Environ(), childKey+"=full", dirKey+"="+t.TempDir())
+	cmd.SysProcAttr = &syscall.SysProcAttr{Cloneflags: syscall.CLONE_NEWNS}
+	if id := os.Getuid(); id != 0 {
+		cmd.SysProcAttr.Cloneflags |= syscall.CLONE_NEWUSER
+		cmd.SysProcAttr.UidMappings = []syscall.SysProcIDMap{{ContainerID: 0, HostID: id, Size: 1}}
+	}
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Errorf("%v: %s", err, out)
+	}
+}
+
+// fillTmpfs is that process.
+func fillTmpfs() error {
+	dir := os.Getenv(dirKey)
+	if err := unix.Mount("", "/", "", unix.MS_REC|unix.MS_PRIVATE, ""); err != nil {
+		return fmt.Errorf("keep mounts to itself: %w", err)
+	}
+	if err := unix.Mount("tmpfs", dir, "tmpfs", 0, "size=1m"); err != nil {
+		return fmt.Errorf("mount a tmpfs: %w", err)
+	}
+	path := filepath.Join(dir, "pressbox.db")
+	s, err := store.Open(path, store.Options{})
+	if err != nil {
+		return err
+	}
+	kept, err := keepUntilRefused(s, 1)
+	if !errors.Is(err, store.ErrFull) || !errors.Is(err, syscall.ENOSPC) {
+		return fmt.Errorf("keep %d: %w, want ErrFull because of ENOSPC", kept+1, err)
+	}
+	if err := s.Health(); !errors.Is(err, store.ErrFull) {
+		return fmt.Errorf("health: %w, want ErrFull", err)
+	}
+	if err := expectWaiting(s, kept); err != nil {
+		return err
+	}
+	if err := s.Close(); err != nil {
+		return err
+	}
+	if err := checkPages(path); err != nil {
+		return err
+	}
+	if s, err = store.Open(path, store.Options{}); err != nil {
+		return fmt.Errorf("open on a full disk: %w", err)
+	}
+	if err := expectWaiting(s, kept); err != nil {
+		return err
+	}
+	if _, err := keepUntilRefused(s, kept+1); !errors.Is(err, store.ErrFull) {
+		return fmt.Errorf("keep on a full disk: %w, want ErrFull", err)
+	}
+	if err := unix.Mount("", dir, "", unix.MS_REMOUNT, "size=8m"); err != nil {
+		return fmt.Errorf("make the tmpfs larger: %w", err)
+	}
+	if err := s.Health(); err != nil {
+		return fmt.Errorf("health after making room: %w", err)
+	}
+	if _, _, err := s.Keep(context.Background(), notice(1_000_000), announce.Key{}); err != nil {
+		return fmt.Errorf("keep after making room: %w", err)
+	}
+	return s.Close()
+}
+
+// keepUntilRefused keeps announcements and returns the number of the last one
+// that was kept.
+func keepUntilRefused(s *store.Store, first int) (int, error) {
+	for i := first; ; i++ {
+		if _, _, err := s.Keep(context.Background(), notice(i), announce.Key{Key: fmt.Sprint(i)}); err != nil {
+			return i - 1, err
+		}
+	}
+}
+
+// expectWaiting checks that exactly the first so many are there.
+func expectWaiting(s *store.Store, many int) error {
+	waiting, _, err := s.Load(context.Background())
+	if err != nil || len(waiting) != many {
+		return fmt.Errorf("%d announcements are there, %w, want %d", len(waiting), err, many)
+	}
+	for i, n := range waiting {
+		if n.Seq != uint64(i+1) {
+			return fmt.Errorf("announcement %d is number %d", i, n.Seq)
+		}
+	}
+	for i, want := range []bool{true, false} {
+		if _, ok, err := s.Kept(context.Background(), announce.Key{Key: fmt.Sprint(many + i)}); ok != want || err != nil {
+			return fmt.Errorf("the key of announcement %d: %v, %w, want %v", many+i, ok, err, want)
+		}
+	}
+	return nil
+}
+
+// checkPages has bbolt look at every page.
+func checkPages(path string) error {
+	db, err := bolt.Open(path, 0o600, &bolt.Options{ReadOnly: true, Timeout: time.Second, PreLoadFreelist: true})
+	if err != nil {
+		return err
+	}
+	defer db.Close()
+	return db.View(func(tx *bolt.Tx) error {
+		var all []error
+		for err := range tx.Check() {
+			all = append(all, err)
+		}
+		return errors.Join(all...)
+	})
+}
