@@ -4,6 +4,8 @@
 // packages cldr-annotations-full and cldr-annotations-derived-full): a line for
 // each symbol, "symbol TAB name", sorted by bytes. Skin tones, presentation
 // selectors and tags are left out, as the lookup does not see them.
+//
+//	go run gen.go annotations/en/annotations.json annotationsDerived/en/annotations.json
 package main
 
 import (

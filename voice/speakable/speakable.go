@@ -38,15 +38,13 @@
 // again, but is made speakable like the rest.
 //
 // The names of emoji and symbols in emoji.txt come from Unicode CLDR 48.2
-// (licence Unicode-3.0), by go generate.
+// (licence Unicode-3.0); gen.go says how.
 package speakable
 
 import (
 	"strings"
 	"unicode"
 )
-
-//go:generate go run gen.go ../../../cldr/annotations.json ../../../cldr/annotationsDerived.json
 
 // Text returns s as one line of sentences that can be spoken in lang, a language
 // code such as "en-us", "en_GB" or "de". It ends with a sentence mark and holds
@@ -55,6 +53,9 @@ import (
 func Text(s, lang string, lex *Lexicon) string {
 	lang = language(lang)
 	s = clean(s)
+	if !strings.ContainsFunc(s, speaks) {
+		return ""
+	}
 	s = lex.apply(s, lang)
 	return around(s, func(s string) string {
 		if english(lang) {

@@ -1,17 +1,10 @@
 package speakable
 
 import (
-	_ "embed"
-	"sort"
 	"strings"
 	"unicode"
 	"unicode/utf8"
 )
-
-// emojiNames are lines "symbol TAB name", sorted.
-//
-//go:embed emoji.txt
-var emojiNames string
 
 func symbolTable() map[rune]string {
 	return map[rune]string{
@@ -185,53 +178,3 @@ func nameAt(s string) string {
 	}
 	return s[:n]
 }
-
-// emoji reads a symbol by its name, the longest that is known.
-func (r *reader) emoji() bool {
-	view := r.clip(0)
-	n := sequence(view)
-	for n > 0 {
-		if name := emojiName(view[:n]); name != "" {
-			r.emit(name, n)
-			return true
-		}
-		_, size := utf8.DecodeLastRuneInString(view[:n])
-		n -= size
-	}
-	return false
-}
-
-// sequence is the length of the symbols that are joined at the beginning of s.
-func sequence(s string) int {
-	n, joined := 0, true
-	flag := 0
-	for i, c := range s {
-		regional := 0x1F1E6 <= c && c <= 0x1F1FF
-		switch {
-		case c == '\u200D':
-			joined = true
-			continue
-		case regional && flag == i && flag < 8 && i < 8 && (i == 0 || i == 4):
-			flag = i + 4
-		case !joined || isWord(c) || c < 0x80:
-			return n
-		}
-		n, joined = i+utf8.RuneLen(c), false
-	}
-	return n
-}
-
-// emojiName is the name of a symbol or a sequence of them; "" when it has none.
-func emojiName(symbol string) string {
-	n := len(emojiNames)
-	at := sort.Search(n, func(i int) bool { return emojiNames[lineStart(i):] >= symbol+"\t" })
-	name, ok := strings.CutPrefix(emojiNames[lineStart(at):], symbol+"\t")
-	if !ok {
-		return ""
-	}
-	name, _, _ = strings.Cut(name, "\n")
-	return name
-}
-
-// lineStart is where the line of byte i begins.
-func lineStart(i int) int { return strings.LastIndexByte(emojiNames[:i], '\n') + 1 }

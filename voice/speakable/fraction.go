@@ -1,0 +1,114 @@
+package speakable
+
+import (
+	"regexp"
+	"strings"
+	"unicode/utf8"
+)
+
+const (
+	vulgar      = `½⅓⅔¼¾⅕⅖⅗⅘⅙⅚⅛⅜⅝⅞`
+	vulgarNames = "one_half one_third two_thirds one_quarter three_quarters one_fifth two_fifths three_fifths four_fifths one_sixth five_sixths one_eighth three_eighths five_eighths seven_eighths"
+)
+
+func fractions() []form {
+	return []form{
+		{regexp.MustCompile(`^(\d{1,3}) ?([` + vulgar + `])( ?)` + unitSign), (*reader).mixedSign},
+		{regexp.MustCompile(`^(\d{1,3}) ?([` + vulgar + `])`), (*reader).mixedSign},
+		{regexp.MustCompile(`^[` + vulgar + `]`), func(_ *reader, m []string) string { return vulgarName(m[0]) }},
+		{regexp.MustCompile(`^(\d{1,3})[ -](\d{1,2})/(\d{1,2})"`), (*reader).mixedInches},
+		{regexp.MustCompile(`^(\d{1,3})[ -](\d{1,2})/(\d{1,2})( ?)` + unitSign), (*reader).mixed},
+		{regexp.MustCompile(`^(\d{1,3})[ -](\d{1,2})/(\d{1,2})`), (*reader).mixed},
+		{regexp.MustCompile(`^(\d{1,2})/(\d{1,3})( ?)` + unitSign), (*reader).partOfUnit},
+		{regexp.MustCompile(`^(\d{1,4})/(\d{1,4})`), (*reader).fraction},
+	}
+}
+
+// mixedSign is 2½, also with a unit.
+func (r *reader) mixedSign(m []string) string {
+	return r.withUnit(r.whole(m[1])+" and "+vulgarName(m[2]), m[3:])
+}
+
+// mixed is 2 1/2, also with a unit.
+func (r *reader) mixed(m []string) string {
+	part := r.part(atoi(m[2]), atoi(m[3]))
+	if part == "" || atoi(m[2]) >= atoi(m[3]) {
+		return ""
+	}
+	return r.withUnit(r.whole(m[1])+" and "+part, m[4:])
+}
+
+// mixedInches is 7 1/4", where no quotation ends.
+func (r *reader) mixedInches(m []string) string {
+	said := r.mixed(m)
+	if r.quote || said == "" {
+		return ""
+	}
+	return said + " inches"
+}
+
+// partOfUnit is 1/2 in. and 3/4 mile.
+func (r *reader) partOfUnit(m []string) string {
+	part := r.part(atoi(m[1]), atoi(m[2]))
+	u, ok := r.unit(inch(m[4], m[3], m[9]), m[5])
+	if part == "" || !ok || m[7] != "" {
+		return ""
+	}
+	return part + " " + u.one
+}
+
+// withUnit adds a unit, whose parts are those of [unitSign] after what parts it
+// from the number. What is no unit is a word: its number is said without it.
+func (r *reader) withUnit(said string, m []string) string {
+	if len(m) == 0 {
+		return said
+	}
+	u, ok := r.unit(inch(m[1], m[0], m[6]), m[2])
+	if !ok || m[4] != "" {
+		return ""
+	}
+	return said + " " + u.many
+}
+
+// fraction says a/b: a half, three quarters, nine tenths; else "a over b". What
+// people say in one breath has no "over": 24/7.
+func (r *reader) fraction(m []string) string {
+	a, b := atoi(m[1]), atoi(m[2])
+	if strings.HasPrefix(r.clip(len(m[0])), "/") || strings.HasSuffix(r.src[:r.at], "/") {
+		return ""
+	}
+	if m[0] == "24/7" || m[0] == "9/11" || a == b && a > 9 {
+		return r.cardinal(a) + " " + r.cardinal(b)
+	}
+	if part := r.part(a, b); part != "" && a < b {
+		return part
+	}
+	return r.figure(m[1]) + " over " + r.figure(m[2])
+}
+
+// part says a of b equal parts; "" when they are not counted like that.
+func (r *reader) part(a, b int) string {
+	var name string
+	switch b {
+	case 2:
+		name = "half"
+	case 4:
+		name = "quarter"
+	case 3, 5, 6, 7, 8, 9, 10, 12, 16, 32, 64, 100:
+		name = r.ordinal(b)
+	default:
+		return ""
+	}
+	switch a {
+	case 0:
+		return ""
+	case 1:
+		return "one " + name
+	}
+	return r.cardinal(a) + " " + plural(strings.Replace(name, "half", "halve", 1))
+}
+
+func vulgarName(sign string) string {
+	at := utf8.RuneCountInString(vulgar[:strings.Index(vulgar, sign)])
+	return spaced(strings.Fields(vulgarNames)[at])
+}
