@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -77,10 +78,12 @@ func ownDaemon() (string, error) {
 
 // A refusal is the daemon's answer (RFC 9457) to what it does not do.
 type refusal struct {
-	Status int    `json:"status"`
-	Title  string `json:"title"`
-	Detail string `json:"detail"`
-	Errors []struct {
+	Status     int    `json:"status"`
+	Code       string `json:"code"`
+	Title      string `json:"title"`
+	Detail     string `json:"detail"`
+	RetryAfter string `json:"-"` // the header: seconds
+	Errors     []struct {
 		Path   string `json:"path"`
 		Detail string `json:"detail"`
 	} `json:"errors"`
@@ -92,13 +95,13 @@ func (r *refusal) Error() string {
 	case len(r.Errors) > 0:
 		said := make([]string, len(r.Errors))
 		for i, e := range r.Errors {
-			said[i] = strings.TrimPrefix(e.Path+": ", ": ") + e.Detail
+			said[i] = strings.TrimPrefix(strings.TrimPrefix(e.Path, "/")+": ", ": ") + e.Detail
 		}
 		return text + strings.Join(said, "; ")
-	case r.Detail != "":
-		return text + r.Detail
+	case r.RetryAfter != "":
+		return text + cmp.Or(r.Detail, r.Title) + "; try again in " + r.RetryAfter + " s"
 	default:
-		return text + r.Title
+		return text + cmp.Or(r.Detail, r.Title)
 	}
 }
 
@@ -135,7 +138,7 @@ func (c *client) open(ctx context.Context, method, path string, body any) (*http
 	if err := json.NewDecoder(resp.Body).Decode(refused); err != nil { // something else than Pressbox answers
 		refused.Title = http.StatusText(resp.StatusCode)
 	}
-	refused.Status = resp.StatusCode
+	refused.Status, refused.RetryAfter = resp.StatusCode, resp.Header.Get("Retry-After")
 	return nil, &exitError{exitRefused, refused}
 }
 

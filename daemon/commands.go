@@ -75,6 +75,7 @@ func newCommand(ran *bool) *cobra.Command {
 	root.AddCommand(
 		newServeCommand(), newSayCommand(), newVoicesCommand(),
 		newConfigCommand(), newVersionCommand(), newOpenAPICommand(),
+		newTokensCommand(), newUsersCommand(),
 	)
 	return root
 }

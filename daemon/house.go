@@ -32,6 +32,7 @@ type house struct {
 	voices     *library.Library
 	announcer  *announce.Announcer
 	web        *web.Server
+	doorway    *doorway
 }
 
 // openStore opens the store, which makes this process the one daemon of its
@@ -45,13 +46,12 @@ func openStore(cfg Config, log *slog.Logger) (*store.Store, error) {
 }
 
 // build puts the parts together. It starts nothing.
-func build(cfg Config, kept *store.Store, log *slog.Logger) (*house, error) {
-	h := &house{cfg: cfg, log: log, store: kept, phonemizer: espeak.New("")}
+func build(cfg Config, kept *store.Store, sink *pulse.Sink, log *slog.Logger) (*house, error) {
+	h := &house{cfg: cfg, log: log, store: kept, sink: sink, phonemizer: espeak.New("")}
 	lexicon, err := readLexicon(cfg.LexiconFile)
 	if err != nil {
 		return nil, &exitError{exitUsage, err}
 	}
-	h.sink = pulse.New(soundConfig(cfg, log))
 	h.voices = library.New(library.Config{
 		Dirs:         []string{cfg.ModelDir, sharedModels},
 		Default:      cfg.DefaultVoice,
@@ -67,6 +67,9 @@ func build(cfg Config, kept *store.Store, log *slog.Logger) (*house, error) {
 		Max: cfg.QueueMaxSize, TTL: cfg.NotifyTTL, Rate: cfg.DefaultRate, Volume: cfg.Volume,
 	}, kept, h.voices, h.sink, log)
 	if err != nil {
+		return nil, err
+	}
+	if h.doorway, err = buildDoorway(cfg, kept, log); err != nil {
 		return nil, err
 	}
 	h.web, err = web.New(h.webConfig())
@@ -140,6 +143,7 @@ func (h *house) webConfig() web.Config {
 		TrustedProxies: h.cfg.TrustedProxies,
 		NotifyRate:     h.cfg.NotifyRate,
 		LimitLoopback:  h.cfg.NotifyRateLoopback,
+		SignIn:         h.doorway.web,
 	}
 	for _, address := range []string{h.cfg.PublicURL, h.cfg.FrontendURL, h.cfg.OAuthRedirectURI} {
 		if u, err := url.Parse(address); err == nil && u.Host != "" { // it was checked when it was read

@@ -38,6 +38,8 @@ type Config struct {
 	FrontendURL      string         `mapstructure:"FRONTEND_URL"`              // "" means the daemon's own page
 	AllowedHosts     []string       `mapstructure:"ALLOWED_HOSTS"`
 	TrustedProxies   []netip.Prefix `mapstructure:"TRUSTED_PROXIES"`
+
+	SignIn signInConfig `mapstructure:",squash"`
 }
 
 // A key is one setting. From its row come the flag, the help, README's table
@@ -54,7 +56,7 @@ type key struct {
 
 // keys is the table of all settings, in the order in which people read them.
 func keys() []key {
-	return slices.Concat(daemonKeys(), speechKeys(), announcementKeys(), webKeys())
+	return slices.Concat(daemonKeys(), speechKeys(), announcementKeys(), webKeys(), signInKeys())
 }
 
 func daemonKeys() []key {

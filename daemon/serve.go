@@ -10,6 +10,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"pressbox/audio/pulse"
 	"pressbox/daemon/systemd"
 )
 
@@ -22,7 +23,7 @@ func run(ctx context.Context, cfg Config, log *slog.Logger) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, kept.Close()) }()
-	h, err := build(cfg, kept, log)
+	h, err := build(cfg, kept, pulse.New(soundConfig(cfg, log)), log)
 	if err != nil {
 		return err
 	}
@@ -51,7 +52,7 @@ func (h *house) run(ctx context.Context, doors sockets) error {
 		h.tell(systemd.Stopping())
 	})()
 	h.tell(systemd.Ready(status))
-	return supervise(ctx, []runner{h.sink.Run}, []runner{h.voices.Run, h.reloads}, serving)
+	return supervise(ctx, []runner{h.sink.Run}, []runner{h.voices.Run, h.reloads, h.doorway.run}, serving)
 }
 
 // tell logs that the service manager could not be told something; there is no

@@ -14,11 +14,12 @@ var version = "dev"
 
 // A buildInfo says what this program was made of.
 type buildInfo struct {
-	Version  string `json:"version"`
-	Commit   string `json:"commit,omitempty"` // empty when it was not built from a repository
-	Modified bool   `json:"modified,omitempty"`
-	Go       string `json:"go"`
-	Platform string `json:"platform"`
+	Version    string `json:"version"`
+	Commit     string `json:"commit,omitempty"`      // empty when it was not built from a repository
+	CommitTime string `json:"commit_time,omitempty"` // RFC 3339
+	Modified   bool   `json:"modified,omitempty"`
+	Go         string `json:"go"`
+	Platform   string `json:"platform"`
 }
 
 func thisBuild() buildInfo {
@@ -31,6 +32,8 @@ func thisBuild() buildInfo {
 		switch s.Key {
 		case "vcs.revision":
 			b.Commit = s.Value
+		case "vcs.time":
+			b.CommitTime = s.Value
 		case "vcs.modified":
 			b.Modified = s.Value == "true"
 		}

@@ -45,10 +45,12 @@ type Passphrases interface {
 	Reset(ctx context.Context, name string) (passphrase string, err error)
 }
 
+// CallbackPath is where a sign-in provider sends browsers back to.
+const CallbackPath = "/api/auth/idp/callback/server"
+
 const (
-	callbackPath = "/api/auth/idp/callback/server"
-	loginPath    = "/api/auth/idp/login"
-	errorPath    = "/auth/callback" // of the client
+	loginPath = "/api/auth/idp/login"
+	errorPath = "/auth/callback" // of the client
 )
 
 // startRate is how many sign-ins a minute, and at once, one address may begin.
@@ -153,7 +155,7 @@ func (s *Server) redirectURI(r *http.Request) string {
 	if s.cfg.SignIn.Redirect != "" {
 		return s.cfg.SignIn.Redirect
 	}
-	return s.origin(r) + callbackPath
+	return s.origin(r) + CallbackPath
 }
 
 // shareWithFrontend lets the client's page of another origin read answers and

@@ -22,7 +22,7 @@ func (s *Server) flowRoutes() []route {
 			},
 			problems: []int{http.StatusTooManyRequests},
 		}},
-		{http.MethodGet, callbackPath, everyone, s.callback, operation{
+		{http.MethodGet, CallbackPath, everyone, s.callback, operation{
 			id: "finishSignIn", tag: "sign-in", summary: "Come back from the sign-in provider",
 			description: "For browsers. On success both cookies are set and the browser goes to the web client; otherwise to its page /auth/callback with `error`, `error_description` and `error_id`.",
 			answers:     []success{{status: http.StatusSeeOther, description: "To the web client.", location: true}},
