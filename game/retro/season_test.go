@@ -225,6 +225,9 @@ func (s *season) replayGame(g *retro.Game) {
 	s.add("plays", n)
 	s.add("games", 1)
 	s.compareRulings(g, own, end)
+	if err := writeRead(g); err != nil {
+		s.differ("write and read", "%v", err)
+	}
 	if sheet := s.sheet.rows[g.ID]; len(sheet) == 1 {
 		s.compareGame(g, end, sheet[0])
 	} else {
