@@ -65,21 +65,33 @@ func forwardedForHops(values []string) []string {
 // "".
 func forwardedHops(values []string) []string {
 	var hops []string
-	for _, element := range splitQuoted(strings.Join(values, ","), ',') {
-		hop, seen := "", false
-		for _, pair := range splitQuoted(element, ';') {
-			name, value, _ := strings.Cut(strings.TrimSpace(pair), "=")
-			if !strings.EqualFold(name, "for") {
-				continue
-			}
-			if seen { // each parameter may occur once
-				value = ""
-			}
-			hop, seen = strings.Trim(value, `"`), true
+	for _, value := range values {
+		if strings.Count(value, `"`)%2 != 0 { // a quote that a stranger left open hides what stands after it
+			hops = append(hops, "")
+			continue
 		}
-		hops = append(hops, hop)
+		for _, element := range splitQuoted(value, ',') {
+			hops = append(hops, forNode(element))
+		}
 	}
 	return hops
+}
+
+// forNode returns the for= node of one element of a Forwarded header; "" when
+// there is not exactly one.
+func forNode(element string) string {
+	node := ""
+	for _, pair := range splitQuoted(element, ';') {
+		name, value, _ := strings.Cut(strings.TrimSpace(pair), "=")
+		if !strings.EqualFold(name, "for") {
+			continue
+		}
+		if node != "" {
+			return ""
+		}
+		node = strings.Trim(value, `"`)
+	}
+	return node
 }
 
 // splitQuoted splits s at sep where sep is not inside double quotes.

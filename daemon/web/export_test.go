@@ -14,10 +14,23 @@ func Routes() []Route {
 	return all
 }
 
-// ParseBody reads a body as the schema describes it into v, and says what a
-// client would be told.
-func ParseBody(s *Server, text []byte, schema string, v any) (status int, code string) {
-	err := s.bodies.parse(text, schema, v)
+// Bodies reads bodies as the document describes them.
+type Bodies struct{ bodies }
+
+// NewBodies compiles the document's schemas.
+func NewBodies() (Bodies, error) {
+	routes := new(Server).routes()
+	text, err := document(routes, "")
+	if err != nil {
+		return Bodies{}, err
+	}
+	b, err := newBodies(text, routes)
+	return Bodies{b}, err
+}
+
+// Parse reads a body into v, and says what a client would be told.
+func (b Bodies) Parse(text []byte, schema string, v any) (status int, code string) {
+	err := b.parse(text, schema, v)
 	if err == nil {
 		return 200, ""
 	}

@@ -183,6 +183,11 @@ func TestWhoTheClientIs(t *testing.T) {
 		{proxy, []string{`Forwarded: for=192.168.1.1, for="198.51.100.1:80"`}, "198.51.100.1"},
 		{proxy, []string{`Forwarded: for=192.168.1.1;by="a,for=127.0.0.1", proto=http`}, ""},
 		{proxy, []string{"Forwarded: for=192.168.1.1;for=198.51.100.1"}, ""},
+		{proxy, []string{`Forwarded: for=127.0.0.1;by=", for=198.51.100.1`}, ""}, // a quote left open
+		{proxy, []string{`Forwarded: for=127.0.0.1;by="`, "Forwarded: for=198.51.100.1"}, "198.51.100.1"},
+		{proxy, []string{`Forwarded: for=127.0.0.1;by=", for="198.51.100.1:80"`}, ""},
+		{proxy, []string{"Forwarded: for=198.51.100.1,"}, ""},
+		{proxy, []string{"Forwarded: "}, ""},
 		{proxy, []string{"Forwarded: for=_hidden"}, ""},
 		{proxy, []string{"Forwarded: proto=https"}, ""},
 

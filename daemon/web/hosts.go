@@ -26,7 +26,7 @@ func newHosts(allowed []string) (hosts, error) {
 		h.names = append(h.names, canonicalHost(own))
 	}
 	for _, entry := range allowed {
-		name := canonicalHost(entry)
+		name := canonicalHost(strings.TrimSpace(entry))
 		if suffix, ok := strings.CutPrefix(name, "*"); ok && strings.HasPrefix(suffix, ".") && len(suffix) > 1 {
 			h.suffixes = append(h.suffixes, suffix)
 			continue
@@ -88,7 +88,7 @@ func hostOf(header string) (host string, ok bool) {
 }
 
 func canonicalHost(host string) string {
-	return strings.ToLower(strings.TrimSuffix(strings.TrimSpace(host), "."))
+	return strings.ToLower(strings.TrimSuffix(host, "."))
 }
 
 // isName says whether every label of a name is made of letters, digits,

@@ -1,0 +1,118 @@
+package web_test
+
+import (
+	"encoding/json"
+	"net/http"
+	"net/netip"
+	"slices"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"pressbox/daemon/web"
+)
+
+// Whatever the body is, it is taken whole or refused with a code; and what is
+// taken is one JSON object as encoding/json knows it, with the same values.
+func FuzzBody(f *testing.F) {
+	for _, seed := range []string{
+		`{"message": "x", "rate": 170, "voice": "v", "urgent": true, "ttl": 60}`,
+		`{"message": "x", "message": "y"}`, `{"message": "x"} x`, `{"message": 1, "rate": "1", "a/b~": {}}`,
+		`{"message": "\ud83d\ude00", "rate": 1.7e2}`, `{"message": "x", "rate": 1e999}`, `[]`, `{`, "\xff",
+		`{"message":"x","rate":-0}`, `{"a":{"b":{"c":[1,2,{"d":null}]}}}`,
+	} {
+		f.Add([]byte(seed))
+	}
+	bodies, err := web.NewBodies()
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Fuzz(func(t *testing.T, text []byte) {
+		type request struct {
+			Message string  `json:"message"`
+			Rate    float64 `json:"rate"`
+			Voice   string  `json:"voice"`
+			Urgent  bool    `json:"urgent"`
+			TTL     float64 `json:"ttl"`
+		}
+		var got, want request
+		status, code := bodies.Parse(slices.Clone(text), "AnnouncementRequest", &got)
+		switch status {
+		case 200:
+			if err := json.Unmarshal(text, &want); err != nil || got != want || !utf8.Valid(text) {
+				t.Fatalf("%q was taken as %+v, it is %+v: %v", text, got, want, err)
+			}
+			if got.Rate != 0 && (got.Rate < 60 || got.Rate > 400) || got.TTL != 0 && (got.TTL < 5 || got.TTL > 86400) {
+				t.Fatalf("%q was taken as %+v", text, got)
+			}
+		case 400, 422:
+			if code == "" {
+				t.Fatalf("%q was refused without a code", text)
+			}
+		default:
+			t.Fatalf("%q: status %d", text, status)
+		}
+	})
+}
+
+// A Host that is answered to is an address or a name that no one on the
+// internet can own.
+func FuzzHost(f *testing.F) {
+	for _, seed := range []string{"localhost", "[::1]:80", "10.0.0.1:8888", "a.local.", "evil.example", "0.0.0.0", "1.2.3", "[::", "a:b:c", "x.HOME.arpa:1"} {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, header string) {
+		if !web.AllowHost(header) {
+			return
+		}
+		host := strings.ToLower(header)
+		if i := strings.LastIndexByte(host, ':'); i >= 0 && !strings.HasSuffix(host, "]") {
+			host = host[:i]
+		}
+		host = strings.TrimSuffix(strings.Trim(host, "[]"), ".")
+		if a, err := netip.ParseAddr(host); err == nil {
+			if a.IsUnspecified() {
+				t.Fatalf("Host: %q was answered to", header)
+			}
+			return
+		}
+		if strings.Contains(host, ".") && !strings.HasSuffix(host, ".local") && !strings.HasSuffix(host, ".localhost") && !strings.HasSuffix(host, ".home.arpa") {
+			t.Fatalf("Host: %q was answered to", header)
+		}
+		if strings.ContainsAny(host, "/@\\%?# ") {
+			t.Fatalf("Host: %q was answered to", header)
+		}
+	})
+}
+
+// What a stranger writes into forwarding headers never makes it anyone else;
+// what it sends through a trusted proxy that appends never hides it.
+func FuzzForwarded(f *testing.F) {
+	for _, seed := range []string{"127.0.0.1", `for="[::1]:1"`, "unknown", `for=10.0.0.1;for=10.0.0.2`, `"`, ",", "10.0.0.1, 127.0.0.1", `for="a,b";x`, `for=127.0.0.1;by="`} {
+		f.Add(seed, seed)
+	}
+	proxy, stranger := netip.MustParseAddr("10.0.0.1"), netip.MustParseAddr("203.0.113.5")
+	trusted := []netip.Prefix{netip.PrefixFrom(proxy, 32)}
+	f.Fuzz(func(t *testing.T, forwardedFor, forwarded string) {
+		headers := http.Header{"X-Forwarded-For": {forwardedFor}, "Forwarded": {forwarded}}
+		if got := web.ClientOf(trusted, stranger, headers); got.IsValid() {
+			t.Fatalf("the stranger became %v", got)
+		}
+		appended := http.Header{"X-Forwarded-For": {forwardedFor + ", " + stranger.String()}}
+		if got := web.ClientOf(trusted, proxy, appended); got != stranger {
+			t.Fatalf("the stranger became %v", got)
+		}
+		passed := http.Header{"X-Forwarded-For": {stranger.String()}, "Forwarded": {forwarded}}
+		if got := web.ClientOf(trusted, proxy, passed); got.IsValid() && got != stranger {
+			t.Fatalf("the stranger became %v", got)
+		}
+		own := http.Header{"Forwarded": {forwarded, "for=" + stranger.String()}}
+		if got := web.ClientOf(trusted, proxy, own); got.IsValid() && got != stranger {
+			t.Fatalf("the stranger became %v", got)
+		}
+		one := http.Header{"Forwarded": {forwarded + `, for="` + stranger.String() + `:80"`}}
+		if got := web.ClientOf(trusted, proxy, one); got.IsValid() && got != stranger {
+			t.Fatalf("the stranger became %v", got)
+		}
+	})
+}
