@@ -12,59 +12,59 @@ import (
 )
 
 // root is where go.mod lies.
-func root(t testing.TB) string {
-	t.Helper()
+func root(tb testing.TB) string {
+	tb.Helper()
 	dir, err := os.Getwd()
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	for ; dir != "/"; dir = filepath.Dir(dir) {
 		if _, err := os.Stat(filepath.Join(dir, "go.mod")); err == nil {
 			return dir
 		}
 	}
-	t.Fatal("no go.mod above the test")
+	tb.Fatal("no go.mod above the test")
 	return ""
 }
 
-func bundledPath(t testing.TB) string {
-	t.Helper()
-	return filepath.Join(root(t), "models", "en_US-pressbox-medium.onnx")
+func bundledPath(tb testing.TB) string {
+	tb.Helper()
+	return filepath.Join(root(tb), "models", "en_US-pressbox-medium.onnx")
 }
 
-func bundledJSON(t testing.TB) []byte {
-	t.Helper()
-	data, err := os.ReadFile(bundledPath(t) + ".json")
+func bundledJSON(tb testing.TB) []byte {
+	tb.Helper()
+	data, err := os.ReadFile(bundledPath(tb) + ".json")
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	return data
 }
 
-func bundledConfig(t testing.TB) *voice.Config {
-	t.Helper()
-	c, err := voice.ParseConfig(bundledJSON(t))
+func bundledConfig(tb testing.TB) *voice.Config {
+	tb.Helper()
+	c, err := voice.ParseConfig(bundledJSON(tb))
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	return c
 }
 
 // changed returns the bundled config with changes: a JSON object whose members
 // are merged into it, null ones removed.
-func changed(t testing.TB, changes string) []byte {
-	t.Helper()
+func changed(tb testing.TB, changes string) []byte {
+	tb.Helper()
 	var config, with map[string]any
-	if err := json.Unmarshal(bundledJSON(t), &config); err != nil {
-		t.Fatal(err)
+	if err := json.Unmarshal(bundledJSON(tb), &config); err != nil {
+		tb.Fatal(err)
 	}
 	if err := json.Unmarshal([]byte(changes), &with); err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	merge(config, with)
 	data, err := json.Marshal(config)
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	return data
 }

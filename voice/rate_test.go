@@ -14,17 +14,17 @@ import (
 )
 
 // passages are of 50 to 70 ordinary words each, in different manners.
-func passages(t testing.TB) map[string]string {
-	t.Helper()
+func passages(tb testing.TB) map[string]string {
+	tb.Helper()
 	data, err := os.ReadFile("testdata/passages.txt")
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	all := map[string]string{}
 	for line := range strings.Lines(string(data)) {
 		name, text, ok := strings.Cut(strings.TrimSpace(line), ": ")
 		if n := len(strings.Fields(text)); !ok || n < 50 {
-			t.Fatalf("passage %q has %d words", name, n)
+			tb.Fatalf("passage %q has %d words", name, n)
 		}
 		all[name] = text
 	}
@@ -32,30 +32,30 @@ func passages(t testing.TB) map[string]string {
 }
 
 // bundled returns the bundled voice with real espeak-ng and real ONNX Runtime.
-func bundled(t testing.TB) *voice.Voice {
-	t.Helper()
+func bundled(tb testing.TB) *voice.Voice {
+	tb.Helper()
 	library := os.Getenv("ONNXRUNTIME_LIB")
 	if library == "" {
-		library = filepath.Join(root(t), "bin", onnx.LibraryName)
+		library = filepath.Join(root(tb), "bin", onnx.LibraryName)
 	}
 	if _, err := os.Stat(library); err != nil {
-		t.Fatalf("no ONNX Runtime (%v): run make test", err)
+		tb.Fatalf("no ONNX Runtime (%v): run make test", err)
 	}
-	config := bundledConfig(t)
-	model, err := onnx.Runtime{Library: library}.Load(bundledPath(t), config)
+	config := bundledConfig(tb)
+	model, err := onnx.Runtime{Library: library}.Load(bundledPath(tb), config)
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
-	t.Cleanup(func() { model.Close() })
-	return &voice.Voice{Config: config, Phonemizer: realEspeak(t), Model: model}
+	tb.Cleanup(func() { model.Close() })
+	return &voice.Voice{Config: config, Phonemizer: realEspeak(tb), Model: model}
 }
 
-func calibrated(t testing.TB) *voice.Voice {
-	t.Helper()
-	v := bundled(t)
-	c, err := v.Calibrate(t.Context())
+func calibrated(tb testing.TB) *voice.Voice {
+	tb.Helper()
+	v := bundled(tb)
+	c, err := v.Calibrate(tb.Context())
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	v.Calibration = c
 	return v
@@ -79,9 +79,9 @@ func seconds(clips []audio.Clip) float64 {
 }
 
 // wordsPerMinute speaks text and returns how fast it was.
-func wordsPerMinute(t testing.TB, v *voice.Voice, text string, rate int) float64 {
-	t.Helper()
-	return 60 * float64(len(strings.Fields(text))) / seconds(speak(t, v, text, rate))
+func wordsPerMinute(tb testing.TB, v *voice.Voice, text string, rate int) float64 {
+	tb.Helper()
+	return 60 * float64(len(strings.Fields(text))) / seconds(speak(tb, v, text, rate))
 }
 
 func TestWordsPerMinuteAreTrue(t *testing.T) {

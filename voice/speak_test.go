@@ -48,25 +48,25 @@ func (s *speller) Phonemes(_ context.Context, _, clause string) (string, error) 
 	return strings.ToLower(clause), nil
 }
 
-func realEspeak(t testing.TB) *espeak.Phonemizer {
-	t.Helper()
+func realEspeak(tb testing.TB) *espeak.Phonemizer {
+	tb.Helper()
 	p := espeak.New("")
-	t.Cleanup(func() { p.Close() })
+	tb.Cleanup(func() { p.Close() })
 	return p
 }
 
-func humming(t testing.TB, p voice.Phonemizer) (*voice.Voice, *hummer) {
-	t.Helper()
+func humming(tb testing.TB, p voice.Phonemizer) (*voice.Voice, *hummer) {
+	tb.Helper()
 	h := &hummer{level: 0.5}
-	return &voice.Voice{Config: bundledConfig(t), Phonemizer: p, Model: h}, h
+	return &voice.Voice{Config: bundledConfig(tb), Phonemizer: p, Model: h}, h
 }
 
-func speak(t testing.TB, v *voice.Voice, text string, rate int) []audio.Clip {
-	t.Helper()
+func speak(tb testing.TB, v *voice.Voice, text string, rate int) []audio.Clip {
+	tb.Helper()
 	var clips []audio.Clip
-	for clip, err := range v.Speak(t.Context(), text, rate) {
+	for clip, err := range v.Speak(tb.Context(), text, rate) {
 		if err != nil {
-			t.Fatalf("speak %q: %v", text, err)
+			tb.Fatalf("speak %q: %v", text, err)
 		}
 		clips = append(clips, clip)
 	}

@@ -59,20 +59,20 @@ func spawn(path, lang string) (*child, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer theirIn.Close()
+	defer func() { _ = theirIn.Close() }()
 	out, theirOut, err := os.Pipe()
 	if err != nil {
-		in.Close()
+		_ = in.Close()
 		return nil, err
 	}
-	defer theirOut.Close()
+	defer func() { _ = theirOut.Close() }()
 	c := &child{lang: lang, in: in, out: out, lines: bufio.NewReaderSize(out, maxAnswer), errors: &tail{}}
 	// The end of its input ends the child, so it outlives neither us nor ctx.
 	c.cmd = exec.Command(path, "-q", "--ipa", "-b", "1", "-v", lang) //nolint:gosec,noctx // path is the operator's; see above
 	c.cmd.Stdin, c.cmd.Stdout, c.cmd.Stderr = theirIn, theirOut, c.errors
 	if err := c.cmd.Start(); err != nil {
-		in.Close()
-		out.Close()
+		_ = in.Close()
+		_ = out.Close()
 		return nil, err
 	}
 	return c, nil
@@ -116,10 +116,10 @@ func (c *child) answer() (string, error) {
 
 // end kills the child and waits until it is gone.
 func (c *child) end() {
-	c.in.Close()
+	_ = c.in.Close()
 	_ = c.cmd.Process.Kill() // it may be gone already
 	_ = c.cmd.Wait()         // how it ended is of no interest
-	c.out.Close()
+	_ = c.out.Close()
 }
 
 // A tail keeps the first part of what is written to it.

@@ -13,10 +13,10 @@ import (
 	"pressbox/voice"
 )
 
-func newPhonemizer(t testing.TB, path string) *Phonemizer {
-	t.Helper()
+func newPhonemizer(tb testing.TB, path string) *Phonemizer {
+	tb.Helper()
 	p := New(path)
-	t.Cleanup(func() { p.Close() })
+	tb.Cleanup(func() { p.Close() })
 	return p
 }
 

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"log/slog"
 	"math"
 	"os"
 	"path/filepath"
@@ -14,281 +13,16 @@ import (
 	"testing"
 	"time"
 
-	"pressbox/audio"
 	"pressbox/voice"
 	"pressbox/voice/announce"
 	"pressbox/voice/espeak"
 	"pressbox/voice/library"
-	"pressbox/voice/onnx"
 	"pressbox/voice/speakable"
 )
 
-const bundled = "en_US-pressbox-medium"
-
-// root is where go.mod lies.
-func root(t testing.TB) string {
-	t.Helper()
-	dir, err := os.Getwd()
-	if err != nil {
-		t.Fatal(err)
-	}
-	for ; dir != "/"; dir = filepath.Dir(dir) {
-		if _, err := os.Stat(filepath.Join(dir, "go.mod")); err == nil {
-			return dir
-		}
-	}
-	t.Fatal("no go.mod above the test")
-	return ""
-}
-
-// A memory is calibrations that are kept until the test ends.
-type memory struct {
-	mu   sync.Mutex
-	kept map[string][]byte
-	full bool
-}
-
-func (m *memory) Calibration(hash string) ([]byte, bool, error) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	data, ok := m.kept[hash]
-	return data, ok, nil
-}
-
-func (m *memory) KeepCalibration(hash string, data []byte) error {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if m.full {
-		return errors.New("disk full")
-	}
-	if m.kept == nil {
-		m.kept = map[string][]byte{}
-	}
-	m.kept[hash] = data
-	return nil
-}
-
-func (m *memory) len() int {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	return len(m.kept)
-}
-
-// A house is a library with real espeak-ng and real ONNX Runtime over a folder
-// of its own.
-type house struct {
-	*library.Library
-	dir    string
-	kept   *memory
-	logs   *journal
-	loads  func() []string // names of the models that were loaded
-	closes func() int
-}
-
-// A counted model tells when it is closed.
-type counted struct {
-	voice.Model
-	close func()
-}
-
-func (c counted) Close() error {
-	c.close()
-	return c.Model.Close()
-}
-
-// build makes a house whose folder holds what the files say, before or without
-// running it; change, if not nil, may change its config.
-func build(t testing.TB, change func(*library.Config), files ...func(testing.TB, string)) *house {
-	t.Helper()
-	runtime := onnx.Runtime{Library: os.Getenv("ONNXRUNTIME_LIB"), Threads: 1}
-	if runtime.Library == "" {
-		runtime.Library = filepath.Join(root(t), "bin", onnx.LibraryName)
-	}
-	if _, err := os.Stat(runtime.Library); err != nil {
-		t.Fatalf("no ONNX Runtime (%v): run make test", err)
-	}
-	phonemizer := espeak.New("")
-	t.Cleanup(func() { phonemizer.Close() })
-
-	h := &house{dir: t.TempDir(), kept: &memory{}, logs: &journal{}}
-	for _, f := range files {
-		f(t, h.dir)
-	}
-	var mu sync.Mutex
-	var loads []string
-	closes := 0
-	h.loads = func() []string { mu.Lock(); defer mu.Unlock(); return slices.Clone(loads) }
-	h.closes = func() int { mu.Lock(); defer mu.Unlock(); return closes }
-	cfg := library.Config{
-		Dirs: []string{h.dir}, Default: bundled, DefaultRate: 170, CacheBytes: 256 << 20,
-		Calibrations: h.kept, Phonemizer: phonemizer,
-		Log: slog.New(slog.NewTextHandler(h.logs, nil)),
-		Load: func(path string, c *voice.Config) (voice.Model, error) {
-			m, err := runtime.Load(path, c)
-			if err != nil {
-				return nil, err
-			}
-			mu.Lock()
-			defer mu.Unlock()
-			loads = append(loads, strings.TrimSuffix(filepath.Base(path), ".onnx"))
-			return counted{m, func() { mu.Lock(); defer mu.Unlock(); closes++ }}, nil
-		},
-	}
-	if change != nil {
-		change(&cfg)
-	}
-	h.Library = library.New(cfg)
-	return h
-}
-
-// open builds a house and runs it until the test ends.
-func open(t testing.TB, change func(*library.Config), files ...func(testing.TB, string)) *house {
-	t.Helper()
-	h := build(t, change, files...)
-	ctx, cancel := context.WithCancel(context.Background())
-	ended := make(chan error, 1)
-	go func() { ended <- h.Run(ctx) }()
-	t.Cleanup(func() {
-		cancel()
-		if err := <-ended; err != nil {
-			t.Errorf("Run: %v", err)
-		}
-		if n, m := len(h.loads()), h.closes(); n != m {
-			t.Errorf("%d models were loaded and %d closed", n, m)
-		}
-	})
-	return h
-}
-
-// A journal is a log that may be read while it is written.
-type journal struct {
-	mu sync.Mutex
-	b  strings.Builder
-}
-
-func (j *journal) Write(p []byte) (int, error) {
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	return j.b.Write(p)
-}
-
-func (j *journal) String() string {
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	return j.b.String()
-}
-
-func put(t testing.TB, path string, data []byte) {
-	t.Helper()
-	if err := os.WriteFile(path, data, 0o644); err != nil {
-		t.Fatal(err)
-	}
-}
-
-func get(t testing.TB, path string) []byte {
-	t.Helper()
-	data, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return data
-}
-
-// theBundled puts the bundled voice there.
-func theBundled(t testing.TB, dir string) { named(bundled)(t, dir) }
-
-// named puts the bundled voice there under a name.
-func named(name string) func(testing.TB, string) {
-	return func(t testing.TB, dir string) {
-		t.Helper()
-		from := filepath.Join(root(t), "models", bundled+".onnx")
-		put(t, filepath.Join(dir, name+".onnx.json"), get(t, from+".json"))
-		put(t, filepath.Join(dir, name+".onnx"), get(t, from))
-	}
-}
-
-// tiny puts one of the tiny models of voice/onnx there under a name, with the
-// bundled voice's config, changed.
-func tiny(name, model, changes string) func(testing.TB, string) {
-	return func(t testing.TB, dir string) {
-		t.Helper()
-		var config map[string]any
-		if err := json.Unmarshal(get(t, filepath.Join(root(t), "models", bundled+".onnx.json")), &config); err != nil {
-			t.Fatal(err)
-		}
-		if err := json.Unmarshal([]byte(changes), &config); err != nil {
-			t.Fatal(err)
-		}
-		data, err := json.Marshal(config)
-		if err != nil {
-			t.Fatal(err)
-		}
-		put(t, filepath.Join(dir, name+".onnx.json"), data)
-		put(t, filepath.Join(dir, name+".onnx"), get(t, filepath.Join(root(t), "voice/onnx/testdata", model+".onnx")))
-	}
-}
-
-// eventually waits until it holds.
-func eventually(t testing.TB, what string, holds func() bool) {
-	t.Helper()
-	tick := time.NewTicker(5 * time.Millisecond)
-	defer tick.Stop()
-	deadline := time.NewTimer(30 * time.Second)
-	defer deadline.Stop()
-	for !holds() {
-		select {
-		case <-tick.C:
-		case <-deadline.C:
-			t.Fatalf("in vain: %s", what)
-		}
-	}
-}
-
-func info(h *house, name string) library.Info {
-	for _, i := range h.Voices() {
-		if i.Name == name {
-			return i
-		}
-	}
-	return library.Info{}
-}
-
-func speak(t testing.TB, h *house, name, text string, rate int) []audio.Clip {
-	t.Helper()
-	var clips []audio.Clip
-	for clip, err := range h.Speak(t.Context(), name, text, rate) {
-		if err != nil {
-			t.Fatal(err)
-		}
-		clips = append(clips, clip)
-	}
-	return clips
-}
-
-func speakError(t testing.TB, h *house, name, text string) error {
-	t.Helper()
-	for _, err := range h.Speak(t.Context(), name, text, 0) {
-		if err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-func samples(clips []audio.Clip) int {
-	n := 0
-	for _, c := range clips {
-		n += len(c.Samples)
-	}
-	return n
-}
-
 func TestBundledVoiceIsListedLoadedAndMeasured(t *testing.T) {
 	t.Parallel()
-	h := open(t, nil, func(t testing.TB, dir string) {
-		theBundled(t, dir)
-		put(t, filepath.Join(dir, "MODEL_CARD"), []byte("# Card\n* Dataset: x\n* License: EST-2003\n"))
-	})
+	h := open(t, nil, theBundled, written("MODEL_CARD", "# Card\n* Dataset: x\n* License: EST-2003\n"))
 	eventually(t, "measured", func() bool { return info(h, bundled).WordsPerMinute != nil })
 	i := info(h, bundled)
 	if wpm := *i.WordsPerMinute; wpm < 175 || wpm > 200 {
@@ -313,7 +47,7 @@ func TestBundledVoiceIsListedLoadedAndMeasured(t *testing.T) {
 
 func TestSpeakMakesTextSpeakableAndKeepsTheRate(t *testing.T) {
 	t.Parallel()
-	lexicon, err := speakable.ParseLexicon(strings.NewReader("sba = Strat-O-Matic baseball association\n"))
+	lexicon, err := speakable.ParseLexicon(strings.NewReader("sba = summer baseball association of the county\n"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -361,7 +95,7 @@ func TestUnknownVoices(t *testing.T) {
 		if !ok || unknown.Name != name || !slices.Equal(unknown.Installed, []string{"de_DE-several-low", bundled}) {
 			t.Errorf("voice %q: %v", name, err)
 		}
-		if err := speakError(t, h, name, "hello"); !errors.As(err, &unknown) {
+		if err := speakError(t, h, name); !errors.As(err, &unknown) {
 			t.Errorf("speak with %q: %v", name, err)
 		}
 	}
@@ -400,16 +134,11 @@ func TestBrokenVoicesAreListedAndHurtNobody(t *testing.T) {
 		"g-stereo":    {tiny("g-stereo", "stereo", `{}`), "one channel"},
 		"h-pinyin":    {tiny("h-pinyin", "hum", `{"phoneme_type": "pinyin"}`), "phoneme_type"},
 		"i-klingon":   {tiny("i-klingon", "hum", `{"espeak": {"voice": "tlh-nowhere"}}`), "tlh-nowhere"},
-		"j-lonely":    {func(t testing.TB, dir string) { put(t, filepath.Join(dir, "j-lonely.onnx"), nil) }, "j-lonely.onnx.json is missing"},
-		"k-lost":      {func(t testing.TB, dir string) { put(t, filepath.Join(dir, "k-lost.onnx.json"), nil) }, "k-lost.onnx is missing"},
-		"l-folder": {func(t testing.TB, dir string) {
-			tiny("l-folder", "hum", `{}`)(t, dir)
-			if err := errors.Join(os.Remove(filepath.Join(dir, "l-folder.onnx")), os.Mkdir(filepath.Join(dir, "l-folder.onnx"), 0o755)); err != nil {
-				t.Fatal(err)
-			}
-		}, "l-folder.onnx is missing"},
+		"j-lonely":    {written("j-lonely.onnx", ""), "j-lonely.onnx.json is missing"},
+		"k-lost":      {written("k-lost.onnx.json", ""), "k-lost.onnx is missing"},
+		"l-folder":    {folder("l-folder.onnx"), "l-folder.onnx is missing"},
 	}
-	files := []func(testing.TB, string){theBundled}
+	files := []func(testing.TB, string){theBundled, written("l-folder.onnx.json", "{}")}
 	for _, b := range broken {
 		files = append(files, b.put)
 	}
@@ -419,7 +148,7 @@ func TestBrokenVoicesAreListedAndHurtNobody(t *testing.T) {
 		if _, err := h.Voice(name); err == nil {
 			t.Errorf("the broken voice %s can be asked for", name)
 		}
-		if err := speakError(t, h, name, "hello"); err == nil {
+		if err := speakError(t, h, name); err == nil {
 			t.Errorf("the broken voice %s speaks", name)
 		}
 	}
@@ -459,7 +188,7 @@ func TestVoiceAppearsChangesAndGoes(t *testing.T) {
 		}
 	}
 	eventually(t, "it is gone", func() bool { return len(h.Voices()) == 0 })
-	if err := speakError(t, h, "", "hello"); err == nil {
+	if err := speakError(t, h, ""); err == nil {
 		t.Error("a voice that is gone speaks")
 	}
 }
@@ -568,7 +297,7 @@ func TestWithoutTheProgramsEveryVoiceIsHeldBackNotBroken(t *testing.T) {
 	if _, err := h.Voice(""); err != nil {
 		t.Errorf("the voice cannot be asked for: %v", err)
 	}
-	if err := speakError(t, h, "", "hello"); !errors.Is(err, voice.ErrUnavailable) {
+	if err := speakError(t, h, ""); !errors.Is(err, voice.ErrUnavailable) {
 		t.Errorf("speak: %v", err)
 	}
 }
@@ -604,7 +333,7 @@ func TestSpeakAfterRunIsAnError(t *testing.T) {
 	if err := h.Run(ctx); err != nil {
 		t.Fatal(err)
 	}
-	if err := speakError(t, h, "", "hello"); err == nil || !strings.Contains(err.Error(), "closed") {
+	if err := speakError(t, h, ""); err == nil || !strings.Contains(err.Error(), "closed") {
 		t.Errorf("%v, want that it is closed", err)
 	}
 }

@@ -202,11 +202,11 @@ func (j job) key() (string, error) {
 }
 
 func copyFile(to io.Writer, path string) error {
-	f, err := os.Open(path)
+	f, err := os.Open(path) //nolint:gosec // a file of the folders of voices
 	if err != nil {
 		return err
 	}
-	defer f.Close()
+	defer func() { _ = f.Close() }()
 	_, err = io.Copy(to, f)
 	return err
 }

@@ -42,7 +42,7 @@ func (l *Library) runWatch(ctx context.Context) {
 		l.cfg.Log.Warn("new voices will be found only when told to reload", "err", err)
 		watcher = &fsnotify.Watcher{} // its channels are nil: it never says anything
 	} else {
-		defer watcher.Close()
+		defer func() { _ = watcher.Close() }()
 	}
 	l.watch(watcher)
 	l.scan() // for what happened between New and now

@@ -149,11 +149,11 @@ func readConfig(path string) (*voice.Config, error) {
 
 // readSome reads a file of at most limit bytes.
 func readSome(path string, limit int64) ([]byte, error) {
-	f, err := os.Open(path)
+	f, err := os.Open(path) //nolint:gosec // a file of the folders of voices
 	if err != nil {
 		return nil, err
 	}
-	defer f.Close()
+	defer func() { _ = f.Close() }()
 	data, err := io.ReadAll(io.LimitReader(f, limit+1))
 	if err != nil {
 		return nil, err

@@ -34,56 +34,56 @@ func TestMain(m *testing.M) {
 }
 
 // root is where go.mod lies.
-func root(t testing.TB) string {
-	t.Helper()
+func root(tb testing.TB) string {
+	tb.Helper()
 	dir, err := os.Getwd()
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	for ; dir != "/"; dir = filepath.Dir(dir) {
 		if _, err := os.Stat(filepath.Join(dir, "go.mod")); err == nil {
 			return dir
 		}
 	}
-	t.Fatal("no go.mod above the test")
+	tb.Fatal("no go.mod above the test")
 	return ""
 }
 
-func library(t testing.TB) string {
-	t.Helper()
+func library(tb testing.TB) string {
+	tb.Helper()
 	path := os.Getenv("ONNXRUNTIME_LIB")
 	if path == "" {
-		path = filepath.Join(root(t), "bin", onnx.LibraryName)
+		path = filepath.Join(root(tb), "bin", onnx.LibraryName)
 	}
 	if _, err := os.Stat(path); err != nil {
-		t.Fatalf("no ONNX Runtime (%v): run make test", err)
+		tb.Fatalf("no ONNX Runtime (%v): run make test", err)
 	}
 	return path
 }
 
-func bundled(t testing.TB) (path string, config *voice.Config) {
-	t.Helper()
-	path = filepath.Join(root(t), "models", "en_US-pressbox-medium.onnx")
+func bundled(tb testing.TB) (path string, config *voice.Config) {
+	tb.Helper()
+	path = filepath.Join(root(tb), "models", "en_US-pressbox-medium.onnx")
 	data, err := os.ReadFile(path + ".json")
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	config, err = voice.ParseConfig(data)
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	return path, config
 }
 
-func load(t testing.TB, path string, config *voice.Config) voice.Model {
-	t.Helper()
-	m, err := onnx.Runtime{Library: library(t)}.Load(path, config)
+func load(tb testing.TB, path string, config *voice.Config) voice.Model {
+	tb.Helper()
+	m, err := onnx.Runtime{Library: library(tb)}.Load(path, config)
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
-	t.Cleanup(func() {
+	tb.Cleanup(func() {
 		if err := m.Close(); err != nil {
-			t.Error(err)
+			tb.Error(err)
 		}
 	})
 	return m
@@ -92,11 +92,11 @@ func load(t testing.TB, path string, config *voice.Config) voice.Model {
 // hello is "hello" in the ids of the bundled voice.
 var hello = []int64{1, 0, 20, 0, 59, 0, 24, 0, 120, 0, 27, 0, 100, 0, 10, 0, 2}
 
-func infer(t testing.TB, m voice.Model, in voice.Input) []float32 {
-	t.Helper()
+func infer(tb testing.TB, m voice.Model, in voice.Input) []float32 {
+	tb.Helper()
 	samples, err := m.Infer(context.Background(), in)
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	return samples
 }
