@@ -43,27 +43,27 @@ type operation struct {
 	} `json:"responses"`
 }
 
-func newChecker(t *testing.T) *checker {
-	t.Helper()
+func newChecker(tb testing.TB) *checker {
+	tb.Helper()
 	text, err := web.OpenAPI("1.2.3")
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	var doc struct {
 		Paths map[string]map[string]operation `json:"paths"`
 	}
 	if err := json.Unmarshal(text, &doc); err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	tree, err := jsonschema.UnmarshalJSON(bytes.NewReader(text))
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	closeObjects(tree)
 	c := &checker{paths: doc.Paths, schemas: jsonschema.NewCompiler(), compiled: map[string]*jsonschema.Schema{}}
 	c.schemas.AssertFormat()
 	if err := c.schemas.AddResource("openapi.json", tree); err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	return c
 }

@@ -98,37 +98,38 @@ type rig struct {
 	let       chan struct{} // an element lets one announcement be played
 	log       *safeBuffer
 	check     *checker
+	cfg       web.Config
 }
 
 // newRig makes a rig; change may alter its configuration.
-func newRig(t *testing.T, change ...func(*web.Config)) *rig {
-	t.Helper()
+func newRig(tb testing.TB, change ...func(*web.Config)) *rig {
+	tb.Helper()
 	log := &safeBuffer{}
-	r := &rig{speaker: &speaker{}, let: make(chan struct{}), log: log, check: newChecker(t)}
+	r := &rig{speaker: &speaker{}, let: make(chan struct{}), log: log, check: newChecker(tb)}
 	logger := slog.New(slog.NewTextHandler(log, &slog.HandlerOptions{Level: slog.LevelDebug}))
-	kept, err := store.Open(filepath.Join(t.TempDir(), "pressbox.db"), store.Options{})
+	kept, err := store.Open(filepath.Join(tb.TempDir(), "pressbox.db"), store.Options{})
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	quiet := slog.New(slog.DiscardHandler)
 	queue := announce.Config{Max: 3, TTL: 10 * time.Minute, Rate: 170, Volume: 100}
 	r.announcer, err = announce.New(queue, kept, r.speaker, &sink{r.let}, quiet)
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	var running sync.WaitGroup
 	running.Go(func() {
 		if err := r.announcer.Run(ctx); err != nil {
-			t.Error(err)
+			tb.Error(err)
 		}
 	})
-	t.Cleanup(func() {
+	tb.Cleanup(func() {
 		close(r.let) // otherwise the announcer would wait for its sentence to end
 		cancel()
 		running.Wait()
 		if err := kept.Close(); err != nil {
-			t.Error(err)
+			tb.Error(err)
 		}
 	})
 	cfg := web.Config{
@@ -143,8 +144,9 @@ func newRig(t *testing.T, change ...func(*web.Config)) *rig {
 	for _, c := range change {
 		c(&cfg)
 	}
+	r.cfg = cfg
 	if r.Server, err = web.New(cfg); err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	return r
 }
