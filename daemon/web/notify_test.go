@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"net/http"
 	"net/netip"
 	"slices"
 	"strings"
@@ -383,9 +382,21 @@ func TestMethodsAndAddressesThatAreNot(t *testing.T) {
 	if w := r.do(t, "HEAD", "/health", "").want(200, ""); w.Header().Get("Content-Type") != "application/json" {
 		t.Errorf("HEAD /health: %v", w.Header())
 	}
-	w := r.do(t, "POST", "/notify/", `{"message": "x"}`)
-	if w.Code != http.StatusTemporaryRedirect || w.Header().Get("Location") != "/notify" {
-		t.Errorf("POST /notify/: status %d to %q, want 307 to /notify", w.Code, w.Header().Get("Location"))
+	for _, tt := range []struct {
+		method, path string
+		status       int
+		to           string
+	}{
+		{"POST", "/notify/", 307, "/notify"},
+		{"GET", "/docs/", 301, "/docs"},
+		{"GET", "/health/?x=//evil.example", 301, "/health?x=//evil.example"},
+		{"GET", "//evil.example/", 404, ""},
+		{"GET", "//evil.example/health/", 404, ""},
+	} {
+		w := r.do(t, tt.method, tt.path, "")
+		if w.Code != tt.status || w.Header().Get("Location") != tt.to {
+			t.Errorf("%s %s: status %d to %q, want %d to %q", tt.method, tt.path, w.Code, w.Header().Get("Location"), tt.status, tt.to)
+		}
 	}
 }
 

@@ -183,7 +183,9 @@ func (s *Server) refuse(w http.ResponseWriter, r *http.Request, err error) {
 	if p.Status == http.StatusUnauthorized {
 		h.Set("WWW-Authenticate", challenge(err))
 	}
-	h.Del("Content-Length")
+	for _, of := range []string{"Content-Length", "Content-Encoding", "ETag", "Location"} {
+		h.Del(of) // what was to be answered
+	}
 	h.Set("Content-Type", "application/problem+json")
 	w.WriteHeader(p.Status)
 	_ = json.NewEncoder(w).Encode(p) // the client has gone; there is no one to tell
