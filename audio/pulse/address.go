@@ -25,7 +25,7 @@ func (a address) String() string { return a.network + ":" + a.at }
 // that begins with {NAME} holds only on the host of that name or machine id.
 func parseServers(text string, here ...string) ([]address, error) {
 	var all []address
-	for _, word := range strings.Fields(text) {
+	for word := range strings.FieldsSeq(text) {
 		place := word
 		if named, found := strings.CutPrefix(place, "{"); found {
 			name, rest, closed := strings.Cut(named, "}")
@@ -77,7 +77,7 @@ func (c Config) servers() ([]address, error) {
 	if err != nil {
 		return nil, fmt.Errorf("name of this host: %w", err)
 	}
-	id, _ := os.ReadFile("/etc/machine-id") //nolint:errcheck // a host without one is named by its name only
+	id, _ := os.ReadFile("/etc/machine-id") // a host without one has its name only
 	all, err := parseServers(c.Server, host, strings.TrimSpace(string(id)))
 	if err == nil && len(all) == 0 {
 		err = fmt.Errorf("server %q is none for this host", c.Server)
@@ -103,7 +103,7 @@ func (c Config) usualPlaces() []address {
 // asks for none. An unreadable or empty file is as good as none.
 func (c Config) cookie() []byte {
 	for _, file := range c.Cookies {
-		secret, err := os.ReadFile(file)
+		secret, err := os.ReadFile(file) //nolint:gosec // the operator names it
 		if err == nil && len(secret) == cookieSize {
 			return secret
 		}

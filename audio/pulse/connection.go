@@ -48,9 +48,8 @@ func dialOne(ctx context.Context, server address, cookie []byte) (*connection, e
 	dialer := net.Dialer{Timeout: patience}
 	conn, err := dialer.DialContext(ctx, server.network, server.at)
 	if err != nil {
-		var op *net.OpError
-		if errors.As(err, &op) { // it would name the address once more
-			err = op.Err
+		if op, found := errors.AsType[*net.OpError](err); found {
+			err = op.Err // op would name the address once more
 		}
 		return nil, err
 	}

@@ -123,7 +123,7 @@ func (l *link) close(cause error) {
 		l.cause = cause
 	}
 	l.mu.Unlock()
-	l.conn.Close()
+	_ = l.conn.Close() // which is all that can be done
 }
 
 // why returns the cause of the end.

@@ -127,21 +127,20 @@ func (s *Sink) Status() Status {
 // nil. It looks for a lost server after 0.2 s, then twice as long each time
 // up to 5 s, and when Play wants it.
 func (s *Sink) Run(ctx context.Context) error {
-	pause := firstPause
-	for {
+	defer s.become(state{})
+	for pause := firstPause; ctx.Err() == nil; pause = min(2*pause, lastPause) {
 		began := time.Now()
 		err := s.serve(ctx)
 		if ctx.Err() != nil {
-			s.become(state{})
-			return nil
+			break
 		}
 		s.become(state{err: lost(err)})
 		if time.Since(began) > lastPause {
 			pause = firstPause
 		}
 		s.rest(ctx, pause)
-		pause = min(2*pause, lastPause)
 	}
+	return nil
 }
 
 // rest waits, at least the first pause even when the server is wanted.

@@ -2,6 +2,7 @@ package pulse_test
 
 import (
 	"context"
+	"errors"
 	"log/slog"
 	"math"
 	"math/rand/v2"
@@ -177,7 +178,7 @@ func TestCancelFallsSilentAtOnce(t *testing.T) {
 	before := recording.Len()
 	cancel()
 	asked := time.Now()
-	if err := <-played; err != context.Canceled {
+	if err := <-played; !errors.Is(err, context.Canceled) {
 		t.Errorf("Play returned %v, want its context's error", err)
 	}
 	if took := time.Since(asked); took > 100*time.Millisecond {
@@ -211,11 +212,11 @@ func TestCancelWhileNothingIsToBePlayed(t *testing.T) {
 	waiting, giveUp := context.WithCancel(t.Context())
 	go func() { second <- sink.Play(waiting, clips) }()
 	giveUp()
-	if err := <-second; err != context.Canceled {
+	if err := <-second; !errors.Is(err, context.Canceled) {
 		t.Errorf("Play that waits for its turn returned %v, want its context's error", err)
 	}
 	cancel()
-	if err := <-first; err != context.Canceled {
+	if err := <-first; !errors.Is(err, context.Canceled) {
 		t.Errorf("Play that waits for a clip returned %v, want its context's error", err)
 	}
 }

@@ -13,11 +13,12 @@ import (
 )
 
 const (
-	width = 4                      // bytes of a sample
-	ahead = 400 * time.Millisecond // of sound that the server keeps for when we are late
-	pace  = 50 * time.Millisecond  // of sound that it asks for at once, and that its sink keeps
-	piece = 4096                   // samples that are sent at once, at most
-	tail  = 20 * time.Millisecond  // of silence that pushes the last samples through the server's resampler
+	width   = 4                      // bytes of a sample
+	ahead   = time.Second            // of sound that the server keeps for when we are late
+	pace    = 50 * time.Millisecond  // of sound that it asks for at once, and that its sink keeps
+	longest = 200 * time.Millisecond // of silence before samples that come late
+	piece   = 4096                   // samples that are sent at once, at most
+	tail    = 20 * time.Millisecond  // of silence that pushes the last samples through the server's resampler
 
 	least, most = 5 * time.Millisecond, 100 * time.Millisecond // between two questions to the server
 )
@@ -153,7 +154,7 @@ func (c *connection) open(rate int, sink string) (*stream, error) {
 
 // lag returns a sink's latency, within reason.
 func lag(latency proto.Microseconds) time.Duration {
-	return time.Duration(min(uint64(latency), uint64(ahead.Microseconds()))) * time.Microsecond
+	return time.Duration(min(latency, proto.Microseconds(longest.Microseconds()))) * time.Microsecond //nolint:gosec // bounded
 }
 
 // refusal says whose fault a refused request is: only for one that is wrong
@@ -314,7 +315,7 @@ func (s *stream) alive() bool {
 // cut falls silent at once and ends the stream.
 func (s *stream) cut() {
 	if s.alive() {
-		_ = s.conn.request(&proto.FlushPlaybackStream{StreamIndex: s.index}, nil) //nolint:errcheck // it ends anyway
+		_ = s.conn.request(&proto.FlushPlaybackStream{StreamIndex: s.index}, nil) // it ends anyway
 	}
 	s.close()
 }
@@ -322,7 +323,7 @@ func (s *stream) cut() {
 // close ends the stream; what was not played yet is dropped.
 func (s *stream) close() {
 	if s.alive() {
-		_ = s.conn.request(&proto.DeletePlaybackStream{StreamIndex: s.index}, nil) //nolint:errcheck // it ends anyway
+		_ = s.conn.request(&proto.DeletePlaybackStream{StreamIndex: s.index}, nil) // it ends anyway
 	}
 	s.conn.forget(s.index)
 }

@@ -36,7 +36,7 @@ type Config struct {
 type Server struct {
 	Address string // a server string, for PULSE_SERVER
 
-	t       testing.TB
+	tb      testing.TB
 	cfg     Config
 	dir     string
 	process *exec.Cmd     // nil while it does not run
@@ -44,31 +44,31 @@ type Server struct {
 }
 
 // Start returns a running server, which ends with the test.
-func Start(t testing.TB, cfg Config) *Server {
-	t.Helper()
-	s := New(t, cfg)
+func Start(tb testing.TB, cfg Config) *Server {
+	tb.Helper()
+	s := New(tb, cfg)
 	s.Start()
 	return s
 }
 
 // New returns a server that does not run yet; its address is already known.
-func New(t testing.TB, cfg Config) *Server {
-	t.Helper()
+func New(tb testing.TB, cfg Config) *Server {
+	tb.Helper()
 	if cfg.Rate == 0 {
 		cfg.Rate = 22050
 	}
 	if cfg.Format == "" {
 		cfg.Format = "float32le"
 	}
-	dir, err := os.MkdirTemp("", "pulse") // t.TempDir may be too long for a socket
+	dir, err := os.MkdirTemp("", "pulse") //nolint:usetesting // whose directory may be too long a path for a socket
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
-	s := &Server{Address: "unix:" + filepath.Join(dir, "native"), t: t, cfg: cfg, dir: dir}
-	t.Cleanup(func() {
+	s := &Server{Address: "unix:" + filepath.Join(dir, "native"), tb: tb, cfg: cfg, dir: dir}
+	tb.Cleanup(func() {
 		s.Kill()
 		if err := os.RemoveAll(dir); err != nil {
-			t.Error(err)
+			tb.Error(err)
 		}
 	})
 	return s
@@ -76,14 +76,16 @@ func New(t testing.TB, cfg Config) *Server {
 
 // Start starts the server, also after Kill, and returns when it listens.
 func (s *Server) Start() {
-	s.t.Helper()
+	s.tb.Helper()
 	notify := &net.UnixAddr{Net: "unixgram", Name: filepath.Join(s.dir, "notify")}
 	ready, err := net.ListenUnixgram("unixgram", notify)
 	if err != nil {
-		s.t.Fatal(err)
+		s.tb.Fatal(err)
 	}
-	defer os.Remove(notify.Name)
-	defer ready.Close()
+	defer func() {
+		_ = ready.Close()
+		_ = os.Remove(notify.Name) // Start makes it again
+	}()
 	args := []string{
 		"-n", "--daemonize=no", "--exit-idle-time=-1", "--use-pid-file=no", "--log-level=warn",
 		"-L", fmt.Sprintf("module-null-sink sink_name=speaker channels=1 rate=%d format=%s %s",
@@ -98,17 +100,17 @@ func (s *Server) Start() {
 	s.process.Env = append(s.process.Env, "NOTIFY_SOCKET="+ready.LocalAddr().String())
 	s.process.Stderr = &log
 	if err := s.process.Start(); err != nil {
-		s.t.Fatalf("start a sound server (run \"make test\", it installs one): %v", err)
+		s.tb.Fatalf("start a sound server (run \"make test\", it installs one): %v", err)
 	}
 	s.exited = make(chan struct{})
 	go func(process *exec.Cmd, exited chan struct{}) {
-		_ = process.Wait() //nolint:errcheck // it is killed
-		ready.Close()
+		_ = process.Wait() // it is killed
+		_ = ready.Close()  // so that nobody waits for it to be ready
 		close(exited)
 	}(s.process, s.exited)
 	if err := awaitReady(ready); err != nil {
 		s.Kill()
-		s.t.Fatalf("start a sound server: %v\n%s", err, &log)
+		s.tb.Fatalf("start a sound server: %v\n%s", err, &log)
 	}
 }
 
@@ -136,28 +138,28 @@ func (s *Server) Kill() {
 	if s.process == nil {
 		return
 	}
-	_ = s.process.Process.Kill() //nolint:errcheck // it may be gone already
+	_ = s.process.Process.Kill() // it may be gone already
 	<-s.exited
 	s.process = nil
 }
 
 // Signal sends the server a signal; SIGSTOP makes one that does not answer.
 func (s *Server) Signal(sig syscall.Signal) {
-	s.t.Helper()
+	s.tb.Helper()
 	if err := s.process.Process.Signal(sig); err != nil {
-		s.t.Errorf("signal the sound server: %v", err)
+		s.tb.Errorf("signal the sound server: %v", err)
 	}
 }
 
 // Control runs pactl with the arguments and returns what it prints.
 func (s *Server) Control(args ...string) string {
-	s.t.Helper()
+	s.tb.Helper()
 	var failure bytes.Buffer
 	pactl := s.command("pactl", append([]string{"--server=" + s.Address}, args...)...)
 	pactl.Stderr = &failure
 	out, err := pactl.Output()
 	if err != nil {
-		s.t.Fatalf("pactl %v: %v: %s", args, err, &failure)
+		s.tb.Fatalf("pactl %v: %v: %s", args, err, &failure)
 	}
 	return string(out)
 }

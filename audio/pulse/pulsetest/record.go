@@ -24,15 +24,15 @@ type Recording struct {
 
 // Record begins to record and returns once the first samples have come.
 func (s *Server) Record() *Recording {
-	s.t.Helper()
+	s.tb.Helper()
 	parec := s.command("parec", "--server="+s.Address, "--device=speaker.monitor", "--raw", "--format=float32le",
 		fmt.Sprintf("--rate=%d", s.cfg.Rate), "--channels=1", "--latency-msec=20")
 	pipe, err := parec.StdoutPipe()
 	if err != nil {
-		s.t.Fatal(err)
+		s.tb.Fatal(err)
 	}
 	if err := parec.Start(); err != nil {
-		s.t.Fatalf("record (run \"make test\", it installs parec): %v", err)
+		s.tb.Fatalf("record (run \"make test\", it installs parec): %v", err)
 	}
 	r := &Recording{server: s}
 	r.grown.L = &r.mu
@@ -42,11 +42,11 @@ func (s *Server) Record() *Recording {
 		r.take(pipe)
 	}()
 	r.end = sync.OnceFunc(func() {
-		_ = parec.Process.Kill() //nolint:errcheck // it may have ended with the server
+		_ = parec.Process.Kill() // it may have ended with the server
 		<-read
-		_ = parec.Wait() //nolint:errcheck // it was killed
+		_ = parec.Wait() // it was killed
 	})
-	s.t.Cleanup(r.end)
+	s.tb.Cleanup(r.end)
 	r.Wait(1)
 	return r
 }
@@ -60,7 +60,7 @@ func (r *Recording) take(pipe io.Reader) {
 		r.ended = err != nil
 		for range in.Buffered() / 4 {
 			var sample [4]byte
-			_, _ = in.Read(sample[:]) //nolint:errcheck // it is buffered
+			_, _ = in.Read(sample[:]) // it is buffered
 			r.samples = append(r.samples, math.Float32frombits(binary.LittleEndian.Uint32(sample[:])))
 		}
 		r.mu.Unlock()
