@@ -53,11 +53,15 @@ func (c Calibration) orUsual() Calibration {
 	return c
 }
 
-// How far a voice may be stretched and still be understood, and how much of
-// that may differ between the pieces of a message without being noticed.
 const (
+	// How far a voice may be stretched and still be understood.
 	minScale, maxScale = 0.4, 2.6
-	maxDrift           = 0.06
+	// maxStep is how much the pace may change from one piece to the next
+	// without being noticed, and maxDrift how far it may get from the first.
+	maxStep, maxDrift = 0.06, 0.15
+	// trust is how many seconds must be spoken before a text that does not
+	// sound as its letters foretell is believed as much as the calibration.
+	trust = 2.0
 )
 
 // exactWords is how many words a message needs for its words per minute to be
@@ -108,7 +112,8 @@ type pace struct {
 	calibration Calibration
 	left        measure // of what is not spoken yet
 	seconds     float64 // that are left for it
-	first       float64 // scale of the first piece; 0 before it
+	first, last float64 // scales of pieces; 0 before the first
+	took, meant float64 // seconds that were spoken, and that were foreseen
 }
 
 func newPace(c Calibration, m measure, rate int) *pace {
@@ -118,11 +123,19 @@ func newPace(c Calibration, m measure, rate int) *pace {
 
 // next returns the scale of the next piece.
 func (p *pace) next() float64 {
-	scale := p.calibration.scale(p.left, p.seconds)
+	bias := (p.took + trust) / (p.meant + trust)
+	scale := p.calibration.scale(p.left, p.seconds/bias)
 	if p.first == 0 {
-		p.first = scale
+		p.first, p.last = scale, scale
 	}
-	return min(max(scale, p.first*(1-maxDrift)), p.first*(1+maxDrift))
+	scale = within(scale, p.last, maxStep)
+	p.last = within(scale, p.first, maxDrift)
+	return p.last
+}
+
+// within returns the value nearest to x that is at most a share away from base.
+func within(x, base, share float64) float64 {
+	return min(max(x, base*(1-share)), base*(1+share))
 }
 
 // spent takes away a piece of measure m that lasted so many seconds, and the
@@ -130,6 +143,9 @@ func (p *pace) next() float64 {
 func (p *pace) spent(m measure, seconds float64) {
 	p.left = p.left.minus(m)
 	p.seconds -= seconds + float64(m.pauses)*Pause.Seconds()
+	m.pauses = 0
+	p.took += seconds
+	p.meant += p.calibration.length(m).plus(1, p.calibration.Ends).at(p.last)
 }
 
 // passage is what a voice reads to be measured: ordinary text, in sentences of

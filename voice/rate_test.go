@@ -16,7 +16,13 @@ import (
 // passages are of 50 to 70 ordinary words each, in different manners.
 func passages(tb testing.TB) map[string]string {
 	tb.Helper()
-	data, err := os.ReadFile("testdata/passages.txt")
+	return texts(tb, "testdata/passages.txt")
+}
+
+// texts reads a file of lines of a name and 50 words or more.
+func texts(tb testing.TB, path string) map[string]string {
+	tb.Helper()
+	data, err := os.ReadFile(path)
 	if err != nil {
 		tb.Fatal(err)
 	}
@@ -96,6 +102,31 @@ func TestWordsPerMinuteAreTrue(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// The passage that voices are measured with is English. Read by voices of other
+// languages it still says how long a letter is, and where it does not, as in
+// other scripts, the pace finds out while it speaks. Here the bundled voice
+// speaks espeak's phonemes of these languages, as well as it can.
+func TestWordsPerMinuteAreTrueInOtherLanguages(t *testing.T) {
+	t.Parallel()
+	v := bundled(t)
+	for lang, text := range texts(t, "testdata/languages.txt") {
+		of := *v
+		config := *v.Config
+		config.Espeak = lang
+		of.Config = &config
+		c, err := of.Calibrate(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		of.Calibration = c
+		for _, rate := range []int{120, 220} {
+			if got := wordsPerMinute(t, &of, text, rate); math.Abs(got/float64(rate)-1) > 0.08 {
+				t.Errorf("%s: %.1f words a minute, want %d within 8 %%", lang, got, rate)
+			}
+		}
 	}
 }
 

@@ -125,7 +125,7 @@ const (
 	shortestPiece = 20  // speech is not cut before this
 	firstPiece    = 48  // the first is cut at its first mark beyond this
 	secondPiece   = 72  // about twelve words
-	longestPiece  = 280 // bounds the memory of one run
+	longestPiece  = 200 // bounds the memory of one run
 	longestClause = 160 // a clause beyond it is cut between words
 )
 
