@@ -37,7 +37,7 @@ func useAdministration(cmd *cobra.Command) func(do func(context.Context, *client
 			conn, err := net.Dial("unix", path) //nolint:noctx // it does not wait
 			switch {
 			case err == nil:
-				conn.Close()
+				_ = conn.Close() // it has told what it could
 				return do(cmd.Context(), socketClient(path))
 			case errors.Is(err, fs.ErrPermission):
 				return fmt.Errorf("only root and the user pressbox may administer: %w", err)

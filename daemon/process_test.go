@@ -9,6 +9,7 @@ import (
 	"strings"
 	"sync"
 	"syscall"
+	"testing"
 )
 
 // A process is a daemon that a test has started.
@@ -76,4 +77,12 @@ func (p *process) end(signal syscall.Signal) error {
 	_ = p.cmd.Process.Signal(signal) // it may have ended
 	<-p.ended
 	return p.err
+}
+
+// signal sends a signal to a daemon that runs.
+func (p *process) signal(tb testing.TB, signal syscall.Signal) {
+	tb.Helper()
+	if err := p.cmd.Process.Signal(signal); err != nil {
+		tb.Fatal(err)
+	}
 }

@@ -4,12 +4,15 @@ import (
 	"errors"
 	"os"
 	"os/exec"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
+
+	"pressbox/audio/pulse/pulsetest"
 )
 
 func TestMain(m *testing.M) {
@@ -18,13 +21,13 @@ func TestMain(m *testing.M) {
 
 // The program as its users meet it: each script is a session in a shell.
 func TestScripts(t *testing.T) {
+	t.Parallel()
+	settings := append(environment(t), "PULSE_SERVER="+pulsetest.Start(t, pulsetest.Config{}).Address)
 	testscript.Run(t, testscript.Params{
 		Dir: "testdata",
 		Setup: func(env *testscript.Env) error {
-			env.Setenv("HOST", "127.0.0.1")
-			env.Setenv("PORT", "0")
 			started := &processes{}
-			env.Values["started"] = started
+			env.Values["started"], env.Values["settings"] = started, settings
 			env.Defer(func() {
 				for _, p := range *started {
 					_ = p.end(syscall.SIGKILL) // stop has looked how it ends
@@ -55,21 +58,25 @@ func exitsWith(ts *testscript.TestScript, neg bool, args []string) {
 // processes are the daemons that a script has started, the newest last.
 type processes []*process
 
-// start is the script command "start [ARG...]": it starts "pressbox serve",
-// and sets PRESSBOX_URL once that listens.
+// start is the script command "start [ARG...]": it starts "pressbox serve" with
+// the settings of the script's environment over those that all tests need, and
+// sets PRESSBOX_URL and DAEMON_PORT once that listens.
 func start(ts *testscript.TestScript, neg bool, args []string) {
 	if neg {
 		ts.Fatalf("for one that must not start there is \"code N pressbox serve\"")
 	}
-	env := os.Environ()
+	env := slices.Clone(ts.Value("settings").([]string))
 	for _, k := range keys() {
-		env = append(env, k.name+"="+ts.Getenv(k.name))
+		if set := ts.Getenv(k.name); set != "" {
+			env = append(env, k.name+"="+set)
+		}
 	}
 	p, err := startProcess(ts.Getenv("WORK"), env, args...)
 	ts.Check(err)
 	started := ts.Value("started").(*processes)
 	*started = append(*started, p)
 	ts.Setenv("PRESSBOX_URL", p.url)
+	ts.Setenv("DAEMON_PORT", p.url[strings.LastIndex(p.url, ":")+1:])
 }
 
 // stop is the script command "stop": the newest daemon ends well when it is

@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"os"
 	"os/signal"
+	"strings"
 	"syscall"
 
 	"golang.org/x/sys/unix"
@@ -18,12 +19,12 @@ import (
 // and runs until ctx ends. Then it stops accepting, finishes the sentence that
 // is being spoken, and closes everything in reverse.
 func run(ctx context.Context, cfg Config, log *slog.Logger) (err error) {
-	kept, err := openStore(cfg, log)
+	kept, err := openStore(cfg, log) //nolint:contextcheck // what is read at the start is short
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, kept.Close()) }()
-	h, err := build(cfg, kept, pulse.New(soundConfig(cfg, log)), log)
+	h, err := build(cfg, kept, pulse.New(soundConfig(cfg, log)), log) //nolint:contextcheck // as above
 	if err != nil {
 		return err
 	}
@@ -38,10 +39,10 @@ func run(ctx context.Context, cfg Config, log *slog.Logger) (err error) {
 // run runs the parts, each stage on those before it.
 func (h *house) run(ctx context.Context, doors sockets) error {
 	serving := []runner{h.announcer.Run}
-	status := "Listening"
+	var addresses []string
 	for _, l := range doors.http {
 		h.log.Info("listening", "version", version, "url", webAddress(l))
-		status += " on " + webAddress(l)
+		addresses = append(addresses, webAddress(l))
 		serving = append(serving, func(ctx context.Context) error { return h.web.Serve(ctx, l) })
 	}
 	for _, l := range doors.admin {
@@ -51,7 +52,7 @@ func (h *house) run(ctx context.Context, doors sockets) error {
 		h.log.Info("stopping")
 		h.tell(systemd.Stopping())
 	})()
-	h.tell(systemd.Ready(status))
+	h.tell(systemd.Ready("Listening on " + strings.Join(addresses, ", ")))
 	return supervise(ctx, []runner{h.sink.Run}, []runner{h.voices.Run, h.reloads, h.doorway.run}, serving)
 }
 
@@ -63,7 +64,7 @@ func (h *house) tell(err error) {
 	}
 }
 
-// reloads reloads at each SIGHUP. On a terminal it leaves that signal alone:
+// reloads takes over changes at each SIGHUP. On a terminal it leaves that signal alone:
 // there it means that the terminal was closed.
 func (h *house) reloads(ctx context.Context) error {
 	if _, err := unix.IoctlGetTermios(int(os.Stdin.Fd()), unix.TCGETS); err == nil {
