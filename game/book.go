@@ -36,7 +36,7 @@ func NewBook(s *State, clubs [2]Club) *Book {
 		for i, slot := range t.Order {
 			b.enter(side, slot.Player, i+1, slot.Position)
 		}
-		b.pitcherEnters(s, side)
+		b.pitcher(side, t.Pitcher)
 		if t.slot(t.Pitcher) < 0 {
 			b.enter(side, t.Pitcher, 0, Pitcher)
 		}
@@ -103,27 +103,24 @@ func (b *Book) fielder(side Side, id PlayerID, at Position) *FieldingLine {
 	return &b.teams[side].Fielding[len(lines)]
 }
 
-// pitcherEnters opens the line of the side's present pitcher, with what he found.
-func (b *Book) pitcherEnters(s *State, side Side) {
-	id := s.Teams[side].Pitcher
-	lines := len(b.teams[side].Pitching)
-	l := b.pitcher(side, id)
-	if len(b.teams[side].Pitching) == lines {
-		return // back on the mound
-	}
-	l.lead = s.Score[side] - s.Score[side.Other()]
-	if side != s.Fielding() {
+// pitcherEnters notes what a pitcher finds when he faces his first batter.
+func (b *Book) pitcherEnters(s *State) {
+	side := s.Fielding()
+	l := b.pitcher(side, s.Pitcher())
+	if l.entered {
 		return
 	}
+	l.entered = true
+	l.lead = -s.Lead()
 	for _, r := range s.Bases {
 		if r.Player != "" {
-			l.runnersThere++
+			l.found++
 		}
 	}
 	if !b.begins(s) {
-		l.Inherited = l.runnersThere
+		l.Inherited = l.found
+		b.clean.relieve(s.Outs)
 	}
-	b.clean.relieve(s.Outs)
 }
 
 // begins reports whether the half-inning of s has not seen a play yet: its automatic runner is nobody's inheritance.
@@ -140,8 +137,7 @@ func (b *Book) Substitute(before *State, subs []Substitution, after *State) {
 	}
 	for side := Away; side <= Home; side++ {
 		if id := after.Teams[side].Pitcher; id != "" && id != before.Teams[side].Pitcher {
-			b.carried.pitcherLeaves(b, before, side)
-			b.pitcherEnters(after, side)
+			b.carried.pitcherLeaves(before, side)
 		}
 	}
 	b.carried.batterLeaves(before, after)
@@ -155,6 +151,7 @@ func (b *Book) Play(before *State, p *Play, after *State) {
 		b.carried.note(p.Count)
 		return
 	}
+	b.pitcherEnters(before)
 	if b.begins(before) {
 		b.beginHalf(before)
 	}
@@ -174,7 +171,6 @@ func (b *Book) Play(before *State, p *Play, after *State) {
 
 func (b *Book) beginHalf(s *State) {
 	b.start = half{s.Inning, s.Half}
-	b.carried = carried{}
 	b.clean = inning{men: b.clean.men[:0], views: append(b.clean.views[:0], 0)}
 	t := &b.teams[s.Batting()]
 	t.Line = append(t.Line, 0)
@@ -215,6 +211,7 @@ func (b *Book) endPlay(before *State, p *Play, after *State) {
 	if after.Over() || after.Inning != before.Inning || after.Half != before.Half {
 		b.teams[before.Batting()].LeftOnBase += left
 		b.onBase = 0
+		b.carried = carried{}
 		b.closeInning(before.Batting())
 	}
 }

@@ -53,26 +53,27 @@ type BattingLine struct {
 
 // A PitchingLine is one pitcher's game.
 type PitchingLine struct {
-	Player       PlayerID `json:"player_id"`
-	Name         string   `json:"name"`
-	Outs         int      `json:"outs"` // three to an inning
-	Faced        int      `json:"bf"`
-	Hits         int      `json:"h"`
-	Runs         int      `json:"r"`
-	EarnedRuns   int      `json:"er"`
-	Walks        int      `json:"bb"` // intentional ones included
-	Intentional  int      `json:"ibb"`
-	Strikeouts   int      `json:"so"`
-	HomeRuns     int      `json:"hr"`
-	HitByPitch   int      `json:"hbp"`
-	WildPitches  int      `json:"wp"`
-	Balks        int      `json:"bk"`
-	Pitches      int      `json:"pitches"`
-	Strikes      int      `json:"strikes"`
-	Inherited    int      `json:"inherited"`        // runners on base when he came in
-	InheritedIn  int      `json:"inherited_scored"` // of them, those who scored while he pitched
-	lead         int      // of his side when he came in
-	runnersThere int      // on base when he came in
+	Player      PlayerID `json:"player_id"`
+	Name        string   `json:"name"`
+	Outs        int      `json:"outs"` // three to an inning
+	Faced       int      `json:"bf"`
+	Hits        int      `json:"h"`
+	Runs        int      `json:"r"`
+	EarnedRuns  int      `json:"er"`
+	Walks       int      `json:"bb"` // intentional ones included
+	Intentional int      `json:"ibb"`
+	Strikeouts  int      `json:"so"`
+	HomeRuns    int      `json:"hr"`
+	HitByPitch  int      `json:"hbp"`
+	WildPitches int      `json:"wp"`
+	Balks       int      `json:"bk"`
+	Pitches     int      `json:"pitches"`
+	Strikes     int      `json:"strikes"`
+	Inherited   int      `json:"inherited"`        // runners on base when he came in
+	InheritedIn int      `json:"inherited_scored"` // of them, those who scored while he pitched
+	entered     bool     // has faced a batter
+	lead        int      // of his side then
+	found       int      // runners on base then
 }
 
 // A FieldingLine is one player's game at one position.

@@ -182,6 +182,8 @@ func (s *State) checkFlags(p *Play) error {
 		return illegal("9.08(a)", "a sacrifice bunt with %d out, or for nobody", s.Outs)
 	case f.Has(SacrificeHit) && (p.Kind.Hit() || !p.Kind.Batted() || p.Ball.Contact != NoContact && !p.Ball.Contact.Bunted()):
 		return illegal("9.08(a)", "a sacrifice bunt on a %s that was no bunt", p.Kind)
+	case f.Has(SacrificeHit) && p.forcesOut() && !p.advances():
+		return illegal("9.08(c)", "no sacrifice when a runner is put out trying to advance one base, and none advances")
 	case f.Has(SacrificeFly) && (s.Outs > 1 || p.runs() == 0):
 		return illegal("9.08(d)", "a sacrifice fly with %d out on which %d score", s.Outs, p.runs())
 	case f.Has(SacrificeFly) && (p.Kind.Hit() || !p.Kind.Batted() || p.Ball.Contact == Ground || p.Ball.Contact.Bunted()):
@@ -196,4 +198,24 @@ func (s *State) checkFlags(p *Play) error {
 		return illegal("5.05(a)(5)", "a %s inside the park", p.Kind)
 	}
 	return nil
+}
+
+// forcesOut reports whether a runner is forced out.
+func (p *Play) forcesOut() bool {
+	for _, o := range p.Outs {
+		if o.How == Forced {
+			return true
+		}
+	}
+	return false
+}
+
+// advances reports whether a runner advances.
+func (p *Play) advances() bool {
+	for b := First; b <= Third; b++ {
+		if p.Runs[b].To > b {
+			return true
+		}
+	}
+	return false
 }

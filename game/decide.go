@@ -97,7 +97,7 @@ func (l *PitchingLine) saves() bool {
 	switch {
 	case l.lead <= 0 || l.Outs == 0:
 		return false
-	case l.lead <= 3 && l.Outs >= 3, l.lead <= l.runnersThere+2, l.Outs >= 9:
+	case l.lead <= 3 && l.Outs >= 3, l.lead <= l.found+2, l.Outs >= 9:
 		return true
 	default:
 		return false

@@ -19,6 +19,7 @@ type inning struct {
 type man struct {
 	pitcher PlayerID // whom his run counts against, 9.16(g)
 	view    int      // that pitcher's
+	left    bool     // on base when a pitcher was relieved
 	at      [2]Base  // where he would be in the team's view and in his pitcher's; AtBat: nowhere
 	scored  bool
 	ruling  Ruling // of the scorer who was there
@@ -39,8 +40,15 @@ func (n *inning) add(m man) int {
 	return len(n.men)
 }
 
-// relieve opens a view for a new pitcher.
-func (n *inning) relieve(outs int) { n.views = append(n.views, outs) }
+// relieve opens a view for a new pitcher, who inherits the men on base.
+func (n *inning) relieve(outs int) {
+	n.views = append(n.views, outs)
+	for _, i := range n.on[First:] {
+		if i > 0 {
+			n.men[i-1].left = true
+		}
+	}
+}
 
 // miss counts outs that would have been made.
 func (n *inning) miss(outs int) {
@@ -281,6 +289,7 @@ func (n *inning) replace(p *Play, out Base) {
 			m := &n.men[i-1]
 			m.pitcher, gone.pitcher = gone.pitcher, m.pitcher
 			m.view, gone.view = gone.view, m.view
+			m.left, gone.left = gone.left, m.left
 		}
 	}
 }
@@ -304,7 +313,7 @@ func (b *Book) bringIn(s *State, p *Play) {
 			m.scored, m.ruling, m.play, m.from = true, p.Runs[from].Earned, b.plays, from
 			b.batter(s.Batting(), s.on(p, from).Player).Runs++
 			b.pitcher(s.Fielding(), m.pitcher).Runs++
-			if m.pitcher != s.Pitcher() && m.from != AtBat {
+			if m.left {
 				b.pitcher(s.Fielding(), s.Pitcher()).InheritedIn++
 			}
 			lead++

@@ -101,13 +101,14 @@ func (k *card) checkPlayer(i int) {
 func (k *card) checkPosition(i int, dh bool) {
 	at := k.lineup.Order[i].Position
 	path := fmt.Sprintf("/batting_order/%d/position", i)
-	switch {
-	case !at.Fields() && at != DesignatedHitter:
+	if !at.Fields() && at != DesignatedHitter {
 		k.add(path, NoSuchPosition, "a starter plays one of the nine positions or is DH")
 		return
-	case at == DesignatedHitter && !dh:
+	}
+	if at == DesignatedHitter && !dh {
 		k.add(path, DHNotAllowed, "this game is played without a designated hitter")
-	case at == DesignatedHitter && k.entry(Pitcher) >= 0:
+	}
+	if at == DesignatedHitter && k.entry(Pitcher) >= 0 {
 		k.add(path, DHWithPitcher, "with a designated hitter the pitcher does not bat")
 	}
 	if j := k.entry(at); j < i {

@@ -12,14 +12,13 @@ type carried struct {
 func (c *carried) note(n Count) { c.count = n }
 
 // pitcherLeaves remembers a pitcher who leaves behind the batter: two balls or more and the pitcher behind.
-func (c *carried) pitcherLeaves(b *Book, s *State, side Side) {
+func (c *carried) pitcherLeaves(s *State, side Side) {
 	if side != s.Fielding() || c.pitcher != "" {
 		return
 	}
 	switch s.Count {
 	case Count{2, 0}, Count{2, 1}, Count{3, 0}, Count{3, 1}, Count{3, 2}:
-		lines := b.teams[side].Pitching
-		c.pitcher = lines[len(lines)-1].Player
+		c.pitcher = s.Pitcher()
 	}
 }
 

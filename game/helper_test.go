@@ -1,0 +1,226 @@
+package game_test
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"pressbox/game"
+	"pressbox/game/retro"
+)
+
+// clubs returns two clubs of 20: a1–a9 and h1–h9 start (8 CF, 6 SS, …), a10/h10 pitches, 11–14 pitch too, 15–20 sit on the bench.
+func clubs() [2]game.Club {
+	var both [2]game.Club
+	for side, prefix := range []string{"a", "h"} {
+		c := &both[side]
+		c.ID = [2]string{"AWY", "HOM"}[side]
+		c.Abbrev, c.Name = c.ID, c.ID
+		for i := 1; i <= 20; i++ {
+			roles := []game.Role{"LF", "3B", "C"}
+			if i <= 9 {
+				roles = []game.Role{game.Role(positions()[i-1].String())}
+			}
+			if i == 4 || i >= 10 && i <= 14 {
+				roles = []game.Role{"SP", "RP"}
+			}
+			id := game.PlayerID(fmt.Sprintf("%s%d", prefix, i))
+			c.Players = append(c.Players, game.Player{ID: id, Name: "Player " + string(id), Bats: "R", Throws: "R", Positions: roles})
+		}
+	}
+	return both
+}
+
+// positions are those of the nine in batting order.
+func positions() [9]game.Position {
+	return [9]game.Position{
+		game.CenterField, game.Shortstop, game.FirstBase, game.DesignatedHitter, game.LeftField,
+		game.ThirdBase, game.RightField, game.Catcher, game.SecondBase,
+	}
+}
+
+// lineup is the card of a side: with a designated hitter in place 4, or with the pitcher there.
+func lineup(side game.Side, dh bool) game.Lineup {
+	c := clubs()[side]
+	l := game.Lineup{Pitcher: c.Players[9].ID}
+	for i, at := range positions() {
+		l.Order = append(l.Order, game.Slot{Player: c.Players[i].ID, Position: at})
+	}
+	if !dh {
+		l.Order[3].Position = game.Pitcher
+		l.Pitcher = l.Order[3].Player
+	}
+	return l
+}
+
+func newGame(t testing.TB, o game.Options) game.State {
+	t.Helper()
+	s, err := game.New(o, clubs(), [2]game.Lineup{lineup(game.Away, o.DH), lineup(game.Home, o.DH)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// situation sets a game up: "9b 2 1-3 4-5" is the bottom of the ninth, two out, runners on first and third, 4 to 5.
+// The runners are the places 7, 8 and 9 of the order; place 1 is due.
+func situation(t testing.TB, text string, o game.Options) game.State {
+	t.Helper()
+	s := newGame(t, o)
+	var half rune
+	var bases string
+	if _, err := fmt.Sscanf(text, "%d%c %d %s %d-%d", &s.Inning, &half, &s.Outs, &bases, &s.Score[0], &s.Score[1]); err != nil {
+		t.Fatalf("situation %q: %v", text, err)
+	}
+	if half == 'b' {
+		s.Half = game.Bottom
+	}
+	for i := range s.Bases {
+		if bases[i] != '-' {
+			s.Bases[i].Player = s.Teams[s.Batting()].Order[8-i].Player
+		}
+	}
+	return s
+}
+
+// describe is the inverse of situation, with "over" at the end of a game.
+func describe(s *game.State) string {
+	bases := []byte("---")
+	for i := range s.Bases {
+		if s.Bases[i].Player != "" {
+			bases[i] = byte('1' + i)
+		}
+	}
+	text := fmt.Sprintf("%d%c %d %s %d-%d", s.Inning, s.Half.String()[0], s.Outs, bases, s.Score[0], s.Score[1])
+	if s.Over() {
+		text += " over"
+	}
+	return text
+}
+
+// refusal returns the rule number of an error, "" for none.
+func refusal(t testing.TB, err error) string {
+	t.Helper()
+	if err == nil {
+		return ""
+	}
+	var broken *game.IllegalError
+	if !errors.As(err, &broken) {
+		t.Fatalf("%v is no IllegalError", err)
+	}
+	return broken.Rule
+}
+
+func parse(t testing.TB, s *game.State, event string) game.Play {
+	t.Helper()
+	p, err := retro.Parse(s, event)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+// A scored game is a state with its book.
+type scored struct {
+	t    testing.TB
+	s    game.State
+	book *game.Book
+}
+
+func newScored(t testing.TB, o game.Options) *scored {
+	s := newGame(t, o)
+	return &scored{t: t, s: s, book: game.NewBook(&s, clubs())}
+}
+
+// play applies events, "S7 W.1-2 K", and proves the box score after each. A word with a count before it, "31:W", tells
+// that count first; "sub:h11:0:1" sends h11 into place 0 at position 1.
+func (g *scored) play(words string) *scored {
+	g.t.Helper()
+	for _, word := range strings.Fields(words) {
+		if text, ok := strings.CutPrefix(word, "sub:"); ok {
+			g.substitute(text)
+			continue
+		}
+		before := g.s
+		count, event, ok := strings.Cut(word, ":")
+		if !ok {
+			count, event = "00", word
+		}
+		p := parse(g.t, &before, event)
+		p.Count = game.Count{Balls: int8(count[0] - '0'), Strikes: int8(count[1] - '0')}
+		after, err := before.Apply(p)
+		if err != nil {
+			g.t.Fatalf("%s at %s: %v", word, describe(&before), err)
+		}
+		g.book.Play(&before, &p, &after)
+		g.s = after
+		if err := g.book.Prove(&after); err != nil {
+			g.t.Fatalf("%s at %s: %v", word, describe(&before), err)
+		}
+	}
+	return g
+}
+
+func (g *scored) substitute(text string) {
+	g.t.Helper()
+	f := strings.Split(text, ":")
+	side := game.Away
+	if f[0][0] == 'h' {
+		side = game.Home
+	}
+	sub := game.Substitution{Side: side, Player: game.PlayerID(f[0]), Injured: true}
+	if _, err := fmt.Sscan(f[1], &sub.Slot); err != nil {
+		g.t.Fatal(err)
+	}
+	if _, err := fmt.Sscan(f[2], (*uint8)(&sub.Position)); err != nil {
+		g.t.Fatal(err)
+	}
+	before := g.s
+	after, err := before.Substitute(sub)
+	if err != nil {
+		g.t.Fatal(err)
+	}
+	g.book.Substitute(&before, []game.Substitution{sub}, &after)
+	g.s = after
+}
+
+func (g *scored) box() game.Box { return g.book.Box(&g.s) }
+
+func (g *scored) pitcher(id game.PlayerID) game.PitchingLine {
+	g.t.Helper()
+	for _, team := range g.box().Teams {
+		for _, l := range team.Pitching {
+			if l.Player == id {
+				return l
+			}
+		}
+	}
+	g.t.Fatalf("%s did not pitch", id)
+	return game.PitchingLine{}
+}
+
+func (g *scored) batter(id game.PlayerID) game.BattingLine {
+	g.t.Helper()
+	for _, team := range g.box().Teams {
+		for _, l := range team.Batting {
+			if l.Player == id {
+				return l
+			}
+		}
+	}
+	g.t.Fatalf("%s did not bat", id)
+	return game.BattingLine{}
+}
+
+func (g *scored) fielder(id game.PlayerID) game.FieldingLine {
+	g.t.Helper()
+	for _, team := range g.box().Teams {
+		for _, l := range team.Fielding {
+			if l.Player == id {
+				return l
+			}
+		}
+	}
+	return game.FieldingLine{}
+}

@@ -1,0 +1,301 @@
+package game_test
+
+import (
+	"slices"
+	"testing"
+
+	"pressbox/game"
+)
+
+// 9.04: what is batted in.
+func TestRunsBattedIn(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		in, event string
+		want      int
+	}{
+		{"1t 0 --3 0-0", "S7.3-H", 1},
+		{"1t 0 123 0-0", "HR/F7D", 4},
+		{"1t 0 --3 0-0", "63.3-H", 1},
+		{"1t 0 123 0-0", "W.3-H;2-3;1-2", 1},
+		{"1t 0 123 0-0", "C/E2.3-H;2-3;1-2;B-1", 1},
+		{"1t 0 1-3 0-0", "64(1)3/GDP/G6.3-H", 0}, // 9.04(b)(1)
+		{"1t 0 1-3 0-0", "64(1)3/DP/L6.3-H", 1},  // no grounder
+		{"1t 1 --3 0-0", "E6.3-H;B-1", 1},        // 9.04(a)(3): he would have scored anyway
+		{"1t 2 --3 0-0", "E6.3-H;B-1", 0},        // 9.04(a)(3): with two out not
+		{"1t 0 -2- 0-0", "E6.2-H;B-1", 0},        // nor from second
+		{"1t 0 -2- 0-0", "S7.2-H(NR)", 0},        // the scorer says otherwise
+		{"1t 0 --3 0-0", "WP.3-H", 0},
+		{"1t 0 --3 0-0", "PB.3-H", 0},
+		{"1t 0 --3 0-0", "BK.3-H", 0},
+		{"1t 0 --3 0-0", "SBH", 0},
+		{"1t 0 --3 0-0", "W+WP.3-H", 0},
+		{"1t 0 --3 0-0", "FC6.3-H", 1},
+		{"1t 1 --3 0-0", "8/SF/F8.3-H", 1},
+		{"1t 1 --3 0-0", "13/SH/BG1.3-H", 1},
+	} {
+		s := situation(t, tt.in, game.Options{DH: true})
+		if got := s.Tally(parse(t, &s, tt.event)).RBI; got != tt.want {
+			t.Errorf("9.04: %s at %s bats %d in, want %d", tt.event, tt.in, got, tt.want)
+		}
+	}
+}
+
+// 9.02(a)(1): what is an at-bat, and 9.05: what is a hit.
+func TestAtBats(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		event         string
+		turn, atBat   bool
+		hit, outs, er int
+	}{
+		{"S7", true, true, 1, 0, 0}, {"D7", true, true, 2, 0, 0}, {"T7", true, true, 3, 0, 0},
+		{"HR/F7D.1-H", true, true, 4, 0, 0}, {"63", true, true, 0, 1, 0}, {"K", true, true, 0, 1, 0},
+		{"E6.B-1;1-2", true, true, 0, 0, 1}, {"FC6.B-1;1-2", true, true, 0, 0, 0}, {"64(1)3/GDP", true, true, 0, 2, 0},
+		{"W.1-2", true, false, 0, 0, 0}, {"IW.1-2", true, false, 0, 0, 0}, {"HP.1-2", true, false, 0, 0, 0},
+		{"C/E2.1-2", true, false, 0, 0, 1}, {"13/SH/BG1.1-2", true, false, 0, 1, 0}, {"E1/SH/BG1.1-2;B-1", true, false, 0, 0, 1},
+		{"SB2", false, false, 0, 0, 0}, {"CS2(26)", false, false, 0, 1, 0}, {"PO1(13)", false, false, 0, 1, 0},
+		{"FLE5/P5F", false, false, 0, 0, 1}, {"BK.1-2", false, false, 0, 0, 0}, {"K+CS2(26)/DP", true, true, 0, 2, 0},
+	} {
+		s := situation(t, "1t 0 1-- 0-0", game.Options{DH: true})
+		got := s.Tally(parse(t, &s, tt.event))
+		if got.Turn != tt.turn || got.AtBat != tt.atBat || got.Hit != tt.hit || got.Outs != tt.outs || got.Errors != tt.er {
+			t.Errorf("%s: %+v, want %+v", tt.event, got, tt)
+		}
+	}
+}
+
+// 9.16: earned runs. Each case is the visitors' first inning; the answer is what h10 is charged with.
+func TestEarnedRuns(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		name, plays  string
+		runs, earned int
+	}{
+		{"(a) hits, walks, steals, wild pitches and balks earn", "W SB2 WP.2-3 BK.3-H K K K", 1, 1},
+		{"(a) a sacrifice fly earns", "T7 8/SF/F8.3-H K K", 1, 1},
+		{"(b)(1) after the third chance for an out none is earned", "E6 K K S7.1-2 HR.2-H;1-H K", 3, 0},
+		{"(b)(1) a dropped foul fly is a chance", "K K FLE5 S7 HR.1-H K", 2, 0},
+		{"(b)(2) who reached on an error does not earn", "E6 HR.1-H K K K", 2, 1},
+		{"(b)(2) nor who took his place on a fielder's choice", "E6 64(1)/FO HR.1-H K K", 2, 1},
+		{"(b)(3) nor who lived on after a missed steal", "S7 CS2(2E4) HR.2-H K K K", 2, 1},
+		{"(c) an error that only advances is forgiven when a hit makes it good", "S7 SB2.1-3(E2) HR.3-H K K K", 2, 2},
+		{"(c) not when nothing does", "S7 SB2.1-3(E2) 63.3-H K K", 1, 0},
+		{"(c) a run that scores on a passed ball", "T7 PB.3-H K K K", 1, 0},
+		{"(c) unless a later hit would have brought it in", "T7 PB.3-H S7 K K K", 1, 1},
+		{"(d) a walk pushes who would have been there", "S7 PB.1-2 W W.2-3;1-2 63.3-H;2-3;1-2 K K", 1, 1},
+		{"(e) interference does not earn", "C/E2.B-1 HR.1-H K K K", 2, 1},
+		{"(e) a third strike that got away on a passed ball", "K+PB.B-1 HR.1-H K K K", 2, 1},
+		{"(e) on a wild pitch it earns", "K+WP.B-1 HR.1-H K K K", 2, 2},
+		{"(b) an error and a double play on it are two outs, not three", "E6 64(1)3/GDP S7 S7.1-2 HR.2-H;1-H K", 3, 3},
+	} {
+		g := newScored(t, game.Options{DH: true}).play(tt.plays)
+		if g.s.Half != game.Bottom {
+			t.Fatalf("%s: %s", tt.name, describe(&g.s))
+		}
+		if p := g.pitcher("h10"); p.Runs != tt.runs || p.EarnedRuns != tt.earned {
+			t.Errorf("9.16%s: %d runs, %d earned; want %d, %d", tt.name, p.Runs, p.EarnedRuns, tt.runs, tt.earned)
+		}
+	}
+}
+
+// 9.16(g), (h), (i): what a relief pitcher finds.
+func TestReliefPitchers(t *testing.T) {
+	t.Parallel()
+	change := " sub:h11:0:1 "
+	for _, tt := range []struct {
+		name, plays        string
+		first, firstEarned int // runs of h10
+		next, nextEarned   int // of h11
+		inherited, in      int
+	}{
+		{"(g) runners left behind are his who left them", "S7 S7.1-2" + change + "HR.2-H;1-H K K K", 2, 2, 1, 1, 2, 2},
+		{"(g) a number of runners, not persons: the force leaves his run", "W" + change + "64(1)/FO S7.1-2 S7.2-H;1-2 K K", 1, 1, 0, 0, 1, 1},
+		{"(g) two on, the one in front is forced: each takes the next one's place", "W W.1-2" + change + "65(2)/FO.1-2;B-1 S7.2-H;1-2 63.2-3;1-2 K", 1, 1, 0, 0, 2, 1},
+		{"(g) a runner caught stealing takes his run along", "W" + change + "CS2(26) S7 HR.1-H K K", 0, 0, 2, 2, 1, 0},
+		{"(h) a walk with the pitcher behind is his who left", "20:NP" + change + "31:W HR.1-H K K K", 1, 1, 1, 1, 0, 0},
+		{"(h) 2-2 was not behind", "22:NP" + change + "32:W HR.1-H K K K", 0, 0, 2, 2, 0, 0},
+		{"(h) a hit after 2-0 is the new one's", "20:NP" + change + "20:S7 HR.1-H K K K", 0, 0, 2, 2, 0, 0},
+		{"(i) missed outs before him do not help him", "E6 K K" + change + "S7.1-2 HR.2-H;1-H K", 1, 0, 2, 2, 1, 1},
+		{"(i) missed outs after he came do", "K K" + change + "E6 S7.1-2 HR.2-H;1-H K", 0, 0, 3, 0, 0, 0},
+	} {
+		g := newScored(t, game.Options{DH: true}).play(tt.plays)
+		if g.s.Half != game.Bottom {
+			t.Fatalf("%s: %s", tt.name, describe(&g.s))
+		}
+		a, b := g.pitcher("h10"), g.pitcher("h11")
+		got := [6]int{a.Runs, a.EarnedRuns, b.Runs, b.EarnedRuns, b.Inherited, b.InheritedIn}
+		if want := [6]int{tt.first, tt.firstEarned, tt.next, tt.nextEarned, tt.inherited, tt.in}; got != want {
+			t.Errorf("9.16%s: %v, want %v", tt.name, got, want)
+		}
+	}
+	g := newScored(t, game.Options{DH: true}).play("E6 K K" + change + "HR.1-H K")
+	if team := g.box().Teams[game.Home]; team.EarnedRuns != 0 {
+		t.Errorf("9.16(i): %d earned against the team, want none", team.EarnedRuns)
+	}
+}
+
+// 9.15(b): a strikeout after two strikes is his who left them.
+func TestStrikeoutOfTwoBatters(t *testing.T) {
+	t.Parallel()
+	g := newScored(t, game.Options{DH: true}).play("02:NP sub:a15:1:11 02:K 01:NP sub:a16:2:11 02:K")
+	if a, b := g.batter("a1"), g.batter("a15"); a.Strikeouts != 1 || a.Turns != 1 || b.Turns != 0 {
+		t.Errorf("two strikes left: %+v and %+v", a, b)
+	}
+	if a, b := g.batter("a2"), g.batter("a16"); a.Turns != 0 || b.Strikeouts != 1 {
+		t.Errorf("one strike left: %+v and %+v", a, b)
+	}
+}
+
+// 9.09–9.13: put-outs, assists, double plays, errors, wild pitches and passed balls.
+func TestFielding(t *testing.T) {
+	t.Parallel()
+	for plays, want := range map[string][]game.FieldingLine{
+		"S7 64(1)3/GDP/G6 W PO1(1361)": {
+			{Player: "h2", Position: game.Shortstop, Assists: 2, DoublePlays: 1},
+			{Player: "h9", Position: game.SecondBase, PutOuts: 1, Assists: 1, DoublePlays: 1},
+			{Player: "h3", Position: game.FirstBase, PutOuts: 1, Assists: 1, DoublePlays: 1},
+			{Player: "h10", Position: game.Pitcher, PutOuts: 1, Assists: 1},
+		},
+		"K W CS2(26) S8 PB.1-2 6E3.2-3;B-1 WP.1-2 E6/TH.3-H;2-3;B-1 K23": {
+			{Player: "h8", Position: game.Catcher, PutOuts: 1, Assists: 2, PassedBalls: 1},
+			{Player: "h2", Position: game.Shortstop, PutOuts: 1, Assists: 1, Errors: 1},
+			{Player: "h3", Position: game.FirstBase, PutOuts: 1, Errors: 1},
+		},
+	} {
+		g := newScored(t, game.Options{DH: true}).play(plays)
+		for _, line := range want {
+			got := g.fielder(line.Player)
+			got.Name = ""
+			if got != line {
+				t.Errorf("%s: %+v, want %+v", plays, got, line)
+			}
+		}
+	}
+}
+
+// 9.02: left on base counts the batter whose ball retired another for the third out.
+func TestLeftOnBase(t *testing.T) {
+	t.Parallel()
+	g := newScored(t, game.Options{DH: true}).play("K K S7 64(1)/FO")
+	if got := g.box().Teams[game.Away].LeftOnBase; got != 1 {
+		t.Errorf("9.02: %d left on base, want the batter", got)
+	}
+	g = newScored(t, game.Options{DH: true}).play("K K W W.1-2 PO1(13)")
+	if got := g.box().Teams[game.Away].LeftOnBase; got != 1 {
+		t.Errorf("9.02: %d left on base, want the other runner, not the batter", got)
+	}
+}
+
+// threeInnings plays a game of three innings whose runs are given by half-inning: home runs, then three strikeouts.
+func (g *scored) halves(runs ...int) *scored {
+	g.t.Helper()
+	for _, n := range runs {
+		for range n {
+			g.play("HR/F7D")
+			if g.s.Over() {
+				return g
+			}
+		}
+		g.play("K K K")
+	}
+	return g
+}
+
+// 9.17: the winning and the losing pitcher.
+func TestWinnerAndLoser(t *testing.T) {
+	t.Parallel()
+	o := game.Options{DH: true, ExtraInnings: game.Standard}
+	check := func(name string, g *scored, win, lose, save game.PlayerID, judged bool) {
+		t.Helper()
+		box := g.box()
+		if !g.s.Over() {
+			t.Fatalf("9.17 %s: not over: %s", name, describe(&g.s))
+		}
+		if box.Winner != win || box.Loser != lose || box.Saver != save || box.Judged != judged {
+			t.Errorf("9.17 %s: won %s (judged %v), lost %s, saved %q; want %s (%v), %s, %q",
+				name, box.Winner, box.Judged, box.Loser, box.Saver, win, judged, lose, save)
+		}
+	}
+	full := func() *scored { return newScored(t, o) }
+	check("(a) the starter, all nine innings", full().halves(1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0), "a10", "h10", "", false)
+
+	g := full().halves(1, 0, 0, 0, 0, 0, 0, 0, 0, 0).play("sub:a11:0:1")
+	check("(b) the starter with five innings, and a save of three", g.halves(0, 0, 0, 0, 0, 0, 0, 0), "a10", "h10", "a11", false)
+
+	g = full().halves(1, 0, 0, 0, 0, 0, 0, 0, 0).play("sub:a11:0:1").halves(0, 0, 0, 0, 0, 0, 0, 0, 0)
+	check("(b) four innings are not enough: the relief pitcher", g, "a11", "h10", "", true)
+
+	g = full().halves(0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0).play("sub:a11:0:1").halves(1, 0, 0, 0, 0, 0)
+	check("(a) who pitched last when the lead was won", g, "a10", "h10", "a11", false)
+
+	g = full().halves(1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0).play("sub:a11:0:1").halves(1, 1, 0, 0, 0, 0, 0)
+	check("(d) a tie begins anew: the loser is who let the last lead go", g, "a11", "h10", "", false)
+
+	g = full().halves(0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0).play("sub:a11:0:1 HR/F7D")
+	check("(d) the loser of a walk-off", g, "h10", "a11", "", false)
+
+	g = full().halves(0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0).play("W sub:a11:0:1 D7.1-H")
+	check("(d) whose runner wins it", g, "h10", "a10", "", false)
+
+	g = full().halves(3, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0).play("K K sub:a11:0:1 HR/F7D HR/F7D HR/F7D K HR/F7D K K K sub:a12:0:1").halves(0, 0, 0, 0, 0)
+	check("(c) brief and ineffective: those after him", g, "a12", "h10", "", true)
+	g.book.Choose("a11")
+	check("(c) which is for the scorer to say", g, "a11", "h10", "a12", true)
+	g.book.Choose("a10")
+	check("(c) within the rule", g, "a12", "h10", "", true)
+}
+
+// 9.19: the save.
+func TestSaves(t *testing.T) {
+	t.Parallel()
+	o := game.Options{DH: true, ExtraInnings: game.Standard}
+	lead := func(n int) *scored {
+		g := newScored(t, o)
+		return g.halves(n, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0)
+	}
+	for _, tt := range []struct {
+		name  string
+		lead  int
+		after string // in the ninth
+		want  game.PlayerID
+	}{
+		{"three runs and an inning", 3, "K K K sub:a11:0:1 K K K", "a11"},
+		{"four runs and an inning", 4, "K K K sub:a11:0:1 K K K", ""},
+		{"four runs, the tying run on deck", 4, "K K K W W.1-2 sub:a11:0:1 K K K", "a11"},
+		{"five runs, bases full: on deck is not enough", 5, "K K K W W.1-2 sub:a11:0:1 K K K", ""},
+		{"two outs are enough with the tying run at bat", 1, "K K K K sub:a11:0:1 K K", "a11"},
+		{"no inning, no tying run near", 3, "K K K K K sub:a11:0:1 K", ""},
+	} {
+		g := lead(tt.lead).play(tt.after)
+		if !g.s.Over() {
+			t.Fatalf("%s: %s", tt.name, describe(&g.s))
+		}
+		if box := g.box(); box.Saver != tt.want || box.Winner != "a10" {
+			t.Errorf("9.19 %s: saved by %q, won by %s; want %q, a10", tt.name, box.Saver, box.Winner, tt.want)
+		}
+	}
+}
+
+// 9.03(c): the proof fails when a line was lost; it is no tautology.
+func TestProofCanFail(t *testing.T) {
+	t.Parallel()
+	g := newScored(t, game.Options{DH: true}).play("S7 K")
+	before := g.s
+	p := parse(t, &before, "HR.1-H")
+	after, err := before.Apply(p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := g.book.Prove(&after); err == nil {
+		t.Error("the book missed a home run, and still proves")
+	}
+	g.book.Play(&before, &p, &after)
+	if err := g.book.Prove(&after); err != nil {
+		t.Error(err)
+	}
+	lines := g.box().Teams[game.Away].Batting
+	if !slices.ContainsFunc(lines, func(l game.BattingLine) bool { return l.Player == "a3" && l.HomeRuns == 1 && l.BattedIn == 2 }) {
+		t.Errorf("%+v", lines)
+	}
+}
