@@ -5,12 +5,14 @@ import (
 	"testing"
 	"time"
 
+	bolt "go.etcd.io/bbolt"
+
 	"pressbox/voice/announce"
 )
 
 func TestTheTimeThatIsLeftSurvivesTheClock(t *testing.T) {
 	t.Parallel()
-	wall := time.Date(2026, 6, 1, 12, 0, 0, 0, time.UTC)
+	wall := time.Now()
 	then := moment{wall: wall, boot: "b1", up: time.Hour}
 	after := func(boot string, onTheWall, up time.Duration) moment {
 		return moment{wall: wall.Add(onTheWall), boot: boot, up: up}
@@ -29,8 +31,12 @@ func TestTheTimeThatIsLeftSurvivesTheClock(t *testing.T) {
 		{"the machine forgot the time", after("b2", -24*time.Hour, 10*time.Second), ttl},
 	} {
 		n := announce.Notice{Created: wall, Expires: wall.Add(ttl)}
-		if left := expiry(n, then, tt.now).Sub(tt.now.wall); left != tt.left {
+		at := expiry(n, then, tt.now)
+		if left := at.Sub(tt.now.wall); left != tt.left {
 			t.Errorf("%s: %s are left, want %s", tt.name, left, tt.left)
+		}
+		if sameBoot, goesOn := tt.now.boot == "b1", at != at.Round(0); goesOn != sameBoot {
+			t.Errorf("%s: the time that is left goes on whatever the clock says: %v, want %v", tt.name, goesOn, sameBoot)
 		}
 	}
 }
@@ -73,20 +79,19 @@ func TestOldKeysAreForgottenAndUsedAnew(t *testing.T) {
 	pass := func(d time.Duration) {
 		present.wall, present.up = present.wall.Add(d), present.up+d
 	}
-	keep("a")
-	pass(time.Hour)
-	for i := range 30 {
+	for i := range 30 { // more than one call forgets
 		keep(fmt.Sprint("b", i))
 	}
-	pass(announce.KeyAge - time.Hour - 1)
-	if id, fresh := keep("a"); fresh || id != "a1" {
-		t.Errorf("within the day the key gave %s, fresh %v, want a1", id, fresh)
+	pass(1)
+	keep("a")
+	pass(announce.KeyAge - 1)
+	if id, fresh := keep("a"); fresh || id != "a31" {
+		t.Errorf("within the day the key gave %s, fresh %v, want a31", id, fresh)
 	}
 	pass(1)
 	if id, fresh := keep("a"); !fresh {
 		t.Errorf("after a day the key gave %s, want a new one", id)
 	}
-	pass(time.Hour)
 	for i := range 4 {
 		keep(fmt.Sprint("c", i))
 	}
@@ -98,5 +103,26 @@ func TestOldKeysAreForgottenAndUsedAnew(t *testing.T) {
 	}
 	if id, fresh := keep("a"); fresh || id != "a33" {
 		t.Errorf("the key that was used anew gave %s, fresh %v, want a33", id, fresh)
+	}
+}
+
+func TestTheEndedAreCountedOnce(t *testing.T) {
+	t.Parallel()
+	s := newStore(t, Options{})
+	n := announce.Notice{ID: "a", Message: "a", Created: time.Now(), Ended: time.Now(), Status: announce.Done}
+	for seq := range uint64(250) {
+		n.Seq = seq
+		if err := s.Save(t.Context(), n, n); err != nil {
+			t.Fatal(err)
+		}
+	}
+	err := s.view(func(tx *bolt.Tx) error {
+		if got := tx.Bucket(endedBucket).Sequence(); got != 250 {
+			t.Errorf("%d are counted, want 250", got)
+		}
+		return nil
+	})
+	if got := count(t, s, endedBucket); got != 250 || err != nil {
+		t.Errorf("%d are there, %v, want 250: they are not a day old", got, err)
 	}
 }

@@ -130,7 +130,7 @@ func (s *Store) notices(tx *bolt.Tx, bucket []byte, now moment) []announce.Notic
 // any moment, so the result goes with it.
 func expiry(n announce.Notice, then, now moment) time.Time {
 	left := n.Expires.Sub(n.Created) - now.since(then)
-	at := now.wall.Add(left).UTC()
+	at := now.wall.Add(left)
 	if now.boot != then.boot {
 		at = at.Round(0)
 	}

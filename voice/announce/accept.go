@@ -150,13 +150,13 @@ func (r Request) key() Key {
 // Check returns the notice that r asks for, without its number and place, or a
 // [*RequestError] with all that is wrong with it. It accepts nothing.
 func (a *Announcer) Check(r Request) (Notice, error) {
-	now := time.Now().UTC()
+	now := time.Now()
 	n := Notice{
 		ID:      strings.ToLower(rand.Text()),
 		Message: strings.TrimSpace(strings.ToValidUTF8(r.Message, "\uFFFD")), // as JSON will keep it
 		Rate:    r.Rate,
 		Urgent:  r.Urgent,
-		Created: now,
+		Created: now.UTC(),
 		Status:  Queued,
 	}
 	if n.Rate == 0 {
@@ -166,7 +166,7 @@ func (a *Announcer) Check(r Request) (Notice, error) {
 	if ttl == 0 {
 		ttl = a.config.TTL
 	}
-	n.Expires = now.Add(ttl)
+	n.Expires = now.Add(ttl) // not UTC(), which would forget how to count through a change of the clock
 
 	var wrong RequestError
 	wrong.checkMessage(n.Message)

@@ -214,6 +214,7 @@ func TestWhatIsNotSpokenInTimeExpires(t *testing.T) {
 				t.Fatal(err)
 			}
 			ids = append(ids, v.ID)
+			synctest.Wait()
 		}
 		time.Sleep(5*time.Second - 1)
 		h.expectStatus(ids[2], announce.Queued)
@@ -233,20 +234,38 @@ func TestWhatIsNotSpokenInTimeExpires(t *testing.T) {
 	})
 }
 
-func TestNothingTicksWhileOneWaits(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		h := newHouse(t, settings)
-		v, err := h.Announce(t.Context(), announce.Request{Message: "a", TTL: 24 * time.Hour})
-		if err != nil {
-			t.Fatal(err)
-		}
-		h.sink.lose()
-		h.speaker.pace = 48 * time.Hour
-		defer h.run()()
-		time.Sleep(24 * time.Hour)
-		h.expectStatus(v.ID, announce.Expired)
-	})
+func TestTheHeadExpiresUntilItIsHeard(t *testing.T) {
+	for _, tt := range []struct {
+		name string
+		pace time.Duration // of the synthesis
+		lost time.Duration // when the sink goes away for good
+	}{
+		{"synthesis takes for ever", 48 * time.Hour, 0},
+		{"the sink is lost before", 0, time.Second},
+		{"the sink is lost while it is spoken", 0, 5700 * time.Millisecond},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				h := newHouse(t, settings)
+				h.speaker.pace = tt.pace
+				defer h.run()()
+				v, err := h.Announce(t.Context(), announce.Request{Message: "long", TTL: 6 * time.Second})
+				if err != nil {
+					t.Fatal(err)
+				}
+				synctest.Wait() // one that expires while the head is spoken must not hide the head
+				if _, err := h.Announce(t.Context(), announce.Request{Message: "a", TTL: 5 * time.Second}); err != nil {
+					t.Fatal(err)
+				}
+				if tt.lost > 0 {
+					time.AfterFunc(tt.lost, h.sink.lose)
+				}
+				time.Sleep(6 * time.Second)
+				h.expectStatus(v.ID, announce.Expired)
+			})
+		})
+	}
 }
 
 func TestWhatExpiredWhileNobodyRanIsNotSpoken(t *testing.T) {
@@ -296,6 +315,36 @@ func TestCancel(t *testing.T) {
 		if _, err := h.Cancel(t.Context(), "nobody"); !errors.Is(err, announce.ErrNotFound) {
 			t.Errorf("cancel nobody: %v, want ErrNotFound", err)
 		}
+	})
+}
+
+func TestWhatIsBeingCancelledIsNotBegun(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		h := newHouse(t, settings)
+		defer h.run()()
+		h.post("a1", false)
+		b := h.post("b1", false)
+		h.post("c1", false)
+		time.Sleep(500 * time.Millisecond)
+		h.outbox.set(nil, 5*time.Second)
+		cancelled := make(chan error, 1)
+		go func() {
+			_, err := h.Cancel(context.Background(), b.ID)
+			cancelled <- err
+		}()
+		synctest.Wait()
+		h.outbox.set(nil, 0)
+		h.expectStatus(b.ID, announce.Queued) // nothing is told that was not kept
+		if _, err := h.Cancel(t.Context(), b.ID); !errors.Is(err, announce.ErrEnded) {
+			t.Errorf("cancel again meanwhile: %v, want ErrEnded", err)
+		}
+		time.Sleep(3 * time.Second)
+		h.expect("a1 c1")
+		if err := <-cancelled; err != nil {
+			t.Errorf("cancel: %v", err)
+		}
+		h.expectStatus(b.ID, announce.Cancelled)
 	})
 }
 

@@ -96,14 +96,13 @@ func (a *Announcer) Run(ctx context.Context) error {
 }
 
 // load takes over what the outbox kept. Whatever was being spoken is queued
-// again, as the outbox knows nothing else.
+// again, as the outbox knows only how it was accepted.
 func (a *Announcer) load() error {
 	waiting, ended, err := a.outbox.Load(context.Background())
 	if err != nil {
 		return err
 	}
 	for _, n := range waiting {
-		n.Status, n.Started = Queued, time.Time{}
 		e := &entry{Notice: n}
 		a.line.add(e)
 		a.byID[n.ID] = e

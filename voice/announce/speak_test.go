@@ -96,6 +96,20 @@ func TestTheNextOneIsReadyBeforeTheCurrentOneEnds(t *testing.T) {
 	})
 }
 
+func TestTheLookAheadNeedsNoNews(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		h := newHouse(t, settings)
+		h.post("a1", false)
+		h.post("b1", false)
+		h.restart(settings)
+		defer h.run()()
+		if got := strings.Join(h.speaker.list(), " "); got != "a1 b1" {
+			t.Errorf("made %s while the first is spoken, want a1 b1", got)
+		}
+	})
+}
+
 func TestAChangedOrderChangesTheLookAhead(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -361,11 +375,11 @@ func TestASlowWatcherIsHungUpOn(t *testing.T) {
 			h.post(fmt.Sprint(i), false)
 		}
 		time.Sleep(time.Minute)
-		stopRun() // hangs up on the fast one
 		n := 0
 		for range slow {
 			n++
 		}
+		stopRun() // hangs up on the fast one
 		if n != 64 {
 			t.Errorf("the slow watcher got %d events, want 64 and then the end", n)
 		}
