@@ -20,12 +20,13 @@ func (s *Server) flowRoutes() []route {
 				{status: http.StatusFound, description: "To the provider's page.", location: true},
 				{status: http.StatusForbidden, description: "A page that says why it cannot be here.", media: []string{"text/html"}},
 			},
-			problems: []int{http.StatusTooManyRequests},
+			problems: []int{http.StatusMethodNotAllowed, http.StatusTooManyRequests},
 		}},
 		{http.MethodGet, CallbackPath, everyone, s.callback, operation{
 			id: "finishSignIn", tag: "sign-in", summary: "Come back from the sign-in provider",
 			description: "For browsers. On success both cookies are set and the browser goes to the web client; otherwise to its page /auth/callback with `error`, `error_description` and `error_id`.",
 			answers:     []success{{status: http.StatusSeeOther, description: "To the web client.", location: true}},
+			problems:    []int{http.StatusMethodNotAllowed},
 		}},
 		{http.MethodGet, errorPath, everyone, s.signInError, operation{
 			id: "getSignInError", tag: "page", summary: "Why a sign-in did not succeed",

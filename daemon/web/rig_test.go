@@ -21,8 +21,10 @@ import (
 	"pressbox/voice/announce"
 )
 
-// A speaker stands in for the voices: each word of a message is a clip.
+// A speaker stands in for the voices: each word of a message is a clip of a
+// tenth of a second.
 type speaker struct {
+	slow   int           // how many times as long each clip is; 0 means once
 	gate   chan struct{} // when not nil, each clip waits for an element
 	silent error         // when not nil, what it says instead of the first clip
 	broken error         // when not nil, what it says instead of the second clip
@@ -56,7 +58,7 @@ func (s *speaker) Speak(ctx context.Context, _, message string, _ int) iter.Seq2
 				yield(audio.Clip{}, err)
 				return
 			}
-			samples := make([]float32, 2205)
+			samples := make([]float32, 2205*max(1, s.slow))
 			for j := range samples {
 				samples[j] = 0.25
 			}
@@ -154,12 +156,12 @@ func newRig(tb testing.TB, change ...func(*web.Config)) *rig {
 // A reply is an answer that was held against the OpenAPI document.
 type reply struct {
 	*httptest.ResponseRecorder
-	t *testing.T
+	t testing.TB
 }
 
 // do sends a request from the LAN; the headers are name and value in turn. A
 // "Host" and a "Client" (address and port) may be among them.
-func (r *rig) do(t *testing.T, method, path, body string, headers ...string) reply {
+func (r *rig) do(t testing.TB, method, path, body string, headers ...string) reply {
 	t.Helper()
 	return r.send(t, r.Handler(), newRequest(method, path, body, headers...))
 }
@@ -183,7 +185,7 @@ func newRequest(method, path, body string, headers ...string) *http.Request {
 	return req
 }
 
-func (r *rig) send(t *testing.T, h http.Handler, req *http.Request) reply {
+func (r *rig) send(t testing.TB, h http.Handler, req *http.Request) reply {
 	t.Helper()
 	w := httptest.NewRecorder()
 	h.ServeHTTP(w, req)
