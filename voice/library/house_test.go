@@ -253,6 +253,14 @@ func info(h *house, name string) library.Info {
 	return library.Info{}
 }
 
+// measured waits until the voices of these names are.
+func measured(tb testing.TB, h *house, names ...string) {
+	tb.Helper()
+	for _, name := range names {
+		eventually(tb, name+" is measured", func() bool { return info(h, name).WordsPerMinute != nil })
+	}
+}
+
 func speak(tb testing.TB, h *house, name, text string, rate int) []audio.Clip {
 	tb.Helper()
 	var clips []audio.Clip
