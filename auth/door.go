@@ -203,7 +203,7 @@ func (d *Door) judge(ctx context.Context, s State, c Callback) error {
 		return &Refusal{CodeInvalidState, fmt.Errorf("begun with %q", s.Provider)}
 	case d.Book.clock.Age(s.Made) > StateTTL:
 		return &Refusal{CodeStateExpired, nil}
-	case c.Binding == "" || subtle.ConstantTimeCompare(bound[:], s.Binding[:]) == 0:
+	case subtle.ConstantTimeCompare(bound[:], s.Binding[:]) == 0:
 		return &Refusal{CodeBrowserMismatch, nil}
 	}
 	if err := d.judgeIssuer(ctx, c.Issuer); err != nil {

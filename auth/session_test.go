@@ -141,6 +141,21 @@ func TestC6_Disabled(t *testing.T) {
 	}
 }
 
+// C6, CVE-2026-43983: even of a session that nobody ended, the account is looked
+// at each time.
+func TestC6_AccountIsReadEachTime(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t)
+	granted := h.signIn()
+	key := "auth_user\x00" + granted.Account.ID
+	h.keeper.rows[key] = strings.Replace(h.keeper.rows[key], "{", `{"disabled":true,`, 1)
+	h.mustBeOut(granted.Access)
+	h.notRefreshed(granted.Refresh, auth.ErrSessionEnded)
+	delete(h.keeper.rows, key)
+	h.mustBeOut(granted.Access)
+	h.notRefreshed(granted.Refresh, auth.ErrSessionEnded)
+}
+
 // C7, F7: no secret is kept, and none is logged.
 func TestC7_SecretsAreNotKept(t *testing.T) {
 	t.Parallel()

@@ -207,6 +207,7 @@ func (b *browser) RoundTrip(r *http.Request) (*http.Response, error) {
 	w := httptest.NewRecorder()
 	b.Handler().ServeHTTP(w, r)
 	resp := w.Result()
+	resp.Request = r
 	for _, c := range resp.Cookies() {
 		b.secret("cookie", c.Value)
 	}
