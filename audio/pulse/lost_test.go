@@ -302,6 +302,33 @@ func TestStrangeServers(t *testing.T) {
 	}
 }
 
+// A lost server is looked for less and less often, but at once when somebody
+// wants to play.
+func TestBackOff(t *testing.T) {
+	t.Parallel()
+	attempts := make(chan time.Time, 100)
+	sink := run(t, pulse.Config{Server: listen(t, func(net.Conn) { attempts <- time.Now() })})
+	last := <-attempts
+	for pause := 200 * time.Millisecond; pause < time.Second; pause *= 2 {
+		next := <-attempts
+		if gap := next.Sub(last); gap < pause || gap > pause*7/4 {
+			t.Errorf("%v between two attempts, want %v", gap, pause)
+		}
+		last = next
+	}
+	until(t, func() bool { return time.Since(last) > 300*time.Millisecond })
+	ctx, giveUp := context.WithCancel(t.Context())
+	played := make(chan error, 1)
+	go func() { played <- sink.Play(ctx, all(noise(time.Second))) }()
+	if gap := (<-attempts).Sub(last); gap > time.Second {
+		t.Errorf("%v until the attempt for Play, want it at once and not after 1.6s", gap)
+	}
+	giveUp()
+	if err := <-played; !errors.Is(err, context.Canceled) {
+		t.Errorf("Play: %v, want its context's error", err)
+	}
+}
+
 // A server that listens to TCP wants the cookie. Cookie files that cannot be
 // read, or hold none, are passed over.
 func TestCookies(t *testing.T) {

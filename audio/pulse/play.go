@@ -75,7 +75,7 @@ func (s *Sink) await(ctx context.Context) (state, error) {
 func (s *Sink) prepare(ctx context.Context, ready state) (*stream, error) {
 	if out := s.kept; out != nil {
 		s.kept = nil
-		if out.alive() && out.conn == ready.conn && out.feed.place().sink == ready.sink.index {
+		if out.alive() && out.feed.place().sink == ready.sink.index {
 			return out, nil
 		}
 		out.close()
