@@ -25,8 +25,18 @@ bin/libonnxruntime.so: packaging/onnxruntime/SHA256SUMS
 	@packaging/onnxruntime/fetch $$(go env GOARCH) $@
 	@touch $@
 
-parts: bin/libonnxruntime.so ## what the tests need beyond Go
+parts: bin/libonnxruntime.so .build/oidc-provider/node_modules ## what the tests need beyond Go
 	@packaging/need espeak-ng pulseaudio pulseaudio-utils chromium
+
+# A sign-in provider that somebody else wrote, and a Node for it where the
+# machine's is too old.
+.build/oidc-provider/node_modules: daemon/web/testdata/oidc-provider/package-lock.json
+	@command -v npm >/dev/null || packaging/need npm
+	@mkdir -p $(@D)
+	cp daemon/web/testdata/oidc-provider/package.json $< $(@D)
+	npm ci --prefix $(@D) --no-audit --no-fund
+	node -e 'process.exit(parseInt(process.versions.node) < 20)' || npm install --prefix $(@D) --no-save --no-audit --no-fund node@22
+	@touch $@
 
 test: parts build ## every test, with the race detector and real parts
 	@mkdir -p .build
