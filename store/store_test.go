@@ -2,12 +2,14 @@ package store_test
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -182,6 +184,37 @@ func TestABackupIsAStoreOfItsOwn(t *testing.T) {
 	if err := s.Backup(failingWriter{}); err == nil || !strings.Contains(err.Error(), "no paper") {
 		t.Errorf("backup to a failing writer: %v", err)
 	}
+}
+
+func TestABackupIsSoundWhileOthersWrite(t *testing.T) {
+	t.Parallel()
+	s := fresh(t)
+	ctx, stop := context.WithCancel(t.Context())
+	var writers sync.WaitGroup
+	for w := range 4 {
+		writers.Go(func() {
+			for i := w * 1000; ctx.Err() == nil; i++ {
+				if _, _, err := s.Keep(context.Background(), notice(i), announce.Key{}); err != nil {
+					t.Errorf("keep: %v", err)
+				}
+				if err := s.Save(context.Background(), ended(notice(i))); err != nil {
+					t.Errorf("save: %v", err)
+				}
+			}
+		})
+	}
+	for i := range 5 {
+		path := filepath.Join(t.TempDir(), "backup.db")
+		f, err := os.Create(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := errors.Join(s.Backup(f), f.Close(), checkPages(path)); err != nil {
+			t.Errorf("backup %d: %v", i, err)
+		}
+	}
+	stop()
+	writers.Wait()
 }
 
 type failingWriter struct{}

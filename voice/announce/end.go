@@ -132,7 +132,7 @@ func (a *Announcer) end(ctx context.Context, status Status, why string, es ...*e
 	for _, e := range es {
 		e.Status, e.Error, e.Ended = status, why, now
 		if a.head == e {
-			a.head = nil
+			a.head, e.silence = nil, nil
 		}
 		a.remember(e)
 		a.tell(e)
