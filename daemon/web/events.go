@@ -37,8 +37,8 @@ func (s *Server) events(w http.ResponseWriter, r *http.Request) error {
 	}
 	changes, stop := s.cfg.Announcer.Watch()
 	defer stop()
-	queue, recent := s.atOnce(changes)
-	out := &eventStream{w: w, out: outlast(w)}
+	queue, recent := atOnce(changes, s.cfg.Announcer.Queue)
+	out := &eventStream{w: w, out: http.NewResponseController(w)}
 	if err := out.open(queue, recent, r.Header.Get("Last-Event-ID")); err != nil {
 		return nil // the client has gone; there is no one to tell
 	}
@@ -67,14 +67,14 @@ func (s *Server) events(w http.ResponseWriter, r *http.Request) error {
 	}
 }
 
-// atOnce returns how things stand, and takes from changes what led there, so
-// that what is still in it comes after. When as many changes wait after
-// asking as before, all of them were made before.
-func (s *Server) atOnce(changes <-chan announce.Event) (queue, recent []announce.View) {
+// atOnce returns what list says, and takes from changes what led there, so that
+// what is still in it comes after. When as many changes wait after the listing
+// as before, all of them were made before.
+func atOnce(changes <-chan announce.Event, list func() (queue, recent []announce.View)) (queue, recent []announce.View) {
 	before := -1
 	for before != len(changes) {
 		before = len(changes)
-		queue, recent = s.cfg.Announcer.Queue()
+		queue, recent = list()
 	}
 	for range before {
 		<-changes

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"pressbox/daemon/web"
+	"pressbox/voice/announce"
 )
 
 // A wire is a listener whose connections are in memory, so that time can be
@@ -169,10 +170,16 @@ func TestEventsTellWhatHappens(t *testing.T) {
 		)
 		r.do(t, "DELETE", "/notify/"+second, "").want(200, "")
 		events.want("id: " + second + ", event: announcement, two cancelled")
-		if err := stop(); err != nil {
+		began := time.Now()
+		stopped := make(chan error)
+		go func() { stopped <- stop() }()
+		events.want("")
+		if err := <-stopped; err != nil {
 			t.Error(err)
 		}
-		events.want("")
+		if took := time.Since(began); took > time.Second {
+			t.Errorf("a listener held up the stopping for %v", took)
+		}
 	})
 }
 
@@ -273,4 +280,23 @@ func TestListenerThatLosesItsPermissionIsDropped(t *testing.T) {
 		k.revoked.Store(true)
 		events.want("")
 	})
+}
+
+// A stream begins with how things stand, and goes on with what comes after,
+// even when something happens while they are listed.
+func TestEventsBeforeTheListAreNotToldAgain(t *testing.T) {
+	t.Parallel()
+	changes := make(chan announce.Event, 10)
+	changes <- announce.Event{} // before the listing
+	state, listings := 1, 0
+	queue, _ := web.AtOnce(changes, func() (queue, recent []announce.View) {
+		if listings++; listings <= 2 { // during the first two
+			changes <- announce.Event{}
+			state++
+		}
+		return make([]announce.View, state), nil
+	})
+	if len(queue) != 3 || len(changes) != 0 || listings != 3 {
+		t.Errorf("after %d listings, %d of 3 changes are in the list and %d are still to be told", listings, len(queue), len(changes))
+	}
 }

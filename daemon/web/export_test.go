@@ -1,6 +1,10 @@
 package web
 
-import "net/netip"
+import (
+	"net/netip"
+
+	"pressbox/voice/announce"
+)
 
 // A Route is a row of the table of routes, with its path as in the document.
 type Route struct{ Method, Path string }
@@ -60,3 +64,8 @@ func ClientOf(trusted []netip.Prefix, peer netip.Addr, headers map[string][]stri
 
 // Local says whether an address is of the local network.
 func Local(a netip.Addr) bool { return local(a) }
+
+// AtOnce returns what list says, and takes from changes what led there.
+func AtOnce(changes <-chan announce.Event, list func() (queue, recent []announce.View)) (queue, recent []announce.View) {
+	return atOnce(changes, list)
+}

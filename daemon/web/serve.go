@@ -13,7 +13,7 @@ import (
 )
 
 // What one client may take of the daemon. Streams set their own deadline for
-// each write.
+// each write; once a request was read, net/http lifts the one for reading.
 const (
 	maxHeader     = 16 << 10         // bytes, of a request
 	headerTimeout = 5 * time.Second  // from connecting to the end of the header
@@ -68,15 +68,6 @@ func (s *Server) serveOn(ctx context.Context, ln net.Listener, h http.Handler) e
 		return fmt.Errorf("serve %s: %w", ln.Addr(), err)
 	}
 	return nil
-}
-
-// outlast prepares an answer that may take longer than [readTimeout] and
-// [writeTimeout]: the one for reading is lifted (when it strikes, the request's
-// context ends), the one for writing is for the caller to set at each write.
-func outlast(w http.ResponseWriter) *http.ResponseController {
-	out := http.NewResponseController(w)
-	_ = out.SetReadDeadline(time.Time{}) // only a test's recorder has none
-	return out
 }
 
 // A limitedListener hangs up on connections beyond [maxConns], and on those of

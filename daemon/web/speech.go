@@ -87,7 +87,7 @@ func inSpeech(err error) error {
 func (s *Server) stream(w http.ResponseWriter, r *http.Request, format string, n announce.Notice) error {
 	ctx := r.Context()
 	e := &encoder{format: format}
-	out := outlast(w)
+	out := http.NewResponseController(w)
 	w.Header().Set("Content-Type", "audio/"+format) // unless it becomes a problem
 	for clip, err := range s.cfg.Speaker.Speak(ctx, n.Voice, n.Message, n.Rate) {
 		var piece []byte
