@@ -90,14 +90,20 @@ func (a *appliance) run(env []string) {
 	})
 }
 
-// environment has the settings that every daemon of the tests needs.
+// environment is that of every daemon of the tests.
 func environment(tb testing.TB) []string {
+	tb.Helper()
+	return append(os.Environ(), commonSettings(tb)...)
+}
+
+// commonSettings are those that every daemon of the tests needs.
+func commonSettings(tb testing.TB) []string {
 	tb.Helper()
 	models, err := filepath.Abs("../models")
 	if err != nil {
 		tb.Fatal(err)
 	}
-	return append(os.Environ(), "HOST=127.0.0.1", "PORT=0", "MODEL_DIR="+models, "ONNXRUNTIME_LIB="+runtimeLibrary(tb))
+	return []string{"HOST=127.0.0.1", "PORT=0", "MODEL_DIR=" + models, "ONNXRUNTIME_LIB=" + runtimeLibrary(tb)}
 }
 
 // runtimeLibrary is the ONNX Runtime that "make test" has put beside the

@@ -36,12 +36,12 @@ func configure(t *testing.T, local, system string, args ...string) (Config, *set
 	return cfg, s, err
 }
 
-func readSettings(t *testing.T, keys []key, args ...string) (*settings, error) {
-	t.Helper()
+func readSettings(tb testing.TB, keys []key, args ...string) (*settings, error) {
+	tb.Helper()
 	flags := pflag.NewFlagSet("", pflag.ContinueOnError)
 	addFlags(flags, keys)
 	if err := flags.Parse(args); err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	return newSettings(keys, flags, "pressbox.env")
 }

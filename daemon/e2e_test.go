@@ -4,7 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
+	"net"
 	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
 	"slices"
 	"strings"
 	"syscall"
@@ -236,4 +241,74 @@ func TestTheSentenceIsFinished(t *testing.T) {
 	if at := occurrences(recording.Stop(), whole, 1); len(at) != 1 {
 		t.Errorf("after the next start the whole was heard at %v, want once", at)
 	}
+}
+
+// Under systemd the sockets are those that it opened: a client that connected
+// before the daemon was there is served, HOST and PORT are not used, and the
+// service manager is told what happens.
+func TestItServesTheSocketsOfSystemd(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	manager, err := net.ListenUnixgram("unixgram", &net.UnixAddr{Name: filepath.Join(dir, "notify"), Net: "unixgram"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer manager.Close()
+	open, openFile := inheritable(t, "tcp", "127.0.0.1:0")
+	admin, adminFile := inheritable(t, "unix", filepath.Join(dir, "inherited.sock"))
+	early, err := net.Dial("tcp", open)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer early.Close()
+	fmt.Fprint(early, "GET /health HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")
+
+	cmd := exec.CommandContext(t.Context(), "sh", "-c", "LISTEN_PID=$$ exec pressbox serve")
+	cmd.Dir = dir
+	cmd.Env = append(environment(t), "PORT=1", "PULSE_SERVER=unix:/nowhere", "NOTIFY_SOCKET="+filepath.Join(dir, "notify"),
+		"LISTEN_FDS=2", "LISTEN_FDNAMES=http:admin")
+	cmd.ExtraFiles = []*os.File{openFile, adminFile}
+	p, err := startCommand(cmd)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if p.url != "http://"+open {
+		t.Errorf("it listens at %s, want %s", p.url, open)
+	}
+	if answer, err := io.ReadAll(early); !strings.HasPrefix(string(answer), "HTTP/1.1 200 OK") {
+		t.Errorf("a client that was early got %q, %v", answer, err)
+	}
+	if conn, err := net.Dial("unix", admin); err != nil {
+		t.Error(err)
+	} else {
+		fmt.Fprint(conn, "GET /admin/status HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")
+		if answer, err := io.ReadAll(conn); !strings.HasPrefix(string(answer), "HTTP/1.1 200 OK") {
+			t.Errorf("the administrator got %q, %v", answer, err)
+		}
+	}
+	if err := p.end(syscall.SIGTERM); err != nil {
+		t.Error(err)
+	}
+	for _, want := range []string{"READY=1\nSTATUS=Listening on " + p.url, "STOPPING=1"} {
+		told := make([]byte, 200)
+		if n, err := manager.Read(told); string(told[:n]) != want || err != nil {
+			t.Errorf("the service manager was told %q, %v; want %q", told[:n], err, want)
+		}
+	}
+}
+
+// inheritable opens a socket and returns its address and a file for a child.
+func inheritable(t *testing.T, network, address string) (string, *os.File) {
+	t.Helper()
+	l, err := net.Listen(network, address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { l.Close() })
+	file, err := l.(interface{ File() (*os.File, error) }).File()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { file.Close() })
+	return l.Addr().String(), file
 }

@@ -101,11 +101,12 @@ func speechKeys() []key {
 		},
 		{
 			name: "LEXICON_FILE", kind: text("file", "a file"),
-			doc: "your own pronunciations and abbreviations", more: "Its form is described in the README.",
+			doc:  "your own pronunciations and abbreviations",
+			more: "One a line, such as \"Kowalczyk = Kovalchick\"; read again when the daemon is told to reload.",
 		},
 		{
 			name: "VOICE_CACHE_BYTES", kind: size(1 << 20), value: "256MiB",
-			doc: "how much memory loaded voices may take", more: "The one in use is always kept.",
+			doc: "how much of the models of voices stays loaded", more: "The default voice stays loaded besides.",
 		},
 		{
 			name: "ONNXRUNTIME_LIB", kind: text("file", "a file"),

@@ -19,16 +19,25 @@ type process struct {
 	ended chan struct{} // closed when it has
 	err   error         // how it ended; read after ended was closed
 
-	mu  sync.Mutex // guards what follows
-	log strings.Builder
+	mu    sync.Mutex // guards what follows
+	grown sync.Cond  // waits with mu for more of the log, or its end
+	log   strings.Builder
+	over  bool // there will be no more
 }
 
 var listening = regexp.MustCompile(`msg=listening .*url=(\S+)`)
 
 // startProcess runs "pressbox serve" in a folder until it listens.
 func startProcess(dir string, env []string, args ...string) (*process, error) {
-	p := &process{cmd: exec.Command("pressbox", append([]string{"serve"}, args...)...), ended: make(chan struct{})}
-	p.cmd.Dir, p.cmd.Env = dir, env
+	cmd := exec.Command("pressbox", append([]string{"serve"}, args...)...)
+	cmd.Dir, cmd.Env = dir, env
+	return startCommand(cmd)
+}
+
+// startCommand is startProcess for one that is started in another way.
+func startCommand(cmd *exec.Cmd) (*process, error) {
+	p := &process{cmd: cmd, ended: make(chan struct{})}
+	p.grown.L = &p.mu
 	stderr, err := p.cmd.StderrPipe()
 	if err != nil {
 		return nil, err
@@ -58,10 +67,28 @@ func (p *process) read(stderr io.Reader, url chan<- string) {
 		p.mu.Lock()
 		p.log.WriteString(lines.Text() + "\n")
 		p.mu.Unlock()
+		p.grown.Broadcast()
 		if found := listening.FindStringSubmatch(lines.Text()); found != nil {
 			url <- found[1]
 		}
 	}
+	p.mu.Lock()
+	p.over = true
+	p.mu.Unlock()
+	p.grown.Broadcast()
+}
+
+// awaitLog waits until the log has a text, and says whether it ever had.
+func (p *process) awaitLog(text string) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for !strings.Contains(p.log.String(), text) {
+		if p.over {
+			return false
+		}
+		p.grown.Wait()
+	}
+	return true
 }
 
 // logged is all that the daemon has logged so far.

@@ -39,6 +39,7 @@ func TestScripts(t *testing.T) {
 			"code":  exitsWith,
 			"start": start,
 			"stop":  stop,
+			"hup":   hangUp,
 		},
 	})
 }
@@ -89,4 +90,15 @@ func stop(ts *testscript.TestScript, neg bool, args []string) {
 		ts.Fatalf("stop: %v\n%s", err, p.logged())
 	}
 	ts.Check(os.WriteFile(ts.MkAbs("log"), []byte(strings.TrimSpace(p.logged())+"\n"), 0o600))
+}
+
+// hangUp is the script command "hup TEXT": the newest daemon gets a SIGHUP, and
+// then logs that text.
+func hangUp(ts *testscript.TestScript, neg bool, args []string) {
+	started := *ts.Value("started").(*processes)
+	p := started[len(started)-1]
+	ts.Check(p.cmd.Process.Signal(syscall.SIGHUP))
+	if neg || len(args) != 1 || !p.awaitLog(args[0]) {
+		ts.Fatalf("hup %q:\n%s", args, p.logged())
+	}
 }
