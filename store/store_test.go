@@ -194,10 +194,10 @@ func TestABackupIsSoundWhileOthersWrite(t *testing.T) {
 	for w := range 4 {
 		writers.Go(func() {
 			for i := w * 1000; ctx.Err() == nil; i++ {
-				if _, _, err := s.Keep(context.Background(), notice(i), announce.Key{}); err != nil {
+				if _, _, err := s.Keep(t.Context(), notice(i), announce.Key{}); err != nil {
 					t.Errorf("keep: %v", err)
 				}
-				if err := s.Save(context.Background(), ended(notice(i))); err != nil {
+				if err := s.Save(t.Context(), ended(notice(i))); err != nil {
 					t.Errorf("save: %v", err)
 				}
 			}
