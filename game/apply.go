@@ -49,6 +49,9 @@ func (s *State) countBatter(p *Play) {
 	}
 	bats.DHBatted = bats.DHBatted || at == bats.DH-1
 	bats.Next = (at + 1) % 9
+	for s.runs(bats.Order[bats.Next].Player) >= 0 {
+		bats.Next = (bats.Next + 1) % 9 // who is on base, after batting out of turn, is passed over (6.03(b)(7))
+	}
 	fields.Faced = min(fields.Faced+1, 3)
 }
 

@@ -202,10 +202,13 @@ func (b *Book) scoreTeams(s *State, p *Play, t Tally) {
 func (b *Book) endPlay(before *State, p *Play, after *State) {
 	left := 0
 	for base := AtBat; base <= Third; base++ {
-		if before.on(p, base).Player == "" || p.out(base) >= 0 || p.Runs[base].To == HomePlate || base == AtBat && !p.Kind.Ends() {
+		out := p.out(base)
+		if before.on(p, base).Player == "" || p.Runs[base].To == HomePlate || base == AtBat && !p.Kind.Ends() {
 			continue
 		}
-		left++
+		if out < 0 || out == before.replacedOut(p) {
+			left++
+		}
 	}
 	b.onBase = left
 	if after.Over() || after.Inning != before.Inning || after.Half != before.Half {

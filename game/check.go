@@ -65,6 +65,8 @@ func (s *State) checkBatter(p *Play) error {
 		return illegal("6.03(b)", "%s is due: he does not bat out of turn", due)
 	case p.Flags.Has(OutOfTurn) && t.slot(p.Batter) < 0:
 		return illegal("6.03(b)", "%s is not in the batting order", p.Batter)
+	case p.Flags.Has(OutOfTurn) && s.runs(p.Batter) >= 0:
+		return illegal("6.03(b)", "%s is on base", p.Batter)
 	case !p.Flags.Has(OutOfTurn) && !proper:
 		return illegal("6.03(b)", "%s bats, but %s is due", p.Batter, due)
 	case p.Flags.Has(BattedOutOfTurn) && !calledOutForTurn(p):

@@ -92,10 +92,10 @@ func (s *State) checkReached(p *Play) error {
 	return nil
 }
 
-// checkOrder keeps runners apart: one to a base (5.06(a)(2)), none past another (5.09(b)(9)). What a third out or the
-// winning run leaves of the positions does not matter, but the runs do.
+// checkOrder keeps runners apart: one to a base (5.06(a)(2)), none past another (5.09(b)(9)). What a third out leaves
+// of the positions does not matter, but the runs do.
 func (s *State) checkOrder(p *Play) error {
-	over := s.Outs+p.outs() >= 3 || s.wins(p)
+	over := s.Outs+p.outs() >= 3
 	ahead := HomePlate + 1 // where the runner in front ended; beyond home once he is out of the way
 	for b := Third; ; b-- {
 		if s.on(p, b).Player != "" && p.out(b) < 0 && (b != AtBat || p.Kind.Ends()) {

@@ -140,10 +140,7 @@ func (b *Book) fielderAt(s *State, at Position) *FieldingLine {
 // scoreFielders keeps put-outs (9.09), assists (9.10), double plays (9.11) and errors (9.12).
 func (b *Book) scoreFielders(s *State, p *Play) {
 	var hands [10]bool // who had a hand in an out
-	replaced := -1     // the third out, when a fourth takes its place
-	if s.Outs+p.outs() > 3 {
-		replaced = 2 - s.Outs
-	}
+	replaced := s.replacedOut(p)
 	for i, o := range p.Outs {
 		if o.How == NotOut || i == replaced || o.By == "" {
 			continue
@@ -167,6 +164,14 @@ func (b *Book) scoreFielders(s *State, p *Play) {
 			b.fielderAt(s, at).DoublePlays++
 		}
 	}
+}
+
+// replacedOut returns the index of the third out when a fourth takes its place (5.09(c)), else -1.
+func (s *State) replacedOut(p *Play) int {
+	if s.Outs+p.outs() > 3 {
+		return 2 - s.Outs
+	}
+	return -1
 }
 
 // assists credits each fielder who threw once.

@@ -100,6 +100,34 @@ func TestBattingOutOfTurn(t *testing.T) {
 	if _, err := unnoticed.Apply(late); refusal(t, err) != "6.03(b)" {
 		t.Errorf("6.03(b)(5): an appeal after the next pitch: %v", err)
 	}
+	// a2 bats for a1, a3 after him; when a1 bats at last, a2 and a3 are on base and are passed over.
+	early := s
+	for _, id := range []game.PlayerID{"a2", "a3"} {
+		p := parse(t, &early, map[game.PlayerID]string{"a2": "W", "a3": "W.1-2"}[id])
+		p.Batter, p.Flags = id, game.OutOfTurn
+		if early.Batter() == id {
+			p.Batter, p.Flags = "", 0
+		}
+		next, err := early.Apply(p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		early = next
+	}
+	again := parse(t, &early, "K")
+	again.Batter, again.Flags = "a2", game.OutOfTurn
+	if _, err := early.Apply(again); refusal(t, err) != "6.03(b)" {
+		t.Errorf("a runner bats: %v", err)
+	}
+	again.Batter = "a1"
+	passed, err := early.Apply(again)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if passed.Batter() != "a4" {
+		t.Errorf("6.03(b)(7): %s is due behind a1, want a4: a2 and a3 are on base", passed.Batter())
+	}
+
 	proper := parse(t, &s, "S7")
 	proper.Flags |= game.OutOfTurn
 	if _, err := s.Apply(proper); refusal(t, err) != "6.03(b)" {
