@@ -35,7 +35,7 @@ parts: bin/libonnxruntime.so .build/oidc-provider/node_modules ## what the tests
 	@mkdir -p $(@D)
 	cp daemon/web/testdata/oidc-provider/package.json $< $(@D)
 	npm ci --prefix $(@D) --no-audit --no-fund
-	node -e 'process.exit(parseInt(process.versions.node) < 20)' || npm install --prefix $(@D) --no-save --no-audit --no-fund node@22
+	node -e 'process.exit(Number(parseInt(process.versions.node) < 20))' || npm install --prefix $(@D) --no-save --no-audit --no-fund node@22
 	@touch $@
 
 test: parts build ## every test, with the race detector and real parts
