@@ -75,8 +75,9 @@ type announcement struct {
 // A moment is written in UTC and with milliseconds (RFC 3339).
 type moment struct{ time.Time }
 
-func (m moment) MarshalText() ([]byte, error) {
-	return []byte(m.UTC().Format("2006-01-02T15:04:05.000Z07:00")), nil
+// MarshalJSON writes such as "2026-11-20T19:05:00.000Z".
+func (m moment) MarshalJSON() ([]byte, error) {
+	return []byte(m.UTC().Format(`"2006-01-02T15:04:05.000Z"`)), nil
 }
 
 func newAnnouncement(v announce.View) announcement {
