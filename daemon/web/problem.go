@@ -29,6 +29,7 @@ var (
 	errTooMany      = errors.New("too many requests from this address")
 	errBusy         = errors.New("as much speech as possible is being made already")
 	errNoSignIn     = errors.New("this is no sign-in that was begun here")
+	errNotSocket    = errors.New("this address is for websockets")
 	errNotForm      = errors.New("send the form as a browser does")
 	errMissingToken = errors.New("a refresh token is needed, in the cookie or in the body")
 	errInterrupted  = errors.New("the request was cut off before it could be answered")
@@ -45,6 +46,7 @@ var statuses = []struct {
 	retry  time.Duration // when to ask again; 0 means that it does not help
 }{
 	{errNotJSON, http.StatusBadRequest, "not_json", 0},
+	{errNotSocket, http.StatusBadRequest, "not_websocket", 0},
 	{errIdempotency, http.StatusBadRequest, "bad_idempotency_key", 0},
 	{errAccess, http.StatusUnauthorized, "unauthenticated", 0},
 	{auth.ErrNoCredentials, http.StatusUnauthorized, "unauthenticated", 0},

@@ -1,0 +1,32 @@
+package web
+
+import (
+	"context"
+	"net/http"
+
+	"github.com/gorilla/websocket"
+
+	"pressbox/auth"
+)
+
+// Socket answers with a websocket that, once it is known who opened it, says
+// who that is and then repeats what it hears, until the session ends.
+func Socket(s *Server) http.Handler {
+	return s.guarded(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		err := s.meet(w, r, func(ctx context.Context, conn *websocket.Conn, caller auth.Caller) {
+			text := []byte(caller.Account.Name)
+			for {
+				if err := conn.WriteMessage(websocket.TextMessage, text); err != nil {
+					return
+				}
+				var err error
+				if _, text, err = conn.ReadMessage(); err != nil {
+					return
+				}
+			}
+		})
+		if err != nil {
+			s.refuse(w, r, err)
+		}
+	}))
+}
