@@ -17,19 +17,13 @@ func (s State) Apply(p Play) (State, error) {
 
 func (s *State) moveRunners(p *Play) {
 	var bases [3]Runner
-	for b := Third; ; b-- {
-		who := s.on(p, b)
-		switch to := p.Runs[b].To; {
-		case who.Player == "" || p.out(b) >= 0:
-		case to == HomePlate:
+	for from := AtBat; from <= Third; from++ {
+		switch to := s.ended(p, from); to {
+		case AtBat:
+		case HomePlate:
 			s.Score[s.Batting()]++
-		case to != AtBat:
-			bases[to-1] = who
-		case b != AtBat:
-			bases[b-1] = who
-		}
-		if b == AtBat {
-			break
+		default:
+			bases[to-1] = s.on(p, from)
 		}
 	}
 	s.Bases = bases

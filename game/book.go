@@ -157,7 +157,7 @@ func (b *Book) Play(before *State, p *Play, after *State) {
 	}
 	b.plays++
 	t := before.tally(p)
-	b.scoreTeams(before, p, t)
+	b.scoreTeams(before, t)
 	b.scoreBatter(before, p, t)
 	b.scoreRunners(before, p)
 	b.scoreFielders(before, p)
@@ -183,7 +183,7 @@ func (b *Book) beginHalf(s *State) {
 }
 
 // scoreTeams keeps the line score.
-func (b *Book) scoreTeams(s *State, p *Play, t Tally) {
+func (b *Book) scoreTeams(s *State, t Tally) {
 	bats, fields := &b.teams[s.Batting()], &b.teams[s.Fielding()]
 	bats.Line[len(bats.Line)-1] += t.Runs
 	bats.Runs += t.Runs

@@ -1,17 +1,50 @@
 package game
 
-// check finds the first rule that a play breaks.
+// check finds the first rule that a play breaks: of the situation, of what each man did, and of the whole.
 func (s *State) check(p *Play) error {
-	for _, rule := range [...]func(*State, *Play) error{
-		(*State).checkReady, (*State).checkKind, (*State).checkBatter, (*State).checkOuts, (*State).checkErrors,
-		(*State).checkRuns, (*State).checkReached, (*State).checkOrder, (*State).checkThirdOut, (*State).checkWalkOff,
-		(*State).checkFlags,
-	} {
-		if err := rule(s, p); err != nil {
-			return err
-		}
+	if err := s.checkSituation(p); err != nil {
+		return err
 	}
-	return nil
+	if err := s.checkParts(p); err != nil {
+		return err
+	}
+	return s.checkWhole(p)
+}
+
+func (s *State) checkSituation(p *Play) error {
+	if err := s.checkReady(p); err != nil {
+		return err
+	}
+	if err := s.checkKind(p); err != nil {
+		return err
+	}
+	return s.checkBatter(p)
+}
+
+func (s *State) checkParts(p *Play) error {
+	if err := s.checkOuts(p); err != nil {
+		return err
+	}
+	if err := s.checkErrors(p); err != nil {
+		return err
+	}
+	if err := s.checkRuns(p); err != nil {
+		return err
+	}
+	return s.checkReached(p)
+}
+
+func (s *State) checkWhole(p *Play) error {
+	if err := s.checkOrder(p); err != nil {
+		return err
+	}
+	if err := s.checkThirdOut(p); err != nil {
+		return err
+	}
+	if err := s.checkWalkOff(p); err != nil {
+		return err
+	}
+	return s.checkFlags(p)
 }
 
 // checkReady asks for a game that goes on and nine men in the field.

@@ -98,15 +98,12 @@ func (s *State) checkOrder(p *Play) error {
 	over := s.Outs+p.outs() >= 3
 	ahead := HomePlate + 1 // where the runner in front ended; beyond home once he is out of the way
 	for b := Third; ; b-- {
-		if s.on(p, b).Player != "" && p.out(b) < 0 && (b != AtBat || p.Kind.Ends()) {
-			to := p.Runs[b].To
-			if to == AtBat {
-				to = b
-			}
-			if (!over || to == HomePlate) && to < HomePlate+1 && to >= ahead {
-				if to == ahead {
-					return illegal("5.06(a)(2)", "two runners on %s", to)
-				}
+		if to := s.ended(p, b); to != AtBat {
+			switch {
+			case over && to != HomePlate || to < ahead:
+			case to == ahead:
+				return illegal("5.06(a)(2)", "two runners on %s", to)
+			default:
 				return illegal("5.09(b)(9)", "the man from %s passes a runner who stays on %s", b, ahead)
 			}
 			if to < HomePlate {
@@ -116,6 +113,19 @@ func (s *State) checkOrder(p *Play) error {
 		if b == AtBat {
 			return nil
 		}
+	}
+}
+
+// ended returns where the man from a base is after the play, HomePlate if he scored; AtBat if there is no one any more,
+// and for a batter who bats on.
+func (s *State) ended(p *Play, from Base) Base {
+	switch to := p.Runs[from].To; {
+	case s.on(p, from).Player == "" || p.out(from) >= 0:
+		return AtBat
+	case to != AtBat:
+		return to
+	default:
+		return from
 	}
 }
 
@@ -164,9 +174,9 @@ func (s *State) wins(p *Play) bool { return s.last() && s.Lead()+p.runs() > 0 }
 
 // lastRun returns where the last man to score started from.
 func (p *Play) lastRun() Base {
-	for b := AtBat; b < Third; b++ {
-		if p.Runs[b].To == HomePlate {
-			return b
+	for b, r := range p.Runs {
+		if r.To == HomePlate {
+			return Base(b)
 		}
 	}
 	return Third

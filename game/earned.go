@@ -76,7 +76,7 @@ func (n *inning) nowhere(i int) {
 func (b *Book) scoreRuns(s *State, p *Play) {
 	n := &b.clean
 	n.on[AtBat] = 0
-	phantom := n.missed(s, p)
+	phantom := n.missed(p)
 	made := n.made(p)
 	gone := replaced(p)
 	if p.Runs[AtBat].To != AtBat {
@@ -99,7 +99,7 @@ func (b *Book) scoreRuns(s *State, p *Play) {
 }
 
 // missed counts the outs that errors cost, and reports whether the batter reached only through one.
-func (n *inning) missed(s *State, p *Play) (phantom bool) {
+func (n *inning) missed(p *Play) (phantom bool) {
 	reached := p.Runs[AtBat].To != AtBat
 	phantom = reached && (n.foul || p.Kind == CatchersInterference)
 	if p.Kind == FoulError {
@@ -157,20 +157,7 @@ func (n *inning) made(p *Play) int {
 // advance moves the men of the clean inning, foremost first, and lets those behind push them.
 func (n *inning) advance(s *State, p *Play, phantom bool) {
 	for from := Third; from >= First; from-- {
-		i := n.on[from]
-		if i == 0 {
-			continue
-		}
-		m := &n.men[i-1]
-		for v := range m.at {
-			if p.out(from) >= 0 {
-				if !n.frozen(m, v) || m.at[v] != HomePlate {
-					m.at[v] = AtBat
-				}
-			} else if m.at[v] != AtBat && !n.frozen(m, v) {
-				m.at[v] = min(m.at[v]+n.granted(s, p, from), HomePlate)
-			}
-		}
+		n.runs(s, p, from)
 	}
 	n.ghosts(s, p)
 	if i := n.on[AtBat]; i > 0 && !phantom {
@@ -183,6 +170,24 @@ func (n *inning) advance(s *State, p *Play, phantom bool) {
 	}
 	for v := range 2 {
 		n.push(v)
+	}
+}
+
+// runs moves one man from his base, or takes him away when he is out.
+func (n *inning) runs(s *State, p *Play, from Base) {
+	i := n.on[from]
+	if i == 0 {
+		return
+	}
+	m := &n.men[i-1]
+	for v := range m.at {
+		switch {
+		case p.out(from) >= 0 && m.at[v] == HomePlate && n.frozen(m, v):
+		case p.out(from) >= 0:
+			m.at[v] = AtBat
+		case m.at[v] != AtBat && !n.frozen(m, v):
+			m.at[v] = min(m.at[v]+n.granted(s, p, from), HomePlate)
+		}
 	}
 }
 

@@ -54,24 +54,24 @@ func lineup(side game.Side, dh bool) game.Lineup {
 	return l
 }
 
-func newGame(t testing.TB, o game.Options) game.State {
-	t.Helper()
+func newGame(tb testing.TB, o game.Options) game.State {
+	tb.Helper()
 	s, err := game.New(o, clubs(), [2]game.Lineup{lineup(game.Away, o.DH), lineup(game.Home, o.DH)})
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	return s
 }
 
 // situation sets a game up: "9b 2 1-3 4-5" is the bottom of the ninth, two out, runners on first and third, 4 to 5.
 // The runners are the places 7, 8 and 9 of the order; place 1 is due.
-func situation(t testing.TB, text string, o game.Options) game.State {
-	t.Helper()
-	s := newGame(t, o)
+func situation(tb testing.TB, text string, o game.Options) game.State {
+	tb.Helper()
+	s := newGame(tb, o)
 	var half rune
 	var bases string
 	if _, err := fmt.Sscanf(text, "%d%c %d %s %d-%d", &s.Inning, &half, &s.Outs, &bases, &s.Score[0], &s.Score[1]); err != nil {
-		t.Fatalf("situation %q: %v", text, err)
+		tb.Fatalf("situation %q: %v", text, err)
 	}
 	if half == 'b' {
 		s.Half = game.Bottom
@@ -100,23 +100,23 @@ func describe(s *game.State) string {
 }
 
 // refusal returns the rule number of an error, "" for none.
-func refusal(t testing.TB, err error) string {
-	t.Helper()
+func refusal(tb testing.TB, err error) string {
+	tb.Helper()
 	if err == nil {
 		return ""
 	}
 	var broken *game.IllegalError
 	if !errors.As(err, &broken) {
-		t.Fatalf("%v is no IllegalError", err)
+		tb.Fatalf("%v is no IllegalError", err)
 	}
 	return broken.Rule
 }
 
-func parse(t testing.TB, s *game.State, event string) game.Play {
-	t.Helper()
+func parse(tb testing.TB, s *game.State, event string) game.Play {
+	tb.Helper()
 	p, err := retro.Parse(s, event)
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	return p
 }
@@ -128,16 +128,16 @@ type scored struct {
 	book *game.Book
 }
 
-func newScored(t testing.TB, o game.Options) *scored {
-	s := newGame(t, o)
-	return &scored{t: t, s: s, book: game.NewBook(&s, clubs())}
+func newScored(tb testing.TB, o game.Options) *scored {
+	s := newGame(tb, o)
+	return &scored{t: tb, s: s, book: game.NewBook(&s, clubs())}
 }
 
 // play applies events, "S7 W.1-2 K", and proves the box score after each. A word with a count before it, "31:W", tells
 // that count first; "sub:h11:0:1" sends h11 into place 0 at position 1.
 func (g *scored) play(words string) *scored {
 	g.t.Helper()
-	for _, word := range strings.Fields(words) {
+	for word := range strings.FieldsSeq(words) {
 		if text, ok := strings.CutPrefix(word, "sub:"); ok {
 			g.substitute(text)
 			continue

@@ -51,20 +51,16 @@ const (
 	HomeRun
 )
 
-var staticKinds = vocabulary{
-	"", "no play", "out", "strikeout", "stolen base", "indifference", "caught stealing", "?", "pick-off", "wild pitch",
-	"passed ball", "balk", "other advance", "foul error", "walk", "intentional walk", "hit by pitch", "interference",
-	"error", "fielder's choice", "single", "double", "triple", "home run",
-}
+const kindsWords vocabulary = "|no play|out|strikeout|stolen base|indifference|caught stealing|?|pick-off|wild pitch|passed ball|balk|other advance|foul error|walk|intentional walk|hit by pitch|interference|error|fielder's choice|single|double|triple|home run"
 
-func (k Kind) String() string { return staticKinds.text(uint8(k)) }
+func (k Kind) String() string { return kindsWords.text(uint8(k)) }
 
 // MarshalText writes the kind's name.
 func (k Kind) MarshalText() ([]byte, error) { return []byte(k.String()), nil }
 
 // UnmarshalText reads a kind's name.
 func (k *Kind) UnmarshalText(text []byte) error {
-	i, err := staticKinds.parse("kind of play", text)
+	i, err := kindsWords.parse("kind of play", text)
 	*k = Kind(i)
 	return err
 }
@@ -90,9 +86,9 @@ const (
 	HomePlate
 )
 
-var staticBases = vocabulary{"the plate", "first", "second", "third", "home"}
+const basesWords vocabulary = "the plate|first|second|third|home"
 
-func (b Base) String() string { return staticBases.text(uint8(b)) }
+func (b Base) String() string { return basesWords.text(uint8(b)) }
 
 // A Run is what one man on the bases did. The zero value: he stayed where he was, or is in Outs, or there is no one.
 type Run struct {

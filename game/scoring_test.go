@@ -49,13 +49,27 @@ func TestAtBats(t *testing.T) {
 		turn, atBat   bool
 		hit, outs, er int
 	}{
-		{"S7", true, true, 1, 0, 0}, {"D7", true, true, 2, 0, 0}, {"T7", true, true, 3, 0, 0},
-		{"HR/F7D.1-H", true, true, 4, 0, 0}, {"63", true, true, 0, 1, 0}, {"K", true, true, 0, 1, 0},
-		{"E6.B-1;1-2", true, true, 0, 0, 1}, {"FC6.B-1;1-2", true, true, 0, 0, 0}, {"64(1)3/GDP", true, true, 0, 2, 0},
-		{"W.1-2", true, false, 0, 0, 0}, {"IW.1-2", true, false, 0, 0, 0}, {"HP.1-2", true, false, 0, 0, 0},
-		{"C/E2.1-2", true, false, 0, 0, 1}, {"13/SH/BG1.1-2", true, false, 0, 1, 0}, {"E1/SH/BG1.1-2;B-1", true, false, 0, 0, 1},
-		{"SB2", false, false, 0, 0, 0}, {"CS2(26)", false, false, 0, 1, 0}, {"PO1(13)", false, false, 0, 1, 0},
-		{"FLE5/P5F", false, false, 0, 0, 1}, {"BK.1-2", false, false, 0, 0, 0}, {"K+CS2(26)/DP", true, true, 0, 2, 0},
+		{"S7", true, true, 1, 0, 0},
+		{"D7", true, true, 2, 0, 0},
+		{"T7", true, true, 3, 0, 0},
+		{"HR/F7D.1-H", true, true, 4, 0, 0},
+		{"63", true, true, 0, 1, 0},
+		{"K", true, true, 0, 1, 0},
+		{"E6.B-1;1-2", true, true, 0, 0, 1},
+		{"FC6.B-1;1-2", true, true, 0, 0, 0},
+		{"64(1)3/GDP", true, true, 0, 2, 0},
+		{"W.1-2", true, false, 0, 0, 0},
+		{"IW.1-2", true, false, 0, 0, 0},
+		{"HP.1-2", true, false, 0, 0, 0},
+		{"C/E2.1-2", true, false, 0, 0, 1},
+		{"13/SH/BG1.1-2", true, false, 0, 1, 0},
+		{"E1/SH/BG1.1-2;B-1", true, false, 0, 0, 1},
+		{"SB2", false, false, 0, 0, 0},
+		{"CS2(26)", false, false, 0, 1, 0},
+		{"PO1(13)", false, false, 0, 1, 0},
+		{"FLE5/P5F", false, false, 0, 0, 1},
+		{"BK.1-2", false, false, 0, 0, 0},
+		{"K+CS2(26)/DP", true, true, 0, 2, 0},
 	} {
 		s := situation(t, "1t 0 1-- 0-0", game.Options{DH: true})
 		got := s.Tally(parse(t, &s, tt.event))

@@ -44,16 +44,16 @@ const (
 	ForfeitByHome     // lost by the home team, 7.03
 )
 
-var staticEnds = vocabulary{"", "final", "called", "forfeit by away", "forfeit by home"}
+const endsWords vocabulary = "|final|called|forfeit by away|forfeit by home"
 
-func (e End) String() string { return staticEnds.text(uint8(e)) }
+func (e End) String() string { return endsWords.text(uint8(e)) }
 
 // MarshalText writes the ending in words, "" while the game goes on.
 func (e End) MarshalText() ([]byte, error) { return []byte(e.String()), nil }
 
 // UnmarshalText reads the ending's words.
 func (e *End) UnmarshalText(text []byte) error {
-	i, err := staticEnds.parse("ending", text)
+	i, err := endsWords.parse("ending", text)
 	*e = End(i)
 	return err
 }

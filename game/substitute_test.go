@@ -186,7 +186,7 @@ func TestTwoWay(t *testing.T) {
 	if h := off.Teams[game.Home]; h.DH != 4 || h.Order[3].Player != "h4" || h.Pitcher != "h11" || len(h.Gone) != 0 {
 		t.Errorf("he leaves the mound: %+v, want him still the DH", h)
 	}
-	off = apply(t, off, "K", "K", "K", "K", "K", "K")
+	apply(t, off, "K", "K", "K", "K", "K", "K")
 	bats := s
 	bats.Half, bats.Teams[game.Home].Next = game.Bottom, 3
 	out, err := bats.Substitute(sub("h15", 4, game.PinchHitter))

@@ -178,11 +178,7 @@ func (x *parser) complete() {
 		p.Runs[game.AtBat].To = impliedBase(p.Kind)
 	}
 	if p.Kind == game.HomeRun {
-		for b := game.First; b <= game.Third; b++ {
-			if !x.told[b] && x.state.On(b).Player != "" {
-				p.Runs[b].To = game.HomePlate
-			}
-		}
+		x.clearBases()
 	}
 	if p.Runs[game.AtBat].To == game.First && x.state.Outs+x.outs < 3 {
 		for b := game.First; b <= game.Third && x.state.On(b).Player != "" && !x.told[b]; b++ {
@@ -196,6 +192,21 @@ func (x *parser) complete() {
 	if x.outs >= 2 && !x.double {
 		p.Flags |= game.NoDoublePlay
 	}
+	x.completeRulings()
+}
+
+// clearBases brings everybody home whose movement the text does not tell.
+func (x *parser) clearBases() {
+	for b := game.First; b <= game.Third; b++ {
+		if !x.told[b] && x.state.On(b).Player != "" {
+			x.play.Runs[b].To = game.HomePlate
+		}
+	}
+}
+
+// completeRulings keeps rulings for runs only.
+func (x *parser) completeRulings() {
+	p := &x.play
 	for b := range p.Runs {
 		r := &p.Runs[b]
 		switch {
@@ -204,20 +215,6 @@ func (x *parser) complete() {
 		case p.Kind == game.ReachedOnError && p.Errors[0].After != "" && r.RBI == game.ByRule:
 			r.RBI = game.Yes // a play that would have been an out drives runs in unless the scorer says otherwise
 		}
-	}
-}
-
-// impliedBase is where the batter goes when the text does not say.
-func impliedBase(k game.Kind) game.Base {
-	switch k {
-	case game.Double:
-		return game.Second
-	case game.Triple:
-		return game.Third
-	case game.HomeRun:
-		return game.HomePlate
-	default:
-		return game.First
 	}
 }
 
@@ -245,5 +242,19 @@ func bunted(c game.Contact) game.Contact {
 		return game.BuntLine
 	default:
 		return c
+	}
+}
+
+// impliedBase is where the batter goes when the text does not say.
+func impliedBase(k game.Kind) game.Base {
+	switch k {
+	case game.Double:
+		return game.Second
+	case game.Triple:
+		return game.Third
+	case game.HomeRun:
+		return game.HomePlate
+	default:
+		return game.First
 	}
 }

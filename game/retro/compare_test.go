@@ -152,8 +152,8 @@ func lineText(line []int) string {
 	return b.String()
 }
 
-// follow lets a book see a step without the record's rulings on earned runs.
-func follow(b *game.Book, step *retro.Step) {
+// watch lets a book see a step without the record's rulings on earned runs.
+func watch(b *game.Book, step *retro.Step) {
 	if step.Subs != nil {
 		b.Substitute(&step.Before, step.Subs, &step.After)
 		return

@@ -228,7 +228,8 @@ func count(text string) game.Count {
 	if len(text) != 2 || text[0] < '0' || text[0] > '3' || text[1] < '0' || text[1] > '2' {
 		return game.Count{}
 	}
-	return game.Count{Balls: int8(text[0] - '0'), Strikes: int8(text[1] - '0')}
+	balls, strikes := int8(text[0]-'0'), int8(text[1]-'0') //nolint:gosec // digits
+	return game.Count{Balls: balls, Strikes: strikes}
 }
 
 func adjustment(f []string) (*Adjustment, error) {

@@ -112,11 +112,11 @@ func TestWriteRead(t *testing.T) {
 
 // writeRead replays a game onto a scorecard, writes and reads that, replays what was read, and compares.
 func writeRead(g *retro.Game) error {
-	before, card, end, err := moves(g)
+	before, end, err := follow(g)
 	if err != nil {
 		return err
 	}
-	written, err := card.Game(&end.End, end.Book)
+	written, err := before.card.Game(&end.End, end.Book)
 	if err != nil {
 		return err
 	}
@@ -131,18 +131,18 @@ func writeRead(g *retro.Game) error {
 		if !reflect.DeepEqual(again.Starts, written.Starts) || !reflect.DeepEqual(again.Earned, written.Earned) {
 			return fmt.Errorf("game %s: starts or earned runs differ", g.ID)
 		}
-		after, _, end2, err := moves(again)
+		after, end2, err := follow(again)
 		switch {
 		case err != nil:
 			return fmt.Errorf("written and read: %w", err)
-		case len(before) != len(after):
-			return fmt.Errorf("game %s: %d moves, %d when written and read", g.ID, len(before), len(after))
+		case len(before.moves) != len(after.moves):
+			return fmt.Errorf("game %s: %d moves, %d when written and read", g.ID, len(before.moves), len(after.moves))
 		case !reflect.DeepEqual(end.End, end2.End):
 			return fmt.Errorf("game %s: ends otherwise when written and read", g.ID)
 		}
-		for i := range before {
-			if before[i] != after[i] {
-				return fmt.Errorf("game %s: %+v, written and read %+v", g.ID, before[i], after[i])
+		for i := range before.moves {
+			if before.moves[i] != after.moves[i] {
+				return fmt.Errorf("game %s: %+v, written and read %+v", g.ID, before.moves[i], after.moves[i])
 			}
 		}
 	}
@@ -155,23 +155,28 @@ type moved struct {
 	sub  game.Substitution
 }
 
-func moves(g *retro.Game) ([]moved, *retro.Scorecard, *retro.Replay, error) {
-	var all []moved
-	var card *retro.Scorecard
+// followed is a game's moves, and the scorecard that was kept of them.
+type followed struct {
+	moves []moved
+	card  *retro.Scorecard
+}
+
+func follow(g *retro.Game) (followed, *retro.Replay, error) {
+	var f followed
 	_, clubs, _ := g.Setup()
 	end, err := g.Replay(func(step *retro.Step, _ *game.Book) {
-		if card == nil {
-			card = retro.NewScorecard(g.ID, &step.Before, clubs)
+		if f.card == nil {
+			f.card = retro.NewScorecard(g.ID, &step.Before, clubs)
 		}
 		if step.Subs != nil {
-			card.Substitute(&step.Before, step.Subs)
-			all = append(all, moved{sub: step.Subs[0]})
+			f.card.Substitute(&step.Before, step.Subs)
+			f.moves = append(f.moves, moved{sub: step.Subs[0]})
 			return
 		}
-		card.Play(&step.Before, step.Play)
+		f.card.Play(&step.Before, step.Play)
 		if step.Play.Kind != game.NoPlay {
-			all = append(all, moved{play: step.Play})
+			f.moves = append(f.moves, moved{play: step.Play})
 		}
 	})
-	return all, card, end, err
+	return f, end, err
 }

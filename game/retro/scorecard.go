@@ -100,25 +100,14 @@ func (c *Scorecard) name(side game.Side, id game.PlayerID) string {
 // half-inning that still goes on are not marked.
 func (c *Scorecard) Game(now *game.State, b *game.Book) (*Game, error) {
 	g := &Game{ID: c.id, Info: c.info(now, b), Starts: c.starts()}
-	type run struct {
-		play int
-		from game.Base
-	}
-	rulings := map[run]game.Ruling{}
-	for _, r := range b.Rulings() {
-		rulings[run{r.Play, r.From}] = r.Earned
-	}
+	rulings := b.Rulings()
 	n := 0
 	for _, m := range c.moves {
 		r := m.record
 		if m.before != nil {
 			if m.play.Kind != game.NoPlay {
 				n++
-			}
-			for from := range m.play.Runs {
-				if earned, ok := rulings[run{n, game.Base(from)}]; ok && m.play.Kind != game.NoPlay {
-					m.play.Runs[from].Earned = earned
-				}
+				rule(&m.play, n, rulings)
 			}
 			text, err := Format(m.before, m.play)
 			if err != nil {
@@ -136,6 +125,15 @@ func (c *Scorecard) Game(now *game.State, b *game.Book) (*Game, error) {
 		}
 	}
 	return g, nil
+}
+
+// rule writes the book's rulings on the runs of play n into it.
+func rule(p *game.Play, n int, rulings []game.RunRuling) {
+	for _, r := range rulings {
+		if r.Play == n {
+			p.Runs[r.From].Earned = r.Earned
+		}
+	}
 }
 
 // info is what the file says of the game as a whole.

@@ -35,7 +35,7 @@ func TestSeason(t *testing.T) {
 		t.Run(year, func(t *testing.T) {
 			t.Parallel()
 			s := readSeason(t, dir, year)
-			s.replay()
+			s.each(s.replayGame)
 			s.report(t, year)
 		})
 	}
@@ -155,14 +155,14 @@ func readEvents(path string) ([]*retro.Game, error) {
 	}
 }
 
-// replay plays all games, as many at a time as there are processors.
-func (s *season) replay() {
+// each does something with all games, as many at a time as there are processors.
+func (s *season) each(do func(*retro.Game)) {
 	next := make(chan *retro.Game)
 	var wait sync.WaitGroup
 	for range runtime.GOMAXPROCS(0) {
 		wait.Go(func() {
 			for g := range next {
-				s.replayGame(g)
+				do(g)
 			}
 		})
 	}
@@ -199,7 +199,7 @@ func (s *season) replayGame(g *retro.Game) {
 			_, clubs, _ := g.Setup()
 			own = game.NewBook(&step.Before, clubs)
 		}
-		follow(own, step)
+		watch(own, step)
 		if step.Subs != nil {
 			s.add("substitutions", 1)
 			if step.Subs[0].Injured {

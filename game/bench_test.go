@@ -1,0 +1,71 @@
+package game_test
+
+import (
+	"encoding/json"
+	"testing"
+
+	"pressbox/game"
+)
+
+func plainPlays(tb testing.TB, s *game.State) []game.Play {
+	tb.Helper()
+	var plays []game.Play
+	for _, event := range []string{"K", "63/G6", "8/F8", "S7/L7", "W"} {
+		plays = append(plays, parse(tb, s, event))
+	}
+	return plays
+}
+
+// Apply takes a plain play without allocating.
+func TestApplyDoesNotAllocate(t *testing.T) {
+	s := newGame(t, game.Options{DH: true})
+	for _, p := range plainPlays(t, &s) {
+		if n := testing.AllocsPerRun(100, func() {
+			if _, err := s.Apply(p); err != nil {
+				t.Fatal(err)
+			}
+		}); n != 0 {
+			t.Errorf("a %s: %v allocations", p.Kind, n)
+		}
+	}
+}
+
+func BenchmarkApply(b *testing.B) {
+	s := newGame(b, game.Options{DH: true})
+	plays := plainPlays(b, &s)
+	b.ReportAllocs()
+	for i := 0; b.Loop(); i++ {
+		if _, err := s.Apply(plays[i%len(plays)]); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+// A game of nine innings with its book: 54 strikeouts and a home run.
+func BenchmarkGame(b *testing.B) {
+	start := newGame(b, game.Options{DH: true})
+	k, hr := parse(b, &start, "K"), parse(b, &start, "HR/F7D")
+	both := clubs()
+	b.ReportAllocs()
+	for b.Loop() {
+		s := start
+		book := game.NewBook(&s, both)
+		for p := &hr; !s.Over(); p = &k {
+			next, err := s.Apply(*p)
+			if err != nil {
+				b.Fatal(err)
+			}
+			book.Play(&s, p, &next)
+			s = next
+		}
+	}
+}
+
+func BenchmarkStateJSON(b *testing.B) {
+	s := newGame(b, game.Options{DH: true})
+	for b.Loop() {
+		if _, err := json.Marshal(s); err != nil {
+			b.Fatal(err)
+		}
+	}
+}

@@ -1,0 +1,43 @@
+package retro_test
+
+import (
+	"path/filepath"
+	"testing"
+
+	"pressbox/game"
+	"pressbox/game/retro"
+)
+
+// BenchmarkSeason replays the 2020 season, or our own games 60 times where it is not there: parsing and book included.
+func BenchmarkSeason(b *testing.B) {
+	games, err := readEvents(filepath.Join(retrosheetDir(b), "retrosheet-events-2020.tar.gz"))
+	if err != nil {
+		b.Logf("our own games instead: %v", err)
+		games = ourGames(b)
+	}
+	for b.Loop() {
+		s := season{games: games, diffs: map[string][]string{}, count: map[string]int{}}
+		s.each(func(g *retro.Game) {
+			if _, err := g.Replay(func(*retro.Step, *game.Book) {}); err != nil {
+				s.differ("refused", "%v", err)
+			}
+		})
+		if len(s.diffs) > 0 {
+			b.Fatal(s.diffs)
+		}
+	}
+	b.ReportMetric(float64(len(games)*b.N)/b.Elapsed().Seconds(), "games/s")
+}
+
+// BenchmarkRead parses the files of the season.
+func BenchmarkRead(b *testing.B) {
+	path := filepath.Join(retrosheetDir(b), "retrosheet-events-2020.tar.gz")
+	if _, err := readEvents(path); err != nil {
+		b.Skip(err)
+	}
+	for b.Loop() {
+		if _, err := readEvents(path); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
