@@ -26,7 +26,7 @@ bin/libonnxruntime.so: packaging/onnxruntime/SHA256SUMS
 	@touch $@
 
 parts: bin/libonnxruntime.so .build/oidc-provider/node_modules ## what the tests need beyond Go
-	@packaging/need espeak-ng pulseaudio pulseaudio-utils chromium
+	@packaging/need espeak-ng pulseaudio pulseaudio-utils chromium curl
 
 # A sign-in provider that somebody else wrote, and a Node for it where the
 # machine's is too old.
