@@ -22,29 +22,38 @@ func (s *State) checkSituation(p *Play) error {
 }
 
 func (s *State) checkParts(p *Play) error {
-	if err := s.checkOuts(p); err != nil {
+	if err := p.asRuled(s.checkOuts(p)); err != nil {
 		return err
 	}
 	if err := s.checkErrors(p); err != nil {
 		return err
 	}
-	if err := s.checkRuns(p); err != nil {
+	if err := p.asRuled(s.checkRuns(p)); err != nil {
 		return err
 	}
-	return s.checkReached(p)
+	return p.asRuled(s.checkReached(p))
 }
 
 func (s *State) checkWhole(p *Play) error {
 	if err := s.checkOrder(p); err != nil {
 		return err
 	}
-	if err := s.checkThirdOut(p); err != nil {
+	if err := p.asRuled(s.checkThirdOut(p)); err != nil {
 		return err
 	}
-	if err := s.checkWalkOff(p); err != nil {
+	if err := p.asRuled(s.checkWalkOff(p)); err != nil {
 		return err
 	}
-	return s.checkFlags(p)
+	return p.asRuled(s.checkFlags(p))
+}
+
+// asRuled lets a play stand that was ruled so: what the umpire says of a run on a third out, an uncaught third strike or
+// an infield fly, and what the scorer says. Where men are is no matter of rulings.
+func (p *Play) asRuled(err error) error {
+	if err != nil && p.Flags.Has(AsRuled) && isRuling(err) {
+		return nil
+	}
+	return err
 }
 
 // checkReady asks for a game that goes on and nine men in the field.

@@ -129,6 +129,7 @@ type scored struct {
 }
 
 func newScored(tb testing.TB, o game.Options) *scored {
+	tb.Helper()
 	s := newGame(tb, o)
 	return &scored{t: tb, s: s, book: game.NewBook(&s, clubs())}
 }

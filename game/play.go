@@ -209,6 +209,7 @@ const (
 	InsidePark      // a home run inside the park: ends a game like any other hit (9.06(f))
 	OutOfTurn       // Batter is not who was due and nobody appealed (6.03(b)(5))
 	BattedOutOfTurn // the proper batter is out on appeal (6.03(b)(3))
+	AsRuled         // so it was ruled, although 5.08(a) or rule 9 says otherwise: for replays of real games only
 )
 
 // Has reports whether all flags of g are set.

@@ -267,3 +267,28 @@ func TestCurtail(t *testing.T) {
 		}
 	}
 }
+
+// AsRuled: a play of a real game stands as it was ruled, and only where there was something to rule.
+func TestAsRuled(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		in, event string
+		stands    bool
+	}{
+		{"1t 2 --3 0-0", "63.3-H", true},
+		{"1t 2 1-- 0-0", "13/SH/BG1.1-2", true},
+		{"1t 0 1-- 0-0", "4/P4/IF", true},
+		{"1t 0 12- 0-0", "SB2", false},
+		{"1t 2 12- 0-0", "54(1)3/GDP", false},
+	} {
+		s := situation(t, tt.in, game.Options{DH: true})
+		p := parse(t, &s, tt.event)
+		if _, err := s.Apply(p); err == nil {
+			t.Errorf("%s at %s stands by itself", tt.event, tt.in)
+		}
+		p.Flags |= game.AsRuled
+		if _, err := s.Apply(p); (err == nil) != tt.stands {
+			t.Errorf("%s at %s, as ruled: %v", tt.event, tt.in, err)
+		}
+	}
+}

@@ -75,7 +75,7 @@ func (g *Game) InfoOf(key string) string {
 }
 
 // maxLine bounds a line of an event file, in bytes.
-const maxLine = 4 << 10
+const maxLine = 64 << 10
 
 // Read yields the games of an event file, in order. It ends with the first error, which names the line.
 func Read(r io.Reader) iter.Seq2[*Game, error] {

@@ -24,7 +24,7 @@ func Format(s *game.State, p game.Play) (string, error) {
 // plain leaves of a play what an event says. A run that the scorer calls earned is not marked.
 func plain(p game.Play) game.Play {
 	p.Count, p.Pitches, p.Batter = game.Count{}, "", ""
-	p.Flags &^= game.OutOfTurn
+	p.Flags &^= game.OutOfTurn | game.AsRuled
 	for i := range p.Runs {
 		if p.Runs[i].Earned == game.Yes {
 			p.Runs[i].Earned = game.ByRule
@@ -241,7 +241,7 @@ func (f *formatter) modifiers() []string {
 	} else if f.errorInBasic() && p.Errors[0].Kind == game.ThrewBad {
 		all = append(all, "TH")
 	}
-	for flag := game.SacrificeHit; flag <= game.BattedOutOfTurn; flag <<= 1 {
+	for flag := game.SacrificeHit; flag <= game.AsRuled; flag <<= 1 {
 		if text := flagText(flag); p.Flags.Has(flag) && text != "" {
 			all = append(all, text)
 		}

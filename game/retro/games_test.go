@@ -14,32 +14,32 @@ import (
 )
 
 // ourGames are the games in testdata: invented players, and the rare shapes of the notation.
-func ourGames(t testing.TB) []*retro.Game {
-	t.Helper()
+func ourGames(tb testing.TB) []*retro.Game {
+	tb.Helper()
 	files, err := filepath.Glob(filepath.Join("testdata", "*.ev"))
 	if err != nil || len(files) < 12 {
-		t.Fatalf("%d games in testdata: %v", len(files), err)
+		tb.Fatalf("%d games in testdata: %v", len(files), err)
 	}
 	var games []*retro.Game
 	for _, path := range files {
-		games = append(games, readGame(t, path))
+		games = append(games, readGame(tb, path))
 	}
 	return games
 }
 
-func readGame(t testing.TB, path string) *retro.Game {
-	t.Helper()
+func readGame(tb testing.TB, path string) *retro.Game {
+	tb.Helper()
 	text, err := os.ReadFile(path)
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	for g, err := range retro.Read(bytes.NewReader(text)) {
 		if err != nil {
-			t.Fatalf("%s: %v", path, err)
+			tb.Fatalf("%s: %v", path, err)
 		}
 		return g
 	}
-	t.Fatalf("%s holds no game", path)
+	tb.Fatalf("%s holds no game", path)
 	return nil
 }
 

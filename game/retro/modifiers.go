@@ -139,6 +139,8 @@ func (x *parser) ball(text string) bool {
 	if c != game.NoContact {
 		b.Contact = c
 	}
-	b.Place, b.Force = place, force
+	if place != "" || force != 0 {
+		b.Place, b.Force = place, force
+	}
 	return true
 }

@@ -18,6 +18,7 @@ type Step struct {
 	Subs    []game.Substitution
 	After   game.State
 	Charged game.PlayerID // the pitcher whom the batter's turn counts against
+	Odd     error         // the rule that the record contradicts; the play stands as it was ruled
 }
 
 // A Replay is a game replayed to its end.
@@ -171,10 +172,16 @@ func (t *Step) play(l *PlayLine) error {
 			r.Earned = game.Yes
 		}
 	}
-	t.Play = p
-	if t.After, err = s.Apply(p); err != nil {
+	t.After, err = s.Apply(p)
+	if broken := (*game.IllegalError)(nil); errors.As(err, &broken) && broken.Ruling() {
+		t.Odd = err
+		p.Flags |= game.AsRuled
+		t.After, err = s.Apply(p)
+	}
+	if err != nil {
 		return fmt.Errorf("%s: %w", l.Event, err)
 	}
+	t.Play = p
 	return nil
 }
 
