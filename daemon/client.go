@@ -76,6 +76,9 @@ func ownDaemon() (string, error) {
 	return "http://" + net.JoinHostPort(host, strconv.Itoa(cfg.Port)), nil
 }
 
+// errInterrupted says that the user did not want to wait any longer.
+var errInterrupted = errors.New("interrupted")
+
 // A refusal is the daemon's answer (RFC 9457) to what it does not do.
 type refusal struct {
 	Status     int    `json:"status"`
@@ -127,6 +130,9 @@ func (c *client) open(ctx context.Context, method, path string, body any) (*http
 		req.Header.Set("Authorization", "Bearer "+c.token)
 	}
 	resp, err := c.http.Do(req)
+	if err != nil && ctx.Err() != nil {
+		return nil, errInterrupted
+	}
 	if err != nil {
 		return nil, c.unreachable(err)
 	}

@@ -67,6 +67,7 @@ var doors = map[string]string{
 	"github.com/coreos/go-oidc":           "auth/idp",
 	"golang.org/x/sync/errgroup":          "daemon",
 	"github.com/spf13":                    "daemon",
+	"github.com/go-viper/mapstructure":    "daemon",
 	"github.com/rogpeppe/go-internal":     "daemon",
 }
 

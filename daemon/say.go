@@ -167,6 +167,9 @@ func (c *client) followOnce(ctx context.Context, id string) (r report, seen bool
 			return next, true, nil
 		}
 	}
+	if ctx.Err() != nil {
+		return r, true, errInterrupted
+	}
 	return r, true, c.unreachable(errors.Join(io.ErrUnexpectedEOF, lines.Err()))
 }
 
