@@ -151,7 +151,7 @@ func (b *Book) recognise(tx Tx, e entry, fresh Account) (Account, error) {
 		return Account{}, err
 	}
 	if account.Disabled {
-		return Account{}, &Refusal{CodeAccountDisabled, nil}
+		return Account{}, &RefusalError{CodeAccountDisabled, nil}
 	}
 	if e.who.Name != "" && e.who.Name != account.Name {
 		account.Name = e.who.Name
@@ -169,11 +169,11 @@ func (b *Book) allow(tx Tx, e entry) error {
 	case SignUpInvite:
 		err := b.useInvite(tx, e.invite)
 		if errors.Is(err, ErrNotInvited) {
-			return &Refusal{CodeNotInvited, err}
+			return &RefusalError{CodeNotInvited, err}
 		}
 		return err
 	default:
-		return &Refusal{CodeNotInvited, nil}
+		return &RefusalError{CodeNotInvited, nil}
 	}
 }
 
@@ -251,7 +251,8 @@ func end(tx Tx, s Session, why Reason) error {
 
 // sessionOf is the session of an access or refresh token, live or not.
 func sessionOf(tx Tx, t Token) (Session, error) {
-	key, hash := "", t.Hash()
+	var key string
+	hash := t.Hash()
 	switch t.Kind() {
 	case KindAccess:
 		a, err := get[access](tx, tableAccess, hash[:])
@@ -307,24 +308,35 @@ func (b *Book) tell(keys ...string) {
 // Agent is a browser and its system in words, from a User-Agent header, and
 // nothing that would tell two such browsers apart.
 func Agent(header string) string {
-	browser := firstIn(header, "Unknown program",
-		"Edg", "Edge", "OPR/", "Opera", "Firefox/", "Firefox", "Chromium", "Chromium",
-		"Chrome/", "Chrome", "Safari/", "Safari", "curl/", "curl")
-	system := firstIn(header, "",
-		"Android", "Android", "iPhone", "iPhone", "iPad", "iPad", "Windows", "Windows",
-		"Mac OS X", "macOS", "CrOS", "ChromeOS", "Linux", "Linux")
+	browser := firstIn(header, "Unknown program", [][2]string{
+		{"Edg", "Edge"},
+		{"OPR/", "Opera"},
+		{"Firefox/", "Firefox"},
+		{"Chromium", "Chromium"},
+		{"Chrome/", "Chrome"},
+		{"Safari/", "Safari"},
+		{"curl/", "curl"},
+	})
+	system := firstIn(header, "", [][2]string{
+		{"Android", "Android"},
+		{"iPhone", "iPhone"},
+		{"iPad", "iPad"},
+		{"Windows", "Windows"},
+		{"Mac OS X", "macOS"},
+		{"CrOS", "ChromeOS"},
+		{"Linux", "Linux"},
+	})
 	if system == "" {
 		return browser
 	}
 	return browser + " on " + system
 }
 
-// firstIn is the name that stands behind the first mark found in s; marks and
-// names alternate.
-func firstIn(s, otherwise string, pairs ...string) string {
-	for i := 0; i < len(pairs); i += 2 {
-		if strings.Contains(s, pairs[i]) {
-			return pairs[i+1]
+// firstIn is the name that stands behind the first mark that is in s.
+func firstIn(s, otherwise string, marks [][2]string) string {
+	for _, mark := range marks {
+		if strings.Contains(s, mark[0]) {
+			return mark[1]
 		}
 	}
 	return otherwise

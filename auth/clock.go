@@ -110,8 +110,8 @@ func (c *Clock) Wall() time.Time {
 	return c.boots[c.src.Boot].Start.Add(c.src.Since())
 }
 
-// Check, called once a minute, notices that the wall clock was corrected and
-// says by how much; 0 means it was not.
+// Check says by how much the wall clock was corrected since it was called last;
+// 0 means it was not. Whoever has a clock calls it once a minute.
 func (c *Clock) Check() time.Duration {
 	c.mu.Lock()
 	defer c.mu.Unlock()

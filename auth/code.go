@@ -73,15 +73,15 @@ func (c Code) Description() string {
 	}
 }
 
-// A Refusal is why a sign-in did not succeed: the code for the client, and the
+// A RefusalError is why a sign-in did not succeed: the code for the client, and the
 // cause for the log.
-type Refusal struct {
+type RefusalError struct {
 	Code Code
 	Err  error // nil when the code says it all
 }
 
 // Error is the code and the cause; it is not for the client.
-func (r *Refusal) Error() string {
+func (r *RefusalError) Error() string {
 	if r.Err == nil {
 		return string(r.Code)
 	}
@@ -89,20 +89,20 @@ func (r *Refusal) Error() string {
 }
 
 // Unwrap is the cause.
-func (r *Refusal) Unwrap() error { return r.Err }
+func (r *RefusalError) Unwrap() error { return r.Err }
 
 // Refuse makes a refusal, unless err is one already.
 func Refuse(code Code, err error) error {
-	if r, ok := errors.AsType[*Refusal](err); ok {
+	if r, ok := errors.AsType[*RefusalError](err); ok {
 		return r
 	}
-	return &Refusal{code, err}
+	return &RefusalError{code, err}
 }
 
-// CodeOf is the code to show for err: its own when it is a [Refusal], otherwise
+// CodeOf is the code to show for err: its own when it is a [RefusalError], otherwise
 // [CodeServerError].
 func CodeOf(err error) Code {
-	if r, ok := errors.AsType[*Refusal](err); ok {
+	if r, ok := errors.AsType[*RefusalError](err); ok {
 		return r.Code
 	}
 	return CodeServerError

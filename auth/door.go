@@ -29,7 +29,7 @@ type Identity struct {
 }
 
 // A Provider is an external identity provider, or the appliance's own accounts.
-// Its errors are [Refusal]s where the client can be told more than
+// Its errors are [RefusalError]s where the client can be told more than
 // [CodeServerError].
 type Provider interface {
 	// Authorize is the address to which the browser is sent.
@@ -136,13 +136,13 @@ func ParseCallback(q url.Values) (Callback, error) {
 	} {
 		values := q[name]
 		if len(values) > 1 {
-			return Callback{}, &Refusal{CodeInvalidState, fmt.Errorf("%s is given %d times", name, len(values))}
+			return Callback{}, &RefusalError{CodeInvalidState, fmt.Errorf("%s is given %d times", name, len(values))}
 		}
 		if len(values) == 1 {
 			*field = values[0]
 		}
 		if len(*field) > maxParam {
-			return Callback{}, &Refusal{CodeInvalidState, fmt.Errorf("%s is %d bytes long", name, len(*field))}
+			return Callback{}, &RefusalError{CodeInvalidState, fmt.Errorf("%s is %d bytes long", name, len(*field))}
 		}
 	}
 	return c, nil
@@ -186,7 +186,7 @@ func (d *Door) finish(ctx context.Context, c Callback) (Granted, error) {
 		return Granted{}, fmt.Errorf("identify by %s: %w", d.Name, err)
 	}
 	if who.Subject == "" {
-		return Granted{}, &Refusal{CodeUserinfoFailed, errors.New("the subject is empty")}
+		return Granted{}, &RefusalError{CodeUserinfoFailed, errors.New("the subject is empty")}
 	}
 	granted, err := d.Book.admit(ctx, entry{
 		who: who, signUp: d.SignUp, invite: state.Invite, device: c.Device, replaces: c.Replaces,
@@ -200,11 +200,11 @@ func (d *Door) judge(ctx context.Context, s State, c Callback) error {
 	bound := HashOf(c.Binding)
 	switch {
 	case s.Provider != d.Name:
-		return &Refusal{CodeInvalidState, fmt.Errorf("begun with %q", s.Provider)}
+		return &RefusalError{CodeInvalidState, fmt.Errorf("begun with %q", s.Provider)}
 	case d.Book.clock.Age(s.Made) > StateTTL:
-		return &Refusal{CodeStateExpired, nil}
+		return &RefusalError{CodeStateExpired, nil}
 	case subtle.ConstantTimeCompare(bound[:], s.Binding[:]) == 0:
-		return &Refusal{CodeBrowserMismatch, nil}
+		return &RefusalError{CodeBrowserMismatch, nil}
 	}
 	if err := d.judgeIssuer(ctx, c.Issuer); err != nil {
 		return err
@@ -212,12 +212,12 @@ func (d *Door) judge(ctx context.Context, s State, c Callback) error {
 	switch c.Error {
 	case "":
 	case "access_denied", "login_required", "consent_required", "interaction_required":
-		return &Refusal{CodeAccessDenied, nil}
+		return &RefusalError{CodeAccessDenied, nil}
 	default:
-		return &Refusal{CodeProviderError, fmt.Errorf("the provider says %q", c.Error)}
+		return &RefusalError{CodeProviderError, fmt.Errorf("the provider says %q", c.Error)}
 	}
 	if c.Code == "" {
-		return &Refusal{CodeProviderError, errors.New("neither a code nor an error")}
+		return &RefusalError{CodeProviderError, errors.New("neither a code nor an error")}
 	}
 	return nil
 }
@@ -231,7 +231,7 @@ func (d *Door) judgeIssuer(ctx context.Context, got string) error {
 	if got == want || want == "" || got == "" && !always {
 		return nil
 	}
-	return &Refusal{CodeIssuerMismatch, fmt.Errorf("the answer is from %q, want %q", got, want)}
+	return &RefusalError{CodeIssuerMismatch, fmt.Errorf("the answer is from %q, want %q", got, want)}
 }
 
 // keepState keeps a flow; the oldest of too many gives way.
@@ -274,7 +274,7 @@ func (b *Book) takeState(ctx context.Context, key Hash) (s State, err error) {
 		})
 	}
 	if errors.Is(err, ErrNotFound) {
-		return State{}, &Refusal{CodeInvalidState, nil}
+		return State{}, &RefusalError{CodeInvalidState, nil}
 	}
 	if err != nil {
 		return State{}, fmt.Errorf("take a sign-in begun: %w", err)

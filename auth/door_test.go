@@ -58,7 +58,7 @@ func TestA2_StateServesOnce(t *testing.T) {
 		t.Parallel()
 		h := newHouse(t)
 		begun := h.begin()
-		h.idp.err = &auth.Refusal{Code: auth.CodeExchangeFailed}
+		h.idp.err = &auth.RefusalError{Code: auth.CodeExchangeFailed}
 		h.refused(back(begun), auth.CodeExchangeFailed)
 		h.idp.err = nil
 		h.refused(back(begun), auth.CodeInvalidState)

@@ -189,9 +189,9 @@ func (h *house) start() {
 	if err != nil {
 		h.t.Fatal(err)
 	}
-	h.Door.Log = slog.New(slog.NewTextHandler(&locked{w: h.log}, nil))
+	h.Log = slog.New(slog.NewTextHandler(&locked{w: h.log}, nil))
 	h.clock = clock
-	h.Book = auth.NewBook(h.keeper, clock, 0, h.Door.Log)
+	h.Book = auth.NewBook(h.keeper, clock, 0, h.Log)
 }
 
 // locked makes a buffer fit for several goroutines.

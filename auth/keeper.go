@@ -17,7 +17,7 @@ const (
 	tableSession  Table = "auth_session"
 	tableUser     Table = "auth_user"
 	tableIdentity Table = "auth_identity"
-	tableAPIToken Table = "auth_apitoken"
+	tableAPIToken Table = "auth_apitoken" //nolint:gosec // the name of a table
 	tableInvite   Table = "auth_invite"
 	tableLocal    Table = "auth_local"
 	tableClock    Table = "meta_clock"

@@ -20,8 +20,10 @@ import (
 // anna is a sign-in provider that knows one person.
 type anna struct{}
 
-func (anna) Authorize(_ context.Context, f auth.Flow) (string, error) { return "/?state=" + f.State, nil }
-func (anna) Issuer(context.Context) (string, bool, error)             { return "", false, nil }
+func (anna) Authorize(_ context.Context, f auth.Flow) (string, error) {
+	return "/?state=" + f.State, nil
+}
+func (anna) Issuer(context.Context) (string, bool, error) { return "", false, nil }
 func (anna) Identify(context.Context, auth.Flow, string) (auth.Identity, error) {
 	return auth.Identity{Provider: "test", Subject: "1", Name: "Anna"}, nil
 }

@@ -108,7 +108,7 @@ func exchangeError(err error) error {
 	}
 	plain := fmt.Errorf("token endpoint: status %d, error %.60q", status, retrieve.ErrorCode)
 	if retrieve.ErrorCode != "" || status >= 400 && status < 500 {
-		return &auth.Refusal{Code: auth.CodeExchangeFailed, Err: plain}
+		return &auth.RefusalError{Code: auth.CodeExchangeFailed, Err: plain}
 	}
 	return plain
 }

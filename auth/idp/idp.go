@@ -99,9 +99,9 @@ type preset struct {
 func presets() map[string]preset {
 	return map[string]preset{
 		"discord": {
-			endpoint: oauth2.Endpoint{
+			endpoint: oauth2.Endpoint{ //nolint:gosec // addresses
 				AuthURL:   "https://discord.com/oauth2/authorize",
-				TokenURL:  "https://discord.com/api/oauth2/token", //nolint:gosec // an address
+				TokenURL:  "https://discord.com/api/oauth2/token",
 				AuthStyle: oauth2.AuthStyleInHeader,
 			},
 			userinfo: "https://discord.com/api/users/@me",
@@ -111,9 +111,9 @@ func presets() map[string]preset {
 			name:     []string{"global_name", "username"},
 		},
 		"github": {
-			endpoint: oauth2.Endpoint{
+			endpoint: oauth2.Endpoint{ //nolint:gosec // addresses
 				AuthURL:   "https://github.com/login/oauth/authorize",
-				TokenURL:  "https://github.com/login/oauth/access_token", //nolint:gosec // an address
+				TokenURL:  "https://github.com/login/oauth/access_token",
 				AuthStyle: oauth2.AuthStyleInParams,
 			},
 			userinfo: "https://api.github.com/user",

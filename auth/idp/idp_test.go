@@ -475,7 +475,10 @@ func TestPlainFields(t *testing.T) {
 func TestNew_Refuses(t *testing.T) {
 	t.Parallel()
 	for _, c := range []idp.Config{
-		{}, {Provider: "github"}, {Provider: "myspace", ClientID: "x"}, {Provider: "oidc", ClientID: "x"},
+		{},
+		{Provider: "github"},
+		{Provider: "myspace", ClientID: "x"},
+		{Provider: "oidc", ClientID: "x"},
 		{Provider: "oauth2", ClientID: "x", AuthURL: "x", TokenURL: "x"},
 	} {
 		if p, err := idp.New(c); err == nil {
@@ -502,6 +505,7 @@ func TestDiscovery_WithoutCache(t *testing.T) {
 type brokenShelf struct{}
 
 func (brokenShelf) Cached(context.Context, string) ([]byte, error) { return nil, errors.New("broken") }
+
 func (brokenShelf) KeepCached(context.Context, string, []byte) error {
 	return errors.New("broken")
 }

@@ -173,7 +173,7 @@ func (o *openID) nameOf(ctx context.Context, userinfo string, token *oauth2.Toke
 		return "", nil
 	}
 	if field(info, []string{"sub"}) != subject {
-		return "", &auth.Refusal{Code: auth.CodeUserinfoFailed, Err: errors.New("userinfo is about somebody else")}
+		return "", &auth.RefusalError{Code: auth.CodeUserinfoFailed, Err: errors.New("userinfo is about somebody else")}
 	}
 	return field(info, []string{"name", "preferred_username"}), nil
 }
@@ -199,7 +199,7 @@ func (o *openID) discover(ctx context.Context) (*discovered, error) {
 		o.log.Warn("the provider's discovery document is an old one", "issuer", o.Config.Issuer, "error", err)
 		wait = retryAfter
 	} else {
-		known = o.prepare(doc)
+		known = o.prepare(doc) //nolint:contextcheck // the keys outlive the request
 	}
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -237,7 +237,7 @@ func (o *openID) remembered(ctx context.Context) *discovered {
 	if err != nil {
 		return nil
 	}
-	return o.prepare(doc)
+	return o.prepare(doc) //nolint:contextcheck // the keys outlive the request
 }
 
 func (o *openID) cacheKey() string { return "discovery " + o.Config.Issuer }

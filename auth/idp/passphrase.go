@@ -88,18 +88,18 @@ func (h *Hasher) Hash(ctx context.Context, passphrase string) (string, error) {
 // of another cost than today's. An empty hash belongs to nobody and takes as
 // long as any other.
 func (h *Hasher) Verify(ctx context.Context, hash, passphrase string) (right, old bool, err error) {
-	cost, salt, want := h.cost(), make([]byte, 16), make([]byte, 32)
+	kept := hashed{h.cost(), make([]byte, 16), make([]byte, 32)}
 	if hash != "" {
-		if cost, salt, want, err = parsePHC(hash); err != nil {
+		if kept, err = parsePHC(hash); err != nil {
 			return false, false, err
 		}
 	}
-	got, err := h.key(ctx, passphrase, salt, cost)
+	got, err := h.key(ctx, passphrase, kept.salt, kept.cost)
 	if err != nil {
 		return false, false, err
 	}
-	right = subtle.ConstantTimeCompare(got, want) == 1 && hash != ""
-	return right, cost != h.cost(), nil
+	right = subtle.ConstantTimeCompare(got, kept.key) == 1 && hash != ""
+	return right, kept.cost != h.cost(), nil
 }
 
 func (h *Hasher) key(ctx context.Context, passphrase string, salt []byte, cost Cost) ([]byte, error) {
@@ -112,23 +112,32 @@ func (h *Hasher) key(ctx context.Context, passphrase string, salt []byte, cost C
 	return argon2.IDKey([]byte(norm.NFC.String(passphrase)), salt, cost.Time, cost.Memory, 1, 32), nil
 }
 
+// hashed is a hash taken apart.
+type hashed struct {
+	cost      Cost
+	salt, key []byte
+}
+
 // parsePHC reads what [Hasher.Hash] wrote.
-func parsePHC(hash string) (cost Cost, salt, key []byte, err error) {
+func parsePHC(hash string) (h hashed, err error) {
 	part := strings.Split(hash, "$")
 	if len(part) != 6 || part[0] != "" || part[1] != "argon2id" || part[2] != fmt.Sprintf("v=%d", argon2.Version) {
-		return cost, nil, nil, errors.New("a passphrase's hash is not argon2id")
+		return h, errors.New("a passphrase's hash is not argon2id")
 	}
-	if _, err = fmt.Sscanf(part[3], "m=%d,t=%d,p=1", &cost.Memory, &cost.Time); err != nil {
-		return cost, nil, nil, fmt.Errorf("read the cost of a hash: %w", err)
+	if _, err = fmt.Sscanf(part[3], "m=%d,t=%d,p=1", &h.cost.Memory, &h.cost.Time); err != nil {
+		return h, fmt.Errorf("read the cost of a hash: %w", err)
 	}
-	if cost.Memory > 1<<20 || cost.Time < 1 || cost.Time > 1000 {
-		return cost, nil, nil, fmt.Errorf("the cost of a hash is %+v", cost)
+	if h.cost.Memory > 1<<20 || h.cost.Time < 1 || h.cost.Time > 1000 {
+		return h, fmt.Errorf("the cost of a hash is %+v", h.cost)
 	}
-	if salt, err = base64.RawStdEncoding.DecodeString(part[4]); err == nil {
-		key, err = base64.RawStdEncoding.DecodeString(part[5])
+	if h.salt, err = base64.RawStdEncoding.DecodeString(part[4]); err != nil {
+		return h, fmt.Errorf("read the salt of a hash: %w", err)
 	}
-	if err != nil || len(key) != 32 {
-		return cost, nil, nil, fmt.Errorf("read a hash: %w", errors.Join(err, errors.New("want 32 bytes")))
+	if h.key, err = base64.RawStdEncoding.DecodeString(part[5]); err != nil {
+		return h, fmt.Errorf("read a hash: %w", err)
 	}
-	return cost, salt, key, nil
+	if len(h.key) != 32 {
+		return h, fmt.Errorf("a hash has %d bytes, want 32", len(h.key))
+	}
+	return h, nil
 }

@@ -12,6 +12,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"maps"
 	"math/big"
 	"net/http"
 	"net/http/httptest"
@@ -85,9 +86,7 @@ func (f *foreign) discovery(w http.ResponseWriter, _ *http.Request) {
 		"userinfo_endpoint": f.URL + "/userinfo", "jwks_uri": f.URL + "/keys",
 		"id_token_signing_alg_values_supported": []string{"RS256", "HS256", "none"},
 	}
-	for name, value := range f.doc {
-		doc[name] = value
-	}
+	maps.Copy(doc, f.doc)
 	f.answer(w, doc)
 }
 

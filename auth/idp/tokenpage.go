@@ -13,7 +13,7 @@ import (
 
 // The pages that only this process reaches.
 const (
-	tokenPath    = "/token" //nolint:gosec // a path
+	tokenPath    = "/token"
 	userinfoPath = "/userinfo"
 )
 

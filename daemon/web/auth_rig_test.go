@@ -4,7 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"io"
-
+	"maps"
 	"net/http"
 	"net/http/cookiejar"
 	"net/http/httptest"
@@ -87,27 +87,27 @@ func (c *clock) pass(d time.Duration) {
 }
 
 // newHouse makes a house with a voucher; change may alter how one signs in.
-func newHouse(t testing.TB, change ...func(*web.Config)) *house {
-	t.Helper()
+func newHouse(tb testing.TB, change ...func(*web.Config)) *house {
+	tb.Helper()
 	h := &house{
-		t: t, now: &clock{at: time.Now()}, secrets: map[string]string{},
+		t: tb, now: &clock{at: time.Now()}, secrets: map[string]string{},
 		voucher: &voucher{who: auth.Identity{Provider: "test", Subject: "1", Name: "Anna"}},
 	}
-	kept, err := store.Open(filepath.Join(t.TempDir(), "people.db"), store.Options{})
+	kept, err := store.Open(filepath.Join(tb.TempDir(), "people.db"), store.Options{})
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
-	t.Cleanup(func() {
+	tb.Cleanup(func() {
 		if err := kept.Close(); err != nil {
-			t.Error(err)
+			tb.Error(err)
 		}
 	})
 	began := h.now.now()
-	times, err := auth.OpenClock(t.Context(), kept.Auth(), auth.Source{
+	times, err := auth.OpenClock(tb.Context(), kept.Auth(), auth.Source{
 		Wall: h.now.now, Since: func() time.Duration { return h.now.now().Sub(began) }, Boot: "boot",
 	}, time.Time{})
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	furnish := func(cfg *web.Config) {
 		h.book = auth.NewBook(kept.Auth(), times, 0, cfg.Log)
@@ -117,8 +117,8 @@ func newHouse(t testing.TB, change ...func(*web.Config)) *house {
 			Door: &auth.Door{Provider: h.voucher, Name: "test", SignUp: auth.SignUpOpen, Book: h.book, Log: cfg.Log},
 		}
 	}
-	h.rig = newRig(t, append([]func(*web.Config){furnish}, change...)...)
-	t.Cleanup(h.searchLog)
+	h.rig = newRig(tb, append([]func(*web.Config){furnish}, change...)...)
+	tb.Cleanup(h.searchLog)
 	return h
 }
 
@@ -136,9 +136,9 @@ func (h *house) local(policy auth.SignUp) func(*web.Config) {
 }
 
 // newLocalHouse makes a house that keeps accounts itself.
-func newLocalHouse(t testing.TB, policy auth.SignUp, change ...func(*web.Config)) *house {
-	t.Helper()
-	return newHouse(t, append([]func(*web.Config){(*house)(nil).local(policy)}, change...)...)
+func newLocalHouse(tb testing.TB, policy auth.SignUp, change ...func(*web.Config)) *house {
+	tb.Helper()
+	return newHouse(tb, append([]func(*web.Config){(*house)(nil).local(policy)}, change...)...)
 }
 
 // secret notes that something must not be logged.
@@ -175,11 +175,11 @@ type browser struct {
 }
 
 // browser opens one, at the usual address.
-func (h *house) browser(t testing.TB) *browser {
-	t.Helper()
+func (h *house) browser(tb testing.TB) *browser {
+	tb.Helper()
 	jar, err := cookiejar.New(nil)
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	b := &browser{house: h, origin: "http://pressbox.local:8888", header: http.Header{}, from: "192.168.1.20:40000"}
 	b.client = http.Client{Jar: jar, Transport: b, CheckRedirect: func(*http.Request, []*http.Request) error {
@@ -198,9 +198,7 @@ func (b *browser) RoundTrip(r *http.Request) (*http.Response, error) {
 	if r.Body == nil {
 		r.Body = http.NoBody
 	}
-	for name, values := range b.header {
-		r.Header[name] = values
-	}
+	maps.Copy(r.Header, b.header)
 	for _, c := range r.Cookies() {
 		b.secret("cookie", c.Value)
 	}
@@ -359,13 +357,12 @@ func (b *browser) back(state, code string, more ...string) page {
 }
 
 // signIn signs in with the voucher.
-func (b *browser) signIn() page {
+func (b *browser) signIn() {
 	b.t.Helper()
 	p := b.back(b.begin(), "code "+auth.Secret()).want(http.StatusSeeOther)
 	if p.Header.Get("Location") != "/" {
 		b.t.Fatalf("sent to %s", p.Header.Get("Location"))
 	}
-	return p
 }
 
 // token is the value of a cookie that the browser has; "" when it has none.

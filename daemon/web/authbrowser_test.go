@@ -151,8 +151,11 @@ func TestBrowserKeepsTheCookies(t *testing.T) {
 				t.Errorf("a script sees %q, %v", seen, err)
 			}
 			for _, step := range []struct{ method, path, want string }{
-				{"GET", "/api/auth/me", "200"}, {"POST", "/api/auth/refresh", "200"}, {"GET", "/api/auth/sessions", "200"},
-				{"POST", "/api/auth/logout", "204"}, {"GET", "/api/auth/me", "401"},
+				{"GET", "/api/auth/me", "200"},
+				{"POST", "/api/auth/refresh", "200"},
+				{"GET", "/api/auth/sessions", "200"},
+				{"POST", "/api/auth/logout", "204"},
+				{"GET", "/api/auth/me", "401"},
 			} {
 				if got := b.fetch(step.method, origin+step.path); got != step.want {
 					t.Errorf("%s %s: %s, want %s", step.method, step.path, got, step.want)

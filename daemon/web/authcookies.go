@@ -54,7 +54,7 @@ func (j jar) set(w http.ResponseWriter, base, path, value string, age time.Durat
 	if seconds == 0 {
 		seconds = -1 // net/http writes this as Max-Age=0
 	}
-	http.SetCookie(w, &http.Cookie{
+	http.SetCookie(w, &http.Cookie{ //nolint:gosec // Secure is the operator's choice: COOKIE_SECURE
 		Name: j.name(base), Value: value, Path: path, MaxAge: seconds,
 		HttpOnly: true, Secure: j.secure, SameSite: http.SameSiteLaxMode,
 	})

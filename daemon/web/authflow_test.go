@@ -197,7 +197,7 @@ func TestA12_ProviderTrouble(t *testing.T) {
 	h := newHouse(t)
 	b := h.browser(t)
 	for _, code := range []auth.Code{auth.CodeUnreachable, auth.CodeExchangeFailed, auth.CodeUserinfoFailed, auth.CodeClockUnsynced} {
-		h.voucher.err = &auth.Refusal{Code: code}
+		h.voucher.err = &auth.RefusalError{Code: code}
 		b.back(b.begin(), "code").failed(code)
 	}
 	h.voucher.err = fmt.Errorf("the disk is on fire")

@@ -17,9 +17,9 @@ const asJSON = "application/json"
 func bearer(token string) []string { return []string{"Authorization", "Bearer " + token} }
 
 // renewInBody refreshes as older clients do.
-func (b *browser) renewInBody(token string, headers ...string) page {
+func (b *browser) renewInBody(token string) page {
 	b.t.Helper()
-	return b.send(http.MethodPost, "/api/auth/refresh", `{"refresh_token":"`+token+`"}`, append(headers, "Content-Type", asJSON)...)
+	return b.send(http.MethodPost, "/api/auth/refresh", `{"refresh_token":"`+token+`"}`, "Content-Type", asJSON)
 }
 
 // B2, D7: who renews by the cookie gets cookies and no token in the body; who
@@ -46,7 +46,7 @@ func TestD7_ModesDoNotMix(t *testing.T) {
 	}
 	native := newHouse(t).browser(t)
 	native.get("/api/auth/me", bearer(p.field("access_token"))...).want(401) // another house
-	b.house.browser(t).get("/api/auth/me", bearer(p.field("access_token"))...).want(200)
+	b.browser(t).get("/api/auth/me", bearer(p.field("access_token"))...).want(200)
 }
 
 // D7: a token in the body beats the cookie, and fails by itself.
@@ -179,7 +179,7 @@ func TestC2_Headers(t *testing.T) {
 	b := newHouse(t).browser(t)
 	b.signIn()
 	access := b.access()
-	native := b.house.browser(t)
+	native := b.browser(t)
 	native.get("/api/auth/me", "Authorization", "bEARER "+access).want(200)
 	for _, header := range []string{"Bearer", "Bearer a b", "Basic YTpi", "x", "Bearer " + strings.Repeat("a", 1<<20), "Bearer " + access + ","} {
 		native.get("/api/auth/me", "Authorization", header).want(401)
@@ -191,8 +191,8 @@ func TestC3_NoTokenInTheAddress(t *testing.T) {
 	t.Parallel()
 	b := newHouse(t).browser(t)
 	b.signIn()
-	b.house.browser(t).get("/api/auth/me?access_token=" + b.access()).want(401)
-	b.house.browser(t).post("/api/auth/refresh?refresh_token=" + b.refreshToken()).want(401)
+	b.browser(t).get("/api/auth/me?access_token=" + b.access()).want(401)
+	b.browser(t).post("/api/auth/refresh?refresh_token=" + b.refreshToken()).want(401)
 }
 
 // C4: a bad header is not rescued by a good cookie, and a good one needs none.
@@ -201,7 +201,7 @@ func TestC4_HeaderBeatsCookie(t *testing.T) {
 	b := newHouse(t).browser(t)
 	b.signIn()
 	b.get("/api/auth/me", bearer("bad")...).want(401)
-	b.house.browser(t).get("/api/auth/me", append(bearer(b.access()), "Cookie", "pressbox_access=bad")...).want(200)
+	b.browser(t).get("/api/auth/me", append(bearer(b.access()), "Cookie", "pressbox_access=bad")...).want(200)
 }
 
 // C5: neither token serves as the other.
@@ -209,7 +209,7 @@ func TestC5_TokensAreNotSwapped(t *testing.T) {
 	t.Parallel()
 	b := newHouse(t).browser(t)
 	b.signIn()
-	other := b.house.browser(t)
+	other := b.browser(t)
 	other.get("/api/auth/me", bearer(b.refreshToken())...).want(401)
 	other.renewInBody(b.access()).want(401)
 }

@@ -109,68 +109,68 @@ func (c *checker) find(method, path string) (operation, bool) {
 // response fails the test unless the answer is one that the document promises.
 // Of addresses and methods that it does not know, the answer must be a
 // problem.
-func (c *checker) response(t testing.TB, req *http.Request, resp *http.Response) {
-	t.Helper()
+func (c *checker) response(tb testing.TB, req *http.Request, resp *http.Response) {
+	tb.Helper()
 	body, err := io.ReadAll(resp.Body)
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
-	failed := t.Failed()
+	failed := tb.Failed()
 	defer func() {
-		if t.Failed() && !failed {
-			t.Logf("%s %s: status %d, %v\n%s", req.Method, req.URL, resp.StatusCode, resp.Header, body)
+		if tb.Failed() && !failed {
+			tb.Logf("%s %s: status %d, %v\n%s", req.Method, req.URL, resp.StatusCode, resp.Header, body)
 		}
 	}()
 	if resp.Header.Get("X-Request-Id") == "" {
-		t.Error("the answer has no X-Request-Id")
+		tb.Error("the answer has no X-Request-Id")
 	}
 	if req.Method == http.MethodOptions || resp.StatusCode/100 == 3 || resp.StatusCode == http.StatusNoContent {
 		return
 	}
 	media, _, err := mime.ParseMediaType(resp.Header.Get("Content-Type"))
 	if err != nil {
-		t.Errorf("Content-Type %q: %v", resp.Header.Get("Content-Type"), err)
+		tb.Errorf("Content-Type %q: %v", resp.Header.Get("Content-Type"), err)
 	}
 	schema := "#/components/schemas/Problem"
 	if op, ok := c.find(req.Method, req.URL.Path); ok {
 		documented, ok := op.Responses[strconv.Itoa(resp.StatusCode)]
 		if !ok {
-			t.Errorf("%s does not document status %d", op.ID, resp.StatusCode)
+			tb.Errorf("%s does not document status %d", op.ID, resp.StatusCode)
 		}
 		for name := range documented.Headers {
 			if resp.Header.Get(name) == "" {
-				t.Errorf("%s documents the header %s of status %d, the answer has none", op.ID, name, resp.StatusCode)
+				tb.Errorf("%s documents the header %s of status %d, the answer has none", op.ID, name, resp.StatusCode)
 			}
 		}
 		content, ok := documented.Content[media]
 		if _, open := documented.Content["*/*"]; !ok && !open {
-			t.Errorf("%s documents %v for status %d, not %q", op.ID, slices.Collect(maps.Keys(documented.Content)), resp.StatusCode, media)
+			tb.Errorf("%s documents %v for status %d, not %q", op.ID, slices.Collect(maps.Keys(documented.Content)), resp.StatusCode, media)
 		}
 		schema = content.Schema.Ref
 	} else if resp.StatusCode < 400 {
-		t.Errorf("%s %s is not documented", req.Method, req.URL.Path)
+		tb.Errorf("%s %s is not documented", req.Method, req.URL.Path)
 	}
 	if schema == "" || req.Method == http.MethodHead {
 		return
 	}
 	value, err := jsonschema.UnmarshalJSON(bytes.NewReader(body))
 	if err != nil {
-		t.Errorf("the body is not JSON: %v", err)
+		tb.Errorf("the body is not JSON: %v", err)
 		return
 	}
-	if err := c.schema(t, schema).Validate(value); err != nil {
-		t.Errorf("the body is not as documented: %v", err)
+	if err := c.schema(tb, schema).Validate(value); err != nil {
+		tb.Errorf("the body is not as documented: %v", err)
 	}
 }
 
-func (c *checker) schema(t testing.TB, ref string) *jsonschema.Schema {
-	t.Helper()
+func (c *checker) schema(tb testing.TB, ref string) *jsonschema.Schema {
+	tb.Helper()
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.compiled[ref] == nil {
 		schema, err := c.schemas.Compile("openapi.json" + ref)
 		if err != nil {
-			t.Fatal(err)
+			tb.Fatal(err)
 		}
 		c.compiled[ref] = schema
 	}

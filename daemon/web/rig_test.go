@@ -161,9 +161,9 @@ type reply struct {
 
 // do sends a request from the LAN; the headers are name and value in turn. A
 // "Host" and a "Client" (address and port) may be among them.
-func (r *rig) do(t testing.TB, method, path, body string, headers ...string) reply {
-	t.Helper()
-	return r.send(t, r.Handler(), newRequest(method, path, body, headers...))
+func (r *rig) do(tb testing.TB, method, path, body string, headers ...string) reply {
+	tb.Helper()
+	return r.send(tb, r.Handler(), newRequest(method, path, body, headers...))
 }
 
 func newRequest(method, path, body string, headers ...string) *http.Request {
@@ -185,12 +185,12 @@ func newRequest(method, path, body string, headers ...string) *http.Request {
 	return req
 }
 
-func (r *rig) send(t testing.TB, h http.Handler, req *http.Request) reply {
-	t.Helper()
+func (r *rig) send(tb testing.TB, h http.Handler, req *http.Request) reply {
+	tb.Helper()
 	w := httptest.NewRecorder()
 	h.ServeHTTP(w, req)
-	r.check.response(t, req, w.Result())
-	return reply{w, t}
+	r.check.response(tb, req, w.Result())
+	return reply{w, tb}
 }
 
 // want fails the test unless the answer has that status and, when it is a

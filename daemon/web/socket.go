@@ -43,7 +43,7 @@ func (s *Server) meet(w http.ResponseWriter, r *http.Request, serve func(context
 	caller, err := s.introduce(r, conn)
 	if err != nil {
 		hangUp(conn, "who are you?")
-		return nil //nolint:nilerr // the peer was told
+		return nil // the peer was told
 	}
 	ctx, cancel := context.WithCancel(r.Context())
 	watched := make(chan struct{})

@@ -90,7 +90,7 @@ func TestE1_Origin(t *testing.T) {
 	}
 	plain := httptest.NewServer(web.Socket(h.Server))
 	defer plain.Close()
-	resp, err := http.Get(plain.URL) //nolint:noctx // a test
+	resp, err := http.Get(plain.URL)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -189,7 +189,7 @@ func TestE6_AfterRenewal(t *testing.T) {
 func (h *house) inTime(t *testing.T, headers ...string) *websocket.Conn {
 	t.Helper()
 	l := newWire()
-	server := &http.Server{Handler: web.Socket(h.Server)} //nolint:gosec // a test
+	server := &http.Server{Handler: web.Socket(h.Server)}
 	ended := make(chan error, 1)
 	go func() { ended <- server.Serve(l) }()
 	header := http.Header{}
