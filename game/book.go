@@ -129,11 +129,7 @@ func (b *Book) begins(s *State) bool { return b.start != half{s.Inning, s.Half} 
 // Substitute notes substitutions: the State before and after, and who came in.
 func (b *Book) Substitute(before *State, subs []Substitution, after *State) {
 	for _, sub := range subs {
-		at := sub.Position
-		if sub.Position != Pitcher && sub.Slot == after.Teams[sub.Side].DH && sub.Slot != 0 && len(subs) == 1 {
-			at = sub.Position // PH and PR are listed as such, although he is now the DH
-		}
-		b.enter(sub.Side, sub.Player, sub.Slot, at)
+		b.enter(sub.Side, sub.Player, sub.Slot, sub.Position)
 	}
 	for side := Away; side <= Home; side++ {
 		if id := after.Teams[side].Pitcher; id != "" && id != before.Teams[side].Pitcher {
