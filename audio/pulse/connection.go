@@ -133,6 +133,14 @@ func (c *connection) hear(message any) {
 			least:  int(m.BufferMinimumRequest),
 			lag:    lag(m.SinkLatency),
 		})
+	case *proto.PlaybackBufferAttrChanged:
+		f := c.feed(m.StreamIndex)
+		f.move(placement{
+			sink:   f.place().sink,
+			target: int(m.BufferTargetLength),
+			least:  int(m.BufferMinimumRequest),
+			lag:    lag(m.SinkLatency),
+		})
 	case *proto.SubscribeEvent:
 		notify(c.changed)
 	case *proto.ConnectionClosed:

@@ -50,14 +50,13 @@ func (c *connection) look(want string) (server string, found device, err error) 
 		others = append(others, sink.SinkName)
 	}
 	switch {
-	case len(others) == 0:
-		err = fmt.Errorf("%s has no sink at all", server)
+	case len(sinks) == 0:
+		return server, device{}, fmt.Errorf("%s has no sink at all", server)
 	case want == "":
-		err = fmt.Errorf("%s has no default sink; there are %s", server, strings.Join(others, ", "))
+		return server, newDevice(sinks[0]), nil // PipeWire without a session manager names none
 	default:
-		err = fmt.Errorf("no sink is called %q; %s has %s", want, server, strings.Join(others, ", "))
+		return server, device{}, fmt.Errorf("no sink is called %q; %s has %s", want, server, strings.Join(others, ", "))
 	}
-	return server, device{}, err
 }
 
 func newDevice(sink *proto.GetSinkInfoReply) device {

@@ -96,7 +96,7 @@ func (l *link) check(frame []byte) ([]byte, error) {
 	}
 	switch command {
 	case proto.OpReply, proto.OpError, proto.OpRequest, proto.OpSubscribeEvent,
-		proto.OpPlaybackStreamKilled, proto.OpPlaybackStreamMoved:
+		proto.OpPlaybackStreamKilled, proto.OpPlaybackStreamMoved, proto.OpPlaybackBufferAttrChanged:
 		return frame, nil
 	default:
 		return nil, nil

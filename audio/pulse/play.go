@@ -122,32 +122,37 @@ func (s *Sink) perform(ctx context.Context, ready state, out *stream, clips <-ch
 		if out, err = s.fit(ctx, ready, out, clip.Rate); err != nil {
 			return out, err
 		}
-		if err := out.prime(ctx); err != nil {
+		if err := out.say(ctx, clip.Samples, first); err != nil {
 			return out, err
 		}
-		out.first, first = first, nil
-		out.sounding = true
-		if err := out.write(ctx, clip.Samples); err != nil {
-			return out, err
-		}
+		first = nil
 	}
 }
 
-// next waits for a clip; more is false when there will be none.
+// next waits for a clip; more is false when there will be none. A stream that
+// is about to run dry meanwhile is padded.
 func next(ctx context.Context, conn *connection, out *stream, clips <-chan audio.Clip) (clip audio.Clip, more bool, err error) {
 	var ended chan struct{}
+	var dry <-chan time.Time
 	if out != nil {
 		ended = out.feed.ended
+		dry = time.After(time.Until(out.until) - 2*pace)
 	}
-	select {
-	case clip, more = <-clips:
-		return clip, more, ctx.Err()
-	case <-ctx.Done():
-		return clip, false, ctx.Err()
-	case <-conn.gone:
-		return clip, false, lost(conn.link.why())
-	case <-ended:
-		return clip, false, lost(errKilled)
+	for {
+		select {
+		case clip, more = <-clips:
+			return clip, more, ctx.Err()
+		case <-ctx.Done():
+			return clip, false, ctx.Err()
+		case <-conn.gone:
+			return clip, false, lost(conn.link.why())
+		case <-ended:
+			return clip, false, lost(errKilled)
+		case <-dry:
+			if err := out.pad(ctx); err != nil {
+				return clip, false, err
+			}
+		}
 	}
 }
 

@@ -186,12 +186,15 @@ func (s *Sink) serve(ctx context.Context) error {
 	}
 }
 
-// look brings the state up to date. What fails without ending the connection
-// is the lack of a sink.
+// look brings the state up to date: the sink may have gone. The end of the
+// connection is serve's to tell.
 func (s *Sink) look(conn *connection) {
 	server, sink, err := conn.look(s.cfg.Sink)
 	if err != nil {
 		err = lost(err)
+		if conn.link.why() != nil {
+			return
+		}
 	}
 	s.become(state{conn: conn, server: server, sink: sink, err: err})
 }

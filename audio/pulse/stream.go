@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"sync"
 	"time"
 
 	"github.com/jfreymuth/pulse/proto"
@@ -18,77 +17,10 @@ const (
 	pace    = 50 * time.Millisecond  // of sound that it asks for at once, and that its sink keeps
 	longest = 200 * time.Millisecond // of silence before samples that come late
 	piece   = 4096                   // samples that are sent at once, at most
-	tail    = 20 * time.Millisecond  // of silence that pushes the last samples through the server's resampler
+	tail    = 20 * time.Millisecond  // of silence that pushes the last samples through the server, at least
 
 	least, most = 5 * time.Millisecond, 100 * time.Millisecond // between two questions to the server
 )
-
-// A feed is what the server has said of one stream.
-type feed struct {
-	told  chan struct{} // holds one token when credit has grown
-	ended chan struct{} // closed when the server has killed the stream
-
-	mu     sync.Mutex
-	credit int // bytes that the server has asked for and not been sent
-	where  placement
-}
-
-// A placement is where a stream plays, and how it is buffered there.
-type placement struct {
-	sink   uint32
-	target int           // bytes that the server wants to have ahead
-	least  int           // bytes that it asks for at once, at least
-	lag    time.Duration // from the stream to the ear
-}
-
-func newFeed() *feed {
-	return &feed{told: make(chan struct{}, 1), ended: make(chan struct{})}
-}
-
-func (f *feed) grant(bytes int) {
-	f.mu.Lock()
-	f.credit += bytes
-	f.mu.Unlock()
-	notify(f.told)
-}
-
-// take returns how many of n samples may be sent now, and counts them as
-// sent.
-func (f *feed) take(n int) int {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	n = max(0, min(n, f.credit/width))
-	f.credit -= n * width
-	return n
-}
-
-// dry says whether the server has, as far as we know, nothing left to play.
-func (f *feed) dry() bool {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	return f.credit > f.where.target-f.where.least
-}
-
-func (f *feed) move(where placement) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	f.where = where
-}
-
-func (f *feed) place() placement {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	return f.where
-}
-
-// kill is called by the read loop only.
-func (f *feed) kill() {
-	select {
-	case <-f.ended:
-	default:
-		close(f.ended)
-	}
-}
 
 // A stream plays mono samples of one rate on a connection. The server keeps
 // an empty stream waiting, silent, and plays on as soon as samples arrive.
@@ -101,7 +33,9 @@ type stream struct {
 	bytes []byte // for what is being sent
 	first func() // called once, when samples were sent; may be nil
 
-	sounding bool // some of a clip was written and not yet waited for
+	sounding bool          // some of a clip was written and not yet waited for
+	until    time.Time     // about when the server will have read all that was written
+	padding  time.Duration // of silence written after the last clip
 }
 
 // open makes a stream on the sink of the given name, or the default one for
@@ -200,11 +134,20 @@ func (s *stream) send(samples []float32) error {
 		<-s.conn.gone
 		return lost(s.conn.link.why())
 	}
+	if now := time.Now(); now.After(s.until) {
+		s.until = now
+	}
+	s.until = s.until.Add(s.duration(len(samples) * width))
 	if s.first != nil {
 		s.first()
 		s.first = nil
 	}
 	return nil
+}
+
+// duration returns how long so many bytes sound.
+func (s *stream) duration(bytes int) time.Duration {
+	return time.Duration(bytes) * time.Second / time.Duration(width*s.rate)
 }
 
 // errKilled says that the server has ended a stream, with its sink or because
@@ -250,12 +193,37 @@ func (s *stream) silence(ctx context.Context, d time.Duration) error {
 	return s.write(ctx, make([]float32, int(d*time.Duration(s.rate)/time.Second)))
 }
 
+// say writes a clip's samples and calls first, unless it is nil, once some of
+// them were sent.
+func (s *stream) say(ctx context.Context, samples []float32, first func()) error {
+	if err := s.prime(ctx); err != nil {
+		return err
+	}
+	s.first, s.sounding, s.padding = first, true, 0
+	return s.write(ctx, samples)
+}
+
+// pad writes silence after a clip, unless it has: what a resampler keeps back
+// is then heard, and so is the last part of a clip that is shorter than what
+// PipeWire reads at once, which it would else hold until more comes.
+func (s *stream) pad(ctx context.Context) error {
+	if !s.sounding || s.padding > 0 {
+		return nil
+	}
+	d := tail + s.duration(s.feed.place().least)
+	if err := s.silence(ctx, d); err != nil {
+		return err
+	}
+	s.padding = d
+	return nil
+}
+
 // finish waits until what was written of clips has been heard.
 func (s *stream) finish(ctx context.Context) error {
 	if s == nil || !s.sounding {
 		return nil
 	}
-	if err := s.silence(ctx, tail); err != nil {
+	if err := s.pad(ctx); err != nil {
 		return err
 	}
 	if err := s.drain(ctx); err != nil {
@@ -265,7 +233,7 @@ func (s *stream) finish(ctx context.Context) error {
 	return nil
 }
 
-// drain returns when the last sample that was written has been heard: when
+// drain returns when the last sample before the padding has been heard: when
 // the server has read it, and what then lies before the ear has been played.
 // The server's own drain request is no help: the library waits for an answer
 // no longer than it waits for any.
@@ -276,7 +244,7 @@ func (s *stream) drain(ctx context.Context) error {
 		if err := s.conn.request(&proto.GetPlaybackLatency{StreamIndex: s.index}, &at); err != nil {
 			return refusal("ask what has been played", err)
 		}
-		left := time.Duration(at.WriteIndex-at.ReadIndex) * time.Second / time.Duration(width*s.rate)
+		left := s.duration(int(at.WriteIndex-at.ReadIndex)) - s.padding
 		if left <= 0 {
 			return s.pass(ctx, time.Duration(at.Latency)*time.Microsecond) //nolint:gosec // far below the limit
 		}
