@@ -165,7 +165,7 @@ type Granted struct {
 func (d *Door) Finish(ctx context.Context, c Callback) (Granted, error) {
 	granted, err := d.finish(ctx, c)
 	if err != nil {
-		d.Log.Info("sign-in refused", "provider", d.Name, "code", CodeOf(err), "error", err)
+		d.Log.Info("sign-in refused", "provider", d.Name, "code", CodeOf(err), "err", err)
 		return Granted{}, err
 	}
 	d.Log.Info("signed in", "provider", d.Name, "account", granted.Account.ID, "network", c.Device.Network)

@@ -98,7 +98,7 @@ func (l *Local) Parse(q url.Values, redirect string) (auth.LocalRequest, error) 
 func (l *Local) SignIn(ctx context.Context, r auth.LocalRequest, c auth.Claim) (string, error) {
 	login, err := l.check(ctx, c)
 	if err != nil {
-		l.log.Info("local sign-in refused", "network", auth.Network(c.From), "error", err)
+		l.log.Info("local sign-in refused", "network", auth.Network(c.From), "err", err)
 		return "", err
 	}
 	return l.grant(r, login), nil
@@ -141,7 +141,7 @@ func (l *Local) renew(ctx context.Context, login auth.Login, passphrase string) 
 		err = l.logins.Rehash(ctx, login.Name, login.Hash, hash)
 	}
 	if err != nil {
-		l.log.Warn("a passphrase was not hashed anew", "error", err)
+		l.log.Warn("a passphrase was not hashed anew", "err", err)
 	}
 }
 

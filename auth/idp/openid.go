@@ -169,7 +169,7 @@ func (o *openID) verify(ctx context.Context, d *discovered, token *oauth2.Token,
 func (o *openID) nameOf(ctx context.Context, userinfo string, token *oauth2.Token, subject string) (string, error) {
 	info, err := o.client.fetch(ctx, userinfo, token)
 	if err != nil {
-		o.log.Warn("the provider did not say a name", "provider", o.Provider, "error", err)
+		o.log.Warn("the provider did not say a name", "provider", o.Provider, "err", err)
 		return "", nil
 	}
 	if field(info, []string{"sub"}) != subject {
@@ -196,7 +196,7 @@ func (o *openID) discover(ctx context.Context) (*discovered, error) {
 		if known == nil {
 			return nil, o.client.refuse(fmt.Errorf("discover %s: %w", o.Config.Issuer, err), auth.CodeUnreachable)
 		}
-		o.log.Warn("the provider's discovery document is an old one", "issuer", o.Config.Issuer, "error", err)
+		o.log.Warn("the provider's discovery document is an old one", "issuer", o.Config.Issuer, "err", err)
 		wait = retryAfter
 	} else {
 		known = o.prepare(doc) //nolint:contextcheck // the keys outlive the request
@@ -222,7 +222,7 @@ func (o *openID) ask(ctx context.Context) (document, error) {
 		return document{}, err
 	}
 	if err := o.Cache.KeepCached(ctx, o.cacheKey(), raw); err != nil {
-		o.log.Warn("the provider's discovery document was not kept", "error", err)
+		o.log.Warn("the provider's discovery document was not kept", "err", err)
 	}
 	return doc, nil
 }

@@ -84,7 +84,7 @@ func (p *plain) giveBack(ctx context.Context, token *oauth2.Token) {
 		return
 	}
 	if err := p.revokeToken(ctx, token); err != nil {
-		p.log.Warn("the provider's token was not given back", "provider", p.id, "error", err)
+		p.log.Warn("the provider's token was not given back", "provider", p.id, "err", err)
 	}
 }
 

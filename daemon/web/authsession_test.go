@@ -354,6 +354,30 @@ func TestD10_Bodies(t *testing.T) {
 	b.send(http.MethodPost, "/api/auth/refresh", `{"extra":true}`, "Content-Type", asJSON).want(200) // the cookie serves
 }
 
+// What a proxy or a client says beside the credential opens nothing
+// (CVE-2025-54576, -64484, CVE-2026-41059, -40575, -34457).
+func TestCVE_NothingElseOpens(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t)
+	b := h.browser(t)
+	b.signIn()
+	id := b.get("/api/auth/me").field("id")
+	for _, headers := range [][]string{
+		{"X-Forwarded-Uri", "/health"}, {"X-Original-Url", "/health"}, {"X-Forwarded-User", id}, {"X_Forwarded_User", id},
+		{"Remote-User", id}, {"X-Forwarded-Email", "anna@example.com"}, {"User-Agent", "kube-probe/1.0"}, {"X-Forwarded-Method", "OPTIONS"},
+	} {
+		h.browser(t).get("/api/auth/me", headers...).want(401)
+	}
+	for _, path := range []string{"/api/auth/me?x=/health", "/api/auth/me?account=" + id, "/api/auth/me%23/health"} {
+		if p := h.browser(t).get(path); p.StatusCode != 401 && p.StatusCode != 404 {
+			t.Errorf("GET %s: status %d", path, p.StatusCode)
+		}
+	}
+	other := h.browser(t)
+	other.send(http.MethodDelete, "/api/auth/me", `{"id":"`+id+`","userId":"`+id+`"}`, "Content-Type", asJSON).want(401)
+	b.get("/api/auth/me").want(200)
+}
+
 // F6: one's devices are listed, and one of them or all can be signed out;
 // another's cannot (CVE-2025-61928).
 func TestF6_Sessions(t *testing.T) {
