@@ -22,13 +22,13 @@ func join(t *testing.T, base, name string) (token string) {
 		t.Fatal(err)
 	}
 	c := http.Client{Jar: jar}
-	page, err := c.Get(base + "/api/auth/idp/login") //nolint:noctx // a test
+	page, err := c.Get(base + "/api/auth/idp/login")
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer page.Body.Close()
 	form := url.Values{"form": {"create"}, "name": {name}, "passphrase": {"a dog in a boat"}}
-	end, err := c.PostForm(page.Request.URL.String(), form) //nolint:noctx // a test
+	end, err := c.PostForm(page.Request.URL.String(), form)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -50,7 +50,7 @@ func join(t *testing.T, base, name string) (token string) {
 // renew sends a refresh token as older clients do, and is the answer.
 func renew(t *testing.T, base, token string) (status int, answer string) {
 	t.Helper()
-	resp, err := http.Post(base+"/api/auth/refresh", "application/json", strings.NewReader(`{"refresh_token":"`+token+`"}`)) //nolint:noctx // a test
+	resp, err := http.Post(base+"/api/auth/refresh", "application/json", strings.NewReader(`{"refresh_token":"`+token+`"}`))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -363,8 +363,14 @@ func TestCVE_NothingElseOpens(t *testing.T) {
 	b.signIn()
 	id := b.get("/api/auth/me").field("id")
 	for _, headers := range [][]string{
-		{"X-Forwarded-Uri", "/health"}, {"X-Original-Url", "/health"}, {"X-Forwarded-User", id}, {"X_Forwarded_User", id},
-		{"Remote-User", id}, {"X-Forwarded-Email", "anna@example.com"}, {"User-Agent", "kube-probe/1.0"}, {"X-Forwarded-Method", "OPTIONS"},
+		{"X-Forwarded-Uri", "/health"},
+		{"X-Original-Url", "/health"},
+		{"X-Forwarded-User", id},
+		{"X_Forwarded_User", id},
+		{"Remote-User", id},
+		{"X-Forwarded-Email", "anna@example.com"},
+		{"User-Agent", "kube-probe/1.0"},
+		{"X-Forwarded-Method", "OPTIONS"},
 	} {
 		h.browser(t).get("/api/auth/me", headers...).want(401)
 	}
