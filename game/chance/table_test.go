@@ -1,0 +1,69 @@
+package chance_test
+
+import (
+	"fmt"
+
+	"pressbox/game"
+	"pressbox/game/chance"
+)
+
+// averageClubs are two clubs of league-average players with the hands of the league: 42 % of turns at bat are left-handed,
+// 27 % of pitchers. Players 1–9 bat, 10–14 start, 15–22 relieve, 23–26 sit.
+func averageClubs() [2]game.Club {
+	var both [2]game.Club
+	places := positions()
+	for side, prefix := range []string{"a", "h"} {
+		c := &both[side]
+		c.ID = prefix
+		for i := 1; i <= 26; i++ {
+			p := game.Player{ID: game.PlayerID(fmt.Sprintf("%s%d", prefix, i)), Bats: game.Right, Throws: game.Right}
+			switch {
+			case i <= 9:
+				p.Positions = []game.Role{game.Role(places[i-1].String())}
+				if i%2 == 0 {
+					p.Bats = game.Left
+				}
+			case i <= 14:
+				p.Positions = []game.Role{"SP"}
+			case i <= 22:
+				p.Positions = []game.Role{"RP"}
+			default:
+				p.Positions = []game.Role{"LF", "2B", "C"}
+			}
+			if i >= 10 && i%4 == 2 {
+				p.Throws = game.Left
+			}
+			c.Players = append(c.Players, p)
+		}
+	}
+	return both
+}
+
+func positions() [9]game.Position {
+	return [9]game.Position{
+		game.CenterField, game.Shortstop, game.FirstBase, game.DesignatedHitter, game.LeftField,
+		game.ThirdBase, game.RightField, game.Catcher, game.SecondBase,
+	}
+}
+
+// card is the line-up of one of the averageClubs, with its n-th starter.
+func card(c game.Club, n int) game.Lineup {
+	l := game.Lineup{Pitcher: c.Players[9+n%5].ID}
+	for i, at := range positions() {
+		l.Order = append(l.Order, game.Slot{Player: c.Players[i].ID, Position: at})
+	}
+	return l
+}
+
+// A league is whoever plays the acceptance games.
+type fixture struct {
+	clubs   [2]game.Club
+	cards   [2]game.Lineup
+	ratings chance.Ratings
+	park    chance.Park
+}
+
+func averageFixture(n int) fixture {
+	clubs := averageClubs()
+	return fixture{clubs: clubs, cards: [2]game.Lineup{card(clubs[0], n), card(clubs[1], n+2)}}
+}
