@@ -137,6 +137,26 @@ func TestContextEndsTheWaiting(t *testing.T) {
 	}
 }
 
+// A listener who cancels must not cost the next one a new child.
+func TestCancelledQuestionKeepsTheChild(t *testing.T) {
+	t.Parallel()
+	p := newPhonemizer(t, "")
+	if _, err := p.Phonemes(t.Context(), "en-us", "hello"); err != nil {
+		t.Fatal(err)
+	}
+	asked := p.children[0]
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	for range 30 { // each time it may get its turn or not
+		if _, err := p.Phonemes(ctx, "en-us", "hello there"); err != nil && !errors.Is(err, context.Canceled) {
+			t.Fatal(err)
+		}
+	}
+	if len(p.children) != 1 || p.children[0] != asked {
+		t.Error("a cancelled question cost the child")
+	}
+}
+
 func TestEndlessAnswerIsGivenUp(t *testing.T) {
 	t.Parallel()
 	for name, body := range map[string]string{
