@@ -188,9 +188,7 @@ func (f *foreign) who(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	w.Header().Set("Content-Type", "application/json")
-	if _, err := io.WriteString(w, f.userinfo); err != nil {
-		f.t.Error(err)
-	}
+	_, _ = io.WriteString(w, f.userinfo) // one that is too long is not read to its end
 }
 
 func (f *foreign) revoke(w http.ResponseWriter, r *http.Request) {
