@@ -152,14 +152,15 @@ func buildDoorway(cfg Config, kept *store.Store, log *slog.Logger) (*doorway, er
 
 // addProvider makes the provider that is configured.
 func (d *doorway) addProvider(cfg Config, kept *store.Store) (err error) {
-	if cfg.SignIn.Provider == auth.Local {
-		d.addLocal(cfg, kept)
-		return nil
-	}
+	local := cfg.SignIn.Provider == auth.Local
 	u, err := url.Parse(d.web.Redirect)
-	if err != nil || u.Path != web.CallbackPath {
+	if (err != nil || u.Path != web.CallbackPath) && (!local || d.web.Redirect != "") {
 		return fmt.Errorf("OAUTH_SERVER_REDIRECT_URI=%s: with IDP_PROVIDER=%s, expected the address of this appliance with the path %s, or none and PUBLIC_URL",
 			cfg.OAuthRedirectURI, cfg.SignIn.Provider, web.CallbackPath)
+	}
+	if local {
+		d.addLocal(cfg, kept)
+		return nil
 	}
 	secret, err := clientSecret(cfg.SignIn)
 	if err != nil {
