@@ -114,6 +114,50 @@ func TestD6_SessionsSurvive(t *testing.T) {
 	}
 }
 
+// goldenToken is where the refresh token of testdata's newest store lies.
+func goldenToken(schema int) string {
+	return filepath.Join("testdata", fmt.Sprintf("schema%d.token", schema))
+}
+
+// enterGolden signs Anna in to a store that will be read for ever.
+func enterGolden(t *testing.T, s *Store) {
+	t.Helper()
+	token := enter(t, newDoor(t, s)).Refresh.Reveal()
+	if err := os.WriteFile(goldenToken(len(migrations)), []byte(token), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// Sessions of every schema that has them go on.
+func TestOldSessionsGoOn(t *testing.T) {
+	t.Parallel()
+	for schema := 2; schema <= len(migrations); schema++ {
+		text, err := os.ReadFile(goldenToken(schema))
+		if err != nil {
+			t.Fatal(err)
+		}
+		token, ok := auth.ParseToken(string(text))
+		if !ok {
+			t.Fatalf("schema %d: no token", schema)
+		}
+		s, err := Open(unpack(t, fmt.Sprintf("schema%d.db", schema)), Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		pair, err := newDoor(t, s).Book.Refresh(t.Context(), token)
+		if err != nil {
+			t.Errorf("schema %d: renew: %v", schema, err)
+		}
+		caller, err := newDoor(t, s).Book.Authenticate(t.Context(), auth.Credentials{Object: pair.Access.Reveal()})
+		if err != nil || caller.Account.Name != "Anna" || caller.Account.Created.IsZero() {
+			t.Errorf("schema %d: %+v, %v", schema, caller, err)
+		}
+		if err := s.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
 // C7: no token can be found in the file.
 func TestC7_TheFileHasNoToken(t *testing.T) {
 	t.Parallel()

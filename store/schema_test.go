@@ -110,6 +110,7 @@ func writeGolden(t *testing.T) {
 	if err := s.KeepCalibration("5e1f", []byte(`{"gain":1.2}`)); err != nil {
 		t.Fatal(err)
 	}
+	enterGolden(t, s)
 	f, err := os.Create(filepath.Join("testdata", fmt.Sprintf("schema%d.db.gz", len(migrations))))
 	if err != nil {
 		t.Fatal(err)
