@@ -3,7 +3,6 @@ package chance
 import (
 	"crypto/sha256"
 	"encoding/binary"
-	"math/rand/v2"
 )
 
 // Seed is where all chance of a game comes from. Its hash is shown before the first pitch and the seed after the last, so
@@ -13,27 +12,42 @@ type Seed [32]byte
 // Commitment returns the SHA-256 of the seed's 32 bytes.
 func (s Seed) Commitment() [32]byte { return sha256.Sum256(s[:]) }
 
-// Dice is the stream of numbers of one turn: ChaCha8 as specified at https://c2sp.org/chacha8rand, which Go's math/rand/v2
-// keeps for ever. Its key for turn n is the SHA-256 of the seed followed by n as eight bytes, big-endian; a turn's numbers
-// depend on nothing else, so a game goes on after a restart from its journal of decisions.
+// Dice is the stream of numbers of one turn. They are SHA-256 in counter mode, so that a few lines in any language check
+// them: the four numbers of block b of turn n are the four eights of bytes of
 //
-// Each turn draws in this order, as much as it comes to: what happens between pitches (between.go) and how it ends; a
-// pitch taken or wide by decision; the class of the plate appearance; error or contact; the fielder; where everybody
-// ends, at most four numbers; the scorer's view of an extra base; the pitches, one number each.
-type Dice struct{ stream rand.ChaCha8 }
+//	SHA-256(seed ‖ n ‖ b)    n and b as eight bytes, big-endian, both from 0
+//
+// and each is its top 53 bits, read big-endian, divided by 2⁵³: at least 0 and less than 1. A turn's numbers depend on
+// nothing else, so a game goes on after a restart from its journal of decisions.
+//
+// Each turn draws in this order, as much as it comes to: the scorer's view; what happens between pitches and how it ends;
+// a pitch that the batter lets go by; the class of the plate appearance; contact and fielder; where everybody ends, at
+// most four numbers; a throw behind a strikeout; the pitches, one number each.
+type Dice struct {
+	key   [len(Seed{}) + 16]byte // seed, turn, block
+	block [sha256.Size]byte
+	drawn uint64
+}
 
 // Turn returns the dice of turn n, counted from 0.
 func (s Seed) Turn(n uint64) Dice {
-	var key [len(s) + 8]byte
-	copy(key[:], s[:])
-	binary.BigEndian.PutUint64(key[len(s):], n)
 	var d Dice
-	d.stream.Seed(sha256.Sum256(key[:]))
+	copy(d.key[:], s[:])
+	binary.BigEndian.PutUint64(d.key[len(s):], n)
 	return d
 }
 
-// Float64 returns the next number, in [0, 1): the top 53 bits of the next 64.
-func (d *Dice) Float64() float64 { return float64(d.stream.Uint64()>>11) / (1 << 53) }
+// Float64 returns the next number, in [0, 1).
+func (d *Dice) Float64() float64 {
+	const each = 8 // bytes
+	at := d.drawn % (sha256.Size / each)
+	if at == 0 {
+		binary.BigEndian.PutUint64(d.key[len(d.key)-each:], d.drawn/(sha256.Size/each))
+		d.block = sha256.Sum256(d.key[:])
+	}
+	d.drawn++
+	return float64(binary.BigEndian.Uint64(d.block[each*at:])>>11) / (1 << 53)
+}
 
 // chance reports whether something of probability p happens.
 func (d *Dice) chance(p float64) bool { return d.Float64() < p }

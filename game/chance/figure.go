@@ -108,7 +108,7 @@ type duel struct {
 	s       *game.State
 	calls   Calls
 	dice    Dice
-	turn    *Turn
+	turn    Turn
 	at      int // situation
 	held    int // bases, as a mask
 	batter  *figure
@@ -122,12 +122,13 @@ type duel struct {
 	view    float64 // the scorer's: decides between an error and none, a pop and a grounder
 }
 
-func (t *Table) duel(s *game.State, m *Moment, c Calls) duel {
-	d := duel{
-		t: t, s: s, calls: c, dice: t.seed.Turn(m.Turn), held: occupied(s),
-		batter: t.figure(s.Batter()), pitcher: t.figure(s.Pitcher()), work: m.Work[s.Fielding()],
-	}
+// begin sets the duel up, in place: it is large, and made for each turn.
+func (d *duel) begin(t *Table, s *game.State, m *Moment, c Calls) {
+	d.t, d.s, d.calls, d.turn.Next = t, s, c, *m
+	d.dice = t.seed.Turn(m.Turn)
+	d.held = occupied(s)
 	d.at = 3*d.held + s.Outs
+	d.batter, d.pitcher, d.work = t.figure(s.Batter()), t.figure(s.Pitcher()), m.Work[s.Fielding()]
 	if d.work.Pitcher != s.Pitcher() {
 		d.work = Work{Pitcher: s.Pitcher()}
 	}
@@ -141,7 +142,6 @@ func (t *Table) duel(s *game.State, m *Moment, c Calls) duel {
 			d.runner[i+1] = t.figure(s.Bases[i].Player)
 		}
 	}
-	return d
 }
 
 // hand is 0 for left and 1 for right.

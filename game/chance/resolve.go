@@ -11,17 +11,16 @@ func (t *Table) Resolve(s *game.State, m Moment, c Calls) (Turn, error) {
 	if err := c.Check(s, m); err != nil {
 		return Turn{}, err
 	}
-	turn := Turn{Next: m}
-	d := t.duel(s, &m, c)
-	d.turn = &turn
+	var d duel
+	d.begin(t, s, &m, c)
 	d.view = d.dice.Float64()
 	d.resolve()
-	turn.Play = s.Curtail(turn.Play)
-	if turn.Ask != NoQuestion {
-		turn.Other = s.Curtail(turn.Other)
+	d.turn.Play = s.Curtail(d.turn.Play)
+	if d.turn.Ask != NoQuestion {
+		d.turn.Other = s.Curtail(d.turn.Other)
 	}
 	d.account(&m)
-	return turn, nil
+	return d.turn, nil
 }
 
 // ready refuses what no decision can change.

@@ -7,7 +7,7 @@ import (
 )
 
 // most rows that one class has in one situation.
-const mostRows = 16
+const mostRows = 20
 
 // A draw is a row being drawn: the candidates and what each weighs now.
 type draw struct {

@@ -14,7 +14,8 @@ func (t *Table) Odds(s *game.State, m Moment, c Calls) Odds {
 	if ready(s) != nil || c.Check(s, m) != nil {
 		return Odds{}
 	}
-	d := t.duel(s, &m, c)
+	var d duel
+	d.begin(t, s, &m, c)
 	switch c.Offence {
 	case StealSecond:
 		return Odds{"safe at second", d.stealOdds(game.First)}
@@ -53,7 +54,8 @@ func (d *duel) buntOdds(good ...buntResult) float64 {
 
 // Expect returns how the batter's turn is likely to end against the pitcher, as both sides have decided.
 func (t *Table) Expect(s *game.State, m Moment, c Calls) Rates {
-	d := t.duel(s, &m, c)
+	var d duel
+	d.begin(t, s, &m, c)
 	return d.rates(m.Thrown.Count())
 }
 

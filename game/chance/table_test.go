@@ -55,15 +55,27 @@ func card(c game.Club, n int) game.Lineup {
 	return l
 }
 
-// A league is whoever plays the acceptance games.
+// A fixture is who plays the acceptance games.
 type fixture struct {
-	clubs   [2]game.Club
-	cards   [2]game.Lineup
-	ratings chance.Ratings
-	park    chance.Park
+	clubs     [2]game.Club
+	cards     [2]game.Lineup
+	ratings   chance.Ratings
+	park      chance.Park
+	relievers map[game.PlayerID]bool
 }
 
 func averageFixture(n int) fixture {
 	clubs := averageClubs()
-	return fixture{clubs: clubs, cards: [2]game.Lineup{card(clubs[0], n), card(clubs[1], n+2)}}
+	f := fixture{clubs: clubs, cards: [2]game.Lineup{card(clubs[0], n), card(clubs[1], n+2)}}
+	f.findRelievers()
+	return f
+}
+
+func (f *fixture) findRelievers() {
+	f.relievers = map[game.PlayerID]bool{}
+	for _, c := range f.clubs {
+		for _, p := range c.Players {
+			f.relievers[p.ID] = p.Positions[0] == "RP"
+		}
+	}
 }

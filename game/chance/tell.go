@@ -3,11 +3,11 @@ package chance
 import "pressbox/game"
 
 // How often an extra base that nothing else explains is an error: batters who go further than their hit 3 times in 5,
-// fielder's choices without an out 9 in 20 (2020); and a batter who is safe on strike three owes it to a passed ball once
+// fielder's choices without an out 3 times in 4 (2020); and a batter who is safe on strike three owes it to a passed ball once
 // in six (2015–17, 2019: wild pitches to passed balls).
 const (
 	errorOnHit    = .6
-	errorOnChoice = .45
+	errorOnChoice = .75
 	passedThird   = 1. / 6
 )
 
