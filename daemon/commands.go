@@ -64,10 +64,9 @@ func execute(ctx context.Context, args []string) int {
 // line was understood and its command begins.
 func newCommand(ran *bool) *cobra.Command {
 	root := &cobra.Command{
-		Use:   "pressbox",
-		Short: "Speak announcements that the network posts, and host a game of baseball",
-		Long: "Pressbox speaks announcements that clients on the network post to it, and hosts\n" +
-			"a turn-based baseball game that is played in the browser.\n\n" + exitCodes,
+		Use:              "pressbox",
+		Short:            "Speak announcements that the network posts",
+		Long:             "Pressbox speaks announcements that clients on the network post to it.\n\n" + exitCodes,
 		SilenceErrors:    true,
 		SilenceUsage:     true,
 		PersistentPreRun: func(*cobra.Command, []string) { *ran = true },

@@ -46,7 +46,12 @@ func newSayCommand() *cobra.Command {
 			"the text it is read from the standard input.\n\n" + exitCodes,
 		Example: "  pressbox say Dinner is ready.\n  pressbox say --urgent --wait \"The oven is on fire!\"\n" +
 			"  fortune | pressbox say --out fortune.wav -",
-		Args: cobra.MinimumNArgs(1),
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return errors.New("nothing to say: give a text, or \"-\" to read it from the standard input")
+			}
+			return nil
+		},
 	}
 	connect := useClient(cmd)
 	var a announcement

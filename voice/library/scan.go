@@ -67,8 +67,12 @@ func (l *Library) scan() {
 			found[name] = old
 			continue
 		}
-		if old == nil || old.files != e.files {
-			l.cfg.Log.Info("voice found", "voice", name, "again", old != nil, "err", e.err)
+		switch {
+		case old != nil && old.files == e.files: // it has been told
+		case e.err != nil:
+			l.cfg.Log.Warn("voice broken", "voice", name, "err", e.err)
+		default:
+			l.cfg.Log.Info("voice found", "voice", name)
 		}
 	}
 	for name, old := range l.entries {
