@@ -19,29 +19,50 @@ import (
 )
 
 // TestAFullDiskKeepsNothingByHalves fills a real file system: a small tmpfs
-// that only a process of its own sees.
+// that only a process of its own has.
 func TestAFullDiskKeepsNothingByHalves(t *testing.T) {
 	t.Parallel()
 	cmd := exec.CommandContext(t.Context(), os.Args[0])
-	cmd.Env = append(os.Environ(), childKey+"=full", dirKey+"="+t.TempDir())
+	cmd.Env = append(os.Environ(), childKey+"=full")
 	cmd.SysProcAttr = &syscall.SysProcAttr{Cloneflags: syscall.CLONE_NEWNS}
 	if id := os.Getuid(); id != 0 {
 		cmd.SysProcAttr.Cloneflags |= syscall.CLONE_NEWUSER
 		cmd.SysProcAttr.UidMappings = []syscall.SysProcIDMap{{ContainerID: 0, HostID: id, Size: 1}}
+		cmd.SysProcAttr.GidMappings = []syscall.SysProcIDMap{{ContainerID: 0, HostID: os.Getgid(), Size: 1}}
 	}
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Errorf("%v: %s", err, out)
 	}
 }
 
+// newTmpfs makes a tmpfs of a size that is mounted nowhere, and returns where
+// this process reaches it; it goes when the process does.
+func newTmpfs(size string) (dir string, err error) {
+	fs, err := unix.Fsopen("tmpfs", 0)
+	if err != nil {
+		return "", err
+	}
+	if err := errors.Join(unix.FsconfigSetString(fs, "size", size), unix.FsconfigCreate(fs)); err != nil {
+		return "", err
+	}
+	mount, err := unix.Fsmount(fs, 0, 0)
+	return fmt.Sprintf("/proc/self/fd/%d", mount), err
+}
+
+// resizeTmpfs changes the size of the tmpfs at dir.
+func resizeTmpfs(dir, size string) error {
+	fs, err := unix.Fspick(unix.AT_FDCWD, dir, 0)
+	if err != nil {
+		return err
+	}
+	return errors.Join(unix.FsconfigSetString(fs, "size", size), unix.FsconfigReconfigure(fs))
+}
+
 // fillTmpfs is that process.
 func fillTmpfs() error {
-	dir := os.Getenv(dirKey)
-	if err := unix.Mount("", "/", "", unix.MS_REC|unix.MS_PRIVATE, ""); err != nil {
-		return fmt.Errorf("keep mounts to itself: %w", err)
-	}
-	if err := unix.Mount("tmpfs", dir, "tmpfs", 0, "size=1m"); err != nil {
-		return fmt.Errorf("mount a tmpfs: %w", err)
+	dir, err := newTmpfs("1m")
+	if err != nil {
+		return fmt.Errorf("make a tmpfs: %w", err)
 	}
 	path := filepath.Join(dir, "pressbox.db")
 	s, err := store.Open(path, store.Options{})
@@ -73,7 +94,7 @@ func fillTmpfs() error {
 	if _, err := keepUntilRefused(s, kept+1); !errors.Is(err, store.ErrFull) {
 		return fmt.Errorf("keep on a full disk: %w, want ErrFull", err)
 	}
-	if err := unix.Mount("", dir, "", unix.MS_REMOUNT, "size=8m"); err != nil {
+	if err := resizeTmpfs(dir, "8m"); err != nil {
 		return fmt.Errorf("make the tmpfs larger: %w", err)
 	}
 	if err := s.Health(); err != nil {
