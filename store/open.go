@@ -26,6 +26,11 @@ const (
 
 	defaultMaxSize = 512 << 20
 	defaultTimeout = 3 * time.Second
+
+	// freelist reuses the first run of pages that fits. The other kind takes any,
+	// in random order, and scatters what is free until a full store cannot even
+	// take the ends of announcements.
+	freelist = bolt.FreelistArrayType
 )
 
 // Open opens the store at path, and makes it if there is none. The error wraps
@@ -84,7 +89,7 @@ func (s *Store) connect(timeout time.Duration) error {
 		s.db, err = bolt.Open(s.path, 0o600, &bolt.Options{
 			Timeout:         timeout,
 			PageSize:        pageSize,
-			FreelistType:    bolt.FreelistMapType,
+			FreelistType:    freelist,
 			MaxSize:         int(min(s.maxSize, math.MaxInt)),
 			InitialMmapSize: s.mapSize(),
 			OpenFile: func(name string, flag int, mode fs.FileMode) (*os.File, error) {
@@ -144,7 +149,7 @@ func create(path string) error {
 	if err := f.Close(); err != nil {
 		return err
 	}
-	db, err := bolt.Open(f.Name(), 0o600, &bolt.Options{PageSize: pageSize, FreelistType: bolt.FreelistMapType})
+	db, err := bolt.Open(f.Name(), 0o600, &bolt.Options{PageSize: pageSize, FreelistType: freelist})
 	if err != nil {
 		return err
 	}
