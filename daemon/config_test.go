@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"reflect"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -23,6 +24,7 @@ var update = flag.Bool("update", false, "renew the files that are made from the 
 func configure(t *testing.T, local, system string, args ...string) (Config, *settings, error) {
 	t.Helper()
 	t.Chdir(t.TempDir())
+	withoutEnvironment(t)
 	for name, text := range map[string]string{".env": local, "pressbox.env": system} {
 		if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
@@ -34,6 +36,21 @@ func configure(t *testing.T, local, system string, args ...string) (Config, *set
 	}
 	cfg, err := s.configure()
 	return cfg, s, err
+}
+
+// started is the environment that the test program was started with.
+var started = os.Environ()
+
+// withoutEnvironment hides the settings of that environment from a test; those
+// that the test has set stay.
+func withoutEnvironment(t *testing.T) {
+	t.Helper()
+	for _, k := range keys() {
+		if value, ok := os.LookupEnv(k.name); ok && slices.Contains(started, k.name+"="+value) {
+			t.Setenv(k.name, value) // and back at the end
+			_ = os.Unsetenv(k.name) // fails for no name of ours
+		}
+	}
 }
 
 func readSettings(tb testing.TB, keys []key, args ...string) (*settings, error) {
