@@ -1,0 +1,265 @@
+package call_test
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"pressbox/game"
+	"pressbox/game/call"
+	"pressbox/game/retro"
+)
+
+var update = flag.Bool("update", false, "renew the golden files")
+
+// names of both clubs: the nine in batting order, the starting pitcher, two more pitchers, three for the bench.
+const (
+	visitors = "Lou Abbot|Max Birch|Jo Calder|Pat Dray|Kim Eames|Lee Fenn|Sam Gorse|Ty Hale|Al Ingle|Bo Jessop|Ed Kerr|Art Lund|Cy Moss|Elly De La Nova|Ray Orr"
+	hosts    = "Ira Quill|Gil Rook|Ned Sable|Don Thorne|Vic Usher|Hal Vane|Abe Wilde|Roy Yates|Zeb Zorn|Cal Ashby|Dan Brand|Eli Crane|Fay Dunn Jr.|Guy Estes|Ben Orr"
+)
+
+func clubs() [2]game.Club {
+	return [2]game.Club{
+		club("a", "OTT", "Ottermouth", visitors),
+		club("h", "HAR", "Harbor", hosts),
+	}
+}
+
+func club(prefix, abbrev, name, players string) game.Club {
+	c := game.Club{ID: abbrev, Abbrev: abbrev, Name: name}
+	for i, n := range strings.Split(players, "|") {
+		role := game.Role("LF")
+		if i >= 9 && i < 12 || i == 3 {
+			role = "RP"
+		}
+		c.Players = append(c.Players, game.Player{ID: game.PlayerID(fmt.Sprint(prefix, i+1)), Name: n, Positions: []game.Role{role}})
+	}
+	return c
+}
+
+func positions() [9]game.Position {
+	return [9]game.Position{
+		game.CenterField, game.Shortstop, game.FirstBase, game.DesignatedHitter, game.LeftField,
+		game.ThirdBase, game.RightField, game.Catcher, game.SecondBase,
+	}
+}
+
+func newGame(tb testing.TB, dh bool) game.State {
+	tb.Helper()
+	var lineups [2]game.Lineup
+	for side, c := range clubs() {
+		l := &lineups[side]
+		l.Pitcher = c.Players[9].ID
+		for i, at := range positions() {
+			l.Order = append(l.Order, game.Slot{Player: c.Players[i].ID, Position: at})
+		}
+		if !dh {
+			l.Order[3].Position, l.Pitcher = game.Pitcher, l.Order[3].Player
+		}
+	}
+	s, err := game.New(game.Options{DH: dh}, clubs(), lineups)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return s
+}
+
+// situation sets a game up: "9b 2 1-3 4-5" is the bottom of the ninth, two out, runners on first and third, 4 to 5. The
+// runners are the places 7, 8 and 9 of the order; place 1 is due.
+func situation(tb testing.TB, text string) game.State {
+	tb.Helper()
+	s := newGame(tb, true)
+	var half rune
+	var bases string
+	if _, err := fmt.Sscanf(text, "%d%c %d %s %d-%d", &s.Inning, &half, &s.Outs, &bases, &s.Score[0], &s.Score[1]); err != nil {
+		tb.Fatalf("situation %q: %v", text, err)
+	}
+	if half == 'b' {
+		s.Half = game.Bottom
+	}
+	for i := range s.Bases {
+		if bases[i] != '-' {
+			s.Bases[i].Player = s.Teams[s.Batting()].Order[8-i].Player
+		}
+	}
+	return s
+}
+
+// golden compares text with a file in testdata, or renews the file under -update.
+func golden(t *testing.T, name, got string) {
+	t.Helper()
+	path := filepath.Join("testdata", name)
+	if *update {
+		if err := os.WriteFile(path, []byte(got), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	want, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got != string(want) {
+		t.Errorf("differs from %s; got:\n%s", path, got)
+	}
+}
+
+// variants returns what is said at a few revisions, each once.
+func variants(say func(rev uint64) call.Line) string {
+	var out strings.Builder
+	seen := map[string]bool{}
+	for rev := range uint64(4) {
+		l := say(rev)
+		for _, text := range []string{"  " + l.Screen, "    " + l.Speak} {
+			if !seen[text] {
+				seen[text] = true
+				out.WriteString(strings.TrimRight(text, " ") + "\n")
+			}
+		}
+	}
+	return out.String()
+}
+
+// TestPlays calls every shape of play. plays.txt in testdata holds a situation and an event a line, plays.golden all
+// that is said about them.
+func TestPlays(t *testing.T) {
+	t.Parallel()
+	events, err := os.ReadFile(filepath.Join("testdata", "plays.txt"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out strings.Builder
+	c := call.New(call.English(), clubs(), "golden")
+	for line := range strings.Lines(string(events)) {
+		line = strings.TrimSpace(line)
+		if line == "" || line[0] == '#' {
+			continue
+		}
+		before, p, after := played(t, line)
+		fmt.Fprintf(&out, "%s\n%s", line, variants(func(rev uint64) call.Line { return c.Play(rev, &before, &p, &after) }))
+	}
+	golden(t, "plays.golden", out.String())
+}
+
+// played plays a line of plays.txt: "1t 0 1-3 0-0 | S7/L7.3-H;1-2 | pitches".
+func played(t *testing.T, line string) (before game.State, p game.Play, after game.State) {
+	t.Helper()
+	part := strings.Split(line+" |", " | ")
+	before = situation(t, part[0])
+	p, err := retro.Parse(&before, strings.TrimSuffix(part[1], " |"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(part) > 2 {
+		p.Pitches = strings.TrimSuffix(part[2], " |")
+	}
+	after, err = before.Apply(p)
+	if err != nil {
+		t.Fatalf("%s: %v", line, err)
+	}
+	return before, p, after
+}
+
+// TestSubstitutions calls every kind of substitution.
+func TestSubstitutions(t *testing.T) {
+	t.Parallel()
+	tests := []struct {
+		name string
+		in   string
+		dh   bool
+		subs []game.Substitution
+	}{
+		{"a new pitcher", "5t 0 --- 1-0", true, []game.Substitution{{Side: game.Home, Player: "h11", Position: game.Pitcher}}},
+		{"a pinch hitter", "5t 0 --- 1-0", true, []game.Substitution{{Player: "a13", Slot: 1, Position: game.PinchHitter}}},
+		{"a pinch runner with two words", "5t 0 1-- 1-0", true, []game.Substitution{{Player: "a14", Slot: 9, Position: game.PinchRunner}}},
+		{"a pinch runner whose surname two bear", "5t 0 1-- 1-0", true, []game.Substitution{{Player: "a15", Slot: 9, Position: game.PinchRunner}}},
+		{"a pinch hitter who stays", "5t 0 --- 1-0", true, []game.Substitution{
+			{Player: "a13", Slot: 1, Position: game.PinchHitter}, {Player: "a13", Slot: 1, Position: game.CenterField},
+		}},
+		{"two trade places", "5t 0 --- 1-0", true, []game.Substitution{
+			{Side: game.Home, Player: "h1", Slot: 1, Position: game.LeftField}, {Side: game.Home, Player: "h5", Slot: 5, Position: game.CenterField},
+		}},
+		{"a fielder for another who is hurt", "5t 0 --- 1-0", true, []game.Substitution{{Side: game.Home, Player: "h13", Slot: 2, Position: game.Shortstop, Injured: true}}},
+		{"a designated hitter for another", "5b 0 --- 1-0", true, []game.Substitution{{Side: game.Away, Player: "a13", Slot: 4, Position: game.DesignatedHitter, Injured: true}}},
+		{"the designated hitter takes the field", "5t 0 --- 1-0", true, []game.Substitution{
+			{Side: game.Home, Player: "h4", Slot: 4, Position: game.ThirdBase}, {Side: game.Home, Player: "h11", Slot: 6, Position: game.Pitcher},
+		}},
+		{"a double switch", "5t 0 --- 1-0", false, []game.Substitution{
+			{Side: game.Home, Player: "h11", Slot: 9, Position: game.Pitcher}, {Side: game.Home, Player: "h13", Slot: 4, Position: game.SecondBase},
+		}},
+		{"a fielder goes to the mound", "5t 0 --- 1-0", false, []game.Substitution{
+			{Side: game.Home, Player: "h5", Slot: 5, Position: game.Pitcher}, {Side: game.Home, Player: "h13", Slot: 4, Position: game.LeftField},
+		}},
+	}
+	c := call.New(call.English(), clubs(), "golden")
+	var out strings.Builder
+	for _, tt := range tests {
+		s := situation(t, tt.in)
+		if !tt.dh {
+			flat := newGame(t, false)
+			s.Options, s.Teams = flat.Options, flat.Teams
+		}
+		s.Teams[game.Home].Faced, s.Teams[game.Home].DHBatted = 3, true
+		if _, err := s.Substitute(tt.subs...); err != nil {
+			t.Fatalf("%s: %v", tt.name, err)
+		}
+		fmt.Fprintf(&out, "%s\n%s", tt.name, variants(func(rev uint64) call.Line { return c.Substitutions(rev, &s, tt.subs) }))
+	}
+	golden(t, "substitutions.golden", out.String())
+}
+
+// TestTalk calls what is not a play: the start, the turns, the ends, and what a player may ask.
+func TestTalk(t *testing.T) {
+	t.Parallel()
+	c := call.New(call.English(), clubs(), "golden")
+	var out strings.Builder
+	say := func(name string, line func(rev uint64) call.Line) {
+		fmt.Fprintf(&out, "%s\n%s", name, variants(line))
+	}
+	for _, in := range []string{"1t 0 --- 0-0", "7b 0 --- 2-2", "9b 2 123 4-5", "34t 1 1-- 41-40"} {
+		s := situation(t, in)
+		s.Count = game.Count{Balls: 3, Strikes: 1}
+		say("start "+in, func(rev uint64) call.Line { return c.Start(rev, &s) })
+		say("turn "+in, func(rev uint64) call.Line { return c.Turn(rev, &s) })
+		say("count "+in, func(uint64) call.Line { return c.Count(&s) })
+		say("outs "+in, func(uint64) call.Line { return c.Outs(&s) })
+		say("bases "+in, func(uint64) call.Line { return c.Bases(&s) })
+		say("score "+in, func(uint64) call.Line { return c.Score(&s) })
+		say("situation "+in, func(uint64) call.Line { return c.Situation(&s) })
+	}
+	s := situation(t, "9b 2 --- 4-4")
+	p, err := retro.Parse(&s, "K")
+	if err != nil {
+		t.Fatal(err)
+	}
+	extra, err := s.Apply(p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	say("turn with the automatic runner", func(rev uint64) call.Line { return c.Turn(rev, &extra) })
+	for _, h := range []call.Half{{}, {Runs: 1, Hits: 1, Errors: 1, Left: 1}, {Runs: 3, Hits: 4, Errors: 2, Left: 2}} {
+		say(fmt.Sprintf("summary %+v", h), func(rev uint64) call.Line { return c.Summary(rev, game.Home, h) })
+	}
+	ends := []struct {
+		name string
+		in   string
+		end  game.End
+		box  *game.Box
+	}{
+		{"final", "9t 0 --- 2-3", game.Final, &game.Box{Winner: "h10", Loser: "a10", Saver: "h11"}},
+		{"final in ten, no save", "10b 0 --- 2-3", game.Final, &game.Box{Winner: "h10", Loser: "a10"}},
+		{"called", "6t 0 --- 2-2", game.CalledGame, nil},
+		{"forfeit by the visitors", "6t 0 --- 2-2", game.ForfeitByAway, nil},
+		{"forfeit by the hosts", "6t 0 --- 2-2", game.ForfeitByHome, nil},
+		{"not over", "6t 0 --- 2-2", game.Playing, nil},
+	}
+	for _, tt := range ends {
+		s := situation(t, tt.in)
+		s.End = tt.end
+		say(tt.name, func(rev uint64) call.Line { return c.End(rev, &s, tt.box) })
+	}
+	golden(t, "talk.golden", out.String())
+}

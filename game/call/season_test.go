@@ -1,0 +1,352 @@
+package call_test
+
+import (
+	"archive/tar"
+	"compress/gzip"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"pressbox/game"
+	"pressbox/game/call"
+	"pressbox/game/retro"
+)
+
+// TestSeason calls every play and substitution of the season 2020: each has words, names only who had a part in it, and
+// claims only what it holds. Where the season is not beside the project the games of package retro stand alone.
+func TestSeason(t *testing.T) {
+	t.Parallel()
+	book, all := call.English(), claims()
+	games := make(chan *retro.Game)
+	var wait sync.WaitGroup
+	for range runtime.GOMAXPROCS(0) {
+		wait.Go(func() {
+			for g := range games {
+				callGame(t, book, all, g)
+			}
+		})
+	}
+	n := 0
+	each(t, func(g *retro.Game) {
+		n++
+		games <- g
+	})
+	close(games)
+	wait.Wait()
+	if n < 12 {
+		t.Errorf("%d games called", n)
+	}
+	t.Logf("%d games called", n)
+}
+
+// each does something with the games of package retro, and those of the season if it is there.
+func each(t *testing.T, do func(*retro.Game)) {
+	t.Helper()
+	read := func(name string, r io.Reader) {
+		for g, err := range retro.Read(r) {
+			if err != nil {
+				t.Fatalf("%s: %v", name, err)
+			}
+			do(g)
+		}
+	}
+	ours, err := filepath.Glob(filepath.Join("..", "retro", "testdata", "*.ev"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, path := range ours {
+		f, err := os.Open(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		read(path, f)
+		f.Close()
+	}
+	f, err := os.Open(filepath.Join("..", "..", "..", "shared", "retrosheet", "retrosheet-events-2020.tar.gz"))
+	if errors.Is(err, os.ErrNotExist) {
+		return
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	z, err := gzip.NewReader(f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for files := tar.NewReader(z); ; {
+		h, err := files.Next()
+		if errors.Is(err, io.EOF) {
+			return
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		if strings.HasPrefix(filepath.Ext(h.Name), ".EV") {
+			read(h.Name, files)
+		}
+	}
+}
+
+// callGame calls one game, with names that tell who is meant: X and the id.
+func callGame(t *testing.T, book *call.Book, all []claim, g *retro.Game) {
+	t.Helper()
+	_, clubs, _ := g.Setup()
+	for side := range clubs {
+		for i := range clubs[side].Players {
+			clubs[side].Players[i].Name = mark(clubs[side].Players[i].ID)
+		}
+		clubs[side].Name = [2]string{"Ottermouth", "Harbor"}[side]
+	}
+	c := call.New(book, clubs, g.ID)
+	rev := uint64(0)
+	_, err := g.Replay(func(step *retro.Step, _ *game.Book) {
+		rev++
+		if step.Subs != nil {
+			checkWords(t, step, c.Substitutions(rev, &step.Before, step.Subs))
+			return
+		}
+		l := c.Play(rev, &step.Before, &step.Play, &step.After)
+		if again := c.Play(rev, &step.Before, &step.Play, &step.After); again != l {
+			t.Errorf("%s: %q, then %q", step.Event, l, again)
+		}
+		checkWords(t, step, l)
+		checkNames(t, step, l)
+		checkClaims(t, all, step, l)
+	})
+	if err != nil {
+		t.Error(err)
+	}
+}
+
+func mark(id game.PlayerID) string {
+	return "X" + string(id)
+}
+
+// checkWords asks for text of a decent length, with every gap filled.
+func checkWords(t *testing.T, step *retro.Step, l call.Line) {
+	t.Helper()
+	for _, text := range []string{l.Screen, l.Speak} {
+		if text == "" || strings.ContainsAny(text, "{}[]") || strings.Contains(text, "  ") || strings.Contains(text, " ,") || strings.Contains(text, "..") {
+			t.Errorf("%s: %q", step.Event, text)
+		}
+	}
+	if n := len(l.Speak); n > 300 {
+		t.Errorf("%s: %d letters to speak: %q", step.Event, n, l.Speak)
+	}
+	if i := strings.IndexAny(l.Speak, "/+;()0123456789"); i >= 0 && !strings.Contains(l.Speak, "X") {
+		t.Errorf("%s: not words: %q", step.Event, l.Speak)
+	}
+}
+
+// checkNames allows the batter, the runners, the pitcher, and the fielders whom the play credits or charges.
+func checkNames(t *testing.T, step *retro.Step, l call.Line) {
+	t.Helper()
+	s, p := &step.Before, &step.Play
+	may := map[string]bool{mark(s.Batter()): true, mark(s.Pitcher()): true, mark(p.Batter): true}
+	for _, r := range s.Bases {
+		may[mark(r.Player)] = true
+	}
+	credited := ""
+	for _, o := range p.Outs {
+		credited += o.By
+	}
+	for _, e := range p.Errors {
+		credited += e.After
+		if e.By != 0 {
+			credited += string('0' + rune(e.By))
+		}
+	}
+	if p.Kind == game.PassedBall || p.Also == game.PassedBall {
+		credited += "2"
+	}
+	for _, digit := range credited {
+		may[mark(s.Teams[s.Fielding()].Fielder(game.Position(digit-'0')))] = true
+	}
+	for word := range strings.FieldsFuncSeq(l.Screen+" "+l.Speak, func(r rune) bool { return strings.ContainsRune(" .,;:!", r) }) {
+		if name := word; strings.HasPrefix(name, "X") && !may[name] {
+			t.Errorf("%s names %s: %q", step.Event, name, l)
+		}
+	}
+}
+
+// A claim is words that may be said only of some plays.
+type claim struct {
+	words string // with | between
+	holds func(step *retro.Step, tally game.Tally) bool
+}
+
+func claims() []claim {
+	last := func(letters string) func(*retro.Step, game.Tally) bool {
+		return func(step *retro.Step, _ game.Tally) bool {
+			n := len(step.Play.Pitches)
+			return n > 0 && strings.ContainsRune(letters, rune(step.Play.Pitches[n-1]))
+		}
+	}
+	is := func(kinds ...game.Kind) func(*retro.Step, game.Tally) bool {
+		return func(step *retro.Step, _ game.Tally) bool {
+			return slices.Contains(kinds, step.Play.Kind) || slices.Contains(kinds, step.Play.Also)
+		}
+	}
+	of := func(contacts ...game.Contact) func(*retro.Step, game.Tally) bool {
+		return func(step *retro.Step, _ game.Tally) bool { return slices.Contains(contacts, step.Play.Ball.Contact) }
+	}
+	in := func(zones ...string) func(*retro.Step, game.Tally) bool {
+		return func(step *retro.Step, _ game.Tally) bool {
+			where := step.Play.Ball.Place + " " + step.Play.Touched
+			for _, o := range step.Play.Outs {
+				where += " " + o.By
+			}
+			for _, e := range step.Play.Errors {
+				where += " " + string('0'+rune(e.By))
+			}
+			return slices.ContainsFunc(zones, func(zone string) bool { return strings.Contains(where, zone) })
+		}
+	}
+	return []claim{
+		{"score|comes home|come home|steals home|homer|home run|grand slam", func(_ *retro.Step, t game.Tally) bool { return t.Runs > 0 }},
+		{"ouble play", func(_ *retro.Step, t game.Tally) bool { return t.DoublePlay }},
+		{"riple play", func(_ *retro.Step, t game.Tally) bool { return t.TriplePlay }},
+		{"error", func(_ *retro.Step, t game.Tally) bool { return t.Errors > 0 }},
+		{"One out|One down|Two out|Two down|Three out|ends the half", func(_ *retro.Step, t game.Tally) bool { return t.Outs > 0 }},
+		{"Two out|Two down", func(step *retro.Step, _ game.Tally) bool { return step.After.Outs == 2 }},
+		{"One out|One down", func(step *retro.Step, _ game.Tally) bool { return step.After.Outs == 1 }},
+		{" left", in("7", "56")},
+		{" center", in("8")},
+		{" right", in("9", "34")},
+		{"looking|takes strike three", last("C")},
+		{"swings|swinging", last("SQ")},
+		{"strikes out|trike three", is(game.Strikeout)},
+		{" walks|Ball four", is(game.Walk)},
+		{" single|Base hit", is(game.Single)},
+		{" doubles to| has a double| lines a double|-base hit|-rule double", is(game.Double)},
+		{" triples to| has a triple", is(game.Triple)},
+		{" lines |Line drive", of(game.Line)},
+		{" flies |Fly ball|drops in|catches the fly", of(game.Fly)},
+		{" pops |Pop-up", of(game.Pop, game.BuntPop, game.BuntLine)},
+		{"on the ground|grounds out|Ground ball", of(game.Ground, game.BuntGround)},
+		{"ild pitch", func(step *retro.Step, t game.Tally) bool {
+			return is(game.WildPitch)(step, t) || slices.ContainsFunc(step.Play.Runs[:], func(r game.Run) bool { return r.Why == game.OnWildPitch })
+		}},
+		{"assed ball", func(step *retro.Step, t game.Tally) bool {
+			return is(game.PassedBall)(step, t) || slices.ContainsFunc(step.Play.Runs[:], func(r game.Run) bool { return r.Why == game.OnPassedBall })
+		}},
+		{"alk by| balk ", is(game.Balk)},
+		{" steals |stolen base", is(game.StolenBase)},
+		{"caught stealing", is(game.CaughtStealing, game.PickOff)},
+	}
+}
+
+// checkClaims compares what is said with what the play holds, and asks that nobody scores unseen.
+func checkClaims(t *testing.T, all []claim, step *retro.Step, l call.Line) {
+	t.Helper()
+	tally := step.Before.Tally(step.Play)
+	said := l.Screen + " " + l.Speak
+	for _, c := range all {
+		for words := range strings.SplitSeq(c.words, "|") {
+			if strings.Contains(said, words) && !c.holds(step, tally) {
+				t.Errorf("%s: %q is not so: %q", step.Event, words, l)
+			}
+		}
+	}
+	for from, r := range step.Play.Runs {
+		if name := mark(runner(step, game.Base(from))); r.To == game.HomePlate && !strings.Contains(l.Screen, name) {
+			t.Errorf("%s: %s scored unseen: %q", step.Event, name, l)
+		}
+	}
+}
+
+func runner(step *retro.Step, from game.Base) game.PlayerID {
+	switch {
+	case from != game.AtBat:
+		return step.Before.On(from).Player
+	case step.Play.Batter != "":
+		return step.Play.Batter
+	default:
+		return step.Before.Batter()
+	}
+}
+
+// TestPhrases keeps the corpus for the voices whole: every text, no gap, no digit.
+func TestPhrases(t *testing.T) {
+	t.Parallel()
+	phrases := call.English().Phrases()
+	if len(phrases) < 300 {
+		t.Errorf("%d phrases", len(phrases))
+	}
+	for _, p := range phrases {
+		if strings.ContainsAny(p, "{}[]0123456789") || len(p) < 2 {
+			t.Errorf("%q", p)
+		}
+	}
+}
+
+// TestReadBook refuses what is no book, with the line.
+func TestReadBook(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct{ book, want string }{
+		{"  both {batter} walks", `line 1: "both {batter} walks" belongs to no fact`},
+		{"walk:\n  shout {batter} walks", `line 2: "shout" is neither both, screen nor speak`},
+		{"walk:\n  both {batter walks", `line 2: "{batter walks" does not close a gap`},
+		{"walk:\nwalk:", `line 2: "walk:" is neither a list nor a new fact`},
+		{"walk", `line 1: "walk" is neither a list nor a new fact`},
+	} {
+		if _, err := call.ReadBook(strings.NewReader(tt.book)); err == nil || err.Error() != tt.want {
+			t.Errorf("ReadBook(%q): %v, want %s", tt.book, err, tt.want)
+		}
+	}
+}
+
+// TestVariety wants the same words for the same revision, other words for another, and other words in another game.
+func TestVariety(t *testing.T) {
+	t.Parallel()
+	before, p, after := played(t, "1t 0 --- 0-0 | HR/F7D")
+	count := func(seed string) int {
+		said := map[string]bool{}
+		for rev := range uint64(50) {
+			said[call.New(call.English(), clubs(), seed).Play(rev, &before, &p, &after).Speak] = true
+		}
+		return len(said)
+	}
+	if n := count("one"); n < 4 {
+		t.Errorf("%d ways to call a home run", n)
+	}
+	differ := 0
+	for seed := range 50 {
+		a := call.New(call.English(), clubs(), fmt.Sprint(seed)).Play(1, &before, &p, &after)
+		b := call.New(call.English(), clubs(), fmt.Sprint(seed+1)).Play(1, &before, &p, &after)
+		if a.Speak != b.Speak {
+			differ++
+		}
+	}
+	if differ < 20 {
+		t.Errorf("%d of 50 games differ from the next", differ)
+	}
+}
+
+// TestHalf adds up a half-inning.
+func TestHalf(t *testing.T) {
+	t.Parallel()
+	s := situation(t, "1t 0 --- 0-0")
+	var h call.Half
+	for _, event := range []string{"S7", "E6.1-2", "S8.2-H;1-2", "64(1)3/GDP/G6.2-3", "W", "8/F8"} {
+		p, err := retro.Parse(&s, event)
+		if err != nil {
+			t.Fatal(err)
+		}
+		h = h.Play(&s, p)
+		if s, err = s.Apply(p); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if want := (call.Half{Runs: 1, Hits: 2, Errors: 1, Left: 2}); h != want {
+		t.Errorf("%+v, want %+v", h, want)
+	}
+}
