@@ -148,3 +148,15 @@ func BenchmarkAcceptanceAverage(b *testing.B) {
 		report(b, "league-average clubs", season(b, averageLeague(), 20000, false), 0)
 	}
 }
+
+func TestAcceptanceSpread(t *testing.T) {
+	t.Parallel()
+	report(t, "clubs of the built-in league", season(t, builtIn(t), 2800, true), 3)
+}
+
+func BenchmarkAcceptanceSpread(b *testing.B) {
+	league := builtIn(b)
+	for b.Loop() {
+		report(b, "clubs of the built-in league", season(b, league, 20000, true), 0)
+	}
+}

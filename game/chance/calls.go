@@ -102,9 +102,15 @@ func LegalOffence(s *game.State) []Offence {
 func LegalDefence(s *game.State, m Moment) []Defence {
 	all := [...]Defence{
 		{},
-		{Pitch: PitchAround}, {Pitch: IntentionalWalk}, {Pitch: PitchOut}, {Pitch: Pickoff},
-		{Infield: InfieldIn}, {Infield: CornersIn}, {Infield: DoublePlays},
-		{Outfield: Shallow}, {Outfield: Deep},
+		{Pitch: PitchAround},
+		{Pitch: IntentionalWalk},
+		{Pitch: PitchOut},
+		{Pitch: Pickoff},
+		{Infield: InfieldIn},
+		{Infield: CornersIn},
+		{Infield: DoublePlays},
+		{Outfield: Shallow},
+		{Outfield: Deep},
 		{Behind: true},
 		{Lines: true},
 	}

@@ -211,7 +211,7 @@ func (d *duel) weights() [classes]float64 {
 
 // homeEdge multiplies singles, walks and home runs of the home team and divides the visitors'. It is tuned: with it the
 // home team wins as often as it did in 2015–17 and 2019, .535 (TestAcceptance).
-const homeEdge = 1.016
+const homeEdge = 1.035
 
 // tire applies the times through the order to starters, whose rates are those of all their innings, and wears out
 // everybody beyond his stamina: 1 % more hits and walks and 1 % fewer strikeouts for each batter (estimate; the fourth
@@ -230,4 +230,17 @@ func (d *duel) tire(w *[classes]float64) {
 			w[c] *= worse
 		}
 	}
+}
+
+// Meet returns how a turn ends between a batter and a pitcher of these rates, wherever nothing else matters: the odds
+// ratio against the league.
+func Meet(batter, pitcher Rates) Rates {
+	d := static()
+	b, p, l := d.ratios(batter), d.ratios(pitcher), d.league
+	r := Rates{
+		K: l.K * b[strikeout] * p[strikeout], BB: l.BB * b[walk] * p[walk], HBP: l.HBP * b[hitByPitch] * p[hitByPitch],
+		Single: l.Single * b[single] * p[single], Double: l.Double * b[double] * p[double],
+		Triple: l.Triple * b[triple] * p[triple], HR: l.HR * b[homeRun] * p[homeRun],
+	}
+	return r.fill(l.Out() * b[flyOut] * p[flyOut])
 }

@@ -1,8 +1,10 @@
 package chance_test
 
 import (
+	"cmp"
 	"encoding/binary"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"pressbox/game"
@@ -78,22 +80,49 @@ func stole() [24]float64 {
 	return r
 }
 
-// relieve changes a tired pitcher.
+// relieve changes a tired pitcher, and anybody for the closer when a lead of up to three goes into the ninth; nobody
+// keeps his closer for a tie.
+// The two best of the bullpen are kept for the eighth and the ninth of close games; the last man in it pitches when the
+// game is out of reach, one of the middle when it is just lost.
 func (f *fixture) relieve(t *chance.Table, s *game.State, m chance.Moment) {
 	side := s.Fielding()
-	if t.Tired(s, m) < 1 || s.Teams[side].Faced < 3 {
+	team := &s.Teams[side]
+	lead := s.Score[side] - s.Score[side.Other()]
+	closing := s.Inning >= 9 && lead > 0 && lead <= 3 && s.Outs == 0 && mask(s) == 0 && m.Work[side].Batters > 1
+	if t.Tired(s, m) < 1 && !closing || team.Faced < 3 {
 		return
 	}
-	for _, id := range s.Teams[side].Bench {
-		if !f.relievers[id] {
-			continue
+	var pen []game.PlayerID // best first
+	for _, id := range team.Bench {
+		if f.relievers[id] {
+			pen = append(pen, id)
 		}
-		next, err := s.Substitute(game.Substitution{Side: side, Player: id, Position: game.Pitcher})
-		if err == nil {
-			*s = next
-		}
+	}
+	if len(pen) == 0 {
 		return
 	}
+	slices.SortStableFunc(pen, func(a, b game.PlayerID) int { return cmp.Compare(f.worth(b), f.worth(a)) })
+	next := len(pen) - 1
+	switch {
+	case lead > 0 && lead <= 4:
+		next = min(max(9-s.Inning, 0), 2, next)
+	case lead == 0:
+		next = min(2, next)
+	case lead == -1 || lead == -2:
+		next /= 2
+	}
+	if closing && t.Tired(s, m) < 1 && f.worth(team.Pitcher) >= f.worth(pen[next]) {
+		return
+	}
+	if after, err := s.Substitute(game.Substitution{Side: side, Player: pen[next], Position: game.Pitcher}); err == nil {
+		*s = after
+	}
+}
+
+// worth is how well a player pitches: strikeouts less walks, hits and, thrice, home runs.
+func (f *fixture) worth(id game.PlayerID) float64 {
+	r := f.ratings[id].Pitching
+	return r.K - r.BB - r.Single - r.Double - 3*r.HR
 }
 
 func mask(s *game.State) int {

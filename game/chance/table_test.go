@@ -2,9 +2,11 @@ package chance_test
 
 import (
 	"fmt"
+	"testing"
 
 	"pressbox/game"
 	"pressbox/game/chance"
+	"pressbox/game/league"
 )
 
 // averageClubs are two clubs of league-average players with the hands of the league: 42 % of turns at bat are left-handed,
@@ -78,4 +80,45 @@ func (f *fixture) findRelievers() {
 			f.relievers[p.ID] = p.Positions[0] == "RP"
 		}
 	}
+}
+
+// builtIn are all pairs of clubs of the built-in league's last season, at the park of each, with each starter.
+func builtIn(tb testing.TB) []fixture {
+	tb.Helper()
+	clubs, err := league.Season(league.Last)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	var all []fixture
+	for n := range 5 {
+		for h := range clubs {
+			for a := range clubs {
+				if a == h {
+					continue
+				}
+				f := fixture{
+					clubs:   [2]game.Club{clubs[a].Game(), clubs[h].Game()},
+					ratings: league.Ratings(clubs[a], clubs[h]),
+					park:    clubs[h].Park.Factors,
+				}
+				for side := range f.clubs {
+					f.cards[side] = firstNine(f.clubs[side], n)
+				}
+				f.findRelievers()
+				all = append(all, f)
+			}
+		}
+	}
+	return all
+}
+
+// firstNine is the line-up of the first nine of a club of the built-in league at the best position of each.
+func firstNine(c game.Club, starter int) game.Lineup {
+	l := game.Lineup{Pitcher: c.Players[13+starter].ID}
+	for _, p := range c.Players[:9] {
+		var at game.Position
+		_ = at.UnmarshalText([]byte(p.Positions[0])) // an unknown one is refused with the line-up
+		l.Order = append(l.Order, game.Slot{Player: p.ID, Position: at})
+	}
+	return l
 }

@@ -1,0 +1,88 @@
+package chance_test
+
+import (
+	"encoding/binary"
+	"testing"
+
+	"pressbox/game"
+	"pressbox/game/chance"
+)
+
+// wantGames is how many full games a second one core should play, rules and chance without text.
+const wantGames = 4000
+
+// BenchmarkGames plays whole games, the table and the line-ups made anew for each, with pitching changes.
+func BenchmarkGames(b *testing.B) {
+	league := builtIn(b)
+	n := 0
+	for b.Loop() {
+		playOut(b, &league[n%len(league)], uint64(n)) //nolint:gosec // positive
+		n++
+	}
+	rate := float64(n) / b.Elapsed().Seconds()
+	b.ReportMetric(rate, "games/s")
+	b.ReportMetric(rate/wantGames, "x-limit")
+}
+
+// BenchmarkTurn is one turn: decisions in, play out, applied.
+func BenchmarkTurn(b *testing.B) {
+	f := averageFixture(0)
+	table := chance.NewTable(chance.Seed{}, f.clubs, nil, chance.Park{})
+	s := situation(b, &f, 3*3+1)
+	var m chance.Moment
+	b.ReportAllocs()
+	for b.Loop() {
+		turn, err := table.Resolve(&s, m, chance.Calls{})
+		if err != nil {
+			b.Fatal(err)
+		}
+		if _, err := s.Apply(turn.Play); err != nil {
+			b.Fatal(err)
+		}
+		m.Turn++
+	}
+}
+
+// A turn costs no memory as long as nobody asks for its text.
+func TestTurnAllocatesNothing(t *testing.T) {
+	f := averageFixture(0)
+	table := chance.NewTable(chance.Seed{}, f.clubs, nil, chance.Park{})
+	s := situation(t, &f, 3*3+1)
+	var m chance.Moment
+	if got := testing.AllocsPerRun(1000, func() {
+		turn, err := table.Resolve(&s, m, chance.Calls{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err = s.Apply(turn.Play); err != nil {
+			t.Fatal(err)
+		}
+		m.Turn++
+	}); got != 0 {
+		t.Errorf("a turn allocates %v times", got)
+	}
+}
+
+// playOut plays a game with nothing but tired pitchers relieved.
+func playOut(tb testing.TB, f *fixture, n uint64) {
+	tb.Helper()
+	var seed chance.Seed
+	binary.BigEndian.PutUint64(seed[:], n)
+	table := chance.NewTable(seed, f.clubs, f.ratings, f.park)
+	s, err := game.New(game.Options{DH: true}, f.clubs, f.cards)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	var m chance.Moment
+	for !s.Over() {
+		f.relieve(table, &s, m)
+		turn, err := table.Resolve(&s, m, chance.Calls{})
+		if err != nil {
+			tb.Fatal(err)
+		}
+		if s, err = s.Apply(turn.Play); err != nil {
+			tb.Fatal(err)
+		}
+		m = turn.Next
+	}
+}
