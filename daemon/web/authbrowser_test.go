@@ -9,6 +9,7 @@ import (
 	"net/http/httptest"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -16,18 +17,25 @@ import (
 	"github.com/chromedp/chromedp"
 
 	"pressbox/auth"
+	"pressbox/daemon/lantest"
 	"pressbox/daemon/web"
 )
 
-// lanName is a name that a browser takes for one of the network, as it does not
-// know that it leads to this machine. What browsers do on plain http depends on
-// the name alone.
+// lanName is a name of the local network.
 const lanName = "pressbox.home.arpa"
 
-// serveAt answers at lanName, on plain http or https, and is its origin.
-func serveAt(t *testing.T, scheme string, handler http.Handler) (origin string) {
+// serveAt answers at a host, which leads to [lantest.Address], on plain http or
+// https, and is its origin.
+func serveAt(t *testing.T, scheme, host string, handler http.Handler) (origin string) {
 	t.Helper()
 	server := httptest.NewUnstartedServer(handler)
+	if err := server.Listener.Close(); err != nil {
+		t.Fatal(err)
+	}
+	var err error
+	if server.Listener, err = net.Listen("tcp", lantest.Address+":0"); err != nil {
+		t.Fatal(err)
+	}
 	if scheme == "https" {
 		server.StartTLS()
 	} else {
@@ -38,7 +46,7 @@ func serveAt(t *testing.T, scheme string, handler http.Handler) (origin string) 
 	if err != nil {
 		t.Fatal(err)
 	}
-	return scheme + "://" + net.JoinHostPort(lanName, port)
+	return scheme + "://" + net.JoinHostPort(host, port)
 }
 
 // pageOf answers every request with a page.
@@ -58,7 +66,7 @@ type tab struct {
 func newTab(t *testing.T) *tab {
 	t.Helper()
 	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.NoSandbox, chromedp.DisableGPU,
-		chromedp.Flag("host-resolver-rules", "MAP "+lanName+" 127.0.0.1"),
+		chromedp.Flag("host-resolver-rules", "MAP "+lanName+" "+lantest.Address),
 		chromedp.Flag("ignore-certificate-errors", true))
 	ctx, cancel := chromedp.NewExecAllocator(t.Context(), options...)
 	t.Cleanup(cancel)
@@ -124,42 +132,84 @@ func (b *tab) cookies(addresses ...string) string {
 
 const home = `main a[href="/docs"]`
 
+// A witness writes down what a browser sends.
+type witness struct {
+	http.Handler
+
+	mu   sync.Mutex
+	sent map[string]string // method and path → names of cookies, and Sec-Fetch-Site
+}
+
+func (w *witness) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
+	var names []string
+	for _, c := range r.Cookies() {
+		names = append(names, c.Name)
+	}
+	slices.Sort(names)
+	w.mu.Lock()
+	w.sent[r.Method+" "+r.URL.Path] = fmt.Sprintf("%q %q", names, r.Header.Get("Sec-Fetch-Site"))
+	w.mu.Unlock()
+	w.Handler.ServeHTTP(rw, r)
+}
+
+// saw fails the test unless a request was sent with these cookies, and from
+// that kind of site.
+func (w *witness) saw(t *testing.T, request, site string, cookies ...string) {
+	t.Helper()
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if want := fmt.Sprintf("%q %q", cookies, site); w.sent[request] != want {
+		t.Errorf("%s came with %s, want %s", request, w.sent[request], want)
+	}
+}
+
 // On plain http and on https a browser signs in through the page under its
 // policy, keeps the cookies under their right names, sends each where it
-// belongs, and shows none to a script.
+// belongs, and shows none to a script. On plain http it does not say from what
+// kind of site a request comes, and may change things all the same.
 func TestBrowserKeepsTheCookies(t *testing.T) {
 	t.Parallel()
-	for scheme, prefix := range map[string]string{"http": "", "https": "__Secure-"} {
-		t.Run(scheme, func(t *testing.T) {
+	if !lantest.Inside(t) {
+		return
+	}
+	for _, tt := range []struct{ scheme, host, prefix, site string }{
+		{"http", lantest.Address, "", ""},
+		{"http", lanName, "", ""},
+		{"https", lanName, "__Secure-", "same-origin"},
+	} {
+		t.Run(tt.scheme+" "+tt.host, func(t *testing.T) {
 			t.Parallel()
-			secure := scheme == "https"
+			secure := tt.scheme == "https"
 			h := newLocalHouse(t, auth.SignUpOpen, func(c *web.Config) { c.SignIn.Secure = secure })
-			origin := serveAt(t, scheme, h.Handler())
+			seen := &witness{Handler: h.Handler(), sent: map[string]string{}}
+			origin := serveAt(t, tt.scheme, tt.host, seen)
 			b := newTab(t)
 			b.join(origin, "Anna", home)
-			want := fmt.Sprintf("%spressbox_access /api %v true; %spressbox_refresh /api/auth %v true", prefix, secure, prefix, secure)
+			access, refresh := tt.prefix+"pressbox_access", tt.prefix+"pressbox_refresh"
+			want := fmt.Sprintf("%s /api %v true; %s /api/auth %v true", access, secure, refresh, secure)
 			if got := b.cookies(origin + "/api/auth/me"); got != want {
 				t.Errorf("cookies %s, want %s", got, want)
 			}
-			if got, want := b.cookies(origin+"/api/ws"), fmt.Sprintf("%spressbox_access /api %v true", prefix, secure); got != want {
-				t.Errorf("cookies for the websocket %s, want %s", got, want)
-			}
-			if got := b.cookies(origin + "/socket.io/"); got != "" {
-				t.Errorf("cookies elsewhere: %s", got)
-			}
-			if seen, err := chromedp.Run(b.ctx, chromedp.Evaluate[string]("document.cookie")); err != nil || seen != "" {
-				t.Errorf("a script sees %q, %v", seen, err)
+			if script, err := chromedp.Run(b.ctx, chromedp.Evaluate[string]("document.cookie")); err != nil || script != "" {
+				t.Errorf("a script sees %q, %v", script, err)
 			}
 			for _, step := range []struct{ method, path, want string }{
+				{"GET", "/api/ws", "404"},
+				{"GET", "/socket.io/", "404"},
 				{"GET", "/api/auth/me", "200"},
 				{"POST", "/api/auth/refresh", "200"},
 				{"GET", "/api/auth/sessions", "200"},
 				{"POST", "/api/auth/logout", "204"},
-				{"GET", "/api/auth/me", "401"},
 			} {
 				if got := b.fetch(step.method, origin+step.path); got != step.want {
 					t.Errorf("%s %s: %s, want %s", step.method, step.path, got, step.want)
 				}
+			}
+			seen.saw(t, "GET /api/ws", tt.site, access)
+			seen.saw(t, "GET /socket.io/", tt.site)
+			seen.saw(t, "POST /api/auth/refresh", tt.site, access, refresh)
+			if got := b.fetch("GET", origin+"/api/auth/me"); got != "401" {
+				t.Errorf("after logging out: %s", got)
 			}
 			if got := b.cookies(origin + "/api/auth/idp/login"); got != "" {
 				t.Errorf("after logging out: cookies %s", got)
@@ -171,17 +221,24 @@ func TestBrowserKeepsTheCookies(t *testing.T) {
 // B7: cookies for https are dropped on plain http, so a page says so instead.
 func TestB7_BrowserDropsSecureCookies(t *testing.T) {
 	t.Parallel()
+	if !lantest.Inside(t) {
+		return
+	}
 	b := newTab(t)
-	setter := serveAt(t, "http", http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+	setter := http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Add("Set-Cookie", "plain=1; Path=/")
+		w.Header().Add("Set-Cookie", "secure=1; Path=/; Secure")
 		w.Header().Add("Set-Cookie", "__Secure-pressbox_access=1; Path=/; Secure")
-	}))
-	b.do(chromedp.Navigate(setter))
-	if got := b.cookies(setter); got != "plain / false false" {
-		t.Errorf("the browser keeps %s", got)
+	})
+	for _, host := range []string{lantest.Address, lanName} {
+		origin := serveAt(t, "http", host, setter)
+		b.do(chromedp.Navigate(origin))
+		if got := b.cookies(origin); got != "plain / false false" {
+			t.Errorf("the browser keeps %s of %s", got, origin)
+		}
 	}
 	h := newLocalHouse(t, auth.SignUpOpen, func(c *web.Config) { c.SignIn.Secure = true })
-	b.do(chromedp.Navigate(serveAt(t, "http", h.Handler()) + "/api/auth/idp/login"))
+	b.do(chromedp.Navigate(serveAt(t, "http", lanName, h.Handler()) + "/api/auth/idp/login"))
 	if said, err := chromedp.Run(b.ctx, chromedp.Text("main")); err != nil || !strings.Contains(said, auth.CodeInsecureTransport.Description()) {
 		t.Errorf("the page says %q, %v", said, err)
 	}
@@ -192,12 +249,15 @@ func TestB7_BrowserDropsSecureCookies(t *testing.T) {
 // nothing by them.
 func TestBrowserWithAClientElsewhere(t *testing.T) {
 	t.Parallel()
-	client := serveAt(t, "http", pageOf(`<p id="arrived">the client</p>`))
-	stranger := serveAt(t, "http", pageOf(`<p id="arrived">another program of this machine</p>`))
+	if !lantest.Inside(t) {
+		return
+	}
+	client := serveAt(t, "http", lanName, pageOf(`<p id="arrived">the client</p>`))
+	stranger := serveAt(t, "http", lanName, pageOf(`<p id="arrived">another program of this machine</p>`))
 	h := newLocalHouse(t, auth.SignUpOpen, func(c *web.Config) {
 		c.SignIn.Frontend, c.TrustedOrigins = client, []string{client}
 	})
-	origin := serveAt(t, "http", h.Handler())
+	origin := serveAt(t, "http", lanName, h.Handler())
 	b := newTab(t)
 	b.join(origin, "Anna", "#arrived")
 	for _, step := range []struct{ from, method, path, want string }{
