@@ -1,0 +1,163 @@
+package bot
+
+import (
+	"slices"
+
+	"pressbox/game"
+	"pressbox/game/chance"
+)
+
+// From these innings on, counted from the last, a hitter, or the pitcher, is batted for.
+const (
+	hitLate   = 2
+	pitchLate = 4
+)
+
+// worthIt is by how many runs a turn a pinch hitter must be better.
+const worthIt = .02
+
+// pinchHit sends a hitter from the bench for who is due: late, if he is better against this pitcher, and if somebody can
+// take the field afterwards.
+func (m *Manager) pinchHit(s *game.State, at chance.Moment) []game.Substitution {
+	team := &s.Teams[m.side]
+	slot := team.Order[team.Next]
+	left := s.Options.Scheduled() - s.Inning
+	pitcher := slot.Player == team.Pitcher && team.DH == 0
+	switch {
+	case pitcher && (left > pitchLate || len(m.pen(team)) == 0 || !m.done(s, at)):
+		return nil
+	case !pitcher && left > hitLate, slot.Position == game.PinchHitter:
+		return nil
+	}
+	best, most := game.PlayerID(""), runs(m.table.Expect(s, at, chance.Calls{}))+worthIt
+	for _, id := range team.Bench {
+		if !fields(m.player(id)) || !pitcher && !m.covers(team, slot.Position, id) {
+			continue
+		}
+		next := *s
+		next.Teams[m.side].Order[team.Next].Player = id
+		if worth := runs(m.table.Expect(&next, at, chance.Calls{})); worth > most {
+			best, most = id, worth
+		}
+	}
+	if best == "" {
+		return nil
+	}
+	return []game.Substitution{{Side: m.side, Player: best, Slot: team.Next + 1, Position: game.PinchHitter}}
+}
+
+// done reports whether the manager's own pitcher has little left, or must be batted for to come back.
+func (m *Manager) done(s *game.State, at chance.Moment) bool {
+	field := *s
+	field.Half = 1 - field.Half
+	lead := s.Score[m.side] - s.Score[m.side.Other()]
+	return m.table.Tired(&field, at) > .7 || lead < 0 && s.Inning >= s.Options.Scheduled()-2
+}
+
+// covers reports whether a position can be filled with one who plays it after a pinch hitter has come in: by himself, or
+// by another from the bench.
+func (m *Manager) covers(team *game.Team, at game.Position, hitter game.PlayerID) bool {
+	if !at.Fields() {
+		return true
+	}
+	if m.plays(hitter, at) {
+		return true
+	}
+	return slices.ContainsFunc(team.Bench, func(id game.PlayerID) bool { return id != hitter && m.plays(id, at) })
+}
+
+func (m *Manager) plays(id game.PlayerID, at game.Position) bool {
+	return slices.ContainsFunc(m.player(id).Positions, func(r game.Role) bool { return plays(r, at) })
+}
+
+// takeField fills the positions that pinch hitters and runners have left open: each place in the order that has no
+// position gets the open one that its man, or one from the bench, plays best. nil if nothing is open.
+func (m *Manager) takeField(s *game.State) []game.Substitution {
+	team := &s.Teams[m.side]
+	open := m.open(team)
+	if len(open) == 0 {
+		return nil
+	}
+	var subs []game.Substitution
+	bench := slices.Clone(team.Bench)
+	if open[0] == game.Pitcher {
+		pen := m.pen(team)
+		if len(pen) == 0 {
+			pen = bench
+		}
+		if len(pen) == 0 {
+			return nil
+		}
+		id := m.call(s, pen)
+		slot, ok := m.newPlace(team)
+		if !ok {
+			return nil
+		}
+		subs = append(subs, game.Substitution{Side: m.side, Player: id, Slot: slot, Position: game.Pitcher})
+		bench = slices.DeleteFunc(bench, func(b game.PlayerID) bool { return b == id })
+		open = open[1:]
+		if slot > 0 {
+			team = m.without(team, slot)
+		}
+	}
+	for i, slot := range team.Order {
+		if slot.Position.Fields() || i == team.DH-1 || len(open) == 0 {
+			continue
+		}
+		id, at := m.seat(slot.Player, bench, open)
+		subs = append(subs, game.Substitution{Side: m.side, Player: id, Slot: i + 1, Position: at})
+		open = slices.DeleteFunc(open, func(p game.Position) bool { return p == at })
+		bench = slices.DeleteFunc(bench, func(b game.PlayerID) bool { return b == id })
+	}
+	return subs
+}
+
+// open returns the positions that nobody plays, the pitcher's first.
+func (m *Manager) open(team *game.Team) []game.Position {
+	var open []game.Position
+	for at := game.Pitcher; at <= game.RightField; at++ {
+		if team.Fielder(at) == "" {
+			open = append(open, at)
+		}
+	}
+	return open
+}
+
+// newPlace returns where a new pitcher bats: nowhere beside a designated hitter, else in the place of a pinch hitter or
+// runner, the one whose turn is furthest away.
+func (m *Manager) newPlace(team *game.Team) (slot int, ok bool) {
+	if team.DH != 0 {
+		return 0, true
+	}
+	for n := 8; n >= 0; n-- {
+		i := (team.Next + n) % 9
+		if !team.Order[i].Position.Fields() {
+			return i + 1, true
+		}
+	}
+	return 0, false
+}
+
+// without returns the team with a place in the order counted as seated.
+func (m *Manager) without(team *game.Team, slot int) *game.Team {
+	next := *team
+	next.Order[slot-1].Position = game.Pitcher
+	return &next
+}
+
+// seat chooses who takes which of the open positions in a place of the order.
+func (m *Manager) seat(now game.PlayerID, bench []game.PlayerID, open []game.Position) (game.PlayerID, game.Position) {
+	best, where, most := now, open[0], -10.0
+	for _, id := range append([]game.PlayerID{now}, bench...) {
+		p := m.player(id)
+		if !fields(p) && id != now {
+			continue
+		}
+		for _, at := range open {
+			if worth := batting(p, m.ratings) + fielding(p, at, m.ratings); worth > most {
+				best, where, most = id, at, worth
+			}
+		}
+	}
+	return best, where
+}
