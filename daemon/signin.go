@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -234,26 +235,36 @@ func clientSecret(in signInConfig) (string, error) {
 
 // run keeps the clock's place and sweeps what has expired, until ctx ends.
 func (d *doorway) run(ctx context.Context) error {
-	const sweeps = 10 // minutes between two
-	tick := time.NewTicker(time.Minute)
-	defer tick.Stop()
-	for minute := 1; ; minute++ {
+	set := make(chan struct{}, 1)
+	var watching sync.WaitGroup
+	defer watching.Wait()
+	watching.Go(func() {
+		if err := watchClock(ctx, set); err != nil {
+			d.log.Warn("a clock that is set will be noticed late", "err", err)
+		}
+	})
+	sweep := time.NewTicker(10 * time.Minute)
+	defer sweep.Stop()
+	for {
 		select {
 		case <-ctx.Done():
 			d.note(d.clock.Keep(context.WithoutCancel(ctx), d.keeper))
 			return nil
-		case <-tick.C:
-		}
-		moved := d.clock.Check()
-		if moved != 0 {
-			d.log.Warn("the clock was corrected", "by", moved)
-		}
-		if moved != 0 || minute%sweeps == 0 {
+		case <-set:
+			d.checkClock()
 			d.note(d.clock.Keep(ctx, d.keeper))
-		}
-		if minute%sweeps == 0 {
+		case <-sweep.C:
+			d.checkClock() // it may have been slewed, a little at a time
+			d.note(d.clock.Keep(ctx, d.keeper))
 			d.note(d.web.Book.Sweep(ctx))
 		}
+	}
+}
+
+// checkClock follows a clock that was moved.
+func (d *doorway) checkClock() {
+	if moved := d.clock.Check(); moved != 0 {
+		d.log.Warn("the clock was corrected", "by", moved)
 	}
 }
 
