@@ -16,6 +16,7 @@
 //	calibrations  hash of a voice's model → JSON
 //	auth_…        and meta_clock: sign-in, as package auth describes
 //	idp_cache     name → what a sign-in provider publishes
+//	teamcache     address → what the team-data API said there, as JSON; made when needed
 //
 // A change of the layout is a new migration, see [migrations].
 package store

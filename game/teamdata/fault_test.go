@@ -1,0 +1,363 @@
+package teamdata_test
+
+import (
+	"bytes"
+	"compress/gzip"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"pressbox/game/teamdata"
+)
+
+func says(body string) http.HandlerFunc {
+	return func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, body) }
+}
+
+// Each fault is an error that says what is wrong, nothing of it is kept, and when it is over the answers are good.
+func TestFaults(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct {
+		fault http.HandlerFunc
+		want  string
+	}{
+		"500":            {func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(500) }, "status 500"},
+		"401":            {func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(401) }, "status 401"},
+		"304 unasked":    {func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(304) }, "status 304"},
+		"nothing":        {says(""), "is no JSON"},
+		"HTML":           {says("<!doctype html><p>Sign in"), `"text/html; charset=utf-8" is no JSON`},
+		"half, unnoted":  {says(`{"count":4,"teams":[{"id":31,"abb`), "is no JSON"},
+		"half":           {half, "unexpected EOF"},
+		"hangs up":       {func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }, "EOF"},
+		"too long":       {func(w http.ResponseWriter, _ *http.Request) { w.Write(make([]byte, 5<<20)) }, "longer than 4 MiB"},
+		"bomb":           {bomb, "longer than 4 MiB"},
+		"list":           {says(`[{"id":31}]`), "no list of teams"},
+		"other name":     {says(`{"clubs":[{"id":31}]}`), "no list of teams"},
+		"object":         {says(`{"teams":{"31":{}}}`), "no list of teams"},
+		"empty":          {says(`{"count":0,"teams":[]}`), "no such season"},
+		"404":            {http.NotFound, "no such season"},
+		"another season": {says(`{"teams":[{"id":31,"season":2,"abbrev":"ZAP"}]}`), "nothing in the answer is of use"},
+		"only nonsense":  {says(`{"teams":[7,null,"x",[],{}]}`), "nothing in the answer is of use"},
+		"endless ways":   {func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, r.URL.String(), http.StatusFound) }, "redirects"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r := newRig(t)
+			r.api.set(tt.fault)
+			_, err := r.Teams(t.Context(), 3)
+			if err == nil || !strings.Contains(err.Error(), tt.want) {
+				t.Fatalf("error %v, want %q", err, tt.want)
+			}
+			if !errors.Is(err, teamdata.ErrUnavailable) && !errors.Is(err, teamdata.ErrUnknown) {
+				t.Errorf("%v has no name", err)
+			}
+			if len(r.cache.clone().items) > 0 {
+				t.Error("it was kept")
+			}
+			asked := r.api.requests()
+			if _, again := r.Teams(t.Context(), 3); again == nil || r.api.requests() != asked {
+				t.Errorf("asked again at once: %v", again)
+			}
+		})
+	}
+}
+
+// half promises more than it sends.
+func half(w http.ResponseWriter, _ *http.Request) {
+	w.Header().Set("Content-Length", "1000")
+	io.WriteString(w, `{"count":4,"teams":[{"id":31,"abb`)
+}
+
+// bomb is short as long as it is packed.
+func bomb(w http.ResponseWriter, _ *http.Request) {
+	w.Header().Set("Content-Encoding", "gzip")
+	z := gzip.NewWriter(w)
+	z.Write(bytes.Repeat([]byte(" "), 64<<20))
+	z.Close()
+}
+
+func TestGzip(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	r.api.set(func(w http.ResponseWriter, q *http.Request) {
+		if q.Header.Get("Accept-Encoding") != "gzip" {
+			t.Error("gzip is not accepted")
+		}
+		rec := httptest.NewRecorder()
+		league(rec, q)
+		w.Header().Set("Content-Encoding", "gzip")
+		z := gzip.NewWriter(w)
+		z.Write(rec.Body.Bytes())
+		z.Close()
+	})
+	if got, err := r.Teams(t.Context(), 3); err != nil || len(got.Teams) != 2 {
+		t.Errorf("%+v, %v", got, err)
+	}
+}
+
+// The API may move a page; to another host nobody follows, and the token least of all.
+func TestRedirects(t *testing.T) {
+	t.Parallel()
+	other := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { t.Error("followed to another host") }))
+	t.Cleanup(other.Close)
+	away := newRig(t, func(c *teamdata.Config) { c.Token = "hush" })
+	away.api.set(func(w http.ResponseWriter, q *http.Request) {
+		http.Redirect(w, q, other.URL, http.StatusTemporaryRedirect)
+	})
+	if _, err := away.Teams(t.Context(), 3); err == nil || !strings.Contains(err.Error(), "another host") {
+		t.Error(err)
+	}
+	near := newRig(t)
+	near.api.set(func(w http.ResponseWriter, q *http.Request) {
+		if moved, ok := strings.CutSuffix(q.URL.Path, "/"); ok {
+			q.URL.Path = moved
+			league(w, q)
+			return
+		}
+		http.Redirect(w, q, q.URL.Path+"/?"+q.URL.RawQuery, http.StatusTemporaryRedirect)
+	})
+	if _, err := near.Teams(t.Context(), 3); err != nil {
+		t.Error(err)
+	}
+}
+
+// What is not fresh is confirmed with a conditional request, in the background.
+func TestStaleWhileRevalidate(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		r := newBubbleRig(t)
+		r.api.etag = `"v1"`
+		r.api.head = map[string]string{"Last-Modified": "Mon, 02 Jan 2006 15:04:05 GMT"}
+		first := teams(t, r)
+		time.Sleep(29 * time.Minute)
+		if got := teams(t, r); got.Stale || r.api.requests() != 1 {
+			t.Errorf("after 29 minutes: stale %v, %d requests", got.Stale, r.api.requests())
+		}
+		time.Sleep(2 * time.Minute)
+		if got := teams(t, r); !got.Stale || !got.Fetched.Equal(first.Fetched) {
+			t.Errorf("after 31 minutes: %+v", got)
+		}
+		synctest.Wait()
+		q := r.api.last()
+		if r.api.requests() != 2 || q.Header.Get("If-None-Match") != `"v1"` || q.Header.Get("If-Modified-Since") != r.api.head["Last-Modified"] {
+			t.Errorf("asked with %v", q.Header)
+		}
+		if got := teams(t, r); got.Stale || !got.Fetched.After(first.Fetched) || len(got.Teams) != 2 {
+			t.Errorf("after a 304: %+v", got)
+		}
+	})
+}
+
+// Down for a day: what was kept is served and marked, the API is asked rarely, and all is well when it comes back.
+func TestDownForADay(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		r := newBubbleRig(t)
+		first := teams(t, r)
+		time.Sleep(time.Hour)
+		r.api.set(down)
+		for range 24 * 60 * 6 { // every ten seconds
+			time.Sleep(10 * time.Second)
+			if got := teams(t, r); !got.Stale || !got.Fetched.Equal(first.Fetched) {
+				t.Fatalf("%+v", got)
+			}
+			synctest.Wait()
+		}
+		if _, err := r.Roster(t.Context(), 3, "31"); !errors.Is(err, teamdata.ErrUnavailable) || !strings.Contains(err.Error(), "status 502") {
+			t.Errorf("never kept: %v", err)
+		}
+		if n := r.api.requests(); n < 24*12 || n > 24*12*2+20 {
+			t.Errorf("asked %d times in a day, want one in 2½ to 5 minutes", n)
+		}
+		r.api.set(nil)
+		time.Sleep(5 * time.Minute)
+		teams(t, r)
+		synctest.Wait()
+		if got := teams(t, r); got.Stale {
+			t.Error("still stale when the API is back")
+		}
+	})
+}
+
+func TestStaleEndsAfter30Days(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		r := newBubbleRig(t)
+		teams(t, r)
+		r.api.set(down)
+		time.Sleep(30*24*time.Hour - time.Second)
+		teams(t, r)
+		time.Sleep(time.Hour)
+		if _, err := r.Teams(t.Context(), 3); !errors.Is(err, teamdata.ErrUnavailable) {
+			t.Errorf("after 30 days: %v", err)
+		}
+	})
+}
+
+func TestFreshnessIsTheAPIsWithinBounds(t *testing.T) {
+	t.Parallel()
+	for control, want := range map[string]time.Duration{
+		"":                           30 * time.Minute,
+		"public, max-age=7200":       2 * time.Hour,
+		"max-age=0, must-revalidate": time.Minute,
+		"No-Store":                   time.Minute,
+		"max-age=99999999":           24 * time.Hour,
+		"max-age=soon":               30 * time.Minute,
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			r := newBubbleRig(t)
+			r.api.head = map[string]string{"Cache-Control": control}
+			teams(t, r)
+			time.Sleep(want - time.Second)
+			if teams(t, r).Stale {
+				t.Errorf("%q: stale before %v", control, want)
+			}
+			time.Sleep(time.Second)
+			if !teams(t, r).Stale {
+				t.Errorf("%q: fresh after %v", control, want)
+			}
+		})
+	}
+}
+
+// An API that asks to be left alone is.
+func TestRetryAfter(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		for _, date := range []bool{false, true} {
+			said := "600"
+			if date {
+				said = time.Now().Add(10 * time.Minute).UTC().Format(http.TimeFormat)
+			}
+			r := newBubbleRig(t)
+			r.api.set(func(w http.ResponseWriter, _ *http.Request) {
+				w.Header().Set("Retry-After", said)
+				w.WriteHeader(http.StatusTooManyRequests)
+			})
+			for wait, want := range []int{1, 1, 2} {
+				if _, err := r.Teams(t.Context(), 3); err == nil || r.api.requests() != want {
+					t.Errorf("Retry-After %s, after %d × 6 minutes: %d requests, %v", said, wait, r.api.requests(), err)
+				}
+				time.Sleep(6 * time.Minute)
+			}
+		}
+	})
+}
+
+// A slow API costs ten seconds at most, nobody who has something kept, and whoever stops waiting nothing.
+func TestSlow(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		r := newBubbleRig(t)
+		teams(t, r)
+		r.api.set(func(_ http.ResponseWriter, q *http.Request) { <-q.Context().Done() })
+		time.Sleep(time.Hour)
+		start := time.Now()
+		if got := teams(t, r); !got.Stale || time.Since(start) > 0 {
+			t.Errorf("stale %v after %v", got.Stale, time.Since(start))
+		}
+		time.Sleep(time.Minute)
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		start = time.Now()
+		if _, err := r.Teams(ctx, 2); !errors.Is(err, context.DeadlineExceeded) || time.Since(start) != time.Second {
+			t.Errorf("%v after %v", err, time.Since(start))
+		}
+		if _, err := r.Teams(t.Context(), 2); !errors.Is(err, teamdata.ErrUnavailable) || time.Since(start) != 10*time.Second {
+			t.Errorf("%v after %v", err, time.Since(start))
+		}
+	})
+}
+
+// Run ends only after what it started, and that ends at once.
+func TestRunEndsItsRequests(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		r := newBubbleRig(t)
+		r.api.set(func(_ http.ResponseWriter, q *http.Request) { <-q.Context().Done() })
+		failed := make(chan error)
+		go func() {
+			_, err := r.Teams(t.Context(), 3)
+			failed <- err
+		}()
+		synctest.Wait()
+		start := time.Now()
+		go r.stop()
+		if err := <-failed; !errors.Is(err, teamdata.ErrUnavailable) || time.Since(start) > 0 {
+			t.Errorf("%v after %v", err, time.Since(start))
+		}
+		r.stop()
+	})
+}
+
+func teams(t *testing.T, r *rig) teamdata.Teams {
+	t.Helper()
+	got, err := r.Teams(t.Context(), 3)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return got
+}
+
+// A team that cannot field a line-up is refused by itself.
+func TestIncompleteTeam(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	r.api.set(func(w http.ResponseWriter, q *http.Request) {
+		if q.URL.Query().Get("team_id") != "32" {
+			league(w, q)
+			return
+		}
+		send(w, object{"players": squad("3", "32")[3:]}) // seven hitters
+	})
+	_, err := r.Roster(t.Context(), 3, "32")
+	incomplete, ok := errors.AsType[*teamdata.IncompleteError](err)
+	if !ok || *incomplete != (teamdata.IncompleteError{Team: "BH", Hitters: 7, Pitchers: 2}) {
+		t.Errorf("%v", err)
+	}
+	if _, err := r.Roster(t.Context(), 3, "31"); err != nil {
+		t.Error(err)
+	}
+}
+
+// What the API changes shape in from page to page, and what is wrong with single players, costs those only.
+func TestShapesOfPlayers(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	odd := []object{
+		{"id": "p1", "name": "Id Isaword", "team": 32, "sbaplayer": 77, "pos_1": "p", "season": "3"},
+		{"id": 5.0, "name": " Two\u202e  Way\n", "team": "32", "pos_1": "sp", "pos_2": "OF", "pos_3": "LF", "pos_9": "C", "bats": "l", "throws": "S", "number": 17},
+		{"id": 6, "sbaplayer": object{"first_name": "Only", "last_name": "Person"}, "pos_1": "XX", "pos_4": 3, "headshot": "javascript:alert(1)", "new_field": []int{1}},
+		{"id": 6, "name": "Twice", "team": 32},
+		{"name": "No Id", "team": 32},
+		{"id": 8, "team": 32},
+		{"id": 9, "name": "Other Team", "team": object{"id": 31}},
+		{"id": 10, "name": "Other Season", "season": 2},
+	}
+	r.api.set(func(w http.ResponseWriter, q *http.Request) {
+		if strings.HasSuffix(q.URL.Path, "teams") {
+			league(w, q)
+			return
+		}
+		send(w, object{"players": append(odd, squad("3", "32")...)})
+	})
+	roster, err := r.Roster(t.Context(), 3, "32")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got strings.Builder
+	for _, p := range roster.Players[:len(roster.Players)-12] {
+		fmt.Fprintf(&got, "%s|%s|%s%s|%v|%s|%s\n", p.ID, p.Name, p.Bats, p.Throws, p.Positions, p.Number, p.Image)
+	}
+	const want = "p1|Id Isaword|RR|[SP RP]||\n5|Two Way|LR|[SP LF CF RF]|17|\n6|Only Person|RR|[DH]||\n"
+	if got.String() != want {
+		t.Errorf("got\n%swant\n%s", &got, want)
+	}
+}

@@ -1,0 +1,118 @@
+package teamdata
+
+import (
+	"context"
+	"encoding/json"
+	"regexp"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"pressbox/game"
+)
+
+var (
+	hexColor = regexp.MustCompile(`^(#[0-9a-f]{6})?$`)
+	roles    = regexp.MustCompile(`^(SP|RP|C|[123]B|SS|[LCR]F|DH)$`)
+)
+
+// FuzzDecode: whatever is sent, an answer has entries, each once, with an id, a name and known words, for the season and
+// team that were asked for; and it reads the same after it was kept.
+func FuzzDecode(f *testing.F) {
+	f.Add([]byte(`{"count":1,"teams":[{"id":31,"season":3,"abbrev":"ZAP","lname":"Zephyrs","color":"a6ce39"}],"players":[{"id":1,"name":"A","team":7,"pos_1":"SP"}]}`))
+	f.Add([]byte(`{"teams":[{"id":"31","abbrev":"ÄÖÜ","color":"#FFFFFF","thumbnail":"//x"}],"players":[{"id":1e3,"sbaplayer":{"last_name":"B"},"team":{"id":7},"pos_8":"OF"}]}`))
+	f.Add([]byte(`{"teams":[7,null,{"id":null}],"players":{}}`))
+	f.Fuzz(func(t *testing.T, body []byte) {
+		for _, r := range []resource{{name: "teams", season: 3}, {name: "players", season: 3, team: "7"}} {
+			a, err := r.decode(body)
+			if err != nil {
+				continue
+			}
+			if len(a.teams)+len(a.players) == 0 {
+				t.Error("an answer without entries")
+			}
+			seen := map[string]bool{}
+			once := func(id, name string) {
+				if id == "" || name == "" || seen[id] || !shown(id) || !shown(name) {
+					t.Errorf("id %q, name %q", id, name)
+				}
+				seen[id] = true
+			}
+			for _, team := range a.teams {
+				once(team.ID, team.Name)
+				if team.Season != 3 || utf8.RuneCountInString(team.Abbrev) > 3 || !hexColor.MatchString(team.Color) {
+					t.Errorf("%+v", team)
+				}
+			}
+			for _, p := range a.players {
+				once(string(p.ID), p.Name)
+				checkPlayer(t, p)
+			}
+			again, err := r.decode(stored(t, body))
+			if err != nil || len(again.teams) != len(a.teams) || len(again.players) != len(a.players) {
+				t.Errorf("kept, it reads %+v, %v, not %+v", again, err, a)
+			}
+		}
+	})
+}
+
+func checkPlayer(t *testing.T, p Player) {
+	t.Helper()
+	if len(p.Positions) == 0 || p.Throws == game.Switch {
+		t.Errorf("%+v", p)
+	}
+	for _, role := range p.Positions {
+		if !roles.MatchString(string(role)) {
+			t.Errorf("role %q", role)
+		}
+	}
+}
+
+func shown(s string) bool {
+	return utf8.ValidString(s) && utf8.RuneCountInString(s) <= longest && !strings.ContainsAny(s, "\n\x00\u202e")
+}
+
+// stored is a body after it was in a record.
+func stored(t *testing.T, body []byte) []byte {
+	t.Helper()
+	raw, err := json.Marshal(record{Body: body})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var rec record
+	if err := json.Unmarshal(raw, &rec); err != nil {
+		t.Fatal(err)
+	}
+	return rec.Body
+}
+
+// FuzzRecord: what lies in the store never breaks the client, nor is it served under another address.
+func FuzzRecord(f *testing.F) {
+	f.Add([]byte(`{"address":"a","fetched":"2026-01-02T03:04:05Z","fresh":60,"body":{"teams":[]}}`))
+	f.Fuzz(func(t *testing.T, raw []byte) {
+		c := Client{cache: fixed(raw)}
+		if rec, _, ok := c.kept(t.Context(), resource{name: "teams", season: 3, address: "a"}); ok && rec.Address != "a" {
+			t.Errorf("served %+v", rec)
+		}
+	})
+}
+
+// Text on a club's color can be read.
+func TestColors(t *testing.T) {
+	t.Parallel()
+	for sent, want := range map[word]string{
+		"a6ce39": "#a6ce39 #000000", "#00205B": "#00205b #ffffff", "ffffff": "#ffffff #000000", "000000": "#000000 #ffffff",
+		"red": " ", "+12345": " ", "a6ce3": " ", "": " ",
+	} {
+		if color, text := colors(sent); color+" "+text != want {
+			t.Errorf("%q: %s on %s, want %s", sent, text, color, want)
+		}
+	}
+}
+
+// fixed is a Cache that has the same for every key.
+type fixed []byte
+
+func (f fixed) TeamData(context.Context, string) ([]byte, error) { return f, nil }
+
+func (f fixed) KeepTeamData(context.Context, string, []byte) error { return nil }

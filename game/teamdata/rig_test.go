@@ -1,0 +1,215 @@
+package teamdata_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"maps"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"testing"
+
+	"pressbox/game/teamdata"
+)
+
+// memory is a Cache that has one switch.
+type memory struct {
+	mu    sync.Mutex
+	full  error // what keeping returns
+	items map[string][]byte
+}
+
+func (m *memory) TeamData(_ context.Context, key string) ([]byte, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.items[key], nil
+}
+
+func (m *memory) KeepTeamData(_ context.Context, key string, value []byte) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.full == nil {
+		m.items[key] = value
+	}
+	return m.full
+}
+
+func (m *memory) clone() *memory {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return &memory{items: maps.Clone(m.items)}
+}
+
+// api is an API with a league in it, and what is wrong with it.
+type api struct {
+	mu    sync.Mutex
+	fault http.HandlerFunc // answers instead, unless nil
+	asked []*http.Request
+	etag  string            // sent, and answered with 304
+	head  map[string]string // of every good answer
+}
+
+func (a *api) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	a.mu.Lock()
+	a.asked = append(a.asked, r)
+	fault, etag := a.fault, a.etag
+	for k, v := range a.head {
+		w.Header().Set(k, v)
+	}
+	a.mu.Unlock()
+	switch {
+	case fault != nil:
+		fault(w, r)
+	case etag != "" && r.Header.Get("If-None-Match") == etag:
+		w.WriteHeader(http.StatusNotModified)
+	default:
+		if etag != "" {
+			w.Header().Set("ETag", etag)
+		}
+		league(w, r)
+	}
+}
+
+func (a *api) set(fault http.HandlerFunc) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.fault = fault
+}
+
+// requests returns how often the API was asked.
+func (a *api) requests() int {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return len(a.asked)
+}
+
+func (a *api) last() *http.Request {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.asked[len(a.asked)-1]
+}
+
+// object is a JSON object.
+type object = map[string]any
+
+// league answers for seasons 1 to 3 with two clubs, the farm club and the injured list of one; ids tell season and team.
+func league(w http.ResponseWriter, r *http.Request) {
+	season := r.URL.Query().Get("season")
+	if !strings.Contains("123", season) {
+		send(w, object{"count": 0, strings.TrimPrefix(r.URL.Path, "/api/v3/"): []object{}})
+		return
+	}
+	switch r.URL.Path {
+	case "/api/v3/teams":
+		send(w, object{"count": 4, "teams": []object{
+			team(season, 1, "ZAP", "Zephyrs"), team(season, 2, "BH", "Badgers"),
+			team(season, 3, "BHMIL", "Badgers' farm"), team(season, 4, "ZAPIL", "Zephyrs' injured"),
+		}})
+	case "/api/v3/players":
+		send(w, object{"players": squad(season, r.URL.Query().Get("team_id"))})
+	default:
+		http.NotFound(w, r)
+	}
+}
+
+func team(season string, n int, abbrev, name string) object {
+	return object{
+		"id": json.Number(fmt.Sprint(season, n)), "season": json.Number(season), "abbrev": abbrev, "sname": name, "lname": "City " + name,
+		"color": "A6CE39", "thumbnail": "https://example.org/x.png", "stadium": "The Yard", "division": nil, "gmid": 1,
+	}
+}
+
+// squad is nine hitters, one of each position, two pitchers and somebody without positions.
+func squad(season, team string) []object {
+	var players []object
+	for i, pos := range []string{"C", "1B", "2B", "3B", "SS", "LF", "CF", "RF", "DH", "SP", "CP", ""} {
+		players = append(players, object{
+			"id": json.Number(fmt.Sprint(team, "0", i)), "season": json.Number(season), "name": fmt.Sprintf("Man %d of %s", i, team),
+			"team": object{"id": json.Number(team), "abbrev": "ABC"}, "pos_1": pos, "pos_2": nil, "wara": 1.25,
+			"sbaplayer": object{"first_name": "Man", "last_name": fmt.Sprint(i)},
+		})
+	}
+	return players
+}
+
+func send(w http.ResponseWriter, v any) {
+	w.Header().Set("Content-Type", "application/json")
+	if err := json.NewEncoder(w).Encode(v); err != nil {
+		panic(err)
+	}
+}
+
+// rig is a client and the API that it talks to.
+type rig struct {
+	*teamdata.Client
+	api   *api
+	cache *memory
+	log   *strings.Builder // read it after stop
+	stop  func()
+}
+
+// newRig serves an API over the network.
+func newRig(t *testing.T, change ...func(*teamdata.Config)) *rig {
+	t.Helper()
+	a := &api{}
+	server := httptest.NewServer(a)
+	t.Cleanup(server.Close)
+	return connect(t, a, teamdata.Config{URL: server.URL + "/api"}, change...)
+}
+
+// connect makes a client that runs until the test ends.
+func connect(t *testing.T, a *api, c teamdata.Config, change ...func(*teamdata.Config)) *rig {
+	t.Helper()
+	r := &rig{api: a, cache: &memory{items: map[string][]byte{}}, log: &strings.Builder{}}
+	c.Season, c.Cache, c.Log = 3, r.cache, slog.New(slog.NewTextHandler(r.log, nil))
+	for _, f := range change {
+		f(&c)
+	}
+	var err error
+	if r.Client, err = teamdata.New(c); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	done := make(chan error, 1)
+	go func() { done <- r.Run(ctx) }()
+	r.stop = sync.OnceFunc(func() {
+		cancel()
+		if err := <-done; err != nil {
+			t.Error(err)
+		}
+	})
+	t.Cleanup(r.stop)
+	return r
+}
+
+// direct is a network that is the handler itself, for tests in a bubble.
+type direct struct{ http.Handler }
+
+func (d direct) RoundTrip(r *http.Request) (*http.Response, error) {
+	w := httptest.NewRecorder()
+	d.ServeHTTP(w, r)
+	if err := r.Context().Err(); err != nil {
+		return nil, err
+	}
+	resp := w.Result()
+	resp.Request = r
+	return resp, nil
+}
+
+// newBubbleRig needs no network.
+func newBubbleRig(t *testing.T) *rig {
+	t.Helper()
+	a := &api{}
+	return connect(t, a, teamdata.Config{URL: "http://api.example/api", Transport: direct{a}})
+}
+
+// down answers like a proxy before a dead API.
+func down(w http.ResponseWriter, _ *http.Request) {
+	http.Error(w, "no upstream", http.StatusBadGateway)
+}
+
+var errFull = errors.New("full")

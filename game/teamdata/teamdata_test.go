@@ -1,0 +1,244 @@
+package teamdata_test
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"reflect"
+	"strings"
+	"sync"
+	"testing"
+
+	"pressbox/game"
+	"pressbox/game/teamdata"
+)
+
+func TestTeamsAreTheClubsOfTheSeason(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	for _, season := range []int{0, 1} {
+		got, err := r.Teams(t.Context(), season)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := season
+		if season == 0 {
+			want = 3 // the default
+		}
+		if got.Season != want || got.Stale || len(got.Teams) != 2 || got.Source == "" || got.Fetched.IsZero() {
+			t.Fatalf("season %d: %+v", season, got)
+		}
+		first := teamdata.Team{
+			ID: fmt.Sprintf("%d2", want), Season: want, Abbrev: "BH", Name: "City Badgers", Short: "Badgers", Color: "#a6ce39", Text: "#000000",
+			Logo: "https://example.org/x.png", Park: teamdata.Park{Name: "The Yard"},
+		}
+		if got.Teams[0] != first {
+			t.Errorf("season %d: %+v, want %+v", season, got.Teams[0], first)
+		}
+	}
+	if n := r.api.requests(); n != 2 {
+		t.Errorf("asked %d times, want 2", n)
+	}
+}
+
+// A roster is enough for a line-up, with a designated hitter or without.
+func TestRosterMakesALineup(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	roster, err := r.Roster(t.Context(), 3, "32")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if roster.Team.Abbrev != "BH" || roster.Season != 3 || len(roster.Players) != 12 {
+		t.Fatalf("%+v", roster)
+	}
+	club := roster.Game()
+	for _, dh := range []bool{true, false} {
+		if v := fill(club, dh).Check(club, dh); v != nil {
+			t.Errorf("dh %v: %+v", dh, v)
+		}
+	}
+	raw, err := json.Marshal(roster)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{`"team":{"id":"32"`, `"source":"127.0.0.1:`, `"stale":false`, `"bats":"R"`, `"positions":["SP"]`, `"positions":["RP"]`, `"positions":["DH"]`} {
+		if !strings.Contains(string(raw), want) {
+			t.Errorf("no %s in %s", want, raw)
+		}
+	}
+}
+
+// fill puts at each position the first who plays it.
+func fill(c game.Club, dh bool) game.Lineup {
+	var l game.Lineup
+	for at := game.Pitcher; at <= game.DesignatedHitter; at++ {
+		for _, p := range c.Players {
+			role := string(p.Positions[0])
+			switch {
+			case at == game.Pitcher && role == "SP":
+				l.Pitcher = p.ID
+				if dh {
+					continue
+				}
+			case role != at.String(), at == game.DesignatedHitter && !dh:
+				continue
+			}
+			l.Order = append(l.Order, game.Slot{Player: p.ID, Position: at})
+			break
+		}
+	}
+	return l
+}
+
+func TestWhatDoesNotExistIsUnknown(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	for _, season := range []int{-1, 7, 10000} {
+		if _, err := r.Teams(t.Context(), season); !errors.Is(err, teamdata.ErrUnknown) {
+			t.Errorf("season %d: %v", season, err)
+		}
+	}
+	// 33 is a farm club, 12 a club of another season.
+	for _, id := range []string{"33", "12", "", "32&season=1", "../teams"} {
+		if _, err := r.Roster(t.Context(), 3, id); !errors.Is(err, teamdata.ErrUnknown) {
+			t.Errorf("team %q: %v", id, err)
+		}
+	}
+	if n := r.api.requests(); n != 2 {
+		t.Errorf("asked %d times, want 2: for the teams of seasons 7 and 3", n)
+	}
+	if len(r.cache.clone().items) != 1 {
+		t.Error("what does not exist was kept")
+	}
+}
+
+// Many who ask at once are one question.
+func TestSingleFlight(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	var group sync.WaitGroup
+	for range 50 {
+		group.Go(func() {
+			if _, err := r.Roster(t.Context(), 3, "31"); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	group.Wait()
+	if n := r.api.requests(); n != 2 {
+		t.Errorf("asked %d times, want 2", n)
+	}
+}
+
+// Whatever is asked, in whatever order and by however many clients over one cache, the answer is of that season and team.
+func TestAnswersAreWhatWasAskedFor(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	for range 2 { // the second time out of the cache
+		var group sync.WaitGroup
+		for n := range 6 {
+			season, id := n%3+1, fmt.Sprintf("%d%d", n%3+1, n%2+1)
+			group.Go(func() {
+				roster, err := r.Roster(t.Context(), season, id)
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				if roster.Season != season || roster.Team.Season != season || roster.Team.ID != id {
+					t.Errorf("asked for %s in %d: %+v", id, season, roster.Team)
+				}
+				for _, p := range roster.Players {
+					if !strings.HasSuffix(p.Name, " of "+id) {
+						t.Errorf("%s plays for %s", p.Name, id)
+					}
+				}
+			})
+		}
+		group.Wait()
+	}
+}
+
+// A cache that mixed up its keys, or was kept from another address, serves nothing.
+func TestMixedUpCacheIsNotServed(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	for _, id := range []string{"31", "32"} {
+		if _, err := r.Roster(t.Context(), 3, id); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for key := range r.cache.items {
+		if strings.Contains(key, "team_id=31") {
+			r.cache.items[key] = r.cache.items[strings.Replace(key, "=31", "=32", 1)]
+		}
+	}
+	roster, err := r.Roster(t.Context(), 3, "31")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if roster.Players[0].Name != "Man 0 of 31" || r.api.requests() != 4 {
+		t.Errorf("%+v after %d requests", roster.Players[0], r.api.requests())
+	}
+}
+
+func TestRestartKeepsWhatWasSaid(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	before, err := r.Teams(t.Context(), 3)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.api.set(down)
+	again := connect(t, r.api, teamdata.Config{URL: "http://" + before.Source + "/api/v3/"}, func(c *teamdata.Config) {
+		c.Cache = r.cache.clone()
+	})
+	after, err := again.Teams(t.Context(), 3)
+	if err != nil || !reflect.DeepEqual(before, after) {
+		t.Errorf("%+v, %v, want %+v", after, err, before)
+	}
+}
+
+func TestFullStoreStillAnswers(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	r.cache.full = errFull
+	if _, err := r.Teams(t.Context(), 3); err != nil {
+		t.Error(err)
+	}
+	r.stop()
+	if !strings.Contains(r.log.String(), "full") {
+		t.Errorf("the log says %q", r.log)
+	}
+}
+
+func TestAddresses(t *testing.T) {
+	t.Parallel()
+	for _, bad := range []string{"", "example.org/api", "ftp://example.org", "https://", "https://me:hush@example.org/api", "https://example.org/?key=hush", "https://example.org/hush\x7f"} {
+		_, err := teamdata.New(teamdata.Config{URL: bad})
+		if err == nil || strings.Contains(err.Error(), "hush") {
+			t.Errorf("%q: %v", bad, err)
+		}
+	}
+}
+
+func TestTokenIsSentAndNotLogged(t *testing.T) {
+	t.Parallel()
+	const token = "hush-hush"
+	r := newRig(t, func(c *teamdata.Config) { c.Token = token })
+	if _, err := r.Teams(t.Context(), 3); err != nil {
+		t.Fatal(err)
+	}
+	if got := r.api.last().Header.Get("Authorization"); got != "Bearer "+token {
+		t.Errorf("sent %q", got)
+	}
+	r.api.set(down)
+	_, err := r.Teams(t.Context(), 2)
+	if err == nil || strings.Contains(err.Error(), token) {
+		t.Error(err)
+	}
+	r.stop()
+	if strings.Contains(r.log.String(), token) {
+		t.Error(r.log)
+	}
+}
