@@ -25,8 +25,12 @@ bin/libonnxruntime.so: packaging/onnxruntime/SHA256SUMS
 	@packaging/onnxruntime/fetch $$(go env GOARCH) $@
 	@touch $@
 
-parts: bin/libonnxruntime.so .build/oidc-provider/node_modules ## what the tests need beyond Go
+parts: bin/libonnxruntime.so .build/oidc-provider/node_modules .build/caddy ## what the tests need beyond Go
 	@packaging/need espeak-ng pulseaudio pulseaudio-utils chromium curl
+
+# The reverse proxy of the README.
+.build/caddy:
+	@packaging/unpack caddy usr/bin/caddy $@
 
 # A sign-in provider that somebody else wrote, and a Node for it where the
 # machine's is too old.
