@@ -67,14 +67,13 @@ func (d *duel) goes() int {
 
 // accident draws a wild pitch, a passed ball, a balk or a pick-off; in most turns there is none.
 func (d *duel) accident() bool {
-	hold := math.Exp(.2 * d.pitcher.Hold)
 	first := 0.0
 	if held(d.held) && !d.behind() {
-		first = pickedFirst * hold
+		first = pickedFirst * d.pitcher.hold
 	}
 	odds := [...]float64{
-		wildPitches, passedBalls, balks, first, share(d.held&onSecond != 0) * pickedSecond * hold,
-		share(d.held&onThird != 0) * pickedThird * hold,
+		wildPitches, passedBalls, balks, first, share(d.held&onSecond != 0) * pickedSecond * d.pitcher.hold,
+		share(d.held&onThird != 0) * pickedThird * d.pitcher.hold,
 	}
 	left := d.dice.Float64()
 	for i, p := range odds {
@@ -116,7 +115,7 @@ func (d *duel) throwOver(going bool) {
 	base := d.nearest()
 	d.turn.Next.Thrown.add('0' + byte(base))
 	d.turn.Next.Throws++
-	odds := pickoffOut * math.Exp(.2*d.pitcher.Hold)
+	odds := pickoffOut * d.pitcher.hold
 	why := game.PickedOff
 	if going {
 		odds, why = leaningRunner, game.PickedOffStealing

@@ -14,6 +14,7 @@ type figure struct {
 	batting      [classes]float64 // his rates against the league's
 	pitching     [classes]float64
 	starter      bool
+	hold         float64 // how much oftener than others he picks a runner off
 }
 
 // stamina in batters, for those whose rating does not say. Starters are lifted around the third time through the order,
@@ -51,20 +52,23 @@ func (d *data) figure(p game.Player, r Player) *figure {
 			f.Stamina = starterStamina
 		}
 	}
-	onlyPitches := p.CanPitch() && !hasFieldRole(p)
-	if f.Batting == (Rates{}) {
-		f.Batting = d.league
-		if onlyPitches {
-			f.Batting = d.pitcher
-		}
+	switch onlyPitches := p.CanPitch() && !hasFieldRole(p); {
+	case f.Batting != Rates{}:
+		f.batting = d.ratios(f.Batting)
+	case onlyPitches:
+		f.batting = d.known.pitcher
+	default:
+		f.batting = d.known.average
 	}
-	if f.Pitching == (Rates{}) {
-		f.Pitching = d.league
-		if !p.CanPitch() {
-			f.Pitching = d.amateur()
-		}
+	switch {
+	case f.Pitching != Rates{}:
+		f.pitching = d.ratios(f.Pitching)
+	case p.CanPitch():
+		f.pitching = d.known.average
+	default:
+		f.pitching = d.known.amateur
 	}
-	f.batting, f.pitching = d.ratios(f.Batting), d.ratios(f.Pitching)
+	f.hold = math.Exp(.2 * f.Hold)
 	return f
 }
 
@@ -192,13 +196,13 @@ func (d *duel) weights() [classes]float64 {
 	}
 	d.tire(&w)
 	reach, hands := d.fielders()
-	hits := math.Exp(-reachPerHit * reach)
+	hits := exp(-reachPerHit * reach)
 	p := &d.t.park
 	home := homeEdge
 	if d.s.Batting() == game.Away {
 		home = 1 / homeEdge
 	}
-	w[onError] *= math.Exp(-handsPerError * hands)
+	w[onError] *= exp(-handsPerError * hands)
 	w[single] *= hits * p.Single * home
 	w[double] *= hits * p.Double
 	w[triple] *= p.Double
@@ -212,6 +216,14 @@ func (d *duel) weights() [classes]float64 {
 // homeEdge multiplies singles, walks and home runs of the home team and divides the visitors'. It is tuned: with it the
 // home team wins as often as it did in 2015–17 and 2019, .535 (TestAcceptance).
 const homeEdge = 1.035
+
+// exp spares average players the logarithmic scale.
+func exp(x float64) float64 {
+	if x == 0 {
+		return 1
+	}
+	return math.Exp(x)
+}
 
 // tire applies the times through the order to starters, whose rates are those of all their innings, and wears out
 // everybody beyond his stamina: 1 % more hits and walks and 1 % fewer strikeouts for each batter (estimate; the fourth

@@ -65,6 +65,7 @@ type data struct {
 	pitcher Rates                  // of pitchers at bat
 	bunts   [situations][buntResults]float64
 	counts  counts
+	known   struct{ average, pitcher, amateur [classes]float64 } // ratios of those without rates
 }
 
 // counted are the pairs of one line of measured.txt.
@@ -91,6 +92,7 @@ func load() *data {
 	d.loadPlatoon(lines["platoon"])
 	d.loadTimes(lines["times"])
 	d.loadBunts(lines["bunt"])
+	d.known.average, d.known.pitcher, d.known.amateur = d.ratios(d.league), d.ratios(d.pitcher), d.ratios(d.amateur())
 	for at := range situations {
 		if l := lines["runs"][key(at)]; l != nil {
 			d.runs[at] = l["runs"] / l["times"]

@@ -29,8 +29,15 @@ func ready(s *game.State) error {
 		return &RefusalError{Side: s.Batting(), Detail: "the game is over"}
 	}
 	team := &s.Teams[s.Fielding()]
+	held := 1 << game.Pitcher
+	if team.Pitcher == "" {
+		held = 0
+	}
+	for i := range team.Order {
+		held |= 1 << team.Order[i].Position
+	}
 	for p := game.Pitcher; p <= game.RightField; p++ {
-		if team.Fielder(p) == "" {
+		if held&(1<<p) == 0 {
 			return &RefusalError{Side: s.Fielding(), Detail: "nobody plays " + p.String()}
 		}
 	}

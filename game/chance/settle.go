@@ -27,7 +27,8 @@ func (d *duel) settle(c class) {
 	if risked != game.AtBat {
 		legs = d.legs(c, risked)
 	}
-	tilt := [fates]float64{plain: 1, won: math.Exp(legs), lost: math.Exp(-legs), declined: math.Exp(-legs)}
+	faster := exp(legs)
+	tilt := [fates]float64{plain: 1, won: faster, lost: 1 / faster, declined: 1 / faster}
 	for i := range w.rows {
 		r := &w.rows[i]
 		weight := r.weight * tilt[r.fate] * d.byField(c, r) * d.lean(c, r)
@@ -117,7 +118,7 @@ func (d *duel) gamble(w *draw, taken bool) {
 	} else if bold == nil || safe == nil || math.Abs(expected-w.values[declined]) <= differ {
 		return
 	}
-	if odds <= differ || odds >= 1-differ {
+	if odds <= differ || odds >= 1-differ || w.sums[won] == 0 || w.sums[lost] == 0 {
 		return
 	}
 	d.turn.Ask, d.turn.Asker, d.turn.Odds, d.turn.Bold = q, asker, odds, taken
@@ -144,10 +145,8 @@ func (d *duel) gambleOdds(w *draw, taken bool) float64 {
 	switch {
 	case w.sums[won] == 0:
 		return 0
-	case w.sums[lost] == 0 && taken:
+	case w.sums[lost] == 0:
 		return 1
-	case !taken && w.sums[lost] == 0:
-		return boldest * v
 	case taken:
 		return 1 - (1-limit)*math.Pow(v, power)
 	default:
@@ -170,12 +169,14 @@ func (d *duel) question(c class, odds float64) (Question, game.Side) {
 	}
 }
 
-// cut returns the row in which the ball is cut off: the runner is safe and nobody else takes a base; nil if there is none.
+// cut returns the row in which the ball is cut off: the runner is safe and nobody else takes a base or is out for trying;
+// nil if there is none.
 func (w *draw) cut() *row {
 	var best *row
 	for i := range w.rows {
 		r := &w.rows[i]
-		if r.fate == won && w.weights[i] > 0 && r.marks&stretched == 0 && (best == nil || r.value < best.value) {
+		out := r.made > 1 || r.made == 1 && w.class.hit()
+		if r.fate == won && w.weights[i] > 0 && r.marks&stretched == 0 && !out && (best == nil || r.value < best.value) {
 			best = r
 		}
 	}

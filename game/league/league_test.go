@@ -1,0 +1,305 @@
+package league_test
+
+import (
+	"archive/tar"
+	"bufio"
+	"compress/gzip"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"io"
+	"io/fs"
+	"math"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+
+	"pressbox/game"
+	"pressbox/game/chance"
+	"pressbox/game/league"
+)
+
+func season(tb testing.TB, n int) []league.Club {
+	tb.Helper()
+	clubs, err := league.Season(n)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return clubs
+}
+
+// The league is the same everywhere and for ever: its ratings, rounded where machines may differ, have this hash.
+func TestSeasonsNeverChange(t *testing.T) {
+	t.Parallel()
+	hash := sha256.New()
+	for n := 1; n <= league.Last; n++ {
+		for _, c := range season(t, n) {
+			text, err := json.Marshal([]any{c, c.Players})
+			if err != nil {
+				t.Fatal(err)
+			}
+			hash.Write(text)
+			for _, p := range c.Players {
+				hash.Write([]byte(strconv.FormatFloat(p.Ratings.Batting.HR+p.Ratings.Pitching.K+p.Ratings.Speed, 'f', 9, 64)))
+			}
+		}
+	}
+	if got := hex.EncodeToString(hash.Sum(nil))[:16]; got != "51ed80398d39f2f1" {
+		t.Errorf("the built-in league has changed: %s. Kept games name its players; change it only with a new season", got)
+	}
+	if _, err := league.Season(0); err == nil {
+		t.Error("there is a season 0")
+	}
+	if _, err := league.Season(league.Last + 1); err == nil {
+		t.Error("there is a season after the last")
+	}
+}
+
+// Every club can play: 13 hitters who cover every position twice, 5 starters, 8 relief pitchers, unique names, ids and
+// numbers, and a line-up that the rules take.
+func TestClubsAreComplete(t *testing.T) {
+	t.Parallel()
+	for n := 1; n <= league.Last; n++ {
+		ids, names, clubs := map[game.PlayerID]bool{}, map[string]bool{}, map[string]bool{}
+		for _, c := range season(t, n) {
+			if clubs[c.ID] || c.Season != n {
+				t.Errorf("season %d: club %s of season %d", n, c.ID, c.Season)
+			}
+			clubs[c.ID] = true
+			roles, numbers := map[game.Role]int{}, map[string]bool{}
+			for _, p := range c.Players {
+				if ids[p.ID] || names[p.Name] || numbers[p.Number] || len(p.ID) != 8 {
+					t.Errorf("season %d, %s: %s, %s, number %s is not the only one", n, c.ID, p.ID, p.Name, p.Number)
+				}
+				ids[p.ID], names[p.Name], numbers[p.Number] = true, true, true
+				if p.Age < 20 || p.Age > 38 {
+					t.Errorf("%s is %d", p.Name, p.Age)
+				}
+				for _, r := range p.Positions {
+					roles[r]++
+				}
+			}
+			for _, r := range []game.Role{"C", "1B", "2B", "3B", "SS", "LF", "CF", "RF", "DH"} {
+				if roles[r] < 2 {
+					t.Errorf("season %d, %s: %s is covered %d times", n, c.ID, r, roles[r])
+				}
+			}
+			if len(c.Players) != 26 || roles["SP"] != 5 || roles["RP"] != 8 {
+				t.Errorf("season %d, %s: %d players, %d SP, %d RP", n, c.ID, len(c.Players), roles["SP"], roles["RP"])
+			}
+		}
+		if len(clubs) != 8 {
+			t.Errorf("season %d has %d clubs", n, len(clubs))
+		}
+	}
+}
+
+// From one season to the next most players are still there, a year older, with the hands and the id they had; a few have
+// moved.
+func TestPlayersStay(t *testing.T) {
+	t.Parallel()
+	type where struct {
+		club string
+		p    league.Player
+	}
+	before := map[game.PlayerID]where{}
+	for n := 1; n <= league.Last; n++ {
+		stayed, moved, left := 0, 0, len(before)
+		now := map[game.PlayerID]where{}
+		for _, c := range season(t, n) {
+			for _, p := range c.Players {
+				now[p.ID] = where{c.ID, p}
+				w, known := before[p.ID]
+				if !known {
+					continue
+				}
+				left--
+				if w.p.Age+1 != p.Age || w.p.Name != p.Name || w.p.Bats != p.Bats || w.p.Throws != p.Throws {
+					t.Errorf("season %d: %+v was %+v", n, p.Player, w.p.Player)
+				}
+				if w.club == c.ID {
+					stayed++
+				} else {
+					moved++
+				}
+			}
+		}
+		if n > 1 && (stayed < 160 || moved < 2 || left < 1) {
+			t.Errorf("season %d: %d stayed, %d moved, %d left", n, stayed, moved, left)
+		}
+		before = now
+	}
+}
+
+// Talent spreads as it was measured, and is the league's on average.
+func TestTalent(t *testing.T) {
+	t.Parallel()
+	l := chance.League()
+	var bat, pitch []chance.Rates
+	for n := 1; n <= league.Last; n++ {
+		for _, c := range season(t, n) {
+			for i, p := range c.Players {
+				switch {
+				case i < 9:
+					bat = append(bat, p.Ratings.Batting)
+				case i >= 13:
+					pitch = append(pitch, p.Ratings.Pitching)
+				}
+			}
+		}
+	}
+	tests := []struct {
+		name           string
+		of             []chance.Rates
+		rate           func(chance.Rates) float64
+		mean, sd, slip float64
+	}{
+		{"hitters' strikeouts", bat, func(r chance.Rates) float64 { return r.K }, l.K, .057, .012},
+		{"hitters' walks", bat, func(r chance.Rates) float64 { return r.BB }, l.BB, .027, .006},
+		{"hitters' home runs", bat, func(r chance.Rates) float64 { return r.HR }, l.HR, .014, .004},
+		{"hitters' singles", bat, func(r chance.Rates) float64 { return r.Single }, l.Single, .026, .006},
+		{"pitchers' strikeouts", pitch, func(r chance.Rates) float64 { return r.K }, l.K, .055, .012},
+		{"pitchers' walks", pitch, func(r chance.Rates) float64 { return r.BB }, l.BB, .018, .005},
+		{"pitchers' home runs", pitch, func(r chance.Rates) float64 { return r.HR }, l.HR, .008, .003},
+	}
+	for _, tt := range tests {
+		var sum, square float64
+		for _, r := range tt.of {
+			sum += tt.rate(r)
+			square += tt.rate(r) * tt.rate(r)
+		}
+		mean := sum / float64(len(tt.of))
+		sd := math.Sqrt(square/float64(len(tt.of)) - mean*mean)
+		if math.Abs(mean/tt.mean-1) > .06 || math.Abs(sd-tt.sd) > tt.slip {
+			t.Errorf("%s: %.4f ± %.4f, want %.4f ± %.4f", tt.name, mean, sd, tt.mean, tt.sd)
+		}
+	}
+}
+
+// Text on a club's colour can be read: WCAG 2.2, contrast 4.5 for normal text.
+func TestColoursCanBeRead(t *testing.T) {
+	t.Parallel()
+	for _, c := range season(t, league.Last) {
+		a, b := luminance(t, c.Color), luminance(t, c.Text)
+		if ratio := (max(a, b) + .05) / (min(a, b) + .05); ratio < 4.5 {
+			t.Errorf("%s: %s on %s has a contrast of %.2f", c.ID, c.Text, c.Color, ratio)
+		}
+	}
+}
+
+// luminance is the relative luminance of #rrggbb, as WCAG 2.2 defines it.
+func luminance(tb testing.TB, color string) float64 {
+	tb.Helper()
+	var sum float64
+	for i, weight := range []float64{.2126, .7152, .0722} {
+		n, err := strconv.ParseUint(color[1+2*i:3+2*i], 16, 8)
+		if err != nil {
+			tb.Fatal(err)
+		}
+		v := float64(n) / 255
+		if v <= .04045 {
+			v /= 12.92
+		} else {
+			v = math.Pow((v+.055)/1.055, 2.4)
+		}
+		sum += weight * v
+	}
+	return sum
+}
+
+// Parks change a game here and there, not the league.
+func TestParksAverageOne(t *testing.T) {
+	t.Parallel()
+	var sum [4]float64
+	clubs := season(t, 1)
+	for _, c := range clubs {
+		for i, f := range []float64{c.Park.Factors.HR, c.Park.Factors.Double, c.Park.Factors.Single, c.Park.Factors.K} {
+			sum[i] += f / float64(len(clubs))
+		}
+	}
+	for i, mean := range sum {
+		if math.Abs(mean-1) > .001 {
+			t.Errorf("factor %d averages %.4f", i, mean)
+		}
+	}
+}
+
+// Nobody in the league is a real player: no surname stands on a roster of the season that lies beside the project.
+func TestNobodyIsReal(t *testing.T) {
+	t.Parallel()
+	surnames := map[string]string{}
+	for n := 1; n <= league.Last; n++ {
+		for _, c := range season(t, n) {
+			for _, p := range c.Players {
+				_, last, _ := strings.Cut(p.Name, " ")
+				surnames[strings.ToLower(last)] = p.Name
+			}
+		}
+	}
+	real := rosters(t)
+	if len(real) < 900 {
+		t.Fatalf("%d surnames on the rosters of 2020", len(real))
+	}
+	for last, name := range surnames {
+		if real[last] {
+			t.Errorf("%s has the surname of a real player", name)
+		}
+	}
+}
+
+// rosters returns the surnames on the rosters of the 2020 season.
+func rosters(tb testing.TB) map[string]bool {
+	tb.Helper()
+	file, err := os.Open(filepath.Join(shared(tb), "retrosheet", "retrosheet-events-2020.tar.gz"))
+	if err != nil {
+		tb.Fatal(err)
+	}
+	defer file.Close()
+	unzipped, err := gzip.NewReader(file)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	found := map[string]bool{}
+	archive := tar.NewReader(unzipped)
+	for {
+		head, err := archive.Next()
+		if errors.Is(err, io.EOF) {
+			return found
+		}
+		if err != nil {
+			tb.Fatal(err)
+		}
+		if !strings.HasSuffix(head.Name, ".ROS") {
+			continue
+		}
+		lines := bufio.NewScanner(archive)
+		for lines.Scan() {
+			if f := strings.Split(lines.Text(), ","); len(f) > 2 { // id, last, first, …
+				found[strings.ToLower(f[1])] = true
+			}
+		}
+	}
+}
+
+// shared finds the folder beside the project's root, and skips the test where there is none.
+func shared(tb testing.TB) string {
+	tb.Helper()
+	root, err := os.Getwd()
+	if err != nil {
+		tb.Fatal(err)
+	}
+	for {
+		if _, err := os.Stat(filepath.Join(root, "go.mod")); err == nil {
+			break
+		}
+		root = filepath.Dir(root)
+	}
+	folder := filepath.Join(filepath.Dir(root), "shared")
+	if _, err := os.Stat(folder); errors.Is(err, fs.ErrNotExist) {
+		tb.Skip("no folder shared beside the project: no real rosters to compare with")
+	}
+	return folder
+}
