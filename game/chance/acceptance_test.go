@@ -116,16 +116,11 @@ func report(tb testing.TB, title string, found []measured, errors float64) {
 		}
 		fmt.Fprintf(w, "%s\t%.4g\t%.4g\t%.2g\t%s\n", m.name, m.got, m.want, m.tolerance, mark)
 	}
-	if testing.Verbose() || mustPrint(tb) {
+	if _, bench := tb.(*testing.B); bench || testing.Verbose() {
 		if err := w.Flush(); err != nil {
 			tb.Fatal(err)
 		}
 	}
-}
-
-func mustPrint(tb testing.TB) bool {
-	_, is := tb.(*testing.B)
-	return is
 }
 
 func averageLeague() []fixture {

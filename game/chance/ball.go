@@ -84,7 +84,8 @@ func (d *duel) aimSingle() {
 // aimFar: extra-base hits. Contact is measured in 2015–17 and 2019; the field of doubles, triples and home runs in 2020,
 // split by hand as outfield hits are (doubles) or as pulled flies are (home runs, estimate).
 func (d *duel) aimFar(c class) {
-	lined, by := .0, []float64(nil)
+	var lined float64
+	var by []float64
 	switch {
 	case c == double && d.side == 0:
 		lined, by = .83, []float64{.36, .26, .38}

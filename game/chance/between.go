@@ -83,7 +83,7 @@ func (d *duel) accident() bool {
 		}
 		switch i {
 		case 0, 1, 2:
-			d.allAdvance(game.WildPitch + game.Kind(i)) //nolint:gosec // wild pitch, passed ball, balk
+			d.allAdvance(game.WildPitch + game.Kind(i)) // the three kinds follow each other
 		default:
 			d.pickOff(game.Base(i-2), game.PickedOff) //nolint:gosec // 1–3
 		}

@@ -3,7 +3,7 @@ package chance
 import "pressbox/game"
 
 // decide applies what the managers decided to the classes. Except where a measurement is named, the factors are
-// estimates: the direction and rough size that APBA, Strat-O-Matic and Digital Diamond Baseball give the same decision.
+// estimates: the direction and rough size that published table-top and computer games give the same decision.
 func (d *duel) decide(w *[classes]float64) {
 	c := &d.calls
 	if c.Defence.Pitch == PitchAround { // four in ten end in a walk where first base is open, one in four elsewhere
@@ -150,7 +150,7 @@ func (d *duel) leanIn(r *row, scored, out, stays float64) float64 {
 // the class if that ends the turn, and classes if it does not.
 func (d *duel) pitched(p *Pitches) class {
 	at := p.Count()
-	letter := byte(0)
+	var letter byte
 	switch {
 	case d.calls.Defence.Pitch == PitchOut:
 		letter = 'P'

@@ -2,20 +2,24 @@ package chance_test
 
 import (
 	"math"
+	"slices"
 	"testing"
 
 	"pressbox/game"
 	"pressbox/game/chance"
 )
 
+// drawn is how often draws resolves a situation.
+const drawn = 20000
+
 // draws resolves one situation many times and hands each turn on with the state after it.
-func draws(tb testing.TB, at, n int, c chance.Calls, ratings chance.Ratings, see func(*game.State, *chance.Turn, *game.State)) {
+func draws(tb testing.TB, at int, c chance.Calls, ratings chance.Ratings, see func(*game.State, *chance.Turn, *game.State)) {
 	tb.Helper()
 	f := averageFixture(0)
 	table := chance.NewTable(chance.Seed{1, byte(at)}, f.clubs, ratings, chance.Park{})
 	s := situation(tb, &f, at)
-	for i := range n {
-		turn, err := table.Resolve(&s, chance.Moment{Turn: uint64(i)}, c) //nolint:gosec // positive
+	for i := range drawn {
+		turn, err := table.Resolve(&s, chance.Moment{Turn: uint64(i)}, c)
 		if err != nil {
 			tb.Fatal(err)
 		}
@@ -30,24 +34,18 @@ func draws(tb testing.TB, at, n int, c chance.Calls, ratings chance.Ratings, see
 // share returns how often something is so.
 func share(tb testing.TB, at int, c chance.Calls, ratings chance.Ratings, is func(*game.State, *game.Play) bool) float64 {
 	tb.Helper()
-	const n = 20000
 	so := 0
-	draws(tb, at, n, c, ratings, func(s *game.State, turn *chance.Turn, _ *game.State) {
+	draws(tb, at, c, ratings, func(s *game.State, turn *chance.Turn, _ *game.State) {
 		if is(s, &turn.Play) {
 			so++
 		}
 	})
-	return float64(so) / n
+	return float64(so) / drawn
 }
 
 func isKind(k ...game.Kind) func(*game.State, *game.Play) bool {
 	return func(_ *game.State, p *game.Play) bool {
-		for _, one := range k {
-			if p.Kind == one {
-				return true
-			}
-		}
-		return false
+		return slices.Contains(k, p.Kind)
 	}
 }
 
@@ -112,12 +110,11 @@ func isKindAlso(k game.Kind) func(*game.State, *game.Play) bool {
 func TestSacrificeCostsRuns(t *testing.T) {
 	t.Parallel()
 	value := func(c chance.Calls) float64 {
-		const n = 20000
 		var sum float64
-		draws(t, 3, n, c, nil, func(s *game.State, turn *chance.Turn, after *game.State) {
+		draws(t, 3, c, nil, func(s *game.State, turn *chance.Turn, after *game.State) {
 			sum += float64(s.Tally(turn.Play).Runs) + chance.Runs(after)
 		})
-		return sum / n
+		return sum / drawn
 	}
 	if cost := value(chance.Calls{}) - value(chance.Calls{Offence: chance.Sacrifice}); cost < .05 || cost > .25 {
 		t.Errorf("a sacrifice costs %.3f runs", cost)
@@ -181,7 +178,7 @@ func TestQuestionsAreHonest(t *testing.T) {
 	type record struct{ asked, promised, kept float64 }
 	found := map[chance.Question]*record{}
 	for at := range 24 {
-		draws(t, at, 20000, chance.Calls{}, nil, func(s *game.State, turn *chance.Turn, _ *game.State) {
+		draws(t, at, chance.Calls{}, nil, func(s *game.State, turn *chance.Turn, _ *game.State) {
 			if turn.Ask == chance.NoQuestion {
 				return
 			}
@@ -255,7 +252,7 @@ func isOut(p *game.Play, from game.Base) bool {
 func TestPitchesLeadToTheOutcome(t *testing.T) {
 	t.Parallel()
 	pitches, turns := 0, 0
-	draws(t, 0, 20000, chance.Calls{}, nil, func(_ *game.State, turn *chance.Turn, _ *game.State) {
+	draws(t, 0, chance.Calls{}, nil, func(_ *game.State, turn *chance.Turn, _ *game.State) {
 		p := turn.Finish(true)
 		var balls, strikes int8
 		for i, l := range p.Pitches {

@@ -2,6 +2,7 @@ package chance
 
 import (
 	"math"
+	"slices"
 	"strings"
 
 	"pressbox/game"
@@ -45,7 +46,7 @@ func (p Park) filled() Park {
 }
 
 func (d *data) figure(p game.Player, r Player) *figure {
-	f := &figure{Player: r, bats: p.Bats, throws: p.Throws, starter: hasRole(p, "SP")}
+	f := &figure{Player: r, bats: p.Bats, throws: p.Throws, starter: slices.Contains(p.Positions, "SP")}
 	if f.Stamina == 0 {
 		f.Stamina = relieverStamina
 		if f.starter {
@@ -77,15 +78,6 @@ func (d *data) figure(p game.Player, r Player) *figure {
 func (d *data) amateur() Rates {
 	l := d.league
 	return Rates{K: .35 * l.K, BB: 1.3 * l.BB, HBP: 1.3 * l.HBP, Single: 1.3 * l.Single, Double: 1.5 * l.Double, Triple: 1.5 * l.Triple, HR: 2 * l.HR}
-}
-
-func hasRole(p game.Player, role game.Role) bool {
-	for _, r := range p.Positions {
-		if r == role {
-			return true
-		}
-	}
-	return false
 }
 
 // hasFieldRole reports whether a player plays anything but the mound.

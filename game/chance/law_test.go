@@ -84,8 +84,7 @@ func anyDecisions(t *rapid.T) {
 		c := calls.Draw(t, "calls")
 		turn, err := table.Resolve(&s, m, c)
 		if err != nil {
-			var refused *chance.RefusalError
-			if !errors.As(err, &refused) {
+			if _, refused := errors.AsType[*chance.RefusalError](err); !refused {
 				t.Fatalf("%+v: %v is no refusal", c, err)
 			}
 			c = chance.Calls{}

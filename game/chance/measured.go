@@ -45,9 +45,6 @@ func classNames() [classes]string {
 	return [classes]string{"K", "BB", "HBP", "CI", "ROE", "OUTG", "OUTF", "OUTL", "OUTP", "1B", "2B", "3B", "HR"}
 }
 
-// batted reports whether the ball was put in play.
-func (c class) batted() bool { return c >= onError }
-
 // hit reports whether the class is a safe hit.
 func (c class) hit() bool { return c >= single }
 

@@ -1,6 +1,10 @@
 package chance
 
-import "pressbox/game"
+import (
+	"math/bits"
+
+	"pressbox/game"
+)
 
 // A transition is a row of the measured table: a class of plate appearance in a situation, and what was left afterwards.
 // It counts men; it does not say who they are.
@@ -81,45 +85,41 @@ func (t transition) script() (row, bool) {
 		best.next = 3*t.bases + outs
 	}
 	t.mark(&best)
-	return best, !(t.class == strikeout && best.marks&running != 0)
+	return best, t.class != strikeout || best.marks&running == 0
 }
 
 // assign sends the men who are not out to where somebody was afterwards, those in front first, and says how odd that is.
 func (t transition) assign(set int) (row, float64, bool) {
 	var r row
-	held, over := t.from/3, t.from%3+t.outs >= 3
-	runs, bases, out := t.runs, t.bases, 0
+	men, over := 1|t.from/3<<1, t.from%3+t.outs >= 3
+	if set&^men != 0 || bits.OnesCount(uint(set)) != t.outs {
+		return r, 0, false
+	}
+	runs, bases := t.runs, t.bases
 	cost := 0.0
 	for from := 3; from >= 0; from-- {
-		present := from == 0 || held&(1<<(from-1)) != 0
-		if set&(1<<from) != 0 {
-			if !present {
-				return r, 0, false
-			}
-			out++
+		if men&^set&(1<<from) == 0 {
 			continue
 		}
-		if !present {
-			continue
-		}
-		to := 4
+		to := highest(bases)
 		if runs > 0 {
+			to = 4
 			runs--
-		} else if to = highest(bases); to == 0 {
-			return r, 0, false
-		} else {
-			bases &^= 1 << (to - 1)
 		}
+		if to == 0 {
+			return r, 0, false
+		}
+		bases &^= 1 << (to - 1) // nothing at home
 		odd, ok := t.oddity(from, to, over)
 		if !ok {
 			return r, 0, false
 		}
 		cost += odd
 		if to != from {
-			r.to[from] = game.Base(to) //nolint:gosec // 1–4
+			r.to[from] = game.Base(to)
 		}
 	}
-	if out != t.outs || runs != 0 || bases != 0 || !t.putOut(&r, set) {
+	if runs != 0 || bases != 0 || !t.putOut(&r, set) {
 		return r, 0, false
 	}
 	if set&1 != 0 && t.class.hit() {
@@ -192,25 +192,25 @@ func (t transition) putOut(r *row, set int) bool {
 		if set&(1<<from) == 0 {
 			continue
 		}
-		switch t.class {
-		case lineOut, popOut:
-			r.add(from, from, game.Appealed)
-		case flyOut:
-			if from == game.First {
-				r.add(from, from, game.Appealed)
-			} else {
-				r.add(from, from+1, game.Tagged)
-			}
-		case strikeout:
-			r.add(from, from+1, game.Tagged)
-		default:
-			r.add(from, min(from+game.Base(t.class.bases())+1, game.HomePlate), game.Tagged) //nolint:gosec // 1–3
-		}
+		at, how := t.wayOut(from)
+		r.add(from, at, how)
 	}
-	if batter && t.class >= onError && (t.class == onError || t.class.hit()) {
+	if batter && (t.class == onError || t.class.hit()) {
 		r.add(game.AtBat, game.Base(t.class.bases())+1, game.Tagged) //nolint:gosec // 1–3
 	}
 	return true
+}
+
+// wayOut says where and how a runner is put out on anything but a grounder: doubled off, or going further.
+func (t transition) wayOut(from game.Base) (game.Base, game.How) {
+	switch {
+	case t.class == lineOut, t.class == popOut, t.class == flyOut && from == game.First:
+		return from, game.Appealed
+	case t.class == flyOut, t.class == strikeout:
+		return from + 1, game.Tagged
+	default:
+		return min(from+game.Base(t.class.bases())+1, game.HomePlate), game.Tagged //nolint:gosec // 1–3
+	}
 }
 
 // putOutOnGround: forced runners first, from the lead, then the batter, then who was not forced. When a run counts

@@ -139,8 +139,8 @@ func mask(s *game.State) int {
 func (f *fixture) play(tb testing.TB, n int, sum *tally) {
 	tb.Helper()
 	var seed chance.Seed
-	binary.BigEndian.PutUint64(seed[:], uint64(n)) //nolint:gosec // positive
-	lot := rand.New(rand.NewPCG(uint64(n), 20))    //nolint:gosec // positive
+	binary.BigEndian.PutUint64(seed[:], uint64(n))
+	lot := rand.New(rand.NewPCG(uint64(n), 20))
 	table := chance.NewTable(seed, f.clubs, f.ratings, f.park)
 	s, err := game.New(game.Options{DH: true, ExtraInnings: game.Standard}, f.clubs, f.cards)
 	if err != nil {

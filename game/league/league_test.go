@@ -239,12 +239,12 @@ func TestNobodyIsReal(t *testing.T) {
 			}
 		}
 	}
-	real := rosters(t)
-	if len(real) < 900 {
-		t.Fatalf("%d surnames on the rosters of 2020", len(real))
+	played := rosters(t)
+	if len(played) < 900 {
+		t.Fatalf("%d surnames on the rosters of 2020", len(played))
 	}
 	for last, name := range surnames {
-		if real[last] {
+		if played[last] {
 			t.Errorf("%s has the surname of a real player", name)
 		}
 	}

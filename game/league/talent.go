@@ -2,6 +2,7 @@ package league
 
 import (
 	"math"
+	"slices"
 
 	"pressbox/game/chance"
 )
@@ -47,23 +48,20 @@ func rates(r *chance.Rates) [7]*float64 {
 func (m *maker) meetings() chance.Rates {
 	var sum chance.Rates
 	var n float64
-	for _, team := range m.teams {
-		for _, b := range team {
-			if b.job.pitches() || b.job.bench {
+	all := slices.Concat(m.teams...)
+	for _, b := range all {
+		if b.job.pitches() || b.job.bench {
+			continue
+		}
+		for _, p := range all {
+			weight := p.workload()
+			if weight == 0 {
 				continue
 			}
-			for _, against := range m.teams {
-				for _, p := range against {
-					weight := p.workload()
-					if weight == 0 {
-						continue
-					}
-					r := chance.Meet(b.Ratings.Batting, p.Ratings.Pitching)
-					n += weight
-					for i, x := range rates(&r) {
-						*rates(&sum)[i] += weight * *x
-					}
-				}
+			r := chance.Meet(b.Ratings.Batting, p.Ratings.Pitching)
+			n += weight
+			for i, x := range rates(&r) {
+				*rates(&sum)[i] += weight * *x
 			}
 		}
 	}
