@@ -144,13 +144,40 @@ func TestStaleWhileRevalidate(t *testing.T) {
 		if got := teams(t, r); !got.Stale || !got.Fetched.Equal(first.Fetched) {
 			t.Errorf("after 31 minutes: %+v", got)
 		}
+		for range 20 {
+			go func() {
+				if _, err := r.Teams(t.Context(), 3); err != nil {
+					t.Error(err)
+				}
+			}()
+		}
 		synctest.Wait()
 		q := r.api.last()
 		if r.api.requests() != 2 || q.Header.Get("If-None-Match") != `"v1"` || q.Header.Get("If-Modified-Since") != r.api.head["Last-Modified"] {
-			t.Errorf("asked with %v", q.Header)
+			t.Errorf("asked %d times, at last with %v", r.api.requests(), q.Header)
 		}
 		if got := teams(t, r); got.Stale || !got.Fetched.After(first.Fetched) || len(got.Teams) != 2 {
 			t.Errorf("after a 304: %+v", got)
+		}
+	})
+}
+
+// Who found something stale just before it was renewed does not have it renewed again.
+func TestRenewedOnce(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		r := newBubbleRig(t)
+		teams(t, r)
+		time.Sleep(time.Hour)
+		r.cache.slow = 2 * time.Second
+		for range 2 { // the second reads before the first has kept, and asks after
+			go r.Teams(t.Context(), 3)
+			time.Sleep(3 * time.Second)
+		}
+		synctest.Wait()
+		time.Sleep(time.Minute)
+		if n := r.api.requests(); n != 2 {
+			t.Errorf("asked %d times, want 2", n)
 		}
 	})
 }
@@ -163,8 +190,8 @@ func TestDownForADay(t *testing.T) {
 		first := teams(t, r)
 		time.Sleep(time.Hour)
 		r.api.set(down)
-		for range 24 * 60 * 6 { // every ten seconds
-			time.Sleep(10 * time.Second)
+		for range 24 * 60 * 2 { // every half minute
+			time.Sleep(30 * time.Second)
 			if got := teams(t, r); !got.Stale || !got.Fetched.Equal(first.Fetched) {
 				t.Fatalf("%+v", got)
 			}
@@ -182,6 +209,17 @@ func TestDownForADay(t *testing.T) {
 		synctest.Wait()
 		if got := teams(t, r); got.Stale {
 			t.Error("still stale when the API is back")
+		}
+		r.api.set(down)
+		asked := r.api.requests()
+		time.Sleep(time.Hour)
+		for range 2 { // all was forgiven
+			teams(t, r)
+			synctest.Wait()
+			time.Sleep(time.Second)
+		}
+		if n := r.api.requests() - asked; n != 2 {
+			t.Errorf("a second after the first failure it was asked %d times, want 2", n)
 		}
 	})
 }
@@ -276,24 +314,36 @@ func TestSlow(t *testing.T) {
 	})
 }
 
-// Run ends only after what it started, and that ends at once.
+// Run ends only after what it started, which it tells to end.
 func TestRunEndsItsRequests(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		r := newBubbleRig(t)
-		r.api.set(func(_ http.ResponseWriter, q *http.Request) { <-q.Context().Done() })
-		failed := make(chan error)
+		teams(t, r)
+		time.Sleep(time.Hour)
+		const last = time.Second // what a request does when it was told to end
+		r.api.set(func(_ http.ResponseWriter, q *http.Request) {
+			<-q.Context().Done()
+			time.Sleep(last)
+		})
+		teams(t, r) // one request in the background, one that is waited for
+		failed := make(chan error, 1)
 		go func() {
-			_, err := r.Teams(t.Context(), 3)
+			_, err := r.Teams(t.Context(), 2)
 			failed <- err
 		}()
 		synctest.Wait()
 		start := time.Now()
-		go r.stop()
-		if err := <-failed; !errors.Is(err, teamdata.ErrUnavailable) || time.Since(start) > 0 {
-			t.Errorf("%v after %v", err, time.Since(start))
-		}
 		r.stop()
+		if took := time.Since(start); took != last {
+			t.Errorf("ended after %v, want %v", took, last)
+		}
+		if err := <-failed; !errors.Is(err, teamdata.ErrUnavailable) {
+			t.Error(err)
+		}
+		if r.log.Len() > 0 {
+			t.Errorf("it is not the API's fault: %s", r.log)
+		}
 	})
 }
 

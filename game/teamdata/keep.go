@@ -120,16 +120,13 @@ func (c *Client) answer(ctx context.Context, r resource) (answer, error) {
 	}
 	_, a, ok := c.kept(ctx, r)
 	if ok {
-		if a.stale && c.mayAsk(r) == nil {
+		if a.stale {
 			select {
 			case c.jobs <- job{resource: r}:
 			default: // Run is busy for a moment: the next one who asks will do
 			}
 		}
 		return a, nil
-	}
-	if err := c.mayAsk(r); err != nil {
-		return answer{}, err
 	}
 	done := make(chan outcome, 1)
 	select {
@@ -145,7 +142,7 @@ func (c *Client) answer(ctx context.Context, r resource) (answer, error) {
 	}
 }
 
-// renew asks the API for a resource, unless that was just done, and keeps the answer.
+// renew asks the API for a resource and keeps the answer, unless that was just done or the API is left alone.
 func (c *Client) renew(ctx context.Context, r resource) (answer, error) {
 	rec, old, ok := c.kept(ctx, r)
 	if ok && !old.stale {

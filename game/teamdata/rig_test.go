@@ -12,21 +12,25 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"pressbox/game/teamdata"
 )
 
-// memory is a Cache that has one switch.
+// memory is a Cache that has two switches.
 type memory struct {
 	mu    sync.Mutex
-	full  error // what keeping returns
+	full  error         // what keeping returns
+	slow  time.Duration // how old what is read is when it arrives
 	items map[string][]byte
 }
 
 func (m *memory) TeamData(_ context.Context, key string) ([]byte, error) {
 	m.mu.Lock()
-	defer m.mu.Unlock()
-	return m.items[key], nil
+	value := m.items[key]
+	m.mu.Unlock()
+	time.Sleep(m.slow)
+	return value, nil
 }
 
 func (m *memory) KeepTeamData(_ context.Context, key string, value []byte) error {

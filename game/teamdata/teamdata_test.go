@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"net/http"
 	"reflect"
 	"strings"
 	"sync"
@@ -163,6 +164,17 @@ func TestAnswersAreWhatWasAskedFor(t *testing.T) {
 func TestMixedUpCacheIsNotServed(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
+	r.api.set(func(w http.ResponseWriter, q *http.Request) { // an API that does not say whose players they are
+		if strings.HasSuffix(q.URL.Path, "teams") {
+			league(w, q)
+			return
+		}
+		players := squad("3", q.URL.Query().Get("team_id"))
+		for _, p := range players {
+			delete(p, "team")
+		}
+		send(w, object{"players": players})
+	})
 	for _, id := range []string{"31", "32"} {
 		if _, err := r.Roster(t.Context(), 3, id); err != nil {
 			t.Fatal(err)
