@@ -175,7 +175,7 @@ func (d *doorway) addProvider(cfg Config, kept *store.Store) (err error) {
 		Cache: kept, Now: time.Now, ClockTrusted: clockTrusted, Log: d.log,
 	})
 	if err != nil {
-		return fmt.Errorf("IDP_PROVIDER=%s: %w", in.Provider, err)
+		return fmt.Errorf("sign in by IDP_PROVIDER: %w", err)
 	}
 	return nil
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/http"
 	"net/url"
@@ -39,7 +40,7 @@ func newTokensCreateCommand() *cobra.Command {
 	}
 	administer := useAdministration(cmd)
 	network := cmd.Flags().String("network", "", "the `network` from which it is good, such as 192.168.1.0/24 (default any)")
-	days := cmd.Flags().Int("days", 0, "for how many days it is good; 0 means for ever")
+	days := cmd.Flags().Uint("days", 0, "for how many days it is good; 0 means for ever")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		body := map[string]any{"name": args[0], "ttl": *days * 24 * 60 * 60}
 		if *network != "" {
@@ -101,10 +102,18 @@ func newTokensRevokeCommand() *cobra.Command {
 	administer := useAdministration(cmd)
 	cmd.RunE = func(_ *cobra.Command, args []string) error {
 		return administer(func(ctx context.Context, c *client) error {
-			return c.send(ctx, http.MethodDelete, "/admin/tokens/"+url.PathEscape(args[0]), nil)
+			return missing("token", args[0], c.send(ctx, http.MethodDelete, "/admin/tokens/"+url.PathEscape(args[0]), nil))
 		})
 	}
 	return cmd
+}
+
+// missing is err, in plain words when it is that the daemon knows no such thing.
+func missing(what, name string, err error) error {
+	if refused, ok := errors.AsType[*refusal](err); ok && refused.Code == "not_found" {
+		return &exitError{exitRefused, fmt.Errorf("there is no %s %q", what, name)}
+	}
+	return err
 }
 
 // send sends a request whose success has no answer.

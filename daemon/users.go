@@ -131,7 +131,7 @@ func newUsersSecretCommand(cmd *cobra.Command, path, field string) *cobra.Comman
 		return administer(func(ctx context.Context, c *client) error {
 			made := map[string]string{}
 			if err := c.call(ctx, http.MethodPost, path, body, &made); err != nil {
-				return err
+				return missing("account", strings.Join(args, ""), err)
 			}
 			_, err := fmt.Fprintln(cmd.OutOrStdout(), made[field])
 			return err

@@ -61,7 +61,7 @@ func Providers() []string { return []string{"discord", "github", "google", "oidc
 // noticed by whoever signs in, not by the daemon that starts.
 func New(c Config) (auth.Provider, error) {
 	if c.ClientID == "" {
-		return nil, fmt.Errorf("provider %s: a client id is needed", c.Provider)
+		return nil, fmt.Errorf("provider %s: IDP_CLIENT_ID is needed", c.Provider)
 	}
 	switch c.Provider {
 	case "discord", "github":
@@ -71,12 +71,12 @@ func New(c Config) (auth.Provider, error) {
 		return newOpenID(c), nil
 	case "oidc":
 		if c.Issuer == "" {
-			return nil, fmt.Errorf("provider oidc: an issuer is needed")
+			return nil, fmt.Errorf("provider oidc: IDP_ISSUER is needed")
 		}
 		return newOpenID(c), nil
 	case "oauth2":
 		if c.AuthURL == "" || c.TokenURL == "" || c.UserinfoURL == "" {
-			return nil, fmt.Errorf("provider oauth2: the authorization, token and userinfo addresses are needed")
+			return nil, fmt.Errorf("provider oauth2: IDP_AUTH_URL, IDP_TOKEN_URL and IDP_USERINFO_URL are needed")
 		}
 		return newPlain(c, generic(c)), nil
 	default:

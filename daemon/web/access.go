@@ -69,6 +69,9 @@ func (s *Server) admit(r *http.Request, c class) error {
 	if s.cfg.Access == Open || s.cfg.Access == LAN && local(client) || signedIn() {
 		return nil
 	}
+	if s.cfg.Access == Token {
+		return errTokenOnly
+	}
 	return errAccess
 }
 

@@ -169,7 +169,7 @@ func (s *Server) changeUser(w http.ResponseWriter, r *http.Request) error {
 
 func (s *Server) resetPassphrase(w http.ResponseWriter, r *http.Request) error {
 	if s.cfg.SignIn.Passphrases == nil {
-		return errNoSuchPage
+		return errNoPassphrase
 	}
 	var body struct {
 		Name string `json:"name"`

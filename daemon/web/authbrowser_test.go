@@ -87,12 +87,13 @@ func (b *tab) do(actions ...chromedp.Action[chromedp.Void]) {
 	}
 }
 
-// join makes an account through the page, and waits until the browser arrives
-// where arrived is seen.
+// join makes an account, from the daemon's own page on, and waits until the
+// browser arrives where arrived is seen.
 func (b *tab) join(origin, name, arrived string) {
 	b.t.Helper()
 	b.do(
-		chromedp.Navigate(origin+"/api/auth/idp/login"),
+		chromedp.Navigate(origin),
+		chromedp.Click(`a[href="/api/auth/idp/login"]`),
 		chromedp.WaitVisible("#new-passphrase"),
 		chromedp.SendKeys("#new-name", name),
 		chromedp.SendKeys("#new-passphrase", phrase+"\r"),

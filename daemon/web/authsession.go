@@ -225,7 +225,7 @@ type passphraseChange struct {
 func (s *Server) changePassphrase(w http.ResponseWriter, r *http.Request) error {
 	account := callerOf(r).Account
 	if s.cfg.SignIn.Passphrases == nil || account.Provider != auth.Local {
-		return errNoSuchPage
+		return errNoPassphrase
 	}
 	var body passphraseChange
 	if err := s.bodies.decode(w, r, "PassphraseChange", &body); err != nil {

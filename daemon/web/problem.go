@@ -24,11 +24,13 @@ var (
 	errHost         = errors.New("this appliance does not answer to that host name; add it to ALLOWED_HOSTS if it should")
 	errCrossOrigin  = errors.New("a page of another site may not do this")
 	errAccess       = errors.New("this needs a token, or to be asked from the local network")
+	errTokenOnly    = errors.New("this needs a token")
 	errToken        = errors.New("the token is not valid here")
 	errOff          = errors.New("announcements are switched off on this appliance")
 	errTooMany      = errors.New("too many requests from this address")
 	errBusy         = errors.New("as much speech as possible is being made already")
 	errNoSignIn     = errors.New("this is no sign-in that was begun here")
+	errNoPassphrase = errors.New("this appliance keeps no passphrase of the account: somebody else vouches for it")
 	errNotSocket    = errors.New("this address is for websockets")
 	errNotForm      = errors.New("send the form as a browser does")
 	errMissingToken = errors.New("a refresh token is needed, in the cookie or in the body")
@@ -49,6 +51,7 @@ var statuses = []struct {
 	{errNotSocket, http.StatusBadRequest, "not_websocket", 0},
 	{errIdempotency, http.StatusBadRequest, "bad_idempotency_key", 0},
 	{errAccess, http.StatusUnauthorized, "unauthenticated", 0},
+	{errTokenOnly, http.StatusUnauthorized, "unauthenticated", 0},
 	{auth.ErrNoCredentials, http.StatusUnauthorized, "unauthenticated", 0},
 	{auth.ErrInvalidToken, http.StatusUnauthorized, "invalid_token", 0},
 	{errMissingToken, http.StatusUnauthorized, "missing_token", 0},
@@ -56,6 +59,7 @@ var statuses = []struct {
 	{errCrossOrigin, http.StatusForbidden, "cross_origin", 0},
 	{errOff, http.StatusForbidden, "switched_off", 0},
 	{errNoSuchPage, http.StatusNotFound, "not_found", 0},
+	{errNoPassphrase, http.StatusNotFound, "no_passphrase", 0},
 	{auth.ErrNotFound, http.StatusNotFound, "not_found", 0},
 	{announce.ErrNotFound, http.StatusNotFound, "not_found", 0},
 	{errMethod, http.StatusMethodNotAllowed, "method_not_allowed", 0},
