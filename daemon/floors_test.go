@@ -22,7 +22,7 @@ var floors = map[string][]string{
 	"game/chance":     {"game"},
 	"game/bot":        {"game", "game/chance"},
 	"game/retro":      {"game"},
-	"game/league":     {"game"},
+	"game/league":     {"game", "game/chance"},
 	"game/call":       {"game"},
 	"auth":            {},
 
@@ -41,7 +41,8 @@ var floors = map[string][]string{
 	"daemon/systemd": {},
 	"daemon/web":     {"audio", "auth", "game", "game/live", "game/call", "voice/announce"},
 
-	// 3: knows everyone
+	// 3: programs; each knows everyone, and is known by no one
+	"models/train/speak": {"audio", "voice", "voice/onnx"},
 	"daemon": {
 		"audio", "audio/pulse", "auth", "auth/idp", "daemon/systemd", "daemon/web", "game/live", "game/teamdata",
 		"store", "voice", "voice/announce", "voice/espeak", "voice/library", "voice/onnx", "voice/speakable",
