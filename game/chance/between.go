@@ -17,7 +17,7 @@ const (
 	pickedSecond  = 365. / 103650
 	pickedThird   = 73. / 69922
 	wildPickoff   = .44
-	pickoffOut    = .02 // of one throw that the manager orders (estimate: 1,585 outs and errors in about 70,000 throws a season and league)
+	pickoffOut    = .02 // of one throw that the manager orders (estimate)
 	leaningRunner = .12 // of one throw at a runner who was about to go (estimate)
 	wildSteal     = .05 // stolen bases with a wild throw (2020: 39 of 776)
 	missedSqueeze = .12 // bunts missed or pitched out of reach (estimate)

@@ -316,3 +316,20 @@ func TestInterruptedTurn(t *testing.T) {
 		t.Errorf("the turn goes on as %q, want >B. and more", got)
 	}
 }
+
+// What is expected of a turn is what comes of it, but for what happens between pitches.
+func TestExpect(t *testing.T) {
+	t.Parallel()
+	f := averageFixture(0)
+	table := chance.NewTable(chance.Seed{}, f.clubs, nil, chance.Park{})
+	s := situation(t, &f, 0)
+	want := table.Expect(&s, chance.Moment{}, chance.Calls{})
+	for kind, p := range map[game.Kind]float64{
+		game.Strikeout: want.K, game.Walk: want.BB, game.Single: want.Single, game.Double: want.Double, game.HomeRun: want.HR,
+	} {
+		got := share(t, 0, chance.Calls{}, nil, isKind(kind))
+		if within := 3.5 * math.Sqrt(p*(1-p)/drawn); math.Abs(got-p) > within {
+			t.Errorf("%s: %.4f of turns, expected %.4f ± %.4f", kind, got, p, within)
+		}
+	}
+}

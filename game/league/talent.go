@@ -23,7 +23,7 @@ func pitchers() spread {
 // men: the batters are moved until the league's regulars, meeting its pitchers, come to the league's rates.
 func (m *maker) rate() {
 	aim := m.league
-	for range 6 { // each leaves about a tenth of the difference
+	for range 6 { // each round leaves a small part of the difference
 		for _, team := range m.teams {
 			for _, p := range team {
 				mean := m.league
