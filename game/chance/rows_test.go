@@ -86,7 +86,7 @@ func fullState(tb testing.TB) game.State {
 	var cards [2]game.Lineup
 	for side, prefix := range []string{"a", "h"} {
 		for i := range 10 {
-			at := game.Position(i + 1) //nolint:gosec // 1–10
+			at := game.Position(i + 1)
 			id := game.PlayerID(fmt.Sprint(prefix, i))
 			clubs[side].Players = append(clubs[side].Players, game.Player{ID: id, Positions: []game.Role{game.Role(at.String())}})
 			if at == game.Pitcher {
