@@ -100,8 +100,8 @@ func plays(r game.Role, at game.Position) bool {
 
 // Suggest returns the line-up of a club that is worth most runs, bats and gloves together: the best starting pitcher, the
 // best nine with everybody where he plays, and an order with the best on base in front and the most power fourth. With
-// dh a designated hitter bats for the pitcher, else the pitcher bats ninth. Nobody is used who is unknown to the ratings
-// only because of that: he counts as average.
+// dh a designated hitter bats for the pitcher, else the pitcher bats ninth. Who is unknown to
+// the ratings counts as average.
 //
 // The error is a [*game.LineupError] when the club has no pitcher or too few players.
 func Suggest(club game.Club, ratings chance.Ratings, dh bool) (game.Lineup, error) {
@@ -150,11 +150,10 @@ func starter(club game.Club, ratings chance.Ratings) game.PlayerID {
 	return found
 }
 
-// A seat is where someone plays, in the best assignment found for a set of positions: an index of players for each
-// position, -1 for none.
+// A seating is the best way found to fill a set of positions: an index of players for each of them.
 type seating struct {
 	worth float64
-	at    [9]int8
+	at    [9]int
 	sits  bool // there is such an assignment
 }
 
@@ -164,20 +163,19 @@ func assign(players []game.Player, positions []game.Position, ratings chance.Rat
 	best := make([]seating, 1<<len(positions))
 	best[0].sits = true
 	for i, p := range players {
-		bats := batting(p, ratings)
-		for set := len(best) - 1; set >= 0; set-- {
-			if !best[set].sits {
+		var worth [9]float64
+		for j, at := range positions {
+			worth[j] = batting(p, ratings) + fielding(p, at, ratings)
+		}
+		for set, from := range slices.Backward(best) {
+			if !from.sits {
 				continue
 			}
-			for j, at := range positions {
-				if set&(1<<j) != 0 {
-					continue
-				}
-				next := best[set]
-				next.worth += bats + fielding(p, at, ratings)
-				next.at[j] = int8(i) //nolint:gosec // a roster is short
-				if to := &best[set|1<<j]; !to.sits || next.worth > to.worth {
-					*to = next
+			for j := range positions {
+				if to := &best[set|1<<j]; set&(1<<j) == 0 && (!to.sits || from.worth+worth[j] > to.worth) {
+					*to = from
+					to.worth += worth[j]
+					to.at[j] = i
 				}
 			}
 		}

@@ -73,43 +73,49 @@ func (m *Manager) plays(id game.PlayerID, at game.Position) bool {
 // takeField fills the positions that pinch hitters and runners have left open: each place in the order that has no
 // position gets the open one that its man, or one from the bench, plays best. nil if nothing is open.
 func (m *Manager) takeField(s *game.State) []game.Substitution {
-	team := &s.Teams[m.side]
-	open := m.open(team)
+	team := s.Teams[m.side]
+	open := m.open(&team)
 	if len(open) == 0 {
 		return nil
 	}
 	var subs []game.Substitution
 	bench := slices.Clone(team.Bench)
-	if open[0] == game.Pitcher {
-		pen := m.pen(team)
-		if len(pen) == 0 {
-			pen = bench
-		}
-		if len(pen) == 0 {
-			return nil
-		}
-		id := m.call(s, pen)
-		slot, ok := m.newPlace(team)
-		if !ok {
-			return nil
-		}
-		subs = append(subs, game.Substitution{Side: m.side, Player: id, Slot: slot, Position: game.Pitcher})
-		bench = slices.DeleteFunc(bench, func(b game.PlayerID) bool { return b == id })
-		open = open[1:]
-		if slot > 0 {
-			team = m.without(team, slot)
-		}
-	}
-	for i, slot := range team.Order {
-		if slot.Position.Fields() || i == team.DH-1 || len(open) == 0 {
-			continue
-		}
-		id, at := m.seat(slot.Player, bench, open)
-		subs = append(subs, game.Substitution{Side: m.side, Player: id, Slot: i + 1, Position: at})
+	take := func(id game.PlayerID, slot int, at game.Position) {
+		subs = append(subs, game.Substitution{Side: m.side, Player: id, Slot: slot, Position: at})
 		open = slices.DeleteFunc(open, func(p game.Position) bool { return p == at })
 		bench = slices.DeleteFunc(bench, func(b game.PlayerID) bool { return b == id })
+		if slot > 0 {
+			team.Order[slot-1].Position = at
+		}
+	}
+	if open[0] == game.Pitcher {
+		slot := m.newPlace(&team)
+		take(m.newPitcher(s, bench, slot), slot, game.Pitcher)
+	}
+	for i, slot := range team.Order {
+		if len(open) > 0 && !slot.Position.Fields() && i != team.DH-1 {
+			id, at := m.seat(slot.Player, bench, open)
+			take(id, i+1, at)
+		}
 	}
 	return subs
+}
+
+// newPitcher chooses who takes the mound when nobody stands there: from the bullpen, else anybody from the bench, else
+// the man who bats in that place.
+func (m *Manager) newPitcher(s *game.State, bench []game.PlayerID, slot int) game.PlayerID {
+	team := &s.Teams[m.side]
+	pen := m.pen(team)
+	switch {
+	case len(pen) > 0:
+		return m.call(s, pen)
+	case len(bench) == 0 && slot > 0:
+		return team.Order[slot-1].Player
+	case len(bench) == 0:
+		return team.Pitcher
+	default:
+		return bench[0]
+	}
 }
 
 // open returns the positions that nobody plays, the pitcher's first.
@@ -125,24 +131,14 @@ func (m *Manager) open(team *game.Team) []game.Position {
 
 // newPlace returns where a new pitcher bats: nowhere beside a designated hitter, else in the place of a pinch hitter or
 // runner, the one whose turn is furthest away.
-func (m *Manager) newPlace(team *game.Team) (slot int, ok bool) {
-	if team.DH != 0 {
-		return 0, true
-	}
-	for n := 8; n >= 0; n-- {
+func (m *Manager) newPlace(team *game.Team) int {
+	for n := 8; n >= 0 && team.DH == 0; n-- {
 		i := (team.Next + n) % 9
 		if !team.Order[i].Position.Fields() {
-			return i + 1, true
+			return i + 1
 		}
 	}
-	return 0, false
-}
-
-// without returns the team with a place in the order counted as seated.
-func (m *Manager) without(team *game.Team, slot int) *game.Team {
-	next := *team
-	next.Order[slot-1].Position = game.Pitcher
-	return &next
+	return 0
 }
 
 // seat chooses who takes which of the open positions in a place of the order.

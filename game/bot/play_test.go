@@ -7,6 +7,8 @@ import (
 	"os"
 	"testing"
 
+	"pgregory.net/rapid"
+
 	"pressbox/game"
 	"pressbox/game/bot"
 	"pressbox/game/chance"
@@ -120,66 +122,173 @@ func (p *pairing) change(s game.State, at chance.Moment, m side, did counts) gam
 	return s
 }
 
-// A contest is what a bot does against one who never decides.
+// A contest is what a bot does against one who never decides. Each game is played twice with the same dice, the bot at
+// home and away.
 type contest struct {
-	games, wins int
-	runs        [2]float64 // of the bot and of the other, together
-	did         counts
+	pairs         int
+	wins, squares float64 // of pairs: games won, 0–2, and their squares
+	runs          [2]float64
+	did           counts
 }
 
-func (c *contest) share() float64 { return float64(c.wins) / float64(c.games) }
+func (c *contest) share() float64 { return c.wins / float64(2*c.pairs) }
 
-// err is the standard error of the share.
-func (c *contest) err() float64 { return math.Sqrt(.25 / float64(c.games)) }
+// err is the standard error of the share, from how far the pairs scatter.
+func (c *contest) err() float64 {
+	n := float64(c.pairs)
+	mean := c.wins / n
+	return math.Sqrt((c.squares/n-mean*mean)/n) / 2
+}
 
-// compete plays games of all pairs of clubs of a season, the bot at home and away in turn with the same dice.
+// lead is by how many runs a game the bot is better.
+func (c *contest) lead() float64 { return (c.runs[0] - c.runs[1]) / float64(2*c.pairs) }
+
+// compete plays games between all clubs of a season in turn.
 func compete(tb testing.TB, games int, dh bool) *contest {
 	tb.Helper()
+	fixtures := fixtures(tb, dh)
+	c := &contest{pairs: games / 2, did: counts{}}
+	for n := range c.pairs {
+		p := fixtures[n%len(fixtures)]
+		won := 0.0
+		for is := range 2 {
+			p.managers = [2]bool{is == 0, is == 1}
+			score := p.play(uint64(n), c.did)
+			c.runs[0] += float64(score[is])
+			c.runs[1] += float64(score[1-is])
+			if score[is] > score[1-is] {
+				won++
+			}
+		}
+		c.wins += won
+		c.squares += won * won
+	}
+	return c
+}
+
+// fixtures are all pairs of clubs of a season.
+func fixtures(tb testing.TB, dh bool) []*pairing {
+	tb.Helper()
 	clubs := season(tb, 3)
-	c := &contest{did: counts{}}
-	for n := 0; n < games; {
-		for i := range clubs {
-			for j := range clubs {
-				if i == j || n >= games {
-					continue
-				}
-				p := pair(tb, clubs[i], clubs[j], dh)
-				for is := range 2 {
-					p.managers = [2]bool{is == 0, is == 1}
-					score := p.play(uint64(n/2), c.did) //nolint:gosec // positive
-					c.games++
-					c.runs[0] += float64(score[is])
-					c.runs[1] += float64(score[1-is])
-					if score[is] > score[1-is] {
-						c.wins++
-					}
-					n++
-				}
+	var all []*pairing
+	for i := range clubs {
+		for j := range clubs {
+			if i != j {
+				all = append(all, pair(tb, clubs[i], clubs[j], dh))
 			}
 		}
 	}
-	return c
+	return all
 }
 
 // The bot beats one who never decides by more than luck explains.
 func TestBeatsIndecision(t *testing.T) {
 	t.Parallel()
 	for _, dh := range []bool{true, false} {
-		c := compete(t, 1600, dh)
-		t.Logf("dh %v: %.3f of %d games won (± %.3f), %.2f to %.2f runs a game", dh, c.share(), c.games, c.err(),
-			c.runs[0]/float64(c.games), c.runs[1]/float64(c.games))
-		if c.share() < .5+3*c.err() {
-			t.Errorf("dh %v: %.3f of %d games won, want more than .5 by three standard errors of %.3f", dh, c.share(), c.games, c.err())
-		}
+		t.Run(fmt.Sprintf("dh %v", dh), func(t *testing.T) {
+			t.Parallel()
+			c := compete(t, 2000, dh)
+			t.Logf("%.3f of %d games won, %+.2f runs a game (standard error %.3f)", c.share(), 2*c.pairs, c.lead(), c.err())
+			if c.share() < .5+2*c.err() {
+				t.Errorf("%.3f of %d games won, want more than .5 by two standard errors of %.3f", c.share(), 2*c.pairs, c.err())
+			}
+		})
 	}
 }
 
 func BenchmarkBeatsIndecision(b *testing.B) {
-	for b.Loop() {
-		c := compete(b, 20000, true)
-		b.ReportMetric(c.share(), "won")
-		b.ReportMetric((c.runs[0]-c.runs[1])/float64(c.games), "runs/game")
-		fmt.Fprintf(os.Stdout, "bot against indecision, %d games  measured %.3f won (%+.2f runs a game)  target > .500  standard error %.4f\n",
-			c.games, c.share(), (c.runs[0]-c.runs[1])/float64(c.games), c.err())
+	for _, dh := range []bool{true, false} {
+		b.Run(fmt.Sprintf("dh=%v", dh), func(b *testing.B) {
+			for b.Loop() {
+				c := compete(b, 20000, dh)
+				b.ReportMetric(c.share(), "won")
+				b.ReportMetric(c.lead(), "runs/game")
+				fmt.Fprintf(os.Stdout, "bot against indecision, dh %v, %d games: measured %.3f won, %+.2f runs a game; target > .500; standard error %.4f\n",
+					dh, 2*c.pairs, c.share(), c.lead(), c.err())
+			}
+		})
 	}
+}
+
+// Two bots play whole games, with and without a designated hitter: every decision is legal, somebody plays every
+// position, and the same game comes out again.
+func TestWholeGames(t *testing.T) {
+	t.Parallel()
+	for _, dh := range []bool{true, false} {
+		t.Run(fmt.Sprintf("dh %v", dh), func(t *testing.T) {
+			t.Parallel()
+			did := counts{}
+			for n, p := range fixtures(t, dh) {
+				p.managers = [2]bool{true, true}
+				seed := uint64(n)
+				if first, again := p.play(seed, did), p.play(seed, counts{}); first != again {
+					t.Errorf("game %d: %v, then %v", n, first, again)
+				}
+			}
+			for _, what := range []string{"substitution P", "substitution PH", "steal second"} {
+				if did[what] == 0 {
+					t.Errorf("no %s in %d games", what, len(fixtures(t, dh)))
+				}
+			}
+		})
+	}
+}
+
+// A bot takes a side over from people who send anybody up to bat or to run: whatever they have done, it puts nine men in
+// the field, and the game goes on to its end.
+func TestTakeOver(t *testing.T) {
+	t.Parallel()
+	clubs := season(t, 2)
+	fixtures := []*pairing{pair(t, clubs[0], clubs[1], true), pair(t, clubs[2], clubs[3], false)}
+	rapid.Check(t, func(rt *rapid.T) {
+		p := rapid.SampledFrom(fixtures).Draw(rt, "clubs")
+		var seed chance.Seed
+		seed[0] = rapid.Byte().Draw(rt, "seed")
+		table := chance.NewTable(seed, p.clubs, p.ratings, p.park)
+		s, err := game.New(game.Options{DH: p.dh, Innings: 5}, p.clubs, p.lineups)
+		if err != nil {
+			rt.Fatal(err)
+		}
+		managers := [2]side{bot.New(game.Away, p.clubs[0], p.ratings, table), bot.New(game.Home, p.clubs[1], p.ratings, table)}
+		var at chance.Moment
+		for !s.Over() {
+			s = meddle(rt, s)
+			m := managers[s.Fielding()]
+			for subs := m.Substitutions(&s, at); subs != nil; subs = m.Substitutions(&s, at) {
+				if s, err = s.Substitute(subs...); err != nil {
+					rt.Fatalf("%+v: %v", subs, err)
+				}
+			}
+			calls := chance.Calls{Offence: managers[s.Batting()].Offence(&s, at), Defence: m.Defence(&s, at)}
+			turn, err := table.Resolve(&s, at, calls)
+			if err != nil {
+				rt.Fatalf("%+v: %v", s.Teams[s.Fielding()], err)
+			}
+			if s, err = s.Apply(turn.Play); err != nil {
+				rt.Fatal(err)
+			}
+			at = turn.Next
+		}
+	})
+}
+
+// meddle is a person at bat who now and then sends somebody from the bench, whoever that is.
+func meddle(rt *rapid.T, s game.State) game.State {
+	side := s.Batting()
+	team := &s.Teams[side]
+	if len(team.Bench) == 0 || rapid.IntRange(0, 7).Draw(rt, "meddles") > 0 {
+		return s
+	}
+	sub := game.Substitution{
+		Side: side, Player: rapid.SampledFrom(team.Bench).Draw(rt, "who"),
+		Slot: rapid.IntRange(1, 9).Draw(rt, "for"), Position: rapid.SampledFrom([]game.Position{game.PinchHitter, game.PinchRunner}).Draw(rt, "as"),
+	}
+	if next, err := s.Substitute(sub); err == nil {
+		return next
+	}
+	sub.Slot, sub.Position = team.Next+1, game.PinchHitter
+	if next, err := s.Substitute(sub); err == nil {
+		return next
+	}
+	return s
 }

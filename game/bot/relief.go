@@ -15,7 +15,7 @@ const (
 )
 
 // better is by how many runs a turn a relief pitcher must be expected to be better than one who is not tired yet.
-const better = .008
+const better = .004
 
 // relieve changes the pitcher when he is tired, or when there is a better one for the next three batters and relief
 // enough for the rest of the game.

@@ -99,7 +99,7 @@ func (d *draft) choose(f form, key string, g gaps) string {
 // draw returns a number below n that depends on the seed, the revision, the form and the fact alone.
 func (d *draft) draw(n int, f form, key string) int {
 	h := fnv.New64a()
-	_, _ = fmt.Fprintf(h, "%d %s %s", f, key, d.seed) // a hash takes everything
+	_, _ = fmt.Fprintf(h, "%d %s %s", f, key, d.seed)      // a hash takes everything
 	return rand.New(rand.NewPCG(h.Sum64(), d.rev)).IntN(n) //nolint:gosec // words, not dice
 }
 

@@ -1,0 +1,123 @@
+package bot_test
+
+import (
+	"errors"
+	"fmt"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"pressbox/game"
+	"pressbox/game/bot"
+	"pressbox/game/chance"
+	"pressbox/game/league"
+)
+
+// Every club of the built-in league has a line-up in which everybody plays where he can.
+func TestSuggestLeague(t *testing.T) {
+	t.Parallel()
+	for n := 1; n <= league.Last; n++ {
+		for _, c := range season(t, n) {
+			club := c.Game()
+			for _, dh := range []bool{true, false} {
+				l, err := bot.Suggest(club, league.Ratings(c), dh)
+				if err != nil {
+					t.Fatal(err)
+				}
+				for _, slot := range l.Order {
+					p, _ := club.Player(slot.Player)
+					if !has(p, slot.Position) {
+						t.Errorf("season %d, %s: %s, who plays %v, is at %s", n, club.Abbrev, p.Name, p.Positions, slot.Position)
+					}
+				}
+			}
+		}
+	}
+}
+
+func has(p game.Player, at game.Position) bool {
+	if at == game.DesignatedHitter {
+		return true
+	}
+	for _, r := range p.Positions {
+		if string(r) == at.String() || at == game.Pitcher && p.CanPitch() {
+			return true
+		}
+	}
+	return false
+}
+
+// From any roster comes a line-up without a violation, or the reason why there is none.
+func TestSuggestAnyRoster(t *testing.T) {
+	t.Parallel()
+	roles := []game.Role{"SP", "RP", "P", "C", "1B", "2B", "3B", "SS", "LF", "CF", "RF", "DH", "OF", "IF", "?"}
+	rapid.Check(t, func(rt *rapid.T) {
+		club := game.Club{Abbrev: "ANY"}
+		ratings := chance.Ratings{}
+		for i := range rapid.IntRange(0, 26).Draw(rt, "players") {
+			p := game.Player{ID: game.PlayerID(fmt.Sprint(i)), Positions: rapid.SliceOfN(rapid.SampledFrom(roles), 0, 3).Draw(rt, "roles")}
+			club.Players = append(club.Players, p)
+			if rapid.Bool().Draw(rt, "rated") {
+				ratings[p.ID] = chance.Player{Batting: chance.League(), Range: rapid.Float64Range(-3, 3).Draw(rt, "range")}
+			}
+		}
+		dh := rapid.Bool().Draw(rt, "dh")
+		l, err := bot.Suggest(club, ratings, dh)
+		var broken *game.LineupError
+		switch {
+		case err == nil:
+			if found := l.Check(club, dh); found != nil {
+				rt.Fatalf("%+v", found)
+			}
+		case !errors.As(err, &broken) || len(broken.Violations) == 0:
+			rt.Fatalf("%v is no LineupError", err)
+		case enough(club, dh):
+			rt.Fatalf("%d players, and yet %v", len(club.Players), err)
+		}
+	})
+}
+
+// enough reports whether a club has a pitcher and players for the rest.
+func enough(c game.Club, dh bool) bool {
+	for _, p := range c.Players {
+		if p.CanPitch() {
+			return dh && len(c.Players) >= 10 || !dh && len(c.Players) >= 9
+		}
+	}
+	return false
+}
+
+// A better batter displaces a worse one at his position, and bats in front.
+func TestSuggestBest(t *testing.T) {
+	t.Parallel()
+	c := season(t, 1)[0]
+	club, ratings := c.Game(), league.Ratings(c)
+	great := chance.League()
+	great.HR, great.BB = .09, .15
+	star := game.Player{ID: "star", Name: "A Star", Bats: "L", Throws: "R", Positions: []game.Role{"SS"}}
+	club.Players = append(club.Players, star)
+	ratings[star.ID] = chance.Player{Batting: great}
+	l, err := bot.Suggest(club, ratings, true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, slot := range l.Order {
+		if slot.Player == star.ID {
+			if slot.Position != game.Shortstop || i > 3 {
+				t.Errorf("the star bats %d at %s", i+1, slot.Position)
+			}
+			return
+		}
+	}
+	t.Errorf("the star does not play: %+v", l)
+}
+
+func BenchmarkSuggest(b *testing.B) {
+	c := season(b, 3)[0]
+	club, ratings := c.Game(), league.Ratings(c)
+	for b.Loop() {
+		if _, err := bot.Suggest(club, ratings, true); err != nil {
+			b.Fatal(err)
+		}
+	}
+}

@@ -1,0 +1,122 @@
+package bot
+
+import (
+	"math"
+	"testing"
+
+	"pressbox/game"
+	"pressbox/game/chance"
+)
+
+func at(mask, outs int) situationIndex { return situationIndex(3*mask + outs) }
+
+// The break-even points of steals agree with those published: of second 71 % whatever the outs, of third 78, 69 and 85 %.
+func TestBreakEven(t *testing.T) {
+	t.Parallel()
+	v := newScales().runs
+	tests := []struct {
+		name string
+		mask int
+		want [3]float64
+	}{
+		{"second", 1, [3]float64{.713, .711, .718}},
+		{"third", 2, [3]float64{.78, .69, .85}},
+	}
+	for _, tt := range tests {
+		for outs, want := range tt.want {
+			now := at(tt.mask, outs)
+			won, lost, _ := stealWorth(&v, now, tt.mask)
+			if got := breakEven(v.worth[now], won, lost); math.Abs(got-want) > .01 {
+				t.Errorf("steal of %s with %d out: break-even %.3f, want %.3f", tt.name, outs, got, want)
+			}
+		}
+	}
+}
+
+// A sacrifice that succeeds costs runs: .20 with a man on first and none out, .18 on second, .09 on first and second; for
+// the one run it takes .422 to .406.
+func TestSacrifice(t *testing.T) {
+	t.Parallel()
+	v := newScales()
+	for mask, want := range map[int]float64{1: .20, 2: .18, 3: .09} {
+		now := at(mask, 0)
+		won, _, ok := bunt(&v.runs, now, false)
+		if got := v.runs.worth[now] - won; !ok || math.Abs(got-want) > .01 {
+			t.Errorf("sacrifice with bases %03b: costs %.3f, want %.3f", mask, got, want)
+		}
+	}
+	if won, _, _ := bunt(&v.one, at(1, 0), false); math.Abs(won-.406) > .001 {
+		t.Errorf("a sacrifice leaves %.3f for one run, want .406", won)
+	}
+}
+
+// The league's own batter is worth what the situation is; a better one more, a worse one less.
+func TestTurn(t *testing.T) {
+	t.Parallel()
+	v := newScales()
+	good, bad := chance.League(), chance.League()
+	good.HR += .03
+	bad.K += .1
+	bad.BB, bad.Single = bad.BB-.03, bad.Single-.05
+	for _, s := range []scale{v.runs, v.one} {
+		for i, worth := range s.worth {
+			now := situationIndex(i)
+			if got := s.turn(now, chance.League()); math.Abs(got-worth) > 1e-9 {
+				t.Errorf("situation %d: %.3f, want %.3f", i, got, worth)
+			}
+			if better, worse := s.turn(now, good), s.turn(now, bad); better <= worth || worse >= worth {
+				t.Errorf("situation %d: %.3f, a good batter %.3f, a bad one %.3f", i, worth, better, worse)
+			}
+			if math.Abs(s.rest[i]) > .15 {
+				t.Errorf("situation %d: the branches miss %.3f", i, s.rest[i])
+			}
+		}
+	}
+}
+
+// Where one run wins it is weighed by one run, elsewhere by runs.
+func TestScale(t *testing.T) {
+	t.Parallel()
+	v := newScales()
+	for _, tt := range []struct {
+		name string
+		s    game.State
+		one  bool
+	}{
+		{"tied in the bottom of the ninth", game.State{Inning: 9, Half: game.Bottom}, true},
+		{"tied in the bottom of the twelfth", game.State{Inning: 12, Half: game.Bottom, Score: [2]int{3, 3}}, true},
+		{"tied in the top of the ninth", game.State{Inning: 9}, false},
+		{"one behind in the bottom of the ninth", game.State{Inning: 9, Half: game.Bottom, Score: [2]int{1, 0}}, false},
+		{"tied in the bottom of the fifth of five", game.State{Options: game.Options{Innings: 5}, Inning: 5, Half: game.Bottom}, true},
+	} {
+		if got := v.of(&tt.s).one; got != tt.one {
+			t.Errorf("%s: one run counts: %v", tt.name, got)
+		}
+	}
+}
+
+// A coach sends the runner from third with one out when he is safe in six of ten, not in five; with none out he wants
+// nearly all, with two out fewer than half.
+func TestSends(t *testing.T) {
+	t.Parallel()
+	v := newScales().runs
+	tests := []struct {
+		mask, outs int
+		safe       float64
+		want       bool
+	}{
+		{5, 0, .80, false},
+		{5, 0, .95, true},
+		{5, 1, .60, false},
+		{5, 1, .75, true},
+		{5, 2, .30, false},
+		{5, 2, .50, true},
+		{2, 1, .80, true},
+		{2, 1, .60, false},
+	}
+	for _, tt := range tests {
+		if got := v.sends(at(tt.mask, tt.outs), 0, tt.safe); got != tt.want {
+			t.Errorf("bases %03b, %d out, safe %.2f: sends %v", tt.mask, tt.outs, tt.safe, got)
+		}
+	}
+}
