@@ -132,10 +132,10 @@ func TestLogins(t *testing.T) {
 	h := newHouse(t)
 	logins := h.Book.Logins()
 	anna := auth.Login{Name: " Anna ", Subject: "s1", Hash: "h1"}
-	if err := logins.Create(t.Context(), anna, auth.SignUpOpen, ""); err != nil {
+	if _, err := logins.Create(t.Context(), anna, auth.SignUpOpen, ""); err != nil {
 		t.Fatal(err)
 	}
-	if err := logins.Create(t.Context(), auth.Login{Name: "ANNA"}, auth.SignUpOpen, ""); !errors.Is(err, auth.ErrNameTaken) {
+	if _, err := logins.Create(t.Context(), auth.Login{Name: "ANNA"}, auth.SignUpOpen, ""); !errors.Is(err, auth.ErrNameTaken) {
 		t.Errorf("ANNA: %v, want %v", err, auth.ErrNameTaken)
 	}
 	got, err := logins.Find(t.Context(), "anna")
@@ -176,7 +176,8 @@ func TestF1_InviteServesOnce(t *testing.T) {
 	h := newHouse(t)
 	logins := h.Book.Logins()
 	create := func(name, invite string) error {
-		return logins.Create(t.Context(), auth.Login{Name: name}, auth.SignUpInvite, invite)
+		_, err := logins.Create(t.Context(), auth.Login{Name: name}, auth.SignUpInvite, invite)
+		return err
 	}
 	invite, err := h.Book.Invite(t.Context())
 	if err != nil {
@@ -209,7 +210,7 @@ func TestF1_InviteServesOnce(t *testing.T) {
 	if err := create("cora", late.Reveal()); !errors.Is(err, auth.ErrNotInvited) {
 		t.Errorf("after its week: %v", err)
 	}
-	if err := logins.Create(t.Context(), auth.Login{Name: "cora"}, auth.SignUpClosed, ""); !errors.Is(err, auth.ErrNotInvited) {
+	if _, err := logins.Create(t.Context(), auth.Login{Name: "cora"}, auth.SignUpClosed, ""); !errors.Is(err, auth.ErrNotInvited) {
 		t.Errorf("closed: %v", err)
 	}
 }

@@ -51,19 +51,20 @@ func (l *Logins) Find(ctx context.Context, name string) (login Login, err error)
 	return login, err
 }
 
-// Create takes a name. Errors: [ErrNameTaken], [ErrNotFound] for what cannot be
-// a name, [ErrNotInvited] when policy or invite forbid it. The invite is used
-// up in the transaction that takes the name.
-func (l *Logins) Create(ctx context.Context, login Login, policy SignUp, invite string) error {
+// Create takes a name, and is the login as it is kept: without stray spaces in
+// its name. Errors: [ErrNameTaken], [ErrNotFound] for what cannot be a name,
+// [ErrNotInvited] when policy or invite forbid it. The invite is used up in the
+// transaction that takes the name.
+func (l *Logins) Create(ctx context.Context, login Login, policy SignUp, invite string) (Login, error) {
 	key, ok := CanonicalName(login.Name)
 	if !ok {
-		return ErrNotFound
+		return Login{}, ErrNotFound
 	}
 	e := entry{signUp: policy}
 	if t, ok := ParseToken(invite); ok {
 		e.invite = t.Hash()
 	}
-	login.Name, _ = precis.Nickname.String(login.Name) // as written, but for stray spaces
+	login.Name, _ = precis.Nickname.String(login.Name) // what has a key has a name
 	login.Made = l.book.clock.Wall()
 	err := l.book.keeper.Update(ctx, func(tx Tx) error {
 		if tx.Get(tableLocal, []byte(key)) != nil {
@@ -75,12 +76,12 @@ func (l *Logins) Create(ctx context.Context, login Login, policy SignUp, invite 
 		return put(tx, tableLocal, []byte(key), login)
 	})
 	if CodeOf(err) == CodeNotInvited {
-		return ErrNotInvited
+		return Login{}, ErrNotInvited
 	}
 	if err != nil {
-		return fmt.Errorf("take the name: %w", err)
+		return Login{}, fmt.Errorf("take the name: %w", err)
 	}
-	return nil
+	return login, nil
 }
 
 // Rehash keeps another hash for a name whose present hash is old.

@@ -163,7 +163,7 @@ func (l *Local) Create(ctx context.Context, r auth.LocalRequest, c auth.Claim) (
 		return "", fmt.Errorf("hash a passphrase: %w", err)
 	}
 	login := auth.Login{Name: c.Name, Subject: rand.Text(), Hash: hash}
-	if err := l.logins.Create(ctx, login, l.signUp, c.Invite); err != nil {
+	if login, err = l.logins.Create(ctx, login, l.signUp, c.Invite); err != nil {
 		return "", err
 	}
 	l.log.Info("local account made", "network", auth.Network(c.From))

@@ -150,9 +150,7 @@ func (s *Server) listUsers(w http.ResponseWriter, r *http.Request) error {
 	}
 	all := usersReply{Users: []userReply{}}
 	for _, a := range accounts {
-		all.Users = append(all.Users, userReply{
-			accountReply{a.ID, a.Name, a.Provider, a.Created.UTC().Truncate(time.Second)}, a.Disabled,
-		})
+		all.Users = append(all.Users, userReply{showAccount(a), a.Disabled})
 	}
 	return reply(w, http.StatusOK, all)
 }

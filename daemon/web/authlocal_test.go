@@ -54,7 +54,7 @@ func TestLocalAccounts(t *testing.T) {
 	t.Parallel()
 	h := newLocalHouse(t, auth.SignUpOpen)
 	b := h.browser(t)
-	b.join("Anna")
+	b.join("  Anna ") // stray spaces are not part of it
 	me := b.get("/api/auth/me").want(200)
 	if me.field("name") != "Anna" || me.field("provider") != "local" {
 		t.Errorf("me: %s", me.body)

@@ -64,10 +64,13 @@ type accountReply struct {
 	Created  time.Time `json:"created_at"`
 }
 
+func showAccount(a auth.Account) accountReply {
+	return accountReply{a.ID, a.Name, a.Provider, a.Created.UTC().Truncate(time.Second)}
+}
+
 func (s *Server) me(w http.ResponseWriter, r *http.Request) error {
 	w.Header().Set("Referrer-Policy", "no-referrer")
-	a := callerOf(r).Account
-	return reply(w, http.StatusOK, accountReply{a.ID, a.Name, a.Provider, a.Created.UTC().Truncate(time.Second)})
+	return reply(w, http.StatusOK, showAccount(callerOf(r).Account))
 }
 
 func (s *Server) forgetMe(w http.ResponseWriter, r *http.Request) error {
