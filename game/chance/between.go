@@ -234,12 +234,14 @@ func (d *duel) firstAndThird() {
 // stealOdds returns the chance that a runner steals the base ahead: .716 second, .774 third, .34 home in 2015–17 and
 // 2019 (attempts with a pitch; runners picked off are counted apart), on the log scale ± a third for a standard deviation
 // of speed, a quarter for the catcher's arm and the pitcher's move, half for a runner who is not held, and a good one less
-// when a pitch-out meets him (estimates).
+// when a pitch-out meets him (estimates). Those rates are of runners who went, and the fast ones go: the average of them is
+// taken to be a standard deviation faster than the average runner, at third and home one and a half.
 func (d *duel) stealOdds(from game.Base) float64 {
-	average := [...]float64{0, .716, .774, .34}[from]
-	odds := math.Log(average / (1 - average))
+	tried := [...]float64{0, .716, .774, .34}[from]
+	faster := [...]float64{0, 1, 1.5, 1.5}[from]
+	odds := math.Log(tried / (1 - tried))
 	team := &d.s.Teams[d.s.Fielding()]
-	odds += .35*d.runner[from].Speed - .25*d.t.figure(team.Fielder(game.Catcher)).Arm - .25*d.pitcher.Hold
+	odds += .35*(d.runner[from].Speed-faster) - .25*d.t.figure(team.Fielder(game.Catcher)).Arm - .25*d.pitcher.Hold
 	if d.behind() && from == game.First {
 		odds += .5
 	}

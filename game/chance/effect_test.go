@@ -217,8 +217,10 @@ func TestQuestionsAreHonest(t *testing.T) {
 // worked reports whether the bold choice turned out as its odds say.
 func worked(q chance.Question, s *game.State, bold *game.Play) bool {
 	switch q {
-	case chance.SendRunner, chance.ThrowHome: // the odds are the runner's
+	case chance.SendRunner:
 		return !isOut(bold, lead(s, bold))
+	case chance.ThrowHome:
+		return isOut(bold, lead(s, bold))
 	case chance.TurnTwo:
 		return s.Tally(*bold).Outs > 1
 	default: // the runner from third is out

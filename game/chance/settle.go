@@ -121,6 +121,9 @@ func (d *duel) gamble(w *draw, taken bool) {
 	if odds <= differ || odds >= 1-differ || w.sums[won] == 0 || w.sums[lost] == 0 {
 		return
 	}
+	if q == ThrowHome { // the bold one is the fielder who throws
+		odds = 1 - odds
+	}
 	d.turn.Ask, d.turn.Asker, d.turn.Odds, d.turn.Bold = q, asker, odds, taken
 	if taken {
 		d.turn.Other = d.tell(w.class, safe)

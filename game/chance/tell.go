@@ -125,7 +125,7 @@ func (d *duel) tellGrounder(p *game.Play, r *row) {
 
 func (d *duel) tellHit(p *game.Play, c class, r *row) {
 	p.Kind = game.Single + game.Kind(c-single)
-	if r.made == 0 {
+	if r.made == 0 && p.Kind != game.HomeRun { // nobody touches one over the fence
 		p.Touched = digit(d.place)
 	}
 	if r.marks&stretched != 0 && d.view < errorOnHit {
