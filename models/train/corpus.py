@@ -95,10 +95,16 @@ C = dict(
 
 
 
+def c(k):
+    return R.choice(C[k])
 
-def c(k): return R.choice(C[k])
-def num(a, b): return str(R.randint(a, b))
-def w(l): return R.choice(l)
+
+def num(a, b):
+    return str(R.randint(a, b))
+
+
+def w(l):
+    return R.choice(l)
 
 
 def clock():
