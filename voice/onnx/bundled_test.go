@@ -37,7 +37,7 @@ func configOf(t *testing.T, path string) *voice.Config {
 // plainIDs are the ids of phonemes between BOS and EOS, without pads.
 func plainIDs(c *voice.Config, phonemes string) []int64 {
 	ids := slices.Clone(c.PhonemeIDs["^"])
-	for _, p := range strings.Split(phonemes, "") {
+	for p := range strings.SplitSeq(phonemes, "") {
 		ids = append(ids, c.PhonemeIDs[p]...)
 	}
 	return append(ids, c.PhonemeIDs["$"]...)

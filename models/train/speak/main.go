@@ -15,7 +15,6 @@ import (
 	"flag"
 	"fmt"
 	"io"
-	"log"
 	"os"
 	"path/filepath"
 	"time"
@@ -31,14 +30,14 @@ func main() {
 	out := flag.String("out", ".", "folder for the WAV files")
 	length := flag.Float64("length", 1, "above 1 is slower")
 	flag.Parse()
-	log.SetFlags(0)
 	if err := run(onnx.Runtime{Library: *library, Threads: 1}, *path, *out, float32(*length)); err != nil {
-		log.Fatal(err)
+		fmt.Fprintln(os.Stderr, "speak:", err)
+		os.Exit(1)
 	}
 }
 
 func run(runtime onnx.Runtime, path, out string, length float32) error {
-	data, err := os.ReadFile(path + ".json")
+	data, err := os.ReadFile(path + ".json") //nolint:gosec // who runs it names the file
 	if err != nil {
 		return err
 	}
@@ -50,8 +49,8 @@ func run(runtime onnx.Runtime, path, out string, length float32) error {
 	if err != nil {
 		return err
 	}
-	defer model.Close()
-	if err := os.MkdirAll(out, 0o755); err != nil {
+	defer func() { _ = model.Close() }() // the program ends
+	if err := os.MkdirAll(out, 0o750); err != nil {
 		return err
 	}
 	s := speaker{model: model, config: config, length: length, out: out}
