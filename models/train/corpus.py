@@ -94,7 +94,6 @@ C = dict(
 )
 
 
-
 def c(k):
     return R.choice(C[k])
 

@@ -29,7 +29,7 @@ def dictionary(vocabulary, out):
             word, phones = line.split(None, 1)
             known.setdefault(re.sub(r"\(\d+\)", "", word), []).append(phones.strip())
     with open(out, "w") as f:
-        for word in vocabulary & known.keys():
+        for word in sorted(vocabulary & known.keys()):  # the order sways the recognizer
             for i, phones in enumerate(known[word]):
                 f.write(f"{word}{f'({i + 1})' if i else ''} {phones}\n")
     return vocabulary & known.keys()
