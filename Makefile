@@ -15,7 +15,7 @@ FUZZTIME   ?= 20s
 # Tests that listen, in real time: they have the machine to themselves.
 HEARD      := ./audio/pulse ./daemon
 
-.PHONY: run build test check bench fuzz test-crash generate fmt lint tools parts voice clean
+.PHONY: run build test check bench fuzz test-crash generate fmt lint tools parts clean
 
 run: build ## start the daemon on port 8888, with everything it needs
 	@packaging/run bin/pressbox serve
@@ -81,9 +81,6 @@ bench: parts build ## the benchmarks, with ratios against a limit or a peer
 
 fuzz: parts ## every fuzz target for FUZZTIME
 	@packaging/fuzz $(FUZZTIME)
-
-voice: build ## make the bundled voices again, in .build/voice (hours; models/train/README.md)
-	@models/train/make $(CURDIR)/.build/voice
 
 clean:
 	rm -rf bin .build dist
