@@ -123,7 +123,7 @@ func (s *Store) Health() error {
 
 // probe writes as much as a long announcement takes.
 func probe(tx *bolt.Tx) error {
-	return tx.Bucket(metaBucket).Put(probeKey, make([]byte, 3*pageSize))
+	return tx.Bucket(metaBucket).Put(probeKey, make([]byte, 8*pageSize))
 }
 
 // room returns [ErrFull] when an eighth of the file is all that is left. That
