@@ -31,7 +31,7 @@ func (s *State) moveRunners(p *Play) {
 }
 
 func (s *State) countBatter(p *Play) {
-	s.Count = p.Count
+	s.Count = p.countAfter()
 	if !p.Kind.Ends() {
 		return
 	}

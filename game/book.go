@@ -144,7 +144,6 @@ func (b *Book) Play(before *State, p *Play, after *State) {
 	b.countPitches(before, p)
 	b.pitched[before.Fielding()] = before.Pitcher()
 	if p.Kind == NoPlay {
-		b.carried.note(p.Count)
 		return
 	}
 	b.pitcherEnters(before)
@@ -158,7 +157,6 @@ func (b *Book) Play(before *State, p *Play, after *State) {
 	b.scoreRunners(before, p)
 	b.scoreFielders(before, p)
 	b.scoreRuns(before, p)
-	b.carried.note(p.Count)
 	if t.Turn {
 		b.carried = carried{}
 	}

@@ -221,7 +221,7 @@ func (n *inning) granted(s *State, p *Play, from Base) Base {
 	made, why, helped := Base(0), ByPlay, false
 	if from != AtBat {
 		why = p.Runs[from].Why
-		helped = why == OnError || s.helped(p, from)
+		helped = why == OnError || s.helped(p, from) || p.Kind == PickOff && p.Errors[0].By != 0 // a throw gone wild moves all
 		if to := p.Runs[from].To; to > from {
 			made = to - from
 		}

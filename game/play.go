@@ -14,8 +14,8 @@ type Play struct {
 	Runs    [4]Run   `json:"runs"`             // by the base each started from: 0 the batter, then the runners from first, second, third
 	Outs    [4]Out   `json:"outs,omitzero"`    // in the order they were made; ends at the first zero. The fourth only as an appeal that replaces the third
 	Errors  [4]Error `json:"errors,omitzero"`  // in the order they were made; ends at the first zero
-	Touched string   `json:"touched,omitzero"` // digits of the fielders who handled a ball on which nobody was out: "6" of FC6, "7" of a single to left
-	Count   Count    `json:"count,omitzero"`   // before the pitch that ended the play
+	Touched string   `json:"touched,omitzero"` // digits of the fielders who handled a hit, or a fielder's choice without an out: "7" of a single to left, "6" of FC6
+	Count   Count    `json:"count,omitzero"`   // before the pitch on which it happened; at the time, if there was none
 	Pitches string   `json:"pitches,omitzero"` // of the whole plate appearance so far, in Retrosheet's letters
 	Notes   string   `json:"notes,omitzero"`   // further Retrosheet modifiers without meaning to the rules: "R6/TH"
 }
@@ -219,4 +219,28 @@ func (f Flags) Has(g Flags) bool { return f&g == g }
 type Count struct {
 	Balls   int8 `json:"balls"`
 	Strikes int8 `json:"strikes"`
+}
+
+// After returns the count after a pitch in Retrosheet's letters. Four balls or three strikes end the turn; letters that are
+// no pitch, or put the ball in play, change nothing.
+func (c Count) After(letter byte) Count {
+	switch letter {
+	case 'B', 'I', 'P', 'V':
+		c.Balls++
+	case 'A', 'C', 'K', 'M', 'O', 'Q', 'S', 'T':
+		c.Strikes++
+	case 'F', 'L', 'R':
+		c.Strikes = min(c.Strikes+1, 2)
+	}
+	return c
+}
+
+// countAfter returns the count after a play that leaves the batter at bat. A steal or a wild pitch has its pitch, the last
+// of Pitches, on top of Count; a pick-off has none.
+func (p *Play) countAfter() Count {
+	if p.Kind == NoPlay || p.Pitches == "" {
+		return p.Count
+	}
+	c := p.Count.After(p.Pitches[len(p.Pitches)-1])
+	return Count{Balls: min(c.Balls, 3), Strikes: min(c.Strikes, 2)}
 }

@@ -4,12 +4,9 @@ import "strings"
 
 // carried remembers a count that a pitcher or batter left to another.
 type carried struct {
-	count   Count    // now
 	pitcher PlayerID // who is charged if the batter walks, 9.16(h)(1)
 	batter  PlayerID // who is charged if his successor strikes out, 9.15(b)
 }
-
-func (c *carried) note(n Count) { c.count = n }
 
 // pitcherLeaves remembers a pitcher who leaves behind the batter: two balls or more and the pitcher behind.
 func (c *carried) pitcherLeaves(s *State, side Side) {

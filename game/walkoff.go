@@ -19,7 +19,7 @@ func (s *State) Curtail(p Play) Play {
 				p.shorten(HomePlate - from)
 			}
 		default:
-			r.To = min(r.To, ahead-1)
+			*r = Run{To: min(r.To, ahead-1), Why: r.Why}
 			ahead = r.To
 		}
 		if from == AtBat {

@@ -26,11 +26,24 @@ func (m *Manager) Offence(s *game.State, at chance.Moment) chance.Offence {
 		}
 		calls := chance.Calls{Offence: call}
 		odds := m.table.Odds(s, at, calls).Success
-		if got := odds*won + (1-odds)*lost + m.stillUp(s, at, call); got > worth {
+		if got := odds*won + (1-odds)*lost + m.stillUp(s, at, call) - caution(call); got > worth {
 			best, worth = call, got
 		}
 	}
 	return best
+}
+
+// caution is by how many runs a call must be better than to swing. The odds of a steal were measured on those who went, at
+// moments of their own choosing; a bot that took them whenever they paid would try third nearly twenty times as often as clubs did
+// in 2015–19, second three times. With these it tries second as often as they, .6 times a game, third four times as often,
+// and wins a game and a half of a hundred less against one who never decides.
+func caution(call chance.Offence) float64 {
+	switch call {
+	case chance.StealThird, chance.DoubleSteal:
+		return .15
+	default:
+		return .05
+	}
 }
 
 // swing returns what swinging away is worth with who is up against who pitches.

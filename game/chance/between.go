@@ -17,10 +17,11 @@ const (
 	pickedSecond  = 365. / 103650
 	pickedThird   = 73. / 69922
 	wildPickoff   = .44
-	pickoffOut    = .02 // of one throw that the manager orders (estimate)
-	leaningRunner = .12 // of one throw at a runner who was about to go (estimate)
-	wildSteal     = .05 // stolen bases with a wild throw (2020: 39 of 776)
-	missedSqueeze = .12 // bunts missed or pitched out of reach (estimate)
+	pickoffOut    = .02           // of one throw that the manager orders (estimate)
+	leaningRunner = .12           // of one throw at a runner who was about to go (estimate)
+	wildSteal     = .05           // stolen bases with a wild throw (2020: 39 of 776)
+	missedSqueeze = .12           // bunts missed or pitched out of reach (estimate)
+	droppedFouls  = 180. / 740020 // of all turns; decided by the scorer's view, which nothing else asks for so little
 )
 
 // between resolves what happens before the turn can: it returns true if the play is made.
@@ -40,10 +41,22 @@ func (d *duel) between() bool {
 	case going != 0:
 		d.steal(going)
 		return true
+	case d.view < droppedFouls:
+		d.dropFoul()
+		return true
 	case d.held == 0:
 		return false
 	}
 	return d.accident()
+}
+
+// dropFoul: somebody has a foul fly and drops it; the batter bats on. In 2020 it was the catcher 6 times, the first baseman 8,
+// the third baseman 2, and another 2.
+func (d *duel) dropFoul() {
+	d.turn.Next.Thrown.add('F')
+	by := [...]uint8{2, 3, 5, 9}[d.dice.pick([]float64{6, 8, 2, 2})]
+	d.turn.Play.Kind = game.FoulError
+	d.turn.Play.Errors[0] = game.Error{By: by, Who: game.AtBat}
 }
 
 // goes returns the runners who go with the pitch, as a mask.
@@ -99,13 +112,13 @@ func (d *duel) allAdvance(k game.Kind) {
 	if k != game.Balk {
 		d.waste('B')
 	}
-	d.advanceAll(p, game.ByPlay)
+	d.advanceAll(p)
 }
 
-func (d *duel) advanceAll(p *game.Play, why game.Why) {
+func (d *duel) advanceAll(p *game.Play) {
 	for from := game.First; from <= game.Third; from++ {
 		if d.runner[from] != nil && p.Runs[from].To == 0 {
-			p.Runs[from] = game.Run{To: from + 1, Why: why}
+			p.Runs[from].To = from + 1
 		}
 	}
 }
@@ -143,12 +156,12 @@ func (d *duel) pickOff(from game.Base, why game.Why) {
 	p.Kind = game.PickOff
 	at := from
 	if why == game.PickedOffStealing {
-		p.Kind, at = game.CaughtStealing, from+1
+		at = from + 1
 	}
 	if d.dice.chance(wildPickoff) {
 		p.Runs[from] = game.Run{To: from + 1, Why: why}
 		p.Errors[0] = game.Error{By: 1, Kind: game.ThrewBad, Who: from}
-		d.advanceAll(p, game.OnError)
+		d.advanceAll(p)
 		return
 	}
 	by, _ := throw(1, from)
@@ -199,9 +212,10 @@ func (d *duel) stealBase(lead game.Base, going int) {
 	if lead == game.Second && going&onFirst != 0 && (safe || d.s.Outs < 2) {
 		p.Runs[game.First] = game.Run{To: game.Second, Why: why}
 	}
-	if safe && lead == game.First && d.held == onFirst && d.dice.chance(wildSteal) {
-		p.Runs[game.First].To = game.Third
-		p.Errors[0] = game.Error{By: 2, Kind: game.ThrewBad, Who: game.First}
+	alone := highest(d.held) == int(lead) && (lead == game.First || going&onFirst == 0) // nobody ahead, nobody behind him goes
+	if safe && alone && lead < game.Third && d.dice.chance(wildSteal) {
+		p.Runs[lead].To = lead + 2
+		p.Errors[0] = game.Error{By: 2, Kind: game.ThrewBad, Who: lead}
 	}
 }
 

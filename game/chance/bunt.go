@@ -88,7 +88,7 @@ func (d *duel) bunt() {
 	case buntHit:
 		p.Kind, p.Touched = game.Single, digit(d.place)
 		p.Runs[game.AtBat].To = game.First
-		d.advanceAll(p, game.ByPlay)
+		d.advanceAll(p)
 	case buntError:
 		d.tellError(p)
 		d.allSafe(p)
@@ -98,7 +98,7 @@ func (d *duel) bunt() {
 	case buntSacrifice:
 		p.Kind, p.Flags = game.BattedOut, game.SacrificeHit
 		d.outAtFirst(p)
-		d.advanceAll(p, game.ByPlay)
+		d.advanceAll(p)
 	case buntDouble:
 		d.buntIntoTwo(p)
 	default:
@@ -109,7 +109,7 @@ func (d *duel) bunt() {
 // allSafe: a sacrifice on which the defence got nobody (9.08(b)).
 func (d *duel) allSafe(p *game.Play) {
 	p.Runs[game.AtBat].To = game.First
-	d.advanceAll(p, game.ByPlay)
+	d.advanceAll(p)
 	if d.held != 0 && d.s.Outs < 2 {
 		p.Flags |= game.SacrificeHit
 	}

@@ -163,7 +163,7 @@ func (d *duel) pitched(p *Pitches) class {
 		return classes
 	}
 	p.add(letter)
-	switch next := after(at, letter); {
+	switch next := at.After(letter); {
 	case next.Balls == 4:
 		return walk
 	case next.Strikes == 3:

@@ -280,6 +280,7 @@ func TestPitchesLeadToTheOutcome(t *testing.T) {
 		case p.Kind == game.Strikeout && strikes == 2 && (last == 'C' || last == 'S'):
 		case p.Kind == game.Walk && balls == 3 && last == 'B':
 		case p.Kind == game.HitByPitch && last == 'H':
+		case p.Kind == game.FoulError && last == 'F':
 		case p.Kind != game.Strikeout && p.Kind != game.Walk && p.Kind != game.HitByPitch && last == 'X':
 		default:
 			t.Errorf("a %s ends %s", p.Kind, p.Pitches)

@@ -4,6 +4,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"math"
 	"testing"
 
@@ -97,8 +98,12 @@ func anyDecisions(t *rapid.T) {
 		}
 		bold := rapid.Bool().Draw(t, "bold")
 		for _, p := range []game.Play{turn.Finish(!bold), turn.Finish(bold)} {
-			if _, err := s.Apply(p); err != nil {
+			after, err := s.Apply(p)
+			if err != nil {
 				t.Fatalf("%+v at %+v, %d out: %+v: %v", c, s.Bases, s.Outs, p, err)
+			}
+			if err := sameCount(&p, &after); err != nil {
+				t.Fatalf("%+v: %v", p, err)
 			}
 		}
 		p := turn.Finish(bold)
@@ -112,6 +117,27 @@ func anyDecisions(t *rapid.T) {
 	if text, err := json.Marshal(m); err != nil || json.Unmarshal(text, &m) != nil {
 		t.Fatalf("a moment that cannot be kept: %v", err)
 	}
+}
+
+// sameCount checks that a play's count is that of its pitches but for the last, as scorecards have it, and that the count
+// in the state afterwards is that of all of them.
+func sameCount(p *game.Play, after *game.State) error {
+	var before, all game.Count
+	for _, letter := range []byte(p.Pitches) {
+		if letter >= 'A' {
+			before, all = all, all.After(letter)
+		}
+	}
+	if last := p.Pitches[max(0, len(p.Pitches)-1):]; last == "" || last < "A" || p.Kind == game.IntentionalWalk {
+		before = all // nothing was thrown on the play
+	}
+	switch {
+	case p.Count != before:
+		return fmt.Errorf("count %v on pitches %q", p.Count, p.Pitches)
+	case !p.Kind.Ends() && after.Count != all && after.Count != game.Count{}: // zero: the side is out
+		return fmt.Errorf("count %v after pitches %q", after.Count, p.Pitches)
+	}
+	return nil
 }
 
 // What LegalOffence and LegalDefence offer is legal, and everything else is refused.
@@ -195,5 +221,26 @@ func TestShrink(t *testing.T) {
 	}
 	if math.Abs(r.HR-(40+300*l.HR)/(600+300)) > .003 {
 		t.Errorf("40 home runs in 600 turns are rated %.4f, want about (40 + 300·league)/900", r.HR)
+	}
+}
+
+// A moment that was written down is the same moment when it is read.
+func TestAMomentSurvivesJSON(t *testing.T) {
+	t.Parallel()
+	thrown := chance.Pitches{}
+	if err := thrown.UnmarshalText([]byte("BC1>F.P")); err != nil || thrown.String() != "BC1>F.P" {
+		t.Fatalf("read %q, %v", thrown.String(), err)
+	}
+	at := chance.Moment{Turn: 7, Work: [2]chance.Work{{Pitcher: "p", Batters: 3, Pitches: 11}}, Throws: 1, Thrown: thrown}
+	data, err := json.Marshal(at)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var again chance.Moment
+	if err := json.Unmarshal(data, &again); err != nil || again != at {
+		t.Errorf("%s is read as %+v, %v, want %+v", data, again, err, at)
+	}
+	if err := thrown.UnmarshalText(make([]byte, 41)); err == nil {
+		t.Error("41 pitches were read")
 	}
 }

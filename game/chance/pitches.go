@@ -25,7 +25,9 @@ func (p *Pitches) UnmarshalText(text []byte) error {
 	if len(text) > len(p.letters) {
 		return fmt.Errorf("%d pitches to one batter", len(text))
 	}
-	*p = Pitches{n: uint8(copy(p.letters[:], text))} //nolint:gosec // at most 40
+	var read Pitches
+	read.n = uint8(copy(read.letters[:], text)) //nolint:gosec // at most 40
+	*p = read
 	return nil
 }
 
@@ -33,7 +35,7 @@ func (p *Pitches) UnmarshalText(text []byte) error {
 func (p *Pitches) Count() game.Count {
 	var c game.Count
 	for _, l := range p.letters[:p.n] {
-		c = after(c, l)
+		c = c.After(l)
 	}
 	return c
 }
@@ -54,19 +56,6 @@ func (p *Pitches) add(letter byte) {
 		p.letters[p.n] = letter
 		p.n++
 	}
-}
-
-// after returns the count after a pitch.
-func after(c game.Count, letter byte) game.Count {
-	switch letter {
-	case 'B', 'P', 'V':
-		c.Balls++
-	case 'C', 'S':
-		c.Strikes++
-	case 'F', 'L':
-		c.Strikes = min(c.Strikes+1, 2)
-	}
-	return c
 }
 
 // What ends a plate appearance, as far as the pitches tell.
@@ -177,7 +166,7 @@ func (c *counts) throw(p *Pitches, e int, d *Dice) game.Count {
 	for {
 		letter := "BCSFXH"[d.pick(c.steps[e][at.Balls][at.Strikes][:])]
 		p.add(letter)
-		next := after(at, letter)
+		next := at.After(letter)
 		if letter == 'X' || letter == 'H' || next.Balls == 4 || next.Strikes == 3 {
 			return at
 		}

@@ -17,6 +17,7 @@ func (t *Table) Resolve(s *game.State, m Moment, c Calls) (Turn, error) {
 	d.resolve()
 	d.turn.Play = s.Curtail(d.turn.Play)
 	if d.turn.Ask != NoQuestion {
+		d.turn.Other.Count = d.turn.Play.Count
 		d.turn.Other = s.Curtail(d.turn.Other)
 	}
 	d.account(&m)
@@ -46,9 +47,9 @@ func ready(s *game.State) error {
 
 func (d *duel) resolve() {
 	thrown := &d.turn.Next.Thrown
+	d.turn.Play.Count = thrown.Count()
 	switch {
 	case d.between():
-		d.turn.Play.Count = thrown.Count()
 		return
 	case d.calls.Defence.Pitch == IntentionalWalk:
 		d.walkIntentionally()

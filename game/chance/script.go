@@ -159,8 +159,10 @@ func (t transition) oddity(from, to int, over bool) (float64, bool) {
 		return 5, true
 	case t.class == grounder && gone > 1:
 		return 2 * float64(gone-1), true
+	case from == 0 && gone > least && to == 4 && t.outs > 0:
+		return 2, true // nobody is out on a hit that the batter comes home on, if not he
 	case from == 0 && gone > least:
-		return .5, true
+		return .5 * float64(gone-least), true
 	}
 	return 0, true
 }
@@ -261,6 +263,26 @@ func (r *row) isOut(from game.Base) bool {
 		}
 	}
 	return false
+}
+
+// ahead returns the foremost runner who moved, AtBat if none did.
+func (r *row) ahead() game.Base {
+	for from := game.Third; from > game.AtBat; from-- {
+		if r.to[from] != 0 {
+			return from
+		}
+	}
+	return game.AtBat
+}
+
+// extra returns the hindmost runner who went further than the hit, AtBat if none did.
+func (r *row) extra(c class) game.Base {
+	for from := game.First; from <= game.Third; from++ {
+		if int(r.to[from]) > int(from)+c.bases() {
+			return from
+		}
+	}
+	return game.AtBat
 }
 
 // mark notes what decisions and gambles look at.

@@ -86,7 +86,7 @@ func (f *formatter) implied(from, to game.Base) bool {
 	case from == game.AtBat && p.Kind == game.Strikeout:
 		return false
 	case from == game.AtBat:
-		return to == impliedBase(p.Kind) && p.Kind != game.BattedOut && p.Kind != game.ReachedOnError
+		return to == impliedBase(p.Kind) && p.Kind != game.BattedOut && p.Kind != game.ReachedOnError && p.Kind != game.FieldersChoice
 	case p.Runs[from].Why == game.Stole:
 		return to == from+1
 	case p.Runs[from].Why == game.Caught || p.Runs[from].Why == game.PickedOffStealing:

@@ -103,8 +103,8 @@ func enroll(c *game.Club, e Entry) {
 }
 
 // Replay plays the game and calls watch for every play and substitution, NP records included, when the book has seen it.
-// The scorer's rulings are the record's: a run that it does not mark is earned. A game that the umpires stopped is called.
-// The error names the line.
+// The scorer's rulings are the record's: a run that it does not mark is earned. A game that was not played out is forfeited
+// if the file says so, else called. The error names the line.
 func (g *Game) Replay(watch func(*Step, *game.Book)) (*Replay, error) {
 	o, clubs, lineups := g.Setup()
 	s, err := game.New(o, clubs, lineups)
@@ -122,7 +122,7 @@ func (g *Game) Replay(watch func(*Step, *game.Book)) (*Replay, error) {
 		}
 	}
 	if !s.Over() {
-		if s, err = s.Call(); err != nil {
+		if s, err = g.stop(s); err != nil {
 			return nil, fmt.Errorf("game %s: %w", g.ID, err)
 		}
 		r.Book.Close(&s)
@@ -130,6 +130,18 @@ func (g *Game) Replay(watch func(*Step, *game.Book)) (*Replay, error) {
 	r.Book.Choose(game.PlayerID(g.InfoOf("wp")))
 	r.End = s
 	return r, nil
+}
+
+// stop ends a game that was not played out: forfeited to the visitors or the home team, else called.
+func (g *Game) stop(s game.State) (game.State, error) {
+	switch g.InfoOf("forfeit") {
+	case "V":
+		return s.Forfeit(game.Home)
+	case "H":
+		return s.Forfeit(game.Away)
+	default:
+		return s.Call()
+	}
 }
 
 // take carries out one record.

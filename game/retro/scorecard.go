@@ -150,6 +150,13 @@ func (c *Scorecard) info(now *game.State, b *game.Book) []Info {
 	if o.HomeFirst {
 		all = append(all, Info{"htbf", "true"})
 	}
+	switch now.End { // to whom, as in Retrosheet's game logs
+	case game.ForfeitByHome:
+		all = append(all, Info{"forfeit", "V"})
+	case game.ForfeitByAway:
+		all = append(all, Info{"forfeit", "H"})
+	default:
+	}
 	all = append(all, Info{"pitches", "pitches"})
 	if box := b.Box(now); box.Winner != "" {
 		all = append(all, Info{"wp", string(box.Winner)}, Info{"lp", string(box.Loser)}, Info{"save", string(box.Saver)})
