@@ -1,0 +1,82 @@
+package odds
+
+import (
+	"fmt"
+	"math"
+	"testing"
+
+	"pressbox/game"
+	"pressbox/game/chance"
+)
+
+// The chance now is the average of the chances after the next plate appearance, in every state of every kind of game.
+func TestMartingale(t *testing.T) {
+	t.Parallel()
+	for _, o := range []game.Options{
+		{}, {ExtraInnings: game.Standard}, {HomeFirst: true}, {Innings: 7}, {Innings: 5, ExtraInnings: game.Standard}, {Innings: 3}, {Innings: 1},
+	} {
+		t.Run(fmt.Sprintf("%+v", o), func(t *testing.T) {
+			t.Parallel()
+			m := model{Table: New(o), options: o}
+			for inning := 1; inning <= o.Scheduled()+3; inning++ {
+				for half := game.Top; half <= game.Bottom; half++ {
+					for lead := -12; lead <= 12; lead++ {
+						if half == game.Bottom && inning >= o.Scheduled() && lead > 0 {
+							continue
+						}
+						steps := m.steps(inning-1, half, lead)
+						for at := range chance.Situations {
+							s := game.State{Options: o, Inning: inning, Half: half, Outs: at % 3}
+							hold(&s, at/3)
+							s.Score[s.Batting()], s.Score[s.Fielding()] = max(lead, 0), max(-lead, 0)
+							var mean, sum float64
+							for _, step := range steps[at] {
+								next := umpire(s, step)
+								mean += step.P * m.Home(&next)
+								sum += step.P
+							}
+							if math.Abs(sum-1) > 1e-12 || math.Abs(mean-m.Home(&s)) > 1e-9 {
+								t.Fatalf("%s of %d, situation %d, lead %d: %v, after steps of %v together %v", half, inning, at, lead, m.Home(&s), sum, mean)
+							}
+						}
+					}
+				}
+			}
+		})
+	}
+}
+
+// hold puts runners on bases.
+func hold(s *game.State, on int) {
+	s.Bases = [3]game.Runner{}
+	for base := range s.Bases {
+		if on&(1<<base) != 0 {
+			s.Bases[base].Player = "runner"
+		}
+	}
+}
+
+// umpire makes a step of a state, by the rules as game/odds does not know them.
+func umpire(s game.State, step chance.Step) game.State {
+	s.Score[s.Batting()] += step.Runs
+	late := s.Inning >= s.Options.Scheduled()
+	lead := s.Lead()
+	switch {
+	case late && s.Half == game.Bottom && lead > 0:
+		s.End = game.Final
+	case step.To < chance.Situations:
+		hold(&s, step.To/3)
+		s.Outs = step.To % 3
+	case late && (s.Half == game.Top && lead < 0 || s.Half == game.Bottom && lead != 0):
+		s.End = game.Final
+	default:
+		s.Inning += int(s.Half)
+		s.Half = 1 - s.Half
+		s.Outs = 0
+		hold(&s, 0)
+		if s.Inning > s.Options.Scheduled() && s.Options.ExtraInnings != game.Standard {
+			hold(&s, 2)
+		}
+	}
+	return s
+}

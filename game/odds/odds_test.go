@@ -1,0 +1,248 @@
+package odds_test
+
+import (
+	"encoding/binary"
+	"fmt"
+	"math"
+	"testing"
+
+	"pressbox/game"
+	"pressbox/game/bot"
+	"pressbox/game/chance"
+	"pressbox/game/league"
+	"pressbox/game/odds"
+)
+
+// kinds are all kinds of game that can be played here.
+func kinds() []game.Options {
+	var all []game.Options
+	for _, innings := range []int{0, 3, 5, 7, 9} {
+		for _, extra := range []game.ExtraInnings{game.AutomaticRunner, game.Standard} {
+			for _, first := range []bool{false, true} {
+				all = append(all, game.Options{Innings: innings, ExtraInnings: extra, HomeFirst: first})
+			}
+		}
+	}
+	return all
+}
+
+func name(o game.Options) string {
+	return fmt.Sprintf("%d innings, %s, home first %v", o.Scheduled(), o.ExtraInnings, o.HomeFirst)
+}
+
+// at is a state with a situation and the lead of the side at bat.
+func at(o game.Options, inning int, half game.Half, situation, lead int) game.State {
+	s := game.State{Options: o, Inning: inning, Half: half, Outs: situation % 3}
+	for base := range s.Bases {
+		if situation/3&(1<<base) != 0 {
+			s.Bases[base].Player = "runner"
+		}
+	}
+	s.Score[s.Batting()], s.Score[s.Fielding()] = max(lead, 0), max(-lead, 0)
+	return s
+}
+
+// The home team won as often as it did in 2010–17 and 2019, from the start of a half-inning.
+func TestSpotValues(t *testing.T) {
+	t.Parallel()
+	table := odds.New(game.Options{ExtraInnings: game.Standard})
+	for _, tt := range []struct {
+		inning int
+		half   game.Half
+		first  int       // lead of the home team for the first value
+		want   []float64 // for a run more each
+	}{
+		{1, game.Top, 0, []float64{.536}},
+		{5, game.Top, -3, []float64{.152, .236, .363, .524, .689, .796, .873}},
+		{7, game.Top, -3, []float64{.076, .161, .289, .529, .734, .858, .924}},
+		{9, game.Top, -3, []float64{.025, .056, .145, .517, .877, .945, .977}},
+		{9, game.Bottom, -2, []float64{.070, .171, .653}},
+	} {
+		for i, want := range tt.want {
+			lead := tt.first + i
+			s := at(game.Options{ExtraInnings: game.Standard}, tt.inning, tt.half, 0, lead)
+			if tt.half == game.Top {
+				s = at(game.Options{ExtraInnings: game.Standard}, tt.inning, tt.half, 0, -lead)
+			}
+			if got := table.Home(&s); math.Abs(got-want) > .02 {
+				t.Errorf("%s of %d, home team ahead by %d: %.3f, want %.3f ± .02", tt.half, tt.inning, lead, got, want)
+			}
+		}
+	}
+}
+
+// A game that is over is won or lost; a tie that was called is half of each.
+func TestOver(t *testing.T) {
+	t.Parallel()
+	table := odds.New(game.Options{})
+	for _, tt := range []struct {
+		end   game.End
+		score [2]int
+		want  float64
+	}{
+		{game.Final, [2]int{3, 4}, 1},
+		{game.Final, [2]int{4, 3}, 0},
+		{game.CalledGame, [2]int{2, 2}, .5},
+		{game.CalledGame, [2]int{1, 2}, 1},
+		{game.ForfeitByHome, [2]int{0, 5}, 0},
+		{game.ForfeitByAway, [2]int{5, 0}, 1},
+	} {
+		s := game.State{Inning: 9, Half: game.Bottom, Score: tt.score, End: tt.end}
+		if got := table.Home(&s); got != tt.want {
+			t.Errorf("%s at %v: %v, want %v", tt.end, tt.score, got, tt.want)
+		}
+	}
+}
+
+// each calls do for every state of a kind of game that can be, leads of up to twelve.
+func each(o game.Options, do func(inning int, half game.Half, situation, lead int)) {
+	for inning := 1; inning <= o.Scheduled()+2; inning++ {
+		for _, half := range []game.Half{game.Top, game.Bottom} {
+			for lead := -12; lead <= 12; lead++ {
+				if half == game.Bottom && inning >= o.Scheduled() && lead > 0 || half == game.Top && inning > o.Scheduled() && lead < 0 {
+					continue
+				}
+				for situation := range chance.Situations {
+					do(inning, half, situation, lead)
+				}
+			}
+		}
+	}
+}
+
+// A run more is never worse, an out more never better, and while the game goes on nothing is certain.
+func TestMoreIsBetter(t *testing.T) {
+	t.Parallel()
+	for _, o := range kinds() {
+		t.Run(name(o), func(t *testing.T) {
+			t.Parallel()
+			table := odds.New(o)
+			bats := func(inning int, half game.Half, situation, lead int) float64 {
+				s := at(o, inning, half, situation, lead)
+				p := table.Home(&s)
+				if s.Batting() == game.Away {
+					p = 1 - p
+				}
+				return p
+			}
+			each(o, func(inning int, half game.Half, situation, lead int) {
+				p := bats(inning, half, situation, lead)
+				if p <= 0 || p >= 1 {
+					t.Errorf("%s of %d, situation %d, lead %d: %v is certain", half, inning, situation, lead, p)
+				}
+				if worse := bats(inning, half, situation, lead-1); worse > p {
+					t.Errorf("%s of %d, situation %d, lead %d: %v, with a run less %v", half, inning, situation, lead, p, worse)
+				}
+				if situation%3 == 2 {
+					return
+				}
+				if worse := bats(inning, half, situation+1, lead); worse > p {
+					t.Errorf("%s of %d, situation %d, lead %d: %v, with an out more %v", half, inning, situation, lead, p, worse)
+				}
+			})
+		})
+	}
+}
+
+// The sides are mirror images but for the home team's edge: who bats last in one kind of game bats first in the other.
+func TestFirstAndLast(t *testing.T) {
+	t.Parallel()
+	last, first := odds.New(game.Options{}), odds.New(game.Options{HomeFirst: true})
+	a, b := game.State{Inning: 1}, game.State{Inning: 1, Options: game.Options{HomeFirst: true}}
+	if p, q := last.Home(&a), first.Home(&b); math.Abs(p-q) > .02 || p < .51 || q < .51 {
+		t.Errorf("the home team wins %.3f when it bats last, %.3f when it bats first", p, q)
+	}
+}
+
+// The odds are honest: of all moments of games that bots play here in which the home team's chance is about so much, it
+// wins about as often.
+func TestCalibrated(t *testing.T) {
+	t.Parallel()
+	const games, bins = 400, 5
+	var said, won, seen [bins]float64
+	var clubs []league.Club
+	for n := range league.Last {
+		season, err := league.Season(n + 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		clubs = append(clubs, season...)
+	}
+	tables := map[int]*odds.Table{}
+	for _, innings := range []int{5, 7, 9} {
+		tables[innings] = odds.New(game.Options{Innings: innings})
+	}
+	for n := range games {
+		o := game.Options{DH: true, Innings: []int{9, 9, 7, 5}[n%4]}
+		table := tables[o.Innings]
+		var chances []float64
+		season := clubs[n%league.Last*len(clubs)/league.Last:][:len(clubs)/league.Last]
+		end := play(t, n, o, season, func(s *game.State) { chances = append(chances, table.Home(s)) })
+		for _, p := range chances {
+			bin := min(int(p*bins), bins-1)
+			share := 1 / float64(len(chances)) // of a game, whose moments are not independent
+			said[bin] += p * share
+			won[bin] += table.Home(end) * share
+			seen[bin] += share
+		}
+	}
+	for bin := range bins {
+		p, got := said[bin]/seen[bin], won[bin]/seen[bin]
+		t.Logf("said %.3f, won %.3f in %.0f games' worth of moments", p, got, seen[bin])
+		// three standard errors if all moments of a game were one, and what clubs differ by
+		if allowed := .03 + 3*math.Sqrt(p*(1-p)/seen[bin]); math.Abs(got-p) > allowed {
+			t.Errorf("home team said to win %.3f of the time wins %.3f, want within %.3f", p, got, allowed)
+		}
+	}
+}
+
+// play plays a game between two bots of the built-in league, and calls watch before every turn.
+func play(t *testing.T, n int, o game.Options, clubs []league.Club, watch func(*game.State)) *game.State {
+	t.Helper()
+	away, home := clubs[n%len(clubs)], clubs[(n+1+n/len(clubs)%(len(clubs)-1))%len(clubs)]
+	teams, ratings := [2]game.Club{away.Game(), home.Game()}, league.Ratings(away, home)
+	var seed chance.Seed
+	binary.BigEndian.PutUint64(seed[:], uint64(n))
+	table := chance.NewTable(seed, teams, ratings, home.Park.Factors)
+	var lineups [2]game.Lineup
+	var managers [2]*bot.Manager
+	for side, club := range teams {
+		var err error
+		if lineups[side], err = bot.Suggest(club, ratings, o.DH); err != nil {
+			t.Fatal(err)
+		}
+		managers[side] = bot.New(game.Side(side), club, ratings, table)
+	}
+	s, err := game.New(o, teams, lineups)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var m chance.Moment
+	for !s.Over() {
+		for _, b := range managers {
+			for subs := b.Substitutions(&s, m); subs != nil; subs = b.Substitutions(&s, m) {
+				if s, err = s.Substitute(subs...); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+		watch(&s)
+		calls := chance.Calls{Offence: managers[s.Batting()].Offence(&s, m), Defence: managers[s.Fielding()].Defence(&s, m)}
+		turn, err := table.Resolve(&s, m, calls)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if s, err = s.Apply(turn.Finish(turn.Bold)); err != nil {
+			t.Fatal(err)
+		}
+		m = turn.Next
+	}
+	return &s
+}
+
+// BenchmarkNew is what a table costs.
+func BenchmarkNew(b *testing.B) {
+	for b.Loop() {
+		odds.New(game.Options{})
+	}
+}

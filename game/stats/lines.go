@@ -1,0 +1,181 @@
+package stats
+
+import (
+	"strconv"
+
+	"pressbox/game"
+)
+
+// A Record is how many games were won, lost and tied.
+type Record struct {
+	Wins   int `json:"w"`
+	Losses int `json:"l"`
+	Ties   int `json:"t"`
+}
+
+// A Standing is a club's place in the table.
+type Standing struct {
+	Team  Team `json:"team"`
+	Games int  `json:"g"`
+	Record
+	Pct     *float64 `json:"pct"`    // games won, of those not tied; null if all were
+	Behind  float64  `json:"gb"`     // games behind the first, in halves; negative for a lower share of many more games
+	Scored  int      `json:"rs"`     // runs; a forfeit counts 9 to 0
+	Allowed int      `json:"ra"`     // runs
+	Streak  string   `json:"streak"` // how the last games went: "W3", "L1", "T1"
+	Home    Record   `json:"home"`
+	Away    Record   `json:"away"`
+
+	last byte // of the streak: W, L or T
+	run  int  // its length
+}
+
+// add adds a game that the club played on one side.
+func (s *Standing) add(side game.Side, score [2]int) {
+	s.Games++
+	s.Scored += score[side]
+	s.Allowed += score[side.Other()]
+	where := &s.Away
+	if side == game.Home {
+		where = &s.Home
+	}
+	result := byte('T')
+	switch d := score[side] - score[side.Other()]; {
+	case d > 0:
+		result = 'W'
+	case d < 0:
+		result = 'L'
+	}
+	s.Record.add(result)
+	where.add(result)
+	if result != s.last {
+		s.last, s.run = result, 0
+	}
+	s.run++
+	s.Streak = string(result) + strconv.Itoa(s.run)
+}
+
+// share is how often the club won, half for one that only tied.
+func (s *Standing) share() float64 {
+	if s.Wins+s.Losses == 0 {
+		return .5
+	}
+	return float64(s.Wins) / float64(s.Wins+s.Losses)
+}
+
+func (r *Record) add(result byte) {
+	switch result {
+	case 'W':
+		r.Wins++
+	case 'L':
+		r.Losses++
+	default:
+		r.Ties++
+	}
+}
+
+// A Batting is what a player has done at bat and on the bases for a club. Rates are rounded to three places, and null when
+// there is nothing to divide by.
+type Batting struct {
+	Player     game.PlayerID `json:"player_id"`
+	Name       string        `json:"name"`
+	Team       Team          `json:"team"`
+	Games      int           `json:"g"` // in which he had a place in the order, for however long
+	Turns      int           `json:"pa"`
+	AtBats     int           `json:"ab"`
+	Runs       int           `json:"r"`
+	Hits       int           `json:"h"`
+	Doubles    int           `json:"doubles"`
+	Triples    int           `json:"triples"`
+	HomeRuns   int           `json:"hr"`
+	BattedIn   int           `json:"rbi"`
+	Walks      int           `json:"bb"`
+	Strikeouts int           `json:"so"`
+	HitByPitch int           `json:"hbp"`
+	SacHits    int           `json:"sh"`
+	SacFlies   int           `json:"sf"`
+	Steals     int           `json:"sb"`
+	Caught     int           `json:"cs"`
+	Average    *float64      `json:"avg"` // hits per at-bat, 9.21(b)
+	OnBase     *float64      `json:"obp"` // 9.21(f)
+	Slugging   *float64      `json:"slg"` // 9.21(c)
+	OPS        *float64      `json:"ops"` // the last two together; null if either is
+}
+
+func (b *Batting) add(l *game.BattingLine) {
+	b.Games++
+	b.Turns += l.Turns
+	b.AtBats += l.AtBats
+	b.Runs += l.Runs
+	b.Hits += l.Hits
+	b.Doubles += l.Doubles
+	b.Triples += l.Triples
+	b.HomeRuns += l.HomeRuns
+	b.BattedIn += l.BattedIn
+	b.Walks += l.Walks
+	b.Strikeouts += l.Strikeouts
+	b.HitByPitch += l.HitByPitch
+	b.SacHits += l.SacHits
+	b.SacFlies += l.SacFlies
+	b.Steals += l.Steals
+	b.Caught += l.Caught
+}
+
+// rated returns the line with its rates.
+func (b *Batting) rated() Batting {
+	l := *b
+	on, of := b.Hits+b.Walks+b.HitByPitch, b.AtBats+b.Walks+b.HitByPitch+b.SacFlies
+	bases := b.Hits + b.Doubles + 2*b.Triples + 3*b.HomeRuns
+	l.Average = rate(float64(b.Hits), b.AtBats)
+	l.OnBase = rate(float64(on), of)
+	l.Slugging = rate(float64(bases), b.AtBats)
+	if b.AtBats > 0 {
+		l.OPS = round(float64(on)/float64(of) + float64(bases)/float64(b.AtBats))
+	}
+	return l
+}
+
+// A Pitching is what a player has done on the mound for a club. Rates are rounded to three places, and null before his
+// first out.
+type Pitching struct {
+	Player     game.PlayerID `json:"player_id"`
+	Name       string        `json:"name"`
+	Team       Team          `json:"team"`
+	Games      int           `json:"g"`
+	Started    int           `json:"gs"`
+	Wins       int           `json:"w"`
+	Losses     int           `json:"l"`
+	Saves      int           `json:"sv"`
+	Outs       int           `json:"outs"`
+	Innings    string        `json:"ip"` // "12.2": twelve and two thirds
+	Faced      int           `json:"bf"`
+	Hits       int           `json:"h"`
+	Runs       int           `json:"r"`
+	EarnedRuns int           `json:"er"`
+	Walks      int           `json:"bb"`
+	Strikeouts int           `json:"so"`
+	HomeRuns   int           `json:"hr"`
+	ERA        *float64      `json:"era"`  // earned runs in nine innings, 9.21(e)
+	WHIP       *float64      `json:"whip"` // walks and hits per inning
+}
+
+func (p *Pitching) add(l *game.PitchingLine) {
+	p.Games++
+	p.Outs += l.Outs
+	p.Faced += l.Faced
+	p.Hits += l.Hits
+	p.Runs += l.Runs
+	p.EarnedRuns += l.EarnedRuns
+	p.Walks += l.Walks
+	p.Strikeouts += l.Strikeouts
+	p.HomeRuns += l.HomeRuns
+}
+
+// rated returns the line with its rates.
+func (p *Pitching) rated() Pitching {
+	l := *p
+	l.Innings = innings(p.Outs)
+	l.ERA = rate(27*float64(p.EarnedRuns), p.Outs)
+	l.WHIP = rate(3*float64(p.Walks+p.Hits), p.Outs)
+	return l
+}

@@ -1,0 +1,235 @@
+package stats_test
+
+import (
+	"encoding/json"
+	"math"
+	"reflect"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"pressbox/game"
+	"pressbox/game/stats"
+)
+
+func club(id string) game.Club { return game.Club{ID: id, Abbrev: id, Name: "The " + id} }
+
+// played is a game of two clubs without a box score.
+func played(away, home string, score ...int) stats.Result {
+	return stats.Result{Clubs: [2]game.Club{club(away), club(home)}, Score: [2]int(score)}
+}
+
+// The standings are the games added up: by percentage, ties apart, with the games behind, and how the last ones went.
+func TestStandings(t *testing.T) {
+	t.Parallel()
+	var table stats.Table
+	for _, r := range []stats.Result{
+		played("ELM", "OAK", 2, 3), played("ELM", "OAK", 5, 1), played("OAK", "ELM", 0, 9), played("ASH", "OAK", 4, 4), played("ASH", "ELM", 1, 2),
+	} {
+		table.Add(r)
+	}
+	got, err := json.Marshal(table.Standings())
+	if err != nil {
+		t.Fatal(err)
+	}
+	const want = `[` +
+		`{"team":{"id":"ELM","abbrev":"ELM","name":"The ELM"},"g":4,"w":3,"l":1,"t":0,"pct":0.75,"gb":0,"rs":18,"ra":5,"streak":"W3",` +
+		`"home":{"w":2,"l":0,"t":0},"away":{"w":1,"l":1,"t":0}},` +
+		`{"team":{"id":"OAK","abbrev":"OAK","name":"The OAK"},"g":4,"w":1,"l":2,"t":1,"pct":0.333,"gb":1.5,"rs":8,"ra":20,"streak":"T1",` +
+		`"home":{"w":1,"l":1,"t":1},"away":{"w":0,"l":1,"t":0}},` +
+		`{"team":{"id":"ASH","abbrev":"ASH","name":"The ASH"},"g":2,"w":0,"l":1,"t":1,"pct":0,"gb":1.5,"rs":5,"ra":6,"streak":"L1",` +
+		`"home":{"w":0,"l":0,"t":0},"away":{"w":0,"l":1,"t":1}}]`
+	if string(got) != want {
+		t.Errorf("standings are\n%s\nwant\n%s", got, want)
+	}
+}
+
+// Clubs of the same percentage stand by the games they are ahead, then by runs, then by id; one that only tied has no percentage and
+// stands between winners and losers.
+func TestStandingsOrder(t *testing.T) {
+	t.Parallel()
+	var table stats.Table
+	for _, r := range []stats.Result{
+		played("A", "B", 1, 0), played("C", "D", 0, 3), played("C", "D", 0, 1), played("E", "F", 2, 2), played("G", "H", 5, 0),
+	} {
+		table.Add(r)
+	}
+	var order string
+	for _, s := range table.Standings() {
+		order += s.Team.ID
+		if (s.Pct == nil) != (s.Wins+s.Losses == 0) {
+			t.Errorf("%s of %d-%d has the percentage %v", s.Team.ID, s.Wins, s.Losses, s.Pct)
+		}
+	}
+	if order != "DGAEFBHC" {
+		t.Errorf("the order is %s", order)
+	}
+}
+
+// An empty table is lists without entries, not no lists.
+func TestEmpty(t *testing.T) {
+	t.Parallel()
+	var table stats.Table
+	got, err := json.Marshal([]any{table.Standings(), table.Batting(""), table.Pitching("OAK")})
+	if err != nil || string(got) != "[[],[],[]]" {
+		t.Errorf("%s, %v", got, err)
+	}
+}
+
+// Rates are those of the rule book, to three places, and null with nothing to divide by.
+func TestRates(t *testing.T) {
+	t.Parallel()
+	var table stats.Table
+	r := played("ELM", "OAK", 2, 3)
+	r.Box.Teams[game.Home].Batting = []game.BattingLine{
+		{Player: "a", Name: "A", Slot: 1, Turns: 7, AtBats: 3, Hits: 2, Doubles: 1, Walks: 1, HitByPitch: 1, SacFlies: 1, SacHits: 1, BattedIn: 4, Steals: 2, Caught: 1},
+		{Player: "b", Name: "B", Slot: 2, Turns: 1, Walks: 1},
+		{Player: "c", Name: "C", Slot: 2},
+		{Player: "p", Name: "P", Slot: 0},
+	}
+	r.Box.Teams[game.Home].Pitching = []game.PitchingLine{
+		{Player: "p", Name: "P", Outs: 17, Hits: 6, Walks: 2, Runs: 3, EarnedRuns: 2, Faced: 25, Strikeouts: 5, HomeRuns: 1},
+		{Player: "q", Name: "Q", Walks: 1, Faced: 1},
+	}
+	r.Box.Winner, r.Box.Saver = "p", "q"
+	table.Add(r)
+	lines := func(v any) []map[string]any {
+		text, err := json.Marshal(v)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var all []map[string]any
+		if err := json.Unmarshal(text, &all); err != nil {
+			t.Fatal(err)
+		}
+		return all
+	}
+	type want map[string]any
+	check := func(got []map[string]any, wants ...want) {
+		t.Helper()
+		if len(got) != len(wants) {
+			t.Fatalf("%d lines, want %d: %v", len(got), len(wants), got)
+		}
+		for i, w := range wants {
+			for key, v := range w {
+				if x, ok := got[i][key]; !ok || x != v {
+					t.Errorf("%v: %s is %v, want %v", got[i]["name"], key, x, v)
+				}
+			}
+		}
+	}
+	check(lines(table.Batting("OAK")),
+		want{"player_id": "a", "g": 1., "pa": 7., "ab": 3., "avg": .667, "obp": .667, "slg": 1., "ops": 1.667, "sb": 2., "cs": 1., "rbi": 4.},
+		want{"player_id": "b", "pa": 1., "avg": nil, "obp": 1., "slg": nil, "ops": nil},
+		want{"player_id": "c", "g": 1., "pa": 0., "obp": nil})
+	check(lines(table.Pitching("OAK")),
+		want{"player_id": "p", "gs": 1., "w": 1., "l": 0., "sv": 0., "outs": 17., "ip": "5.2", "era": 3.176, "whip": 1.412},
+		want{"player_id": "q", "gs": 0., "w": 0., "sv": 1., "ip": "0.0", "era": nil, "whip": nil})
+	check(lines(table.Batting("ELM")))
+}
+
+// Nothing is lost and nothing counted twice: the lines of a club sum up to its games, whoever moved where in between.
+func TestSums(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		var table stats.Table
+		ids := []string{"ELM", "OAK", "ASH"}
+		runs, outs, hits, games := map[string]int{}, map[string]int{}, map[string]int{}, 0
+		for range rapid.IntRange(1, 12).Draw(t, "games") {
+			at := rapid.Permutation(ids).Draw(t, "clubs")
+			r := played(at[0], at[1], rapid.IntRange(0, 9).Draw(t, "away"), rapid.IntRange(0, 9).Draw(t, "home"))
+			for side := range r.Clubs {
+				box, id := &r.Box.Teams[side], r.Clubs[side].ID
+				for _, p := range rapid.SliceOfNDistinct(rapid.SampledFrom([]game.PlayerID{"a", "b", "c", "d"}), 1, 4, rapid.ID).Draw(t, "players") {
+					n := rapid.IntRange(0, 5).Draw(t, "n")
+					box.Batting = append(box.Batting, game.BattingLine{Player: p, Slot: 1, Turns: n, AtBats: n, Hits: n / 2})
+					box.Pitching = append(box.Pitching, game.PitchingLine{Player: p, Outs: n})
+					hits[id] += n / 2
+					outs[id] += n
+				}
+				runs[id] += r.Score[side]
+			}
+			table.Add(r)
+			games++
+		}
+		rs, ra, w, l, g := 0, 0, 0, 0, 0
+		for _, s := range table.Standings() {
+			if s.Scored != runs[s.Team.ID] || s.Wins+s.Losses+s.Ties != s.Games {
+				t.Fatalf("%+v, want %d runs", s, runs[s.Team.ID])
+			}
+			rs, ra, w, l, g = rs+s.Scored, ra+s.Allowed, w+s.Wins, l+s.Losses, g+s.Games
+		}
+		if rs != ra || w != l || g != 2*games {
+			t.Fatalf("%d runs scored and %d allowed, %d won and %d lost in %d games", rs, ra, w, l, games)
+		}
+		var all int
+		for _, id := range ids {
+			h, o := 0, 0
+			for _, b := range table.Batting(id) {
+				h += b.Hits
+				if b.Team.ID != id {
+					t.Fatalf("%s has the line of %s", id, b.Team.ID)
+				}
+			}
+			for _, p := range table.Pitching(id) {
+				o += p.Outs
+			}
+			if h != hits[id] || o != outs[id] {
+				t.Fatalf("%s: %d hits and %d outs, want %d and %d", id, h, o, hits[id], outs[id])
+			}
+			all += len(table.Batting(id))
+		}
+		if all != len(table.Batting("")) {
+			t.Fatalf("%d lines of clubs, %d of all", all, len(table.Batting("")))
+		}
+	})
+}
+
+// Every count of a box score's line that a season's line has is added: none was forgotten, none goes to another.
+func TestEveryCount(t *testing.T) {
+	t.Parallel()
+	var b game.BattingLine
+	var p game.PitchingLine
+	fill(reflect.ValueOf(&b).Elem())
+	fill(reflect.ValueOf(&p).Elem())
+	b.Slot = 1
+	r := played("ELM", "OAK", 0, 1)
+	r.Box.Teams[0].Batting, r.Box.Teams[0].Pitching = []game.BattingLine{b}, []game.PitchingLine{p}
+	var table stats.Table
+	table.Add(r)
+	table.Add(r)
+	same(t, reflect.ValueOf(table.Batting("ELM")[0]), reflect.ValueOf(b))
+	same(t, reflect.ValueOf(table.Pitching("ELM")[0]), reflect.ValueOf(p))
+}
+
+// fill gives every count a number of its own.
+func fill(line reflect.Value) {
+	for i := range line.NumField() {
+		if f := line.Field(i); f.Kind() == reflect.Int && f.CanSet() {
+			f.SetInt(int64(100 + i))
+		}
+	}
+}
+
+// same checks that the counts of a season's line are twice those of the same name in a game's line.
+func same(t *testing.T, season, line reflect.Value) {
+	t.Helper()
+	n := 0
+	for i := range season.NumField() {
+		name := season.Type().Field(i).Name
+		if f := line.FieldByName(name); f.IsValid() && f.Kind() == reflect.Int {
+			n++
+			if got := season.Field(i).Int(); got != 2*f.Int() {
+				t.Errorf("%s is %d, want %d", name, got, 2*f.Int())
+			}
+		}
+	}
+	if n < 8 {
+		t.Errorf("only %d counts in common", n)
+	}
+	for i := range season.NumField() {
+		if p, ok := reflect.TypeAssert[*float64](season.Field(i)); ok && p != nil && math.Abs(*p*1000-math.Round(*p*1000)) > 1e-6 {
+			t.Errorf("%s is %v, not of three places", season.Type().Field(i).Name, *p)
+		}
+	}
+}
