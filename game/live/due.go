@@ -1,0 +1,237 @@
+package live
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"pressbox/game"
+)
+
+// pendingFor is how long a game waits to begin.
+const pendingFor = 7 * 24 * time.Hour
+
+// retryIn is how long the hall waits before it tries again what the journal did not keep.
+const retryIn = 5 * time.Second
+
+// Run drives what happens by itself (clocks, absence, games nobody began) until ctx ends. It then tells everybody who
+// watches a [Bye] with the code "restart" and returns nil, once all that it started has ended.
+func (h *Hall) Run(ctx context.Context) error {
+	alarm := time.NewTimer(0)
+	defer alarm.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			h.close()
+			return nil
+		case <-h.changed:
+		case <-alarm.C:
+		}
+		next := h.tick(ctx)
+		if next.IsZero() {
+			alarm.Stop()
+			continue
+		}
+		alarm.Reset(max(0, time.Until(next)))
+	}
+}
+
+// expect lets Run look when something is due; zero is never.
+func (h *Hall) expect(due time.Time) {
+	if due.IsZero() {
+		return
+	}
+	h.mu.Lock()
+	sooner := h.alarm.IsZero() || due.Before(h.alarm)
+	if sooner {
+		h.alarm = due
+	}
+	h.mu.Unlock()
+	if sooner {
+		select {
+		case h.changed <- struct{}{}:
+		default:
+		}
+	}
+}
+
+// tick does what is due, each table by itself, and returns when to look again.
+func (h *Hall) tick(ctx context.Context) time.Time {
+	tables, stale, next := h.survey()
+	var running sync.WaitGroup
+	dues := make([]time.Time, len(tables))
+	for i, t := range tables {
+		running.Go(func() { dues[i] = t.tick(ctx) })
+	}
+	running.Wait()
+	for _, id := range stale {
+		if err := h.abandon(ctx, id); err != nil {
+			h.config.Log.Error("a game that nobody began could not be removed", "game", id, "err", err)
+			next = earlier(next, time.Now().Add(retryIn))
+		}
+	}
+	for _, due := range dues {
+		next = earlier(next, due)
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.alarm = next
+	return next
+}
+
+// survey returns the tables in memory, the games that have waited too long to begin, and when the next one will have.
+func (h *Hall) survey() (tables []*table, stale []string, next time.Time) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.alarm = time.Time{} // what is expected from now on is news
+	for _, t := range h.tables {
+		tables = append(tables, t)
+	}
+	for id, head := range h.heads {
+		if head.Game.Status != Pending {
+			continue
+		}
+		if ends := head.made.Add(pendingFor); time.Now().Before(ends) {
+			next = earlier(next, ends)
+		} else {
+			stale = append(stale, id)
+		}
+	}
+	return tables, stale, next
+}
+
+// earlier returns the earlier of two times, of which zero is never.
+func earlier(a, b time.Time) time.Time {
+	if a.IsZero() || !b.IsZero() && b.Before(a) {
+		return b
+	}
+	return a
+}
+
+// abandon removes a game that nobody began.
+func (h *Hall) abandon(ctx context.Context, id string) error {
+	t, err := h.attend(ctx, id)
+	if err != nil {
+		return err
+	}
+	defer t.release()
+	if t.now.status != Pending {
+		return nil
+	}
+	return t.remove(ctx)
+}
+
+// close lets everybody go.
+func (h *Hall) close() {
+	h.mu.Lock()
+	h.closed = true
+	tables, lobby := h.tables, h.lobby
+	h.tables, h.lobby = map[string]*table{}, map[*onlooker]struct{}{}
+	h.mu.Unlock()
+	bye := Bye{Code: "restart"}
+	for _, t := range tables {
+		t.mu.Lock()
+		t.tellAll(&Message{T: "bye", G: t.id, D: bye})
+		clear(t.onlookers)
+		t.gone = true
+		t.mu.Unlock()
+	}
+	for o := range lobby {
+		o.tell(&Message{T: "bye", D: bye})
+	}
+}
+
+// tick does what is due at a table and returns when something is due next.
+func (t *table) tick(ctx context.Context) time.Time {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.gone || t.history == nil {
+		return time.Time{}
+	}
+	at := time.Now()
+	if !t.untold.IsZero() && !at.Before(t.untold.Add(watchersEvery)) {
+		t.tellPresence()
+	}
+	t.noticeAbsence(ctx)
+	if !t.clock.ends.IsZero() && !at.Before(t.clock.ends) {
+		t.timeIsUp(ctx, at)
+	}
+	if len(t.onlookers) == 0 && !at.Before(t.idle.Add(keptFor)) {
+		t.leave()
+		return time.Time{}
+	}
+	return t.due()
+}
+
+// due returns when something is due at the table; zero is never. t.mu must be held.
+func (t *table) due() time.Time {
+	if t.gone || t.history == nil {
+		return time.Time{}
+	}
+	var due time.Time
+	if !t.untold.IsZero() {
+		due = t.untold.Add(watchersEvery)
+	}
+	due = earlier(due, t.clock.ends)
+	if len(t.onlookers) == 0 {
+		return earlier(due, t.idle.Add(keptFor))
+	}
+	if t.now.status == Active {
+		for side := game.Away; side <= game.Home; side++ {
+			if s := &t.seats[side]; t.now.person(side) && s.watching == 0 && !s.told {
+				due = earlier(due, s.left.Add(goneAfter))
+			}
+		}
+	}
+	return due
+}
+
+// noticeAbsence tells that a manager has been away for too long. Where there is a clock the bot takes over, if the other
+// manager is there to play against it; elsewhere that is offered to him.
+func (t *table) noticeAbsence(ctx context.Context) {
+	for side := game.Away; side <= game.Home; side++ {
+		s := &t.seats[side]
+		if t.now.status != Active || s.told || !t.isGone(side) {
+			continue
+		}
+		s.told = true
+		t.tellPresence()
+		other := side.Other()
+		if t.now.origin.Options.TurnSeconds > 0 && t.now.pause == nil && t.seats[other].watching > 0 && !t.now.bot(side) && !t.now.bot(other) {
+			t.byItself(ctx, "the bot could not take over", func(s *script) error {
+				return s.add(move{Kind: TakenOver, Side: side, Reason: takenGone})
+			})
+			continue
+		}
+		t.tellState()
+	}
+}
+
+// timeIsUp decides for those who have not.
+func (t *table) timeIsUp(ctx context.Context, at time.Time) {
+	sides := t.now.awaited()
+	t.clock.ends = at.Add(retryIn) // if the journal does not keep it
+	t.byItself(ctx, "the clock could not decide", func(s *script) error {
+		for _, side := range sides {
+			if err := s.byDefault(side); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// byItself does what nobody commands.
+func (t *table) byItself(ctx context.Context, failed string, do func(*script) error) {
+	s := newScript(t.dugout, t.now, Person{}, "")
+	err := do(s)
+	if err == nil {
+		err = s.settle()
+	}
+	if err == nil {
+		err = t.keep(ctx, s, nil)
+	}
+	if err != nil {
+		t.hall.config.Log.Error("nothing was changed in a game", "why", failed, "game", t.id, "err", err)
+	}
+}

@@ -1,0 +1,245 @@
+package live
+
+import (
+	"cmp"
+	"context"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"time"
+
+	"pressbox/game"
+	"pressbox/game/chance"
+)
+
+// A head is what the hall knows of a game without its moves. Its JSON is kept beside them.
+type head struct {
+	Game     Game      `json:"game"` // as somebody who has signed in sees it, and does not manage a side
+	Creator  Person    `json:"creator"`
+	Reserved [2]Person `json:"reserved,omitzero"` // for whom an open seat is kept
+
+	made time.Time // when the game was made, by a clock that nobody sets while this process lives
+}
+
+// readHeads reads what the journal has.
+func (h *Hall) readHeads(ctx context.Context) error {
+	heads, err := h.config.Journal.Heads(ctx)
+	if err != nil {
+		return err
+	}
+	for id, data := range heads {
+		read := &head{}
+		if err := json.Unmarshal(data, read); err != nil || read.Game.ID != id {
+			h.config.Log.Error("a game cannot be read", "game", id, "err", err)
+			continue
+		}
+		read.made = time.Now().Add(-max(0, time.Since(read.Game.Created)))
+		h.heads[id] = read
+	}
+	return nil
+}
+
+// headOf returns the head of a game.
+func headOf(id string, p *position) *head {
+	o := p.origin
+	g := Game{
+		ID: id, Status: p.status, Created: p.created, Started: p.started, Finished: p.finished, Rev: p.rev, Season: o.Season,
+		Options: o.Options, Result: p.result, Rules: o.Rules, Rematch: p.rematch, Former: o.Former,
+		Dice: Dice{Commitment: o.commitment()},
+	}
+	h := &head{Creator: p.creator}
+	for side := game.Away; side <= game.Home; side++ {
+		s, c := &p.seats[side], &o.Clubs[side]
+		seat := Seat{
+			Team: Team{ID: c.ID, Abbrev: c.Abbrev, Name: c.Name, Color: c.Color, Text: c.Text}, Bot: s.bot, Submitted: s.lineup != nil,
+		}
+		if s.manager.ID != "" {
+			seat.Manager = &Manager{ID: s.manager.ID, Name: s.manager.Name}
+		}
+		if s.reserved.ID != "" {
+			h.Reserved[side], g.Reserved = s.reserved, true
+		}
+		*g.side(side) = seat
+	}
+	if p.status != Pending {
+		g.Now = scoreboard(&p.state)
+		g.Score, g.Inning, g.Half = &g.Now.Score, g.Now.Inning, g.Now.Half.String()
+	}
+	if p.status == Finished {
+		g.Dice.Seed = o.Seed.String()
+	}
+	h.Game = g
+	return h
+}
+
+// side returns a side's seat.
+func (g *Game) side(side game.Side) *Seat {
+	if side == game.Home {
+		return &g.Home
+	}
+	return &g.Away
+}
+
+// commitment returns the hash of the seed, in hex.
+func (o *origin) commitment() string {
+	sum := chance.Seed(o.Seed).Commitment()
+	return hex.EncodeToString(sum[:])
+}
+
+// sides returns the sides a person manages.
+func (h *head) sides(by Person) []game.Side {
+	var sides []game.Side
+	for side := game.Away; side <= game.Home; side++ {
+		if m := h.Game.side(side).Manager; m != nil && by.ID != "" && m.ID == by.ID {
+			sides = append(sides, side)
+		}
+	}
+	return sides
+}
+
+// concerns reports whether a game is a person's: he manages a side, made it, or has a seat kept for him.
+func (h *head) concerns(by Person) bool {
+	return by.ID != "" && (len(h.sides(by)) > 0 || h.Creator.ID == by.ID || h.Reserved[0].ID == by.ID || h.Reserved[1].ID == by.ID)
+}
+
+// seen returns the game as somebody sees it.
+func (h *head) seen(viewer Person) Game {
+	g := h.Game
+	switch sides := h.sides(viewer); len(sides) {
+	case 0:
+	case 1:
+		g.You = sides[0].String()
+	default:
+		g.You = "both"
+	}
+	if viewer.ID == "" {
+		for _, s := range [...]*Seat{&g.Home, &g.Away} {
+			if s.Manager != nil {
+				s.Manager = &Manager{Name: s.Manager.Name}
+			}
+		}
+	}
+	return g
+}
+
+// note takes over the head of a game that has changed, and tells the lobby what it may see.
+func (h *Hall) note(changed *head, events []told) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	changed.made = time.Now()
+	if was := h.heads[changed.Game.ID]; was != nil {
+		changed.made = was.made
+	}
+	h.heads[changed.Game.ID] = changed
+	if changed.Game.Options.Visibility != Listed || len(h.lobby) == 0 {
+		return
+	}
+	for i := range events {
+		if events[i].public.T == "event" {
+			h.tellLobby(events[i].public)
+		}
+	}
+	g := changed.seen(Person{})
+	h.tellLobby(&Message{T: "game", G: g.ID, Rev: g.Rev, D: &g})
+}
+
+// tellLobby tells everybody who watches the lobby. h.mu must be held.
+func (h *Hall) tellLobby(m *Message) {
+	for o := range h.lobby {
+		if !o.tell(m) {
+			delete(h.lobby, o)
+		}
+	}
+}
+
+// WatchLobby lets tell be told of listed games: "event" for what happens in one, as the public sees it, "game" when what
+// a list shows of it has changed, "gone" when it was cancelled. It returns what is listed and not finished, oldest first.
+func (h *Hall) WatchLobby(tell Tell) (games []Game, leave func()) {
+	o := &onlooker{tell: tell}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for _, head := range h.heads {
+		if head.Game.Options.Visibility == Listed && head.Game.Status != Finished {
+			games = append(games, head.seen(Person{}))
+		}
+	}
+	slices.SortFunc(games, func(a, b Game) int { return cmp.Or(a.Created.Compare(b.Created), cmp.Compare(a.ID, b.ID)) })
+	h.lobby[o] = struct{}{}
+	return games, func() {
+		h.mu.Lock()
+		defer h.mu.Unlock()
+		delete(h.lobby, o)
+	}
+}
+
+// A Query says which games to list.
+type Query struct {
+	Status Status // "" all
+	Before string // only finished games that ended before: the id of one, or an RFC 3339 time
+}
+
+// Lists are the games somebody may see: the listed ones and his own. Newest first, at most 100 finished.
+type Lists struct {
+	Pending  []Game `json:"pending"`
+	Active   []Game `json:"active"`
+	Finished []Game `json:"finished"`
+}
+
+// mostFinished games in one list.
+const mostFinished = 100
+
+// List returns games without their details. The error says that the query is none.
+func (h *Hall) List(viewer Person, q Query) (Lists, error) {
+	l := Lists{Pending: []Game{}, Active: []Game{}, Finished: []Game{}}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	before, err := h.end(q.Before)
+	if err != nil {
+		return l, err
+	}
+	if !slices.Contains([]Status{"", Pending, Active, Finished}, q.Status) {
+		return l, invalid("status", "not_an_option", "it is pending, active or finished")
+	}
+	for id, head := range h.heads {
+		g := &head.Game
+		switch {
+		case q.Status != "" && g.Status != q.Status, g.Options.Visibility != Listed && !head.concerns(viewer):
+		case g.Status == Pending:
+			l.Pending = append(l.Pending, head.seen(viewer))
+		case g.Status == Active:
+			l.Active = append(l.Active, head.seen(viewer))
+		case before.IsZero() || g.Finished.Before(before) || g.Finished.Equal(before) && h.heads[q.Before] != nil && id < q.Before:
+			l.Finished = append(l.Finished, head.seen(viewer))
+		}
+	}
+	newest := func(at func(*Game) time.Time) func(a, b Game) int {
+		return func(a, b Game) int { return cmp.Or(at(&b).Compare(at(&a)), cmp.Compare(b.ID, a.ID)) }
+	}
+	slices.SortFunc(l.Pending, newest(func(g *Game) time.Time { return g.Created }))
+	slices.SortFunc(l.Active, newest(func(g *Game) time.Time { return g.Started }))
+	slices.SortFunc(l.Finished, newest(func(g *Game) time.Time { return g.Finished }))
+	l.Finished = l.Finished[:min(len(l.Finished), mostFinished)]
+	return l, nil
+}
+
+// end returns the time of a query's Before. h.mu must be held.
+func (h *Hall) end(before string) (time.Time, error) {
+	if before == "" {
+		return time.Time{}, nil
+	}
+	if head := h.heads[before]; head != nil && head.Game.Status == Finished {
+		return head.Game.Finished, nil
+	}
+	at, err := time.Parse(time.RFC3339Nano, before)
+	if err != nil {
+		return at, invalid("before", "not_found", "%.40q is neither a finished game nor a time", before)
+	}
+	return at, nil
+}
+
+// invalid refuses one field.
+func invalid(path, code, format string, args ...any) error {
+	detail := fmt.Sprintf(format, args...)
+	return &Error{Code: Invalid, Detail: detail, Errors: []game.Violation{{Path: "/" + path, Code: game.ViolationCode(code), Detail: detail}}}
+}

@@ -1,0 +1,356 @@
+package live_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	"pressbox/game"
+	"pressbox/game/league"
+	"pressbox/game/live"
+)
+
+// A journal keeps games in memory. full, if set, is why it keeps nothing; crowded says that room is short.
+type journal struct {
+	mu      sync.Mutex
+	full    error
+	crowded bool
+	heads   map[string][]byte
+	moves   map[string][][]byte
+	boxes   map[string][]byte
+	syncs   int
+}
+
+func newJournal() *journal {
+	return &journal{heads: map[string][]byte{}, moves: map[string][][]byte{}, boxes: map[string][]byte{}}
+}
+
+func (j *journal) Keep(ctx context.Context, c live.Change) (bool, error) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if err := ctx.Err(); err != nil {
+		return false, err
+	}
+	if j.full != nil {
+		return false, j.full
+	}
+	j.syncs++
+	if c.Head == nil {
+		delete(j.heads, c.Game)
+		delete(j.moves, c.Game)
+		delete(j.boxes, c.Game)
+		return false, nil
+	}
+	if c.First != uint64(len(j.moves[c.Game]))+1 {
+		return false, fmt.Errorf("move %d after %d", c.First, len(j.moves[c.Game]))
+	}
+	j.heads[c.Game] = c.Head
+	j.moves[c.Game] = append(j.moves[c.Game], c.Moves...)
+	if c.Box != nil {
+		j.boxes[c.Game] = c.Box
+	}
+	return j.crowded, nil
+}
+
+func (j *journal) Heads(context.Context) (map[string][]byte, error) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return maps.Clone(j.heads), nil
+}
+
+func (j *journal) Moves(_ context.Context, game string) ([][]byte, error) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return slices.Clone(j.moves[game]), nil
+}
+
+func (j *journal) Boxes(_ context.Context, games []string) (map[string][]byte, error) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	found := map[string][]byte{}
+	for _, id := range games {
+		if box, ok := j.boxes[id]; ok {
+			found[id] = box
+		}
+	}
+	return found, nil
+}
+
+// setFull lets the journal keep nothing, or all again.
+func (j *journal) setFull(err error) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	j.full = err
+}
+
+// cut returns a journal that has a game's first moves only, under the same head.
+func (j *journal) cut(id string, moves int) *journal {
+	c := newJournal()
+	c.heads[id], c.moves[id] = j.heads[id], j.moves[id][:moves]
+	return c
+}
+
+// rosters are the built-in league's.
+type rosters struct{ clubs map[int][]league.Club }
+
+var builtIn = sync.OnceValue(func() rosters {
+	r := rosters{map[int][]league.Club{}}
+	for n := 1; n <= league.Last; n++ {
+		clubs, err := league.Season(n)
+		if err != nil {
+			panic(err)
+		}
+		r.clubs[n] = clubs
+	}
+	return r
+})
+
+func (r rosters) Club(_ context.Context, season int, id string) (live.Club, error) {
+	if season == 0 {
+		season = league.Last
+	}
+	for _, c := range r.clubs[season] {
+		if c.ID == id {
+			return live.Club{
+				Club: c.Game(), Season: season, Color: c.Color, Text: c.Text, Ratings: league.Ratings(c), Park: c.Park.Factors,
+			}, nil
+		}
+	}
+	return live.Club{}, fmt.Errorf("%w: %q in season %d", live.ErrNoClub, id, season)
+}
+
+// said is an announcer who writes down what he was given.
+type said struct {
+	mu    sync.Mutex
+	lines []string
+	look  func() int // if set, how many events were told
+	told  int        // as the last line was said
+}
+
+func (s *said) Remark(_, text string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.look != nil {
+		s.told = s.look()
+	}
+	s.lines = append(s.lines, text)
+}
+
+var (
+	ann  = live.Person{ID: "u-ann", Name: "Ann"}
+	bob  = live.Person{ID: "u-bob", Name: "Bob"}
+	carl = live.Person{ID: "u-carl", Name: "Carl"}
+
+	sides = [2]game.Side{game.Away, game.Home}
+)
+
+func newHall(tb testing.TB, j live.Journal) *live.Hall {
+	tb.Helper()
+	h, err := live.New(tb.Context(), live.Config{Journal: j, Rosters: builtIn(), Log: slog.New(slog.DiscardHandler)})
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return h
+}
+
+// clubs returns the ids of two clubs of the newest season.
+func clubs() (home, away string) {
+	all := builtIn().clubs[league.Last]
+	return all[0].ID, all[1].ID
+}
+
+// request returns a wish with the default options, changed.
+func request(change func(*live.Options)) live.Request {
+	home, away := clubs()
+	r := live.Request{HomeTeam: home, AwayTeam: away, Options: live.Defaults()}
+	if change != nil {
+		change(&r.Options)
+	}
+	return r
+}
+
+// begin makes a game and brings it to its first pitch: Ann makes it, Bob joins, if the seat is open.
+func begin(tb testing.TB, h *live.Hall, change func(*live.Options)) live.Game {
+	tb.Helper()
+	r := request(change)
+	g, err := h.Create(tb.Context(), ann, r)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	managers := map[string]live.Person{"home": ann, "away": ann}
+	if r.Options.Opponent == live.Open {
+		if g, err = h.Join(tb.Context(), bob, g.ID); err != nil {
+			tb.Fatal(err)
+		}
+		managers["away"] = bob
+		if r.Options.Side == "away" {
+			managers["home"], managers["away"] = bob, ann
+		}
+	}
+	for _, side := range []game.Side{game.Away, game.Home} {
+		seat := g.Away
+		if side == game.Home {
+			seat = g.Home
+		}
+		if seat.Bot {
+			continue
+		}
+		l, err := h.Suggest(tb.Context(), managers[side.String()], g.ID, side)
+		if err != nil {
+			tb.Fatal(err)
+		}
+		if g, err = h.SetLineup(tb.Context(), managers[side.String()], g.ID, side, l); err != nil {
+			tb.Fatal(err)
+		}
+	}
+	if g.Status != live.Active {
+		tb.Fatalf("the game is %s with both line-ups in, want active", g.Status)
+	}
+	return g
+}
+
+// A watcher collects what he is told.
+type watcher struct {
+	mu    sync.Mutex
+	all   []*live.Message
+	limit int // of messages that he takes; 0 means any number
+	leave func()
+}
+
+// watch lets somebody watch a game.
+func watch(tb testing.TB, h *live.Hall, who live.Person, id string, since uint64) *watcher {
+	tb.Helper()
+	w := &watcher{}
+	w.join(tb, h, who, id, since)
+	return w
+}
+
+func (w *watcher) join(tb testing.TB, h *live.Hall, who live.Person, id string, since uint64) {
+	tb.Helper()
+	leave, err := h.Watch(tb.Context(), who, id, since, w.tell)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	w.leave = leave
+}
+
+func (w *watcher) tell(m *live.Message) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.limit > 0 && len(w.all) >= w.limit {
+		return false
+	}
+	if m.Batch != nil {
+		w.all = append(w.all, m.Batch...)
+	} else {
+		w.all = append(w.all, m)
+	}
+	return true
+}
+
+// told returns what the watcher was told so far, of these types; of none, all.
+func (w *watcher) told(types ...string) []*live.Message {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	var found []*live.Message
+	for _, m := range w.all {
+		if len(types) == 0 || slices.Contains(types, m.T) {
+			found = append(found, m)
+		}
+	}
+	return found
+}
+
+// last returns the last message of a type, nil if there is none.
+func (w *watcher) last(t string) *live.Message {
+	all := w.told(t)
+	if len(all) == 0 {
+		return nil
+	}
+	return all[len(all)-1]
+}
+
+// kinds returns the kinds of the events the watcher was told, "skip" for what was hidden.
+func (w *watcher) kinds() []string {
+	var kinds []string
+	for _, m := range w.told("event", "skip") {
+		if e, ok := m.D.(*live.Event); ok {
+			kinds = append(kinds, string(e.Kind))
+		} else {
+			kinds = append(kinds, "skip")
+		}
+	}
+	return kinds
+}
+
+// text returns a value as JSON.
+func text(tb testing.TB, v any) string {
+	tb.Helper()
+	data, err := json.Marshal(v)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return string(data)
+}
+
+// choice returns what somebody may do now whose label begins so.
+func choice(tb testing.TB, h *live.Hall, who live.Person, id, label string) live.Choice {
+	tb.Helper()
+	g := look(tb, h, who, id)
+	for _, c := range append(slices.Clone(g.Legal), g.Offers...) {
+		if strings.HasPrefix(c.Label, label) {
+			return c
+		}
+	}
+	tb.Fatalf("%s has no %q at %d: %s", who.Name, label, g.Rev, text(tb, append(g.Legal, g.Offers...)))
+	return live.Choice{}
+}
+
+func look(tb testing.TB, h *live.Hall, who live.Person, id string) live.Game {
+	tb.Helper()
+	g, err := h.Game(tb.Context(), who, id)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return g
+}
+
+// commands counts, so that each command has an id of its own.
+var commands atomic.Uint64
+
+// command makes a command of an action for the game as it is now.
+func command(tb testing.TB, h *live.Hall, who live.Person, id string, a live.Action) live.Command {
+	tb.Helper()
+	return live.Command{CID: fmt.Sprint("c", commands.Add(1)), Rev: look(tb, h, who, id).Rev, Action: a}
+}
+
+// do does what somebody may do now whose label begins so, and returns the revision.
+func do(tb testing.TB, h *live.Hall, who live.Person, id, label string) uint64 {
+	tb.Helper()
+	rev, dup, err := h.Do(tb.Context(), who, id, command(tb, h, who, id, choice(tb, h, who, id, label).Action), nil)
+	if err != nil || dup {
+		tb.Fatalf("%s does %q: dup %v, %v", who.Name, label, dup, err)
+	}
+	return rev
+}
+
+// code returns the code of an error of the hall; "" of none.
+func code(tb testing.TB, err error) live.Code {
+	tb.Helper()
+	if err == nil {
+		return ""
+	}
+	refused, ok := errors.AsType[*live.Error](err)
+	if !ok {
+		tb.Fatalf("%v is a %T, want a *live.Error", err, err)
+	}
+	return refused.Code
+}
