@@ -11,7 +11,7 @@ const childKey = "PRESSBOX_TEST_CHILD"
 
 // TestMain runs the tests, or plays a part in one.
 func TestMain(m *testing.M) {
-	parts := map[string]func() error{"talker": talk, "full": fillTmpfs}
+	parts := map[string]func() error{"talker": talk, "full": fillTmpfs, "check": checkFile}
 	part, ok := parts[os.Getenv(childKey)]
 	if !ok {
 		os.Exit(m.Run())

@@ -77,6 +77,9 @@ func (s *Store) open(timeout time.Duration) error {
 	if err := s.connect(timeout); err != nil {
 		return err
 	}
+	if err := s.mark(); err != nil {
+		return errors.Join(fmt.Errorf("mark it as open: %w", err), s.Close())
+	}
 	if err := s.migrate(migrations); err != nil {
 		return errors.Join(err, s.Close())
 	}
@@ -146,7 +149,7 @@ func create(path string) error {
 		return err
 	}
 	defer os.Remove(f.Name()) //nolint:errcheck // it is an empty file at worst
-	if err := f.Close(); err != nil {
+	if err := errors.Join(give(f, dir), f.Close()); err != nil {
 		return err
 	}
 	db, err := bolt.Open(f.Name(), 0o600, &bolt.Options{PageSize: pageSize, FreelistType: freelist})

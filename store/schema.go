@@ -32,6 +32,7 @@ type migration func(*bolt.Tx) error
 var migrations = []migration{
 	makeBuckets(metaBucket, waitingBucket, endedBucket, keysBucket, keysByAgeBucket, calibrationsBucket),
 	makeBuckets(authBuckets()...),
+	makeBuckets(gameHeadsBucket, gameMovesBucket, gamePacksBucket, gameBoxesBucket),
 }
 
 // makeBuckets returns the migration that adds empty buckets.
@@ -71,7 +72,9 @@ func (s *Store) migrate(steps []migration) error {
 		if err != nil {
 			return fmt.Errorf("bring the store to schema %d: %w", to, err)
 		}
-		s.log.Info("store migrated", "path", s.path, "schema", to)
+		if at > 0 { // a new store comes from nowhere
+			s.log.Info("store migrated", "path", s.path, "schema", to)
+		}
 	}
 	return nil
 }

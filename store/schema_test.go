@@ -1,11 +1,13 @@
 package store
 
 import (
+	"bytes"
 	"compress/gzip"
 	"errors"
 	"flag"
 	"fmt"
 	"io"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"testing"
@@ -111,6 +113,7 @@ func writeGolden(t *testing.T) {
 		t.Fatal(err)
 	}
 	enterGolden(t, s)
+	playGolden(t, s)
 	f, err := os.Create(filepath.Join("testdata", fmt.Sprintf("schema%d.db.gz", len(migrations))))
 	if err != nil {
 		t.Fatal(err)
@@ -161,6 +164,27 @@ func TestMigrationsRunInOrderOnceAndWhole(t *testing.T) {
 	}
 	if _, err := Open(path, Options{}); !errors.Is(err, ErrNewer) {
 		t.Errorf("open a newer store again: %v, want ErrNewer and not a lock", err)
+	}
+}
+
+func TestOnlyAnOldStoreIsSaidToBeMigrated(t *testing.T) {
+	t.Parallel()
+	said := func(path string) int {
+		var text bytes.Buffer
+		s, err := Open(path, Options{Log: slog.New(slog.NewTextHandler(&text, nil))})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := s.Close(); err != nil {
+			t.Error(err)
+		}
+		return bytes.Count(text.Bytes(), []byte("store migrated"))
+	}
+	if n := said(filepath.Join(t.TempDir(), "pressbox.db")); n != 0 {
+		t.Errorf("a new store was said to be migrated %d times", n)
+	}
+	if n, want := said(unpack(t, "schema1.db")), len(migrations)-1; n != want {
+		t.Errorf("a store of schema 1 was said to be migrated %d times, want %d", n, want)
 	}
 }
 

@@ -16,6 +16,12 @@
 //	calibrations  hash of a voice's model → JSON
 //	auth_…        and meta_clock: sign-in, as package auth describes
 //	idp_cache     name → what a sign-in provider publishes
+//	game_heads    game → what lists show of it, as package live writes it
+//	game_moves    game → bucket: revision (8 bytes) → move; its sequence is the
+//	              last revision
+//	game_packs    game that has ended → its moves so far: gzip of length (varint),
+//	              move, length, …
+//	game_boxes    game that has ended → its box score, gzip
 //	teamcache     address → what the team-data API said there, as JSON; made when needed
 //
 // A change of the layout is a new migration, see [migrations].
@@ -63,6 +69,7 @@ type Store struct {
 	maxSize int64
 	log     *slog.Logger
 	now     clock
+	marked  bool // by us, as open
 
 	leading chan struct{} // holds a token while a leader writes
 	commits atomic.Uint64 // since Open
@@ -94,7 +101,10 @@ func (s *Store) Close() error {
 	if err := s.db.Close(); err != nil {
 		return fmt.Errorf("close the store: %w", err)
 	}
-	return nil
+	if dead != nil { // whoever opens it next has it checked
+		return nil
+	}
+	return s.unmark()
 }
 
 // Health returns why nothing can be kept now; nil means that it can, as far as

@@ -1,0 +1,373 @@
+package live_test
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"log/slog"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"pressbox/game/live"
+	"pressbox/store"
+)
+
+// What the process that is killed is told.
+const (
+	childKey = "PRESSBOX_TEST_CHILD"
+	dirKey   = "PRESSBOX_TEST_DIR"
+	lifeKey  = "PRESSBOX_TEST_LIFE"
+)
+
+// TestMain runs the tests, or plays games until it is killed.
+func TestMain(m *testing.M) {
+	if os.Getenv(childKey) != "players" {
+		os.Exit(m.Run())
+	}
+	if err := play(); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+}
+
+// TestCrash kills a process in which four games are played, again and again at random moments. It writes down every ack
+// and every event before it goes on, so that the diary knows what a client knew. In the end no command that was
+// acknowledged is missing or there twice, and every event that anybody was told has the revision and the state's hash
+// that the kept game has.
+func TestCrash(t *testing.T) {
+	t.Parallel()
+	rounds := 20
+	if v := os.Getenv("PRESSBOX_CRASH_ROUNDS"); v != "" {
+		var err error
+		if rounds, err = strconv.Atoi(v); err != nil {
+			t.Fatalf("PRESSBOX_CRASH_ROUNDS: %v", err)
+		}
+	}
+	dir := t.TempDir()
+	for life := range rounds {
+		killPlayers(t, dir, life)
+	}
+	s, err := store.Open(filepath.Join(dir, "pressbox.db"), store.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	checkDiary(t, dir, s.Games())
+}
+
+// killPlayers lets the process live for a random while: from its birth in one of five rounds, otherwise from when it
+// plays.
+func killPlayers(t *testing.T, dir string, life int) {
+	t.Helper()
+	cmd := exec.CommandContext(t.Context(), os.Args[0])
+	cmd.Env = append(os.Environ(), childKey+"=players", dirKey+"="+dir, lifeKey+"="+strconv.Itoa(life))
+	var complaints bytes.Buffer
+	cmd.Stderr = &complaints
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	if life%5 != 4 {
+		if _, err := bufio.NewReader(out).ReadString('\n'); err != nil {
+			t.Errorf("life %d: nobody plays: %v", life, err)
+		}
+	}
+	kill := time.AfterFunc(rand.N(150*time.Millisecond), func() { cmd.Process.Kill() })
+	defer kill.Stop()
+	cmd.Wait()
+	if complaints.Len() > 0 {
+		t.Errorf("life %d: %s", life, complaints.String())
+	}
+}
+
+// A desk is where the games of a life are played, and its diary.
+type desk struct {
+	hall  *live.Hall
+	life  string
+	diary *os.File
+	sent  map[string]live.Command // by game and person: commands of earlier lives without an ack
+}
+
+// play plays until the process is killed.
+func play() error {
+	dir, life := os.Getenv(dirKey), os.Getenv(lifeKey)
+	d := &desk{life: life}
+	var err error
+	if d.sent, err = unacknowledged(filepath.Join(dir, "diary")); err != nil {
+		return err
+	}
+	if d.diary, err = os.OpenFile(filepath.Join(dir, "diary"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600); err != nil {
+		return err
+	}
+	s, err := store.Open(filepath.Join(dir, "pressbox.db"), store.Options{})
+	if err != nil {
+		return err
+	}
+	ctx := context.Background()
+	d.hall, err = live.New(ctx, live.Config{Journal: s.Games(), Rosters: builtIn(), Log: slog.New(slog.NewTextHandler(os.Stderr, nil))})
+	if err != nil {
+		return err
+	}
+	ids, err := d.games(ctx)
+	if err != nil {
+		return err
+	}
+	fmt.Println("ready")
+	var playing sync.WaitGroup
+	failed := make(chan error, len(ids))
+	for _, id := range ids {
+		playing.Go(func() { failed <- d.play(ctx, id) })
+	}
+	if err := <-failed; err != nil {
+		return err
+	}
+	playing.Wait()
+	return nil
+}
+
+// games returns the ids of four games to play, of those there are, or new ones.
+func (d *desk) games(ctx context.Context) ([]string, error) {
+	l, err := d.hall.List(ann, live.Query{})
+	if err != nil {
+		return nil, err
+	}
+	var ids []string
+	for _, g := range append(l.Active, l.Pending...) {
+		ids = append(ids, g.ID)
+	}
+	for n := len(ids); n < 4; n++ {
+		id, err := d.begin(ctx, []live.Opponent{live.Open, live.Bot, live.HotSeat}[n%3])
+		if err != nil {
+			return nil, err
+		}
+		ids = append(ids, id)
+	}
+	return ids, nil
+}
+
+// begin makes a game; Bob joins where he can.
+func (d *desk) begin(ctx context.Context, opponent live.Opponent) (string, error) {
+	g, err := d.hall.Create(ctx, ann, request(func(o *live.Options) { o.Innings, o.Opponent = 3, opponent }))
+	if err == nil && opponent == live.Open {
+		_, err = d.hall.Join(ctx, bob, g.ID)
+	}
+	return g.ID, err
+}
+
+// play plays a game, then others like it, for ever.
+func (d *desk) play(ctx context.Context, id string) error {
+	for {
+		over, err := d.prepare(ctx, id)
+		for n := 0; err == nil && !over; n++ {
+			over, err = d.turn(ctx, id, n)
+		}
+		if err != nil {
+			return fmt.Errorf("game %s: %w", id, err)
+		}
+		g, err := d.hall.Game(ctx, ann, id)
+		if err != nil {
+			return err
+		}
+		if id, err = d.begin(ctx, g.Options.Opponent); err != nil {
+			return err
+		}
+	}
+}
+
+// prepare brings a game to its first pitch, sends again what was not acknowledged, and lets a stranger watch.
+func (d *desk) prepare(ctx context.Context, id string) (over bool, err error) {
+	g, err := d.hall.Game(ctx, ann, id)
+	if err != nil {
+		return false, err
+	}
+	for side, seat := range map[int]*live.Seat{0: &g.Away, 1: &g.Home} {
+		if g.Status != live.Pending || seat.Submitted {
+			continue
+		}
+		who := ann
+		if seat.Manager == nil {
+			if _, err := d.hall.Join(ctx, bob, id); err != nil {
+				return false, err
+			}
+		}
+		if seat.Manager == nil || seat.Manager.ID == bob.ID {
+			who = bob
+		}
+		l, err := d.hall.Suggest(ctx, who, id, sides[side])
+		if err != nil {
+			return false, err
+		}
+		if _, err := d.hall.SetLineup(ctx, who, id, sides[side], l); err != nil {
+			return false, err
+		}
+	}
+	for _, who := range []live.Person{ann, bob} {
+		if c, ok := d.sent[id+" "+who.ID]; ok {
+			if _, _, err := d.hall.Do(ctx, who, id, c, d.note(who)); err != nil {
+				return false, fmt.Errorf("%s sends %+v again: %w", who.Name, c, err)
+			}
+		}
+	}
+	_, err = d.hall.Watch(ctx, carl, id, 0, d.note(carl))
+	g, err2 := d.hall.Game(ctx, ann, id)
+	if err == nil {
+		err = err2
+	}
+	return g.Status == live.Finished, err
+}
+
+// turn lets everybody do one thing.
+func (d *desk) turn(ctx context.Context, id string, n int) (over bool, err error) {
+	for _, who := range []live.Person{ann, bob} {
+		g, err := d.hall.Game(ctx, who, id)
+		if err != nil || g.Status == live.Finished {
+			return true, err
+		}
+		if len(g.Legal) == 0 {
+			continue
+		}
+		c := live.Command{CID: fmt.Sprintf("%s-%d", d.life, n), Rev: g.Rev, Action: g.Legal[n*5%len(g.Legal)].Action}
+		text, err := json.Marshal(c)
+		if err != nil {
+			return false, err
+		}
+		fmt.Fprintf(d.diary, "sent %s %s %s %s\n", id, who.ID, c.CID, text)
+		if _, _, err := d.hall.Do(ctx, who, id, c, d.note(who)); err != nil {
+			return false, fmt.Errorf("%s does %s: %w", who.Name, text, err)
+		}
+	}
+	return false, nil
+}
+
+// note writes down what somebody is told.
+func (d *desk) note(who live.Person) live.Tell {
+	return func(m *live.Message) bool {
+		all := m.Batch
+		if all == nil {
+			all = []*live.Message{m}
+		}
+		var lines strings.Builder
+		for _, m := range all {
+			switch e := m.D.(type) {
+			case live.Ack:
+				fmt.Fprintf(&lines, "acked %s %s %s %d\n", m.G, who.ID, m.CID, m.Rev)
+			case *live.Event:
+				fmt.Fprintf(&lines, "told %s %d %s %s\n", m.G, m.Rev, e.Kind, e.Hash)
+			case nil:
+				fmt.Fprintf(&lines, "told %s %d skip %s\n", m.G, m.Rev, "")
+			}
+		}
+		d.diary.WriteString(lines.String())
+		return true
+	}
+}
+
+// unacknowledged returns the last command of everybody in every game, if it has no ack.
+func unacknowledged(diary string) (map[string]live.Command, error) {
+	sent := map[string]live.Command{}
+	data, err := os.ReadFile(diary)
+	if os.IsNotExist(err) {
+		return sent, nil
+	}
+	for line := range strings.Lines(string(data)) {
+		f := strings.SplitN(strings.TrimSuffix(line, "\n"), " ", 5)
+		switch f[0] {
+		case "sent":
+			var c live.Command
+			if err := json.Unmarshal([]byte(f[4]), &c); err != nil {
+				return nil, fmt.Errorf("%s: %w", line, err)
+			}
+			sent[f[1]+" "+f[2]] = c
+		case "acked":
+			delete(sent, f[1]+" "+f[2])
+		}
+	}
+	return sent, err
+}
+
+// checkDiary holds what clients knew against what was kept.
+func checkDiary(t *testing.T, dir string, j live.Journal) {
+	t.Helper()
+	h, err := live.New(t.Context(), live.Config{Journal: j, Rosters: builtIn(), Log: slog.New(slog.DiscardHandler)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	data, err := os.ReadFile(filepath.Join(dir, "diary"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	kept := map[string]map[string]bool{} // by game, what may be told, and the commands
+	acked, told := 0, 0
+	for line := range strings.Lines(string(data)) {
+		f := strings.SplitN(strings.TrimSuffix(line, "\n"), " ", 5)
+		if f[0] == "sent" {
+			continue
+		}
+		if kept[f[1]] == nil {
+			kept[f[1]] = keptLines(t, h, j, f[1])
+		}
+		if f[0] == "acked" {
+			acked++
+		} else {
+			told++
+		}
+		if !kept[f[1]][line] {
+			t.Errorf("somebody knew %q, which was not kept", line)
+		}
+	}
+	if acked == 0 || told < acked {
+		t.Errorf("%d were acknowledged and %d told", acked, told)
+	}
+	t.Logf("%d games, %d commands acknowledged, %d events told", len(kept), acked, told)
+}
+
+// keptLines returns the lines that the diary may have of a game.
+func keptLines(t *testing.T, h *live.Hall, j live.Journal, id string) map[string]bool {
+	t.Helper()
+	lines := map[string]bool{}
+	all, err := h.Events(t.Context(), carl, id, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, m := range all {
+		if e, ok := m.D.(*live.Event); ok {
+			lines[fmt.Sprintf("told %s %d %s %s\n", id, m.Rev, e.Kind, e.Hash)] = true
+		} else {
+			lines[fmt.Sprintf("told %s %d skip \n", id, m.Rev)] = true
+		}
+	}
+	moves, err := j.Moves(t.Context(), id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	once := map[string]bool{}
+	for _, data := range moves {
+		var m struct {
+			Rev uint64      `json:"rev"`
+			By  live.Person `json:"by"`
+			CID string      `json:"cid"`
+		}
+		if err := json.Unmarshal(data, &m); err != nil {
+			t.Fatal(err)
+		}
+		if key := m.By.ID + " " + m.CID; m.CID != "" && once[key] {
+			t.Errorf("game %s has the command %s twice", id, key)
+		} else {
+			once[key] = true
+		}
+		lines[fmt.Sprintf("acked %s %s %s %d\n", id, m.By.ID, m.CID, m.Rev)] = true
+	}
+	return lines
+}

@@ -1,0 +1,344 @@
+package store_test
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+
+	bolt "go.etcd.io/bbolt"
+
+	"pressbox/store"
+)
+
+// checkFile is the child that checks a store.
+func checkFile() error { return store.Check(os.Getenv(dirKey)) }
+
+// checkInChild checks a store as the daemon does, and says what is wrong with it.
+func checkInChild(t *testing.T, path string) (complaint string) {
+	t.Helper()
+	cmd := exec.CommandContext(t.Context(), os.Args[0])
+	cmd.Env = append(os.Environ(), childKey+"=check", dirKey+"="+path)
+	out, err := cmd.CombinedOutput()
+	if err != nil && len(out) == 0 {
+		t.Errorf("the check ended with %v and no word", err)
+	}
+	if err == nil && len(out) > 0 {
+		t.Errorf("the check was well and said %s", out)
+	}
+	return string(out)
+}
+
+// filled makes a store with something in it, and closes it.
+func filled(t *testing.T) (path string) {
+	t.Helper()
+	path = filepath.Join(t.TempDir(), "pressbox.db")
+	s, err := store.Open(path, store.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range 200 {
+		if err := s.KeepCalibration(fmt.Sprint("voice ", i), bytes.Repeat([]byte("x"), 300)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+func copyFile(t *testing.T, from, to string) {
+	t.Helper()
+	data, err := os.ReadFile(from)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(to, data, 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestAnUncleanStopIsSeenUntilSomebodyHasChecked(t *testing.T) {
+	t.Parallel()
+	path := filled(t)
+	if store.Unclean(path) {
+		t.Error("after Close it is unclean")
+	}
+	s, err := store.Open(path, store.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	died := filepath.Join(t.TempDir(), "pressbox.db") // as a power cut would leave it
+	copyFile(t, path, died)
+	copyFile(t, path+".open", died+".open")
+	if !store.Unclean(path) {
+		t.Error("while it is open it is not unclean")
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	again, err := store.Open(died, store.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := again.Close(); err != nil || !store.Unclean(died) {
+		t.Errorf("who opened it without a check: %v, unclean: %t; want it to stay unclean", err, store.Unclean(died))
+	}
+	if err := store.Checked(died); err != nil || store.Unclean(died) {
+		t.Errorf("checked: %v, unclean: %t", err, store.Unclean(died))
+	}
+}
+
+func TestCheckFindsWhatIsWrong(t *testing.T) {
+	t.Parallel()
+	good := filled(t)
+	for name, tt := range map[string]struct {
+		damage func(path string) error
+		want   string // "" means well
+	}{
+		"well":          {func(string) error { return nil }, ""},
+		"empty":         {func(path string) error { return os.Truncate(path, 0) }, "damaged"},
+		"cut off":       {func(path string) error { return os.Truncate(path, 5*4096) }, "damaged"},
+		"no metas":      {func(path string) error { return write(path, 0, make([]byte, 2*4096)) }, "damaged"},
+		"a zeroed page": {zeroLeaf, "damaged"},
+		"not a store":   {func(path string) error { return write(path, 0, bytes.Repeat([]byte("no store"), 1<<15)) }, "damaged"},
+		"newer":         {newer, "newer pressbox"},
+		"missing":       {os.Remove, "no such file"},
+		"a folder":      {func(path string) error { return errors.Join(os.Remove(path), os.Mkdir(path, 0o700)) }, "store"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			path := filepath.Join(t.TempDir(), "pressbox.db")
+			copyFile(t, good, path)
+			if err := tt.damage(path); err != nil {
+				t.Fatal(err)
+			}
+			if got := checkInChild(t, path); (got == "") != (tt.want == "") || !strings.Contains(got, tt.want) {
+				t.Errorf("the check says %q, want %q", got, tt.want)
+			}
+		})
+	}
+	t.Run("in use", func(t *testing.T) {
+		t.Parallel()
+		path := filepath.Join(t.TempDir(), "pressbox.db")
+		copyFile(t, good, path)
+		s, err := store.Open(path, store.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer s.Close()
+		if err := store.Check(path); !errors.Is(err, store.ErrLocked) {
+			t.Errorf("a store in use: %v, want ErrLocked", err)
+		}
+	})
+}
+
+// Whatever is overwritten: the check ends, and what it lets pass can be opened and
+// read to the end.
+func TestWhatTheCheckLetsPassCanBeRead(t *testing.T) {
+	t.Parallel()
+	good := filled(t)
+	info, err := os.Stat(good)
+	if err != nil {
+		t.Fatal(err)
+	}
+	passed := 0
+	for i := range 40 {
+		path := filepath.Join(t.TempDir(), "pressbox.db")
+		copyFile(t, good, path)
+		junk := make([]byte, 1+rand.IntN(600))
+		for j := range junk {
+			junk[j] = byte(rand.Uint32())
+		}
+		at := rand.Int64N(min(info.Size(), 30*4096)) // where there is something
+		if i%2 == 0 {
+			at = rand.Int64N(2 * 4096)
+		}
+		if err := write(path, at, junk); err != nil {
+			t.Fatal(err)
+		}
+		if checkInChild(t, path) != "" {
+			continue
+		}
+		passed++
+		s, err := store.Open(path, store.Options{})
+		if err != nil {
+			t.Errorf("%d bytes at %d: it passed the check, and Open: %v", len(junk), at, err)
+			continue
+		}
+		if err := s.Backup(io.Discard); err != nil {
+			t.Errorf("%d bytes at %d: it passed the check, and Backup: %v", len(junk), at, err)
+		}
+		_ = s.Close()
+	}
+	t.Logf("%d of 40 did no harm", passed)
+}
+
+func write(path string, at int64, data []byte) error {
+	f, err := os.OpenFile(path, os.O_WRONLY, 0)
+	if err != nil {
+		return err
+	}
+	_, err = f.WriteAt(data, at)
+	return errors.Join(err, f.Close())
+}
+
+// zeroLeaf zeroes a page that holds calibrations.
+func zeroLeaf(path string) error {
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return err
+	}
+	last := bytes.LastIndex(data, []byte("voice 199"))
+	return write(path, int64(last/4096)*4096, make([]byte, 4096))
+}
+
+func newer(path string) error {
+	db, err := bolt.Open(path, 0o600, nil)
+	if err != nil {
+		return err
+	}
+	err = db.Update(func(tx *bolt.Tx) error {
+		return tx.Bucket([]byte("meta")).Put([]byte("schema"), []byte{0, 0, 0, 0, 0, 0, 1, 0})
+	})
+	return errors.Join(err, db.Close())
+}
+
+func TestTheLastBackupsAreKeptAndGood(t *testing.T) {
+	t.Parallel()
+	path := filled(t)
+	s, err := store.Open(path, store.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	dir := filepath.Join(t.TempDir(), "backups")
+	for i := range 5 {
+		if err := s.KeepCalibration("newest", fmt.Append(nil, i)); err != nil {
+			t.Fatal(err)
+		}
+		made, err := s.AddBackup(dir, store.Check)
+		if err != nil || made.Number != i+1 || made.Size == 0 {
+			t.Fatalf("backup %d: %+v, %v", i+1, made, err)
+		}
+	}
+	if err := store.PruneBackups(dir, 3); err != nil {
+		t.Fatal(err)
+	}
+	all, err := store.Backups(dir)
+	var numbers []int
+	for _, b := range all {
+		numbers = append(numbers, b.Number)
+	}
+	if !slices.Equal(numbers, []int{5, 4, 3}) || err != nil {
+		t.Fatalf("kept: %v, %v; want 5, 4, 3", numbers, err)
+	}
+	restored := filepath.Join(t.TempDir(), "pressbox.db")
+	if err := store.Restore(restored, all[1].Path, store.Check); err != nil {
+		t.Fatal(err)
+	}
+	r, err := store.Open(restored, store.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	if got, ok, err := r.Calibration("newest"); string(got) != "3" || !ok || err != nil {
+		t.Errorf("the fourth backup has %q, %t, %v; want 3", got, ok, err)
+	}
+}
+
+// A backup that is no good does not take a name, nor the place of a good one.
+func TestABackupThatIsNoGoodIsNone(t *testing.T) {
+	t.Parallel()
+	s, err := store.Open(filled(t), store.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	dir := t.TempDir()
+	if _, err := s.AddBackup(dir, func(string) error { return store.ErrCorrupt }); !errors.Is(err, store.ErrCorrupt) {
+		t.Errorf("a bad copy: %v, want ErrCorrupt", err)
+	}
+	if left, err := os.ReadDir(dir); len(left) > 0 || err != nil {
+		t.Errorf("left behind: %v, %v", left, err)
+	}
+	if none, err := store.Backups(filepath.Join(dir, "nowhere")); len(none) > 0 || err != nil {
+		t.Errorf("a folder that is not there has %v, %v", none, err)
+	}
+	for _, stranger := range []string{"pressbox-1.db.gz", "pressbox-x-1.db", "pressbox--1.db", "other-1.db", ".new-1.db", "pressbox-0-1.db"} {
+		if err := os.WriteFile(filepath.Join(dir, stranger), nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if none, err := store.Backups(dir); len(none) > 0 || err != nil {
+		t.Errorf("files that are no backups count as %v, %v", none, err)
+	}
+}
+
+func TestAFileIsWrittenWholeOrNotAtAll(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "f")
+	if err := os.WriteFile(path, []byte("old"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	half := func(w io.Writer) error {
+		_, _ = w.Write([]byte("half"))
+		return io.ErrUnexpectedEOF
+	}
+	if _, err := store.WriteWhole(path, half, nil); !errors.Is(err, io.ErrUnexpectedEOF) {
+		t.Errorf("a writer that fails: %v", err)
+	}
+	if got, err := os.ReadFile(path); string(got) != "old" || err != nil {
+		t.Errorf("after that it has %q, %v; want what it had", got, err)
+	}
+	if left, err := os.ReadDir(filepath.Dir(path)); len(left) != 1 || err != nil {
+		t.Errorf("left behind: %v, %v", left, err)
+	}
+	if err := store.Restore(path, filepath.Join(t.TempDir(), "missing"), nil); err == nil {
+		t.Error("a backup that is not there was restored")
+	}
+}
+
+// What root makes in another's folder is the other's: the daemon has to open it.
+func TestAStoreBelongsToWhomItsFolderDoes(t *testing.T) {
+	t.Parallel()
+	const nobody = 65534
+	dir := t.TempDir()
+	owner := os.Getuid()
+	if owner == 0 {
+		owner = nobody
+		if err := os.Chown(dir, nobody, nobody); err != nil {
+			t.Fatal(err)
+		}
+	}
+	path := filepath.Join(dir, "pressbox.db")
+	s, err := store.Open(path, store.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	copied := filepath.Join(dir, "copy.db")
+	if _, err := store.WriteWhole(copied, s.Backup, nil); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	for _, file := range []string{path, copied} {
+		info, err := os.Stat(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if st, ok := info.Sys().(*syscall.Stat_t); !ok || int(st.Uid) != owner {
+			t.Errorf("%s belongs to %v, want %d", file, info.Sys(), owner)
+		}
+	}
+}

@@ -1,0 +1,270 @@
+package store
+
+import (
+	"bytes"
+	"compress/gzip"
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+
+	bolt "go.etcd.io/bbolt"
+
+	"pressbox/game/live"
+)
+
+// keepMoves keeps moves of a game that say their revisions.
+func keepMoves(s *Store, id string, first, last uint64, box string) error {
+	c := live.Change{Game: id, Head: fmt.Appendf(nil, "head of %s at %d", id, last), First: first}
+	for rev := first; rev <= last; rev++ {
+		c.Moves = append(c.Moves, fmt.Appendf(nil, "%s %d", id, rev))
+	}
+	if box != "" {
+		c.Box = []byte(box)
+	}
+	_, err := s.Games().Keep(context.Background(), c)
+	return err
+}
+
+// checkMoves checks that a game has the moves from 1 to last.
+func checkMoves(t *testing.T, s *Store, id string, last uint64) {
+	t.Helper()
+	moves, err := s.Games().Moves(t.Context(), id)
+	if err != nil || len(moves) != int(last) {
+		t.Fatalf("%d moves of %s, %v, want %d", len(moves), id, err, last)
+	}
+	for i, m := range moves {
+		if want := fmt.Sprintf("%s %d", id, i+1); string(m) != want {
+			t.Errorf("move %q, want %q", m, want)
+		}
+	}
+}
+
+func TestMovesAreKeptInOrderOverARestart(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "pressbox.db")
+	s, err := Open(path, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, err := range []error{
+		keepMoves(s, "one", 1, 3, ""), keepMoves(s, "two", 1, 1, ""), keepMoves(s, "one", 4, 300, ""),
+	} {
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, first := range []uint64{300, 302, 1, 0} {
+		if err := keepMoves(s, "one", first, first, ""); !errors.Is(err, errOrder) {
+			t.Errorf("move %d after 300: %v, want %v", first, err, errOrder)
+		}
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if s, err = Open(path, Options{}); err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	checkMoves(t, s, "one", 300)
+	checkMoves(t, s, "two", 1)
+	checkMoves(t, s, "unknown", 0)
+	heads, err := s.Games().Heads(t.Context())
+	want := map[string][]byte{"one": []byte("head of one at 300"), "two": []byte("head of two at 1")}
+	if err != nil || !reflect.DeepEqual(heads, want) {
+		t.Errorf("heads %q, %v", heads, err)
+	}
+}
+
+func TestAGameThatEndedIsPackedAndGoesOn(t *testing.T) {
+	t.Parallel()
+	s := newStore(t, Options{})
+	box := strings.Repeat("a box score ", 1000)
+	for _, err := range []error{
+		keepMoves(s, "one", 1, 200, ""), keepMoves(s, "one", 201, 202, box), keepMoves(s, "one", 203, 203, ""),
+	} {
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	checkMoves(t, s, "one", 203)
+	if err := keepMoves(s, "one", 203, 203, ""); !errors.Is(err, errOrder) {
+		t.Errorf("move 203 again: %v, want %v", err, errOrder)
+	}
+	boxes, err := s.Games().Boxes(t.Context(), []string{"one", "two"})
+	if err != nil || len(boxes) != 1 || string(boxes["one"]) != box {
+		t.Errorf("boxes %.40q, %v", boxes, err)
+	}
+	err = s.view(func(tx *bolt.Tx) error {
+		if n := tx.Bucket(gameMovesBucket).Bucket([]byte("one")).Stats().KeyN; n != 1 {
+			t.Errorf("%d moves are not packed, want the one after the end", n)
+		}
+		if n := len(tx.Bucket(gameBoxesBucket).Get([]byte("one"))); n > len(box)/10 {
+			t.Errorf("the box takes %d bytes of %d", n, len(box))
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestAGameIsForgottenWhole(t *testing.T) {
+	t.Parallel()
+	s := newStore(t, Options{})
+	for _, err := range []error{
+		keepMoves(s, "one", 1, 2, "box"), keepMoves(s, "one", 3, 3, ""), keepMoves(s, "two", 1, 1, ""),
+	} {
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	for range 2 { // one that is not there is well
+		if _, err := s.Games().Keep(t.Context(), live.Change{Game: "one"}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, bucket := range [][]byte{gameHeadsBucket, gamePacksBucket, gameBoxesBucket, gameMovesBucket} {
+		err := s.view(func(tx *bolt.Tx) error {
+			for id := range pairs(tx.Bucket(bucket)) {
+				if string(id) == "one" {
+					t.Errorf("%s has it still", bucket)
+				}
+			}
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := keepMoves(s, "one", 1, 2, ""); err != nil {
+		t.Errorf("the same id anew: %v", err)
+	}
+	checkMoves(t, s, "two", 1)
+}
+
+// A store without room refuses new games, says so to who keeps on playing, and keeps what is being played.
+func TestAFullStoreTakesMovesButNoNewGames(t *testing.T) {
+	t.Parallel()
+	s := newStore(t, Options{MaxSize: 4 << 20})
+	if err := keepMoves(s, "one", 1, 1, ""); err != nil {
+		t.Fatal(err)
+	}
+	big, crowded := bytes.Repeat([]byte("x"), 100<<10), false
+	n := uint64(2)
+	for ; !crowded; n++ {
+		var err error
+		if crowded, err = s.Games().Keep(t.Context(), live.Change{Game: "one", Head: []byte("h"), First: n, Moves: [][]byte{big}}); err != nil {
+			t.Fatalf("move %d: %v", n, err)
+		}
+	}
+	if err := keepMoves(s, "two", 1, 1, ""); !errors.Is(err, live.ErrFull) {
+		t.Errorf("a new game: %v, want %v", err, live.ErrFull)
+	}
+	if err := keepMoves(s, "one", n, n, ""); err != nil {
+		t.Errorf("a move: %v", err)
+	}
+	if _, err := s.Games().Keep(t.Context(), live.Change{Game: "one"}); err != nil {
+		t.Fatal(err)
+	}
+	if err := keepMoves(s, "two", 1, 1, ""); err != nil {
+		t.Errorf("a new game, after an old one has gone: %v", err)
+	}
+}
+
+func TestAPackThatIsDamagedIsNoGame(t *testing.T) {
+	t.Parallel()
+	s := newStore(t, Options{})
+	if err := keepMoves(s, "one", 1, 50, "box"); err != nil {
+		t.Fatal(err)
+	}
+	var pack []byte
+	err := s.view(func(tx *bolt.Tx) error {
+		pack = bytes.Clone(tx.Bucket(gamePacksBucket).Get([]byte("one")))
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var cut bytes.Buffer
+	z := gzip.NewWriter(&cut)
+	z.Write([]byte("\x05abc"))
+	z.Close()
+	for name, damaged := range map[string][]byte{"no gzip": []byte("one"), "cut": pack[:len(pack)-9], "short": cut.Bytes()} {
+		err := s.update(t.Context(), func(tx *bolt.Tx) error { return tx.Bucket(gamePacksBucket).Put([]byte("one"), damaged) })
+		if err != nil {
+			t.Fatal(err)
+		}
+		if moves, err := s.Games().Moves(t.Context(), "one"); !errors.Is(err, ErrCorrupt) {
+			t.Errorf("%s: %d moves, %v, want %v", name, len(moves), err, ErrCorrupt)
+		}
+	}
+}
+
+func TestAClosedStoreKeepsNoGame(t *testing.T) {
+	t.Parallel()
+	s := newStore(t, Options{})
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if err := keepMoves(s, "one", 1, 1, ""); !errors.Is(err, ErrClosed) {
+		t.Errorf("keep: %v, want %v", err, ErrClosed)
+	}
+	if _, err := s.Games().Heads(context.Background()); !errors.Is(err, ErrClosed) {
+		t.Errorf("heads: %v, want %v", err, ErrClosed)
+	}
+}
+
+// playGolden keeps two games in a store that will be read for ever.
+func playGolden(t *testing.T, s *Store) {
+	t.Helper()
+	for _, err := range []error{keepMoves(s, "over", 1, 40, "box"), keepMoves(s, "over", 41, 41, ""), keepMoves(s, "active", 1, 5, "")} {
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// Games of every schema that has them go on.
+func TestOldGamesGoOn(t *testing.T) {
+	t.Parallel()
+	for schema := 3; schema <= len(migrations); schema++ {
+		s, err := Open(unpack(t, fmt.Sprintf("schema%d.db", schema)), Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := keepMoves(s, "active", 6, 6, ""); err != nil {
+			t.Errorf("schema %d: %v", schema, err)
+		}
+		checkMoves(t, s, "active", 6)
+		checkMoves(t, s, "over", 41)
+		boxes, err := s.Games().Boxes(t.Context(), []string{"over"})
+		if err != nil || string(boxes["over"]) != "box" {
+			t.Errorf("schema %d: boxes %q, %v", schema, boxes, err)
+		}
+		if err := s.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// A store from before there were games can have some.
+func TestAnOlderStoreTakesGames(t *testing.T) {
+	t.Parallel()
+	for schema := 1; schema < 3; schema++ {
+		s, err := Open(unpack(t, fmt.Sprintf("schema%d.db", schema)), Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := keepMoves(s, "one", 1, 2, ""); err != nil {
+			t.Errorf("schema %d: %v", schema, err)
+		}
+		checkMoves(t, s, "one", 2)
+		if err := s.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+}
