@@ -58,7 +58,7 @@ func (a *Announcer) Announce(ctx context.Context, r Request) (View, error) {
 		return firstAnswer(kept), nil
 	}
 	a.admit(e)
-	a.log.Info("announcement accepted", "id", kept.ID, "characters", utf8.RuneCountInString(kept.Message),
+	a.log.Info("announcement accepted", "announcement", kept.ID, "characters", utf8.RuneCountInString(kept.Message),
 		"voice", kept.Voice, "rate", kept.Rate, "urgent", kept.Urgent, "place", kept.Place)
 	return firstAnswer(kept), nil
 }
@@ -101,7 +101,7 @@ func (a *Announcer) reserve(e *entry) error {
 	if a.head == nil {
 		behind--
 	}
-	if behind >= a.config.Max {
+	if behind >= a.config.Load().Max {
 		return ErrFull
 	}
 	a.seq++
@@ -160,11 +160,11 @@ func (a *Announcer) Check(r Request) (Notice, error) {
 		Status:  Queued,
 	}
 	if n.Rate == 0 {
-		n.Rate = a.config.Rate
+		n.Rate = a.config.Load().Rate
 	}
 	ttl := r.TTL
 	if ttl == 0 {
-		ttl = a.config.TTL
+		ttl = a.config.Load().TTL
 	}
 	n.Expires = now.Add(ttl) // not UTC(), which would forget how to count through a change of the clock
 

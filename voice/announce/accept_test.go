@@ -451,3 +451,37 @@ func TestNonsenseIsNotConfigured(t *testing.T) {
 		}
 	}
 }
+
+func TestWhatIsConfiguredLaterHoldsFromThenOn(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		h := newHouse(t, settings)
+		for _, message := range []string{"a", "b", "c"} {
+			h.post(message, false)
+		}
+		c := settings
+		c.Max, c.Volume, c.TTL = 1, 50, time.Hour
+		if err := h.Configure(c); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := h.Announce(t.Context(), announce.Request{Message: "d"}); !errors.Is(err, announce.ErrFull) {
+			t.Errorf("beyond the smaller queue: %v, want ErrFull", err)
+		}
+		if err := h.Configure(announce.Config{}); err == nil || h.Stats().Max != 1 {
+			t.Errorf("nonsense: %v, and then at most %d wait; want an error and 1", err, h.Stats().Max)
+		}
+		stop := h.run()
+		defer stop()
+		time.Sleep(time.Minute)
+		synctest.Wait()
+		h.expect("a b c")
+		for i, s := range h.speaker.clip("reference").Samples {
+			if got, want := h.sink.levels["c"][i], s*0.5; got != want {
+				t.Fatalf("sample %d is %v, want %v", i, got, want)
+			}
+		}
+		if v := h.post("e", false); v.Expires.Sub(v.Created) != time.Hour {
+			t.Errorf("it lives %s, want an hour", v.Expires.Sub(v.Created))
+		}
+	})
+}

@@ -15,9 +15,8 @@
 //	                                                         │ take: urgent first
 //	Outbox.Save ◂─ verdict ◂─ Sink.Play ◂─ feed ◂─ making ◂──┘
 //
-// The posted announcements are one source of things to say. Another one, such
-// as the ballpark's announcer, belongs into [stage.step]: it is asked when the
-// line is empty, and what it gives becomes a making like any other.
+// When the line is empty, remarks are made: what is said of a game as it is
+// played, which is never kept, and not worth saying a little later.
 package announce
 
 import (
@@ -26,6 +25,7 @@ import (
 	"log/slog"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -40,7 +40,7 @@ type Config struct {
 // An Announcer accepts announcements and speaks them one after another. Its
 // methods may be called concurrently, and before and after [Announcer.Run].
 type Announcer struct {
-	config  Config
+	config  atomic.Pointer[Config]
 	outbox  Outbox
 	speaker Speaker
 	sink    Sink
@@ -53,6 +53,7 @@ type Announcer struct {
 	seq      uint64     // of the newest notice
 	promised places     // of requests that are being kept
 	line     line       // those that wait
+	remarks  []remark   // that wait, the one that waited longest first; at most one about each thing
 	head     *entry     // the one that is synthesised or played; nil means none
 	byID     map[string]*entry
 	ended    []*entry  // remembered, oldest end first
@@ -69,16 +70,27 @@ func New(c Config, kept Outbox, speaker Speaker, sink Sink, log *slog.Logger) (*
 		return nil, err
 	}
 	a := &Announcer{
-		config: c, outbox: kept, speaker: speaker, sink: sink, log: log,
+		outbox: kept, speaker: speaker, sink: sink, log: log,
 		changed:  make(chan struct{}, 1),
 		sooner:   make(chan struct{}, 1),
 		byID:     make(map[string]*entry),
 		watchers: make(map[chan Event]struct{}),
 	}
+	a.config.Store(&c)
 	if err := a.load(); err != nil {
 		return nil, fmt.Errorf("load the announcements: %w", err)
 	}
 	return a, nil
+}
+
+// Configure has what is accepted, and what is begun to be spoken, from now on be
+// as c says. What waits stays, also beyond a smaller Max. An error changes nothing.
+func (a *Announcer) Configure(c Config) error {
+	if err := c.check(); err != nil {
+		return err
+	}
+	a.config.Store(&c)
+	return nil
 }
 
 // Run speaks until ctx ends. It then finishes the sentence that is being

@@ -121,7 +121,7 @@ type Stats struct {
 func (a *Announcer) Stats() Stats {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	s := Stats{Waiting: len(a.line), Max: a.config.Max, Lost: a.lost, Unkept: len(a.unkept)}
+	s := Stats{Waiting: len(a.line), Max: a.config.Load().Max, Lost: a.lost, Unkept: len(a.unkept)}
 	if a.head != nil {
 		s.Head = a.head.ID
 	} else if s.Waiting > 0 {

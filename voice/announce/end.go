@@ -69,7 +69,7 @@ func (a *Announcer) requeue(e *entry, lost error) bool {
 		return false
 	}
 	if errors.Is(lost, ErrSinkLost) && a.lost == nil {
-		a.log.Warn("announcement interrupted, it will be spoken again", "id", e.ID, "err", lost)
+		a.log.Warn("announcement interrupted, it will be spoken again", "announcement", e.ID, "err", lost)
 		a.lost = lost
 	}
 	a.head = nil
@@ -90,13 +90,13 @@ func (a *Announcer) settle(ctx context.Context, e *entry, status Status, why str
 	e.unsaved = a.end(ctx, status, why, e)
 	close(e.settled)
 	if e.unsaved != nil {
-		a.log.Error("the end of an announcement is not kept: it could be spoken again after a restart", "id", e.ID, "err", e.unsaved)
+		a.log.Error("the end of an announcement is not kept: it could be spoken again after a restart", "announcement", e.ID, "err", e.unsaved)
 	}
 	if status == Failed {
-		a.log.Warn("announcement failed", "id", e.ID, "err", why)
+		a.log.Warn("announcement failed", "announcement", e.ID, "err", why)
 		return
 	}
-	a.log.Info("announcement ended", "id", e.ID, "status", status, "waited", since(e.Created, e.Started), "took", since(e.Started, e.Ended))
+	a.log.Info("announcement ended", "announcement", e.ID, "status", status, "waited", since(e.Created, e.Started), "took", since(e.Started, e.Ended))
 }
 
 // since returns the time between two moments, 0 when either never came.

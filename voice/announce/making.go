@@ -32,7 +32,7 @@ func (s *stage) start(ctx context.Context, n Notice) *making {
 		made:  make(chan struct{}),
 		stop:  stop,
 	}
-	gain := s.a.config.gain(n.Urgent)
+	gain := s.a.config.Load().gain(n.Urgent)
 	s.running.Go(func() {
 		defer close(m.made)
 		defer close(m.clips)

@@ -42,10 +42,15 @@ func (s *stage) step(ctx context.Context) bool {
 	e := s.a.take(silence)
 	if e == nil {
 		s.drop()
+		if r, ok := s.a.nextRemark(time.Now()); ok {
+			return s.utter(ctx, r)
+		}
 		return wait(ctx, s.a.changed)
 	}
 	m := s.making(ctx, e)
-	p := s.perform(ctx, sound, e, m)
+	p := s.perform(ctx, sound, m, func() { s.a.begin(e) }, func(played <-chan error, _ func()) error {
+		return s.attend(ctx, m, e, played)
+	})
 	status, why := p.verdict(ctx, sound)
 	if status == Queued && !s.a.requeue(e, p.played) {
 		status, why = p.verdict(ctx, sound) // somebody ended it at the last moment
@@ -67,18 +72,19 @@ type performance struct {
 	made   error // of the speaker
 }
 
-// perform plays m, the sound of e, until it was heard, or sound or the sink
-// ends. When ctx ends it gives the sink no more.
-func (s *stage) perform(ctx, sound context.Context, e *entry, m *making) performance {
+// perform plays m until it was heard, or sound or the sink ends. It calls begin
+// at the first sample. When ctx ends, or attend, which waits for the end, says
+// that it is enough, it gives the sink no more.
+func (s *stage) perform(ctx, sound context.Context, m *making, begin func(), attend func(played <-chan error, enough func()) error) performance {
 	feeding, stop := context.WithCancel(ctx)
 	defer stop()
 	clips := make(chan audio.Clip)
 	played := make(chan error, 1)
 	fed := make(chan bool, 1)
 	s.running.Go(func() { played <- s.a.sink.Play(sound, clips) })
-	s.running.Go(func() { fed <- m.feed(feeding, clips, func() { s.a.begin(e) }) })
+	s.running.Go(func() { fed <- m.feed(feeding, clips, begin) })
 
-	p := performance{played: s.attend(ctx, m, e, played)}
+	p := performance{played: attend(played, stop)}
 	stop()
 	p.all = <-fed
 	p.made = m.failure()
