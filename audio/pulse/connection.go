@@ -72,13 +72,18 @@ func dialOne(ctx context.Context, server address, cookie []byte) (*connection, e
 	return c, nil
 }
 
+var (
+	errRejected   = errors.New("the sound server refuses us: it serves another user, or wants its cookie")
+	errUnanswered = fmt.Errorf("the sound server has not answered for %v", patience)
+)
+
 // greet makes us known and asks to be told about sinks.
 func (c *connection) greet(cookie []byte) error {
 	var auth proto.AuthReply
 	err := c.request(&proto.Auth{Version: c.client.Version(), Cookie: cookie}, &auth)
 	switch {
 	case errors.Is(err, proto.ErrAccessDenied):
-		return errors.New("the sound server refuses us: it serves another user, or wants its cookie")
+		return errRejected
 	case err != nil:
 		return err
 	}
@@ -112,7 +117,7 @@ func (c *connection) request(args proto.RequestArgs, reply proto.Reply) error {
 		return err
 	}
 	if errors.Is(err, context.DeadlineExceeded) {
-		c.link.close(fmt.Errorf("the sound server has not answered for %v", patience))
+		c.link.close(errUnanswered)
 	}
 	<-c.gone
 	return lost(c.link.why())

@@ -459,3 +459,26 @@ func field(table string, n int) string {
 	line, _, _ := strings.Cut(table, "\n")
 	return strings.Split(line+strings.Repeat("\t", n), "\t")[n]
 }
+
+// Run is busy while it waits for a server that does not answer, and not while
+// there is nothing to do; what the server took is counted.
+func TestWhatItDoesIsSeen(t *testing.T) {
+	t.Parallel()
+	idle := pulse.New(pulse.Config{Log: logger(t)})
+	if idle.Busy() != 0 || idle.Written() != 0 {
+		t.Errorf("before Run: busy for %v, %d samples", idle.Busy(), idle.Written())
+	}
+	stuck := run(t, pulse.Config{Server: listen(t, say(""))})
+	until(t, func() bool { return stuck.Busy() > 100*time.Millisecond })
+
+	server := pulsetest.Start(t, pulsetest.Config{})
+	sink := run(t, pulse.Config{Server: server.Address})
+	clip := noise(200 * time.Millisecond)
+	if err := sink.Play(t.Context(), all(clip)); err != nil {
+		t.Fatal(err)
+	}
+	if sink.Written() < uint64(len(clip.Samples)) {
+		t.Errorf("%d samples were written, want %d at least", sink.Written(), len(clip.Samples))
+	}
+	until(t, func() bool { return sink.Busy() == 0 })
+}

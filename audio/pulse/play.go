@@ -89,7 +89,7 @@ func (s *Sink) prepare(ctx context.Context, ready state) (*stream, error) {
 // open returns a new stream. When the sink sleeps it has been given the
 // silence that wakes it.
 func (s *Sink) open(ctx context.Context, ready state, rate int) (*stream, error) {
-	out, err := ready.conn.open(rate, s.cfg.Sink)
+	out, err := ready.conn.open(rate, s.cfg.Sink, &s.written)
 	if err != nil {
 		return nil, err
 	}

@@ -15,6 +15,7 @@ import (
 	"context"
 	"log/slog"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"pressbox/voice/announce"
@@ -56,6 +57,10 @@ type Sink struct {
 	kept *stream // open and silent; nil when there is none
 	rate int     // of the last clip; 0 means that there was none yet
 
+	born    time.Time
+	written atomic.Uint64 // samples that the server took
+	busy    atomic.Int64  // when after born Run began what it does; 0 while it waits
+
 	mu  sync.Mutex
 	now state
 }
@@ -96,6 +101,7 @@ func New(cfg Config) *Sink {
 		turn:   make(chan struct{}, 1),
 		wake:   make(chan struct{}, 1),
 		played: make(chan struct{}, 1),
+		born:   time.Now(),
 		now:    state{changed: make(chan struct{})},
 	}
 }
@@ -123,13 +129,31 @@ func (s *Sink) Status() Status {
 	}
 }
 
+// Written returns how many samples the server has taken, silence included.
+func (s *Sink) Written() uint64 { return s.written.Load() }
+
+// Busy returns for how long Run has been doing what it does; 0 while it waits
+// for something to do. Nothing that it does takes more than a minute.
+func (s *Sink) Busy() time.Duration {
+	since := s.busy.Load()
+	if since == 0 {
+		return 0
+	}
+	return time.Since(s.born) - time.Duration(since)
+}
+
+func (s *Sink) begin() { s.busy.Store(int64(time.Since(s.born))) }
+func (s *Sink) wait()  { s.busy.Store(0) }
+
 // Run keeps a connection to the sound server until ctx ends, and then returns
 // nil. It looks for a lost server after 0.2 s, then twice as long each time
 // up to 5 s, and when Play wants it.
 func (s *Sink) Run(ctx context.Context) error {
+	defer s.wait()
 	defer s.become(state{})
 	for pause := firstPause; ctx.Err() == nil; pause = min(2*pause, lastPause) {
 		began := time.Now()
+		s.begin()
 		err := s.serve(ctx)
 		if ctx.Err() != nil {
 			break
@@ -145,6 +169,7 @@ func (s *Sink) Run(ctx context.Context) error {
 
 // rest waits, at least the first pause even when the server is wanted.
 func (s *Sink) rest(ctx context.Context, d time.Duration) {
+	s.wait()
 	select {
 	case <-ctx.Done():
 		return
@@ -173,14 +198,17 @@ func (s *Sink) serve(ctx context.Context) error {
 	s.look(conn)
 	var expired <-chan time.Time
 	for {
+		s.wait()
 		select {
 		case <-conn.gone:
 			return conn.link.why()
 		case <-conn.changed:
+			s.begin()
 			s.look(conn)
 		case <-s.played:
 			expired = time.After(keep)
 		case <-expired:
+			s.begin()
 			s.dismiss()
 		}
 	}
@@ -210,7 +238,7 @@ func (s *Sink) become(next state) {
 	close(last.changed)
 	switch {
 	case next.err != nil && (last.err == nil || last.err.Error() != next.err.Error()):
-		s.cfg.Log.Warn("no sound", "error", next.err)
+		s.cfg.Log.Warn("no sound", "err", next.err)
 	case next.sink.name != "" && next.sink.name != last.sink.name:
 		s.cfg.Log.Info("sound", "server", next.server, "sink", next.sink.name)
 	}

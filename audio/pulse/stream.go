@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"sync/atomic"
 	"time"
 
 	"github.com/jfreymuth/pulse/proto"
@@ -32,6 +33,7 @@ type stream struct {
 	feed  *feed
 	bytes []byte // for what is being sent
 	first func() // called once, when samples were sent; may be nil
+	count *atomic.Uint64
 
 	sounding bool          // some of a clip was written and not yet waited for
 	until    time.Time     // about when the server will have read all that was written
@@ -39,9 +41,9 @@ type stream struct {
 }
 
 // open makes a stream on the sink of the given name, or the default one for
-// "". Its volume is always 100 % of the sink's and it is never muted, whatever
+// "", which counts the samples that are sent. Its volume is always 100 % of the sink's and it is never muted, whatever
 // the server remembers of the last one.
-func (c *connection) open(rate int, sink string) (*stream, error) {
+func (c *connection) open(rate int, sink string, count *atomic.Uint64) (*stream, error) {
 	bytes := func(d time.Duration) uint32 {
 		return uint32(d*time.Duration(rate)/time.Second) * width //nolint:gosec // a rate is positive and small
 	}
@@ -75,6 +77,7 @@ func (c *connection) open(rate int, sink string) (*stream, error) {
 		rate:  rate,
 		feed:  c.feed(reply.StreamIndex),
 		bytes: make([]byte, 0, piece*width),
+		count: count,
 	}
 	s.feed.move(placement{
 		sink:   reply.SinkIndex,
@@ -134,6 +137,7 @@ func (s *stream) send(samples []float32) error {
 		<-s.conn.gone
 		return lost(s.conn.link.why())
 	}
+	s.count.Add(uint64(len(samples)))
 	if now := time.Now(); now.After(s.until) {
 		s.until = now
 	}

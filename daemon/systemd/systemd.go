@@ -1,5 +1,5 @@
 // Package systemd is the daemon's line to the service manager that started it:
-// the sockets that it was handed, and what it tells back.
+// the sockets that it was handed, what it tells back, and the journal.
 //
 // One law: without a service manager every call succeeds and does nothing, so
 // that the daemon runs the same from a shell.
@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"net"
 	"strings"
+	"time"
 
 	"github.com/coreos/go-systemd/v22/activation"
 	"github.com/coreos/go-systemd/v22/daemon"
@@ -41,6 +42,27 @@ func Ready(status string) error {
 // Status tells how the daemon is, in words for "systemctl status".
 func Status(status string) error {
 	return notify("STATUS=" + oneLine(status))
+}
+
+// Reloading tells that the daemon takes over changes now; [Ready] tells when it has.
+// It says when, as Type=notify-reload wants it (systemd.service(5)).
+func Reloading() error {
+	return notify(daemon.SdNotifyReloading + "\n" + daemon.SdNotifyMonotonicUsec())
+}
+
+// Watchdog returns after how long without a sign of life the service manager ends
+// this process; 0 means that it does not.
+func Watchdog() (time.Duration, error) {
+	limit, err := daemon.SdWatchdogEnabled(false)
+	if err != nil {
+		return 0, fmt.Errorf("read the watchdog's time: %w", err)
+	}
+	return limit, nil
+}
+
+// Alive is a sign of life.
+func Alive() error {
+	return notify(daemon.SdNotifyWatchdog)
 }
 
 // Stopping tells that the daemon has begun to end.

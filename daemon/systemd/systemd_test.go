@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"pressbox/daemon/systemd"
 )
@@ -126,6 +127,7 @@ func TestTheServiceManagerIsTold(t *testing.T) {
 		{func() error { return systemd.Ready("listening on :8888") }, "READY=1\nSTATUS=listening on :8888"},
 		{func() error { return systemd.Status("two lines\nWATCHDOG=1") }, "STATUS=two lines WATCHDOG=1"},
 		{systemd.Stopping, "STOPPING=1"},
+		{systemd.Alive, "WATCHDOG=1"},
 	} {
 		if err := tt.tell(); err != nil {
 			t.Fatal(err)
@@ -134,6 +136,46 @@ func TestTheServiceManagerIsTold(t *testing.T) {
 		n, err := manager.Read(got)
 		if string(got[:n]) != tt.want || err != nil {
 			t.Errorf("the service manager was told %q, %v; want %q", got[:n], err, tt.want)
+		}
+	}
+}
+
+// systemd refuses a reload whose time lies before its request (sd_notify(3)).
+func TestAReloadIsToldWithItsTime(t *testing.T) {
+	addr := &net.UnixAddr{Name: filepath.Join(t.TempDir(), "notify"), Net: "unixgram"}
+	manager, err := net.ListenUnixgram("unixgram", addr)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer manager.Close()
+	t.Setenv("NOTIFY_SOCKET", addr.Name)
+	if err := systemd.Reloading(); err != nil {
+		t.Fatal(err)
+	}
+	got := make([]byte, 100)
+	n, err := manager.Read(got)
+	var usec int64
+	if _, scanErr := fmt.Sscanf(string(got[:n]), "RELOADING=1\nMONOTONIC_USEC=%d", &usec); scanErr != nil || usec <= 0 || err != nil {
+		t.Errorf("the service manager was told %q, %v, %v", got[:n], err, scanErr)
+	}
+}
+
+func TestTheWatchdogsTimeIsTheServiceManagers(t *testing.T) {
+	for _, tt := range []struct {
+		usec, pid string
+		want      time.Duration
+		bad       bool
+	}{
+		{"", "", 0, false},
+		{"30000000", "", 30 * time.Second, false},
+		{"30000000", fmt.Sprint(os.Getpid()), 30 * time.Second, false},
+		{"30000000", "1", 0, false},
+		{"soon", "", 0, true},
+	} {
+		t.Setenv("WATCHDOG_USEC", tt.usec)
+		t.Setenv("WATCHDOG_PID", tt.pid)
+		if got, err := systemd.Watchdog(); got != tt.want || (err != nil) != tt.bad {
+			t.Errorf("WATCHDOG_USEC=%s WATCHDOG_PID=%s: %v, %v; want %v", tt.usec, tt.pid, got, err, tt.want)
 		}
 	}
 }

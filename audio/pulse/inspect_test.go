@@ -1,0 +1,87 @@
+package pulse_test
+
+import (
+	"bytes"
+	"fmt"
+	"net"
+	"os"
+	"path/filepath"
+	"syscall"
+	"testing"
+
+	"pressbox/audio/pulse"
+	"pressbox/audio/pulse/pulsetest"
+)
+
+func inspect(t *testing.T, cfg pulse.Config) pulse.Report {
+	t.Helper()
+	r, err := pulse.Inspect(t.Context(), cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+func TestALookFindsWhatIsThere(t *testing.T) {
+	t.Parallel()
+	server := pulsetest.Start(t, pulsetest.Config{})
+	r := inspect(t, pulse.Config{Server: "unix:/nowhere/native " + server.Address})
+	if len(r.Attempts) != 2 || r.Attempts[0].Trouble != pulse.Absent || r.Attempts[1].Trouble != "" {
+		t.Errorf("attempts: %+v", r.Attempts)
+	}
+	if r.Default != "speaker" || r.Server == "" || len(r.Sinks) != 1 {
+		t.Fatalf("%+v", r)
+	}
+	if s := r.Sinks[0]; s.Name != "speaker" || s.Muted || s.Volume != 100 || !s.Null || s.Unplugged {
+		t.Errorf("the sink: %+v", s)
+	}
+	server.Control("set-sink-mute", "speaker", "1")
+	server.Control("set-sink-volume", "speaker", "30%")
+	if s := inspect(t, pulse.Config{Server: server.Address}).Sinks[0]; !s.Muted || s.Volume != 30 {
+		t.Errorf("the sink, muted and turned down: %+v", s)
+	}
+	server.Control("unload-module", "module-null-sink")
+	if r := inspect(t, pulse.Config{Server: server.Address}); len(r.Sinks) != 0 || r.Server == "" {
+		t.Errorf("without a sink: %+v", r)
+	}
+}
+
+func TestALookSaysWhyAServerCannotBeSpokenTo(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	secret := filepath.Join(dir, "cookie")
+	if err := os.WriteFile(secret, bytes.Repeat([]byte("secret! "), 32), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	port := freePort(t)
+	pulsetest.Start(t, pulsetest.Config{Modules: []string{
+		fmt.Sprintf("module-native-protocol-tcp listen=127.0.0.1 port=%d auth-cookie=%s", port, secret),
+	}})
+	stopped := pulsetest.Start(t, pulsetest.Config{})
+	stopped.Signal(syscall.SIGSTOP)
+	left := filepath.Join(dir, "dead")
+	l, err := net.ListenUnix("unix", &net.UnixAddr{Net: "unix", Name: left})
+	if err != nil {
+		t.Fatal(err)
+	}
+	l.SetUnlinkOnClose(false)
+	_ = l.Close()
+	for server, want := range map[string]pulse.Trouble{
+		"unix:" + filepath.Join(dir, "none"):       pulse.Absent,
+		"unix:" + left:                             pulse.Dead,
+		fmt.Sprintf("tcp:127.0.0.1:%d", port):      pulse.Rejected,
+		stopped.Address:                            pulse.Silent,
+		listen(t, say("HTTP/1.1 400 Bad Request")): pulse.Strange,
+	} {
+		t.Run(string(want), func(t *testing.T) {
+			t.Parallel()
+			r := inspect(t, pulse.Config{Server: server})
+			if len(r.Attempts) != 1 || r.Attempts[0].Trouble != want || r.Attempts[0].Detail == "" || r.Server != "" {
+				t.Errorf("%s: %+v, want %s", server, r, want)
+			}
+		})
+	}
+	if _, err := pulse.Inspect(t.Context(), pulse.Config{Server: "unix:relative"}); err == nil {
+		t.Error("a configuration that names no server is looked at")
+	}
+}
