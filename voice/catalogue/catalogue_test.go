@@ -1,0 +1,383 @@
+package catalogue_test
+
+import (
+	"bytes"
+	"crypto/md5"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"math/rand/v2"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"pressbox/voice/catalogue"
+)
+
+// A shop is a server of voices in the layout of Piper's catalogue.
+type shop struct {
+	*httptest.Server
+
+	mu     sync.Mutex        // guards what follows
+	files  map[string][]byte // by path
+	index  map[string]any
+	asked  []string                                                          // paths, and from where
+	sent   int                                                               // bytes of files
+	answer func(w http.ResponseWriter, r *http.Request, content []byte) bool // instead of the usual; nil means never
+}
+
+const tern = "en_GB-tern-medium"
+
+// open makes a shop with two voices, of which one has a name that is not ASCII.
+func open(t *testing.T) *shop {
+	t.Helper()
+	s := &shop{files: map[string][]byte{}, index: map[string]any{}}
+	s.add("en/en_GB/tern/medium/", tern, []string{"en-gb-tern-medium"})
+	s.add("pt/pt_PT/tugão/low/", "pt_PT-tugão-low", nil)
+	s.Server = httptest.NewServer(http.HandlerFunc(s.serve))
+	t.Cleanup(s.Close)
+	return s
+}
+
+func (s *shop) add(dir, name string, aliases []string) {
+	model := make([]byte, 300_000)
+	for i := range model {
+		model[i] = byte(rand.Uint32())
+	}
+	files := map[string]any{}
+	for file, content := range map[string][]byte{
+		name + ".onnx": model, name + ".onnx.json": []byte(`{"audio":{}}`), "MODEL_CARD": []byte("* License: CC0\n"), "samples/a.mp3": []byte("no"),
+	} {
+		s.files["/v1/"+dir+file] = content
+		files[dir+file] = map[string]any{"size_bytes": len(content), "md5_digest": fmt.Sprintf("%x", md5.Sum(content))}
+	}
+	s.index[name] = map[string]any{
+		"key": name, "language": map[string]string{"name_english": "English", "country_english": "Great Britain"},
+		"quality": "medium", "num_speakers": 1, "files": files, "aliases": aliases,
+	}
+}
+
+func (s *shop) serve(w http.ResponseWriter, r *http.Request) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if r.URL.Path == "/v1/voices.json" {
+		_ = json.NewEncoder(w).Encode(s.index)
+		return
+	}
+	content, ok := s.files[r.URL.Path]
+	if !ok {
+		http.NotFound(w, r)
+		return
+	}
+	s.asked = append(s.asked, filepath.Base(r.URL.Path)+" "+r.Header.Get("Range"))
+	if s.answer != nil && s.answer(w, r, content) {
+		return
+	}
+	counted := &countedWriter{ResponseWriter: w}
+	http.ServeContent(counted, r, "", time.Time{}, bytes.NewReader(content))
+	s.sent += counted.n
+}
+
+type countedWriter struct {
+	http.ResponseWriter
+	n int
+}
+
+func (c *countedWriter) Write(p []byte) (int, error) {
+	c.n += len(p)
+	return c.ResponseWriter.Write(p)
+}
+
+func (s *shop) fetch(t *testing.T) *catalogue.Catalogue {
+	t.Helper()
+	c, err := catalogue.Fetch(t.Context(), s.Client(), s.URL+"/v1/voices.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+// install installs a voice into a folder.
+func (s *shop) install(t *testing.T, dir, name string) error {
+	t.Helper()
+	c := s.fetch(t)
+	v, err := c.Find(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	i := catalogue.Installer{Catalogue: c, Client: s.Client(), Dir: dir, Pause: time.Millisecond}
+	return i.Install(t.Context(), v)
+}
+
+// requests are those for files so far, and how many bytes were sent for them.
+func (s *shop) requests() (asked []string, sent int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Clone(s.asked), s.sent
+}
+
+// models are the requests for tern's model.
+func (s *shop) models() []string {
+	asked, _ := s.requests()
+	return slices.DeleteFunc(asked, func(asked string) bool { return !strings.HasPrefix(asked, tern+".onnx ") })
+}
+
+// names are the files of a folder.
+func names(t *testing.T, dir string) []string {
+	t.Helper()
+	files, err := os.ReadDir(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all []string
+	for _, f := range files {
+		all = append(all, f.Name())
+	}
+	return all
+}
+
+// whole says whether a folder has the voice tern as the shop has it, and nothing else.
+func (s *shop) whole(t *testing.T, dir string) {
+	t.Helper()
+	want := []string{tern + ".MODEL_CARD", tern + ".onnx", tern + ".onnx.json"}
+	if got := names(t, dir); !slices.Equal(got, want) {
+		t.Fatalf("the folder has %v, want %v", got, want)
+	}
+	got, err := os.ReadFile(filepath.Join(dir, tern+".onnx"))
+	if err != nil || !bytes.Equal(got, s.files["/v1/en/en_GB/tern/medium/"+tern+".onnx"]) {
+		t.Errorf("the model is another: %d bytes, %v", len(got), err)
+	}
+}
+
+func TestAVoiceIsInstalledWhole(t *testing.T) {
+	t.Parallel()
+	s, dir := open(t), t.TempDir()
+	c := s.fetch(t)
+	v, err := c.Find("en-gb-tern-medium") // its older name
+	if err != nil || v.Name != tern || v.Language != "English, Great Britain" || v.Size() < 300_000 {
+		t.Fatalf("%+v, %v", v, err)
+	}
+	last := map[string]int64{}
+	i := catalogue.Installer{Catalogue: c, Client: s.Client(), Dir: dir, Progress: func(name string, done, total int64) {
+		if done <= last[name] || done > total {
+			t.Errorf("%s: %d of %d after %d", name, done, total, last[name])
+		}
+		last[name] = done
+	}}
+	if card, err := i.Card(t.Context(), v); err != nil || !strings.Contains(card, "License: CC0") {
+		t.Errorf("the card: %q, %v", card, err)
+	}
+	if err := i.Install(t.Context(), v); err != nil {
+		t.Fatal(err)
+	}
+	s.whole(t, dir)
+	if asked, _ := s.requests(); last[tern+".onnx"] != 300_000 || len(asked) != 3 {
+		t.Errorf("progress %v; asked for %v, want each file once", last, asked)
+	}
+	if err := s.install(t, t.TempDir(), "pt_PT-tugão-low"); err != nil {
+		t.Errorf("a name that is not ASCII: %v", err)
+	}
+	if got := len(c.Voices()); got != 2 {
+		t.Errorf("%d voices are listed, want 2: older names once", got)
+	}
+	if _, err := c.Find("en_GB-gull-medium"); !errors.Is(err, catalogue.ErrUnknown) {
+		t.Errorf("a voice that there is not: %v", err)
+	}
+}
+
+// cut answers with the beginning of what is asked for, and hangs up.
+func cut(after int) func(http.ResponseWriter, *http.Request, []byte) bool {
+	return func(w http.ResponseWriter, r *http.Request, content []byte) bool {
+		if len(content) < 1000 {
+			return false
+		}
+		from := 0
+		if _, err := fmt.Sscanf(r.Header.Get("Range"), "bytes=%d-", &from); err == nil {
+			w.Header().Set("Content-Range", fmt.Sprintf("bytes %d-%d/%d", from, len(content)-1, len(content)))
+			w.Header().Set("Content-Length", fmt.Sprint(len(content)-from))
+			w.WriteHeader(http.StatusPartialContent)
+		}
+		_, _ = w.Write(content[from:min(from+after, len(content))])
+		if from+after < len(content) {
+			panic(http.ErrAbortHandler)
+		}
+		return true
+	}
+}
+
+func TestWhatIsCutOffGoesOnFromThere(t *testing.T) {
+	t.Parallel()
+	s, dir := open(t), t.TempDir()
+	s.answer = cut(100_000)
+	if err := s.install(t, dir, tern); err != nil {
+		t.Fatal(err)
+	}
+	s.whole(t, dir)
+	models := s.models()
+	if len(models) != 3 || models[0] != tern+".onnx " || !strings.Contains(models[2], "bytes=200000-") {
+		t.Errorf("the model was asked for as %q, want it in three parts", models)
+	}
+}
+
+// What an earlier run has left is used, and so is a server that does not know ranges.
+func TestAnEarlierRunsPartIsUsed(t *testing.T) {
+	t.Parallel()
+	model := "/v1/en/en_GB/tern/medium/" + tern + ".onnx"
+	whole := func(w http.ResponseWriter, _ *http.Request, content []byte) bool {
+		_, _ = w.Write(content)
+		return true
+	}
+	for name, tt := range map[string]struct {
+		part   func(content []byte) []byte
+		answer func(http.ResponseWriter, *http.Request, []byte) bool
+		sent   int // bytes of the model, at most; 0 means that it does not matter
+	}{
+		"its beginning":               {func(c []byte) []byte { return c[:250_000] }, nil, 50_000},
+		"all of it":                   {func(c []byte) []byte { return c }, nil, 1},
+		"another file's":              {func(c []byte) []byte { return bytes.Repeat([]byte("x"), 250_000) }, nil, 0},
+		"more than all":               {func(c []byte) []byte { return append(slices.Clone(c), 'x') }, nil, 0},
+		"a server without ranges":     {func(c []byte) []byte { return c[:250_000] }, whole, 0},
+		"a part that is another file": {func(c []byte) []byte { return bytes.Repeat([]byte("x"), len(c)) }, whole, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s, dir := open(t), t.TempDir()
+			s.answer = tt.answer
+			if err := os.WriteFile(filepath.Join(dir, "."+tern+".onnx.part"), tt.part(s.files[model]), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			if err := s.install(t, dir, tern); err != nil {
+				t.Fatal(err)
+			}
+			s.whole(t, dir)
+			if got := len(s.models()); name == "a server without ranges" && got != 1 {
+				t.Errorf("the model was asked for %d times, want once", got)
+			}
+			if _, sent := s.requests(); tt.sent > 0 && sent > tt.sent+1000 {
+				t.Errorf("%d bytes were sent, want about %d", sent, tt.sent)
+			}
+		})
+	}
+}
+
+// What is wrong is not installed, and what is known to be final is not tried again.
+func TestWhatIsWrongIsNotInstalled(t *testing.T) {
+	t.Parallel()
+	status := func(code int) func(http.ResponseWriter, *http.Request, []byte) bool {
+		return func(w http.ResponseWriter, _ *http.Request, content []byte) bool {
+			if len(content) < 1000 {
+				return false
+			}
+			w.WriteHeader(code)
+			return true
+		}
+	}
+	other := func(change func([]byte) []byte) func(http.ResponseWriter, *http.Request, []byte) bool {
+		return func(w http.ResponseWriter, _ *http.Request, content []byte) bool {
+			if len(content) > 1000 {
+				content = change(slices.Clone(content))
+			}
+			_, _ = w.Write(content)
+			return true
+		}
+	}
+	for name, tt := range map[string]struct {
+		answer func(http.ResponseWriter, *http.Request, []byte) bool
+		want   error
+		tries  int // for the model
+	}{
+		"not there":      {status(http.StatusNotFound), &catalogue.StatusError{}, 1},
+		"forbidden":      {status(http.StatusForbidden), &catalogue.StatusError{}, 1},
+		"out of order":   {status(http.StatusBadGateway), &catalogue.StatusError{}, 5},
+		"another file":   {other(func(c []byte) []byte { c[7]++; return c }), catalogue.ErrChecksum, 2},
+		"a longer file":  {other(func(c []byte) []byte { return append(c, 'x') }), catalogue.ErrChecksum, 0},
+		"a shorter file": {other(func(c []byte) []byte { return c[:1000] }), io.ErrUnexpectedEOF, 5},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s, dir := open(t), t.TempDir()
+			s.answer = tt.answer
+			err := s.install(t, dir, tern)
+			_, refused := errors.AsType[*catalogue.StatusError](err)
+			_, wantRefused := errors.AsType[*catalogue.StatusError](tt.want)
+			if refused != wantRefused || !refused && !errors.Is(err, tt.want) {
+				t.Errorf("installed: %v, want %v", err, tt.want)
+			}
+			for _, f := range names(t, dir) {
+				if !strings.HasPrefix(f, ".") || !strings.HasSuffix(f, ".part") {
+					t.Errorf("it left %s", f)
+				}
+			}
+			models := s.models()
+			if tt.tries > 0 && len(models) != tt.tries {
+				t.Errorf("the model was asked for %d times, want %d", len(models), tt.tries)
+			}
+		})
+	}
+	s := open(t)
+	err := s.install(t, filepath.Join(t.TempDir(), "nowhere"), tern)
+	if asked, _ := s.requests(); !errors.Is(err, os.ErrNotExist) || len(asked) > 0 {
+		t.Errorf("into no folder: %v, after asking for %v", err, asked)
+	}
+}
+
+func TestWhatIsNoCatalogueIsRefused(t *testing.T) {
+	t.Parallel()
+	const right = `"size_bytes": 1, "md5_digest": "0123456789abcdef0123456789abcdef"`
+	for name, text := range map[string]string{
+		"no JSON":      `<html>`,
+		"a list":       `[]`,
+		"no files":     `{"a-b": {}}`,
+		"no model":     `{"v": {"files": {"v.onnx.json": {` + right + `}, "MODEL_CARD": {` + right + `}}}}`,
+		"a way out":    `{"../v": {"files": {"../v.onnx": {` + right + `}, "../v.onnx.json": {` + right + `}}}}`,
+		"dots":         `{"v": {"files": {"../../v.onnx": {` + right + `}, "v.onnx.json": {` + right + `}}}}`,
+		"a dot first":  `{".v": {"files": {".v.onnx": {` + right + `}, ".v.onnx.json": {` + right + `}}}}`,
+		"too large":    `{"v": {"files": {"v.onnx": {"size_bytes": 99999999999, "md5_digest": "0123456789abcdef0123456789abcdef"}, "v.onnx.json": {` + right + `}}}}`,
+		"negative":     `{"v": {"files": {"v.onnx": {"size_bytes": -1, "md5_digest": "0123456789abcdef0123456789abcdef"}, "v.onnx.json": {` + right + `}}}}`,
+		"a bad digest": `{"v": {"files": {"v.onnx": {"size_bytes": 1, "md5_digest": "x"}, "v.onnx.json": {` + right + `}}}}`,
+		"too long":     `{"x": "` + strings.Repeat("x", 17<<20) + `"}`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, text) }))
+			defer server.Close()
+			if c, err := catalogue.Fetch(t.Context(), server.Client(), server.URL); !errors.Is(err, catalogue.ErrMalformed) {
+				t.Errorf("it is taken: %+v, %v", c, err)
+			}
+		})
+	}
+	if _, err := catalogue.Fetch(t.Context(), http.DefaultClient, "http://127.0.0.1:1/voices.json"); err == nil {
+		t.Error("a server that is not there has a catalogue")
+	}
+}
+
+// Whatever a catalogue says, nothing outside the folder is written, and no name is
+// one that the shell or the library reads as something else.
+func FuzzParse(f *testing.F) {
+	index, err := json.Marshal(maps.Collect(maps.All(func() map[string]any {
+		s := &shop{files: map[string][]byte{}, index: map[string]any{}}
+		s.add("en/", tern, []string{"tern", "../tern"})
+		return s.index
+	}())))
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Add(index)
+	f.Add([]byte(`{}`))
+	f.Add([]byte(`{"../v": {"files": {}}}`))
+	f.Fuzz(func(t *testing.T, text []byte) {
+		for _, name := range catalogue.FileNames(text) {
+			if name != filepath.Base(name) || strings.HasPrefix(name, ".") || strings.ContainsAny(name, "/\\\x00\n") {
+				t.Errorf("a file is called %q", name)
+			}
+		}
+	})
+}
