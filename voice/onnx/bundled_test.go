@@ -1,0 +1,279 @@
+package onnx_test
+
+import (
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"pressbox/voice"
+	"pressbox/voice/onnx"
+)
+
+// ours are the voices that come with Pressbox.
+func ours(t *testing.T) []string {
+	t.Helper()
+	paths, err := filepath.Glob(filepath.Join(root(t), "models", "*.onnx"))
+	if err != nil || len(paths) < 2 {
+		t.Fatalf("the voices in models: %v, %v, want at least two", paths, err)
+	}
+	return paths
+}
+
+func configOf(t *testing.T, path string) *voice.Config {
+	t.Helper()
+	data, err := os.ReadFile(path + ".json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	config, err := voice.ParseConfig(data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return config
+}
+
+// plainIDs are the ids of phonemes between BOS and EOS, without pads.
+func plainIDs(c *voice.Config, phonemes string) []int64 {
+	ids := slices.Clone(c.PhonemeIDs["^"])
+	for p := range strings.SplitSeq(phonemes, "") {
+		ids = append(ids, c.PhonemeIDs[p]...)
+	}
+	return append(ids, c.PhonemeIDs["$"]...)
+}
+
+// padded puts a pad after every id but the last.
+func padded(ids []int64) []int64 {
+	var out []int64
+	for _, id := range ids {
+		out = append(out, id, 0)
+	}
+	return out[:len(out)-1]
+}
+
+func voiced(t *testing.T, m voice.Model, ids []int64, length float32) []float32 {
+	t.Helper()
+	samples, err := m.Infer(t.Context(), voice.Input{IDs: ids, NoiseScale: 0.667, LengthScale: length})
+	if err != nil {
+		t.Fatalf("Infer(%v): %v", ids, err)
+	}
+	for i, s := range samples {
+		if math.IsNaN(float64(s)) || s < -1 || s > 1 {
+			t.Fatalf("Infer(%v): sample %d is %v", ids, i, s)
+		}
+	}
+	return samples
+}
+
+const lights = "ðə lˈaɪts ɑːɹ ˈɔf."
+
+func TestOurVoicesSayTheSameWithAndWithoutPads(t *testing.T) {
+	t.Parallel()
+	for _, path := range ours(t) {
+		config := configOf(t, path)
+		m := load(t, path, config)
+		ids := plainIDs(config, lights)
+		if with, without := voiced(t, m, padded(ids), 1), voiced(t, m, ids, 1); !slices.Equal(with, without) {
+			t.Errorf("%s: %d samples with pads and %d without, or others", filepath.Base(path), len(with), len(without))
+		}
+	}
+}
+
+func TestOurVoicesAreAsLongAsTheyAreAskedToBe(t *testing.T) {
+	t.Parallel()
+	for _, path := range ours(t) {
+		config := configOf(t, path)
+		m := load(t, path, config)
+		ids := padded(plainIDs(config, lights))
+		usual := float64(len(voiced(t, m, ids, 1)))
+		for _, scale := range []float32{0.5, 0.8, 1.25, 2} {
+			if got := float64(len(voiced(t, m, ids, scale))) / usual; math.Abs(got/float64(scale)-1) > 0.02 {
+				t.Errorf("%s: length scale %v made it %.3f times as long", filepath.Base(path), scale, got)
+			}
+		}
+	}
+}
+
+func TestOurVoicesStandWhatIsNoSpeech(t *testing.T) {
+	t.Parallel()
+	for _, path := range ours(t) {
+		config := configOf(t, path)
+		m := load(t, path, config)
+		for what, ids := range map[string][]int64{
+			"nothing between the ends": {1, 0, 2},
+			"the beginning alone":      {1},
+			"pads alone":               {0, 0, 0},
+			"unknown ids":              {1, 0, 255, 0, 199, 0, 130, 0, 2},
+			"commas":                   plainIDs(config, ",,,,"),
+		} {
+			samples := voiced(t, m, ids, 1)
+			loudest := float32(0)
+			for _, s := range samples {
+				loudest = max(loudest, s, -s)
+			}
+			if seconds := float64(len(samples)) / float64(config.SampleRate); seconds > 3 || loudest > 0.02 {
+				t.Errorf("%s: %s is %.2f s, its highest sample %.3f; want short silence", filepath.Base(path), what, seconds, loudest)
+			}
+		}
+	}
+}
+
+func TestOurVoicesBeginAndEndInSilence(t *testing.T) {
+	t.Parallel()
+	for _, path := range ours(t) {
+		config := configOf(t, path)
+		m := load(t, path, config)
+		for _, phonemes := range []string{lights, "ɑː", "sˈɪks", "ˈaʊt!"} {
+			samples := voiced(t, m, plainIDs(config, phonemes), 1)
+			for _, s := range []float32{samples[0], samples[len(samples)-1]} {
+				if s > 0.01 || s < -0.01 {
+					t.Errorf("%s: %q has %v at an end", filepath.Base(path), phonemes, s)
+				}
+			}
+		}
+	}
+}
+
+func TestOurVoicesAreSmall(t *testing.T) {
+	t.Parallel()
+	const most = 8_000_000 // bytes
+	for _, path := range ours(t) {
+		stat, err := os.Stat(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if stat.Size() > most {
+			t.Errorf("%s has %d bytes, want at most %d", filepath.Base(path), stat.Size(), most)
+		}
+	}
+}
+
+// power is the mean square of each hundredth of a second.
+func power(samples []float32, rate int) []float64 {
+	var out []float64
+	for hop := range slices.Chunk(samples, rate/100) {
+		sum := 0.0
+		for _, s := range hop {
+			sum += float64(s) * float64(s)
+		}
+		out = append(out, sum/float64(len(hop)))
+	}
+	return out
+}
+
+// level is that of what is not a pause, in dB of full scale.
+func level(samples []float32, rate int) float64 {
+	hops := power(samples, rate)
+	floor := slices.Max(hops) / 1000
+	sum, n := 0.0, 0.0
+	for _, p := range hops {
+		if p > floor {
+			sum, n = sum+p, n+1
+		}
+	}
+	return 10 * math.Log10(sum/n)
+}
+
+func TestOurVoicesKeepOneLevel(t *testing.T) {
+	t.Parallel()
+	for _, path := range ours(t) {
+		config := configOf(t, path)
+		m := load(t, path, config)
+		var levels []float64
+		for _, phonemes := range []string{
+			lights, "jˈɛs.", "ɪz ðɪ ˈʌvən ˈɔn?", "dʒˈɑːnsən dˈʌbəlz dˌaʊn ðə lˈaɪn!", "θɹˈiː tə tˈuː ɪnðə bˈɑːɾəm ʌvðə nˈaɪnθ.",
+			"ɪt ɪz hˈæf pˈæst ˈeɪt ˌɔn mˈʌndeɪ mˈɔːɹnɪŋ.", "wˌʌɾ ɐ kˈætʃ baɪ ðə ʃˈɔːɹtstɑːp!", "sˈɪks.",
+		} {
+			levels = append(levels, level(voiced(t, m, plainIDs(config, phonemes), 1), config.SampleRate))
+		}
+		if spread := slices.Max(levels) - slices.Min(levels); spread > 1.5 {
+			t.Errorf("%s: levels of %.1f dB, %.1f apart; want at most 1.5", filepath.Base(path), levels, spread)
+		}
+	}
+}
+
+// lastPitch is the pitch in Hz with which the voice ends: that of the last
+// 40 ms that repeat themselves, by autocorrelation.
+func lastPitch(t *testing.T, samples []float32, rate int) float64 {
+	t.Helper()
+	window, hop := rate/25, rate/100
+	loud := slices.Max(power(samples, rate)) / 30
+	for begin := len(samples) - 2*window; begin > 0; begin -= hop {
+		part := samples[begin:]
+		still := correlation(part, 0, window)
+		if still/float64(window) < loud {
+			continue
+		}
+		best, strongest := 0, 0.6*still
+		for lag := rate / 400; lag <= rate/60; lag++ {
+			if c := correlation(part, lag, window); c > 1.05*strongest { // the shorter of two that are alike
+				best, strongest = lag, c
+			}
+		}
+		if best > 0 {
+			return float64(rate) / float64(best)
+		}
+	}
+	t.Fatal("no pitch")
+	return 0
+}
+
+func correlation(samples []float32, lag, n int) float64 {
+	sum := 0.0
+	for i := range n {
+		sum += float64(samples[i]) * float64(samples[i+lag])
+	}
+	return sum
+}
+
+func TestOurVoicesRaiseAQuestion(t *testing.T) {
+	t.Parallel()
+	for _, path := range ours(t) {
+		config := configOf(t, path)
+		m := load(t, path, config)
+		for _, phonemes := range []string{"ɪz ðɪ ˈʌvən ˈɔn", "dˈɪd juː fˈiːd ðə dˈɑːɡ", "ɑːɹ ðə lˈaɪts ˈɔf nˈaʊ"} {
+			asked := lastPitch(t, voiced(t, m, plainIDs(config, phonemes+"?"), 1), config.SampleRate)
+			said := lastPitch(t, voiced(t, m, plainIDs(config, phonemes+"."), 1), config.SampleRate)
+			if asked < 1.15*said {
+				t.Errorf("%s: %q ends at %.0f Hz as a question and at %.0f Hz as a statement", filepath.Base(path), phonemes, asked, said)
+			}
+		}
+	}
+}
+
+// How many times as fast as it sounds a voice runs on one core.
+func BenchmarkOurVoices(b *testing.B) {
+	paths, err := filepath.Glob(filepath.Join(root(b), "models", "*.onnx"))
+	if err != nil {
+		b.Fatal(err)
+	}
+	for _, path := range paths {
+		b.Run(strings.TrimSuffix(filepath.Base(path), ".onnx"), func(b *testing.B) {
+			data, err := os.ReadFile(path + ".json")
+			if err != nil {
+				b.Fatal(err)
+			}
+			config, err := voice.ParseConfig(data)
+			if err != nil {
+				b.Fatal(err)
+			}
+			m, err := onnx.Runtime{Library: library(b), Threads: 1}.Load(path, config)
+			if err != nil {
+				b.Fatal(err)
+			}
+			defer func() { _ = m.Close() }() // the benchmark ends
+			in := voice.Input{IDs: plainIDs(config, "θɹˈiː tə tˈuː ɪnðə bˈɑːɾəm ʌvðə nˈaɪnθ."), NoiseScale: 0.667, LengthScale: 1}
+			samples := 0
+			for b.Loop() {
+				out, err := m.Infer(b.Context(), in)
+				if err != nil {
+					b.Fatal(err)
+				}
+				samples += len(out)
+			}
+			b.ReportMetric(float64(samples)/float64(config.SampleRate)/b.Elapsed().Seconds(), "x-realtime")
+		})
+	}
+}
