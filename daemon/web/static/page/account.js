@@ -1,0 +1,138 @@
+// Who is signed in and where; why a sign-in did not come about; what this is.
+import { html, nothing } from "./lit-html.js";
+import { t, say, api, session, ago, when, signInAddress, alertBox, problemOf } from "./kit.js";
+
+/** @param {PageContext} page @returns {View} */
+export function account({ me, update }) {
+  const who = /** @type {Account} */ (me);
+  /** @type {Session[] | null} */ let sessions = null;
+  /** @type {import("./kit.js").Problem | null} */ let problem = null;
+  /** @type {import("./kit.js").Problem | null} */ let refused = null;
+  let changed = false;
+
+  const load = async () => {
+    try { sessions = (await api("GET", "/api/auth/sessions")).sessions; } catch (err) { problem = problemOf(err); }
+    update();
+  };
+  /** @param {string} method @param {string} path */
+  const act = async (method, path) => {
+    try { await api(method, path); problem = null; } catch (err) { problem = problemOf(err); }
+  };
+  /** @param {string} path */
+  const leave = async (path) => {
+    await act("POST", path);
+    if (!problem) session.set(null);
+    else update();
+  };
+  /** @param {SubmitEvent} e */
+  const change = async (e) => {
+    e.preventDefault();
+    const form = /** @type {HTMLFormElement} */ (e.target);
+    const fields = new FormData(form);
+    try {
+      await api("PUT", "/api/auth/passphrase", {
+        current: fields.get("current"), passphrase: fields.get("passphrase"), sign_out_everywhere: fields.get("everywhere") === "on",
+      });
+      [changed, refused] = [true, null];
+      form.reset();
+      await load();
+    } catch (err) {
+      [changed, refused] = [false, problemOf(err)];
+    }
+    update();
+  };
+  const remove = async () => {
+    if (!confirm(t("account.delete.sure"))) return;
+    await act("DELETE", "/api/auth/me");
+    if (!problem) session.set(null);
+    else update();
+  };
+  void load();
+
+  return {
+    title: () => t("account.title"),
+    render: () => html`
+      <section class="leaf">
+        <p class="kicker">${t("account.kicker")}</p>
+        <h1>${who.name}</h1>
+        <p>${t("account.since", { provider: say("provider", who.provider), when: when(who.created_at) })}</p>
+        ${alertBox(problem)}
+        <p class="row"><button class="primary" @click=${() => leave("/api/auth/logout")}>${t("account.out")}</button>
+          <button @click=${() => leave("/api/auth/logout-all")}>${t("account.outall")}</button></p>
+      </section>
+      <section class="leaf">
+        <h2>${t("account.sessions")}</h2>
+        ${sessions === null ? html`<p class="waiting">${t("loading")}</p>` : html`<ul class="stubs">${sessions.map((s) => html`
+          <li><div><strong>${s.device || t("account.device")}</strong>${s.current ? html` <span class="tag">${t("account.here")}</span>` : nothing}<br>
+            <small>${t("account.session", { network: s.network, age: ago(s.age_seconds), idle: ago(s.idle_seconds) })}</small></div>
+            ${s.current ? nothing : html`<button aria-label=${t("account.endlabel", { device: s.device })} @click=${async () => {
+              await act("DELETE", `/api/auth/sessions/${encodeURIComponent(s.id)}`);
+              await load();
+            }}>${t("account.end")}</button>`}</li>`)}</ul>`}
+      </section>
+      ${who.provider === "local" ? html`<section class="leaf">
+        <h2>${t("passphrase.title")}</h2>
+        ${alertBox(refused)}${changed ? html`<p class="good" role="status">${t("passphrase.changed")}</p>` : nothing}
+        <form class="fields" @submit=${change}>
+          <input type="text" name="username" autocomplete="username" .value=${who.name} hidden>
+          <label>${t("passphrase.current")} <input name="current" type="password" autocomplete="current-password" required></label>
+          <label>${t("passphrase.new")} <input name="passphrase" type="password" autocomplete="new-password" minlength="8" required aria-describedby="phrase-hint"></label>
+          <p id="phrase-hint" class="hint">${t("passphrase.hint")}</p>
+          <label class="check"><input name="everywhere" type="checkbox"> ${t("passphrase.everywhere")}</label>
+          <p><button>${t("passphrase.change")}</button></p>
+        </form>
+      </section>` : nothing}
+      <section class="leaf">
+        <h2>${t("account.delete")}</h2>
+        <p>${t("account.delete.text")}</p>
+        <p><button class="danger" @click=${remove}>${t("account.delete")}</button></p>
+      </section>`,
+  };
+}
+
+/** @param {PageContext} page @returns {View} */
+export function callback({ query, me }) {
+  const code = query.get("error") ?? "";
+  const id = query.get("error_id") ?? "";
+  const cancelled = code === "access_denied";
+  return {
+    title: () => t("callback.title"),
+    render: () => html`<section class="leaf narrow">
+      <p class="kicker">${t("callback.kicker")}</p>
+      <h1>${cancelled ? t("callback.cancelled") : t("callback.title")}</h1>
+      <p role="alert">${code ? say("callback", code, t("callback.unknown")) : t("callback.none")}</p>
+      ${say("callback.out", code, "") ? html`<p>${say("callback.out", code, "")}</p>` : nothing}
+      <p class="row">${me ? html`<a class="button primary" href="/">${t("lost.out")}</a>`
+        : html`<a class="button primary" href=${signInAddress("/")}>${t("callback.again")}</a> <a class="button" href="/">${t("lost.out")}</a>`}</p>
+      ${id ? html`<p class="hint">${t("callback.id")} <code>${id}</code>${code ? html` · <code>${code}</code>` : nothing}</p>` : nothing}
+    </section>`,
+  };
+}
+
+/** @returns {View} */
+export function about() {
+  const files = new URL(".", import.meta.url).pathname;
+  const version = document.querySelector('meta[name="pressbox-version"]')?.getAttribute("content") ?? "";
+  return {
+    title: () => t("about.title"),
+    render: () => html`<section class="leaf prose">
+      <p class="kicker">${t("about.version", { version })}</p>
+      <h1>${t("about.title")}</h1>
+      <p>${t("about.text")}</p>
+      <p>${t("about.dice")}</p>
+      <h2>${t("about.links")}</h2>
+      <ul><li><a href="/docs">${t("about.docs")}</a></li><li><a href="/health">${t("about.health")}</a></li><li><a href="/voices">${t("about.voices")}</a></li></ul>
+      <h2>${t("about.notices")}</h2>
+      <p>${t("about.mit")}</p>
+      <ul>
+        <li>lit-html, BSD-3-Clause, © Google LLC: <a href=${`${files}lit-html.LICENSE`}>${t("about.licence", { name: "lit-html" })}</a></li>
+        <li>lean-qr, MIT, © David Evans: <a href=${`${files}lean-qr.LICENSE`}>${t("about.licence", { name: "lean-qr" })}</a></li>
+        <li>Bevan, SIL Open Font License 1.1, © The Bevan Project Authors: <a href=${`${files}bevan.LICENSE`}>${t("about.licence", { name: "Bevan" })}</a></li>
+        <li>Swagger UI, Apache-2.0, © SmartBear Software</li>
+        <li>ONNX Runtime, MIT, © Microsoft Corporation</li>
+      </ul>
+      <p>${t("about.retrosheet")}</p>
+      <p>${t("about.people")}</p>
+    </section>`,
+  };
+}

@@ -1,0 +1,181 @@
+// Say something in the house, and see what waits to be said.
+import { html, nothing } from "./lit-html.js";
+import { t, say, api, when, alertBox, problemOf, announce, Problem, remember, remembered, signInAddress } from "./kit.js";
+
+const slowest = 60, fastest = 400, recentKept = 12, longest = 5000;
+
+/** @param {PageContext} page @returns {View} */
+export function announcements({ update, me }) {
+  /** @type {Announcement[]} */ let queue = [];
+  /** @type {Announcement[]} */ let recent = [];
+  /** @type {Voice[]} */ let voices = [];
+  /** @type {Problem | null} */ let problem = null; // about the queue
+  /** @type {Problem | null} */ let refused = null; // about what was typed
+  let online = false, sending = false, said = "";
+  /** @type {"" | "making" | "playing"} */ let preview = "";
+  const draft = { message: "", voice: remembered("voice", ""), rate: Number(remembered("rate", "170")), urgent: false };
+
+  /** @type {EventSource | null} */ let stream = null;
+  /** @type {AudioContext | null} */ let sound = null;
+  /** @type {AudioBufferSourceNode | null} */ let playing = null;
+
+  const load = async () => {
+    try {
+      const list = await api("GET", "/api/notify");
+      [queue, recent, problem] = [list.queue, list.recent.slice(0, recentKept), null];
+      watch();
+    } catch (err) {
+      problem = problemOf(err);
+    }
+    update();
+  };
+  const watch = () => {
+    stream?.close();
+    stream = new EventSource("/api/events", { withCredentials: true });
+    stream.onopen = () => { online = true; update(); };
+    stream.onerror = () => { online = false; update(); };
+    stream.addEventListener("announcement", (e) => take(JSON.parse(e.data)));
+  };
+  /** @param {Announcement} a */
+  const take = (a) => {
+    queue = queue.filter((q) => q.id !== a.id);
+    recent = recent.filter((q) => q.id !== a.id);
+    if (a.position === undefined) {
+      recent = [a, ...recent].sort((x, y) => ((y.ended_at ?? "") < (x.ended_at ?? "") ? -1 : 1)).slice(0, recentKept);
+    } else {
+      queue = [...queue, a].sort((x, y) => (x.position ?? 0) - (y.position ?? 0));
+      if (a.status === "playing") announce(t("queue.playing", { message: a.message }));
+    }
+    update();
+  };
+  const body = () => ({ message: draft.message, rate: draft.rate, ...(draft.voice ? { voice: draft.voice } : {}) });
+  /** @param {SubmitEvent} e */
+  const submit = async (e) => {
+    e.preventDefault();
+    if (sending) return;
+    sending = true;
+    update();
+    try {
+      const a = await api("POST", "/api/notify", { ...body(), urgent: draft.urgent });
+      take(a);
+      [refused, said, draft.message] = [null, t("say.accepted"), ""];
+      announce(said);
+      remember("voice", draft.voice);
+      remember("rate", String(draft.rate));
+    } catch (err) {
+      [refused, said] = [problemOf(err), ""];
+    }
+    sending = false;
+    await update();
+    document.getElementById("message")?.focus();
+  };
+  const hear = async () => {
+    if (preview) return hush();
+    sound ??= new AudioContext();
+    void sound.resume();
+    preview = "making";
+    update();
+    try {
+      const { message, ...rest } = body();
+      const answer = await api("POST", "/api/v1/audio/speech", { input: message, ...rest, response_format: "pcm" }, { raw: true });
+      const words = new Int16Array(await answer.arrayBuffer());
+      if (preview !== "making" || words.length === 0) return;
+      const buffer = sound.createBuffer(1, words.length, 24000);
+      buffer.copyToChannel(Float32Array.from(words, (w) => w / 32768), 0);
+      playing = new AudioBufferSourceNode(sound, { buffer });
+      playing.connect(sound.destination);
+      playing.onended = hush;
+      playing.start();
+      [preview, refused] = ["playing", null];
+    } catch (err) {
+      [preview, refused] = ["", problemOf(err)];
+    }
+    update();
+  };
+  const hush = () => {
+    if (playing) playing.onended = null;
+    playing?.stop();
+    [playing, preview] = [null, ""];
+    update();
+  };
+  /** @param {string} path */
+  const cancel = async (path) => {
+    try {
+      const a = await api("DELETE", path);
+      if (a.id) take(a);
+      problem = null;
+    } catch (err) {
+      problem = problemOf(err);
+    }
+    update();
+  };
+
+  /** What is wrong with a field, beside it. @param {string} field */
+  const wrong = (field) => {
+    const about = refused?.errors.filter((v) => v.path === `/${field}` || (field === "message" && v.path === "/input")) ?? [];
+    return about.length ? html`<span class="wrong" id=${`wrong-${field}`}>${about.map((v) => v.detail).join("; ")}</span>` : nothing;
+  };
+  /** @param {string} field */
+  const invalid = (field) => (refused?.errors.some((v) => v.path === `/${field}` || (field === "message" && v.path === "/input")) ? "true" : nothing);
+
+  void load();
+  void api("GET", "/voices").then((list) => {
+    voices = list.voices.filter((/** @type {Voice} */ v) => !v.error);
+    if (draft.voice && !names(voices).includes(draft.voice)) draft.voice = "";
+    update();
+  }, () => undefined);
+
+  const form = () => html`<form class="leaf desk" @submit=${submit} aria-labelledby="say-title">
+    <p class="kicker">${t("say.kicker")}</p>
+    <h1 id="say-title">${t("say.title")}</h1>
+    ${alertBox(refused)}
+    <label for="message">${t("say.message")}</label>
+    <textarea id="message" rows="4" maxlength=${longest} required placeholder=${t("say.placeholder")} aria-invalid=${invalid("message")} aria-describedby="wrong-message"
+      .value=${draft.message} @input=${(/** @type {any} */ e) => { draft.message = e.target.value; said = ""; update(); }}></textarea>
+    ${wrong("message")}
+    <div class="two">
+      <div><label for="voice">${t("say.voice")}</label>
+        <select id="voice" aria-invalid=${invalid("voice")} @change=${(/** @type {any} */ e) => { draft.voice = e.target.value; update(); }}>
+          <option value="" ?selected=${!draft.voice}>${t("say.voice.default")}</option>
+          ${names(voices).map((name) => html`<option value=${name} ?selected=${draft.voice === name}>${name}</option>`)}
+        </select>${wrong("voice")}</div>
+      <div><label for="rate">${t("say.rate")}: <output for="rate">${t("say.wpm", { n: draft.rate })}</output></label>
+        <input id="rate" type="range" min=${slowest} max=${fastest} step="5" .value=${String(draft.rate)} aria-valuetext=${t("say.wpm", { n: draft.rate })}
+          @input=${(/** @type {any} */ e) => { draft.rate = Number(e.target.value); update(); }}>${wrong("rate")}</div>
+    </div>
+    <label class="check"><input type="checkbox" .checked=${draft.urgent} @change=${(/** @type {any} */ e) => { draft.urgent = e.target.checked; update(); }}> ${t("say.urgent")}</label>
+    <p class="row"><button class="primary" ?disabled=${sending}>${t("say.speak")}</button>
+      <button type="button" @click=${hear} ?disabled=${!draft.message.trim()} aria-pressed=${preview ? "true" : "false"}>${preview === "making" ? t("say.making") : preview === "playing" ? t("say.stop") : t("say.preview")}</button>
+      <span role="status" class="good-inline">${said}</span></p>
+  </form>`;
+
+  /** @param {Announcement} a */
+  const waiting = (a) => html`<li class=${`stub ${a.urgent ? "urgent" : ""}`}>
+    <div><span class="tag ${a.status}">${say("status", a.status)}</span>${a.urgent ? html` <span class="tag hot">${t("say.urgenttag")}</span>` : nothing}
+      <p class="quote">${a.message}</p><small>${a.voice} · ${t("say.wpm", { n: a.rate })} · ${when(a.created_at)}</small></div>
+    <button aria-label=${t("queue.cancellabel", { message: a.message.slice(0, 60) })} @click=${() => cancel(`/api/notify/${encodeURIComponent(a.id)}`)}>${t("queue.cancel")}</button></li>`;
+
+  const list = () => html`<section class="leaf" aria-labelledby="queue-title">
+    <div class="row spread"><h2 id="queue-title">${t("queue.title")}</h2>
+      <span class="link-state ${online ? "on" : "off"}">${online ? t("live.on") : t("live.off")}</span></div>
+    ${problem ? html`${alertBox(problem)}${problem.status === 401 && !me ? html`<p><a class="button" href=${signInAddress()}>${t("signin")}</a></p>` : nothing}` : nothing}
+    ${queue.length ? html`<ol class="stubs">${queue.map(waiting)}</ol>` : html`<p class="empty">${t("queue.empty")}</p>`}
+    ${queue.length > 1 ? html`<p><button @click=${() => cancel("/api/notify")}>${t("queue.cancelall")}</button></p>` : nothing}
+    <h2>${t("queue.recent")}</h2>
+    ${recent.length ? html`<ul class="ledger">${recent.map((a) => html`<li><span class="tag ${a.status}">${say("status", a.status)}</span>
+      <span class="quote">${a.message}</span> <small>${a.error ?? when(a.created_at)}</small></li>`)}</ul>` : html`<p class="empty">${t("queue.norecent")}</p>`}
+  </section>`;
+
+  return {
+    title: () => t("say.title"),
+    render: () => html`<div class="columns">${form()}${list()}</div>`,
+    close: () => {
+      stream?.close();
+      hush();
+      void sound?.close();
+    },
+  };
+}
+
+/** What voices are asked for as. @param {Voice[]} voices */
+const names = (voices) => voices.flatMap((v) => (Array.isArray(v.speakers) && v.speakers.length ? v.speakers.map((s) => `${v.name}#${s}`) : [v.name]));

@@ -1,0 +1,270 @@
+// The scorebook of one game, and what it looks like: line score, field, count,
+// plays, win probability. It shows what the server said happened, and nothing
+// else.
+import { html, svg, nothing } from "./lit-html.js";
+import { t, say, ordinal, clubStyle, pennant } from "./kit.js";
+
+const sides = /** @type {const} */ (["away", "home"]);
+
+/**
+ * One thing that happened, and the scoreboard after it.
+ * @typedef {object} Entry
+ * @property {number} rev
+ * @property {string} kind
+ * @property {string[]} text
+ * @property {Now} now
+ * @property {number} inning in which it happened
+ * @property {"top" | "bottom"} half
+ * @property {number} runs scored by it
+ * @property {number | undefined} win the home side's chance after it
+ * @property {Lines} lines
+ *
+ * @typedef {{ runs: Record<Side, number[]>, hits: Score, errors: Score }} Lines
+ */
+
+export class Ledger {
+  /** @param {Game} game */
+  constructor(game) {
+    this.game = game;
+    this.rev = 0;
+    /** @type {Entry[]} */ this.entries = [];
+    /** @type {Map<string, Player>} */ this.players = new Map();
+    for (const side of sides) for (const p of game.rosters?.[side].players ?? []) this.players.set(p.id, p);
+    /** @type {Lines} */ this.lines = { runs: { away: [], home: [] }, hits: { away: 0, home: 0 }, errors: { away: 0, home: 0 } };
+    /** @type {EventBody["result"]} */ this.result = undefined; // until it is told
+  }
+
+  /** The scoreboard as it is. @returns {Now | undefined} */
+  get now() { return this.entries.at(-1)?.now; }
+
+  /** @param {string | null | undefined} id */
+  name(id) { return (id && this.players.get(id)?.name) || id || ""; }
+
+  /** A surname, as on a scoreboard. @param {string | null | undefined} id */
+  last(id) { return this.name(id).split(" ").slice(1).join(" ") || this.name(id); }
+
+  /** Takes down an event or a skip, which has to be the next. @param {Frame} frame */
+  take(frame) {
+    this.rev = Number(frame.rev);
+    const d = /** @type {EventBody} */ (frame.d);
+    if (frame.t !== "event" || !d) return null;
+    if (d.result) this.result = d.result;
+    if (!d.now) return null;
+    const before = this.now ?? d.now;
+    const batting = before.half === "top" ? "away" : "home";
+    const lines = this.count(before, d, batting);
+    /** @type {Entry} */
+    const entry = {
+      rev: this.rev, kind: d.kind, text: d.text ?? [], now: d.now, inning: before.inning, half: before.half,
+      runs: d.now.score[batting] - before.score[batting], win: d.win, lines,
+    };
+    this.entries.push(entry);
+    return entry;
+  }
+
+  /** @param {Now} before @param {EventBody} d @param {Side} batting */
+  count(before, d, batting) {
+    const now = /** @type {Now} */ (d.now);
+    const fielding = batting === "home" ? "away" : "home";
+    const runs = now.score[batting] - before.score[batting];
+    const hit = ["single", "double", "triple", "home run"].includes(d.play?.kind ?? "");
+    const errors = d.play?.errors?.filter((e) => e.by).length ?? 0;
+    const begins = this.lines.runs[now.half === "top" ? "away" : "home"].length < now.inning && !this.result;
+    if (!runs && !hit && !errors && !begins) return this.lines;
+    const next = structuredClone(this.lines);
+    while (next.runs[batting].length < before.inning) next.runs[batting].push(0);
+    next.runs[batting][before.inning - 1] += runs;
+    if (hit) next.hits[batting]++;
+    next.errors[fielding] += errors;
+    if (!this.result && now.outs < 3) {
+      const side = now.half === "top" ? "away" : "home";
+      while (next.runs[side].length < now.inning) next.runs[side].push(0);
+    }
+    this.lines = next;
+    return next;
+  }
+}
+
+/**
+ * The scoreboard, as it hangs in center field.
+ * @param {Ledger} book @param {Entry | undefined} at @param {boolean} over
+ */
+export function scoreboard(book, at, over) {
+  const { game } = book;
+  const lines = at?.lines ?? book.lines;
+  const innings = Math.max(game.options.innings, lines.runs.away.length, lines.runs.home.length);
+  const all = Array.from({ length: innings }, (_, i) => i + 1);
+  const playing = at?.now.inning ?? 0;
+  /** @param {Side} side @param {number} inning */
+  const cell = (side, inning) => {
+    const n = lines.runs[side][inning - 1];
+    if (n !== undefined) return n;
+    return over && side === "home" && inning <= lines.runs.away.length ? "X" : "";
+  };
+  return html`<div class="board" tabindex="0" role="region" aria-label=${t("board.label")}>
+    <table><caption class="unseen">${t("board.caption", { away: game.away.team.name, home: game.home.team.name })}</caption>
+      <thead><tr><th scope="col"><span class="unseen">${t("board.club")}</span></th>${all.map((i) => html`<th scope="col" class=${i === playing && !over ? "playing" : nothing}>${i}</th>`)}
+        <th scope="col" class="sum"><abbr title=${t("board.runs")}>R</abbr></th><th scope="col" class="sum"><abbr title=${t("board.hits")}>H</abbr></th><th scope="col" class="sum"><abbr title=${t("board.errors")}>E</abbr></th></tr></thead>
+      <tbody>${sides.map((side) => html`<tr><th scope="row">${pennant(game[side].team)}<span class="unseen">${game[side].team.name}</span></th>
+        ${all.map((i) => html`<td><span class=${i === playing && !over && (at?.now.half === "top") === (side === "away") ? "plate lit" : "plate"}>${cell(side, i)}</span></td>`)}
+        <td class="sum"><span class="plate">${at?.now.score[side] ?? 0}</span></td><td class="sum"><span class="plate">${lines.hits[side]}</span></td><td class="sum"><span class="plate">${lines.errors[side]}</span></td></tr>`)}</tbody>
+    </table></div>`;
+}
+
+/** Where the nine stand on a field that is 400 wide. @type {Record<string, [number, number]>} */
+const spots = {
+  P: [200, 236], C: [200, 352], "1B": [314, 186], "2B": [262, 150], "3B": [86, 186], SS: [138, 150], LF: [96, 108], CF: [200, 72], RF: [304, 108],
+};
+const bags = [[290, 234], [200, 144], [110, 234]];
+
+/** The field without anybody on it. */
+const grounds = svg`<path class="grass" d="M200 340 20 160a198 198 0 0 1 360 0z"></path>
+  <path class="mown" d="M200 340 62 202a178 178 0 0 1 276 0z"></path>
+  <path class="dirt" d="M200 340 96 236a147 147 0 0 1 208 0z"></path>
+  <path class="grass" d="M200 312 122 234l78-78 78 78z"></path>
+  <path class="chalk" d="M20 160 200 340 380 160"></path>
+  <circle class="dirt" cx="200" cy="236" r="16"></circle><circle class="dirt" cx="200" cy="328" r="20"></circle>
+  <path class="bag" d="M194 236h12v3h-12zM194 322h12v7l-6 6-6-6z"></path>`;
+
+/**
+ * The field, with who is on it.
+ * @param {Ledger} book @param {Now | undefined} now @param {State | undefined} state the fielders', when it is that of now
+ */
+export function field(book, now, state) {
+  if (!now) return nothing;
+  const batting = now.half === "top" ? "away" : "home", fielding = batting === "away" ? "home" : "away";
+  const on = [0, 1, 2].filter((i) => now.bases[i]);
+  const words = on.length ? on.map((i) => t("field.on", { name: book.name(now.bases[i]), base: t(/** @type {any} */ (`base.${i + 1}`)) })).join(", ") : t("field.empty");
+  const team = state?.teams[fielding === "away" ? 0 : 1];
+  /** @param {string} at */
+  const fielder = (at) => (at === "P" ? (team?.pitcher || now.pitcher) : team?.order.find((s) => s.position === at)?.player_id);
+  return html`<svg class="field" viewBox="0 32 400 342" role="img" aria-label=${t("field.label", { words, batter: book.name(now.batter), pitcher: book.name(now.pitcher) })}>
+    ${grounds}
+    ${bags.map(([x, y], i) => svg`<rect class=${now.bases[i] ? "base taken" : "base"} x=${x - 8} y=${y - 8} width="16" height="16" transform=${`rotate(45 ${x} ${y})`}></rect>`)}
+    <g class="gloves" .style=${clubStyle(book.game[fielding].team)}>${Object.entries(spots).map(([at, [x, y]]) => {
+      const id = fielder(at);
+      return id ? svg`<g><circle cx=${x} cy=${y} r="4"></circle><text x=${x} y=${at === "P" ? y + 30 : y + 17}>${book.last(id)}</text></g>` : nothing;
+    })}</g>
+    <g class="runners" .style=${clubStyle(book.game[batting].team)}>${on.map((i) => svg`<g><circle cx=${bags[i][0]} cy=${bags[i][1]} r="11"></circle>
+      <text x=${bags[i][0]} y=${bags[i][1] + (i === 1 ? -17 : 27)}>${book.last(now.bases[i])}</text></g>`)}
+      <g><circle cx=${now.batter ? 184 : -99} cy="322" r="8"></circle><text class="at-bat" x="172" y="326">${book.last(now.batter)}</text></g></g>
+  </svg>`;
+}
+
+/** @param {number} n @param {number} of @param {string} letter @param {string} words */
+const lamps = (n, of, letter, words) => html`<div><span aria-hidden="true" class="letter">${letter}</span>${Array.from({ length: of }, (_, i) =>
+  html`<span aria-hidden="true" class=${i < n ? "lamp on" : "lamp"}></span>`)}<span class="unseen">${words}</span></div>`;
+
+/** Inning, count and outs. @param {Now | undefined} now @param {boolean} over */
+export const situation = (now, over) => (!now ? nothing : html`<div class="situation">
+  <p class="inning">${over ? t("how.final") : t("game.inning", { half: t(now.half === "top" ? "half.top" : "half.bottom"), inning: ordinal(now.inning) })}</p>
+  <div class="lamps">${lamps(now.count?.balls ?? 0, 3, "B", t("count.balls", { n: now.count?.balls ?? 0 }))}${lamps(now.count?.strikes ?? 0, 2, "S", t("count.strikes", { n: now.count?.strikes ?? 0 }))}
+    ${lamps(now.outs, 2, "O", t("count.outs", { n: now.outs }))}</div></div>`);
+
+/** The score and the situation in a sentence, for ears. @param {Ledger} book */
+export function inWords(book) {
+  const now = book.now;
+  if (!now) return "";
+  const { away, home } = book.game;
+  return t("words.score", {
+    away: away.team.name, a: now.score.away, home: home.team.name, h: now.score.home,
+    inning: t("game.inning", { half: t(now.half === "top" ? "half.top" : "half.bottom"), inning: ordinal(now.inning) }), outs: t("count.outs", { n: now.outs }),
+  });
+}
+
+/** Who is on base, for ears. @param {Ledger} book */
+export function basesInWords(book) {
+  const on = [0, 1, 2].filter((i) => book.now?.bases[i]);
+  return on.length ? on.map((i) => t("field.on", { name: book.name(book.now?.bases[i]), base: t(/** @type {any} */ (`base.${i + 1}`)) })).join(", ") : t("field.empty");
+}
+
+/**
+ * The plays, the newest half-inning first. Halves that are closed have no
+ * content, so that a long game weighs no more than a short one.
+ * @param {Ledger} book @param {Set<string>} toggled halves that a person opened or closed
+ * @param {(half: string) => void} toggle @param {number} [chosen] revision of the play that is looked at
+ */
+export function plays(book, toggled, toggle, chosen) {
+  /** @type {Map<string, Entry[]>} */
+  const halves = new Map();
+  for (const e of book.entries) {
+    if (!e.text.length) continue;
+    const key = `${e.inning}${e.half}`;
+    const list = halves.get(key);
+    if (list) list.push(e);
+    else halves.set(key, [e]);
+  }
+  const keys = [...halves.keys()].reverse();
+  return html`<div class="plays">${keys.map((key, i) => {
+    const list = /** @type {Entry[]} */ (halves.get(key));
+    const [{ inning, half }] = list;
+    const runs = list.reduce((sum, e) => sum + e.runs, 0);
+    const open = (i < 2 || list.some((e) => e.rev === chosen)) !== toggled.has(key);
+    const club = book.game[half === "top" ? "away" : "home"].team;
+    return html`<section class="half" .style=${clubStyle(club)}><h3><button class="half-head" aria-expanded=${open ? "true" : "false"} @click=${() => toggle(key)}>
+        <span>${t("game.inning", { half: t(half === "top" ? "half.top" : "half.bottom"), inning: ordinal(inning) })} · ${club.abbrev}</span><span>${runs ? t("plays.runs", { n: runs }) : t("plays.none")}</span></button></h3>
+      ${open ? html`<ol>${list.map((e) => html`<li class=${e.runs ? "scoring" : nothing} aria-current=${e.rev === chosen ? "true" : nothing}>
+        <a href=${`/games/${book.game.id}/replay/${e.rev}`} aria-label=${t("plays.link", { text: e.text.join(" ") })}>${e.text.map((line) => html`<span>${line}</span> `)}</a>
+        ${e.runs ? html`<b>${e.now.score.away}–${e.now.score.home}</b>` : nothing}</li>`)}</ol>` : nothing}</section>`;
+  })}</div>`;
+}
+
+/** The home side's chance over the game. @param {Ledger} book @param {Entry} [at] */
+export function curve(book, at) {
+  const points = book.entries.filter((e) => e.win !== undefined);
+  const { home, away } = book.game;
+  const last = at ? points.findLast((e) => e.rev <= at.rev) : points.at(-1);
+  if (!points.length || !last) return html`<p class="empty">${t("curve.none")}</p>`;
+  const step = 600 / Math.max(points.length, 30);
+  const y = (/** @type {number} */ p) => 100 - (p - 0.5) * 190;
+  const path = points.map((e, i) => `${i ? "L" : "M0 100L"}${((i + 1) * step).toFixed(1)} ${y(e.win ?? 0.5).toFixed(1)}`).join("");
+  const x = (points.indexOf(last) + 1) * step;
+  const percent = Math.round((last.win ?? 0.5) * 100);
+  return html`<figure class="curve"><figcaption><span><b>${percent}%</b> ${home.team.abbrev}</span><span><b>${100 - percent}%</b> ${away.team.abbrev}</span></figcaption>
+    <svg viewBox="0 0 600 200" role="img" aria-label=${t("curve.label", { home: home.team.name, away: away.team.name, n: percent, m: 100 - percent })} preserveAspectRatio="none">
+      <g .style=${clubStyle(home.team)}><rect class="half-fill" width="600" height="100"></rect></g><g .style=${clubStyle(away.team)}><rect class="half-fill" y="100" width="600" height="100"></rect></g>
+      <path class="middle" d="M0 100H600"></path><path class="chance" d=${path}></path>
+      <path class="cursor" d=${`M${x.toFixed(1)} 0V200`}></path>
+    </svg></figure>`;
+}
+
+const thirds = (/** @type {number} */ outs) => `${Math.floor(outs / 3)}${outs % 3 ? `.${outs % 3}` : ""}`;
+
+/** @param {Game} game @param {Box | null} box */
+export function boxScore(game, box) {
+  if (!box) return html`<p class="waiting">${t("loading")}</p>`;
+  const mark = (/** @type {string} */ id) => (id === box.winning_pitcher ? t("box.w") : id === box.losing_pitcher ? t("box.l") : id === box.save ? t("box.s") : "");
+  return html`${sides.map((side, i) => {
+    const team = box.teams[i], club = game[side].team;
+    return html`<section class="box" .style=${clubStyle(club)}><h3>${pennant(club)} ${club.name}</h3>
+      <div class="scroll" tabindex="0" role="region" aria-label=${t("box.batting", { club: club.name })}><table><thead><tr><th scope="col">${t("box.batters")}</th>
+        ${["AB", "R", "H", "RBI", "BB", "SO"].map((c) => html`<th scope="col">${c}</th>`)}</tr></thead>
+        <tbody>${team.batting.map((b) => html`<tr><th scope="row" class=${b.slot ? nothing : "sub"}>${b.name} <small>${b.positions.join("-")}</small></th><td>${b.ab}</td><td>${b.r}</td><td>${b.h}</td><td>${b.rbi}</td><td>${b.bb}</td><td>${b.so}</td></tr>`)}</tbody>
+        <tfoot><tr><th scope="row">${t("box.total")}</th><td>${sum(team.batting, "ab")}</td><td>${team.runs}</td><td>${team.hits}</td><td>${sum(team.batting, "rbi")}</td><td>${sum(team.batting, "bb")}</td><td>${sum(team.batting, "so")}</td></tr></tfoot></table></div>
+      <p class="notes">${notes(team)}</p>
+      <div class="scroll" tabindex="0" role="region" aria-label=${t("box.pitching", { club: club.name })}><table><thead><tr><th scope="col">${t("box.pitchers")}</th>
+        ${["IP", "H", "R", "ER", "BB", "SO", "HR", "P"].map((c) => html`<th scope="col">${c}</th>`)}</tr></thead>
+        <tbody>${team.pitching.map((p) => html`<tr><th scope="row">${p.name} ${mark(p.player_id)}</th><td>${thirds(p.outs)}</td><td>${p.h}</td><td>${p.r}</td><td>${p.er}</td><td>${p.bb}</td><td>${p.so}</td><td>${p.hr}</td><td>${p.pitches}</td></tr>`)}</tbody></table></div>
+    </section>`;
+  })}`;
+}
+
+/** @param {BattingLine[]} lines @param {"ab" | "rbi" | "bb" | "so"} what */
+const sum = (lines, what) => lines.reduce((n, b) => n + b[what], 0);
+
+/** @param {TeamBox} team */
+function notes(team) {
+  const said = /** @type {const} */ ([["2B", "doubles"], ["3B", "triples"], ["HR", "hr"], ["SB", "sb"]]).flatMap(([word, field]) => {
+    const who = team.batting.filter((b) => b[field]).map((b) => `${b.name}${b[field] > 1 ? ` ${b[field]}` : ""}`);
+    return who.length ? [`${word}: ${who.join(", ")}`] : [];
+  });
+  return [...said, `LOB: ${team.left_on_base}`, `DP: ${team.double_plays}`, `E: ${team.errors}`].join(". ");
+}
+
+/** How the game ended. @param {Game} game @param {EventBody["result"]} result @param {Score | undefined} score */
+export function ending(game, result, score) {
+  if (!result) return "";
+  const winner = result.winner === "home" || result.winner === "away" ? game[result.winner].team.name : "";
+  const how = say("how", result.how);
+  return winner ? t("ending.won", { winner, how, a: Math.max(score?.home ?? 0, score?.away ?? 0), b: Math.min(score?.home ?? 0, score?.away ?? 0) }) : t("ending.tied", { how });
+}

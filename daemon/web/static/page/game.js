@@ -1,0 +1,430 @@
+// A game as it is played: what the manager may do, and all that everybody sees.
+import { html, nothing } from "./lit-html.js";
+import { t, say, api, announce, alertBox, problemOf, Problem, clubStyle, pennant, remembered, remember } from "./kit.js";
+import { Ledger, scoreboard, field, situation, plays, curve, boxScore, ending, inWords, basesInWords } from "./board.js";
+import { Live } from "./live.js";
+import { managerOf } from "./lobby.js";
+
+const sides = /** @type {const} */ (["away", "home"]);
+
+/**
+ * Fetches a game and everything that has happened in it.
+ * @param {string} id
+ * @returns {Promise<{ game: Game, book: Ledger }>}
+ */
+export async function fetchGame(id) {
+  const game = /** @type {Game} */ (await api("GET", `/api/games/${encodeURIComponent(id)}`));
+  const book = new Ledger(game);
+  if (game.status === "pending") return { game, book };
+  const { events } = await api("GET", `/api/games/${encodeURIComponent(id)}/events?since=0`);
+  for (const frame of events) book.take(frame);
+  return { game, book };
+}
+
+/** @param {PageContext} page @returns {View} */
+export function game({ params, update, go }) {
+  const table = new Table(params.id, update, go);
+  return {
+    title: () => table.title(),
+    render: () => table.render(),
+    close: () => table.close(),
+  };
+}
+
+class Table {
+  /** @param {string} id @param {() => Promise<void>} update @param {PageContext["go"]} go */
+  constructor(id, update, go) {
+    this.id = id;
+    this.update = update;
+    this.go = go;
+    /** @type {Game | null} */ this.game = null;
+    /** @type {Ledger | null} */ this.book = null;
+    /** @type {State | null} */ this.state = null;
+    this.fresh = false; // state is that of the last entry
+    /** @type {Choice[]} */ this.legal = [];
+    /** @type {Choice[]} */ this.offers = [];
+    /** @type {Presence} */ this.presence = {};
+    /** @type {{ side?: Side, until: number } | null} */ this.clock = null;
+    /** @type {Live | null} */ this.live = null;
+    /** @type {import("./live.js").Link} */ this.link = "joining";
+    this.why = "";
+    this.lostAt = "";
+    /** @type {Map<string, string>} */ this.sent = new Map(); // labels of commands without an answer
+    this.refusal = "";
+    /** @type {Problem | null} */ this.problem = null;
+    /** @type {Box | null} */ this.box = null;
+    this.epoch = "";
+    this.tab = "plays";
+    /** @type {Set<string>} */ this.toggled = new Set();
+    this.keys = remembered("keys", "on") === "on";
+    this.tick = 0;
+    this.closed = false;
+    this.key = (/** @type {KeyboardEvent} */ e) => this.pressed(e);
+    addEventListener("keydown", this.key);
+    void this.load();
+  }
+
+  close() {
+    this.closed = true;
+    this.live?.close();
+    clearInterval(this.tick);
+    removeEventListener("keydown", this.key);
+  }
+
+  async load() {
+    try {
+      const { game, book } = await fetchGame(this.id);
+      if (this.closed) return;
+      if (game.status === "pending") return this.go(`/games/${this.id}/lineup`, true);
+      [this.game, this.book] = [game, book];
+      this.presence = game.presence ?? {};
+      if (game.state) this.stand(game.state, game.legal, game.offers);
+      if (game.status === "finished") {
+        this.tab = "box";
+        await this.loadBox();
+      } else if (!this.live) {
+        this.live = new Live(this.id, {
+          rev: () => this.book?.rev ?? 0,
+          frame: (frame) => this.hear(frame),
+          link: (link, why) => this.linked(link, why),
+          answered: (cid, refusal) => this.answered(cid, refusal),
+        });
+      }
+    } catch (err) {
+      this.problem = problemOf(err);
+    }
+    this.update();
+  }
+
+  async loadBox() {
+    try {
+      this.box = await api("GET", `/api/games/${this.id}/boxscore`);
+    } catch (err) {
+      this.problem = problemOf(err);
+    }
+    this.update();
+  }
+
+  /** @param {State} state @param {Choice[]} [legal] @param {Choice[]} [offers] */
+  stand(state, legal, offers) {
+    [this.state, this.legal, this.offers, this.fresh] = [state, legal ?? [], offers ?? [], true];
+  }
+
+  /** @param {Frame} frame */
+  hear(frame) {
+    const book = /** @type {Ledger} */ (this.book);
+    switch (frame.t) {
+      case "hello":
+        if (this.epoch && this.epoch !== frame.d.epoch) void this.again();
+        this.epoch = frame.d.epoch;
+        break;
+      case "skip":
+        book.take(frame);
+        return;
+      case "event":
+        this.happened(book, frame);
+        break;
+      case "state":
+        this.stand(frame.d.state, frame.d.legal, frame.d.offers);
+        if (frame.d.presence) this.presence = frame.d.presence;
+        this.setClock(frame.d.clock);
+        this.check(book);
+        break;
+      case "presence": {
+        const before = attendance(this.presence);
+        this.presence = frame.d;
+        if (attendance(this.presence) === before) return; // nothing that is shown
+        break;
+      }
+      case "clock":
+        this.setClock(frame.d);
+        break;
+    }
+    this.update();
+  }
+
+  /** @param {Ledger} book @param {Frame} frame */
+  happened(book, frame) {
+    const entry = book.take(frame);
+    const d = /** @type {EventBody | undefined} */ (frame.d);
+    if (entry) this.fresh = false;
+    if (d?.state) this.stand(d.state, d.legal, d.offers);
+    if (d?.state && !d.state.waiting?.length) this.setClock(null);
+    if (entry && this.link === "live" && entry.text.length) announce(entry.text.join(" "));
+    if (entry) this.box = null;
+    if (entry && this.tab === "box" && this.link === "live") void this.loadBox();
+    if (d?.kind === "finished") void this.finish();
+    if (d?.kind === "rematch" && this.game) this.game.rematch = d.next;
+  }
+
+  /** The last pitch is thrown: the seed can be seen, and the pitchers' decisions. */
+  async finish() {
+    try {
+      this.game = await api("GET", `/api/games/${this.id}`);
+      if (this.book && this.game) this.book.game = this.game;
+    } catch (err) {
+      this.problem = problemOf(err);
+    }
+    this.tab = "box";
+    await this.loadBox();
+  }
+
+  /**
+   * What was taken down event by event must be what the server says; otherwise
+   * the page has a bug, says so, and starts afresh.
+   * @param {Ledger} book
+   */
+  check(book) {
+    const [s, now] = [this.state, book.now];
+    if (!s || !now || s.inning === undefined) return;
+    if (s.inning === now.inning && s.half === now.half && s.outs === now.outs && s.score[0] === now.score.away && s.score[1] === now.score.home) return;
+    console.error(`pressbox: at revision ${book.rev} the events lead elsewhere than the state`);
+    void this.again();
+  }
+
+  /** Begins with an empty book. */
+  async again() {
+    this.live?.close();
+    this.live = null;
+    await this.load();
+  }
+
+  /** @param {Clock | null | undefined} clock */
+  setClock(clock) {
+    clearInterval(this.tick);
+    this.clock = clock ? { side: clock.side, until: performance.now() + clock.left_ms } : null;
+    if (this.clock) this.tick = window.setInterval(() => this.update(), 500);
+  }
+
+  /** @param {import("./live.js").Link} link @param {string} why */
+  linked(link, why) {
+    if (link === "lost" && this.link === "live") {
+      this.lostAt = new Date().toLocaleTimeString();
+      announce(t("link.lost"));
+    }
+    if (link === "live" && this.link === "lost") announce(t("link.back"));
+    [this.link, this.why] = [link, why];
+    this.update();
+  }
+
+  /** @param {string} cid @param {{ code: string, detail: string } | null} refusal */
+  answered(cid, refusal) {
+    this.sent.delete(cid);
+    this.refusal = refusal ? refusal.detail || say("nak", refusal.code) : "";
+    if (refusal) announce(this.refusal);
+    this.update();
+  }
+
+  /** @param {Choice} choice */
+  choose(choice) {
+    if (!this.live || this.link !== "live" || this.sent.size) return;
+    this.refusal = "";
+    this.sent.set(this.live.command(choice.action), choice.label);
+    this.update();
+  }
+
+  /** The decisions to make now: in hot seat those of one side at a time. */
+  get calls() {
+    const first = this.legal[0];
+    return this.legal.filter((c) => c.side === first?.side && c.group === first?.group);
+  }
+
+  /** @param {KeyboardEvent} e */
+  pressed(e) {
+    const on = /** @type {Element} */ (e.target);
+    if (!this.keys || e.ctrlKey || e.metaKey || e.altKey || on.matches?.("input, select, textarea")) return;
+    const book = this.book;
+    if (/^[1-9]$/.test(e.key)) {
+      const choice = this.calls[Number(e.key) - 1];
+      if (choice) this.choose(choice);
+    } else if (e.key === "s" && book) announce(inWords(book));
+    else if (e.key === "b" && book) announce(basesInWords(book));
+    else if (e.key === "c" && book?.now) announce(t("words.count", { balls: book.now.count?.balls ?? 0, strikes: book.now.count?.strikes ?? 0, outs: book.now.outs }));
+    else if (e.key === "l" && book) announce(book.entries.findLast((x) => x.text.length)?.text.join(" ") ?? "");
+    else return;
+    e.preventDefault();
+  }
+
+  title() {
+    const { game, book } = this;
+    if (!game || !book) return t("game.title");
+    const now = book.now;
+    const names = now ? `${game.away.team.abbrev} ${now.score.away}, ${game.home.team.abbrev} ${now.score.home}` : `${game.away.team.abbrev} @ ${game.home.team.abbrev}`;
+    return this.legal.length && this.link === "live" ? t("game.yourturn", { names }) : names;
+  }
+
+  render() {
+    const { game, book } = this;
+    if (!game || !book) {
+      return this.problem ? html`<section class="leaf narrow"><h1>${t("broken.title")}</h1>${alertBox(this.problem)}<p><a class="button" href="/">${t("lost.out")}</a></p></section>`
+        : html`<p class="waiting">${t("loading")}</p>`;
+    }
+    const over = Boolean(book.result);
+    const at = book.entries.at(-1);
+    return html`
+      <div class="game-head"><h1>${game.away.team.name} <small>${t("game.at")}</small> ${game.home.team.name}</h1>${this.linkState(over)}</div>
+      ${this.banner()}
+      ${scoreboard(book, at, over)}
+      <div class="playfield">
+        <section class="leaf park" aria-label=${t("game.park")}>
+          ${situation(at?.now, over)}
+          ${field(book, at?.now, this.fresh ? this.state ?? undefined : undefined)}
+          ${over ? nothing : this.matchup(book)}
+        </section>
+        <div>
+          ${over ? this.final(game, book) : this.decide(game)}
+          ${this.tabs(game, book)}
+        </div>
+      </div>`;
+  }
+
+  /** @param {boolean} over */
+  linkState(over) {
+    if (over) return nothing;
+    const { presence: p } = this;
+    return html`<p class="link-line"><span class=${`link-state ${this.link === "live" ? "on" : this.link === "joining" ? "" : "off"}`}>${t(`link.${this.link}`)}</span>
+      ${sides.map((side) => {
+        const who = p[side];
+        if (!who || (side === "home" && this.game?.options.opponent === "hotseat")) return nothing; // one person, said once
+        return html` <span class=${`link-state ${who.online ? "on" : "off"}`}>${this.game ? managerOf(this.game[side]) : ""}${who.online ? html`<span class="unseen"> ${t("presence.here")}</span>` : ` ${this.away(who)}`}</span>`;
+      })}
+      ${p.watchers ? html`<small>${t("presence.watchers", { n: p.watchers })}</small>` : nothing}</p>`;
+  }
+
+  /** @param {Present} who */
+  away(who) {
+    if (who.gone) return t("presence.gone");
+    return who.gone_in ? t("presence.gonein", { n: who.gone_in }) : t("presence.away");
+  }
+
+  banner() {
+    if (this.link === "lost") return html`<p class="banner" role="alert">${t("link.banner", { at: this.lostAt || "–" })}</p>`;
+    if (this.link === "over" && this.why) return html`<p class="banner" role="alert">${say("link.over", this.why, t("link.over.closed"))} <a href="/">${t("lost.out")}</a></p>`;
+    return this.state?.paused ? html`<p class="banner calm" role="status">${t("game.paused")}</p>` : alertBox(this.problem);
+  }
+
+  /** Who bats against whom, and who comes after. @param {Ledger} book */
+  matchup(book) {
+    const now = book.now;
+    if (!now) return nothing;
+    const batting = now.half === "top" ? "away" : "home";
+    const team = this.fresh ? this.state?.teams?.[batting === "away" ? 0 : 1] : undefined;
+    const due = team ? [1, 2].map((i) => team.order[(team.next + i) % 9].player_id) : [];
+    const batter = book.players.get(now.batter), pitcher = book.players.get(now.pitcher);
+    return html`<dl class="matchup"><div><dt>${t("game.batter")}</dt><dd>${book.name(now.batter)} <small>${batter ? say("bats", batter.bats) : ""}</small></dd></div>
+      <div><dt>${t("game.pitcher")}</dt><dd>${book.name(now.pitcher)} <small>${pitcher ? say("throws", pitcher.throws) : ""}</small></dd></div>
+      ${due.length ? html`<div><dt>${t("game.due")}</dt><dd>${due.map((id) => book.last(id)).join(", ")}</dd></div>` : nothing}</dl>`;
+  }
+
+  /** The manager's desk. @param {Game} game */
+  decide(game) {
+    if (!game.you) return html`<section class="leaf desk"><h2>${t("watch.title")}</h2><p>${this.waitingFor(game)}</p></section>`;
+    const calls = this.calls;
+    const busy = this.sent.size > 0;
+    const side = calls[0]?.side ?? (game.you === "both" ? undefined : /** @type {Side} */ (game.you));
+    const left = this.clock ? Math.max(0, Math.ceil((this.clock.until - performance.now()) / 1000)) : null;
+    return html`<section class="leaf desk" aria-labelledby="desk-title" .style=${side ? clubStyle(game[side].team) : ""}>
+      <div class="row spread"><h2 id="desk-title">${this.heading(game, calls)}</h2>
+        ${left !== null ? html`<span class=${left <= 10 ? "clock short" : "clock"} role="timer">${Math.floor(left / 60)}:${String(left % 60).padStart(2, "0")}</span>` : nothing}</div>
+      ${this.refusal ? html`<p class="alert" role="alert">${this.refusal}</p>` : nothing}
+      ${calls.length ? html`<ol class="calls">${calls.map((c, i) => html`<li><button class=${i ? "call" : "call primary"} ?disabled=${busy || this.link !== "live"} @click=${() => this.choose(c)}>
+          <span class="call-label">${this.keys && i < 9 ? html`<kbd aria-hidden="true">${i + 1}</kbd> ` : nothing}${c.label}</span>${odds(c)}</button></li>`)}</ol>`
+        : html`<p>${busy ? nothing : this.waitingFor(game)}</p>`}
+      ${busy ? html`<p class="chip" role="status">${t("call.sent", { label: [...this.sent.values()].join(", ") })}</p>` : nothing}
+      ${this.dugout(busy)}
+    </section>`;
+  }
+
+  /** @param {Game} game @param {Choice[]} calls */
+  heading(game, calls) {
+    if (!calls.length) return this.state?.paused ? t("call.paused") : t("call.in");
+    const club = calls[0].side ? game[calls[0].side].team.name : "";
+    if (calls[0].group === "answer" && this.state?.question) return this.state.question.text;
+    const words = say("call", calls[0].group, t("call.now"));
+    return club ? `${club}: ${words}` : words;
+  }
+
+  /** @param {Game} game */
+  waitingFor(game) {
+    const waiting = this.state?.waiting ?? [];
+    return waiting.length ? t("call.waiting", { who: waiting.map((s) => `${game[s].team.abbrev} (${managerOf(game[s])})`).join(", ") }) : t("call.nobody");
+  }
+
+  /** Everything that may be done besides. @param {boolean} busy */
+  dugout(busy) {
+    const subs = this.offers.filter((c) => c.group === "substitution"), rest = this.offers.filter((c) => c.group !== "substitution");
+    if (!this.offers.length) return nothing;
+    /** @type {Map<string, Choice[]>} */ const kinds = new Map();
+    for (const c of subs) {
+      const at = String(/** @type {any} */ (c.action).subs?.[0]?.position ?? "");
+      const kind = ["PH", "PR", "P"].includes(at) ? at : "field";
+      kinds.set(kind, [...(kinds.get(kind) ?? []), c]);
+    }
+    const ask = (/** @type {Choice} */ c) => {
+      if (/** @type {any} */ (c.action).a === "concede" && !confirm(t("dugout.sure", { label: c.label }))) return;
+      this.choose(c);
+    };
+    return html`<details class="dugout"><summary>${t("dugout.title")}</summary>
+      ${subs.length ? html`<form @submit=${(/** @type {SubmitEvent} */ e) => {
+        e.preventDefault();
+        const chosen = subs[Number(new FormData(/** @type {HTMLFormElement} */ (e.target)).get("sub"))];
+        if (chosen) this.choose(chosen);
+      }}><label for="sub">${t("dugout.subs")}</label><div class="row"><select id="sub" name="sub">
+        ${[...kinds].map(([kind, list]) => html`<optgroup label=${say("dugout", kind)}>${list.map((c) => html`<option value=${subs.indexOf(c)}>${c.side && this.game ? `${this.game[c.side].team.abbrev}: ` : ""}${c.label}</option>`)}</optgroup>`)}
+        </select><button ?disabled=${busy || this.link !== "live"}>${t("dugout.change")}</button></div></form>` : nothing}
+      <p class="row">${rest.map((c) => html`<button type="button" class=${/** @type {any} */ (c.action).a === "concede" ? "danger" : nothing} ?disabled=${busy || this.link !== "live"} @click=${() => ask(c)}>${c.label}</button>`)}</p>
+      <label class="check"><input type="checkbox" .checked=${this.keys} @change=${(/** @type {any} */ e) => { this.keys = e.target.checked; remember("keys", this.keys ? "on" : "off"); this.update(); }}> ${t("dugout.keys")}</label>
+    </details>`;
+  }
+
+  /** @param {Game} game @param {Ledger} book */
+  final(game, book) {
+    const rematch = async () => {
+      try {
+        const next = await api("POST", `/api/games/${this.id}/rematch`);
+        this.go(`/games/${next.id}/lineup`);
+      } catch (err) {
+        this.problem = problemOf(err);
+        this.update();
+      }
+    };
+    const winner = book.result?.winner === "home" || book.result?.winner === "away" ? game[book.result.winner].team : undefined;
+    return html`<section class="leaf final" .style=${clubStyle(winner)}><p class="kicker">${say("how", book.result?.how)}</p>
+      <h2>${winner ? pennant(winner) : nothing} ${ending(game, book.result, book.now?.score)}</h2>
+      <p class="row"><a class="button primary" href=${`/games/${this.id}/replay`}>${t("final.replay")}</a>
+        ${game.rematch ? html`<a class="button" href=${`/games/${game.rematch}`}>${t("final.next")}</a>` : game.you ? html`<button @click=${rematch}>${t("final.rematch")}</button>` : nothing}
+        <a class="button" href=${`/api/games/${this.id}/scorecard`} download=${`${this.id}.EV`}>${t("final.card")}</a></p>
+      ${game.dice ? html`<details class="fine"><summary>${t("dice.title")}</summary><p>${t("dice.text")}</p><dl class="dice"><dt>${t("dice.hash")}</dt><dd><code>${game.dice.commitment}</code></dd>
+        ${game.dice.seed ? html`<dt>${t("dice.seed")}</dt><dd><code>${game.dice.seed}</code></dd>` : nothing}</dl></details>` : nothing}</section>`;
+  }
+
+  /** @param {Game} game @param {Ledger} book */
+  tabs(game, book) {
+    const choose = (/** @type {string} */ tab) => {
+      this.tab = tab;
+      if (tab === "box" && !this.box) void this.loadBox();
+      this.update();
+    };
+    return html`<section class="leaf" aria-label=${t("game.book")}>
+      <div class="tabs" role="group" aria-label=${t("game.show")}>${["plays", "box", "curve"].map((tab) => html`<button aria-pressed=${this.tab === tab ? "true" : "false"} @click=${() => choose(tab)}>${t(/** @type {any} */ (`tab.${tab}`))}</button>`)}</div>
+      ${this.tab === "plays" ? html`<h2 class="unseen">${t("tab.plays")}</h2>${plays(book, this.toggled, (half) => {
+        if (!this.toggled.delete(half)) this.toggled.add(half);
+        this.update();
+      })}` : this.tab === "box" ? html`<h2 class="unseen">${t("tab.box")}</h2>${boxScore(game, this.box)}` : html`<h2 class="unseen">${t("tab.curve")}</h2>${curve(book)}`}
+    </section>`;
+  }
+}
+
+/** What is shown of who is there. @param {Presence} p */
+const attendance = (p) => [p.watchers, ...sides.flatMap((s) => [p[s]?.online, p[s]?.gone, p[s]?.gone_in])].join();
+
+const percent = (/** @type {number} */ p) => `${Math.round(p * 100)}%`;
+
+/** What is likely to come of a call. @param {Choice} c */
+function odds(c) {
+  const o = c.odds;
+  if (!o || o.success === undefined) return nothing;
+  const rest = ["hit", "walk", "strikeout", "home_run"].filter((k) => o[k] !== undefined);
+  return html`<span class="odds"><meter min="0" max="1" value=${o.success} aria-hidden="true"></meter><span><b>${percent(o.success)}</b> ${c.success ?? ""}</span>
+    ${rest.length ? html`<small>${rest.map((k) => `${say("odds", k)} ${percent(o[k])}`).join(" · ")}</small>` : nothing}</span>`;
+}

@@ -1,0 +1,219 @@
+// The lobby, and how a game is made.
+import { html, nothing } from "./lit-html.js";
+import { t, say, api, when, ordinal, alertBox, problemOf, pennant, clubStyle, signInAddress } from "./kit.js";
+
+/** The season that clubs and rosters are asked for. */
+export const season = 3;
+
+const poll = 15000; // milliseconds between two looks, when nothing calls
+
+/** @typedef {{ pending: Game[], active: Game[], finished: Game[] }} Games */
+
+/** @param {PageContext} page @returns {View} */
+export function lobby({ update, me, go }) {
+  /** @type {Games | null} */ let games = null;
+  /** @type {import("./kit.js").Problem | null} */ let problem = null;
+  let more = false;
+  /** @type {EventSource | null} */ let bell = null;
+  let timer = 0, soon = 0, closed = false;
+
+  const load = async () => {
+    try {
+      const listed = /** @type {Games} */ (await api("GET", "/api/games"));
+      more = listed.finished.length >= 100;
+      [games, problem] = [listed, null];
+    } catch (err) {
+      problem = problemOf(err);
+    }
+    clearTimeout(timer);
+    if (!closed) timer = window.setTimeout(load, poll);
+    update();
+  };
+  const older = async () => {
+    const last = games?.finished.at(-1);
+    if (!games || !last) return;
+    try {
+      const listed = /** @type {Games} */ (await api("GET", `/api/games?status=finished&before=${encodeURIComponent(last.id)}`));
+      more = listed.finished.length >= 100;
+      games.finished.push(...listed.finished);
+    } catch (err) {
+      problem = problemOf(err);
+    }
+    update();
+  };
+  /** @param {Game} game */
+  const join = async (game) => {
+    try {
+      await api("POST", `/api/games/${game.id}/join`);
+      go(`/games/${game.id}/lineup`);
+    } catch (err) {
+      problem = problemOf(err);
+      await load();
+    }
+  };
+  if (me) {
+    void load();
+    bell = new EventSource("/api/kiosk", { withCredentials: true });
+    const ring = () => {
+      clearTimeout(soon);
+      soon = window.setTimeout(load, 250);
+    };
+    bell.addEventListener("game", ring);
+    bell.addEventListener("play", ring);
+  }
+
+  /** @param {Game} g */
+  const card = (g) => html`<li class="game-stub">
+    <a href=${g.status === "pending" && g.you ? `/games/${g.id}/lineup` : `/games/${g.id}`}>
+      ${row(g, "away")}${row(g, "home")}
+      <span class="game-state">${stateOf(g)}${g.you && g.status !== "finished" ? html` <span class="tag live">${t("lobby.yours")}</span>` : nothing}</span>
+    </a>
+    ${g.status === "pending" && !g.you && (openSide(g)) ? html`<button class="primary" @click=${() => join(g)}>${t("lobby.joinlabel", { club: g[/** @type {Side} */ (openSide(g))].team.name })}</button>` : nothing}</li>`;
+
+  /** @param {string} title @param {Game[]} list @param {string} empty */
+  const section = (title, list, empty) => html`<section class="leaf"><h2>${title}</h2>
+    ${list.length ? html`<ul class="game-stubs">${list.map(card)}</ul>` : html`<p class="empty">${empty}</p>`}</section>`;
+
+  return {
+    title: () => t("lobby.title"),
+    render: () => (me ? html`
+      <div class="row spread head"><h1>${t("lobby.title")}</h1><a class="button primary" href="/new">${t("lobby.new")}</a></div>
+      ${alertBox(problem)}
+      ${games === null ? html`<p class="waiting">${t("loading")}</p>` : html`
+        <div class="columns">${section(t("lobby.active"), games.active, t("lobby.noactive"))} ${section(t("lobby.pending"), games.pending, t("lobby.nopending"))}</div>
+        ${section(t("lobby.finished"), games.finished, t("lobby.nofinished"))}
+        ${more ? html`<p><button @click=${older}>${t("lobby.older")}</button></p>` : nothing}`}` : cover()),
+    close: () => {
+      closed = true;
+      bell?.close();
+      clearTimeout(timer);
+      clearTimeout(soon);
+    },
+  };
+}
+
+/** What somebody sees who has not signed in: the programme's cover. */
+const cover = () => html`<section class="cover">
+    <div class="cover-words">
+      <p class="kicker">${t("cover.kicker")}</p>
+      <h1>${t("cover.title")}</h1>
+      <p>${t("cover.text")}</p>
+      <p class="row"><a class="button primary" href=${signInAddress("/")}>${t("cover.enter")}</a> <a class="button" href="/announcements">${t("cover.announce")}</a></p>
+    </div>
+    <svg class="cover-field" viewBox="0 0 200 170" aria-hidden="true">
+      <path d="M100 160 8 68a130 130 0 0 1 184 0z" class="grass"></path>
+      <path d="M100 160 44 104a79 79 0 0 1 112 0z" class="dirt"></path>
+      <path d="M100 148 64 112 100 76l36 36z" class="grass"></path>
+      <path d="M8 68 100 160 192 68" class="chalk"></path>
+      <circle cx="100" cy="112" r="7" class="dirt"></circle>
+      <g class="bag"><path d="m136 107 5 5-5 5-5-5z"></path><path d="m100 71 5 5-5 5-5-5z"></path><path d="m64 107 5 5-5 5-5-5z"></path><path d="M96 146h8v4l-4 4-4-4z"></path></g>
+    </svg>
+  </section>
+  <section class="columns">
+    <div class="leaf"><h2>${t("cover.one")}</h2><p>${t("cover.one.text")}</p></div>
+    <div class="leaf"><h2>${t("cover.two")}</h2><p>${t("cover.two.text")}</p></div>
+    <div class="leaf"><h2>${t("cover.three")}</h2><p>${t("cover.three.text")}</p></div>
+  </section>`;
+
+/** @param {Game} g @param {Side} side */
+const row = (g, side) => html`<span class="club-row">${pennant(g[side].team)}<span class="club-name">${g[side].team.name}
+    <small>${managerOf(g[side])}</small></span>${g.score ? html`<b>${g.score[side]}</b>` : nothing}</span>`;
+
+/** @param {GameSide} side */
+export const managerOf = (side) => (side.bot ? t("game.bot") : (side.manager?.name ?? t("game.nobody")));
+
+/** The side that nobody has taken. @param {Game} g @returns {Side | undefined} */
+export const openSide = (g) => /** @type {Side[]} */ (["away", "home"]).find((s) => !g[s].manager && !g[s].bot);
+
+/** @param {Game} g */
+function stateOf(g) {
+  if (g.status === "active") return g.inning ? t("game.inning", { half: t(g.half === "top" ? "half.top" : "half.bottom"), inning: ordinal(g.inning) }) : t("lobby.active");
+  if (g.status === "finished") return `${say("how", g.result?.how, t("how.final"))} · ${when(g.finished_at)}`;
+  if (openSide(g)) return t("lobby.seat");
+  return t("lobby.cards");
+}
+
+/** @param {PageContext} page @returns {View} */
+export function newGame({ update, go }) {
+  /** @type {Club[] | null} */ let clubs = null;
+  /** @type {import("./kit.js").Problem | null} */ let problem = null;
+  let stale = false, sending = false;
+  const form = {
+    home_team: "", away_team: "",
+    options: { opponent: "open", side: "home", innings: 9, dh: true, extra_innings: "runner", turn_seconds: 0, announce: "scoring", visibility: "listed" },
+  };
+  void api("GET", `/api/teams?season=${season}`).then((answer) => {
+    clubs = /** @type {Club[]} */ (answer.teams);
+    stale = answer.stale;
+    [form.home_team, form.away_team] = [clubs[0]?.id ?? "", clubs[1]?.id ?? ""];
+    void scout(form.home_team);
+    void scout(form.away_team);
+    update();
+  }, (err) => { problem = problemOf(err); update(); });
+
+  /** Who plays for the clubs that are chosen. @type {Map<string, Player[]>} */
+  const rosters = new Map();
+  /** @param {string} id */
+  const scout = async (id) => {
+    if (!id || rosters.has(id)) return;
+    rosters.set(id, []);
+    try {
+      rosters.set(id, (await api("GET", `/api/teams/${encodeURIComponent(id)}/roster?season=${season}`)).players);
+    } catch {
+      rosters.delete(id); // the choice does not depend on it; making the game says what is wrong
+    }
+    update();
+  };
+  /** @param {string} id */
+  const stars = (id) => {
+    const players = rosters.get(id) ?? [];
+    const one = (/** @type {string} */ at) => players.find((p) => p.positions[0] === at)?.name ?? "–";
+    return players.length ? html`<p class="hint">${t("new.roster", { n: players.length, sp: one("SP"), ss: one("SS"), cf: one("CF") })}</p>` : nothing;
+  };
+
+  /** @param {SubmitEvent} e */
+  const submit = async (e) => {
+    e.preventDefault();
+    if (sending) return;
+    sending = true;
+    try {
+      const game = await api("POST", "/api/games", { ...form, season });
+      go(`/games/${game.id}/lineup`, true);
+    } catch (err) {
+      problem = problemOf(err);
+    }
+    sending = false;
+    update();
+  };
+  /** @param {string} path */
+  const wrong = (path) => {
+    const about = problem?.errors.filter((v) => v.path === path) ?? [];
+    return about.length ? html`<span class="wrong">${about.map((v) => v.detail).join("; ")}</span>` : nothing;
+  };
+  /** @param {"home_team" | "away_team"} field */
+  const club = (field) => html`<fieldset class="clubs"><legend>${t(`new.${field}`)}</legend>${clubs?.map((c) => html`
+    <label class="club-pick" .style=${clubStyle(c)}><input type="radio" name=${field} value=${c.id} .checked=${form[field] === c.id} required
+      @change=${() => { form[field] = c.id; void scout(c.id); update(); }}><span>${c.name}</span></label>`)}${stars(form[field])}${wrong(`/${field}`)}</fieldset>`;
+  /**
+   * @param {keyof typeof form.options} name @param {(string | number | boolean)[]} values
+   */
+  const choice = (name, values) => html`<div><label for=${name}>${t(/** @type {any} */ (`new.${name}`))}</label>
+    <select id=${name} @change=${(/** @type {any} */ e) => { /** @type {any} */ (form.options)[name] = values[e.target.selectedIndex]; update(); }}>
+      ${values.map((v) => html`<option ?selected=${form.options[name] === v}>${say(`new.${name}`, String(v))}</option>`)}
+    </select>${wrong(`/options/${name}`)}</div>`;
+
+  return {
+    title: () => t("new.title"),
+    render: () => html`<form class="leaf" @submit=${submit}>
+      <p class="kicker">${t("new.kicker")}</p><h1>${t("new.title")}</h1>
+      ${alertBox(problem)}
+      ${stale ? html`<p class="hint">${t("new.stale")}</p>` : nothing}
+      ${clubs === null ? (problem ? nothing : html`<p class="waiting">${t("loading")}</p>`) : html`
+        <div class="two">${club("away_team")}${club("home_team")}</div>
+        <div class="two">${choice("opponent", ["open", "bot", "hotseat"])}${form.options.opponent === "hotseat" ? nothing : choice("side", ["home", "away"])}${choice("innings", [9, 7, 5, 3])}</div>
+        <details class="fine"><summary>${t("new.fine")}</summary><div class="two">${choice("dh", [true, false])}${choice("extra_innings", ["runner", "standard"])}
+          ${choice("turn_seconds", [0, 30, 60, 120, 300])}${choice("announce", ["scoring", "all", "off"])}${choice("visibility", ["listed", "private"])}</div></details>
+        <p class="row"><button class="primary" ?disabled=${sending}>${t("new.create")}</button></p>`}
+    </form>`,
+  };
+}

@@ -1,0 +1,114 @@
+// A game again: any moment of it, with an address of its own.
+import { html, nothing } from "./lit-html.js";
+import { t, announce, alertBox, problemOf, joinAddress, clubStyle } from "./kit.js";
+import { scoreboard, field, situation, plays, curve } from "./board.js";
+import { fetchGame } from "./game.js";
+
+const speeds = [2400, 1200, 500]; // milliseconds for each play
+
+/** @param {PageContext} page @returns {View} */
+export function replay({ params, update }) {
+  /** @type {Game | null} */ let game = null;
+  /** @type {import("./board.js").Ledger | null} */ let book = null;
+  /** @type {import("./kit.js").Problem | null} */ let problem = null;
+  /** @type {import("./board.js").Entry[]} */ let moments = [];
+  /** @type {Set<string>} */ const toggled = new Set();
+  let i = 0, timer = 0, speed = 1, copied = false;
+
+  const load = async () => {
+    try {
+      ({ game, book } = await fetchGame(params.id));
+      moments = book.entries.filter((e) => e.text.length);
+      const wanted = Number(params.rev || 0);
+      const found = moments.findIndex((e) => e.rev >= wanted);
+      i = found < 0 ? moments.length - 1 : found;
+    } catch (err) {
+      problem = problemOf(err);
+    }
+    await update();
+    if (params.rev) reveal();
+  };
+  /** @param {number} to @param {boolean} [quiet] */
+  const show = (to, quiet = false) => {
+    if (!game || to < 0 || to >= moments.length) return stop();
+    i = to;
+    copied = false;
+    history.replaceState(null, "", `/games/${game.id}/replay/${moments[i].rev}`);
+    if (!quiet) announce(moments[i].text.join(" "));
+    void update().then(reveal);
+  };
+  const reveal = () => document.querySelector('.plays [aria-current="true"]')?.scrollIntoView({ block: "nearest" });
+  const stop = () => {
+    clearInterval(timer);
+    timer = 0;
+    update();
+  };
+  const run = () => {
+    if (timer) return stop();
+    if (i === moments.length - 1) show(0);
+    timer = window.setInterval(() => show(i + 1), speeds[speed]);
+    update();
+  };
+  /** @param {KeyboardEvent} e */
+  const pressed = (e) => {
+    if (e.ctrlKey || e.metaKey || e.altKey || /** @type {Element} */ (e.target).matches?.("input, select, textarea")) return;
+    const to = { ArrowLeft: i - 1, ArrowRight: i + 1, Home: 0, End: moments.length - 1 }[e.key];
+    if (to === undefined) return;
+    e.preventDefault();
+    show(Math.max(0, Math.min(moments.length - 1, to)));
+  };
+  /** @param {Event} e */
+  const clicked = (e) => { // a play in the list is shown here, not in a page of its own
+    const a = /** @type {Element} */ (e.target).closest("a[href*='/replay/']");
+    const rev = Number(a?.getAttribute("href")?.split("/").at(-1));
+    const at = moments.findIndex((m) => m.rev === rev);
+    if (!a || at < 0) return;
+    e.preventDefault();
+    show(at);
+  };
+  const copy = async () => {
+    try {
+      await navigator.clipboard.writeText(joinAddress(location.pathname));
+      copied = true;
+    } catch {
+      announce(joinAddress(location.pathname));
+    }
+    update();
+  };
+  addEventListener("keydown", pressed);
+  void load();
+
+  return {
+    title: () => (game ? t("replay.title", { away: game.away.team.abbrev, home: game.home.team.abbrev }) : t("replay.name")),
+    render: () => {
+      const at = moments[i];
+      if (!game || !book) return problem ? html`<section class="leaf narrow"><h1>${t("broken.title")}</h1>${alertBox(problem)}</section>` : html`<p class="waiting">${t("loading")}</p>`;
+      if (!at) return html`<section class="leaf narrow"><h1>${t("replay.name")}</h1><p>${t("replay.none")}</p><p><a class="button" href=${`/games/${game.id}`}>${t("replay.live")}</a></p></section>`;
+      const end = i === moments.length - 1 && game.status === "finished";
+      return html`
+        <div class="game-head"><h1>${game.away.team.name} <small>${t("game.at")}</small> ${game.home.team.name}</h1><p class="link-line"><a class="button" href=${`/games/${game.id}`}>${t("replay.live")}</a></p></div>
+        ${scoreboard(book, at, end)}
+        <div class="playfield">
+          <section class="leaf park" aria-label=${t("game.park")}>${situation(at.now, end)}${field(book, at.now, undefined)}</section>
+          <div>
+            <section class="leaf desk" .style=${clubStyle(game[at.half === "top" ? "away" : "home"].team)} aria-labelledby="moment"><p class="kicker">${t("replay.count", { n: i + 1, of: moments.length })}</p>
+              <h2 id="moment" class="moment">${at.text.join(" ")}</h2>
+              <input type="range" min="0" max=${moments.length - 1} .value=${String(i)} aria-label=${t("replay.where")} aria-valuetext=${t("replay.count", { n: i + 1, of: moments.length })} @input=${(/** @type {any} */ e) => show(Number(e.target.value), true)}>
+              <p class="row"><button aria-label=${t("replay.first")} @click=${() => show(0)}>«</button><button aria-label=${t("replay.back")} ?disabled=${i === 0} @click=${() => show(i - 1)}>‹</button>
+                <button class="primary" @click=${run}>${timer ? t("replay.stop") : t("replay.play")}</button>
+                <button aria-label=${t("replay.next")} ?disabled=${i === moments.length - 1} @click=${() => show(i + 1)}>›</button><button aria-label=${t("replay.last")} @click=${() => show(moments.length - 1)}>»</button>
+                <label class="inline">${t("replay.speed")} <select @change=${(/** @type {any} */ e) => { speed = e.target.selectedIndex; if (timer) { stop(); run(); } }}>${speeds.map((_, s) => html`<option ?selected=${s === speed}>${t(/** @type {any} */ (`replay.speed.${s}`))}</option>`)}</select></label>
+                <button @click=${copy}>${copied ? t("invite.copied") : t("replay.copy")}</button></p>
+              <p class="hint">${t("replay.keys")}</p>
+              ${at.win === undefined ? nothing : curve(book, at)}
+            </section>
+            <section class="leaf scroller" tabindex="0" role="region" aria-label=${t("tab.plays")} @click=${clicked}><h2>${t("tab.plays")}</h2>${plays(book, toggled, (half) => { if (!toggled.delete(half)) toggled.add(half); update(); }, at.rev)}</section>
+          </div>
+        </div>`;
+    },
+    close: () => {
+      clearInterval(timer);
+      removeEventListener("keydown", pressed);
+    },
+  };
+}

@@ -1,0 +1,97 @@
+// The season on this appliance: standings, batting and pitching lines.
+import { html, nothing } from "./lit-html.js";
+import { t, api, alertBox, problemOf, pennant } from "./kit.js";
+import { season as usual } from "./lobby.js";
+
+/**
+ * @typedef {{ w: number, l: number, t: number }} WonLost
+ * @typedef {WonLost & { team: Club, g: number, pct: number | null, gb: number, rs: number, ra: number, streak: string, home: WonLost, away: WonLost }} Standing
+ * @typedef {Record<string, any> & { player_id: string, name: string, team: Club }} Line
+ */
+
+/** .300, as it is printed. @param {number | null | undefined} v @param {number} [digits] */
+const rate = (v, digits = 3) => (v === null || v === undefined ? "–" : v.toFixed(digits).replace(/^0(?=\.)/, ""));
+
+/** @param {WonLost} r */
+const record = (r) => `${r.w}–${r.l}${r.t ? `–${r.t}` : ""}`;
+
+/** The clubs' colours are the league's to know. @param {number} season @returns {Promise<Map<string, Club>>} */
+async function clubsOf(season) {
+  const answer = await api("GET", `/api/teams?season=${season}`);
+  return new Map(answer.teams.map((/** @type {Club} */ c) => [c.id, c]));
+}
+
+/** @param {number} season @param {(season: number) => void} choose */
+const seasons = (season, choose) => html`<label class="inline">${t("stats.season")} <select @change=${(/** @type {any} */ e) => choose(Number(e.target.value))}>
+  ${[3, 2, 1].map((n) => html`<option value=${n} ?selected=${n === season}>${n}</option>`)}</select></label>`;
+
+/** @param {PageContext} page @returns {View} */
+export function standings({ update }) {
+  /** @type {Standing[] | null} */ let rows = null;
+  /** @type {Map<string, Club>} */ let clubs = new Map();
+  /** @type {import("./kit.js").Problem | null} */ let problem = null;
+  let season = usual;
+  const load = async () => {
+    try {
+      const [answer, known] = await Promise.all([api("GET", `/api/stats/standings?season=${season}`), clubsOf(season)]);
+      [rows, clubs, problem] = [answer.standings, known, null];
+    } catch (err) {
+      problem = problemOf(err);
+    }
+    update();
+  };
+  void load();
+  return {
+    title: () => t("standings.title"),
+    render: () => html`<section class="leaf"><p class="kicker">${t("stats.kicker")}</p><div class="row spread"><h1>${t("standings.title")}</h1>${seasons(season, (n) => { season = n; void load(); })}</div>
+      ${alertBox(problem)}
+      ${rows === null ? (problem ? nothing : html`<p class="waiting">${t("loading")}</p>`) : !rows.length ? html`<p class="empty">${t("standings.none")}</p>` : html`
+      <div class="scroll" tabindex="0" role="region" aria-label=${t("standings.title")}><table><thead><tr><th scope="col">${t("board.club")}</th>
+        ${["W", "L", "T", "Pct", "GB", "RS", "RA"].map((c) => html`<th scope="col">${c}</th>`)}<th scope="col">${t("standings.home")}</th><th scope="col">${t("standings.away")}</th><th scope="col">${t("standings.streak")}</th></tr></thead>
+        <tbody>${rows.map((r) => html`<tr><th scope="row"><span class="club-row">${pennant(clubs.get(r.team.id) ?? r.team)} ${r.team.name}</span></th><td>${r.w}</td><td>${r.l}</td><td>${r.t}</td><td>${rate(r.pct)}</td><td>${r.gb || "–"}</td><td>${r.rs}</td><td>${r.ra}</td>
+          <td>${record(r.home)}</td><td>${record(r.away)}</td><td>${r.streak}</td></tr>`)}</tbody></table></div>`}</section>`,
+  };
+}
+
+const batting = /** @type {const} */ ([["g", "G"], ["pa", "PA"], ["ab", "AB"], ["r", "R"], ["h", "H"], ["doubles", "2B"], ["triples", "3B"], ["hr", "HR"], ["rbi", "RBI"], ["bb", "BB"], ["so", "SO"], ["sb", "SB"], ["avg", "AVG"], ["obp", "OBP"], ["slg", "SLG"], ["ops", "OPS"]]);
+const pitching = /** @type {const} */ ([["g", "G"], ["gs", "GS"], ["w", "W"], ["l", "L"], ["sv", "SV"], ["ip", "IP"], ["h", "H"], ["r", "R"], ["er", "ER"], ["bb", "BB"], ["so", "SO"], ["hr", "HR"], ["era", "ERA"], ["whip", "WHIP"]]);
+
+/** @param {PageContext} page @returns {View} */
+export function players({ update, query }) {
+  /** @type {{ batting: Line[], pitching: Line[] } | null} */ let lines = null;
+  /** @type {Map<string, Club>} */ let clubs = new Map();
+  /** @type {import("./kit.js").Problem | null} */ let problem = null;
+  /** @type {Record<"batting" | "pitching", string>} */ const by = { batting: "pa", pitching: "outs" };
+  let season = usual, team = query.get("team") ?? "";
+  const load = async () => {
+    try {
+      const [answer, known] = await Promise.all([api("GET", `/api/stats/players?season=${season}${team ? `&team=${encodeURIComponent(team)}` : ""}`), clubsOf(season)]);
+      [lines, clubs, problem] = [answer, known, null];
+    } catch (err) {
+      problem = problemOf(err);
+    }
+    update();
+  };
+  void load();
+  /** Lower is better for these. */
+  const ascending = new Set(["era", "whip"]);
+  /** @param {"batting" | "pitching"} kind @param {readonly (readonly [string, string])[]} columns */
+  const table = (kind, columns) => {
+    const rows = [...(lines?.[kind] ?? [])].sort((a, b) => {
+      const [x, y] = [Number(a[by[kind]] ?? NaN), Number(b[by[kind]] ?? NaN)];
+      if (Number.isNaN(x) || Number.isNaN(y)) return Number.isNaN(x) ? 1 : -1;
+      return ascending.has(by[kind]) ? x - y : y - x;
+    });
+    return html`<section class="leaf"><h2>${t(`players.${kind}`)}</h2>${!rows.length ? html`<p class="empty">${t("players.none")}</p>` : html`
+      <div class="scroll" tabindex="0" role="region" aria-label=${t(`players.${kind}`)}><table><thead><tr><th scope="col">${t("players.player")}</th>${columns.map(([field, head]) => html`<th scope="col" aria-sort=${by[kind] === field ? (ascending.has(field) ? "ascending" : "descending") : nothing}>
+        <button class="sort" @click=${() => { by[kind] = field; update(); }}>${head}</button></th>`)}</tr></thead>
+      <tbody>${rows.map((p) => html`<tr><th scope="row">${p.name} <small>${p.team.abbrev}</small></th>${columns.map(([field]) => html`<td>${["avg", "obp", "slg", "ops"].includes(field) ? rate(p[field]) : ["era", "whip"].includes(field) ? rate(p[field], 2) : p[field]}</td>`)}</tr>`)}</tbody></table></div>`}</section>`;
+  };
+  return {
+    title: () => t("players.title"),
+    render: () => html`<section class="leaf"><p class="kicker">${t("stats.kicker")}</p><h1>${t("players.title")}</h1>
+        <p class="row"><label class="inline">${t("board.club")} <select @change=${(/** @type {any} */ e) => { team = e.target.value; void load(); }}><option value="">${t("players.all")}</option>
+          ${[...clubs.values()].map((c) => html`<option value=${c.id} ?selected=${c.id === team}>${c.name}</option>`)}</select></label> ${seasons(season, (n) => { season = n; void load(); })}</p>${alertBox(problem)}</section>
+      ${lines === null ? (problem ? nothing : html`<p class="waiting">${t("loading")}</p>`) : html`${table("batting", batting)}${table("pitching", pitching)}`}`,
+  };
+}

@@ -1,0 +1,70 @@
+// What the API answers, as far as the page reads it. The whole of it is in the
+// OpenAPI document.
+
+interface Violation { path: string; code: string; detail: string }
+interface Account { id: string; name: string; provider: string; created_at: string }
+interface Session { id: string; current: boolean; device: string; network: string; method: string; age_seconds: number; idle_seconds: number }
+
+interface Announcement {
+  id: string; status: string; position?: number; message: string; voice: string; rate: number; urgent: boolean;
+  created_at: string; ended_at?: string; error?: string;
+}
+interface Voice { name: string; language?: string; speaker?: string; quality?: string; default?: boolean; error?: string; speakers?: string[] | number }
+
+type Side = "home" | "away";
+interface Club { id: string; abbrev: string; name: string; short_name?: string; city?: string; color?: string; text_color?: string; colors?: string[]; logo_url?: string }
+interface Player { id: string; name: string; bats: string; throws: string; positions: string[]; number?: string }
+interface Slot { player_id: string; position: string }
+interface Lineup { batting_order: Slot[]; pitcher_id: string }
+interface GameSide { team: Club; manager: { id?: string; name: string } | null; bot?: boolean; lineup_submitted: boolean; lineup?: Lineup }
+interface GameOptions {
+  dh: boolean; innings: number; extra_innings: string; side: string; opponent: string; turn_seconds: number; announce: string; visibility: string;
+}
+interface Score { home: number; away: number }
+interface Choice { action: Record<string, unknown>; label: string; group?: string; side?: Side; odds?: Record<string, number>; success?: string }
+interface Game {
+  id: string; status: "pending" | "active" | "finished"; created_at: string; started_at?: string; finished_at?: string; rev: number; season: number;
+  home: GameSide; away: GameSide; options: GameOptions; you: "" | "home" | "away" | "both"; score?: Score; inning?: number; half?: "top" | "bottom";
+  result?: { winner: string; how: string }; dice?: { commitment: string; seed?: string }; rematch?: string;
+  rosters?: { home: { players: Player[] }; away: { players: Player[] } };
+  state?: State; legal?: Choice[]; offers?: Choice[]; clock?: Clock; presence?: Presence; now?: Now; rematch_of?: string;
+}
+interface TeamState { order: Slot[]; pitcher: string; dh: number; next: number; faced: number; bench: string[] | null; gone: string[] | null }
+interface State {
+  status: string; inning: number; half: "top" | "bottom"; outs: number; count: { balls: number; strikes: number };
+  bases: { player?: string }[]; score: number[]; teams: TeamState[]; end?: string; batter?: string; pitcher?: string; batting?: Side;
+  paused?: { by: string; since: string } | null; question?: { id: string; asker: Side; text: string } | null; waiting?: Side[] | null; hash?: string;
+}
+interface Now {
+  inning: number; half: "top" | "bottom"; outs: number; score: Score; bases: (string | null)[]; batter: string; pitcher: string;
+  count?: { balls: number; strikes: number };
+}
+interface Play { kind: string; errors?: { by: number }[]; runs?: { to?: number }[]; batter?: string; pitches?: string; ball?: { place?: string } }
+interface EventBody {
+  kind: string; at: string; text?: string[] | null; now?: Now; win?: number; play?: Play; notation?: string; state?: State; legal?: Choice[]; offers?: Choice[];
+  side?: Side; result?: { winner: string; how: string }; seed?: string; next?: string;
+}
+interface Frame { t: string; g?: string; rev?: number; cid?: string; d?: any }
+interface Clock { side?: Side; ends_at?: string; left_ms: number }
+interface Presence { home?: Present | null; away?: Present | null; watchers?: number }
+interface Present { online: boolean; since?: string; gone_in?: number; gone?: boolean; decided?: boolean }
+
+interface BattingLine { player_id: string; name: string; slot: number; positions: string[]; ab: number; r: number; h: number; rbi: number; bb: number; so: number; doubles: number; triples: number; hr: number; sb: number }
+interface PitchingLine { player_id: string; name: string; outs: number; h: number; r: number; er: number; bb: number; so: number; hr: number; pitches: number; strikes: number }
+interface TeamBox { line: number[] | null; runs: number; hits: number; errors: number; left_on_base: number; double_plays: number; batting: BattingLine[]; pitching: PitchingLine[] }
+interface Box { teams: TeamBox[]; winning_pitcher?: string; losing_pitcher?: string; save?: string }
+
+/** What a page is made by, and what it is. */
+interface PageContext {
+  params: Record<string, string>;
+  query: URLSearchParams;
+  me: Account | null;
+  update: () => Promise<void>; // when it is drawn
+  go: (path: string, replace?: boolean) => void;
+}
+interface View {
+  title: () => string;
+  render: () => unknown;
+  close?: () => void;
+  bare?: boolean; // without header and footer
+}
