@@ -4,14 +4,11 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"io/fs"
 	"log/slog"
 	"net"
 	"net/http"
-	"path/filepath"
-	"syscall"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -33,20 +30,15 @@ func useAdministration(cmd *cobra.Command) func(do func(context.Context, *client
 		if err != nil {
 			return &exitError{exitUsage, err}
 		}
-		for _, path := range []string{filepath.Join(cfg.StateDir, "admin.sock"), sharedAdminSocket} {
-			conn, err := net.Dial("unix", path) //nolint:noctx // it does not wait
-			switch {
-			case err == nil:
-				_ = conn.Close() // it has told what it could
-				return do(cmd.Context(), socketClient(path))
-			case errors.Is(err, fs.ErrPermission):
-				return fmt.Errorf("only root and the user pressbox may administer: %w", err)
-			case !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, syscall.ECONNREFUSED):
-				return fmt.Errorf("ask the daemon: %w", err)
-			}
+		path, err := adminSocketOf(cfg)
+		if err != nil {
+			return err
 		}
-		log := slog.New(slog.DiscardHandler)
-		kept, err := openStore(cfg, log)
+		if path != "" {
+			return do(cmd.Context(), socketClient(path))
+		}
+		log := slog.New(slog.NewTextHandler(cmd.ErrOrStderr(), &slog.HandlerOptions{Level: slog.LevelWarn}))
+		kept, _, err := openStore(cfg, log)
 		if err != nil {
 			return err
 		}

@@ -81,12 +81,12 @@ func liveHouse(b *testing.B, onFirstWrite func()) (*house, *client) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	kept, err := openStore(cfg, log)
+	kept, _, err := openStore(cfg, log)
 	if err != nil {
 		b.Fatal(err)
 	}
 	sink := pulse.New(pulse.Config{Server: cfg.PulseServer, OnFirstWrite: onFirstWrite, Log: log})
-	h, err := build(cfg, kept, sink, log)
+	h, err := build(launch{cfg: cfg, log: log}, kept, sink)
 	if err != nil {
 		b.Fatal(err)
 	}

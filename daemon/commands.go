@@ -75,6 +75,8 @@ func newCommand(ran *bool) *cobra.Command {
 		newServeCommand(), newSayCommand(), newVoicesCommand(),
 		newConfigCommand(), newVersionCommand(), newOpenAPICommand(),
 		newTokensCommand(), newUsersCommand(),
+		newStatusCommand(), newLogLevelCommand(), newBackupCommand(), newRestoreCommand(), newStoreCheckCommand(),
+		newDoctorCommand(), newSoundCheckCommand(), newSetupAudioCommand(), newSetPortCommand(),
 	)
 	return root
 }
@@ -112,11 +114,13 @@ func newServeCommand() *cobra.Command {
 		if err != nil {
 			return &exitError{exitUsage, err}
 		}
-		log := slog.New(slog.NewTextHandler(cmd.ErrOrStderr(), &slog.HandlerOptions{Level: cfg.LogLevel}))
+		level := new(slog.LevelVar)
+		level.Set(cfg.LogLevel)
+		log := newLog(cmd.ErrOrStderr(), level)
 		for _, unknown := range s.unknown {
-			log.Warn("a line of "+localFile+" is ignored", "line", unknown)
+			log.Warn("a line of .env is ignored", "line", unknown)
 		}
-		return run(cmd.Context(), cfg, log)
+		return run(cmd.Context(), launch{cfg: cfg, log: log, level: level, reread: read})
 	}
 	return cmd
 }

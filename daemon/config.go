@@ -59,6 +59,9 @@ func newSettings(keys []key, flags *pflag.FlagSet, system string) (*settings, er
 	if err != nil && (!errors.Is(err, fs.ErrNotExist) || system != systemFile) {
 		wrong = append(wrong, err)
 	}
+	if errors.Is(err, fs.ErrPermission) {
+		s.presume()
+	}
 	for _, u := range unknown {
 		wrong = append(wrong, errors.New(u))
 	}
@@ -67,6 +70,17 @@ func newSettings(keys []key, flags *pflag.FlagSet, system string) (*settings, er
 		wrong = append(wrong, err)
 	}
 	return s, errors.Join(wrong...)
+}
+
+// presume takes what the package's file sets for what this user may not read, so that
+// an ordinary user's commands find the daemon that the package runs.
+func (s *settings) presume() {
+	for i, k := range s.keys {
+		if k.shipped != "" {
+			s.keys[i].value = k.shipped
+			s.viper.SetDefault(k.name, k.shipped)
+		}
+	}
 }
 
 // underSystemd is the table with the folder that systemd made for the daemon's

@@ -66,10 +66,12 @@ func readSettings(tb testing.TB, keys []key, args ...string) (*settings, error) 
 func TestDefaultsAreTheSpecifications(t *testing.T) {
 	got, _, err := configure(t, "", "")
 	want := Config{
-		Host: "0.0.0.0", Port: 8888, LogLevel: slog.LevelInfo, StateDir: "./state", StoreMaxSize: 512 << 20,
-		ModelDir: "./models", DefaultVoice: "en_US-pressbox-medium", DefaultRate: 170, VoiceCacheBytes: 256 << 20,
+		Host: "0.0.0.0", Port: 8888, LogLevel: slog.LevelInfo, StateDir: "./state", StoreMaxSize: 512 << 20, Metrics: "off",
+		VoicesURL: "https://huggingface.co/rhasspy/piper-voices/resolve/main/voices.json",
+		ModelDir:  "./models", DefaultVoice: "en_US-pressbox-medium", DefaultRate: 170, VoiceCacheBytes: 256 << 20,
 		Volume: 100, QueueMaxSize: 50, NotifyAccess: "lan", NotifyRate: 120, NotifyTTL: 10 * time.Minute,
-		SignIn: signInConfig{Provider: "local", Scopes: []string{}, AuthStyle: "header", SignUp: "open", CookieSecure: "auto", SessionMaxAge: 30 * 24 * time.Hour},
+		SignIn:        signInConfig{Provider: "local", Scopes: []string{}, AuthStyle: "header", SignUp: "open", CookieSecure: "auto", SessionMaxAge: 30 * 24 * time.Hour},
+		DefaultSeason: 3,
 	}
 	if err != nil || !reflect.DeepEqual(got, want) {
 		t.Errorf("the defaults are\n%+v, %v; want\n%+v", got, err, want)
@@ -87,6 +89,9 @@ var examples = map[string]struct {
 	"LOG_LEVEL":                 {"warn", slog.LevelWarn},
 	"STATE_DIR":                 {"/srv/My State", "/srv/My State"},
 	"STORE_MAX_SIZE":            {"2 GiB", int64(2 << 30)},
+	"EXIT_ON_IDLE":              {"90", 90 * time.Second},
+	"METRICS":                   {"ON", "on"},
+	"VOICES_URL":                {"http://voices.example/v1/voices.json", "http://voices.example/v1/voices.json"},
 	"MODEL_DIR":                 {"/srv/$HOME #1", "/srv/$HOME #1"},
 	"DEFAULT_VOICE":             {"de_DE-Kerstin-low#2", "de_DE-Kerstin-low#2"},
 	"DEFAULT_RATE":              {"60", 60},
@@ -122,6 +127,10 @@ var examples = map[string]struct {
 	"SIGN_UP":                {"invite", "invite"},
 	"COOKIE_SECURE":          {"never", "never"},
 	"SESSION_MAX_AGE":        {"3600", time.Hour},
+
+	"TEAM_DATA_URL":   {"https://league.example/api", "https://league.example/api"},
+	"TEAM_DATA_TOKEN": {"s3cr#t $x", "s3cr#t $x"},
+	"DEFAULT_SEASON":  {"2", 2},
 }
 
 // field is the member of Config that a key fills.
@@ -383,7 +392,12 @@ func TestGenerated(t *testing.T) {
 	t.Parallel()
 	const begin, end = "<!-- config:begin (generated: make generate) -->\n", "<!-- config:end -->"
 	for path, made := range map[string]func(old string) string{
-		"../packaging/pressbox.env": func(string) string { return shippedFile(keys()) },
+		"../packaging/pressbox.env":             func(string) string { return shippedFile(keys()) },
+		"../packaging/pressbox.catalog":         func(string) string { return catalogFile() },
+		"../packaging/man/pressbox.1":           func(string) string { return commandsPage() },
+		"../packaging/man/pressbox.8":           func(string) string { return daemonPage() },
+		"../packaging/completion/pressbox.bash": func(string) string { return made(t, bashCompletion) },
+		"../packaging/completion/_pressbox":     func(string) string { return made(t, zshCompletion) },
 		"../README.md": func(old string) string {
 			before, rest, ok := strings.Cut(old, begin)
 			_, after, closed := strings.Cut(rest, end)
@@ -402,11 +416,20 @@ func TestGenerated(t *testing.T) {
 			continue
 		}
 		if !*update {
-			t.Errorf("%s is not what the table of settings says: run \"make generate\"", filepath.Base(path))
+			t.Errorf("%s is not what the tables in code say: run \"make generate\"", filepath.Base(path))
 		} else if err := os.WriteFile(path, []byte(want), 0o644); err != nil {
 			t.Fatal(err)
 		}
 	}
+}
+
+func made(t *testing.T, by func() (string, error)) string {
+	t.Helper()
+	text, err := by()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return text
 }
 
 // The file that the package installs is read without complaint, and sets what
@@ -424,5 +447,25 @@ func TestTheShippedFile(t *testing.T) {
 		if !strings.Contains(all, "\n"+k.name+"=") {
 			t.Errorf("the shipped file does not show %s", k.name)
 		}
+	}
+}
+
+// Where this user may not read the package's settings, what it ships is presumed;
+// what the environment says goes before that.
+func TestUnreadableSettingsArePresumedToBeThePackages(t *testing.T) {
+	t.Chdir(t.TempDir())
+	withoutEnvironment(t)
+	if err := os.WriteFile("pressbox.env", nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("MODEL_DIR", "/mine")
+	s, err := readSettings(t, keys())
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.presume()
+	cfg, err := s.configure()
+	if err != nil || cfg.StateDir != "/var/lib/pressbox" || cfg.PulseServer != "unix:"+audioSocket || cfg.ModelDir != "/mine" {
+		t.Errorf("presumed: STATE_DIR=%s PULSE_SERVER=%s MODEL_DIR=%s, %v", cfg.StateDir, cfg.PulseServer, cfg.ModelDir, err)
 	}
 }

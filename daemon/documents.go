@@ -18,8 +18,8 @@ func shippedFile(keys []key) string {
 	b.WriteString("# comment has a line of its own. Flags and the environment go before this file.\n")
 	for _, k := range keys {
 		b.WriteByte('\n')
-		writeComment(&b, described(k))
-		writeComment(&b, "Takes "+k.kind.expects+".")
+		b.WriteString(wrapped("#", described(k)))
+		b.WriteString(wrapped("#", "Takes "+k.kind.expects+"."))
 		if k.shipped == "" {
 			fmt.Fprintf(&b, "#%s=%s\n", k.name, k.value)
 		} else {
@@ -27,19 +27,6 @@ func shippedFile(keys []key) string {
 		}
 	}
 	return b.String()
-}
-
-// writeComment writes a text in lines of at most 78 columns that begin with "#".
-func writeComment(b *strings.Builder, text string) {
-	line := "#"
-	for word := range strings.FieldsSeq(text) {
-		if utf8.RuneCountInString(line)+1+utf8.RuneCountInString(word) > 78 {
-			b.WriteString(line + "\n")
-			line = "#"
-		}
-		line += " " + word
-	}
-	b.WriteString(line + "\n")
 }
 
 // settingsTable is the table of README.md.
@@ -63,6 +50,9 @@ func described(k key) string {
 	text := strings.ToUpper(string(first)) + k.doc[size:] + "."
 	if k.more != "" {
 		text += " " + k.more
+	}
+	if k.live {
+		text += " A reload takes it over."
 	}
 	return text
 }

@@ -24,34 +24,41 @@ var floors = map[string][]string{
 	"game/retro":      {"game"},
 	"game/league":     {"game", "game/chance"},
 	"game/call":       {"game"},
+	"game/odds":       {"game", "game/chance"},
+	"game/stats":      {"game"},
 	"auth":            {},
 
 	// 1: running, without I/O of their own
 	"voice/announce": {"audio", "voice/speakable"},
-	"game/live":      {"game", "game/bot", "game/chance", "game/league"},
+	"game/live":      {"game", "game/bot", "game/call", "game/chance", "game/odds", "game/retro", "game/stats"},
 
 	// 2: edges; each owns one outside thing, and none imports another
-	"audio/pulse":    {"audio", "voice/announce"},
-	"voice/espeak":   {"voice"},
-	"voice/onnx":     {"voice"},
-	"voice/library":  {"audio", "voice", "voice/announce", "voice/speakable"},
-	"store":          {"auth", "game", "game/live", "voice/announce"},
-	"auth/idp":       {"auth"},
-	"game/teamdata":  {"game"},
-	"daemon/systemd": {},
-	"daemon/web":     {"audio", "auth", "game", "game/live", "game/call", "voice/announce"},
+	"audio/pulse":     {"audio", "voice/announce"},
+	"voice/espeak":    {"voice"},
+	"voice/onnx":      {"voice"},
+	"voice/library":   {"audio", "voice", "voice/announce", "voice/speakable"},
+	"store":           {"auth", "game", "game/live", "voice/announce"},
+	"voice/catalogue": {},
+	"auth/idp":        {"auth"},
+	"game/teamdata":   {"game"},
+	"daemon/systemd":  {},
+	"daemon/web":      {"audio", "auth", "game", "game/live", "game/call", "voice/announce", "game/odds", "game/stats"},
 
 	// 3: programs; each knows everyone, and is known by no one
+	"packaging/sbom":     {},
 	"models/train/speak": {"audio", "voice", "voice/onnx"},
 	"daemon": {
-		"audio", "audio/pulse", "auth", "auth/idp", "daemon/systemd", "daemon/web", "game/live", "game/teamdata",
-		"store", "voice", "voice/announce", "voice/espeak", "voice/library", "voice/onnx", "voice/speakable",
+		"audio", "audio/pulse", "auth", "auth/idp", "daemon/systemd", "daemon/web", "game", "game/chance", "game/league",
+		"game/live", "game/teamdata",
+		"store", "voice", "voice/announce", "voice/catalogue", "voice/espeak", "voice/library", "voice/onnx", "voice/speakable",
 	},
 
 	// Stand-ins for an outside thing. As no package may import them, only
 	// tests do.
 	"audio/pulse/pulsetest": {},
 	"daemon/lantest":        {},
+	"daemon/replica":        {"game"},
+	"daemon/pagetest":       {},
 }
 
 // doors says through which one package each outside thing comes in, for tests
@@ -68,10 +75,17 @@ var doors = map[string]string{
 	"golang.org/x/oauth2":                 "auth/idp",
 	"github.com/coreos/go-oidc":           "auth/idp",
 	"golang.org/x/sync/errgroup":          "daemon",
+	"github.com/prometheus":               "daemon",
 	"golang.org/x/sync/singleflight":      "game/teamdata",
 	"github.com/spf13":                    "daemon",
 	"github.com/go-viper/mapstructure":    "daemon",
 	"github.com/rogpeppe/go-internal":     "daemon",
+}
+
+// guests are packages whose tests use what comes in through another one's door,
+// by the beginning of its import path: they are the other end of the line.
+var guests = map[string]string{
+	"github.com/gorilla/websocket": "daemon",
 }
 
 func TestFloors(t *testing.T) {
@@ -95,8 +109,10 @@ func TestFloors(t *testing.T) {
 				t.Errorf("%s must not import %s", pkg, own)
 			}
 		}
-		for _, imported := range append(imports[1:], strings.Fields(tests)...) {
-			if door, ok := doorOf(imported); ok && door != pkg {
+		for i, imported := range append(imports[1:], strings.Fields(tests)...) {
+			door, ok := doorOf(imported)
+			guest := i >= len(imports)-1 && guests[imported] == pkg
+			if ok && door != pkg && !guest {
 				t.Errorf("%s must not import %s: it comes in through %s", pkg, imported, door)
 			}
 		}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -10,6 +11,7 @@ import (
 
 	"pressbox/audio/pulse"
 	"pressbox/daemon/web"
+	"pressbox/game/live"
 	"pressbox/store"
 	"pressbox/voice/announce"
 	"pressbox/voice/espeak"
@@ -24,8 +26,7 @@ const sharedModels = "/usr/share/pressbox/models"
 
 // A house is the daemon's parts, put together and at rest.
 type house struct {
-	cfg        Config
-	log        *slog.Logger
+	launch
 	store      *store.Store
 	sink       *pulse.Sink
 	phonemizer *espeak.Phonemizer
@@ -33,21 +34,31 @@ type house struct {
 	announcer  *announce.Announcer
 	web        *web.Server
 	doorway    *doorway
+	clubs      clubs
+	hall       *live.Hall
+
+	salvaged          string   // what was done about a damaged store; "" means that it was none
+	inherited         bool     // whether systemd opened the sockets
+	addresses         []string // where people reach the daemon; set by run
+	figures           *figures
+	speaking, keeping progress
+	queue             queueWatch
 }
 
-// openStore opens the store, which makes this process the one daemon of its
-// folder.
-func openStore(cfg Config, log *slog.Logger) (*store.Store, error) {
-	kept, err := store.Open(filepath.Join(cfg.StateDir, "pressbox.db"), store.Options{MaxSize: cfg.StoreMaxSize, Log: log})
-	if errors.Is(err, store.ErrLocked) {
-		return nil, &exitError{exitInUse, fmt.Errorf("%w; STATE_DIR or --state-dir gives this one a folder of its own", err)}
-	}
-	return kept, err
+// A launch is what the daemon is started with.
+type launch struct {
+	cfg    Config
+	log    *slog.Logger
+	level  *slog.LevelVar            // of log
+	reread func() (*settings, error) // as they are now
 }
 
 // build puts the parts together. It starts nothing.
-func build(cfg Config, kept *store.Store, sink *pulse.Sink, log *slog.Logger) (*house, error) {
-	h := &house{cfg: cfg, log: log, store: kept, sink: sink, phonemizer: espeak.New("")}
+func build(l launch, kept *store.Store, sink *pulse.Sink) (*house, error) {
+	cfg, log := l.cfg, l.log
+	h := &house{launch: l, store: kept, sink: sink, phonemizer: espeak.New("")}
+	h.figures = newFigures()
+	h.speaking.took, h.keeping.took = h.figures.clip.Observe, h.figures.written.Observe
 	lexicon, err := readLexicon(cfg.LexiconFile)
 	if err != nil {
 		return nil, &exitError{exitUsage, err}
@@ -63,13 +74,21 @@ func build(cfg Config, kept *store.Store, sink *pulse.Sink, log *slog.Logger) (*
 		Load:         onnx.Runtime{Library: cfg.ONNXRuntimeLib}.Load,
 		Log:          log,
 	})
-	h.announcer, err = announce.New(announce.Config{
-		Max: cfg.QueueMaxSize, TTL: cfg.NotifyTTL, Rate: cfg.DefaultRate, Volume: cfg.Volume,
-	}, kept, h.voices, h.sink, log)
+	h.announcer, err = announce.New(queueConfig(cfg.DefaultRate, cfg),
+		watchedOutbox{kept, &h.keeping, h.figures}, watchedSpeaker{h.voices, &h.speaking}, h.sink, log)
 	if err != nil {
 		return nil, err
 	}
 	if h.doorway, err = buildDoorway(cfg, kept, log); err != nil {
+		return nil, err
+	}
+	if h.clubs, err = buildClubs(cfg, kept, log); err != nil {
+		return nil, err
+	}
+	h.hall, err = live.New(context.Background(), live.Config{
+		Journal: watchedJournal{kept.Games(), &h.keeping}, Rosters: h.clubs, Announcer: h.announcer, Log: log,
+	})
+	if err != nil {
 		return nil, err
 	}
 	h.web, err = web.New(h.webConfig())
@@ -77,6 +96,11 @@ func build(cfg Config, kept *store.Store, sink *pulse.Sink, log *slog.Logger) (*
 		return nil, err
 	}
 	return h, nil
+}
+
+// queueConfig is how announcements are taken and spoken.
+func queueConfig(rate int, cfg Config) announce.Config {
+	return announce.Config{Max: cfg.QueueMaxSize, TTL: cfg.NotifyTTL, Rate: rate, Volume: cfg.Volume}
 }
 
 // soundConfig says where PulseAudio's own clients would look for the server
@@ -117,24 +141,17 @@ func readLexicon(path string) (*speakable.Lexicon, error) {
 	return lexicon, nil
 }
 
-// reload takes over what the operator changed in the lexicon and the voices.
-// A lexicon that is wrong leaves the old one in place.
-func (h *house) reload() {
-	lexicon, err := readLexicon(h.cfg.LexiconFile)
-	if err != nil {
-		h.log.Error("the lexicon stays as it was", "err", err)
-		return
-	}
-	h.voices.Reload(lexicon)
-	h.log.Info("reloaded", "lexicon", h.cfg.LexiconFile)
-}
-
 func (h *house) webConfig() web.Config {
 	c := web.Config{
-		Log:            h.log,
-		Version:        version,
+		Log:      h.log,
+		Version:  version,
+		Versions: map[string]string{"go": thisBuild().Go, "commit": thisBuild().Commit},
+		Admin: web.Admin{
+			Level: h.level, Backup: h.store.Backup, Counts: h.counts,
+			Metrics: h.metrics(), OpenMetrics: h.cfg.Metrics == "on", Observe: h.figures.request,
+		},
 		Announcer:      h.announcer,
-		Speaker:        h.voices,
+		Speaker:        watchedSpeaker{h.voices, &h.speaking},
 		DefaultRate:    h.cfg.DefaultRate,
 		Voices:         h.listVoices,
 		Checks:         h.checks(),
@@ -144,6 +161,9 @@ func (h *house) webConfig() web.Config {
 		NotifyRate:     h.cfg.NotifyRate,
 		LimitLoopback:  h.cfg.NotifyRateLoopback,
 		SignIn:         h.doorway.web,
+		Hall:           h.hall,
+		Teams:          h.clubs,
+		Season:         h.cfg.DefaultSeason,
 	}
 	for _, address := range []string{h.cfg.PublicURL, h.cfg.FrontendURL, h.cfg.OAuthRedirectURI} {
 		if u, err := url.Parse(address); err == nil && u.Host != "" { // it was checked when it was read
@@ -187,7 +207,11 @@ func condition(err error, bad web.Health, facts map[string]any) web.Condition {
 func (h *house) checkStore() web.Condition {
 	err := h.store.Health()
 	stats, statsErr := h.store.Stats()
-	return condition(errors.Join(err, statsErr), web.Failing, map[string]any{
+	bad := web.Failing
+	if err = errors.Join(err, statsErr); err == nil && h.salvaged != "" {
+		err, bad = errors.New(h.salvaged), web.Degraded
+	}
+	return condition(err, bad, map[string]any{
 		"size_bytes": stats.Size, "free_bytes": stats.Free, "max_bytes": stats.Max, "commits": stats.Commits,
 	})
 }

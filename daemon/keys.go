@@ -32,6 +32,9 @@ type Config struct {
 	NotifyRateLoopback bool          `mapstructure:"NOTIFY_RATE_LOOPBACK"`
 	NotifyTTL          time.Duration `mapstructure:"NOTIFY_TTL"`
 	StoreMaxSize       int64         `mapstructure:"STORE_MAX_SIZE"` // bytes
+	ExitOnIdle         time.Duration `mapstructure:"EXIT_ON_IDLE"`   // 0 means never
+	Metrics            string        `mapstructure:"METRICS"`        // "on" or "off"
+	VoicesURL          string        `mapstructure:"VOICES_URL"`
 
 	PublicURL        string         `mapstructure:"PUBLIC_URL"`                // "" means none
 	OAuthRedirectURI string         `mapstructure:"OAUTH_SERVER_REDIRECT_URI"` // "" means none
@@ -40,6 +43,10 @@ type Config struct {
 	TrustedProxies   []netip.Prefix `mapstructure:"TRUSTED_PROXIES"`
 
 	SignIn signInConfig `mapstructure:",squash"`
+
+	TeamDataURL   string `mapstructure:"TEAM_DATA_URL"`   // "" means the built-in league
+	TeamDataToken string `mapstructure:"TEAM_DATA_TOKEN"` // "" means none
+	DefaultSeason int    `mapstructure:"DEFAULT_SEASON"`
 }
 
 // A key is one setting. From its row come the flag, the help, README's table
@@ -49,6 +56,7 @@ type key struct {
 	kind    kind
 	value   string // its default, as it would be written; "" where there is none
 	shipped string // what the package's pressbox.env sets instead; "" means the default
+	live    bool   // whether a reload takes a change over, without a restart
 	secret  bool   // never printed
 	doc     string // one line, without a full stop
 	more    string // further sentences for the documents, or ""
@@ -56,7 +64,7 @@ type key struct {
 
 // keys is the table of all settings, in the order in which people read them.
 func keys() []key {
-	return slices.Concat(daemonKeys(), speechKeys(), announcementKeys(), webKeys(), signInKeys())
+	return slices.Concat(daemonKeys(), speechKeys(), announcementKeys(), webKeys(), signInKeys(), gameKeys())
 }
 
 func daemonKeys() []key {
@@ -70,16 +78,26 @@ func daemonKeys() []key {
 			doc: "TCP port to listen on; 0 takes a free one", more: "Not used with a socket that systemd opened.",
 		},
 		{
-			name: "LOG_LEVEL", kind: logLevel(), value: "INFO",
+			name: "LOG_LEVEL", kind: logLevel(), value: "INFO", live: true,
 			doc: "least important messages that are logged", more: "The text of announcements is logged at DEBUG only.",
 		},
 		{
-			name: "STATE_DIR", kind: text("folder", "a folder"), value: "./state",
+			name: "STATE_DIR", kind: text("folder", "a folder"), value: "./state", shipped: "/var/lib/pressbox",
 			doc: "folder in which the daemon keeps its store", more: "Under systemd the default is the unit's StateDirectory.",
 		},
 		{
 			name: "STORE_MAX_SIZE", kind: size(1 << 20), value: "512MiB",
 			doc: "how large the store may grow", more: "When it is full, nothing more is accepted and nothing is lost.",
+		},
+		{
+			name: "EXIT_ON_IDLE", kind: seconds(0, 86_400), value: "0",
+			doc:  "after how long without anything to do the daemon ends, until systemd starts it with the next request",
+			more: "0 means never. Only with a socket that systemd opened.",
+		},
+		{
+			name: "METRICS", kind: oneOf("on", "off"), value: "off",
+			doc:  "whether the local network may read /metrics",
+			more: "The administrator's socket always may.",
 		},
 	}
 }
@@ -92,6 +110,10 @@ func speechKeys() []key {
 			more: "Folders in it are not searched. /usr/share/pressbox/models is read after it. A pair that is dropped in appears without a restart.",
 		},
 		{
+			name: "VOICES_URL", kind: webURL(false), value: "https://huggingface.co/rhasspy/piper-voices/resolve/main/voices.json",
+			doc: "catalogue of voices from which \"pressbox voices install\" fetches, in the layout of Piper's voices.json",
+		},
+		{
 			name: "DEFAULT_VOICE", kind: text("voice", "the name of a voice"), value: "en_US-pressbox-medium",
 			doc: "voice of announcements that name none", more: "One that is not installed makes the daemon degraded.",
 		},
@@ -100,7 +122,7 @@ func speechKeys() []key {
 			doc: "words per minute of announcements that name no rate",
 		},
 		{
-			name: "LEXICON_FILE", kind: text("file", "a file"),
+			name: "LEXICON_FILE", kind: text("file", "a file"), live: true,
 			doc:  "your own pronunciations and abbreviations",
 			more: "One a line, such as \"Kowalczyk = Kovalchick\"; read again when the daemon is told to reload.",
 		},
@@ -114,7 +136,7 @@ func speechKeys() []key {
 			more: "Without it, it is looked for beside the program, in /usr/lib/pressbox, and among the system's libraries.",
 		},
 		{
-			name: "PULSE_SERVER", kind: text("server", "an address of a PulseAudio server"),
+			name: "PULSE_SERVER", kind: text("server", "an address of a PulseAudio server"), shipped: "unix:/run/pressbox-audio/native",
 			doc:  "PulseAudio or PipeWire server, such as unix:/run/pressbox-audio/native",
 			more: "Without it, the one of the user that the daemon runs as.",
 		},
@@ -123,7 +145,7 @@ func speechKeys() []key {
 			doc: "sink to play on, as pactl lists it", more: "Without it, the server's default.",
 		},
 		{
-			name: "VOLUME", kind: number(0, 100), value: "100",
+			name: "VOLUME", kind: number(0, 100), value: "100", live: true,
 			doc: "percent by which everything that is spoken is scaled",
 		},
 	}
@@ -132,7 +154,7 @@ func speechKeys() []key {
 func announcementKeys() []key {
 	return []key{
 		{
-			name: "QUEUE_MAX_SIZE", kind: number(1, 100_000), value: "50",
+			name: "QUEUE_MAX_SIZE", kind: number(1, 100_000), value: "50", live: true,
 			doc: "how many announcements may wait behind the one being spoken",
 		},
 		{
@@ -149,7 +171,7 @@ func announcementKeys() []key {
 			doc: "whether NOTIFY_RATE holds for programs on this machine too",
 		},
 		{
-			name: "NOTIFY_TTL", kind: seconds(5, 86_400), value: "600",
+			name: "NOTIFY_TTL", kind: seconds(5, 86_400), value: "600", live: true,
 			doc: "after how long an announcement is too old to be spoken",
 		},
 	}

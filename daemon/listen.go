@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
+	"strings"
 	"syscall"
 
 	"pressbox/daemon/systemd"
@@ -24,8 +25,10 @@ const maxSocketPath = 107
 
 // sockets are where the daemon is asked.
 type sockets struct {
-	http  []net.Listener
-	admin []net.Listener
+	http      []net.Listener
+	admin     []net.Listener
+	inherited bool   // whether http was opened by systemd
+	differ    string // where it was, when that is not HOST and PORT; "" otherwise
 }
 
 // listen takes over the sockets that systemd opened, and opens those that it
@@ -42,7 +45,9 @@ func listen(cfg Config) (sockets, error) {
 			return sockets{}, fmt.Errorf("the inherited socket %q: expected FileDescriptorName=%s or %s", name, httpSocket, adminSocket)
 		}
 	}
-	if s.http == nil {
+	if s.inherited = s.http != nil; s.inherited {
+		s.differ = differing(cfg, s.http)
+	} else {
 		l, err := listenHTTP(cfg)
 		if err != nil {
 			return sockets{}, err
@@ -57,6 +62,26 @@ func listen(cfg Config) (sockets, error) {
 		s.admin = append(s.admin, l)
 	}
 	return s, nil
+}
+
+// differing returns where the sockets are, unless one of them is where HOST and
+// PORT would have it.
+func differing(cfg Config, inherited []net.Listener) string {
+	var all []string
+	for _, l := range inherited {
+		at, err := netip.ParseAddrPort(l.Addr().String())
+		if err != nil { // no TCP
+			all = append(all, l.Addr().String())
+			continue
+		}
+		host, err := netip.ParseAddr(cfg.Host)
+		same := err != nil || host == at.Addr().Unmap() || host.IsUnspecified() && at.Addr().IsUnspecified() // a name may mean any address
+		if same && (cfg.Port == int(at.Port()) || cfg.Port == 0) {
+			return ""
+		}
+		all = append(all, at.String())
+	}
+	return strings.Join(all, " ")
 }
 
 func listenHTTP(cfg Config) (net.Listener, error) {

@@ -21,7 +21,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/gorilla/websocket"
+
 	"pressbox/daemon/lantest"
+	"pressbox/daemon/replica"
 )
 
 // proxyName is the name in the README's recipe.
@@ -152,6 +155,22 @@ func (v *visitor) ask(want int, method, address, body string, headers ...string)
 	return resp
 }
 
+// status is that of what a page is answered who says that somebody else asks.
+func (v *visitor) status(address, forwardedFor string) int {
+	v.Helper()
+	req, err := http.NewRequestWithContext(v.Context(), http.MethodGet, address, http.NoBody)
+	if err != nil {
+		v.Fatal(err)
+	}
+	req.Header.Set("X-Forwarded-For", forwardedFor)
+	resp, err := v.Do(req)
+	if err != nil {
+		v.Fatal(err)
+	}
+	_ = resp.Body.Close()
+	return resp.StatusCode
+}
+
 // to is where an answer leads.
 func (v *visitor) to(resp *http.Response) string {
 	v.Helper()
@@ -170,6 +189,18 @@ func (v *visitor) read(resp *http.Response) string {
 		v.Fatal(err)
 	}
 	return string(text)
+}
+
+// join makes an account: page is what was asked, in is the answer with the
+// cookies.
+func (v *visitor) join(base string) (page, in *http.Response) {
+	v.Helper()
+	page = v.ask(http.StatusOK, "GET", v.to(v.ask(http.StatusFound, "GET", base+"/api/auth/idp/login", "")), "")
+	form := regexp.MustCompile(`action="([^"]+)"`).FindStringSubmatch(v.read(page))
+	claim := url.Values{"form": {"create"}, "name": {"Anna"}, "passphrase": {"seven quiet herons"}}.Encode()
+	back := v.ask(http.StatusSeeOther, "POST", base+html.UnescapeString(form[1]), claim,
+		"Content-Type", "application/x-www-form-urlencoded", "Origin", base)
+	return page, v.ask(http.StatusSeeOther, "GET", v.to(back), "")
 }
 
 // behindCaddy starts both as the README says, and is the daemon and the proxy's
@@ -195,15 +226,10 @@ func TestOverHTTPS(t *testing.T) {
 	const base = "https://" + proxyName
 	v := newVisitor(t, roots, lantest.Address)
 
-	page := v.ask(http.StatusOK, "GET", v.to(v.ask(http.StatusFound, "GET", base+"/api/auth/idp/login", "")), "")
+	page, in := v.join(base)
 	if hsts := page.Header.Get("Strict-Transport-Security"); hsts == "" {
 		t.Error("https is not insisted on")
 	}
-	form := regexp.MustCompile(`action="([^"]+)"`).FindStringSubmatch(v.read(page))
-	claim := url.Values{"form": {"create"}, "name": {"Anna"}, "passphrase": {"seven quiet herons"}}.Encode()
-	back := v.ask(http.StatusSeeOther, "POST", base+html.UnescapeString(form[1]), claim,
-		"Content-Type", "application/x-www-form-urlencoded", "Origin", base)
-	in := v.ask(http.StatusSeeOther, "GET", v.to(back), "")
 	var kept []string
 	for _, c := range in.Cookies() {
 		if c.MaxAge > 0 {
@@ -219,6 +245,56 @@ func TestOverHTTPS(t *testing.T) {
 	}
 	if !a.process.awaitLog("path=/api/auth/refresh status=200 bytes=") || !strings.Contains(a.process.logged(), "client="+lantest.Address) {
 		t.Errorf("the log does not say who asked:\n%s", a.process.logged())
+	}
+}
+
+// Through the proxy, a page of the recipe's origin plays a game over a
+// websocket, with the cookie; a page of another one does not.
+func TestAGameOverHTTPS(t *testing.T) {
+	t.Parallel()
+	if !lantest.Inside(t) {
+		return
+	}
+	_, roots := behindCaddy(t)
+	const base = "https://" + proxyName
+	v := newVisitor(t, roots, lantest.Address)
+	v.join(base)
+	f := &fan{v.Client, t, base}
+	id, known := f.play(`"innings": 3`)
+	transport, ok := v.Transport.(*http.Transport)
+	if !ok {
+		t.Fatalf("a transport of type %T", v.Transport)
+	}
+	dialer := websocket.Dialer{NetDialContext: transport.DialContext, TLSClientConfig: transport.TLSClientConfig, Jar: v.Jar}
+	conn, resp, err := dialer.Dial("wss://"+proxyName+"/api/ws", http.Header{"Origin": {base}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	defer conn.Close()
+	if err := conn.WriteMessage(websocket.TextMessage, fmt.Appendf(nil, `{"t":"join","g":%q,"d":{"since":%d}}`, id, known.Rev)); err != nil {
+		t.Fatal(err)
+	}
+	for cids := 0; !known.Over; {
+		var frame replica.Frame
+		if err := conn.ReadJSON(&frame); err != nil {
+			t.Fatal(err)
+		}
+		if err := known.Take(frame); err != nil {
+			t.Fatal(err)
+		}
+		if len(known.Legal) > 0 {
+			cids++
+			command := fmt.Appendf(nil, `{"t":"cmd","g":%q,"cid":"c%d","rev":%d,"d":{"action":%s}}`, id, cids, known.Rev, known.Legal[0].Action)
+			known.Legal = nil
+			if err := conn.WriteMessage(websocket.TextMessage, command); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	_, refused, err := dialer.Dial("wss://"+proxyName+"/api/ws", http.Header{"Origin": {"https://elsewhere.example"}})
+	if err == nil || refused.StatusCode != http.StatusForbidden {
+		t.Errorf("a page of another origin: %v", err)
 	}
 }
 
@@ -243,9 +319,12 @@ func TestOverHTTPSTheDaemonKnowsWhoAsks(t *testing.T) {
 			t.Fatalf("the events end: %v", events.Err())
 		}
 	}
-	for range 60 {
-		stranger.ask(http.StatusFound, "GET", base+"/api/auth/idp/login", "")
+	// An allowance comes back at one a second: who asks faster is refused at last,
+	// whoever he says that he asks for.
+	for i := 0; stranger.status(base+"/api/auth/idp/login", fmt.Sprintf("198.51.100.%d", i%250)) != http.StatusTooManyRequests; i++ {
+		if i == 1000 {
+			t.Fatal("a thousand sign-ins were begun and none refused")
+		}
 	}
-	stranger.ask(http.StatusTooManyRequests, "GET", base+"/api/auth/idp/login", "", "X-Forwarded-For", "198.51.100.7")
 	neighbour.ask(http.StatusFound, "GET", base+"/api/auth/idp/login", "")
 }

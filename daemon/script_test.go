@@ -38,7 +38,7 @@ func TestScripts(t *testing.T) {
 		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){
 			"code":  exitsWith,
 			"start": start,
-			"stop":  stop,
+			"end":   end,
 			"hup":   hangUp,
 		},
 	})
@@ -80,14 +80,14 @@ func start(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Setenv("DAEMON_PORT", p.url[strings.LastIndex(p.url, ":")+1:])
 }
 
-// stop is the script command "stop": the newest daemon ends well when it is
+// end is the script command "end" ("stop" is testscript's own, and skips the rest): the newest daemon ends well when it is
 // told to, and its log goes into the file "log".
-func stop(ts *testscript.TestScript, neg bool, args []string) {
+func end(ts *testscript.TestScript, neg bool, args []string) {
 	started := *ts.Value("started").(*processes)
 	p := started[len(started)-1]
 	err := p.end(syscall.SIGTERM)
 	if neg || len(args) > 0 || err != nil {
-		ts.Fatalf("stop: %v\n%s", err, p.logged())
+		ts.Fatalf("end: %v\n%s", err, p.logged())
 	}
 	ts.Check(os.WriteFile(ts.MkAbs("log"), []byte(strings.TrimSpace(p.logged())+"\n"), 0o600))
 }

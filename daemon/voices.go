@@ -15,6 +15,7 @@ func newVoicesCommand() *cobra.Command {
 		Short: "List the installed voices",
 		Args:  cobra.NoArgs,
 	}
+	cmd.AddCommand(newVoicesAvailableCommand(), newVoicesInstallCommand())
 	connect := useClient(cmd)
 	asJSON := cmd.Flags().Bool("json", false, "print the daemon's answer")
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {

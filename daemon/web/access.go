@@ -45,11 +45,12 @@ const (
 	members         // the same, and whoever is signed in
 	people          // whoever is signed in, and no one else
 	admins          // whoever can connect to the administrator's socket
+	scrapers        // the same, and with METRICS=on everyone
 )
 
 // admit returns nil when the request may use a route of that class.
 func (s *Server) admit(r *http.Request, c class) error {
-	if c == everyone || c == admins {
+	if c == everyone || c == admins || c == scrapers {
 		return nil
 	}
 	if c == people {

@@ -141,15 +141,3 @@ func TestDocsAssets(t *testing.T) {
 		}
 	}
 }
-
-func TestHomeLeadsOn(t *testing.T) {
-	t.Parallel()
-	r := newRig(t)
-	page := r.do(t, "GET", "/", "").want(200, "").Body.String()
-	for _, path := range []string{"/docs", "/health", "/voices", "/page.css"} {
-		if !strings.Contains(page, `"`+path+`"`) {
-			t.Errorf("no link to %s", path)
-		}
-		r.do(t, "GET", path, "").want(200, "")
-	}
-}

@@ -93,7 +93,7 @@ func (b *tab) join(origin, name, arrived string) {
 	b.t.Helper()
 	b.do(
 		chromedp.Navigate(origin),
-		chromedp.Click(`a[href="/api/auth/idp/login"]`),
+		chromedp.Click(`main a[href^="/api/auth/idp/login"]`),
 		chromedp.WaitVisible("#new-passphrase"),
 		chromedp.SendKeys("#new-name", name),
 		chromedp.SendKeys("#new-passphrase", phrase+"\r"),
@@ -131,7 +131,7 @@ func (b *tab) cookies(addresses ...string) string {
 	return strings.Join(all, "; ")
 }
 
-const home = `main a[href="/docs"]`
+const home = `header a[href="/account"]`
 
 // A witness writes down what a browser sends.
 type witness struct {

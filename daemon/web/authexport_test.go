@@ -19,6 +19,9 @@ func Socket(s *Server) http.Handler {
 				if err := conn.WriteMessage(websocket.TextMessage, text); err != nil {
 					return
 				}
+				if string(text) == "panic" {
+					panic("the socket has a bug")
+				}
 				var err error
 				if _, text, err = conn.ReadMessage(); err != nil {
 					return

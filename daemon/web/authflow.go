@@ -144,7 +144,7 @@ func (s *Server) signInError(w http.ResponseWriter, r *http.Request) error {
 	if !slices.Contains(auth.Codes(), code) {
 		code = auth.CodeServerError
 	}
-	return s.pages.show(w, http.StatusOK, "notice", notice{Title: "Not signed in", Text: code.Description(), Again: loginPath})
+	return s.showPage(w, r, http.StatusOK, code.Description())
 }
 
 // insecure is the page for who cannot keep our cookies.

@@ -168,7 +168,7 @@ func TestA10_ErrorsAreNotEchoed(t *testing.T) {
 	}
 	b := h.browser(t)
 	p := b.get("/auth/callback?error=access_denied&error_description=%3Cscript%3E&error_id=%3Cscript%3E").want(200)
-	if !strings.Contains(p.body, auth.CodeAccessDenied.Description()) || strings.Contains(p.body, "<script") {
+	if !strings.Contains(p.body, auth.CodeAccessDenied.Description()) || strings.Contains(p.body, "<script>") {
 		t.Errorf("the page says %s", p.body)
 	}
 	if p := b.get("/auth/callback?error=made_up").want(200); !strings.Contains(p.body, auth.CodeServerError.Description()) {

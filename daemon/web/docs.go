@@ -42,6 +42,10 @@ func (s *Server) docsRoutes() []route {
 			id: "getOpenAPI", tag: "page", summary: "This document",
 			answers: []success{{status: http.StatusOK, description: "OpenAPI 3.1.", schema: "Document"}},
 		}},
+		{http.MethodGet, "/asyncapi.json", everyone, s.asyncAPI, operation{
+			id: "getAsyncAPI", tag: "page", summary: "The frames of the websocket at /api/ws",
+			answers: []success{{status: http.StatusOK, description: "AsyncAPI 3.0.", schema: "SocketDocument"}},
+		}},
 	}
 }
 
@@ -82,4 +86,16 @@ func (s *Server) docsAsset(w http.ResponseWriter, r *http.Request) error {
 	}
 	_, _ = io.Copy(w, unpacked) //nolint:gosec // what is embedded is of a known size; the client may have gone
 	return nil
+}
+
+// file answers with bytes that do not change while the daemon runs.
+func file(media string, body []byte) handler {
+	return func(w http.ResponseWriter, _ *http.Request) error {
+		if media == "text/html" || media == "text/css" || media == "text/javascript" {
+			media += "; charset=utf-8"
+		}
+		w.Header().Set("Content-Type", media)
+		_, _ = w.Write(body) // the client has gone; there is no one to tell
+		return nil
+	}
 }

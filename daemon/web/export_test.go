@@ -1,8 +1,15 @@
 package web
 
 import (
+	"errors"
+	"net/http"
 	"net/netip"
+	"sync"
 
+	"github.com/gorilla/websocket"
+
+	"pressbox/auth"
+	"pressbox/game/live"
 	"pressbox/voice/announce"
 )
 
@@ -68,4 +75,54 @@ func Local(a netip.Addr) bool { return local(a) }
 // AtOnce returns what list says, and takes from changes what led there.
 func AtOnce(changes <-chan announce.Event, list func() (queue, recent []announce.View)) (queue, recent []announce.View) {
 	return atOnce(changes, list)
+}
+
+// A Request is a client's frame, read.
+type Request struct{ Kind, Game, CID string }
+
+// ParseFrame reads a client's frame, and says with which code it is refused.
+func ParseFrame(text []byte) (r Request, code string) {
+	read, err := parseFrame(text)
+	r = Request{read.kind, read.game, read.cid}
+	if refused, ok := errors.AsType[*live.Error](err); ok {
+		return r, string(refused.Code)
+	}
+	if err != nil {
+		return r, err.Error()
+	}
+	return r, ""
+}
+
+// A Crowd is websockets that are told what they are to be told, without a hall.
+type Crowd struct {
+	server *Server
+	mu     sync.Mutex // guards all
+	all    []*socket
+}
+
+// NewCrowd makes one that nobody has joined.
+func NewCrowd(s *Server) *Crowd { return &Crowd{server: s} }
+
+// ServeHTTP adds a websocket to the crowd.
+func (c *Crowd) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	up := websocket.Upgrader{CheckOrigin: func(*http.Request) bool { return true }}
+	conn, err := up.Upgrade(w, r, nil)
+	if err != nil {
+		return
+	}
+	defer conn.Close()
+	k := newSocket(c.server, conn, auth.Caller{})
+	c.mu.Lock()
+	c.all = append(c.all, k)
+	c.mu.Unlock()
+	k.serve(r.Context())
+}
+
+// Tell tells all of them, as the hall does.
+func (c *Crowd) Tell(m *live.Message) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, k := range c.all {
+		k.tell(m)
+	}
 }

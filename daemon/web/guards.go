@@ -23,7 +23,9 @@ type visit struct {
 	id     string      // also the header X-Request-Id of the answer
 	client netip.Addr  // the zero Addr when no one can say
 	class  class       // of the route
+	route  string      // its path in the table; "" until there is one
 	caller auth.Caller // who is signed in, on routes of class people
+	code   string      // of the problem that was answered; "" otherwise
 	err    error       // why the answer is 500, or was not finished; nil otherwise
 }
 
@@ -77,6 +79,9 @@ func (s *Server) catch(w *answer, r *http.Request) {
 // any body is logged.
 func (s *Server) record(r *http.Request, w *answer, began time.Time) {
 	v := visitOf(r.Context())
+	if s.cfg.Admin.Observe != nil {
+		s.cfg.Admin.Observe(v.route, r.Method, w.status, time.Since(began))
+	}
 	level := slog.LevelInfo
 	if r.Method == http.MethodGet || r.Method == http.MethodHead {
 		level = slog.LevelDebug
@@ -89,6 +94,12 @@ func (s *Server) record(r *http.Request, w *answer, began time.Time) {
 		slog.Duration("took", time.Since(began)),
 		slog.String("client", clientName(v.client)),
 		slog.String("request_id", v.id),
+	}
+	if v.code != "" {
+		facts = append(facts, slog.String("code", v.code))
+	}
+	if uid, ok := r.Context().Value(peerKey{}).(uint32); ok {
+		facts = append(facts, slog.Any("uid", uid))
 	}
 	if v.err != nil {
 		level = slog.LevelError

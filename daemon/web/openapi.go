@@ -19,6 +19,11 @@ import (
 //go:embed schemas.json
 var schemas []byte
 
+// gameSchemas stands there too: what is said of games.
+//
+//go:embed games.json
+var gameSchemas []byte
+
 // An operation is how a route is described.
 type operation struct {
 	id          string // unique
@@ -26,6 +31,7 @@ type operation struct {
 	summary     string
 	description string
 	headers     []string // names of components/parameters that it takes
+	params      []string // the same, in the query
 	request     string   // schema of its body; "" means that it reads none
 	optional    bool     // whether the body may be missing
 	form        string   // schema of its body as a form, instead
@@ -69,12 +75,16 @@ type (
 
 // document writes the OpenAPI document of the routes.
 func document(routes []route, version string) ([]byte, error) {
+	components, err := components()
+	if err != nil {
+		return nil, err
+	}
 	doc := apiDoc{
 		OpenAPI: "3.1.0",
 		Info: object{
 			"title":       "Pressbox",
 			"version":     version,
-			"summary":     "Announcements that the house hears.",
+			"summary":     "Announcements that the house hears, and baseball that it plays.",
 			"description": "Errors are application/problem+json (RFC 9457): `code` is for programs, `detail` for people, and `errors` lists everything that is wrong with a body.",
 			"license":     object{"name": "MIT", "identifier": "MIT"},
 		},
@@ -82,13 +92,14 @@ func document(routes []route, version string) ([]byte, error) {
 			{"name": "announcements", "description": "What the house is told."},
 			{"name": "speech", "description": "Speech as a file, not on the loudspeaker."},
 			{"name": "appliance", "description": "How it is, and what it can do."},
+			{"name": "games", "description": "Baseball. What is played is said on the websocket: /asyncapi.json describes it."},
 			{"name": "sign-in", "description": "Accounts and sessions."},
 			{"name": "page", "description": "For people."},
 			{"name": "administration", "description": "Only on the administrator's unix socket."},
 		},
 		Paths: map[string]apiItem{},
 		Components: object{
-			"schemas":         json.RawMessage(schemas),
+			"schemas":         components,
 			"parameters":      parameters(),
 			"headers":         headers(),
 			"securitySchemes": securitySchemes(),
@@ -108,6 +119,17 @@ func document(routes []route, version string) ([]byte, error) {
 	return append(text, '\n'), nil
 }
 
+// components are all schemas, by name.
+func components() (map[string]json.RawMessage, error) {
+	all := map[string]json.RawMessage{}
+	for _, text := range [][]byte{schemas, gameSchemas} {
+		if err := json.Unmarshal(text, &all); err != nil {
+			return nil, fmt.Errorf("read the schemas: %w", err)
+		}
+	}
+	return all, nil
+}
+
 // describe writes a route's operation.
 func (rt route) describe() apiOperation {
 	op := apiOperation{
@@ -124,7 +146,7 @@ func (rt route) describe() apiOperation {
 			})
 		}
 	}
-	for _, name := range rt.op.headers {
+	for _, name := range slices.Concat(rt.op.headers, rt.op.params) {
 		op.Parameters = append(op.Parameters, object{"$ref": "#/components/parameters/" + name})
 	}
 	if rt.op.request != "" {
@@ -147,7 +169,7 @@ func (rt route) describe() apiOperation {
 		op.Security = []map[string][]string{{}, {"token": {}}, {"session": {}}}
 	case people:
 		op.Security = []map[string][]string{{"session": {}}, {"bearer": {}}}
-	case admins:
+	case admins, scrapers:
 		op.Servers = []object{{"url": "http://localhost", "description": "the administrator's unix socket, admin.sock"}}
 	}
 	return op
@@ -178,6 +200,9 @@ func (rt route) refusals() []int {
 		add(http.StatusBadRequest, http.StatusRequestEntityTooLarge,
 			http.StatusUnsupportedMediaType, http.StatusUnprocessableEntity)
 	}
+	if len(rt.op.params) > 0 {
+		add(http.StatusUnprocessableEntity)
+	}
 	if rt.op.limited {
 		add(http.StatusTooManyRequests)
 	}
@@ -195,7 +220,7 @@ func (a success) describe() object {
 		described["Location"] = object{"$ref": "#/components/headers/Location"}
 	}
 	response := object{"description": a.description, "headers": described}
-	if a.status != http.StatusNoContent && a.status/100 != 3 {
+	if a.status != http.StatusNoContent && a.status/100 != 3 && a.status/100 != 1 {
 		response["content"] = content(a.schema, media...)
 	}
 	return response
@@ -241,7 +266,17 @@ func parameters() object {
 			"description": "The id of the last event that the client has seen. Browsers send it by themselves.",
 			"schema":      object{"type": "string"},
 		},
+		"season": query("season", "The season. Without it, DEFAULT_SEASON.", object{"type": "integer", "minimum": 1, "maximum": lastSeason}),
+		"team":   query("team", "Only the players of this team.", object{"type": "string"}),
+		"status": query("status", "Only games of this status.", object{"type": "string", "enum": []string{"pending", "active", "finished"}}),
+		"before": query("before", "Only finished games that ended before: the id of one, or a time (RFC 3339).", object{"type": "string"}),
+		"since":  query("since", "Only what came after this revision.", object{"type": "integer", "minimum": 0}),
 	}
+}
+
+// query describes a parameter of the address.
+func query(name, description string, schema object) object {
+	return object{"name": name, "in": "query", "description": description, "schema": schema}
 }
 
 func headers() object {

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"pressbox/auth"
+	"pressbox/game/live"
 	"pressbox/voice/announce"
 )
 
@@ -34,6 +35,7 @@ var (
 	errNotSocket    = errors.New("this address is for websockets")
 	errNotForm      = errors.New("send the form as a browser does")
 	errMissingToken = errors.New("a refresh token is needed, in the cookie or in the body")
+	errStopping     = errors.New("the appliance is stopping")
 	errInterrupted  = errors.New("the request was cut off before it could be answered")
 )
 
@@ -61,8 +63,10 @@ var statuses = []struct {
 	{errNoSuchPage, http.StatusNotFound, "not_found", 0},
 	{errNoPassphrase, http.StatusNotFound, "no_passphrase", 0},
 	{auth.ErrNotFound, http.StatusNotFound, "not_found", 0},
+	{ErrNoTeam, http.StatusNotFound, "unknown_team", 0},
 	{announce.ErrNotFound, http.StatusNotFound, "not_found", 0},
 	{errMethod, http.StatusMethodNotAllowed, "method_not_allowed", 0},
+	{ErrThinRoster, http.StatusConflict, "incomplete_roster", 0},
 	{announce.ErrEnded, http.StatusConflict, "already_ended", 0},
 	{errBodyTooLarge, http.StatusRequestEntityTooLarge, "body_too_large", 0},
 	{errNotForm, http.StatusUnsupportedMediaType, "unsupported_media_type", 0},
@@ -72,7 +76,9 @@ var statuses = []struct {
 	{errTooMany, http.StatusTooManyRequests, "too_many_requests", time.Second},
 	{announce.ErrFull, http.StatusServiceUnavailable, "queue_full", 5 * time.Second},
 	{announce.ErrClosed, http.StatusServiceUnavailable, "not_accepting", 10 * time.Second},
+	{ErrNoTeamData, http.StatusServiceUnavailable, "team_data_unavailable", 30 * time.Second},
 	{errBusy, http.StatusServiceUnavailable, "busy", 2 * time.Second},
+	{errStopping, http.StatusServiceUnavailable, "stopping", 2 * time.Second},
 	{errInterrupted, http.StatusServiceUnavailable, "interrupted", 2 * time.Second},
 }
 
@@ -140,12 +146,7 @@ func explain(err error) problem {
 		p.Detail = fmt.Sprintf("%d things are wrong with the body", len(violations))
 		p.Errors = violations
 	default:
-		for _, s := range statuses {
-			if errors.Is(err, s.err) {
-				p.Status, p.Code, p.Detail, p.retry = s.status, s.code, s.err.Error(), s.retry
-				break
-			}
-		}
+		p.look(err)
 	}
 	if late, ok := errors.AsType[*retryError](err); ok {
 		p.retry = late.after
@@ -154,11 +155,51 @@ func explain(err error) problem {
 	return p
 }
 
+// look finds what err means, if it is known.
+func (p *problem) look(err error) {
+	if refused, ok := errors.AsType[*live.Error](err); ok {
+		p.Status, p.Code, p.Detail = gameStatus(refused.Code), string(refused.Code), refused.Detail
+		if p.Status == http.StatusServiceUnavailable {
+			p.retry = 10 * time.Second
+		}
+		return
+	}
+	for _, s := range statuses {
+		if errors.Is(err, s.err) {
+			p.Status, p.Code, p.Detail, p.retry = s.status, s.code, s.err.Error(), s.retry
+			return
+		}
+	}
+}
+
+// gameStatus says what it means in HTTP that a game refused something.
+func gameStatus(code live.Code) int {
+	switch code {
+	case live.UnknownGame:
+		return http.StatusNotFound
+	case live.Forbidden, live.NotYourSide:
+		return http.StatusForbidden
+	case live.Invalid, live.NoClub, live.Malformed:
+		return http.StatusUnprocessableEntity
+	case live.Unavailable, live.NoRoom:
+		return http.StatusServiceUnavailable
+	default:
+		return http.StatusConflict // it is not the moment
+	}
+}
+
 // violationsOf returns everything that err finds wrong with a body; nil when
 // it is about something else.
 func violationsOf(err error) []violation {
 	if shape, ok := errors.AsType[*bodyError](err); ok {
 		return shape.violations
+	}
+	if refused, ok := errors.AsType[*live.Error](err); ok {
+		all := make([]violation, len(refused.Errors))
+		for i, v := range refused.Errors {
+			all[i] = violation{Path: v.Path, Code: string(v.Code), Detail: v.Detail}
+		}
+		return all
 	}
 	request, ok := errors.AsType[*announce.RequestError](err)
 	if !ok {
@@ -178,7 +219,7 @@ func (s *Server) refuse(w http.ResponseWriter, r *http.Request, err error) {
 	}
 	p := explain(err)
 	v := visitOf(r.Context())
-	p.RequestID = v.id
+	p.RequestID, v.code = v.id, p.Code
 	if p.Status == http.StatusInternalServerError {
 		v.err = err
 	}

@@ -31,8 +31,12 @@ func (s *Server) routes() []route {
 		s.healthRoutes(),
 		s.voiceRoutes(),
 		s.docsRoutes(),
-		s.homeRoutes(),
+		s.pageRoutes(),
 		s.authRoutes(),
+		s.teamRoutes(),
+		s.gameRoutes(),
+		s.socketRoutes(),
+		s.kioskRoutes(),
 		s.adminRoutes(),
 		s.authAdminRoutes(),
 	)
@@ -57,19 +61,28 @@ func (s *Server) router(administrators bool) http.Handler {
 	return s.routerOf(s.routes(), administrators)
 }
 
+// offers says whether routes of a class are on the administrator's socket, or on the
+// network.
+func (s *Server) offers(c class, administrators bool) bool {
+	if c == scrapers {
+		return administrators || s.cfg.Admin.OpenMetrics
+	}
+	return (c == admins) == administrators
+}
+
 func (s *Server) routerOf(routes []route, administrators bool) http.Handler {
 	m := &httprouter.Router{
 		RedirectTrailingSlash:  true,
 		HandleMethodNotAllowed: true,
 		HandleOPTIONS:          true,
-		NotFound:               s.always(errNoSuchPage),
+		NotFound:               s.noSuchPage(),
 		MethodNotAllowed:       s.always(errMethod),
 		GlobalOPTIONS: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 			w.WriteHeader(http.StatusNoContent)
 		}),
 	}
 	for _, rt := range routes {
-		if (rt.class == admins) != administrators {
+		if !s.offers(rt.class, administrators) {
 			continue
 		}
 		h := s.serve(rt)
@@ -90,7 +103,8 @@ func (s *Server) always(err error) http.Handler {
 // turns the error that it returns into a problem.
 func (s *Server) serve(rt route) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		visitOf(r.Context()).class = rt.class
+		v := visitOf(r.Context())
+		v.class, v.route = rt.class, rt.path
 		err := s.mayUse(rt, r)
 		if err == nil {
 			err = rt.handle(w, r)

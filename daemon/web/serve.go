@@ -27,9 +27,9 @@ const (
 	grace = 5 * time.Second // for requests that are being answered when the server stops
 )
 
-// Serve answers requests on a listener until ctx ends. It then tells streams
-// to end, waits for 5 seconds for what else is being answered, hangs up, and
-// returns nil. The listener is closed. It may be called for several listeners.
+// Serve answers requests on a listener until ctx ends. It then accepts no more,
+// tells streams to end, waits for 5 seconds for those who have connected already
+// and for what else is being answered, hangs up, and returns nil. The listener is closed. It may be called for several listeners.
 func (s *Server) Serve(ctx context.Context, ln net.Listener) error {
 	exempt := func(a netip.Addr) bool { return !a.IsValid() || a.IsLoopback() || s.proxies.trust(a) }
 	return s.serveOn(ctx, &limitedListener{Listener: ln, exempt: exempt, each: map[netip.Prefix]int{}}, s.public)
@@ -41,15 +41,20 @@ func (s *Server) ServeAdmin(ctx context.Context, ln net.Listener) error {
 }
 
 func (s *Server) serveOn(ctx context.Context, ln net.Listener, h http.Handler) error {
+	fresh := &newcomers{conns: make(map[net.Conn]struct{})}
 	server := &http.Server{
-		Handler:           h,
+		Handler:           fresh.heard(h),
 		MaxHeaderBytes:    maxHeader,
 		ReadHeaderTimeout: headerTimeout,
 		ReadTimeout:       readTimeout,
 		WriteTimeout:      writeTimeout,
 		IdleTimeout:       idleTimeout,
 		ErrorLog:          slog.NewLogLogger(s.cfg.Log.Handler(), slog.LevelDebug),
-		BaseContext:       func(net.Listener) context.Context { return context.WithoutCancel(ctx) },
+		ConnState:         fresh.ended,
+		ConnContext: func(ctx context.Context, conn net.Conn) context.Context {
+			return withPeer(fresh.enter(ctx, conn), conn)
+		},
+		BaseContext: func(net.Listener) context.Context { return context.WithoutCancel(ctx) },
 	}
 	ended := make(chan error, 1)
 	go func() { ended <- server.Serve(ln) }()
@@ -61,11 +66,17 @@ func (s *Server) serveOn(ctx context.Context, ln net.Listener, h http.Handler) e
 	s.stop.Do(func() { close(s.closing) })
 	patience, cancel := context.WithTimeout(context.WithoutCancel(ctx), grace)
 	defer cancel()
+	closed := ln.Close()
+	if err := <-ended; !errors.Is(err, net.ErrClosed) {
+		closed = errors.Join(closed, err)
+	}
+	fresh.wait(patience)
 	if err := server.Shutdown(patience); err != nil {
 		_ = server.Close() // it says again what Shutdown said
 	}
-	if err := <-ended; !errors.Is(err, http.ErrServerClosed) {
-		return fmt.Errorf("serve %s: %w", ln.Addr(), err)
+	s.sockets.close() // they were told to end when closing was closed
+	if closed != nil {
+		return fmt.Errorf("serve %s: %w", ln.Addr(), closed)
 	}
 	return nil
 }

@@ -243,6 +243,37 @@ func TestStopping(t *testing.T) {
 	})
 }
 
+// Who has connected when the server stops is answered, even if the request comes
+// only then; who says nothing is hung up on.
+func TestWhoHasConnectedIsAnswered(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t)
+		l, stop := r.serve()
+		late, silent := l.dial(), l.dial()
+		synctest.Wait()
+		began := time.Now()
+		ended := make(chan error)
+		go func() { ended <- stop() }()
+		time.Sleep(time.Second)
+		if _, err := io.WriteString(late, "GET /health HTTP/1.1\r\nHost: localhost\r\n\r\n"); err != nil {
+			t.Fatal(err)
+		}
+		if _, said := hungUp(late); !strings.HasPrefix(said, "HTTP/1.1 200 OK") {
+			t.Errorf("the late one got %.100q", said)
+		}
+		if _, said := hungUp(silent); said != "" {
+			t.Errorf("the silent one got %.100q", said)
+		}
+		if err := <-ended; err != nil {
+			t.Error(err)
+		}
+		if took := time.Since(began); took < 4*time.Second || took > 6*time.Second {
+			t.Errorf("stopping took %v, want 5s", took)
+		}
+	})
+}
+
 func TestListenerThatBreaks(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)

@@ -4,8 +4,11 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"net/http"
+	"runtime/debug"
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/gorilla/websocket"
@@ -24,45 +27,79 @@ const (
 
 // meet opens a websocket with whoever sends the request, and hands it to serve
 // when it is known who that is: by cookie or header, else by the first frame,
-// {"t":"auth","d":{"token":…}}. It returns when serve does; ctx ends, and the
-// connection is closed with 4401, as soon as the session is over.
+// {"t":"auth","d":{"token":…}}. It returns then: serve runs on, without all that
+// belonged to the request, and [Server.Serve] waits for it at the end. ctx ends,
+// and the connection is closed with 4401, as soon as the session is over.
 func (s *Server) meet(w http.ResponseWriter, r *http.Request, serve func(context.Context, *websocket.Conn, auth.Caller)) error {
 	if !s.ownOrigin(r) {
 		return errCrossOrigin
 	}
+	if !s.sockets.enter() {
+		return errStopping
+	}
+	met := false
+	defer func() {
+		if !met {
+			s.sockets.leave()
+		}
+	}()
 	up := websocket.Upgrader{
-		Subprotocols: []string{subprotocol},
-		CheckOrigin:  func(*http.Request) bool { return true }, // it was checked
-		Error:        func(http.ResponseWriter, *http.Request, int, error) {},
+		Subprotocols:    []string{subprotocol},
+		ReadBufferSize:  1 << 10,
+		WriteBufferSize: 4 << 10,
+		WriteBufferPool: &s.buffers,                               // a socket that is idle holds none
+		CheckOrigin:     func(*http.Request) bool { return true }, // it was checked
+		Error:           func(http.ResponseWriter, *http.Request, int, error) {},
 	}
 	conn, err := upgrade(up, w, r)
 	if err != nil {
 		return errNotSocket
 	}
-	defer conn.Close()
 	caller, err := s.introduce(r, conn)
-	if err != nil {
-		hangUp(conn, "who are you?")
+	if errors.Is(err, errStopping) {
+		hangUp(conn, closeRestart, "come back")
 		return nil // the peer was told
 	}
-	ctx, cancel := context.WithCancel(r.Context())
-	watched := make(chan struct{})
+	if err != nil {
+		hangUp(conn, unauthenticated, "who are you?")
+		return nil // the peer was told
+	}
+	met = true
+	s.traffic.begin()
+	ctx := context.WithoutCancel(r.Context()) // which ends with this method
 	go func() {
-		defer close(watched)
+		defer s.sockets.leave()
+		defer s.traffic.end()
+		s.attend(ctx, conn, caller, serve)
+	}()
+	return nil
+}
+
+// attend serves a websocket while its session lasts.
+func (s *Server) attend(ctx context.Context, conn *websocket.Conn, caller auth.Caller, serve func(context.Context, *websocket.Conn, auth.Caller)) {
+	defer conn.Close()
+	defer func() {
+		if reason := recover(); reason != nil { // it costs this one connection
+			s.cfg.Log.Error("websocket", "err", fmt.Errorf("panic: %v\n%s", reason, debug.Stack()))
+		}
+	}()
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	var watching sync.WaitGroup
+	watching.Go(func() {
 		s.watch(ctx, conn, caller.Session)
 		cancel()
-	}()
+	})
 	serve(ctx, conn, caller)
 	cancel()
-	<-watched
-	return nil
+	watching.Wait()
 }
 
 // introduce says who is at the other end of a new websocket.
 func (s *Server) introduce(r *http.Request, conn *websocket.Conn) (auth.Caller, error) {
 	caller, err := s.authenticate(r, "")
 	if err != nil {
-		token, readErr := readAuth(conn)
+		token, readErr := s.readAuth(conn)
 		if readErr != nil {
 			return auth.Caller{}, readErr
 		}
@@ -74,13 +111,14 @@ func (s *Server) introduce(r *http.Request, conn *websocket.Conn) (auth.Caller, 
 	return caller, err
 }
 
-// readAuth reads the first frame.
-func readAuth(conn *websocket.Conn) (token string, err error) {
+// readAuth reads the first frame. The error is errStopping when the server
+// stops before it has come.
+func (s *Server) readAuth(conn *websocket.Conn) (token string, err error) {
 	conn.SetReadLimit(authFrame)
 	if err := conn.SetReadDeadline(time.Now().Add(authPatience)); err != nil {
 		return "", err
 	}
-	_, text, err := conn.ReadMessage()
+	text, err := s.readFirst(conn)
 	if err != nil {
 		return "", err
 	}
@@ -97,6 +135,28 @@ func readAuth(conn *websocket.Conn) (token string, err error) {
 	return frame.Data.Token, conn.SetReadDeadline(time.Time{})
 }
 
+// readFirst reads a frame, unless the server stops before.
+func (s *Server) readFirst(conn *websocket.Conn) (text []byte, err error) {
+	var waiting sync.WaitGroup
+	read := make(chan struct{})
+	waiting.Go(func() {
+		select {
+		case <-s.closing:
+			_ = conn.SetReadDeadline(time.Now()) // of a connection that is gone; then it has been read
+		case <-read:
+		}
+	})
+	_, text, err = conn.ReadMessage()
+	close(read)
+	waiting.Wait()
+	select {
+	case <-s.closing:
+		return nil, errStopping
+	default:
+		return text, err
+	}
+}
+
 // watch returns when ctx ends, or the session does; then the peer is told.
 func (s *Server) watch(ctx context.Context, conn *websocket.Conn, session auth.Session) {
 	book := s.cfg.SignIn.Book
@@ -107,7 +167,7 @@ func (s *Server) watch(ctx context.Context, conn *websocket.Conn, session auth.S
 	for {
 		err := book.Live(ctx, session) // also at once: it may have ended before it was watched
 		if errors.Is(err, auth.ErrSessionEnded) {
-			hangUp(conn, "the session has ended")
+			hangUp(conn, unauthenticated, "the session has ended")
 			return
 		}
 		select {
@@ -119,9 +179,9 @@ func (s *Server) watch(ctx context.Context, conn *websocket.Conn, session auth.S
 	}
 }
 
-// hangUp tells the peer that it is nobody here, and closes the connection.
-func hangUp(conn *websocket.Conn, why string) {
-	_ = conn.WriteControl(websocket.CloseMessage, websocket.FormatCloseMessage(unauthenticated, why), time.Now().Add(controlPatience))
+// hangUp tells the peer why, and closes the connection.
+func hangUp(conn *websocket.Conn, code int, why string) {
+	_ = conn.WriteControl(websocket.CloseMessage, websocket.FormatCloseMessage(code, why), time.Now().Add(controlPatience))
 	_ = conn.Close() // the peer may have gone
 }
 

@@ -185,6 +185,30 @@ func TestE6_AfterRenewal(t *testing.T) {
 	}
 }
 
+// A bug costs the connection in which it is met, and is logged; the others stay.
+func TestASocketThatPanics(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t)
+	b := h.browser(t)
+	b.signIn()
+	conn, _ := h.dial(t, "Cookie", "pressbox_access="+b.access())
+	stays, _ := h.dial(t, "Cookie", "pressbox_access="+b.access())
+	hear(t, conn)
+	hear(t, stays)
+	say(t, conn, "panic")
+	hear(t, conn)
+	if _, _, err := conn.ReadMessage(); err == nil {
+		t.Error("it goes on")
+	}
+	say(t, stays, "still here")
+	if got := hear(t, stays); got != "still here" {
+		t.Errorf("the other one: %s", got)
+	}
+	if log := h.log.String(); !strings.Contains(log, "the socket has a bug") || !strings.Contains(log, "level=ERROR") {
+		t.Errorf("the log does not tell of it: %s", log)
+	}
+}
+
 // inTime opens a websocket in a synctest bubble, where waiting takes no time.
 func (h *house) inTime(t *testing.T, headers ...string) *websocket.Conn {
 	t.Helper()

@@ -15,6 +15,7 @@ import (
 	"sync"
 	"time"
 
+	"pressbox/game/live"
 	"pressbox/voice/announce"
 )
 
@@ -23,6 +24,7 @@ import (
 type Config struct {
 	Log     *slog.Logger
 	Version string
+	Admin   Admin
 	// Versions names what else the daemon is built of, such as "onnxruntime",
 	// for GET /admin/status; nil means nothing.
 	Versions map[string]string
@@ -37,6 +39,11 @@ type Config struct {
 	Tokens   Tokens   // nil means that no token is valid
 	Sessions Sessions // nil means that no one is signed in
 	SignIn   *SignIn  // nil means that no one can sign in; otherwise it is Tokens and Sessions too
+
+	Hall  *live.Hall // nil means that nobody plays
+	Teams Teams      // nil means the same
+	// Season is what statistics are of that name none (DEFAULT_SEASON).
+	Season int
 
 	// AllowedHosts are further names under which the daemon may be asked,
 	// such as "pressbox.example.org" or "*.example.org"; see [hosts].
@@ -68,10 +75,16 @@ type Server struct {
 	speeches chan struct{} // one element for each synthesis that is running
 	closing  chan struct{} // closed when streams are to end
 	stop     sync.Once     // closes closing
+	traffic  traffic       // from the network
+	sockets  tracker       // websockets that are open
+	buffers  sync.Pool     // for what they write
 	bodies   bodies        // what requests must look like
 	document []byte        // openapi.json
-	public   http.Handler
-	admin    http.Handler
+	// socketDocument is asyncapi.json.
+	socketDocument []byte
+	client         *client // the page
+	public         http.Handler
+	admin          http.Handler
 }
 
 // New makes a server. It starts nothing; [Server.Serve] does.
@@ -111,13 +124,19 @@ func New(cfg Config) (*Server, error) {
 	if err := s.openDoor(); err != nil {
 		return nil, err
 	}
+	if s.client, err = newClient(); err != nil {
+		return nil, err
+	}
 	if s.document, err = document(s.routes(), cfg.Version); err != nil {
+		return nil, err
+	}
+	if s.socketDocument, err = AsyncAPI(cfg.Version); err != nil {
 		return nil, err
 	}
 	if s.bodies, err = newBodies(s.document, s.routes()); err != nil {
 		return nil, err
 	}
-	s.public = s.guarded(s.router(false))
+	s.public = s.traffic.counted(s.guarded(s.router(false)))
 	s.admin = s.identified(s.router(true))
 	return s, nil
 }

@@ -1,0 +1,318 @@
+package main
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"unicode/utf8"
+)
+
+// A message is one that the daemon logs and that an operator may want explained:
+// "journalctl -x" shows what stands here. Every warning and every error is here.
+type message struct {
+	id      string // 128 bits in hexadecimal; never changed once released
+	text    string // as it is logged
+	explain string // what it means and what to do; @FIELD@ is the record's
+}
+
+// messageIDs maps each message to its id, for the journal.
+func messageIDs() map[string]string {
+	ids := make(map[string]string)
+	for _, m := range messages() {
+		ids[m.text] = m.id
+	}
+	return ids
+}
+
+// catalogFile is the catalogue of messages for the journal
+// (https://systemd.io/CATALOG).
+func catalogFile() string {
+	var b strings.Builder
+	b.WriteString("# Explanations of what Pressbox logs, for \"journalctl -x\".\n")
+	for _, m := range messages() {
+		fmt.Fprintf(&b, "\n-- %s\nSubject: %s\nDefined-By: Pressbox\nDocumentation: man:pressbox(8)\n\n", m.id, m.text)
+		b.WriteString(wrapped("", m.explain))
+	}
+	return b.String()
+}
+
+// wrapped breaks a text into lines of at most 78 columns, each behind a prefix.
+func wrapped(prefix, text string) string {
+	var b strings.Builder
+	line := prefix
+	for word := range strings.FieldsSeq(text) {
+		if line != prefix && utf8.RuneCountInString(line)+1+utf8.RuneCountInString(word) > 78 {
+			b.WriteString(line + "\n")
+			line = prefix
+		}
+		if line != "" {
+			line += " "
+		}
+		line += word
+	}
+	b.WriteString(line + "\n")
+	return b.String()
+}
+
+// messages is the table of them all.
+func messages() []message {
+	return slices.Concat(daemonMessages(), speechMessages(), storeMessages(), voiceMessages(), signInMessages(), gameMessages())
+}
+
+func daemonMessages() []message {
+	return []message{
+		{
+			"86eba205fa654f418635a339a06ebae6", "listening",
+			"The daemon is ready and answers at PRESSBOX_URL, @PRESSBOX_URL@.",
+		},
+		{
+			"f270c5db3e7b4d9ea4ee02eefca4a34b", "stopping",
+			"The daemon was told to end. It finishes the sentence that it speaks, for at most five seconds. What waits is kept, and spoken after the next start unless it is too old by then.",
+		},
+		{
+			"bc505da59a7742b6b95d7f8dd69e5d77", "reloaded",
+			"The daemon read its settings and its lexicon again and looked for new voices.",
+		},
+		{
+			"14f22afd895e4709bba1867c7f6e87fc", "the settings stay as they were",
+			"The daemon was told to reload, but the settings are wrong: @PRESSBOX_ERR@. It goes on with those that it had. After mending them, \"pressbox config\" shows whether they are right, and \"systemctl reload pressbox\" takes them over.",
+		},
+		{
+			"7ff3d1e43bb140ba8133823e26b2e978", "a setting takes effect only after a restart",
+			"The daemon was told to reload. The setting @PRESSBOX_KEY@ has changed, but cannot change while the daemon runs. \"systemctl restart pressbox\" takes it over; no client is refused meanwhile.",
+		},
+		{
+			"84cc9ffa68d241eaad86332fb3cf0a5e", "the lexicon stays as it was",
+			"The daemon was told to reload, but LEXICON_FILE is wrong: @PRESSBOX_ERR@. Words are pronounced as before.",
+		},
+		{
+			"e1519a6c619b44d49a3bffe5bab4289e", "HOST and PORT are not where systemd listens",
+			"The sockets come from pressbox.socket, so HOST and PORT are not used; the daemon listens on @PRESSBOX_LISTENING@ and the settings say @PRESSBOX_SETTINGS@. \"pressbox set-port N\" makes both the same.",
+		},
+		{
+			"1263d251350542a4af9ce5ac0a09a69f", "a part of the daemon hangs",
+			"The part @PRESSBOX_PART@ makes no progress: @PRESSBOX_ERR@. The watchdog is no longer fed; systemd will soon end the daemon with SIGQUIT, which writes what every part was doing into the journal, and start it again. Announcements that were accepted are spoken after that. If this repeats, please report it with \"journalctl -u pressbox\".",
+		},
+		{
+			"6634a24c20a941e689d9ef4808e0b4b0", "the service manager does not listen",
+			"The daemon could not tell systemd how it is: @PRESSBOX_ERR@. It works, but \"systemctl status\" may be out of date.",
+		},
+		{
+			"049dd716436d4680b4163f731d83ab1f", "EXIT_ON_IDLE is ignored: no socket was inherited",
+			"EXIT_ON_IDLE ends an idle daemon so that its socket unit starts it again when somebody asks. This one opened its port itself, so nobody could wake it. Run it by pressbox.socket, or set EXIT_ON_IDLE=0.",
+		},
+		{
+			"581d2a56a08d419db1ee4b0f251481bd", "idle: ending until somebody asks",
+			"Nobody asked anything for as long as EXIT_ON_IDLE says. The socket unit starts the daemon again with the next request.",
+		},
+		{
+			"1a360c2776d44d1d8a64efcf1afaf182", "a line of .env is ignored",
+			"A line of the file .env in the working directory sets something that is no setting: @PRESSBOX_LINE@.",
+		},
+		{
+			"5f948a1a358f40fab7604271773d86b6", "request",
+			"A request was answered. Only the daemon's own faults are logged as errors; then PRESSBOX_ERR says what went wrong, and the client has the same PRESSBOX_REQUEST_ID in its answer.",
+		},
+	}
+}
+
+func speechMessages() []message {
+	return []message{
+		{
+			"33a732c3d4244f429c6ee523b073fd64", "no sound",
+			"Nothing can be heard: @PRESSBOX_ERR@. Announcements are accepted and wait until they are too old. The daemon keeps trying. \"pressbox doctor\" says what is wrong and how to mend it.",
+		},
+		{
+			"ad9ead29b3554785bf1c879ad5ebcbcf", "sound",
+			"The daemon speaks through the sink @PRESSBOX_SINK@ of @PRESSBOX_SERVER@.",
+		},
+		{
+			"dc40c12af2cd4b41a240d892d047de61", "announcement accepted",
+			"An announcement was accepted and is kept on disk. PRESSBOX_ANNOUNCEMENT is its id; its text is never logged.",
+		},
+		{
+			"341e62ba8f4f40838f0a2368cf7da687", "announcement ended",
+			"An announcement has ended as @PRESSBOX_STATUS@.",
+		},
+		{
+			"a1490c7509484f0ebf9fec083b4c3fc4", "announcement failed",
+			"An announcement could not be spoken: @PRESSBOX_ERR@. \"pressbox doctor\" checks the voices and what they need.",
+		},
+		{
+			"ab10540ad38e4e98a7447a3aa988c615", "announcement interrupted, it will be spoken again",
+			"The sound server went away while an announcement was being spoken: @PRESSBOX_ERR@. It is spoken again, from its beginning, when there is sound.",
+		},
+		{
+			"bfcc24cec1a74689973ff18a2ee393c3", "the end of an announcement is not kept: it could be spoken again after a restart",
+			"The store did not take that an announcement ended: @PRESSBOX_ERR@. The daemon goes on and tries again with the next end. Usually the disk is full or broken: see \"df -h /var/lib/pressbox\" and \"journalctl -k\".",
+		},
+		{
+			"03d17a152dd34ca6b5847c4a245c3017", "the end of expired announcements is not kept",
+			"The store did not take that announcements expired: @PRESSBOX_ERR@. Usually the disk is full or broken: see \"df -h /var/lib/pressbox\" and \"journalctl -k\".",
+		},
+	}
+}
+
+func storeMessages() []message {
+	return []message{
+		{
+			"320b7fe5c5114e40944aa8f6e97996e6", "an announcement cannot be read",
+			"An entry of the store does not hold an announcement: @PRESSBOX_ERR@. It is passed over. The store was damaged, or edited; \"pressbox doctor\" checks it.",
+		},
+		{
+			"642f47866be4492fa9adba081b3a4573", "the store was not closed properly and is checked",
+			"The daemon, or the machine, ended without warning the last time. Every page of the store is read, by a process of its own, before the store is opened. The result was: @PRESSBOX_RESULT@.",
+		},
+		{
+			"077e40abb6714edd9c671eded2b176ef", "the store was damaged: it was set aside",
+			"The store could not be read: @PRESSBOX_ERR@. It was renamed to @PRESSBOX_ASIDE@, and the newest backup that is good, @PRESSBOX_BACKUP@, was put in its place; with none, the daemon begins anew. What was accepted since that backup is in the renamed file only. A memory card that does this is at its end: replace it.",
+		},
+		{
+			"b5d52ecb4ea748499a6cdcadd616acad", "a backup is damaged",
+			"While the newest good backup was looked for, @PRESSBOX_BACKUP@ was found damaged: @PRESSBOX_ERR@. The next older one is tried.",
+		},
+		{
+			"4dc3ffdfd2a64576a537c5ea957b93da", "no backup was made",
+			"The daily backup of the store failed: @PRESSBOX_ERR@. It is tried again in an hour. Usually the disk is full.",
+		},
+		{
+			"052bf5a6a374415298c4b3f629cddf8b", "backup made",
+			"The store was copied to @PRESSBOX_BACKUP@. The newest three are kept.",
+		},
+		{
+			"febc02324c5e4944b59dabc4d7d19a61", "a backup was cut off",
+			"Somebody asked for a backup, and the store could not be read to its end: @PRESSBOX_ERR@. What was sent is no backup. \"pressbox doctor\" checks the store.",
+		},
+	}
+}
+
+func voiceMessages() []message {
+	return []message{
+		{
+			"35bfeceb9f114bf59347244b08de30be", "a voice cannot be used",
+			"The voice @PRESSBOX_VOICE@ cannot speak: @PRESSBOX_ERR@. Other voices still do. Install it again, or take its files away.",
+		},
+		{
+			"07fc9dc36c1d40f9a80a971835567283", "voice broken",
+			"The files of the voice @PRESSBOX_VOICE@ are wrong: @PRESSBOX_ERR@. It is listed with that and never used.",
+		},
+		{
+			"844eba750eea41049e66b09b3beb9928", "close a model",
+			"The model of the voice @PRESSBOX_VOICE@ could not be closed: @PRESSBOX_ERR@. Its memory is free again after a restart.",
+		},
+		{
+			"8b0407abd00d4c22b86aee0f84b17e5b", "new voices will be found only when told to reload",
+			"The folders of voices cannot be watched: @PRESSBOX_ERR@. After adding a voice, run \"systemctl reload pressbox\". Usually fs.inotify.max_user_instances is used up.",
+		},
+		{
+			"c8f117c0b2294ff493d50a6c7e7502f7", "watching the folders of voices",
+			"Changes in the folders of voices may have been missed: @PRESSBOX_ERR@. They are read again.",
+		},
+		{
+			"76a0cded8d6145739ef0e1be2f7de215", "cannot watch a folder of voices",
+			"New voices in @PRESSBOX_DIR@ will not be noticed: @PRESSBOX_ERR@. \"systemctl reload pressbox\" looks for them.",
+		},
+		{
+			"77d2b6b3a61c40059f967f564b40465b", "cannot read a folder of voices",
+			"The voices in @PRESSBOX_DIR@ are not found: @PRESSBOX_ERR@. The user pressbox must be able to read the folder.",
+		},
+		{
+			"c81aad3af5bd40b7998fa42e8ba67099", "a voice has to be measured again after a restart",
+			"What was measured of the voice @PRESSBOX_VOICE@ was not kept: @PRESSBOX_ERR@.",
+		},
+		{
+			"2c29a98f30e94fe9b248a12138cd5add", "a kept calibration cannot be read",
+			"What was measured of a voice cannot be read: @PRESSBOX_ERR@. It is measured again.",
+		},
+		{
+			"57bdb47bfa814dbdac5277de877c9292", "the voice cannot say a phoneme",
+			"The voice @PRESSBOX_VOICE@ was not made for the phoneme @PRESSBOX_PHONEME@ and leaves it out. Logged once for each. A voice for the language of the message speaks better.",
+		},
+	}
+}
+
+func signInMessages() []message {
+	return []message{
+		{
+			"abd12e5953504eda8e0c0908dcb0dc94", "a refresh token was used twice: session ended",
+			"A refresh token is good once. This one came a second time, so somebody may have stolen it; its session was ended, and whoever owns it has to sign in again.",
+		},
+		{
+			"2017992d6a9b4d109903956e089ae136", "the provider did not say a name",
+			"The sign-in provider @PRESSBOX_PROVIDER@ vouched for somebody, but did not tell a name: @PRESSBOX_ERR@. IDP_NAME_FIELD or IDP_SCOPES may have to be set.",
+		},
+		{
+			"b2b3416a9a81424e99dc3ba605172df2", "the provider's discovery document is an old one",
+			"The sign-in provider @PRESSBOX_ISSUER@ does not answer: @PRESSBOX_ERR@. What it said before is used.",
+		},
+		{
+			"643916d2d4824c4da8fe4b53eea0c854", "the provider's discovery document was not kept",
+			"What the sign-in provider says of itself could not be stored: @PRESSBOX_ERR@. It is fetched again after a restart.",
+		},
+		{
+			"bdf613a1e41348df89f9d99e4963e398", "the provider's token was not given back",
+			"The sign-in provider @PRESSBOX_PROVIDER@ did not take back a token that is no longer needed: @PRESSBOX_ERR@. It expires by itself.",
+		},
+		{
+			"8d6b45756ec84b11aa7efc7759d6f28c", "a passphrase was not hashed anew",
+			"A passphrase is still kept with the strength of an earlier machine: @PRESSBOX_ERR@. It is tried again at the next sign-in.",
+		},
+		{
+			"8c26682553374c49b10359b190fe2f29", "a clock that is set will be noticed late",
+			"The kernel does not tell when the clock is set: @PRESSBOX_ERR@. Sessions notice it within ten minutes.",
+		},
+		{
+			"c5fc4a10355447d3ab9fbfc0dbb8aa41", "the clock was corrected",
+			"The machine's clock was set by @PRESSBOX_BY@. Sessions keep their age.",
+		},
+		{
+			"f02f369fdf22462e99d618afa4e97800", "sign-in is not tidied up",
+			"What sign-in no longer needs was not removed: @PRESSBOX_ERR@. It is tried again. Usually the disk is full.",
+		},
+		{
+			"65e32a3c9cd94e2790edb39578c74f68", "team data cannot be read from the store",
+			"What the team-data API said of @PRESSBOX_RESOURCE@ cannot be read: @PRESSBOX_ERR@. It is fetched again.",
+		},
+		{
+			"e800484994514b9cb69d97a4966e475a", "team data cannot be kept",
+			"What the team-data API said of @PRESSBOX_RESOURCE@ could not be stored: @PRESSBOX_ERR@. Usually the disk is full.",
+		},
+		{
+			"8e181caaa5b4473781b0030883e1c00e", "team data cannot be renewed",
+			"The team-data API does not answer about @PRESSBOX_RESOURCE@: @PRESSBOX_ERR@. What it said at @PRESSBOX_FETCHED@ is used. Check TEAM_DATA_URL and TEAM_DATA_TOKEN.",
+		},
+	}
+}
+
+func gameMessages() []message {
+	return []message{
+		{
+			"2f8df0061bd04eeca8aed0c08547659a", "a game cannot be read",
+			"The game @PRESSBOX_GAME@ is in the store and cannot be read: @PRESSBOX_ERR@. It is not listed; the others are. \"pressbox doctor\" checks the store.",
+		},
+		{
+			"a0ba110b0b814eac933bd0504f2a5e5e", "nothing was changed in a game",
+			"A move in the game @PRESSBOX_GAME@ was not kept, so it did not happen: @PRESSBOX_ERR@. Whoever made it was told. Usually the disk is full.",
+		},
+		{
+			"776b72647abb4cd3a93268ea995c954b", "a side could not be given back",
+			"In the game @PRESSBOX_GAME@ somebody came back, and the bot could not give the side back: @PRESSBOX_ERR@. It is tried again with the next move.",
+		},
+		{
+			"3d8727d0c7d44aa284e26eb7419a3859", "a game that nobody began could not be removed",
+			"The game @PRESSBOX_GAME@ was never begun and could not be removed: @PRESSBOX_ERR@. It is tried again.",
+		},
+		{
+			"1a07a763a1854dd8a6adaddc9c61168d", "an old game could not be removed",
+			"The store is nearly full, and the old game @PRESSBOX_GAME@ could not be removed to make room: @PRESSBOX_ERR@.",
+		},
+		{
+			"647c1484ac054814b2461daec25f810d", "a message to a websocket is lost",
+			"A message of a game could not be written: @PRESSBOX_ERR@. The page asks for it again.",
+		},
+		{
+			"8404dc46b1844406b55d6236c4e0cdcb", "websocket",
+			"A websocket ended because of a fault of the daemon: @PRESSBOX_ERR@. The page comes back by itself.",
+		},
+	}
+}

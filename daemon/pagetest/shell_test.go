@@ -1,0 +1,118 @@
+package pagetest_test
+
+import (
+	"testing"
+
+	"github.com/chromedp/chromedp"
+)
+
+// Somebody makes an account, sees where it is signed in, changes the
+// passphrase, and goes.
+func TestAccount(t *testing.T) {
+	t.Parallel()
+	b := newTab(t, newAppliance(t))
+	b.join("Anna")
+	b.press(`header a[href="/account"]`)
+	b.says("main h1", "Anna")
+	b.says("main li", "this one")
+	b.looks("account")
+	change := func(current, next string) {
+		b.do(
+			chromedp.SetValue(`input[name="current"]`, current),
+			chromedp.SetValue(`input[name="passphrase"]`, next),
+			chromedp.Click("main form button"),
+		)
+	}
+	change(phrase, "another good phrase")
+	b.says("[role=status]", "changed")
+	b.expect("/api/auth/passphrase") // refuses
+	change(phrase, "a third good phrase")
+	b.await(`document.querySelector("main [role=alert]")`)
+	b.press("main .row .primary")
+	b.await(`document.querySelector('header a.signin')`)
+	b.says("main h1", "Tickets")
+}
+
+// Each error of a sign-in is explained, with the way out, and none of what the
+// address says is shown as it came.
+func TestCallbackErrors(t *testing.T) {
+	t.Parallel()
+	b := newTab(t, newAppliance(t))
+	for code, says := range map[string]string{
+		"access_denied":          "cancelled or refused",
+		"invalid_state":          "already finished",
+		"state_expired":          "ten minutes",
+		"state_browser_mismatch": "cookies",
+		"issuer_mismatch":        "another identity provider",
+		"exchange_failed":        "did not confirm",
+		"idp_unreachable":        "cannot be reached",
+		"userinfo_failed":        "did not say who",
+		"idp_error":              "reported an error",
+		"not_invited":            "invite",
+		"account_disabled":       "disabled",
+		"clock_unsynced":         "know the time",
+		"insecure_transport":     "https",
+		"rate_limited":           "Too many",
+		"server_error":           "went wrong",
+		"<b>made up</b>":         "went wrong",
+	} {
+		b.open("/auth/callback?error_description=%3Cb%3Eevil%3C%2Fb%3E&error_id=ABC123&error=" + code)
+		b.says("main [role=alert]", says)
+		b.says("main", "ABC123")
+		if !value[bool](b, `document.querySelector('main a[href^="/api/auth/idp/login"]') !== null && !document.body.innerText.includes("evil") && !document.querySelector("main b")`) {
+			t.Errorf("%s: %s", code, b.seen())
+		}
+	}
+	b.looks("callback")
+	b.open("/api/auth/idp/login")
+	b.await(`document.querySelector("#new-name")`)
+	b.looks("forms")
+	b.press(`a[href*="access_denied"]`)
+	b.says("main h1", "Changed your mind")
+}
+
+// What is typed is announced, once; the queue shows it by itself, in another
+// browser too; it can be heard first, and cancelled.
+func TestAnnouncements(t *testing.T) {
+	t.Parallel()
+	a := newAppliance(t)
+	b, other := newTab(t, a), newTab(t, a)
+	other.open("/announcements")
+	b.open("/announcements")
+	b.says(".link-state", "Live")
+	other.says(".link-state", "Live")
+	b.await(`document.querySelectorAll("#voice option").length > 1`)
+	b.do(chromedp.SendKeys("#message", "Dinner is ready."))
+	b.press(`button[aria-pressed]`)
+	b.says(`button[aria-pressed]`, "Stop")
+	b.says(`button[aria-pressed]`, "Hear it")
+	b.press("main form .primary")
+	b.says("[role=status]", "in the queue")
+	b.says(".stubs li", "Dinner is ready.")
+	other.says(".stubs li", "Dinner is ready.")
+	if n := value[int](other, `document.querySelectorAll(".stubs li").length`); n != 1 {
+		t.Errorf("it is there %d times", n)
+	}
+	b.expect("422")
+	b.do(chromedp.SendKeys("#message", "…"), chromedp.Click("main form .primary"))
+	b.await(`document.querySelector("#wrong-message") && document.querySelector("#message").getAttribute("aria-invalid") === "true"`)
+	b.looks("announcements")
+	other.press(".stubs li button")
+	b.says(".ledger li", "Dinner is ready.")
+	b.says(".ledger .tag", "cancelled")
+}
+
+// An address that leads nowhere says so, with the status of one.
+func TestLost(t *testing.T) {
+	t.Parallel()
+	b := newTab(t, newAppliance(t))
+	b.expect("404")
+	b.open("/left/field")
+	b.says("main h1", "Foul ball")
+	b.press("main a.button")
+	b.says("main h1", "Base ball tonight")
+	b.looks("cover")
+	b.open("/about")
+	b.says("main h1", "About")
+	b.looks("about")
+}

@@ -1,0 +1,94 @@
+package main
+
+import (
+	"context"
+	"maps"
+	"os"
+	"os/signal"
+	"reflect"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+
+	"pressbox/daemon/systemd"
+)
+
+// reloads takes over changes at each SIGHUP. On a terminal it leaves that signal alone:
+// there it means that the terminal was closed.
+func (h *house) reloads(ctx context.Context) error {
+	if _, err := unix.IoctlGetTermios(int(os.Stdin.Fd()), unix.TCGETS); err == nil {
+		<-ctx.Done()
+		return nil
+	}
+	asked := make(chan os.Signal, 1)
+	signal.Notify(asked, syscall.SIGHUP)
+	defer signal.Stop(asked)
+	for {
+		select {
+		case <-asked:
+			h.tell(systemd.Reloading())
+			h.reload()
+			h.tell(systemd.Ready(h.inOneLine()))
+		case <-ctx.Done():
+			return nil
+		}
+	}
+}
+
+// reload reads the settings again and takes over what can change while the
+// daemon runs; of what cannot, it says so. What is wrong leaves everything as it
+// was.
+func (h *house) reload() {
+	s, err := h.reread()
+	var next Config
+	if err == nil {
+		next, err = s.configure()
+	}
+	if err != nil {
+		h.log.Error("the settings stay as they were", "err", err)
+		return
+	}
+	lexicon, err := readLexicon(next.LexiconFile)
+	if err != nil {
+		h.log.Error("the lexicon stays as it was", "err", err)
+		return
+	}
+	// Nothing is wrong with it that the kinds of its keys let through.
+	if err := h.announcer.Configure(queueConfig(h.cfg.DefaultRate, next)); err != nil {
+		h.log.Error("the settings stay as they were", "err", err)
+		return
+	}
+	h.level.Set(next.LogLevel)
+	h.voices.Reload(lexicon)
+	for _, name := range changed(h.cfg, next, keys()) {
+		h.log.Warn("a setting takes effect only after a restart", "key", name)
+	}
+	h.log.Info("reloaded", "lexicon", next.LexiconFile)
+}
+
+// changed names the settings that differ and that a reload does not take over.
+func changed(old, next Config, keys []key) []string {
+	before, after := byKey(old), byKey(next)
+	var names []string
+	for _, k := range keys {
+		if !k.live && !reflect.DeepEqual(before[k.name], after[k.name]) {
+			names = append(names, k.name)
+		}
+	}
+	return names
+}
+
+// byKey returns the values of a Config by the names of their keys.
+func byKey(cfg any) map[string]any {
+	values := make(map[string]any)
+	v := reflect.ValueOf(cfg)
+	for i := range v.NumField() {
+		tag := v.Type().Field(i).Tag.Get("mapstructure")
+		if tag == ",squash" {
+			maps.Copy(values, byKey(v.Field(i).Interface()))
+			continue
+		}
+		values[tag] = v.Field(i).Interface()
+	}
+	return values
+}

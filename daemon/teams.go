@@ -1,0 +1,222 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"sync"
+
+	"pressbox/daemon/web"
+	"pressbox/game/league"
+	"pressbox/game/live"
+	"pressbox/game/teamdata"
+	"pressbox/store"
+)
+
+func gameKeys() []key {
+	return []key{
+		{
+			name: "TEAM_DATA_URL", kind: webURL(false),
+			doc:  "team-data API in the shape of SBA v3, such as https://league.example/api",
+			more: "What it says is kept, and served when it is down. Without it, the built-in league plays.",
+		},
+		{
+			name: "TEAM_DATA_TOKEN", kind: text("token", "the bearer token of the team-data API"), secret: true,
+			doc: "bearer token that the team-data API asks for",
+		},
+		{
+			name: "DEFAULT_SEASON", kind: number(1, 9999), value: "3",
+			doc: "season of teams and games that name none", more: fmt.Sprintf("The built-in league has seasons 1 to %d.", league.Last),
+		},
+	}
+}
+
+// clubs are where the players come from: what is shown of them, what a game
+// copies of them, and what has to run for it.
+type clubs interface {
+	web.Teams
+	live.Rosters
+	Run(ctx context.Context) error
+}
+
+// buildClubs makes the source that is configured.
+func buildClubs(cfg Config, kept *store.Store, log *slog.Logger) (clubs, error) {
+	if cfg.TeamDataURL == "" {
+		if cfg.DefaultSeason > league.Last {
+			return nil, &exitError{exitUsage, fmt.Errorf("DEFAULT_SEASON=%d: without TEAM_DATA_URL, expected a season of the built-in league, 1 to %d",
+				cfg.DefaultSeason, league.Last)}
+		}
+		return newBuiltIn(cfg.DefaultSeason), nil
+	}
+	client, err := teamdata.New(teamdata.Config{
+		URL: cfg.TeamDataURL, Token: cfg.TeamDataToken, Season: cfg.DefaultSeason, Cache: kept, Log: log,
+	})
+	if err != nil {
+		return nil, &exitError{exitUsage, fmt.Errorf("TEAM_DATA_URL: %w", err)}
+	}
+	return external{client}, nil
+}
+
+// builtIn is the built-in league as the web and the games ask it.
+type builtIn struct {
+	season  int // that 0 means
+	seasons [league.Last]func() ([]league.Club, error)
+}
+
+func newBuiltIn(season int) *builtIn {
+	b := &builtIn{season: season}
+	for i := range b.seasons {
+		b.seasons[i] = sync.OnceValues(func() ([]league.Club, error) { return league.Season(i + 1) })
+	}
+	return b
+}
+
+// Run returns when ctx ends: nothing has to run.
+func (b *builtIn) Run(ctx context.Context) error {
+	<-ctx.Done()
+	return nil
+}
+
+// clubs are those of a season, and which that is.
+func (b *builtIn) clubs(season int) ([]league.Club, int, error) {
+	if season == 0 {
+		season = b.season
+	}
+	if season < 1 || season > len(b.seasons) {
+		return nil, season, fmt.Errorf("season %d of the built-in league: %w", season, web.ErrNoTeam)
+	}
+	all, err := b.seasons[season-1]()
+	return all, season, err
+}
+
+// club is one of a season's.
+func (b *builtIn) club(season int, id string) (*league.Club, error) {
+	all, season, err := b.clubs(season)
+	if err != nil {
+		return nil, err
+	}
+	for i := range all {
+		if all[i].ID == id {
+			return &all[i], nil
+		}
+	}
+	return nil, fmt.Errorf("team %.40q in season %d of the built-in league: %w", id, season, web.ErrNoTeam)
+}
+
+// leagueSource is what the built-in league is called as a source.
+const leagueSource = "league"
+
+// Teams returns the clubs of a season.
+func (b *builtIn) Teams(_ context.Context, season int) (web.TeamList, error) {
+	all, season, err := b.clubs(season)
+	if err != nil {
+		return web.TeamList{}, err
+	}
+	list := web.TeamList{Season: season, Source: leagueSource}
+	for i := range all {
+		list.Teams = append(list.Teams, builtInTeam(&all[i]))
+	}
+	return list, nil
+}
+
+func builtInTeam(c *league.Club) web.Team {
+	return web.Team{
+		ID: c.ID, Season: c.Season, Abbrev: c.Abbrev, Name: c.Name, Short: c.Nickname, City: c.City,
+		Color: c.Color, Text: c.Text, Park: web.Park{Name: c.Park.Name},
+	}
+}
+
+// Roster returns a club with its players.
+func (b *builtIn) Roster(_ context.Context, season int, id string) (web.Roster, error) {
+	c, err := b.club(season, id)
+	if err != nil {
+		return web.Roster{}, err
+	}
+	roster := web.Roster{Team: builtInTeam(c), Season: c.Season, Source: leagueSource}
+	for _, p := range c.Players {
+		roster.Players = append(roster.Players, web.Player{Player: p.Player, Age: p.Age})
+	}
+	return roster, nil
+}
+
+// Club returns what a game copies of a club.
+func (b *builtIn) Club(_ context.Context, season int, id string) (live.Club, error) {
+	c, err := b.club(season, id)
+	if errors.Is(err, web.ErrNoTeam) {
+		return live.Club{}, fmt.Errorf("%w: %w", live.ErrNoClub, err)
+	}
+	if err != nil {
+		return live.Club{}, err
+	}
+	return live.Club{
+		Club: c.Game(), Season: c.Season, Color: c.Color, Text: c.Text,
+		Ratings: league.Ratings(*c), Park: c.Park.Factors,
+	}, nil
+}
+
+// external is the team-data API as the web and the games ask it.
+type external struct{ *teamdata.Client }
+
+// Teams returns the clubs of a season.
+func (e external) Teams(ctx context.Context, season int) (web.TeamList, error) {
+	all, err := e.Client.Teams(ctx, season)
+	if err != nil {
+		return web.TeamList{}, asWebKnows(err)
+	}
+	list := web.TeamList{Season: all.Season, Source: all.Source, Stale: all.Stale, Fetched: all.Fetched}
+	for _, t := range all.Teams {
+		list.Teams = append(list.Teams, externalTeam(t))
+	}
+	return list, nil
+}
+
+func externalTeam(t teamdata.Team) web.Team {
+	return web.Team{
+		ID: t.ID, Season: t.Season, Abbrev: t.Abbrev, Name: t.Name, Short: t.Short,
+		Color: t.Color, Text: t.Text, Logo: t.Logo, Park: web.Park(t.Park),
+	}
+}
+
+// Roster returns a club with its players.
+func (e external) Roster(ctx context.Context, season int, id string) (web.Roster, error) {
+	r, err := e.Client.Roster(ctx, season, id)
+	if err != nil {
+		return web.Roster{}, asWebKnows(err)
+	}
+	roster := web.Roster{
+		Team: externalTeam(r.Team), Season: r.Season, Source: r.Source, Stale: r.Stale, Fetched: r.Fetched,
+	}
+	for _, p := range r.Players {
+		roster.Players = append(roster.Players, web.Player{Player: p.Player, Image: p.Image})
+	}
+	return roster, nil
+}
+
+// Club returns what a game copies of a club.
+func (e external) Club(ctx context.Context, season int, id string) (live.Club, error) {
+	r, err := e.Client.Roster(ctx, season, id)
+	_, thin := errors.AsType[*teamdata.IncompleteError](err)
+	if thin || errors.Is(err, teamdata.ErrUnknown) {
+		return live.Club{}, fmt.Errorf("%w: %w", live.ErrNoClub, err)
+	}
+	if err != nil {
+		return live.Club{}, err
+	}
+	return live.Club{Club: r.Game(), Season: r.Season, Color: r.Team.Color, Text: r.Team.Text}, nil
+}
+
+// asWebKnows says what the client's error means to who asked.
+func asWebKnows(err error) error {
+	_, thin := errors.AsType[*teamdata.IncompleteError](err)
+	switch {
+	case thin:
+		return fmt.Errorf("%w: %w", web.ErrThinRoster, err)
+	case errors.Is(err, teamdata.ErrUnknown):
+		return fmt.Errorf("%w: %w", web.ErrNoTeam, err)
+	case errors.Is(err, teamdata.ErrUnavailable):
+		return fmt.Errorf("%w: %w", web.ErrNoTeamData, err)
+	default:
+		return err
+	}
+}

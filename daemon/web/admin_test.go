@@ -1,0 +1,196 @@
+package web_test
+
+import (
+	"context"
+	"errors"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"pressbox/daemon/web"
+)
+
+func TestTheLogLevelIsChangedWhileItRuns(t *testing.T) {
+	t.Parallel()
+	level := new(slog.LevelVar)
+	r := newRig(t, func(c *web.Config) { c.Admin.Level = level })
+	ask := func(method, body string) reply {
+		return r.send(t, r.AdminHandler(), newRequest(method, "/admin/log-level", body, "Content-Type", asJSON))
+	}
+	if got := ask("GET", "").want(200, "").field("level"); got != "INFO" {
+		t.Errorf("it begins with %s", got)
+	}
+	for _, tt := range []struct {
+		said string
+		want slog.Level
+	}{{"DEBUG", slog.LevelDebug}, {"WARNING", slog.LevelWarn}, {"WARN", slog.LevelWarn}, {"ERROR", slog.LevelError}} {
+		if ask("PUT", `{"level":"`+tt.said+`"}`).want(200, "").field("level"); level.Level() != tt.want {
+			t.Errorf("%s made it %v", tt.said, level.Level())
+		}
+	}
+	for _, body := range []string{`{"level":"LOUD"}`, `{"level":7}`, `{}`, `{"level":"INFO","x":1}`} {
+		if ask("PUT", body).want(422, ""); level.Level() != slog.LevelError {
+			t.Errorf("%s made it %v", body, level.Level())
+		}
+	}
+	if got := fromNetwork(r, "/admin/log-level"); got != http.StatusNotFound {
+		t.Errorf("from the network: status %d, want 404", got)
+	}
+}
+
+// fromNetwork is the status of what the network is answered at a path.
+func fromNetwork(r *rig, path string) int {
+	w := httptest.NewRecorder()
+	r.Handler().ServeHTTP(w, newRequest(http.MethodGet, path, ""))
+	return w.Code
+}
+
+// A backup comes whole, or the client sees that it did not.
+func TestABackupIsNeverTakenForWholeWhenItIsNot(t *testing.T) {
+	t.Parallel()
+	broken := errors.New("the disk is gone")
+	for name, tt := range map[string]struct {
+		backup func(io.Writer) error
+		status int
+		whole  bool
+	}{
+		"whole":             {func(w io.Writer) error { _, err := io.WriteString(w, strings.Repeat("store", 1e5)); return err }, 200, true},
+		"never begun":       {func(io.Writer) error { return broken }, 500, true},
+		"cut off":           {func(w io.Writer) error { _, _ = io.WriteString(w, strings.Repeat("store", 1e5)); return broken }, 200, false},
+		"cut off at once":   {func(w io.Writer) error { _, _ = io.WriteString(w, "s"); return broken }, 0, false},
+		"the daemon panics": {func(w io.Writer) error { panic("broken") }, 500, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r := newRig(t, func(c *web.Config) { c.Admin.Backup = tt.backup })
+			client := serveAdmin(t, r.Server)
+			resp, err := client.Get("http://localhost/admin/backup")
+			if tt.status == 0 && err != nil {
+				return // hung up before the header was out
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			_, err = io.Copy(io.Discard, resp.Body)
+			if resp.StatusCode != max(tt.status, 200) || (err == nil) != tt.whole {
+				t.Errorf("status %d, read: %v", resp.StatusCode, err)
+			}
+		})
+	}
+}
+
+// serveAdmin serves the administrator on a real socket.
+func serveAdmin(t *testing.T, s *web.Server) *http.Client {
+	t.Helper()
+	dir, err := os.MkdirTemp("", "admin") //nolint:usetesting // whose directory may be too long a path for a socket
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(dir, "s")
+	l, err := net.Listen("unix", path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, stop := context.WithCancel(context.Background())
+	served := make(chan error, 1)
+	go func() { served <- s.ServeAdmin(ctx, l) }()
+	t.Cleanup(func() {
+		stop()
+		if err := <-served; err != nil {
+			t.Error(err)
+		}
+		_ = os.RemoveAll(dir)
+	})
+	transport := &http.Transport{DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
+		return new(net.Dialer).DialContext(ctx, "unix", path)
+	}}
+	t.Cleanup(transport.CloseIdleConnections)
+	return &http.Client{Transport: transport}
+}
+
+// Who administered is in the log, as the kernel says it.
+func TestTheLogNamesWhoAdministered(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, func(c *web.Config) { c.Admin.Level = new(slog.LevelVar) })
+	client := serveAdmin(t, r.Server)
+	request, err := http.NewRequestWithContext(t.Context(), http.MethodPut, "http://localhost/admin/log-level", strings.NewReader(`{"level":"LOUD"}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	request.Header.Set("Content-Type", "application/json")
+	resp, err := client.Do(request)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_ = resp.Body.Close()
+	for _, want := range []string{"path=/admin/log-level", "status=422", "code=", "uid=" + strconv.Itoa(os.Getuid())} {
+		if log := r.log.String(); !strings.Contains(log, want) {
+			t.Errorf("no %q in the log: %s", want, log)
+		}
+	}
+}
+
+func TestMetricsAreForTheNetworkOnlyWhenTheyAreOpen(t *testing.T) {
+	t.Parallel()
+	figures := http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "text/plain; version=0.0.4")
+		_, _ = io.WriteString(w, "pressbox_up 1\n")
+	})
+	for _, open := range []bool{false, true} {
+		r := newRig(t, func(c *web.Config) { c.Admin.Metrics, c.Admin.OpenMetrics = figures, open })
+		r.send(t, r.AdminHandler(), newRequest("GET", "/metrics", "")).want(200, "")
+		want := map[bool]int{true: http.StatusOK, false: http.StatusNotFound}[open]
+		if got := fromNetwork(r, "/metrics"); got != want {
+			t.Errorf("open: %t: status %d, want %d", open, got, want)
+		}
+	}
+}
+
+func TestStatusCountsWhatThereIs(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, func(c *web.Config) {
+		c.Admin.Counts = func(context.Context) (map[string]int, error) { return map[string]int{"games": 3}, nil }
+	})
+	if got := r.send(t, r.AdminHandler(), newRequest("GET", "/admin/status", "")).want(200, "").field("counts"); got != `{"games":3}` {
+		t.Errorf("counts: %s", got)
+	}
+}
+
+func TestQuietIsSinceTheLastAnswer(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		began, release := make(chan struct{}), make(chan struct{})
+		r := newRig(t, func(c *web.Config) {
+			c.Voices = func() web.VoiceList { close(began); <-release; return web.VoiceList{} }
+		})
+		time.Sleep(time.Minute)
+		if got := r.Quiet(); got != time.Minute {
+			t.Errorf("after a minute of nothing: %v", got)
+		}
+		answered := make(chan struct{})
+		go func() {
+			defer close(answered)
+			r.do(t, "GET", "/voices", "")
+		}()
+		<-began
+		time.Sleep(time.Minute)
+		if got := r.Quiet(); got != 0 {
+			t.Errorf("while somebody is being answered: %v", got)
+		}
+		close(release)
+		<-answered
+		time.Sleep(time.Second)
+		if got := r.Quiet(); got != time.Second {
+			t.Errorf("a second later: %v", got)
+		}
+	})
+}

@@ -1,0 +1,488 @@
+package web_test
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"net"
+	"net/http"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"pressbox/daemon/replica"
+)
+
+// A sealed call is seen by who made it, and by nobody else, until it is
+// resolved: not in any byte that the other manager, a spectator, a display or
+// the HTTP API is told.
+func TestSealedCallsStayHidden(t *testing.T) {
+	t.Parallel()
+	p := newStadium(t)
+	address := p.open(t)
+	seat := p.newTable(t, `{}`)
+	anna, bert := seat.anna.manage(address, seat.id).sit(), seat.bert.manage(address, seat.id).sit()
+	carl := p.fan(t, "Carl")
+	spectator := carl.manage(address, seat.id).sit()
+	pitch, swing := anna, bert
+	pitcher, batter := seat.anna, seat.bert
+	if pitch.Legal[0].Group != "defence" {
+		pitch, swing, pitcher, batter = bert, anna, seat.bert, seat.anna
+	}
+	closeDisplay := watchHouse(t, address)
+	const secret = "pitch around"
+	pitch.heard, swing.heard, spectator.heard = nil, nil, nil
+	pitch.command([]byte(`{"a":"defence","pitch":"` + secret + `","d":1}`))
+	for _, m := range []*manager{pitch, swing, spectator} {
+		for len(m.heard) == 0 || !strings.Contains(m.heard[len(m.heard)-1], `"decided":true`) {
+			m.follow(m.next())
+		}
+	}
+	own, other, third := strings.Join(pitch.heard, ""), strings.Join(swing.heard, ""), strings.Join(spectator.heard, "")
+	if !strings.Contains(own, secret) {
+		t.Errorf("its maker is not told of it: %s", own)
+	}
+	for name, told := range map[string]string{
+		"the other manager": other, "a spectator": third,
+		"the other manager over HTTP": batter.ask("GET", "/api/games/"+seat.id, "", 200, nil).body + batter.ask("GET", "/api/games/"+seat.id+"/events", "", 200, nil).body,
+		"a spectator over HTTP":       carl.ask("GET", "/api/games/"+seat.id, "", 200, nil).body + carl.ask("GET", "/api/games/"+seat.id+"/events", "", 200, nil).body,
+	} {
+		if strings.Contains(told, secret) || strings.Contains(told, `"sealed"`) {
+			t.Errorf("%s is told of it: %s", name, told)
+		}
+	}
+	if events := pitcher.ask("GET", "/api/games/"+seat.id+"/events", "", 200, nil).body; !strings.Contains(events, secret) {
+		t.Error("its maker does not find it among the events")
+	}
+	if len(swing.Legal) == 0 || len(pitch.Legal) != 0 {
+		t.Errorf("%d decisions are awaited of the other one, %d of its maker", len(swing.Legal), len(pitch.Legal))
+	}
+	swing.command(swing.Legal[0].Action)
+	for !strings.Contains(spectator.heard[len(spectator.heard)-1], `"kind":"play"`) {
+		spectator.follow(spectator.next())
+	}
+	if !strings.Contains(spectator.heard[len(spectator.heard)-1], secret) {
+		t.Error("what was called is not told with what came of it")
+	}
+	if told := closeDisplay(); strings.Contains(told[:strings.Index(told+`"kind":"play"`, `"kind":"play"`)], secret) {
+		t.Errorf("a display was told of it: %s", told)
+	}
+}
+
+// watchHouse opens the display's events; stop closes them and is all that they said.
+func watchHouse(t *testing.T, address string) (stop func() string) {
+	t.Helper()
+	resp, err := http.Get("http://" + address + "/api/kiosk")
+	if err != nil {
+		t.Fatal(err)
+	}
+	told := make(chan string)
+	go func() {
+		text, _ := io.ReadAll(resp.Body) // until it is closed
+		told <- string(text)
+	}()
+	return func() string {
+		_ = resp.Body.Close()
+		return <-told
+	}
+}
+
+// Two tabs of a person are told the same; what one does with a command id, the
+// other one cannot do again; the person is there until the last one closes.
+func TestTwoTabs(t *testing.T) {
+	t.Parallel()
+	p := newStadium(t)
+	address := p.open(t)
+	seat := p.newTable(t, `{}`)
+	bert := seat.bert.manage(address, seat.id).sit()
+	one, two := seat.anna.manage(address, seat.id).sit(), seat.anna.manage(address, seat.id).sit()
+	cid := one.command(one.Legal[0].Action)
+	first := one.until("ack")
+	sealed := two.until("event")
+	if !strings.Contains(string(sealed.text), `"kind":"sealed"`) || first.Rev != sealed.Rev {
+		t.Errorf("one tab is told %s, the other %s", first.text, sealed.text)
+	}
+	two.say(`{"t":"cmd","g":%q,"cid":%q,"rev":%d,"d":{"action":%s}}`, seat.id, cid, two.Rev, two.Legal[0].Action)
+	if again := two.until("ack", "nak"); again.T != "ack" || string(again.D) != `{"dup":true}` || again.Rev != first.Rev {
+		t.Errorf("the same command again is answered %s", again.text)
+	}
+	two.cids = 100
+	two.command(two.Legal[0].Action)
+	two.refused("already_sealed")
+	_ = one.Close()
+	two.say(`{"t":"ping"}`)
+	two.until("pong")
+	_ = two.Close()
+	for f := bert.until("presence"); !strings.Contains(string(f.D), `"home":{"online":false`); f = bert.until("presence") {
+	}
+}
+
+// Two managers who decide at the same moment are both heard, however often; two
+// tabs that decide the same at the same moment decide once.
+func TestRacesOnOneRevision(t *testing.T) {
+	t.Parallel()
+	p := newStadium(t)
+	address := p.open(t)
+	seat := p.newTable(t, `{"innings": 3}`)
+	anna, bert, tab := seat.anna.manage(address, seat.id).sit(), seat.bert.manage(address, seat.id).sit(), seat.anna.manage(address, seat.id).sit()
+	tab.cids = 1000
+	for range 15 { // within the allowance of a socket
+		var deciding sync.WaitGroup
+		before := anna.Rev
+		acks := make(chan frame, 3)
+		for _, m := range []*manager{anna, bert, tab} {
+			if len(m.Legal) == 0 {
+				continue
+			}
+			deciding.Go(func() {
+				m.command(m.Legal[0].Action)
+				for {
+					f := m.next()
+					if f.T == "ack" || f.T == "nak" {
+						acks <- f
+						return
+					}
+					m.follow(f)
+				}
+			})
+		}
+		deciding.Wait()
+		close(acks)
+		revs := map[uint64]bool{}
+		naks := 0
+		for f := range acks {
+			if f.T == "nak" {
+				naks++
+			} else if revs[f.Rev] {
+				t.Fatalf("two commands became revision %d", f.Rev)
+			} else {
+				revs[f.Rev] = true
+			}
+		}
+		for _, m := range []*manager{anna, bert, tab} { // until all know the same, and something is awaited
+			m.say(`{"t":"sync","g":%q,"d":{"since":%d}}`, seat.id, m.Rev)
+			for f := m.next(); ; f = m.next() {
+				if f.T == "event" && f.Rev <= m.Rev || f.T == "skip" && f.Rev <= m.Rev {
+					continue // it came while the sync was asked for
+				}
+				m.follow(f)
+				if f.T == "state" {
+					break
+				}
+			}
+		}
+		if anna.Rev == before || anna.Hash != bert.Hash || tab.Hash != anna.Hash {
+			t.Fatalf("after revision %d: %d, hashes %.8s %.8s %.8s", before, anna.Rev, anna.Hash, bert.Hash, tab.Hash)
+		}
+		if anna.Over {
+			return
+		}
+		if naks > 1 {
+			t.Fatalf("%d of the three were refused", naks)
+		}
+	}
+}
+
+// From any revision, a join and a sync tell exactly what is missing.
+func TestResumingFromAnyRevision(t *testing.T) {
+	t.Parallel()
+	p := newStadium(t)
+	address := p.open(t)
+	anna := p.fan(t, "Anna")
+	g := anna.create(`{"opponent": "bot", "innings": 3}`)
+	anna.suggest(g.ID, "home")
+	m := anna.manage(address, g.ID)
+	m.playOut()
+	var whole []frame
+	fresh := anna.manage(address, g.ID)
+	fresh.join()
+	for f := fresh.next(); f.T != "state"; f = fresh.next() {
+		if f.T == "event" || f.T == "skip" {
+			whole = append(whole, f)
+		}
+	}
+	if len(whole) != int(m.Rev) {
+		t.Fatalf("a game of %d revisions is told in %d", m.Rev, len(whole))
+	}
+	var k *line
+	for since := range m.Rev + 2 {
+		if since%30 == 0 { // within the allowance of a socket
+			k = anna.dial(address)
+		}
+		kind := "join"
+		if since%2 == 1 {
+			kind = "sync"
+		}
+		if since%30 == 0 && kind == "sync" {
+			t.Fatal("a sync before a join")
+		}
+		k.say(`{"t":%q,"g":%q,"d":{"since":%d}}`, kind, g.ID, since)
+		var told []string
+		for f := k.until("event", "skip", "state"); f.T != "state"; f = k.until("event", "skip", "state") {
+			told = append(told, string(f.text))
+		}
+		var want []string
+		for _, f := range whole[min(since, m.Rev):] {
+			want = append(want, string(f.text))
+		}
+		if strings.Join(told, "\n") != strings.Join(want, "\n") {
+			t.Fatalf("%s from %d tells %d revisions, want %d", kind, since, len(told), len(want))
+		}
+	}
+}
+
+// A cutter stands between clients and a server: it delays what it hands on,
+// loses it, and cuts connections.
+type cutter struct {
+	net.Listener
+	to   string
+	dice *rand.Rand
+	mu   sync.Mutex // guards dice
+}
+
+func newCutter(t *testing.T, to string, seed uint64) *cutter {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := &cutter{Listener: l, to: to, dice: rand.New(rand.NewPCG(seed, 7))}
+	var running sync.WaitGroup
+	running.Go(func() {
+		for {
+			client, err := l.Accept()
+			if err != nil {
+				return
+			}
+			running.Go(func() { c.carry(client) })
+		}
+	})
+	t.Cleanup(func() {
+		_ = l.Close()
+		running.Wait()
+	})
+	return c
+}
+
+func (c *cutter) draw(n int) int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.dice.IntN(n)
+}
+
+// carry hands on what both say, for a while.
+func (c *cutter) carry(client net.Conn) {
+	server, err := net.Dial("tcp", c.to)
+	if err != nil {
+		_ = client.Close()
+		return
+	}
+	var carrying sync.WaitGroup
+	hand := func(to, from net.Conn) {
+		defer func() { _, _ = to.Close(), from.Close() }()
+		left := 2000 + c.draw(60_000) // bytes until it is cut
+		chunk := make([]byte, 1+c.draw(4000))
+		for left > 0 {
+			n, err := from.Read(chunk)
+			if err != nil {
+				return
+			}
+			if c.draw(10) == 0 {
+				time.Sleep(time.Duration(c.draw(3000)) * time.Microsecond) // what a slow network does
+			}
+			if c.draw(200) == 0 {
+				return // lost, and the connection with it
+			}
+			if _, err := to.Write(chunk[:min(n, left)]); err != nil {
+				return
+			}
+			left -= n
+		}
+	}
+	carrying.Go(func() { hand(server, client) })
+	carrying.Go(func() { hand(client, server) })
+	carrying.Wait()
+}
+
+// endure plays to the end over a network that cuts connections: after each cut
+// it goes on from the revision that it has, and repeats what was not answered.
+// It returns how often it was cut, and the revisions of its commands.
+func (m *manager) endure(f *fan, address string) (cuts int, acked map[string]uint64, err error) {
+	acked = map[string]uint64{}
+	var open string // the command that was not answered, and its id
+	var cid string
+	for !m.Over {
+		if cuts > 1000 {
+			return cuts, acked, fmt.Errorf("cut off %d times: %w", cuts, errBroken)
+		}
+		if m.line, err = f.tryDial(address); err != nil {
+			cuts++
+			continue // while saying hello
+		}
+		err := func() error {
+			defer m.Close()
+			if err := m.tell(`{"t":"join","g":%q,"d":{"since":%d}}`, m.game, m.Rev); err != nil {
+				return err
+			}
+			for !m.Over {
+				heard, err := m.hear()
+				if err != nil {
+					return err
+				}
+				if heard.T == "ack" {
+					if before, ok := acked[heard.CID]; ok && before != heard.Rev {
+						return fmt.Errorf("%s is revision %d, and was %d: %w", heard.CID, heard.Rev, before, errBroken)
+					}
+					acked[heard.CID] = heard.Rev
+				}
+				if (heard.T == "ack" || heard.T == "nak") && heard.CID == cid {
+					open, cid = "", ""
+				}
+				m.follow(heard)
+				if heard.T == "state" && open != "" {
+					if err := m.tell("%s", open); err != nil {
+						return err
+					}
+					continue
+				}
+				if open == "" && len(m.Legal) > 0 {
+					m.cids++
+					cid = fmt.Sprintf("c%d", m.cids)
+					open = fmt.Sprintf(`{"t":"cmd","g":%q,"cid":%q,"rev":%d,"d":{"action":%s}}`, m.game, cid, m.Rev, m.Legal[0].Action)
+					m.Legal = nil
+					if err := m.tell("%s", open); err != nil {
+						return err
+					}
+				}
+			}
+			return nil
+		}()
+		if errors.Is(err, errBroken) {
+			return cuts, acked, err
+		}
+		if err != nil {
+			cuts++
+		}
+	}
+	return cuts, acked, nil
+}
+
+var errBroken = errors.New("a promise is broken")
+
+// tell sends a frame; the connection may have been cut.
+func (l *line) tell(format string, args ...any) error {
+	return l.WriteMessage(1, fmt.Appendf(nil, format, args...))
+}
+
+// Over a network that delays, loses and cuts, two managers play to the end and
+// are told every revision once; what was acknowledged has happened, once.
+func TestGamesOverABadNetwork(t *testing.T) {
+	t.Parallel()
+	p := newStadium(t)
+	address := p.open(t)
+	for i := range 4 {
+		t.Run(fmt.Sprint(i), func(t *testing.T) {
+			t.Parallel()
+			bad := newCutter(t, address, uint64(i)).Addr().String()
+			seat := p.newTable(t, `{"innings": 3}`)
+			var playing sync.WaitGroup
+			managers := []*manager{}
+			cuts := make([]int, 2)
+			for n, f := range []*fan{seat.anna, seat.bert} {
+				m := &manager{Replica: newReplica(t, f.ask("GET", "/api/games/"+seat.id, "", 200, nil)), game: seat.id, line: &line{t: t}}
+				managers = append(managers, m)
+				playing.Go(func() {
+					var acked map[string]uint64
+					var err error
+					if cuts[n], acked, err = m.endure(f, bad); err != nil {
+						t.Error(err)
+					}
+					m.findAll(f, acked)
+				})
+			}
+			playing.Wait()
+			if managers[0].Hash != managers[1].Hash || managers[0].Hash == "" {
+				t.Errorf("they ended with %.8s and %.8s", managers[0].Hash, managers[1].Hash)
+			}
+			t.Logf("%d revisions, cut off %v times", managers[0].Rev, cuts)
+		})
+	}
+}
+
+// findAll fails the test unless every command that was acknowledged is a
+// revision of the game.
+func (m *manager) findAll(f *fan, acked map[string]uint64) {
+	m.t.Helper()
+	var all struct{ Events []replica.Frame }
+	f.ask(http.MethodGet, "/api/games/"+m.game+"/events", "", 200, &all)
+	for cid, rev := range acked {
+		if rev < 1 || rev > uint64(len(all.Events)) {
+			m.t.Errorf("%s was acknowledged as revision %d of %d", cid, rev, len(all.Events))
+			continue
+		}
+		var e struct{ Kind string }
+		if err := json.Unmarshal(all.Events[rev-1].D, &e); err != nil {
+			m.t.Errorf("%s was acknowledged as revision %d, which is hidden", cid, rev)
+		}
+	}
+}
+
+// Five hundred follow one game to its end, and all are told all of it.
+func TestFiveHundredFollowAGame(t *testing.T) {
+	t.Parallel()
+	p := newStadium(t)
+	address := p.open(t)
+	anna := p.fan(t, "Anna")
+	g := anna.create(`{"opponent": "bot", "innings": 3}`)
+	anna.suggest(g.ID, "home")
+	var watching, ready sync.WaitGroup
+	ended := make([]uint64, 500)
+	for i := range ended {
+		l := anna.dial(address)
+		l.say(`{"t":"join","g":%q}`, g.ID)
+		ready.Add(1)
+		watching.Go(func() {
+			rev, joined := uint64(0), sync.OnceFunc(ready.Done)
+			defer joined() // also when it fails
+			for {
+				_, text, err := l.ReadMessage()
+				if err != nil {
+					t.Errorf("watcher %d at revision %d: %v", i, rev, err)
+					return
+				}
+				var f struct {
+					T   string
+					Rev uint64
+				}
+				if err := json.Unmarshal(text, &f); err != nil {
+					t.Error(err)
+				}
+				switch f.T {
+				case "state":
+					joined()
+				case "event", "skip":
+					if f.Rev != rev+1 {
+						t.Errorf("watcher %d: revision %d after %d", i, f.Rev, rev)
+					}
+					rev = f.Rev
+				}
+				if strings.Contains(string(text), `"kind":"finished"`) {
+					ended[i] = rev
+					return
+				}
+			}
+		})
+	}
+	ready.Wait()
+	m := anna.manage(address, g.ID)
+	m.playOut()
+	watching.Wait()
+	for i, rev := range ended {
+		if rev != m.Rev {
+			t.Errorf("watcher %d was told %d of %d revisions", i, rev, m.Rev)
+		}
+	}
+}

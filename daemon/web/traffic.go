@@ -1,0 +1,78 @@
+package web
+
+import (
+	"context"
+	"net"
+	"net/http"
+	"sync"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// traffic knows what is being answered on the network.
+type traffic struct {
+	mu   sync.Mutex // guards what follows
+	open int        // requests that are being answered, streams and websockets among them
+	last time.Time  // when one ended
+}
+
+// counted counts the requests that next answers.
+func (t *traffic) counted(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		t.begin()
+		defer t.end()
+		next.ServeHTTP(w, r)
+	})
+}
+
+// begin counts one more: a request, or a websocket, which outlives its request.
+func (t *traffic) begin() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.open++
+}
+
+func (t *traffic) end() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.open--
+	t.last = time.Now()
+}
+
+// Quiet is for how long nobody on the network has asked anything; 0 while somebody
+// is being answered.
+func (s *Server) Quiet() time.Duration {
+	s.traffic.mu.Lock()
+	defer s.traffic.mu.Unlock()
+	if s.traffic.open > 0 {
+		return 0
+	}
+	if s.traffic.last.IsZero() {
+		return time.Since(s.started)
+	}
+	return time.Since(s.traffic.last)
+}
+
+type peerKey struct{}
+
+// withPeer notes in a connection's context which user it is of, as the kernel says
+// it (SO_PEERCRED, unix(7)); only those of Unix sockets have one.
+func withPeer(ctx context.Context, conn net.Conn) context.Context {
+	local, ok := conn.(*net.UnixConn)
+	if !ok {
+		return ctx
+	}
+	raw, err := local.SyscallConn()
+	if err != nil {
+		return ctx
+	}
+	var peer *unix.Ucred
+	err = raw.Control(func(fd uintptr) {
+		peer, _ = unix.GetsockoptUcred(int(fd), unix.SOL_SOCKET, unix.SO_PEERCRED) // nil when it fails
+	})
+	if err != nil || peer == nil {
+		return ctx
+	}
+	return context.WithValue(ctx, peerKey{}, peer.Uid)
+}
