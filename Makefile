@@ -15,7 +15,7 @@ FUZZTIME   ?= 20s
 # Tests that listen, in real time: they have the machine to themselves.
 HEARD      := ./audio/pulse ./daemon
 
-.PHONY: run build test check bench fuzz test-crash generate fmt lint tools parts clean
+.PHONY: run build test vendor types check bench fuzz test-crash deb test-package generate fmt lint tools parts voice clean
 
 run: build ## start the daemon on port 8888, with everything it needs
 	@packaging/run bin/pressbox serve
@@ -27,7 +27,7 @@ bin/libonnxruntime.so: packaging/onnxruntime/SHA256SUMS
 	@packaging/onnxruntime/fetch $$(go env GOARCH) $@
 	@touch $@
 
-parts: bin/libonnxruntime.so .build/oidc-provider/node_modules .build/caddy ## what the tests need beyond Go
+parts: bin/libonnxruntime.so .build/oidc-provider/node_modules .build/page/node_modules .build/caddy ## what the tests need beyond Go
 	@packaging/need espeak-ng pulseaudio pulseaudio-utils chromium curl
 
 # The reverse proxy of the README.
@@ -44,6 +44,31 @@ parts: bin/libonnxruntime.so .build/oidc-provider/node_modules .build/caddy ## w
 	node -e 'process.exit(Number(parseInt(process.versions.node) < 20))' || npm install --prefix $(@D) --no-save --no-audit --no-fund node@22
 	@touch $@
 
+# What the page is made of and checked with, out of the npm packages that its
+# lock file pins. What it is made of lies in the repository (static/vendor).
+.build/page/node_modules: daemon/web/static/package-lock.json
+	@command -v npm >/dev/null || packaging/need npm
+	@mkdir -p $(@D)
+	cp daemon/web/static/package.json $< $(@D)
+	npm ci --prefix $(@D) --no-audit --no-fund
+	@touch $@
+
+vendor: .build/page/node_modules ## renew daemon/web/static/vendor after a change of its package.json
+	npm install --prefix daemon/web/static --package-lock-only --omit-lockfile-registry-resolved=true --no-audit --no-fund
+	cp daemon/web/static/package.json daemon/web/static/package-lock.json .build/page
+	npm ci --prefix .build/page --no-audit --no-fund
+	cp .build/page/node_modules/lit-html/lit-html.js daemon/web/static/vendor/lit-html.js
+	cp .build/page/node_modules/lit-html/LICENSE daemon/web/static/vendor/lit-html.LICENSE
+	cp .build/page/node_modules/lean-qr/index.mjs daemon/web/static/vendor/lean-qr.js
+	cp .build/page/node_modules/lean-qr/LICENSE daemon/web/static/vendor/lean-qr.LICENSE
+	cp .build/page/node_modules/@fontsource/bevan/files/bevan-latin-400-normal.woff2 daemon/web/static/vendor/bevan.woff2
+	cp .build/page/node_modules/@fontsource/bevan/LICENSE daemon/web/static/vendor/bevan.LICENSE
+	cd daemon/web/static/vendor && sha256sum *.js *.woff2 *.LICENSE >SHA256SUMS
+
+types: .build/page/node_modules ## the page's scripts, held against their JSDoc types
+	cd daemon/web/static/vendor && sha256sum --quiet -c SHA256SUMS
+	node .build/page/node_modules/typescript/bin/tsc -p daemon/web/static
+
 test: parts build ## every test, with the race detector and real parts
 	@mkdir -p .build
 	$(GOTESTSUM) --format pkgname-and-test-fails --jsonfile .build/heard.json -- -race -timeout 20m -p 1 $(HEARD)
@@ -51,10 +76,18 @@ test: parts build ## every test, with the race detector and real parts
 	@cat .build/heard.json .build/test.json >.build/all.json
 	@packaging/noskips .build/all.json
 
-test-crash: parts build ## the long kill tests
+test-crash: parts build ## the long kill tests, and a game of every kind
 	PRESSBOX_CRASH_ROUNDS=200 go test -timeout 60m -run 'Crash|Kill' -v ./store ./daemon
+	PRESSBOX_CRASH_ROUNDS=1000 go test -timeout 60m -run Crash -v ./game/live
+	PRESSBOX_CRASH_ROUNDS=1 go test -timeout 60m -run TestWholeGames -v ./daemon/web
 
-check: lint ## what needs no running: format, vet, lint, floors, dead code, generated files
+deb: ## dist/pressbox_VERSION_{amd64,arm64,armhf}.deb, each with its bill of materials
+	@packaging/deb/build $(VERSION)
+
+test-package: ## the package on a booted Debian 12 and 13: installed, woken, killed, upgraded, removed
+	@packaging/installed/run
+
+check: lint types ## what needs no running: format, vet, lint, floors, dead code, generated files
 	go mod verify
 	go vet ./...
 	go mod tidy -diff
@@ -81,6 +114,9 @@ bench: parts build ## the benchmarks, with ratios against a limit or a peer
 
 fuzz: parts ## every fuzz target for FUZZTIME
 	@packaging/fuzz $(FUZZTIME)
+
+voice: build ## make the bundled voices again, in .build/voice (hours; models/train/README.md)
+	@models/train/make $(CURDIR)/.build/voice
 
 clean:
 	rm -rf bin .build dist

@@ -1,0 +1,182 @@
+// Package main writes what a package of Pressbox is made of: a bill of materials
+// in CycloneDX 1.6 (https://cyclonedx.org/docs/1.6/json/) on the standard
+// output, and the licences of the linked modules in a file.
+//
+// One law: it says what is in the files that it is given, and the same files
+// give the same bill.
+package main
+
+import (
+	"crypto/sha256"
+	"debug/buildinfo"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime/debug"
+	"strings"
+)
+
+func main() {
+	if err := run(); err != nil {
+		fmt.Fprintln(os.Stderr, "sbom:", err)
+		os.Exit(1)
+	}
+}
+
+func run() error {
+	version := flag.String("version", "", "version of the package")
+	program := flag.String("program", "", "the program, built by Go")
+	texts := flag.String("texts", "", "file to write the modules' licences to")
+	var parts []component
+	flag.Func("part", "TYPE|NAME|VERSION|LICENCE|FILE: another part of the package", func(text string) error {
+		p, err := parsePart(text)
+		parts = append(parts, p)
+		return err
+	})
+	flag.Parse()
+
+	info, err := buildinfo.ReadFile(*program)
+	if err != nil {
+		return fmt.Errorf("read what the program is made of: %w", err)
+	}
+	if err := writeTexts(*texts, info.Deps); err != nil {
+		return err
+	}
+	out := json.NewEncoder(os.Stdout)
+	out.SetIndent("", "  ")
+	return out.Encode(newBill(*version, info, parts))
+}
+
+// A bill is a CycloneDX document.
+type bill struct {
+	Format      string      `json:"bomFormat"`
+	Spec        string      `json:"specVersion"`
+	Version     int         `json:"version"`
+	Metadata    metadata    `json:"metadata"`
+	Components  []component `json:"components"`
+	Composition []closed    `json:"compositions"`
+}
+
+type metadata struct {
+	Component component `json:"component"`
+}
+
+// A component is one thing that the package holds, or that it calls.
+type component struct {
+	Type     string    `json:"type"` // application, library, machine-learning-model
+	Ref      string    `json:"bom-ref"`
+	Name     string    `json:"name"`
+	Version  string    `json:"version,omitempty"`
+	URL      string    `json:"purl,omitempty"`
+	Hashes   []hash    `json:"hashes,omitempty"`
+	Licences []licence `json:"licenses,omitempty"`
+}
+
+type hash struct {
+	Algorithm string `json:"alg"`
+	Content   string `json:"content"` // in hexadecimal
+}
+
+type licence struct {
+	Expression string `json:"expression"` // SPDX
+}
+
+// closed says that nothing is missing from the list.
+type closed struct {
+	Aggregate  string   `json:"aggregate"`
+	Assemblies []string `json:"assemblies"`
+}
+
+func newBill(version string, info *buildinfo.BuildInfo, parts []component) bill {
+	whole := component{Type: "application", Ref: "pressbox", Name: "pressbox", Version: version, Licences: []licence{{"MIT"}}}
+	b := bill{
+		Format: "CycloneDX", Spec: "1.6", Version: 1,
+		Metadata:    metadata{Component: whole},
+		Composition: []closed{{Aggregate: "complete", Assemblies: []string{whole.Ref}}},
+	}
+	goVersion := strings.TrimPrefix(info.GoVersion, "go")
+	b.Components = append(b.Components, component{
+		Type: "library", Ref: "std", Name: "std", Version: goVersion, URL: "pkg:golang/std@" + goVersion,
+	})
+	for _, m := range info.Deps {
+		m = used(m)
+		url := "pkg:golang/" + m.Path + "@" + m.Version
+		b.Components = append(b.Components, component{Type: "library", Ref: url, Name: m.Path, Version: m.Version, URL: url})
+	}
+	b.Components = append(b.Components, parts...)
+	return b
+}
+
+// used is the module that was linked for m.
+func used(m *debug.Module) *debug.Module {
+	if m.Replace != nil {
+		return m.Replace
+	}
+	return m
+}
+
+// parsePart reads TYPE|NAME|VERSION|LICENCE|FILE.
+func parsePart(text string) (component, error) {
+	field := strings.Split(text, "|")
+	if len(field) != 5 {
+		return component{}, fmt.Errorf("%d fields, want 5", len(field))
+	}
+	if field[3] == "" {
+		return component{}, fmt.Errorf("the licence of %s is not said", field[1])
+	}
+	content, err := os.ReadFile(field[4])
+	if err != nil {
+		return component{}, err
+	}
+	sum := sha256.Sum256(content)
+	return component{
+		Type: field[0], Ref: field[1], Name: field[1], Version: field[2],
+		Licences: []licence{{field[3]}},
+		Hashes:   []hash{{"SHA-256", hex.EncodeToString(sum[:])}},
+	}, nil
+}
+
+// writeTexts writes the licence of every module, as it demands of whoever
+// passes it on. A module without one may not be passed on at all.
+func writeTexts(path string, modules []*debug.Module) error {
+	var all strings.Builder
+	for _, m := range modules {
+		m = used(m)
+		dir, err := exec.Command("go", "list", "-m", "-f", "{{.Dir}}", m.Path).Output() //nolint:gosec,noctx // our own program's modules; it does not wait
+		if err != nil {
+			return fmt.Errorf("find module %s: %w", m.Path, err)
+		}
+		text, err := terms(strings.TrimSpace(string(dir)))
+		if err != nil {
+			return fmt.Errorf("the licence of module %s: %w", m.Path, err)
+		}
+		fmt.Fprintf(&all, "\n%s\nThe Go module %s %s\n\n%s\n", strings.Repeat("-", 72), m.Path, m.Version, text)
+	}
+	if err := os.WriteFile(path, []byte(all.String()), 0o600); err != nil {
+		return fmt.Errorf("write the licences: %w", err)
+	}
+	return nil
+}
+
+// terms is the text of the licence in a module's folder. One that every Debian
+// carries is named, as Debian asks (Policy, 12.5).
+func terms(dir string) (string, error) {
+	for _, name := range []string{"LICENSE", "LICENSE.txt", "LICENSE.md", "COPYING", "LICENCE"} {
+		text, err := os.ReadFile(filepath.Join(dir, name)) //nolint:gosec // in the folder of a module of ours
+		switch {
+		case errors.Is(err, os.ErrNotExist):
+		case err != nil:
+			return "", err
+		case strings.Contains(string(text), "Apache License") && strings.Contains(string(text), "Version 2.0"):
+			return "Apache License 2.0: /usr/share/common-licenses/Apache-2.0", nil
+		default:
+			return strings.TrimSpace(string(text)), nil
+		}
+	}
+	return "", errors.New("there is none")
+}
