@@ -163,7 +163,11 @@ func (c *client) call(ctx context.Context, method, path string, body, answer any
 		return err
 	}
 	defer resp.Body.Close()
-	if err := json.NewDecoder(resp.Body).Decode(answer); err != nil {
+	err = json.NewDecoder(resp.Body).Decode(answer)
+	if err != nil && ctx.Err() != nil {
+		return errInterrupted
+	}
+	if err != nil {
 		return fmt.Errorf("read the daemon's answer: %w", err)
 	}
 	return nil

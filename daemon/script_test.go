@@ -40,6 +40,7 @@ func TestScripts(t *testing.T) {
 			"start": start,
 			"end":   end,
 			"hup":   hangUp,
+			"logs":  logs,
 		},
 	})
 }
@@ -80,8 +81,9 @@ func start(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Setenv("DAEMON_PORT", p.url[strings.LastIndex(p.url, ":")+1:])
 }
 
-// end is the script command "end" ("stop" is testscript's own, and skips the rest): the newest daemon ends well when it is
-// told to, and its log goes into the file "log".
+// end is the script command "end" ("stop" is testscript's own, and skips the
+// rest): the newest daemon ends well when it is told to, and its log goes into
+// the file "log".
 func end(ts *testscript.TestScript, neg bool, args []string) {
 	started := *ts.Value("started").(*processes)
 	p := started[len(started)-1]
@@ -92,13 +94,21 @@ func end(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Check(os.WriteFile(ts.MkAbs("log"), []byte(strings.TrimSpace(p.logged())+"\n"), 0o600))
 }
 
+// logs is the script command "logs TEXT": it waits until the newest daemon has
+// logged that text.
+func logs(ts *testscript.TestScript, neg bool, args []string) {
+	started := *ts.Value("started").(*processes)
+	p := started[len(started)-1]
+	if neg || len(args) != 1 || !p.awaitLog(args[0]) {
+		ts.Fatalf("logs %q:\n%s", args, p.logged())
+	}
+}
+
 // hangUp is the script command "hup TEXT": the newest daemon gets a SIGHUP, and
 // then logs that text.
 func hangUp(ts *testscript.TestScript, neg bool, args []string) {
 	started := *ts.Value("started").(*processes)
 	p := started[len(started)-1]
 	ts.Check(p.cmd.Process.Signal(syscall.SIGHUP))
-	if neg || len(args) != 1 || !p.awaitLog(args[0]) {
-		ts.Fatalf("hup %q:\n%s", args, p.logged())
-	}
+	logs(ts, neg, args)
 }
