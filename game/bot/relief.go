@@ -40,6 +40,15 @@ func (m *Manager) relieve(s *game.State, at chance.Moment) []game.Substitution {
 	return []game.Substitution{{Side: m.side, Player: next, Slot: mound(team), Position: game.Pitcher}}
 }
 
+// Reliever returns who would come in if the pitcher had to be changed now, "" if nobody can.
+func (m *Manager) Reliever(s *game.State) game.PlayerID {
+	pen := m.pen(&s.Teams[m.side])
+	if len(pen) == 0 {
+		return ""
+	}
+	return m.call(s, pen)
+}
+
 // mound returns the pitcher's place in the order, 0 if he does not bat.
 func mound(team *game.Team) int {
 	if team.DH != 0 {

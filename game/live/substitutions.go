@@ -17,14 +17,15 @@ func (m *menu) fillField(side game.Side) {
 	rest := menu{dugout: m.dugout, position: m.position, sides: m.sides, hotSeat: m.hotSeat}
 	rest.substitutions(side)
 	for _, c := range rest.all {
-		if m.state.Teams[side].Fielder(c.Action.Subs[0].Position) == "" && c.Label != m.all[len(m.all)-1].Label {
+		open := m.state.Teams[side].Fielder(c.Action.Subs[0].Position) == ""
+		if open && len(c.Action.Subs) == 1 && c.Label != m.all[len(m.all)-1].Label {
 			m.all = append(m.all, c)
 		}
 	}
 }
 
-// substitutions lists the changes of one player that a side may make: hitters for who is due, runners for who is on
-// base, pitchers, and fielders where they play. Others, and several at once, may be sent all the same.
+// substitutions lists the changes that a side may make: hitters for who is due, runners for who is on base, pitchers,
+// fielders where they play, and double switches. Others, and others at once, may be sent all the same.
 func (m *menu) substitutions(side game.Side) {
 	team := &m.state.Teams[side]
 	if side == m.state.Batting() {
@@ -44,6 +45,7 @@ func (m *menu) substitutions(side game.Side) {
 	for i, slot := range team.Order {
 		m.fielders(side, i+1, slot)
 	}
+	m.doubleSwitches(side)
 }
 
 // runners lists who could run for those on base.
@@ -90,18 +92,73 @@ func (m *menu) fielders(side game.Side, place int, slot game.Slot) {
 	}
 }
 
+// doubleSwitches lists the changes of two players at once by which the pitcher's place comes up later (5.10(b)): the new
+// pitcher bats where a fielder did, and who takes that position bats where the pitcher did. Who has batted for the
+// pitcher may stay in the game so, whenever his place comes up. Each is listed once, with the pitcher whom the bot would
+// call; any other may come in his stead. What brings the pitcher up last stands first.
+func (m *menu) doubleSwitches(side game.Side) {
+	team := &m.state.Teams[side]
+	mound, pitcher := m.mound(side), m.managers[side].Reliever(&m.state)
+	if mound == 0 || pitcher == "" {
+		return
+	}
+	due := (mound - 1 - team.Next + len(team.Order)) % len(team.Order)
+	for ahead := len(team.Order) - 1; ahead >= 0; ahead-- {
+		place := (team.Next+ahead)%len(team.Order) + 1
+		at := team.Order[place-1].Position
+		if !at.Fields() || place == mound {
+			continue
+		}
+		var in []game.PlayerID
+		if batted := team.Order[mound-1]; !batted.Position.Fields() {
+			in = append(in, batted.Player)
+		}
+		if ahead > due {
+			in = append(in, team.Bench...)
+		}
+		for _, id := range in {
+			if id != pitcher && m.plays(side, id, at) {
+				m.doubleSwitch(side, game.Substitution{Side: side, Player: pitcher, Slot: place, Position: game.Pitcher},
+					game.Substitution{Side: side, Player: id, Slot: mound, Position: at})
+			}
+		}
+	}
+}
+
+// doubleSwitch lists the change of a pitcher and a fielder.
+func (m *menu) doubleSwitch(side game.Side, pitcher, fielder game.Substitution) {
+	order := &m.state.Teams[side].Order
+	label := "Double switch: " + m.name(side, pitcher.Player) + " pitches, bats " + nth(pitcher.Slot) + " for " +
+		m.name(side, order[pitcher.Slot-1].Player) + "; " + m.name(side, fielder.Player) + " plays " + fielder.Position.String()
+	if old := order[fielder.Slot-1].Player; old != fielder.Player {
+		label += ", bats " + nth(fielder.Slot) + " for " + m.name(side, old)
+	}
+	m.change(side, label, pitcher, fielder)
+}
+
+// nth writes a place in the order.
+func nth(place int) string {
+	return [...]string{"0th", "1st", "2nd", "3rd", "4th", "5th", "6th", "7th", "8th", "9th"}[place]
+}
+
 // substitution lists a change if it is legal.
 func (m *menu) substitution(side game.Side, subs ...game.Substitution) {
+	var said []string
+	for _, sub := range subs {
+		said = append(said, m.subLabel(side, sub))
+	}
+	m.change(side, capital(strings.Join(said, "; ")), subs...)
+}
+
+// change lists a change, under these words, if it is legal.
+func (m *menu) change(side game.Side, label string, subs ...game.Substitution) {
 	if _, err := m.state.Substitute(subs...); err != nil {
 		return
 	}
-	c := Choice{Action: Action{A: doSubstitute, D: m.decision}, Group: groupSubstitution}
-	var said []string
+	c := Choice{Action: Action{A: doSubstitute, D: m.decision}, Label: label, Group: groupSubstitution}
 	for _, sub := range subs {
 		c.Action.Subs = append(c.Action.Subs, Sub{Player: sub.Player, Slot: sub.Slot, Position: sub.Position})
-		said = append(said, m.subLabel(side, sub))
 	}
-	c.Label = capital(strings.Join(said, "; "))
 	m.add(side, c)
 }
 
