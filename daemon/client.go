@@ -8,7 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"net"
 	"net/http"
 	"net/netip"
@@ -19,7 +18,6 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 )
 
 // A client asks a running daemon over its HTTP API.
@@ -58,14 +56,15 @@ func useClient(cmd *cobra.Command) func() (*client, error) {
 // ownDaemon is the address of the daemon that this machine's settings start. A
 // system file that this user may not read leaves its settings at their default.
 func ownDaemon() (string, error) {
-	s, err := newSettings(keys(), pflag.NewFlagSet("", pflag.ContinueOnError), systemFile)
-	if err != nil && !errors.Is(err, fs.ErrPermission) {
-		return "", err
-	}
-	cfg, err := s.configure()
+	cfg, err := administeredConfig("")
 	if err != nil {
 		return "", err
 	}
+	return addressOf(cfg)
+}
+
+// addressOf is where this machine reaches a daemon with these settings.
+func addressOf(cfg Config) (string, error) {
 	if cfg.Port == 0 {
 		return "", errors.New("with PORT=0 the daemon's address is not known: give it with --server")
 	}

@@ -6,10 +6,14 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"net"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"syscall"
@@ -41,7 +45,7 @@ func examine(t *testing.T, dir string, settings ...string) []finding {
 
 // has says whether something of that name was found so, with these words in what
 // is wrong and in the mend.
-func has(found []finding, name string, r result, detail, mend string) bool {
+func has(found []finding, name, r, detail, mend string) bool {
 	return slices.ContainsFunc(found, func(f finding) bool {
 		return f.Name == name && f.Result == r && strings.Contains(f.Detail, detail) && strings.Contains(f.Mend, mend)
 	})
@@ -53,32 +57,35 @@ func TestDoctorFindsWhatIsWrongAndSaysTheMend(t *testing.T) {
 	for name, tt := range map[string]struct {
 		prepare      func(t *testing.T, dir string) []string // returns settings
 		thing        string
-		result       result
+		result       string
 		detail, mend string
 	}{
-		"no daemon":           {nothing, "daemon", broken, "does not run", "systemctl start pressbox"},
-		"no sound server":     {set("PULSE_SERVER=unix:/nowhere/native"), "sound", broken, "no such file", "pressbox setup-audio"},
-		"a dead socket":       {deadSocket, "sound", broken, "connection refused", "has ended: start it"},
-		"no permission":       {forbiddenSocket, "sound", broken, "permission denied", "pressbox setup-audio"},
-		"a wrong cookie":      {wrongCookie, "sound", broken, "wants its cookie", "PULSE_COOKIE"},
-		"a server that hangs": {sound(func(s *pulsetest.Server) { s.Signal(syscall.SIGSTOP) }), "sound", broken, "has not answered", "restart it"},
-		"a muted sink":        {sound(func(s *pulsetest.Server) { s.Control("set-sink-mute", "speaker", "1") }), "sound", broken, "speaker is muted", "set-sink-mute speaker 0"},
-		"turned down":         {sound(func(s *pulsetest.Server) { s.Control("set-sink-volume", "speaker", "7%") }), "sound", doubtful, "turned down to 7 %", "set-sink-volume speaker 100%"},
-		"no card":             {sound(func(s *pulsetest.Server) { s.Control("unload-module", "module-null-sink") }), "sound", broken, "no sink at all", "/proc/asound/cards"},
-		"a null sink":         {sound(func(*pulsetest.Server) {}), "sound", doubtful, "heard by nobody", "/proc/asound/cards"},
-		"another sink":        {sound(func(*pulsetest.Server) {}, "PULSE_SINK=kitchen"), "sound", broken, "there is no sink kitchen", "PULSE_SINK to one of speaker"},
-		"VOLUME":              {sound(func(*pulsetest.Server) {}, "VOLUME=3"), "sound", doubtful, "VOLUME is 3", "VOLUME=100"},
-		"wrong settings":      {set("QUEUE_MAX_SIZE=many"), "settings", broken, "QUEUE_MAX_SIZE=many: expected", "pressbox config"},
-		"right settings":      {nothing, "settings", well, "", ""},
-		"the port is taken":   {takenPort, "port", broken, "is taken by process", "pressbox set-port"},
-		"a damaged store":     {damagedStore, "store", broken, "damaged", "restores the newest good backup"},
-		"a store set aside":   {asideStore, "store", doubtful, "was set aside", "memory card"},
-		"no voice":            {set("DEFAULT_VOICE=nobody"), "voices", broken, "nobody", "DEFAULT_VOICE"},
-		"a broken voice":      {brokenVoice, "voices", doubtful, "crow is broken", "voices install"},
-		"no espeak-ng":        {set("PATH=/nonexistent"), "espeak-ng", broken, "not installed", "apt install espeak-ng"},
-		"no ONNX Runtime":     {set("ONNXRUNTIME_LIB=/nowhere.so"), "runtime", broken, "/nowhere.so", "ONNXRUNTIME_LIB"},
-		"a good runtime":      {nothing, "runtime", well, "ONNX Runtime 1.", ""},
-		"a good espeak-ng":    {nothing, "espeak-ng", well, "answers", ""},
+		"no daemon":              {nothing, "daemon", broken, "does not run", "systemctl start pressbox"},
+		"a daemon that hangs up": {deafDaemon, "daemon", broken, "runs and does not answer", "start it again"},
+		"another version":        {otherDaemon, "daemon", doubtful, "runs as version 0.0.1, and this program is", "start it again"},
+		"its health":             {otherDaemon, "sound", broken, "the sound server is gone", ""},
+		"no sound server":        {set("PULSE_SERVER=unix:/nowhere/native"), "sound", broken, "no such file", "pressbox setup-audio"},
+		"a dead socket":          {deadSocket, "sound", broken, "connection refused", "has ended: start it"},
+		"no permission":          {forbiddenSocket, "sound", broken, "permission denied", "pressbox setup-audio"},
+		"a wrong cookie":         {wrongCookie, "sound", broken, "wants its cookie", "PULSE_COOKIE"},
+		"a server that hangs":    {sound(func(s *pulsetest.Server) { s.Signal(syscall.SIGSTOP) }), "sound", broken, "has not answered", "restart it"},
+		"a muted sink":           {sound(func(s *pulsetest.Server) { s.Control("set-sink-mute", "speaker", "1") }), "sound", broken, "speaker is muted", "set-sink-mute speaker 0"},
+		"turned down":            {sound(func(s *pulsetest.Server) { s.Control("set-sink-volume", "speaker", "7%") }), "sound", doubtful, "turned down to 7 %", "set-sink-volume speaker 100%"},
+		"no card":                {sound(func(s *pulsetest.Server) { s.Control("unload-module", "module-null-sink") }), "sound", broken, "no sink at all", "/proc/asound/cards"},
+		"a null sink":            {sound(func(*pulsetest.Server) {}), "sound", doubtful, "heard by nobody", "/proc/asound/cards"},
+		"another sink":           {sound(func(*pulsetest.Server) {}, "PULSE_SINK=kitchen"), "sound", broken, "there is no sink kitchen", "PULSE_SINK to one of speaker"},
+		"VOLUME":                 {sound(func(*pulsetest.Server) {}, "VOLUME=3"), "sound", doubtful, "VOLUME is 3", "VOLUME=100"},
+		"wrong settings":         {set("QUEUE_MAX_SIZE=many"), "settings", broken, "QUEUE_MAX_SIZE=many: expected", "pressbox config"},
+		"right settings":         {nothing, "settings", well, "", ""},
+		"the port is taken":      {takenPort, "port", broken, "is taken by process", "pressbox set-port"},
+		"a damaged store":        {damagedStore, "store", broken, "damaged", "restores the newest good backup"},
+		"a store set aside":      {asideStore, "store", doubtful, "was set aside", "memory card"},
+		"no voice":               {set("DEFAULT_VOICE=nobody"), "voices", broken, "nobody", "DEFAULT_VOICE"},
+		"a broken voice":         {brokenVoice, "voices", doubtful, "crow is broken", "voices install"},
+		"no espeak-ng":           {set("PATH=/nonexistent"), "espeak-ng", broken, "not installed", "apt install espeak-ng"},
+		"no ONNX Runtime":        {set("ONNXRUNTIME_LIB=/nowhere.so"), "runtime", broken, "/nowhere.so", "ONNXRUNTIME_LIB"},
+		"a good runtime":         {nothing, "runtime", well, "ONNX Runtime 1.", ""},
+		"a good espeak-ng":       {nothing, "espeak-ng", well, "answers", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -163,6 +170,39 @@ func wrongCookie(t *testing.T, dir string) []string {
 	return []string{fmt.Sprintf("PULSE_SERVER=tcp:127.0.0.1:%d", port), "PULSE_COOKIE=/nonexistent"}
 }
 
+// deafDaemon is one that hangs up on whoever asks.
+func deafDaemon(t *testing.T, dir string) []string {
+	t.Helper()
+	administered(t, dir, func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) })
+	return nil
+}
+
+// otherDaemon is of an earlier version, which did not look at itself yet.
+func otherDaemon(t *testing.T, dir string) []string {
+	t.Helper()
+	administered(t, dir, func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path != "/admin/status" {
+			http.NotFound(w, r)
+			return
+		}
+		_, _ = io.WriteString(w, `{"versions":{"pressbox":"0.0.1"},"health":{"status":"degraded","checks":{"audio":{"status":"degraded","detail":"the sound server is gone"}}}}`)
+	})
+	return nil
+}
+
+// administered listens where a daemon of that folder is administered.
+func administered(t *testing.T, dir string, answer http.HandlerFunc) {
+	t.Helper()
+	inState(t, dir, "pressbox.db", "")
+	l, err := net.Listen("unix", filepath.Join(dir, "state", adminSocketName))
+	if err != nil {
+		t.Fatal(err)
+	}
+	server := httptest.Server{Listener: l, Config: &http.Server{Handler: answer}}
+	server.Start()
+	t.Cleanup(server.Close)
+}
+
 func takenPort(t *testing.T, _ string) []string {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -205,6 +245,70 @@ func brokenVoice(t *testing.T, dir string) []string {
 	return []string{"MODEL_DIR=" + dir, "DEFAULT_VOICE=crow"}
 }
 
+// asNobody takes from root's test the right to go everywhere, but not into its folder.
+func asNobody(t *testing.T, dir string) {
+	t.Helper()
+	if err := os.Chmod(filepath.Dir(dir), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	runtime.LockOSThread() // until this goroutine ends, and the thread with it
+	const nobody = 65534
+	if err := syscall.Setfsuid(nobody); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = syscall.Setfsuid(0) }) // for those who tidy up
+}
+
+// The group adm may use the shared socket, but not enter the folder of the daemon.
+func TestASocketOutOfReachDoesNotHideAnother(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	hidden := filepath.Join(dir, "hidden")
+	if err := os.Mkdir(hidden, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	for _, path := range []string{filepath.Join(hidden, "s"), filepath.Join(dir, "s")} {
+		l, err := net.Listen("unix", path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = l.Close() })
+		if err := os.Chmod(path, 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.Chmod(hidden, 0); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = os.Chmod(hidden, 0o700) })
+	if os.Geteuid() == 0 {
+		asNobody(t, dir)
+	}
+	if path, err := firstAnswering(filepath.Join(hidden, "s"), filepath.Join(dir, "s")); err != nil || path != filepath.Join(dir, "s") {
+		t.Errorf("found %q, %v", path, err)
+	}
+	if path, err := firstAnswering(filepath.Join(hidden, "s"), filepath.Join(dir, "none")); path != "" || !errors.Is(err, fs.ErrPermission) {
+		t.Errorf("found %q, %v; want to be told who may", path, err)
+	}
+}
+
+// Whoever may not administer still learns how the daemon is, and not how a stranger's
+// surroundings are.
+func TestDoctorTellsWhatEveryoneIsTold(t *testing.T) {
+	t.Parallel()
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.WriteHeader(http.StatusServiceUnavailable)
+		_, _ = io.WriteString(w, `{"status":"failing","version":"1","checks":{"store":{"status":"failing","detail":"the disk is full"},"audio":{"sink":"speaker","muted":true}}}`)
+	}))
+	t.Cleanup(server.Close)
+	port := server.Listener.Addr().(*net.TCPAddr).Port
+	e := patient{cfg: Config{Host: "127.0.0.1", Port: port}, refused: errors.New("only root may")}.examine(t.Context())
+	if e.Looked != byHealth || !has(e.Findings, "daemon", doubtful, "version 1 answers at "+server.URL+"; only root may", "run doctor as root") ||
+		!has(e.Findings, "store", broken, "the disk is full", "") || !has(e.Findings, "sound", broken, "speaker is muted", "") {
+		t.Errorf("found %+v", e)
+	}
+}
+
 func TestDoctorIsContentWithADaemonThatIsWell(t *testing.T) {
 	t.Parallel()
 	server := pulsetest.Start(t, pulsetest.Config{})
@@ -233,7 +337,7 @@ func TestSoundsTroublesHaveTheirMends(t *testing.T) {
 	answered := []pulse.Attempt{{Address: "unix:/x"}}
 	for name, tt := range map[string]struct {
 		report       pulse.Report
-		result       result
+		result       string
 		detail, mend string
 	}{
 		"well":      {pulse.Report{Attempts: answered, Server: "PipeWire", Default: "hdmi", Sinks: []pulse.SinkReport{sink}}, well, "TV, idle, at 100 %", ""},
@@ -251,11 +355,11 @@ func TestSoundsTroublesHaveTheirMends(t *testing.T) {
 func TestTheUnitsStateIsRead(t *testing.T) {
 	t.Parallel()
 	for properties, want := range map[string]finding{
-		"LoadState=loaded\nActiveState=active\nResult=success\nNRestarts=0\nUnitFileState=enabled\n":          {"unit", well, "is active", ""},
-		"LoadState=loaded\nActiveState=active\nResult=success\nNRestarts=3\nUnitFileState=enabled\n":          {"unit", doubtful, "restarted 3 times", "journalctl"},
-		"LoadState=loaded\nActiveState=failed\nResult=watchdog\nNRestarts=9\nUnitFileState=enabled\n":         {"unit", broken, "watchdog", "journalctl"},
-		"LoadState=loaded\nActiveState=inactive\nResult=success\nNRestarts=0\nUnitFileState=disabled\n":       {"unit", doubtful, "does not start with the machine", "systemctl enable"},
-		"LoadState=masked\nActiveState=inactive\nResult=success\nNRestarts=0\nUnitFileState=masked-runtime\n": {"unit", broken, "masked", "unmask"},
+		"LoadState=loaded\nActiveState=active\nResult=success\nNRestarts=0\nUnitFileState=enabled\n":          {Name: "unit", Result: well, Detail: "is active", Mend: ""},
+		"LoadState=loaded\nActiveState=active\nResult=success\nNRestarts=3\nUnitFileState=enabled\n":          {Name: "unit", Result: doubtful, Detail: "restarted 3 times", Mend: "journalctl"},
+		"LoadState=loaded\nActiveState=failed\nResult=watchdog\nNRestarts=9\nUnitFileState=enabled\n":         {Name: "unit", Result: broken, Detail: "watchdog", Mend: "journalctl"},
+		"LoadState=loaded\nActiveState=inactive\nResult=success\nNRestarts=0\nUnitFileState=disabled\n":       {Name: "unit", Result: doubtful, Detail: "does not start with the machine", Mend: "systemctl enable"},
+		"LoadState=masked\nActiveState=inactive\nResult=success\nNRestarts=0\nUnitFileState=masked-runtime\n": {Name: "unit", Result: broken, Detail: "masked", Mend: "unmask"},
 	} {
 		if found := unitFindings(properties); !has(found, want.Name, want.Result, want.Detail, want.Mend) {
 			t.Errorf("%q: found %+v", properties, found)
@@ -295,7 +399,7 @@ func TestAnArrangementThatDoesNotHoldIsFound(t *testing.T) {
 	for name, tt := range map[string]struct {
 		kind         string
 		there        []string
-		result       result
+		result       string
 		detail, mend string
 	}{
 		"headless, well":       {headless, []string{"run/user/7/x", "run/pressbox-audio/x", "var/lib/systemd/linger/pressbox"}, well, "that of pressbox", ""},

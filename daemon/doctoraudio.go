@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"errors"
 	"io/fs"
 	"os"
@@ -11,7 +10,7 @@ import (
 )
 
 // lookAtArrangement looks whether the arrangement that setup-audio made still holds.
-func (p patient) lookAtArrangement(context.Context) []finding {
+func lookAtArrangement() []finding {
 	return arrangementFindings("/", func(name string) (uid string, err error) {
 		u, err := user.Lookup(name)
 		if err != nil {

@@ -11,9 +11,14 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// lookAtMachine looks at what is not ours and matters nevertheless.
+// lookAtMachine looks at what is not ours and matters nevertheless; of a daemon that
+// somebody started by hand, systemd and the arrangement of sound do not.
 func (p patient) lookAtMachine(ctx context.Context) []finding {
 	found := lookAtClock()
+	if p.byHand() {
+		return found
+	}
+	found = append(found, lookAtArrangement()...)
 	if !underSystemdNow() {
 		return found
 	}

@@ -2,12 +2,10 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
 	"log/slog"
-	"net/http"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -55,31 +53,16 @@ func (p patient) lookAtSettings(context.Context) []finding {
 // oneLine is an error's text without its line breaks.
 func oneLine(err error) string { return strings.Join(strings.Fields(err.Error()), " ") }
 
-func (p patient) lookAtDaemon(ctx context.Context) []finding {
-	_, err := adminSocketOf(p.cfg)
+// lookAtDaemon says why none was asked.
+func (p patient) lookAtDaemon(context.Context) []finding {
 	switch {
-	case err != nil:
-		return one("daemon", doubtful, "run doctor as root", "%s", oneLine(err))
+	case p.refused != nil:
+		return one("daemon", doubtful, "run doctor as root", "%s", oneLine(p.refused))
 	case p.socket == "":
 		return one("daemon", broken, startIt, "does not run")
+	default:
+		return nil // it was asked, and does not answer
 	}
-	var answer json.RawMessage
-	var s daemonStatus
-	ctx, stop := context.WithTimeout(ctx, 10*time.Second)
-	defer stop()
-	if err := socketClient(p.socket).call(ctx, http.MethodGet, "/admin/status", nil, &answer); err != nil {
-		return one("daemon", broken, "systemctl restart pressbox", "runs and does not answer: %s", oneLine(err))
-	}
-	if err := json.Unmarshal(answer, &s); err != nil {
-		return one("daemon", broken, "install the same version of program and daemon", "answers what this program does not understand: %s", oneLine(err))
-	}
-	if s.Versions["pressbox"] != version {
-		return one("daemon", doubtful, "systemctl restart pressbox", "runs as version %s, and this program is %s", s.Versions["pressbox"], version)
-	}
-	if s.Health.Status != "ok" {
-		return one("daemon", doubtful, "", "runs, and says that it is %s; below is why", s.Health.Status)
-	}
-	return one("daemon", well, "", "runs, version %s", version)
 }
 
 // lookAtPort finds who has the port when the daemon does not run.
@@ -171,33 +154,35 @@ func (p patient) lookAtStore(context.Context) []finding {
 	case err != nil:
 		found = one("store", doubtful, "run doctor as root", "%s", oneLine(err))
 	}
-	return append(found, p.lookAtBackups()...)
+	return append(found, backupFindings(p.cfg.StateDir, p.socket != "")...)
 }
 
 func mib(bytes int64) float64 { return float64(bytes) / (1 << 20) }
 
-// lookAtBackups finds what is set aside, and how old the newest backup is.
-func (p patient) lookAtBackups() []finding {
+// backupFindings says what is set aside, and how old the newest backup is.
+func backupFindings(stateDir string, runs bool) []finding {
 	var found []finding
-	if aside, _ := filepath.Glob(filepath.Join(p.cfg.StateDir, storeName+".damaged-*")); len(aside) > 0 { // the pattern is right
+	if aside, _ := filepath.Glob(filepath.Join(stateDir, storeName+".damaged-*")); len(aside) > 0 { // the pattern is right
 		found = one("store", doubtful, "replace the memory card if it is old; then remove the file", "a damaged store was set aside: %s", aside[len(aside)-1])
 	}
-	all, err := store.Backups(filepath.Join(p.cfg.StateDir, backupFolder))
+	all, err := store.Backups(filepath.Join(stateDir, backupFolder))
 	switch {
 	case err != nil:
 		return append(found, one("backups", doubtful, "run doctor as root", "%s", oneLine(err))...)
 	case len(all) == 0:
 		return append(found, one("backups", well, "", "none yet; the daemon makes one each day")...)
-	case time.Since(all[0].Made) > 3*backupEvery && p.socket != "":
+	case time.Since(all[0].Made) > 3*backupEvery && runs:
 		return append(found, one("backups", doubtful, "journalctl -u pressbox -x says why", "the newest is of %s", all[0].Made.Format(time.DateTime))...)
 	default:
 		return append(found, one("backups", well, "", "%d, the newest of %s", len(all), all[0].Made.Format(time.DateTime))...)
 	}
 }
 
-func (p patient) lookAtDisk(context.Context) []finding {
-	dir := p.cfg.StateDir
-	for ; ; dir = filepath.Dir(dir) { // the folder may not have been made yet
+func (p patient) lookAtDisk(context.Context) []finding { return diskFindings(p.cfg.StateDir) }
+
+// diskFindings looks at the disk on which a folder is, or will be.
+func diskFindings(dir string) []finding {
+	for ; ; dir = filepath.Dir(dir) {
 		if _, err := os.Stat(dir); err == nil || dir == filepath.Dir(dir) {
 			break
 		}
@@ -221,9 +206,12 @@ func (p patient) lookAtDisk(context.Context) []finding {
 }
 
 func (p patient) lookAtVoices(context.Context) []finding {
-	installed := library.New(library.Config{
+	return voiceFindings(library.New(library.Config{
 		Dirs: []string{p.cfg.ModelDir, sharedModels}, Default: p.cfg.DefaultVoice, Log: slog.New(slog.DiscardHandler),
-	})
+	}))
+}
+
+func voiceFindings(installed *library.Library) []finding {
 	var found []finding
 	const again = "pressbox voices install NAME, or take its files away"
 	for _, v := range installed.Voices() {
@@ -235,14 +223,18 @@ func (p patient) lookAtVoices(context.Context) []finding {
 		mend := "set DEFAULT_VOICE to one that is installed (pressbox voices lists them), or: pressbox voices install NAME"
 		return append(found, one("voices", broken, mend, "%s", oneLine(err))...)
 	}
-	return append(found, one("voices", well, "", "%d, %s unless another is asked for", len(installed.Voices()), p.cfg.DefaultVoice)...)
+	return append(found, one("voices", well, "", "%d, %s unless another is asked for", len(installed.Voices()), installed.Default())...)
 }
 
 func (p patient) lookAtPhonemes(ctx context.Context) []finding {
-	ctx, stop := context.WithTimeout(ctx, 10*time.Second)
-	defer stop()
 	phonemizer := espeak.New("")
 	defer func() { _ = phonemizer.Close() }() // its child is of no use any more
+	return phonemeFindings(ctx, phonemizer)
+}
+
+func phonemeFindings(ctx context.Context, phonemizer voice.Phonemizer) []finding {
+	ctx, stop := context.WithTimeout(ctx, 10*time.Second)
+	defer stop()
 	const mend = "apt install espeak-ng"
 	phonemes, err := phonemizer.Phonemes(ctx, "en-us", "Hello.")
 	switch {
@@ -258,7 +250,11 @@ func (p patient) lookAtPhonemes(ctx context.Context) []finding {
 }
 
 func (p patient) lookAtRuntime(context.Context) []finding {
-	version, err := onnx.Runtime{Library: p.cfg.ONNXRuntimeLib}.Version()
+	return runtimeFindings(p.cfg.ONNXRuntimeLib)
+}
+
+func runtimeFindings(path string) []finding {
+	version, err := onnx.Runtime{Library: path}.Version()
 	if err != nil {
 		return one("runtime", broken, "install the package again, or set ONNXRUNTIME_LIB", "ONNX Runtime: %s", oneLine(err))
 	}

@@ -8,6 +8,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"sync/atomic"
 
 	"pressbox/audio/pulse"
 	"pressbox/daemon/web"
@@ -37,9 +38,10 @@ type house struct {
 	clubs      clubs
 	hall       *live.Hall
 
-	salvaged          string   // what was done about a damaged store; "" means that it was none
-	inherited         bool     // whether systemd opened the sockets
-	addresses         []string // where people reach the daemon; set by run
+	reloaded          atomic.Pointer[Config] // the settings when they were read last; those hold that are live
+	salvaged          string                 // what was done about a damaged store; "" means that it was none
+	inherited         bool                   // whether systemd opened the sockets
+	addresses         []string               // where people reach the daemon; set by run
 	figures           *figures
 	speaking, keeping progress
 	queue             queueWatch
@@ -57,6 +59,7 @@ type launch struct {
 func build(l launch, kept *store.Store, sink *pulse.Sink) (*house, error) {
 	cfg, log := l.cfg, l.log
 	h := &house{launch: l, store: kept, sink: sink, phonemizer: espeak.New("")}
+	h.reloaded.Store(&h.cfg)
 	h.figures = newFigures()
 	h.speaking.took, h.keeping.took = h.figures.clip.Observe, h.figures.written.Observe
 	lexicon, err := readLexicon(cfg.LexiconFile)
@@ -147,7 +150,7 @@ func (h *house) webConfig() web.Config {
 		Version:  version,
 		Versions: map[string]string{"go": thisBuild().Go, "commit": thisBuild().Commit},
 		Admin: web.Admin{
-			Level: h.level, Backup: h.store.Backup, Counts: h.counts,
+			Level: h.level, Backup: h.store.Backup, Counts: h.counts, Examine: h.examine,
 			Metrics: h.metrics(), OpenMetrics: h.cfg.Metrics == "on", Observe: h.figures.request,
 		},
 		Announcer:      h.announcer,

@@ -20,6 +20,10 @@ const (
 	adminSocket = "admin"
 )
 
+// adminSocketName is the administrator's socket in the folder of the state, where systemd
+// has opened none.
+const adminSocketName = "admin.sock"
+
 // maxSocketPath is the longest path of a Unix socket (unix(7)).
 const maxSocketPath = 107
 
@@ -55,7 +59,7 @@ func listen(cfg Config) (sockets, error) {
 		s.http = append(s.http, l)
 	}
 	if s.admin == nil {
-		l, err := listenAdmin(filepath.Join(cfg.StateDir, "admin.sock"))
+		l, err := listenAdmin(filepath.Join(cfg.StateDir, adminSocketName))
 		if err != nil {
 			return sockets{}, errors.Join(err, s.close())
 		}

@@ -39,11 +39,7 @@ func (h *house) reloads(ctx context.Context) error {
 // daemon runs; of what cannot, it says so. What is wrong leaves everything as it
 // was.
 func (h *house) reload() {
-	s, err := h.reread()
-	var next Config
-	if err == nil {
-		next, err = s.configure()
-	}
+	next, err := h.settingsNow()
 	if err != nil {
 		h.log.Error("the settings stay as they were", "err", err)
 		return
@@ -60,18 +56,29 @@ func (h *house) reload() {
 	}
 	h.level.Set(next.LogLevel)
 	h.voices.Reload(lexicon)
-	for _, name := range changed(h.cfg, next, keys()) {
+	h.reloaded.Store(&next)
+	for _, name := range changed(h.cfg, next, false) {
 		h.log.Warn("a setting takes effect only after a restart", "key", name)
 	}
 	h.log.Info("reloaded", "lexicon", next.LexiconFile)
 }
 
-// changed names the settings that differ and that a reload does not take over.
-func changed(old, next Config, keys []key) []string {
+// settingsNow reads the settings as they are now.
+func (h *house) settingsNow() (Config, error) {
+	s, err := h.reread()
+	if err != nil {
+		return Config{}, err
+	}
+	return s.configure()
+}
+
+// changed names the settings that differ, of those that a reload takes over (live) or of
+// those that it does not.
+func changed(old, next Config, live bool) []string {
 	before, after := byKey(old), byKey(next)
 	var names []string
-	for _, k := range keys {
-		if !k.live && !reflect.DeepEqual(before[k.name], after[k.name]) {
+	for _, k := range keys() {
+		if k.live == live && !reflect.DeepEqual(before[k.name], after[k.name]) {
 			names = append(names, k.name)
 		}
 	}

@@ -45,19 +45,27 @@ func useDaemon(cmd *cobra.Command) func() (*client, error) {
 // adminSocketOf returns where the daemon with these settings is administered, or ""
 // when none runs.
 func adminSocketOf(cfg Config) (path string, err error) {
-	for _, path := range []string{filepath.Join(cfg.StateDir, "admin.sock"), sharedAdminSocket} {
+	return firstAnswering(filepath.Join(cfg.StateDir, adminSocketName), sharedAdminSocket)
+}
+
+// firstAnswering returns the first of the paths at which a daemon listens, or "" when
+// none does. One that this user may not reach is an error only when no other answers:
+// the group adm may use the shared socket and not enter the daemon's folder.
+func firstAnswering(paths ...string) (path string, err error) {
+	var refused error
+	for _, path := range paths {
 		conn, err := net.Dial("unix", path) //nolint:noctx // it does not wait
 		switch {
 		case err == nil:
 			_ = conn.Close() // it has told what it could
 			return path, nil
 		case errors.Is(err, fs.ErrPermission):
-			return "", fmt.Errorf("only root, the user pressbox and the group adm may administer: %w", err)
+			refused = cmp.Or(refused, fmt.Errorf("only root, the user pressbox and the group adm may administer: %w", err))
 		case !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, syscall.ECONNREFUSED):
 			return "", fmt.Errorf("ask the daemon: %w", err)
 		}
 	}
-	return "", nil
+	return "", refused
 }
 
 func newStatusCommand() *cobra.Command {
@@ -99,39 +107,8 @@ func newStatusCommand() *cobra.Command {
 
 // A daemonStatus is the daemon's word about itself.
 type daemonStatus struct {
-	Health struct {
-		Status string `json:"status"`
-		Uptime int64  `json:"uptime_seconds"`
-		Checks struct {
-			Store struct {
-				checkResult
-				Size int64 `json:"size_bytes"`
-				Free int64 `json:"free_bytes"`
-				Max  int64 `json:"max_bytes"`
-			} `json:"store"`
-			Audio struct {
-				checkResult
-				Server string `json:"server"`
-				Sink   string `json:"sink"`
-				Name   string `json:"sink_name"`
-				State  string `json:"state"`
-				Muted  bool   `json:"muted"`
-				Volume int    `json:"volume"`
-			} `json:"audio"`
-			Voices struct {
-				checkResult
-				Default   string `json:"default"`
-				Installed int    `json:"installed"`
-				Broken    int    `json:"broken"`
-			} `json:"voices"`
-			Queue struct {
-				checkResult
-				Waiting int `json:"waiting"`
-				Max     int `json:"max"`
-			} `json:"queue"`
-		} `json:"checks"`
-	} `json:"health"`
-	Queue struct {
+	Health daemonHealth `json:"health"`
+	Queue  struct {
 		Queue []struct {
 			Status  string `json:"status"`
 			Message string `json:"message"`
@@ -141,40 +118,90 @@ type daemonStatus struct {
 	Counts   map[string]int    `json:"counts"`
 }
 
+// A daemonHealth is what the daemon tells everyone about itself.
+type daemonHealth struct {
+	Status  string `json:"status"`
+	Version string `json:"version"`
+	Uptime  int64  `json:"uptime_seconds"`
+	Checks  struct {
+		Store  storeCheck  `json:"store"`
+		Audio  audioCheck  `json:"audio"`
+		Voices voicesCheck `json:"voices"`
+		Queue  struct {
+			checkResult
+			Waiting int `json:"waiting"`
+			Max     int `json:"max"`
+		} `json:"queue"`
+	} `json:"checks"`
+}
+
 type checkResult struct {
 	Detail string `json:"detail"` // "" when it is well
+}
+
+type storeCheck struct {
+	checkResult
+	Size int64 `json:"size_bytes"`
+	Free int64 `json:"free_bytes"`
+	Max  int64 `json:"max_bytes"`
+}
+
+func (c storeCheck) said() string {
+	return fmt.Sprintf("%.1f of %.0f MiB", mib(c.Size-c.Free), mib(c.Max))
+}
+
+type audioCheck struct {
+	checkResult
+	Server string `json:"server"`
+	Sink   string `json:"sink"`
+	Name   string `json:"sink_name"`
+	State  string `json:"state"`
+	Muted  bool   `json:"muted"`
+	Volume int    `json:"volume"`
+}
+
+// said is "" while there is no sink.
+func (c audioCheck) said() string {
+	if c.Sink == "" {
+		return ""
+	}
+	text := fmt.Sprintf("%s; %s, %s, at %d %%", c.Server, cmp.Or(c.Name, c.Sink), c.State, c.Volume)
+	if c.Muted {
+		text += ", muted"
+	}
+	return text
+}
+
+type voicesCheck struct {
+	checkResult
+	Default   string `json:"default"`
+	Installed int    `json:"installed"`
+	Broken    int    `json:"broken"`
+}
+
+func (c voicesCheck) said() string {
+	return fmt.Sprintf("%d, %d of them broken; %s unless another is asked for", c.Installed, c.Broken, c.Default)
 }
 
 // print writes the status for people.
 func (s daemonStatus) print(w io.Writer) error {
 	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	row := func(name, detail, format string, args ...any) {
-		text := fmt.Sprintf(format, args...)
-		if detail != "" {
-			text = strings.TrimSpace(text + "\n\t" + detail)
-			text = strings.TrimPrefix(text, "\n\t")
+	row := func(name, said, detail string) {
+		if said != "" && detail != "" {
+			said += "\n\t"
 		}
-		_, _ = fmt.Fprintf(table, "%s\t%s\n", name, text) // Flush says whether it went well
+		_, _ = fmt.Fprintf(table, "%s\t%s\n", name, said+detail) // Flush says whether it went well
 	}
 	checks := s.Health.Checks
-	row("pressbox", "", "%s, %s, up %s", s.Versions["pressbox"], s.Health.Status, time.Duration(s.Health.Uptime)*time.Second)
-	row("speaking", "", "%s", s.spoken())
-	row("queue", checks.Queue.Detail, "%d of %d waiting", checks.Queue.Waiting, checks.Queue.Max)
-	if audio := checks.Audio; audio.Sink == "" {
-		row("sound", audio.Detail, "")
-	} else {
-		muted := ""
-		if audio.Muted {
-			muted = ", muted"
-		}
-		row("sound", audio.Detail, "%s; %s, %s, at %d %%%s", audio.Server, cmp.Or(audio.Name, audio.Sink), audio.State, audio.Volume, muted)
-	}
-	row("voices", checks.Voices.Detail, "%d, %d of them broken; %s unless another is asked for", checks.Voices.Installed, checks.Voices.Broken, checks.Voices.Default)
-	store := checks.Store
-	row("store", store.Detail, "%.1f of %.0f MiB", float64(store.Size-store.Free)/(1<<20), float64(store.Max)/(1<<20))
-	row("games", "", "%d being played, %d not begun, %d finished", s.Counts["games_active"], s.Counts["games_pending"], s.Counts["games_finished"])
-	row("people", "", "%d sessions of %d accounts", s.Counts["sessions"], s.Counts["accounts"])
-	row("built", "", "%s, %s", s.Versions["go"], cmp.Or(s.Versions["commit"], "from no repository"))
+	row("pressbox", fmt.Sprintf("%s, %s, up %s", s.Versions["pressbox"], s.Health.Status, time.Duration(s.Health.Uptime)*time.Second), "")
+	row("speaking", s.spoken(), "")
+	row("queue", fmt.Sprintf("%d of %d waiting", checks.Queue.Waiting, checks.Queue.Max), checks.Queue.Detail)
+	row("sound", checks.Audio.said(), checks.Audio.Detail)
+	row("voices", checks.Voices.said(), checks.Voices.Detail)
+	row("store", checks.Store.said(), checks.Store.Detail)
+	row("games", fmt.Sprintf("%d being played, %d not begun, %d finished", s.Counts["games_active"], s.Counts["games_pending"], s.Counts["games_finished"]), "")
+	row("people", fmt.Sprintf("%d sessions of %d accounts", s.Counts["sessions"], s.Counts["accounts"]), "")
+	row("built", fmt.Sprintf("%s, %s", s.Versions["go"], cmp.Or(s.Versions["commit"], "from no repository")), "")
 	return table.Flush()
 }
 

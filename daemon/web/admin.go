@@ -17,11 +17,21 @@ type Admin struct {
 	Metrics http.Handler
 	// OpenMetrics says that everyone may read them.
 	OpenMetrics bool
+	// Examine says of each part whether it works; it takes seconds where one does not.
+	Examine func(context.Context) []Finding
 	// Counts says how many there are of what: "games", "sessions" and so on.
 	Counts func(context.Context) (map[string]int, error)
 	// Observe is told of every request that was answered; nil means nobody is.
 	// route is its path in the table of routes, "" for one that is not in it.
 	Observe func(route, method string, status int, took time.Duration)
+}
+
+// A Finding is what was found of one part of the appliance.
+type Finding struct {
+	Name   string `json:"name"`
+	Result string `json:"result"` // "ok", "warning" or "failure"
+	Detail string `json:"detail"`
+	Mend   string `json:"mend,omitempty"` // what to do, usually a command
 }
 
 func (s *Server) adminRoutes() []route {
@@ -30,6 +40,11 @@ func (s *Server) adminRoutes() []route {
 		{http.MethodGet, "/admin/status", admins, s.status, operation{
 			id: "getStatus", tag: tag, summary: "All that the appliance knows of itself",
 			answers: []success{{status: http.StatusOK, description: "Its status.", schema: "Status"}},
+		}},
+		{http.MethodGet, "/admin/examination", admins, s.examination, operation{
+			id: "getExamination", tag: tag, summary: "Whether each part works, and how to mend it",
+			description: "The daemon looks for itself, as \"pressbox doctor\" would.",
+			answers:     []success{{status: http.StatusOK, description: "What it found.", schema: "Examination"}},
 		}},
 		{http.MethodGet, "/admin/log-level", admins, s.logLevel, operation{
 			id: "getLogLevel", tag: tag, summary: "The least important messages that are logged",
@@ -71,6 +86,20 @@ func (s *Server) status(w http.ResponseWriter, r *http.Request) error {
 		}
 	}
 	return reply(w, http.StatusOK, statusReply{s.healthReply(), s.queueReply(), versions, counts})
+}
+
+// An examinationReply is the body of GET /admin/examination.
+type examinationReply struct {
+	Findings []Finding `json:"findings"`
+}
+
+// examinationPatience is for the whole examination, so that there is time to write it.
+const examinationPatience = writeTimeout - 5*time.Second
+
+func (s *Server) examination(w http.ResponseWriter, r *http.Request) error {
+	ctx, stop := context.WithTimeout(r.Context(), examinationPatience)
+	defer stop()
+	return reply(w, http.StatusOK, examinationReply{s.cfg.Admin.Examine(ctx)})
 }
 
 type logLevel struct {

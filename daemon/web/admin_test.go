@@ -165,6 +165,24 @@ func TestStatusCountsWhatThereIs(t *testing.T) {
 	}
 }
 
+// The daemon is given a while to look at itself, and there is time left to say what it found.
+func TestAnExaminationIsTold(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, func(c *web.Config) {
+		c.Admin.Examine = func(ctx context.Context) []web.Finding {
+			until, ok := ctx.Deadline()
+			if left := time.Until(until); !ok || left < 20*time.Second || left > 26*time.Second {
+				t.Errorf("it has %v", left)
+			}
+			return []web.Finding{{Name: "sound", Result: "failure", Detail: "muted", Mend: "unmute it"}, {Name: "store", Result: "ok", Detail: "sound"}}
+		}
+	})
+	got := r.send(t, r.AdminHandler(), newRequest("GET", "/admin/examination", "")).want(200, "").field("findings")
+	if want := `[{"detail":"muted","mend":"unmute it","name":"sound","result":"failure"},{"detail":"sound","name":"store","result":"ok"}]`; got != want {
+		t.Errorf("findings: %s, want %s", got, want)
+	}
+}
+
 func TestQuietIsSinceTheLastAnswer(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
