@@ -80,17 +80,18 @@ func prepare(m *testing.M) (code int, err error) {
 // An appliance is a daemon of the test's own, with a store of its own and
 // without sound.
 type appliance struct {
-	t    testing.TB
-	dir  string
-	url  string
-	stop func()
+	t        testing.TB
+	dir      string
+	url      string
+	settings []string // besides those that every one has
+	stop     func()
 }
 
 var listening = regexp.MustCompile(`msg=listening .*url=(\S+)`)
 
-func newAppliance(tb testing.TB) *appliance {
+func newAppliance(tb testing.TB, settings ...string) *appliance {
 	tb.Helper()
-	a := &appliance{t: tb, dir: tb.TempDir()}
+	a := &appliance{t: tb, dir: tb.TempDir(), settings: settings}
 	a.start("0")
 	tb.Cleanup(func() { a.stop() })
 	return a
@@ -101,11 +102,11 @@ func (a *appliance) start(port string) {
 	a.t.Helper()
 	cmd := exec.Command(program, "serve")
 	cmd.Dir = a.dir
-	cmd.Env = []string{
+	cmd.Env = append([]string{
 		"PATH=" + os.Getenv("PATH"), "HOME=" + a.dir, "HOST=127.0.0.1", "PORT=" + port, "LOG_LEVEL=INFO",
 		"MODEL_DIR=" + filepath.Join(root, "models"), "PULSE_SERVER=unix:/nowhere",
 		"ONNXRUNTIME_LIB=" + filepath.Join(root, "bin/libonnxruntime.so"),
-	}
+	}, a.settings...)
 	stderr, err := cmd.StderrPipe()
 	if err != nil {
 		a.t.Fatal(err)
@@ -156,7 +157,8 @@ type tab struct {
 	complaints []string
 	expected   []string // parts of complaints that the test provokes
 	requests   int
-	bytes      float64 // received, as sent: packed
+	asked      []string // of the API: paths with their queries
+	bytes      float64  // received, as sent: packed
 }
 
 const phrase = "four strikes and you are out"
@@ -218,8 +220,10 @@ func (b *tab) hear(event any) {
 			return
 		}
 		b.requests++
-		if !strings.HasPrefix(e.Request.URL, b.a.url+"/") {
+		if path, ok := strings.CutPrefix(e.Request.URL, b.a.url+"/"); !ok {
 			complain("asked " + e.Request.URL)
+		} else if strings.HasPrefix(path, "api/") {
+			b.asked = append(b.asked, "/"+path)
 		}
 	case *network.EventLoadingFinished:
 		b.bytes += e.EncodedDataLength

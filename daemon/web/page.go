@@ -143,9 +143,10 @@ func (s *Server) page(status int) handler {
 // is something that has to be said all the same.
 func (s *Server) showPage(w http.ResponseWriter, r *http.Request, status int, plain string) error {
 	var document bytes.Buffer
-	values := struct{ Version, Files, Join, Plain, Again string }{
-		s.cfg.Version, "/page/" + s.client.version, s.joinAddress(r), plain, loginPath,
-	}
+	values := struct {
+		Version, Files, Join, Plain, Again string
+		Season                             int
+	}{s.cfg.Version, "/page/" + s.client.version, s.joinAddress(r), plain, loginPath, s.cfg.Season}
 	if err := s.client.document.Execute(&document, values); err != nil {
 		return fmt.Errorf("write the page: %w", err)
 	}

@@ -42,7 +42,8 @@ type Config struct {
 
 	Hall  *live.Hall // nil means that nobody plays
 	Teams Teams      // nil means the same
-	// Season is what statistics are of that name none (DEFAULT_SEASON).
+	// Season is what the page asks for, and what statistics are of that name
+	// none (DEFAULT_SEASON).
 	Season int
 
 	// AllowedHosts are further names under which the daemon may be asked,

@@ -1,6 +1,6 @@
 // Who is signed in and where; why a sign-in did not come about; what this is.
 import { html, nothing } from "./lit-html.js";
-import { t, say, api, session, ago, when, signInAddress, alertBox, problemOf } from "./kit.js";
+import { t, say, api, session, meta, ago, when, signInAddress, alertBox, problemOf } from "./kit.js";
 
 /** @param {PageContext} page @returns {View} */
 export function account({ me, update }) {
@@ -112,11 +112,10 @@ export function callback({ query, me }) {
 /** @returns {View} */
 export function about() {
   const files = new URL(".", import.meta.url).pathname;
-  const version = document.querySelector('meta[name="pressbox-version"]')?.getAttribute("content") ?? "";
   return {
     title: () => t("about.title"),
     render: () => html`<section class="leaf prose">
-      <p class="kicker">${t("about.version", { version })}</p>
+      <p class="kicker">${t("about.version", { version: meta("version") })}</p>
       <h1>${t("about.title")}</h1>
       <p>${t("about.text")}</p>
       <p>${t("about.dice")}</p>

@@ -1,9 +1,8 @@
 // A game as it is played: what the manager may do, and all that everybody sees.
 import { html, nothing } from "./lit-html.js";
-import { t, say, api, announce, alertBox, problemOf, Problem, clubStyle, pennant, remembered, remember } from "./kit.js";
+import { t, say, api, announce, alertBox, problemOf, Problem, managerOf, clubStyle, pennant, remembered, remember } from "./kit.js";
 import { Ledger, scoreboard, field, situation, plays, curve, boxScore, ending, inWords, basesInWords } from "./board.js";
 import { Live } from "./live.js";
-import { managerOf } from "./lobby.js";
 
 const sides = /** @type {const} */ (["away", "home"]);
 

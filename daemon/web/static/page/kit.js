@@ -228,11 +228,20 @@ export async function qr(text) {
   return html`<svg class="qr" viewBox="-4 -4 ${size} ${size}" role="img" aria-label=${t("qr.label", { text })}>${svg`<rect x="-4" y="-4" width=${size} height=${size} fill="#fff"></rect><path d=${path} fill="#000"></path>`}</svg>`;
 }
 
+/** What the document says of the appliance. @param {"version" | "join" | "season"} name */
+export const meta = (name) => document.querySelector(`meta[name="pressbox-${name}"]`)?.getAttribute("content") ?? "";
+
 /** The address of the page for other people in the house. @param {string} path */
-export function joinAddress(path) {
-  const given = document.querySelector('meta[name="pressbox-join"]')?.getAttribute("content");
-  return new URL(path, given || location.origin).href;
-}
+export const joinAddress = (path) => new URL(path, meta("join") || location.origin).href;
+
+/** The season that clubs, rosters and figures are asked for. */
+export const season = Number(meta("season")) || 3;
+
+/** @param {GameSide} side */
+export const managerOf = (side) => (side.bot ? t("game.bot") : (side.manager?.name ?? t("game.nobody")));
+
+/** The side that nobody has taken. @param {Game} g @returns {Side | undefined} */
+export const openSide = (g) => /** @type {Side[]} */ (["away", "home"]).find((s) => !g[s].manager && !g[s].bot);
 
 /** A value kept in this browser. @param {string} name @param {string} otherwise */
 export function remembered(name, otherwise) {

@@ -1,9 +1,8 @@
 // Before the first pitch: who is invited, and the card that each manager
 // hands to the umpire.
 import { html, svg, nothing } from "./lit-html.js";
-import { t, say, api, qr, joinAddress, alertBox, problemOf, announce, clubStyle, pennant } from "./kit.js";
+import { t, say, api, qr, joinAddress, managerOf, openSide, alertBox, problemOf, announce, clubStyle, pennant } from "./kit.js";
 import { Live } from "./live.js";
-import { managerOf, openSide } from "./lobby.js";
 
 const fielders = ["C", "1B", "2B", "3B", "SS", "LF", "CF", "RF"];
 

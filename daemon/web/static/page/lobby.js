@@ -1,9 +1,6 @@
 // The lobby, and how a game is made.
 import { html, nothing } from "./lit-html.js";
-import { t, say, api, when, ordinal, alertBox, problemOf, pennant, clubStyle, signInAddress } from "./kit.js";
-
-/** The season that clubs and rosters are asked for. */
-export const season = 3;
+import { t, say, api, when, ordinal, season, managerOf, openSide, alertBox, problemOf, pennant, clubStyle, signInAddress } from "./kit.js";
 
 const poll = 15000; // milliseconds between two looks, when nothing calls
 
@@ -118,12 +115,6 @@ const cover = () => html`<section class="cover">
 /** @param {Game} g @param {Side} side */
 const row = (g, side) => html`<span class="club-row">${pennant(g[side].team)}<span class="club-name">${g[side].team.name}
     <small>${managerOf(g[side])}</small></span>${g.score ? html`<b>${g.score[side]}</b>` : nothing}</span>`;
-
-/** @param {GameSide} side */
-export const managerOf = (side) => (side.bot ? t("game.bot") : (side.manager?.name ?? t("game.nobody")));
-
-/** The side that nobody has taken. @param {Game} g @returns {Side | undefined} */
-export const openSide = (g) => /** @type {Side[]} */ (["away", "home"]).find((s) => !g[s].manager && !g[s].bot);
 
 /** @param {Game} g */
 function stateOf(g) {

@@ -1,7 +1,8 @@
 // The season on this appliance: standings, batting and pitching lines.
 import { html, nothing } from "./lit-html.js";
-import { t, api, alertBox, problemOf, pennant } from "./kit.js";
-import { season as usual } from "./lobby.js";
+import { t, api, season as usual, alertBox, problemOf, pennant } from "./kit.js";
+
+const back = 5; // seasons that can be chosen
 
 /**
  * @typedef {{ w: number, l: number, t: number }} WonLost
@@ -23,7 +24,7 @@ async function clubsOf(season) {
 
 /** @param {number} season @param {(season: number) => void} choose */
 const seasons = (season, choose) => html`<label class="inline">${t("stats.season")} <select @change=${(/** @type {any} */ e) => choose(Number(e.target.value))}>
-  ${[3, 2, 1].map((n) => html`<option value=${n} ?selected=${n === season}>${n}</option>`)}</select></label>`;
+  ${Array.from({ length: Math.min(usual, back) }, (_, i) => usual - i).map((n) => html`<option value=${n} ?selected=${n === season}>${n}</option>`)}</select></label>`;
 
 /** @param {PageContext} page @returns {View} */
 export function standings({ update }) {
