@@ -1,7 +1,8 @@
 # Pressbox. "make run" to hear it, "make check test" before every commit.
 
 VERSION := $(shell sed -n 's/^\#\# \([0-9][^ ]*\).*/\1/p' CHANGELOG.md | head -n 1)
-LDFLAGS := -s -w -X main.version=$(VERSION)
+RELEASED := $(shell sed -n 's/^\#\# [0-9][^ ]* (\(.*\))/\1/p' CHANGELOG.md | head -n 1)
+LDFLAGS = -s -w -X main.version=$(VERSION) -X main.released=$(RELEASED) -X main.revision=$(shell packaging/revision)
 GO_FILES := $(shell git ls-files -- '*.go' 2>/dev/null)
 
 # Tools are pinned here, so that go.mod holds only what ships.
@@ -21,7 +22,7 @@ run: build ## start the daemon on port 8888, with everything it needs
 	@packaging/run bin/pressbox serve
 
 build: bin/libonnxruntime.so ## bin/pressbox, and ONNX Runtime beside it
-	go build -trimpath -ldflags '$(LDFLAGS)' -o bin/pressbox ./daemon
+	go build -trimpath -buildvcs=false -ldflags '$(LDFLAGS)' -o bin/pressbox ./daemon
 
 bin/libonnxruntime.so: packaging/onnxruntime/SHA256SUMS
 	@packaging/onnxruntime/fetch $$(go env GOARCH) $@

@@ -8,6 +8,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"runtime"
 	"sync/atomic"
 
 	"pressbox/audio/pulse"
@@ -148,7 +149,7 @@ func (h *house) webConfig() web.Config {
 	c := web.Config{
 		Log:      h.log,
 		Version:  version,
-		Versions: map[string]string{"go": thisBuild().Go, "commit": thisBuild().Commit},
+		Versions: map[string]string{"go": runtime.Version(), "revision": revision},
 		Admin: web.Admin{
 			Level: h.level, Backup: h.store.Backup, Counts: h.counts, Examine: h.examine,
 			Metrics: h.metrics(), OpenMetrics: h.cfg.Metrics == "on", Observe: h.figures.request,

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"net/http"
+	"runtime"
 	"strconv"
 	"time"
 
@@ -116,7 +117,7 @@ func (g gauges) Collect(to chan<- prometheus.Metric) {
 func (h *house) metrics() http.Handler {
 	build := prometheus.NewGauge(prometheus.GaugeOpts{
 		Name: "pressbox_build_info", Help: "Always 1.",
-		ConstLabels: prometheus.Labels{"version": version, "go": thisBuild().Go},
+		ConstLabels: prometheus.Labels{"version": version, "go": runtime.Version()},
 	})
 	build.Set(1)
 	h.figures.registry.MustRegister(build, gauges{h, []gauge{

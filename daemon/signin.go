@@ -130,7 +130,7 @@ func buildDoorway(cfg Config, kept *store.Store, log *slog.Logger) (*doorway, er
 	if err != nil {
 		return nil, err
 	}
-	clock, err := auth.OpenClock(context.Background(), kept.Auth(), source, builtAt())
+	clock, err := auth.OpenClock(context.Background(), kept.Auth(), source, releasedAt())
 	if err != nil {
 		return nil, err
 	}
@@ -296,13 +296,13 @@ func sinceBoot() time.Duration {
 func clockTrusted() bool {
 	var state unix.Timex
 	_, err := unix.Adjtimex(&state)
-	return err == nil && state.Status&unix.STA_UNSYNC == 0 || time.Now().After(builtAt())
+	return err == nil && state.Status&unix.STA_UNSYNC == 0 || time.Now().After(releasedAt())
 }
 
-// builtAt is when the commit was made that this program was built of; the zero
-// time when that is not known.
-func builtAt() time.Time {
-	at, err := time.Parse(time.RFC3339, thisBuild().CommitTime)
+// releasedAt is the day on which this program's version was released; the zero time when
+// that is not known.
+func releasedAt() time.Time {
+	at, err := time.Parse(time.DateOnly, released)
 	if err != nil {
 		return time.Time{}
 	}

@@ -201,7 +201,7 @@ func (s daemonStatus) print(w io.Writer) error {
 	row("store", checks.Store.said(), checks.Store.Detail)
 	row("games", fmt.Sprintf("%d being played, %d not begun, %d finished", s.Counts["games_active"], s.Counts["games_pending"], s.Counts["games_finished"]), "")
 	row("people", fmt.Sprintf("%d sessions of %d accounts", s.Counts["sessions"], s.Counts["accounts"]), "")
-	row("built", fmt.Sprintf("%s, %s", s.Versions["go"], cmp.Or(s.Versions["commit"], "from no repository")), "")
+	row("built", fmt.Sprintf("with %s, from %s", s.Versions["go"], sourcesOf(s.Versions["revision"])), "")
 	return table.Flush()
 }
 

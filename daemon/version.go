@@ -4,41 +4,52 @@ import (
 	"encoding/json"
 	"fmt"
 	"runtime"
-	"runtime/debug"
+	"strings"
 
 	"github.com/spf13/cobra"
 )
 
-// version is CHANGELOG.md's newest entry; only the linker sets it.
-var version = "dev"
+// What the linker sets, and nobody else.
+//
+//nolint:gochecknoglobals // it sets nothing else
+var (
+	version  = "dev" // CHANGELOG.md's newest entry
+	released = ""    // the day of that entry, such as 2026-11-20; "" means that it is not known
+	revision = ""    // what packaging/revision says of the sources; "" means that it is not known
+)
 
 // A buildInfo says what this program was made of.
 type buildInfo struct {
-	Version    string `json:"version"`
-	Commit     string `json:"commit,omitempty"`      // empty when it was not built from a repository
-	CommitTime string `json:"commit_time,omitempty"` // RFC 3339
-	Modified   bool   `json:"modified,omitempty"`
-	Go         string `json:"go"`
-	Platform   string `json:"platform"`
+	Version  string `json:"version"`
+	Released string `json:"released,omitempty"`
+	Commit   string `json:"commit,omitempty"`  // "" when it is not known
+	Changed  bool   `json:"changed,omitempty"` // whether the sources differ from the commit's
+	Go       string `json:"go"`
+	Platform string `json:"platform"`
 }
 
 func thisBuild() buildInfo {
-	b := buildInfo{Version: version, Go: runtime.Version(), Platform: runtime.GOOS + "/" + runtime.GOARCH}
-	info, ok := debug.ReadBuildInfo()
-	if !ok {
-		return b
-	}
-	for _, s := range info.Settings {
-		switch s.Key {
-		case "vcs.revision":
-			b.Commit = s.Value
-		case "vcs.time":
-			b.CommitTime = s.Value
-		case "vcs.modified":
-			b.Modified = s.Value == "true"
-		}
-	}
+	b := buildInfo{Version: version, Released: released, Go: runtime.Version(), Platform: runtime.GOOS + "/" + runtime.GOARCH}
+	b.Commit, b.Changed = splitRevision(revision)
 	return b
+}
+
+func splitRevision(revision string) (commit string, changed bool) {
+	return strings.CutSuffix(revision, "+changed")
+}
+
+// sourcesOf says in words which sources a revision is.
+func sourcesOf(revision string) string {
+	const enough = 12 // digits
+	commit, changed := splitRevision(revision)
+	switch {
+	case commit == "":
+		return "sources whose commit is not known"
+	case changed:
+		return fmt.Sprintf("commit %.*s, and changes to it", enough, commit)
+	default:
+		return fmt.Sprintf("commit %.*s", enough, commit)
+	}
 }
 
 func newVersionCommand() *cobra.Command {
@@ -52,7 +63,8 @@ func newVersionCommand() *cobra.Command {
 		if *asJSON {
 			return printJSON(cmd, thisBuild())
 		}
-		_, err := fmt.Fprintln(cmd.OutOrStdout(), "pressbox", version)
+		b := thisBuild()
+		_, err := fmt.Fprintf(cmd.OutOrStdout(), "pressbox %s\nbuilt with %s for %s, from %s\n", b.Version, b.Go, b.Platform, sourcesOf(revision))
 		return err
 	}
 	return cmd

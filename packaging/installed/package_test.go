@@ -59,12 +59,14 @@ func unpack(t *testing.T, deb string) string {
 	return dir
 }
 
-// The same sources make the same package, in whatever folder and on whatever day.
+// The same sources make the same package, in whatever folder and on whatever day; of
+// which commit they are is told to a copy that has no history.
 func TestPackageIsReproducible(t *testing.T) {
 	t.Parallel()
 	elsewhere := filepath.Join(t.TempDir(), "sources")
 	run(t, time.Minute, "sh", "-c", "mkdir $0 && tar -C ../.. --exclude=./.build --exclude=./bin --exclude=./dist --exclude=./.git -c . | tar -C $0 -x", elsewhere)
-	run(t, 20*time.Minute, filepath.Join(elsewhere, "packaging/deb/build"), version(t), native(t))
+	revision := "PRESSBOX_REVISION=" + run(t, time.Minute, "../revision")
+	run(t, 20*time.Minute, "env", revision, filepath.Join(elsewhere, "packaging/deb/build"), version(t), native(t))
 	again := filepath.Join(elsewhere, "dist", filepath.Base(current(t)))
 	if want, got := sum(t, current(t)), sum(t, again); got != want {
 		t.Errorf("the second build has the checksum %s, the first %s", got, want)
