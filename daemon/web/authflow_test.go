@@ -7,6 +7,7 @@ import (
 	"net/url"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"pressbox/auth"
@@ -134,20 +135,22 @@ func TestA8_ReturnsToTheClient(t *testing.T) {
 // begin any.
 func TestA9_StartsAreLimited(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t)
-	b := h.browser(t)
-	for range 60 {
+	synctest.Test(t, func(t *testing.T) { // in which no start comes back while they are made
+		h := newHouse(t)
+		b := h.browser(t)
+		for range 60 {
+			b.begin()
+		}
+		p := b.get("/api/auth/idp/login").want(http.StatusTooManyRequests)
+		if p.Header.Get("Retry-After") == "" {
+			t.Error("no Retry-After")
+		}
+		b.from = "127.0.0.1:5000"
 		b.begin()
-	}
-	p := b.get("/api/auth/idp/login").want(http.StatusTooManyRequests)
-	if p.Header.Get("Retry-After") == "" {
-		t.Error("no Retry-After")
-	}
-	b.from = "127.0.0.1:5000"
-	b.begin()
-	other := h.browser(t)
-	other.from = "192.168.1.21:5000"
-	other.begin()
+		other := h.browser(t)
+		other.from = "192.168.1.21:5000"
+		other.begin()
+	})
 }
 
 // A10, CVE-2026-33758: what a provider writes is not echoed.
@@ -354,18 +357,20 @@ func TestF8_EventsAreLogged(t *testing.T) {
 // F9: who sends X-Forwarded-For without being trusted is still from outside.
 func TestF9_ForwardedHeaders(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t, behindProxy)
-	b := h.browser(t)
-	b.from = "203.0.113.5:1000"
-	b.header.Set("X-Forwarded-For", "127.0.0.1")
-	for range 60 {
-		b.begin()
-	}
-	b.get("/api/auth/idp/login").want(http.StatusTooManyRequests) // it is not taken for this machine
-	p := b.get("/api/auth/idp/callback/server", "X-Forwarded-Proto", "https")
-	if p.Header.Get("Strict-Transport-Security") != "" {
-		t.Error("a stranger is believed about TLS")
-	}
+	synctest.Test(t, func(t *testing.T) { // in which no start comes back while they are made
+		h := newHouse(t, behindProxy)
+		b := h.browser(t)
+		b.from = "203.0.113.5:1000"
+		b.header.Set("X-Forwarded-For", "127.0.0.1")
+		for range 60 {
+			b.begin()
+		}
+		b.get("/api/auth/idp/login").want(http.StatusTooManyRequests) // it is not taken for this machine
+		p := b.get("/api/auth/idp/callback/server", "X-Forwarded-Proto", "https")
+		if p.Header.Get("Strict-Transport-Security") != "" {
+			t.Error("a stranger is believed about TLS")
+		}
+	})
 }
 
 // F10: only our own names are answered to.
