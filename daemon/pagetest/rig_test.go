@@ -168,7 +168,7 @@ func newTab(tb testing.TB, a *appliance) *tab {
 	tb.Helper()
 	ctx, cancel := chromedp.NewContext(chrome, chromedp.WithNewBrowserContext())
 	tb.Cleanup(cancel)
-	ctx, cancel = context.WithTimeout(ctx, 2*time.Minute)
+	ctx, cancel = context.WithTimeout(ctx, 5*time.Minute)
 	tb.Cleanup(cancel)
 	b := &tab{t: tb, a: a, ctx: ctx}
 	b.do(chromedp.EmulateViewport(1280, 800))
@@ -267,7 +267,7 @@ func (b *tab) await(expression string) {
 		if (look()) return done(true);
 		const timer = setInterval(() => { if (look()) { clearInterval(timer); done(true); } }, 15);
 	})`, expression)
-	ctx, cancel := context.WithTimeout(b.ctx, 30*time.Second)
+	ctx, cancel := context.WithTimeout(b.ctx, time.Minute)
 	defer cancel()
 	for {
 		_, err := chromedp.Run(ctx, chromedp.Evaluate[bool](script, chromedp.EvalAwaitPromise))

@@ -1,8 +1,9 @@
 // A game as it is played: what the manager may do, and all that everybody sees.
 import { html, nothing } from "./lit-html.js";
-import { t, say, api, announce, alertBox, problemOf, Problem, managerOf, clubStyle, pennant, remembered, remember } from "./kit.js";
+import { t, say, api, announce, alertBox, problemOf, Problem, managerOf, clubStyle, pennant, remembered } from "./kit.js";
 import { Ledger, scoreboard, field, situation, plays, curve, boxScore, ending, inWords, basesInWords } from "./board.js";
 import { Live } from "./live.js";
+import { Desk } from "./desk.js";
 
 const sides = /** @type {const} */ (["away", "home"]);
 
@@ -30,7 +31,7 @@ export function game({ params, update, go }) {
   };
 }
 
-class Table {
+export class Table {
   /** @param {string} id @param {() => Promise<void>} update @param {PageContext["go"]} go */
   constructor(id, update, go) {
     this.id = id;
@@ -56,6 +57,7 @@ class Table {
     this.tab = "plays";
     /** @type {Set<string>} */ this.toggled = new Set();
     this.keys = remembered("keys", "on") === "on";
+    this.desk = new Desk(this);
     this.tick = 0;
     this.closed = false;
     this.key = (/** @type {KeyboardEvent} */ e) => this.pressed(e);
@@ -139,7 +141,7 @@ class Table {
         this.setClock(frame.d);
         break;
     }
-    this.update();
+    void this.update().then(() => this.desk.refocus());
   }
 
   /** @param {Ledger} book @param {Frame} frame */
@@ -222,21 +224,16 @@ class Table {
     this.update();
   }
 
-  /** The decisions to make now: in hot seat those of one side at a time. */
-  get calls() {
-    const first = this.legal[0];
-    return this.legal.filter((c) => c.side === first?.side && c.group === first?.group);
-  }
+  /** Seconds until the clock decides. */
+  get left() { return this.clock ? Math.max(0, Math.ceil((this.clock.until - performance.now()) / 1000)) : null; }
 
   /** @param {KeyboardEvent} e */
   pressed(e) {
     const on = /** @type {Element} */ (e.target);
-    if (!this.keys || e.ctrlKey || e.metaKey || e.altKey || on.matches?.("input, select, textarea")) return;
+    if (!this.keys || e.ctrlKey || e.metaKey || e.altKey || on.matches?.("input:not([type=radio], [type=checkbox]), select, textarea")) return;
     const book = this.book;
-    if (/^[1-9]$/.test(e.key)) {
-      const choice = this.calls[Number(e.key) - 1];
-      if (choice) this.choose(choice);
-    } else if (e.key === "s" && book) announce(inWords(book));
+    if (/^[1-9]$/.test(e.key)) this.desk.key(Number(e.key));
+    else if (e.key === "s" && book) announce(inWords(book));
     else if (e.key === "b" && book) announce(basesInWords(book));
     else if (e.key === "c" && book?.now) announce(t("words.count", { balls: book.now.count?.balls ?? 0, strikes: book.now.count?.strikes ?? 0, outs: book.now.outs }));
     else if (e.key === "l" && book) announce(book.entries.findLast((x) => x.text.length)?.text.join(" ") ?? "");
@@ -271,7 +268,7 @@ class Table {
           ${over ? nothing : this.matchup(book)}
         </section>
         <div>
-          ${over ? this.final(game, book) : this.decide(game)}
+          ${over ? this.final(game, book) : this.desk.render(game)}
           ${this.tabs(game, book)}
         </div>
       </div>`;
@@ -315,67 +312,6 @@ class Table {
       ${due.length ? html`<div><dt>${t("game.due")}</dt><dd>${due.map((id) => book.last(id)).join(", ")}</dd></div>` : nothing}</dl>`;
   }
 
-  /** The manager's desk. @param {Game} game */
-  decide(game) {
-    if (!game.you) return html`<section class="leaf desk"><h2>${t("watch.title")}</h2><p>${this.waitingFor(game)}</p></section>`;
-    const calls = this.calls;
-    const busy = this.sent.size > 0;
-    const side = calls[0]?.side ?? (game.you === "both" ? undefined : /** @type {Side} */ (game.you));
-    const left = this.clock ? Math.max(0, Math.ceil((this.clock.until - performance.now()) / 1000)) : null;
-    return html`<section class="leaf desk" aria-labelledby="desk-title" .style=${side ? clubStyle(game[side].team) : ""}>
-      <div class="row spread"><h2 id="desk-title">${this.heading(game, calls)}</h2>
-        ${left !== null ? html`<span class=${left <= 10 ? "clock short" : "clock"} role="timer">${Math.floor(left / 60)}:${String(left % 60).padStart(2, "0")}</span>` : nothing}</div>
-      ${this.refusal ? html`<p class="alert" role="alert">${this.refusal}</p>` : nothing}
-      ${calls.length ? html`<ol class="calls">${calls.map((c, i) => html`<li><button class=${i ? "call" : "call primary"} ?disabled=${busy || this.link !== "live"} @click=${() => this.choose(c)}>
-          <span class="call-label">${this.keys && i < 9 ? html`<kbd aria-hidden="true">${i + 1}</kbd> ` : nothing}${c.label}</span>${odds(c)}</button></li>`)}</ol>`
-        : html`<p>${busy ? nothing : this.waitingFor(game)}</p>`}
-      ${busy ? html`<p class="chip" role="status">${t("call.sent", { label: [...this.sent.values()].join(", ") })}</p>` : nothing}
-      ${this.dugout(busy)}
-    </section>`;
-  }
-
-  /** @param {Game} game @param {Choice[]} calls */
-  heading(game, calls) {
-    if (!calls.length) return this.state?.paused ? t("call.paused") : t("call.in");
-    const club = calls[0].side ? game[calls[0].side].team.name : "";
-    if (calls[0].group === "answer" && this.state?.question) return this.state.question.text;
-    const words = say("call", calls[0].group, t("call.now"));
-    return club ? `${club}: ${words}` : words;
-  }
-
-  /** @param {Game} game */
-  waitingFor(game) {
-    const waiting = this.state?.waiting ?? [];
-    return waiting.length ? t("call.waiting", { who: waiting.map((s) => `${game[s].team.abbrev} (${managerOf(game[s])})`).join(", ") }) : t("call.nobody");
-  }
-
-  /** Everything that may be done besides. @param {boolean} busy */
-  dugout(busy) {
-    const subs = this.offers.filter((c) => c.group === "substitution"), rest = this.offers.filter((c) => c.group !== "substitution");
-    if (!this.offers.length) return nothing;
-    /** @type {Map<string, Choice[]>} */ const kinds = new Map();
-    for (const c of subs) {
-      const at = String(/** @type {any} */ (c.action).subs?.[0]?.position ?? "");
-      const kind = ["PH", "PR", "P"].includes(at) ? at : "field";
-      kinds.set(kind, [...(kinds.get(kind) ?? []), c]);
-    }
-    const ask = (/** @type {Choice} */ c) => {
-      if (/** @type {any} */ (c.action).a === "concede" && !confirm(t("dugout.sure", { label: c.label }))) return;
-      this.choose(c);
-    };
-    return html`<details class="dugout"><summary>${t("dugout.title")}</summary>
-      ${subs.length ? html`<form @submit=${(/** @type {SubmitEvent} */ e) => {
-        e.preventDefault();
-        const chosen = subs[Number(new FormData(/** @type {HTMLFormElement} */ (e.target)).get("sub"))];
-        if (chosen) this.choose(chosen);
-      }}><label for="sub">${t("dugout.subs")}</label><div class="row"><select id="sub" name="sub">
-        ${[...kinds].map(([kind, list]) => html`<optgroup label=${say("dugout", kind)}>${list.map((c) => html`<option value=${subs.indexOf(c)}>${c.side && this.game ? `${this.game[c.side].team.abbrev}: ` : ""}${c.label}</option>`)}</optgroup>`)}
-        </select><button ?disabled=${busy || this.link !== "live"}>${t("dugout.change")}</button></div></form>` : nothing}
-      <p class="row">${rest.map((c) => html`<button type="button" class=${/** @type {any} */ (c.action).a === "concede" ? "danger" : nothing} ?disabled=${busy || this.link !== "live"} @click=${() => ask(c)}>${c.label}</button>`)}</p>
-      <label class="check"><input type="checkbox" .checked=${this.keys} @change=${(/** @type {any} */ e) => { this.keys = e.target.checked; remember("keys", this.keys ? "on" : "off"); this.update(); }}> ${t("dugout.keys")}</label>
-    </details>`;
-  }
-
   /** @param {Game} game @param {Ledger} book */
   final(game, book) {
     const rematch = async () => {
@@ -416,14 +352,3 @@ class Table {
 
 /** What is shown of who is there. @param {Presence} p */
 const attendance = (p) => [p.watchers, ...sides.flatMap((s) => [p[s]?.online, p[s]?.gone, p[s]?.gone_in])].join();
-
-const percent = (/** @type {number} */ p) => `${Math.round(p * 100)}%`;
-
-/** What is likely to come of a call. @param {Choice} c */
-function odds(c) {
-  const o = c.odds;
-  if (!o || o.success === undefined) return nothing;
-  const rest = ["hit", "walk", "strikeout", "home_run"].filter((k) => o[k] !== undefined);
-  return html`<span class="odds"><meter min="0" max="1" value=${o.success} aria-hidden="true"></meter><span><b>${percent(o.success)}</b> ${c.success ?? ""}</span>
-    ${rest.length ? html`<small>${rest.map((k) => `${say("odds", k)} ${percent(o[k])}`).join(" · ")}</small>` : nothing}</span>`;
-}
