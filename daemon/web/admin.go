@@ -22,7 +22,8 @@ type Admin struct {
 	// Counts says how many there are of what: "games", "sessions" and so on.
 	Counts func(context.Context) (map[string]int, error)
 	// Observe is told of every request that was answered; nil means nobody is.
-	// route is its path in the table of routes, "" for one that is not in it.
+	// route is its path in the table of routes, "" for one that is not in it; method
+	// is "other" where no route has it.
 	Observe func(route, method string, status int, took time.Duration)
 }
 

@@ -53,6 +53,9 @@ func (s *Server) identified(next http.Handler) http.Handler {
 		defer s.record(r, answer, began)
 		defer s.catch(answer, r)
 		next.ServeHTTP(answer, r)
+		if answer.status == 0 { // net/http sends it when nobody else did
+			answer.status = http.StatusOK
+		}
 	})
 }
 
@@ -80,7 +83,7 @@ func (s *Server) catch(w *answer, r *http.Request) {
 func (s *Server) record(r *http.Request, w *answer, began time.Time) {
 	v := visitOf(r.Context())
 	if s.cfg.Admin.Observe != nil {
-		s.cfg.Admin.Observe(v.route, r.Method, w.status, time.Since(began))
+		s.cfg.Admin.Observe(v.route, knownMethod(r.Method), w.status, time.Since(began))
 	}
 	level := slog.LevelInfo
 	if r.Method == http.MethodGet || r.Method == http.MethodHead {
@@ -106,6 +109,17 @@ func (s *Server) record(r *http.Request, w *answer, began time.Time) {
 		facts = append(facts, slog.Any("err", v.err))
 	}
 	s.cfg.Log.LogAttrs(r.Context(), level, "request", facts...)
+}
+
+// knownMethod is a method as figures name it. A stranger may send any, and each
+// name would be kept for ever.
+func knownMethod(method string) string {
+	switch method {
+	case http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete, http.MethodOptions:
+		return method
+	default:
+		return "other"
+	}
 }
 
 func clientName(a netip.Addr) string {
