@@ -20,13 +20,14 @@ func (s *Server) flowRoutes() []route {
 				{status: http.StatusFound, description: "To the provider's page.", location: true},
 				{status: http.StatusForbidden, description: "A page that says why it cannot be here.", media: []string{"text/html"}},
 			},
-			problems: []int{http.StatusMethodNotAllowed, http.StatusTooManyRequests},
+			problems: []int{http.StatusTooManyRequests},
+			once:     true,
 		}},
 		{http.MethodGet, CallbackPath, everyone, s.callback, operation{
 			id: "finishSignIn", tag: "sign-in", summary: "Come back from the sign-in provider",
 			description: "For browsers. On success both cookies are set and the browser goes to the web client; otherwise to its page /auth/callback with `error`, `error_description` and `error_id`.",
 			answers:     []success{{status: http.StatusSeeOther, description: "To the web client.", location: true}},
-			problems:    []int{http.StatusMethodNotAllowed},
+			once:        true,
 		}},
 		{http.MethodGet, errorPath, everyone, s.signInError, operation{
 			id: "getSignInError", tag: "page", summary: "Why a sign-in did not succeed",
@@ -38,9 +39,6 @@ func (s *Server) flowRoutes() []route {
 // login begins a sign-in, at the address to which the provider will send the
 // browser back: a cookie set under another name would not be there then.
 func (s *Server) login(w http.ResponseWriter, r *http.Request) error {
-	if r.Method != http.MethodGet { // a HEAD must not begin anything
-		return errMethod
-	}
 	if err := s.underLimit(s.starts, r); err != nil {
 		return err
 	}
@@ -96,9 +94,6 @@ func (s *Server) needsTLS(r *http.Request) bool {
 
 // callback ends a sign-in.
 func (s *Server) callback(w http.ResponseWriter, r *http.Request) error {
-	if r.Method != http.MethodGet {
-		return errMethod
-	}
 	w.Header().Set("Referrer-Policy", "no-referrer")
 	c, err := auth.ParseCallback(r.URL.Query())
 	if err != nil {

@@ -231,8 +231,11 @@ func TestA15_CallbackIsAGet(t *testing.T) {
 	b := newHouse(t).browser(t)
 	state := b.begin()
 	b.post(callbackURL + "?code=c&state=" + state).want(405)
-	b.send("HEAD", callbackURL+"?code=c&state="+state, "").want(405)
-	b.send("HEAD", "/api/auth/idp/login", "").want(405)
+	for _, path := range []string{callbackURL + "?code=c&state=" + state, "/api/auth/idp/login"} {
+		if allow := b.send("HEAD", path, "").want(405).Header.Get("Allow"); allow != "GET, OPTIONS" {
+			t.Errorf("HEAD %s: Allow %q", path, allow)
+		}
+	}
 	b.back(state, "code").want(http.StatusSeeOther)
 	b.get("/api/auth/me").want(200)
 }

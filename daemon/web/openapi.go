@@ -38,6 +38,7 @@ type operation struct {
 	answers     []success
 	problems    []int // what it may answer besides what its class and its body may lead to
 	limited     bool  // at NOTIFY_RATE
+	once        bool  // each GET changes something, so there is no HEAD
 }
 
 // A success is one of the answers of an operation that is not a problem.

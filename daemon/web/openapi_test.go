@@ -263,7 +263,7 @@ func TestDocumentAndRouterCoverEachOther(t *testing.T) {
 		public := true
 		for method, op := range methods {
 			want = append(want, strings.ToUpper(method))
-			if method == "get" {
+			if method == "get" && op.ID != "beginSignIn" && op.ID != "finishSignIn" {
 				want = append(want, http.MethodHead)
 			}
 			public = len(op.Servers) == 0

@@ -55,8 +55,8 @@ func underAPI(routes []route) []route {
 }
 
 // router makes a router of the administrator's routes, or of all others.
-// Whatever answers GET answers HEAD as well; OPTIONS says which methods there
-// are.
+// Whatever answers GET answers HEAD as well, unless asking changes something;
+// OPTIONS says which methods there are.
 func (s *Server) router(administrators bool) http.Handler {
 	return s.routerOf(s.routes(), administrators)
 }
@@ -87,7 +87,7 @@ func (s *Server) routerOf(routes []route, administrators bool) http.Handler {
 		}
 		h := s.serve(rt)
 		m.Handler(rt.method, rt.path, h)
-		if rt.method == http.MethodGet {
+		if rt.method == http.MethodGet && !rt.op.once {
 			m.Handler(http.MethodHead, rt.path, h)
 		}
 	}
