@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"compress/gzip"
 	"io"
-	"net/http"
 	"strconv"
 	"strings"
 	"testing"
@@ -139,9 +138,19 @@ func TestDocsAssets(t *testing.T) {
 		if err != nil || !bytes.Equal(plain, unpacked) || len(plain) < 50_000 {
 			t.Errorf("GET %s: %d bytes plain, %d unpacked, %v", path, len(plain), len(unpacked), err)
 		}
-		again := newRequest("GET", path, "", "Accept-Encoding", "gzip", "If-None-Match", packed.Header().Get("ETag"))
-		if w := r.send(t, r.Handler(), again); w.Code != http.StatusNotModified || w.Body.Len() != 0 {
-			t.Errorf("GET %s again: status %d and %d bytes, want 304", path, w.Code, w.Body.Len())
+		tag := packed.Header().Get("ETag")
+		for known, want := range map[string]int{tag: 304, "W/" + tag: 304, `"x", ` + tag: 304, `"x"`: 200} {
+			w := r.do(t, "GET", path, "", "Accept-Encoding", "gzip", "If-None-Match", known)
+			if w.Code != want || (w.Body.Len() == 0) != (want == 304) {
+				t.Errorf("GET %s again, knowing %s: status %d and %d bytes, want %d", path, known, w.Code, w.Body.Len(), want)
+			}
 		}
+		for _, accepted := range []string{"gzip;q=0", "br", "gzip; q=0.000, br", "x-gzip"} {
+			w := r.do(t, "GET", path, "", "Accept-Encoding", accepted).want(200, "")
+			if w.Header().Get("Content-Encoding") != "" || w.Body.Len() != len(plain) {
+				t.Errorf("GET %s with Accept-Encoding %s: %v", path, accepted, w.Header())
+			}
+		}
+		r.do(t, "GET", path, "", "Accept-Encoding", "gzip", "Range", "bytes=999999999-").want(200, "")
 	}
 }

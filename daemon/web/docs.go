@@ -9,7 +9,6 @@ import (
 	"io"
 	"net/http"
 	"strings"
-	"time"
 
 	"github.com/swaggest/swgui/v5/static"
 )
@@ -35,7 +34,10 @@ func (s *Server) docsRoutes() []route {
 		}},
 		{http.MethodGet, "/docs/:asset", everyone, s.docsAsset, operation{
 			id: "getDocsAsset", tag: "page", summary: "A file of Swagger UI",
-			answers:  []success{{status: http.StatusOK, description: "A file.", media: []string{"*/*"}}},
+			answers: []success{
+				{status: http.StatusOK, description: "A file.", media: []string{"*/*"}},
+				{status: http.StatusNotModified, description: "The client has it."},
+			},
 			problems: []int{http.StatusNotFound},
 		}},
 		{http.MethodGet, "/openapi.json", everyone, s.openAPI, operation{
@@ -73,12 +75,9 @@ func (s *Server) docsAsset(w http.ResponseWriter, r *http.Request) error {
 	h := w.Header()
 	h.Set("Content-Type", media)
 	h.Set("Cache-Control", "no-cache") // it may be kept, and has to be asked about
-	h.Set("Vary", "Accept-Encoding")
-	if strings.Contains(r.Header.Get("Accept-Encoding"), "gzip") {
-		h.Set("Content-Encoding", "gzip")
-		h.Set("ETag", fmt.Sprintf(`"%x"`, sha256.Sum256(packed)))
-		http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(packed))
-		return nil
+	h.Add("Vary", "Accept-Encoding")
+	if takesGzip(r) {
+		return kept(w, r, packed)
 	}
 	unpacked, err := gzip.NewReader(bytes.NewReader(packed))
 	if err != nil {
@@ -86,6 +85,34 @@ func (s *Server) docsAsset(w http.ResponseWriter, r *http.Request) error {
 	}
 	_, _ = io.Copy(w, unpacked) //nolint:gosec // what is embedded is of a known size; the client may have gone
 	return nil
+}
+
+// kept answers with a file that is packed with gzip, or that the client has it.
+func kept(w http.ResponseWriter, r *http.Request, packed []byte) error {
+	tag := fmt.Sprintf(`"%x"`, sha256.Sum256(packed))
+	h := w.Header()
+	h.Set("ETag", tag)
+	if strings.Contains(r.Header.Get("If-None-Match"), tag) { // it may be one of several, and weakened by a proxy
+		w.WriteHeader(http.StatusNotModified)
+		return nil
+	}
+	h.Set("Content-Encoding", "gzip")
+	_, _ = w.Write(packed) //nolint:gosec // it is embedded; and the client may have gone
+	return nil
+}
+
+// takesGzip says whether the client takes an answer that is packed with gzip
+// (RFC 9110 §12.5.3).
+func takesGzip(r *http.Request) bool {
+	accepted := strings.Join(r.Header.Values("Accept-Encoding"), ",")
+	for part := range strings.SplitSeq(accepted, ",") {
+		coding, weight, _ := strings.Cut(part, ";")
+		if strings.EqualFold(strings.TrimSpace(coding), "gzip") {
+			weight, weighed := strings.CutPrefix(strings.TrimSpace(weight), "q=")
+			return !weighed || strings.Trim(weight, "0.") != ""
+		}
+	}
+	return false
 }
 
 // file answers with bytes that do not change while the daemon runs.

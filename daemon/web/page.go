@@ -170,8 +170,8 @@ func (s *Server) pageFile(w http.ResponseWriter, r *http.Request) error {
 	h.Set("Cache-Control", "public, max-age=31536000, immutable")
 	body := a.body
 	if a.packed != nil {
-		h.Set("Vary", "Accept-Encoding")
-		if strings.Contains(r.Header.Get("Accept-Encoding"), "gzip") {
+		h.Add("Vary", "Accept-Encoding")
+		if takesGzip(r) {
 			h.Set("Content-Encoding", "gzip")
 			body = a.packed()
 		}
