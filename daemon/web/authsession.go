@@ -3,15 +3,11 @@ package web
 import (
 	"bytes"
 	"errors"
-	"io"
 	"net/http"
 	"time"
 
 	"pressbox/auth"
 )
-
-// maxRefreshBody is how long the body of POST /api/auth/refresh may be.
-const maxRefreshBody = 4 << 10
 
 func (s *Server) sessionRoutes() []route {
 	const base = "/api/auth"
@@ -124,12 +120,9 @@ func (s *Server) refresh(w http.ResponseWriter, r *http.Request) error {
 
 // tokenInBody is the refresh token in the body; "" when there is none.
 func (s *Server) tokenInBody(w http.ResponseWriter, r *http.Request) (string, error) {
-	text, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxRefreshBody))
-	if _, long := errors.AsType[*http.MaxBytesError](err); long {
-		return "", errBodyTooLarge
-	}
+	text, err := readBody(w, r)
 	if err != nil {
-		return "", errNotJSON
+		return "", err
 	}
 	if len(bytes.TrimSpace(text)) == 0 {
 		return "", nil

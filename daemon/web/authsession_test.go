@@ -340,7 +340,8 @@ func TestD10_Bodies(t *testing.T) {
 		{`{"refresh_token":"x"}`, "text/plain", "unsupported_media_type", 415},
 		{`[]`, asJSON, "not_json", 400},
 		{`{`, asJSON, "not_json", 400},
-		{`{"refresh_token":"` + strings.Repeat("x", 4096) + `"}`, asJSON, "body_too_large", 413},
+		{`{"refresh_token":"` + strings.Repeat("x", 64<<10-len(`{"refresh_token":""}`)) + `"}`, asJSON, "invalid_token", 401},
+		{`{"refresh_token":"` + strings.Repeat("x", 64<<10) + `"}`, asJSON, "body_too_large", 413},
 	} {
 		var headers []string
 		if tt.media != "" {

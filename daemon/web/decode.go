@@ -26,14 +26,23 @@ type bodies map[string]*jsonschema.Schema
 // named schema describes it, into v. With a [bodyError], v holds those members
 // that are right.
 func (b bodies) decode(w http.ResponseWriter, r *http.Request, schema string, v any) error {
-	text, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
-	if _, long := errors.AsType[*http.MaxBytesError](err); long {
-		return errBodyTooLarge
-	}
+	text, err := readBody(w, r)
 	if err != nil {
-		return fmt.Errorf("%w: %w", errNotJSON, err) // it was cut off
+		return err
 	}
 	return b.parse(text, schema, v)
+}
+
+// readBody reads all of a body that is to be JSON.
+func readBody(w http.ResponseWriter, r *http.Request) ([]byte, error) {
+	text, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
+	if _, long := errors.AsType[*http.MaxBytesError](err); long {
+		return nil, errBodyTooLarge
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", errNotJSON, err) // it was cut off
+	}
+	return text, nil
 }
 
 // parse is decode without the request.
