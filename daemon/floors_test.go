@@ -80,6 +80,7 @@ var doors = map[string]string{
 	"github.com/spf13":                    "daemon",
 	"github.com/go-viper/mapstructure":    "daemon",
 	"github.com/rogpeppe/go-internal":     "daemon",
+	"github.com/makiuchi-d/gozxing":       "daemon/pagetest",
 }
 
 // guests are packages whose tests use what comes in through another one's door,

@@ -54,7 +54,7 @@ type box struct {
 func (b *tab) newGame(options map[string]string) string {
 	b.t.Helper()
 	b.open("/new")
-	b.await(`document.querySelectorAll(".club-pick").length === 16`)
+	b.await(`document.querySelectorAll(".clubs .hint").length === 2`) // of both rosters; then nothing moves any more
 	for field, words := range options {
 		b.choose("#"+field, words)
 	}

@@ -24,6 +24,7 @@ import (
 
 	"github.com/chromedp/cdproto/log"
 	"github.com/chromedp/cdproto/network"
+	"github.com/chromedp/cdproto/page"
 	"github.com/chromedp/cdproto/runtime"
 	"github.com/chromedp/chromedp"
 )
@@ -157,6 +158,7 @@ type tab struct {
 	complaints []string
 	expected   []string // parts of complaints that the test provokes
 	requests   int
+	dialogs    chan string
 	asked      []string // of the API: paths with their queries
 	bytes      float64  // received, as sent: packed
 }
@@ -170,7 +172,7 @@ func newTab(tb testing.TB, a *appliance) *tab {
 	tb.Cleanup(cancel)
 	ctx, cancel = context.WithTimeout(ctx, 5*time.Minute)
 	tb.Cleanup(cancel)
-	b := &tab{t: tb, a: a, ctx: ctx}
+	b := &tab{t: tb, a: a, ctx: ctx, dialogs: make(chan string, 1)}
 	b.do(chromedp.EmulateViewport(1280, 800))
 	if err := chromedp.Listen(ctx, b.hear); err != nil {
 		tb.Fatal(err)
@@ -215,6 +217,8 @@ func (b *tab) hear(event any) {
 		if e.Type == "error" || e.Type == "warning" || e.Type == "assert" {
 			complain(fmt.Sprintf("console: %s", e.Args[0].Value))
 		}
+	case *page.EventJavascriptDialogOpening:
+		b.dialogs <- e.Message
 	case *network.EventRequestWillBeSent:
 		if strings.HasPrefix(e.Request.URL, "data:") || strings.HasPrefix(e.Request.URL, "blob:") {
 			return
@@ -293,6 +297,23 @@ func (b *tab) press(selector string) {
 	b.do(chromedp.Click(selector))
 }
 
+// confirm clicks what has to be confirmed, does so or not, and is what was asked.
+func (b *tab) confirm(selector string, yes bool) (question string) {
+	b.t.Helper()
+	clicked := make(chan error, 1)
+	go func() { clicked <- chromedp.Do(b.ctx, chromedp.Click(selector)) }() // ends when it is answered
+	select {
+	case question = <-b.dialogs:
+	case err := <-clicked:
+		b.t.Fatalf("nothing is asked (%v)\n%s", err, b.seen())
+	}
+	_, err := chromedp.Call(b.ctx, page.HandleJavaScriptDialog, page.HandleJavaScriptDialogParams{Accept: yes})
+	if err = errors.Join(err, <-clicked); err != nil {
+		b.t.Fatal(err)
+	}
+	return question
+}
+
 // value is what an expression of the page is.
 func value[T any](b *tab, expression string) T {
 	b.t.Helper()
@@ -314,4 +335,13 @@ func (b *tab) join(name string) {
 		chromedp.SendKeys("#new-passphrase", phrase+"\r"),
 	)
 	b.says(`header a[href="/account"]`, name)
+}
+
+// signIn signs in with an account that is there, from the page's own link on.
+func (b *tab) signIn(name, passphrase string) {
+	b.t.Helper()
+	b.open("/")
+	b.press(`main a[href^="/api/auth/idp/login"]`)
+	b.await(`document.querySelector("#passphrase")`)
+	b.do(chromedp.SendKeys("#name", name), chromedp.SendKeys("#passphrase", passphrase+"\r"))
 }

@@ -1,6 +1,7 @@
 package pagetest_test
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/chromedp/chromedp"
@@ -31,6 +32,41 @@ func TestAccount(t *testing.T) {
 	b.press("main .row .primary")
 	b.await(`document.querySelector('header a.signin')`)
 	b.says("main h1", "Tickets")
+}
+
+// An account that is deleted is gone, everywhere and at once: its sessions, its
+// passphrase, and its name, which somebody else may take.
+func TestDeleteAccount(t *testing.T) {
+	t.Parallel()
+	a := newAppliance(t)
+	b, other := newTab(t, a), newTab(t, a)
+	b.join("Anna")
+	who := value[string](b, `fetch("/api/auth/me").then((r) => r.json()).then((me) => me.id)`)
+	other.signIn("Anna", phrase)
+	other.says(`header a[href="/account"]`, "Anna")
+	b.press(`header a[href="/account"]`)
+	b.await(`document.querySelector("main .danger")`)
+	if asked := b.confirm("main .danger", false); !strings.Contains(asked, "cannot be undone") {
+		t.Errorf("asked was %q", asked)
+	}
+	b.open("/account")
+	b.says("main h1", "Anna")
+	b.confirm("main .danger", true)
+	b.await(`document.querySelector("header a.signin")`)
+	b.says("main h1", "Tickets")
+	if status := value[int](b, `fetch("/api/auth/me").then((r) => r.status)`); status != 401 {
+		t.Errorf("who is signed in is answered with %d", status)
+	}
+	other.expect("401")
+	other.press(`header a[href="/account"]`)
+	other.says("main h1", "Tickets")
+	other.expect("422")
+	other.signIn("Anna", phrase)
+	other.says("[role=alert]", "name or passphrase is wrong")
+	b.join("Anna")
+	if again := value[string](b, `fetch("/api/auth/me").then((r) => r.json()).then((me) => me.id)`); again == who {
+		t.Error("the account is back")
+	}
 }
 
 // Each error of a sign-in is explained, with the way out, and none of what the
