@@ -9,6 +9,8 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/go-json-experiment/json/jsontext"
+
 	"pressbox/auth"
 	"pressbox/game/live"
 	"pressbox/voice/announce"
@@ -167,6 +169,9 @@ func (p *problem) look(err error) {
 	for _, s := range statuses {
 		if errors.Is(err, s.err) {
 			p.Status, p.Code, p.Detail, p.retry = s.status, s.code, s.err.Error(), s.retry
+			if where, ok := errors.AsType[*jsontext.SyntacticError](err); ok {
+				p.Detail = fmt.Sprintf("%s; at byte %d: %v", p.Detail, where.ByteOffset, where.Err)
+			}
 			return
 		}
 	}
