@@ -67,6 +67,7 @@ func (all clubs) Club(_ context.Context, season int, id string) (live.Club, erro
 type stadium struct {
 	*house
 	hall *live.Hall
+	book *store.Store // of games
 	fans atomic.Int64
 }
 
@@ -83,6 +84,7 @@ func newStadium(tb testing.TB, change ...func(*web.Config)) *stadium {
 			tb.Error(err)
 		}
 	})
+	p.book = kept
 	furnish := func(cfg *web.Config) {
 		var err error
 		p.hall, err = live.New(tb.Context(), live.Config{Journal: kept.Games(), Rosters: clubs{}, Announcer: cfg.Announcer, Log: cfg.Log})

@@ -26,7 +26,7 @@ type visit struct {
 	route  string      // its path in the table; "" until there is one
 	caller auth.Caller // who is signed in, on routes of class people
 	code   string      // of the problem that was answered; "" otherwise
-	err    error       // why the answer is 500, or was not finished; nil otherwise
+	err    error       // what is broken here, or why the answer was not finished; nil otherwise
 }
 
 type visitKey struct{}

@@ -188,6 +188,8 @@ func gameStatus(code live.Code) int {
 		return http.StatusUnprocessableEntity
 	case live.Unavailable, live.NoRoom:
 		return http.StatusServiceUnavailable
+	case live.Unreadable:
+		return http.StatusInternalServerError
 	default:
 		return http.StatusConflict // it is not the moment
 	}
@@ -225,7 +227,7 @@ func (s *Server) refuse(w http.ResponseWriter, r *http.Request, err error) {
 	p := explain(err)
 	v := visitOf(r.Context())
 	p.RequestID, v.code = v.id, p.Code
-	if p.Status == http.StatusInternalServerError {
+	if p.Status >= http.StatusInternalServerError && err.Error() != p.Detail { // there is more to it than the client is told
 		v.err = err
 	}
 	h := w.Header()

@@ -96,6 +96,7 @@ func (s *sink) Play(ctx context.Context, clips <-chan audio.Clip) error {
 type rig struct {
 	*web.Server
 	announcer *announce.Announcer
+	kept      *store.Store // of announcements
 	speaker   *speaker
 	let       chan struct{} // an element lets one announcement be played
 	log       *safeBuffer
@@ -113,6 +114,7 @@ func newRig(tb testing.TB, change ...func(*web.Config)) *rig {
 	if err != nil {
 		tb.Fatal(err)
 	}
+	r.kept = kept
 	quiet := slog.New(slog.DiscardHandler)
 	queue := announce.Config{Max: 3, TTL: 10 * time.Minute, Rate: 170, Volume: 100}
 	r.announcer, err = announce.New(queue, kept, r.speaker, &sink{r.let}, quiet)
