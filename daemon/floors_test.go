@@ -26,6 +26,7 @@ var floors = map[string][]string{
 	"game/call":       {"game"},
 	"game/odds":       {"game", "game/chance"},
 	"game/stats":      {"game"},
+	"game/teams":      {"game"},
 	"auth":            {},
 
 	// 1: running, without I/O of their own
@@ -40,16 +41,16 @@ var floors = map[string][]string{
 	"store":           {"auth", "game", "game/live", "voice/announce"},
 	"voice/catalogue": {},
 	"auth/idp":        {"auth"},
-	"game/teamdata":   {"game"},
+	"game/teamdata":   {"game", "game/teams"},
 	"daemon/systemd":  {},
-	"daemon/web":      {"audio", "auth", "game", "game/live", "game/call", "voice/announce", "game/odds", "game/stats"},
+	"daemon/web":      {"audio", "auth", "game", "game/live", "game/call", "voice/announce", "game/odds", "game/stats", "game/teams"},
 
 	// 3: programs; each knows everyone, and is known by no one
 	"packaging/sbom":     {},
 	"models/train/speak": {"audio", "voice", "voice/onnx"},
 	"daemon": {
 		"audio", "audio/pulse", "auth", "auth/idp", "daemon/systemd", "daemon/web", "game", "game/chance", "game/league",
-		"game/live", "game/teamdata",
+		"game/live", "game/teamdata", "game/teams",
 		"store", "voice", "voice/announce", "voice/catalogue", "voice/espeak", "voice/library", "voice/onnx", "voice/speakable",
 	},
 

@@ -11,6 +11,7 @@ import (
 	"pressbox/game/league"
 	"pressbox/game/live"
 	"pressbox/game/teamdata"
+	"pressbox/game/teams"
 	"pressbox/store"
 )
 
@@ -84,7 +85,7 @@ func (b *builtIn) clubs(season int) ([]league.Club, int, error) {
 		season = b.season
 	}
 	if season < 1 || season > len(b.seasons) {
-		return nil, season, fmt.Errorf("season %d of the built-in league: %w", season, web.ErrNoTeam)
+		return nil, season, fmt.Errorf("season %d of the built-in league: %w", season, teams.ErrUnknown)
 	}
 	all, err := b.seasons[season-1]()
 	return all, season, err
@@ -101,41 +102,41 @@ func (b *builtIn) club(season int, id string) (*league.Club, error) {
 			return &all[i], nil
 		}
 	}
-	return nil, fmt.Errorf("team %.40q in season %d of the built-in league: %w", id, season, web.ErrNoTeam)
+	return nil, fmt.Errorf("team %.40q in season %d of the built-in league: %w", id, season, teams.ErrUnknown)
 }
 
 // leagueSource is what the built-in league is called as a source.
 const leagueSource = "league"
 
 // Teams returns the clubs of a season.
-func (b *builtIn) Teams(_ context.Context, season int) (web.TeamList, error) {
+func (b *builtIn) Teams(_ context.Context, season int) (teams.List, error) {
 	all, season, err := b.clubs(season)
 	if err != nil {
-		return web.TeamList{}, err
+		return teams.List{}, err
 	}
-	list := web.TeamList{Season: season, Source: leagueSource}
+	list := teams.List{Season: season, Source: leagueSource}
 	for i := range all {
 		list.Teams = append(list.Teams, builtInTeam(&all[i]))
 	}
 	return list, nil
 }
 
-func builtInTeam(c *league.Club) web.Team {
-	return web.Team{
+func builtInTeam(c *league.Club) teams.Team {
+	return teams.Team{
 		ID: c.ID, Season: c.Season, Abbrev: c.Abbrev, Name: c.Name, Short: c.Nickname, City: c.City,
-		Color: c.Color, Text: c.Text, Park: web.Park{Name: c.Park.Name},
+		Color: c.Color, Text: c.Text, Park: teams.Park{Name: c.Park.Name},
 	}
 }
 
 // Roster returns a club with its players.
-func (b *builtIn) Roster(_ context.Context, season int, id string) (web.Roster, error) {
+func (b *builtIn) Roster(_ context.Context, season int, id string) (teams.Roster, error) {
 	c, err := b.club(season, id)
 	if err != nil {
-		return web.Roster{}, err
+		return teams.Roster{}, err
 	}
-	roster := web.Roster{Team: builtInTeam(c), Season: c.Season, Source: leagueSource}
+	roster := teams.Roster{Team: builtInTeam(c), Season: c.Season, Source: leagueSource}
 	for _, p := range c.Players {
-		roster.Players = append(roster.Players, web.Player{Player: p.Player, Age: p.Age})
+		roster.Players = append(roster.Players, teams.Player{Player: p.Player, Age: p.Age})
 	}
 	return roster, nil
 }
@@ -143,11 +144,8 @@ func (b *builtIn) Roster(_ context.Context, season int, id string) (web.Roster, 
 // Club returns what a game copies of a club.
 func (b *builtIn) Club(_ context.Context, season int, id string) (live.Club, error) {
 	c, err := b.club(season, id)
-	if errors.Is(err, web.ErrNoTeam) {
-		return live.Club{}, fmt.Errorf("%w: %w", live.ErrNoClub, err)
-	}
 	if err != nil {
-		return live.Club{}, err
+		return live.Club{}, noClub(err)
 	}
 	return live.Club{
 		Club: c.Game(), Season: c.Season, Color: c.Color, Text: c.Text,
@@ -155,68 +153,22 @@ func (b *builtIn) Club(_ context.Context, season int, id string) (live.Club, err
 	}, nil
 }
 
-// external is the team-data API as the web and the games ask it.
+// external is the team-data API, of which the games copy clubs.
 type external struct{ *teamdata.Client }
-
-// Teams returns the clubs of a season.
-func (e external) Teams(ctx context.Context, season int) (web.TeamList, error) {
-	all, err := e.Client.Teams(ctx, season)
-	if err != nil {
-		return web.TeamList{}, asWebKnows(err)
-	}
-	list := web.TeamList{Season: all.Season, Source: all.Source, Stale: all.Stale, Fetched: all.Fetched}
-	for _, t := range all.Teams {
-		list.Teams = append(list.Teams, externalTeam(t))
-	}
-	return list, nil
-}
-
-func externalTeam(t teamdata.Team) web.Team {
-	return web.Team{
-		ID: t.ID, Season: t.Season, Abbrev: t.Abbrev, Name: t.Name, Short: t.Short,
-		Color: t.Color, Text: t.Text, Logo: t.Logo, Park: web.Park(t.Park),
-	}
-}
-
-// Roster returns a club with its players.
-func (e external) Roster(ctx context.Context, season int, id string) (web.Roster, error) {
-	r, err := e.Client.Roster(ctx, season, id)
-	if err != nil {
-		return web.Roster{}, asWebKnows(err)
-	}
-	roster := web.Roster{
-		Team: externalTeam(r.Team), Season: r.Season, Source: r.Source, Stale: r.Stale, Fetched: r.Fetched,
-	}
-	for _, p := range r.Players {
-		roster.Players = append(roster.Players, web.Player{Player: p.Player, Image: p.Image})
-	}
-	return roster, nil
-}
 
 // Club returns what a game copies of a club.
 func (e external) Club(ctx context.Context, season int, id string) (live.Club, error) {
-	r, err := e.Client.Roster(ctx, season, id)
-	_, thin := errors.AsType[*teamdata.IncompleteError](err)
-	if thin || errors.Is(err, teamdata.ErrUnknown) {
-		return live.Club{}, fmt.Errorf("%w: %w", live.ErrNoClub, err)
-	}
+	r, err := e.Roster(ctx, season, id)
 	if err != nil {
-		return live.Club{}, err
+		return live.Club{}, noClub(err)
 	}
 	return live.Club{Club: r.Game(), Season: r.Season, Color: r.Team.Color, Text: r.Team.Text}, nil
 }
 
-// asWebKnows says what the client's error means to who asked.
-func asWebKnows(err error) error {
-	_, thin := errors.AsType[*teamdata.IncompleteError](err)
-	switch {
-	case thin:
-		return fmt.Errorf("%w: %w", web.ErrThinRoster, err)
-	case errors.Is(err, teamdata.ErrUnknown):
-		return fmt.Errorf("%w: %w", web.ErrNoTeam, err)
-	case errors.Is(err, teamdata.ErrUnavailable):
-		return fmt.Errorf("%w: %w", web.ErrNoTeamData, err)
-	default:
-		return err
+// noClub says to the games that there is no club, or none that can play.
+func noClub(err error) error {
+	if errors.Is(err, teams.ErrUnknown) || errors.Is(err, teams.ErrThin) {
+		return fmt.Errorf("%w: %w", live.ErrNoClub, err)
 	}
+	return err
 }

@@ -25,6 +25,7 @@ import (
 	"pressbox/daemon/web"
 	"pressbox/game/league"
 	"pressbox/game/live"
+	"pressbox/game/teams"
 	"pressbox/store"
 )
 
@@ -52,7 +53,7 @@ func (clubs) find(season int, id string) (league.Club, error) {
 			return c, nil
 		}
 	}
-	return league.Club{}, fmt.Errorf("team %s: %w", id, web.ErrNoTeam)
+	return league.Club{}, fmt.Errorf("team %s: %w", id, teams.ErrUnknown)
 }
 
 func (all clubs) Club(_ context.Context, season int, id string) (live.Club, error) {
@@ -247,7 +248,7 @@ func (l *line) say(format string, args ...any) {
 
 // hear reads the next frame, and holds it against the AsyncAPI document.
 func (l *line) hear() (frame, error) {
-	_ = l.SetReadDeadline(time.Now().Add(time.Minute)) // a test that fails shall end
+	_ = l.SetReadDeadline(time.Now().Add(5 * time.Minute)) // a test that fails shall end
 	_, text, err := l.ReadMessage()
 	if err != nil {
 		return frame{}, err
@@ -332,34 +333,34 @@ func sorted(all []string) string {
 
 // Teams and Roster are what a source of clubs says, of the built-in league and
 // of things that can go wrong.
-func (all clubs) Teams(_ context.Context, season int) (web.TeamList, error) {
+func (all clubs) Teams(_ context.Context, season int) (teams.List, error) {
 	if season == 0 {
 		season = league.Last
 	}
 	if season == 66 {
-		return web.TeamList{}, fmt.Errorf("season 66: %w", web.ErrNoTeamData)
+		return teams.List{}, fmt.Errorf("season 66: %w", teams.ErrUnavailable)
 	}
-	list := web.TeamList{Season: season, Source: "league"}
+	list := teams.List{Season: season, Source: "league"}
 	for _, c := range seasons()[season] {
-		list.Teams = append(list.Teams, web.Team{ID: c.ID, Season: season, Abbrev: c.Abbrev, Name: c.Name, Color: c.Color, Text: c.Text, Park: web.Park{Name: c.Park.Name}})
+		list.Teams = append(list.Teams, teams.Team{ID: c.ID, Season: season, Abbrev: c.Abbrev, Name: c.Name, Color: c.Color, Text: c.Text, Park: teams.Park{Name: c.Park.Name}})
 	}
 	if list.Teams == nil {
-		return web.TeamList{}, fmt.Errorf("season %d: %w", season, web.ErrNoTeam)
+		return teams.List{}, fmt.Errorf("season %d: %w", season, teams.ErrUnknown)
 	}
 	return list, nil
 }
 
-func (all clubs) Roster(_ context.Context, season int, id string) (web.Roster, error) {
+func (all clubs) Roster(_ context.Context, season int, id string) (teams.Roster, error) {
 	if id == "thin" {
-		return web.Roster{}, fmt.Errorf("team thin: %w", web.ErrThinRoster)
+		return teams.Roster{}, fmt.Errorf("team thin: %w", teams.ErrThin)
 	}
 	c, err := all.find(season, id)
 	if err != nil {
-		return web.Roster{}, err
+		return teams.Roster{}, err
 	}
-	r := web.Roster{Team: web.Team{ID: c.ID, Season: c.Season, Abbrev: c.Abbrev, Name: c.Name}, Season: c.Season, Source: "league", Stale: true, Fetched: time.Now()}
+	r := teams.Roster{Team: teams.Team{ID: c.ID, Season: c.Season, Abbrev: c.Abbrev, Name: c.Name}, Season: c.Season, Source: "league", Stale: true, Fetched: time.Now()}
 	for _, p := range c.Players {
-		r.Players = append(r.Players, web.Player{Player: p.Player, Age: p.Age})
+		r.Players = append(r.Players, teams.Player{Player: p.Player, Age: p.Age})
 	}
 	return r, nil
 }

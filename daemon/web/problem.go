@@ -13,6 +13,7 @@ import (
 
 	"pressbox/auth"
 	"pressbox/game/live"
+	"pressbox/game/teams"
 	"pressbox/voice/announce"
 )
 
@@ -65,10 +66,10 @@ var statuses = []struct {
 	{errNoSuchPage, http.StatusNotFound, "not_found", 0},
 	{errNoPassphrase, http.StatusNotFound, "no_passphrase", 0},
 	{auth.ErrNotFound, http.StatusNotFound, "not_found", 0},
-	{ErrNoTeam, http.StatusNotFound, "unknown_team", 0},
+	{teams.ErrUnknown, http.StatusNotFound, "unknown_team", 0},
 	{announce.ErrNotFound, http.StatusNotFound, "not_found", 0},
 	{errMethod, http.StatusMethodNotAllowed, "method_not_allowed", 0},
-	{ErrThinRoster, http.StatusConflict, "incomplete_roster", 0},
+	{teams.ErrThin, http.StatusConflict, "incomplete_roster", 0},
 	{announce.ErrEnded, http.StatusConflict, "already_ended", 0},
 	{errBodyTooLarge, http.StatusRequestEntityTooLarge, "body_too_large", 0},
 	{errNotForm, http.StatusUnsupportedMediaType, "unsupported_media_type", 0},
@@ -78,7 +79,7 @@ var statuses = []struct {
 	{errTooMany, http.StatusTooManyRequests, "too_many_requests", time.Second},
 	{announce.ErrFull, http.StatusServiceUnavailable, "queue_full", 5 * time.Second},
 	{announce.ErrClosed, http.StatusServiceUnavailable, "not_accepting", 10 * time.Second},
-	{ErrNoTeamData, http.StatusServiceUnavailable, "team_data_unavailable", 30 * time.Second},
+	{teams.ErrUnavailable, http.StatusServiceUnavailable, "team_data_unavailable", 30 * time.Second},
 	{errBusy, http.StatusServiceUnavailable, "busy", 2 * time.Second},
 	{errStopping, http.StatusServiceUnavailable, "stopping", 2 * time.Second},
 	{errInterrupted, http.StatusServiceUnavailable, "interrupted", 2 * time.Second},

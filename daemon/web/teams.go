@@ -2,75 +2,22 @@ package web
 
 import (
 	"context"
-	"errors"
 	"net/http"
 	"strconv"
-	"time"
 
-	"pressbox/game"
+	"pressbox/game/teams"
 )
 
 // Teams is where clubs and players come from. Season 0 is the default one. The
-// errors wrap [ErrNoTeam], [ErrThinRoster] or [ErrNoTeamData], or are ctx's.
+// errors wrap [teams.ErrUnknown], [teams.ErrThin] or [teams.ErrUnavailable], or are
+// ctx's.
 type Teams interface {
-	Teams(ctx context.Context, season int) (TeamList, error)
-	Roster(ctx context.Context, season int, team string) (Roster, error)
+	Teams(ctx context.Context, season int) (teams.List, error)
+	Roster(ctx context.Context, season int, team string) (teams.Roster, error)
 }
-
-// Why there is no team.
-var (
-	ErrNoTeam     = errors.New("there is no such season or team")
-	ErrThinRoster = errors.New("the team has too few players for a line-up")
-	ErrNoTeamData = errors.New("the team-data API does not answer, and nothing of it is kept")
-)
 
 // lastSeason is beyond any; leagues count them or call them by their year.
 const lastSeason = 9999
-
-// A TeamList is the body of GET /api/teams.
-type TeamList struct {
-	Season  int       `json:"season"`
-	Source  string    `json:"source"`
-	Stale   bool      `json:"stale"`               // not confirmed for a while
-	Fetched time.Time `json:"fetched_at,omitzero"` // when it was said or confirmed; zero: it is ours
-	Teams   []Team    `json:"teams"`
-}
-
-// A Team is a club without its players.
-type Team struct {
-	ID     string `json:"id"`
-	Season int    `json:"season"`
-	Abbrev string `json:"abbrev"`
-	Name   string `json:"name"`
-	Short  string `json:"short_name,omitempty"`
-	City   string `json:"city,omitempty"`
-	Color  string `json:"color,omitempty"`
-	Text   string `json:"text_color,omitempty"` // on Color
-	Logo   string `json:"logo_url,omitempty"`
-	Park   Park   `json:"park,omitzero"`
-}
-
-// A Park is where a club plays at home.
-type Park struct {
-	Name string `json:"name"`
-}
-
-// A Roster is the body of GET /api/teams/{id}/roster.
-type Roster struct {
-	Team    Team      `json:"team"`
-	Season  int       `json:"season"`
-	Source  string    `json:"source"`
-	Stale   bool      `json:"stale"`
-	Fetched time.Time `json:"fetched_at,omitzero"`
-	Players []Player  `json:"players"`
-}
-
-// A Player is a line of a roster.
-type Player struct {
-	game.Player
-	Age   int    `json:"age,omitempty"`
-	Image string `json:"image_url,omitempty"`
-}
 
 func (s *Server) teamRoutes() []route {
 	routes := []route{
@@ -99,7 +46,7 @@ func (s *Server) teams(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	list.Teams = append([]Team{}, list.Teams...) // [] rather than null
+	list.Teams = append([]teams.Team{}, list.Teams...) // [] rather than null
 	return reply(w, http.StatusOK, list)
 }
 

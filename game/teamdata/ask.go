@@ -11,6 +11,8 @@ import (
 	"net/http"
 	"strconv"
 	"time"
+
+	"pressbox/game/teams"
 )
 
 // Bounds of what the API may make us wait for and read.
@@ -66,7 +68,7 @@ func (c *Client) ask(ctx context.Context, r resource, known record) (record, err
 		known.confirm(resp.Header, r.usually())
 		return known, nil
 	case resp.StatusCode == http.StatusNotFound:
-		return record{}, ErrUnknown
+		return record{}, teams.ErrUnknown
 	case resp.StatusCode != http.StatusOK:
 		return record{}, &downError{fmt.Errorf("status %d", resp.StatusCode), retryAfter(resp.Header)}
 	}

@@ -14,6 +14,7 @@ import (
 	"unicode/utf8"
 
 	"pressbox/game"
+	"pressbox/game/teams"
 )
 
 // longest is how many letters of a name or an id are taken.
@@ -124,7 +125,7 @@ type sbaPlayer struct {
 	Pos8     word      `json:"pos_8"`
 }
 
-// decode reads an answer's body. An empty list is [ErrUnknown].
+// decode reads an answer's body. An empty list is [teams.ErrUnknown].
 func (r resource) decode(body []byte) (answer, error) {
 	entries, err := r.entries(body)
 	if err != nil {
@@ -132,10 +133,10 @@ func (r resource) decode(body []byte) (answer, error) {
 	}
 	var a answer
 	if r.name == "teams" {
-		a.teams, err = pick(entries, r.club, func(t Team) string { return t.ID })
-		slices.SortStableFunc(a.teams, func(x, y Team) int { return cmp.Compare(x.Name, y.Name) })
+		a.teams, err = pick(entries, r.club, func(t teams.Team) string { return t.ID })
+		slices.SortStableFunc(a.teams, func(x, y teams.Team) int { return cmp.Compare(x.Name, y.Name) })
 	} else {
-		a.players, err = pick(entries, r.player, func(p Player) string { return string(p.ID) })
+		a.players, err = pick(entries, r.player, func(p teams.Player) string { return string(p.ID) })
 	}
 	return a, err
 }
@@ -151,7 +152,7 @@ func (r resource) entries(body []byte) ([]json.RawMessage, error) {
 		return nil, fmt.Errorf("the answer has no list of %s", r.name)
 	}
 	if len(entries) == 0 {
-		return nil, ErrUnknown
+		return nil, teams.ErrUnknown
 	}
 	return entries, nil
 }
@@ -181,12 +182,12 @@ func belongs(said word, want string) bool { return said == "" || string(said) ==
 
 // club reads a team, unless it is none of the season's clubs. The API counts farm clubs and injured lists among the
 // teams, NYYMIL and NYYIL; a club's abbreviation has three letters at most.
-func (r resource) club(t *sbaTeam) (Team, bool) {
+func (r resource) club(t *sbaTeam) (teams.Team, bool) {
 	season := strconv.Itoa(r.season)
 	if t.Abbrev == "" || utf8.RuneCountInString(string(t.Abbrev)) > 3 || !belongs(t.Season, season) {
-		return Team{}, false
+		return teams.Team{}, false
 	}
-	team := Team{
+	team := teams.Team{
 		ID: string(t.ID), Season: r.season, Abbrev: string(t.Abbrev),
 		Name:  string(cmp.Or(t.Long, t.Short, t.Abbrev)),
 		Short: string(cmp.Or(t.Short, t.Long, t.Abbrev)),
@@ -200,12 +201,12 @@ func (r resource) club(t *sbaTeam) (Team, bool) {
 }
 
 // player reads a player, unless he is somebody else's. Who is not said to be left-handed is right-handed, as most are.
-func (r resource) player(p *sbaPlayer) (Player, bool) {
+func (r resource) player(p *sbaPlayer) (teams.Player, bool) {
 	name := cmp.Or(string(p.Name), clean(string(p.Person.First+" "+p.Person.Last)))
 	if name == "" || !belongs(p.Season, strconv.Itoa(r.season)) || !belongs(p.Team.id, r.team) {
-		return Player{}, false
+		return teams.Player{}, false
 	}
-	return Player{
+	return teams.Player{
 		Player: game.Player{
 			ID: game.PlayerID(p.ID), Name: name, Number: string(p.Number),
 			Bats: hand(p.Bats, "LRS"), Throws: hand(p.Throws, "LR"),

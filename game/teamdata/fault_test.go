@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"pressbox/game/teamdata"
+	"pressbox/game/teams"
 )
 
 func says(body string) http.HandlerFunc {
@@ -55,7 +56,7 @@ func TestFaults(t *testing.T) {
 			if err == nil || !strings.Contains(err.Error(), tt.want) {
 				t.Fatalf("error %v, want %q", err, tt.want)
 			}
-			if !errors.Is(err, teamdata.ErrUnavailable) && !errors.Is(err, teamdata.ErrUnknown) {
+			if !errors.Is(err, teams.ErrUnavailable) && !errors.Is(err, teams.ErrUnknown) {
 				t.Errorf("%v has no name", err)
 			}
 			if len(r.cache.clone().items) > 0 {
@@ -135,13 +136,13 @@ func TestStaleWhileRevalidate(t *testing.T) {
 		r := newBubbleRig(t)
 		r.api.etag = `"v1"`
 		r.api.head = map[string]string{"Last-Modified": "Mon, 02 Jan 2006 15:04:05 GMT"}
-		first := teams(t, r)
+		first := list(t, r)
 		time.Sleep(29 * time.Minute)
-		if got := teams(t, r); got.Stale || r.api.requests() != 1 {
+		if got := list(t, r); got.Stale || r.api.requests() != 1 {
 			t.Errorf("after 29 minutes: stale %v, %d requests", got.Stale, r.api.requests())
 		}
 		time.Sleep(2 * time.Minute)
-		if got := teams(t, r); !got.Stale || !got.Fetched.Equal(first.Fetched) {
+		if got := list(t, r); !got.Stale || !got.Fetched.Equal(first.Fetched) {
 			t.Errorf("after 31 minutes: %+v", got)
 		}
 		for range 20 {
@@ -156,7 +157,7 @@ func TestStaleWhileRevalidate(t *testing.T) {
 		if r.api.requests() != 2 || q.Header.Get("If-None-Match") != `"v1"` || q.Header.Get("If-Modified-Since") != r.api.head["Last-Modified"] {
 			t.Errorf("asked %d times, at last with %v", r.api.requests(), q.Header)
 		}
-		if got := teams(t, r); got.Stale || !got.Fetched.After(first.Fetched) || len(got.Teams) != 2 {
+		if got := list(t, r); got.Stale || !got.Fetched.After(first.Fetched) || len(got.Teams) != 2 {
 			t.Errorf("after a 304: %+v", got)
 		}
 	})
@@ -167,7 +168,7 @@ func TestRenewedOnce(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		r := newBubbleRig(t)
-		teams(t, r)
+		list(t, r)
 		time.Sleep(time.Hour)
 		r.cache.slow = 2 * time.Second
 		for range 2 { // the second reads before the first has kept, and asks after
@@ -187,17 +188,17 @@ func TestDownForADay(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		r := newBubbleRig(t)
-		first := teams(t, r)
+		first := list(t, r)
 		time.Sleep(time.Hour)
 		r.api.set(down)
 		for range 24 * 60 * 2 { // every half minute
 			time.Sleep(30 * time.Second)
-			if got := teams(t, r); !got.Stale || !got.Fetched.Equal(first.Fetched) {
+			if got := list(t, r); !got.Stale || !got.Fetched.Equal(first.Fetched) {
 				t.Fatalf("%+v", got)
 			}
 			synctest.Wait()
 		}
-		if _, err := r.Roster(t.Context(), 3, "31"); !errors.Is(err, teamdata.ErrUnavailable) || !strings.Contains(err.Error(), "status 502") {
+		if _, err := r.Roster(t.Context(), 3, "31"); !errors.Is(err, teams.ErrUnavailable) || !strings.Contains(err.Error(), "status 502") {
 			t.Errorf("never kept: %v", err)
 		}
 		if n := r.api.requests(); n < 24*12 || n > 24*12*2+20 {
@@ -205,16 +206,16 @@ func TestDownForADay(t *testing.T) {
 		}
 		r.api.set(nil)
 		time.Sleep(5 * time.Minute)
-		teams(t, r)
+		list(t, r)
 		synctest.Wait()
-		if got := teams(t, r); got.Stale {
+		if got := list(t, r); got.Stale {
 			t.Error("still stale when the API is back")
 		}
 		r.api.set(down)
 		asked := r.api.requests()
 		time.Sleep(time.Hour)
 		for range 2 { // all was forgiven
-			teams(t, r)
+			list(t, r)
 			synctest.Wait()
 			time.Sleep(time.Second)
 		}
@@ -228,12 +229,12 @@ func TestStaleEndsAfter30Days(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		r := newBubbleRig(t)
-		teams(t, r)
+		list(t, r)
 		r.api.set(down)
 		time.Sleep(30*24*time.Hour - time.Second)
-		teams(t, r)
+		list(t, r)
 		time.Sleep(time.Hour)
-		if _, err := r.Teams(t.Context(), 3); !errors.Is(err, teamdata.ErrUnavailable) {
+		if _, err := r.Teams(t.Context(), 3); !errors.Is(err, teams.ErrUnavailable) {
 			t.Errorf("after 30 days: %v", err)
 		}
 	})
@@ -252,13 +253,13 @@ func TestFreshnessIsTheAPIsWithinBounds(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			r := newBubbleRig(t)
 			r.api.head = map[string]string{"Cache-Control": control}
-			teams(t, r)
+			list(t, r)
 			time.Sleep(want - time.Second)
-			if teams(t, r).Stale {
+			if list(t, r).Stale {
 				t.Errorf("%q: stale before %v", control, want)
 			}
 			time.Sleep(time.Second)
-			if !teams(t, r).Stale {
+			if !list(t, r).Stale {
 				t.Errorf("%q: fresh after %v", control, want)
 			}
 		})
@@ -294,11 +295,11 @@ func TestSlow(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		r := newBubbleRig(t)
-		teams(t, r)
+		list(t, r)
 		r.api.set(func(_ http.ResponseWriter, q *http.Request) { <-q.Context().Done() })
 		time.Sleep(time.Hour)
 		start := time.Now()
-		if got := teams(t, r); !got.Stale || time.Since(start) > 0 {
+		if got := list(t, r); !got.Stale || time.Since(start) > 0 {
 			t.Errorf("stale %v after %v", got.Stale, time.Since(start))
 		}
 		time.Sleep(time.Minute)
@@ -308,7 +309,7 @@ func TestSlow(t *testing.T) {
 		if _, err := r.Teams(ctx, 2); !errors.Is(err, context.DeadlineExceeded) || time.Since(start) != time.Second {
 			t.Errorf("%v after %v", err, time.Since(start))
 		}
-		if _, err := r.Teams(t.Context(), 2); !errors.Is(err, teamdata.ErrUnavailable) || time.Since(start) != 10*time.Second {
+		if _, err := r.Teams(t.Context(), 2); !errors.Is(err, teams.ErrUnavailable) || time.Since(start) != 10*time.Second {
 			t.Errorf("%v after %v", err, time.Since(start))
 		}
 	})
@@ -319,14 +320,14 @@ func TestRunEndsItsRequests(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		r := newBubbleRig(t)
-		teams(t, r)
+		list(t, r)
 		time.Sleep(time.Hour)
 		const last = time.Second // what a request does when it was told to end
 		r.api.set(func(_ http.ResponseWriter, q *http.Request) {
 			<-q.Context().Done()
 			time.Sleep(last)
 		})
-		teams(t, r) // one request in the background, one that is waited for
+		list(t, r) // one request in the background, one that is waited for
 		failed := make(chan error, 1)
 		go func() {
 			_, err := r.Teams(t.Context(), 2)
@@ -338,7 +339,7 @@ func TestRunEndsItsRequests(t *testing.T) {
 		if took := time.Since(start); took != last {
 			t.Errorf("ended after %v, want %v", took, last)
 		}
-		if err := <-failed; !errors.Is(err, teamdata.ErrUnavailable) {
+		if err := <-failed; !errors.Is(err, teams.ErrUnavailable) {
 			t.Error(err)
 		}
 		if r.log.Len() > 0 {
@@ -347,7 +348,7 @@ func TestRunEndsItsRequests(t *testing.T) {
 	})
 }
 
-func teams(t *testing.T, r *rig) teamdata.Teams {
+func list(t *testing.T, r *rig) teams.List {
 	t.Helper()
 	got, err := r.Teams(t.Context(), 3)
 	if err != nil {
@@ -368,8 +369,7 @@ func TestIncompleteTeam(t *testing.T) {
 		send(w, object{"players": squad("3", "32")[3:]}) // seven hitters
 	})
 	_, err := r.Roster(t.Context(), 3, "32")
-	incomplete, ok := errors.AsType[*teamdata.IncompleteError](err)
-	if !ok || *incomplete != (teamdata.IncompleteError{Team: "BH", Hitters: 7, Pitchers: 2}) {
+	if !errors.Is(err, teams.ErrThin) || !strings.Contains(err.Error(), "of BH in season 3") || !strings.Contains(err.Error(), "7 who hit and 2 who pitch") {
 		t.Errorf("%v", err)
 	}
 	if _, err := r.Roster(t.Context(), 3, "31"); err != nil {

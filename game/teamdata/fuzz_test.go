@@ -9,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"pressbox/game"
+	"pressbox/game/teams"
 )
 
 var (
@@ -56,7 +57,7 @@ func FuzzDecode(f *testing.F) {
 	})
 }
 
-func checkPlayer(t *testing.T, p Player) {
+func checkPlayer(t *testing.T, p teams.Player) {
 	t.Helper()
 	if len(p.Positions) == 0 || p.Throws == game.Switch {
 		t.Errorf("%+v", p)

@@ -8,6 +8,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"pressbox/game/teams"
 )
 
 // How long an answer is fresh unless the API says otherwise, and how long it may be served after.
@@ -34,8 +36,8 @@ type record struct {
 
 // An answer is a record that was read, with one of the lists.
 type answer struct {
-	teams   []Team
-	players []Player
+	teams   []teams.Team
+	players []teams.Player
 	fetched time.Time
 	stale   bool
 }
@@ -116,7 +118,7 @@ func (c *Client) keep(ctx context.Context, r resource, rec record) {
 // answer returns what is kept of a resource, or waits until Run has asked for it.
 func (c *Client) answer(ctx context.Context, r resource) (answer, error) {
 	if r.season < 1 || r.season > lastSeason {
-		return answer{}, ErrUnknown
+		return answer{}, teams.ErrUnknown
 	}
 	_, a, ok := c.kept(ctx, r)
 	if ok {
@@ -157,7 +159,7 @@ func (c *Client) renew(ctx context.Context, r resource) (answer, error) {
 		a, err = r.decode(next.Body)
 	}
 	if ctx.Err() != nil {
-		return answer{}, fmt.Errorf("%w: %w", ErrUnavailable, ctx.Err())
+		return answer{}, fmt.Errorf("%w: %w", teams.ErrUnavailable, ctx.Err())
 	}
 	c.note(r, err)
 	if err != nil {

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"time"
+
+	"pressbox/game/teams"
 )
 
 // How long the API is left alone.
@@ -93,8 +95,8 @@ func (r *rest) remember(address string, why error) {
 
 // unavailable gives err the name that callers branch on.
 func unavailable(err error) error {
-	if errors.Is(err, ErrUnknown) || errors.Is(err, ErrUnavailable) {
+	if errors.Is(err, teams.ErrUnknown) || errors.Is(err, teams.ErrUnavailable) {
 		return err
 	}
-	return fmt.Errorf("%w: %w", ErrUnavailable, err)
+	return fmt.Errorf("%w: %w", teams.ErrUnavailable, err)
 }

@@ -19,80 +19,11 @@ import (
 	"strconv"
 	"strings"
 	"sync"
-	"time"
 
 	"golang.org/x/sync/singleflight"
 
-	"pressbox/game"
+	"pressbox/game/teams"
 )
-
-// What a caller may branch on, besides [IncompleteError].
-var (
-	ErrUnknown     = errors.New("the team-data API has no such season or team")
-	ErrUnavailable = errors.New("the team-data API is unavailable")
-)
-
-// IncompleteError says that a team has too few players for a line-up.
-type IncompleteError struct {
-	Team              string // abbreviation
-	Hitters, Pitchers int
-}
-
-func (e *IncompleteError) Error() string {
-	return fmt.Sprintf("%s cannot field a line-up: %d hitters and %d pitchers, not 9 and 1", e.Team, e.Hitters, e.Pitchers)
-}
-
-// Teams are the clubs of a season, by name.
-type Teams struct {
-	Season  int       `json:"season"`
-	Source  string    `json:"source"`  // the API's host
-	Stale   bool      `json:"stale"`   // past its time, and not confirmed since
-	Fetched time.Time `json:"fetched"` // when the API last said or confirmed it
-	Teams   []Team    `json:"teams"`
-}
-
-// A Team is a club without its players.
-type Team struct {
-	ID     string `json:"id"`
-	Season int    `json:"season"`
-	Abbrev string `json:"abbrev"`
-	Name   string `json:"name"`
-	Short  string `json:"short_name"`
-	Color  string `json:"color,omitempty"`      // #rrggbb
-	Text   string `json:"text_color,omitempty"` // on Color, readable: contrast 4.5 or more
-	Logo   string `json:"logo_url,omitempty"`   // http or https
-	Park   Park   `json:"park,omitzero"`
-}
-
-// A Park is where a club plays at home.
-type Park struct {
-	Name string `json:"name"`
-}
-
-// A Roster is a team with its players: nine who hit and one who pitches at least.
-type Roster struct {
-	Team    Team      `json:"team"`
-	Season  int       `json:"season"`
-	Source  string    `json:"source"`
-	Stale   bool      `json:"stale"`
-	Fetched time.Time `json:"fetched"`
-	Players []Player  `json:"players"`
-}
-
-// A Player is the roster's line.
-type Player struct {
-	game.Player
-	Image string `json:"image_url,omitempty"` // http or https
-}
-
-// Game returns the team as the rules know it.
-func (r *Roster) Game() game.Club {
-	g := game.Club{ID: r.Team.ID, Abbrev: r.Team.Abbrev, Name: r.Team.Name, Players: make([]game.Player, len(r.Players))}
-	for i := range r.Players {
-		g.Players[i] = r.Players[i].Player
-	}
-	return g
-}
 
 // A Cache keeps what the API said over a restart. Nothing is lost with it but time.
 type Cache interface {
@@ -200,46 +131,46 @@ func (c *Client) do(ctx context.Context, j job) {
 }
 
 // Teams returns the clubs of a season; 0 means the default one. Farm clubs and injured lists are left out. The error
-// wraps [ErrUnknown] or [ErrUnavailable], or is that of ctx.
-func (c *Client) Teams(ctx context.Context, season int) (Teams, error) {
+// wraps [teams.ErrUnknown] or [teams.ErrUnavailable], or is that of ctx.
+func (c *Client) Teams(ctx context.Context, season int) (teams.List, error) {
 	if season == 0 {
 		season = c.season
 	}
 	a, err := c.answer(ctx, c.resource("teams", season, ""))
 	if err != nil {
-		return Teams{}, fmt.Errorf("teams of season %d: %w", season, err)
+		return teams.List{}, fmt.Errorf("teams of season %d: %w", season, err)
 	}
-	return Teams{Season: season, Source: c.base.Host, Stale: a.stale, Fetched: a.fetched, Teams: a.teams}, nil
+	return teams.List{Season: season, Source: c.base.Host, Stale: a.stale, Fetched: a.fetched, Teams: a.teams}, nil
 }
 
-// Roster returns one of the clubs that [Client.Teams] lists, with its players. The error wraps [ErrUnknown],
-// [ErrUnavailable] or an [*IncompleteError], or is that of ctx.
-func (c *Client) Roster(ctx context.Context, season int, team string) (Roster, error) {
-	teams, err := c.Teams(ctx, season)
+// Roster returns one of the clubs that [Client.Teams] lists, with its players. The error wraps
+// [teams.ErrUnknown], [teams.ErrUnavailable] or [teams.ErrThin], or is that of ctx.
+func (c *Client) Roster(ctx context.Context, season int, team string) (teams.Roster, error) {
+	list, err := c.Teams(ctx, season)
 	if err != nil {
-		return Roster{}, err
+		return teams.Roster{}, err
 	}
-	for _, t := range teams.Teams {
+	for _, t := range list.Teams {
 		if t.ID == team {
 			return c.roster(ctx, t)
 		}
 	}
-	return Roster{}, fmt.Errorf("team %.40q in season %d: %w", team, teams.Season, ErrUnknown)
+	return teams.Roster{}, fmt.Errorf("team %.40q in season %d: %w", team, list.Season, teams.ErrUnknown)
 }
 
-func (c *Client) roster(ctx context.Context, t Team) (Roster, error) {
+func (c *Client) roster(ctx context.Context, t teams.Team) (teams.Roster, error) {
 	a, err := c.answer(ctx, c.resource("players", t.Season, t.ID))
 	if err == nil {
-		err = complete(t, a.players)
+		err = complete(a.players)
 	}
 	if err != nil {
-		return Roster{}, fmt.Errorf("roster of %s in season %d: %w", t.Abbrev, t.Season, err)
+		return teams.Roster{}, fmt.Errorf("roster of %s in season %d: %w", t.Abbrev, t.Season, err)
 	}
-	return Roster{Team: t, Season: t.Season, Source: c.base.Host, Stale: a.stale, Fetched: a.fetched, Players: a.players}, nil
+	return teams.Roster{Team: t, Season: t.Season, Source: c.base.Host, Stale: a.stale, Fetched: a.fetched, Players: a.players}, nil
 }
 
 // complete checks that the players could take the field.
-func complete(t Team, players []Player) error {
+func complete(players []teams.Player) error {
 	var hitters, pitchers int
 	for i := range players {
 		pitches, hits := duties(players[i].Positions)
@@ -251,7 +182,7 @@ func complete(t Team, players []Player) error {
 		}
 	}
 	if hitters < 9 || pitchers < 1 {
-		return &IncompleteError{t.Abbrev, hitters, pitchers}
+		return fmt.Errorf("%w: %d who hit and %d who pitch, not 9 and 1", teams.ErrThin, hitters, pitchers)
 	}
 	return nil
 }

@@ -12,6 +12,7 @@ import (
 
 	"pressbox/game"
 	"pressbox/game/teamdata"
+	"pressbox/game/teams"
 )
 
 func TestTeamsAreTheClubsOfTheSeason(t *testing.T) {
@@ -29,9 +30,9 @@ func TestTeamsAreTheClubsOfTheSeason(t *testing.T) {
 		if got.Season != want || got.Stale || len(got.Teams) != 2 || got.Source == "" || got.Fetched.IsZero() {
 			t.Fatalf("season %d: %+v", season, got)
 		}
-		first := teamdata.Team{
+		first := teams.Team{
 			ID: fmt.Sprintf("%d2", want), Season: want, Abbrev: "BH", Name: "City Badgers", Short: "Badgers", Color: "#a6ce39", Text: "#000000",
-			Logo: "https://example.org/x.png", Park: teamdata.Park{Name: "The Yard"},
+			Logo: "https://example.org/x.png", Park: teams.Park{Name: "The Yard"},
 		}
 		if got.Teams[0] != first {
 			t.Errorf("season %d: %+v, want %+v", season, got.Teams[0], first)
@@ -96,13 +97,13 @@ func TestWhatDoesNotExistIsUnknown(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	for _, season := range []int{-1, 7, 10000} {
-		if _, err := r.Teams(t.Context(), season); !errors.Is(err, teamdata.ErrUnknown) {
+		if _, err := r.Teams(t.Context(), season); !errors.Is(err, teams.ErrUnknown) {
 			t.Errorf("season %d: %v", season, err)
 		}
 	}
 	// 33 is a farm club, 12 a club of another season.
 	for _, id := range []string{"33", "12", "", "32&season=1", "../teams"} {
-		if _, err := r.Roster(t.Context(), 3, id); !errors.Is(err, teamdata.ErrUnknown) {
+		if _, err := r.Roster(t.Context(), 3, id); !errors.Is(err, teams.ErrUnknown) {
 			t.Errorf("team %q: %v", id, err)
 		}
 	}
