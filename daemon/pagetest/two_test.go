@@ -211,7 +211,7 @@ func TestKiosk(t *testing.T) {
 	anna.playTo(`document.querySelectorAll(".half").length > 2`)
 	score := value[string](anna, `[...document.querySelectorAll(".board tbody tr td:nth-last-child(3)")].map((e) => e.innerText).join(" ")`)
 	wall.await(fmt.Sprintf(`[...document.querySelectorAll(".wall-club .plate")].map((e) => e.innerText).join(" ") === %q`, score))
-	line := value[string](anna, `[...document.querySelectorAll(".half li a")].at(-1) && document.querySelector(".half ol").lastElementChild.querySelector("a span").textContent`)
+	line := value[string](anna, `document.querySelector(".half ol").lastElementChild.querySelector("a").firstChild.nextSibling.data`)
 	wall.says(".wall-said", line)
 	anna.open("/announcements")
 	anna.do(chromedp.SendKeys("#message", "Dinner is ready."), chromedp.Click("main form .primary"))

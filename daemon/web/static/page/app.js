@@ -1,7 +1,7 @@
 // The frame around every part of the page: which one an address means, the
 // header, the footer, and what is said when one cannot be shown.
 import { html, render, nothing } from "./lit-html.js";
-import { t, session, signInAddress, remember, remembered, problemOf } from "./kit.js";
+import { t, session, signInAddress, element, island, remember, remembered, problemOf } from "./kit.js";
 
 /**
  * A route: what its address looks like, the module and the function that make
@@ -50,53 +50,57 @@ function update() {
 
 function draw() {
   const view = shown.view;
-  document.title = view ? `${view.title()} · Pressbox` : "Pressbox";
+  const title = view ? `${view.title()} · Pressbox` : "Pressbox";
+  if (title !== document.title) document.title = title;
   render(view?.bare ? view.render() : frame(view), app);
 }
 
 /** @param {View | null} view */
 const frame = (view) => html`
   <a class="skip" href="#main">${t("skip")}</a>
-  <header class="masthead">
-    <div class="masthead-in">
-      <a class="wordmark" href="/"><span class="ball" aria-hidden="true"></span>Pressbox</a>
-      <nav aria-label=${t("nav.label")}>
-        ${link("/", t("nav.games"))} ${link("/standings", t("nav.standings"))} ${link("/players", t("nav.players"))}
-        ${link("/announcements", t("nav.announcements"))}
-      </nav>
-      <div class="who">
-        ${session.me ? link("/account", session.me.name, "account") : session.me === null
-          ? html`<a class="signin" href=${signInAddress()}>${t("signin")}</a>` : nothing}
-      </div>
-    </div>
-  </header>
+  ${masthead()}
   <main id="main" tabindex="-1">${view ? view.render() : html`<p class="waiting">${t("loading")}</p>`}</main>
-  <footer class="colophon">
-    <p>${t("footer.motto")}</p>
-    <p>${link("/about", t("nav.about"))} <a href="/docs">${t("nav.api")}</a> <a href="/kiosk">${t("nav.kiosk")}</a>
-      <label class="theme">${t("theme")} <select @change=${chooseTheme} .value=${theme()}>
-        <option value="auto">${t("theme.auto")}</option><option value="light">${t("theme.light")}</option><option value="dark">${t("theme.dark")}</option>
-      </select></label>
-    </p>
-  </footer>
-  <div id="polite" class="unseen" role="log" aria-live="polite" aria-label=${t("polite")}></div>`;
+  ${colophon()}
+  <div id="polite" class="unseen" role="status" aria-atomic="false" aria-label=${t("polite")}><p></p><p></p><p></p></div>`;
+
+const above = island(element("header", { class: "masthead" })), below = island(element("footer", { class: "colophon" }));
+
+const masthead = () => above([shown.tab, session.me, location.href], () => html`<div class="masthead-in">
+    <a class="wordmark" href="/"><span class="ball" aria-hidden="true"></span>Pressbox</a>
+    <nav aria-label=${t("nav.label")}>
+      ${link("/", t("nav.games"))} ${link("/standings", t("nav.standings"))} ${link("/players", t("nav.players"))}
+      ${link("/announcements", t("nav.announcements"))}
+    </nav>
+    <div class="who">
+      ${session.me ? link("/account", session.me.name, "account") : session.me === null
+        ? html`<a class="signin" href=${signInAddress()}>${t("signin")}</a>` : nothing}
+    </div>
+  </div>`);
+
+const colophon = () => below([shown.tab, theme], () => html`
+  <p>${t("footer.motto")}</p>
+  <p>${link("/about", t("nav.about"))} <a href="/docs">${t("nav.api")}</a> <a href="/kiosk">${t("nav.kiosk")}</a>
+    <label class="theme">${t("theme")} <select @change=${chooseTheme} .value=${theme}>
+      <option value="auto">${t("theme.auto")}</option><option value="light">${t("theme.light")}</option><option value="dark">${t("theme.dark")}</option>
+    </select></label>
+  </p>`);
 
 /** @param {string} href @param {string} words @param {string} [cls] */
 const link = (href, words, cls = "") =>
   html`<a class=${cls || nothing} href=${href} aria-current=${shown.tab === href ? "page" : nothing}>${words}</a>`;
 
-const theme = () => remembered("theme", "auto");
+let theme = remembered("theme", "auto");
 
 /** @param {Event} e */
 function chooseTheme(e) {
-  remember("theme", /** @type {HTMLSelectElement} */ (e.target).value);
+  theme = /** @type {HTMLSelectElement} */ (e.target).value;
+  remember("theme", theme);
   wearTheme();
 }
 
 function wearTheme() {
-  const chosen = theme();
-  if (chosen === "auto") document.documentElement.removeAttribute("data-theme");
-  else document.documentElement.dataset.theme = chosen;
+  if (theme === "auto") document.documentElement.removeAttribute("data-theme");
+  else document.documentElement.dataset.theme = theme;
 }
 
 /**

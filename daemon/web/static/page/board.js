@@ -1,8 +1,8 @@
 // The scorebook of one game, and what it looks like: line score, field, count,
 // plays, win probability. It shows what the server said happened, and nothing
 // else.
-import { html, svg, nothing } from "./lit-html.js";
-import { t, say, ordinal, clubStyle, pennant } from "./kit.js";
+import { html, svg, render, nothing } from "./lit-html.js";
+import { t, say, api, ordinal, clubStyle, pennant, element, island } from "./kit.js";
 
 const sides = /** @type {const} */ (["away", "home"]);
 
@@ -71,7 +71,8 @@ export class Ledger {
     const errors = d.play?.errors?.filter((e) => e.by).length ?? 0;
     const begins = this.lines.runs[now.half === "top" ? "away" : "home"].length < now.inning && !this.result;
     if (!runs && !hit && !errors && !begins) return this.lines;
-    const next = structuredClone(this.lines);
+    const old = this.lines;
+    const next = { runs: { away: [...old.runs.away], home: [...old.runs.home] }, hits: { ...old.hits }, errors: { ...old.errors } };
     while (next.runs[batting].length < before.inning) next.runs[batting].push(0);
     next.runs[batting][before.inning - 1] += runs;
     if (hit) next.hits[batting]++;
@@ -86,29 +87,17 @@ export class Ledger {
 }
 
 /**
- * The scoreboard, as it hangs in center field.
- * @param {Ledger} book @param {Entry | undefined} at @param {boolean} over
+ * Fetches a game and everything that has happened in it.
+ * @param {string} id
+ * @returns {Promise<{ game: Game, book: Ledger }>}
  */
-export function scoreboard(book, at, over) {
-  const { game } = book;
-  const lines = at?.lines ?? book.lines;
-  const innings = Math.max(game.options.innings, lines.runs.away.length, lines.runs.home.length);
-  const all = Array.from({ length: innings }, (_, i) => i + 1);
-  const playing = at?.now.inning ?? 0;
-  /** @param {Side} side @param {number} inning */
-  const cell = (side, inning) => {
-    const n = lines.runs[side][inning - 1];
-    if (n !== undefined) return n;
-    return over && side === "home" && inning <= lines.runs.away.length ? "X" : "";
-  };
-  return html`<div class="board" tabindex="0" role="region" aria-label=${t("board.label")}>
-    <table><caption class="unseen">${t("board.caption", { away: game.away.team.name, home: game.home.team.name })}</caption>
-      <thead><tr><th scope="col"><span class="unseen">${t("board.club")}</span></th>${all.map((i) => html`<th scope="col" class=${i === playing && !over ? "playing" : nothing}>${i}</th>`)}
-        <th scope="col" class="sum"><abbr title=${t("board.runs")}>R</abbr></th><th scope="col" class="sum"><abbr title=${t("board.hits")}>H</abbr></th><th scope="col" class="sum"><abbr title=${t("board.errors")}>E</abbr></th></tr></thead>
-      <tbody>${sides.map((side) => html`<tr><th scope="row">${pennant(game[side].team)}<span class="unseen">${game[side].team.name}</span></th>
-        ${all.map((i) => html`<td><span class=${i === playing && !over && (at?.now.half === "top") === (side === "away") ? "plate lit" : "plate"}>${cell(side, i)}</span></td>`)}
-        <td class="sum"><span class="plate">${at?.now.score[side] ?? 0}</span></td><td class="sum"><span class="plate">${lines.hits[side]}</span></td><td class="sum"><span class="plate">${lines.errors[side]}</span></td></tr>`)}</tbody>
-    </table></div>`;
+export async function fetchGame(id) {
+  const game = /** @type {Game} */ (await api("GET", `/api/games/${encodeURIComponent(id)}`));
+  const book = new Ledger(game);
+  if (game.status === "pending") return { game, book };
+  const { events } = await api("GET", `/api/games/${encodeURIComponent(id)}/events?since=0`);
+  for (const frame of events) book.take(frame);
+  return { game, book };
 }
 
 /** Where the nine stand on a field that is 400 wide. @type {Record<string, [number, number]>} */
@@ -126,40 +115,9 @@ const grounds = svg`<path class="grass" d="M200 340 20 160a198 198 0 0 1 360 0z"
   <circle class="dirt" cx="200" cy="236" r="16"></circle><circle class="dirt" cx="200" cy="328" r="20"></circle>
   <path class="bag" d="M194 236h12v3h-12zM194 322h12v7l-6 6-6-6z"></path>`;
 
-/**
- * The field, with who is on it.
- * @param {Ledger} book @param {Now | undefined} now @param {State | undefined} state the fielders', when it is that of now
- */
-export function field(book, now, state) {
-  if (!now) return nothing;
-  const batting = now.half === "top" ? "away" : "home", fielding = batting === "away" ? "home" : "away";
-  const on = [0, 1, 2].filter((i) => now.bases[i]);
-  const words = on.length ? on.map((i) => t("field.on", { name: book.name(now.bases[i]), base: t(/** @type {any} */ (`base.${i + 1}`)) })).join(", ") : t("field.empty");
-  const team = state?.teams[fielding === "away" ? 0 : 1];
-  /** @param {string} at */
-  const fielder = (at) => (at === "P" ? (team?.pitcher || now.pitcher) : team?.order.find((s) => s.position === at)?.player_id);
-  return html`<svg class="field" viewBox="0 32 400 342" role="img" aria-label=${t("field.label", { words, batter: book.name(now.batter), pitcher: book.name(now.pitcher) })}>
-    ${grounds}
-    ${bags.map(([x, y], i) => svg`<rect class=${now.bases[i] ? "base taken" : "base"} x=${x - 8} y=${y - 8} width="16" height="16" transform=${`rotate(45 ${x} ${y})`}></rect>`)}
-    <g class="gloves" .style=${clubStyle(book.game[fielding].team)}>${Object.entries(spots).map(([at, [x, y]]) => {
-      const id = fielder(at);
-      return id ? svg`<g><circle cx=${x} cy=${y} r="4"></circle><text x=${x} y=${at === "P" ? y + 30 : y + 17}>${book.last(id)}</text></g>` : nothing;
-    })}</g>
-    <g class="runners" .style=${clubStyle(book.game[batting].team)}>${on.map((i) => svg`<g><circle cx=${bags[i][0]} cy=${bags[i][1]} r="11"></circle>
-      <text x=${bags[i][0]} y=${bags[i][1] + (i === 1 ? -17 : 27)}>${book.last(now.bases[i])}</text></g>`)}
-      <g><circle cx=${now.batter ? 184 : -99} cy="322" r="8"></circle><text class="at-bat" x="172" y="326">${book.last(now.batter)}</text></g></g>
-  </svg>`;
-}
-
 /** @param {number} n @param {number} of @param {string} letter @param {string} words */
 const lamps = (n, of, letter, words) => html`<div><span aria-hidden="true" class="letter">${letter}</span>${Array.from({ length: of }, (_, i) =>
   html`<span aria-hidden="true" class=${i < n ? "lamp on" : "lamp"}></span>`)}<span class="unseen">${words}</span></div>`;
-
-/** Inning, count and outs. @param {Now | undefined} now @param {boolean} over */
-export const situation = (now, over) => (!now ? nothing : html`<div class="situation">
-  <p class="inning">${over ? t("how.final") : t("game.inning", { half: t(now.half === "top" ? "half.top" : "half.bottom"), inning: ordinal(now.inning) })}</p>
-  <div class="lamps">${lamps(now.count?.balls ?? 0, 3, "B", t("count.balls", { n: now.count?.balls ?? 0 }))}${lamps(now.count?.strikes ?? 0, 2, "S", t("count.strikes", { n: now.count?.strikes ?? 0 }))}
-    ${lamps(now.outs, 2, "O", t("count.outs", { n: now.outs }))}</div></div>`);
 
 /** The score and the situation in a sentence, for ears. @param {Ledger} book */
 export function inWords(book) {
@@ -168,49 +126,17 @@ export function inWords(book) {
   const { away, home } = book.game;
   return t("words.score", {
     away: away.team.name, a: now.score.away, home: home.team.name, h: now.score.home,
-    inning: t("game.inning", { half: t(now.half === "top" ? "half.top" : "half.bottom"), inning: ordinal(now.inning) }), outs: t("count.outs", { n: now.outs }),
+    inning: inningWords(now.half, now.inning), outs: t("count.outs", { n: now.outs }),
   });
 }
 
 /** Who is on base, for ears. @param {Ledger} book */
 export function basesInWords(book) {
-  const on = [0, 1, 2].filter((i) => book.now?.bases[i]);
-  return on.length ? on.map((i) => t("field.on", { name: book.name(book.now?.bases[i]), base: t(/** @type {any} */ (`base.${i + 1}`)) })).join(", ") : t("field.empty");
-}
-
-/**
- * The plays, the newest half-inning first. Halves that are closed have no
- * content, so that a long game weighs no more than a short one.
- * @param {Ledger} book @param {Set<string>} toggled halves that a person opened or closed
- * @param {(half: string) => void} toggle @param {number} [chosen] revision of the play that is looked at
- */
-export function plays(book, toggled, toggle, chosen) {
-  /** @type {Map<string, Entry[]>} */
-  const halves = new Map();
-  for (const e of book.entries) {
-    if (!e.text.length) continue;
-    const key = `${e.inning}${e.half}`;
-    const list = halves.get(key);
-    if (list) list.push(e);
-    else halves.set(key, [e]);
-  }
-  const keys = [...halves.keys()].reverse();
-  return html`<div class="plays">${keys.map((key, i) => {
-    const list = /** @type {Entry[]} */ (halves.get(key));
-    const [{ inning, half }] = list;
-    const runs = list.reduce((sum, e) => sum + e.runs, 0);
-    const open = (i < 2 || list.some((e) => e.rev === chosen)) !== toggled.has(key);
-    const club = book.game[half === "top" ? "away" : "home"].team;
-    return html`<section class="half" .style=${clubStyle(club)}><h3><button class="half-head" aria-expanded=${open ? "true" : "false"} @click=${() => toggle(key)}>
-        <span>${t("game.inning", { half: t(half === "top" ? "half.top" : "half.bottom"), inning: ordinal(inning) })} · ${club.abbrev}</span><span>${runs ? t("plays.runs", { n: runs }) : t("plays.none")}</span></button></h3>
-      ${open ? html`<ol>${list.map((e) => html`<li class=${e.runs ? "scoring" : nothing} aria-current=${e.rev === chosen ? "true" : nothing}>
-        <a href=${`/games/${book.game.id}/replay/${e.rev}`} aria-label=${t("plays.link", { text: e.text.join(" ") })}>${e.text.map((line) => html`<span>${line}</span> `)}</a>
-        ${e.runs ? html`<b>${e.now.score.away}–${e.now.score.home}</b>` : nothing}</li>`)}</ol>` : nothing}</section>`;
-  })}</div>`;
+  return book.now ? runnersInWords(book, book.now) : t("field.empty");
 }
 
 /** The home side's chance over the game. @param {Ledger} book @param {Entry} [at] */
-export function curve(book, at) {
+function curve(book, at) {
   const points = book.entries.filter((e) => e.win !== undefined);
   const { home, away } = book.game;
   const last = at ? points.findLast((e) => e.rev <= at.rev) : points.at(-1);
@@ -227,6 +153,188 @@ export function curve(book, at) {
       <path class="cursor" d=${`M${x.toFixed(1)} 0V200`}></path>
     </svg></figure>`;
 }
+
+/** Which half-inning. @param {"top" | "bottom"} half @param {number} inning */
+const inningWords = (half, inning) => t("game.inning", { half: t(half === "top" ? "half.top" : "half.bottom"), inning: ordinal(inning) });
+
+/** Who is on which base. @param {Ledger} book @param {Now} now */
+function runnersInWords(book, now) {
+  const on = [0, 1, 2].filter((i) => now.bases[i]);
+  return on.length ? on.map((i) => t("field.on", { name: book.name(now.bases[i]), base: t(/** @type {any} */ (`base.${i + 1}`)) })).join(", ") : t("field.empty");
+}
+
+/**
+ * The plays of a half-inning. A line that is written stays as it is; a half that
+ * is closed has none, so that a long game weighs no more than a short one.
+ */
+class Half {
+  /** @param {Ledger} book @param {Entry} first @param {() => void} toggle */
+  constructor(book, first, toggle) {
+    this.book = book;
+    this.toggle = toggle;
+    this.club = book.game[first.half === "top" ? "away" : "home"].team;
+    this.name = inningWords(first.half, first.inning);
+    this.runs = 0;
+    /** @type {Entry[]} */ this.entries = [];
+    /** @type {Map<number, HTMLElement>} */ this.lines = new Map(); // by revision
+    this.root = element("section", { class: "half", style: clubStyle(this.club) });
+    this.island = island(this.root);
+  }
+
+  /** @param {Entry} e */
+  add(e) {
+    this.entries.push(e);
+    this.runs += e.runs;
+  }
+
+  /** @param {boolean} open @param {number} chosen revision of the play that is looked at */
+  draw(open, chosen) {
+    this.island([this.entries.length, open, chosen], () => html`<h3><button class="half-head" aria-expanded=${open ? "true" : "false"} @click=${this.toggle}>
+        <span>${this.name} · ${this.club.abbrev}</span><span>${this.runs ? t("plays.runs", { n: this.runs }) : t("plays.none")}</span></button></h3>
+      ${open ? html`<ol>${this.entries.map((e) => this.line(e, e.rev === chosen))}</ol>` : nothing}`);
+    if (!open) this.lines.clear();
+  }
+
+  /** @param {Entry} e @param {boolean} chosen */
+  line(e, chosen) {
+    let line = this.lines.get(e.rev);
+    if (!line) {
+      line = element("li", e.runs ? { class: "scoring" } : {});
+      render(html`<a href=${`/games/${this.book.game.id}/replay/${e.rev}`} aria-label=${t("plays.link", { text: e.text.join(" ") })}>${e.text[0]}${e.text.slice(1).map((words) => html` <span>${words}</span>`)}</a>
+        ${e.runs ? html`<b>${e.now.score.away}–${e.now.score.home}</b>` : nothing}`, line);
+      this.lines.set(e.rev, line);
+    }
+    if (chosen) line.setAttribute("aria-current", "true");
+    else line.removeAttribute("aria-current");
+    return line;
+  }
+}
+
+/**
+ * What is drawn of a book: each part of it only when it shows something else.
+ * A play changes little, and what is not touched costs nothing.
+ */
+export class Scene {
+  /** @param {Ledger} book @param {() => void} update */
+  constructor(book, update) {
+    this.book = book;
+    this.update = update;
+    const { away, home } = book.game;
+    this.board = island(element("div", { class: "board", tabindex: "0", role: "region", "aria-label": t("board.label") }));
+    this.innings = island(element("tr"));
+    this.rows = { away: island(element("tr")), home: island(element("tr")) };
+    this.lamps = island(element("div", { class: "situation" }));
+    this.ground = island(element("div"));
+    this.gloves = { away: island(group("gloves", home.team)), home: island(group("gloves", away.team)) }; // of who fields against
+    this.runners = { away: island(group("runners", away.team)), home: island(group("runners", home.team)) };
+    this.chance = island(element("div"));
+    /** @type {Half[]} */ this.halves = []; // the newest first
+    /** @type {Set<Half>} */ this.toggled = new Set(); // opened or closed by a person
+    this.written = 0; // entries that are in halves
+    this.list = element("div", { class: "plays" });
+  }
+
+  /** The scoreboard, as it hangs in center field. @param {Entry | undefined} at @param {boolean} over */
+  scoreboard(at, over) {
+    const { away, home } = this.book.game;
+    const lines = at?.lines ?? this.book.lines;
+    const innings = Math.max(this.book.game.options.innings, lines.runs.away.length, lines.runs.home.length);
+    const playing = over ? 0 : (at?.now.inning ?? 0);
+    const head = this.innings([innings, playing], () => html`<th scope="col"><span class="unseen">${t("board.club")}</span></th>${upTo(innings).map((i) => html`<th scope="col" class=${i === playing ? "playing" : nothing}>${i}</th>`)}
+      <th scope="col" class="sum"><abbr title=${t("board.runs")}>R</abbr></th><th scope="col" class="sum"><abbr title=${t("board.hits")}>H</abbr></th><th scope="col" class="sum"><abbr title=${t("board.errors")}>E</abbr></th>`);
+    const rows = sides.map((side) => this.row(side, lines, innings, at?.now, over));
+    return this.board([innings], () => html`<table><caption class="unseen">${t("board.caption", { away: away.team.name, home: home.team.name })}</caption><thead>${head}</thead><tbody>${rows}</tbody></table>`);
+  }
+
+  /** @param {Side} side @param {Lines} lines @param {number} innings @param {Now | undefined} now @param {boolean} over */
+  row(side, lines, innings, now, over) {
+    const runs = lines.runs[side], team = this.book.game[side].team;
+    const bats = !over && now && (now.half === "top") === (side === "away") ? now.inning : 0;
+    const spared = over && side === "home" ? lines.runs.away.length : 0; // the last inning that need not be played
+    const sums = [now?.score[side] ?? 0, lines.hits[side], lines.errors[side]];
+    return this.rows[side]([innings, bats, spared, runs.join(), ...sums], () => html`<th scope="row">${pennant(team)}<span class="unseen">${team.name}</span></th>
+      ${upTo(innings).map((i) => html`<td><span class=${i === bats ? "plate lit" : "plate"}>${runs[i - 1] ?? (i <= spared ? "X" : "")}</span></td>`)}
+      ${sums.map((n) => html`<td class="sum"><span class="plate">${n}</span></td>`)}`);
+  }
+
+  /** Inning, count and outs. @param {Now | undefined} now @param {boolean} over */
+  situation(now, over) {
+    if (!now) return nothing;
+    const { inning, half, outs } = now, balls = now.count?.balls ?? 0, strikes = now.count?.strikes ?? 0;
+    return this.lamps([inning, half, outs, balls, strikes, over], () => html`<p class="inning">${over ? t("how.final") : inningWords(half, inning)}</p>
+      <div class="lamps">${lamps(balls, 3, "B", t("count.balls", { n: balls }))}${lamps(strikes, 2, "S", t("count.strikes", { n: strikes }))}
+        ${lamps(outs, 2, "O", t("count.outs", { n: outs }))}</div>`);
+  }
+
+  /**
+   * The field, with who is on it.
+   * @param {Now | undefined} now @param {State | undefined} state the fielders', when it is that of now
+   */
+  field(now, state) {
+    if (!now) return nothing;
+    const { book } = this;
+    const batting = now.half === "top" ? "away" : "home";
+    const team = state?.teams[batting === "away" ? 1 : 0];
+    const nine = Object.keys(spots).map((at) => (at === "P" ? (team?.pitcher || now.pitcher) : team?.order.find((s) => s.position === at)?.player_id));
+    const gloves = this.gloves[batting](nine, () => nine.map((id, i) => (id ? glove(i, book.last(id)) : nothing)));
+    const runners = this.runners[batting]([...now.bases, now.batter], () => svg`${bags.map(([x, y], i) => (now.bases[i] ? runner(x, y, i === 1 ? -17 : 27, book.last(now.bases[i])) : nothing))}
+      <g><circle cx=${now.batter ? 184 : -99} cy="322" r="8"></circle><text class="at-bat" x="172" y="326">${book.last(now.batter)}</text></g>`);
+    return this.ground([gloves, runners, ...now.bases, now.batter, now.pitcher], () => html`<svg class="field" viewBox="0 32 400 342" role="img" aria-label=${t("field.label", { words: runnersInWords(book, now), batter: book.name(now.batter), pitcher: book.name(now.pitcher) })}>
+      ${grounds}
+      ${bags.map(([x, y], i) => svg`<rect class=${now.bases[i] ? "base taken" : "base"} x=${x - 8} y=${y - 8} width="16" height="16" transform=${`rotate(45 ${x} ${y})`}></rect>`)}
+      ${gloves}${runners}
+    </svg>`);
+  }
+
+  /** The plays, the newest half-inning first. @param {number} [chosen] revision of the play that is looked at */
+  plays(chosen = 0) {
+    const { entries } = this.book;
+    for (; this.written < entries.length; this.written++) if (entries[this.written].text.length) this.write(entries[this.written]);
+    this.halves.forEach((half, i) => {
+      const at = chosen && half.entries.some((e) => e.rev === chosen) ? chosen : 0;
+      half.draw((i < 2 || at > 0) !== this.toggled.has(half), at);
+    });
+    return this.list;
+  }
+
+  /** @param {Entry} e */
+  write(e) {
+    const newest = this.halves[0]?.entries[0];
+    if (newest?.inning !== e.inning || newest.half !== e.half) {
+      const half = new Half(this.book, e, () => {
+        if (!this.toggled.delete(half)) this.toggled.add(half);
+        this.update();
+      });
+      this.halves.unshift(half);
+      this.list.prepend(half.root);
+    }
+    this.halves[0].add(e);
+  }
+
+  /** The home side's chance over the game. @param {Entry} [at] */
+  curve(at) {
+    return this.chance([this.book.entries.length, at], () => curve(this.book, at));
+  }
+}
+
+const upTo = (/** @type {number} */ n) => Array.from({ length: n }, (_, i) => i + 1);
+
+/** Those of a club on the field. @param {string} name @param {Club} club */
+function group(name, club) {
+  const g = document.createElementNS("http://www.w3.org/2000/svg", "g");
+  g.setAttribute("class", name);
+  g.style.cssText = clubStyle(club);
+  return g;
+}
+
+/** @param {number} i which of the spots @param {string} name */
+function glove(i, name) {
+  const [x, y] = Object.values(spots)[i];
+  return svg`<g><circle cx=${x} cy=${y} r="4"></circle><text x=${x} y=${i ? y + 17 : y + 30}>${name}</text></g>`;
+}
+
+/** @param {number} x @param {number} y @param {number} down where the name stands @param {string} name */
+const runner = (x, y, down, name) => svg`<g><circle cx=${x} cy=${y} r="11"></circle><text x=${x} y=${y + down}>${name}</text></g>`;
 
 const thirds = (/** @type {number} */ outs) => `${Math.floor(outs / 3)}${outs % 3 ? `.${outs % 3}` : ""}`;
 

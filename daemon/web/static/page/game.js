@@ -1,25 +1,13 @@
 // A game as it is played: what the manager may do, and all that everybody sees.
 import { html, nothing } from "./lit-html.js";
-import { t, say, api, announce, alertBox, problemOf, Problem, managerOf, clubStyle, pennant, remembered } from "./kit.js";
-import { Ledger, scoreboard, field, situation, plays, curve, boxScore, ending, inWords, basesInWords } from "./board.js";
+import { t, say, api, announce, alertBox, problemOf, Problem, managerOf, clubStyle, pennant, element, island, remembered } from "./kit.js";
+import { Scene, fetchGame, boxScore, ending, inWords, basesInWords } from "./board.js";
 import { Live } from "./live.js";
 import { Desk } from "./desk.js";
 
-const sides = /** @type {const} */ (["away", "home"]);
+/** @typedef {import("./board.js").Ledger} Ledger */
 
-/**
- * Fetches a game and everything that has happened in it.
- * @param {string} id
- * @returns {Promise<{ game: Game, book: Ledger }>}
- */
-export async function fetchGame(id) {
-  const game = /** @type {Game} */ (await api("GET", `/api/games/${encodeURIComponent(id)}`));
-  const book = new Ledger(game);
-  if (game.status === "pending") return { game, book };
-  const { events } = await api("GET", `/api/games/${encodeURIComponent(id)}/events?since=0`);
-  for (const frame of events) book.take(frame);
-  return { game, book };
-}
+const sides = /** @type {const} */ (["away", "home"]);
 
 /** @param {PageContext} page @returns {View} */
 export function game({ params, update, go }) {
@@ -55,7 +43,9 @@ export class Table {
     /** @type {Box | null} */ this.box = null;
     this.epoch = "";
     this.tab = "plays";
-    /** @type {Set<string>} */ this.toggled = new Set();
+    /** @type {Scene | null} */ this.scene = null;
+    this.facing = island(element("dl", { class: "matchup" }));
+    this.shownBox = island(element("div"));
     this.keys = remembered("keys", "on") === "on";
     this.desk = new Desk(this);
     this.tick = 0;
@@ -78,6 +68,7 @@ export class Table {
       if (this.closed) return;
       if (game.status === "pending") return this.go(`/games/${this.id}/lineup`, true);
       [this.game, this.book] = [game, book];
+      this.scene = new Scene(book, () => this.update());
       this.presence = game.presence ?? {};
       if (game.state) this.stand(game.state, game.legal, game.offers);
       if (game.status === "finished") {
@@ -250,8 +241,8 @@ export class Table {
   }
 
   render() {
-    const { game, book } = this;
-    if (!game || !book) {
+    const { game, book, scene } = this;
+    if (!game || !book || !scene) {
       return this.problem ? html`<section class="leaf narrow"><h1>${t("broken.title")}</h1>${alertBox(this.problem)}<p><a class="button" href="/">${t("lost.out")}</a></p></section>`
         : html`<p class="waiting">${t("loading")}</p>`;
     }
@@ -260,16 +251,16 @@ export class Table {
     return html`
       <div class="game-head"><h1>${game.away.team.name} <small>${t("game.at")}</small> ${game.home.team.name}</h1>${this.linkState(over)}</div>
       ${this.banner()}
-      ${scoreboard(book, at, over)}
+      ${scene.scoreboard(at, over)}
       <div class="playfield">
         <section class="leaf park" aria-label=${t("game.park")}>
-          ${situation(at?.now, over)}
-          ${field(book, at?.now, this.fresh ? this.state ?? undefined : undefined)}
+          ${scene.situation(at?.now, over)}
+          ${scene.field(at?.now, this.fresh ? this.state ?? undefined : undefined)}
           ${over ? nothing : this.matchup(book)}
         </section>
         <div>
           ${over ? this.final(game, book) : this.desk.render(game)}
-          ${this.tabs(game, book)}
+          ${this.tabs(game, scene)}
         </div>
       </div>`;
   }
@@ -307,9 +298,9 @@ export class Table {
     const team = this.fresh ? this.state?.teams?.[batting === "away" ? 0 : 1] : undefined;
     const due = team ? [1, 2].map((i) => team.order[(team.next + i) % 9].player_id) : [];
     const batter = book.players.get(now.batter), pitcher = book.players.get(now.pitcher);
-    return html`<dl class="matchup"><div><dt>${t("game.batter")}</dt><dd>${book.name(now.batter)} <small>${batter ? say("bats", batter.bats) : ""}</small></dd></div>
+    return this.facing([now.batter, now.pitcher, ...due], () => html`<div><dt>${t("game.batter")}</dt><dd>${book.name(now.batter)} <small>${batter ? say("bats", batter.bats) : ""}</small></dd></div>
       <div><dt>${t("game.pitcher")}</dt><dd>${book.name(now.pitcher)} <small>${pitcher ? say("throws", pitcher.throws) : ""}</small></dd></div>
-      ${due.length ? html`<div><dt>${t("game.due")}</dt><dd>${due.map((id) => book.last(id)).join(", ")}</dd></div>` : nothing}</dl>`;
+      ${due.length ? html`<div><dt>${t("game.due")}</dt><dd>${due.map((id) => book.last(id)).join(", ")}</dd></div>` : nothing}`);
   }
 
   /** @param {Game} game @param {Ledger} book */
@@ -333,8 +324,8 @@ export class Table {
         ${game.dice.seed ? html`<dt>${t("dice.seed")}</dt><dd><code>${game.dice.seed}</code></dd>` : nothing}</dl></details>` : nothing}</section>`;
   }
 
-  /** @param {Game} game @param {Ledger} book */
-  tabs(game, book) {
+  /** @param {Game} game @param {Scene} scene */
+  tabs(game, scene) {
     const choose = (/** @type {string} */ tab) => {
       this.tab = tab;
       if (tab === "box" && !this.box) void this.loadBox();
@@ -342,10 +333,7 @@ export class Table {
     };
     return html`<section class="leaf" aria-label=${t("game.book")}>
       <div class="tabs" role="group" aria-label=${t("game.show")}>${["plays", "box", "curve"].map((tab) => html`<button aria-pressed=${this.tab === tab ? "true" : "false"} @click=${() => choose(tab)}>${t(/** @type {any} */ (`tab.${tab}`))}</button>`)}</div>
-      ${this.tab === "plays" ? html`<h2 class="unseen">${t("tab.plays")}</h2>${plays(book, this.toggled, (half) => {
-        if (!this.toggled.delete(half)) this.toggled.add(half);
-        this.update();
-      })}` : this.tab === "box" ? html`<h2 class="unseen">${t("tab.box")}</h2>${boxScore(game, this.box)}` : html`<h2 class="unseen">${t("tab.curve")}</h2>${curve(book)}`}
+      ${this.tab === "plays" ? html`<h2 class="unseen">${t("tab.plays")}</h2>${scene.plays()}` : this.tab === "box" ? html`<h2 class="unseen">${t("tab.box")}</h2>${this.shownBox([game, this.box], () => boxScore(game, this.box))}` : html`<h2 class="unseen">${t("tab.curve")}</h2>${scene.curve()}`}
     </section>`;
   }
 }

@@ -1,5 +1,5 @@
 // What every part of the page uses: words, the API, who is signed in, colours.
-import { html, svg, nothing } from "./lit-html.js";
+import { html, svg, render, nothing } from "./lit-html.js";
 import en from "./en.js";
 
 /** @typedef {keyof typeof en} Key */
@@ -124,14 +124,17 @@ export const signInAddress = (to = location.pathname + location.search) =>
 
 // ---- words that are spoken by screen readers
 
-/** Tells a screen reader something, without hurry. @param {string} text */
+let said = 0;
+
+/**
+ * Tells a screen reader something, without hurry. The lines are written over in
+ * turn: to put elements in and take them out would cost more than the play.
+ * @param {string} text
+ */
 export function announce(text) {
-  const region = document.getElementById("polite");
-  if (!region) return;
-  const line = document.createElement("p");
-  line.textContent = text;
-  region.append(line);
-  while (region.childElementCount > 3) region.firstElementChild?.remove();
+  const lines = document.getElementById("polite")?.children;
+  const line = lines?.[said++ % lines.length];
+  if (line) line.textContent = text;
 }
 
 // ---- colours of clubs
@@ -184,6 +187,41 @@ export function clubStyle(club) {
   return style;
 }
 
+// ---- drawing
+
+/**
+ * An element that stays while what is in it changes.
+ * @template {keyof HTMLElementTagNameMap} T
+ * @param {T} tag @param {Record<string, string>} [attributes] "style" is CSS
+ * @returns {HTMLElementTagNameMap[T]}
+ */
+export function element(tag, attributes = {}) {
+  const made = document.createElement(tag);
+  for (const [name, value] of Object.entries(attributes)) {
+    if (name === "style") made.style.cssText = value; // as an attribute it would be forbidden
+    else made.setAttribute(name, value);
+  }
+  return made;
+}
+
+/**
+ * Makes an element a part of the page that is drawn again only when one of the
+ * values that it shows is another one.
+ * @template {HTMLElement | SVGElement} E
+ * @param {E} root
+ * @returns {(shown: readonly unknown[], make: () => unknown) => E}
+ */
+export function island(root) {
+  /** @type {readonly unknown[] | null} */ let known = null;
+  return (shown, make) => {
+    if (known?.length !== shown.length || shown.some((value, i) => value !== known?.[i])) {
+      known = shown;
+      render(make(), /** @type {HTMLElement} */ (root)); // into SVG too, whatever lit-html's type says
+    }
+    return root;
+  };
+}
+
 // ---- small pieces
 
 /** @param {Club} club */
@@ -206,11 +244,10 @@ export function ago(seconds) {
   return t("time.now");
 }
 
+const ordinals = new Intl.PluralRules("en", { type: "ordinal" });
+
 /** 1 → 1st. @param {number} n */
-export function ordinal(n) {
-  const rule = new Intl.PluralRules("en", { type: "ordinal" }).select(n);
-  return t("ordinal", { n, end: { one: "st", two: "nd", few: "rd", other: "th", many: "th", zero: "th" }[rule] });
-}
+export const ordinal = (n) => t("ordinal", { n, end: { one: "st", two: "nd", few: "rd", other: "th", many: "th", zero: "th" }[ordinals.select(n)] });
 
 /** @param {Problem | Error | null} problem */
 export const alertBox = (problem) => (problem ? html`<p class="alert" role="alert">${problem.message}</p>` : nothing);

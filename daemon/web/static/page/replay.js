@@ -1,8 +1,7 @@
 // A game again: any moment of it, with an address of its own.
 import { html, nothing } from "./lit-html.js";
 import { t, announce, alertBox, problemOf, joinAddress, clubStyle } from "./kit.js";
-import { scoreboard, field, situation, plays, curve } from "./board.js";
-import { fetchGame } from "./game.js";
+import { Scene, fetchGame } from "./board.js";
 
 const speeds = [2400, 1200, 500]; // milliseconds for each play
 
@@ -12,12 +11,13 @@ export function replay({ params, update }) {
   /** @type {import("./board.js").Ledger | null} */ let book = null;
   /** @type {import("./kit.js").Problem | null} */ let problem = null;
   /** @type {import("./board.js").Entry[]} */ let moments = [];
-  /** @type {Set<string>} */ const toggled = new Set();
+  /** @type {Scene | null} */ let scene = null;
   let i = 0, timer = 0, speed = 1, copied = false;
 
   const load = async () => {
     try {
       ({ game, book } = await fetchGame(params.id));
+      scene = new Scene(book, update);
       moments = book.entries.filter((e) => e.text.length);
       const wanted = Number(params.rev || 0);
       const found = moments.findIndex((e) => e.rev >= wanted);
@@ -82,14 +82,14 @@ export function replay({ params, update }) {
     title: () => (game ? t("replay.title", { away: game.away.team.abbrev, home: game.home.team.abbrev }) : t("replay.name")),
     render: () => {
       const at = moments[i];
-      if (!game || !book) return problem ? html`<section class="leaf narrow"><h1>${t("broken.title")}</h1>${alertBox(problem)}</section>` : html`<p class="waiting">${t("loading")}</p>`;
+      if (!game || !scene) return problem ? html`<section class="leaf narrow"><h1>${t("broken.title")}</h1>${alertBox(problem)}</section>` : html`<p class="waiting">${t("loading")}</p>`;
       if (!at) return html`<section class="leaf narrow"><h1>${t("replay.name")}</h1><p>${t("replay.none")}</p><p><a class="button" href=${`/games/${game.id}`}>${t("replay.live")}</a></p></section>`;
       const end = i === moments.length - 1 && game.status === "finished";
       return html`
         <div class="game-head"><h1>${game.away.team.name} <small>${t("game.at")}</small> ${game.home.team.name}</h1><p class="link-line"><a class="button" href=${`/games/${game.id}`}>${t("replay.live")}</a></p></div>
-        ${scoreboard(book, at, end)}
+        ${scene.scoreboard(at, end)}
         <div class="playfield">
-          <section class="leaf park" aria-label=${t("game.park")}>${situation(at.now, end)}${field(book, at.now, undefined)}</section>
+          <section class="leaf park" aria-label=${t("game.park")}>${scene.situation(at.now, end)}${scene.field(at.now, undefined)}</section>
           <div>
             <section class="leaf desk" .style=${clubStyle(game[at.half === "top" ? "away" : "home"].team)} aria-labelledby="moment"><p class="kicker">${t("replay.count", { n: i + 1, of: moments.length })}</p>
               <h2 id="moment" class="moment">${at.text.join(" ")}</h2>
@@ -100,9 +100,9 @@ export function replay({ params, update }) {
                 <label class="inline">${t("replay.speed")} <select @change=${(/** @type {any} */ e) => { speed = e.target.selectedIndex; if (timer) { stop(); run(); } }}>${speeds.map((_, s) => html`<option ?selected=${s === speed}>${t(/** @type {any} */ (`replay.speed.${s}`))}</option>`)}</select></label>
                 <button @click=${copy}>${copied ? t("invite.copied") : t("replay.copy")}</button></p>
               <p class="hint">${t("replay.keys")}</p>
-              ${at.win === undefined ? nothing : curve(book, at)}
+              ${at.win === undefined ? nothing : scene.curve(at)}
             </section>
-            <section class="leaf scroller" tabindex="0" role="region" aria-label=${t("tab.plays")} @click=${clicked}><h2>${t("tab.plays")}</h2>${plays(book, toggled, (half) => { if (!toggled.delete(half)) toggled.add(half); update(); }, at.rev)}</section>
+            <section class="leaf scroller" tabindex="0" role="region" aria-label=${t("tab.plays")} @click=${clicked}><h2>${t("tab.plays")}</h2>${scene.plays(at.rev)}</section>
           </div>
         </div>`;
     },
