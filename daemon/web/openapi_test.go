@@ -33,14 +33,19 @@ type checker struct {
 type operation struct {
 	ID        string `json:"operationId"`
 	Servers   []any  `json:"servers"`
+	Security  []map[string][]string
+	Body      struct{ Content map[string]media } `json:"requestBody"`
 	Responses map[string]struct {
-		Headers map[string]any `json:"headers"`
-		Content map[string]struct {
-			Schema struct {
-				Ref string `json:"$ref"`
-			} `json:"schema"`
-		} `json:"content"`
+		Headers map[string]any   `json:"headers"`
+		Content map[string]media `json:"content"`
 	} `json:"responses"`
+}
+
+// media is how a body of some media type is described.
+type media struct {
+	Schema struct {
+		Ref string `json:"$ref"`
+	} `json:"schema"`
 }
 
 func newChecker(tb testing.TB) *checker {
@@ -168,13 +173,13 @@ func (op operation) promises(tb testing.TB, resp *http.Response) (schema string)
 	if len(documented.Content) == 0 {
 		return ""
 	}
-	media, _, err := mime.ParseMediaType(resp.Header.Get("Content-Type"))
+	kind, _, err := mime.ParseMediaType(resp.Header.Get("Content-Type"))
 	if err != nil {
 		tb.Errorf("Content-Type %q: %v", resp.Header.Get("Content-Type"), err)
 	}
-	content, ok := documented.Content[media]
+	content, ok := documented.Content[kind]
 	if _, open := documented.Content["*/*"]; !ok && !open {
-		tb.Errorf("%s documents %v for status %d, not %q", op.ID, slices.Collect(maps.Keys(documented.Content)), resp.StatusCode, media)
+		tb.Errorf("%s documents %v for status %d, not %q", op.ID, slices.Collect(maps.Keys(documented.Content)), resp.StatusCode, kind)
 	}
 	return content.Schema.Ref
 }
