@@ -129,7 +129,7 @@ func offers(d *dugout, p *position, sides []game.Side, gone [2]bool) []Choice {
 	}
 	if p.pause == nil && p.question == nil {
 		for _, side := range sides {
-			if p.sealed[side] != nil && !p.bot(side) {
+			if p.sealed[side] != nil && !p.bot(side) && !p.spent(side) {
 				m.add(side, Choice{Action: Action{A: doUndo, D: p.decision}, Label: "Take the call back", Group: groupGame})
 			}
 		}
@@ -146,11 +146,12 @@ func offers(d *dugout, p *position, sides []game.Side, gone [2]bool) []Choice {
 // conduct lists what concerns the game as such.
 func (m *menu) conduct(gone [2]bool) {
 	own := m.sides[0]
-	pause := Choice{Action: Action{A: doPause}, Label: "Pause the game", Group: groupGame}
-	if m.pause != nil {
-		pause = Choice{Action: Action{A: doResume}, Label: "Go on", Group: groupGame}
+	switch {
+	case m.pause != nil:
+		m.add(own, Choice{Action: Action{A: doResume}, Label: "Go on", Group: groupGame})
+	case !m.spent(own):
+		m.add(own, Choice{Action: Action{A: doPause}, Label: "Pause the game", Group: groupGame})
 	}
-	m.all = append(m.all, pause)
 	on, off := true, false
 	switch other := own.Other(); {
 	case m.hotSeat:
@@ -160,6 +161,7 @@ func (m *menu) conduct(gone [2]bool) {
 	case gone[other]:
 		club := m.origin.Clubs[other].Name
 		m.add(own, Choice{Action: Action{A: doTakeover, Side: other.String(), On: &on}, Label: "Let the bot manage " + club, Group: groupGame})
+	case m.spent(own):
 	default:
 		m.add(own, Choice{Action: Action{A: doTakeover, Side: own.String(), On: &on}, Label: "Let the bot manage for you", Group: groupGame})
 	}

@@ -112,8 +112,11 @@ func (t *table) command(s *script, by Person, c Command) error {
 		}
 		return s.answer(side, *c.Action.Bold)
 	case doUndo:
-		if p.sealed[side] == nil {
+		switch {
+		case p.sealed[side] == nil:
 			return refuse(IllegalAction, "there is no call to take back")
+		case p.spent(side):
+			return refuseMore()
 		}
 		return s.add(move{Kind: Unsealed, Side: side})
 	default:
@@ -215,7 +218,15 @@ func (t *table) substitute(s *script, side game.Side, a Action) error {
 	for _, sub := range a.Subs {
 		m.Subs = append(m.Subs, game.Substitution{Side: side, Player: sub.Player, Slot: sub.Slot, Position: sub.Position})
 	}
+	if p := &t.now; p.spent(side) && p.fielded() && !p.comesIn(m.Subs) {
+		return refuseMore()
+	}
 	return s.add(m)
+}
+
+// refuseMore refuses what a side has done often enough.
+func refuseMore() error {
+	return refuse(IllegalAction, "your side has held the game up often enough; first there is another play")
 }
 
 // conduct carries out what concerns the game as such; that is never stale.
@@ -224,8 +235,11 @@ func (t *table) conduct(s *script, sides []game.Side, a Action) error {
 	side := sides[0]
 	switch a.A {
 	case doPause:
-		if p.pause != nil {
+		switch {
+		case p.pause != nil:
 			return refuse(IsPaused, "the game is paused")
+		case p.spent(side):
+			return refuseMore()
 		}
 		return s.add(move{Kind: Paused, Side: side})
 	case doResume:
@@ -284,6 +298,8 @@ func (t *table) takeOver(s *script, sides []game.Side, a Action) error {
 		return s.add(move{Kind: GivenBack, Side: own})
 	case p.bot(side), p.bot(side.Other()):
 		return refuse(IllegalAction, "the bot manages a side already")
+	case side == own && p.spent(own):
+		return refuseMore()
 	case side == own:
 		return s.add(move{Kind: TakenOver, Side: own, Reason: takenAsked})
 	case !t.isGone(side):

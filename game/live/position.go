@@ -31,6 +31,7 @@ type position struct {
 	sealed   [2]*chance.Calls // what a side has decided; of it only its own part counts
 	question *question
 	pause    *Pause
+	asides   [2]int // what a side has done since the last play that brings nothing on
 }
 
 // A seat is a side's manager and line-up.
@@ -124,12 +125,15 @@ func (p *position) playOn(m *move) error {
 		if err != nil {
 			return err
 		}
-		p.state, p.moment, p.question = state, *m.Next, nil
+		p.state, p.moment, p.question, p.asides = state, *m.Next, nil, [2]int{}
 		p.open()
 	case m.Kind == Substituted:
 		state, err := p.state.Substitute(m.Subs...)
 		if err != nil {
 			return err
+		}
+		if p.fielded() && !p.comesIn(m.Subs) {
+			p.asides[m.Side] += asidesOfChange
 		}
 		p.state = state
 		p.open()
@@ -163,12 +167,17 @@ func (p *position) interrupt(m *move) error {
 		p.sealed[m.Side] = m.Calls
 	case m.Kind == Unsealed:
 		p.sealed[m.Side] = nil
+		p.asides[m.Side]++
 	case m.Kind == Paused:
 		p.pause = &Pause{By: m.Side, Since: m.At}
+		p.asides[m.Side]++
 	case m.Kind == Resumed:
 		p.pause = nil
 	case m.Kind == TakenOver && m.Reason != "":
 		p.seats[m.Side].taken = m.Reason
+		if m.Reason == takenAsked {
+			p.asides[m.Side]++
+		}
 	case m.Kind == GivenBack:
 		p.seats[m.Side].taken = ""
 	default:
@@ -226,6 +235,24 @@ func (p *position) fielded() bool {
 		}
 	}
 	return true
+}
+
+const (
+	// mostAsides of a side between two plays: calls taken back, pauses, handing over to the bot. For ever they would fill
+	// the disk.
+	mostAsides = 100
+	// asidesOfChange are as many as men who change places count for: that voids the other's call and gives new time.
+	asidesOfChange = 10
+)
+
+// spent reports whether a side has had its asides until the next play.
+func (p *position) spent(side game.Side) bool { return p.asides[side] >= mostAsides }
+
+// comesIn reports whether somebody comes into the game by substitutions, so that there can only be so many of them.
+func (p *position) comesIn(subs []game.Substitution) bool {
+	return slices.ContainsFunc(subs, func(s game.Substitution) bool {
+		return s.Side <= game.Home && slices.Contains(p.state.Teams[s.Side].Bench, s.Player)
+	})
 }
 
 // undecided returns the sides whose decision the turn waits for, those that the bot manages included.

@@ -69,7 +69,7 @@ func TestTheClockDecidesByDefault(t *testing.T) {
 	})
 }
 
-// While a game is paused nothing is decided, by nobody; the clock starts anew when it goes on. Either manager may end the
+// While a game is paused nothing is decided, by nobody; the clock keeps what was left of it. Either manager may end the
 // pause.
 func TestAPauseStopsEverything(t *testing.T) {
 	t.Parallel()
@@ -97,7 +97,7 @@ func TestAPauseStopsEverything(t *testing.T) {
 			t.Errorf("a paused game went from %d to %d", g.Rev+1, now.Rev)
 		}
 		do(t, h, bob, g.ID, "Go on")
-		if c := look(t, h, bob, g.ID).Clock; c == nil || c.LeftMS != 30_000 {
+		if c := look(t, h, bob, g.ID).Clock; c == nil || c.LeftMS != 10_000 {
 			t.Errorf("the clock after the pause: %+v", c)
 		}
 		if _, _, err := h.Do(t.Context(), bob, g.ID, command(t, h, bob, g.ID, action), nil); err != nil {

@@ -1,6 +1,7 @@
 package live
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"time"
@@ -15,6 +16,8 @@ const (
 	watchersEvery = 700 * time.Millisecond
 	// keptFor is how long a game that nobody watches stays in memory.
 	keptFor = time.Minute
+	// leastAfterPause is what is left of a decision's time at least when a game goes on, so that nobody is caught out.
+	leastAfterPause = 10 * time.Second
 )
 
 // An attendance is whether a side's manager is there.
@@ -22,12 +25,14 @@ type attendance struct {
 	watching int       // his connections
 	left     time.Time // when the last one ended
 	told     bool      // that he is gone
+	retry    time.Time // not before then the bot tries again to take over; zero: it has not tried
 }
 
 // A clock is that of the decision that is open.
 type clock struct {
 	decision uint64
-	ends     time.Time // zero: it does not run
+	ends     time.Time     // zero: it does not run
+	left     time.Duration // of it, while the game is paused; 0: all
 }
 
 // Watch lets tell be told what happens in a game, until leave is called or tell returns false. The first message is one
@@ -198,17 +203,25 @@ func (t *table) tellState() {
 	}
 }
 
-// setClock sets the clock for the decision that is open, if it is not set yet. It runs while somebody is there who
-// manages a side.
+// setClock lets the clock of the decision that is open run, or stops it. It runs while somebody is there who manages a
+// side; when the last one goes, nobody is kept waiting, and the next one finds it full. A pause keeps what is left of it.
 func (t *table) setClock(at time.Time) {
-	p := &t.now
+	p, c := &t.now, &t.clock
+	whole := time.Duration(p.origin.Options.TurnSeconds) * time.Second
 	there := slices.ContainsFunc(t.seats[:], func(a attendance) bool { return a.watching > 0 })
-	if p.origin.Options.TurnSeconds == 0 || len(p.awaited()) == 0 || !there {
-		t.clock = clock{}
-		return
+	if c.decision != p.decision {
+		*c = clock{decision: p.decision}
 	}
-	if t.clock.decision != p.decision || t.clock.ends.IsZero() {
-		t.clock = clock{p.decision, at.Add(time.Duration(p.origin.Options.TurnSeconds) * time.Second)}
+	switch runs := whole > 0 && there && len(p.awaited()) > 0; {
+	case runs && c.ends.IsZero():
+		c.ends = at.Add(cmp.Or(c.left, whole))
+		c.left = 0
+	case runs, p.pause != nil && c.ends.IsZero():
+	case p.pause != nil:
+		c.left = max(c.ends.Sub(at), min(whole, leastAfterPause))
+		c.ends = time.Time{}
+	default:
+		*c = clock{decision: p.decision}
 	}
 }
 
