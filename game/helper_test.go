@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"pressbox/game"
+	"pressbox/game/gametest"
 	"pressbox/game/retro"
 )
 
@@ -20,7 +21,7 @@ func clubs() [2]game.Club {
 		for i := 1; i <= 20; i++ {
 			roles := []game.Role{"LF", "3B", "C"}
 			if i <= 9 {
-				roles = []game.Role{game.Role(positions()[i-1].String())}
+				roles = []game.Role{game.Role(gametest.Positions()[i-1].String())}
 			}
 			if i == 4 || i >= 10 && i <= 14 {
 				roles = []game.Role{"SP", "RP"}
@@ -32,27 +33,8 @@ func clubs() [2]game.Club {
 	return both
 }
 
-// positions are those of the nine in batting order.
-func positions() [9]game.Position {
-	return [9]game.Position{
-		game.CenterField, game.Shortstop, game.FirstBase, game.DesignatedHitter, game.LeftField,
-		game.ThirdBase, game.RightField, game.Catcher, game.SecondBase,
-	}
-}
-
 // lineup is the card of a side: with a designated hitter in place 4, or with the pitcher there.
-func lineup(side game.Side, dh bool) game.Lineup {
-	c := clubs()[side]
-	l := game.Lineup{Pitcher: c.Players[9].ID}
-	for i, at := range positions() {
-		l.Order = append(l.Order, game.Slot{Player: c.Players[i].ID, Position: at})
-	}
-	if !dh {
-		l.Order[3].Position = game.Pitcher
-		l.Pitcher = l.Order[3].Player
-	}
-	return l
-}
+func lineup(side game.Side, dh bool) game.Lineup { return gametest.Card(clubs()[side], dh) }
 
 func newGame(tb testing.TB, o game.Options) game.State {
 	tb.Helper()
@@ -63,24 +45,11 @@ func newGame(tb testing.TB, o game.Options) game.State {
 	return s
 }
 
-// situation sets a game up: "9b 2 1-3 4-5" is the bottom of the ninth, two out, runners on first and third, 4 to 5.
-// The runners are the places 7, 8 and 9 of the order; place 1 is due.
+// situation sets a game up; see [gametest.Set].
 func situation(tb testing.TB, text string, o game.Options) game.State {
 	tb.Helper()
 	s := newGame(tb, o)
-	var half rune
-	var bases string
-	if _, err := fmt.Sscanf(text, "%d%c %d %s %d-%d", &s.Inning, &half, &s.Outs, &bases, &s.Score[0], &s.Score[1]); err != nil {
-		tb.Fatalf("situation %q: %v", text, err)
-	}
-	if half == 'b' {
-		s.Half = game.Bottom
-	}
-	for i := range s.Bases {
-		if bases[i] != '-' {
-			s.Bases[i].Player = s.Teams[s.Batting()].Order[8-i].Player
-		}
-	}
+	gametest.Set(tb, &s, text)
 	return s
 }
 

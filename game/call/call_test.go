@@ -1,7 +1,6 @@
 package call_test
 
 import (
-	"flag"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -10,10 +9,9 @@ import (
 
 	"pressbox/game"
 	"pressbox/game/call"
+	"pressbox/game/gametest"
 	"pressbox/game/retro"
 )
-
-var update = flag.Bool("update", false, "renew the golden files")
 
 // names of both clubs: the nine in batting order, the starting pitcher, two more pitchers, three for the bench.
 const (
@@ -40,25 +38,11 @@ func club(prefix, abbrev, name, players string) game.Club {
 	return c
 }
 
-func positions() [9]game.Position {
-	return [9]game.Position{
-		game.CenterField, game.Shortstop, game.FirstBase, game.DesignatedHitter, game.LeftField,
-		game.ThirdBase, game.RightField, game.Catcher, game.SecondBase,
-	}
-}
-
 func newGame(tb testing.TB, dh bool) game.State {
 	tb.Helper()
 	var lineups [2]game.Lineup
 	for side, c := range clubs() {
-		l := &lineups[side]
-		l.Pitcher = c.Players[9].ID
-		for i, at := range positions() {
-			l.Order = append(l.Order, game.Slot{Player: c.Players[i].ID, Position: at})
-		}
-		if !dh {
-			l.Order[3].Position, l.Pitcher = game.Pitcher, l.Order[3].Player
-		}
+		lineups[side] = gametest.Card(c, dh)
 	}
 	s, err := game.New(game.Options{DH: dh}, clubs(), lineups)
 	if err != nil {
@@ -67,44 +51,12 @@ func newGame(tb testing.TB, dh bool) game.State {
 	return s
 }
 
-// situation sets a game up: "9b 2 1-3 4-5" is the bottom of the ninth, two out, runners on first and third, 4 to 5. The
-// runners are the places 7, 8 and 9 of the order; place 1 is due.
+// situation sets a game up; see [gametest.Set].
 func situation(tb testing.TB, text string) game.State {
 	tb.Helper()
 	s := newGame(tb, true)
-	var half rune
-	var bases string
-	if _, err := fmt.Sscanf(text, "%d%c %d %s %d-%d", &s.Inning, &half, &s.Outs, &bases, &s.Score[0], &s.Score[1]); err != nil {
-		tb.Fatalf("situation %q: %v", text, err)
-	}
-	if half == 'b' {
-		s.Half = game.Bottom
-	}
-	for i := range s.Bases {
-		if bases[i] != '-' {
-			s.Bases[i].Player = s.Teams[s.Batting()].Order[8-i].Player
-		}
-	}
+	gametest.Set(tb, &s, text)
 	return s
-}
-
-// golden compares text with a file in testdata, or renews the file under -update.
-func golden(t *testing.T, name, got string) {
-	t.Helper()
-	path := filepath.Join("testdata", name)
-	if *update {
-		if err := os.WriteFile(path, []byte(got), 0o600); err != nil {
-			t.Fatal(err)
-		}
-		return
-	}
-	want, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if got != string(want) {
-		t.Errorf("differs from %s; got:\n%s", path, got)
-	}
 }
 
 // variants returns what is said at a few revisions, each once.
@@ -141,7 +93,7 @@ func TestPlays(t *testing.T) {
 		before, p, after := played(t, line)
 		fmt.Fprintf(&out, "%s\n%s", line, variants(func(rev uint64) call.Line { return c.Play(rev, &before, &p, &after) }))
 	}
-	golden(t, "plays.golden", out.String())
+	gametest.Golden(t, "plays.golden", out.String())
 }
 
 // played plays a line of plays.txt: "1t 0 1-3 0-0 | S7/L7.3-H;1-2 | pitches".
@@ -208,7 +160,7 @@ func TestSubstitutions(t *testing.T) {
 		}
 		fmt.Fprintf(&out, "%s\n%s", tt.name, variants(func(rev uint64) call.Line { return c.Substitutions(rev, &s, tt.subs) }))
 	}
-	golden(t, "substitutions.golden", out.String())
+	gametest.Golden(t, "substitutions.golden", out.String())
 }
 
 // TestTalk calls what is not a play: the start, the turns, the ends, and what a player may ask.
@@ -261,5 +213,5 @@ func TestTalk(t *testing.T) {
 		s.End = tt.end
 		say(tt.name, func(rev uint64) call.Line { return c.End(rev, &s, tt.box) })
 	}
-	golden(t, "talk.golden", out.String())
+	gametest.Golden(t, "talk.golden", out.String())
 }

@@ -1,8 +1,7 @@
 package call_test
 
 import (
-	"archive/tar"
-	"compress/gzip"
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -16,6 +15,7 @@ import (
 
 	"pressbox/game"
 	"pressbox/game/call"
+	"pressbox/game/gametest"
 	"pressbox/game/retro"
 )
 
@@ -49,49 +49,31 @@ func TestSeason(t *testing.T) {
 // each does something with the games of package retro, and those of the season if it is there.
 func each(t *testing.T, do func(*retro.Game)) {
 	t.Helper()
-	read := func(name string, r io.Reader) {
+	read := func(r io.Reader) error {
 		for g, err := range retro.Read(r) {
 			if err != nil {
-				t.Fatalf("%s: %v", name, err)
+				return err
 			}
 			do(g)
 		}
+		return nil
 	}
 	ours, err := filepath.Glob(filepath.Join("..", "retro", "testdata", "*.ev"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, path := range ours {
-		f, err := os.Open(path)
+		text, err := os.ReadFile(path)
 		if err != nil {
 			t.Fatal(err)
 		}
-		read(path, f)
-		f.Close()
+		if err := read(bytes.NewReader(text)); err != nil {
+			t.Fatalf("%s: %v", path, err)
+		}
 	}
-	f, err := os.Open(filepath.Join("..", "..", "..", "shared", "retrosheet", "retrosheet-events-2020.tar.gz"))
-	if errors.Is(err, os.ErrNotExist) {
-		return
-	}
-	if err != nil {
+	err = gametest.EachFile(filepath.Join(gametest.Seasons(t), "retrosheet-events-2020.tar.gz"), "EV", read)
+	if err != nil && !errors.Is(err, os.ErrNotExist) {
 		t.Fatal(err)
-	}
-	defer f.Close()
-	z, err := gzip.NewReader(f)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for files := tar.NewReader(z); ; {
-		h, err := files.Next()
-		if errors.Is(err, io.EOF) {
-			return
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
-		if strings.HasPrefix(filepath.Ext(h.Name), ".EV") {
-			read(h.Name, files)
-		}
 	}
 }
 

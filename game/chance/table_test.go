@@ -6,6 +6,7 @@ import (
 
 	"pressbox/game"
 	"pressbox/game/chance"
+	"pressbox/game/gametest"
 	"pressbox/game/league"
 )
 
@@ -13,7 +14,7 @@ import (
 // 27 % of pitchers. Players 1–9 bat, 10–14 start, 15–22 relieve, 23–26 sit.
 func averageClubs() [2]game.Club {
 	var both [2]game.Club
-	places := positions()
+	places := gametest.Positions()
 	for side, prefix := range []string{"a", "h"} {
 		c := &both[side]
 		c.ID = prefix
@@ -41,19 +42,10 @@ func averageClubs() [2]game.Club {
 	return both
 }
 
-func positions() [9]game.Position {
-	return [9]game.Position{
-		game.CenterField, game.Shortstop, game.FirstBase, game.DesignatedHitter, game.LeftField,
-		game.ThirdBase, game.RightField, game.Catcher, game.SecondBase,
-	}
-}
-
 // card is the line-up of one of the averageClubs, with its n-th starter.
 func card(c game.Club, n int) game.Lineup {
-	l := game.Lineup{Pitcher: c.Players[9+n%5].ID}
-	for i, at := range positions() {
-		l.Order = append(l.Order, game.Slot{Player: c.Players[i].ID, Position: at})
-	}
+	l := gametest.Card(c, true)
+	l.Pitcher = c.Players[9+n%5].ID
 	return l
 }
 

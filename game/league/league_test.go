@@ -1,9 +1,7 @@
 package league_test
 
 import (
-	"archive/tar"
 	"bufio"
-	"compress/gzip"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -11,7 +9,6 @@ import (
 	"io"
 	"io/fs"
 	"math"
-	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -19,6 +16,7 @@ import (
 
 	"pressbox/game"
 	"pressbox/game/chance"
+	"pressbox/game/gametest"
 	"pressbox/game/league"
 )
 
@@ -250,56 +248,24 @@ func TestNobodyIsReal(t *testing.T) {
 	}
 }
 
-// rosters returns the surnames on the rosters of the 2020 season.
+// rosters returns the surnames on the rosters of the 2020 season, and skips the test where that is not there.
 func rosters(tb testing.TB) map[string]bool {
 	tb.Helper()
-	file, err := os.Open(filepath.Join(shared(tb), "retrosheet", "retrosheet-events-2020.tar.gz"))
-	if err != nil {
-		tb.Fatal(err)
-	}
-	defer file.Close()
-	unzipped, err := gzip.NewReader(file)
-	if err != nil {
-		tb.Fatal(err)
-	}
 	found := map[string]bool{}
-	archive := tar.NewReader(unzipped)
-	for {
-		head, err := archive.Next()
-		if errors.Is(err, io.EOF) {
-			return found
-		}
-		if err != nil {
-			tb.Fatal(err)
-		}
-		if !strings.HasSuffix(head.Name, ".ROS") {
-			continue
-		}
-		lines := bufio.NewScanner(archive)
+	err := gametest.EachFile(filepath.Join(gametest.Seasons(tb), "retrosheet-events-2020.tar.gz"), "ROS", func(r io.Reader) error {
+		lines := bufio.NewScanner(r)
 		for lines.Scan() {
 			if f := strings.Split(lines.Text(), ","); len(f) > 2 { // id, last, first, …
 				found[strings.ToLower(f[1])] = true
 			}
 		}
+		return lines.Err()
+	})
+	if errors.Is(err, fs.ErrNotExist) {
+		tb.Skip("no season beside the project: no real rosters to compare with")
 	}
-}
-
-// shared finds the folder beside the project's root, and skips the test where there is none.
-func shared(tb testing.TB) string {
-	tb.Helper()
-	root, err := os.Getwd()
 	if err != nil {
 		tb.Fatal(err)
 	}
-	for {
-		if _, err := os.Stat(filepath.Join(root, "go.mod")); err == nil {
-			break
-		}
-		root = filepath.Dir(root)
-	}
-	folder := filepath.Join(filepath.Dir(root), "shared")
-	if _, err := os.Stat(folder); errors.Is(err, fs.ErrNotExist) {
-		tb.Skip("no folder shared beside the project: no real rosters to compare with")
-	}
-	return folder
+	return found
 }

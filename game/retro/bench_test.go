@@ -5,12 +5,13 @@ import (
 	"testing"
 
 	"pressbox/game"
+	"pressbox/game/gametest"
 	"pressbox/game/retro"
 )
 
 // BenchmarkSeason replays the 2020 season, or our own games 60 times where it is not there: parsing and book included.
 func BenchmarkSeason(b *testing.B) {
-	games, err := readEvents(filepath.Join(retrosheetDir(b), "retrosheet-events-2020.tar.gz"))
+	games, err := readEvents(filepath.Join(gametest.Seasons(b), "retrosheet-events-2020.tar.gz"))
 	if err != nil {
 		b.Logf("our own games instead: %v", err)
 		games = ourGames(b)
@@ -31,7 +32,7 @@ func BenchmarkSeason(b *testing.B) {
 
 // BenchmarkRead parses the files of the season.
 func BenchmarkRead(b *testing.B) {
-	path := filepath.Join(retrosheetDir(b), "retrosheet-events-2020.tar.gz")
+	path := filepath.Join(gametest.Seasons(b), "retrosheet-events-2020.tar.gz")
 	if _, err := readEvents(path); err != nil {
 		b.Skip(err)
 	}

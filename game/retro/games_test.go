@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"pressbox/game"
+	"pressbox/game/gametest"
 	"pressbox/game/retro"
 )
 
@@ -57,7 +58,7 @@ func TestGames(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			golden(t, g.ID+".box", boxText(end))
+			gametest.Golden(t, g.ID+".box", boxText(end))
 		})
 	}
 }

@@ -1,11 +1,9 @@
 package retro_test
 
 import (
-	"archive/tar"
 	"compress/gzip"
 	"encoding/csv"
 	"errors"
-	"flag"
 	"fmt"
 	"io"
 	"maps"
@@ -18,14 +16,15 @@ import (
 	"testing"
 
 	"pressbox/game"
+	"pressbox/game/gametest"
 	"pressbox/game/retro"
 )
 
 // TestSeason replays every season it finds and compares each play and each game with the reference answers beside it.
-// It looks in $RETROSHEET_DIR, by default ../shared/retrosheet beside the project's root.
+// It looks in [gametest.Seasons].
 func TestSeason(t *testing.T) {
 	t.Parallel()
-	dir := retrosheetDir(t)
+	dir := gametest.Seasons(t)
 	files, err := filepath.Glob(filepath.Join(dir, "retrosheet-events-*.tar.gz"))
 	if err != nil || len(files) == 0 {
 		t.Skipf("no season in %s: the games in testdata stand alone", dir)
@@ -38,27 +37,6 @@ func TestSeason(t *testing.T) {
 			s.each(s.replayGame)
 			s.report(t, year)
 		})
-	}
-}
-
-// retrosheetDir finds the seasons.
-func retrosheetDir(tb testing.TB) string {
-	tb.Helper()
-	if dir := os.Getenv("RETROSHEET_DIR"); dir != "" {
-		return dir
-	}
-	dir, err := os.Getwd()
-	if err != nil {
-		tb.Fatal(err)
-	}
-	for {
-		if _, err := os.Stat(filepath.Join(dir, "go.mod")); err == nil {
-			return filepath.Join(filepath.Dir(dir), "shared", "retrosheet")
-		}
-		if dir == filepath.Dir(dir) {
-			tb.Fatal("no go.mod above the test")
-		}
-		dir = filepath.Dir(dir)
 	}
 }
 
@@ -124,35 +102,17 @@ func readTable(path string) (table, error) {
 	}
 }
 
-func readEvents(path string) ([]*retro.Game, error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	z, err := gzip.NewReader(f)
-	if err != nil {
-		return nil, err
-	}
-	var games []*retro.Game
-	for files := tar.NewReader(z); ; {
-		h, err := files.Next()
-		if errors.Is(err, io.EOF) {
-			return games, nil
-		}
-		if err != nil {
-			return nil, err
-		}
-		if !strings.HasPrefix(filepath.Ext(h.Name), ".EV") {
-			continue
-		}
-		for g, err := range retro.Read(files) {
+func readEvents(path string) (games []*retro.Game, err error) {
+	err = gametest.EachFile(path, "EV", func(r io.Reader) error {
+		for g, err := range retro.Read(r) {
 			if err != nil {
-				return nil, fmt.Errorf("%s: %w", h.Name, err)
+				return err
 			}
 			games = append(games, g)
 		}
-	}
+		return nil
+	})
+	return games, err
 }
 
 // each does something with all games, as many at a time as there are processors.
@@ -280,26 +240,5 @@ func (s *season) report(t *testing.T, year string) {
 	if s.count["plays"] != 68_599 || s.count["games"] != 898 {
 		t.Errorf("%d plays of %d games, want 68,599 of 898", s.count["plays"], s.count["games"])
 	}
-	golden(t, "residue-2020.txt", residue.String())
+	gametest.Golden(t, "residue-2020.txt", residue.String())
 }
-
-// golden compares text with a file in testdata, or renews the file under -update.
-func golden(t *testing.T, name, got string) {
-	t.Helper()
-	path := filepath.Join("testdata", name)
-	if *update {
-		if err := os.WriteFile(path, []byte(got), 0o600); err != nil {
-			t.Fatal(err)
-		}
-		return
-	}
-	want, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if got != string(want) {
-		t.Errorf("differs from %s; got:\n%s", path, got)
-	}
-}
-
-var update = flag.Bool("update", false, "renew the golden files")
