@@ -2,6 +2,9 @@ package live
 
 import (
 	"context"
+	"errors"
+	"fmt"
+	"runtime/debug"
 	"sync"
 	"time"
 
@@ -65,10 +68,12 @@ func (h *Hall) tick(ctx context.Context) time.Time {
 	}
 	running.Wait()
 	for _, id := range stale {
-		if err := h.abandon(ctx, id); err != nil {
-			h.config.Log.Error("a game that nobody began could not be removed", "game", id, "err", err)
-			next = earlier(next, time.Now().Add(retryIn))
+		err := h.abandon(ctx, id)
+		if refused, ok := errors.AsType[*Error](err); ok && refused.Code == UnknownGame || err == nil || ctx.Err() != nil {
+			continue
 		}
+		h.config.Log.Error("a game that nobody began could not be removed", "game", id, "err", err)
+		next = earlier(next, time.Now().Add(retryIn))
 	}
 	for _, due := range dues {
 		next = earlier(next, due)
@@ -108,17 +113,23 @@ func earlier(a, b time.Time) time.Time {
 	return a
 }
 
-// abandon removes a game that nobody began.
+// abandon removes a game that nobody began, also one that cannot be read.
 func (h *Hall) abandon(ctx context.Context, id string) error {
-	t, err := h.attend(ctx, id)
+	t, err := h.lock(id)
 	if err != nil {
 		return err
 	}
 	defer t.release()
-	if t.now.status != Pending {
-		return nil
+	h.mu.Lock()
+	pending := h.heads[id].Game.Status == Pending
+	h.mu.Unlock()
+	if pending {
+		err = t.remove(ctx)
 	}
-	return t.remove(ctx)
+	if t.history == nil && !t.gone {
+		t.leave()
+	}
+	return err
 }
 
 // close lets everybody go.
@@ -141,10 +152,17 @@ func (h *Hall) close() {
 	}
 }
 
-// tick does what is due at a table and returns when something is due next.
+// tick does what is due at a table and returns when something is due next. A panic costs the table, not the appliance:
+// nobody stands above this who could say which game it was.
 func (t *table) tick(ctx context.Context) time.Time {
 	t.mu.Lock()
 	defer t.mu.Unlock()
+	defer func() {
+		if reason := recover(); reason != nil {
+			t.hall.config.Log.Error("a game went wrong", "game", t.id, "err", fmt.Errorf("panic: %v\n%s", reason, debug.Stack()))
+			t.collapse()
+		}
+	}()
 	if t.gone || t.history == nil {
 		return time.Time{}
 	}
@@ -152,7 +170,7 @@ func (t *table) tick(ctx context.Context) time.Time {
 	if !t.untold.IsZero() && !at.Before(t.untold.Add(watchersEvery)) {
 		t.tellPresence()
 	}
-	t.noticeAbsence(ctx)
+	t.noticeAbsence(ctx, at)
 	if !t.clock.ends.IsZero() && !at.Before(t.clock.ends) {
 		t.timeIsUp(ctx, at)
 	}
@@ -178,33 +196,63 @@ func (t *table) due() time.Time {
 	}
 	if t.now.status == Active {
 		for side := game.Away; side <= game.Home; side++ {
-			if s := &t.seats[side]; t.now.person(side) && s.watching == 0 && !s.told {
-				due = earlier(due, s.left.Add(goneAfter))
-			}
+			due = earlier(due, t.absenceDue(side))
 		}
 	}
 	return due
 }
 
-// noticeAbsence tells that a manager has been away for too long. Where there is a clock the bot takes over, if the other
-// manager is there to play against it; elsewhere that is offered to him.
-func (t *table) noticeAbsence(ctx context.Context) {
+// absenceDue returns when something follows from a manager's absence; zero is never.
+func (t *table) absenceDue(side game.Side) time.Time {
+	s := &t.seats[side]
+	gone := s.left.Add(goneAfter)
+	switch {
+	case !t.now.person(side) || s.watching > 0:
+		return time.Time{}
+	case !s.told:
+		return gone
+	case t.replaced(side):
+		return later(gone, s.retry)
+	default:
+		return time.Time{}
+	}
+}
+
+func later(a, b time.Time) time.Time {
+	if a.After(b) {
+		return a
+	}
+	return b
+}
+
+// noticeAbsence tells that a manager has been away for too long, and lets the bot take over or offers that to the other.
+func (t *table) noticeAbsence(ctx context.Context, at time.Time) {
 	for side := game.Away; side <= game.Home; side++ {
 		s := &t.seats[side]
-		if t.now.status != Active || s.told || !t.isGone(side) {
+		if t.now.status != Active || !t.isGone(side) {
 			continue
 		}
-		s.told = true
-		t.tellPresence()
-		other := side.Other()
-		if t.now.origin.Options.TurnSeconds > 0 && t.now.pause == nil && t.seats[other].watching > 0 && !t.now.bot(side) && !t.now.bot(other) {
+		if !s.told {
+			s.told = true
+			t.tellPresence()
+			if !t.replaced(side) {
+				t.tellState()
+			}
+		}
+		if t.replaced(side) && !at.Before(s.retry) {
+			s.retry = at.Add(retryIn) // if the journal does not keep it
 			t.byItself(ctx, "the bot could not take over", func(s *script) error {
 				return s.add(move{Kind: TakenOver, Side: side, Reason: takenGone})
 			})
-			continue
 		}
-		t.tellState()
 	}
+}
+
+// replaced reports whether the bot takes a side over by itself once its manager is gone: where there is a clock and the
+// other manager is there to play against it. Elsewhere that is offered to him.
+func (t *table) replaced(side game.Side) bool {
+	p, other := &t.now, side.Other()
+	return p.origin.Options.TurnSeconds > 0 && p.pause == nil && t.seats[other].watching > 0 && !p.bot(side) && !p.bot(other)
 }
 
 // timeIsUp decides for those who have not.
@@ -231,7 +279,7 @@ func (t *table) byItself(ctx context.Context, failed string, do func(*script) er
 	if err == nil {
 		err = t.keep(ctx, s, nil)
 	}
-	if err != nil {
+	if err != nil && ctx.Err() == nil {
 		t.hall.config.Log.Error("nothing was changed in a game", "why", failed, "game", t.id, "err", err)
 	}
 }

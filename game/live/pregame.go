@@ -143,19 +143,22 @@ func (h *Hall) Cancel(ctx context.Context, by Person, id string) error {
 	return t.remove(ctx)
 }
 
-// remove forgets the game.
+// remove forgets the game, which may not be loaded.
 func (t *table) remove(ctx context.Context) error {
 	if _, err := t.hall.config.Journal.Keep(ctx, Change{Game: t.id}); err != nil {
 		return unavailable(err, "remove the game")
 	}
 	t.tellAll(&Message{T: "bye", G: t.id, D: Bye{Code: "cancelled"}})
 	clear(t.onlookers)
-	t.leave()
-	t.hall.mu.Lock()
-	defer t.hall.mu.Unlock()
-	delete(t.hall.heads, t.id)
-	if t.now.origin.Options.Visibility == Listed {
-		t.hall.tellLobby(&Message{T: "gone", G: t.id})
+	t.gone = true
+	h := t.hall
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	listed := h.heads[t.id].Game.Options.Visibility == Listed
+	delete(h.tables, t.id)
+	delete(h.heads, t.id)
+	if listed {
+		h.tellLobby(&Message{T: "gone", G: t.id})
 	}
 	return nil
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"runtime/debug"
 	"strings"
 	"sync"
 	"time"
@@ -19,6 +20,7 @@ type table struct {
 
 	mu        sync.Mutex // guards what follows; it is held while the journal keeps a move
 	gone      bool       // has left memory: look it up anew
+	torn      bool       // it was changed by halves: it cannot be used any more
 	now       position
 	dugout    *dugout
 	history   *history
@@ -38,24 +40,30 @@ type onlooker struct {
 
 // attend gets a game's table, loaded and locked.
 func (h *Hall) attend(ctx context.Context, id string) (*table, error) {
+	t, err := h.lock(id)
+	if err != nil || t.history != nil {
+		return t, err
+	}
+	if err := t.load(ctx); err != nil {
+		t.leave()
+		t.mu.Unlock()
+		return nil, err
+	}
+	return t, nil
+}
+
+// lock gets a game's table, locked; it may not be loaded yet.
+func (h *Hall) lock(id string) (*table, error) {
 	for {
 		t, err := h.seat(id)
 		if err != nil {
 			return nil, err
 		}
 		t.mu.Lock()
-		if t.gone {
-			t.mu.Unlock()
-			continue
+		if !t.gone {
+			return t, nil
 		}
-		if t.history == nil {
-			if err := t.load(ctx); err != nil {
-				t.leave()
-				t.mu.Unlock()
-				return nil, err
-			}
-		}
-		return t, nil
+		t.mu.Unlock()
 	}
 }
 
@@ -85,8 +93,11 @@ func (t *table) leave() {
 	delete(t.hall.tables, t.id)
 }
 
-// release ends what attend began.
+// release ends what attend or lock began.
 func (t *table) release() {
+	if t.torn {
+		t.collapse()
+	}
 	if len(t.onlookers) == 0 {
 		t.idle = time.Now()
 	}
@@ -95,13 +106,20 @@ func (t *table) release() {
 	t.hall.expect(due)
 }
 
+// collapse takes out of memory what a panic has left. Who watches comes back, to what is kept.
+func (t *table) collapse() {
+	t.tellAll(&Message{T: "bye", G: t.id, D: Bye{Code: "restart"}})
+	clear(t.onlookers)
+	t.leave()
+}
+
 // load reads the game's moves and applies them.
 func (t *table) load(ctx context.Context) error {
 	moves, err := t.hall.config.Journal.Moves(ctx, t.id)
 	if err != nil {
 		return unavailable(err, "read the game")
 	}
-	if err := t.replay(moves); err != nil {
+	if err := unharmed(func() error { return t.replay(moves) }); err != nil {
 		if refused, ok := errors.AsType[*Error](err); ok {
 			return refused
 		}
@@ -112,6 +130,16 @@ func (t *table) load(ctx context.Context) error {
 		t.seats[side].left = at
 	}
 	return nil
+}
+
+// unharmed returns as an error what do panics with: moves that make no sense cost their game, not all of them.
+func unharmed(do func() error) (err error) {
+	defer func() {
+		if reason := recover(); reason != nil {
+			err = fmt.Errorf("panic: %v\n%s", reason, debug.Stack())
+		}
+	}()
+	return do()
 }
 
 // replay applies moves from the first.
@@ -175,6 +203,7 @@ func (t *table) keep(ctx context.Context, s *script, tell Tell) error {
 	if err != nil {
 		return unavailable(err, "keep the game")
 	}
+	t.torn = true
 	before := t.now
 	for i := range s.acts {
 		t.history.enter(&before, &s.acts[i])
@@ -194,6 +223,7 @@ func (t *table) keep(ctx context.Context, s *script, tell Tell) error {
 	if ends {
 		t.hall.season.add(&next.Game, box)
 	}
+	t.torn = false
 	if crowded {
 		t.hall.crowded(ctx)
 	}
@@ -337,6 +367,7 @@ func (t *table) dismiss(o *onlooker) {
 	}
 	delete(t.onlookers, o)
 	at := time.Now()
+	t.idle = at
 	for _, side := range o.sides {
 		if t.seats[side].watching--; t.seats[side].watching == 0 {
 			t.seats[side] = attendance{left: at}
