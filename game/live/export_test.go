@@ -6,3 +6,10 @@ func (h *Hall) InMemory() int {
 	defer h.mu.Unlock()
 	return len(h.tables)
 }
+
+// Seasons returns how many seasons' statistics are remembered.
+func (h *Hall) Seasons() int {
+	h.season.mu.Lock()
+	defer h.season.mu.Unlock()
+	return len(h.season.kept)
+}

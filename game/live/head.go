@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"math"
 	"slices"
 	"time"
 
@@ -191,36 +192,47 @@ const mostFinished = 100
 
 // List returns games without their details. The error says that the query is none.
 func (h *Hall) List(viewer Person, q Query) (Lists, error) {
-	l := Lists{Pending: []Game{}, Active: []Game{}, Finished: []Game{}}
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	before, err := h.end(q.Before)
 	if err != nil {
-		return l, err
+		return Lists{}, err
 	}
 	if !slices.Contains([]Status{"", Pending, Active, Finished}, q.Status) {
-		return l, invalid("status", "not_an_option", "it is pending, active or finished")
+		return Lists{}, invalid("status", "not_an_option", "it is pending, active or finished")
 	}
-	for id, head := range h.heads {
+	found := map[Status][]*head{}
+	for _, head := range h.heads {
 		g := &head.Game
 		switch {
 		case q.Status != "" && g.Status != q.Status, g.Options.Visibility != Listed && !head.concerns(viewer):
-		case g.Status == Pending:
-			l.Pending = append(l.Pending, head.seen(viewer))
-		case g.Status == Active:
-			l.Active = append(l.Active, head.seen(viewer))
-		case before.IsZero() || g.Finished.Before(before) || g.Finished.Equal(before) && h.heads[q.Before] != nil && id < q.Before:
-			l.Finished = append(l.Finished, head.seen(viewer))
+		case g.Status == Finished && !earlierThan(g, q.Before, before, h.heads[q.Before] != nil):
+		default:
+			found[g.Status] = append(found[g.Status], head)
 		}
 	}
-	newest := func(at func(*Game) time.Time) func(a, b Game) int {
-		return func(a, b Game) int { return cmp.Or(at(&b).Compare(at(&a)), cmp.Compare(b.ID, a.ID)) }
+	newest := func(status Status, most int, at func(*Game) time.Time) []Game {
+		heads := found[status]
+		slices.SortFunc(heads, func(a, b *head) int {
+			return cmp.Or(at(&b.Game).Compare(at(&a.Game)), cmp.Compare(b.Game.ID, a.Game.ID))
+		})
+		games := []Game{}
+		for _, head := range heads[:min(most, len(heads))] {
+			games = append(games, head.seen(viewer))
+		}
+		return games
 	}
-	slices.SortFunc(l.Pending, newest(func(g *Game) time.Time { return g.Created }))
-	slices.SortFunc(l.Active, newest(func(g *Game) time.Time { return g.Started }))
-	slices.SortFunc(l.Finished, newest(func(g *Game) time.Time { return g.Finished }))
-	l.Finished = l.Finished[:min(len(l.Finished), mostFinished)]
-	return l, nil
+	return Lists{
+		Pending:  newest(Pending, math.MaxInt, func(g *Game) time.Time { return g.Created }),
+		Active:   newest(Active, math.MaxInt, func(g *Game) time.Time { return g.Started }),
+		Finished: newest(Finished, mostFinished, func(g *Game) time.Time { return g.Finished }),
+	}, nil
+}
+
+// earlierThan reports whether a finished game comes after another one, or a time, in a list of the newest first. That is
+// zero for all.
+func earlierThan(g *Game, id string, at time.Time, isGame bool) bool {
+	return at.IsZero() || g.Finished.Before(at) || g.Finished.Equal(at) && isGame && g.ID < id
 }
 
 // end returns the time of a query's Before. h.mu must be held.

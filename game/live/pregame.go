@@ -214,6 +214,9 @@ func (h *Hall) SetLineup(ctx context.Context, by Person, id string, side game.Si
 		if found := l.Check(p.origin.Clubs[side].Club, p.origin.Options.DH); found != nil {
 			return &Error{Code: Invalid, Detail: "the line-up breaks the rules", Errors: found}
 		}
+		if was := p.seats[side].lineup; was != nil && was.Pitcher == l.Pitcher && slices.Equal(was.Order, l.Order) {
+			return nil // as it is
+		}
 		l.Order = slices.Clone(l.Order)
 		if err := s.add(move{Kind: LineupIn, Side: side, Lineup: &l}); err != nil {
 			return err
@@ -334,6 +337,9 @@ func (h *Hall) Rematch(ctx context.Context, by Person, id string) (Game, error) 
 func (t *table) rematch(ctx context.Context, by Person) (string, error) {
 	was := t.now.origin
 	o := &origin{Options: was.Options, Season: was.Season, Clubs: was.Clubs, Bots: was.Bots, Former: t.id}
+	if sides := t.now.sides(by); len(sides) == 1 {
+		o.Options.Side = sides[0].String()
+	}
 	for side := range o.Managers {
 		if m := t.now.seats[side].manager; m.ID == by.ID {
 			o.Managers[side] = m

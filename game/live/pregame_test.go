@@ -305,7 +305,9 @@ func TestARematchKeepsTheSeats(t *testing.T) {
 		}
 	}
 	next := look(t, h, bob, id)
-	if next.You != "away" || next.Home.Manager != nil || !next.Reserved || next.Former != g.ID || next.Options != look(t, h, bob, g.ID).Options {
+	options := look(t, h, bob, g.ID).Options
+	options.Side = "away" // the creator's, who is Bob now
+	if next.You != "away" || next.Home.Manager != nil || !next.Reserved || next.Former != g.ID || next.Options != options {
 		t.Errorf("Bob's rematch: %s", text(t, next))
 	}
 	if next.Dice.Commitment == g.Dice.Commitment {

@@ -15,8 +15,10 @@ import (
 
 // seasons are tables that are made once: win probabilities by options, statistics by season.
 type seasons struct {
-	mu   sync.Mutex // guards what follows
-	odds map[game.Options]*odds.Table
+	making sync.Mutex // guards odds
+	odds   map[game.Options]*odds.Table
+
+	mu   sync.Mutex      // guards kept
 	kept map[int]*season // of the finished games; none: to be added up
 }
 
@@ -43,8 +45,8 @@ func (s *season) add(g *Game, box game.Box) {
 // oddsOf returns the win probabilities of games with these options.
 func (s *seasons) oddsOf(o game.Options) *odds.Table {
 	o.DH = false // makes no difference
-	s.mu.Lock()
-	defer s.mu.Unlock()
+	s.making.Lock()
+	defer s.making.Unlock()
 	if s.odds == nil {
 		s.odds = map[game.Options]*odds.Table{}
 	}
@@ -88,17 +90,20 @@ func (h *Hall) statistics(ctx context.Context, number int, read func(*stats.Tabl
 	s := &h.season
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.kept[number] == nil {
-		added, err := h.addUp(ctx, number)
-		if err != nil {
+	all := s.kept[number]
+	if all == nil {
+		var err error
+		if all, err = h.addUp(ctx, number); err != nil {
 			return err
 		}
-		if s.kept == nil {
-			s.kept = map[int]*season{}
-		}
-		s.kept[number] = added
 	}
-	read(&s.kept[number].table)
+	if s.kept == nil {
+		s.kept = map[int]*season{}
+	}
+	if len(all.games) > 0 { // anybody can ask for any number
+		s.kept[number] = all
+	}
+	read(&all.table)
 	return nil
 }
 
