@@ -212,8 +212,13 @@ func (h *house) checkStore() web.Condition {
 	err := h.store.Health()
 	stats, statsErr := h.store.Stats()
 	bad := web.Failing
-	if err = errors.Join(err, statsErr); err == nil && h.salvaged != "" {
+	switch err = errors.Join(err, statsErr); {
+	case err != nil:
+	case h.salvaged != "":
 		err, bad = errors.New(h.salvaged), web.Degraded
+	case stats.Crowded():
+		err, bad = fmt.Errorf("the store is nearly full, with %d of %d bytes: the oldest private games that are over go; STORE_MAX_SIZE gives more room",
+			stats.Size-stats.Free, stats.Max), web.Degraded
 	}
 	return condition(err, bad, map[string]any{
 		"size_bytes": stats.Size, "free_bytes": stats.Free, "max_bytes": stats.Max, "commits": stats.Commits,

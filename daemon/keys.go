@@ -86,8 +86,9 @@ func daemonKeys() []key {
 			doc: "folder in which the daemon keeps its store", more: "Under systemd the default is the unit's StateDirectory.",
 		},
 		{
-			name: "STORE_MAX_SIZE", kind: size(1 << 20), value: "512MiB",
-			doc: "how large the store may grow", more: "When it is full, nothing more is accepted and nothing is lost.",
+			name: "STORE_MAX_SIZE", kind: size(2 << 20), value: "512MiB",
+			doc:  "how large the store may grow",
+			more: "From nine tenths on, the oldest private games that are over go. When it is full, nothing more is accepted and nothing is lost.",
 		},
 		{
 			name: "EXIT_ON_IDLE", kind: seconds(0, 86_400), value: "0",

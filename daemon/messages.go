@@ -292,11 +292,15 @@ func gameMessages() []message {
 		},
 		{
 			"a0ba110b0b814eac933bd0504f2a5e5e", "nothing was changed in a game",
-			"A move in the game @PRESSBOX_GAME@ was not kept, so it did not happen: @PRESSBOX_ERR@. Whoever made it was told. Usually the disk is full.",
+			"In the game @PRESSBOX_GAME@ @PRESSBOX_WHY@, as it could not be kept: @PRESSBOX_ERR@. It is tried again. Usually the disk is full.",
+		},
+		{
+			"0c9e9dba652d419ca3ff50f9272b4390", "a game went wrong",
+			"What was due in the game @PRESSBOX_GAME@ failed because of a fault of the daemon: @PRESSBOX_ERR@. The game was read from the store again; other games go on.",
 		},
 		{
 			"776b72647abb4cd3a93268ea995c954b", "a side could not be given back",
-			"In the game @PRESSBOX_GAME@ somebody came back, and the bot could not give the side back: @PRESSBOX_ERR@. It is tried again with the next move.",
+			"In the game @PRESSBOX_GAME@ somebody came back, and the bot could not give the side back: @PRESSBOX_ERR@. It is tried again when they come back the next time; they can also take it back themselves.",
 		},
 		{
 			"3d8727d0c7d44aa284e26eb7419a3859", "a game that nobody began could not be removed",

@@ -45,7 +45,8 @@ func (g games) Keep(ctx context.Context, c live.Change) (crowded bool, err error
 	if err != nil {
 		return false, fmt.Errorf("keep game %s from move %d: %w", c.Game, c.First, err)
 	}
-	return g.store.room() != nil, nil
+	st, err := g.store.Stats()
+	return err == nil && st.Crowded(), nil
 }
 
 // forgetGame removes all there is of a game.
@@ -221,9 +222,12 @@ func expand(packed []byte) ([]byte, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrCorrupt, err)
 	}
-	plain, err := io.ReadAll(io.LimitReader(z, mostExpanded))
+	plain, err := io.ReadAll(io.LimitReader(z, mostExpanded+1))
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrCorrupt, err)
+	}
+	if len(plain) > mostExpanded {
+		return nil, fmt.Errorf("%w: more than %d bytes of a game", ErrCorrupt, mostExpanded)
 	}
 	return plain, nil
 }

@@ -146,22 +146,31 @@ func TestAGameIsForgottenWhole(t *testing.T) {
 	checkMoves(t, s, "two", 1)
 }
 
-// A store without room refuses new games, says so to who keeps on playing, and keeps what is being played.
+// A store without much room says so to who plays, then refuses new games, and keeps what is being played.
 func TestAFullStoreTakesMovesButNoNewGames(t *testing.T) {
 	t.Parallel()
 	s := newStore(t, Options{MaxSize: 4 << 20})
 	if err := keepMoves(s, "one", 1, 1, ""); err != nil {
 		t.Fatal(err)
 	}
-	big, crowded := bytes.Repeat([]byte("x"), 100<<10), false
 	n := uint64(2)
-	for ; !crowded; n++ {
-		var err error
-		if crowded, err = s.Games().Keep(t.Context(), live.Change{Game: "one", Head: []byte("h"), First: n, Moves: [][]byte{big}}); err != nil {
+	move := func() (crowded bool) {
+		crowded, err := s.Games().Keep(t.Context(), live.Change{Game: "one", Head: []byte("h"), First: n, Moves: [][]byte{bytes.Repeat([]byte("x"), 50<<10)}})
+		if err != nil {
 			t.Fatalf("move %d: %v", n, err)
 		}
+		n++
+		return crowded
 	}
-	if err := keepMoves(s, "two", 1, 1, ""); !errors.Is(err, live.ErrFull) {
+	for !move() {
+	}
+	if err := errors.Join(keepMoves(s, "two", 1, 1, ""), s.Health()); err != nil {
+		t.Errorf("a new game with little room: %v", err)
+	}
+	for s.Health() == nil {
+		move()
+	}
+	if err := keepMoves(s, "three", 1, 1, ""); !errors.Is(err, live.ErrFull) {
 		t.Errorf("a new game: %v, want %v", err, live.ErrFull)
 	}
 	if err := keepMoves(s, "one", n, n, ""); err != nil {
@@ -170,8 +179,43 @@ func TestAFullStoreTakesMovesButNoNewGames(t *testing.T) {
 	if _, err := s.Games().Keep(t.Context(), live.Change{Game: "one"}); err != nil {
 		t.Fatal(err)
 	}
-	if err := keepMoves(s, "two", 1, 1, ""); err != nil {
+	if err := keepMoves(s, "three", 1, 1, ""); err != nil {
 		t.Errorf("a new game, after an old one has gone: %v", err)
+	}
+}
+
+// The store is crowded from about nine tenths on, and only then full.
+func TestTheStoreIsCrowdedBeforeItIsFull(t *testing.T) {
+	t.Parallel()
+	for _, most := range []int64{2 << 20, 4 << 20, 8 << 20, 16 << 20, 64 << 20, 512 << 20, 8 << 30} {
+		crowded, full := most, most
+		for size := most; size > 0; size -= 64 << 10 {
+			st := Stats{Size: size, Max: most}
+			if st.Crowded() {
+				crowded = size
+			}
+			if st.left() < st.reserve() {
+				full = size
+			}
+		}
+		if crowded >= full || most-full < most/16 {
+			t.Errorf("of %d bytes: crowded from %d, full from %d", most, crowded, full)
+		}
+		if share := float64(crowded) / float64(most); most >= 512<<20 && (share < .895 || share > .905 || float64(full) < .93*float64(most)) {
+			t.Errorf("of %d bytes: crowded from %.3f, full from %.3f", most, share, float64(full)/float64(most))
+		}
+	}
+}
+
+// A pack that is larger than any game is damage, and does not become a shorter one.
+func TestAPackThatIsTooLargeIsNoGame(t *testing.T) {
+	t.Parallel()
+	packed, err := squeeze(make([]byte, mostExpanded+1))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if plain, err := expand(packed); !errors.Is(err, ErrCorrupt) {
+		t.Errorf("%d bytes, %v, want %v", len(plain), err, ErrCorrupt)
 	}
 }
 

@@ -136,17 +136,15 @@ func probe(tx *bolt.Tx) error {
 	return tx.Bucket(metaBucket).Put(probeKey, make([]byte, 8*pageSize))
 }
 
-// room returns [ErrFull] when an eighth of the file is all that is left. That
-// is for what must be written even then, such as the end of an announcement;
-// what makes the file grow asks first. Free pages count half, as they lie
-// scattered and a long value needs several in a row.
+// room returns [ErrFull] when only the reserve is left. That is for what must be
+// written even then, such as the end of an announcement; what makes the file grow
+// asks first.
 func (s *Store) room() error {
 	st, err := s.Stats()
 	if err != nil {
 		return err
 	}
-	left := st.Max - allocSize - st.Size + st.Free/2
-	if left < st.Max/8 {
+	if st.left() < st.reserve() {
 		return fmt.Errorf("%w: %d of %d bytes are used", ErrFull, st.Size-st.Free, st.Max)
 	}
 	return nil
@@ -159,6 +157,17 @@ type Stats struct {
 	Max     int64  // what the file may grow to
 	Commits uint64 // since it was opened
 }
+
+// left is how many bytes can still be written. Free pages count half, as they lie
+// scattered and a long value needs several in a row.
+func (st Stats) left() int64 { return st.Max - allocSize - st.Size + st.Free/2 }
+
+// reserve is a sixteenth, of a small file up to an eighth.
+func (st Stats) reserve() int64 { return max(st.Max/16, min(st.Max/8, allocSize)) }
+
+// Crowded reports whether a tenth of the file is left, or of a small one little more
+// than the reserve: what is no longer needed should go, before the store is full.
+func (st Stats) Crowded() bool { return st.left() < max(st.Max/10, st.reserve()*3/2) }
 
 // Stats returns how full the store is.
 func (s *Store) Stats() (Stats, error) {

@@ -77,13 +77,16 @@ func (h *Hall) create(ctx context.Context, by Person, o *origin) (Game, error) {
 		return Game{}, err
 	}
 	crowded, err := h.config.Journal.Keep(ctx, c)
+	for errors.Is(err, ErrFull) && h.makeRoom(ctx) {
+		crowded, err = h.config.Journal.Keep(ctx, c)
+	}
 	if err != nil {
 		return Game{}, unavailable(err, "keep the game")
 	}
 	h.note(made, nil)
 	h.expect(time.Now().Add(pendingFor))
 	if crowded {
-		h.crowded(ctx)
+		h.makeRoom(ctx)
 	}
 	return h.Game(ctx, by, id)
 }

@@ -1,11 +1,65 @@
 package live_test
 
 import (
+	"context"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"pressbox/game"
 	"pressbox/game/live"
 )
+
+// A tight journal has room for so many games.
+type tight struct {
+	*journal
+	most int
+}
+
+func (j *tight) Keep(ctx context.Context, c live.Change) (bool, error) {
+	if c.First == 1 && len(j.heads) >= j.most {
+		return true, live.ErrFull
+	}
+	return j.journal.Keep(ctx, c)
+}
+
+// Where there is no room for a new game the oldest private ones that are over make it; those that are listed do not.
+func TestANewGameMakesRoom(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		j := &tight{newJournal(), 4}
+		h := newHall(t, j)
+		defer run(t, h)()
+		var ids []string
+		for n := range 4 {
+			g := begin(t, h, func(o *live.Options) {
+				o.Opponent = live.HotSeat
+				if n != 1 {
+					o.Visibility = live.Private
+				}
+			})
+			if n < 3 {
+				if _, err := h.Concede(t.Context(), ann, g.ID); err != nil {
+					t.Fatal(err)
+				}
+			}
+			ids = append(ids, g.ID)
+			pass(time.Minute + time.Second) // nobody looks at it any more
+		}
+		j.most = 3
+		if _, err := h.Create(t.Context(), ann, request(nil)); err != nil {
+			t.Fatalf("with two private games that are over: %v", err)
+		}
+		for n, want := range []live.Code{live.UnknownGame, "", live.UnknownGame, ""} {
+			if got := code(t, second(h.Game(t.Context(), ann, ids[n]))); got != want {
+				t.Errorf("game %d: %q, want %q", n, got, want)
+			}
+		}
+		if _, err := h.Create(t.Context(), ann, request(nil)); code(t, err) != live.NoRoom {
+			t.Errorf("with none: %v, want %s", err, live.NoRoom)
+		}
+	})
+}
 
 // The same line-up again is nothing new.
 func TestTheSameLineupIsNoMove(t *testing.T) {

@@ -159,29 +159,30 @@ func (g *Game) standing() [2]int {
 	return [2]int{9, 0}
 }
 
-// crowded makes room: the private game that ended first goes.
-func (h *Hall) crowded(ctx context.Context) {
+// makeRoom removes the private game that ended first, unless somebody looks at it. It returns false if there is none.
+func (h *Hall) makeRoom(ctx context.Context) bool {
 	h.mu.Lock()
-	var oldest *Game
 	var its *head
 	for _, head := range h.heads {
 		g := &head.Game
-		if g.Status == Finished && g.Options.Visibility == Private && h.tables[g.ID] == nil && (oldest == nil || g.Finished.Before(oldest.Finished)) {
-			oldest, its = g, head
+		if g.Status == Finished && g.Options.Visibility == Private && h.tables[g.ID] == nil && (its == nil || g.Finished.Before(its.Game.Finished)) {
+			its = head
 		}
 	}
-	if oldest == nil {
+	if its == nil {
 		h.mu.Unlock()
-		return
+		return false
 	}
+	oldest := &its.Game
 	delete(h.heads, oldest.ID)
 	h.mu.Unlock()
-	if _, err := h.config.Journal.Keep(ctx, Change{Game: oldest.ID}); err != nil {
+	if _, err := h.config.Journal.Keep(context.WithoutCancel(ctx), Change{Game: oldest.ID}); err != nil {
 		h.config.Log.Error("an old game could not be removed", "game", oldest.ID, "err", err)
 		h.mu.Lock()
 		h.heads[oldest.ID] = its
 		h.mu.Unlock()
-		return
+		return false
 	}
 	h.season.forget(oldest.Season)
+	return true
 }

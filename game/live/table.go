@@ -225,7 +225,7 @@ func (t *table) keep(ctx context.Context, s *script, tell Tell) error {
 	}
 	t.torn = false
 	if crowded {
-		t.hall.crowded(ctx)
+		t.hall.makeRoom(ctx)
 	}
 	return nil
 }
