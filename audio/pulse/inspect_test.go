@@ -53,7 +53,7 @@ func TestALookSaysWhyAServerCannotBeSpokenTo(t *testing.T) {
 	if err := os.WriteFile(secret, bytes.Repeat([]byte("secret! "), 32), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	port := freePort(t)
+	port := pulsetest.FreePort(t)
 	pulsetest.Start(t, pulsetest.Config{Modules: []string{
 		fmt.Sprintf("module-native-protocol-tcp listen=127.0.0.1 port=%d auth-cookie=%s", port, secret),
 	}})

@@ -35,7 +35,9 @@ func TestNothingRunsOnAfterRun(t *testing.T) {
 		t.Fatal(err)
 	}
 	server.Kill()
+	until(t, func() bool { return sink.Health() != nil })
 	server.Start()
+	until(t, func() bool { return sink.Health() == nil })
 	if err := sink.Play(t.Context(), all(noise(50*time.Millisecond))); err != nil {
 		t.Fatal(err)
 	}
@@ -45,7 +47,7 @@ func TestNothingRunsOnAfterRun(t *testing.T) {
 	}
 	server.Kill()
 	// One that has said it ended may still be on its last line.
-	for limit := time.Now().Add(5 * time.Second); runtime.NumGoroutine() > before && time.Now().Before(limit); {
+	for limit := time.Now().Add(late); runtime.NumGoroutine() > before && time.Now().Before(limit); {
 		runtime.Gosched()
 	}
 	if n := runtime.NumGoroutine(); n > before {
@@ -57,47 +59,51 @@ func TestNothingRunsOnAfterRun(t *testing.T) {
 func TestServerKilledMidWordAndRestarted(t *testing.T) {
 	t.Parallel()
 	server := pulsetest.Start(t, pulsetest.Config{})
-	sink := run(t, pulse.Config{Server: server.Address})
-	recording := server.Record()
-	played := make(chan error, 1)
-	go func() { played <- sink.Play(t.Context(), all(noise(20*time.Second))) }()
-	recording.WaitFor(func(s []float32) bool { return len(sounding(s)) > rate/2 })
-	server.Kill()
-	killed := time.Now()
-	if err := <-played; !errors.Is(err, announce.ErrSinkLost) {
-		t.Errorf("Play returned %v when the server was killed, want ErrSinkLost", err)
-	}
-	until(t, func() bool { return sink.Health() != nil })
-	if took := time.Since(killed); took > 500*time.Millisecond {
-		t.Errorf("the loss was noticed after %v", took)
-	}
-	if status := sink.Status(); status != (pulse.Status{}) {
-		t.Errorf("Status without a server: %+v, want none", status)
-	}
-	server.Start()
-	until(t, func() bool { return sink.Health() == nil })
-	recording = server.Record()
-	again := noise(300 * time.Millisecond)
-	if err := sink.Play(t.Context(), all(again)); err != nil {
-		t.Fatalf("Play after the restart: %v", err)
-	}
-	same(t, span(recording.Stop()), again.Samples)
+	sink := reach(t, pulse.Config{Server: server.Address})
+	pulsetest.InTime(t, func(a *pulsetest.Attempt) {
+		recording := server.Record()
+		played := make(chan error, 1)
+		go func() { played <- sink.Play(a.Context(), all(noise(20*time.Second))) }()
+		recording.WaitFor(func(s []float32) bool { return len(sounding(s)) > rate/2 })
+		server.Kill()
+		killed := time.Now()
+		if err := <-played; !errors.Is(err, announce.ErrSinkLost) {
+			a.Errorf("Play returned %v when the server was killed, want ErrSinkLost", err)
+		}
+		until(t, func() bool { return sink.Health() != nil })
+		if took := time.Since(killed); took > 500*time.Millisecond {
+			a.Errorf("the loss was noticed after %v", took)
+		}
+		if status := sink.Status(); status != (pulse.Status{}) {
+			a.Errorf("Status without a server: %+v, want none", status)
+		}
+		server.Start()
+		until(t, func() bool { return sink.Health() == nil })
+		recording = server.Record()
+		again := noise(300 * time.Millisecond)
+		if err := sink.Play(a.Context(), all(again)); err != nil {
+			a.Fatalf("Play after the restart: %v", err)
+		}
+		same(a, span(recording.Stop()), again.Samples)
+	})
 }
 
 func TestServerAppearsLater(t *testing.T) {
 	t.Parallel()
-	server := pulsetest.New(t, pulsetest.Config{})
-	sink := run(t, pulse.Config{Server: server.Address})
-	until(t, func() bool { return sink.Health() != nil })
-	if err := sink.Health(); !errors.Is(err, announce.ErrSinkLost) || !strings.Contains(err.Error(), server.Address) {
-		t.Errorf("Health says %q, want ErrSinkLost and the address %s", err, server.Address)
-	}
-	played := make(chan error, 1)
-	go func() { played <- sink.Play(t.Context(), all(noise(100*time.Millisecond))) }()
-	server.Start()
-	if err := <-played; err != nil {
-		t.Errorf("Play that waited for the server: %v", err)
-	}
+	pulsetest.InTime(t, func(a *pulsetest.Attempt) {
+		server := pulsetest.New(a, pulsetest.Config{})
+		sink := run(a, pulse.Config{Server: server.Address})
+		until(t, func() bool { return sink.Health() != nil })
+		if err := sink.Health(); !errors.Is(err, announce.ErrSinkLost) || !strings.Contains(err.Error(), server.Address) {
+			a.Errorf("Health says %q, want ErrSinkLost and the address %s", err, server.Address)
+		}
+		played := make(chan error, 1)
+		go func() { played <- sink.Play(a.Context(), all(noise(100*time.Millisecond))) }()
+		server.Start()
+		if err := <-played; err != nil {
+			a.Errorf("Play that waited for the server: %v", err)
+		}
+	})
 }
 
 func TestNoServerAtAll(t *testing.T) {
@@ -109,13 +115,15 @@ func TestNoServerAtAll(t *testing.T) {
 	ctx, stop := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
 	go func() { ended <- sink.Run(ctx) }()
-	began := time.Now()
-	if err := sink.Play(t.Context(), all(noise(time.Second))); !errors.Is(err, announce.ErrSinkLost) {
-		t.Errorf("Play without a server: %v, want ErrSinkLost", err)
-	}
-	if took := time.Since(began); took < 4*time.Second || took > 7*time.Second {
-		t.Errorf("Play gave up after %v, want about 5s", took)
-	}
+	pulsetest.InTime(t, func(a *pulsetest.Attempt) {
+		began := time.Now()
+		if err := sink.Play(a.Context(), all(noise(time.Second))); !errors.Is(err, announce.ErrSinkLost) {
+			a.Errorf("Play without a server: %v, want ErrSinkLost", err)
+		}
+		if took := time.Since(began); took < 4*time.Second || took > 7*time.Second {
+			a.Errorf("Play gave up after %v, want about 5s", took)
+		}
+	})
 	waiting, giveUp := context.WithCancel(t.Context())
 	giveUp()
 	if err := sink.Play(waiting, all(noise(time.Second))); !errors.Is(err, context.Canceled) {
@@ -136,12 +144,19 @@ func TestUnknownSink(t *testing.T) {
 	if err := sink.Health(); !strings.Contains(err.Error(), `"kitchen"`) || !strings.Contains(err.Error(), "speaker") {
 		t.Errorf("Health says %q, want the name and the sinks that there are", err)
 	}
-	played := make(chan error, 1)
-	go func() { played <- sink.Play(t.Context(), all(noise(100*time.Millisecond))) }()
-	server.Control("load-module", "module-null-sink", "sink_name=kitchen", "sink_properties=device.description=Kitchen")
-	if err := <-played; err != nil {
-		t.Errorf("Play that waited for its sink: %v", err)
-	}
+	kitchen := []string{"load-module", "module-null-sink", "sink_name=kitchen", "sink_properties=device.description=Kitchen"}
+	pulsetest.InTime(t, func(a *pulsetest.Attempt) {
+		played := make(chan error, 1)
+		go func() { played <- sink.Play(a.Context(), all(noise(100*time.Millisecond))) }()
+		module := strings.TrimSpace(server.Control(kitchen...))
+		if err := <-played; err != nil {
+			a.Errorf("Play that waited for its sink: %v", err)
+		}
+		server.Control("unload-module", module)
+		until(t, func() bool { return sink.Health() != nil })
+	})
+	server.Control(kitchen...)
+	until(t, func() bool { return sink.Health() == nil })
 	server.Control("set-sink-mute", "kitchen", "1")
 	server.Control("set-sink-volume", "kitchen", "30%")
 	until(t, func() bool { return sink.Status().Muted && sink.Status().Volume == 30 })
@@ -161,7 +176,7 @@ func TestSinkRemovedMidWord(t *testing.T) {
 			t.Parallel()
 			server := pulsetest.Start(t, pulsetest.Config{})
 			gone := strings.TrimSpace(server.Control("load-module", "module-null-sink", "sink_name=usb"))
-			sink := run(t, pulse.Config{Server: server.Address, Sink: "usb"})
+			sink := reach(t, pulse.Config{Server: server.Address, Sink: "usb"})
 			clips := make(chan audio.Clip)
 			played := make(chan error, 1)
 			go func() { played <- sink.Play(t.Context(), clips) }()
@@ -199,7 +214,7 @@ func TestSuspendedSink(t *testing.T) {
 		Extra:   "norewinds=1", // or it renders two seconds of silence ahead of anything
 		Modules: []string{"module-suspend-on-idle timeout=1"},
 	})
-	sink := run(t, pulse.Config{Server: server.Address, LeadIn: 700 * time.Millisecond})
+	sink := reach(t, pulse.Config{Server: server.Address, LeadIn: 700 * time.Millisecond})
 	play := func() time.Duration {
 		began := time.Now()
 		if err := sink.Play(t.Context(), all(noise(100*time.Millisecond))); err != nil {
@@ -207,39 +222,43 @@ func TestSuspendedSink(t *testing.T) {
 		}
 		return time.Since(began)
 	}
-	for range 2 {
-		until(t, func() bool { return sink.Status().State == "suspended" })
-		if took := play(); took < 800*time.Millisecond || took > 1600*time.Millisecond {
-			t.Errorf("on a sleeping sink 0.1 s takes %v, want 0.7 s more", took)
+	pulsetest.InTime(t, func(a *pulsetest.Attempt) {
+		for range 2 {
+			until(t, func() bool { return sink.Status().State == "suspended" })
+			if took := play(); took < 800*time.Millisecond || took > 1600*time.Millisecond {
+				a.Errorf("on a sleeping sink 0.1 s takes %v, want 0.7 s more", took)
+			}
+			if took := play(); took > 600*time.Millisecond {
+				a.Errorf("on a waking sink 0.1 s takes %v", took)
+			}
 		}
-		until(t, func() bool { return sink.Status().State == "running" })
-		if took := play(); took > 600*time.Millisecond {
-			t.Errorf("on a waking sink 0.1 s takes %v", took)
-		}
-	}
+	})
 }
 
 // What another program does to the sink while we play delays us, no more.
 func TestSuspendedMidWord(t *testing.T) {
 	t.Parallel()
 	server := pulsetest.Start(t, pulsetest.Config{})
-	sink := run(t, pulse.Config{Server: server.Address})
-	recording := server.Record()
-	clip := noise(time.Second)
-	played := make(chan error, 1)
-	go func() { played <- sink.Play(t.Context(), all(clip)) }()
-	recording.WaitFor(func(s []float32) bool { return len(sounding(s)) > rate/4 })
-	server.Control("suspend-sink", "speaker", "1")
-	until(t, func() bool { return sink.Status().State == "suspended" })
-	select {
-	case err := <-played:
-		t.Errorf("Play returned %v while the sink was suspended", err)
-	default:
-	}
-	server.Control("suspend-sink", "speaker", "0")
-	if err := <-played; err != nil {
-		t.Error(err)
-	}
+	sink := reach(t, pulse.Config{Server: server.Address})
+	pulsetest.InTime(t, func(a *pulsetest.Attempt) {
+		recording := server.Record()
+		clip := noise(4 * time.Second)
+		played := make(chan error, 1)
+		go func() { played <- sink.Play(a.Context(), all(clip)) }()
+		recording.WaitFor(func(s []float32) bool { return len(sounding(s)) > rate/4 })
+		server.Control("suspend-sink", "speaker", "1")
+		until(t, func() bool { return sink.Status().State == "suspended" })
+		select {
+		case err := <-played:
+			a.Errorf("Play returned %v while the sink was suspended", err)
+			played <- nil
+		default:
+		}
+		server.Control("suspend-sink", "speaker", "0")
+		if err := <-played; err != nil {
+			a.Error(err)
+		}
+	})
 }
 
 // A sink that stays suspended, and a server that hangs, are lost after 5 s.
@@ -251,22 +270,21 @@ func TestStandstill(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			server := pulsetest.Start(t, pulsetest.Config{})
-			sink := run(t, pulse.Config{Server: server.Address})
-			clips := make(chan audio.Clip)
-			played := make(chan error, 1)
-			go func() { played <- sink.Play(t.Context(), clips) }()
-			clips <- noise(time.Second)
-			clips <- noise(time.Second)
-			stop(server)
-			began := time.Now()
-			close(clips)
-			if err := <-played; !errors.Is(err, announce.ErrSinkLost) {
-				t.Errorf("Play returned %v, want ErrSinkLost", err)
-			}
-			if took := time.Since(began); took > 12*time.Second {
-				t.Errorf("Play gave up after %v", took)
-			}
+			pulsetest.InTime(t, func(a *pulsetest.Attempt) {
+				server := pulsetest.Start(a, pulsetest.Config{})
+				sink := reach(a, pulse.Config{Server: server.Address})
+				played := make(chan error, 1)
+				go func() { played <- sink.Play(a.Context(), all(noise(20*time.Second))) }()
+				until(t, func() bool { return sink.Written() > 0 })
+				stop(server)
+				began := time.Now()
+				if err := <-played; !errors.Is(err, announce.ErrSinkLost) {
+					a.Errorf("Play returned %v, want ErrSinkLost", err)
+				}
+				if took := time.Since(began); took > 12*time.Second {
+					a.Errorf("Play gave up after %v", took)
+				}
+			})
 		})
 	}
 }
@@ -297,11 +315,7 @@ func TestStrangeServers(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			sink := run(t, pulse.Config{Server: listen(t, tt.serve)})
-			until(t, func() bool { return sink.Health() != nil })
-			if err := sink.Health(); !strings.Contains(err.Error(), tt.want) {
-				t.Errorf("Health says %q, want %q", err, tt.want)
-			}
+			saysOnce(t, run(t, pulse.Config{Server: listen(t, tt.serve)}), tt.want)
 		})
 	}
 }
@@ -310,27 +324,29 @@ func TestStrangeServers(t *testing.T) {
 // wants to play.
 func TestBackOff(t *testing.T) {
 	t.Parallel()
-	attempts := make(chan time.Time, 100)
-	sink := run(t, pulse.Config{Server: listen(t, func(net.Conn) { attempts <- time.Now() })})
-	last := <-attempts
-	for pause := 200 * time.Millisecond; pause < time.Second; pause *= 2 {
-		next := <-attempts
-		if gap := next.Sub(last); gap < pause || gap > pause*7/4 {
-			t.Errorf("%v between two attempts, want %v", gap, pause)
+	pulsetest.InTime(t, func(a *pulsetest.Attempt) {
+		attempts := make(chan time.Time, 1000)
+		sink := run(a, pulse.Config{Server: listen(a, func(net.Conn) { attempts <- time.Now() })})
+		last := <-attempts
+		for pause := 200 * time.Millisecond; pause < time.Second; pause *= 2 {
+			next := <-attempts
+			if gap := next.Sub(last); gap < pause || gap > pause*7/4 {
+				a.Errorf("%v between two attempts, want %v", gap, pause)
+			}
+			last = next
 		}
-		last = next
-	}
-	until(t, func() bool { return time.Since(last) > 300*time.Millisecond })
-	ctx, giveUp := context.WithCancel(t.Context())
-	played := make(chan error, 1)
-	go func() { played <- sink.Play(ctx, all(noise(time.Second))) }()
-	if gap := (<-attempts).Sub(last); gap > time.Second {
-		t.Errorf("%v until the attempt for Play, want it at once and not after 1.6s", gap)
-	}
-	giveUp()
-	if err := <-played; !errors.Is(err, context.Canceled) {
-		t.Errorf("Play: %v, want its context's error", err)
-	}
+		until(t, func() bool { return time.Since(last) > 300*time.Millisecond })
+		ctx, giveUp := context.WithCancel(a.Context())
+		played := make(chan error, 1)
+		go func() { played <- sink.Play(ctx, all(noise(time.Second))) }()
+		if gap := (<-attempts).Sub(last); gap > time.Second {
+			a.Errorf("%v until the attempt for Play, want it at once and not after 1.6s", gap)
+		}
+		giveUp()
+		if err := <-played; !errors.Is(err, context.Canceled) {
+			a.Errorf("Play: %v, want its context's error", err)
+		}
+	})
 }
 
 // A server that listens to TCP wants the cookie. Cookie files that cannot be
@@ -347,7 +363,7 @@ func TestCookies(t *testing.T) {
 	}
 	secret := file("cookie", bytes.Repeat([]byte("secret! "), 32))
 	odd := []string{filepath.Join(dir, "missing"), dir, file("empty", nil), os.DevNull}
-	port := freePort(t)
+	port := pulsetest.FreePort(t)
 	server := pulsetest.Start(t, pulsetest.Config{Modules: []string{
 		fmt.Sprintf("module-native-protocol-tcp listen=127.0.0.1 port=%d auth-cookie=%s", port, secret),
 	}})
@@ -375,10 +391,7 @@ func TestCookies(t *testing.T) {
 				}
 				return
 			}
-			until(t, func() bool { return sink.Health() != nil })
-			if err := sink.Health(); !strings.Contains(err.Error(), tt.want) {
-				t.Errorf("Health says %q, want %q", err, tt.want)
-			}
+			saysOnce(t, sink, tt.want)
 		})
 	}
 }
@@ -397,11 +410,11 @@ func usual(t *testing.T, server *pulsetest.Server) string {
 }
 
 // listen serves every connection with serve and then hangs up.
-func listen(t *testing.T, serve func(net.Conn)) string {
-	t.Helper()
+func listen(tb testing.TB, serve func(net.Conn)) string {
+	tb.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	done := make(chan struct{})
 	go func() {
@@ -415,7 +428,7 @@ func listen(t *testing.T, serve func(net.Conn)) string {
 			conn.Close()
 		}
 	}()
-	t.Cleanup(func() {
+	tb.Cleanup(func() {
 		l.Close()
 		<-done
 	})
@@ -430,28 +443,38 @@ func say(answer string) func(net.Conn) {
 	}
 }
 
-func freePort(t *testing.T) int {
-	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
-	return l.Addr().(*net.TCPAddr).Port
-}
+// late is when something that has not come never will.
+const late = 5 * time.Minute
 
 // until waits for something that the server will bring about.
-func until(t *testing.T, law func() bool) {
-	t.Helper()
+func until(tb testing.TB, law func() bool) {
+	tb.Helper()
 	tick := time.NewTicker(time.Millisecond)
 	defer tick.Stop()
-	for late := time.After(20 * time.Second); !law(); {
+	for late := time.After(late); !law(); {
 		select {
 		case <-tick.C:
 		case <-late:
-			t.Fatal("what the test waits for does not come")
+			tb.Fatal("what the test waits for does not come")
 		}
 	}
+}
+
+// saysOnce waits until Health says something.
+func saysOnce(t *testing.T, sink *pulse.Sink, want string) {
+	t.Helper()
+	said := ""
+	defer func() {
+		if t.Failed() {
+			t.Errorf("Health says %q, want %q", said, want)
+		}
+	}()
+	until(t, func() bool {
+		if err := sink.Health(); err != nil {
+			said = err.Error()
+		}
+		return strings.Contains(said, want)
+	})
 }
 
 // field returns a field of the first line of a table with tabs.
@@ -472,7 +495,7 @@ func TestWhatItDoesIsSeen(t *testing.T) {
 	until(t, func() bool { return stuck.Busy() > 100*time.Millisecond })
 
 	server := pulsetest.Start(t, pulsetest.Config{})
-	sink := run(t, pulse.Config{Server: server.Address})
+	sink := reach(t, pulse.Config{Server: server.Address})
 	clip := noise(200 * time.Millisecond)
 	if err := sink.Play(t.Context(), all(clip)); err != nil {
 		t.Fatal(err)

@@ -24,52 +24,58 @@ const rate = 22050 // of the sink and the clips, unless a test says otherwise
 func TestEverySampleIsHeardOnce(t *testing.T) {
 	t.Parallel()
 	server := pulsetest.Start(t, pulsetest.Config{})
-	sink := run(t, pulse.Config{Server: server.Address})
-	recording := server.Record()
-	var want []float32
-	for _, length := range []time.Duration{200 * time.Millisecond, time.Millisecond, 2500 * time.Millisecond} {
-		clip := noise(length)
-		want = append(want, clip.Samples...)
-		began := time.Now()
-		if err := sink.Play(t.Context(), all(clip)); err != nil {
-			t.Fatalf("Play %v: %v", length, err)
+	sink := reach(t, pulse.Config{Server: server.Address})
+	pulsetest.InTime(t, func(a *pulsetest.Attempt) {
+		recording := server.Record()
+		var want []float32
+		for _, length := range []time.Duration{200 * time.Millisecond, time.Millisecond, 2500 * time.Millisecond} {
+			clip := noise(length)
+			want = append(want, clip.Samples...)
+			play(a, sink, length, 500*time.Millisecond, clip)
+			if !recording.Wait(1) {
+				a.Fatal("the recorder has ended")
+			}
 		}
-		if took := time.Since(began); took < length || took > length+500*time.Millisecond {
-			t.Errorf("Play %v took %v, want little more than its length", length, took)
-		}
-		if !recording.Wait(1) {
-			t.Fatal("the recorder has ended")
-		}
+		same(a, sounding(recording.Stop()), want)
+	})
+}
+
+// play plays clips of that length, which takes little more than that.
+func play(tb testing.TB, sink *pulse.Sink, length, more time.Duration, clips ...audio.Clip) {
+	tb.Helper()
+	began := time.Now()
+	if err := sink.Play(tb.Context(), all(clips...)); err != nil {
+		tb.Fatalf("Play %v: %v", length, err)
 	}
-	same(t, sounding(recording.Stop()), want)
+	if took := time.Since(began); took < length || took > length+more {
+		tb.Errorf("Play %v took %v, want little more than its length", length, took)
+	}
 }
 
 func TestClipsOfOnePlayFollowWithoutAGap(t *testing.T) {
 	t.Parallel()
 	server := pulsetest.Start(t, pulsetest.Config{})
-	sink := run(t, pulse.Config{Server: server.Address})
-	recording := server.Record()
-	one, two, three := noise(300*time.Millisecond), noise(7*time.Millisecond), noise(900*time.Millisecond)
-	if err := sink.Play(t.Context(), all(one, audio.Clip{Rate: rate}, two, three)); err != nil {
-		t.Fatal(err)
-	}
-	same(t, span(recording.Stop()), slices.Concat(one.Samples, two.Samples, three.Samples))
+	sink := reach(t, pulse.Config{Server: server.Address})
+	pulsetest.InTime(t, func(a *pulsetest.Attempt) {
+		recording := server.Record()
+		one, two, three := noise(300*time.Millisecond), noise(7*time.Millisecond), noise(900*time.Millisecond)
+		if err := sink.Play(a.Context(), all(one, audio.Clip{Rate: rate}, two, three)); err != nil {
+			a.Fatal(err)
+		}
+		same(a, span(recording.Stop()), slices.Concat(one.Samples, two.Samples, three.Samples))
+	})
 }
 
 func TestALongClip(t *testing.T) {
 	t.Parallel()
 	server := pulsetest.Start(t, pulsetest.Config{})
-	sink := run(t, pulse.Config{Server: server.Address})
-	recording := server.Record()
-	clip := noise(30 * time.Second)
-	began := time.Now()
-	if err := sink.Play(t.Context(), all(clip)); err != nil {
-		t.Fatal(err)
-	}
-	if took := time.Since(began); took < 30*time.Second || took > 31*time.Second {
-		t.Errorf("Play took %v, want little more than 30s", took)
-	}
-	same(t, span(recording.Stop()), clip.Samples)
+	sink := reach(t, pulse.Config{Server: server.Address})
+	pulsetest.InTime(t, func(a *pulsetest.Attempt) {
+		recording := server.Record()
+		clip := noise(12 * time.Second) // twelve times what the server keeps
+		play(a, sink, 12*time.Second, time.Second, clip)
+		same(a, span(recording.Stop()), clip.Samples)
+	})
 }
 
 // A card's sink has other channels, another format and another rate; its ends
@@ -77,32 +83,34 @@ func TestALongClip(t *testing.T) {
 func TestASinkOfAnotherKind(t *testing.T) {
 	t.Parallel()
 	server := pulsetest.Start(t, pulsetest.Config{Rate: 48000, Format: "s16le"})
-	sink := run(t, pulse.Config{Server: server.Address})
-	var level [2]float64
-	for i, gain := range []float32{1, audio.UrgentGain} {
-		recording := server.Record()
-		tone := audio.Clip{Rate: rate, Samples: make([]float32, rate/2)}
-		for n := range tone.Samples {
-			tone.Samples[n] = gain * 0.6 * float32(math.Cos(2*math.Pi*441*float64(n)/rate))
+	sink := reach(t, pulse.Config{Server: server.Address})
+	pulsetest.InTime(t, func(a *pulsetest.Attempt) {
+		var level [2]float64
+		for i, gain := range []float32{1, audio.UrgentGain} {
+			recording := server.Record()
+			tone := audio.Clip{Rate: rate, Samples: make([]float32, rate/2)}
+			for n := range tone.Samples {
+				tone.Samples[n] = gain * 0.6 * float32(math.Cos(2*math.Pi*441*float64(n)/rate))
+			}
+			if err := sink.Play(a.Context(), all(tone)); err != nil {
+				a.Fatal(err)
+			}
+			heard := span(recording.Stop())
+			if n := len(heard); n <= 24000 || n > 24000+96 {
+				a.Errorf("half a second lasts %d samples at 48 kHz, want 24000 and what the resampler keeps back", n)
+			}
+			level[i] = rms(heard)
 		}
-		if err := sink.Play(t.Context(), all(tone)); err != nil {
-			t.Fatal(err)
+		if ratio := level[1] / level[0]; math.Abs(ratio-1.5) > 0.01 {
+			a.Errorf("urgent is %.3f times as loud, want 1.5", ratio)
 		}
-		heard := span(recording.Stop())
-		if n := len(heard); n <= 24000 || n > 24000+96 {
-			t.Errorf("half a second lasts %d samples at 48 kHz, want 24000 and what the resampler keeps back", n)
-		}
-		level[i] = rms(heard)
-	}
-	if ratio := level[1] / level[0]; math.Abs(ratio-1.5) > 0.01 {
-		t.Errorf("urgent is %.3f times as loud, want 1.5", ratio)
-	}
+	})
 }
 
 func TestPlayOfNothing(t *testing.T) {
 	t.Parallel()
 	server := pulsetest.Start(t, pulsetest.Config{})
-	sink := run(t, pulse.Config{Server: server.Address})
+	sink := reach(t, pulse.Config{Server: server.Address})
 	for name, clips := range map[string]<-chan audio.Clip{
 		"no clip":       all(),
 		"an empty clip": all(audio.Clip{Rate: rate}),
@@ -122,88 +130,98 @@ func TestPlayOfNothing(t *testing.T) {
 func TestSlowSynthesisLosesNothing(t *testing.T) {
 	t.Parallel()
 	server := pulsetest.Start(t, pulsetest.Config{})
-	sink := run(t, pulse.Config{Server: server.Address})
-	recording := server.Record()
-	clips := make(chan audio.Clip)
-	played := make(chan error, 1)
-	go func() { played <- sink.Play(t.Context(), clips) }()
-	var want []float32
-	for i := range 4 {
-		clip := noise(time.Duration(100+i) * time.Millisecond)
-		clips <- clip
-		want = append(want, clip.Samples...)
-		recording.WaitFor(func(s []float32) bool { return len(sounding(s)) >= len(want) })
-		recording.Wait(recording.Len() + (i+1)*rate/4) // synthesis is late by that much
-	}
-	close(clips)
-	if err := <-played; err != nil {
-		t.Fatal(err)
-	}
-	recorded := recording.Stop()
-	same(t, sounding(recorded), want)
-	if late := len(span(recorded)) - len(want); late < rate {
-		t.Errorf("%d samples of silence between late clips, want a second at least", late)
-	}
+	sink := reach(t, pulse.Config{Server: server.Address})
+	pulsetest.InTime(t, func(a *pulsetest.Attempt) {
+		recording := server.Record()
+		clips := make(chan audio.Clip)
+		played := make(chan error, 1)
+		go func() { played <- sink.Play(a.Context(), clips) }()
+		var want []float32
+		for i := range 4 {
+			clip := noise(time.Duration(100+i) * time.Millisecond)
+			before := recording.Len()
+			clips <- clip
+			want = append(want, clip.Samples...)
+			late := (i + 1) * rate / 4 // synthesis is, for the next one
+			recording.WaitFor(func(s []float32) bool {
+				return len(sounding(s[before:])) > 0 && len(sounding(s[max(before, len(s)-late):])) == 0
+			})
+		}
+		close(clips)
+		if err := <-played; err != nil {
+			a.Fatal(err)
+		}
+		recorded := recording.Stop()
+		same(a, sounding(recorded), want)
+		if late := len(span(recorded)) - len(want); late < rate {
+			a.Errorf("%d samples of silence between late clips, want a second at least", late)
+		}
+	})
 }
 
 func TestClipsOfTwoRates(t *testing.T) {
 	t.Parallel()
 	server := pulsetest.Start(t, pulsetest.Config{})
-	sink := run(t, pulse.Config{Server: server.Address})
-	recording := server.Record()
-	one, two := noise(400*time.Millisecond), audio.Clip{Rate: 16000, Samples: make([]float32, 8000)}
-	for i := range two.Samples {
-		two.Samples[i] = 0.5
-	}
-	if err := sink.Play(t.Context(), all(one, two)); err != nil {
-		t.Fatal(err)
-	}
-	heard := span(recording.Stop())
-	if len(heard) < len(one.Samples)+rate/2-50 {
-		t.Fatalf("%d samples heard, want %d and half a second more", len(heard), len(one.Samples))
-	}
-	same(t, heard[:len(one.Samples)], one.Samples)
+	sink := reach(t, pulse.Config{Server: server.Address})
+	pulsetest.InTime(t, func(a *pulsetest.Attempt) {
+		recording := server.Record()
+		one, two := noise(400*time.Millisecond), audio.Clip{Rate: 16000, Samples: make([]float32, 8000)}
+		for i := range two.Samples {
+			two.Samples[i] = 0.5
+		}
+		if err := sink.Play(a.Context(), all(one, two)); err != nil {
+			a.Fatal(err)
+		}
+		heard := span(recording.Stop())
+		if len(heard) < len(one.Samples)+rate/2-50 {
+			a.Errorf("%d samples heard, want %d and half a second more", len(heard), len(one.Samples))
+			return
+		}
+		same(a, heard[:len(one.Samples)], one.Samples)
+	})
 }
 
 func TestCancelFallsSilentAtOnce(t *testing.T) {
 	t.Parallel()
 	server := pulsetest.Start(t, pulsetest.Config{})
-	sink := run(t, pulse.Config{Server: server.Address})
-	recording := server.Record()
-	ctx, cancel := context.WithCancel(t.Context())
-	played := make(chan error, 1)
-	clip := noise(20 * time.Second)
-	go func() { played <- sink.Play(ctx, all(clip)) }()
-	recording.WaitFor(func(s []float32) bool { return len(sounding(s)) > rate })
-	before := recording.Len()
-	cancel()
-	asked := time.Now()
-	if err := <-played; !errors.Is(err, context.Canceled) {
-		t.Errorf("Play returned %v, want its context's error", err)
-	}
-	if took := time.Since(asked); took > 100*time.Millisecond {
-		t.Errorf("Play returned %v after it was cancelled, want at once", took)
-	}
-	recorded := recording.Stop()
-	last := len(recorded) - 1
-	for recorded[last] == 0 {
-		last--
-	}
-	if late := time.Duration(last-before) * time.Second / rate; late > 100*time.Millisecond {
-		t.Errorf("heard for %v after it was cancelled, want 100 ms at most", late)
-	}
-	recording = server.Record()
-	next := noise(100 * time.Millisecond)
-	if err := sink.Play(t.Context(), all(next)); err != nil {
-		t.Fatal(err)
-	}
-	same(t, span(recording.Stop()), next.Samples) // and nothing of the cancelled one
+	sink := reach(t, pulse.Config{Server: server.Address})
+	pulsetest.InTime(t, func(a *pulsetest.Attempt) {
+		recording := server.Record()
+		ctx, cancel := context.WithCancel(a.Context())
+		played := make(chan error, 1)
+		clip := noise(20 * time.Second)
+		go func() { played <- sink.Play(ctx, all(clip)) }()
+		recording.WaitFor(func(s []float32) bool { return len(sounding(s)) > rate })
+		before := recording.Len()
+		cancel()
+		asked := time.Now()
+		if err := <-played; !errors.Is(err, context.Canceled) {
+			a.Errorf("Play returned %v, want its context's error", err)
+		}
+		if took := time.Since(asked); took > 100*time.Millisecond {
+			a.Errorf("Play returned %v after it was cancelled, want at once", took)
+		}
+		recorded := recording.Stop()
+		last := len(recorded) - 1
+		for recorded[last] == 0 {
+			last--
+		}
+		if late := time.Duration(last-before) * time.Second / rate; late > 100*time.Millisecond {
+			a.Errorf("heard for %v after it was cancelled, want 100 ms at most", late)
+		}
+		recording = server.Record()
+		next := noise(100 * time.Millisecond)
+		if err := sink.Play(a.Context(), all(next)); err != nil {
+			a.Fatal(err)
+		}
+		same(a, span(recording.Stop()), next.Samples) // and nothing of the cancelled one
+	})
 }
 
 func TestCancelWhileNothingIsToBePlayed(t *testing.T) {
 	t.Parallel()
 	server := pulsetest.Start(t, pulsetest.Config{})
-	sink := run(t, pulse.Config{Server: server.Address})
+	sink := reach(t, pulse.Config{Server: server.Address})
 	ctx, cancel := context.WithCancel(t.Context())
 	clips := make(chan audio.Clip)
 	first, second := make(chan error, 1), make(chan error, 1)
@@ -226,7 +244,7 @@ func TestFirstWriteIsToldOncePerPlay(t *testing.T) {
 	server := pulsetest.Start(t, pulsetest.Config{})
 	var written atomic.Int32
 	told := make(chan struct{}, 10)
-	sink := run(t, pulse.Config{Server: server.Address, OnFirstWrite: func() {
+	sink := reach(t, pulse.Config{Server: server.Address, OnFirstWrite: func() {
 		written.Add(1)
 		told <- struct{}{}
 	}})
@@ -252,53 +270,70 @@ func TestFirstWriteIsToldOncePerPlay(t *testing.T) {
 func TestStreamsAreNeverTurnedDown(t *testing.T) {
 	t.Parallel()
 	server := pulsetest.Start(t, pulsetest.Config{Modules: []string{"module-stream-restore"}})
-	sink := run(t, pulse.Config{Server: server.Address, Sink: "speaker"})
-	play := func() string {
-		if err := sink.Play(t.Context(), all(noise(50*time.Millisecond))); err != nil {
+	sink := reach(t, pulse.Config{Server: server.Address, Sink: "speaker"})
+	speaking := func(meanwhile func(stream string)) {
+		clips := make(chan audio.Clip)
+		played := make(chan error, 1)
+		go func() { played <- sink.Play(t.Context(), clips) }()
+		for range 2 { // when the second is taken the first is being played
+			clips <- noise(50 * time.Millisecond)
+		}
+		meanwhile(server.Control("list", "sink-inputs"))
+		close(clips)
+		if err := <-played; err != nil {
 			t.Fatal(err)
 		}
-		return server.Control("list", "sink-inputs")
 	}
-	first := play()
-	index := between(first, "Sink Input #", "\n")
-	server.Control("set-sink-volume", "speaker", "40%")
-	server.Control("set-sink-input-volume", index, "10%")
-	server.Control("set-sink-input-mute", index, "1")
+	speaking(func(stream string) {
+		index := between(stream, "Sink Input #", "\n")
+		server.Control("set-sink-volume", "speaker", "40%")
+		server.Control("set-sink-input-volume", index, "10%")
+		server.Control("set-sink-input-mute", index, "1")
+	})
 	until(t, func() bool { return server.Control("list", "short", "sink-inputs") == "" }) // no longer kept
-	second := play()
-	for _, want := range []string{
-		"Mute: no", "100%", `media.role = "a11y"`, `application.name = "Pressbox"`,
-		`application.icon_name = "audio-speakers"`, "float32le 1ch 22050Hz",
-	} {
-		if !strings.Contains(second, want) {
-			t.Errorf("the stream lacks %q:\n%s", want, second)
+	speaking(func(stream string) {
+		for _, want := range []string{
+			"Mute: no", "100%", `media.role = "a11y"`, `application.name = "Pressbox"`,
+			`application.icon_name = "audio-speakers"`, "float32le 1ch 22050Hz",
+		} {
+			if !strings.Contains(stream, want) {
+				t.Errorf("the stream lacks %q:\n%s", want, stream)
+			}
 		}
-	}
+	})
 	if volume := server.Control("get-sink-volume", "speaker"); !strings.Contains(volume, "40%") {
 		t.Errorf("the sink's volume is now %s, want 40%%", volume)
 	}
 }
 
 // run runs a sink until the test ends.
-func run(t *testing.T, cfg pulse.Config) *pulse.Sink {
-	t.Helper()
-	cfg.Log = logger(t)
+func run(tb testing.TB, cfg pulse.Config) *pulse.Sink {
+	tb.Helper()
+	cfg.Log = logger(tb)
 	sink := pulse.New(cfg)
 	ctx, stop := context.WithCancel(context.Background())
 	ended := make(chan error, 1)
 	go func() { ended <- sink.Run(ctx) }()
-	t.Cleanup(func() {
+	tb.Cleanup(func() {
 		stop()
 		if err := <-ended; err != nil {
-			t.Errorf("Run: %v, want nil", err)
+			tb.Errorf("Run: %v, want nil", err)
 		}
 	})
 	return sink
 }
 
-func logger(t *testing.T) *slog.Logger {
-	t.Helper()
-	return slog.New(slog.NewTextHandler(t.Output(), nil))
+// reach is run for a sink whose server is there, and waits until it is found.
+func reach(tb testing.TB, cfg pulse.Config) *pulse.Sink {
+	tb.Helper()
+	sink := run(tb, cfg)
+	until(tb, func() bool { return sink.Status().Sink != "" })
+	return sink
+}
+
+func logger(tb testing.TB) *slog.Logger {
+	tb.Helper()
+	return slog.New(slog.NewTextHandler(tb.Output(), nil))
 }
 
 func all(clips ...audio.Clip) <-chan audio.Clip {
@@ -344,16 +379,16 @@ func span(recorded []float32) []float32 {
 	return recorded[first:last]
 }
 
-func same(t *testing.T, got, want []float32) {
-	t.Helper()
+func same(tb testing.TB, got, want []float32) {
+	tb.Helper()
 	for i := range min(len(got), len(want)) {
 		if got[i] != want[i] {
-			t.Errorf("sample %d of %d is %v, want %v", i, len(want), got[i], want[i])
+			tb.Errorf("sample %d of %d is %v, want %v", i, len(want), got[i], want[i])
 			return
 		}
 	}
 	if len(got) != len(want) {
-		t.Errorf("%d samples heard, want %d", len(got), len(want))
+		tb.Errorf("%d samples heard, want %d", len(got), len(want))
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"math"
 	"slices"
 	"sync"
+	"time"
 )
 
 // A Recording is what the sink "speaker" has played since it began, silence
@@ -18,7 +19,8 @@ type Recording struct {
 
 	mu      sync.Mutex
 	grown   sync.Cond // waits with mu for more samples or the end
-	samples []float32
+	samples []float32 // only ever appended to
+	began   time.Time // when the first of them came
 	ended   bool
 }
 
@@ -53,11 +55,14 @@ func (s *Server) Record() *Recording {
 
 // take reads samples until the recorder ends.
 func (r *Recording) take(pipe io.Reader) {
-	in := bufio.NewReader(pipe)
+	in := bufio.NewReaderSize(pipe, 1<<16)
 	for {
 		_, err := in.Peek(4)
 		r.mu.Lock()
 		r.ended = err != nil
+		if len(r.samples) == 0 {
+			r.began = time.Now()
+		}
 		for range in.Buffered() / 4 {
 			var sample [4]byte
 			_, _ = in.Read(sample[:]) // it is buffered
@@ -79,18 +84,34 @@ func (r *Recording) Wait(n int) bool {
 
 // WaitFor returns once enough says so of what has been recorded, and says
 // whether it did before the server died or a minute had been recorded in
-// vain. enough must not keep the samples.
+// vain. enough must not change the samples.
 func (r *Recording) WaitFor(enough func(samples []float32) bool) bool {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	limit := len(r.samples) + 60*r.server.cfg.Rate
-	for !enough(r.samples) {
-		if r.ended || len(r.samples) > limit {
+	samples, ended := r.soFar()
+	for limit := len(samples) + 60*r.server.cfg.Rate; !enough(samples); {
+		if ended || len(samples) > limit {
 			return false
 		}
-		r.grown.Wait()
+		samples, ended = r.after(len(samples))
 	}
 	return true
+}
+
+// soFar returns what has been recorded, and whether that is all. Recording goes
+// on while somebody looks at it.
+func (r *Recording) soFar() (samples []float32, ended bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return slices.Clip(r.samples), r.ended
+}
+
+// after is soFar once there are more samples than n, or no more come.
+func (r *Recording) after(n int) (samples []float32, ended bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for len(r.samples) <= n && !r.ended {
+		r.grown.Wait()
+	}
+	return slices.Clip(r.samples), r.ended
 }
 
 // Len returns how many samples have been recorded so far.
@@ -100,10 +121,14 @@ func (r *Recording) Len() int {
 	return len(r.samples)
 }
 
-// Stop records for another quarter of a second, so that what has been heard
-// by now is in it, and returns everything.
+// Stop records on until what has been heard by now is in it, and a quarter of a
+// second longer, and returns everything. A sink plays as many samples as its rate
+// and the clock say, so it is known how many those are, however late they come here.
 func (r *Recording) Stop() []float32 {
-	r.Wait(r.Len() + r.server.cfg.Rate/4)
+	r.mu.Lock()
+	played := int(time.Since(r.began).Seconds() * float64(r.server.cfg.Rate))
+	r.mu.Unlock()
+	r.Wait(max(played, r.Len()) + r.server.cfg.Rate/4)
 	r.end()
 	return slices.Clone(r.samples)
 }
