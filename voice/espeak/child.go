@@ -18,10 +18,6 @@ const (
 	end    = "ʔʔʔʔ"
 )
 
-// grace is how long a question that nobody waits for any more may still be
-// answered: an answer takes 1–2 ms, a new child ten times that.
-const grace = 50 * time.Millisecond
-
 // maxAnswer is more bytes than any clause is answered with.
 const maxAnswer = 64 << 10
 
@@ -36,7 +32,7 @@ type child struct {
 }
 
 // start starts an espeak-ng for lang and waits until it answers.
-func start(ctx context.Context, path, lang string, patience time.Duration) (*child, error) {
+func start(ctx context.Context, path, lang string, limits limits) (*child, error) {
 	if lang == "" || strings.HasPrefix(lang, "-") {
 		return nil, fmt.Errorf("espeak-ng has no voice %q", lang)
 	}
@@ -44,10 +40,13 @@ func start(ctx context.Context, path, lang string, patience time.Duration) (*chi
 	if err != nil {
 		return nil, fmt.Errorf("start espeak-ng: %w", err)
 	}
-	if _, err := c.ask(ctx, "", patience); err != nil {
+	if _, err := c.ask(ctx, "", limits); err != nil {
 		c.end()
 		if ctx.Err() != nil {
 			return nil, ctx.Err()
+		}
+		if errors.Is(err, os.ErrDeadlineExceeded) { // the machine's fault, not the voice's
+			return nil, fmt.Errorf("%w: %w", errDied, err)
 		}
 		if said := c.errors.String(); said != "" {
 			return nil, fmt.Errorf("espeak-ng does not speak %q: %s", lang, said)
@@ -84,13 +83,13 @@ func spawn(path, lang string) (*child, error) {
 
 // ask writes a clause and reads its phonemes, a line of the answer on each
 // line. After an error the child is of no use.
-func (c *child) ask(ctx context.Context, clause string, patience time.Duration) (string, error) {
-	deadline := time.Now().Add(patience)
+func (c *child) ask(ctx context.Context, clause string, limits limits) (string, error) {
+	deadline := time.Now().Add(limits.patience)
 	if err := errors.Join(c.in.SetDeadline(deadline), c.out.SetDeadline(deadline)); err != nil {
 		return "", err
 	}
 	stop := context.AfterFunc(ctx, func() {
-		soon := time.Now().Add(grace)
+		soon := time.Now().Add(limits.grace)
 		_ = c.in.SetDeadline(soon)
 		_ = c.out.SetDeadline(soon)
 	})

@@ -29,11 +29,16 @@ import (
 const (
 	// keep is how many children stay alive, one a language; each has 8 MB.
 	keep = 4
-	// patience is how long a child may take for a clause; it needs 1–2 ms.
-	patience = 5 * time.Second
 	// maxClause is how many bytes espeak-ng reads as one line.
 	maxClause = 900
 )
+
+// limits are how long a child may take for a clause; it needs 1–2 ms, a new one
+// ten times that.
+type limits struct {
+	patience time.Duration
+	grace    time.Duration // once nobody waits for the answer any more
+}
 
 // ErrNotInstalled says that there is no espeak-ng to run.
 var ErrNotInstalled = fmt.Errorf("%w: espeak-ng is not installed (install the package espeak-ng)", voice.ErrUnavailable)
@@ -45,7 +50,7 @@ var errDied = fmt.Errorf("%w: espeak-ng stopped answering", voice.ErrUnavailable
 // be used concurrently; clauses are answered one at a time.
 type Phonemizer struct {
 	path     string
-	patience time.Duration
+	limits   limits
 	turn     chan struct{} // holds a token; whoever has it owns children
 	children []*child      // the one used last comes last; nil once closed
 	closed   bool
@@ -57,7 +62,7 @@ func New(path string) *Phonemizer {
 	if path == "" {
 		path = "espeak-ng"
 	}
-	p := &Phonemizer{path: path, patience: patience, turn: make(chan struct{}, 1)}
+	p := &Phonemizer{path: path, limits: limits{5 * time.Second, 50 * time.Millisecond}, turn: make(chan struct{}, 1)}
 	p.turn <- struct{}{}
 	return p
 }
@@ -101,7 +106,7 @@ func (p *Phonemizer) ask(ctx context.Context, lang, clause string) (string, erro
 	if err != nil {
 		return "", err
 	}
-	ipa, err := c.ask(ctx, clause, p.patience)
+	ipa, err := c.ask(ctx, clause, p.limits)
 	if err != nil {
 		p.children = slices.DeleteFunc(p.children, func(kept *child) bool { return kept == c })
 		c.end()
@@ -124,7 +129,7 @@ func (p *Phonemizer) child(ctx context.Context, lang string) (*child, error) {
 		p.children = append(slices.Delete(p.children, i, i+1), c)
 		return c, nil
 	}
-	c, err := start(ctx, p.path, lang, p.patience)
+	c, err := start(ctx, p.path, lang, p.limits)
 	if errors.Is(err, exec.ErrNotFound) || errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("%w: %w", ErrNotInstalled, err)
 	}
