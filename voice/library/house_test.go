@@ -233,7 +233,7 @@ func eventually(tb testing.TB, what string, holds func() bool) {
 	tb.Helper()
 	tick := time.NewTicker(5 * time.Millisecond)
 	defer tick.Stop()
-	deadline := time.NewTimer(30 * time.Second)
+	deadline := time.NewTimer(5 * time.Minute)
 	defer deadline.Stop()
 	for !holds() {
 		select {

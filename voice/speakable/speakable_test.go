@@ -5,10 +5,13 @@ import (
 	"os"
 	"os/exec"
 	"regexp"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
 	"unicode/utf8"
+
+	"golang.org/x/sys/unix"
 
 	"pressbox/voice/speakable"
 )
@@ -140,8 +143,8 @@ func TestEspeakNamesNoSigns(t *testing.T) {
 var named = regexp.MustCompile(`dash|slash|colon|hash|underscore|\[\[`)
 
 // TestTextIsLinear repeats what a step could be quadratic in. Sixteen times the
-// text takes sixteen times as long, 256 times if it were; on a busy machine one
-// of a few attempts shows it.
+// text takes sixteen times as long, 256 times if it were; one of a few attempts
+// shows it.
 func TestTextIsLinear(t *testing.T) {
 	for _, part := range []string{
 		"1", "a", "a.", "1.", "1,", "1-", "-", "[", "[[", "[[a", "](", "[a](b", "<b ", "<!--", "&", "&amp", "http://", "a@", "#", "$1", "\n", "\n- ",
@@ -149,7 +152,7 @@ func TestTextIsLinear(t *testing.T) {
 	} {
 		var ratio float64
 		for range 6 {
-			once, more := reading(part, 1_000), reading(part, 16_000)
+			once, more := reading(t, part, 1_000), reading(t, part, 16_000)
 			if ratio = float64(more) / float64(once); ratio < 64 {
 				break
 			}
@@ -160,12 +163,26 @@ func TestTextIsLinear(t *testing.T) {
 	}
 }
 
-// reading is how long it takes to read n bytes of a repeated part.
-func reading(part string, n int) time.Duration {
+// reading is how long a processor takes to read n bytes of a repeated part, whatever
+// else it does meanwhile.
+func reading(t *testing.T, part string, n int) time.Duration {
+	t.Helper()
 	text := strings.Repeat(part, n/len(part))
-	begin := time.Now()
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	begin := worked(t)
 	speakable.Text(text, "en-us", nil)
-	return time.Since(begin)
+	return worked(t) - begin
+}
+
+// worked is how long a processor has worked for this thread.
+func worked(t *testing.T) time.Duration {
+	t.Helper()
+	var now unix.Timespec
+	if err := unix.ClockGettime(unix.CLOCK_THREAD_CPUTIME_ID, &now); err != nil {
+		t.Fatal(err)
+	}
+	return time.Duration(now.Nano())
 }
 
 func FuzzText(f *testing.F) {
