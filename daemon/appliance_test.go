@@ -157,6 +157,20 @@ func (a *appliance) heard(id string) {
 	}
 }
 
+// awaitStatus waits until an announcement is at that point.
+func (a *appliance) awaitStatus(id, status string) {
+	a.tb.Helper()
+	for {
+		var r report
+		if err := a.call(a.tb.Context(), http.MethodGet, "/notify/"+id, nil, &r); err != nil || r.ended() {
+			a.tb.Fatalf("the announcement %s is %+v, %v; want it %s", id, r, err, status)
+		}
+		if r.Status == status {
+			return
+		}
+	}
+}
+
 // speech is what the daemon makes of a text.
 func (a *appliance) speech(text string) audio.Clip {
 	a.tb.Helper()

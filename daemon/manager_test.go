@@ -9,15 +9,22 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 )
 
-// A manager is a service manager that only listens (sd_notify(3)).
+// A manager is a service manager that only listens (sd_notify(3)): always, so that
+// nobody who tells it something has to wait.
 type manager struct {
 	t    *testing.T
 	path string
-	conn *net.UnixConn
+
+	mu    sync.Mutex // guards what follows
+	grown sync.Cond  // waits with mu for more
+	told  []string
+	seen  int // how much of it was awaited
+	err   error
 }
 
 func newManager(t *testing.T) *manager {
@@ -28,30 +35,54 @@ func newManager(t *testing.T) *manager {
 	}
 	t.Cleanup(func() { _ = os.RemoveAll(dir) })
 	m := &manager{t: t, path: filepath.Join(dir, "s")}
-	if m.conn, err = net.ListenUnixgram("unixgram", &net.UnixAddr{Net: "unixgram", Name: m.path}); err != nil {
+	m.grown.L = &m.mu
+	conn, err := net.ListenUnixgram("unixgram", &net.UnixAddr{Net: "unixgram", Name: m.path})
+	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { _ = m.conn.Close() })
+	var listening sync.WaitGroup
+	listening.Go(func() { m.listen(conn) })
+	t.Cleanup(func() {
+		_ = conn.Close()
+		listening.Wait()
+	})
 	return m
 }
 
-// await reads what the daemon tells until it matches.
-func (m *manager) await(pattern string) {
-	m.t.Helper()
-	want := regexp.MustCompile(pattern)
-	var told []string
-	for range 300 {
-		message := make([]byte, 4096)
-		n, err := m.conn.Read(message)
+// listen writes down what the daemon tells.
+func (m *manager) listen(conn *net.UnixConn) {
+	message := make([]byte, 4096)
+	for {
+		n, err := conn.Read(message)
+		m.mu.Lock()
+		m.told, m.err = append(m.told, string(message[:n])), err
+		m.mu.Unlock()
+		m.grown.Broadcast()
 		if err != nil {
-			m.t.Fatal(err)
-		}
-		told = append(told, string(message[:n]))
-		if want.Match(message[:n]) {
 			return
 		}
 	}
-	m.t.Fatalf("the service manager was never told %q, but %.2000q", pattern, told)
+}
+
+// await waits until the daemon tells something that matches, after what was
+// awaited before.
+func (m *manager) await(pattern string) {
+	m.t.Helper()
+	want := regexp.MustCompile(pattern)
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for from := m.seen; ; m.seen++ {
+		for m.seen == len(m.told) {
+			if m.err != nil {
+				m.t.Fatalf("the service manager was never told %q, but %.2000q", pattern, m.told[from:])
+			}
+			m.grown.Wait()
+		}
+		if want.MatchString(m.told[m.seen]) {
+			m.seen++
+			return
+		}
+	}
 }
 
 // From its start to its end the daemon tells the service manager how it is, and
