@@ -143,6 +143,10 @@ func (c *checker) response(tb testing.TB, req *http.Request, resp *http.Response
 		schema = op.promises(tb, resp)
 	case resp.StatusCode < 400:
 		tb.Errorf("%s %s is not documented", req.Method, req.URL.Path)
+	case resp.StatusCode == http.StatusNotFound && strings.HasPrefix(resp.Header.Get("Content-Type"), "text/html"): // to somebody who reads
+		return
+	case resp.Header.Get("Content-Type") != "application/problem+json":
+		tb.Errorf("a refusal of the type %q", resp.Header.Get("Content-Type"))
 	}
 	if schema == "" || req.Method == http.MethodHead {
 		return
