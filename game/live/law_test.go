@@ -42,6 +42,9 @@ func TestSealedCallsAreHidden(t *testing.T) {
 		t.Errorf("Bob is not told that Ann has decided: %s", text(t, b.last("presence")))
 	}
 	do(t, h, bob, g.ID, "Swing away")
+	if b.last("presence").D.(*live.Presence).Home.Decided {
+		t.Errorf("Bob is not told that Ann has not decided yet what comes now: %s", text(t, b.last("presence")))
+	}
 	for name, w := range map[string]*watcher{"Bob": b, "Carl": c, "the lobby": &lobby} {
 		var found bool
 		for _, m := range w.told("event") {

@@ -219,6 +219,9 @@ func (p *position) sides(by Person) []game.Side {
 	return sides
 }
 
+// decided returns which sides' calls are in.
+func (p *position) decided() [2]bool { return [2]bool{p.sealed[0] != nil, p.sealed[1] != nil} }
+
 // bot reports whether the bot decides for a side.
 func (p *position) bot(side game.Side) bool { return p.seats[side].bot || p.seats[side].taken != "" }
 

@@ -27,6 +27,7 @@ type table struct {
 	onlookers map[*onlooker]struct{}
 	seats     [2]attendance
 	clock     clock
+	decided   [2]bool   // which calls are in, as was told last
 	untold    time.Time // since when a change of the number of watchers is not told; zero: it is
 	idle      time.Time // since when nobody looked
 }
@@ -305,10 +306,9 @@ func (t *table) tell(s *script) {
 		}
 	}
 	t.tellClock()
-	switch s.acts[len(s.acts)-1].Kind {
-	case Sealed, Unsealed, Joined, Started:
+	switch kind := s.acts[len(s.acts)-1].Kind; {
+	case kind == Joined, kind == Started, t.now.decided() != t.decided:
 		t.tellPresence()
-	default:
 	}
 	t.announce(events)
 }

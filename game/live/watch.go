@@ -171,7 +171,7 @@ func (t *table) attendanceOf(side game.Side) *Attendance {
 
 // tellPresence tells everybody who is there.
 func (t *table) tellPresence() {
-	t.untold = time.Time{}
+	t.untold, t.decided = time.Time{}, t.now.decided()
 	t.tellAll(&Message{T: "presence", G: t.id, D: t.presence()})
 }
 
