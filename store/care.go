@@ -29,6 +29,8 @@ const (
 	openSuffix   = ".open"
 	backupPrefix = "pressbox-"
 	backupSuffix = ".db"
+
+	leftFor = 24 * time.Hour // after which nobody writes a file any more that was not finished
 )
 
 // Unclean says whether the store at path was open when its last owner ended.
@@ -177,10 +179,34 @@ func (s *Store) AddBackup(dir string, check func(path string) error) (Backup, er
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return Backup{}, fmt.Errorf("back up the store: %w", err)
 	}
+	if err := removeParts(dir, now); err != nil {
+		return Backup{}, fmt.Errorf("remove what earlier backups left: %w", err)
+	}
 	if b.Size, err = WriteWhole(b.Path, s.Backup, check); err != nil {
 		return Backup{}, err
 	}
 	return b, nil
+}
+
+// removeParts removes from a folder what [WriteWhole] has left there when the
+// machine died.
+func removeParts(dir string, now time.Time) error {
+	files, err := os.ReadDir(dir)
+	if err != nil {
+		return err
+	}
+	var errs []error
+	for _, f := range files {
+		if !strings.HasPrefix(f.Name(), partPrefix) || !strings.HasSuffix(f.Name(), backupSuffix) {
+			continue
+		}
+		info, err := f.Info()
+		if err == nil && now.Sub(info.ModTime()) > leftFor {
+			err = os.Remove(filepath.Join(dir, f.Name()))
+		}
+		errs = append(errs, ignoreMissing(err))
+	}
+	return errors.Join(errs...)
 }
 
 // PruneBackups removes all but the newest backups of a folder.
@@ -193,5 +219,8 @@ func PruneBackups(dir string, keep int) error {
 	for _, b := range all[min(keep, len(all)):] {
 		errs = append(errs, os.Remove(b.Path))
 	}
-	return errors.Join(errs...)
+	if err := errors.Join(errs...); err != nil {
+		return fmt.Errorf("remove old backups: %w", err)
+	}
+	return nil
 }

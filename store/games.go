@@ -131,17 +131,9 @@ func packGame(tx *bolt.Tx, id []byte) error {
 func gameMoves(tx *bolt.Tx, id []byte) ([][]byte, error) {
 	var all [][]byte
 	if pack := tx.Bucket(gamePacksBucket).Get(id); pack != nil {
-		plain, err := expand(pack)
-		if err != nil {
+		var err error
+		if all, err = movesIn(pack); err != nil {
 			return nil, err
-		}
-		for len(plain) > 0 {
-			n, size := binary.Uvarint(plain)
-			if size <= 0 || n > uint64(len(plain)-size) { //nolint:gosec // size is at most len(plain)
-				return nil, fmt.Errorf("%w: a pack of moves ends in one", ErrCorrupt)
-			}
-			end := size + int(n) //nolint:gosec // not more than there is
-			all, plain = append(all, plain[size:end]), plain[end:]
 		}
 	}
 	if moves := tx.Bucket(gameMovesBucket).Bucket(id); moves != nil {
@@ -150,6 +142,23 @@ func gameMoves(tx *bolt.Tx, id []byte) ([][]byte, error) {
 		}
 	}
 	return all, nil
+}
+
+// movesIn returns the moves of a pack.
+func movesIn(pack []byte) (moves [][]byte, err error) {
+	plain, err := expand(pack)
+	if err != nil {
+		return nil, err
+	}
+	for len(plain) > 0 {
+		n, size := binary.Uvarint(plain)
+		if size <= 0 || n > uint64(len(plain)-size) { //nolint:gosec // size is at most len(plain)
+			return nil, fmt.Errorf("%w: a pack of moves ends in one", ErrCorrupt)
+		}
+		end := size + int(n) //nolint:gosec // not more than there is
+		moves, plain = append(moves, plain[size:end]), plain[end:]
+	}
+	return moves, nil
 }
 
 // Heads returns the heads of all games; see [live.Journal].

@@ -248,6 +248,35 @@ func TestAPackThatIsDamagedIsNoGame(t *testing.T) {
 	}
 }
 
+// FuzzPack reads anything as a pack of moves, as it is and as what was packed: it is moves that lie in it, or damage.
+func FuzzPack(f *testing.F) {
+	for _, plain := range []string{"", "\x03abc", "\x03abc\x00\x02de", "\x05abc", "\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01", "\x80"} {
+		f.Add([]byte(plain))
+	}
+	read := func(t *testing.T, pack []byte) [][]byte {
+		moves, err := movesIn(pack)
+		if err != nil && !errors.Is(err, ErrCorrupt) {
+			t.Fatalf("%v, want %v", err, ErrCorrupt)
+		}
+		return moves
+	}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		read(t, data)
+		pack, err := squeeze(data)
+		if err != nil {
+			t.Fatal(err)
+		}
+		rest := data
+		for _, m := range read(t, pack) {
+			i := bytes.Index(rest, m)
+			if i < 0 {
+				t.Fatalf("the move %x is not in %x", m, data)
+			}
+			rest = rest[i+len(m):]
+		}
+	})
+}
+
 func TestAClosedStoreKeepsNoGame(t *testing.T) {
 	t.Parallel()
 	s := newStore(t, Options{})

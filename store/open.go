@@ -144,7 +144,7 @@ func create(path string) error {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return err
 	}
-	f, err := os.CreateTemp(dir, ".new-*.db")
+	f, err := os.CreateTemp(dir, partPrefix+"*.db")
 	if err != nil {
 		return err
 	}

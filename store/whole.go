@@ -10,13 +10,16 @@ import (
 	"golang.org/x/sys/unix"
 )
 
+// partPrefix begins the name of a file that is not whole yet.
+const partPrefix = ".new-"
+
 // WriteWhole makes a file at path of what write writes. The file appears there when
 // all of it is on the disk and check, unless it is nil, has found it good; otherwise
 // nothing is left of it. What was at path before is replaced. It returns how many
 // bytes it has.
 func WriteWhole(path string, write func(io.Writer) error, check func(path string) error) (size int64, err error) {
 	dir := filepath.Dir(path)
-	f, err := os.CreateTemp(dir, ".new-*"+filepath.Ext(path))
+	f, err := os.CreateTemp(dir, partPrefix+"*"+filepath.Ext(path))
 	if err != nil {
 		return 0, fmt.Errorf("write %s: %w", path, err)
 	}
