@@ -59,6 +59,7 @@ var floors = map[string][]string{
 	"audio/pulse/pulsetest": {},
 	"daemon/lantest":        {},
 	"game/gametest":         {"game"},
+	"store/killtest":        {},
 	"daemon/replica":        {"game"},
 	"daemon/pagetest":       {},
 }

@@ -7,7 +7,6 @@ import (
 	"io"
 	"math/rand/v2"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -17,17 +16,16 @@ import (
 	bolt "go.etcd.io/bbolt"
 
 	"pressbox/store"
+	"pressbox/store/killtest"
 )
 
 // checkFile is the child that checks a store.
-func checkFile() error { return store.Check(os.Getenv(dirKey)) }
+func checkFile(args []string) error { return store.Check(args[0]) }
 
 // checkInChild checks a store as the daemon does, and says what is wrong with it.
 func checkInChild(t *testing.T, path string) (complaint string) {
 	t.Helper()
-	cmd := exec.CommandContext(t.Context(), os.Args[0])
-	cmd.Env = append(os.Environ(), childKey+"=check", dirKey+"="+path)
-	out, err := cmd.CombinedOutput()
+	out, err := killtest.Play(t, "check", path).CombinedOutput()
 	if err != nil && len(out) == 0 {
 		t.Errorf("the check ended with %v and no word", err)
 	}

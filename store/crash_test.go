@@ -1,16 +1,12 @@
 package store_test
 
 import (
-	"bufio"
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"iter"
 	"log/slog"
-	"math/rand/v2"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -19,13 +15,8 @@ import (
 
 	"pressbox/audio"
 	"pressbox/store"
+	"pressbox/store/killtest"
 	"pressbox/voice/announce"
-)
-
-// What the talker is told.
-const (
-	dirKey   = "PRESSBOX_TEST_DIR"
-	roundKey = "PRESSBOX_TEST_ROUND" // "" means: say what is left, and end
 )
 
 // TestCrash kills a process that accepts and speaks, again and again at random
@@ -33,19 +24,11 @@ const (
 // before it goes on, so that the diary knows what a listener and a client knew.
 func TestCrash(t *testing.T) {
 	t.Parallel()
-	rounds := 20
-	if v := os.Getenv("PRESSBOX_CRASH_ROUNDS"); v != "" {
-		var err error
-		if rounds, err = strconv.Atoi(v); err != nil {
-			t.Fatalf("PRESSBOX_CRASH_ROUNDS: %v", err)
-		}
-	}
 	dir := t.TempDir()
-	for round := range rounds {
-		killTalker(t, dir, round)
+	for round := range killtest.Rounds(t, 20) {
+		killtest.Kill(t, round, 100*time.Millisecond, "talker", dir, strconv.Itoa(round))
 	}
-	rest := talker(t, dir, "")
-	if out, err := rest.CombinedOutput(); err != nil {
+	if out, err := killtest.Play(t, "talker", dir).CombinedOutput(); err != nil {
 		t.Fatalf("say what is left: %v\n%s", err, out)
 	}
 	d := readDiary(t, dir)
@@ -54,44 +37,10 @@ func TestCrash(t *testing.T) {
 		d.lives, len(d.accepted), len(d.cancelled), len(d.heard), d.repeated())
 }
 
-// talker returns the process, not yet started.
-func talker(t *testing.T, dir, round string) *exec.Cmd {
-	t.Helper()
-	cmd := exec.CommandContext(t.Context(), os.Args[0])
-	cmd.Env = append(os.Environ(), childKey+"=talker", dirKey+"="+dir, roundKey+"="+round)
-	return cmd
-}
-
-// killTalker lets the process live for a random while: from its birth in one
-// of five rounds, otherwise from when it is ready.
-func killTalker(t *testing.T, dir string, round int) {
-	t.Helper()
-	cmd := talker(t, dir, strconv.Itoa(round))
-	var complaints bytes.Buffer
-	cmd.Stderr = &complaints
-	out, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	if round%5 != 4 {
-		if _, err := bufio.NewReader(out).ReadString('\n'); err != nil {
-			t.Errorf("round %d: the talker is not ready: %v", round, err)
-		}
-	}
-	kill := time.AfterFunc(rand.N(100*time.Millisecond), func() { cmd.Process.Kill() })
-	defer kill.Stop()
-	cmd.Wait()
-	if complaints.Len() > 0 {
-		t.Errorf("round %d: %s", round, complaints.String())
-	}
-}
-
-// talk is the talker.
-func talk() error {
-	dir, round := os.Getenv(dirKey), os.Getenv(roundKey)
+// talk is the talker. It is told where, and in which round it is; without one it says what
+// is left, and ends.
+func talk(args []string) error {
+	dir := args[0]
 	diary, err := os.OpenFile(filepath.Join(dir, "diary"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
 	if err != nil {
 		return err
@@ -108,13 +57,13 @@ func talk() error {
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
-	if round == "" {
+	if len(args) == 1 {
 		go func() {
 			awaitSilence(a)
 			cancel()
 		}()
 	} else {
-		first, err := strconv.Atoi(round)
+		first, err := strconv.Atoi(args[1])
 		if err != nil {
 			return err
 		}

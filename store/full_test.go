@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"syscall"
 	"testing"
@@ -15,6 +14,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"pressbox/store"
+	"pressbox/store/killtest"
 	"pressbox/voice/announce"
 )
 
@@ -22,8 +22,7 @@ import (
 // that only a process of its own has.
 func TestAFullDiskKeepsNothingByHalves(t *testing.T) {
 	t.Parallel()
-	cmd := exec.CommandContext(t.Context(), os.Args[0])
-	cmd.Env = append(os.Environ(), childKey+"=full")
+	cmd := killtest.Play(t, "full")
 	cmd.SysProcAttr = &syscall.SysProcAttr{Cloneflags: syscall.CLONE_NEWNS}
 	if id := os.Getuid(); id != 0 {
 		cmd.SysProcAttr.Cloneflags |= syscall.CLONE_NEWUSER
@@ -59,7 +58,7 @@ func resizeTmpfs(dir, size string) error {
 }
 
 // fillTmpfs is that process.
-func fillTmpfs() error {
+func fillTmpfs([]string) error {
 	dir, err := newTmpfs("1m")
 	if err != nil {
 		return fmt.Errorf("make a tmpfs: %w", err)

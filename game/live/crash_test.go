@@ -1,15 +1,11 @@
 package live_test
 
 import (
-	"bufio"
-	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
 	"log/slog"
-	"math/rand/v2"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -19,24 +15,12 @@ import (
 
 	"pressbox/game/live"
 	"pressbox/store"
-)
-
-// What the process that is killed is told.
-const (
-	childKey = "PRESSBOX_TEST_CHILD"
-	dirKey   = "PRESSBOX_TEST_DIR"
-	lifeKey  = "PRESSBOX_TEST_LIFE"
+	"pressbox/store/killtest"
 )
 
 // TestMain runs the tests, or plays games until it is killed.
 func TestMain(m *testing.M) {
-	if os.Getenv(childKey) != "players" {
-		os.Exit(m.Run())
-	}
-	if err := play(); err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		os.Exit(1)
-	}
+	killtest.Main(m, map[string]killtest.Part{"players": play})
 }
 
 // TestCrash kills a process in which four games are played, again and again at random moments. It writes down every ack
@@ -45,16 +29,9 @@ func TestMain(m *testing.M) {
 // that the kept game has.
 func TestCrash(t *testing.T) {
 	t.Parallel()
-	rounds := 20
-	if v := os.Getenv("PRESSBOX_CRASH_ROUNDS"); v != "" {
-		var err error
-		if rounds, err = strconv.Atoi(v); err != nil {
-			t.Fatalf("PRESSBOX_CRASH_ROUNDS: %v", err)
-		}
-	}
 	dir := t.TempDir()
-	for life := range rounds {
-		killPlayers(t, dir, life)
+	for life := range killtest.Rounds(t, 20) {
+		killtest.Kill(t, life, 150*time.Millisecond, "players", dir, strconv.Itoa(life))
 	}
 	s, err := store.Open(filepath.Join(dir, "pressbox.db"), store.Options{})
 	if err != nil {
@@ -62,34 +39,6 @@ func TestCrash(t *testing.T) {
 	}
 	defer s.Close()
 	checkDiary(t, dir, s.Games())
-}
-
-// killPlayers lets the process live for a random while: from its birth in one of five rounds, otherwise from when it
-// plays.
-func killPlayers(t *testing.T, dir string, life int) {
-	t.Helper()
-	cmd := exec.CommandContext(t.Context(), os.Args[0])
-	cmd.Env = append(os.Environ(), childKey+"=players", dirKey+"="+dir, lifeKey+"="+strconv.Itoa(life))
-	var complaints bytes.Buffer
-	cmd.Stderr = &complaints
-	out, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	if life%5 != 4 {
-		if _, err := bufio.NewReader(out).ReadString('\n'); err != nil {
-			t.Errorf("life %d: nobody plays: %v", life, err)
-		}
-	}
-	kill := time.AfterFunc(rand.N(150*time.Millisecond), func() { cmd.Process.Kill() })
-	defer kill.Stop()
-	cmd.Wait()
-	if complaints.Len() > 0 {
-		t.Errorf("life %d: %s", life, complaints.String())
-	}
 }
 
 // A desk is where the games of a life are played, and its diary.
@@ -100,10 +49,10 @@ type desk struct {
 	sent  map[string]live.Command // by game and person: commands of earlier lives without an ack
 }
 
-// play plays until the process is killed.
-func play() error {
-	dir, life := os.Getenv(dirKey), os.Getenv(lifeKey)
-	d := &desk{life: life}
+// play plays until the process is killed. It is told where, and which life this is.
+func play(args []string) error {
+	dir := args[0]
+	d := &desk{life: args[1]}
 	var err error
 	if d.sent, err = unacknowledged(filepath.Join(dir, "diary")); err != nil {
 		return err
