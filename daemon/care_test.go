@@ -8,7 +8,6 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
-	"syscall"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -117,11 +116,7 @@ func TestTheNextBackupIsADayAfterTheLast(t *testing.T) {
 func TestFiguresAreAsPrometheusWantsThem(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	p, err := startProcess(dir, append(environment(t), "PULSE_SERVER=unix:/nowhere", "METRICS=on"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = p.end(syscall.SIGKILL) })
+	p := runProcess(t, dir, append(environment(t), "PULSE_SERVER=unix:/nowhere", "METRICS=on"))
 	resp, err := http.Get(p.url + "/metrics")
 	if err != nil {
 		t.Fatal(err)

@@ -158,12 +158,7 @@ func wrongCookie(t *testing.T, dir string) []string {
 	if err := os.WriteFile(secret, bytes.Repeat([]byte("secret! "), 32), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	port := l.Addr().(*net.TCPAddr).Port
-	_ = l.Close()
+	port := pulsetest.FreePort(t)
 	pulsetest.Start(t, pulsetest.Config{Modules: []string{
 		fmt.Sprintf("module-native-protocol-tcp listen=127.0.0.1 port=%d auth-cookie=%s", port, secret),
 	}})
@@ -314,11 +309,7 @@ func TestDoctorIsContentWithADaemonThatIsWell(t *testing.T) {
 	server := pulsetest.Start(t, pulsetest.Config{})
 	dir := t.TempDir()
 	settings := []string{"PULSE_SERVER=" + server.Address}
-	p, err := startProcess(dir, append(environment(t), settings...))
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = p.end(syscall.SIGKILL) })
+	p := runProcess(t, dir, append(environment(t), settings...))
 	if !p.awaitLog("msg=sound") {
 		t.Fatal(p.logged())
 	}

@@ -10,7 +10,6 @@ import (
 	"net/http/cookiejar"
 	"net/http/httptest"
 	"net/url"
-	"os"
 	"strconv"
 	"strings"
 	"sync"
@@ -22,6 +21,7 @@ import (
 
 	"pressbox/audio/pulse/pulsetest"
 	"pressbox/daemon/replica"
+	"pressbox/store/killtest"
 )
 
 // never is when what has not come will not come any more, on any machine.
@@ -216,26 +216,11 @@ func (s *season) check() {
 // play itself has the daemon's state after each return.
 func TestAGameSurvivesKills(t *testing.T) {
 	t.Parallel()
-	rounds := 8
-	if v := os.Getenv("PRESSBOX_CRASH_ROUNDS"); v != "" {
-		var err error
-		if rounds, err = strconv.Atoi(v); err != nil {
-			t.Fatalf("PRESSBOX_CRASH_ROUNDS: %v", err)
-		}
-	}
 	dir, env := t.TempDir(), append(environment(t), "PULSE_SERVER=unix:/nonexistent")
-	start := func() *process {
-		p, err := startProcess(dir, env)
-		if err != nil {
-			t.Fatal(err)
-		}
-		t.Cleanup(func() { _ = p.end(syscall.SIGKILL) }) // it has ended unless the test failed
-		return p
-	}
-	p := start()
+	p := runProcess(t, dir, env)
 	s := &season{fan: newFan(t, p.url, "Anna")}
 	games := 0
-	for round := range rounds {
+	for round := range killtest.Rounds(t, 8) {
 		if s.known == nil || s.known.Over {
 			if s.known != nil {
 				s.check()
@@ -256,7 +241,7 @@ func TestAGameSurvivesKills(t *testing.T) {
 			continue
 		}
 		<-killed
-		p = start()
+		p = runProcess(t, dir, env)
 		s.base = p.url
 	}
 	if err := s.live(); err != nil {
@@ -406,15 +391,7 @@ func TestTeamsOfAnAPI(t *testing.T) {
 	t.Cleanup(api.Close)
 	dir, env := t.TempDir(), append(environment(t), "PULSE_SERVER=unix:/nonexistent",
 		"TEAM_DATA_URL="+api.URL+"/api", "TEAM_DATA_TOKEN=s3cret-of-the-league", "DEFAULT_SEASON=12", "LOG_LEVEL=DEBUG")
-	start := func() *process {
-		p, err := startProcess(dir, env)
-		if err != nil {
-			t.Fatal(err)
-		}
-		t.Cleanup(func() { _ = p.end(syscall.SIGKILL) }) // it has ended unless the test failed
-		return p
-	}
-	p := start()
+	p := runProcess(t, dir, env)
 	f := newFan(t, p.url, "Anna")
 	var teams struct {
 		Season int
@@ -442,7 +419,7 @@ func TestTeamsOfAnAPI(t *testing.T) {
 	down = true
 	mu.Unlock()
 	log := p.logged()
-	p = start()
+	p = runProcess(t, dir, env)
 	f.base = p.url
 	f.play(`"innings": 3`)
 	if answer := f.ask("GET", "/api/teams?season=4", "", 503); !strings.Contains(string(answer), "team_data_unavailable") {

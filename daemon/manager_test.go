@@ -91,11 +91,7 @@ func TestTheServiceManagerIsToldEverything(t *testing.T) {
 	t.Parallel()
 	m := newManager(t)
 	env := append(environment(t), "PULSE_SERVER=unix:/nowhere", "NOTIFY_SOCKET="+m.path, "WATCHDOG_USEC=300000", "VOLUME=40")
-	p, err := startProcess(t.TempDir(), env)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = p.end(syscall.SIGKILL) })
+	p := runProcess(t, t.TempDir(), env)
 	m.await(`^READY=1\nSTATUS=Silent, 0 of 50 waiting; \d+ voices; on ` + regexp.QuoteMeta(p.url))
 	m.await(`^STATUS=.*audio degraded: no sound server`)
 	m.await(`^WATCHDOG=1$`)
@@ -113,10 +109,7 @@ func TestTheServiceManagerIsToldEverything(t *testing.T) {
 // The dump of all goroutines is what the watchdog's signal is for.
 func TestTheWatchdogsSignalTellsWhatEveryPartDid(t *testing.T) {
 	t.Parallel()
-	p, err := startProcess(t.TempDir(), append(environment(t), "PULSE_SERVER=unix:/nowhere"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := runProcess(t, t.TempDir(), append(environment(t), "PULSE_SERVER=unix:/nowhere"))
 	resp, err := http.Get(p.url + "/events") // whose answer comes when all parts run
 	if err != nil {
 		t.Fatal(err)

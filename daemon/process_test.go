@@ -34,6 +34,17 @@ func startProcess(dir string, env []string, args ...string) (*process, error) {
 	return startCommand(cmd)
 }
 
+// runProcess is startProcess for a daemon that has to start, and ends with the test.
+func runProcess(tb testing.TB, dir string, env []string) *process {
+	tb.Helper()
+	p, err := startProcess(dir, env)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	tb.Cleanup(func() { _ = p.end(syscall.SIGKILL) }) // it may have ended
+	return p
+}
+
 // startCommand is startProcess for one that is started in another way.
 func startCommand(cmd *exec.Cmd) (*process, error) {
 	p := &process{cmd: cmd, ended: make(chan struct{})}

@@ -3,7 +3,6 @@ package main
 import (
 	"io"
 	"net/http"
-	"net/http/cookiejar"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -17,33 +16,16 @@ import (
 // the browser got for it.
 func join(t *testing.T, base, name string) (token string) {
 	t.Helper()
-	jar, err := cookiejar.New(nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	c := http.Client{Jar: jar}
-	page, err := c.Get(base + "/api/auth/idp/login")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer page.Body.Close()
-	form := url.Values{"form": {"create"}, "name": {name}, "passphrase": {"a dog in a boat"}}
-	end, err := c.PostForm(page.Request.URL.String(), form)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer end.Body.Close()
 	u, err := url.Parse(base + "/api/auth")
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, cookie := range jar.Cookies(u) {
+	for _, cookie := range newFan(t, base, name).Jar.Cookies(u) {
 		if cookie.Name == "pressbox_refresh" {
 			return cookie.Value
 		}
 	}
-	text, _ := io.ReadAll(end.Body)
-	t.Fatalf("no session: %s %s", end.Status, text)
+	t.Fatal("no session")
 	return ""
 }
 
@@ -70,15 +52,7 @@ var secrets = regexp.MustCompile(`x[ar]_[A-Za-z0-9_-]{43}`)
 func TestD6_KilledBetweenMarkAndAnswer(t *testing.T) {
 	t.Parallel()
 	dir, env := t.TempDir(), append(environment(t), "PULSE_SERVER=unix:/nonexistent")
-	start := func() *process {
-		p, err := startProcess(dir, env)
-		if err != nil {
-			t.Fatal(err)
-		}
-		t.Cleanup(func() { _ = p.end(syscall.SIGKILL) }) // it has ended unless the test failed
-		return p
-	}
-	p := start()
+	p := runProcess(t, dir, env)
 	token := join(t, p.url, "Anna")
 	status, lost := renew(t, p.url, token)
 	if status != http.StatusOK {
@@ -86,7 +60,7 @@ func TestD6_KilledBetweenMarkAndAnswer(t *testing.T) {
 	}
 	_ = p.end(syscall.SIGKILL) // it says that it was killed
 	log := p.logged()
-	p = start()
+	p = runProcess(t, dir, env)
 	if status, again := renew(t, p.url, token); status != http.StatusOK || again != lost {
 		t.Errorf("asked again after the kill: %d %s, want %s", status, again, lost)
 	}

@@ -12,7 +12,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 )
@@ -61,11 +60,7 @@ func TestAnInstalledVoiceSpeaksAtOnce(t *testing.T) {
 		out, err := cmd.CombinedOutput()
 		return string(out), err
 	}
-	p, err := startProcess(dir, env)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = p.end(syscall.SIGKILL) })
+	p := runProcess(t, dir, env)
 	if out, err := pressbox("voices", "available", "en"); err != nil || !strings.HasPrefix(out, name+"  English, United States  ") {
 		t.Errorf("available: %v, %s", err, out)
 	}
@@ -137,11 +132,7 @@ func TestAnIdleDaemonEndsWhereItCanBeWoken(t *testing.T) {
 			}
 		}
 	}
-	alone, err := startProcess(t.TempDir(), append(environment(t), "PULSE_SERVER=unix:/nowhere", "EXIT_ON_IDLE=1"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = alone.end(syscall.SIGKILL) })
+	alone := runProcess(t, t.TempDir(), append(environment(t), "PULSE_SERVER=unix:/nowhere", "EXIT_ON_IDLE=1"))
 	if !alone.awaitLog(`msg="EXIT_ON_IDLE is ignored: no socket was inherited"`) {
 		t.Error(alone.logged())
 	}
