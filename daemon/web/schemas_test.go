@@ -1,0 +1,90 @@
+package web_test
+
+import (
+	"bytes"
+	"io"
+	"sync"
+	"testing"
+
+	"github.com/santhosh-tekuri/jsonschema/v6"
+)
+
+// schemas are those of a document, each compiled when it is first asked for.
+type schemas struct {
+	name     string // of the document
+	compiler *jsonschema.Compiler
+
+	mu       sync.Mutex // guards what follows
+	compiled map[string]*jsonschema.Schema
+}
+
+// newSchemas reads a document. Its schemas refuse what they do not mention.
+func newSchemas(name string, document []byte) (*schemas, error) {
+	tree, err := jsonschema.UnmarshalJSON(bytes.NewReader(document))
+	if err != nil {
+		return nil, err
+	}
+	closeObjects(tree)
+	s := &schemas{name: name, compiler: jsonschema.NewCompiler(), compiled: map[string]*jsonschema.Schema{}}
+	s.compiler.AssertFormat()
+	return s, s.compiler.AddResource(name, tree)
+}
+
+// closeObjects makes every schema with properties refuse others, unless it
+// says that there may be: what is answered is documented.
+func closeObjects(tree any) {
+	switch node := tree.(type) {
+	case []any:
+		for _, child := range node {
+			closeObjects(child)
+		}
+	case map[string]any:
+		_, open := node["additionalProperties"]
+		if _, ok := node["properties"].(map[string]any); ok && !open {
+			node["additionalProperties"] = false
+		}
+		for _, child := range node {
+			closeObjects(child)
+		}
+	}
+}
+
+// at returns the schema to which a reference leads, such as "#/components/schemas/Problem".
+func (s *schemas) at(ref string) (*jsonschema.Schema, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.compiled[ref] == nil {
+		schema, err := s.compiler.Compile(s.name + ref)
+		if err != nil {
+			return nil, err
+		}
+		s.compiled[ref] = schema
+	}
+	return s.compiled[ref], nil
+}
+
+// keeps fails the test unless a document is one of the kind that a published
+// schema describes.
+func keeps(t *testing.T, document []byte, draft *jsonschema.Draft, address string, published io.Reader) {
+	t.Helper()
+	meta, err := jsonschema.UnmarshalJSON(published)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := jsonschema.NewCompiler()
+	c.DefaultDraft(draft)
+	if err := c.AddResource(address, meta); err != nil {
+		t.Fatal(err)
+	}
+	schema, err := c.Compile(address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	value, err := jsonschema.UnmarshalJSON(bytes.NewReader(document))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := schema.Validate(value); err != nil {
+		t.Error(err)
+	}
+}
