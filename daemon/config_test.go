@@ -242,6 +242,26 @@ func TestSystemdsFolderIsTheDefaultForTheState(t *testing.T) {
 }
 
 // viper would make 0, false and 5 ns of some of these.
+// An origin is compared with what browsers send, so it is kept as they write it.
+func TestOriginsAreAsBrowsersWriteThem(t *testing.T) {
+	for said, want := range map[string]string{
+		"HTTPS://Pressbox.Example/":    "https://pressbox.example",
+		"https://pressbox.example:443": "https://pressbox.example",
+		"http://pressbox.local:80/":    "http://pressbox.local",
+		"http://pressbox.local:443":    "http://pressbox.local:443",
+		"https://pressbox.example:80":  "https://pressbox.example:80",
+		"http://[FD00::80]":            "http://[fd00::80]",
+		"http://[fd00::7]:80":          "http://[fd00::7]",
+	} {
+		for _, key := range []string{"PUBLIC_URL", "FRONTEND_URL"} {
+			cfg, _, err := configure(t, "", key+"="+said+"\n")
+			if got := field(cfg, key); err != nil || got != want {
+				t.Errorf("%s=%s is kept as %v, want %s: %v", key, said, got, want, err)
+			}
+		}
+	}
+}
+
 func TestWhatDoesNotParseIsRefused(t *testing.T) {
 	for _, tt := range []struct{ key, value, expects string }{
 		{"PORT", "abc", "a whole number from 0 to 65535"},

@@ -101,7 +101,7 @@ func address() kind {
 }
 
 // webURL is an absolute address of the web; one that is only an origin has no
-// path, and is kept without the slash at its end.
+// path, and is kept as browsers write it.
 func webURL(originOnly bool) kind {
 	expects := "a URL such as http://pressbox.example/auth/callback"
 	if originOnly {
@@ -119,10 +119,17 @@ func webURL(originOnly bool) kind {
 			return nil, false
 		}
 		if originOnly {
-			value = u.Scheme + "://" + u.Host
+			value = origin(u)
 		}
 		return value, true
 	}}
+}
+
+// origin is that of an address, as browsers write it in Origin headers: in small
+// letters, and without the port that its scheme has anyway.
+func origin(u *url.URL) string {
+	usual := map[string]string{"http": ":80", "https": ":443"}[u.Scheme]
+	return u.Scheme + "://" + strings.TrimSuffix(strings.ToLower(u.Host), usual)
 }
 
 // hostNames is a []string.

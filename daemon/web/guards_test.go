@@ -79,6 +79,11 @@ func TestWrongHostIsMisdirected(t *testing.T) {
 
 func TestAllowedHostsMustBeNames(t *testing.T) {
 	t.Parallel()
+	for _, good := range []string{"x.example", "*.x.example", "Box.Example.", "192.168.1.5", "fd00::7"} {
+		if err := web.CheckAllowedHost(good); err != nil {
+			t.Errorf("ALLOWED_HOSTS=%q: %v", good, err)
+		}
+	}
 	for _, bad := range []string{"", "http://x.example", "x.example/y", "*", "*.", "a*b", "x.example:80", "two names"} {
 		if err := web.CheckAllowedHost(bad); err == nil {
 			t.Errorf("ALLOWED_HOSTS=%q was taken", bad)

@@ -31,6 +31,9 @@ func newHosts(allowed []string) (hosts, error) {
 			h.suffixes = append(h.suffixes, suffix)
 			continue
 		}
+		if _, err := netip.ParseAddr(name); err == nil { // of addresses, all but a few are answered to
+			continue
+		}
 		if name == "" || strings.ContainsAny(name, "*/:@ ") {
 			return hosts{}, fmt.Errorf("allowed host %q: expected a name, or *.name", entry)
 		}
