@@ -254,6 +254,7 @@ func FuzzPack(f *testing.F) {
 		f.Add([]byte(plain))
 	}
 	read := func(t *testing.T, pack []byte) [][]byte {
+		t.Helper()
 		moves, err := movesIn(pack)
 		if err != nil && !errors.Is(err, ErrCorrupt) {
 			t.Fatalf("%v, want %v", err, ErrCorrupt)
