@@ -9,16 +9,17 @@ import (
 	"github.com/chromedp/cdproto/cdp"
 	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/cdproto/heapprofiler"
+	"github.com/chromedp/cdproto/network"
 	"github.com/chromedp/cdproto/runtime"
 	"github.com/chromedp/cdproto/tracing"
 	"github.com/chromedp/chromedp"
 )
 
-// What the first sight of the page may cost, and the second.
+// What the first sight of a part of the page may cost, and the second.
 const (
 	mostRequests = 12
 	mostBytes    = 150_000 // as sent
-	mostAgain    = 12_000  // what is asked for anew: the document and the API
+	mostAgain    = 24_000  // what is asked for anew: the document and the API, which names two rosters
 )
 
 // loaded opens an address, and is what it cost until something was shown and
@@ -35,36 +36,66 @@ func (b *tab) loaded(path, shown string) (requests int, bytes float64) {
 	return b.requests, b.bytes
 }
 
-// The first load is small, the next one is of what changes only.
+// keeps says whether a tab's browser keeps files.
+func (b *tab) keeps(files bool) {
+	b.t.Helper()
+	if _, err := chromedp.Call(b.ctx, network.SetCacheDisabled, network.SetCacheDisabledParams{CacheDisabled: !files}); err != nil {
+		b.t.Fatal(err)
+	}
+}
+
+// The first load of every part is small, the next one is of what changes only.
 func TestFirstLoad(t *testing.T) {
 	t.Parallel()
 	a := newAppliance(t)
-	anna := newTab(t, a)
+	anna, nobody := newTab(t, a), newTab(t, a)
 	anna.join("Anna")
-	id := anna.newGame(map[string]string{"opponent": "bench coach"})
-	anna.handIn("home")
-	anna.await(canCall)
-	for path, shown := range map[string]string{
-		"/":               `document.querySelector(".cover")`,
-		"/announcements":  `document.querySelector(".link-state.on")`,
-		"/kiosk":          `document.querySelector(".wall-club")`,
-		"/games/" + id:    `document.querySelector("main h1")`, // the gate
-		"/auth/callback?": `document.querySelector("main h1")`,
-	} {
-		b := newTab(t, a)
-		requests, bytes := b.loaded(path, shown)
-		t.Logf("%s: %d requests, %.0f bytes", path, requests, bytes)
-		if requests > mostRequests || bytes > mostBytes {
-			t.Errorf("%s: %d requests, %.0f bytes", path, requests, bytes)
-		}
-		if _, again := b.loaded(path, shown); again > mostAgain {
-			t.Errorf("%s again: %.0f bytes", path, again)
-		}
+	begun := func() string {
+		id := anna.newGame(map[string]string{"opponent": "bench coach"})
+		anna.handIn("home")
+		anna.await(canCall)
+		return "/games/" + id
 	}
-	requests, bytes := anna.loaded("/games/"+id, canCall)
-	t.Logf("a game, with the files kept: %d requests, %.0f bytes", requests, bytes)
-	if bytes > mostBytes/3 {
-		t.Errorf("a game, with the files kept: %.0f bytes", bytes)
+	over, played := begun(), begun()
+	anna.playTo(`document.querySelectorAll(".half li").length > 5`)
+	if status := value[int](anna, `fetch("/api`+over+`/concede", { method: "POST" }).then((r) => r.status)`); status != 200 {
+		t.Fatalf("to concede is answered with %d", status)
+	}
+	waits := "/games/" + anna.newGame(map[string]string{"opponent": "whoever"})
+	for _, load := range []struct {
+		by          *tab
+		path, shown string
+	}{
+		{nobody, "/", `document.querySelector(".cover")`},
+		{nobody, "/announcements", `document.querySelector(".link-state.on") && document.querySelectorAll("#voice option").length > 1`},
+		{nobody, "/kiosk", `document.querySelectorAll(".wall-club").length === 2 && document.querySelector(".qr")`},
+		{nobody, played, `document.querySelector("main h1")`}, // the gate
+		{nobody, "/auth/callback?", `document.querySelector("main h1")`},
+		{nobody, "/about", `document.querySelector("main h1")`},
+		{anna, "/", `document.querySelectorAll(".game-stub").length === 3`},
+		{anna, "/new", `document.querySelectorAll(".club-pick").length === 16 && document.querySelectorAll(".clubs .hint").length === 2`},
+		{anna, waits + "/lineup", `document.querySelector(".card select") && document.querySelector(".qr")`},
+		{anna, played, canCall},
+		{anna, played + "/replay", `document.querySelector("#moment")`},
+		{anna, over, `document.querySelector(".box tbody tr")`},
+		{anna, over + "/replay/1", `document.querySelector("#moment")`},
+		{anna, "/standings", `document.querySelector("tbody tr")`},
+		{anna, "/players", `document.querySelector("tbody tr")`},
+		{anna, "/announcements", `document.querySelector(".link-state.on") && document.querySelectorAll("#voice option").length > 1`},
+		{anna, "/account", `document.querySelector("main li")`},
+	} {
+		load.by.keeps(false)
+		requests, bytes := load.by.loaded(load.path, load.shown)
+		if requests > mostRequests || bytes > mostBytes {
+			t.Errorf("%s: %d requests, %.0f bytes", load.path, requests, bytes)
+		}
+		load.by.keeps(true)
+		load.by.loaded(load.path, load.shown)
+		_, again := load.by.loaded(load.path, load.shown)
+		if again > mostAgain {
+			t.Errorf("%s again: %.0f bytes", load.path, again)
+		}
+		t.Logf("%-32s %2d requests, %5.0f bytes; again %5.0f bytes", load.path, requests, bytes, again)
 	}
 }
 

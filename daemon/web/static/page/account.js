@@ -1,13 +1,13 @@
 // Who is signed in and where; why a sign-in did not come about; what this is.
 import { html, nothing } from "./lit-html.js";
-import { t, say, api, session, meta, ago, when, signInAddress, alertBox, problemOf } from "./kit.js";
+import { t, say, api, session, meta, when, signInAddress, alertBox, problemOf } from "./app.js";
 
 /** @param {PageContext} page @returns {View} */
 export function account({ me, update }) {
   const who = /** @type {Account} */ (me);
   /** @type {Session[] | null} */ let sessions = null;
-  /** @type {import("./kit.js").Problem | null} */ let problem = null;
-  /** @type {import("./kit.js").Problem | null} */ let refused = null;
+  /** @type {import("./app.js").Problem | null} */ let problem = null;
+  /** @type {import("./app.js").Problem | null} */ let refused = null;
   let changed = false;
 
   const load = async () => {
@@ -134,4 +134,13 @@ export function about() {
       <p>${t("about.people")}</p>
     </section>`,
   };
+}
+
+/** Words for how long ago. @param {number} seconds */
+function ago(seconds) {
+  const format = new Intl.RelativeTimeFormat(document.documentElement.lang, { numeric: "auto" });
+  for (const [unit, size] of /** @type {const} */ ([["day", 86400], ["hour", 3600], ["minute", 60]])) {
+    if (seconds >= size) return format.format(-Math.floor(seconds / size), unit);
+  }
+  return t("time.now");
 }

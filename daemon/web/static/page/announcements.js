@@ -1,6 +1,6 @@
 // Say something in the house, and see what waits to be said.
 import { html, nothing } from "./lit-html.js";
-import { t, say, api, when, alertBox, problemOf, announce, Problem, remember, remembered, signInAddress } from "./kit.js";
+import { t, say, api, when, alertBox, problemOf, announce, Problem, remember, remembered, signInAddress } from "./app.js";
 
 const slowest = 60, fastest = 400, recentKept = 12, longest = 5000;
 

@@ -2,7 +2,7 @@
 // plays, win probability. It shows what the server said happened, and nothing
 // else.
 import { html, svg, render, nothing } from "./lit-html.js";
-import { t, say, api, ordinal, clubStyle, pennant, element, island } from "./kit.js";
+import { t, say, api, ordinal, clubStyle, pennant, element, island } from "./app.js";
 
 const sides = /** @type {const} */ (["away", "home"]);
 
@@ -86,18 +86,15 @@ export class Ledger {
   }
 }
 
-/**
- * Fetches a game and everything that has happened in it.
- * @param {string} id
- * @returns {Promise<{ game: Game, book: Ledger }>}
- */
-export async function fetchGame(id) {
-  const game = /** @type {Game} */ (await api("GET", `/api/games/${encodeURIComponent(id)}`));
+/** @param {string} id @returns {Promise<Game>} */
+export const fetchGame = (id) => api("GET", `/api/games/${encodeURIComponent(id)}`);
+
+/** Takes down all that has happened in a game. @param {Game} game */
+export async function fetchBook(game) {
   const book = new Ledger(game);
-  if (game.status === "pending") return { game, book };
-  const { events } = await api("GET", `/api/games/${encodeURIComponent(id)}/events?since=0`);
+  const { events } = await api("GET", `/api/games/${encodeURIComponent(game.id)}/events?since=0`);
   for (const frame of events) book.take(frame);
-  return { game, book };
+  return book;
 }
 
 /** Where the nine stand on a field that is 400 wide. @type {Record<string, [number, number]>} */

@@ -1,7 +1,7 @@
 // The manager's desk: the calls that can be made, a call of the side in the
 // field put together from several, and the dugout with its substitutions.
 import { html, nothing } from "./lit-html.js";
-import { t, say, ordinal, managerOf, clubStyle, remember } from "./kit.js";
+import { t, say, ordinal, managerOf, clubStyle, remember } from "./app.js";
 
 /** What a call of the side in the field is put together from: fields of its action, of each of which one value holds. */
 const parts = /** @type {const} */ (["pitch", "infield", "outfield", "behind", "lines"]);

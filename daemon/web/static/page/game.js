@@ -1,11 +1,7 @@
 // A game as it is played: what the manager may do, and all that everybody sees.
 import { html, nothing } from "./lit-html.js";
-import { t, say, api, announce, alertBox, problemOf, Problem, managerOf, clubStyle, pennant, element, island, remembered } from "./kit.js";
-import { Scene, fetchGame, boxScore, ending, inWords, basesInWords } from "./board.js";
-import { Live } from "./live.js";
-import { Desk } from "./desk.js";
-
-/** @typedef {import("./board.js").Ledger} Ledger */
+import { t, say, api, announce, alertBox, problemOf, outdated, Problem, managerOf, clubStyle, pennant, element, island, remembered } from "./app.js";
+import { Ledger, Scene, fetchGame, fetchBook, boxScore, ending, inWords, basesInWords } from "./board.js";
 
 const sides = /** @type {const} */ (["away", "home"]);
 
@@ -33,7 +29,7 @@ export class Table {
     /** @type {Choice[]} */ this.offers = [];
     /** @type {Presence} */ this.presence = {};
     /** @type {{ side?: Side, until: number } | null} */ this.clock = null;
-    /** @type {Live | null} */ this.live = null;
+    /** @type {import("./live.js").Live | null} */ this.live = null;
     /** @type {import("./live.js").Link} */ this.link = "joining";
     this.why = "";
     this.lostAt = "";
@@ -43,11 +39,11 @@ export class Table {
     /** @type {Box | null} */ this.box = null;
     this.epoch = "";
     this.tab = "plays";
-    /** @type {Scene | null} */ this.scene = null;
+    /** @type {Scene | null} */ this.scene = null; // once all that happened is told
     this.facing = island(element("dl", { class: "matchup" }));
     this.shownBox = island(element("div"));
     this.keys = remembered("keys", "on") === "on";
-    this.desk = new Desk(this);
+    /** @type {import("./desk.js").Desk | null} */ this.desk = null;
     this.tick = 0;
     this.closed = false;
     this.key = (/** @type {KeyboardEvent} */ e) => this.pressed(e);
@@ -64,28 +60,46 @@ export class Table {
 
   async load() {
     try {
-      const { game, book } = await fetchGame(this.id);
+      const game = await fetchGame(this.id);
       if (this.closed) return;
       if (game.status === "pending") return this.go(`/games/${this.id}/lineup`, true);
-      [this.game, this.book] = [game, book];
-      this.scene = new Scene(book, () => this.update());
+      this.game = game;
       this.presence = game.presence ?? {};
       if (game.state) this.stand(game.state, game.legal, game.offers);
-      if (game.status === "finished") {
-        this.tab = "box";
-        await this.loadBox();
-      } else if (!this.live) {
-        this.live = new Live(this.id, {
-          rev: () => this.book?.rev ?? 0,
-          frame: (frame) => this.hear(frame),
-          link: (link, why) => this.linked(link, why),
-          answered: (cid, refusal) => this.answered(cid, refusal),
-        });
-      }
+      if (game.status === "finished") await this.lookBack(game);
+      else await this.join(game);
     } catch (err) {
+      if (outdated(err)) return;
       this.problem = problemOf(err);
     }
     this.update();
+  }
+
+  /** @param {Game} game that is over */
+  async lookBack(game) {
+    this.tab = "box";
+    const [book] = await Promise.all([fetchBook(game), this.loadBox()]);
+    this.open(book);
+  }
+
+  /** Who joins is told all that happened, and then where the game stands. @param {Game} game */
+  async join(game) {
+    const [{ Live }, { Desk }] = await Promise.all([import("./live.js"), import("./desk.js")]);
+    if (this.closed) return;
+    this.desk ??= new Desk(this);
+    this.book = new Ledger(game);
+    this.live ??= new Live(this.id, {
+      rev: () => this.book?.rev ?? 0,
+      frame: (frame) => this.hear(frame),
+      link: (link, why) => this.linked(link, why),
+      answered: (cid, refusal) => this.answered(cid, refusal),
+    });
+  }
+
+  /** @param {Ledger} book in which everything is */
+  open(book) {
+    this.book = book;
+    this.scene ??= new Scene(book, () => this.update());
   }
 
   async loadBox() {
@@ -117,6 +131,7 @@ export class Table {
         this.happened(book, frame);
         break;
       case "state":
+        this.open(book);
         this.stand(frame.d.state, frame.d.legal, frame.d.offers);
         if (frame.d.presence) this.presence = frame.d.presence;
         this.setClock(frame.d.clock);
@@ -132,7 +147,7 @@ export class Table {
         this.setClock(frame.d);
         break;
     }
-    void this.update().then(() => this.desk.refocus());
+    void this.update().then(() => this.desk?.refocus());
   }
 
   /** @param {Ledger} book @param {Frame} frame */
@@ -177,7 +192,7 @@ export class Table {
   /** Begins with an empty book. */
   async again() {
     this.live?.close();
-    this.live = null;
+    this.live = this.book = this.scene = null;
     await this.load();
   }
 
@@ -222,8 +237,8 @@ export class Table {
   pressed(e) {
     const on = /** @type {Element} */ (e.target);
     if (!this.keys || e.ctrlKey || e.metaKey || e.altKey || on.matches?.("input:not([type=radio], [type=checkbox]), select, textarea")) return;
-    const book = this.book;
-    if (/^[1-9]$/.test(e.key)) this.desk.key(Number(e.key));
+    const book = this.scene && this.book;
+    if (/^[1-9]$/.test(e.key)) this.desk?.key(Number(e.key));
     else if (e.key === "s" && book) announce(inWords(book));
     else if (e.key === "b" && book) announce(basesInWords(book));
     else if (e.key === "c" && book?.now) announce(t("words.count", { balls: book.now.count?.balls ?? 0, strikes: book.now.count?.strikes ?? 0, outs: book.now.outs }));
@@ -233,8 +248,8 @@ export class Table {
   }
 
   title() {
-    const { game, book } = this;
-    if (!game || !book) return t("game.title");
+    const { game, book, scene } = this;
+    if (!game || !book || !scene) return t("game.title");
     const now = book.now;
     const names = now ? `${game.away.team.abbrev} ${now.score.away}, ${game.home.team.abbrev} ${now.score.home}` : `${game.away.team.abbrev} @ ${game.home.team.abbrev}`;
     return this.legal.length && this.link === "live" ? t("game.yourturn", { names }) : names;
@@ -244,7 +259,7 @@ export class Table {
     const { game, book, scene } = this;
     if (!game || !book || !scene) {
       return this.problem ? html`<section class="leaf narrow"><h1>${t("broken.title")}</h1>${alertBox(this.problem)}<p><a class="button" href="/">${t("lost.out")}</a></p></section>`
-        : html`<p class="waiting">${t("loading")}</p>`;
+        : html`${this.banner()}<p class="waiting">${t("loading")}</p>`;
     }
     const over = Boolean(book.result);
     const at = book.entries.at(-1);
@@ -259,7 +274,7 @@ export class Table {
           ${over ? nothing : this.matchup(book)}
         </section>
         <div>
-          ${over ? this.final(game, book) : this.desk.render(game)}
+          ${over ? this.final(game, book) : this.desk?.render(game)}
           ${this.tabs(game, scene)}
         </div>
       </div>`;

@@ -1,7 +1,7 @@
 // For a display on the wall: the game that is played, what is being
 // announced, and how to join. Nobody touches it; it mends itself.
 import { html, nothing } from "./lit-html.js";
-import { t, qr, joinAddress, managerOf, pennant, ordinal, clubStyle } from "./kit.js";
+import { t, qr, joinAddress, managerOf, pennant, ordinal, clubStyle } from "./app.js";
 
 const stale = 15 * 60 * 1000; // milliseconds of silence, after which the stream is opened anew
 const others = 4;

@@ -1,7 +1,7 @@
 // Before the first pitch: who is invited, and the card that each manager
 // hands to the umpire.
 import { html, svg, nothing } from "./lit-html.js";
-import { t, say, api, qr, joinAddress, managerOf, openSide, alertBox, problemOf, announce, clubStyle, pennant } from "./kit.js";
+import { t, say, api, qr, joinAddress, managerOf, openSide, alertBox, problemOf, announce, clubStyle, pennant } from "./app.js";
 import { Live } from "./live.js";
 
 const fielders = ["C", "1B", "2B", "3B", "SS", "LF", "CF", "RF"];
@@ -9,7 +9,7 @@ const fielders = ["C", "1B", "2B", "3B", "SS", "LF", "CF", "RF"];
 /** @param {PageContext} page @returns {View} */
 export function lineup({ params, update, go }) {
   /** @type {Game | null} */ let game = null;
-  /** @type {import("./kit.js").Problem | null} */ let problem = null;
+  /** @type {import("./app.js").Problem | null} */ let problem = null;
   /** @type {Map<Side, Card>} */ const cards = new Map();
   /** @type {unknown} */ let code = nothing;
   /** @type {Live | null} */ let live = null;
@@ -120,7 +120,7 @@ class Card {
     this.facing = this.rivals.filter((p) => p.throws === "L").length * 2 > this.rivals.length ? "L" : "R";
     /** @type {Slot[]} */ this.slots = [];
     this.pitcher = "";
-    /** @type {import("./kit.js").Problem | null} */ this.problem = null;
+    /** @type {import("./app.js").Problem | null} */ this.problem = null;
     this.busy = false;
     const given = game[side].lineup;
     if (given) this.fill(given);

@@ -1,6 +1,6 @@
 // The connection to a game that is played: join, resume by revision, commands
 // that happen once. It knows nothing of baseball.
-import { renew, session } from "./kit.js";
+import { renew, session } from "./app.js";
 
 const pingEvery = 5000, pongWithin = 4000, resendAfter = 2500; // milliseconds
 const firstWait = 500, longestWait = 10000; // milliseconds between two tries

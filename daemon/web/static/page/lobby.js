@@ -1,6 +1,6 @@
 // The lobby, and how a game is made.
 import { html, nothing } from "./lit-html.js";
-import { t, say, api, when, ordinal, season, managerOf, openSide, alertBox, problemOf, pennant, clubStyle, signInAddress } from "./kit.js";
+import { t, say, api, when, ordinal, season, managerOf, openSide, alertBox, problemOf, pennant, clubStyle, signInAddress } from "./app.js";
 
 const poll = 15000; // milliseconds between two looks, when nothing calls
 
@@ -9,7 +9,7 @@ const poll = 15000; // milliseconds between two looks, when nothing calls
 /** @param {PageContext} page @returns {View} */
 export function lobby({ update, me, go }) {
   /** @type {Games | null} */ let games = null;
-  /** @type {import("./kit.js").Problem | null} */ let problem = null;
+  /** @type {import("./app.js").Problem | null} */ let problem = null;
   let more = false;
   /** @type {EventSource | null} */ let bell = null;
   let timer = 0, soon = 0, closed = false;
@@ -127,7 +127,7 @@ function stateOf(g) {
 /** @param {PageContext} page @returns {View} */
 export function newGame({ update, go }) {
   /** @type {Club[] | null} */ let clubs = null;
-  /** @type {import("./kit.js").Problem | null} */ let problem = null;
+  /** @type {import("./app.js").Problem | null} */ let problem = null;
   let stale = false, sending = false;
   const form = {
     home_team: "", away_team: "",

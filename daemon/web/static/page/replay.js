@@ -1,22 +1,22 @@
 // A game again: any moment of it, with an address of its own.
 import { html, nothing } from "./lit-html.js";
-import { t, announce, alertBox, problemOf, joinAddress, clubStyle } from "./kit.js";
-import { Scene, fetchGame } from "./board.js";
+import { t, announce, alertBox, problemOf, joinAddress, clubStyle } from "./app.js";
+import { Scene, fetchGame, fetchBook } from "./board.js";
 
 const speeds = [2400, 1200, 500]; // milliseconds for each play
 
 /** @param {PageContext} page @returns {View} */
 export function replay({ params, update }) {
   /** @type {Game | null} */ let game = null;
-  /** @type {import("./board.js").Ledger | null} */ let book = null;
-  /** @type {import("./kit.js").Problem | null} */ let problem = null;
+  /** @type {import("./app.js").Problem | null} */ let problem = null;
   /** @type {import("./board.js").Entry[]} */ let moments = [];
   /** @type {Scene | null} */ let scene = null;
   let i = 0, timer = 0, speed = 1, copied = false;
 
   const load = async () => {
     try {
-      ({ game, book } = await fetchGame(params.id));
+      game = await fetchGame(params.id);
+      const book = await fetchBook(game);
       scene = new Scene(book, update);
       moments = book.entries.filter((e) => e.text.length);
       const wanted = Number(params.rev || 0);

@@ -1,6 +1,6 @@
 // The season on this appliance: standings, batting and pitching lines.
 import { html, nothing } from "./lit-html.js";
-import { t, api, season as usual, alertBox, problemOf, pennant } from "./kit.js";
+import { t, api, season as usual, alertBox, problemOf, pennant } from "./app.js";
 
 const back = 5; // seasons that can be chosen
 
@@ -30,7 +30,7 @@ const seasons = (season, choose) => html`<label class="inline">${t("stats.season
 export function standings({ update }) {
   /** @type {Standing[] | null} */ let rows = null;
   /** @type {Map<string, Club>} */ let clubs = new Map();
-  /** @type {import("./kit.js").Problem | null} */ let problem = null;
+  /** @type {import("./app.js").Problem | null} */ let problem = null;
   let season = usual;
   const load = async () => {
     try {
@@ -61,7 +61,7 @@ const pitching = /** @type {const} */ ([["g", "G"], ["gs", "GS"], ["w", "W"], ["
 export function players({ update, query }) {
   /** @type {{ batting: Line[], pitching: Line[] } | null} */ let lines = null;
   /** @type {Map<string, Club>} */ let clubs = new Map();
-  /** @type {import("./kit.js").Problem | null} */ let problem = null;
+  /** @type {import("./app.js").Problem | null} */ let problem = null;
   /** @type {Record<"batting" | "pitching", string>} */ const by = { batting: "pa", pitching: "outs" };
   let season = usual, team = query.get("team") ?? "";
   const load = async () => {
