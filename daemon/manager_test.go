@@ -170,3 +170,21 @@ func TestAnInheritedSocketGoesBeforeTheSettings(t *testing.T) {
 		})
 	}
 }
+
+// Who knows that the daemon listens may have it reload: the signal would end a
+// program that does not expect it.
+func TestAReloadIsTakenAsSoonAsItListens(t *testing.T) {
+	t.Parallel()
+	for range 10 {
+		p, err := startProcess(t.TempDir(), append(environment(t), "PULSE_SERVER=unix:/nowhere"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = p.end(syscall.SIGKILL) })
+		p.signal(t, syscall.SIGHUP)
+		if !p.awaitLog("msg=reloaded") {
+			<-p.ended
+			t.Fatalf("it ended with %v:\n%s", p.err, p.logged())
+		}
+	}
+}

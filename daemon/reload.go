@@ -13,16 +13,19 @@ import (
 	"pressbox/daemon/systemd"
 )
 
-// reloads takes over changes at each SIGHUP. On a terminal it leaves that signal alone:
-// there it means that the terminal was closed.
-func (h *house) reloads(ctx context.Context) error {
+// hangUps are the signals that ask for a reload, until stop is called. On a terminal
+// there are none: there SIGHUP means that the terminal was closed, and ends the daemon.
+func hangUps() (asked <-chan os.Signal, stop func()) {
 	if _, err := unix.IoctlGetTermios(int(os.Stdin.Fd()), unix.TCGETS); err == nil {
-		<-ctx.Done()
-		return nil
+		return nil, func() {}
 	}
-	asked := make(chan os.Signal, 1)
-	signal.Notify(asked, syscall.SIGHUP)
-	defer signal.Stop(asked)
+	signals := make(chan os.Signal, 1)
+	signal.Notify(signals, syscall.SIGHUP)
+	return signals, func() { signal.Stop(signals) }
+}
+
+// reloads takes over changes each time that is asked for.
+func (h *house) reloads(ctx context.Context, asked <-chan os.Signal) error {
 	for {
 		select {
 		case <-asked:

@@ -38,7 +38,10 @@ func run(ctx context.Context, l launch) (err error) {
 
 // run runs the parts, each stage on those before it.
 func (h *house) run(ctx context.Context, doors sockets) error {
-	serving := []runner{h.announcer.Run}
+	asked, stop := hangUps() // from before anybody knows of us: they would end us
+	defer stop()
+	reloads := func(ctx context.Context) error { return h.reloads(ctx, asked) }
+	serving := []runner{h.announcer.Run, func(own context.Context) error { return h.farewell(ctx, own) }}
 	for _, l := range doors.http {
 		h.log.Info("listening", "version", version, "url", webAddress(l))
 		h.addresses = append(h.addresses, webAddress(l))
@@ -47,13 +50,20 @@ func (h *house) run(ctx context.Context, doors sockets) error {
 	for _, l := range doors.admin {
 		serving = append(serving, func(ctx context.Context) error { return h.web.ServeAdmin(ctx, l) })
 	}
-	defer context.AfterFunc(ctx, func() {
+	h.tell(systemd.Ready(h.inOneLine()))
+	around := []runner{h.voices.Run, reloads, h.doorway.run, h.clubs.Run, h.hall.Run, h.watch, h.reports, h.backups, h.idles}
+	return supervise(ctx, []runner{h.sink.Run}, around, serving)
+}
+
+// farewell waits for the end of its stage, the first one to end, and says that the
+// daemon stops, if it was told to.
+func (h *house) farewell(told, own context.Context) error {
+	<-own.Done()
+	if told.Err() != nil {
 		h.log.Info("stopping")
 		h.tell(systemd.Stopping())
-	})()
-	h.tell(systemd.Ready(h.inOneLine()))
-	around := []runner{h.voices.Run, h.reloads, h.doorway.run, h.clubs.Run, h.hall.Run, h.watch, h.reports, h.backups, h.idles}
-	return supervise(ctx, []runner{h.sink.Run}, around, serving)
+	}
+	return nil
 }
 
 // tell logs that the service manager could not be told something; there is no
