@@ -90,7 +90,11 @@ func newAnnouncement(v announce.View) announcement {
 	}
 }
 
-// A queueReply lists the announcements that wait, and the ended ones.
+// maxRecent is how many ended announcements one answer lists. There may be
+// thousands, of five thousand characters each; all are found by their ids.
+const maxRecent = 200
+
+// A queueReply lists the announcements that wait, and the latest ended ones.
 type queueReply struct {
 	Queue  []announcement `json:"queue"`
 	Recent []announcement `json:"recent"`
@@ -147,6 +151,7 @@ func (s *Server) queue(w http.ResponseWriter, _ *http.Request) error {
 
 func (s *Server) queueReply() queueReply {
 	queue, recent := s.cfg.Announcer.Queue()
+	recent = recent[:min(len(recent), maxRecent)]
 	return queueReply{Queue: newAnnouncements(queue), Recent: newAnnouncements(recent)}
 }
 

@@ -108,6 +108,31 @@ func TestQueueIsListedInSpeakingOrder(t *testing.T) {
 	}
 }
 
+// However much has been said in a day, what is listed of it has an end; the rest
+// is found by its id.
+func TestNotAllThatWasIsListed(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	var first string
+	for i := range 201 {
+		id := r.do(t, "POST", "/notify", fmt.Sprintf(`{"message": "%d"}`, i), "Client", "127.0.0.1:1").want(202, "").field("id")
+		r.do(t, "DELETE", "/notify/"+id, "").want(200, "")
+		if i == 0 {
+			first = id
+		}
+	}
+	var list struct {
+		Recent []struct{ ID, Message string }
+	}
+	if err := json.Unmarshal(r.do(t, "GET", "/notify", "").want(200, "").Body.Bytes(), &list); err != nil {
+		t.Fatal(err)
+	}
+	if n := len(list.Recent); n != 200 || list.Recent[0].Message != "200" || list.Recent[n-1].ID == first {
+		t.Errorf("%d are listed, from %+v to %+v", n, list.Recent[0], list.Recent[n-1])
+	}
+	r.do(t, "GET", "/notify/"+first, "").want(200, "")
+}
+
 // order returns position and message of the queue.
 func (r *rig) order(t *testing.T) string {
 	t.Helper()
