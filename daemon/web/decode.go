@@ -6,6 +6,7 @@ import (
 	"io"
 	"mime"
 	"net/http"
+	"net/url"
 	"slices"
 	"strings"
 
@@ -139,6 +140,24 @@ func pointer(at []string) string {
 		p = p.AppendToken(name)
 	}
 	return string(p)
+}
+
+// asked is a parameter of the address; "" when it is not there. One that is there
+// twice is refused, as nobody knows which of both is meant.
+func asked(r *http.Request, name string) (string, error) {
+	q, err := url.ParseQuery(r.URL.RawQuery)
+	if err != nil {
+		return "", wrongQuery(name, "invalid", "what stands behind the question mark cannot be read")
+	}
+	if len(q[name]) > 1 {
+		return "", wrongQuery(name, "given_twice", "must be given once")
+	}
+	return q.Get(name), nil
+}
+
+// wrongQuery says what is wrong with a parameter of the address.
+func wrongQuery(name, code, detail string) error {
+	return &bodyError{[]violation{{Path: "/" + name, Code: code, Detail: detail}}}
 }
 
 // checkContentType returns nil when a body may be read as JSON. A browser has

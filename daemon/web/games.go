@@ -140,14 +140,20 @@ func created(w http.ResponseWriter, g live.Game) error {
 }
 
 func (s *Server) listGames(w http.ResponseWriter, r *http.Request) error {
-	q := r.URL.Query()
-	status := live.Status(q.Get("status"))
-	switch status {
+	status, err := asked(r, "status")
+	if err != nil {
+		return err
+	}
+	before, err := asked(r, "before")
+	if err != nil {
+		return err
+	}
+	switch live.Status(status) {
 	case "", live.Pending, live.Active, live.Finished:
 	default:
 		return wrongQuery("status", "not_offered", "must be pending, active or finished")
 	}
-	lists, err := s.cfg.Hall.List(personOf(r), live.Query{Status: status, Before: q.Get("before")})
+	lists, err := s.cfg.Hall.List(personOf(r), live.Query{Status: live.Status(status), Before: before})
 	if err != nil {
 		return err
 	}
@@ -227,9 +233,12 @@ func (s *Server) rematch(w http.ResponseWriter, r *http.Request) error {
 }
 
 func (s *Server) gameEvents(w http.ResponseWriter, r *http.Request) error {
+	text, err := asked(r, "since")
+	if err != nil {
+		return err
+	}
 	since := uint64(0)
-	if text := r.URL.Query().Get("since"); text != "" {
-		var err error
+	if text != "" {
 		if since, err = strconv.ParseUint(text, 10, 64); err != nil || since > farthest {
 			return wrongQuery("since", "out_of_range", "must be a revision, or 0 for all")
 		}

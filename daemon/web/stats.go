@@ -35,13 +35,16 @@ func (s *Server) playerStats(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
+	team, err := asked(r, "team")
+	if err != nil {
+		return err
+	}
 	answer := struct {
 		Season   int              `json:"season"`
 		Team     *string          `json:"team"` // nil means all
 		Batting  []stats.Batting  `json:"batting"`
 		Pitching []stats.Pitching `json:"pitching"`
 	}{Season: season}
-	team := r.URL.Query().Get("team")
 	if team != "" {
 		answer.Team = &team
 	}

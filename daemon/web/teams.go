@@ -64,20 +64,15 @@ func (s *Server) roster(w http.ResponseWriter, r *http.Request) error {
 
 // seasonOf is the season that a request asks for; 0 when it names none.
 func seasonOf(r *http.Request) (int, error) {
-	text := r.URL.Query().Get("season")
-	if text == "" {
-		return 0, nil
+	text, err := asked(r, "season")
+	if text == "" || err != nil {
+		return 0, err
 	}
 	n, err := strconv.Atoi(text)
 	if err != nil || n < 1 || n > lastSeason {
 		return 0, wrongQuery("season", "out_of_range", "must be a whole number from 1 to 9999")
 	}
 	return n, nil
-}
-
-// wrongQuery says what is wrong with a parameter of the address.
-func wrongQuery(name, code, detail string) error {
-	return &bodyError{[]violation{{Path: "/" + name, Code: code, Detail: detail}}}
 }
 
 // where hides routes while what they need is not there.
