@@ -3,13 +3,14 @@ package retro
 import (
 	"fmt"
 	"io"
+	"strings"
 )
 
 // Write writes a game as an event file, such that [Read] reads the same game back.
 func Write(w io.Writer, g *Game) error {
 	text := fmt.Appendf(nil, "id,%s\nversion,2\n", g.ID)
 	for _, i := range g.Info {
-		text = fmt.Appendf(text, "info,%s,%s\n", i.Key, i.Value)
+		text = fmt.Appendf(text, "info,%s,%s\n", i.Key, unquoted(i.Value))
 	}
 	for i := range g.Starts {
 		text = appendEntry(text, "start", &g.Starts[i])
@@ -18,7 +19,7 @@ func Write(w io.Writer, g *Game) error {
 		text = appendRecord(text, &g.Records[i])
 	}
 	for _, e := range g.Earned {
-		text = fmt.Appendf(text, "data,er,%s,%d\n", e.Pitcher, e.Runs)
+		text = fmt.Appendf(text, "data,er,%s,%d\n", unquoted(string(e.Pitcher)), e.Runs)
 	}
 	if _, err := w.Write(text); err != nil {
 		return fmt.Errorf("write event file of %s: %w", g.ID, err)
@@ -31,16 +32,24 @@ func appendRecord(text []byte, r *Record) []byte {
 	case r.Play != nil:
 		p := r.Play
 		return fmt.Appendf(text, "play,%d,%d,%s,%d%d,%s,%s\n",
-			p.Inning, p.Side, p.Batter, p.Count.Balls, p.Count.Strikes, p.Pitches, p.Event)
+			p.Inning, p.Side, unquoted(string(p.Batter)), p.Count.Balls, p.Count.Strikes, p.Pitches, p.Event)
 	case r.Sub != nil:
 		return appendEntry(text, "sub", r.Sub)
 	case r.Adjust != nil:
-		return fmt.Appendf(text, "%s,%s,%s\n", r.Adjust.Kind, r.Adjust.Args[0], r.Adjust.Args[1])
+		return fmt.Appendf(text, "%s,%s,%s\n", r.Adjust.Kind, unquoted(r.Adjust.Args[0]), unquoted(r.Adjust.Args[1]))
 	default:
 		return fmt.Appendf(text, "com,\"%s\"\n", field(r.Comment))
 	}
 }
 
 func appendEntry(text []byte, kind string, e *Entry) []byte {
-	return fmt.Appendf(text, "%s,%s,\"%s\",%d,%d,%d\n", kind, e.Player, field(e.Name), e.Side, e.Slot, e.Position)
+	return fmt.Appendf(text, "%s,%s,\"%s\",%d,%d,%d\n", kind, unquoted(string(e.Player)), field(e.Name), e.Side, e.Slot, e.Position)
+}
+
+// unquoted writes a field that is not quoted, as long as it can be read back so: a league may call its players as it likes.
+func unquoted(text string) string {
+	if strings.ContainsAny(text, ",\"\r\n") {
+		return `"` + field(text) + `"`
+	}
+	return text
 }

@@ -1,0 +1,65 @@
+package live_test
+
+import (
+	"bytes"
+	"context"
+	"log/slog"
+	"slices"
+	"testing"
+
+	"pressbox/game"
+	"pressbox/game/chance"
+	"pressbox/game/live"
+	"pressbox/game/retro"
+)
+
+// Odd rosters are those of a league that calls its players and clubs as it likes.
+type odd struct{ rosters }
+
+func (o odd) Club(ctx context.Context, season int, id string) (live.Club, error) {
+	c, err := o.rosters.Club(ctx, season, id)
+	if err != nil {
+		return c, err
+	}
+	ratings := chance.Ratings{}
+	c.Players = slices.Clone(c.Players)
+	for i := range c.Players {
+		p := &c.Players[i]
+		id := game.PlayerID(`Ö,"` + string(p.ID) + `",<b> %s\`)
+		ratings[id] = c.Ratings[p.ID]
+		p.ID, p.Name = id, `"`+p.Name+`", Jr. <script>`
+	}
+	c.Ratings, c.Abbrev, c.Name = ratings, `,"`, `The "Odd", `+c.Name
+	return c, nil
+}
+
+// A league may call its players as it likes: their games are played to the end, and the card of one can be read.
+func TestOddNamesAreNoTrouble(t *testing.T) {
+	t.Parallel()
+	j := newJournal()
+	h, err := live.New(t.Context(), live.Config{Journal: j, Rosters: odd{builtIn()}, Log: slog.New(slog.DiscardHandler)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	g := begin(t, h, func(o *live.Options) { o.Innings, o.Opponent = 3, live.HotSeat })
+	end := playOut(t, h, g.ID)
+	var card bytes.Buffer
+	if err := h.Scorecard(t.Context(), g.ID, &card); err != nil {
+		t.Fatal(err)
+	}
+	for read, err := range retro.Read(&card) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		again, err := read.Replay(func(*retro.Step, *game.Book) {})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if again.End.Score != [2]int{end.Score.Away, end.Score.Home} {
+			t.Errorf("the card comes to %v, want %+v", again.End.Score, end.Score)
+		}
+	}
+	if got, want := events(t, newHall(t, j), ann, g.ID), events(t, h, ann, g.ID); got != want {
+		t.Errorf("loaded: %s", difference(got, want))
+	}
+}
