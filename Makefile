@@ -10,6 +10,7 @@ TOOLS      := $(CURDIR)/.build/bin
 LINT       := $(TOOLS)/golangci-lint-v2.15.0
 DEADCODE   := go run golang.org/x/tools/cmd/deadcode@v0.52.0
 GOTESTSUM  := go run gotest.tools/gotestsum@v1.13.0
+NPM_CI     := packaging/again npm ci --no-audit --no-fund
 
 export ONNXRUNTIME_LIB := $(CURDIR)/bin/libonnxruntime.so
 FUZZTIME   ?= 20s
@@ -41,8 +42,8 @@ parts: bin/libonnxruntime.so .build/oidc-provider/node_modules .build/page/node_
 	@command -v npm >/dev/null || packaging/need npm
 	@mkdir -p $(@D)
 	cp daemon/web/testdata/oidc-provider/package.json $< $(@D)
-	npm ci --prefix $(@D) --no-audit --no-fund
-	node -e 'process.exit(Number(parseInt(process.versions.node) < 20))' || npm install --prefix $(@D) --no-save --no-audit --no-fund node@22
+	$(NPM_CI) --prefix $(@D) || { rm -rf $@; exit 1; }
+	node -e 'process.exit(Number(parseInt(process.versions.node) < 20))' || packaging/again npm install --prefix $(@D) --no-save --no-audit --no-fund node@22 || { rm -rf $@; exit 1; }
 	@touch $@
 
 # What the page is made of and checked with, out of the npm packages that its
@@ -51,13 +52,13 @@ parts: bin/libonnxruntime.so .build/oidc-provider/node_modules .build/page/node_
 	@command -v npm >/dev/null || packaging/need npm
 	@mkdir -p $(@D)
 	cp daemon/web/static/package.json $< $(@D)
-	npm ci --prefix $(@D) --no-audit --no-fund
+	$(NPM_CI) --prefix $(@D) || { rm -rf $@; exit 1; }
 	@touch $@
 
 vendor: .build/page/node_modules ## renew daemon/web/static/vendor after a change of its package.json
 	npm install --prefix daemon/web/static --package-lock-only --omit-lockfile-registry-resolved=true --no-audit --no-fund
 	cp daemon/web/static/package.json daemon/web/static/package-lock.json .build/page
-	npm ci --prefix .build/page --no-audit --no-fund
+	$(NPM_CI) --prefix .build/page
 	cp .build/page/node_modules/lit-html/lit-html.js daemon/web/static/vendor/lit-html.js
 	cp .build/page/node_modules/lit-html/LICENSE daemon/web/static/vendor/lit-html.LICENSE
 	cp .build/page/node_modules/lean-qr/index.mjs daemon/web/static/vendor/lean-qr.js
@@ -72,8 +73,9 @@ types: .build/page/node_modules ## the page's scripts, held against their JSDoc 
 
 test: parts build ## every test, with the race detector and real parts
 	@mkdir -p .build
-	$(GOTESTSUM) --format pkgname-and-test-fails --jsonfile .build/heard.json -- -race -timeout 20m -p 1 $(HEARD)
-	$(GOTESTSUM) --format pkgname-and-test-fails --jsonfile .build/test.json -- -race -timeout 20m $$(go list ./... | grep -vxF "$$(go list $(HEARD))")
+	@packaging/again $(GOTESTSUM) --version >/dev/null
+	$(GOTESTSUM) --format pkgname-and-test-fails --jsonfile .build/heard.json -- -race -timeout 60m -p 1 $(HEARD)
+	$(GOTESTSUM) --format pkgname-and-test-fails --jsonfile .build/test.json -- -race -timeout 60m $$(go list ./... | grep -vxF "$$(go list $(HEARD))")
 	@cat .build/heard.json .build/test.json >.build/all.json
 	@packaging/noskips .build/all.json
 
@@ -89,11 +91,12 @@ test-package: ## the package on a booted Debian 12 and 13: installed, woken, kil
 	@packaging/installed/run
 
 check: lint types ## what needs no running: format, vet, lint, floors, dead code, generated files
+	@packaging/again go mod download
 	go mod verify
 	go vet ./...
 	go mod tidy -diff
 	go test -count=1 -run 'TestFloors|TestGenerated' ./daemon
-	@out=$$($(DEADCODE) -test ./...); [ -z "$$out" ] || { echo "$$out"; exit 1; }
+	@out=$$(packaging/again $(DEADCODE) -test ./...); [ -z "$$out" ] || { echo "$$out"; exit 1; }
 
 lint: $(LINT)
 	$(LINT) fmt --diff
@@ -104,7 +107,7 @@ fmt: $(LINT)
 
 $(LINT):
 	@mkdir -p $(TOOLS)
-	GOBIN=$(TOOLS) go install github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0
+	GOBIN=$(TOOLS) packaging/again go install github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0
 	mv $(TOOLS)/golangci-lint $@
 
 generate: ## what is generated from the tables in code
