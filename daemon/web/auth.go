@@ -2,6 +2,7 @@ package web
 
 import (
 	"context"
+	"errors"
 	"net/http"
 	"net/netip"
 	"net/url"
@@ -85,6 +86,9 @@ func (s *Server) authenticate(r *http.Request, object string) (auth.Caller, erro
 // notes who.
 func (s *Server) knowPerson(r *http.Request) error {
 	caller, err := s.authenticate(r, "")
+	if errors.Is(err, auth.ErrNoCredentials) {
+		return errNobody
+	}
 	if err != nil {
 		return err
 	}

@@ -104,3 +104,18 @@ func TestABoxScoreThatCannotBeRead(t *testing.T) {
 		}
 	}
 }
+
+// Who is refused is told what would help.
+func TestWhatWouldHelpIsSaid(t *testing.T) {
+	t.Parallel()
+	b := newHouse(t).browser(t)
+	if detail := b.get("/api/auth/me").want(401).field("detail"); !strings.HasPrefix(detail, "sign in first") {
+		t.Errorf("GET /api/auth/me by nobody: %s", detail)
+	}
+	r := newRig(t, func(c *web.Config) {
+		c.Checks = []web.Check{{Name: "store", Report: func() web.Condition { return web.Condition{Health: web.Failing} }}}
+	})
+	if after := r.do(t, "GET", "/health", "").want(503, "").Header().Get("Retry-After"); after != "10" {
+		t.Errorf("GET /health, failing: Retry-After %q", after)
+	}
+}

@@ -68,6 +68,7 @@ func (s *Server) healthRoutes() []route {
 func (s *Server) health(w http.ResponseWriter, _ *http.Request) error {
 	h := s.healthReply()
 	if h.Status == Failing {
+		w.Header().Set("Retry-After", "10")
 		return reply(w, http.StatusServiceUnavailable, h)
 	}
 	return reply(w, http.StatusOK, h)

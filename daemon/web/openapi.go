@@ -220,6 +220,9 @@ func (a success) describe() object {
 	if a.location {
 		described["Location"] = object{"$ref": "#/components/headers/Location"}
 	}
+	if a.status == http.StatusTooManyRequests || a.status == http.StatusServiceUnavailable {
+		described["Retry-After"] = object{"$ref": "#/components/headers/Retry-After"}
+	}
 	response := object{"description": a.description, "headers": described}
 	if a.status != http.StatusNoContent && a.status/100 != 3 && a.status/100 != 1 {
 		response["content"] = content(a.schema, media...)

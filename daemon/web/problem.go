@@ -30,6 +30,7 @@ var (
 	errAccess       = errors.New("this needs a token, or to be asked from the local network")
 	errTokenOnly    = errors.New("this needs a token")
 	errToken        = errors.New("the token is not valid here")
+	errNobody       = errors.New("sign in first: this needs a session, by its cookie or its access token")
 	errOff          = errors.New("announcements are switched off on this appliance")
 	errTooMany      = errors.New("too many requests from this address")
 	errBusy         = errors.New("as much speech as possible is being made already")
@@ -57,7 +58,7 @@ var statuses = []struct {
 	{errIdempotency, http.StatusBadRequest, "bad_idempotency_key", 0},
 	{errAccess, http.StatusUnauthorized, "unauthenticated", 0},
 	{errTokenOnly, http.StatusUnauthorized, "unauthenticated", 0},
-	{auth.ErrNoCredentials, http.StatusUnauthorized, "unauthenticated", 0},
+	{errNobody, http.StatusUnauthorized, "unauthenticated", 0},
 	{auth.ErrInvalidToken, http.StatusUnauthorized, "invalid_token", 0},
 	{errMissingToken, http.StatusUnauthorized, "missing_token", 0},
 	{errToken, http.StatusUnauthorized, "invalid_token", 0},
