@@ -1,6 +1,8 @@
 package live_test
 
 import (
+	"fmt"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -93,4 +95,37 @@ func TestAPendingGameThatCannotBeReadEndsToo(t *testing.T) {
 			t.Errorf("after a week %d games, %d in memory, the lobby was told %s, logged %q", len(j.heads), h.InMemory(), text(t, lobby.told()), log.lines)
 		}
 	})
+}
+
+// Whoever leafs through old games does not fill the memory: of those that nobody watches the longest unused leave it.
+func TestOldGamesDoNotFillTheMemory(t *testing.T) {
+	t.Parallel()
+	j := newJournal()
+	h := newHall(t, j)
+	g := begin(t, h, func(o *live.Options) { o.Opponent = live.HotSeat })
+	w := watch(t, h, carl, g.ID, 0)
+	old := begin(t, h, func(o *live.Options) { o.Opponent = live.HotSeat })
+	if _, err := h.Concede(t.Context(), ann, old.ID); err != nil {
+		t.Fatal(err)
+	}
+	head := string(j.heads[old.ID])
+	for i := range 200 {
+		id := fmt.Sprintf("%016d", i)
+		j.heads[id], j.moves[id] = []byte(strings.ReplaceAll(head, old.ID, id)), j.moves[old.ID]
+	}
+	h = newHall(t, j)
+	w.join(t, h, carl, g.ID, 0)
+	for i := range 200 {
+		look(t, h, ann, fmt.Sprintf("%016d", i))
+		if n := h.InMemory(); n > 65 {
+			t.Fatalf("after %d games %d are in memory, want at most 64, and the one that is watched", i+1, n)
+		}
+	}
+	if n := h.InMemory(); n != 65 {
+		t.Errorf("%d games are in memory, want 65", n)
+	}
+	do(t, h, ann, g.ID, "Pitch to him")
+	if kinds := w.kinds(); kinds[len(kinds)-1] != "skip" {
+		t.Errorf("Carl, who watches all the time, was told %v", kinds)
+	}
 }

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"runtime/debug"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -80,10 +81,41 @@ func (h *Hall) seat(id string) (*table, error) {
 	}
 	t := h.tables[id]
 	if t == nil {
+		h.spareMemory()
 		t = &table{hall: h, id: id, onlookers: map[*onlooker]struct{}{}}
 		h.tables[id] = t
 	}
 	return t, nil
+}
+
+// mostIdle tables that nobody watches are in memory, at some 400 kB each: whoever leafs through thousands of old games
+// does not fill it.
+const mostIdle = 64
+
+// spareMemory makes room for a table among those that nobody watches: the longest unused leave memory. h.mu must be held, so
+// that a table that somebody uses is passed over instead of waited for.
+func (h *Hall) spareMemory() {
+	if len(h.tables) < mostIdle {
+		return
+	}
+	var idle []*table
+	for _, t := range h.tables {
+		switch {
+		case !t.mu.TryLock():
+		case len(t.onlookers) > 0 || t.history == nil:
+			t.mu.Unlock()
+		default:
+			idle = append(idle, t)
+		}
+	}
+	slices.SortFunc(idle, func(a, b *table) int { return b.idle.Compare(a.idle) })
+	for i, t := range idle {
+		if i >= mostIdle-1 {
+			t.gone = true
+			delete(h.tables, t.id)
+		}
+		t.mu.Unlock()
+	}
 }
 
 // leave takes the table out of memory. t.mu must be held.
