@@ -25,10 +25,10 @@ func (s *Server) lobbyRoutes() []route {
 	return []route{
 		{http.MethodPost, "/api/games", people, s.createGame, operation{
 			id: "createGame", tag: "games", summary: "Make a game",
-			description: "It copies both rosters. Nine players of each side have to be named before it starts.",
+			description: "It copies both rosters. Nine players of each side have to be named before it starts. Of the games that one person has made, 200 may wait or be played.",
 			request:     "GameRequest",
 			answers:     []success{{status: http.StatusCreated, description: "It is kept.", schema: "Game", location: true}},
-			problems:    []int{http.StatusServiceUnavailable},
+			problems:    []int{http.StatusConflict, http.StatusServiceUnavailable},
 		}},
 		{http.MethodGet, "/api/games", people, s.listGames, operation{
 			id: "listGames", tag: "games", summary: "The games that wait, are played and are over",

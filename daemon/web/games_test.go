@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"pressbox/daemon/web"
+	"pressbox/game/live"
 )
 
 // Everything about teams, games and statistics needs somebody who is signed in.
@@ -89,6 +90,22 @@ func TestMakingAGame(t *testing.T) {
 	if len(lists.Pending) != 3 {
 		t.Errorf("%d games were made, want 3", len(lists.Pending))
 	}
+}
+
+// One person cannot fill the house with games.
+func TestMakingOneGameTooMany(t *testing.T) {
+	t.Parallel()
+	p := newStadium(t)
+	anna := p.fan(t, "Anna")
+	who := live.Person{ID: anna.get("/api/auth/me").field("id"), Name: "Anna"}
+	for range 200 {
+		if _, err := p.hall.Create(t.Context(), who, live.Request{HomeTeam: homeTeam(), AwayTeam: awayTeam(), Options: live.Defaults()}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	teams := fmt.Sprintf(`{"home_team": %q, "away_team": %q}`, homeTeam(), awayTeam())
+	anna.refused("POST", "/api/games", teams, 409, "too_many_games")
+	p.fan(t, "Bert").ask("POST", "/api/games", teams, 201, nil)
 }
 
 // Only its creator takes a game back, and only before it has begun.

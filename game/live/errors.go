@@ -35,6 +35,7 @@ const (
 	Invalid       Code = "invalid"         // Errors says what
 	NoClub        Code = "unknown_team"    // or one without enough players
 	NoRoom        Code = "store_full"      // no new games
+	TooMany       Code = "too_many_games"  // of one person's
 	NewerRules    Code = "newer_rules"     // the game was begun by a newer pressbox
 	Unreadable    Code = "unreadable_game" // its moves do not make a game
 )

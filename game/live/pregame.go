@@ -46,8 +46,27 @@ func (h *Hall) Create(ctx context.Context, by Person, r Request) (Game, error) {
 	return h.create(ctx, by, o)
 }
 
+// mostOpen games that one person has made may wait or be played. Each is kept, listed and in memory.
+const mostOpen = 200
+
+// open returns how many games that a person has made are not over.
+func (h *Hall) open(by Person) int {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	n := 0
+	for _, head := range h.heads {
+		if head.Creator.ID == by.ID && head.Game.Status != Finished {
+			n++
+		}
+	}
+	return n
+}
+
 // create keeps a new game.
 func (h *Hall) create(ctx context.Context, by Person, o *origin) (Game, error) {
+	if h.open(by) >= mostOpen {
+		return Game{}, refuse(TooMany, "%d games that you have made are not over: end or take back some", mostOpen)
+	}
 	o.Rules = rules
 	_, _ = rand.Read(o.Seed[:]) // it never fails
 	d, err := newDugout(o)
