@@ -37,8 +37,8 @@ func useAdministration(cmd *cobra.Command) func(do func(context.Context, *client
 		if path != "" {
 			return do(cmd.Context(), socketClient(path))
 		}
-		log := slog.New(slog.NewTextHandler(cmd.ErrOrStderr(), &slog.HandlerOptions{Level: slog.LevelWarn}))
-		kept, _, err := openStore(cfg, log)
+		log := newLog(cmd.ErrOrStderr(), slog.LevelWarn)
+		kept, _, err := openStore(cmd.Context(), cfg, log)
 		if err != nil {
 			return err
 		}

@@ -7,6 +7,7 @@ import (
 	"io"
 	"io/fs"
 	"log/slog"
+	"net/http"
 	"os"
 	"path/filepath"
 	"time"
@@ -53,17 +54,17 @@ func backupOf(ctx context.Context, cfg Config, path string, log *slog.Logger) (s
 	}
 	if socket != "" {
 		c := socketClient(socket)
-		return store.WriteWhole(path, func(w io.Writer) error { return c.backupTo(ctx, w) }, checkInChild)
+		return store.WriteWhole(path, func(w io.Writer) error { return c.backupTo(ctx, w) }, checker(ctx))
 	}
 	if _, err := os.Stat(filepath.Join(cfg.StateDir, storeName)); err != nil {
 		return 0, &exitError{exitNoDaemon, fmt.Errorf("no daemon runs, and there is no store in STATE_DIR=%s: %w", cfg.StateDir, err)}
 	}
-	kept, _, err := openStore(cfg, log) //nolint:contextcheck // checking is bounded by itself
+	kept, _, err := openStore(ctx, cfg, log)
 	if err != nil {
 		return 0, err
 	}
 	defer func() { err = errors.Join(err, kept.Close()) }()
-	return store.WriteWhole(path, kept.Backup, checkInChild)
+	return store.WriteWhole(path, kept.Backup, checker(ctx))
 }
 
 func newRestoreCommand() *cobra.Command {
@@ -84,7 +85,7 @@ func newRestoreCommand() *cobra.Command {
 		if err != nil {
 			return &exitError{exitUsage, err}
 		}
-		aside, err := restore(cfg, args[0])
+		aside, err := restore(cmd.Context(), cfg, args[0])
 		if err != nil {
 			return err
 		}
@@ -98,7 +99,7 @@ func newRestoreCommand() *cobra.Command {
 }
 
 // restore puts a backup in the place of the store, and returns where that is now.
-func restore(cfg Config, backup string) (aside string, err error) {
+func restore(ctx context.Context, cfg Config, backup string) (aside string, err error) {
 	socket, err := adminSocketOf(cfg)
 	if err != nil {
 		return "", err
@@ -106,7 +107,7 @@ func restore(cfg Config, backup string) (aside string, err error) {
 	if socket != "" {
 		return "", &exitError{exitInUse, errors.New("a daemon runs: first stop it, with \"systemctl stop pressbox.socket pressbox-admin.socket pressbox\"")}
 	}
-	if err := checkInChild(backup); err != nil { // before anything is touched
+	if err := checkInChild(ctx, backup); err != nil { // before anything is touched
 		return "", err
 	}
 	path := filepath.Join(cfg.StateDir, storeName)
@@ -114,24 +115,31 @@ func restore(cfg Config, backup string) (aside string, err error) {
 		return "", fmt.Errorf("restore %s: %w", backup, err)
 	}
 	if _, err := os.Stat(path); err == nil {
-		if err := checkInChild(path); errors.Is(err, store.ErrLocked) {
+		if err := checkInChild(ctx, path); errors.Is(err, store.ErrLocked) {
 			return "", &exitError{exitInUse, fmt.Errorf("restore %s: %w", backup, err)}
 		}
-		aside = path + ".replaced-" + time.Now().UTC().Format("20060102T150405Z")
-		if err := os.Link(path, aside); err != nil {
+		if aside, err = store.SetAside(path, "replaced", time.Now().UTC().Format("20060102T150405Z")); err != nil {
 			return "", fmt.Errorf("restore %s: keep the store that is there: %w", backup, err)
 		}
 	}
-	if err := store.Restore(path, backup, checkInChild); err != nil {
-		return "", errors.Join(err, removeIf(aside))
+	if err := store.Restore(path, backup, checker(ctx)); err != nil {
+		if aside != "" {
+			err = errors.Join(err, store.PutBack(path, aside))
+		}
+		return "", err
 	}
 	return aside, nil
 }
 
-// removeIf removes a file unless its name is "".
-func removeIf(path string) error {
-	if path == "" {
-		return nil
+// backupTo asks the daemon for a backup and copies it to w.
+func (c *client) backupTo(ctx context.Context, w io.Writer) error {
+	resp, err := c.open(ctx, http.MethodGet, "/admin/backup", nil)
+	if err != nil {
+		return err
 	}
-	return os.Remove(path)
+	defer resp.Body.Close()
+	if _, err := io.Copy(w, resp.Body); err != nil {
+		return fmt.Errorf("read the backup: %w", err)
+	}
+	return nil
 }

@@ -81,7 +81,7 @@ func liveHouse(b *testing.B, onFirstWrite func()) (*house, *client) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	kept, _, err := openStore(cfg, log)
+	kept, _, err := openStore(b.Context(), cfg, log)
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -4,15 +4,18 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"log/slog"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
 
+	"pressbox/daemon/systemd"
 	"pressbox/store"
 )
 
@@ -62,8 +65,8 @@ func newStoreCheckCommand() *cobra.Command {
 // checkInChild checks the store at path in a process of its own. It returns
 // [store.ErrCorrupt] also when that dies of what it reads; what it cannot find out,
 // such as for want of memory or time, is another error.
-func checkInChild(path string) error {
-	ctx, stop := context.WithTimeout(context.Background(), checkPatience)
+func checkInChild(ctx context.Context, path string) error {
+	ctx, stop := context.WithTimeout(ctx, checkPatience)
 	defer stop()
 	cmd := exec.CommandContext(ctx, "/proc/self/exe", "store-check", path) //nolint:gosec // it is this program
 	cmd.Args[0] = "pressbox"
@@ -91,6 +94,11 @@ func checkInChild(path string) error {
 	}
 }
 
+// checker is checkInChild for the store, which knows of no context.
+func checker(ctx context.Context) func(path string) error {
+	return func(path string) error { return checkInChild(ctx, path) }
+}
+
 // A childError is what the child said.
 type childError struct {
 	said string
@@ -103,20 +111,20 @@ func (e *childError) Unwrap() error { return e.kind }
 // openStore opens the store, which makes this process the one daemon of its
 // folder. After an unclean stop it is checked before; what is damaged is set aside,
 // and the newest good backup takes its place. salvaged says so.
-func openStore(cfg Config, log *slog.Logger) (kept *store.Store, salvaged string, err error) {
+func openStore(ctx context.Context, cfg Config, log *slog.Logger) (kept *store.Store, salvaged string, err error) {
 	path := filepath.Join(cfg.StateDir, storeName)
 	if store.Unclean(path) {
-		if salvaged, err = afterUncleanStop(path, log); err != nil {
+		if salvaged, err = afterUncleanStop(ctx, path, log); err != nil {
 			return nil, "", err
 		}
 	}
 	options := store.Options{MaxSize: cfg.StoreMaxSize, Log: log}
-	kept, err = store.Open(path, options)
+	kept, err = store.Open(path, options) //nolint:contextcheck // what it changes is not cut off
 	if errors.Is(err, store.ErrCorrupt) && salvaged == "" {
-		if salvaged, err = salvage(path, err, log); err != nil {
+		if salvaged, err = salvage(ctx, path, err, log); err != nil {
 			return nil, "", err
 		}
-		kept, err = store.Open(path, options)
+		kept, err = store.Open(path, options) //nolint:contextcheck // as above
 	}
 	if errors.Is(err, store.ErrLocked) {
 		return nil, "", &exitError{exitInUse, fmt.Errorf("%w; STATE_DIR or --state-dir gives this one a folder of its own", err)}
@@ -126,17 +134,20 @@ func openStore(cfg Config, log *slog.Logger) (kept *store.Store, salvaged string
 
 // afterUncleanStop checks the store and mends what is damaged. What the check
 // cannot find out is left to opening it.
-func afterUncleanStop(path string, log *slog.Logger) (salvaged string, err error) {
+func afterUncleanStop(ctx context.Context, path string, log *slog.Logger) (salvaged string, err error) {
 	if _, err := os.Stat(path); errors.Is(err, os.ErrNotExist) {
 		return "", store.Checked(path)
 	}
-	err = checkInChild(path)
+	takeTime(log)
+	err = checkInChild(ctx, path)
 	switch {
+	case ctx.Err() != nil:
+		return "", errInterrupted
 	case errors.Is(err, store.ErrLocked): // it is no stop at all
 		return "", nil
 	case errors.Is(err, store.ErrCorrupt):
 		log.Warn("the store was not closed properly and is checked", "result", "damaged")
-		return salvage(path, err, log)
+		return salvage(ctx, path, err, log)
 	case err != nil:
 		log.Warn("the store was not closed properly and is checked", "result", err.Error())
 		return "", nil
@@ -146,33 +157,67 @@ func afterUncleanStop(path string, log *slog.Logger) (salvaged string, err error
 	}
 }
 
+// takeTime tells the service manager, which would end a daemon that is not ready in time,
+// that a store is being copied and checked.
+func takeTime(log *slog.Logger) {
+	if err := systemd.Starting(5 * checkPatience); err != nil {
+		log.Warn("the service manager does not listen", "err", err)
+	}
+}
+
 // salvage sets the damaged store at path aside and restores the newest good
-// backup; without any the daemon begins anew.
-func salvage(path string, why error, log *slog.Logger) (salvaged string, err error) {
+// backup; without any the daemon begins anew. The damaged one stays in its place
+// until then: whatever cuts this off, the next start begins with it again.
+func salvage(ctx context.Context, path string, why error, log *slog.Logger) (salvaged string, err error) {
 	aside, err := store.SetAside(path, "damaged", time.Now().UTC().Format("20060102T150405Z"))
 	if err != nil {
 		return "", errors.Join(why, err)
 	}
-	all, err := store.Backups(filepath.Join(filepath.Dir(path), backupFolder))
+	from, err := restoreNewest(ctx, path, log)
+	if err != nil && ctx.Err() != nil {
+		err = errInterrupted
+	}
 	if err != nil {
-		return "", errors.Join(why, err)
-	}
-	from := "none"
-	for _, b := range all {
-		err := store.Restore(path, b.Path, checkInChild)
-		if err == nil {
-			from = b.Path
-			break
-		}
-		log.Error("a backup is damaged", "backup", b.Path, "err", err)
-	}
-	if from == "none" {
-		if err := store.Checked(path); err != nil {
-			return "", err
-		}
+		return "", errors.Join(why, err, store.PutBack(path, aside))
 	}
 	log.Error("the store was damaged: it was set aside", "err", why, "aside", aside, "backup", from)
 	return fmt.Sprintf("the store was damaged and is now the backup %s; what was set aside is %s", from, aside), nil
+}
+
+// restoreNewest puts the newest good backup in the place of the store at path, and
+// says which; "none" when there is none, and then nothing is there. An error is no
+// word about the backups: what could not be found out or written this time may be
+// the next.
+func restoreNewest(ctx context.Context, path string, log *slog.Logger) (from string, err error) {
+	all, err := store.Backups(filepath.Join(filepath.Dir(path), backupFolder))
+	if err != nil {
+		return "", err
+	}
+	for _, b := range all {
+		takeTime(log)
+		err := store.Restore(path, b.Path, checker(ctx))
+		if err == nil {
+			return b.Path, nil
+		}
+		if !useless(err) {
+			return "", err
+		}
+		log.Error("a backup is damaged", "backup", b.Path, "err", err)
+	}
+	if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return "", fmt.Errorf("begin anew: %w", err)
+	}
+	return "none", store.Checked(path)
+}
+
+// useless says whether a backup that could not be restored never will be.
+func useless(err error) bool {
+	for _, kind := range []error{store.ErrCorrupt, store.ErrNewer, fs.ErrNotExist, fs.ErrPermission, syscall.EIO} {
+		if errors.Is(err, kind) {
+			return true
+		}
+	}
+	return false
 }
 
 // backups makes a backup each day, and keeps the last ones.
@@ -184,23 +229,26 @@ func (h *house) backups(ctx context.Context) error {
 		case <-ctx.Done():
 			return nil
 		}
-		if err := h.backUp(dir); err != nil {
-			h.log.Error("no backup was made", "err", err)
-			wait = backupRetry
-			continue
-		}
-		wait = backupEvery
+		wait = h.backUp(ctx, dir)
 	}
 }
 
-// backUp makes one backup now.
-func (h *house) backUp(dir string) error {
-	made, err := h.store.AddBackup(dir, checkInChild)
+// backUp makes one backup now, unless ctx ends, and returns how long there is time
+// until the next.
+func (h *house) backUp(ctx context.Context, dir string) (wait time.Duration) {
+	made, err := h.store.AddBackup(ctx, dir, checker(ctx))
+	if ctx.Err() != nil {
+		return 0
+	}
 	if err != nil {
-		return err
+		h.log.Error("no backup was made", "err", err)
+		return backupRetry
 	}
 	h.log.Info("backup made", "backup", made.Path, "size", made.Size)
-	return store.PruneBackups(dir, backupsKept)
+	if err := store.PruneBackups(dir, backupsKept); err != nil {
+		h.log.Error("an old backup was not removed", "err", err)
+	}
+	return backupEvery
 }
 
 // untilBackup is how long there is time until the next backup. One whose date lies

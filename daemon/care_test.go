@@ -1,13 +1,18 @@
 package main
 
 import (
+	"bytes"
 	"context"
+	"errors"
+	"fmt"
+	"io/fs"
 	"log/slog"
 	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -86,6 +91,85 @@ func TestBackupsAreMadeDaily(t *testing.T) {
 			t.Error(err)
 		}
 	})
+}
+
+// A salvage that is cut off has changed nothing, and the next start makes it.
+func TestASalvageThatIsCutOffIsBegunAgain(t *testing.T) {
+	t.Parallel()
+	cfg := Config{StateDir: t.TempDir()}
+	path := filepath.Join(cfg.StateDir, storeName)
+	log := slog.New(slog.DiscardHandler)
+	kept, _, err := openStore(t.Context(), cfg, log)
+	if err != nil {
+		t.Fatal(err)
+	}
+	backup, err := kept.AddBackup(t.Context(), filepath.Join(cfg.StateDir, backupFolder), nil)
+	if err := errors.Join(err, kept.Close()); err != nil {
+		t.Fatal(err)
+	}
+	junk := bytes.Repeat([]byte("This is no store. "), 2000)
+	if err := os.WriteFile(path, junk, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, unclean := range []bool{false, true} {
+		if unclean {
+			if err := os.WriteFile(path+".open", nil, 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		ended, end := context.WithCancel(t.Context())
+		end()
+		if _, _, err := openStore(ended, cfg, log); !errors.Is(err, errInterrupted) {
+			t.Errorf("cut off, unclean %t: %v", unclean, err)
+		}
+		if is, err := os.ReadFile(path); !bytes.Equal(is, junk) {
+			t.Errorf("cut off, unclean %t: the store was changed: %v", unclean, err)
+		}
+		if aside, _ := filepath.Glob(path + ".damaged-*"); len(aside) > 0 {
+			t.Errorf("cut off, unclean %t: %v is left", unclean, aside)
+		}
+	}
+	kept, salvaged, err := openStore(t.Context(), cfg, log)
+	if err != nil || !strings.Contains(salvaged, "is now the backup "+backup.Path) {
+		t.Fatalf("the next start: %q, %v", salvaged, err)
+	}
+	if err := kept.Close(); err != nil {
+		t.Error(err)
+	}
+	aside, _ := filepath.Glob(path + ".damaged-*")
+	if len(aside) != 1 {
+		t.Fatalf("set aside: %v", aside)
+	}
+	if is, err := os.ReadFile(aside[0]); !bytes.Equal(is, junk) {
+		t.Errorf("what was set aside is something else: %v", err)
+	}
+}
+
+// Neither the check nor the copying of a large store is ended by the service manager.
+func TestTheServiceManagerWaitsForACheck(t *testing.T) {
+	t.Parallel()
+	m := newManager(t)
+	dir := t.TempDir()
+	inState(t, dir, storeName, strings.Repeat("This is no store. ", 2000))
+	inState(t, dir, storeName+".open", "")
+	inState(t, dir, backupFolder+"/pressbox-000001-20261121.db", "nor is this")
+	runProcess(t, dir, append(environment(t), "PULSE_SERVER=unix:/nowhere", "NOTIFY_SOCKET="+m.path))
+	m.await(`^EXTEND_TIMEOUT_USEC=300000000$`) // the check
+	m.await(`^EXTEND_TIMEOUT_USEC=300000000$`) // the backup
+	m.await(`^READY=1\n`)
+}
+
+// What kept a backup from being restored this time is no reason to begin anew.
+func TestABackupIsGivenUpOnlyForItsOwnFaults(t *testing.T) {
+	t.Parallel()
+	for err, want := range map[error]bool{
+		store.ErrCorrupt: true, store.ErrNewer: true, syscall.EIO: true, fs.ErrPermission: true,
+		syscall.ENOSPC: false, syscall.EROFS: false, syscall.ENOMEM: false, context.DeadlineExceeded: false,
+	} {
+		if got := useless(fmt.Errorf("restore: %w", err)); got != want {
+			t.Errorf("%v: %t, want %t", err, got, want)
+		}
+	}
 }
 
 func TestTheNextBackupIsADayAfterTheLast(t *testing.T) {

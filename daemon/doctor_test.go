@@ -221,10 +221,11 @@ func asideStore(t *testing.T, dir string) []string {
 
 func inState(t *testing.T, dir, name, content string) []string {
 	t.Helper()
-	if err := os.MkdirAll(filepath.Join(dir, "state"), 0o700); err != nil {
+	path := filepath.Join(dir, "state", name)
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(filepath.Join(dir, "state", name), []byte(content), 0o600); err != nil {
+	if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	return nil

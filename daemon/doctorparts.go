@@ -131,7 +131,7 @@ func listener(line string, port int) (inode string, ok bool) {
 	return f[9], err == nil && int(n) == port
 }
 
-func (p patient) lookAtStore(context.Context) []finding {
+func (p patient) lookAtStore(ctx context.Context) []finding {
 	path := filepath.Join(p.cfg.StateDir, storeName)
 	info, err := os.Stat(path)
 	switch {
@@ -143,7 +143,7 @@ func (p patient) lookAtStore(context.Context) []finding {
 		return one("store", broken, "", "%s", oneLine(err))
 	}
 	found := one("store", well, "", "%s is sound, %.1f of %.0f MiB", path, mib(info.Size()), mib(p.cfg.StoreMaxSize))
-	err = checkInChild(path) //nolint:contextcheck // checking is bounded by itself
+	err = checkInChild(ctx, path)
 	switch {
 	case errors.Is(err, store.ErrLocked):
 		found[0].Detail = fmt.Sprintf("%s is in use, %.1f of %.0f MiB", path, mib(info.Size()), mib(p.cfg.StoreMaxSize))

@@ -176,6 +176,10 @@ func storeMessages() []message {
 			"The daily backup of the store failed: @PRESSBOX_ERR@. It is tried again in an hour. Usually the disk is full.",
 		},
 		{
+			"7d3c0a5f21e94b0c8e5f64a1d9b27c38", "an old backup was not removed",
+			"A backup was made, and one that is no longer needed is still there: @PRESSBOX_ERR@. It is tried again with the next backup.",
+		},
+		{
 			"052bf5a6a374415298c4b3f629cddf8b", "backup made",
 			"The store was copied to @PRESSBOX_BACKUP@. The newest three are kept.",
 		},

@@ -14,12 +14,15 @@ import (
 // and runs until ctx ends. Then it stops accepting, finishes the sentence that
 // is being spoken, and closes everything in reverse.
 func run(ctx context.Context, l launch) (err error) {
-	kept, salvaged, err := openStore(l.cfg, l.log) //nolint:contextcheck // what is read at the start is short
+	kept, salvaged, err := openStore(ctx, l.cfg, l.log)
+	if errors.Is(err, errInterrupted) { // it was told to end before it began
+		return nil
+	}
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, kept.Close()) }()
-	h, err := build(l, kept, pulse.New(soundConfig(l.cfg, l.log))) //nolint:contextcheck // as above
+	h, err := build(l, kept, pulse.New(soundConfig(l.cfg, l.log))) //nolint:contextcheck // what is read at the start is short
 	if err != nil {
 		return err
 	}

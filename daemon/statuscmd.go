@@ -2,7 +2,6 @@ package main
 
 import (
 	"cmp"
-	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -250,17 +249,4 @@ func newLogLevelCommand() *cobra.Command {
 		return err
 	}
 	return cmd
-}
-
-// backupTo asks the daemon for a backup and copies it to w.
-func (c *client) backupTo(ctx context.Context, w io.Writer) error {
-	resp, err := c.open(ctx, http.MethodGet, "/admin/backup", nil)
-	if err != nil {
-		return err
-	}
-	defer resp.Body.Close()
-	if _, err := io.Copy(w, resp.Body); err != nil {
-		return fmt.Errorf("read the backup: %w", err)
-	}
-	return nil
 }

@@ -2,8 +2,10 @@ package store
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -163,8 +165,9 @@ func backupNumber(name string) (int, bool) {
 }
 
 // AddBackup writes a further backup into a folder, which it makes. It is good, and
-// on the disk, before it has its name: check is asked about the file first.
-func (s *Store) AddBackup(dir string, check func(path string) error) (Backup, error) {
+// on the disk, before it has its name: check is asked about the file first. When ctx
+// ends there is none.
+func (s *Store) AddBackup(ctx context.Context, dir string, check func(path string) error) (Backup, error) {
 	all, err := Backups(dir)
 	if err != nil {
 		return Backup{}, err
@@ -182,11 +185,24 @@ func (s *Store) AddBackup(dir string, check func(path string) error) (Backup, er
 	if err := removeParts(dir, now); err != nil {
 		return Backup{}, fmt.Errorf("remove what earlier backups left: %w", err)
 	}
-	if b.Size, err = WriteWhole(b.Path, s.Backup, check); err != nil {
-		return Backup{}, err
+	whileWanted := func(w io.Writer) error {
+		return s.Backup(writer(func(data []byte) (int, error) {
+			if err := ctx.Err(); err != nil {
+				return 0, err
+			}
+			return w.Write(data)
+		}))
+	}
+	if b.Size, err = WriteWhole(b.Path, whileWanted, check); err != nil {
+		return Backup{}, errors.Join(err, ctx.Err())
 	}
 	return b, nil
 }
+
+// A writer is a function that writes.
+type writer func(data []byte) (int, error)
+
+func (w writer) Write(data []byte) (int, error) { return w(data) }
 
 // removeParts removes from a folder what [WriteWhole] has left there when the
 // machine died.

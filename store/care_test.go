@@ -2,6 +2,7 @@ package store_test
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -224,7 +225,7 @@ func TestTheLastBackupsAreKeptAndGood(t *testing.T) {
 		if err := s.KeepCalibration("newest", fmt.Append(nil, i)); err != nil {
 			t.Fatal(err)
 		}
-		made, err := s.AddBackup(dir, store.Check)
+		made, err := s.AddBackup(t.Context(), dir, store.Check)
 		if err != nil || made.Number != i+1 || made.Size == 0 {
 			t.Fatalf("backup %d: %+v, %v", i+1, made, err)
 		}
@@ -263,8 +264,13 @@ func TestABackupThatIsNoGoodIsNone(t *testing.T) {
 	}
 	defer s.Close()
 	dir := t.TempDir()
-	if _, err := s.AddBackup(dir, func(string) error { return store.ErrCorrupt }); !errors.Is(err, store.ErrCorrupt) {
+	if _, err := s.AddBackup(t.Context(), dir, func(string) error { return store.ErrCorrupt }); !errors.Is(err, store.ErrCorrupt) {
 		t.Errorf("a bad copy: %v, want ErrCorrupt", err)
+	}
+	ended, end := context.WithCancel(t.Context())
+	end()
+	if _, err := s.AddBackup(ended, dir, store.Check); !errors.Is(err, context.Canceled) {
+		t.Errorf("one that nobody waits for: %v, want context.Canceled", err)
 	}
 	if left, err := os.ReadDir(dir); len(left) > 0 || err != nil {
 		t.Errorf("left behind: %v, %v", left, err)

@@ -28,7 +28,7 @@ func TestWhatACutBackupLeftGoes(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	b, err := s.AddBackup(dir, nil)
+	b, err := s.AddBackup(t.Context(), dir, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

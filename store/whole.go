@@ -66,14 +66,23 @@ func ignoreMissing(err error) error {
 	return err
 }
 
-// SetAside renames the store at path, so that another one can take its place, and
-// returns its new name.
+// SetAside gives the store at path a second name, which it keeps when another one takes
+// its place, and returns that name.
 func SetAside(path, why, stamp string) (aside string, err error) {
 	aside = path + "." + why + "-" + stamp
-	if err := os.Rename(path, aside); err != nil {
+	if err := os.Link(path, aside); err != nil {
 		return "", fmt.Errorf("set the store aside: %w", err)
 	}
 	return aside, syncDir(filepath.Dir(path))
+}
+
+// PutBack undoes [SetAside].
+func PutBack(path, aside string) error {
+	err := errors.Join(os.Rename(aside, path), ignoreMissing(os.Remove(aside))) // renaming a file to its other name does nothing
+	if err != nil {
+		return fmt.Errorf("put the store back: %w", err)
+	}
+	return syncDir(filepath.Dir(path))
 }
 
 // Restore puts a copy of a backup at path, where no store may be, or replaces one

@@ -39,6 +39,11 @@ func Ready(status string) error {
 	return notify(daemon.SdNotifyReady + "\nSTATUS=" + oneLine(status))
 }
 
+// Starting tells that the start takes longer, at most so much from now on.
+func Starting(most time.Duration) error {
+	return notify(fmt.Sprintf("EXTEND_TIMEOUT_USEC=%d", most.Microseconds()))
+}
+
 // Status tells how the daemon is, in words for "systemctl status".
 func Status(status string) error {
 	return notify("STATUS=" + oneLine(status))
