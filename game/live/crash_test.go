@@ -46,6 +46,7 @@ type desk struct {
 	hall  *live.Hall
 	life  string
 	diary *os.File
+	ready func()                  // called when a command was acknowledged: how long that takes is up to the disk
 	sent  map[string]live.Command // by game and person: commands of earlier lives without an ack
 }
 
@@ -73,7 +74,7 @@ func play(args []string) error {
 	if err != nil {
 		return err
 	}
-	fmt.Println("ready")
+	d.ready = sync.OnceFunc(func() { fmt.Println("ready") })
 	var playing sync.WaitGroup
 	failed := make(chan error, len(ids))
 	for _, id := range ids {
@@ -212,6 +213,7 @@ func (d *desk) note(who live.Person) live.Tell {
 			switch e := m.D.(type) {
 			case live.Ack:
 				fmt.Fprintf(&lines, "acked %s %s %s %d\n", m.G, who.ID, m.CID, m.Rev)
+				defer d.ready()
 			case *live.Event:
 				fmt.Fprintf(&lines, "told %s %d %s %s\n", m.G, m.Rev, e.Kind, e.Hash)
 			case nil:
