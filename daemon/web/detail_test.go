@@ -63,6 +63,26 @@ func TestWhatIsBrokenIsLogged(t *testing.T) {
 	}
 }
 
+// So it is on a websocket.
+func TestWhatIsBrokenUnderAWebsocketIsLogged(t *testing.T) {
+	t.Parallel()
+	p := newStadium(t)
+	seat := p.newTable(t, `{}`)
+	m := seat.anna.manage(p.open(t), seat.id).sit()
+	if err := p.book.Close(); err != nil {
+		t.Fatal(err)
+	}
+	m.command([]byte(`{"a":"resume"}`))
+	m.refused("illegal_action")
+	m.command([]byte(`{"a":"pause"}`))
+	if f := m.until("nak", "ack"); f.code() != "unavailable" || !strings.Contains(string(f.text), "the appliance cannot keep the game") {
+		t.Errorf("answered %s", f.text)
+	}
+	if said := p.logged("level=ERROR"); !strings.Contains(said, "the store is closed") || strings.Count(p.log.String(), "level=ERROR") != 1 {
+		t.Errorf("the log says %s", p.log)
+	}
+}
+
 // logged is what the log says of a request.
 func (r *rig) logged(id string) string {
 	for line := range strings.Lines(r.log.String()) {

@@ -398,10 +398,14 @@ func (k *socket) refuse(r request, err error) {
 	p := explain(err)
 	answer := nak{Code: live.Code(p.Code), Detail: p.Detail, Errors: p.Errors}
 	rev := uint64(0)
-	if refused, ok := errors.AsType[*live.Error](err); ok {
+	refused, known := errors.AsType[*live.Error](err)
+	switch {
+	case known:
 		answer.Code, answer.Detail, rev = refused.Code, refused.Detail, refused.Rev
-	} else if !errors.Is(err, context.Canceled) {
+	case !errors.Is(err, context.Canceled):
 		answer = nak{Code: live.Unavailable, Detail: "something went wrong in the appliance"}
+	}
+	if p.Status >= http.StatusInternalServerError && err.Error() != p.Detail && !errors.Is(err, context.Canceled) {
 		k.server.cfg.Log.Error("websocket", "person", k.person.ID, "game", r.game, "type", r.kind, "err", err)
 	}
 	k.tell(&live.Message{T: "nak", G: r.game, CID: r.cid, Rev: rev, D: answer})

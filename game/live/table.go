@@ -320,7 +320,7 @@ func unavailable(err error, doing string) error {
 	case errors.Is(err, ErrFull):
 		return &Error{Code: NoRoom, Detail: "there is no room for another game", cause: err}
 	default:
-		return &Error{Code: Unavailable, Detail: doing, cause: err}
+		return &Error{Code: Unavailable, Detail: "the appliance cannot " + doing, cause: err}
 	}
 }
 
