@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/chromedp/cdproto/page"
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
 )
@@ -100,7 +101,7 @@ func TestCallPutTogether(t *testing.T) {
 	if got := fmt.Sprint(b.defences(id)[0]); got != fmt.Sprint(map[string]any{"pitch": "pitch around", "outfield": "shallow", "lines": true}) {
 		t.Errorf("called was %s", got)
 	}
-	b.playTo(`document.querySelector(".together")`)
+	b.playTo(`document.querySelector(".together .call-label")?.innerText.includes("Pitch to him")`)
 	b.callIs("Pitch to him") // a call is for one batter
 	b.do(chromedp.KeyEvent("2"))
 	b.callIs("Pitch around")
@@ -156,5 +157,38 @@ func TestDoubleSwitch(t *testing.T) {
 		}) < 0
 	}) {
 		t.Errorf("%+v did not come about: %+v", want, after)
+	}
+}
+
+// lateNews is a WebSocket that tells what happened some time after it has
+// acknowledged what was commanded.
+const lateNews = `window.WebSocket = class extends WebSocket {
+	set onmessage(hear) { super.onmessage = (e) => (JSON.parse(e.data).t === "event" ? setTimeout(() => hear(e), 400) : hear(e)); }
+}`
+
+// Between the acknowledgment of a call and the news of it the calls that were
+// known are no longer open: a second one would be refused.
+func TestACallIsMadeOnce(t *testing.T) {
+	t.Parallel()
+	b := newTab(t, newAppliance(t))
+	if _, err := chromedp.Call(b.ctx, page.AddScriptToEvaluateOnNewDocument, page.AddScriptToEvaluateOnNewDocumentParams{Source: lateNews}); err != nil {
+		t.Fatal(err)
+	}
+	b.join("Anna")
+	b.newGame(map[string]string{"opponent": "same screen"})
+	b.handIn("away", "home")
+	b.await(canCall)
+	open := value[[]int](b, `new Promise((done) => {
+		const title = () => document.querySelector("#desk-title").innerText, first = title(), open = [];
+		const look = () => {
+			if (title() !== first) return done(open);
+			open.push(document.querySelectorAll(".calls button:not(:disabled)").length);
+			requestAnimationFrame(look);
+		};
+		document.querySelector(".calls button").click();
+		requestAnimationFrame(() => requestAnimationFrame(look)); // when it is drawn
+	})`)
+	if len(open) == 0 || slices.Max(open) > 0 {
+		t.Errorf("of a call that was made %d could be made again in one of %d pictures", slices.Max(append(open, 0)), len(open))
 	}
 }

@@ -33,7 +33,8 @@ export class Table {
     /** @type {import("./live.js").Link} */ this.link = "joining";
     this.why = "";
     this.lostAt = "";
-    /** @type {Map<string, string>} */ this.sent = new Map(); // labels of commands without an answer
+    /** @type {Map<string, string>} */ this.sent = new Map(); // labels of commands of which nothing was told yet
+    /** @type {Map<string, number>} */ this.kept = new Map(); // revisions of those that are acknowledged
     this.refusal = "";
     /** @type {Problem | null} */ this.problem = null;
     /** @type {Box | null} */ this.box = null;
@@ -92,7 +93,7 @@ export class Table {
       rev: () => this.book?.rev ?? 0,
       frame: (frame) => this.hear(frame),
       link: (link, why) => this.linked(link, why),
-      answered: (cid, refusal) => this.answered(cid, refusal),
+      answered: (cid, refusal, rev) => this.answered(cid, refusal, rev),
     });
   }
 
@@ -147,6 +148,7 @@ export class Table {
         this.setClock(frame.d);
         break;
     }
+    for (const [cid, rev] of this.kept) if (rev <= book.rev && this.kept.delete(cid)) this.sent.delete(cid);
     void this.update().then(() => this.desk?.refocus());
   }
 
@@ -214,9 +216,13 @@ export class Table {
     this.update();
   }
 
-  /** @param {string} cid @param {{ code: string, detail: string } | null} refusal */
-  answered(cid, refusal) {
-    this.sent.delete(cid);
+  /**
+   * What was commanded is kept before it is told: until then the calls that are known are those of before.
+   * @param {string} cid @param {{ code: string, detail: string } | null} refusal @param {number} rev
+   */
+  answered(cid, refusal, rev) {
+    if (!refusal && rev > (this.book?.rev ?? 0)) this.kept.set(cid, rev);
+    else this.sent.delete(cid);
     this.refusal = refusal ? refusal.detail || say("nak", refusal.code) : "";
     if (refusal) announce(this.refusal);
     this.update();

@@ -21,7 +21,7 @@ const final = new Set([4000, 4003, 4004]);
  * @property {() => number} rev the last revision that is known
  * @property {(frame: Frame) => void} frame hears event, skip, state, presence, clock, hello
  * @property {(link: Link, why: string) => void} link hears how the connection is
- * @property {(cid: string, refusal: { code: string, detail: string } | null) => void} answered hears what became of a command
+ * @property {(cid: string, refusal: { code: string, detail: string } | null, rev: number) => void} answered hears what became of a command: refused, or kept as a revision
  */
 
 export class Live {
@@ -90,7 +90,7 @@ export class Live {
           if (frame.t === "nak") this.refused(frame);
           return;
         }
-        this.hearer.answered(frame.cid, frame.t === "nak" ? frame.d : null);
+        this.hearer.answered(frame.cid, frame.t === "nak" ? frame.d : null, Number(frame.rev));
         return;
       case "bye":
         if (frame.d?.code === "cancelled") this.end("over", "cancelled");
