@@ -33,7 +33,7 @@ func TestCardByTheMouse(t *testing.T) {
 	b.do(chromedp.Click("#dragged"), chromedp.Click("#away-card button.primary"))
 	b.await(`document.querySelectorAll("#away-card .slot .wrong").length === 8 && document.querySelector("#away-pitcher-wrong")`)
 	if !value[bool](b, `[...document.querySelectorAll("#away-card .slot [aria-invalid]")].every((e) =>
-		document.getElementById(e.getAttribute("aria-describedby")).innerText.includes("nobody is chosen"))`) {
+		document.getElementById(e.getAttribute("aria-describedby")).innerText.includes("Nobody is chosen."))`) {
 		t.Error("a field does not say what is wrong with it")
 	}
 }

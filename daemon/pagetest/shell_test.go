@@ -132,13 +132,17 @@ func TestAnnouncements(t *testing.T) {
 	b.expect("422")
 	b.do(chromedp.SendKeys("#message", "…"), chromedp.Click("main form .primary"))
 	b.await(`document.querySelector("#wrong-message") && document.querySelector("#message").getAttribute("aria-invalid") === "true"`)
+	if said := value[string](b, `[...document.querySelectorAll("main [role=alert]")].map((e) => e.innerText).join("|")`); said != "The message has nothing that can be spoken." {
+		t.Errorf("what is wrong is said as %q", said)
+	}
 	b.looks("announcements")
 	other.press(".stubs li button")
 	b.says(".ledger li", "Dinner is ready.")
 	b.says(".ledger .tag", "cancelled")
 }
 
-// An address that leads nowhere says so, with the status of one.
+// An address that leads nowhere says so, with the status of one; so does that of
+// a game which is not there.
 func TestLost(t *testing.T) {
 	t.Parallel()
 	b := newTab(t, newAppliance(t))
@@ -151,4 +155,10 @@ func TestLost(t *testing.T) {
 	b.open("/about")
 	b.says("main h1", "About")
 	b.looks("about")
+	b.join("Anna")
+	for _, path := range []string{"/games/nobodys", "/games/nobodys/lineup", "/games/nobodys/replay"} {
+		b.open(path)
+		b.says("main h1", "Foul ball")
+		b.says("main [role=alert]", "nothing at this address")
+	}
 }

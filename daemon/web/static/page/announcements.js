@@ -1,6 +1,6 @@
 // Say something in the house, and see what waits to be said.
 import { html, nothing } from "./lit-html.js";
-import { t, say, api, when, alertBox, problemOf, announce, Problem, remember, remembered, signInAddress } from "./app.js";
+import { t, say, api, when, alertBox, sentence, problemOf, announce, Problem, remember, remembered, signInAddress } from "./app.js";
 
 const slowest = 60, fastest = 400, recentKept = 12, longest = 5000;
 
@@ -113,7 +113,7 @@ export function announcements({ update, me }) {
   /** What is wrong with a field, beside it. @param {string} field */
   const wrong = (field) => {
     const about = refused?.errors.filter((v) => v.path === `/${field}` || (field === "message" && v.path === "/input")) ?? [];
-    return about.length ? html`<span class="wrong" id=${`wrong-${field}`}>${about.map((v) => v.detail).join("; ")}</span>` : nothing;
+    return about.length ? html`<span class="wrong" id=${`wrong-${field}`} role="alert">${sentence(t(/** @type {any} */ (`say.wrong.${field}`), { what: about.map((v) => v.detail).join("; ") }))}</span>` : nothing;
   };
   /** @param {string} field */
   const invalid = (field) => (refused?.errors.some((v) => v.path === `/${field}` || (field === "message" && v.path === "/input")) ? "true" : nothing);
@@ -128,7 +128,7 @@ export function announcements({ update, me }) {
   const form = () => html`<form class="leaf desk" @submit=${submit} aria-labelledby="say-title">
     <p class="kicker">${t("say.kicker")}</p>
     <h1 id="say-title">${t("say.title")}</h1>
-    ${alertBox(refused)}
+    ${refused?.errors.length ? nothing : alertBox(refused)}
     <label for="message">${t("say.message")}</label>
     <textarea id="message" rows="4" maxlength=${longest} required placeholder=${t("say.placeholder")} aria-invalid=${invalid("message")} aria-describedby="wrong-message"
       .value=${draft.message} @input=${(/** @type {any} */ e) => { draft.message = e.target.value; said = ""; update(); }}></textarea>

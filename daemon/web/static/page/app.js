@@ -29,13 +29,16 @@ export function say(prefix, name, otherwise) {
   return key in en ? t(/** @type {Key} */ (key)) : (otherwise ?? name ?? "");
 }
 
+/** What the server has to say, which begins small and ends without a stop, as a sentence. @param {string} text */
+export const sentence = (text) => text.charAt(0).toUpperCase() + text.slice(1) + (/[.!?…]$/.test(text) ? "" : ".");
+
 // ---- the API
 
 /** A refusal of the API, or of the network (status 0). */
 export class Problem extends Error {
   /** @param {number} status @param {any} body @param {string} [retryAfter] */
   constructor(status, body, retryAfter) {
-    super(body?.detail || body?.title || t("problem.offline"));
+    super(sentence(body?.detail || body?.title || t("problem.offline")));
     this.status = status;
     /** @type {string} */ this.code = body?.code ?? "offline";
     /** @type {Violation[]} */ this.errors = body?.errors ?? [];
@@ -244,6 +247,10 @@ export const ordinal = (n) => t("ordinal", { n, end: { one: "st", two: "nd", few
 
 /** @param {Problem | Error | null} problem */
 export const alertBox = (problem) => (problem ? html`<p class="alert" role="alert">${problem.message}</p>` : nothing);
+
+/** What is shown in place of something that cannot be, and the way out. @param {Problem} problem */
+export const instead = (problem) => html`<section class="leaf narrow"><h1>${t(problem.status === 404 ? "lost.title" : "broken.title")}</h1>
+  ${problem.status === 404 ? html`<p role="alert">${t("lost.text")}</p>` : alertBox(problem)}<p><a class="button" href="/">${t("lost.out")}</a></p></section>`;
 
 /** What an error says, as a problem. @param {unknown} err */
 export const problemOf = (err) => (err instanceof Problem ? err : new Problem(-1, { detail: err instanceof Error ? err.message : String(err), code: "page" }));

@@ -1,6 +1,6 @@
 // A game as it is played: what the manager may do, and all that everybody sees.
 import { html, nothing } from "./lit-html.js";
-import { t, say, api, announce, alertBox, problemOf, outdated, Problem, managerOf, clubStyle, pennant, element, island, remembered } from "./app.js";
+import { t, say, api, announce, alertBox, instead, sentence, problemOf, outdated, Problem, managerOf, clubStyle, pennant, element, island, remembered } from "./app.js";
 import { Ledger, Scene, fetchGame, fetchBook, boxScore, ending, inWords, basesInWords } from "./board.js";
 
 const sides = /** @type {const} */ (["away", "home"]);
@@ -223,7 +223,7 @@ export class Table {
   answered(cid, refusal, rev) {
     if (!refusal && rev > (this.book?.rev ?? 0)) this.kept.set(cid, rev);
     else this.sent.delete(cid);
-    this.refusal = refusal ? refusal.detail || say("nak", refusal.code) : "";
+    this.refusal = refusal ? sentence(refusal.detail || say("nak", refusal.code)) : "";
     if (refusal) announce(this.refusal);
     this.update();
   }
@@ -264,7 +264,7 @@ export class Table {
   render() {
     const { game, book, scene } = this;
     if (!game || !book || !scene) {
-      return this.problem ? html`<section class="leaf narrow"><h1>${t("broken.title")}</h1>${alertBox(this.problem)}<p><a class="button" href="/">${t("lost.out")}</a></p></section>`
+      return this.problem ? instead(this.problem)
         : html`${this.banner()}<p class="waiting">${t("loading")}</p>`;
     }
     const over = Boolean(book.result);

@@ -1,7 +1,7 @@
 // Before the first pitch: who is invited, and the card that each manager
 // hands to the umpire.
 import { html, svg, nothing } from "./lit-html.js";
-import { t, say, api, qr, joinAddress, managerOf, openSide, alertBox, problemOf, announce, clubStyle, pennant } from "./app.js";
+import { t, say, api, qr, joinAddress, managerOf, openSide, alertBox, instead, sentence, problemOf, announce, clubStyle, pennant } from "./app.js";
 import { Live } from "./live.js";
 
 const fielders = ["C", "1B", "2B", "3B", "SS", "LF", "CF", "RF"];
@@ -84,7 +84,7 @@ export function lineup({ params, update, go }) {
     title: () => t("card.title"),
     render: () => {
       const g = game;
-      if (!g) return problem ? html`<section class="leaf narrow"><h1>${t("broken.title")}</h1>${alertBox(problem)}<p><a class="button" href="/">${t("lost.out")}</a></p></section>` : html`<p class="waiting">${t("loading")}</p>`;
+      if (!g) return problem ? instead(problem) : html`<p class="waiting">${t("loading")}</p>`;
       const open = openSide(g);
       return html`
         <div class="game-head"><h1>${g.away.team.name} <small>${t("game.at")}</small> ${g.home.team.name}</h1>
@@ -254,7 +254,7 @@ class Card {
   /** @param {string} path @param {string} id */
   wrong(path, id) {
     const about = this.about(path);
-    return about.length ? html`<span class="wrong" id=${id}>${about.map((v) => v.detail).join("; ")}</span>` : nothing;
+    return about.length ? html`<span class="wrong" id=${id}>${sentence(about.map((v) => v.detail).join("; "))}</span>` : nothing;
   }
 
   /** @param {Player | undefined} p */
@@ -269,7 +269,7 @@ class Card {
     return html`<form class="leaf card" id=${`${this.side}-card`} .style=${clubStyle(club)} @submit=${(/** @type {Event} */ e) => this.hand(e)} aria-labelledby=${`${this.side}-title`} novalidate>
       <div class="row spread"><h2 id=${`${this.side}-title`}>${pennant(club)} ${t("card.of", { club: club.name })}</h2>
         <p class="row"><button type="button" @click=${() => this.suggest()}>${t("card.suggest")}</button><button type="button" @click=${() => this.edit(() => this.clear())}>${t("card.clear")}</button></p></div>
-      ${this.problem && (!this.problem.errors.length || other.length) ? html`<p class="alert" role="alert">${other.length ? other.map((v) => v.detail).join("; ") : this.problem.message}</p>` : nothing}
+      ${this.problem && (!this.problem.errors.length || other.length) ? html`<p class="alert" role="alert">${other.length ? sentence(other.map((v) => v.detail).join("; ")) : this.problem.message}</p>` : nothing}
       ${this.problem?.errors.length ? html`<p class="alert" role="alert">${t("card.wrong", { n: wrong + other.length })}</p>` : nothing}
       <div class="builder">
         <div><h3>${t("card.order")}</h3>${this.wrong("/batting_order", `${this.side}-order-wrong`)}

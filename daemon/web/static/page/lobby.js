@@ -1,6 +1,6 @@
 // The lobby, and how a game is made.
 import { html, nothing } from "./lit-html.js";
-import { t, say, api, when, ordinal, season, managerOf, openSide, alertBox, problemOf, pennant, clubStyle, signInAddress } from "./app.js";
+import { t, say, api, when, ordinal, season, managerOf, openSide, alertBox, sentence, problemOf, pennant, clubStyle, signInAddress } from "./app.js";
 
 const poll = 15000; // milliseconds between two looks, when nothing calls
 
@@ -179,7 +179,7 @@ export function newGame({ update, go }) {
   /** @param {string} path */
   const wrong = (path) => {
     const about = problem?.errors.filter((v) => v.path === path) ?? [];
-    return about.length ? html`<span class="wrong">${about.map((v) => v.detail).join("; ")}</span>` : nothing;
+    return about.length ? html`<span class="wrong">${sentence(about.map((v) => v.detail).join("; "))}</span>` : nothing;
   };
   /** @param {"home_team" | "away_team"} field */
   const club = (field) => html`<fieldset class="clubs"><legend>${t(`new.${field}`)}</legend>${clubs?.map((c) => html`

@@ -1,6 +1,6 @@
 // A game again: any moment of it, with an address of its own.
 import { html, nothing } from "./lit-html.js";
-import { t, announce, alertBox, problemOf, joinAddress, clubStyle } from "./app.js";
+import { t, announce, instead, problemOf, joinAddress, clubStyle } from "./app.js";
 import { Scene, fetchGame, fetchBook } from "./board.js";
 
 const speeds = [2400, 1200, 500]; // milliseconds for each play
@@ -82,7 +82,7 @@ export function replay({ params, update }) {
     title: () => (game ? t("replay.title", { away: game.away.team.abbrev, home: game.home.team.abbrev }) : t("replay.name")),
     render: () => {
       const at = moments[i];
-      if (!game || !scene) return problem ? html`<section class="leaf narrow"><h1>${t("broken.title")}</h1>${alertBox(problem)}</section>` : html`<p class="waiting">${t("loading")}</p>`;
+      if (!game || !scene) return problem ? instead(problem) : html`<p class="waiting">${t("loading")}</p>`;
       if (!at) return html`<section class="leaf narrow"><h1>${t("replay.name")}</h1><p>${t("replay.none")}</p><p><a class="button" href=${`/games/${game.id}`}>${t("replay.live")}</a></p></section>`;
       const end = i === moments.length - 1 && game.status === "finished";
       return html`
