@@ -164,10 +164,14 @@ func TestNineInningsAgainstTheBot(t *testing.T) {
 	b.do(chromedp.Focus("#home-card button.primary"), chromedp.KeyEvent("\r"))
 	b.await(`location.pathname === "/games/` + id + `"`)
 	b.says(".link-state", "Live")
+	b.await(`!document.querySelector(".link-line small")`) // nobody is in the stands
 	b.playTo(`document.querySelector(".base.taken") && document.querySelectorAll(".half").length > 3`)
 	b.looks("game")
 	b.playTo(`document.querySelector(".final")`)
 	b.says(".final h2", "win")
+	if n := value[int](b, `document.querySelectorAll(".lamps, .at-bat").length`); n > 0 {
+		t.Error("after the last out somebody bats")
+	}
 	b.await(`document.querySelectorAll(".box tbody tr").length >= 20`)
 	b.agrees(id)
 	b.looks("final")

@@ -258,7 +258,7 @@ export class Scene {
   situation(now, over) {
     if (!now) return nothing;
     const { inning, half, outs } = now, balls = now.count?.balls ?? 0, strikes = now.count?.strikes ?? 0;
-    return this.lamps([inning, half, outs, balls, strikes, over], () => html`<p class="inning">${over ? t("how.final") : inningWords(half, inning)}</p>
+    return this.lamps([inning, half, outs, balls, strikes, over], () => over ? html`<p class="inning">${t("how.final")}</p>` : html`<p class="inning">${inningWords(half, inning)}</p>
       <div class="lamps">${lamps(balls, 3, "B", t("count.balls", { n: balls }))}${lamps(strikes, 2, "S", t("count.strikes", { n: strikes }))}
         ${lamps(outs, 2, "O", t("count.outs", { n: outs }))}</div>`);
   }
@@ -266,17 +266,18 @@ export class Scene {
   /**
    * The field, with who is on it.
    * @param {Now | undefined} now @param {State | undefined} state the fielders', when it is that of now
+   * @param {boolean} over whether nobody bats any more
    */
-  field(now, state) {
+  field(now, state, over) {
     if (!now) return nothing;
     const { book } = this;
     const batting = now.half === "top" ? "away" : "home";
     const team = state?.teams[batting === "away" ? 1 : 0];
     const nine = Object.keys(spots).map((at) => (at === "P" ? (team?.pitcher || now.pitcher) : team?.order.find((s) => s.position === at)?.player_id));
     const gloves = this.gloves[batting](nine, () => nine.map((id, i) => (id ? glove(i, book.last(id)) : nothing)));
-    const runners = this.runners[batting]([...now.bases, now.batter], () => svg`${bags.map(([x, y], i) => (now.bases[i] ? runner(x, y, i === 1 ? -17 : 27, book.last(now.bases[i])) : nothing))}
-      <g><circle cx=${now.batter ? 184 : -99} cy="322" r="8"></circle><text class="at-bat" x="172" y="326">${book.last(now.batter)}</text></g>`);
-    return this.ground([gloves, runners, ...now.bases, now.batter, now.pitcher], () => html`<svg class="field" viewBox="0 32 400 342" role="img" aria-label=${t("field.label", { words: runnersInWords(book, now), batter: book.name(now.batter), pitcher: book.name(now.pitcher) })}>
+    const runners = this.runners[batting]([...now.bases, now.batter, over], () => svg`${bags.map(([x, y], i) => (now.bases[i] ? runner(x, y, i === 1 ? -17 : 27, book.last(now.bases[i])) : nothing))}
+      ${over || !now.batter ? nothing : svg`<g><circle cx="184" cy="322" r="8"></circle><text class="at-bat" x="172" y="326">${book.last(now.batter)}</text></g>`}`);
+    return this.ground([gloves, runners, ...now.bases, now.batter, now.pitcher, over], () => html`<svg class="field" viewBox="0 32 400 342" role="img" aria-label=${t(over ? "field.after" : "field.label", { words: runnersInWords(book, now), batter: book.name(now.batter), pitcher: book.name(now.pitcher) })}>
       ${grounds}
       ${bags.map(([x, y], i) => svg`<rect class=${now.bases[i] ? "base taken" : "base"} x=${x - 8} y=${y - 8} width="16" height="16" transform=${`rotate(45 ${x} ${y})`}></rect>`)}
       ${gloves}${runners}
@@ -333,7 +334,7 @@ function glove(i, name) {
 /** @param {number} x @param {number} y @param {number} down where the name stands @param {string} name */
 const runner = (x, y, down, name) => svg`<g><circle cx=${x} cy=${y} r="11"></circle><text x=${x} y=${y + down}>${name}</text></g>`;
 
-const thirds = (/** @type {number} */ outs) => `${Math.floor(outs / 3)}${outs % 3 ? `.${outs % 3}` : ""}`;
+const thirds = (/** @type {number} */ outs) => `${Math.floor(outs / 3)}.${outs % 3}`;
 
 /** @param {Game} game @param {Box | null} box */
 export function boxScore(game, box) {

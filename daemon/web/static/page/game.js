@@ -276,7 +276,7 @@ export class Table {
       <div class="playfield">
         <section class="leaf park" aria-label=${t("game.park")}>
           ${scene.situation(at?.now, over)}
-          ${scene.field(at?.now, this.fresh ? this.state ?? undefined : undefined)}
+          ${scene.field(at?.now, this.fresh ? this.state ?? undefined : undefined, over)}
           ${over ? nothing : this.matchup(book)}
         </section>
         <div>
@@ -290,13 +290,15 @@ export class Table {
   linkState(over) {
     if (over) return nothing;
     const { presence: p } = this;
+    const alone = this.game?.options.opponent === "hotseat";
+    const fans = Math.max(0, (p.watchers ?? 0) - sides.filter((side) => p[side]?.online && !(alone && side === "home")).length); // the managers stand for one each
     return html`<p class="link-line"><span class=${`link-state ${this.link === "live" ? "on" : this.link === "joining" ? "" : "off"}`}>${t(`link.${this.link}`)}</span>
       ${sides.map((side) => {
         const who = p[side];
-        if (!who || (side === "home" && this.game?.options.opponent === "hotseat")) return nothing; // one person, said once
+        if (!who || (alone && side === "home")) return nothing; // one person, said once
         return html` <span class=${`link-state ${who.online ? "on" : "off"}`}>${this.game ? managerOf(this.game[side]) : ""}${who.online ? html`<span class="unseen"> ${t("presence.here")}</span>` : ` ${this.away(who)}`}</span>`;
       })}
-      ${p.watchers ? html`<small>${t("presence.watchers", { n: p.watchers })}</small>` : nothing}</p>`;
+      ${fans ? html`<small>${t("presence.watchers", { n: fans })}</small>` : nothing}</p>`;
   }
 
   /** @param {Present} who */

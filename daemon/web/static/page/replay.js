@@ -89,7 +89,7 @@ export function replay({ params, update }) {
         <div class="game-head"><h1>${game.away.team.name} <small>${t("game.at")}</small> ${game.home.team.name}</h1><p class="link-line"><a class="button" href=${`/games/${game.id}`}>${t("replay.live")}</a></p></div>
         ${scene.scoreboard(at, end)}
         <div class="playfield">
-          <section class="leaf park" aria-label=${t("game.park")}>${scene.situation(at.now, end)}${scene.field(at.now, undefined)}</section>
+          <section class="leaf park" aria-label=${t("game.park")}>${scene.situation(at.now, end)}${scene.field(at.now, undefined, end)}</section>
           <div>
             <section class="leaf desk" .style=${clubStyle(game[at.half === "top" ? "away" : "home"].team)} aria-labelledby="moment"><p class="kicker">${t("replay.count", { n: i + 1, of: moments.length })}</p>
               <h2 id="moment" class="moment">${at.text.join(" ")}</h2>

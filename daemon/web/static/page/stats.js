@@ -10,8 +10,8 @@ const back = 5; // seasons that can be chosen
  * @typedef {Record<string, any> & { player_id: string, name: string, team: Club }} Line
  */
 
-/** .300, as it is printed. @param {number | null | undefined} v @param {number} [digits] */
-const rate = (v, digits = 3) => (v === null || v === undefined ? "–" : v.toFixed(digits).replace(/^0(?=\.)/, ""));
+/** .300, as averages are printed, or 0.89, as others are. @param {number | null | undefined} v @param {number} [digits] */
+const rate = (v, digits = 3) => (v === null || v === undefined ? "–" : digits === 3 ? v.toFixed(3).replace(/^0(?=\.)/, "") : v.toFixed(digits));
 
 /** @param {WonLost} r */
 const record = (r) => `${r.w}–${r.l}${r.t ? `–${r.t}` : ""}`;
