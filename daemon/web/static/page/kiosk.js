@@ -91,7 +91,7 @@ export function kiosk({ update }) {
         <div class="wall-main">${game ? big(game) : html`<section class="wall-game quiet"><p class="wall-said">${t("kiosk.quiet")}</p></section>`}</div>
         <section class="wall-air" aria-live="polite"><h2>${t("queue.title")}</h2><p>${air ? html`<span class="tag hot">${t(/** @type {any} */ (`status.${air.status}`))}</span> ${air.message}` : t("queue.empty")}</p></section>
         <aside class="wall-side">
-          <section class="wall-join">${code}<div><h2>${t("kiosk.join")}</h2><p>${address}</p></div></section>
+          <section class="wall-join">${code}<div><h2>${t("kiosk.join")}</h2><p>${address.replace(/^http:\/\//, "").replace(/\/$/, "")}</p></div></section>
           ${rest.length ? html`<section><h2>${t("kiosk.also")}</h2><ul>${rest.map((g) => html`<li>${pennant(g.away.team)} ${g.score?.away ?? ""} <span>${t("game.at")}</span> ${pennant(g.home.team)} ${g.score?.home ?? ""}
             <small>${g.status === "pending" ? t("lobby.cards") : g.status === "finished" ? t("how.final") : g.inning ? t("game.inning", { half: t(g.half === "top" ? "half.top" : "half.bottom"), inning: ordinal(g.inning) }) : ""}</small></li>`)}</ul></section>` : nothing}
         </aside></main>`;

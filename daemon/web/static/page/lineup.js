@@ -330,7 +330,7 @@ class Card {
   /** Where everybody stands. */
   chart() {
     /** @type {Record<string, [number, number]>} */
-    const spots = { P: [150, 172], C: [150, 238], "1B": [228, 158], "2B": [196, 112], "3B": [72, 158], SS: [104, 112], LF: [50, 62], CF: [150, 34], RF: [250, 62], DH: [254, 238] };
+    const spots = { P: [150, 186], C: [150, 238], "1B": [228, 158], "2B": [196, 112], "3B": [72, 158], SS: [104, 112], LF: [50, 62], CF: [150, 34], RF: [250, 62], DH: [254, 238] };
     const name = (/** @type {string} */ at) => {
       const id = at === "P" ? this.pitcher : this.slots.find((s) => s.position === at)?.player_id;
       const p = id ? this.player(id) : undefined;

@@ -97,7 +97,7 @@ const cover = () => html`<section class="cover">
       <p>${t("cover.text")}</p>
       <p class="row"><a class="button primary" href=${signInAddress("/")}>${t("cover.enter")}</a> <a class="button" href="/announcements">${t("cover.announce")}</a></p>
     </div>
-    <svg class="cover-field" viewBox="0 0 200 170" aria-hidden="true">
+    <svg class="cover-field" viewBox="4 26 192 138" aria-hidden="true">
       <path d="M100 160 8 68a130 130 0 0 1 184 0z" class="grass"></path>
       <path d="M100 160 44 104a79 79 0 0 1 112 0z" class="dirt"></path>
       <path d="M100 148 64 112 100 76l36 36z" class="grass"></path>

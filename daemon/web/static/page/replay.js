@@ -94,9 +94,9 @@ export function replay({ params, update }) {
             <section class="leaf desk" .style=${clubStyle(game[at.half === "top" ? "away" : "home"].team)} aria-labelledby="moment"><p class="kicker">${t("replay.count", { n: i + 1, of: moments.length })}</p>
               <h2 id="moment" class="moment">${at.text.join(" ")}</h2>
               <input type="range" min="0" max=${moments.length - 1} .value=${String(i)} aria-label=${t("replay.where")} aria-valuetext=${t("replay.count", { n: i + 1, of: moments.length })} @input=${(/** @type {any} */ e) => show(Number(e.target.value), true)}>
-              <p class="row"><button aria-label=${t("replay.first")} @click=${() => show(0)}>«</button><button aria-label=${t("replay.back")} ?disabled=${i === 0} @click=${() => show(i - 1)}>‹</button>
+              <p class="row"><span class="transport"><button aria-label=${t("replay.first")} @click=${() => show(0)}>«</button><button aria-label=${t("replay.back")} ?disabled=${i === 0} @click=${() => show(i - 1)}>‹</button>
                 <button class="primary" @click=${run}>${timer ? t("replay.stop") : t("replay.play")}</button>
-                <button aria-label=${t("replay.next")} ?disabled=${i === moments.length - 1} @click=${() => show(i + 1)}>›</button><button aria-label=${t("replay.last")} @click=${() => show(moments.length - 1)}>»</button>
+                <button aria-label=${t("replay.next")} ?disabled=${i === moments.length - 1} @click=${() => show(i + 1)}>›</button><button aria-label=${t("replay.last")} @click=${() => show(moments.length - 1)}>»</button></span>
                 <label class="inline">${t("replay.speed")} <select @change=${(/** @type {any} */ e) => { speed = e.target.selectedIndex; if (timer) { stop(); run(); } }}>${speeds.map((_, s) => html`<option ?selected=${s === speed}>${t(/** @type {any} */ (`replay.speed.${s}`))}</option>`)}</select></label>
                 <button @click=${copy}>${copied ? t("invite.copied") : t("replay.copy")}</button></p>
               <p class="hint">${t("replay.keys")}</p>
