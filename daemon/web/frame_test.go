@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/santhosh-tekuri/jsonschema/v6"
+
 	"pressbox/daemon/web"
 )
 
@@ -46,4 +48,44 @@ func FuzzFrame(f *testing.F) {
 			t.Fatalf("taken: %s", text)
 		}
 	})
+}
+
+// At its limits a frame is taken just when the document says that it is one.
+func TestFramesAtTheirLimits(t *testing.T) {
+	t.Parallel()
+	long := strings.Repeat("x", 64)
+	for frame, taken := range map[string]bool{
+		`{"t":"leave","g":"` + long + `"}`:  true,
+		`{"t":"leave","g":"` + long + `x"}`: false,
+		`{"t":"leave","g":"a b~"}`:          true,
+		`{"t":"leave","g":"ä"}`:             false,
+		`{"t":"leave"}`:                     false,
+		`{"t":"leave","g":"x","d":{"x":1}}`: true,
+		`{"t":"leave","g":"x","x":1}`:       false,
+		`{"t":"cmd","g":"x","cid":"` + long + `","d":{"action":{"a":"pause"}}}`:  true,
+		`{"t":"cmd","g":"x","cid":"` + long + `x","d":{"action":{"a":"pause"}}}`: false,
+		`{"t":"cmd","g":"x","cid":" a b ","d":{"action":{"a":"pause"}}}`:         true,
+		`{"t":"cmd","g":"x","cid":"\t","d":{"action":{"a":"pause"}}}`:            false,
+		`{"t":"cmd","g":"x","d":{"action":{"a":"pause"}}}`:                       false,
+		`{"t":"cmd","g":"x","cid":"c","d":{}}`:                                   false,
+		`{"t":"join","g":"x","d":{"since":9007199254740991}}`:                    true,
+		`{"t":"join","g":"x","d":{"since":9007199254740992}}`:                    false,
+		`{"t":"join","g":"x","d":{"since":-1}}`:                                  false,
+		`{"t":"sync","g":"x","rev":9007199254740991}`:                            true,
+		`{"t":"sync","g":"x","rev":9007199254740992}`:                            false,
+		`{"t":"ping","d":{"ts":-1e300,"lag":0.5}}`:                               true,
+		`{"t":"ping","d":{"ts":"1"}}`:                                            false,
+	} {
+		if _, code := web.ParseFrame([]byte(frame)); (code == "") != taken {
+			t.Errorf("%s is refused with %q", frame, code)
+		}
+		value, err := jsonschema.UnmarshalJSON(strings.NewReader(frame))
+		if err != nil {
+			t.Fatal(err)
+		}
+		kind, _, _ := strings.Cut(strings.TrimPrefix(frame, `{"t":"`), `"`)
+		if err := frameSchemas()(kind).Validate(value); (err == nil) != taken {
+			t.Errorf("%s is documented: %v", frame, err)
+		}
+	}
 }

@@ -274,7 +274,7 @@ func parameters() object {
 		"team":   query("team", "Only the players of this team.", object{"type": "string"}),
 		"status": query("status", "Only games of this status.", object{"type": "string", "enum": []string{"pending", "active", "finished"}}),
 		"before": query("before", "Only finished games that ended before: the id of one, or a time (RFC 3339).", object{"type": "string"}),
-		"since":  query("since", "Only what came after this revision.", object{"type": "integer", "minimum": 0}),
+		"since":  query("since", "Only what came after this revision.", object{"type": "integer", "minimum": 0, "maximum": farthest}),
 	}
 }
 
