@@ -70,7 +70,8 @@ func administeredConfig(folder string) (Config, error) {
 
 // socketClient asks the daemon that listens on a socket.
 func socketClient(path string) *client {
-	return &client{base: "http://localhost", http: http.Client{Transport: &http.Transport{
+	return &client{base: "http://localhost", socket: path, http: http.Client{Transport: &http.Transport{
+		ResponseHeaderTimeout: answerPatience,
 		DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
 			return new(net.Dialer).DialContext(ctx, "unix", path)
 		},

@@ -22,10 +22,14 @@ import (
 
 // A client asks a running daemon over its HTTP API.
 type client struct {
-	base  string // without a slash at its end
-	token string // "" means none
-	http  http.Client
+	base   string // without a slash at its end
+	token  string // "" means none
+	socket string // the administrator's, when it is asked there; "" otherwise
+	http   http.Client
 }
+
+// answerPatience is for how long a daemon may think before it begins to answer.
+const answerPatience = time.Minute
 
 // useClient gives cmd a flag for the daemon's address and returns how to make
 // a client: of --server, else of $PRESSBOX_URL, else of the settings HOST and
@@ -48,8 +52,8 @@ func useClient(cmd *cobra.Command) func() (*client, error) {
 		if !ok {
 			return nil, &exitError{exitUsage, fmt.Errorf("the daemon's address %q: expected %s", base, webURL(true).expects)}
 		}
-		transport := &http.Transport{ResponseHeaderTimeout: time.Minute, Proxy: http.ProxyFromEnvironment}
-		return &client{origin, os.Getenv("PRESSBOX_TOKEN"), http.Client{Transport: transport}}, nil
+		transport := &http.Transport{ResponseHeaderTimeout: answerPatience, Proxy: http.ProxyFromEnvironment}
+		return &client{base: origin, token: os.Getenv("PRESSBOX_TOKEN"), http: http.Client{Transport: transport}}, nil
 	}
 }
 
@@ -129,7 +133,7 @@ func (c *client) open(ctx context.Context, method, path string, body any) (*http
 		req.Header.Set("Authorization", "Bearer "+c.token)
 	}
 	resp, err := c.http.Do(req)
-	if err != nil && ctx.Err() != nil {
+	if err != nil && errors.Is(ctx.Err(), context.Canceled) {
 		return nil, errInterrupted
 	}
 	if err != nil {
@@ -152,6 +156,12 @@ func (c *client) unreachable(err error) error {
 	if failed, ok := errors.AsType[*url.Error](err); ok { // its address is in our text
 		err = failed.Err
 	}
+	if errors.Is(err, context.DeadlineExceeded) {
+		err = errors.New("it takes too long")
+	}
+	if c.socket != "" {
+		return &exitError{exitNoDaemon, fmt.Errorf("the daemon at %s does not answer: %w", c.socket, err)}
+	}
 	return &exitError{exitNoDaemon, fmt.Errorf("no daemon answers at %s: %w; \"pressbox serve\" starts one, --server names another", c.base, err)}
 }
 
@@ -163,7 +173,7 @@ func (c *client) call(ctx context.Context, method, path string, body, answer any
 	}
 	defer resp.Body.Close()
 	err = json.NewDecoder(resp.Body).Decode(answer)
-	if err != nil && ctx.Err() != nil {
+	if err != nil && errors.Is(ctx.Err(), context.Canceled) {
 		return errInterrupted
 	}
 	if err != nil {

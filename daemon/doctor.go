@@ -101,7 +101,7 @@ func (p patient) examine(ctx context.Context) examination {
 		if err == nil {
 			return examination{byDaemon, append(inside, p.lookAtMachine(ctx)...)}
 		}
-		found = one("daemon", broken, p.restart(), "runs and does not answer: %s", oneLine(err))
+		found = one("daemon", broken, p.restart(), "%s", oneLine(err))
 	} else if told, ok := p.askHealth(ctx); ok {
 		return examination{byHealth, append(told, p.lookAtMachine(ctx)...)}
 	}

@@ -61,7 +61,7 @@ func TestDoctorFindsWhatIsWrongAndSaysTheMend(t *testing.T) {
 		detail, mend string
 	}{
 		"no daemon":              {nothing, "daemon", broken, "does not run", "systemctl start pressbox"},
-		"a daemon that hangs up": {deafDaemon, "daemon", broken, "runs and does not answer", "start it again"},
+		"a daemon that hangs up": {deafDaemon, "daemon", broken, "state/admin.sock does not answer: EOF", "start it again"},
 		"another version":        {otherDaemon, "daemon", doubtful, "runs as version 0.0.1, and this program is", "start it again"},
 		"its health":             {otherDaemon, "sound", broken, "the sound server is gone", ""},
 		"no sound server":        {set("PULSE_SERVER=unix:/nowhere/native"), "sound", broken, "no such file", "pressbox setup-audio"},

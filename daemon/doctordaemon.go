@@ -14,7 +14,7 @@ import (
 const (
 	healthPatience      = 5 * time.Second
 	statusPatience      = 10 * time.Second
-	examinationPatience = time.Minute
+	examinationPatience = answerPatience
 )
 
 // byHand says whether the daemon that runs is one that somebody started in a folder, and
