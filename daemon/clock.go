@@ -20,7 +20,8 @@ func watchClock(ctx context.Context, set chan<- struct{}) error {
 		return fmt.Errorf("watch the clock: %w", err)
 	}
 	timer := os.NewFile(uintptr(fd), "clock")
-	defer context.AfterFunc(ctx, func() { _ = timer.Close() })() // ends the reading; it was never written
+	defer timer.Close()                                          //nolint:errcheck // it was never written
+	defer context.AfterFunc(ctx, func() { _ = timer.Close() })() // ends the reading
 	for {
 		err := nextSetting(timer)
 		switch {

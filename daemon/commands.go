@@ -66,7 +66,7 @@ func newCommand(ran *bool) *cobra.Command {
 	root := &cobra.Command{
 		Use:              "pressbox",
 		Short:            "Speak announcements that the network posts",
-		Long:             "Pressbox speaks announcements that clients on the network post to it.\n\n" + exitCodes,
+		Long:             "Pressbox speaks announcements that clients on the network post to it, and hosts games of\nbaseball.\n\n" + exitCodes,
 		SilenceErrors:    true,
 		SilenceUsage:     true,
 		PersistentPreRun: func(*cobra.Command, []string) { *ran = true },

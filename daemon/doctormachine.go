@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"strings"
+	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -35,7 +36,10 @@ func underSystemdNow() bool {
 
 func lookAtClock() []finding {
 	var state unix.Timex
-	if _, err := unix.Adjtimex(&state); err == nil && state.Status&unix.STA_UNSYNC != 0 {
+	if _, err := unix.Adjtimex(&state); err != nil {
+		return one("clock", doubtful, "", "whether a time server keeps it right is not known: %s", oneLine(err))
+	}
+	if state.Status&unix.STA_UNSYNC != 0 {
 		return one("clock", doubtful, "timedatectl set-ntp true", "no time server keeps the clock right; signing in by another provider may fail")
 	}
 	return one("clock", well, "", "a time server keeps it right")
@@ -43,6 +47,8 @@ func lookAtClock() []finding {
 
 // lookAtUnit asks the service manager about our units.
 func lookAtUnit(ctx context.Context) []finding {
+	ctx, stop := context.WithTimeout(ctx, 10*time.Second)
+	defer stop()
 	out, err := exec.CommandContext(ctx, "systemctl", "show", "pressbox.service",
 		"--property=LoadState,ActiveState,Result,NRestarts,UnitFileState").Output()
 	if err != nil {

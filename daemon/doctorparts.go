@@ -191,7 +191,7 @@ func diskFindings(dir string) []finding {
 	if err := unix.Statfs(dir, &st); err != nil {
 		return one("disk", doubtful, "", "%s: %s", dir, oneLine(err))
 	}
-	free := int64(st.Bavail) * int64(st.Bsize) //nolint:gosec,unconvert // no disk is so large; elsewhere it has 32 bits
+	free := freeBytes(st)
 	const little, scant = 256 << 20, 32 << 20
 	switch {
 	case st.Flags&unix.ST_RDONLY != 0:
@@ -203,6 +203,11 @@ func diskFindings(dir string) []finding {
 	default:
 		return one("disk", well, "", "%.1f GiB are free at %s", mib(free)/1024, dir)
 	}
+}
+
+// freeBytes is how much an ordinary user may write to a disk.
+func freeBytes(st unix.Statfs_t) int64 {
+	return int64(st.Bavail) * int64(st.Bsize) //nolint:gosec,unconvert // no disk is so large; elsewhere it has 32 bits
 }
 
 func (p patient) lookAtVoices(context.Context) []finding {

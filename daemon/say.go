@@ -108,7 +108,7 @@ func printReport(w io.Writer, r report) error {
 	case r.Status == "done":
 		_, err := fmt.Fprintln(w, r.ID, "spoken")
 		return err
-	case r.Status == "failed" || r.Status == "cancelled" || r.Status == "expired":
+	case r.ended():
 		return &exitError{exitUnspoken, fmt.Errorf("%s was not spoken: %s", r.ID, strings.TrimSuffix(r.Status+": "+r.Error, ": "))}
 	case r.Position != nil:
 		_, err := fmt.Fprintf(w, "%s %s, %d before it\n", r.ID, r.Status, *r.Position)

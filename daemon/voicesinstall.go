@@ -141,7 +141,7 @@ func haveRoom(dir string, size int64) error {
 	if err := unix.Statfs(dir, &st); err != nil {
 		return err
 	}
-	if free := int64(st.Bavail) * int64(st.Bsize); free < size+spare { //nolint:gosec,unconvert // no disk is so large; elsewhere it has 32 bits
+	if free := freeBytes(st); free < size+spare {
 		return fmt.Errorf("%.0f MB are needed in %s and %.0f are free", float64(size+spare)/1e6, dir, float64(free)/1e6)
 	}
 	return nil
