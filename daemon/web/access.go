@@ -44,7 +44,7 @@ const (
 	notifiers       // as NOTIFY_ACCESS says
 	members         // the same, and whoever is signed in
 	people          // whoever is signed in, and no one else
-	admins          // whoever can connect to the administrator's socket
+	admins          // whoever may use the administrator's socket; see [Server.administrators]
 	scrapers        // the same, and with METRICS=on everyone
 )
 

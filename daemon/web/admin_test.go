@@ -9,7 +9,6 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
-	"path/filepath"
 	"strconv"
 	"strings"
 	"testing"
@@ -91,15 +90,7 @@ func TestABackupIsNeverTakenForWholeWhenItIsNot(t *testing.T) {
 // serveAdmin serves the administrator on a real socket.
 func serveAdmin(t *testing.T, s *web.Server) *http.Client {
 	t.Helper()
-	dir, err := os.MkdirTemp("", "admin") //nolint:usetesting // whose directory may be too long a path for a socket
-	if err != nil {
-		t.Fatal(err)
-	}
-	path := filepath.Join(dir, "s")
-	l, err := net.Listen("unix", path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	l, path := listenUnix(t)
 	ctx, stop := context.WithCancel(context.Background())
 	served := make(chan error, 1)
 	go func() { served <- s.ServeAdmin(ctx, l) }()
@@ -108,7 +99,6 @@ func serveAdmin(t *testing.T, s *web.Server) *http.Client {
 		if err := <-served; err != nil {
 			t.Error(err)
 		}
-		_ = os.RemoveAll(dir)
 	})
 	transport := &http.Transport{DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
 		return new(net.Dialer).DialContext(ctx, "unix", path)

@@ -101,8 +101,8 @@ func (s *Server) record(r *http.Request, w *answer, began time.Time) {
 	if v.code != "" {
 		facts = append(facts, slog.String("code", v.code))
 	}
-	if uid, ok := r.Context().Value(peerKey{}).(uint32); ok {
-		facts = append(facts, slog.Any("uid", uid))
+	if p, ok := r.Context().Value(peerKey{}).(peer); ok {
+		facts = append(facts, slog.Int("uid", p.uid))
 	}
 	if v.err != nil {
 		level = slog.LevelError

@@ -194,6 +194,9 @@ func (rt route) refusals() []int {
 	if rt.class == notifiers || rt.class == members {
 		add(http.StatusUnauthorized, http.StatusForbidden)
 	}
+	if rt.class == admins || rt.class == scrapers {
+		add(http.StatusForbidden)
+	}
 	if rt.class == people {
 		add(http.StatusUnauthorized)
 	}

@@ -31,6 +31,7 @@ var (
 	errTokenOnly    = errors.New("this needs a token")
 	errToken        = errors.New("the token is not valid here")
 	errNobody       = errors.New("sign in first: this needs a session, by its cookie or its access token")
+	errNoAdmin      = errors.New("only root, the daemon's user and the group of the administrator's socket may administer; SocketGroup= in a drop-in of pressbox-admin.socket names another group")
 	errOff          = errors.New("announcements are switched off on this appliance")
 	errTooMany      = errors.New("too many requests from this address")
 	errBusy         = errors.New("as much speech as possible is being made already")
@@ -64,6 +65,7 @@ var statuses = []struct {
 	{errToken, http.StatusUnauthorized, "invalid_token", 0},
 	{errCrossOrigin, http.StatusForbidden, "cross_origin", 0},
 	{errOff, http.StatusForbidden, "switched_off", 0},
+	{errNoAdmin, http.StatusForbidden, "not_administrator", 0},
 	{errNoSuchPage, http.StatusNotFound, "not_found", 0},
 	{errNoPassphrase, http.StatusNotFound, "no_passphrase", 0},
 	{auth.ErrNotFound, http.StatusNotFound, "not_found", 0},

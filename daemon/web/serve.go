@@ -37,7 +37,7 @@ func (s *Server) Serve(ctx context.Context, ln net.Listener) error {
 
 // ServeAdmin answers the administrator's requests in the same way.
 func (s *Server) ServeAdmin(ctx context.Context, ln net.Listener) error {
-	return s.serveOn(ctx, ln, s.admin)
+	return s.serveOn(ctx, ln, s.administrators(ln.Addr(), s.admin))
 }
 
 func (s *Server) serveOn(ctx context.Context, ln net.Listener, h http.Handler) error {

@@ -1,13 +1,9 @@
 package web
 
 import (
-	"context"
-	"net"
 	"net/http"
 	"sync"
 	"time"
-
-	"golang.org/x/sys/unix"
 )
 
 // traffic knows what is being answered on the network.
@@ -52,27 +48,4 @@ func (s *Server) Quiet() time.Duration {
 		return time.Since(s.started)
 	}
 	return time.Since(s.traffic.last)
-}
-
-type peerKey struct{}
-
-// withPeer notes in a connection's context which user it is of, as the kernel says
-// it (SO_PEERCRED, unix(7)); only those of Unix sockets have one.
-func withPeer(ctx context.Context, conn net.Conn) context.Context {
-	local, ok := conn.(*net.UnixConn)
-	if !ok {
-		return ctx
-	}
-	raw, err := local.SyscallConn()
-	if err != nil {
-		return ctx
-	}
-	var peer *unix.Ucred
-	err = raw.Control(func(fd uintptr) {
-		peer, _ = unix.GetsockoptUcred(int(fd), unix.SOL_SOCKET, unix.SO_PEERCRED) // nil when it fails
-	})
-	if err != nil || peer == nil {
-		return ctx
-	}
-	return context.WithValue(ctx, peerKey{}, peer.Uid)
 }

@@ -32,6 +32,8 @@ func live(t *testing.T, suite string) {
 		{"What is announced is heard", isHeard},
 		{"Its journal can be asked", isLogged},
 		{"A restart refuses no one", restarts},
+		{"What its sandbox forbids is refused", isConfined},
+		{"Who may administer does, and nobody else", isAdministered},
 		{"What is killed comes back", isKilled},
 		{"What hangs is restarted", hangs},
 		{"What is removed comes back as it was", isReinstalled},
