@@ -89,7 +89,7 @@ export function kiosk({ update }) {
       return html`<main id="main" class="wall" tabindex="-1">
         <header><h1><span class="ball" aria-hidden="true"></span>Pressbox</h1><span class=${`link-state ${online ? "on" : "off"}`}>${online ? t("live.on") : refused ? t("kiosk.refused") : t("live.off")}</span></header>
         <div class="wall-main">${game ? big(game) : html`<section class="wall-game quiet"><p class="wall-said">${t("kiosk.quiet")}</p></section>`}</div>
-        <section class="wall-air" aria-live="polite"><h2>${t("queue.title")}</h2><p>${air ? html`<span class="tag hot">${t(/** @type {any} */ (`status.${air.status}`))}</span> ${air.message}` : t("queue.empty")}</p></section>
+        <section class="wall-air" aria-live="polite"><h2>${t("queue.title")}</h2><p>${air ? html`${air.status === "playing" ? nothing : html`<span class="tag hot">${t(/** @type {any} */ (`status.${air.status}`))}</span> `}${air.message}` : t("queue.empty")}</p></section>
         <aside class="wall-side">
           <section class="wall-join">${code}<div><h2>${t("kiosk.join")}</h2><p>${address.replace(/^http:\/\//, "").replace(/\/$/, "")}</p></div></section>
           ${rest.length ? html`<section><h2>${t("kiosk.also")}</h2><ul>${rest.map((g) => html`<li>${pennant(g.away.team)} ${g.score?.away ?? ""} <span>${t("game.at")}</span> ${pennant(g.home.team)} ${g.score?.home ?? ""}
