@@ -15,9 +15,8 @@ func isAdministered(a *appliance) {
 	a.run("useradd", "--create-home", "--groups=adm", "alice")
 	a.run("useradd", "--create-home", "bob")
 	a.run("runuser", "--user=alice", "--", "pressbox", "log-level", "INFO")
-	a.run("journalctl", "--sync")
 	alice := a.run("id", "--user", "alice")
-	if did := a.run("journalctl", "--no-pager", "PRESSBOX_UID="+alice); !strings.Contains(did, "/admin/log-level") {
+	if did := a.journal("PRESSBOX_UID=" + alice); !strings.Contains(did, "/admin/log-level") {
 		a.t.Errorf("the journal does not say what alice, %s, has done:\n%s", alice, did)
 	}
 	a.refuses("bob", 1, "only root, the user pressbox and the group adm may administer")

@@ -8,8 +8,8 @@ import (
 	"net/http"
 	"net/http/cookiejar"
 	"net/url"
-	"strconv"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/gorilla/websocket"
@@ -23,9 +23,10 @@ type table struct {
 	stop chan struct{}
 	end  sync.WaitGroup
 
-	// What was acknowledged; to be read when play has stopped.
-	moves int
-	rev   uint64 // the highest
+	moves atomic.Int64 // that were acknowledged
+
+	// To be read when play has stopped.
+	rev   uint64 // the highest that was acknowledged
 	lines int    // how often a new line was needed
 }
 
@@ -137,7 +138,7 @@ func (t *table) move(line *websocket.Conn) error {
 	if len(game.Legal) == 0 {
 		return fmt.Errorf("the game is %s and nothing is legal", game.Status)
 	}
-	cid := strconv.Itoa(t.moves) + "-" + strconv.Itoa(t.lines)
+	cid := fmt.Sprint(t.moves.Load(), "-", t.lines)
 	if err := line.WriteJSON(map[string]any{
 		"t": "cmd", "g": t.id, "cid": cid, "rev": game.Rev, "d": map[string]any{"action": game.Legal[0].Action},
 	}); err != nil {
@@ -155,7 +156,7 @@ func (t *table) move(line *websocket.Conn) error {
 			continue
 		}
 		if f.T == "ack" {
-			t.moves++
+			t.moves.Add(1)
 			t.rev = max(t.rev, f.Rev)
 		}
 		return nil
@@ -165,6 +166,7 @@ func (t *table) move(line *websocket.Conn) error {
 // finish stops play, and checks that the game holds what was acknowledged.
 func (t *table) finish() {
 	t.t.Helper()
+	t.until("ten moves were made", func() bool { return t.moves.Load() >= 10 })
 	close(t.stop)
 	t.end.Wait()
 	var game struct{ Events []struct{ Rev uint64 } }
@@ -174,11 +176,11 @@ func (t *table) finish() {
 			t.t.Fatalf("event %d of the game has revision %d", i+1, e.Rev)
 		}
 	}
-	if kept := uint64(len(game.Events)); t.moves < 10 || kept < t.rev {
-		t.t.Errorf("of %d acknowledged moves up to revision %d, %d revisions are kept", t.moves, t.rev, kept)
+	if kept := uint64(len(game.Events)); kept < t.rev {
+		t.t.Errorf("of %d acknowledged moves up to revision %d, %d revisions are kept", t.moves.Load(), t.rev, kept)
 	}
 	if t.lines < 2 {
 		t.t.Error("no line broke: was the daemon restarted at all?")
 	}
-	t.t.Logf("game: %d moves on %d lines", t.moves, t.lines)
+	t.t.Logf("game: %d moves on %d lines", t.moves.Load(), t.lines)
 }

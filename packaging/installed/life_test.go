@@ -6,10 +6,15 @@
 package installed
 
 import (
+	"errors"
+	"fmt"
 	"strings"
 	"testing"
 	"time"
 )
+
+// TestABareDebianBoots says whether anything can be tried here.
+func TestABareDebianBoots(t *testing.T) { boot(t, "bookworm") }
 
 func TestDebian12(t *testing.T) { live(t, "bookworm") }
 
@@ -72,14 +77,13 @@ func upgrades(a *appliance) {
 	if got := a.run("pressbox", "config"); !containsLine(got, "VOLUME", "90", "pressbox.env") {
 		a.t.Errorf("the edited settings did not survive:\n%s", got)
 	}
-	a.t.Logf("upgrade: %d requests, the slowest took %v", r.asked, r.slowest)
 }
 
 func isHardened(a *appliance) {
 	verdict := a.run("systemd-analyze", "security", "--no-pager", "--threshold=15", "pressbox.service") // it fails above 1.5
 	a.t.Log(verdict[strings.LastIndex(verdict, "Overall"):])
 	a.speaks() // everything that it is for works under it
-	if denied := a.run("journalctl", "--no-pager", "--unit=pressbox.service", "--priority=err"); denied != "-- No entries --" {
+	if denied := a.journal("--unit=pressbox.service", "--priority=err"); denied != "-- No entries --" {
 		a.t.Errorf("errors are logged:\n%s", denied)
 	}
 }
@@ -117,19 +121,34 @@ func isHeard(a *appliance) {
 	a.until("the voice is calibrated", a.calibrated) // from then on it says a text in the same way every time
 	const text = "Dinner is ready. Please come down, all of you."
 	want := a.speech(text)
+	var wrong error
+	for range 6 { // a busy machine stutters, as nothing in it has realtime priority
+		if wrong = a.hears(text, want); wrong == nil {
+			return
+		}
+		a.t.Log(wrong)
+	}
+	a.t.Error(wrong)
+}
+
+// hears announces a text, and says what is wrong with what is heard of it.
+func (a *appliance) hears(text string, want []int16) error {
+	a.t.Helper()
 	recording := a.record()
 	a.announce(text)
 	got := a.stop(recording)
 	begin, end := audible(got)
 	first, last := audible(want)
-	if lasts, should := seconds(end-begin), seconds(last-first); lasts < should-0.1 || lasts > should+1 { // the machine may stutter
-		a.t.Errorf("what is heard lasts %.2f s, the speech %.2f s", lasts, should)
+	lasts, should := seconds(end-begin), seconds(last-first)
+	if lasts < should-0.1 || lasts > should+1 {
+		return fmt.Errorf("what is heard lasts %.2f s, the speech %.2f s", lasts, should)
 	}
 	alike := likeness(got[begin:end], want[first:last])
 	a.t.Logf("what is heard correlates with the speech by %.3f", alike)
 	if alike < 0.9 {
-		a.t.Error("that is another sound")
+		return errors.New("that is another sound")
 	}
+	return nil
 }
 
 func isLogged(a *appliance) {
@@ -137,7 +156,7 @@ func isLogged(a *appliance) {
 	a.run("systemctl", "restart", "pressbox.service")
 	a.logged(since, "listening")
 	const explained = "The daemon is ready and answers at PRESSBOX_URL, http://localhost:8888."
-	if got := a.run("journalctl", "--no-pager", "--catalog", "--after-cursor="+since, "--unit=pressbox.service"); !strings.Contains(got, explained) {
+	if got := a.journal("--catalog", "--after-cursor="+since, "--unit=pressbox.service"); !strings.Contains(got, explained) {
 		a.t.Errorf("the journal does not explain itself: %q is not in\n%s", explained, got)
 	}
 	resp, err := a.ask("POST", "/v1/audio/speech", speechRequest("Play ball!"), nil)
@@ -145,7 +164,7 @@ func isLogged(a *appliance) {
 		a.t.Fatal(err)
 	}
 	id := resp.Header.Get("X-Request-Id")
-	if got := a.run("journalctl", "--no-pager", "--output=verbose", "PRESSBOX_REQUEST_ID="+id); !strings.Contains(got, "/v1/audio/speech") {
+	if got := a.journal("--output=verbose", "PRESSBOX_REQUEST_ID="+id); !strings.Contains(got, "/v1/audio/speech") {
 		a.t.Errorf("request %q is not found in the journal by its id: %s", id, got)
 	}
 }
@@ -154,17 +173,19 @@ func restarts(a *appliance) {
 	for range 3 {
 		r := a.underLoad(func() { a.run("systemctl", "restart", "pressbox.service") })
 		r.refusedNone(a.t)
-		a.t.Logf("restart: %d requests, the slowest took %v", r.asked, r.slowest)
 	}
 }
 
 func isKilled(a *appliance) {
 	since := a.now()
+	var dead time.Time
 	r := a.underLoad(func() {
 		a.run("systemctl", "kill", "--kill-whom=main", "--signal=SIGKILL", "pressbox.service")
+		a.logged(since, "Main process exited")
+		dead = time.Now()
 		a.logged(since, "Started pressbox.service")
 	})
-	r.lostAtMost(a.t, 5) // those whose requests it had taken
+	r.refusedNoneSince(a.t, dead) // it had taken the requests of others before
 	a.speaks()
 }
 
@@ -172,7 +193,7 @@ func isKilled(a *appliance) {
 // test can.
 func hangs(a *appliance) {
 	a.install(built(a.t, "+hang"))
-	a.write("/run/systemd/system/pressbox.service.d/impatient.conf", []byte("[Service]\nWatchdogSec=5s\n"))
+	a.write("/run/systemd/system/pressbox.service.d/impatient.conf", []byte("[Service]\nWatchdogSec=15s\n"))
 	a.run("systemctl", "daemon-reload")
 	a.run("systemctl", "restart", "pressbox.service")
 	a.health()

@@ -12,13 +12,12 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 )
 
 // native is what Debian calls this machine's architecture.
 func native(t *testing.T) string {
 	t.Helper()
-	return run(t, time.Minute, "dpkg", "--print-architecture")
+	return run(t, commandTime, "dpkg", "--print-architecture")
 }
 
 // current is the package to ship, as "make test-package" builds it.
@@ -55,7 +54,7 @@ func version(t *testing.T) string {
 func unpack(t *testing.T, deb string) string {
 	t.Helper()
 	dir := t.TempDir()
-	run(t, time.Minute, "dpkg-deb", "--extract", deb, dir)
+	run(t, commandTime, "dpkg-deb", "--extract", deb, dir)
 	return dir
 }
 
@@ -64,9 +63,9 @@ func unpack(t *testing.T, deb string) string {
 func TestPackageIsReproducible(t *testing.T) {
 	t.Parallel()
 	elsewhere := filepath.Join(t.TempDir(), "sources")
-	run(t, time.Minute, "sh", "-c", "mkdir $0 && tar -C ../.. --exclude=./.build --exclude=./bin --exclude=./dist --exclude=./.git -c . | tar -C $0 -x", elsewhere)
-	revision := "PRESSBOX_REVISION=" + run(t, time.Minute, "../revision")
-	run(t, 20*time.Minute, "env", revision, filepath.Join(elsewhere, "packaging/deb/build"), version(t), native(t))
+	run(t, commandTime, "sh", "-c", "mkdir $0 && tar -C ../.. --exclude=./.build --exclude=./bin --exclude=./dist --exclude=./.git -c . | tar -C $0 -x", elsewhere)
+	revision := "PRESSBOX_REVISION=" + run(t, commandTime, "../revision")
+	run(t, buildTime, "env", revision, filepath.Join(elsewhere, "packaging/deb/build"), version(t), native(t))
 	again := filepath.Join(elsewhere, "dist", filepath.Base(current(t)))
 	if want, got := sum(t, current(t)), sum(t, again); got != want {
 		t.Errorf("the second build has the checksum %s, the first %s", got, want)
@@ -85,7 +84,7 @@ func TestPackageLeavesLintianNothingToSay(t *testing.T) {
 func TestPackageRefusesAnARMv6(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	run(t, time.Minute, "dpkg-deb", "--control", current(t), dir)
+	run(t, commandTime, "dpkg-deb", "--control", current(t), dir)
 	for _, tt := range []struct {
 		machine string
 		refused bool

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strconv"
 	"sync"
+	"time"
 )
 
 const rate = 24000 // samples a second of PCM in the API of that shape
@@ -91,6 +92,7 @@ type recording struct {
 
 	mu    sync.Mutex // guards what follows
 	heard []byte
+	began time.Time // when the first of it came
 }
 
 // record returns when it records.
@@ -114,6 +116,9 @@ func (a *appliance) record() *recording {
 				return
 			}
 			r.mu.Lock()
+			if len(r.heard) == 0 {
+				r.began = time.Now()
+			}
 			r.heard = append(r.heard, part[:n]...)
 			r.mu.Unlock()
 		}
@@ -128,10 +133,15 @@ func (r *recording) bytes() int {
 	return len(r.heard)
 }
 
-// stop ends a recording when it has gone on for another second, and returns it.
+// stop ends a recording when all that was played by now is in it, and a second more,
+// and returns it. The recorder may be behind; how much was played, the clock says.
 func (a *appliance) stop(r *recording) []int16 {
 	a.t.Helper()
-	enough := r.bytes() + 2*rate
+	const second = 2 * rate // bytes
+	r.mu.Lock()
+	played := int(time.Since(r.began).Seconds() * second)
+	r.mu.Unlock()
+	enough := max(played, r.bytes()) + second
 	a.until("the recording goes on", func() bool { return r.bytes() >= enough })
 	_ = r.out.Close() // which ends who writes to it
 	<-r.ended
