@@ -39,6 +39,7 @@ func (s *Server) events(w http.ResponseWriter, r *http.Request) error {
 	defer stop()
 	queue, recent := atOnce(changes, s.cfg.Announcer.Queue)
 	out := &eventStream{w: w, out: http.NewResponseController(w)}
+	defer out.patient()
 	if err := out.open(queue, recent, r.Header.Get("Last-Event-ID")); err != nil {
 		return nil // the client has gone; there is no one to tell
 	}
@@ -138,9 +139,15 @@ func (e *eventStream) send(v announce.View) error {
 	return e.write(text.Bytes())
 }
 
+// patient gives the client a while to take what comes: an event, or the end of the
+// answer, which would otherwise look cut off.
+func (e *eventStream) patient() {
+	_ = e.out.SetWriteDeadline(time.Now().Add(eventPatience)) // only a test's recorder has none
+}
+
 // write sends bytes now, and gives the client a while to take them.
 func (e *eventStream) write(text []byte) error {
-	_ = e.out.SetWriteDeadline(time.Now().Add(eventPatience)) // only a test's recorder has none
+	e.patient()
 	if _, err := e.w.Write(text); err != nil {
 		return err
 	}

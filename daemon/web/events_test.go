@@ -279,6 +279,9 @@ func TestListenerThatLosesItsPermissionIsDropped(t *testing.T) {
 		events.want("retry: 2000", ": still here")
 		k.revoked.Store(true)
 		events.want("")
+		if err := events.lines.Err(); err != nil {
+			t.Errorf("the stream does not end, it breaks: %v", err)
+		}
 	})
 }
 

@@ -41,6 +41,7 @@ func (s *Server) kiosk(w http.ResponseWriter, r *http.Request) error {
 	defer stop()
 	queue, _ := atOnce(changes, s.cfg.Announcer.Queue)
 	out := &kioskStream{eventStream{w: w, out: http.NewResponseController(w)}}
+	defer out.patient()
 	if err := out.open(games, queue); err != nil {
 		return nil // the display has gone; there is no one to tell
 	}
