@@ -95,6 +95,7 @@ func TestCallPutTogether(t *testing.T) {
 	b.callIs("Pitch around, outfield shallow, guard the lines")
 	b.looks("together")
 	b.do(chromedp.KeyEvent("\r"))
+	b.drawn()
 	for len(b.defences(id)) == 0 { // a question may be asked before the play
 		b.call()
 	}
@@ -113,6 +114,7 @@ func TestCallPutTogether(t *testing.T) {
 	b.await(`[...document.querySelectorAll(".pick input:not([name=pitch])")].every((e) => e.disabled && (e.type === "radio" || !e.checked))`)
 	before := len(b.defences(id))
 	b.do(chromedp.KeyEvent("1"))
+	b.drawn()
 	b.await(canCall)
 	for len(b.defences(id)) == before {
 		b.call()

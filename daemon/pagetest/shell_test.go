@@ -119,8 +119,14 @@ func TestAnnouncements(t *testing.T) {
 	other.says(".link-state", "Live")
 	b.await(`document.querySelectorAll("#voice option").length > 1`)
 	b.do(chromedp.SendKeys("#message", "Dinner is ready."))
+	value[bool](b, `(() => {
+		const button = document.querySelector("button[aria-pressed]");
+		window.said = []; // all that it says, as a second of speech may be over when somebody looks
+		new MutationObserver(() => window.said.push(button.textContent)).observe(button, { childList: true, characterData: true, subtree: true });
+		return true;
+	})()`)
 	b.press(`button[aria-pressed]`)
-	b.says(`button[aria-pressed]`, "Stop")
+	b.await(`window.said.some((words) => words.includes("Stop"))`)
 	b.says(`button[aria-pressed]`, "Hear it")
 	b.press("main form .primary")
 	b.says("[role=status]", "in the queue")

@@ -65,7 +65,7 @@ type tab struct {
 
 func newTab(t *testing.T) *tab {
 	t.Helper()
-	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.NoSandbox, chromedp.DisableGPU,
+	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.NoSandbox, chromedp.DisableGPU, chromedp.WSURLReadTimeout(10*time.Minute),
 		chromedp.Flag("host-resolver-rules", "MAP "+lanName+" "+lantest.Address),
 		chromedp.Flag("ignore-certificate-errors", true))
 	ctx, cancel := chromedp.NewExecAllocator(t.Context(), options...)
@@ -75,7 +75,7 @@ func newTab(t *testing.T) *tab {
 	if err := chromedp.Do(ctx); err != nil { // the first call starts the browser, and must not have a deadline
 		t.Fatal(err)
 	}
-	ctx, cancel = context.WithTimeout(ctx, time.Minute)
+	ctx, cancel = context.WithTimeout(ctx, 10*time.Minute)
 	t.Cleanup(cancel)
 	return &tab{t, ctx}
 }

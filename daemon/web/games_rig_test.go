@@ -229,7 +229,7 @@ func (f *fan) dial(address string) *line {
 }
 
 func (f *fan) tryDial(address string) (*line, error) {
-	dialer := websocket.Dialer{Subprotocols: []string{"pressbox.v1"}, HandshakeTimeout: 10 * time.Second}
+	dialer := websocket.Dialer{Subprotocols: []string{"pressbox.v1"}, HandshakeTimeout: 5 * time.Minute}
 	conn, resp, err := dialer.Dial("ws://"+address+"/api/ws", http.Header{"Cookie": {"pressbox_access=" + f.access()}})
 	if err != nil {
 		return nil, err

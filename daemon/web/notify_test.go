@@ -61,7 +61,7 @@ func (r *rig) until(t *testing.T, id, status string) reply {
 		}
 		select {
 		case <-changes:
-		case <-time.After(30 * time.Second):
+		case <-time.After(5 * time.Minute):
 			t.Fatalf("%s is not %s", id, status)
 		}
 	}
