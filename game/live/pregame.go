@@ -30,7 +30,7 @@ func (h *Hall) Create(ctx context.Context, by Person, r Request) (Game, error) {
 			found := []game.Violation{{Path: path, Code: game.ViolationCode(NoClub), Detail: err.Error()}}
 			return Game{}, &Error{Code: NoClub, Detail: err.Error(), Errors: found}
 		} else if err != nil {
-			return Game{}, unavailable(err, "ask for the roster of "+id)
+			return Game{}, unavailable(err, fmt.Sprintf("ask for the roster of %.40q", id))
 		}
 		o.Clubs[side], o.Season = club, club.Season
 	}
