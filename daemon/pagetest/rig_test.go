@@ -278,7 +278,7 @@ func (b *tab) await(expression string) {
 		if (look()) return done(true);
 		const timer = setInterval(() => { if (look()) { clearInterval(timer); done(true); } }, 15);
 	})`, expression)
-	ctx, cancel := context.WithTimeout(b.ctx, time.Minute)
+	ctx, cancel := context.WithTimeout(b.ctx, late)
 	defer cancel()
 	for {
 		_, err := chromedp.Run(ctx, chromedp.Evaluate[bool](script, chromedp.EvalAwaitPromise))
