@@ -107,18 +107,32 @@ func (s *Server) createToken(w http.ResponseWriter, r *http.Request) error {
 	if err := s.bodies.decode(w, r, "TokenRequest", &body); err != nil {
 		return err
 	}
-	var network netip.Prefix
-	if body.Network != "" {
-		var err error
-		if network, err = netip.ParsePrefix(body.Network); err != nil {
-			return &bodyError{[]violation{{"/network", "invalid", "must be a network such as 192.168.1.0/24"}}}
-		}
+	network, ok := networkOf(body.Network)
+	if !ok {
+		return &bodyError{[]violation{{"/network", "invalid", "must be a network such as 192.168.1.0/24, or an address"}}}
 	}
-	token, kept, err := s.cfg.SignIn.Book.CreateAPIToken(r.Context(), body.Name, network.Masked(), time.Duration(body.TTL)*time.Second)
+	token, kept, err := s.cfg.SignIn.Book.CreateAPIToken(r.Context(), body.Name, network, time.Duration(body.TTL)*time.Second)
 	if err != nil {
 		return err
 	}
 	return reply(w, http.StatusCreated, newTokenReply{showToken(kept), token.Reveal()})
+}
+
+// networkOf reads a network; "" is none, and an address a network of one. It is
+// written as addresses are when they come: IPv4 as IPv4, without a zone.
+func networkOf(text string) (netip.Prefix, bool) {
+	if text == "" {
+		return netip.Prefix{}, true
+	}
+	network, err := netip.ParsePrefix(text)
+	if a, addrErr := netip.ParseAddr(text); addrErr == nil {
+		a = plain(a)
+		network, err = netip.PrefixFrom(a, a.BitLen()), nil
+	}
+	if a := network.Addr(); a.Is4In6() {
+		network = netip.PrefixFrom(a.Unmap(), network.Bits()-96) // of fewer than 96 bits there is none
+	}
+	return network.Masked(), err == nil && network.IsValid()
 }
 
 func (s *Server) revokeToken(w http.ResponseWriter, r *http.Request) error {

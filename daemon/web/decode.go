@@ -116,11 +116,23 @@ func violationsIn(e *jsonschema.ValidationError) []violation {
 		return []violation{{pointer(at), "out_of_range", "must be at least " + k.Want.RatString()}}
 	case *kind.Maximum:
 		return []violation{{pointer(at), "out_of_range", "must be at most " + k.Want.RatString()}}
+	case *kind.MinLength:
+		return []violation{{pointer(at), "too_short", fmt.Sprintf("must have at least %s", characters(k.Want))}}
+	case *kind.MaxLength:
+		return []violation{{pointer(at), "too_long", fmt.Sprintf("must have at most %s, has %d", characters(k.Want), k.Got)}}
 	case *kind.Enum:
 		return []violation{{pointer(at), "not_offered", fmt.Sprintf("must be one of %v", k.Want)}}
 	default:
 		return []violation{{pointer(at), "invalid", "is not as the API describes it"}}
 	}
+}
+
+// characters counts them in words.
+func characters(n int) string {
+	if n == 1 {
+		return "1 character"
+	}
+	return fmt.Sprintf("%d characters", n)
 }
 
 // each makes a violation for each of the named members of the object at a
