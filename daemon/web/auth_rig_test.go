@@ -74,6 +74,8 @@ type clock struct {
 	at time.Time
 }
 
+func newClock() *clock { return &clock{at: time.Now()} }
+
 func (c *clock) now() time.Time {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -89,8 +91,14 @@ func (c *clock) pass(d time.Duration) {
 // newHouse makes a house with a voucher; change may alter how one signs in.
 func newHouse(tb testing.TB, change ...func(*web.Config)) *house {
 	tb.Helper()
+	return newHouseAt(tb, newClock(), change...)
+}
+
+// newHouseAt is newHouse with the house's clock.
+func newHouseAt(tb testing.TB, now *clock, change ...func(*web.Config)) *house {
+	tb.Helper()
 	h := &house{
-		t: tb, now: &clock{at: time.Now()}, secrets: map[string]string{},
+		t: tb, now: now, secrets: map[string]string{},
 		voucher: &voucher{who: auth.Identity{Provider: "test", Subject: "1", Name: "Anna"}},
 	}
 	kept, err := store.Open(filepath.Join(tb.TempDir(), "people.db"), store.Options{})
@@ -122,12 +130,13 @@ func newHouse(tb testing.TB, change ...func(*web.Config)) *house {
 	return h
 }
 
-// local makes the appliance vouch for its own accounts.
-func (h *house) local(policy auth.SignUp) func(*web.Config) {
+// local makes the appliance vouch for its own accounts, by a clock: whoever was
+// wrong waits a second by it, however long the machine takes to ask again.
+func local(policy auth.SignUp, now *clock) func(*web.Config) {
 	return func(cfg *web.Config) {
 		l := idp.NewLocal(idp.LocalConfig{
-			Logins: cfg.SignIn.Book.Logins(), SignUp: policy, Now: time.Now, Log: cfg.Log,
-			Throttle: auth.NewThrottle(time.Now, netip.Addr.IsLoopback),
+			Logins: cfg.SignIn.Book.Logins(), SignUp: policy, Now: now.now, Log: cfg.Log,
+			Throttle: auth.NewThrottle(now.now, netip.Addr.IsLoopback),
 			Hasher:   idp.NewHasher(func() idp.Cost { return idp.Cost{Memory: 64, Time: 1} }),
 		})
 		cfg.SignIn.Local, cfg.SignIn.Passphrases = l, l
@@ -138,7 +147,8 @@ func (h *house) local(policy auth.SignUp) func(*web.Config) {
 // newLocalHouse makes a house that keeps accounts itself.
 func newLocalHouse(tb testing.TB, policy auth.SignUp, change ...func(*web.Config)) *house {
 	tb.Helper()
-	return newHouse(tb, append([]func(*web.Config){(*house)(nil).local(policy)}, change...)...)
+	now := newClock()
+	return newHouseAt(tb, now, append([]func(*web.Config){local(policy, now)}, change...)...)
 }
 
 // secret notes that something must not be logged.

@@ -11,6 +11,7 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"time"
 
 	"pressbox/auth"
 	"pressbox/daemon/web"
@@ -129,6 +130,8 @@ func TestF4_Throttled(t *testing.T) {
 	if p.Header.Get("Retry-After") != "1" || !strings.Contains(p.body, "wait 1 s") {
 		t.Errorf("Retry-After %s: %s", p.Header.Get("Retry-After"), p.body)
 	}
+	h.now.pass(time.Second)
+	b.enter(b.submit(b.form(), "name", "ALICE", "passphrase", phrase))
 }
 
 // F1: without an account there is none, and where an invite is needed the form

@@ -31,7 +31,7 @@ func newVisitor(t *testing.T) *visitor {
 			Metrics: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.Header().Set("Content-Type", "text/plain") }),
 		}
 	}
-	p := newStadium(t, withTeams, (*house)(nil).local(auth.SignUpOpen), furnish)
+	p := newStadium(t, withTeams, local(auth.SignUpOpen, newClock()), furnish)
 	anna := p.resident(t, "Anna")
 	return &visitor{anna, anna.create(`{}`).ID}
 }

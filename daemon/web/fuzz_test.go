@@ -88,7 +88,7 @@ func FuzzRequest(f *testing.F) {
 		f.Add([]byte(seed), true)
 		f.Add([]byte(seed), false)
 	}
-	p := newStadium(f, withTeams, (*house)(nil).local(auth.SignUpOpen))
+	p := newStadium(f, withTeams, local(auth.SignUpOpen, newClock()))
 	anna := p.resident(f, "Anna")
 	cookie, id := "pressbox_access="+anna.access(), anna.get("/api/auth/me").field("id")
 	f.Fuzz(func(t *testing.T, text []byte, signedIn bool) {
