@@ -268,6 +268,36 @@ func TestAnEarlierRunsPartIsUsed(t *testing.T) {
 	}
 }
 
+// The daemon, which is another user than the one who installs, reads every file; and
+// what it has put into its folder leads nobody to write elsewhere.
+func TestOthersReadWhatIsInstalledAndLeadNowhere(t *testing.T) {
+	t.Parallel()
+	s, dir := open(t), t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "."+tern+".onnx.part"), nil, 0o600); err != nil { // as with a umask of 077
+		t.Fatal(err)
+	}
+	if err := s.install(t, dir, tern); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range names(t, dir) {
+		info, err := os.Stat(filepath.Join(dir, name))
+		if err != nil || info.Mode().Perm() != 0o644 {
+			t.Errorf("%s has the mode %v (%v)", name, info.Mode(), err)
+		}
+	}
+
+	other, linked := filepath.Join(t.TempDir(), "other"), t.TempDir()
+	if err := os.Symlink(other, filepath.Join(linked, "."+tern+".onnx.part")); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.install(t, linked, tern); err == nil {
+		t.Error("a link was followed")
+	}
+	if _, err := os.Lstat(other); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("what the link names was written (%v)", err)
+	}
+}
+
 // What is wrong is not installed, and what is known to be final is not tried again.
 func TestWhatIsWrongIsNotInstalled(t *testing.T) {
 	t.Parallel()

@@ -12,6 +12,8 @@ import (
 	"os"
 	"path/filepath"
 	"time"
+
+	"golang.org/x/sys/unix"
 )
 
 const (
@@ -127,11 +129,15 @@ func final(err error) bool {
 
 // attempt appends what is missing of a file.
 func (i *Installer) attempt(ctx context.Context, f file) (err error) {
-	out, err := os.OpenFile(i.part(f), os.O_CREATE|os.O_WRONLY, 0o644) //nolint:gosec // others read voices, too
+	// Root installs into a folder of the daemon's, which may have put a link there.
+	out, err := os.OpenFile(i.part(f), os.O_CREATE|os.O_WRONLY|unix.O_NOFOLLOW, 0o644) //nolint:gosec // others read voices, too
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, out.Close()) }()
+	if err := out.Chmod(0o644); err != nil { // whatever this user's umask is
+		return err
+	}
 	have, err := out.Seek(0, io.SeekEnd)
 	if err != nil || have == f.size {
 		return err
