@@ -125,6 +125,7 @@ func (l listener) next() string {
 		case line == "":
 			return strings.Join(parts, ", ")
 		case isData:
+			hold(l.t, "announcement", data)
 			var a struct{ Message, Status string }
 			if err := json.Unmarshal([]byte(data), &a); err != nil {
 				l.t.Fatal(err)

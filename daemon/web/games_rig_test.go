@@ -399,7 +399,7 @@ func (d *display) await(kind, text string) {
 		}
 		d.last = data
 		d.all = append(d.all, event+" "+data)
-		d.hold(event, data)
+		hold(d.t, event, data)
 		if event == kind && strings.Contains(data, text) {
 			return
 		}
@@ -407,18 +407,18 @@ func (d *display) await(kind, text string) {
 	d.t.Fatalf("no %s with %s came: %v", kind, text, d.lines.Err())
 }
 
-// hold holds an event against the OpenAPI document.
-func (d *display) hold(event, data string) {
-	d.t.Helper()
+// hold holds an event of a stream against the OpenAPI document.
+func hold(tb testing.TB, event, data string) {
+	tb.Helper()
 	name := map[string]string{"game": "Game", "announcement": "Announcement"}[event]
 	if name == "" {
 		return
 	}
 	value, err := jsonschema.UnmarshalJSON(strings.NewReader(data))
 	if err != nil {
-		d.t.Fatal(err)
+		tb.Fatal(err)
 	}
-	if err := newChecker(d.t).schema(d.t, "#/components/schemas/"+name).Validate(value); err != nil {
-		d.t.Errorf("a %s is not as documented: %v", event, err)
+	if err := newChecker(tb).schema(tb, "#/components/schemas/"+name).Validate(value); err != nil {
+		tb.Errorf("a %s is not as documented: %v", event, err)
 	}
 }
