@@ -218,25 +218,50 @@ func (t *table) keep(ctx context.Context, s *script, tell Tell) error {
 		return nil
 	}
 	next := headOf(t.id, &s.now)
-	c, err := change(t.id, next, s)
+	c, box, err := t.change(next, s)
 	if err != nil {
 		return err
-	}
-	var box game.Box
-	ends := s.now.status == Finished && t.now.status != Finished
-	if ends {
-		if box, err = t.boxAfter(s); err != nil {
-			return err
-		}
-		if c.Box, err = json.Marshal(box); err != nil {
-			return fmt.Errorf("write the box score of game %s: %w", t.id, err)
-		}
 	}
 	crowded, err := t.hall.config.Journal.Keep(ctx, c)
 	if err != nil {
 		return unavailable(err, "keep the game")
 	}
 	t.torn = true
+	t.swap(s)
+	if first := s.acts[0].move; tell != nil {
+		tell(&Message{T: "ack", G: t.id, Rev: first.Rev, CID: first.CID, D: Ack{}})
+	}
+	t.setClock(time.Now())
+	t.tell(s)
+	t.hall.note(next, t.history.events[len(t.history.events)-len(s.acts):])
+	if box != nil {
+		t.hall.season.add(&next.Game, *box)
+	}
+	t.torn = false
+	if crowded {
+		t.hall.makeRoom(ctx)
+	}
+	return nil
+}
+
+// change writes a script for the journal, and the box score of a game that ends with it.
+func (t *table) change(next *head, s *script) (Change, *game.Box, error) {
+	c, err := change(t.id, next, s)
+	if err != nil || s.now.status != Finished || t.now.status == Finished {
+		return c, nil, err
+	}
+	box, err := t.boxAfter(s)
+	if err != nil {
+		return c, nil, err
+	}
+	if c.Box, err = json.Marshal(box); err != nil {
+		return c, nil, fmt.Errorf("write the box score of game %s: %w", t.id, err)
+	}
+	return c, &box, nil
+}
+
+// swap makes a script that is kept the game.
+func (t *table) swap(s *script) {
 	before := t.now
 	for i := range s.acts {
 		t.history.enter(&before, &s.acts[i])
@@ -247,20 +272,6 @@ func (t *table) keep(ctx context.Context, s *script, tell Tell) error {
 	if was == Pending {
 		t.seatAnew()
 	}
-	if first := s.acts[0].move; tell != nil {
-		tell(&Message{T: "ack", G: t.id, Rev: first.Rev, CID: first.CID, D: Ack{}})
-	}
-	t.setClock(time.Now())
-	t.tell(s)
-	t.hall.note(next, t.history.events[len(t.history.events)-len(s.acts):])
-	if ends {
-		t.hall.season.add(&next.Game, box)
-	}
-	t.torn = false
-	if crowded {
-		t.hall.makeRoom(ctx)
-	}
-	return nil
 }
 
 // seatAnew finds out who of those who watch manages what, as somebody may have joined. Until the start nobody was away.
