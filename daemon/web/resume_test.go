@@ -316,7 +316,7 @@ func (m *manager) endure(f *fan, address string) (cuts int, acked map[string]uin
 	var open string // the command that was not answered, and its id
 	var cid string
 	for !m.Over {
-		if cuts > 1000 || m.t.Failed() { // or nobody plays against him any more
+		if cuts > 1000 || f.t.Failed() { // or nobody plays against him any more
 			return cuts, acked, fmt.Errorf("cut off %d times: %w", cuts, errBroken)
 		}
 		if m.line, err = f.tryDial(address); err != nil {
