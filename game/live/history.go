@@ -234,8 +234,7 @@ func (h *history) aside(e *Event, t *told, before *position, a *act) {
 func asked(p *position) *Asked {
 	q := p.question
 	ball := q.play(q.Usual).Ball
-	text := string(q.Ask)
-	text = strings.ToUpper(text[:1]) + text[1:] + "?"
+	text := capital(string(q.Ask)) + "?"
 	if in := ballWords(ball); in != "" {
 		text = in + ". " + text
 	}

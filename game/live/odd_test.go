@@ -5,6 +5,7 @@ import (
 	"context"
 	"log/slog"
 	"slices"
+	"strings"
 	"testing"
 
 	"pressbox/game"
@@ -27,7 +28,7 @@ func (o odd) Club(ctx context.Context, season int, id string) (live.Club, error)
 		p := &c.Players[i]
 		id := game.PlayerID(`Ö,"` + string(p.ID) + `",<b> %s\`)
 		ratings[id] = c.Ratings[p.ID]
-		p.ID, p.Name = id, `"`+p.Name+`", Jr. <script>`
+		p.ID, p.Name = id, `Ö"`+p.Name+`", Jr. <script>`
 	}
 	c.Ratings, c.Abbrev, c.Name = ratings, `,"`, `The "Odd", `+c.Name
 	return c, nil
@@ -42,6 +43,11 @@ func TestOddNamesAreNoTrouble(t *testing.T) {
 		t.Fatal(err)
 	}
 	g := begin(t, h, func(o *live.Options) { o.Innings, o.Opponent = 3, live.HotSeat })
+	for _, c := range g.Offers {
+		if c.Group == "substitution" && !strings.HasPrefix(c.Label, `Ö"`) && !strings.HasPrefix(c.Label, "Double switch") {
+			t.Errorf("a label begins %.20q", c.Label)
+		}
+	}
 	end := playOut(t, h, g.ID)
 	var card bytes.Buffer
 	if err := h.Scorecard(t.Context(), g.ID, &card); err != nil {
