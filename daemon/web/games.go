@@ -12,7 +12,7 @@ import (
 
 // farthest is beyond every revision: the largest whole number that every
 // client can hold.
-const farthest = 1<<53 - 1
+const farthest uint64 = 1<<53 - 1
 
 func (s *Server) gameRoutes() []route {
 	routes := append(s.lobbyRoutes(), s.bookRoutes()...)
