@@ -94,7 +94,7 @@ check: lint types ## what needs no running: format, vet, lint, floors, dead code
 	@packaging/again go mod download
 	go mod verify
 	go vet ./...
-	GOARCH=arm CGO_ENABLED=0 go build $$(go list ./... | grep -vE '/(daemon|pagetest|onnx)$$') # numbers of 32 bits; the others need C
+	GOARCH=arm CGO_ENABLED=0 go build $$(go list ./... | grep -vE '/(daemon|pagetest|onnx|speak)$$') # numbers of 32 bits; the others need C
 	go mod tidy -diff
 	go test -count=1 -run 'TestFloors|TestGenerated' ./daemon
 	@out=$$(packaging/again $(DEADCODE) -test ./...); [ -z "$$out" ] || { echo "$$out"; exit 1; }
