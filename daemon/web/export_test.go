@@ -2,13 +2,8 @@ package web
 
 import (
 	"errors"
-	"net/http"
 	"net/netip"
-	"sync"
 
-	"github.com/gorilla/websocket"
-
-	"pressbox/auth"
 	"pressbox/game/live"
 	"pressbox/voice/announce"
 )
@@ -91,38 +86,4 @@ func ParseFrame(text []byte) (r Request, code string) {
 		return r, err.Error()
 	}
 	return r, ""
-}
-
-// A Crowd is websockets that are told what they are to be told, without a hall.
-type Crowd struct {
-	server *Server
-	mu     sync.Mutex // guards all
-	all    []*socket
-}
-
-// NewCrowd makes one that nobody has joined.
-func NewCrowd(s *Server) *Crowd { return &Crowd{server: s} }
-
-// ServeHTTP adds a websocket to the crowd.
-func (c *Crowd) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	up := websocket.Upgrader{CheckOrigin: func(*http.Request) bool { return true }}
-	conn, err := up.Upgrade(w, r, nil)
-	if err != nil {
-		return
-	}
-	defer conn.Close()
-	k := newSocket(c.server, conn, auth.Caller{})
-	c.mu.Lock()
-	c.all = append(c.all, k)
-	c.mu.Unlock()
-	k.serve(r.Context())
-}
-
-// Tell tells all of them, as the hall does.
-func (c *Crowd) Tell(m *live.Message) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	for _, k := range c.all {
-		k.tell(m)
-	}
 }

@@ -2,9 +2,7 @@ package web
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
-	"fmt"
 	"io"
 	"net/http"
 	"strconv"
@@ -12,7 +10,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/go-json-experiment/json/jsontext"
 	"github.com/gorilla/websocket"
 	"golang.org/x/time/rate"
 
@@ -52,9 +49,7 @@ func (s *Server) socketRoutes() []route {
 
 // playSocket opens a websocket, which is served until either side hangs up.
 func (s *Server) playSocket(w http.ResponseWriter, r *http.Request) error {
-	return s.meet(w, r, func(ctx context.Context, conn *websocket.Conn, caller auth.Caller) {
-		newSocket(s, conn, caller).serve(ctx)
-	})
+	return s.meet(w, r, func(conn *websocket.Conn, caller auth.Caller) guest { return newSocket(s, conn, caller) })
 }
 
 // A socket is an open websocket: the games that it follows, and what waits to
@@ -62,12 +57,18 @@ func (s *Server) playSocket(w http.ResponseWriter, r *http.Request) error {
 type socket struct {
 	server *Server
 	conn   *websocket.Conn
+	below  *promptConn // conn's
 	person live.Person
-	out    chan *live.Message
+	done   chan struct{} // closed when nothing more is written
 
-	hung  sync.Once
-	ended chan struct{} // closed when we hang up
-	code  int           // to hang up with; 0 says nothing; read after ended was closed
+	mu      sync.Mutex      // guards what follows
+	waiting []*live.Message // at most outQueue
+	batch   []*live.Message // what is left of the one that is being written
+	busy    bool            // with the clerks, or waiting for the connection
+	over    bool            // we hang up
+	code    int             // with this; 0 says nothing
+
+	parted bool // the client was told to come back; of the clerk only
 
 	asked atomic.Int64 // when the last ping was sent, in ns since began; 0 once it was answered
 	lag   atomic.Int64 // ns from ping to pong, smoothed; 0 not known yet
@@ -78,174 +79,38 @@ type socket struct {
 	leaves    map[string]func() // of the games that are followed
 }
 
+// newSocket makes one of a websocket that [upgrade] has opened.
 func newSocket(s *Server, conn *websocket.Conn, caller auth.Caller) *socket {
-	return &socket{
+	k := &socket{
 		server: s, conn: conn, person: live.Person{ID: caller.Account.ID, Name: caller.Account.Name},
-		out:   make(chan *live.Message, outQueue),
-		ended: make(chan struct{}), began: time.Now(),
+		done: make(chan struct{}), began: time.Now(),
 		allowance: rate.NewLimiter(framesASecond, framesAtOnce),
 		leaves:    map[string]func(){},
 	}
+	k.below, _ = conn.NetConn().(*promptConn)
+	k.below.free = func() { s.sockets.clerks.enter(k) }
+	return k
 }
 
-// serve reads and writes until the connection is over.
+// serve reads, and has clerks write, until the connection is over.
 func (k *socket) serve(ctx context.Context) {
-	var writing sync.WaitGroup
-	writing.Go(k.write)
 	k.read(ctx)
 	k.hangUp(0)
 	for game := range k.leaves {
 		k.leave(game)
 	}
-	writing.Wait()
+	_ = k.conn.Close() // nobody reads what is still written
+	<-k.done
 	k.server.cfg.Log.Debug("websocket closed", "person", k.person.ID, "code", k.code, "lag", time.Duration(k.lag.Load()))
 }
 
-// hangUp has the writer close the connection. The first code counts.
-func (k *socket) hangUp(code int) {
-	k.hung.Do(func() {
-		k.code = code
-		close(k.ended)
-	})
-}
-
-// tell puts a message into the queue. A client that does not keep up is hung up on.
-func (k *socket) tell(m *live.Message) bool {
-	select {
-	case k.out <- m:
-		return true
-	default:
-		k.hangUp(closeSlow)
-		return false
+// ask asks the client whether it is there.
+func (k *socket) ask() {
+	k.asked.Store(int64(time.Since(k.began)))
+	if err := k.conn.WriteControl(websocket.PingMessage, nil, time.Now().Add(writeWait)); err != nil {
+		_ = k.conn.Close() // the reader ends with it
 	}
 }
-
-// write writes what waits, and asks whether the client is there, until we hang up.
-func (k *socket) write() {
-	ping := time.NewTicker(pingEvery)
-	defer ping.Stop()
-	for {
-		var err error
-		select {
-		case m := <-k.out:
-			err = k.send(m)
-		case <-ping.C:
-			k.asked.Store(int64(time.Since(k.began)))
-			err = k.conn.WriteControl(websocket.PingMessage, nil, time.Now().Add(writeWait))
-		case <-k.server.closing:
-			_ = k.send(&live.Message{T: "bye", D: bye{live.Bye{Code: "restart"}, retryAfter}}) // it may have gone
-			k.hangUp(closeRestart)
-			k.goodbye()
-			return
-		case <-k.ended:
-			k.goodbye()
-			return
-		}
-		if err != nil {
-			_ = k.conn.Close() // the reader ends with it
-			return
-		}
-	}
-}
-
-// goodbye sends the close frame, and gives the client a while to answer.
-func (k *socket) goodbye() {
-	if k.code == 0 {
-		return // the client hung up
-	}
-	text := websocket.FormatCloseMessage(k.code, "")
-	_ = k.conn.WriteControl(websocket.CloseMessage, text, time.Now().Add(writeWait)) // it may have gone
-	_ = k.conn.SetReadDeadline(time.Now().Add(closeWait))
-}
-
-// send writes a message, or each of a batch.
-func (k *socket) send(m *live.Message) error {
-	for _, one := range m.Batch {
-		if err := k.send(one); err != nil {
-			return err
-		}
-	}
-	if m.Batch != nil {
-		return nil
-	}
-	if err := k.conn.SetWriteDeadline(time.Now().Add(writeWait)); err != nil {
-		return err
-	}
-	frame, err := k.server.prepared(m)
-	if err != nil {
-		k.server.cfg.Log.Error("a message to a websocket is lost", "type", m.T, "game", m.G, "rev", m.Rev, "err", err)
-		return err
-	}
-	if err := k.conn.WritePreparedMessage(frame); err != nil {
-		return err
-	}
-	if last, ok := m.D.(live.Bye); ok && last.Code == "restart" {
-		k.hangUp(closeRestart)
-	}
-	return nil
-}
-
-// prepared returns the frame of a message: for all who are told the same, the same.
-func (s *Server) prepared(m *live.Message) (*websocket.PreparedMessage, error) {
-	made, ok := m.Frame(func(m *live.Message) any {
-		text, err := s.frame(m)
-		if err != nil {
-			return err
-		}
-		frame, err := websocket.NewPreparedMessage(websocket.TextMessage, text)
-		if err != nil {
-			return err
-		}
-		return frame
-	}).(*websocket.PreparedMessage)
-	if !ok {
-		return nil, fmt.Errorf("encode %s of %s at %d", m.T, m.G, m.Rev)
-	}
-	return made, nil
-}
-
-// frame writes a message as clients read it.
-func (s *Server) frame(m *live.Message) ([]byte, error) {
-	whole := struct {
-		*live.Message
-		G string `json:"g,omitzero"` // not every frame is about a game
-		D any    `json:"d,omitzero"`
-	}{m, m.G, m.D}
-	switch d := m.D.(type) {
-	case *live.Hello:
-		whole.D = hello{subprotocol, s.cfg.Version, m.Rev, moment{time.Now()}, d}
-	case live.Bye:
-		whole.D = bye{d, 0}
-		if d.Code == "restart" {
-			whole.D = bye{d, retryAfter}
-		}
-	}
-	return json.Marshal(whole)
-}
-
-// What stands in the d of frames that are not the hall's alone.
-type (
-	hello struct {
-		Proto  string `json:"proto"`
-		Server string `json:"server"` // version
-		Rev    uint64 `json:"rev"`
-		Time   moment `json:"server_time"`
-		*live.Hello
-	}
-	bye struct {
-		live.Bye
-		RetryAfter int `json:"retry_after,omitzero"` // seconds
-	}
-	nak struct {
-		Code   live.Code   `json:"code"`
-		Detail string      `json:"detail"`
-		Errors []violation `json:"errors,omitempty"`
-	}
-	pong struct {
-		TS  jsontext.Value `json:"ts,omitempty"`
-		Lag *float64       `json:"lag,omitempty"` // ms from our pings to their pongs
-	}
-)
 
 // read reads frames until the connection is over.
 func (k *socket) read(ctx context.Context) {
@@ -275,13 +140,18 @@ func (k *socket) read(ctx context.Context) {
 // alive gives the client time for its next sign of life. After we have hung up
 // it has only the time to say goodbye.
 func (k *socket) alive() bool {
-	select {
-	case <-k.ended:
-		_, _, _ = k.conn.ReadMessage() // the close frame, or the end of our patience
-		return false
-	default:
-		return k.conn.SetReadDeadline(time.Now().Add(pongWait)) == nil
+	if k.extend() {
+		return true
 	}
+	_, _, _ = k.conn.ReadMessage() // the close frame, or the end of our patience
+	return false
+}
+
+// extend gives the client [pongWait], unless we have hung up.
+func (k *socket) extend() bool {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return !k.over && k.conn.SetReadDeadline(time.Now().Add(pongWait)) == nil
 }
 
 // next reads a frame; of one that is too long, a byte too many.
@@ -305,7 +175,8 @@ func (k *socket) answered(string) error {
 		}
 		k.lag.Store(max(took, 1))
 	}
-	return k.conn.SetReadDeadline(time.Now().Add(pongWait))
+	k.extend()
+	return nil
 }
 
 // pinged answers a ping, which counts as a frame.
@@ -409,31 +280,4 @@ func (k *socket) refuse(r request, err error) {
 		k.server.cfg.Log.Error("websocket", "person", k.person.ID, "game", r.game, "type", r.kind, "err", err)
 	}
 	k.tell(&live.Message{T: "nak", G: r.game, CID: r.cid, Rev: rev, D: answer})
-}
-
-// A tracker counts what is open, until it is closed.
-type tracker struct {
-	mu     sync.Mutex // guards what follows
-	closed bool
-	open   sync.WaitGroup
-}
-
-// enter counts one more; false when it is closed.
-func (t *tracker) enter() bool {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if !t.closed {
-		t.open.Add(1)
-	}
-	return !t.closed
-}
-
-func (t *tracker) leave() { t.open.Done() }
-
-// close lets nothing more in, and waits for what is there.
-func (t *tracker) close() {
-	t.mu.Lock()
-	t.closed = true
-	t.mu.Unlock()
-	t.open.Wait()
 }

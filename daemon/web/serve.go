@@ -35,7 +35,7 @@ func (s *Server) Serve(ctx context.Context, ln net.Listener) error {
 	return s.serveOn(ctx, &limitedListener{Listener: ln, exempt: exempt, each: map[netip.Prefix]int{}}, s.public)
 }
 
-// ServeAdmin answers the administrator's requests in the same way.
+// ServeAdmin answers the administrator's requests in the same way, on a Unix socket.
 func (s *Server) ServeAdmin(ctx context.Context, ln net.Listener) error {
 	return s.serveOn(ctx, ln, s.administrators(ln.Addr(), s.admin))
 }

@@ -25,12 +25,23 @@ const (
 	controlPatience = time.Second      // for sending a close frame
 )
 
-// meet opens a websocket with whoever sends the request, and hands it to serve
-// when it is known who that is: by cookie or header, else by the first frame,
-// {"t":"auth","d":{"token":…}}. It returns then: serve runs on, without all that
-// belonged to the request, and [Server.Serve] waits for it at the end. ctx ends,
-// and the connection is closed with 4401, as soon as the session is over.
-func (s *Server) meet(w http.ResponseWriter, r *http.Request, serve func(context.Context, *websocket.Conn, auth.Caller)) error {
+// A guest is who a websocket was opened for. Its methods may be called at the
+// same time.
+type guest interface {
+	// serve reads and writes until the connection is over.
+	serve(ctx context.Context)
+	// ask sends a ping.
+	ask()
+	// hangUp tells the peer why, and has serve return.
+	hangUp(code int)
+}
+
+// meet opens a websocket with whoever sends the request, and has its guest
+// served when it is known who that is: by cookie or header, else by the first
+// frame, {"t":"auth","d":{"token":…}}. It returns then: serve runs on, without
+// all that belonged to the request, and [Server.Serve] waits for it at the end.
+// ctx ends, and the connection is closed with 4401, as soon as the session is over.
+func (s *Server) meet(w http.ResponseWriter, r *http.Request, admit func(*websocket.Conn, auth.Caller) guest) error {
 	if !s.ownOrigin(r) {
 		return errCrossOrigin
 	}
@@ -70,13 +81,13 @@ func (s *Server) meet(w http.ResponseWriter, r *http.Request, serve func(context
 	go func() {
 		defer s.sockets.leave()
 		defer s.traffic.end()
-		s.attend(ctx, conn, caller, serve)
+		s.attend(ctx, conn, caller.Session, admit(conn, caller))
 	}()
 	return nil
 }
 
-// attend serves a websocket while its session lasts.
-func (s *Server) attend(ctx context.Context, conn *websocket.Conn, caller auth.Caller, serve func(context.Context, *websocket.Conn, auth.Caller)) {
+// attend serves a guest while its session lasts.
+func (s *Server) attend(ctx context.Context, conn *websocket.Conn, session auth.Session, g guest) {
 	defer conn.Close()
 	defer func() {
 		if reason := recover(); reason != nil { // it costs this one connection
@@ -87,10 +98,10 @@ func (s *Server) attend(ctx context.Context, conn *websocket.Conn, caller auth.C
 	defer cancel()
 	var watching sync.WaitGroup
 	watching.Go(func() {
-		s.watch(ctx, conn, caller.Session)
+		s.watch(ctx, conn, session, g)
 		cancel()
 	})
-	serve(ctx, conn, caller)
+	g.serve(ctx)
 	cancel()
 	watching.Wait()
 }
@@ -157,26 +168,33 @@ func (s *Server) readFirst(conn *websocket.Conn) (text []byte, err error) {
 	}
 }
 
-// watch returns when ctx ends, or the session does; then the peer is told.
-func (s *Server) watch(ctx context.Context, conn *websocket.Conn, session auth.Session) {
+// watch asks a guest for signs of life, and hangs up when the server stops. It
+// returns when ctx ends, or the session does; then the peer is told.
+func (s *Server) watch(ctx context.Context, conn *websocket.Conn, session auth.Session, g guest) {
 	book := s.cfg.SignIn.Book
 	ended, stop := book.Ended(session)
 	defer stop()
-	tick := time.NewTicker(liveEvery)
-	defer tick.Stop()
-	for {
-		err := book.Live(ctx, session) // also at once: it may have ended before it was watched
-		if errors.Is(err, auth.ErrSessionEnded) {
-			hangUp(conn, unauthenticated, "the session has ended")
-			return
-		}
+	look, ping := time.NewTicker(liveEvery), time.NewTicker(pingEvery)
+	defer look.Stop()
+	defer ping.Stop()
+	closing := s.closing
+	live := func() bool { return !errors.Is(book.Live(ctx, session), auth.ErrSessionEnded) }
+	for alive := live(); alive; { // it may have ended before it was watched
 		select {
 		case <-ctx.Done():
 			return
 		case <-ended:
-		case <-tick.C:
+			alive = live()
+		case <-look.C:
+			alive = live()
+		case <-ping.C:
+			g.ask()
+		case <-closing:
+			g.hangUp(closeRestart)
+			closing = nil // it is said once
 		}
 	}
+	hangUp(conn, unauthenticated, "the session has ended")
 }
 
 // hangUp tells the peer why, and closes the connection.
@@ -197,15 +215,42 @@ func (s *Server) ownOrigin(r *http.Request) bool {
 	return len(origins) == 1 && (origins[0] == s.origin(r) || slices.Contains(s.cfg.TrustedOrigins, origins[0]))
 }
 
-// upgrade takes over the connection below what records the answer.
+// upgrade takes over the connection below what records the answer, and makes it
+// a [promptConn].
 func upgrade(up websocket.Upgrader, w http.ResponseWriter, r *http.Request) (*websocket.Conn, error) {
-	recorded, ok := w.(*answer)
-	if !ok {
-		return up.Upgrade(w, r, nil)
-	}
-	conn, err := up.Upgrade(recorded.ResponseWriter, r, nil)
-	if err == nil {
+	conn, err := up.Upgrade(promptWriter{w}, r, nil)
+	if recorded, ok := w.(*answer); ok && err == nil {
 		recorded.status = http.StatusSwitchingProtocols
 	}
 	return conn, err
+}
+
+// A tracker counts the websockets that are open, until it is closed.
+type tracker struct {
+	clerks clerks // of all of them
+
+	mu     sync.Mutex // guards what follows
+	closed bool
+	open   sync.WaitGroup
+}
+
+// enter counts one more; false when it is closed.
+func (t *tracker) enter() bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if !t.closed {
+		t.open.Add(1)
+	}
+	return !t.closed
+}
+
+func (t *tracker) leave() { t.open.Done() }
+
+// close lets nothing more in, and waits for what is there.
+func (t *tracker) close() {
+	t.mu.Lock()
+	t.closed = true
+	t.mu.Unlock()
+	t.open.Wait()
+	t.clerks.writing.Wait()
 }

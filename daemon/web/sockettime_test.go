@@ -5,6 +5,7 @@ import (
 	"net"
 	"net/http"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -199,6 +200,36 @@ func TestTheStopIsToldToSockets(t *testing.T) {
 		if err := <-stopped; err != nil || time.Since(began) > 3*time.Second {
 			t.Errorf("stopped after %s: %v", time.Since(began), err)
 		}
+	})
+}
+
+// A client that is told to come back, and instead of that goes on to give signs
+// of life, does not hold up the stop.
+func TestAStopDoesNotWaitForPongs(t *testing.T) {
+	t.Parallel()
+	bubble(t, func(p *stadium, l *wire, stop func() error) {
+		t := p.t
+		k := p.fan(t, "Anna").inTime(l)
+		k.SetCloseHandler(func(int, string) error { return nil }) // it says no goodbye
+		var living sync.WaitGroup
+		living.Go(func() {
+			for range 60 {
+				if k.WriteControl(websocket.PongMessage, nil, time.Now().Add(time.Second)) != nil {
+					return
+				}
+				time.Sleep(time.Second)
+			}
+		})
+		living.Go(func() {
+			for f := k.next(); f.T != "closed"; f = k.next() {
+			}
+		})
+		time.Sleep(10 * time.Second)
+		began := time.Now()
+		if err := stop(); err != nil || time.Since(began) > 3*time.Second {
+			t.Errorf("stopped after %s: %v", time.Since(began), err)
+		}
+		living.Wait()
 	})
 }
 

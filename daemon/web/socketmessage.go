@@ -1,0 +1,74 @@
+package web
+
+import (
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"github.com/go-json-experiment/json/jsontext"
+	"github.com/gorilla/websocket"
+
+	"pressbox/game/live"
+)
+
+// prepared returns the frame of a message: for all who are told the same, the same.
+func (s *Server) prepared(m *live.Message) (*websocket.PreparedMessage, error) {
+	made, ok := m.Frame(func(m *live.Message) any {
+		text, err := s.frame(m)
+		if err != nil {
+			return err
+		}
+		frame, err := websocket.NewPreparedMessage(websocket.TextMessage, text)
+		if err != nil {
+			return err
+		}
+		return frame
+	}).(*websocket.PreparedMessage)
+	if !ok {
+		return nil, fmt.Errorf("encode %s of %s at %d", m.T, m.G, m.Rev)
+	}
+	return made, nil
+}
+
+// frame writes a message as clients read it.
+func (s *Server) frame(m *live.Message) ([]byte, error) {
+	whole := struct {
+		*live.Message
+		G string `json:"g,omitzero"` // not every frame is about a game
+		D any    `json:"d,omitzero"`
+	}{m, m.G, m.D}
+	switch d := m.D.(type) {
+	case *live.Hello:
+		whole.D = hello{subprotocol, s.cfg.Version, m.Rev, moment{time.Now()}, d}
+	case live.Bye:
+		whole.D = bye{d, 0}
+		if d.Code == "restart" {
+			whole.D = bye{d, retryAfter}
+		}
+	}
+	return json.Marshal(whole)
+}
+
+// What stands in the d of frames that are not the hall's alone.
+type (
+	hello struct {
+		Proto  string `json:"proto"`
+		Server string `json:"server"` // version
+		Rev    uint64 `json:"rev"`
+		Time   moment `json:"server_time"`
+		*live.Hello
+	}
+	bye struct {
+		live.Bye
+		RetryAfter int `json:"retry_after,omitzero"` // seconds
+	}
+	nak struct {
+		Code   live.Code   `json:"code"`
+		Detail string      `json:"detail"`
+		Errors []violation `json:"errors,omitempty"`
+	}
+	pong struct {
+		TS  jsontext.Value `json:"ts,omitempty"`
+		Lag *float64       `json:"lag,omitempty"` // ms from our pings to their pongs
+	}
+)
