@@ -62,7 +62,7 @@ func turns(one, other *tab, calls int) {
 }
 
 // shown is all of the game that two browsers must agree on.
-const shown = `JSON.stringify([...document.querySelectorAll(".board .plate, .situation, .half-head, .half li, .runners text")].map((e) => e.textContent))`
+const shown = `JSON.stringify([...document.querySelectorAll(".board .plate, .situation, .lamps, .half-head, .half li, .runners text")].map((e) => e.ariaLabel ?? e.textContent))`
 
 // agree waits until two browsers show the same, to the last play.
 func agree(one, other *tab) {
@@ -213,7 +213,7 @@ func TestKiosk(t *testing.T) {
 	anna.playTo(`document.querySelectorAll(".half").length > 2`)
 	score := value[string](anna, `[...document.querySelectorAll(".board tbody tr td:nth-last-child(3)")].map((e) => e.innerText).join(" ")`)
 	wall.await(fmt.Sprintf(`[...document.querySelectorAll(".wall-club .plate")].map((e) => e.innerText).join(" ") === %q`, score))
-	line := value[string](anna, `document.querySelector(".half ol").lastElementChild.querySelector("a").firstChild.nextSibling.data`)
+	line := value[string](anna, `document.querySelector(".half ol").lastElementChild.querySelector("a").firstChild.data`)
 	wall.says(".wall-said", line)
 	anna.open("/announcements")
 	anna.do(chromedp.SendKeys("#message", "Dinner is ready."), chromedp.Click("main form .primary"))

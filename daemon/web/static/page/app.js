@@ -15,7 +15,7 @@ import en from "./en.js";
 export function t(key, values = {}) {
   const words = /** @type {string | ((values: any) => string)} */ (en[key]);
   if (typeof words === "function") return words(values);
-  return words.replace(/\{(\w+)\}/g, (whole, name) => String(values[name] ?? whole));
+  return !words.includes("{") ? words : words.replace(/\{(\w+)\}/g, (whole, name) => String(values[name] ?? whole));
 }
 
 /**
@@ -129,17 +129,16 @@ export const signInAddress = (to = location.pathname + location.search) =>
 
 // ---- words that are spoken by screen readers
 
-let said = 0;
+/** The last two, and an empty line for the next: what is said twice is another text each time. */
+const said = ["", "", ""];
+let line = 0;
 
-/**
- * Tells a screen reader something, without hurry. The lines are written over in
- * turn: to put elements in and take them out would cost more than the play.
- * @param {string} text
- */
+/** Tells a screen reader something, without hurry. @param {string} text */
 export function announce(text) {
-  const lines = document.getElementById("polite")?.children;
-  const line = lines?.[said++ % lines.length];
-  if (line) line.textContent = text;
+  said[line] = text;
+  line = (line + 1) % said.length;
+  said[line] = "";
+  void update();
 }
 
 // ---- colours of clubs
@@ -197,15 +196,16 @@ export function clubStyle(club) {
 /**
  * An element that stays while what is in it changes.
  * @template {keyof HTMLElementTagNameMap} T
- * @param {T} tag @param {Record<string, string>} [attributes] "style" is CSS
+ * @param {T} tag @param {Record<string, string>} [attributes] "style" is CSS @param {(Node | string)[]} content
  * @returns {HTMLElementTagNameMap[T]}
  */
-export function element(tag, attributes = {}) {
+export function element(tag, attributes = {}, ...content) {
   const made = document.createElement(tag);
   for (const [name, value] of Object.entries(attributes)) {
     if (name === "style") made.style.cssText = value; // as an attribute it would be forbidden
     else made.setAttribute(name, value);
   }
+  made.append(...content);
   return made;
 }
 
@@ -342,6 +342,7 @@ function draw() {
   const title = view ? `${view.title()} · Pressbox` : "Pressbox";
   if (title !== document.title) document.title = title;
   render(view?.bare ? view.render() : frame(view), app);
+  view?.drawn?.();
 }
 
 /** @param {View | null} view */
@@ -350,11 +351,12 @@ const frame = (view) => html`
   ${masthead()}
   <main id="main" tabindex="-1">${view ? view.render() : html`<p class="waiting">${t("loading")}</p>`}</main>
   ${colophon()}
-  <div id="polite" class="unseen" role="status" aria-atomic="false" aria-label=${t("polite")}><p></p><p></p><p></p></div>`;
+  ${aloud([...said], () => said.map((text) => html`<p>${text}</p>`))}`;
 
 const above = island(element("header", { class: "masthead" })), below = island(element("footer", { class: "colophon" }));
+const aloud = island(element("div", { id: "polite", class: "unseen", role: "status", "aria-atomic": "false", "aria-label": t("polite") }));
 
-const masthead = () => above([shown.tab, session.me, location.href], () => html`<div class="masthead-in">
+const masthead = () => above([shown.tab, session.me, session.me === null && location.href], () => html`<div class="masthead-in">
     <a class="wordmark" href="/"><span class="ball" aria-hidden="true"></span>Pressbox</a>
     <nav aria-label=${t("nav.label")}>
       ${link("/", t("nav.games"))} ${link("/standings", t("nav.standings"))} ${link("/players", t("nav.players"))}

@@ -1,7 +1,7 @@
 // The scorebook of one game, and what it looks like: line score, field, count,
 // plays, win probability. It shows what the server said happened, and nothing
 // else.
-import { html, svg, render, nothing } from "./lit-html.js";
+import { html, svg, nothing } from "./lit-html.js";
 import { t, say, api, ordinal, clubStyle, pennant, element, island } from "./app.js";
 
 const sides = /** @type {const} */ (["away", "home"]);
@@ -112,9 +112,7 @@ const grounds = svg`<path class="grass" d="M200 340 20 160a198 198 0 0 1 360 0z"
   <circle class="dirt" cx="200" cy="236" r="16"></circle><circle class="dirt" cx="200" cy="328" r="20"></circle>
   <path class="bag" d="M194 236h12v3h-12zM194 322h12v7l-6 6-6-6z"></path>`;
 
-/** @param {number} n @param {number} of @param {string} letter @param {string} words */
-const lamps = (n, of, letter, words) => html`<div><span aria-hidden="true" class="letter">${letter}</span>${Array.from({ length: of }, (_, i) =>
-  html`<span aria-hidden="true" class=${i < n ? "lamp on" : "lamp"}></span>`)}<span class="unseen">${words}</span></div>`;
+const lamp = (/** @type {boolean} */ on) => (on ? "lamp on" : "lamp");
 
 /** The score and the situation in a sentence, for ears. @param {Ledger} book */
 export function inWords(book) {
@@ -173,9 +171,11 @@ class Half {
     this.name = inningWords(first.half, first.inning);
     this.runs = 0;
     /** @type {Entry[]} */ this.entries = [];
-    /** @type {Map<number, HTMLElement>} */ this.lines = new Map(); // by revision
+    this.head = island(element("h3"));
+    this.lines = element("ol");
+    /** @type {Element | undefined} */ this.marked = undefined;
+    this.shown = "";
     this.root = element("section", { class: "half", style: clubStyle(this.club) });
-    this.island = island(this.root);
   }
 
   /** @param {Entry} e */
@@ -184,27 +184,37 @@ class Half {
     this.runs += e.runs;
   }
 
-  /** @param {boolean} open @param {number} chosen revision of the play that is looked at */
+  /** @param {boolean} open @param {number} chosen which of its plays is looked at; -1 is none */
   draw(open, chosen) {
-    this.island([this.entries.length, open, chosen], () => html`<h3><button class="half-head" aria-expanded=${open ? "true" : "false"} @click=${this.toggle}>
-        <span>${this.name} · ${this.club.abbrev}</span><span>${this.runs ? t("plays.runs", { n: this.runs }) : t("plays.none")}</span></button></h3>
-      ${open ? html`<ol>${this.entries.map((e) => this.line(e, e.rev === chosen))}</ol>` : nothing}`);
-    if (!open) this.lines.clear();
+    const shown = `${open} ${chosen} ${this.entries.length}`;
+    if (shown === this.shown) return;
+    this.shown = shown;
+    const head = this.head([open, this.runs], () => html`<button class="half-head" aria-expanded=${open ? "true" : "false"} @click=${this.toggle}>
+      <span>${this.name} · ${this.club.abbrev}</span><span>${this.runs ? t("plays.runs", { n: this.runs }) : t("plays.none")}</span></button>`);
+    if (!head.parentNode) this.root.append(head);
+    if (!open) return this.close();
+    if (!this.lines.parentNode) this.root.append(this.lines);
+    for (let i = this.lines.childElementCount; i < this.entries.length; i++) this.lines.append(line(this.book.game.id, this.entries[i]));
+    const mark = this.lines.children[chosen];
+    if (mark === this.marked) return;
+    this.marked?.removeAttribute("aria-current");
+    mark?.setAttribute("aria-current", "true");
+    this.marked = mark;
   }
 
-  /** @param {Entry} e @param {boolean} chosen */
-  line(e, chosen) {
-    let line = this.lines.get(e.rev);
-    if (!line) {
-      line = element("li", e.runs ? { class: "scoring" } : {});
-      render(html`<a href=${`/games/${this.book.game.id}/replay/${e.rev}`} aria-label=${t("plays.link", { text: e.text.join(" ") })}>${e.text[0]}${e.text.slice(1).map((words) => html` <span>${words}</span>`)}</a>
-        ${e.runs ? html`<b>${e.now.score.away}–${e.now.score.home}</b>` : nothing}`, line);
-      this.lines.set(e.rev, line);
-    }
-    if (chosen) line.setAttribute("aria-current", "true");
-    else line.removeAttribute("aria-current");
-    return line;
+  close() {
+    this.lines.remove();
+    this.lines.replaceChildren();
+    this.marked = undefined;
   }
+}
+
+/** A play as a line of a list. @param {string} id of the game @param {Entry} e */
+function line(id, e) {
+  const { away, home } = e.now.score;
+  const words = element("a", { href: `/games/${id}/replay/${e.rev}`, "aria-label": t("plays.link", { text: e.text.join(" ") }) }, e.text[0]);
+  for (const more of e.text.slice(1)) words.append(" ", element("span", {}, more));
+  return e.runs ? element("li", { class: "scoring" }, words, element("b", {}, `${away}–${home}`)) : element("li", {}, words);
 }
 
 /**
@@ -220,8 +230,10 @@ export class Scene {
     this.board = island(element("div", { class: "board", tabindex: "0", role: "region", "aria-label": t("board.label") }));
     this.innings = island(element("tr"));
     this.rows = { away: island(element("tr")), home: island(element("tr")) };
-    this.lamps = island(element("div", { class: "situation" }));
-    this.ground = island(element("div"));
+    this.sign = island(element("div", { class: "situation" }));
+    this.inning = island(element("p", { class: "inning" }));
+    this.ground = island(shape("svg", { class: "field", viewBox: "0 32 400 342", role: "img" }));
+    this.bags = bags.map(([x, y]) => shape("path", { class: "base", d: `M${x} ${y - 11.3}l11.3 11.3-11.3 11.3-11.3-11.3z` }));
     this.gloves = { away: island(group("gloves", home.team)), home: island(group("gloves", away.team)) }; // of who fields against
     this.runners = { away: island(group("runners", away.team)), home: island(group("runners", home.team)) };
     this.chance = island(element("div"));
@@ -258,9 +270,12 @@ export class Scene {
   situation(now, over) {
     if (!now) return nothing;
     const { inning, half, outs } = now, balls = now.count?.balls ?? 0, strikes = now.count?.strikes ?? 0;
-    return this.lamps([inning, half, outs, balls, strikes, over], () => over ? html`<p class="inning">${t("how.final")}</p>` : html`<p class="inning">${inningWords(half, inning)}</p>
-      <div class="lamps">${lamps(balls, 3, "B", t("count.balls", { n: balls }))}${lamps(strikes, 2, "S", t("count.strikes", { n: strikes }))}
-        ${lamps(outs, 2, "O", t("count.outs", { n: outs }))}</div>`);
+    const when = this.inning([inning, half, over], () => (over ? t("how.final") : inningWords(half, inning)));
+    return this.sign([when, outs, balls, strikes, over], () => html`${when}${over ? nothing : html`
+      <div class="lamps" role="img" aria-label=${`${t("count.balls", { n: balls })}, ${t("count.strikes", { n: strikes })}, ${t("count.outs", { n: outs })}`}>
+        <div><span class="letter">B</span><span class=${lamp(balls > 0)}></span><span class=${lamp(balls > 1)}></span><span class=${lamp(balls > 2)}></span></div>
+        <div><span class="letter">S</span><span class=${lamp(strikes > 0)}></span><span class=${lamp(strikes > 1)}></span></div>
+        <div><span class="letter">O</span><span class=${lamp(outs > 0)}></span><span class=${lamp(outs > 1)}></span></div></div>`}`);
   }
 
   /**
@@ -277,11 +292,10 @@ export class Scene {
     const gloves = this.gloves[batting](nine, () => nine.map((id, i) => (id ? glove(i, book.last(id)) : nothing)));
     const runners = this.runners[batting]([...now.bases, now.batter, over], () => svg`${bags.map(([x, y], i) => (now.bases[i] ? runner(x, y, i === 1 ? -17 : 27, book.last(now.bases[i])) : nothing))}
       ${over || !now.batter ? nothing : svg`<g><circle cx="184" cy="322" r="8"></circle><text class="at-bat" x="172" y="326">${book.last(now.batter)}</text></g>`}`);
-    return this.ground([gloves, runners, ...now.bases, now.batter, now.pitcher, over], () => html`<svg class="field" viewBox="0 32 400 342" role="img" aria-label=${t(over ? "field.after" : "field.label", { words: runnersInWords(book, now), batter: book.name(now.batter), pitcher: book.name(now.pitcher) })}>
-      ${grounds}
-      ${bags.map(([x, y], i) => svg`<rect class=${now.bases[i] ? "base taken" : "base"} x=${x - 8} y=${y - 8} width="16" height="16" transform=${`rotate(45 ${x} ${y})`}></rect>`)}
-      ${gloves}${runners}
-    </svg>`);
+    this.bags.forEach((bag, i) => bag.classList.toggle("taken", Boolean(now.bases[i])));
+    const field = this.ground([gloves, runners], () => svg`${grounds}${this.bags}${gloves}${runners}`);
+    field.setAttribute("aria-label", t(over ? "field.after" : "field.label", { words: runnersInWords(book, now), batter: book.name(now.batter), pitcher: book.name(now.pitcher) }));
+    return field;
   }
 
   /** The plays, the newest half-inning first. @param {number} [chosen] revision of the play that is looked at */
@@ -289,8 +303,8 @@ export class Scene {
     const { entries } = this.book;
     for (; this.written < entries.length; this.written++) if (entries[this.written].text.length) this.write(entries[this.written]);
     this.halves.forEach((half, i) => {
-      const at = chosen && half.entries.some((e) => e.rev === chosen) ? chosen : 0;
-      half.draw((i < 2 || at > 0) !== this.toggled.has(half), at);
+      const at = chosen ? half.entries.findIndex((e) => e.rev === chosen) : -1;
+      half.draw((i < 2 || at >= 0) !== this.toggled.has(half), at);
     });
     return this.list;
   }
@@ -317,10 +331,20 @@ export class Scene {
 
 const upTo = (/** @type {number} */ n) => Array.from({ length: n }, (_, i) => i + 1);
 
+/**
+ * An element of a drawing, that stays.
+ * @template {keyof SVGElementTagNameMap} T
+ * @param {T} tag @param {Record<string, string>} attributes
+ */
+function shape(tag, attributes) {
+  const made = document.createElementNS("http://www.w3.org/2000/svg", tag);
+  for (const [name, value] of Object.entries(attributes)) made.setAttribute(name, value);
+  return made;
+}
+
 /** Those of a club on the field. @param {string} name @param {Club} club */
 function group(name, club) {
-  const g = document.createElementNS("http://www.w3.org/2000/svg", "g");
-  g.setAttribute("class", name);
+  const g = shape("g", { class: name });
   g.style.cssText = clubStyle(club);
   return g;
 }

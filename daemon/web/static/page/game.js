@@ -11,6 +11,7 @@ export function game({ params, update, go }) {
   return {
     title: () => table.title(),
     render: () => table.render(),
+    drawn: () => table.desk?.refocus(),
     close: () => table.close(),
   };
 }
@@ -43,6 +44,8 @@ export class Table {
     /** @type {Scene | null} */ this.scene = null; // once all that happened is told
     this.facing = island(element("dl", { class: "matchup" }));
     this.shownBox = island(element("div"));
+    this.shownTabs = island(element("div", { class: "tabs", role: "group", "aria-label": t("game.show") }));
+    this.shownLink = island(element("p", { class: "link-line" }));
     this.keys = remembered("keys", "on") === "on";
     /** @type {import("./desk.js").Desk | null} */ this.desk = null;
     this.tick = 0;
@@ -149,7 +152,7 @@ export class Table {
         break;
     }
     for (const [cid, rev] of this.kept) if (rev <= book.rev && this.kept.delete(cid)) this.sent.delete(cid);
-    void this.update().then(() => this.desk?.refocus());
+    this.update();
   }
 
   /** @param {Ledger} book @param {Frame} frame */
@@ -292,13 +295,13 @@ export class Table {
     const { presence: p } = this;
     const alone = this.game?.options.opponent === "hotseat";
     const fans = Math.max(0, (p.watchers ?? 0) - sides.filter((side) => p[side]?.online && !(alone && side === "home")).length); // the managers stand for one each
-    return html`<p class="link-line"><span class=${`link-state ${this.link === "live" ? "on" : this.link === "joining" ? "" : "off"}`}>${t(`link.${this.link}`)}</span>
+    return this.shownLink([this.link, fans, attendance(p)], () => html`<span class=${`link-state ${this.link === "live" ? "on" : this.link === "joining" ? "" : "off"}`}>${t(`link.${this.link}`)}</span>
       ${sides.map((side) => {
         const who = p[side];
         if (!who || (alone && side === "home")) return nothing; // one person, said once
         return html` <span class=${`link-state ${who.online ? "on" : "off"}`}>${this.game ? managerOf(this.game[side]) : ""}${who.online ? html`<span class="unseen"> ${t("presence.here")}</span>` : ` ${this.away(who)}`}</span>`;
       })}
-      ${fans ? html`<small>${t("presence.watchers", { n: fans })}</small>` : nothing}</p>`;
+      ${fans ? html`<small>${t("presence.watchers", { n: fans })}</small>` : nothing}`);
   }
 
   /** @param {Present} who */
@@ -321,8 +324,8 @@ export class Table {
     const team = this.fresh ? this.state?.teams?.[batting === "away" ? 0 : 1] : undefined;
     const due = team ? [1, 2].map((i) => team.order[(team.next + i) % 9].player_id) : [];
     const batter = book.players.get(now.batter), pitcher = book.players.get(now.pitcher);
-    return this.facing([now.batter, now.pitcher, ...due], () => html`<div><dt>${t("game.batter")}</dt><dd>${book.name(now.batter)} <small>${batter ? say("bats", batter.bats) : ""}</small></dd></div>
-      <div><dt>${t("game.pitcher")}</dt><dd>${book.name(now.pitcher)} <small>${pitcher ? say("throws", pitcher.throws) : ""}</small></dd></div>
+    return this.facing([now.batter, now.pitcher, ...due], () => html`<div><dt>${t("game.batter")}</dt><dd>${book.name(now.batter)}</dd><dd><small>${batter ? say("bats", batter.bats) : ""}</small></dd></div>
+      <div><dt>${t("game.pitcher")}</dt><dd>${book.name(now.pitcher)}</dd><dd><small>${pitcher ? say("throws", pitcher.throws) : ""}</small></dd></div>
       ${due.length ? html`<div><dt>${t("game.due")}</dt><dd>${due.map((id) => book.last(id)).join(", ")}</dd></div>` : nothing}`);
   }
 
@@ -355,11 +358,11 @@ export class Table {
       this.update();
     };
     return html`<section class="leaf" aria-label=${t("game.book")}>
-      <div class="tabs" role="group" aria-label=${t("game.show")}>${["plays", "box", "curve"].map((tab) => html`<button aria-pressed=${this.tab === tab ? "true" : "false"} @click=${() => choose(tab)}>${t(/** @type {any} */ (`tab.${tab}`))}</button>`)}</div>
+      ${this.shownTabs([this.tab], () => ["plays", "box", "curve"].map((tab) => html`<button aria-pressed=${this.tab === tab ? "true" : "false"} @click=${() => choose(tab)}>${t(/** @type {any} */ (`tab.${tab}`))}</button>`))}
       ${this.tab === "plays" ? html`<h2 class="unseen">${t("tab.plays")}</h2>${scene.plays()}` : this.tab === "box" ? html`<h2 class="unseen">${t("tab.box")}</h2>${this.shownBox([game, this.box], () => boxScore(game, this.box))}` : html`<h2 class="unseen">${t("tab.curve")}</h2>${scene.curve()}`}
     </section>`;
   }
 }
 
 /** What is shown of who is there. @param {Presence} p */
-const attendance = (p) => [p.watchers, ...sides.flatMap((s) => [p[s]?.online, p[s]?.gone, p[s]?.gone_in])].join();
+const attendance = ({ watchers, away: a, home: h }) => `${watchers} ${a?.online} ${a?.gone} ${a?.gone_in} ${h?.online} ${h?.gone} ${h?.gone_in}`;

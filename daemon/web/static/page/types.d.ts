@@ -65,6 +65,7 @@ interface PageContext {
 interface View {
   title: () => string;
   render: () => unknown;
+  drawn?: () => void; // it is in the document
   close?: () => void;
   bare?: boolean; // without header and footer
 }
