@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/go-viper/mapstructure/v2"
@@ -72,13 +73,18 @@ func newSettings(keys []key, flags *pflag.FlagSet, system string) (*settings, er
 	return s, errors.Join(wrong...)
 }
 
-// presume takes what the package's file sets for what this user may not read, so that
-// an ordinary user's commands find the daemon that the package runs.
+// presume takes what the package's file sets for what this user may not read, and the
+// port of the socket unit, so that an ordinary user's commands find the daemon that the
+// package runs.
 func (s *settings) presume() {
 	for i, k := range s.keys {
-		if k.shipped != "" {
-			s.keys[i].value = k.shipped
-			s.viper.SetDefault(k.name, k.shipped)
+		value := k.shipped
+		if k.name == "PORT" {
+			value = strconv.Itoa(portOfSocket("/"))
+		}
+		if value != "" {
+			s.keys[i].value = value
+			s.viper.SetDefault(k.name, value)
 		}
 	}
 }

@@ -176,11 +176,7 @@ func TestAnInheritedSocketGoesBeforeTheSettings(t *testing.T) {
 func TestAReloadIsTakenAsSoonAsItListens(t *testing.T) {
 	t.Parallel()
 	for range 10 {
-		p, err := startProcess(t.TempDir(), append(environment(t), "PULSE_SERVER=unix:/nowhere"))
-		if err != nil {
-			t.Fatal(err)
-		}
-		t.Cleanup(func() { _ = p.end(syscall.SIGKILL) })
+		p := runProcess(t, t.TempDir(), append(environment(t), "PULSE_SERVER=unix:/nowhere"))
 		p.signal(t, syscall.SIGHUP)
 		if !p.awaitLog("msg=reloaded") {
 			<-p.ended

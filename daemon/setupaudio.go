@@ -44,8 +44,6 @@ func sessionFiles(owner string) []etcFile {
 }
 `},
 		{"/etc/pulse/default.pa.d/50-pressbox.pa", ownedByUs + "load-module module-native-protocol-unix auth-anonymous=1 socket=" + audioSocket + "\n"},
-		// The socket is there once the server runs, not when its first client asks.
-		{"/etc/systemd/user/default.target.d/pressbox.conf", ownedByUs + "[Unit]\nWants=pipewire-pulse.service\n"},
 	}
 }
 
@@ -60,8 +58,12 @@ func headlessFiles() []etcFile {
 	} {
 		all = append(all, etcFile{"/etc/systemd/user/" + unit + ".d/pressbox.conf", ownedByUs + "[Unit]\nConditionUser=" + serviceName + "\n"})
 	}
-	// Without a seat there would be no Bluetooth.
-	return append(all, etcFile{"/etc/wireplumber/wireplumber.conf.d/50-pressbox.conf", ownedByUs + "wireplumber.profiles = {\n  main = { monitor.bluez.seat-monitoring = disabled }\n}\n"})
+	return append(all,
+		// The socket is there once the server runs, not when its first client asks.
+		etcFile{"/etc/systemd/user/default.target.d/pressbox.conf", ownedByUs + "[Unit]\nWants=pipewire-pulse.service\n"},
+		// Without a seat there would be no Bluetooth: for WirePlumber of Debian 13, and of 12.
+		etcFile{"/etc/wireplumber/wireplumber.conf.d/50-pressbox.conf", ownedByUs + "wireplumber.profiles = {\n  main = { monitor.bluez.seat-monitoring = disabled }\n}\n"},
+		etcFile{"/etc/wireplumber/bluetooth.lua.d/51-pressbox.lua", "-" + strings.Replace(ownedByUs, "#", "-", 1) + "bluez_monitor.properties[\"with-logind\"] = false\n"})
 }
 
 // An arrangement makes changes below a root, and says each before it does it.
@@ -118,6 +120,8 @@ func (a arrangement) check(kind, owner string, undo bool) error {
 		return errors.New("--user goes with session: with headless it is always " + serviceName)
 	case kind == "session" && owner == "":
 		return errors.New("session needs --user: who is logged in on this machine?")
+	case owner == serviceName:
+		return errors.New("nobody logs in as " + serviceName + ": its own sound server is headless")
 	case kind == "session" && a.live():
 		_, err := user.Lookup(owner)
 		return err
@@ -135,11 +139,12 @@ func (a arrangement) live() bool { return a.root == "/" }
 func (a arrangement) setUp(kind, owner string) error {
 	files := sessionFiles(owner)
 	if kind == "headless" {
-		files = headlessFiles()
+		owner, files = serviceName, headlessFiles()
 		if err := a.install("pipewire-pulse", "wireplumber"); err != nil {
 			return err
 		}
 	}
+	before := a.owner()
 	if err := a.remove(files); err != nil {
 		return err
 	}
@@ -148,32 +153,86 @@ func (a arrangement) setUp(kind, owner string) error {
 			return err
 		}
 	}
+	if before != "" && before != owner {
+		if err := a.dismiss(before); err != nil {
+			return err
+		}
+	}
 	if err := a.run("systemd-tmpfiles", "--create", tmpfilesFile); err != nil {
 		return err
 	}
-	if kind == "session" {
-		return a.run("systemctl", "--user", "--machine="+owner+"@.host", "try-restart", "pipewire-pulse.service")
+	return a.engage(owner)
+}
+
+// undo takes away whatever arrangement there is.
+func (a arrangement) undo() error {
+	before := a.owner()
+	if err := a.remove(nil); err != nil {
+		return err
 	}
-	if err := a.run("usermod", "--append", "--groups", "audio", serviceName); err != nil {
+	if before == "" {
+		return nil
+	}
+	return errors.Join(a.dismiss(before), a.forget(filepath.Dir(audioSocket)))
+}
+
+// owner is whose sound server was arranged to serve our socket; "" means nobody's.
+func (a arrangement) owner() string {
+	text, err := os.ReadFile(filepath.Join(a.root, tmpfilesFile))
+	if err != nil {
+		return ""
+	}
+	return arrangedFor(string(text))
+}
+
+// engage has the sound server of owner serve our socket from now on.
+func (a arrangement) engage(owner string) error {
+	if owner != serviceName {
+		return a.inSession(owner)
+	}
+	groups := "audio"
+	if _, err := user.LookupGroup("pipewire"); err == nil {
+		groups += ",pipewire" // which may run in real time (/etc/security/limits.d)
+	}
+	if err := a.run("usermod", "--append", "--groups", groups, serviceName); err != nil {
 		return err
 	}
 	return a.manager("restart")
 }
 
-// undo takes away whatever arrangement there is.
-func (a arrangement) undo() error {
-	_, err := os.Stat(filepath.Join(a.root, lingerFile))
-	lingers := err == nil && a.wrote(headlessFiles()[0])
-	if err := a.remove(nil); err != nil {
+// dismiss has the sound server of owner, whose files are gone, serve it no longer.
+func (a arrangement) dismiss(owner string) error {
+	var err error
+	if owner == serviceName {
+		err = errors.Join(a.forget(lingerFile), a.manager("stop"))
+	} else if _, unknown := user.Lookup(owner); unknown == nil {
+		err = a.inSession(owner)
+	}
+	return errors.Join(err, a.forget(audioSocket)) // what it leaves there would be in the way of the next one
+}
+
+// inSession has the sound server of a user take notice of what has changed: one that
+// runs is restarted, and one that was kept from starting starts.
+func (a arrangement) inSession(name string) error {
+	if !a.live() {
+		return nil
+	}
+	u, err := user.Lookup(name)
+	if err != nil {
 		return err
 	}
-	if !lingers {
-		return a.forget(filepath.Dir(audioSocket))
+	if _, err := os.Stat("/run/user/" + u.Uid + "/systemd/private"); err != nil {
+		_, _ = fmt.Fprintf(a.say, "%s is not logged in: it takes effect when that changes\n", name) // it does all the same
+		return nil                                                                                  //nolint:nilerr // nothing to do now is no error
 	}
-	if err := a.forget(lingerFile); err != nil {
-		return err
+	for _, command := range [][]string{ // a pattern with which nothing fits is no error
+		{"daemon-reload"}, {"try-restart", "pipewire-pulse*.service", "pulseaudio*.service"}, {"start", "default.target"},
+	} {
+		if err := a.run("systemctl", append([]string{"--user", "--machine=" + name + "@.host"}, command...)...); err != nil {
+			return err
+		}
 	}
-	return errors.Join(a.manager("stop"), a.forget(filepath.Dir(audioSocket)))
+	return nil
 }
 
 // manager tells the service manager of the user pressbox to restart or to stop.
@@ -186,12 +245,6 @@ func (a arrangement) manager(verb string) error {
 		return fmt.Errorf("%w: the package makes it", err)
 	}
 	return a.run("systemctl", verb, "user@"+u.Uid+".service")
-}
-
-// wrote says whether a file is there as we would write it.
-func (a arrangement) wrote(f etcFile) bool {
-	content, err := os.ReadFile(filepath.Join(a.root, f.path))
-	return err == nil && string(content) == f.content
 }
 
 // write writes a file and the folders that it is in.
@@ -225,9 +278,6 @@ func (a arrangement) remove(keep []etcFile) error {
 // forget removes a file or an empty folder, if it is there.
 func (a arrangement) forget(name string) error {
 	path := filepath.Join(a.root, name)
-	if filepath.Dir(audioSocket) == name {
-		_ = os.Remove(filepath.Join(a.root, audioSocket)) // its server has gone, or goes with it
-	}
 	err := os.Remove(path)
 	switch {
 	case err == nil:

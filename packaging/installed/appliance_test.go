@@ -37,11 +37,12 @@ func (a *appliance) on(t *testing.T) *appliance {
 // install installs a package with apt, and what it depends on.
 func (a *appliance) install(deb string) {
 	a.t.Helper()
-	a.run("apt-get", "install", "--yes", "--quiet=2", a.copyIn(deb, "/root"))
+	a.run("apt-get", "install", "--yes", "--quiet=2", a.copyIn(deb))
 }
 
-// ask sends a request and decodes the answer of a success, unless answer is nil.
-func (a *appliance) ask(method, path string, body, answer any) (*http.Response, error) {
+// ask sends a request, with further headers, and decodes the answer of a success unless
+// answer is nil.
+func (a *appliance) ask(method, path string, body, answer any, headers ...string) (*http.Response, error) {
 	var sent io.Reader
 	if body != nil {
 		encoded, err := json.Marshal(body)
@@ -55,6 +56,9 @@ func (a *appliance) ask(method, path string, body, answer any) (*http.Response, 
 		return nil, err
 	}
 	req.Header.Set("Content-Type", "application/json")
+	for i := 0; i < len(headers); i += 2 {
+		req.Header.Set(headers[i], headers[i+1])
+	}
 	resp, err := a.http.Do(req)
 	if err != nil {
 		return nil, err
@@ -133,11 +137,18 @@ func (a *appliance) calibrated() bool {
 // announce posts an announcement and returns when it was spoken.
 func (a *appliance) announce(text string) {
 	a.t.Helper()
-	var posted, spoken struct{ ID, Status string }
+	var posted struct{ ID string }
 	a.must("POST", "/notify", map[string]any{"message": text}, &posted)
+	a.spoken(posted.ID)
+}
+
+// spoken returns when an announcement was spoken.
+func (a *appliance) spoken(id string) {
+	a.t.Helper()
 	a.until("the announcement was spoken", func() bool {
-		a.must("GET", "/notify/"+posted.ID, nil, &spoken)
-		return spoken.Status == "done"
+		var now struct{ Status string }
+		a.must("GET", "/notify/"+id, nil, &now)
+		return now.Status == "done"
 	})
 }
 

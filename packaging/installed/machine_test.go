@@ -4,10 +4,7 @@ package installed
 
 import (
 	"bufio"
-	"bytes"
 	"context"
-	"errors"
-	"fmt"
 	"net"
 	"os"
 	"os/exec"
@@ -31,45 +28,8 @@ const (
 // A machine is a Debian that was booted with systemd as its first process, in
 // namespaces of its own. The test that booted it powers it off at its end.
 type machine struct {
-	t      *testing.T
-	leader string // process id of its systemd
-	net    int    // descriptor of its network namespace
-	root   string // folder in which its files lie, as this machine sees them: /proc/LEADER/root
-}
-
-// boot boots a fresh copy of a suite of Debian's and returns when it is up.
-func boot(t *testing.T, suite string) *machine {
-	t.Helper()
-	tree, err := filepath.Abs("../../.build/trees/" + suite)
-	if err != nil {
-		t.Fatal(err)
-	}
-	run(t, buildTime, "./tree", suite, tree)
-	work := t.TempDir()
-	t.Cleanup(func() { removeGroups(t, work) })
-
-	told, err := net.ListenUnixgram("unixgram", &net.UnixAddr{Name: filepath.Join(work, "notify"), Net: "unixgram"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer told.Close()
-	var console bytes.Buffer
-	cmd := exec.Command("./boot", tree, work)
-	cmd.Env = append(os.Environ(), "NOTIFY_SOCKET="+told.LocalAddr().String())
-	cmd.Stdout, cmd.Stderr = &console, &console
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	m := &machine{t: t}
-	t.Cleanup(func() { m.powerOff(cmd) })
-	if m.leader, err = untilReady(told); err != nil {
-		t.Fatalf("boot %s: %v\n%s", suite, err, &console)
-	}
-	m.root = "/proc/" + m.leader + "/root"
-	if m.net, err = unix.Open("/proc/"+m.leader+"/ns/net", unix.O_RDONLY|unix.O_CLOEXEC, 0); err != nil {
-		t.Fatal(err)
-	}
-	return m
+	t *testing.T
+	*power
 }
 
 // on is the machine for a part of its test.
@@ -78,69 +38,6 @@ func (m *machine) on(t *testing.T) *machine {
 	part := *m
 	part.t = t
 	return &part
-}
-
-// untilReady returns the process that leads a machine once all its units have
-// started (sd_notify(3); systemd-nspawn(1), --notify-ready).
-func untilReady(told *net.UnixConn) (leader string, err error) {
-	if err := told.SetReadDeadline(time.Now().Add(bootTime)); err != nil {
-		return "", err
-	}
-	message := make([]byte, 4096)
-	for {
-		n, err := told.Read(message)
-		if err != nil {
-			return "", fmt.Errorf("it does not say that it is up: %w", err)
-		}
-		ready := false
-		for line := range strings.Lines(string(message[:n])) {
-			line = strings.TrimSpace(line)
-			if pid, ok := strings.CutPrefix(line, "X_NSPAWN_LEADER_PID="); ok {
-				leader = pid
-			}
-			ready = ready || line == "READY=1"
-		}
-		if ready && leader != "" {
-			return leader, nil
-		}
-	}
-}
-
-// powerOff ends the machine, by force if it does not end by itself.
-func (m *machine) powerOff(cmd *exec.Cmd) {
-	ended := make(chan struct{})
-	go func() {
-		defer close(ended)
-		_ = cmd.Wait() // how a machine is ended says nothing of what is tested
-	}()
-	if m.leader != "" {
-		if m.t.Failed() {
-			m.t.Logf("the journal of the machine:\n%s", m.try("journalctl", "--no-pager", "--boot", "--lines=200", "--unit=pressbox.service"))
-		}
-		m.try("systemctl", "--no-block", "poweroff")
-	}
-	select {
-	case <-ended:
-	case <-time.After(bootTime):
-		m.t.Error("the machine does not power off")
-		_ = cmd.Process.Kill() // its first process dies with it
-		<-ended
-	}
-	if m.net != 0 {
-		_ = unix.Close(m.net)
-	}
-}
-
-// removeGroups removes the control groups of a machine that has ended.
-func removeGroups(t *testing.T, work string) {
-	t.Helper()
-	groups, err := os.ReadFile(filepath.Join(work, "groups"))
-	if err != nil && !errors.Is(err, os.ErrNotExist) {
-		t.Error(err)
-	}
-	for group := range strings.FieldsSeq(string(groups)) {
-		run(t, commandTime, "find", group, "-depth", "-type", "d", "-exec", "rmdir", "{}", ";")
-	}
 }
 
 // command is a command in the machine, as its root. It ends itself when it takes
@@ -174,14 +71,14 @@ func (m *machine) try(args ...string) string {
 	return strings.TrimSpace(string(out))
 }
 
-// copyIn puts a file of this machine into a folder of the other.
-func (m *machine) copyIn(file, folder string) (path string) {
+// copyIn puts a file of this machine into the other's /root.
+func (m *machine) copyIn(file string) (path string) {
 	m.t.Helper()
 	content, err := os.ReadFile(file)
 	if err != nil {
 		m.t.Fatal(err)
 	}
-	path = filepath.Join(folder, filepath.Base(file))
+	path = filepath.Join("/root", filepath.Base(file))
 	m.write(path, content)
 	return path
 }
@@ -250,22 +147,26 @@ func (m *machine) logged(since, text string) {
 
 // dial connects to an address in the machine's own network.
 func (m *machine) dial(ctx context.Context, network, address string) (net.Conn, error) {
-	type dialed struct {
-		conn net.Conn
-		err  error
-	}
-	done := make(chan dialed, 1)
+	return inNetwork(m, func() (net.Conn, error) { return new(net.Dialer).DialContext(ctx, network, address) })
+}
+
+// listen listens there.
+func (m *machine) listen(network, address string) (net.Listener, error) {
+	return inNetwork(m, func() (net.Listener, error) { return net.Listen(network, address) })
+}
+
+// inNetwork opens a socket that belongs to the machine's own network.
+func inNetwork[S any](m *machine, open func() (S, error)) (socket S, err error) {
+	done := make(chan struct{})
 	go func() {
+		defer close(done)
 		runtime.LockOSThread() // and never unlocked: the thread ends, with the namespace that it is in
-		if err := unix.Setns(m.net, unix.CLONE_NEWNET); err != nil {
-			done <- dialed{err: err}
-			return
+		if err = unix.Setns(m.net, unix.CLONE_NEWNET); err == nil {
+			socket, err = open()
 		}
-		conn, err := new(net.Dialer).DialContext(ctx, network, address)
-		done <- dialed{conn, err}
 	}()
-	d := <-done
-	return d.conn, d.err
+	<-done
+	return socket, err
 }
 
 // run runs a command of this machine and returns what it printed.

@@ -20,10 +20,25 @@ func native(t *testing.T) string {
 	return run(t, commandTime, "dpkg", "--print-architecture")
 }
 
-// current is the package to ship, as "make test-package" builds it.
+// current is the package to ship for this machine, as "make test-package" builds it.
 func current(t *testing.T) string {
 	t.Helper()
-	return "../../dist/pressbox_" + version(t) + "_" + native(t) + ".deb"
+	return packageFor(t, native(t))
+}
+
+// packageFor is the one for an architecture, as Debian calls it.
+func packageFor(t *testing.T, arch string) string {
+	t.Helper()
+	return "../../dist/pressbox_" + version(t) + "_" + arch + ".deb"
+}
+
+// packages are all that were built to be shipped.
+func packages(t *testing.T) []string {
+	t.Helper()
+	if testing.Short() {
+		return []string{current(t)}
+	}
+	return []string{packageFor(t, "amd64"), packageFor(t, "arm64"), packageFor(t, "armhf")}
 }
 
 // built is one that is made only for these tests: "~previous" has an older number,
@@ -74,7 +89,7 @@ func TestPackageIsReproducible(t *testing.T) {
 
 func TestPackageLeavesLintianNothingToSay(t *testing.T) {
 	t.Parallel()
-	out, err := exec.Command("lintian", "--allow-root", "--fail-on=error,warning", current(t)).CombinedOutput()
+	out, err := exec.Command("lintian", append([]string{"--allow-root", "--fail-on=error,warning"}, packages(t)...)...).CombinedOutput()
 	if err != nil || strings.Contains(string(out), "O: ") {
 		t.Errorf("lintian: %v\n%s", err, out)
 	}
@@ -83,21 +98,23 @@ func TestPackageLeavesLintianNothingToSay(t *testing.T) {
 // A Raspberry Pi 1 or Zero is told by name that it cannot run this.
 func TestPackageRefusesAnARMv6(t *testing.T) {
 	t.Parallel()
-	dir := t.TempDir()
-	run(t, commandTime, "dpkg-deb", "--control", current(t), dir)
-	for _, tt := range []struct {
-		machine string
-		refused bool
-	}{{"armv6l", true}, {"armv7l", false}, {"aarch64", false}, {"x86_64", false}} {
-		bin := t.TempDir()
-		if err := os.WriteFile(filepath.Join(bin, "uname"), []byte("#!/bin/sh\necho "+tt.machine+"\n"), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		cmd := exec.Command(filepath.Join(dir, "preinst"), "install")
-		cmd.Env = []string{"PATH=" + bin + ":/usr/bin:/bin"}
-		out, err := cmd.CombinedOutput()
-		if (err != nil) != tt.refused || tt.refused && !strings.Contains(string(out), "ARMv6") {
-			t.Errorf("on an %s: %v: %s", tt.machine, err, out)
+	for _, deb := range packages(t) {
+		dir := t.TempDir()
+		run(t, commandTime, "dpkg-deb", "--control", deb, dir)
+		for _, tt := range []struct {
+			machine string
+			refused bool
+		}{{"armv6l", true}, {"armv7l", false}, {"aarch64", false}, {"x86_64", false}} {
+			bin := t.TempDir()
+			if err := os.WriteFile(filepath.Join(bin, "uname"), []byte("#!/bin/sh\necho "+tt.machine+"\n"), 0o755); err != nil {
+				t.Fatal(err)
+			}
+			cmd := exec.Command(filepath.Join(dir, "preinst"), "install")
+			cmd.Env = []string{"PATH=" + bin + ":/usr/bin:/bin"}
+			out, err := cmd.CombinedOutput()
+			if (err != nil) != tt.refused || tt.refused && !strings.Contains(string(out), "ARMv6") {
+				t.Errorf("%s on an %s: %v: %s", filepath.Base(deb), tt.machine, err, out)
+			}
 		}
 	}
 }

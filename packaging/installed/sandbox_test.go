@@ -105,7 +105,7 @@ func (a *appliance) layOut() {
 		a.t.Fatal(err)
 	}
 	a.run("rm", "-f", "/usr/local/bin/probe", probeDevice)
-	a.run("mv", a.copyIn(program, "/root"), "/usr/local/bin/probe")
+	a.run("mv", a.copyIn(program), "/usr/local/bin/probe")
 	a.run("chmod", "0755", "/usr/local/bin/probe")
 	a.run("mkdir", "-p", probeHome, probeFolder, probeModules, "/run/user/0")
 	a.run("chmod", "0777", probeFolder)
