@@ -124,7 +124,7 @@ func hotSeat(tb testing.TB) (player, watcher *tab) {
 // nothing meanwhile, as that would cost it something.
 func play(player, watcher *tab) {
 	player.t.Helper()
-	const plays = `document.querySelector(".situation").innerText + document.querySelector(".half").innerText`
+	const plays = `[...document.querySelectorAll(".situation, .half")].map((e) => e.innerText).join()` // no half beside a box score
 	before := value[string](player, plays)
 	for value[string](player, plays) == before && !value[bool](player, `Boolean(document.querySelector(".final"))`) {
 		player.call()
