@@ -131,7 +131,7 @@ func (p *post) run() {
 		}
 		var posted struct{ ID string }
 		message := fmt.Sprintf("Announcement %d.", p.sent.Load()+1)
-		_, err := p.at(ports[0]).ask("POST", "/notify", map[string]any{"message": message}, &posted, "Idempotency-Key", message)
+		_, err := p.at(ports[0]).ask("POST", "/notify", map[string]any{"message": message}, &posted, "Idempotency-Key", strconv.FormatInt(p.sent.Load(), 10))
 		switch {
 		case err == nil:
 			p.sent.Add(1)
