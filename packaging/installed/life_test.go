@@ -128,7 +128,15 @@ func wakes(a *appliance) {
 // records what comes out of it.
 func isHeard(a *appliance) {
 	a.run("pressbox", "setup-audio", "headless")
-	a.until("the sound server is there", func() bool { return a.health().Status == "ok" })
+	a.speaksThrough("pressbox")
+}
+
+// speaksThrough checks that what is announced is heard at the sound server of a user.
+func (a *appliance) speaksThrough(name string) {
+	a.t.Helper()
+	a.until("the sound server of "+name+" is there", func() bool {
+		return a.try("stat", "--format=%U", "/run/pressbox-audio/native") == name && a.health().Status == "ok"
+	})
 	a.until("the voice is calibrated", a.calibrated) // from then on it says a text in the same way every time
 	const text = "Dinner is ready. Please come down, all of you."
 	want := a.speech(text)

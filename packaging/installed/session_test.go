@@ -52,15 +52,6 @@ func isHeardInASession(a *appliance) {
 	a.speaksThrough("pressbox")
 }
 
-// speaksThrough checks that a user's sound server is heard to say what is announced.
-func (a *appliance) speaksThrough(name string) {
-	a.t.Helper()
-	a.until("the sound server of "+name+" is there", func() bool {
-		return a.try("stat", "--format=%U", "/run/pressbox-audio/native") == name && a.health().Status == "ok"
-	})
-	isHeard(a)
-}
-
 // logIn logs a user in, as a display manager does.
 func (a *appliance) logIn(name string) {
 	a.t.Helper()
@@ -70,11 +61,13 @@ func (a *appliance) logIn(name string) {
 	})
 }
 
-// logOut ends all sessions of a user.
+// logOut ends all sessions of a user, and returns when nothing is left of them.
 func (a *appliance) logOut(name string) {
 	a.t.Helper()
+	folder := "/run/user/" + a.run("id", "--user", name)
 	a.run("systemctl", "stop", "login-"+name+".service")
 	a.run("loginctl", "terminate-user", name)
+	a.until(name+" is logged out", func() bool { return !a.exists(folder) })
 }
 
 // as runs a program as a user who is logged in.
