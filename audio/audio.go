@@ -5,7 +5,14 @@
 // one that is not.
 package audio
 
-import "time"
+import (
+	"errors"
+	"time"
+)
+
+// ErrSinkLost is returned, wrapped, by a sink whose sound server is not
+// reachable. What was being played has to be played again from its start.
+var ErrSinkLost = errors.New("the sound server is away")
 
 // A Clip is a piece of mono PCM.
 type Clip struct {

@@ -209,7 +209,7 @@ func (f *floor) measure(b *testing.B) (speech, commit time.Duration) {
 	}
 	speech = time.Since(began)
 	began = time.Now()
-	if err := f.house.store.KeepCalibration("benchmark", make([]byte, 300)); err != nil {
+	if err := f.house.store.SaveCalibration("benchmark", make([]byte, 300)); err != nil {
 		b.Fatal(err)
 	}
 	return speech, time.Since(began)

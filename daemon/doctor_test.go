@@ -69,9 +69,9 @@ func TestDoctorFindsWhatIsWrongAndSaysTheMend(t *testing.T) {
 		"no permission":          {forbiddenSocket, "sound", broken, "permission denied", "pressbox setup-audio"},
 		"a wrong cookie":         {wrongCookie, "sound", broken, "wants its cookie", "PULSE_COOKIE"},
 		"a server that hangs":    {sound(func(s *pulsetest.Server) { s.Signal(syscall.SIGSTOP) }), "sound", broken, "has not answered", "restart it"},
-		"a muted sink":           {sound(func(s *pulsetest.Server) { s.Control("set-sink-mute", "speaker", "1") }), "sound", broken, "speaker is muted", "set-sink-mute speaker 0"},
-		"turned down":            {sound(func(s *pulsetest.Server) { s.Control("set-sink-volume", "speaker", "7%") }), "sound", doubtful, "turned down to 7 %", "set-sink-volume speaker 100%"},
-		"no card":                {sound(func(s *pulsetest.Server) { s.Control("unload-module", "module-null-sink") }), "sound", broken, "no sink at all", "/proc/asound/cards"},
+		"a muted sink":           {sound(func(s *pulsetest.Server) { s.Pactl("set-sink-mute", "speaker", "1") }), "sound", broken, "speaker is muted", "set-sink-mute speaker 0"},
+		"turned down":            {sound(func(s *pulsetest.Server) { s.Pactl("set-sink-volume", "speaker", "7%") }), "sound", doubtful, "turned down to 7 %", "set-sink-volume speaker 100%"},
+		"no card":                {sound(func(s *pulsetest.Server) { s.Pactl("unload-module", "module-null-sink") }), "sound", broken, "no sink at all", "/proc/asound/cards"},
 		"a null sink":            {sound(func(*pulsetest.Server) {}), "sound", doubtful, "heard by nobody", "/proc/asound/cards"},
 		"another sink":           {sound(func(*pulsetest.Server) {}, "PULSE_SINK=kitchen"), "sound", broken, "there is no sink kitchen", "PULSE_SINK to one of speaker"},
 		"VOLUME":                 {sound(func(*pulsetest.Server) {}, "VOLUME=3"), "sound", doubtful, "VOLUME is 3", "VOLUME=100"},
@@ -323,20 +323,20 @@ func TestDoctorIsContentWithADaemonThatIsWell(t *testing.T) {
 // What no machine of ours can be put into.
 func TestSoundsTroublesHaveTheirMends(t *testing.T) {
 	t.Parallel()
-	sink := pulse.SinkReport{Name: "hdmi", Description: "TV", State: "idle", Volume: 100, Port: "HDMI / DisplayPort"}
+	sink := pulse.SinkInfo{Name: "hdmi", Description: "TV", State: "idle", Volume: 100, Port: "HDMI / DisplayPort"}
 	unplugged := sink
 	unplugged.Unplugged = true
 	answered := []pulse.Attempt{{Address: "unix:/x"}}
 	for name, tt := range map[string]struct {
-		report       pulse.Report
+		report       pulse.Inspection
 		result       string
 		detail, mend string
 	}{
-		"well":      {pulse.Report{Attempts: answered, Server: "PipeWire", Default: "hdmi", Sinks: []pulse.SinkReport{sink}}, well, "TV, idle, at 100 %", ""},
-		"dead HDMI": {pulse.Report{Attempts: answered, Server: "PipeWire", Default: "hdmi", Sinks: []pulse.SinkReport{unplugged}}, broken, "nothing is plugged into hdmi (HDMI / DisplayPort)", "switch the screen or speaker on"},
-		"a profile": {pulse.Report{Attempts: answered, Server: "PipeWire", Cards: 1}, broken, "no sink at all", "pactl set-card-profile"},
-		"strange":   {pulse.Report{Attempts: []pulse.Attempt{{Address: "tcp:x:80", Trouble: pulse.Strange, Detail: "no PulseAudio server"}}}, broken, "tcp:x:80: no PulseAudio", "PULSE_SERVER"},
-		"unnamed":   {pulse.Report{Attempts: answered, Server: "PipeWire", Sinks: []pulse.SinkReport{sink}}, well, "TV", ""},
+		"well":      {pulse.Inspection{Attempts: answered, Server: "PipeWire", Default: "hdmi", Sinks: []pulse.SinkInfo{sink}}, well, "TV, idle, at 100 %", ""},
+		"dead HDMI": {pulse.Inspection{Attempts: answered, Server: "PipeWire", Default: "hdmi", Sinks: []pulse.SinkInfo{unplugged}}, broken, "nothing is plugged into hdmi (HDMI / DisplayPort)", "switch the screen or speaker on"},
+		"a profile": {pulse.Inspection{Attempts: answered, Server: "PipeWire", Cards: 1}, broken, "no sink at all", "pactl set-card-profile"},
+		"strange":   {pulse.Inspection{Attempts: []pulse.Attempt{{Address: "tcp:x:80", Failure: pulse.Other, Detail: "no PulseAudio server"}}}, broken, "tcp:x:80: no PulseAudio", "PULSE_SERVER"},
+		"unnamed":   {pulse.Inspection{Attempts: answered, Server: "PipeWire", Sinks: []pulse.SinkInfo{sink}}, well, "TV", ""},
 	} {
 		if found := soundFindings(tt.report, Config{Volume: 100}); !has(found, "sound", tt.result, tt.detail, tt.mend) {
 			t.Errorf("%s: found %+v", name, found)

@@ -40,7 +40,7 @@ func newSoundCheckCommand() *cobra.Command {
 func (p patient) lookAtSound(ctx context.Context) []finding {
 	ctx, stop := context.WithTimeout(ctx, 30*time.Second)
 	defer stop()
-	var report pulse.Report
+	var report pulse.Inspection
 	var err error
 	if p.asUser == nil {
 		report, err = pulse.Inspect(ctx, soundConfig(p.cfg, nil))
@@ -54,7 +54,7 @@ func (p patient) lookAtSound(ctx context.Context) []finding {
 }
 
 // soundFindings says what is wrong with what was found, and how to mend it.
-func soundFindings(r pulse.Report, cfg Config) []finding {
+func soundFindings(r pulse.Inspection, cfg Config) []finding {
 	if r.Server == "" {
 		return noServer(r.Attempts)
 	}
@@ -65,7 +65,7 @@ func soundFindings(r pulse.Report, cfg Config) []finding {
 	if name == "" {
 		name = r.Default
 	}
-	at := slices.IndexFunc(r.Sinks, func(s pulse.SinkReport) bool { return s.Name == name })
+	at := slices.IndexFunc(r.Sinks, func(s pulse.SinkInfo) bool { return s.Name == name })
 	if at < 0 && cfg.PulseSink == "" {
 		at = 0
 	}
@@ -82,7 +82,7 @@ func soundFindings(r pulse.Report, cfg Config) []finding {
 // quiet is a volume at which nobody would hear much.
 const quiet = 20 // percent
 
-func sinkFindings(r pulse.Report, s pulse.SinkReport, cfg Config) []finding {
+func sinkFindings(r pulse.Inspection, s pulse.SinkInfo, cfg Config) []finding {
 	const pactl = "pactl --server=%s %s %s %s"
 	server := r.Attempts[len(r.Attempts)-1].Address
 	var found []finding
@@ -118,17 +118,17 @@ func noCard(cards int) string {
 // noServer says why no server can be spoken to.
 func noServer(attempts []pulse.Attempt) []finding {
 	const setUp = "pressbox setup-audio headless, or, on a desktop: pressbox setup-audio session --user USER"
-	mends := map[pulse.Trouble]string{
-		pulse.Absent:    setUp + "; on a desktop, the user has to be logged in",
-		pulse.Dead:      "the sound server has ended: start it, such as with systemctl --user restart pipewire-pulse",
-		pulse.Forbidden: setUp + "; it makes a folder that both sides may use",
-		pulse.Rejected:  setUp + "; or remove a wrong cookie, and set PULSE_COOKIE=/nonexistent",
-		pulse.Silent:    "the sound server hangs: restart it, such as with systemctl --user restart pipewire-pulse",
-		pulse.Strange:   "see that PULSE_SERVER is the address of a PulseAudio or PipeWire server",
+	mends := map[pulse.Failure]string{
+		pulse.NotFound:         setUp + "; on a desktop, the user has to be logged in",
+		pulse.Refused:          "the sound server has ended: start it, such as with systemctl --user restart pipewire-pulse",
+		pulse.PermissionDenied: setUp + "; it makes a folder that both sides may use",
+		pulse.AccessDenied:     setUp + "; or remove a wrong cookie, and set PULSE_COOKIE=/nonexistent",
+		pulse.Timeout:          "the sound server hangs: restart it, such as with systemctl --user restart pipewire-pulse",
+		pulse.Other:            "see that PULSE_SERVER is the address of a PulseAudio or PipeWire server",
 	}
 	var found []finding
 	for i, a := range attempts {
-		grade, mend := broken, mends[a.Trouble]
+		grade, mend := broken, mends[a.Failure]
 		if i > 0 {
 			grade, mend = doubtful, "" // further places where it might have been
 		}
@@ -173,8 +173,8 @@ func serviceAccount(stateDir string) *account {
 }
 
 // inspect looks at a sound server as the account.
-func (a *account) inspect(ctx context.Context, server string) (pulse.Report, error) {
-	var report pulse.Report
+func (a *account) inspect(ctx context.Context, server string) (pulse.Inspection, error) {
+	var report pulse.Inspection
 	cmd := exec.CommandContext(ctx, "/proc/self/exe", "sound-check", server) //nolint:gosec // it is this program
 	cmd.Args[0] = "pressbox"
 	cmd.Dir = "/"

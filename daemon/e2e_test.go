@@ -28,7 +28,7 @@ func TestAnAnnouncementIsHeard(t *testing.T) {
 	a := newAppliance(t)
 	const text = "Dinner is ready. Please come down, all of you."
 	want := a.speech(text).Samples
-	pulsetest.InTime(t, func(t *pulsetest.Attempt) {
+	pulsetest.Retry(t, func(t *pulsetest.Attempt) {
 		recording := a.sound.Record()
 		a.heard(a.post(announcement{Message: text}).ID)
 		got := recording.Stop()
@@ -68,7 +68,7 @@ func TestAnUrgentAnnouncementIsHalfAsLoudAgain(t *testing.T) {
 	a := newAppliance(t)
 	const text = "The oven is on fire!"
 	want := a.speech(text).Samples
-	pulsetest.InTime(t, func(t *pulsetest.Attempt) {
+	pulsetest.Retry(t, func(t *pulsetest.Attempt) {
 		recording := a.sound.Record()
 		a.heard(a.post(announcement{Message: text}).ID)
 		a.heard(a.post(announcement{Message: text, Urgent: true}).ID)
@@ -97,7 +97,7 @@ func TestTheRateIsWordsPerMinute(t *testing.T) {
 		t.Run(fmt.Sprint(want), func(t *testing.T) {
 			t.Parallel()
 			a := newAppliance(t)
-			pulsetest.InTime(t, func(t *pulsetest.Attempt) {
+			pulsetest.Retry(t, func(t *pulsetest.Attempt) {
 				recording := a.sound.Record()
 				a.heard(a.post(announcement{Message: passage, Rate: want}).ID)
 				minutes := float64(len(audible(recording.Stop()))) / rate / 60
@@ -172,7 +172,7 @@ func TestKilledInMidWordItSpeaksOn(t *testing.T) {
 	for _, text := range texts {
 		want = append(want, a.speech(text).Samples)
 	}
-	pulsetest.InTime(t, func(t *pulsetest.Attempt) {
+	pulsetest.Retry(t, func(t *pulsetest.Attempt) {
 		recording := a.sound.Record()
 		var ids []string
 		for _, text := range texts {
@@ -208,7 +208,7 @@ func TestTheSoundServerRestartsInMidWord(t *testing.T) {
 	const text = "When the sound server comes back, this is said again from its very beginning."
 	want := a.speech(text).Samples
 	degraded := func(h health) bool { return h.Status == "degraded" && h.Checks["audio"].Detail != "" }
-	pulsetest.InTime(t, func(t *pulsetest.Attempt) {
+	pulsetest.Retry(t, func(t *pulsetest.Attempt) {
 		recording := a.sound.Record()
 		id := a.post(announcement{Message: text}).ID
 		recording.WaitFor(func(samples []float32) bool { return len(audible(samples)) > rate })
@@ -243,7 +243,7 @@ func TestTheSentenceIsFinished(t *testing.T) {
 	whole := a.speech(text).Samples
 	end, _ := pause(audible(whole))
 	sentence := audible(whole)[:end]
-	pulsetest.InTime(t, func(t *pulsetest.Attempt) {
+	pulsetest.Retry(t, func(t *pulsetest.Attempt) {
 		recording := a.sound.Record()
 		id := a.post(announcement{Message: text}).ID
 		recording.WaitFor(func(samples []float32) bool { return len(audible(samples)) > rate/2 })

@@ -34,7 +34,7 @@ var floors = map[string][]string{
 	"game/live":      {"game", "game/bot", "game/call", "game/chance", "game/odds", "game/retro", "game/stats"},
 
 	// 2: edges; each owns one outside thing, and none imports another
-	"audio/pulse":     {"audio", "voice/announce"},
+	"audio/pulse":     {"audio"},
 	"voice/espeak":    {"voice"},
 	"voice/onnx":      {"voice"},
 	"voice/library":   {"audio", "voice", "voice/announce", "voice/speakable"},

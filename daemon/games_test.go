@@ -259,7 +259,7 @@ func TestAScoringPlayIsHeard(t *testing.T) {
 	t.Parallel()
 	a := newAppliance(t)
 	f := newFan(t, a.base, "Anna")
-	pulsetest.InTime(t, func(t *pulsetest.Attempt) {
+	pulsetest.Retry(t, func(t *pulsetest.Attempt) {
 		recording := a.sound.Record()
 		id, known := f.play(`"announce": "scoring"`)
 		if !recording.WaitFor(func(samples []float32) bool { return quietAfter(samples, 0) }) {

@@ -246,5 +246,5 @@ func (h *house) checkVoices() web.Condition {
 
 func (h *house) checkQueue() web.Condition {
 	s := h.announcer.Stats()
-	return condition(nil, web.Degraded, map[string]any{"waiting": s.Waiting, "max": s.Max, "speaking": s.Head != "", "unkept": s.Unkept})
+	return condition(nil, web.Degraded, map[string]any{"waiting": s.Waiting, "max": s.Max, "speaking": s.Current != "", "unkept": s.Unsaved})
 }

@@ -35,7 +35,7 @@ func (h *house) idles(ctx context.Context) error {
 // being played has clocks that run.
 func (h *house) idle() time.Duration {
 	s := h.announcer.Stats()
-	if s.Head != "" || !s.Oldest.IsZero() || s.Unkept > 0 || h.hall.Counts()[live.Active] > 0 {
+	if s.Current != "" || !s.Oldest.IsZero() || s.Unsaved > 0 || h.hall.Counts()[live.Active] > 0 {
 		return 0
 	}
 	return h.web.Quiet()

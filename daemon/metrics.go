@@ -64,7 +64,7 @@ func newFigures() *figures {
 }
 
 // note counts announcements that ended.
-func (f *figures) note(ended []announce.Notice) {
+func (f *figures) note(ended []announce.Announcement) {
 	for _, n := range ended {
 		f.ended.WithLabelValues(string(n.Status)).Inc()
 		if !n.Started.IsZero() {

@@ -91,20 +91,20 @@ type watchedOutbox struct {
 	figures *figures
 }
 
-// Keep is the outbox's.
-func (w watchedOutbox) Keep(ctx context.Context, n announce.Notice, key announce.Key) (kept announce.Notice, fresh bool, err error) {
+// Append is the outbox's.
+func (w watchedOutbox) Append(ctx context.Context, n announce.Announcement, key announce.IdempotencyKey) (kept announce.Announcement, fresh bool, err error) {
 	defer w.begin()()
-	kept, fresh, err = w.Outbox.Keep(ctx, n, key)
+	kept, fresh, err = w.Outbox.Append(ctx, n, key)
 	if err == nil && fresh {
 		w.figures.accepted.Inc()
 	}
 	return kept, fresh, err
 }
 
-// Save is the outbox's.
-func (w watchedOutbox) Save(ctx context.Context, notices ...announce.Notice) error {
+// Done is the outbox's.
+func (w watchedOutbox) Done(ctx context.Context, notices ...announce.Announcement) error {
 	defer w.begin()()
-	err := w.Outbox.Save(ctx, notices...)
+	err := w.Outbox.Done(ctx, notices...)
 	if err == nil {
 		w.figures.note(notices)
 	}

@@ -51,7 +51,7 @@ func (h *house) reports(ctx context.Context) error {
 func (h *house) inOneLine() string {
 	s := h.announcer.Stats()
 	line := "Speaking"
-	if s.Head == "" {
+	if s.Current == "" {
 		line = "Silent"
 	}
 	line += fmt.Sprintf(", %d of %d waiting; %d voices; on %s", s.Waiting, s.Max, len(h.voices.Voices()), strings.Join(h.addresses, ", "))

@@ -73,9 +73,9 @@ type queueWatch struct {
 func (q *queueWatch) check(now time.Time, s announce.Stats, moved uint64) error {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	idle := s.Head == "" && s.Oldest.IsZero()
-	if idle || s.Lost != nil || q.since.IsZero() || q.moved != moved || q.head != s.Head {
-		q.moved, q.head, q.since = moved, s.Head, now
+	idle := s.Current == "" && s.Oldest.IsZero()
+	if idle || s.SinkError != nil || q.since.IsZero() || q.moved != moved || q.head != s.Current {
+		q.moved, q.head, q.since = moved, s.Current, now
 		if idle {
 			q.since = time.Time{}
 		}

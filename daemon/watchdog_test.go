@@ -9,6 +9,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"pressbox/audio"
 	"pressbox/voice/announce"
 )
 
@@ -64,7 +65,7 @@ func TestWorkThatTakesTooLongIsStuck(t *testing.T) {
 // and nothing moves.
 func TestTheQueueHangsWhenNothingMoves(t *testing.T) {
 	t.Parallel()
-	busy := announce.Stats{Head: "a", Waiting: 1, Oldest: time.Unix(1, 0)}
+	busy := announce.Stats{Current: "a", Waiting: 1, Oldest: time.Unix(1, 0)}
 	for name, tt := range map[string]struct {
 		stats func(minute int) announce.Stats
 		moved func(minute int) uint64
@@ -72,9 +73,9 @@ func TestTheQueueHangsWhenNothingMoves(t *testing.T) {
 	}{
 		"nothing moves":         {func(int) announce.Stats { return busy }, func(int) uint64 { return 7 }, true},
 		"samples are written":   {func(int) announce.Stats { return busy }, func(minute int) uint64 { return uint64(minute) }, false},
-		"there is no sink":      {func(int) announce.Stats { s := busy; s.Lost = announce.ErrSinkLost; return s }, func(int) uint64 { return 7 }, false},
+		"there is no sink":      {func(int) announce.Stats { s := busy; s.SinkError = audio.ErrSinkLost; return s }, func(int) uint64 { return 7 }, false},
 		"there is nothing":      {func(int) announce.Stats { return announce.Stats{} }, func(int) uint64 { return 7 }, false},
-		"one after another":     {func(minute int) announce.Stats { s := busy; s.Head = string(rune('a' + minute)); return s }, func(int) uint64 { return 7 }, false},
+		"one after another":     {func(minute int) announce.Stats { s := busy; s.Current = string(rune('a' + minute)); return s }, func(int) uint64 { return 7 }, false},
 		"nobody takes the next": {func(int) announce.Stats { return announce.Stats{Oldest: time.Unix(1, 0)} }, func(int) uint64 { return 7 }, true},
 	} {
 		var q queueWatch

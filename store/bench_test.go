@@ -185,14 +185,14 @@ func (p *peer) loop(b *testing.B, n int) []time.Duration {
 // announcements.
 func BenchmarkLoad(b *testing.B) {
 	s := fresh(b)
-	var all []announce.Notice
+	var all []announce.Announcement
 	for i := range 1000 {
 		n := notice(i + 1)
 		n.Message = message
 		keep(b, s, n)
 		all = append(all, ended(n))
 	}
-	if err := s.Save(b.Context(), all[50:]...); err != nil {
+	if err := s.Done(b.Context(), all[50:]...); err != nil {
 		b.Fatal(err)
 	}
 	for b.Loop() {

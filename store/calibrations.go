@@ -21,9 +21,9 @@ func (s *Store) Calibration(hash string) (json []byte, ok bool, err error) {
 	return json, json != nil, nil
 }
 
-// KeepCalibration keeps what was learnt about the voice whose model has this
+// SaveCalibration keeps what was learnt about the voice whose model has this
 // hash.
-func (s *Store) KeepCalibration(hash string, json []byte) error {
+func (s *Store) SaveCalibration(hash string, json []byte) error {
 	err := s.update(context.Background(), func(tx *bolt.Tx) error {
 		return tx.Bucket(calibrationsBucket).Put([]byte(hash), json)
 	})

@@ -45,7 +45,7 @@ func filled(t *testing.T) (path string) {
 		t.Fatal(err)
 	}
 	for i := range 200 {
-		if err := s.KeepCalibration(fmt.Sprint("voice ", i), bytes.Repeat([]byte("x"), 300)); err != nil {
+		if err := s.SaveCalibration(fmt.Sprint("voice ", i), bytes.Repeat([]byte("x"), 300)); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -222,7 +222,7 @@ func TestTheLastBackupsAreKeptAndGood(t *testing.T) {
 	defer s.Close()
 	dir := filepath.Join(t.TempDir(), "backups")
 	for i := range 5 {
-		if err := s.KeepCalibration("newest", fmt.Append(nil, i)); err != nil {
+		if err := s.SaveCalibration("newest", fmt.Append(nil, i)); err != nil {
 			t.Fatal(err)
 		}
 		made, err := s.AddBackup(t.Context(), dir, store.Check)

@@ -30,7 +30,7 @@ func TestTheTimeThatIsLeftSurvivesTheClock(t *testing.T) {
 		{"an hour without power", after("b2", time.Hour, 10*time.Second), -50 * time.Minute},
 		{"the machine forgot the time", after("b2", -24*time.Hour, 10*time.Second), ttl},
 	} {
-		n := announce.Notice{Created: wall, Expires: wall.Add(ttl)}
+		n := announce.Announcement{Created: wall, Expires: wall.Add(ttl)}
 		at := expiry(n, then, tt.now)
 		if left := at.Sub(tt.now.wall); left != tt.left {
 			t.Errorf("%s: %s are left, want %s", tt.name, left, tt.left)
@@ -46,8 +46,8 @@ func TestLoadMovesExpiryWithTheClock(t *testing.T) {
 	s := newStore(t, Options{})
 	present := s.now()
 	s.now = func() moment { return present }
-	n := announce.Notice{ID: "a", Seq: 1, Message: "a", Created: present.wall, Expires: present.wall.Add(time.Minute), Status: announce.Queued}
-	if _, _, err := s.Keep(t.Context(), n, announce.Key{}); err != nil {
+	n := announce.Announcement{ID: "a", Seq: 1, Message: "a", Created: present.wall, Expires: present.wall.Add(time.Minute), Status: announce.Queued}
+	if _, _, err := s.Append(t.Context(), n, announce.IdempotencyKey{}); err != nil {
 		t.Fatal(err)
 	}
 	present.wall, present.up = present.wall.Add(1000*time.Hour), present.up+time.Second
@@ -69,8 +69,8 @@ func TestOldKeysAreForgottenAndUsedAnew(t *testing.T) {
 	keep := func(key string) (first string, fresh bool) {
 		t.Helper()
 		seq++
-		n := announce.Notice{ID: fmt.Sprint(key, seq), Seq: seq, Message: "a", Created: present.wall, Status: announce.Queued}
-		got, fresh, err := s.Keep(t.Context(), n, announce.Key{Key: key})
+		n := announce.Announcement{ID: fmt.Sprint(key, seq), Seq: seq, Message: "a", Created: present.wall, Status: announce.Queued}
+		got, fresh, err := s.Append(t.Context(), n, announce.IdempotencyKey{Key: key})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -84,7 +84,7 @@ func TestOldKeysAreForgottenAndUsedAnew(t *testing.T) {
 	}
 	pass(1)
 	keep("a")
-	pass(announce.KeyAge - 1)
+	pass(announce.KeyRetention - 1)
 	if id, fresh := keep("a"); fresh || id != "a31" {
 		t.Errorf("within the day the key gave %s, fresh %v, want a31", id, fresh)
 	}
@@ -109,10 +109,10 @@ func TestOldKeysAreForgottenAndUsedAnew(t *testing.T) {
 func TestTheEndedAreCountedOnce(t *testing.T) {
 	t.Parallel()
 	s := newStore(t, Options{})
-	n := announce.Notice{ID: "a", Message: "a", Created: time.Now(), Ended: time.Now(), Status: announce.Done}
+	n := announce.Announcement{ID: "a", Message: "a", Created: time.Now(), Ended: time.Now(), Status: announce.Done}
 	for seq := range uint64(250) {
 		n.Seq = seq
-		if err := s.Save(t.Context(), n, n); err != nil {
+		if err := s.Done(t.Context(), n, n); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -246,7 +246,7 @@ func (d *diary) checkStore(t *testing.T) {
 		switch s := status[number]; {
 		case s == announce.Done && d.heard[number] && !cancelled:
 		case s == announce.Cancelled && number%7 == 0:
-		case s == "" && len(over) == announce.EndedAtMost && (d.heard[number] || number%7 == 0): // forgotten
+		case s == "" && len(over) == announce.EndedMax && (d.heard[number] || number%7 == 0): // forgotten
 		default:
 			t.Errorf("%d was accepted and is %q; heard %v, cancelled %v", number, s, d.heard[number], cancelled)
 		}

@@ -99,7 +99,7 @@ func fillTmpfs([]string) error {
 	if err := s.Health(); err != nil {
 		return fmt.Errorf("health after making room: %w", err)
 	}
-	if _, _, err := s.Keep(context.Background(), notice(1_000_000), announce.Key{}); err != nil {
+	if _, _, err := s.Append(context.Background(), notice(1_000_000), announce.IdempotencyKey{}); err != nil {
 		return fmt.Errorf("keep after making room: %w", err)
 	}
 	return s.Close()
@@ -109,7 +109,7 @@ func fillTmpfs([]string) error {
 // that was kept.
 func keepUntilRefused(s *store.Store, first int) (int, error) {
 	for i := first; ; i++ {
-		if _, _, err := s.Keep(context.Background(), notice(i), announce.Key{Key: fmt.Sprint(i)}); err != nil {
+		if _, _, err := s.Append(context.Background(), notice(i), announce.IdempotencyKey{Key: fmt.Sprint(i)}); err != nil {
 			return i - 1, err
 		}
 	}
@@ -127,7 +127,7 @@ func expectWaiting(s *store.Store, many int) error {
 		}
 	}
 	for i, want := range []bool{true, false} {
-		if _, ok, err := s.Kept(context.Background(), announce.Key{Key: fmt.Sprint(many + i)}); ok != want || err != nil {
+		if _, ok, err := s.Find(context.Background(), announce.IdempotencyKey{Key: fmt.Sprint(many + i)}); ok != want || err != nil {
 			return fmt.Errorf("the key of announcement %d: %v, %w, want %v", many+i, ok, err, want)
 		}
 	}

@@ -19,26 +19,26 @@ const (
 
 // kept looks for the notice that answers a request again, unless it is too
 // old or came of another request.
-func kept(tx *bolt.Tx, key announce.Key, now moment) (announce.Notice, bool, error) {
+func kept(tx *bolt.Tx, key announce.IdempotencyKey, now moment) (announce.Announcement, bool, error) {
 	v := tx.Bucket(keysBucket).Get([]byte(key.Key))
 	if v == nil {
-		return announce.Notice{}, false, nil
+		return announce.Announcement{}, false, nil
 	}
 	n, then, err := decodeAnswer(v)
 	switch {
 	case err != nil:
-		return announce.Notice{}, false, err
-	case now.since(then) >= announce.KeyAge:
-		return announce.Notice{}, false, nil
+		return announce.Announcement{}, false, err
+	case now.since(then) >= announce.KeyRetention:
+		return announce.Announcement{}, false, nil
 	case !bytes.Equal(v[timeSize:timeSize+digestSize], key.Digest[:]):
-		return announce.Notice{}, false, announce.ErrKeyReused
+		return announce.Announcement{}, false, announce.ErrKeyReused
 	}
 	return n, true, nil
 }
 
 // keepKey keeps the encoded notice that answers a request again, and forgets
 // a few of the oldest ones.
-func keepKey(tx *bolt.Tx, key announce.Key, value []byte, now moment) error {
+func keepKey(tx *bolt.Tx, key announce.IdempotencyKey, value []byte, now moment) error {
 	if err := forgetKeys(tx, now); err != nil {
 		return err
 	}
@@ -61,7 +61,7 @@ func forgetKeys(tx *bolt.Tx, now moment) error {
 		at, key := bytes.Clone(k[:timeSize]), bytes.Clone(k[timeSize:])
 		if v := keys.Get(key); bytes.HasPrefix(v, at) {
 			_, then, err := decodeAnswer(v)
-			if err == nil && now.since(then) < announce.KeyAge {
+			if err == nil && now.since(then) < announce.KeyRetention {
 				return nil
 			}
 			if err := keys.Delete(key); err != nil {
@@ -76,9 +76,9 @@ func forgetKeys(tx *bolt.Tx, now moment) error {
 }
 
 // decodeAnswer returns the notice in a key's record, and when it was kept.
-func decodeAnswer(v []byte) (announce.Notice, moment, error) {
+func decodeAnswer(v []byte) (announce.Announcement, moment, error) {
 	if len(v) < timeSize+digestSize {
-		return announce.Notice{}, moment{}, fmt.Errorf("%w: an idempotency key of %d bytes", ErrCorrupt, len(v))
+		return announce.Announcement{}, moment{}, fmt.Errorf("%w: an idempotency key of %d bytes", ErrCorrupt, len(v))
 	}
 	return decode(v[timeSize+digestSize:])
 }

@@ -35,7 +35,7 @@ type notice struct {
 }
 
 // encode returns n as it is kept at the moment now.
-func encode(n announce.Notice, now moment) ([]byte, error) {
+func encode(n announce.Announcement, now moment) ([]byte, error) {
 	since := n.Created
 	if n.Status.Ended() {
 		since = n.Ended
@@ -44,7 +44,7 @@ func encode(n announce.Notice, now moment) ([]byte, error) {
 	data, err := json.Marshal(notice{
 		ID: n.ID, Seq: n.Seq, Message: n.Message, Voice: n.Voice, Rate: n.Rate, Urgent: n.Urgent,
 		Created: nanos(n.Created), Expires: nanos(n.Expires), Status: n.Status, Error: n.Error,
-		Place: n.Place, Started: nanos(n.Started), Ended: nanos(n.Ended),
+		Place: n.InitialPosition, Started: nanos(n.Started), Ended: nanos(n.Ended),
 		Boot: then.boot, Up: then.up,
 	})
 	if err != nil {
@@ -55,18 +55,18 @@ func encode(n announce.Notice, now moment) ([]byte, error) {
 
 // decode returns a notice and when it was created or, once it has ended, when
 // that was.
-func decode(data []byte) (announce.Notice, moment, error) {
+func decode(data []byte) (announce.Announcement, moment, error) {
 	if len(data) == 0 || data[0] != noticeFormat {
-		return announce.Notice{}, moment{}, fmt.Errorf("%w: an announcement in an unknown format", ErrCorrupt)
+		return announce.Announcement{}, moment{}, fmt.Errorf("%w: an announcement in an unknown format", ErrCorrupt)
 	}
 	var k notice
 	if err := json.Unmarshal(data[1:], &k); err != nil {
-		return announce.Notice{}, moment{}, fmt.Errorf("%w: decode an announcement: %w", ErrCorrupt, err)
+		return announce.Announcement{}, moment{}, fmt.Errorf("%w: decode an announcement: %w", ErrCorrupt, err)
 	}
-	n := announce.Notice{
+	n := announce.Announcement{
 		ID: k.ID, Seq: k.Seq, Message: k.Message, Voice: k.Voice, Rate: k.Rate, Urgent: k.Urgent,
 		Created: moments(k.Created), Expires: moments(k.Expires), Status: k.Status, Error: k.Error,
-		Place: k.Place, Started: moments(k.Started), Ended: moments(k.Ended),
+		InitialPosition: k.Place, Started: moments(k.Started), Ended: moments(k.Ended),
 	}
 	then := moment{wall: n.Created, boot: k.Boot, up: k.Up}
 	if n.Status.Ended() {

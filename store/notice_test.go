@@ -8,10 +8,10 @@ import (
 	"pressbox/voice/announce"
 )
 
-var sample = announce.Notice{
+var sample = announce.Announcement{
 	ID: "4tqlrn3pfdbfx5ldx2iuykvsce", Seq: 7, Message: "Now batting — number 24, \"Ada\" <Lovelace>.", Voice: "en_US-pressbox-medium",
 	Rate: 170, Urgent: true, Created: time.Unix(1_750_000_000, 123).UTC(), Expires: time.Unix(1_750_000_600, 123).UTC(),
-	Status: announce.Failed, Error: "no phonemes", Place: 3,
+	Status: announce.Failed, Error: "no phonemes", InitialPosition: 3,
 	Started: time.Unix(1_750_000_002, 0).UTC(), Ended: time.Unix(1_750_000_009, 0).UTC(),
 }
 

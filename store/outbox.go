@@ -11,35 +11,35 @@ import (
 	"pressbox/voice/announce"
 )
 
-// Kept returns the notice that was kept under a key in the last 24 hours; see
+// Find returns the notice that was kept under a key in the last 24 hours; see
 // [announce.Outbox].
-func (s *Store) Kept(ctx context.Context, key announce.Key) (announce.Notice, bool, error) {
+func (s *Store) Find(ctx context.Context, key announce.IdempotencyKey) (announce.Announcement, bool, error) {
 	if err := ctx.Err(); err != nil {
-		return announce.Notice{}, false, err
+		return announce.Announcement{}, false, err
 	}
 	now := s.now()
-	var n announce.Notice
+	var n announce.Announcement
 	var ok bool
 	err := s.view(func(tx *bolt.Tx) (err error) {
 		n, ok, err = kept(tx, key, now)
 		return err
 	})
 	if err != nil {
-		return announce.Notice{}, false, fmt.Errorf("look for an idempotency key: %w", err)
+		return announce.Announcement{}, false, fmt.Errorf("look for an idempotency key: %w", err)
 	}
 	return n, ok, nil
 }
 
-// Keep stores a notice and, with a key, what answers the same request again;
+// Append stores a notice and, with a key, what answers the same request again;
 // see [announce.Outbox].
-func (s *Store) Keep(ctx context.Context, n announce.Notice, key announce.Key) (answer announce.Notice, fresh bool, err error) {
+func (s *Store) Append(ctx context.Context, n announce.Announcement, key announce.IdempotencyKey) (answer announce.Announcement, fresh bool, err error) {
 	if err := s.room(); err != nil {
-		return announce.Notice{}, false, fmt.Errorf("keep announcement %s: %w", n.ID, err)
+		return announce.Announcement{}, false, fmt.Errorf("keep announcement %s: %w", n.ID, err)
 	}
 	now := s.now()
 	value, err := encode(n, now)
 	if err != nil {
-		return announce.Notice{}, false, err
+		return announce.Announcement{}, false, err
 	}
 	err = s.update(ctx, func(tx *bolt.Tx) error {
 		answer, fresh = n, true
@@ -59,14 +59,14 @@ func (s *Store) Keep(ctx context.Context, n announce.Notice, key announce.Key) (
 		return tx.Bucket(waitingBucket).Put(number(n.Seq), value)
 	})
 	if err != nil {
-		return announce.Notice{}, false, fmt.Errorf("keep announcement %s: %w", n.ID, err)
+		return announce.Announcement{}, false, fmt.Errorf("keep announcement %s: %w", n.ID, err)
 	}
 	return answer, fresh, nil
 }
 
-// Save records how notices ended, and forgets the ended ones that need no
+// Done records how notices ended, and forgets the ended ones that need no
 // longer be remembered; see [announce.Outbox].
-func (s *Store) Save(ctx context.Context, ns ...announce.Notice) error {
+func (s *Store) Done(ctx context.Context, ns ...announce.Announcement) error {
 	now := s.now()
 	values := make([][]byte, len(ns))
 	for i, n := range ns {
@@ -91,7 +91,7 @@ func (s *Store) Save(ctx context.Context, ns ...announce.Notice) error {
 
 // Load returns what waits and what ended; see [announce.Outbox]. What cannot
 // be read is left in the file, logged and passed over.
-func (s *Store) Load(ctx context.Context) (waiting, ended []announce.Notice, err error) {
+func (s *Store) Load(ctx context.Context) (waiting, ended []announce.Announcement, err error) {
 	if err := ctx.Err(); err != nil {
 		return nil, nil, err
 	}
@@ -104,12 +104,12 @@ func (s *Store) Load(ctx context.Context) (waiting, ended []announce.Notice, err
 	if err != nil {
 		return nil, nil, fmt.Errorf("read the announcements: %w", err)
 	}
-	slices.SortStableFunc(ended, func(a, b announce.Notice) int { return b.Ended.Compare(a.Ended) })
+	slices.SortStableFunc(ended, func(a, b announce.Announcement) int { return b.Ended.Compare(a.Ended) })
 	return waiting, ended, nil
 }
 
-func (s *Store) notices(tx *bolt.Tx, bucket []byte, now moment) []announce.Notice {
-	var ns []announce.Notice
+func (s *Store) notices(tx *bolt.Tx, bucket []byte, now moment) []announce.Announcement {
+	var ns []announce.Announcement
 	for k, v := range pairs(tx.Bucket(bucket)) {
 		n, then, err := decode(v)
 		if err != nil {
@@ -128,7 +128,7 @@ func (s *Store) notices(tx *bolt.Tx, bucket []byte, now moment) []announce.Notic
 // now. Within one boot the time that is left is known, and the result is good
 // even when the clock is set later; after another boot the clock may be set
 // any moment, so the result goes with it.
-func expiry(n announce.Notice, then, now moment) time.Time {
+func expiry(n announce.Announcement, then, now moment) time.Time {
 	left := n.Expires.Sub(n.Created) - now.since(then)
 	at := now.wall.Add(left)
 	if now.boot != then.boot {
@@ -159,7 +159,7 @@ func forget(tx *bolt.Tx, now moment) error {
 	for k, v := c.First(); k != nil; k, v = c.First() {
 		_, then, err := decode(v)
 		remembered := int(count) //nolint:gosec // it counts what is in the file
-		if err == nil && !announce.Forgettable(now.since(then), remembered) {
+		if err == nil && !announce.Evictable(now.since(then), remembered) {
 			break
 		}
 		if err := c.Delete(); err != nil {

@@ -92,24 +92,24 @@ func writeGolden(t *testing.T) {
 	wall := time.Date(2026, 6, 1, 12, 0, 0, 0, time.UTC)
 	s.now = func() moment { return moment{wall: wall, boot: "boot", up: time.Hour} }
 	for i, message := range []string{"over", "first", "second"} {
-		n := announce.Notice{
+		n := announce.Announcement{
 			ID: fmt.Sprint("id", i), Seq: uint64(i + 1), Message: message, Voice: "en_US-pressbox-medium", Rate: 170,
 			Created: wall, Expires: wall.Add(time.Hour), Status: announce.Queued,
 		}
-		key := announce.Key{}
+		key := announce.IdempotencyKey{}
 		if i == 2 {
 			key.Key = "key"
 		}
-		_, _, err := s.Keep(t.Context(), n, key)
+		_, _, err := s.Append(t.Context(), n, key)
 		if i == 0 {
 			n.Status, n.Started, n.Ended = announce.Done, wall, wall
-			err = errors.Join(err, s.Save(t.Context(), n))
+			err = errors.Join(err, s.Done(t.Context(), n))
 		}
 		if err != nil {
 			t.Fatal(err)
 		}
 	}
-	if err := s.KeepCalibration("5e1f", []byte(`{"gain":1.2}`)); err != nil {
+	if err := s.SaveCalibration("5e1f", []byte(`{"gain":1.2}`)); err != nil {
 		t.Fatal(err)
 	}
 	enterGolden(t, s)

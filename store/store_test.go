@@ -38,25 +38,25 @@ func fresh(tb testing.TB) *store.Store {
 }
 
 // notice returns the i-th of some notices.
-func notice(i int) announce.Notice {
+func notice(i int) announce.Announcement {
 	now := time.Now().UTC().Round(0)
-	return announce.Notice{
+	return announce.Announcement{
 		ID: fmt.Sprintf("id%04d", i), Seq: uint64(i), Message: fmt.Sprint("message ", i), Voice: "anna", Rate: 170,
-		Urgent: i%2 == 0, Created: now, Expires: now.Add(10 * time.Minute), Status: announce.Queued, Place: i,
+		Urgent: i%2 == 0, Created: now, Expires: now.Add(10 * time.Minute), Status: announce.Queued, InitialPosition: i,
 	}
 }
 
 // ended returns n at its end.
-func ended(n announce.Notice) announce.Notice {
+func ended(n announce.Announcement) announce.Announcement {
 	n.Status = announce.Done
 	n.Started = n.Created.Add(time.Second)
 	n.Ended = n.Created.Add(2 * time.Second)
 	return n
 }
 
-func keep(tb testing.TB, s *store.Store, n announce.Notice) {
+func keep(tb testing.TB, s *store.Store, n announce.Announcement) {
 	tb.Helper()
-	if kept, fresh, err := s.Keep(tb.Context(), n, announce.Key{}); err != nil || !fresh || kept != n {
+	if kept, fresh, err := s.Append(tb.Context(), n, announce.IdempotencyKey{}); err != nil || !fresh || kept != n {
 		tb.Fatalf("keep %s: %+v, %v, %v", n.ID, kept, fresh, err)
 	}
 }
@@ -71,13 +71,13 @@ func TestNoticesAreThereAfterReopening(t *testing.T) {
 	for _, i := range []int{3, 1, 4, 2, 5} {
 		keep(t, s, notice(i))
 	}
-	if err := s.Save(t.Context(), ended(notice(1)), ended(notice(4))); err != nil {
+	if err := s.Done(t.Context(), ended(notice(1)), ended(notice(4))); err != nil {
 		t.Fatal(err)
 	}
 	if err := s.Close(); err != nil {
 		t.Fatal(err)
 	}
-	if _, _, err := s.Keep(t.Context(), notice(6), announce.Key{}); !errors.Is(err, store.ErrClosed) {
+	if _, _, err := s.Append(t.Context(), notice(6), announce.IdempotencyKey{}); !errors.Is(err, store.ErrClosed) {
 		t.Errorf("keep in a closed store: %v, want ErrClosed", err)
 	}
 	if _, _, err := s.Load(t.Context()); !errors.Is(err, store.ErrClosed) {
@@ -96,7 +96,7 @@ func TestNoticesAreThereAfterReopening(t *testing.T) {
 	if fmt.Sprint(got) != "[2 3 5 4 1]" {
 		t.Errorf("loaded %v, want those that wait in order, then the ended ones, newest first", got)
 	}
-	if n := over[1]; n.Status != announce.Done || n.Ended.Sub(n.Started) != time.Second || n.Message != "message 1" || n.Place != 1 {
+	if n := over[1]; n.Status != announce.Done || n.Ended.Sub(n.Started) != time.Second || n.Message != "message 1" || n.InitialPosition != 1 {
 		t.Errorf("loaded %+v, want it as it was saved", n)
 	}
 }
@@ -108,15 +108,15 @@ func TestAKeyAnswersForADay(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	key := announce.Key{Key: "k", Digest: [32]byte{1}}
-	if _, ok, err := s.Kept(t.Context(), key); ok || err != nil {
+	key := announce.IdempotencyKey{Key: "k", Digest: [32]byte{1}}
+	if _, ok, err := s.Find(t.Context(), key); ok || err != nil {
 		t.Errorf("an unknown key: %v, %v", ok, err)
 	}
 	first := notice(1)
-	if _, fresh, err := s.Keep(t.Context(), first, key); !fresh || err != nil {
+	if _, fresh, err := s.Append(t.Context(), first, key); !fresh || err != nil {
 		t.Fatalf("keep: %v, %v", fresh, err)
 	}
-	if err := s.Save(t.Context(), ended(first)); err != nil {
+	if err := s.Done(t.Context(), ended(first)); err != nil {
 		t.Fatal(err)
 	}
 	if err := s.Close(); err != nil {
@@ -124,17 +124,17 @@ func TestAKeyAnswersForADay(t *testing.T) {
 	}
 
 	s = open(t, path, store.Options{})
-	if n, ok, err := s.Kept(t.Context(), key); !ok || err != nil || n != first {
+	if n, ok, err := s.Find(t.Context(), key); !ok || err != nil || n != first {
 		t.Errorf("kept: %+v, %v, %v, want the first answer", n, ok, err)
 	}
-	if n, fresh, err := s.Keep(t.Context(), notice(2), key); fresh || err != nil || n != first {
+	if n, fresh, err := s.Append(t.Context(), notice(2), key); fresh || err != nil || n != first {
 		t.Errorf("keep again: %+v, %v, %v, want the first answer", n, fresh, err)
 	}
-	other := announce.Key{Key: "k", Digest: [32]byte{2}}
-	if _, _, err := s.Kept(t.Context(), other); !errors.Is(err, announce.ErrKeyReused) {
+	other := announce.IdempotencyKey{Key: "k", Digest: [32]byte{2}}
+	if _, _, err := s.Find(t.Context(), other); !errors.Is(err, announce.ErrKeyReused) {
 		t.Errorf("the key with another request: %v, want ErrKeyReused", err)
 	}
-	if _, _, err := s.Keep(t.Context(), notice(2), other); !errors.Is(err, announce.ErrKeyReused) {
+	if _, _, err := s.Append(t.Context(), notice(2), other); !errors.Is(err, announce.ErrKeyReused) {
 		t.Errorf("keep with the key of another request: %v, want ErrKeyReused", err)
 	}
 	if waiting, _, _ := s.Load(t.Context()); len(waiting) != 0 {
@@ -159,7 +159,7 @@ func TestABackupIsAStoreOfItsOwn(t *testing.T) {
 	t.Parallel()
 	s := fresh(t)
 	keep(t, s, notice(1))
-	if err := s.KeepCalibration("abc", []byte(`{"wpm":1}`)); err != nil {
+	if err := s.SaveCalibration("abc", []byte(`{"wpm":1}`)); err != nil {
 		t.Fatal(err)
 	}
 	copied := new(bytes.Buffer)
@@ -194,10 +194,10 @@ func TestABackupIsSoundWhileOthersWrite(t *testing.T) {
 	for w := range 4 {
 		writers.Go(func() {
 			for i := w * 1000; !enough.Load(); i++ {
-				if _, _, err := s.Keep(t.Context(), notice(i), announce.Key{}); err != nil {
+				if _, _, err := s.Append(t.Context(), notice(i), announce.IdempotencyKey{}); err != nil {
 					t.Errorf("keep: %v", err)
 				}
-				if err := s.Save(t.Context(), ended(notice(i))); err != nil {
+				if err := s.Done(t.Context(), ended(notice(i))); err != nil {
 					t.Errorf("save: %v", err)
 				}
 			}
@@ -300,7 +300,7 @@ func TestAfterDamageIsMetNothingIsWritten(t *testing.T) {
 		t.Fatal(err)
 	}
 	for range 2 {
-		if _, _, err := s.Keep(t.Context(), notice(1000), announce.Key{}); !errors.Is(err, store.ErrCorrupt) {
+		if _, _, err := s.Append(t.Context(), notice(1000), announce.IdempotencyKey{}); !errors.Is(err, store.ErrCorrupt) {
 			t.Errorf("keep in a truncated file: %v, want ErrCorrupt", err)
 		}
 	}
@@ -345,14 +345,14 @@ func TestAFullStoreRefusesAndStillEndsAndReads(t *testing.T) {
 	for ns := range slices.Chunk(waiting, 10) {
 		for i := range ns {
 			ns[i] = ended(ns[i])
-			ns[i].Ended = ns[i].Ended.Add(-announce.EndedAge - time.Minute)
+			ns[i].Ended = ns[i].Ended.Add(-announce.EndedRetention - time.Minute)
 		}
-		if err := s.Save(t.Context(), ns...); err != nil {
+		if err := s.Done(t.Context(), ns...); err != nil {
 			t.Fatalf("end %s and nine more: %v", ns[0].ID, err)
 		}
 	}
-	if _, over, err := s.Load(t.Context()); err != nil || len(over) != announce.EndedCount {
-		t.Errorf("%d ended are remembered, %v, want %d", len(over), err, announce.EndedCount)
+	if _, over, err := s.Load(t.Context()); err != nil || len(over) != announce.EndedMin {
+		t.Errorf("%d ended are remembered, %v, want %d", len(over), err, announce.EndedMin)
 	}
 	if err := s.Health(); err != nil {
 		t.Errorf("health after making room: %v", err)
@@ -366,7 +366,7 @@ func fill(t *testing.T, s *store.Store) int {
 	for i := 1; ; i++ {
 		n := notice(i)
 		n.Message = strings.Repeat("x", 9000)
-		_, _, err := s.Keep(t.Context(), n, announce.Key{Key: n.ID})
+		_, _, err := s.Append(t.Context(), n, announce.IdempotencyKey{Key: n.ID})
 		if err == nil {
 			continue
 		}
@@ -388,7 +388,7 @@ func ExampleOpen() {
 		panic(err)
 	}
 	defer s.Close()
-	if err := s.KeepCalibration("5e1f", []byte(`{"gain":1.2}`)); err != nil {
+	if err := s.SaveCalibration("5e1f", []byte(`{"gain":1.2}`)); err != nil {
 		panic(err)
 	}
 	json, ok, err := s.Calibration("5e1f")

@@ -97,8 +97,8 @@ func (v *Voice) ids(phonemes []string) []int64 {
 	for _, p := range phonemes {
 		id := v.Config.id(p)
 		if len(id) == 0 {
-			if v.Missing != nil {
-				v.Missing(p)
+			if v.OnMissing != nil {
+				v.OnMissing(p)
 			}
 			continue
 		}

@@ -149,7 +149,7 @@ func TestMissingPhonemesAreTold(t *testing.T) {
 	t.Parallel()
 	v, h := humming(t, &speller{})
 	var missing []string
-	v.Missing = func(p string) { missing = append(missing, p) }
+	v.OnMissing = func(p string) { missing = append(missing, p) }
 	speak(t, v, "a ж b ж", 170)
 	if !slices.Equal(missing, []string{"ж", "ж"}) {
 		t.Errorf("missing %q", missing)

@@ -73,7 +73,7 @@ type Voice struct {
 	Speaker     int64 // below Config.Speakers
 	// Missing is told of phonemes that the voice has no id for, each time
 	// they are met; they are left out. Nil means that nobody wants to know.
-	Missing func(phoneme string)
+	OnMissing func(phoneme string)
 }
 
 // Speak yields the clips of a message in order, as they are made: at rate

@@ -11,37 +11,37 @@ import (
 	"github.com/jfreymuth/pulse/proto"
 )
 
-// A Report is what a look at the sound server found.
-type Report struct {
-	Attempts []Attempt    `json:"attempts"` // on the addresses where it may be, in order; the last one is good when Server is
-	Server   string       `json:"server"`   // its name and version; "" when none answers
-	Default  string       `json:"default"`  // name of its default sink
-	Sinks    []SinkReport `json:"sinks"`
-	Cards    int          `json:"cards"` // that it knows of
+// A Inspection is what a look at the sound server found.
+type Inspection struct {
+	Attempts []Attempt  `json:"attempts"` // on the addresses where it may be, in order; the last one is good when Server is
+	Server   string     `json:"server"`   // its name and version; "" when none answers
+	Default  string     `json:"default"`  // name of its default sink
+	Sinks    []SinkInfo `json:"sinks"`
+	Cards    int        `json:"cards"` // that it knows of
 }
 
 // An Attempt to reach a server.
 type Attempt struct {
 	Address string  `json:"address"`
-	Trouble Trouble `json:"trouble"` // "" when it answered
+	Failure Failure `json:"failure"` // "" when it answered
 	Detail  string  `json:"detail"`
 }
 
-// A Trouble is why a server cannot be spoken to.
-type Trouble string
+// A Failure is why a server cannot be spoken to.
+type Failure string
 
 // The troubles.
 const (
-	Absent    Trouble = "absent"    // nothing is at the address
-	Dead      Trouble = "dead"      // a socket that nobody serves any more
-	Forbidden Trouble = "forbidden" // the file's or folder's permissions
-	Rejected  Trouble = "rejected"  // the server's own: another user's, or its cookie is another
-	Silent    Trouble = "silent"    // it does not answer
-	Strange   Trouble = "strange"   // anything else
+	NotFound         Failure = "not_found"         // nothing is at the address
+	Refused          Failure = "refused"           // a socket that nobody serves any more
+	PermissionDenied Failure = "permission_denied" // the file's or folder's permissions
+	AccessDenied     Failure = "access_denied"     // the server's own: another user's, or its cookie is another
+	Timeout          Failure = "timeout"           // it does not answer
+	Other            Failure = "other"             // anything else
 )
 
-// A SinkReport is one sink.
-type SinkReport struct {
+// A SinkInfo is one sink.
+type SinkInfo struct {
 	Name        string `json:"name"`
 	Description string `json:"description"`
 	State       string `json:"state"`
@@ -54,8 +54,8 @@ type SinkReport struct {
 
 // Inspect looks at the sound server as a daemon with this configuration would
 // find it. The error is that of a configuration that names no server.
-func Inspect(ctx context.Context, cfg Config) (Report, error) {
-	var r Report
+func Inspect(ctx context.Context, cfg Config) (Inspection, error) {
+	var r Inspection
 	servers, err := cfg.servers()
 	if err != nil {
 		return r, err
@@ -68,7 +68,7 @@ func Inspect(ctx context.Context, cfg Config) (Report, error) {
 		}
 		attempt := Attempt{Address: server.String()}
 		if err != nil {
-			attempt.Trouble, attempt.Detail = trouble(err), err.Error()
+			attempt.Failure, attempt.Detail = trouble(err), err.Error()
 		}
 		r.Attempts = append(r.Attempts, attempt)
 		if err == nil {
@@ -80,7 +80,7 @@ func Inspect(ctx context.Context, cfg Config) (Report, error) {
 }
 
 // look asks a server what it has.
-func (r *Report) look(conn *connection) error {
+func (r *Inspection) look(conn *connection) error {
 	var about proto.GetServerInfoReply
 	var sinks proto.GetSinkInfoListReply
 	var cards proto.GetCardInfoListReply
@@ -103,9 +103,9 @@ func (r *Report) look(conn *connection) error {
 // unavailable is a port's state when the hardware says that nothing is plugged in.
 const unavailable = 1
 
-func reportOf(sink *proto.GetSinkInfoReply) SinkReport {
+func reportOf(sink *proto.GetSinkInfoReply) SinkInfo {
 	d := newDevice(sink)
-	report := SinkReport{Name: d.name, Description: d.description, State: d.state, Muted: d.muted, Volume: d.volume}
+	report := SinkInfo{Name: d.name, Description: d.description, State: d.state, Muted: d.muted, Volume: d.volume}
 	for _, port := range sink.Ports {
 		if port.Name == sink.ActivePortName {
 			report.Port, report.Unplugged = port.Description, port.Available == unavailable
@@ -117,19 +117,19 @@ func reportOf(sink *proto.GetSinkInfoReply) SinkReport {
 }
 
 // trouble says what kind of error it is.
-func trouble(err error) Trouble {
+func trouble(err error) Failure {
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return Absent
+		return NotFound
 	case errors.Is(err, syscall.ECONNREFUSED):
-		return Dead
+		return Refused
 	case errors.Is(err, fs.ErrPermission):
-		return Forbidden
+		return PermissionDenied
 	case errors.Is(err, errRejected):
-		return Rejected
+		return AccessDenied
 	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, errUnanswered):
-		return Silent
+		return Timeout
 	default:
-		return Strange
+		return Other
 	}
 }

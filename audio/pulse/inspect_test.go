@@ -13,7 +13,7 @@ import (
 	"pressbox/audio/pulse/pulsetest"
 )
 
-func inspect(t *testing.T, cfg pulse.Config) pulse.Report {
+func inspect(t *testing.T, cfg pulse.Config) pulse.Inspection {
 	t.Helper()
 	r, err := pulse.Inspect(t.Context(), cfg)
 	if err != nil {
@@ -26,7 +26,7 @@ func TestALookFindsWhatIsThere(t *testing.T) {
 	t.Parallel()
 	server := pulsetest.Start(t, pulsetest.Config{})
 	r := inspect(t, pulse.Config{Server: "unix:/nowhere/native " + server.Address})
-	if len(r.Attempts) != 2 || r.Attempts[0].Trouble != pulse.Absent || r.Attempts[1].Trouble != "" {
+	if len(r.Attempts) != 2 || r.Attempts[0].Failure != pulse.NotFound || r.Attempts[1].Failure != "" {
 		t.Errorf("attempts: %+v", r.Attempts)
 	}
 	if r.Default != "speaker" || r.Server == "" || len(r.Sinks) != 1 {
@@ -35,12 +35,12 @@ func TestALookFindsWhatIsThere(t *testing.T) {
 	if s := r.Sinks[0]; s.Name != "speaker" || s.Muted || s.Volume != 100 || !s.Null || s.Unplugged {
 		t.Errorf("the sink: %+v", s)
 	}
-	server.Control("set-sink-mute", "speaker", "1")
-	server.Control("set-sink-volume", "speaker", "30%")
+	server.Pactl("set-sink-mute", "speaker", "1")
+	server.Pactl("set-sink-volume", "speaker", "30%")
 	if s := inspect(t, pulse.Config{Server: server.Address}).Sinks[0]; !s.Muted || s.Volume != 30 {
 		t.Errorf("the sink, muted and turned down: %+v", s)
 	}
-	server.Control("unload-module", "module-null-sink")
+	server.Pactl("unload-module", "module-null-sink")
 	if r := inspect(t, pulse.Config{Server: server.Address}); len(r.Sinks) != 0 || r.Server == "" {
 		t.Errorf("without a sink: %+v", r)
 	}
@@ -66,17 +66,17 @@ func TestALookSaysWhyAServerCannotBeSpokenTo(t *testing.T) {
 	}
 	l.SetUnlinkOnClose(false)
 	_ = l.Close()
-	for server, want := range map[string]pulse.Trouble{
-		"unix:" + filepath.Join(dir, "none"):       pulse.Absent,
-		"unix:" + left:                             pulse.Dead,
-		fmt.Sprintf("tcp:127.0.0.1:%d", port):      pulse.Rejected,
-		stopped.Address:                            pulse.Silent,
-		listen(t, say("HTTP/1.1 400 Bad Request")): pulse.Strange,
+	for server, want := range map[string]pulse.Failure{
+		"unix:" + filepath.Join(dir, "none"):       pulse.NotFound,
+		"unix:" + left:                             pulse.Refused,
+		fmt.Sprintf("tcp:127.0.0.1:%d", port):      pulse.AccessDenied,
+		stopped.Address:                            pulse.Timeout,
+		listen(t, say("HTTP/1.1 400 Bad Request")): pulse.Other,
 	} {
 		t.Run(string(want), func(t *testing.T) {
 			t.Parallel()
 			r := inspect(t, pulse.Config{Server: server})
-			if len(r.Attempts) != 1 || r.Attempts[0].Trouble != want || r.Attempts[0].Detail == "" || r.Server != "" {
+			if len(r.Attempts) != 1 || r.Attempts[0].Failure != want || r.Attempts[0].Detail == "" || r.Server != "" {
 				t.Errorf("%s: %+v, want %s", server, r, want)
 			}
 		})

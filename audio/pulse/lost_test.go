@@ -19,7 +19,6 @@ import (
 	"pressbox/audio"
 	"pressbox/audio/pulse"
 	"pressbox/audio/pulse/pulsetest"
-	"pressbox/voice/announce"
 )
 
 // This test is not parallel, so that no other one's goroutines are counted:
@@ -60,14 +59,14 @@ func TestServerKilledMidWordAndRestarted(t *testing.T) {
 	t.Parallel()
 	server := pulsetest.Start(t, pulsetest.Config{})
 	sink := reach(t, pulse.Config{Server: server.Address})
-	pulsetest.InTime(t, func(a *pulsetest.Attempt) {
+	pulsetest.Retry(t, func(a *pulsetest.Attempt) {
 		recording := server.Record()
 		played := make(chan error, 1)
 		go func() { played <- sink.Play(a.Context(), all(noise(20*time.Second))) }()
 		recording.WaitFor(func(s []float32) bool { return len(sounding(s)) > rate/2 })
 		server.Kill()
 		killed := time.Now()
-		if err := <-played; !errors.Is(err, announce.ErrSinkLost) {
+		if err := <-played; !errors.Is(err, audio.ErrSinkLost) {
 			a.Errorf("Play returned %v when the server was killed, want ErrSinkLost", err)
 		}
 		until(t, func() bool { return sink.Health() != nil })
@@ -90,11 +89,11 @@ func TestServerKilledMidWordAndRestarted(t *testing.T) {
 
 func TestServerAppearsLater(t *testing.T) {
 	t.Parallel()
-	pulsetest.InTime(t, func(a *pulsetest.Attempt) {
+	pulsetest.Retry(t, func(a *pulsetest.Attempt) {
 		server := pulsetest.New(a, pulsetest.Config{})
 		sink := run(a, pulse.Config{Server: server.Address})
 		until(t, func() bool { return sink.Health() != nil })
-		if err := sink.Health(); !errors.Is(err, announce.ErrSinkLost) || !strings.Contains(err.Error(), server.Address) {
+		if err := sink.Health(); !errors.Is(err, audio.ErrSinkLost) || !strings.Contains(err.Error(), server.Address) {
 			a.Errorf("Health says %q, want ErrSinkLost and the address %s", err, server.Address)
 		}
 		played := make(chan error, 1)
@@ -115,9 +114,9 @@ func TestNoServerAtAll(t *testing.T) {
 	ctx, stop := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
 	go func() { ended <- sink.Run(ctx) }()
-	pulsetest.InTime(t, func(a *pulsetest.Attempt) {
+	pulsetest.Retry(t, func(a *pulsetest.Attempt) {
 		began := time.Now()
-		if err := sink.Play(a.Context(), all(noise(time.Second))); !errors.Is(err, announce.ErrSinkLost) {
+		if err := sink.Play(a.Context(), all(noise(time.Second))); !errors.Is(err, audio.ErrSinkLost) {
 			a.Errorf("Play without a server: %v, want ErrSinkLost", err)
 		}
 		if took := time.Since(began); took < 4*time.Second || took > 7*time.Second {
@@ -145,20 +144,20 @@ func TestUnknownSink(t *testing.T) {
 		t.Errorf("Health says %q, want the name and the sinks that there are", err)
 	}
 	kitchen := []string{"load-module", "module-null-sink", "sink_name=kitchen", "sink_properties=device.description=Kitchen"}
-	pulsetest.InTime(t, func(a *pulsetest.Attempt) {
+	pulsetest.Retry(t, func(a *pulsetest.Attempt) {
 		played := make(chan error, 1)
 		go func() { played <- sink.Play(a.Context(), all(noise(100*time.Millisecond))) }()
-		module := strings.TrimSpace(server.Control(kitchen...))
+		module := strings.TrimSpace(server.Pactl(kitchen...))
 		if err := <-played; err != nil {
 			a.Errorf("Play that waited for its sink: %v", err)
 		}
-		server.Control("unload-module", module)
+		server.Pactl("unload-module", module)
 		until(t, func() bool { return sink.Health() != nil })
 	})
-	server.Control(kitchen...)
+	server.Pactl(kitchen...)
 	until(t, func() bool { return sink.Health() == nil })
-	server.Control("set-sink-mute", "kitchen", "1")
-	server.Control("set-sink-volume", "kitchen", "30%")
+	server.Pactl("set-sink-mute", "kitchen", "1")
+	server.Pactl("set-sink-volume", "kitchen", "30%")
 	until(t, func() bool { return sink.Status().Muted && sink.Status().Volume == 30 })
 	if status := sink.Status(); status.Sink != "kitchen" || status.Description != "Kitchen" ||
 		!strings.HasPrefix(status.Server, "pulseaudio ") {
@@ -175,7 +174,7 @@ func TestSinkRemovedMidWord(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			server := pulsetest.Start(t, pulsetest.Config{})
-			gone := strings.TrimSpace(server.Control("load-module", "module-null-sink", "sink_name=usb"))
+			gone := strings.TrimSpace(server.Pactl("load-module", "module-null-sink", "sink_name=usb"))
 			sink := reach(t, pulse.Config{Server: server.Address, Sink: "usb"})
 			clips := make(chan audio.Clip)
 			played := make(chan error, 1)
@@ -185,21 +184,21 @@ func TestSinkRemovedMidWord(t *testing.T) {
 			if name == "killed" {
 				gone = "module-null-sink" // all of them, so that there is none to go to
 			}
-			server.Control("unload-module", gone)
+			server.Pactl("unload-module", gone)
 			close(clips)
 			err := <-played
 			if name == "moved" && err != nil {
 				t.Errorf("Play of a stream that was moved: %v", err)
 			}
-			if name == "killed" && !errors.Is(err, announce.ErrSinkLost) {
+			if name == "killed" && !errors.Is(err, audio.ErrSinkLost) {
 				t.Errorf("Play of a stream that was killed: %v, want ErrSinkLost", err)
 			}
 			until(t, func() bool { return sink.Health() != nil })
-			server.Control("load-module", "module-null-sink", "sink_name=usb")
+			server.Pactl("load-module", "module-null-sink", "sink_name=usb")
 			if err := sink.Play(t.Context(), all(noise(50*time.Millisecond))); err != nil {
 				t.Errorf("Play once the sink was back: %v", err)
 			}
-			if on := server.Control("list", "short", "sink-inputs"); !strings.Contains(server.Control("list", "short", "sinks"), field(on, 1)+"\tusb") {
+			if on := server.Pactl("list", "short", "sink-inputs"); !strings.Contains(server.Pactl("list", "short", "sinks"), field(on, 1)+"\tusb") {
 				t.Errorf("the stream is not on the sink that was asked for: %s", on)
 			}
 		})
@@ -222,7 +221,7 @@ func TestSuspendedSink(t *testing.T) {
 		}
 		return time.Since(began)
 	}
-	pulsetest.InTime(t, func(a *pulsetest.Attempt) {
+	pulsetest.Retry(t, func(a *pulsetest.Attempt) {
 		for range 2 {
 			until(t, func() bool { return sink.Status().State == "suspended" })
 			if took := play(); took < 800*time.Millisecond || took > 1600*time.Millisecond {
@@ -240,13 +239,13 @@ func TestSuspendedMidWord(t *testing.T) {
 	t.Parallel()
 	server := pulsetest.Start(t, pulsetest.Config{})
 	sink := reach(t, pulse.Config{Server: server.Address})
-	pulsetest.InTime(t, func(a *pulsetest.Attempt) {
+	pulsetest.Retry(t, func(a *pulsetest.Attempt) {
 		recording := server.Record()
 		clip := noise(4 * time.Second)
 		played := make(chan error, 1)
 		go func() { played <- sink.Play(a.Context(), all(clip)) }()
 		recording.WaitFor(func(s []float32) bool { return len(sounding(s)) > rate/4 })
-		server.Control("suspend-sink", "speaker", "1")
+		server.Pactl("suspend-sink", "speaker", "1")
 		until(t, func() bool { return sink.Status().State == "suspended" })
 		select {
 		case err := <-played:
@@ -254,7 +253,7 @@ func TestSuspendedMidWord(t *testing.T) {
 			played <- nil
 		default:
 		}
-		server.Control("suspend-sink", "speaker", "0")
+		server.Pactl("suspend-sink", "speaker", "0")
 		if err := <-played; err != nil {
 			a.Error(err)
 		}
@@ -265,12 +264,12 @@ func TestSuspendedMidWord(t *testing.T) {
 func TestStandstill(t *testing.T) {
 	t.Parallel()
 	for name, stop := range map[string]func(*pulsetest.Server){
-		"sink":   func(s *pulsetest.Server) { s.Control("suspend-sink", "speaker", "1") },
+		"sink":   func(s *pulsetest.Server) { s.Pactl("suspend-sink", "speaker", "1") },
 		"server": func(s *pulsetest.Server) { s.Signal(syscall.SIGSTOP) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			pulsetest.InTime(t, func(a *pulsetest.Attempt) {
+			pulsetest.Retry(t, func(a *pulsetest.Attempt) {
 				server := pulsetest.Start(a, pulsetest.Config{})
 				sink := reach(a, pulse.Config{Server: server.Address})
 				played := make(chan error, 1)
@@ -278,7 +277,7 @@ func TestStandstill(t *testing.T) {
 				until(t, func() bool { return sink.Written() > 0 })
 				stop(server)
 				began := time.Now()
-				if err := <-played; !errors.Is(err, announce.ErrSinkLost) {
+				if err := <-played; !errors.Is(err, audio.ErrSinkLost) {
 					a.Errorf("Play returned %v, want ErrSinkLost", err)
 				}
 				if took := time.Since(began); took > 12*time.Second {
@@ -324,7 +323,7 @@ func TestStrangeServers(t *testing.T) {
 // wants to play.
 func TestBackOff(t *testing.T) {
 	t.Parallel()
-	pulsetest.InTime(t, func(a *pulsetest.Attempt) {
+	pulsetest.Retry(t, func(a *pulsetest.Attempt) {
 		attempts := make(chan time.Time, 1000)
 		sink := run(a, pulse.Config{Server: listen(a, func(net.Conn) { attempts <- time.Now() })})
 		last := <-attempts

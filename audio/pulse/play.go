@@ -11,7 +11,7 @@ import (
 
 // Play plays the clips as they arrive and returns when the last sample has
 // been heard; clips is then closed and empty. When ctx ends it falls silent
-// at once and returns ctx's error. An error that is announce.ErrSinkLost
+// at once and returns ctx's error. An error that is audio.ErrSinkLost
 // means that the sound server or its sink is away, or went away; before the
 // first clip is taken Play waits up to 5 s for it. Of several calls one plays
 // at a time.

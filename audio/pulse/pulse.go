@@ -18,7 +18,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"pressbox/voice/announce"
+	"pressbox/audio"
 )
 
 // How fast a lost server is looked for again, and how long a stream is kept
@@ -86,10 +86,10 @@ type Status struct {
 }
 
 // A lostError is why the sound server cannot be used; it is
-// [announce.ErrSinkLost].
+// [audio.ErrSinkLost].
 type lostError struct{ error }
 
-func (e lostError) Is(target error) bool { return target == announce.ErrSinkLost }
+func (e lostError) Is(target error) bool { return target == audio.ErrSinkLost }
 func (e lostError) Unwrap() error        { return e.error }
 
 func lost(why error) error { return lostError{why} }

@@ -25,7 +25,7 @@ func TestEverySampleIsHeardOnce(t *testing.T) {
 	t.Parallel()
 	server := pulsetest.Start(t, pulsetest.Config{})
 	sink := reach(t, pulse.Config{Server: server.Address})
-	pulsetest.InTime(t, func(a *pulsetest.Attempt) {
+	pulsetest.Retry(t, func(a *pulsetest.Attempt) {
 		recording := server.Record()
 		var want []float32
 		for _, length := range []time.Duration{200 * time.Millisecond, time.Millisecond, 2500 * time.Millisecond} {
@@ -56,7 +56,7 @@ func TestClipsOfOnePlayFollowWithoutAGap(t *testing.T) {
 	t.Parallel()
 	server := pulsetest.Start(t, pulsetest.Config{})
 	sink := reach(t, pulse.Config{Server: server.Address})
-	pulsetest.InTime(t, func(a *pulsetest.Attempt) {
+	pulsetest.Retry(t, func(a *pulsetest.Attempt) {
 		recording := server.Record()
 		one, two, three := noise(300*time.Millisecond), noise(7*time.Millisecond), noise(900*time.Millisecond)
 		if err := sink.Play(a.Context(), all(one, audio.Clip{Rate: rate}, two, three)); err != nil {
@@ -70,7 +70,7 @@ func TestALongClip(t *testing.T) {
 	t.Parallel()
 	server := pulsetest.Start(t, pulsetest.Config{})
 	sink := reach(t, pulse.Config{Server: server.Address})
-	pulsetest.InTime(t, func(a *pulsetest.Attempt) {
+	pulsetest.Retry(t, func(a *pulsetest.Attempt) {
 		recording := server.Record()
 		clip := noise(12 * time.Second) // twelve times what the server keeps
 		play(a, sink, 12*time.Second, time.Second, clip)
@@ -84,7 +84,7 @@ func TestASinkOfAnotherKind(t *testing.T) {
 	t.Parallel()
 	server := pulsetest.Start(t, pulsetest.Config{Rate: 48000, Format: "s16le"})
 	sink := reach(t, pulse.Config{Server: server.Address})
-	pulsetest.InTime(t, func(a *pulsetest.Attempt) {
+	pulsetest.Retry(t, func(a *pulsetest.Attempt) {
 		var level [2]float64
 		for i, gain := range []float32{1, audio.UrgentGain} {
 			recording := server.Record()
@@ -131,7 +131,7 @@ func TestSlowSynthesisLosesNothing(t *testing.T) {
 	t.Parallel()
 	server := pulsetest.Start(t, pulsetest.Config{})
 	sink := reach(t, pulse.Config{Server: server.Address})
-	pulsetest.InTime(t, func(a *pulsetest.Attempt) {
+	pulsetest.Retry(t, func(a *pulsetest.Attempt) {
 		recording := server.Record()
 		clips := make(chan audio.Clip)
 		played := make(chan error, 1)
@@ -163,7 +163,7 @@ func TestClipsOfTwoRates(t *testing.T) {
 	t.Parallel()
 	server := pulsetest.Start(t, pulsetest.Config{})
 	sink := reach(t, pulse.Config{Server: server.Address})
-	pulsetest.InTime(t, func(a *pulsetest.Attempt) {
+	pulsetest.Retry(t, func(a *pulsetest.Attempt) {
 		recording := server.Record()
 		one, two := noise(400*time.Millisecond), audio.Clip{Rate: 16000, Samples: make([]float32, 8000)}
 		for i := range two.Samples {
@@ -185,7 +185,7 @@ func TestCancelFallsSilentAtOnce(t *testing.T) {
 	t.Parallel()
 	server := pulsetest.Start(t, pulsetest.Config{})
 	sink := reach(t, pulse.Config{Server: server.Address})
-	pulsetest.InTime(t, func(a *pulsetest.Attempt) {
+	pulsetest.Retry(t, func(a *pulsetest.Attempt) {
 		recording := server.Record()
 		ctx, cancel := context.WithCancel(a.Context())
 		played := make(chan error, 1)
@@ -278,7 +278,7 @@ func TestStreamsAreNeverTurnedDown(t *testing.T) {
 		for range 2 { // when the second is taken the first is being played
 			clips <- noise(50 * time.Millisecond)
 		}
-		meanwhile(server.Control("list", "sink-inputs"))
+		meanwhile(server.Pactl("list", "sink-inputs"))
 		close(clips)
 		if err := <-played; err != nil {
 			t.Fatal(err)
@@ -286,11 +286,11 @@ func TestStreamsAreNeverTurnedDown(t *testing.T) {
 	}
 	speaking(func(stream string) {
 		index := between(stream, "Sink Input #", "\n")
-		server.Control("set-sink-volume", "speaker", "40%")
-		server.Control("set-sink-input-volume", index, "10%")
-		server.Control("set-sink-input-mute", index, "1")
+		server.Pactl("set-sink-volume", "speaker", "40%")
+		server.Pactl("set-sink-input-volume", index, "10%")
+		server.Pactl("set-sink-input-mute", index, "1")
 	})
-	until(t, func() bool { return server.Control("list", "short", "sink-inputs") == "" }) // no longer kept
+	until(t, func() bool { return server.Pactl("list", "short", "sink-inputs") == "" }) // no longer kept
 	speaking(func(stream string) {
 		for _, want := range []string{
 			"Mute: no", "100%", `media.role = "a11y"`, `application.name = "Pressbox"`,
@@ -301,7 +301,7 @@ func TestStreamsAreNeverTurnedDown(t *testing.T) {
 			}
 		}
 	})
-	if volume := server.Control("get-sink-volume", "speaker"); !strings.Contains(volume, "40%") {
+	if volume := server.Pactl("get-sink-volume", "speaker"); !strings.Contains(volume, "40%") {
 		t.Errorf("the sink's volume is now %s, want 40%%", volume)
 	}
 }

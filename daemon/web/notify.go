@@ -112,12 +112,12 @@ func (s *Server) announce(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	request := announce.Request{
-		Message: body.Message,
-		Voice:   body.Voice,
-		Rate:    body.Rate,
-		Urgent:  body.Urgent,
-		TTL:     time.Duration(body.TTL) * time.Second,
-		Key:     key,
+		Message:        body.Message,
+		Voice:          body.Voice,
+		Rate:           body.Rate,
+		Urgent:         body.Urgent,
+		TTL:            time.Duration(body.TTL) * time.Second,
+		IdempotencyKey: key,
 	}
 	if misshapen { // everything that is wrong is said at once
 		_, err := s.cfg.Announcer.Check(request)

@@ -81,7 +81,7 @@ var statuses = []struct {
 	{announce.ErrKeyReused, http.StatusUnprocessableEntity, "idempotency_key_reused", 0},
 	{errTooMany, http.StatusTooManyRequests, "too_many_requests", time.Second},
 	{announce.ErrFull, http.StatusServiceUnavailable, "queue_full", 5 * time.Second},
-	{announce.ErrClosed, http.StatusServiceUnavailable, "not_accepting", 10 * time.Second},
+	{announce.ErrUnavailable, http.StatusServiceUnavailable, "not_accepting", 10 * time.Second},
 	{teams.ErrUnavailable, http.StatusServiceUnavailable, "team_data_unavailable", 30 * time.Second},
 	{errBusy, http.StatusServiceUnavailable, "busy", 2 * time.Second},
 	{errStopping, http.StatusServiceUnavailable, "stopping", 2 * time.Second},

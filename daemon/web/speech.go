@@ -84,7 +84,7 @@ func inSpeech(err error) error {
 // stream sends the speech of a notice as it is made. An error before the first
 // sound is returned; after it, it hangs up on the client, which would otherwise
 // take half a speech for a whole one.
-func (s *Server) stream(w http.ResponseWriter, r *http.Request, format string, n announce.Notice) error {
+func (s *Server) stream(w http.ResponseWriter, r *http.Request, format string, n announce.Announcement) error {
 	ctx := r.Context()
 	e := &encoder{format: format}
 	out := http.NewResponseController(w)

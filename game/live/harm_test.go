@@ -14,7 +14,7 @@ import (
 // A mine is an announcer that panics once it is armed, and then once.
 type mine struct{ armed atomic.Bool }
 
-func (m *mine) Remark(string, string) {
+func (m *mine) Comment(string, string) {
 	if m.armed.CompareAndSwap(true, false) {
 		panic("boom")
 	}

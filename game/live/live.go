@@ -52,7 +52,7 @@ type Rosters interface {
 // An Announcer says something aloud, soon or never; it does not make the caller wait. Of what waits about the same game
 // only the last is said.
 type Announcer interface {
-	Remark(game, text string)
+	Comment(game, text string)
 }
 
 // A Journal keeps games. What it is given is opaque to it.

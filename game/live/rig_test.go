@@ -135,7 +135,7 @@ type said struct {
 	told  int        // as the last line was said
 }
 
-func (s *said) Remark(_, text string) {
+func (s *said) Comment(_, text string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.look != nil {

@@ -399,7 +399,7 @@ func (t *table) announce(events []told) {
 		}
 	}
 	if lines != nil {
-		t.hall.config.Announcer.Remark(t.id, strings.Join(lines, " "))
+		t.hall.config.Announcer.Comment(t.id, strings.Join(lines, " "))
 	}
 }
 

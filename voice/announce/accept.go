@@ -27,7 +27,7 @@ const (
 // nothing, even when the queue is full.
 //
 // Its errors are a [*RequestError], [ErrFull], [ErrKeyReused], ctx's, or wrap
-// [ErrClosed]; then nothing is kept, unless ctx ended or the disk broke while
+// [ErrUnavailable]; then nothing is kept, unless ctx ended or the disk broke while
 // keeping.
 //
 // Keeping waits for the disk, so it is done outside the lock, where requests
@@ -44,11 +44,11 @@ func (a *Announcer) Announce(ctx context.Context, r Request) (View, error) {
 	if err != nil {
 		return View{}, err
 	}
-	e := &entry{Notice: n}
+	e := &entry{Announcement: n}
 	if err := a.reserve(e); err != nil {
 		return View{}, err
 	}
-	kept, fresh, err := a.outbox.Keep(ctx, e.Notice, key)
+	kept, fresh, err := a.outbox.Append(ctx, e.Announcement, key)
 	if err != nil {
 		a.release(e)
 		return View{}, refusal(ctx, err)
@@ -59,17 +59,17 @@ func (a *Announcer) Announce(ctx context.Context, r Request) (View, error) {
 	}
 	a.admit(e)
 	a.log.Info("announcement accepted", "announcement", kept.ID, "characters", utf8.RuneCountInString(kept.Message),
-		"voice", kept.Voice, "rate", kept.Rate, "urgent", kept.Urgent, "place", kept.Place)
+		"voice", kept.Voice, "rate", kept.Rate, "urgent", kept.Urgent, "place", kept.InitialPosition)
 	return firstAnswer(kept), nil
 }
 
 // answered looks for the first answer to a repeated request. It comes before
 // the checks: what was accepted stays so, even if its voice has gone.
-func (a *Announcer) answered(ctx context.Context, key Key) (Notice, bool, error) {
+func (a *Announcer) answered(ctx context.Context, key IdempotencyKey) (Announcement, bool, error) {
 	if key.Key == "" || len(key.Key) > keyMaxLength {
-		return Notice{}, false, nil
+		return Announcement{}, false, nil
 	}
-	n, ok, err := a.outbox.Kept(ctx, key)
+	n, ok, err := a.outbox.Find(ctx, key)
 	return n, ok, refusal(ctx, err)
 }
 
@@ -77,19 +77,19 @@ func (a *Announcer) answered(ctx context.Context, key Key) (Notice, bool, error)
 // unless it is about the request.
 func refusal(ctx context.Context, err error) error {
 	switch {
-	case err == nil, errors.Is(err, ErrKeyReused), errors.Is(err, ErrClosed):
+	case err == nil, errors.Is(err, ErrKeyReused), errors.Is(err, ErrUnavailable):
 		return err
 	case ctx.Err() != nil && errors.Is(err, ctx.Err()):
 		return err
 	default:
-		return fmt.Errorf("%w: %w", ErrClosed, err)
+		return fmt.Errorf("%w: %w", ErrUnavailable, err)
 	}
 }
 
 // firstAnswer returns what is answered to the one who asked, now and whenever
 // the request is repeated.
-func firstAnswer(n Notice) View {
-	return View{Notice: n, Position: &n.Place}
+func firstAnswer(n Announcement) View {
+	return View{Announcement: n, Position: &n.InitialPosition}
 }
 
 // reserve gives e its number and promises it a place in the line, if there is
@@ -106,9 +106,9 @@ func (a *Announcer) reserve(e *entry) error {
 	}
 	a.seq++
 	e.Seq = a.seq
-	e.Place = a.line.place(e) + a.promised.before(e.Urgent)
+	e.InitialPosition = a.line.place(e) + a.promised.before(e.Urgent)
 	if a.head != nil {
-		e.Place++
+		e.InitialPosition++
 	}
 	a.promised.add(e.Urgent, 1)
 	return nil
@@ -137,21 +137,21 @@ func (a *Announcer) admit(e *entry) {
 
 // key returns the request's idempotency key with the digest of all that the
 // client asked for.
-func (r Request) key() Key {
-	if r.Key == "" {
-		return Key{}
+func (r Request) key() IdempotencyKey {
+	if r.IdempotencyKey == "" {
+		return IdempotencyKey{}
 	}
-	return Key{
-		Key:    r.Key,
+	return IdempotencyKey{
+		Key:    r.IdempotencyKey,
 		Digest: sha256.Sum256(fmt.Appendf(nil, "%q %q %d %t %d", r.Message, r.Voice, r.Rate, r.Urgent, r.TTL)),
 	}
 }
 
 // Check returns the notice that r asks for, without its number and place, or a
 // [*RequestError] with all that is wrong with it. It accepts nothing.
-func (a *Announcer) Check(r Request) (Notice, error) {
+func (a *Announcer) Check(r Request) (Announcement, error) {
 	now := time.Now()
-	n := Notice{
+	n := Announcement{
 		ID:      strings.ToLower(rand.Text()),
 		Message: strings.TrimSpace(strings.ToValidUTF8(r.Message, "\uFFFD")), // as JSON will keep it
 		Rate:    r.Rate,
@@ -176,18 +176,18 @@ func (a *Announcer) Check(r Request) (Notice, error) {
 	if ttl < minTTL || ttl > maxTTL {
 		wrong.add("ttl", CodeOutOfRange, fmt.Sprintf("must be %d to %d seconds", int(minTTL.Seconds()), int(maxTTL.Seconds())))
 	}
-	if len(r.Key) > keyMaxLength {
+	if len(r.IdempotencyKey) > keyMaxLength {
 		wrong.add("Idempotency-Key", CodeTooLong, fmt.Sprintf("must have at most %d bytes", keyMaxLength))
 	}
 	name, err := a.speaker.Voice(r.Voice)
 	if errors.As(err, &wrong.Voice) {
 		wrong.add("voice", CodeUnknownVoice, wrong.Voice.Error())
 	} else if err != nil {
-		return Notice{}, fmt.Errorf("find the voice: %w", err)
+		return Announcement{}, fmt.Errorf("find the voice: %w", err)
 	}
 	n.Voice = name
 	if len(wrong.Violations) > 0 {
-		return Notice{}, &wrong
+		return Announcement{}, &wrong
 	}
 	return n, nil
 }

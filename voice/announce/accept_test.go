@@ -30,11 +30,11 @@ func TestARequestIsCheckedInFull(t *testing.T) {
 		{"fast", announce.Request{Message: "a", Rate: 401}, "rate out_of_range"},
 		{"brief", announce.Request{Message: "a", TTL: 5*time.Second - 1}, "ttl out_of_range"},
 		{"for ever", announce.Request{Message: "a", TTL: 24*time.Hour + 1}, "ttl out_of_range"},
-		{"key", announce.Request{Message: "a", Key: strings.Repeat("k", 256)}, "Idempotency-Key too_long"},
+		{"key", announce.Request{Message: "a", IdempotencyKey: strings.Repeat("k", 256)}, "Idempotency-Key too_long"},
 		{"voice", announce.Request{Message: "a", Voice: "zoe"}, "voice unknown_voice"},
 		{
 			"everything",
-			announce.Request{Rate: -1, TTL: -1, Voice: "zoe", Key: strings.Repeat("k", 256)},
+			announce.Request{Rate: -1, TTL: -1, Voice: "zoe", IdempotencyKey: strings.Repeat("k", 256)},
 			"message required, rate out_of_range, ttl out_of_range, Idempotency-Key too_long, voice unknown_voice",
 		},
 	} {
@@ -63,7 +63,7 @@ func TestDefaultsAreFilledIn(t *testing.T) {
 		h := newHouse(t, settings)
 		v := h.post("  hello  ", false)
 		if v.Message != "hello" || v.Voice != "anna" || v.Rate != 170 || v.Expires.Sub(v.Created) != 10*time.Minute {
-			t.Errorf("accepted %+v, want the message trimmed and the defaults", v.Notice)
+			t.Errorf("accepted %+v, want the message trimmed and the defaults", v.Announcement)
 		}
 	})
 }
@@ -121,7 +121,7 @@ func TestAPlaceIsPromisedWhileTheDiskIsBusy(t *testing.T) {
 			t.Errorf("a third while two are being kept: %v, want ErrFull", err)
 		}
 		for range 2 {
-			if err := <-failed; !errors.Is(err, announce.ErrClosed) {
+			if err := <-failed; !errors.Is(err, announce.ErrUnavailable) {
 				t.Errorf("what the disk did not take: %v, want ErrClosed", err)
 			}
 		}
@@ -176,7 +176,7 @@ func TestARepeatedRequestIsAnsweredAndSpokenOnce(t *testing.T) {
 		h := newHouse(t, c)
 		defer h.run()()
 		h.post("head", false)
-		r := announce.Request{Message: "once", Key: "k1"}
+		r := announce.Request{Message: "once", IdempotencyKey: "k1"}
 		first, err := h.Announce(t.Context(), r)
 		if err != nil {
 			t.Fatal(err)
@@ -186,13 +186,13 @@ func TestARepeatedRequestIsAnsweredAndSpokenOnce(t *testing.T) {
 		}
 		for _, when := range []string{"while the queue is full", "after it was spoken"} {
 			again, err := h.Announce(t.Context(), r)
-			if err != nil || again.Notice != first.Notice || *again.Position != *first.Position {
+			if err != nil || again.Announcement != first.Announcement || *again.Position != *first.Position {
 				t.Errorf("%s: %+v, %v, want the first answer %+v", when, again, err, first)
 			}
 			time.Sleep(time.Minute)
 		}
 		for _, other := range []announce.Request{{Message: "twice"}, {Message: "once", Urgent: true}, {Message: "once", Rate: 100}, {Message: ""}} {
-			other.Key = "k1"
+			other.IdempotencyKey = "k1"
 			if _, err := h.Announce(t.Context(), other); !errors.Is(err, announce.ErrKeyReused) {
 				t.Errorf("%+v: %v, want ErrKeyReused", other, err)
 			}
@@ -383,7 +383,7 @@ func TestACancelThatIsNotKeptIsSilentAndSaysSo(t *testing.T) {
 		synctest.Wait()
 		h.outbox.set(errors.New("disk full"), 0)
 		for _, id := range []string{second.ID, head.ID} {
-			if _, err := h.Cancel(t.Context(), id); !errors.Is(err, announce.ErrClosed) {
+			if _, err := h.Cancel(t.Context(), id); !errors.Is(err, announce.ErrUnavailable) {
 				t.Errorf("cancel: %v, want ErrClosed", err)
 			}
 		}
@@ -399,13 +399,13 @@ func TestTheEndedAreRememberedForADayOrTwoHundred(t *testing.T) {
 		want  bool
 	}{
 		{0, 1, false},
-		{announce.EndedAge, 200, false},
-		{announce.EndedAge, 201, true},
-		{announce.EndedAge - 1, 201, false},
-		{announce.EndedAge - 1, 5000, false},
+		{announce.EndedRetention, 200, false},
+		{announce.EndedRetention, 201, true},
+		{announce.EndedRetention - 1, 201, false},
+		{announce.EndedRetention - 1, 5000, false},
 		{0, 5001, true},
 	} {
-		if got := announce.Forgettable(tt.age, tt.count); got != tt.want {
+		if got := announce.Evictable(tt.age, tt.count); got != tt.want {
 			t.Errorf("Forgettable(%s, %d) = %v, want %v", tt.age, tt.count, got, tt.want)
 		}
 	}
@@ -424,7 +424,7 @@ func TestTheEndedAreRememberedForADayOrTwoHundred(t *testing.T) {
 			time.Sleep(time.Minute)
 		}
 		h.expectStatus(first, announce.Done)
-		time.Sleep(announce.EndedAge)
+		time.Sleep(announce.EndedRetention)
 		h.post("b", false)
 		time.Sleep(time.Minute)
 		if _, recent := h.Queue(); len(recent) != 200 {

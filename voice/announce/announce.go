@@ -56,10 +56,10 @@ type Announcer struct {
 	remarks  []remark   // that wait, the one that waited longest first; at most one about each thing
 	head     *entry     // the one that is synthesised or played; nil means none
 	byID     map[string]*entry
-	ended    []*entry  // remembered, oldest end first
-	unkept   []Notice  // ends that the outbox could not take so far
-	lost     error     // why the last attempt to play found no sink; nil since one was heard
-	alarm    time.Time // when the next one expires, as the expirer knows; zero means never
+	ended    []*entry       // remembered, oldest end first
+	unkept   []Announcement // ends that the outbox could not take so far
+	lost     error          // why the last attempt to play found no sink; nil since one was heard
+	alarm    time.Time      // when the next one expires, as the expirer knows; zero means never
 	watchers map[chan Event]struct{}
 	over     bool // Run has ended
 }
@@ -115,13 +115,13 @@ func (a *Announcer) load() error {
 		return err
 	}
 	for _, n := range waiting {
-		e := &entry{Notice: n}
+		e := &entry{Announcement: n}
 		a.line.add(e)
 		a.byID[n.ID] = e
 		a.seq = max(a.seq, n.Seq)
 	}
 	for _, n := range slices.Backward(ended) {
-		a.remember(&entry{Notice: n})
+		a.remember(&entry{Announcement: n})
 		a.seq = max(a.seq, n.Seq)
 	}
 	return nil

@@ -9,7 +9,7 @@ import (
 
 // A View is a notice as it stands at one moment.
 type View struct {
-	Notice
+	Announcement
 	Position *int // 0 the head, 1… those that wait, in speaking order; nil once it ended
 }
 
@@ -44,7 +44,7 @@ func (a *Announcer) Queue() (queue, recent []View) {
 
 // Cancel ends an announcement, in the middle of a word if it is being spoken,
 // and returns it once that is kept. The error is [ErrNotFound], [ErrEnded],
-// ctx's, or wraps [ErrClosed] when the disk did not take it: then it is silent
+// ctx's, or wraps [ErrUnavailable] when the disk did not take it: then it is silent
 // all the same, but would be spoken after a crash.
 func (a *Announcer) Cancel(ctx context.Context, id string) (View, error) {
 	a.mu.Lock()
@@ -65,7 +65,7 @@ func (a *Announcer) Cancel(ctx context.Context, id string) (View, error) {
 	}
 	a.mu.Unlock()
 	err := a.endCancelled(ctx, e)
-	return View{Notice: e.Notice}, err
+	return View{Announcement: e.Announcement}, err
 }
 
 // awaitCancelled waits until the stage has settled the head.
@@ -76,7 +76,7 @@ func (a *Announcer) awaitCancelled(ctx context.Context, e *entry) (View, error) 
 	if e.Status != Cancelled {
 		return View{}, ErrEnded
 	}
-	return View{Notice: e.Notice}, refusal(ctx, e.unsaved)
+	return View{Announcement: e.Announcement}, refusal(ctx, e.unsaved)
 }
 
 // CancelWaiting ends all announcements that wait, but not the one that is
@@ -109,21 +109,21 @@ func (a *Announcer) endCancelled(ctx context.Context, es ...*entry) error {
 
 // Stats is how the queue stands.
 type Stats struct {
-	Waiting int       // behind the head
-	Max     int       // how many may
-	Head    string    // id of the one that is synthesised or played; "" means none
-	Oldest  time.Time // when the longest waiting one was accepted; zero means that none waits
-	Lost    error     // why nothing can be heard now, as the last attempt met it; nil means none did
-	Unkept  int       // ends that the disk has not taken so far
+	Waiting   int       // behind the head
+	Max       int       // how many may
+	Current   string    // id of the one that is synthesised or played; "" means none
+	Oldest    time.Time // when the longest waiting one was accepted; zero means that none waits
+	SinkError error     // why nothing can be heard now, as the last attempt met it; nil means none did
+	Unsaved   int       // ends that the disk has not taken so far
 }
 
 // Stats returns how the queue stands.
 func (a *Announcer) Stats() Stats {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	s := Stats{Waiting: len(a.line), Max: a.config.Load().Max, Lost: a.lost, Unkept: len(a.unkept)}
+	s := Stats{Waiting: len(a.line), Max: a.config.Load().Max, SinkError: a.lost, Unsaved: len(a.unkept)}
 	if a.head != nil {
-		s.Head = a.head.ID
+		s.Current = a.head.ID
 	} else if s.Waiting > 0 {
 		s.Waiting--
 	}
@@ -135,7 +135,7 @@ func (a *Announcer) Stats() Stats {
 
 // view returns e with its position. a.mu must be held.
 func (a *Announcer) view(e *entry) View {
-	v := View{Notice: e.Notice}
+	v := View{Announcement: e.Announcement}
 	switch {
 	case e.Status.Ended():
 	case e == a.head:

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"slices"
 	"time"
+
+	"pressbox/audio"
 )
 
 // take makes the first of the line the head, which silence stops. It returns
@@ -25,14 +27,14 @@ func (a *Announcer) take(silence context.CancelCauseFunc) *entry {
 }
 
 // peek returns the notice that take would make the head.
-func (a *Announcer) peek() (Notice, bool) {
+func (a *Announcer) peek() (Announcement, bool) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	e := a.first(time.Now())
 	if e == nil {
-		return Notice{}, false
+		return Announcement{}, false
 	}
-	return e.Notice, true
+	return e.Announcement, true
 }
 
 // first returns the first of the line that nobody is ending and that may
@@ -68,7 +70,7 @@ func (a *Announcer) requeue(e *entry, lost error) bool {
 	if e.ending {
 		return false
 	}
-	if errors.Is(lost, ErrSinkLost) && a.lost == nil {
+	if errors.Is(lost, audio.ErrSinkLost) && a.lost == nil {
 		a.log.Warn("announcement interrupted, it will be spoken again", "announcement", e.ID, "err", lost)
 		a.lost = lost
 	}
@@ -116,13 +118,13 @@ func (a *Announcer) end(ctx context.Context, status Status, why string, es ...*e
 	ends := a.unkept
 	a.unkept = nil
 	for _, e := range es {
-		n := e.Notice
+		n := e.Announcement
 		n.Status, n.Error, n.Ended = status, why, now
 		ends = append(ends, n)
 	}
 	a.mu.Unlock()
 
-	err := a.outbox.Save(context.WithoutCancel(ctx), ends...)
+	err := a.outbox.Done(context.WithoutCancel(ctx), ends...)
 
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -147,7 +149,7 @@ func (a *Announcer) end(ctx context.Context, status Status, why string, es ...*e
 func (a *Announcer) remember(e *entry) {
 	a.ended = append(a.ended, e)
 	a.byID[e.ID] = e
-	for Forgettable(time.Since(a.ended[0].Ended), len(a.ended)) {
+	for Evictable(time.Since(a.ended[0].Ended), len(a.ended)) {
 		delete(a.byID, a.ended[0].ID)
 		a.ended[0] = nil
 		a.ended = a.ended[1:]

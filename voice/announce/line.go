@@ -8,7 +8,7 @@ import (
 
 // An entry is a notice as the announcer works with it.
 type entry struct {
-	Notice
+	Announcement
 	// ending is set by whoever is recording the notice's end or has asked the
 	// stage to; the first one wins, nobody else may.
 	ending bool

@@ -24,7 +24,7 @@ type making struct {
 }
 
 // start begins to make n's sound at n's level. The making ends with ctx.
-func (s *stage) start(ctx context.Context, n Notice) *making {
+func (s *stage) start(ctx context.Context, n Announcement) *making {
 	ctx, stop := context.WithCancel(ctx)
 	m := &making{
 		id:    n.ID,
@@ -41,7 +41,7 @@ func (s *stage) start(ctx context.Context, n Notice) *making {
 	return m
 }
 
-func (m *making) run(ctx context.Context, sp Speaker, n Notice, gain float32) error {
+func (m *making) run(ctx context.Context, sp Speaker, n Announcement, gain float32) error {
 	for clip, err := range sp.Speak(ctx, n.Voice, n.Message, n.Rate) {
 		if err != nil {
 			return err

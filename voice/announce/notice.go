@@ -15,12 +15,9 @@ var (
 	ErrNotFound  = errors.New("no such announcement")
 	ErrEnded     = errors.New("the announcement has already ended")
 	ErrKeyReused = errors.New("the idempotency key was used for another announcement")
-	// ErrClosed, wrapped with the reason, says that the outbox keeps nothing
+	// ErrUnavailable, wrapped with the reason, says that the outbox keeps nothing
 	// now: the disk is full or damaged.
-	ErrClosed = errors.New("announcements cannot be accepted")
-	// ErrSinkLost is what a [Sink] returns, wrapped, when the sound server is
-	// away: the notice is spoken again from its start.
-	ErrSinkLost = errors.New("the sound server is away")
+	ErrUnavailable = errors.New("announcements cannot be accepted")
 )
 
 // A Status is where a notice stands. The way is
@@ -50,68 +47,68 @@ func (s Status) Ended() bool {
 
 // A Request is what a client asks to be said.
 type Request struct {
-	Message string
-	Voice   string        // "" means the default voice
-	Rate    int           // words per minute; 0 means the default rate
-	Urgent  bool          // spoken before the others, at 1.5 times their level
-	TTL     time.Duration // 0 means the default
-	Key     string        // idempotency key; "" means none
+	Message        string
+	Voice          string        // "" means the default voice
+	Rate           int           // words per minute; 0 means the default rate
+	Urgent         bool          // spoken before the others, at 1.5 times their level
+	TTL            time.Duration // 0 means the default
+	IdempotencyKey string        // idempotency key; "" means none
 }
 
-// A Notice is an accepted announcement.
-type Notice struct {
-	ID      string
-	Seq     uint64 // order of acceptance, from 1
-	Message string
-	Voice   string
-	Rate    int // words per minute
-	Urgent  bool
-	Created time.Time
-	Expires time.Time
-	Status  Status
-	Error   string    // why it failed
-	Place   int       // its position when it was accepted, 0 the head
-	Started time.Time // zero until its first sample was played
-	Ended   time.Time // zero until it ended
+// A Announcement is an accepted announcement.
+type Announcement struct {
+	ID              string
+	Seq             uint64 // order of acceptance, from 1
+	Message         string
+	Voice           string
+	Rate            int // words per minute
+	Urgent          bool
+	Created         time.Time
+	Expires         time.Time
+	Status          Status
+	Error           string    // why it failed
+	InitialPosition int       // its position when it was accepted, 0 the head
+	Started         time.Time // zero until its first sample was played
+	Ended           time.Time // zero until it ended
 }
 
 // How long an [Outbox] remembers.
 const (
-	KeyAge       = 24 * time.Hour // an idempotency key
-	EndedAge     = 24 * time.Hour // an ended notice, at least,
-	EndedCount   = 200            // unless it is among the newest, which stay longer,
-	EndedAtMost  = 5000           // and unless there are too many
-	keyMaxLength = 255            // bytes of an idempotency key
+	KeyRetention   = 24 * time.Hour // an idempotency key
+	EndedRetention = 24 * time.Hour // an ended notice, at least,
+	EndedMin       = 200            // unless it is among the newest, which stay longer,
+	EndedMax       = 5000           // and unless there are too many
+	keyMaxLength   = 255            // bytes of an idempotency key
 )
 
-// Forgettable says whether an ended notice need no longer be remembered, when
+// Evictable says whether an ended notice need no longer be remembered, when
 // age has passed since its end and so many are remembered, it being the oldest.
-func Forgettable(age time.Duration, remembered int) bool {
-	return remembered > EndedCount && age >= EndedAge || remembered > EndedAtMost
+func Evictable(age time.Duration, remembered int) bool {
+	return remembered > EndedMin && age >= EndedRetention || remembered > EndedMax
 }
 
 // An Outbox keeps notices over crashes and power cuts.
 type Outbox interface {
-	// Kept returns the notice that was kept under a key in the last [KeyAge],
+	// Kept returns the notice that was kept under a key in the last [KeyRetention],
 	// as it was kept, and whether there is one; or ErrKeyReused when it came
 	// of another request.
-	Kept(ctx context.Context, key Key) (Notice, bool, error)
+	Find(ctx context.Context, key IdempotencyKey) (Announcement, bool, error)
 	// Keep stores n durably before it returns. With a key under which one is
 	// kept it stores nothing and answers as Kept does, with fresh false. It
 	// does not return before it is certain whether n is stored.
-	Keep(ctx context.Context, n Notice, key Key) (kept Notice, fresh bool, err error)
+	Append(ctx context.Context, n Announcement, key IdempotencyKey) (kept Announcement, fresh bool, err error)
 	// Save records durably the ends of notices that were kept, in one
 	// transaction.
-	Save(ctx context.Context, ns ...Notice) error
+	Done(ctx context.Context, ns ...Announcement) error
 	// Load returns the notices that have not ended, in order of acceptance,
 	// and the ended ones that are still remembered, newest first. Where the
 	// clock was set in between, Expires is moved so that the time that is
 	// left is right.
-	Load(ctx context.Context) (waiting, ended []Notice, err error)
+	Load(ctx context.Context) (waiting, ended []Announcement, err error)
 }
 
-// A Key makes the repetition of a request harmless.
-type Key struct {
+// A IdempotencyKey makes the repetition of a request harmless.
+type IdempotencyKey struct {
 	Key    string   // as the client sent it; "" means none
 	Digest [32]byte // of the request
 }
@@ -131,7 +128,8 @@ type Speaker interface {
 type Sink interface {
 	// Play plays the clips as they arrive and returns when the last sample
 	// has been heard (clips is then closed and empty). When ctx ends it falls
-	// silent at once and returns ctx's error. An error that wraps ErrSinkLost
+	// silent at once and returns ctx's error. An error that wraps
+	// [audio.ErrSinkLost]
 	// means that the sound server went away.
 	Play(ctx context.Context, clips <-chan audio.Clip) error
 }

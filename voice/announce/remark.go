@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"pressbox/audio"
 	"pressbox/voice/speakable"
 )
 
@@ -21,11 +22,11 @@ type remark struct {
 	late  time.Time // from when on it is not worth beginning
 }
 
-// Remark has a text said when nothing that was posted waits, if that is so
+// Comment has a text said when nothing that was posted waits, if that is so
 // within 10 seconds; of what waits about the same thing, only the last is said.
 // An announcement that is posted meanwhile is spoken after the clause that is
 // being heard, and the rest of the remark never.
-func (a *Announcer) Remark(about, text string) {
+func (a *Announcer) Comment(about, text string) {
 	if !speakable.HasSpeech(text) {
 		return
 	}
@@ -70,7 +71,7 @@ func (s *stage) utter(ctx context.Context, r remark) bool {
 	sound, silence := context.WithCancelCause(context.WithoutCancel(ctx))
 	defer silence(nil)
 	u := &utterance{late: r.late, begun: make(chan struct{}), silence: silence}
-	m := s.start(ctx, Notice{Message: r.text, Voice: voice, Rate: s.a.config.Load().Rate})
+	m := s.start(ctx, Announcement{Message: r.text, Voice: voice, Rate: s.a.config.Load().Rate})
 	defer m.stop()
 	p := s.perform(ctx, sound, m, func() { close(u.begun) }, func(played <-chan error, enough func()) error {
 		return s.attendUtterance(ctx, u, played, enough)
@@ -78,7 +79,7 @@ func (s *stage) utter(ctx context.Context, r remark) bool {
 	if p.made != nil {
 		s.a.log.Debug("remark cut short", "about", r.about, "err", p.made)
 	}
-	if errors.Is(p.played, ErrSinkLost) {
+	if errors.Is(p.played, audio.ErrSinkLost) {
 		return s.rest(ctx)
 	}
 	s.pause = 0

@@ -16,12 +16,12 @@ func TestARemarkIsSaidWhenNothingPostedWaits(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := newHouse(t, settings)
 		defer h.run()()
-		h.Remark("g1", "one1|one2")
+		h.Comment("g1", "one1|one2")
 		time.Sleep(3 * time.Second)
 		h.expect("one1 one2")
 		h.post("a1|a2", false)
 		synctest.Wait()
-		h.Remark("g1", "two")
+		h.Comment("g1", "two")
 		h.post("b1", false)
 		h.post("u1", true)
 		time.Sleep(10 * time.Second)
@@ -37,8 +37,8 @@ func TestOnlyTheLastRemarkAboutAThingIsMade(t *testing.T) {
 		h.post("a1|a2", false)
 		synctest.Wait()
 		for i := range 5 {
-			h.Remark("g1", fmt.Sprint("first", i))
-			h.Remark("g2", fmt.Sprint("second", i))
+			h.Comment("g1", fmt.Sprint("first", i))
+			h.Comment("g2", fmt.Sprint("second", i))
 		}
 		time.Sleep(10 * time.Second)
 		h.expect("a1 a2 first4 second4")
@@ -57,7 +57,7 @@ func TestARemarkThatIsTenSecondsLateIsNotMade(t *testing.T) {
 			defer h.run()()
 			h.post(wait, false)
 			synctest.Wait()
-			h.Remark("g", "fresh")
+			h.Comment("g", "fresh")
 			time.Sleep(time.Minute)
 			h.expect(want)
 		})
@@ -72,7 +72,7 @@ func TestARemarkThatTakesTooLongToMakeIsNotMade(t *testing.T) {
 			h := newHouse(t, settings)
 			h.speaker.pace = pace
 			defer h.run()()
-			h.Remark("g", "slow")
+			h.Comment("g", "slow")
 			time.Sleep(15 * time.Second)
 			h.post("after", false)
 			time.Sleep(time.Minute)
@@ -90,7 +90,7 @@ func TestARemarkGivesWayToWhatIsPosted(t *testing.T) {
 			h := newHouse(t, settings)
 			h.speaker.pace = 100 * time.Millisecond
 			defer h.run()()
-			h.Remark("g", "r1|r2|r3|r4")
+			h.Comment("g", "r1|r2|r3|r4")
 			time.Sleep(500 * time.Millisecond) // r1 from 0.1 s to 1.1 s
 			v := h.post("a1", urgent)
 			time.Sleep(time.Minute)
@@ -112,14 +112,14 @@ func TestARemarkIsNoAnnouncement(t *testing.T) {
 		defer h.run()()
 		events, stop := h.Watch()
 		defer stop()
-		h.Remark("g", "r1|r2|r3")
-		h.Remark("g2", "s1")
+		h.Comment("g", "r1|r2|r3")
+		h.Comment("g2", "s1")
 		time.Sleep(100 * time.Millisecond)
 		synctest.Wait()
 		if queue, recent := h.Queue(); len(queue)+len(recent) > 0 {
 			t.Errorf("it is listed: %v %v", queue, recent)
 		}
-		if s := h.Stats(); s.Waiting > 0 || s.Head != "" {
+		if s := h.Stats(); s.Waiting > 0 || s.Current != "" {
 			t.Errorf("it counts: %+v", s)
 		}
 		if n, err := h.CancelWaiting(context.Background()); n != 0 || err != nil {
@@ -130,7 +130,7 @@ func TestARemarkIsNoAnnouncement(t *testing.T) {
 		if len(events) > 0 || h.outbox.writes() > 0 || len(h.outbox.notices) > 0 {
 			t.Errorf("%d events, %d writes, %d kept", len(events), h.outbox.writes(), len(h.outbox.notices))
 		}
-		h.Remark("g", "x1|x2|x3")
+		h.Comment("g", "x1|x2|x3")
 		time.Sleep(100 * time.Millisecond)
 		h.post("a", false) // a head and one more, as without remarks
 		h.post("b", false)
@@ -147,7 +147,7 @@ func TestARemarkIsAsLoudAsAnAnnouncement(t *testing.T) {
 		c.Volume = 50
 		h := newHouse(t, c)
 		defer h.run()()
-		h.Remark("g", "plain")
+		h.Comment("g", "plain")
 		time.Sleep(2 * time.Second)
 		h.expect("plain")
 		for i, s := range h.speaker.clip("reference").Samples {
@@ -166,15 +166,15 @@ func TestARemarkThatCannotBeMadeIsGone(t *testing.T) {
 		h := newHouse(t, settings)
 		defer h.run()()
 		h.sink.lose()
-		h.Remark("g", "lost")
+		h.Comment("g", "lost")
 		time.Sleep(time.Second)
 		h.post("a1", false)
 		time.Sleep(time.Second)
 		h.sink.find()
 		time.Sleep(20 * time.Second)
 		h.expect("a1")
-		h.Remark("g", "…")
-		h.Remark("g", "unspeakable")
+		h.Comment("g", "…")
+		h.Comment("g", "unspeakable")
 		time.Sleep(time.Second)
 		h.post("a2", false)
 		time.Sleep(5 * time.Second)
@@ -187,7 +187,7 @@ func TestARemarkIsCutAtTheClauseWhenTheDaemonStops(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := newHouse(t, settings)
 		stop := h.run()
-		h.Remark("g", "r1|r2|r3|r4|r5|r6")
+		h.Comment("g", "r1|r2|r3|r4|r5|r6")
 		time.Sleep(500 * time.Millisecond)
 		began := time.Now()
 		stop()

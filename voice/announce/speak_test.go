@@ -11,6 +11,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"pressbox/audio"
 	"pressbox/voice/announce"
 )
 
@@ -173,7 +174,7 @@ func TestALostSinkIsWaitedForAndTheNoticeSpokenAgain(t *testing.T) {
 		if v := h.expectStatus(a.ID, announce.Queued); *v.Position != 0 || !v.Started.IsZero() {
 			t.Errorf("the interrupted one is at %d, started %s, want 0 and never", *v.Position, v.Started)
 		}
-		if err := h.Stats().Lost; !errors.Is(err, announce.ErrSinkLost) {
+		if err := h.Stats().SinkError; !errors.Is(err, audio.ErrSinkLost) {
 			t.Errorf("Stats().Lost is %v, want ErrSinkLost", err)
 		}
 		before := h.sink.tries()
@@ -187,7 +188,7 @@ func TestALostSinkIsWaitedForAndTheNoticeSpokenAgain(t *testing.T) {
 		h.expect("a1 a2 / a1 a2 b1")
 		h.expectStatus(a.ID, announce.Done)
 		h.expectStatus(b.ID, announce.Done)
-		if err := h.Stats().Lost; err != nil {
+		if err := h.Stats().SinkError; err != nil {
 			t.Errorf("Stats().Lost is %v, want nil", err)
 		}
 	})
@@ -259,7 +260,7 @@ func TestAFullDiskDoesNotSilenceTheHouse(t *testing.T) {
 		h.outbox.set(errors.New("disk full"), 0)
 		time.Sleep(2500 * time.Millisecond)
 		h.expect("a1 b1 c1")
-		if n := h.Stats().Unkept; n != 2 {
+		if n := h.Stats().Unsaved; n != 2 {
 			t.Errorf("%d ends are not kept, want 2", n)
 		}
 		h.outbox.set(nil, 0)

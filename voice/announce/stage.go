@@ -125,7 +125,7 @@ func (p performance) verdict(ctx, sound context.Context) (status Status, why str
 		return Cancelled, ""
 	case errors.Is(cause, errExpired):
 		return Expired, ""
-	case errors.Is(p.played, ErrSinkLost), ctx.Err() != nil:
+	case errors.Is(p.played, audio.ErrSinkLost), ctx.Err() != nil:
 		return Queued, ""
 	case p.made != nil:
 		return Failed, p.made.Error()
@@ -150,7 +150,7 @@ func (s *stage) making(ctx context.Context, e *entry) *making {
 		s.ahead = nil
 		return m
 	}
-	return s.start(ctx, e.Notice)
+	return s.start(ctx, e.Announcement)
 }
 
 // lookAhead has the beginning made of the notice that would be spoken next,

@@ -19,8 +19,8 @@ import (
 // An outbox stands in for the disk.
 type outbox struct {
 	mu      sync.Mutex
-	notices map[string]announce.Notice
-	first   map[string]announce.Notice // by idempotency key
+	notices map[string]announce.Announcement
+	first   map[string]announce.Announcement // by idempotency key
 	digests map[string][32]byte
 	fault   error         // what Keep and Save then return
 	slow    time.Duration // how long they take
@@ -29,8 +29,8 @@ type outbox struct {
 
 func newOutbox() *outbox {
 	return &outbox{
-		notices: make(map[string]announce.Notice),
-		first:   make(map[string]announce.Notice),
+		notices: make(map[string]announce.Announcement),
+		first:   make(map[string]announce.Announcement),
 		digests: make(map[string][32]byte),
 	}
 }
@@ -51,24 +51,24 @@ func (o *outbox) open() error {
 	return fault
 }
 
-func (o *outbox) Kept(_ context.Context, key announce.Key) (announce.Notice, bool, error) {
+func (o *outbox) Find(_ context.Context, key announce.IdempotencyKey) (announce.Announcement, bool, error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	n, ok := o.first[key.Key]
 	if ok && o.digests[key.Key] != key.Digest {
-		return announce.Notice{}, false, announce.ErrKeyReused
+		return announce.Announcement{}, false, announce.ErrKeyReused
 	}
 	return n, ok, nil
 }
 
-func (o *outbox) Keep(ctx context.Context, n announce.Notice, key announce.Key) (announce.Notice, bool, error) {
-	if before, ok, err := o.Kept(ctx, key); ok || err != nil {
+func (o *outbox) Append(ctx context.Context, n announce.Announcement, key announce.IdempotencyKey) (announce.Announcement, bool, error) {
+	if before, ok, err := o.Find(ctx, key); ok || err != nil {
 		return before, false, err
 	}
 	err := o.open()
 	defer o.mu.Unlock()
 	if err != nil {
-		return announce.Notice{}, false, err
+		return announce.Announcement{}, false, err
 	}
 	o.notices[n.ID] = n
 	if key.Key != "" {
@@ -77,7 +77,7 @@ func (o *outbox) Keep(ctx context.Context, n announce.Notice, key announce.Key) 
 	return n, true, nil
 }
 
-func (o *outbox) Save(_ context.Context, ns ...announce.Notice) error {
+func (o *outbox) Done(_ context.Context, ns ...announce.Announcement) error {
 	err := o.open()
 	defer o.mu.Unlock()
 	if err != nil {
@@ -90,7 +90,7 @@ func (o *outbox) Save(_ context.Context, ns ...announce.Notice) error {
 	return nil
 }
 
-func (o *outbox) Load(context.Context) (waiting, ended []announce.Notice, err error) {
+func (o *outbox) Load(context.Context) (waiting, ended []announce.Announcement, err error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	for _, n := range o.notices {
@@ -196,7 +196,7 @@ func (s *sink) Play(ctx context.Context, clips <-chan audio.Clip) error {
 		var ok bool
 		select {
 		case <-away:
-			return errors.Join(errors.New("hung up"), announce.ErrSinkLost)
+			return errors.Join(errors.New("hung up"), audio.ErrSinkLost)
 		default:
 		}
 		select {
@@ -204,7 +204,7 @@ func (s *sink) Play(ctx context.Context, clips <-chan audio.Clip) error {
 		case <-ctx.Done():
 			return ctx.Err()
 		case <-away:
-			return announce.ErrSinkLost
+			return audio.ErrSinkLost
 		}
 		if !ok {
 			return nil
@@ -218,7 +218,7 @@ func (s *sink) Play(ctx context.Context, clips <-chan audio.Clip) error {
 			return ctx.Err()
 		case <-away:
 			s.cut()
-			return announce.ErrSinkLost
+			return audio.ErrSinkLost
 		}
 	}
 }

@@ -113,7 +113,7 @@ func (s *shop) install(t *testing.T, dir, name string) error {
 	if err != nil {
 		t.Fatal(err)
 	}
-	i := catalogue.Installer{Catalogue: c, Client: s.Client(), Dir: dir, Pause: time.Millisecond}
+	i := catalogue.Installer{Catalogue: c, Client: s.Client(), Dir: dir, RetryDelay: time.Millisecond}
 	return i.Install(t.Context(), v)
 }
 

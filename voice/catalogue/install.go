@@ -34,8 +34,8 @@ type Installer struct {
 	Client    *http.Client
 	Dir       string
 	// Progress is told how much of a file has been fetched.
-	Progress func(name string, done, total int64)
-	Pause    time.Duration // before a file is tried again, doubled each time; 0 means a second
+	Progress   func(name string, done, total int64)
+	RetryDelay time.Duration // before a file is tried again, doubled each time; 0 means a second
 }
 
 // Card fetches the card of a voice, which tells its licence; "" when it has none.
@@ -103,7 +103,7 @@ func (i *Installer) fetch(ctx context.Context, f file) error {
 
 // attempts tries several times to bring the file to its size.
 func (i *Installer) attempts(ctx context.Context, f file) (err error) {
-	wait := cmp.Or(i.Pause, time.Second)
+	wait := cmp.Or(i.RetryDelay, time.Second)
 	for n := range tries {
 		if n > 0 {
 			select {

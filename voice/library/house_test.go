@@ -52,7 +52,7 @@ func (m *memory) Calibration(hash string) ([]byte, bool, error) {
 	return data, ok, nil
 }
 
-func (m *memory) KeepCalibration(hash string, data []byte) error {
+func (m *memory) SaveCalibration(hash string, data []byte) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.full {

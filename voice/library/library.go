@@ -38,7 +38,7 @@ import (
 // contents of their files.
 type Calibrations interface {
 	Calibration(hash string) (json []byte, ok bool, err error)
-	KeepCalibration(hash string, json []byte) error
+	SaveCalibration(hash string, json []byte) error
 }
 
 // A Config is what a Library is made of.
@@ -155,7 +155,7 @@ func (l *Library) voice(e *entry, speaker int64) *voice.Voice {
 		Phonemizer: l.cfg.Phonemizer,
 		Model:      e.model,
 		Speaker:    speaker,
-		Missing: func(phoneme string) {
+		OnMissing: func(phoneme string) {
 			if _, warned := e.missing.LoadOrStore(phoneme, true); !warned {
 				l.cfg.Log.Warn("the voice cannot say a phoneme", "voice", e.name, "phoneme", phoneme)
 			}

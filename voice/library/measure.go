@@ -143,7 +143,7 @@ func (l *Library) calibrate(ctx context.Context, j job) error {
 	l.know(j, value)
 	data, err := json.Marshal(value)
 	if err == nil {
-		err = l.cfg.Calibrations.KeepCalibration(key, data)
+		err = l.cfg.Calibrations.SaveCalibration(key, data)
 	}
 	if err != nil {
 		l.cfg.Log.Warn("a voice has to be measured again after a restart", "voice", j.entry.name, "err", err)

@@ -98,7 +98,7 @@ func TestOurVoicesKnowAllThatPressboxSays(t *testing.T) {
 		sentence := ""
 		v := &voice.Voice{
 			Config: config, Phonemizer: phonemizer, Model: mute{},
-			Missing: func(p string) { missing[p] = sentence },
+			OnMissing: func(p string) { missing[p] = sentence },
 		}
 		for _, sentence = range sentences {
 			say(t, v, sentence)

@@ -28,11 +28,11 @@ func (a *Attempt) Error(args ...any) {
 	a.wrong = append(a.wrong, fmt.Sprint(args...))
 }
 
-// InTime fails the test unless nothing is wrong with one of a few attempts. Sound
+// Retry fails the test unless nothing is wrong with one of a few attempts. Sound
 // does not wait: a machine that stands still in mid-word, or starts a program too
 // late, spoils what is heard, and that proves nothing of who plays. What is wrong
 // with the product is wrong each time.
-func InTime(t *testing.T, attempt func(a *Attempt)) {
+func Retry(t *testing.T, attempt func(a *Attempt)) {
 	t.Helper()
 	var wrong []string
 	for n := range tries {

@@ -151,8 +151,8 @@ func (s *Server) Signal(sig syscall.Signal) {
 	}
 }
 
-// Control runs pactl with the arguments and returns what it prints.
-func (s *Server) Control(args ...string) string {
+// Pactl runs pactl with the arguments and returns what it prints.
+func (s *Server) Pactl(args ...string) string {
 	s.tb.Helper()
 	var failure bytes.Buffer
 	pactl := s.command("pactl", append([]string{"--server=" + s.Address}, args...)...)
