@@ -32,27 +32,27 @@ func (s *State) moveRunners(p *Play) {
 
 func (s *State) countBatter(p *Play) {
 	s.Count = p.countAfter()
-	if !p.Kind.Ends() {
+	if !p.Kind.EndsPlateAppearance() {
 		return
 	}
 	s.Count = Count{}
 	bats, fields := &s.Teams[s.Batting()], &s.Teams[s.Fielding()]
-	at := bats.Next
+	at := bats.NextBatter
 	if p.Flags.Has(OutOfTurn) {
 		at = bats.slot(p.Batter)
 	}
 	bats.DHBatted = bats.DHBatted || at == bats.DH-1
-	bats.Next = (at + 1) % 9
-	for s.runs(bats.Order[bats.Next].Player) >= 0 {
-		bats.Next = (bats.Next + 1) % 9 // who is on base, after batting out of turn, is passed over (6.03(b)(7))
+	bats.NextBatter = (at + 1) % 9
+	for s.runs(bats.Order[bats.NextBatter].Player) >= 0 {
+		bats.NextBatter = (bats.NextBatter + 1) % 9 // who is on base, after batting out of turn, is passed over (6.03(b)(7))
 	}
-	fields.Faced = min(fields.Faced+1, 3)
+	fields.BattersFaced = min(fields.BattersFaced+1, 3)
 }
 
 // turnOver ends a half-inning, and the game if that decides it (7.01(g)).
 func (s *State) turnOver() {
-	s.Teams[s.Fielding()].Faced = 3 // the minimum of 5.10(g) ends with the inning
-	if s.Inning >= s.Options.Scheduled() {
+	s.Teams[s.Fielding()].BattersFaced = 3 // the minimum of 5.10(g) ends with the inning
+	if s.Inning >= s.Options.ScheduledInnings() {
 		lead := s.Lead()
 		if s.Half == Top && lead < 0 || s.Half == Bottom && lead != 0 {
 			s.End = Final
@@ -64,9 +64,9 @@ func (s *State) turnOver() {
 		s.Inning++
 	}
 	s.Half = 1 - s.Half
-	if s.Inning > s.Options.Scheduled() && s.Options.ExtraInnings != Standard {
+	if s.Inning > s.Options.ScheduledInnings() && s.Options.ExtraInnings != Standard {
 		t := &s.Teams[s.Batting()]
-		s.Bases[Second-1] = Runner{Player: t.Order[(t.Next+8)%9].Player, Automatic: true}
+		s.Bases[Second-1] = Runner{Player: t.Order[(t.NextBatter+8)%9].Player, Automatic: true}
 	}
 }
 
@@ -85,7 +85,7 @@ func (s *State) on(p *Play, b Base) Runner {
 // out returns the index in Outs of the man who started at b, -1 if he is not out.
 func (p *Play) out(b Base) int {
 	for i := range p.Outs {
-		if p.Outs[i].How != NotOut && p.Outs[i].Who == b {
+		if p.Outs[i].Kind != NotOut && p.Outs[i].Runner == b {
 			return i
 		}
 	}
@@ -95,7 +95,7 @@ func (p *Play) out(b Base) int {
 // outs returns how many outs are listed.
 func (p *Play) outs() int {
 	n := 0
-	for n < len(p.Outs) && p.Outs[n].How != NotOut {
+	for n < len(p.Outs) && p.Outs[n].Kind != NotOut {
 		n++
 	}
 	return n
@@ -104,7 +104,7 @@ func (p *Play) outs() int {
 // runs returns how many score.
 func (p *Play) runs() int {
 	n := 0
-	for _, r := range p.Runs {
+	for _, r := range p.Advances {
 		if r.To == HomePlate {
 			n++
 		}

@@ -49,13 +49,13 @@ func BenchmarkGame(b *testing.B) {
 	b.ReportAllocs()
 	for b.Loop() {
 		s := start
-		book := game.NewBook(&s, both)
+		book := game.NewScorebook(&s, both)
 		for p := &hr; !s.Over(); p = &k {
 			next, err := s.Apply(*p)
 			if err != nil {
 				b.Fatal(err)
 			}
-			book.Play(&s, p, &next)
+			book.RecordPlay(&s, p, &next)
 			s = next
 		}
 	}

@@ -5,21 +5,21 @@ import (
 	"slices"
 )
 
-// A Book is the official scorer's: handed every play and substitution in order, it keeps the box score (9.01–9.19).
+// A Scorebook is the official scorer's: handed every play and substitution in order, it keeps the box score (9.01–9.19).
 // It watches one game; it is not a value.
-type Book struct {
+type Scorebook struct {
 	clubs   [2]Club
-	teams   [2]TeamBox
-	clean   inning      // the half-inning as it would have gone without errors
-	start   half        // the half-inning being played
-	carried carried     // from a pitcher or batter who left in mid-count
-	contest contest     // who leads, and through whom
-	pitched [2]PlayerID // who pitched last for each side
-	outs    [2]int      // put-outs of each side
-	onBase  int         // men on base after the last play
-	plays   int         // seen, NoPlay not counted
-	winner  PlayerID    // the scorer's choice, if he made one
-	rulings []RunRuling // on the runs of the half-innings that are over
+	teams   [2]TeamBoxScore
+	clean   inning            // the half-inning as it would have gone without errors
+	start   half              // the half-inning being played
+	carried carried           // from a pitcher or batter who left in mid-count
+	contest contest           // who leads, and through whom
+	pitched [2]PlayerID       // who pitched last for each side
+	outs    [2]int            // put-outs of each side
+	onBase  int               // men on base after the last play
+	plays   int               // seen, NoPlay not counted
+	winner  PlayerID          // the scorer's choice, if he made one
+	rulings []EarnedRunRuling // on the runs of the half-innings that are over
 }
 
 // A half names a half-inning; the zero value is none.
@@ -28,9 +28,9 @@ type half struct {
 	half   Half
 }
 
-// NewBook opens the book of a game that begins in s.
-func NewBook(s *State, clubs [2]Club) *Book {
-	b := &Book{clubs: clubs}
+// NewScorebook opens the book of a game that begins in s.
+func NewScorebook(s *State, clubs [2]Club) *Scorebook {
+	b := &Scorebook{clubs: clubs}
 	for side := Away; side <= Home; side++ {
 		t := &s.Teams[side]
 		for i, slot := range t.Order {
@@ -45,13 +45,13 @@ func NewBook(s *State, clubs [2]Club) *Book {
 }
 
 // name looks a player up.
-func (b *Book) name(side Side, id PlayerID) string {
+func (b *Scorebook) name(side Side, id PlayerID) string {
 	p, _ := b.clubs[side].Player(id)
 	return p.Name
 }
 
 // enter notes that a player takes a place in the order at a position.
-func (b *Book) enter(side Side, id PlayerID, slot int, at Position) {
+func (b *Scorebook) enter(side Side, id PlayerID, slot int, at Position) {
 	lines := &b.teams[side].Batting
 	i := slices.IndexFunc(*lines, func(l BattingLine) bool { return l.Player == id })
 	if i < 0 {
@@ -70,7 +70,7 @@ func (b *Book) enter(side Side, id PlayerID, slot int, at Position) {
 // after reports whether a place in the order is listed after another; who does not bat comes last.
 func after(a, b int) bool { return b != 0 && (a == 0 || a > b) }
 
-func (b *Book) batter(side Side, id PlayerID) *BattingLine {
+func (b *Scorebook) batter(side Side, id PlayerID) *BattingLine {
 	lines := b.teams[side].Batting
 	for i := range lines {
 		if lines[i].Player == id {
@@ -81,7 +81,7 @@ func (b *Book) batter(side Side, id PlayerID) *BattingLine {
 	return b.batter(side, id)
 }
 
-func (b *Book) pitcher(side Side, id PlayerID) *PitchingLine {
+func (b *Scorebook) pitcher(side Side, id PlayerID) *PitchingLine {
 	lines := b.teams[side].Pitching
 	for i := range lines {
 		if lines[i].Player == id {
@@ -92,7 +92,7 @@ func (b *Book) pitcher(side Side, id PlayerID) *PitchingLine {
 	return &b.teams[side].Pitching[len(lines)]
 }
 
-func (b *Book) fielder(side Side, id PlayerID, at Position) *FieldingLine {
+func (b *Scorebook) fielder(side Side, id PlayerID, at Position) *FieldingLine {
 	lines := b.teams[side].Fielding
 	for i := range lines {
 		if lines[i].Player == id && lines[i].Position == at {
@@ -104,7 +104,7 @@ func (b *Book) fielder(side Side, id PlayerID, at Position) *FieldingLine {
 }
 
 // pitcherEnters notes what a pitcher finds when he faces his first batter.
-func (b *Book) pitcherEnters(s *State) {
+func (b *Scorebook) pitcherEnters(s *State) {
 	side := s.Fielding()
 	l := b.pitcher(side, s.Pitcher())
 	if l.entered {
@@ -118,16 +118,16 @@ func (b *Book) pitcherEnters(s *State) {
 		}
 	}
 	if !b.begins(s) {
-		l.Inherited = l.found
+		l.InheritedRunners = l.found
 		b.clean.relieve(s.Outs)
 	}
 }
 
 // begins reports whether the half-inning of s has not seen a play yet: its automatic runner is nobody's inheritance.
-func (b *Book) begins(s *State) bool { return b.start != half{s.Inning, s.Half} }
+func (b *Scorebook) begins(s *State) bool { return b.start != half{s.Inning, s.Half} }
 
-// Substitute notes substitutions: the State before and after, and who came in.
-func (b *Book) Substitute(before *State, subs []Substitution, after *State) {
+// RecordSubstitutions notes substitutions: the State before and after, and who came in.
+func (b *Scorebook) RecordSubstitutions(before *State, subs []Substitution, after *State) {
 	for _, sub := range subs {
 		b.enter(sub.Side, sub.Player, sub.Slot, sub.Position)
 	}
@@ -139,8 +139,8 @@ func (b *Book) Substitute(before *State, subs []Substitution, after *State) {
 	b.carried.batterLeaves(before, after)
 }
 
-// Play notes a play that led from before to after.
-func (b *Book) Play(before *State, p *Play, after *State) {
+// RecordPlay notes a play that led from before to after.
+func (b *Scorebook) RecordPlay(before *State, p *Play, after *State) {
 	b.countPitches(before, p)
 	b.pitched[before.Fielding()] = before.Pitcher()
 	if p.Kind == NoPlay {
@@ -157,31 +157,31 @@ func (b *Book) Play(before *State, p *Play, after *State) {
 	b.scoreRunners(before, p)
 	b.scoreFielders(before, p)
 	b.scoreRuns(before, p)
-	if t.Turn {
+	if t.PlateAppearance {
 		b.carried = carried{}
 	}
 	b.endPlay(before, p, after)
 }
 
-func (b *Book) beginHalf(s *State) {
+func (b *Scorebook) beginHalf(s *State) {
 	b.start = half{s.Inning, s.Half}
 	b.clean = inning{men: b.clean.men[:0], views: append(b.clean.views[:0], 0)}
 	t := &b.teams[s.Batting()]
-	t.Line = append(t.Line, 0)
+	t.LineScore = append(t.LineScore, 0)
 	for i, r := range s.Bases {
 		if r.Automatic {
-			t.Automatic++
+			t.AutomaticRunners++
 			b.clean.on[i+1] = b.clean.add(man{pitcher: s.Pitcher()})
 		}
 	}
 }
 
 // scoreTeams keeps the line score.
-func (b *Book) scoreTeams(s *State, t Tally) {
+func (b *Scorebook) scoreTeams(s *State, t Tally) {
 	bats, fields := &b.teams[s.Batting()], &b.teams[s.Fielding()]
-	bats.Line[len(bats.Line)-1] += t.Runs
+	bats.LineScore[len(bats.LineScore)-1] += t.Runs
 	bats.Runs += t.Runs
-	bats.Hits += min(t.Hit, 1)
+	bats.Hits += min(t.HitBases, 1)
 	fields.Errors += t.Errors
 	if t.DoublePlay {
 		fields.DoublePlays++
@@ -193,11 +193,11 @@ func (b *Book) scoreTeams(s *State, t Tally) {
 }
 
 // endPlay counts who is left when the half-inning or the game is over.
-func (b *Book) endPlay(before *State, p *Play, after *State) {
+func (b *Scorebook) endPlay(before *State, p *Play, after *State) {
 	left := 0
 	for base := AtBat; base <= Third; base++ {
 		out := p.out(base)
-		if before.on(p, base).Player == "" || p.Runs[base].To == HomePlate || base == AtBat && !p.Kind.Ends() {
+		if before.on(p, base).Player == "" || p.Advances[base].To == HomePlate || base == AtBat && !p.Kind.EndsPlateAppearance() {
 			continue
 		}
 		if out < 0 || out == before.replacedOut(p) {
@@ -213,24 +213,24 @@ func (b *Book) endPlay(before *State, p *Play, after *State) {
 	}
 }
 
-// Close counts the men left on base when a game is stopped in mid-inning: called or forfeited.
-func (b *Book) Close(s *State) {
+// RecordStoppage counts the men left on base when a game is stopped in mid-inning: called or forfeited.
+func (b *Scorebook) RecordStoppage(s *State) {
 	b.teams[s.Batting()].LeftOnBase += b.onBase
 	b.onBase = 0
 	b.closeInning(s.Batting())
 }
 
-// Choose names the winning pitcher in the scorer's judgement; it counts only where the rule asks for that (9.17(b), (c)).
-func (b *Book) Choose(winner PlayerID) { b.winner = winner }
+// ChooseWinner names the winning pitcher in the scorer's judgement; it counts only where the rule asks for that (9.17(b), (c)).
+func (b *Scorebook) ChooseWinner(winner PlayerID) { b.winner = winner }
 
 // Prove checks that the box score proves (9.03(c)): for each side, the turns at bat and the automatic runners equal its
 // runs, its men left on base and the other side's put-outs; and each total equals the sum of its lines.
-func (b *Book) Prove(s *State) error {
+func (b *Scorebook) Prove(s *State) error {
 	for side := Away; side <= Home; side++ {
 		t := &b.teams[side]
-		turns, runs, hits := t.Automatic, 0, 0
+		turns, runs, hits := t.AutomaticRunners, 0, 0
 		for _, l := range t.Batting {
-			turns += l.AtBats + l.Walks + l.HitByPitch + l.SacHits + l.SacFlies + l.Interference
+			turns += l.AtBats + l.Walks + l.HitByPitch + l.SacrificeHits + l.SacrificeFlies + l.Interference
 			runs += l.Runs
 			hits += l.Hits
 		}
@@ -259,12 +259,12 @@ func (b *Book) Prove(s *State) error {
 	return nil
 }
 
-// Box returns the box score so far, with the pitchers of decision once the game is over.
-func (b *Book) Box(s *State) Box {
-	box := Box{Teams: b.teams}
+// BoxScore returns the box score so far, with the pitchers of decision once the game is over.
+func (b *Scorebook) BoxScore(s *State) BoxScore {
+	box := BoxScore{Teams: b.teams}
 	for i := range box.Teams {
 		t := &box.Teams[i]
-		t.Line = append([]int{}, t.Line...)
+		t.LineScore = append([]int{}, t.LineScore...)
 		t.Batting = append([]BattingLine{}, t.Batting...)
 		for j := range t.Batting {
 			t.Batting[j].Positions = slices.Clone(t.Batting[j].Positions)

@@ -1,79 +1,79 @@
 package game
 
-// A Box is the box score (9.02, 9.03): the visitors' half, then the home team's.
-type Box struct {
-	Teams  [2]TeamBox `json:"teams"`
-	Winner PlayerID   `json:"winning_pitcher,omitzero"` // once the game is over
-	Judged bool       `json:"win_judged,omitzero"`      // the scorer chose him: 9.17(b) or (c)
-	Loser  PlayerID   `json:"losing_pitcher,omitzero"`
-	Saver  PlayerID   `json:"save,omitzero"`
+// A BoxScore is the box score (9.02, 9.03): the visitors' half, then the home team's.
+type BoxScore struct {
+	Teams            [2]TeamBoxScore `json:"teams"`
+	WinningPitcher   PlayerID        `json:"winning_pitcher,omitzero"` // once the game is over
+	WinnerByJudgment bool            `json:"win_judged,omitzero"`      // the scorer chose him: 9.17(b) or (c)
+	LosingPitcher    PlayerID        `json:"losing_pitcher,omitzero"`
+	SavingPitcher    PlayerID        `json:"save,omitzero"`
 }
 
-// A TeamBox is one side's half of the box score.
-type TeamBox struct {
-	Line        []int          `json:"line"` // runs by inning; none for one it did not bat in
-	Runs        int            `json:"runs"`
-	Hits        int            `json:"hits"`
-	Errors      int            `json:"errors"`
-	LeftOnBase  int            `json:"left_on_base"` // in the half-innings that are over
-	DoublePlays int            `json:"double_plays"` // turned
-	TriplePlays int            `json:"triple_plays"` // turned
-	EarnedRuns  int            `json:"earned_runs"`  // against it; can be fewer than its pitchers' together, 9.16(i)
-	Automatic   int            `json:"automatic"`    // runners it began half-innings with
-	Batting     []BattingLine  `json:"batting"`      // in batting order, who came in later below
-	Pitching    []PitchingLine `json:"pitching"`     // in order of appearance
-	Fielding    []FieldingLine `json:"fielding"`     // one for each player and position, in order of appearance
+// A TeamBoxScore is one side's half of the box score.
+type TeamBoxScore struct {
+	LineScore        []int          `json:"line"` // runs by inning; none for one it did not bat in
+	Runs             int            `json:"runs"`
+	Hits             int            `json:"hits"`
+	Errors           int            `json:"errors"`
+	LeftOnBase       int            `json:"left_on_base"` // in the half-innings that are over
+	DoublePlays      int            `json:"double_plays"` // turned
+	TriplePlays      int            `json:"triple_plays"` // turned
+	EarnedRuns       int            `json:"earned_runs"`  // against it; can be fewer than its pitchers' together, 9.16(i)
+	AutomaticRunners int            `json:"automatic"`    // runners it began half-innings with
+	Batting          []BattingLine  `json:"batting"`      // in batting order, who came in later below
+	Pitching         []PitchingLine `json:"pitching"`     // in order of appearance
+	Fielding         []FieldingLine `json:"fielding"`     // one for each player and position, in order of appearance
 }
 
 // A BattingLine is one batter's or runner's game.
 type BattingLine struct {
-	Player       PlayerID   `json:"player_id"`
-	Name         string     `json:"name"`
-	Slot         int        `json:"slot"`      // 1–9; 0 for a pitcher who does not bat
-	Positions    []Position `json:"positions"` // in order
-	Turns        int        `json:"pa"`
-	AtBats       int        `json:"ab"`
-	Runs         int        `json:"r"`
-	Hits         int        `json:"h"`
-	Doubles      int        `json:"doubles"`
-	Triples      int        `json:"triples"`
-	HomeRuns     int        `json:"hr"`
-	BattedIn     int        `json:"rbi"`
-	Walks        int        `json:"bb"` // intentional ones included
-	Intentional  int        `json:"ibb"`
-	Strikeouts   int        `json:"so"`
-	HitByPitch   int        `json:"hbp"`
-	SacHits      int        `json:"sh"`
-	SacFlies     int        `json:"sf"`
-	Interference int        `json:"ci"` // times awarded first base by it
-	DoublePlays  int        `json:"gdp"`
-	Steals       int        `json:"sb"`
-	Caught       int        `json:"cs"`
+	Player                  PlayerID   `json:"player_id"`
+	Name                    string     `json:"name"`
+	Slot                    int        `json:"slot"`      // 1–9; 0 for a pitcher who does not bat
+	Positions               []Position `json:"positions"` // in order
+	PlateAppearances        int        `json:"pa"`
+	AtBats                  int        `json:"ab"`
+	Runs                    int        `json:"r"`
+	Hits                    int        `json:"h"`
+	Doubles                 int        `json:"doubles"`
+	Triples                 int        `json:"triples"`
+	HomeRuns                int        `json:"hr"`
+	RunsBattedIn            int        `json:"rbi"`
+	Walks                   int        `json:"bb"` // intentional ones included
+	IntentionalWalks        int        `json:"ibb"`
+	Strikeouts              int        `json:"so"`
+	HitByPitch              int        `json:"hbp"`
+	SacrificeHits           int        `json:"sh"`
+	SacrificeFlies          int        `json:"sf"`
+	Interference            int        `json:"ci"` // times awarded first base by it
+	GroundedIntoDoublePlays int        `json:"gdp"`
+	StolenBases             int        `json:"sb"`
+	CaughtStealing          int        `json:"cs"`
 }
 
 // A PitchingLine is one pitcher's game.
 type PitchingLine struct {
-	Player      PlayerID `json:"player_id"`
-	Name        string   `json:"name"`
-	Outs        int      `json:"outs"` // three to an inning
-	Faced       int      `json:"bf"`
-	Hits        int      `json:"h"`
-	Runs        int      `json:"r"`
-	EarnedRuns  int      `json:"er"`
-	Walks       int      `json:"bb"` // intentional ones included
-	Intentional int      `json:"ibb"`
-	Strikeouts  int      `json:"so"`
-	HomeRuns    int      `json:"hr"`
-	HitByPitch  int      `json:"hbp"`
-	WildPitches int      `json:"wp"`
-	Balks       int      `json:"bk"`
-	Pitches     int      `json:"pitches"`
-	Strikes     int      `json:"strikes"`
-	Inherited   int      `json:"inherited"`        // runners on base when he came in
-	InheritedIn int      `json:"inherited_scored"` // of them, those who scored while he pitched
-	entered     bool     // has faced a batter
-	lead        int      // of his side then
-	found       int      // runners on base then
+	Player                 PlayerID `json:"player_id"`
+	Name                   string   `json:"name"`
+	Outs                   int      `json:"outs"` // three to an inning
+	BattersFaced           int      `json:"bf"`
+	Hits                   int      `json:"h"`
+	Runs                   int      `json:"r"`
+	EarnedRuns             int      `json:"er"`
+	Walks                  int      `json:"bb"` // intentional ones included
+	IntentionalWalks       int      `json:"ibb"`
+	Strikeouts             int      `json:"so"`
+	HomeRuns               int      `json:"hr"`
+	HitByPitch             int      `json:"hbp"`
+	WildPitches            int      `json:"wp"`
+	Balks                  int      `json:"bk"`
+	Pitches                int      `json:"pitches"`
+	Strikes                int      `json:"strikes"`
+	InheritedRunners       int      `json:"inherited"`        // runners on base when he came in
+	InheritedRunnersScored int      `json:"inherited_scored"` // of them, those who scored while he pitched
+	entered                bool     // has faced a batter
+	lead                   int      // of his side then
+	found                  int      // runners on base then
 }
 
 // A FieldingLine is one player's game at one position.

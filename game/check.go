@@ -77,7 +77,7 @@ func (s *State) checkKind(p *Play) error {
 	switch {
 	case p.Kind == NoKind || p.Kind == 7 || p.Kind > HomeRun:
 		return illegal("", "a play of no kind")
-	case p.Kind == NoPlay && (p.outs() > 0 || p.Runs != [4]Run{} || p.Errors[0].By != 0 || p.Also != NoKind):
+	case p.Kind == NoPlay && (p.outs() > 0 || p.Advances != [4]Advance{} || p.Errors[0].Fielder != 0 || p.Also != NoKind):
 		return illegal("", "something happened in a play that is none")
 	case p.Also != NoKind && (p.Also < StolenBase || p.Also > ReachedOnError || p.Also == 7):
 		return illegal("", "a %s cannot happen beside a %s", p.Also, p.Kind)
@@ -100,7 +100,7 @@ func checkCount(c Count) error {
 // checkBatter keeps the batting order (6.03(b)).
 func (s *State) checkBatter(p *Play) error {
 	t := &s.Teams[s.Batting()]
-	due := t.Order[t.Next].Player
+	due := t.Order[t.NextBatter].Player
 	proper := p.Batter == "" || p.Batter == due
 	switch {
 	case p.Flags.Has(OutOfTurn) && proper:
@@ -111,7 +111,7 @@ func (s *State) checkBatter(p *Play) error {
 		return illegal("6.03(b)", "%s is on base", p.Batter)
 	case !p.Flags.Has(OutOfTurn) && !proper:
 		return illegal("6.03(b)", "%s bats, but %s is due", p.Batter, due)
-	case p.Flags.Has(BattedOutOfTurn) && !calledOutForTurn(p):
+	case p.Flags.Has(OutForBattingOutOfTurn) && !calledOutForTurn(p):
 		return illegal("6.03(b)(3)", "on appeal the proper batter is out, and what the improper one did is void")
 	}
 	return nil
@@ -119,11 +119,11 @@ func (s *State) checkBatter(p *Play) error {
 
 // calledOutForTurn reports whether the proper batter is out and nobody moved on a batted ball or an award.
 func calledOutForTurn(p *Play) bool {
-	if p.Kind != BattedOut && p.Kind != Strikeout || p.outs() != 1 || p.Outs[0].Who != AtBat {
+	if p.Kind != BattedOut && p.Kind != Strikeout || p.outs() != 1 || p.Outs[0].Runner != AtBat {
 		return false
 	}
-	for _, r := range p.Runs {
-		if r.To != AtBat && r.Why == ByPlay {
+	for _, r := range p.Advances {
+		if r.To != AtBat && r.Reason == ByPlay {
 			return false
 		}
 	}
@@ -144,7 +144,7 @@ func (s *State) checkOuts(p *Play) error {
 		}
 	}
 	switch {
-	case s.Outs+n > 4, s.Outs+n == 4 && p.Outs[n-1].How != Appealed:
+	case s.Outs+n > 4, s.Outs+n == 4 && p.Outs[n-1].Kind != AppealOut:
 		return illegal("5.09(e)", "%d outs: an inning has three, and a fourth only on appeal (5.09(c))", s.Outs+n)
 	case n > 0 && (p.Kind == WildPitch || p.Kind == PassedBall || p.Kind == Balk) && s.batterOut(p):
 		return illegal("", "the batter is out on a %s", p.Kind)
@@ -158,41 +158,41 @@ func (s *State) batterOut(p *Play) bool { return p.out(AtBat) >= 0 }
 func (s *State) checkOut(p *Play, i int) error {
 	o := p.Outs[i]
 	switch {
-	case o.Who > Third || o.At > HomePlate || o.How > Called:
+	case o.Runner > Third || o.At > HomePlate || o.Kind > CalledOut:
 		return illegal("", "out %d is no out", i+1)
-	case s.on(p, o.Who).Player == "":
-		return illegal("", "out %d: nobody started from %s", i+1, o.Who)
-	case p.out(o.Who) != i:
+	case s.on(p, o.Runner).Player == "":
+		return illegal("", "out %d: nobody started from %s", i+1, o.Runner)
+	case p.out(o.Runner) != i:
 		return illegal("5.09(b)", "the same man is out twice")
-	case !fielders(o.By):
-		return illegal("9.09", "put-out by %q: fielders are the digits 1 to 9", o.By)
-	case o.Who == AtBat:
+	case !fielders(o.Fielders):
+		return illegal("9.09", "put-out by %q: fielders are the digits 1 to 9", o.Fielders)
+	case o.Runner == AtBat:
 		return s.checkBatterOut(p, o)
-	case o.How == Struck || o.How == OnFly || o.How == BeforeFirst:
+	case o.Kind == StruckOut || o.Kind == FlyOut || o.Kind == OutBeforeFirst:
 		return illegal("5.09(b)", "a runner cannot be out as a batter")
-	case o.At != AtBat && o.At < o.Who && o.How != Appealed && p.Kind.Ends():
-		return illegal("5.09(b)", "the runner from %s is out at %s", o.Who, o.At)
-	case o.How == Forced && p.Kind.Hit():
-		return illegal("9.05(b)(1)", "no hit is scored when the runner from %s is forced out", o.Who)
-	case o.How == Forced && (o.At != o.Who+1 || !s.forced(p, i)):
-		return illegal("5.09(b)(6)", "the runner from %s is not forced to %s", o.Who, o.At)
+	case o.At != AtBat && o.At < o.Runner && o.Kind != AppealOut && p.Kind.EndsPlateAppearance():
+		return illegal("5.09(b)", "the runner from %s is out at %s", o.Runner, o.At)
+	case o.Kind == ForceOut && p.Kind.IsHit():
+		return illegal("9.05(b)(1)", "no hit is scored when the runner from %s is forced out", o.Runner)
+	case o.Kind == ForceOut && (o.At != o.Runner+1 || !s.forced(p, i)):
+		return illegal("5.09(b)(6)", "the runner from %s is not forced to %s", o.Runner, o.At)
 	}
 	return nil
 }
 
 func (s *State) checkBatterOut(p *Play, o Out) error {
 	switch {
-	case !p.Kind.Ends():
+	case !p.Kind.EndsPlateAppearance():
 		return illegal("5.04(c)", "the batter is out on a %s", p.Kind)
-	case o.How == Forced:
+	case o.Kind == ForceOut:
 		return illegal("5.09(a)", "a batter is not forced")
-	case o.How == Struck && p.Kind != Strikeout:
+	case o.Kind == StruckOut && p.Kind != Strikeout:
 		return illegal("5.09(a)(2)", "struck out on a %s", p.Kind)
-	case o.How == OnFly && p.Kind != BattedOut:
+	case o.Kind == FlyOut && p.Kind != BattedOut:
 		return illegal("5.09(a)(1)", "the batter is out at the plate on a %s", p.Kind)
-	case o.How == BeforeFirst && p.Kind != BattedOut && p.Kind != Strikeout:
+	case o.Kind == OutBeforeFirst && p.Kind != BattedOut && p.Kind != Strikeout:
 		return illegal("5.09(a)(10)", "the batter is out before first on a %s", p.Kind)
-	case o.How == Tagged && (o.At < First || o.At == First && p.Kind < ReachedOnError):
+	case o.Kind == TagOut && (o.At < First || o.At == First && p.Kind < ReachedOnError):
 		return illegal("5.09(b)", "a batter tagged at %s on a %s is out before first", o.At, p.Kind)
 	}
 	return nil
@@ -201,12 +201,12 @@ func (s *State) checkBatterOut(p *Play, o Out) error {
 // forced reports whether the runner of the i-th out was forced when it was made: the batter became a runner, every base
 // behind him was held, and nobody behind him was out before (5.09(b)(6)).
 func (s *State) forced(p *Play, i int) bool {
-	who := p.Outs[i].Who
-	if !s.Forced(who) || !p.Kind.Ends() {
+	who := p.Outs[i].Runner
+	if !s.IsForced(who) || !p.Kind.EndsPlateAppearance() {
 		return false
 	}
 	for _, o := range p.Outs[:i] {
-		if o.Who < who {
+		if o.Runner < who {
 			return false
 		}
 	}
@@ -217,18 +217,18 @@ func (s *State) checkErrors(p *Play) error {
 	ended := false
 	for i, e := range p.Errors {
 		switch {
-		case e.By == 0:
+		case e.Fielder == 0:
 			ended = true
 			if e != (Error{}) {
 				return illegal("9.12", "error %d is nobody's", i+1)
 			}
-		case ended || e.By > 9 || e.Kind > ThrewBad || e.Who > Third || !fielders(e.After):
+		case ended || e.Fielder > 9 || e.Kind > ThrowingError || e.Runner > Third || !fielders(e.Assists):
 			return illegal("9.12", "error %d is no error", i+1)
-		case s.on(p, e.Who).Player == "":
-			return illegal("9.12", "error %d helps nobody: %s was empty", i+1, e.Who)
+		case s.on(p, e.Runner).Player == "":
+			return illegal("9.12", "error %d helps nobody: %s was empty", i+1, e.Runner)
 		}
 	}
-	if p.Errors[0].By == 0 && (p.Kind == ReachedOnError || p.Kind == FoulError) {
+	if p.Errors[0].Fielder == 0 && (p.Kind == ReachedOnError || p.Kind == FoulError) {
 		return illegal("9.12", "an error without a fielder")
 	}
 	return nil

@@ -3,10 +3,10 @@ package game
 // checkRuns checks each man's movement by itself.
 func (s *State) checkRuns(p *Play) error {
 	for b := AtBat; b <= Third; b++ {
-		r := p.Runs[b]
+		r := p.Advances[b]
 		switch {
-		case r == Run{}:
-		case r.To > HomePlate || r.Why > OnThrow || r.Earned > TeamOnly || r.RBI > TeamOnly:
+		case r == Advance{}:
+		case r.To > HomePlate || r.Reason > OnThrow || r.Earned > TeamOnly || r.RBI > TeamOnly:
 			return illegal("", "no such movement of the runner from %s", b)
 		case s.on(p, b).Player == "":
 			return illegal("", "nobody started from %s", b)
@@ -14,7 +14,7 @@ func (s *State) checkRuns(p *Play) error {
 			return illegal("5.09(b)", "the man from %s is out and yet reaches %s", b, r.To)
 		case b != AtBat && r.To == b:
 			return illegal("", "a runner who stays has no destination")
-		case b != AtBat && r.To != AtBat && r.To < b && p.Kind.Ends():
+		case b != AtBat && r.To != AtBat && r.To < b && p.Kind.EndsPlateAppearance():
 			return illegal("5.06(b)(1)", "the runner from %s goes back to %s", b, r.To)
 		}
 		if err := s.checkWhy(p, b); err != nil {
@@ -26,18 +26,18 @@ func (s *State) checkRuns(p *Play) error {
 
 // checkWhy checks that the reason of a movement fits it.
 func (s *State) checkWhy(p *Play, b Base) error {
-	r := p.Runs[b]
+	r := p.Advances[b]
 	out := p.out(b) >= 0
 	switch {
-	case r.Why >= Stole && r.Why <= PickedOffStealing && b == AtBat:
+	case r.Reason >= Stole && r.Reason <= PickedOffStealing && b == AtBat:
 		return illegal("9.07", "a batter cannot steal")
-	case r.Why == Stole && !out && r.To <= b:
+	case r.Reason == Stole && !out && r.To <= b:
 		return illegal("9.07(a)", "a steal from %s without an advance", b)
-	case r.Why == Stole && s.robbed(p):
+	case r.Reason == Stole && s.robbed(p):
 		return illegal("9.07(d)", "no steal is credited when another runner is caught in the same double steal")
-	case (r.Why == Caught || r.Why == PickedOffStealing) && !out && !s.helped(p, b):
+	case (r.Reason == Caught || r.Reason == PickedOffStealing) && !out && !s.helped(p, b):
 		return illegal("9.07(h)", "caught from %s, yet safe without an error", b)
-	case r.Why == PickedOff && !out && !s.helped(p, b):
+	case r.Reason == PickedOff && !out && !s.helped(p, b):
 		return illegal("9.07(h)", "picked off %s, yet safe without an error", b)
 	}
 	return nil
@@ -46,7 +46,7 @@ func (s *State) checkWhy(p *Play, b Base) error {
 // robbed reports whether a runner was thrown out stealing.
 func (s *State) robbed(p *Play) bool {
 	for b := First; b <= Third; b++ {
-		if p.Runs[b].Why == Caught && p.out(b) >= 0 {
+		if p.Advances[b].Reason == Caught && p.out(b) >= 0 {
 			return true
 		}
 	}
@@ -56,7 +56,7 @@ func (s *State) robbed(p *Play) bool {
 // helped reports whether an error helped the man who started at b.
 func (s *State) helped(p *Play, b Base) bool {
 	for _, e := range p.Errors {
-		if e.By != 0 && e.Who == b {
+		if e.Fielder != 0 && e.Runner == b {
 			return true
 		}
 	}
@@ -65,8 +65,8 @@ func (s *State) helped(p *Play, b Base) bool {
 
 // checkReached checks that the batter ended where the kind of play puts him.
 func (s *State) checkReached(p *Play) error {
-	to, out := p.Runs[AtBat].To, p.out(AtBat)
-	if !p.Kind.Ends() {
+	to, out := p.Advances[AtBat].To, p.out(AtBat)
+	if !p.Kind.EndsPlateAppearance() {
 		if to != AtBat {
 			return illegal("5.05", "the batter reaches base on a %s", p.Kind)
 		}
@@ -76,7 +76,7 @@ func (s *State) checkReached(p *Play) error {
 		return illegal("", "an out that nobody made")
 	}
 	least := First
-	if p.Kind.Hit() && s.Outs+p.outs() < 3 && !s.wins(p) {
+	if p.Kind.IsHit() && s.Outs+p.outs() < 3 && !s.wins(p) {
 		least = Base(p.Kind-Single) + First // unless the play stops before he gets there
 	}
 	switch {
@@ -84,7 +84,7 @@ func (s *State) checkReached(p *Play) error {
 		return illegal("5.04(c)", "the batter neither reaches base nor is out on a %s", p.Kind)
 	case out < 0 && to < least:
 		return illegal("9.06", "a %s that reaches only %s", p.Kind, to)
-	case out >= 0 && p.Kind >= Walk && p.Outs[out].How != Appealed && p.Outs[out].How != Called && p.Outs[out].At < least:
+	case out >= 0 && p.Kind >= Walk && p.Outs[out].Kind != AppealOut && p.Outs[out].Kind != CalledOut && p.Outs[out].At < least:
 		return illegal("9.06", "a %s with the batter out at %s", p.Kind, p.Outs[out].At)
 	case p.Kind == Strikeout && out < 0 && s.Bases[0].Player != "" && s.Outs < 2:
 		return illegal("5.05(a)(2)", "a third strike with first base held and %d out is an out, caught or not", s.Outs)
@@ -119,7 +119,7 @@ func (s *State) checkOrder(p *Play) error {
 // ended returns where the man from a base is after the play, HomePlate if he scored; AtBat if there is no one any more,
 // and for a batter who bats on.
 func (s *State) ended(p *Play, from Base) Base {
-	switch to := p.Runs[from].To; {
+	switch to := p.Advances[from].To; {
 	case s.on(p, from).Player == "" || p.out(from) >= 0:
 		return AtBat
 	case to != AtBat:
@@ -138,15 +138,15 @@ func (s *State) checkThirdOut(p *Play) error {
 	}
 	third := p.Outs[n-1]
 	switch {
-	case third.Who == AtBat && (third.How == Struck || third.How == OnFly || third.How == BeforeFirst || third.How == Called):
+	case third.Runner == AtBat && (third.Kind == StruckOut || third.Kind == FlyOut || third.Kind == OutBeforeFirst || third.Kind == CalledOut):
 		return illegal("5.08(a)(1)", "no run scores when the batter is the third out before he touches first")
-	case third.How == Forced:
+	case third.Kind == ForceOut:
 		return illegal("5.08(a)(2)", "no run scores when the third out is a force-out")
-	case third.How != Appealed:
+	case third.Kind != AppealOut:
 		return nil
 	}
-	for b := AtBat; b < third.Who; b++ {
-		if p.Runs[b].To == HomePlate {
+	for b := AtBat; b < third.Runner; b++ {
+		if p.Advances[b].To == HomePlate {
 			return illegal("5.08(a)(3)", "the man from %s cannot score behind a runner who is the third out on appeal", b)
 		}
 	}
@@ -156,14 +156,14 @@ func (s *State) checkThirdOut(p *Play) error {
 // checkWalkOff ends a game with the winning run (7.01(g)(3)) and gives the hit that drives it in no more bases than the
 // winning runner needed (9.06(f)); a home run over the fence counts whole (9.06(g)).
 func (s *State) checkWalkOff(p *Play) error {
-	if !s.wins(p) || p.Kind == HomeRun && !p.Flags.Has(InsidePark) {
+	if !s.wins(p) || p.Kind == HomeRun && !p.Flags.Has(InsideTheParkHomeRun) {
 		return nil
 	}
 	if needed := 1 - s.Lead(); p.runs() > needed {
 		return illegal("7.01(g)(3)", "%d runs score, but the game is won with %d", p.runs(), needed)
 	}
 	from := p.lastRun()
-	if p.Kind.Hit() && from != AtBat && p.Kind-Single+1 > Kind(HomePlate-from) {
+	if p.Kind.IsHit() && from != AtBat && p.Kind-Single+1 > PlayKind(HomePlate-from) {
 		return illegal("9.06(f)", "a %s wins the game, but the winning run came from %s", p.Kind, from)
 	}
 	return nil
@@ -174,7 +174,7 @@ func (s *State) wins(p *Play) bool { return s.last() && s.Lead()+p.runs() > 0 }
 
 // lastRun returns where the last man to score started from.
 func (p *Play) lastRun() Base {
-	for b, r := range p.Runs {
+	for b, r := range p.Advances {
 		if r.To == HomePlate {
 			return Base(b)
 		}
@@ -190,21 +190,21 @@ func (s *State) checkFlags(p *Play) error {
 		return illegal("9.08", "a sacrifice is a bunt or a fly, not both")
 	case f.Has(SacrificeHit) && (s.Outs > 1 || s.Bases == [3]Runner{}):
 		return illegal("9.08(a)", "a sacrifice bunt with %d out, or for nobody", s.Outs)
-	case f.Has(SacrificeHit) && (p.Kind.Hit() || !p.Kind.Batted() || p.Ball.Contact != NoContact && !p.Ball.Contact.Bunted()):
+	case f.Has(SacrificeHit) && (p.Kind.IsHit() || !p.Kind.IsInPlay() || p.Ball.Contact != NoContact && !p.Ball.Contact.IsBunt()):
 		return illegal("9.08(a)", "a sacrifice bunt on a %s that was no bunt", p.Kind)
 	case f.Has(SacrificeHit) && p.forcesOut() && !p.advances():
 		return illegal("9.08(c)", "no sacrifice when a runner is put out trying to advance one base, and none advances")
 	case f.Has(SacrificeFly) && (s.Outs > 1 || p.runs() == 0):
 		return illegal("9.08(d)", "a sacrifice fly with %d out on which %d score", s.Outs, p.runs())
-	case f.Has(SacrificeFly) && (p.Kind.Hit() || !p.Kind.Batted() || p.Ball.Contact == Ground || p.Ball.Contact.Bunted()):
+	case f.Has(SacrificeFly) && (p.Kind.IsHit() || !p.Kind.IsInPlay() || p.Ball.Contact == GroundBall || p.Ball.Contact.IsBunt()):
 		return illegal("9.08(d)", "a sacrifice fly on a %s that was no fly", p.Kind)
-	case f.Has(GroundedIntoDouble) && (s.Outs > 1 || p.Kind.Hit() || !p.Kind.Batted() || p.outs() == 0):
+	case f.Has(GroundedIntoDoublePlay) && (s.Outs > 1 || p.Kind.IsHit() || !p.Kind.IsInPlay() || p.outs() == 0):
 		return illegal("9.02(a)(17)", "a grounder into a double play on a %s with %d out", p.Kind, s.Outs)
-	case f.Has(InfieldFly) && (s.Outs > 1 || !s.Forced(Second)):
+	case f.Has(InfieldFly) && (s.Outs > 1 || !s.IsForced(Second)):
 		return illegal("5.09(a)(5)", "an infield fly with %d out, or without runners on first and second", s.Outs)
-	case f.Has(GroundRule) && p.Kind != Double:
+	case f.Has(GroundRuleDouble) && p.Kind != Double:
 		return illegal("5.05(a)(6)", "a ground rule makes a double, not a %s", p.Kind)
-	case f.Has(InsidePark) && p.Kind != HomeRun:
+	case f.Has(InsideTheParkHomeRun) && p.Kind != HomeRun:
 		return illegal("5.05(a)(5)", "a %s inside the park", p.Kind)
 	}
 	return nil
@@ -213,7 +213,7 @@ func (s *State) checkFlags(p *Play) error {
 // forcesOut reports whether a runner is forced out.
 func (p *Play) forcesOut() bool {
 	for _, o := range p.Outs {
-		if o.How == Forced {
+		if o.Kind == ForceOut {
 			return true
 		}
 	}
@@ -223,7 +223,7 @@ func (p *Play) forcesOut() bool {
 // advances reports whether a runner advances.
 func (p *Play) advances() bool {
 	for b := First; b <= Third; b++ {
-		if p.Runs[b].To > b {
+		if p.Advances[b].To > b {
 			return true
 		}
 	}

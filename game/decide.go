@@ -11,7 +11,7 @@ type contest struct {
 }
 
 // scored notes a run of the side at bat, which now has the given lead.
-func (c *contest) scored(b *Book, s *State, lead int, charged PlayerID) {
+func (c *contest) scored(b *Scorebook, s *State, lead int, charged PlayerID) {
 	switch lead {
 	case 0:
 		*c = contest{}
@@ -26,23 +26,23 @@ func (c *contest) scored(b *Book, s *State, lead int, charged PlayerID) {
 
 // decide names the pitchers of decision once the game is over (9.17, 9.19). The scorer's choice of winner counts where
 // the rule leaves it to his judgement.
-func (x *Box) decide(s *State, c *contest, choice PlayerID) {
-	if !s.Over() || !c.leads || s.End == ForfeitByAway || s.End == ForfeitByHome {
+func (x *BoxScore) decide(s *State, c *contest, choice PlayerID) {
+	if !s.Over() || !c.leads || s.End == AwayForfeit || s.End == HomeForfeit {
 		return
 	}
 	won := x.Teams[c.side].Pitching
-	x.Loser, x.Winner = c.lose, c.win
+	x.LosingPitcher, x.WinningPitcher = c.lose, c.win
 	if relief, must := judged(won, c.win); len(relief) > 0 {
-		x.Judged = true
+		x.WinnerByJudgment = true
 		if must {
-			x.Winner = effective(relief)
+			x.WinningPitcher = effective(relief)
 		}
 		if choice == c.win && choice != won[0].Player || slices.ContainsFunc(relief, func(l PitchingLine) bool { return l.Player == choice }) {
-			x.Winner = choice
+			x.WinningPitcher = choice
 		}
 	}
-	if last := won[len(won)-1]; len(won) > 1 && last.Player != x.Winner && last.saves() {
-		x.Saver = last.Player
+	if last := won[len(won)-1]; len(won) > 1 && last.Player != x.WinningPitcher && last.saves() {
+		x.SavingPitcher = last.Player
 	}
 }
 
@@ -90,7 +90,7 @@ func effective(lines []PitchingLine) PlayerID {
 func (l *PitchingLine) worth() int { return l.Outs - 2*l.letIn() }
 
 // letIn returns the earned runs that scored while he pitched, or off him.
-func (l *PitchingLine) letIn() int { return l.EarnedRuns + l.InheritedIn }
+func (l *PitchingLine) letIn() int { return l.EarnedRuns + l.InheritedRunnersScored }
 
 // saves reports whether the last pitcher of the winners saved the game (9.19).
 func (l *PitchingLine) saves() bool {

@@ -27,8 +27,8 @@ type man struct {
 	from    Base   // where he started it
 }
 
-// A RunRuling says whether one run was earned.
-type RunRuling struct {
+// An EarnedRunRuling says whether one run was earned.
+type EarnedRunRuling struct {
 	Play   int  // number of the play, from 1; NoPlay is not counted
 	From   Base // where the man who scored it started
 	Earned Ruling
@@ -73,13 +73,13 @@ func (n *inning) nowhere(i int) {
 }
 
 // scoreRuns keeps the runs: who scored them, off whom, and what the inning would have been without errors.
-func (b *Book) scoreRuns(s *State, p *Play) {
+func (b *Scorebook) scoreRuns(s *State, p *Play) {
 	n := &b.clean
 	n.on[AtBat] = 0
 	phantom := n.missed(p)
 	made := n.made(p)
 	gone := replaced(p)
-	if p.Runs[AtBat].To != AtBat {
+	if p.Advances[AtBat].To != AtBat {
 		n.on[AtBat] = n.add(man{pitcher: b.charged(s, p), view: b.view(s, p)})
 		if gone != AtBat && !n.there(gone) {
 			phantom = true // in place of a man who would not have been there, he himself would have been out
@@ -93,14 +93,14 @@ func (b *Book) scoreRuns(s *State, p *Play) {
 	n.miss(made)
 	b.bringIn(s, p)
 	n.settle(p)
-	if p.Kind.Ends() {
+	if p.Kind.EndsPlateAppearance() {
 		n.foul = false
 	}
 }
 
 // missed counts the outs that errors cost, and reports whether the batter reached only through one.
 func (n *inning) missed(p *Play) (phantom bool) {
-	reached := p.Runs[AtBat].To != AtBat
+	reached := p.Advances[AtBat].To != AtBat
 	phantom = reached && (n.foul || p.Kind == CatchersInterference)
 	if p.Kind == FoulError {
 		n.foul = true
@@ -111,14 +111,14 @@ func (n *inning) missed(p *Play) (phantom bool) {
 		n.miss(1)
 	}
 	for i, e := range p.Errors {
-		again := slices.ContainsFunc(p.Errors[:i], func(o Error) bool { return o.Who == e.Who })
+		again := slices.ContainsFunc(p.Errors[:i], func(o Error) bool { return o.Runner == e.Runner })
 		switch {
-		case e.By == 0 || again || !p.robs(e):
-		case e.Who == AtBat && !phantom:
+		case e.Fielder == 0 || again || !p.robs(e):
+		case e.Runner == AtBat && !phantom:
 			phantom = true
 			n.miss(1)
-		case e.Who != AtBat && n.there(e.Who):
-			n.nowhere(n.on[e.Who])
+		case e.Runner != AtBat && n.there(e.Runner):
+			n.nowhere(n.on[e.Runner])
 			n.miss(1)
 		}
 	}
@@ -128,13 +128,13 @@ func (n *inning) missed(p *Play) (phantom bool) {
 // robs reports whether an error cost the out of a man who is safe: he was caught stealing, a good throw was dropped, or
 // the fielder chose him.
 func (p *Play) robs(e Error) bool {
-	switch why := p.Runs[e.Who].Why; {
-	case p.out(e.Who) >= 0:
+	switch why := p.Advances[e.Runner].Reason; {
+	case p.out(e.Runner) >= 0:
 		return false
 	case why == Caught || why == PickedOffStealing || p.Kind == FieldersChoice:
 		return true
 	default:
-		return e.After != "" && (e.Who != AtBat || p.outs() == 0)
+		return e.Assists != "" && (e.Runner != AtBat || p.outs() == 0)
 	}
 }
 
@@ -146,8 +146,8 @@ func (n *inning) made(p *Play) int {
 	outs := 0
 	for _, o := range p.Outs {
 		switch {
-		case o.How == NotOut:
-		case o.Who == AtBat && !n.foul, o.Who != AtBat && n.there(o.Who):
+		case o.Kind == NotOut:
+		case o.Runner == AtBat && !n.foul, o.Runner != AtBat && n.there(o.Runner):
 			outs++
 		}
 	}
@@ -205,11 +205,11 @@ func (n *inning) ghosts(s *State, p *Play) {
 
 // batterBase is where a batter who reached would be without errors.
 func (s *State) batterBase(p *Play) Base {
-	r := p.Runs[AtBat]
+	r := p.Advances[AtBat]
 	switch {
-	case r.Why != OnError && !s.helped(p, AtBat):
+	case r.Reason != OnError && !s.helped(p, AtBat):
 		return r.To
-	case p.Kind.Hit():
+	case p.Kind.IsHit():
 		return Base(p.Kind-Single) + First
 	default:
 		return First
@@ -220,9 +220,9 @@ func (s *State) batterBase(p *Play) Base {
 func (n *inning) granted(s *State, p *Play, from Base) Base {
 	made, why, helped := Base(0), ByPlay, false
 	if from != AtBat {
-		why = p.Runs[from].Why
-		helped = why == OnError || s.helped(p, from) || p.Kind == PickOff && p.Errors[0].By != 0 // a throw gone wild moves all
-		if to := p.Runs[from].To; to > from {
+		why = p.Advances[from].Reason
+		helped = why == OnError || s.helped(p, from) || p.Kind == PickOff && p.Errors[0].Fielder != 0 // a throw gone wild moves all
+		if to := p.Advances[from].To; to > from {
 			made = to - from
 		}
 	}
@@ -231,13 +231,13 @@ func (n *inning) granted(s *State, p *Play, from Base) Base {
 		return min(made, 1)
 	case why == OnPassedBall || p.has(PassedBall) || p.Kind == CatchersInterference || p.Kind == FoulError:
 		return 0
-	case p.Kind.Hit():
+	case p.Kind.IsHit():
 		least := Base(p.Kind-Single) + 1
 		if helped {
 			return least
 		}
 		return max(least, made)
-	case p.Kind == ReachedOnError, p.Kind == FieldersChoice && p.Errors[0].By != 0:
+	case p.Kind == ReachedOnError, p.Kind == FieldersChoice && p.Errors[0].Fielder != 0:
 		if from == Third && s.Outs < 2 {
 			return made
 		}
@@ -274,7 +274,7 @@ func (n *inning) push(v int) {
 
 // replaced returns the base of the runner in whose place the batter reached, AtBat if there is none.
 func replaced(p *Play) Base {
-	if p.Runs[AtBat].To == AtBat || p.Kind != BattedOut && p.Kind != FieldersChoice {
+	if p.Advances[AtBat].To == AtBat || p.Kind != BattedOut && p.Kind != FieldersChoice {
 		return AtBat
 	}
 	for from := Third; from >= First; from-- {
@@ -300,7 +300,7 @@ func (n *inning) replace(p *Play, out Base) {
 }
 
 // view returns the view of the pitcher whom the batter is charged to.
-func (b *Book) view(s *State, p *Play) int {
+func (b *Scorebook) view(s *State, p *Play) int {
 	last := len(b.clean.views) - 1
 	if last > 0 && b.charged(s, p) != s.Pitcher() {
 		last--
@@ -309,17 +309,17 @@ func (b *Book) view(s *State, p *Play) int {
 }
 
 // bringIn counts the runs of a play, the foremost first.
-func (b *Book) bringIn(s *State, p *Play) {
+func (b *Scorebook) bringIn(s *State, p *Play) {
 	n := &b.clean
 	lead := s.Lead()
 	for from := Third; ; from-- {
-		if p.Runs[from].To == HomePlate {
+		if p.Advances[from].To == HomePlate {
 			m := &n.men[n.on[from]-1]
-			m.scored, m.ruling, m.play, m.from = true, p.Runs[from].Earned, b.plays, from
+			m.scored, m.ruling, m.play, m.from = true, p.Advances[from].Earned, b.plays, from
 			b.batter(s.Batting(), s.on(p, from).Player).Runs++
 			b.pitcher(s.Fielding(), m.pitcher).Runs++
 			if m.left {
-				b.pitcher(s.Fielding(), s.Pitcher()).InheritedIn++
+				b.pitcher(s.Fielding(), s.Pitcher()).InheritedRunnersScored++
 			}
 			lead++
 			b.contest.scored(b, s, lead, m.pitcher)
@@ -334,7 +334,7 @@ func (b *Book) bringIn(s *State, p *Play) {
 func (n *inning) settle(p *Play) {
 	var on [4]int
 	for from := AtBat; from <= Third; from++ {
-		to := p.Runs[from].To
+		to := p.Advances[from].To
 		if to == AtBat {
 			to = from
 		}
@@ -346,14 +346,14 @@ func (n *inning) settle(p *Play) {
 }
 
 // closeInning rules on the runs of a half-inning that is over.
-func (b *Book) closeInning(batting Side) {
+func (b *Scorebook) closeInning(batting Side) {
 	b.clean.charge(&b.teams[batting.Other()], &b.rulings)
 	b.clean.men = b.clean.men[:0]
 	b.clean.on = [4]int{}
 }
 
 // charge counts the earned runs so far against the team in the field and its pitchers, and notes each ruling.
-func (n *inning) charge(t *TeamBox, rulings *[]RunRuling) {
+func (n *inning) charge(t *TeamBoxScore, rulings *[]EarnedRunRuling) {
 	for i := range n.men {
 		m := &n.men[i]
 		if !m.scored {
@@ -361,7 +361,7 @@ func (n *inning) charge(t *TeamBox, rulings *[]RunRuling) {
 		}
 		r := m.earned()
 		if rulings != nil {
-			*rulings = append(*rulings, RunRuling{Play: m.play, From: m.from, Earned: r})
+			*rulings = append(*rulings, EarnedRunRuling{Play: m.play, From: m.from, Earned: r})
 		}
 		if r == Yes {
 			t.EarnedRuns++
@@ -388,5 +388,5 @@ func (m *man) earned() Ruling {
 	}
 }
 
-// Rulings returns the ruling on every run of the half-innings that are over, in the order the men came on base.
-func (b *Book) Rulings() []RunRuling { return slices.Clone(b.rulings) }
+// EarnedRunRulings returns the ruling on every run of the half-innings that are over, in the order the men came on base.
+func (b *Scorebook) EarnedRunRulings() []EarnedRunRuling { return slices.Clone(b.rulings) }

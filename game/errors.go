@@ -19,16 +19,16 @@ func (e *IllegalError) Error() string {
 	return "rule " + e.Rule + ": " + e.Detail
 }
 
-// Ruling reports whether the rule is one that an umpire or scorer of a real game may have seen otherwise: a play that
+// IsJudgment reports whether the rule is one that an umpire or scorer of a real game may have seen otherwise: a play that
 // breaks it can be applied with the flag AsRuled.
-func (e *IllegalError) Ruling() bool {
+func (e *IllegalError) IsJudgment() bool {
 	return strings.HasPrefix(e.Rule, "9.") || strings.HasPrefix(e.Rule, "5.08(a)") ||
 		e.Rule == "5.05(a)(2)" || e.Rule == "5.09(a)(5)"
 }
 
 func isRuling(err error) bool {
 	var broken *IllegalError
-	return errors.As(err, &broken) && broken.Ruling()
+	return errors.As(err, &broken) && broken.IsJudgment()
 }
 
 func illegal(rule, format string, args ...any) error {

@@ -13,17 +13,17 @@ func ExampleState_Apply() {
 		fmt.Println(err)
 		return
 	}
-	single := game.Play{Kind: game.Single, Touched: "8", Runs: [4]game.Run{{To: game.First}}}
+	single := game.Play{Kind: game.Single, FieldedBy: "8", Advances: [4]game.Advance{{To: game.First}}}
 	s, err = s.Apply(single)
-	fmt.Println(s.On(game.First).Player, s.Batter(), err)
+	fmt.Println(s.RunnerOn(game.First).Player, s.Batter(), err)
 
 	double := game.Play{
 		Kind:  game.BattedOut,
-		Flags: game.GroundedIntoDouble,
-		Ball:  game.Ball{Contact: game.Ground, Place: "6"},
+		Flags: game.GroundedIntoDoublePlay,
+		Ball:  game.BattedBall{Contact: game.GroundBall, Location: "6"},
 		Outs: [4]game.Out{
-			{Who: game.First, At: game.Second, How: game.Forced, By: "64"},
-			{Who: game.AtBat, At: game.First, How: game.BeforeFirst, By: "43"},
+			{Runner: game.First, At: game.Second, Kind: game.ForceOut, Fielders: "64"},
+			{Runner: game.AtBat, At: game.First, Kind: game.OutBeforeFirst, Fielders: "43"},
 		},
 	}
 	s, err = s.Apply(double)

@@ -24,12 +24,12 @@ func (b *tape) anyPlay(s *game.State) game.Play {
 	hands := [...]string{"", "6", "63", "643", "2", "26", "0", "x", "1361"}
 	p := draw(s, b.next)
 	for range b.next(4) {
-		run, out, fault := &p.Runs[b.next(4)], &p.Outs[b.next(4)], &p.Errors[b.next(4)]
+		run, out, fault := &p.Advances[b.next(4)], &p.Outs[b.next(4)], &p.Errors[b.next(4)]
 		switch b.next(14) {
 		case 0:
-			p.Kind = game.Kind(b.next(26))
+			p.Kind = game.PlayKind(b.next(26))
 		case 1:
-			p.Also = game.Kind(b.next(26))
+			p.Also = game.PlayKind(b.next(26))
 		case 2:
 			p.Flags ^= 1 << b.next(14)
 		case 3:
@@ -39,17 +39,17 @@ func (b *tape) anyPlay(s *game.State) game.Play {
 		case 5:
 			run.To = game.Base(b.next(6))
 		case 6:
-			run.Why = game.Why(b.next(10))
+			run.Reason = game.AdvanceReason(b.next(10))
 		case 7:
 			run.Earned, run.RBI = game.Ruling(b.next(5)), game.Ruling(b.next(5))
 		case 8:
-			*out = game.Out{Who: game.Base(b.next(5)), At: game.Base(b.next(6)), How: game.How(b.next(9)), By: hands[b.next(len(hands))]}
+			*out = game.Out{Runner: game.Base(b.next(5)), At: game.Base(b.next(6)), Kind: game.OutKind(b.next(9)), Fielders: hands[b.next(len(hands))]}
 		case 9:
-			out.How = game.How(b.next(9))
+			out.Kind = game.OutKind(b.next(9))
 		case 10:
-			out.Who, out.At = game.Base(b.next(5)), game.Base(b.next(6))
+			out.Runner, out.At = game.Base(b.next(5)), game.Base(b.next(6))
 		case 11:
-			*fault = game.Error{By: uint8(b.next(11)), Kind: game.ErrorKind(b.next(3)), Who: game.Base(b.next(5)), After: hands[b.next(len(hands))]}
+			*fault = game.Error{Fielder: uint8(b.next(11)), Kind: game.ErrorKind(b.next(3)), Runner: game.Base(b.next(5)), Assists: hands[b.next(len(hands))]}
 		case 12:
 			*out = game.Out{}
 		default:
@@ -84,14 +84,14 @@ func FuzzApply(f *testing.F) {
 		b := tape(data[:min(len(data), 1500)])
 		o := game.Options{DH: b.next(2) == 0, Innings: 1 + b.next(3)}
 		s := newGame(t, o)
-		book := game.NewBook(&s, clubs())
+		book := game.NewScorebook(&s, clubs())
 		for len(b) > 0 {
 			if b.next(6) == 0 {
 				sub := b.anySub()
 				after, err := s.Substitute(sub)
 				keepsLaws(t, &s, &after, err)
 				if err == nil {
-					book.Substitute(&s, []game.Substitution{sub}, &after)
+					book.RecordSubstitutions(&s, []game.Substitution{sub}, &after)
 				}
 				s = after
 				continue
@@ -100,14 +100,14 @@ func FuzzApply(f *testing.F) {
 			after, err := s.Apply(p)
 			keepsLaws(t, &s, &after, err)
 			if err == nil {
-				book.Play(&s, &p, &after)
+				book.RecordPlay(&s, &p, &after)
 				if err := book.Prove(&after); err != nil {
 					t.Fatalf("%+v at %s: %v", p, describe(&s), err)
 				}
 			}
 			s = after
 		}
-		book.Box(&s)
+		book.BoxScore(&s)
 	})
 }
 
@@ -155,7 +155,7 @@ func keepsLaws(t *testing.T, before, after *game.State, err error) {
 			playing[slot.Player] = true
 		}
 		playing[after.Teams[side].Pitcher] = true
-		for _, id := range after.Teams[side].Gone {
+		for _, id := range after.Teams[side].Removed {
 			if playing[id] {
 				t.Fatalf("%s is gone, and plays", id)
 			}

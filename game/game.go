@@ -5,7 +5,7 @@
 // replays run through the same code.
 //
 // Three values do the work. [State] is the field as the umpires see it: inning, outs, runners, line-ups, score.
-// [Play] is one thing that happened. [Book] is the official scorer, who watches each play between the State before
+// [Play] is one thing that happened. [Scorebook] is the official scorer, who watches each play between the State before
 // and the State after, and keeps the box score.
 //
 // A State is a value: copy it, keep it, go back to it. Slices inside it are never written to after they were set.
@@ -71,15 +71,15 @@ func (c Club) Player(id PlayerID) (Player, bool) {
 // Options are the rules that may differ from game to game. The zero value is nine innings without a designated hitter,
 // with the automatic runner and the three-batter minimum.
 type Options struct {
-	DH           bool         `json:"dh"`
-	Innings      int          `json:"innings"`       // scheduled; 0 means 9
-	ExtraInnings ExtraInnings `json:"extra_innings"` // "" means AutomaticRunner
-	HomeFirst    bool         `json:"home_first,omitzero"`
-	NoMinimum    bool         `json:"no_minimum,omitzero"` // before 2020: a pitcher may leave after one batter (5.10(g))
+	DH                   bool         `json:"dh"`
+	Innings              int          `json:"innings"`       // scheduled; 0 means 9
+	ExtraInnings         ExtraInnings `json:"extra_innings"` // "" means AutomaticRunner
+	HomeBatsFirst        bool         `json:"home_first,omitzero"`
+	NoThreeBatterMinimum bool         `json:"no_minimum,omitzero"` // before 2020: a pitcher may leave after one batter (5.10(g))
 }
 
-// Scheduled returns the number of innings after which a lead wins.
-func (o Options) Scheduled() int {
+// ScheduledInnings returns the number of innings after which a lead wins.
+func (o Options) ScheduledInnings() int {
 	if o.Innings == 0 {
 		return 9
 	}

@@ -34,7 +34,7 @@ func clubs() [2]game.Club {
 }
 
 // lineup is the card of a side: with a designated hitter in place 4, or with the pitcher there.
-func lineup(side game.Side, dh bool) game.Lineup { return gametest.Card(clubs()[side], dh) }
+func lineup(side game.Side, dh bool) game.Lineup { return gametest.Lineup(clubs()[side], dh) }
 
 func newGame(tb testing.TB, o game.Options) game.State {
 	tb.Helper()
@@ -45,11 +45,11 @@ func newGame(tb testing.TB, o game.Options) game.State {
 	return s
 }
 
-// situation sets a game up; see [gametest.Set].
+// situation sets a game up; see [gametest.SetSituation].
 func situation(tb testing.TB, text string, o game.Options) game.State {
 	tb.Helper()
 	s := newGame(tb, o)
-	gametest.Set(tb, &s, text)
+	gametest.SetSituation(tb, &s, text)
 	return s
 }
 
@@ -94,13 +94,13 @@ func parse(tb testing.TB, s *game.State, event string) game.Play {
 type scored struct {
 	t    testing.TB
 	s    game.State
-	book *game.Book
+	book *game.Scorebook
 }
 
 func newScored(tb testing.TB, o game.Options) *scored {
 	tb.Helper()
 	s := newGame(tb, o)
-	return &scored{t: tb, s: s, book: game.NewBook(&s, clubs())}
+	return &scored{t: tb, s: s, book: game.NewScorebook(&s, clubs())}
 }
 
 // play applies events, "S7 W.1-2 K", and proves the box score after each. A word with a count before it, "31:W", tells
@@ -123,7 +123,7 @@ func (g *scored) play(words string) *scored {
 		if err != nil {
 			g.t.Fatalf("%s at %s: %v", word, describe(&before), err)
 		}
-		g.book.Play(&before, &p, &after)
+		g.book.RecordPlay(&before, &p, &after)
 		g.s = after
 		if err := g.book.Prove(&after); err != nil {
 			g.t.Fatalf("%s at %s: %v", word, describe(&before), err)
@@ -151,11 +151,11 @@ func (g *scored) substitute(text string) {
 	if err != nil {
 		g.t.Fatal(err)
 	}
-	g.book.Substitute(&before, []game.Substitution{sub}, &after)
+	g.book.RecordSubstitutions(&before, []game.Substitution{sub}, &after)
 	g.s = after
 }
 
-func (g *scored) box() game.Box { return g.book.Box(&g.s) }
+func (g *scored) box() game.BoxScore { return g.book.BoxScore(&g.s) }
 
 func (g *scored) pitcher(id game.PlayerID) game.PitchingLine {
 	g.t.Helper()

@@ -30,18 +30,18 @@ type ViolationCode string
 
 // The violations.
 const (
-	NotNine          ViolationCode = "not_nine"             // the order has not nine entries
-	NoSuchPosition   ViolationCode = "no_such_position"     // neither one of the nine fielders nor DH
-	PositionTwice    ViolationCode = "position_twice"       // held by an earlier entry
-	PositionEmpty    ViolationCode = "position_empty"       // held by nobody
-	PlayerTwice      ViolationCode = "player_twice"         // bats in an earlier entry
-	NotOnRoster      ViolationCode = "not_on_roster"        // the club has no such player
-	DHNotAllowed     ViolationCode = "dh_not_allowed"       // the game is played without
-	DHWithPitcher    ViolationCode = "dh_with_pitcher"      // DH together with a P entry
-	PitcherNotInside ViolationCode = "pitcher_not_in_order" // no DH, and pitcher_id does not bat
-	PitcherDiffers   ViolationCode = "pitcher_differs"      // the P entry is not pitcher_id
-	PitcherElsewhere ViolationCode = "pitcher_elsewhere"    // pitcher_id bats at a fielder's position
-	CannotPitch      ViolationCode = "cannot_pitch"         // pitcher_id has no pitching role
+	WrongOrderLength     ViolationCode = "not_nine"             // the order has not nine entries
+	InvalidPosition      ViolationCode = "no_such_position"     // neither one of the nine fielders nor DH
+	DuplicatePosition    ViolationCode = "position_twice"       // held by an earlier entry
+	UnfilledPosition     ViolationCode = "position_empty"       // held by nobody
+	DuplicatePlayer      ViolationCode = "player_twice"         // bats in an earlier entry
+	NotOnRoster          ViolationCode = "not_on_roster"        // the club has no such player
+	DHNotAllowed         ViolationCode = "dh_not_allowed"       // the game is played without
+	DHWithPitcher        ViolationCode = "dh_with_pitcher"      // DH together with a P entry
+	PitcherNotInOrder    ViolationCode = "pitcher_not_in_order" // no DH, and pitcher_id does not bat
+	PitcherMismatch      ViolationCode = "pitcher_differs"      // the P entry is not pitcher_id
+	PitcherNotAtPosition ViolationCode = "pitcher_elsewhere"    // pitcher_id bats at a fielder's position
+	CannotPitch          ViolationCode = "cannot_pitch"         // pitcher_id has no pitching role
 )
 
 // LineupError holds what is wrong with a line-up.
@@ -62,7 +62,7 @@ func (e *LineupError) Error() string {
 func (l Lineup) Check(c Club, dh bool) []Violation {
 	k := card{lineup: l, club: c}
 	if len(l.Order) != 9 {
-		k.add("/batting_order", NotNine, "%d entries, not nine", len(l.Order))
+		k.add("/batting_order", WrongOrderLength, "%d entries, not nine", len(l.Order))
 	}
 	for i := range l.Order {
 		k.checkPlayer(i)
@@ -92,7 +92,7 @@ func (k *card) checkPlayer(i int) {
 	}
 	for j, earlier := range k.lineup.Order[:i] {
 		if earlier.Player == id {
-			k.add(path, PlayerTwice, "%q bats in place %d already", id, j+1)
+			k.add(path, DuplicatePlayer, "%q bats in place %d already", id, j+1)
 			return
 		}
 	}
@@ -101,8 +101,8 @@ func (k *card) checkPlayer(i int) {
 func (k *card) checkPosition(i int, dh bool) {
 	at := k.lineup.Order[i].Position
 	path := fmt.Sprintf("/batting_order/%d/position", i)
-	if !at.Fields() && at != DesignatedHitter {
-		k.add(path, NoSuchPosition, "a starter plays one of the nine positions or is DH")
+	if !at.IsFielder() && at != DesignatedHitter {
+		k.add(path, InvalidPosition, "a starter plays one of the nine positions or is DH")
 		return
 	}
 	if at == DesignatedHitter && !dh {
@@ -112,7 +112,7 @@ func (k *card) checkPosition(i int, dh bool) {
 		k.add(path, DHWithPitcher, "with a designated hitter the pitcher does not bat")
 	}
 	if j := k.entry(at); j < i {
-		k.add(path, PositionTwice, "%s is held by place %d already", at, j+1)
+		k.add(path, DuplicatePosition, "%s is held by place %d already", at, j+1)
 	}
 }
 
@@ -135,15 +135,15 @@ func (k *card) checkPitcher() {
 		k.add("/pitcher_id", CannotPitch, "%s is no pitcher", p.Name)
 	}
 	if i := k.entry(Pitcher); i >= 0 && k.lineup.Order[i].Player != id {
-		k.add("/pitcher_id", PitcherDiffers, "place %d bats at P, but %q pitches", i+1, id)
+		k.add("/pitcher_id", PitcherMismatch, "place %d bats at P, but %q pitches", i+1, id)
 	}
 	for i, s := range k.lineup.Order {
 		if s.Player == id && s.Position != Pitcher && s.Position != DesignatedHitter {
-			k.add(fmt.Sprintf("/batting_order/%d/position", i), PitcherElsewhere, "the pitcher bats at P or as DH")
+			k.add(fmt.Sprintf("/batting_order/%d/position", i), PitcherNotAtPosition, "the pitcher bats at P or as DH")
 		}
 	}
 	if k.entry(DesignatedHitter) < 0 && k.entry(Pitcher) < 0 {
-		k.add("/pitcher_id", PitcherNotInside, "without a designated hitter the pitcher bats")
+		k.add("/pitcher_id", PitcherNotInOrder, "without a designated hitter the pitcher bats")
 	}
 }
 
@@ -151,7 +151,7 @@ func (k *card) checkPitcher() {
 func (k *card) checkHeld() {
 	for at := Catcher; at <= RightField; at++ {
 		if k.entry(at) < 0 {
-			k.add("/batting_order", PositionEmpty, "nobody plays %s", at)
+			k.add("/batting_order", UnfilledPosition, "nobody plays %s", at)
 		}
 	}
 }

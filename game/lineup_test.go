@@ -85,7 +85,7 @@ func TestLineupForm(t *testing.T) {
 	}
 	found := l.Check(clubs()[game.Away], true)
 	if !slices.ContainsFunc(found, func(v game.Violation) bool {
-		return v.Path == "/batting_order/1/position" && v.Code == game.NoSuchPosition
+		return v.Path == "/batting_order/1/position" && v.Code == game.InvalidPosition
 	}) {
 		t.Errorf("%+v", found)
 	}

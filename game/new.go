@@ -18,8 +18,8 @@ func New(o Options, clubs [2]Club, lineups [2]Lineup) (State, error) {
 	return s, nil
 }
 
-func newTeam(c Club, l Lineup) Team {
-	t := Team{Pitcher: l.Pitcher, Bench: []PlayerID{}, Gone: []PlayerID{}}
+func newTeam(c Club, l Lineup) TeamState {
+	t := TeamState{Pitcher: l.Pitcher, Bench: []PlayerID{}, Removed: []PlayerID{}}
 	copy(t.Order[:], l.Order)
 	for i, s := range t.Order {
 		if s.Position == DesignatedHitter {
@@ -35,4 +35,4 @@ func newTeam(c Club, l Lineup) Team {
 }
 
 // plays reports whether a player is in the game now.
-func (t *Team) plays(id PlayerID) bool { return id == t.Pitcher || t.slot(id) >= 0 }
+func (t *TeamState) plays(id PlayerID) bool { return id == t.Pitcher || t.slot(id) >= 0 }

@@ -6,28 +6,28 @@ package game
 // A plain out to short: Play{Kind: BattedOut, Ball: Ball{Contact: Ground, Place: "6"}, Outs: [4]Out{{Who: AtBat, At: First,
 // How: BeforeFirst, By: "63"}}}. A play without outs and errors is its Kind and its Runs.
 type Play struct {
-	Kind    Kind     `json:"kind"`
-	Also    Kind     `json:"also,omitzero"`   // second event on the same pitch: a strikeout or a walk with a steal, a wild pitch, …
-	Batter  PlayerID `json:"batter,omitzero"` // who bats; "" means who is due. Another one needs the OutOfTurn flag
-	Flags   Flags    `json:"flags,omitzero"`
-	Ball    Ball     `json:"ball,omitzero"`
-	Runs    [4]Run   `json:"runs"`             // by the base each started from: 0 the batter, then the runners from first, second, third
-	Outs    [4]Out   `json:"outs,omitzero"`    // in the order they were made; ends at the first zero. The fourth only as an appeal that replaces the third
-	Errors  [4]Error `json:"errors,omitzero"`  // in the order they were made; ends at the first zero
-	Touched string   `json:"touched,omitzero"` // digits of the fielders who handled a hit, or a fielder's choice without an out: "7" of a single to left, "6" of FC6
-	Count   Count    `json:"count,omitzero"`   // before the pitch on which it happened; at the time, if there was none
-	Pitches string   `json:"pitches,omitzero"` // of the whole plate appearance so far, in Retrosheet's letters
-	Notes   string   `json:"notes,omitzero"`   // further Retrosheet modifiers without meaning to the rules: "R6/TH"
+	Kind           PlayKind   `json:"kind"`
+	Also           PlayKind   `json:"also,omitzero"`   // second event on the same pitch: a strikeout or a walk with a steal, a wild pitch, …
+	Batter         PlayerID   `json:"batter,omitzero"` // who bats; "" means who is due. Another one needs the OutOfTurn flag
+	Flags          Flags      `json:"flags,omitzero"`
+	Ball           BattedBall `json:"ball,omitzero"`
+	Advances       [4]Advance `json:"runs"`             // by the base each started from: 0 the batter, then the runners from first, second, third
+	Outs           [4]Out     `json:"outs,omitzero"`    // in the order they were made; ends at the first zero. The fourth only as an appeal that replaces the third
+	Errors         [4]Error   `json:"errors,omitzero"`  // in the order they were made; ends at the first zero
+	FieldedBy      string     `json:"touched,omitzero"` // digits of the fielders who handled a hit, or a fielder's choice without an out: "7" of a single to left, "6" of FC6
+	Count          Count      `json:"count,omitzero"`   // before the pitch on which it happened; at the time, if there was none
+	Pitches        string     `json:"pitches,omitzero"` // of the whole plate appearance so far, in Retrosheet's letters
+	OtherModifiers string     `json:"notes,omitzero"`   // further Retrosheet modifiers without meaning to the rules: "R6/TH"
 }
 
-// Kind says what a play was. The numbers are those of Retrosheet's event codes, so that the two can be compared.
-type Kind uint8
+// PlayKind says what a play was. The numbers are those of Retrosheet's event codes, so that the two can be compared.
+type PlayKind uint8
 
 // The kinds. From StolenBase to FoulError the batter stays at bat.
 const (
-	NoKind    Kind = iota
-	NoPlay         // nothing moved: the count at a dead ball, when someone is replaced in mid-count
-	BattedOut      // a batted ball on which someone is out and no other kind fits: fly-outs, ground-outs, force-outs, double plays
+	NoKind    PlayKind = iota
+	NoPlay             // nothing moved: the count at a dead ball, when someone is replaced in mid-count
+	BattedOut          // a batted ball on which someone is out and no other kind fits: fly-outs, ground-outs, force-outs, double plays
 	Strikeout
 	StolenBase
 	Indifference
@@ -53,26 +53,26 @@ const (
 
 const kindsWords vocabulary = "|no play|out|strikeout|stolen base|indifference|caught stealing|?|pick-off|wild pitch|passed ball|balk|other advance|foul error|walk|intentional walk|hit by pitch|interference|error|fielder's choice|single|double|triple|home run"
 
-func (k Kind) String() string { return kindsWords.text(uint8(k)) }
+func (k PlayKind) String() string { return kindsWords.text(uint8(k)) }
 
 // MarshalText writes the kind's name.
-func (k Kind) MarshalText() ([]byte, error) { return []byte(k.String()), nil }
+func (k PlayKind) MarshalText() ([]byte, error) { return []byte(k.String()), nil }
 
 // UnmarshalText reads a kind's name.
-func (k *Kind) UnmarshalText(text []byte) error {
+func (k *PlayKind) UnmarshalText(text []byte) error {
 	i, err := kindsWords.parse("kind of play", text)
-	*k = Kind(i)
+	*k = PlayKind(i)
 	return err
 }
 
-// Ends reports whether the play ends the batter's turn at bat.
-func (k Kind) Ends() bool { return k == BattedOut || k == Strikeout || k >= Walk }
+// EndsPlateAppearance reports whether the play ends the batter's turn at bat.
+func (k PlayKind) EndsPlateAppearance() bool { return k == BattedOut || k == Strikeout || k >= Walk }
 
-// Hit reports whether the kind is a safe hit; its bases are k-Single+1.
-func (k Kind) Hit() bool { return k >= Single && k <= HomeRun }
+// IsHit reports whether the kind is a safe hit; its bases are k-Single+1.
+func (k PlayKind) IsHit() bool { return k >= Single && k <= HomeRun }
 
-// Batted reports whether the batter put the ball in play.
-func (k Kind) Batted() bool { return k == BattedOut || k >= ReachedOnError }
+// IsInPlay reports whether the batter put the ball in play.
+func (k PlayKind) IsInPlay() bool { return k == BattedOut || k >= ReachedOnError }
 
 // A Base is a place of a runner: where he started or where he ended.
 type Base uint8
@@ -90,26 +90,26 @@ const basesWords vocabulary = "the plate|first|second|third|home"
 
 func (b Base) String() string { return basesWords.text(uint8(b)) }
 
-// A Run is what one man on the bases did. The zero value: he stayed where he was, or is in Outs, or there is no one.
-type Run struct {
-	To     Base   `json:"to,omitzero"` // 0 stays, or is out, or for the batter: bats on or was put out
-	Why    Why    `json:"why,omitzero"`
-	Earned Ruling `json:"earned,omitzero"` // of a run scored: 0 lets the Book reconstruct the inning (9.16)
-	RBI    Ruling `json:"rbi,omitzero"`    // of a run scored: 0 lets the Book apply 9.04
+// An Advance is what one man on the bases did. The zero value: he stayed where he was, or is in Outs, or there is no one.
+type Advance struct {
+	To     Base          `json:"to,omitzero"` // 0 stays, or is out, or for the batter: bats on or was put out
+	Reason AdvanceReason `json:"why,omitzero"`
+	Earned Ruling        `json:"earned,omitzero"` // of a run scored: 0 lets the Book reconstruct the inning (9.16)
+	RBI    Ruling        `json:"rbi,omitzero"`    // of a run scored: 0 lets the Book apply 9.04
 }
 
-// Why says what moved a runner, where it is not simply the play's kind.
-type Why uint8
+// AdvanceReason says what moved a runner, where it is not simply the play's kind.
+type AdvanceReason uint8
 
 // The reasons. A runner with an attempt (Stole … PickedOffStealing) who is not in Outs was safe; when caught or picked off and yet
 // safe, an error explains it.
 const (
-	ByPlay            Why = iota // the batted ball, the walk, the balk: the Kind itself
-	Stole                        // is credited with the next base; if he went further, an error explains it
-	Caught                       // caught stealing, or would have been but for an error
-	PickedOff                    // off the base he held
-	PickedOffStealing            // picked off going to the next base; counts as caught stealing
-	OnWildPitch                  // beside a strikeout, walk or steal
+	ByPlay            AdvanceReason = iota // the batted ball, the walk, the balk: the Kind itself
+	Stole                                  // is credited with the next base; if he went further, an error explains it
+	Caught                                 // caught stealing, or would have been but for an error
+	PickedOff                              // off the base he held
+	PickedOffStealing                      // picked off going to the next base; counts as caught stealing
+	OnWildPitch                            // beside a strikeout, walk or steal
 	OnPassedBall
 	OnError // an error let him advance to where he is
 	OnThrow // while the defence threw elsewhere
@@ -128,33 +128,33 @@ const (
 
 // An Out is one put-out.
 type Out struct {
-	Who Base   `json:"who"` // AtBat or the base he started from
-	At  Base   `json:"at"`  // the base where it was made; 0: in the air, at the plate before he ran, or nowhere
-	How How    `json:"how"`
-	By  string `json:"by"` // the fielders in order, the last has the put-out, the others assists: "643". "" if nobody knows
+	Runner   Base    `json:"who"` // AtBat or the base he started from
+	At       Base    `json:"at"`  // the base where it was made; 0: in the air, at the plate before he ran, or nowhere
+	Kind     OutKind `json:"how"`
+	Fielders string  `json:"by"` // the fielders in order, the last has the put-out, the others assists: "643". "" if nobody knows
 }
 
-// How says how an out was made; it decides whether runs on a third out count (5.08(a)).
-type How uint8
+// OutKind says how an out was made; it decides whether runs on a third out count (5.08(a)).
+type OutKind uint8
 
 // The ways.
 const (
-	NotOut      How = iota
-	Struck          // third strike, caught or not
-	OnFly           // batted ball caught, infield fly, or called out at the plate (foul bunt, batter's interference)
-	BeforeFirst     // batter-runner put out before he touched first
-	Forced          // runner put out at a base he had to leave for
-	Tagged          // runner put out where he was not forced
-	Appealed        // runner out on appeal: left early, missed a base
-	Called          // runner out by rule: interference, struck by the ball, passed another
+	NotOut         OutKind = iota
+	StruckOut              // third strike, caught or not
+	FlyOut                 // batted ball caught, infield fly, or called out at the plate (foul bunt, batter's interference)
+	OutBeforeFirst         // batter-runner put out before he touched first
+	ForceOut               // runner put out at a base he had to leave for
+	TagOut                 // runner put out where he was not forced
+	AppealOut              // runner out on appeal: left early, missed a base
+	CalledOut              // runner out by rule: interference, struck by the ball, passed another
 )
 
 // Error is a fielding error.
 type Error struct {
-	By    uint8     `json:"by"` // position 1–9; 0 is no error
-	Kind  ErrorKind `json:"kind,omitzero"`
-	Who   Base      `json:"who"`            // the man it helped: AtBat or the base he started from
-	After string    `json:"after,omitzero"` // fielders with an assist before it: "6" of 6E3
+	Fielder uint8     `json:"by"` // position 1–9; 0 is no error
+	Kind    ErrorKind `json:"kind,omitzero"`
+	Runner  Base      `json:"who"`            // the man it helped: AtBat or the base he started from
+	Assists string    `json:"after,omitzero"` // fielders with an assist before it: "6" of 6E3
 }
 
 // ErrorKind says what went wrong.
@@ -162,15 +162,15 @@ type ErrorKind uint8
 
 // The kinds of error.
 const (
-	Muffed   ErrorKind = iota // the ball in play, or a throw (then After says whose)
-	ThrewBad                  // a bad throw
+	FieldingError ErrorKind = iota // the ball in play, or a throw (then After says whose)
+	ThrowingError                  // a bad throw
 )
 
-// Ball is a batted ball.
-type Ball struct {
-	Contact Contact `json:"contact,omitzero"`
-	Place   string  `json:"place,omitzero"` // Retrosheet's zone: "7", "56", "89XD"
-	Force   int8    `json:"force,omitzero"` // -1 soft, 1 hard
+// BattedBall is a batted ball.
+type BattedBall struct {
+	Contact  Contact `json:"contact,omitzero"`
+	Location string  `json:"place,omitzero"` // Retrosheet's zone: "7", "56", "89XD"
+	Strength int8    `json:"force,omitzero"` // -1 soft, 1 hard
 }
 
 // Contact is how a batted ball left the bat.
@@ -179,37 +179,37 @@ type Contact uint8
 // The contacts.
 const (
 	NoContact Contact = iota
-	Ground
-	Fly
-	Line
-	Pop
+	GroundBall
+	FlyBall
+	LineDrive
+	PopUp
 	BuntGround
-	BuntPop
-	BuntLine
+	BuntPopUp
+	BuntLineDrive
 )
 
-// Bunted reports whether the ball was bunted.
-func (c Contact) Bunted() bool { return c >= BuntGround }
+// IsBunt reports whether the ball was bunted.
+func (c Contact) IsBunt() bool { return c >= BuntGround }
 
 // Flags are facts about a play that the rules or the scorer ask for.
 type Flags uint16
 
 // The flags.
 const (
-	SacrificeHit       Flags = 1 << iota // 9.08(a)
-	SacrificeFly                         // 9.08(d)
-	GroundedIntoDouble                   // 9.02(a)(17): force or reverse-force double play
-	NoDoublePlay                         // two outs, but not in one continuous play (9.11)
-	Foul                                 // a foul ball caught or dropped
-	InfieldFly                           // called
-	Appeal                               // an appeal play
-	BatterInterferes
-	RunnerInterferes
-	GroundRule      // a double by ground rule
-	InsidePark      // a home run inside the park: ends a game like any other hit (9.06(f))
-	OutOfTurn       // Batter is not who was due and nobody appealed (6.03(b)(5))
-	BattedOutOfTurn // the proper batter is out on appeal (6.03(b)(3))
-	AsRuled         // so it was ruled, although 5.08(a) or rule 9 says otherwise: for replays of real games only
+	SacrificeHit           Flags = 1 << iota // 9.08(a)
+	SacrificeFly                             // 9.08(d)
+	GroundedIntoDoublePlay                   // 9.02(a)(17): force or reverse-force double play
+	NoDoublePlay                             // two outs, but not in one continuous play (9.11)
+	Foul                                     // a foul ball caught or dropped
+	InfieldFly                               // called
+	Appeal                                   // an appeal play
+	BatterInterference
+	RunnerInterference
+	GroundRuleDouble       // a double by ground rule
+	InsideTheParkHomeRun   // a home run inside the park: ends a game like any other hit (9.06(f))
+	OutOfTurn              // Batter is not who was due and nobody appealed (6.03(b)(5))
+	OutForBattingOutOfTurn // the proper batter is out on appeal (6.03(b)(3))
+	AsRuled                // so it was ruled, although 5.08(a) or rule 9 says otherwise: for replays of real games only
 )
 
 // Has reports whether all flags of g are set.

@@ -25,8 +25,8 @@ const positionsWords vocabulary = "|P|C|1B|2B|3B|SS|LF|CF|RF|DH|PH|PR"
 // String returns the position's abbreviation, "SS".
 func (p Position) String() string { return positionsWords.text(uint8(p)) }
 
-// Fields reports whether the position is one of the nine on the field.
-func (p Position) Fields() bool { return p >= Pitcher && p <= RightField }
+// IsFielder reports whether the position is one of the nine on the field.
+func (p Position) IsFielder() bool { return p >= Pitcher && p <= RightField }
 
 // MarshalText writes the abbreviation.
 func (p Position) MarshalText() ([]byte, error) { return []byte(p.String()), nil }

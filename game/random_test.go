@@ -18,7 +18,7 @@ func TestRandomGames(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		o := game.Options{DH: rapid.Bool().Draw(rt, "dh"), Innings: rapid.IntRange(1, 9).Draw(rt, "innings")}
 		s := newGame(t, o)
-		g := randomGame{rt: rt, t: t, s: s, book: game.NewBook(&s, clubs()), card: retro.NewScorecard("HOM202604010", &s, clubs())}
+		g := randomGame{rt: rt, t: t, s: s, book: game.NewScorebook(&s, clubs()), card: retro.NewScorecard("HOM202604010", &s, clubs())}
 		for moves := 0; !g.s.Over(); moves++ {
 			if moves > 3000 {
 				rt.Fatalf("the game does not end: %s", describe(&g.s))
@@ -36,20 +36,20 @@ type randomGame struct {
 	rt   *rapid.T
 	t    *testing.T
 	s    game.State
-	book *game.Book
+	book *game.Scorebook
 	card *retro.Scorecard
 }
 
 // play applies a random legal play: drawn ones until one is legal, else a strikeout.
 func (g *randomGame) play() {
 	for range 40 {
-		p := g.s.Curtail(draw(&g.s, g.pick))
+		p := g.s.LimitWalkOff(draw(&g.s, g.pick))
 		if after, err := g.s.Apply(p); err == nil {
 			g.take(p, after)
 			return
 		}
 	}
-	p := game.Play{Kind: game.Strikeout, Outs: [4]game.Out{{How: game.Struck, By: "2"}}}
+	p := game.Play{Kind: game.Strikeout, Outs: [4]game.Out{{Kind: game.StruckOut, Fielders: "2"}}}
 	after, err := g.s.Apply(p)
 	if err != nil {
 		g.rt.Fatalf("a strikeout at %s: %v", describe(&g.s), err)
@@ -63,11 +63,11 @@ func (g *randomGame) take(p game.Play, after game.State) {
 	if got := after.Score[g.s.Batting()] - g.s.Score[g.s.Batting()]; got != tally.Runs {
 		g.rt.Fatalf("%d runs scored, the tally says %d", got, tally.Runs)
 	}
-	g.book.Play(&g.s, &p, &after)
+	g.book.RecordPlay(&g.s, &p, &after)
 	if err := g.book.Prove(&after); err != nil {
 		g.rt.Fatalf("%+v at %s: %v", p, describe(&g.s), err)
 	}
-	g.card.Play(&g.s, p)
+	g.card.RecordPlay(&g.s, p)
 	g.s = after
 }
 
@@ -86,7 +86,7 @@ func (g *randomGame) substitute() {
 		}
 	case 1:
 		sub.Side = side.Other()
-		sub.Position, sub.Slot = game.PinchHitter, g.s.Teams[sub.Side].Next+1
+		sub.Position, sub.Slot = game.PinchHitter, g.s.Teams[sub.Side].NextBatter+1
 	default:
 		sub.Position, sub.Slot = game.LeftField, 1+g.pick(9)
 		sub.Position = g.s.Teams[side].Order[sub.Slot-1].Position
@@ -113,8 +113,8 @@ func (g *randomGame) substitute() {
 		if err != nil {
 			g.rt.Fatal(err)
 		}
-		g.book.Substitute(&g.s, []game.Substitution{one}, &next)
-		g.card.Substitute(&g.s, []game.Substitution{one})
+		g.book.RecordSubstitutions(&g.s, []game.Substitution{one}, &next)
+		g.card.RecordSubstitutions(&g.s, []game.Substitution{one})
 		g.s = next
 	}
 }
@@ -140,7 +140,7 @@ func (g *randomGame) takesField(sub game.Substitution, after game.State) ([]game
 
 // export writes the game and reads it back.
 func (g *randomGame) export() {
-	written, err := g.card.Game(&g.s, g.book)
+	written, err := g.card.EventFile(&g.s, g.book)
 	if err != nil {
 		g.rt.Fatal(err)
 	}
@@ -152,11 +152,11 @@ func (g *randomGame) export() {
 		if err != nil {
 			g.rt.Fatal(err)
 		}
-		end, err := read.Replay(func(*retro.Step, *game.Book) {})
+		end, err := read.Replay(func(*retro.Step, *game.Scorebook) {})
 		if err != nil {
 			g.rt.Fatal(err)
 		}
-		want, got := g.book.Box(&g.s), end.Book.Box(&end.End)
+		want, got := g.book.BoxScore(&g.s), end.Scorebook.BoxScore(&end.End)
 		for side := range want.Teams {
 			a, b := want.Teams[side], got.Teams[side]
 			a.Fielding, b.Fielding = nil, nil // a box lists them in order of appearance
@@ -164,7 +164,7 @@ func (g *randomGame) export() {
 				g.rt.Fatalf("the box score is\n%+v, written and read\n%+v", a, b)
 			}
 		}
-		if end.End.Score != g.s.Score || end.End.Inning != g.s.Inning || want.Winner != got.Winner || want.Loser != got.Loser || want.Saver != got.Saver {
+		if end.End.Score != g.s.Score || end.End.Inning != g.s.Inning || want.WinningPitcher != got.WinningPitcher || want.LosingPitcher != got.LosingPitcher || want.SavingPitcher != got.SavingPitcher {
 			g.rt.Fatalf("%s, written and read %s", describe(&g.s), describe(&end.End))
 		}
 	}

@@ -27,19 +27,19 @@ func (c *carried) batterLeaves(before, after *State) {
 }
 
 // charged returns the pitcher whom the batter's turn counts against.
-func (b *Book) charged(s *State, p *Play) PlayerID {
+func (b *Scorebook) charged(s *State, p *Play) PlayerID {
 	if b.carried.pitcher != "" && (p.Kind == Walk || p.Kind == IntentionalWalk) {
 		return b.carried.pitcher
 	}
 	return s.Pitcher()
 }
 
-// Charged returns the pitcher whom the turn at bat that p would end counts against (9.16(h)).
-func (b *Book) Charged(s *State, p *Play) PlayerID { return b.charged(s, p) }
+// ResponsiblePitcher returns the pitcher whom the turn at bat that p would end counts against (9.16(h)).
+func (b *Scorebook) ResponsiblePitcher(s *State, p *Play) PlayerID { return b.charged(s, p) }
 
 // scoreBatter keeps the batter's line and what the pitcher did to him.
-func (b *Book) scoreBatter(s *State, p *Play, t Tally) {
-	if !t.Turn {
+func (b *Scorebook) scoreBatter(s *State, p *Play, t Tally) {
+	if !t.PlateAppearance {
 		return
 	}
 	id := s.on(p, AtBat).Player
@@ -47,28 +47,28 @@ func (b *Book) scoreBatter(s *State, p *Play, t Tally) {
 		id = b.carried.batter
 	}
 	l := b.batter(s.Batting(), id)
-	l.Turns++
+	l.PlateAppearances++
 	if t.AtBat {
 		l.AtBats++
 	}
-	l.BattedIn += t.RBI
+	l.RunsBattedIn += t.RBI
 	if p.Flags.Has(SacrificeHit) {
-		l.SacHits++
+		l.SacrificeHits++
 	}
 	if p.Flags.Has(SacrificeFly) {
-		l.SacFlies++
+		l.SacrificeFlies++
 	}
-	if p.Flags.Has(GroundedIntoDouble) && t.Outs > 1 {
-		l.DoublePlays++
+	if p.Flags.Has(GroundedIntoDoublePlay) && t.Outs > 1 {
+		l.GroundedIntoDoublePlays++
 	}
 	pl := b.pitcher(s.Fielding(), b.charged(s, p))
-	pl.Faced++
+	pl.BattersFaced++
 	count(l, pl, p.Kind)
 }
 
 // count adds one result of a turn at bat to the batter's and the pitcher's line.
-func count(l *BattingLine, pl *PitchingLine, k Kind) {
-	if k.Hit() {
+func count(l *BattingLine, pl *PitchingLine, k PlayKind) {
+	if k.IsHit() {
 		l.Hits++
 		pl.Hits++
 	}
@@ -80,8 +80,8 @@ func count(l *BattingLine, pl *PitchingLine, k Kind) {
 		l.Walks++
 		pl.Walks++
 		if k == IntentionalWalk {
-			l.Intentional++
-			pl.Intentional++
+			l.IntentionalWalks++
+			pl.IntentionalWalks++
 		}
 	case HitByPitch:
 		l.HitByPitch++
@@ -100,17 +100,17 @@ func count(l *BattingLine, pl *PitchingLine, k Kind) {
 }
 
 // scoreRunners keeps steals, and the pitcher's outs, wild pitches and balks.
-func (b *Book) scoreRunners(s *State, p *Play) {
+func (b *Scorebook) scoreRunners(s *State, p *Play) {
 	for base := First; base <= Third; base++ {
-		if p.Runs[base].Why == ByPlay {
+		if p.Advances[base].Reason == ByPlay {
 			continue
 		}
-		l := b.batter(s.Batting(), s.On(base).Player)
-		switch p.Runs[base].Why {
+		l := b.batter(s.Batting(), s.RunnerOn(base).Player)
+		switch p.Advances[base].Reason {
 		case Stole:
-			l.Steals++
+			l.StolenBases++
 		case Caught, PickedOffStealing:
-			l.Caught++
+			l.CaughtStealing++
 		default:
 		}
 	}
@@ -127,30 +127,30 @@ func (b *Book) scoreRunners(s *State, p *Play) {
 }
 
 // has reports whether the play is of the kind or has it beside it.
-func (p *Play) has(k Kind) bool { return p.Kind == k || p.Also == k }
+func (p *Play) has(k PlayKind) bool { return p.Kind == k || p.Also == k }
 
-func (b *Book) fielderAt(s *State, at Position) *FieldingLine {
+func (b *Scorebook) fielderAt(s *State, at Position) *FieldingLine {
 	side := s.Fielding()
 	return b.fielder(side, s.Teams[side].Fielder(at), at)
 }
 
 // scoreFielders keeps put-outs (9.09), assists (9.10), double plays (9.11) and errors (9.12).
-func (b *Book) scoreFielders(s *State, p *Play) {
+func (b *Scorebook) scoreFielders(s *State, p *Play) {
 	var hands [10]bool // who had a hand in an out
 	replaced := s.replacedOut(p)
 	for i, o := range p.Outs {
-		if o.How == NotOut || i == replaced || o.By == "" {
+		if o.Kind == NotOut || i == replaced || o.Fielders == "" {
 			continue
 		}
-		last := len(o.By) - 1
-		b.fielderAt(s, Position(o.By[last]-'0')).PutOuts++
-		hands[o.By[last]-'0'] = true
-		b.assists(s, o.By[:last], &hands)
+		last := len(o.Fielders) - 1
+		b.fielderAt(s, Position(o.Fielders[last]-'0')).PutOuts++
+		hands[o.Fielders[last]-'0'] = true
+		b.assists(s, o.Fielders[:last], &hands)
 	}
 	for _, e := range p.Errors {
-		if e.By != 0 {
-			b.fielderAt(s, Position(e.By)).Errors++
-			b.assists(s, e.After, &[10]bool{})
+		if e.Fielder != 0 {
+			b.fielderAt(s, Position(e.Fielder)).Errors++
+			b.assists(s, e.Assists, &[10]bool{})
 		}
 	}
 	if t := s.tally(p); !t.DoublePlay && !t.TriplePlay {
@@ -172,7 +172,7 @@ func (s *State) replacedOut(p *Play) int {
 }
 
 // assists credits each fielder who threw once.
-func (b *Book) assists(s *State, by string, hands *[10]bool) {
+func (b *Scorebook) assists(s *State, by string, hands *[10]bool) {
 	for i := range len(by) {
 		if strings.IndexByte(by, by[i]) == i {
 			b.fielderAt(s, Position(by[i]-'0')).Assists++
@@ -182,7 +182,7 @@ func (b *Book) assists(s *State, by string, hands *[10]bool) {
 }
 
 // countPitches counts the pitches since the last play: those behind the last full stop.
-func (b *Book) countPitches(s *State, p *Play) {
+func (b *Scorebook) countPitches(s *State, p *Play) {
 	fresh := p.Pitches[strings.LastIndexByte(p.Pitches, '.')+1:]
 	if fresh == "" {
 		return

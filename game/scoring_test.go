@@ -73,7 +73,7 @@ func TestAtBats(t *testing.T) {
 	} {
 		s := situation(t, "1t 0 1-- 0-0", game.Options{DH: true})
 		got := s.Tally(parse(t, &s, tt.event))
-		if got.Turn != tt.turn || got.AtBat != tt.atBat || got.Hit != tt.hit || got.Outs != tt.outs || got.Errors != tt.er {
+		if got.PlateAppearance != tt.turn || got.AtBat != tt.atBat || got.HitBases != tt.hit || got.Outs != tt.outs || got.Errors != tt.er {
 			t.Errorf("%s: %+v, want %+v", tt.event, got, tt)
 		}
 	}
@@ -138,7 +138,7 @@ func TestReliefPitchers(t *testing.T) {
 			t.Fatalf("%s: %s", tt.name, describe(&g.s))
 		}
 		a, b := g.pitcher("h10"), g.pitcher("h11")
-		got := [6]int{a.Runs, a.EarnedRuns, b.Runs, b.EarnedRuns, b.Inherited, b.InheritedIn}
+		got := [6]int{a.Runs, a.EarnedRuns, b.Runs, b.EarnedRuns, b.InheritedRunners, b.InheritedRunnersScored}
 		if want := [6]int{tt.first, tt.firstEarned, tt.next, tt.nextEarned, tt.inherited, tt.in}; got != want {
 			t.Errorf("9.16%s: %v, want %v", tt.name, got, want)
 		}
@@ -153,10 +153,10 @@ func TestReliefPitchers(t *testing.T) {
 func TestStrikeoutOfTwoBatters(t *testing.T) {
 	t.Parallel()
 	g := newScored(t, game.Options{DH: true}).play("02:NP sub:a15:1:11 02:K 01:NP sub:a16:2:11 02:K")
-	if a, b := g.batter("a1"), g.batter("a15"); a.Strikeouts != 1 || a.Turns != 1 || b.Turns != 0 {
+	if a, b := g.batter("a1"), g.batter("a15"); a.Strikeouts != 1 || a.PlateAppearances != 1 || b.PlateAppearances != 0 {
 		t.Errorf("two strikes left: %+v and %+v", a, b)
 	}
-	if a, b := g.batter("a2"), g.batter("a16"); a.Turns != 0 || b.Strikeouts != 1 {
+	if a, b := g.batter("a2"), g.batter("a16"); a.PlateAppearances != 0 || b.Strikeouts != 1 {
 		t.Errorf("one strike left: %+v and %+v", a, b)
 	}
 }
@@ -226,9 +226,9 @@ func TestWinnerAndLoser(t *testing.T) {
 		if !g.s.Over() {
 			t.Fatalf("9.17 %s: not over: %s", name, describe(&g.s))
 		}
-		if box.Winner != win || box.Loser != lose || box.Saver != save || box.Judged != judged {
+		if box.WinningPitcher != win || box.LosingPitcher != lose || box.SavingPitcher != save || box.WinnerByJudgment != judged {
 			t.Errorf("9.17 %s: won %s (judged %v), lost %s, saved %q; want %s (%v), %s, %q",
-				name, box.Winner, box.Judged, box.Loser, box.Saver, win, judged, lose, save)
+				name, box.WinningPitcher, box.WinnerByJudgment, box.LosingPitcher, box.SavingPitcher, win, judged, lose, save)
 		}
 	}
 	full := func() *scored { return newScored(t, o) }
@@ -254,9 +254,9 @@ func TestWinnerAndLoser(t *testing.T) {
 
 	g = full().halves(3, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0).play("K K sub:a11:0:1 HR/F7D HR/F7D HR/F7D K HR/F7D K K K sub:a12:0:1").halves(0, 0, 0, 0, 0)
 	check("(c) brief and ineffective: those after him", g, "a12", "h10", "", true)
-	g.book.Choose("a11")
+	g.book.ChooseWinner("a11")
 	check("(c) which is for the scorer to say", g, "a11", "h10", "a12", true)
-	g.book.Choose("a10")
+	g.book.ChooseWinner("a10")
 	check("(c) within the rule", g, "a12", "h10", "", true)
 }
 
@@ -285,8 +285,8 @@ func TestSaves(t *testing.T) {
 		if !g.s.Over() {
 			t.Fatalf("%s: %s", tt.name, describe(&g.s))
 		}
-		if box := g.box(); box.Saver != tt.want || box.Winner != "a10" {
-			t.Errorf("9.19 %s: saved by %q, won by %s; want %q, a10", tt.name, box.Saver, box.Winner, tt.want)
+		if box := g.box(); box.SavingPitcher != tt.want || box.WinningPitcher != "a10" {
+			t.Errorf("9.19 %s: saved by %q, won by %s; want %q, a10", tt.name, box.SavingPitcher, box.WinningPitcher, tt.want)
 		}
 	}
 }
@@ -304,12 +304,12 @@ func TestProofCanFail(t *testing.T) {
 	if err := g.book.Prove(&after); err == nil {
 		t.Error("the book missed a home run, and still proves")
 	}
-	g.book.Play(&before, &p, &after)
+	g.book.RecordPlay(&before, &p, &after)
 	if err := g.book.Prove(&after); err != nil {
 		t.Error(err)
 	}
 	lines := g.box().Teams[game.Away].Batting
-	if !slices.ContainsFunc(lines, func(l game.BattingLine) bool { return l.Player == "a3" && l.HomeRuns == 1 && l.BattedIn == 2 }) {
+	if !slices.ContainsFunc(lines, func(l game.BattingLine) bool { return l.Player == "a3" && l.HomeRuns == 1 && l.RunsBattedIn == 2 }) {
 		t.Errorf("%+v", lines)
 	}
 }

@@ -2,15 +2,15 @@ package game
 
 // State is the game as the umpires see it.
 type State struct {
-	Options Options   `json:"options"`
-	Inning  int       `json:"inning"` // from 1
-	Half    Half      `json:"half"`
-	Outs    int       `json:"outs"`  // 0–2
-	Count   Count     `json:"count"` // of the batter due, when a play interrupted his turn
-	Bases   [3]Runner `json:"bases"` // first, second, third
-	Score   [2]int    `json:"score"` // runs, away and home
-	Teams   [2]Team   `json:"teams"` // away and home
-	End     End       `json:"end,omitzero"`
+	Options Options      `json:"options"`
+	Inning  int          `json:"inning"` // from 1
+	Half    Half         `json:"half"`
+	Outs    int          `json:"outs"`  // 0–2
+	Count   Count        `json:"count"` // of the batter due, when a play interrupted his turn
+	Bases   [3]Runner    `json:"bases"` // first, second, third
+	Score   [2]int       `json:"score"` // runs, away and home
+	Teams   [2]TeamState `json:"teams"` // away and home
+	End     End          `json:"end,omitzero"`
 }
 
 // A Runner stands on a base. The zero value is nobody.
@@ -19,17 +19,17 @@ type Runner struct {
 	Automatic bool     `json:"automatic,omitzero"` // began the half-inning there, 7.01(b), or runs for one who did
 }
 
-// A Team is one side's part of the state.
-type Team struct {
-	Order    [9]Slot    `json:"order"`
-	Pitcher  PlayerID   `json:"pitcher"`            // "" between his pinch hitter and his successor
-	DH       int        `json:"dh"`                 // place in the order, 1–9, of the designated hitter; 0: the pitcher bats
-	Next     int        `json:"next"`               // index in Order of who is due, 0–8
-	Faced    int        `json:"faced"`              // batters whose turn ended against Pitcher since he came in; 3 once he may leave
-	DHBatted bool       `json:"dh_batted,omitzero"` // the designated hitter's place has completed a turn
-	Relieved bool       `json:"relieved,omitzero"`  // the starting pitcher has left the mound
-	Bench    []PlayerID `json:"bench"`              // may still come in; never written to
-	Gone     []PlayerID `json:"gone"`               // may not come back (5.10(d)); never written to
+// A TeamState is one side's part of the state.
+type TeamState struct {
+	Order        [9]Slot    `json:"order"`
+	Pitcher      PlayerID   `json:"pitcher"`            // "" between his pinch hitter and his successor
+	DH           int        `json:"dh"`                 // place in the order, 1–9, of the designated hitter; 0: the pitcher bats
+	NextBatter   int        `json:"next"`               // index in Order of who is due, 0–8
+	BattersFaced int        `json:"faced"`              // batters whose turn ended against Pitcher since he came in; 3 once he may leave
+	DHBatted     bool       `json:"dh_batted,omitzero"` // the designated hitter's place has completed a turn
+	Relieved     bool       `json:"relieved,omitzero"`  // the starting pitcher has left the mound
+	Bench        []PlayerID `json:"bench"`              // may still come in; never written to
+	Removed      []PlayerID `json:"gone"`               // may not come back (5.10(d)); never written to
 }
 
 // End says whether and how the game ended.
@@ -37,11 +37,11 @@ type End uint8
 
 // The endings.
 const (
-	Playing       End = iota
-	Final             // played out, 7.01
-	CalledGame        // stopped by the umpire, 7.01(c)
-	ForfeitByAway     // lost by the visitors, 7.03
-	ForfeitByHome     // lost by the home team, 7.03
+	Playing     End = iota
+	Final           // played out, 7.01
+	CalledGame      // stopped by the umpire, 7.01(c)
+	AwayForfeit     // lost by the visitors, 7.03
+	HomeForfeit     // lost by the home team, 7.03
 )
 
 const endsWords vocabulary = "|final|called|forfeit by away|forfeit by home"
@@ -60,7 +60,7 @@ func (e *End) UnmarshalText(text []byte) error {
 
 // Batting returns the side at bat.
 func (s *State) Batting() Side {
-	if (s.Half == Top) == s.Options.HomeFirst {
+	if (s.Half == Top) == s.Options.HomeBatsFirst {
 		return Home
 	}
 	return Away
@@ -72,17 +72,17 @@ func (s *State) Fielding() Side { return s.Batting().Other() }
 // Batter returns who is due at bat.
 func (s *State) Batter() PlayerID {
 	t := &s.Teams[s.Batting()]
-	return t.Order[t.Next].Player
+	return t.Order[t.NextBatter].Player
 }
 
 // Pitcher returns who is pitching.
 func (s *State) Pitcher() PlayerID { return s.Teams[s.Fielding()].Pitcher }
 
-// On returns who stands on first, second or third; the zero Runner if nobody does.
-func (s *State) On(b Base) Runner { return s.Bases[b-1] }
+// RunnerOn returns who stands on first, second or third; the zero Runner if nobody does.
+func (s *State) RunnerOn(b Base) Runner { return s.Bases[b-1] }
 
 // Fielder returns who plays one of the nine positions; "" if nobody does yet.
-func (t *Team) Fielder(p Position) PlayerID {
+func (t *TeamState) Fielder(p Position) PlayerID {
 	if p == Pitcher {
 		return t.Pitcher
 	}
@@ -95,7 +95,7 @@ func (t *Team) Fielder(p Position) PlayerID {
 }
 
 // slot returns the index in the order of a player, -1 if he does not bat.
-func (t *Team) slot(id PlayerID) int {
+func (t *TeamState) slot(id PlayerID) int {
 	for i := range t.Order {
 		if t.Order[i].Player == id {
 			return i
@@ -112,9 +112,9 @@ func (s *State) Winner() (Side, bool) {
 	switch {
 	case s.End == Playing:
 		return Away, false
-	case s.End == ForfeitByAway:
+	case s.End == AwayForfeit:
 		return Home, true
-	case s.End == ForfeitByHome:
+	case s.End == HomeForfeit:
 		return Away, true
 	case s.Score[Away] > s.Score[Home]:
 		return Away, true
@@ -123,8 +123,8 @@ func (s *State) Winner() (Side, bool) {
 	}
 }
 
-// Forced reports whether the runner on a base must leave it when the batter becomes a runner.
-func (s *State) Forced(b Base) bool {
+// IsForced reports whether the runner on a base must leave it when the batter becomes a runner.
+func (s *State) IsForced(b Base) bool {
 	for i := First; i <= b; i++ {
 		if s.Bases[i-1].Player == "" {
 			return false
@@ -137,4 +137,4 @@ func (s *State) Forced(b Base) bool {
 func (s *State) Lead() int { return s.Score[s.Batting()] - s.Score[s.Fielding()] }
 
 // last reports whether a lead of the side at bat would end the game now (7.01(g)(3)).
-func (s *State) last() bool { return s.Half == Bottom && s.Inning >= s.Options.Scheduled() }
+func (s *State) last() bool { return s.Half == Bottom && s.Inning >= s.Options.ScheduledInnings() }

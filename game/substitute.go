@@ -33,7 +33,7 @@ func (s *State) checkSub(sub Substitution) error {
 		return illegal("", "no such substitution")
 	}
 	t := &s.Teams[sub.Side]
-	for _, rule := range [...]func(*State, *Team, Substitution) error{
+	for _, rule := range [...]func(*State, *TeamState, Substitution) error{
 		(*State).checkPlayer, (*State).checkPlace, (*State).checkPinch, (*State).checkDH, (*State).checkMinimum,
 	} {
 		if err := rule(s, t, sub); err != nil {
@@ -44,11 +44,11 @@ func (s *State) checkSub(sub Substitution) error {
 }
 
 // checkPlayer asks whether the player may come in at all.
-func (s *State) checkPlayer(t *Team, sub Substitution) error {
+func (s *State) checkPlayer(t *TeamState, sub Substitution) error {
 	switch {
 	case t.plays(sub.Player), slices.Contains(t.Bench, sub.Player):
 		return nil
-	case slices.Contains(t.Gone, sub.Player):
+	case slices.Contains(t.Removed, sub.Player):
 		return illegal("5.10(d)", "%s has left the game and may not come back", sub.Player)
 	default:
 		return illegal("5.10(a)", "%s is not on the %s roster", sub.Player, sub.Side)
@@ -56,7 +56,7 @@ func (s *State) checkPlayer(t *Team, sub Substitution) error {
 }
 
 // checkPlace keeps the places in the order: who bats keeps his (5.10(a)), and only a pitcher stands outside.
-func (s *State) checkPlace(t *Team, sub Substitution) error {
+func (s *State) checkPlace(t *TeamState, sub Substitution) error {
 	at := t.slot(sub.Player) + 1
 	switch {
 	case sub.Slot == 0 && sub.Position != Pitcher:
@@ -76,10 +76,10 @@ func (s *State) checkPlace(t *Team, sub Substitution) error {
 }
 
 // checkPinch lets hitters bat only for who is due and runners run only for who is on base (5.10(e)).
-func (s *State) checkPinch(t *Team, sub Substitution) error {
+func (s *State) checkPinch(t *TeamState, sub Substitution) error {
 	switch sub.Position {
 	case PinchHitter:
-		if sub.Side != s.Batting() || sub.Slot != t.Next+1 {
+		if sub.Side != s.Batting() || sub.Slot != t.NextBatter+1 {
 			return illegal("5.10(a)", "a pinch hitter bats for who is due")
 		}
 	case PinchRunner:
@@ -92,7 +92,7 @@ func (s *State) checkPinch(t *Team, sub Substitution) error {
 }
 
 // checkDH keeps the designated hitter's own rules.
-func (s *State) checkDH(t *Team, sub Substitution) error {
+func (s *State) checkDH(t *TeamState, sub Substitution) error {
 	dh := t.DH != 0 && sub.Slot == t.DH
 	enters := !t.plays(sub.Player)
 	switch {
@@ -107,17 +107,17 @@ func (s *State) checkDH(t *Team, sub Substitution) error {
 }
 
 // checkMinimum holds a pitcher for three batters (5.10(g)), the starter for the first (5.10(f)).
-func (s *State) checkMinimum(t *Team, sub Substitution) error {
+func (s *State) checkMinimum(t *TeamState, sub Substitution) error {
 	leaves := sub.Player != t.Pitcher && t.Pitcher != "" &&
 		(sub.Position == Pitcher || sub.Slot != 0 && t.DH == 0 && t.Order[sub.Slot-1].Player == t.Pitcher)
-	moves := sub.Player == t.Pitcher && sub.Position.Fields() && sub.Position != Pitcher
+	moves := sub.Player == t.Pitcher && sub.Position.IsFielder() && sub.Position != Pitcher
 	switch {
-	case !leaves && !moves, sub.Injured, sub.Side != s.Fielding(), t.Faced >= 3:
+	case !leaves && !moves, sub.Injured, sub.Side != s.Fielding(), t.BattersFaced >= 3:
 		return nil
-	case t.Faced == 0:
+	case t.BattersFaced == 0:
 		return illegal("5.10(f)", "%s pitches until the first batter is out or on base", t.Pitcher)
-	case !s.Options.NoMinimum:
-		return illegal("5.10(g)", "%s has faced %d of three batters", t.Pitcher, t.Faced)
+	case !s.Options.NoThreeBatterMinimum:
+		return illegal("5.10(g)", "%s has faced %d of three batters", t.Pitcher, t.BattersFaced)
 	}
 	return nil
 }
@@ -147,32 +147,32 @@ func (s *State) substitute(sub Substitution) {
 			t.Pitcher = ""
 		}
 		*slot = Slot{Player: sub.Player, Position: sub.Position}
-		if sub.Slot == t.DH && !sub.Position.Fields() && sub.Player != t.Pitcher {
+		if sub.Slot == t.DH && !sub.Position.IsFielder() && sub.Player != t.Pitcher {
 			slot.Position = DesignatedHitter // who bats or runs for him is the designated hitter, 5.11(a)(4) and (6)
 		}
 	}
 	switch {
 	case sub.Position == Pitcher:
 		t.Pitcher = sub.Player
-	case sub.Player == t.Pitcher && sub.Position.Fields():
+	case sub.Player == t.Pitcher && sub.Position.IsFielder():
 		t.Pitcher = ""
 	}
-	if t.DH != 0 && (t.Order[t.DH-1].Position.Fields() || t.pitcherBats()) {
+	if t.DH != 0 && (t.Order[t.DH-1].Position.IsFielder() || t.pitcherBats()) {
 		t.DH = 0
 	}
 	if t.Pitcher != pitched {
-		t.Faced, t.Relieved = 0, true
+		t.BattersFaced, t.Relieved = 0, true
 	}
 	t.Bench = without(t.Bench, sub.Player)
 	for _, id := range before {
 		if id != "" && !t.plays(id) {
-			t.Gone = append(slices.Clip(t.Gone), id)
+			t.Removed = append(slices.Clip(t.Removed), id)
 		}
 	}
 }
 
 // pitcherBats reports whether the pitcher has a place in the order other than as his own designated hitter.
-func (t *Team) pitcherBats() bool {
+func (t *TeamState) pitcherBats() bool {
 	for i, s := range t.Order {
 		if s.Position == Pitcher || s.Player == t.Pitcher && i != t.DH-1 {
 			return true
@@ -190,9 +190,9 @@ func without(ids []PlayerID, id PlayerID) []PlayerID {
 	return slices.Concat(ids[:i:i], ids[i+1:])
 }
 
-// Call ends a game that the umpire stops, as it stands (7.01(c)): not before five innings, or four and a half with the
+// CallGame ends a game that the umpire stops, as it stands (7.01(c)): not before five innings, or four and a half with the
 // home team ahead.
-func (s State) Call() (State, error) {
+func (s State) CallGame() (State, error) {
 	first := s.Half == Top
 	played := s.Inning - 1 // innings completed
 	switch {
@@ -210,9 +210,9 @@ func (s State) Forfeit(by Side) (State, error) {
 	if s.Over() {
 		return s, illegal("7.01(g)", "the game is over")
 	}
-	s.End = ForfeitByAway
+	s.End = AwayForfeit
 	if by == Home {
-		s.End = ForfeitByHome
+		s.End = HomeForfeit
 	}
 	return s, nil
 }
@@ -220,9 +220,9 @@ func (s State) Forfeit(by Side) (State, error) {
 // Result returns the runs of both sides as the game goes into the standings: 9 to 0 when it was forfeited.
 func (s *State) Result() [2]int {
 	switch s.End {
-	case ForfeitByAway:
+	case AwayForfeit:
 		return [2]int{0, 9}
-	case ForfeitByHome:
+	case HomeForfeit:
 		return [2]int{9, 0}
 	default:
 		return s.Score

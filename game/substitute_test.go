@@ -62,7 +62,7 @@ func TestSubstitutions(t *testing.T) {
 			t.Parallel()
 			s := situation(t, tt.in, game.Options{DH: !tt.noDH})
 			if s.Inning > 1 {
-				s.Teams[game.Home].Faced = 3
+				s.Teams[game.Home].BattersFaced = 3
 				s.Teams[game.Home].DHBatted = false
 			}
 			next, err := s.Substitute(tt.subs...)
@@ -85,7 +85,7 @@ func TestThreeBatterMinimum(t *testing.T) {
 	t.Parallel()
 	next := sub("h11", 0, game.Pitcher)
 	for _, noMinimum := range []bool{false, true} {
-		s := apply(t, newGame(t, game.Options{DH: true, NoMinimum: noMinimum}), "W", "W.1-2")
+		s := apply(t, newGame(t, game.Options{DH: true, NoThreeBatterMinimum: noMinimum}), "W", "W.1-2")
 		_, err := s.Substitute(next)
 		if got := refusal(t, err); (got == "5.10(g)") == noMinimum {
 			t.Errorf("after two batters, minimum off %v: %v", noMinimum, err)
@@ -134,7 +134,7 @@ func TestDesignatedHitter(t *testing.T) {
 		return next
 	}
 	s := situation(t, "5t 0 --- 0-0", game.Options{DH: true})
-	s.Teams[game.Home].Faced = 3
+	s.Teams[game.Home].BattersFaced = 3
 	for side := range s.Teams {
 		s.Teams[side].DHBatted = true
 	}
@@ -142,7 +142,7 @@ func TestDesignatedHitter(t *testing.T) {
 	keeps("a fielder off the bench pitches", 4, s, sub("h15", 0, game.Pitcher))
 
 	due := s
-	due.Teams[game.Away].Next = 3
+	due.Teams[game.Away].NextBatter = 3
 	hit := keeps("(4) who bats for the DH is the DH", 4, due, sub("a15", 4, game.PinchHitter))
 	if got := hit.Teams[game.Away].Order[3]; got != (game.Slot{Player: "a15", Position: game.DesignatedHitter}) {
 		t.Errorf("(4) place 4: %v", got)
@@ -177,31 +177,31 @@ func TestTwoWay(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s.Teams[game.Home].Faced = 3
+	s.Teams[game.Home].BattersFaced = 3
 	s.Teams[game.Home].DHBatted = true
 	off, err := s.Substitute(sub("h11", 0, game.Pitcher))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if h := off.Teams[game.Home]; h.DH != 4 || h.Order[3].Player != "h4" || h.Pitcher != "h11" || len(h.Gone) != 0 {
+	if h := off.Teams[game.Home]; h.DH != 4 || h.Order[3].Player != "h4" || h.Pitcher != "h11" || len(h.Removed) != 0 {
 		t.Errorf("he leaves the mound: %+v, want him still the DH", h)
 	}
 	apply(t, off, "K", "K", "K", "K", "K", "K")
 	bats := s
-	bats.Half, bats.Teams[game.Home].Next = game.Bottom, 3
+	bats.Half, bats.Teams[game.Home].NextBatter = game.Bottom, 3
 	out, err := bats.Substitute(sub("h15", 4, game.PinchHitter))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if h := out.Teams[game.Home]; h.DH != 4 || h.Order[3].Player != "h15" || h.Pitcher != "h4" || len(h.Gone) != 0 {
+	if h := out.Teams[game.Home]; h.DH != 4 || h.Order[3].Player != "h15" || h.Pitcher != "h4" || len(h.Removed) != 0 {
 		t.Errorf("he leaves as DH: %+v, want him still pitching", h)
 	}
 	gone, err := out.Substitute(sub("h11", 0, game.Pitcher))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if h := gone.Teams[game.Home]; len(h.Gone) != 1 || h.Gone[0] != "h4" {
-		t.Errorf("he leaves as both: %v gone", h.Gone)
+	if h := gone.Teams[game.Home]; len(h.Removed) != 1 || h.Removed[0] != "h4" {
+		t.Errorf("he leaves as both: %v gone", h.Removed)
 	}
 }
 

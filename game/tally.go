@@ -2,15 +2,15 @@ package game
 
 // A Tally is what one play adds to the box score.
 type Tally struct {
-	Runs       int  // scored
-	Outs       int  // that count: three an inning at most
-	RBI        int  // 9.04
-	Hit        int  // bases of a safe hit, 0 for none
-	Turn       bool // the batter's turn ended: a plate appearance
-	AtBat      bool // which counts as an at-bat, 9.02(a)(1)
-	DoublePlay bool // 9.11
-	TriplePlay bool // 9.11
-	Errors     int  // charged, 9.12
+	Runs            int  // scored
+	Outs            int  // that count: three an inning at most
+	RBI             int  // 9.04
+	HitBases        int  // bases of a safe hit, 0 for none
+	PlateAppearance bool // the batter's turn ended: a plate appearance
+	AtBat           bool // which counts as an at-bat, 9.02(a)(1)
+	DoublePlay      bool // 9.11
+	TriplePlay      bool // 9.11
+	Errors          int  // charged, 9.12
 }
 
 // Tally counts a play that is legal in s.
@@ -19,24 +19,24 @@ func (s *State) Tally(p Play) Tally { return s.tally(&p) }
 func (s *State) tally(p *Play) Tally {
 	outs := p.outs()
 	t := Tally{
-		Runs:       p.runs(),
-		Outs:       min(outs, 3-s.Outs),
-		Turn:       p.Kind.Ends(),
-		DoublePlay: outs == 2 && !p.Flags.Has(NoDoublePlay),
-		TriplePlay: outs >= 3 && !p.Flags.Has(NoDoublePlay),
+		Runs:            p.runs(),
+		Outs:            min(outs, 3-s.Outs),
+		PlateAppearance: p.Kind.EndsPlateAppearance(),
+		DoublePlay:      outs == 2 && !p.Flags.Has(NoDoublePlay),
+		TriplePlay:      outs >= 3 && !p.Flags.Has(NoDoublePlay),
 	}
-	if p.Kind.Hit() {
-		t.Hit = int(p.Kind-Single) + 1
+	if p.Kind.IsHit() {
+		t.HitBases = int(p.Kind-Single) + 1
 	}
-	t.AtBat = t.Turn && !p.Flags.Has(SacrificeHit) && !p.Flags.Has(SacrificeFly) &&
+	t.AtBat = t.PlateAppearance && !p.Flags.Has(SacrificeHit) && !p.Flags.Has(SacrificeFly) &&
 		(p.Kind < Walk || p.Kind > CatchersInterference)
 	for _, e := range p.Errors {
-		if e.By != 0 {
+		if e.Fielder != 0 {
 			t.Errors++
 		}
 	}
 	for b := AtBat; b <= Third; b++ {
-		if p.Runs[b].To == HomePlate && s.battedIn(p, b) {
+		if p.Advances[b].To == HomePlate && s.battedIn(p, b) {
 			t.RBI++
 		}
 	}
@@ -45,18 +45,18 @@ func (s *State) tally(p *Play) Tally {
 
 // battedIn reports whether the run of the man from b is batted in (9.04).
 func (s *State) battedIn(p *Play, b Base) bool {
-	r := p.Runs[b]
+	r := p.Advances[b]
 	switch {
 	case r.RBI != ByRule:
 		return r.RBI == Yes
-	case p.Kind.Hit(), p.Kind == FieldersChoice:
+	case p.Kind.IsHit(), p.Kind == FieldersChoice:
 		return true
 	case p.Kind == BattedOut:
-		return !p.Flags.Has(GroundedIntoDouble)
+		return !p.Flags.Has(GroundedIntoDoublePlay)
 	case p.Kind == ReachedOnError: // 9.04(a)(3)
 		return b == Third && s.Outs < 2
 	case p.Kind == Walk || p.Kind == IntentionalWalk || p.Kind == HitByPitch || p.Kind == CatchersInterference:
-		return b == Third && s.Forced(Third)
+		return b == Third && s.IsForced(Third)
 	default:
 		return false
 	}

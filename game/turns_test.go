@@ -34,7 +34,7 @@ func TestNothingHappensAfterTheEnd(t *testing.T) {
 	if _, err := s.Forfeit(game.Home); refusal(t, err) != "7.01(g)" {
 		t.Errorf("a forfeit after the end: %v", err)
 	}
-	if _, err := s.Call(); refusal(t, err) != "7.01(g)" {
+	if _, err := s.CallGame(); refusal(t, err) != "7.01(g)" {
 		t.Errorf("a call after the end: %v", err)
 	}
 }
@@ -46,8 +46,8 @@ func TestBattingOrder(t *testing.T) {
 	s = apply(t, s, "K", "K", "S7")
 	s, err := s.Apply(game.Play{
 		Kind: game.CaughtStealing, Count: game.Count{Balls: 2, Strikes: 1},
-		Runs: [4]game.Run{1: {Why: game.Caught}},
-		Outs: [4]game.Out{{Who: game.First, At: game.Second, How: game.Tagged, By: "26"}},
+		Advances: [4]game.Advance{1: {Reason: game.Caught}},
+		Outs:     [4]game.Out{{Runner: game.First, At: game.Second, Kind: game.TagOut, Fielders: "26"}},
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -76,8 +76,8 @@ func TestBattingOutOfTurn(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if unnoticed.On(game.First).Player != "a4" || unnoticed.Batter() != "a5" {
-		t.Errorf("6.03(b)(5): %s on first, %s next; want a4 and a5: he is legal now", unnoticed.On(game.First).Player, unnoticed.Batter())
+	if unnoticed.RunnerOn(game.First).Player != "a4" || unnoticed.Batter() != "a5" {
+		t.Errorf("6.03(b)(5): %s on first, %s next; want a4 and a5: he is legal now", unnoticed.RunnerOn(game.First).Player, unnoticed.Batter())
 	}
 
 	// On appeal before the next pitch the State before the improper batter counts: the proper one is out.
@@ -89,7 +89,7 @@ func TestBattingOutOfTurn(t *testing.T) {
 	if appealed.Outs != 1 || appealed.Batter() != "a2" || appealed.Bases != ([3]game.Runner{}) {
 		t.Errorf("6.03(b)(3): %s, %s next; want one out and a2", describe(&appealed), appealed.Batter())
 	}
-	appeal.Runs[game.First].To = game.Second
+	appeal.Advances[game.First].To = game.Second
 	on := situation(t, "1t 0 1-- 0-0", game.Options{DH: true})
 	if _, err := on.Apply(appeal); refusal(t, err) != "6.03(b)(3)" {
 		t.Errorf("a runner advances on a void play: %v", err)
@@ -145,11 +145,11 @@ func TestFourthOut(t *testing.T) {
 	t.Parallel()
 	s := situation(t, "1t 1 1-3 0-0", game.Options{DH: true})
 	p := game.Play{
-		Kind: game.BattedOut, Ball: game.Ball{Contact: game.Fly, Place: "8"},
+		Kind: game.BattedOut, Ball: game.BattedBall{Contact: game.FlyBall, Location: "8"},
 		Outs: [4]game.Out{
-			{Who: game.AtBat, How: game.OnFly, By: "8"},
-			{Who: game.First, At: game.First, How: game.Appealed, By: "83"},
-			{Who: game.Third, At: game.Third, How: game.Appealed, By: "5"},
+			{Runner: game.AtBat, Kind: game.FlyOut, Fielders: "8"},
+			{Runner: game.First, At: game.First, Kind: game.AppealOut, Fielders: "83"},
+			{Runner: game.Third, At: game.Third, Kind: game.AppealOut, Fielders: "5"},
 		},
 	}
 	after, err := s.Apply(p)
@@ -162,9 +162,9 @@ func TestFourthOut(t *testing.T) {
 	if tally := s.Tally(p); tally.Outs != 2 || tally.Runs != 0 {
 		t.Errorf("%d outs and %d runs count, want 2 and none", tally.Outs, tally.Runs)
 	}
-	book := game.NewBook(&s, clubs())
-	book.Play(&s, &p, &after)
-	for _, l := range book.Box(&after).Teams[game.Home].Fielding {
+	book := game.NewScorebook(&s, clubs())
+	book.RecordPlay(&s, &p, &after)
+	for _, l := range book.BoxScore(&after).Teams[game.Home].Fielding {
 		if l.Player == "h3" && l.PutOuts != 0 {
 			t.Error("the third out was replaced, and yet the first baseman has a put-out")
 		}
@@ -172,7 +172,7 @@ func TestFourthOut(t *testing.T) {
 			t.Error("the third baseman has no put-out for the fourth")
 		}
 	}
-	p.Outs[2].How = game.Tagged
+	p.Outs[2].Kind = game.TagOut
 	if _, err := s.Apply(p); refusal(t, err) != "5.09(e)" {
 		t.Errorf("a fourth out that is no appeal: %v", err)
 	}
@@ -186,20 +186,20 @@ func TestAutomaticRunner(t *testing.T) {
 	for range 6 {
 		g.play("K K K")
 	}
-	if r := g.s.On(game.Second); r.Player != "a9" || !r.Automatic {
+	if r := g.s.RunnerOn(game.Second); r.Player != "a9" || !r.Automatic {
 		t.Fatalf("%v starts on second, want a9", r)
 	}
 	g.play("sub:a15:9:12")
-	if r := g.s.On(game.Second); r.Player != "a15" || !r.Automatic {
+	if r := g.s.RunnerOn(game.Second); r.Player != "a15" || !r.Automatic {
 		t.Errorf("%v runs for him, want a15", r)
 	}
 	g.play("S8.2-H K K K")
 	box := g.box()
-	if p := g.pitcher("h10"); p.Runs != 1 || p.EarnedRuns != 0 || p.Faced != 13 {
-		t.Errorf("9.16: %d runs, %d earned, %d faced; want 1, 0, 13", p.Runs, p.EarnedRuns, p.Faced)
+	if p := g.pitcher("h10"); p.Runs != 1 || p.EarnedRuns != 0 || p.BattersFaced != 13 {
+		t.Errorf("9.16: %d runs, %d earned, %d faced; want 1, 0, 13", p.Runs, p.EarnedRuns, p.BattersFaced)
 	}
-	if away := box.Teams[game.Away]; away.Automatic != 1 || away.LeftOnBase != 1 || box.Teams[game.Home].Errors != 0 {
-		t.Errorf("%d automatic, %d left on base, %d errors; want 1, 1, 0", away.Automatic, away.LeftOnBase, box.Teams[game.Home].Errors)
+	if away := box.Teams[game.Away]; away.AutomaticRunners != 1 || away.LeftOnBase != 1 || box.Teams[game.Home].Errors != 0 {
+		t.Errorf("%d automatic, %d left on base, %d errors; want 1, 1, 0", away.AutomaticRunners, away.LeftOnBase, box.Teams[game.Home].Errors)
 	}
 }
 
@@ -211,7 +211,7 @@ func TestCallAndForfeit(t *testing.T) {
 		"5t 2 --- 0-3": false, "5b 0 --- 0-3": true, "5b 1 --- 2-2": true, "5b 2 --- 4-3": false, "6t 0 --- 4-3": true,
 	} {
 		s := situation(t, in, o)
-		called, err := s.Call()
+		called, err := s.CallGame()
 		if got := refusal(t, err); (got == "") != over || !over && got != "7.01(c)" {
 			t.Errorf("called at %s: %v", in, err)
 		}
@@ -220,7 +220,7 @@ func TestCallAndForfeit(t *testing.T) {
 		}
 	}
 	tie := situation(t, "6t 0 --- 2-2", o)
-	called, err := tie.Call()
+	called, err := tie.CallGame()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -252,13 +252,13 @@ func TestCurtail(t *testing.T) {
 	}
 	for _, tt := range tests {
 		s := situation(t, tt.in, game.Options{DH: true})
-		p := s.Curtail(parse(t, &s, tt.event))
+		p := s.LimitWalkOff(parse(t, &s, tt.event))
 		after, err := s.Apply(p)
 		if err != nil {
 			t.Errorf("%s at %s: %v", tt.event, tt.in, err)
 			continue
 		}
-		kind := map[byte]game.Kind{'S': game.Single, 'D': game.Double, 'T': game.Triple, 'H': game.HomeRun, '9': game.BattedOut}[tt.want[0]]
+		kind := map[byte]game.PlayKind{'S': game.Single, 'D': game.Double, 'T': game.Triple, 'H': game.HomeRun, '9': game.BattedOut}[tt.want[0]]
 		if p.Kind != kind {
 			t.Errorf("%s at %s becomes a %s, want a %s", tt.event, tt.in, p.Kind, kind)
 		}

@@ -1,16 +1,16 @@
 package game
 
-// Curtail returns what counts of a play that wins the game in the last half-inning: nobody scores behind the winning
+// LimitWalkOff returns what counts of a play that wins the game in the last half-inning: nobody scores behind the winning
 // run (7.01(g)(3)), and a hit that drives it in is worth no more bases than the winning runner advanced (9.06(f)). A home
 // run over the fence counts whole (9.06(g)). Any other play is returned as it is.
-func (s *State) Curtail(p Play) Play {
-	if !s.wins(&p) || p.Kind == HomeRun && !p.Flags.Has(InsidePark) {
+func (s *State) LimitWalkOff(p Play) Play {
+	if !s.wins(&p) || p.Kind == HomeRun && !p.Flags.Has(InsideTheParkHomeRun) {
 		return p
 	}
 	left := 1 - s.Lead() // runs that still count
 	ahead := HomePlate   // where the man in front ended, once the winning run is in
 	for from := Third; ; from-- {
-		r := &p.Runs[from]
+		r := &p.Advances[from]
 		switch {
 		case r.To == AtBat || left > 0 && r.To != HomePlate:
 		case left > 0:
@@ -19,7 +19,7 @@ func (s *State) Curtail(p Play) Play {
 				p.shorten(HomePlate - from)
 			}
 		default:
-			*r = Run{To: min(r.To, ahead-1), Why: r.Why}
+			*r = Advance{To: min(r.To, ahead-1), Reason: r.Reason}
 			ahead = r.To
 		}
 		if from == AtBat {
@@ -30,13 +30,13 @@ func (s *State) Curtail(p Play) Play {
 
 // shorten values a hit at no more than some bases, and stops the batter there.
 func (p *Play) shorten(bases Base) {
-	if !p.Kind.Hit() || Base(p.Kind-Single)+1 <= bases {
+	if !p.Kind.IsHit() || Base(p.Kind-Single)+1 <= bases {
 		return
 	}
-	p.Kind = Single + Kind(bases) - 1
-	p.Flags &^= InsidePark
+	p.Kind = Single + PlayKind(bases) - 1
+	p.Flags &^= InsideTheParkHomeRun
 	if p.Kind != Double {
-		p.Flags &^= GroundRule
+		p.Flags &^= GroundRuleDouble
 	}
-	p.Runs[AtBat].To = min(p.Runs[AtBat].To, bases)
+	p.Advances[AtBat].To = min(p.Advances[AtBat].To, bases)
 }

@@ -263,7 +263,7 @@ func (s *Server) boxScore(w http.ResponseWriter, r *http.Request) error {
 		Away   live.Seat    `json:"away"`
 		Home   live.Seat    `json:"home"`
 		Result *live.Result `json:"result,omitzero"`
-		game.Box
+		game.BoxScore
 	}{g.ID, g.Status, g.Away, g.Home, g.Result, box})
 }
 

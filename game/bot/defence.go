@@ -15,14 +15,14 @@ func (m *Manager) Defence(s *game.State, at chance.Moment) chance.Defence {
 		return d
 	}
 	on := situation(s)
-	decides := s.Half == game.Bottom && s.Inning >= s.Options.Scheduled() && s.Lead() == 0
+	decides := s.Half == game.Bottom && s.Inning >= s.Options.ScheduledInnings() && s.Lead() == 0
 	if decides && on.on(3) && s.Outs < 2 { // the run on third ends the game
 		d.Infield = chance.InfieldIn
 	} else {
 		d.Behind = m.behind(s, at, d)
 	}
 	lead := -s.Lead()
-	d.Lines = s.Inning >= s.Options.Scheduled()-1 && lead >= 0 && lead <= 2 && runners(on) == 0
+	d.Lines = s.Inning >= s.Options.ScheduledInnings()-1 && lead >= 0 && lead <= 2 && runners(on) == 0
 	if m.legal(s, at, d) {
 		return d
 	}
@@ -76,7 +76,7 @@ func walked(at situationIndex) situationIndex {
 func (m *Manager) onDeck(s *game.State, at chance.Moment) chance.Rates {
 	next := *s
 	team := &next.Teams[s.Batting()]
-	team.Next = (team.Next + 1) % 9
+	team.NextBatter = (team.NextBatter + 1) % 9
 	at.Thrown = chance.Pitches{}
 	return m.table.Expect(&next, at, chance.Calls{})
 }

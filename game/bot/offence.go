@@ -15,7 +15,7 @@ const hopeless = 3
 func (m *Manager) Offence(s *game.State, at chance.Moment) chance.Offence {
 	v, now := m.scales.of(s), situation(s)
 	best, worth := chance.SwingAway, m.swing(s, at)
-	late := s.Inning >= s.Options.Scheduled()-1
+	late := s.Inning >= s.Options.ScheduledInnings()-1
 	if late && s.Lead() <= -hopeless {
 		return best
 	}

@@ -20,8 +20,8 @@ const worthIt = .02
 // take the field afterwards.
 func (m *Manager) pinchHit(s *game.State, at chance.Moment) []game.Substitution {
 	team := &s.Teams[m.side]
-	slot := team.Order[team.Next]
-	left := s.Options.Scheduled() - s.Inning
+	slot := team.Order[team.NextBatter]
+	left := s.Options.ScheduledInnings() - s.Inning
 	pitcher := slot.Player == team.Pitcher && team.DH == 0
 	switch {
 	case pitcher && (left > pitchLate || len(m.pen(team)) == 0 || !m.done(s, at)):
@@ -35,7 +35,7 @@ func (m *Manager) pinchHit(s *game.State, at chance.Moment) []game.Substitution 
 			continue
 		}
 		next := *s
-		next.Teams[m.side].Order[team.Next].Player = id
+		next.Teams[m.side].Order[team.NextBatter].Player = id
 		if worth := runs(m.table.Expect(&next, at, chance.Calls{})); worth > most {
 			best, most = id, worth
 		}
@@ -43,7 +43,7 @@ func (m *Manager) pinchHit(s *game.State, at chance.Moment) []game.Substitution 
 	if best == "" {
 		return nil
 	}
-	return []game.Substitution{{Side: m.side, Player: best, Slot: team.Next + 1, Position: game.PinchHitter}}
+	return []game.Substitution{{Side: m.side, Player: best, Slot: team.NextBatter + 1, Position: game.PinchHitter}}
 }
 
 // done reports whether the manager's own pitcher has little left, or must be batted for to come back.
@@ -51,13 +51,13 @@ func (m *Manager) done(s *game.State, at chance.Moment) bool {
 	field := *s
 	field.Half = 1 - field.Half
 	lead := s.Score[m.side] - s.Score[m.side.Other()]
-	return m.table.Tired(&field, at) > .7 || lead < 0 && s.Inning >= s.Options.Scheduled()-2
+	return m.table.Tired(&field, at) > .7 || lead < 0 && s.Inning >= s.Options.ScheduledInnings()-2
 }
 
 // covers reports whether a position can be filled with one who plays it after a pinch hitter has come in: by himself, or
 // by another from the bench.
-func (m *Manager) covers(team *game.Team, at game.Position, hitter game.PlayerID) bool {
-	if !at.Fields() {
+func (m *Manager) covers(team *game.TeamState, at game.Position, hitter game.PlayerID) bool {
+	if !at.IsFielder() {
 		return true
 	}
 	if m.plays(hitter, at) {
@@ -93,7 +93,7 @@ func (m *Manager) takeField(s *game.State) []game.Substitution {
 		take(m.newPitcher(s, bench, slot), slot, game.Pitcher)
 	}
 	for i, slot := range team.Order {
-		if len(open) > 0 && !slot.Position.Fields() && i != team.DH-1 {
+		if len(open) > 0 && !slot.Position.IsFielder() && i != team.DH-1 {
 			id, at := m.seat(slot.Player, bench, open)
 			take(id, i+1, at)
 		}
@@ -119,7 +119,7 @@ func (m *Manager) newPitcher(s *game.State, bench []game.PlayerID, slot int) gam
 }
 
 // open returns the positions that nobody plays, the pitcher's first.
-func (m *Manager) open(team *game.Team) []game.Position {
+func (m *Manager) open(team *game.TeamState) []game.Position {
 	var open []game.Position
 	for at := game.Pitcher; at <= game.RightField; at++ {
 		if team.Fielder(at) == "" {
@@ -131,10 +131,10 @@ func (m *Manager) open(team *game.Team) []game.Position {
 
 // newPlace returns where a new pitcher bats: nowhere beside a designated hitter, else in the place of a pinch hitter or
 // runner, the one whose turn is furthest away.
-func (m *Manager) newPlace(team *game.Team) int {
+func (m *Manager) newPlace(team *game.TeamState) int {
 	for n := 8; n >= 0 && team.DH == 0; n-- {
-		i := (team.Next + n) % 9
-		if !team.Order[i].Position.Fields() {
+		i := (team.NextBatter + n) % 9
+		if !team.Order[i].Position.IsFielder() {
 			return i + 1
 		}
 	}

@@ -286,7 +286,7 @@ func meddle(rt *rapid.T, s game.State) game.State {
 	if next, err := s.Substitute(sub); err == nil {
 		return next
 	}
-	sub.Slot, sub.Position = team.Next+1, game.PinchHitter
+	sub.Slot, sub.Position = team.NextBatter+1, game.PinchHitter
 	if next, err := s.Substitute(sub); err == nil {
 		return next
 	}

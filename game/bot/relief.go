@@ -21,7 +21,7 @@ const better = .004
 // enough for the rest of the game.
 func (m *Manager) relieve(s *game.State, at chance.Moment) []game.Substitution {
 	team := &s.Teams[m.side]
-	if team.Faced < 3 && !s.Options.NoMinimum || team.Faced == 0 {
+	if team.BattersFaced < 3 && !s.Options.NoThreeBatterMinimum || team.BattersFaced == 0 {
 		return nil
 	}
 	pen := m.pen(team)
@@ -50,7 +50,7 @@ func (m *Manager) Reliever(s *game.State) game.PlayerID {
 }
 
 // mound returns the pitcher's place in the order, 0 if he does not bat.
-func mound(team *game.Team) int {
+func mound(team *game.TeamState) int {
 	if team.DH != 0 {
 		return 0
 	}
@@ -63,7 +63,7 @@ func mound(team *game.Team) int {
 }
 
 // pen returns who can pitch from the bench, the best first: relief pitchers, and starters only if there is no other.
-func (m *Manager) pen(team *game.Team) []game.PlayerID {
+func (m *Manager) pen(team *game.TeamState) []game.PlayerID {
 	var relief, rest []game.PlayerID
 	for _, id := range team.Bench {
 		switch p := m.player(id); {
@@ -87,7 +87,7 @@ func (m *Manager) pen(team *game.Team) []game.PlayerID {
 // game is decided, one of the middle when it is merely lost.
 func (m *Manager) call(s *game.State, pen []game.PlayerID) game.PlayerID {
 	lead := s.Score[m.side] - s.Score[m.side.Other()]
-	left := max(s.Options.Scheduled()-s.Inning, 0) // innings after this one
+	left := max(s.Options.ScheduledInnings()-s.Inning, 0) // innings after this one
 	last := len(pen) - 1
 	switch {
 	case lead >= -1 && lead <= 4:
@@ -101,7 +101,7 @@ func (m *Manager) call(s *game.State, pen []game.PlayerID) game.PlayerID {
 
 // spare is how many batters the pen can face beyond those who are likely to come up.
 func (m *Manager) spare(s *game.State, pen []game.PlayerID) float64 {
-	left := float64(max(s.Options.Scheduled()-s.Inning, 0)) + 1 - float64(s.Outs)/3
+	left := float64(max(s.Options.ScheduledInnings()-s.Inning, 0)) + 1 - float64(s.Outs)/3
 	return float64(len(pen)*perReliever) - left*perInning
 }
 
@@ -118,7 +118,7 @@ func (m *Manager) against(s *game.State, at chance.Moment) float64 {
 	team := &next.Teams[s.Batting()]
 	for range 3 {
 		sum += runs(m.table.Expect(&next, at, chance.Calls{}))
-		team.Next = (team.Next + 1) % 9
+		team.NextBatter = (team.NextBatter + 1) % 9
 	}
 	return sum / 3
 }

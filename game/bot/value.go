@@ -112,7 +112,7 @@ func newScales() scales {
 
 // of returns the scale for a state: by one run when that wins the game, else by runs.
 func (v *scales) of(s *game.State) *scale {
-	if s.Half == game.Bottom && s.Inning >= s.Options.Scheduled() && s.Lead() == 0 {
+	if s.Half == game.Bottom && s.Inning >= s.Options.ScheduledInnings() && s.Lead() == 0 {
 		return &v.one
 	}
 	return &v.runs

@@ -42,7 +42,7 @@ func newGame(tb testing.TB, dh bool) game.State {
 	tb.Helper()
 	var lineups [2]game.Lineup
 	for side, c := range clubs() {
-		lineups[side] = gametest.Card(c, dh)
+		lineups[side] = gametest.Lineup(c, dh)
 	}
 	s, err := game.New(game.Options{DH: dh}, clubs(), lineups)
 	if err != nil {
@@ -51,11 +51,11 @@ func newGame(tb testing.TB, dh bool) game.State {
 	return s
 }
 
-// situation sets a game up; see [gametest.Set].
+// situation sets a game up; see [gametest.SetSituation].
 func situation(tb testing.TB, text string) game.State {
 	tb.Helper()
 	s := newGame(tb, true)
-	gametest.Set(tb, &s, text)
+	gametest.SetSituation(tb, &s, text)
 	return s
 }
 
@@ -154,7 +154,7 @@ func TestSubstitutions(t *testing.T) {
 			flat := newGame(t, false)
 			s.Options, s.Teams = flat.Options, flat.Teams
 		}
-		s.Teams[game.Home].Faced, s.Teams[game.Home].DHBatted = 3, true
+		s.Teams[game.Home].BattersFaced, s.Teams[game.Home].DHBatted = 3, true
 		if _, err := s.Substitute(tt.subs...); err != nil {
 			t.Fatalf("%s: %v", tt.name, err)
 		}
@@ -199,13 +199,13 @@ func TestTalk(t *testing.T) {
 		name string
 		in   string
 		end  game.End
-		box  *game.Box
+		box  *game.BoxScore
 	}{
-		{"final", "9t 0 --- 2-3", game.Final, &game.Box{Winner: "h10", Loser: "a10", Saver: "h11"}},
-		{"final in ten, no save", "10b 0 --- 2-3", game.Final, &game.Box{Winner: "h10", Loser: "a10"}},
+		{"final", "9t 0 --- 2-3", game.Final, &game.BoxScore{WinningPitcher: "h10", LosingPitcher: "a10", SavingPitcher: "h11"}},
+		{"final in ten, no save", "10b 0 --- 2-3", game.Final, &game.BoxScore{WinningPitcher: "h10", LosingPitcher: "a10"}},
 		{"called", "6t 0 --- 2-2", game.CalledGame, nil},
-		{"forfeit by the visitors", "6t 0 --- 2-2", game.ForfeitByAway, nil},
-		{"forfeit by the hosts", "6t 0 --- 2-2", game.ForfeitByHome, nil},
+		{"forfeit by the visitors", "6t 0 --- 2-2", game.AwayForfeit, nil},
+		{"forfeit by the hosts", "6t 0 --- 2-2", game.HomeForfeit, nil},
 		{"not over", "6t 0 --- 2-2", game.Playing, nil},
 	}
 	for _, tt := range ends {

@@ -8,20 +8,20 @@ func (t *teller) battedOut(more gaps) {
 	tally := t.before.Tally(*p)
 	batter := t.out(game.AtBat)
 	switch {
-	case p.Flags.Has(game.BattedOutOfTurn):
+	case p.Flags.Has(game.OutForBattingOutOfTurn):
 		t.tellOut("out of turn", batter, more)
-	case p.Flags.Has(game.BatterInterferes) && batter >= 0:
+	case p.Flags.Has(game.BatterInterference) && batter >= 0:
 		t.tellOut("batter interferes", batter, more)
 	case tally.TriplePlay:
 		t.severalOut(triplePlay, more)
-	case tally.DoublePlay && p.Flags.Has(game.GroundedIntoDouble):
+	case tally.DoublePlay && p.Flags.Has(game.GroundedIntoDoublePlay):
 		t.severalOut("double play"+contactKey(p.Ball.Contact), more)
 	case batter >= 0:
 		t.batterOut(batter, more)
-	case p.Flags.Has(game.RunnerInterferes):
-		t.tellOut("runner interferes", 0, gaps{"runner": t.name(p.Outs[0].Who)})
+	case p.Flags.Has(game.RunnerInterference):
+		t.tellOut("runner interferes", 0, gaps{"runner": t.name(p.Outs[0].Runner)})
 		t.told("reaches", game.AtBat, game.First, nil)
-	case p.Outs[0].How == game.Forced:
+	case p.Outs[0].Kind == game.ForceOut:
 		t.forceOut(more)
 	default:
 		t.told("reaches", game.AtBat, game.First, nil)
@@ -43,11 +43,11 @@ const triplePlay = "triple play" // the side is out: nobody need be named
 func (t *teller) severalOut(key string, more gaps) {
 	by := ""
 	for i, o := range t.play.Outs {
-		if o.How == game.NotOut {
+		if o.Kind == game.NotOut {
 			break
 		}
-		by = link(by, o.By)
-		t.outTold[i] = o.How == game.Forced || o.How == game.BeforeFirst || key == triplePlay
+		by = link(by, o.Fielders)
+		t.outTold[i] = o.Kind == game.ForceOut || o.Kind == game.OutBeforeFirst || key == triplePlay
 	}
 	t.add(key, t.throws(by, more))
 }
@@ -72,9 +72,9 @@ func link(a, b string) string {
 // batterOut tells the batter's own out.
 func (t *teller) batterOut(i int, more gaps) {
 	o := t.play.Outs[i]
-	more = t.throws(o.By, more)
-	if o.By != "" {
-		more["fielder"] = t.fielder(o.By[len(o.By)-1])
+	more = t.throws(o.Fielders, more)
+	if o.Fielders != "" {
+		more["fielder"] = t.fielder(o.Fielders[len(o.Fielders)-1])
 	}
 	key := "out"
 	switch flags := t.play.Flags; {
@@ -84,11 +84,11 @@ func (t *teller) batterOut(i int, more gaps) {
 		key = "sacrifice bunt"
 	case flags.Has(game.SacrificeFly):
 		key = "sacrifice fly"
-	case o.How == game.OnFly:
+	case o.Kind == game.FlyOut:
 		key = t.caughtKey()
-	case o.How == game.BeforeFirst:
+	case o.Kind == game.OutBeforeFirst:
 		key = t.thrownOutKey()
-	case o.How == game.Called || o.At == game.AtBat:
+	case o.Kind == game.CalledOut || o.At == game.AtBat:
 		key = "called"
 	case o.At != game.First:
 		return // told with the runners
@@ -99,17 +99,17 @@ func (t *teller) batterOut(i int, more gaps) {
 func (t *teller) caughtKey() string {
 	contact := t.play.Ball.Contact
 	switch {
-	case contact == game.BuntPop || contact == game.BuntLine:
+	case contact == game.BuntPopUp || contact == game.BuntLineDrive:
 		return "pop.bunt"
 	case t.play.Flags.Has(game.Foul):
 		return "foul"
-	case contact == game.Fly:
+	case contact == game.FlyBall:
 		return "fly"
-	case contact == game.Line:
+	case contact == game.LineDrive:
 		return "line"
-	case contact == game.Pop:
+	case contact == game.PopUp:
 		return "pop"
-	case t.play.Outs[t.out(game.AtBat)].By == "":
+	case t.play.Outs[t.out(game.AtBat)].Fielders == "":
 		return "called"
 	default:
 		return "caught"
@@ -118,9 +118,9 @@ func (t *teller) caughtKey() string {
 
 func (t *teller) thrownOutKey() string {
 	switch contact := t.play.Ball.Contact; {
-	case contact.Bunted():
+	case contact.IsBunt():
 		return "bunt"
-	case contact == game.Ground:
+	case contact == game.GroundBall:
 		return "ground"
 	default:
 		return "out"
@@ -130,7 +130,7 @@ func (t *teller) thrownOutKey() string {
 // forceOut tells that the batter reached first because a runner was forced out.
 func (t *teller) forceOut(more gaps) {
 	o := t.play.Outs[0]
-	more["runner"], more["base"], more["chain"] = t.name(o.Who), t.base(o.At), t.chain(o.By)
+	more["runner"], more["base"], more["chain"] = t.name(o.Runner), t.base(o.At), t.chain(o.Fielders)
 	t.outTold[0] = true
 	t.told("force"+contactKey(t.play.Ball.Contact), game.AtBat, game.First, more)
 }
@@ -138,15 +138,15 @@ func (t *teller) forceOut(more gaps) {
 // outs tells the outs that are not told yet.
 func (t *teller) outs() {
 	for i, o := range t.play.Outs {
-		if o.How == game.NotOut {
+		if o.Kind == game.NotOut {
 			break
 		}
 		if !t.outTold[i] {
-			t.add(t.outKey(o), gaps{"runner": t.name(o.Who), "base": t.base(o.At), "chain": t.chain(o.By)})
+			t.add(t.outKey(o), gaps{"runner": t.name(o.Runner), "base": t.base(o.At), "chain": t.chain(o.Fielders)})
 		}
 	}
 	tally := t.before.Tally(*t.play)
-	switch inLead := t.play.Kind == game.BattedOut && t.play.Flags.Has(game.GroundedIntoDouble); {
+	switch inLead := t.play.Kind == game.BattedOut && t.play.Flags.Has(game.GroundedIntoDoublePlay); {
 	case tally.TriplePlay && t.play.Kind != game.BattedOut:
 		t.add("three out at once", nil)
 	case tally.DoublePlay && !inLead:
@@ -155,15 +155,15 @@ func (t *teller) outs() {
 }
 
 func (t *teller) outKey(o game.Out) string {
-	caught := t.out(game.AtBat) >= 0 && t.play.Outs[t.out(game.AtBat)].How == game.OnFly
+	caught := t.out(game.AtBat) >= 0 && t.play.Outs[t.out(game.AtBat)].Kind == game.FlyOut
 	switch {
-	case o.How == game.Called || o.At == game.AtBat && o.How != game.Appealed:
+	case o.Kind == game.CalledOut || o.At == game.AtBat && o.Kind != game.AppealOut:
 		return "ruled out"
-	case o.How == game.Forced:
+	case o.Kind == game.ForceOut:
 		return "forced at"
-	case o.How == game.Appealed && caught && o.At == o.Who && !t.play.Flags.Has(game.Appeal):
+	case o.Kind == game.AppealOut && caught && o.At == o.Runner && !t.play.Flags.Has(game.Appeal):
 		return "doubled off"
-	case o.How == game.Appealed:
+	case o.Kind == game.AppealOut:
 		return "appealed"
 	default:
 		return "out at"
@@ -173,17 +173,17 @@ func (t *teller) outKey(o game.Out) string {
 // errors tells the errors that are not told yet.
 func (t *teller) errors() {
 	for i, e := range t.play.Errors {
-		if e.By == 0 {
+		if e.Fielder == 0 {
 			return
 		}
 		if t.errorTold[i] {
 			continue
 		}
 		key := "error by"
-		if e.Kind == game.ThrewBad {
+		if e.Kind == game.ThrowingError {
 			key = "throwing error by"
 		}
-		t.add(key, gaps{"fielder": t.fielder('0' + e.By), "position": t.book.word("positions", int(e.By))})
+		t.add(key, gaps{"fielder": t.fielder('0' + e.Fielder), "position": t.book.word("positions", int(e.Fielder))})
 	}
 }
 
@@ -197,7 +197,7 @@ func (t *teller) meaning() {
 		return
 	}
 	switch {
-	case t.play.Outs[0].How == game.NotOut:
+	case t.play.Outs[0].Kind == game.NotOut:
 	case t.after.Half != t.before.Half:
 		t.add("side retired", nil)
 	case t.after.Outs == 1:

@@ -42,7 +42,7 @@ type teller struct {
 func (t *teller) who(from game.Base) game.PlayerID {
 	switch {
 	case from != game.AtBat:
-		return t.before.On(from).Player
+		return t.before.RunnerOn(from).Player
 	case t.play.Batter != "": // a batter out of turn is called by his name; it is not for the announcer to appeal
 		return t.play.Batter
 	default:
@@ -90,9 +90,9 @@ func (t *teller) base(b game.Base) string {
 // to returns where the ball went: the scorer's zone, else the position of who had it first; a ball that an outfielder
 // fielded went to him, although the scorer notes where it left the infield.
 func (t *teller) to() string {
-	zone, first := t.play.Ball.Place, t.play.Touched
+	zone, first := t.play.Ball.Location, t.play.FieldedBy
 	if i := t.out(game.AtBat); first == "" && i >= 0 {
-		first = t.play.Outs[i].By
+		first = t.play.Outs[i].Fielders
 	}
 	if first != "" && (zone == "" || zone[0] < '7' && first[0] >= '7') {
 		zone = first[:1]
@@ -103,7 +103,7 @@ func (t *teller) to() string {
 // out returns the place in Outs of the man who started at a base, -1 if he is not out.
 func (t *teller) out(from game.Base) int {
 	for i, o := range t.play.Outs {
-		if o.How != game.NotOut && o.Who == from {
+		if o.Kind != game.NotOut && o.Runner == from {
 			return i
 		}
 	}
@@ -138,7 +138,7 @@ func (t *teller) lead() {
 // told adds a clause that brings a man to a base, so that no other needs to, unless he went further.
 func (t *teller) told(key string, from, to game.Base, more gaps) {
 	t.add(key, more)
-	t.runTold[from] = t.play.Runs[from].To == to
+	t.runTold[from] = t.play.Advances[from].To == to
 }
 
 func (t *teller) noPlay() {
@@ -168,7 +168,7 @@ func (t *teller) sacrifice() string {
 
 func (t *teller) hit(more gaps) {
 	key := t.play.Kind.String()
-	if t.play.Flags.Has(game.GroundRule) {
+	if t.play.Flags.Has(game.GroundRuleDouble) {
 		key += ".rule"
 	} else {
 		key += contactKey(t.play.Ball.Contact)
@@ -178,7 +178,7 @@ func (t *teller) hit(more gaps) {
 
 func (t *teller) homer(more gaps) {
 	key := "homer.inside"
-	if !t.play.Flags.Has(game.InsidePark) {
+	if !t.play.Flags.Has(game.InsideTheParkHomeRun) {
 		key = "homer." + strconv.Itoa(t.before.Tally(*t.play).Runs)
 	}
 	t.told(key, game.AtBat, game.HomePlate, more)
@@ -189,12 +189,12 @@ func (t *teller) onError(more gaps) {
 	key := t.play.Kind.String()
 	if t.play.Kind == game.ReachedOnError {
 		key += t.sacrifice()
-		if key == "error" && e.Kind == game.ThrewBad {
+		if key == "error" && e.Kind == game.ThrowingError {
 			key += ".throw"
 		}
 	}
-	if e.By != 0 {
-		more["fielder"], more["position"] = t.fielder('0'+e.By), t.book.word("positions", int(e.By))
+	if e.Fielder != 0 {
+		more["fielder"], more["position"] = t.fielder('0'+e.Fielder), t.book.word("positions", int(e.Fielder))
 		t.errorTold[0] = more["fielder"] != ""
 	}
 	t.told(key, game.AtBat, game.First, more)
@@ -203,15 +203,15 @@ func (t *teller) onError(more gaps) {
 // contactKey returns the part of a key that says how the ball left the bat.
 func contactKey(c game.Contact) string {
 	switch c {
-	case game.Ground:
+	case game.GroundBall:
 		return ".ground"
-	case game.Fly:
+	case game.FlyBall:
 		return ".fly"
-	case game.Line:
+	case game.LineDrive:
 		return ".line"
-	case game.BuntGround, game.BuntPop, game.BuntLine:
+	case game.BuntGround, game.BuntPopUp, game.BuntLineDrive:
 		return ".bunt"
-	case game.NoContact, game.Pop:
+	case game.NoContact, game.PopUp:
 	}
 	return ""
 }
@@ -222,12 +222,12 @@ func (t *teller) strikeout() {
 	switch {
 	case i < 0:
 		t.told("strikeout safe", game.AtBat, game.First, nil)
-	case p.Outs[i].How == game.Struck:
+	case p.Outs[i].Kind == game.StruckOut:
 		t.outTold[i] = true
 		t.add("strikeout"+strikeKey(p.Pitches), nil)
 	default:
 		t.outTold[i] = true
-		t.add("strikeout thrown", gaps{"chain": t.chain(p.Outs[i].By)})
+		t.add("strikeout thrown", gaps{"chain": t.chain(p.Outs[i].Fielders)})
 	}
 }
 

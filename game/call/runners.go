@@ -3,7 +3,7 @@ package call
 import "pressbox/game"
 
 // onTheBases tells what happened between pitches, or beside a walk or a strikeout.
-func (t *teller) onTheBases(k game.Kind) {
+func (t *teller) onTheBases(k game.PlayKind) {
 	switch k {
 	case game.StolenBase, game.CaughtStealing, game.PickOff:
 		t.attempts()
@@ -21,7 +21,7 @@ func (t *teller) attempts() {
 		if t.runTold[from] {
 			continue
 		}
-		switch t.play.Runs[from].Why {
+		switch t.play.Advances[from].Reason {
 		case game.Stole:
 			t.steal(from)
 			stolen++
@@ -57,11 +57,11 @@ func (t *teller) attempt(key string, from, at game.Base) {
 	if i < 0 {
 		key += " safe"
 		t.told(key, from, at, more)
-		t.runTold[from] = t.runTold[from] || t.play.Runs[from].To == game.AtBat
+		t.runTold[from] = t.runTold[from] || t.play.Advances[from].To == game.AtBat
 		return
 	}
 	o := t.play.Outs[i]
-	more["chain"] = t.chain(o.By)
+	more["chain"] = t.chain(o.Fielders)
 	if o.At != game.AtBat {
 		more["base"] = t.base(o.At)
 	}
@@ -73,7 +73,7 @@ func (t *teller) attempt(key string, from, at game.Base) {
 func (t *teller) scorers() {
 	var names []string
 	for from := game.Third; ; from-- {
-		run := t.play.Runs[from]
+		run := t.play.Advances[from]
 		if run.To == game.HomePlate && !t.runTold[from] {
 			t.runTold[from] = true
 			if why := t.whyKey(from); why != "" {
@@ -100,7 +100,7 @@ func (t *teller) scorers() {
 
 // whyKey returns the part of a key that says what moved a runner; "" when the play itself did.
 func (t *teller) whyKey(from game.Base) string {
-	switch t.play.Runs[from].Why {
+	switch t.play.Advances[from].Reason {
 	case game.OnError:
 		return ".error"
 	case game.OnThrow:
@@ -121,7 +121,7 @@ func (t *teller) whyKey(from game.Base) string {
 // advances tells who moved up without scoring.
 func (t *teller) advances() {
 	for from := game.Third; ; from-- {
-		if to := t.play.Runs[from].To; to != game.AtBat && !t.runTold[from] {
+		if to := t.play.Advances[from].To; to != game.AtBat && !t.runTold[from] {
 			key := "to base" + t.whyKey(from)
 			if key == "to base" {
 				key += t.ownMove(from, to)
@@ -140,7 +140,7 @@ func (t *teller) ownMove(from, to game.Base) string {
 	switch {
 	case from == game.AtBat:
 		return ".batter"
-	case walked && to == from+1 && t.before.Forced(from):
+	case walked && to == from+1 && t.before.IsForced(from):
 		return ".forced"
 	default:
 		return ""

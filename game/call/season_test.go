@@ -71,7 +71,7 @@ func each(t *testing.T, do func(*retro.Game)) {
 			t.Fatalf("%s: %v", path, err)
 		}
 	}
-	err = gametest.EachFile(filepath.Join(gametest.Seasons(t), "retrosheet-events-2020.tar.gz"), "EV", read)
+	err = gametest.ReadArchive(filepath.Join(gametest.SeasonDir(t), "retrosheet-events-2020.tar.gz"), "EV", read)
 	if err != nil && !errors.Is(err, os.ErrNotExist) {
 		t.Fatal(err)
 	}
@@ -89,10 +89,10 @@ func callGame(t *testing.T, book *call.Book, all []claim, g *retro.Game) {
 	}
 	c := call.New(book, clubs, g.ID)
 	rev := uint64(0)
-	_, err := g.Replay(func(step *retro.Step, _ *game.Book) {
+	_, err := g.Replay(func(step *retro.Step, _ *game.Scorebook) {
 		rev++
-		if step.Subs != nil {
-			checkWords(t, step, c.Substitutions(rev, &step.Before, step.Subs))
+		if step.Substitutions != nil {
+			checkWords(t, step, c.Substitutions(rev, &step.Before, step.Substitutions))
 			return
 		}
 		l := c.Play(rev, &step.Before, &step.Play, &step.After)
@@ -138,12 +138,12 @@ func checkNames(t *testing.T, step *retro.Step, l call.Line) {
 	}
 	credited := ""
 	for _, o := range p.Outs {
-		credited += o.By
+		credited += o.Fielders
 	}
 	for _, e := range p.Errors {
-		credited += e.After
-		if e.By != 0 {
-			credited += string('0' + rune(e.By))
+		credited += e.Assists
+		if e.Fielder != 0 {
+			credited += string('0' + rune(e.Fielder))
 		}
 	}
 	if p.Kind == game.PassedBall || p.Also == game.PassedBall {
@@ -172,7 +172,7 @@ func claims() []claim {
 			return n > 0 && strings.ContainsRune(letters, rune(step.Play.Pitches[n-1]))
 		}
 	}
-	is := func(kinds ...game.Kind) func(*retro.Step, game.Tally) bool {
+	is := func(kinds ...game.PlayKind) func(*retro.Step, game.Tally) bool {
 		return func(step *retro.Step, _ game.Tally) bool {
 			return slices.Contains(kinds, step.Play.Kind) || slices.Contains(kinds, step.Play.Also)
 		}
@@ -182,12 +182,12 @@ func claims() []claim {
 	}
 	in := func(zones ...string) func(*retro.Step, game.Tally) bool {
 		return func(step *retro.Step, _ game.Tally) bool {
-			where := step.Play.Ball.Place + " " + step.Play.Touched
+			where := step.Play.Ball.Location + " " + step.Play.FieldedBy
 			for _, o := range step.Play.Outs {
-				where += " " + o.By
+				where += " " + o.Fielders
 			}
 			for _, e := range step.Play.Errors {
-				where += " " + string('0'+rune(e.By))
+				where += " " + string('0'+rune(e.Fielder))
 			}
 			return slices.ContainsFunc(zones, func(zone string) bool { return strings.Contains(where, zone) })
 		}
@@ -210,15 +210,15 @@ func claims() []claim {
 		{" single|Base hit", is(game.Single)},
 		{" doubles to| has a double| lines a double|-base hit|-rule double", is(game.Double)},
 		{" triples to| has a triple", is(game.Triple)},
-		{" lines |Line drive", of(game.Line)},
-		{" flies |Fly ball|drops in|catches the fly", of(game.Fly)},
-		{" pops |Pop-up", of(game.Pop, game.BuntPop, game.BuntLine)},
-		{"on the ground|grounds out|Ground ball", of(game.Ground, game.BuntGround)},
+		{" lines |Line drive", of(game.LineDrive)},
+		{" flies |Fly ball|drops in|catches the fly", of(game.FlyBall)},
+		{" pops |Pop-up", of(game.PopUp, game.BuntPopUp, game.BuntLineDrive)},
+		{"on the ground|grounds out|Ground ball", of(game.GroundBall, game.BuntGround)},
 		{"ild pitch", func(step *retro.Step, t game.Tally) bool {
-			return is(game.WildPitch)(step, t) || slices.ContainsFunc(step.Play.Runs[:], func(r game.Run) bool { return r.Why == game.OnWildPitch })
+			return is(game.WildPitch)(step, t) || slices.ContainsFunc(step.Play.Advances[:], func(r game.Advance) bool { return r.Reason == game.OnWildPitch })
 		}},
 		{"assed ball", func(step *retro.Step, t game.Tally) bool {
-			return is(game.PassedBall)(step, t) || slices.ContainsFunc(step.Play.Runs[:], func(r game.Run) bool { return r.Why == game.OnPassedBall })
+			return is(game.PassedBall)(step, t) || slices.ContainsFunc(step.Play.Advances[:], func(r game.Advance) bool { return r.Reason == game.OnPassedBall })
 		}},
 		{"alk by| balk ", is(game.Balk)},
 		{" steals |stolen base", is(game.StolenBase)},
@@ -238,7 +238,7 @@ func checkClaims(t *testing.T, all []claim, step *retro.Step, l call.Line) {
 			}
 		}
 	}
-	for from, r := range step.Play.Runs {
+	for from, r := range step.Play.Advances {
 		if name := mark(runner(step, game.Base(from))); r.To == game.HomePlate && !strings.Contains(l.Screen, name) {
 			t.Errorf("%s: %s scored unseen: %q", step.Event, name, l)
 		}
@@ -248,7 +248,7 @@ func checkClaims(t *testing.T, all []claim, step *retro.Step, l call.Line) {
 func runner(step *retro.Step, from game.Base) game.PlayerID {
 	switch {
 	case from != game.AtBat:
-		return step.Before.On(from).Player
+		return step.Before.RunnerOn(from).Player
 	case step.Play.Batter != "":
 		return step.Play.Batter
 	default:

@@ -33,13 +33,13 @@ func doubleSwitch(s *game.State, subs []game.Substitution) bool {
 		t := &s.Teams[sub.Side]
 		enters := place(t, sub.Player) == 0 && sub.Slot > 0 && t.DH == 0
 		pitcher = pitcher || enters && sub.Position == game.Pitcher
-		fielder = fielder || enters && sub.Position.Fields() && sub.Position != game.Pitcher
+		fielder = fielder || enters && sub.Position.IsFielder() && sub.Position != game.Pitcher
 	}
 	return pitcher && fielder
 }
 
 // place returns a player's place in the order, 1–9; 0 if he does not bat.
-func place(t *game.Team, id game.PlayerID) int {
+func place(t *game.TeamState, id game.PlayerID) int {
 	for i, slot := range t.Order {
 		if slot.Player == id {
 			return i + 1
@@ -49,7 +49,7 @@ func place(t *game.Team, id game.PlayerID) int {
 }
 
 // substitution tells one of them, t being the team as it was.
-func (d *draft) substitution(t *game.Team, sub game.Substitution) {
+func (d *draft) substitution(t *game.TeamState, sub game.Substitution) {
 	more := gaps{"player": d.fullName(sub.Player), "at": d.book.word("places", int(sub.Position))}
 	if old := leaves(t, sub); old != "" {
 		more["old"] = d.Name(old)
@@ -58,7 +58,7 @@ func (d *draft) substitution(t *game.Team, sub game.Substitution) {
 		}
 	}
 	at := place(t, sub.Player)
-	if sub.Position.Fields() && sub.Slot > 0 && at == 0 && t.DH == 0 {
+	if sub.Position.IsFielder() && sub.Slot > 0 && at == 0 && t.DH == 0 {
 		more["place"] = d.book.ordinal(sub.Slot)
 	}
 	if at != 0 {
@@ -68,7 +68,7 @@ func (d *draft) substitution(t *game.Team, sub game.Substitution) {
 }
 
 // leaves returns whom a substitution replaces, "" if nobody.
-func leaves(t *game.Team, sub game.Substitution) game.PlayerID {
+func leaves(t *game.TeamState, sub game.Substitution) game.PlayerID {
 	old := t.Pitcher
 	if sub.Slot > 0 && sub.Position != game.Pitcher {
 		old = t.Order[sub.Slot-1].Player
@@ -80,7 +80,7 @@ func leaves(t *game.Team, sub game.Substitution) game.PlayerID {
 }
 
 // substitutionKey says what a player comes in as; at is his place in the order so far.
-func substitutionKey(t *game.Team, sub game.Substitution, at int) string {
+func substitutionKey(t *game.TeamState, sub game.Substitution, at int) string {
 	switch playing := at != 0 || sub.Player == t.Pitcher; {
 	case sub.Position == game.PinchHitter:
 		return "pinch hitter"

@@ -64,10 +64,10 @@ func (c *Caller) Turn(rev uint64, s *game.State) Line {
 	d := c.draft(rev)
 	d.when(s)
 	d.score(s.Score)
-	if r := s.On(game.Second); r.Automatic {
+	if r := s.RunnerOn(game.Second); r.Automatic {
 		d.gaps["runner"] = d.Name(r.Player)
 	}
-	if s.Inning == 7 && s.Half == game.Bottom && s.Options.Scheduled() == 9 {
+	if s.Inning == 7 && s.Half == game.Bottom && s.Options.ScheduledInnings() == 9 {
 		d.add("stretch", nil)
 	}
 	d.add("turn", nil)
@@ -87,7 +87,7 @@ func (h Half) Play(s *game.State, p game.Play) Half {
 	t := s.Tally(p)
 	h.Runs += t.Runs
 	h.Errors += t.Errors
-	if t.Hit > 0 {
+	if t.HitBases > 0 {
 		h.Hits++
 	}
 	h.Left = -t.Runs - t.Outs
@@ -96,7 +96,7 @@ func (h Half) Play(s *game.State, p game.Play) Half {
 			h.Left++
 		}
 	}
-	if t.Turn {
+	if t.PlateAppearance {
 		h.Left++
 	}
 	return h
@@ -114,27 +114,27 @@ func (c *Caller) Summary(rev uint64, side game.Side, h Half) Line {
 }
 
 // End calls the end of a game that is over, with the pitchers of decision as far as the box score names them.
-func (c *Caller) End(rev uint64, s *game.State, box *game.Box) Line {
+func (c *Caller) End(rev uint64, s *game.State, box *game.BoxScore) Line {
 	d := c.draft(rev)
 	d.score(s.Score)
 	switch s.End {
 	case game.Playing:
 		return Line{}
 	case game.Final:
-		if s.Inning != s.Options.Scheduled() {
+		if s.Inning != s.Options.ScheduledInnings() {
 			d.gaps["innings"], d.gaps["inningswords"] = strconv.Itoa(s.Inning), c.book.number(s.Inning)
 		}
 		d.add("final", nil)
 	case game.CalledGame:
 		d.add("called game", gaps{"inning": c.book.ordinal(s.Inning)})
-	case game.ForfeitByAway, game.ForfeitByHome:
+	case game.AwayForfeit, game.HomeForfeit:
 		d.add("forfeit", d.scoreGaps(s.Result()))
 		return d.line()
 	}
-	if box != nil && box.Winner != "" && box.Loser != "" {
-		more := gaps{"winner": c.Name(box.Winner), "loser": c.Name(box.Loser)}
-		if box.Saver != "" {
-			more["saver"] = c.Name(box.Saver)
+	if box != nil && box.WinningPitcher != "" && box.LosingPitcher != "" {
+		more := gaps{"winner": c.Name(box.WinningPitcher), "loser": c.Name(box.LosingPitcher)}
+		if box.SavingPitcher != "" {
+			more["saver"] = c.Name(box.SavingPitcher)
 		}
 		d.add("decision", more)
 	}

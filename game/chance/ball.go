@@ -15,16 +15,16 @@ const (
 func (d *duel) aim(c class) {
 	switch c {
 	case grounder, onError:
-		d.contact = game.Ground
+		d.contact = game.GroundBall
 		d.place = 1 + d.dice.pick(groundBalls(d.side))
 	case flyOut:
-		d.contact = game.Fly
+		d.contact = game.FlyBall
 		d.place = 7 + d.dice.pick(flies(d.side))
 	case lineOut:
-		d.contact = game.Line
+		d.contact = game.LineDrive
 		d.place = 1 + d.dice.pick(lines(d.side))
 	case popOut:
-		d.contact = game.Pop
+		d.contact = game.PopUp
 		d.place = 1 + d.dice.pick(pops(d.side))
 	case single:
 		d.aimSingle()
@@ -70,10 +70,10 @@ func pops(side int) []float64 {
 // lines, 5 % flies. The field is that of all hits on grounders and lines by hand.
 func (d *duel) aimSingle() {
 	if d.dice.chance(.157) {
-		d.contact, d.place = game.Ground, 1+d.dice.pick(groundBalls(d.side))
+		d.contact, d.place = game.GroundBall, 1+d.dice.pick(groundBalls(d.side))
 		return
 	}
-	d.contact = [...]game.Contact{game.Ground, game.Line, game.Fly}[d.dice.pick([]float64{.38, .57, .05})]
+	d.contact = [...]game.Contact{game.GroundBall, game.LineDrive, game.FlyBall}[d.dice.pick([]float64{.38, .57, .05})]
 	by := []float64{.370, .352, .278}
 	if d.side == 0 {
 		by = []float64{.278, .345, .377}
@@ -98,9 +98,9 @@ func (d *duel) aimFar(c class) {
 	default:
 		lined, by = .25, []float64{.62, .27, .11}
 	}
-	d.contact = game.Fly
+	d.contact = game.FlyBall
 	if d.dice.chance(lined) {
-		d.contact = game.Line
+		d.contact = game.LineDrive
 	}
 	d.place = 7 + d.dice.pick(by)
 }

@@ -56,7 +56,7 @@ func (d *duel) dropFoul() {
 	d.turn.Next.Thrown.add('F')
 	by := [...]uint8{2, 3, 5, 9}[d.dice.pick([]float64{6, 8, 2, 2})]
 	d.turn.Play.Kind = game.FoulError
-	d.turn.Play.Errors[0] = game.Error{By: by, Who: game.AtBat}
+	d.turn.Play.Errors[0] = game.Error{Fielder: by, Runner: game.AtBat}
 }
 
 // goes returns the runners who go with the pitch, as a mask.
@@ -96,7 +96,7 @@ func (d *duel) accident() bool {
 		}
 		switch i {
 		case 0, 1, 2:
-			d.allAdvance(game.WildPitch + game.Kind(i)) // the three kinds follow each other
+			d.allAdvance(game.WildPitch + game.PlayKind(i)) // the three kinds follow each other
 		default:
 			d.pickOff(game.Base(i-2), game.PickedOff) //nolint:gosec // 1–3
 		}
@@ -106,7 +106,7 @@ func (d *duel) accident() bool {
 }
 
 // allAdvance moves every runner up a base.
-func (d *duel) allAdvance(k game.Kind) {
+func (d *duel) allAdvance(k game.PlayKind) {
 	p := &d.turn.Play
 	p.Kind = k
 	if k != game.Balk {
@@ -117,8 +117,8 @@ func (d *duel) allAdvance(k game.Kind) {
 
 func (d *duel) advanceAll(p *game.Play) {
 	for from := game.First; from <= game.Third; from++ {
-		if d.runner[from] != nil && p.Runs[from].To == 0 {
-			p.Runs[from].To = from + 1
+		if d.runner[from] != nil && p.Advances[from].To == 0 {
+			p.Advances[from].To = from + 1
 		}
 	}
 }
@@ -151,7 +151,7 @@ func (d *duel) nearest() game.Base {
 }
 
 // pickOff puts a runner out at his base, or throws the ball away.
-func (d *duel) pickOff(from game.Base, why game.Why) {
+func (d *duel) pickOff(from game.Base, why game.AdvanceReason) {
 	p := &d.turn.Play
 	p.Kind = game.PickOff
 	at := from
@@ -159,8 +159,8 @@ func (d *duel) pickOff(from game.Base, why game.Why) {
 		at = from + 1
 	}
 	if d.dice.chance(wildPickoff) {
-		p.Runs[from] = game.Run{To: from + 1, Why: why}
-		p.Errors[0] = game.Error{By: 1, Kind: game.ThrewBad, Who: from}
+		p.Advances[from] = game.Advance{To: from + 1, Reason: why}
+		p.Errors[0] = game.Error{Fielder: 1, Kind: game.ThrowingError, Runner: from}
 		d.advanceAll(p)
 		return
 	}
@@ -168,8 +168,8 @@ func (d *duel) pickOff(from game.Base, why game.Why) {
 	if at != from {
 		by = [...]string{"", "134", "165", "152"}[from]
 	}
-	p.Runs[from].Why = why
-	p.Outs[0] = game.Out{Who: from, At: at, How: game.Tagged, By: by}
+	p.Advances[from].Reason = why
+	p.Outs[0] = game.Out{Runner: from, At: at, Kind: game.TagOut, Fielders: by}
 }
 
 // steal resolves an attempt of the runners in the mask.
@@ -199,23 +199,23 @@ func (d *duel) stealBase(lead game.Base, going int) {
 	p.Kind = game.StolenBase
 	why := game.Stole
 	if safe {
-		p.Runs[lead] = game.Run{To: lead + 1, Why: game.Stole}
+		p.Advances[lead] = game.Advance{To: lead + 1, Reason: game.Stole}
 	} else {
 		p.Kind, why = game.CaughtStealing, game.OnThrow // 9.07(d): no steal when another is caught
 		by, _ := throw(2, lead+1)
 		if lead == game.Third {
 			by = "12"
 		}
-		p.Runs[lead].Why = game.Caught
-		p.Outs[0] = game.Out{Who: lead, At: lead + 1, How: game.Tagged, By: by}
+		p.Advances[lead].Reason = game.Caught
+		p.Outs[0] = game.Out{Runner: lead, At: lead + 1, Kind: game.TagOut, Fielders: by}
 	}
 	if lead == game.Second && going&onFirst != 0 && (safe || d.s.Outs < 2) {
-		p.Runs[game.First] = game.Run{To: game.Second, Why: why}
+		p.Advances[game.First] = game.Advance{To: game.Second, Reason: why}
 	}
 	alone := highest(d.held) == int(lead) && (lead == game.First || going&onFirst == 0) // nobody ahead, nobody behind him goes
 	if safe && alone && lead < game.Third && d.dice.chance(wildSteal) {
-		p.Runs[lead].To = lead + 2
-		p.Errors[0] = game.Error{By: 2, Kind: game.ThrewBad, Who: lead}
+		p.Advances[lead].To = lead + 2
+		p.Errors[0] = game.Error{Fielder: 2, Kind: game.ThrowingError, Runner: lead}
 	}
 }
 
@@ -227,20 +227,20 @@ func (d *duel) firstAndThird() {
 	p.Kind = game.CaughtStealing
 	switch {
 	case !d.dice.chance(d.stealOdds(game.First)):
-		p.Runs[game.First].Why = game.Caught
-		p.Outs[0] = game.Out{Who: game.First, At: game.Second, How: game.Tagged, By: "26"}
+		p.Advances[game.First].Reason = game.Caught
+		p.Outs[0] = game.Out{Runner: game.First, At: game.Second, Kind: game.TagOut, Fielders: "26"}
 		if d.s.Outs < 2 && d.dice.chance(.5) {
-			p.Runs[game.Third] = game.Run{To: game.HomePlate, Why: game.OnThrow}
+			p.Advances[game.Third] = game.Advance{To: game.HomePlate, Reason: game.OnThrow}
 		}
 	case d.dice.chance(.5 + .05*d.runner[game.Third].Speed):
 		p.Kind = game.StolenBase
-		p.Runs[game.First] = game.Run{To: game.Second, Why: game.Stole}
-		p.Runs[game.Third] = game.Run{To: game.HomePlate, Why: game.Stole}
+		p.Advances[game.First] = game.Advance{To: game.Second, Reason: game.Stole}
+		p.Advances[game.Third] = game.Advance{To: game.HomePlate, Reason: game.Stole}
 	default:
-		p.Runs[game.Third].Why = game.Caught
-		p.Outs[0] = game.Out{Who: game.Third, At: game.HomePlate, How: game.Tagged, By: "262"}
+		p.Advances[game.Third].Reason = game.Caught
+		p.Outs[0] = game.Out{Runner: game.Third, At: game.HomePlate, Kind: game.TagOut, Fielders: "262"}
 		if d.s.Outs < 2 {
-			p.Runs[game.First] = game.Run{To: game.Second, Why: game.OnThrow}
+			p.Advances[game.First] = game.Advance{To: game.Second, Reason: game.OnThrow}
 		}
 	}
 }
@@ -281,8 +281,8 @@ func (d *duel) missedSqueeze() bool {
 	d.waste('P')
 	p := &d.turn.Play
 	p.Kind = game.CaughtStealing
-	p.Runs[game.Third].Why = game.Caught
-	p.Outs[0] = game.Out{Who: game.Third, At: game.HomePlate, How: game.Tagged, By: "2"}
+	p.Advances[game.Third].Reason = game.Caught
+	p.Outs[0] = game.Out{Runner: game.Third, At: game.HomePlate, Kind: game.TagOut, Fielders: "2"}
 	return true
 }
 

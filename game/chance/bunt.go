@@ -85,21 +85,21 @@ func (d *duel) bunt() {
 	d.place = [...]int{1, 2, 3, 5}[d.dice.pick([]float64{.4, .15, .2, .25})]
 	d.contact, d.field = game.BuntGround, infield
 	p := &d.turn.Play
-	p.Ball = game.Ball{Contact: d.contact, Place: digit(d.place)}
+	p.Ball = game.BattedBall{Contact: d.contact, Location: digit(d.place)}
 	switch result {
 	case buntStruck:
-		p.Ball = game.Ball{}
+		p.Ball = game.BattedBall{}
 		p.Kind = game.Strikeout
-		p.Outs[0] = game.Out{Who: game.AtBat, How: game.Struck, By: "2"}
+		p.Outs[0] = game.Out{Runner: game.AtBat, Kind: game.StruckOut, Fielders: "2"}
 	case buntHit:
-		p.Kind, p.Touched = game.Single, digit(d.place)
-		p.Runs[game.AtBat].To = game.First
+		p.Kind, p.FieldedBy = game.Single, digit(d.place)
+		p.Advances[game.AtBat].To = game.First
 		d.advanceAll(p)
 	case buntError:
 		d.tellError(p)
 		d.allSafe(p)
 	case buntChoice:
-		p.Kind, p.Touched = game.FieldersChoice, digit(d.place)
+		p.Kind, p.FieldedBy = game.FieldersChoice, digit(d.place)
 		d.allSafe(p)
 	case buntSacrifice:
 		p.Kind, p.Flags = game.BattedOut, game.SacrificeHit
@@ -114,7 +114,7 @@ func (d *duel) bunt() {
 
 // allSafe: a sacrifice on which the defence got nobody (9.08(b)).
 func (d *duel) allSafe(p *game.Play) {
-	p.Runs[game.AtBat].To = game.First
+	p.Advances[game.AtBat].To = game.First
 	d.advanceAll(p)
 	if d.held != 0 && d.s.Outs < 2 {
 		p.Flags |= game.SacrificeHit
@@ -129,13 +129,13 @@ func (d *duel) outAtFirst(p *game.Play) {
 	if d.place == 3 {
 		by = "34" // the second baseman covers
 	}
-	p.Outs[0] = game.Out{Who: game.AtBat, At: game.First, How: game.BeforeFirst, By: by}
+	p.Outs[0] = game.Out{Runner: game.AtBat, At: game.First, Kind: game.OutBeforeFirst, Fielders: by}
 }
 
 // lead returns the leading runner who is forced, AtBat if none is.
 func (d *duel) lead() game.Base {
 	for b := game.Third; b >= game.First; b-- {
-		if d.runner[b] != nil && d.s.Forced(b) {
+		if d.runner[b] != nil && d.s.IsForced(b) {
 			return b
 		}
 	}
@@ -149,16 +149,16 @@ func (d *duel) buntOut(p *game.Play) {
 	lead := d.lead()
 	switch {
 	case d.view < .4:
-		p.Ball.Contact = game.BuntPop
-		p.Outs[0] = game.Out{Who: game.AtBat, How: game.OnFly, By: digit(d.place)}
+		p.Ball.Contact = game.BuntPopUp
+		p.Outs[0] = game.Out{Runner: game.AtBat, Kind: game.FlyOut, Fielders: digit(d.place)}
 	case lead == game.AtBat || d.s.Outs == 2:
 		d.outAtFirst(p)
 	default:
 		by, _ := throw(d.place, lead+1)
-		p.Outs[0] = game.Out{Who: lead, At: lead + 1, How: game.Forced, By: by}
-		p.Runs[game.AtBat].To = game.First
+		p.Outs[0] = game.Out{Runner: lead, At: lead + 1, Kind: game.ForceOut, Fielders: by}
+		p.Advances[game.AtBat].To = game.First
 		for b := game.First; b < lead; b++ {
-			p.Runs[b].To = b + 1
+			p.Advances[b].To = b + 1
 		}
 	}
 }
@@ -173,18 +173,18 @@ func (d *duel) buntIntoTwo(p *game.Play) {
 	lead := d.lead()
 	if lead == game.AtBat {
 		lead = game.Base(highest(d.held)) //nolint:gosec // 1–3
-		p.Ball.Contact = game.BuntPop
+		p.Ball.Contact = game.BuntPopUp
 		by, _ := throw(d.place, lead)
-		p.Outs[0] = game.Out{Who: game.AtBat, How: game.OnFly, By: digit(d.place)}
-		p.Outs[1] = game.Out{Who: lead, At: lead, How: game.Appealed, By: by}
+		p.Outs[0] = game.Out{Runner: game.AtBat, Kind: game.FlyOut, Fielders: digit(d.place)}
+		p.Outs[1] = game.Out{Runner: lead, At: lead, Kind: game.AppealOut, Fielders: by}
 		return
 	}
-	p.Flags |= game.GroundedIntoDouble
+	p.Flags |= game.GroundedIntoDoublePlay
 	by, has := throw(d.place, lead+1)
-	p.Outs[0] = game.Out{Who: lead, At: lead + 1, How: game.Forced, By: by}
+	p.Outs[0] = game.Out{Runner: lead, At: lead + 1, Kind: game.ForceOut, Fielders: by}
 	by, _ = throw(has, game.First)
-	p.Outs[1] = game.Out{Who: game.AtBat, At: game.First, How: game.BeforeFirst, By: by}
+	p.Outs[1] = game.Out{Runner: game.AtBat, At: game.First, Kind: game.OutBeforeFirst, Fielders: by}
 	for b := game.First; b < lead; b++ {
-		p.Runs[b].To = b + 1
+		p.Advances[b].To = b + 1
 	}
 }

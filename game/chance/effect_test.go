@@ -44,14 +44,14 @@ func share(tb testing.TB, at int, c chance.Calls, ratings chance.Ratings, is fun
 	return float64(so) / drawn
 }
 
-func isKind(k ...game.Kind) func(*game.State, *game.Play) bool {
+func isKind(k ...game.PlayKind) func(*game.State, *game.Play) bool {
 	return func(_ *game.State, p *game.Play) bool {
 		return slices.Contains(k, p.Kind)
 	}
 }
 
 func isDouble(s *game.State, p *game.Play) bool {
-	return p.Ball.Contact == game.Ground && s.Tally(*p).DoublePlay
+	return p.Ball.Contact == game.GroundBall && s.Tally(*p).DoublePlay
 }
 
 // Each decision does what it is for, and costs what it costs. Standard error of a difference of shares is at most .005.
@@ -93,16 +93,18 @@ func TestDecisions(t *testing.T) {
 }
 
 func groundScores(_ *game.State, p *game.Play) bool {
-	return p.Kind == game.BattedOut && p.Ball.Contact == game.Ground && p.Runs[game.Third].To == game.HomePlate
+	return p.Kind == game.BattedOut && p.Ball.Contact == game.GroundBall && p.Advances[game.Third].To == game.HomePlate
 }
 
-func scoresThird(_ *game.State, p *game.Play) bool { return p.Runs[game.Third].To == game.HomePlate }
+func scoresThird(_ *game.State, p *game.Play) bool {
+	return p.Advances[game.Third].To == game.HomePlate
+}
 
 func sacrificedOne(_ *game.State, p *game.Play) bool {
-	return p.Flags.Has(game.SacrificeHit) && p.Runs[game.First].To == game.Second
+	return p.Flags.Has(game.SacrificeHit) && p.Advances[game.First].To == game.Second
 }
 
-func isKindAlso(k game.Kind) func(*game.State, *game.Play) bool {
+func isKindAlso(k game.PlayKind) func(*game.State, *game.Play) bool {
 	return func(_ *game.State, p *game.Play) bool { return p.Kind == game.Strikeout && p.Also == k }
 }
 
@@ -185,7 +187,7 @@ func TestLegsAndArms(t *testing.T) {
 	t.Parallel()
 	scores := func(r chance.Ratings) float64 {
 		is := func(_ *game.State, p *game.Play) bool {
-			return p.Kind == game.Single && p.Runs[game.Second].To == game.HomePlate
+			return p.Kind == game.Single && p.Advances[game.Second].To == game.HomePlate
 		}
 		return share(t, 7, chance.Calls{}, r, is) / share(t, 7, chance.Calls{}, r, isKind(game.Single))
 	}
@@ -261,7 +263,7 @@ func worked(q chance.Question, s *game.State, bold *game.Play) bool {
 
 // lead is the runner for whom an extra base is in question.
 func lead(s *game.State, p *game.Play) game.Base {
-	second, third := s.On(game.Second).Player != "", s.On(game.Third).Player != ""
+	second, third := s.RunnerOn(game.Second).Player != "", s.RunnerOn(game.Third).Player != ""
 	switch {
 	case p.Kind == game.Single && second, p.Kind == game.BattedOut && !third:
 		return game.Second
@@ -274,7 +276,7 @@ func lead(s *game.State, p *game.Play) game.Base {
 
 func isOut(p *game.Play, from game.Base) bool {
 	for _, o := range p.Outs {
-		if o.How != game.NotOut && o.Who == from {
+		if o.Kind != game.NotOut && o.Runner == from {
 			return true
 		}
 	}
@@ -358,7 +360,7 @@ func TestExpect(t *testing.T) {
 	table := chance.NewTable(chance.Seed{}, f.clubs, nil, chance.Park{})
 	s := situation(t, &f, 0)
 	want := table.Expect(&s, chance.Moment{}, chance.Calls{})
-	for kind, p := range map[game.Kind]float64{
+	for kind, p := range map[game.PlayKind]float64{
 		game.Strikeout: want.K, game.Walk: want.BB, game.Single: want.Single, game.Double: want.Double, game.HomeRun: want.HR,
 	} {
 		got := share(t, 0, chance.Calls{}, nil, isKind(kind))

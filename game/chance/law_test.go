@@ -75,7 +75,7 @@ func anyDecisions(t *rapid.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	book := game.NewBook(&s, f.clubs)
+	book := game.NewScorebook(&s, f.clubs)
 	var m chance.Moment
 	calls, most := anyCalls(), rapid.IntRange(20, 120).Draw(t, "turns")
 	for range most {
@@ -108,7 +108,7 @@ func anyDecisions(t *rapid.T) {
 		}
 		p := turn.Finish(bold)
 		next, _ := s.Apply(p)
-		book.Play(&s, &p, &next)
+		book.RecordPlay(&s, &p, &next)
 		if err := book.Prove(&next); err != nil {
 			t.Fatal(err)
 		}
@@ -134,7 +134,7 @@ func sameCount(p *game.Play, after *game.State) error {
 	switch {
 	case p.Count != before:
 		return fmt.Errorf("count %v on pitches %q", p.Count, p.Pitches)
-	case !p.Kind.Ends() && after.Count != all && after.Count != game.Count{}: // zero: the side is out
+	case !p.Kind.EndsPlateAppearance() && after.Count != all && after.Count != game.Count{}: // zero: the side is out
 		return fmt.Errorf("count %v after pitches %q", after.Count, p.Pitches)
 	}
 	return nil

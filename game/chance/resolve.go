@@ -15,10 +15,10 @@ func (t *Table) Resolve(s *game.State, m Moment, c Calls) (Turn, error) {
 	d.begin(t, s, &m, c)
 	d.view = d.dice.Float64()
 	d.resolve()
-	d.turn.Play = s.Curtail(d.turn.Play)
+	d.turn.Play = s.LimitWalkOff(d.turn.Play)
 	if d.turn.Ask != NoQuestion {
 		d.turn.Other.Count = d.turn.Play.Count
-		d.turn.Other = s.Curtail(d.turn.Other)
+		d.turn.Other = s.LimitWalkOff(d.turn.Other)
 	}
 	d.account(&m)
 	return d.turn, nil
@@ -69,7 +69,7 @@ func (d *duel) resolve() {
 		d.aim(c)
 	}
 	d.settle(c)
-	if c == strikeout && d.calls.Offence == HitAndRun && d.turn.Play.Runs[game.AtBat].To == 0 {
+	if c == strikeout && d.calls.Offence == HitAndRun && d.turn.Play.Advances[game.AtBat].To == 0 {
 		d.strikeThrow()
 	}
 	if !ended {
@@ -105,10 +105,10 @@ func (c class) ending() int {
 func (d *duel) walkIntentionally() {
 	p := &d.turn.Play
 	p.Kind, p.Count = game.IntentionalWalk, d.turn.Next.Thrown.Count()
-	p.Runs[game.AtBat].To = game.First
+	p.Advances[game.AtBat].To = game.First
 	for b := game.First; b <= game.Third; b++ {
-		if d.runner[b] != nil && d.s.Forced(b) {
-			p.Runs[b].To = b + 1
+		if d.runner[b] != nil && d.s.IsForced(b) {
+			p.Advances[b].To = b + 1
 		}
 	}
 }
@@ -116,7 +116,7 @@ func (d *duel) walkIntentionally() {
 // strikeThrow: the batter has struck out while the runner from first was going.
 func (d *duel) strikeThrow() {
 	p := &d.turn.Play
-	if d.s.Outs == 2 || p.Outs[0].How != game.Struck {
+	if d.s.Outs == 2 || p.Outs[0].Kind != game.StruckOut {
 		return
 	}
 	lead := game.First
@@ -126,13 +126,13 @@ func (d *duel) strikeThrow() {
 	if !d.dice.chance(d.stealOdds(lead)) {
 		by, _ := throw(2, lead+1)
 		p.Also = game.CaughtStealing
-		p.Runs[lead].Why = game.Caught
-		p.Outs[1] = game.Out{Who: lead, At: lead + 1, How: game.Tagged, By: by}
+		p.Advances[lead].Reason = game.Caught
+		p.Outs[1] = game.Out{Runner: lead, At: lead + 1, Kind: game.TagOut, Fielders: by}
 		return
 	}
 	p.Also = game.StolenBase
 	for b := game.First; b <= lead; b++ {
-		p.Runs[b] = game.Run{To: b + 1, Why: game.Stole}
+		p.Advances[b] = game.Advance{To: b + 1, Reason: game.Stole}
 	}
 }
 
@@ -162,7 +162,7 @@ func (d *duel) account(before *Moment) {
 	d.work.Pitches += next.Thrown.Thrown() - before.Thrown.Thrown()
 	d.turn.thrown = next.Thrown
 	switch {
-	case d.turn.Play.Kind.Ends():
+	case d.turn.Play.Kind.EndsPlateAppearance():
 		d.work.Batters++
 		next.Thrown, next.Throws = Pitches{}, 0
 	case d.s.Outs+outs(&d.turn.Play) >= 3: // who is at bat leads off with a new count
@@ -176,7 +176,7 @@ func (d *duel) account(before *Moment) {
 // outs returns how many a play makes.
 func outs(p *game.Play) int {
 	n := 0
-	for n < len(p.Outs) && p.Outs[n].How != game.NotOut {
+	for n < len(p.Outs) && p.Outs[n].Kind != game.NotOut {
 		n++
 	}
 	return n

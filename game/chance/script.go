@@ -29,7 +29,7 @@ type row struct {
 
 type rowOut struct {
 	who, at game.Base
-	how     game.How
+	how     game.OutKind
 }
 
 // fate is what became of the man for whom, or at whom, something was risked: the runner who might take an extra base, or
@@ -181,9 +181,9 @@ func (t transition) putOut(r *row, set int) bool {
 		if !batter || timing && set == 1 {
 			return false
 		}
-		how := game.OnFly
+		how := game.FlyOut
 		if t.class == strikeout {
-			how = game.Struck
+			how = game.StruckOut
 		}
 		r.add(game.AtBat, game.AtBat, how)
 	case grounder:
@@ -198,20 +198,20 @@ func (t transition) putOut(r *row, set int) bool {
 		r.add(from, at, how)
 	}
 	if batter && (t.class == onError || t.class.hit()) {
-		r.add(game.AtBat, game.Base(t.class.bases())+1, game.Tagged) //nolint:gosec // 1–3
+		r.add(game.AtBat, game.Base(t.class.bases())+1, game.TagOut) //nolint:gosec // 1–3
 	}
 	return true
 }
 
 // wayOut says where and how a runner is put out on anything but a grounder: doubled off, or going further.
-func (t transition) wayOut(from game.Base) (game.Base, game.How) {
+func (t transition) wayOut(from game.Base) (game.Base, game.OutKind) {
 	switch {
 	case t.class == lineOut, t.class == popOut, t.class == flyOut && from == game.First:
-		return from, game.Appealed
+		return from, game.AppealOut
 	case t.class == flyOut, t.class == strikeout:
-		return from + 1, game.Tagged
+		return from + 1, game.TagOut
 	default:
-		return min(from+game.Base(t.class.bases())+1, game.HomePlate), game.Tagged //nolint:gosec // 1–3
+		return min(from+game.Base(t.class.bases())+1, game.HomePlate), game.TagOut //nolint:gosec // 1–3
 	}
 }
 
@@ -223,19 +223,19 @@ func (t transition) putOutOnGround(r *row, set int, timing bool) bool {
 		return false
 	}
 	if timing && batter {
-		r.add(game.AtBat, game.First, game.BeforeFirst)
+		r.add(game.AtBat, game.First, game.OutBeforeFirst)
 	}
 	for from := game.Third; from >= game.First; from-- {
 		if set&(1<<from) != 0 && t.forced(from) && !timing {
-			r.add(from, from+1, game.Forced)
+			r.add(from, from+1, game.ForceOut)
 		}
 	}
 	if batter && !timing {
-		r.add(game.AtBat, game.First, game.BeforeFirst)
+		r.add(game.AtBat, game.First, game.OutBeforeFirst)
 	}
 	for from := game.Third; from >= game.First; from-- {
 		if set&(1<<from) != 0 && (!t.forced(from) || timing) {
-			r.add(from, from+1, game.Tagged)
+			r.add(from, from+1, game.TagOut)
 		}
 	}
 	return true
@@ -247,7 +247,7 @@ func (t transition) forced(from game.Base) bool {
 	return t.from/3&all == all
 }
 
-func (r *row) add(who, at game.Base, how game.How) {
+func (r *row) add(who, at game.Base, how game.OutKind) {
 	if int(r.made) == len(r.outs) {
 		return
 	}

@@ -51,7 +51,7 @@ func (f *fixture) manage(t *chance.Table, s *game.State, m chance.Moment, lot *r
 }
 
 func steal(s *game.State) chance.Offence {
-	if s.On(game.Second).Player != "" {
+	if s.RunnerOn(game.Second).Player != "" {
 		return chance.StealThird
 	}
 	return chance.StealSecond
@@ -89,7 +89,7 @@ func (f *fixture) relieve(t *chance.Table, s *game.State, m chance.Moment) {
 	team := &s.Teams[side]
 	lead := s.Score[side] - s.Score[side.Other()]
 	closing := s.Inning >= 9 && lead > 0 && lead <= 3 && s.Outs == 0 && mask(s) == 0 && m.Work[side].Batters > 1
-	if t.Tired(s, m) < 1 && !closing || team.Faced < 3 {
+	if t.Tired(s, m) < 1 && !closing || team.BattersFaced < 3 {
 		return
 	}
 	var pen []game.PlayerID // best first
@@ -216,7 +216,7 @@ func (t *tally) count(s *game.State, p *game.Play, h *half) {
 		t.caught++
 	default:
 	}
-	if !one.Turn {
+	if !one.PlateAppearance {
 		return
 	}
 	h.ended++
@@ -224,9 +224,9 @@ func (t *tally) count(s *game.State, p *game.Play, h *half) {
 	if one.AtBat {
 		t.atBats++
 	}
-	if one.Hit > 0 {
+	if one.HitBases > 0 {
 		t.hits++
-		t.total += one.Hit
+		t.total += one.HitBases
 	}
 	if p.Flags.Has(game.SacrificeFly) {
 		t.flies++

@@ -44,7 +44,7 @@ func averageClubs() [2]game.Club {
 
 // card is the line-up of one of the averageClubs, with its n-th starter.
 func card(c game.Club, n int) game.Lineup {
-	l := gametest.Card(c, true)
+	l := gametest.Lineup(c, true)
 	l.Pitcher = c.Players[9+n%5].ID
 	return l
 }

@@ -23,11 +23,11 @@ const (
 func (d *duel) tell(c class, r *row) game.Play {
 	var p game.Play
 	for from := range r.to {
-		p.Runs[from].To = r.to[from]
+		p.Advances[from].To = r.to[from]
 	}
 	p.Ball.Contact = d.contact
 	if d.place != 0 {
-		p.Ball.Place = digit(d.place)
+		p.Ball.Location = digit(d.place)
 	}
 	d.tellOuts(&p, c, r)
 	switch {
@@ -40,7 +40,7 @@ func (d *duel) tell(c class, r *row) game.Play {
 		p.Kind = game.HitByPitch
 	case c == interference:
 		p.Kind = game.CatchersInterference
-		p.Errors[0] = game.Error{By: 2, Who: game.AtBat}
+		p.Errors[0] = game.Error{Fielder: 2, Runner: game.AtBat}
 	case c == onError:
 		d.tellError(&p)
 	case c == grounder:
@@ -66,8 +66,8 @@ func (d *duel) tell(c class, r *row) game.Play {
 func (d *duel) tellGift(p *game.Play, r *row) {
 	for who := game.Third; r.made == 1; who-- {
 		if to := r.to[who]; to > who+1 && d.view < errorOnOut {
-			by := p.Outs[0].By
-			blame(p, who, game.Error{By: by[len(by)-1] - '0', Kind: game.ThrewBad})
+			by := p.Outs[0].Fielders
+			blame(p, who, game.Error{Fielder: by[len(by)-1] - '0', Kind: game.ThrowingError})
 			return
 		}
 		if who == game.AtBat {
@@ -78,10 +78,10 @@ func (d *duel) tellGift(p *game.Play, r *row) {
 
 // blame explains where a man is by an error. What he scores through it is nobody's to have batted in.
 func blame(p *game.Play, who game.Base, e game.Error) {
-	e.Who = who
+	e.Runner = who
 	p.Errors[0] = e
-	run := &p.Runs[who]
-	run.Why = game.OnError
+	run := &p.Advances[who]
+	run.Reason = game.OnError
 	if run.To == game.HomePlate {
 		run.RBI = game.No
 	}
@@ -95,10 +95,10 @@ func (d *duel) tellOuts(p *game.Play, c class, r *row) {
 	}
 	for i, o := range r.outs[:r.made] {
 		by := digit(has)
-		if o.how != game.OnFly && o.how != game.Struck {
+		if o.how != game.FlyOut && o.how != game.StruckOut {
 			by, has = throw(has, o.at)
 		}
-		p.Outs[i] = game.Out{Who: o.who, At: o.at, How: o.how, By: by}
+		p.Outs[i] = game.Out{Runner: o.who, At: o.at, Kind: o.how, Fielders: by}
 	}
 }
 
@@ -112,9 +112,9 @@ func (d *duel) tellStrikeout(p *game.Play, r *row) {
 	if d.view < passedThird {
 		p.Also, why = game.PassedBall, game.OnPassedBall
 	}
-	for from := range p.Runs {
-		if p.Runs[from].To != 0 {
-			p.Runs[from].Why = why
+	for from := range p.Advances {
+		if p.Advances[from].To != 0 {
+			p.Advances[from].Reason = why
 		}
 	}
 }
@@ -122,9 +122,9 @@ func (d *duel) tellStrikeout(p *game.Play, r *row) {
 // tellWild explains runners who go further on a walk than it forces them.
 func (d *duel) tellWild(p *game.Play) {
 	for from := game.First; from <= game.Third; from++ {
-		run := &p.Runs[from]
-		if run.To > from+1 || run.To != 0 && !d.s.Forced(from) {
-			run.Why = game.OnWildPitch
+		run := &p.Advances[from]
+		if run.To > from+1 || run.To != 0 && !d.s.IsForced(from) {
+			run.Reason = game.OnWildPitch
 			p.Also = game.WildPitch
 		}
 	}
@@ -132,9 +132,9 @@ func (d *duel) tellWild(p *game.Play) {
 
 func (d *duel) tellError(p *game.Play) {
 	p.Kind = game.ReachedOnError
-	p.Errors[0] = game.Error{By: uint8(d.place), Who: game.AtBat} //nolint:gosec // 1–9
-	if d.view < .5 {                                              // bad throws are as frequent as muffs (2020)
-		p.Errors[0].Kind = game.ThrewBad
+	p.Errors[0] = game.Error{Fielder: uint8(d.place), Runner: game.AtBat} //nolint:gosec // 1–9
+	if d.view < .5 {                                                      // bad throws are as frequent as muffs (2020)
+		p.Errors[0].Kind = game.ThrowingError
 	}
 }
 
@@ -142,7 +142,7 @@ func (d *duel) tellGrounder(p *game.Play, r *row) {
 	p.Kind = game.BattedOut
 	forced := false
 	for _, o := range r.outs[:r.made] {
-		forced = forced || o.how == game.Forced
+		forced = forced || o.how == game.ForceOut
 	}
 	switch {
 	case r.made == 0 && r.ahead() == game.AtBat:
@@ -152,30 +152,30 @@ func (d *duel) tellGrounder(p *game.Play, r *row) {
 	case r.made == 1 && !r.isOut(game.AtBat) && !forced:
 		p.Kind = game.FieldersChoice
 	case r.made > 1 && forced:
-		p.Flags |= game.GroundedIntoDouble
+		p.Flags |= game.GroundedIntoDoublePlay
 	}
 }
 
 // tellChoice: nobody is out, and the throw may have been why.
 func (d *duel) tellChoice(p *game.Play, r *row) {
-	p.Kind, p.Touched = game.FieldersChoice, digit(d.place)
+	p.Kind, p.FieldedBy = game.FieldersChoice, digit(d.place)
 	who, odds := game.First, errorOnForce
 	if r.to[who] == 0 {
 		who, odds = r.ahead(), errorOnChoice
 	}
 	if d.view < odds {
-		e := game.Error{By: uint8(d.place)} //nolint:gosec // 1–9
-		if d.view < .3*odds {               // dropped more often than thrown away (2020)
-			e.Kind = game.ThrewBad
+		e := game.Error{Fielder: uint8(d.place)} //nolint:gosec // 1–9
+		if d.view < .3*odds {                    // dropped more often than thrown away (2020)
+			e.Kind = game.ThrowingError
 		}
 		blame(p, who, e)
 	}
 }
 
 func (d *duel) tellHit(p *game.Play, c class, r *row) {
-	p.Kind = game.Single + game.Kind(c-single)
+	p.Kind = game.Single + game.PlayKind(c-single)
 	if p.Kind != game.HomeRun { // nobody touches one over the fence
-		p.Touched = digit(d.place)
+		p.FieldedBy = digit(d.place)
 	}
 	if r.made > 0 {
 		return // the throw was good
@@ -188,16 +188,16 @@ func (d *duel) tellHit(p *game.Play, c class, r *row) {
 	default:
 		own, other = errorBehind, errorAhead
 	}
-	e := game.Error{By: uint8(d.place)} //nolint:gosec // 1–9
+	e := game.Error{Fielder: uint8(d.place)} //nolint:gosec // 1–9
 	switch who := r.extra(c); {
 	case d.view < own:
 		if d.view < own/2 {
-			e.Kind = game.ThrewBad
+			e.Kind = game.ThrowingError
 		}
 		blame(p, game.AtBat, e)
 	case d.view < own+other && who != game.AtBat:
 		if d.view < own+other/2 {
-			e.Kind = game.ThrewBad
+			e.Kind = game.ThrowingError
 		}
 		blame(p, who, e)
 	}

@@ -24,9 +24,9 @@ func Positions() [9]game.Position {
 	}
 }
 
-// Card is the line-up of a club whose first nine players bat, and whose tenth pitches; without a designated hitter the
+// Lineup is the line-up of a club whose first nine players bat, and whose tenth pitches; without a designated hitter the
 // fourth pitches and bats.
-func Card(c game.Club, dh bool) game.Lineup {
+func Lineup(c game.Club, dh bool) game.Lineup {
 	l := game.Lineup{Pitcher: c.Players[9].ID}
 	for i, at := range Positions() {
 		l.Order = append(l.Order, game.Slot{Player: c.Players[i].ID, Position: at})
@@ -37,9 +37,9 @@ func Card(c game.Club, dh bool) game.Lineup {
 	return l
 }
 
-// Set brings a game into a situation: "9b 2 1-3 4-5" is the bottom of the ninth, two out, runners on first and third,
+// SetSituation brings a game into a situation: "9b 2 1-3 4-5" is the bottom of the ninth, two out, runners on first and third,
 // 4 to 5. The runners are the places 7, 8 and 9 of the order; place 1 is due.
-func Set(tb testing.TB, s *game.State, situation string) {
+func SetSituation(tb testing.TB, s *game.State, situation string) {
 	tb.Helper()
 	var half rune
 	var bases string
@@ -56,9 +56,9 @@ func Set(tb testing.TB, s *game.State, situation string) {
 	}
 }
 
-// Seasons is the folder of real seasons: $RETROSHEET_DIR, else shared/retrosheet beside the project's root. It need not
+// SeasonDir is the folder of real seasons: $RETROSHEET_DIR, else shared/retrosheet beside the project's root. It need not
 // be there.
-func Seasons(tb testing.TB) string {
+func SeasonDir(tb testing.TB) string {
 	tb.Helper()
 	if dir := os.Getenv("RETROSHEET_DIR"); dir != "" {
 		return dir
@@ -78,8 +78,8 @@ func Seasons(tb testing.TB) string {
 	}
 }
 
-// EachFile reads the files of a .tar.gz whose names end like ".EVA" or ".EVN" for the kind "EV".
-func EachFile(archive, kind string, read func(io.Reader) error) error {
+// ReadArchive reads the files of a .tar.gz whose names end like ".EVA" or ".EVN" for the kind "EV".
+func ReadArchive(archive, kind string, read func(io.Reader) error) error {
 	f, err := os.Open(archive) //nolint:gosec // a test names it
 	if err != nil {
 		return err

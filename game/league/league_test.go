@@ -252,7 +252,7 @@ func TestNobodyIsReal(t *testing.T) {
 func rosters(tb testing.TB) map[string]bool {
 	tb.Helper()
 	found := map[string]bool{}
-	err := gametest.EachFile(filepath.Join(gametest.Seasons(tb), "retrosheet-events-2020.tar.gz"), "ROS", func(r io.Reader) error {
+	err := gametest.ReadArchive(filepath.Join(gametest.SeasonDir(tb), "retrosheet-events-2020.tar.gz"), "ROS", func(r io.Reader) error {
 		lines := bufio.NewScanner(r)
 		for lines.Scan() {
 			if f := strings.Split(lines.Text(), ","); len(f) > 2 { // id, last, first, …

@@ -16,7 +16,7 @@ func doubles(g *live.Game, side game.Side) []live.Choice {
 
 // swapped returns the team after a double switch, which must be one: nine fielders, the new pitcher in the fielder's place
 // of the order, and in the pitcher's the one who takes over the position.
-func swapped(t *testing.T, before *game.State, side game.Side, c live.Choice) game.Team {
+func swapped(t *testing.T, before *game.State, side game.Side, c live.Choice) game.TeamState {
 	t.Helper()
 	team := &before.Teams[side]
 	pitcher, fielder := c.Action.Subs[0], c.Action.Subs[1]
@@ -53,14 +53,14 @@ func TestDoubleSwitch(t *testing.T) {
 			most = max(most, len(offered))
 			most = max(most, len(offered))
 			team := &g.State.Teams[side]
-			if len(offered) > 0 && (side == g.State.Batting || team.Faced < 3 && team.Pitcher != "") {
-				t.Fatalf("at bat, or with %d batters faced: %s", team.Faced, offered[0].Label)
+			if len(offered) > 0 && (side == g.State.Batting || team.BattersFaced < 3 && team.Pitcher != "") {
+				t.Fatalf("at bat, or with %d batters faced: %s", team.BattersFaced, offered[0].Label)
 			}
 			for _, c := range offered {
 				after := swapped(t, g.State.State, side, c)
 				pitcher, fielder := c.Action.Subs[0].Slot, c.Action.Subs[1].Slot
-				if due := func(place int) int { return (place + 8 - after.Next) % 9 }; due(fielder) >= due(pitcher) {
-					t.Errorf("%s: batting next in place %d, it brings the pitcher up sooner", c.Label, after.Next+1)
+				if due := func(place int) int { return (place + 8 - after.NextBatter) % 9 }; due(fielder) >= due(pitcher) {
+					t.Errorf("%s: batting next in place %d, it brings the pitcher up sooner", c.Label, after.NextBatter+1)
 				}
 			}
 		}
@@ -120,7 +120,7 @@ func checkDoubleSwitch(t *testing.T, change func(*live.Game, *live.Choice)) {
 		t.Errorf("told %s", said)
 	}
 	team := &g.State.Teams[game.Home]
-	if out := team.Order[c.Action.Subs[0].Slot-1].Player; !slices.Contains(look(t, h, ann, g.ID).State.Teams[game.Home].Gone, out) {
+	if out := team.Order[c.Action.Subs[0].Slot-1].Player; !slices.Contains(look(t, h, ann, g.ID).State.Teams[game.Home].Removed, out) {
 		t.Errorf("%s: %s is not out of the game", c.Label, out)
 	}
 }
@@ -133,7 +133,7 @@ func TestPinchHitterStaysByDoubleSwitch(t *testing.T) {
 	var hitter game.PlayerID
 	for hitter == "" {
 		team := &g.State.Teams[game.Away]
-		if g.State.Batting == game.Away && team.Order[team.Next].Position == game.Pitcher {
+		if g.State.Batting == game.Away && team.Order[team.NextBatter].Position == game.Pitcher {
 			hitter = pinchHit(t, h, &g)
 		}
 		g = decideFirst(t, h, g.ID)
@@ -150,7 +150,7 @@ func TestPinchHitterStaysByDoubleSwitch(t *testing.T) {
 	}
 	want := swapped(t, g.State.State, game.Away, stays[0])
 	do(t, h, ann, g.ID, stays[0].Label)
-	if got := look(t, h, ann, g.ID).State.Teams[game.Away]; text(t, got) != text(t, want) || slices.Contains(got.Gone, hitter) {
+	if got := look(t, h, ann, g.ID).State.Teams[game.Away]; text(t, got) != text(t, want) || slices.Contains(got.Removed, hitter) {
 		t.Errorf("%s: the team is %s, want %s", stays[0].Label, text(t, got), text(t, want))
 	}
 }

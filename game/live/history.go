@@ -26,7 +26,7 @@ type history struct {
 	hash     string             // of the state now; "" before the start
 
 	// Since the start:
-	book *game.Book
+	book *game.Scorebook
 	card *retro.Scorecard
 	half call.Half
 	win  WinProb
@@ -102,16 +102,16 @@ func (h *history) enter(before *position, a *act) {
 }
 
 // score has the official scorer note a move; the start opens his book.
-func score(b *game.Book, before *position, a *act) *game.Book {
+func score(b *game.Scorebook, before *position, a *act) *game.Scorebook {
 	switch a.Kind {
 	case Started:
-		b = game.NewBook(&a.after.state, a.after.clubs())
+		b = game.NewScorebook(&a.after.state, a.after.clubs())
 	case Played:
-		b.Play(&before.state, a.Play, &a.after.state)
+		b.RecordPlay(&before.state, a.Play, &a.after.state)
 	case Substituted:
-		b.Substitute(&before.state, a.Subs, &a.after.state)
+		b.RecordSubstitutions(&before.state, a.Subs, &a.after.state)
 	case Conceded:
-		b.Close(&a.after.state)
+		b.RecordStoppage(&a.after.state)
 	default:
 	}
 	return b
@@ -136,7 +136,7 @@ func (h *history) play(e *Event, t *told, before *position, a *act) {
 		h.half = call.Half{}
 	}
 	t.scoring = runs > 0
-	h.card.Play(was, *play)
+	h.card.RecordPlay(was, *play)
 	win := h.odds.Home(is)
 	e.Win = &win
 	last := h.win.Start
@@ -182,7 +182,7 @@ func (h *history) milestone(e *Event, t *told, a *act) {
 			line("%s concedes.", club)
 		}
 	case Ended:
-		box := h.book.Box(&p.state)
+		box := h.book.BoxScore(&p.state)
 		e.Result, e.Seed = p.result, p.origin.Seed.String()
 		h.say(e, t, h.caller.End(m.Rev, &p.state, &box))
 		t.scoring = true
@@ -201,7 +201,7 @@ func (h *history) aside(e *Event, t *told, before *position, a *act) {
 	switch m.Kind {
 	case Substituted:
 		e.Subs = m.Subs
-		h.card.Substitute(&before.state, m.Subs)
+		h.card.RecordSubstitutions(&before.state, m.Subs)
 		h.say(e, t, h.caller.Substitutions(m.Rev, &before.state, m.Subs))
 	case Sealed:
 		e.Call = sealedAction(before, m.Side, m.Calls)
@@ -242,17 +242,17 @@ func asked(p *position) *Asked {
 }
 
 // ballWords says how the ball left the bat and to whom: "Fly ball to center field"; "" if that is not known.
-func ballWords(b game.Ball) string {
+func ballWords(b game.BattedBall) string {
 	contact := map[game.Contact]string{
-		game.Ground: "Ground ball", game.Fly: "Fly ball", game.Line: "Line drive", game.Pop: "Pop-up",
-		game.BuntGround: "Bunt", game.BuntPop: "Bunt in the air", game.BuntLine: "Bunt in the air",
+		game.GroundBall: "Ground ball", game.FlyBall: "Fly ball", game.LineDrive: "Line drive", game.PopUp: "Pop-up",
+		game.BuntGround: "Bunt", game.BuntPopUp: "Bunt in the air", game.BuntLineDrive: "Bunt in the air",
 	}[b.Contact]
-	if contact == "" || b.Place == "" || b.Place[0] < '1' || b.Place[0] > '9' {
+	if contact == "" || b.Location == "" || b.Location[0] < '1' || b.Location[0] > '9' {
 		return ""
 	}
 	return contact + " to " + [...]string{
 		"the pitcher", "the catcher", "first base", "second base", "third base", "shortstop", "left field", "center field", "right field",
-	}[b.Place[0]-'1']
+	}[b.Location[0]-'1']
 }
 
 // hash returns the hex SHA-256 of a state's canonical form.

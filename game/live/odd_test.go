@@ -57,7 +57,7 @@ func TestOddNamesAreNoTrouble(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		again, err := read.Replay(func(*retro.Step, *game.Book) {})
+		again, err := read.Replay(func(*retro.Step, *game.Scorebook) {})
 		if err != nil {
 			t.Fatal(err)
 		}

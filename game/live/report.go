@@ -51,13 +51,13 @@ func (h *Hall) begun(ctx context.Context, id string) (*table, error) {
 }
 
 // Box returns the box score of a game that has begun.
-func (h *Hall) Box(ctx context.Context, viewer Person, id string) (Game, game.Box, error) {
+func (h *Hall) Box(ctx context.Context, viewer Person, id string) (Game, game.BoxScore, error) {
 	t, err := h.begun(ctx, id)
 	if err != nil {
-		return Game{}, game.Box{}, err
+		return Game{}, game.BoxScore{}, err
 	}
 	defer t.release()
-	return headOf(t.id, &t.now).seen(viewer), t.history.book.Box(&t.now.state), nil
+	return headOf(t.id, &t.now).seen(viewer), t.history.book.BoxScore(&t.now.state), nil
 }
 
 // WinProb is how likely the home side was to win, after each play.
@@ -94,7 +94,7 @@ func (h *Hall) Scorecard(ctx context.Context, id string, w io.Writer) error {
 	if err != nil {
 		return err
 	}
-	card, err := t.history.card.Game(&t.now.state, t.history.book)
+	card, err := t.history.card.EventFile(&t.now.state, t.history.book)
 	t.release()
 	if err != nil {
 		return err

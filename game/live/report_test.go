@@ -82,7 +82,7 @@ func TestReportsAddUp(t *testing.T) {
 	}
 	for _, g := range games[:2] {
 		_, box, err := h.Box(t.Context(), carl, g.ID)
-		if err != nil || box.Teams[game.Home].Runs != g.Score.Home || box.Teams[game.Away].Runs != g.Score.Away || box.Winner == "" {
+		if err != nil || box.Teams[game.Home].Runs != g.Score.Home || box.Teams[game.Away].Runs != g.Score.Away || box.WinningPitcher == "" {
 			t.Errorf("box %s, %v, want %+v", text(t, box), err, g.Score)
 		}
 		w, err := h.WinProb(t.Context(), g.ID)

@@ -29,7 +29,7 @@ type season struct {
 }
 
 // add adds a finished game, once.
-func (s *season) add(g *Game, box game.Box) {
+func (s *season) add(g *Game, box game.BoxScore) {
 	if _, ok := s.games[g.ID]; ok {
 		return
 	}
@@ -57,7 +57,7 @@ func (s *seasons) oddsOf(o game.Options) *odds.Table {
 }
 
 // add adds a game that has just ended to its season, if that was added up already.
-func (s *seasons) add(g *Game, box game.Box) {
+func (s *seasons) add(g *Game, box game.BoxScore) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if kept := s.kept[g.Season]; kept != nil {
@@ -124,7 +124,7 @@ func (h *Hall) addUp(ctx context.Context, number int) (*season, error) {
 		if !ok {
 			continue // it has gone meanwhile
 		}
-		var box game.Box
+		var box game.BoxScore
 		if err := json.Unmarshal(data, &box); err != nil {
 			return nil, &Error{Code: Unreadable, Detail: "a box score cannot be read", cause: fmt.Errorf("game %s: %w", games[i].ID, err)}
 		}

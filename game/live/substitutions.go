@@ -31,7 +31,7 @@ func (m *menu) substitutions(side game.Side) {
 	if side == m.state.Batting() {
 		for _, id := range team.Bench {
 			if m.hits(side, id) {
-				m.substitution(side, game.Substitution{Side: side, Player: id, Slot: team.Next + 1, Position: game.PinchHitter})
+				m.substitution(side, game.Substitution{Side: side, Player: id, Slot: team.NextBatter + 1, Position: game.PinchHitter})
 			}
 		}
 		m.runners(side)
@@ -71,7 +71,7 @@ func (m *menu) fielders(side game.Side, place int, slot game.Slot) {
 	if slot.Position == game.Pitcher || slot.Position == game.DesignatedHitter {
 		return
 	}
-	if slot.Position.Fields() {
+	if slot.Position.IsFielder() {
 		for _, id := range team.Bench {
 			if m.plays(side, id, slot.Position) {
 				m.substitution(side, game.Substitution{Side: side, Player: id, Slot: place, Position: slot.Position})
@@ -102,15 +102,15 @@ func (m *menu) doubleSwitches(side game.Side) {
 	if mound == 0 || pitcher == "" {
 		return
 	}
-	due := (mound - 1 - team.Next + len(team.Order)) % len(team.Order)
+	due := (mound - 1 - team.NextBatter + len(team.Order)) % len(team.Order)
 	for ahead := len(team.Order) - 1; ahead >= 0; ahead-- {
-		place := (team.Next+ahead)%len(team.Order) + 1
+		place := (team.NextBatter+ahead)%len(team.Order) + 1
 		at := team.Order[place-1].Position
-		if !at.Fields() || place == mound {
+		if !at.IsFielder() || place == mound {
 			continue
 		}
 		var in []game.PlayerID
-		if batted := team.Order[mound-1]; !batted.Position.Fields() {
+		if batted := team.Order[mound-1]; !batted.Position.IsFielder() {
 			in = append(in, batted.Player)
 		}
 		if ahead > due {
@@ -230,7 +230,7 @@ func (m *menu) mound(side game.Side) int {
 		}
 	}
 	for i, slot := range team.Order { // the pitcher was batted for
-		if !slot.Position.Fields() {
+		if !slot.Position.IsFielder() {
 			return i + 1
 		}
 	}

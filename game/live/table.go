@@ -245,7 +245,7 @@ func (t *table) keep(ctx context.Context, s *script, tell Tell) error {
 }
 
 // change writes a script for the journal, and the box score of a game that ends with it.
-func (t *table) change(next *head, s *script) (Change, *game.Box, error) {
+func (t *table) change(next *head, s *script) (Change, *game.BoxScore, error) {
 	c, err := change(t.id, next, s)
 	if err != nil || s.now.status != Finished || t.now.status == Finished {
 		return c, nil, err
@@ -304,23 +304,23 @@ func change(id string, h *head, s *script) (Change, error) {
 
 // boxAfter returns the box score of a game that ends with a script. The scorer's book is no value, so another one is kept
 // from the start.
-func (t *table) boxAfter(s *script) (game.Box, error) {
+func (t *table) boxAfter(s *script) (game.BoxScore, error) {
 	acts := make([]act, 0, len(t.history.moves)+len(s.acts))
 	var p position
 	for _, m := range t.history.moves {
 		after, err := p.apply(m)
 		if err != nil {
-			return game.Box{}, err
+			return game.BoxScore{}, err
 		}
 		acts, p = append(acts, act{m, after}), after
 	}
-	var book *game.Book
+	var book *game.Scorebook
 	before := position{}
 	for _, a := range append(acts, s.acts...) {
 		book = score(book, &before, &a)
 		before = a.after
 	}
-	return book.Box(&s.now.state), nil
+	return book.BoxScore(&s.now.state), nil
 }
 
 // unavailable wraps an error of what stands behind an interface. That of a context stays as it is.

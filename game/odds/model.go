@@ -81,11 +81,11 @@ func (r *row) fill(p float64) {
 // steps returns the steps of the side at bat, which has a lead.
 func (m *model) steps(i int, half game.Half, lead int) *[chance.Situations][]chance.Step {
 	edge := 1 / homeEdge
-	if (half == game.Bottom) != m.options.HomeFirst {
+	if (half == game.Bottom) != m.options.HomeBatsFirst {
 		edge = homeEdge
 	}
 	ahead := leadEdge
-	if 3*(i+1) > 2*m.options.Scheduled() {
+	if 3*(i+1) > 2*m.options.ScheduledInnings() {
 		ahead = lateEdge
 	}
 	switch {

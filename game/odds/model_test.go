@@ -13,15 +13,15 @@ import (
 func TestMartingale(t *testing.T) {
 	t.Parallel()
 	for _, o := range []game.Options{
-		{}, {ExtraInnings: game.Standard}, {HomeFirst: true}, {Innings: 7}, {Innings: 5, ExtraInnings: game.Standard}, {Innings: 3}, {Innings: 1},
+		{}, {ExtraInnings: game.Standard}, {HomeBatsFirst: true}, {Innings: 7}, {Innings: 5, ExtraInnings: game.Standard}, {Innings: 3}, {Innings: 1},
 	} {
 		t.Run(fmt.Sprintf("%+v", o), func(t *testing.T) {
 			t.Parallel()
 			m := model{Table: New(o), options: o}
-			for inning := 1; inning <= o.Scheduled()+3; inning++ {
+			for inning := 1; inning <= o.ScheduledInnings()+3; inning++ {
 				for half := game.Top; half <= game.Bottom; half++ {
 					for lead := -12; lead <= 12; lead++ {
-						if half == game.Bottom && inning >= o.Scheduled() && lead > 0 {
+						if half == game.Bottom && inning >= o.ScheduledInnings() && lead > 0 {
 							continue
 						}
 						steps := m.steps(inning-1, half, lead)
@@ -59,7 +59,7 @@ func hold(s *game.State, on int) {
 // umpire makes a step of a state, by the rules as game/odds does not know them.
 func umpire(s game.State, step chance.Step) game.State {
 	s.Score[s.Batting()] += step.Runs
-	late := s.Inning >= s.Options.Scheduled()
+	late := s.Inning >= s.Options.ScheduledInnings()
 	lead := s.Lead()
 	switch {
 	case late && s.Half == game.Bottom && lead > 0:
@@ -74,7 +74,7 @@ func umpire(s game.State, step chance.Step) game.State {
 		s.Half = 1 - s.Half
 		s.Outs = 0
 		hold(&s, 0)
-		if s.Inning > s.Options.Scheduled() && s.Options.ExtraInnings != game.Standard {
+		if s.Inning > s.Options.ScheduledInnings() && s.Options.ExtraInnings != game.Standard {
 			hold(&s, 2)
 		}
 	}

@@ -40,12 +40,12 @@ type row [chance.Situations]float64
 // New works the table out for games of some options: of those, the scheduled innings, the kind of extra innings and who
 // bats first make a difference.
 func New(o game.Options) *Table {
-	m := model{Table: &Table{innings: make([][2]chances, o.Scheduled()+1)}, options: o, order: latestFirst()}
+	m := model{Table: &Table{innings: make([][2]chances, o.ScheduledInnings()+1)}, options: o, order: latestFirst()}
 	begin := 0
 	if o.ExtraInnings != game.Standard {
 		begin = onSecond
 	}
-	extra := o.Scheduled()
+	extra := o.ScheduledInnings()
 	// An extra inning that begins and ends tied is followed by another like it: the chance of the side that bats first is
 	// a line in the chance it would have in the next one, and equals it.
 	var line [2]float64

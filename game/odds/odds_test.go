@@ -19,7 +19,7 @@ func kinds() []game.Options {
 	for _, innings := range []int{0, 3, 5, 7, 9} {
 		for _, extra := range []game.ExtraInnings{game.AutomaticRunner, game.Standard} {
 			for _, first := range []bool{false, true} {
-				all = append(all, game.Options{Innings: innings, ExtraInnings: extra, HomeFirst: first})
+				all = append(all, game.Options{Innings: innings, ExtraInnings: extra, HomeBatsFirst: first})
 			}
 		}
 	}
@@ -27,7 +27,7 @@ func kinds() []game.Options {
 }
 
 func name(o game.Options) string {
-	return fmt.Sprintf("%d innings, %s, home first %v", o.Scheduled(), o.ExtraInnings, o.HomeFirst)
+	return fmt.Sprintf("%d innings, %s, home first %v", o.ScheduledInnings(), o.ExtraInnings, o.HomeBatsFirst)
 }
 
 // at is a state with a situation and the lead of the side at bat.
@@ -84,8 +84,8 @@ func TestOver(t *testing.T) {
 		{game.Final, [2]int{4, 3}, 0},
 		{game.CalledGame, [2]int{2, 2}, .5},
 		{game.CalledGame, [2]int{1, 2}, 1},
-		{game.ForfeitByHome, [2]int{0, 5}, 0},
-		{game.ForfeitByAway, [2]int{5, 0}, 1},
+		{game.HomeForfeit, [2]int{0, 5}, 0},
+		{game.AwayForfeit, [2]int{5, 0}, 1},
 	} {
 		s := game.State{Inning: 9, Half: game.Bottom, Score: tt.score, End: tt.end}
 		if got := table.Home(&s); got != tt.want {
@@ -96,10 +96,10 @@ func TestOver(t *testing.T) {
 
 // each calls do for every state of a kind of game that can be, leads of up to twelve.
 func each(o game.Options, do func(inning int, half game.Half, situation, lead int)) {
-	for inning := 1; inning <= o.Scheduled()+2; inning++ {
+	for inning := 1; inning <= o.ScheduledInnings()+2; inning++ {
 		for _, half := range []game.Half{game.Top, game.Bottom} {
 			for lead := -12; lead <= 12; lead++ {
-				if half == game.Bottom && inning >= o.Scheduled() && lead > 0 || half == game.Top && inning > o.Scheduled() && lead < 0 {
+				if half == game.Bottom && inning >= o.ScheduledInnings() && lead > 0 || half == game.Top && inning > o.ScheduledInnings() && lead < 0 {
 					continue
 				}
 				for situation := range chance.Situations {
@@ -147,8 +147,8 @@ func TestMoreIsBetter(t *testing.T) {
 // The sides are mirror images but for the home team's edge: who bats last in one kind of game bats first in the other.
 func TestFirstAndLast(t *testing.T) {
 	t.Parallel()
-	last, first := odds.New(game.Options{}), odds.New(game.Options{HomeFirst: true})
-	a, b := game.State{Inning: 1}, game.State{Inning: 1, Options: game.Options{HomeFirst: true}}
+	last, first := odds.New(game.Options{}), odds.New(game.Options{HomeBatsFirst: true})
+	a, b := game.State{Inning: 1}, game.State{Inning: 1, Options: game.Options{HomeBatsFirst: true}}
 	if p, q := last.Home(&a), first.Home(&b); math.Abs(p-q) > .02 || p < .51 || q < .51 {
 		t.Errorf("the home team wins %.3f when it bats last, %.3f when it bats first", p, q)
 	}

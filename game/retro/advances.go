@@ -48,7 +48,7 @@ func (x *parser) advance(text string) error {
 
 // undo takes back the batter's out that a strikeout implies, when the text then tells what he did.
 func (x *parser) undo(from game.Base) {
-	if from != game.AtBat || x.outs == 0 || x.play.Outs[0].Who != game.AtBat || x.play.Kind != game.Strikeout {
+	if from != game.AtBat || x.outs == 0 || x.play.Outs[0].Runner != game.AtBat || x.play.Kind != game.Strikeout {
 		return
 	}
 	copy(x.play.Outs[:], x.play.Outs[1:])
@@ -60,7 +60,7 @@ func (x *parser) reach(from, to game.Base) {
 	if from == to {
 		to = game.AtBat // he stays
 	}
-	x.play.Runs[from].To = to
+	x.play.Advances[from].To = to
 }
 
 // credits reads the parentheses behind an advance or an attempt: fielders, errors, and the scorer's remarks. It reports
@@ -98,27 +98,27 @@ func (x *parser) isError(by string) bool {
 func (x *parser) advanceError(one string, who game.Base) error {
 	by, note, _ := strings.Cut(one, "/")
 	after, fielder, _ := strings.Cut(by, "E")
-	e := game.Error{By: fielder[0] - '0', Who: who, After: after}
+	e := game.Error{Fielder: fielder[0] - '0', Runner: who, Assists: after}
 	if strings.HasPrefix(note, "TH") {
-		e.Kind = game.ThrewBad
+		e.Kind = game.ThrowingError
 	}
-	if r := &x.play.Runs[who]; r.Why == game.ByPlay && (who != game.AtBat || x.play.Kind != game.ReachedOnError) {
-		r.Why = game.OnError
+	if r := &x.play.Advances[who]; r.Reason == game.ByPlay && (who != game.AtBat || x.play.Kind != game.ReachedOnError) {
+		r.Reason = game.OnError
 	}
 	return x.fault(e)
 }
 
 // advanceOut says how a man was put out on the bases.
 func (x *parser) advanceOut(who, at game.Base, by string) error {
-	o := game.Out{Who: who, At: at, How: game.Tagged, By: by}
-	batted := x.play.Kind.Batted()
+	o := game.Out{Runner: who, At: at, Kind: game.TagOut, Fielders: by}
+	batted := x.play.Kind.IsInPlay()
 	switch {
 	case who == game.AtBat && at == game.First && x.play.Kind < game.ReachedOnError:
-		o.How = game.BeforeFirst
+		o.Kind = game.OutBeforeFirst
 	case batted && at == who, batted && x.play.Flags.Has(game.Appeal):
-		o.How = game.Appealed
-	case batted && who != game.AtBat && at == who+1 && !x.play.Kind.Hit() && x.forced(who):
-		o.How = game.Forced
+		o.Kind = game.AppealOut
+	case batted && who != game.AtBat && at == who+1 && !x.play.Kind.IsHit() && x.forced(who):
+		o.Kind = game.ForceOut
 	}
 	if err := x.out(o); err != nil {
 		return err
@@ -132,7 +132,7 @@ func (x *parser) advanceOut(who, at game.Base, by string) error {
 func (x *parser) sortOuts() {
 	for i := x.outs - 1; i > x.fieldedOuts; i-- {
 		a, b := &x.play.Outs[i-1], &x.play.Outs[i]
-		if len(b.By) >= len(a.By) || !strings.HasPrefix(a.By, b.By) || b.By == "" {
+		if len(b.Fielders) >= len(a.Fielders) || !strings.HasPrefix(a.Fielders, b.Fielders) || b.Fielders == "" {
 			return
 		}
 		*a, *b = *b, *a
@@ -141,7 +141,7 @@ func (x *parser) sortOuts() {
 
 // remark reads the scorer's rulings on one man's advance.
 func (x *parser) remark(text string, who game.Base) {
-	r := &x.play.Runs[who]
+	r := &x.play.Advances[who]
 	switch text {
 	case "UR":
 		r.Earned = game.No
@@ -156,33 +156,33 @@ func (x *parser) remark(text string, who game.Base) {
 	case "PB":
 		x.pitchGotAway(r, game.OnPassedBall, game.PassedBall)
 	case "TH":
-		if r.Why == game.ByPlay {
-			r.Why = game.OnThrow
+		if r.Reason == game.ByPlay {
+			r.Reason = game.OnThrow
 		}
 	}
 }
 
 // pitchGotAway notes a wild pitch or passed ball that a man used; one who stole a base used it for another.
-func (x *parser) pitchGotAway(r *game.Run, why game.Why, kind game.Kind) {
-	if r.Why == game.Stole {
+func (x *parser) pitchGotAway(r *game.Advance, why game.AdvanceReason, kind game.PlayKind) {
+	if r.Reason == game.Stole {
 		x.play.Also = kind
 		return
 	}
-	r.Why = why
+	r.Reason = why
 }
 
 // complete adds what the notation leaves out: where the batter went, and the runners he forced.
 func (x *parser) complete() {
 	p := &x.play
-	if p.Kind.Ends() && !x.told[game.AtBat] {
-		p.Runs[game.AtBat].To = impliedBase(p.Kind)
+	if p.Kind.EndsPlateAppearance() && !x.told[game.AtBat] {
+		p.Advances[game.AtBat].To = impliedBase(p.Kind)
 	}
 	if p.Kind == game.HomeRun {
 		x.clearBases()
 	}
-	if p.Runs[game.AtBat].To == game.First && x.state.Outs+x.outs < 3 {
-		for b := game.First; b <= game.Third && x.state.On(b).Player != "" && !x.told[b]; b++ {
-			p.Runs[b].To = b + 1
+	if p.Advances[game.AtBat].To == game.First && x.state.Outs+x.outs < 3 {
+		for b := game.First; b <= game.Third && x.state.RunnerOn(b).Player != "" && !x.told[b]; b++ {
+			p.Advances[b].To = b + 1
 		}
 	}
 	if p.Flags.Has(game.SacrificeHit) {
@@ -198,8 +198,8 @@ func (x *parser) complete() {
 // clearBases brings everybody home whose movement the text does not tell.
 func (x *parser) clearBases() {
 	for b := game.First; b <= game.Third; b++ {
-		if !x.told[b] && x.state.On(b).Player != "" {
-			x.play.Runs[b].To = game.HomePlate
+		if !x.told[b] && x.state.RunnerOn(b).Player != "" {
+			x.play.Advances[b].To = game.HomePlate
 		}
 	}
 }
@@ -207,12 +207,12 @@ func (x *parser) clearBases() {
 // completeRulings keeps rulings for runs only.
 func (x *parser) completeRulings() {
 	p := &x.play
-	for b := range p.Runs {
-		r := &p.Runs[b]
+	for b := range p.Advances {
+		r := &p.Advances[b]
 		switch {
 		case r.To != game.HomePlate:
 			r.Earned, r.RBI = game.ByRule, game.ByRule
-		case p.Kind == game.ReachedOnError && p.Errors[0].After != "" && r.RBI == game.ByRule:
+		case p.Kind == game.ReachedOnError && p.Errors[0].Assists != "" && r.RBI == game.ByRule:
 			r.RBI = game.Yes // a play that would have been an out drives runs in unless the scorer says otherwise
 		}
 	}
@@ -224,9 +224,9 @@ func (x *parser) settleThirdOut() {
 	if x.outs <= x.fieldedOuts || x.state.Outs+x.outs < 3 {
 		return
 	}
-	for _, r := range x.play.Runs {
-		if third := &x.play.Outs[x.outs-1]; r.To == game.HomePlate && third.How == game.Forced {
-			third.How = game.Tagged
+	for _, r := range x.play.Advances {
+		if third := &x.play.Outs[x.outs-1]; r.To == game.HomePlate && third.Kind == game.ForceOut {
+			third.Kind = game.TagOut
 		}
 	}
 }
@@ -234,19 +234,19 @@ func (x *parser) settleThirdOut() {
 // bunted returns the bunt among contacts: a sacrifice hit is one even where the text has only G.
 func bunted(c game.Contact) game.Contact {
 	switch c {
-	case game.Ground:
+	case game.GroundBall:
 		return game.BuntGround
-	case game.Pop, game.Fly:
-		return game.BuntPop
-	case game.Line:
-		return game.BuntLine
+	case game.PopUp, game.FlyBall:
+		return game.BuntPopUp
+	case game.LineDrive:
+		return game.BuntLineDrive
 	default:
 		return c
 	}
 }
 
 // impliedBase is where the batter goes when the text does not say.
-func impliedBase(k game.Kind) game.Base {
+func impliedBase(k game.PlayKind) game.Base {
 	switch k {
 	case game.Double:
 		return game.Second

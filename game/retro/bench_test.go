@@ -11,7 +11,7 @@ import (
 
 // BenchmarkSeason replays the 2020 season, or our own games 60 times where it is not there: parsing and book included.
 func BenchmarkSeason(b *testing.B) {
-	games, err := readEvents(filepath.Join(gametest.Seasons(b), "retrosheet-events-2020.tar.gz"))
+	games, err := readEvents(filepath.Join(gametest.SeasonDir(b), "retrosheet-events-2020.tar.gz"))
 	if err != nil {
 		b.Logf("our own games instead: %v", err)
 		games = ourGames(b)
@@ -19,7 +19,7 @@ func BenchmarkSeason(b *testing.B) {
 	for b.Loop() {
 		s := season{games: games, diffs: map[string][]string{}, count: map[string]int{}}
 		s.each(func(g *retro.Game) {
-			if _, err := g.Replay(func(*retro.Step, *game.Book) {}); err != nil {
+			if _, err := g.Replay(func(*retro.Step, *game.Scorebook) {}); err != nil {
 				s.differ("refused", "%v", err)
 			}
 		})
@@ -32,7 +32,7 @@ func BenchmarkSeason(b *testing.B) {
 
 // BenchmarkRead parses the files of the season.
 func BenchmarkRead(b *testing.B) {
-	path := filepath.Join(gametest.Seasons(b), "retrosheet-events-2020.tar.gz")
+	path := filepath.Join(gametest.SeasonDir(b), "retrosheet-events-2020.tar.gz")
 	if _, err := readEvents(path); err != nil {
 		b.Skip(err)
 	}

@@ -21,7 +21,7 @@ func (s *season) comparePlay(g *retro.Game, step *retro.Step, want []string) {
 	same := func(column, got string) {
 		if w := want[s.plays.column[column]]; w != got {
 			class := column
-			if column == "EVENT_CD" && got == "18" && w == "2" && p.Errors[0].After != "" {
+			if column == "EVENT_CD" && got == "18" && w == "2" && p.Errors[0].Assists != "" {
 				class = "EVENT_CD of nEn"
 			}
 			s.differ(class, "%s line %d %s: %s, want %s", g.ID, step.Line, step.Event, got, w)
@@ -39,20 +39,20 @@ func (s *season) comparePlay(g *retro.Game, step *retro.Step, want []string) {
 	number("HOME_SCORE_CT", st.Score[game.Home])
 	same("BAT_ID", string(batter))
 	same("PIT_ID", string(st.Pitcher()))
-	same("RESP_PIT_ID", string(step.Charged))
+	same("RESP_PIT_ID", string(step.ResponsiblePitcher))
 	number("EVENT_CD", int(p.Kind))
 	number("EVENT_OUTS_CT", tally.Outs)
 	number("EVENT_RUNS_CT", tally.Runs)
 	number("RBI_CT", tally.RBI)
-	number("H_CD", tally.Hit)
+	number("H_CD", tally.HitBases)
 	number("ERR_CT", tally.Errors)
 	flag("AB_FL", tally.AtBat)
 	flag("DP_FL", tally.DoublePlay)
 	flag("SH_FL", p.Flags.Has(game.SacrificeHit))
 	flag("SF_FL", p.Flags.Has(game.SacrificeFly))
-	same("BASE1_RUN_ID", string(st.On(game.First).Player))
-	same("BASE2_RUN_ID", string(st.On(game.Second).Player))
-	same("BASE3_RUN_ID", string(st.On(game.Third).Player))
+	same("BASE1_RUN_ID", string(st.RunnerOn(game.First).Player))
+	same("BASE2_RUN_ID", string(st.RunnerOn(game.Second).Player))
+	same("BASE3_RUN_ID", string(st.RunnerOn(game.Third).Player))
 	for b, column := range []string{"BAT_DEST_ID", "RUN1_DEST_ID", "RUN2_DEST_ID", "RUN3_DEST_ID"} {
 		number(column, destination(st, p, game.Base(b)))
 	}
@@ -65,13 +65,13 @@ func (s *season) comparePlay(g *retro.Game, step *retro.Step, want []string) {
 // destination is where a man ended, as the reference says it: 0 out, 4 an earned run, 5 unearned, 6 for the team only.
 func destination(s *game.State, p *game.Play, from game.Base) int {
 	for _, o := range p.Outs {
-		if o.How != game.NotOut && o.Who == from {
+		if o.Kind != game.NotOut && o.Runner == from {
 			return 0
 		}
 	}
-	r := p.Runs[from]
+	r := p.Advances[from]
 	switch {
-	case from != game.AtBat && s.On(from).Player == "":
+	case from != game.AtBat && s.RunnerOn(from).Player == "":
 		return 0
 	case r.To == game.AtBat:
 		return int(from)
@@ -84,8 +84,8 @@ func destination(s *game.State, p *game.Play, from game.Base) int {
 }
 
 // compareGame compares the box score.
-func (s *season) compareGame(g *retro.Game, r *retro.Replay, want []string) {
-	box := r.Book.Box(&r.End)
+func (s *season) compareGame(g *retro.Game, r *retro.ReplayResult, want []string) {
+	box := r.Scorebook.BoxScore(&r.End)
 	same := func(class, column, got string) {
 		if w := want[s.sheet.column[column]]; w != got {
 			s.differ(class, "%s %s: %s, want %s", g.ID, column, got, w)
@@ -104,9 +104,9 @@ func (s *season) compareGame(g *retro.Game, r *retro.Replay, want []string) {
 			earned += l.EarnedRuns
 		}
 		for _, l := range t.Batting {
-			doubled += l.DoublePlays
+			doubled += l.GroundedIntoDoublePlays
 		}
-		same("LINE_TX", prefix+"LINE_TX", lineText(t.Line))
+		same("LINE_TX", prefix+"LINE_TX", lineText(t.LineScore))
 		number(prefix+"HITS_CT", t.Hits)
 		number(prefix+"ERR_CT", t.Errors)
 		number(prefix+"LOB_CT", t.LeftOnBase)
@@ -116,22 +116,22 @@ func (s *season) compareGame(g *retro.Game, r *retro.Replay, want []string) {
 		s.compareEarned(g, t)
 	}
 	number("OUTS_CT", outs)
-	same("LOSE_PIT_ID", "LOSE_PIT_ID", string(box.Loser))
-	same("SAVE_PIT_ID", "SAVE_PIT_ID", string(box.Saver))
-	same("WIN_PIT_ID", "WIN_PIT_ID", string(box.Winner))
-	if !box.Judged {
+	same("LOSE_PIT_ID", "LOSE_PIT_ID", string(box.LosingPitcher))
+	same("SAVE_PIT_ID", "SAVE_PIT_ID", string(box.SavingPitcher))
+	same("WIN_PIT_ID", "WIN_PIT_ID", string(box.WinningPitcher))
+	if !box.WinnerByJudgment {
 		return
 	}
-	r.Book.Choose("") // what would the book have judged?
+	r.Scorebook.ChooseWinner("") // what would the book have judged?
 	s.add("wins by judgement", 1)
-	if own := r.Book.Box(&r.End).Winner; own != box.Winner {
-		s.differ("WIN_PIT_ID by judgement", "%s: %s, want %s", g.ID, own, box.Winner)
+	if own := r.Scorebook.BoxScore(&r.End).WinningPitcher; own != box.WinningPitcher {
+		s.differ("WIN_PIT_ID by judgement", "%s: %s, want %s", g.ID, own, box.WinningPitcher)
 	}
 }
 
 // compareEarned compares each pitcher's earned runs with the official record.
-func (s *season) compareEarned(g *retro.Game, t *game.TeamBox) {
-	for _, e := range g.Earned {
+func (s *season) compareEarned(g *retro.Game, t *game.TeamBoxScore) {
+	for _, e := range g.EarnedRuns {
 		for _, l := range t.Pitching {
 			if l.Player == e.Pitcher && l.EarnedRuns != e.Runs {
 				s.differ("pitcher's ER", "%s %s: %d, want %d", g.ID, l.Player, l.EarnedRuns, e.Runs)
@@ -153,28 +153,28 @@ func lineText(line []int) string {
 }
 
 // watch lets a book see a step without the record's rulings on earned runs.
-func watch(b *game.Book, step *retro.Step) {
-	if step.Subs != nil {
-		b.Substitute(&step.Before, step.Subs, &step.After)
+func watch(b *game.Scorebook, step *retro.Step) {
+	if step.Substitutions != nil {
+		b.RecordSubstitutions(&step.Before, step.Substitutions, &step.After)
 		return
 	}
 	p := step.Play
-	for i := range p.Runs {
-		p.Runs[i].Earned = game.ByRule
+	for i := range p.Advances {
+		p.Advances[i].Earned = game.ByRule
 	}
-	b.Play(&step.Before, &p, &step.After)
+	b.RecordPlay(&step.Before, &p, &step.After)
 }
 
 // compareRulings compares the runs that the book finds earned by reconstructing the innings with the scorers' rulings.
-func (s *season) compareRulings(g *retro.Game, own *game.Book, end *retro.Replay) {
+func (s *season) compareRulings(g *retro.Game, own *game.Scorebook, end *retro.ReplayResult) {
 	if end.End.End == game.CalledGame {
-		own.Close(&end.End)
+		own.RecordStoppage(&end.End)
 	}
-	scorer := map[game.RunRuling]bool{}
-	for _, r := range end.Book.Rulings() {
+	scorer := map[game.EarnedRunRuling]bool{}
+	for _, r := range end.Scorebook.EarnedRunRulings() {
 		scorer[r] = true
 	}
-	for _, r := range own.Rulings() {
+	for _, r := range own.EarnedRunRulings() {
 		s.add("runs", 1)
 		if !scorer[r] {
 			s.differ("ER by reconstruction", "%s play %d, from %s: %d", g.ID, r.Play, r.From, r.Earned)

@@ -14,18 +14,18 @@ import (
 
 // A Game is one game of an event file, as recorded.
 type Game struct {
-	ID      string
-	Info    []Info
-	Starts  []Entry
-	Records []Record
-	Earned  []Earned
+	ID         string
+	Info       []Info
+	Starts     []LineupEntry
+	Records    []Record
+	EarnedRuns []EarnedRuns
 }
 
 // Info is an info record.
 type Info struct{ Key, Value string }
 
-// An Entry is a start or sub record.
-type Entry struct {
+// An LineupEntry is a start or sub record.
+type LineupEntry struct {
 	Player   game.PlayerID
 	Name     string
 	Side     game.Side
@@ -35,15 +35,15 @@ type Entry struct {
 
 // A Record is one play, substitution, adjustment or comment; exactly one of its parts is set.
 type Record struct {
-	Line    int // in the file, from 1
-	Play    *PlayLine
-	Sub     *Entry
-	Adjust  *Adjustment
-	Comment string
+	Line         int // in the file, from 1
+	Play         *PlayRecord
+	Substitution *LineupEntry
+	Adjustment   *Adjustment
+	Comment      string
 }
 
-// A PlayLine is a play record.
-type PlayLine struct {
+// A PlayRecord is a play record.
+type PlayRecord struct {
 	Inning  int
 	Side    game.Side // at bat
 	Batter  game.PlayerID
@@ -58,14 +58,14 @@ type Adjustment struct {
 	Args [2]string
 }
 
-// Earned is a data,er record: the official number of earned runs against a pitcher.
-type Earned struct {
+// EarnedRuns is a data,er record: the official number of earned runs against a pitcher.
+type EarnedRuns struct {
 	Pitcher game.PlayerID
 	Runs    int
 }
 
-// InfoOf returns an info value, "" if the file has none.
-func (g *Game) InfoOf(key string) string {
+// InfoValue returns an info value, "" if the file has none.
+func (g *Game) InfoValue(key string) string {
 	for _, i := range g.Info {
 		if i.Key == key {
 			return i.Value
@@ -151,7 +151,7 @@ func (g *Game) add(line int, f []string) error {
 		}
 		return nil
 	case "start":
-		var e Entry
+		var e LineupEntry
 		e, err = entry(f)
 		g.Starts = append(g.Starts, e)
 		return err
@@ -160,11 +160,11 @@ func (g *Game) add(line int, f []string) error {
 	case "play":
 		r.Play, err = playLine(f)
 	case "sub":
-		var e Entry
+		var e LineupEntry
 		e, err = entry(f)
-		r.Sub = &e
+		r.Substitution = &e
 	case "badj", "padj", "ladj", "radj", "presadj":
-		r.Adjust, err = adjustment(f)
+		r.Adjustment, err = adjustment(f)
 	case "com":
 		r.Comment = strings.Join(f[1:], ",")
 	default: // version and whatever else may be added say nothing of the game
@@ -182,21 +182,21 @@ func (g *Game) addData(f []string) error {
 	if err != nil {
 		return fmt.Errorf("earned runs of %s: %w", f[2], err)
 	}
-	g.Earned = append(g.Earned, Earned{Pitcher: game.PlayerID(f[2]), Runs: n})
+	g.EarnedRuns = append(g.EarnedRuns, EarnedRuns{Pitcher: game.PlayerID(f[2]), Runs: n})
 	return nil
 }
 
-func entry(f []string) (Entry, error) {
+func entry(f []string) (LineupEntry, error) {
 	if len(f) < 6 {
-		return Entry{}, fmt.Errorf("a %s record of %d fields", f[0], len(f))
+		return LineupEntry{}, fmt.Errorf("a %s record of %d fields", f[0], len(f))
 	}
 	side, ok1 := small(f[3], 1)
 	slot, ok2 := small(f[4], 9)
 	pos, ok3 := small(f[5], 12)
 	if !ok1 || !ok2 || !ok3 || pos == 0 {
-		return Entry{}, fmt.Errorf("a %s record of side %s, place %s, position %s", f[0], f[3], f[4], f[5])
+		return LineupEntry{}, fmt.Errorf("a %s record of side %s, place %s, position %s", f[0], f[3], f[4], f[5])
 	}
-	return Entry{
+	return LineupEntry{
 		Player: game.PlayerID(f[1]), Name: f[2],
 		Side: game.Side(side), Slot: int(slot), Position: game.Position(pos),
 	}, nil
@@ -208,7 +208,7 @@ func small(text string, limit uint8) (uint8, bool) {
 	return uint8(n), err == nil && uint8(n) <= limit
 }
 
-func playLine(f []string) (*PlayLine, error) {
+func playLine(f []string) (*PlayRecord, error) {
 	if len(f) < 7 {
 		return nil, fmt.Errorf("a play record of %d fields", len(f))
 	}
@@ -217,7 +217,7 @@ func playLine(f []string) (*PlayLine, error) {
 	if !ok1 || !ok2 {
 		return nil, fmt.Errorf("a play in inning %s of side %s", f[1], f[2])
 	}
-	return &PlayLine{
+	return &PlayRecord{
 		Inning: int(inning), Side: game.Side(side), Batter: game.PlayerID(f[3]),
 		Count: count(f[4]), Pitches: f[5], Event: f[6],
 	}, nil

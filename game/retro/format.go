@@ -25,9 +25,9 @@ func Format(s *game.State, p game.Play) (string, error) {
 func plain(p game.Play) game.Play {
 	p.Count, p.Pitches, p.Batter = game.Count{}, "", ""
 	p.Flags &^= game.OutOfTurn | game.AsRuled
-	for i := range p.Runs {
-		if p.Runs[i].Earned == game.Yes {
-			p.Runs[i].Earned = game.ByRule
+	for i := range p.Advances {
+		if p.Advances[i].Earned == game.Yes {
+			p.Advances[i].Earned = game.ByRule
 		}
 	}
 	return p
@@ -41,7 +41,7 @@ type formatter struct {
 
 func (f *formatter) outs() int {
 	n := 0
-	for n < len(f.play.Outs) && f.play.Outs[n].How != game.NotOut {
+	for n < len(f.play.Outs) && f.play.Outs[n].Kind != game.NotOut {
 		n++
 	}
 	return n
@@ -49,7 +49,7 @@ func (f *formatter) outs() int {
 
 func (f *formatter) out(who game.Base) int {
 	for i := range f.outs() {
-		if f.play.Outs[i].Who == who {
+		if f.play.Outs[i].Runner == who {
 			return i
 		}
 	}
@@ -74,7 +74,7 @@ func (f *formatter) basic(basic int) string {
 	case game.Strikeout:
 		text := "K"
 		if i := f.out(game.AtBat); i >= 0 && thrownOut(p.Outs[i]) {
-			text += p.Outs[i].By
+			text += p.Outs[i].Fielders
 		}
 		return text + f.also()
 	case game.ReachedOnError:
@@ -84,19 +84,19 @@ func (f *formatter) basic(basic int) string {
 	case game.StolenBase, game.CaughtStealing, game.PickOff:
 		return f.attempts(p.Kind)
 	default:
-		return word(p) + p.Touched + f.also()
+		return word(p) + p.FieldedBy + f.also()
 	}
 }
 
 // thrownOut reports whether a batter struck out by fielders told behind the K.
-func thrownOut(o game.Out) bool { return o.How == game.BeforeFirst && len(o.By) > 1 }
+func thrownOut(o game.Out) bool { return o.Kind == game.OutBeforeFirst && len(o.Fielders) > 1 }
 
 // word is the basic event of a kind that is only a word.
 func word(p *game.Play) string {
-	if p.Flags.Has(game.GroundRule) {
+	if p.Flags.Has(game.GroundRuleDouble) {
 		return "DGR"
 	}
-	return map[game.Kind]string{
+	return map[game.PlayKind]string{
 		game.NoPlay: "NP", game.Indifference: "DI", game.WildPitch: "WP", game.PassedBall: "PB", game.Balk: "BK",
 		game.OtherAdvance: "OA", game.Walk: "W", game.IntentionalWalk: "IW", game.HitByPitch: "HP",
 		game.CatchersInterference: "C", game.FieldersChoice: "FC", game.Single: "S", game.Double: "D", game.Triple: "T",
@@ -122,7 +122,7 @@ func (f *formatter) also() string {
 // mainError is the error of the basic event: "6E3". A bad throw is told by a modifier.
 func (f *formatter) mainError() string {
 	e := f.play.Errors[0]
-	return fmt.Sprintf("%sE%d", e.After, e.By)
+	return fmt.Sprintf("%sE%d", e.Assists, e.Fielder)
 }
 
 // fielded writes the first outs as groups of fielders: "64(1)3".
@@ -130,7 +130,7 @@ func (f *formatter) fielded(basic int) string {
 	var b strings.Builder
 	last := byte(0)
 	for i, o := range f.play.Outs[:basic] {
-		by := o.By
+		by := o.Fielders
 		switch {
 		case by == "":
 			by = "99"
@@ -138,17 +138,17 @@ func (f *formatter) fielded(basic int) string {
 			by = by[1:]
 		}
 		b.WriteString(by)
-		if o.By != "" {
-			last = o.By[len(o.By)-1]
+		if o.Fielders != "" {
+			last = o.Fielders[len(o.Fielders)-1]
 		}
-		if o.Who != game.AtBat {
-			fmt.Fprintf(&b, "(%d)", o.Who)
+		if o.Runner != game.AtBat {
+			fmt.Fprintf(&b, "(%d)", o.Runner)
 		} else if i < basic-1 {
 			b.WriteString("(B)")
 		}
 	}
 	if e := f.play.Errors[0]; f.batterHelped() {
-		fmt.Fprintf(&b, "%sE%d", e.After, e.By)
+		fmt.Fprintf(&b, "%sE%d", e.Assists, e.Fielder)
 	}
 	return b.String()
 }
@@ -156,11 +156,11 @@ func (f *formatter) fielded(basic int) string {
 // batterHelped reports whether the first error let the batter of a double play reach, "64(1)E3".
 func (f *formatter) batterHelped() bool {
 	e := f.play.Errors[0]
-	return f.play.Kind == game.BattedOut && e.By != 0 && e.Who == game.AtBat && f.play.Runs[game.AtBat].Why == game.ByPlay
+	return f.play.Kind == game.BattedOut && e.Fielder != 0 && e.Runner == game.AtBat && f.play.Advances[game.AtBat].Reason == game.ByPlay
 }
 
 // attempts writes the steals and pick-offs of a play, those of its kind first.
-func (f *formatter) attempts(kind game.Kind) string {
+func (f *formatter) attempts(kind game.PlayKind) string {
 	var first, rest []string
 	for from := game.Third; from >= game.First; from-- {
 		text, of := f.attempt(from)
@@ -175,8 +175,8 @@ func (f *formatter) attempts(kind game.Kind) string {
 	return strings.Join(append(first, rest...), ";")
 }
 
-func (f *formatter) attempt(from game.Base) (string, game.Kind) {
-	switch f.play.Runs[from].Why {
+func (f *formatter) attempt(from game.Base) (string, game.PlayKind) {
+	switch f.play.Advances[from].Reason {
 	case game.Stole:
 		return "SB" + baseName(from+1), game.StolenBase
 	case game.Caught:
@@ -193,15 +193,15 @@ func (f *formatter) attempt(from game.Base) (string, game.Kind) {
 // attemptCredits are the errors and the put-out of an attempt.
 func (f *formatter) attemptCredits(from game.Base) string {
 	text := f.errors(from)
-	if i := f.out(from); i >= 0 && f.play.Outs[i].By != "" {
-		text += "(" + f.play.Outs[i].By + ")"
+	if i := f.out(from); i >= 0 && f.play.Outs[i].Fielders != "" {
+		text += "(" + f.play.Outs[i].Fielders + ")"
 	}
 	return text
 }
 
 // attempted reports whether the man's out or errors are told by an attempt.
 func (f *formatter) attempted(from game.Base) bool {
-	why := f.play.Runs[from].Why
+	why := f.play.Advances[from].Reason
 	return why == game.Caught || why == game.PickedOff || why == game.PickedOffStealing
 }
 
@@ -209,11 +209,11 @@ func (f *formatter) attempted(from game.Base) bool {
 func (f *formatter) errors(who game.Base) string {
 	var b strings.Builder
 	for i, e := range f.play.Errors {
-		if e.By == 0 || e.Who != who || i == 0 && f.errorInBasic() {
+		if e.Fielder == 0 || e.Runner != who || i == 0 && f.errorInBasic() {
 			continue
 		}
-		fmt.Fprintf(&b, "(%sE%d", e.After, e.By)
-		if e.Kind == game.ThrewBad {
+		fmt.Fprintf(&b, "(%sE%d", e.Assists, e.Fielder)
+		if e.Kind == game.ThrowingError {
 			b.WriteString("/TH")
 		}
 		b.WriteString(")")
@@ -234,11 +234,11 @@ func (f *formatter) errorInBasic() bool {
 func (f *formatter) modifiers() []string {
 	var all []string
 	p := f.play
-	if p.Kind == game.CatchersInterference && p.Errors[0].By != 2 {
-		all = append(all, fmt.Sprintf("E%d", p.Errors[0].By))
+	if p.Kind == game.CatchersInterference && p.Errors[0].Fielder != 2 {
+		all = append(all, fmt.Sprintf("E%d", p.Errors[0].Fielder))
 	} else if p.Kind == game.CatchersInterference {
 		all = append(all, "E2")
-	} else if f.errorInBasic() && p.Errors[0].Kind == game.ThrewBad {
+	} else if f.errorInBasic() && p.Errors[0].Kind == game.ThrowingError {
 		all = append(all, "TH")
 	}
 	for flag := game.SacrificeHit; flag <= game.AsRuled; flag <<= 1 {
@@ -252,8 +252,8 @@ func (f *formatter) modifiers() []string {
 	if text := ballText(p.Ball); text != "" {
 		all = append(all, text)
 	}
-	if p.Notes != "" {
-		all = append(all, p.Notes)
+	if p.OtherModifiers != "" {
+		all = append(all, p.OtherModifiers)
 	}
 	return all
 }
@@ -276,33 +276,33 @@ func (f *formatter) doublePlay() string {
 		kind = "TP"
 	}
 	switch {
-	case p.Flags.Has(game.GroundedIntoDouble) && p.Ball.Contact == game.BuntGround:
+	case p.Flags.Has(game.GroundedIntoDoublePlay) && p.Ball.Contact == game.BuntGround:
 		return "BG" + kind
-	case p.Flags.Has(game.GroundedIntoDouble):
+	case p.Flags.Has(game.GroundedIntoDoublePlay):
 		return "G" + kind
 	case p.Flags.Has(game.NoDoublePlay) && f.outs() < 2:
 		return "NDP"
 	case f.outs() >= 2 && !p.Flags.Has(game.NoDoublePlay):
 		return kind
-	case p.Kind == game.BattedOut && p.Outs[0].How == game.Forced:
+	case p.Kind == game.BattedOut && p.Outs[0].Kind == game.ForceOut:
 		return "FO"
 	default:
 		return ""
 	}
 }
 
-func ballText(b game.Ball) string {
+func ballText(b game.BattedBall) string {
 	text := ""
 	for _, c := range []string{"G", "F", "L", "P", "BG", "BP", "BL"} {
 		if got, _ := contact(c); got == b.Contact && got != game.NoContact {
 			text = c
 		}
 	}
-	text += b.Place
+	text += b.Location
 	switch {
-	case b.Force > 0:
+	case b.Strength > 0:
 		text += "+"
-	case b.Force < 0:
+	case b.Strength < 0:
 		text += "-"
 	}
 	return text

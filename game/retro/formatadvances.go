@@ -17,7 +17,7 @@ func (f *formatter) advances(basic int) []string {
 		return -1
 	})
 	f.arrange(order, func(b game.Base) int {
-		return slices.IndexFunc(f.play.Errors[:], func(e game.Error) bool { return e.By != 0 && e.Who == b && !f.attempted(b) })
+		return slices.IndexFunc(f.play.Errors[:], func(e game.Error) bool { return e.Fielder != 0 && e.Runner == b && !f.attempted(b) })
 	})
 	var all []string
 	for _, from := range order {
@@ -46,16 +46,16 @@ func (f *formatter) arrange(order []game.Base, rank func(game.Base) int) {
 
 // advance writes one man's movement, "" when the basic event says all of it.
 func (f *formatter) advance(from game.Base, basic int) string {
-	r := f.play.Runs[from]
+	r := f.play.Advances[from]
 	name := baseName(from)
 	if i := f.out(from); i >= 0 {
 		o := f.play.Outs[i]
-		if i < basic || f.attempted(from) || from == game.AtBat && f.play.Kind == game.Strikeout && (o.How == game.Struck || thrownOut(o)) {
+		if i < basic || f.attempted(from) || from == game.AtBat && f.play.Kind == game.Strikeout && (o.Kind == game.StruckOut || thrownOut(o)) {
 			return ""
 		}
 		credit := ""
-		if o.By != "" {
-			credit = "(" + o.By + ")"
+		if o.Fielders != "" {
+			credit = "(" + o.Fielders + ")"
 		}
 		return name + "X" + baseName(o.At) + f.errors(from) + credit
 	}
@@ -87,9 +87,9 @@ func (f *formatter) implied(from, to game.Base) bool {
 		return false
 	case from == game.AtBat:
 		return to == impliedBase(p.Kind) && p.Kind != game.BattedOut && p.Kind != game.ReachedOnError && p.Kind != game.FieldersChoice
-	case p.Runs[from].Why == game.Stole:
+	case p.Advances[from].Reason == game.Stole:
 		return to == from+1
-	case p.Runs[from].Why == game.Caught || p.Runs[from].Why == game.PickedOffStealing:
+	case p.Advances[from].Reason == game.Caught || p.Advances[from].Reason == game.PickedOffStealing:
 		return to == from+1
 	default:
 		return false
@@ -98,9 +98,9 @@ func (f *formatter) implied(from, to game.Base) bool {
 
 // remarks are the scorer's rulings on a man's advance.
 func (f *formatter) remarks(from game.Base) string {
-	r := f.play.Runs[from]
+	r := f.play.Advances[from]
 	text := ""
-	switch r.Why {
+	switch r.Reason {
 	case game.OnWildPitch:
 		text += "(WP)"
 	case game.OnPassedBall:

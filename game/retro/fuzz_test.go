@@ -68,7 +68,7 @@ func FuzzRead(f *testing.F) {
 			if err != nil {
 				return
 			}
-			end, err := g.Replay(func(step *retro.Step, b *game.Book) {
+			end, err := g.Replay(func(step *retro.Step, b *game.Scorebook) {
 				if err := b.Prove(&step.After); err != nil {
 					t.Fatalf("line %d %s: %v", step.Line, step.Event, err)
 				}

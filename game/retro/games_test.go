@@ -50,7 +50,7 @@ func TestGames(t *testing.T) {
 	for _, g := range ourGames(t) {
 		t.Run(g.ID, func(t *testing.T) {
 			t.Parallel()
-			end, err := g.Replay(func(step *retro.Step, b *game.Book) {
+			end, err := g.Replay(func(step *retro.Step, b *game.Scorebook) {
 				if err := b.Prove(&step.After); err != nil {
 					t.Errorf("line %d %s: %v", step.Line, step.Event, err)
 				}
@@ -64,14 +64,14 @@ func TestGames(t *testing.T) {
 }
 
 // boxText is a box score for reading.
-func boxText(r *retro.Replay) string {
+func boxText(r *retro.ReplayResult) string {
 	var b strings.Builder
-	box := r.Book.Box(&r.End)
+	box := r.Scorebook.BoxScore(&r.End)
 	fmt.Fprintf(&b, "%s in the %s of %d; won by %s, lost by %s, saved by %q\n",
-		r.End.End, r.End.Half, r.End.Inning, box.Winner, box.Loser, box.Saver)
+		r.End.End, r.End.Half, r.End.Inning, box.WinningPitcher, box.LosingPitcher, box.SavingPitcher)
 	for side := game.Away; side <= game.Home; side++ {
 		t := &box.Teams[side]
-		fmt.Fprintf(&b, "\n%s %s  R %d H %d E %d LOB %d DP %d TP %d ER %d\n", side, lineText(t.Line),
+		fmt.Fprintf(&b, "\n%s %s  R %d H %d E %d LOB %d DP %d TP %d ER %d\n", side, lineText(t.LineScore),
 			t.Runs, t.Hits, t.Errors, t.LeftOnBase, t.DoublePlays, t.TriplePlays, t.EarnedRuns)
 		for _, l := range t.Batting {
 			fmt.Fprintf(&b, "  %d %s %v:%s\n", l.Slot, l.Player, l.Positions, numbers(l))
@@ -117,7 +117,7 @@ func writeRead(g *retro.Game) error {
 	if err != nil {
 		return err
 	}
-	written, err := before.card.Game(&end.End, end.Book)
+	written, err := before.card.EventFile(&end.End, end.Scorebook)
 	if err != nil {
 		return err
 	}
@@ -129,7 +129,7 @@ func writeRead(g *retro.Game) error {
 		if err != nil {
 			return err
 		}
-		if !reflect.DeepEqual(again.Starts, written.Starts) || !reflect.DeepEqual(again.Earned, written.Earned) {
+		if !reflect.DeepEqual(again.Starts, written.Starts) || !reflect.DeepEqual(again.EarnedRuns, written.EarnedRuns) {
 			return fmt.Errorf("game %s: starts or earned runs differ", g.ID)
 		}
 		after, end2, err := follow(again)
@@ -162,19 +162,19 @@ type followed struct {
 	card  *retro.Scorecard
 }
 
-func follow(g *retro.Game) (followed, *retro.Replay, error) {
+func follow(g *retro.Game) (followed, *retro.ReplayResult, error) {
 	var f followed
 	_, clubs, _ := g.Setup()
-	end, err := g.Replay(func(step *retro.Step, _ *game.Book) {
+	end, err := g.Replay(func(step *retro.Step, _ *game.Scorebook) {
 		if f.card == nil {
 			f.card = retro.NewScorecard(g.ID, &step.Before, clubs)
 		}
-		if step.Subs != nil {
-			f.card.Substitute(&step.Before, step.Subs)
-			f.moves = append(f.moves, moved{sub: step.Subs[0]})
+		if step.Substitutions != nil {
+			f.card.RecordSubstitutions(&step.Before, step.Substitutions)
+			f.moves = append(f.moves, moved{sub: step.Substitutions[0]})
 			return
 		}
-		f.card.Play(&step.Before, step.Play)
+		f.card.RecordPlay(&step.Before, step.Play)
 		if step.Play.Kind != game.NoPlay {
 			f.moves = append(f.moves, moved{play: step.Play})
 		}

@@ -52,7 +52,7 @@ type liveGame struct {
 	managers [2]*bot.Manager
 	state    game.State
 	at       chance.Moment
-	book     *game.Book
+	book     *game.Scorebook
 	card     *retro.Scorecard
 	moves    []moved
 	states   []game.State // before each move
@@ -103,8 +103,8 @@ func newLive(t *testing.T, n int, clubs []league.Club) *liveGame {
 	away, home := clubs[n%len(clubs)], clubs[(n+1+n/len(clubs)%(len(clubs)-1))%len(clubs)]
 	o := game.Options{
 		DH: n%2 == 0, Innings: []int{9, 7, 5, 3}[n/2%4],
-		ExtraInnings: []game.ExtraInnings{game.AutomaticRunner, game.Standard}[n/8%2],
-		HomeFirst:    n%16 == 15,
+		ExtraInnings:  []game.ExtraInnings{game.AutomaticRunner, game.Standard}[n/8%2],
+		HomeBatsFirst: n%16 == 15,
 	}
 	g := &liveGame{
 		people: n%3 == 2,
@@ -127,7 +127,7 @@ func newLive(t *testing.T, n int, clubs []league.Club) *liveGame {
 	if g.state, err = game.New(o, g.clubs, lineups); err != nil {
 		t.Fatal(err)
 	}
-	g.book = game.NewBook(&g.state, g.clubs)
+	g.book = game.NewScorebook(&g.state, g.clubs)
 	g.card = retro.NewScorecard(g.id, &g.state, g.clubs)
 	return g
 }
@@ -139,8 +139,8 @@ func (g *liveGame) substitute(t *testing.T, subs []game.Substitution) {
 	if err != nil {
 		t.Fatalf("%s: %+v: %v", g.id, subs, err)
 	}
-	g.book.Substitute(&before, subs, &after)
-	g.card.Substitute(&before, subs)
+	g.book.RecordSubstitutions(&before, subs, &after)
+	g.card.RecordSubstitutions(&before, subs)
 	for _, sub := range subs {
 		g.note(before, moved{sub: sub})
 		if before, err = before.Substitute(sub); err != nil {
@@ -157,8 +157,8 @@ func (g *liveGame) play(t *testing.T, p game.Play) {
 	if err != nil {
 		t.Fatalf("%s: %+v: %v", g.id, p, err)
 	}
-	g.book.Play(&before, &p, &after)
-	g.card.Play(&before, p)
+	g.book.RecordPlay(&before, &p, &after)
+	g.card.RecordPlay(&before, p)
 	if p.Kind != game.NoPlay {
 		g.note(before, moved{play: p})
 	}
@@ -171,7 +171,7 @@ func (g *liveGame) concede(t *testing.T, by game.Side) {
 	if g.state, err = g.state.Forfeit(by); err != nil {
 		t.Fatal(err)
 	}
-	g.book.Close(&g.state)
+	g.book.RecordStoppage(&g.state)
 }
 
 func (g *liveGame) note(before game.State, m moved) {
@@ -180,7 +180,7 @@ func (g *liveGame) note(before game.State, m moved) {
 
 // check writes the scorecard, reads it, replays what was read, and compares.
 func (g *liveGame) check() error {
-	written, err := g.card.Game(&g.state, g.book)
+	written, err := g.card.EventFile(&g.state, g.book)
 	if err != nil {
 		return err
 	}
@@ -203,8 +203,8 @@ func (g *liveGame) check() error {
 func (g *liveGame) compare(read *retro.Game) error {
 	n := 0
 	var differs error
-	end, err := read.Replay(func(step *retro.Step, _ *game.Book) {
-		if step.Subs == nil && step.Play.Kind == game.NoPlay || differs != nil {
+	end, err := read.Replay(func(step *retro.Step, _ *game.Scorebook) {
+		if step.Substitutions == nil && step.Play.Kind == game.NoPlay || differs != nil {
 			return
 		}
 		if n < len(g.moves) {
@@ -223,10 +223,10 @@ func (g *liveGame) compare(read *retro.Game) error {
 	if err := sameState(&g.state, &end.End); err != nil {
 		return fmt.Errorf("at the end: %w", err)
 	}
-	want, got := g.book.Box(&g.state), end.Book.Box(&end.End)
+	want, got := g.book.BoxScore(&g.state), end.Scorebook.BoxScore(&end.End)
 	if !reflect.DeepEqual(want, got) {
 		return fmt.Errorf("the box score is\n%s\nwhen written and read\n%s",
-			boxText(&retro.Replay{End: g.state, Book: g.book}), boxText(end))
+			boxText(&retro.ReplayResult{End: g.state, Scorebook: g.book}), boxText(end))
 	}
 	return nil
 }
@@ -235,11 +235,11 @@ func (g *liveGame) compare(read *retro.Game) error {
 // the book.
 func sameMove(before *game.State, m *moved, step *retro.Step) error {
 	got := moved{play: step.Play}
-	if step.Subs != nil {
-		got = moved{sub: step.Subs[0]}
+	if step.Substitutions != nil {
+		got = moved{sub: step.Substitutions[0]}
 	}
-	for b := range got.play.Runs {
-		got.play.Runs[b].Earned, got.play.Runs[b].RBI = m.play.Runs[b].Earned, m.play.Runs[b].RBI
+	for b := range got.play.Advances {
+		got.play.Advances[b].Earned, got.play.Advances[b].RBI = m.play.Advances[b].Earned, m.play.Advances[b].RBI
 	}
 	if *m != got {
 		return fmt.Errorf("line %d %s: %+v, written and read %+v", step.Line, step.Event, *m, got)

@@ -38,18 +38,18 @@ func (x *parser) modifier(text string) error {
 		return nil
 	}
 	if strings.HasPrefix(text, "E") && len(text) == 2 && text[1] >= '1' && text[1] <= '9' {
-		return x.fault(game.Error{By: text[1] - '0'})
+		return x.fault(game.Error{Fielder: text[1] - '0'})
 	}
 	if x.ball(text) {
 		return nil
 	}
-	if x.play.Notes != "" {
-		text = x.play.Notes + "/" + text
+	if x.play.OtherModifiers != "" {
+		text = x.play.OtherModifiers + "/" + text
 	}
 	if len(text) > maxNotes {
 		return fmt.Errorf("modifiers longer than %d", maxNotes)
 	}
-	x.play.Notes = text
+	x.play.OtherModifiers = text
 	return nil
 }
 
@@ -72,13 +72,13 @@ func flagOf(text string) (game.Flags, bool) {
 	case "AP":
 		return game.Appeal, true
 	case "BINT":
-		return game.BatterInterferes, true
+		return game.BatterInterference, true
 	case "RINT":
-		return game.RunnerInterferes, true
+		return game.RunnerInterference, true
 	case "IPHR":
-		return game.InsidePark, true
+		return game.InsideTheParkHomeRun, true
 	case "BOOT":
-		return game.BattedOutOfTurn, true
+		return game.OutForBattingOutOfTurn, true
 	default:
 		return 0, false
 	}
@@ -88,7 +88,7 @@ func flagOf(text string) (game.Flags, bool) {
 func (x *parser) doublePlay(ball string) {
 	x.double = true
 	if ball == "G" || ball == "BG" {
-		x.play.Flags |= game.GroundedIntoDouble
+		x.play.Flags |= game.GroundedIntoDoublePlay
 	}
 	if c, ok := contact(ball); ok && x.play.Ball.Contact == game.NoContact {
 		x.play.Ball.Contact = c
@@ -98,19 +98,19 @@ func (x *parser) doublePlay(ball string) {
 func contact(text string) (game.Contact, bool) {
 	switch text {
 	case "G":
-		return game.Ground, true
+		return game.GroundBall, true
 	case "F":
-		return game.Fly, true
+		return game.FlyBall, true
 	case "L":
-		return game.Line, true
+		return game.LineDrive, true
 	case "P":
-		return game.Pop, true
+		return game.PopUp, true
 	case "BG":
 		return game.BuntGround, true
 	case "BP":
-		return game.BuntPop, true
+		return game.BuntPopUp, true
 	case "BL":
-		return game.BuntLine, true
+		return game.BuntLineDrive, true
 	default:
 		return game.NoContact, false
 	}
@@ -140,7 +140,7 @@ func (x *parser) ball(text string) bool {
 		b.Contact = c
 	}
 	if place != "" || force != 0 {
-		b.Place, b.Force = place, force
+		b.Location, b.Strength = place, force
 	}
 	return true
 }

@@ -70,13 +70,13 @@ func (x *parser) out(o game.Out) error {
 	if x.outs == len(x.play.Outs) {
 		return fmt.Errorf("more than %d outs", x.outs)
 	}
-	if strings.Contains(o.By, "99") || strings.Contains(o.By, "0") {
-		o.By = "" // nobody knows
+	if strings.Contains(o.Fielders, "99") || strings.Contains(o.Fielders, "0") {
+		o.Fielders = "" // nobody knows
 	}
 	x.play.Outs[x.outs] = o
 	x.outs++
-	x.told[o.Who] = true
-	x.play.Runs[o.Who].To = game.AtBat
+	x.told[o.Runner] = true
+	x.play.Advances[o.Runner].To = game.AtBat
 	return nil
 }
 
@@ -110,7 +110,7 @@ func (x *parser) basic(text string) error {
 }
 
 // event reads one basic event and returns its kind.
-func (x *parser) event(text string) (game.Kind, error) {
+func (x *parser) event(text string) (game.PlayKind, error) {
 	if text != "" && text[0] >= '0' && text[0] <= '9' {
 		err := x.fielded(text)
 		if err == nil && x.outs == 0 && x.errors > 0 {
@@ -122,7 +122,7 @@ func (x *parser) event(text string) (game.Kind, error) {
 	rest := text[len(word):]
 	if kind, ok := plainEvents(word); ok {
 		if word == "DGR" {
-			x.play.Flags |= game.GroundRule
+			x.play.Flags |= game.GroundRuleDouble
 		}
 		return x.plain(kind, rest)
 	}
@@ -156,7 +156,7 @@ func wordEnd(text string) int {
 }
 
 // plainEvents are the basic events that are a word and perhaps the fielders who touched the ball.
-func plainEvents(word string) (game.Kind, bool) {
+func plainEvents(word string) (game.PlayKind, bool) {
 	switch word {
 	case "S":
 		return game.Single, true
@@ -193,16 +193,16 @@ func plainEvents(word string) (game.Kind, bool) {
 	}
 }
 
-func (x *parser) plain(kind game.Kind, rest string) (game.Kind, error) {
+func (x *parser) plain(kind game.PlayKind, rest string) (game.PlayKind, error) {
 	if !digits(rest) {
 		return kind, fmt.Errorf("fielders %q", rest)
 	}
-	x.play.Touched = rest
+	x.play.FieldedBy = rest
 	switch {
 	case kind == game.HomeRun && rest != "":
-		x.play.Flags |= game.InsidePark
+		x.play.Flags |= game.InsideTheParkHomeRun
 	case kind == game.CatchersInterference && x.errors == 0:
-		return kind, x.fault(game.Error{By: 2})
+		return kind, x.fault(game.Error{Fielder: 2})
 	}
 	return kind, nil
 }
@@ -214,9 +214,9 @@ func (x *parser) strikeout(rest string) error {
 	case !digits(rest):
 		return fmt.Errorf("strikeout by %q", rest)
 	case len(rest) > 1:
-		return x.out(game.Out{Who: game.AtBat, At: game.First, How: game.BeforeFirst, By: rest})
+		return x.out(game.Out{Runner: game.AtBat, At: game.First, Kind: game.OutBeforeFirst, Fielders: rest})
 	default:
-		return x.out(game.Out{Who: game.AtBat, How: game.Struck, By: "2"})
+		return x.out(game.Out{Runner: game.AtBat, Kind: game.StruckOut, Fielders: "2"})
 	}
 }
 
@@ -231,7 +231,7 @@ func (x *parser) fielded(text string) error {
 			if i+1 == len(text) {
 				return fmt.Errorf("an error by nobody")
 			}
-			if err := x.fault(game.Error{By: text[i+1] - '0', Kind: x.errorKind(), After: text[start:i]}); err != nil {
+			if err := x.fault(game.Error{Fielder: text[i+1] - '0', Kind: x.errorKind(), Assists: text[start:i]}); err != nil {
 				return err
 			}
 			failed, i, start = true, i+1, i+2
@@ -254,9 +254,9 @@ func (x *parser) fielded(text string) error {
 
 func (x *parser) errorKind() game.ErrorKind {
 	if x.throw {
-		return game.ThrewBad
+		return game.ThrowingError
 	}
-	return game.Muffed
+	return game.FieldingError
 }
 
 // runner reads "(2)" or "(B)".
@@ -287,7 +287,7 @@ func base(c byte) (game.Base, bool) {
 // group ends one group of fielders: the man is out, or, after an error, safe.
 func (x *parser) group(by string, who game.Base, failed bool) error {
 	if failed {
-		x.play.Errors[x.errors-1].Who = who
+		x.play.Errors[x.errors-1].Runner = who
 		return nil
 	}
 	if !digits(by) {
@@ -304,17 +304,17 @@ func (x *parser) group(by string, who game.Base, failed bool) error {
 
 // fieldedOut says how a man was put out by the fielders of a batted ball.
 func (x *parser) fieldedOut(by string, who game.Base) game.Out {
-	o := game.Out{Who: who, At: who + 1, How: game.Tagged, By: by}
-	caught := x.outs > 0 && x.play.Outs[0].Who == game.AtBat && x.play.Outs[0].How == game.OnFly
+	o := game.Out{Runner: who, At: who + 1, Kind: game.TagOut, Fielders: by}
+	caught := x.outs > 0 && x.play.Outs[0].Runner == game.AtBat && x.play.Outs[0].Kind == game.FlyOut
 	switch {
 	case who == game.AtBat && x.caught(by):
-		o.At, o.How = game.AtBat, game.OnFly
+		o.At, o.Kind = game.AtBat, game.FlyOut
 	case who == game.AtBat:
-		o.How = game.BeforeFirst
+		o.Kind = game.OutBeforeFirst
 	case caught:
-		o.At, o.How = who, game.Appealed
+		o.At, o.Kind = who, game.AppealOut
 	case x.forced(who):
-		o.How = game.Forced
+		o.Kind = game.ForceOut
 	}
 	return o
 }
@@ -322,10 +322,10 @@ func (x *parser) fieldedOut(by string, who game.Base) game.Out {
 // caught reports whether the batter put out by the fielders was out in the air.
 func (x *parser) caught(by string) bool {
 	switch x.play.Ball.Contact {
-	case game.Ground, game.BuntGround:
+	case game.GroundBall, game.BuntGround:
 		return false
 	case game.NoContact:
-		return len(by) == 1 && !x.play.Flags.Has(game.GroundedIntoDouble)
+		return len(by) == 1 && !x.play.Flags.Has(game.GroundedIntoDoublePlay)
 	default:
 		return true
 	}
@@ -333,11 +333,11 @@ func (x *parser) caught(by string) bool {
 
 // forced reports whether a runner is forced with the outs told so far.
 func (x *parser) forced(who game.Base) bool {
-	if !x.state.Forced(who) {
+	if !x.state.IsForced(who) {
 		return false
 	}
 	for _, o := range x.play.Outs[:x.outs] {
-		if o.Who < who {
+		if o.Runner < who {
 			return false
 		}
 	}
@@ -352,11 +352,11 @@ func (x *parser) steal(rest string) error {
 	}
 	to := from + 1
 	if strings.HasPrefix(rest[1:], "(UR)") {
-		x.play.Runs[from].Earned = game.No
+		x.play.Advances[from].Earned = game.No
 	} else if strings.HasPrefix(rest[1:], "(TUR)") {
-		x.play.Runs[from].Earned = game.TeamOnly
+		x.play.Advances[from].Earned = game.TeamOnly
 	}
-	x.play.Runs[from].To, x.play.Runs[from].Why = to, game.Stole
+	x.play.Advances[from].To, x.play.Advances[from].Reason = to, game.Stole
 	x.told[from] = true
 	return nil
 }
@@ -374,7 +374,7 @@ func stolenFrom(rest string) (game.Base, error) {
 }
 
 // attempt reads CS2(26), PO1(13), POCS2(136), or the same with an error, PO1(E3).
-func (x *parser) attempt(rest string, why game.Why) error {
+func (x *parser) attempt(rest string, why game.AdvanceReason) error {
 	if rest == "" {
 		return fmt.Errorf("a runner on no base")
 	}
@@ -386,7 +386,7 @@ func (x *parser) attempt(rest string, why game.Why) error {
 	if !ok || who < game.First || who > game.Third {
 		return fmt.Errorf("a runner at %q", rest)
 	}
-	x.play.Runs[who].Why = why
+	x.play.Advances[who].Reason = why
 	if rest[1:] == "" {
 		return x.advanceOut(who, at, "")
 	}
@@ -397,7 +397,7 @@ func (x *parser) attempt(rest string, why game.Why) error {
 	case out:
 		return nil
 	case why != game.PickedOff:
-		x.play.Runs[who].To = at
+		x.play.Advances[who].To = at
 	}
 	x.told[who] = true
 	return nil

@@ -11,31 +11,31 @@ import (
 
 // A Step is one move of a game that is replayed: a play, or a substitution when Subs is not empty.
 type Step struct {
-	Line    int    // in the file
-	Event   string // as recorded
-	Before  game.State
-	Play    game.Play
-	Subs    []game.Substitution
-	After   game.State
-	Charged game.PlayerID // the pitcher whom the batter's turn counts against
-	Odd     error         // the rule that the record contradicts; the play stands as it was ruled
+	Line               int    // in the file
+	Event              string // as recorded
+	Before             game.State
+	Play               game.Play
+	Substitutions      []game.Substitution
+	After              game.State
+	ResponsiblePitcher game.PlayerID // the pitcher whom the batter's turn counts against
+	RuleConflict       error         // the rule that the record contradicts; the play stands as it was ruled
 }
 
-// A Replay is a game replayed to its end.
-type Replay struct {
+// A ReplayResult is a game replayed to its end.
+type ReplayResult struct {
 	Start, End game.State
-	Book       *game.Book
+	Scorebook  *game.Scorebook
 }
 
 // Setup returns what the game starts from: its options, and each side's club (everybody who appears) and line-up.
 func (g *Game) Setup() (game.Options, [2]game.Club, [2]game.Lineup) {
-	innings, _ := strconv.Atoi(g.InfoOf("innings"))
+	innings, _ := strconv.Atoi(g.InfoValue("innings"))
 	o := game.Options{
-		DH:           g.usesDH(),
-		Innings:      innings,
-		ExtraInnings: game.Standard,
-		HomeFirst:    g.InfoOf("htbf") == "true",
-		NoMinimum:    g.year() < 2020,
+		DH:                   g.usesDH(),
+		Innings:              innings,
+		ExtraInnings:         game.Standard,
+		HomeBatsFirst:        g.InfoValue("htbf") == "true",
+		NoThreeBatterMinimum: g.year() < 2020,
 	}
 	if g.startsOnSecond() {
 		o.ExtraInnings = game.AutomaticRunner
@@ -43,7 +43,7 @@ func (g *Game) Setup() (game.Options, [2]game.Club, [2]game.Lineup) {
 	var clubs [2]game.Club
 	var lineups [2]game.Lineup
 	for side, key := range []string{"visteam", "hometeam"} {
-		id := g.InfoOf(key)
+		id := g.InfoValue(key)
 		clubs[side] = game.Club{ID: id, Abbrev: id, Name: id}
 		lineups[side].Order = make([]game.Slot, 9)
 	}
@@ -58,8 +58,8 @@ func (g *Game) Setup() (game.Options, [2]game.Club, [2]game.Lineup) {
 		}
 	}
 	for _, r := range g.Records {
-		if r.Sub != nil {
-			enroll(&clubs[r.Sub.Side], *r.Sub)
+		if r.Substitution != nil {
+			enroll(&clubs[r.Substitution.Side], *r.Substitution)
 		}
 	}
 	return o, clubs, lineups
@@ -67,8 +67,8 @@ func (g *Game) Setup() (game.Options, [2]game.Club, [2]game.Lineup) {
 
 // startsOnSecond reports whether extra innings begin with a runner, by the info record or by the deed.
 func (g *Game) startsOnSecond() bool {
-	return g.InfoOf("tiebreaker") == "2" ||
-		slices.ContainsFunc(g.Records, func(r Record) bool { return r.Adjust != nil && r.Adjust.Kind == "radj" })
+	return g.InfoValue("tiebreaker") == "2" ||
+		slices.ContainsFunc(g.Records, func(r Record) bool { return r.Adjustment != nil && r.Adjustment.Kind == "radj" })
 }
 
 // usesDH asks the line-ups, which know it better than the info record.
@@ -91,7 +91,7 @@ func (g *Game) year() int {
 }
 
 // enroll puts a player on the club's roster, and notes what he played.
-func enroll(c *game.Club, e Entry) {
+func enroll(c *game.Club, e LineupEntry) {
 	role := game.Role(e.Position.String())
 	for i := range c.Players {
 		if c.Players[i].ID == e.Player {
@@ -105,66 +105,66 @@ func enroll(c *game.Club, e Entry) {
 // Replay plays the game and calls watch for every play and substitution, NP records included, when the book has seen it.
 // The scorer's rulings are the record's: a run that it does not mark is earned. A game that was not played out is forfeited
 // if the file says so, else called. The error names the line.
-func (g *Game) Replay(watch func(*Step, *game.Book)) (*Replay, error) {
+func (g *Game) Replay(watch func(*Step, *game.Scorebook)) (*ReplayResult, error) {
 	o, clubs, lineups := g.Setup()
 	s, err := game.New(o, clubs, lineups)
 	if err != nil {
 		return nil, fmt.Errorf("game %s: %w", g.ID, err)
 	}
-	r := &Replay{Start: s, Book: game.NewBook(&s, clubs)}
+	r := &ReplayResult{Start: s, Scorebook: game.NewScorebook(&s, clubs)}
 	for i := range g.Records {
 		step := Step{Line: g.Records[i].Line, Before: s}
-		if s, err = step.take(&g.Records[i], r.Book); err != nil {
+		if s, err = step.take(&g.Records[i], r.Scorebook); err != nil {
 			return nil, fmt.Errorf("game %s, line %d: %w", g.ID, step.Line, err)
 		}
-		if step.Subs != nil || step.Play.Kind != game.NoKind {
-			watch(&step, r.Book)
+		if step.Substitutions != nil || step.Play.Kind != game.NoKind {
+			watch(&step, r.Scorebook)
 		}
 	}
 	if !s.Over() {
 		if s, err = g.stop(s); err != nil {
 			return nil, fmt.Errorf("game %s: %w", g.ID, err)
 		}
-		r.Book.Close(&s)
+		r.Scorebook.RecordStoppage(&s)
 	}
-	r.Book.Choose(game.PlayerID(g.InfoOf("wp")))
+	r.Scorebook.ChooseWinner(game.PlayerID(g.InfoValue("wp")))
 	r.End = s
 	return r, nil
 }
 
 // stop ends a game that was not played out: forfeited to the visitors or the home team, else called.
 func (g *Game) stop(s game.State) (game.State, error) {
-	switch g.InfoOf("forfeit") {
+	switch g.InfoValue("forfeit") {
 	case "V":
 		return s.Forfeit(game.Home)
 	case "H":
 		return s.Forfeit(game.Away)
 	default:
-		return s.Call()
+		return s.CallGame()
 	}
 }
 
 // take carries out one record.
-func (t *Step) take(r *Record, b *game.Book) (game.State, error) {
+func (t *Step) take(r *Record, b *game.Scorebook) (game.State, error) {
 	var err error
 	t.After = t.Before
 	switch {
 	case r.Play != nil:
 		if err = t.play(r.Play); err == nil {
-			t.Charged = b.Charged(&t.Before, &t.Play)
-			b.Play(&t.Before, &t.Play, &t.After)
+			t.ResponsiblePitcher = b.ResponsiblePitcher(&t.Before, &t.Play)
+			b.RecordPlay(&t.Before, &t.Play, &t.After)
 		}
-	case r.Sub != nil:
-		if err = t.substitute(r.Sub); err == nil {
-			b.Substitute(&t.Before, t.Subs, &t.After)
+	case r.Substitution != nil:
+		if err = t.substitute(r.Substitution); err == nil {
+			b.RecordSubstitutions(&t.Before, t.Substitutions, &t.After)
 		}
-	case r.Adjust != nil:
-		err = adjust(&t.Before, r.Adjust)
+	case r.Adjustment != nil:
+		err = adjust(&t.Before, r.Adjustment)
 	}
 	return t.After, err
 }
 
-func (t *Step) play(l *PlayLine) error {
+func (t *Step) play(l *PlayRecord) error {
 	s := &t.Before
 	t.Event = l.Event
 	if s.Inning != l.Inning || s.Batting() != l.Side {
@@ -179,14 +179,14 @@ func (t *Step) play(l *PlayLine) error {
 		p.Batter = l.Batter
 		p.Flags |= game.OutOfTurn
 	}
-	for i := range p.Runs {
-		if r := &p.Runs[i]; r.To == game.HomePlate && r.Earned == game.ByRule {
+	for i := range p.Advances {
+		if r := &p.Advances[i]; r.To == game.HomePlate && r.Earned == game.ByRule {
 			r.Earned = game.Yes
 		}
 	}
 	t.After, err = s.Apply(p)
-	if broken := (*game.IllegalError)(nil); errors.As(err, &broken) && broken.Ruling() {
-		t.Odd = err
+	if broken := (*game.IllegalError)(nil); errors.As(err, &broken) && broken.IsJudgment() {
+		t.RuleConflict = err
 		p.Flags |= game.AsRuled
 		t.After, err = s.Apply(p)
 	}
@@ -197,7 +197,7 @@ func (t *Step) play(l *PlayLine) error {
 	return nil
 }
 
-func (t *Step) substitute(e *Entry) error {
+func (t *Step) substitute(e *LineupEntry) error {
 	sub := game.Substitution{Side: e.Side, Player: e.Player, Slot: e.Slot, Position: e.Position}
 	var err error
 	t.After, err = t.Before.Substitute(sub)
@@ -206,7 +206,7 @@ func (t *Step) substitute(e *Entry) error {
 		sub.Injured = true // the record does not say why a man left, but nothing else lets him
 		t.After, err = t.Before.Substitute(sub)
 	}
-	t.Subs = []game.Substitution{sub}
+	t.Substitutions = []game.Substitution{sub}
 	if err != nil {
 		return fmt.Errorf("%s for place %d at %s: %w", e.Player, e.Slot, e.Position, err)
 	}
@@ -218,7 +218,7 @@ func adjust(s *game.State, a *Adjustment) error {
 	if a.Kind != "radj" {
 		return nil
 	}
-	if on := s.On(game.Second); a.Args[1] != "2" || on.Player != game.PlayerID(a.Args[0]) {
+	if on := s.RunnerOn(game.Second); a.Args[1] != "2" || on.Player != game.PlayerID(a.Args[0]) {
 		return fmt.Errorf("%s begins the inning on base %s; by rule %s on second", a.Args[0], a.Args[1], on.Player)
 	}
 	return nil

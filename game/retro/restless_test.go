@@ -43,7 +43,7 @@ func (r restless) substitutions(s *game.State) []game.Substitution {
 	mound := slices.IndexFunc(team.Order[:], func(o game.Slot) bool { return o.Player == team.Pitcher }) + 1
 	switch r.lot.IntN(7) {
 	case 0:
-		return []game.Substitution{sub(bench, team.Next+1, game.PinchHitter)}
+		return []game.Substitution{sub(bench, team.NextBatter+1, game.PinchHitter)}
 	case 1:
 		return []game.Substitution{sub(bench, a+1, game.PinchRunner)}
 	case 2:

@@ -31,8 +31,8 @@ func NewScorecard(id string, start *game.State, clubs [2]game.Club) *Scorecard {
 	return &Scorecard{id: id, clubs: clubs, start: *start}
 }
 
-// Play notes a play that was applied to before.
-func (c *Scorecard) Play(before *game.State, p game.Play) {
+// RecordPlay notes a play that was applied to before.
+func (c *Scorecard) RecordPlay(before *game.State, p game.Play) {
 	c.begin(before)
 	if p.Flags.Has(game.OutOfTurn) {
 		c.outOfTurn(before, p.Batter)
@@ -40,13 +40,13 @@ func (c *Scorecard) Play(before *game.State, p game.Play) {
 	s := *before
 	c.moves = append(c.moves, move{record: Record{Play: line(before, p)}, before: &s, play: p})
 	c.pitches = p.Pitches
-	if p.Kind.Ends() {
+	if p.Kind.EndsPlateAppearance() {
 		c.pitches = ""
 	}
 }
 
-// Substitute notes substitutions that were made in before.
-func (c *Scorecard) Substitute(before *game.State, subs []game.Substitution) {
+// RecordSubstitutions notes substitutions that were made in before.
+func (c *Scorecard) RecordSubstitutions(before *game.State, subs []game.Substitution) {
 	c.begin(before)
 	for _, sub := range subs {
 		pause := line(before, game.Play{Kind: game.NoPlay, Count: before.Count})
@@ -54,7 +54,7 @@ func (c *Scorecard) Substitute(before *game.State, subs []game.Substitution) {
 		if c.pitches != "" {
 			pause.Pitches = c.pitches + "."
 		}
-		c.moves = append(c.moves, move{record: Record{Play: pause}}, move{record: Record{Sub: &Entry{
+		c.moves = append(c.moves, move{record: Record{Play: pause}}, move{record: Record{Substitution: &LineupEntry{
 			Player: sub.Player, Name: c.name(sub.Side, sub.Player), Side: sub.Side, Slot: sub.Slot, Position: sub.Position,
 		}}})
 	}
@@ -67,8 +67,8 @@ func (c *Scorecard) begin(s *game.State) {
 		return
 	}
 	c.half, c.pitches = now, ""
-	if r := s.On(game.Second); r.Automatic {
-		c.moves = append(c.moves, move{record: Record{Adjust: &Adjustment{Kind: "radj", Args: [2]string{string(r.Player), "2"}}}})
+	if r := s.RunnerOn(game.Second); r.Automatic {
+		c.moves = append(c.moves, move{record: Record{Adjustment: &Adjustment{Kind: "radj", Args: [2]string{string(r.Player), "2"}}}})
 	}
 }
 
@@ -78,17 +78,17 @@ func (c *Scorecard) outOfTurn(s *game.State, batter game.PlayerID) {
 	for i, slot := range s.Teams[side].Order {
 		if slot.Player == batter {
 			args := [2]string{strconv.Itoa(int(side)), strconv.Itoa(i + 1)}
-			c.moves = append(c.moves, move{record: Record{Adjust: &Adjustment{Kind: "ladj", Args: args}}})
+			c.moves = append(c.moves, move{record: Record{Adjustment: &Adjustment{Kind: "ladj", Args: args}}})
 		}
 	}
 }
 
-func line(s *game.State, p game.Play) *PlayLine {
+func line(s *game.State, p game.Play) *PlayRecord {
 	batter := p.Batter
 	if batter == "" {
 		batter = s.Batter()
 	}
-	return &PlayLine{Inning: s.Inning, Side: s.Batting(), Batter: batter, Count: p.Count, Pitches: p.Pitches}
+	return &PlayRecord{Inning: s.Inning, Side: s.Batting(), Batter: batter, Count: p.Count, Pitches: p.Pitches}
 }
 
 func (c *Scorecard) name(side game.Side, id game.PlayerID) string {
@@ -96,11 +96,11 @@ func (c *Scorecard) name(side game.Side, id game.PlayerID) string {
 	return p.Name
 }
 
-// Game returns the game so far as an event file holds it. The book rules which runs are unearned; those of a
+// EventFile returns the game so far as an event file holds it. The book rules which runs are unearned; those of a
 // half-inning that still goes on are not marked.
-func (c *Scorecard) Game(now *game.State, b *game.Book) (*Game, error) {
+func (c *Scorecard) EventFile(now *game.State, b *game.Scorebook) (*Game, error) {
 	g := &Game{ID: c.id, Info: c.info(now, b), Starts: c.starts()}
-	rulings := b.Rulings()
+	rulings := b.EarnedRunRulings()
 	n := 0
 	for _, m := range c.moves {
 		r := m.record
@@ -119,47 +119,47 @@ func (c *Scorecard) Game(now *game.State, b *game.Book) (*Game, error) {
 		}
 		g.Records = append(g.Records, r)
 	}
-	for _, t := range b.Box(now).Teams {
+	for _, t := range b.BoxScore(now).Teams {
 		for _, l := range t.Pitching {
-			g.Earned = append(g.Earned, Earned{Pitcher: l.Player, Runs: l.EarnedRuns})
+			g.EarnedRuns = append(g.EarnedRuns, EarnedRuns{Pitcher: l.Player, Runs: l.EarnedRuns})
 		}
 	}
 	return g, nil
 }
 
 // rule writes the book's rulings on the runs of play n into it.
-func rule(p *game.Play, n int, rulings []game.RunRuling) {
+func rule(p *game.Play, n int, rulings []game.EarnedRunRuling) {
 	for _, r := range rulings {
 		if r.Play == n {
-			p.Runs[r.From].Earned = r.Earned
+			p.Advances[r.From].Earned = r.Earned
 		}
 	}
 }
 
 // info is what the file says of the game as a whole.
-func (c *Scorecard) info(now *game.State, b *game.Book) []Info {
+func (c *Scorecard) info(now *game.State, b *game.Scorebook) []Info {
 	o := c.start.Options
 	all := []Info{{"visteam", c.clubs[game.Away].Abbrev}, {"hometeam", c.clubs[game.Home].Abbrev}}
 	if date, number, ok := c.date(); ok {
 		all = append(all, Info{"date", date}, Info{"number", number})
 	}
-	all = append(all, Info{"usedh", strconv.FormatBool(o.DH)}, Info{"innings", strconv.Itoa(o.Scheduled())})
+	all = append(all, Info{"usedh", strconv.FormatBool(o.DH)}, Info{"innings", strconv.Itoa(o.ScheduledInnings())})
 	if o.ExtraInnings != game.Standard {
 		all = append(all, Info{"tiebreaker", "2"})
 	}
-	if o.HomeFirst {
+	if o.HomeBatsFirst {
 		all = append(all, Info{"htbf", "true"})
 	}
 	switch now.End { // to whom, as in Retrosheet's game logs
-	case game.ForfeitByHome:
+	case game.HomeForfeit:
 		all = append(all, Info{"forfeit", "V"})
-	case game.ForfeitByAway:
+	case game.AwayForfeit:
 		all = append(all, Info{"forfeit", "H"})
 	default:
 	}
 	all = append(all, Info{"pitches", "pitches"})
-	if box := b.Box(now); box.Winner != "" {
-		all = append(all, Info{"wp", string(box.Winner)}, Info{"lp", string(box.Loser)}, Info{"save", string(box.Saver)})
+	if box := b.BoxScore(now); box.WinningPitcher != "" {
+		all = append(all, Info{"wp", string(box.WinningPitcher)}, Info{"lp", string(box.LosingPitcher)}, Info{"save", string(box.SavingPitcher)})
 	}
 	return all
 }
@@ -172,15 +172,15 @@ func (c *Scorecard) date() (date, number string, ok bool) {
 	return c.id[3:7] + "/" + c.id[7:9] + "/" + c.id[9:11], c.id[11:], true
 }
 
-func (c *Scorecard) starts() []Entry {
-	var all []Entry
+func (c *Scorecard) starts() []LineupEntry {
+	var all []LineupEntry
 	for side := game.Away; side <= game.Home; side++ {
 		t := &c.start.Teams[side]
 		for i, slot := range t.Order {
-			all = append(all, Entry{slot.Player, c.name(side, slot.Player), side, i + 1, slot.Position})
+			all = append(all, LineupEntry{slot.Player, c.name(side, slot.Player), side, i + 1, slot.Position})
 		}
 		if t.DH != 0 {
-			all = append(all, Entry{t.Pitcher, c.name(side, t.Pitcher), side, 0, game.Pitcher})
+			all = append(all, LineupEntry{t.Pitcher, c.name(side, t.Pitcher), side, 0, game.Pitcher})
 		}
 	}
 	return all

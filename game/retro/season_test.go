@@ -21,10 +21,10 @@ import (
 )
 
 // TestSeason replays every season it finds and compares each play and each game with the reference answers beside it.
-// It looks in [gametest.Seasons].
+// It looks in [gametest.SeasonDir].
 func TestSeason(t *testing.T) {
 	t.Parallel()
-	dir := gametest.Seasons(t)
+	dir := gametest.SeasonDir(t)
 	files, err := filepath.Glob(filepath.Join(dir, "retrosheet-events-*.tar.gz"))
 	if err != nil || len(files) == 0 {
 		t.Skipf("no season in %s: the games in testdata stand alone", dir)
@@ -103,7 +103,7 @@ func readTable(path string) (table, error) {
 }
 
 func readEvents(path string) (games []*retro.Game, err error) {
-	err = gametest.EachFile(path, "EV", func(r io.Reader) error {
+	err = gametest.ReadArchive(path, "EV", func(r io.Reader) error {
 		for g, err := range retro.Read(r) {
 			if err != nil {
 				return err
@@ -150,19 +150,19 @@ func (s *season) add(what string, n int) {
 func (s *season) replayGame(g *retro.Game) {
 	rows, n := s.plays.rows[g.ID], 0
 	var unproven error
-	var own *game.Book // rules on runs by itself
-	end, err := g.Replay(func(step *retro.Step, b *game.Book) {
+	var own *game.Scorebook // rules on runs by itself
+	end, err := g.Replay(func(step *retro.Step, b *game.Scorebook) {
 		if err := b.Prove(&step.After); err != nil && unproven == nil {
 			unproven = fmt.Errorf("game %s, line %d: %w", g.ID, step.Line, err)
 		}
 		if own == nil {
 			_, clubs, _ := g.Setup()
-			own = game.NewBook(&step.Before, clubs)
+			own = game.NewScorebook(&step.Before, clubs)
 		}
 		watch(own, step)
-		if step.Subs != nil {
+		if step.Substitutions != nil {
 			s.add("substitutions", 1)
-			if step.Subs[0].Injured {
+			if step.Substitutions[0].Injured {
 				s.add("relieved before the minimum", 1)
 			}
 			return
@@ -170,8 +170,8 @@ func (s *season) replayGame(g *retro.Game) {
 		if step.Play.Kind == game.NoPlay {
 			return
 		}
-		if step.Odd != nil {
-			s.differ("ruled against the rules", "%s line %d %s: %v", g.ID, step.Line, step.Event, step.Odd)
+		if step.RuleConflict != nil {
+			s.differ("ruled against the rules", "%s line %d %s: %v", g.ID, step.Line, step.Event, step.RuleConflict)
 		}
 		if n < len(rows) {
 			s.comparePlay(g, step, rows[n])

@@ -18,7 +18,7 @@ func Write(w io.Writer, g *Game) error {
 	for i := range g.Records {
 		text = appendRecord(text, &g.Records[i])
 	}
-	for _, e := range g.Earned {
+	for _, e := range g.EarnedRuns {
 		text = fmt.Appendf(text, "data,er,%s,%d\n", unquoted(string(e.Pitcher)), e.Runs)
 	}
 	if _, err := w.Write(text); err != nil {
@@ -33,16 +33,16 @@ func appendRecord(text []byte, r *Record) []byte {
 		p := r.Play
 		return fmt.Appendf(text, "play,%d,%d,%s,%d%d,%s,%s\n",
 			p.Inning, p.Side, unquoted(string(p.Batter)), p.Count.Balls, p.Count.Strikes, p.Pitches, p.Event)
-	case r.Sub != nil:
-		return appendEntry(text, "sub", r.Sub)
-	case r.Adjust != nil:
-		return fmt.Appendf(text, "%s,%s,%s\n", r.Adjust.Kind, unquoted(r.Adjust.Args[0]), unquoted(r.Adjust.Args[1]))
+	case r.Substitution != nil:
+		return appendEntry(text, "sub", r.Substitution)
+	case r.Adjustment != nil:
+		return fmt.Appendf(text, "%s,%s,%s\n", r.Adjustment.Kind, unquoted(r.Adjustment.Args[0]), unquoted(r.Adjustment.Args[1]))
 	default:
 		return fmt.Appendf(text, "com,\"%s\"\n", field(r.Comment))
 	}
 }
 
-func appendEntry(text []byte, kind string, e *Entry) []byte {
+func appendEntry(text []byte, kind string, e *LineupEntry) []byte {
 	return fmt.Appendf(text, "%s,%s,\"%s\",%d,%d,%d\n", kind, unquoted(string(e.Player)), field(e.Name), e.Side, e.Slot, e.Position)
 }
 

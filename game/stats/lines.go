@@ -77,54 +77,54 @@ func (r *Record) add(result byte) {
 // A Batting is what a player has done at bat and on the bases for a club. Rates are rounded to three places, and null when
 // there is nothing to divide by.
 type Batting struct {
-	Player     game.PlayerID `json:"player_id"`
-	Name       string        `json:"name"`
-	Team       Team          `json:"team"`
-	Games      int           `json:"g"` // in which he had a place in the order, for however long
-	Turns      int           `json:"pa"`
-	AtBats     int           `json:"ab"`
-	Runs       int           `json:"r"`
-	Hits       int           `json:"h"`
-	Doubles    int           `json:"doubles"`
-	Triples    int           `json:"triples"`
-	HomeRuns   int           `json:"hr"`
-	BattedIn   int           `json:"rbi"`
-	Walks      int           `json:"bb"`
-	Strikeouts int           `json:"so"`
-	HitByPitch int           `json:"hbp"`
-	SacHits    int           `json:"sh"`
-	SacFlies   int           `json:"sf"`
-	Steals     int           `json:"sb"`
-	Caught     int           `json:"cs"`
-	Average    *float64      `json:"avg"` // hits per at-bat, 9.21(b)
-	OnBase     *float64      `json:"obp"` // 9.21(f)
-	Slugging   *float64      `json:"slg"` // 9.21(c)
-	OPS        *float64      `json:"ops"` // the last two together; null if either is
+	Player           game.PlayerID `json:"player_id"`
+	Name             string        `json:"name"`
+	Team             Team          `json:"team"`
+	Games            int           `json:"g"` // in which he had a place in the order, for however long
+	PlateAppearances int           `json:"pa"`
+	AtBats           int           `json:"ab"`
+	Runs             int           `json:"r"`
+	Hits             int           `json:"h"`
+	Doubles          int           `json:"doubles"`
+	Triples          int           `json:"triples"`
+	HomeRuns         int           `json:"hr"`
+	RunsBattedIn     int           `json:"rbi"`
+	Walks            int           `json:"bb"`
+	Strikeouts       int           `json:"so"`
+	HitByPitch       int           `json:"hbp"`
+	SacrificeHits    int           `json:"sh"`
+	SacrificeFlies   int           `json:"sf"`
+	StolenBases      int           `json:"sb"`
+	CaughtStealing   int           `json:"cs"`
+	Average          *float64      `json:"avg"` // hits per at-bat, 9.21(b)
+	OnBase           *float64      `json:"obp"` // 9.21(f)
+	Slugging         *float64      `json:"slg"` // 9.21(c)
+	OPS              *float64      `json:"ops"` // the last two together; null if either is
 }
 
 func (b *Batting) add(l *game.BattingLine) {
 	b.Games++
-	b.Turns += l.Turns
+	b.PlateAppearances += l.PlateAppearances
 	b.AtBats += l.AtBats
 	b.Runs += l.Runs
 	b.Hits += l.Hits
 	b.Doubles += l.Doubles
 	b.Triples += l.Triples
 	b.HomeRuns += l.HomeRuns
-	b.BattedIn += l.BattedIn
+	b.RunsBattedIn += l.RunsBattedIn
 	b.Walks += l.Walks
 	b.Strikeouts += l.Strikeouts
 	b.HitByPitch += l.HitByPitch
-	b.SacHits += l.SacHits
-	b.SacFlies += l.SacFlies
-	b.Steals += l.Steals
-	b.Caught += l.Caught
+	b.SacrificeHits += l.SacrificeHits
+	b.SacrificeFlies += l.SacrificeFlies
+	b.StolenBases += l.StolenBases
+	b.CaughtStealing += l.CaughtStealing
 }
 
 // rated returns the line with its rates.
 func (b *Batting) rated() Batting {
 	l := *b
-	on, of := b.Hits+b.Walks+b.HitByPitch, b.AtBats+b.Walks+b.HitByPitch+b.SacFlies
+	on, of := b.Hits+b.Walks+b.HitByPitch, b.AtBats+b.Walks+b.HitByPitch+b.SacrificeFlies
 	bases := b.Hits + b.Doubles + 2*b.Triples + 3*b.HomeRuns
 	l.Average = rate(float64(b.Hits), b.AtBats)
 	l.OnBase = rate(float64(on), of)
@@ -138,31 +138,31 @@ func (b *Batting) rated() Batting {
 // A Pitching is what a player has done on the mound for a club. Rates are rounded to three places, and null before his
 // first out.
 type Pitching struct {
-	Player     game.PlayerID `json:"player_id"`
-	Name       string        `json:"name"`
-	Team       Team          `json:"team"`
-	Games      int           `json:"g"`
-	Started    int           `json:"gs"`
-	Wins       int           `json:"w"`
-	Losses     int           `json:"l"`
-	Saves      int           `json:"sv"`
-	Outs       int           `json:"outs"`
-	Innings    string        `json:"ip"` // "12.2": twelve and two thirds
-	Faced      int           `json:"bf"`
-	Hits       int           `json:"h"`
-	Runs       int           `json:"r"`
-	EarnedRuns int           `json:"er"`
-	Walks      int           `json:"bb"`
-	Strikeouts int           `json:"so"`
-	HomeRuns   int           `json:"hr"`
-	ERA        *float64      `json:"era"`  // earned runs in nine innings, 9.21(e)
-	WHIP       *float64      `json:"whip"` // walks and hits per inning
+	Player       game.PlayerID `json:"player_id"`
+	Name         string        `json:"name"`
+	Team         Team          `json:"team"`
+	Games        int           `json:"g"`
+	Started      int           `json:"gs"`
+	Wins         int           `json:"w"`
+	Losses       int           `json:"l"`
+	Saves        int           `json:"sv"`
+	Outs         int           `json:"outs"`
+	Innings      string        `json:"ip"` // "12.2": twelve and two thirds
+	BattersFaced int           `json:"bf"`
+	Hits         int           `json:"h"`
+	Runs         int           `json:"r"`
+	EarnedRuns   int           `json:"er"`
+	Walks        int           `json:"bb"`
+	Strikeouts   int           `json:"so"`
+	HomeRuns     int           `json:"hr"`
+	ERA          *float64      `json:"era"`  // earned runs in nine innings, 9.21(e)
+	WHIP         *float64      `json:"whip"` // walks and hits per inning
 }
 
 func (p *Pitching) add(l *game.PitchingLine) {
 	p.Games++
 	p.Outs += l.Outs
-	p.Faced += l.Faced
+	p.BattersFaced += l.BattersFaced
 	p.Hits += l.Hits
 	p.Runs += l.Runs
 	p.EarnedRuns += l.EarnedRuns

@@ -1,7 +1,7 @@
 // Package stats adds finished games up: standings, and what every player has done at bat and on the mound.
 //
 // Its one law: it adds, it does not judge. Every number is a sum over box scores, or a rate of two such sums; whatever
-// the official scorer ruled stands in [game.Box] already.
+// the official scorer ruled stands in [game.BoxScore] already.
 package stats
 
 import (
@@ -15,9 +15,9 @@ import (
 
 // A Result is one finished game.
 type Result struct {
-	Clubs [2]game.Club // away and home; their id, abbreviation and name are read
-	Score [2]int       // as the game goes into the standings: [game.State.Result]
-	Box   game.Box     // of the finished game: [game.Book.Box]
+	Clubs [2]game.Club  // away and home; their id, abbreviation and name are read
+	Score [2]int        // as the game goes into the standings: [game.State.Result]
+	Box   game.BoxScore // of the finished game: [game.Scorebook.BoxScore]
 }
 
 // A Team is a club without its players.
@@ -51,7 +51,7 @@ func (t *Table) Add(r Result) {
 		team := Team{ID: c.ID, Abbrev: c.Abbrev, Name: c.Name}
 		t.standing(team).add(side, r.Score)
 		for i, l := range r.Box.Teams[side].Batting {
-			if l.Slot > 0 || l.Turns > 0 { // a pitcher for whom somebody bats has an empty line
+			if l.Slot > 0 || l.PlateAppearances > 0 { // a pitcher for whom somebody bats has an empty line
 				t.batter(team, &r.Box.Teams[side].Batting[i]).add(&l)
 			}
 		}
@@ -82,7 +82,7 @@ func (t *Table) batter(team Team, l *game.BattingLine) *Batting {
 	return b
 }
 
-func (t *Table) addPitcher(team Team, box *game.Box, side game.Side, i int) {
+func (t *Table) addPitcher(team Team, box *game.BoxScore, side game.Side, i int) {
 	l := &box.Teams[side].Pitching[i]
 	key := member{team.ID, l.Player}
 	p := t.pitching[key]
@@ -95,7 +95,7 @@ func (t *Table) addPitcher(team Team, box *game.Box, side game.Side, i int) {
 	for _, d := range [...]struct {
 		is bool
 		n  *int
-	}{{i == 0, &p.Started}, {box.Winner == l.Player, &p.Wins}, {box.Loser == l.Player, &p.Losses}, {box.Saver == l.Player, &p.Saves}} {
+	}{{i == 0, &p.Started}, {box.WinningPitcher == l.Player, &p.Wins}, {box.LosingPitcher == l.Player, &p.Losses}, {box.SavingPitcher == l.Player, &p.Saves}} {
 		if d.is {
 			*d.n++
 		}
@@ -135,7 +135,7 @@ func (t *Table) Batting(team string) []Batting {
 		}
 	}
 	slices.SortFunc(all, func(a, b Batting) int {
-		return cmp.Or(cmp.Compare(b.Turns, a.Turns), cmp.Compare(a.Name, b.Name), cmp.Compare(a.Player, b.Player), cmp.Compare(a.Team.ID, b.Team.ID))
+		return cmp.Or(cmp.Compare(b.PlateAppearances, a.PlateAppearances), cmp.Compare(a.Name, b.Name), cmp.Compare(a.Player, b.Player), cmp.Compare(a.Team.ID, b.Team.ID))
 	})
 	return all
 }

@@ -82,16 +82,16 @@ func TestRates(t *testing.T) {
 	var table stats.Table
 	r := played("ELM", "OAK", 2, 3)
 	r.Box.Teams[game.Home].Batting = []game.BattingLine{
-		{Player: "a", Name: "A", Slot: 1, Turns: 7, AtBats: 3, Hits: 2, Doubles: 1, Walks: 1, HitByPitch: 1, SacFlies: 1, SacHits: 1, BattedIn: 4, Steals: 2, Caught: 1},
-		{Player: "b", Name: "B", Slot: 2, Turns: 1, Walks: 1},
+		{Player: "a", Name: "A", Slot: 1, PlateAppearances: 7, AtBats: 3, Hits: 2, Doubles: 1, Walks: 1, HitByPitch: 1, SacrificeFlies: 1, SacrificeHits: 1, RunsBattedIn: 4, StolenBases: 2, CaughtStealing: 1},
+		{Player: "b", Name: "B", Slot: 2, PlateAppearances: 1, Walks: 1},
 		{Player: "c", Name: "C", Slot: 2},
 		{Player: "p", Name: "P", Slot: 0},
 	}
 	r.Box.Teams[game.Home].Pitching = []game.PitchingLine{
-		{Player: "p", Name: "P", Outs: 17, Hits: 6, Walks: 2, Runs: 3, EarnedRuns: 2, Faced: 25, Strikeouts: 5, HomeRuns: 1},
-		{Player: "q", Name: "Q", Walks: 1, Faced: 1},
+		{Player: "p", Name: "P", Outs: 17, Hits: 6, Walks: 2, Runs: 3, EarnedRuns: 2, BattersFaced: 25, Strikeouts: 5, HomeRuns: 1},
+		{Player: "q", Name: "Q", Walks: 1, BattersFaced: 1},
 	}
-	r.Box.Winner, r.Box.Saver = "p", "q"
+	r.Box.WinningPitcher, r.Box.SavingPitcher = "p", "q"
 	table.Add(r)
 	lines := func(v any) []map[string]any {
 		text, err := json.Marshal(v)
@@ -142,7 +142,7 @@ func TestSums(t *testing.T) {
 				box, id := &r.Box.Teams[side], r.Clubs[side].ID
 				for _, p := range rapid.SliceOfNDistinct(rapid.SampledFrom([]game.PlayerID{"a", "b", "c", "d"}), 1, 4, rapid.ID).Draw(t, "players") {
 					n := rapid.IntRange(0, 5).Draw(t, "n")
-					box.Batting = append(box.Batting, game.BattingLine{Player: p, Slot: 1, Turns: n, AtBats: n, Hits: n / 2})
+					box.Batting = append(box.Batting, game.BattingLine{Player: p, Slot: 1, PlateAppearances: n, AtBats: n, Hits: n / 2})
 					box.Pitching = append(box.Pitching, game.PitchingLine{Player: p, Outs: n})
 					hits[id] += n / 2
 					outs[id] += n
