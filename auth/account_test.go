@@ -29,7 +29,7 @@ func TestF4_Names(t *testing.T) {
 			}
 		}
 	}
-	for _, name := range []string{"", "  ", "a\x00b", "a\nb", "\xff", strings.Repeat("a", auth.MaxName+1)} {
+	for _, name := range []string{"", "  ", "a\x00b", "a\nb", "\xff", strings.Repeat("a", auth.MaxNameLength+1)} {
 		if got, ok := auth.CanonicalName(name); ok {
 			t.Errorf("%q is a name, %q", name, got)
 		}
@@ -130,16 +130,16 @@ func TestThrottleIsBounded(t *testing.T) {
 func TestLogins(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t)
-	logins := h.Book.Logins()
-	anna := auth.Login{Name: " Anna ", Subject: "s1", Hash: "h1"}
+	logins := h.Sessions.LocalAccounts()
+	anna := auth.LocalAccount{Name: " Anna ", Subject: "s1", Hash: "h1"}
 	if _, err := logins.Create(t.Context(), anna, auth.SignUpOpen, ""); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := logins.Create(t.Context(), auth.Login{Name: "ANNA"}, auth.SignUpOpen, ""); !errors.Is(err, auth.ErrNameTaken) {
+	if _, err := logins.Create(t.Context(), auth.LocalAccount{Name: "ANNA"}, auth.SignUpOpen, ""); !errors.Is(err, auth.ErrNameTaken) {
 		t.Errorf("ANNA: %v, want %v", err, auth.ErrNameTaken)
 	}
 	got, err := logins.Find(t.Context(), "anna")
-	if err != nil || got.Name != "Anna" || got.Subject != "s1" || got.Made.IsZero() {
+	if err != nil || got.Name != "Anna" || got.Subject != "s1" || got.Created.IsZero() {
 		t.Errorf("anna is %+v, %v", got, err)
 	}
 	if err := logins.Rehash(t.Context(), "Anna", "another", "h2"); !errors.Is(err, auth.ErrNotFound) {
@@ -148,7 +148,7 @@ func TestLogins(t *testing.T) {
 	if err := logins.Rehash(t.Context(), "Anna", "h1", "h2"); err != nil {
 		t.Fatal(err)
 	}
-	h.Name, h.idp.who = auth.Local, auth.Identity{
+	h.ProviderName, h.idp.who = auth.Local, auth.Identity{
 		Provider: auth.Local, Issuer: auth.LocalIssuer, Subject: "s1", Name: "Anna",
 	}
 	if _, err := logins.Account(t.Context(), got); !errors.Is(err, auth.ErrNotFound) {
@@ -158,13 +158,13 @@ func TestLogins(t *testing.T) {
 	if same, err := logins.Account(t.Context(), got); err != nil || same != account {
 		t.Errorf("account %+v, %v; want %+v", same, err, account)
 	}
-	if err := h.Book.Forget(t.Context(), account.ID); err != nil {
+	if err := h.Sessions.DeleteAccount(t.Context(), account.ID); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := logins.Find(t.Context(), "anna"); !errors.Is(err, auth.ErrNotFound) {
 		t.Errorf("after the account is forgotten: %v", err)
 	}
-	if accounts, err := h.Book.Accounts(t.Context()); err != nil || len(accounts) != 0 {
+	if accounts, err := h.Sessions.Accounts(t.Context()); err != nil || len(accounts) != 0 {
 		t.Errorf("accounts %+v, %v", accounts, err)
 	}
 }
@@ -174,16 +174,16 @@ func TestLogins(t *testing.T) {
 func TestF1_InviteServesOnce(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t)
-	logins := h.Book.Logins()
+	logins := h.Sessions.LocalAccounts()
 	create := func(name, invite string) error {
-		_, err := logins.Create(t.Context(), auth.Login{Name: name}, auth.SignUpInvite, invite)
+		_, err := logins.Create(t.Context(), auth.LocalAccount{Name: name}, auth.SignUpInvite, invite)
 		return err
 	}
-	invite, err := h.Book.Invite(t.Context())
+	invite, err := h.Sessions.CreateInvite(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
-	late, err := h.Book.Invite(t.Context())
+	late, err := h.Sessions.CreateInvite(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -203,14 +203,14 @@ func TestF1_InviteServesOnce(t *testing.T) {
 			t.Errorf("%s with %.5s…: %v, want %v", tt.name, tt.invite, err, tt.want)
 		}
 	}
-	if late, err = h.Book.Invite(t.Context()); err != nil {
+	if late, err = h.Sessions.CreateInvite(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	h.machine.pass(auth.InviteTTL + time.Second)
 	if err := create("cora", late.Reveal()); !errors.Is(err, auth.ErrNotInvited) {
 		t.Errorf("after its week: %v", err)
 	}
-	if _, err := logins.Create(t.Context(), auth.Login{Name: "cora"}, auth.SignUpClosed, ""); !errors.Is(err, auth.ErrNotInvited) {
+	if _, err := logins.Create(t.Context(), auth.LocalAccount{Name: "cora"}, auth.SignUpClosed, ""); !errors.Is(err, auth.ErrNotInvited) {
 		t.Errorf("closed: %v", err)
 	}
 }

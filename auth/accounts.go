@@ -6,8 +6,8 @@ import (
 )
 
 // Accounts are all accounts, in order of id.
-func (b *Book) Accounts(ctx context.Context) (accounts []Account, err error) {
-	err = b.keeper.View(ctx, func(tx Tx) error {
+func (b *Sessions) Accounts(ctx context.Context) (accounts []Account, err error) {
+	err = b.repo.View(ctx, func(tx Tx) error {
 		accounts = nil
 		return each(tx, tableUser, nil, func(_ string, a Account) error {
 			accounts = append(accounts, a)
@@ -20,17 +20,17 @@ func (b *Book) Accounts(ctx context.Context) (accounts []Account, err error) {
 	return accounts, nil
 }
 
-// Disable shuts an account out, at once and everywhere, or lets it in again.
-func (b *Book) Disable(ctx context.Context, id string, disabled bool) error {
+// SetDisabled shuts an account out, at once and everywhere, or lets it in again.
+func (b *Sessions) SetDisabled(ctx context.Context, id string, disabled bool) error {
 	var ended []string
-	err := b.keeper.Update(ctx, func(tx Tx) error {
+	err := b.repo.Update(ctx, func(tx Tx) error {
 		account, err := get[Account](tx, tableUser, []byte(id))
 		if err != nil {
 			return err
 		}
 		account.Disabled = disabled
 		if disabled {
-			if ended, err = b.endIn(tx, id, ByOperator, func(Session) bool { return true }); err != nil {
+			if ended, err = b.endIn(tx, id, EndedByOperator, func(Session) bool { return true }); err != nil {
 				return err
 			}
 		}
@@ -40,20 +40,20 @@ func (b *Book) Disable(ctx context.Context, id string, disabled bool) error {
 		return fmt.Errorf("disable %s: %w", id, err)
 	}
 	b.log.Info("account changed", "account", id, "disabled", disabled)
-	b.tell(ended...)
+	b.notifyEnded(ended...)
 	return nil
 }
 
-// Forget removes an account, its identity, its sessions and, where it is the
+// DeleteAccount removes an account, its identity, its sessions and, where it is the
 // appliance's own, its name and passphrase.
-func (b *Book) Forget(ctx context.Context, id string) error {
+func (b *Sessions) DeleteAccount(ctx context.Context, id string) error {
 	var ended []string
-	err := b.keeper.Update(ctx, func(tx Tx) error {
+	err := b.repo.Update(ctx, func(tx Tx) error {
 		account, err := get[Account](tx, tableUser, []byte(id))
 		if err != nil {
 			return err
 		}
-		if ended, err = b.endIn(tx, id, ByOwner, func(Session) bool { return true }); err != nil {
+		if ended, err = b.endIn(tx, id, EndedByOwner, func(Session) bool { return true }); err != nil {
 			return err
 		}
 		who := Identity{Provider: account.Provider, Issuer: account.Issuer, Subject: account.Subject}
@@ -69,6 +69,6 @@ func (b *Book) Forget(ctx context.Context, id string) error {
 		return fmt.Errorf("forget %s: %w", id, err)
 	}
 	b.log.Info("account removed", "account", id)
-	b.tell(ended...)
+	b.notifyEnded(ended...)
 	return nil
 }

@@ -15,19 +15,19 @@ type APIToken struct {
 	Name    string        `json:"name"`
 	Network netip.Prefix  `json:"network"`       // from where it is good; zero: from anywhere
 	TTL     time.Duration `json:"ttl,omitempty"` // nanoseconds; 0 means for ever
-	Made    Instant       `json:"made"`
+	Issued  Instant       `json:"made"`
 	Created time.Time     `json:"created_at"`
 }
 
 // CreateAPIToken makes a token. The name is for people; network and ttl may be
 // zero: from anywhere, for ever. It is told once.
-func (b *Book) CreateAPIToken(ctx context.Context, name string, network netip.Prefix, ttl time.Duration) (Token, APIToken, error) {
+func (b *Sessions) CreateAPIToken(ctx context.Context, name string, network netip.Prefix, ttl time.Duration) (Token, APIToken, error) {
 	t := NewToken(KindAPI)
 	hash := t.Hash()
 	kept := APIToken{
-		ID: newID(), Name: name, Network: network, TTL: ttl, Made: b.clock.Now(), Created: b.clock.Wall(),
+		ID: newID(), Name: name, Network: network, TTL: ttl, Issued: b.clock.Now(), Created: b.clock.Wall(),
 	}
-	err := b.keeper.Update(ctx, func(tx Tx) error { return put(tx, tableAPIToken, hash[:], kept) })
+	err := b.repo.Update(ctx, func(tx Tx) error { return put(tx, tableAPIToken, hash[:], kept) })
 	if err != nil {
 		return Token{}, APIToken{}, fmt.Errorf("make an API token: %w", err)
 	}
@@ -36,8 +36,8 @@ func (b *Book) CreateAPIToken(ctx context.Context, name string, network netip.Pr
 }
 
 // APITokens are all API tokens that are still good.
-func (b *Book) APITokens(ctx context.Context) (tokens []APIToken, err error) {
-	err = b.keeper.View(ctx, func(tx Tx) error {
+func (b *Sessions) APITokens(ctx context.Context) (tokens []APIToken, err error) {
+	err = b.repo.View(ctx, func(tx Tx) error {
 		tokens = nil
 		return each(tx, tableAPIToken, nil, func(_ string, t APIToken) error {
 			if !b.expired(t) {
@@ -53,8 +53,8 @@ func (b *Book) APITokens(ctx context.Context) (tokens []APIToken, err error) {
 }
 
 // RevokeAPIToken ends the token of an id, or is [ErrNotFound].
-func (b *Book) RevokeAPIToken(ctx context.Context, id string) error {
-	err := b.keeper.Update(ctx, func(tx Tx) error {
+func (b *Sessions) RevokeAPIToken(ctx context.Context, id string) error {
+	err := b.repo.Update(ctx, func(tx Tx) error {
 		found := false
 		err := sweep(tx, tableAPIToken, nil, func(_ string, t APIToken) bool {
 			found = found || t.ID == id
@@ -74,10 +74,10 @@ func (b *Book) RevokeAPIToken(ctx context.Context, id string) error {
 	return err
 }
 
-// machine is the API token that t is, when it is good from there.
-func (b *Book) machine(ctx context.Context, t Token, from netip.Addr) (kept APIToken, err error) {
+// apiToken is the API token that t is, when it is good from there.
+func (b *Sessions) apiToken(ctx context.Context, t Token, from netip.Addr) (kept APIToken, err error) {
 	hash := t.Hash()
-	err = b.keeper.View(ctx, func(tx Tx) (err error) {
+	err = b.repo.View(ctx, func(tx Tx) (err error) {
 		kept, err = get[APIToken](tx, tableAPIToken, hash[:])
 		return err
 	})
@@ -87,7 +87,7 @@ func (b *Book) machine(ctx context.Context, t Token, from netip.Addr) (kept APIT
 	return kept, err
 }
 
-func (b *Book) expired(t APIToken) bool { return t.TTL > 0 && b.clock.Age(t.Made) > t.TTL }
+func (b *Sessions) expired(t APIToken) bool { return t.TTL > 0 && b.clock.Age(t.Issued) > t.TTL }
 
 // Network is the network that an address lies in, wide enough to name no
 // single device: /24, or /48 of IPv6.

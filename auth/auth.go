@@ -7,9 +7,9 @@
 // up, and the session, the account and their ages are read each time.
 //
 // It does no I/O and has no clock and no loop of its own. The store comes in as
-// a [Keeper], the identity provider as a [Provider], the time as a [Source].
+// a [Repository], the identity provider as a [Provider], the time as a [Source].
 //
-// [Door] lets people in (begin and finish a flow), [Book] knows who is in.
+// [SignIn] lets people in (begin and finish a flow), [Sessions] knows who is in.
 //
 // What is kept, table by table; keys are bytes, values JSON:
 //
@@ -32,18 +32,18 @@ import (
 
 // How long things last.
 const (
-	StateTTL   = 10 * time.Minute    // a flow, from its beginning to its callback
+	FlowTTL    = 10 * time.Minute    // a flow, from its beginning to its callback
 	AccessTTL  = time.Hour           // an access token
 	RefreshTTL = 7 * 24 * time.Hour  // a refresh token that nobody uses
 	MaxAge     = 30 * 24 * time.Hour // a session, however much it is used; the default
 	InviteTTL  = 7 * 24 * time.Hour  // an invite
-	Grace      = 15 * time.Second    // a used refresh token still yields its one successor
+	ReuseGrace = 15 * time.Second    // a used refresh token still yields its one successor
 )
 
 // Bounds of what strangers can make the store hold.
 const (
-	MaxStates   = 256 // flows under way; the oldest gives way
-	MaxSessions = 32  // sessions of one account; the one unused for longest gives way
+	MaxPendingFlows = 256 // flows under way; the oldest gives way
+	MaxSessions     = 32  // sessions of one account; the one unused for longest gives way
 )
 
 // What a caller branches on.

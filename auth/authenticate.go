@@ -9,21 +9,21 @@ import (
 	"strings"
 )
 
-// Credentials are what one caller presents at any door: a request's cookies and
+// RequestCredentials are what one caller presents at any door: a request's cookies and
 // Authorization header, or a websocket's cookies and first message.
-type Credentials struct {
-	Cookies []string   // every value under the access cookie's name, in order
-	Header  []string   // the Authorization header's values; none when it is absent
-	Object  string     // token in a websocket's auth object; "" means none
-	From    netip.Addr // the caller's address, for tokens bound to a network
+type RequestCredentials struct {
+	Cookies       []string   // every value under the access cookie's name, in order
+	Authorization []string   // the Authorization header's values; none when it is absent
+	FrameToken    string     // token in a websocket's auth object; "" means none
+	From          netip.Addr // the caller's address, for tokens bound to a network
 }
 
-// A Caller is who presented [Credentials]: somebody signed in, or a machine
+// A Caller is who presented [RequestCredentials]: somebody signed in, or a machine
 // with an API token.
 type Caller struct {
-	Account Account  // the zero Account for a machine
-	Session Session  // the zero Session for a machine
-	Machine APIToken // the zero APIToken for people
+	Account  Account  // the zero Account for a machine
+	Session  Session  // the zero Session for a machine
+	APIToken APIToken // the zero APIToken for people
 }
 
 // SignedIn says whether the caller is somebody rather than a machine.
@@ -35,16 +35,16 @@ func (c Caller) SignedIn() bool { return c.Account.ID != "" }
 //
 // Its errors are [ErrNoCredentials] when nothing was presented and
 // [ErrInvalidToken] when nothing that was presented opens anything.
-func (b *Book) Authenticate(ctx context.Context, c Credentials) (Caller, error) {
-	if len(c.Header) > 0 {
-		token, ok := Bearer(c.Header)
+func (b *Sessions) Authenticate(ctx context.Context, c RequestCredentials) (Caller, error) {
+	if len(c.Authorization) > 0 {
+		token, ok := Bearer(c.Authorization)
 		if !ok {
 			return Caller{}, ErrInvalidToken
 		}
 		return b.caller(ctx, token, c.From)
 	}
 	verdict := ErrNoCredentials
-	for _, value := range slices.Concat(c.Cookies, []string{c.Object}) {
+	for _, value := range slices.Concat(c.Cookies, []string{c.FrameToken}) {
 		if value == "" {
 			continue
 		}
@@ -75,15 +75,15 @@ func Bearer(header []string) (Token, bool) {
 }
 
 // caller is who holds a token.
-func (b *Book) caller(ctx context.Context, t Token, from netip.Addr) (c Caller, err error) {
+func (b *Sessions) caller(ctx context.Context, t Token, from netip.Addr) (c Caller, err error) {
 	switch t.Kind() {
 	case KindAccess:
-		err = b.keeper.View(ctx, func(tx Tx) (err error) {
-			c, err = b.holder(tx, t)
+		err = b.repo.View(ctx, func(tx Tx) (err error) {
+			c, err = b.accessCaller(tx, t)
 			return err
 		})
 	case KindAPI:
-		c.Machine, err = b.machine(ctx, t, from)
+		c.APIToken, err = b.apiToken(ctx, t, from)
 	default:
 		return Caller{}, ErrInvalidToken
 	}
@@ -96,21 +96,21 @@ func (b *Book) caller(ctx context.Context, t Token, from netip.Addr) (c Caller, 
 	return c, nil
 }
 
-// holder is the account that an access token stands for, as it is now.
-func (b *Book) holder(tx Tx, t Token) (Caller, error) {
+// accessCaller is the account that an access token stands for, as it is now.
+func (b *Sessions) accessCaller(tx Tx, t Token) (Caller, error) {
 	hash := t.Hash()
-	a, err := get[access](tx, tableAccess, hash[:])
+	a, err := get[accessRecord](tx, tableAccess, hash[:])
 	if err != nil {
 		return Caller{}, err
 	}
 	if b.clock.Age(a.Made) > AccessTTL {
 		return Caller{}, ErrNotFound
 	}
-	return b.member(tx, a.Session)
+	return b.sessionCaller(tx, a.Session)
 }
 
-// member is the account and session under a session's key, if it still lives.
-func (b *Book) member(tx Tx, key string) (Caller, error) {
+// sessionCaller is the account and session under a session's key, if it still lives.
+func (b *Sessions) sessionCaller(tx Tx, key string) (Caller, error) {
 	session, err := get[Session](tx, tableSession, []byte(key))
 	if err != nil {
 		return Caller{}, err
@@ -125,11 +125,11 @@ func (b *Book) member(tx Tx, key string) (Caller, error) {
 	return Caller{Account: account, Session: session}, nil
 }
 
-// Live says whether a session that was authenticated once still is: nil, or
+// Validate says whether a session that was authenticated once still is: nil, or
 // [ErrSessionEnded]. Whoever keeps a connection open asks every minute.
-func (b *Book) Live(ctx context.Context, s Session) error {
-	err := b.keeper.View(ctx, func(tx Tx) error {
-		_, err := b.member(tx, s.key())
+func (b *Sessions) Validate(ctx context.Context, s Session) error {
+	err := b.repo.View(ctx, func(tx Tx) error {
+		_, err := b.sessionCaller(tx, s.key())
 		return err
 	})
 	if errors.Is(err, ErrNotFound) {

@@ -12,10 +12,10 @@ import (
 	"time"
 )
 
-// Book knows who is in: accounts, their sessions and tokens, API tokens and
+// Sessions knows who is in: accounts, their sessions and tokens, API tokens and
 // invites. It is safe for use by several goroutines.
-type Book struct {
-	keeper Keeper
+type Sessions struct {
+	repo   Repository
 	clock  *Clock
 	maxAge time.Duration
 	log    *slog.Logger
@@ -24,13 +24,13 @@ type Book struct {
 	watchers map[string][]chan struct{}
 }
 
-// NewBook makes a book over what k keeps. A session ends maxAge after its
+// NewSessions makes a book over what k keeps. A session ends maxAge after its
 // sign-in however much it is used; 0 means [MaxAge].
-func NewBook(k Keeper, clock *Clock, maxAge time.Duration, log *slog.Logger) *Book {
+func NewSessions(k Repository, clock *Clock, maxAge time.Duration, log *slog.Logger) *Sessions {
 	if maxAge == 0 {
 		maxAge = MaxAge
 	}
-	return &Book{keeper: k, clock: clock, maxAge: maxAge, log: log, watchers: make(map[string][]chan struct{})}
+	return &Sessions{repo: k, clock: clock, maxAge: maxAge, log: log, watchers: make(map[string][]chan struct{})}
 }
 
 // An Account is somebody who may come back. Name is for display and need not
@@ -55,30 +55,30 @@ type Device struct {
 // A Session is one browser or program that somebody is signed in with: a family
 // of refresh tokens, each the successor of another.
 type Session struct {
-	ID      string  `json:"id"`
-	Account string  `json:"account"`
-	Method  string  `json:"method"` // provider by which it was opened
-	Device  Device  `json:"device"`
-	Made    Instant `json:"made"`
-	Used    Instant `json:"used"`            // last renewed
-	Ended   Reason  `json:"ended,omitempty"` // "" while it lives
+	ID      string    `json:"id"`
+	Account string    `json:"account"`
+	Method  string    `json:"method"` // provider by which it was opened
+	Device  Device    `json:"device"`
+	Started Instant   `json:"made"`
+	Renewed Instant   `json:"used"`            // last renewed
+	Ended   EndReason `json:"ended,omitempty"` // "" while it lives
 }
 
-// A Reason is why a session ended before its time.
-type Reason string
+// A EndReason is why a session ended before its time.
+type EndReason string
 
 // The reasons.
 const (
-	ByLogout   Reason = "logout"
-	ByReplaced Reason = "replaced" // another sign-in in the same browser
-	ByReuse    Reason = "reuse"    // a refresh token came a second time
-	ByOwner    Reason = "revoked"  // from another of the owner's devices
-	ByOperator Reason = "operator"
-	ByCrowding Reason = "crowded out" // by the owner's newer sessions
+	EndedByLogout    EndReason = "logout"
+	EndedByNewSignIn EndReason = "replaced" // another sign-in in the same browser
+	EndedByReuse     EndReason = "reuse"    // a refresh token came a second time
+	EndedByOwner     EndReason = "revoked"  // from another of the owner's devices
+	EndedByOperator  EndReason = "operator"
+	EndedByLimit     EndReason = "crowded out" // by the owner's newer sessions
 )
 
-// access is an access token as it is kept.
-type access struct {
+// accessRecord is an access token as it is kept.
+type accessRecord struct {
 	Session string  `json:"session"` // key of its session
 	Made    Instant `json:"made"`
 }
@@ -92,29 +92,29 @@ type Pair struct {
 	Refresh Token
 }
 
-// entry is a sign-in that the provider has vouched for.
-type entry struct {
+// signInEntry is a sign-in that the provider has vouched for.
+type signInEntry struct {
 	who      Identity
-	signUp   SignUp
+	signUp   SignUpPolicy
 	invite   Hash
 	device   Device
 	replaces []Token
 }
 
-// admit opens a session for whoever e is, making an account where that is
+// openSession opens a session for whoever e is, making an account where that is
 // allowed. The session that the browser had before ends with it.
-func (b *Book) admit(ctx context.Context, e entry) (Granted, error) {
+func (b *Sessions) openSession(ctx context.Context, e signInEntry) (Result, error) {
 	pair := Pair{NewToken(KindAccess), NewToken(KindRefresh)}
-	session := Session{ID: newID(), Method: e.who.Provider, Device: e.device, Made: b.clock.Now()}
-	session.Used = session.Made
+	session := Session{ID: newID(), Method: e.who.Provider, Device: e.device, Started: b.clock.Now()}
+	session.Renewed = session.Started
 	fresh := Account{
 		ID: newID(), Name: e.who.Name, Provider: e.who.Provider, Issuer: e.who.Issuer,
 		Subject: e.who.Subject, Created: b.clock.Wall(),
 	}
 	var account Account
 	var ended []string
-	err := b.keeper.Update(ctx, func(tx Tx) (err error) {
-		if account, err = b.recognise(tx, e, fresh); err != nil {
+	err := b.repo.Update(ctx, func(tx Tx) (err error) {
+		if account, err = b.findOrCreateAccount(tx, e, fresh); err != nil {
 			return err
 		}
 		session.Account = account.ID
@@ -124,18 +124,18 @@ func (b *Book) admit(ctx context.Context, e entry) (Granted, error) {
 		return b.open(tx, session, pair)
 	})
 	if err != nil {
-		return Granted{}, fmt.Errorf("open a session: %w", err)
+		return Result{}, fmt.Errorf("open a session: %w", err)
 	}
-	b.tell(ended...)
-	return Granted{Pair: pair, Account: account}, nil
+	b.notifyEnded(ended...)
+	return Result{Pair: pair, Account: account}, nil
 }
 
-// recognise finds the account of an identity, or makes it.
-func (b *Book) recognise(tx Tx, e entry, fresh Account) (Account, error) {
+// findOrCreateAccount finds the account of an identity, or makes it.
+func (b *Sessions) findOrCreateAccount(tx Tx, e signInEntry, fresh Account) (Account, error) {
 	key := identityKey(e.who)
 	id, err := get[string](tx, tableIdentity, key)
 	if errors.Is(err, ErrNotFound) {
-		if err := b.allow(tx, e); err != nil {
+		if err := b.checkSignUp(tx, e); err != nil {
 			return Account{}, err
 		}
 		if err := put(tx, tableIdentity, key, fresh.ID); err != nil {
@@ -160,9 +160,9 @@ func (b *Book) recognise(tx Tx, e entry, fresh Account) (Account, error) {
 	return account, err
 }
 
-// allow says whether an identity that is new here may become an account; an
+// checkSignUp says whether an identity that is new here may become an account; an
 // invite is used up by it.
-func (b *Book) allow(tx Tx, e entry) error {
+func (b *Sessions) checkSignUp(tx Tx, e signInEntry) error {
 	switch e.signUp {
 	case SignUpOpen:
 		return nil
@@ -184,7 +184,7 @@ func identityKey(who Identity) []byte {
 }
 
 // open writes a session and its first pair.
-func (b *Book) open(tx Tx, s Session, p Pair) error {
+func (b *Sessions) open(tx Tx, s Session, p Pair) error {
 	if err := put(tx, tableSession, []byte(s.key()), s); err != nil {
 		return err
 	}
@@ -192,17 +192,17 @@ func (b *Book) open(tx Tx, s Session, p Pair) error {
 }
 
 // issue writes a pair of tokens of a session.
-func (b *Book) issue(tx Tx, s Session, p Pair) error {
+func (b *Sessions) issue(tx Tx, s Session, p Pair) error {
 	now, a, r := b.clock.Now(), p.Access.Hash(), p.Refresh.Hash()
-	if err := put(tx, tableAccess, a[:], access{s.key(), now}); err != nil {
+	if err := put(tx, tableAccess, a[:], accessRecord{s.key(), now}); err != nil {
 		return err
 	}
-	return put(tx, tableRefresh, r[:], refresh{Session: s.key(), Made: now})
+	return put(tx, tableRefresh, r[:], refreshRecord{Session: s.key(), Made: now})
 }
 
 // makeRoom ends the sessions that the given tokens belong to, and the account's
 // session unused for longest while there are too many.
-func (b *Book) makeRoom(tx Tx, account string, replaces []Token) (ended []string, err error) {
+func (b *Sessions) makeRoom(tx Tx, account string, replaces []Token) (ended []string, err error) {
 	for _, t := range replaces {
 		s, err := sessionOf(tx, t)
 		if errors.Is(err, ErrNotFound) || err == nil && s.Ended != "" {
@@ -211,7 +211,7 @@ func (b *Book) makeRoom(tx Tx, account string, replaces []Token) (ended []string
 		if err != nil {
 			return nil, err
 		}
-		if err := end(tx, s, ByReplaced); err != nil {
+		if err := end(tx, s, EndedByNewSignIn); err != nil {
 			return nil, err
 		}
 		ended = append(ended, s.key())
@@ -221,13 +221,13 @@ func (b *Book) makeRoom(tx Tx, account string, replaces []Token) (ended []string
 		return ended, err
 	}
 	oldest := slices.MaxFunc(live, func(x, y Session) int {
-		return cmp.Compare(b.clock.Age(x.Used), b.clock.Age(y.Used))
+		return cmp.Compare(b.clock.Age(x.Renewed), b.clock.Age(y.Renewed))
 	})
-	return append(ended, oldest.key()), end(tx, oldest, ByCrowding)
+	return append(ended, oldest.key()), end(tx, oldest, EndedByLimit)
 }
 
 // live are an account's sessions that have not ended, in no order.
-func (b *Book) live(tx Tx, account string) (live []Session, err error) {
+func (b *Sessions) live(tx Tx, account string) (live []Session, err error) {
 	err = each(tx, tableSession, []byte(account+"/"), func(_ string, s Session) error {
 		if s.Ended == "" && !b.stale(s) {
 			live = append(live, s)
@@ -238,13 +238,13 @@ func (b *Book) live(tx Tx, account string) (live []Session, err error) {
 }
 
 // stale says whether a session is over for its age alone.
-func (b *Book) stale(s Session) bool {
-	return b.clock.Age(s.Made) > b.maxAge || b.clock.Age(s.Used) > RefreshTTL
+func (b *Sessions) stale(s Session) bool {
+	return b.clock.Age(s.Started) > b.maxAge || b.clock.Age(s.Renewed) > RefreshTTL
 }
 
 // end marks a session as over. Its tokens stay until they are swept, so that
 // one that comes late is known for what it is.
-func end(tx Tx, s Session, why Reason) error {
+func end(tx Tx, s Session, why EndReason) error {
 	s.Ended = why
 	return put(tx, tableSession, []byte(s.key()), s)
 }
@@ -255,13 +255,13 @@ func sessionOf(tx Tx, t Token) (Session, error) {
 	hash := t.Hash()
 	switch t.Kind() {
 	case KindAccess:
-		a, err := get[access](tx, tableAccess, hash[:])
+		a, err := get[accessRecord](tx, tableAccess, hash[:])
 		if err != nil {
 			return Session{}, err
 		}
 		key = a.Session
 	case KindRefresh:
-		r, err := get[refresh](tx, tableRefresh, hash[:])
+		r, err := get[refreshRecord](tx, tableRefresh, hash[:])
 		if err != nil {
 			return Session{}, err
 		}
@@ -272,10 +272,10 @@ func sessionOf(tx Tx, t Token) (Session, error) {
 	return get[Session](tx, tableSession, []byte(key))
 }
 
-// Ended is closed when the session ends before its time; stop must be called
+// Watch is closed when the session ends before its time; stop must be called
 // when nobody listens any more. It says nothing of sessions that are over for
-// their age: see [Book.Live].
-func (b *Book) Ended(s Session) (ended <-chan struct{}, stop func()) {
+// their age: see [Sessions.Validate].
+func (b *Sessions) Watch(s Session) (ended <-chan struct{}, stop func()) {
 	ch := make(chan struct{})
 	key := s.key()
 	b.mu.Lock()
@@ -293,8 +293,8 @@ func (b *Book) Ended(s Session) (ended <-chan struct{}, stop func()) {
 	}
 }
 
-// tell closes the channels of sessions that ended.
-func (b *Book) tell(keys ...string) {
+// notifyEnded closes the channels of sessions that ended.
+func (b *Sessions) notifyEnded(keys ...string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	for _, key := range keys {

@@ -69,7 +69,7 @@ func NewClock(src Source, built time.Time, boots map[string]Boot) *Clock {
 
 // OpenClock makes a clock with the boots that k has, this one included from now
 // on.
-func OpenClock(ctx context.Context, k Keeper, src Source, built time.Time) (*Clock, error) {
+func OpenClock(ctx context.Context, k Repository, src Source, built time.Time) (*Clock, error) {
 	boots := make(map[string]Boot)
 	err := k.View(ctx, func(tx Tx) error {
 		return each(tx, tableClock, nil, func(key string, b Boot) error {
@@ -81,7 +81,7 @@ func OpenClock(ctx context.Context, k Keeper, src Source, built time.Time) (*Clo
 		return nil, fmt.Errorf("read the boots: %w", err)
 	}
 	c := NewClock(src, built, boots)
-	return c, c.Keep(ctx, k)
+	return c, c.Save(ctx, k)
 }
 
 // Now is this moment.
@@ -110,9 +110,9 @@ func (c *Clock) Wall() time.Time {
 	return c.boots[c.src.Boot].Start.Add(c.src.Since())
 }
 
-// Check says by how much the wall clock was corrected since it was called last;
+// Corrected says by how much the wall clock was corrected since it was called last;
 // 0 means it was not. Whoever has a clock calls it once a minute.
-func (c *Clock) Check() time.Duration {
+func (c *Clock) Corrected() time.Duration {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	raw := c.rawStart()
@@ -125,8 +125,8 @@ func (c *Clock) Check() time.Duration {
 	return moved
 }
 
-// Keep writes this boot's place, and forgets boots beyond the newest thousand.
-func (c *Clock) Keep(ctx context.Context, k Keeper) error {
+// Save writes this boot's place, and forgets boots beyond the newest thousand.
+func (c *Clock) Save(ctx context.Context, k Repository) error {
 	boot := c.seen()
 	err := k.Update(ctx, func(tx Tx) error {
 		if err := put(tx, tableClock, []byte(c.src.Boot), boot); err != nil {

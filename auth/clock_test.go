@@ -17,10 +17,10 @@ func TestClock_CorrectionsAgeNobody(t *testing.T) {
 		h := newHouse(t)
 		granted, begun := h.signIn(), h.begin()
 		h.machine.correct(by)
-		if moved := h.clock.Check(); moved != by {
+		if moved := h.clock.Corrected(); moved != by {
 			t.Errorf("Check = %v, want %v", moved, by)
 		}
-		if moved := h.clock.Check(); moved != 0 {
+		if moved := h.clock.Corrected(); moved != 0 {
 			t.Errorf("Check again = %v, want 0", moved)
 		}
 		h.mustBeIn(granted.Access)
@@ -40,8 +40,8 @@ func TestClock_CorrectedThenRestarted(t *testing.T) {
 	h := newHouse(t)
 	granted := h.signIn() // while the clock is decades behind
 	h.machine.correct(40 * year)
-	h.clock.Check()
-	if err := h.clock.Keep(t.Context(), h.keeper); err != nil {
+	h.clock.Corrected()
+	if err := h.clock.Save(t.Context(), h.keeper); err != nil {
 		t.Fatal(err)
 	}
 	h.machine.pass(time.Hour)
@@ -57,7 +57,7 @@ func TestClock_RestartWithTheTimeBehind(t *testing.T) {
 	h := newHouse(t)
 	granted := h.signIn()
 	h.machine.pass(10 * time.Minute)
-	if err := h.clock.Keep(t.Context(), h.keeper); err != nil {
+	if err := h.clock.Save(t.Context(), h.keeper); err != nil {
 		t.Fatal(err)
 	}
 	seen := h.clock.Wall()
@@ -68,7 +68,7 @@ func TestClock_RestartWithTheTimeBehind(t *testing.T) {
 	}
 	h.mustBeIn(granted.Access)
 	h.machine.correct(3*year + 8*24*time.Hour) // the time arrives from the network
-	h.clock.Check()
+	h.clock.Corrected()
 	h.mustBeOut(granted.Access)
 	h.notRefreshed(granted.Refresh, auth.ErrSessionEnded)
 }

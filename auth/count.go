@@ -6,8 +6,8 @@ import (
 )
 
 // Count returns how many accounts there are, and how many sessions are alive.
-func (b *Book) Count(ctx context.Context) (accounts, sessions int, err error) {
-	err = b.keeper.View(ctx, func(tx Tx) error {
+func (b *Sessions) Count(ctx context.Context) (accounts, sessions int, err error) {
+	err = b.repo.View(ctx, func(tx Tx) error {
 		err := tx.Each(tableUser, nil, func(_, _ []byte) error {
 			accounts++
 			return nil

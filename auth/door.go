@@ -10,9 +10,9 @@ import (
 	"time"
 )
 
-// A Flow is what the provider is asked with, and asked again when its code is
+// A AuthorizationRequest is what the provider is asked with, and asked again when its code is
 // exchanged.
-type Flow struct {
+type AuthorizationRequest struct {
 	State    string // handed to the browser and back
 	Verifier string // PKCE, RFC 7636; never leaves the server but in the exchange
 	Nonce    string // OpenID Connect's, checked in the ID token
@@ -33,18 +33,18 @@ type Identity struct {
 // [CodeServerError].
 type Provider interface {
 	// Authorize is the address to which the browser is sent.
-	Authorize(ctx context.Context, flow Flow) (string, error)
+	Authorize(ctx context.Context, flow AuthorizationRequest) (string, error)
 	// Issuer is how the provider names itself in callbacks (RFC 9207), and
 	// whether it always does; "" means that it does not say.
 	Issuer(ctx context.Context) (issuer string, always bool, err error)
 	// Identify exchanges a code, asks whose it is, and forgets the tokens.
-	Identify(ctx context.Context, flow Flow, code string) (Identity, error)
+	Identify(ctx context.Context, flow AuthorizationRequest, code string) (Identity, error)
 }
 
-// A State is a flow under way. It is kept under the hash of its state value,
+// A PendingFlow is a flow under way. It is kept under the hash of its state value,
 // taken by the first callback that names it, and bound to the browser by the
 // hash of a cookie (RFC 9700 §2.1).
-type State struct {
+type PendingFlow struct {
 	Provider string  `json:"provider"`
 	Verifier string  `json:"verifier"`
 	Nonce    string  `json:"nonce"`
@@ -52,65 +52,65 @@ type State struct {
 	Return   string  `json:"return,omitempty"` // path in the client; "" is its default
 	Invite   Hash    `json:"invite"`           // zero: none was presented
 	Binding  Hash    `json:"binding"`
-	Made     Instant `json:"made"`
+	Started  Instant `json:"made"`
 }
 
-// A SignUp says whether an identity that is new here becomes an account.
-type SignUp string
+// A SignUpPolicy says whether an identity that is new here becomes an account.
+type SignUpPolicy string
 
 // The ways of signing up.
 const (
-	SignUpOpen   SignUp = "open"
-	SignUpInvite SignUp = "invite" // with an invite, which is used up
-	SignUpClosed SignUp = "closed"
+	SignUpOpen   SignUpPolicy = "open"
+	SignUpInvite SignUpPolicy = "invite" // with an invite, which is used up
+	SignUpClosed SignUpPolicy = "closed"
 )
 
-// Door lets people in. Its fields are set before use and not changed after.
-type Door struct {
-	Provider Provider
-	Name     string // the provider's: part of every identity and of every state
-	SignUp   SignUp // who becomes an account; the local provider has asked before
-	Book     *Book
-	Log      *slog.Logger
+// SignIn lets people in. Its fields are set before use and not changed after.
+type SignIn struct {
+	Provider     Provider
+	ProviderName string       // the provider's: part of every identity and of every state
+	SignUp       SignUpPolicy // who becomes an account; the local provider has asked before
+	Sessions     *Sessions
+	Log          *slog.Logger
 }
 
-// A Start is what a browser asks for when it begins to sign in.
-type Start struct {
+// A FlowOptions is what a browser asks for when it begins to sign in.
+type FlowOptions struct {
 	Redirect string // redirect URI
 	Return   string // where to go in the client afterwards; see [ReturnPath]
 	Invite   string // "" means none
 }
 
-// A Begun flow: where to send the browser, and the cookie that binds it.
-type Begun struct {
+// A StartedFlow flow: where to send the browser, and the cookie that binds it.
+type StartedFlow struct {
 	URL     string
 	State   string // its first characters name the cookie
 	Binding string // the cookie's value, secret
 }
 
 // Begin starts a flow.
-func (d *Door) Begin(ctx context.Context, s Start) (Begun, error) {
-	flow := Flow{State: Secret(), Verifier: Secret(), Nonce: Secret(), Redirect: s.Redirect}
-	begun := Begun{State: flow.State, Binding: Secret()}
+func (d *SignIn) Begin(ctx context.Context, s FlowOptions) (StartedFlow, error) {
+	flow := AuthorizationRequest{State: NewSecret(), Verifier: NewSecret(), Nonce: NewSecret(), Redirect: s.Redirect}
+	begun := StartedFlow{State: flow.State, Binding: NewSecret()}
 	to, err := d.Provider.Authorize(ctx, flow)
 	if err != nil {
-		return Begun{}, fmt.Errorf("ask %s for a sign-in: %w", d.Name, err)
+		return StartedFlow{}, fmt.Errorf("ask %s for a sign-in: %w", d.ProviderName, err)
 	}
 	begun.URL = to
-	state := State{
-		Provider: d.Name,
+	state := PendingFlow{
+		Provider: d.ProviderName,
 		Verifier: flow.Verifier,
 		Nonce:    flow.Nonce,
 		Redirect: flow.Redirect,
 		Return:   ReturnPath(s.Return),
 		Binding:  HashOf(begun.Binding),
-		Made:     d.Book.clock.Now(),
+		Started:  d.Sessions.clock.Now(),
 	}
 	if invite, ok := ParseToken(s.Invite); ok {
 		state.Invite = invite.Hash()
 	}
-	if err := d.Book.keepState(ctx, HashOf(flow.State), state); err != nil {
-		return Begun{}, fmt.Errorf("keep a sign-in begun: %w", err)
+	if err := d.Sessions.savePending(ctx, HashOf(flow.State), state); err != nil {
+		return StartedFlow{}, fmt.Errorf("keep a sign-in begun: %w", err)
 	}
 	return begun, nil
 }
@@ -152,8 +152,8 @@ func ParseCallback(q url.Values) (Callback, error) {
 // are under a thousand.
 const maxParam = 4096
 
-// Granted is a sign-in that succeeded.
-type Granted struct {
+// Result is a sign-in that succeeded.
+type Result struct {
 	Pair
 	Account Account
 	Return  string // path in the client; "" is its default
@@ -162,33 +162,33 @@ type Granted struct {
 // Finish ends a flow. The state is consumed before anything else, whatever
 // becomes of the rest; then, in this order, its age, the browser, the issuer,
 // the provider's error and its code are judged.
-func (d *Door) Finish(ctx context.Context, c Callback) (Granted, error) {
+func (d *SignIn) Finish(ctx context.Context, c Callback) (Result, error) {
 	granted, err := d.finish(ctx, c)
 	if err != nil {
-		d.Log.Info("sign-in refused", "provider", d.Name, "code", CodeOf(err), "err", err)
-		return Granted{}, err
+		d.Log.Info("sign-in refused", "provider", d.ProviderName, "code", CodeOf(err), "err", err)
+		return Result{}, err
 	}
-	d.Log.Info("signed in", "provider", d.Name, "account", granted.Account.ID, "network", c.Device.Network)
+	d.Log.Info("signed in", "provider", d.ProviderName, "account", granted.Account.ID, "network", c.Device.Network)
 	return granted, nil
 }
 
-func (d *Door) finish(ctx context.Context, c Callback) (Granted, error) {
-	state, err := d.Book.takeState(ctx, HashOf(c.State))
+func (d *SignIn) finish(ctx context.Context, c Callback) (Result, error) {
+	state, err := d.Sessions.takePending(ctx, HashOf(c.State))
 	if err != nil {
-		return Granted{}, err
+		return Result{}, err
 	}
 	if err := d.judge(ctx, state, c); err != nil {
-		return Granted{}, err
+		return Result{}, err
 	}
-	flow := Flow{State: c.State, Verifier: state.Verifier, Nonce: state.Nonce, Redirect: state.Redirect}
+	flow := AuthorizationRequest{State: c.State, Verifier: state.Verifier, Nonce: state.Nonce, Redirect: state.Redirect}
 	who, err := d.Provider.Identify(ctx, flow, c.Code)
 	if err != nil {
-		return Granted{}, fmt.Errorf("identify by %s: %w", d.Name, err)
+		return Result{}, fmt.Errorf("identify by %s: %w", d.ProviderName, err)
 	}
 	if who.Subject == "" {
-		return Granted{}, &RefusalError{CodeUserinfoFailed, errors.New("the subject is empty")}
+		return Result{}, &RefusalError{CodeUserinfoFailed, errors.New("the subject is empty")}
 	}
-	granted, err := d.Book.admit(ctx, entry{
+	granted, err := d.Sessions.openSession(ctx, signInEntry{
 		who: who, signUp: d.SignUp, invite: state.Invite, device: c.Device, replaces: c.Replaces,
 	})
 	granted.Return = state.Return
@@ -196,12 +196,12 @@ func (d *Door) finish(ctx context.Context, c Callback) (Granted, error) {
 }
 
 // judge says whether this callback may finish this flow.
-func (d *Door) judge(ctx context.Context, s State, c Callback) error {
+func (d *SignIn) judge(ctx context.Context, s PendingFlow, c Callback) error {
 	bound := HashOf(c.Binding)
 	switch {
-	case s.Provider != d.Name:
+	case s.Provider != d.ProviderName:
 		return &RefusalError{CodeInvalidState, fmt.Errorf("begun with %q", s.Provider)}
-	case d.Book.clock.Age(s.Made) > StateTTL:
+	case d.Sessions.clock.Age(s.Started) > FlowTTL:
 		return &RefusalError{CodeStateExpired, nil}
 	case subtle.ConstantTimeCompare(bound[:], s.Binding[:]) == 0:
 		return &RefusalError{CodeBrowserMismatch, nil}
@@ -223,7 +223,7 @@ func (d *Door) judge(ctx context.Context, s State, c Callback) error {
 }
 
 // judgeIssuer is the defence against mix-up (RFC 9207 §2.4).
-func (d *Door) judgeIssuer(ctx context.Context, got string) error {
+func (d *SignIn) judgeIssuer(ctx context.Context, got string) error {
 	want, always, err := d.Provider.Issuer(ctx)
 	if err != nil {
 		return fmt.Errorf("learn the issuer: %w", err)
@@ -234,20 +234,20 @@ func (d *Door) judgeIssuer(ctx context.Context, got string) error {
 	return &RefusalError{CodeIssuerMismatch, fmt.Errorf("the answer is from %q, want %q", got, want)}
 }
 
-// keepState keeps a flow; the oldest of too many gives way.
-func (b *Book) keepState(ctx context.Context, key Hash, s State) error {
-	return b.keeper.Update(ctx, func(tx Tx) error {
+// savePending keeps a flow; the oldest of too many gives way.
+func (b *Sessions) savePending(ctx context.Context, key Hash, s PendingFlow) error {
+	return b.repo.Update(ctx, func(tx Tx) error {
 		var oldest string
 		var n int
 		var age time.Duration
-		err := each(tx, tableState, nil, func(key string, s State) error {
-			if a := b.clock.Age(s.Made); n == 0 || a > age {
+		err := each(tx, tableState, nil, func(key string, s PendingFlow) error {
+			if a := b.clock.Age(s.Started); n == 0 || a > age {
 				oldest, age = key, a
 			}
 			n++
 			return nil
 		})
-		if err == nil && n >= MaxStates {
+		if err == nil && n >= MaxPendingFlows {
 			err = tx.Delete(tableState, []byte(oldest))
 		}
 		if err != nil {
@@ -257,16 +257,16 @@ func (b *Book) keepState(ctx context.Context, key Hash, s State) error {
 	})
 }
 
-// takeState reads a flow and deletes it, so that of several callbacks with one
+// takePending reads a flow and deletes it, so that of several callbacks with one
 // state a single one gets it. An unknown state costs no write.
-func (b *Book) takeState(ctx context.Context, key Hash) (s State, err error) {
+func (b *Sessions) takePending(ctx context.Context, key Hash) (s PendingFlow, err error) {
 	look := func(tx Tx) (err error) {
-		s, err = get[State](tx, tableState, key[:])
+		s, err = get[PendingFlow](tx, tableState, key[:])
 		return err
 	}
-	err = b.keeper.View(ctx, look)
+	err = b.repo.View(ctx, look)
 	if err == nil {
-		err = b.keeper.Update(ctx, func(tx Tx) error {
+		err = b.repo.Update(ctx, func(tx Tx) error {
 			if err := look(tx); err != nil {
 				return err
 			}
@@ -274,10 +274,10 @@ func (b *Book) takeState(ctx context.Context, key Hash) (s State, err error) {
 		})
 	}
 	if errors.Is(err, ErrNotFound) {
-		return State{}, &RefusalError{CodeInvalidState, nil}
+		return PendingFlow{}, &RefusalError{CodeInvalidState, nil}
 	}
 	if err != nil {
-		return State{}, fmt.Errorf("take a sign-in begun: %w", err)
+		return PendingFlow{}, fmt.Errorf("take a sign-in begun: %w", err)
 	}
 	return s, nil
 }

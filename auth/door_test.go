@@ -45,7 +45,7 @@ func TestA2_StateServesOnce(t *testing.T) {
 		t.Parallel()
 		h := newHouse(t)
 		begun, inTime := h.begin(), h.begin()
-		h.machine.pass(auth.StateTTL)
+		h.machine.pass(auth.FlowTTL)
 		if _, err := h.Finish(t.Context(), back(inTime)); err != nil {
 			t.Fatalf("at ten minutes: %v", err)
 		}
@@ -161,7 +161,7 @@ func TestA6_MixUp(t *testing.T) {
 		t.Parallel()
 		h := newHouse(t)
 		begun := h.begin()
-		h.Name = "another"
+		h.ProviderName = "another"
 		h.refused(back(begun), auth.CodeInvalidState)
 	})
 }
@@ -181,7 +181,7 @@ func TestA8_NoOpenRedirect(t *testing.T) {
 		}
 	}
 	h := newHouse(t)
-	begun, err := h.Begin(t.Context(), auth.Start{Redirect: "x", Return: "/games/7"})
+	begun, err := h.Begin(t.Context(), auth.FlowOptions{Redirect: "x", Return: "/games/7"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -196,20 +196,20 @@ func TestA9_StatesAreBounded(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t)
 	first := h.begin()
-	var last auth.Begun
+	var last auth.StartedFlow
 	for range 600 {
 		h.machine.pass(time.Millisecond)
 		last = h.begin()
-		if n := h.keeper.count("auth_state"); n > auth.MaxStates {
-			t.Fatalf("%d states are kept, want at most %d", n, auth.MaxStates)
+		if n := h.keeper.count("auth_state"); n > auth.MaxPendingFlows {
+			t.Fatalf("%d states are kept, want at most %d", n, auth.MaxPendingFlows)
 		}
 	}
 	h.refused(back(first), auth.CodeInvalidState)
 	if _, err := h.Finish(t.Context(), back(last)); err != nil {
 		t.Errorf("the newest: %v", err)
 	}
-	h.machine.pass(3 * auth.StateTTL)
-	if err := h.Book.Sweep(t.Context()); err != nil || h.keeper.count("auth_state") != 0 {
+	h.machine.pass(3 * auth.FlowTTL)
+	if err := h.Sessions.DeleteExpired(t.Context()); err != nil || h.keeper.count("auth_state") != 0 {
 		t.Errorf("after a sweep %d states remain, %v", h.keeper.count("auth_state"), err)
 	}
 }
@@ -219,7 +219,7 @@ func TestA9_UnknownStateCostsNoWrite(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t)
 	before := h.keeper.writes
-	h.refused(auth.Callback{State: auth.Secret(), Code: "c", Binding: "b"}, auth.CodeInvalidState)
+	h.refused(auth.Callback{State: auth.NewSecret(), Code: "c", Binding: "b"}, auth.CodeInvalidState)
 	if h.keeper.writes != before {
 		t.Errorf("%d writes, want none", h.keeper.writes-before)
 	}
@@ -336,12 +336,12 @@ func TestSignUp(t *testing.T) {
 
 	h.SignUp, h.idp.who = auth.SignUpInvite, stranger
 	h.refused(back(h.begin()), auth.CodeNotInvited)
-	invite, err := h.Book.Invite(t.Context())
+	invite, err := h.Sessions.CreateInvite(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
 	with := func(invite string) auth.Callback {
-		begun, err := h.Begin(t.Context(), auth.Start{Redirect: "x", Invite: invite})
+		begun, err := h.Begin(t.Context(), auth.FlowOptions{Redirect: "x", Invite: invite})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -352,7 +352,7 @@ func TestSignUp(t *testing.T) {
 	}
 	h.idp.who.Subject = "10"
 	h.refused(with(invite.Reveal()), auth.CodeNotInvited) // F1: once
-	late, err := h.Book.Invite(t.Context())
+	late, err := h.Sessions.CreateInvite(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -366,7 +366,7 @@ func TestDoorWithoutDisk(t *testing.T) {
 	h := newHouse(t)
 	begun := h.begin()
 	h.keeper.full = true
-	if _, err := h.Begin(t.Context(), auth.Start{}); err == nil || auth.CodeOf(err) != auth.CodeServerError {
+	if _, err := h.Begin(t.Context(), auth.FlowOptions{}); err == nil || auth.CodeOf(err) != auth.CodeServerError {
 		t.Errorf("begin: %v, want server_error", err)
 	}
 	h.refused(back(begun), auth.CodeServerError)

@@ -138,15 +138,15 @@ func (m *machine) restart(boot string, d time.Duration) {
 // provider is an identity provider with switches.
 type provider struct {
 	mu     sync.Mutex
-	flows  []auth.Flow // as asked with
-	codes  []string    // as exchanged
+	flows  []auth.AuthorizationRequest // as asked with
+	codes  []string                    // as exchanged
 	who    auth.Identity
 	err    error
 	issuer string
 	always bool
 }
 
-func (p *provider) Authorize(_ context.Context, flow auth.Flow) (string, error) {
+func (p *provider) Authorize(_ context.Context, flow auth.AuthorizationRequest) (string, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.flows = append(p.flows, flow)
@@ -155,7 +155,7 @@ func (p *provider) Authorize(_ context.Context, flow auth.Flow) (string, error) 
 
 func (p *provider) Issuer(context.Context) (string, bool, error) { return p.issuer, p.always, nil }
 
-func (p *provider) Identify(_ context.Context, flow auth.Flow, code string) (auth.Identity, error) {
+func (p *provider) Identify(_ context.Context, flow auth.AuthorizationRequest, code string) (auth.Identity, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.flows, p.codes = append(p.flows, flow), append(p.codes, code)
@@ -164,7 +164,7 @@ func (p *provider) Identify(_ context.Context, flow auth.Flow, code string) (aut
 
 // house is a door with all that stands behind it.
 type house struct {
-	*auth.Door
+	*auth.SignIn
 	t       *testing.T
 	keeper  *memory
 	machine *machine
@@ -177,7 +177,7 @@ func newHouse(t *testing.T) *house {
 	t.Helper()
 	h := &house{t: t, keeper: newMemory(), machine: newMachine(), log: new(bytes.Buffer)}
 	h.idp = &provider{who: auth.Identity{Provider: "test", Subject: "1", Name: "Anna"}}
-	h.Door = &auth.Door{Provider: h.idp, Name: "test", SignUp: auth.SignUpOpen}
+	h.SignIn = &auth.SignIn{Provider: h.idp, ProviderName: "test", SignUp: auth.SignUpOpen}
 	h.start()
 	return h
 }
@@ -191,7 +191,7 @@ func (h *house) start() {
 	}
 	h.Log = slog.New(slog.NewTextHandler(&locked{w: h.log}, nil))
 	h.clock = clock
-	h.Book = auth.NewBook(h.keeper, clock, 0, h.Log)
+	h.Sessions = auth.NewSessions(h.keeper, clock, 0, h.Log)
 }
 
 // locked makes a buffer fit for several goroutines.
@@ -206,9 +206,9 @@ func (l *locked) Write(p []byte) (int, error) {
 	return l.w.Write(p)
 }
 
-func (h *house) begin() auth.Begun {
+func (h *house) begin() auth.StartedFlow {
 	h.t.Helper()
-	begun, err := h.Begin(h.t.Context(), auth.Start{Redirect: "https://box.example/cb"})
+	begun, err := h.Begin(h.t.Context(), auth.FlowOptions{Redirect: "https://box.example/cb"})
 	if err != nil {
 		h.t.Fatalf("begin: %v", err)
 	}
@@ -216,12 +216,12 @@ func (h *house) begin() auth.Begun {
 }
 
 // back is the callback of the browser that began.
-func back(b auth.Begun) auth.Callback {
+func back(b auth.StartedFlow) auth.Callback {
 	return auth.Callback{State: b.State, Binding: b.Binding, Code: "code"}
 }
 
 // signIn goes in by the door.
-func (h *house) signIn(replaces ...auth.Token) auth.Granted {
+func (h *house) signIn(replaces ...auth.Token) auth.Result {
 	h.t.Helper()
 	c := back(h.begin())
 	c.Replaces = replaces
@@ -239,14 +239,14 @@ func (h *house) refused(c auth.Callback, want auth.Code) {
 	if err == nil || auth.CodeOf(err) != want {
 		h.t.Fatalf("finish: %v, %v; want a refusal with %s", granted, err, want)
 	}
-	if granted != (auth.Granted{}) {
+	if granted != (auth.Result{}) {
 		h.t.Fatalf("refused with %s, and granted %v", want, granted)
 	}
 }
 
 // in says whether an access token opens.
 func (h *house) in(t auth.Token) error {
-	_, err := h.Book.Authenticate(h.t.Context(), auth.Credentials{Cookies: []string{t.Reveal()}})
+	_, err := h.Sessions.Authenticate(h.t.Context(), auth.RequestCredentials{Cookies: []string{t.Reveal()}})
 	return err
 }
 
@@ -266,7 +266,7 @@ func (h *house) mustBeOut(t auth.Token) {
 
 func (h *house) refresh(t auth.Token) auth.Pair {
 	h.t.Helper()
-	pair, err := h.Book.Refresh(h.t.Context(), t)
+	pair, err := h.Sessions.Refresh(h.t.Context(), t)
 	if err != nil {
 		h.t.Fatalf("refresh: %v", err)
 	}
@@ -275,7 +275,7 @@ func (h *house) refresh(t auth.Token) auth.Pair {
 
 func (h *house) notRefreshed(t auth.Token, want error) {
 	h.t.Helper()
-	if pair, err := h.Book.Refresh(h.t.Context(), t); !errors.Is(err, want) {
+	if pair, err := h.Sessions.Refresh(h.t.Context(), t); !errors.Is(err, want) {
 		h.t.Fatalf("refresh: %v, %v; want %v", pair, err, want)
 	}
 }

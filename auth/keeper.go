@@ -9,7 +9,7 @@ import (
 // A Table names one kind of record; see the package comment for their keys.
 type Table string
 
-// The tables that a [Keeper] keeps.
+// The tables that a [Repository] keeps.
 const (
 	tableState    Table = "auth_state"
 	tableAccess   Table = "auth_access"
@@ -23,7 +23,7 @@ const (
 	tableClock    Table = "meta_clock"
 )
 
-// Tables are all tables, for a [Keeper] that makes room for each beforehand.
+// Tables are all tables, for a [Repository] that makes room for each beforehand.
 func Tables() []Table {
 	return []Table{
 		tableState, tableAccess, tableRefresh, tableSession, tableUser,
@@ -31,11 +31,11 @@ func Tables() []Table {
 	}
 }
 
-// A Keeper keeps records. Update runs change in one transaction that is on disk
+// A Repository keeps records. Update runs change in one transaction that is on disk
 // when Update returns nil and leaves no trace when change returns an error; it
 // may run change more than once, and never two at a time. View runs look on a
 // consistent state. Both return the function's error as it is, or wrapped.
-type Keeper interface {
+type Repository interface {
 	View(ctx context.Context, look func(Tx) error) error
 	Update(ctx context.Context, change func(Tx) error) error
 }

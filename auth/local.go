@@ -24,8 +24,8 @@ type LocalRequest struct {
 	Challenge string // PKCE, S256
 }
 
-// A Claim is what somebody types into that page.
-type Claim struct {
+// A Credentials is what somebody types into that page.
+type Credentials struct {
 	Name, Passphrase string
 	Invite           string // for a new account, where one is needed
 	From             netip.Addr
@@ -34,16 +34,16 @@ type Claim struct {
 // What is wrong with a claim, besides [CheckPassphrase]'s errors,
 // [ErrNameTaken] and [ErrNotInvited].
 var (
-	// ErrWrong: the name is unknown or the passphrase is another; which of both
+	// ErrWrongCredentials: the name is unknown or the passphrase is another; which of both
 	// is not said.
-	ErrWrong = errors.New("name or passphrase is wrong")
-	// ErrBadName: no such name can be had.
-	ErrBadName = fmt.Errorf("a name has 1 to %d printable characters", MaxName)
+	ErrWrongCredentials = errors.New("name or passphrase is wrong")
+	// ErrInvalidName: no such name can be had.
+	ErrInvalidName = fmt.Errorf("a name has 1 to %d printable characters", MaxNameLength)
 )
 
-// A WaitError says that this name or address has tried too often.
-type WaitError struct{ Wait time.Duration }
+// A ThrottledError says that this name or address has tried too often.
+type ThrottledError struct{ Wait time.Duration }
 
-func (e *WaitError) Error() string {
+func (e *ThrottledError) Error() string {
 	return fmt.Sprintf("too many tries: wait %d s", int((e.Wait+time.Second-1)/time.Second))
 }

@@ -10,42 +10,42 @@ import (
 	"golang.org/x/text/secure/precis"
 )
 
-// A Login is the name and passphrase of one of the appliance's own accounts.
-type Login struct {
+// A LocalAccount is the name and passphrase of one of the appliance's own accounts.
+type LocalAccount struct {
 	Name    string    `json:"name"`    // as its owner writes it
 	Subject string    `json:"subject"` // random: a name may be given away again, this never
 	Hash    string    `json:"hash"`    // of the passphrase, in PHC's notation
-	Made    time.Time `json:"made"`
+	Created time.Time `json:"made"`
 }
 
-// MaxName is the longest name, in characters.
-const MaxName = 40
+// MaxNameLength is the longest name, in characters.
+const MaxNameLength = 40
 
 // CanonicalName is the one spelling under which a name is looked up, throttled
 // and taken: RFC 8266 nicknames, so that neither case, nor width, nor spacing
 // makes another name. It says ok = false of what cannot be a name.
 func CanonicalName(name string) (canonical string, ok bool) {
-	if !utf8.ValidString(name) || utf8.RuneCountInString(name) > MaxName {
+	if !utf8.ValidString(name) || utf8.RuneCountInString(name) > MaxNameLength {
 		return "", false
 	}
 	canonical, err := precis.Nickname.CompareKey(name)
 	return canonical, err == nil && canonical != ""
 }
 
-// Logins are the names and passphrases that the appliance keeps.
-type Logins struct{ book *Book }
+// LocalAccounts are the names and passphrases that the appliance keeps.
+type LocalAccounts struct{ book *Sessions }
 
-// Logins are the book's own accounts' names and passphrases.
-func (b *Book) Logins() *Logins { return &Logins{b} }
+// LocalAccounts are the book's own accounts' names and passphrases.
+func (b *Sessions) LocalAccounts() *LocalAccounts { return &LocalAccounts{b} }
 
 // Find is the login of a name in any spelling, or [ErrNotFound].
-func (l *Logins) Find(ctx context.Context, name string) (login Login, err error) {
+func (l *LocalAccounts) Find(ctx context.Context, name string) (login LocalAccount, err error) {
 	key, ok := CanonicalName(name)
 	if !ok {
-		return Login{}, ErrNotFound
+		return LocalAccount{}, ErrNotFound
 	}
-	err = l.book.keeper.View(ctx, func(tx Tx) (err error) {
-		login, err = get[Login](tx, tableLocal, []byte(key))
+	err = l.book.repo.View(ctx, func(tx Tx) (err error) {
+		login, err = get[LocalAccount](tx, tableLocal, []byte(key))
 		return err
 	})
 	return login, err
@@ -55,41 +55,41 @@ func (l *Logins) Find(ctx context.Context, name string) (login Login, err error)
 // its name. Errors: [ErrNameTaken], [ErrNotFound] for what cannot be a name,
 // [ErrNotInvited] when policy or invite forbid it. The invite is used up in the
 // transaction that takes the name.
-func (l *Logins) Create(ctx context.Context, login Login, policy SignUp, invite string) (Login, error) {
+func (l *LocalAccounts) Create(ctx context.Context, login LocalAccount, policy SignUpPolicy, invite string) (LocalAccount, error) {
 	key, ok := CanonicalName(login.Name)
 	if !ok {
-		return Login{}, ErrNotFound
+		return LocalAccount{}, ErrNotFound
 	}
-	e := entry{signUp: policy}
+	e := signInEntry{signUp: policy}
 	if t, ok := ParseToken(invite); ok {
 		e.invite = t.Hash()
 	}
 	login.Name, _ = precis.Nickname.String(login.Name) // what has a key has a name
-	login.Made = l.book.clock.Wall()
-	err := l.book.keeper.Update(ctx, func(tx Tx) error {
+	login.Created = l.book.clock.Wall()
+	err := l.book.repo.Update(ctx, func(tx Tx) error {
 		if tx.Get(tableLocal, []byte(key)) != nil {
 			return ErrNameTaken
 		}
-		if err := l.book.allow(tx, e); err != nil {
+		if err := l.book.checkSignUp(tx, e); err != nil {
 			return err
 		}
 		return put(tx, tableLocal, []byte(key), login)
 	})
 	if CodeOf(err) == CodeNotInvited {
-		return Login{}, ErrNotInvited
+		return LocalAccount{}, ErrNotInvited
 	}
 	if err != nil {
-		return Login{}, fmt.Errorf("take the name: %w", err)
+		return LocalAccount{}, fmt.Errorf("take the name: %w", err)
 	}
 	return login, nil
 }
 
 // Rehash keeps another hash for a name whose present hash is old.
 // [ErrNotFound] says that the hash is another by now, or the name gone.
-func (l *Logins) Rehash(ctx context.Context, name, old, hash string) error {
+func (l *LocalAccounts) Rehash(ctx context.Context, name, old, hash string) error {
 	key, _ := CanonicalName(name)
-	return l.book.keeper.Update(ctx, func(tx Tx) error {
-		login, err := get[Login](tx, tableLocal, []byte(key))
+	return l.book.repo.Update(ctx, func(tx Tx) error {
+		login, err := get[LocalAccount](tx, tableLocal, []byte(key))
 		if err != nil {
 			return err
 		}
@@ -102,7 +102,7 @@ func (l *Logins) Rehash(ctx context.Context, name, old, hash string) error {
 }
 
 // EndSessions ends the sessions of whoever has a name.
-func (l *Logins) EndSessions(ctx context.Context, name string) error {
+func (l *LocalAccounts) EndSessions(ctx context.Context, name string) error {
 	login, err := l.Find(ctx, name)
 	if err != nil {
 		return err
@@ -112,16 +112,16 @@ func (l *Logins) EndSessions(ctx context.Context, name string) error {
 		return nil // it has never been signed in with
 	}
 	if err == nil {
-		_, err = l.book.EndAll(ctx, account.ID, ByOperator)
+		_, err = l.book.EndAll(ctx, account.ID, EndedByOperator)
 	}
 	return err
 }
 
 // Account is the account of a login, or [ErrNotFound] when it has never been
 // signed in with.
-func (l *Logins) Account(ctx context.Context, login Login) (account Account, err error) {
+func (l *LocalAccounts) Account(ctx context.Context, login LocalAccount) (account Account, err error) {
 	key := identityKey(Identity{Provider: Local, Issuer: LocalIssuer, Subject: login.Subject})
-	err = l.book.keeper.View(ctx, func(tx Tx) error {
+	err = l.book.repo.View(ctx, func(tx Tx) error {
 		id, err := get[string](tx, tableIdentity, key)
 		if err == nil {
 			account, err = get[Account](tx, tableUser, []byte(id))
@@ -136,21 +136,21 @@ func forgetLogin(tx Tx, who Identity) error {
 	if who.Provider != Local {
 		return nil
 	}
-	return sweep(tx, tableLocal, nil, func(_ string, l Login) bool { return l.Subject == who.Subject })
+	return sweep(tx, tableLocal, nil, func(_ string, l LocalAccount) bool { return l.Subject == who.Subject })
 }
 
-// invite is an invite as it is kept.
-type invite struct {
+// inviteRecord is an invite as it is kept.
+type inviteRecord struct {
 	Made Instant `json:"made"`
 }
 
-// Invite makes an invite: one account may be made with it, within
+// CreateInvite makes an invite: one account may be made with it, within
 // [InviteTTL].
-func (b *Book) Invite(ctx context.Context) (Token, error) {
+func (b *Sessions) CreateInvite(ctx context.Context) (Token, error) {
 	t := NewToken(KindInvite)
 	hash := t.Hash()
-	err := b.keeper.Update(ctx, func(tx Tx) error {
-		return put(tx, tableInvite, hash[:], invite{b.clock.Now()})
+	err := b.repo.Update(ctx, func(tx Tx) error {
+		return put(tx, tableInvite, hash[:], inviteRecord{b.clock.Now()})
 	})
 	if err != nil {
 		return Token{}, fmt.Errorf("make an invite: %w", err)
@@ -160,8 +160,8 @@ func (b *Book) Invite(ctx context.Context) (Token, error) {
 }
 
 // useInvite uses an invite up, or is [ErrNotInvited].
-func (b *Book) useInvite(tx Tx, hash Hash) error {
-	i, err := get[invite](tx, tableInvite, hash[:])
+func (b *Sessions) useInvite(tx Tx, hash Hash) error {
+	i, err := get[inviteRecord](tx, tableInvite, hash[:])
 	if errors.Is(err, ErrNotFound) || err == nil && b.clock.Age(i.Made) > InviteTTL {
 		return ErrNotInvited
 	}

@@ -10,15 +10,15 @@ import (
 
 // Lengths of a passphrase, in characters.
 const (
-	MinPassphrase = 8
-	MaxPassphrase = 128
+	MinPassphraseLength = 8
+	MaxPassphraseLength = 128
 )
 
 // What is wrong with a passphrase.
 var (
-	ErrTooShort  = fmt.Errorf("a passphrase has at least %d characters", MinPassphrase)
-	ErrTooLong   = fmt.Errorf("a passphrase has at most %d characters", MaxPassphrase)
-	ErrTooCommon = errors.New("this passphrase is among the first that anybody would try")
+	ErrPassphraseTooShort  = fmt.Errorf("a passphrase has at least %d characters", MinPassphraseLength)
+	ErrPassphraseTooLong   = fmt.Errorf("a passphrase has at most %d characters", MaxPassphraseLength)
+	ErrPassphraseTooCommon = errors.New("this passphrase is among the first that anybody would try")
 )
 
 //go:embed common.txt
@@ -28,12 +28,12 @@ var common string
 // do; only the very passphrases of common.txt are refused.
 func CheckPassphrase(passphrase string) error {
 	switch n := utf8.RuneCountInString(passphrase); {
-	case n < MinPassphrase:
-		return ErrTooShort
-	case n > MaxPassphrase:
-		return ErrTooLong
+	case n < MinPassphraseLength:
+		return ErrPassphraseTooShort
+	case n > MaxPassphraseLength:
+		return ErrPassphraseTooLong
 	case !strings.Contains(passphrase, "\n") && strings.Contains("\n"+common, "\n"+passphrase+"\n"):
-		return ErrTooCommon
+		return ErrPassphraseTooCommon
 	default:
 		return nil
 	}

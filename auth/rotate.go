@@ -7,10 +7,10 @@ import (
 	"fmt"
 )
 
-// refresh is a refresh token as it is kept. Once used it stays, with when it
+// refreshRecord is a refresh token as it is kept. Once used it stays, with when it
 // was used and the salt of its successor, so that a second use is known as one.
 // That mark is on disk: a restart forgives nothing (CVE-2026-9802).
-type refresh struct {
+type refreshRecord struct {
 	Session string   `json:"session"` // key of its session
 	Made    Instant  `json:"made"`
 	Used    *Instant `json:"used,omitempty"`
@@ -19,8 +19,8 @@ type refresh struct {
 
 // family is what a refresh token is judged by.
 type family struct {
-	token   refresh
-	next    *refresh // its successor, once used
+	token   refreshRecord
+	next    *refreshRecord // its successor, once used
 	session Session
 	account Account // the zero Account when it is gone
 }
@@ -37,15 +37,15 @@ const (
 )
 
 // judge is the rule of rotation (RFC 9700 §4.14.2).
-func (b *Book) judge(f family) verdict {
+func (b *Sessions) judge(f family) verdict {
 	switch {
-	case f.session.Ended != "", f.account.ID == "", f.account.Disabled, b.clock.Age(f.session.Made) > b.maxAge:
+	case f.session.Ended != "", f.account.ID == "", f.account.Disabled, b.clock.Age(f.session.Started) > b.maxAge:
 		return verdictOver
 	case f.token.Used == nil && b.clock.Age(f.token.Made) > RefreshTTL:
 		return verdictOver
 	case f.token.Used == nil:
 		return verdictRenew
-	case b.clock.Age(*f.token.Used) > Grace:
+	case b.clock.Age(*f.token.Used) > ReuseGrace:
 		return verdictReuse
 	case f.next == nil || f.next.Used != nil:
 		return verdictLate
@@ -60,7 +60,7 @@ func (b *Book) judge(f family) verdict {
 //
 // Its errors are [ErrInvalidToken] and, when the browser's cookies are dead as
 // well, [ErrSessionEnded].
-func (b *Book) Refresh(ctx context.Context, old Token) (Pair, error) {
+func (b *Sessions) Refresh(ctx context.Context, old Token) (Pair, error) {
 	if old.Kind() != KindRefresh {
 		return Pair{}, ErrInvalidToken
 	}
@@ -73,9 +73,9 @@ func (b *Book) Refresh(ctx context.Context, old Token) (Pair, error) {
 		v = b.judge(f)
 		return err
 	}
-	err := b.keeper.View(ctx, judge) // an unknown token costs no write
+	err := b.repo.View(ctx, judge) // an unknown token costs no write
 	if err == nil && (v == verdictRenew || v == verdictReuse) {
-		err = b.keeper.Update(ctx, func(tx Tx) error {
+		err = b.repo.Update(ctx, func(tx Tx) error {
 			if err := judge(tx); err != nil { // again: another may have been first
 				return err
 			}
@@ -92,24 +92,24 @@ func (b *Book) Refresh(ctx context.Context, old Token) (Pair, error) {
 }
 
 // carryOut writes what a verdict changes.
-func (b *Book) carryOut(tx Tx, v verdict, f *family, old Token, salt []byte) error {
+func (b *Sessions) carryOut(tx Tx, v verdict, f *family, old Token, salt []byte) error {
 	switch v {
 	case verdictRenew:
 		now, hash := b.clock.Now(), old.Hash()
-		f.token.Used, f.token.Salt, f.session.Used = &now, salt, now
+		f.token.Used, f.token.Salt, f.session.Renewed = &now, salt, now
 		if err := put(tx, tableRefresh, hash[:], f.token); err != nil {
 			return err
 		}
 		return b.open(tx, f.session, successors(old, salt))
 	case verdictReuse:
-		return end(tx, f.session, ByReuse)
+		return end(tx, f.session, EndedByReuse)
 	default:
 		return nil
 	}
 }
 
 // answer is what the holder of the token hears of the verdict.
-func (b *Book) answer(v verdict, f family, old Token) (Pair, error) {
+func (b *Sessions) answer(v verdict, f family, old Token) (Pair, error) {
 	switch v {
 	case verdictRenew, verdictRepeat:
 		return successors(old, f.token.Salt), nil
@@ -118,7 +118,7 @@ func (b *Book) answer(v verdict, f family, old Token) (Pair, error) {
 	case verdictReuse:
 		b.log.Warn("a refresh token was used twice: session ended",
 			"account", f.session.Account, "session", f.session.ID, "network", f.session.Device.Network)
-		b.tell(f.session.key())
+		b.notifyEnded(f.session.key())
 		return Pair{}, ErrSessionEnded
 	default:
 		return Pair{}, ErrSessionEnded
@@ -133,16 +133,16 @@ func successors(old Token, salt []byte) Pair {
 // exist; of what else is gone, its zero value says so.
 func familyOf(tx Tx, t Token) (f family, err error) {
 	hash := t.Hash()
-	if f.token, err = get[refresh](tx, tableRefresh, hash[:]); err != nil {
+	if f.token, err = get[refreshRecord](tx, tableRefresh, hash[:]); err != nil {
 		return f, err
 	}
 	if f.session, err = get[Session](tx, tableSession, []byte(f.token.Session)); err == nil {
 		f.account, err = get[Account](tx, tableUser, []byte(f.session.Account))
 	}
 	if err == nil && f.token.Used != nil {
-		var next refresh
+		var next refreshRecord
 		hash := t.next(KindRefresh, f.token.Salt).Hash()
-		if next, err = get[refresh](tx, tableRefresh, hash[:]); err == nil {
+		if next, err = get[refreshRecord](tx, tableRefresh, hash[:]); err == nil {
 			f.next = &next
 		}
 	}

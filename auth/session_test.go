@@ -26,12 +26,12 @@ func TestC2_MalformedHeaders(t *testing.T) {
 		"Bearer\t" + good: auth.ErrInvalidToken, "Bearer " + strings.Repeat("a", 1<<20): auth.ErrInvalidToken,
 		"Bearer " + strings.ToUpper(good): auth.ErrInvalidToken,
 	} {
-		_, err := h.Book.Authenticate(t.Context(), auth.Credentials{Header: []string{header}})
+		_, err := h.Sessions.Authenticate(t.Context(), auth.RequestCredentials{Authorization: []string{header}})
 		if !errors.Is(err, want) {
 			t.Errorf("Authorization: %.30q: %v, want %v", header, err, want)
 		}
 	}
-	_, err := h.Book.Authenticate(t.Context(), auth.Credentials{Header: []string{"Bearer " + good, "Bearer " + good}})
+	_, err := h.Sessions.Authenticate(t.Context(), auth.RequestCredentials{Authorization: []string{"Bearer " + good, "Bearer " + good}})
 	if !errors.Is(err, auth.ErrInvalidToken) {
 		t.Errorf("two headers: %v, want %v", err, auth.ErrInvalidToken)
 	}
@@ -46,22 +46,22 @@ func TestC4_WhichCredentialCounts(t *testing.T) {
 	bearer := func(t string) []string { return []string{"Bearer " + t} }
 	for _, tt := range []struct {
 		name string
-		give auth.Credentials
+		give auth.RequestCredentials
 		want error
 	}{
-		{"nothing", auth.Credentials{}, auth.ErrNoCredentials},
-		{"empty cookie", auth.Credentials{Cookies: []string{""}}, auth.ErrNoCredentials},
-		{"good cookie", auth.Credentials{Cookies: []string{good}}, nil},
-		{"bad cookie", auth.Credentials{Cookies: []string{bad}}, auth.ErrInvalidToken},
-		{"garbage, then good", auth.Credentials{Cookies: []string{"garbage", bad, good}}, nil},
-		{"bad header, good cookie", auth.Credentials{Header: bearer(bad), Cookies: []string{good}}, auth.ErrInvalidToken},
-		{"good header, bad cookie", auth.Credentials{Header: bearer(good), Cookies: []string{bad}}, nil},
-		{"no cookie, good object", auth.Credentials{Object: good}, nil},
-		{"bad cookie, good object", auth.Credentials{Cookies: []string{bad}, Object: good}, nil},
-		{"good cookie, bad object", auth.Credentials{Cookies: []string{good}, Object: bad}, nil},
-		{"both bad", auth.Credentials{Cookies: []string{bad}, Object: bad}, auth.ErrInvalidToken},
+		{"nothing", auth.RequestCredentials{}, auth.ErrNoCredentials},
+		{"empty cookie", auth.RequestCredentials{Cookies: []string{""}}, auth.ErrNoCredentials},
+		{"good cookie", auth.RequestCredentials{Cookies: []string{good}}, nil},
+		{"bad cookie", auth.RequestCredentials{Cookies: []string{bad}}, auth.ErrInvalidToken},
+		{"garbage, then good", auth.RequestCredentials{Cookies: []string{"garbage", bad, good}}, nil},
+		{"bad header, good cookie", auth.RequestCredentials{Authorization: bearer(bad), Cookies: []string{good}}, auth.ErrInvalidToken},
+		{"good header, bad cookie", auth.RequestCredentials{Authorization: bearer(good), Cookies: []string{bad}}, nil},
+		{"no cookie, good object", auth.RequestCredentials{FrameToken: good}, nil},
+		{"bad cookie, good object", auth.RequestCredentials{Cookies: []string{bad}, FrameToken: good}, nil},
+		{"good cookie, bad object", auth.RequestCredentials{Cookies: []string{good}, FrameToken: bad}, nil},
+		{"both bad", auth.RequestCredentials{Cookies: []string{bad}, FrameToken: bad}, auth.ErrInvalidToken},
 	} {
-		caller, err := h.Book.Authenticate(t.Context(), tt.give)
+		caller, err := h.Sessions.Authenticate(t.Context(), tt.give)
 		if !errors.Is(err, tt.want) || (err == nil) != caller.SignedIn() {
 			t.Errorf("%s: %+v, %v; want %v", tt.name, caller, err, tt.want)
 		}
@@ -87,31 +87,31 @@ func TestC5_KindsDoNotMix(t *testing.T) {
 // C6: whoever is shut out is out at once, by every door (CVE-2026-43983).
 func TestC6_OutAtOnce(t *testing.T) {
 	t.Parallel()
-	for name, shut := range map[string]func(h *house, g auth.Granted) error{
-		"disabled": func(h *house, g auth.Granted) error { return h.Book.Disable(h.t.Context(), g.Account.ID, true) },
-		"deleted":  func(h *house, g auth.Granted) error { return h.Book.Forget(h.t.Context(), g.Account.ID) },
-		"revoked": func(h *house, g auth.Granted) error {
-			_, err := h.Book.EndAll(h.t.Context(), g.Account.ID, auth.ByOwner)
+	for name, shut := range map[string]func(h *house, g auth.Result) error{
+		"disabled": func(h *house, g auth.Result) error { return h.Sessions.SetDisabled(h.t.Context(), g.Account.ID, true) },
+		"deleted":  func(h *house, g auth.Result) error { return h.Sessions.DeleteAccount(h.t.Context(), g.Account.ID) },
+		"revoked": func(h *house, g auth.Result) error {
+			_, err := h.Sessions.EndAll(h.t.Context(), g.Account.ID, auth.EndedByOwner)
 			return err
 		},
-		"logged out": func(h *house, g auth.Granted) error { return h.Book.Logout(h.t.Context(), g.Refresh) },
+		"logged out": func(h *house, g auth.Result) error { return h.Sessions.Logout(h.t.Context(), g.Refresh) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			h := newHouse(t)
 			granted := h.signIn()
-			caller, err := h.Book.Authenticate(t.Context(), auth.Credentials{Object: granted.Access.Reveal()})
+			caller, err := h.Sessions.Authenticate(t.Context(), auth.RequestCredentials{FrameToken: granted.Access.Reveal()})
 			if err != nil {
 				t.Fatal(err)
 			}
-			ended, stop := h.Book.Ended(caller.Session)
+			ended, stop := h.Sessions.Watch(caller.Session)
 			defer stop()
 			if err := shut(h, granted); err != nil {
 				t.Fatal(err)
 			}
 			h.mustBeOut(granted.Access)
 			h.notRefreshed(granted.Refresh, auth.ErrSessionEnded)
-			if err := h.Book.Live(t.Context(), caller.Session); !errors.Is(err, auth.ErrSessionEnded) {
+			if err := h.Sessions.Validate(t.Context(), caller.Session); !errors.Is(err, auth.ErrSessionEnded) {
 				t.Errorf("live: %v, want %v", err, auth.ErrSessionEnded)
 			}
 			select {
@@ -128,15 +128,15 @@ func TestC6_Disabled(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t)
 	account := h.signIn().Account
-	if err := h.Book.Disable(t.Context(), account.ID, true); err != nil {
+	if err := h.Sessions.SetDisabled(t.Context(), account.ID, true); err != nil {
 		t.Fatal(err)
 	}
 	h.refused(back(h.begin()), auth.CodeAccountDisabled)
-	if err := h.Book.Disable(t.Context(), account.ID, false); err != nil {
+	if err := h.Sessions.SetDisabled(t.Context(), account.ID, false); err != nil {
 		t.Fatal(err)
 	}
 	h.signIn()
-	if err := h.Book.Disable(t.Context(), "nobody", true); !errors.Is(err, auth.ErrNotFound) {
+	if err := h.Sessions.SetDisabled(t.Context(), "nobody", true); !errors.Is(err, auth.ErrNotFound) {
 		t.Errorf("disable nobody: %v, want %v", err, auth.ErrNotFound)
 	}
 }
@@ -163,11 +163,11 @@ func TestC7_SecretsAreNotKept(t *testing.T) {
 	begun := h.begin()
 	granted := h.signIn()
 	pair := h.refresh(granted.Refresh)
-	invite, err := h.Book.Invite(t.Context())
+	invite, err := h.Sessions.CreateInvite(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
-	machine, _, err := h.Book.CreateAPIToken(t.Context(), "doorbell", netip.Prefix{}, 0)
+	machine, _, err := h.Sessions.CreateAPIToken(t.Context(), "doorbell", netip.Prefix{}, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -198,7 +198,7 @@ func TestD2_ReuseKillsTheFamily(t *testing.T) {
 	next := h.refresh(granted.Refresh)
 	h.mustBeIn(granted.Access) // its hour is not over
 	h.mustBeIn(next.Access)
-	h.machine.pass(auth.Grace + time.Second)
+	h.machine.pass(auth.ReuseGrace + time.Second)
 	h.notRefreshed(granted.Refresh, auth.ErrSessionEnded)
 	h.mustBeOut(next.Access)
 	h.notRefreshed(next.Refresh, auth.ErrSessionEnded)
@@ -216,7 +216,7 @@ func TestD3_UnknownToken(t *testing.T) {
 	granted := h.signIn()
 	before := h.keeper.writes
 	h.notRefreshed(auth.NewToken(auth.KindRefresh), auth.ErrInvalidToken)
-	if _, err := h.Book.Refresh(t.Context(), auth.NewToken(auth.KindRefresh)); errors.Is(err, auth.ErrSessionEnded) {
+	if _, err := h.Sessions.Refresh(t.Context(), auth.NewToken(auth.KindRefresh)); errors.Is(err, auth.ErrSessionEnded) {
 		t.Error("an unknown token would clear the browser's cookies")
 	}
 	if h.keeper.writes != before {
@@ -260,7 +260,7 @@ func TestD5_Straggler(t *testing.T) {
 	granted := h.signIn()
 	second := h.refresh(granted.Refresh)
 	third := h.refresh(second.Refresh)
-	_, err := h.Book.Refresh(t.Context(), granted.Refresh)
+	_, err := h.Sessions.Refresh(t.Context(), granted.Refresh)
 	if !errors.Is(err, auth.ErrInvalidToken) || errors.Is(err, auth.ErrSessionEnded) {
 		t.Fatalf("straggler: %v, want %v and no cookies cleared", err, auth.ErrInvalidToken)
 	}
@@ -279,7 +279,7 @@ func TestD6_RestartBetween(t *testing.T) {
 	if again := h.refresh(granted.Refresh); again != lost {
 		t.Error("two live chains")
 	}
-	h.machine.pass(auth.Grace + time.Second)
+	h.machine.pass(auth.ReuseGrace + time.Second)
 	h.start()
 	h.notRefreshed(granted.Refresh, auth.ErrSessionEnded)
 	h.notRefreshed(lost.Refresh, auth.ErrSessionEnded)
@@ -295,7 +295,7 @@ func TestD9_Lifetimes(t *testing.T) {
 	for day := range 30 {
 		h.machine.pass(24*time.Hour - time.Minute)
 		pair = h.refresh(pair.Refresh)
-		if err := h.Book.Sweep(t.Context()); err != nil {
+		if err := h.Sessions.DeleteExpired(t.Context()); err != nil {
 			t.Fatalf("day %d: %v", day, err)
 		}
 	}
@@ -328,11 +328,11 @@ func TestD11_Logout(t *testing.T) {
 	h := newHouse(t)
 	byAccess, byRefresh, stays := h.signIn(), h.signIn(), h.signIn()
 	for range 2 {
-		if err := h.Book.Logout(t.Context(), byAccess.Access, byRefresh.Refresh, auth.NewToken(auth.KindAccess)); err != nil {
+		if err := h.Sessions.Logout(t.Context(), byAccess.Access, byRefresh.Refresh, auth.NewToken(auth.KindAccess)); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if err := h.Book.Logout(t.Context()); err != nil {
+	if err := h.Sessions.Logout(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	h.mustBeOut(byAccess.Access)
@@ -347,16 +347,16 @@ func TestF6_OwnSessions(t *testing.T) {
 	phone := h.signIn()
 	h.machine.pass(time.Minute)
 	desk := h.signIn()
-	sessions, err := h.Book.Sessions(t.Context(), desk.Account.ID)
-	if err != nil || len(sessions) != 2 || sessions[0].Last != 0 || sessions[1].Begun != time.Minute {
+	sessions, err := h.Sessions.List(t.Context(), desk.Account.ID)
+	if err != nil || len(sessions) != 2 || sessions[0].Idle != 0 || sessions[1].Age != time.Minute {
 		t.Fatalf("sessions %+v, %v; want two, the newest first", sessions, err)
 	}
 	h.idp.who.Subject = "2"
 	stranger := h.signIn().Account.ID
-	if err := h.Book.End(t.Context(), stranger, sessions[1].ID, auth.ByOwner); !errors.Is(err, auth.ErrNotFound) {
+	if err := h.Sessions.End(t.Context(), stranger, sessions[1].ID, auth.EndedByOwner); !errors.Is(err, auth.ErrNotFound) {
 		t.Errorf("ending another's session: %v, want %v", err, auth.ErrNotFound)
 	}
-	if err := h.Book.End(t.Context(), desk.Account.ID, sessions[1].ID, auth.ByOwner); err != nil {
+	if err := h.Sessions.End(t.Context(), desk.Account.ID, sessions[1].ID, auth.EndedByOwner); err != nil {
 		t.Error(err)
 	}
 	h.mustBeOut(phone.Access)
@@ -383,12 +383,12 @@ func TestSweep(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t)
 	gone, stays := h.signIn(), h.signIn()
-	if err := h.Book.Logout(t.Context(), gone.Access); err != nil {
+	if err := h.Sessions.Logout(t.Context(), gone.Access); err != nil {
 		t.Fatal(err)
 	}
 	h.machine.pass(2 * auth.AccessTTL)
 	next := h.refresh(stays.Refresh)
-	if err := h.Book.Sweep(t.Context()); err != nil {
+	if err := h.Sessions.DeleteExpired(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	for table, want := range map[auth.Table]int{
@@ -407,17 +407,17 @@ func TestAPITokens(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t)
 	lan := netip.MustParsePrefix("192.168.1.0/24")
-	token, kept, err := h.Book.CreateAPIToken(t.Context(), "doorbell", lan, time.Hour)
+	token, kept, err := h.Sessions.CreateAPIToken(t.Context(), "doorbell", lan, time.Hour)
 	if err != nil {
 		t.Fatal(err)
 	}
 	try := func(from string) (auth.Caller, error) {
-		return h.Book.Authenticate(context.Background(), auth.Credentials{
-			Header: []string{"Bearer " + token.Reveal()}, From: netip.MustParseAddr(from),
+		return h.Sessions.Authenticate(context.Background(), auth.RequestCredentials{
+			Authorization: []string{"Bearer " + token.Reveal()}, From: netip.MustParseAddr(from),
 		})
 	}
 	caller, err := try("::ffff:192.168.1.7")
-	if err != nil || caller.SignedIn() || caller.Machine.ID != kept.ID {
+	if err != nil || caller.SignedIn() || caller.APIToken.ID != kept.ID {
 		t.Errorf("from its network: %+v, %v", caller, err)
 	}
 	if _, err := try("192.168.2.7"); !errors.Is(err, auth.ErrInvalidToken) {
@@ -427,7 +427,7 @@ func TestAPITokens(t *testing.T) {
 	if _, err := try("192.168.1.7"); !errors.Is(err, auth.ErrInvalidToken) {
 		t.Errorf("after its time: %v", err)
 	}
-	token, kept, err = h.Book.CreateAPIToken(t.Context(), "for ever", netip.Prefix{}, 0)
+	token, kept, err = h.Sessions.CreateAPIToken(t.Context(), "for ever", netip.Prefix{}, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -435,16 +435,16 @@ func TestAPITokens(t *testing.T) {
 	if _, err := try("2001:db8::1"); err != nil {
 		t.Errorf("for ever, from anywhere: %v", err)
 	}
-	if list, err := h.Book.APITokens(t.Context()); err != nil || len(list) != 1 || list[0] != kept {
+	if list, err := h.Sessions.APITokens(t.Context()); err != nil || len(list) != 1 || list[0] != kept {
 		t.Errorf("list %+v, %v", list, err)
 	}
-	if err := h.Book.RevokeAPIToken(t.Context(), kept.ID); err != nil {
+	if err := h.Sessions.RevokeAPIToken(t.Context(), kept.ID); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := try("2001:db8::1"); !errors.Is(err, auth.ErrInvalidToken) {
 		t.Errorf("revoked: %v", err)
 	}
-	if err := h.Book.RevokeAPIToken(t.Context(), kept.ID); !errors.Is(err, auth.ErrNotFound) {
+	if err := h.Sessions.RevokeAPIToken(t.Context(), kept.ID); !errors.Is(err, auth.ErrNotFound) {
 		t.Errorf("revoked again: %v", err)
 	}
 }

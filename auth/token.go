@@ -11,21 +11,21 @@ import (
 	"strings"
 )
 
-// A Kind is what a token is for; it is also the token's first three characters,
+// A TokenKind is what a token is for; it is also the token's first three characters,
 // so that a leaked one can be recognised by sight and by secret scanners.
-type Kind string
+type TokenKind string
 
 // The kinds of token.
 const (
-	KindAccess  Kind = "xa_" // an hour of one session
-	KindRefresh Kind = "xr_" // the session's next pair, once
-	KindAPI     Kind = "xt_" // a machine's permission to announce
-	KindInvite  Kind = "xi_" // one new account
+	KindAccess  TokenKind = "xa_" // an hour of one session
+	KindRefresh TokenKind = "xr_" // the session's next pair, once
+	KindAPI     TokenKind = "xt_" // a machine's permission to announce
+	KindInvite  TokenKind = "xi_" // one new account
 )
 
 const secretLen = 43 // 32 bytes in unpadded base64url
 
-// A Token is 256 random bits behind a [Kind]. It prints, logs and marshals as
+// A Token is 256 random bits behind a [TokenKind]. It prints, logs and marshals as
 // its kind alone; only [Token.Reveal] gives it away. The zero Token is none.
 type Token struct{ kind, secret string }
 
@@ -49,10 +49,10 @@ func (h *Hash) UnmarshalText(text []byte) error {
 }
 
 // NewToken makes a token.
-func NewToken(kind Kind) Token { return Token{string(kind), Secret()} }
+func NewToken(kind TokenKind) Token { return Token{string(kind), NewSecret()} }
 
-// Secret makes 256 random bits, as 43 characters of base64url.
-func Secret() string {
+// NewSecret makes 256 random bits, as 43 characters of base64url.
+func NewSecret() string {
 	b := make([]byte, 32)
 	rand.Read(b) // never fails: crypto/rand ends the program instead
 	return base64.RawURLEncoding.EncodeToString(b)
@@ -65,7 +65,7 @@ func ParseToken(s string) (t Token, ok bool) {
 		return Token{}, false
 	}
 	kind, secret := s[:len(KindAccess)], s[len(KindAccess):]
-	switch Kind(kind) {
+	switch TokenKind(kind) {
 	case KindAccess, KindRefresh, KindAPI, KindInvite:
 	default:
 		return Token{}, false
@@ -77,7 +77,7 @@ func ParseToken(s string) (t Token, ok bool) {
 }
 
 // Kind is what the token is for.
-func (t Token) Kind() Kind { return Kind(t.kind) }
+func (t Token) Kind() TokenKind { return TokenKind(t.kind) }
 
 // Hash is what is kept of the token.
 func (t Token) Hash() Hash { return HashOf(t.Reveal()) }
@@ -101,7 +101,7 @@ func (t Token) MarshalText() ([]byte, error) { return []byte(t.String()), nil }
 // holds t and the salt finds the same one again, so that several tabs, a second
 // attempt and a restarted daemon give one answer without any token being kept;
 // from the salt alone, which is all that is kept, nothing follows.
-func (t Token) next(kind Kind, salt []byte) Token {
+func (t Token) next(kind TokenKind, salt []byte) Token {
 	mac := hmac.New(sha256.New, []byte(t.secret))
 	mac.Write([]byte(kind))
 	mac.Write(salt)

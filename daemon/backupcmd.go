@@ -54,7 +54,7 @@ func backupOf(ctx context.Context, cfg Config, path string, log *slog.Logger) (s
 	}
 	if socket != "" {
 		c := socketClient(socket)
-		return store.WriteWhole(path, func(w io.Writer) error { return c.backupTo(ctx, w) }, checker(ctx))
+		return store.WriteAtomic(path, func(w io.Writer) error { return c.backupTo(ctx, w) }, checker(ctx))
 	}
 	if _, err := os.Stat(filepath.Join(cfg.StateDir, storeName)); err != nil {
 		return 0, &exitError{exitNoDaemon, fmt.Errorf("no daemon runs, and there is no store in STATE_DIR=%s: %w", cfg.StateDir, err)}
@@ -64,7 +64,7 @@ func backupOf(ctx context.Context, cfg Config, path string, log *slog.Logger) (s
 		return 0, err
 	}
 	defer func() { err = errors.Join(err, kept.Close()) }()
-	return store.WriteWhole(path, kept.Backup, checker(ctx))
+	return store.WriteAtomic(path, kept.Backup, checker(ctx))
 }
 
 func newRestoreCommand() *cobra.Command {

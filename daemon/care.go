@@ -113,7 +113,7 @@ func (e *childError) Unwrap() error { return e.kind }
 // and the newest good backup takes its place. salvaged says so.
 func openStore(ctx context.Context, cfg Config, log *slog.Logger) (kept *store.Store, salvaged string, err error) {
 	path := filepath.Join(cfg.StateDir, storeName)
-	if store.Unclean(path) {
+	if store.UncleanShutdown(path) {
 		if salvaged, err = afterUncleanStop(ctx, path, log); err != nil {
 			return nil, "", err
 		}
@@ -136,7 +136,7 @@ func openStore(ctx context.Context, cfg Config, log *slog.Logger) (kept *store.S
 // cannot find out is left to opening it.
 func afterUncleanStop(ctx context.Context, path string, log *slog.Logger) (salvaged string, err error) {
 	if _, err := os.Stat(path); errors.Is(err, os.ErrNotExist) {
-		return "", store.Checked(path)
+		return "", store.MarkChecked(path)
 	}
 	takeTime(log)
 	err = checkInChild(ctx, path)
@@ -153,7 +153,7 @@ func afterUncleanStop(ctx context.Context, path string, log *slog.Logger) (salva
 		return "", nil
 	default:
 		log.Warn("the store was not closed properly and is checked", "result", "good")
-		return "", store.Checked(path)
+		return "", store.MarkChecked(path)
 	}
 }
 
@@ -207,7 +207,7 @@ func restoreNewest(ctx context.Context, path string, log *slog.Logger) (from str
 	if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return "", fmt.Errorf("begin anew: %w", err)
 	}
-	return "none", store.Checked(path)
+	return "none", store.MarkChecked(path)
 }
 
 // useless says whether a backup that could not be restored never will be.

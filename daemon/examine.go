@@ -55,7 +55,7 @@ func (h *house) examineStore() []finding {
 		found = one("store", broken, "systemctl restart pressbox: it sets the file aside and restores the newest good backup", "%s", oneLine(err))
 	case err != nil:
 		found = one("store", broken, "make room on the disk, or replace it; journalctl -k says whether it is broken", "%s", oneLine(err))
-	case stats.Crowded():
+	case stats.NearlyFull():
 		found = one("store", doubtful, "set STORE_MAX_SIZE to more", "%s is nearly full, %.1f of %.0f MiB", path, mib(stats.Size-stats.Free), mib(stats.Max))
 	}
 	return append(found, backupFindings(h.cfg.StateDir, true)...)

@@ -216,7 +216,7 @@ func (h *house) checkStore() web.Condition {
 	case err != nil:
 	case h.salvaged != "":
 		err, bad = errors.New(h.salvaged), web.Degraded
-	case stats.Crowded():
+	case stats.NearlyFull():
 		err, bad = fmt.Errorf("the store is nearly full, with %d of %d bytes: the oldest private games that are over go; STORE_MAX_SIZE gives more room",
 			stats.Size-stats.Free, stats.Max), web.Degraded
 	}

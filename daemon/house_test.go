@@ -30,7 +30,7 @@ func TestAStoreThatFillsUpIsDegradedFirst(t *testing.T) {
 		if c.Health == web.Failing {
 			break
 		}
-		if err := kept.KeepTeamData(t.Context(), fmt.Sprint(n), make([]byte, 50<<10)); err != nil {
+		if err := kept.SaveTeamData(t.Context(), fmt.Sprint(n), make([]byte, 50<<10)); err != nil {
 			t.Fatal(err)
 		}
 	}

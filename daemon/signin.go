@@ -119,7 +119,7 @@ func exactURL() kind {
 // A doorway is what lets people in, and keeps its book tidy.
 type doorway struct {
 	clock  *auth.Clock
-	keeper auth.Keeper
+	keeper auth.Repository
 	log    *slog.Logger
 	web    *web.SignIn
 }
@@ -134,10 +134,10 @@ func buildDoorway(cfg Config, kept *store.Store, log *slog.Logger) (*doorway, er
 	if err != nil {
 		return nil, err
 	}
-	book := auth.NewBook(kept.Auth(), clock, cfg.SignIn.SessionMaxAge, log)
+	book := auth.NewSessions(kept.Auth(), clock, cfg.SignIn.SessionMaxAge, log)
 	d := &doorway{clock: clock, keeper: kept.Auth(), log: log, web: &web.SignIn{
 		Book:     book,
-		Door:     &auth.Door{Name: cfg.SignIn.Provider, SignUp: auth.SignUp(cfg.SignIn.SignUp), Book: book, Log: log},
+		Door:     &auth.SignIn{ProviderName: cfg.SignIn.Provider, SignUp: auth.SignUpPolicy(cfg.SignIn.SignUp), Sessions: book, Log: log},
 		Redirect: cfg.OAuthRedirectURI,
 		Frontend: cfg.FrontendURL,
 		Secure:   secureCookies(cfg),
@@ -187,7 +187,7 @@ func (d *doorway) addLocal(cfg Config, kept *store.Store) {
 		return a.IsLoopback() || slices.ContainsFunc(cfg.TrustedProxies, func(p netip.Prefix) bool { return p.Contains(a) })
 	}
 	local := idp.NewLocal(idp.LocalConfig{
-		Logins:   d.web.Book.Logins(),
+		Accounts: d.web.Book.LocalAccounts(),
 		Throttle: auth.NewThrottle(time.Now, exempt),
 		Hasher:   idp.NewHasher(idp.CalibratedCost(kept)),
 		SignUp:   d.web.Door.SignUp,
@@ -248,22 +248,22 @@ func (d *doorway) run(ctx context.Context) error {
 	for {
 		select {
 		case <-ctx.Done():
-			d.note(d.clock.Keep(context.WithoutCancel(ctx), d.keeper))
+			d.note(d.clock.Save(context.WithoutCancel(ctx), d.keeper))
 			return nil
 		case <-set:
 			d.checkClock()
-			d.note(d.clock.Keep(ctx, d.keeper))
+			d.note(d.clock.Save(ctx, d.keeper))
 		case <-sweep.C:
 			d.checkClock() // it may have been slewed, a little at a time
-			d.note(d.clock.Keep(ctx, d.keeper))
-			d.note(d.web.Book.Sweep(ctx))
+			d.note(d.clock.Save(ctx, d.keeper))
+			d.note(d.web.Book.DeleteExpired(ctx))
 		}
 	}
 }
 
 // checkClock follows a clock that was moved.
 func (d *doorway) checkClock() {
-	if moved := d.clock.Check(); moved != 0 {
+	if moved := d.clock.Corrected(); moved != 0 {
 		d.log.Warn("the clock was corrected", "by", moved)
 	}
 }

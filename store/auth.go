@@ -22,7 +22,7 @@ func authBuckets() [][]byte {
 }
 
 // Auth is the store as sign-in sees it.
-func (s *Store) Auth() auth.Keeper { return authKeeper{s} }
+func (s *Store) Auth() auth.Repository { return authKeeper{s} }
 
 type authKeeper struct{ *Store }
 
@@ -81,8 +81,8 @@ func (s *Store) Cached(_ context.Context, key string) (value []byte, err error) 
 	return value, nil
 }
 
-// KeepCached keeps what a sign-in provider publishes.
-func (s *Store) KeepCached(ctx context.Context, key string, value []byte) error {
+// SaveCached keeps what a sign-in provider publishes.
+func (s *Store) SaveCached(ctx context.Context, key string, value []byte) error {
 	err := s.update(ctx, func(tx *bolt.Tx) error {
 		return tx.Bucket(idpCacheBucket).Put([]byte(key), value)
 	})

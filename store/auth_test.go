@@ -20,16 +20,16 @@ import (
 // anna is a sign-in provider that knows one person.
 type anna struct{}
 
-func (anna) Authorize(_ context.Context, f auth.Flow) (string, error) {
+func (anna) Authorize(_ context.Context, f auth.AuthorizationRequest) (string, error) {
 	return "/?state=" + f.State, nil
 }
 func (anna) Issuer(context.Context) (string, bool, error) { return "", false, nil }
-func (anna) Identify(context.Context, auth.Flow, string) (auth.Identity, error) {
+func (anna) Identify(context.Context, auth.AuthorizationRequest, string) (auth.Identity, error) {
 	return auth.Identity{Provider: "test", Subject: "1", Name: "Anna"}, nil
 }
 
 // newDoor makes a door whose book is s.
-func newDoor(tb testing.TB, s *Store) *auth.Door {
+func newDoor(tb testing.TB, s *Store) *auth.SignIn {
 	tb.Helper()
 	began := time.Now()
 	clock, err := auth.OpenClock(tb.Context(), s.Auth(), auth.Source{
@@ -39,16 +39,16 @@ func newDoor(tb testing.TB, s *Store) *auth.Door {
 		tb.Fatal(err)
 	}
 	log := slog.New(slog.DiscardHandler)
-	return &auth.Door{
-		Provider: anna{}, Name: "test", SignUp: auth.SignUpOpen, Log: log,
-		Book: auth.NewBook(s.Auth(), clock, 0, log),
+	return &auth.SignIn{
+		Provider: anna{}, ProviderName: "test", SignUp: auth.SignUpOpen, Log: log,
+		Sessions: auth.NewSessions(s.Auth(), clock, 0, log),
 	}
 }
 
 // begin begins a sign-in.
-func begin(tb testing.TB, d *auth.Door) auth.Begun {
+func begin(tb testing.TB, d *auth.SignIn) auth.StartedFlow {
 	tb.Helper()
-	begun, err := d.Begin(tb.Context(), auth.Start{Redirect: "x"})
+	begun, err := d.Begin(tb.Context(), auth.FlowOptions{Redirect: "x"})
 	if err != nil {
 		tb.Fatal(err)
 	}
@@ -56,7 +56,7 @@ func begin(tb testing.TB, d *auth.Door) auth.Begun {
 }
 
 // enter signs Anna in.
-func enter(tb testing.TB, d *auth.Door) auth.Pair {
+func enter(tb testing.TB, d *auth.SignIn) auth.Pair {
 	tb.Helper()
 	begun := begin(tb, d)
 	granted, err := d.Finish(tb.Context(), auth.Callback{State: begun.State, Binding: begun.Binding, Code: "c"})
@@ -93,7 +93,7 @@ func TestD6_SessionsSurvive(t *testing.T) {
 	}
 	d := newDoor(t, s)
 	first := enter(t, d)
-	second, err := d.Book.Refresh(t.Context(), first.Refresh)
+	second, err := d.Sessions.Refresh(t.Context(), first.Refresh)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -105,10 +105,10 @@ func TestD6_SessionsSurvive(t *testing.T) {
 	}
 	defer s.Close()
 	d = newDoor(t, s)
-	if again, err := d.Book.Refresh(t.Context(), first.Refresh); err != nil || again != second {
+	if again, err := d.Sessions.Refresh(t.Context(), first.Refresh); err != nil || again != second {
 		t.Errorf("the lost answer, asked for again: %v", err)
 	}
-	caller, err := d.Book.Authenticate(t.Context(), auth.Credentials{Cookies: []string{second.Access.Reveal()}})
+	caller, err := d.Sessions.Authenticate(t.Context(), auth.RequestCredentials{Cookies: []string{second.Access.Reveal()}})
 	if err != nil || caller.Account.Name != "Anna" {
 		t.Errorf("authenticate: %+v, %v", caller, err)
 	}
@@ -144,11 +144,11 @@ func TestOldSessionsGoOn(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		pair, err := newDoor(t, s).Book.Refresh(t.Context(), token)
+		pair, err := newDoor(t, s).Sessions.Refresh(t.Context(), token)
 		if err != nil {
 			t.Errorf("schema %d: renew: %v", schema, err)
 		}
-		caller, err := newDoor(t, s).Book.Authenticate(t.Context(), auth.Credentials{Object: pair.Access.Reveal()})
+		caller, err := newDoor(t, s).Sessions.Authenticate(t.Context(), auth.RequestCredentials{FrameToken: pair.Access.Reveal()})
 		if err != nil || caller.Account.Name != "Anna" || caller.Account.Created.IsZero() {
 			t.Errorf("schema %d: %+v, %v", schema, caller, err)
 		}
@@ -200,7 +200,7 @@ func TestD4_ConcurrentRefreshOnDisk(t *testing.T) {
 	for i := range pairs {
 		wg.Go(func() {
 			var err error
-			if pairs[i], err = d.Book.Refresh(t.Context(), first.Refresh); err != nil {
+			if pairs[i], err = d.Sessions.Refresh(t.Context(), first.Refresh); err != nil {
 				t.Error(err)
 			}
 		})
@@ -228,17 +228,17 @@ func TestARefreshIsOneCommit(t *testing.T) {
 		return s.commits.Load() - before
 	}
 	if n := commits(func() {
-		if _, err := d.Book.Refresh(t.Context(), pair.Refresh); err != nil {
+		if _, err := d.Sessions.Refresh(t.Context(), pair.Refresh); err != nil {
 			t.Error(err)
 		}
 	}); n != 1 {
 		t.Errorf("a refresh is %d commits, want 1", n)
 	}
 	if n := commits(func() {
-		if _, err := d.Book.Refresh(t.Context(), pair.Refresh); err != nil { // its repetition
+		if _, err := d.Sessions.Refresh(t.Context(), pair.Refresh); err != nil { // its repetition
 			t.Error(err)
 		}
-		if _, err := d.Book.Authenticate(t.Context(), auth.Credentials{Object: pair.Access.Reveal()}); err != nil {
+		if _, err := d.Sessions.Authenticate(t.Context(), auth.RequestCredentials{FrameToken: pair.Access.Reveal()}); err != nil {
 			t.Error(err)
 		}
 	}); n != 0 {
@@ -256,7 +256,7 @@ func TestA9_SignInsBegunAreBoundedOnDisk(t *testing.T) {
 	for range 100 {
 		wg.Go(func() {
 			for range 100 {
-				if _, err := d.Begin(t.Context(), auth.Start{Redirect: "x"}); err != nil {
+				if _, err := d.Begin(t.Context(), auth.FlowOptions{Redirect: "x"}); err != nil {
 					t.Error(err)
 					return
 				}
@@ -264,8 +264,8 @@ func TestA9_SignInsBegunAreBoundedOnDisk(t *testing.T) {
 		})
 	}
 	wg.Wait()
-	if n := count(t, s, []byte("auth_state")); n != auth.MaxStates {
-		t.Errorf("%d sign-ins are kept, want %d", n, auth.MaxStates)
+	if n := count(t, s, []byte("auth_state")); n != auth.MaxPendingFlows {
+		t.Errorf("%d sign-ins are kept, want %d", n, auth.MaxPendingFlows)
 	}
 	stats, err := s.Stats()
 	if err != nil || stats.Size-stats.Free > 1<<20 {
@@ -280,7 +280,7 @@ func TestIdpCache(t *testing.T) {
 	if value, err := s.Cached(t.Context(), "a"); err != nil || value != nil {
 		t.Errorf("nothing kept: %q, %v", value, err)
 	}
-	if err := s.KeepCached(t.Context(), "a", []byte("b")); err != nil {
+	if err := s.SaveCached(t.Context(), "a", []byte("b")); err != nil {
 		t.Fatal(err)
 	}
 	if value, err := s.Cached(t.Context(), "a"); err != nil || string(value) != "b" {
@@ -344,7 +344,7 @@ func BenchmarkRefresh(b *testing.B) {
 	before := s.commits.Load()
 	for b.Loop() {
 		var err error
-		if pair, err = d.Book.Refresh(b.Context(), pair.Refresh); err != nil {
+		if pair, err = d.Sessions.Refresh(b.Context(), pair.Refresh); err != nil {
 			b.Fatal(err)
 		}
 	}
@@ -355,9 +355,9 @@ func BenchmarkRefresh(b *testing.B) {
 func BenchmarkAuthenticate(b *testing.B) {
 	s := newStore(b, Options{})
 	d := newDoor(b, s)
-	credentials := auth.Credentials{Cookies: []string{enter(b, d).Access.Reveal()}}
+	credentials := auth.RequestCredentials{Cookies: []string{enter(b, d).Access.Reveal()}}
 	for b.Loop() {
-		if _, err := d.Book.Authenticate(b.Context(), credentials); err != nil {
+		if _, err := d.Sessions.Authenticate(b.Context(), credentials); err != nil {
 			b.Fatal(err)
 		}
 	}

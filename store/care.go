@@ -35,14 +35,14 @@ const (
 	leftFor = 24 * time.Hour // after which nobody writes a file any more that was not finished
 )
 
-// Unclean says whether the store at path was open when its last owner ended.
-func Unclean(path string) bool {
+// UncleanShutdown says whether the store at path was open when its last owner ended.
+func UncleanShutdown(path string) bool {
 	_, err := os.Lstat(path + openSuffix)
 	return err == nil
 }
 
-// Checked notes that the store at path was checked since then.
-func Checked(path string) error {
+// MarkChecked notes that the store at path was checked since then.
+func MarkChecked(path string) error {
 	if err := os.Remove(path + openSuffix); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("note that the store was checked: %w", err)
 	}
@@ -71,7 +71,7 @@ func (s *Store) unmark() error {
 	if !s.marked {
 		return nil
 	}
-	return Checked(s.path)
+	return MarkChecked(s.path)
 }
 
 // Check reads every page of the store at path and returns what is wrong with it:
@@ -193,7 +193,7 @@ func (s *Store) AddBackup(ctx context.Context, dir string, check func(path strin
 			return w.Write(data)
 		}))
 	}
-	if b.Size, err = WriteWhole(b.Path, whileWanted, check); err != nil {
+	if b.Size, err = WriteAtomic(b.Path, whileWanted, check); err != nil {
 		return Backup{}, errors.Join(err, ctx.Err())
 	}
 	return b, nil
@@ -204,7 +204,7 @@ type writer func(data []byte) (int, error)
 
 func (w writer) Write(data []byte) (int, error) { return w(data) }
 
-// removeParts removes from a folder what [WriteWhole] has left there when the
+// removeParts removes from a folder what [WriteAtomic] has left there when the
 // machine died.
 func removeParts(dir string, now time.Time) error {
 	files, err := os.ReadDir(dir)

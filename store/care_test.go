@@ -69,7 +69,7 @@ func copyFile(t *testing.T, from, to string) {
 func TestAnUncleanStopIsSeenUntilSomebodyHasChecked(t *testing.T) {
 	t.Parallel()
 	path := filled(t)
-	if store.Unclean(path) {
+	if store.UncleanShutdown(path) {
 		t.Error("after Close it is unclean")
 	}
 	s, err := store.Open(path, store.Options{})
@@ -79,7 +79,7 @@ func TestAnUncleanStopIsSeenUntilSomebodyHasChecked(t *testing.T) {
 	died := filepath.Join(t.TempDir(), "pressbox.db") // as a power cut would leave it
 	copyFile(t, path, died)
 	copyFile(t, path+".open", died+".open")
-	if !store.Unclean(path) {
+	if !store.UncleanShutdown(path) {
 		t.Error("while it is open it is not unclean")
 	}
 	if err := s.Close(); err != nil {
@@ -89,11 +89,11 @@ func TestAnUncleanStopIsSeenUntilSomebodyHasChecked(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := again.Close(); err != nil || !store.Unclean(died) {
-		t.Errorf("who opened it without a check: %v, unclean: %t; want it to stay unclean", err, store.Unclean(died))
+	if err := again.Close(); err != nil || !store.UncleanShutdown(died) {
+		t.Errorf("who opened it without a check: %v, unclean: %t; want it to stay unclean", err, store.UncleanShutdown(died))
 	}
-	if err := store.Checked(died); err != nil || store.Unclean(died) {
-		t.Errorf("checked: %v, unclean: %t", err, store.Unclean(died))
+	if err := store.MarkChecked(died); err != nil || store.UncleanShutdown(died) {
+		t.Errorf("checked: %v, unclean: %t", err, store.UncleanShutdown(died))
 	}
 }
 
@@ -298,7 +298,7 @@ func TestAFileIsWrittenWholeOrNotAtAll(t *testing.T) {
 		_, _ = w.Write([]byte("half"))
 		return io.ErrUnexpectedEOF
 	}
-	if _, err := store.WriteWhole(path, half, nil); !errors.Is(err, io.ErrUnexpectedEOF) {
+	if _, err := store.WriteAtomic(path, half, nil); !errors.Is(err, io.ErrUnexpectedEOF) {
 		t.Errorf("a writer that fails: %v", err)
 	}
 	if got, err := os.ReadFile(path); string(got) != "old" || err != nil {
@@ -330,7 +330,7 @@ func TestAStoreBelongsToWhomItsFolderDoes(t *testing.T) {
 		t.Fatal(err)
 	}
 	copied := filepath.Join(dir, "copy.db")
-	if _, err := store.WriteWhole(copied, s.Backup, nil); err != nil {
+	if _, err := store.WriteAtomic(copied, s.Backup, nil); err != nil {
 		t.Fatal(err)
 	}
 	if err := s.Close(); err != nil {

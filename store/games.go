@@ -46,7 +46,7 @@ func (g games) Keep(ctx context.Context, c live.Change) (crowded bool, err error
 		return false, fmt.Errorf("keep game %s from move %d: %w", c.Game, c.First, err)
 	}
 	st, err := g.store.Stats()
-	return err == nil && st.Crowded(), nil
+	return err == nil && st.NearlyFull(), nil
 }
 
 // forgetGame removes all there is of a game.

@@ -191,7 +191,7 @@ func TestTheStoreIsCrowdedBeforeItIsFull(t *testing.T) {
 		crowded, full := most, most
 		for size := most; size > 0; size -= 64 << 10 {
 			st := Stats{Size: size, Max: most}
-			if st.Crowded() {
+			if st.NearlyFull() {
 				crowded = size
 			}
 			if st.left() < st.reserve() {

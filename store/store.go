@@ -165,9 +165,9 @@ func (st Stats) left() int64 { return st.Max - allocSize - st.Size + st.Free/2 }
 // reserve is a sixteenth, of a small file up to an eighth.
 func (st Stats) reserve() int64 { return max(st.Max/16, min(st.Max/8, allocSize)) }
 
-// Crowded reports whether a tenth of the file is left, or of a small one little more
+// NearlyFull reports whether a tenth of the file is left, or of a small one little more
 // than the reserve: what is no longer needed should go, before the store is full.
-func (st Stats) Crowded() bool { return st.left() < max(st.Max/10, st.reserve()*3/2) }
+func (st Stats) NearlyFull() bool { return st.left() < max(st.Max/10, st.reserve()*3/2) }
 
 // Stats returns how full the store is.
 func (s *Store) Stats() (Stats, error) {

@@ -26,9 +26,9 @@ func (s *Store) TeamData(_ context.Context, key string) (value []byte, err error
 	return value, nil
 }
 
-// KeepTeamData keeps an answer of the team-data API, unless the store is nearly full: there are better uses for the
+// SaveTeamData keeps an answer of the team-data API, unless the store is nearly full: there are better uses for the
 // rest.
-func (s *Store) KeepTeamData(ctx context.Context, key string, value []byte) error {
+func (s *Store) SaveTeamData(ctx context.Context, key string, value []byte) error {
 	err := s.room()
 	if err == nil {
 		err = s.update(ctx, func(tx *bolt.Tx) error {

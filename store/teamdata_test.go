@@ -17,7 +17,7 @@ func TestTeamDataIsKeptOverARestart(t *testing.T) {
 		t.Errorf("nothing kept: %q, %v", v, err)
 	}
 	for _, v := range []string{"old", "new"} {
-		if err := s.KeepTeamData(t.Context(), "teams", []byte(v)); err != nil {
+		if err := s.SaveTeamData(t.Context(), "teams", []byte(v)); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -36,7 +36,7 @@ func TestTeamDataIsKeptOverARestart(t *testing.T) {
 	if err := s.Close(); err != nil {
 		t.Fatal(err)
 	}
-	if err := s.KeepTeamData(t.Context(), "teams", nil); !errors.Is(err, ErrClosed) {
+	if err := s.SaveTeamData(t.Context(), "teams", nil); !errors.Is(err, ErrClosed) {
 		t.Errorf("kept in a closed store: %v", err)
 	}
 }

@@ -13,11 +13,11 @@ import (
 // partPrefix begins the name of a file that is not whole yet.
 const partPrefix = ".new-"
 
-// WriteWhole makes a file at path of what write writes. The file appears there when
+// WriteAtomic makes a file at path of what write writes. The file appears there when
 // all of it is on the disk and check, unless it is nil, has found it good; otherwise
 // nothing is left of it. What was at path before is replaced. It returns how many
 // bytes it has.
-func WriteWhole(path string, write func(io.Writer) error, check func(path string) error) (size int64, err error) {
+func WriteAtomic(path string, write func(io.Writer) error, check func(path string) error) (size int64, err error) {
 	dir := filepath.Dir(path)
 	f, err := os.CreateTemp(dir, partPrefix+"*"+filepath.Ext(path))
 	if err != nil {
@@ -88,7 +88,7 @@ func PutBack(path, aside string) error {
 // Restore puts a copy of a backup at path, where no store may be, or replaces one
 // that nobody has open. The copy is checked before.
 func Restore(path, backup string, check func(path string) error) error {
-	_, err := WriteWhole(path, func(w io.Writer) error {
+	_, err := WriteAtomic(path, func(w io.Writer) error {
 		f, err := os.Open(backup) //nolint:gosec // the operator names the file
 		if err != nil {
 			return err
@@ -100,5 +100,5 @@ func Restore(path, backup string, check func(path string) error) error {
 	if err != nil {
 		return fmt.Errorf("restore %s: %w", backup, err)
 	}
-	return Checked(path)
+	return MarkChecked(path)
 }

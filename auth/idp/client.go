@@ -87,7 +87,7 @@ func (c client) with(ctx context.Context) context.Context {
 }
 
 // exchange trades a code for tokens.
-func (c client) exchange(ctx context.Context, conf *oauth2.Config, flow auth.Flow, code string) (*oauth2.Token, error) {
+func (c client) exchange(ctx context.Context, conf *oauth2.Config, flow auth.AuthorizationRequest, code string) (*oauth2.Token, error) {
 	token, err := conf.Exchange(c.with(ctx), code, oauth2.VerifierOption(flow.Verifier))
 	if err != nil {
 		return nil, c.refuse(exchangeError(err), auth.CodeUnreachable)

@@ -84,6 +84,6 @@ type brokenShelf struct{}
 
 func (brokenShelf) Cached(context.Context, string) ([]byte, error) { return nil, errors.New("broken") }
 
-func (brokenShelf) KeepCached(context.Context, string, []byte) error {
+func (brokenShelf) SaveCached(context.Context, string, []byte) error {
 	return errors.New("broken")
 }

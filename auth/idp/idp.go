@@ -30,7 +30,7 @@ import (
 // does not depend on that page being up.
 type Cache interface {
 	Cached(ctx context.Context, key string) ([]byte, error) // nil and no error: nothing kept
-	KeepCached(ctx context.Context, key string, value []byte) error
+	SaveCached(ctx context.Context, key string, value []byte) error
 }
 
 // Config says which provider, and what it knows this appliance as.

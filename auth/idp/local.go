@@ -26,14 +26,14 @@ const (
 )
 
 // Local is an authorization server for the accounts that the appliance keeps
-// itself. Its front is a page that the web server shows ([Local.Parse],
+// itself. Its front is a page that the web server shows ([Local.ParseRequest],
 // [Local.SignIn], [Local.Create], [Local.Deny]); its token and userinfo pages
 // are reachable from this process alone ([Local.RoundTrip]).
 type Local struct {
-	logins   *auth.Logins
+	logins   *auth.LocalAccounts
 	throttle *auth.Throttle
 	hasher   *Hasher
-	signUp   auth.SignUp
+	signUp   auth.SignUpPolicy
 	now      func() time.Time
 	log      *slog.Logger
 
@@ -44,10 +44,10 @@ type Local struct {
 
 // LocalConfig is what [NewLocal] needs.
 type LocalConfig struct {
-	Logins   *auth.Logins
+	Accounts *auth.LocalAccounts
 	Throttle *auth.Throttle
 	Hasher   *Hasher
-	SignUp   auth.SignUp
+	SignUp   auth.SignUpPolicy
 	Now      func() time.Time
 	Log      *slog.Logger
 }
@@ -55,7 +55,7 @@ type LocalConfig struct {
 // NewLocal makes the appliance's own authorization server.
 func NewLocal(c LocalConfig) *Local {
 	return &Local{
-		logins: c.Logins, throttle: c.Throttle, hasher: c.Hasher, signUp: c.SignUp, now: c.Now, log: c.Log,
+		logins: c.Accounts, throttle: c.Throttle, hasher: c.Hasher, signUp: c.SignUp, now: c.Now, log: c.Log,
 		codes: make(map[auth.Hash]grant), tokens: make(map[auth.Hash]grant),
 	}
 }
@@ -76,9 +76,9 @@ func (l *Local) Provider() auth.Provider {
 		})
 }
 
-// Parse reads an authorization request. redirect is the one redirect URI that
+// ParseRequest reads an authorization request. redirect is the one redirect URI that
 // there is; any other, by so much as a letter, is refused.
-func (l *Local) Parse(q url.Values, redirect string) (auth.LocalRequest, error) {
+func (l *Local) ParseRequest(q url.Values, redirect string) (auth.LocalRequest, error) {
 	for name, want := range map[string]string{
 		"client_id": localClient, "response_type": "code", "code_challenge_method": "S256", "redirect_uri": redirect,
 	} {
@@ -94,8 +94,8 @@ func (l *Local) Parse(q url.Values, redirect string) (auth.LocalRequest, error) 
 }
 
 // SignIn checks a name and passphrase and is where the browser goes next.
-// Errors: [auth.ErrWrong], [auth.WaitError].
-func (l *Local) SignIn(ctx context.Context, r auth.LocalRequest, c auth.Claim) (string, error) {
+// Errors: [auth.ErrWrongCredentials], [auth.ThrottledError].
+func (l *Local) SignIn(ctx context.Context, r auth.LocalRequest, c auth.Credentials) (string, error) {
 	login, err := l.check(ctx, c)
 	if err != nil {
 		l.log.Info("local sign-in refused", "network", auth.Network(c.From), "err", err)
@@ -106,25 +106,25 @@ func (l *Local) SignIn(ctx context.Context, r auth.LocalRequest, c auth.Claim) (
 
 // check is the login of a claim that is right. An unknown name takes as long
 // and says the same as a wrong passphrase.
-func (l *Local) check(ctx context.Context, c auth.Claim) (auth.Login, error) {
+func (l *Local) check(ctx context.Context, c auth.Credentials) (auth.LocalAccount, error) {
 	name, ok := auth.CanonicalName(c.Name)
-	if !ok || len(c.Passphrase) > 4*auth.MaxPassphrase {
-		return auth.Login{}, auth.ErrWrong
+	if !ok || len(c.Passphrase) > 4*auth.MaxPassphraseLength {
+		return auth.LocalAccount{}, auth.ErrWrongCredentials
 	}
 	right, wait := l.throttle.Try(name, c.From)
 	if wait > 0 {
-		return auth.Login{}, &auth.WaitError{Wait: wait}
+		return auth.LocalAccount{}, &auth.ThrottledError{Wait: wait}
 	}
 	login, err := l.logins.Find(ctx, name)
 	if err != nil && !errors.Is(err, auth.ErrNotFound) {
-		return auth.Login{}, fmt.Errorf("find a login: %w", err)
+		return auth.LocalAccount{}, fmt.Errorf("find a login: %w", err)
 	}
 	same, old, err := l.hasher.Verify(ctx, login.Hash, c.Passphrase)
 	if err != nil {
-		return auth.Login{}, fmt.Errorf("verify a passphrase: %w", err)
+		return auth.LocalAccount{}, fmt.Errorf("verify a passphrase: %w", err)
 	}
 	if !same {
-		return auth.Login{}, auth.ErrWrong
+		return auth.LocalAccount{}, auth.ErrWrongCredentials
 	}
 	right()
 	if old {
@@ -135,7 +135,7 @@ func (l *Local) check(ctx context.Context, c auth.Claim) (auth.Login, error) {
 
 // renew hashes a passphrase at today's cost. Where that cannot be, the old hash
 // goes on serving.
-func (l *Local) renew(ctx context.Context, login auth.Login, passphrase string) {
+func (l *Local) renew(ctx context.Context, login auth.LocalAccount, passphrase string) {
 	hash, err := l.hasher.Hash(ctx, passphrase)
 	if err == nil {
 		err = l.logins.Rehash(ctx, login.Name, login.Hash, hash)
@@ -146,23 +146,23 @@ func (l *Local) renew(ctx context.Context, login auth.Login, passphrase string) 
 }
 
 // Create makes an account and is where the browser goes next. Errors:
-// [auth.ErrBadName], [auth.CheckPassphrase]'s, [auth.ErrNameTaken], [auth.ErrNotInvited],
-// [auth.WaitError].
-func (l *Local) Create(ctx context.Context, r auth.LocalRequest, c auth.Claim) (string, error) {
+// [auth.ErrInvalidName], [auth.CheckPassphrase]'s, [auth.ErrNameTaken], [auth.ErrNotInvited],
+// [auth.ThrottledError].
+func (l *Local) Create(ctx context.Context, r auth.LocalRequest, c auth.Credentials) (string, error) {
 	if _, ok := auth.CanonicalName(c.Name); !ok {
-		return "", auth.ErrBadName
+		return "", auth.ErrInvalidName
 	}
 	if err := auth.CheckPassphrase(c.Passphrase); err != nil {
 		return "", err
 	}
 	if _, wait := l.throttle.Try("", c.From); wait > 0 {
-		return "", &auth.WaitError{Wait: wait}
+		return "", &auth.ThrottledError{Wait: wait}
 	}
 	hash, err := l.hasher.Hash(ctx, c.Passphrase)
 	if err != nil {
 		return "", fmt.Errorf("hash a passphrase: %w", err)
 	}
-	login := auth.Login{Name: c.Name, Subject: rand.Text(), Hash: hash}
+	login := auth.LocalAccount{Name: c.Name, Subject: rand.Text(), Hash: hash}
 	if login, err = l.logins.Create(ctx, login, l.signUp, c.Invite); err != nil {
 		return "", err
 	}
@@ -170,9 +170,9 @@ func (l *Local) Create(ctx context.Context, r auth.LocalRequest, c auth.Claim) (
 	return l.grant(r, login), nil
 }
 
-// Change sets another passphrase for a name whose present one is known.
-// Errors: [auth.ErrWrong], [auth.CheckPassphrase]'s, [auth.WaitError].
-func (l *Local) Change(ctx context.Context, c auth.Claim, passphrase string) error {
+// ChangePassphrase sets another passphrase for a name whose present one is known.
+// Errors: [auth.ErrWrongCredentials], [auth.CheckPassphrase]'s, [auth.ThrottledError].
+func (l *Local) ChangePassphrase(ctx context.Context, c auth.Credentials, passphrase string) error {
 	if err := auth.CheckPassphrase(passphrase); err != nil {
 		return err
 	}
@@ -183,9 +183,9 @@ func (l *Local) Change(ctx context.Context, c auth.Claim, passphrase string) err
 	return l.set(ctx, login.Name, passphrase)
 }
 
-// Reset sets a random passphrase for a name, for its owner to change, and ends
+// ResetPassphrase sets a random passphrase for a name, for its owner to change, and ends
 // the sessions of its account; or it is [auth.ErrNotFound].
-func (l *Local) Reset(ctx context.Context, name string) (passphrase string, err error) {
+func (l *Local) ResetPassphrase(ctx context.Context, name string) (passphrase string, err error) {
 	passphrase = rand.Text()[:16]
 	if err := l.set(ctx, name, passphrase); err != nil {
 		return "", err
@@ -210,7 +210,7 @@ func (l *Local) set(ctx context.Context, name, passphrase string) error {
 }
 
 // SignUp says who may make an account.
-func (l *Local) SignUp() auth.SignUp { return l.signUp }
+func (l *Local) SignUp() auth.SignUpPolicy { return l.signUp }
 
 // Deny is where the browser goes when somebody would rather not.
 func (l *Local) Deny(r auth.LocalRequest) string { return answer(r, "error", "access_denied") }
@@ -220,12 +220,12 @@ type grant struct {
 	client    string
 	redirect  string
 	challenge string
-	login     auth.Login
+	login     auth.LocalAccount
 	made      time.Time
 }
 
 // grant makes a code and is the address that carries it back.
-func (l *Local) grant(r auth.LocalRequest, login auth.Login) string {
+func (l *Local) grant(r auth.LocalRequest, login auth.LocalAccount) string {
 	code := l.keep(l.codes, grant{localClient, r.Redirect, r.Challenge, login, l.now()})
 	return answer(r, "code", code)
 }
@@ -239,7 +239,7 @@ func answer(r auth.LocalRequest, name, value string) string {
 
 // keep keeps a grant under a new secret. Of too many, one gives way.
 func (l *Local) keep(grants map[auth.Hash]grant, g grant) (secret string) {
-	secret = auth.Secret()
+	secret = auth.NewSecret()
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for hash, other := range grants {

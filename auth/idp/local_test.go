@@ -63,7 +63,7 @@ type home struct {
 	t    *testing.T
 	now  time.Time
 	log  bytes.Buffer
-	book *auth.Book
+	book *auth.Sessions
 }
 
 const (
@@ -71,7 +71,7 @@ const (
 	phrase   = "a dog in a boat"
 )
 
-func newHome(t *testing.T, signUp auth.SignUp) *home {
+func newHome(t *testing.T, signUp auth.SignUpPolicy) *home {
 	t.Helper()
 	h := &home{t: t, now: time.Now()}
 	now := func() time.Time { return h.now }
@@ -80,9 +80,9 @@ func newHome(t *testing.T, signUp auth.SignUp) *home {
 		Wall: now, Since: func() time.Duration { return h.now.Sub(boot) }, Boot: "b",
 	}, time.Time{}, nil)
 	log := slog.New(slog.NewTextHandler(&h.log, nil))
-	h.book = auth.NewBook(&rows{m: map[string][]byte{}}, clock, 0, log)
+	h.book = auth.NewSessions(&rows{m: map[string][]byte{}}, clock, 0, log)
 	h.Local = idp.NewLocal(idp.LocalConfig{
-		Logins: h.book.Logins(), Throttle: auth.NewThrottle(now, netip.Addr.IsLoopback),
+		Accounts: h.book.LocalAccounts(), Throttle: auth.NewThrottle(now, netip.Addr.IsLoopback),
 		Hasher: idp.NewHasher(func() idp.Cost { return idp.Cost{Memory: 64, Time: 1} }),
 		SignUp: signUp, Now: now, Log: log,
 	})
@@ -90,7 +90,7 @@ func newHome(t *testing.T, signUp auth.SignUp) *home {
 }
 
 // request begins a flow and is its authorization request, as the page reads it.
-func (h *home) request() (auth.Flow, auth.LocalRequest) {
+func (h *home) request() (auth.AuthorizationRequest, auth.LocalRequest) {
 	h.t.Helper()
 	flow := newFlow()
 	flow.Redirect = callback
@@ -98,19 +98,19 @@ func (h *home) request() (auth.Flow, auth.LocalRequest) {
 	if err != nil || !strings.HasPrefix(to, auth.AuthorizePath+"?") {
 		h.t.Fatalf("authorize: %s, %v", to, err)
 	}
-	r, err := h.Parse(query(h.t, to), callback)
+	r, err := h.ParseRequest(query(h.t, to), callback)
 	if err != nil {
 		h.t.Fatal(err)
 	}
 	return flow, r
 }
 
-func claim(name, passphrase string) auth.Claim {
-	return auth.Claim{Name: name, Passphrase: passphrase, From: netip.MustParseAddr("127.0.0.1")}
+func claim(name, passphrase string) auth.Credentials {
+	return auth.Credentials{Name: name, Passphrase: passphrase, From: netip.MustParseAddr("127.0.0.1")}
 }
 
 // create makes an account and is the code for it.
-func (h *home) create(name string) (auth.Flow, string) {
+func (h *home) create(name string) (auth.AuthorizationRequest, string) {
 	h.t.Helper()
 	flow, r := h.request()
 	to, err := h.Create(h.t.Context(), r, claim(name, phrase))
@@ -156,8 +156,8 @@ func TestF1_NoDefaultAccounts(t *testing.T) {
 	for _, name := range []string{"admin", "root", "pressbox", "guest", "pi"} {
 		for _, passphrase := range []string{"", name, "password", "raspberry"} {
 			h.now = h.now.Add(time.Hour)
-			if _, err := h.SignIn(t.Context(), r, claim(name, passphrase)); !errors.Is(err, auth.ErrWrong) {
-				t.Errorf("%s, %q: %v, want %v", name, passphrase, err, auth.ErrWrong)
+			if _, err := h.SignIn(t.Context(), r, claim(name, passphrase)); !errors.Is(err, auth.ErrWrongCredentials) {
+				t.Errorf("%s, %q: %v, want %v", name, passphrase, err, auth.ErrWrongCredentials)
 			}
 		}
 	}
@@ -173,11 +173,11 @@ func TestF4_WrongPassphrases(t *testing.T) {
 		_, err := h.SignIn(t.Context(), r, claim(name, passphrase))
 		return err
 	}
-	if err := try("Alice", "wrong wrong"); !errors.Is(err, auth.ErrWrong) {
+	if err := try("Alice", "wrong wrong"); !errors.Is(err, auth.ErrWrongCredentials) {
 		t.Fatal(err)
 	}
 	for _, name := range []string{"alice", "ALICE", "ａｌｉｃｅ "} {
-		wait, ok := errors.AsType[*auth.WaitError](try(name, phrase))
+		wait, ok := errors.AsType[*auth.ThrottledError](try(name, phrase))
 		if !ok || wait.Wait != time.Second {
 			t.Errorf("%s: %v, want to wait 1s", name, wait)
 		}
@@ -193,7 +193,7 @@ func TestF4_WrongPassphrases(t *testing.T) {
 		far.Name = strings.Repeat("x", i+1)
 		_, err = h.Create(t.Context(), r, far)
 	}
-	if _, ok := errors.AsType[*auth.WaitError](err); !ok {
+	if _, ok := errors.AsType[*auth.ThrottledError](err); !ok {
 		t.Errorf("the sixth new account of one address: %v, want to wait", err)
 	}
 }
@@ -210,27 +210,27 @@ func TestF5_ChangeOfPassphrase(t *testing.T) {
 		_, err := h.SignIn(t.Context(), r, claim("anna", passphrase))
 		return err
 	}
-	if err := h.Change(t.Context(), claim("anna", "not the one"), "another dog"); !errors.Is(err, auth.ErrWrong) {
+	if err := h.ChangePassphrase(t.Context(), claim("anna", "not the one"), "another dog"); !errors.Is(err, auth.ErrWrongCredentials) {
 		t.Errorf("by a wrong one: %v", err)
 	}
 	h.now = h.now.Add(time.Hour)
-	if err := h.Change(t.Context(), claim("anna", phrase), "short"); !errors.Is(err, auth.ErrTooShort) {
+	if err := h.ChangePassphrase(t.Context(), claim("anna", phrase), "short"); !errors.Is(err, auth.ErrPassphraseTooShort) {
 		t.Errorf("to a short one: %v", err)
 	}
-	if err := h.Change(t.Context(), claim("anna", phrase), "another dog"); err != nil {
+	if err := h.ChangePassphrase(t.Context(), claim("anna", phrase), "another dog"); err != nil {
 		t.Fatal(err)
 	}
-	if err := in(phrase); !errors.Is(err, auth.ErrWrong) {
+	if err := in(phrase); !errors.Is(err, auth.ErrWrongCredentials) {
 		t.Errorf("the old one: %v", err)
 	}
 	if err := in("another dog"); err != nil {
 		t.Errorf("the new one: %v", err)
 	}
-	given, err := h.Reset(t.Context(), "Anna")
+	given, err := h.ResetPassphrase(t.Context(), "Anna")
 	if err != nil || in(given) != nil || in("another dog") == nil {
 		t.Errorf("reset to %d characters, %v", len(given), err)
 	}
-	if _, err := h.Reset(t.Context(), "nobody"); !errors.Is(err, auth.ErrNotFound) {
+	if _, err := h.ResetPassphrase(t.Context(), "nobody"); !errors.Is(err, auth.ErrNotFound) {
 		t.Errorf("reset of nobody: %v", err)
 	}
 	if strings.Contains(h.log.String(), given) || strings.Contains(h.log.String(), phrase) {
@@ -280,9 +280,9 @@ func TestF12_CodesAreBound(t *testing.T) {
 		"another client":       {func(f url.Values) { f.Set("client_id", "other") }, 400},
 		"another redirect URI": {func(f url.Values) { f.Set("redirect_uri", callback+"/") }, 400},
 		"good@evil":            {func(f url.Values) { f.Set("redirect_uri", "http://box.local:8888@evil/") }, 400},
-		"another verifier":     {func(f url.Values) { f.Set("code_verifier", auth.Secret()) }, 400},
+		"another verifier":     {func(f url.Values) { f.Set("code_verifier", auth.NewSecret()) }, 400},
 		"no verifier":          {func(f url.Values) { f.Del("code_verifier") }, 400},
-		"another code":         {func(f url.Values) { f.Set("code", auth.Secret()) }, 400},
+		"another code":         {func(f url.Values) { f.Set("code", auth.NewSecret()) }, 400},
 		"another grant":        {func(f url.Values) { f.Set("grant_type", "password") }, 400},
 	} {
 		form := fresh()
@@ -319,12 +319,12 @@ func TestLocal_Parse(t *testing.T) {
 	} {
 		q := query(t, to)
 		q[name] = values
-		if r, err := h.Parse(q, callback); err == nil {
+		if r, err := h.ParseRequest(q, callback); err == nil {
 			t.Errorf("%s = %q is taken: %+v", name, values, r)
 		}
 		q = query(t, to)
 		if q[name] = append(q[name], q.Get(name)); name == "redirect_uri" || name == "client_id" {
-			if r, err := h.Parse(q, callback); err == nil {
+			if r, err := h.ParseRequest(q, callback); err == nil {
 				t.Errorf("%s twice is taken: %+v", name, r)
 			}
 		}
@@ -340,7 +340,7 @@ func TestF1_Invites(t *testing.T) {
 	if _, err := h.Create(t.Context(), r, c); !errors.Is(err, auth.ErrNotInvited) {
 		t.Errorf("without: %v", err)
 	}
-	invite, err := h.book.Invite(t.Context())
+	invite, err := h.book.CreateInvite(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -361,13 +361,13 @@ func TestLocal_CreateRefuses(t *testing.T) {
 	h.create("anna")
 	_, r := h.request()
 	for _, tt := range []struct {
-		claim auth.Claim
+		claim auth.Credentials
 		want  error
 	}{
-		{claim("", phrase), auth.ErrBadName},
-		{claim("a\nb", phrase), auth.ErrBadName},
+		{claim("", phrase), auth.ErrInvalidName},
+		{claim("a\nb", phrase), auth.ErrInvalidName},
 		{claim("ANNA", phrase), auth.ErrNameTaken},
-		{claim("bert", "password"), auth.ErrTooCommon},
+		{claim("bert", "password"), auth.ErrPassphraseTooCommon},
 	} {
 		if _, err := h.Create(t.Context(), r, tt.claim); !errors.Is(err, tt.want) {
 			t.Errorf("create %q: %v, want %v", tt.claim.Name, err, tt.want)

@@ -58,7 +58,7 @@ func newOpenID(c Config) *openID {
 }
 
 // Authorize is where the browser goes.
-func (o *openID) Authorize(ctx context.Context, flow auth.Flow) (string, error) {
+func (o *openID) Authorize(ctx context.Context, flow auth.AuthorizationRequest) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	d, err := o.discover(ctx)
@@ -81,7 +81,7 @@ func (o *openID) Issuer(ctx context.Context) (string, bool, error) {
 }
 
 // config is the configuration for one flow.
-func (o *openID) config(d *discovered, flow auth.Flow) *oauth2.Config {
+func (o *openID) config(d *discovered, flow auth.AuthorizationRequest) *oauth2.Config {
 	return &oauth2.Config{
 		ClientID: o.ClientID, ClientSecret: o.ClientSecret, RedirectURL: flow.Redirect,
 		Endpoint: oauth2.Endpoint{AuthURL: d.AuthURL, TokenURL: d.TokenURL, AuthStyle: o.style(d.document)},
@@ -99,7 +99,7 @@ func (o *openID) style(d document) oauth2.AuthStyle {
 }
 
 // Identify verifies the ID token that comes for the code.
-func (o *openID) Identify(ctx context.Context, flow auth.Flow, code string) (auth.Identity, error) {
+func (o *openID) Identify(ctx context.Context, flow auth.AuthorizationRequest, code string) (auth.Identity, error) {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	d, err := o.discover(ctx)
@@ -221,7 +221,7 @@ func (o *openID) ask(ctx context.Context) (document, error) {
 	if err != nil {
 		return document{}, err
 	}
-	if err := o.Cache.KeepCached(ctx, o.cacheKey(), raw); err != nil {
+	if err := o.Cache.SaveCached(ctx, o.cacheKey(), raw); err != nil {
 		o.log.Warn("the provider's discovery document was not kept", "err", err)
 	}
 	return doc, nil

@@ -63,7 +63,7 @@ func CalibratedCost(cache Cache) func() Cost {
 		cost = Calibrate(300 * time.Millisecond)
 		if raw, err := json.Marshal(cost); err == nil {
 			// Not keeping it means to calibrate again: no reason to keep anybody out.
-			_ = cache.KeepCached(context.Background(), key, raw)
+			_ = cache.SaveCached(context.Background(), key, raw)
 		}
 		return cost
 	}

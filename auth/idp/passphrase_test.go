@@ -21,10 +21,10 @@ import (
 func TestF2_Passphrases(t *testing.T) {
 	t.Parallel()
 	for passphrase, want := range map[string]error{
-		"1234567": auth.ErrTooShort, "": auth.ErrTooShort, "ééééééé": auth.ErrTooShort,
-		"password1": auth.ErrTooCommon, "12345678": auth.ErrTooCommon, "correct horse battery staple": auth.ErrTooCommon,
+		"1234567": auth.ErrPassphraseTooShort, "": auth.ErrPassphraseTooShort, "ééééééé": auth.ErrPassphraseTooShort,
+		"password1": auth.ErrPassphraseTooCommon, "12345678": auth.ErrPassphraseTooCommon, "correct horse battery staple": auth.ErrPassphraseTooCommon,
 		"password1x": nil, "my password1": nil, "Password1 ": nil, "password1\nqwertyui": nil,
-		strings.Repeat("é", 64): nil, strings.Repeat("é", 128): nil, strings.Repeat("é", 129): auth.ErrTooLong,
+		strings.Repeat("é", 64): nil, strings.Repeat("é", 128): nil, strings.Repeat("é", 129): auth.ErrPassphraseTooLong,
 		"        ": nil, "\x00\x01\x02\x03\x04\x05\x06\x07": nil,
 	} {
 		if err := auth.CheckPassphrase(passphrase); !errors.Is(err, want) {
@@ -96,7 +96,7 @@ func worked(t *testing.T) time.Duration {
 func TestF3_UnknownNameTakesAsLong(t *testing.T) {
 	h := newHome(t, auth.SignUpOpen)
 	h.Local = idp.NewLocal(idp.LocalConfig{
-		Logins: h.book.Logins(), Throttle: auth.NewThrottle(func() time.Time { return h.now }, netip.Addr.IsLoopback),
+		Accounts: h.book.LocalAccounts(), Throttle: auth.NewThrottle(func() time.Time { return h.now }, netip.Addr.IsLoopback),
 		Hasher: idp.NewHasher(idp.MinCost), Now: func() time.Time { return h.now }, Log: slog.New(slog.DiscardHandler),
 		SignUp: auth.SignUpOpen,
 	})
@@ -108,8 +108,8 @@ func TestF3_UnknownNameTakesAsLong(t *testing.T) {
 			for _, name := range []string{"anna", "nobody"} {
 				h.now = h.now.Add(time.Hour)
 				began := worked(t)
-				if _, err := h.SignIn(t.Context(), r, claim(name, "another dog")); !errors.Is(err, auth.ErrWrong) {
-					t.Fatalf("%s: %v, want %v", name, err, auth.ErrWrong)
+				if _, err := h.SignIn(t.Context(), r, claim(name, "another dog")); !errors.Is(err, auth.ErrWrongCredentials) {
+					t.Fatalf("%s: %v, want %v", name, err, auth.ErrWrongCredentials)
 				}
 				took[name] = append(took[name], worked(t)-began)
 			}
@@ -136,12 +136,12 @@ func TestF3_HashesGrow(t *testing.T) {
 	t.Parallel()
 	h := newHome(t, auth.SignUpOpen)
 	h.create("anna")
-	before, err := h.book.Logins().Find(t.Context(), "anna")
+	before, err := h.book.LocalAccounts().Find(t.Context(), "anna")
 	if err != nil {
 		t.Fatal(err)
 	}
 	h.Local = idp.NewLocal(idp.LocalConfig{
-		Logins: h.book.Logins(), Throttle: auth.NewThrottle(func() time.Time { return h.now }, netip.Addr.IsLoopback),
+		Accounts: h.book.LocalAccounts(), Throttle: auth.NewThrottle(func() time.Time { return h.now }, netip.Addr.IsLoopback),
 		Hasher: idp.NewHasher(func() idp.Cost { return idp.Cost{Memory: 64, Time: 2} }), Now: func() time.Time { return h.now },
 		Log: slog.New(slog.DiscardHandler),
 	})
@@ -151,7 +151,7 @@ func TestF3_HashesGrow(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	after, err := h.book.Logins().Find(t.Context(), "anna")
+	after, err := h.book.LocalAccounts().Find(t.Context(), "anna")
 	if err != nil || after.Hash == before.Hash || !strings.Contains(after.Hash, "t=2") {
 		t.Errorf("hash %s, %v", after.Hash, err)
 	}

@@ -38,14 +38,14 @@ func newPlain(c Config, p preset) *plain {
 }
 
 // config is the configuration for one flow.
-func (p *plain) config(flow auth.Flow) *oauth2.Config {
+func (p *plain) config(flow auth.AuthorizationRequest) *oauth2.Config {
 	conf := p.conf
 	conf.RedirectURL = flow.Redirect
 	return &conf
 }
 
 // Authorize is where the browser goes.
-func (p *plain) Authorize(_ context.Context, flow auth.Flow) (string, error) {
+func (p *plain) Authorize(_ context.Context, flow auth.AuthorizationRequest) (string, error) {
 	return p.config(flow).AuthCodeURL(flow.State, oauth2.S256ChallengeOption(flow.Verifier)), nil
 }
 
@@ -53,7 +53,7 @@ func (p *plain) Authorize(_ context.Context, flow auth.Flow) (string, error) {
 func (p *plain) Issuer(context.Context) (string, bool, error) { return p.issuer, p.always, nil }
 
 // Identify asks the userinfo page whose code it was.
-func (p *plain) Identify(ctx context.Context, flow auth.Flow, code string) (auth.Identity, error) {
+func (p *plain) Identify(ctx context.Context, flow auth.AuthorizationRequest, code string) (auth.Identity, error) {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	token, err := p.client.exchange(ctx, p.config(flow), flow, code)

@@ -60,7 +60,7 @@ func newForeign(t *testing.T) *foreign {
 	}
 	f := &foreign{
 		t: t, key: key, doc: map[string]any{}, claim: map[string]any{},
-		userinfo: `{"sub":"u1","name":"Anna"}`, secret: auth.Secret(),
+		userinfo: `{"sub":"u1","name":"Anna"}`, secret: auth.NewSecret(),
 	}
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /.well-known/openid-configuration", f.discovery)
@@ -210,7 +210,7 @@ func (s *shelf) Cached(_ context.Context, key string) ([]byte, error) {
 	return s.rows[key], nil
 }
 
-func (s *shelf) KeepCached(_ context.Context, key string, value []byte) error {
+func (s *shelf) SaveCached(_ context.Context, key string, value []byte) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.rows == nil {
@@ -239,9 +239,9 @@ func newProvider(t *testing.T, c idp.Config) auth.Provider {
 	return p
 }
 
-func newFlow() auth.Flow {
-	return auth.Flow{
-		State: auth.Secret(), Verifier: auth.Secret(), Nonce: auth.Secret(),
+func newFlow() auth.AuthorizationRequest {
+	return auth.AuthorizationRequest{
+		State: auth.NewSecret(), Verifier: auth.NewSecret(), Nonce: auth.NewSecret(),
 		Redirect: "https://box.example/api/auth/idp/callback/server",
 	}
 }

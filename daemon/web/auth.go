@@ -14,8 +14,8 @@ import (
 
 // A SignIn is what signing in needs.
 type SignIn struct {
-	Book *auth.Book
-	Door *auth.Door
+	Book *auth.Sessions
+	Door *auth.SignIn
 	// Local is the page of the appliance's own accounts, and Passphrases how
 	// they are changed; nil when accounts are kept elsewhere.
 	Local       LocalAccounts
@@ -33,17 +33,17 @@ type SignIn struct {
 
 // LocalAccounts is the appliance's own sign-in provider, as its page needs it.
 type LocalAccounts interface {
-	Parse(q url.Values, redirect string) (auth.LocalRequest, error)
-	SignIn(ctx context.Context, r auth.LocalRequest, c auth.Claim) (to string, err error)
-	Create(ctx context.Context, r auth.LocalRequest, c auth.Claim) (to string, err error)
+	ParseRequest(q url.Values, redirect string) (auth.LocalRequest, error)
+	SignIn(ctx context.Context, r auth.LocalRequest, c auth.Credentials) (to string, err error)
+	Create(ctx context.Context, r auth.LocalRequest, c auth.Credentials) (to string, err error)
 	Deny(r auth.LocalRequest) (to string)
-	SignUp() auth.SignUp
+	SignUp() auth.SignUpPolicy
 }
 
 // Passphrases are those of the appliance's own accounts.
 type Passphrases interface {
-	Change(ctx context.Context, c auth.Claim, passphrase string) error
-	Reset(ctx context.Context, name string) (passphrase string, err error)
+	ChangePassphrase(ctx context.Context, c auth.Credentials, passphrase string) error
+	ResetPassphrase(ctx context.Context, name string) (passphrase string, err error)
 }
 
 // CallbackPath is where a sign-in provider sends browsers back to.
@@ -74,11 +74,11 @@ func (s *Server) authenticate(r *http.Request, object string) (auth.Caller, erro
 	if s.cfg.SignIn == nil {
 		return auth.Caller{}, auth.ErrNoCredentials
 	}
-	return s.cfg.SignIn.Book.Authenticate(r.Context(), auth.Credentials{
-		Cookies: s.jar.values(r, accessCookie),
-		Header:  r.Header.Values("Authorization"),
-		Object:  object,
-		From:    visitOf(r.Context()).client,
+	return s.cfg.SignIn.Book.Authenticate(r.Context(), auth.RequestCredentials{
+		Cookies:       s.jar.values(r, accessCookie),
+		Authorization: r.Header.Values("Authorization"),
+		FrameToken:    object,
+		From:          visitOf(r.Context()).client,
 	})
 }
 
@@ -107,7 +107,7 @@ type doorkeeper struct{ *Server }
 
 // NotifyToken returns nil when the token is a machine's and good from there.
 func (d doorkeeper) NotifyToken(ctx context.Context, token string, from netip.Addr) error {
-	caller, err := d.cfg.SignIn.Book.Authenticate(ctx, auth.Credentials{Header: []string{"Bearer " + token}, From: from})
+	caller, err := d.cfg.SignIn.Book.Authenticate(ctx, auth.RequestCredentials{Authorization: []string{"Bearer " + token}, From: from})
 	if err == nil && caller.SignedIn() {
 		err = auth.ErrInvalidToken // a person's token is for the routes below /api
 	}

@@ -29,11 +29,11 @@ type voucher struct {
 	who    auth.Identity
 	err    error
 	panics bool
-	flows  []auth.Flow // as asked with, and as exchanged
-	codes  []string    // as exchanged
+	flows  []auth.AuthorizationRequest // as asked with, and as exchanged
+	codes  []string                    // as exchanged
 }
 
-func (v *voucher) Authorize(_ context.Context, f auth.Flow) (string, error) {
+func (v *voucher) Authorize(_ context.Context, f auth.AuthorizationRequest) (string, error) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	if v.panics {
@@ -47,7 +47,7 @@ func (v *voucher) Issuer(context.Context) (string, bool, error) {
 	return "https://idp.example", false, nil
 }
 
-func (v *voucher) Identify(_ context.Context, f auth.Flow, code string) (auth.Identity, error) {
+func (v *voucher) Identify(_ context.Context, f auth.AuthorizationRequest, code string) (auth.Identity, error) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	v.flows, v.codes = append(v.flows, f), append(v.codes, code)
@@ -60,8 +60,8 @@ type house struct {
 	*rig
 	t       testing.TB
 	voucher *voucher
-	book    *auth.Book
-	logins  *auth.Logins
+	book    *auth.Sessions
+	logins  *auth.LocalAccounts
 	now     *clock
 
 	mu      sync.Mutex
@@ -118,11 +118,11 @@ func newHouseAt(tb testing.TB, now *clock, change ...func(*web.Config)) *house {
 		tb.Fatal(err)
 	}
 	furnish := func(cfg *web.Config) {
-		h.book = auth.NewBook(kept.Auth(), times, 0, cfg.Log)
-		h.logins = h.book.Logins()
+		h.book = auth.NewSessions(kept.Auth(), times, 0, cfg.Log)
+		h.logins = h.book.LocalAccounts()
 		cfg.SignIn = &web.SignIn{
 			Book: h.book,
-			Door: &auth.Door{Provider: h.voucher, Name: "test", SignUp: auth.SignUpOpen, Book: h.book, Log: cfg.Log},
+			Door: &auth.SignIn{Provider: h.voucher, ProviderName: "test", SignUp: auth.SignUpOpen, Sessions: h.book, Log: cfg.Log},
 		}
 	}
 	h.rig = newRig(tb, append([]func(*web.Config){furnish}, change...)...)
@@ -132,20 +132,20 @@ func newHouseAt(tb testing.TB, now *clock, change ...func(*web.Config)) *house {
 
 // local makes the appliance vouch for its own accounts, by a clock: whoever was
 // wrong waits a second by it, however long the machine takes to ask again.
-func local(policy auth.SignUp, now *clock) func(*web.Config) {
+func local(policy auth.SignUpPolicy, now *clock) func(*web.Config) {
 	return func(cfg *web.Config) {
 		l := idp.NewLocal(idp.LocalConfig{
-			Logins: cfg.SignIn.Book.Logins(), SignUp: policy, Now: now.now, Log: cfg.Log,
+			Accounts: cfg.SignIn.Book.LocalAccounts(), SignUp: policy, Now: now.now, Log: cfg.Log,
 			Throttle: auth.NewThrottle(now.now, netip.Addr.IsLoopback),
 			Hasher:   idp.NewHasher(func() idp.Cost { return idp.Cost{Memory: 64, Time: 1} }),
 		})
 		cfg.SignIn.Local, cfg.SignIn.Passphrases = l, l
-		cfg.SignIn.Door.Provider, cfg.SignIn.Door.Name = l.Provider(), auth.Local
+		cfg.SignIn.Door.Provider, cfg.SignIn.Door.ProviderName = l.Provider(), auth.Local
 	}
 }
 
 // newLocalHouse makes a house that keeps accounts itself.
-func newLocalHouse(tb testing.TB, policy auth.SignUp, change ...func(*web.Config)) *house {
+func newLocalHouse(tb testing.TB, policy auth.SignUpPolicy, change ...func(*web.Config)) *house {
 	tb.Helper()
 	now := newClock()
 	return newHouseAt(tb, now, append([]func(*web.Config){local(policy, now)}, change...)...)
@@ -369,7 +369,7 @@ func (b *browser) back(state, code string, more ...string) page {
 // signIn signs in with the voucher.
 func (b *browser) signIn() {
 	b.t.Helper()
-	p := b.back(b.begin(), "code "+auth.Secret()).want(http.StatusSeeOther)
+	p := b.back(b.begin(), "code "+auth.NewSecret()).want(http.StatusSeeOther)
 	if p.Header.Get("Location") != "/" {
 		b.t.Fatalf("sent to %s", p.Header.Get("Location"))
 	}

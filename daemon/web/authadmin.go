@@ -176,7 +176,7 @@ func (s *Server) changeUser(w http.ResponseWriter, r *http.Request) error {
 	if err := s.bodies.decode(w, r, "UserChange", &body); err != nil {
 		return err
 	}
-	return done(w, s.cfg.SignIn.Book.Disable(r.Context(), param(r, "id"), body.Disabled))
+	return done(w, s.cfg.SignIn.Book.SetDisabled(r.Context(), param(r, "id"), body.Disabled))
 }
 
 func (s *Server) resetPassphrase(w http.ResponseWriter, r *http.Request) error {
@@ -189,7 +189,7 @@ func (s *Server) resetPassphrase(w http.ResponseWriter, r *http.Request) error {
 	if err := s.bodies.decode(w, r, "PassphraseReset", &body); err != nil {
 		return err
 	}
-	passphrase, err := s.cfg.SignIn.Passphrases.Reset(r.Context(), body.Name)
+	passphrase, err := s.cfg.SignIn.Passphrases.ResetPassphrase(r.Context(), body.Name)
 	if err != nil {
 		return err
 	}
@@ -197,7 +197,7 @@ func (s *Server) resetPassphrase(w http.ResponseWriter, r *http.Request) error {
 }
 
 func (s *Server) createInvite(w http.ResponseWriter, r *http.Request) error {
-	invite, err := s.cfg.SignIn.Book.Invite(r.Context())
+	invite, err := s.cfg.SignIn.Book.CreateInvite(r.Context())
 	if err != nil {
 		return err
 	}

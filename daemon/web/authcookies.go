@@ -91,7 +91,7 @@ func flow(state string) string { return flowCookie + state[:min(len(state), 8)] 
 
 // bind writes a flow's cookie, and deletes the oldest of too many: browsers
 // send the older ones first (RFC 6265 §5.4).
-func (j jar) bind(w http.ResponseWriter, r *http.Request, b auth.Begun) {
+func (j jar) bind(w http.ResponseWriter, r *http.Request, b auth.StartedFlow) {
 	var old []string
 	for _, c := range r.Cookies() {
 		if base := strings.TrimPrefix(c.Name, j.name("")); strings.HasPrefix(base, flowCookie) && base != flow(b.State) {
@@ -102,7 +102,7 @@ func (j jar) bind(w http.ResponseWriter, r *http.Request, b auth.Begun) {
 		j.set(w, old[0], flowPath, "", 0)
 		old = old[1:]
 	}
-	j.set(w, flow(b.State), flowPath, b.Binding, auth.StateTTL)
+	j.set(w, flow(b.State), flowPath, b.Binding, auth.FlowTTL)
 }
 
 // binding is the cookie of a flow; "" when there is none, or more than one.

@@ -50,7 +50,7 @@ func (s *Server) login(w http.ResponseWriter, r *http.Request) error {
 		return s.insecure(w)
 	}
 	q := r.URL.Query()
-	begun, err := s.cfg.SignIn.Door.Begin(r.Context(), auth.Start{
+	begun, err := s.cfg.SignIn.Door.Begin(r.Context(), auth.FlowOptions{
 		Redirect: s.redirectURI(r), Return: q.Get("return"), Invite: q.Get("invite"),
 	})
 	if err != nil {

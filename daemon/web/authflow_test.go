@@ -37,7 +37,7 @@ func TestA2_CallbackTwice(t *testing.T) {
 	b.back(state, "code").failed(auth.CodeInvalidState)
 	b = newHouse(t).browser(t)
 	state = b.begin()
-	b.now.pass(auth.StateTTL + time.Second)
+	b.now.pass(auth.FlowTTL + time.Second)
 	b.back(state, "code").failed(auth.CodeStateExpired)
 }
 

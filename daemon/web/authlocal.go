@@ -107,7 +107,7 @@ func (s *Server) localRequest(r *http.Request) (auth.LocalRequest, forms, error)
 		return auth.LocalRequest{}, forms{}, errNoSuchPage
 	}
 	q := r.URL.Query()
-	request, err := local.Parse(q, s.redirectURI(r))
+	request, err := local.ParseRequest(q, s.redirectURI(r))
 	if err != nil {
 		return auth.LocalRequest{}, forms{}, errNoSignIn
 	}
@@ -158,16 +158,16 @@ func (s *Server) localSubmit(w http.ResponseWriter, r *http.Request) error {
 }
 
 // claim reads what was typed.
-func (s *Server) claim(w http.ResponseWriter, r *http.Request) (auth.Claim, error) {
+func (s *Server) claim(w http.ResponseWriter, r *http.Request) (auth.Credentials, error) {
 	r.Body = http.MaxBytesReader(w, r.Body, maxBody)
 	err := r.ParseForm()
 	if _, long := errors.AsType[*http.MaxBytesError](err); long {
-		return auth.Claim{}, errBodyTooLarge
+		return auth.Credentials{}, errBodyTooLarge
 	}
 	if err != nil || len(r.PostForm) == 0 {
-		return auth.Claim{}, errNotForm
+		return auth.Credentials{}, errNotForm
 	}
-	return auth.Claim{
+	return auth.Credentials{
 		Name: r.PostForm.Get("name"), Passphrase: r.PostForm.Get("passphrase"), Invite: r.PostForm.Get("invite"),
 		From: visitOf(r.Context()).client,
 	}, nil
@@ -177,14 +177,14 @@ func (s *Server) claim(w http.ResponseWriter, r *http.Request) (auth.Claim, erro
 // person's fault is not the page's to say.
 func (s *Server) again(w http.ResponseWriter, page forms, err error) error {
 	status := http.StatusUnprocessableEntity
-	if wait, ok := errors.AsType[*auth.WaitError](err); ok {
+	if wait, ok := errors.AsType[*auth.ThrottledError](err); ok {
 		status = http.StatusTooManyRequests
 		w.Header().Set("Retry-After", strconv.Itoa(int((wait.Wait+time.Second-1)/time.Second)))
 		page.Wrong = wait.Error()
 		return s.pages.show(w, status, "forms", page)
 	}
 	for _, known := range []error{
-		auth.ErrWrong, auth.ErrBadName, auth.ErrTooShort, auth.ErrTooLong, auth.ErrTooCommon, auth.ErrNameTaken, auth.ErrNotInvited,
+		auth.ErrWrongCredentials, auth.ErrInvalidName, auth.ErrPassphraseTooShort, auth.ErrPassphraseTooLong, auth.ErrPassphraseTooCommon, auth.ErrNameTaken, auth.ErrNotInvited,
 	} {
 		if errors.Is(err, known) {
 			page.Wrong = known.Error()

@@ -89,13 +89,13 @@ func TestF2_WrongForms(t *testing.T) {
 	for _, tt := range []struct {
 		form, name, passphrase, want string
 	}{
-		{"create", "bert", "1234567", auth.ErrTooShort.Error()},
-		{"create", "bert", "password1", auth.ErrTooCommon.Error()},
-		{"create", "bert", strings.Repeat("x", 129), auth.ErrTooLong.Error()},
-		{"create", "", phrase, auth.ErrBadName.Error()},
+		{"create", "bert", "1234567", auth.ErrPassphraseTooShort.Error()},
+		{"create", "bert", "password1", auth.ErrPassphraseTooCommon.Error()},
+		{"create", "bert", strings.Repeat("x", 129), auth.ErrPassphraseTooLong.Error()},
+		{"create", "", phrase, auth.ErrInvalidName.Error()},
 		{"create", "ANNA", phrase, auth.ErrNameTaken.Error()},
-		{"signin", "anna", "another dog", auth.ErrWrong.Error()},
-		{"signin", "nobody", "another dog", auth.ErrWrong.Error()},
+		{"signin", "anna", "another dog", auth.ErrWrongCredentials.Error()},
+		{"signin", "nobody", "another dog", auth.ErrWrongCredentials.Error()},
 	} {
 		b := h.browser(t)
 		b.from = "127.0.0.1:1000"

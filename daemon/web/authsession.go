@@ -70,7 +70,7 @@ func (s *Server) me(w http.ResponseWriter, r *http.Request) error {
 }
 
 func (s *Server) forgetMe(w http.ResponseWriter, r *http.Request) error {
-	return s.leave(w, s.cfg.SignIn.Book.Forget(r.Context(), callerOf(r).Account.ID))
+	return s.leave(w, s.cfg.SignIn.Book.DeleteAccount(r.Context(), callerOf(r).Account.ID))
 }
 
 // leave clears the cookies of a session that has ended, unless it has not.
@@ -163,7 +163,7 @@ func (s *Server) logout(w http.ResponseWriter, r *http.Request) error {
 }
 
 func (s *Server) logoutAll(w http.ResponseWriter, r *http.Request) error {
-	_, err := s.cfg.SignIn.Book.EndAll(r.Context(), callerOf(r).Account.ID, auth.ByOwner)
+	_, err := s.cfg.SignIn.Book.EndAll(r.Context(), callerOf(r).Account.ID, auth.EndedByOwner)
 	return s.leave(w, err)
 }
 
@@ -185,7 +185,7 @@ type sessionsReply struct {
 
 func (s *Server) listSessions(w http.ResponseWriter, r *http.Request) error {
 	caller := callerOf(r)
-	live, err := s.cfg.SignIn.Book.Sessions(r.Context(), caller.Account.ID)
+	live, err := s.cfg.SignIn.Book.List(r.Context(), caller.Account.ID)
 	if err != nil {
 		return err
 	}
@@ -193,7 +193,7 @@ func (s *Server) listSessions(w http.ResponseWriter, r *http.Request) error {
 	for _, l := range live {
 		all.Sessions = append(all.Sessions, sessionReply{
 			ID: l.ID, Current: l.ID == caller.Session.ID, Device: l.Device.Agent, Network: l.Device.Network,
-			Method: l.Method, Age: int64(l.Begun.Seconds()), Idle: int64(l.Last.Seconds()),
+			Method: l.Method, Age: int64(l.Age.Seconds()), Idle: int64(l.Idle.Seconds()),
 		})
 	}
 	return reply(w, http.StatusOK, all)
@@ -201,7 +201,7 @@ func (s *Server) listSessions(w http.ResponseWriter, r *http.Request) error {
 
 func (s *Server) endSession(w http.ResponseWriter, r *http.Request) error {
 	caller, id := callerOf(r), param(r, "id")
-	if err := s.cfg.SignIn.Book.End(r.Context(), caller.Account.ID, id, auth.ByOwner); err != nil {
+	if err := s.cfg.SignIn.Book.End(r.Context(), caller.Account.ID, id, auth.EndedByOwner); err != nil {
 		return err
 	}
 	if id == caller.Session.ID {
@@ -227,8 +227,8 @@ func (s *Server) changePassphrase(w http.ResponseWriter, r *http.Request) error 
 	if err := s.bodies.decode(w, r, "PassphraseChange", &body); err != nil {
 		return err
 	}
-	claim := auth.Claim{Name: account.Name, Passphrase: body.Current, From: visitOf(r.Context()).client}
-	if err := s.cfg.SignIn.Passphrases.Change(r.Context(), claim, body.Passphrase); err != nil {
+	claim := auth.Credentials{Name: account.Name, Passphrase: body.Current, From: visitOf(r.Context()).client}
+	if err := s.cfg.SignIn.Passphrases.ChangePassphrase(r.Context(), claim, body.Passphrase); err != nil {
 		return asViolation(err)
 	}
 	if body.Everywhere {
@@ -240,14 +240,14 @@ func (s *Server) changePassphrase(w http.ResponseWriter, r *http.Request) error 
 
 // asViolation is what is wrong with a passphrase, as of its place in the body.
 func asViolation(err error) error {
-	if wait, ok := errors.AsType[*auth.WaitError](err); ok {
+	if wait, ok := errors.AsType[*auth.ThrottledError](err); ok {
 		return &retryError{errTooMany, wait.Wait}
 	}
 	for wrong, v := range map[error]violation{
-		auth.ErrWrong:     {"/current", "wrong", "this is not the present passphrase"},
-		auth.ErrTooShort:  {"/passphrase", "too_short", auth.ErrTooShort.Error()},
-		auth.ErrTooLong:   {"/passphrase", "too_long", auth.ErrTooLong.Error()},
-		auth.ErrTooCommon: {"/passphrase", "too_common", auth.ErrTooCommon.Error()},
+		auth.ErrWrongCredentials:    {"/current", "wrong", "this is not the present passphrase"},
+		auth.ErrPassphraseTooShort:  {"/passphrase", "too_short", auth.ErrPassphraseTooShort.Error()},
+		auth.ErrPassphraseTooLong:   {"/passphrase", "too_long", auth.ErrPassphraseTooLong.Error()},
+		auth.ErrPassphraseTooCommon: {"/passphrase", "too_common", auth.ErrPassphraseTooCommon.Error()},
 	} {
 		if errors.Is(err, wrong) {
 			return &bodyError{[]violation{v}}

@@ -221,7 +221,7 @@ func TestC6_OutAtOnce(t *testing.T) {
 	b := h.browser(t)
 	b.signIn()
 	id := b.get("/api/auth/me").want(200).field("id")
-	if err := h.book.Disable(t.Context(), id, true); err != nil {
+	if err := h.book.SetDisabled(t.Context(), id, true); err != nil {
 		t.Fatal(err)
 	}
 	b.get("/api/auth/me").want(401)
@@ -230,7 +230,7 @@ func TestC6_OutAtOnce(t *testing.T) {
 		t.Error("the dead cookies are not cleared")
 	}
 	b.back(b.begin(), "code").failed(auth.CodeAccountDisabled)
-	if err := h.book.Disable(t.Context(), id, false); err != nil {
+	if err := h.book.SetDisabled(t.Context(), id, false); err != nil {
 		t.Fatal(err)
 	}
 	b.signIn()
@@ -252,7 +252,7 @@ func TestD2_Reuse(t *testing.T) {
 	elsewhere.signIn()
 	stolen := b.refreshToken()
 	b.post("/api/auth/refresh").want(200)
-	h.now.pass(auth.Grace + time.Second)
+	h.now.pass(auth.ReuseGrace + time.Second)
 	h.browser(t).renewInBody(stolen).want(401)
 	b.get("/api/auth/me").want(401)
 	if p := b.post("/api/auth/refresh").want(401); p.cookie("pressbox_access") == nil {

@@ -266,7 +266,7 @@ func bareCommit(b *testing.B, kept *store.Store) time.Duration {
 	took := make([]time.Duration, 60)
 	for i := range took {
 		began := time.Now()
-		if err := kept.KeepTeamData(b.Context(), fmt.Sprint(i), make([]byte, 2000)); err != nil {
+		if err := kept.SaveTeamData(b.Context(), fmt.Sprint(i), make([]byte, 2000)); err != nil {
 			b.Fatal(err)
 		}
 		took[i] = time.Since(began)

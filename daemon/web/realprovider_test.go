@@ -81,7 +81,7 @@ func newAbroad(t *testing.T, provider string) *abroad {
 	t.Helper()
 	server := httptest.NewUnstartedServer(nil)
 	a := &abroad{url: "http://" + server.Listener.Addr().String()}
-	redirect, secret := a.url+callbackURL, auth.Secret()
+	redirect, secret := a.url+callbackURL, auth.NewSecret()
 	a.issuer = startProvider(t, redirect, secret)
 	a.house = newHouse(t, func(c *web.Config) {
 		p, err := idp.New(idp.Config{
@@ -92,7 +92,7 @@ func newAbroad(t *testing.T, provider string) *abroad {
 		if err != nil {
 			t.Fatal(err)
 		}
-		c.SignIn.Door.Provider, c.SignIn.Door.Name, c.SignIn.Redirect = p, provider, redirect
+		c.SignIn.Door.Provider, c.SignIn.Door.ProviderName, c.SignIn.Redirect = p, provider, redirect
 	})
 	a.secret("client secret", secret)
 	server.Config.Handler = a.Handler()
@@ -205,7 +205,7 @@ func (s *surfer) consent(name string) *url.URL {
 type noCache struct{}
 
 func (noCache) Cached(context.Context, string) ([]byte, error)   { return nil, nil }
-func (noCache) KeepCached(context.Context, string, []byte) error { return nil }
+func (noCache) SaveCached(context.Context, string, []byte) error { return nil }
 
 // The whole flow with a provider that somebody else wrote, as OpenID Connect
 // and as plain OAuth 2.0: somebody signs in, declines, is sent back by an

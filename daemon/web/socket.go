@@ -172,13 +172,13 @@ func (s *Server) readFirst(conn *websocket.Conn) (text []byte, err error) {
 // returns when ctx ends, or the session does; then the peer is told.
 func (s *Server) watch(ctx context.Context, conn *websocket.Conn, session auth.Session, g guest) {
 	book := s.cfg.SignIn.Book
-	ended, stop := book.Ended(session)
+	ended, stop := book.Watch(session)
 	defer stop()
 	look, ping := time.NewTicker(liveEvery), time.NewTicker(pingEvery)
 	defer look.Stop()
 	defer ping.Stop()
 	closing := s.closing
-	live := func() bool { return !errors.Is(book.Live(ctx, session), auth.ErrSessionEnded) }
+	live := func() bool { return !errors.Is(book.Validate(ctx, session), auth.ErrSessionEnded) }
 	for alive := live(); alive; { // it may have ended before it was watched
 		select {
 		case <-ctx.Done():

@@ -28,7 +28,7 @@ func (h *house) dial(t *testing.T, headers ...string) (conn *websocket.Conn, sta
 		header.Add(headers[i], strings.ReplaceAll(headers[i+1], "{host}", strings.TrimPrefix(server.URL, "http://")))
 	}
 	dialer := websocket.Dialer{Subprotocols: []string{"pressbox.v1"}}
-	conn, resp, err := dialer.DialContext(t.Context(), "ws"+strings.TrimPrefix(server.URL, "http")+"/api/ws?token="+auth.Secret(), header)
+	conn, resp, err := dialer.DialContext(t.Context(), "ws"+strings.TrimPrefix(server.URL, "http")+"/api/ws?token="+auth.NewSecret(), header)
 	if err != nil && !errors.Is(err, websocket.ErrBadHandshake) {
 		t.Fatal(err)
 	}

@@ -55,7 +55,7 @@ func commitTime(b *testing.B, s *store.Store) time.Duration {
 	took := make([]time.Duration, 60)
 	for i := range took {
 		begin := time.Now()
-		if err := s.KeepTeamData(b.Context(), fmt.Sprint(i), make([]byte, 2000)); err != nil {
+		if err := s.SaveTeamData(b.Context(), fmt.Sprint(i), make([]byte, 2000)); err != nil {
 			b.Fatal(err)
 		}
 		took[i] = time.Since(begin)

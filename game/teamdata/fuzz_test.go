@@ -116,4 +116,4 @@ type fixed []byte
 
 func (f fixed) TeamData(context.Context, string) ([]byte, error) { return f, nil }
 
-func (f fixed) KeepTeamData(context.Context, string, []byte) error { return nil }
+func (f fixed) SaveTeamData(context.Context, string, []byte) error { return nil }

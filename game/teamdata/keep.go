@@ -108,7 +108,7 @@ func (c *Client) kept(ctx context.Context, r resource) (record, answer, bool) {
 func (c *Client) keep(ctx context.Context, r resource, rec record) {
 	raw, err := json.Marshal(rec)
 	if err == nil {
-		err = c.cache.KeepTeamData(ctx, r.address, raw)
+		err = c.cache.SaveTeamData(ctx, r.address, raw)
 	}
 	if err != nil {
 		c.log.Error("team data cannot be kept", "resource", r.String(), "err", err)

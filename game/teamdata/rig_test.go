@@ -33,7 +33,7 @@ func (m *memory) TeamData(_ context.Context, key string) ([]byte, error) {
 	return value, nil
 }
 
-func (m *memory) KeepTeamData(_ context.Context, key string, value []byte) error {
+func (m *memory) SaveTeamData(_ context.Context, key string, value []byte) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.full == nil {

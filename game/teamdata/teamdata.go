@@ -28,7 +28,7 @@ import (
 // A Cache keeps what the API said over a restart. Nothing is lost with it but time.
 type Cache interface {
 	TeamData(ctx context.Context, key string) ([]byte, error) // nil and no error: nothing kept
-	KeepTeamData(ctx context.Context, key string, value []byte) error
+	SaveTeamData(ctx context.Context, key string, value []byte) error
 }
 
 // Config says where the API is.
