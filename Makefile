@@ -1,4 +1,4 @@
-# Pressbox. "make run" to hear it, "make check test" before every commit.
+# Pressbox. "make run" starts it; run "make check test" before every commit.
 
 VERSION := $(shell sed -n 's/^\#\# \([0-9][^ ]*\).*/\1/p' CHANGELOG.md | head -n 1)
 RELEASED := $(shell sed -n 's/^\#\# [0-9][^ ]* (\(.*\))/\1/p' CHANGELOG.md | head -n 1)
@@ -14,12 +14,12 @@ NPM_CI     := packaging/again npm ci --no-audit --no-fund
 
 export ONNXRUNTIME_LIB := $(CURDIR)/bin/libonnxruntime.so
 FUZZTIME   ?= 20s
-# Tests that listen, in real time: they have the machine to themselves.
-HEARD      := ./audio/pulse ./daemon
+# Packages whose tests record sound in real time; they run alone.
+REALTIME   := ./audio/pulse ./daemon
 
-.PHONY: run build test vendor types check bench fuzz test-crash deb test-package generate fmt lint tools parts voice clean
+.PHONY: run build test test-short vendor types check bench fuzz test-crash deb test-package generate fmt lint tools parts voice clean
 
-run: build ## start the daemon on port 8888, with everything it needs
+run: build ## start the server on port 8888, with everything it needs
 	@packaging/run bin/pressbox serve
 
 build: bin/libonnxruntime.so ## bin/pressbox, and ONNX Runtime beside it
@@ -29,15 +29,14 @@ bin/libonnxruntime.so: packaging/onnxruntime/SHA256SUMS
 	@packaging/onnxruntime/fetch $$(go env GOARCH) $@
 	@touch $@
 
-parts: bin/libonnxruntime.so .build/oidc-provider/node_modules .build/page/node_modules .build/caddy ## what the tests need beyond Go
+parts: bin/libonnxruntime.so .build/oidc-provider/node_modules .build/page/node_modules .build/caddy ## install what the tests need beyond Go
 	@packaging/need espeak-ng pulseaudio pulseaudio-utils chromium curl
 
-# The reverse proxy of the README.
+# The reverse proxy of packaging/doc/https.md.
 .build/caddy:
 	@packaging/unpack caddy usr/bin/caddy $@
 
-# A sign-in provider that somebody else wrote, and a Node for it where the
-# machine's is too old.
+# A third-party sign-in provider, and a Node.js for it if the host's is too old.
 .build/oidc-provider/node_modules: daemon/web/testdata/oidc-provider/package-lock.json
 	@command -v npm >/dev/null || packaging/need npm
 	@mkdir -p $(@D)
@@ -46,8 +45,8 @@ parts: bin/libonnxruntime.so .build/oidc-provider/node_modules .build/page/node_
 	node -e 'process.exit(Number(parseInt(process.versions.node) < 20))' || packaging/again npm install --prefix $(@D) --no-save --no-audit --no-fund node@22 || { rm -rf $@; exit 1; }
 	@touch $@
 
-# What the page is made of and checked with, out of the npm packages that its
-# lock file pins. What it is made of lies in the repository (static/vendor).
+# The npm packages that the page uses and is checked with, as its lock file pins
+# them. Those that it uses are in the repository (static/vendor).
 .build/page/node_modules: daemon/web/static/package-lock.json
 	@command -v npm >/dev/null || packaging/need npm
 	@mkdir -p $(@D)
@@ -55,7 +54,7 @@ parts: bin/libonnxruntime.so .build/oidc-provider/node_modules .build/page/node_
 	$(NPM_CI) --prefix $(@D) || { rm -rf $@; exit 1; }
 	@touch $@
 
-vendor: .build/page/node_modules ## renew daemon/web/static/vendor after a change of its package.json
+vendor: .build/page/node_modules ## update daemon/web/static/vendor after a change of its package.json
 	npm install --prefix daemon/web/static --package-lock-only --omit-lockfile-registry-resolved=true --no-audit --no-fund
 	cp daemon/web/static/package.json daemon/web/static/package-lock.json .build/page
 	$(NPM_CI) --prefix .build/page
@@ -67,37 +66,41 @@ vendor: .build/page/node_modules ## renew daemon/web/static/vendor after a chang
 	cp .build/page/node_modules/@fontsource/bevan/LICENSE daemon/web/static/vendor/bevan.LICENSE
 	cd daemon/web/static/vendor && sha256sum *.js *.woff2 *.LICENSE >SHA256SUMS
 
-types: .build/page/node_modules ## the page's scripts, held against their JSDoc types
+types: .build/page/node_modules ## check the page's scripts against their JSDoc types
 	cd daemon/web/static/vendor && sha256sum --quiet -c SHA256SUMS
 	node .build/page/node_modules/typescript/bin/tsc -p daemon/web/static
 
 test: parts build ## every test, with the race detector and real parts
 	@mkdir -p .build
 	@packaging/again $(GOTESTSUM) --version >/dev/null
-	$(GOTESTSUM) --format pkgname-and-test-fails --jsonfile .build/heard.json -- -race -timeout 60m -p 1 $(HEARD)
-	$(GOTESTSUM) --format pkgname-and-test-fails --jsonfile .build/test.json -- -race -timeout 60m $$(go list ./... | grep -vxF "$$(go list $(HEARD))")
-	@cat .build/heard.json .build/test.json >.build/all.json
+	$(GOTESTSUM) --format pkgname-and-test-fails --jsonfile .build/realtime.json -- -race -timeout 60m -p 1 $(REALTIME)
+	$(GOTESTSUM) --format pkgname-and-test-fails --jsonfile .build/test.json -- -race -timeout 60m $$(go list ./... | grep -vxF "$$(go list $(REALTIME))")
+	@cat .build/realtime.json .build/test.json >.build/all.json
 	@packaging/noskips .build/all.json
 
-test-crash: parts build ## the long kill tests, and a game of every kind
+test-short: bin/libonnxruntime.so ## the tests that need no browser, sound server or child process
+	go test -short ./...
+
+test-crash: parts build ## the long kill tests, and a whole game of every kind
 	PRESSBOX_CRASH_ROUNDS=200 go test -timeout 60m -run 'Crash|Kill' -v ./store ./daemon
 	PRESSBOX_CRASH_ROUNDS=1000 go test -timeout 60m -run Crash -v ./game/live
 	PRESSBOX_CRASH_ROUNDS=1 go test -timeout 60m -run TestWholeGames -v ./daemon/web
 
-deb: ## dist/pressbox_VERSION_{amd64,arm64,armhf}.deb, each with its bill of materials
+deb: ## dist/pressbox_VERSION_{amd64,arm64,armhf}.deb, each with a bill of materials
 	@packaging/deb/build $(VERSION)
 
-test-package: ## the package on a booted Debian 12 and 13: installed, woken, killed, upgraded, removed
+test-package: ## the package on a booted Debian 12 and 13: install, activate, kill, upgrade, remove
 	@packaging/installed/run
 
-check: lint types ## what needs no running: format, vet, lint, floors, dead code, generated files
+check: lint types ## static checks: format, vet, lint, vocabulary, types, floors, dead code, generated files
 	@packaging/again go mod download
 	go mod verify
 	go vet ./...
-	GOARCH=arm CGO_ENABLED=0 go build $$(go list ./... | grep -vE '/(daemon|pagetest|onnx|speak)$$') # numbers of 32 bits; the others need C
+	GOARCH=arm CGO_ENABLED=0 go build $$(go list ./... | grep -vE '/(daemon|pagetest|onnx|speak)$$') # 32-bit integers; the packages left out need cgo
 	go mod tidy -diff
-	go test -count=1 -run 'TestFloors|TestGenerated' ./daemon
-	@out=$$(packaging/again $(DEADCODE) -test ./...); [ -z "$$out" ] || { echo "$$out"; exit 1; }
+	go test -count=1 -run 'TestFloors|TestGenerated' ./daemon/...
+	go test -count=1 ./packaging/language
+	@out=$$(packaging/again $(DEADCODE) -test ./... && $(DEADCODE) ./daemon); [ -z "$$out" ] || { echo "$$out"; exit 1; }
 
 lint: $(LINT)
 	$(LINT) fmt --diff
@@ -111,7 +114,7 @@ $(LINT):
 	GOBIN=$(TOOLS) packaging/again go install github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0
 	mv $(TOOLS)/golangci-lint $@
 
-generate: ## what is generated from the tables in code
+generate: ## generate documents and tables from the code
 	go generate ./...
 
 bench: parts build ## the benchmarks, with ratios against a limit or a peer
@@ -120,7 +123,7 @@ bench: parts build ## the benchmarks, with ratios against a limit or a peer
 fuzz: parts ## every fuzz target for FUZZTIME
 	@packaging/fuzz $(FUZZTIME)
 
-voice: build ## make the bundled voices again, in .build/voice (hours; models/train/README.md)
+voice: build ## train the bundled voices again, in .build/voice (hours; models/train/README.md)
 	@models/train/make $(CURDIR)/.build/voice
 
 clean:

@@ -46,6 +46,7 @@ var floors = map[string][]string{
 	"daemon/web":      {"audio", "auth", "game", "game/live", "game/call", "voice/announce", "game/odds", "game/stats", "game/teams"},
 
 	// 3: programs; each knows everyone, and is known by no one
+	"packaging/language": {},
 	"packaging/sbom":     {},
 	"models/train/speak": {"audio", "voice", "voice/onnx"},
 	"daemon": {

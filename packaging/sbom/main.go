@@ -1,9 +1,6 @@
-// Package main writes what a package of Pressbox is made of: a bill of materials
-// in CycloneDX 1.6 (https://cyclonedx.org/docs/1.6/json/) on the standard
-// output, and the licences of the linked modules in a file.
-//
-// One law: it says what is in the files that it is given, and the same files
-// give the same bill.
+// Package main writes the bill of materials of a package, in CycloneDX 1.6
+// (https://cyclonedx.org/docs/1.6/json/), to standard output, and the licences of the
+// linked modules to a file. The same files give the same bill.
 package main
 
 import (
@@ -42,7 +39,7 @@ func run() error {
 
 	info, err := buildinfo.ReadFile(*program)
 	if err != nil {
-		return fmt.Errorf("read what the program is made of: %w", err)
+		return fmt.Errorf("read the program's build information: %w", err)
 	}
 	if err := writeTexts(*texts, info.Deps); err != nil {
 		return err
@@ -66,7 +63,7 @@ type metadata struct {
 	Component component `json:"component"`
 }
 
-// A component is one thing that the package holds, or that it calls.
+// A component is a part of the package.
 type component struct {
 	Type     string    `json:"type"` // application, library, machine-learning-model
 	Ref      string    `json:"bom-ref"`
@@ -86,7 +83,7 @@ type licence struct {
 	Expression string `json:"expression"` // SPDX
 }
 
-// closed says that nothing is missing from the list.
+// closed declares that the list of components is complete.
 type closed struct {
 	Aggregate  string   `json:"aggregate"`
 	Assemblies []string `json:"assemblies"`
@@ -112,7 +109,7 @@ func newBill(version string, info *buildinfo.BuildInfo, parts []component) bill 
 	return b
 }
 
-// used is the module that was linked for m.
+// used returns the module that was linked for m.
 func used(m *debug.Module) *debug.Module {
 	if m.Replace != nil {
 		return m.Replace
@@ -127,7 +124,7 @@ func parsePart(text string) (component, error) {
 		return component{}, fmt.Errorf("%d fields, want 5", len(field))
 	}
 	if field[3] == "" {
-		return component{}, fmt.Errorf("the licence of %s is not said", field[1])
+		return component{}, fmt.Errorf("the licence of %s is missing", field[1])
 	}
 	content, err := os.ReadFile(field[4])
 	if err != nil {
@@ -141,13 +138,13 @@ func parsePart(text string) (component, error) {
 	}, nil
 }
 
-// writeTexts writes the licence of every module, as it demands of whoever
-// passes it on. A module without one may not be passed on at all.
+// writeTexts writes the licence of every module, as the licences require of a
+// distributor. A module without a licence is an error: it must not be distributed.
 func writeTexts(path string, modules []*debug.Module) error {
 	var all strings.Builder
 	for _, m := range modules {
 		m = used(m)
-		dir, err := exec.Command("go", "list", "-m", "-f", "{{.Dir}}", m.Path).Output() //nolint:gosec,noctx // our own program's modules; it does not wait
+		dir, err := exec.Command("go", "list", "-m", "-f", "{{.Dir}}", m.Path).Output() //nolint:gosec,noctx // module paths from our own program
 		if err != nil {
 			return fmt.Errorf("find module %s: %w", m.Path, err)
 		}
@@ -163,11 +160,11 @@ func writeTexts(path string, modules []*debug.Module) error {
 	return nil
 }
 
-// terms is the text of the licence in a module's folder. One that every Debian
-// carries is named, as Debian asks (Policy, 12.5).
+// terms returns the licence in a module's folder. A licence that Debian installs
+// everywhere is referred to, as Debian Policy 12.5 requires.
 func terms(dir string) (string, error) {
 	for _, name := range []string{"LICENSE", "LICENSE.txt", "LICENSE.md", "COPYING", "LICENCE"} {
-		text, err := os.ReadFile(filepath.Join(dir, name)) //nolint:gosec // in the folder of a module of ours
+		text, err := os.ReadFile(filepath.Join(dir, name)) //nolint:gosec // a fixed name in a module's folder
 		switch {
 		case errors.Is(err, os.ErrNotExist):
 		case err != nil:
@@ -178,5 +175,5 @@ func terms(dir string) (string, error) {
 			return strings.TrimSpace(string(text)), nil
 		}
 	}
-	return "", errors.New("there is none")
+	return "", errors.New("not found")
 }
