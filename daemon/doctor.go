@@ -122,7 +122,7 @@ func (p patient) lookAround(ctx context.Context) []finding {
 
 // one is a single finding, as a list.
 func one(name, result, mend, format string, args ...any) []finding {
-	return []finding{{Name: name, Result: result, Detail: fmt.Sprintf(format, args...), Mend: mend}}
+	return []finding{{Name: name, Result: result, Detail: fmt.Sprintf(format, args...), Remedy: mend}}
 }
 
 func worstOf(found []finding) string {
@@ -146,8 +146,8 @@ func (e examination) print(w io.Writer) error {
 	for _, f := range e.Findings {
 		mark := map[string]string{well: "ok  ", doubtful: "warn", broken: "FAIL"}[f.Result]
 		fmt.Fprintf(&b, "%s  %-10s %s\n", mark, f.Name, f.Detail)
-		if f.Mend != "" {
-			fmt.Fprintf(&b, "                 → %s\n", f.Mend)
+		if f.Remedy != "" {
+			fmt.Fprintf(&b, "                 → %s\n", f.Remedy)
 		}
 	}
 	_, err := io.WriteString(w, b.String())

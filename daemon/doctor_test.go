@@ -47,7 +47,7 @@ func examine(t *testing.T, dir string, settings ...string) []finding {
 // is wrong and in the mend.
 func has(found []finding, name, r, detail, mend string) bool {
 	return slices.ContainsFunc(found, func(f finding) bool {
-		return f.Name == name && f.Result == r && strings.Contains(f.Detail, detail) && strings.Contains(f.Mend, mend)
+		return f.Name == name && f.Result == r && strings.Contains(f.Detail, detail) && strings.Contains(f.Remedy, mend)
 	})
 }
 
@@ -347,13 +347,13 @@ func TestSoundsTroublesHaveTheirMends(t *testing.T) {
 func TestTheUnitsStateIsRead(t *testing.T) {
 	t.Parallel()
 	for properties, want := range map[string]finding{
-		"LoadState=loaded\nActiveState=active\nResult=success\nNRestarts=0\nUnitFileState=enabled\n":          {Name: "unit", Result: well, Detail: "is active", Mend: ""},
-		"LoadState=loaded\nActiveState=active\nResult=success\nNRestarts=3\nUnitFileState=enabled\n":          {Name: "unit", Result: doubtful, Detail: "restarted 3 times", Mend: "journalctl"},
-		"LoadState=loaded\nActiveState=failed\nResult=watchdog\nNRestarts=9\nUnitFileState=enabled\n":         {Name: "unit", Result: broken, Detail: "watchdog", Mend: "journalctl"},
-		"LoadState=loaded\nActiveState=inactive\nResult=success\nNRestarts=0\nUnitFileState=disabled\n":       {Name: "unit", Result: doubtful, Detail: "does not start with the machine", Mend: "systemctl enable"},
-		"LoadState=masked\nActiveState=inactive\nResult=success\nNRestarts=0\nUnitFileState=masked-runtime\n": {Name: "unit", Result: broken, Detail: "masked", Mend: "unmask"},
+		"LoadState=loaded\nActiveState=active\nResult=success\nNRestarts=0\nUnitFileState=enabled\n":          {Name: "unit", Result: well, Detail: "is active", Remedy: ""},
+		"LoadState=loaded\nActiveState=active\nResult=success\nNRestarts=3\nUnitFileState=enabled\n":          {Name: "unit", Result: doubtful, Detail: "restarted 3 times", Remedy: "journalctl"},
+		"LoadState=loaded\nActiveState=failed\nResult=watchdog\nNRestarts=9\nUnitFileState=enabled\n":         {Name: "unit", Result: broken, Detail: "watchdog", Remedy: "journalctl"},
+		"LoadState=loaded\nActiveState=inactive\nResult=success\nNRestarts=0\nUnitFileState=disabled\n":       {Name: "unit", Result: doubtful, Detail: "does not start with the machine", Remedy: "systemctl enable"},
+		"LoadState=masked\nActiveState=inactive\nResult=success\nNRestarts=0\nUnitFileState=masked-runtime\n": {Name: "unit", Result: broken, Detail: "masked", Remedy: "unmask"},
 	} {
-		if found := unitFindings(properties); !has(found, want.Name, want.Result, want.Detail, want.Mend) {
+		if found := unitFindings(properties); !has(found, want.Name, want.Result, want.Detail, want.Remedy) {
 			t.Errorf("%q: found %+v", properties, found)
 		}
 	}

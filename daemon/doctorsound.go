@@ -132,7 +132,7 @@ func noServer(attempts []pulse.Attempt) []finding {
 		if i > 0 {
 			grade, mend = doubtful, "" // further places where it might have been
 		}
-		found = append(found, finding{Name: "sound", Result: grade, Detail: a.Address + ": " + a.Detail, Mend: mend})
+		found = append(found, finding{Name: "sound", Result: grade, Detail: a.Address + ": " + a.Detail, Remedy: mend})
 	}
 	return found
 }

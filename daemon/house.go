@@ -151,7 +151,7 @@ func (h *house) webConfig() web.Config {
 		Version:  version,
 		Versions: map[string]string{"go": runtime.Version(), "revision": revision},
 		Admin: web.Admin{
-			Level: h.level, Backup: h.store.Backup, Counts: h.counts, Examine: h.examine,
+			Level: h.level, Backup: h.store.Backup, Counts: h.counts, Diagnose: h.examine,
 			Metrics: h.metrics(), OpenMetrics: h.cfg.Metrics == "on", Observe: h.figures.request,
 		},
 		Announcer:      h.announcer,

@@ -38,5 +38,5 @@ func (h *house) idle() time.Duration {
 	if s.Current != "" || !s.Oldest.IsZero() || s.Unsaved > 0 || h.hall.Counts()[live.Active] > 0 {
 		return 0
 	}
-	return h.web.Quiet()
+	return h.web.Idle()
 }

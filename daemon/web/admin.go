@@ -18,7 +18,7 @@ type Admin struct {
 	// OpenMetrics says that everyone may read them.
 	OpenMetrics bool
 	// Examine says of each part whether it works; it takes seconds where one does not.
-	Examine func(context.Context) []Finding
+	Diagnose func(context.Context) []Finding
 	// Counts says how many there are of what: "games", "sessions" and so on.
 	Counts func(context.Context) (map[string]int, error)
 	// Observe is told of every request that was answered; nil means nobody is.
@@ -32,7 +32,7 @@ type Finding struct {
 	Name   string `json:"name"`
 	Result string `json:"result"` // "ok", "warning" or "failure"
 	Detail string `json:"detail"`
-	Mend   string `json:"mend,omitempty"` // what to do, usually a command
+	Remedy   string `json:"remedy,omitempty"` // what to do, usually a command
 }
 
 func (s *Server) adminRoutes() []route {
@@ -100,7 +100,7 @@ const examinationPatience = writeTimeout - 5*time.Second
 func (s *Server) examination(w http.ResponseWriter, r *http.Request) error {
 	ctx, stop := context.WithTimeout(r.Context(), examinationPatience)
 	defer stop()
-	return reply(w, http.StatusOK, examinationReply{s.cfg.Admin.Examine(ctx)})
+	return reply(w, http.StatusOK, examinationReply{s.cfg.Admin.Diagnose(ctx)})
 }
 
 type logLevel struct {

@@ -159,16 +159,16 @@ func TestStatusCountsWhatThereIs(t *testing.T) {
 func TestAnExaminationIsTold(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, func(c *web.Config) {
-		c.Admin.Examine = func(ctx context.Context) []web.Finding {
+		c.Admin.Diagnose = func(ctx context.Context) []web.Finding {
 			until, ok := ctx.Deadline()
 			if left := time.Until(until); !ok || left < 20*time.Second || left > 26*time.Second {
 				t.Errorf("it has %v", left)
 			}
-			return []web.Finding{{Name: "sound", Result: "failure", Detail: "muted", Mend: "unmute it"}, {Name: "store", Result: "ok", Detail: "sound"}}
+			return []web.Finding{{Name: "sound", Result: "failure", Detail: "muted", Remedy: "unmute it"}, {Name: "store", Result: "ok", Detail: "sound"}}
 		}
 	})
 	got := r.send(t, r.AdminHandler(), newRequest("GET", "/admin/examination", "")).want(200, "").field("findings")
-	if want := `[{"detail":"muted","mend":"unmute it","name":"sound","result":"failure"},{"detail":"sound","name":"store","result":"ok"}]`; got != want {
+	if want := `[{"detail":"muted","name":"sound","remedy":"unmute it","result":"failure"},{"detail":"sound","name":"store","result":"ok"}]`; got != want {
 		t.Errorf("findings: %s, want %s", got, want)
 	}
 }
@@ -181,7 +181,7 @@ func TestQuietIsSinceTheLastAnswer(t *testing.T) {
 			c.Voices = func() web.VoiceList { close(began); <-release; return web.VoiceList{} }
 		})
 		time.Sleep(time.Minute)
-		if got := r.Quiet(); got != time.Minute {
+		if got := r.Idle(); got != time.Minute {
 			t.Errorf("after a minute of nothing: %v", got)
 		}
 		answered := make(chan struct{})
@@ -191,13 +191,13 @@ func TestQuietIsSinceTheLastAnswer(t *testing.T) {
 		}()
 		<-began
 		time.Sleep(time.Minute)
-		if got := r.Quiet(); got != 0 {
+		if got := r.Idle(); got != 0 {
 			t.Errorf("while somebody is being answered: %v", got)
 		}
 		close(release)
 		<-answered
 		time.Sleep(time.Second)
-		if got := r.Quiet(); got != time.Second {
+		if got := r.Idle(); got != time.Second {
 			t.Errorf("a second later: %v", got)
 		}
 	})

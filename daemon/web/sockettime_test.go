@@ -287,13 +287,13 @@ func TestASocketIsTraffic(t *testing.T) {
 		k := p.fan(t, "Anna").inTime(l)
 		go func() { _, _, _ = k.ReadMessage() }() // answers pings
 		time.Sleep(50 * time.Second)
-		if quiet := p.Quiet(); quiet != 0 {
+		if quiet := p.Idle(); quiet != 0 {
 			t.Errorf("quiet for %s while a websocket is open", quiet)
 		}
 		_ = k.Close()
 		synctest.Wait()
 		time.Sleep(time.Minute)
-		if quiet := p.Quiet(); quiet != time.Minute {
+		if quiet := p.Idle(); quiet != time.Minute {
 			t.Errorf("quiet for %s a minute after it was closed", quiet)
 		}
 	})

@@ -36,9 +36,9 @@ func (t *traffic) end() {
 	t.last = time.Now()
 }
 
-// Quiet is for how long nobody on the network has asked anything; 0 while somebody
+// Idle is for how long nobody on the network has asked anything; 0 while somebody
 // is being answered.
-func (s *Server) Quiet() time.Duration {
+func (s *Server) Idle() time.Duration {
 	s.traffic.mu.Lock()
 	defer s.traffic.mu.Unlock()
 	if s.traffic.open > 0 {
