@@ -37,7 +37,7 @@ type house struct {
 	web        *web.Server
 	doorway    *doorway
 	clubs      clubs
-	hall       *live.Hall
+	hall       *live.Games
 
 	reloaded          atomic.Pointer[Config] // the settings when they were read last; those hold that are live
 	salvaged          string                 // what was done about a damaged store; "" means that it was none

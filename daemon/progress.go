@@ -117,8 +117,8 @@ type watchedJournal struct {
 	*progress
 }
 
-// Keep is the journal's.
-func (w watchedJournal) Keep(ctx context.Context, c live.Change) (crowded bool, err error) {
+// Append is the journal's.
+func (w watchedJournal) Append(ctx context.Context, c live.Change) (crowded bool, err error) {
 	defer w.begin()()
-	return w.Journal.Keep(ctx, c)
+	return w.Journal.Append(ctx, c)
 }

@@ -148,7 +148,7 @@ func (b *builtIn) Club(_ context.Context, season int, id string) (live.Club, err
 		return live.Club{}, noClub(err)
 	}
 	return live.Club{
-		Club: c.Game(), Season: c.Season, Color: c.Color, Text: c.Text,
+		Club: c.Game(), Season: c.Season, Color: c.Color, TextColor: c.Text,
 		Ratings: league.Ratings(*c), Park: c.Park.Factors,
 	}, nil
 }
@@ -162,13 +162,13 @@ func (e external) Club(ctx context.Context, season int, id string) (live.Club, e
 	if err != nil {
 		return live.Club{}, noClub(err)
 	}
-	return live.Club{Club: r.Game(), Season: r.Season, Color: r.Team.Color, Text: r.Team.Text}, nil
+	return live.Club{Club: r.Game(), Season: r.Season, Color: r.Team.Color, TextColor: r.Team.Text}, nil
 }
 
 // noClub says to the games that there is no club, or none that can play.
 func noClub(err error) error {
 	if errors.Is(err, teams.ErrUnknown) || errors.Is(err, teams.ErrThin) {
-		return fmt.Errorf("%w: %w", live.ErrNoClub, err)
+		return fmt.Errorf("%w: %w", live.ErrUnknownTeam, err)
 	}
 	return err
 }

@@ -29,15 +29,15 @@ func (s *Store) Games() live.Journal { return games{s} }
 
 type games struct{ store *Store }
 
-// Keep makes a change; see [live.Journal]. A game that has ended is packed in the same transaction.
-func (g games) Keep(ctx context.Context, c live.Change) (crowded bool, err error) {
+// Append makes a change; see [live.Journal]. A game that has ended is packed in the same transaction.
+func (g games) Append(ctx context.Context, c live.Change) (crowded bool, err error) {
 	if c.First == 1 {
 		if err := g.store.room(); err != nil {
 			return true, fmt.Errorf("begin game %s: %w: %w", c.Game, live.ErrFull, err)
 		}
 	}
 	err = g.store.update(ctx, func(tx *bolt.Tx) error {
-		if c.Head == nil {
+		if c.Summary == nil {
 			return forgetGame(tx, []byte(c.Game))
 		}
 		return keepGame(tx, c)
@@ -82,7 +82,7 @@ func keepGame(tx *bolt.Tx, c live.Change) error {
 	if err := moves.SetSequence(last); err != nil {
 		return err
 	}
-	if err := tx.Bucket(gameHeadsBucket).Put(id, c.Head); err != nil {
+	if err := tx.Bucket(gameHeadsBucket).Put(id, c.Summary); err != nil {
 		return err
 	}
 	if c.Box == nil {
@@ -161,8 +161,8 @@ func movesIn(pack []byte) (moves [][]byte, err error) {
 	return moves, nil
 }
 
-// Heads returns the heads of all games; see [live.Journal].
-func (g games) Heads(context.Context) (map[string][]byte, error) {
+// Summaries returns the heads of all games; see [live.Journal].
+func (g games) Summaries(context.Context) (map[string][]byte, error) {
 	heads := map[string][]byte{}
 	err := g.store.view(func(tx *bolt.Tx) error {
 		for id, head := range pairs(tx.Bucket(gameHeadsBucket)) {

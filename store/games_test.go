@@ -18,14 +18,14 @@ import (
 
 // keepMoves keeps moves of a game that say their revisions.
 func keepMoves(s *Store, id string, first, last uint64, box string) error {
-	c := live.Change{Game: id, Head: fmt.Appendf(nil, "head of %s at %d", id, last), First: first}
+	c := live.Change{Game: id, Summary: fmt.Appendf(nil, "head of %s at %d", id, last), First: first}
 	for rev := first; rev <= last; rev++ {
 		c.Moves = append(c.Moves, fmt.Appendf(nil, "%s %d", id, rev))
 	}
 	if box != "" {
 		c.Box = []byte(box)
 	}
-	_, err := s.Games().Keep(context.Background(), c)
+	_, err := s.Games().Append(context.Background(), c)
 	return err
 }
 
@@ -72,7 +72,7 @@ func TestMovesAreKeptInOrderOverARestart(t *testing.T) {
 	checkMoves(t, s, "one", 300)
 	checkMoves(t, s, "two", 1)
 	checkMoves(t, s, "unknown", 0)
-	heads, err := s.Games().Heads(t.Context())
+	heads, err := s.Games().Summaries(t.Context())
 	want := map[string][]byte{"one": []byte("head of one at 300"), "two": []byte("head of two at 1")}
 	if err != nil || !reflect.DeepEqual(heads, want) {
 		t.Errorf("heads %q, %v", heads, err)
@@ -123,7 +123,7 @@ func TestAGameIsForgottenWhole(t *testing.T) {
 		}
 	}
 	for range 2 { // one that is not there is well
-		if _, err := s.Games().Keep(t.Context(), live.Change{Game: "one"}); err != nil {
+		if _, err := s.Games().Append(t.Context(), live.Change{Game: "one"}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -155,7 +155,7 @@ func TestAFullStoreTakesMovesButNoNewGames(t *testing.T) {
 	}
 	n := uint64(2)
 	move := func() (crowded bool) {
-		crowded, err := s.Games().Keep(t.Context(), live.Change{Game: "one", Head: []byte("h"), First: n, Moves: [][]byte{bytes.Repeat([]byte("x"), 50<<10)}})
+		crowded, err := s.Games().Append(t.Context(), live.Change{Game: "one", Summary: []byte("h"), First: n, Moves: [][]byte{bytes.Repeat([]byte("x"), 50<<10)}})
 		if err != nil {
 			t.Fatalf("move %d: %v", n, err)
 		}
@@ -176,7 +176,7 @@ func TestAFullStoreTakesMovesButNoNewGames(t *testing.T) {
 	if err := keepMoves(s, "one", n, n, ""); err != nil {
 		t.Errorf("a move: %v", err)
 	}
-	if _, err := s.Games().Keep(t.Context(), live.Change{Game: "one"}); err != nil {
+	if _, err := s.Games().Append(t.Context(), live.Change{Game: "one"}); err != nil {
 		t.Fatal(err)
 	}
 	if err := keepMoves(s, "three", 1, 1, ""); err != nil {
@@ -287,7 +287,7 @@ func TestAClosedStoreKeepsNoGame(t *testing.T) {
 	if err := keepMoves(s, "one", 1, 1, ""); !errors.Is(err, ErrClosed) {
 		t.Errorf("keep: %v, want %v", err, ErrClosed)
 	}
-	if _, err := s.Games().Heads(context.Background()); !errors.Is(err, ErrClosed) {
+	if _, err := s.Games().Summaries(context.Background()); !errors.Is(err, ErrClosed) {
 		t.Errorf("heads: %v, want %v", err, ErrClosed)
 	}
 }

@@ -45,7 +45,7 @@ func (s *Server) lobbyRoutes() []route {
 			answers:  []success{{status: http.StatusNoContent, description: "There is no such game any more."}},
 			problems: mayFail(),
 		}},
-		{http.MethodPost, "/api/games/:id/join", people, s.onGame((*live.Hall).Join), operation{
+		{http.MethodPost, "/api/games/:id/join", people, s.onGame((*live.Games).Join), operation{
 			id: "joinGame", tag: "games", summary: "Take the open side", answers: game, problems: mayFail(),
 		}},
 		{http.MethodPut, "/api/games/:id/lineups/:side", people, s.setLineup, operation{
@@ -58,11 +58,11 @@ func (s *Server) lobbyRoutes() []route {
 			answers:  []success{{status: http.StatusOK, description: "A line-up.", schema: "Lineup"}},
 			problems: mayFail(),
 		}},
-		{http.MethodPost, "/api/games/:id/start", people, s.onGame((*live.Hall).Start), operation{
+		{http.MethodPost, "/api/games/:id/start", people, s.onGame((*live.Games).Start), operation{
 			id: "startGame", tag: "games", summary: "Start a game, which it does by itself when both line-ups are in",
 			answers: game, problems: mayFail(),
 		}},
-		{http.MethodPost, "/api/games/:id/concede", people, s.onGame((*live.Hall).Concede), operation{
+		{http.MethodPost, "/api/games/:id/concede", people, s.onGame((*live.Games).Concede), operation{
 			id: "concedeGame", tag: "games", summary: "Give up", answers: game, problems: mayFail(),
 		}},
 		{http.MethodPost, "/api/games/:id/rematch", people, s.rematch, operation{
@@ -169,7 +169,7 @@ func (s *Server) getGame(w http.ResponseWriter, r *http.Request) error {
 }
 
 // onGame answers with what a method of the hall makes of a game.
-func (s *Server) onGame(do func(h *live.Hall, ctx context.Context, by live.Person, id string) (live.Game, error)) handler {
+func (s *Server) onGame(do func(h *live.Games, ctx context.Context, by live.Person, id string) (live.Game, error)) handler {
 	return func(w http.ResponseWriter, r *http.Request) error {
 		g, err := do(s.cfg.Hall, r.Context(), personOf(r), param(r, "id"))
 		if err != nil {

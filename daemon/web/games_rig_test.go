@@ -61,7 +61,7 @@ func (clubs) find(season int, id string) (league.Club, error) {
 func (all clubs) Club(_ context.Context, season int, id string) (live.Club, error) {
 	c, err := all.find(season, id)
 	if err != nil {
-		return live.Club{}, fmt.Errorf("%w: %w", live.ErrNoClub, err)
+		return live.Club{}, fmt.Errorf("%w: %w", live.ErrUnknownTeam, err)
 	}
 	return live.Club{Club: c.Game(), Season: c.Season, Ratings: league.Ratings(c), Park: c.Park.Factors}, nil
 }
@@ -69,7 +69,7 @@ func (all clubs) Club(_ context.Context, season int, id string) (live.Club, erro
 // A stadium is a house in which games are played.
 type stadium struct {
 	*house
-	hall *live.Hall
+	hall *live.Games
 	book *store.Store // of games
 	fans atomic.Int64
 }

@@ -119,25 +119,25 @@ func (k *kioskStream) open(games []live.Game, queue []announce.View) error {
 
 // message sends what happened to a game.
 func (k *kioskStream) message(m *live.Message) error {
-	switch d := m.D.(type) {
+	switch d := m.Data.(type) {
 	case *live.Event:
-		return k.event("play", kioskPlay{m.G, m.Rev, d.Kind, d.Text, d.Now})
+		return k.event("play", kioskPlay{m.Game, m.Revision, d.Kind, d.Text, d.Scoreboard})
 	case *live.Game:
 		return k.event("game", d)
 	default:
 		return k.event("gone", struct {
 			ID string `json:"id"`
-		}{m.G})
+		}{m.Game})
 	}
 }
 
 // A kioskPlay is what happened in a game.
 type kioskPlay struct {
-	Game string    `json:"g"`
-	Rev  uint64    `json:"rev"`
-	Kind live.Kind `json:"kind"`
-	Text []string  `json:"text"`
-	Now  *live.Now `json:"now,omitzero"`
+	Game string           `json:"g"`
+	Rev  uint64           `json:"rev"`
+	Kind live.EventKind   `json:"kind"`
+	Text []string         `json:"text"`
+	Now  *live.Scoreboard `json:"now,omitzero"`
 }
 
 // event writes one event.

@@ -214,7 +214,7 @@ func (k *socket) obey(ctx context.Context, r request) (useful bool, err error) {
 		k.leave(r.game)
 		return false, nil
 	case "ping":
-		k.tell(&live.Message{T: "pong", D: pong{TS: r.ts, Lag: k.measured()}})
+		k.tell(&live.Message{Type: "pong", Data: pong{TS: r.ts, Lag: k.measured()}})
 		return false, nil
 	}
 	if _, ok := k.leaves[r.game]; !ok {
@@ -227,8 +227,8 @@ func (k *socket) obey(ctx context.Context, r request) (useful bool, err error) {
 		}
 		return false, err
 	}
-	command := live.Command{CID: r.cid, Rev: r.rev, Action: r.act}
-	_, dup, err := k.server.cfg.Hall.Do(ctx, k.person, r.game, command, k.tell)
+	command := live.Command{ID: r.cid, Revision: r.rev, Action: r.act}
+	_, dup, err := k.server.cfg.Hall.Submit(ctx, k.person, r.game, command, k.tell)
 	return err == nil && !dup && r.act.Decides(), err
 }
 
@@ -279,5 +279,5 @@ func (k *socket) refuse(r request, err error) {
 	if p.Status >= http.StatusInternalServerError && err.Error() != p.Detail && !errors.Is(err, context.Canceled) {
 		k.server.cfg.Log.Error("websocket", "person", k.person.ID, "game", r.game, "type", r.kind, "err", err)
 	}
-	k.tell(&live.Message{T: "nak", G: r.game, CID: r.cid, Rev: rev, D: answer})
+	k.tell(&live.Message{Type: "nak", Game: r.game, CommandID: r.cid, Revision: rev, Data: answer})
 }

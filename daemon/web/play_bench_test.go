@@ -40,7 +40,7 @@ func BenchmarkBroadcast(b *testing.B) {
 	theirs := openCrowd(b, bare, bare.joined)
 	text := strings.Repeat("Hobbs singles to center field. ", 60)
 	tell := func() {
-		crowd.Tell(&live.Message{T: "event", G: "game", Rev: 1, D: &live.Event{Text: []string{text}}})
+		crowd.Tell(&live.Message{Type: "event", Game: "game", Revision: 1, Data: &live.Event{Text: []string{text}}})
 		<-ours.all
 	}
 	loop := func() {

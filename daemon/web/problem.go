@@ -188,11 +188,11 @@ func gameStatus(code live.Code) int {
 		return http.StatusNotFound
 	case live.Forbidden, live.NotYourSide:
 		return http.StatusForbidden
-	case live.Invalid, live.NoClub, live.Malformed:
+	case live.Invalid, live.UnknownTeam, live.Malformed:
 		return http.StatusUnprocessableEntity
-	case live.Unavailable, live.NoRoom:
+	case live.Unavailable, live.StoreFull:
 		return http.StatusServiceUnavailable
-	case live.Unreadable:
+	case live.UnreadableGame:
 		return http.StatusInternalServerError
 	default:
 		return http.StatusConflict // it is not the moment

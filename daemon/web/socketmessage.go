@@ -25,7 +25,7 @@ func (s *Server) prepared(m *live.Message) (*websocket.PreparedMessage, error) {
 		return frame
 	}).(*websocket.PreparedMessage)
 	if !ok {
-		return nil, fmt.Errorf("encode %s of %s at %d", m.T, m.G, m.Rev)
+		return nil, fmt.Errorf("encode %s of %s at %d", m.Type, m.Game, m.Revision)
 	}
 	return made, nil
 }
@@ -36,10 +36,10 @@ func (s *Server) frame(m *live.Message) ([]byte, error) {
 		*live.Message
 		G string `json:"g,omitzero"` // not every frame is about a game
 		D any    `json:"d,omitzero"`
-	}{m, m.G, m.D}
-	switch d := m.D.(type) {
+	}{m, m.Game, m.Data}
+	switch d := m.Data.(type) {
 	case *live.Hello:
-		whole.D = hello{subprotocol, s.cfg.Version, m.Rev, moment{time.Now()}, d}
+		whole.D = hello{subprotocol, s.cfg.Version, m.Revision, moment{time.Now()}, d}
 	case live.Bye:
 		whole.D = bye{d, 0}
 		if d.Code == "restart" {

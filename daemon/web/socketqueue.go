@@ -146,7 +146,7 @@ func (k *socket) goodbye() {
 		return // the client hung up
 	}
 	if k.code == closeRestart && !k.parted {
-		_ = k.send(&live.Message{T: "bye", D: live.Bye{Code: "restart"}}) // it may have gone
+		_ = k.send(&live.Message{Type: "bye", Data: live.Bye{Code: "restart"}}) // it may have gone
 	}
 	text := websocket.FormatCloseMessage(k.code, "")
 	_ = k.conn.WriteControl(websocket.CloseMessage, text, time.Now().Add(writeWait)) // it may have gone
@@ -157,13 +157,13 @@ func (k *socket) goodbye() {
 func (k *socket) send(m *live.Message) error {
 	frame, err := k.server.prepared(m)
 	if err != nil {
-		k.server.cfg.Log.Error("a message to a websocket is lost", "type", m.T, "game", m.G, "rev", m.Rev, "err", err)
+		k.server.cfg.Log.Error("a message to a websocket is lost", "type", m.Type, "game", m.Game, "rev", m.Revision, "err", err)
 		return err
 	}
 	if err := k.conn.WritePreparedMessage(frame); err != nil {
 		return err
 	}
-	if last, ok := m.D.(live.Bye); ok && last.Code == "restart" {
+	if last, ok := m.Data.(live.Bye); ok && last.Code == "restart" {
 		k.parted = true
 		k.hangUp(closeRestart)
 	}

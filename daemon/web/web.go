@@ -40,8 +40,8 @@ type Config struct {
 	Sessions Sessions // nil means that no one is signed in
 	SignIn   *SignIn  // nil means that no one can sign in; otherwise it is Tokens and Sessions too
 
-	Hall  *live.Hall // nil means that nobody plays
-	Teams Teams      // nil means the same
+	Hall  *live.Games // nil means that nobody plays
+	Teams Teams       // nil means the same
 	// Season is what the page asks for, and what statistics are of that name
 	// none (DEFAULT_SEASON).
 	Season int

@@ -40,7 +40,7 @@ func (l *logged) count(text string) int {
 }
 
 // newLoggedHall returns a hall with its log.
-func newLoggedHall(t *testing.T, j live.Journal, a live.Announcer) (*live.Hall, *logged) {
+func newLoggedHall(t *testing.T, j live.Journal, a live.Announcer) (*live.Games, *logged) {
 	t.Helper()
 	l := &logged{}
 	h, err := live.New(t.Context(), live.Config{Journal: j, Rosters: builtIn(), Announcer: a, Log: slog.New(slog.NewTextHandler(l, nil))})
@@ -55,19 +55,19 @@ func newLoggedHall(t *testing.T, j live.Journal, a live.Announcer) (*live.Hall, 
 func TestTheBotTakesOverAsSoonAsItCan(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {
-		hinder, free func(*live.Hall, *journal, *watcher, string)
+		hinder, free func(*live.Games, *journal, *watcher, string)
 	}{
 		"a pause": {
-			func(h *live.Hall, _ *journal, _ *watcher, id string) { do(t, h, ann, id, "Pause") },
-			func(h *live.Hall, _ *journal, _ *watcher, id string) { do(t, h, ann, id, "Go on") },
+			func(h *live.Games, _ *journal, _ *watcher, id string) { do(t, h, ann, id, "Pause") },
+			func(h *live.Games, _ *journal, _ *watcher, id string) { do(t, h, ann, id, "Go on") },
 		},
 		"nobody to play against": {
-			func(_ *live.Hall, _ *journal, a *watcher, _ string) { a.leave() },
-			func(h *live.Hall, _ *journal, a *watcher, id string) { a.join(t, h, ann, id, 0) },
+			func(_ *live.Games, _ *journal, a *watcher, _ string) { a.leave() },
+			func(h *live.Games, _ *journal, a *watcher, id string) { a.join(t, h, ann, id, 0) },
 		},
 		"a full disk": {
-			func(_ *live.Hall, j *journal, _ *watcher, _ string) { j.setFull(errors.New("full")) },
-			func(_ *live.Hall, j *journal, _ *watcher, _ string) { j.setFull(nil); time.Sleep(5 * time.Second) },
+			func(_ *live.Games, j *journal, _ *watcher, _ string) { j.setFull(errors.New("full")) },
+			func(_ *live.Games, j *journal, _ *watcher, _ string) { j.setFull(nil); time.Sleep(5 * time.Second) },
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -82,7 +82,7 @@ func TestTheBotTakesOverAsSoonAsItCan(t *testing.T) {
 				tt.hinder(h, j, a, g.ID)
 				b.leave()
 				pass(92 * time.Second)
-				managed := func() bool { return look(t, h, ann, g.ID).State.Managed.Away }
+				managed := func() bool { return look(t, h, ann, g.ID).State.BotManages.Away }
 				if managed() {
 					t.Fatal("the bot manages already")
 				}
@@ -134,10 +134,10 @@ type closing struct {
 	armed, asked atomic.Bool
 }
 
-func (c *closing) Keep(ctx context.Context, change live.Change) (bool, error) {
+func (c *closing) Append(ctx context.Context, change live.Change) (bool, error) {
 	if c.armed.Load() {
 		c.asked.Store(true)
 		c.cancel()
 	}
-	return c.journal.Keep(ctx, change)
+	return c.journal.Append(ctx, change)
 }

@@ -7,16 +7,16 @@ import (
 
 // A Command is what a manager wants, with the id under which it happens once.
 type Command struct {
-	CID    string // 1–64 printable ASCII characters; unique per person and game
-	Rev    uint64 // of the game as he saw it
-	Action Action
+	ID       string // 1–64 printable ASCII characters; unique per person and game
+	Revision uint64 // of the game as he saw it
+	Action   Action
 }
 
 // An Action is one thing a manager may do. To clients it is opaque: what the server offered is sent back. [ReadAction]
 // reads one.
 type Action struct {
-	A              string `json:"a"`             // the verbs below
-	D              uint64 `json:"d,omitzero"`    // number of the decision it is for
+	Verb           string `json:"a"`             // the verbs below
+	Decision       uint64 `json:"d,omitzero"`    // number of the decision it is for
 	Side           string `json:"side,omitzero"` // "home" or "away"; "" means one's own, or in hot seat whichever it can be for
 	Call           string `json:"call,omitzero"` // offence: "swing" or a [chance.Offence]
 	Bold           *bool  `json:"bold,omitzero"` // answer
@@ -46,4 +46,6 @@ const (
 )
 
 // Decides reports whether the action is a decision that a game can wait for: each of them brings it on.
-func (a *Action) Decides() bool { return a.A == doOffence || a.A == doDefence || a.A == doAnswer }
+func (a *Action) Decides() bool {
+	return a.Verb == doOffence || a.Verb == doDefence || a.Verb == doAnswer
+}

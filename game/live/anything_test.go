@@ -19,7 +19,7 @@ type mess struct {
 	t        *testing.T
 	lot      *rand.Rand
 	journal  *journal
-	hall     *live.Hall
+	hall     *live.Games
 	stop     func()
 	id       string
 	watchers map[live.Person]*watcher
@@ -101,10 +101,10 @@ func (m *mess) act(who live.Person, why error) {
 		return
 	}
 	c := all[m.lot.IntN(len(all))]
-	if c.Action.A == "concede" && (m.lot.IntN(20) > 0 || why != nil) {
+	if c.Action.Verb == "concede" && (m.lot.IntN(20) > 0 || why != nil) {
 		return
 	}
-	_, dup, err := m.hall.Do(m.t.Context(), who, m.id, command(m.t, m.hall, who, m.id, c.Action), nil)
+	_, dup, err := m.hall.Submit(m.t.Context(), who, m.id, command(m.t, m.hall, who, m.id, c.Action), nil)
 	if dup || !errors.Is(err, why) || why == nil && err != nil {
 		m.t.Fatalf("%s does %s at %d: %v, %v", who.Name, text(m.t, c), g.Rev, dup, err)
 	}
@@ -131,9 +131,9 @@ func (m *mess) check() {
 	}
 	for _, who := range []live.Person{ann, bob} {
 		g := look(m.t, m.hall, who, m.id)
-		waits := slices.ContainsFunc(g.State.Waiting, func(s game.Side) bool { return g.You == "both" || g.You == s.String() })
+		waits := slices.ContainsFunc(g.State.Waiting, func(s game.Side) bool { return g.YourSide == "both" || g.YourSide == s.String() })
 		if waits != (len(g.Legal) > 0) {
-			m.t.Fatalf("at %d the game waits for %v, %s manages %q and may %s", g.Rev, g.State.Waiting, who.Name, g.You, text(m.t, g.Legal))
+			m.t.Fatalf("at %d the game waits for %v, %s manages %q and may %s", g.Rev, g.State.Waiting, who.Name, g.YourSide, text(m.t, g.Legal))
 		}
 	}
 	for _, w := range m.watchers {

@@ -85,21 +85,21 @@ func TestAsidesComeToAnEnd(t *testing.T) {
 	t.Parallel()
 	const most = 100
 	offered := func(g live.Game, verb string) bool {
-		return slices.ContainsFunc(g.Offers, func(c live.Choice) bool { return c.Action.A == verb })
+		return slices.ContainsFunc(g.Offers, func(c live.Choice) bool { return c.Action.Verb == verb })
 	}
 	on, off := true, false
 	for name, tt := range map[string]struct {
-		setUp  func(h *live.Hall, id string)
+		setUp  func(h *live.Games, id string)
 		first  live.Action
 		second live.Action
 		verb   string // of first, if it is offered
 	}{
-		"pause":    {nil, live.Action{A: "pause"}, live.Action{A: "resume"}, "pause"},
-		"takeover": {nil, live.Action{A: "takeover", On: &on}, live.Action{A: "takeover", On: &off}, "takeover"},
+		"pause":    {nil, live.Action{Verb: "pause"}, live.Action{Verb: "resume"}, "pause"},
+		"takeover": {nil, live.Action{Verb: "takeover", On: &on}, live.Action{Verb: "takeover", On: &off}, "takeover"},
 		"undo": {
-			func(h *live.Hall, id string) { do(t, h, ann, id, "Pitch to him") },
-			live.Action{A: "undo"},
-			live.Action{A: "defence"},
+			func(h *live.Games, id string) { do(t, h, ann, id, "Pitch to him") },
+			live.Action{Verb: "undo"},
+			live.Action{Verb: "defence"},
 			"undo",
 		},
 	} {
@@ -112,7 +112,7 @@ func TestAsidesComeToAnEnd(t *testing.T) {
 			if is := offered(look(t, h, ann, g.ID), tt.verb); is != (n < most) {
 				t.Fatalf("%s: offered for the time %d: %v", name, n+1, is)
 			}
-			_, _, err := h.Do(t.Context(), ann, g.ID, command(t, h, ann, g.ID, tt.first), nil)
+			_, _, err := h.Submit(t.Context(), ann, g.ID, command(t, h, ann, g.ID, tt.first), nil)
 			if n == most {
 				if code(t, err) != live.IllegalAction {
 					t.Errorf("%s: the last one too many: %v", name, err)
@@ -122,7 +122,7 @@ func TestAsidesComeToAnEnd(t *testing.T) {
 			if err != nil {
 				t.Fatalf("%s: time %d: %v", name, n+1, err)
 			}
-			if _, _, err := h.Do(t.Context(), ann, g.ID, command(t, h, ann, g.ID, tt.second), nil); err != nil {
+			if _, _, err := h.Submit(t.Context(), ann, g.ID, command(t, h, ann, g.ID, tt.second), nil); err != nil {
 				t.Fatalf("%s: time %d, back: %v", name, n+1, err)
 			}
 		}
@@ -139,7 +139,7 @@ func TestAsidesComeToAnEnd(t *testing.T) {
 }
 
 // playOn lets both decide until there has been a play and both are asked again.
-func playOn(t *testing.T, h *live.Hall, id string) {
+func playOn(t *testing.T, h *live.Games, id string) {
 	t.Helper()
 	before := look(t, h, ann, id).State.Decision
 	for {
@@ -171,7 +171,7 @@ func TestChangesOfPlaceComeToAnEnd(t *testing.T) {
 			default:
 			}
 		}
-		_, _, err := h.Do(t.Context(), ann, g.ID, command(t, h, ann, g.ID, live.Action{A: "substitute", Subs: subs, D: look(t, h, ann, g.ID).State.Decision}), nil)
+		_, _, err := h.Submit(t.Context(), ann, g.ID, command(t, h, ann, g.ID, live.Action{Verb: "substitute", Subs: subs, Decision: look(t, h, ann, g.ID).State.Decision}), nil)
 		return err
 	}
 	n := 0
@@ -182,7 +182,7 @@ func TestChangesOfPlaceComeToAnEnd(t *testing.T) {
 		t.Fatalf("left and right field changed places %d times, then %v", n, err)
 	}
 	for _, c := range look(t, h, ann, g.ID).Offers {
-		if c.Action.A == "substitute" && c.Action.Subs[0].Position == game.LeftField {
+		if c.Action.Verb == "substitute" && c.Action.Subs[0].Position == game.LeftField {
 			do(t, h, ann, g.ID, c.Label)
 			break
 		}

@@ -66,7 +66,7 @@ func commitTime(b *testing.B, s *store.Store) time.Duration {
 
 // A benchGame is a game that is played for ever, against the bot, with somebody who looks on.
 type benchGame struct {
-	hall  *live.Hall
+	hall  *live.Games
 	id    string
 	legal []live.Choice
 	rev   uint64
@@ -75,7 +75,7 @@ type benchGame struct {
 	n     int
 }
 
-func newBenchGame(b *testing.B, h *live.Hall) *benchGame {
+func newBenchGame(b *testing.B, h *live.Games) *benchGame {
 	b.Helper()
 	g := &benchGame{hall: h, heard: make(chan time.Time, 64)}
 	g.begin(b)
@@ -90,8 +90,8 @@ func (g *benchGame) begin(b *testing.B) {
 	made := begin(b, g.hall, func(o *live.Options) { o.Opponent = live.Bot })
 	g.id, g.legal, g.rev = made.ID, made.Legal, made.Rev
 	manager, err := g.hall.Watch(b.Context(), ann, g.id, g.rev, func(m *live.Message) bool {
-		if e, ok := m.D.(*live.Event); ok && e.State != nil {
-			g.legal, g.rev = e.Legal, m.Rev
+		if e, ok := m.Data.(*live.Event); ok && e.State != nil {
+			g.legal, g.rev = e.Legal, m.Revision
 		}
 		return true
 	})
@@ -99,7 +99,7 @@ func (g *benchGame) begin(b *testing.B) {
 		b.Fatal(err)
 	}
 	spectator, err := g.hall.Watch(b.Context(), carl, g.id, g.rev, func(m *live.Message) bool {
-		if e, ok := m.D.(*live.Event); ok && e.State != nil {
+		if e, ok := m.Data.(*live.Event); ok && e.State != nil {
 			select {
 			case g.heard <- time.Now():
 			default:
@@ -133,9 +133,9 @@ func decide(b *testing.B, games []*benchGame, turns int) []time.Duration {
 					<-g.heard
 				}
 				g.n++
-				c := live.Command{CID: fmt.Sprint(g.n), Rev: g.rev, Action: g.legal[0].Action}
+				c := live.Command{ID: fmt.Sprint(g.n), Revision: g.rev, Action: g.legal[0].Action}
 				begin := time.Now()
-				if _, _, err := g.hall.Do(context.Background(), ann, g.id, c, nil); err != nil {
+				if _, _, err := g.hall.Submit(context.Background(), ann, g.id, c, nil); err != nil {
 					b.Error(err)
 					return
 				}
@@ -202,11 +202,11 @@ func fill(b *testing.B, to live.Journal, n int) {
 	for i := range n {
 		id := fmt.Sprintf("%016d", i)
 		c := live.Change{Game: id, First: 1, Moves: j.moves[g.ID], Box: j.boxes[g.ID]}
-		c.Head = renamed(j.heads[g.ID], g.ID, id)
+		c.Summary = renamed(j.heads[g.ID], g.ID, id)
 		if i%10 == 0 {
-			c.Head, c.Moves, c.Box = renamed(half, g.ID, id), c.Moves[:len(c.Moves)/2], nil
+			c.Summary, c.Moves, c.Box = renamed(half, g.ID, id), c.Moves[:len(c.Moves)/2], nil
 		}
-		if _, err := to.Keep(b.Context(), c); err != nil {
+		if _, err := to.Append(b.Context(), c); err != nil {
 			b.Fatal(err)
 		}
 	}
@@ -259,8 +259,8 @@ func BenchmarkTable(b *testing.B) {
 			b.StartTimer()
 		}
 		g.n++
-		c := live.Command{CID: fmt.Sprint(g.n), Rev: g.rev, Action: g.legal[0].Action}
-		if _, _, err := g.hall.Do(b.Context(), ann, g.id, c, nil); err != nil {
+		c := live.Command{ID: fmt.Sprint(g.n), Revision: g.rev, Action: g.legal[0].Action}
+		if _, _, err := g.hall.Submit(b.Context(), ann, g.id, c, nil); err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -66,7 +66,7 @@ func (m *menu) offence(side game.Side) {
 		o := m.table.Odds(&m.state, m.moment, calls)
 		c := Choice{
 			Action: offenceAction(call, m.decision), Label: offenceLabel(call), Group: groupOffence,
-			Odds: map[string]float64{"success": shown(o.Success)}, Goal: o.What,
+			Odds: map[string]float64{"success": shown(o.Success)}, Success: o.What,
 		}
 		if call == chance.SwingAway || call == chance.HitAndRun {
 			rates(c.Odds, m.table.Expect(&m.state, m.moment, calls))
@@ -78,14 +78,14 @@ func (m *menu) offence(side game.Side) {
 func (m *menu) defence(side game.Side) {
 	for _, call := range chance.LegalDefence(&m.state, m.moment) {
 		c := Choice{
-			Action: Action{A: doDefence, D: m.decision, Defence: call}, Label: defenceLabel(call), Group: groupDefence,
-			Odds: map[string]float64{}, Goal: "the batter is out",
+			Action: Action{Verb: doDefence, Decision: m.decision, Defence: call}, Label: defenceLabel(call), Group: groupDefence,
+			Odds: map[string]float64{}, Success: "the batter is out",
 		}
 		r := m.table.Expect(&m.state, m.moment, chance.Calls{Defence: call})
 		rates(c.Odds, r)
 		c.Odds["success"] = shown(r.K + r.Out())
 		if call.Pitch == chance.IntentionalWalk {
-			c.Odds, c.Goal = nil, ""
+			c.Odds, c.Success = nil, ""
 		}
 		m.add(side, c)
 	}
@@ -108,9 +108,9 @@ func (m *menu) answers(side game.Side) {
 	q := m.question
 	bold, safe := q.Ask.Choices()
 	list := func(is bool, label string) {
-		c := Choice{Action: Action{A: doAnswer, D: m.decision, Bold: &is}, Label: capital(label), Group: groupAnswer}
+		c := Choice{Action: Action{Verb: doAnswer, Decision: m.decision, Bold: &is}, Label: capital(label), Group: groupAnswer}
 		if is {
-			c.Odds, c.Goal = map[string]float64{"success": shown(q.Odds)}, "it succeeds"
+			c.Odds, c.Success = map[string]float64{"success": shown(q.Odds)}, "it succeeds"
 		}
 		m.add(side, c)
 	}
@@ -132,7 +132,7 @@ func offers(d *dugout, p *position, sides []game.Side, gone [2]bool) []Choice {
 	if p.pause == nil && p.question == nil {
 		for _, side := range sides {
 			if p.sealed[side] != nil && !p.bot(side) && !p.spent(side) {
-				m.add(side, Choice{Action: Action{A: doUndo, D: p.decision}, Label: "Take the call back", Group: groupGame})
+				m.add(side, Choice{Action: Action{Verb: doUndo, Decision: p.decision}, Label: "Take the call back", Group: groupGame})
 			}
 		}
 		for _, side := range sides {
@@ -150,25 +150,25 @@ func (m *menu) conduct(gone [2]bool) {
 	own := m.sides[0]
 	switch {
 	case m.pause != nil:
-		m.add(own, Choice{Action: Action{A: doResume}, Label: "Go on", Group: groupGame})
+		m.add(own, Choice{Action: Action{Verb: doResume}, Label: "Go on", Group: groupGame})
 	case !m.spent(own):
-		m.add(own, Choice{Action: Action{A: doPause}, Label: "Pause the game", Group: groupGame})
+		m.add(own, Choice{Action: Action{Verb: doPause}, Label: "Pause the game", Group: groupGame})
 	}
 	on, off := true, false
 	switch other := own.Other(); {
 	case m.hotSeat:
 	case m.seats[own].taken != "":
-		m.add(own, Choice{Action: Action{A: doTakeover, Side: own.String(), On: &off}, Label: "Take your side back from the bot", Group: groupGame})
+		m.add(own, Choice{Action: Action{Verb: doTakeover, Side: own.String(), On: &off}, Label: "Take your side back from the bot", Group: groupGame})
 	case m.bot(other):
 	case gone[other]:
 		club := m.origin.Clubs[other].Name
-		m.add(own, Choice{Action: Action{A: doTakeover, Side: other.String(), On: &on}, Label: "Let the bot manage " + club, Group: groupGame})
+		m.add(own, Choice{Action: Action{Verb: doTakeover, Side: other.String(), On: &on}, Label: "Let the bot manage " + club, Group: groupGame})
 	case m.spent(own):
 	default:
-		m.add(own, Choice{Action: Action{A: doTakeover, Side: own.String(), On: &on}, Label: "Let the bot manage for you", Group: groupGame})
+		m.add(own, Choice{Action: Action{Verb: doTakeover, Side: own.String(), On: &on}, Label: "Let the bot manage for you", Group: groupGame})
 	}
 	for _, side := range m.sides {
-		m.add(side, Choice{Action: Action{A: doConcede}, Label: m.concedeLabel(side), Group: groupGame})
+		m.add(side, Choice{Action: Action{Verb: doConcede}, Label: m.concedeLabel(side), Group: groupGame})
 	}
 }
 
@@ -183,7 +183,7 @@ func (m *menu) concedeLabel(side game.Side) string {
 const swing = "swing"
 
 func offenceAction(o chance.Offence, decision uint64) Action {
-	a := Action{A: doOffence, D: decision, Call: string(o)}
+	a := Action{Verb: doOffence, Decision: decision, Call: string(o)}
 	if o == chance.SwingAway {
 		a.Call = swing
 	}

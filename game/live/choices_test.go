@@ -36,7 +36,7 @@ func together(t *testing.T, legal []live.Choice, turn int) live.Action {
 	if err != nil {
 		t.Fatal(err)
 	}
-	action.A, action.D, action.Side = legal[0].Action.A, legal[0].Action.D, legal[0].Action.Side
+	action.Verb, action.Decision, action.Side = legal[0].Action.Verb, legal[0].Action.Decision, legal[0].Action.Side
 	return action
 }
 
@@ -62,7 +62,7 @@ func TestDefenceIsPutTogether(t *testing.T) {
 			}
 		}
 		a := together(t, legal, turn*37)
-		if _, _, err := h.Do(t.Context(), ann, g.ID, command(t, h, ann, g.ID, a), nil); err != nil {
+		if _, _, err := h.Submit(t.Context(), ann, g.ID, command(t, h, ann, g.ID, a), nil); err != nil {
 			t.Fatalf("%s: %v", text(t, a), err)
 		}
 		made[a.Defence]++
@@ -72,9 +72,9 @@ func TestDefenceIsPutTogether(t *testing.T) {
 		t.Errorf("only %d decisions were put together", len(made))
 	}
 	for _, m := range w.told("event") {
-		if e := m.D.(*live.Event); e.By != nil {
-			if made[e.By.Defence] == 0 {
-				t.Errorf("told %+v, which was not made", e.By.Defence)
+		if e := m.Data.(*live.Event); e.Calls != nil {
+			if made[e.Calls.Defence] == 0 {
+				t.Errorf("told %+v, which was not made", e.Calls.Defence)
 			}
 		}
 	}

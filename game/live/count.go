@@ -1,7 +1,7 @@
 package live
 
 // Counts returns how many games there are of each status, whoever may see them.
-func (h *Hall) Counts() map[Status]int {
+func (h *Games) Counts() map[Status]int {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	counts := map[Status]int{Pending: 0, Active: 0, Finished: 0}

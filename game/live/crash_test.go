@@ -43,7 +43,7 @@ func TestCrash(t *testing.T) {
 
 // A desk is where the games of a life are played, and its diary.
 type desk struct {
-	hall  *live.Hall
+	hall  *live.Games
 	life  string
 	diary *os.File
 	ready func()                  // called when a command was acknowledged: how long that takes is up to the disk
@@ -143,7 +143,7 @@ func (d *desk) prepare(ctx context.Context, id string) (over bool, err error) {
 		return false, err
 	}
 	for side, seat := range map[int]*live.Seat{0: &g.Away, 1: &g.Home} {
-		if g.Status != live.Pending || seat.Submitted {
+		if g.Status != live.Pending || seat.LineupSubmitted {
 			continue
 		}
 		who := ann
@@ -165,7 +165,7 @@ func (d *desk) prepare(ctx context.Context, id string) (over bool, err error) {
 	}
 	for _, who := range []live.Person{ann, bob} {
 		if c, ok := d.sent[id+" "+who.ID]; ok {
-			if _, _, err := d.hall.Do(ctx, who, id, c, d.note(who)); err != nil {
+			if _, _, err := d.hall.Submit(ctx, who, id, c, d.note(who)); err != nil {
 				return false, fmt.Errorf("%s sends %+v again: %w", who.Name, c, err)
 			}
 		}
@@ -188,13 +188,13 @@ func (d *desk) turn(ctx context.Context, id string, n int) (over bool, err error
 		if len(g.Legal) == 0 {
 			continue
 		}
-		c := live.Command{CID: fmt.Sprintf("%s-%d", d.life, n), Rev: g.Rev, Action: g.Legal[n*5%len(g.Legal)].Action}
+		c := live.Command{ID: fmt.Sprintf("%s-%d", d.life, n), Revision: g.Rev, Action: g.Legal[n*5%len(g.Legal)].Action}
 		text, err := json.Marshal(c)
 		if err != nil {
 			return false, err
 		}
-		fmt.Fprintf(d.diary, "sent %s %s %s %s\n", id, who.ID, c.CID, text)
-		if _, _, err := d.hall.Do(ctx, who, id, c, d.note(who)); err != nil {
+		fmt.Fprintf(d.diary, "sent %s %s %s %s\n", id, who.ID, c.ID, text)
+		if _, _, err := d.hall.Submit(ctx, who, id, c, d.note(who)); err != nil {
 			return false, fmt.Errorf("%s does %s: %w", who.Name, text, err)
 		}
 	}
@@ -202,7 +202,7 @@ func (d *desk) turn(ctx context.Context, id string, n int) (over bool, err error
 }
 
 // note writes down what somebody is told.
-func (d *desk) note(who live.Person) live.Tell {
+func (d *desk) note(who live.Person) live.Send {
 	return func(m *live.Message) bool {
 		all := m.Batch
 		if all == nil {
@@ -210,14 +210,14 @@ func (d *desk) note(who live.Person) live.Tell {
 		}
 		var lines strings.Builder
 		for _, m := range all {
-			switch e := m.D.(type) {
+			switch e := m.Data.(type) {
 			case live.Ack:
-				fmt.Fprintf(&lines, "acked %s %s %s %d\n", m.G, who.ID, m.CID, m.Rev)
+				fmt.Fprintf(&lines, "acked %s %s %s %d\n", m.Game, who.ID, m.CommandID, m.Revision)
 				defer d.ready()
 			case *live.Event:
-				fmt.Fprintf(&lines, "told %s %d %s %s\n", m.G, m.Rev, e.Kind, e.Hash)
+				fmt.Fprintf(&lines, "told %s %d %s %s\n", m.Game, m.Revision, e.Kind, e.Hash)
 			case nil:
-				fmt.Fprintf(&lines, "told %s %d skip %s\n", m.G, m.Rev, "")
+				fmt.Fprintf(&lines, "told %s %d skip %s\n", m.Game, m.Revision, "")
 			}
 		}
 		d.diary.WriteString(lines.String())
@@ -285,7 +285,7 @@ func checkDiary(t *testing.T, dir string, j live.Journal) {
 }
 
 // keptLines returns the lines that the diary may have of a game.
-func keptLines(t *testing.T, h *live.Hall, j live.Journal, id string) map[string]bool {
+func keptLines(t *testing.T, h *live.Games, j live.Journal, id string) map[string]bool {
 	t.Helper()
 	lines := map[string]bool{}
 	all, err := h.Events(t.Context(), carl, id, 0)
@@ -293,10 +293,10 @@ func keptLines(t *testing.T, h *live.Hall, j live.Journal, id string) map[string
 		t.Fatal(err)
 	}
 	for _, m := range all {
-		if e, ok := m.D.(*live.Event); ok {
-			lines[fmt.Sprintf("told %s %d %s %s\n", id, m.Rev, e.Kind, e.Hash)] = true
+		if e, ok := m.Data.(*live.Event); ok {
+			lines[fmt.Sprintf("told %s %d %s %s\n", id, m.Revision, e.Kind, e.Hash)] = true
 		} else {
-			lines[fmt.Sprintf("told %s %d skip \n", id, m.Rev)] = true
+			lines[fmt.Sprintf("told %s %d skip \n", id, m.Revision)] = true
 		}
 	}
 	moves, err := j.Moves(t.Context(), id)

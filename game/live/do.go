@@ -34,21 +34,21 @@ func ReadAction(data []byte) (Action, error) {
 
 // check refuses an id that is none.
 func (c *Command) check() error {
-	if len(c.CID) == 0 || len(c.CID) > longestCID {
+	if len(c.ID) == 0 || len(c.ID) > longestCID {
 		return refuse(Malformed, "a command's id has 1 to %d characters", longestCID)
 	}
-	for i := range len(c.CID) {
-		if c.CID[i] < ' ' || c.CID[i] > '~' {
+	for i := range len(c.ID) {
+		if c.ID[i] < ' ' || c.ID[i] > '~' {
 			return refuse(Malformed, "a command's id is printable ASCII")
 		}
 	}
 	return nil
 }
 
-// Do carries out a manager's command. tell, if not nil, is told the ack before anybody is told what happened; the ack's
+// Submit carries out a manager's command. tell, if not nil, is told the ack before anybody is told what happened; the ack's
 // revision is also returned. The same command id of the same person again is acknowledged with the first revision and
 // changes nothing. The error is an [*Error] to nak with, or that of ctx.
-func (h *Hall) Do(ctx context.Context, by Person, id string, c Command, tell Tell) (rev uint64, dup bool, err error) {
+func (h *Games) Submit(ctx context.Context, by Person, id string, c Command, tell Send) (rev uint64, dup bool, err error) {
 	if err := c.check(); err != nil {
 		return 0, false, err
 	}
@@ -57,13 +57,13 @@ func (h *Hall) Do(ctx context.Context, by Person, id string, c Command, tell Tel
 		return 0, false, err
 	}
 	defer t.release()
-	if rev, ok := t.history.commands[command{by.ID, c.CID}]; ok {
+	if rev, ok := t.history.commands[command{by.ID, c.ID}]; ok {
 		if tell != nil {
-			tell(&Message{T: "ack", G: t.id, Rev: rev, CID: c.CID, D: Ack{Dup: true}})
+			tell(&Message{Type: "ack", Game: t.id, Revision: rev, CommandID: c.ID, Data: Ack{Dup: true}})
 		}
 		return rev, true, nil
 	}
-	s := newScript(t.dugout, t.now, by, c.CID)
+	s := newScript(t.dugout, t.now, by, c.ID)
 	if err := t.command(s, by, c); err != nil {
 		return 0, false, err
 	}
@@ -86,7 +86,7 @@ func (t *table) command(s *script, by Person, c Command) error {
 	case p.status != Active:
 		return refuse(NotActive, "the game is %s", p.status)
 	}
-	switch c.Action.A {
+	switch c.Action.Verb {
 	case doPause, doResume, doConcede, doTakeover:
 		return t.conduct(s, sides, c.Action)
 	}
@@ -99,11 +99,11 @@ func (t *table) command(s *script, by Person, c Command) error {
 	}
 	switch {
 	case p.pause != nil:
-		return refuse(IsPaused, "the game is paused")
+		return refuse(GamePaused, "the game is paused")
 	case p.bot(side):
 		return refuse(IllegalAction, "the bot manages your side; take it back first")
 	}
-	switch c.Action.A {
+	switch c.Action.Verb {
 	case doOffence, doDefence:
 		return t.seal(s, side, c.Action)
 	case doAnswer:
@@ -129,10 +129,10 @@ func (t *table) command(s *script, by Person, c Command) error {
 func (t *table) timely(c Command) error {
 	now := t.now.decision
 	switch {
-	case c.Rev > t.now.rev:
-	case c.Action.D == now:
+	case c.Revision > t.now.rev:
+	case c.Action.Decision == now:
 		return nil
-	case c.Action.D == 0 && c.Rev > 0 && t.history.events[c.Rev-1].decision == now:
+	case c.Action.Decision == 0 && c.Revision > 0 && t.history.events[c.Revision-1].decision == now:
 		return nil
 	}
 	return &Error{Code: StaleRevision, Detail: "the game has gone on", Rev: t.now.rev}
@@ -142,7 +142,7 @@ func (t *table) timely(c Command) error {
 func (t *table) sideOf(sides []game.Side, a Action) (game.Side, error) {
 	p := &t.now
 	side := sides[0]
-	switch a.A {
+	switch a.Verb {
 	case doOffence:
 		side = p.state.Batting()
 	case doDefence:
@@ -156,14 +156,14 @@ func (t *table) sideOf(sides []game.Side, a Action) (game.Side, error) {
 			return side, refuse(Malformed, "say for which side")
 		}
 	default:
-		return side, refuse(Malformed, "%.20q is no action", a.A)
+		return side, refuse(Malformed, "%.20q is no action", a.Verb)
 	}
 	if a.Side != "" {
 		var named game.Side
 		if err := named.UnmarshalText([]byte(a.Side)); err != nil {
 			return side, refuse(Malformed, "%.20q is no side", a.Side)
 		}
-		if slices.Contains(sides, named) && named != side && a.A != doUndo && a.A != doSubstitute {
+		if slices.Contains(sides, named) && named != side && a.Verb != doUndo && a.Verb != doSubstitute {
 			return side, refuse(IllegalAction, "it is for the %s team to decide", side)
 		}
 		side = named
@@ -178,7 +178,7 @@ func (t *table) sideOf(sides []game.Side, a Action) (game.Side, error) {
 func (t *table) seal(s *script, side game.Side, a Action) error {
 	p := &t.now
 	calls := chance.Calls{Defence: a.Defence}
-	if a.A == doOffence {
+	if a.Verb == doOffence {
 		if a.Defence != (chance.Defence{}) || a.Call == "" {
 			return refuse(IllegalAction, "%.40q is no decision", a.Call)
 		}
@@ -233,11 +233,11 @@ func refuseMore() error {
 func (t *table) conduct(s *script, sides []game.Side, a Action) error {
 	p := &t.now
 	side := sides[0]
-	switch a.A {
+	switch a.Verb {
 	case doPause:
 		switch {
 		case p.pause != nil:
-			return refuse(IsPaused, "the game is paused")
+			return refuse(GamePaused, "the game is paused")
 		case p.spent(side):
 			return refuseMore()
 		}
@@ -295,21 +295,21 @@ func (t *table) takeOver(s *script, sides []game.Side, a Action) error {
 	case !*a.On && p.seats[own].taken == "":
 		return refuse(IllegalAction, "the bot does not manage your side")
 	case !*a.On:
-		return s.add(move{Kind: GivenBack, Side: own})
+		return s.add(move{Kind: SideReturned, Side: own})
 	case p.bot(side), p.bot(side.Other()):
 		return refuse(IllegalAction, "the bot manages a side already")
 	case side == own && p.spent(own):
 		return refuseMore()
 	case side == own:
-		return s.add(move{Kind: TakenOver, Side: own, Reason: takenAsked})
+		return s.add(move{Kind: BotTookOver, Side: own, Reason: takenAsked})
 	case !t.isGone(side):
 		return refuse(IllegalAction, "the other manager is not gone")
 	}
-	return s.add(move{Kind: TakenOver, Side: side, Reason: takenGone})
+	return s.add(move{Kind: BotTookOver, Side: side, Reason: takenGone})
 }
 
 // Concede ends a game in favour of the other side; in hot seat of the one that leads.
-func (h *Hall) Concede(ctx context.Context, by Person, id string) (Game, error) {
+func (h *Games) Concede(ctx context.Context, by Person, id string) (Game, error) {
 	return h.do(ctx, by, id, func(t *table, s *script) error {
 		sides := t.now.sides(by)
 		switch {

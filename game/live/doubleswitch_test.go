@@ -72,10 +72,10 @@ func TestDoubleSwitch(t *testing.T) {
 }
 
 // decideFirst makes the first of the legal decisions in hot seat.
-func decideFirst(t *testing.T, h *live.Hall, id string) live.Game {
+func decideFirst(t *testing.T, h *live.Games, id string) live.Game {
 	t.Helper()
 	c := look(t, h, ann, id).Legal[0]
-	if _, _, err := h.Do(t.Context(), ann, id, command(t, h, ann, id, c.Action), nil); err != nil {
+	if _, _, err := h.Submit(t.Context(), ann, id, command(t, h, ann, id, c.Action), nil); err != nil {
 		t.Fatalf("%s: %v", c.Label, err)
 	}
 	return look(t, h, ann, id)
@@ -110,7 +110,7 @@ func checkDoubleSwitch(t *testing.T, change func(*live.Game, *live.Choice)) {
 	change(&g, &c)
 	want := swapped(t, g.State.State, game.Home, c)
 	w := watch(t, h, carl, g.ID, g.Rev)
-	if _, _, err := h.Do(t.Context(), ann, g.ID, command(t, h, ann, g.ID, c.Action), nil); err != nil {
+	if _, _, err := h.Submit(t.Context(), ann, g.ID, command(t, h, ann, g.ID, c.Action), nil); err != nil {
 		t.Fatalf("%s: %v", c.Label, err)
 	}
 	if got := look(t, h, ann, g.ID).State.Teams[game.Home]; text(t, got) != text(t, want) {
@@ -156,7 +156,7 @@ func TestPinchHitterStaysByDoubleSwitch(t *testing.T) {
 }
 
 // pinchHit lets somebody bat for the visitors who can play in the field, too, and returns who that is.
-func pinchHit(t *testing.T, h *live.Hall, g *live.Game) game.PlayerID {
+func pinchHit(t *testing.T, h *live.Games, g *live.Game) game.PlayerID {
 	t.Helper()
 	for _, c := range g.Offers {
 		if len(c.Action.Subs) != 1 || c.Action.Subs[0].Position != game.PinchHitter {

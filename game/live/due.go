@@ -19,7 +19,7 @@ const retryIn = 5 * time.Second
 
 // Run drives what happens by itself (clocks, absence, games nobody began) until ctx ends. It then tells everybody who
 // watches a [Bye] with the code "restart" and returns nil, once all that it started has ended.
-func (h *Hall) Run(ctx context.Context) error {
+func (h *Games) Run(ctx context.Context) error {
 	alarm := time.NewTimer(0)
 	defer alarm.Stop()
 	for {
@@ -40,7 +40,7 @@ func (h *Hall) Run(ctx context.Context) error {
 }
 
 // expect lets Run look when something is due; zero is never.
-func (h *Hall) expect(due time.Time) {
+func (h *Games) expect(due time.Time) {
 	if due.IsZero() {
 		return
 	}
@@ -59,7 +59,7 @@ func (h *Hall) expect(due time.Time) {
 }
 
 // tick does what is due, each table by itself, and returns when to look again.
-func (h *Hall) tick(ctx context.Context) time.Time {
+func (h *Games) tick(ctx context.Context) time.Time {
 	tables, stale, next := h.survey()
 	var running sync.WaitGroup
 	dues := make([]time.Time, len(tables))
@@ -85,7 +85,7 @@ func (h *Hall) tick(ctx context.Context) time.Time {
 }
 
 // survey returns the tables in memory, the games that have waited too long to begin, and when the next one will have.
-func (h *Hall) survey() (tables []*table, stale []string, next time.Time) {
+func (h *Games) survey() (tables []*table, stale []string, next time.Time) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.alarm = time.Time{} // what is expected from now on is news
@@ -114,7 +114,7 @@ func earlier(a, b time.Time) time.Time {
 }
 
 // abandon removes a game that nobody began, also one that cannot be read.
-func (h *Hall) abandon(ctx context.Context, id string) error {
+func (h *Games) abandon(ctx context.Context, id string) error {
 	t, err := h.lock(id)
 	if err != nil {
 		return err
@@ -133,7 +133,7 @@ func (h *Hall) abandon(ctx context.Context, id string) error {
 }
 
 // close lets everybody go.
-func (h *Hall) close() {
+func (h *Games) close() {
 	h.mu.Lock()
 	h.closed = true
 	tables, lobby := h.tables, h.lobby
@@ -142,13 +142,13 @@ func (h *Hall) close() {
 	bye := Bye{Code: "restart"}
 	for _, t := range tables {
 		t.mu.Lock()
-		t.tellAll(&Message{T: "bye", G: t.id, D: bye})
+		t.tellAll(&Message{Type: "bye", Game: t.id, Data: bye})
 		clear(t.onlookers)
 		t.gone = true
 		t.mu.Unlock()
 	}
 	for o := range lobby {
-		o.tell(&Message{T: "bye", D: bye})
+		o.tell(&Message{Type: "bye", Data: bye})
 	}
 }
 
@@ -242,7 +242,7 @@ func (t *table) noticeAbsence(ctx context.Context, at time.Time) {
 		if t.replaced(side) && !at.Before(s.retry) {
 			s.retry = at.Add(retryIn) // if the journal does not keep it
 			t.byItself(ctx, "the bot could not take over", func(s *script) error {
-				return s.add(move{Kind: TakenOver, Side: side, Reason: takenGone})
+				return s.add(move{Kind: BotTookOver, Side: side, Reason: takenGone})
 			})
 		}
 	}

@@ -9,8 +9,8 @@ import (
 
 // What the interfaces say of what went wrong behind them.
 var (
-	ErrNoClub = errors.New("no such club")
-	ErrFull   = errors.New("no room for another game")
+	ErrUnknownTeam = errors.New("no such club")
+	ErrFull        = errors.New("no room for another game")
 )
 
 // A Code says to programs why something was refused.
@@ -18,26 +18,26 @@ type Code string
 
 // The codes. The first group are also those of a refused command on the websocket.
 const (
-	Malformed     Code = "malformed"       // not an action, or a command id that is none
-	UnknownGame   Code = "unknown_game"    // there is none, or no longer
-	Forbidden     Code = "forbidden"       // only a manager of the game, or its creator, may
-	NotYourSide   Code = "not_your_side"   // the other manager's
-	StaleRevision Code = "stale_revision"  // the decision was for an earlier moment
-	IllegalAction Code = "illegal_action"  // the rules or the moment forbid it
-	AlreadySealed Code = "already_sealed"  // undo first
-	NotActive     Code = "not_active"      // has not begun, or is over
-	IsPaused      Code = "paused"          // resume first
-	Unavailable   Code = "unavailable"     // could not be kept; nothing has changed
-	NotPending    Code = "not_pending"     // has begun
-	SeatTaken     Code = "seat_taken"      // both sides have a manager
-	NotReady      Code = "not_ready"       // Detail says which line-ups or managers are missing
-	NotFinished   Code = "not_finished"    // goes on
-	Invalid       Code = "invalid"         // Errors says what
-	NoClub        Code = "unknown_team"    // or one without enough players
-	NoRoom        Code = "store_full"      // no new games
-	TooMany       Code = "too_many_games"  // of one person's
-	NewerRules    Code = "newer_rules"     // the game was begun by a newer pressbox
-	Unreadable    Code = "unreadable_game" // its moves do not make a game
+	Malformed      Code = "malformed"       // not an action, or a command id that is none
+	UnknownGame    Code = "unknown_game"    // there is none, or no longer
+	Forbidden      Code = "forbidden"       // only a manager of the game, or its creator, may
+	NotYourSide    Code = "not_your_side"   // the other manager's
+	StaleRevision  Code = "stale_revision"  // the decision was for an earlier moment
+	IllegalAction  Code = "illegal_action"  // the rules or the moment forbid it
+	AlreadySealed  Code = "already_sealed"  // undo first
+	NotActive      Code = "not_active"      // has not begun, or is over
+	GamePaused     Code = "paused"          // resume first
+	Unavailable    Code = "unavailable"     // could not be kept; nothing has changed
+	NotPending     Code = "not_pending"     // has begun
+	SeatTaken      Code = "seat_taken"      // both sides have a manager
+	NotReady       Code = "not_ready"       // Detail says which line-ups or managers are missing
+	NotFinished    Code = "not_finished"    // goes on
+	Invalid        Code = "invalid"         // Errors says what
+	UnknownTeam    Code = "unknown_team"    // or one without enough players
+	StoreFull      Code = "store_full"      // no new games
+	TooManyGames   Code = "too_many_games"  // of one person's
+	NewerRules     Code = "newer_rules"     // the game was begun by a newer pressbox
+	UnreadableGame Code = "unreadable_game" // its moves do not make a game
 )
 
 // An Error is why something was refused; nothing has changed.

@@ -42,7 +42,7 @@ func oldGame(tb testing.TB) [][]byte {
 // nothing and has a code; what is taken follows the rules, can be kept, and comes to the same when it is loaded.
 func FuzzAction(f *testing.F) {
 	moves := oldGame(f)
-	hall := &Hall{words: call.English(), tables: map[string]*table{}}
+	hall := &Games{words: call.English(), tables: map[string]*table{}}
 	full := &table{hall: hall, id: "old"}
 	if err := full.replay(moves); err != nil {
 		f.Fatal(err)
@@ -79,7 +79,7 @@ func FuzzAction(f *testing.F) {
 		before := dump(t, &table.now)
 		by := table.now.seats[side].manager
 		s := newScript(table.dugout, table.now, by, "c")
-		err = table.command(s, by, Command{CID: "c", Rev: seen, Action: a})
+		err = table.command(s, by, Command{ID: "c", Revision: seen, Action: a})
 		if err == nil {
 			err = s.settle()
 		}
@@ -125,7 +125,7 @@ func dump(tb testing.TB, p *position) string {
 
 func checkRefused(t *testing.T, err error) {
 	t.Helper()
-	codes := []Code{Malformed, Forbidden, NotYourSide, StaleRevision, IllegalAction, AlreadySealed, NotActive, IsPaused}
+	codes := []Code{Malformed, Forbidden, NotYourSide, StaleRevision, IllegalAction, AlreadySealed, NotActive, GamePaused}
 	refused, ok := errors.AsType[*Error](err)
 	if !ok || !slices.Contains(codes, refused.Code) || refused.Detail == "" {
 		t.Fatalf("refused with %v, which is not for a client", err)
@@ -169,7 +169,7 @@ func FuzzJournal(f *testing.F) {
 	}
 	f.Add(20, []byte(`{"rev":21,"kind":"answer","side":"home"}`))
 	f.Add(4, []byte(`{"rev":5,"kind":"start"}`))
-	hall := &Hall{words: call.English(), tables: map[string]*table{}}
+	hall := &Games{words: call.English(), tables: map[string]*table{}}
 	f.Fuzz(func(t *testing.T, i int, data []byte) {
 		damaged := slices.Clone(moves)
 		damaged[uint(i)%uint(len(moves))] = data

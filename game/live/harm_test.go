@@ -24,9 +24,9 @@ func (m *mine) Comment(string, string) {
 // comes back to that.
 func TestAGameThatGoesWrongIsReadAgain(t *testing.T) {
 	t.Parallel()
-	for name, provoke := range map[string]func(h *live.Hall, id string){
-		"by the clock": func(*live.Hall, string) { pass(30 * time.Second) },
-		"by a command": func(h *live.Hall, id string) {
+	for name, provoke := range map[string]func(h *live.Games, id string){
+		"by the clock": func(*live.Games, string) { pass(30 * time.Second) },
+		"by a command": func(h *live.Games, id string) {
 			defer func() {
 				if recover() == nil {
 					t.Error("no panic")
@@ -46,7 +46,7 @@ func TestAGameThatGoesWrongIsReadAgain(t *testing.T) {
 				a, b := watch(t, h, ann, g.ID, 0), watch(t, h, bob, other.ID, 0)
 				m.armed.Store(true)
 				provoke(h, g.ID)
-				if bye := a.last("bye"); bye == nil || bye.D != (live.Bye{Code: "restart"}) {
+				if bye := a.last("bye"); bye == nil || bye.Data != (live.Bye{Code: "restart"}) {
 					t.Errorf("Ann was told %s", text(t, bye))
 				}
 				if n := log.count("a game went wrong"); (n == 1) != (name == "by the clock") {

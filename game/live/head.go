@@ -24,8 +24,8 @@ type head struct {
 }
 
 // readHeads reads what the journal has.
-func (h *Hall) readHeads(ctx context.Context) error {
-	heads, err := h.config.Journal.Heads(ctx)
+func (h *Games) readHeads(ctx context.Context) error {
+	heads, err := h.config.Journal.Summaries(ctx)
 	if err != nil {
 		return err
 	}
@@ -46,14 +46,14 @@ func headOf(id string, p *position) *head {
 	o := p.origin
 	g := Game{
 		ID: id, Status: p.status, Created: p.created, Started: p.started, Finished: p.finished, Rev: p.rev, Season: o.Season,
-		Options: o.Options, Result: p.result, Rules: o.Rules, Rematch: p.rematch, Former: o.Former,
+		Options: o.Options, Result: p.result, Rules: o.Rules, Rematch: p.rematch, RematchOf: o.Former,
 		Dice: Dice{Commitment: o.commitment()},
 	}
 	h := &head{Creator: p.creator}
 	for side := game.Away; side <= game.Home; side++ {
 		s, c := &p.seats[side], &o.Clubs[side]
 		seat := Seat{
-			Team: Team{ID: c.ID, Abbrev: c.Abbrev, Name: c.Name, Color: c.Color, Text: c.Text}, Bot: s.bot, Submitted: s.lineup != nil,
+			Team: Team{ID: c.ID, Abbrev: c.Abbrev, Name: c.Name, Color: c.Color, TextColor: c.TextColor}, Bot: s.bot, LineupSubmitted: s.lineup != nil,
 		}
 		if s.manager.ID != "" {
 			seat.Manager = &Manager{ID: s.manager.ID, Name: s.manager.Name}
@@ -64,8 +64,8 @@ func headOf(id string, p *position) *head {
 		*g.side(side) = seat
 	}
 	if p.status != Pending {
-		g.Now = scoreboard(&p.state)
-		g.Score, g.Inning, g.Half = &g.Now.Score, g.Now.Inning, g.Now.Half.String()
+		g.Scoreboard = scoreboard(&p.state)
+		g.Score, g.Inning, g.Half = &g.Scoreboard.Score, g.Scoreboard.Inning, g.Scoreboard.Half.String()
 	}
 	if p.status == Finished {
 		g.Dice.Seed = o.Seed.String()
@@ -110,9 +110,9 @@ func (h *head) seen(viewer Person) Game {
 	switch sides := h.sides(viewer); len(sides) {
 	case 0:
 	case 1:
-		g.You = sides[0].String()
+		g.YourSide = sides[0].String()
 	default:
-		g.You = "both"
+		g.YourSide = "both"
 	}
 	if viewer.ID == "" {
 		for _, s := range [...]*Seat{&g.Home, &g.Away} {
@@ -125,7 +125,7 @@ func (h *head) seen(viewer Person) Game {
 }
 
 // note takes over the head of a game that has changed, and tells the lobby what it may see.
-func (h *Hall) note(changed *head, events []told) {
+func (h *Games) note(changed *head, events []told) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	changed.made = time.Now()
@@ -137,16 +137,16 @@ func (h *Hall) note(changed *head, events []told) {
 		return
 	}
 	for i := range events {
-		if events[i].public.T == "event" {
+		if events[i].public.Type == "event" {
 			h.tellLobby(events[i].public)
 		}
 	}
 	g := changed.seen(Person{})
-	h.tellLobby(&Message{T: "game", G: g.ID, Rev: g.Rev, D: &g})
+	h.tellLobby(&Message{Type: "game", Game: g.ID, Revision: g.Rev, Data: &g})
 }
 
 // tellLobby tells everybody who watches the lobby. h.mu must be held.
-func (h *Hall) tellLobby(m *Message) {
+func (h *Games) tellLobby(m *Message) {
 	for o := range h.lobby {
 		if !o.tell(m) {
 			delete(h.lobby, o)
@@ -156,7 +156,7 @@ func (h *Hall) tellLobby(m *Message) {
 
 // WatchLobby lets tell be told of listed games: "event" for what happens in one, as the public sees it, "game" when what
 // a list shows of it has changed, "gone" when it was cancelled. It returns what is listed and not finished, oldest first.
-func (h *Hall) WatchLobby(tell Tell) (games []Game, leave func()) {
+func (h *Games) WatchLobby(tell Send) (games []Game, leave func()) {
 	o := &onlooker{tell: tell}
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -191,7 +191,7 @@ type Lists struct {
 const mostFinished = 100
 
 // List returns games without their details. The error says that the query is none.
-func (h *Hall) List(viewer Person, q Query) (Lists, error) {
+func (h *Games) List(viewer Person, q Query) (Lists, error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	before, err := h.end(q.Before)
@@ -236,7 +236,7 @@ func earlierThan(g *Game, id string, at time.Time, isGame bool) bool {
 }
 
 // end returns the time of a query's Before. h.mu must be held.
-func (h *Hall) end(before string) (time.Time, error) {
+func (h *Games) end(before string) (time.Time, error) {
 	if before == "" {
 		return time.Time{}, nil
 	}

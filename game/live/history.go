@@ -72,11 +72,11 @@ func (h *history) enter(before *position, a *act) {
 	t := told{decision: after.decision}
 	h.moves = append(h.moves, m)
 	h.book = score(h.book, before, a)
-	e := &Event{Kind: m.Kind, At: m.At, Who: m.By.Name, Text: []string{}}
+	e := &Event{Kind: m.Kind, At: m.At, Manager: m.By.Name, Text: []string{}}
 	switch m.Kind {
 	case Played:
 		h.play(e, &t, before, a)
-	case Created, Joined, LineupIn, Started, Ended, Conceded, RematchBegan:
+	case Created, Joined, LineupSubmitted, Started, Ended, Conceded, RematchCreated:
 		h.milestone(e, &t, a)
 	default:
 		h.aside(e, &t, before, a)
@@ -85,16 +85,16 @@ func (h *history) enter(before *position, a *act) {
 		if after.state.End != before.state.End || m.Kind == Played || m.Kind == Substituted || m.Kind == Started {
 			h.hash = hash(&after.state)
 		}
-		e.Now, e.Hash = scoreboard(&after.state), h.hash
+		e.Scoreboard, e.Hash = scoreboard(&after.state), h.hash
 	}
-	event := &Message{T: "event", G: h.id, Rev: m.Rev, D: e}
+	event := &Message{Type: "event", Game: h.id, Revision: m.Rev, Data: e}
 	switch m.Kind {
 	case Sealed, Unsealed:
-		t.public, t.own[m.Side] = &Message{T: "skip", G: h.id, Rev: m.Rev}, event
-	case LineupIn:
+		t.public, t.own[m.Side] = &Message{Type: "skip", Game: h.id, Revision: m.Rev}, event
+	case LineupSubmitted:
 		own := *e
 		own.Lineup = m.Lineup
-		t.public, t.own[m.Side] = event, &Message{T: "event", G: h.id, Rev: m.Rev, D: &own}
+		t.public, t.own[m.Side] = event, &Message{Type: "event", Game: h.id, Revision: m.Rev, Data: &own}
 	default:
 		t.public = event
 	}
@@ -121,7 +121,7 @@ func score(b *game.Scorebook, before *position, a *act) *game.Scorebook {
 func (h *history) play(e *Event, t *told, before *position, a *act) {
 	play, was, is := a.Play, &before.state, &a.after.state
 	side := was.Batting()
-	e.Side, e.Play, e.By = &side, play, a.Calls
+	e.Side, e.Play, e.Calls = &side, play, a.Calls
 	if text, err := retro.Format(was, *play); err == nil {
 		e.Notation = text
 	}
@@ -138,7 +138,7 @@ func (h *history) play(e *Event, t *told, before *position, a *act) {
 	t.scoring = runs > 0
 	h.card.RecordPlay(was, *play)
 	win := h.odds.Home(is)
-	e.Win = &win
+	e.HomeWin = &win
 	last := h.win.Start
 	if n := len(h.win.Points); n > 0 {
 		last = h.win.Points[n-1].Home
@@ -165,11 +165,11 @@ func (h *history) milestone(e *Event, t *told, a *act) {
 	case Joined:
 		e.Side = &m.Side
 		line("%s manages %s.", m.By.Name, club)
-	case LineupIn:
+	case LineupSubmitted:
 		e.Side = &m.Side
 		line("The line-up of %s is in.", club)
 	case Started:
-		e.Lineups = &Sided[game.Lineup]{Home: *p.seats[game.Home].lineup, Away: *p.seats[game.Away].lineup}
+		e.Lineups = &BySide[game.Lineup]{Home: *p.seats[game.Home].lineup, Away: *p.seats[game.Away].lineup}
 		h.card = retro.NewScorecard(cardID(p, m.Number), &p.state, p.clubs())
 		h.win.Start = h.odds.Home(&p.state)
 		h.say(e, t, h.caller.Start(m.Rev, &p.state))
@@ -187,7 +187,7 @@ func (h *history) milestone(e *Event, t *told, a *act) {
 		h.say(e, t, h.caller.End(m.Rev, &p.state, &box))
 		t.scoring = true
 	default:
-		e.Next = m.Game
+		e.Rematch = m.Game
 		line("There is a rematch.")
 	}
 }
@@ -215,30 +215,30 @@ func (h *history) aside(e *Event, t *told, before *position, a *act) {
 			safe = bold
 		}
 		line("%s: %s.", club, safe)
-	case ClockRanOut:
+	case TimedOut:
 		line("The time of %s is up.", club)
 	case Paused:
 		line("%s stops the game.", m.By.Name)
 	case Resumed:
 		line("The game goes on.")
-	case TakenOver:
+	case BotTookOver:
 		e.Reason = m.Reason
 		line("The bot manages %s.", club)
-	case GivenBack:
+	case SideReturned:
 		line("%s manages %s again.", a.after.seats[m.Side].manager.Name, club)
 	default:
 	}
 }
 
 // asked returns the question that is open as it is put to people.
-func asked(p *position) *Asked {
+func asked(p *position) *QuestionView {
 	q := p.question
 	ball := q.play(q.Usual).Ball
 	text := capital(string(q.Ask)) + "?"
 	if in := ballWords(ball); in != "" {
 		text = in + ". " + text
 	}
-	return &Asked{ID: p.decision, Asker: q.Asker, Text: text}
+	return &QuestionView{ID: p.decision, Asker: q.Asker, Text: text}
 }
 
 // ballWords says how the ball left the bat and to whom: "Fly ball to center field"; "" if that is not known.
@@ -266,8 +266,8 @@ func hash(s *game.State) string {
 }
 
 // scoreboard returns what a scoreboard shows.
-func scoreboard(s *game.State) *Now {
-	n := &Now{
+func scoreboard(s *game.State) *Scoreboard {
+	n := &Scoreboard{
 		Inning: s.Inning, Half: s.Half, Outs: s.Outs, Count: s.Count, Score: Score{Home: s.Score[game.Home], Away: s.Score[game.Away]},
 		Batter: s.Batter(), Pitcher: s.Pitcher(),
 	}
@@ -295,5 +295,5 @@ func sealedAction(p *position, side game.Side, c *chance.Calls) *Action {
 		a := offenceAction(c.Offence, p.decision)
 		return &a
 	}
-	return &Action{A: doDefence, D: p.decision, Defence: c.Defence}
+	return &Action{Verb: doDefence, Decision: p.decision, Defence: c.Defence}
 }

@@ -25,7 +25,7 @@ func TestSealedCallsAreHidden(t *testing.T) {
 		t.Errorf("Ann does not see her own call: %s", text(t, a.last("event")))
 	}
 	for _, w := range []*watcher{b, c} {
-		if m := w.last("skip"); m == nil || m.Rev != rev || m.D != nil {
+		if m := w.last("skip"); m == nil || m.Revision != rev || m.Data != nil {
 			t.Errorf("told %s, want a skip of %d", text(t, m), rev)
 		}
 	}
@@ -38,18 +38,18 @@ func TestSealedCallsAreHidden(t *testing.T) {
 			t.Errorf("%s shows the call: %s", name, seen)
 		}
 	}
-	if !b.last("presence").D.(*live.Presence).Home.Decided {
+	if !b.last("presence").Data.(*live.Presence).Home.Decided {
 		t.Errorf("Bob is not told that Ann has decided: %s", text(t, b.last("presence")))
 	}
 	do(t, h, bob, g.ID, "Swing away")
-	if b.last("presence").D.(*live.Presence).Home.Decided {
+	if b.last("presence").Data.(*live.Presence).Home.Decided {
 		t.Errorf("Bob is not told that Ann has not decided yet what comes now: %s", text(t, b.last("presence")))
 	}
 	for name, w := range map[string]*watcher{"Bob": b, "Carl": c, "the lobby": &lobby} {
 		var found bool
 		for _, m := range w.told("event") {
-			e := m.D.(*live.Event)
-			found = found || (e.Kind == live.Played || e.Kind == live.Questioned) && (e.By != nil && e.By.Defence.Pitch == call)
+			e := m.Data.(*live.Event)
+			found = found || (e.Kind == live.Played || e.Kind == live.Questioned) && (e.Calls != nil && e.Calls.Defence.Pitch == call)
 		}
 		if !found {
 			t.Errorf("%s is not told the call after the play: %s", name, text(t, w.told("event")))
@@ -58,7 +58,7 @@ func TestSealedCallsAreHidden(t *testing.T) {
 }
 
 // still returns all there is to see of a game but who is there: how long that is changes by itself.
-func still(tb testing.TB, h *live.Hall, id string) string {
+func still(tb testing.TB, h *live.Games, id string) string {
 	tb.Helper()
 	all := ""
 	for _, who := range []live.Person{ann, bob, {}} {
@@ -69,7 +69,7 @@ func still(tb testing.TB, h *live.Hall, id string) string {
 	return all
 }
 
-func events(tb testing.TB, h *live.Hall, who live.Person, id string) string {
+func events(tb testing.TB, h *live.Games, who live.Person, id string) string {
 	tb.Helper()
 	all, err := h.Events(tb.Context(), who, id, 0)
 	if err != nil {
@@ -100,7 +100,7 @@ func TestLineupsAreHiddenUntilTheStart(t *testing.T) {
 	if seen := text(t, b.told()); strings.Contains(seen, "batting_order") || !strings.Contains(seen, `"kind":"lineup"`) {
 		t.Errorf("Bob's socket shows %s", seen)
 	}
-	if g := look(t, h, bob, g.ID); !g.Home.Submitted || g.Home.Lineup != nil {
+	if g := look(t, h, bob, g.ID); !g.Home.LineupSubmitted || g.Home.Lineup != nil {
 		t.Errorf("Bob sees %s", text(t, g.Home))
 	}
 	if g := look(t, h, ann, g.ID); g.Home.Lineup == nil {
@@ -124,19 +124,19 @@ func TestTheSameCommandTwiceIsOneMove(t *testing.T) {
 	h := newHall(t, j)
 	g := begin(t, h, nil)
 	c := command(t, h, ann, g.ID, choice(t, h, ann, g.ID, "Pitch to him").Action)
-	rev, _, err := h.Do(t.Context(), ann, g.ID, c, nil)
+	rev, _, err := h.Submit(t.Context(), ann, g.ID, c, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	again := func(h *live.Hall) {
+	again := func(h *live.Games) {
 		t.Helper()
 		before := still(t, h, g.ID)
 		w := &watcher{}
-		got, dup, err := h.Do(t.Context(), ann, g.ID, c, w.tell)
+		got, dup, err := h.Submit(t.Context(), ann, g.ID, c, w.tell)
 		if err != nil || !dup || got != rev {
 			t.Errorf("again: revision %d, dup %v, %v, want %d", got, dup, err, rev)
 		}
-		if m := w.last("ack"); m == nil || m.Rev != rev || m.CID != c.CID || m.D != (live.Ack{Dup: true}) {
+		if m := w.last("ack"); m == nil || m.Revision != rev || m.CommandID != c.ID || m.Data != (live.Ack{Dup: true}) {
 			t.Errorf("acknowledged %s", text(t, w.told()))
 		}
 		if after := still(t, h, g.ID); after != before {
@@ -144,7 +144,7 @@ func TestTheSameCommandTwiceIsOneMove(t *testing.T) {
 		}
 	}
 	again(h)
-	if _, _, err := h.Do(t.Context(), bob, g.ID, live.Command{CID: c.CID, Rev: rev, Action: choice(t, h, bob, g.ID, "Swing").Action}, nil); err != nil {
+	if _, _, err := h.Submit(t.Context(), bob, g.ID, live.Command{ID: c.ID, Revision: rev, Action: choice(t, h, bob, g.ID, "Swing").Action}, nil); err != nil {
 		t.Errorf("the same id of somebody else: %v", err)
 	}
 	again(h)
@@ -170,7 +170,7 @@ func TestOfTwoDecisionsAtOneRevisionOneIsTaken(t *testing.T) {
 			for range 4 {
 				c := command(t, h, who, g.ID, legal[0].Action)
 				racing.Go(func() {
-					_, _, err := h.Do(t.Context(), who, g.ID, c, nil)
+					_, _, err := h.Submit(t.Context(), who, g.ID, c, nil)
 					codes <- code(t, err)
 				})
 			}
@@ -207,34 +207,34 @@ func TestCommandsAreRefusedWithTheirCode(t *testing.T) {
 		c    live.Command
 		want live.Code
 	}{
-		{"no such game", ann, "nosuchgame", live.Command{CID: "1", Action: anns}, live.UnknownGame},
-		{"a spectator", carl, g.ID, live.Command{CID: "1", Rev: g.Rev, Action: anns}, live.Forbidden},
-		{"nobody", live.Person{}, g.ID, live.Command{CID: "1", Rev: g.Rev, Action: anns}, live.Forbidden},
-		{"the other side's", ann, g.ID, live.Command{CID: "1", Rev: g.Rev, Action: bobs}, live.NotYourSide},
-		{"the other side's, by name", ann, g.ID, live.Command{CID: "1", Rev: g.Rev, Action: live.Action{A: "offence", Side: "away", Call: "swing"}}, live.NotYourSide},
-		{"concede for the other", ann, g.ID, live.Command{CID: "1", Rev: g.Rev, Action: live.Action{A: "concede", Side: "away"}}, live.NotYourSide},
-		{"one's own side, not at bat", ann, g.ID, live.Command{CID: "1", Rev: g.Rev, Action: live.Action{A: "offence", Side: "home", Call: "swing"}}, live.IllegalAction},
-		{"an earlier decision", ann, g.ID, live.Command{CID: "1", Rev: g.Rev, Action: live.Action{A: "defence", D: anns.D + 7}}, live.StaleRevision},
-		{"an earlier revision", ann, g.ID, live.Command{CID: "1", Rev: 1, Action: live.Action{A: "defence"}}, live.StaleRevision},
-		{"a revision to come", ann, g.ID, live.Command{CID: "1", Rev: g.Rev + 1, Action: anns}, live.StaleRevision},
-		{"no id", ann, g.ID, live.Command{Rev: g.Rev, Action: anns}, live.Malformed},
-		{"a long id", ann, g.ID, live.Command{CID: strings.Repeat("x", 65), Rev: g.Rev, Action: anns}, live.Malformed},
-		{"a strange id", ann, g.ID, live.Command{CID: "é", Rev: g.Rev, Action: anns}, live.Malformed},
-		{"no action", ann, g.ID, live.Command{CID: "1", Rev: g.Rev}, live.Malformed},
-		{"a strange action", ann, g.ID, live.Command{CID: "1", Rev: g.Rev, Action: live.Action{A: "cheat"}}, live.Malformed},
-		{"an illegal call", bob, g.ID, live.Command{CID: "1", Rev: g.Rev, Action: live.Action{A: "offence", Call: "steal home"}}, live.IllegalAction},
-		{"an unknown call", bob, g.ID, live.Command{CID: "1", Rev: g.Rev, Action: live.Action{A: "offence", Call: "pray"}}, live.IllegalAction},
-		{"no call", bob, g.ID, live.Command{CID: "1", Rev: g.Rev, Action: live.Action{A: "offence"}}, live.IllegalAction},
-		{"nothing was asked", bob, g.ID, live.Command{CID: "1", Rev: g.Rev, Action: live.Action{A: "answer", Bold: &yes}}, live.IllegalAction},
-		{"nothing to undo", bob, g.ID, live.Command{CID: "1", Rev: g.Rev, Action: live.Action{A: "undo"}}, live.IllegalAction},
-		{"not paused", bob, g.ID, live.Command{CID: "1", Rev: g.Rev, Action: live.Action{A: "resume"}}, live.IllegalAction},
-		{"no substitutes", bob, g.ID, live.Command{CID: "1", Rev: g.Rev, Action: live.Action{A: "substitute"}}, live.IllegalAction},
-		{"an unknown substitute", bob, g.ID, live.Command{CID: "1", Rev: g.Rev, Action: live.Action{A: "substitute", Subs: []live.Sub{{Player: "x", Slot: 1, Position: game.PinchHitter}}}}, live.IllegalAction},
-		{"the other is not gone", ann, g.ID, live.Command{CID: "1", Rev: g.Rev, Action: live.Action{A: "takeover", Side: "away", On: &yes}}, live.IllegalAction},
-		{"not begun", ann, pending.ID, live.Command{CID: "1", Rev: 1, Action: anns}, live.NotActive},
+		{"no such game", ann, "nosuchgame", live.Command{ID: "1", Action: anns}, live.UnknownGame},
+		{"a spectator", carl, g.ID, live.Command{ID: "1", Revision: g.Rev, Action: anns}, live.Forbidden},
+		{"nobody", live.Person{}, g.ID, live.Command{ID: "1", Revision: g.Rev, Action: anns}, live.Forbidden},
+		{"the other side's", ann, g.ID, live.Command{ID: "1", Revision: g.Rev, Action: bobs}, live.NotYourSide},
+		{"the other side's, by name", ann, g.ID, live.Command{ID: "1", Revision: g.Rev, Action: live.Action{Verb: "offence", Side: "away", Call: "swing"}}, live.NotYourSide},
+		{"concede for the other", ann, g.ID, live.Command{ID: "1", Revision: g.Rev, Action: live.Action{Verb: "concede", Side: "away"}}, live.NotYourSide},
+		{"one's own side, not at bat", ann, g.ID, live.Command{ID: "1", Revision: g.Rev, Action: live.Action{Verb: "offence", Side: "home", Call: "swing"}}, live.IllegalAction},
+		{"an earlier decision", ann, g.ID, live.Command{ID: "1", Revision: g.Rev, Action: live.Action{Verb: "defence", Decision: anns.Decision + 7}}, live.StaleRevision},
+		{"an earlier revision", ann, g.ID, live.Command{ID: "1", Revision: 1, Action: live.Action{Verb: "defence"}}, live.StaleRevision},
+		{"a revision to come", ann, g.ID, live.Command{ID: "1", Revision: g.Rev + 1, Action: anns}, live.StaleRevision},
+		{"no id", ann, g.ID, live.Command{Revision: g.Rev, Action: anns}, live.Malformed},
+		{"a long id", ann, g.ID, live.Command{ID: strings.Repeat("x", 65), Revision: g.Rev, Action: anns}, live.Malformed},
+		{"a strange id", ann, g.ID, live.Command{ID: "é", Revision: g.Rev, Action: anns}, live.Malformed},
+		{"no action", ann, g.ID, live.Command{ID: "1", Revision: g.Rev}, live.Malformed},
+		{"a strange action", ann, g.ID, live.Command{ID: "1", Revision: g.Rev, Action: live.Action{Verb: "cheat"}}, live.Malformed},
+		{"an illegal call", bob, g.ID, live.Command{ID: "1", Revision: g.Rev, Action: live.Action{Verb: "offence", Call: "steal home"}}, live.IllegalAction},
+		{"an unknown call", bob, g.ID, live.Command{ID: "1", Revision: g.Rev, Action: live.Action{Verb: "offence", Call: "pray"}}, live.IllegalAction},
+		{"no call", bob, g.ID, live.Command{ID: "1", Revision: g.Rev, Action: live.Action{Verb: "offence"}}, live.IllegalAction},
+		{"nothing was asked", bob, g.ID, live.Command{ID: "1", Revision: g.Rev, Action: live.Action{Verb: "answer", Bold: &yes}}, live.IllegalAction},
+		{"nothing to undo", bob, g.ID, live.Command{ID: "1", Revision: g.Rev, Action: live.Action{Verb: "undo"}}, live.IllegalAction},
+		{"not paused", bob, g.ID, live.Command{ID: "1", Revision: g.Rev, Action: live.Action{Verb: "resume"}}, live.IllegalAction},
+		{"no substitutes", bob, g.ID, live.Command{ID: "1", Revision: g.Rev, Action: live.Action{Verb: "substitute"}}, live.IllegalAction},
+		{"an unknown substitute", bob, g.ID, live.Command{ID: "1", Revision: g.Rev, Action: live.Action{Verb: "substitute", Subs: []live.Sub{{Player: "x", Slot: 1, Position: game.PinchHitter}}}}, live.IllegalAction},
+		{"the other is not gone", ann, g.ID, live.Command{ID: "1", Revision: g.Rev, Action: live.Action{Verb: "takeover", Side: "away", On: &yes}}, live.IllegalAction},
+		{"not begun", ann, pending.ID, live.Command{ID: "1", Revision: 1, Action: anns}, live.NotActive},
 	} {
 		before := still(t, h, g.ID)
-		_, dup, err := h.Do(t.Context(), tt.who, tt.id, tt.c, func(m *live.Message) bool {
+		_, dup, err := h.Submit(t.Context(), tt.who, tt.id, tt.c, func(m *live.Message) bool {
 			t.Errorf("%s: told %s", tt.name, text(t, m))
 			return true
 		})
@@ -256,11 +256,11 @@ func TestAnOlderRevisionOfTheSameDecisionIsTaken(t *testing.T) {
 	do(t, h, ann, g.ID, "Pitch to him")
 	do(t, h, ann, g.ID, "Pause")
 	do(t, h, ann, g.ID, "Go on")
-	legal.D = 0 // by the revision alone
-	if _, _, err := h.Do(t.Context(), bob, g.ID, live.Command{CID: "late", Rev: g.Rev, Action: legal}, nil); err != nil {
+	legal.Decision = 0 // by the revision alone
+	if _, _, err := h.Submit(t.Context(), bob, g.ID, live.Command{ID: "late", Revision: g.Rev, Action: legal}, nil); err != nil {
 		t.Errorf("three revisions late: %v", err)
 	}
-	if _, _, err := h.Do(t.Context(), bob, g.ID, live.Command{CID: "too late", Rev: g.Rev, Action: legal}, nil); code(t, err) != live.StaleRevision {
+	if _, _, err := h.Submit(t.Context(), bob, g.ID, live.Command{ID: "too late", Revision: g.Rev, Action: legal}, nil); code(t, err) != live.StaleRevision {
 		t.Errorf("after the play: %v, want %s", err, live.StaleRevision)
 	}
 }
@@ -284,7 +284,7 @@ func TestWhatIsNotKeptDidNotHappen(t *testing.T) {
 		before, heard := still(t, h, g.ID), len(w.told("event", "skip", "state"))
 		c := command(t, h, who, g.ID, label[0].Action)
 		j.setFull(broken)
-		_, _, err := h.Do(t.Context(), who, g.ID, c, func(m *live.Message) bool {
+		_, _, err := h.Submit(t.Context(), who, g.ID, c, func(m *live.Message) bool {
 			t.Errorf("told %s", text(t, m))
 			return true
 		})
@@ -298,7 +298,7 @@ func TestWhatIsNotKeptDidNotHappen(t *testing.T) {
 			t.Fatalf("command %d: Carl was told of it", n)
 		}
 		j.setFull(nil)
-		if _, dup, err := h.Do(t.Context(), who, g.ID, c, nil); err != nil || dup {
+		if _, dup, err := h.Submit(t.Context(), who, g.ID, c, nil); err != nil || dup {
 			t.Fatalf("command %d, kept: dup %v, %v", n, dup, err)
 		}
 	}
@@ -334,8 +334,8 @@ func TestKeptThenAcknowledgedThenTold(t *testing.T) {
 	}
 	acked := false
 	spectator, err := h.Watch(t.Context(), carl, g.ID, g.Rev, func(m *live.Message) bool {
-		if (m.T == "event" || m.T == "skip") && (!acked || kept() < m.Rev) {
-			t.Errorf("told of %d before it was acknowledged, or kept", m.Rev)
+		if (m.Type == "event" || m.Type == "skip") && (!acked || kept() < m.Revision) {
+			t.Errorf("told of %d before it was acknowledged, or kept", m.Revision)
 		}
 		return true
 	})
@@ -350,15 +350,15 @@ func TestKeptThenAcknowledgedThenTold(t *testing.T) {
 		}
 		acked = false
 		c := command(t, h, ann, g.ID, legal[0].Action)
-		rev, _, err := h.Do(t.Context(), ann, g.ID, c, func(m *live.Message) bool {
-			if m.T != "ack" || kept() < m.Rev || acked {
+		rev, _, err := h.Submit(t.Context(), ann, g.ID, c, func(m *live.Message) bool {
+			if m.Type != "ack" || kept() < m.Revision || acked {
 				t.Errorf("told %s with %d kept", text(t, m), kept())
 			}
 			acked = true
 			return true
 		})
-		if err != nil || !acked || rev != c.Rev+1 {
-			t.Fatalf("revision %d after %d, acknowledged %v, %v", rev, c.Rev, acked, err)
+		if err != nil || !acked || rev != c.Revision+1 {
+			t.Fatalf("revision %d after %d, acknowledged %v, %v", rev, c.Revision, acked, err)
 		}
 	}
 }
@@ -386,8 +386,8 @@ func TestWhoDoesNotKeepUpIsLetGo(t *testing.T) {
 func checkContiguous(tb testing.TB, all []*live.Message, first, last uint64) {
 	tb.Helper()
 	for i, m := range all {
-		if m.Rev != first+uint64(i) {
-			tb.Fatalf("revision %d at place %d, want %d", m.Rev, i, first+uint64(i))
+		if m.Revision != first+uint64(i) {
+			tb.Fatalf("revision %d at place %d, want %d", m.Revision, i, first+uint64(i))
 		}
 	}
 	if n := uint64(len(all)); first+n != last+1 {
@@ -406,11 +406,11 @@ func TestTheSameIsToldOnce(t *testing.T) {
 	all, others, bobs := a.told("event", "skip"), b.told("event", "skip"), c.told("event", "skip")
 	for i, m := range all {
 		if m != others[i] {
-			t.Errorf("two spectators were told of %d in two messages", m.Rev)
+			t.Errorf("two spectators were told of %d in two messages", m.Revision)
 		}
 	}
 	last := len(all) - 1
-	if bobs[last] == all[last] || bobs[last].D.(*live.Event).Legal == nil || all[last].D.(*live.Event).Legal != nil {
+	if bobs[last] == all[last] || bobs[last].Data.(*live.Event).Legal == nil || all[last].Data.(*live.Event).Legal != nil {
 		t.Errorf("Bob was told %s, spectators %s", text(t, bobs[last]), text(t, all[last]))
 	}
 }

@@ -35,16 +35,16 @@ type Person struct {
 // A Club is what a game copies of a team when it is made.
 type Club struct {
 	game.Club
-	Season  int            `json:"season"`
-	Color   string         `json:"color,omitzero"`      // #rrggbb
-	Text    string         `json:"text_color,omitzero"` // on Color
-	Ratings chance.Ratings `json:"ratings,omitzero"`    // who is not there is average
-	Park    chance.Park    `json:"park,omitzero"`
+	Season    int            `json:"season"`
+	Color     string         `json:"color,omitzero"`      // #rrggbb
+	TextColor string         `json:"text_color,omitzero"` // on Color
+	Ratings   chance.Ratings `json:"ratings,omitzero"`    // who is not there is average
+	Park      chance.Park    `json:"park,omitzero"`
 }
 
 // Rosters are where clubs come from.
 type Rosters interface {
-	// Club returns a club with its players as they are now; season 0 means the default one. The error wraps [ErrNoClub]
+	// Club returns a club with its players as they are now; season 0 means the default one. The error wraps [ErrUnknownTeam]
 	// when there is no such club or it cannot field nine.
 	Club(ctx context.Context, season int, id string) (Club, error)
 }
@@ -59,9 +59,9 @@ type Announcer interface {
 type Journal interface {
 	// Keep makes a change and returns when it is on the disk, or not at all. crowded says that room is getting short:
 	// what is no longer needed should go. The error wraps [ErrFull] when a new game finds no room.
-	Keep(ctx context.Context, c Change) (crowded bool, err error)
+	Append(ctx context.Context, c Change) (crowded bool, err error)
 	// Heads returns what the last change of each game had as its head.
-	Heads(ctx context.Context) (map[string][]byte, error)
+	Summaries(ctx context.Context) (map[string][]byte, error)
 	// Moves returns all moves of a game, in order; none for a game it does not know.
 	Moves(ctx context.Context, game string) ([][]byte, error)
 	// Boxes returns the boxes of those of the games that have one.
@@ -70,11 +70,11 @@ type Journal interface {
 
 // A Change is what one command changes in the journal; all of it or nothing.
 type Change struct {
-	Game  string
-	Head  []byte   // replaces the one before; nil: the game is forgotten
-	First uint64   // revision of the first of Moves
-	Moves [][]byte // are appended
-	Box   []byte   // of a game that ends with this change: its moves may be packed; nil otherwise
+	Game    string
+	Summary []byte   // replaces the one before; nil: the game is forgotten
+	First   uint64   // revision of the first of Moves
+	Moves   [][]byte // are appended
+	Box     []byte   // of a game that ends with this change: its moves may be packed; nil otherwise
 }
 
 // Config is what a hall needs.
@@ -85,9 +85,9 @@ type Config struct {
 	Log       *slog.Logger
 }
 
-// A Hall is where games are played. Its methods may be called concurrently; who is late or absent is noticed only while
-// [Hall.Run] runs.
-type Hall struct {
+// A Games is where games are played. Its methods may be called concurrently; who is late or absent is noticed only while
+// [Games.Run] runs.
+type Games struct {
 	config  Config
 	words   *call.Book
 	changed chan struct{} // holds a token when something may be due earlier than Run knows
@@ -103,8 +103,8 @@ type Hall struct {
 }
 
 // New returns a hall with all games that the journal has. It starts nothing, and reads no game's moves.
-func New(ctx context.Context, c Config) (*Hall, error) {
-	h := &Hall{
+func New(ctx context.Context, c Config) (*Games, error) {
+	h := &Games{
 		config: c, words: call.English(), changed: make(chan struct{}, 1),
 		heads: map[string]*head{}, tables: map[string]*table{}, lobby: map[*onlooker]struct{}{},
 	}

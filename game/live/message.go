@@ -11,11 +11,11 @@ import (
 // A Message is what somebody who watches is told. Its JSON is a frame of the protocol. One Message goes to everybody who
 // may see the same; it is never written to.
 type Message struct {
-	T   string `json:"t"` // "event", "skip", "hello", "state", "ack", "presence", "clock", "bye"; in the lobby "game", "gone"
-	G   string `json:"g"`
-	Rev uint64 `json:"rev,omitzero"` // of the event or skip; of the game, of "hello" and "state"
-	CID string `json:"cid,omitzero"` // of "ack"
-	D   any    `json:"d,omitzero"`   // *Event, *Hello, *Standing, Ack, *Presence, Clock, Bye, *Game
+	Type      string `json:"t"` // "event", "skip", "hello", "state", "ack", "presence", "clock", "bye"; in the lobby "game", "gone"
+	Game      string `json:"g"`
+	Revision  uint64 `json:"rev,omitzero"` // of the event or skip; of the game, of "hello" and "state"
+	CommandID string `json:"cid,omitzero"` // of "ack"
+	Data      any    `json:"d,omitzero"`   // *Event, *Hello, *Standing, Ack, *Presence, Clock, Bye, *Game
 
 	// Batch, if not nil, is several messages in one, to be written in their order; the other fields are then zero.
 	Batch []*Message `json:"-"`
@@ -30,9 +30,9 @@ func (m *Message) Frame(prepare func(*Message) any) any {
 	return m.frame
 }
 
-// Tell hands a message to somebody who watches. It must not wait and must not call the hall: it puts the message into
+// Send hands a message to somebody who watches. It must not wait and must not call the hall: it puts the message into
 // a queue, or returns false when that is full, and is then never called again. It is called with a table's lock held.
-type Tell func(*Message) bool
+type Send func(*Message) bool
 
 // Hello begins the answer to who joins the watchers.
 type Hello struct {
@@ -41,8 +41,8 @@ type Hello struct {
 	Epoch string      `json:"epoch"` // another one: the game's history is not the one that was seen
 }
 
-// Standing is where a game stands, with all that the one who reads may do.
-type Standing struct {
+// Snapshot is where a game stands, with all that the one who reads may do.
+type Snapshot struct {
 	State    *View     `json:"state"` // before the start without game.State
 	Hash     string    `json:"hash,omitzero"`
 	Legal    []Choice  `json:"legal"`
@@ -58,13 +58,13 @@ type Ack struct {
 
 // Presence is who is there.
 type Presence struct {
-	Home     *Attendance `json:"home"` // nil: no person manages the side
-	Away     *Attendance `json:"away"`
-	Watchers int         `json:"watchers"` // connections, the managers' included
+	Home     *ManagerPresence `json:"home"` // nil: no person manages the side
+	Away     *ManagerPresence `json:"away"`
+	Watchers int              `json:"watchers"` // connections, the managers' included
 }
 
-// Attendance is whether a manager is there.
-type Attendance struct {
+// ManagerPresence is whether a manager is there.
+type ManagerPresence struct {
 	Online  bool      `json:"online"`
 	Since   time.Time `json:"since,omitzero"`   // when he left
 	GoneIn  int       `json:"gone_in,omitzero"` // seconds until he counts as gone
@@ -84,54 +84,54 @@ type Bye struct {
 	Code string `json:"code"` // "cancelled", "restart"
 }
 
-// A Kind is what an event is.
-type Kind string
+// A EventKind is what an event is.
+type EventKind string
 
 // The kinds.
 const (
-	Created      Kind = "created"
-	Joined       Kind = "joined"
-	LineupIn     Kind = "lineup" // whose, but not what: that only his manager sees
-	Started      Kind = "start"
-	Sealed       Kind = "sealed"   // only for its manager; a skip for everybody else
-	Unsealed     Kind = "unsealed" // as Sealed
-	Played       Kind = "play"
-	Questioned   Kind = "question"
-	Answered     Kind = "answer"
-	Substituted  Kind = "substitution"
-	Paused       Kind = "paused"
-	Resumed      Kind = "resumed"
-	TakenOver    Kind = "takeover" // the bot manages a side
-	GivenBack    Kind = "giveback"
-	ClockRanOut  Kind = "clock" // the default decision was taken for a side
-	Conceded     Kind = "conceded"
-	Ended        Kind = "finished"
-	RematchBegan Kind = "rematch"
+	Created         EventKind = "created"
+	Joined          EventKind = "joined"
+	LineupSubmitted EventKind = "lineup" // whose, but not what: that only his manager sees
+	Started         EventKind = "start"
+	Sealed          EventKind = "sealed"   // only for its manager; a skip for everybody else
+	Unsealed        EventKind = "unsealed" // as Sealed
+	Played          EventKind = "play"
+	Questioned      EventKind = "question"
+	Answered        EventKind = "answer"
+	Substituted     EventKind = "substitution"
+	Paused          EventKind = "paused"
+	Resumed         EventKind = "resumed"
+	BotTookOver     EventKind = "takeover" // the bot manages a side
+	SideReturned    EventKind = "giveback"
+	TimedOut        EventKind = "clock" // the default decision was taken for a side
+	Conceded        EventKind = "conceded"
+	Ended           EventKind = "finished"
+	RematchCreated  EventKind = "rematch"
 )
 
 // An Event is a move as somebody sees it. Which fields are set depends on its kind; Text may be empty.
 type Event struct {
-	Kind     Kind                `json:"kind"`
-	At       time.Time           `json:"at"`
-	Side     *game.Side          `json:"side,omitzero"`
-	Who      string              `json:"who,omitzero"`  // name of the person
-	Call     *Action             `json:"call,omitzero"` // Sealed: one's own
-	Play     *game.Play          `json:"play,omitzero"` // Played
-	Notation string              `json:"notation,omitzero"`
-	By       *chance.Calls       `json:"by,omitzero"` // Played: what both sides had called
-	Subs     []game.Substitution `json:"substitutions,omitzero"`
-	Question *Asked              `json:"question,omitzero"`
-	Bold     *bool               `json:"bold,omitzero"`    // Answered
-	Lineups  *Sided[game.Lineup] `json:"lineups,omitzero"` // Started
-	Lineup   *game.Lineup        `json:"lineup,omitzero"`  // LineupIn: one's own
-	Result   *Result             `json:"result,omitzero"`  // Ended
-	Seed     string              `json:"seed,omitzero"`    // Ended
-	Reason   string              `json:"reason,omitzero"`  // TakenOver: "gone", "asked"
-	Next     string              `json:"next,omitzero"`    // RematchBegan: the new game
-	Text     []string            `json:"text"`
-	Now      *Now                `json:"now,omitzero"`
-	Hash     string              `json:"hash,omitzero"` // after it
-	Win      *float64            `json:"win,omitzero"`  // Played: the home side's chance to win, after it
+	Kind       EventKind            `json:"kind"`
+	At         time.Time            `json:"at"`
+	Side       *game.Side           `json:"side,omitzero"`
+	Manager    string               `json:"who,omitzero"`  // name of the person
+	Call       *Action              `json:"call,omitzero"` // Sealed: one's own
+	Play       *game.Play           `json:"play,omitzero"` // Played
+	Notation   string               `json:"notation,omitzero"`
+	Calls      *chance.Calls        `json:"by,omitzero"` // Played: what both sides had called
+	Subs       []game.Substitution  `json:"substitutions,omitzero"`
+	Question   *QuestionView        `json:"question,omitzero"`
+	Bold       *bool                `json:"bold,omitzero"`    // Answered
+	Lineups    *BySide[game.Lineup] `json:"lineups,omitzero"` // Started
+	Lineup     *game.Lineup         `json:"lineup,omitzero"`  // LineupIn: one's own
+	Result     *Result              `json:"result,omitzero"`  // Ended
+	Seed       string               `json:"seed,omitzero"`    // Ended
+	Reason     string               `json:"reason,omitzero"`  // TakenOver: "gone", "asked"
+	Rematch    string               `json:"next,omitzero"`    // RematchBegan: the new game
+	Text       []string             `json:"text"`
+	Scoreboard *Scoreboard          `json:"now,omitzero"`
+	Hash       string               `json:"hash,omitzero"` // after it
+	HomeWin    *float64             `json:"win,omitzero"`  // Played: the home side's chance to win, after it
 
 	// What is told only as it happens, with the last event of a command.
 	State  *View    `json:"state,omitzero"`

@@ -14,7 +14,7 @@ import (
 // outcome included. Its JSON is the journal's format, which every later version reads.
 type move struct {
 	Rev      uint64              `json:"rev"`
-	Kind     Kind                `json:"kind"`
+	Kind     EventKind           `json:"kind"`
 	At       time.Time           `json:"at"`
 	By       Person              `json:"by,omitzero"`  // nobody: it followed, or a clock ran out
 	CID      string              `json:"cid,omitzero"` // of the command that it is

@@ -20,11 +20,11 @@ func (c *client) legal() (first []live.Choice, over bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for _, m := range c.all {
-		switch d := m.D.(type) {
-		case *live.Standing:
-			first, over, c.rev = d.Legal, d.State.Status == live.Finished, m.Rev
+		switch d := m.Data.(type) {
+		case *live.Snapshot:
+			first, over, c.rev = d.Legal, d.State.Status == live.Finished, m.Revision
 		case *live.Event:
-			c.rev = m.Rev
+			c.rev = m.Revision
 			if d.State != nil {
 				first, over = d.Legal, d.State.Status == live.Finished
 			}
@@ -35,7 +35,7 @@ func (c *client) legal() (first []live.Choice, over bool) {
 }
 
 // playOut lets everybody always do the first legal thing until the game is over, and returns it.
-func playOut(tb testing.TB, h *live.Hall, id string) live.Game {
+func playOut(tb testing.TB, h *live.Games, id string) live.Game {
 	tb.Helper()
 	clients := []*client{{watcher: watch(tb, h, ann, id, 0), who: ann}, {watcher: watch(tb, h, bob, id, 0), who: bob}}
 	for _, c := range clients {
@@ -51,8 +51,8 @@ func playOut(tb testing.TB, h *live.Hall, id string) live.Game {
 			if len(legal) == 0 {
 				continue
 			}
-			cmd := live.Command{CID: fmt.Sprint(n), Rev: c.rev, Action: legal[0].Action}
-			if _, _, err := h.Do(tb.Context(), c.who, id, cmd, nil); err != nil {
+			cmd := live.Command{ID: fmt.Sprint(n), Revision: c.rev, Action: legal[0].Action}
+			if _, _, err := h.Submit(tb.Context(), c.who, id, cmd, nil); err != nil {
 				tb.Fatalf("%s does %+v at %d: %v", c.who.Name, cmd.Action, c.rev, err)
 			}
 			moved = true

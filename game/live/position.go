@@ -90,7 +90,7 @@ func (p *position) prepare(m *move) error {
 		}
 	case m.Kind == Joined:
 		seat.manager, seat.reserved = m.By, Person{}
-	case m.Kind == LineupIn && m.Lineup != nil:
+	case m.Kind == LineupSubmitted && m.Lineup != nil:
 		seat.lineup = m.Lineup
 	case m.Kind == Started && p.seats[0].lineup != nil && p.seats[1].lineup != nil:
 		clubs := [2]game.Club{p.origin.Clubs[0].Club, p.origin.Clubs[1].Club}
@@ -163,7 +163,7 @@ func (p *position) interrupt(m *move) error {
 	switch {
 	case m.Kind == Sealed && m.Calls != nil:
 		p.sealed[m.Side] = m.Calls
-	case m.Kind == ClockRanOut:
+	case m.Kind == TimedOut:
 		p.sealed[m.Side] = m.Calls
 	case m.Kind == Unsealed:
 		p.sealed[m.Side] = nil
@@ -173,12 +173,12 @@ func (p *position) interrupt(m *move) error {
 		p.asides[m.Side]++
 	case m.Kind == Resumed:
 		p.pause = nil
-	case m.Kind == TakenOver && m.Reason != "":
+	case m.Kind == BotTookOver && m.Reason != "":
 		p.seats[m.Side].taken = m.Reason
 		if m.Reason == takenAsked {
 			p.asides[m.Side]++
 		}
-	case m.Kind == GivenBack:
+	case m.Kind == SideReturned:
 		p.seats[m.Side].taken = ""
 	default:
 		return errMove
@@ -201,7 +201,7 @@ func (p *position) end(m *move) {
 
 // afterwards applies a move to a game that is over.
 func (p *position) afterwards(m *move) error {
-	if m.Kind != RematchBegan || m.Game == "" {
+	if m.Kind != RematchCreated || m.Game == "" {
 		return errMove
 	}
 	p.rematch = m.Game

@@ -15,7 +15,7 @@ import (
 )
 
 // Create makes a game. by is its creator and takes the side he wished, in hot seat both.
-func (h *Hall) Create(ctx context.Context, by Person, r Request) (Game, error) {
+func (h *Games) Create(ctx context.Context, by Person, r Request) (Game, error) {
 	if by.ID == "" {
 		return Game{}, refuse(Forbidden, "sign in first")
 	}
@@ -25,10 +25,10 @@ func (h *Hall) Create(ctx context.Context, by Person, r Request) (Game, error) {
 	o := &origin{Season: r.Season, Options: r.Options}
 	for side, id := range [2]string{r.AwayTeam, r.HomeTeam} {
 		club, err := h.config.Rosters.Club(ctx, r.Season, id)
-		if errors.Is(err, ErrNoClub) {
+		if errors.Is(err, ErrUnknownTeam) {
 			path := [2]string{"/away_team", "/home_team"}[side]
-			found := []game.Violation{{Path: path, Code: game.ViolationCode(NoClub), Detail: err.Error()}}
-			return Game{}, &Error{Code: NoClub, Detail: err.Error(), Errors: found}
+			found := []game.Violation{{Path: path, Code: game.ViolationCode(UnknownTeam), Detail: err.Error()}}
+			return Game{}, &Error{Code: UnknownTeam, Detail: err.Error(), Errors: found}
 		} else if err != nil {
 			return Game{}, unavailable(err, fmt.Sprintf("ask for the roster of %.40q", id))
 		}
@@ -50,7 +50,7 @@ func (h *Hall) Create(ctx context.Context, by Person, r Request) (Game, error) {
 const mostOpen = 200
 
 // open returns how many games that a person has made are not over.
-func (h *Hall) open(by Person) int {
+func (h *Games) open(by Person) int {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	n := 0
@@ -63,9 +63,9 @@ func (h *Hall) open(by Person) int {
 }
 
 // create keeps a new game.
-func (h *Hall) create(ctx context.Context, by Person, o *origin) (Game, error) {
+func (h *Games) create(ctx context.Context, by Person, o *origin) (Game, error) {
 	if h.open(by) >= mostOpen {
-		return Game{}, refuse(TooMany, "%d games that you have made are not over: end or take back some", mostOpen)
+		return Game{}, refuse(TooManyGames, "%d games that you have made are not over: end or take back some", mostOpen)
 	}
 	o.Rules = rules
 	_, _ = rand.Read(o.Seed[:]) // it never fails
@@ -86,7 +86,7 @@ func (h *Hall) create(ctx context.Context, by Person, o *origin) (Game, error) {
 		if err != nil {
 			return Game{}, err
 		}
-		if err := s.add(move{Kind: LineupIn, Side: game.Side(side), Lineup: &l}); err != nil {
+		if err := s.add(move{Kind: LineupSubmitted, Side: game.Side(side), Lineup: &l}); err != nil {
 			return Game{}, err
 		}
 	}
@@ -95,9 +95,9 @@ func (h *Hall) create(ctx context.Context, by Person, o *origin) (Game, error) {
 	if err != nil {
 		return Game{}, err
 	}
-	crowded, err := h.config.Journal.Keep(ctx, c)
+	crowded, err := h.config.Journal.Append(ctx, c)
 	for errors.Is(err, ErrFull) && h.makeRoom(ctx) {
-		crowded, err = h.config.Journal.Keep(ctx, c)
+		crowded, err = h.config.Journal.Append(ctx, c)
 	}
 	if err != nil {
 		return Game{}, unavailable(err, "keep the game")
@@ -130,7 +130,7 @@ func suggest(o *origin, side game.Side) (game.Lineup, error) {
 }
 
 // do carries out what somebody wants of a game.
-func (h *Hall) do(ctx context.Context, by Person, id string, act func(*table, *script) error) (Game, error) {
+func (h *Games) do(ctx context.Context, by Person, id string, act func(*table, *script) error) (Game, error) {
 	t, err := h.attend(ctx, id)
 	if err != nil {
 		return Game{}, err
@@ -150,7 +150,7 @@ func (h *Hall) do(ctx context.Context, by Person, id string, act func(*table, *s
 }
 
 // Cancel removes a pending game; only its creator may.
-func (h *Hall) Cancel(ctx context.Context, by Person, id string) error {
+func (h *Games) Cancel(ctx context.Context, by Person, id string) error {
 	t, err := h.attend(ctx, id)
 	if err != nil {
 		return err
@@ -167,10 +167,10 @@ func (h *Hall) Cancel(ctx context.Context, by Person, id string) error {
 
 // remove forgets the game, which may not be loaded.
 func (t *table) remove(ctx context.Context) error {
-	if _, err := t.hall.config.Journal.Keep(ctx, Change{Game: t.id}); err != nil {
+	if _, err := t.hall.config.Journal.Append(ctx, Change{Game: t.id}); err != nil {
 		return unavailable(err, "remove the game")
 	}
-	t.tellAll(&Message{T: "bye", G: t.id, D: Bye{Code: "cancelled"}})
+	t.tellAll(&Message{Type: "bye", Game: t.id, Data: Bye{Code: "cancelled"}})
 	clear(t.onlookers)
 	t.gone = true
 	h := t.hall
@@ -180,13 +180,13 @@ func (t *table) remove(ctx context.Context) error {
 	delete(h.tables, t.id)
 	delete(h.heads, t.id)
 	if listed {
-		h.tellLobby(&Message{T: "gone", G: t.id})
+		h.tellLobby(&Message{Type: "gone", Game: t.id})
 	}
 	return nil
 }
 
 // Join gives the open side to by. Who manages a side already gets the game as it is.
-func (h *Hall) Join(ctx context.Context, by Person, id string) (Game, error) {
+func (h *Games) Join(ctx context.Context, by Person, id string) (Game, error) {
 	return h.do(ctx, by, id, func(t *table, s *script) error {
 		p := &t.now
 		if len(p.sides(by)) > 0 && by.ID != p.creator.ID {
@@ -224,7 +224,7 @@ func (p *position) openSide(by Person) (game.Side, error) {
 }
 
 // SetLineup hands in, or replaces, the line-up of a side; with both in, the game starts.
-func (h *Hall) SetLineup(ctx context.Context, by Person, id string, side game.Side, l game.Lineup) (Game, error) {
+func (h *Games) SetLineup(ctx context.Context, by Person, id string, side game.Side, l game.Lineup) (Game, error) {
 	return h.do(ctx, by, id, func(t *table, s *script) error {
 		p := &t.now
 		if err := p.mayManage(by, side); err != nil {
@@ -240,7 +240,7 @@ func (h *Hall) SetLineup(ctx context.Context, by Person, id string, side game.Si
 			return nil // as it is
 		}
 		l.Order = slices.Clone(l.Order)
-		if err := s.add(move{Kind: LineupIn, Side: side, Lineup: &l}); err != nil {
+		if err := s.add(move{Kind: LineupSubmitted, Side: side, Lineup: &l}); err != nil {
 			return err
 		}
 		if s.now.missing() == "" {
@@ -262,7 +262,7 @@ func (p *position) mayManage(by Person, side game.Side) error {
 }
 
 // Suggest returns the line-up that the bot would hand in for a side of by's. It changes nothing.
-func (h *Hall) Suggest(ctx context.Context, by Person, id string, side game.Side) (game.Lineup, error) {
+func (h *Games) Suggest(ctx context.Context, by Person, id string, side game.Side) (game.Lineup, error) {
 	t, err := h.attend(ctx, id)
 	if err != nil {
 		return game.Lineup{}, err
@@ -275,7 +275,7 @@ func (h *Hall) Suggest(ctx context.Context, by Person, id string, side game.Side
 }
 
 // Start begins a game whose line-ups are in; one that has begun is returned as it is.
-func (h *Hall) Start(ctx context.Context, by Person, id string) (Game, error) {
+func (h *Games) Start(ctx context.Context, by Person, id string) (Game, error) {
 	return h.do(ctx, by, id, func(t *table, s *script) error {
 		switch missing := t.now.missing(); {
 		case len(t.now.sides(by)) == 0:
@@ -311,7 +311,7 @@ func (t *table) start(s *script) error {
 }
 
 // gameOfDay returns the number of a home team's game on a date: 0 for its first, 2 for its second, and so on to 9.
-func (h *Hall) gameOfDay(p *position, date string) int {
+func (h *Games) gameOfDay(p *position, date string) int {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	n := 0
@@ -327,7 +327,7 @@ func (h *Hall) gameOfDay(p *position, date string) int {
 }
 
 // Rematch makes the game that follows a finished one, or returns it, taking the seat that is kept in it for by.
-func (h *Hall) Rematch(ctx context.Context, by Person, id string) (Game, error) {
+func (h *Games) Rematch(ctx context.Context, by Person, id string) (Game, error) {
 	t, err := h.attend(ctx, id)
 	if err != nil {
 		return Game{}, err
@@ -374,7 +374,7 @@ func (t *table) rematch(ctx context.Context, by Person) (string, error) {
 		return "", err
 	}
 	s := newScript(t.dugout, t.now, by, "")
-	if err := s.add(move{Kind: RematchBegan, Game: made.ID}); err != nil {
+	if err := s.add(move{Kind: RematchCreated, Game: made.ID}); err != nil {
 		return "", err
 	}
 	return made.ID, t.keep(ctx, s, nil)

@@ -16,11 +16,11 @@ type tight struct {
 	most int
 }
 
-func (j *tight) Keep(ctx context.Context, c live.Change) (bool, error) {
+func (j *tight) Append(ctx context.Context, c live.Change) (bool, error) {
 	if c.First == 1 && len(j.heads) >= j.most {
 		return true, live.ErrFull
 	}
-	return j.journal.Keep(ctx, c)
+	return j.journal.Append(ctx, c)
 }
 
 // Where there is no room for a new game the oldest private ones that are over make it; those that are listed do not.
@@ -55,8 +55,8 @@ func TestANewGameMakesRoom(t *testing.T) {
 				t.Errorf("game %d: %q, want %q", n, got, want)
 			}
 		}
-		if _, err := h.Create(t.Context(), ann, request(nil)); code(t, err) != live.NoRoom {
-			t.Errorf("with none: %v, want %s", err, live.NoRoom)
+		if _, err := h.Create(t.Context(), ann, request(nil)); code(t, err) != live.StoreFull {
+			t.Errorf("with none: %v, want %s", err, live.StoreFull)
 		}
 	})
 }
@@ -74,7 +74,7 @@ func TestTheSameLineupIsNoMove(t *testing.T) {
 		t.Fatal(err)
 	}
 	for range 3 {
-		if g, err = h.SetLineup(t.Context(), ann, g.ID, game.Home, l); err != nil || g.Rev != 2 || !g.Home.Submitted {
+		if g, err = h.SetLineup(t.Context(), ann, g.ID, game.Home, l); err != nil || g.Rev != 2 || !g.Home.LineupSubmitted {
 			t.Errorf("at revision %d, %v, want 2", g.Rev, err)
 		}
 	}

@@ -39,7 +39,7 @@ func TestAWishIsChecked(t *testing.T) {
 		r := request(nil)
 		tt.change(&r)
 		_, err := h.Create(t.Context(), ann, r)
-		if c := code(t, err); c != live.Invalid && c != live.NoClub {
+		if c := code(t, err); c != live.Invalid && c != live.UnknownTeam {
 			t.Errorf("%+v: %v", r, err)
 			continue
 		}
@@ -71,7 +71,7 @@ func TestOnlyASidesManagerTouchesIt(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if g.You != "home" || g.Away.Manager != nil || g.Home.Manager.Name != "Ann" || g.Status != live.Pending || g.Rev != 1 {
+	if g.YourSide != "home" || g.Away.Manager != nil || g.Home.Manager.Name != "Ann" || g.Status != live.Pending || g.Rev != 1 {
 		t.Errorf("made %s", text(t, g))
 	}
 	l, err := h.Suggest(t.Context(), ann, g.ID, game.Home)
@@ -104,7 +104,7 @@ func TestOnlyASidesManagerTouchesIt(t *testing.T) {
 	if err := second(h.Start(t.Context(), ann, g.ID)); !strings.Contains(err.Error(), "away team has no manager") || !strings.Contains(err.Error(), "line-up of the home team") {
 		t.Errorf("what is missing: %v", err)
 	}
-	if g, err = h.Join(t.Context(), bob, g.ID); err != nil || g.You != "away" {
+	if g, err = h.Join(t.Context(), bob, g.ID); err != nil || g.YourSide != "away" {
 		t.Errorf("Bob joins: %s, %v", text(t, g), err)
 	}
 	if g, err = h.Join(t.Context(), bob, g.ID); err != nil || g.Rev != 2 {
@@ -142,11 +142,11 @@ func TestLineupsAreCheckedAndReplaced(t *testing.T) {
 	bad := game.Lineup{Order: slices.Clone(good.Order), Pitcher: "nobody"}
 	bad.Order[3].Player, bad.Order[4].Position = "stranger", game.Pitcher
 	err = second(h.SetLineup(t.Context(), ann, g.ID, game.Home, bad))
-	if code(t, err) != live.Invalid || len(faults(err)) < 3 || look(t, h, ann, g.ID).Home.Submitted {
-		t.Errorf("a bad one: %v, submitted %v", err, look(t, h, ann, g.ID).Home.Submitted)
+	if code(t, err) != live.Invalid || len(faults(err)) < 3 || look(t, h, ann, g.ID).Home.LineupSubmitted {
+		t.Errorf("a bad one: %v, submitted %v", err, look(t, h, ann, g.ID).Home.LineupSubmitted)
 	}
 	for range 2 {
-		if g, err = h.SetLineup(t.Context(), ann, g.ID, game.Home, good); err != nil || !g.Home.Submitted || g.Status != live.Pending {
+		if g, err = h.SetLineup(t.Context(), ann, g.ID, game.Home, good); err != nil || !g.Home.LineupSubmitted || g.Status != live.Pending {
 			t.Fatalf("a good one: %s, %v", g.Status, err)
 		}
 		good.Order[0], good.Order[1] = good.Order[1], good.Order[0]
@@ -171,7 +171,7 @@ func TestLineupsAreCheckedAndReplaced(t *testing.T) {
 	if g, err := h.Start(t.Context(), ann, g.ID); err != nil || g.Status != live.Active {
 		t.Errorf("started again: %v", err)
 	}
-	if e := b.last("event").D.(*live.Event); e.Kind != live.Started || len(e.Legal) == 0 || e.Lineups == nil || e.State == nil {
+	if e := b.last("event").Data.(*live.Event); e.Kind != live.Started || len(e.Legal) == 0 || e.Lineups == nil || e.State == nil {
 		t.Errorf("Bob was told %s", text(t, b.last("event")))
 	}
 }
@@ -212,7 +212,7 @@ func TestListsShowWhatTheyShould(t *testing.T) {
 	if all := lobby.told(); len(all) != 0 {
 		t.Errorf("of a private game the lobby was told %s", text(t, all))
 	}
-	if g := look(t, h, carl, hidden.ID); g.You != "" || g.Home.Manager.Name != "Ann" {
+	if g := look(t, h, carl, hidden.ID); g.YourSide != "" || g.Home.Manager.Name != "Ann" {
 		t.Errorf("by its id Carl sees %s", text(t, g))
 	}
 	if err := h.Cancel(t.Context(), ann, over.ID); code(t, err) != live.NotPending {
@@ -307,19 +307,19 @@ func TestARematchKeepsTheSeats(t *testing.T) {
 	next := look(t, h, bob, id)
 	options := look(t, h, bob, g.ID).Options
 	options.Side = "away" // the creator's, who is Bob now
-	if next.You != "away" || next.Home.Manager != nil || !next.Reserved || next.Former != g.ID || next.Options != options {
+	if next.YourSide != "away" || next.Home.Manager != nil || !next.Reserved || next.RematchOf != g.ID || next.Options != options {
 		t.Errorf("Bob's rematch: %s", text(t, next))
 	}
 	if next.Dice.Commitment == g.Dice.Commitment {
 		t.Error("the rematch has the same dice")
 	}
-	if e, ok := c.last("event").D.(*live.Event); !ok || e.Kind != live.RematchBegan || e.Next != id {
+	if e, ok := c.last("event").Data.(*live.Event); !ok || e.Kind != live.RematchCreated || e.Rematch != id {
 		t.Errorf("Carl was told %s", text(t, c.last("event")))
 	}
 	if err := second(h.Join(t.Context(), carl, id)); code(t, err) != live.Forbidden {
 		t.Errorf("Carl takes Ann's seat: %v", err)
 	}
-	if next, err := h.Rematch(t.Context(), ann, g.ID); err != nil || next.ID != id || next.You != "home" || next.Reserved {
+	if next, err := h.Rematch(t.Context(), ann, g.ID); err != nil || next.ID != id || next.YourSide != "home" || next.Reserved {
 		t.Errorf("Ann's rematch: %s, %v", text(t, next), err)
 	}
 	if next, err := h.Rematch(t.Context(), ann, g.ID); err != nil || next.ID != id {
@@ -338,8 +338,8 @@ func TestInHotSeatEveryChoiceSaysItsSide(t *testing.T) {
 	t.Parallel()
 	h := newHall(t, newJournal())
 	g := begin(t, h, func(o *live.Options) { o.Opponent = live.HotSeat })
-	if g.You != "both" || len(g.State.Waiting) != 2 {
-		t.Errorf("%s waits for %v", g.You, g.State.Waiting)
+	if g.YourSide != "both" || len(g.State.Waiting) != 2 {
+		t.Errorf("%s waits for %v", g.YourSide, g.State.Waiting)
 	}
 	for _, c := range g.Legal {
 		if c.Side == "" || c.Action.Side != c.Side || (c.Group == "offence") != (c.Side == "away") {
@@ -354,7 +354,7 @@ func TestInHotSeatEveryChoiceSaysItsSide(t *testing.T) {
 		t.Errorf("%s", text(t, c))
 	}
 	c := choice(t, h, ann, g.ID, "Concede for "+g.Home.Team.Name)
-	if _, _, err := h.Do(t.Context(), ann, g.ID, command(t, h, ann, g.ID, c.Action), nil); err != nil {
+	if _, _, err := h.Submit(t.Context(), ann, g.ID, command(t, h, ann, g.ID, c.Action), nil); err != nil {
 		t.Fatal(err)
 	}
 	if end := look(t, h, ann, g.ID); end.Result.Winner != "away" || end.Result.How != "conceded" {
@@ -378,7 +378,7 @@ func TestASpectatorWhoJoinsIsAManager(t *testing.T) {
 		if _, err := h.Join(t.Context(), bob, g.ID); err != nil {
 			t.Fatal(err)
 		}
-		if p := a.last("presence").D.(*live.Presence); p.Away == nil || !p.Away.Online {
+		if p := a.last("presence").Data.(*live.Presence); p.Away == nil || !p.Away.Online {
 			t.Errorf("Ann is told %s", text(t, p))
 		}
 		a.leave()
@@ -392,7 +392,7 @@ func TestASpectatorWhoJoinsIsAManager(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		e := b.last("event").D.(*live.Event)
+		e := b.last("event").Data.(*live.Event)
 		if e.Kind != live.Started || len(e.Legal) == 0 {
 			t.Errorf("Bob is told %s", text(t, e))
 		}

@@ -68,7 +68,7 @@ func difference(got, want string) string {
 }
 
 // step lets whoever may do something, now and then something else than the first.
-func step(tb testing.TB, h *live.Hall, id string, n int) {
+func step(tb testing.TB, h *live.Games, id string, n int) {
 	tb.Helper()
 	for _, who := range []live.Person{ann, bob} {
 		g := look(tb, h, who, id)
@@ -79,10 +79,10 @@ func step(tb testing.TB, h *live.Hall, id string, n int) {
 		if n%5 == 4 && len(g.Offers) > 0 && g.Offers[0].Group == "substitution" {
 			c = g.Offers[n%len(g.Offers)]
 		}
-		if a := c.Action.A; a == "concede" || a == "pause" || a == "takeover" {
+		if a := c.Action.Verb; a == "concede" || a == "pause" || a == "takeover" {
 			c = g.Legal[0]
 		}
-		if _, _, err := h.Do(tb.Context(), who, id, command(tb, h, who, id, c.Action), nil); err != nil {
+		if _, _, err := h.Submit(tb.Context(), who, id, command(tb, h, who, id, c.Action), nil); err != nil {
 			tb.Fatalf("%s does %q: %v", who.Name, c.Label, err)
 		}
 	}
@@ -130,7 +130,7 @@ func TestTheDiceCanBeChecked(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, m := range all {
-		e, ok := m.D.(*live.Event)
+		e, ok := m.Data.(*live.Event)
 		switch {
 		case !ok:
 		case e.Kind == live.Substituted:
@@ -140,13 +140,13 @@ func TestTheDiceCanBeChecked(t *testing.T) {
 		case e.Kind == live.Answered:
 			bold = e.Bold
 		case e.Kind == live.Played:
-			turn, err := table.Resolve(&s, at, *e.By)
+			turn, err := table.Resolve(&s, at, *e.Calls)
 			if err != nil {
 				t.Fatal(err)
 			}
 			play := turn.Finish(bold != nil && *bold)
 			if text(t, play) != text(t, e.Play) {
-				t.Fatalf("revision %d: %s, the dice give %s", m.Rev, text(t, e.Play), text(t, play))
+				t.Fatalf("revision %d: %s, the dice give %s", m.Revision, text(t, e.Play), text(t, play))
 			}
 			if s, err = s.Apply(play); err != nil {
 				t.Fatal(err)
@@ -176,17 +176,17 @@ func TestADamagedJournalIsRefused(t *testing.T) {
 		moves [][]byte
 		want  live.Code
 	}{
-		"no moves":         {nil, live.Unreadable},
-		"no JSON":          {[][]byte{[]byte("}")}, live.Unreadable},
-		"one is missing":   {append(append([][]byte{}, whole[0]), whole[2:]...), live.Unreadable},
-		"one twice":        {append(append([][]byte{}, whole[0]), whole...), live.Unreadable},
-		"an unknown kind":  {replaced(1, `"joined"`, `"jumped"`), live.Unreadable},
-		"an unknown side":  {replaced(1, `"side":"away"`, `"side":"middle"`), live.Unreadable},
-		"a bad line-up":    {replaced(2, `"position":"C"`, `"position":"P"`), live.Unreadable},
-		"a short seed":     {replaced(0, `"seed":"`, `"seed":"00`), live.Unreadable},
+		"no moves":         {nil, live.UnreadableGame},
+		"no JSON":          {[][]byte{[]byte("}")}, live.UnreadableGame},
+		"one is missing":   {append(append([][]byte{}, whole[0]), whole[2:]...), live.UnreadableGame},
+		"one twice":        {append(append([][]byte{}, whole[0]), whole...), live.UnreadableGame},
+		"an unknown kind":  {replaced(1, `"joined"`, `"jumped"`), live.UnreadableGame},
+		"an unknown side":  {replaced(1, `"side":"away"`, `"side":"middle"`), live.UnreadableGame},
+		"a bad line-up":    {replaced(2, `"position":"C"`, `"position":"P"`), live.UnreadableGame},
+		"a short seed":     {replaced(0, `"seed":"`, `"seed":"00`), live.UnreadableGame},
 		"rules to come":    {replaced(0, `"rules":1`, `"rules":2`), live.NewerRules},
 		"rules of nobody":  {replaced(0, `"rules":1`, `"rules":0`), live.NewerRules},
-		"starts too early": {append(append([][]byte{}, whole[:2]...), bytes.Replace(whole[len(whole)-1], fmt.Appendf(nil, `"rev":%d`, len(whole)), []byte(`"rev":3`), 1)), live.Unreadable},
+		"starts too early": {append(append([][]byte{}, whole[:2]...), bytes.Replace(whole[len(whole)-1], fmt.Appendf(nil, `"rev":%d`, len(whole)), []byte(`"rev":3`), 1)), live.UnreadableGame},
 	} {
 		c := newJournal()
 		maps.Copy(c.heads, j.heads)
@@ -221,7 +221,7 @@ type unlisted struct {
 	broken error
 }
 
-func (u *unlisted) Heads(context.Context) (map[string][]byte, error) { return nil, u.broken }
+func (u *unlisted) Summaries(context.Context) (map[string][]byte, error) { return nil, u.broken }
 
 // Journals that earlier versions wrote are played to the same end for ever: every revision has the hash it had, the box
 // score and the scorer's card are the same.
@@ -235,7 +235,7 @@ func TestJournalsOfOldAreReplayed(t *testing.T) {
 	if err != nil || len(found) == 0 {
 		t.Fatalf("journals: %v, %v", found, err)
 	}
-	kinds := map[live.Kind]bool{}
+	kinds := map[live.EventKind]bool{}
 	for _, path := range found {
 		j := readJournal(t, path)
 		for id, moves := range j.moves {
@@ -248,7 +248,7 @@ func TestJournalsOfOldAreReplayed(t *testing.T) {
 			}
 			for _, m := range moves {
 				var is struct {
-					Kind live.Kind `json:"kind"`
+					Kind live.EventKind `json:"kind"`
 				}
 				if err := json.Unmarshal(m, &is); err != nil {
 					t.Fatal(err)
@@ -257,9 +257,9 @@ func TestJournalsOfOldAreReplayed(t *testing.T) {
 			}
 		}
 	}
-	for _, k := range []live.Kind{
-		live.Created, live.Joined, live.LineupIn, live.Started, live.Sealed, live.Unsealed, live.Played, live.Questioned, live.Answered,
-		live.Substituted, live.Paused, live.Resumed, live.TakenOver, live.GivenBack, live.ClockRanOut, live.Conceded, live.Ended, live.RematchBegan,
+	for _, k := range []live.EventKind{
+		live.Created, live.Joined, live.LineupSubmitted, live.Started, live.Sealed, live.Unsealed, live.Played, live.Questioned, live.Answered,
+		live.Substituted, live.Paused, live.Resumed, live.BotTookOver, live.SideReturned, live.TimedOut, live.Conceded, live.Ended, live.RematchCreated,
 	} {
 		if !kinds[k] {
 			t.Errorf("no journal of version 1 has a %s", k)
@@ -268,7 +268,7 @@ func TestJournalsOfOldAreReplayed(t *testing.T) {
 }
 
 // trace returns what must not change of a game that was played.
-func trace(t *testing.T, h *live.Hall, id string) string {
+func trace(t *testing.T, h *live.Games, id string) string {
 	t.Helper()
 	var b strings.Builder
 	all, err := h.Events(t.Context(), live.Person{}, id, 0)
@@ -276,10 +276,10 @@ func trace(t *testing.T, h *live.Hall, id string) string {
 		t.Fatal(err)
 	}
 	for _, m := range all {
-		if e, ok := m.D.(*live.Event); ok {
-			fmt.Fprintf(&b, "%d %s %s %s\n", m.Rev, e.Kind, e.Notation, e.Hash)
+		if e, ok := m.Data.(*live.Event); ok {
+			fmt.Fprintf(&b, "%d %s %s %s\n", m.Revision, e.Kind, e.Notation, e.Hash)
 		} else {
-			fmt.Fprintf(&b, "%d skip\n", m.Rev)
+			fmt.Fprintf(&b, "%d skip\n", m.Revision)
 		}
 	}
 	g, box, err := h.Box(t.Context(), live.Person{}, id)
@@ -338,7 +338,7 @@ func writeInterrupted(t *testing.T, path string) {
 }
 
 // writeJournal writes a game down: id, head and moves, each after its length.
-func writeJournal(t *testing.T, h *live.Hall, j *journal, id, path string) {
+func writeJournal(t *testing.T, h *live.Games, j *journal, id, path string) {
 	t.Helper()
 	var data bytes.Buffer
 	z := gzip.NewWriter(&data)

@@ -10,7 +10,7 @@ import (
 )
 
 // Game returns one game with all that the viewer may do in it.
-func (h *Hall) Game(ctx context.Context, viewer Person, id string) (Game, error) {
+func (h *Games) Game(ctx context.Context, viewer Person, id string) (Game, error) {
 	t, err := h.attend(ctx, id)
 	if err != nil {
 		return Game{}, err
@@ -38,7 +38,7 @@ func (t *table) detail(viewer Person) Game {
 }
 
 // begun gets a game that has begun.
-func (h *Hall) begun(ctx context.Context, id string) (*table, error) {
+func (h *Games) begun(ctx context.Context, id string) (*table, error) {
 	t, err := h.attend(ctx, id)
 	if err != nil {
 		return nil, err
@@ -51,7 +51,7 @@ func (h *Hall) begun(ctx context.Context, id string) (*table, error) {
 }
 
 // Box returns the box score of a game that has begun.
-func (h *Hall) Box(ctx context.Context, viewer Person, id string) (Game, game.BoxScore, error) {
+func (h *Games) Box(ctx context.Context, viewer Person, id string) (Game, game.BoxScore, error) {
 	t, err := h.begun(ctx, id)
 	if err != nil {
 		return Game{}, game.BoxScore{}, err
@@ -77,7 +77,7 @@ type WinPoint struct {
 }
 
 // WinProb returns the win probability of a game that has begun.
-func (h *Hall) WinProb(ctx context.Context, id string) (WinProb, error) {
+func (h *Games) WinProb(ctx context.Context, id string) (WinProb, error) {
 	t, err := h.begun(ctx, id)
 	if err != nil {
 		return WinProb{}, err
@@ -89,7 +89,7 @@ func (h *Hall) WinProb(ctx context.Context, id string) (WinProb, error) {
 }
 
 // Scorecard writes a game that has begun as a Retrosheet event file.
-func (h *Hall) Scorecard(ctx context.Context, id string, w io.Writer) error {
+func (h *Games) Scorecard(ctx context.Context, id string, w io.Writer) error {
 	t, err := h.begun(ctx, id)
 	if err != nil {
 		return err

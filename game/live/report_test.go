@@ -25,7 +25,7 @@ func TestTheAnnouncerTellsWhatIsWished(t *testing.T) {
 			g := begin(t, h, func(o *live.Options) { o.Announce, o.Opponent = level, live.HotSeat })
 			var told int
 			leave, err := h.Watch(t.Context(), carl, g.ID, 0, func(m *live.Message) bool {
-				if m.T == "event" {
+				if m.Type == "event" {
 					told++
 				}
 				return true
@@ -101,7 +101,7 @@ func TestReportsAddUp(t *testing.T) {
 	}
 }
 
-func checkStats(t *testing.T, h *live.Hall, games []live.Game) {
+func checkStats(t *testing.T, h *live.Games, games []live.Game) {
 	t.Helper()
 	standings, err := h.Standings(t.Context(), league.Last)
 	if err != nil || len(standings) != 2 {

@@ -33,7 +33,7 @@ func newJournal() *journal {
 	return &journal{heads: map[string][]byte{}, moves: map[string][][]byte{}, boxes: map[string][]byte{}}
 }
 
-func (j *journal) Keep(ctx context.Context, c live.Change) (bool, error) {
+func (j *journal) Append(ctx context.Context, c live.Change) (bool, error) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	if err := ctx.Err(); err != nil {
@@ -43,7 +43,7 @@ func (j *journal) Keep(ctx context.Context, c live.Change) (bool, error) {
 		return false, j.full
 	}
 	j.syncs++
-	if c.Head == nil {
+	if c.Summary == nil {
 		delete(j.heads, c.Game)
 		delete(j.moves, c.Game)
 		delete(j.boxes, c.Game)
@@ -52,7 +52,7 @@ func (j *journal) Keep(ctx context.Context, c live.Change) (bool, error) {
 	if c.First != uint64(len(j.moves[c.Game]))+1 {
 		return false, fmt.Errorf("move %d after %d", c.First, len(j.moves[c.Game]))
 	}
-	j.heads[c.Game] = c.Head
+	j.heads[c.Game] = c.Summary
 	j.moves[c.Game] = append(j.moves[c.Game], c.Moves...)
 	if c.Box != nil {
 		j.boxes[c.Game] = c.Box
@@ -60,7 +60,7 @@ func (j *journal) Keep(ctx context.Context, c live.Change) (bool, error) {
 	return j.crowded, nil
 }
 
-func (j *journal) Heads(context.Context) (map[string][]byte, error) {
+func (j *journal) Summaries(context.Context) (map[string][]byte, error) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	return maps.Clone(j.heads), nil
@@ -120,11 +120,11 @@ func (r rosters) Club(_ context.Context, season int, id string) (live.Club, erro
 	for _, c := range r.clubs[season] {
 		if c.ID == id {
 			return live.Club{
-				Club: c.Game(), Season: season, Color: c.Color, Text: c.Text, Ratings: league.Ratings(c), Park: c.Park.Factors,
+				Club: c.Game(), Season: season, Color: c.Color, TextColor: c.Text, Ratings: league.Ratings(c), Park: c.Park.Factors,
 			}, nil
 		}
 	}
-	return live.Club{}, fmt.Errorf("%w: %q in season %d", live.ErrNoClub, id, season)
+	return live.Club{}, fmt.Errorf("%w: %q in season %d", live.ErrUnknownTeam, id, season)
 }
 
 // said is an announcer who writes down what he was given.
@@ -152,7 +152,7 @@ var (
 	sides = [2]game.Side{game.Away, game.Home}
 )
 
-func newHall(tb testing.TB, j live.Journal) *live.Hall {
+func newHall(tb testing.TB, j live.Journal) *live.Games {
 	tb.Helper()
 	h, err := live.New(tb.Context(), live.Config{Journal: j, Rosters: builtIn(), Log: slog.New(slog.DiscardHandler)})
 	if err != nil {
@@ -178,7 +178,7 @@ func request(change func(*live.Options)) live.Request {
 }
 
 // begin makes a game and brings it to its first pitch: Ann makes it, Bob joins, if the seat is open.
-func begin(tb testing.TB, h *live.Hall, change func(*live.Options)) live.Game {
+func begin(tb testing.TB, h *live.Games, change func(*live.Options)) live.Game {
 	tb.Helper()
 	r := request(change)
 	g, err := h.Create(tb.Context(), ann, r)
@@ -226,14 +226,14 @@ type watcher struct {
 }
 
 // watch lets somebody watch a game.
-func watch(tb testing.TB, h *live.Hall, who live.Person, id string, since uint64) *watcher {
+func watch(tb testing.TB, h *live.Games, who live.Person, id string, since uint64) *watcher {
 	tb.Helper()
 	w := &watcher{}
 	w.join(tb, h, who, id, since)
 	return w
 }
 
-func (w *watcher) join(tb testing.TB, h *live.Hall, who live.Person, id string, since uint64) {
+func (w *watcher) join(tb testing.TB, h *live.Games, who live.Person, id string, since uint64) {
 	tb.Helper()
 	leave, err := h.Watch(tb.Context(), who, id, since, w.tell)
 	if err != nil {
@@ -262,7 +262,7 @@ func (w *watcher) told(types ...string) []*live.Message {
 	defer w.mu.Unlock()
 	var found []*live.Message
 	for _, m := range w.all {
-		if len(types) == 0 || slices.Contains(types, m.T) {
+		if len(types) == 0 || slices.Contains(types, m.Type) {
 			found = append(found, m)
 		}
 	}
@@ -282,7 +282,7 @@ func (w *watcher) last(t string) *live.Message {
 func (w *watcher) kinds() []string {
 	var kinds []string
 	for _, m := range w.told("event", "skip") {
-		if e, ok := m.D.(*live.Event); ok {
+		if e, ok := m.Data.(*live.Event); ok {
 			kinds = append(kinds, string(e.Kind))
 		} else {
 			kinds = append(kinds, "skip")
@@ -302,7 +302,7 @@ func text(tb testing.TB, v any) string {
 }
 
 // choice returns what somebody may do now whose label begins so.
-func choice(tb testing.TB, h *live.Hall, who live.Person, id, label string) live.Choice {
+func choice(tb testing.TB, h *live.Games, who live.Person, id, label string) live.Choice {
 	tb.Helper()
 	g := look(tb, h, who, id)
 	for _, c := range append(slices.Clone(g.Legal), g.Offers...) {
@@ -314,7 +314,7 @@ func choice(tb testing.TB, h *live.Hall, who live.Person, id, label string) live
 	return live.Choice{}
 }
 
-func look(tb testing.TB, h *live.Hall, who live.Person, id string) live.Game {
+func look(tb testing.TB, h *live.Games, who live.Person, id string) live.Game {
 	tb.Helper()
 	g, err := h.Game(tb.Context(), who, id)
 	if err != nil {
@@ -327,15 +327,15 @@ func look(tb testing.TB, h *live.Hall, who live.Person, id string) live.Game {
 var commands atomic.Uint64
 
 // command makes a command of an action for the game as it is now.
-func command(tb testing.TB, h *live.Hall, who live.Person, id string, a live.Action) live.Command {
+func command(tb testing.TB, h *live.Games, who live.Person, id string, a live.Action) live.Command {
 	tb.Helper()
-	return live.Command{CID: fmt.Sprint("c", commands.Add(1)), Rev: look(tb, h, who, id).Rev, Action: a}
+	return live.Command{ID: fmt.Sprint("c", commands.Add(1)), Revision: look(tb, h, who, id).Rev, Action: a}
 }
 
 // do does what somebody may do now whose label begins so, and returns the revision.
-func do(tb testing.TB, h *live.Hall, who live.Person, id, label string) uint64 {
+func do(tb testing.TB, h *live.Games, who live.Person, id, label string) uint64 {
 	tb.Helper()
-	rev, dup, err := h.Do(tb.Context(), who, id, command(tb, h, who, id, choice(tb, h, who, id, label).Action), nil)
+	rev, dup, err := h.Submit(tb.Context(), who, id, command(tb, h, who, id, choice(tb, h, who, id, label).Action), nil)
 	if err != nil || dup {
 		tb.Fatalf("%s does %q: dup %v, %v", who.Name, label, dup, err)
 	}

@@ -187,12 +187,12 @@ func (s *script) byDefault(side game.Side) error {
 	p := &s.now
 	switch {
 	case p.question != nil:
-		if err := s.add(move{Kind: ClockRanOut, Side: side}); err != nil {
+		if err := s.add(move{Kind: TimedOut, Side: side}); err != nil {
 			return err
 		}
 		return s.answer(side, s.now.question.Usual)
 	case !p.fielded():
-		if err := s.add(move{Kind: ClockRanOut, Side: side}); err != nil {
+		if err := s.add(move{Kind: TimedOut, Side: side}); err != nil {
 			return err
 		}
 		if subs := s.takeField(side); subs != nil {
@@ -200,7 +200,7 @@ func (s *script) byDefault(side game.Side) error {
 		}
 		return s.add(move{Kind: Conceded, Side: side, Reason: tooFew})
 	default:
-		return s.add(move{Kind: ClockRanOut, Side: side, Calls: &chance.Calls{}})
+		return s.add(move{Kind: TimedOut, Side: side, Calls: &chance.Calls{}})
 	}
 }
 

@@ -73,20 +73,20 @@ func (s *seasons) forget(season int) {
 }
 
 // Standings returns the standings of a season over the finished games, best first.
-func (h *Hall) Standings(ctx context.Context, season int) ([]stats.Standing, error) {
+func (h *Games) Standings(ctx context.Context, season int) ([]stats.Standing, error) {
 	var all []stats.Standing
 	err := h.statistics(ctx, season, func(t *stats.Table) { all = t.Standings() })
 	return all, err
 }
 
 // Players returns what everybody has done in a season's finished games; team, if not "", is the club's id.
-func (h *Hall) Players(ctx context.Context, season int, team string) (batting []stats.Batting, pitching []stats.Pitching, err error) {
+func (h *Games) Players(ctx context.Context, season int, team string) (batting []stats.Batting, pitching []stats.Pitching, err error) {
 	err = h.statistics(ctx, season, func(t *stats.Table) { batting, pitching = t.Batting(team), t.Pitching(team) })
 	return batting, pitching, err
 }
 
 // statistics lends the table of a season.
-func (h *Hall) statistics(ctx context.Context, number int, read func(*stats.Table)) error {
+func (h *Games) statistics(ctx context.Context, number int, read func(*stats.Table)) error {
 	s := &h.season
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -108,7 +108,7 @@ func (h *Hall) statistics(ctx context.Context, number int, read func(*stats.Tabl
 }
 
 // addUp adds the finished games of a season up, in the order in which they ended.
-func (h *Hall) addUp(ctx context.Context, number int) (*season, error) {
+func (h *Games) addUp(ctx context.Context, number int) (*season, error) {
 	games := h.finished(number)
 	ids := make([]string, len(games))
 	for i := range games {
@@ -126,7 +126,7 @@ func (h *Hall) addUp(ctx context.Context, number int) (*season, error) {
 		}
 		var box game.BoxScore
 		if err := json.Unmarshal(data, &box); err != nil {
-			return nil, &Error{Code: Unreadable, Detail: "a box score cannot be read", cause: fmt.Errorf("game %s: %w", games[i].ID, err)}
+			return nil, &Error{Code: UnreadableGame, Detail: "a box score cannot be read", cause: fmt.Errorf("game %s: %w", games[i].ID, err)}
 		}
 		all.add(&games[i], box)
 	}
@@ -134,7 +134,7 @@ func (h *Hall) addUp(ctx context.Context, number int) (*season, error) {
 }
 
 // finished returns a season's finished games in the order in which they ended.
-func (h *Hall) finished(season int) []Game {
+func (h *Games) finished(season int) []Game {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	var games []Game
@@ -160,7 +160,7 @@ func (g *Game) standing() [2]int {
 }
 
 // makeRoom removes the private game that ended first, unless somebody looks at it. It returns false if there is none.
-func (h *Hall) makeRoom(ctx context.Context) bool {
+func (h *Games) makeRoom(ctx context.Context) bool {
 	h.mu.Lock()
 	var its *head
 	for _, head := range h.heads {
@@ -176,7 +176,7 @@ func (h *Hall) makeRoom(ctx context.Context) bool {
 	oldest := &its.Game
 	delete(h.heads, oldest.ID)
 	h.mu.Unlock()
-	if _, err := h.config.Journal.Keep(context.WithoutCancel(ctx), Change{Game: oldest.ID}); err != nil {
+	if _, err := h.config.Journal.Append(context.WithoutCancel(ctx), Change{Game: oldest.ID}); err != nil {
 		h.config.Log.Error("an old game could not be removed", "game", oldest.ID, "err", err)
 		h.mu.Lock()
 		h.heads[oldest.ID] = its

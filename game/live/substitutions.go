@@ -12,7 +12,7 @@ func (m *menu) fillField(side game.Side) {
 	if subs := takeField(m.managers[side], m.position); subs != nil {
 		m.substitution(side, subs...)
 	} else {
-		m.add(side, Choice{Action: Action{A: doConcede}, Label: m.concedeLabel(side), Group: groupGame})
+		m.add(side, Choice{Action: Action{Verb: doConcede}, Label: m.concedeLabel(side), Group: groupGame})
 	}
 	rest := menu{dugout: m.dugout, position: m.position, sides: m.sides, hotSeat: m.hotSeat}
 	rest.substitutions(side)
@@ -155,7 +155,7 @@ func (m *menu) change(side game.Side, label string, subs ...game.Substitution) {
 	if _, err := m.state.Substitute(subs...); err != nil {
 		return
 	}
-	c := Choice{Action: Action{A: doSubstitute, D: m.decision}, Label: label, Group: groupSubstitution}
+	c := Choice{Action: Action{Verb: doSubstitute, Decision: m.decision}, Label: label, Group: groupSubstitution}
 	for _, sub := range subs {
 		c.Action.Subs = append(c.Action.Subs, Sub{Player: sub.Player, Slot: sub.Slot, Position: sub.Position})
 	}

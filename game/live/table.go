@@ -16,7 +16,7 @@ import (
 
 // A table is a game in memory. It is loaded when somebody touches the game and leaves when nobody needs it.
 type table struct {
-	hall *Hall
+	hall *Games
 	id   string
 
 	mu        sync.Mutex // guards what follows; it is held while the journal keeps a move
@@ -37,11 +37,11 @@ type table struct {
 type onlooker struct {
 	person Person
 	sides  []game.Side // that he manages
-	tell   Tell
+	tell   Send
 }
 
 // attend gets a game's table, loaded and locked.
-func (h *Hall) attend(ctx context.Context, id string) (*table, error) {
+func (h *Games) attend(ctx context.Context, id string) (*table, error) {
 	t, err := h.lock(id)
 	if err != nil || t.history != nil {
 		return t, err
@@ -55,7 +55,7 @@ func (h *Hall) attend(ctx context.Context, id string) (*table, error) {
 }
 
 // lock gets a game's table, locked; it may not be loaded yet.
-func (h *Hall) lock(id string) (*table, error) {
+func (h *Games) lock(id string) (*table, error) {
 	for {
 		t, err := h.seat(id)
 		if err != nil {
@@ -70,7 +70,7 @@ func (h *Hall) lock(id string) (*table, error) {
 }
 
 // seat returns the table of a game, which may not be loaded yet.
-func (h *Hall) seat(id string) (*table, error) {
+func (h *Games) seat(id string) (*table, error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	switch {
@@ -94,7 +94,7 @@ const mostIdle = 64
 
 // spareMemory makes room for a table among those that nobody watches: the longest unused leave memory. h.mu must be held, so
 // that a table that somebody uses is passed over instead of waited for.
-func (h *Hall) spareMemory() {
+func (h *Games) spareMemory() {
 	if len(h.tables) < mostIdle {
 		return
 	}
@@ -141,7 +141,7 @@ func (t *table) release() {
 
 // collapse takes out of memory what a panic has left. Who watches comes back, to what is kept.
 func (t *table) collapse() {
-	t.tellAll(&Message{T: "bye", G: t.id, D: Bye{Code: "restart"}})
+	t.tellAll(&Message{Type: "bye", Game: t.id, Data: Bye{Code: "restart"}})
 	clear(t.onlookers)
 	t.leave()
 }
@@ -156,7 +156,7 @@ func (t *table) load(ctx context.Context) error {
 		if refused, ok := errors.AsType[*Error](err); ok {
 			return refused
 		}
-		return &Error{Code: Unreadable, Detail: "the game cannot be read", cause: fmt.Errorf("game %s: %w", t.id, err)}
+		return &Error{Code: UnreadableGame, Detail: "the game cannot be read", cause: fmt.Errorf("game %s: %w", t.id, err)}
 	}
 	at := time.Now()
 	for side := range t.seats {
@@ -213,7 +213,7 @@ func (t *table) set(o *origin) (err error) {
 }
 
 // keep makes a script happen: kept, then swapped, then acknowledged, then told. Nothing has changed if it fails.
-func (t *table) keep(ctx context.Context, s *script, tell Tell) error {
+func (t *table) keep(ctx context.Context, s *script, tell Send) error {
 	if len(s.acts) == 0 {
 		return nil
 	}
@@ -222,14 +222,14 @@ func (t *table) keep(ctx context.Context, s *script, tell Tell) error {
 	if err != nil {
 		return err
 	}
-	crowded, err := t.hall.config.Journal.Keep(ctx, c)
+	crowded, err := t.hall.config.Journal.Append(ctx, c)
 	if err != nil {
 		return unavailable(err, "keep the game")
 	}
 	t.torn = true
 	t.swap(s)
 	if first := s.acts[0].move; tell != nil {
-		tell(&Message{T: "ack", G: t.id, Rev: first.Rev, CID: first.CID, D: Ack{}})
+		tell(&Message{Type: "ack", Game: t.id, Revision: first.Rev, CommandID: first.CID, Data: Ack{}})
 	}
 	t.setClock(time.Now())
 	t.tell(s)
@@ -289,7 +289,7 @@ func (t *table) seatAnew() {
 func change(id string, h *head, s *script) (Change, error) {
 	c := Change{Game: id, First: s.acts[0].Rev}
 	var err error
-	if c.Head, err = json.Marshal(h); err != nil {
+	if c.Summary, err = json.Marshal(h); err != nil {
 		return c, fmt.Errorf("write the head of game %s: %w", id, err)
 	}
 	for _, a := range s.acts {
@@ -329,7 +329,7 @@ func unavailable(err error, doing string) error {
 	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
 		return err
 	case errors.Is(err, ErrFull):
-		return &Error{Code: NoRoom, Detail: "there is no room for another game", cause: err}
+		return &Error{Code: StoreFull, Detail: "there is no room for another game", cause: err}
 	default:
 		return &Error{Code: Unavailable, Detail: "the appliance cannot " + doing, cause: err}
 	}
@@ -374,7 +374,7 @@ func (t *table) audiences(e told) func([]game.Side) *Message {
 
 // live adds to an event what is told only as it happens.
 func (t *table) live(m *Message, sides []game.Side) *Message {
-	event, ok := m.D.(*Event)
+	event, ok := m.Data.(*Event)
 	if !ok || t.now.status == Pending {
 		return m
 	}
@@ -383,7 +383,7 @@ func (t *table) live(m *Message, sides []game.Side) *Message {
 	if len(sides) > 0 {
 		e.Legal, e.Offers = legal(t.dugout, &t.now, sides), t.offers(sides)
 	}
-	return &Message{T: m.T, G: m.G, Rev: m.Rev, D: &e}
+	return &Message{Type: m.Type, Game: m.Game, Revision: m.Revision, Data: &e}
 }
 
 // announce says aloud what happened, as loudly as the game wishes.
@@ -438,7 +438,7 @@ func (t *table) view() *View {
 	state := p.state
 	v.State, v.Batting, v.Pitcher = &state, state.Batting(), state.Pitcher()
 	v.Batter = state.Batter()
-	v.Managed = Sided[bool]{Home: p.bot(game.Home), Away: p.bot(game.Away)}
+	v.BotManages = BySide[bool]{Home: p.bot(game.Home), Away: p.bot(game.Away)}
 	if p.question != nil {
 		v.Question = asked(p)
 	}
@@ -446,8 +446,8 @@ func (t *table) view() *View {
 }
 
 // standing returns where the game stands for who manages these sides.
-func (t *table) standing(sides []game.Side) *Standing {
-	s := &Standing{State: t.view(), Hash: t.history.hash, Legal: []Choice{}, Offers: []Choice{}, Presence: t.presence(), Clock: t.clockFor(sides)}
+func (t *table) standing(sides []game.Side) *Snapshot {
+	s := &Snapshot{State: t.view(), Hash: t.history.hash, Legal: []Choice{}, Offers: []Choice{}, Presence: t.presence(), Clock: t.clockFor(sides)}
 	if len(sides) > 0 {
 		s.Legal, s.Offers = legal(t.dugout, &t.now, sides), t.offers(sides)
 	}

@@ -14,7 +14,7 @@ import (
 )
 
 // run runs the hall for the rest of a test in a bubble of time.
-func run(t *testing.T, h *live.Hall) (stop func()) {
+func run(t *testing.T, h *live.Games) (stop func()) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan error, 1)
@@ -87,8 +87,8 @@ func TestAPauseStopsEverything(t *testing.T) {
 		if len(now.Legal) != 0 || now.Clock != nil || now.State.Paused == nil || len(now.State.Waiting) != 0 {
 			t.Errorf("paused: %s", text(t, now.State))
 		}
-		for _, again := range []live.Action{action, {A: "pause"}} {
-			if _, _, err := h.Do(t.Context(), bob, g.ID, command(t, h, bob, g.ID, again), nil); code(t, err) != live.IsPaused {
+		for _, again := range []live.Action{action, {Verb: "pause"}} {
+			if _, _, err := h.Submit(t.Context(), bob, g.ID, command(t, h, bob, g.ID, again), nil); code(t, err) != live.GamePaused {
 				t.Errorf("%+v while paused: %v", again, err)
 			}
 		}
@@ -100,7 +100,7 @@ func TestAPauseStopsEverything(t *testing.T) {
 		if c := look(t, h, bob, g.ID).Clock; c == nil || c.LeftMS != 10_000 {
 			t.Errorf("the clock after the pause: %+v", c)
 		}
-		if _, _, err := h.Do(t.Context(), bob, g.ID, command(t, h, bob, g.ID, action), nil); err != nil {
+		if _, _, err := h.Submit(t.Context(), bob, g.ID, command(t, h, bob, g.ID, action), nil); err != nil {
 			t.Errorf("the decision that was open before the pause: %v", err)
 		}
 	})
@@ -116,8 +116,8 @@ func TestACallIsTakenBackBeforeItResolves(t *testing.T) {
 	if legal := look(t, h, ann, g.ID).Legal; len(legal) != 0 {
 		t.Errorf("after sealing %d decisions are legal", len(legal))
 	}
-	again := live.Action{A: "defence", D: look(t, h, ann, g.ID).State.Decision}
-	if _, _, err := h.Do(t.Context(), ann, g.ID, command(t, h, ann, g.ID, again), nil); code(t, err) != live.AlreadySealed {
+	again := live.Action{Verb: "defence", Decision: look(t, h, ann, g.ID).State.Decision}
+	if _, _, err := h.Submit(t.Context(), ann, g.ID, command(t, h, ann, g.ID, again), nil); code(t, err) != live.AlreadySealed {
 		t.Errorf("a second call: %v", err)
 	}
 	do(t, h, ann, g.ID, "Take the call back")
@@ -129,11 +129,11 @@ func TestACallIsTakenBackBeforeItResolves(t *testing.T) {
 	if kinds := b.kinds()[g.Rev:]; !slices.Equal(kinds, []string{"skip", "skip", "skip", "play"}) {
 		t.Errorf("Bob was told %v", kinds)
 	}
-	if e := b.last("event").D.(*live.Event); e.Play.Kind.String() != "intentional walk" {
+	if e := b.last("event").Data.(*live.Event); e.Play.Kind.String() != "intentional walk" {
 		t.Errorf("the play was %s, want what was called last", e.Play.Kind)
 	}
-	undo := live.Action{A: "undo", D: look(t, h, ann, g.ID).State.Decision - 1}
-	if _, _, err := h.Do(t.Context(), ann, g.ID, command(t, h, ann, g.ID, undo), nil); code(t, err) != live.StaleRevision {
+	undo := live.Action{Verb: "undo", Decision: look(t, h, ann, g.ID).State.Decision - 1}
+	if _, _, err := h.Submit(t.Context(), ann, g.ID, command(t, h, ann, g.ID, undo), nil); code(t, err) != live.StaleRevision {
 		t.Errorf("taken back after the play: %v", err)
 	}
 }
@@ -151,22 +151,22 @@ func TestWhoIsGoneIsReplacedAndReturns(t *testing.T) {
 		pass(time.Hour)
 		b.leave()
 		pass(0)
-		gone := a.last("presence").D.(*live.Presence).Away
+		gone := a.last("presence").Data.(*live.Presence).Away
 		if gone.Online || gone.Gone || gone.GoneIn != 60 || gone.Since.IsZero() {
 			t.Errorf("as he leaves: %+v", gone)
 		}
 		pass(59 * time.Second)
 		offered := func() bool {
-			return slices.ContainsFunc(look(t, h, ann, g.ID).Offers, func(c live.Choice) bool { return c.Action.A == "takeover" && c.Action.Side == "away" })
+			return slices.ContainsFunc(look(t, h, ann, g.ID).Offers, func(c live.Choice) bool { return c.Action.Verb == "takeover" && c.Action.Side == "away" })
 		}
 		if offered() {
 			t.Error("offered after 59 s")
 		}
 		pass(time.Second)
-		if gone = a.last("presence").D.(*live.Presence).Away; !gone.Gone || gone.GoneIn != 0 || !offered() {
+		if gone = a.last("presence").Data.(*live.Presence).Away; !gone.Gone || gone.GoneIn != 0 || !offered() {
 			t.Errorf("after 60 s: %+v, offered %v", gone, offered())
 		}
-		if s := a.last("state"); !slices.ContainsFunc(s.D.(*live.Standing).Offers, func(c live.Choice) bool { return c.Action.Side == "away" }) {
+		if s := a.last("state"); !slices.ContainsFunc(s.Data.(*live.Snapshot).Offers, func(c live.Choice) bool { return c.Action.Side == "away" }) {
 			t.Error("Ann is not told of the offer")
 		}
 		do(t, h, ann, g.ID, "Let the bot manage")
@@ -179,7 +179,7 @@ func TestWhoIsGoneIsReplacedAndReturns(t *testing.T) {
 		if kinds := a.kinds(); kinds[len(kinds)-1] != "giveback" {
 			t.Errorf("when Bob returns, Ann was told %v", kinds)
 		}
-		if now := look(t, h, bob, g.ID); now.State.Managed.Away || !slices.Contains(now.State.Waiting, now.State.Batting) && !slices.Contains(now.State.Waiting, now.State.Batting.Other()) {
+		if now := look(t, h, bob, g.ID); now.State.BotManages.Away || !slices.Contains(now.State.Waiting, now.State.Batting) && !slices.Contains(now.State.Waiting, now.State.Batting.Other()) {
 			t.Errorf("Bob's side is not his again: %s", text(t, now.State))
 		}
 		b.leave()
@@ -196,13 +196,13 @@ func TestWithAClockTheBotTakesOver(t *testing.T) {
 		a, b := watch(t, h, ann, g.ID, 0), watch(t, h, bob, g.ID, 0)
 		b.leave()
 		pass(61 * time.Second)
-		if v := look(t, h, ann, g.ID).State; !v.Managed.Away || v.Managed.Home {
-			t.Errorf("after 61 s the bot manages %+v", v.Managed)
+		if v := look(t, h, ann, g.ID).State; !v.BotManages.Away || v.BotManages.Home {
+			t.Errorf("after 61 s the bot manages %+v", v.BotManages)
 		}
 		a.leave()
 		pass(time.Hour)
 		now := look(t, h, ann, g.ID)
-		if now.State.Managed.Home || now.Status != live.Active {
+		if now.State.BotManages.Home || now.Status != live.Active {
 			t.Errorf("with both gone: %s", text(t, now.State))
 		}
 		if last := a.kinds(); last[len(last)-1] != "takeover" {
@@ -218,21 +218,21 @@ func TestOnesOwnSideIsHandedOverAndTakenBack(t *testing.T) {
 	g := begin(t, h, nil)
 	do(t, h, bob, g.ID, "Let the bot manage for you")
 	now := look(t, h, bob, g.ID)
-	if len(now.Legal) != 0 || !now.State.Managed.Away {
+	if len(now.Legal) != 0 || !now.State.BotManages.Away {
 		t.Errorf("handed over: %s", text(t, now.State))
 	}
-	c := command(t, h, bob, g.ID, live.Action{A: "offence", Call: "swing", D: now.State.Decision})
-	if _, _, err := h.Do(t.Context(), bob, g.ID, c, nil); code(t, err) != live.IllegalAction {
+	c := command(t, h, bob, g.ID, live.Action{Verb: "offence", Call: "swing", Decision: now.State.Decision})
+	if _, _, err := h.Submit(t.Context(), bob, g.ID, c, nil); code(t, err) != live.IllegalAction {
 		t.Errorf("a call while the bot manages: %v", err)
 	}
 	on := true
-	c = command(t, h, ann, g.ID, live.Action{A: "takeover", On: &on})
-	if _, _, err := h.Do(t.Context(), ann, g.ID, c, nil); code(t, err) != live.IllegalAction {
+	c = command(t, h, ann, g.ID, live.Action{Verb: "takeover", On: &on})
+	if _, _, err := h.Submit(t.Context(), ann, g.ID, c, nil); code(t, err) != live.IllegalAction {
 		t.Errorf("two bots: %v", err)
 	}
 	do(t, h, ann, g.ID, "Pitch to him")
 	do(t, h, bob, g.ID, "Take your side back")
-	if now = look(t, h, bob, g.ID); now.State.Managed.Away {
+	if now = look(t, h, bob, g.ID); now.State.BotManages.Away {
 		t.Error("it was not given back")
 	}
 }
@@ -263,7 +263,7 @@ func TestAPendingGameEndsAfterSevenDays(t *testing.T) {
 		if _, err := h.Game(t.Context(), ann, g.ID); code(t, err) != live.UnknownGame {
 			t.Errorf("after seven days: %v, want %s", err, live.UnknownGame)
 		}
-		if m := a.last("bye"); m == nil || m.D != (live.Bye{Code: "cancelled"}) {
+		if m := a.last("bye"); m == nil || m.Data != (live.Bye{Code: "cancelled"}) {
 			t.Errorf("Ann was told %s", text(t, m))
 		}
 		look(t, h, ann, active.ID)
@@ -282,7 +282,7 @@ func TestAHallThatClosesSaysBye(t *testing.T) {
 		_, leave := h.WatchLobby(lobby.tell)
 		stop()
 		for name, w := range map[string]*watcher{"Ann": a, "the lobby": &lobby} {
-			if m := w.last("bye"); m == nil || m.D != (live.Bye{Code: "restart"}) {
+			if m := w.last("bye"); m == nil || m.Data != (live.Bye{Code: "restart"}) {
 				t.Errorf("%s was told %s", name, text(t, m))
 			}
 		}
@@ -309,7 +309,7 @@ func TestTheNumberOfWatchersIsToldNowAndThen(t *testing.T) {
 		}
 		pass(10 * time.Second)
 		all := a.told("presence")[before:]
-		if len(all) != 1 || all[0].D.(*live.Presence).Watchers != 101 {
+		if len(all) != 1 || all[0].Data.(*live.Presence).Watchers != 101 {
 			t.Errorf("100 came, Ann was told %s", text(t, all))
 		}
 	})
@@ -327,7 +327,7 @@ func TestEveryDecisionHasItsTime(t *testing.T) {
 		for range 5 {
 			pass(20 * time.Second)
 			do(t, h, ann, g.ID, look(t, h, ann, g.ID).Legal[0].Label)
-			if c := look(t, h, ann, g.ID).Clock; c == nil || c.LeftMS != 30_000 || *a.last("clock").D.(*live.Clock) != *c {
+			if c := look(t, h, ann, g.ID).Clock; c == nil || c.LeftMS != 30_000 || *a.last("clock").Data.(*live.Clock) != *c {
 				t.Fatalf("a new decision's clock: %+v, told %s", c, text(t, a.last("clock")))
 			}
 		}
@@ -346,7 +346,7 @@ func TestWithBothGoneNobodyPlays(t *testing.T) {
 		a.leave()
 		b.leave()
 		pass(24 * time.Hour)
-		if now := look(t, h, ann, g.ID); now.Rev != g.Rev || now.State.Managed != (live.Sided[bool]{}) {
+		if now := look(t, h, ann, g.ID); now.Rev != g.Rev || now.State.BotManages != (live.BySide[bool]{}) {
 			t.Errorf("the game went from %d to %d: %v", g.Rev, now.Rev, c.kinds())
 		}
 	})
@@ -367,8 +367,8 @@ func TestTheBotDoesNotVoidADecision(t *testing.T) {
 				if g = look(t, h, who, g.ID); len(g.Legal) == 0 {
 					continue
 				}
-				c := live.Command{CID: fmt.Sprint(decided), Rev: g.Rev, Action: g.Legal[0].Action}
-				if _, _, err := h.Do(t.Context(), who, g.ID, c, nil); err != nil {
+				c := live.Command{ID: fmt.Sprint(decided), Revision: g.Rev, Action: g.Legal[0].Action}
+				if _, _, err := h.Submit(t.Context(), who, g.ID, c, nil); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -440,7 +440,7 @@ func TestWhoWasBattedForIsReplacedInTheField(t *testing.T) {
 			defer a.leave()
 			defer b.leave()
 			for _, c := range look(t, h, bob, g.ID).Offers {
-				if c.Action.A == "substitute" && c.Action.Subs[0].Position == game.PinchHitter {
+				if c.Action.Verb == "substitute" && c.Action.Subs[0].Position == game.PinchHitter {
 					do(t, h, bob, g.ID, c.Label)
 					break
 				}
@@ -452,11 +452,11 @@ func TestWhoWasBattedForIsReplacedInTheField(t *testing.T) {
 				}
 			}
 			now := look(t, h, bob, g.ID)
-			if !slices.Equal(now.State.Waiting, []game.Side{game.Away}) || now.Legal[0].Action.A != "substitute" || len(look(t, h, ann, g.ID).Legal) != 0 {
+			if !slices.Equal(now.State.Waiting, []game.Side{game.Away}) || now.Legal[0].Action.Verb != "substitute" || len(look(t, h, ann, g.ID).Legal) != 0 {
 				t.Fatalf("with nobody in the field: waits for %v, Bob may %s", now.State.Waiting, text(t, now.Legal))
 			}
-			for who, action := range map[live.Person]live.Action{ann: {A: "offence", Call: "swing"}, bob: {A: "defence"}} {
-				if _, _, err := h.Do(t.Context(), who, g.ID, command(t, h, who, g.ID, action), nil); code(t, err) != live.IllegalAction {
+			for who, action := range map[live.Person]live.Action{ann: {Verb: "offence", Call: "swing"}, bob: {Verb: "defence"}} {
+				if _, _, err := h.Submit(t.Context(), who, g.ID, command(t, h, who, g.ID, action), nil); code(t, err) != live.IllegalAction {
 					t.Errorf("%s decides: %v", who.Name, err)
 				}
 			}

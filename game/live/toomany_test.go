@@ -21,7 +21,7 @@ func TestHowManyGamesOnePersonMakes(t *testing.T) {
 	}
 	refused := func() {
 		t.Helper()
-		if err := second(h.Create(t.Context(), ann, request(nil))); code(t, err) != live.TooMany {
+		if err := second(h.Create(t.Context(), ann, request(nil))); code(t, err) != live.TooManyGames {
 			t.Errorf("one more: %v", err)
 		}
 	}

@@ -18,48 +18,48 @@ const (
 
 // A Game is a game as one person sees it. Its JSON is the game object of the API.
 type Game struct {
-	ID       string    `json:"id"`
-	Status   Status    `json:"status"`
-	Created  time.Time `json:"created_at"`
-	Started  time.Time `json:"started_at,omitzero"`
-	Finished time.Time `json:"finished_at,omitzero"`
-	Rev      uint64    `json:"rev"`
-	Season   int       `json:"season"`
-	Home     Seat      `json:"home"`
-	Away     Seat      `json:"away"`
-	Options  Options   `json:"options"`
-	You      string    `json:"you"` // "home", "away", "both", or "" for who only looks on
-	Now      *Now      `json:"now,omitzero"`
-	Score    *Score    `json:"score,omitzero"`
-	Inning   int       `json:"inning,omitzero"`
-	Half     string    `json:"half,omitzero"` // "top", "bottom"
-	Result   *Result   `json:"result,omitzero"`
-	Dice     Dice      `json:"dice"`
-	Rules    int       `json:"rules"`               // version of the rules it is played by
-	Rematch  string    `json:"rematch,omitzero"`    // the game that was made to follow it
-	Former   string    `json:"rematch_of,omitzero"` // the game that it follows
-	Reserved bool      `json:"reserved,omitzero"`   // the open seat waits for the opponent of the game before
-	*Detail            // nil in lists
+	ID         string      `json:"id"`
+	Status     Status      `json:"status"`
+	Created    time.Time   `json:"created_at"`
+	Started    time.Time   `json:"started_at,omitzero"`
+	Finished   time.Time   `json:"finished_at,omitzero"`
+	Rev        uint64      `json:"rev"`
+	Season     int         `json:"season"`
+	Home       Seat        `json:"home"`
+	Away       Seat        `json:"away"`
+	Options    Options     `json:"options"`
+	YourSide   string      `json:"you"` // "home", "away", "both", or "" for who only looks on
+	Scoreboard *Scoreboard `json:"now,omitzero"`
+	Score      *Score      `json:"score,omitzero"`
+	Inning     int         `json:"inning,omitzero"`
+	Half       string      `json:"half,omitzero"` // "top", "bottom"
+	Result     *Result     `json:"result,omitzero"`
+	Dice       Dice        `json:"dice"`
+	Rules      int         `json:"rules"`               // version of the rules it is played by
+	Rematch    string      `json:"rematch,omitzero"`    // the game that was made to follow it
+	RematchOf  string      `json:"rematch_of,omitzero"` // the game that it follows
+	Reserved   bool        `json:"reserved,omitzero"`   // the open seat waits for the opponent of the game before
+	*Detail                // nil in lists
 }
 
 // Detail is what only a single game tells.
 type Detail struct {
-	Rosters  Sided[Roster] `json:"rosters"`
-	State    *View         `json:"state,omitzero"` // once it has begun
-	Legal    []Choice      `json:"legal"`
-	Offers   []Choice      `json:"offers"`
-	Clock    *Clock        `json:"clock,omitzero"`
-	Presence *Presence     `json:"presence"`
+	Rosters  BySide[Roster] `json:"rosters"`
+	State    *View          `json:"state,omitzero"` // once it has begun
+	Legal    []Choice       `json:"legal"`
+	Offers   []Choice       `json:"offers"`
+	Clock    *Clock         `json:"clock,omitzero"`
+	Presence *Presence      `json:"presence"`
 }
 
-// Sided is something of both sides.
-type Sided[T any] struct {
+// BySide is something of both sides.
+type BySide[T any] struct {
 	Home T `json:"home"`
 	Away T `json:"away"`
 }
 
 // of returns a side's.
-func (s *Sided[T]) of(side game.Side) *T {
+func (s *BySide[T]) of(side game.Side) *T {
 	if side == game.Home {
 		return &s.Home
 	}
@@ -68,11 +68,11 @@ func (s *Sided[T]) of(side game.Side) *T {
 
 // A Seat is a side of a game.
 type Seat struct {
-	Team      Team         `json:"team"`
-	Manager   *Manager     `json:"manager"` // nil: the seat is open, or a bot's
-	Bot       bool         `json:"bot"`
-	Submitted bool         `json:"lineup_submitted"`
-	Lineup    *game.Lineup `json:"lineup,omitzero"` // of a single game: before the start only one's own
+	Team            Team         `json:"team"`
+	Manager         *Manager     `json:"manager"` // nil: the seat is open, or a bot's
+	Bot             bool         `json:"bot"`
+	LineupSubmitted bool         `json:"lineup_submitted"`
+	Lineup          *game.Lineup `json:"lineup,omitzero"` // of a single game: before the start only one's own
 }
 
 // A Manager is who manages a side.
@@ -83,11 +83,11 @@ type Manager struct {
 
 // A Team is a club without its players.
 type Team struct {
-	ID     string `json:"id"`
-	Abbrev string `json:"abbrev"`
-	Name   string `json:"name"`
-	Color  string `json:"color,omitzero"`
-	Text   string `json:"text_color,omitzero"`
+	ID        string `json:"id"`
+	Abbrev    string `json:"abbrev"`
+	Name      string `json:"name"`
+	Color     string `json:"color,omitzero"`
+	TextColor string `json:"text_color,omitzero"`
 }
 
 // A Roster is the players a club brought.
@@ -96,7 +96,7 @@ type Roster struct {
 }
 
 // Score is the runs of both sides.
-type Score = Sided[int]
+type Score = BySide[int]
 
 // A Result is how a game ended.
 type Result struct {
@@ -110,8 +110,8 @@ type Dice struct {
 	Seed       string `json:"seed,omitzero"`
 }
 
-// Now is the scoreboard.
-type Now struct {
+// Scoreboard is the scoreboard.
+type Scoreboard struct {
 	Inning  int              `json:"inning"`
 	Half    game.Half        `json:"half"`
 	Outs    int              `json:"outs"`
@@ -126,15 +126,15 @@ type Now struct {
 type View struct {
 	Status Status `json:"status"`
 	*game.State
-	Batter   game.PlayerID `json:"batter"`
-	Pitcher  game.PlayerID `json:"pitcher"`
-	Batting  game.Side     `json:"batting"`
-	Paused   *Pause        `json:"paused,omitzero"`
-	Question *Asked        `json:"question,omitzero"`
-	Managed  Sided[bool]   `json:"bot_manages"` // the bot decides for the side: its opponent, or an absent manager
-	Waiting  []game.Side   `json:"waiting"`     // whose decision is awaited; empty while paused
-	Decision uint64        `json:"decision"`    // number of the decision that is open
-	Hash     string        `json:"hash"`        // hex SHA-256 of game.State's JSON
+	Batter     game.PlayerID `json:"batter"`
+	Pitcher    game.PlayerID `json:"pitcher"`
+	Batting    game.Side     `json:"batting"`
+	Paused     *Pause        `json:"paused,omitzero"`
+	Question   *QuestionView `json:"question,omitzero"`
+	BotManages BySide[bool]  `json:"bot_manages"` // the bot decides for the side: its opponent, or an absent manager
+	Waiting    []game.Side   `json:"waiting"`     // whose decision is awaited; empty while paused
+	Decision   uint64        `json:"decision"`    // number of the decision that is open
+	Hash       string        `json:"hash"`        // hex SHA-256 of game.State's JSON
 }
 
 // A Pause is who stopped a game, and when.
@@ -143,8 +143,8 @@ type Pause struct {
 	Since time.Time `json:"since"`
 }
 
-// Asked is a choice after contact.
-type Asked struct {
+// QuestionView is a choice after contact.
+type QuestionView struct {
 	ID    uint64    `json:"id"` // number of the decision
 	Asker game.Side `json:"asker"`
 	Text  string    `json:"text"`
@@ -152,10 +152,10 @@ type Asked struct {
 
 // A Choice is something a person may do now: the action is sent back as it is.
 type Choice struct {
-	Action Action             `json:"action"`
-	Label  string             `json:"label"`
-	Group  string             `json:"group"`            // "offence", "defence", "answer", "substitution", "game"
-	Side   string             `json:"side,omitzero"`    // in hot seat: for which side
-	Odds   map[string]float64 `json:"odds,omitzero"`    // 0–1: "success", and for the batter's turn "hit", "walk", "out", …
-	Goal   string             `json:"success,omitzero"` // what odds["success"] is the chance of: "safe at second"
+	Action  Action             `json:"action"`
+	Label   string             `json:"label"`
+	Group   string             `json:"group"`            // "offence", "defence", "answer", "substitution", "game"
+	Side    string             `json:"side,omitzero"`    // in hot seat: for which side
+	Odds    map[string]float64 `json:"odds,omitzero"`    // 0–1: "success", and for the batter's turn "hit", "walk", "out", …
+	Success string             `json:"success,omitzero"` // what odds["success"] is the chance of: "safe at second"
 }

@@ -37,7 +37,7 @@ type clock struct {
 
 // Watch lets tell be told what happens in a game, until leave is called or tell returns false. The first message is one
 // Batch: hello, every event or skip after since, and always one state. Whoever watches as a manager is present.
-func (h *Hall) Watch(ctx context.Context, viewer Person, id string, since uint64, tell Tell) (leave func(), err error) {
+func (h *Games) Watch(ctx context.Context, viewer Person, id string, since uint64, tell Send) (leave func(), err error) {
 	t, err := h.attend(ctx, id)
 	if err != nil {
 		return nil, err
@@ -63,7 +63,7 @@ func (t *table) hello(o *onlooker) *Message {
 	if len(o.sides) > 0 {
 		d.Role = "manager"
 	}
-	return &Message{T: "hello", G: t.id, Rev: t.now.rev, D: d}
+	return &Message{Type: "hello", Game: t.id, Revision: t.now.rev, Data: d}
 }
 
 // catchUp returns what was missed, and the state.
@@ -72,7 +72,7 @@ func (t *table) catchUp(since uint64, sides []game.Side) []*Message {
 }
 
 func (t *table) stateMessage(sides []game.Side) *Message {
-	return &Message{T: "state", G: t.id, Rev: t.now.rev, D: t.standing(sides)}
+	return &Message{Type: "state", Game: t.id, Revision: t.now.rev, Data: t.standing(sides)}
 }
 
 // admit counts an onlooker in.
@@ -103,7 +103,7 @@ func (t *table) welcomeBack(ctx context.Context, o *onlooker) {
 			continue
 		}
 		s := newScript(t.dugout, t.now, Person{}, "")
-		err := s.add(move{Kind: GivenBack, Side: side})
+		err := s.add(move{Kind: SideReturned, Side: side})
 		if err == nil {
 			err = s.settle()
 		}
@@ -117,7 +117,7 @@ func (t *table) welcomeBack(ctx context.Context, o *onlooker) {
 }
 
 // Sync returns as one Batch what was missed since a revision, and the state.
-func (h *Hall) Sync(ctx context.Context, viewer Person, id string, since uint64) (*Message, error) {
+func (h *Games) Sync(ctx context.Context, viewer Person, id string, since uint64) (*Message, error) {
 	t, err := h.attend(ctx, id)
 	if err != nil {
 		return nil, err
@@ -127,7 +127,7 @@ func (h *Hall) Sync(ctx context.Context, viewer Person, id string, since uint64)
 }
 
 // Events returns every event or skip of a game after a revision.
-func (h *Hall) Events(ctx context.Context, viewer Person, id string, since uint64) ([]*Message, error) {
+func (h *Games) Events(ctx context.Context, viewer Person, id string, since uint64) ([]*Message, error) {
 	t, err := h.attend(ctx, id)
 	if err != nil {
 		return nil, err
@@ -145,7 +145,7 @@ func (t *table) isGone(side game.Side) bool {
 // presence returns who is there.
 func (t *table) presence() *Presence {
 	p := &Presence{Watchers: len(t.onlookers)}
-	for side, to := range [2]**Attendance{&p.Away, &p.Home} {
+	for side, to := range [2]**ManagerPresence{&p.Away, &p.Home} {
 		if side := game.Side(side); t.now.person(side) {
 			*to = t.attendanceOf(side)
 		}
@@ -153,9 +153,9 @@ func (t *table) presence() *Presence {
 	return p
 }
 
-func (t *table) attendanceOf(side game.Side) *Attendance {
+func (t *table) attendanceOf(side game.Side) *ManagerPresence {
 	s := &t.seats[side]
-	a := &Attendance{Online: s.watching > 0, Decided: t.now.sealed[side] != nil}
+	a := &ManagerPresence{Online: s.watching > 0, Decided: t.now.sealed[side] != nil}
 	if a.Online {
 		return a
 	}
@@ -172,7 +172,7 @@ func (t *table) attendanceOf(side game.Side) *Attendance {
 // tellPresence tells everybody who is there.
 func (t *table) tellPresence() {
 	t.untold, t.decided = time.Time{}, t.now.decided()
-	t.tellAll(&Message{T: "presence", G: t.id, D: t.presence()})
+	t.tellAll(&Message{Type: "presence", Game: t.id, Data: t.presence()})
 }
 
 func (t *table) tellAll(m *Message) {
@@ -250,6 +250,6 @@ func (t *table) tellClock() {
 		return
 	}
 	for _, side := range t.now.awaited() {
-		t.tellAll(&Message{T: "clock", G: t.id, D: t.clockOf(side)})
+		t.tellAll(&Message{Type: "clock", Game: t.id, Data: t.clockOf(side)})
 	}
 }
