@@ -28,7 +28,7 @@ func gameKeys() []key {
 		},
 		{
 			name: "DEFAULT_SEASON", kind: number(1, 9999), value: "3",
-			doc: "season of teams and games that name none", more: fmt.Sprintf("The built-in league has seasons 1 to %d.", league.Last),
+			doc: "season of teams and games that name none", more: fmt.Sprintf("The built-in league has seasons 1 to %d.", league.LastSeason),
 		},
 	}
 }
@@ -44,14 +44,14 @@ type clubs interface {
 // buildClubs makes the source that is configured.
 func buildClubs(cfg Config, kept *store.Store, log *slog.Logger) (clubs, error) {
 	if cfg.TeamDataURL == "" {
-		if cfg.DefaultSeason > league.Last {
+		if cfg.DefaultSeason > league.LastSeason {
 			return nil, &exitError{exitUsage, fmt.Errorf("DEFAULT_SEASON=%d: without TEAM_DATA_URL, expected a season of the built-in league, 1 to %d",
-				cfg.DefaultSeason, league.Last)}
+				cfg.DefaultSeason, league.LastSeason)}
 		}
 		return newBuiltIn(cfg.DefaultSeason), nil
 	}
 	client, err := teamdata.New(teamdata.Config{
-		URL: cfg.TeamDataURL, Token: cfg.TeamDataToken, Season: cfg.DefaultSeason, Cache: kept, Log: log,
+		URL: cfg.TeamDataURL, Token: cfg.TeamDataToken, DefaultSeason: cfg.DefaultSeason, Cache: kept, Log: log,
 	})
 	if err != nil {
 		return nil, &exitError{exitUsage, fmt.Errorf("TEAM_DATA_URL: %w", err)}
@@ -62,7 +62,7 @@ func buildClubs(cfg Config, kept *store.Store, log *slog.Logger) (clubs, error) 
 // builtIn is the built-in league as the web and the games ask it.
 type builtIn struct {
 	season  int // that 0 means
-	seasons [league.Last]func() ([]league.Club, error)
+	seasons [league.LastSeason]func() ([]league.Club, error)
 }
 
 func newBuiltIn(season int) *builtIn {
@@ -167,7 +167,7 @@ func (e external) Club(ctx context.Context, season int, id string) (live.Club, e
 
 // noClub says to the games that there is no club, or none that can play.
 func noClub(err error) error {
-	if errors.Is(err, teams.ErrUnknown) || errors.Is(err, teams.ErrThin) {
+	if errors.Is(err, teams.ErrUnknown) || errors.Is(err, teams.ErrTooFewPlayers) {
 		return fmt.Errorf("%w: %w", live.ErrUnknownTeam, err)
 	}
 	return err

@@ -36,7 +36,7 @@ type clubs struct{}
 
 var seasons = sync.OnceValue(func() map[int][]league.Club {
 	all := map[int][]league.Club{}
-	for n := 1; n <= league.Last; n++ {
+	for n := 1; n <= league.LastSeason; n++ {
 		clubs, err := league.Season(n)
 		if err != nil {
 			panic(err)
@@ -48,7 +48,7 @@ var seasons = sync.OnceValue(func() map[int][]league.Club {
 
 func (clubs) find(season int, id string) (league.Club, error) {
 	if season == 0 {
-		season = league.Last
+		season = league.LastSeason
 	}
 	for _, c := range seasons()[season] {
 		if c.ID == id {
@@ -94,7 +94,7 @@ func newStadium(tb testing.TB, change ...func(*web.Config)) *stadium {
 		if err != nil {
 			tb.Fatal(err)
 		}
-		cfg.Hall, cfg.Season = p.hall, league.Last
+		cfg.Hall, cfg.Season = p.hall, league.LastSeason
 	}
 	p.house = newHouse(tb, append([]func(*web.Config){furnish}, change...)...)
 	ctx, cancel := context.WithCancel(context.Background())
@@ -186,8 +186,8 @@ func (f *fan) create(options string) gameView {
 	return g
 }
 
-func homeTeam() string { return seasons()[league.Last][0].ID }
-func awayTeam() string { return seasons()[league.Last][1].ID }
+func homeTeam() string { return seasons()[league.LastSeason][0].ID }
+func awayTeam() string { return seasons()[league.LastSeason][1].ID }
 
 // suggest hands in the line-up that the bot would.
 func (f *fan) suggest(id, side string) gameView {
@@ -379,7 +379,7 @@ func sorted(all []string) string {
 // of things that can go wrong.
 func (all clubs) Teams(_ context.Context, season int) (teams.List, error) {
 	if season == 0 {
-		season = league.Last
+		season = league.LastSeason
 	}
 	if season == 66 {
 		return teams.List{}, fmt.Errorf("season 66: %w", teams.ErrUnavailable)
@@ -396,13 +396,13 @@ func (all clubs) Teams(_ context.Context, season int) (teams.List, error) {
 
 func (all clubs) Roster(_ context.Context, season int, id string) (teams.Roster, error) {
 	if id == "thin" {
-		return teams.Roster{}, fmt.Errorf("team thin: %w", teams.ErrThin)
+		return teams.Roster{}, fmt.Errorf("team thin: %w", teams.ErrTooFewPlayers)
 	}
 	c, err := all.find(season, id)
 	if err != nil {
 		return teams.Roster{}, err
 	}
-	r := teams.Roster{Team: teams.Team{ID: c.ID, Season: c.Season, Abbrev: c.Abbrev, Name: c.Name}, Season: c.Season, Source: "league", Stale: true, Fetched: time.Now()}
+	r := teams.Roster{Team: teams.Team{ID: c.ID, Season: c.Season, Abbrev: c.Abbrev, Name: c.Name}, Season: c.Season, Source: "league", Stale: true, FetchedAt: time.Now()}
 	for _, p := range c.Players {
 		r.Players = append(r.Players, teams.Player{Player: p.Player, Age: p.Age})
 	}

@@ -72,7 +72,7 @@ var statuses = []struct {
 	{teams.ErrUnknown, http.StatusNotFound, "unknown_team", 0},
 	{announce.ErrNotFound, http.StatusNotFound, "not_found", 0},
 	{errMethod, http.StatusMethodNotAllowed, "method_not_allowed", 0},
-	{teams.ErrThin, http.StatusConflict, "incomplete_roster", 0},
+	{teams.ErrTooFewPlayers, http.StatusConflict, "incomplete_roster", 0},
 	{announce.ErrEnded, http.StatusConflict, "already_ended", 0},
 	{errBodyTooLarge, http.StatusRequestEntityTooLarge, "body_too_large", 0},
 	{errNotForm, http.StatusUnsupportedMediaType, "unsupported_media_type", 0},

@@ -9,7 +9,7 @@ import (
 )
 
 // Teams is where clubs and players come from. Season 0 is the default one. The
-// errors wrap [teams.ErrUnknown], [teams.ErrThin] or [teams.ErrUnavailable], or are
+// errors wrap [teams.ErrUnknown], [teams.ErrTooFewPlayers] or [teams.ErrUnavailable], or are
 // ctx's.
 type Teams interface {
 	Teams(ctx context.Context, season int) (teams.List, error)

@@ -19,28 +19,28 @@ type Manager struct {
 	side    game.Side
 	club    game.Club
 	ratings chance.Ratings
-	table   *chance.Table
+	table   *chance.Simulator
 	scales  scales
 }
 
 // New returns the manager of a side. The ratings must be those that the table was made from.
-func New(side game.Side, club game.Club, ratings chance.Ratings, table *chance.Table) *Manager {
+func New(side game.Side, club game.Club, ratings chance.Ratings, table *chance.Simulator) *Manager {
 	return &Manager{side: side, club: club, ratings: ratings, table: table, scales: newScales()}
 }
 
 // Substitutions returns what the manager changes before the next turn, to be announced together; nil if nothing. They
 // are legal in s. Call it again until it returns nil: a pinch hitter's place in the field is a change of its own.
-func (m *Manager) Substitutions(s *game.State, at chance.Moment) []game.Substitution {
+func (m *Manager) Substitutions(s *game.State, at chance.Progress) []game.Substitution {
 	if s.Over() {
 		return nil
 	}
 	var subs []game.Substitution
 	switch {
 	case s.Fielding() == m.side:
-		if subs = m.takeField(s); subs == nil && at.Thrown == (chance.Pitches{}) {
+		if subs = m.takeField(s); subs == nil && at.Pitches == (chance.Pitches{}) {
 			subs = m.relieve(s, at)
 		}
-	case at.Thrown == (chance.Pitches{}):
+	case at.Pitches == (chance.Pitches{}):
 		subs = m.pinchHit(s, at)
 	}
 	if _, err := s.Substitute(subs...); err != nil {
@@ -49,20 +49,20 @@ func (m *Manager) Substitutions(s *game.State, at chance.Moment) []game.Substitu
 	return subs
 }
 
-// Choose answers a question after contact: whether to be bold. Asked of the offence, it is whether the runner in front
+// AnswerQuestion answers a question after contact: whether to be bold. Asked of the offence, it is whether the runner in front
 // takes another base, which is weighed; asked of the defence, the percentages decide.
-func (m *Manager) Choose(s *game.State, turn *chance.Turn) bool {
-	if turn.Ask != chance.SendRunner {
+func (m *Manager) AnswerQuestion(s *game.State, turn *chance.Resolution) bool {
+	if turn.Question != chance.SendRunner {
 		return turn.Bold
 	}
-	held := turn.Finish(false)
+	held := turn.Final(false)
 	after, err := s.Apply(held)
 	if err != nil || after.Over() || after.Half != s.Half {
 		return turn.Bold
 	}
 	v := m.scales.of(s)
 	runs := after.Score[s.Batting()] - s.Score[s.Batting()]
-	return v.sends(situation(&after), runs, turn.Odds)
+	return v.sends(situation(&after), runs, turn.SuccessChance)
 }
 
 // sends reports whether the runner in front should try for the next base with a chance to be safe.

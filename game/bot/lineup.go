@@ -45,7 +45,7 @@ func batting(p game.Player, ratings chance.Ratings) float64 {
 		if !fields(p) {
 			return -strange // a pitcher at bat
 		}
-		r = chance.League()
+		r = chance.LeagueRates()
 	}
 	return runs(r)
 }
@@ -54,7 +54,7 @@ func batting(p game.Player, ratings chance.Ratings) float64 {
 func pitching(p game.Player, ratings chance.Ratings) float64 {
 	r := ratings[p.ID].Pitching
 	if r == (chance.Rates{}) {
-		r = chance.League()
+		r = chance.LeagueRates()
 	}
 	return runs(r)
 }
@@ -98,13 +98,13 @@ func plays(r game.Role, at game.Position) bool {
 	}
 }
 
-// Suggest returns the line-up of a club that is worth most runs, bats and gloves together: the best starting pitcher, the
+// SuggestLineup returns the line-up of a club that is worth most runs, bats and gloves together: the best starting pitcher, the
 // best nine with everybody where he plays, and an order with the best on base in front and the most power fourth. With
 // dh a designated hitter bats for the pitcher, else the pitcher bats ninth. Who is unknown to
 // the ratings counts as average.
 //
 // The error is a [*game.LineupError] when the club has no pitcher or too few players.
-func Suggest(club game.Club, ratings chance.Ratings, dh bool) (game.Lineup, error) {
+func SuggestLineup(club game.Club, ratings chance.Ratings, dh bool) (game.Lineup, error) {
 	l := game.Lineup{Pitcher: starter(club, ratings)}
 	positions := []game.Position{
 		game.Catcher, game.FirstBase, game.SecondBase, game.ThirdBase, game.Shortstop, game.LeftField, game.CenterField, game.RightField,
@@ -201,7 +201,7 @@ func order(slots []game.Slot, players []game.Player, ratings chance.Ratings) []g
 	worth := map[game.PlayerID]float64{}
 	for _, p := range players {
 		if bats[p.ID] = ratings[p.ID].Batting; bats[p.ID] == (chance.Rates{}) {
-			bats[p.ID] = chance.League()
+			bats[p.ID] = chance.LeagueRates()
 		}
 		worth[p.ID] = batting(p, ratings)
 	}

@@ -16,11 +16,11 @@ import (
 // Every club of the built-in league has a line-up in which everybody plays where he can.
 func TestSuggestLeague(t *testing.T) {
 	t.Parallel()
-	for n := 1; n <= league.Last; n++ {
+	for n := 1; n <= league.LastSeason; n++ {
 		for _, c := range season(t, n) {
 			club := c.Game()
 			for _, dh := range []bool{true, false} {
-				l, err := bot.Suggest(club, league.Ratings(c), dh)
+				l, err := bot.SuggestLineup(club, league.Ratings(c), dh)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -58,11 +58,11 @@ func TestSuggestAnyRoster(t *testing.T) {
 			p := game.Player{ID: game.PlayerID(fmt.Sprint(i)), Positions: rapid.SliceOfN(rapid.SampledFrom(roles), 0, 3).Draw(rt, "roles")}
 			club.Players = append(club.Players, p)
 			if rapid.Bool().Draw(rt, "rated") {
-				ratings[p.ID] = chance.Player{Batting: chance.League(), Range: rapid.Float64Range(-3, 3).Draw(rt, "range")}
+				ratings[p.ID] = chance.Rating{Batting: chance.LeagueRates(), Range: rapid.Float64Range(-3, 3).Draw(rt, "range")}
 			}
 		}
 		dh := rapid.Bool().Draw(rt, "dh")
-		l, err := bot.Suggest(club, ratings, dh)
+		l, err := bot.SuggestLineup(club, ratings, dh)
 		var broken *game.LineupError
 		switch {
 		case err == nil:
@@ -92,12 +92,12 @@ func TestSuggestBest(t *testing.T) {
 	t.Parallel()
 	c := season(t, 1)[0]
 	club, ratings := c.Game(), league.Ratings(c)
-	great := chance.League()
+	great := chance.LeagueRates()
 	great.HR, great.BB = .09, .15
 	star := game.Player{ID: "star", Name: "A Star", Bats: "L", Throws: "R", Positions: []game.Role{"SS"}}
 	club.Players = append(club.Players, star)
-	ratings[star.ID] = chance.Player{Batting: great}
-	l, err := bot.Suggest(club, ratings, true)
+	ratings[star.ID] = chance.Rating{Batting: great}
+	l, err := bot.SuggestLineup(club, ratings, true)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -116,7 +116,7 @@ func BenchmarkSuggest(b *testing.B) {
 	c := season(b, 3)[0]
 	club, ratings := c.Game(), league.Ratings(c)
 	for b.Loop() {
-		if _, err := bot.Suggest(club, ratings, true); err != nil {
+		if _, err := bot.SuggestLineup(club, ratings, true); err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -12,7 +12,7 @@ const hopeless = 3
 //
 // It does not steal home and does not bunt for a hit: their odds were measured on the few who dared when nobody expected
 // it, and are not to be had every time.
-func (m *Manager) Offence(s *game.State, at chance.Moment) chance.Offence {
+func (m *Manager) Offence(s *game.State, at chance.Progress) chance.Offence {
 	v, now := m.scales.of(s), situation(s)
 	best, worth := chance.SwingAway, m.swing(s, at)
 	late := s.Inning >= s.Options.ScheduledInnings()-1
@@ -24,8 +24,8 @@ func (m *Manager) Offence(s *game.State, at chance.Moment) chance.Offence {
 		if !ok {
 			continue
 		}
-		calls := chance.Calls{Offence: call}
-		odds := m.table.Odds(s, at, calls).Success
+		calls := chance.Tactics{Offence: call}
+		odds := m.table.Odds(s, at, calls).Chance
 		if got := odds*won + (1-odds)*lost + m.stillUp(s, at, call) - caution(call); got > worth {
 			best, worth = call, got
 		}
@@ -47,12 +47,12 @@ func caution(call chance.Offence) float64 {
 }
 
 // swing returns what swinging away is worth with who is up against who pitches.
-func (m *Manager) swing(s *game.State, at chance.Moment) float64 {
-	return m.scales.of(s).turn(situation(s), m.table.Expect(s, at, chance.Calls{}))
+func (m *Manager) swing(s *game.State, at chance.Progress) float64 {
+	return m.scales.of(s).turn(situation(s), m.table.ExpectedRates(s, at, chance.Tactics{}))
 }
 
 // stillUp is what the batter is worth above the league's after a steal, for he bats on; a bunt uses his turn up.
-func (m *Manager) stillUp(s *game.State, at chance.Moment, call chance.Offence) float64 {
+func (m *Manager) stillUp(s *game.State, at chance.Progress, call chance.Offence) float64 {
 	if call == chance.Sacrifice || call == chance.Squeeze {
 		return 0
 	}

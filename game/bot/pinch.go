@@ -18,7 +18,7 @@ const worthIt = .02
 
 // pinchHit sends a hitter from the bench for who is due: late, if he is better against this pitcher, and if somebody can
 // take the field afterwards.
-func (m *Manager) pinchHit(s *game.State, at chance.Moment) []game.Substitution {
+func (m *Manager) pinchHit(s *game.State, at chance.Progress) []game.Substitution {
 	team := &s.Teams[m.side]
 	slot := team.Order[team.NextBatter]
 	left := s.Options.ScheduledInnings() - s.Inning
@@ -29,14 +29,14 @@ func (m *Manager) pinchHit(s *game.State, at chance.Moment) []game.Substitution 
 	case !pitcher && left > hitLate, slot.Position == game.PinchHitter:
 		return nil
 	}
-	best, most := game.PlayerID(""), runs(m.table.Expect(s, at, chance.Calls{}))+worthIt
+	best, most := game.PlayerID(""), runs(m.table.ExpectedRates(s, at, chance.Tactics{}))+worthIt
 	for _, id := range team.Bench {
 		if !fields(m.player(id)) || !pitcher && !m.covers(team, slot.Position, id) {
 			continue
 		}
 		next := *s
 		next.Teams[m.side].Order[team.NextBatter].Player = id
-		if worth := runs(m.table.Expect(&next, at, chance.Calls{})); worth > most {
+		if worth := runs(m.table.ExpectedRates(&next, at, chance.Tactics{})); worth > most {
 			best, most = id, worth
 		}
 	}
@@ -47,11 +47,11 @@ func (m *Manager) pinchHit(s *game.State, at chance.Moment) []game.Substitution 
 }
 
 // done reports whether the manager's own pitcher has little left, or must be batted for to come back.
-func (m *Manager) done(s *game.State, at chance.Moment) bool {
+func (m *Manager) done(s *game.State, at chance.Progress) bool {
 	field := *s
 	field.Half = 1 - field.Half
 	lead := s.Score[m.side] - s.Score[m.side.Other()]
-	return m.table.Tired(&field, at) > .7 || lead < 0 && s.Inning >= s.Options.ScheduledInnings()-2
+	return m.table.Fatigue(&field, at) > .7 || lead < 0 && s.Inning >= s.Options.ScheduledInnings()-2
 }
 
 // covers reports whether a position can be filled with one who plays it after a pinch hitter has come in: by himself, or

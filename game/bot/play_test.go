@@ -24,7 +24,7 @@ type pairing struct {
 	tb       testing.TB
 	clubs    [2]game.Club
 	ratings  chance.Ratings
-	park     chance.Park
+	park     chance.ParkFactors
 	lineups  [2]game.Lineup
 	dh       bool
 	managers [2]bool // by side: the bot
@@ -44,7 +44,7 @@ func pair(tb testing.TB, away, home league.Club, dh bool) *pairing {
 	p := &pairing{tb: tb, clubs: [2]game.Club{away.Game(), home.Game()}, ratings: league.Ratings(away, home), park: home.Park.Factors, dh: dh}
 	for i, c := range p.clubs {
 		var err error
-		if p.lineups[i], err = bot.Suggest(c, p.ratings, dh); err != nil {
+		if p.lineups[i], err = bot.SuggestLineup(c, p.ratings, dh); err != nil {
 			tb.Fatal(err)
 		}
 	}
@@ -59,7 +59,7 @@ func (p *pairing) play(n uint64, did counts) [2]int {
 	p.tb.Helper()
 	var seed chance.Seed
 	binary.BigEndian.PutUint64(seed[:], n)
-	table := chance.NewTable(seed, p.clubs, p.ratings, p.park)
+	table := chance.NewSimulator(seed, p.clubs, p.ratings, p.park)
 	s, err := game.New(game.Options{DH: p.dh}, p.clubs, p.lineups)
 	if err != nil {
 		p.tb.Fatal(err)
@@ -70,12 +70,12 @@ func (p *pairing) play(n uint64, did counts) [2]int {
 			managers[i] = bot.New(game.Side(i), p.clubs[i], p.ratings, table)
 		}
 	}
-	var at chance.Moment
+	var at chance.Progress
 	for !s.Over() {
 		for _, m := range managers {
 			s = p.change(s, at, m, did)
 		}
-		var calls chance.Calls
+		var calls chance.Tactics
 		if m := managers[s.Batting()]; m != nil {
 			calls.Offence = m.Offence(&s, at)
 			did[string(calls.Offence)]++
@@ -89,10 +89,10 @@ func (p *pairing) play(n uint64, did counts) [2]int {
 			p.tb.Fatalf("game %d: %+v: %v", n, calls, err)
 		}
 		play := turn.Play
-		if turn.Ask != chance.NoQuestion && managers[turn.Asker] != nil {
-			bold := managers[turn.Asker].Choose(&s, &turn)
-			did[fmt.Sprintf("%s: %v, percentages %v", turn.Ask, bold, turn.Bold)]++
-			play = turn.Finish(bold)
+		if turn.Question != chance.NoQuestion && managers[turn.Decider] != nil {
+			bold := managers[turn.Decider].AnswerQuestion(&s, &turn)
+			did[fmt.Sprintf("%s: %v, percentages %v", turn.Question, bold, turn.Bold)]++
+			play = turn.Final(bold)
 		}
 		if s, err = s.Apply(play); err != nil {
 			p.tb.Fatalf("game %d: %v", n, err)
@@ -103,7 +103,7 @@ func (p *pairing) play(n uint64, did counts) [2]int {
 }
 
 // change makes a manager's substitutions until he has no more.
-func (p *pairing) change(s game.State, at chance.Moment, m side, did counts) game.State {
+func (p *pairing) change(s game.State, at chance.Progress, m side, did counts) game.State {
 	p.tb.Helper()
 	for n := 0; m != nil; n++ {
 		subs := m.Substitutions(&s, at)
@@ -244,13 +244,13 @@ func TestTakeOver(t *testing.T) {
 		p := rapid.SampledFrom(fixtures).Draw(rt, "clubs")
 		var seed chance.Seed
 		seed[0] = rapid.Byte().Draw(rt, "seed")
-		table := chance.NewTable(seed, p.clubs, p.ratings, p.park)
+		table := chance.NewSimulator(seed, p.clubs, p.ratings, p.park)
 		s, err := game.New(game.Options{DH: p.dh, Innings: 5}, p.clubs, p.lineups)
 		if err != nil {
 			rt.Fatal(err)
 		}
 		managers := [2]side{bot.New(game.Away, p.clubs[0], p.ratings, table), bot.New(game.Home, p.clubs[1], p.ratings, table)}
-		var at chance.Moment
+		var at chance.Progress
 		for !s.Over() {
 			s = meddle(rt, s)
 			m := managers[s.Fielding()]
@@ -259,7 +259,7 @@ func TestTakeOver(t *testing.T) {
 					rt.Fatalf("%+v: %v", subs, err)
 				}
 			}
-			calls := chance.Calls{Offence: managers[s.Batting()].Offence(&s, at), Defence: m.Defence(&s, at)}
+			calls := chance.Tactics{Offence: managers[s.Batting()].Offence(&s, at), Defence: m.Defence(&s, at)}
 			turn, err := table.Resolve(&s, at, calls)
 			if err != nil {
 				rt.Fatalf("%+v: %v", s.Teams[s.Fielding()], err)

@@ -19,7 +19,7 @@ const better = .004
 
 // relieve changes the pitcher when he is tired, or when there is a better one for the next three batters and relief
 // enough for the rest of the game.
-func (m *Manager) relieve(s *game.State, at chance.Moment) []game.Substitution {
+func (m *Manager) relieve(s *game.State, at chance.Progress) []game.Substitution {
 	team := &s.Teams[m.side]
 	if team.BattersFaced < 3 && !s.Options.NoThreeBatterMinimum || team.BattersFaced == 0 {
 		return nil
@@ -28,7 +28,7 @@ func (m *Manager) relieve(s *game.State, at chance.Moment) []game.Substitution {
 	if len(pen) == 0 {
 		return nil
 	}
-	tired := m.table.Tired(s, at)
+	tired := m.table.Fatigue(s, at)
 	next := m.call(s, pen)
 	gain := m.against(s, at) - m.against(m.with(s, next), at)
 	switch {
@@ -40,8 +40,8 @@ func (m *Manager) relieve(s *game.State, at chance.Moment) []game.Substitution {
 	return []game.Substitution{{Side: m.side, Player: next, Slot: mound(team), Position: game.Pitcher}}
 }
 
-// Reliever returns who would come in if the pitcher had to be changed now, "" if nobody can.
-func (m *Manager) Reliever(s *game.State) game.PlayerID {
+// NextReliever returns who would come in if the pitcher had to be changed now, "" if nobody can.
+func (m *Manager) NextReliever(s *game.State) game.PlayerID {
 	pen := m.pen(&s.Teams[m.side])
 	if len(pen) == 0 {
 		return ""
@@ -113,11 +113,11 @@ func (m *Manager) with(s *game.State, id game.PlayerID) *game.State {
 }
 
 // against returns what a turn of the next three batters is worth against who pitches in s.
-func (m *Manager) against(s *game.State, at chance.Moment) float64 {
+func (m *Manager) against(s *game.State, at chance.Progress) float64 {
 	next, sum := *s, 0.0
 	team := &next.Teams[s.Batting()]
 	for range 3 {
-		sum += runs(m.table.Expect(&next, at, chance.Calls{}))
+		sum += runs(m.table.ExpectedRates(&next, at, chance.Tactics{}))
 		team.NextBatter = (team.NextBatter + 1) % 9
 	}
 	return sum / 3

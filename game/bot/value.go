@@ -100,11 +100,11 @@ func newScales() scales {
 				s.Bases[i].Player = "somebody"
 			}
 		}
-		v.runs.worth[at] = chance.Runs(&s)
+		v.runs.worth[at] = chance.RunExpectancy(&s)
 	}
 	for _, one := range [...]*scale{&v.runs, &v.one} {
 		for at := range one.rest {
-			one.rest[at] = one.worth[at] - one.turn(situationIndex(at), chance.League())
+			one.rest[at] = one.worth[at] - one.turn(situationIndex(at), chance.LeagueRates())
 		}
 	}
 	return v

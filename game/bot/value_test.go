@@ -54,14 +54,14 @@ func TestSacrifice(t *testing.T) {
 func TestTurn(t *testing.T) {
 	t.Parallel()
 	v := newScales()
-	good, bad := chance.League(), chance.League()
+	good, bad := chance.LeagueRates(), chance.LeagueRates()
 	good.HR += .03
 	bad.K += .1
 	bad.BB, bad.Single = bad.BB-.03, bad.Single-.05
 	for _, s := range []scale{v.runs, v.one} {
 		for i, worth := range s.worth {
 			now := situationIndex(i)
-			if got := s.turn(now, chance.League()); math.Abs(got-worth) > 1e-9 {
+			if got := s.turn(now, chance.LeagueRates()); math.Abs(got-worth) > 1e-9 {
 				t.Errorf("situation %d: %.3f, want %.3f", i, got, worth)
 			}
 			if better, worse := s.turn(now, good), s.turn(now, bad); better <= worth || worse >= worth {

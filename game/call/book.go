@@ -14,8 +14,8 @@ import (
 //go:embed english.txt
 var english string
 
-// A Book is a language: the texts for each fact, and lists of words. It never changes and may be shared.
-type Book struct {
+// A Phrasebook is a language: the texts for each fact, and lists of words. It never changes and may be shared.
+type Phrasebook struct {
 	facts map[string]*fact
 	lists map[string][]string
 }
@@ -27,17 +27,17 @@ type fact struct {
 }
 
 // English returns the book that comes with the package.
-func English() *Book {
-	b, err := ReadBook(strings.NewReader(english))
+func English() *Phrasebook {
+	b, err := ReadPhrasebook(strings.NewReader(english))
 	if err != nil {
 		panic("english.txt: " + err.Error()) // it is compiled in, and tested
 	}
 	return b
 }
 
-// ReadBook reads a book in the form of english.txt. The error names the line.
-func ReadBook(r io.Reader) (*Book, error) {
-	b := &Book{facts: map[string]*fact{}, lists: map[string][]string{}}
+// ReadPhrasebook reads a book in the form of english.txt. The error names the line.
+func ReadPhrasebook(r io.Reader) (*Phrasebook, error) {
+	b := &Phrasebook{facts: map[string]*fact{}, lists: map[string][]string{}}
 	lines := bufio.NewScanner(r)
 	key := ""
 	for n := 1; lines.Scan(); n++ {
@@ -53,7 +53,7 @@ func ReadBook(r io.Reader) (*Book, error) {
 }
 
 // read takes one line, and returns the key of the fact that the lines below it belong to.
-func (b *Book) read(line, key string) (string, error) {
+func (b *Phrasebook) read(line, key string) (string, error) {
 	text := strings.TrimSpace(line)
 	switch {
 	case text == "" || text[0] == '#':
@@ -74,7 +74,7 @@ func (b *Book) read(line, key string) (string, error) {
 	return name, nil
 }
 
-func (b *Book) readText(line, key string) error {
+func (b *Phrasebook) readText(line, key string) error {
 	if key == "" {
 		return fmt.Errorf("%q belongs to no fact", line)
 	}
@@ -97,7 +97,7 @@ func (b *Book) readText(line, key string) error {
 }
 
 // texts returns what may be said for a fact, or for the fact that it is a kind of.
-func (b *Book) texts(f form, key string) []string {
+func (b *Phrasebook) texts(f form, key string) []string {
 	var all []string
 	for {
 		if is := b.facts[key]; is != nil {
@@ -115,7 +115,7 @@ func (b *Book) texts(f form, key string) []string {
 }
 
 // word returns word i of a list, "" if it has none.
-func (b *Book) word(list string, i int) string {
+func (b *Phrasebook) word(list string, i int) string {
 	if words := b.lists[list]; i >= 0 && i < len(words) {
 		return words[i]
 	}
@@ -123,7 +123,7 @@ func (b *Book) word(list string, i int) string {
 }
 
 // number returns a number in words, in digits where the book has no word.
-func (b *Book) number(n int) string {
+func (b *Phrasebook) number(n int) string {
 	if w := b.word("numbers", n); w != "" {
 		return w
 	}
@@ -131,7 +131,7 @@ func (b *Book) number(n int) string {
 }
 
 // ordinal returns "third" for 3; in digits where the book has no word.
-func (b *Book) ordinal(n int) string {
+func (b *Phrasebook) ordinal(n int) string {
 	if w := b.word("ordinals", n); w != "" {
 		return w
 	}
@@ -139,12 +139,12 @@ func (b *Book) ordinal(n int) string {
 }
 
 // counted returns "no runs", "one run", "two runs".
-func (b *Book) counted(list string, n int) string {
+func (b *Phrasebook) counted(list string, n int) string {
 	return strings.ReplaceAll(b.word(list, min(n, len(b.lists[list])-1)), "{n}", b.number(n))
 }
 
 // runs returns a side's runs as they are said in a score: "nothing", "one", "two".
-func (b *Book) runs(n int) string {
+func (b *Phrasebook) runs(n int) string {
 	if n == 0 {
 		return b.word("nothing", 0)
 	}
@@ -152,7 +152,7 @@ func (b *Book) runs(n int) string {
 }
 
 // to returns where a ball went by Retrosheet's zone, by the longest beginning that has a word; "" if none has.
-func (b *Book) to(zone string) string {
+func (b *Phrasebook) to(zone string) string {
 	for ; zone != ""; zone = zone[:len(zone)-1] {
 		if w := b.word("to."+zone, 0); w != "" {
 			return w
@@ -162,7 +162,7 @@ func (b *Book) to(zone string) string {
 }
 
 // list joins names: "Hale", "Hale and Ono", "Hale, Ono and Ruiz".
-func (b *Book) list(names []string) string {
+func (b *Phrasebook) list(names []string) string {
 	last := len(names) - 1
 	if last < 1 {
 		return strings.Join(names, "")
@@ -205,7 +205,7 @@ func fill(text string, g gaps) (string, bool) {
 
 // Phrases returns everything the book can make the speaker say, each text once with all its parts and each word of each
 // list once, for a test that a voice can read it. Names are missing: they are the clubs' own.
-func (b *Book) Phrases() []string {
+func (b *Phrasebook) Phrases() []string {
 	var all []string
 	for _, name := range slices.Sorted(maps.Keys(b.facts)) {
 		for _, text := range b.facts[name].texts[speak] {
@@ -221,7 +221,7 @@ func (b *Book) Phrases() []string {
 }
 
 // sample fills every gap of a text with a word that may stand there.
-func (b *Book) sample(text string) string {
+func (b *Phrasebook) sample(text string) string {
 	g := gaps{
 		"to": b.to("78"), "base": b.word("bases", 2), "position": b.word("positions", 6), "at": b.word("places", 6), "from": b.word("places", 4),
 		"half": b.word("halves", 1), "inning": b.ordinal(7), "place": b.ordinal(5), "hi": b.number(5), "lo": b.runs(0),

@@ -4,7 +4,7 @@
 // Its one law: it says nothing that the event does not hold. A fielder is named when the play credits him, a direction
 // when the scorer noted one, a run when it counted. The same seed and revision always give the same words.
 //
-// All text is in english.txt, which says how it is written; [ReadBook] takes a translation. The package decides which
+// All text is in english.txt, which says how it is written; [ReadPhrasebook] takes a translation. The package decides which
 // facts are told and in which order, the book how each may be put.
 package call
 
@@ -26,9 +26,9 @@ type Line struct {
 	Speak  string `json:"speak"`
 }
 
-// A Caller calls one game. It never changes and may be shared.
-type Caller struct {
-	book  *Book
+// A Commentator calls one game. It never changes and may be shared.
+type Commentator struct {
+	book  *Phrasebook
 	seed  string
 	clubs [2]game.Club
 	short map[game.PlayerID]string
@@ -37,8 +37,8 @@ type Caller struct {
 
 // New returns the caller of a game between two clubs, visitors first. The seed varies the words and can be guessed from
 // them: give it the game's id, never the seed of its dice.
-func New(book *Book, clubs [2]game.Club, seed string) *Caller {
-	c := &Caller{book: book, seed: seed, clubs: clubs, short: shortNames(clubs), full: map[game.PlayerID]string{}}
+func New(book *Phrasebook, clubs [2]game.Club, seed string) *Commentator {
+	c := &Commentator{book: book, seed: seed, clubs: clubs, short: shortNames(clubs), full: map[game.PlayerID]string{}}
 	for _, club := range clubs {
 		for _, p := range club.Players {
 			c.full[p.ID] = p.Name
@@ -60,14 +60,14 @@ const (
 
 // A draft is a line being written, clause by clause.
 type draft struct {
-	*Caller
+	*Commentator
 	rev     uint64
 	gaps    gaps // for every clause
 	clauses [2][]string
 }
 
-func (c *Caller) draft(rev uint64) *draft {
-	return &draft{Caller: c, rev: rev, gaps: gaps{}}
+func (c *Commentator) draft(rev uint64) *draft {
+	return &draft{Commentator: c, rev: rev, gaps: gaps{}}
 }
 
 // add says one fact in both forms, as far as the book has words for it.
@@ -129,7 +129,7 @@ func sentence(clause string) string {
 }
 
 // Name returns how a player is called in running text: by his surname, or in full where two share one.
-func (c *Caller) Name(id game.PlayerID) string {
+func (c *Commentator) Name(id game.PlayerID) string {
 	if name, ok := c.short[id]; ok {
 		return name
 	}
@@ -137,7 +137,7 @@ func (c *Caller) Name(id game.PlayerID) string {
 }
 
 // fullName returns a player's whole name, for his first appearance.
-func (c *Caller) fullName(id game.PlayerID) string {
+func (c *Commentator) fullName(id game.PlayerID) string {
 	if name, ok := c.full[id]; ok {
 		return name
 	}

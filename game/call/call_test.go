@@ -175,7 +175,7 @@ func TestTalk(t *testing.T) {
 		s := situation(t, in)
 		s.Count = game.Count{Balls: 3, Strikes: 1}
 		say("start "+in, func(rev uint64) call.Line { return c.Start(rev, &s) })
-		say("turn "+in, func(rev uint64) call.Line { return c.Turn(rev, &s) })
+		say("turn "+in, func(rev uint64) call.Line { return c.HalfInning(rev, &s) })
 		say("count "+in, func(uint64) call.Line { return c.Count(&s) })
 		say("outs "+in, func(uint64) call.Line { return c.Outs(&s) })
 		say("bases "+in, func(uint64) call.Line { return c.Bases(&s) })
@@ -191,9 +191,9 @@ func TestTalk(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	say("turn with the automatic runner", func(rev uint64) call.Line { return c.Turn(rev, &extra) })
-	for _, h := range []call.Half{{}, {Runs: 1, Hits: 1, Errors: 1, Left: 1}, {Runs: 3, Hits: 4, Errors: 2, Left: 2}} {
-		say(fmt.Sprintf("summary %+v", h), func(rev uint64) call.Line { return c.Summary(rev, game.Home, h) })
+	say("turn with the automatic runner", func(rev uint64) call.Line { return c.HalfInning(rev, &extra) })
+	for _, h := range []call.HalfTotals{{}, {Runs: 1, Hits: 1, Errors: 1, Left: 1}, {Runs: 3, Hits: 4, Errors: 2, Left: 2}} {
+		say(fmt.Sprintf("summary %+v", h), func(rev uint64) call.Line { return c.HalfSummary(rev, game.Home, h) })
 	}
 	ends := []struct {
 		name string

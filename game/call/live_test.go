@@ -30,7 +30,7 @@ func TestLive(t *testing.T) {
 type liveGame struct {
 	clubs    [2]game.Club
 	state    game.State
-	table    *chance.Table
+	table    *chance.Simulator
 	managers [2]*bot.Manager
 }
 
@@ -41,10 +41,10 @@ func live(t *testing.T, n int, away, home league.Club) *liveGame {
 	var seed chance.Seed
 	binary.BigEndian.PutUint64(seed[:], uint64(n))
 	var lineups [2]game.Lineup
-	g.table = chance.NewTable(seed, g.clubs, ratings, home.Park.Factors)
+	g.table = chance.NewSimulator(seed, g.clubs, ratings, home.Park.Factors)
 	for side := range g.clubs {
 		var err error
-		if lineups[side], err = bot.Suggest(g.clubs[side], ratings, n%2 == 0); err != nil {
+		if lineups[side], err = bot.SuggestLineup(g.clubs[side], ratings, n%2 == 0); err != nil {
 			t.Fatal(err)
 		}
 		g.managers[side] = bot.New(game.Side(side), g.clubs[side], ratings, g.table)
@@ -60,10 +60,10 @@ func live(t *testing.T, n int, away, home league.Club) *liveGame {
 	return g
 }
 
-func callLive(t *testing.T, book *call.Book, all []claim, g *liveGame) {
+func callLive(t *testing.T, book *call.Phrasebook, all []claim, g *liveGame) {
 	t.Helper()
 	c := call.New(book, g.clubs, "live")
-	var at chance.Moment
+	var at chance.Progress
 	s := g.state
 	for rev := uint64(0); !s.Over(); rev++ {
 		for _, m := range g.managers {
@@ -76,12 +76,12 @@ func callLive(t *testing.T, book *call.Book, all []claim, g *liveGame) {
 				s = next
 			}
 		}
-		calls := chance.Calls{Offence: g.managers[s.Batting()].Offence(&s, at), Defence: g.managers[s.Fielding()].Defence(&s, at)}
+		calls := chance.Tactics{Offence: g.managers[s.Batting()].Offence(&s, at), Defence: g.managers[s.Fielding()].Defence(&s, at)}
 		turn, err := g.table.Resolve(&s, at, calls)
 		if err != nil {
 			t.Fatal(err)
 		}
-		step := &retro.Step{Before: s, Play: turn.Finish(turn.Bold)}
+		step := &retro.Step{Before: s, Play: turn.Final(turn.Bold)}
 		step.Event = fmt.Sprintf("%+v", step.Play)
 		if step.After, err = s.Apply(step.Play); err != nil {
 			t.Fatal(err)

@@ -9,7 +9,7 @@ import (
 
 // Play calls a play: what happened, who scored, who was out, who moved up, who erred, and what it means. The states are
 // those before and after it. The revision is that of the event; it only varies the words.
-func (c *Caller) Play(rev uint64, before *game.State, p *game.Play, after *game.State) Line {
+func (c *Commentator) Play(rev uint64, before *game.State, p *game.Play, after *game.State) Line {
 	t := &teller{draft: c.draft(rev), before: before, after: after, play: p}
 	t.gaps["batter"] = t.name(game.AtBat)
 	t.gaps["pitcher"] = t.fielder(byte('0' + game.Pitcher))

@@ -78,7 +78,7 @@ func each(t *testing.T, do func(*retro.Game)) {
 }
 
 // callGame calls one game, with names that tell who is meant: X and the id.
-func callGame(t *testing.T, book *call.Book, all []claim, g *retro.Game) {
+func callGame(t *testing.T, book *call.Phrasebook, all []claim, g *retro.Game) {
 	t.Helper()
 	_, clubs, _ := g.Setup()
 	for side := range clubs {
@@ -280,7 +280,7 @@ func TestReadBook(t *testing.T) {
 		{"walk:\nwalk:", `line 2: "walk:" is neither a list nor a new fact`},
 		{"walk", `line 1: "walk" is neither a list nor a new fact`},
 	} {
-		if _, err := call.ReadBook(strings.NewReader(tt.book)); err == nil || err.Error() != tt.want {
+		if _, err := call.ReadPhrasebook(strings.NewReader(tt.book)); err == nil || err.Error() != tt.want {
 			t.Errorf("ReadBook(%q): %v, want %s", tt.book, err, tt.want)
 		}
 	}
@@ -317,18 +317,18 @@ func TestVariety(t *testing.T) {
 func TestHalf(t *testing.T) {
 	t.Parallel()
 	s := situation(t, "1t 0 --- 0-0")
-	var h call.Half
+	var h call.HalfTotals
 	for _, event := range []string{"S7", "E6.1-2", "S8.2-H;1-2", "64(1)3/GDP/G6.2-3", "W", "8/F8"} {
 		p, err := retro.Parse(&s, event)
 		if err != nil {
 			t.Fatal(err)
 		}
-		h = h.Play(&s, p)
+		h = h.Add(&s, p)
 		if s, err = s.Apply(p); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if want := (call.Half{Runs: 1, Hits: 2, Errors: 1, Left: 2}); h != want {
+	if want := (call.HalfTotals{Runs: 1, Hits: 2, Errors: 1, Left: 2}); h != want {
 		t.Errorf("%+v, want %+v", h, want)
 	}
 }

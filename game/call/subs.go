@@ -3,7 +3,7 @@ package call
 import "pressbox/game"
 
 // Substitutions calls substitutions that were announced together in the state before them.
-func (c *Caller) Substitutions(rev uint64, before *game.State, subs []game.Substitution) Line {
+func (c *Commentator) Substitutions(rev uint64, before *game.State, subs []game.Substitution) Line {
 	d := c.draft(rev)
 	if len(subs) == 0 {
 		return d.line()

@@ -8,7 +8,7 @@ import (
 )
 
 // scoreGaps are the gaps about a score: who leads, how many each has.
-func (c *Caller) scoreGaps(score [2]int) gaps {
+func (c *Commentator) scoreGaps(score [2]int) gaps {
 	leader := game.Away
 	if score[game.Home] > score[game.Away] {
 		leader = game.Home
@@ -50,7 +50,7 @@ func (d *draft) when(s *game.State) {
 }
 
 // Start calls the beginning of a game.
-func (c *Caller) Start(rev uint64, s *game.State) Line {
+func (c *Commentator) Start(rev uint64, s *game.State) Line {
 	d := c.draft(rev)
 	d.add("start", gaps{
 		"away": c.clubs[game.Away].Name, "home": c.clubs[game.Home].Name,
@@ -59,8 +59,8 @@ func (c *Caller) Start(rev uint64, s *game.State) Line {
 	return d.line()
 }
 
-// Turn calls the beginning of the half-inning that s stands at: score, who is up, and the automatic runner if there is one.
-func (c *Caller) Turn(rev uint64, s *game.State) Line {
+// HalfInning calls the beginning of the half-inning that s stands at: score, who is up, and the automatic runner if there is one.
+func (c *Commentator) HalfInning(rev uint64, s *game.State) Line {
 	d := c.draft(rev)
 	d.when(s)
 	d.score(s.Score)
@@ -74,16 +74,16 @@ func (c *Caller) Turn(rev uint64, s *game.State) Line {
 	return d.line()
 }
 
-// A Half adds up the half-inning of one side, for [Caller.Summary]. The zero value is its start.
-type Half struct {
+// A HalfTotals adds up the half-inning of one side, for [Commentator.HalfSummary]. The zero value is its start.
+type HalfTotals struct {
 	Runs   int `json:"runs"`
 	Hits   int `json:"hits"`
 	Errors int `json:"errors"`
 	Left   int `json:"left"` // on base; known once the half-inning is over
 }
 
-// Play returns the half-inning with a play that is legal in s and belongs to it.
-func (h Half) Play(s *game.State, p game.Play) Half {
+// Add returns the half-inning with a play that is legal in s and belongs to it.
+func (h HalfTotals) Add(s *game.State, p game.Play) HalfTotals {
 	t := s.Tally(p)
 	h.Runs += t.Runs
 	h.Errors += t.Errors
@@ -102,8 +102,8 @@ func (h Half) Play(s *game.State, p game.Play) Half {
 	return h
 }
 
-// Summary calls what a side did in its half-inning.
-func (c *Caller) Summary(rev uint64, side game.Side, h Half) Line {
+// HalfSummary calls what a side did in its half-inning.
+func (c *Commentator) HalfSummary(rev uint64, side game.Side, h HalfTotals) Line {
 	d := c.draft(rev)
 	d.add("summary", gaps{
 		"club": c.clubs[side].Name,
@@ -114,7 +114,7 @@ func (c *Caller) Summary(rev uint64, side game.Side, h Half) Line {
 }
 
 // End calls the end of a game that is over, with the pitchers of decision as far as the box score names them.
-func (c *Caller) End(rev uint64, s *game.State, box *game.BoxScore) Line {
+func (c *Commentator) End(rev uint64, s *game.State, box *game.BoxScore) Line {
 	d := c.draft(rev)
 	d.score(s.Score)
 	switch s.End {
@@ -142,19 +142,19 @@ func (c *Caller) End(rev uint64, s *game.State, box *game.BoxScore) Line {
 }
 
 // Count tells balls and strikes of the batter who is due.
-func (c *Caller) Count(s *game.State) Line {
+func (c *Commentator) Count(s *game.State) Line {
 	words := c.book.number(int(s.Count.Balls)) + " " + c.book.word("and", 0) + " " + c.book.number(int(s.Count.Strikes))
 	return c.ask("ask count", gaps{"count": countText(s.Count), "countwords": words})
 }
 
 // Outs tells how many are out.
-func (c *Caller) Outs(s *game.State) Line { return c.ask("ask outs", gaps{"outs": c.outs(s)}) }
+func (c *Commentator) Outs(s *game.State) Line { return c.ask("ask outs", gaps{"outs": c.outs(s)}) }
 
 // Bases tells which bases are held.
-func (c *Caller) Bases(s *game.State) Line { return c.ask("ask bases", gaps{"bases": c.bases(s)}) }
+func (c *Commentator) Bases(s *game.State) Line { return c.ask("ask bases", gaps{"bases": c.bases(s)}) }
 
 // Score tells the score.
-func (c *Caller) Score(s *game.State) Line {
+func (c *Commentator) Score(s *game.State) Line {
 	d := c.draft(0)
 	d.score(s.Score)
 	d.add("ask score", nil)
@@ -162,22 +162,22 @@ func (c *Caller) Score(s *game.State) Line {
 }
 
 // Situation tells the half-inning, the outs, the bases and who is up.
-func (c *Caller) Situation(s *game.State) Line {
+func (c *Commentator) Situation(s *game.State) Line {
 	d := c.draft(0)
 	d.when(s)
 	d.add("ask situation", gaps{"outs": c.outs(s), "bases": c.bases(s)})
 	return d.line()
 }
 
-func (c *Caller) ask(key string, g gaps) Line {
+func (c *Commentator) ask(key string, g gaps) Line {
 	d := c.draft(0)
 	d.add(key, g)
 	return d.line()
 }
 
-func (c *Caller) outs(s *game.State) string { return c.book.word("outs", s.Outs) }
+func (c *Commentator) outs(s *game.State) string { return c.book.word("outs", s.Outs) }
 
-func (c *Caller) bases(s *game.State) string {
+func (c *Commentator) bases(s *game.State) string {
 	held := 0
 	for i, r := range s.Bases {
 		if r.Player != "" {

@@ -31,7 +31,7 @@ func (d *duel) between() bool {
 	switch {
 	case c.Defence.Pitch == IntentionalWalk:
 		return false
-	case c.Defence.Pitch == Pickoff:
+	case c.Defence.Pitch == PickoffThrow:
 		d.throwOver(going != 0)
 		return true
 	case c.Offence == Squeeze:
@@ -53,7 +53,7 @@ func (d *duel) between() bool {
 // dropFoul: somebody has a foul fly and drops it; the batter bats on. In 2020 it was the catcher 6 times, the first baseman 8,
 // the third baseman 2, and another 2.
 func (d *duel) dropFoul() {
-	d.turn.Next.Thrown.add('F')
+	d.turn.Next.Pitches.add('F')
 	by := [...]uint8{2, 3, 5, 9}[d.dice.pick([]float64{6, 8, 2, 2})]
 	d.turn.Play.Kind = game.FoulError
 	d.turn.Play.Errors[0] = game.Error{Fielder: by, Runner: game.AtBat}
@@ -126,8 +126,8 @@ func (d *duel) advanceAll(p *game.Play) {
 // throwOver is the pick-off throw that the manager ordered.
 func (d *duel) throwOver(going bool) {
 	base := d.nearest()
-	d.turn.Next.Thrown.add('0' + byte(base))
-	d.turn.Next.Throws++
+	d.turn.Next.Pitches.add('0' + byte(base))
+	d.turn.Next.PickoffThrows++
 	odds := pickoffOut * d.pitcher.hold
 	why := game.PickedOff
 	if going {
@@ -174,7 +174,7 @@ func (d *duel) pickOff(from game.Base, why game.AdvanceReason) {
 
 // steal resolves an attempt of the runners in the mask.
 func (d *duel) steal(going int) {
-	d.turn.Next.Thrown.add('>')
+	d.turn.Next.Pitches.add('>')
 	if d.calls.Defence.Pitch == PitchOut {
 		d.waste('P')
 	} else {
@@ -277,7 +277,7 @@ func (d *duel) missedSqueeze() bool {
 	if !d.dice.chance(odds) {
 		return false
 	}
-	d.turn.Next.Thrown.add('>')
+	d.turn.Next.Pitches.add('>')
 	d.waste('P')
 	p := &d.turn.Play
 	p.Kind = game.CaughtStealing
@@ -288,7 +288,7 @@ func (d *duel) missedSqueeze() bool {
 
 // waste adds the pitch on which something happened, if it leaves the batter at bat: a ball, else a strike, else nothing.
 func (d *duel) waste(letter byte) {
-	thrown := &d.turn.Next.Thrown
+	thrown := &d.turn.Next.Pitches
 	switch at := thrown.Count(); {
 	case at.Balls < 3:
 		thrown.add(letter)

@@ -6,9 +6,9 @@ import (
 	"pressbox/game"
 )
 
-// Calls are the sealed decisions of both managers for one turn. The zero value is baseball without tactics: swing away,
+// Tactics are the sealed decisions of both managers for one turn. The zero value is baseball without tactics: swing away,
 // pitch, fielders where they usually stand.
-type Calls struct {
+type Tactics struct {
 	Offence Offence `json:"offence"`
 	Defence Defence `json:"defence"`
 }
@@ -32,11 +32,11 @@ const (
 
 // Defence is what the side in the field decides before a turn.
 type Defence struct {
-	Pitch    Pitch    `json:"pitch,omitzero"`
-	Infield  Infield  `json:"infield,omitzero"`
-	Outfield Outfield `json:"outfield,omitzero"`
-	Behind   bool     `json:"behind,omitzero"` // plays behind the runner on first instead of holding him: fewer singles, easier steals
-	Lines    bool     `json:"lines,omitzero"`  // guards the foul lines: fewer doubles, more singles
+	Pitch      Pitch    `json:"pitch,omitzero"`
+	Infield    Infield  `json:"infield,omitzero"`
+	Outfield   Outfield `json:"outfield,omitzero"`
+	PlayBehind bool     `json:"behind,omitzero"` // plays behind the runner on first instead of holding him: fewer singles, easier steals
+	GuardLines bool     `json:"lines,omitzero"`  // guards the foul lines: fewer doubles, more singles
 }
 
 // Pitch is how the pitcher goes after the batter. "" is to pitch to him.
@@ -48,7 +48,7 @@ const (
 	PitchAround     Pitch = "pitch around"
 	IntentionalWalk Pitch = "intentional walk"
 	PitchOut        Pitch = "pitch-out"
-	Pickoff         Pitch = "pick-off throw" // at the leading runner who is not blocked in; two to a batter
+	PickoffThrow    Pitch = "pick-off throw" // at the leading runner who is not blocked in; two to a batter
 )
 
 // Infield is where the infielders stand. "" is the usual depth.
@@ -56,10 +56,10 @@ type Infield string
 
 // The depths.
 const (
-	UsualDepth  Infield = ""
-	InfieldIn   Infield = "in"
-	CornersIn   Infield = "corners in"
-	DoublePlays Infield = "double-play depth"
+	NormalDepth     Infield = ""
+	InfieldIn       Infield = "in"
+	CornersIn       Infield = "corners in"
+	DoublePlayDepth Infield = "double-play depth"
 )
 
 // Outfield is where the outfielders stand. "" is the usual depth.
@@ -67,18 +67,18 @@ type Outfield string
 
 // The depths.
 const (
-	UsualOutfield Outfield = ""
-	Shallow       Outfield = "shallow"
-	Deep          Outfield = "deep"
+	NormalOutfield Outfield = ""
+	Shallow        Outfield = "shallow"
+	Deep           Outfield = "deep"
 )
 
-// A RefusalError says why a decision cannot be made in the state of the game.
-type RefusalError struct {
+// A IllegalTacticError says why a decision cannot be made in the state of the game.
+type IllegalTacticError struct {
 	Side   game.Side
 	Detail string // for people
 }
 
-func (e *RefusalError) Error() string { return fmt.Sprintf("the %s team: %s", e.Side, e.Detail) }
+func (e *IllegalTacticError) Error() string { return fmt.Sprintf("the %s team: %s", e.Side, e.Detail) }
 
 // most pick-off throws to one batter: with a third the runner would be safe (5.07, the disengagements of 2023).
 const mostThrows = 2
@@ -98,21 +98,21 @@ func LegalOffence(s *game.State) []Offence {
 }
 
 // LegalDefence returns the decisions the side in the field may make, the usual one first and then each that differs from
-// it in one thing. They may be combined; [Table.Resolve] refuses what does not go together.
-func LegalDefence(s *game.State, m Moment) []Defence {
+// it in one thing. They may be combined; [Simulator.Resolve] refuses what does not go together.
+func LegalDefence(s *game.State, m Progress) []Defence {
 	all := [...]Defence{
 		{},
 		{Pitch: PitchAround},
 		{Pitch: IntentionalWalk},
 		{Pitch: PitchOut},
-		{Pitch: Pickoff},
+		{Pitch: PickoffThrow},
 		{Infield: InfieldIn},
 		{Infield: CornersIn},
-		{Infield: DoublePlays},
+		{Infield: DoublePlayDepth},
 		{Outfield: Shallow},
 		{Outfield: Deep},
-		{Behind: true},
-		{Lines: true},
+		{PlayBehind: true},
+		{GuardLines: true},
 	}
 	legal := make([]Defence, 0, len(all))
 	for _, d := range all {
@@ -123,13 +123,13 @@ func LegalDefence(s *game.State, m Moment) []Defence {
 	return legal
 }
 
-// Check returns a [*RefusalError] if the decisions cannot be made.
-func (c Calls) Check(s *game.State, m Moment) error {
+// Check returns a [*IllegalTacticError] if the decisions cannot be made.
+func (c Tactics) Check(s *game.State, m Progress) error {
 	if detail := c.Offence.check(s); detail != "" {
-		return &RefusalError{Side: s.Batting(), Detail: detail}
+		return &IllegalTacticError{Side: s.Batting(), Detail: detail}
 	}
 	if detail := c.Defence.check(s, &m); detail != "" {
-		return &RefusalError{Side: s.Fielding(), Detail: detail}
+		return &IllegalTacticError{Side: s.Fielding(), Detail: detail}
 	}
 	return nil
 }
@@ -160,27 +160,27 @@ func (o Offence) check(s *game.State) string {
 }
 
 // check says what is wrong with the decision, "" if nothing.
-func (d Defence) check(s *game.State, m *Moment) string {
+func (d Defence) check(s *game.State, m *Progress) string {
 	on := occupied(s)
 	switch d.Pitch {
 	case PitchTo, PitchAround, IntentionalWalk, PitchOut:
-	case Pickoff:
+	case PickoffThrow:
 		if on == 0 {
 			return "a pick-off throw with nobody on base"
 		}
-		if m.Throws >= mostThrows {
+		if m.PickoffThrows >= mostThrows {
 			return "both pick-off throws to this batter are used up (5.07)"
 		}
 	default:
 		return fmt.Sprintf("%q is no way to pitch", string(d.Pitch))
 	}
 	switch d.Infield {
-	case UsualDepth:
+	case NormalDepth:
 	case InfieldIn, CornersIn:
 		if on&onThird == 0 || s.Outs == 2 {
 			return "the infield comes in for a runner on third with less than two out"
 		}
-	case DoublePlays:
+	case DoublePlayDepth:
 		if on&onFirst == 0 || s.Outs == 2 {
 			return "double-play depth needs a runner on first and less than two out"
 		}
@@ -188,9 +188,9 @@ func (d Defence) check(s *game.State, m *Moment) string {
 		return fmt.Sprintf("%q is no infield", string(d.Infield))
 	}
 	switch {
-	case d.Outfield != UsualOutfield && d.Outfield != Shallow && d.Outfield != Deep:
+	case d.Outfield != NormalOutfield && d.Outfield != Shallow && d.Outfield != Deep:
 		return fmt.Sprintf("%q is no outfield", string(d.Outfield))
-	case d.Behind && !held(on):
+	case d.PlayBehind && !held(on):
 		return "there is no runner on first to play behind"
 	}
 	return ""

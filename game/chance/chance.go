@@ -19,39 +19,39 @@ import (
 	"pressbox/game"
 )
 
-// Table is one game as chance sees it: who plays how well, where, and from which seed. It never changes.
-type Table struct {
+// Simulator is one game as chance sees it: who plays how well, where, and from which seed. It never changes.
+type Simulator struct {
 	seed    Seed
-	park    Park
+	park    ParkFactors
 	players map[game.PlayerID]*figure
 	data    *data
 }
 
-// Moment is what chance must know beside the State, and what changes from turn to turn. The zero value is the start of a
+// Progress is what chance must know beside the State, and what changes from turn to turn. The zero value is the start of a
 // game. Keep Turn.Next of the last turn for the next.
-type Moment struct {
-	Turn   uint64  `json:"turn"`   // turns resolved: the number of the next stream of dice
-	Work   [2]Work `json:"work"`   // of the last pitcher seen, by side
-	Throws int     `json:"throws"` // pick-off throws to this batter
-	Thrown Pitches `json:"thrown"` // to this batter, when his turn was interrupted
+type Progress struct {
+	Turns         uint64      `json:"turn"`   // turns resolved: the number of the next stream of dice
+	Workloads     [2]Workload `json:"work"`   // of the last pitcher seen, by side
+	PickoffThrows int         `json:"throws"` // pick-off throws to this batter
+	Pitches       Pitches     `json:"thrown"` // to this batter, when his turn was interrupted
 }
 
-// Work is what a pitcher has done in this game.
-type Work struct {
+// Workload is what a pitcher has done in this game.
+type Workload struct {
 	Pitcher game.PlayerID `json:"pitcher"`
 	Batters int           `json:"batters"`
 	Pitches int           `json:"pitches"`
 }
 
-// Turn is one turn resolved. If Ask is set, Play is what the percentages say, and the side Asker may have it otherwise.
-type Turn struct {
-	Play  game.Play // legal in the state it was resolved in; Pitches is left empty, see [Turn.Finish]
-	Ask   Question  // "" if there is nothing to decide
-	Asker game.Side
-	Odds  float64   // chance that the bold choice succeeds
-	Bold  bool      // Play is what follows the bold choice
-	Other game.Play // what follows the other choice
-	Next  Moment
+// Resolution is one turn resolved. If Ask is set, Play is what the percentages say, and the side Asker may have it otherwise.
+type Resolution struct {
+	Play          game.Play // legal in the state it was resolved in; Pitches is left empty, see [Resolution.Final]
+	Question      Question  // "" if there is nothing to decide
+	Decider       game.Side
+	SuccessChance float64   // chance that the bold choice succeeds
+	Bold          bool      // Play is what follows the bold choice
+	Alternative   game.Play // what follows the other choice
+	Next          Progress
 
 	thrown Pitches
 }

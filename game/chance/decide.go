@@ -33,7 +33,7 @@ func (d *duel) stand(w *[classes]float64) {
 		w[onError] *= 1.1
 	case CornersIn:
 		w[single] *= 1.08
-	case DoublePlays:
+	case DoublePlayDepth:
 		w[single] *= 1.02
 	default:
 	}
@@ -48,7 +48,7 @@ func (d *duel) stand(w *[classes]float64) {
 		w[triple] *= .7
 	default:
 	}
-	if c.Lines {
+	if c.GuardLines {
 		w[double] *= .85
 		w[single] *= 1.04
 	}
@@ -64,7 +64,7 @@ const holding = .165 / .147
 // behind reports whether the first baseman plays behind a runner whom he would usually hold: he is told to, or the
 // infield is in.
 func (d *duel) behind() bool {
-	return held(d.held) && (d.calls.Defence.Behind || d.calls.Defence.Infield == InfieldIn)
+	return held(d.held) && (d.calls.Defence.PlayBehind || d.calls.Defence.Infield == InfieldIn)
 }
 
 // lean returns what decisions, legs and arms make of a row's weight.
@@ -111,7 +111,7 @@ func (d *duel) leanGround(r *row) float64 {
 		f *= d.leanIn(r, .45, 2.5, 1.3)
 	case CornersIn:
 		f *= d.leanIn(r, .7, 1.6, 1.15)
-	case DoublePlays:
+	case DoublePlayDepth:
 		switch {
 		case is(doubled):
 			f *= 1.12

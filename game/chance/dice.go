@@ -29,8 +29,8 @@ type Dice struct {
 	drawn uint64
 }
 
-// Turn returns the dice of turn n, counted from 0.
-func (s Seed) Turn(n uint64) Dice {
+// Dice returns the dice of turn n, counted from 0.
+func (s Seed) Dice(n uint64) Dice {
 	var d Dice
 	copy(d.key[:], s[:])
 	binary.BigEndian.PutUint64(d.key[len(s):], n)

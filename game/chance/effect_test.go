@@ -14,13 +14,13 @@ import (
 const drawn = 20000
 
 // draws resolves one situation many times and hands each turn on with the state after it.
-func draws(tb testing.TB, at int, c chance.Calls, ratings chance.Ratings, see func(*game.State, *chance.Turn, *game.State)) {
+func draws(tb testing.TB, at int, c chance.Tactics, ratings chance.Ratings, see func(*game.State, *chance.Resolution, *game.State)) {
 	tb.Helper()
 	f := averageFixture(0)
-	table := chance.NewTable(chance.Seed{1, byte(at)}, f.clubs, ratings, chance.Park{})
+	table := chance.NewSimulator(chance.Seed{1, byte(at)}, f.clubs, ratings, chance.ParkFactors{})
 	s := situation(tb, &f, at)
 	for i := range drawn {
-		turn, err := table.Resolve(&s, chance.Moment{Turn: uint64(i)}, c)
+		turn, err := table.Resolve(&s, chance.Progress{Turns: uint64(i)}, c)
 		if err != nil {
 			tb.Fatal(err)
 		}
@@ -33,10 +33,10 @@ func draws(tb testing.TB, at int, c chance.Calls, ratings chance.Ratings, see fu
 }
 
 // share returns how often something is so.
-func share(tb testing.TB, at int, c chance.Calls, ratings chance.Ratings, is func(*game.State, *game.Play) bool) float64 {
+func share(tb testing.TB, at int, c chance.Tactics, ratings chance.Ratings, is func(*game.State, *game.Play) bool) float64 {
 	tb.Helper()
 	so := 0
-	draws(tb, at, c, ratings, func(s *game.State, turn *chance.Turn, _ *game.State) {
+	draws(tb, at, c, ratings, func(s *game.State, turn *chance.Resolution, _ *game.State) {
 		if is(s, &turn.Play) {
 			so++
 		}
@@ -57,11 +57,11 @@ func isDouble(s *game.State, p *game.Play) bool {
 // Each decision does what it is for, and costs what it costs. Standard error of a difference of shares is at most .005.
 func TestDecisions(t *testing.T) {
 	t.Parallel()
-	in := func(d chance.Defence) chance.Calls { return chance.Calls{Defence: d} }
+	in := func(d chance.Defence) chance.Tactics { return chance.Tactics{Defence: d} }
 	tests := []struct {
 		name  string
 		at    int // 3·mask + outs
-		calls chance.Calls
+		calls chance.Tactics
 		is    func(*game.State, *game.Play) bool
 		least float64 // change of the share against no decision
 		most  float64
@@ -69,23 +69,23 @@ func TestDecisions(t *testing.T) {
 		{"pitching around walks more", 6, in(chance.Defence{Pitch: chance.PitchAround}), isKind(game.Walk), .08, .25},
 		{"pitching around gives up fewer home runs", 6, in(chance.Defence{Pitch: chance.PitchAround}), isKind(game.HomeRun), -.03, -.003},
 		{"an intentional walk is one", 6, in(chance.Defence{Pitch: chance.IntentionalWalk}), isKind(game.IntentionalWalk), 1, 1},
-		{"taking walks more", 0, chance.Calls{Offence: chance.Take}, isKind(game.Walk), .005, .05},
+		{"taking walks more", 0, chance.Tactics{Offence: chance.Take}, isKind(game.Walk), .005, .05},
 		{"the infield in lets singles through", 13, in(chance.Defence{Infield: chance.InfieldIn}), isKind(game.Single), .015, .06},
 		{"the infield in keeps the runner on third from scoring", 13, in(chance.Defence{Infield: chance.InfieldIn}), groundScores, -.08, -.02},
 		{"corners in do so less", 13, in(chance.Defence{Infield: chance.CornersIn}), groundScores, -.05, -.005},
-		{"double-play depth gets more of them", 3, in(chance.Defence{Infield: chance.DoublePlays}), isDouble, .003, .03},
-		{"a hit and run stays out of them", 3, chance.Calls{Offence: chance.HitAndRun}, isDouble, -.10, -.02},
-		{"a hit and run strikes out and throws out", 3, chance.Calls{Offence: chance.HitAndRun}, isKindAlso(game.CaughtStealing), .03, .12},
-		{"behind the runner fewer singles fall in", 3, in(chance.Defence{Behind: true}), isKind(game.Single), -.03, -.008},
+		{"double-play depth gets more of them", 3, in(chance.Defence{Infield: chance.DoublePlayDepth}), isDouble, .003, .03},
+		{"a hit and run stays out of them", 3, chance.Tactics{Offence: chance.HitAndRun}, isDouble, -.10, -.02},
+		{"a hit and run strikes out and throws out", 3, chance.Tactics{Offence: chance.HitAndRun}, isKindAlso(game.CaughtStealing), .03, .12},
+		{"behind the runner fewer singles fall in", 3, in(chance.Defence{PlayBehind: true}), isKind(game.Single), -.03, -.008},
 		{"a deep outfield gives up fewer doubles", 0, in(chance.Defence{Outfield: chance.Deep}), isKind(game.Double), -.02, -.002},
 		{"a shallow one more", 0, in(chance.Defence{Outfield: chance.Shallow}), isKind(game.Double), .002, .02},
-		{"guarding the lines gives up fewer", 0, in(chance.Defence{Lines: true}), isKind(game.Double), -.02, -.002},
-		{"a sacrifice moves the runner", 3, chance.Calls{Offence: chance.Sacrifice}, sacrificedOne, .55, .7},
-		{"a bunt for a hit with nobody on", 0, chance.Calls{Offence: chance.BuntForHit}, isKind(game.Single), .1, .25},
-		{"a squeeze brings the run in", 13, chance.Calls{Offence: chance.Squeeze}, scoresThird, .2, .5},
+		{"guarding the lines gives up fewer", 0, in(chance.Defence{GuardLines: true}), isKind(game.Double), -.02, -.002},
+		{"a sacrifice moves the runner", 3, chance.Tactics{Offence: chance.Sacrifice}, sacrificedOne, .55, .7},
+		{"a bunt for a hit with nobody on", 0, chance.Tactics{Offence: chance.BuntForHit}, isKind(game.Single), .1, .25},
+		{"a squeeze brings the run in", 13, chance.Tactics{Offence: chance.Squeeze}, scoresThird, .2, .5},
 	}
 	for _, tt := range tests {
-		got := share(t, tt.at, tt.calls, nil, tt.is) - share(t, tt.at, chance.Calls{}, nil, tt.is)
+		got := share(t, tt.at, tt.calls, nil, tt.is) - share(t, tt.at, chance.Tactics{}, nil, tt.is)
 		if got < tt.least || got > tt.most {
 			t.Errorf("%s: %+.4f, want %+.3f to %+.3f", tt.name, got, tt.least, tt.most)
 		}
@@ -112,17 +112,17 @@ func isKindAlso(k game.PlayKind) func(*game.State, *game.Play) bool {
 // over all that comes of it, since some bunters reach first.
 func TestSacrificeCostsRuns(t *testing.T) {
 	t.Parallel()
-	if cost := runs(t, 3, chance.Calls{}, nil) - runs(t, 3, chance.Calls{Offence: chance.Sacrifice}, nil); cost < .05 || cost > .25 {
+	if cost := runs(t, 3, chance.Tactics{}, nil) - runs(t, 3, chance.Tactics{Offence: chance.Sacrifice}, nil); cost < .05 || cost > .25 {
 		t.Errorf("a sacrifice costs %.3f runs", cost)
 	}
 }
 
 // runs returns the runs of an inning from a situation on, when these calls are made once.
-func runs(tb testing.TB, at int, c chance.Calls, ratings chance.Ratings) float64 {
+func runs(tb testing.TB, at int, c chance.Tactics, ratings chance.Ratings) float64 {
 	tb.Helper()
 	var sum float64
-	draws(tb, at, c, ratings, func(s *game.State, turn *chance.Turn, after *game.State) {
-		sum += float64(s.Tally(turn.Play).Runs) + chance.Runs(after)
+	draws(tb, at, c, ratings, func(s *game.State, turn *chance.Resolution, after *game.State) {
+		sum += float64(s.Tally(turn.Play).Runs) + chance.RunExpectancy(after)
 	})
 	return sum / drawn
 }
@@ -131,11 +131,11 @@ func runs(tb testing.TB, at int, c chance.Calls, ratings chance.Ratings) float64
 // him runs; so nobody wins by bunting all day. Standard error of a share .0035, of runs .008.
 func TestBuntsForHitsAreForTheFast(t *testing.T) {
 	t.Parallel()
-	bunt := chance.Calls{Offence: chance.BuntForHit}
+	bunt := chance.Tactics{Offence: chance.BuntForHit}
 	legs := func(speed float64) chance.Ratings {
 		r := chance.Ratings{}
 		for i := range 9 {
-			r[game.PlayerID(fmt.Sprintf("a%d", i+1))] = chance.Player{Speed: speed}
+			r[game.PlayerID(fmt.Sprintf("a%d", i+1))] = chance.Rating{Speed: speed}
 		}
 		return r
 	}
@@ -145,11 +145,11 @@ func TestBuntsForHitsAreForTheFast(t *testing.T) {
 		}
 	}
 	for outs := range 3 {
-		if gain := runs(t, outs, bunt, nil) - runs(t, outs, chance.Calls{}, nil); gain > 0 {
+		if gain := runs(t, outs, bunt, nil) - runs(t, outs, chance.Tactics{}, nil); gain > 0 {
 			t.Errorf("with %d out an average man gains %+.3f runs by bunting", outs, gain)
 		}
 	}
-	if fastest, swings := runs(t, 0, bunt, legs(2.5)), runs(t, 0, chance.Calls{}, legs(2.5)); fastest < swings {
+	if fastest, swings := runs(t, 0, bunt, legs(2.5)), runs(t, 0, chance.Tactics{}, legs(2.5)); fastest < swings {
 		t.Errorf("the fastest bunts for %.3f runs, swings for %.3f", fastest, swings)
 	}
 }
@@ -159,10 +159,10 @@ func TestStealOdds(t *testing.T) {
 	t.Parallel()
 	f := averageFixture(0)
 	s := situation(t, &f, 3)
-	steal := chance.Calls{Offence: chance.StealSecond}
+	steal := chance.Tactics{Offence: chance.StealSecond}
 	odds := func(r chance.Ratings, d chance.Defence) float64 {
-		table := chance.NewTable(chance.Seed{}, f.clubs, r, chance.Park{})
-		return table.Odds(&s, chance.Moment{}, chance.Calls{Offence: steal.Offence, Defence: d}).Success
+		table := chance.NewSimulator(chance.Seed{}, f.clubs, r, chance.ParkFactors{})
+		return table.Odds(&s, chance.Progress{}, chance.Tactics{Offence: steal.Offence, Defence: d}).Chance
 	}
 	average := odds(nil, chance.Defence{})
 	if got := share(t, 3, steal, nil, isKind(game.StolenBase)); math.Abs(got-average) > .012 {
@@ -170,7 +170,7 @@ func TestStealOdds(t *testing.T) {
 	}
 	for name, got := range map[string]float64{
 		"a fast runner":  odds(chance.Ratings{"a9": {Speed: 1}}, chance.Defence{}) - average,
-		"not held":       odds(nil, chance.Defence{Behind: true}) - average,
+		"not held":       odds(nil, chance.Defence{PlayBehind: true}) - average,
 		"a weak catcher": odds(chance.Ratings{"h8": {Arm: -1}}, chance.Defence{}) - average,
 		"a strong one":   average - odds(chance.Ratings{"h8": {Arm: 1}}, chance.Defence{}),
 		"a quick move":   average - odds(chance.Ratings{"h12": {Hold: 1}}, chance.Defence{}),
@@ -189,7 +189,7 @@ func TestLegsAndArms(t *testing.T) {
 		is := func(_ *game.State, p *game.Play) bool {
 			return p.Kind == game.Single && p.Advances[game.Second].To == game.HomePlate
 		}
-		return share(t, 7, chance.Calls{}, r, is) / share(t, 7, chance.Calls{}, r, isKind(game.Single))
+		return share(t, 7, chance.Tactics{}, r, is) / share(t, 7, chance.Tactics{}, r, isKind(game.Single))
 	}
 	average := scores(nil)
 	if math.Abs(average-.494) > .03 { // of 2,888 singles in that situation; three standard errors of as many here
@@ -198,7 +198,7 @@ func TestLegsAndArms(t *testing.T) {
 	if fast := scores(chance.Ratings{"a8": {Speed: 2}}); fast < average+.06 {
 		t.Errorf("the fastest scored %.3f, the average %.3f", fast, average)
 	}
-	strong := chance.Player{Arm: 2}
+	strong := chance.Rating{Arm: 2}
 	if got := scores(chance.Ratings{"h1": strong, "h5": strong, "h7": strong}); got > average-.02 {
 		t.Errorf("on the strongest arms scored %.3f, on average ones %.3f", got, average)
 	}
@@ -211,23 +211,23 @@ func TestQuestionsAreHonest(t *testing.T) {
 	type record struct{ asked, promised, kept float64 }
 	found := map[chance.Question]*record{}
 	for at := range 24 {
-		draws(t, at, chance.Calls{}, nil, func(s *game.State, turn *chance.Turn, _ *game.State) {
-			if turn.Ask == chance.NoQuestion {
+		draws(t, at, chance.Tactics{}, nil, func(s *game.State, turn *chance.Resolution, _ *game.State) {
+			if turn.Question == chance.NoQuestion {
 				return
 			}
-			r := found[turn.Ask]
+			r := found[turn.Question]
 			if r == nil {
 				r = &record{}
-				found[turn.Ask] = r
+				found[turn.Question] = r
 			}
-			bold := turn.Finish(true)
+			bold := turn.Final(true)
 			r.asked++
-			r.promised += turn.Odds
-			if worked(turn.Ask, s, &bold) {
+			r.promised += turn.SuccessChance
+			if worked(turn.Question, s, &bold) {
 				r.kept++
 			}
-			if offence := turn.Ask == chance.SendRunner; offence != (turn.Asker == s.Batting()) {
-				t.Errorf("%q was asked of the %s team", turn.Ask, turn.Asker)
+			if offence := turn.Question == chance.SendRunner; offence != (turn.Decider == s.Batting()) {
+				t.Errorf("%q was asked of the %s team", turn.Question, turn.Decider)
 			}
 		})
 	}
@@ -241,7 +241,7 @@ func TestQuestionsAreHonest(t *testing.T) {
 		if math.Abs(r.kept-r.promised) > within {
 			t.Errorf("%q: %.0f of %.0f succeeded, %.0f ± %.0f promised", q, r.kept, r.asked, r.promised, within)
 		}
-		if bold, safe := q.Choices(); bold == "" || safe == "" {
+		if bold, safe := q.Labels(); bold == "" || safe == "" {
 			t.Errorf("%q has no words for its choices", q)
 		}
 	}
@@ -287,8 +287,8 @@ func isOut(p *game.Play, from game.Base) bool {
 func TestPitchesLeadToTheOutcome(t *testing.T) {
 	t.Parallel()
 	pitches, turns := 0, 0
-	draws(t, 0, chance.Calls{}, nil, func(_ *game.State, turn *chance.Turn, _ *game.State) {
-		p := turn.Finish(true)
+	draws(t, 0, chance.Tactics{}, nil, func(_ *game.State, turn *chance.Resolution, _ *game.State) {
+		p := turn.Final(true)
 		var balls, strikes int8
 		for i, l := range p.Pitches {
 			if i == len(p.Pitches)-1 {
@@ -330,13 +330,13 @@ func TestPitchesLeadToTheOutcome(t *testing.T) {
 func TestInterruptedTurn(t *testing.T) {
 	t.Parallel()
 	f := averageFixture(0)
-	table := chance.NewTable(chance.Seed{3}, f.clubs, nil, chance.Park{})
+	table := chance.NewSimulator(chance.Seed{3}, f.clubs, nil, chance.ParkFactors{})
 	s := situation(t, &f, 3)
-	steal, err := table.Resolve(&s, chance.Moment{}, chance.Calls{Offence: chance.StealSecond})
+	steal, err := table.Resolve(&s, chance.Progress{}, chance.Tactics{Offence: chance.StealSecond})
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := steal.Finish(true)
+	p := steal.Final(true)
 	next, err := s.Apply(p)
 	if err != nil {
 		t.Fatal(err)
@@ -344,11 +344,11 @@ func TestInterruptedTurn(t *testing.T) {
 	if p.Pitches != ">B" || next.Count != (game.Count{Balls: 1}) || next.Batter() != s.Batter() {
 		t.Errorf("a steal tells %q, count %+v, %s at bat", p.Pitches, next.Count, next.Batter())
 	}
-	turn, err := table.Resolve(&next, steal.Next, chance.Calls{})
+	turn, err := table.Resolve(&next, steal.Next, chance.Tactics{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := turn.Finish(true).Pitches; len(got) < 4 || got[:3] != ">B." {
+	if got := turn.Final(true).Pitches; len(got) < 4 || got[:3] != ">B." {
 		t.Errorf("the turn goes on as %q, want >B. and more", got)
 	}
 }
@@ -357,13 +357,13 @@ func TestInterruptedTurn(t *testing.T) {
 func TestExpect(t *testing.T) {
 	t.Parallel()
 	f := averageFixture(0)
-	table := chance.NewTable(chance.Seed{}, f.clubs, nil, chance.Park{})
+	table := chance.NewSimulator(chance.Seed{}, f.clubs, nil, chance.ParkFactors{})
 	s := situation(t, &f, 0)
-	want := table.Expect(&s, chance.Moment{}, chance.Calls{})
+	want := table.ExpectedRates(&s, chance.Progress{}, chance.Tactics{})
 	for kind, p := range map[game.PlayKind]float64{
 		game.Strikeout: want.K, game.Walk: want.BB, game.Single: want.Single, game.Double: want.Double, game.HomeRun: want.HR,
 	} {
-		got := share(t, 0, chance.Calls{}, nil, isKind(kind))
+		got := share(t, 0, chance.Tactics{}, nil, isKind(kind))
 		if within := 3.5 * math.Sqrt(p*(1-p)/drawn); math.Abs(got-p) > within {
 			t.Errorf("%s: %.4f of turns, expected %.4f ± %.4f", kind, got, p, within)
 		}

@@ -10,7 +10,7 @@ import (
 
 // figure is a player ready for the odds ratio.
 type figure struct {
-	Player
+	Rating
 	bats, throws game.Hand
 	batting      [classes]float64 // his rates against the league's
 	pitching     [classes]float64
@@ -25,9 +25,9 @@ const (
 	relieverStamina = 6
 )
 
-// NewTable sets a game up for chance. Players that are not among the ratings are average for what they are.
-func NewTable(seed Seed, clubs [2]game.Club, ratings Ratings, park Park) *Table {
-	t := &Table{seed: seed, park: park.filled(), players: map[game.PlayerID]*figure{}, data: static()}
+// NewSimulator sets a game up for chance. Players that are not among the ratings are average for what they are.
+func NewSimulator(seed Seed, clubs [2]game.Club, ratings Ratings, park ParkFactors) *Simulator {
+	t := &Simulator{seed: seed, park: park.filled(), players: map[game.PlayerID]*figure{}, data: static()}
 	for _, c := range clubs {
 		for _, p := range c.Players {
 			t.players[p.ID] = t.data.figure(p, ratings[p.ID])
@@ -36,7 +36,7 @@ func NewTable(seed Seed, clubs [2]game.Club, ratings Ratings, park Park) *Table 
 	return t
 }
 
-func (p Park) filled() Park {
+func (p ParkFactors) filled() ParkFactors {
 	for _, f := range [...]*float64{&p.HR, &p.Double, &p.Single, &p.K} {
 		if *f == 0 {
 			*f = 1
@@ -45,8 +45,8 @@ func (p Park) filled() Park {
 	return p
 }
 
-func (d *data) figure(p game.Player, r Player) *figure {
-	f := &figure{Player: r, bats: p.Bats, throws: p.Throws, starter: slices.Contains(p.Positions, "SP")}
+func (d *data) figure(p game.Player, r Rating) *figure {
+	f := &figure{Rating: r, bats: p.Bats, throws: p.Throws, starter: slices.Contains(p.Positions, "SP")}
 	if f.Stamina == 0 {
 		f.Stamina = relieverStamina
 		if f.starter {
@@ -91,26 +91,26 @@ func hasFieldRole(p game.Player) bool {
 }
 
 // figure returns a player of the game; one whom the clubs did not name is average.
-func (t *Table) figure(id game.PlayerID) *figure {
+func (t *Simulator) figure(id game.PlayerID) *figure {
 	if f := t.players[id]; f != nil {
 		return f
 	}
-	return t.data.figure(game.Player{ID: id, Bats: game.Right, Throws: game.Right}, Player{Pitching: t.data.league})
+	return t.data.figure(game.Player{ID: id, Bats: game.Right, Throws: game.Right}, Rating{Pitching: t.data.league})
 }
 
 // A duel is one turn while it is resolved: who meets, what both sides called, and the play as it is told.
 type duel struct {
-	t       *Table
+	t       *Simulator
 	s       *game.State
-	calls   Calls
+	calls   Tactics
 	dice    Dice
-	turn    Turn
+	turn    Resolution
 	at      int // situation
 	held    int // bases, as a mask
 	batter  *figure
 	pitcher *figure
 	side    int // the batter stands: 0 left, 1 right
-	work    Work
+	work    Workload
 	runner  [4]*figure // on first, second, third; 0 is the batter
 	place   int        // fielder who got the ball, 1–9
 	field   int        // where that is: infield, left, center, right
@@ -119,14 +119,14 @@ type duel struct {
 }
 
 // begin sets the duel up, in place: it is large, and made for each turn.
-func (d *duel) begin(t *Table, s *game.State, m *Moment, c Calls) {
+func (d *duel) begin(t *Simulator, s *game.State, m *Progress, c Tactics) {
 	d.t, d.s, d.calls, d.turn.Next = t, s, c, *m
-	d.dice = t.seed.Turn(m.Turn)
+	d.dice = t.seed.Dice(m.Turns)
 	d.held = occupied(s)
 	d.at = 3*d.held + s.Outs
-	d.batter, d.pitcher, d.work = t.figure(s.Batter()), t.figure(s.Pitcher()), m.Work[s.Fielding()]
+	d.batter, d.pitcher, d.work = t.figure(s.Batter()), t.figure(s.Pitcher()), m.Workloads[s.Fielding()]
 	if d.work.Pitcher != s.Pitcher() {
-		d.work = Work{Pitcher: s.Pitcher()}
+		d.work = Workload{Pitcher: s.Pitcher()}
 	}
 	d.side = hand(d.batter.bats)
 	if d.batter.bats == game.Switch {
@@ -148,9 +148,9 @@ func hand(h game.Hand) int {
 	return 1
 }
 
-// Tired returns how much of his strength the pitcher in the field has used: 0 when he comes in, 1 when he should go.
-func (t *Table) Tired(s *game.State, m Moment) float64 {
-	w := m.Work[s.Fielding()]
+// Fatigue returns how much of his strength the pitcher in the field has used: 0 when he comes in, 1 when he should go.
+func (t *Simulator) Fatigue(s *game.State, m Progress) float64 {
+	w := m.Workloads[s.Fielding()]
 	if w.Pitcher != s.Pitcher() {
 		return 0
 	}
@@ -236,9 +236,9 @@ func (d *duel) tire(w *[classes]float64) {
 	}
 }
 
-// Meet returns how a turn ends between a batter and a pitcher of these rates, wherever nothing else matters: the odds
+// Matchup returns how a turn ends between a batter and a pitcher of these rates, wherever nothing else matters: the odds
 // ratio against the league.
-func Meet(batter, pitcher Rates) Rates {
+func Matchup(batter, pitcher Rates) Rates {
 	d := static()
 	b, p, l := d.ratios(batter), d.ratios(pitcher), d.league
 	r := Rates{

@@ -24,7 +24,7 @@ func TestDiceAreSHA256InCounterMode(t *testing.T) {
 	for i := range seed {
 		seed[i] = byte(i)
 	}
-	dice := seed.Turn(7)
+	dice := seed.Dice(7)
 	for i, want := range []float64{0.2774777471623543, 0.6109906015080336, 0.3910391176620318, 0.8278524159710564} {
 		if got := dice.Float64(); got != want {
 			t.Errorf("number %d of turn 7 is %v, want %v", i, got, want)
@@ -37,21 +37,21 @@ func TestDiceAreSHA256InCounterMode(t *testing.T) {
 }
 
 // anyCalls draws decisions without asking whether they are legal.
-func anyCalls() *rapid.Generator[chance.Calls] {
-	return rapid.Custom(func(t *rapid.T) chance.Calls {
-		return chance.Calls{
+func anyCalls() *rapid.Generator[chance.Tactics] {
+	return rapid.Custom(func(t *rapid.T) chance.Tactics {
+		return chance.Tactics{
 			Offence: rapid.SampledFrom([]chance.Offence{
 				chance.SwingAway, chance.SwingAway, chance.Take, chance.Sacrifice, chance.BuntForHit, chance.Squeeze, chance.HitAndRun,
 				chance.StealSecond, chance.StealThird, chance.StealHome, chance.DoubleSteal, "balk",
 			}).Draw(t, "offence"),
 			Defence: chance.Defence{
 				Pitch: rapid.SampledFrom([]chance.Pitch{
-					chance.PitchTo, chance.PitchTo, chance.PitchAround, chance.IntentionalWalk, chance.PitchOut, chance.Pickoff, "spit",
+					chance.PitchTo, chance.PitchTo, chance.PitchAround, chance.IntentionalWalk, chance.PitchOut, chance.PickoffThrow, "spit",
 				}).Draw(t, "pitch"),
-				Infield:  rapid.SampledFrom([]chance.Infield{chance.UsualDepth, chance.InfieldIn, chance.CornersIn, chance.DoublePlays}).Draw(t, "infield"),
-				Outfield: rapid.SampledFrom([]chance.Outfield{chance.UsualOutfield, chance.Shallow, chance.Deep}).Draw(t, "outfield"),
-				Behind:   rapid.Bool().Draw(t, "behind"),
-				Lines:    rapid.Bool().Draw(t, "lines"),
+				Infield:    rapid.SampledFrom([]chance.Infield{chance.NormalDepth, chance.InfieldIn, chance.CornersIn, chance.DoublePlayDepth}).Draw(t, "infield"),
+				Outfield:   rapid.SampledFrom([]chance.Outfield{chance.NormalOutfield, chance.Shallow, chance.Deep}).Draw(t, "outfield"),
+				PlayBehind: rapid.Bool().Draw(t, "behind"),
+				GuardLines: rapid.Bool().Draw(t, "lines"),
 			},
 		}
 	})
@@ -70,13 +70,13 @@ func anyDecisions(t *rapid.T) {
 	f := averageFixture(0)
 	var seed chance.Seed
 	copy(seed[:], rapid.SliceOfN(rapid.Byte(), 8, 8).Draw(t, "seed"))
-	table := chance.NewTable(seed, f.clubs, nil, chance.Park{})
+	table := chance.NewSimulator(seed, f.clubs, nil, chance.ParkFactors{})
 	s, err := game.New(game.Options{DH: true, Innings: rapid.SampledFrom([]int{1, 3, 9}).Draw(t, "innings")}, f.clubs, f.cards)
 	if err != nil {
 		t.Fatal(err)
 	}
 	book := game.NewScorebook(&s, f.clubs)
-	var m chance.Moment
+	var m chance.Progress
 	calls, most := anyCalls(), rapid.IntRange(20, 120).Draw(t, "turns")
 	for range most {
 		if s.Over() {
@@ -85,10 +85,10 @@ func anyDecisions(t *rapid.T) {
 		c := calls.Draw(t, "calls")
 		turn, err := table.Resolve(&s, m, c)
 		if err != nil {
-			if _, refused := errors.AsType[*chance.RefusalError](err); !refused {
+			if _, refused := errors.AsType[*chance.IllegalTacticError](err); !refused {
 				t.Fatalf("%+v: %v is no refusal", c, err)
 			}
-			c = chance.Calls{}
+			c = chance.Tactics{}
 			if turn, err = table.Resolve(&s, m, c); err != nil {
 				t.Fatalf("nothing but the usual: %v", err)
 			}
@@ -97,7 +97,7 @@ func anyDecisions(t *rapid.T) {
 			t.Fatal("the same turn came out differently")
 		}
 		bold := rapid.Bool().Draw(t, "bold")
-		for _, p := range []game.Play{turn.Finish(!bold), turn.Finish(bold)} {
+		for _, p := range []game.Play{turn.Final(!bold), turn.Final(bold)} {
 			after, err := s.Apply(p)
 			if err != nil {
 				t.Fatalf("%+v at %+v, %d out: %+v: %v", c, s.Bases, s.Outs, p, err)
@@ -106,7 +106,7 @@ func anyDecisions(t *rapid.T) {
 				t.Fatalf("%+v: %v", p, err)
 			}
 		}
-		p := turn.Finish(bold)
+		p := turn.Final(bold)
 		next, _ := s.Apply(p)
 		book.RecordPlay(&s, &p, &next)
 		if err := book.Prove(&next); err != nil {
@@ -148,7 +148,7 @@ func TestLegalIsWhatResolveTakes(t *testing.T) {
 		chance.StealSecond, chance.StealThird, chance.StealHome, chance.DoubleSteal,
 	}
 	f := averageFixture(0)
-	table := chance.NewTable(chance.Seed{}, f.clubs, nil, chance.Park{})
+	table := chance.NewSimulator(chance.Seed{}, f.clubs, nil, chance.ParkFactors{})
 	for at := range 24 {
 		s := situation(t, &f, at)
 		legal := map[chance.Offence]bool{}
@@ -156,16 +156,16 @@ func TestLegalIsWhatResolveTakes(t *testing.T) {
 			legal[o] = true
 		}
 		for _, o := range all {
-			if _, err := table.Resolve(&s, chance.Moment{}, chance.Calls{Offence: o}); (err == nil) != legal[o] {
+			if _, err := table.Resolve(&s, chance.Progress{}, chance.Tactics{Offence: o}); (err == nil) != legal[o] {
 				t.Errorf("situation %d, %q: offered %v, but Resolve says %v", at, o, legal[o], err)
 			}
 		}
-		offers := chance.LegalDefence(&s, chance.Moment{})
+		offers := chance.LegalDefence(&s, chance.Progress{})
 		if offers[0] != (chance.Defence{}) {
 			t.Errorf("situation %d: the first offer is %+v", at, offers[0])
 		}
 		for _, d := range offers {
-			if _, err := table.Resolve(&s, chance.Moment{}, chance.Calls{Defence: d}); err != nil {
+			if _, err := table.Resolve(&s, chance.Progress{}, chance.Tactics{Defence: d}); err != nil {
 				t.Errorf("situation %d, %+v: %v", at, d, err)
 			}
 		}
@@ -191,7 +191,7 @@ func situation(tb testing.TB, f *fixture, at int) game.State {
 // Two men who differ from the league in one thing only meet as odds multiply: o = o_batter · o_pitcher ÷ o_league.
 func TestMeetMultipliesOdds(t *testing.T) {
 	t.Parallel()
-	l := chance.League()
+	l := chance.LeagueRates()
 	odds := func(p float64) float64 { return p / (1 - p) }
 	with := func(hr float64) chance.Rates { // everything else in proportion
 		f := (1 - hr) / (1 - l.HR)
@@ -199,11 +199,11 @@ func TestMeetMultipliesOdds(t *testing.T) {
 	}
 	b, p := with(.06), with(.02)
 	// Strikeouts carry an exponent; with the same strikeouts on both sides of the league it cancels almost, not quite.
-	got, want := odds(chance.Meet(b, p).HR), odds(.06)*odds(.02)/odds(l.HR)
+	got, want := odds(chance.Matchup(b, p).HR), odds(.06)*odds(.02)/odds(l.HR)
 	if math.Abs(got/want-1) > .002 {
 		t.Errorf("odds of a home run %.5f, want %.5f", got, want)
 	}
-	if r := chance.Meet(l, l); math.Abs(r.K-l.K) > 1e-9 || math.Abs(r.Out()-l.Out()) > 1e-9 {
+	if r := chance.Matchup(l, l); math.Abs(r.K-l.K) > 1e-9 || math.Abs(r.Out()-l.Out()) > 1e-9 {
 		t.Errorf("two average men come to %+v, not the league's %+v", r, l)
 	}
 }
@@ -211,11 +211,11 @@ func TestMeetMultipliesOdds(t *testing.T) {
 // A season is pulled towards the league by the ballast of each event; nothing seen is the league's.
 func TestShrink(t *testing.T) {
 	t.Parallel()
-	l := chance.League()
-	if r := (chance.Counts{}).Rates(l); math.Abs(r.HR-l.HR) > 1e-12 || math.Abs(r.Out()-l.Out()) > 1e-12 {
+	l := chance.LeagueRates()
+	if r := (chance.Totals{}).Rates(l); math.Abs(r.HR-l.HR) > 1e-12 || math.Abs(r.Out()-l.Out()) > 1e-12 {
 		t.Errorf("nothing seen gives %+v, want %+v", r, l)
 	}
-	r := chance.Counts{PA: 600, K: 60, BB: 90, HBP: 5, Single: 100, Double: 30, Triple: 3, HR: 40}.Rates(l)
+	r := chance.Totals{PA: 600, K: 60, BB: 90, HBP: 5, Single: 100, Double: 30, Triple: 3, HR: 40}.Rates(l)
 	if r.HR <= l.HR || r.HR >= 40./600 {
 		t.Errorf("40 home runs in 600 turns are rated %.4f, want between the league's %.4f and %.4f", r.HR, l.HR, 40./600)
 	}
@@ -231,12 +231,12 @@ func TestAMomentSurvivesJSON(t *testing.T) {
 	if err := thrown.UnmarshalText([]byte("BC1>F.P")); err != nil || thrown.String() != "BC1>F.P" {
 		t.Fatalf("read %q, %v", thrown.String(), err)
 	}
-	at := chance.Moment{Turn: 7, Work: [2]chance.Work{{Pitcher: "p", Batters: 3, Pitches: 11}}, Throws: 1, Thrown: thrown}
+	at := chance.Progress{Turns: 7, Workloads: [2]chance.Workload{{Pitcher: "p", Batters: 3, Pitches: 11}}, PickoffThrows: 1, Pitches: thrown}
 	data, err := json.Marshal(at)
 	if err != nil {
 		t.Fatal(err)
 	}
-	var again chance.Moment
+	var again chance.Progress
 	if err := json.Unmarshal(data, &again); err != nil || again != at {
 		t.Errorf("%s is read as %+v, %v, want %+v", data, again, err, at)
 	}

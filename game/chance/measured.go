@@ -129,7 +129,7 @@ func (d *data) loadRows(lines map[string]counted) {
 		for c, name := range classNames() {
 			pairs := lines[key(at)+","+name]
 			for _, end := range slices.Sorted(maps.Keys(pairs)) {
-				var t transition
+				var t measuredRow
 				if _, err := fmt.Sscanf(end, "%d,%d,%d", &t.bases, &t.outs, &t.runs); err != nil {
 					panic(fmt.Sprintf("measured.txt: row %q: %v", end, err))
 				}
@@ -239,5 +239,5 @@ func (d *data) ratios(r Rates) [classes]float64 {
 	}
 }
 
-// League returns the rates of the league that everything here was measured in: 2015–17 and 2019.
-func League() Rates { return static().league }
+// LeagueRates returns the rates of the league that everything here was measured in: 2015–17 and 2019.
+func LeagueRates() Rates { return static().league }

@@ -17,8 +17,8 @@ type Rates struct {
 // Out returns the share of batted balls that end in an out, or an error.
 func (r Rates) Out() float64 { return 1 - r.K - r.BB - r.HBP - r.Single - r.Double - r.Triple - r.HR }
 
-// Counts are a batter's or a pitcher's season: plate appearances (batters faced) and how they ended.
-type Counts struct {
+// Totals are a batter's or a pitcher's season: plate appearances (batters faced) and how they ended.
+type Totals struct {
 	PA, K, BB, HBP, Single, Double, Triple, HR int // PA and BB without intentional walks
 }
 
@@ -26,7 +26,7 @@ type Counts struct {
 // with k plate appearances of ballast counts (n + k·league)/(PA + k). The ballast of each is measured: the set of
 // constants that predicted odd games best from even games, 502,787 plate appearances. Without anything seen the answer
 // is the league's.
-func (c Counts) Rates(league Rates) Rates {
+func (c Totals) Rates(league Rates) Rates {
 	shrink := func(n int, l, ballast float64) float64 { return (float64(n) + ballast*l) / (float64(c.PA) + ballast) }
 	r := Rates{
 		K:      shrink(c.K, league.K, 35),
@@ -47,9 +47,9 @@ func (r Rates) fill(out float64) Rates {
 	return Rates{K: f * r.K, BB: f * r.BB, HBP: f * r.HBP, HR: f * r.HR, Single: f * r.Single, Double: f * r.Double, Triple: f * r.Triple}
 }
 
-// Player is how good a player is. The skills without a unit are in standard deviations among regulars: 0 is average,
+// Rating is how good a player is. The skills without a unit are in standard deviations among regulars: 0 is average,
 // 2 is among the best. The zero value is an average player.
-type Player struct {
+type Rating struct {
 	Batting  Rates   `json:"batting,omitzero"`  // zero: the league's; for a pitcher those of pitchers at bat
 	Pitching Rates   `json:"pitching,omitzero"` // what he allows; zero: the league's; for one who is no pitcher something worse
 	Speed    float64 `json:"speed,omitzero"`    // on the bases
@@ -61,10 +61,10 @@ type Player struct {
 }
 
 // Ratings are the players that a game's source knows; who is not there is average.
-type Ratings map[game.PlayerID]Player
+type Ratings map[game.PlayerID]Rating
 
-// Park is how a ballpark changes what happens in it. 0 means 1, no change.
-type Park struct {
+// ParkFactors is how a ballpark changes what happens in it. 0 means 1, no change.
+type ParkFactors struct {
 	HR     float64 `json:"hr,omitzero"`     // home runs
 	Double float64 `json:"double,omitzero"` // doubles and triples
 	Single float64 `json:"single,omitzero"`

@@ -2,23 +2,23 @@ package chance
 
 import "pressbox/game"
 
-// Resolve draws what comes of both sides' decisions. The state is not changed: apply Turn.Play, or what [Turn.Finish]
-// returns once a question is answered. The error is a [*RefusalError].
-func (t *Table) Resolve(s *game.State, m Moment, c Calls) (Turn, error) {
+// Resolve draws what comes of both sides' decisions. The state is not changed: apply Turn.Play, or what [Resolution.Final]
+// returns once a question is answered. The error is a [*IllegalTacticError].
+func (t *Simulator) Resolve(s *game.State, m Progress, c Tactics) (Resolution, error) {
 	if err := ready(s); err != nil {
-		return Turn{}, err
+		return Resolution{}, err
 	}
 	if err := c.Check(s, m); err != nil {
-		return Turn{}, err
+		return Resolution{}, err
 	}
 	var d duel
 	d.begin(t, s, &m, c)
 	d.view = d.dice.Float64()
 	d.resolve()
 	d.turn.Play = s.LimitWalkOff(d.turn.Play)
-	if d.turn.Ask != NoQuestion {
-		d.turn.Other.Count = d.turn.Play.Count
-		d.turn.Other = s.LimitWalkOff(d.turn.Other)
+	if d.turn.Question != NoQuestion {
+		d.turn.Alternative.Count = d.turn.Play.Count
+		d.turn.Alternative = s.LimitWalkOff(d.turn.Alternative)
 	}
 	d.account(&m)
 	return d.turn, nil
@@ -27,7 +27,7 @@ func (t *Table) Resolve(s *game.State, m Moment, c Calls) (Turn, error) {
 // ready refuses what no decision can change.
 func ready(s *game.State) error {
 	if s.Over() {
-		return &RefusalError{Side: s.Batting(), Detail: "the game is over"}
+		return &IllegalTacticError{Side: s.Batting(), Detail: "the game is over"}
 	}
 	team := &s.Teams[s.Fielding()]
 	held := 1 << game.Pitcher
@@ -39,14 +39,14 @@ func ready(s *game.State) error {
 	}
 	for p := game.Pitcher; p <= game.RightField; p++ {
 		if held&(1<<p) == 0 {
-			return &RefusalError{Side: s.Fielding(), Detail: "nobody plays " + p.String()}
+			return &IllegalTacticError{Side: s.Fielding(), Detail: "nobody plays " + p.String()}
 		}
 	}
 	return nil
 }
 
 func (d *duel) resolve() {
-	thrown := &d.turn.Next.Thrown
+	thrown := &d.turn.Next.Pitches
 	d.turn.Play.Count = thrown.Count()
 	switch {
 	case d.between():
@@ -83,7 +83,7 @@ func (d *duel) resolve() {
 }
 
 // bunts reports whether the batter bunts.
-func (c *Calls) bunts() bool {
+func (c *Tactics) bunts() bool {
 	return c.Offence == Sacrifice || c.Offence == BuntForHit || c.Offence == Squeeze
 }
 
@@ -104,7 +104,7 @@ func (c class) ending() int {
 // walkIntentionally gives the batter first without a pitch.
 func (d *duel) walkIntentionally() {
 	p := &d.turn.Play
-	p.Kind, p.Count = game.IntentionalWalk, d.turn.Next.Thrown.Count()
+	p.Kind, p.Count = game.IntentionalWalk, d.turn.Next.Pitches.Count()
 	p.Advances[game.AtBat].To = game.First
 	for b := game.First; b <= game.Third; b++ {
 		if d.runner[b] != nil && d.s.IsForced(b) {
@@ -156,21 +156,21 @@ func (d *duel) buntPitches(thrown *Pitches) game.Count {
 }
 
 // account fills in the moment after the turn.
-func (d *duel) account(before *Moment) {
+func (d *duel) account(before *Progress) {
 	next, side := &d.turn.Next, d.s.Fielding()
-	next.Turn++
-	d.work.Pitches += next.Thrown.Thrown() - before.Thrown.Thrown()
-	d.turn.thrown = next.Thrown
+	next.Turns++
+	d.work.Pitches += next.Pitches.Thrown() - before.Pitches.Thrown()
+	d.turn.thrown = next.Pitches
 	switch {
 	case d.turn.Play.Kind.EndsPlateAppearance():
 		d.work.Batters++
-		next.Thrown, next.Throws = Pitches{}, 0
+		next.Pitches, next.PickoffThrows = Pitches{}, 0
 	case d.s.Outs+outs(&d.turn.Play) >= 3: // who is at bat leads off with a new count
-		next.Thrown, next.Throws = Pitches{}, 0
+		next.Pitches, next.PickoffThrows = Pitches{}, 0
 	default:
-		next.Thrown.add('.')
+		next.Pitches.add('.')
 	}
-	next.Work[side] = d.work
+	next.Workloads[side] = d.work
 }
 
 // outs returns how many a play makes.
@@ -182,19 +182,19 @@ func outs(p *game.Play) int {
 	return n
 }
 
-// Finish returns the play after the answer to Ask, with its pitches written out; without a question the answer does not
+// Final returns the play after the answer to Ask, with its pitches written out; without a question the answer does not
 // matter.
-func (t *Turn) Finish(bold bool) game.Play {
+func (t *Resolution) Final(bold bool) game.Play {
 	p := t.Play
-	if t.Ask != NoQuestion && bold != t.Bold {
-		p = t.Other
+	if t.Question != NoQuestion && bold != t.Bold {
+		p = t.Alternative
 	}
 	p.Pitches = t.thrown.String()
 	return p
 }
 
-// Choices names the bold choice and the other one.
-func (q Question) Choices() (bold, safe string) {
+// Labels names the bold choice and the other one.
+func (q Question) Labels() (bold, safe string) {
 	switch q {
 	case SendRunner:
 		return "send him", "hold him"

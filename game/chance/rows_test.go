@@ -15,7 +15,7 @@ func TestRowsAreLegalPlays(t *testing.T) {
 	data := static()
 	for at := range situations {
 		s.Outs, s.Bases = at%3, [3]game.Runner{}
-		d := duel{t: &Table{data: data}, s: &s, at: at, held: at / 3}
+		d := duel{t: &Simulator{data: data}, s: &s, at: at, held: at / 3}
 		for b := game.First; b <= game.Third; b++ {
 			d.runner[b] = nil
 			if d.held&(1<<(b-1)) != 0 {

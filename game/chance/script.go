@@ -6,9 +6,9 @@ import (
 	"pressbox/game"
 )
 
-// A transition is a row of the measured table: a class of plate appearance in a situation, and what was left afterwards.
+// A measuredRow is a row of the measured table: a class of plate appearance in a situation, and what was left afterwards.
 // It counts men; it does not say who they are.
-type transition struct {
+type measuredRow struct {
 	class             class
 	from              int // situation
 	bases, outs, runs int // held afterwards, as a mask; outs made; runs scored
@@ -67,7 +67,7 @@ func (c class) bases() int {
 
 // script finds who did what: of all ways to name the men who were put out, the one that baseball would think of first.
 // It is false for rows that cannot be told, or that belong to what happens between pitches.
-func (t transition) script() (row, bool) {
+func (t measuredRow) script() (row, bool) {
 	var best row
 	least := -1.0
 	for set := range 1 << 4 { // who is out, bit 0 the batter
@@ -89,7 +89,7 @@ func (t transition) script() (row, bool) {
 }
 
 // assign sends the men who are not out to where somebody was afterwards, those in front first, and says how odd that is.
-func (t transition) assign(set int) (row, float64, bool) {
+func (t measuredRow) assign(set int) (row, float64, bool) {
 	var r row
 	men, over := 1|t.from/3<<1, t.from%3+t.outs >= 3
 	if set&^men != 0 || bits.OnesCount(uint(set)) != t.outs {
@@ -140,7 +140,7 @@ func highest(bases int) int {
 
 // oddity says how far a man's way from one base to another is from what his class of play usually does; false if he
 // cannot have gone it.
-func (t transition) oddity(from, to int, over bool) (float64, bool) {
+func (t measuredRow) oddity(from, to int, over bool) (float64, bool) {
 	least := 0
 	if from == 0 {
 		least = 1
@@ -168,7 +168,7 @@ func (t transition) oddity(from, to int, over bool) (float64, bool) {
 }
 
 // putOut says where, how and in which order the men of the set are put out; false if they cannot be.
-func (t transition) putOut(r *row, set int) bool {
+func (t measuredRow) putOut(r *row, set int) bool {
 	batter := set&1 != 0
 	timing := t.from%3+t.outs >= 3 && t.runs > 0 // a run counts although the side is out: 5.08(a)
 	switch t.class {
@@ -204,7 +204,7 @@ func (t transition) putOut(r *row, set int) bool {
 }
 
 // wayOut says where and how a runner is put out on anything but a grounder: doubled off, or going further.
-func (t transition) wayOut(from game.Base) (game.Base, game.OutKind) {
+func (t measuredRow) wayOut(from game.Base) (game.Base, game.OutKind) {
 	switch {
 	case t.class == lineOut, t.class == popOut, t.class == flyOut && from == game.First:
 		return from, game.AppealOut
@@ -217,7 +217,7 @@ func (t transition) wayOut(from game.Base) (game.Base, game.OutKind) {
 
 // putOutOnGround: forced runners first, from the lead, then the batter, then who was not forced. When a run counts
 // although the side is out, the third out was a tag (5.08(a)).
-func (t transition) putOutOnGround(r *row, set int, timing bool) bool {
+func (t measuredRow) putOutOnGround(r *row, set int, timing bool) bool {
 	batter := set&1 != 0
 	if timing && set == 1 {
 		return false
@@ -242,7 +242,7 @@ func (t transition) putOutOnGround(r *row, set int, timing bool) bool {
 }
 
 // forced reports whether the runner from a base must run when the batter does.
-func (t transition) forced(from game.Base) bool {
+func (t measuredRow) forced(from game.Base) bool {
 	all := 1<<from - 1
 	return t.from/3&all == all
 }
@@ -286,7 +286,7 @@ func (r *row) extra(c class) game.Base {
 }
 
 // mark notes what decisions and gambles look at.
-func (t transition) mark(r *row) {
+func (t measuredRow) mark(r *row) {
 	held := t.from / 3
 	set := func(is bool, m marks) {
 		if is {
@@ -307,7 +307,7 @@ func (t transition) mark(r *row) {
 }
 
 // fate says what became of what was risked.
-func (t transition) fate(r *row) fate {
+func (t measuredRow) fate(r *row) fate {
 	who := t.risked()
 	switch {
 	case who == game.AtBat:
@@ -354,7 +354,7 @@ func (t transition) fate(r *row) fate {
 
 // risked returns the base of the man at whom something may be risked: a runner who could take an extra base, the runner
 // from first who may be the first of two outs, the runner from third on a grounder; AtBat for nobody.
-func (t transition) risked() game.Base {
+func (t measuredRow) risked() game.Base {
 	held, outs := t.from/3, t.from%3
 	has := func(b int) bool { return held&b != 0 }
 	switch {

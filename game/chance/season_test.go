@@ -27,27 +27,27 @@ type tally struct {
 
 // manage is how baseball was managed in the years that the targets were measured in: pitchers leave when they are tired,
 // and runners steal, batters sacrifice and are walked as often as they were, whoever they are.
-func (f *fixture) manage(t *chance.Table, s *game.State, m chance.Moment, lot *rand.Rand) chance.Calls {
+func (f *fixture) manage(t *chance.Simulator, s *game.State, m chance.Progress, lot *rand.Rand) chance.Tactics {
 	f.relieve(t, s, m)
-	if m.Thrown != (chance.Pitches{}) {
-		return chance.Calls{}
+	if m.Pitches != (chance.Pitches{}) {
+		return chance.Tactics{}
 	}
 	at := 3*mask(s) + s.Outs
 	u := lot.Float64()
 	for _, call := range []struct {
 		rates [24]float64
-		calls chance.Calls
+		calls chance.Tactics
 	}{
-		{walked(), chance.Calls{Defence: chance.Defence{Pitch: chance.IntentionalWalk}}},
-		{sacrificed(), chance.Calls{Offence: chance.Sacrifice}},
-		{stole(), chance.Calls{Offence: steal(s)}},
+		{walked(), chance.Tactics{Defence: chance.Defence{Pitch: chance.IntentionalWalk}}},
+		{sacrificed(), chance.Tactics{Offence: chance.Sacrifice}},
+		{stole(), chance.Tactics{Offence: steal(s)}},
 	} {
 		if u < call.rates[at] {
 			return call.calls
 		}
 		u -= call.rates[at]
 	}
-	return chance.Calls{}
+	return chance.Tactics{}
 }
 
 func steal(s *game.State) chance.Offence {
@@ -84,12 +84,12 @@ func stole() [24]float64 {
 // keeps his closer for a tie.
 // The two best of the bullpen are kept for the eighth and the ninth of close games; the last man in it pitches when the
 // game is out of reach, one of the middle when it is just lost.
-func (f *fixture) relieve(t *chance.Table, s *game.State, m chance.Moment) {
+func (f *fixture) relieve(t *chance.Simulator, s *game.State, m chance.Progress) {
 	side := s.Fielding()
 	team := &s.Teams[side]
 	lead := s.Score[side] - s.Score[side.Other()]
-	closing := s.Inning >= 9 && lead > 0 && lead <= 3 && s.Outs == 0 && mask(s) == 0 && m.Work[side].Batters > 1
-	if t.Tired(s, m) < 1 && !closing || team.BattersFaced < 3 {
+	closing := s.Inning >= 9 && lead > 0 && lead <= 3 && s.Outs == 0 && mask(s) == 0 && m.Workloads[side].Batters > 1
+	if t.Fatigue(s, m) < 1 && !closing || team.BattersFaced < 3 {
 		return
 	}
 	var pen []game.PlayerID // best first
@@ -111,7 +111,7 @@ func (f *fixture) relieve(t *chance.Table, s *game.State, m chance.Moment) {
 	case lead == -1 || lead == -2:
 		next /= 2
 	}
-	if closing && t.Tired(s, m) < 1 && f.worth(team.Pitcher) >= f.worth(pen[next]) {
+	if closing && t.Fatigue(s, m) < 1 && f.worth(team.Pitcher) >= f.worth(pen[next]) {
 		return
 	}
 	if after, err := s.Substitute(game.Substitution{Side: side, Player: pen[next], Position: game.Pitcher}); err == nil {
@@ -141,16 +141,16 @@ func (f *fixture) play(tb testing.TB, n int, sum *tally) {
 	var seed chance.Seed
 	binary.BigEndian.PutUint64(seed[:], uint64(n))
 	lot := rand.New(rand.NewPCG(uint64(n), 20))
-	table := chance.NewTable(seed, f.clubs, f.ratings, f.park)
+	table := chance.NewSimulator(seed, f.clubs, f.ratings, f.park)
 	s, err := game.New(game.Options{DH: true, ExtraInnings: game.Standard}, f.clubs, f.cards)
 	if err != nil {
 		tb.Fatal(err)
 	}
-	var m chance.Moment
+	var m chance.Progress
 	var h half
 	for !s.Over() {
 		calls := f.manage(table, &s, m, lot)
-		if m.Thrown == (chance.Pitches{}) {
+		if m.Pitches == (chance.Pitches{}) {
 			h.begin(&s)
 		}
 		turn, err := table.Resolve(&s, m, calls)
@@ -159,7 +159,7 @@ func (f *fixture) play(tb testing.TB, n int, sum *tally) {
 		}
 		next, err := s.Apply(turn.Play)
 		if err != nil {
-			tb.Fatalf("game %d, %v in %d %v, %d out, %v: %v: %+v", n, calls, s.Inning, s.Half, s.Outs, s.Bases, err, turn.Finish(turn.Bold))
+			tb.Fatalf("game %d, %v in %d %v, %d out, %v: %v: %+v", n, calls, s.Inning, s.Half, s.Outs, s.Bases, err, turn.Final(turn.Bold))
 		}
 		sum.count(&s, &turn.Play, &h)
 		if next.Half != s.Half || next.Over() {

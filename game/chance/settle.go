@@ -22,7 +22,7 @@ type draw struct {
 // settle draws where everybody ends, and asks the one question there may be.
 func (d *duel) settle(c class) {
 	w := draw{class: c, rows: d.t.data.rows[d.at][c]}
-	risked := transition{class: c, from: d.at}.risked()
+	risked := measuredRow{class: c, from: d.at}.risked()
 	legs := 0.0
 	if risked != game.AtBat {
 		legs = d.legs(c, risked)
@@ -124,11 +124,11 @@ func (d *duel) gamble(w *draw, taken bool) {
 	if q == ThrowHome { // the bold one is the fielder who throws
 		odds = 1 - odds
 	}
-	d.turn.Ask, d.turn.Asker, d.turn.Odds, d.turn.Bold = q, asker, odds, taken
+	d.turn.Question, d.turn.Decider, d.turn.SuccessChance, d.turn.Bold = q, asker, odds, taken
 	if taken {
-		d.turn.Other = d.tell(w.class, safe)
+		d.turn.Alternative = d.tell(w.class, safe)
 	} else {
-		d.turn.Other = d.tell(w.class, bold)
+		d.turn.Alternative = d.tell(w.class, bold)
 	}
 }
 

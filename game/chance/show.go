@@ -4,13 +4,13 @@ import "pressbox/game"
 
 // Odds is what people are shown beside a decision.
 type Odds struct {
-	What    string  `json:"what"`    // what would be a success: "safe at second"
-	Success float64 `json:"success"` // its chance
+	Goal   string  `json:"what"`    // what would be a success: "safe at second"
+	Chance float64 `json:"success"` // its chance
 }
 
 // Odds returns what a person is shown with the decisions: for a steal that the runner is safe, for a bunt that it does
 // what it is for, otherwise that the batter reaches base. The zero Odds if the decisions are not legal.
-func (t *Table) Odds(s *game.State, m Moment, c Calls) Odds {
+func (t *Simulator) Odds(s *game.State, m Progress, c Tactics) Odds {
 	if ready(s) != nil || c.Check(s, m) != nil {
 		return Odds{}
 	}
@@ -35,7 +35,7 @@ func (t *Table) Odds(s *game.State, m Moment, c Calls) Odds {
 	case BuntForHit:
 		return Odds{"reaches first", d.buntOdds(buntHit, buntError)}
 	default:
-		r := d.rates(m.Thrown.Count())
+		r := d.rates(m.Pitches.Count())
 		return Odds{"reaches base", 1 - r.K - r.Out()}
 	}
 }
@@ -52,11 +52,11 @@ func (d *duel) buntOdds(good ...buntResult) float64 {
 	return of / sum
 }
 
-// Expect returns how the batter's turn is likely to end against the pitcher, as both sides have decided.
-func (t *Table) Expect(s *game.State, m Moment, c Calls) Rates {
+// ExpectedRates returns how the batter's turn is likely to end against the pitcher, as both sides have decided.
+func (t *Simulator) ExpectedRates(s *game.State, m Progress, c Tactics) Rates {
 	var d duel
 	d.begin(t, s, &m, c)
-	return d.rates(m.Thrown.Count())
+	return d.rates(m.Pitches.Count())
 }
 
 func (d *duel) rates(at game.Count) Rates {
@@ -72,6 +72,6 @@ func (d *duel) rates(at game.Count) Rates {
 	}
 }
 
-// Runs returns how many runs the side at bat may expect in the rest of its half-inning: by bases and outs, as in innings
+// RunExpectancy returns how many runs the side at bat may expect in the rest of its half-inning: by bases and outs, as in innings
 // 1 to 8 of 2015–17 and 2019.
-func Runs(s *game.State) float64 { return static().runs[3*occupied(s)+s.Outs] }
+func RunExpectancy(s *game.State) float64 { return static().runs[3*occupied(s)+s.Outs] }

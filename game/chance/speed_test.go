@@ -39,37 +39,37 @@ func cpu(tb testing.TB) time.Duration {
 // BenchmarkTurn is one turn: decisions in, play out, applied.
 func BenchmarkTurn(b *testing.B) {
 	f := averageFixture(0)
-	table := chance.NewTable(chance.Seed{}, f.clubs, nil, chance.Park{})
+	table := chance.NewSimulator(chance.Seed{}, f.clubs, nil, chance.ParkFactors{})
 	s := situation(b, &f, 3*3+1)
-	var m chance.Moment
+	var m chance.Progress
 	b.ReportAllocs()
 	for b.Loop() {
-		turn, err := table.Resolve(&s, m, chance.Calls{})
+		turn, err := table.Resolve(&s, m, chance.Tactics{})
 		if err != nil {
 			b.Fatal(err)
 		}
 		if _, err := s.Apply(turn.Play); err != nil {
 			b.Fatal(err)
 		}
-		m.Turn++
+		m.Turns++
 	}
 }
 
 // A turn costs no memory as long as nobody asks for its text.
 func TestTurnAllocatesNothing(t *testing.T) {
 	f := averageFixture(0)
-	table := chance.NewTable(chance.Seed{}, f.clubs, nil, chance.Park{})
+	table := chance.NewSimulator(chance.Seed{}, f.clubs, nil, chance.ParkFactors{})
 	s := situation(t, &f, 3*3+1)
-	var m chance.Moment
+	var m chance.Progress
 	if got := testing.AllocsPerRun(1000, func() {
-		turn, err := table.Resolve(&s, m, chance.Calls{})
+		turn, err := table.Resolve(&s, m, chance.Tactics{})
 		if err != nil {
 			t.Fatal(err)
 		}
 		if _, err = s.Apply(turn.Play); err != nil {
 			t.Fatal(err)
 		}
-		m.Turn++
+		m.Turns++
 	}); got != 0 {
 		t.Errorf("a turn allocates %v times", got)
 	}
@@ -80,15 +80,15 @@ func playOut(tb testing.TB, f *fixture, n uint64) {
 	tb.Helper()
 	var seed chance.Seed
 	binary.BigEndian.PutUint64(seed[:], n)
-	table := chance.NewTable(seed, f.clubs, f.ratings, f.park)
+	table := chance.NewSimulator(seed, f.clubs, f.ratings, f.park)
 	s, err := game.New(game.Options{DH: true}, f.clubs, f.cards)
 	if err != nil {
 		tb.Fatal(err)
 	}
-	var m chance.Moment
+	var m chance.Progress
 	for !s.Over() {
 		f.relieve(table, &s, m)
-		turn, err := table.Resolve(&s, m, chance.Calls{})
+		turn, err := table.Resolve(&s, m, chance.Tactics{})
 		if err != nil {
 			tb.Fatal(err)
 		}

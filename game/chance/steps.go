@@ -1,29 +1,29 @@
 package chance
 
-// Situations is how many combinations of bases and outs there are: 3·mask + outs, where the mask counts 1 for a runner on
-// first, 2 on second and 4 on third. As the end of a [Step] it means that the side is out.
-const Situations = situations
+// BaseOutStates is how many combinations of bases and outs there are: 3·mask + outs, where the mask counts 1 for a runner on
+// first, 2 on second and 4 on third. As the end of a [Transition] it means that the side is out.
+const BaseOutStates = situations
 
-// A Step is what a plate appearance can make of a situation.
-type Step struct {
+// A Transition is what a plate appearance can make of a situation.
+type Transition struct {
 	To   int // situation afterwards, or Situations
 	Runs int
 	P    float64 // its chance
 }
 
-// Steps returns what a plate appearance between average players makes of each situation, intentional walks and sacrifices
+// Transitions returns what a plate appearance between average players makes of each situation, intentional walks and sacrifices
 // aside. Singles, walks and home runs are edge times as frequent as in 2015–17 and 2019; 1 is baseball as it was. Runs
 // grow by about 1.15 times the share that the edge is above 1.
-func Steps(edge float64) [Situations][]Step {
-	var all [Situations][]Step
+func Transitions(edge float64) [BaseOutStates][]Transition {
+	var all [BaseOutStates][]Transition
 	for at := range all {
 		all[at] = static().steps(at, edge)
 	}
 	return all
 }
 
-func (d *data) steps(at int, edge float64) []Step {
-	var sum [Situations + 1][5]float64 // by end and runs
+func (d *data) steps(at int, edge float64) []Transition {
+	var sum [BaseOutStates + 1][5]float64 // by end and runs
 	var total float64
 	for c, weight := range d.share[at] {
 		if c := class(c); c == single || c == walk || c == homeRun {
@@ -39,11 +39,11 @@ func (d *data) steps(at int, edge float64) []Step {
 			sum[rows[i].next][rows[i].runs] += weight * rows[i].weight / times
 		}
 	}
-	var steps []Step
+	var steps []Transition
 	for to := range sum {
 		for runs, p := range sum[to] {
 			if p > 0 {
-				steps = append(steps, Step{To: to, Runs: runs, P: p / total})
+				steps = append(steps, Transition{To: to, Runs: runs, P: p / total})
 			}
 		}
 	}

@@ -54,7 +54,7 @@ type fixture struct {
 	clubs     [2]game.Club
 	cards     [2]game.Lineup
 	ratings   chance.Ratings
-	park      chance.Park
+	park      chance.ParkFactors
 	relievers map[game.PlayerID]bool
 }
 
@@ -77,7 +77,7 @@ func (f *fixture) findRelievers() {
 // builtIn are all pairs of clubs of the built-in league's last season, at the park of each, with each starter.
 func builtIn(tb testing.TB) []fixture {
 	tb.Helper()
-	clubs, err := league.Season(league.Last)
+	clubs, err := league.Season(league.LastSeason)
 	if err != nil {
 		tb.Fatal(err)
 	}

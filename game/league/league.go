@@ -16,8 +16,8 @@ import (
 	"pressbox/game/chance"
 )
 
-// Last is the latest season; the first is 1.
-const Last = 3
+// LastSeason is the latest season; the first is 1.
+const LastSeason = 3
 
 // A Club is a team in one season. Its JSON is the team without its players.
 type Club struct {
@@ -35,21 +35,21 @@ type Club struct {
 
 // A Park is where a club plays at home.
 type Park struct {
-	Name    string      `json:"name"`
-	Factors chance.Park `json:"factors"`
+	Name    string             `json:"name"`
+	Factors chance.ParkFactors `json:"factors"`
 }
 
 // A Player is a player in one season. His JSON is the roster's line.
 type Player struct {
 	game.Player
 	Age     int           `json:"age"`
-	Ratings chance.Player `json:"-"`
+	Ratings chance.Rating `json:"-"`
 }
 
 // Season returns the clubs of a season, by city.
 func Season(n int) ([]Club, error) {
-	if n < 1 || n > Last {
-		return nil, fmt.Errorf("season %d: the built-in league has seasons 1 to %d", n, Last)
+	if n < 1 || n > LastSeason {
+		return nil, fmt.Errorf("season %d: the built-in league has seasons 1 to %d", n, LastSeason)
 	}
 	m := newMaker()
 	for range n - 1 {

@@ -33,7 +33,7 @@ func season(tb testing.TB, n int) []league.Club {
 func TestSeasonsNeverChange(t *testing.T) {
 	t.Parallel()
 	hash := sha256.New()
-	for n := 1; n <= league.Last; n++ {
+	for n := 1; n <= league.LastSeason; n++ {
 		for _, c := range season(t, n) {
 			text, err := json.Marshal([]any{c, c.Players})
 			if err != nil {
@@ -51,7 +51,7 @@ func TestSeasonsNeverChange(t *testing.T) {
 	if _, err := league.Season(0); err == nil {
 		t.Error("there is a season 0")
 	}
-	if _, err := league.Season(league.Last + 1); err == nil {
+	if _, err := league.Season(league.LastSeason + 1); err == nil {
 		t.Error("there is a season after the last")
 	}
 }
@@ -60,7 +60,7 @@ func TestSeasonsNeverChange(t *testing.T) {
 // numbers, and a line-up that the rules take.
 func TestClubsAreComplete(t *testing.T) {
 	t.Parallel()
-	for n := 1; n <= league.Last; n++ {
+	for n := 1; n <= league.LastSeason; n++ {
 		ids, names, clubs := map[game.PlayerID]bool{}, map[string]bool{}, map[string]bool{}
 		for _, c := range season(t, n) {
 			if clubs[c.ID] || c.Season != n {
@@ -104,7 +104,7 @@ func TestPlayersStay(t *testing.T) {
 		p    league.Player
 	}
 	before := map[game.PlayerID]where{}
-	for n := 1; n <= league.Last; n++ {
+	for n := 1; n <= league.LastSeason; n++ {
 		stayed, moved, left := 0, 0, len(before)
 		now := map[game.PlayerID]where{}
 		for _, c := range season(t, n) {
@@ -135,9 +135,9 @@ func TestPlayersStay(t *testing.T) {
 // Talent spreads as it was measured, and is the league's on average.
 func TestTalent(t *testing.T) {
 	t.Parallel()
-	l := chance.League()
+	l := chance.LeagueRates()
 	var bat, pitch []chance.Rates
-	for n := 1; n <= league.Last; n++ {
+	for n := 1; n <= league.LastSeason; n++ {
 		for _, c := range season(t, n) {
 			for i, p := range c.Players {
 				switch {
@@ -180,7 +180,7 @@ func TestTalent(t *testing.T) {
 // Text on a club's colour can be read: WCAG 2.2, contrast 4.5 for normal text.
 func TestColoursCanBeRead(t *testing.T) {
 	t.Parallel()
-	for _, c := range season(t, league.Last) {
+	for _, c := range season(t, league.LastSeason) {
 		a, b := luminance(t, c.Color), luminance(t, c.Text)
 		if ratio := (max(a, b) + .05) / (min(a, b) + .05); ratio < 4.5 {
 			t.Errorf("%s: %s on %s has a contrast of %.2f", c.ID, c.Text, c.Color, ratio)
@@ -229,7 +229,7 @@ func TestParksAverageOne(t *testing.T) {
 func TestNobodyIsReal(t *testing.T) {
 	t.Parallel()
 	surnames := map[string]string{}
-	for n := 1; n <= league.Last; n++ {
+	for n := 1; n <= league.LastSeason; n++ {
 		for _, c := range season(t, n) {
 			for _, p := range c.Players {
 				_, last, _ := strings.Cut(p.Name, " ")

@@ -89,10 +89,10 @@ const (
 // newMaker draws season 1.
 func newMaker() *maker {
 	m := &maker{
-		dice:   chance.Seed([]byte("pressbox: the built-in league 01")).Turn(0),
+		dice:   chance.Seed([]byte("pressbox: the built-in league 01")).Dice(0),
 		names:  map[string]bool{},
 		ids:    map[string]int{},
-		league: chance.League(),
+		league: chance.LeagueRates(),
 	}
 	for range identities() {
 		var team []*person
@@ -295,7 +295,7 @@ func (m *maker) clubs(season int) []Club {
 		c := Club{
 			ID: who.id, Season: season, Abbrev: who.id, Name: who.city + " " + who.nickname, City: who.city, Nickname: who.nickname,
 			Color: who.color, Text: who.text,
-			Park: Park{Name: who.park, Factors: chance.Park{HR: f[0], Double: f[1], Single: f[2], K: f[3]}},
+			Park: Park{Name: who.park, Factors: chance.ParkFactors{HR: f[0], Double: f[1], Single: f[2], K: f[3]}},
 		}
 		for _, p := range m.teams[i] {
 			c.Players = append(c.Players, p.Player)

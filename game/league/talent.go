@@ -58,7 +58,7 @@ func (m *maker) meetings() chance.Rates {
 			if weight == 0 {
 				continue
 			}
-			r := chance.Meet(b.Ratings.Batting, p.Ratings.Pitching)
+			r := chance.Matchup(b.Ratings.Batting, p.Ratings.Pitching)
 			n += weight
 			for i, x := range rates(&r) {
 				*rates(&sum)[i] += weight * *x
@@ -85,9 +85,9 @@ func (p *person) workload() float64 {
 }
 
 // rate turns skills into a rating, spread around the rates l.
-func (p *person) rate(l chance.Rates) chance.Player {
+func (p *person) rate(l chance.Rates) chance.Rating {
 	if p.job.pitches() {
-		r := chance.Player{
+		r := chance.Rating{
 			Pitching: p.rates(l, pitchers(), -1),
 			Hold:     p.skills[legs],
 			Hands:    p.skills[hands],
@@ -98,7 +98,7 @@ func (p *person) rate(l chance.Rates) chance.Player {
 		}
 		return r
 	}
-	return chance.Player{
+	return chance.Rating{
 		Batting: p.rates(l, hitters(), 1),
 		Speed:   p.job.speed + .8*p.skills[legs],
 		Arm:     p.skills[arm],

@@ -62,14 +62,14 @@ func (m *menu) add(side game.Side, c Choice) {
 
 func (m *menu) offence(side game.Side) {
 	for _, call := range chance.LegalOffence(&m.state) {
-		calls := chance.Calls{Offence: call}
+		calls := chance.Tactics{Offence: call}
 		o := m.table.Odds(&m.state, m.moment, calls)
 		c := Choice{
 			Action: offenceAction(call, m.decision), Label: offenceLabel(call), Group: groupOffence,
-			Odds: map[string]float64{"success": shown(o.Success)}, Success: o.What,
+			Odds: map[string]float64{"success": shown(o.Chance)}, Success: o.Goal,
 		}
 		if call == chance.SwingAway || call == chance.HitAndRun {
-			rates(c.Odds, m.table.Expect(&m.state, m.moment, calls))
+			rates(c.Odds, m.table.ExpectedRates(&m.state, m.moment, calls))
 		}
 		m.add(side, c)
 	}
@@ -81,7 +81,7 @@ func (m *menu) defence(side game.Side) {
 			Action: Action{Verb: doDefence, Decision: m.decision, Defence: call}, Label: defenceLabel(call), Group: groupDefence,
 			Odds: map[string]float64{}, Success: "the batter is out",
 		}
-		r := m.table.Expect(&m.state, m.moment, chance.Calls{Defence: call})
+		r := m.table.ExpectedRates(&m.state, m.moment, chance.Tactics{Defence: call})
 		rates(c.Odds, r)
 		c.Odds["success"] = shown(r.K + r.Out())
 		if call.Pitch == chance.IntentionalWalk {
@@ -106,7 +106,7 @@ func shown(p float64) float64 { return math.Round(p*1e4) / 1e4 }
 // answers lists both answers to a question, what the percentages say first.
 func (m *menu) answers(side game.Side) {
 	q := m.question
-	bold, safe := q.Ask.Choices()
+	bold, safe := q.Ask.Labels()
 	list := func(is bool, label string) {
 		c := Choice{Action: Action{Verb: doAnswer, Decision: m.decision, Bold: &is}, Label: capital(label), Group: groupAnswer}
 		if is {
@@ -210,19 +210,19 @@ func defenceLabel(d chance.Defence) string {
 		said = append(said, string(d.Pitch))
 	}
 	switch d.Infield {
-	case chance.UsualDepth:
+	case chance.NormalDepth:
 	case chance.InfieldIn:
 		said = append(said, "infield in")
 	default:
 		said = append(said, string(d.Infield))
 	}
-	if d.Outfield != chance.UsualOutfield {
+	if d.Outfield != chance.NormalOutfield {
 		said = append(said, "outfield "+string(d.Outfield))
 	}
-	if d.Behind {
+	if d.PlayBehind {
 		said = append(said, "play behind the runner")
 	}
-	if d.Lines {
+	if d.GuardLines {
 		said = append(said, "guard the lines")
 	}
 	if len(said) == 0 {

@@ -177,12 +177,12 @@ func (t *table) sideOf(sides []game.Side, a Action) (game.Side, error) {
 // seal decides for a side.
 func (t *table) seal(s *script, side game.Side, a Action) error {
 	p := &t.now
-	calls := chance.Calls{Defence: a.Defence}
+	calls := chance.Tactics{Defence: a.Defence}
 	if a.Verb == doOffence {
 		if a.Defence != (chance.Defence{}) || a.Call == "" {
 			return refuse(IllegalAction, "%.40q is no decision", a.Call)
 		}
-		calls = chance.Calls{Offence: chance.Offence(a.Call)}
+		calls = chance.Tactics{Offence: chance.Offence(a.Call)}
 		if a.Call == swing {
 			calls.Offence = chance.SwingAway
 		}

@@ -18,8 +18,8 @@ import (
 // derived from the moves alone, so that a game that was loaded has the same history, byte for byte.
 type history struct {
 	id       string
-	caller   *call.Caller // nil before the game is made
-	odds     *odds.Table
+	caller   *call.Commentator // nil before the game is made
+	odds     *odds.Model
 	moves    []*move
 	events   []told             // by revision, from 1
 	commands map[command]uint64 // revision of each
@@ -28,7 +28,7 @@ type history struct {
 	// Since the start:
 	book *game.Scorebook
 	card *retro.Scorecard
-	half call.Half
+	half call.HalfTotals
 	win  WinProb
 }
 
@@ -55,7 +55,7 @@ func (t *told) to(sides []game.Side) *Message {
 }
 
 // newHistory returns an empty history. book holds the words, tables the win probabilities.
-func newHistory(id string, words *call.Book, o *origin, table *odds.Table) *history {
+func newHistory(id string, words *call.Phrasebook, o *origin, table *odds.Model) *history {
 	clubs := [2]game.Club{o.Clubs[0].Club, o.Clubs[1].Club}
 	return &history{
 		id: id, caller: call.New(words, clubs, id), odds: table, commands: map[command]uint64{},
@@ -126,18 +126,18 @@ func (h *history) play(e *Event, t *told, before *position, a *act) {
 		e.Notation = text
 	}
 	runs := was.Tally(*play).Runs
-	h.half = h.half.Play(was, *play)
+	h.half = h.half.Add(was, *play)
 	h.say(e, t, h.caller.Play(a.Rev, was, play, is))
 	if is.Half != was.Half || is.Over() {
 		if !is.Over() {
-			h.say(e, t, h.caller.Summary(a.Rev, side, h.half))
-			h.say(e, t, h.caller.Turn(a.Rev, is))
+			h.say(e, t, h.caller.HalfSummary(a.Rev, side, h.half))
+			h.say(e, t, h.caller.HalfInning(a.Rev, is))
 		}
-		h.half = call.Half{}
+		h.half = call.HalfTotals{}
 	}
 	t.scoring = runs > 0
 	h.card.RecordPlay(was, *play)
-	win := h.odds.Home(is)
+	win := h.odds.HomeWin(is)
 	e.HomeWin = &win
 	last := h.win.Start
 	if n := len(h.win.Points); n > 0 {
@@ -171,7 +171,7 @@ func (h *history) milestone(e *Event, t *told, a *act) {
 	case Started:
 		e.Lineups = &BySide[game.Lineup]{Home: *p.seats[game.Home].lineup, Away: *p.seats[game.Away].lineup}
 		h.card = retro.NewScorecard(cardID(p, m.Number), &p.state, p.clubs())
-		h.win.Start = h.odds.Home(&p.state)
+		h.win.Start = h.odds.HomeWin(&p.state)
 		h.say(e, t, h.caller.Start(m.Rev, &p.state))
 		t.scoring = true
 	case Conceded:
@@ -210,7 +210,7 @@ func (h *history) aside(e *Event, t *told, before *position, a *act) {
 		line("%s", e.Question.Text)
 	case Answered:
 		e.Bold = &m.Bold
-		bold, safe := before.question.Ask.Choices()
+		bold, safe := before.question.Ask.Labels()
 		if m.Bold {
 			safe = bold
 		}
@@ -290,7 +290,7 @@ func cardID(p *position, number int) string {
 }
 
 // sealedAction returns a call as the action that made it.
-func sealedAction(p *position, side game.Side, c *chance.Calls) *Action {
+func sealedAction(p *position, side game.Side, c *chance.Tactics) *Action {
 	if side == p.state.Batting() {
 		a := offenceAction(c.Offence, p.decision)
 		return &a

@@ -35,11 +35,11 @@ type Person struct {
 // A Club is what a game copies of a team when it is made.
 type Club struct {
 	game.Club
-	Season    int            `json:"season"`
-	Color     string         `json:"color,omitzero"`      // #rrggbb
-	TextColor string         `json:"text_color,omitzero"` // on Color
-	Ratings   chance.Ratings `json:"ratings,omitzero"`    // who is not there is average
-	Park      chance.Park    `json:"park,omitzero"`
+	Season    int                `json:"season"`
+	Color     string             `json:"color,omitzero"`      // #rrggbb
+	TextColor string             `json:"text_color,omitzero"` // on Color
+	Ratings   chance.Ratings     `json:"ratings,omitzero"`    // who is not there is average
+	Park      chance.ParkFactors `json:"park,omitzero"`
 }
 
 // Rosters are where clubs come from.
@@ -89,7 +89,7 @@ type Config struct {
 // [Games.Run] runs.
 type Games struct {
 	config  Config
-	words   *call.Book
+	words   *call.Phrasebook
 	changed chan struct{} // holds a token when something may be due earlier than Run knows
 
 	mu     sync.Mutex // guards what follows; never held while a table's is taken

@@ -118,7 +118,7 @@ type Event struct {
 	Call       *Action              `json:"call,omitzero"` // Sealed: one's own
 	Play       *game.Play           `json:"play,omitzero"` // Played
 	Notation   string               `json:"notation,omitzero"`
-	Calls      *chance.Calls        `json:"by,omitzero"` // Played: what both sides had called
+	Calls      *chance.Tactics      `json:"by,omitzero"` // Played: what both sides had called
 	Subs       []game.Substitution  `json:"substitutions,omitzero"`
 	Question   *QuestionView        `json:"question,omitzero"`
 	Bold       *bool                `json:"bold,omitzero"`    // Answered

@@ -21,9 +21,9 @@ type move struct {
 	Side     game.Side           `json:"side"`         // whose, where a side has moved; the seat of Joined
 	Origin   *origin             `json:"origin,omitzero"`
 	Lineup   *game.Lineup        `json:"lineup,omitzero"`
-	Calls    *chance.Calls       `json:"calls,omitzero"` // Sealed, ClockRanOut: the side's own part; Played, Questioned: both
+	Calls    *chance.Tactics     `json:"calls,omitzero"` // Sealed, ClockRanOut: the side's own part; Played, Questioned: both
 	Play     *game.Play          `json:"play,omitzero"`
-	Next     *chance.Moment      `json:"next,omitzero"` // Played: chance's moment after it
+	Next     *chance.Progress    `json:"next,omitzero"` // Played: chance's moment after it
 	Question *question           `json:"question,omitzero"`
 	Bold     bool                `json:"bold,omitzero"` // Answered
 	Subs     []game.Substitution `json:"subs,omitzero"`
@@ -53,8 +53,8 @@ type question struct {
 	Usual bool            `json:"usual"` // the percentages are bold
 	Safe  game.Play       `json:"safe"`
 	Bold  game.Play       `json:"bold"`
-	Next  chance.Moment   `json:"next"`
-	Calls *chance.Calls   `json:"calls"` // of both sides
+	Next  chance.Progress `json:"next"`
+	Calls *chance.Tactics `json:"calls"` // of both sides
 }
 
 // play returns what follows from an answer.
@@ -66,9 +66,9 @@ func (q *question) play(bold bool) *game.Play {
 }
 
 // turn returns the question as chance put it.
-func (q *question) turn() *chance.Turn {
-	return &chance.Turn{
-		Play: *q.play(q.Usual), Other: *q.play(!q.Usual), Ask: q.Ask, Asker: q.Asker, Odds: q.Odds, Bold: q.Usual, Next: q.Next,
+func (q *question) turn() *chance.Resolution {
+	return &chance.Resolution{
+		Play: *q.play(q.Usual), Alternative: *q.play(!q.Usual), Question: q.Ask, Decider: q.Asker, SuccessChance: q.Odds, Bold: q.Usual, Next: q.Next,
 	}
 }
 

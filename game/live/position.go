@@ -26,9 +26,9 @@ type position struct {
 
 	// Since the start:
 	state    game.State
-	moment   chance.Moment
-	decision uint64           // number of the decision that is open
-	sealed   [2]*chance.Calls // what a side has decided; of it only its own part counts
+	moment   chance.Progress
+	decision uint64             // number of the decision that is open
+	sealed   [2]*chance.Tactics // what a side has decided; of it only its own part counts
 	question *question
 	pause    *Pause
 	asides   [2]int // what a side has done since the last play that brings nothing on
@@ -114,7 +114,7 @@ func newSeat(o *origin, side int) seat {
 // open begins a decision: what was sealed for the one before is void.
 func (p *position) open() {
 	p.decision++
-	p.sealed = [2]*chance.Calls{}
+	p.sealed = [2]*chance.Tactics{}
 }
 
 // playOn applies a move of a game that is played.
@@ -189,7 +189,7 @@ func (p *position) interrupt(m *move) error {
 // end closes a game whose last play is over.
 func (p *position) end(m *move) {
 	p.status, p.finished = Finished, m.At
-	p.sealed, p.question, p.pause = [2]*chance.Calls{}, nil, nil
+	p.sealed, p.question, p.pause = [2]*chance.Tactics{}, nil, nil
 	if p.result != nil {
 		return
 	}

@@ -120,7 +120,7 @@ func newID() string {
 // suggest returns the bot's line-up for a side.
 func suggest(o *origin, side game.Side) (game.Lineup, error) {
 	c := &o.Clubs[side]
-	l, err := bot.Suggest(c.Club, c.Ratings, o.Options.DH)
+	l, err := bot.SuggestLineup(c.Club, c.Ratings, o.Options.DH)
 	if wrong, ok := errors.AsType[*game.LineupError](err); ok {
 		return l, &Error{Code: Invalid, Detail: wrong.Error(), Errors: wrong.Violations}
 	} else if err != nil {

@@ -108,7 +108,7 @@ func TestTheDiceCanBeChecked(t *testing.T) {
 	home, away := clubs()
 	ratings := chance.Ratings{}
 	var both [2]game.Club
-	var park chance.Park
+	var park chance.ParkFactors
 	for side, id := range []string{away, home} {
 		c, err := builtIn().Club(t.Context(), 0, id)
 		if err != nil {
@@ -117,12 +117,12 @@ func TestTheDiceCanBeChecked(t *testing.T) {
 		maps.Copy(ratings, c.Ratings)
 		both[side], park = c.Club, c.Park
 	}
-	table := chance.NewTable(seed, both, ratings, park)
+	table := chance.NewSimulator(seed, both, ratings, park)
 	s, err := game.New(game.Options{DH: true, Innings: 5, ExtraInnings: game.AutomaticRunner}, both, [2]game.Lineup{*end.Away.Lineup, *end.Home.Lineup})
 	if err != nil {
 		t.Fatal(err)
 	}
-	var at chance.Moment
+	var at chance.Progress
 	var bold *bool
 	plays := 0
 	all, err := h.Events(t.Context(), carl, g.ID, 0)
@@ -144,7 +144,7 @@ func TestTheDiceCanBeChecked(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			play := turn.Finish(bold != nil && *bold)
+			play := turn.Final(bold != nil && *bold)
 			if text(t, play) != text(t, e.Play) {
 				t.Fatalf("revision %d: %s, the dice give %s", m.Revision, text(t, e.Play), text(t, play))
 			}

@@ -103,7 +103,7 @@ func TestReportsAddUp(t *testing.T) {
 
 func checkStats(t *testing.T, h *live.Games, games []live.Game) {
 	t.Helper()
-	standings, err := h.Standings(t.Context(), league.Last)
+	standings, err := h.Standings(t.Context(), league.LastSeason)
 	if err != nil || len(standings) != 2 {
 		t.Fatalf("standings %s, %v", text(t, standings), err)
 	}
@@ -125,11 +125,11 @@ func checkStats(t *testing.T, h *live.Games, games []live.Game) {
 		runs[g.Away.Team.ID] += away
 	}
 	for _, s := range standings {
-		if s.Games != len(games) || s.Wins != wins[s.Team.ID] || s.Scored != runs[s.Team.ID] {
+		if s.Games != len(games) || s.Wins != wins[s.Team.ID] || s.RunsScored != runs[s.Team.ID] {
 			t.Errorf("%s, want %d games, %d won, %d runs", text(t, s), len(games), wins[s.Team.ID], runs[s.Team.ID])
 		}
 	}
-	batting, pitching, err := h.Players(t.Context(), league.Last, games[0].Home.Team.ID)
+	batting, pitching, err := h.Players(t.Context(), league.LastSeason, games[0].Home.Team.ID)
 	if err != nil || len(batting) < 9 || len(pitching) < 1 {
 		t.Errorf("%d batters, %d pitchers, %v", len(batting), len(pitching), err)
 	}

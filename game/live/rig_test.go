@@ -103,7 +103,7 @@ type rosters struct{ clubs map[int][]league.Club }
 
 var builtIn = sync.OnceValue(func() rosters {
 	r := rosters{map[int][]league.Club{}}
-	for n := 1; n <= league.Last; n++ {
+	for n := 1; n <= league.LastSeason; n++ {
 		clubs, err := league.Season(n)
 		if err != nil {
 			panic(err)
@@ -115,7 +115,7 @@ var builtIn = sync.OnceValue(func() rosters {
 
 func (r rosters) Club(_ context.Context, season int, id string) (live.Club, error) {
 	if season == 0 {
-		season = league.Last
+		season = league.LastSeason
 	}
 	for _, c := range r.clubs[season] {
 		if c.ID == id {
@@ -163,7 +163,7 @@ func newHall(tb testing.TB, j live.Journal) *live.Games {
 
 // clubs returns the ids of two clubs of the newest season.
 func clubs() (home, away string) {
-	all := builtIn().clubs[league.Last]
+	all := builtIn().clubs[league.LastSeason]
 	return all[0].ID, all[1].ID
 }
 

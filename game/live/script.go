@@ -16,13 +16,13 @@ const rules = 1
 
 // A resolver draws what comes of a turn, in one version of the rules. A version that has been released is never changed:
 // a change of the odds is a new one.
-type resolver func(*chance.Table, *game.State, chance.Moment, chance.Calls) (chance.Turn, error)
+type resolver func(*chance.Simulator, *game.State, chance.Progress, chance.Tactics) (chance.Resolution, error)
 
 // resolverOf returns the resolver of a version; nil for one that this program does not know.
 func resolverOf(version int) resolver {
 	switch version {
 	case 1:
-		return (*chance.Table).Resolve
+		return (*chance.Simulator).Resolve
 	default:
 		return nil
 	}
@@ -30,7 +30,7 @@ func resolverOf(version int) resolver {
 
 // A dugout is what decides and draws in one game. It never changes.
 type dugout struct {
-	table    *chance.Table
+	table    *chance.Simulator
 	resolve  resolver
 	managers [2]*bot.Manager
 }
@@ -45,7 +45,7 @@ func newDugout(o *origin) (*dugout, error) {
 		maps.Copy(ratings, o.Clubs[i].Ratings)
 	}
 	clubs := [2]game.Club{o.Clubs[0].Club, o.Clubs[1].Club}
-	d.table = chance.NewTable(chance.Seed(o.Seed), clubs, ratings, o.Clubs[game.Home].Park)
+	d.table = chance.NewSimulator(chance.Seed(o.Seed), clubs, ratings, o.Clubs[game.Home].Park)
 	for side := range d.managers {
 		d.managers[side] = bot.New(game.Side(side), clubs[side], ratings, d.table)
 	}
@@ -116,7 +116,7 @@ func (s *script) step() (more bool, err error) {
 		if !p.bot(q.Asker) {
 			return false, nil
 		}
-		return true, s.answer(q.Asker, s.managers[q.Asker].Choose(&p.state, q.turn()))
+		return true, s.answer(q.Asker, s.managers[q.Asker].AnswerQuestion(&p.state, q.turn()))
 	}
 	if len(p.awaited()) > 0 {
 		return false, nil
@@ -130,7 +130,7 @@ func (s *script) step() (more bool, err error) {
 // botChanges lets the bot replace players, if nobody has decided yet.
 func (s *script) botChanges() (changed bool, err error) {
 	p := &s.now
-	if p.question != nil || p.sealed != [2]*chance.Calls{} {
+	if p.question != nil || p.sealed != [2]*chance.Tactics{} {
 		return false, nil
 	}
 	for side := game.Away; side <= game.Home; side++ {
@@ -147,7 +147,7 @@ func (s *script) botChanges() (changed bool, err error) {
 // turn draws what comes of what both sides have decided, the bot here and now.
 func (s *script) turn() error {
 	p := &s.now
-	calls := chance.Calls{}
+	calls := chance.Tactics{}
 	if c := p.sealed[p.state.Batting()]; c != nil {
 		calls.Offence = c.Offence
 	} else {
@@ -162,15 +162,15 @@ func (s *script) turn() error {
 	if err != nil {
 		return fmt.Errorf("resolve %+v: %w", calls, err)
 	}
-	if turn.Ask == chance.NoQuestion {
-		play := turn.Finish(false)
+	if turn.Question == chance.NoQuestion {
+		play := turn.Final(false)
 		return s.add(move{Kind: Played, Side: p.state.Batting(), Calls: &calls, Play: &play, Next: &turn.Next})
 	}
 	q := &question{
-		Ask: turn.Ask, Asker: turn.Asker, Odds: turn.Odds, Usual: turn.Bold,
-		Safe: turn.Finish(false), Bold: turn.Finish(true), Next: turn.Next, Calls: &calls,
+		Ask: turn.Question, Asker: turn.Decider, Odds: turn.SuccessChance, Usual: turn.Bold,
+		Safe: turn.Final(false), Bold: turn.Final(true), Next: turn.Next, Calls: &calls,
 	}
-	return s.add(move{Kind: Questioned, Side: turn.Asker, Question: q})
+	return s.add(move{Kind: Questioned, Side: turn.Decider, Question: q})
 }
 
 // answer answers the question that is open.
@@ -200,7 +200,7 @@ func (s *script) byDefault(side game.Side) error {
 		}
 		return s.add(move{Kind: Conceded, Side: side, Reason: tooFew})
 	default:
-		return s.add(move{Kind: TimedOut, Side: side, Calls: &chance.Calls{}})
+		return s.add(move{Kind: TimedOut, Side: side, Calls: &chance.Tactics{}})
 	}
 }
 

@@ -16,7 +16,7 @@ import (
 // seasons are tables that are made once: win probabilities by options, statistics by season.
 type seasons struct {
 	making sync.Mutex // guards odds
-	odds   map[game.Options]*odds.Table
+	odds   map[game.Options]*odds.Model
 
 	mu   sync.Mutex      // guards kept
 	kept map[int]*season // of the finished games; none: to be added up
@@ -24,7 +24,7 @@ type seasons struct {
 
 // A season is its finished games, added up.
 type season struct {
-	table stats.Table
+	table stats.Accumulator
 	games map[string]struct{} // in it
 }
 
@@ -34,7 +34,7 @@ func (s *season) add(g *Game, box game.BoxScore) {
 		return
 	}
 	s.games[g.ID] = struct{}{}
-	r := stats.Result{Score: g.standing(), Box: box}
+	r := stats.FinishedGame{Score: g.standing(), Box: box}
 	for side := game.Away; side <= game.Home; side++ {
 		team := &g.side(side).Team
 		r.Clubs[side] = game.Club{ID: team.ID, Abbrev: team.Abbrev, Name: team.Name}
@@ -43,12 +43,12 @@ func (s *season) add(g *Game, box game.BoxScore) {
 }
 
 // oddsOf returns the win probabilities of games with these options.
-func (s *seasons) oddsOf(o game.Options) *odds.Table {
+func (s *seasons) oddsOf(o game.Options) *odds.Model {
 	o.DH = false // makes no difference
 	s.making.Lock()
 	defer s.making.Unlock()
 	if s.odds == nil {
-		s.odds = map[game.Options]*odds.Table{}
+		s.odds = map[game.Options]*odds.Model{}
 	}
 	if s.odds[o] == nil {
 		s.odds[o] = odds.New(o)
@@ -75,18 +75,18 @@ func (s *seasons) forget(season int) {
 // Standings returns the standings of a season over the finished games, best first.
 func (h *Games) Standings(ctx context.Context, season int) ([]stats.Standing, error) {
 	var all []stats.Standing
-	err := h.statistics(ctx, season, func(t *stats.Table) { all = t.Standings() })
+	err := h.statistics(ctx, season, func(t *stats.Accumulator) { all = t.Standings() })
 	return all, err
 }
 
 // Players returns what everybody has done in a season's finished games; team, if not "", is the club's id.
 func (h *Games) Players(ctx context.Context, season int, team string) (batting []stats.Batting, pitching []stats.Pitching, err error) {
-	err = h.statistics(ctx, season, func(t *stats.Table) { batting, pitching = t.Batting(team), t.Pitching(team) })
+	err = h.statistics(ctx, season, func(t *stats.Accumulator) { batting, pitching = t.Batting(team), t.Pitching(team) })
 	return batting, pitching, err
 }
 
 // statistics lends the table of a season.
-func (h *Games) statistics(ctx context.Context, number int, read func(*stats.Table)) error {
+func (h *Games) statistics(ctx context.Context, number int, read func(*stats.Accumulator)) error {
 	s := &h.season
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -98,7 +98,7 @@ func (m *menu) fielders(side game.Side, place int, slot game.Slot) {
 // call; any other may come in his stead. What brings the pitcher up last stands first.
 func (m *menu) doubleSwitches(side game.Side) {
 	team := &m.state.Teams[side]
-	mound, pitcher := m.mound(side), m.managers[side].Reliever(&m.state)
+	mound, pitcher := m.mound(side), m.managers[side].NextReliever(&m.state)
 	if mound == 0 || pitcher == "" {
 		return
 	}

@@ -8,17 +8,17 @@ import (
 	"pressbox/game/chance"
 )
 
-// A model fills a table, from the last inning to the first.
-type model struct {
-	*Table
+// A solver fills a table, from the last inning to the first.
+type solver struct {
+	*Model
 
 	options game.Options
-	order   []int                                         // of situations, those that end soonest first
-	known   map[float64]*[chance.Situations][]chance.Step // by edge
+	order   []int                                                  // of situations, those that end soonest first
+	known   map[float64]*[chance.BaseOutStates][]chance.Transition // by edge
 }
 
 // inning fills an inning that another follows.
-func (m *model) inning(i int) {
+func (m *solver) inning(i int) {
 	next := &m.innings[i+1][game.Top]
 	m.half(i, game.Bottom, false, func(lead int) float64 { return 1 - next[index(-lead)][0] })
 	bottom := &m.innings[i][game.Bottom]
@@ -27,7 +27,7 @@ func (m *model) inning(i int) {
 
 // lastInning fills an inning that a lead at its end decides. Both halves begin in the situation begin; tied is the chance
 // of the side that bats first when it ends in a tie.
-func (m *model) lastInning(i, begin int, tied float64) {
+func (m *solver) lastInning(i, begin int, tied float64) {
 	m.half(i, game.Bottom, true, func(lead int) float64 {
 		if lead < 0 {
 			return 0
@@ -45,7 +45,7 @@ func (m *model) lastInning(i, begin int, tied float64) {
 
 // half fills a half-inning. A lead of the side at bat ends the game if decisive; after is its chance once it is out.
 // Every plate appearance scores, or makes an out, or moves the runners up: so what follows is known first.
-func (m *model) half(i int, half game.Half, decisive bool, after func(lead int) float64) {
+func (m *solver) half(i int, half game.Half, decisive bool, after func(lead int) float64) {
 	v := &m.innings[i][half]
 	for lead := most; lead >= -most; lead-- {
 		row := &v[index(lead)]
@@ -62,10 +62,10 @@ func (m *model) half(i int, half game.Half, decisive bool, after func(lead int) 
 			row[at] = 0
 			for _, step := range steps[at] { // the row of a lead that wins is the same for the side that is out
 				to := min(lead+step.Runs, most)
-				if step.To == chance.Situations && (!decisive || to <= 0) {
+				if step.To == chance.BaseOutStates && (!decisive || to <= 0) {
 					row[at] += step.P * after(to)
 				} else {
-					row[at] += step.P * v[index(to)][step.To%chance.Situations]
+					row[at] += step.P * v[index(to)][step.To%chance.BaseOutStates]
 				}
 			}
 		}
@@ -79,7 +79,7 @@ func (r *row) fill(p float64) {
 }
 
 // steps returns the steps of the side at bat, which has a lead.
-func (m *model) steps(i int, half game.Half, lead int) *[chance.Situations][]chance.Step {
+func (m *solver) steps(i int, half game.Half, lead int) *[chance.BaseOutStates][]chance.Transition {
 	edge := 1 / homeEdge
 	if (half == game.Bottom) != m.options.HomeBatsFirst {
 		edge = homeEdge
@@ -95,10 +95,10 @@ func (m *model) steps(i int, half game.Half, lead int) *[chance.Situations][]cha
 		edge /= ahead
 	}
 	if m.known == nil {
-		m.known = map[float64]*[chance.Situations][]chance.Step{}
+		m.known = map[float64]*[chance.BaseOutStates][]chance.Transition{}
 	}
 	if m.known[edge] == nil {
-		steps := chance.Steps(edge)
+		steps := chance.Transitions(edge)
 		m.known[edge] = &steps
 	}
 	return m.known[edge]
@@ -107,7 +107,7 @@ func (m *model) steps(i int, half game.Half, lead int) *[chance.Situations][]cha
 // latestFirst orders the situations such that a plate appearance without a run leads only to earlier ones: by outs, then
 // by how far the runners are.
 func latestFirst() []int {
-	all := make([]int, chance.Situations)
+	all := make([]int, chance.BaseOutStates)
 	for at := range all {
 		all[at] = at
 	}

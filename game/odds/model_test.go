@@ -17,7 +17,7 @@ func TestMartingale(t *testing.T) {
 	} {
 		t.Run(fmt.Sprintf("%+v", o), func(t *testing.T) {
 			t.Parallel()
-			m := model{Table: New(o), options: o}
+			m := solver{Model: New(o), options: o}
 			for inning := 1; inning <= o.ScheduledInnings()+3; inning++ {
 				for half := game.Top; half <= game.Bottom; half++ {
 					for lead := -12; lead <= 12; lead++ {
@@ -25,18 +25,18 @@ func TestMartingale(t *testing.T) {
 							continue
 						}
 						steps := m.steps(inning-1, half, lead)
-						for at := range chance.Situations {
+						for at := range chance.BaseOutStates {
 							s := game.State{Options: o, Inning: inning, Half: half, Outs: at % 3}
 							hold(&s, at/3)
 							s.Score[s.Batting()], s.Score[s.Fielding()] = max(lead, 0), max(-lead, 0)
 							var mean, sum float64
 							for _, step := range steps[at] {
 								next := umpire(s, step)
-								mean += step.P * m.Home(&next)
+								mean += step.P * m.HomeWin(&next)
 								sum += step.P
 							}
-							if math.Abs(sum-1) > 1e-12 || math.Abs(mean-m.Home(&s)) > 1e-9 {
-								t.Fatalf("%s of %d, situation %d, lead %d: %v, after steps of %v together %v", half, inning, at, lead, m.Home(&s), sum, mean)
+							if math.Abs(sum-1) > 1e-12 || math.Abs(mean-m.HomeWin(&s)) > 1e-9 {
+								t.Fatalf("%s of %d, situation %d, lead %d: %v, after steps of %v together %v", half, inning, at, lead, m.HomeWin(&s), sum, mean)
 							}
 						}
 					}
@@ -57,14 +57,14 @@ func hold(s *game.State, on int) {
 }
 
 // umpire makes a step of a state, by the rules as game/odds does not know them.
-func umpire(s game.State, step chance.Step) game.State {
+func umpire(s game.State, step chance.Transition) game.State {
 	s.Score[s.Batting()] += step.Runs
 	late := s.Inning >= s.Options.ScheduledInnings()
 	lead := s.Lead()
 	switch {
 	case late && s.Half == game.Bottom && lead > 0:
 		s.End = game.Final
-	case step.To < chance.Situations:
+	case step.To < chance.BaseOutStates:
 		hold(&s, step.To/3)
 		s.Outs = step.To % 3
 	case late && (s.Half == game.Top && lead < 0 || s.Half == game.Bottom && lead != 0):

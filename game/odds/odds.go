@@ -26,8 +26,8 @@ const (
 // most is the lead beyond which a run more makes no difference.
 const most = 20
 
-// A Table is the chances of one kind of game. It never changes.
-type Table struct {
+// A Model is the chances of one kind of game. It never changes.
+type Model struct {
 	innings [][2]chances // by half; the last for all extra innings
 }
 
@@ -35,12 +35,12 @@ type Table struct {
 type chances [2*most + 1]row
 
 // A row is the chances with one lead.
-type row [chance.Situations]float64
+type row [chance.BaseOutStates]float64
 
 // New works the table out for games of some options: of those, the scheduled innings, the kind of extra innings and who
 // bats first make a difference.
-func New(o game.Options) *Table {
-	m := model{Table: &Table{innings: make([][2]chances, o.ScheduledInnings()+1)}, options: o, order: latestFirst()}
+func New(o game.Options) *Model {
+	m := solver{Model: &Model{innings: make([][2]chances, o.ScheduledInnings()+1)}, options: o, order: latestFirst()}
 	begin := 0
 	if o.ExtraInnings != game.Standard {
 		begin = onSecond
@@ -59,15 +59,15 @@ func New(o game.Options) *Table {
 	for i := extra - 2; i >= 0; i-- {
 		m.inning(i)
 	}
-	return m.Table
+	return m.Model
 }
 
 // onSecond is the situation with a runner on second and none out.
 const onSecond = 3 * 2
 
-// Home returns the chance that the home side wins from a state of a game with the table's options: 1 or 0 when it has won
+// HomeWin returns the chance that the home side wins from a state of a game with the table's options: 1 or 0 when it has won
 // or lost, .5 for a tie that was called.
-func (t *Table) Home(s *game.State) float64 {
+func (t *Model) HomeWin(s *game.State) float64 {
 	if s.Over() {
 		switch winner, won := s.Winner(); {
 		case !won:

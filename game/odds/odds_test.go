@@ -64,7 +64,7 @@ func TestSpotValues(t *testing.T) {
 			if tt.half == game.Top {
 				s = at(game.Options{ExtraInnings: game.Standard}, tt.inning, tt.half, 0, -lead)
 			}
-			if got := table.Home(&s); math.Abs(got-want) > .02 {
+			if got := table.HomeWin(&s); math.Abs(got-want) > .02 {
 				t.Errorf("%s of %d, home team ahead by %d: %.3f, want %.3f ± .02", tt.half, tt.inning, lead, got, want)
 			}
 		}
@@ -88,7 +88,7 @@ func TestOver(t *testing.T) {
 		{game.AwayForfeit, [2]int{5, 0}, 1},
 	} {
 		s := game.State{Inning: 9, Half: game.Bottom, Score: tt.score, End: tt.end}
-		if got := table.Home(&s); got != tt.want {
+		if got := table.HomeWin(&s); got != tt.want {
 			t.Errorf("%s at %v: %v, want %v", tt.end, tt.score, got, tt.want)
 		}
 	}
@@ -102,7 +102,7 @@ func each(o game.Options, do func(inning int, half game.Half, situation, lead in
 				if half == game.Bottom && inning >= o.ScheduledInnings() && lead > 0 || half == game.Top && inning > o.ScheduledInnings() && lead < 0 {
 					continue
 				}
-				for situation := range chance.Situations {
+				for situation := range chance.BaseOutStates {
 					do(inning, half, situation, lead)
 				}
 			}
@@ -119,7 +119,7 @@ func TestMoreIsBetter(t *testing.T) {
 			table := odds.New(o)
 			bats := func(inning int, half game.Half, situation, lead int) float64 {
 				s := at(o, inning, half, situation, lead)
-				p := table.Home(&s)
+				p := table.HomeWin(&s)
 				if s.Batting() == game.Away {
 					p = 1 - p
 				}
@@ -149,7 +149,7 @@ func TestFirstAndLast(t *testing.T) {
 	t.Parallel()
 	last, first := odds.New(game.Options{}), odds.New(game.Options{HomeBatsFirst: true})
 	a, b := game.State{Inning: 1}, game.State{Inning: 1, Options: game.Options{HomeBatsFirst: true}}
-	if p, q := last.Home(&a), first.Home(&b); math.Abs(p-q) > .02 || p < .51 || q < .51 {
+	if p, q := last.HomeWin(&a), first.HomeWin(&b); math.Abs(p-q) > .02 || p < .51 || q < .51 {
 		t.Errorf("the home team wins %.3f when it bats last, %.3f when it bats first", p, q)
 	}
 }
@@ -161,14 +161,14 @@ func TestCalibrated(t *testing.T) {
 	const games, bins = 400, 5
 	var said, won, seen [bins]float64
 	var clubs []league.Club
-	for n := range league.Last {
+	for n := range league.LastSeason {
 		season, err := league.Season(n + 1)
 		if err != nil {
 			t.Fatal(err)
 		}
 		clubs = append(clubs, season...)
 	}
-	tables := map[int]*odds.Table{}
+	tables := map[int]*odds.Model{}
 	for _, innings := range []int{5, 7, 9} {
 		tables[innings] = odds.New(game.Options{Innings: innings})
 	}
@@ -176,13 +176,13 @@ func TestCalibrated(t *testing.T) {
 		o := game.Options{DH: true, Innings: []int{9, 9, 7, 5}[n%4]}
 		table := tables[o.Innings]
 		var chances []float64
-		season := clubs[n%league.Last*len(clubs)/league.Last:][:len(clubs)/league.Last]
-		end := play(t, n, o, season, func(s *game.State) { chances = append(chances, table.Home(s)) })
+		season := clubs[n%league.LastSeason*len(clubs)/league.LastSeason:][:len(clubs)/league.LastSeason]
+		end := play(t, n, o, season, func(s *game.State) { chances = append(chances, table.HomeWin(s)) })
 		for _, p := range chances {
 			bin := min(int(p*bins), bins-1)
 			share := 1 / float64(len(chances)) // of a game, whose moments are not independent
 			said[bin] += p * share
-			won[bin] += table.Home(end) * share
+			won[bin] += table.HomeWin(end) * share
 			seen[bin] += share
 		}
 	}
@@ -203,12 +203,12 @@ func play(t *testing.T, n int, o game.Options, clubs []league.Club, watch func(*
 	teams, ratings := [2]game.Club{away.Game(), home.Game()}, league.Ratings(away, home)
 	var seed chance.Seed
 	binary.BigEndian.PutUint64(seed[:], uint64(n))
-	table := chance.NewTable(seed, teams, ratings, home.Park.Factors)
+	table := chance.NewSimulator(seed, teams, ratings, home.Park.Factors)
 	var lineups [2]game.Lineup
 	var managers [2]*bot.Manager
 	for side, club := range teams {
 		var err error
-		if lineups[side], err = bot.Suggest(club, ratings, o.DH); err != nil {
+		if lineups[side], err = bot.SuggestLineup(club, ratings, o.DH); err != nil {
 			t.Fatal(err)
 		}
 		managers[side] = bot.New(game.Side(side), club, ratings, table)
@@ -217,7 +217,7 @@ func play(t *testing.T, n int, o game.Options, clubs []league.Club, watch func(*
 	if err != nil {
 		t.Fatal(err)
 	}
-	var m chance.Moment
+	var m chance.Progress
 	for !s.Over() {
 		for _, b := range managers {
 			for subs := b.Substitutions(&s, m); subs != nil; subs = b.Substitutions(&s, m) {
@@ -227,12 +227,12 @@ func play(t *testing.T, n int, o game.Options, clubs []league.Club, watch func(*
 			}
 		}
 		watch(&s)
-		calls := chance.Calls{Offence: managers[s.Batting()].Offence(&s, m), Defence: managers[s.Fielding()].Defence(&s, m)}
+		calls := chance.Tactics{Offence: managers[s.Batting()].Offence(&s, m), Defence: managers[s.Fielding()].Defence(&s, m)}
 		turn, err := table.Resolve(&s, m, calls)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if s, err = s.Apply(turn.Finish(turn.Bold)); err != nil {
+		if s, err = s.Apply(turn.Final(turn.Bold)); err != nil {
 			t.Fatal(err)
 		}
 		m = turn.Next

@@ -26,7 +26,7 @@ var liveGames = flag.Int("live.games", 60, "games that TestLiveGames plays")
 func TestLiveGames(t *testing.T) {
 	t.Parallel()
 	var clubs [][]league.Club
-	for n := range league.Last {
+	for n := range league.LastSeason {
 		season, err := league.Season(n + 1)
 		if err != nil {
 			t.Fatal(err)
@@ -36,7 +36,7 @@ func TestLiveGames(t *testing.T) {
 	for n := range *liveGames {
 		t.Run(strconv.Itoa(n), func(t *testing.T) {
 			t.Parallel()
-			if err := playLive(t, n, clubs[n%league.Last]).check(); err != nil {
+			if err := playLive(t, n, clubs[n%league.LastSeason]).check(); err != nil {
 				t.Error(err)
 			}
 		})
@@ -48,10 +48,10 @@ type liveGame struct {
 	id       string
 	people   bool // decide, not the bots, who only mend the field behind them
 	clubs    [2]game.Club
-	table    *chance.Table
+	table    *chance.Simulator
 	managers [2]*bot.Manager
 	state    game.State
-	at       chance.Moment
+	at       chance.Progress
 	book     *game.Scorebook
 	card     *retro.Scorecard
 	moves    []moved
@@ -67,7 +67,7 @@ func playLive(t *testing.T, n int, clubs []league.Club) *liveGame {
 			g.concede(t, game.Side(n/10%2))
 			break
 		}
-		calls := chance.Calls{}
+		calls := chance.Tactics{}
 		bold := people.lot.IntN(2) == 0
 		if g.people {
 			if subs := people.substitutions(&g.state); legal(&g.state, subs) {
@@ -88,10 +88,10 @@ func playLive(t *testing.T, n int, clubs []league.Club) *liveGame {
 		if err != nil {
 			t.Fatalf("game %d: %v", n, err)
 		}
-		if turn.Ask != chance.NoQuestion && !g.people {
-			bold = g.managers[turn.Asker].Choose(&g.state, &turn)
+		if turn.Question != chance.NoQuestion && !g.people {
+			bold = g.managers[turn.Decider].AnswerQuestion(&g.state, &turn)
 		}
-		g.play(t, turn.Finish(bold))
+		g.play(t, turn.Final(bold))
 		g.at = turn.Next
 	}
 	return g
@@ -114,11 +114,11 @@ func newLive(t *testing.T, n int, clubs []league.Club) *liveGame {
 	ratings := league.Ratings(away, home)
 	var seed chance.Seed
 	binary.BigEndian.PutUint64(seed[:], uint64(n))
-	g.table = chance.NewTable(seed, g.clubs, ratings, home.Park.Factors)
+	g.table = chance.NewSimulator(seed, g.clubs, ratings, home.Park.Factors)
 	var lineups [2]game.Lineup
 	for side := range g.clubs {
 		var err error
-		if lineups[side], err = bot.Suggest(g.clubs[side], ratings, o.DH); err != nil {
+		if lineups[side], err = bot.SuggestLineup(g.clubs[side], ratings, o.DH); err != nil {
 			t.Fatal(err)
 		}
 		g.managers[side] = bot.New(game.Side(side), g.clubs[side], ratings, g.table)

@@ -12,8 +12,8 @@ import (
 type restless struct{ lot *rand.Rand }
 
 // calls draws decisions of both sides.
-func (r restless) calls(s *game.State, at chance.Moment) chance.Calls {
-	var c chance.Calls
+func (r restless) calls(s *game.State, at chance.Progress) chance.Tactics {
+	var c chance.Tactics
 	if offence := chance.LegalOffence(s); r.lot.IntN(2) == 0 {
 		c.Offence = offence[r.lot.IntN(len(offence))]
 	}
@@ -21,7 +21,7 @@ func (r restless) calls(s *game.State, at chance.Moment) chance.Calls {
 		c.Defence = defence[r.lot.IntN(len(defence))]
 	}
 	if c.Check(s, at) != nil {
-		return chance.Calls{}
+		return chance.Tactics{}
 	}
 	return c
 }

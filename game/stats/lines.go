@@ -18,13 +18,13 @@ type Standing struct {
 	Team  Team `json:"team"`
 	Games int  `json:"g"`
 	Record
-	Pct     *float64 `json:"pct"`    // games won, of those not tied; null if all were
-	Behind  float64  `json:"gb"`     // games behind the first, in halves; negative for a lower share of many more games
-	Scored  int      `json:"rs"`     // runs; a forfeit counts 9 to 0
-	Allowed int      `json:"ra"`     // runs
-	Streak  string   `json:"streak"` // how the last games went: "W3", "L1", "T1"
-	Home    Record   `json:"home"`
-	Away    Record   `json:"away"`
+	WinPercentage *float64 `json:"pct"`    // games won, of those not tied; null if all were
+	GamesBehind   float64  `json:"gb"`     // games behind the first, in halves; negative for a lower share of many more games
+	RunsScored    int      `json:"rs"`     // runs; a forfeit counts 9 to 0
+	RunsAllowed   int      `json:"ra"`     // runs
+	Streak        string   `json:"streak"` // how the last games went: "W3", "L1", "T1"
+	Home          Record   `json:"home"`
+	Away          Record   `json:"away"`
 
 	last byte // of the streak: W, L or T
 	run  int  // its length
@@ -33,8 +33,8 @@ type Standing struct {
 // add adds a game that the club played on one side.
 func (s *Standing) add(side game.Side, score [2]int) {
 	s.Games++
-	s.Scored += score[side]
-	s.Allowed += score[side.Other()]
+	s.RunsScored += score[side]
+	s.RunsAllowed += score[side.Other()]
 	where := &s.Away
 	if side == game.Home {
 		where = &s.Home

@@ -13,8 +13,8 @@ import (
 	"pressbox/game"
 )
 
-// A Result is one finished game.
-type Result struct {
+// A FinishedGame is one finished game.
+type FinishedGame struct {
 	Clubs [2]game.Club  // away and home; their id, abbreviation and name are read
 	Score [2]int        // as the game goes into the standings: [game.State.Result]
 	Box   game.BoxScore // of the finished game: [game.Scorebook.BoxScore]
@@ -27,9 +27,9 @@ type Team struct {
 	Name   string `json:"name"`
 }
 
-// A Table is the games of a season, or of whatever was added. The zero value is empty. It is not safe for use by several
+// A Accumulator is the games of a season, or of whatever was added. The zero value is empty. It is not safe for use by several
 // goroutines.
-type Table struct {
+type Accumulator struct {
 	teams    map[string]*Standing
 	batting  map[member]*Batting
 	pitching map[member]*Pitching
@@ -42,7 +42,7 @@ type member struct {
 }
 
 // Add adds a game. Games are added in the order in which they ended, which streaks depend on.
-func (t *Table) Add(r Result) {
+func (t *Accumulator) Add(r FinishedGame) {
 	if t.teams == nil {
 		t.teams, t.batting, t.pitching = map[string]*Standing{}, map[member]*Batting{}, map[member]*Pitching{}
 	}
@@ -61,7 +61,7 @@ func (t *Table) Add(r Result) {
 	}
 }
 
-func (t *Table) standing(team Team) *Standing {
+func (t *Accumulator) standing(team Team) *Standing {
 	s := t.teams[team.ID]
 	if s == nil {
 		s = &Standing{}
@@ -71,7 +71,7 @@ func (t *Table) standing(team Team) *Standing {
 	return s
 }
 
-func (t *Table) batter(team Team, l *game.BattingLine) *Batting {
+func (t *Accumulator) batter(team Team, l *game.BattingLine) *Batting {
 	key := member{team.ID, l.Player}
 	b := t.batting[key]
 	if b == nil {
@@ -82,7 +82,7 @@ func (t *Table) batter(team Team, l *game.BattingLine) *Batting {
 	return b
 }
 
-func (t *Table) addPitcher(team Team, box *game.BoxScore, side game.Side, i int) {
+func (t *Accumulator) addPitcher(team Team, box *game.BoxScore, side game.Side, i int) {
 	l := &box.Teams[side].Pitching[i]
 	key := member{team.ID, l.Player}
 	p := t.pitching[key]
@@ -104,11 +104,11 @@ func (t *Table) addPitcher(team Team, box *game.BoxScore, side game.Side, i int)
 
 // Standings returns the clubs, best first: by percentage, then by games won less games lost, games won, and runs scored less
 // runs allowed.
-func (t *Table) Standings() []Standing {
+func (t *Accumulator) Standings() []Standing {
 	all := make([]Standing, 0, len(t.teams))
 	for _, s := range t.teams {
 		row := *s
-		row.Pct = rate(float64(s.Wins), s.Wins+s.Losses)
+		row.WinPercentage = rate(float64(s.Wins), s.Wins+s.Losses)
 		all = append(all, row)
 	}
 	slices.SortFunc(all, func(a, b Standing) int {
@@ -116,18 +116,18 @@ func (t *Table) Standings() []Standing {
 			cmp.Compare(b.share(), a.share()),
 			cmp.Compare(b.Wins-b.Losses, a.Wins-a.Losses),
 			cmp.Compare(b.Wins, a.Wins),
-			cmp.Compare(b.Scored-b.Allowed, a.Scored-a.Allowed),
+			cmp.Compare(b.RunsScored-b.RunsAllowed, a.RunsScored-a.RunsAllowed),
 			cmp.Compare(a.Team.ID, b.Team.ID),
 		)
 	})
 	for i := range all {
-		all[i].Behind = float64(all[0].Wins-all[0].Losses-all[i].Wins+all[i].Losses) / 2
+		all[i].GamesBehind = float64(all[0].Wins-all[0].Losses-all[i].Wins+all[i].Losses) / 2
 	}
 	return all
 }
 
 // Batting returns the batters of a club, or with "" of all, who had most turns first.
-func (t *Table) Batting(team string) []Batting {
+func (t *Accumulator) Batting(team string) []Batting {
 	all := make([]Batting, 0, len(t.batting))
 	for key, b := range t.batting {
 		if team == "" || key.team == team {
@@ -141,7 +141,7 @@ func (t *Table) Batting(team string) []Batting {
 }
 
 // Pitching returns the pitchers of a club, or with "" of all, who pitched most first.
-func (t *Table) Pitching(team string) []Pitching {
+func (t *Accumulator) Pitching(team string) []Pitching {
 	all := make([]Pitching, 0, len(t.pitching))
 	for key, p := range t.pitching {
 		if team == "" || key.team == team {

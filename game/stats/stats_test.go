@@ -15,15 +15,15 @@ import (
 func club(id string) game.Club { return game.Club{ID: id, Abbrev: id, Name: "The " + id} }
 
 // played is a game of two clubs without a box score.
-func played(away, home string, score ...int) stats.Result {
-	return stats.Result{Clubs: [2]game.Club{club(away), club(home)}, Score: [2]int(score)}
+func played(away, home string, score ...int) stats.FinishedGame {
+	return stats.FinishedGame{Clubs: [2]game.Club{club(away), club(home)}, Score: [2]int(score)}
 }
 
 // The standings are the games added up: by percentage, ties apart, with the games behind, and how the last ones went.
 func TestStandings(t *testing.T) {
 	t.Parallel()
-	var table stats.Table
-	for _, r := range []stats.Result{
+	var table stats.Accumulator
+	for _, r := range []stats.FinishedGame{
 		played("ELM", "OAK", 2, 3), played("ELM", "OAK", 5, 1), played("OAK", "ELM", 0, 9), played("ASH", "OAK", 4, 4), played("ASH", "ELM", 1, 2),
 	} {
 		table.Add(r)
@@ -48,8 +48,8 @@ func TestStandings(t *testing.T) {
 // stands between winners and losers.
 func TestStandingsOrder(t *testing.T) {
 	t.Parallel()
-	var table stats.Table
-	for _, r := range []stats.Result{
+	var table stats.Accumulator
+	for _, r := range []stats.FinishedGame{
 		played("A", "B", 1, 0), played("C", "D", 0, 3), played("C", "D", 0, 1), played("E", "F", 2, 2), played("G", "H", 5, 0),
 	} {
 		table.Add(r)
@@ -57,8 +57,8 @@ func TestStandingsOrder(t *testing.T) {
 	var order string
 	for _, s := range table.Standings() {
 		order += s.Team.ID
-		if (s.Pct == nil) != (s.Wins+s.Losses == 0) {
-			t.Errorf("%s of %d-%d has the percentage %v", s.Team.ID, s.Wins, s.Losses, s.Pct)
+		if (s.WinPercentage == nil) != (s.Wins+s.Losses == 0) {
+			t.Errorf("%s of %d-%d has the percentage %v", s.Team.ID, s.Wins, s.Losses, s.WinPercentage)
 		}
 	}
 	if order != "DGAEFBHC" {
@@ -69,7 +69,7 @@ func TestStandingsOrder(t *testing.T) {
 // An empty table is lists without entries, not no lists.
 func TestEmpty(t *testing.T) {
 	t.Parallel()
-	var table stats.Table
+	var table stats.Accumulator
 	got, err := json.Marshal([]any{table.Standings(), table.Batting(""), table.Pitching("OAK")})
 	if err != nil || string(got) != "[[],[],[]]" {
 		t.Errorf("%s, %v", got, err)
@@ -79,7 +79,7 @@ func TestEmpty(t *testing.T) {
 // Rates are those of the rule book, to three places, and null with nothing to divide by.
 func TestRates(t *testing.T) {
 	t.Parallel()
-	var table stats.Table
+	var table stats.Accumulator
 	r := played("ELM", "OAK", 2, 3)
 	r.Box.Teams[game.Home].Batting = []game.BattingLine{
 		{Player: "a", Name: "A", Slot: 1, PlateAppearances: 7, AtBats: 3, Hits: 2, Doubles: 1, Walks: 1, HitByPitch: 1, SacrificeFlies: 1, SacrificeHits: 1, RunsBattedIn: 4, StolenBases: 2, CaughtStealing: 1},
@@ -132,7 +132,7 @@ func TestRates(t *testing.T) {
 func TestSums(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
-		var table stats.Table
+		var table stats.Accumulator
 		ids := []string{"ELM", "OAK", "ASH"}
 		runs, outs, hits, games := map[string]int{}, map[string]int{}, map[string]int{}, 0
 		for range rapid.IntRange(1, 12).Draw(t, "games") {
@@ -154,10 +154,10 @@ func TestSums(t *testing.T) {
 		}
 		rs, ra, w, l, g := 0, 0, 0, 0, 0
 		for _, s := range table.Standings() {
-			if s.Scored != runs[s.Team.ID] || s.Wins+s.Losses+s.Ties != s.Games {
+			if s.RunsScored != runs[s.Team.ID] || s.Wins+s.Losses+s.Ties != s.Games {
 				t.Fatalf("%+v, want %d runs", s, runs[s.Team.ID])
 			}
-			rs, ra, w, l, g = rs+s.Scored, ra+s.Allowed, w+s.Wins, l+s.Losses, g+s.Games
+			rs, ra, w, l, g = rs+s.RunsScored, ra+s.RunsAllowed, w+s.Wins, l+s.Losses, g+s.Games
 		}
 		if rs != ra || w != l || g != 2*games {
 			t.Fatalf("%d runs scored and %d allowed, %d won and %d lost in %d games", rs, ra, w, l, games)
@@ -195,7 +195,7 @@ func TestEveryCount(t *testing.T) {
 	b.Slot = 1
 	r := played("ELM", "OAK", 0, 1)
 	r.Box.Teams[0].Batting, r.Box.Teams[0].Pitching = []game.BattingLine{b}, []game.PitchingLine{p}
-	var table stats.Table
+	var table stats.Accumulator
 	table.Add(r)
 	table.Add(r)
 	same(t, reflect.ValueOf(table.Batting("ELM")[0]), reflect.ValueOf(b))

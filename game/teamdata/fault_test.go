@@ -147,7 +147,7 @@ func TestStaleWhileRevalidate(t *testing.T) {
 			t.Errorf("after 29 minutes: stale %v, %d requests", got.Stale, r.api.requests())
 		}
 		time.Sleep(2 * time.Minute)
-		if got := list(t, r); !got.Stale || !got.Fetched.Equal(first.Fetched) {
+		if got := list(t, r); !got.Stale || !got.FetchedAt.Equal(first.FetchedAt) {
 			t.Errorf("after 31 minutes: %+v", got)
 		}
 		for range 20 {
@@ -162,7 +162,7 @@ func TestStaleWhileRevalidate(t *testing.T) {
 		if r.api.requests() != 2 || q.Header.Get("If-None-Match") != `"v1"` || q.Header.Get("If-Modified-Since") != r.api.head["Last-Modified"] {
 			t.Errorf("asked %d times, at last with %v", r.api.requests(), q.Header)
 		}
-		if got := list(t, r); got.Stale || !got.Fetched.After(first.Fetched) || len(got.Teams) != 2 {
+		if got := list(t, r); got.Stale || !got.FetchedAt.After(first.FetchedAt) || len(got.Teams) != 2 {
 			t.Errorf("after a 304: %+v", got)
 		}
 	})
@@ -198,7 +198,7 @@ func TestDownForADay(t *testing.T) {
 		r.api.set(down)
 		for range 24 * 60 * 2 { // every half minute
 			time.Sleep(30 * time.Second)
-			if got := list(t, r); !got.Stale || !got.Fetched.Equal(first.Fetched) {
+			if got := list(t, r); !got.Stale || !got.FetchedAt.Equal(first.FetchedAt) {
 				t.Fatalf("%+v", got)
 			}
 			synctest.Wait()
@@ -374,7 +374,7 @@ func TestIncompleteTeam(t *testing.T) {
 		send(w, object{"players": squad("3", "32")[3:]}) // seven hitters
 	})
 	_, err := r.Roster(t.Context(), 3, "32")
-	if !errors.Is(err, teams.ErrThin) || !strings.Contains(err.Error(), "of BH in season 3") || !strings.Contains(err.Error(), "7 who hit and 2 who pitch") {
+	if !errors.Is(err, teams.ErrTooFewPlayers) || !strings.Contains(err.Error(), "of BH in season 3") || !strings.Contains(err.Error(), "7 who hit and 2 who pitch") {
 		t.Errorf("%v", err)
 	}
 	if _, err := r.Roster(t.Context(), 3, "31"); err != nil {

@@ -169,7 +169,7 @@ func newRig(t *testing.T, change ...func(*teamdata.Config)) *rig {
 func connect(t *testing.T, a *api, c teamdata.Config, change ...func(*teamdata.Config)) *rig {
 	t.Helper()
 	r := &rig{api: a, cache: &memory{items: map[string][]byte{}}, log: &strings.Builder{}}
-	c.Season, c.Cache, c.Log = 3, r.cache, slog.New(slog.NewTextHandler(r.log, nil))
+	c.DefaultSeason, c.Cache, c.Log = 3, r.cache, slog.New(slog.NewTextHandler(r.log, nil))
 	for _, f := range change {
 		f(&c)
 	}

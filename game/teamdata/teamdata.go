@@ -33,12 +33,12 @@ type Cache interface {
 
 // Config says where the API is.
 type Config struct {
-	URL       string // ends before or with /v3: https://example.org/api
-	Token     string // bearer; "" sends none
-	Season    int    // what season 0 means to [Client.Teams] and [Client.Roster]
-	Cache     Cache
-	Transport http.RoundTripper // nil means an own one over the network
-	Log       *slog.Logger
+	URL           string // ends before or with /v3: https://example.org/api
+	Token         string // bearer; "" sends none
+	DefaultSeason int    // what season 0 means to [Client.Teams] and [Client.Roster]
+	Cache         Cache
+	Transport     http.RoundTripper // nil means an own one over the network
+	Log           *slog.Logger
 }
 
 // A Client asks the API. Its methods may be called concurrently, and need [Client.Run] to be running for whatever is
@@ -69,7 +69,7 @@ func New(c Config) (*Client, error) {
 		transport = newTransport()
 	}
 	return &Client{
-		base: base, token: c.Token, season: c.Season, cache: c.Cache, log: c.Log,
+		base: base, token: c.Token, season: c.DefaultSeason, cache: c.Cache, log: c.Log,
 		http: &http.Client{Transport: transport, CheckRedirect: sameHost},
 		jobs: make(chan job),
 		rest: rest{keys: map[string]rested{}},
@@ -140,11 +140,11 @@ func (c *Client) Teams(ctx context.Context, season int) (teams.List, error) {
 	if err != nil {
 		return teams.List{}, fmt.Errorf("teams of season %d: %w", season, err)
 	}
-	return teams.List{Season: season, Source: c.base.Host, Stale: a.stale, Fetched: a.fetched, Teams: a.teams}, nil
+	return teams.List{Season: season, Source: c.base.Host, Stale: a.stale, FetchedAt: a.fetched, Teams: a.teams}, nil
 }
 
 // Roster returns one of the clubs that [Client.Teams] lists, with its players. The error wraps
-// [teams.ErrUnknown], [teams.ErrUnavailable] or [teams.ErrThin], or is that of ctx.
+// [teams.ErrUnknown], [teams.ErrUnavailable] or [teams.ErrTooFewPlayers], or is that of ctx.
 func (c *Client) Roster(ctx context.Context, season int, team string) (teams.Roster, error) {
 	list, err := c.Teams(ctx, season)
 	if err != nil {
@@ -166,7 +166,7 @@ func (c *Client) roster(ctx context.Context, t teams.Team) (teams.Roster, error)
 	if err != nil {
 		return teams.Roster{}, fmt.Errorf("roster of %s in season %d: %w", t.Abbrev, t.Season, err)
 	}
-	return teams.Roster{Team: t, Season: t.Season, Source: c.base.Host, Stale: a.stale, Fetched: a.fetched, Players: a.players}, nil
+	return teams.Roster{Team: t, Season: t.Season, Source: c.base.Host, Stale: a.stale, FetchedAt: a.fetched, Players: a.players}, nil
 }
 
 // complete checks that the players could take the field.
@@ -182,7 +182,7 @@ func complete(players []teams.Player) error {
 		}
 	}
 	if hitters < 9 || pitchers < 1 {
-		return fmt.Errorf("%w: %d who hit and %d who pitch, not 9 and 1", teams.ErrThin, hitters, pitchers)
+		return fmt.Errorf("%w: %d who hit and %d who pitch, not 9 and 1", teams.ErrTooFewPlayers, hitters, pitchers)
 	}
 	return nil
 }

@@ -27,7 +27,7 @@ func TestTeamsAreTheClubsOfTheSeason(t *testing.T) {
 		if season == 0 {
 			want = 3 // the default
 		}
-		if got.Season != want || got.Stale || len(got.Teams) != 2 || got.Source == "" || got.Fetched.IsZero() {
+		if got.Season != want || got.Stale || len(got.Teams) != 2 || got.Source == "" || got.FetchedAt.IsZero() {
 			t.Fatalf("season %d: %+v", season, got)
 		}
 		first := teams.Team{

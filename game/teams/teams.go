@@ -13,18 +13,18 @@ import (
 
 // Why there is no list or roster.
 var (
-	ErrUnknown     = errors.New("there is no such season or team")
-	ErrThin        = errors.New("the team has too few players for a line-up")
-	ErrUnavailable = errors.New("the team-data API does not answer, and nothing of it is kept")
+	ErrUnknown       = errors.New("there is no such season or team")
+	ErrTooFewPlayers = errors.New("the team has too few players for a line-up")
+	ErrUnavailable   = errors.New("the team-data API does not answer, and nothing of it is kept")
 )
 
 // A List is the clubs of a season.
 type List struct {
-	Season  int       `json:"season"`
-	Source  string    `json:"source"`              // "league", or the host of the team-data API
-	Stale   bool      `json:"stale"`               // past its time, and not confirmed since
-	Fetched time.Time `json:"fetched_at,omitzero"` // when it was last said or confirmed; zero: it is ours
-	Teams   []Team    `json:"teams"`
+	Season    int       `json:"season"`
+	Source    string    `json:"source"`              // "league", or the host of the team-data API
+	Stale     bool      `json:"stale"`               // past its time, and not confirmed since
+	FetchedAt time.Time `json:"fetched_at,omitzero"` // when it was last said or confirmed; zero: it is ours
+	Teams     []Team    `json:"teams"`
 }
 
 // A Team is a club without its players.
@@ -48,12 +48,12 @@ type Park struct {
 
 // A Roster is a club with its players: nine who hit and one who pitches at least.
 type Roster struct {
-	Team    Team      `json:"team"`
-	Season  int       `json:"season"`
-	Source  string    `json:"source"`
-	Stale   bool      `json:"stale"`
-	Fetched time.Time `json:"fetched_at,omitzero"`
-	Players []Player  `json:"players"`
+	Team      Team      `json:"team"`
+	Season    int       `json:"season"`
+	Source    string    `json:"source"`
+	Stale     bool      `json:"stale"`
+	FetchedAt time.Time `json:"fetched_at,omitzero"`
+	Players   []Player  `json:"players"`
 }
 
 // A Player is a line of a roster.
