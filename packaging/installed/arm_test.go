@@ -19,11 +19,11 @@ import (
 	"time"
 )
 
-// emulated is long, as an emulator on a busy machine is slow.
-const emulated = 10 * time.Minute
+// emulatedTime is long because emulation on a busy host is slow.
+const emulatedTime = 10 * time.Minute
 
-// emulator runs a program for another architecture: as Debian calls that, and with the
-// oldest processor that the package is for.
+// emulator returns the command that runs a program for another architecture, given as
+// Debian's name, on the oldest supported processor.
 func emulator(arch string) []string {
 	return map[string][]string{
 		"arm64": {"qemu-aarch64-static", "-cpu", "cortex-a53", "-L", "/usr/aarch64-linux-gnu"},
@@ -31,19 +31,17 @@ func emulator(arch string) []string {
 	}[arch]
 }
 
-// The programs of the packages for arm, under an emulator of a Raspberry Pi's processor,
-// write the same samples into a file as this machine's. Rounding differs where a sum is
-// taken in another order.
-func TestArmSaysTheSame(t *testing.T) {
+// The arm packages, run on an emulated Raspberry Pi processor, synthesize the same
+// samples as the native package, up to rounding: sums are computed in another order.
+func TestArm_sameSpeech(t *testing.T) {
 	t.Parallel()
-	if native(t) != "amd64" {
+	if nativeArch(t) != "amd64" {
 		t.Fatal("amd64 is what arm is compared with: this test needs an amd64")
 	}
 	state := t.TempDir()
 	const text = "Dinner is ready."
-	// The voice is calibrated by the first and kept in the store, so that all speak with
-	// the same calibration.
-	want := speech(t, unpack(t, current(t)), state, text)
+	// The first run calibrates the voice and saves it in the store for the others.
+	want := speech(t, unpack(t, currentPackage(t)), state, text)
 	for _, arch := range []string{"arm64", "armhf"} {
 		got := speech(t, unpack(t, packageFor(t, arch)), state, text, emulator(arch)...)
 		if len(got) != len(want) || len(want) < rate/2 {
@@ -60,8 +58,8 @@ func TestArmSaysTheSame(t *testing.T) {
 	}
 }
 
-// What the package refuses to be installed on, it could not run on.
-func TestArmhfNeedsAnARMv7(t *testing.T) {
+// The program cannot run on the processor that the package rejects.
+func TestArmhf_needsARMv7(t *testing.T) {
 	t.Parallel()
 	root := unpack(t, packageFor(t, "armhf"))
 	for processor, runs := range map[string]bool{"arm1176": false, "cortex-a7": true} {
@@ -72,11 +70,11 @@ func TestArmhfNeedsAnARMv7(t *testing.T) {
 	}
 }
 
-// speech runs the daemon of an unpacked package, by a command if one is given, and
-// returns what "pressbox say" writes of a text into a file.
+// speech starts the server of an unpacked package, prefixed by an optional command, and
+// returns the samples that "pressbox say" writes to a file.
 func speech(t *testing.T, root, state, text string, by ...string) []int16 {
 	t.Helper()
-	// ONNX Runtime in an emulator must not see this machine's processors.
+	// ONNX Runtime in an emulator must not see the host's processors.
 	args := append([]string{
 		"--mount", "sh", "-euc", `mount -t tmpfs none /sys/devices/system/cpu; exec "$@"`, "sh",
 	}, by...)
@@ -85,7 +83,7 @@ func speech(t *testing.T, root, state, text string, by ...string) []int16 {
 	cmd.Dir = state
 	cmd.Env = []string{
 		"PATH=" + os.Getenv("PATH"), "PORT=0", "HOST=127.0.0.1", "STATE_DIR=" + state, "PULSE_SERVER=unix:" + state + "/none",
-		"MODEL_DIR=" + bundledAlone(t, root), "ONNXRUNTIME_LIB=" + filepath.Join(root, "usr/lib/pressbox/libonnxruntime.so"),
+		"MODEL_DIR=" + bundledVoice(t, root), "ONNXRUNTIME_LIB=" + filepath.Join(root, "usr/lib/pressbox/libonnxruntime.so"),
 	}
 	said, err := cmd.StderrPipe()
 	if err != nil {
@@ -101,20 +99,20 @@ func speech(t *testing.T, root, state, text string, by ...string) []int16 {
 			t.Error(err)
 		}
 	}()
-	stop := time.AfterFunc(emulated, func() { _ = cmd.Process.Kill() })
+	stop := time.AfterFunc(emulatedTime, func() { _ = cmd.Process.Kill() })
 	defer stop.Stop()
 	address, err := listening(said)
 	if err != nil {
 		t.Fatal(err)
 	}
 	go func() { _, _ = io.Copy(io.Discard, said) }()
-	fetch(t, address, ".") // until the voice is loaded
+	fetch(t, address, "Hello.") // returns when the voice is loaded
 	file := filepath.Join(t.TempDir(), "said.wav")
-	run(t, emulated, append(append([]string{"unshare"}, program...), "say", "--server", address, "--out", file, text)...)
+	run(t, emulatedTime, append(append([]string{"unshare"}, program...), "say", "--server", address, "--out", file, text)...)
 	return samplesIn(t, file)
 }
 
-// samplesIn reads the only chunk of sound of a WAV file.
+// samplesIn returns the samples of a WAV file with a single data chunk.
 func samplesIn(t *testing.T, file string) []int16 {
 	t.Helper()
 	content, err := os.ReadFile(file)
@@ -125,12 +123,12 @@ func samplesIn(t *testing.T, file string) []int16 {
 	if !found || len(rest) < 4 || !bytes.HasPrefix(content, []byte("RIFF")) {
 		t.Fatalf("%s is no WAV file: %d bytes", file, len(content))
 	}
-	return decoded(rest[4:])
+	return decodePCM(rest[4:])
 }
 
-// bundledAlone is a folder with the bundled voice of an unpacked package and no
-// other, which would be calibrated meanwhile.
-func bundledAlone(t *testing.T, root string) string {
+// bundledVoice returns a folder with only one bundled voice of an unpacked package, so that
+// no other is calibrated meanwhile.
+func bundledVoice(t *testing.T, root string) string {
 	t.Helper()
 	dir := t.TempDir()
 	for _, suffix := range []string{".onnx", ".onnx.json"} {
@@ -142,7 +140,7 @@ func bundledAlone(t *testing.T, root string) string {
 	return dir
 }
 
-// listening is the address that a daemon says it listens on.
+// listening returns the address in the server's log.
 func listening(said io.Reader) (address string, err error) {
 	var all strings.Builder
 	lines := bufio.NewScanner(said)
@@ -152,17 +150,17 @@ func listening(said io.Reader) (address string, err error) {
 			return strings.Trim(address, `"`), nil
 		}
 	}
-	return "", errors.New("the daemon does not listen:\n" + all.String())
+	return "", errors.New("the server does not listen:\n" + all.String())
 }
 
-// fetch is the PCM of a text, asked for until the voice is loaded.
+// fetch returns the PCM of a text, and retries until the voice is loaded.
 func fetch(t *testing.T, address, text string) []byte {
 	t.Helper()
 	body, err := json.Marshal(speechRequest(text))
 	if err != nil {
 		t.Fatal(err)
 	}
-	for deadline := time.Now().Add(emulated); ; {
+	for deadline := time.Now().Add(emulatedTime); ; {
 		resp, err := http.Post(address+"/v1/audio/speech", "application/json", bytes.NewReader(body))
 		if err != nil {
 			t.Fatal(err)

@@ -1,8 +1,8 @@
 //go:build installed
 
-// Package installed tries the package as a household meets it: installed with apt on
-// a Debian that was booted, woken by its first client, restarted under others, killed,
-// upgraded, removed. It needs root, and what "make test-package" installs and builds.
+// Package installed tests the package on a booted Debian: installation with apt, socket
+// activation, restarts under load, kills, upgrades and removal. It needs root, and the
+// packages that "make test-package" builds.
 package installed
 
 import (
@@ -13,250 +13,247 @@ import (
 	"time"
 )
 
-// TestABareDebianBoots says whether anything can be tried here.
-func TestABareDebianBoots(t *testing.T) { boot(t, "bookworm") }
+// TestDebian_boots fails if this package cannot be tested here.
+func TestDebian_boots(t *testing.T) { boot(t, "bookworm") }
 
-func TestDebian12(t *testing.T) { live(t, "bookworm") }
+func TestDebian12(t *testing.T) { lifeCycle(t, "bookworm") }
 
-func TestDebian13(t *testing.T) { live(t, "trixie") }
+func TestDebian13(t *testing.T) { lifeCycle(t, "trixie") }
 
-// live is the life of an appliance, from its first installation to the day when it
-// is sold.
-func live(t *testing.T, suite string) {
+// lifeCycle tests an installation from its first package to its removal. A part that
+// fails does not keep the next from running, except for the installation.
+func lifeCycle(t *testing.T, suite string) {
 	t.Helper()
-	a := newAppliance(boot(t, suite))
+	s := newServer(boot(t, suite))
 	for _, part := range []struct {
 		name string
-		do   func(a *appliance)
-		long bool // not for a quick run
+		do   func(s *server)
+		long bool // left out by -short
 	}{
-		{"It installs with apt and is ready", installs, false},
-		{"An upgrade refuses no one and loses no move", upgrades, false},
-		{"It is hardened", isHardened, false},
-		{"What its sandbox forbids is refused", isConfined, false},
-		{"Who may administer does, and nobody else", isAdministered, false},
-		{"It answers the house and not the internet", answersTheHouse, false},
-		{"It moves to another port and back", movesPort, false},
-		{"A secret comes as a credential", hasSecret, false},
-		{"Its first client wakes it", wakes, false},
-		{"What is announced is heard", isHeard, false},
-		{"It is heard by the sound server of who is logged in", isHeardInASession, true},
-		{"It loses power and goes on", losesPower, true},
-		{"It sleeps when nobody asks", sleeps, true},
-		{"It learns another voice", learnsAVoice, true},
-		{"A backup is put back", isRestored, true},
-		{"Its journal can be asked", isLogged, false},
-		{"A restart refuses no one", restarts, false},
-		{"What is killed comes back", isKilled, false},
-		{"What hangs is restarted", hangs, false},
-		{"What is removed comes back as it was", isReinstalled, false},
-		{"What is purged is gone", isPurged, false},
+		{"Install", testInstall, false},
+		{"Upgrade", testUpgrade, false},
+		{"Hardening", testHardening, false},
+		{"Sandbox", testSandbox, false},
+		{"Administrators", testAdministrators, false},
+		{"AddressFilter", testAddressFilter, false},
+		{"SetPort", testSetPort, false},
+		{"Credential", testCredential, false},
+		{"Activation", testActivation, false},
+		{"HeadlessSound", testHeadlessSound, false},
+		{"SessionSound", testSessionSound, true},
+		{"PowerCut", testPowerCut, true},
+		{"ExitOnIdle", testExitOnIdle, true},
+		{"VoiceInstall", testVoiceInstall, true},
+		{"Restore", testRestore, true},
+		{"Journal", testJournal, false},
+		{"Restart", testRestart, false},
+		{"Kill", testKill, false},
+		{"Watchdog", testWatchdog, false},
+		{"Reinstall", testReinstall, false},
+		{"Purge", testPurge, false},
 	} {
 		if part.long && testing.Short() {
 			continue
 		}
-		if !t.Run(part.name, func(t *testing.T) { part.do(a.on(t)) }) {
-			break
-		}
-	}
-}
-
-func installs(a *appliance) {
-	a.install(built(a.t, "~previous"))
-	for _, unit := range []string{"pressbox.service", "pressbox.socket", "pressbox-admin.socket"} {
-		if active, enabled := a.try("systemctl", "is-active", unit), a.try("systemctl", "is-enabled", unit); active != "active" || enabled != "enabled" {
-			a.t.Errorf("%s is %s and %s, want active and enabled", unit, active, enabled)
-		}
-	}
-	if got := a.run("stat", "--format=%U:%G %a", "/etc/pressbox/pressbox.env", "/var/lib/pressbox", "/run/pressbox/admin.sock"); got !=
-		"root:pressbox 640\npressbox:pressbox 700\nroot:adm 660" {
-		a.t.Errorf("owners and modes of the settings, the state and the administrator's socket are\n%s", got)
-	}
-	// Edited now, so that the upgrade has something to keep.
-	a.run("sed", "-i", "s/^#VOLUME=.*/VOLUME=90/", "/etc/pressbox/pressbox.env")
-	a.speaks()
-}
-
-func upgrades(a *appliance) {
-	game := a.play()
-	r := a.underLoad(func() { a.install(current(a.t)) })
-	r.refusedNone(a.t)
-	game.finish()
-	if got := a.health().Version; got != version(a.t) {
-		a.t.Errorf("after the upgrade version %s answers, want %s", got, version(a.t))
-	}
-	if got := a.run("pressbox", "config"); !containsLine(got, "VOLUME", "90", "pressbox.env") {
-		a.t.Errorf("the edited settings did not survive:\n%s", got)
-	}
-}
-
-func isHardened(a *appliance) {
-	verdict := a.run("systemd-analyze", "security", "--no-pager", "--threshold=15", "pressbox.service") // it fails above 1.5
-	a.t.Log(verdict[strings.LastIndex(verdict, "Overall"):])
-	a.speaks() // everything that it is for works under it
-	if denied := a.journal("--unit=pressbox.service", "--priority=err"); denied != "-- No entries --" {
-		a.t.Errorf("errors are logged:\n%s", denied)
-	}
-}
-
-func hasSecret(a *appliance) {
-	const given = "/run/credentials/pressbox.service/idp_client_secret"
-	if a.exists(given) {
-		a.t.Error("there is a credential that nobody gave")
-	}
-	a.write("/etc/credstore/idp_client_secret", []byte("between us"))
-	a.run("systemctl", "restart", "pressbox.service")
-	if got := a.run("cat", given); got != "between us" {
-		a.t.Errorf("the credential is %q", got)
-	}
-	a.health()
-}
-
-func wakes(a *appliance) {
-	a.run("systemctl", "stop", "pressbox.service")
-	began := time.Now()
-	a.health()
-	a.t.Logf("first answer after a cold activation: %v", time.Since(began))
-	a.speaks()
-	a.t.Logf("resident memory with a voice: %s", a.memory())
-	if got := a.run("systemctl", "show", "--property=StatusText", "pressbox.service"); !strings.Contains(got, "8888") {
-		a.t.Errorf("systemctl status says %q, want the port", got)
-	}
-}
-
-// isHeard sets up sound as the README says for a machine without a desktop, and
-// records what comes out of it.
-func isHeard(a *appliance) {
-	a.run("pressbox", "setup-audio", "headless")
-	a.speaksThrough("pressbox")
-}
-
-// speaksThrough checks that what is announced is heard at the sound server of a user.
-func (a *appliance) speaksThrough(name string) {
-	a.t.Helper()
-	a.until("the sound server of "+name+" is there", func() bool {
-		return a.try("stat", "--format=%U", "/run/pressbox-audio/native") == name && a.health().Status == "ok"
-	})
-	a.until("the voice is calibrated", a.calibrated) // from then on it says a text in the same way every time
-	const text = "Dinner is ready. Please come down, all of you."
-	want := a.speech(text)
-	var wrong error
-	for range 6 { // a busy machine stutters, as nothing in it has realtime priority
-		if wrong = a.hears(text, want); wrong == nil {
+		if !t.Run(part.name, func(t *testing.T) { part.do(s.on(t)) }) && part.name == "Install" {
 			return
 		}
-		a.t.Log(wrong)
 	}
-	a.t.Error(wrong)
 }
 
-// hears announces a text, and says what is wrong with what is heard of it.
-func (a *appliance) hears(text string, want []int16) error {
-	a.t.Helper()
-	recording := a.record()
-	a.announce(text)
-	got := a.stop(recording)
+func testInstall(s *server) {
+	s.install(testPackage(s.t, "~previous"))
+	for _, unit := range []string{"pressbox.service", "pressbox.socket", "pressbox-admin.socket"} {
+		if active, enabled := s.try("systemctl", "is-active", unit), s.try("systemctl", "is-enabled", unit); active != "active" || enabled != "enabled" {
+			s.t.Errorf("%s is %s and %s, want active and enabled", unit, active, enabled)
+		}
+	}
+	if got := s.run("stat", "--format=%U:%G %a", "/etc/pressbox/pressbox.env", "/var/lib/pressbox", "/run/pressbox/admin.sock"); got !=
+		"root:pressbox 640\npressbox:pressbox 700\nroot:adm 660" {
+		s.t.Errorf("owners and modes of the settings, the state and the administrator's socket are\n%s", got)
+	}
+	// The upgrade has to preserve an edited setting.
+	s.run("sed", "-i", "s/^#VOLUME=.*/VOLUME=90/", "/etc/pressbox/pressbox.env")
+	s.checkSpeech()
+}
+
+func testUpgrade(s *server) {
+	game := s.play()
+	r := s.underLoad(func() { s.install(currentPackage(s.t)) })
+	r.mustAnswerAll(s.t)
+	game.finish()
+	if got := s.health().Version; got != version(s.t) {
+		s.t.Errorf("after the upgrade version %s answers, want %s", got, version(s.t))
+	}
+	if got := s.run("pressbox", "config"); !containsLine(got, "VOLUME", "90", "pressbox.env") {
+		s.t.Errorf("the edited settings did not survive:\n%s", got)
+	}
+}
+
+func testHardening(s *server) {
+	verdict := s.run("systemd-analyze", "security", "--no-pager", "--threshold=15", "pressbox.service") // fails above 1.5
+	s.t.Log(verdict[strings.LastIndex(verdict, "Overall"):])
+	s.checkSpeech() // synthesis works in the sandbox
+	if denied := s.journal("--unit=pressbox.service", "--priority=err"); denied != "-- No entries --" {
+		s.t.Errorf("errors are logged:\n%s", denied)
+	}
+}
+
+func testCredential(s *server) {
+	const given = "/run/credentials/pressbox.service/idp_client_secret"
+	if s.exists(given) {
+		s.t.Error("a credential exists before one was set")
+	}
+	s.write("/etc/credstore/idp_client_secret", []byte("between us"))
+	s.run("systemctl", "restart", "pressbox.service")
+	if got := s.run("cat", given); got != "between us" {
+		s.t.Errorf("the credential is %q", got)
+	}
+	s.health()
+}
+
+func testActivation(s *server) {
+	s.run("systemctl", "stop", "pressbox.service")
+	began := time.Now()
+	s.health()
+	s.t.Logf("first answer after a cold activation: %v", time.Since(began))
+	s.checkSpeech()
+	s.t.Logf("resident memory with a voice: %s", s.memory())
+	if got := s.run("systemctl", "show", "--property=StatusText", "pressbox.service"); !strings.Contains(got, "8888") {
+		s.t.Errorf("systemctl status says %q, want the port", got)
+	}
+}
+
+// testHeadlessSound sets up sound for a host without a desktop and records the sink.
+func testHeadlessSound(s *server) {
+	s.run("pressbox", "setup-audio", "headless")
+	s.checkPlayback("pressbox")
+}
+
+// checkPlayback checks that an announcement is played by a user's sound server.
+func (s *server) checkPlayback(name string) {
+	s.t.Helper()
+	s.until("the sound server of "+name+" is there", func() bool {
+		return s.try("stat", "--format=%U", "/run/pressbox-audio/native") == name && s.health().Status == "ok"
+	})
+	s.until("the voice is calibrated", s.calibrated) // from then on synthesis is repeatable
+	const text = "Dinner is ready. Please come down, all of you."
+	want := s.synthesize(text)
+	var wrong error
+	for range 6 { // a busy host stutters: nothing has realtime priority
+		if wrong = s.playback(text, want); wrong == nil {
+			return
+		}
+		s.t.Log(wrong)
+	}
+	s.t.Error(wrong)
+}
+
+// playback announces a text and compares the recording of the sink with the speech.
+func (s *server) playback(text string, want []int16) error {
+	s.t.Helper()
+	recording := s.record()
+	s.announce(text)
+	got := s.stopRecording(recording)
 	begin, end := audible(got)
 	first, last := audible(want)
 	lasts, should := seconds(end-begin), seconds(last-first)
 	if lasts < should-0.1 || lasts > should+1 {
-		return fmt.Errorf("what is heard lasts %.2f s, the speech %.2f s", lasts, should)
+		return fmt.Errorf("the recording lasts %.2f s, the speech %.2f s", lasts, should)
 	}
-	alike := likeness(got[begin:end], want[first:last])
-	a.t.Logf("what is heard correlates with the speech by %.3f", alike)
+	alike := similarity(got[begin:end], want[first:last])
+	s.t.Logf("the recording correlates with the speech by %.3f", alike)
 	if alike < 0.9 {
-		return errors.New("that is another sound")
+		return errors.New("the recording differs from the speech")
 	}
 	return nil
 }
 
-func isLogged(a *appliance) {
-	since := a.now()
-	a.run("systemctl", "restart", "pressbox.service")
-	a.logged(since, "listening")
-	const explained = "The daemon is ready and answers at PRESSBOX_URL, http://localhost:8888."
-	if got := a.journal("--catalog", "--after-cursor="+since, "--unit=pressbox.service"); !strings.Contains(got, explained) {
-		a.t.Errorf("the journal does not explain itself: %q is not in\n%s", explained, got)
+func testJournal(s *server) {
+	since := s.now()
+	s.run("systemctl", "restart", "pressbox.service")
+	s.logged(since, "listening")
+	const explained = "http://localhost:8888."
+	if got := s.journal("--catalog", "--after-cursor="+since, "--unit=pressbox.service"); !strings.Contains(got, explained) {
+		s.t.Errorf("the journal has no explanation with %q:\n%s", explained, got)
 	}
-	resp, err := a.ask("POST", "/v1/audio/speech", speechRequest("Play ball!"), nil)
+	resp, err := s.request("POST", "/v1/audio/speech", speechRequest("Play ball!"), nil)
 	if err != nil {
-		a.t.Fatal(err)
+		s.t.Fatal(err)
 	}
 	id := resp.Header.Get("X-Request-Id")
-	if got := a.journal("--output=verbose", "PRESSBOX_REQUEST_ID="+id); !strings.Contains(got, "/v1/audio/speech") {
-		a.t.Errorf("request %q is not found in the journal by its id: %s", id, got)
+	if got := s.journal("--output=verbose", "PRESSBOX_REQUEST_ID="+id); !strings.Contains(got, "/v1/audio/speech") {
+		s.t.Errorf("request %q is not found in the journal by its id: %s", id, got)
 	}
 }
 
-func restarts(a *appliance) {
+func testRestart(s *server) {
 	for range 3 {
-		r := a.underLoad(func() { a.run("systemctl", "restart", "pressbox.service") })
-		r.refusedNone(a.t)
+		r := s.underLoad(func() { s.run("systemctl", "restart", "pressbox.service") })
+		r.mustAnswerAll(s.t)
 	}
 }
 
-func isKilled(a *appliance) {
-	since := a.now()
+func testKill(s *server) {
+	since := s.now()
 	var dead time.Time
-	r := a.underLoad(func() {
-		a.run("systemctl", "kill", "--kill-whom=main", "--signal=SIGKILL", "pressbox.service")
-		a.logged(since, "Main process exited")
+	r := s.underLoad(func() {
+		s.run("systemctl", "kill", "--kill-whom=main", "--signal=SIGKILL", "pressbox.service")
+		s.logged(since, "Main process exited")
 		dead = time.Now()
-		a.logged(since, "Started pressbox.service")
+		s.logged(since, "Started pressbox.service")
 	})
-	r.refusedNoneSince(a.t, dead) // it had taken the requests of others before
-	a.speaks()
+	r.mustAnswerSince(s.t, dead) // earlier requests were accepted by the killed process
+	s.checkSpeech()
 }
 
-// hangs lets the daemon's worker stop without ending, which only a build for this
-// test can.
-func hangs(a *appliance) {
-	a.install(built(a.t, "+hang"))
-	a.write("/run/systemd/system/pressbox.service.d/impatient.conf", []byte("[Service]\nWatchdogSec=15s\n"))
-	a.run("systemctl", "daemon-reload")
-	a.run("systemctl", "restart", "pressbox.service")
-	a.health()
-	since := a.now()
-	a.run("systemctl", "kill", "--kill-whom=main", "--signal=SIGUSR2", "pressbox.service")
-	a.must("POST", "/notify", map[string]any{"message": "This is not said."}, nil)
-	a.logged(since, "Watchdog timeout")
-	a.logged(since, "goroutine ") // where everybody stood
-	a.logged(since, "Started pressbox.service")
-	a.health()
+// testWatchdog stops the server's process, so that it does not feed the watchdog.
+func testWatchdog(s *server) {
+	s.write("/run/systemd/system/pressbox.service.d/impatient.conf", []byte("[Service]\nWatchdogSec=15s\n"))
+	s.run("systemctl", "daemon-reload")
+	s.run("systemctl", "restart", "pressbox.service")
+	s.health()
+	since := s.now()
+	s.run("systemctl", "kill", "--kill-whom=main", "--signal=SIGSTOP", "pressbox.service")
+	s.mustRequest("POST", "/notify", map[string]any{"message": "Not spoken."}, nil)
+	s.logged(since, "Watchdog timeout")
+	s.logged(since, "goroutine ") // the stacks
+	s.logged(since, "Started pressbox.service")
+	s.health()
 }
 
-func isReinstalled(a *appliance) {
-	a.run("pressbox", "tokens", "create", "doorbell")
-	a.run("apt-get", "remove", "--yes", "--quiet=2", "pressbox")
-	if _, err := a.ask("GET", "/health", nil, nil); err == nil {
-		a.t.Error("the port is open after the removal")
+func testReinstall(s *server) {
+	s.run("pressbox", "tokens", "create", "doorbell")
+	s.run("apt-get", "remove", "--yes", "--quiet=2", "pressbox")
+	if _, err := s.request("GET", "/health", nil, nil); err == nil {
+		s.t.Error("the port is open after the removal")
 	}
 	for _, path := range []string{"/var/lib/pressbox/pressbox.db", "/etc/pressbox/pressbox.env"} {
-		if !a.exists(path) {
-			a.t.Errorf("the removal took %s", path)
+		if !s.exists(path) {
+			s.t.Errorf("the removal deleted %s", path)
 		}
 	}
-	a.install(current(a.t))
-	if got := a.run("pressbox", "tokens", "list"); !strings.Contains(got, "doorbell") {
-		a.t.Errorf("the token is not there any more:\n%s", got)
+	s.install(currentPackage(s.t))
+	if got := s.run("pressbox", "tokens", "list"); !strings.Contains(got, "doorbell") {
+		s.t.Errorf("the token is missing:\n%s", got)
 	}
-	a.speaks()
+	s.checkSpeech()
 }
 
-func isPurged(a *appliance) {
-	a.run("apt-get", "purge", "--yes", "--quiet=2", "pressbox")
-	left := a.run("find", "/", "-xdev", "(", "-path", "/proc", "-o", "-path", "/sys", "-o", "-path", "/tmp", "-o", "-path", "/root", "-o", "-path", "/var/log", ")",
+func testPurge(s *server) {
+	s.run("apt-get", "purge", "--yes", "--quiet=2", "pressbox")
+	left := s.run("find", "/", "-xdev", "(", "-path", "/proc", "-o", "-path", "/sys", "-o", "-path", "/tmp", "-o", "-path", "/root", "-o", "-path", "/var/log", ")",
 		"-prune", "-o", "-name", "*pressbox*", "-print")
 	if left != "" {
-		a.t.Errorf("the purge left\n%s", left)
+		s.t.Errorf("the purge left\n%s", left)
 	}
-	if a.run("systemctl", "list-units", "--all", "--no-legend", "pressbox*") != "" {
-		a.t.Error("the purge left units")
+	if s.run("systemctl", "list-units", "--all", "--no-legend", "pressbox*") != "" {
+		s.t.Error("the purge left units")
 	}
-	a.run("id", "pressbox") // stays, so that nobody else is given its number
+	s.run("id", "pressbox") // the user stays, so that its number is not assigned again
 }
 
-// containsLine says whether a line of text contains all words.
+// containsLine reports whether a line of text contains all words.
 func containsLine(text string, words ...string) bool {
 	for line := range strings.Lines(text) {
 		all := true

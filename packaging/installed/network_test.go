@@ -4,41 +4,41 @@ package installed
 
 import "net"
 
-// answersTheHouse answers addresses of local networks and none of the internet, unless
-// the drop-in that the socket's unit names lets them in.
-func answersTheHouse(a *appliance) {
-	house := []string{"192.168.77.1", "10.77.0.1", "172.16.77.1", "169.254.77.1", "fd77::1"}
+// testAddressFilter checks that clients with addresses of local networks are answered and
+// others are not, unless the drop-in that the socket unit names admits them.
+func testAddressFilter(s *server) {
+	local := []string{"192.168.77.1", "10.77.0.1", "172.16.77.1", "169.254.77.1", "fd77::1"}
 	internet := []string{"203.0.113.77", "100.64.77.1", "2001:db8:77::1"}
-	for _, address := range append(house, internet...) {
-		a.run("ip", "address", "add", address, "dev", "lo")
+	for _, address := range append(local, internet...) {
+		s.run("ip", "address", "add", address, "dev", "lo")
 	}
-	for _, address := range house {
-		if status := a.asked(address, "60"); status != "200" {
-			a.t.Errorf("asked from %s it answers %s, want 200", address, status)
+	for _, address := range local {
+		if status := s.statusFrom(address, "60"); status != "200" {
+			s.t.Errorf("status from %s: %s, want 200", address, status)
 		}
 	}
 	for _, address := range internet {
-		if status := a.asked(address, "2"); status != "000" {
-			a.t.Errorf("asked from %s it answers %s, want that it does not", address, status)
+		if status := s.statusFrom(address, "2"); status != "000" {
+			s.t.Errorf("status from %s: %s, want no answer", address, status)
 		}
 	}
 	const dropIn = "/etc/systemd/system/pressbox.socket.d/open.conf"
-	a.write(dropIn, []byte("[Socket]\nIPAddressDeny=\nIPAddressAllow=\n"))
-	a.run("systemctl", "daemon-reload")
-	a.run("systemctl", "restart", "pressbox.socket", "pressbox.service")
+	s.write(dropIn, []byte("[Socket]\nIPAddressDeny=\nIPAddressAllow=\n"))
+	s.run("systemctl", "daemon-reload")
+	s.run("systemctl", "restart", "pressbox.socket", "pressbox.service")
 	for _, address := range internet {
-		if status := a.asked(address, "60"); status != "200" {
-			a.t.Errorf("with the drop-in it answers %s to %s, want 200", status, address)
+		if status := s.statusFrom(address, "60"); status != "200" {
+			s.t.Errorf("with the drop-in, status %s from %s, want 200", status, address)
 		}
 	}
-	a.run("rm", "-r", "/etc/systemd/system/pressbox.socket.d")
-	a.run("systemctl", "daemon-reload")
-	a.run("systemctl", "restart", "pressbox.socket", "pressbox.service")
+	s.run("rm", "-r", "/etc/systemd/system/pressbox.socket.d")
+	s.run("systemctl", "daemon-reload")
+	s.run("systemctl", "restart", "pressbox.socket", "pressbox.service")
 }
 
-// asked is the status that somebody at an address of the machine is answered with, or
-// 000 if nothing comes in as many seconds.
-func (a *appliance) asked(address, patience string) string {
-	return a.try("curl", "--silent", "--interface", address, "--max-time", patience, "--output", "/dev/null",
+// statusFrom returns the status of a request from an address of the host, or 000 if there
+// is no answer within the given seconds.
+func (s *server) statusFrom(address, patience string) string {
+	return s.try("curl", "--silent", "--interface", address, "--max-time", patience, "--output", "/dev/null",
 		"--write-out", "%{http_code}", "http://"+net.JoinHostPort(address, "8888")+"/health")
 }

@@ -14,41 +14,41 @@ import (
 	"testing"
 )
 
-// native is what Debian calls this machine's architecture.
-func native(t *testing.T) string {
+// nativeArch returns Debian's name of the local architecture.
+func nativeArch(t *testing.T) string {
 	t.Helper()
 	return run(t, commandTime, "dpkg", "--print-architecture")
 }
 
-// current is the package to ship for this machine, as "make test-package" builds it.
-func current(t *testing.T) string {
+// currentPackage returns the package for the local architecture.
+func currentPackage(t *testing.T) string {
 	t.Helper()
-	return packageFor(t, native(t))
+	return packageFor(t, nativeArch(t))
 }
 
-// packageFor is the one for an architecture, as Debian calls it.
+// packageFor returns the package for an architecture, given as Debian's name.
 func packageFor(t *testing.T, arch string) string {
 	t.Helper()
 	return "../../dist/pressbox_" + version(t) + "_" + arch + ".deb"
 }
 
-// packages are all that were built to be shipped.
+// packages returns all packages, in -short mode only the local one.
 func packages(t *testing.T) []string {
 	t.Helper()
 	if testing.Short() {
-		return []string{current(t)}
+		return []string{currentPackage(t)}
 	}
 	return []string{packageFor(t, "amd64"), packageFor(t, "arm64"), packageFor(t, "armhf")}
 }
 
-// built is one that is made only for these tests: "~previous" has an older number,
-// "+hang" a newer one, and hangs on SIGUSR2.
-func built(t *testing.T, suffix string) string {
+// testPackage returns a package that is built only for these tests: "~previous" has an
+// older version.
+func testPackage(t *testing.T, suffix string) string {
 	t.Helper()
-	return "../../.build/installed/pressbox_" + version(t) + suffix + "_" + native(t) + ".deb"
+	return "../../.build/installed/pressbox_" + version(t) + suffix + "_" + nativeArch(t) + ".deb"
 }
 
-// version is what is built: the newest entry of the changelog.
+// version returns the newest version in the changelog.
 func version(t *testing.T) string {
 	t.Helper()
 	content, err := os.ReadFile("../../CHANGELOG.md")
@@ -73,21 +73,21 @@ func unpack(t *testing.T, deb string) string {
 	return dir
 }
 
-// The same sources make the same package, in whatever folder and on whatever day; of
-// which commit they are is told to a copy that has no history.
-func TestPackageIsReproducible(t *testing.T) {
+// Two builds of the same sources are identical, in different folders and on different
+// days. The copy has no history, so that its commit is passed to it.
+func TestPackage_isReproducible(t *testing.T) {
 	t.Parallel()
 	elsewhere := filepath.Join(t.TempDir(), "sources")
 	run(t, commandTime, "sh", "-c", "mkdir $0 && tar -C ../.. --exclude=./.build --exclude=./bin --exclude=./dist --exclude=./.git -c . | tar -C $0 -x", elsewhere)
 	revision := "PRESSBOX_REVISION=" + run(t, commandTime, "../revision")
-	run(t, buildTime, "env", revision, filepath.Join(elsewhere, "packaging/deb/build"), version(t), native(t))
-	again := filepath.Join(elsewhere, "dist", filepath.Base(current(t)))
-	if want, got := sum(t, current(t)), sum(t, again); got != want {
+	run(t, buildTime, "env", revision, filepath.Join(elsewhere, "packaging/deb/build"), version(t), nativeArch(t))
+	again := filepath.Join(elsewhere, "dist", filepath.Base(currentPackage(t)))
+	if want, got := sha256Of(t, currentPackage(t)), sha256Of(t, again); got != want {
 		t.Errorf("the second build has the checksum %s, the first %s", got, want)
 	}
 }
 
-func TestPackageLeavesLintianNothingToSay(t *testing.T) {
+func TestPackage_passesLintian(t *testing.T) {
 	t.Parallel()
 	out, err := exec.Command("lintian", append([]string{"--allow-root", "--fail-on=error,warning"}, packages(t)...)...).CombinedOutput()
 	if err != nil || strings.Contains(string(out), "O: ") {
@@ -95,8 +95,8 @@ func TestPackageLeavesLintianNothingToSay(t *testing.T) {
 	}
 }
 
-// A Raspberry Pi 1 or Zero is told by name that it cannot run this.
-func TestPackageRefusesAnARMv6(t *testing.T) {
+// On a Raspberry Pi 1 or Zero, the installation fails with a message that names ARMv6.
+func TestPackage_rejectsARMv6(t *testing.T) {
 	t.Parallel()
 	for _, deb := range packages(t) {
 		dir := t.TempDir()
@@ -119,11 +119,11 @@ func TestPackageRefusesAnARMv6(t *testing.T) {
 	}
 }
 
-// The bill of materials lists every module of the program, and the libraries and
-// voices as they lie in the package.
-func TestPackageHasABillOfMaterials(t *testing.T) {
+// The bill of materials lists every module of the program, and the libraries and voices of
+// the package with their checksums.
+func TestPackage_hasBillOfMaterials(t *testing.T) {
 	t.Parallel()
-	dir := unpack(t, current(t))
+	dir := unpack(t, currentPackage(t))
 	content, err := os.ReadFile(filepath.Join(dir, "usr/share/doc/pressbox/sbom.cdx.json"))
 	if err != nil {
 		t.Fatal(err)
@@ -136,20 +136,20 @@ func TestPackageHasABillOfMaterials(t *testing.T) {
 		}
 	}
 	if err := json.Unmarshal(content, &bill); err != nil || bill.BomFormat != "CycloneDX" || bill.SpecVersion != "1.6" {
-		t.Fatalf("the bill is %s %s: %v", bill.BomFormat, bill.SpecVersion, err)
+		t.Fatalf("the bill of materials is %s %s: %v", bill.BomFormat, bill.SpecVersion, err)
 	}
-	listed := make(map[string]string)
+	components := make(map[string]string)
 	for _, c := range bill.Components {
-		listed[c.Name] = c.Version
+		components[c.Name] = c.Version
 		if len(c.Hashes) > 0 {
-			listed[c.Name] = c.Hashes[0].Content
+			components[c.Name] = c.Hashes[0].Content
 		}
 	}
 	program, err := buildinfo.ReadFile(filepath.Join(dir, "usr/bin/pressbox"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := map[string]string{"onnxruntime": sum(t, filepath.Join(dir, "usr/lib/pressbox/libonnxruntime.so"))}
+	want := map[string]string{"onnxruntime": sha256Of(t, filepath.Join(dir, "usr/lib/pressbox/libonnxruntime.so"))}
 	for _, m := range program.Deps {
 		want[m.Path] = m.Version
 	}
@@ -158,17 +158,17 @@ func TestPackageHasABillOfMaterials(t *testing.T) {
 		t.Fatalf("voices in the package: %q (%v)", models, err)
 	}
 	for _, model := range models {
-		want[strings.TrimSuffix(filepath.Base(model), ".onnx")] = sum(t, model)
+		want[strings.TrimSuffix(filepath.Base(model), ".onnx")] = sha256Of(t, model)
 	}
 	for name, is := range want {
-		if listed[name] != is {
-			t.Errorf("the bill says %q of %s, want %s", listed[name], name, is)
+		if components[name] != is {
+			t.Errorf("the bill has %q for %s, want %s", components[name], name, is)
 		}
 	}
 }
 
-// sum is the SHA-256 of a file.
-func sum(t *testing.T, file string) string {
+// sha256Of returns the SHA-256 of a file in hexadecimal.
+func sha256Of(t *testing.T, file string) string {
 	t.Helper()
 	content, err := os.ReadFile(file)
 	if err != nil {

@@ -22,105 +22,104 @@ const (
 	portDropIn   = "/etc/systemd/system/pressbox.socket.d/port.conf"
 )
 
-// movesPort has the appliance listen on another port and again on its own, while
-// somebody announces all the time.
-func movesPort(a *appliance) {
-	a.run("apt-get", "install", "--yes", "--quiet=2", "avahi-daemon", "avahi-utils")
-	a.run("sed", "-i", "s/^#QUEUE_MAX_SIZE=.*/QUEUE_MAX_SIZE=10000/", settingsFile)
-	a.run("systemctl", "reload", "pressbox.service")
-	shipped := a.run("cat", settingsFile, avahiFile)
-	a.movesNowhere()
+// testSetPort changes the port and changes it back while a client posts announcements.
+func testSetPort(s *server) {
+	s.run("apt-get", "install", "--yes", "--quiet=2", "avahi-daemon", "avahi-utils")
+	s.run("sed", "-i", "s/^#QUEUE_MAX_SIZE=.*/QUEUE_MAX_SIZE=10000/", settingsFile)
+	s.run("systemctl", "reload", "pressbox.service")
+	shipped := s.run("cat", settingsFile, avahiFile)
+	s.checkBadPorts()
 
-	posts := a.post()
-	posts.more()
-	a.run("pressbox", "set-port", "9000")
-	posts.more()
-	a.listensOnly(9000, 8888)
-	if got := a.run("pressbox", "config"); !containsLine(got, "PORT", "9000", settingsFile) {
-		a.t.Errorf("the settings do not say the port:\n%s", got)
+	posts := s.startPosting()
+	posts.waitAccepted()
+	s.run("pressbox", "set-port", "9000")
+	posts.waitAccepted()
+	s.checkPorts(9000, 8888)
+	if got := s.run("pressbox", "config"); !containsLine(got, "PORT", "9000", settingsFile) {
+		s.t.Errorf("the settings do not say the port:\n%s", got)
 	}
-	a.until("Avahi announces the port", func() bool {
-		return containsLine(a.try("avahi-browse", "--terminate", "--resolve", "--parsable", "_http._tcp"), "Pressbox", ";9000;")
+	s.until("Avahi announces the port", func() bool {
+		return containsLine(s.try("avahi-browse", "--terminate", "--resolve", "--parsable", "_http._tcp"), "Pressbox", ";9000;")
 	})
-	a.run("runuser", "--user=bob", "--", "pressbox", "say", "Even who may not read the settings is heard.")
+	s.run("runuser", "--user=bob", "--", "pressbox", "say", "A user without access to the settings can announce.")
 
-	a.run("pressbox", "set-port", "8888")
-	posts.more()
-	a.listensOnly(8888, 9000)
-	if got := a.run("cat", settingsFile, avahiFile); got != shipped || a.exists(portDropIn) {
-		a.t.Errorf("set-port 8888 leaves a drop-in (%v), and of the files\n%s", a.exists(portDropIn), got)
+	s.run("pressbox", "set-port", "8888")
+	posts.waitAccepted()
+	s.checkPorts(8888, 9000)
+	if got := s.run("cat", settingsFile, avahiFile); got != shipped || s.exists(portDropIn) {
+		s.t.Errorf("set-port 8888 leaves a drop-in (%v), and of the files\n%s", s.exists(portDropIn), got)
 	}
 	posts.finish()
-	a.must("DELETE", "/notify", nil, nil)
-	a.run("sed", "-i", "s/^QUEUE_MAX_SIZE=.*/#QUEUE_MAX_SIZE=50/", settingsFile)
-	a.run("systemctl", "reload", "pressbox.service")
+	s.mustRequest("DELETE", "/notify", nil, nil)
+	s.run("sed", "-i", "s/^QUEUE_MAX_SIZE=.*/#QUEUE_MAX_SIZE=50/", settingsFile)
+	s.run("systemctl", "reload", "pressbox.service")
 }
 
-// movesNowhere has set-port refuse what it cannot do, before anything is changed.
-func (a *appliance) movesNowhere() {
-	a.t.Helper()
-	before := a.run("cat", settingsFile, avahiFile)
-	a.run("systemd-run", "--quiet", "--unit=other", "systemd-socket-activate", "--listen=9000", "true")
-	a.until("somebody else listens", func() bool { return strings.Contains(a.run("ss", "-Hltn", "sport = :9000"), "9000") })
+// checkBadPorts checks that set-port rejects unusable ports and changes nothing.
+func (s *server) checkBadPorts() {
+	s.t.Helper()
+	before := s.run("cat", settingsFile, avahiFile)
+	s.run("systemd-run", "--quiet", "--unit=other", "systemd-socket-activate", "--listen=9000", "true")
+	s.until("another program listens", func() bool { return strings.Contains(s.run("ss", "-Hltn", "sport = :9000"), "9000") })
 	for port, want := range map[string]struct {
 		code int
 		why  string
 	}{
 		"0": {2, "from 1 to 65535"}, "65536": {2, "from 1 to 65535"}, "http": {2, "from 1 to 65535"}, "9000": {6, "in use by another program"},
 	} {
-		out, err := a.command("pressbox", "set-port", port).CombinedOutput()
+		out, err := s.command("pressbox", "set-port", port).CombinedOutput()
 		exit, ok := errors.AsType[*exec.ExitError](err)
 		if !ok || exit.ExitCode() != want.code || !strings.Contains(string(out), want.why) {
-			a.t.Errorf("set-port %s: %v, want exit status %d and %q:\n%s", port, err, want.code, want.why, out)
+			s.t.Errorf("set-port %s: %v, want exit status %d and %q:\n%s", port, err, want.code, want.why, out)
 		}
 	}
-	a.run("systemctl", "stop", "other.service")
-	if got := a.run("cat", settingsFile, avahiFile); got != before || a.exists(portDropIn) {
-		a.t.Errorf("a port that was refused leaves a drop-in (%v), and of the files\n%s", a.exists(portDropIn), got)
+	s.run("systemctl", "stop", "other.service")
+	if got := s.run("cat", settingsFile, avahiFile); got != before || s.exists(portDropIn) {
+		s.t.Errorf("a port that was refused leaves a drop-in (%v), and of the files\n%s", s.exists(portDropIn), got)
 	}
-	a.health()
+	s.health()
 }
 
-// listensOnly checks that one port answers, and the other one refuses.
-func (a *appliance) listensOnly(port, other int) {
-	a.t.Helper()
-	a.at(port).health()
-	if _, err := a.at(other).ask("GET", "/health", nil, nil); !errors.Is(err, syscall.ECONNREFUSED) {
-		a.t.Errorf("port %d: %v, want that it refuses", other, err)
+// checkPorts checks that one port answers and the other refuses connections.
+func (s *server) checkPorts(port, other int) {
+	s.t.Helper()
+	s.atPort(port).health()
+	if _, err := s.atPort(other).request("GET", "/health", nil, nil); !errors.Is(err, syscall.ECONNREFUSED) {
+		s.t.Errorf("port %d: %v, want that it refuses", other, err)
 	}
-	if got := a.run("systemctl", "show", "--property=StatusText", "pressbox.service"); !strings.Contains(got, strconv.Itoa(port)) {
-		a.t.Errorf("systemctl status says %q, want port %d", got, port)
+	if got := s.run("systemctl", "show", "--property=StatusText", "pressbox.service"); !strings.Contains(got, strconv.Itoa(port)) {
+		s.t.Errorf("systemctl status says %q, want port %d", got, port)
 	}
 }
 
-// at is the appliance, asked at another port.
-func (a *appliance) at(port int) *appliance {
+// atPort returns the server with requests to another port.
+func (s *server) atPort(port int) *server {
 	dial := func(ctx context.Context, network, _ string) (net.Conn, error) {
-		return a.dial(ctx, network, fmt.Sprintf("127.0.0.1:%d", port))
+		return s.dial(ctx, network, fmt.Sprintf("127.0.0.1:%d", port))
 	}
-	return &appliance{a.machine, http.Client{Transport: &http.Transport{DialContext: dial, DisableKeepAlives: true}, Timeout: commandTime}}
+	return &server{s.host, http.Client{Transport: &http.Transport{DialContext: dial, DisableKeepAlives: true}, Timeout: commandTime}}
 }
 
-// A post is somebody who announces all the time: what was not answered is sent again,
-// at the other port where one refuses, until it is accepted.
-type post struct {
-	*appliance
+// A poster posts announcements continuously. It repeats a request that was not answered,
+// at the other port if one refuses, until it is accepted.
+type poster struct {
+	*server
 	stop  chan struct{}
 	ended chan struct{}
-	sent  atomic.Int64 // announcements that were accepted
+	sent  atomic.Int64 // accepted announcements
 
-	// To be read when it has ended.
+	// Read after it has ended.
 	refused, cut int   // connections
-	wrong        error // why it ended by itself
+	wrong        error // an unexpected error, which ends it
 }
 
-func (a *appliance) post() *post {
-	p := &post{appliance: a, stop: make(chan struct{}), ended: make(chan struct{})}
+func (s *server) startPosting() *poster {
+	p := &poster{server: s, stop: make(chan struct{}), ended: make(chan struct{})}
 	go p.run()
 	return p
 }
 
-func (p *post) run() {
+func (p *poster) run() {
 	defer close(p.ended)
 	ports := []int{8888, 9000}
 	for {
@@ -131,7 +130,7 @@ func (p *post) run() {
 		}
 		var posted struct{ ID string }
 		message := fmt.Sprintf("Announcement %d.", p.sent.Load()+1)
-		_, err := p.at(ports[0]).ask("POST", "/notify", map[string]any{"message": message}, &posted, "Idempotency-Key", strconv.FormatInt(p.sent.Load(), 10))
+		_, err := p.atPort(ports[0]).request("POST", "/notify", map[string]any{"message": message}, &posted, "Idempotency-Key", strconv.FormatInt(p.sent.Load(), 10))
 		switch {
 		case err == nil:
 			p.sent.Add(1)
@@ -147,8 +146,8 @@ func (p *post) run() {
 	}
 }
 
-// more waits until more was accepted.
-func (p *post) more() {
+// waitAccepted waits until 20 more announcements are accepted.
+func (p *poster) waitAccepted() {
 	p.t.Helper()
 	enough := p.sent.Load() + 20
 	p.until("more is accepted", func() bool {
@@ -161,8 +160,8 @@ func (p *post) more() {
 	})
 }
 
-// finish ends it, and checks that everything that was accepted is kept, and once.
-func (p *post) finish() {
+// finish stops posting and checks that every accepted announcement was saved once.
+func (p *poster) finish() {
 	p.t.Helper()
 	close(p.stop)
 	<-p.ended
@@ -170,19 +169,19 @@ func (p *post) finish() {
 		p.t.Fatalf("announcement %d: %v", p.sent.Load()+1, p.wrong)
 	}
 	type announcement struct{ Message string }
-	var kept struct{ Queue, Recent []announcement }
-	p.must("GET", "/notify", nil, &kept)
+	var list struct{ Queue, Recent []announcement }
+	p.mustRequest("GET", "/notify", nil, &list)
 	times := make(map[string]int)
-	for _, k := range append(kept.Queue, kept.Recent...) {
+	for _, k := range append(list.Queue, list.Recent...) {
 		times[k.Message]++
 	}
 	for n := range p.sent.Load() {
 		if message := fmt.Sprintf("Announcement %d.", n+1); times[message] != 1 {
-			p.t.Errorf("%q was accepted, and is kept %d times", message, times[message])
+			p.t.Errorf("%q was accepted and is listed %d times", message, times[message])
 		}
 	}
 	if p.refused < 2 {
-		p.t.Errorf("a port refused %d times, want that both do", p.refused)
+		p.t.Errorf("%d connections were refused, want at least one at each port", p.refused)
 	}
 	p.t.Logf("%d announcements; %d connections were refused, %d cut off", p.sent.Load(), p.refused, p.cut)
 }

@@ -17,21 +17,20 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A power is what keeps a machine running.
-type power struct {
-	work   string   // folder in which everything is that the machine has written
-	script []string // that boots it, with its arguments
+// A powerSupply starts and stops a host.
+type powerSupply struct {
+	work   string   // folder with everything that the host has written
+	script []string // command that boots it
 
-	// While it is on.
+	// While it runs.
 	leader string        // process id of its systemd
 	net    int           // descriptor of its network namespace
-	root   string        // folder in which its files lie, as this machine sees them: /proc/LEADER/root
-	ended  chan struct{} // closed when it is off
+	root   string        // its root folder: /proc/LEADER/root
+	ended  chan struct{} // closed when it has stopped
 }
 
-// boot boots a fresh copy of a suite of Debian's, with further arguments for the script
-// of that name, and returns when it is up.
-func boot(t *testing.T, suite string, how ...string) *machine {
+// boot boots a fresh copy of a Debian suite, with further arguments for the script boot.
+func boot(t *testing.T, suite string, how ...string) *host {
 	t.Helper()
 	tree, err := filepath.Abs("../../.build/trees/" + suite)
 	if err != nil {
@@ -39,54 +38,54 @@ func boot(t *testing.T, suite string, how ...string) *machine {
 	}
 	run(t, buildTime, "./tree", suite, tree)
 	work := t.TempDir()
-	m := &machine{t, &power{work: work, script: append([]string{"./boot", tree, work}, how...)}}
-	t.Cleanup(m.powerOff)
-	m.powerOn()
-	return m
+	h := &host{t, &powerSupply{work: work, script: append([]string{"./boot", tree, work}, how...)}}
+	t.Cleanup(h.powerOff)
+	h.powerOn()
+	return h
 }
 
-// powerOn returns when the machine is up.
-func (m *machine) powerOn() {
-	m.t.Helper()
-	told, err := net.ListenUnixgram("unixgram", &net.UnixAddr{Name: filepath.Join(m.work, "notify"), Net: "unixgram"})
+// powerOn returns when the host has booted.
+func (h *host) powerOn() {
+	h.t.Helper()
+	notify, err := net.ListenUnixgram("unixgram", &net.UnixAddr{Name: filepath.Join(h.work, "notify"), Net: "unixgram"})
 	if err != nil {
-		m.t.Fatal(err)
+		h.t.Fatal(err)
 	}
-	defer told.Close()
+	defer notify.Close()
 	var console bytes.Buffer
-	cmd := exec.Command(m.script[0], m.script[1:]...)
-	cmd.Env = append(os.Environ(), "NOTIFY_SOCKET="+told.LocalAddr().String())
+	cmd := exec.Command(h.script[0], h.script[1:]...)
+	cmd.Env = append(os.Environ(), "NOTIFY_SOCKET="+notify.LocalAddr().String())
 	cmd.Stdout, cmd.Stderr = &console, &console
 	if err := cmd.Start(); err != nil {
-		m.t.Fatal(err)
+		h.t.Fatal(err)
 	}
-	m.ended = make(chan struct{})
+	h.ended = make(chan struct{})
 	go func() {
-		defer close(m.ended)
-		_ = cmd.Wait() // how a machine is ended says nothing of what is tested
+		defer close(h.ended)
+		_ = cmd.Wait() // the exit status depends on how the host was stopped
 	}()
-	if m.leader, err = untilReady(told); err != nil {
-		_ = cmd.Process.Kill() // its first process dies with it
-		<-m.ended
-		m.t.Fatalf("boot: %v\n%s", err, &console)
+	if h.leader, err = untilReady(notify); err != nil {
+		_ = cmd.Process.Kill() // the host's first process ends with it
+		<-h.ended
+		h.t.Fatalf("boot: %v\n%s", err, &console)
 	}
-	m.root = "/proc/" + m.leader + "/root"
-	if m.net, err = unix.Open("/proc/"+m.leader+"/ns/net", unix.O_RDONLY|unix.O_CLOEXEC, 0); err != nil {
-		m.t.Fatal(err)
+	h.root = "/proc/" + h.leader + "/root"
+	if h.net, err = unix.Open("/proc/"+h.leader+"/ns/net", unix.O_RDONLY|unix.O_CLOEXEC, 0); err != nil {
+		h.t.Fatal(err)
 	}
 }
 
-// untilReady returns the process that leads a machine once all its units have
+// untilReady returns the process ID of the host's first process once all its units have
 // started (sd_notify(3); systemd-nspawn(1), --notify-ready).
-func untilReady(told *net.UnixConn) (leader string, err error) {
-	if err := told.SetReadDeadline(time.Now().Add(bootTime)); err != nil {
+func untilReady(notify *net.UnixConn) (leader string, err error) {
+	if err := notify.SetReadDeadline(time.Now().Add(waitTime)); err != nil {
 		return "", err
 	}
 	message := make([]byte, 4096)
 	for {
-		n, err := told.Read(message)
+		n, err := notify.Read(message)
 		if err != nil {
-			return "", fmt.Errorf("it does not say that it is up: %w", err)
+			return "", fmt.Errorf("no READY=1: %w", err)
 		}
 		ready := false
 		for line := range strings.Lines(string(message[:n])) {
@@ -102,50 +101,50 @@ func untilReady(told *net.UnixConn) (leader string, err error) {
 	}
 }
 
-// powerOff ends the machine, by force if it does not end by itself.
-func (m *machine) powerOff() {
-	if m.leader != "" {
-		if m.t.Failed() {
-			m.t.Logf("the journal of the machine:\n%s", m.try("journalctl", "--no-pager", "--boot", "--lines=200", "--unit=pressbox.service"))
+// powerOff shuts the host down, or kills it if it does not stop.
+func (h *host) powerOff() {
+	if h.leader != "" {
+		if h.t.Failed() {
+			h.t.Logf("the journal of the host:\n%s", h.try("journalctl", "--no-pager", "--boot", "--lines=200", "--unit=pressbox.service"))
 		}
-		m.try("systemctl", "--no-block", "poweroff")
+		h.try("systemctl", "--no-block", "poweroff")
 		select {
-		case <-m.ended:
-		case <-time.After(bootTime):
-			m.t.Error("the machine does not power off")
-			m.cutPower()
+		case <-h.ended:
+		case <-time.After(waitTime):
+			h.t.Error("the host does not power off")
+			h.cutPower()
 		}
 	}
-	m.clear()
+	h.clear()
 }
 
-// cutPower ends the machine between two instructions.
-func (m *machine) cutPower() {
-	m.t.Helper()
-	run(m.t, commandTime, "kill", "-KILL", m.leader) // and with it everything in its namespaces
-	<-m.ended
-	m.clear()
+// cutPower kills the host.
+func (h *host) cutPower() {
+	h.t.Helper()
+	run(h.t, commandTime, "kill", "-KILL", h.leader) // ends everything in its namespaces
+	<-h.ended
+	h.clear()
 }
 
-// clear removes what a machine that is off leaves on this one: its files stay.
-func (m *machine) clear() {
-	m.t.Helper()
-	if m.leader != "" {
-		_ = unix.Close(m.net)
-		m.leader = ""
+// clear removes the control groups of a stopped host; its files stay.
+func (h *host) clear() {
+	h.t.Helper()
+	if h.leader != "" {
+		_ = unix.Close(h.net)
+		h.leader = ""
 	}
-	list := filepath.Join(m.work, "groups")
+	list := filepath.Join(h.work, "groups")
 	groups, err := os.ReadFile(list)
 	if errors.Is(err, os.ErrNotExist) {
 		return
 	}
 	if err != nil {
-		m.t.Fatal(err)
+		h.t.Fatal(err)
 	}
 	for group := range strings.FieldsSeq(string(groups)) {
-		run(m.t, commandTime, "find", group, "-depth", "-type", "d", "-exec", "rmdir", "{}", ";")
+		run(h.t, commandTime, "find", group, "-depth", "-type", "d", "-exec", "rmdir", "{}", ";")
 	}
-	if err := errors.Join(os.Remove(list), os.Remove(filepath.Join(m.work, "notify"))); err != nil && !errors.Is(err, os.ErrNotExist) {
-		m.t.Fatal(err)
+	if err := errors.Join(os.Remove(list), os.Remove(filepath.Join(h.work, "notify"))); err != nil && !errors.Is(err, os.ErrNotExist) {
+		h.t.Fatal(err)
 	}
 }

@@ -18,8 +18,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// probing, in the environment, makes this program the probe: it tries what the sandbox
-// of the daemon's unit forbids, and prints what could be done.
+// probing is the environment variable that makes this program the probe: it attempts what
+// the sandbox of the unit forbids and prints the results.
 const probing = "PRESSBOX_PROBE"
 
 func TestMain(m *testing.M) {
@@ -38,8 +38,8 @@ func TestMain(m *testing.M) {
 	}
 }
 
-// What the machine has for the probe to reach for. The namespaces of its first process
-// are in the environment, by the names of their kinds.
+// Files on the host for the probe. The environment has the namespaces of the first process
+// by kind.
 const (
 	probeNote    = "/tmp/probe.note"
 	probeHome    = "/home/probe"
@@ -48,24 +48,24 @@ const (
 	probeModules = "/usr/lib/modules/probe"
 )
 
-// becomeAnyone is what PrivateUsers=identity forbids, where systemd knows it.
+// becomeAnyone is forbidden by PrivateUsers=identity, where systemd supports it.
 const becomeAnyone = "become any user"
 
-// An attempt is something that a sandbox may forbid.
+// An attempt is an action that a sandbox may forbid.
 type attempt struct {
 	what string
-	do   func() error // nil when it could be done
+	do   func() error // returns nil if the action succeeded
 }
 
-// attempts are what the sandbox forbids, and behind them what it must leave.
+// attempts returns the forbidden actions, then the needed ones.
 func attempts() []attempt { return append(forbidden(), needed()...) }
 
-var errHeld = errors.New("held")
+var errConfined = errors.New("held")
 
-// held makes an error of a fact that is as it should be in a sandbox.
-func held(is bool) error {
+// expectError returns an error if a fact shows the sandbox.
+func expectError(is bool) error {
 	if is {
-		return errHeld
+		return errConfined
 	}
 	return nil
 }
@@ -74,24 +74,24 @@ func forbidden() []attempt {
 	return []attempt{
 		{"gain privileges", func() error {
 			set, err := unix.PrctlRetInt(unix.PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0)
-			return errors.Join(err, held(set == 1))
+			return errors.Join(err, expectError(set == 1))
 		}},
 		{"ever have a capability", func() error {
 			status, err := os.ReadFile("/proc/self/status")
-			return errors.Join(err, held(strings.Contains(string(status), "CapBnd:\t0000000000000000\n")))
+			return errors.Join(err, expectError(strings.Contains(string(status), "CapBnd:\t0000000000000000\n")))
 		}},
-		{"see the machine's temporary files", stat(probeNote)},
+		{"see the host's temporary files", stat(probeNote)},
 		{"see devices", stat("/dev/net/tun")},
 		{"use a device", open(probeDevice)},
 		{"see a home", stat(probeHome)},
 		{"see a session's sockets", stat("/run/user/0")},
 		{"write outside its folders", write(filepath.Join(probeFolder, "written"))},
-		{"meddle in the machine's IPC", sameNamespace("ipc")},
-		{"rename the machine", sameNamespace("uts")},
-		{"mount for the machine", sameNamespace("mnt")},
+		{"share the host's IPC", sameNamespace("ipc")},
+		{"rename the host", sameNamespace("uts")},
+		{"mount for the host", sameNamespace("mnt")},
 		{becomeAnyone, func() error {
 			users, err := os.ReadFile("/proc/self/uid_map")
-			return errors.Join(err, held(!strings.Contains(string(users), "4294967295")))
+			return errors.Join(err, expectError(!strings.Contains(string(users), "4294967295")))
 		}},
 		{"read the kernel's modules", open(probeModules)},
 		{"write tunables", writable("/proc/sys/net")},
@@ -128,7 +128,7 @@ func forbidden() []attempt {
 			_, err := unix.Mmap(-1, 0, os.Getpagesize(), unix.PROT_READ|unix.PROT_WRITE|unix.PROT_EXEC, unix.MAP_ANON|unix.MAP_PRIVATE)
 			return err
 		}},
-		{"change priorities", func() error { return unix.Setpriority(unix.PRIO_PROCESS, 0, 19) }}, // the lowest, as it may have been made nice
+		{"change priorities", func() error { return unix.Setpriority(unix.PRIO_PROCESS, 0, 19) }}, // the lowest priority, always permitted outside
 		{"call as another architecture", callForeign},
 		{"leave files that others can read", func() error {
 			path, err := stateFile()
@@ -136,21 +136,21 @@ func forbidden() []attempt {
 				return err
 			}
 			info, err := os.Stat(path)
-			return errors.Join(err, held(info.Mode().Perm()&0o077 == 0))
+			return errors.Join(err, expectError(info.Mode().Perm()&0o077 == 0))
 		}},
 		{"have as many files open as it likes", func() error {
 			var limit unix.Rlimit
 			err := unix.Getrlimit(unix.RLIMIT_NOFILE, &limit)
-			return errors.Join(err, held(limit.Max == 8192))
+			return errors.Join(err, expectError(limit.Max == 8192))
 		}},
 		{"outlive others when memory is short", func() error {
 			score, err := os.ReadFile("/proc/self/oom_score_adj")
-			return errors.Join(err, held(string(score) == "200\n"))
+			return errors.Join(err, expectError(string(score) == "200\n"))
 		}},
 	}
 }
 
-// needed is what the daemon could not do without.
+// needed returns the actions that the server needs.
 func needed() []attempt {
 	return []attempt{
 		{"keep state", write(filepath.Join(os.Getenv("STATE_DIRECTORY"), "probe"))},
@@ -171,15 +171,15 @@ func needed() []attempt {
 	}
 }
 
-// callForeign calls getpid as a program for the x32 architecture would. What filters
-// calls ends the thread that does.
+// callForeign calls getpid with the x32 ABI. The system-call filter ends the thread that
+// does.
 func callForeign() error {
 	const getpid = 0x40000000 | 39
 	answered, thread := make(chan struct{}), make(chan int)
 	go func() {
 		runtime.LockOSThread()
 		thread <- unix.Gettid()
-		_, _, _ = unix.Syscall(getpid, 0, 0, 0) // that it is answered is enough; there need not be such a call
+		_, _, _ = unix.Syscall(getpid, 0, 0, 0) // any answer will do, also ENOSYS
 		close(answered)
 	}()
 	path := fmt.Sprintf("/proc/self/task/%d/status", <-thread)
@@ -190,7 +190,7 @@ func callForeign() error {
 			return nil
 		default:
 		}
-		if err != nil || strings.Contains(string(status), "(zombie)") { // the first thread stays as one
+		if err != nil || strings.Contains(string(status), "(zombie)") { // the first thread stays a zombie
 			return unix.ESRCH
 		}
 		runtime.Gosched()
@@ -218,20 +218,21 @@ func write(path string) func() error {
 	return func() error { return os.WriteFile(path, nil, 0o666) }
 }
 
-// writable says whether what is mounted at a path may be written.
+// writable returns an action that succeeds if the file system at path is mounted writable.
 func writable(path string) func() error {
 	return func() error {
 		var st unix.Statfs_t
 		err := unix.Statfs(path, &st)
-		return errors.Join(err, held(st.Flags&unix.ST_RDONLY != 0))
+		return errors.Join(err, expectError(st.Flags&unix.ST_RDONLY != 0))
 	}
 }
 
-// sameNamespace says whether the machine's first process is in the same one.
+// sameNamespace returns an action that succeeds in the namespace of the host's first
+// process.
 func sameNamespace(kind string) func() error {
 	return func() error {
 		own, err := os.Readlink("/proc/self/ns/" + kind)
-		return errors.Join(err, held(own != os.Getenv(kind)))
+		return errors.Join(err, expectError(own != os.Getenv(kind)))
 	}
 }
 
@@ -243,7 +244,7 @@ func connectable(family, kind int) error {
 	return err
 }
 
-// stateFile makes an empty file in the folder of the state.
+// stateFile creates an empty file in the state folder.
 func stateFile() (path string, err error) {
 	path = filepath.Join(os.Getenv("STATE_DIRECTORY"), "probe.file")
 	if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {

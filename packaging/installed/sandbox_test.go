@@ -13,9 +13,8 @@ import (
 
 const shippedUnit = "/usr/lib/systemd/system/pressbox.service"
 
-// aboutTheDaemon are the settings of the unit that say how the daemon is run, and
-// nothing of what it may do.
-func aboutTheDaemon() []string {
+// unitBasics returns the directives of the unit that are not part of the sandbox.
+func unitBasics() []string {
 	return []string{
 		"Type", "NotifyAccess", "ExecStart", "ExecReload", "Sockets", "LoadCredential", "Environment",
 		"WatchdogSec", "WatchdogSignal", "TimeoutStartSec", "TimeoutStopSec", "Restart", "RestartSec", "RestartSteps", "RestartMaxDelaySec",
@@ -23,19 +22,19 @@ func aboutTheDaemon() []string {
 	}
 }
 
-// hidden are the directives that show nothing when they alone are taken away, and why.
-func hidden() map[string]string {
-	const machine = "what the machine is booted by forbids the same"
-	const limits = "another test, with a limit that is reached"
+// untestable returns the directives whose removal alone changes nothing, with the reason.
+func untestable() map[string]string {
+	const container = "systemd-nspawn forbids the same"
+	const limits = "tested by TestLimits_enforced"
 	return map[string]string{
-		"NoNewPrivileges":       "systemd sets it for whoever filters calls and is not root",
-		"DevicePolicy":          "PrivateDevices brings it along",
-		"PrivateMounts":         "so does all that mounts",
-		"RemoveIPC":             "PrivateIPC leaves nothing to remove",
-		"SystemCallErrorNumber": "it would end the probe",
-		"ProtectClock":          machine,
-		"ProtectKernelLogs":     machine,
-		"RestrictRealtime":      machine,
+		"NoNewPrivileges":       "systemd implies it for a unit with a call filter and another user than root",
+		"DevicePolicy":          "implied by PrivateDevices",
+		"PrivateMounts":         "implied by every directive that mounts",
+		"RemoveIPC":             "with PrivateIPC there is nothing to remove",
+		"SystemCallErrorNumber": "without it the probe is killed",
+		"ProtectClock":          container,
+		"ProtectKernelLogs":     container,
+		"RestrictRealtime":      container,
 		"MemoryHigh":            limits,
 		"MemoryMax":             limits,
 		"TasksMax":              limits,
@@ -43,118 +42,117 @@ func hidden() map[string]string {
 	}
 }
 
-// isConfined tries what the unit forbids from inside of it. The same without the
-// sandbox shows that each attempt could succeed; the same without one directive, that
-// it is this one that forbids something.
-func isConfined(a *appliance) {
-	a.layOut()
-	unit := a.run("cat", shippedUnit)
+// testSandbox attempts what the unit forbids, from inside. Without the sandbox every
+// attempt must succeed; without one directive at least one more attempt must succeed.
+func testSandbox(s *server) {
+	s.installProbe()
+	unit := s.run("cat", shippedUnit)
 	ignored := ""
-	if a.systemd() < 257 {
+	if s.systemd() < 257 {
 		ignored = "PrivateUsers"
 	}
-	sandboxed, bare := a.probe(unit, nil), a.probe(unit, directives(unit))
+	sandboxed, bare := s.probe(unit, nil), s.probe(unit, directives(unit))
 	for _, try := range forbidden() {
 		if sandboxed[try.what] == "" && (try.what != becomeAnyone || ignored == "") {
-			a.t.Errorf("in its sandbox the daemon could %s", try.what)
+			s.t.Errorf("in the sandbox the server could %s", try.what)
 		}
 		if bare[try.what] != "" {
-			a.t.Errorf("without the sandbox it is refused as well (%s), so this shows nothing: %s", bare[try.what], try.what)
+			s.t.Errorf("without the sandbox it fails as well (%s): %s", bare[try.what], try.what)
 		}
 	}
 	for _, try := range needed() {
 		if refused := sandboxed[try.what]; refused != "" {
-			a.t.Errorf("in its sandbox the daemon could not %s: %s", try.what, refused)
+			s.t.Errorf("in the sandbox the server could not %s: %s", try.what, refused)
 		}
 	}
 	if testing.Short() {
 		return
 	}
 	for _, directive := range directives(unit) {
-		if hidden()[directive] != "" || directive == ignored {
+		if untestable()[directive] != "" || directive == ignored {
 			continue
 		}
 		var could []string
-		for what, refused := range a.probe(unit, []string{directive}) {
+		for what, refused := range s.probe(unit, []string{directive}) {
 			if refused == "" && sandboxed[what] != "" {
 				could = append(could, what)
 			}
 		}
 		if len(could) == 0 {
-			a.t.Errorf("without %s= the same is refused", directive)
+			s.t.Errorf("without %s= no further attempt succeeds", directive)
 		}
-		a.t.Logf("without %s= it could %s", directive, strings.Join(could, ", "))
+		s.t.Logf("without %s= the server could %s", directive, strings.Join(could, ", "))
 	}
 }
 
-// systemd is the version of the machine's service manager.
-func (a *appliance) systemd() int {
-	a.t.Helper()
+// systemd returns the version of the host's systemd.
+func (s *server) systemd() int {
+	s.t.Helper()
 	var version int
-	if _, err := fmt.Sscanf(a.run("systemctl", "--version"), "systemd %d", &version); err != nil {
-		a.t.Fatal(err)
+	if _, err := fmt.Sscanf(s.run("systemctl", "--version"), "systemd %d", &version); err != nil {
+		s.t.Fatal(err)
 	}
 	return version
 }
 
-// layOut puts there what the probe reaches for.
-func (a *appliance) layOut() {
-	a.t.Helper()
+// installProbe copies the probe to the host, and creates the files that it accesses.
+func (s *server) installProbe() {
+	s.t.Helper()
 	program, err := os.Executable()
 	if err != nil {
-		a.t.Fatal(err)
+		s.t.Fatal(err)
 	}
-	a.run("rm", "-f", "/usr/local/bin/probe", probeDevice)
-	a.run("mv", a.copyIn(program), "/usr/local/bin/probe")
-	a.run("chmod", "0755", "/usr/local/bin/probe")
-	a.run("mkdir", "-p", probeHome, probeFolder, probeModules, "/run/user/0")
-	a.run("chmod", "0777", probeFolder)
-	a.run("touch", probeNote)
-	a.run("mknod", "--mode=0666", probeDevice, "c", "10", "200") // of tunnels: without a number in it, anybody may open it
+	s.run("rm", "-f", "/usr/local/bin/probe", probeDevice)
+	s.run("mv", s.copyIn(program), "/usr/local/bin/probe")
+	s.run("chmod", "0755", "/usr/local/bin/probe")
+	s.run("mkdir", "-p", probeHome, probeFolder, probeModules, "/run/user/0")
+	s.run("chmod", "0777", probeFolder)
+	s.run("touch", probeNote)
+	s.run("mknod", "--mode=0666", probeDevice, "c", "10", "200") // the tun device, which any user may open
 }
 
-// service is a unit's section [Service].
-func service(unit string) string {
+// serviceSection returns the section [Service] of a unit.
+func serviceSection(unit string) string {
 	_, text, _ := strings.Cut(unit, "[Service]\n")
 	text, _, _ = strings.Cut(text, "\n[")
 	return text + "\n"
 }
 
-// directives are those of a unit that say what it may do.
+// directives returns the names of the sandbox directives of a unit.
 func directives(unit string) []string {
 	var all []string
-	for line := range strings.Lines(service(unit)) {
+	for line := range strings.Lines(serviceSection(unit)) {
 		name, _, set := strings.Cut(line, "=")
-		if set && !strings.HasPrefix(line, "#") && !slices.Contains(aboutTheDaemon(), name) && !slices.Contains(all, name) {
+		if set && !strings.HasPrefix(line, "#") && !slices.Contains(unitBasics(), name) && !slices.Contains(all, name) {
 			all = append(all, name)
 		}
 	}
 	return all
 }
 
-// probe runs the probe in a unit, but without some of its directives, and returns what
-// could be done: of each attempt why not, or "".
-func (a *appliance) probe(unit string, without []string) map[string]string {
-	a.t.Helper()
+// probe runs the probe in a unit without some of its directives. It returns the error of
+// each attempt, "" for success.
+func (s *server) probe(unit string, without []string) map[string]string {
+	s.t.Helper()
 	const name, path, out = "probe.service", "/run/systemd/system/probe.service", "/run/probe.json"
 	settings := "[Service]\nType=oneshot\nUser=pressbox\nGroup=pressbox\nStateDirectory=probe\nCacheDirectory=probe\n" +
 		"ExecStart=/usr/local/bin/probe\nStandardOutput=truncate:" + out + "\nEnvironment=" + probing + "=all\n"
 	for _, kind := range []string{"ipc", "uts", "mnt"} {
-		settings += fmt.Sprintf("Environment=%s=%s\n", kind, a.run("readlink", "/proc/1/ns/"+kind))
+		settings += fmt.Sprintf("Environment=%s=%s\n", kind, s.run("readlink", "/proc/1/ns/"+kind))
 	}
 	for _, directive := range directives(unit) {
-		for line := range strings.Lines(service(unit)) {
+		for line := range strings.Lines(serviceSection(unit)) {
 			if strings.HasPrefix(line, directive+"=") && !slices.Contains(without, directive) {
 				settings += line
 			}
 		}
 	}
-	a.write(path, []byte(settings))
-	a.run("systemctl", "daemon-reload")
-	a.run("systemctl", "start", name)
+	s.write(path, []byte(settings))
+	s.run("systemctl", "daemon-reload")
+	s.run("systemctl", "start", name)
 	done := make(map[string]string)
-	if err := json.Unmarshal([]byte(a.run("cat", out)), &done); err != nil {
-		a.t.Fatal(err)
+	if err := json.Unmarshal([]byte(s.run("cat", out)), &done); err != nil {
+		s.t.Fatal(err)
 	}
 	return done
 }

@@ -7,71 +7,71 @@ import (
 	"testing"
 )
 
-// The desktop of somebody whose sound server is a PulseAudio.
-func TestDesktopWithPulseAudio(t *testing.T) {
-	a := newAppliance(boot(t, "bookworm"))
-	a.run("apt-get", "install", "--yes", "--quiet=2", "--no-install-recommends",
-		a.copyIn(current(t)), "pulseaudio", "libpam-systemd", "dbus-user-session")
-	a.run("useradd", "--create-home", "alice")
-	a.logIn("alice")
-	a.run("pressbox", "setup-audio", "session", "--user=alice")
-	a.speaksThrough("alice")
-	a.run("pressbox", "setup-audio", "--undo")
-	a.until("nobody is heard", func() bool { return a.health().Status == "degraded" })
-	if info := a.as("alice", "pactl", "info"); !strings.Contains(info, "Server Name: pulseaudio") {
-		t.Errorf("alice has no sound server any more: %s", info)
+// A desktop whose sound server is PulseAudio.
+func TestDesktop_pulseAudio(t *testing.T) {
+	s := newServer(boot(t, "bookworm"))
+	s.run("apt-get", "install", "--yes", "--quiet=2", "--no-install-recommends",
+		s.copyIn(currentPackage(t)), "pulseaudio", "libpam-systemd", "dbus-user-session")
+	s.run("useradd", "--create-home", "alice")
+	s.logIn("alice")
+	s.run("pressbox", "setup-audio", "session", "--user=alice")
+	s.checkPlayback("alice")
+	s.run("pressbox", "setup-audio", "--undo")
+	s.until("playback has stopped", func() bool { return s.health().Status == "degraded" })
+	if info := s.as("alice", "pactl", "info"); !strings.Contains(info, "Server Name: pulseaudio") {
+		t.Errorf("alice has no sound server: %s", info)
 	}
 }
 
-// isHeardInASession has the daemon, which had a sound server of its own, speak by that
-// of somebody who is logged in, for as long as they are; then it has its own again.
-func isHeardInASession(a *appliance) {
-	a.logIn("alice")
-	a.run("pressbox", "setup-audio", "session", "--user=alice")
-	a.speaksThrough("alice")
-	a.until("its own sound server has ended", func() bool { return a.try("pgrep", "--uid=pressbox", "pipewire") == "exit status 1" })
+// testSessionSound switches from the server's own sound server to that of a user's session
+// and back. Playback needs the session.
+func testSessionSound(s *server) {
+	s.logIn("alice")
+	s.run("pressbox", "setup-audio", "session", "--user=alice")
+	s.checkPlayback("alice")
+	s.until("its own sound server has ended", func() bool { return s.try("pgrep", "--uid=pressbox", "pipewire") == "exit status 1" })
 
-	a.logOut("alice")
-	a.until("nobody is heard", func() bool { return a.health().Status == "degraded" })
-	if says := a.try("pressbox", "doctor"); !strings.Contains(says, "alice is not logged in") {
-		a.t.Errorf("doctor does not know why nobody is heard:\n%s", says)
+	s.logOut("alice")
+	s.until("playback has stopped", func() bool { return s.health().Status == "degraded" })
+	if says := s.try("pressbox", "doctor"); !strings.Contains(says, "alice is not logged in") {
+		s.t.Errorf("doctor does not name the reason:\n%s", says)
 	}
-	a.logIn("alice")
-	a.speaksThrough("alice")
+	s.logIn("alice")
+	s.checkPlayback("alice")
 
-	a.run("pressbox", "setup-audio", "--undo")
-	a.until("nobody is heard", func() bool { return a.health().Status == "degraded" })
-	if left := a.run("find", "/etc", "/var/lib/systemd/linger", "-name", "*pressbox*",
-		"!", "-path", "/etc/pressbox*", "!", "-path", "/etc/avahi/*", "!", "-path", "/etc/systemd/system/*"); left != "" || a.exists("/run/pressbox-audio") {
-		a.t.Errorf("the folder of the socket is there (%v), and of the arrangement\n%s", a.exists("/run/pressbox-audio"), left)
+	s.run("pressbox", "setup-audio", "--undo")
+	s.until("playback has stopped", func() bool { return s.health().Status == "degraded" })
+	if left := s.run("find", "/etc", "/var/lib/systemd/linger", "-name", "*pressbox*",
+		"!", "-path", "/etc/pressbox*", "!", "-path", "/etc/avahi/*", "!", "-path", "/etc/systemd/system/*"); left != "" || s.exists("/run/pressbox-audio") {
+		s.t.Errorf("the folder of the socket exists (%v); remaining files:\n%s", s.exists("/run/pressbox-audio"), left)
 	}
-	if info := a.as("alice", "pactl", "info"); !strings.Contains(info, "Default Sink") {
-		a.t.Errorf("alice has no sound server any more: %s", info)
+	if info := s.as("alice", "pactl", "info"); !strings.Contains(info, "Default Sink") {
+		s.t.Errorf("alice has no sound server: %s", info)
 	}
-	a.run("pressbox", "setup-audio", "headless")
-	a.speaksThrough("pressbox")
+	s.run("pressbox", "setup-audio", "headless")
+	s.checkPlayback("pressbox")
 }
 
 // logIn logs a user in, as a display manager does.
-func (a *appliance) logIn(name string) {
-	a.t.Helper()
-	a.run("systemd-run", "--quiet", "--collect", "--unit=login-"+name, "--property=PAMName=login", "--property=User="+name, "sleep", "infinity")
-	a.until(name+" is logged in", func() bool {
-		return a.try("systemctl", "--user", "--machine="+name+"@.host", "is-active", "default.target") == "active"
+func (s *server) logIn(name string) {
+	s.t.Helper()
+	s.run("systemd-run", "--quiet", "--collect", "--unit=login-"+name, "--property=PAMName=login", "--property=User="+name, "sleep", "infinity")
+	s.until(name+" is logged in", func() bool {
+		return s.try("systemctl", "--user", "--machine="+name+"@.host", "is-active", "default.target") == "active"
 	})
 }
 
-// logOut ends all sessions of a user, and returns when nothing is left of them.
-func (a *appliance) logOut(name string) {
-	a.t.Helper()
-	folder := "/run/user/" + a.run("id", "--user", name)
-	a.run("systemctl", "stop", "login-"+name+".service")
-	a.run("loginctl", "terminate-user", name)
-	a.until(name+" is logged out", func() bool { return !a.exists(folder) })
+// logOut ends all sessions of a user and waits until they have ended.
+func (s *server) logOut(name string) {
+	s.t.Helper()
+	folder := "/run/user/" + s.run("id", "--user", name)
+	s.run("systemctl", "stop", "login-"+name+".service")
+	s.run("loginctl", "terminate-user", name)
+	s.until(name+" is logged out", func() bool { return !s.exists(folder) })
 }
 
 // as runs a program as a user who is logged in.
-func (a *appliance) as(name string, args ...string) string {
-	a.t.Helper()
-	return a.run(append([]string{"runuser", "--user=" + name, "--", "env", "XDG_RUNTIME_DIR=/run/user/" + a.run("id", "--user", name)}, args...)...)
+func (s *server) as(name string, args ...string) string {
+	s.t.Helper()
+	return s.run(append([]string{"runuser", "--user=" + name, "--", "env", "XDG_RUNTIME_DIR=/run/user/" + s.run("id", "--user", name)}, args...)...)
 }

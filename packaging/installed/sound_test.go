@@ -13,15 +13,15 @@ import (
 	"time"
 )
 
-const rate = 24000 // samples a second of PCM in the API of that shape
+const rate = 24000 // samples per second of PCM from /v1/audio/speech
 
-// speechRequest asks the API of OpenAI's shape for a text as PCM.
+// speechRequest returns a request for PCM of a text.
 func speechRequest(text string) map[string]any {
 	return map[string]any{"model": "tts-1", "voice": "en_US-pressbox-medium", "input": text, "response_format": "pcm"}
 }
 
-// decoded is PCM of 16 bits, little-endian.
-func decoded(pcm []byte) []int16 {
+// decodePCM decodes 16-bit little-endian PCM.
+func decodePCM(pcm []byte) []int16 {
 	samples := make([]int16, len(pcm)/2)
 	for i := range samples {
 		samples[i] = int16(binary.LittleEndian.Uint16(pcm[2*i:]))
@@ -31,9 +31,9 @@ func decoded(pcm []byte) []int16 {
 
 func seconds(samples int) float64 { return float64(samples) / rate }
 
-// audible is where sound begins and ends.
+// audible returns the range of samples above −50 dBFS.
 func audible(samples []int16) (begin, end int) {
-	const floor = 100 // −50 dBFS
+	const floor = 100
 	begin = len(samples)
 	for i, s := range samples {
 		if s > floor || s < -floor {
@@ -43,19 +43,18 @@ func audible(samples []int16) (begin, end int) {
 	return min(begin, end), end
 }
 
-// likeness is how much of a sound was heard, and where it was: the median
-// correlation of its tenths of a second with what was heard near the place where
-// they should be. A busy machine drops and repeats samples, as nothing in it has
-// realtime priority: what comes later is then found later.
-func likeness(heard, sound []int16) float64 {
+// similarity returns the median correlation of 0.1 s parts of a sound with a recording,
+// each near its expected place. A busy host drops and repeats samples; the expected place
+// shifts with them.
+func similarity(recorded, sound []int16) float64 {
 	const part, near = rate / 10, rate / 20
 	var alike []float64
 	shift := 0
 	for begin := 0; begin+part <= len(sound); begin += part {
 		best, at := 0.0, shift
 		for s := shift - near; s <= shift+near; s++ {
-			if from := begin + s; from >= 0 && from+part <= len(heard) {
-				if c := correlation(heard[from:from+part], sound[begin:begin+part]); c > best {
+			if from := begin + s; from >= 0 && from+part <= len(recorded) {
+				if c := correlate(recorded[from:from+part], sound[begin:begin+part]); c > best {
 					best, at = c, s
 				}
 			}
@@ -69,8 +68,8 @@ func likeness(heard, sound []int16) float64 {
 	return alike[len(alike)/2]
 }
 
-// correlation is 1 for sounds that differ by their level alone.
-func correlation(a, b []int16) float64 {
+// correlate returns the normalized correlation: 1 if the sounds differ only in level.
+func correlate(a, b []int16) float64 {
 	var product, squareA, squareB float64
 	for i := range a {
 		x, y := float64(a[i]), float64(b[i])
@@ -84,68 +83,68 @@ func correlation(a, b []int16) float64 {
 	return product / math.Sqrt(squareA*squareB)
 }
 
-// A recording is what is heard at the appliance's sink.
+// A recording is the output of the monitor of the server's sink.
 type recording struct {
 	cmd   *exec.Cmd
 	out   io.ReadCloser
-	ended chan struct{} // closed when no more is heard
+	ended chan struct{} // closed when recording has ended
 
 	mu    sync.Mutex // guards what follows
-	heard []byte
-	began time.Time // when the first of it came
+	data  []byte
+	began time.Time // when the first data arrived
 }
 
-// record returns when it records.
-func (a *appliance) record() *recording {
-	a.t.Helper()
+// record starts recording and returns when data arrives.
+func (s *server) record() *recording {
+	s.t.Helper()
 	r := &recording{ended: make(chan struct{})}
-	r.cmd = a.command("parec", "--server=unix:/run/pressbox-audio/native", "--device=@DEFAULT_MONITOR@",
+	r.cmd = s.command("parec", "--server=unix:/run/pressbox-audio/native", "--device=@DEFAULT_MONITOR@",
 		"--raw", "--format=s16le", "--channels=1", "--rate="+strconv.Itoa(rate), "--latency-msec=20")
 	var err error
 	if r.out, err = r.cmd.StdoutPipe(); err != nil {
-		a.t.Fatal(err)
+		s.t.Fatal(err)
 	}
 	if err := r.cmd.Start(); err != nil {
-		a.t.Fatal(err)
+		s.t.Fatal(err)
 	}
 	go func() {
 		defer close(r.ended)
 		for part := make([]byte, 4096); ; {
 			n, err := r.out.Read(part)
-			if err != nil { // it was closed
+			if err != nil { // closed
 				return
 			}
 			r.mu.Lock()
-			if len(r.heard) == 0 {
+			if len(r.data) == 0 {
 				r.began = time.Now()
 			}
-			r.heard = append(r.heard, part[:n]...)
+			r.data = append(r.data, part[:n]...)
 			r.mu.Unlock()
 		}
 	}()
-	a.until("something is recorded", func() bool { return r.bytes() > 0 })
+	s.until("something is recorded", func() bool { return r.bytes() > 0 })
 	return r
 }
 
 func (r *recording) bytes() int {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return len(r.heard)
+	return len(r.data)
 }
 
-// stop ends a recording when all that was played by now is in it, and a second more,
-// and returns it. The recorder may be behind; how much was played, the clock says.
-func (a *appliance) stop(r *recording) []int16 {
-	a.t.Helper()
+// stopRecording returns a recording that contains everything played until now, and a
+// second more: the recorder may be late.
+func (s *server) stopRecording(r *recording) []int16 {
+	s.t.Helper()
 	const second = 2 * rate // bytes
 	r.mu.Lock()
 	played := int(time.Since(r.began).Seconds() * second)
 	r.mu.Unlock()
 	enough := max(played, r.bytes()) + second
-	a.until("the recording goes on", func() bool { return r.bytes() >= enough })
-	_ = r.out.Close() // which ends who writes to it
+	s.until("the recording goes on", func() bool { return r.bytes() >= enough })
+	_ = r.out.Close() // ends the recorder
 	<-r.ended
 	_ = r.cmd.Process.Kill()
-	_ = r.cmd.Wait() // it was ended
-	return decoded(r.heard)
+	_ = r.cmd.Wait() // killed
+	return decodePCM(r.data)
 }

@@ -15,56 +15,55 @@ import (
 	"github.com/gorilla/websocket"
 )
 
-// A table is a game for both sides of which one person plays, whatever happens to
-// the appliance meanwhile.
-type table struct {
-	*appliance
+// A player plays both sides of a game while the server is restarted.
+type player struct {
+	*server
 	id   string
 	stop chan struct{}
 	end  sync.WaitGroup
 
-	moves atomic.Int64 // that were acknowledged
+	moves atomic.Int64 // acknowledged
 
-	// To be read when play has stopped.
-	rev   uint64 // the highest that was acknowledged
-	lines int    // how often a new line was needed
+	// Read after play has stopped.
+	rev         uint64 // the highest acknowledged revision
+	connections int    // websocket connections opened
 }
 
-const pace = 100 * time.Millisecond // between two moves, so that the game lasts
+const movePause = 100 * time.Millisecond // between two moves, so that the game outlasts the upgrade
 
-// play signs somebody up, and plays until finish is called.
-func (a *appliance) play() *table {
-	a.t.Helper()
+// play signs up an account and plays until finish is called.
+func (s *server) play() *player {
+	s.t.Helper()
 	jar, err := cookiejar.New(nil)
 	if err != nil {
-		a.t.Fatal(err)
+		s.t.Fatal(err)
 	}
-	person := *a
+	person := *s
 	person.http.Jar = jar
-	t := &table{appliance: &person, stop: make(chan struct{})}
+	t := &player{server: &person, stop: make(chan struct{})}
 	t.signUp()
 
 	var teams struct{ Teams []struct{ ID string } }
-	t.must("GET", "/api/teams", nil, &teams)
+	t.mustRequest("GET", "/api/teams", nil, &teams)
 	var game struct{ ID, Status string }
-	t.must("POST", "/api/games", map[string]any{
+	t.mustRequest("POST", "/api/games", map[string]any{
 		"home_team": teams.Teams[0].ID, "away_team": teams.Teams[1].ID, "options": map[string]any{"opponent": "hotseat"},
 	}, &game)
 	t.id = game.ID
 	for _, side := range []string{"home", "away"} {
 		var lineup json.RawMessage
-		t.must("POST", "/api/games/"+t.id+"/lineups/"+side+"/suggest", struct{}{}, &lineup)
-		t.must("PUT", "/api/games/"+t.id+"/lineups/"+side, lineup, &game)
+		t.mustRequest("POST", "/api/games/"+t.id+"/lineups/"+side+"/suggest", struct{}{}, &lineup)
+		t.mustRequest("PUT", "/api/games/"+t.id+"/lineups/"+side, lineup, &game)
 	}
 	if game.Status != "active" {
-		a.t.Fatalf("with both line-ups the game is %s", game.Status)
+		s.t.Fatalf("with both line-ups the game is %s", game.Status)
 	}
 	t.end.Go(t.run)
 	return t
 }
 
-// signUp makes an account by the appliance's own page.
-func (t *table) signUp() {
+// signUp creates an account with the sign-in page.
+func (t *player) signUp() {
 	t.t.Helper()
 	page, err := t.http.Get("http://127.0.0.1:8888/api/auth/idp/login")
 	if err != nil {
@@ -77,32 +76,32 @@ func (t *table) signUp() {
 		t.t.Fatal(err)
 	}
 	signedIn.Body.Close()
-	t.must("GET", "/api/auth/me", nil, nil)
+	t.mustRequest("GET", "/api/auth/me", nil, nil)
 }
 
-// run makes moves, on a new line whenever one breaks.
-func (t *table) run() {
+// run plays moves, on a new connection whenever one breaks.
+func (t *player) run() {
 	for {
-		t.lines++
-		if err := t.sit(); err == nil {
+		t.connections++
+		if err := t.playOnce(); err == nil {
 			return
 		}
 		select {
 		case <-t.stop:
 			return
-		case <-time.After(pace):
+		case <-time.After(movePause):
 		}
 	}
 }
 
-// A said is what a frame says that matters here.
-type said struct {
+// A frame holds the fields of a websocket frame that the player reads.
+type frame struct {
 	T, CID string
 	Rev    uint64
 }
 
-// sit plays on one line, until it breaks or play stops.
-func (t *table) sit() error {
+// playOnce plays on one connection, until it breaks or play stops.
+func (t *player) playOnce() error {
 	dialer := websocket.Dialer{NetDialContext: t.dial, Jar: t.http.Jar, Subprotocols: []string{"pressbox.v1"}}
 	line, resp, err := dialer.Dial("ws://127.0.0.1:8888/api/ws", nil)
 	if err != nil {
@@ -120,25 +119,25 @@ func (t *table) sit() error {
 		select {
 		case <-t.stop:
 			return nil
-		case <-time.After(pace):
+		case <-time.After(movePause):
 		}
 	}
 }
 
-// move makes the first legal move and waits until it is acknowledged.
-func (t *table) move(line *websocket.Conn) error {
+// move sends the first legal move and waits for its acknowledgement.
+func (t *player) move(line *websocket.Conn) error {
 	var game struct {
 		Status string
 		Rev    uint64
 		Legal  []struct{ Action json.RawMessage }
 	}
-	if _, err := t.ask(http.MethodGet, "/api/games/"+t.id, nil, &game); err != nil {
+	if _, err := t.request(http.MethodGet, "/api/games/"+t.id, nil, &game); err != nil {
 		return err
 	}
 	if len(game.Legal) == 0 {
 		return fmt.Errorf("the game is %s and nothing is legal", game.Status)
 	}
-	cid := fmt.Sprint(t.moves.Load(), "-", t.lines)
+	cid := fmt.Sprint(t.moves.Load(), "-", t.connections)
 	if err := line.WriteJSON(map[string]any{
 		"t": "cmd", "g": t.id, "cid": cid, "rev": game.Rev, "d": map[string]any{"action": game.Legal[0].Action},
 	}); err != nil {
@@ -148,7 +147,7 @@ func (t *table) move(line *websocket.Conn) error {
 		return err
 	}
 	for {
-		var f said
+		var f frame
 		if err := line.ReadJSON(&f); err != nil {
 			return err
 		}
@@ -163,24 +162,26 @@ func (t *table) move(line *websocket.Conn) error {
 	}
 }
 
-// finish stops play, and checks that the game holds what was acknowledged.
-func (t *table) finish() {
+// finish stops play, checks that every acknowledged move was saved, and concedes the game:
+// an unfinished game keeps the server from exiting when idle.
+func (t *player) finish() {
 	t.t.Helper()
 	t.until("ten moves were made", func() bool { return t.moves.Load() >= 10 })
 	close(t.stop)
 	t.end.Wait()
 	var game struct{ Events []struct{ Rev uint64 } }
-	t.must("GET", "/api/games/"+t.id+"/events?since=0", nil, &game)
+	t.mustRequest("GET", "/api/games/"+t.id+"/events?since=0", nil, &game)
 	for i, e := range game.Events {
 		if e.Rev != uint64(i)+1 {
 			t.t.Fatalf("event %d of the game has revision %d", i+1, e.Rev)
 		}
 	}
-	if kept := uint64(len(game.Events)); kept < t.rev {
-		t.t.Errorf("of %d acknowledged moves up to revision %d, %d revisions are kept", t.moves.Load(), t.rev, kept)
+	if saved := uint64(len(game.Events)); saved < t.rev {
+		t.t.Errorf("of %d acknowledged moves up to revision %d, %d revisions are saved", t.moves.Load(), t.rev, saved)
 	}
-	if t.lines < 2 {
-		t.t.Error("no line broke: was the daemon restarted at all?")
+	if t.connections < 2 {
+		t.t.Error("no connection broke: was the server restarted?")
 	}
-	t.t.Logf("game: %d moves on %d lines", t.moves.Load(), t.lines)
+	t.t.Logf("game: %d moves on %d connections", t.moves.Load(), t.connections)
+	t.mustRequest(http.MethodPost, "/api/games/"+t.id+"/concede", struct{}{}, nil)
 }
