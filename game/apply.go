@@ -6,11 +6,11 @@ func (s State) Apply(p Play) (State, error) {
 		return s, err
 	}
 	s.moveRunners(&p)
-	s.countBatter(&p)
-	if s.last() && s.Lead() > 0 {
+	s.endTurn(&p)
+	if s.isLastHalf() && s.Lead() > 0 {
 		s.End = Final
 	} else if s.Outs == 3 {
-		s.turnOver()
+		s.endHalfInning()
 	}
 	return s, nil
 }
@@ -18,19 +18,19 @@ func (s State) Apply(p Play) (State, error) {
 func (s *State) moveRunners(p *Play) {
 	var bases [3]Runner
 	for from := AtBat; from <= Third; from++ {
-		switch to := s.ended(p, from); to {
+		switch to := s.destination(p, from); to {
 		case AtBat:
 		case HomePlate:
 			s.Score[s.Batting()]++
 		default:
-			bases[to-1] = s.on(p, from)
+			bases[to-1] = s.runnerFrom(p, from)
 		}
 	}
 	s.Bases = bases
-	s.Outs = min(s.Outs+p.outs(), 3)
+	s.Outs = min(s.Outs+p.outCount(), 3)
 }
 
-func (s *State) countBatter(p *Play) {
+func (s *State) endTurn(p *Play) {
 	s.Count = p.countAfter()
 	if !p.Kind.EndsPlateAppearance() {
 		return
@@ -39,18 +39,18 @@ func (s *State) countBatter(p *Play) {
 	bats, fields := &s.Teams[s.Batting()], &s.Teams[s.Fielding()]
 	at := bats.NextBatter
 	if p.Flags.Has(OutOfTurn) {
-		at = bats.slot(p.Batter)
+		at = bats.orderIndex(p.Batter)
 	}
 	bats.DHBatted = bats.DHBatted || at == bats.DH-1
 	bats.NextBatter = (at + 1) % 9
-	for s.runs(bats.Order[bats.NextBatter].Player) >= 0 {
+	for s.baseOf(bats.Order[bats.NextBatter].Player) >= 0 {
 		bats.NextBatter = (bats.NextBatter + 1) % 9 // who is on base, after batting out of turn, is passed over (6.03(b)(7))
 	}
 	fields.BattersFaced = min(fields.BattersFaced+1, 3)
 }
 
-// turnOver ends a half-inning, and the game if that decides it (7.01(g)).
-func (s *State) turnOver() {
+// endHalfInning ends a half-inning, and the game if that decides it (7.01(g)).
+func (s *State) endHalfInning() {
 	s.Teams[s.Fielding()].BattersFaced = 3 // the minimum of 5.10(g) ends with the inning
 	if s.Inning >= s.Options.ScheduledInnings() {
 		lead := s.Lead()
@@ -70,8 +70,8 @@ func (s *State) turnOver() {
 	}
 }
 
-// on returns who starts the play at a base, the batter at AtBat.
-func (s *State) on(p *Play, b Base) Runner {
+// runnerFrom returns who starts the play at a base, the batter at AtBat.
+func (s *State) runnerFrom(p *Play, b Base) Runner {
 	switch {
 	case b != AtBat:
 		return s.Bases[b-1]
@@ -82,8 +82,8 @@ func (s *State) on(p *Play, b Base) Runner {
 	}
 }
 
-// out returns the index in Outs of the man who started at b, -1 if he is not out.
-func (p *Play) out(b Base) int {
+// outIndex returns the index in Outs of the man who started at b, -1 if he is not out.
+func (p *Play) outIndex(b Base) int {
 	for i := range p.Outs {
 		if p.Outs[i].Kind != NotOut && p.Outs[i].Runner == b {
 			return i
@@ -92,8 +92,8 @@ func (p *Play) out(b Base) int {
 	return -1
 }
 
-// outs returns how many outs are listed.
-func (p *Play) outs() int {
+// outCount returns how many outs are listed.
+func (p *Play) outCount() int {
 	n := 0
 	for n < len(p.Outs) && p.Outs[n].Kind != NotOut {
 		n++
@@ -101,8 +101,8 @@ func (p *Play) outs() int {
 	return n
 }
 
-// runs returns how many score.
-func (p *Play) runs() int {
+// runCount returns how many score.
+func (p *Play) runCount() int {
 	n := 0
 	for _, r := range p.Advances {
 		if r.To == HomePlate {

@@ -72,8 +72,8 @@ type PitchingLine struct {
 	InheritedRunners       int      `json:"inherited"`        // runners on base when he came in
 	InheritedRunnersScored int      `json:"inherited_scored"` // of them, those who scored while he pitched
 	entered                bool     // has faced a batter
-	lead                   int      // of his side then
-	found                  int      // runners on base then
+	leadAtEntry            int      // of his side then
+	runnersAtEntry         int      // runners on base then
 }
 
 // A FieldingLine is one player's game at one position.

@@ -50,7 +50,7 @@ func (s *State) checkWhole(p *Play) error {
 // asRuled lets a play stand that was ruled so: what the umpire says of a run on a third out, an uncaught third strike or
 // an infield fly, and what the scorer says. Where men are is no matter of rulings.
 func (p *Play) asRuled(err error) error {
-	if err != nil && p.Flags.Has(AsRuled) && isRuling(err) {
+	if err != nil && p.Flags.Has(AsRuled) && isJudgmentError(err) {
 		return nil
 	}
 	return err
@@ -77,7 +77,7 @@ func (s *State) checkKind(p *Play) error {
 	switch {
 	case p.Kind == NoKind || p.Kind == 7 || p.Kind > HomeRun:
 		return illegal("", "a play of no kind")
-	case p.Kind == NoPlay && (p.outs() > 0 || p.Advances != [4]Advance{} || p.Errors[0].Fielder != 0 || p.Also != NoKind):
+	case p.Kind == NoPlay && (p.outCount() > 0 || p.Advances != [4]Advance{} || p.Errors[0].Fielder != 0 || p.Also != NoKind):
 		return illegal("", "something happened in a play that is none")
 	case p.Also != NoKind && (p.Also < StolenBase || p.Also > ReachedOnError || p.Also == 7):
 		return illegal("", "a %s cannot happen beside a %s", p.Also, p.Kind)
@@ -105,21 +105,21 @@ func (s *State) checkBatter(p *Play) error {
 	switch {
 	case p.Flags.Has(OutOfTurn) && proper:
 		return illegal("6.03(b)", "%s is due: he does not bat out of turn", due)
-	case p.Flags.Has(OutOfTurn) && t.slot(p.Batter) < 0:
+	case p.Flags.Has(OutOfTurn) && t.orderIndex(p.Batter) < 0:
 		return illegal("6.03(b)", "%s is not in the batting order", p.Batter)
-	case p.Flags.Has(OutOfTurn) && s.runs(p.Batter) >= 0:
+	case p.Flags.Has(OutOfTurn) && s.baseOf(p.Batter) >= 0:
 		return illegal("6.03(b)", "%s is on base", p.Batter)
 	case !p.Flags.Has(OutOfTurn) && !proper:
 		return illegal("6.03(b)", "%s bats, but %s is due", p.Batter, due)
-	case p.Flags.Has(OutForBattingOutOfTurn) && !calledOutForTurn(p):
+	case p.Flags.Has(OutForBattingOutOfTurn) && !isOutOfTurnCall(p):
 		return illegal("6.03(b)(3)", "on appeal the proper batter is out, and what the improper one did is void")
 	}
 	return nil
 }
 
-// calledOutForTurn reports whether the proper batter is out and nobody moved on a batted ball or an award.
-func calledOutForTurn(p *Play) bool {
-	if p.Kind != BattedOut && p.Kind != Strikeout || p.outs() != 1 || p.Outs[0].Runner != AtBat {
+// isOutOfTurnCall reports whether the proper batter is out and nobody moved on a batted ball or an award.
+func isOutOfTurnCall(p *Play) bool {
+	if p.Kind != BattedOut && p.Kind != Strikeout || p.outCount() != 1 || p.Outs[0].Runner != AtBat {
 		return false
 	}
 	for _, r := range p.Advances {
@@ -131,7 +131,7 @@ func calledOutForTurn(p *Play) bool {
 }
 
 func (s *State) checkOuts(p *Play) error {
-	n := p.outs()
+	n := p.outCount()
 	for i, o := range p.Outs {
 		if i >= n {
 			if o != (Out{}) {
@@ -152,7 +152,7 @@ func (s *State) checkOuts(p *Play) error {
 	return nil
 }
 
-func (s *State) batterOut(p *Play) bool { return p.out(AtBat) >= 0 }
+func (s *State) batterOut(p *Play) bool { return p.outIndex(AtBat) >= 0 }
 
 // checkOut checks the i-th out by itself and against those before it.
 func (s *State) checkOut(p *Play, i int) error {
@@ -160,11 +160,11 @@ func (s *State) checkOut(p *Play, i int) error {
 	switch {
 	case o.Runner > Third || o.At > HomePlate || o.Kind > CalledOut:
 		return illegal("", "out %d is no out", i+1)
-	case s.on(p, o.Runner).Player == "":
+	case s.runnerFrom(p, o.Runner).Player == "":
 		return illegal("", "out %d: nobody started from %s", i+1, o.Runner)
-	case p.out(o.Runner) != i:
+	case p.outIndex(o.Runner) != i:
 		return illegal("5.09(b)", "the same man is out twice")
-	case !fielders(o.Fielders):
+	case !isFielderList(o.Fielders):
 		return illegal("9.09", "put-out by %q: fielders are the digits 1 to 9", o.Fielders)
 	case o.Runner == AtBat:
 		return s.checkBatterOut(p, o)
@@ -222,9 +222,9 @@ func (s *State) checkErrors(p *Play) error {
 			if e != (Error{}) {
 				return illegal("9.12", "error %d is nobody's", i+1)
 			}
-		case ended || e.Fielder > 9 || e.Kind > ThrowingError || e.Runner > Third || !fielders(e.Assists):
+		case ended || e.Fielder > 9 || e.Kind > ThrowingError || e.Runner > Third || !isFielderList(e.Assists):
 			return illegal("9.12", "error %d is no error", i+1)
-		case s.on(p, e.Runner).Player == "":
+		case s.runnerFrom(p, e.Runner).Player == "":
 			return illegal("9.12", "error %d helps nobody: %s was empty", i+1, e.Runner)
 		}
 	}
@@ -234,7 +234,7 @@ func (s *State) checkErrors(p *Play) error {
 	return nil
 }
 
-func fielders(digits string) bool {
+func isFielderList(digits string) bool {
 	for i := range len(digits) {
 		if digits[i] < '1' || digits[i] > '9' {
 			return false

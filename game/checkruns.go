@@ -8,9 +8,9 @@ func (s *State) checkRuns(p *Play) error {
 		case r == Advance{}:
 		case r.To > HomePlate || r.Reason > OnThrow || r.Earned > TeamOnly || r.RBI > TeamOnly:
 			return illegal("", "no such movement of the runner from %s", b)
-		case s.on(p, b).Player == "":
+		case s.runnerFrom(p, b).Player == "":
 			return illegal("", "nobody started from %s", b)
-		case r.To != AtBat && p.out(b) >= 0:
+		case r.To != AtBat && p.outIndex(b) >= 0:
 			return illegal("5.09(b)", "the man from %s is out and yet reaches %s", b, r.To)
 		case b != AtBat && r.To == b:
 			return illegal("", "a runner who stays has no destination")
@@ -27,34 +27,34 @@ func (s *State) checkRuns(p *Play) error {
 // checkWhy checks that the reason of a movement fits it.
 func (s *State) checkWhy(p *Play, b Base) error {
 	r := p.Advances[b]
-	out := p.out(b) >= 0
+	out := p.outIndex(b) >= 0
 	switch {
 	case r.Reason >= Stole && r.Reason <= PickedOffStealing && b == AtBat:
 		return illegal("9.07", "a batter cannot steal")
 	case r.Reason == Stole && !out && r.To <= b:
 		return illegal("9.07(a)", "a steal from %s without an advance", b)
-	case r.Reason == Stole && s.robbed(p):
+	case r.Reason == Stole && s.runnerCaught(p):
 		return illegal("9.07(d)", "no steal is credited when another runner is caught in the same double steal")
-	case (r.Reason == Caught || r.Reason == PickedOffStealing) && !out && !s.helped(p, b):
+	case (r.Reason == Caught || r.Reason == PickedOffStealing) && !out && !s.hasErrorFor(p, b):
 		return illegal("9.07(h)", "caught from %s, yet safe without an error", b)
-	case r.Reason == PickedOff && !out && !s.helped(p, b):
+	case r.Reason == PickedOff && !out && !s.hasErrorFor(p, b):
 		return illegal("9.07(h)", "picked off %s, yet safe without an error", b)
 	}
 	return nil
 }
 
-// robbed reports whether a runner was thrown out stealing.
-func (s *State) robbed(p *Play) bool {
+// runnerCaught reports whether a runner was thrown out stealing.
+func (s *State) runnerCaught(p *Play) bool {
 	for b := First; b <= Third; b++ {
-		if p.Advances[b].Reason == Caught && p.out(b) >= 0 {
+		if p.Advances[b].Reason == Caught && p.outIndex(b) >= 0 {
 			return true
 		}
 	}
 	return false
 }
 
-// helped reports whether an error helped the man who started at b.
-func (s *State) helped(p *Play, b Base) bool {
+// hasErrorFor reports whether an error helped the man who started at b.
+func (s *State) hasErrorFor(p *Play, b Base) bool {
 	for _, e := range p.Errors {
 		if e.Fielder != 0 && e.Runner == b {
 			return true
@@ -65,18 +65,18 @@ func (s *State) helped(p *Play, b Base) bool {
 
 // checkReached checks that the batter ended where the kind of play puts him.
 func (s *State) checkReached(p *Play) error {
-	to, out := p.Advances[AtBat].To, p.out(AtBat)
+	to, out := p.Advances[AtBat].To, p.outIndex(AtBat)
 	if !p.Kind.EndsPlateAppearance() {
 		if to != AtBat {
 			return illegal("5.05", "the batter reaches base on a %s", p.Kind)
 		}
 		return nil
 	}
-	if p.Kind == BattedOut && p.outs() == 0 {
+	if p.Kind == BattedOut && p.outCount() == 0 {
 		return illegal("", "an out that nobody made")
 	}
 	least := First
-	if p.Kind.IsHit() && s.Outs+p.outs() < 3 && !s.wins(p) {
+	if p.Kind.IsHit() && s.Outs+p.outCount() < 3 && !s.winsGame(p) {
 		least = Base(p.Kind-Single) + First // unless the play stops before he gets there
 	}
 	switch {
@@ -95,10 +95,10 @@ func (s *State) checkReached(p *Play) error {
 // checkOrder keeps runners apart: one to a base (5.06(a)(2)), none past another (5.09(b)(9)). What a third out leaves
 // of the positions does not matter, but the runs do.
 func (s *State) checkOrder(p *Play) error {
-	over := s.Outs+p.outs() >= 3
+	over := s.Outs+p.outCount() >= 3
 	ahead := HomePlate + 1 // where the runner in front ended; beyond home once he is out of the way
 	for b := Third; ; b-- {
-		if to := s.ended(p, b); to != AtBat {
+		if to := s.destination(p, b); to != AtBat {
 			switch {
 			case over && to != HomePlate || to < ahead:
 			case to == ahead:
@@ -116,11 +116,11 @@ func (s *State) checkOrder(p *Play) error {
 	}
 }
 
-// ended returns where the man from a base is after the play, HomePlate if he scored; AtBat if there is no one any more,
+// destination returns where the man from a base is after the play, HomePlate if he scored; AtBat if there is no one any more,
 // and for a batter who bats on.
-func (s *State) ended(p *Play, from Base) Base {
+func (s *State) destination(p *Play, from Base) Base {
 	switch to := p.Advances[from].To; {
-	case s.on(p, from).Player == "" || p.out(from) >= 0:
+	case s.runnerFrom(p, from).Player == "" || p.outIndex(from) >= 0:
 		return AtBat
 	case to != AtBat:
 		return to
@@ -132,8 +132,8 @@ func (s *State) ended(p *Play, from Base) Base {
 // checkThirdOut refuses runs that a third out takes away (5.08(a)): when the batter is out before first, when a runner is
 // forced out, and, behind him, when a preceding runner is out on appeal.
 func (s *State) checkThirdOut(p *Play) error {
-	n := p.outs()
-	if s.Outs+n < 3 || p.runs() == 0 {
+	n := p.outCount()
+	if s.Outs+n < 3 || p.runCount() == 0 {
 		return nil
 	}
 	third := p.Outs[n-1]
@@ -156,24 +156,24 @@ func (s *State) checkThirdOut(p *Play) error {
 // checkWalkOff ends a game with the winning run (7.01(g)(3)) and gives the hit that drives it in no more bases than the
 // winning runner needed (9.06(f)); a home run over the fence counts whole (9.06(g)).
 func (s *State) checkWalkOff(p *Play) error {
-	if !s.wins(p) || p.Kind == HomeRun && !p.Flags.Has(InsideTheParkHomeRun) {
+	if !s.winsGame(p) || p.Kind == HomeRun && !p.Flags.Has(InsideTheParkHomeRun) {
 		return nil
 	}
-	if needed := 1 - s.Lead(); p.runs() > needed {
-		return illegal("7.01(g)(3)", "%d runs score, but the game is won with %d", p.runs(), needed)
+	if needed := 1 - s.Lead(); p.runCount() > needed {
+		return illegal("7.01(g)(3)", "%d runs score, but the game is won with %d", p.runCount(), needed)
 	}
-	from := p.lastRun()
+	from := p.lastRunFrom()
 	if p.Kind.IsHit() && from != AtBat && p.Kind-Single+1 > PlayKind(HomePlate-from) {
 		return illegal("9.06(f)", "a %s wins the game, but the winning run came from %s", p.Kind, from)
 	}
 	return nil
 }
 
-// wins reports whether the play ends the game by its runs.
-func (s *State) wins(p *Play) bool { return s.last() && s.Lead()+p.runs() > 0 }
+// winsGame reports whether the play ends the game by its runs.
+func (s *State) winsGame(p *Play) bool { return s.isLastHalf() && s.Lead()+p.runCount() > 0 }
 
-// lastRun returns where the last man to score started from.
-func (p *Play) lastRun() Base {
+// lastRunFrom returns where the last man to score started from.
+func (p *Play) lastRunFrom() Base {
 	for b, r := range p.Advances {
 		if r.To == HomePlate {
 			return Base(b)
@@ -192,13 +192,13 @@ func (s *State) checkFlags(p *Play) error {
 		return illegal("9.08(a)", "a sacrifice bunt with %d out, or for nobody", s.Outs)
 	case f.Has(SacrificeHit) && (p.Kind.IsHit() || !p.Kind.IsInPlay() || p.Ball.Contact != NoContact && !p.Ball.Contact.IsBunt()):
 		return illegal("9.08(a)", "a sacrifice bunt on a %s that was no bunt", p.Kind)
-	case f.Has(SacrificeHit) && p.forcesOut() && !p.advances():
+	case f.Has(SacrificeHit) && p.hasForceOut() && !p.hasAdvance():
 		return illegal("9.08(c)", "no sacrifice when a runner is put out trying to advance one base, and none advances")
-	case f.Has(SacrificeFly) && (s.Outs > 1 || p.runs() == 0):
-		return illegal("9.08(d)", "a sacrifice fly with %d out on which %d score", s.Outs, p.runs())
+	case f.Has(SacrificeFly) && (s.Outs > 1 || p.runCount() == 0):
+		return illegal("9.08(d)", "a sacrifice fly with %d out on which %d score", s.Outs, p.runCount())
 	case f.Has(SacrificeFly) && (p.Kind.IsHit() || !p.Kind.IsInPlay() || p.Ball.Contact == GroundBall || p.Ball.Contact.IsBunt()):
 		return illegal("9.08(d)", "a sacrifice fly on a %s that was no fly", p.Kind)
-	case f.Has(GroundedIntoDoublePlay) && (s.Outs > 1 || p.Kind.IsHit() || !p.Kind.IsInPlay() || p.outs() == 0):
+	case f.Has(GroundedIntoDoublePlay) && (s.Outs > 1 || p.Kind.IsHit() || !p.Kind.IsInPlay() || p.outCount() == 0):
 		return illegal("9.02(a)(17)", "a grounder into a double play on a %s with %d out", p.Kind, s.Outs)
 	case f.Has(InfieldFly) && (s.Outs > 1 || !s.IsForced(Second)):
 		return illegal("5.09(a)(5)", "an infield fly with %d out, or without runners on first and second", s.Outs)
@@ -210,8 +210,8 @@ func (s *State) checkFlags(p *Play) error {
 	return nil
 }
 
-// forcesOut reports whether a runner is forced out.
-func (p *Play) forcesOut() bool {
+// hasForceOut reports whether a runner is forced out.
+func (p *Play) hasForceOut() bool {
 	for _, o := range p.Outs {
 		if o.Kind == ForceOut {
 			return true
@@ -220,8 +220,8 @@ func (p *Play) forcesOut() bool {
 	return false
 }
 
-// advances reports whether a runner advances.
-func (p *Play) advances() bool {
+// hasAdvance reports whether a runner advances.
+func (p *Play) hasAdvance() bool {
 	for b := First; b <= Third; b++ {
 		if p.Advances[b].To > b {
 			return true

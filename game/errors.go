@@ -26,7 +26,7 @@ func (e *IllegalError) IsJudgment() bool {
 		e.Rule == "5.05(a)(2)" || e.Rule == "5.09(a)(5)"
 }
 
-func isRuling(err error) bool {
+func isJudgmentError(err error) bool {
 	var broken *IllegalError
 	return errors.As(err, &broken) && broken.IsJudgment()
 }

@@ -104,19 +104,19 @@ const (
 	Home
 )
 
-const sidesWords vocabulary = "away|home"
+const sideNames names = "away|home"
 
 // Other returns the opponent.
 func (s Side) Other() Side { return 1 - s }
 
-func (s Side) String() string { return sidesWords.text(uint8(s)) }
+func (s Side) String() string { return sideNames.name(uint8(s)) }
 
 // MarshalText writes "away" or "home".
 func (s Side) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
 
 // UnmarshalText reads "away" or "home".
 func (s *Side) UnmarshalText(text []byte) error {
-	i, err := sidesWords.parse("side", text)
+	i, err := sideNames.parse("side", text)
 	*s = Side(i)
 	return err
 }
@@ -130,16 +130,16 @@ const (
 	Bottom
 )
 
-const halvesWords vocabulary = "top|bottom"
+const halfNames names = "top|bottom"
 
-func (h Half) String() string { return halvesWords.text(uint8(h)) }
+func (h Half) String() string { return halfNames.name(uint8(h)) }
 
 // MarshalText writes "top" or "bottom".
 func (h Half) MarshalText() ([]byte, error) { return []byte(h.String()), nil }
 
 // UnmarshalText reads "top" or "bottom".
 func (h *Half) UnmarshalText(text []byte) error {
-	i, err := halvesWords.parse("half", text)
+	i, err := halfNames.parse("half", text)
 	*h = Half(i)
 	return err
 }

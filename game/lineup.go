@@ -60,7 +60,7 @@ func (e *LineupError) Error() string {
 
 // Check returns everything that is wrong with the line-up for a game of the club, nil if nothing is.
 func (l Lineup) Check(c Club, dh bool) []Violation {
-	k := card{lineup: l, club: c}
+	k := lineupCheck{lineup: l, club: c}
 	if len(l.Order) != 9 {
 		k.add("/batting_order", WrongOrderLength, "%d entries, not nine", len(l.Order))
 	}
@@ -69,22 +69,22 @@ func (l Lineup) Check(c Club, dh bool) []Violation {
 		k.checkPosition(i, dh)
 	}
 	k.checkPitcher()
-	k.checkHeld()
+	k.checkFilled()
 	return k.found
 }
 
-// A card is a line-up being checked.
-type card struct {
+// A lineupCheck is a line-up being checked.
+type lineupCheck struct {
 	lineup Lineup
 	club   Club
 	found  []Violation
 }
 
-func (k *card) add(path string, code ViolationCode, format string, args ...any) {
+func (k *lineupCheck) add(path string, code ViolationCode, format string, args ...any) {
 	k.found = append(k.found, Violation{Path: path, Code: code, Detail: fmt.Sprintf(format, args...)})
 }
 
-func (k *card) checkPlayer(i int) {
+func (k *lineupCheck) checkPlayer(i int) {
 	id := k.lineup.Order[i].Player
 	path := fmt.Sprintf("/batting_order/%d/player_id", i)
 	if _, ok := k.club.Player(id); !ok {
@@ -98,7 +98,7 @@ func (k *card) checkPlayer(i int) {
 	}
 }
 
-func (k *card) checkPosition(i int, dh bool) {
+func (k *lineupCheck) checkPosition(i int, dh bool) {
 	at := k.lineup.Order[i].Position
 	path := fmt.Sprintf("/batting_order/%d/position", i)
 	if !at.IsFielder() && at != DesignatedHitter {
@@ -108,16 +108,16 @@ func (k *card) checkPosition(i int, dh bool) {
 	if at == DesignatedHitter && !dh {
 		k.add(path, DHNotAllowed, "this game is played without a designated hitter")
 	}
-	if at == DesignatedHitter && k.entry(Pitcher) >= 0 {
+	if at == DesignatedHitter && k.indexOf(Pitcher) >= 0 {
 		k.add(path, DHWithPitcher, "with a designated hitter the pitcher does not bat")
 	}
-	if j := k.entry(at); j < i {
+	if j := k.indexOf(at); j < i {
 		k.add(path, DuplicatePosition, "%s is held by place %d already", at, j+1)
 	}
 }
 
-// entry returns the first index of a position in the order, -1 if nobody holds it.
-func (k *card) entry(at Position) int {
+// indexOf returns the first index of a position in the order, -1 if nobody holds it.
+func (k *lineupCheck) indexOf(at Position) int {
 	for i, s := range k.lineup.Order {
 		if s.Position == at {
 			return i
@@ -127,14 +127,14 @@ func (k *card) entry(at Position) int {
 }
 
 // checkPitcher checks who pitches against how he bats.
-func (k *card) checkPitcher() {
+func (k *lineupCheck) checkPitcher() {
 	id := k.lineup.Pitcher
 	if p, ok := k.club.Player(id); !ok {
 		k.add("/pitcher_id", NotOnRoster, "%q is not on the roster of %s", id, k.club.Abbrev)
 	} else if !p.CanPitch() {
 		k.add("/pitcher_id", CannotPitch, "%s is no pitcher", p.Name)
 	}
-	if i := k.entry(Pitcher); i >= 0 && k.lineup.Order[i].Player != id {
+	if i := k.indexOf(Pitcher); i >= 0 && k.lineup.Order[i].Player != id {
 		k.add("/pitcher_id", PitcherMismatch, "place %d bats at P, but %q pitches", i+1, id)
 	}
 	for i, s := range k.lineup.Order {
@@ -142,15 +142,15 @@ func (k *card) checkPitcher() {
 			k.add(fmt.Sprintf("/batting_order/%d/position", i), PitcherNotAtPosition, "the pitcher bats at P or as DH")
 		}
 	}
-	if k.entry(DesignatedHitter) < 0 && k.entry(Pitcher) < 0 {
+	if k.indexOf(DesignatedHitter) < 0 && k.indexOf(Pitcher) < 0 {
 		k.add("/pitcher_id", PitcherNotInOrder, "without a designated hitter the pitcher bats")
 	}
 }
 
-// checkHeld asks for a man at each of the eight other positions.
-func (k *card) checkHeld() {
+// checkFilled asks for a man at each of the eight other positions.
+func (k *lineupCheck) checkFilled() {
 	for at := Catcher; at <= RightField; at++ {
-		if k.entry(at) < 0 {
+		if k.indexOf(at) < 0 {
 			k.add("/batting_order", UnfilledPosition, "nobody plays %s", at)
 		}
 	}

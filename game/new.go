@@ -27,12 +27,12 @@ func newTeam(c Club, l Lineup) TeamState {
 		}
 	}
 	for _, p := range c.Players {
-		if !t.plays(p.ID) {
+		if !t.isPlaying(p.ID) {
 			t.Bench = append(t.Bench, p.ID)
 		}
 	}
 	return t
 }
 
-// plays reports whether a player is in the game now.
-func (t *TeamState) plays(id PlayerID) bool { return id == t.Pitcher || t.slot(id) >= 0 }
+// isPlaying reports whether a player is in the game now.
+func (t *TeamState) isPlaying(id PlayerID) bool { return id == t.Pitcher || t.orderIndex(id) >= 0 }

@@ -1,44 +1,44 @@
 package game
 
-// A Play is one thing that happened between two pitches, told completely: where the batter and each runner ended, which
-// outs were made in which order and how, who is credited and who erred. The zero value is no play; it is refused.
-//
-// A plain out to short: Play{Kind: BattedOut, Ball: Ball{Contact: Ground, Place: "6"}, Outs: [4]Out{{Who: AtBat, At: First,
-// How: BeforeFirst, By: "63"}}}. A play without outs and errors is its Kind and its Runs.
+// A Play describes everything that happened between two pitches: where the batter and each runner ended, which outs were
+// made in which order and how, and which fielders get credits and errors. The zero value is illegal.
+
+// A ground-out to short: Play{Kind: BattedOut, Ball: BattedBall{Contact: GroundBall, Location: "6"}, Outs: Outs{{Runner:
+// AtBat, At: First, Kind: OutBeforeFirst, Fielders: "63"}}}. A play without outs and errors is its Kind and its Advances.
 type Play struct {
 	Kind           PlayKind   `json:"kind"`
 	Also           PlayKind   `json:"also,omitzero"`   // second event on the same pitch: a strikeout or a walk with a steal, a wild pitch, …
-	Batter         PlayerID   `json:"batter,omitzero"` // who bats; "" means who is due. Another one needs the OutOfTurn flag
+	Batter         PlayerID   `json:"batter,omitzero"` // "" for the batter due; any other needs the OutOfTurn flag
 	Flags          Flags      `json:"flags,omitzero"`
 	Ball           BattedBall `json:"ball,omitzero"`
-	Advances       [4]Advance `json:"runs"`             // by the base each started from: 0 the batter, then the runners from first, second, third
-	Outs           [4]Out     `json:"outs,omitzero"`    // in the order they were made; ends at the first zero. The fourth only as an appeal that replaces the third
-	Errors         [4]Error   `json:"errors,omitzero"`  // in the order they were made; ends at the first zero
+	Advances       [4]Advance `json:"runs"`             // by starting base: the batter, then the runners from first, second and third
+	Outs           Outs       `json:"outs,omitzero"`    // in the order they were made; the fourth only as an appeal that replaces the third
+	Errors         Errors     `json:"errors,omitzero"`  // in the order they were made
 	FieldedBy      string     `json:"touched,omitzero"` // digits of the fielders who handled a hit, or a fielder's choice without an out: "7" of a single to left, "6" of FC6
-	Count          Count      `json:"count,omitzero"`   // before the pitch on which it happened; at the time, if there was none
+	Count          Count      `json:"count,omitzero"`   // before the pitch of the play; at its time, if there was no pitch
 	Pitches        string     `json:"pitches,omitzero"` // of the whole plate appearance so far, in Retrosheet's letters
-	OtherModifiers string     `json:"notes,omitzero"`   // further Retrosheet modifiers without meaning to the rules: "R6/TH"
+	OtherModifiers string     `json:"notes,omitzero"`   // Retrosheet modifiers that no rule depends on: "R6/TH"
 }
 
-// PlayKind says what a play was. The numbers are those of Retrosheet's event codes, so that the two can be compared.
+// PlayKind classifies a play. The values are Retrosheet's event codes.
 type PlayKind uint8
 
-// The kinds. From StolenBase to FoulError the batter stays at bat.
+// The kinds of play. From StolenBase to FoulError the batter stays at bat.
 const (
 	NoKind    PlayKind = iota
-	NoPlay             // nothing moved: the count at a dead ball, when someone is replaced in mid-count
-	BattedOut          // a batted ball on which someone is out and no other kind fits: fly-outs, ground-outs, force-outs, double plays
+	NoPlay             // nothing moved: records the count when a player is replaced in mid-count
+	BattedOut          // a batted ball with an out and no other kind: fly-outs, ground-outs, force-outs, double plays
 	Strikeout
 	StolenBase
 	Indifference
 	CaughtStealing
-	_ // a pick-off error, which Retrosheet no longer uses
+	_ // pick-off error, no longer used by Retrosheet
 	PickOff
 	WildPitch
 	PassedBall
 	Balk
-	OtherAdvance // an advance that nothing else explains
-	FoulError    // a foul fly dropped: the batter bats on
+	OtherAdvance // an advance of no other kind
+	FoulError    // a dropped foul fly: the batter stays at bat
 	Walk
 	IntentionalWalk
 	HitByPitch
@@ -51,21 +51,21 @@ const (
 	HomeRun
 )
 
-const kindsWords vocabulary = "|no play|out|strikeout|stolen base|indifference|caught stealing|?|pick-off|wild pitch|passed ball|balk|other advance|foul error|walk|intentional walk|hit by pitch|interference|error|fielder's choice|single|double|triple|home run"
+const playKindNames names = "|no play|out|strikeout|stolen base|indifference|caught stealing|?|pick-off|wild pitch|passed ball|balk|other advance|foul error|walk|intentional walk|hit by pitch|interference|error|fielder's choice|single|double|triple|home run"
 
-func (k PlayKind) String() string { return kindsWords.text(uint8(k)) }
+func (k PlayKind) String() string { return playKindNames.name(uint8(k)) }
 
-// MarshalText writes the kind's name.
+// MarshalText returns the kind's name.
 func (k PlayKind) MarshalText() ([]byte, error) { return []byte(k.String()), nil }
 
 // UnmarshalText reads a kind's name.
 func (k *PlayKind) UnmarshalText(text []byte) error {
-	i, err := kindsWords.parse("kind of play", text)
-	*k = PlayKind(i)
+	v, err := playKindNames.parse("kind of play", text)
+	*k = PlayKind(v)
 	return err
 }
 
-// EndsPlateAppearance reports whether the play ends the batter's turn at bat.
+// EndsPlateAppearance reports whether the play ends the batter's plate appearance.
 func (k PlayKind) EndsPlateAppearance() bool { return k == BattedOut || k == Strikeout || k >= Walk }
 
 // IsHit reports whether the kind is a safe hit; its bases are k-Single+1.
@@ -74,10 +74,10 @@ func (k PlayKind) IsHit() bool { return k >= Single && k <= HomeRun }
 // IsInPlay reports whether the batter put the ball in play.
 func (k PlayKind) IsInPlay() bool { return k == BattedOut || k >= ReachedOnError }
 
-// A Base is a place of a runner: where he started or where he ended.
+// A Base is where a runner starts or ends a play.
 type Base uint8
 
-// AtBat is where the batter starts, HomePlate where a run is scored. As a destination the zero value means "stays".
+// AtBat is where the batter starts, HomePlate where a run scores. As a destination AtBat means that the runner stays.
 const (
 	AtBat Base = iota
 	First
@@ -86,33 +86,29 @@ const (
 	HomePlate
 )
 
-const basesWords vocabulary = "the plate|first|second|third|home"
-
-func (b Base) String() string { return basesWords.text(uint8(b)) }
-
-// An Advance is what one man on the bases did. The zero value: he stayed where he was, or is in Outs, or there is no one.
+// An Advance is what the batter or one runner did. The zero value: stayed, is in Outs, or does not exist.
 type Advance struct {
-	To     Base          `json:"to,omitzero"` // 0 stays, or is out, or for the batter: bats on or was put out
+	To     Base          `json:"to,omitzero"` // AtBat: stays, or is out; the batter stays at bat, or is out
 	Reason AdvanceReason `json:"why,omitzero"`
-	Earned Ruling        `json:"earned,omitzero"` // of a run scored: 0 lets the Book reconstruct the inning (9.16)
-	RBI    Ruling        `json:"rbi,omitzero"`    // of a run scored: 0 lets the Book apply 9.04
+	Earned Ruling        `json:"earned,omitzero"` // of a run; ByRule: the Scorebook reconstructs the inning (9.16)
+	RBI    Ruling        `json:"rbi,omitzero"`    // of a run; ByRule: the Scorebook applies 9.04
 }
 
-// AdvanceReason says what moved a runner, where it is not simply the play's kind.
+// AdvanceReason explains an advance or an attempt that the play's kind does not.
 type AdvanceReason uint8
 
-// The reasons. A runner with an attempt (Stole … PickedOffStealing) who is not in Outs was safe; when caught or picked off and yet
-// safe, an error explains it.
+// The reasons. A runner with an attempt (Stole to PickedOffStealing) who is not in Outs was safe; one caught or picked off
+// and yet safe needs an error.
 const (
-	ByPlay            AdvanceReason = iota // the batted ball, the walk, the balk: the Kind itself
-	Stole                                  // is credited with the next base; if he went further, an error explains it
+	ByPlay            AdvanceReason = iota // the batted ball, the walk, the balk: the PlayKind itself
+	Stole                                  // credited with the next base; anything beyond needs an error
 	Caught                                 // caught stealing, or would have been but for an error
-	PickedOff                              // off the base he held
+	PickedOff                              // off the base the runner occupied
 	PickedOffStealing                      // picked off going to the next base; counts as caught stealing
-	OnWildPitch                            // beside a strikeout, walk or steal
+	OnWildPitch                            // with a strikeout, walk or steal
 	OnPassedBall
-	OnError // an error let him advance to where he is
-	OnThrow // while the defence threw elsewhere
+	OnError // took the base because of an error
+	OnThrow // during a throw to another base
 )
 
 // A Ruling is the scorer's decision on a run.
@@ -126,54 +122,60 @@ const (
 	TeamOnly
 )
 
+// Outs are the outs of a play; the first zero Out ends the list.
+type Outs [4]Out
+
 // An Out is one put-out.
 type Out struct {
-	Runner   Base    `json:"who"` // AtBat or the base he started from
-	At       Base    `json:"at"`  // the base where it was made; 0: in the air, at the plate before he ran, or nowhere
+	Runner   Base    `json:"who"`         // AtBat for the batter, else the base the runner started from
+	At       Base    `json:"at,omitzero"` // base of the put-out; AtBat: in the air, at the plate before the batter ran, or unknown
 	Kind     OutKind `json:"how"`
-	Fielders string  `json:"by"` // the fielders in order, the last has the put-out, the others assists: "643". "" if nobody knows
+	Fielders string  `json:"by"` // positions in order, "643": the last gets the put-out, the others assists; "" if unknown
 }
 
-// OutKind says how an out was made; it decides whether runs on a third out count (5.08(a)).
+// OutKind classifies an out. It decides whether a run on the third out counts (5.08(a)).
 type OutKind uint8
 
-// The ways.
+// The kinds of out.
 const (
 	NotOut         OutKind = iota
 	StruckOut              // third strike, caught or not
-	FlyOut                 // batted ball caught, infield fly, or called out at the plate (foul bunt, batter's interference)
-	OutBeforeFirst         // batter-runner put out before he touched first
-	ForceOut               // runner put out at a base he had to leave for
-	TagOut                 // runner put out where he was not forced
+	FlyOut                 // batted ball caught, infield fly, or called out at the plate (foul bunt, batter interference)
+	OutBeforeFirst         // batter-runner put out before touching first
+	ForceOut               // runner put out at a base that had to be reached
+	TagOut                 // runner put out where no force was on
 	AppealOut              // runner out on appeal: left early, missed a base
-	CalledOut              // runner out by rule: interference, struck by the ball, passed another
+	CalledOut              // runner out by rule: interference, touched by the ball, passed another runner
 )
 
-// Error is a fielding error.
+// Errors are the fielding errors of a play; the first zero Error ends the list.
+type Errors [4]Error
+
+// Error is one fielding error.
 type Error struct {
 	Fielder uint8     `json:"by"` // position 1–9; 0 is no error
-	Kind    ErrorKind `json:"kind,omitzero"`
-	Runner  Base      `json:"who"`            // the man it helped: AtBat or the base he started from
+	Kind    ErrorKind `json:"kind"`
+	Runner  Base      `json:"who"`            // the batter or runner who profits: AtBat or the starting base
 	Assists string    `json:"after,omitzero"` // fielders with an assist before it: "6" of 6E3
 }
 
-// ErrorKind says what went wrong.
+// ErrorKind classifies a fielding error.
 type ErrorKind uint8
 
 // The kinds of error.
 const (
-	FieldingError ErrorKind = iota // the ball in play, or a throw (then After says whose)
-	ThrowingError                  // a bad throw
+	FieldingError ErrorKind = iota // a ball in play, or a throw (then Assists names the thrower), not handled
+	ThrowingError
 )
 
-// BattedBall is a batted ball.
+// BattedBall describes how and where the ball was hit.
 type BattedBall struct {
-	Contact  Contact `json:"contact,omitzero"`
-	Location string  `json:"place,omitzero"` // Retrosheet's zone: "7", "56", "89XD"
-	Strength int8    `json:"force,omitzero"` // -1 soft, 1 hard
+	Contact  Contact  `json:"contact,omitzero"`
+	Location string   `json:"place,omitzero"` // Retrosheet's zone: "7", "56", "89XD"
+	Strength Strength `json:"force,omitzero"`
 }
 
-// Contact is how a batted ball left the bat.
+// Contact is the trajectory of a batted ball.
 type Contact uint8
 
 // The contacts.
@@ -191,7 +193,17 @@ const (
 // IsBunt reports whether the ball was bunted.
 func (c Contact) IsBunt() bool { return c >= BuntGround }
 
-// Flags are facts about a play that the rules or the scorer ask for.
+// Strength is how hard a ball was hit, Retrosheet's + and -.
+type Strength int8
+
+// The strengths.
+const (
+	Soft     Strength = -1
+	Unmarked Strength = 0
+	Hard     Strength = 1
+)
+
+// Flags are facts about a play that the rules or the scorer need.
 type Flags uint16
 
 // The flags.
@@ -205,11 +217,11 @@ const (
 	Appeal                                   // an appeal play
 	BatterInterference
 	RunnerInterference
-	GroundRuleDouble       // a double by ground rule
-	InsideTheParkHomeRun   // a home run inside the park: ends a game like any other hit (9.06(f))
-	OutOfTurn              // Batter is not who was due and nobody appealed (6.03(b)(5))
+	GroundRuleDouble
+	InsideTheParkHomeRun   // ends a game like any other hit (9.06(f))
+	OutOfTurn              // Batter is not the batter due and nobody appealed (6.03(b)(5))
 	OutForBattingOutOfTurn // the proper batter is out on appeal (6.03(b)(3))
-	AsRuled                // so it was ruled, although 5.08(a) or rule 9 says otherwise: for replays of real games only
+	AsRuled                // ruled so although 5.08(a) or rule 9 disagrees: for replays of real games only
 )
 
 // Has reports whether all flags of g are set.
@@ -221,8 +233,8 @@ type Count struct {
 	Strikes int8 `json:"strikes"`
 }
 
-// After returns the count after a pitch in Retrosheet's letters. Four balls or three strikes end the turn; letters that are
-// no pitch, or put the ball in play, change nothing.
+// After returns the count after a pitch in Retrosheet's letters. Four balls or three strikes end the plate appearance;
+// letters that are no pitch, or put the ball in play, change nothing.
 func (c Count) After(letter byte) Count {
 	switch letter {
 	case 'B', 'I', 'P', 'V':

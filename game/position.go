@@ -20,10 +20,10 @@ const (
 	PinchRunner // until he takes the field
 )
 
-const positionsWords vocabulary = "|P|C|1B|2B|3B|SS|LF|CF|RF|DH|PH|PR"
+const positionNames names = "|P|C|1B|2B|3B|SS|LF|CF|RF|DH|PH|PR"
 
 // String returns the position's abbreviation, "SS".
-func (p Position) String() string { return positionsWords.text(uint8(p)) }
+func (p Position) String() string { return positionNames.name(uint8(p)) }
 
 // IsFielder reports whether the position is one of the nine on the field.
 func (p Position) IsFielder() bool { return p >= Pitcher && p <= RightField }
@@ -33,7 +33,7 @@ func (p Position) MarshalText() ([]byte, error) { return []byte(p.String()), nil
 
 // UnmarshalText reads an abbreviation. An unknown word is [NoPosition], which every check refuses with its path.
 func (p *Position) UnmarshalText(text []byte) error {
-	i, _ := positionsWords.find(string(text))
+	i, _ := positionNames.value(string(text))
 	*p = Position(i)
 	return nil
 }

@@ -2,14 +2,14 @@ package game
 
 import "strings"
 
-// carried remembers a count that a pitcher or batter left to another.
-type carried struct {
+// splitTurn remembers a count that a pitcher or batter left to another.
+type splitTurn struct {
 	pitcher PlayerID // who is charged if the batter walks, 9.16(h)(1)
 	batter  PlayerID // who is charged if his successor strikes out, 9.15(b)
 }
 
 // pitcherLeaves remembers a pitcher who leaves behind the batter: two balls or more and the pitcher behind.
-func (c *carried) pitcherLeaves(s *State, side Side) {
+func (c *splitTurn) pitcherLeaves(s *State, side Side) {
 	if side != s.Fielding() || c.pitcher != "" {
 		return
 	}
@@ -20,33 +20,33 @@ func (c *carried) pitcherLeaves(s *State, side Side) {
 }
 
 // batterLeaves remembers a batter who leaves with two strikes.
-func (c *carried) batterLeaves(before, after *State) {
+func (c *splitTurn) batterLeaves(before, after *State) {
 	if c.batter == "" && before.Count.Strikes == 2 && before.Batting() == after.Batting() && before.Batter() != after.Batter() {
 		c.batter = before.Batter()
 	}
 }
 
-// charged returns the pitcher whom the batter's turn counts against.
-func (b *Scorebook) charged(s *State, p *Play) PlayerID {
-	if b.carried.pitcher != "" && (p.Kind == Walk || p.Kind == IntentionalWalk) {
-		return b.carried.pitcher
+// responsiblePitcher returns the pitcher whom the batter's turn counts against.
+func (b *Scorebook) responsiblePitcher(s *State, p *Play) PlayerID {
+	if b.splitTurn.pitcher != "" && (p.Kind == Walk || p.Kind == IntentionalWalk) {
+		return b.splitTurn.pitcher
 	}
 	return s.Pitcher()
 }
 
 // ResponsiblePitcher returns the pitcher whom the turn at bat that p would end counts against (9.16(h)).
-func (b *Scorebook) ResponsiblePitcher(s *State, p *Play) PlayerID { return b.charged(s, p) }
+func (b *Scorebook) ResponsiblePitcher(s *State, p *Play) PlayerID { return b.responsiblePitcher(s, p) }
 
-// scoreBatter keeps the batter's line and what the pitcher did to him.
-func (b *Scorebook) scoreBatter(s *State, p *Play, t Tally) {
+// recordBatter keeps the batter's line and what the pitcher did to him.
+func (b *Scorebook) recordBatter(s *State, p *Play, t Tally) {
 	if !t.PlateAppearance {
 		return
 	}
-	id := s.on(p, AtBat).Player
-	if p.Kind == Strikeout && b.carried.batter != "" {
-		id = b.carried.batter
+	id := s.runnerFrom(p, AtBat).Player
+	if p.Kind == Strikeout && b.splitTurn.batter != "" {
+		id = b.splitTurn.batter
 	}
-	l := b.batter(s.Batting(), id)
+	l := b.battingLine(s.Batting(), id)
 	l.PlateAppearances++
 	if t.AtBat {
 		l.AtBats++
@@ -61,13 +61,13 @@ func (b *Scorebook) scoreBatter(s *State, p *Play, t Tally) {
 	if p.Flags.Has(GroundedIntoDoublePlay) && t.Outs > 1 {
 		l.GroundedIntoDoublePlays++
 	}
-	pl := b.pitcher(s.Fielding(), b.charged(s, p))
+	pl := b.pitchingLine(s.Fielding(), b.responsiblePitcher(s, p))
 	pl.BattersFaced++
-	count(l, pl, p.Kind)
+	countResult(l, pl, p.Kind)
 }
 
-// count adds one result of a turn at bat to the batter's and the pitcher's line.
-func count(l *BattingLine, pl *PitchingLine, k PlayKind) {
+// countResult adds one result of a turn at bat to the batter's and the pitcher's line.
+func countResult(l *BattingLine, pl *PitchingLine, k PlayKind) {
 	if k.IsHit() {
 		l.Hits++
 		pl.Hits++
@@ -99,13 +99,13 @@ func count(l *BattingLine, pl *PitchingLine, k PlayKind) {
 	}
 }
 
-// scoreRunners keeps steals, and the pitcher's outs, wild pitches and balks.
-func (b *Scorebook) scoreRunners(s *State, p *Play) {
+// recordRunners keeps steals, and the pitcher's outs, wild pitches and balks.
+func (b *Scorebook) recordRunners(s *State, p *Play) {
 	for base := First; base <= Third; base++ {
 		if p.Advances[base].Reason == ByPlay {
 			continue
 		}
-		l := b.batter(s.Batting(), s.RunnerOn(base).Player)
+		l := b.battingLine(s.Batting(), s.RunnerOn(base).Player)
 		switch p.Advances[base].Reason {
 		case Stole:
 			l.StolenBases++
@@ -114,28 +114,28 @@ func (b *Scorebook) scoreRunners(s *State, p *Play) {
 		default:
 		}
 	}
-	pl := b.pitcher(s.Fielding(), s.Pitcher())
+	pl := b.pitchingLine(s.Fielding(), s.Pitcher())
 	pl.Outs += s.tally(p).Outs
 	switch {
-	case p.has(WildPitch):
+	case p.includes(WildPitch):
 		pl.WildPitches++
-	case p.has(PassedBall):
-		b.fielderAt(s, Catcher).PassedBalls++
-	case p.has(Balk):
+	case p.includes(PassedBall):
+		b.fieldingLineAt(s, Catcher).PassedBalls++
+	case p.includes(Balk):
 		pl.Balks++
 	}
 }
 
-// has reports whether the play is of the kind or has it beside it.
-func (p *Play) has(k PlayKind) bool { return p.Kind == k || p.Also == k }
+// includes reports whether the play is of the kind or has it beside it.
+func (p *Play) includes(k PlayKind) bool { return p.Kind == k || p.Also == k }
 
-func (b *Scorebook) fielderAt(s *State, at Position) *FieldingLine {
+func (b *Scorebook) fieldingLineAt(s *State, at Position) *FieldingLine {
 	side := s.Fielding()
-	return b.fielder(side, s.Teams[side].Fielder(at), at)
+	return b.fieldingLine(side, s.Teams[side].Fielder(at), at)
 }
 
-// scoreFielders keeps put-outs (9.09), assists (9.10), double plays (9.11) and errors (9.12).
-func (b *Scorebook) scoreFielders(s *State, p *Play) {
+// recordFielders keeps put-outs (9.09), assists (9.10), double plays (9.11) and errors (9.12).
+func (b *Scorebook) recordFielders(s *State, p *Play) {
 	var hands [10]bool // who had a hand in an out
 	replaced := s.replacedOut(p)
 	for i, o := range p.Outs {
@@ -143,14 +143,14 @@ func (b *Scorebook) scoreFielders(s *State, p *Play) {
 			continue
 		}
 		last := len(o.Fielders) - 1
-		b.fielderAt(s, Position(o.Fielders[last]-'0')).PutOuts++
+		b.fieldingLineAt(s, Position(o.Fielders[last]-'0')).PutOuts++
 		hands[o.Fielders[last]-'0'] = true
-		b.assists(s, o.Fielders[:last], &hands)
+		b.creditAssists(s, o.Fielders[:last], &hands)
 	}
 	for _, e := range p.Errors {
 		if e.Fielder != 0 {
-			b.fielderAt(s, Position(e.Fielder)).Errors++
-			b.assists(s, e.Assists, &[10]bool{})
+			b.fieldingLineAt(s, Position(e.Fielder)).Errors++
+			b.creditAssists(s, e.Assists, &[10]bool{})
 		}
 	}
 	if t := s.tally(p); !t.DoublePlay && !t.TriplePlay {
@@ -158,24 +158,24 @@ func (b *Scorebook) scoreFielders(s *State, p *Play) {
 	}
 	for at := Pitcher; at <= RightField; at++ {
 		if hands[at] {
-			b.fielderAt(s, at).DoublePlays++
+			b.fieldingLineAt(s, at).DoublePlays++
 		}
 	}
 }
 
 // replacedOut returns the index of the third out when a fourth takes its place (5.09(c)), else -1.
 func (s *State) replacedOut(p *Play) int {
-	if s.Outs+p.outs() > 3 {
+	if s.Outs+p.outCount() > 3 {
 		return 2 - s.Outs
 	}
 	return -1
 }
 
-// assists credits each fielder who threw once.
-func (b *Scorebook) assists(s *State, by string, hands *[10]bool) {
+// creditAssists credits each fielder who threw once.
+func (b *Scorebook) creditAssists(s *State, by string, hands *[10]bool) {
 	for i := range len(by) {
 		if strings.IndexByte(by, by[i]) == i {
-			b.fielderAt(s, Position(by[i]-'0')).Assists++
+			b.fieldingLineAt(s, Position(by[i]-'0')).Assists++
 			hands[by[i]-'0'] = true
 		}
 	}
@@ -187,7 +187,7 @@ func (b *Scorebook) countPitches(s *State, p *Play) {
 	if fresh == "" {
 		return
 	}
-	l := b.pitcher(s.Fielding(), s.Pitcher())
+	l := b.pitchingLine(s.Fielding(), s.Pitcher())
 	for i := range len(fresh) {
 		switch {
 		case strings.IndexByte("BHIPUV", fresh[i]) >= 0:

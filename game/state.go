@@ -44,16 +44,16 @@ const (
 	HomeForfeit     // lost by the home team, 7.03
 )
 
-const endsWords vocabulary = "|final|called|forfeit by away|forfeit by home"
+const endNames names = "|final|called|forfeit by away|forfeit by home"
 
-func (e End) String() string { return endsWords.text(uint8(e)) }
+func (e End) String() string { return endNames.name(uint8(e)) }
 
 // MarshalText writes the ending in words, "" while the game goes on.
 func (e End) MarshalText() ([]byte, error) { return []byte(e.String()), nil }
 
 // UnmarshalText reads the ending's words.
 func (e *End) UnmarshalText(text []byte) error {
-	i, err := endsWords.parse("ending", text)
+	i, err := endNames.parse("ending", text)
 	*e = End(i)
 	return err
 }
@@ -94,8 +94,8 @@ func (t *TeamState) Fielder(p Position) PlayerID {
 	return ""
 }
 
-// slot returns the index in the order of a player, -1 if he does not bat.
-func (t *TeamState) slot(id PlayerID) int {
+// orderIndex returns the index in the order of a player, -1 if he does not bat.
+func (t *TeamState) orderIndex(id PlayerID) int {
 	for i := range t.Order {
 		if t.Order[i].Player == id {
 			return i
@@ -136,5 +136,7 @@ func (s *State) IsForced(b Base) bool {
 // Lead returns by how many runs the side at bat leads.
 func (s *State) Lead() int { return s.Score[s.Batting()] - s.Score[s.Fielding()] }
 
-// last reports whether a lead of the side at bat would end the game now (7.01(g)(3)).
-func (s *State) last() bool { return s.Half == Bottom && s.Inning >= s.Options.ScheduledInnings() }
+// isLastHalf reports whether a lead of the side at bat would end the game now (7.01(g)(3)).
+func (s *State) isLastHalf() bool {
+	return s.Half == Bottom && s.Inning >= s.Options.ScheduledInnings()
+}

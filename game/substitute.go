@@ -46,7 +46,7 @@ func (s *State) checkSub(sub Substitution) error {
 // checkPlayer asks whether the player may come in at all.
 func (s *State) checkPlayer(t *TeamState, sub Substitution) error {
 	switch {
-	case t.plays(sub.Player), slices.Contains(t.Bench, sub.Player):
+	case t.isPlaying(sub.Player), slices.Contains(t.Bench, sub.Player):
 		return nil
 	case slices.Contains(t.Removed, sub.Player):
 		return illegal("5.10(d)", "%s has left the game and may not come back", sub.Player)
@@ -57,7 +57,7 @@ func (s *State) checkPlayer(t *TeamState, sub Substitution) error {
 
 // checkPlace keeps the places in the order: who bats keeps his (5.10(a)), and only a pitcher stands outside.
 func (s *State) checkPlace(t *TeamState, sub Substitution) error {
-	at := t.slot(sub.Player) + 1
+	at := t.orderIndex(sub.Player) + 1
 	switch {
 	case sub.Slot == 0 && sub.Position != Pitcher:
 		return illegal("5.10(a)", "only a pitcher has no place in the order")
@@ -83,7 +83,7 @@ func (s *State) checkPinch(t *TeamState, sub Substitution) error {
 			return illegal("5.10(a)", "a pinch hitter bats for who is due")
 		}
 	case PinchRunner:
-		if sub.Side != s.Batting() || s.runs(t.Order[sub.Slot-1].Player) < 0 {
+		if sub.Side != s.Batting() || s.baseOf(t.Order[sub.Slot-1].Player) < 0 {
 			return illegal("5.10(e)", "a pinch runner runs for who is on base")
 		}
 	default:
@@ -94,11 +94,11 @@ func (s *State) checkPinch(t *TeamState, sub Substitution) error {
 // checkDH keeps the designated hitter's own rules.
 func (s *State) checkDH(t *TeamState, sub Substitution) error {
 	dh := t.DH != 0 && sub.Slot == t.DH
-	enters := !t.plays(sub.Player)
+	enters := !t.isPlaying(sub.Player)
 	switch {
 	case sub.Position == DesignatedHitter && !dh:
 		return illegal("5.11(a)(7)", "place %d is not the designated hitter's", sub.Slot)
-	case sub.Player == t.Pitcher && t.slot(sub.Player) < 0 && (sub.Position == PinchHitter || sub.Position == PinchRunner) && !dh:
+	case sub.Player == t.Pitcher && t.orderIndex(sub.Player) < 0 && (sub.Position == PinchHitter || sub.Position == PinchRunner) && !dh:
 		return illegal("5.11(a)(10)", "the pitcher may bat or run only for the designated hitter")
 	case dh && enters && !t.DHBatted && !sub.Injured && !s.Teams[sub.Side.Other()].Relieved:
 		return illegal("5.11(a)(2)", "the designated hitter bats once, unless the other side changes its pitcher")
@@ -122,8 +122,8 @@ func (s *State) checkMinimum(t *TeamState, sub Substitution) error {
 	return nil
 }
 
-// runs returns the index in Bases of a player, -1 if he is not on base.
-func (s *State) runs(id PlayerID) int {
+// baseOf returns the index in Bases of a player, -1 if he is not on base.
+func (s *State) baseOf(id PlayerID) int {
 	for i := range s.Bases {
 		if id != "" && s.Bases[i].Player == id {
 			return i
@@ -140,7 +140,7 @@ func (s *State) substitute(sub Substitution) {
 	if sub.Slot > 0 {
 		slot := &t.Order[sub.Slot-1]
 		before[1] = slot.Player
-		if b := s.runs(slot.Player); b >= 0 && sub.Side == s.Batting() {
+		if b := s.baseOf(slot.Player); b >= 0 && sub.Side == s.Batting() {
 			s.Bases[b].Player = sub.Player
 		}
 		if slot.Player == t.Pitcher && sub.Player != t.Pitcher && slot.Position != DesignatedHitter {
@@ -163,9 +163,9 @@ func (s *State) substitute(sub Substitution) {
 	if t.Pitcher != pitched {
 		t.BattersFaced, t.Relieved = 0, true
 	}
-	t.Bench = without(t.Bench, sub.Player)
+	t.Bench = remove(t.Bench, sub.Player)
 	for _, id := range before {
-		if id != "" && !t.plays(id) {
+		if id != "" && !t.isPlaying(id) {
 			t.Removed = append(slices.Clip(t.Removed), id)
 		}
 	}
@@ -182,7 +182,7 @@ func (t *TeamState) pitcherBats() bool {
 	return at.Player == t.Pitcher && at.Position != DesignatedHitter
 }
 
-func without(ids []PlayerID, id PlayerID) []PlayerID {
+func remove(ids []PlayerID, id PlayerID) []PlayerID {
 	i := slices.Index(ids, id)
 	if i < 0 {
 		return ids

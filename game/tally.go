@@ -17,9 +17,9 @@ type Tally struct {
 func (s *State) Tally(p Play) Tally { return s.tally(&p) }
 
 func (s *State) tally(p *Play) Tally {
-	outs := p.outs()
+	outs := p.outCount()
 	t := Tally{
-		Runs:            p.runs(),
+		Runs:            p.runCount(),
 		Outs:            min(outs, 3-s.Outs),
 		PlateAppearance: p.Kind.EndsPlateAppearance(),
 		DoublePlay:      outs == 2 && !p.Flags.Has(NoDoublePlay),
@@ -36,15 +36,15 @@ func (s *State) tally(p *Play) Tally {
 		}
 	}
 	for b := AtBat; b <= Third; b++ {
-		if p.Advances[b].To == HomePlate && s.battedIn(p, b) {
+		if p.Advances[b].To == HomePlate && s.isBattedIn(p, b) {
 			t.RBI++
 		}
 	}
 	return t
 }
 
-// battedIn reports whether the run of the man from b is batted in (9.04).
-func (s *State) battedIn(p *Play, b Base) bool {
+// isBattedIn reports whether the run of the man from b is batted in (9.04).
+func (s *State) isBattedIn(p *Play, b Base) bool {
 	r := p.Advances[b]
 	switch {
 	case r.RBI != ByRule:

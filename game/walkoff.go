@@ -4,7 +4,7 @@ package game
 // run (7.01(g)(3)), and a hit that drives it in is worth no more bases than the winning runner advanced (9.06(f)). A home
 // run over the fence counts whole (9.06(g)). Any other play is returned as it is.
 func (s *State) LimitWalkOff(p Play) Play {
-	if !s.wins(&p) || p.Kind == HomeRun && !p.Flags.Has(InsideTheParkHomeRun) {
+	if !s.winsGame(&p) || p.Kind == HomeRun && !p.Flags.Has(InsideTheParkHomeRun) {
 		return p
 	}
 	left := 1 - s.Lead() // runs that still count
@@ -16,7 +16,7 @@ func (s *State) LimitWalkOff(p Play) Play {
 		case left > 0:
 			left--
 			if left == 0 && from != AtBat {
-				p.shorten(HomePlate - from)
+				p.limitHit(HomePlate - from)
 			}
 		default:
 			*r = Advance{To: min(r.To, ahead-1), Reason: r.Reason}
@@ -28,8 +28,8 @@ func (s *State) LimitWalkOff(p Play) Play {
 	}
 }
 
-// shorten values a hit at no more than some bases, and stops the batter there.
-func (p *Play) shorten(bases Base) {
+// limitHit values a hit at no more than some bases, and stops the batter there.
+func (p *Play) limitHit(bases Base) {
 	if !p.Kind.IsHit() || Base(p.Kind-Single)+1 <= bases {
 		return
 	}

@@ -300,9 +300,9 @@ func ballText(b game.BattedBall) string {
 	}
 	text += b.Location
 	switch {
-	case b.Strength > 0:
+	case b.Strength == game.Hard:
 		text += "+"
-	case b.Strength < 0:
+	case b.Strength == game.Soft:
 		text += "-"
 	}
 	return text

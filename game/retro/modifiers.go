@@ -126,21 +126,21 @@ func (x *parser) ball(text string) bool {
 	if !ok && i > 0 || text == "" {
 		return false
 	}
-	place := text[i:]
-	force := int8(0)
-	for place != "" && (place[len(place)-1] == '+' || place[len(place)-1] == '-') {
-		force = 1
-		if place[len(place)-1] == '-' {
-			force = -1
+	location := text[i:]
+	strength := game.Unmarked
+	for location != "" && (location[len(location)-1] == '+' || location[len(location)-1] == '-') {
+		strength = game.Hard
+		if location[len(location)-1] == '-' {
+			strength = game.Soft
 		}
-		place = place[:len(place)-1]
+		location = location[:len(location)-1]
 	}
 	b := &x.play.Ball
 	if c != game.NoContact {
 		b.Contact = c
 	}
-	if place != "" || force != 0 {
-		b.Location, b.Strength = place, force
+	if location != "" || strength != game.Unmarked {
+		b.Location, b.Strength = location, strength
 	}
 	return true
 }
