@@ -22,16 +22,16 @@ var floors = map[string][]string{
 	"game/chance":     {"game"},
 	"game/bot":        {"game", "game/chance"},
 	"game/retro":      {"game"},
-	"game/league":     {"game", "game/chance"},
+	"game/league":     {"game", "game/chance", "game/teams"},
 	"game/call":       {"game"},
 	"game/odds":       {"game", "game/chance"},
-	"game/stats":      {"game"},
-	"game/teams":      {"game"},
+	"game/stats":      {"game", "game/teams"},
+	"game/teams":      {"game", "game/chance"},
 	"auth":            {},
 
 	// 1: running, without I/O of their own
 	"voice/announce": {"audio", "voice/speakable"},
-	"game/live":      {"game", "game/bot", "game/call", "game/chance", "game/odds", "game/retro", "game/stats"},
+	"game/live":      {"game", "game/bot", "game/call", "game/chance", "game/odds", "game/retro", "game/stats", "game/teams"},
 
 	// 2: edges; each owns one outside thing, and none imports another
 	"audio/pulse":     {"audio"},
@@ -50,7 +50,7 @@ var floors = map[string][]string{
 	"packaging/sbom":     {},
 	"models/train/speak": {"audio", "voice", "voice/onnx"},
 	"daemon": {
-		"audio", "audio/pulse", "auth", "auth/idp", "daemon/systemd", "daemon/web", "game", "game/chance", "game/league",
+		"audio", "audio/pulse", "auth", "auth/idp", "daemon/systemd", "daemon/web", "game", "game/league",
 		"game/live", "game/teamdata", "game/teams",
 		"store", "voice", "voice/announce", "voice/catalogue", "voice/espeak", "voice/library", "voice/onnx", "voice/speakable",
 	},

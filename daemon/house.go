@@ -36,7 +36,7 @@ type house struct {
 	announcer  *announce.Announcer
 	web        *web.Server
 	doorway    *doorway
-	clubs      clubs
+	rosters    rosterSource
 	hall       *live.Games
 
 	reloaded          atomic.Pointer[Config] // the settings when they were read last; those hold that are live
@@ -86,11 +86,11 @@ func build(l launch, kept *store.Store, sink *pulse.Sink) (*house, error) {
 	if h.doorway, err = buildDoorway(cfg, kept, log); err != nil {
 		return nil, err
 	}
-	if h.clubs, err = buildClubs(cfg, kept, log); err != nil {
+	if h.rosters, err = openRosters(cfg, kept, log); err != nil {
 		return nil, err
 	}
 	h.hall, err = live.New(context.Background(), live.Config{
-		Journal: watchedJournal{kept.Games(), &h.keeping}, Rosters: h.clubs, Announcer: h.announcer, Log: log,
+		Journal: watchedJournal{kept.Games(), &h.keeping}, Rosters: h.rosters, Announcer: h.announcer, Log: log,
 	})
 	if err != nil {
 		return nil, err
@@ -166,7 +166,7 @@ func (h *house) webConfig() web.Config {
 		LimitLoopback:  h.cfg.NotifyRateLoopback,
 		SignIn:         h.doorway.web,
 		Hall:           h.hall,
-		Teams:          h.clubs,
+		Teams:          h.rosters,
 		Season:         h.cfg.DefaultSeason,
 	}
 	for _, address := range []string{h.cfg.PublicURL, h.cfg.FrontendURL, h.cfg.OAuthRedirectURI} {

@@ -54,7 +54,7 @@ func (h *house) run(ctx context.Context, doors sockets) error {
 		serving = append(serving, func(ctx context.Context) error { return h.web.ServeAdmin(ctx, l) })
 	}
 	h.tell(systemd.Ready(h.inOneLine()))
-	around := []runner{h.voices.Run, reloads, h.doorway.run, h.clubs.Run, h.hall.Run, h.watch, h.reports, h.backups, h.idles}
+	around := []runner{h.voices.Run, reloads, h.doorway.run, h.rosters.Run, h.hall.Run, h.watch, h.reports, h.backups, h.idles}
 	return supervise(ctx, []runner{h.sink.Run}, around, serving)
 }
 

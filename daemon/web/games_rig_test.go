@@ -31,39 +31,26 @@ import (
 	"pressbox/store"
 )
 
-// clubs are those of the built-in league.
+// builtIn returns the built-in league.
+var builtIn = sync.OnceValue(func() *league.League { return league.New(league.LastSeason) })
+
+// clubs is the built-in league and seasons and teams that fail.
 type clubs struct{}
 
-var seasons = sync.OnceValue(func() map[int][]league.Club {
-	all := map[int][]league.Club{}
-	for n := 1; n <= league.LastSeason; n++ {
-		clubs, err := league.Season(n)
-		if err != nil {
-			panic(err)
-		}
-		all[n] = clubs
+func (clubs) Teams(ctx context.Context, season int) (teams.List, error) {
+	if season == 66 {
+		return teams.List{}, fmt.Errorf("season 66: %w", teams.ErrUnavailable)
 	}
-	return all
-})
-
-func (clubs) find(season int, id string) (league.Club, error) {
-	if season == 0 {
-		season = league.LastSeason
-	}
-	for _, c := range seasons()[season] {
-		if c.ID == id {
-			return c, nil
-		}
-	}
-	return league.Club{}, fmt.Errorf("team %s: %w", id, teams.ErrUnknown)
+	return builtIn().Teams(ctx, season)
 }
 
-func (all clubs) Club(_ context.Context, season int, id string) (live.Club, error) {
-	c, err := all.find(season, id)
-	if err != nil {
-		return live.Club{}, fmt.Errorf("%w: %w", live.ErrUnknownTeam, err)
+func (clubs) Roster(ctx context.Context, season int, id string) (teams.Roster, error) {
+	if id == "thin" {
+		return teams.Roster{}, fmt.Errorf("team thin: %w", teams.ErrTooFewPlayers)
 	}
-	return live.Club{Club: c.Game(), Season: c.Season, Ratings: league.Ratings(c), Park: c.Park.Factors}, nil
+	r, err := builtIn().Roster(ctx, season, id)
+	r.Stale, r.FetchedAt = true, time.Now()
+	return r, err
 }
 
 // A stadium is a house in which games are played.
@@ -186,8 +173,8 @@ func (f *fan) create(options string) gameView {
 	return g
 }
 
-func homeTeam() string { return seasons()[league.LastSeason][0].ID }
-func awayTeam() string { return seasons()[league.LastSeason][1].ID }
+func homeTeam() string { return "BWH" }
+func awayTeam() string { return "CPR" }
 
 // suggest hands in the line-up that the bot would.
 func (f *fan) suggest(id, side string) gameView {
@@ -373,40 +360,6 @@ func (p page) violations() []string {
 func sorted(all []string) string {
 	slices.Sort(all)
 	return strings.Join(all, ", ")
-}
-
-// Teams and Roster are what a source of clubs says, of the built-in league and
-// of things that can go wrong.
-func (all clubs) Teams(_ context.Context, season int) (teams.List, error) {
-	if season == 0 {
-		season = league.LastSeason
-	}
-	if season == 66 {
-		return teams.List{}, fmt.Errorf("season 66: %w", teams.ErrUnavailable)
-	}
-	list := teams.List{Season: season, Source: "league"}
-	for _, c := range seasons()[season] {
-		list.Teams = append(list.Teams, teams.Team{ID: c.ID, Season: season, Abbrev: c.Abbrev, Name: c.Name, Color: c.Color, Text: c.Text, Park: teams.Park{Name: c.Park.Name}})
-	}
-	if list.Teams == nil {
-		return teams.List{}, fmt.Errorf("season %d: %w", season, teams.ErrUnknown)
-	}
-	return list, nil
-}
-
-func (all clubs) Roster(_ context.Context, season int, id string) (teams.Roster, error) {
-	if id == "thin" {
-		return teams.Roster{}, fmt.Errorf("team thin: %w", teams.ErrTooFewPlayers)
-	}
-	c, err := all.find(season, id)
-	if err != nil {
-		return teams.Roster{}, err
-	}
-	r := teams.Roster{Team: teams.Team{ID: c.ID, Season: c.Season, Abbrev: c.Abbrev, Name: c.Name}, Season: c.Season, Source: "league", Stale: true, FetchedAt: time.Now()}
-	for _, p := range c.Players {
-		r.Players = append(r.Players, teams.Player{Player: p.Player, Age: p.Age})
-	}
-	return r, nil
 }
 
 // A display reads what a wall display is told.

@@ -11,6 +11,7 @@ import (
 	"pressbox/game/bot"
 	"pressbox/game/chance"
 	"pressbox/game/league"
+	"pressbox/game/teams"
 )
 
 // Every club of the built-in league has a line-up in which everybody plays where he can.
@@ -18,9 +19,9 @@ func TestSuggestLeague(t *testing.T) {
 	t.Parallel()
 	for n := 1; n <= league.LastSeason; n++ {
 		for _, c := range season(t, n) {
-			club := c.Game()
+			club := c.Club()
 			for _, dh := range []bool{true, false} {
-				l, err := bot.SuggestLineup(club, league.Ratings(c), dh)
+				l, err := bot.SuggestLineup(club, teams.Ratings(c), dh)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -91,7 +92,7 @@ func enough(c game.Club, dh bool) bool {
 func TestSuggestBest(t *testing.T) {
 	t.Parallel()
 	c := season(t, 1)[0]
-	club, ratings := c.Game(), league.Ratings(c)
+	club, ratings := c.Club(), teams.Ratings(c)
 	great := chance.LeagueRates()
 	great.HR, great.BB = .09, .15
 	star := game.Player{ID: "star", Name: "A Star", Bats: "L", Throws: "R", Positions: []game.Role{"SS"}}
@@ -114,7 +115,7 @@ func TestSuggestBest(t *testing.T) {
 
 func BenchmarkSuggest(b *testing.B) {
 	c := season(b, 3)[0]
-	club, ratings := c.Game(), league.Ratings(c)
+	club, ratings := c.Club(), teams.Ratings(c)
 	for b.Loop() {
 		if _, err := bot.SuggestLineup(club, ratings, true); err != nil {
 			b.Fatal(err)

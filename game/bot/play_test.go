@@ -13,6 +13,7 @@ import (
 	"pressbox/game/bot"
 	"pressbox/game/chance"
 	"pressbox/game/league"
+	"pressbox/game/teams"
 )
 
 // A player of one side of a game: the bot, or nil, who never decides: he swings, pitches, lets the percentages answer,
@@ -30,7 +31,7 @@ type pairing struct {
 	managers [2]bool // by side: the bot
 }
 
-func season(tb testing.TB, n int) []league.Club {
+func season(tb testing.TB, n int) []teams.Roster {
 	tb.Helper()
 	clubs, err := league.Season(n)
 	if err != nil {
@@ -39,9 +40,9 @@ func season(tb testing.TB, n int) []league.Club {
 	return clubs
 }
 
-func pair(tb testing.TB, away, home league.Club, dh bool) *pairing {
+func pair(tb testing.TB, away, home teams.Roster, dh bool) *pairing {
 	tb.Helper()
-	p := &pairing{tb: tb, clubs: [2]game.Club{away.Game(), home.Game()}, ratings: league.Ratings(away, home), park: home.Park.Factors, dh: dh}
+	p := &pairing{tb: tb, clubs: [2]game.Club{away.Club(), home.Club()}, ratings: teams.Ratings(away, home), park: home.Team.Park.Factors, dh: dh}
 	for i, c := range p.clubs {
 		var err error
 		if p.lineups[i], err = bot.SuggestLineup(c, p.ratings, dh); err != nil {

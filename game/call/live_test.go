@@ -11,6 +11,7 @@ import (
 	"pressbox/game/chance"
 	"pressbox/game/league"
 	"pressbox/game/retro"
+	"pressbox/game/teams"
 )
 
 // TestLive calls games as they are played here, two bots against each other: what holds for the season holds for them.
@@ -34,14 +35,14 @@ type liveGame struct {
 	managers [2]*bot.Manager
 }
 
-func live(t *testing.T, n int, away, home league.Club) *liveGame {
+func live(t *testing.T, n int, away, home teams.Roster) *liveGame {
 	t.Helper()
-	g := &liveGame{clubs: [2]game.Club{away.Game(), home.Game()}}
-	ratings := league.Ratings(away, home)
+	g := &liveGame{clubs: [2]game.Club{away.Club(), home.Club()}}
+	ratings := teams.Ratings(away, home)
 	var seed chance.Seed
 	binary.BigEndian.PutUint64(seed[:], uint64(n))
 	var lineups [2]game.Lineup
-	g.table = chance.NewSimulator(seed, g.clubs, ratings, home.Park.Factors)
+	g.table = chance.NewSimulator(seed, g.clubs, ratings, home.Team.Park.Factors)
 	for side := range g.clubs {
 		var err error
 		if lineups[side], err = bot.SuggestLineup(g.clubs[side], ratings, n%2 == 0); err != nil {

@@ -21,8 +21,8 @@ type figure struct {
 // stamina in batters, for those whose rating does not say. Starters are lifted around the third time through the order,
 // 22 to 27 batters (2015–19), relief pitchers after about an inning and a half.
 const (
-	starterStamina  = 23
-	relieverStamina = 6
+	StarterStamina  = 23
+	RelieverStamina = 6
 )
 
 // NewSimulator sets a game up for chance. Players that are not among the ratings are average for what they are.
@@ -48,9 +48,9 @@ func (p ParkFactors) filled() ParkFactors {
 func (d *data) figure(p game.Player, r Rating) *figure {
 	f := &figure{Rating: r, bats: p.Bats, throws: p.Throws, starter: slices.Contains(p.Positions, "SP")}
 	if f.Stamina == 0 {
-		f.Stamina = relieverStamina
+		f.Stamina = RelieverStamina
 		if f.starter {
-			f.Stamina = starterStamina
+			f.Stamina = StarterStamina
 		}
 	}
 	switch onlyPitches := p.CanPitch() && !hasFieldRole(p); {

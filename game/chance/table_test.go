@@ -8,6 +8,7 @@ import (
 	"pressbox/game/chance"
 	"pressbox/game/gametest"
 	"pressbox/game/league"
+	"pressbox/game/teams"
 )
 
 // averageClubs are two clubs of league-average players with the hands of the league: 42 % of turns at bat are left-handed,
@@ -89,9 +90,9 @@ func builtIn(tb testing.TB) []fixture {
 					continue
 				}
 				f := fixture{
-					clubs:   [2]game.Club{clubs[a].Game(), clubs[h].Game()},
-					ratings: league.Ratings(clubs[a], clubs[h]),
-					park:    clubs[h].Park.Factors,
+					clubs:   [2]game.Club{clubs[a].Club(), clubs[h].Club()},
+					ratings: teams.Ratings(clubs[a], clubs[h]),
+					park:    clubs[h].Team.Park.Factors,
 				}
 				for side := range f.clubs {
 					f.cards[side] = firstNine(f.clubs[side], n)

@@ -1,79 +1,95 @@
-// Package league is the built-in league: eight clubs of 26 players in three seasons, for those who have no league of
-// their own.
+// Package league is the built-in league: eight clubs of 26 players each in three seasons, used when no team-data API is
+// configured.
 //
-// Its one law: it is made, not kept. The same season is the same league on every machine and in every version, down to
-// the last rate, because all of it is drawn from one fixed seed by game/chance's dice. Players keep their ids as they
-// age, move and retire.
+// Its one law: it is generated, not stored. A season is the same on every host and in every version, to the last rate,
+// because all of it is drawn from one fixed seed with game/chance's dice. Players keep their ids as they age, change clubs
+// and retire.
 //
-// Nobody in it exists. Surnames are put together from syllables of ours; talent is spread as it was measured among the
+// All clubs and players are fictional. Surnames are composed of invented syllables; talent spreads as measured among the
 // players of 2015–17 and 2019.
 package league
 
 import (
+	"context"
 	"fmt"
+	"sync"
 
-	"pressbox/game"
-	"pressbox/game/chance"
+	"pressbox/game/teams"
 )
 
 // LastSeason is the latest season; the first is 1.
 const LastSeason = 3
 
-// A Club is a team in one season. Its JSON is the team without its players.
-type Club struct {
-	ID       string   `json:"id"` // three letters, the same in all seasons
-	Season   int      `json:"season"`
-	Abbrev   string   `json:"abbrev"`
-	Name     string   `json:"name"`       // city and nickname
-	City     string   `json:"city"`       // nowhere on any map of ours
-	Nickname string   `json:"short_name"` // "Larks"
-	Color    string   `json:"color"`      // #rrggbb
-	Text     string   `json:"text_color"` // on Color, readable: contrast 4.5 or more
-	Park     Park     `json:"park"`
-	Players  []Player `json:"-"` // 13 who hit, 5 who start, 8 who relieve
+// Source is the name of the built-in league in [teams.List] and [teams.Roster].
+const Source = "league"
+
+// A League answers for teams and rosters from the built-in league. A season is generated when it is first requested.
+type League struct {
+	defaultSeason int
+	seasons       [LastSeason]func() ([]teams.Roster, error)
 }
 
-// A Park is where a club plays at home.
-type Park struct {
-	Name    string             `json:"name"`
-	Factors chance.ParkFactors `json:"factors"`
-}
-
-// A Player is a player in one season. His JSON is the roster's line.
-type Player struct {
-	game.Player
-	Age     int           `json:"age"`
-	Ratings chance.Rating `json:"-"`
-}
-
-// Season returns the clubs of a season, by city.
-func Season(n int) ([]Club, error) {
-	if n < 1 || n > LastSeason {
-		return nil, fmt.Errorf("season %d: the built-in league has seasons 1 to %d", n, LastSeason)
+// New returns the league, whose methods take season 0 as defaultSeason, 1 to [LastSeason].
+func New(defaultSeason int) *League {
+	l := &League{defaultSeason: defaultSeason}
+	for i := range l.seasons {
+		l.seasons[i] = sync.OnceValues(func() ([]teams.Roster, error) { return Season(i + 1) })
 	}
-	m := newMaker()
-	for range n - 1 {
-		m.winter()
-	}
-	return m.clubs(n), nil
+	return l
 }
 
-// Game returns the club as the rules know it.
-func (c *Club) Game() game.Club {
-	g := game.Club{ID: c.ID, Abbrev: c.Abbrev, Name: c.Name, Players: make([]game.Player, len(c.Players))}
-	for i := range c.Players {
-		g.Players[i] = c.Players[i].Player
-	}
-	return g
+// Run returns when ctx ends; the league has nothing to run.
+func (l *League) Run(ctx context.Context) error {
+	<-ctx.Done()
+	return nil
 }
 
-// Ratings returns how good everybody in the clubs is.
-func Ratings(clubs ...Club) chance.Ratings {
-	r := chance.Ratings{}
-	for _, c := range clubs {
-		for _, p := range c.Players {
-			r[p.ID] = p.Ratings
+// Teams returns the teams of a season by city. The error wraps [teams.ErrUnknown].
+func (l *League) Teams(_ context.Context, season int) (teams.List, error) {
+	rosters, season, err := l.season(season)
+	if err != nil {
+		return teams.List{}, err
+	}
+	list := teams.List{Season: season, Source: Source}
+	for _, r := range rosters {
+		list.Teams = append(list.Teams, r.Team)
+	}
+	return list, nil
+}
+
+// Roster returns one team of a season with its players. The error wraps [teams.ErrUnknown].
+func (l *League) Roster(_ context.Context, season int, team string) (teams.Roster, error) {
+	rosters, season, err := l.season(season)
+	if err != nil {
+		return teams.Roster{}, err
+	}
+	for _, r := range rosters {
+		if r.Team.ID == team {
+			return r, nil
 		}
 	}
-	return r
+	return teams.Roster{}, fmt.Errorf("team %.40q in season %d of the built-in league: %w", team, season, teams.ErrUnknown)
+}
+
+func (l *League) season(n int) ([]teams.Roster, int, error) {
+	if n == 0 {
+		n = l.defaultSeason
+	}
+	if n < 1 || n > LastSeason {
+		return nil, n, fmt.Errorf("season %d of the built-in league, expected 1 to %d: %w", n, LastSeason, teams.ErrUnknown)
+	}
+	rosters, err := l.seasons[n-1]()
+	return rosters, n, err
+}
+
+// Season returns the rosters of season n by city, newly generated.
+func Season(n int) ([]teams.Roster, error) {
+	if n < 1 || n > LastSeason {
+		return nil, fmt.Errorf("season %d of the built-in league, expected 1 to %d: %w", n, LastSeason, teams.ErrUnknown)
+	}
+	g := newGenerator()
+	for range n - 1 {
+		g.nextSeason()
+	}
+	return g.rosters(n), nil
 }

@@ -18,9 +18,10 @@ import (
 	"pressbox/game/chance"
 	"pressbox/game/gametest"
 	"pressbox/game/league"
+	"pressbox/game/teams"
 )
 
-func season(tb testing.TB, n int) []league.Club {
+func season(tb testing.TB, n int) []teams.Roster {
 	tb.Helper()
 	clubs, err := league.Season(n)
 	if err != nil {
@@ -35,17 +36,17 @@ func TestSeasonsNeverChange(t *testing.T) {
 	hash := sha256.New()
 	for n := 1; n <= league.LastSeason; n++ {
 		for _, c := range season(t, n) {
-			text, err := json.Marshal([]any{c, c.Players})
+			text, err := json.Marshal([]any{c.Team, c.Team.Park.Factors, c.Players})
 			if err != nil {
 				t.Fatal(err)
 			}
 			hash.Write(text)
 			for _, p := range c.Players {
-				hash.Write([]byte(strconv.FormatFloat(p.Ratings.Batting.HR+p.Ratings.Pitching.K+p.Ratings.Speed, 'f', 9, 64)))
+				hash.Write([]byte(strconv.FormatFloat(p.Rating.Batting.HR+p.Rating.Pitching.K+p.Rating.Speed, 'f', 9, 64)))
 			}
 		}
 	}
-	if got := hex.EncodeToString(hash.Sum(nil))[:16]; got != "51ed80398d39f2f1" {
+	if got := hex.EncodeToString(hash.Sum(nil))[:16]; got != "08506131f76bea4d" {
 		t.Errorf("the built-in league has changed: %s. Kept games name its players; change it only with a new season", got)
 	}
 	if _, err := league.Season(0); err == nil {
@@ -63,14 +64,14 @@ func TestClubsAreComplete(t *testing.T) {
 	for n := 1; n <= league.LastSeason; n++ {
 		ids, names, clubs := map[game.PlayerID]bool{}, map[string]bool{}, map[string]bool{}
 		for _, c := range season(t, n) {
-			if clubs[c.ID] || c.Season != n {
-				t.Errorf("season %d: club %s of season %d", n, c.ID, c.Season)
+			if clubs[c.Team.ID] || c.Season != n {
+				t.Errorf("season %d: club %s of season %d", n, c.Team.ID, c.Season)
 			}
-			clubs[c.ID] = true
+			clubs[c.Team.ID] = true
 			roles, numbers := map[game.Role]int{}, map[string]bool{}
 			for _, p := range c.Players {
 				if ids[p.ID] || names[p.Name] || numbers[p.Number] || len(p.ID) != 8 {
-					t.Errorf("season %d, %s: %s, %s, number %s is not the only one", n, c.ID, p.ID, p.Name, p.Number)
+					t.Errorf("season %d, %s: %s, %s, number %s is not the only one", n, c.Team.ID, p.ID, p.Name, p.Number)
 				}
 				ids[p.ID], names[p.Name], numbers[p.Number] = true, true, true
 				if p.Age < 20 || p.Age > 38 {
@@ -82,11 +83,11 @@ func TestClubsAreComplete(t *testing.T) {
 			}
 			for _, r := range []game.Role{"C", "1B", "2B", "3B", "SS", "LF", "CF", "RF", "DH"} {
 				if roles[r] < 2 {
-					t.Errorf("season %d, %s: %s is covered %d times", n, c.ID, r, roles[r])
+					t.Errorf("season %d, %s: %s is covered %d times", n, c.Team.ID, r, roles[r])
 				}
 			}
 			if len(c.Players) != 26 || roles["SP"] != 5 || roles["RP"] != 8 {
-				t.Errorf("season %d, %s: %d players, %d SP, %d RP", n, c.ID, len(c.Players), roles["SP"], roles["RP"])
+				t.Errorf("season %d, %s: %d players, %d SP, %d RP", n, c.Team.ID, len(c.Players), roles["SP"], roles["RP"])
 			}
 		}
 		if len(clubs) != 8 {
@@ -101,7 +102,7 @@ func TestPlayersStay(t *testing.T) {
 	t.Parallel()
 	type where struct {
 		club string
-		p    league.Player
+		p    teams.Player
 	}
 	before := map[game.PlayerID]where{}
 	for n := 1; n <= league.LastSeason; n++ {
@@ -109,7 +110,7 @@ func TestPlayersStay(t *testing.T) {
 		now := map[game.PlayerID]where{}
 		for _, c := range season(t, n) {
 			for _, p := range c.Players {
-				now[p.ID] = where{c.ID, p}
+				now[p.ID] = where{c.Team.ID, p}
 				w, known := before[p.ID]
 				if !known {
 					continue
@@ -118,7 +119,7 @@ func TestPlayersStay(t *testing.T) {
 				if w.p.Age+1 != p.Age || w.p.Name != p.Name || w.p.Bats != p.Bats || w.p.Throws != p.Throws {
 					t.Errorf("season %d: %+v was %+v", n, p.Player, w.p.Player)
 				}
-				if w.club == c.ID {
+				if w.club == c.Team.ID {
 					stayed++
 				} else {
 					moved++
@@ -142,9 +143,9 @@ func TestTalent(t *testing.T) {
 			for i, p := range c.Players {
 				switch {
 				case i < 9:
-					bat = append(bat, p.Ratings.Batting)
+					bat = append(bat, p.Rating.Batting)
 				case i >= 13:
-					pitch = append(pitch, p.Ratings.Pitching)
+					pitch = append(pitch, p.Rating.Pitching)
 				}
 			}
 		}
@@ -181,9 +182,9 @@ func TestTalent(t *testing.T) {
 func TestColoursCanBeRead(t *testing.T) {
 	t.Parallel()
 	for _, c := range season(t, league.LastSeason) {
-		a, b := luminance(t, c.Color), luminance(t, c.Text)
+		a, b := luminance(t, c.Team.Color), luminance(t, c.Team.TextColor)
 		if ratio := (max(a, b) + .05) / (min(a, b) + .05); ratio < 4.5 {
-			t.Errorf("%s: %s on %s has a contrast of %.2f", c.ID, c.Text, c.Color, ratio)
+			t.Errorf("%s: %s on %s has a contrast of %.2f", c.Team.ID, c.Team.TextColor, c.Team.Color, ratio)
 		}
 	}
 }
@@ -214,7 +215,7 @@ func TestParksAverageOne(t *testing.T) {
 	var sum [4]float64
 	clubs := season(t, 1)
 	for _, c := range clubs {
-		for i, f := range []float64{c.Park.Factors.HR, c.Park.Factors.Double, c.Park.Factors.Single, c.Park.Factors.K} {
+		for i, f := range []float64{c.Team.Park.Factors.HR, c.Team.Park.Factors.Double, c.Team.Park.Factors.Single, c.Team.Park.Factors.K} {
 			sum[i] += f / float64(len(clubs))
 		}
 	}

@@ -7,35 +7,35 @@ import (
 	"pressbox/game/chance"
 )
 
-// spread is the standard deviation of true talent: measured among batters with 300 plate appearances and pitchers with
-// 250 batters faced, binomial noise removed, 2015–17 and 2019.
+// spread holds standard deviations of true talent, measured among batters with 300 plate appearances and pitchers with
+// 250 batters faced, binomial noise removed (2015–17, 2019).
 type spread struct{ k, bb, hr, babip, double, triple, hbp float64 }
 
-func hitters() spread {
+func hitterSpread() spread {
 	return spread{k: .057, bb: .027, hr: .014, babip: .024, double: .006, triple: .003, hbp: .007}
 }
 
-func pitchers() spread {
+func pitcherSpread() spread {
 	return spread{k: .055, bb: .018, hr: .008, babip: .017, double: .003, triple: .001, hbp: .004}
 }
 
-// rate turns skills into ratings. Where talent spreads, the average of all meetings is not the meeting of two average
-// men: the batters are moved until the league's regulars, meeting its pitchers, come to the league's rates.
-func (m *maker) rate() {
-	aim := m.league
-	for range 6 { // each round leaves a small part of the difference
-		for _, team := range m.teams {
+// rate sets all ratings from the skills. The average over all matchups differs from the matchup of two average players, so
+// the hitters' mean is shifted until the regulars, against the league's pitchers, reach the league's rates.
+func (g *generator) rate() {
+	hitterMean := g.leagueRates
+	for range 6 { // converges: each round leaves a small part of the difference
+		for _, team := range g.teams {
 			for _, p := range team {
-				mean := m.league
-				if !p.job.pitches() {
-					mean = aim
+				mean := g.leagueRates
+				if !p.role.isPitcher() {
+					mean = hitterMean
 				}
-				p.Ratings = p.rate(mean)
+				p.Rating = p.rating(mean)
 			}
 		}
-		got := m.meetings()
-		for i, to := range rates(&aim) {
-			*to *= *rates(&m.league)[i] / *rates(&got)[i]
+		got := g.averageMatchup()
+		for i, to := range rates(&hitterMean) {
+			*to *= *rates(&g.leagueRates)[i] / *rates(&got)[i]
 		}
 	}
 }
@@ -44,13 +44,13 @@ func rates(r *chance.Rates) [7]*float64 {
 	return [7]*float64{&r.K, &r.BB, &r.HBP, &r.Single, &r.Double, &r.Triple, &r.HR}
 }
 
-// meetings returns the average of all meetings of a regular with a pitcher.
-func (m *maker) meetings() chance.Rates {
+// averageMatchup returns the average over all matchups of a regular with a pitcher, weighted by the pitcher's workload.
+func (g *generator) averageMatchup() chance.Rates {
 	var sum chance.Rates
 	var n float64
-	all := slices.Concat(m.teams...)
+	all := slices.Concat(g.teams...)
 	for _, b := range all {
-		if b.job.pitches() || b.job.bench {
+		if b.role.isPitcher() || b.role.bench {
 			continue
 		}
 		for _, p := range all {
@@ -58,7 +58,7 @@ func (m *maker) meetings() chance.Rates {
 			if weight == 0 {
 				continue
 			}
-			r := chance.Matchup(b.Ratings.Batting, p.Ratings.Pitching)
+			r := chance.Matchup(b.Rating.Batting, p.Rating.Pitching)
 			n += weight
 			for i, x := range rates(&r) {
 				*rates(&sum)[i] += weight * *x
@@ -71,10 +71,10 @@ func (m *maker) meetings() chance.Rates {
 	return sum
 }
 
-// workload is a pitcher's share of a club's batters: six in ten meet a starter. Of relief pitchers the worse have more of
-// them than the best, who wait for a lead (estimate: a fifth more for each standard deviation).
-func (p *person) workload() float64 {
-	switch p.job.positions {
+// workload returns a pitcher's share of the batters that the club faces. Starters face 60 %. A relief pitcher one standard
+// deviation worse faces about a fifth more, because the best ones are saved for leads (estimate).
+func (p *career) workload() float64 {
+	switch p.role.positions {
 	case "SP":
 		return .6 / 5
 	case "RP":
@@ -84,44 +84,44 @@ func (p *person) workload() float64 {
 	}
 }
 
-// rate turns skills into a rating, spread around the rates l.
-func (p *person) rate(l chance.Rates) chance.Rating {
-	if p.job.pitches() {
+// rating turns skills into a rating around the mean rates.
+func (p *career) rating(mean chance.Rates) chance.Rating {
+	if p.role.isPitcher() {
 		r := chance.Rating{
-			Pitching: p.rates(l, pitchers(), -1),
-			Hold:     p.skills[legs],
+			Pitching: p.rates(mean, pitcherSpread(), -1),
+			Hold:     p.skills[speed],
 			Hands:    p.skills[hands],
-			Stamina:  6 + int(math.Round(p.skills[strength])),
+			Stamina:  chance.RelieverStamina + int(math.Round(p.skills[stamina])),
 		}
-		if p.job.positions == "SP" {
-			r.Stamina = 23 + int(math.Round(2*p.skills[strength]))
+		if p.role.positions == "SP" {
+			r.Stamina = chance.StarterStamina + int(math.Round(2*p.skills[stamina]))
 		}
 		return r
 	}
 	return chance.Rating{
-		Batting: p.rates(l, hitters(), 1),
-		Speed:   p.job.speed + .8*p.skills[legs],
+		Batting: p.rates(mean, hitterSpread(), 1),
+		Speed:   p.role.speed + .8*p.skills[speed],
 		Arm:     p.skills[arm],
-		Range:   p.skills[reach],
+		Range:   p.skills[fielding],
 		Hands:   p.skills[hands],
 	}
 }
 
-// rates spreads a player around the league. A pitcher's good skills have the other sign, and of a batter's power only
-// the strikeouts are bad for him. No rate falls below a quarter of the league's.
-func (p *person) rates(l chance.Rates, s spread, sign float64) chance.Rates {
+// rates spreads a player's rates around the mean. sign is −1 for pitchers, whose skills lower the batters' rates;
+// strikeouts rise with both. No rate falls below a quarter of the mean.
+func (p *career) rates(mean chance.Rates, sd spread, sign float64) chance.Rates {
 	at := func(mean, sd float64, skill int) float64 { return max(mean+sign*sd*p.skills[skill], mean/4) }
 	r := chance.Rates{
-		K:      max(l.K+s.k*p.skills[contact], l.K/4),
-		BB:     at(l.BB, s.bb, eye),
-		HBP:    at(l.HBP, s.hbp, bruises),
-		HR:     at(l.HR, s.hr, power),
-		Double: at(l.Double, s.double, gap),
-		Triple: at(l.Triple, s.triple, triples),
+		K:      max(mean.K+sd.k*p.skills[contact], mean.K/4),
+		BB:     at(mean.BB, sd.bb, eye),
+		HBP:    at(mean.HBP, sd.hbp, hitByPitch),
+		HR:     at(mean.HR, sd.hr, power),
+		Double: at(mean.Double, sd.double, gap),
+		Triple: at(mean.Triple, sd.triple, triples),
 	}
-	inPlay := 1 - l.K - l.BB - l.HBP - l.HR
-	average := (l.Single + l.Double + l.Triple) / inPlay
-	hits := (average + sign*s.babip*p.skills[babip]) * (1 - r.K - r.BB - r.HBP - r.HR)
-	r.Single = max(hits-r.Double-r.Triple, l.Single/2)
+	inPlay := 1 - mean.K - mean.BB - mean.HBP - mean.HR
+	average := (mean.Single + mean.Double + mean.Triple) / inPlay
+	hits := (average + sign*sd.babip*p.skills[babip]) * (1 - r.K - r.BB - r.HBP - r.HR)
+	r.Single = max(hits-r.Double-r.Triple, mean.Single/2)
 	return r
 }

@@ -7,11 +7,8 @@ import (
 	"pressbox/game"
 )
 
-// What the interfaces say of what went wrong behind them.
-var (
-	ErrUnknownTeam = errors.New("no such club")
-	ErrFull        = errors.New("no room for another game")
-)
+// ErrFull is the error of a [Journal] without room for another game.
+var ErrFull = errors.New("no room for another game")
 
 // A Code says to programs why something was refused.
 type Code string

@@ -12,6 +12,7 @@ import (
 
 	"pressbox/game"
 	"pressbox/game/chance"
+	"pressbox/game/teams"
 )
 
 // A head is what the hall knows of a game without its moves. Its JSON is kept beside them.
@@ -53,7 +54,7 @@ func headOf(id string, p *position) *head {
 	for side := game.Away; side <= game.Home; side++ {
 		s, c := &p.seats[side], &o.Clubs[side]
 		seat := Seat{
-			Team: Team{ID: c.ID, Abbrev: c.Abbrev, Name: c.Name, Color: c.Color, TextColor: c.TextColor}, Bot: s.bot, LineupSubmitted: s.lineup != nil,
+			Team: teams.Ref{ID: c.ID, Abbrev: c.Abbrev, Name: c.Name, Color: c.Color, TextColor: c.TextColor}, Bot: s.bot, LineupSubmitted: s.lineup != nil,
 		}
 		if s.manager.ID != "" {
 			seat.Manager = &Manager{ID: s.manager.ID, Name: s.manager.Name}

@@ -24,6 +24,7 @@ import (
 	"pressbox/game"
 	"pressbox/game/call"
 	"pressbox/game/chance"
+	"pressbox/game/teams"
 )
 
 // A Person is somebody who has signed in. The zero value is nobody, who may look at what is listed.
@@ -42,11 +43,19 @@ type Club struct {
 	Park      chance.ParkFactors `json:"park,omitzero"`
 }
 
-// Rosters are where clubs come from.
+// clubOf returns a game's copy of a team.
+func clubOf(r *teams.Roster) Club {
+	return Club{
+		Club: r.Club(), Season: r.Season, Color: r.Team.Color, TextColor: r.Team.TextColor,
+		Ratings: teams.Ratings(*r), Park: r.Team.Park.Factors,
+	}
+}
+
+// Rosters returns teams with their players.
 type Rosters interface {
-	// Club returns a club with its players as they are now; season 0 means the default one. The error wraps [ErrUnknownTeam]
-	// when there is no such club or it cannot field nine.
-	Club(ctx context.Context, season int, id string) (Club, error)
+	// Roster returns a team with its players; season 0 means the default one. The error wraps [teams.ErrUnknown] or
+	// [teams.ErrTooFewPlayers].
+	Roster(ctx context.Context, season int, team string) (teams.Roster, error)
 }
 
 // An Announcer says something aloud, soon or never; it does not make the caller wait. Of what waits about the same game

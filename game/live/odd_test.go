@@ -9,29 +9,27 @@ import (
 	"testing"
 
 	"pressbox/game"
-	"pressbox/game/chance"
+	"pressbox/game/league"
 	"pressbox/game/live"
 	"pressbox/game/retro"
+	"pressbox/game/teams"
 )
 
-// Odd rosters are those of a league that calls its players and clubs as it likes.
-type odd struct{ rosters }
+// odd is a league whose names need quoting.
+type odd struct{ *league.League }
 
-func (o odd) Club(ctx context.Context, season int, id string) (live.Club, error) {
-	c, err := o.rosters.Club(ctx, season, id)
+func (o odd) Roster(ctx context.Context, season int, id string) (teams.Roster, error) {
+	r, err := o.League.Roster(ctx, season, id)
 	if err != nil {
-		return c, err
+		return r, err
 	}
-	ratings := chance.Ratings{}
-	c.Players = slices.Clone(c.Players)
-	for i := range c.Players {
-		p := &c.Players[i]
-		id := game.PlayerID(`Ö,"` + string(p.ID) + `",<b> %s\`)
-		ratings[id] = c.Ratings[p.ID]
-		p.ID, p.Name = id, `Ö"`+p.Name+`", Jr. <script>`
+	r.Players = slices.Clone(r.Players)
+	for i := range r.Players {
+		p := &r.Players[i]
+		p.ID, p.Name = game.PlayerID(`Ö,"`+string(p.ID)+`",<b> %s\`), `Ö"`+p.Name+`", Jr. <script>`
 	}
-	c.Ratings, c.Abbrev, c.Name = ratings, `,"`, `The "Odd", `+c.Name
-	return c, nil
+	r.Team.Abbrev, r.Team.Name = `,"`, `The "Odd", `+r.Team.Name
+	return r, nil
 }
 
 // A league may call its players as it likes: their games are played to the end, and the card of one can be read.

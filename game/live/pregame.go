@@ -12,6 +12,7 @@ import (
 
 	"pressbox/game"
 	"pressbox/game/bot"
+	"pressbox/game/teams"
 )
 
 // Create makes a game. by is its creator and takes the side he wished, in hot seat both.
@@ -24,15 +25,15 @@ func (h *Games) Create(ctx context.Context, by Person, r Request) (Game, error) 
 	}
 	o := &origin{Season: r.Season, Options: r.Options}
 	for side, id := range [2]string{r.AwayTeam, r.HomeTeam} {
-		club, err := h.config.Rosters.Club(ctx, r.Season, id)
-		if errors.Is(err, ErrUnknownTeam) {
+		roster, err := h.config.Rosters.Roster(ctx, r.Season, id)
+		if errors.Is(err, teams.ErrUnknown) || errors.Is(err, teams.ErrTooFewPlayers) {
 			path := [2]string{"/away_team", "/home_team"}[side]
 			found := []game.Violation{{Path: path, Code: game.ViolationCode(UnknownTeam), Detail: err.Error()}}
 			return Game{}, &Error{Code: UnknownTeam, Detail: err.Error(), Errors: found}
 		} else if err != nil {
 			return Game{}, unavailable(err, fmt.Sprintf("ask for the roster of %.40q", id))
 		}
-		o.Clubs[side], o.Season = club, club.Season
+		o.Clubs[side], o.Season = clubOf(&roster), roster.Season
 	}
 	side := r.Options.side()
 	o.Managers[side] = by

@@ -23,6 +23,7 @@ import (
 	"pressbox/game/chance"
 	"pressbox/game/live"
 	"pressbox/game/retro"
+	"pressbox/game/teams"
 )
 
 var update = flag.Bool("update", false, "write the journal of this version into testdata")
@@ -106,18 +107,16 @@ func TestTheDiceCanBeChecked(t *testing.T) {
 		t.Errorf("the seed %s does not give %s", end.Dice.Seed, g.Dice.Commitment)
 	}
 	home, away := clubs()
-	ratings := chance.Ratings{}
 	var both [2]game.Club
-	var park chance.ParkFactors
+	var rosters [2]teams.Roster
 	for side, id := range []string{away, home} {
-		c, err := builtIn().Club(t.Context(), 0, id)
+		r, err := builtIn().Roster(t.Context(), 0, id)
 		if err != nil {
 			t.Fatal(err)
 		}
-		maps.Copy(ratings, c.Ratings)
-		both[side], park = c.Club, c.Park
+		both[side], rosters[side] = r.Club(), r
 	}
-	table := chance.NewSimulator(seed, both, ratings, park)
+	table := chance.NewSimulator(seed, both, teams.Ratings(rosters[:]...), rosters[game.Home].Team.Park.Factors)
 	s, err := game.New(game.Options{DH: true, Innings: 5, ExtraInnings: game.AutomaticRunner}, both, [2]game.Lineup{*end.Away.Lineup, *end.Home.Lineup})
 	if err != nil {
 		t.Fatal(err)

@@ -11,6 +11,7 @@ import (
 	"pressbox/game"
 	"pressbox/game/odds"
 	"pressbox/game/stats"
+	"pressbox/game/teams"
 )
 
 // seasons are tables that are made once: win probabilities by options, statistics by season.
@@ -37,7 +38,7 @@ func (s *season) add(g *Game, box game.BoxScore) {
 	r := stats.FinishedGame{Score: g.standing(), Box: box}
 	for side := game.Away; side <= game.Home; side++ {
 		team := &g.side(side).Team
-		r.Clubs[side] = game.Club{ID: team.ID, Abbrev: team.Abbrev, Name: team.Name}
+		r.Teams[side] = teams.Ref{ID: team.ID, Abbrev: team.Abbrev, Name: team.Name}
 	}
 	s.table.Add(r)
 }

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"pressbox/game"
+	"pressbox/game/teams"
 )
 
 // Status is how far a game is.
@@ -68,7 +69,7 @@ func (s *BySide[T]) of(side game.Side) *T {
 
 // A Seat is a side of a game.
 type Seat struct {
-	Team            Team         `json:"team"`
+	Team            teams.Ref    `json:"team"`
 	Manager         *Manager     `json:"manager"` // nil: the seat is open, or a bot's
 	Bot             bool         `json:"bot"`
 	LineupSubmitted bool         `json:"lineup_submitted"`
@@ -79,15 +80,6 @@ type Seat struct {
 type Manager struct {
 	ID   string `json:"id,omitzero"` // only for who has signed in
 	Name string `json:"name"`
-}
-
-// A Team is a club without its players.
-type Team struct {
-	ID        string `json:"id"`
-	Abbrev    string `json:"abbrev"`
-	Name      string `json:"name"`
-	Color     string `json:"color,omitzero"`
-	TextColor string `json:"text_color,omitzero"`
 }
 
 // A Roster is the players a club brought.

@@ -11,6 +11,7 @@ import (
 	"pressbox/game/chance"
 	"pressbox/game/league"
 	"pressbox/game/odds"
+	"pressbox/game/teams"
 )
 
 // kinds are all kinds of game that can be played here.
@@ -160,7 +161,7 @@ func TestCalibrated(t *testing.T) {
 	t.Parallel()
 	const games, bins = 400, 5
 	var said, won, seen [bins]float64
-	var clubs []league.Club
+	var clubs []teams.Roster
 	for n := range league.LastSeason {
 		season, err := league.Season(n + 1)
 		if err != nil {
@@ -197,13 +198,13 @@ func TestCalibrated(t *testing.T) {
 }
 
 // play plays a game between two bots of the built-in league, and calls watch before every turn.
-func play(t *testing.T, n int, o game.Options, clubs []league.Club, watch func(*game.State)) *game.State {
+func play(t *testing.T, n int, o game.Options, clubs []teams.Roster, watch func(*game.State)) *game.State {
 	t.Helper()
 	away, home := clubs[n%len(clubs)], clubs[(n+1+n/len(clubs)%(len(clubs)-1))%len(clubs)]
-	teams, ratings := [2]game.Club{away.Game(), home.Game()}, league.Ratings(away, home)
+	teams, ratings := [2]game.Club{away.Club(), home.Club()}, teams.Ratings(away, home)
 	var seed chance.Seed
 	binary.BigEndian.PutUint64(seed[:], uint64(n))
-	table := chance.NewSimulator(seed, teams, ratings, home.Park.Factors)
+	table := chance.NewSimulator(seed, teams, ratings, home.Team.Park.Factors)
 	var lineups [2]game.Lineup
 	var managers [2]*bot.Manager
 	for side, club := range teams {

@@ -15,6 +15,7 @@ import (
 	"pressbox/game/chance"
 	"pressbox/game/league"
 	"pressbox/game/retro"
+	"pressbox/game/teams"
 )
 
 var liveGames = flag.Int("live.games", 60, "games that TestLiveGames plays")
@@ -25,7 +26,7 @@ var liveGames = flag.Int("live.games", 60, "games that TestLiveGames plays")
 // -live.games plays more.
 func TestLiveGames(t *testing.T) {
 	t.Parallel()
-	var clubs [][]league.Club
+	var clubs [][]teams.Roster
 	for n := range league.LastSeason {
 		season, err := league.Season(n + 1)
 		if err != nil {
@@ -58,7 +59,7 @@ type liveGame struct {
 	states   []game.State // before each move
 }
 
-func playLive(t *testing.T, n int, clubs []league.Club) *liveGame {
+func playLive(t *testing.T, n int, clubs []teams.Roster) *liveGame {
 	t.Helper()
 	g := newLive(t, n, clubs)
 	people := restless{rand.New(rand.NewPCG(uint64(n), 4))}
@@ -98,7 +99,7 @@ func playLive(t *testing.T, n int, clubs []league.Club) *liveGame {
 }
 
 // newLive sets a game up: the clubs of the built-in league in turn, and the options so that all combinations come.
-func newLive(t *testing.T, n int, clubs []league.Club) *liveGame {
+func newLive(t *testing.T, n int, clubs []teams.Roster) *liveGame {
 	t.Helper()
 	away, home := clubs[n%len(clubs)], clubs[(n+1+n/len(clubs)%(len(clubs)-1))%len(clubs)]
 	o := game.Options{
@@ -108,13 +109,13 @@ func newLive(t *testing.T, n int, clubs []league.Club) *liveGame {
 	}
 	g := &liveGame{
 		people: n%3 == 2,
-		id:     fmt.Sprintf("%s2026%02d%02d%d", home.ID, 4+n/200%6, 1+n/8%25, n%8),
-		clubs:  [2]game.Club{away.Game(), home.Game()},
+		id:     fmt.Sprintf("%s2026%02d%02d%d", home.Team.ID, 4+n/200%6, 1+n/8%25, n%8),
+		clubs:  [2]game.Club{away.Club(), home.Club()},
 	}
-	ratings := league.Ratings(away, home)
+	ratings := teams.Ratings(away, home)
 	var seed chance.Seed
 	binary.BigEndian.PutUint64(seed[:], uint64(n))
-	g.table = chance.NewSimulator(seed, g.clubs, ratings, home.Park.Factors)
+	g.table = chance.NewSimulator(seed, g.clubs, ratings, home.Team.Park.Factors)
 	var lineups [2]game.Lineup
 	for side := range g.clubs {
 		var err error

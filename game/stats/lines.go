@@ -4,6 +4,7 @@ import (
 	"strconv"
 
 	"pressbox/game"
+	"pressbox/game/teams"
 )
 
 // A Record is how many games were won, lost and tied.
@@ -15,8 +16,8 @@ type Record struct {
 
 // A Standing is a club's place in the table.
 type Standing struct {
-	Team  Team `json:"team"`
-	Games int  `json:"g"`
+	Team  teams.Ref `json:"team"`
+	Games int       `json:"g"`
 	Record
 	WinPercentage *float64 `json:"pct"`    // games won, of those not tied; null if all were
 	GamesBehind   float64  `json:"gb"`     // games behind the first, in halves; negative for a lower share of many more games
@@ -79,7 +80,7 @@ func (r *Record) add(result byte) {
 type Batting struct {
 	Player           game.PlayerID `json:"player_id"`
 	Name             string        `json:"name"`
-	Team             Team          `json:"team"`
+	Team             teams.Ref     `json:"team"`
 	Games            int           `json:"g"` // in which he had a place in the order, for however long
 	PlateAppearances int           `json:"pa"`
 	AtBats           int           `json:"ab"`
@@ -140,7 +141,7 @@ func (b *Batting) rated() Batting {
 type Pitching struct {
 	Player       game.PlayerID `json:"player_id"`
 	Name         string        `json:"name"`
-	Team         Team          `json:"team"`
+	Team         teams.Ref     `json:"team"`
 	Games        int           `json:"g"`
 	Started      int           `json:"gs"`
 	Wins         int           `json:"w"`

@@ -11,28 +11,22 @@ import (
 	"slices"
 
 	"pressbox/game"
+	"pressbox/game/teams"
 )
 
 // A FinishedGame is one finished game.
 type FinishedGame struct {
-	Clubs [2]game.Club  // away and home; their id, abbreviation and name are read
+	Teams [2]teams.Ref  // away, home
 	Score [2]int        // as the game goes into the standings: [game.State.Result]
 	Box   game.BoxScore // of the finished game: [game.Scorebook.BoxScore]
-}
-
-// A Team is a club without its players.
-type Team struct {
-	ID     string `json:"id"`
-	Abbrev string `json:"abbrev"`
-	Name   string `json:"name"`
 }
 
 // A Accumulator is the games of a season, or of whatever was added. The zero value is empty. It is not safe for use by several
 // goroutines.
 type Accumulator struct {
-	teams    map[string]*Standing
-	batting  map[member]*Batting
-	pitching map[member]*Pitching
+	standings map[string]*Standing
+	batting   map[member]*Batting
+	pitching  map[member]*Pitching
 }
 
 // A member is a player with one club; one who moved has a line with each.
@@ -43,12 +37,11 @@ type member struct {
 
 // Add adds a game. Games are added in the order in which they ended, which streaks depend on.
 func (t *Accumulator) Add(r FinishedGame) {
-	if t.teams == nil {
-		t.teams, t.batting, t.pitching = map[string]*Standing{}, map[member]*Batting{}, map[member]*Pitching{}
+	if t.standings == nil {
+		t.standings, t.batting, t.pitching = map[string]*Standing{}, map[member]*Batting{}, map[member]*Pitching{}
 	}
 	for side := game.Away; side <= game.Home; side++ {
-		c := &r.Clubs[side]
-		team := Team{ID: c.ID, Abbrev: c.Abbrev, Name: c.Name}
+		team := r.Teams[side]
 		t.standing(team).add(side, r.Score)
 		for i, l := range r.Box.Teams[side].Batting {
 			if l.Slot > 0 || l.PlateAppearances > 0 { // a pitcher for whom somebody bats has an empty line
@@ -61,17 +54,17 @@ func (t *Accumulator) Add(r FinishedGame) {
 	}
 }
 
-func (t *Accumulator) standing(team Team) *Standing {
-	s := t.teams[team.ID]
+func (t *Accumulator) standing(team teams.Ref) *Standing {
+	s := t.standings[team.ID]
 	if s == nil {
 		s = &Standing{}
-		t.teams[team.ID] = s
+		t.standings[team.ID] = s
 	}
 	s.Team = team // as it is called now
 	return s
 }
 
-func (t *Accumulator) batter(team Team, l *game.BattingLine) *Batting {
+func (t *Accumulator) batter(team teams.Ref, l *game.BattingLine) *Batting {
 	key := member{team.ID, l.Player}
 	b := t.batting[key]
 	if b == nil {
@@ -82,7 +75,7 @@ func (t *Accumulator) batter(team Team, l *game.BattingLine) *Batting {
 	return b
 }
 
-func (t *Accumulator) addPitcher(team Team, box *game.BoxScore, side game.Side, i int) {
+func (t *Accumulator) addPitcher(team teams.Ref, box *game.BoxScore, side game.Side, i int) {
 	l := &box.Teams[side].Pitching[i]
 	key := member{team.ID, l.Player}
 	p := t.pitching[key]
@@ -105,8 +98,8 @@ func (t *Accumulator) addPitcher(team Team, box *game.BoxScore, side game.Side, 
 // Standings returns the clubs, best first: by percentage, then by games won less games lost, games won, and runs scored less
 // runs allowed.
 func (t *Accumulator) Standings() []Standing {
-	all := make([]Standing, 0, len(t.teams))
-	for _, s := range t.teams {
+	all := make([]Standing, 0, len(t.standings))
+	for _, s := range t.standings {
 		row := *s
 		row.WinPercentage = rate(float64(s.Wins), s.Wins+s.Losses)
 		all = append(all, row)

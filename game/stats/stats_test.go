@@ -10,13 +10,14 @@ import (
 
 	"pressbox/game"
 	"pressbox/game/stats"
+	"pressbox/game/teams"
 )
 
-func club(id string) game.Club { return game.Club{ID: id, Abbrev: id, Name: "The " + id} }
+func team(id string) teams.Ref { return teams.Ref{ID: id, Abbrev: id, Name: "The " + id} }
 
 // played is a game of two clubs without a box score.
 func played(away, home string, score ...int) stats.FinishedGame {
-	return stats.FinishedGame{Clubs: [2]game.Club{club(away), club(home)}, Score: [2]int(score)}
+	return stats.FinishedGame{Teams: [2]teams.Ref{team(away), team(home)}, Score: [2]int(score)}
 }
 
 // The standings are the games added up: by percentage, ties apart, with the games behind, and how the last ones went.
@@ -138,8 +139,8 @@ func TestSums(t *testing.T) {
 		for range rapid.IntRange(1, 12).Draw(t, "games") {
 			at := rapid.Permutation(ids).Draw(t, "clubs")
 			r := played(at[0], at[1], rapid.IntRange(0, 9).Draw(t, "away"), rapid.IntRange(0, 9).Draw(t, "home"))
-			for side := range r.Clubs {
-				box, id := &r.Box.Teams[side], r.Clubs[side].ID
+			for side := range r.Teams {
+				box, id := &r.Box.Teams[side], r.Teams[side].ID
 				for _, p := range rapid.SliceOfNDistinct(rapid.SampledFrom([]game.PlayerID{"a", "b", "c", "d"}), 1, 4, rapid.ID).Draw(t, "players") {
 					n := rapid.IntRange(0, 5).Draw(t, "n")
 					box.Batting = append(box.Batting, game.BattingLine{Player: p, Slot: 1, PlateAppearances: n, AtBats: n, Hits: n / 2})

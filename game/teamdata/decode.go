@@ -189,11 +189,11 @@ func (r resource) club(t *sbaTeam) (teams.Team, bool) {
 	}
 	team := teams.Team{
 		ID: string(t.ID), Season: r.season, Abbrev: string(t.Abbrev),
-		Name:  string(cmp.Or(t.Long, t.Short, t.Abbrev)),
-		Short: string(cmp.Or(t.Short, t.Long, t.Abbrev)),
-		Logo:  link(t.Thumbnail),
+		Name:      string(cmp.Or(t.Long, t.Short, t.Abbrev)),
+		ShortName: string(cmp.Or(t.Short, t.Long, t.Abbrev)),
+		LogoURL:   link(t.Thumbnail),
 	}
-	team.Color, team.Text = colors(t.Color)
+	team.Color, team.TextColor = colors(t.Color)
 	if link(t.Stadium) == "" {
 		team.Park.Name = string(t.Stadium)
 	}
@@ -212,7 +212,7 @@ func (r resource) player(p *sbaPlayer) (teams.Player, bool) {
 			Bats: hand(p.Bats, "LRS"), Throws: hand(p.Throws, "LR"),
 			Positions: positions(p.Pos1, p.Pos2, p.Pos3, p.Pos4, p.Pos5, p.Pos6, p.Pos7, p.Pos8),
 		},
-		Image: link(p.Headshot),
+		ImageURL: link(p.Headshot),
 	}, true
 }
 

@@ -409,7 +409,7 @@ func TestShapesOfPlayers(t *testing.T) {
 	}
 	var got strings.Builder
 	for _, p := range roster.Players[:len(roster.Players)-12] {
-		fmt.Fprintf(&got, "%s|%s|%s%s|%v|%s|%s\n", p.ID, p.Name, p.Bats, p.Throws, p.Positions, p.Number, p.Image)
+		fmt.Fprintf(&got, "%s|%s|%s%s|%v|%s|%s\n", p.ID, p.Name, p.Bats, p.Throws, p.Positions, p.Number, p.ImageURL)
 	}
 	const want = "p1|Id Isaword|RR|[SP RP]||\n5|Two Way|LR|[SP LF CF RF]|17|\n6|Only Person|RR|[DH]||\n"
 	if got.String() != want {

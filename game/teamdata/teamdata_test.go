@@ -31,8 +31,8 @@ func TestTeamsAreTheClubsOfTheSeason(t *testing.T) {
 			t.Fatalf("season %d: %+v", season, got)
 		}
 		first := teams.Team{
-			ID: fmt.Sprintf("%d2", want), Season: want, Abbrev: "BH", Name: "City Badgers", Short: "Badgers", Color: "#a6ce39", Text: "#000000",
-			Logo: "https://example.org/x.png", Park: teams.Park{Name: "The Yard"},
+			ID: fmt.Sprintf("%d2", want), Season: want, Abbrev: "BH", Name: "City Badgers", ShortName: "Badgers", Color: "#a6ce39", TextColor: "#000000",
+			LogoURL: "https://example.org/x.png", Park: teams.Park{Name: "The Yard"},
 		}
 		if got.Teams[0] != first {
 			t.Errorf("season %d: %+v, want %+v", season, got.Teams[0], first)
@@ -54,7 +54,7 @@ func TestRosterMakesALineup(t *testing.T) {
 	if roster.Team.Abbrev != "BH" || roster.Season != 3 || len(roster.Players) != 12 {
 		t.Fatalf("%+v", roster)
 	}
-	club := roster.Game()
+	club := roster.Club()
 	for _, dh := range []bool{true, false} {
 		if v := fill(club, dh).Check(club, dh); v != nil {
 			t.Errorf("dh %v: %+v", dh, v)

@@ -1,7 +1,7 @@
-// Package teams is clubs and players as people see them: which clubs a season has, who plays for each, where that is
-// known from, and how sure it is. They are what GET /api/teams answers; the rules know a club as [game.Club].
+// Package teams holds teams and players as people see them: the teams of a season, the players of each, the source of
+// that data and its age. GET /api/teams answers with these types; the rules see a team as a [game.Club].
 //
-// Its one law: what is listed belongs to the season that is named beside it.
+// Its one law: each list and roster belongs to the season that it names.
 package teams
 
 import (
@@ -9,44 +9,55 @@ import (
 	"time"
 
 	"pressbox/game"
+	"pressbox/game/chance"
 )
 
-// Why there is no list or roster.
+// Errors of the sources of teams.
 var (
-	ErrUnknown       = errors.New("there is no such season or team")
-	ErrTooFewPlayers = errors.New("the team has too few players for a line-up")
-	ErrUnavailable   = errors.New("the team-data API does not answer, and nothing of it is kept")
+	ErrUnknown       = errors.New("no such season or team")
+	ErrTooFewPlayers = errors.New("too few players for a line-up")
+	ErrUnavailable   = errors.New("the team-data API is unavailable and nothing is cached")
 )
 
-// A List is the clubs of a season.
+// A List holds the teams of a season.
 type List struct {
 	Season    int       `json:"season"`
 	Source    string    `json:"source"`              // "league", or the host of the team-data API
-	Stale     bool      `json:"stale"`               // past its time, and not confirmed since
-	FetchedAt time.Time `json:"fetched_at,omitzero"` // when it was last said or confirmed; zero: it is ours
+	Stale     bool      `json:"stale"`               // past its freshness lifetime and not revalidated since
+	FetchedAt time.Time `json:"fetched_at,omitzero"` // time of the last fetch or revalidation; zero for the built-in league
 	Teams     []Team    `json:"teams"`
 }
 
-// A Team is a club without its players.
+// A Ref identifies a team in other answers.
+type Ref struct {
+	ID        string `json:"id"`
+	Abbrev    string `json:"abbrev"`
+	Name      string `json:"name"`
+	Color     string `json:"color,omitzero"`
+	TextColor string `json:"text_color,omitzero"`
+}
+
+// A Team is a team in one season, without its players.
 type Team struct {
-	ID     string `json:"id"`
-	Season int    `json:"season"`
-	Abbrev string `json:"abbrev"`
-	Name   string `json:"name"`
-	Short  string `json:"short_name,omitempty"`
-	City   string `json:"city,omitempty"`
-	Color  string `json:"color,omitempty"`      // #rrggbb
-	Text   string `json:"text_color,omitempty"` // on Color, readable: contrast 4.5 or more
-	Logo   string `json:"logo_url,omitempty"`   // http or https
-	Park   Park   `json:"park,omitzero"`
+	ID        string `json:"id"`
+	Season    int    `json:"season"`
+	Abbrev    string `json:"abbrev"`
+	Name      string `json:"name"`
+	ShortName string `json:"short_name,omitempty"`
+	City      string `json:"city,omitempty"`
+	Color     string `json:"color,omitempty"`      // #rrggbb
+	TextColor string `json:"text_color,omitempty"` // on Color, with a contrast of at least 4.5
+	LogoURL   string `json:"logo_url,omitempty"`   // http or https
+	Park      Park   `json:"park,omitzero"`
 }
 
-// A Park is where a club plays at home.
+// A Park is the ballpark where a team plays at home.
 type Park struct {
-	Name string `json:"name"`
+	Name    string             `json:"name"`
+	Factors chance.ParkFactors `json:"-"`
 }
 
-// A Roster is a club with its players: nine who hit and one who pitches at least.
+// A Roster is a team with its players: at least nine hitters and one pitcher.
 type Roster struct {
 	Team      Team      `json:"team"`
 	Season    int       `json:"season"`
@@ -56,18 +67,36 @@ type Roster struct {
 	Players   []Player  `json:"players"`
 }
 
-// A Player is a line of a roster.
+// A Player is a player in one season.
 type Player struct {
 	game.Player
-	Age   int    `json:"age,omitempty"`       // 0 means that it is not known
-	Image string `json:"image_url,omitempty"` // http or https
+	Age      int           `json:"age,omitempty"`       // 0 if unknown
+	ImageURL string        `json:"image_url,omitempty"` // http or https
+	Rating   chance.Rating `json:"-"`                   // zero: average
 }
 
-// Game returns the club as the rules know it.
-func (r *Roster) Game() game.Club {
-	g := game.Club{ID: r.Team.ID, Abbrev: r.Team.Abbrev, Name: r.Team.Name, Players: make([]game.Player, len(r.Players))}
+// Club returns the team and its players as the rules see them.
+func (r *Roster) Club() game.Club {
+	c := game.Club{ID: r.Team.ID, Abbrev: r.Team.Abbrev, Name: r.Team.Name, Players: make([]game.Player, len(r.Players))}
 	for i := range r.Players {
-		g.Players[i] = r.Players[i].Player
+		c.Players[i] = r.Players[i].Player
 	}
-	return g
+	return c
+}
+
+// Ratings returns the ratings of the players who have one, nil if none has.
+func Ratings(rosters ...Roster) chance.Ratings {
+	var ratings chance.Ratings
+	for _, r := range rosters {
+		for _, p := range r.Players {
+			if p.Rating == (chance.Rating{}) {
+				continue
+			}
+			if ratings == nil {
+				ratings = chance.Ratings{}
+			}
+			ratings[p.ID] = p.Rating
+		}
+	}
+	return ratings
 }
