@@ -1,6 +1,6 @@
 package game
 
-// Apply returns the state after a play, or an [*IllegalError] that says why the play cannot be. It never changes s.
+// Apply returns the state after a play. A play that breaks a rule gives an [*IllegalError] and s unchanged.
 func (s State) Apply(p Play) (State, error) {
 	if err := s.check(&p); err != nil {
 		return s, err
@@ -44,7 +44,7 @@ func (s *State) endTurn(p *Play) {
 	bats.DHBatted = bats.DHBatted || at == bats.DH-1
 	bats.NextBatter = (at + 1) % 9
 	for s.baseOf(bats.Order[bats.NextBatter].Player) >= 0 {
-		bats.NextBatter = (bats.NextBatter + 1) % 9 // who is on base, after batting out of turn, is passed over (6.03(b)(7))
+		bats.NextBatter = (bats.NextBatter + 1) % 9 // a runner on base, after batting out of turn, is skipped (6.03(b)(7))
 	}
 	fields.BattersFaced = min(fields.BattersFaced+1, 3)
 }
@@ -70,7 +70,7 @@ func (s *State) endHalfInning() {
 	}
 }
 
-// runnerFrom returns who starts the play at a base, the batter at AtBat.
+// runnerFrom returns the runner who starts the play at a base, the batter at AtBat.
 func (s *State) runnerFrom(p *Play, b Base) Runner {
 	switch {
 	case b != AtBat:
@@ -82,7 +82,7 @@ func (s *State) runnerFrom(p *Play, b Base) Runner {
 	}
 }
 
-// outIndex returns the index in Outs of the man who started at b, -1 if he is not out.
+// outIndex returns the index in Outs of the player who started at b, -1 for none.
 func (p *Play) outIndex(b Base) int {
 	for i := range p.Outs {
 		if p.Outs[i].Kind != NotOut && p.Outs[i].Runner == b {
@@ -92,7 +92,7 @@ func (p *Play) outIndex(b Base) int {
 	return -1
 }
 
-// outCount returns how many outs are listed.
+// outCount returns the number of outs of the play.
 func (p *Play) outCount() int {
 	n := 0
 	for n < len(p.Outs) && p.Outs[n].Kind != NotOut {
@@ -101,7 +101,7 @@ func (p *Play) outCount() int {
 	return n
 }
 
-// runCount returns how many score.
+// runCount returns the number of runs of the play.
 func (p *Play) runCount() int {
 	n := 0
 	for _, r := range p.Advances {

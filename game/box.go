@@ -4,28 +4,28 @@ package game
 type BoxScore struct {
 	Teams            [2]TeamBoxScore `json:"teams"`
 	WinningPitcher   PlayerID        `json:"winning_pitcher,omitzero"` // once the game is over
-	WinnerByJudgment bool            `json:"win_judged,omitzero"`      // the scorer chose him: 9.17(b) or (c)
+	WinnerByJudgment bool            `json:"win_judged,omitzero"`      // by the scorer's judgment: 9.17(b) or (c)
 	LosingPitcher    PlayerID        `json:"losing_pitcher,omitzero"`
 	SavingPitcher    PlayerID        `json:"save,omitzero"`
 }
 
 // A TeamBoxScore is one side's half of the box score.
 type TeamBoxScore struct {
-	LineScore        []int          `json:"line"` // runs by inning; none for one it did not bat in
+	LineScore        []int          `json:"line"` // runs by inning; no entry for an inning without a turn at bat
 	Runs             int            `json:"runs"`
 	Hits             int            `json:"hits"`
 	Errors           int            `json:"errors"`
-	LeftOnBase       int            `json:"left_on_base"` // in the half-innings that are over
-	DoublePlays      int            `json:"double_plays"` // turned
-	TriplePlays      int            `json:"triple_plays"` // turned
-	EarnedRuns       int            `json:"earned_runs"`  // against it; can be fewer than its pitchers' together, 9.16(i)
-	AutomaticRunners int            `json:"automatic"`    // runners it began half-innings with
-	Batting          []BattingLine  `json:"batting"`      // in batting order, who came in later below
+	LeftOnBase       int            `json:"left_on_base"` // in completed half-innings
+	DoublePlays      int            `json:"double_plays"` // turned in the field
+	TriplePlays      int            `json:"triple_plays"` // turned in the field
+	EarnedRuns       int            `json:"earned_runs"`  // allowed; can be fewer than the sum of the pitchers', 9.16(i)
+	AutomaticRunners int            `json:"automatic"`    // that began this side's half-innings
+	Batting          []BattingLine  `json:"batting"`      // in batting order, substitutes below
 	Pitching         []PitchingLine `json:"pitching"`     // in order of appearance
-	Fielding         []FieldingLine `json:"fielding"`     // one for each player and position, in order of appearance
+	Fielding         []FieldingLine `json:"fielding"`     // by player and position, in order of appearance
 }
 
-// A BattingLine is one batter's or runner's game.
+// A BattingLine is the game of one batter or runner.
 type BattingLine struct {
 	Player                  PlayerID   `json:"player_id"`
 	Name                    string     `json:"name"`
@@ -39,19 +39,19 @@ type BattingLine struct {
 	Triples                 int        `json:"triples"`
 	HomeRuns                int        `json:"hr"`
 	RunsBattedIn            int        `json:"rbi"`
-	Walks                   int        `json:"bb"` // intentional ones included
+	Walks                   int        `json:"bb"` // with intentional ones
 	IntentionalWalks        int        `json:"ibb"`
 	Strikeouts              int        `json:"so"`
 	HitByPitch              int        `json:"hbp"`
 	SacrificeHits           int        `json:"sh"`
 	SacrificeFlies          int        `json:"sf"`
-	Interference            int        `json:"ci"` // times awarded first base by it
+	Interference            int        `json:"ci"` // catcher's interference: times awarded first base
 	GroundedIntoDoublePlays int        `json:"gdp"`
 	StolenBases             int        `json:"sb"`
 	CaughtStealing          int        `json:"cs"`
 }
 
-// A PitchingLine is one pitcher's game.
+// A PitchingLine is the game of one pitcher.
 type PitchingLine struct {
 	Player                 PlayerID `json:"player_id"`
 	Name                   string   `json:"name"`
@@ -60,7 +60,7 @@ type PitchingLine struct {
 	Hits                   int      `json:"h"`
 	Runs                   int      `json:"r"`
 	EarnedRuns             int      `json:"er"`
-	Walks                  int      `json:"bb"` // intentional ones included
+	Walks                  int      `json:"bb"` // with intentional ones
 	IntentionalWalks       int      `json:"ibb"`
 	Strikeouts             int      `json:"so"`
 	HomeRuns               int      `json:"hr"`
@@ -69,14 +69,14 @@ type PitchingLine struct {
 	Balks                  int      `json:"bk"`
 	Pitches                int      `json:"pitches"`
 	Strikes                int      `json:"strikes"`
-	InheritedRunners       int      `json:"inherited"`        // runners on base when he came in
-	InheritedRunnersScored int      `json:"inherited_scored"` // of them, those who scored while he pitched
+	InheritedRunners       int      `json:"inherited"`        // runners on base at entry
+	InheritedRunnersScored int      `json:"inherited_scored"` // inherited runners who scored during this pitcher's outing
 	entered                bool     // has faced a batter
-	leadAtEntry            int      // of his side then
-	runnersAtEntry         int      // runners on base then
+	leadAtEntry            int      // of the pitcher's side
+	runnersAtEntry         int      // runners on base
 }
 
-// A FieldingLine is one player's game at one position.
+// A FieldingLine is the game of one player at one position.
 type FieldingLine struct {
 	Player      PlayerID `json:"player_id"`
 	Name        string   `json:"name"`
@@ -84,6 +84,6 @@ type FieldingLine struct {
 	PutOuts     int      `json:"po"`
 	Assists     int      `json:"a"`
 	Errors      int      `json:"e"`
-	DoublePlays int      `json:"dp"` // that he had a hand in
+	DoublePlays int      `json:"dp"` // with a put-out or an assist of this fielder
 	PassedBalls int      `json:"pb"`
 }

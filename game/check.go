@@ -1,6 +1,6 @@
 package game
 
-// check finds the first rule that a play breaks: of the situation, of what each man did, and of the whole.
+// check returns the first rule that a play breaks: of the situation, of its parts, of the whole.
 func (s *State) check(p *Play) error {
 	if err := s.checkSituation(p); err != nil {
 		return err
@@ -47,8 +47,9 @@ func (s *State) checkWhole(p *Play) error {
 	return p.asRuled(s.checkFlags(p))
 }
 
-// asRuled lets a play stand that was ruled so: what the umpire says of a run on a third out, an uncaught third strike or
-// an infield fly, and what the scorer says. Where men are is no matter of rulings.
+// asRuled drops an error that an umpire or scorer may have ruled otherwise, if the play has the flag AsRuled: a run on
+// a third out, an uncaught third strike, an infield fly, or a scoring decision. Positions of runners are never a matter
+// of judgment.
 func (p *Play) asRuled(err error) error {
 	if err != nil && p.Flags.Has(AsRuled) && isJudgmentError(err) {
 		return nil
@@ -56,18 +57,18 @@ func (p *Play) asRuled(err error) error {
 	return err
 }
 
-// checkReady asks for a game that goes on and nine men in the field.
+// checkReady checks that the game is not over and that all nine positions are filled.
 func (s *State) checkReady(p *Play) error {
 	if s.Over() {
 		return illegal("7.01(g)", "the game is over")
 	}
 	if p.Kind == NoPlay {
-		return nil // a pause, perhaps in the middle of a double switch
+		return nil // may happen in the middle of a double switch
 	}
 	t := &s.Teams[s.Fielding()]
 	for p := Pitcher; p <= RightField; p++ {
 		if t.Fielder(p) == "" {
-			return illegal("5.02", "the %s team has nobody at %s", s.Fielding(), p)
+			return illegal("5.02", "the %s team has no fielder at %s", s.Fielding(), p)
 		}
 	}
 	return nil
@@ -76,35 +77,35 @@ func (s *State) checkReady(p *Play) error {
 func (s *State) checkKind(p *Play) error {
 	switch {
 	case p.Kind == NoKind || p.Kind == 7 || p.Kind > HomeRun:
-		return illegal("", "a play of no kind")
+		return illegal("", "unknown kind of play")
 	case p.Kind == NoPlay && (p.outCount() > 0 || p.Advances != [4]Advance{} || p.Errors[0].Fielder != 0 || p.Also != NoKind):
-		return illegal("", "something happened in a play that is none")
+		return illegal("", "outs, advances or errors in a play of kind %q", p.Kind)
 	case p.Also != NoKind && (p.Also < StolenBase || p.Also > ReachedOnError || p.Also == 7):
-		return illegal("", "a %s cannot happen beside a %s", p.Also, p.Kind)
+		return illegal("", "a %s cannot be a second event of a %s", p.Also, p.Kind)
 	case p.Kind == StolenBase && (p.Also == WildPitch || p.Also == PassedBall):
 	case p.Also != NoKind && p.Kind != Strikeout && p.Kind != Walk && p.Kind != IntentionalWalk && p.Kind != HitByPitch:
-		return illegal("", "nothing can happen beside a %s", p.Kind)
+		return illegal("", "a %s has no second event", p.Kind)
 	case p.Kind == Balk && s.Bases == [3]Runner{}:
-		return illegal("6.02(a)", "a balk with nobody on base")
+		return illegal("6.02(a)", "a balk with the bases empty")
 	}
 	return checkCount(p.Count)
 }
 
 func checkCount(c Count) error {
 	if c.Balls < 0 || c.Balls > 4 || c.Strikes < 0 || c.Strikes > 3 {
-		return illegal("5.04(a)", "a count of %d-%d", c.Balls, c.Strikes)
+		return illegal("5.04(a)", "a count of %d-%d, want at most 4-3", c.Balls, c.Strikes)
 	}
 	return nil
 }
 
-// checkBatter keeps the batting order (6.03(b)).
+// checkBatter checks the batting order (6.03(b)).
 func (s *State) checkBatter(p *Play) error {
 	t := &s.Teams[s.Batting()]
 	due := t.Order[t.NextBatter].Player
 	proper := p.Batter == "" || p.Batter == due
 	switch {
 	case p.Flags.Has(OutOfTurn) && proper:
-		return illegal("6.03(b)", "%s is due: he does not bat out of turn", due)
+		return illegal("6.03(b)", "%s is due and does not bat out of turn", due)
 	case p.Flags.Has(OutOfTurn) && t.orderIndex(p.Batter) < 0:
 		return illegal("6.03(b)", "%s is not in the batting order", p.Batter)
 	case p.Flags.Has(OutOfTurn) && s.baseOf(p.Batter) >= 0:
@@ -112,12 +113,12 @@ func (s *State) checkBatter(p *Play) error {
 	case !p.Flags.Has(OutOfTurn) && !proper:
 		return illegal("6.03(b)", "%s bats, but %s is due", p.Batter, due)
 	case p.Flags.Has(OutForBattingOutOfTurn) && !isOutOfTurnCall(p):
-		return illegal("6.03(b)(3)", "on appeal the proper batter is out, and what the improper one did is void")
+		return illegal("6.03(b)(3)", "on appeal the proper batter is out and the play of the improper batter is void")
 	}
 	return nil
 }
 
-// isOutOfTurnCall reports whether the proper batter is out and nobody moved on a batted ball or an award.
+// isOutOfTurnCall reports whether the proper batter is out and no runner moved on a batted ball or an award.
 func isOutOfTurnCall(p *Play) bool {
 	if p.Kind != BattedOut && p.Kind != Strikeout || p.outCount() != 1 || p.Outs[0].Runner != AtBat {
 		return false
@@ -135,7 +136,7 @@ func (s *State) checkOuts(p *Play) error {
 	for i, o := range p.Outs {
 		if i >= n {
 			if o != (Out{}) {
-				return illegal("", "an out after the last")
+				return illegal("", "out %d follows an empty out", i+1)
 			}
 			continue
 		}
@@ -159,19 +160,19 @@ func (s *State) checkOut(p *Play, i int) error {
 	o := p.Outs[i]
 	switch {
 	case o.Runner > Third || o.At > HomePlate || o.Kind > CalledOut:
-		return illegal("", "out %d is no out", i+1)
+		return illegal("", "out %d has an unknown base or kind", i+1)
 	case s.runnerFrom(p, o.Runner).Player == "":
-		return illegal("", "out %d: nobody started from %s", i+1, o.Runner)
+		return illegal("", "out %d: no runner on %s", i+1, o.Runner)
 	case p.outIndex(o.Runner) != i:
-		return illegal("5.09(b)", "the same man is out twice")
+		return illegal("5.09(b)", "%s is out twice", runnerName(o.Runner))
 	case !isFielderList(o.Fielders):
 		return illegal("9.09", "put-out by %q: fielders are the digits 1 to 9", o.Fielders)
 	case o.Runner == AtBat:
 		return s.checkBatterOut(p, o)
 	case o.Kind == StruckOut || o.Kind == FlyOut || o.Kind == OutBeforeFirst:
-		return illegal("5.09(b)", "a runner cannot be out as a batter")
+		return illegal("5.09(b)", "%s cannot be out by %q: only a batter can", runnerName(o.Runner), o.Kind)
 	case o.At != AtBat && o.At < o.Runner && o.Kind != AppealOut && p.Kind.EndsPlateAppearance():
-		return illegal("5.09(b)", "the runner from %s is out at %s", o.Runner, o.At)
+		return illegal("5.09(b)", "%s is out at %s, a base behind", runnerName(o.Runner), o.At)
 	case o.Kind == ForceOut && p.Kind.IsHit():
 		return illegal("9.05(b)(1)", "no hit is scored when the runner from %s is forced out", o.Runner)
 	case o.Kind == ForceOut && (o.At != o.Runner+1 || !s.forced(p, i)):
@@ -199,7 +200,7 @@ func (s *State) checkBatterOut(p *Play, o Out) error {
 }
 
 // forced reports whether the runner of the i-th out was forced when it was made: the batter became a runner, every base
-// behind him was held, and nobody behind him was out before (5.09(b)(6)).
+// behind was occupied, and no one behind was already out (5.09(b)(6)).
 func (s *State) forced(p *Play, i int) bool {
 	who := p.Outs[i].Runner
 	if !s.IsForced(who) || !p.Kind.EndsPlateAppearance() {
@@ -220,16 +221,16 @@ func (s *State) checkErrors(p *Play) error {
 		case e.Fielder == 0:
 			ended = true
 			if e != (Error{}) {
-				return illegal("9.12", "error %d is nobody's", i+1)
+				return illegal("9.12", "error %d has no fielder", i+1)
 			}
 		case ended || e.Fielder > 9 || e.Kind > ThrowingError || e.Runner > Third || !isFielderList(e.Assists):
-			return illegal("9.12", "error %d is no error", i+1)
+			return illegal("9.12", "error %d has an unknown fielder, kind or base", i+1)
 		case s.runnerFrom(p, e.Runner).Player == "":
-			return illegal("9.12", "error %d helps nobody: %s was empty", i+1, e.Runner)
+			return illegal("9.12", "error %d: no runner on %s", i+1, e.Runner)
 		}
 	}
 	if p.Errors[0].Fielder == 0 && (p.Kind == ReachedOnError || p.Kind == FoulError) {
-		return illegal("9.12", "an error without a fielder")
+		return illegal("9.12", "a %s without a fielder's error", p.Kind)
 	}
 	return nil
 }
@@ -241,4 +242,12 @@ func isFielderList(digits string) bool {
 		}
 	}
 	return true
+}
+
+// runnerName returns "the batter" or "the runner from first".
+func runnerName(b Base) string {
+	if b == AtBat {
+		return "the batter"
+	}
+	return "the runner from " + b.String()
 }

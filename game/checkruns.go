@@ -1,21 +1,21 @@
 package game
 
-// checkRuns checks each man's movement by itself.
+// checkRuns checks the advance of the batter and of each runner by itself.
 func (s *State) checkRuns(p *Play) error {
 	for b := AtBat; b <= Third; b++ {
 		r := p.Advances[b]
 		switch {
 		case r == Advance{}:
 		case r.To > HomePlate || r.Reason > OnThrow || r.Earned > TeamOnly || r.RBI > TeamOnly:
-			return illegal("", "no such movement of the runner from %s", b)
+			return illegal("", "the advance of %s has an unknown base, reason or ruling", runnerName(b))
 		case s.runnerFrom(p, b).Player == "":
-			return illegal("", "nobody started from %s", b)
+			return illegal("", "an advance from %s without a runner", b)
 		case r.To != AtBat && p.outIndex(b) >= 0:
-			return illegal("5.09(b)", "the man from %s is out and yet reaches %s", b, r.To)
+			return illegal("5.09(b)", "%s is out and reaches %s", runnerName(b), r.To)
 		case b != AtBat && r.To == b:
-			return illegal("", "a runner who stays has no destination")
+			return illegal("", "%s stays and has a destination", runnerName(b))
 		case b != AtBat && r.To != AtBat && r.To < b && p.Kind.EndsPlateAppearance():
-			return illegal("5.06(b)(1)", "the runner from %s goes back to %s", b, r.To)
+			return illegal("5.06(b)(1)", "%s returns to %s", runnerName(b), r.To)
 		}
 		if err := s.checkWhy(p, b); err != nil {
 			return err
@@ -24,7 +24,7 @@ func (s *State) checkRuns(p *Play) error {
 	return nil
 }
 
-// checkWhy checks that the reason of a movement fits it.
+// checkWhy checks that the reason of an advance fits it.
 func (s *State) checkWhy(p *Play, b Base) error {
 	r := p.Advances[b]
 	out := p.outIndex(b) >= 0
@@ -36,9 +36,9 @@ func (s *State) checkWhy(p *Play, b Base) error {
 	case r.Reason == Stole && s.runnerCaught(p):
 		return illegal("9.07(d)", "no steal is credited when another runner is caught in the same double steal")
 	case (r.Reason == Caught || r.Reason == PickedOffStealing) && !out && !s.hasErrorFor(p, b):
-		return illegal("9.07(h)", "caught from %s, yet safe without an error", b)
+		return illegal("9.07(h)", "%s is caught stealing, but safe without an error", runnerName(b))
 	case r.Reason == PickedOff && !out && !s.hasErrorFor(p, b):
-		return illegal("9.07(h)", "picked off %s, yet safe without an error", b)
+		return illegal("9.07(h)", "%s is picked off, but safe without an error", runnerName(b))
 	}
 	return nil
 }
@@ -53,7 +53,7 @@ func (s *State) runnerCaught(p *Play) bool {
 	return false
 }
 
-// hasErrorFor reports whether an error helped the man who started at b.
+// hasErrorFor reports whether an error helped the batter or the runner from b.
 func (s *State) hasErrorFor(p *Play, b Base) bool {
 	for _, e := range p.Errors {
 		if e.Fielder != 0 && e.Runner == b {
@@ -63,7 +63,7 @@ func (s *State) hasErrorFor(p *Play, b Base) bool {
 	return false
 }
 
-// checkReached checks that the batter ended where the kind of play puts him.
+// checkReached checks that the batter ended where the kind of play puts a batter.
 func (s *State) checkReached(p *Play) error {
 	to, out := p.Advances[AtBat].To, p.outIndex(AtBat)
 	if !p.Kind.EndsPlateAppearance() {
@@ -73,30 +73,30 @@ func (s *State) checkReached(p *Play) error {
 		return nil
 	}
 	if p.Kind == BattedOut && p.outCount() == 0 {
-		return illegal("", "an out that nobody made")
+		return illegal("", "an out without an entry in the outs")
 	}
 	least := First
 	if p.Kind.IsHit() && s.Outs+p.outCount() < 3 && !s.winsGame(p) {
-		least = Base(p.Kind-Single) + First // unless the play stops before he gets there
+		least = Base(p.Kind-Single) + First // unless the play ends earlier
 	}
 	switch {
 	case out < 0 && to == AtBat:
 		return illegal("5.04(c)", "the batter neither reaches base nor is out on a %s", p.Kind)
 	case out < 0 && to < least:
-		return illegal("9.06", "a %s that reaches only %s", p.Kind, to)
+		return illegal("9.06", "a %s on which the batter reaches only %s", p.Kind, to)
 	case out >= 0 && p.Kind >= Walk && p.Outs[out].Kind != AppealOut && p.Outs[out].Kind != CalledOut && p.Outs[out].At < least:
 		return illegal("9.06", "a %s with the batter out at %s", p.Kind, p.Outs[out].At)
 	case p.Kind == Strikeout && out < 0 && s.Bases[0].Player != "" && s.Outs < 2:
-		return illegal("5.05(a)(2)", "a third strike with first base held and %d out is an out, caught or not", s.Outs)
+		return illegal("5.05(a)(2)", "a third strike with a runner on first and %d out is an out, caught or not", s.Outs)
 	}
 	return nil
 }
 
-// checkOrder keeps runners apart: one to a base (5.06(a)(2)), none past another (5.09(b)(9)). What a third out leaves
-// of the positions does not matter, but the runs do.
+// checkOrder checks that no two runners share a base (5.06(a)(2)) and none passes another (5.09(b)(9)). After a third
+// out only runs count.
 func (s *State) checkOrder(p *Play) error {
 	over := s.Outs+p.outCount() >= 3
-	ahead := HomePlate + 1 // where the runner in front ended; beyond home once he is out of the way
+	ahead := HomePlate + 1 // where the runner in front ended; beyond home for none
 	for b := Third; ; b-- {
 		if to := s.destination(p, b); to != AtBat {
 			switch {
@@ -104,7 +104,7 @@ func (s *State) checkOrder(p *Play) error {
 			case to == ahead:
 				return illegal("5.06(a)(2)", "two runners on %s", to)
 			default:
-				return illegal("5.09(b)(9)", "the man from %s passes a runner who stays on %s", b, ahead)
+				return illegal("5.09(b)(9)", "%s passes a runner who stays on %s", runnerName(b), ahead)
 			}
 			if to < HomePlate {
 				ahead = to
@@ -116,8 +116,8 @@ func (s *State) checkOrder(p *Play) error {
 	}
 }
 
-// destination returns where the man from a base is after the play, HomePlate if he scored; AtBat if there is no one any more,
-// and for a batter who bats on.
+// destination returns where the player from a base is after the play: HomePlate for a run, AtBat for nobody, an out and
+// a batter who stays at bat.
 func (s *State) destination(p *Play, from Base) Base {
 	switch to := p.Advances[from].To; {
 	case s.runnerFrom(p, from).Player == "" || p.outIndex(from) >= 0:
@@ -129,8 +129,8 @@ func (s *State) destination(p *Play, from Base) Base {
 	}
 }
 
-// checkThirdOut refuses runs that a third out takes away (5.08(a)): when the batter is out before first, when a runner is
-// forced out, and, behind him, when a preceding runner is out on appeal.
+// checkThirdOut refuses runs that a third out cancels (5.08(a)): the batter out before first, a force-out, and, for
+// runners behind, an out on appeal.
 func (s *State) checkThirdOut(p *Play) error {
 	n := p.outCount()
 	if s.Outs+n < 3 || p.runCount() == 0 {
@@ -139,7 +139,7 @@ func (s *State) checkThirdOut(p *Play) error {
 	third := p.Outs[n-1]
 	switch {
 	case third.Runner == AtBat && (third.Kind == StruckOut || third.Kind == FlyOut || third.Kind == OutBeforeFirst || third.Kind == CalledOut):
-		return illegal("5.08(a)(1)", "no run scores when the batter is the third out before he touches first")
+		return illegal("5.08(a)(1)", "no run scores when the batter makes the third out before touching first")
 	case third.Kind == ForceOut:
 		return illegal("5.08(a)(2)", "no run scores when the third out is a force-out")
 	case third.Kind != AppealOut:
@@ -147,20 +147,20 @@ func (s *State) checkThirdOut(p *Play) error {
 	}
 	for b := AtBat; b < third.Runner; b++ {
 		if p.Advances[b].To == HomePlate {
-			return illegal("5.08(a)(3)", "the man from %s cannot score behind a runner who is the third out on appeal", b)
+			return illegal("5.08(a)(3)", "%s cannot score behind a runner who is the third out on appeal", runnerName(b))
 		}
 	}
 	return nil
 }
 
-// checkWalkOff ends a game with the winning run (7.01(g)(3)) and gives the hit that drives it in no more bases than the
-// winning runner needed (9.06(f)); a home run over the fence counts whole (9.06(g)).
+// checkWalkOff checks that the game ends with the winning run (7.01(g)(3)) and that the hit has no more bases than the
+// winning runner needed (9.06(f)). A home run over the fence counts whole (9.06(g)).
 func (s *State) checkWalkOff(p *Play) error {
 	if !s.winsGame(p) || p.Kind == HomeRun && !p.Flags.Has(InsideTheParkHomeRun) {
 		return nil
 	}
 	if needed := 1 - s.Lead(); p.runCount() > needed {
-		return illegal("7.01(g)(3)", "%d runs score, but the game is won with %d", p.runCount(), needed)
+		return illegal("7.01(g)(3)", "%d runs score, but the game ends with run %d", p.runCount(), needed)
 	}
 	from := p.lastRunFrom()
 	if p.Kind.IsHit() && from != AtBat && p.Kind-Single+1 > PlayKind(HomePlate-from) {
@@ -169,10 +169,10 @@ func (s *State) checkWalkOff(p *Play) error {
 	return nil
 }
 
-// winsGame reports whether the play ends the game by its runs.
+// winsGame reports whether the runs of the play end the game.
 func (s *State) winsGame(p *Play) bool { return s.isLastHalf() && s.Lead()+p.runCount() > 0 }
 
-// lastRunFrom returns where the last man to score started from.
+// lastRunFrom returns where the last player to score started.
 func (p *Play) lastRunFrom() Base {
 	for b, r := range p.Advances {
 		if r.To == HomePlate {
@@ -182,30 +182,30 @@ func (p *Play) lastRunFrom() Base {
 	return Third
 }
 
-// checkFlags checks what the scorer adds against the conditions of each.
+// checkFlags checks the conditions of each flag.
 func (s *State) checkFlags(p *Play) error {
 	f := p.Flags
 	switch {
 	case f.Has(SacrificeHit) && f.Has(SacrificeFly):
 		return illegal("9.08", "a sacrifice is a bunt or a fly, not both")
 	case f.Has(SacrificeHit) && (s.Outs > 1 || s.Bases == [3]Runner{}):
-		return illegal("9.08(a)", "a sacrifice bunt with %d out, or for nobody", s.Outs)
+		return illegal("9.08(a)", "a sacrifice bunt with %d out or with the bases empty", s.Outs)
 	case f.Has(SacrificeHit) && (p.Kind.IsHit() || !p.Kind.IsInPlay() || p.Ball.Contact != NoContact && !p.Ball.Contact.IsBunt()):
-		return illegal("9.08(a)", "a sacrifice bunt on a %s that was no bunt", p.Kind)
+		return illegal("9.08(a)", "a sacrifice bunt on a %s without a bunt", p.Kind)
 	case f.Has(SacrificeHit) && p.hasForceOut() && !p.hasAdvance():
 		return illegal("9.08(c)", "no sacrifice when a runner is put out trying to advance one base, and none advances")
 	case f.Has(SacrificeFly) && (s.Outs > 1 || p.runCount() == 0):
-		return illegal("9.08(d)", "a sacrifice fly with %d out on which %d score", s.Outs, p.runCount())
+		return illegal("9.08(d)", "a sacrifice fly with %d out and %d runs", s.Outs, p.runCount())
 	case f.Has(SacrificeFly) && (p.Kind.IsHit() || !p.Kind.IsInPlay() || p.Ball.Contact == GroundBall || p.Ball.Contact.IsBunt()):
-		return illegal("9.08(d)", "a sacrifice fly on a %s that was no fly", p.Kind)
+		return illegal("9.08(d)", "a sacrifice fly on a %s without a fly ball", p.Kind)
 	case f.Has(GroundedIntoDoublePlay) && (s.Outs > 1 || p.Kind.IsHit() || !p.Kind.IsInPlay() || p.outCount() == 0):
-		return illegal("9.02(a)(17)", "a grounder into a double play on a %s with %d out", p.Kind, s.Outs)
+		return illegal("9.02(a)(17)", "a ground ball into a double play on a %s with %d out", p.Kind, s.Outs)
 	case f.Has(InfieldFly) && (s.Outs > 1 || !s.IsForced(Second)):
 		return illegal("5.09(a)(5)", "an infield fly with %d out, or without runners on first and second", s.Outs)
 	case f.Has(GroundRuleDouble) && p.Kind != Double:
-		return illegal("5.05(a)(6)", "a ground rule makes a double, not a %s", p.Kind)
+		return illegal("5.05(a)(6)", "a ground-rule hit is a double, not a %s", p.Kind)
 	case f.Has(InsideTheParkHomeRun) && p.Kind != HomeRun:
-		return illegal("5.05(a)(5)", "a %s inside the park", p.Kind)
+		return illegal("5.05(a)(5)", "only a home run is inside the park, not a %s", p.Kind)
 	}
 	return nil
 }

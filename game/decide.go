@@ -2,15 +2,15 @@ package game
 
 import "slices"
 
-// A pitchersOfRecord is who leads and through whom (9.17); a tie begins a new one.
+// pitchersOfRecord holds the side that leads and its pitchers of record (9.17). A tie clears it.
 type pitchersOfRecord struct {
 	leads  bool
 	side   Side
-	winner PlayerID // pitcher of record of the side that leads
-	loser  PlayerID // whom the run that put it ahead is charged to
+	winner PlayerID // of the leading side
+	loser  PlayerID // charged with the run that put it ahead
 }
 
-// recordRun notes a run of the side at bat, which now has the given lead.
+// recordRun records a run of the side at bat, which now has the given lead.
 func (c *pitchersOfRecord) recordRun(b *Scorebook, s *State, lead int, charged PlayerID) {
 	switch lead {
 	case 0:
@@ -24,8 +24,8 @@ func (c *pitchersOfRecord) recordRun(b *Scorebook, s *State, lead int, charged P
 	}
 }
 
-// assignDecisions names the pitchers of decision once the game is over (9.17, 9.19). The scorer's choice of winner counts where
-// the rule leaves it to his judgement.
+// assignDecisions sets the pitchers of decision once the game is over (9.17, 9.19). The scorer's choice of winner
+// counts where the rule leaves one.
 func (x *BoxScore) assignDecisions(s *State, c *pitchersOfRecord, choice PlayerID) {
 	if !s.Over() || !c.leads || s.End == AwayForfeit || s.End == HomeForfeit {
 		return
@@ -46,9 +46,10 @@ func (x *BoxScore) assignDecisions(s *State, c *pitchersOfRecord, choice PlayerI
 	}
 }
 
-// judgmentCandidates returns the relief pitchers among whom the scorer may choose the winner, none when the rule makes it win's, and
-// whether he should: a starting pitcher needs his innings (9.17(b)); a relief pitcher who was brief and ineffective,
-// less than an inning and two earned runs by the comment, gives way to those after him (9.17(c)).
+// judgmentCandidates returns the relief pitchers among whom the scorer may choose the winner instead of win, none where
+// the rule leaves no choice, and whether the scorer should: a starter without the required innings (9.17(b)) must, and
+// a relief pitcher who was brief and ineffective, by the rule's comment less than an inning and two earned runs, gives
+// way to a later one (9.17(c)).
 func judgmentCandidates(won []PitchingLine, win PlayerID) (among []PitchingLine, should bool) {
 	record := max(slices.IndexFunc(won, func(l PitchingLine) bool { return l.Player == win }), 0)
 	l, after := &won[record], won[record+1:]
@@ -62,8 +63,8 @@ func judgmentCandidates(won []PitchingLine, win PlayerID) (among []PitchingLine,
 	}
 }
 
-// starterMinimumOuts returns the outs a starting pitcher needs to win: five innings, four when his side was in the field for
-// five (9.17(b)).
+// starterMinimumOuts returns the outs that a starting pitcher needs to win: five innings, or four if the side was in
+// the field for only five (9.17(b)).
 func starterMinimumOuts(lines []PitchingLine) int {
 	outs := 0
 	for _, l := range lines {
@@ -75,8 +76,8 @@ func starterMinimumOuts(lines []PitchingLine) int {
 	return 12
 }
 
-// mostEffective chooses the most effective relief pitcher, which 9.17(b) leaves to the scorer's judgement: each run that he
-// let in takes two of his outs away; among equals it is the first.
+// mostEffective returns the most effective relief pitcher, which 9.17(b) leaves to the scorer's judgment: outs less two
+// for each earned run; the first among equals.
 func mostEffective(lines []PitchingLine) PlayerID {
 	best := 0
 	for i := range lines {
@@ -89,10 +90,10 @@ func mostEffective(lines []PitchingLine) PlayerID {
 
 func (l *PitchingLine) effectiveness() int { return l.Outs - 2*l.earnedRunsIn() }
 
-// earnedRunsIn returns the earned runs that scored while he pitched, or off him.
+// earnedRunsIn returns the pitcher's earned runs and the inherited runners who scored.
 func (l *PitchingLine) earnedRunsIn() int { return l.EarnedRuns + l.InheritedRunnersScored }
 
-// earnsSave reports whether the last pitcher of the winners saved the game (9.19).
+// earnsSave reports whether the winning side's last pitcher gets a save (9.19).
 func (l *PitchingLine) earnsSave() bool {
 	switch {
 	case l.leadAtEntry <= 0 || l.Outs == 0:

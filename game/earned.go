@@ -2,45 +2,43 @@ package game
 
 import "slices"
 
-// An errorlessInning is a half-inning as it would have gone without errors, passed balls and interference (9.16). A run is earned
-// when the man who scored it would have scored in it too.
-//
-// A relief pitcher does not profit from outs that were missed before he came (9.16(i)), so each pitcher has a view of
-// his own: how many were out, or would have been, had the inning begun as he found it. View 0 is the first pitcher's
-// and the team's.
+// An errorlessInning reconstructs a half-inning without errors, passed balls and interference (9.16). A run is earned
+// if it scores in it too. A relief pitcher does not profit from outs missed before entering (9.16(i)), so each pitcher
+// has a view: the outs made, or that should have been made, in an inning that began as the pitcher found it. View 0 is
+// the first pitcher's and the team's.
 type errorlessInning struct {
-	runners     []baserunner // all who came on base, in order
-	onBase      [4]int       // index+1 in men of who stands on first, second, third; on[0] is the batter's once he reaches
-	outsByView  []int        // outs by view
-	droppedFoul bool         // the batter's foul fly was dropped: he would have been out
+	runners     []baserunner // in the order they reached base
+	onBase      [4]int       // index+1 in runners by base; index 0 is the batter who reaches
+	outsByView  []int
+	droppedFoul bool // the batter's foul fly was dropped and should have been an out
 }
 
-// A baserunner came on base.
+// A baserunner is a player who reached base.
 type baserunner struct {
-	pitcher   PlayerID // whom his run counts against, 9.16(g)
-	view      int      // that pitcher's
+	pitcher   PlayerID // charged with the run, 9.16(g)
+	view      int      // of that pitcher
 	inherited bool     // on base when a pitcher was relieved
-	bases     [2]Base  // where he would be in the team's view and in his pitcher's; AtBat: nowhere
+	bases     [2]Base  // errorless base in the team's view and in the pitcher's; AtBat: not on base
 	scored    bool
-	ruling    Ruling // of the scorer who was there
-	play      int    // number of the play on which he scored
-	from      Base   // where he started it
+	ruling    Ruling // of the scorer
+	play      int    // number of the play on which the run scored
+	from      Base   // where the runner started that play
 }
 
-// An EarnedRunRuling says whether one run was earned.
+// An EarnedRunRuling is the decision whether one run is earned.
 type EarnedRunRuling struct {
 	Play   int  // number of the play, from 1; NoPlay is not counted
-	From   Base // where the man who scored it started
+	From   Base // where the runner started
 	Earned Ruling
 }
 
-// addRunner appends a man and returns his index+1.
-func (n *errorlessInning) addRunner(m baserunner) int {
-	n.runners = append(n.runners, m)
+// addRunner appends a runner and returns its index+1.
+func (n *errorlessInning) addRunner(br baserunner) int {
+	n.runners = append(n.runners, br)
 	return len(n.runners)
 }
 
-// addView opens a view for a new pitcher, who inherits the men on base.
+// addView adds the view of a new pitcher, who inherits the runners on base.
 func (n *errorlessInning) addView(outs int) {
 	n.outsByView = append(n.outsByView, outs)
 	for _, i := range n.onBase[First:] {
@@ -50,45 +48,45 @@ func (n *errorlessInning) addView(outs int) {
 	}
 }
 
-// addMissedOuts counts outs that would have been made.
+// addMissedOuts adds outs that should have been made to all views.
 func (n *errorlessInning) addMissedOuts(outs int) {
 	for i := range n.outsByView {
 		n.outsByView[i] += outs
 	}
 }
 
-// isOver reports whether a view of a man has no more to come: three are out, or would be.
-func (n *errorlessInning) isOver(m *baserunner, v int) bool {
+// isOver reports whether the inning is over in a runner's view: three are out, or should be.
+func (n *errorlessInning) isOver(br *baserunner, v int) bool {
 	if v == 0 {
 		return n.outsByView[0] >= 3
 	}
-	return n.outsByView[m.view] >= 3
+	return n.outsByView[br.view] >= 3
 }
 
-// remove takes a man out of the clean inning.
+// remove removes a runner from the errorless inning.
 func (n *errorlessInning) remove(i int) {
 	if i > 0 {
 		n.runners[i-1].bases = [2]Base{}
 	}
 }
 
-// recordRuns keeps the runs: who scored them, off whom, and what the inning would have been without errors.
+// recordRuns updates the errorless inning and counts the runs.
 func (b *Scorebook) recordRuns(s *State, p *Play) {
 	n := &b.errorless
 	n.onBase[AtBat] = 0
-	phantom := n.missedOuts(p)
+	byError := n.missedOuts(p)
 	made := n.uncountedOuts(p)
-	gone := forcedOutFrom(p)
+	outFrom := forcedOutFrom(p)
 	if p.Advances[AtBat].To != AtBat {
 		n.onBase[AtBat] = n.addRunner(baserunner{pitcher: b.responsiblePitcher(s, p), view: b.view(s, p)})
-		if gone != AtBat && !n.includes(gone) {
-			phantom = true // in place of a man who would not have been there, he himself would have been out
+		if outFrom != AtBat && !n.includes(outFrom) {
+			byError = true // replaced a runner who should not have been on base: the batter should have been out
 			made++
 		}
 	}
-	n.advance(s, p, phantom)
-	if gone != AtBat {
-		n.swapCharges(p, gone)
+	n.advance(s, p, byError)
+	if outFrom != AtBat {
+		n.swapCharges(p, outFrom)
 	}
 	n.addMissedOuts(made)
 	b.creditRuns(s, p)
@@ -98,35 +96,35 @@ func (b *Scorebook) recordRuns(s *State, p *Play) {
 	}
 }
 
-// missedOuts counts the outs that errors cost, and reports whether the batter reached only through one.
-func (n *errorlessInning) missedOuts(p *Play) (phantom bool) {
+// missedOuts counts the outs that errors cost, and reports whether the batter reached only through an error.
+func (n *errorlessInning) missedOuts(p *Play) (byError bool) {
 	reached := p.Advances[AtBat].To != AtBat
-	phantom = reached && (n.droppedFoul || p.Kind == CatchersInterference)
+	byError = reached && (n.droppedFoul || p.Kind == CatchersInterference)
 	if p.Kind == FoulError {
 		n.droppedFoul = true
 		n.addMissedOuts(1)
 	}
-	if reached && !phantom && (p.Kind == ReachedOnError || p.Kind == Strikeout && p.Also != WildPitch) {
-		phantom = true
+	if reached && !byError && (p.Kind == ReachedOnError || p.Kind == Strikeout && p.Also != WildPitch) {
+		byError = true
 		n.addMissedOuts(1)
 	}
 	for i, e := range p.Errors {
 		again := slices.ContainsFunc(p.Errors[:i], func(o Error) bool { return o.Runner == e.Runner })
 		switch {
 		case e.Fielder == 0 || again || !p.costsOut(e):
-		case e.Runner == AtBat && !phantom:
-			phantom = true
+		case e.Runner == AtBat && !byError:
+			byError = true
 			n.addMissedOuts(1)
 		case e.Runner != AtBat && n.includes(e.Runner):
 			n.remove(n.onBase[e.Runner])
 			n.addMissedOuts(1)
 		}
 	}
-	return phantom
+	return byError
 }
 
-// costsOut reports whether an error cost the out of a man who is safe: he was caught stealing, a good throw was dropped, or
-// the fielder chose him.
+// costsOut reports whether an error cost the out of a runner who is safe: caught stealing, a good throw dropped, or a
+// fielder's choice.
 func (p *Play) costsOut(e Error) bool {
 	switch why := p.Advances[e.Runner].Reason; {
 	case p.outIndex(e.Runner) >= 0:
@@ -138,13 +136,13 @@ func (p *Play) costsOut(e Error) bool {
 	}
 }
 
-// includes reports whether the man from a base is in the clean inning.
+// includes reports whether the runner from a base is in the errorless inning.
 func (n *errorlessInning) includes(from Base) bool {
 	i := n.onBase[from]
 	return i > 0 && n.runners[i-1].bases != [2]Base{}
 }
 
-// uncountedOuts returns how many outs were not counted before, when an error cost them.
+// uncountedOuts returns the outs of the play that were not counted when an error missed them.
 func (n *errorlessInning) uncountedOuts(p *Play) int {
 	outs := 0
 	for _, o := range p.Outs {
@@ -157,17 +155,17 @@ func (n *errorlessInning) uncountedOuts(p *Play) int {
 	return outs
 }
 
-// advance moves the men of the clean inning, foremost first, and lets those behind push them.
-func (n *errorlessInning) advance(s *State, p *Play, phantom bool) {
+// advance moves the runners of the errorless inning, foremost first.
+func (n *errorlessInning) advance(s *State, p *Play, byError bool) {
 	for from := Third; from >= First; from-- {
 		n.advanceRunner(s, p, from)
 	}
 	n.advanceScored(s, p)
-	if i := n.onBase[AtBat]; i > 0 && !phantom {
-		m := &n.runners[i-1]
-		for v := range m.bases {
-			if !n.isOver(m, v) {
-				m.bases[v] = s.batterBase(p)
+	if i := n.onBase[AtBat]; i > 0 && !byError {
+		br := &n.runners[i-1]
+		for v := range br.bases {
+			if !n.isOver(br, v) {
+				br.bases[v] = s.batterBase(p)
 			}
 		}
 	}
@@ -176,37 +174,37 @@ func (n *errorlessInning) advance(s *State, p *Play, phantom bool) {
 	}
 }
 
-// advanceRunner moves one man from his base, or takes him away when he is out.
+// advanceRunner moves the runner from a base, or removes one who is out.
 func (n *errorlessInning) advanceRunner(s *State, p *Play, from Base) {
 	i := n.onBase[from]
 	if i == 0 {
 		return
 	}
-	m := &n.runners[i-1]
-	for v := range m.bases {
+	br := &n.runners[i-1]
+	for v := range br.bases {
 		switch {
-		case p.outIndex(from) >= 0 && m.bases[v] == HomePlate && n.isOver(m, v):
+		case p.outIndex(from) >= 0 && br.bases[v] == HomePlate && n.isOver(br, v):
 		case p.outIndex(from) >= 0:
-			m.bases[v] = AtBat
-		case m.bases[v] != AtBat && !n.isOver(m, v):
-			m.bases[v] = min(m.bases[v]+n.errorlessBases(s, p, from), HomePlate)
+			br.bases[v] = AtBat
+		case br.bases[v] != AtBat && !n.isOver(br, v):
+			br.bases[v] = min(br.bases[v]+n.errorlessBases(s, p, from), HomePlate)
 		}
 	}
 }
 
-// advanceScored moves the men who have scored, but would still be on base.
+// advanceScored moves the runners who have scored, but should still be on base.
 func (n *errorlessInning) advanceScored(s *State, p *Play) {
 	for i := range n.runners {
-		m := &n.runners[i]
-		for v := range m.bases {
-			if m.scored && m.bases[v] != AtBat && !n.isOver(m, v) {
-				m.bases[v] = min(m.bases[v]+n.errorlessBases(s, p, AtBat), HomePlate)
+		br := &n.runners[i]
+		for v := range br.bases {
+			if br.scored && br.bases[v] != AtBat && !n.isOver(br, v) {
+				br.bases[v] = min(br.bases[v]+n.errorlessBases(s, p, AtBat), HomePlate)
 			}
 		}
 	}
 }
 
-// batterBase is where a batter who reached would be without errors.
+// batterBase returns the base that a batter who reached would have without errors.
 func (s *State) batterBase(p *Play) Base {
 	r := p.Advances[AtBat]
 	switch {
@@ -219,12 +217,12 @@ func (s *State) batterBase(p *Play) Base {
 	}
 }
 
-// errorlessBases returns how many bases of a runner's advance owe nothing to an error; for AtBat, those of any man on base.
+// errorlessBases returns how many bases of a runner's advance owe nothing to an error; for AtBat, those of any runner.
 func (n *errorlessInning) errorlessBases(s *State, p *Play, from Base) Base {
 	made, why, helped := Base(0), ByPlay, false
 	if from != AtBat {
 		why = p.Advances[from].Reason
-		helped = why == OnError || s.hasErrorFor(p, from) || p.Kind == PickOff && p.Errors[0].Fielder != 0 // a throw gone wild moves all
+		helped = why == OnError || s.hasErrorFor(p, from) || p.Kind == PickOff && p.Errors[0].Fielder != 0 // a wild throw moves every runner
 		if to := p.Advances[from].To; to > from {
 			made = to - from
 		}
@@ -247,7 +245,7 @@ func (n *errorlessInning) errorlessBases(s *State, p *Play, from Base) Base {
 		return 0
 	case p.Kind == Walk || p.Kind == IntentionalWalk || p.Kind == HitByPitch:
 		if p.Also == NoKind {
-			return 0 // the forced are pushed
+			return 0 // pushRunners moves the forced runners
 		}
 	}
 	if helped {
@@ -259,23 +257,23 @@ func (n *errorlessInning) errorlessBases(s *State, p *Play, from Base) Base {
 	return made
 }
 
-// pushRunners keeps one man to a base in a view: who is caught up with moves on.
+// pushRunners moves on each runner of a view whose base a later one occupies.
 func (n *errorlessInning) pushRunners(v int) {
 	for base := First; base <= Third; base++ {
-		held := false
+		occupied := false
 		for i := range slices.Backward(n.runners) {
 			if n.runners[i].bases[v] != base {
 				continue
 			}
-			if held {
+			if occupied {
 				n.runners[i].bases[v]++
 			}
-			held = true
+			occupied = true
 		}
 	}
 }
 
-// forcedOutFrom returns the base of the runner in whose place the batter reached, AtBat if there is none.
+// forcedOutFrom returns the base of the runner who was put out in place of the batter, AtBat for none.
 func forcedOutFrom(p *Play) Base {
 	if p.Advances[AtBat].To == AtBat || p.Kind != BattedOut && p.Kind != FieldersChoice {
 		return AtBat
@@ -288,21 +286,21 @@ func forcedOutFrom(p *Play) Base {
 	return AtBat
 }
 
-// swapCharges charges runs by number (9.16(g)): when the batter reaches because a runner was put out, each man behind that
-// runner, the batter last, takes the charge of the one ahead.
+// swapCharges keeps the number of runs charged to each pitcher (9.16(g)): when the batter reaches because a runner is
+// put out, each runner behind that one, the batter last, gets the charge of the one ahead.
 func (n *errorlessInning) swapCharges(p *Play, out Base) {
-	gone := n.runners[n.onBase[out]-1]
+	ahead := n.runners[n.onBase[out]-1]
 	for b := out; b > AtBat; b-- {
 		if i := n.onBase[b-1]; i > 0 && p.outIndex(b-1) < 0 {
-			m := &n.runners[i-1]
-			m.pitcher, gone.pitcher = gone.pitcher, m.pitcher
-			m.view, gone.view = gone.view, m.view
-			m.inherited, gone.inherited = gone.inherited, m.inherited
+			br := &n.runners[i-1]
+			br.pitcher, ahead.pitcher = ahead.pitcher, br.pitcher
+			br.view, ahead.view = ahead.view, br.view
+			br.inherited, ahead.inherited = ahead.inherited, br.inherited
 		}
 	}
 }
 
-// view returns the view of the pitcher whom the batter is charged to.
+// view returns the view of the pitcher charged with the batter.
 func (b *Scorebook) view(s *State, p *Play) int {
 	last := len(b.errorless.outsByView) - 1
 	if last > 0 && b.responsiblePitcher(s, p) != s.Pitcher() {
@@ -311,21 +309,21 @@ func (b *Scorebook) view(s *State, p *Play) int {
 	return last
 }
 
-// creditRuns counts the runs of a play, the foremost first.
+// creditRuns counts the runs of a play, foremost first.
 func (b *Scorebook) creditRuns(s *State, p *Play) {
 	n := &b.errorless
 	lead := s.Lead()
 	for from := Third; ; from-- {
 		if p.Advances[from].To == HomePlate {
-			m := &n.runners[n.onBase[from]-1]
-			m.scored, m.ruling, m.play, m.from = true, p.Advances[from].Earned, b.playCount, from
+			br := &n.runners[n.onBase[from]-1]
+			br.scored, br.ruling, br.play, br.from = true, p.Advances[from].Earned, b.playCount, from
 			b.battingLine(s.Batting(), s.runnerFrom(p, from).Player).Runs++
-			b.pitchingLine(s.Fielding(), m.pitcher).Runs++
-			if m.inherited {
+			b.pitchingLine(s.Fielding(), br.pitcher).Runs++
+			if br.inherited {
 				b.pitchingLine(s.Fielding(), s.Pitcher()).InheritedRunnersScored++
 			}
 			lead++
-			b.record.recordRun(b, s, lead, m.pitcher)
+			b.record.recordRun(b, s, lead, br.pitcher)
 		}
 		if from == AtBat {
 			return
@@ -333,7 +331,7 @@ func (b *Scorebook) creditRuns(s *State, p *Play) {
 	}
 }
 
-// placeRunners puts the men where the play left them.
+// placeRunners sets the base of each runner after the play.
 func (n *errorlessInning) placeRunners(p *Play) {
 	var on [4]int
 	for from := AtBat; from <= Third; from++ {
@@ -348,48 +346,49 @@ func (n *errorlessInning) placeRunners(p *Play) {
 	n.onBase = on
 }
 
-// finishHalfInning rules on the runs of a half-inning that is over.
+// finishHalfInning rules on the runs of a completed half-inning.
 func (b *Scorebook) finishHalfInning(batting Side) {
 	b.errorless.chargeEarnedRuns(&b.teams[batting.Other()], &b.rulings)
 	b.errorless.runners = b.errorless.runners[:0]
 	b.errorless.onBase = [4]int{}
 }
 
-// chargeEarnedRuns counts the earned runs so far against the team in the field and its pitchers, and notes each ruling.
+// chargeEarnedRuns adds the earned runs to the fielding team and its pitchers, and appends each ruling.
 func (n *errorlessInning) chargeEarnedRuns(t *TeamBoxScore, rulings *[]EarnedRunRuling) {
 	for i := range n.runners {
-		m := &n.runners[i]
-		if !m.scored {
+		br := &n.runners[i]
+		if !br.scored {
 			continue
 		}
-		r := m.earned()
+		r := br.earned()
 		if rulings != nil {
-			*rulings = append(*rulings, EarnedRunRuling{Play: m.play, From: m.from, Earned: r})
+			*rulings = append(*rulings, EarnedRunRuling{Play: br.play, From: br.from, Earned: r})
 		}
 		if r == Yes {
 			t.EarnedRuns++
 		}
 		for j := range t.Pitching {
-			if t.Pitching[j].Player == m.pitcher && r != No {
+			if t.Pitching[j].Player == br.pitcher && r != No {
 				t.Pitching[j].EarnedRuns++
 			}
 		}
 	}
 }
 
-// earned is the ruling on a run that scored: the scorer's, if he gave one.
-func (m *baserunner) earned() Ruling {
+// earned returns the ruling on a run: the scorer's, if there is one.
+func (br *baserunner) earned() Ruling {
 	switch {
-	case m.ruling != ByRule:
-		return m.ruling
-	case m.bases[0] == HomePlate:
+	case br.ruling != ByRule:
+		return br.ruling
+	case br.bases[0] == HomePlate:
 		return Yes
-	case m.bases[1] == HomePlate:
+	case br.bases[1] == HomePlate:
 		return TeamOnly
 	default:
 		return No
 	}
 }
 
-// EarnedRunRulings returns the ruling on every run of the half-innings that are over, in the order the men came on base.
+// EarnedRunRulings returns the ruling on every run of the completed half-innings, in the order the runners reached
+// base.
 func (b *Scorebook) EarnedRunRulings() []EarnedRunRuling { return slices.Clone(b.rulings) }

@@ -6,10 +6,10 @@ import (
 	"strings"
 )
 
-// IllegalError says which rule a play, a substitution or a line-up breaks.
+// IllegalError is the rule that a play, a substitution or a line-up breaks.
 type IllegalError struct {
-	Rule   string // paragraph of the Official Baseball Rules: "5.08(a)"; "" when the play does not even make sense
-	Detail string // what is wrong, for people
+	Rule   string // paragraph of the Official Baseball Rules: "5.08(a)"; "" for a contradictory or malformed play
+	Detail string // what is wrong, in English
 }
 
 func (e *IllegalError) Error() string {
@@ -19,8 +19,8 @@ func (e *IllegalError) Error() string {
 	return "rule " + e.Rule + ": " + e.Detail
 }
 
-// IsJudgment reports whether the rule is one that an umpire or scorer of a real game may have seen otherwise: a play that
-// breaks it can be applied with the flag AsRuled.
+// IsJudgment reports whether the umpire or scorer of a real game may have ruled otherwise. A play that breaks such a
+// rule is legal with the flag AsRuled.
 func (e *IllegalError) IsJudgment() bool {
 	return strings.HasPrefix(e.Rule, "9.") || strings.HasPrefix(e.Rule, "5.08(a)") ||
 		e.Rule == "5.05(a)(2)" || e.Rule == "5.09(a)(5)"

@@ -6,7 +6,7 @@ import (
 	"pressbox/game"
 )
 
-// A ground ball to short with a runner on first: two are out, the first of them forced.
+// A single, then a ground ball to short: a double play that starts with a force-out.
 func ExampleState_Apply() {
 	s, err := game.New(game.Options{DH: true}, clubs(), [2]game.Lineup{lineup(game.Away, true), lineup(game.Home, true)})
 	if err != nil {
@@ -29,10 +29,10 @@ func ExampleState_Apply() {
 	s, err = s.Apply(double)
 	fmt.Println(s.Outs, s.Batter(), err)
 
-	_, err = s.Apply(double) // nobody is on first any more
+	_, err = s.Apply(double) // no runner is left on first
 	fmt.Println(err)
 	// Output:
 	// a1 a2 <nil>
 	// 2 a3 <nil>
-	// out 1: nobody started from first
+	// out 1: no runner on first
 }

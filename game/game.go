@@ -1,29 +1,28 @@
-// Package game is baseball: what a game's state is, which plays are legal in it, and what the official scorer makes of them.
+// Package game holds the rules of baseball: the state of a game, the plays that are legal in it, and the official scoring.
 //
-// Its one law: a [Play] says everything that happened, and [State.Apply] either takes it whole or refuses it, naming the
-// rule. Nothing is guessed, mended or drawn by lot, so the games people play here and the real games that game/retro
-// replays run through the same code.
+// Its one law: a [Play] describes everything that happened, and [State.Apply] either applies all of it or refuses it with
+// the number of the rule. It infers nothing and draws nothing at random, so games played here and the real games that
+// game/retro replays run through the same code.
 //
-// Three values do the work. [State] is the field as the umpires see it: inning, outs, runners, line-ups, score.
-// [Play] is one thing that happened. [Scorebook] is the official scorer, who watches each play between the State before
-// and the State after, and keeps the box score.
+// [State] is the situation: inning, outs, runners, line-ups, score. [Play] is one event. [Scorebook] keeps the box score
+// from each play and the states before and after it.
 //
-// A State is a value: copy it, keep it, go back to it. Slices inside it are never written to after they were set.
-// encoding/json gives its canonical form (fields in order, no maps), fit for hashing.
+// A State is a value that can be copied and compared with an earlier one. Slices inside it are never written to after they
+// were set. Its encoding/json form is canonical (fields in order, no maps) and can be hashed.
 //
 // Rule numbers are those of the Official Baseball Rules, 2023 edition.
 package game
 
-// PlayerID names a player; unique among both clubs of a game.
+// PlayerID identifies a player. It is unique among both clubs of a game.
 type PlayerID string
 
-// A Player is one name on a club's roster.
+// A Player is a player as the rules know one.
 type Player struct {
 	ID        PlayerID `json:"id"`
 	Name      string   `json:"name"`
 	Bats      Hand     `json:"bats"`      // L, R, or S for both
 	Throws    Hand     `json:"throws"`    // L or R
-	Positions []Role   `json:"positions"` // what he can play, his best first
+	Positions []Role   `json:"positions"` // the player's positions, best first
 	Number    string   `json:"number,omitempty"`
 }
 
@@ -37,7 +36,7 @@ func (p Player) CanPitch() bool {
 	return false
 }
 
-// A Hand is the side a player bats or throws from.
+// A Hand is the side from which a player bats or throws.
 type Hand string
 
 // The hands.
@@ -47,10 +46,10 @@ const (
 	Switch Hand = "S" // bats from either side
 )
 
-// A Role is a roster's word for a position: a [Position]'s text, or SP and RP for the two kinds of pitcher.
+// A Role is a roster's position: the text of a [Position], or SP, RP or CP for the kinds of pitcher.
 type Role string
 
-// A Club is a team and the players it brought.
+// A Club is a team and its players as the rules know them.
 type Club struct {
 	ID      string   `json:"id"`
 	Abbrev  string   `json:"abbrev"`
@@ -58,7 +57,7 @@ type Club struct {
 	Players []Player `json:"players"`
 }
 
-// Player finds a player of the club by id.
+// Player returns the player of the club with an id.
 func (c Club) Player(id PlayerID) (Player, bool) {
 	for _, p := range c.Players {
 		if p.ID == id {
@@ -68,8 +67,8 @@ func (c Club) Player(id PlayerID) (Player, bool) {
 	return Player{}, false
 }
 
-// Options are the rules that may differ from game to game. The zero value is nine innings without a designated hitter,
-// with the automatic runner and the three-batter minimum.
+// Options are the rules that differ between games. The zero value is nine innings without a designated hitter, with the
+// automatic runner and the three-batter minimum.
 type Options struct {
 	DH                   bool         `json:"dh"`
 	Innings              int          `json:"innings"`       // scheduled; 0 means 9
@@ -86,13 +85,13 @@ func (o Options) ScheduledInnings() int {
 	return o.Innings
 }
 
-// ExtraInnings says how a tie after the scheduled innings goes on.
+// ExtraInnings selects the rule for innings after the scheduled ones.
 type ExtraInnings string
 
-// The two ways.
+// The extra-inning rules.
 const (
 	AutomaticRunner ExtraInnings = "runner"   // each extra half-inning starts with a runner on second, 7.01(b)
-	Standard        ExtraInnings = "standard" // as any other inning
+	Standard        ExtraInnings = "standard" // like any other inning
 )
 
 // A Side is one of the two teams.
@@ -111,7 +110,7 @@ func (s Side) Other() Side { return 1 - s }
 
 func (s Side) String() string { return sideNames.name(uint8(s)) }
 
-// MarshalText writes "away" or "home".
+// MarshalText returns "away" or "home".
 func (s Side) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
 
 // UnmarshalText reads "away" or "home".
@@ -134,7 +133,7 @@ const halfNames names = "top|bottom"
 
 func (h Half) String() string { return halfNames.name(uint8(h)) }
 
-// MarshalText writes "top" or "bottom".
+// MarshalText returns "top" or "bottom".
 func (h Half) MarshalText() ([]byte, error) { return []byte(h.String()), nil }
 
 // UnmarshalText reads "top" or "bottom".

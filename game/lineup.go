@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// A Lineup is the card a manager hands in before the game. With a designated hitter either one of the nine is DH and the
-// pitcher is not among them, or that one is the pitcher himself (two-way, 5.11(b)). Without, the pitcher bats at P.
+// A Lineup is a manager's line-up card. With a designated hitter either one of the nine is DH and the pitcher is not
+// among them, or the DH is the pitcher (two-way, 5.11(b)). Without one the pitcher bats at P.
 type Lineup struct {
 	Order   []Slot   `json:"batting_order"` // nine
 	Pitcher PlayerID `json:"pitcher_id"`
@@ -18,25 +18,25 @@ type Slot struct {
 	Position Position `json:"position"`
 }
 
-// A Violation is one thing wrong with a line-up.
+// A Violation is one fault of a line-up.
 type Violation struct {
 	Path   string        `json:"path"` // JSON pointer into the line-up: "/batting_order/3/position"
 	Code   ViolationCode `json:"code"`
-	Detail string        `json:"detail"` // for people
+	Detail string        `json:"detail"` // in English
 }
 
-// A ViolationCode names a kind of violation, for programs.
+// A ViolationCode identifies a kind of violation.
 type ViolationCode string
 
 // The violations.
 const (
-	WrongOrderLength     ViolationCode = "not_nine"             // the order has not nine entries
-	InvalidPosition      ViolationCode = "no_such_position"     // neither one of the nine fielders nor DH
-	DuplicatePosition    ViolationCode = "position_twice"       // held by an earlier entry
-	UnfilledPosition     ViolationCode = "position_empty"       // held by nobody
-	DuplicatePlayer      ViolationCode = "player_twice"         // bats in an earlier entry
+	WrongOrderLength     ViolationCode = "not_nine"             // the order does not have nine entries
+	InvalidPosition      ViolationCode = "no_such_position"     // not a fielding position or DH
+	DuplicatePosition    ViolationCode = "position_twice"       // an earlier entry has the position
+	UnfilledPosition     ViolationCode = "position_empty"       // no entry has the position
+	DuplicatePlayer      ViolationCode = "player_twice"         // an earlier entry has the player
 	NotOnRoster          ViolationCode = "not_on_roster"        // the club has no such player
-	DHNotAllowed         ViolationCode = "dh_not_allowed"       // the game is played without
+	DHNotAllowed         ViolationCode = "dh_not_allowed"       // the game has no designated hitter
 	DHWithPitcher        ViolationCode = "dh_with_pitcher"      // DH together with a P entry
 	PitcherNotInOrder    ViolationCode = "pitcher_not_in_order" // no DH, and pitcher_id does not bat
 	PitcherMismatch      ViolationCode = "pitcher_differs"      // the P entry is not pitcher_id
@@ -44,25 +44,25 @@ const (
 	CannotPitch          ViolationCode = "cannot_pitch"         // pitcher_id has no pitching role
 )
 
-// LineupError holds what is wrong with a line-up.
+// LineupError is a line-up with violations.
 type LineupError struct {
 	Side       Side
 	Violations []Violation
 }
 
 func (e *LineupError) Error() string {
-	said := make([]string, len(e.Violations))
+	texts := make([]string, len(e.Violations))
 	for i, v := range e.Violations {
-		said[i] = v.Path + ": " + v.Detail
+		texts[i] = v.Path + ": " + v.Detail
 	}
-	return fmt.Sprintf("%s line-up: %s", e.Side, strings.Join(said, "; "))
+	return fmt.Sprintf("%s line-up: %s", e.Side, strings.Join(texts, "; "))
 }
 
-// Check returns everything that is wrong with the line-up for a game of the club, nil if nothing is.
+// Check returns all violations of a line-up of club c, nil for none.
 func (l Lineup) Check(c Club, dh bool) []Violation {
 	k := lineupCheck{lineup: l, club: c}
 	if len(l.Order) != 9 {
-		k.add("/batting_order", WrongOrderLength, "%d entries, not nine", len(l.Order))
+		k.add("/batting_order", WrongOrderLength, "%d entries, want nine", len(l.Order))
 	}
 	for i := range l.Order {
 		k.checkPlayer(i)
@@ -73,7 +73,7 @@ func (l Lineup) Check(c Club, dh bool) []Violation {
 	return k.found
 }
 
-// A lineupCheck is a line-up being checked.
+// A lineupCheck collects the violations of a line-up.
 type lineupCheck struct {
 	lineup Lineup
 	club   Club
@@ -92,7 +92,7 @@ func (k *lineupCheck) checkPlayer(i int) {
 	}
 	for j, earlier := range k.lineup.Order[:i] {
 		if earlier.Player == id {
-			k.add(path, DuplicatePlayer, "%q bats in place %d already", id, j+1)
+			k.add(path, DuplicatePlayer, "%q already bats in place %d", id, j+1)
 			return
 		}
 	}
@@ -102,21 +102,21 @@ func (k *lineupCheck) checkPosition(i int, dh bool) {
 	at := k.lineup.Order[i].Position
 	path := fmt.Sprintf("/batting_order/%d/position", i)
 	if !at.IsFielder() && at != DesignatedHitter {
-		k.add(path, InvalidPosition, "a starter plays one of the nine positions or is DH")
+		k.add(path, InvalidPosition, "want one of the nine fielding positions or DH")
 		return
 	}
 	if at == DesignatedHitter && !dh {
-		k.add(path, DHNotAllowed, "this game is played without a designated hitter")
+		k.add(path, DHNotAllowed, "this game has no designated hitter")
 	}
 	if at == DesignatedHitter && k.indexOf(Pitcher) >= 0 {
 		k.add(path, DHWithPitcher, "with a designated hitter the pitcher does not bat")
 	}
 	if j := k.indexOf(at); j < i {
-		k.add(path, DuplicatePosition, "%s is held by place %d already", at, j+1)
+		k.add(path, DuplicatePosition, "place %d already has %s", j+1, at)
 	}
 }
 
-// indexOf returns the first index of a position in the order, -1 if nobody holds it.
+// indexOf returns the first index of a position in the order, -1 for none.
 func (k *lineupCheck) indexOf(at Position) int {
 	for i, s := range k.lineup.Order {
 		if s.Position == at {
@@ -126,13 +126,13 @@ func (k *lineupCheck) indexOf(at Position) int {
 	return -1
 }
 
-// checkPitcher checks who pitches against how he bats.
+// checkPitcher checks the pitcher against the batting order.
 func (k *lineupCheck) checkPitcher() {
 	id := k.lineup.Pitcher
 	if p, ok := k.club.Player(id); !ok {
 		k.add("/pitcher_id", NotOnRoster, "%q is not on the roster of %s", id, k.club.Abbrev)
 	} else if !p.CanPitch() {
-		k.add("/pitcher_id", CannotPitch, "%s is no pitcher", p.Name)
+		k.add("/pitcher_id", CannotPitch, "%s is not a pitcher", p.Name)
 	}
 	if i := k.indexOf(Pitcher); i >= 0 && k.lineup.Order[i].Player != id {
 		k.add("/pitcher_id", PitcherMismatch, "place %d bats at P, but %q pitches", i+1, id)
@@ -147,11 +147,11 @@ func (k *lineupCheck) checkPitcher() {
 	}
 }
 
-// checkFilled asks for a man at each of the eight other positions.
+// checkFilled checks that each of the eight other positions is filled.
 func (k *lineupCheck) checkFilled() {
 	for at := Catcher; at <= RightField; at++ {
 		if k.indexOf(at) < 0 {
-			k.add("/batting_order", UnfilledPosition, "nobody plays %s", at)
+			k.add("/batting_order", UnfilledPosition, "no player at %s", at)
 		}
 	}
 }

@@ -2,12 +2,12 @@ package game
 
 import "fmt"
 
-// New starts a game: top of the first, nobody on. The clubs and line-ups are the visitors' and the home team's.
-// A bad line-up gives a [*LineupError].
+// New returns the state at the start of a game between the visitors and the home team, with their line-ups. A line-up
+// with violations gives a [*LineupError].
 func New(o Options, clubs [2]Club, lineups [2]Lineup) (State, error) {
 	s := State{Options: o, Inning: 1}
 	if o.Innings < 0 {
-		return State{}, fmt.Errorf("a game of %d innings", o.Innings)
+		return State{}, fmt.Errorf("a game of %d innings, want 1 or more, or 0 for nine", o.Innings)
 	}
 	for side := Away; side <= Home; side++ {
 		if found := lineups[side].Check(clubs[side], o.DH); found != nil {
@@ -34,5 +34,5 @@ func newTeam(c Club, l Lineup) TeamState {
 	return t
 }
 
-// isPlaying reports whether a player is in the game now.
+// isPlaying reports whether a player is in the game.
 func (t *TeamState) isPlaying(id PlayerID) bool { return id == t.Pitcher || t.orderIndex(id) >= 0 }

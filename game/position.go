@@ -1,9 +1,9 @@
 package game
 
-// A Position is where a player stands, numbered as in every scorebook.
+// A Position is a fielding position or a role in the batting order, numbered as in every scorebook.
 type Position uint8
 
-// The nine fielders and the three that stand only in a batting order. The zero value is no position.
+// The nine fielders and the three roles without a fielding position. The zero value is no position.
 const (
 	NoPosition Position = iota
 	Pitcher
@@ -16,8 +16,8 @@ const (
 	CenterField
 	RightField
 	DesignatedHitter
-	PinchHitter // until he takes the field
-	PinchRunner // until he takes the field
+	PinchHitter // until moved to the field
+	PinchRunner // until moved to the field
 )
 
 const positionNames names = "|P|C|1B|2B|3B|SS|LF|CF|RF|DH|PH|PR"
@@ -28,10 +28,11 @@ func (p Position) String() string { return positionNames.name(uint8(p)) }
 // IsFielder reports whether the position is one of the nine on the field.
 func (p Position) IsFielder() bool { return p >= Pitcher && p <= RightField }
 
-// MarshalText writes the abbreviation.
+// MarshalText returns the abbreviation.
 func (p Position) MarshalText() ([]byte, error) { return []byte(p.String()), nil }
 
-// UnmarshalText reads an abbreviation. An unknown word is [NoPosition], which every check refuses with its path.
+// UnmarshalText reads an abbreviation. An unknown one becomes [NoPosition], which line-up and substitution checks
+// refuse.
 func (p *Position) UnmarshalText(text []byte) error {
 	i, _ := positionNames.value(string(text))
 	*p = Position(i)

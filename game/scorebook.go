@@ -5,30 +5,30 @@ import (
 	"slices"
 )
 
-// A Scorebook is the official scorer's: handed every play and substitution in order, it keeps the box score (9.01–9.19).
-// It watches one game; it is not a value.
+// A Scorebook keeps the box score of one game (9.01–9.19) from its plays and substitutions in order. It is not a value:
+// it must not be copied.
 type Scorebook struct {
 	clubs        [2]Club
 	teams        [2]TeamBoxScore
-	errorless    errorlessInning   // the half-inning as it would have gone without errors
-	current      halfInning        // the half-inning being played
-	splitTurn    splitTurn         // from a pitcher or batter who left in mid-count
-	record       pitchersOfRecord  // who leads, and through whom
-	lastPitcher  [2]PlayerID       // who pitched last for each side
-	putOuts      [2]int            // put-outs of each side
-	runnersLeft  int               // men on base after the last play
-	playCount    int               // seen, NoPlay not counted
-	chosenWinner PlayerID          // the scorer's choice, if he made one
-	rulings      []EarnedRunRuling // on the runs of the half-innings that are over
+	errorless    errorlessInning // the half-inning as it would have gone without errors
+	current      halfInning      // the half-inning in progress
+	splitTurn    splitTurn       // of the current plate appearance
+	record       pitchersOfRecord
+	lastPitcher  [2]PlayerID       // by side
+	putOuts      [2]int            // made by each side
+	runnersLeft  int               // on base after the last play
+	playCount    int               // without NoPlay
+	chosenWinner PlayerID          // by the scorer; "" for none
+	rulings      []EarnedRunRuling // for completed half-innings
 }
 
-// A halfInning names a half-inning; the zero value is none.
+// A halfInning identifies a half-inning; the zero value is none.
 type halfInning struct {
 	inning int
 	half   Half
 }
 
-// NewScorebook opens the book of a game that begins in s.
+// NewScorebook returns the scorebook of a game that begins in s.
 func NewScorebook(s *State, clubs [2]Club) *Scorebook {
 	b := &Scorebook{clubs: clubs}
 	for side := Away; side <= Home; side++ {
@@ -44,13 +44,12 @@ func NewScorebook(s *State, clubs [2]Club) *Scorebook {
 	return b
 }
 
-// playerName looks a player up.
 func (b *Scorebook) playerName(side Side, id PlayerID) string {
 	p, _ := b.clubs[side].Player(id)
 	return p.Name
 }
 
-// addToOrder notes that a player takes a place in the order at a position.
+// addToOrder records that a player takes a place in the order at a position.
 func (b *Scorebook) addToOrder(side Side, id PlayerID, slot int, at Position) {
 	lines := &b.teams[side].Batting
 	i := slices.IndexFunc(*lines, func(l BattingLine) bool { return l.Player == id })
@@ -67,7 +66,7 @@ func (b *Scorebook) addToOrder(side Side, id PlayerID, slot int, at Position) {
 	}
 }
 
-// batsLater reports whether a place in the order is listed after another; who does not bat comes last.
+// batsLater reports whether place a in the order is listed after place b. Place 0, players who do not bat, is last.
 func batsLater(a, b int) bool { return b != 0 && (a == 0 || a > b) }
 
 func (b *Scorebook) battingLine(side Side, id PlayerID) *BattingLine {
@@ -103,7 +102,7 @@ func (b *Scorebook) fieldingLine(side Side, id PlayerID, at Position) *FieldingL
 	return &b.teams[side].Fielding[len(lines)]
 }
 
-// startPitching notes what a pitcher finds when he faces his first batter.
+// startPitching records the lead and the runners that a pitcher inherits from the first batter faced on.
 func (b *Scorebook) startPitching(s *State) {
 	side := s.Fielding()
 	l := b.pitchingLine(side, s.Pitcher())
@@ -123,10 +122,10 @@ func (b *Scorebook) startPitching(s *State) {
 	}
 }
 
-// isFirstPlay reports whether the half-inning of s has not seen a play yet: its automatic runner is nobody's inheritance.
+// isFirstPlay reports whether the half-inning of s has no play yet: its automatic runner is not an inherited one.
 func (b *Scorebook) isFirstPlay(s *State) bool { return b.current != halfInning{s.Inning, s.Half} }
 
-// RecordSubstitutions notes substitutions: the State before and after, and who came in.
+// RecordSubstitutions records substitutions that led from before to after.
 func (b *Scorebook) RecordSubstitutions(before *State, subs []Substitution, after *State) {
 	for _, sub := range subs {
 		b.addToOrder(sub.Side, sub.Player, sub.Slot, sub.Position)
@@ -139,7 +138,7 @@ func (b *Scorebook) RecordSubstitutions(before *State, subs []Substitution, afte
 	b.splitTurn.batterLeaves(before, after)
 }
 
-// RecordPlay notes a play that led from before to after.
+// RecordPlay records a play that led from before to after.
 func (b *Scorebook) RecordPlay(before *State, p *Play, after *State) {
 	b.countPitches(before, p)
 	b.lastPitcher[before.Fielding()] = before.Pitcher()
@@ -176,7 +175,7 @@ func (b *Scorebook) startHalfInning(s *State) {
 	}
 }
 
-// recordTeams keeps the line score.
+// recordTeams adds a play to the line score.
 func (b *Scorebook) recordTeams(s *State, t Tally) {
 	bats, fields := &b.teams[s.Batting()], &b.teams[s.Fielding()]
 	bats.LineScore[len(bats.LineScore)-1] += t.Runs
@@ -192,7 +191,7 @@ func (b *Scorebook) recordTeams(s *State, t Tally) {
 	b.putOuts[s.Fielding()] += t.Outs
 }
 
-// finishPlay counts who is left when the half-inning or the game is over.
+// finishPlay counts the runners left on base when the half-inning or the game is over.
 func (b *Scorebook) finishPlay(before *State, p *Play, after *State) {
 	left := 0
 	for base := AtBat; base <= Third; base++ {
@@ -213,18 +212,18 @@ func (b *Scorebook) finishPlay(before *State, p *Play, after *State) {
 	}
 }
 
-// RecordStoppage counts the men left on base when a game is stopped in mid-inning: called or forfeited.
+// RecordStoppage counts the runners left on base of a game that is called or forfeited in mid-inning.
 func (b *Scorebook) RecordStoppage(s *State) {
 	b.teams[s.Batting()].LeftOnBase += b.runnersLeft
 	b.runnersLeft = 0
 	b.finishHalfInning(s.Batting())
 }
 
-// ChooseWinner names the winning pitcher in the scorer's judgement; it counts only where the rule asks for that (9.17(b), (c)).
+// ChooseWinner sets the scorer's choice of winning pitcher. It counts only where 9.17(b) or (c) leave one.
 func (b *Scorebook) ChooseWinner(winner PlayerID) { b.chosenWinner = winner }
 
-// Prove checks that the box score proves (9.03(c)): for each side, the turns at bat and the automatic runners equal its
-// runs, its men left on base and the other side's put-outs; and each total equals the sum of its lines.
+// Prove checks that the box score is in balance (9.03(c)): for each side, plate appearances and automatic runners equal
+// runs, runners left on base and the other side's put-outs; and each total equals the sum of its lines.
 func (b *Scorebook) Prove(s *State) error {
 	for side := Away; side <= Home; side++ {
 		t := &b.teams[side]

@@ -2,13 +2,13 @@ package game
 
 import "strings"
 
-// splitTurn remembers a count that a pitcher or batter left to another.
+// splitTurn records a plate appearance that two pitchers or two batters share.
 type splitTurn struct {
-	pitcher PlayerID // who is charged if the batter walks, 9.16(h)(1)
-	batter  PlayerID // who is charged if his successor strikes out, 9.15(b)
+	pitcher PlayerID // charged with a walk, 9.16(h)(1)
+	batter  PlayerID // charged with a strikeout, 9.15(b)
 }
 
-// pitcherLeaves remembers a pitcher who leaves behind the batter: two balls or more and the pitcher behind.
+// pitcherLeaves records a pitcher who is relieved with two or more balls and behind in the count.
 func (c *splitTurn) pitcherLeaves(s *State, side Side) {
 	if side != s.Fielding() || c.pitcher != "" {
 		return
@@ -19,14 +19,14 @@ func (c *splitTurn) pitcherLeaves(s *State, side Side) {
 	}
 }
 
-// batterLeaves remembers a batter who leaves with two strikes.
+// batterLeaves records a batter who is replaced with two strikes.
 func (c *splitTurn) batterLeaves(before, after *State) {
 	if c.batter == "" && before.Count.Strikes == 2 && before.Batting() == after.Batting() && before.Batter() != after.Batter() {
 		c.batter = before.Batter()
 	}
 }
 
-// responsiblePitcher returns the pitcher whom the batter's turn counts against.
+// responsiblePitcher returns the pitcher charged with the plate appearance.
 func (b *Scorebook) responsiblePitcher(s *State, p *Play) PlayerID {
 	if b.splitTurn.pitcher != "" && (p.Kind == Walk || p.Kind == IntentionalWalk) {
 		return b.splitTurn.pitcher
@@ -34,10 +34,10 @@ func (b *Scorebook) responsiblePitcher(s *State, p *Play) PlayerID {
 	return s.Pitcher()
 }
 
-// ResponsiblePitcher returns the pitcher whom the turn at bat that p would end counts against (9.16(h)).
+// ResponsiblePitcher returns the pitcher charged with the plate appearance that p would end (9.16(h)).
 func (b *Scorebook) ResponsiblePitcher(s *State, p *Play) PlayerID { return b.responsiblePitcher(s, p) }
 
-// recordBatter keeps the batter's line and what the pitcher did to him.
+// recordBatter adds a completed plate appearance to the batter's and the pitcher's line.
 func (b *Scorebook) recordBatter(s *State, p *Play, t Tally) {
 	if !t.PlateAppearance {
 		return
@@ -66,7 +66,7 @@ func (b *Scorebook) recordBatter(s *State, p *Play, t Tally) {
 	countResult(l, pl, p.Kind)
 }
 
-// countResult adds one result of a turn at bat to the batter's and the pitcher's line.
+// countResult adds the result of a plate appearance to the batter's and the pitcher's line.
 func countResult(l *BattingLine, pl *PitchingLine, k PlayKind) {
 	if k.IsHit() {
 		l.Hits++
@@ -99,7 +99,7 @@ func countResult(l *BattingLine, pl *PitchingLine, k PlayKind) {
 	}
 }
 
-// recordRunners keeps steals, and the pitcher's outs, wild pitches and balks.
+// recordRunners adds steals, and the pitcher's outs, wild pitches and balks.
 func (b *Scorebook) recordRunners(s *State, p *Play) {
 	for base := First; base <= Third; base++ {
 		if p.Advances[base].Reason == ByPlay {
@@ -126,7 +126,7 @@ func (b *Scorebook) recordRunners(s *State, p *Play) {
 	}
 }
 
-// includes reports whether the play is of the kind or has it beside it.
+// includes reports whether k is the kind of the play or its second event.
 func (p *Play) includes(k PlayKind) bool { return p.Kind == k || p.Also == k }
 
 func (b *Scorebook) fieldingLineAt(s *State, at Position) *FieldingLine {
@@ -134,9 +134,9 @@ func (b *Scorebook) fieldingLineAt(s *State, at Position) *FieldingLine {
 	return b.fieldingLine(side, s.Teams[side].Fielder(at), at)
 }
 
-// recordFielders keeps put-outs (9.09), assists (9.10), double plays (9.11) and errors (9.12).
+// recordFielders adds put-outs (9.09), assists (9.10), double plays (9.11) and errors (9.12).
 func (b *Scorebook) recordFielders(s *State, p *Play) {
-	var hands [10]bool // who had a hand in an out
+	var hands [10]bool // fielders with a put-out or an assist
 	replaced := s.replacedOut(p)
 	for i, o := range p.Outs {
 		if o.Kind == NotOut || i == replaced || o.Fielders == "" {
@@ -171,7 +171,7 @@ func (s *State) replacedOut(p *Play) int {
 	return -1
 }
 
-// creditAssists credits each fielder who threw once.
+// creditAssists credits each fielder who threw, once.
 func (b *Scorebook) creditAssists(s *State, by string, hands *[10]bool) {
 	for i := range len(by) {
 		if strings.IndexByte(by, by[i]) == i {
@@ -181,7 +181,7 @@ func (b *Scorebook) creditAssists(s *State, by string, hands *[10]bool) {
 	}
 }
 
-// countPitches counts the pitches since the last play: those behind the last full stop.
+// countPitches adds the pitches since the last play: those after the last full stop.
 func (b *Scorebook) countPitches(s *State, p *Play) {
 	fresh := p.Pitches[strings.LastIndexByte(p.Pitches, '.')+1:]
 	if fresh == "" {

@@ -1,38 +1,38 @@
 package game
 
-// State is the game as the umpires see it.
+// State is the situation of a game: inning, outs, runners, line-ups and score.
 type State struct {
 	Options Options      `json:"options"`
 	Inning  int          `json:"inning"` // from 1
 	Half    Half         `json:"half"`
 	Outs    int          `json:"outs"`  // 0–2
-	Count   Count        `json:"count"` // of the batter due, when a play interrupted his turn
+	Count   Count        `json:"count"` // of the batter due, when a play interrupted the plate appearance
 	Bases   [3]Runner    `json:"bases"` // first, second, third
 	Score   [2]int       `json:"score"` // runs, away and home
 	Teams   [2]TeamState `json:"teams"` // away and home
 	End     End          `json:"end,omitzero"`
 }
 
-// A Runner stands on a base. The zero value is nobody.
+// A Runner is a player on a base. The zero value is an empty base.
 type Runner struct {
 	Player    PlayerID `json:"player,omitzero"`
-	Automatic bool     `json:"automatic,omitzero"` // began the half-inning there, 7.01(b), or runs for one who did
+	Automatic bool     `json:"automatic,omitzero"` // placed there by 7.01(b), or a pinch runner for one who was
 }
 
 // A TeamState is one side's part of the state.
 type TeamState struct {
 	Order        [9]Slot    `json:"order"`
-	Pitcher      PlayerID   `json:"pitcher"`            // "" between his pinch hitter and his successor
+	Pitcher      PlayerID   `json:"pitcher"`            // "" between a pinch hitter for the pitcher and the next pitcher
 	DH           int        `json:"dh"`                 // place in the order, 1–9, of the designated hitter; 0: the pitcher bats
-	NextBatter   int        `json:"next"`               // index in Order of who is due, 0–8
-	BattersFaced int        `json:"faced"`              // batters whose turn ended against Pitcher since he came in; 3 once he may leave
-	DHBatted     bool       `json:"dh_batted,omitzero"` // the designated hitter's place has completed a turn
+	NextBatter   int        `json:"next"`               // index in Order of the batter due, 0–8
+	BattersFaced int        `json:"faced"`              // completed plate appearances against Pitcher; 3 once the three-batter minimum is met
+	DHBatted     bool       `json:"dh_batted,omitzero"` // the designated hitter's place has completed a plate appearance
 	Relieved     bool       `json:"relieved,omitzero"`  // the starting pitcher has left the mound
-	Bench        []PlayerID `json:"bench"`              // may still come in; never written to
-	Removed      []PlayerID `json:"gone"`               // may not come back (5.10(d)); never written to
+	Bench        []PlayerID `json:"bench"`              // available substitutes; never written to
+	Removed      []PlayerID `json:"gone"`               // may not return (5.10(d)); never written to
 }
 
-// End says whether and how the game ended.
+// End is the way a game ended.
 type End uint8
 
 // The endings.
@@ -48,10 +48,10 @@ const endNames names = "|final|called|forfeit by away|forfeit by home"
 
 func (e End) String() string { return endNames.name(uint8(e)) }
 
-// MarshalText writes the ending in words, "" while the game goes on.
+// MarshalText returns the ending's name, "" for a game in progress.
 func (e End) MarshalText() ([]byte, error) { return []byte(e.String()), nil }
 
-// UnmarshalText reads the ending's words.
+// UnmarshalText reads an ending's name.
 func (e *End) UnmarshalText(text []byte) error {
 	i, err := endNames.parse("ending", text)
 	*e = End(i)
@@ -69,19 +69,19 @@ func (s *State) Batting() Side {
 // Fielding returns the side in the field.
 func (s *State) Fielding() Side { return s.Batting().Other() }
 
-// Batter returns who is due at bat.
+// Batter returns the batter due.
 func (s *State) Batter() PlayerID {
 	t := &s.Teams[s.Batting()]
 	return t.Order[t.NextBatter].Player
 }
 
-// Pitcher returns who is pitching.
+// Pitcher returns the current pitcher.
 func (s *State) Pitcher() PlayerID { return s.Teams[s.Fielding()].Pitcher }
 
-// RunnerOn returns who stands on first, second or third; the zero Runner if nobody does.
+// RunnerOn returns the runner on first, second or third; the zero Runner for none.
 func (s *State) RunnerOn(b Base) Runner { return s.Bases[b-1] }
 
-// Fielder returns who plays one of the nine positions; "" if nobody does yet.
+// Fielder returns the player at one of the nine positions; "" for none.
 func (t *TeamState) Fielder(p Position) PlayerID {
 	if p == Pitcher {
 		return t.Pitcher
@@ -94,7 +94,7 @@ func (t *TeamState) Fielder(p Position) PlayerID {
 	return ""
 }
 
-// orderIndex returns the index in the order of a player, -1 if he does not bat.
+// orderIndex returns the index of a player in the order, -1 for none.
 func (t *TeamState) orderIndex(id PlayerID) int {
 	for i := range t.Order {
 		if t.Order[i].Player == id {
@@ -107,7 +107,7 @@ func (t *TeamState) orderIndex(id PlayerID) int {
 // Over reports whether the game has ended.
 func (s *State) Over() bool { return s.End != Playing }
 
-// Winner returns the side that won a game that is over; false for a tie and while it goes on.
+// Winner returns the side that won a completed game; false for a tie and before the end.
 func (s *State) Winner() (Side, bool) {
 	switch {
 	case s.End == Playing:
@@ -133,7 +133,7 @@ func (s *State) IsForced(b Base) bool {
 	return true
 }
 
-// Lead returns by how many runs the side at bat leads.
+// Lead returns the lead of the side at bat in runs.
 func (s *State) Lead() int { return s.Score[s.Batting()] - s.Score[s.Fielding()] }
 
 // isLastHalf reports whether a lead of the side at bat would end the game now (7.01(g)(3)).

@@ -2,18 +2,18 @@ package game
 
 import "slices"
 
-// A Substitution brings a player into a place of the order or on the mound, or moves one who plays already.
+// A Substitution puts a player into a place of the order or on the mound, or moves one who is in the game.
 type Substitution struct {
 	Side     Side     `json:"side"`
 	Player   PlayerID `json:"player_id"`
 	Slot     int      `json:"slot"`             // place in the order, 1–9; 0 for a pitcher who does not bat
 	Position Position `json:"position"`         // of the nine, DH, PH or PR
-	Injured  bool     `json:"injured,omitzero"` // who leaves is hurt: lifts the minimum of 5.10(g) and of 5.11(a)(2)
+	Injured  bool     `json:"injured,omitzero"` // lifts the minimum of 5.10(g) and of 5.11(a)(2) for the player who leaves
 }
 
-// Substitute returns the state after substitutions that are announced together, in their order: the order decides who
-// replaces whom, and until the next play positions may be held twice or by nobody (a double switch, 5.10(b)).
-// The error is an [*IllegalError]; then nobody was replaced.
+// Substitute returns the state after substitutions that are announced together, applied in order. Until the next play a
+// position may be filled twice or not at all (a double switch, 5.10(b)). An error is an [*IllegalError], and the state
+// is s unchanged.
 func (s State) Substitute(subs ...Substitution) (State, error) {
 	next := s
 	for _, sub := range subs {
@@ -30,7 +30,7 @@ func (s *State) checkSub(sub Substitution) error {
 		return illegal("7.01(g)", "the game is over")
 	}
 	if sub.Side > Home || sub.Slot < 0 || sub.Slot > 9 || sub.Position < Pitcher || sub.Position > PinchRunner {
-		return illegal("", "no such substitution")
+		return illegal("", "unknown side, place in the order or position")
 	}
 	t := &s.Teams[sub.Side]
 	for _, rule := range [...]func(*State, *TeamState, Substitution) error{
@@ -43,19 +43,19 @@ func (s *State) checkSub(sub Substitution) error {
 	return nil
 }
 
-// checkPlayer asks whether the player may come in at all.
+// checkPlayer checks that the player may enter the game.
 func (s *State) checkPlayer(t *TeamState, sub Substitution) error {
 	switch {
 	case t.isPlaying(sub.Player), slices.Contains(t.Bench, sub.Player):
 		return nil
 	case slices.Contains(t.Removed, sub.Player):
-		return illegal("5.10(d)", "%s has left the game and may not come back", sub.Player)
+		return illegal("5.10(d)", "%s has left the game and may not return", sub.Player)
 	default:
 		return illegal("5.10(a)", "%s is not on the %s roster", sub.Player, sub.Side)
 	}
 }
 
-// checkPlace keeps the places in the order: who bats keeps his (5.10(a)), and only a pitcher stands outside.
+// checkPlace checks that batters stay in their place (5.10(a)) and that only a pitcher has none.
 func (s *State) checkPlace(t *TeamState, sub Substitution) error {
 	at := t.orderIndex(sub.Player) + 1
 	switch {
@@ -64,34 +64,34 @@ func (s *State) checkPlace(t *TeamState, sub Substitution) error {
 	case sub.Slot == 0 && t.DH == 0:
 		return illegal("5.11(a)(3)", "without a designated hitter the pitcher bats")
 	case sub.Slot == 0 && at == t.DH && at != 0:
-		return illegal("5.11(a)(12)", "the designated hitter goes to the mound only from his place in the order")
+		return illegal("5.11(a)(12)", "the designated hitter may pitch only from place %d in the order", at)
 	case sub.Slot == 0 && at != 0:
-		return illegal("5.11(a)(14)", "%s bats in place %d and keeps it", sub.Player, at)
+		return illegal("5.11(a)(14)", "%s must keep place %d in the order", sub.Player, at)
 	case sub.Slot != 0 && at != 0 && at != sub.Slot:
 		return illegal("5.10(a)", "%s bats in place %d and cannot move to %d", sub.Player, at, sub.Slot)
 	case sub.Slot != 0 && at == sub.Slot && (sub.Position == PinchHitter || sub.Position == PinchRunner):
-		return illegal("5.10(e)", "%s plays already", sub.Player)
+		return illegal("5.10(e)", "%s is already in the game", sub.Player)
 	}
 	return nil
 }
 
-// checkPinch lets hitters bat only for who is due and runners run only for who is on base (5.10(e)).
+// checkPinch allows a pinch hitter only for the batter due and a pinch runner only for a runner on base (5.10(e)).
 func (s *State) checkPinch(t *TeamState, sub Substitution) error {
 	switch sub.Position {
 	case PinchHitter:
 		if sub.Side != s.Batting() || sub.Slot != t.NextBatter+1 {
-			return illegal("5.10(a)", "a pinch hitter bats for who is due")
+			return illegal("5.10(a)", "a pinch hitter bats for the batter due")
 		}
 	case PinchRunner:
 		if sub.Side != s.Batting() || s.baseOf(t.Order[sub.Slot-1].Player) < 0 {
-			return illegal("5.10(e)", "a pinch runner runs for who is on base")
+			return illegal("5.10(e)", "a pinch runner runs for a runner on base")
 		}
 	default:
 	}
 	return nil
 }
 
-// checkDH keeps the designated hitter's own rules.
+// checkDH checks the rules on the designated hitter (5.11(a)).
 func (s *State) checkDH(t *TeamState, sub Substitution) error {
 	dh := t.DH != 0 && sub.Slot == t.DH
 	enters := !t.isPlaying(sub.Player)
@@ -106,7 +106,7 @@ func (s *State) checkDH(t *TeamState, sub Substitution) error {
 	return nil
 }
 
-// checkMinimum holds a pitcher for three batters (5.10(g)), the starter for the first (5.10(f)).
+// checkMinimum checks that a pitcher has faced three batters (5.10(g)), the starter at least one (5.10(f)).
 func (s *State) checkMinimum(t *TeamState, sub Substitution) error {
 	leaves := sub.Player != t.Pitcher && t.Pitcher != "" &&
 		(sub.Position == Pitcher || sub.Slot != 0 && t.DH == 0 && t.Order[sub.Slot-1].Player == t.Pitcher)
@@ -122,7 +122,7 @@ func (s *State) checkMinimum(t *TeamState, sub Substitution) error {
 	return nil
 }
 
-// baseOf returns the index in Bases of a player, -1 if he is not on base.
+// baseOf returns the index in Bases of a player, -1 for none.
 func (s *State) baseOf(id PlayerID) int {
 	for i := range s.Bases {
 		if id != "" && s.Bases[i].Player == id {
@@ -132,7 +132,7 @@ func (s *State) baseOf(id PlayerID) int {
 	return -1
 }
 
-// substitute carries out a legal substitution.
+// substitute applies a legal substitution.
 func (s *State) substitute(sub Substitution) {
 	t := &s.Teams[sub.Side]
 	before := [2]PlayerID{t.Pitcher, ""}
@@ -148,7 +148,7 @@ func (s *State) substitute(sub Substitution) {
 		}
 		*slot = Slot{Player: sub.Player, Position: sub.Position}
 		if sub.Slot == t.DH && !sub.Position.IsFielder() && sub.Player != t.Pitcher {
-			slot.Position = DesignatedHitter // who bats or runs for him is the designated hitter, 5.11(a)(4) and (6)
+			slot.Position = DesignatedHitter // a batter or runner for the DH becomes the DH, 5.11(a)(4) and (6)
 		}
 	}
 	switch {
@@ -171,7 +171,7 @@ func (s *State) substitute(sub Substitution) {
 	}
 }
 
-// pitcherBats reports whether the pitcher has a place in the order other than as his own designated hitter.
+// pitcherBats reports whether the pitcher has a place in the order other than as DH.
 func (t *TeamState) pitcherBats() bool {
 	for i, s := range t.Order {
 		if s.Position == Pitcher || s.Player == t.Pitcher && i != t.DH-1 {
@@ -190,7 +190,7 @@ func remove(ids []PlayerID, id PlayerID) []PlayerID {
 	return slices.Concat(ids[:i:i], ids[i+1:])
 }
 
-// CallGame ends a game that the umpire stops, as it stands (7.01(c)): not before five innings, or four and a half with the
+// CallGame ends a game that the umpire stops, as it stands (7.01(c)): after five innings, or four and a half with the
 // home team ahead.
 func (s State) CallGame() (State, error) {
 	first := s.Half == Top
@@ -202,7 +202,7 @@ func (s State) CallGame() (State, error) {
 		s.End = CalledGame
 		return s, nil
 	}
-	return s, illegal("7.01(c)", "%d innings are no game", played)
+	return s, illegal("7.01(c)", "only %d innings are complete, want five", played)
 }
 
 // Forfeit ends the game in favour of the other side (7.03). The statistics stand, the record is 9 to 0.
@@ -217,7 +217,7 @@ func (s State) Forfeit(by Side) (State, error) {
 	return s, nil
 }
 
-// Result returns the runs of both sides as the game goes into the standings: 9 to 0 when it was forfeited.
+// Result returns the runs of both sides for the standings: 9 to 0 for a forfeit.
 func (s *State) Result() [2]int {
 	switch s.End {
 	case AwayForfeit:

@@ -1,19 +1,19 @@
 package game
 
-// A Tally is what one play adds to the box score.
+// A Tally is the contribution of one play to the box score.
 type Tally struct {
 	Runs            int  // scored
-	Outs            int  // that count: three an inning at most
+	Outs            int  // at most up to the third of the inning
 	RBI             int  // 9.04
 	HitBases        int  // bases of a safe hit, 0 for none
-	PlateAppearance bool // the batter's turn ended: a plate appearance
-	AtBat           bool // which counts as an at-bat, 9.02(a)(1)
+	PlateAppearance bool // a completed plate appearance
+	AtBat           bool // an at-bat, 9.02(a)(1)
 	DoublePlay      bool // 9.11
 	TriplePlay      bool // 9.11
 	Errors          int  // charged, 9.12
 }
 
-// Tally counts a play that is legal in s.
+// Tally returns the tally of a play that is legal in s.
 func (s *State) Tally(p Play) Tally { return s.tally(&p) }
 
 func (s *State) tally(p *Play) Tally {
@@ -43,7 +43,7 @@ func (s *State) tally(p *Play) Tally {
 	return t
 }
 
-// isBattedIn reports whether the run of the man from b is batted in (9.04).
+// isBattedIn reports whether the run from b is batted in (9.04).
 func (s *State) isBattedIn(p *Play, b Base) bool {
 	r := p.Advances[b]
 	switch {

@@ -1,14 +1,14 @@
 package game
 
-// LimitWalkOff returns what counts of a play that wins the game in the last half-inning: nobody scores behind the winning
-// run (7.01(g)(3)), and a hit that drives it in is worth no more bases than the winning runner advanced (9.06(f)). A home
-// run over the fence counts whole (9.06(g)). Any other play is returned as it is.
+// LimitWalkOff returns the part of a game-winning play that counts in the last half-inning: no runs after the winning
+// one (7.01(g)(3)), and no more bases for the hit than the winning runner advanced (9.06(f)). A home run over the fence
+// counts whole (9.06(g)). Any other play is returned unchanged.
 func (s *State) LimitWalkOff(p Play) Play {
 	if !s.winsGame(&p) || p.Kind == HomeRun && !p.Flags.Has(InsideTheParkHomeRun) {
 		return p
 	}
 	left := 1 - s.Lead() // runs that still count
-	ahead := HomePlate   // where the man in front ended, once the winning run is in
+	ahead := HomePlate   // where the runner in front ended, after the winning run
 	for from := Third; ; from-- {
 		r := &p.Advances[from]
 		switch {
@@ -28,7 +28,7 @@ func (s *State) LimitWalkOff(p Play) Play {
 	}
 }
 
-// limitHit values a hit at no more than some bases, and stops the batter there.
+// limitHit reduces a hit to at most a number of bases, and stops the batter there.
 func (p *Play) limitHit(bases Base) {
 	if !p.Kind.IsHit() || Base(p.Kind-Single)+1 <= bases {
 		return

@@ -1,4 +1,4 @@
-// Package gametest is what the tests of games share: line-ups, situations, files of real seasons, and golden files.
+// Package gametest holds what the tests of games share: line-ups, situations, the files of real seasons, golden files.
 package gametest
 
 import (
@@ -16,7 +16,7 @@ import (
 	"pressbox/game"
 )
 
-// Positions are those of the nine in batting order.
+// Positions returns the positions of a line-up with a designated hitter, in batting order.
 func Positions() [9]game.Position {
 	return [9]game.Position{
 		game.CenterField, game.Shortstop, game.FirstBase, game.DesignatedHitter, game.LeftField,
@@ -24,12 +24,12 @@ func Positions() [9]game.Position {
 	}
 }
 
-// Lineup is the line-up of a club whose first nine players bat, and whose tenth pitches; without a designated hitter the
+// Lineup returns a line-up of the club's first nine players, with the tenth as pitcher. Without a designated hitter the
 // fourth pitches and bats.
 func Lineup(c game.Club, dh bool) game.Lineup {
 	l := game.Lineup{Pitcher: c.Players[9].ID}
-	for i, at := range Positions() {
-		l.Order = append(l.Order, game.Slot{Player: c.Players[i].ID, Position: at})
+	for i, position := range Positions() {
+		l.Order = append(l.Order, game.Slot{Player: c.Players[i].ID, Position: position})
 	}
 	if !dh {
 		l.Order[3].Position, l.Pitcher = game.Pitcher, l.Order[3].Player
@@ -37,8 +37,8 @@ func Lineup(c game.Club, dh bool) game.Lineup {
 	return l
 }
 
-// SetSituation brings a game into a situation: "9b 2 1-3 4-5" is the bottom of the ninth, two out, runners on first and third,
-// 4 to 5. The runners are the places 7, 8 and 9 of the order; place 1 is due.
+// SetSituation sets inning, outs, runners and score: "9b 2 1-3 4-5" is the bottom of the ninth, two out, runners on first
+// and third, 4 to 5. The runners are the places 9, 8 and 7 of the order, in the order of the bases; place 1 is due.
 func SetSituation(tb testing.TB, s *game.State, situation string) {
 	tb.Helper()
 	var half rune
@@ -56,8 +56,8 @@ func SetSituation(tb testing.TB, s *game.State, situation string) {
 	}
 }
 
-// SeasonDir is the folder of real seasons: $RETROSHEET_DIR, else shared/retrosheet beside the project's root. It need not
-// be there.
+// SeasonDir returns the directory of the real seasons: $RETROSHEET_DIR, else game/retro/testdata/season, which holds 2020.
+// A season is retrosheet-events-YEAR.tar.gz with the answers in golden-plays-YEAR.csv.gz and golden-games-YEAR.csv.gz.
 func SeasonDir(tb testing.TB) string {
 	tb.Helper()
 	if dir := os.Getenv("RETROSHEET_DIR"); dir != "" {
@@ -69,7 +69,7 @@ func SeasonDir(tb testing.TB) string {
 	}
 	for {
 		if _, err := os.Stat(filepath.Join(dir, "go.mod")); err == nil {
-			return filepath.Join(filepath.Dir(dir), "shared", "retrosheet")
+			return filepath.Join(dir, "game", "retro", "testdata", "season")
 		}
 		if dir == filepath.Dir(dir) {
 			tb.Fatal("no go.mod above the test")
@@ -78,7 +78,8 @@ func SeasonDir(tb testing.TB) string {
 	}
 }
 
-// ReadArchive reads the files of a .tar.gz whose names end like ".EVA" or ".EVN" for the kind "EV".
+// ReadArchive calls read for each file of a .tar.gz whose extension begins with kind: "EV" for .EVA and .EVN. An archive
+// without such a file is an error.
 func ReadArchive(archive, kind string, read func(io.Reader) error) error {
 	f, err := os.Open(archive) //nolint:gosec // a test names it
 	if err != nil {
@@ -89,26 +90,28 @@ func ReadArchive(archive, kind string, read func(io.Reader) error) error {
 	if err != nil {
 		return fmt.Errorf("%s: %w", archive, err)
 	}
+	found := false
 	for files := tar.NewReader(z); ; {
 		h, err := files.Next()
-		if errors.Is(err, io.EOF) {
+		if errors.Is(err, io.EOF) && found {
 			return nil
 		}
 		if err != nil {
-			return fmt.Errorf("%s: %w", archive, err)
+			return fmt.Errorf("%s: files of kind %s: %w", archive, kind, err)
 		}
 		if !strings.HasPrefix(filepath.Ext(h.Name), "."+kind) {
 			continue
 		}
+		found = true
 		if err := read(files); err != nil {
 			return fmt.Errorf("%s: %w", h.Name, err)
 		}
 	}
 }
 
-var update = flag.Bool("update", false, "renew the golden files") //nolint:gochecknoglobals // as flags are
+var update = flag.Bool("update", false, "write the golden files") //nolint:gochecknoglobals // as flags are
 
-// Golden compares text with a file in testdata, or renews the file under -update.
+// Golden compares text with a file in testdata. With -update it writes the file instead.
 func Golden(tb testing.TB, name, got string) {
 	tb.Helper()
 	path := filepath.Join("testdata", name)

@@ -7,7 +7,7 @@ import (
 	"pressbox/game"
 )
 
-// advances reads the part behind the full stop: "2-H(UR);1X3(75)".
+// advances reads the part after the full stop: "2-H(UR);1X3(75)".
 func (x *parser) advances(text string) error {
 	text = strings.TrimRight(text, "+-")
 	for text != "" {
@@ -22,17 +22,17 @@ func (x *parser) advances(text string) error {
 
 func (x *parser) advance(text string) error {
 	if len(text) < 3 || text[1] != '-' && text[1] != 'X' {
-		return fmt.Errorf("advance %q", text)
+		return fmt.Errorf("unknown advance %q", text)
 	}
-	from, ok1 := base(text[0])
-	to, ok2 := base(text[2])
+	from, ok1 := parseBase(text[0])
+	to, ok2 := parseBase(text[2])
 	if !ok1 || !ok2 || from == game.HomePlate || to == game.AtBat {
-		return fmt.Errorf("advance %q", text)
+		return fmt.Errorf("unknown base in advance %q", text)
 	}
-	x.told[from] = true
-	x.undo(from)
+	x.explicit[from] = true
+	x.undoStrikeoutOut(from)
 	if text[1] == '-' {
-		x.reach(from, to)
+		x.setDestination(from, to)
 		_, err := x.credits(text[3:], from, game.AtBat)
 		return err
 	}
@@ -41,13 +41,13 @@ func (x *parser) advance(text string) error {
 	}
 	out, err := x.credits(text[3:], from, to)
 	if err == nil && !out {
-		x.reach(from, to)
+		x.setDestination(from, to)
 	}
 	return err
 }
 
-// undo takes back the batter's out that a strikeout implies, when the text then tells what he did.
-func (x *parser) undo(from game.Base) {
+// undoStrikeoutOut removes the batter's out that a strikeout implies when an advance of the batter follows.
+func (x *parser) undoStrikeoutOut(from game.Base) {
 	if from != game.AtBat || x.outs == 0 || x.play.Outs[0].Runner != game.AtBat || x.play.Kind != game.Strikeout {
 		return
 	}
@@ -56,31 +56,31 @@ func (x *parser) undo(from game.Base) {
 	x.outs--
 }
 
-func (x *parser) reach(from, to game.Base) {
+func (x *parser) setDestination(from, to game.Base) {
 	if from == to {
-		to = game.AtBat // he stays
+		to = game.AtBat // stays
 	}
 	x.play.Advances[from].To = to
 }
 
-// credits reads the parentheses behind an advance or an attempt: fielders, errors, and the scorer's remarks. It reports
-// whether the man was put out, which only fielders without an error do, and only at a base.
-func (x *parser) credits(text string, who, at game.Base) (out bool, err error) {
+// credits reads the parentheses after an advance or an attempt: fielders, errors and annotations. It reports whether
+// they are a put-out: fielders without an error, at a base.
+func (x *parser) credits(text string, runner, at game.Base) (out bool, err error) {
 	for text != "" {
 		end := strings.IndexByte(text, ')')
 		if text[0] != '(' || end < 0 {
-			return out, fmt.Errorf("credits %q", text)
+			return out, fmt.Errorf("unbalanced parentheses in credits %q", text)
 		}
 		one := text[1:end]
 		text = text[end+1:]
 		switch by, _, _ := strings.Cut(one, "/"); {
-		case by != "" && digits(by) && at != game.AtBat && !out:
+		case by != "" && isDigits(by) && at != game.AtBat && !out:
 			out = true
-			err = x.advanceOut(who, at, by)
+			err = x.advanceOut(runner, at, by)
 		case strings.Contains(by, "E") && x.isError(by):
-			err = x.advanceError(one, who)
+			err = x.advanceError(one, runner)
 		default:
-			x.remark(one, who)
+			x.annotation(one, runner)
 		}
 		if err != nil {
 			return out, err
@@ -89,38 +89,38 @@ func (x *parser) credits(text string, who, at game.Base) (out bool, err error) {
 	return out, nil
 }
 
-// isError reports whether a credit is fielders, an E, and a fielder.
+// isError reports whether a credit is fielders, an E and a fielder.
 func (x *parser) isError(by string) bool {
 	after, err, _ := strings.Cut(by, "E")
-	return digits(after) && len(err) > 0 && digits(err[:1])
+	return isDigits(after) && len(err) > 0 && isDigits(err[:1])
 }
 
-func (x *parser) advanceError(one string, who game.Base) error {
+func (x *parser) advanceError(one string, runner game.Base) error {
 	by, note, _ := strings.Cut(one, "/")
 	after, fielder, _ := strings.Cut(by, "E")
-	e := game.Error{Fielder: fielder[0] - '0', Runner: who, Assists: after}
+	e := game.Error{Fielder: fielder[0] - '0', Runner: runner, Assists: after}
 	if strings.HasPrefix(note, "TH") {
 		e.Kind = game.ThrowingError
 	}
-	if r := &x.play.Advances[who]; r.Reason == game.ByPlay && (who != game.AtBat || x.play.Kind != game.ReachedOnError) {
+	if r := &x.play.Advances[runner]; r.Reason == game.ByPlay && (runner != game.AtBat || x.play.Kind != game.ReachedOnError) {
 		r.Reason = game.OnError
 	}
-	return x.fault(e)
+	return x.addError(e)
 }
 
-// advanceOut says how a man was put out on the bases.
-func (x *parser) advanceOut(who, at game.Base, by string) error {
-	o := game.Out{Runner: who, At: at, Kind: game.TagOut, Fielders: by}
+// advanceOut adds an out on the bases and classifies it.
+func (x *parser) advanceOut(runner, at game.Base, by string) error {
+	o := game.Out{Runner: runner, At: at, Kind: game.TagOut, Fielders: by}
 	batted := x.play.Kind.IsInPlay()
 	switch {
-	case who == game.AtBat && at == game.First && x.play.Kind < game.ReachedOnError:
+	case runner == game.AtBat && at == game.First && x.play.Kind < game.ReachedOnError:
 		o.Kind = game.OutBeforeFirst
-	case batted && at == who, batted && x.play.Flags.Has(game.Appeal):
+	case batted && at == runner, batted && x.play.Flags.Has(game.Appeal):
 		o.Kind = game.AppealOut
-	case batted && who != game.AtBat && at == who+1 && !x.play.Kind.IsHit() && x.forced(who):
+	case batted && runner != game.AtBat && at == runner+1 && !x.play.Kind.IsHit() && x.isForced(runner):
 		o.Kind = game.ForceOut
 	}
-	if err := x.out(o); err != nil {
+	if err := x.addOut(o); err != nil {
 		return err
 	}
 	x.sortOuts()
@@ -130,7 +130,7 @@ func (x *parser) advanceOut(who, at game.Base, by string) error {
 // sortOuts moves the last out before one that was made with the same throws and more: the text lists advances by
 // runner, but (46) was made before (4654).
 func (x *parser) sortOuts() {
-	for i := x.outs - 1; i > x.fieldedOuts; i-- {
+	for i := x.outs - 1; i > x.basicOuts; i-- {
 		a, b := &x.play.Outs[i-1], &x.play.Outs[i]
 		if len(b.Fielders) >= len(a.Fielders) || !strings.HasPrefix(a.Fielders, b.Fielders) || b.Fielders == "" {
 			return
@@ -139,9 +139,9 @@ func (x *parser) sortOuts() {
 	}
 }
 
-// remark reads the scorer's rulings on one man's advance.
-func (x *parser) remark(text string, who game.Base) {
-	r := &x.play.Advances[who]
+// annotation reads one of the scorer's rulings on an advance.
+func (x *parser) annotation(text string, runner game.Base) {
+	r := &x.play.Advances[runner]
 	switch text {
 	case "UR":
 		r.Earned = game.No
@@ -162,50 +162,51 @@ func (x *parser) remark(text string, who game.Base) {
 	}
 }
 
-// pitchGotAway notes a wild pitch or passed ball that a man used; one who stole a base used it for another.
-func (x *parser) pitchGotAway(r *game.Advance, why game.AdvanceReason, kind game.PlayKind) {
+// pitchGotAway records a wild pitch or passed ball as the reason of an advance, or as the second event for the base
+// after a stolen one.
+func (x *parser) pitchGotAway(r *game.Advance, reason game.AdvanceReason, kind game.PlayKind) {
 	if r.Reason == game.Stole {
 		x.play.Also = kind
 		return
 	}
-	r.Reason = why
+	r.Reason = reason
 }
 
-// complete adds what the notation leaves out: where the batter went, and the runners he forced.
+// complete adds what the notation leaves out: the batter's destination and forced runners.
 func (x *parser) complete() {
 	p := &x.play
-	if p.Kind.EndsPlateAppearance() && !x.told[game.AtBat] {
+	if p.Kind.EndsPlateAppearance() && !x.explicit[game.AtBat] {
 		p.Advances[game.AtBat].To = impliedBase(p.Kind)
 	}
 	if p.Kind == game.HomeRun {
 		x.clearBases()
 	}
 	if p.Advances[game.AtBat].To == game.First && x.state.Outs+x.outs < 3 {
-		for b := game.First; b <= game.Third && x.state.RunnerOn(b).Player != "" && !x.told[b]; b++ {
+		for b := game.First; b <= game.Third && x.state.RunnerOn(b).Player != "" && !x.explicit[b]; b++ {
 			p.Advances[b].To = b + 1
 		}
 	}
 	if p.Flags.Has(game.SacrificeHit) {
-		p.Ball.Contact = bunted(p.Ball.Contact)
+		p.Ball.Contact = asBunt(p.Ball.Contact)
 	}
-	x.settleThirdOut()
-	if x.outs >= 2 && !x.double {
+	x.resolveThirdOut()
+	if x.outs >= 2 && !x.multipleOuts {
 		p.Flags |= game.NoDoublePlay
 	}
-	x.completeRulings()
+	x.adjustRulings()
 }
 
-// clearBases brings everybody home whose movement the text does not tell.
+// clearBases scores every runner without an explicit advance.
 func (x *parser) clearBases() {
 	for b := game.First; b <= game.Third; b++ {
-		if !x.told[b] && x.state.RunnerOn(b).Player != "" {
+		if !x.explicit[b] && x.state.RunnerOn(b).Player != "" {
 			x.play.Advances[b].To = game.HomePlate
 		}
 	}
 }
 
-// completeRulings keeps rulings for runs only.
-func (x *parser) completeRulings() {
+// adjustRulings removes rulings from advances without a run.
+func (x *parser) adjustRulings() {
 	p := &x.play
 	for b := range p.Advances {
 		r := &p.Advances[b]
@@ -213,15 +214,15 @@ func (x *parser) completeRulings() {
 		case r.To != game.HomePlate:
 			r.Earned, r.RBI = game.ByRule, game.ByRule
 		case p.Kind == game.ReachedOnError && p.Errors[0].Assists != "" && r.RBI == game.ByRule:
-			r.RBI = game.Yes // a play that would have been an out drives runs in unless the scorer says otherwise
+			r.RBI = game.Yes // a play that should have been an out bats runs in unless the scorer rules otherwise
 		}
 	}
 }
 
-// settleThirdOut reads an advance that ended in the third out as a tag play when a run counts: X does not say whether
+// resolveThirdOut reads an advance that ended in the third out as a tag play when a run counts: X does not tell whether
 // the runner was forced.
-func (x *parser) settleThirdOut() {
-	if x.outs <= x.fieldedOuts || x.state.Outs+x.outs < 3 {
+func (x *parser) resolveThirdOut() {
+	if x.outs <= x.basicOuts || x.state.Outs+x.outs < 3 {
 		return
 	}
 	for _, r := range x.play.Advances {
@@ -231,8 +232,8 @@ func (x *parser) settleThirdOut() {
 	}
 }
 
-// bunted returns the bunt among contacts: a sacrifice hit is one even where the text has only G.
-func bunted(c game.Contact) game.Contact {
+// asBunt returns the bunt of a contact: a sacrifice hit is a bunt even where the text has only G.
+func asBunt(c game.Contact) game.Contact {
 	switch c {
 	case game.GroundBall:
 		return game.BuntGround
@@ -245,7 +246,7 @@ func bunted(c game.Contact) game.Contact {
 	}
 }
 
-// impliedBase is where the batter goes when the text does not say.
+// impliedBase returns the batter's destination if the text has none.
 func impliedBase(k game.PlayKind) game.Base {
 	switch k {
 	case game.Double:

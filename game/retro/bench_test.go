@@ -14,17 +14,17 @@ func BenchmarkSeason(b *testing.B) {
 	games, err := readEvents(filepath.Join(gametest.SeasonDir(b), "retrosheet-events-2020.tar.gz"))
 	if err != nil {
 		b.Logf("our own games instead: %v", err)
-		games = ourGames(b)
+		games = ownGames(b)
 	}
 	for b.Loop() {
-		s := season{games: games, diffs: map[string][]string{}, count: map[string]int{}}
-		s.each(func(g *retro.Game) {
+		s := season{games: games, differences: map[string][]string{}, counts: map[string]int{}}
+		s.forEach(func(g *retro.Game) {
 			if _, err := g.Replay(func(*retro.Step, *game.Scorebook) {}); err != nil {
-				s.differ("refused", "%v", err)
+				s.addDifference("refused", "%v", err)
 			}
 		})
-		if len(s.diffs) > 0 {
-			b.Fatal(s.diffs)
+		if len(s.differences) > 0 {
+			b.Fatal(s.differences)
 		}
 	}
 	b.ReportMetric(float64(len(games)*b.N)/b.Elapsed().Seconds(), "games/s")

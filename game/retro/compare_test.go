@@ -19,12 +19,12 @@ func (s *season) comparePlay(g *retro.Game, step *retro.Step, want []string) {
 		batter = st.Batter()
 	}
 	same := func(column, got string) {
-		if w := want[s.plays.column[column]]; w != got {
+		if w := want[s.playRows.column[column]]; w != got {
 			class := column
 			if column == "EVENT_CD" && got == "18" && w == "2" && p.Errors[0].Assists != "" {
 				class = "EVENT_CD of nEn"
 			}
-			s.differ(class, "%s line %d %s: %s, want %s", g.ID, step.Line, step.Event, got, w)
+			s.addDifference(class, "%s line %d %s: %s, want %s", g.ID, step.Line, step.Event, got, w)
 		}
 	}
 	number := func(column string, got int) { same(column, strconv.Itoa(got)) }
@@ -87,8 +87,8 @@ func destination(s *game.State, p *game.Play, from game.Base) int {
 func (s *season) compareGame(g *retro.Game, r *retro.ReplayResult, want []string) {
 	box := r.Scorebook.BoxScore(&r.End)
 	same := func(class, column, got string) {
-		if w := want[s.sheet.column[column]]; w != got {
-			s.differ(class, "%s %s: %s, want %s", g.ID, column, got, w)
+		if w := want[s.gameRows.column[column]]; w != got {
+			s.addDifference(class, "%s %s: %s, want %s", g.ID, column, got, w)
 		}
 	}
 	number := func(column string, got int) { same(column, column, strconv.Itoa(got)) }
@@ -123,9 +123,9 @@ func (s *season) compareGame(g *retro.Game, r *retro.ReplayResult, want []string
 		return
 	}
 	r.Scorebook.ChooseWinner("") // what would the book have judged?
-	s.add("wins by judgement", 1)
+	s.count("wins by judgement", 1)
 	if own := r.Scorebook.BoxScore(&r.End).WinningPitcher; own != box.WinningPitcher {
-		s.differ("WIN_PIT_ID by judgement", "%s: %s, want %s", g.ID, own, box.WinningPitcher)
+		s.addDifference("WIN_PIT_ID by judgement", "%s: %s, want %s", g.ID, own, box.WinningPitcher)
 	}
 }
 
@@ -134,7 +134,7 @@ func (s *season) compareEarned(g *retro.Game, t *game.TeamBoxScore) {
 	for _, e := range g.EarnedRuns {
 		for _, l := range t.Pitching {
 			if l.Player == e.Pitcher && l.EarnedRuns != e.Runs {
-				s.differ("pitcher's ER", "%s %s: %d, want %d", g.ID, l.Player, l.EarnedRuns, e.Runs)
+				s.addDifference("pitcher's ER", "%s %s: %d, want %d", g.ID, l.Player, l.EarnedRuns, e.Runs)
 			}
 		}
 	}
@@ -152,8 +152,8 @@ func lineText(line []int) string {
 	return b.String()
 }
 
-// watch lets a book see a step without the record's rulings on earned runs.
-func watch(b *game.Scorebook, step *retro.Step) {
+// recordByRule lets a book see a step without the record's rulings on earned runs.
+func recordByRule(b *game.Scorebook, step *retro.Step) {
 	if step.Substitutions != nil {
 		b.RecordSubstitutions(&step.Before, step.Substitutions, &step.After)
 		return
@@ -175,9 +175,9 @@ func (s *season) compareRulings(g *retro.Game, own *game.Scorebook, end *retro.R
 		scorer[r] = true
 	}
 	for _, r := range own.EarnedRunRulings() {
-		s.add("runs", 1)
+		s.count("runs", 1)
 		if !scorer[r] {
-			s.differ("ER by reconstruction", "%s play %d, from %s: %d", g.ID, r.Play, r.From, r.Earned)
+			s.addDifference("ER by reconstruction", "%s play %d, from %s: %d", g.ID, r.Play, r.From, r.Earned)
 		}
 	}
 }

@@ -12,7 +12,7 @@ import (
 	"pressbox/game"
 )
 
-// A Game is one game of an event file, as recorded.
+// A Game is one game of an event file.
 type Game struct {
 	ID         string
 	Info       []Info
@@ -24,12 +24,12 @@ type Game struct {
 // Info is an info record.
 type Info struct{ Key, Value string }
 
-// An LineupEntry is a start or sub record.
+// A LineupEntry is a start or sub record.
 type LineupEntry struct {
 	Player   game.PlayerID
 	Name     string
 	Side     game.Side
-	Slot     int // 1–9; 0 a pitcher who does not bat
+	Slot     int // 1–9; 0 for a pitcher who does not bat
 	Position game.Position
 }
 
@@ -54,7 +54,7 @@ type PlayRecord struct {
 
 // An Adjustment is a badj, padj, ladj, presadj or radj record.
 type Adjustment struct {
-	Kind string // "radj": Player begins the half-inning on base Value
+	Kind string // "radj": Args are the player and the base on which that runner begins the half-inning
 	Args [2]string
 }
 
@@ -64,7 +64,7 @@ type EarnedRuns struct {
 	Runs    int
 }
 
-// InfoValue returns an info value, "" if the file has none.
+// InfoValue returns the value of an info record, "" for none.
 func (g *Game) InfoValue(key string) string {
 	for _, i := range g.Info {
 		if i.Key == key {
@@ -74,10 +74,10 @@ func (g *Game) InfoValue(key string) string {
 	return ""
 }
 
-// maxLine bounds a line of an event file, in bytes.
+// maxLine limits a line of an event file, in bytes.
 const maxLine = 64 << 10
 
-// Read yields the games of an event file, in order. It ends with the first error, which names the line.
+// Read yields the games of an event file, in order. It ends at the first error, which names the line.
 func Read(r io.Reader) iter.Seq2[*Game, error] {
 	return func(yield func(*Game, error) bool) {
 		lines := bufio.NewScanner(r)
@@ -86,7 +86,7 @@ func Read(r io.Reader) iter.Seq2[*Game, error] {
 		n := 0
 		for lines.Scan() {
 			n++
-			fields := split(strings.TrimRight(lines.Text(), "\r\x1a"))
+			fields := splitFields(strings.TrimRight(lines.Text(), "\r\x1a"))
 			if fields[0] == "id" && len(fields) > 1 {
 				if g != nil && !yield(g, nil) {
 					return
@@ -94,7 +94,7 @@ func Read(r io.Reader) iter.Seq2[*Game, error] {
 				g = &Game{ID: fields[1]}
 				continue
 			}
-			if err := g.add(n, fields); err != nil {
+			if err := g.addRecord(n, fields); err != nil {
 				yield(nil, fmt.Errorf("event file line %d: %w", n, err))
 				return
 			}
@@ -109,8 +109,8 @@ func Read(r io.Reader) iter.Seq2[*Game, error] {
 	}
 }
 
-// split cuts a line at its commas, and takes the quotes off quoted fields.
-func split(line string) []string {
+// splitFields splits a line at its commas and unquotes quoted fields.
+func splitFields(line string) []string {
 	if !strings.Contains(line, `"`) {
 		return strings.Split(line, ",")
 	}
@@ -135,12 +135,12 @@ func split(line string) []string {
 	}
 }
 
-func (g *Game) add(line int, f []string) error {
+func (g *Game) addRecord(line int, f []string) error {
 	if g == nil {
 		if f[0] == "" {
 			return nil
 		}
-		return errors.New("a record before the first id")
+		return errors.New("record before the first id record")
 	}
 	r := Record{Line: line}
 	var err error
@@ -152,29 +152,29 @@ func (g *Game) add(line int, f []string) error {
 		return nil
 	case "start":
 		var e LineupEntry
-		e, err = entry(f)
+		e, err = parseLineupEntry(f)
 		g.Starts = append(g.Starts, e)
 		return err
 	case "data":
-		return g.addData(f)
+		return g.addEarnedRuns(f)
 	case "play":
-		r.Play, err = playLine(f)
+		r.Play, err = parsePlayRecord(f)
 	case "sub":
 		var e LineupEntry
-		e, err = entry(f)
+		e, err = parseLineupEntry(f)
 		r.Substitution = &e
 	case "badj", "padj", "ladj", "radj", "presadj":
-		r.Adjustment, err = adjustment(f)
+		r.Adjustment, err = parseAdjustment(f)
 	case "com":
 		r.Comment = strings.Join(f[1:], ",")
-	default: // version and whatever else may be added say nothing of the game
+	default: // version and unknown records
 		return nil
 	}
 	g.Records = append(g.Records, r)
 	return err
 }
 
-func (g *Game) addData(f []string) error {
+func (g *Game) addEarnedRuns(f []string) error {
 	if len(f) < 4 || f[1] != "er" {
 		return nil
 	}
@@ -186,15 +186,15 @@ func (g *Game) addData(f []string) error {
 	return nil
 }
 
-func entry(f []string) (LineupEntry, error) {
+func parseLineupEntry(f []string) (LineupEntry, error) {
 	if len(f) < 6 {
-		return LineupEntry{}, fmt.Errorf("a %s record of %d fields", f[0], len(f))
+		return LineupEntry{}, fmt.Errorf("%s record with %d fields, want 6", f[0], len(f))
 	}
-	side, ok1 := small(f[3], 1)
-	slot, ok2 := small(f[4], 9)
-	pos, ok3 := small(f[5], 12)
+	side, ok1 := parseSmall(f[3], 1)
+	slot, ok2 := parseSmall(f[4], 9)
+	pos, ok3 := parseSmall(f[5], 12)
 	if !ok1 || !ok2 || !ok3 || pos == 0 {
-		return LineupEntry{}, fmt.Errorf("a %s record of side %s, place %s, position %s", f[0], f[3], f[4], f[5])
+		return LineupEntry{}, fmt.Errorf("%s record with side %s, place %s, position %s; want at most 1, 9, 12", f[0], f[3], f[4], f[5])
 	}
 	return LineupEntry{
 		Player: game.PlayerID(f[1]), Name: f[2],
@@ -202,29 +202,29 @@ func entry(f []string) (LineupEntry, error) {
 	}, nil
 }
 
-// small reads a number from 0 to limit.
-func small(text string, limit uint8) (uint8, bool) {
+// parseSmall parses a number from 0 to limit.
+func parseSmall(text string, limit uint8) (uint8, bool) {
 	n, err := strconv.ParseUint(strings.TrimSpace(text), 10, 8)
 	return uint8(n), err == nil && uint8(n) <= limit
 }
 
-func playLine(f []string) (*PlayRecord, error) {
+func parsePlayRecord(f []string) (*PlayRecord, error) {
 	if len(f) < 7 {
-		return nil, fmt.Errorf("a play record of %d fields", len(f))
+		return nil, fmt.Errorf("play record with %d fields, want 7", len(f))
 	}
-	inning, ok1 := small(f[1], 99)
-	side, ok2 := small(f[2], 1)
+	inning, ok1 := parseSmall(f[1], 99)
+	side, ok2 := parseSmall(f[2], 1)
 	if !ok1 || !ok2 {
-		return nil, fmt.Errorf("a play in inning %s of side %s", f[1], f[2])
+		return nil, fmt.Errorf("play record with inning %s, side %s; want at most 99, 1", f[1], f[2])
 	}
 	return &PlayRecord{
 		Inning: int(inning), Side: game.Side(side), Batter: game.PlayerID(f[3]),
-		Count: count(f[4]), Pitches: f[5], Event: f[6],
+		Count: parseCount(f[4]), Pitches: f[5], Event: f[6],
 	}, nil
 }
 
-// count reads "32"; an unknown count, "??", is none.
-func count(text string) game.Count {
+// parseCount parses "32"; an unknown count, "??", is 0-0.
+func parseCount(text string) game.Count {
 	if len(text) != 2 || text[0] < '0' || text[0] > '3' || text[1] < '0' || text[1] > '2' {
 		return game.Count{}
 	}
@@ -232,9 +232,9 @@ func count(text string) game.Count {
 	return game.Count{Balls: balls, Strikes: strikes}
 }
 
-func adjustment(f []string) (*Adjustment, error) {
+func parseAdjustment(f []string) (*Adjustment, error) {
 	if len(f) < 3 {
-		return nil, fmt.Errorf("a %s record of %d fields", f[0], len(f))
+		return nil, fmt.Errorf("%s record with %d fields, want 3", f[0], len(f))
 	}
 	return &Adjustment{Kind: f[0], Args: [2]string{f[1], f[2]}}, nil
 }

@@ -7,22 +7,22 @@ import (
 	"pressbox/game"
 )
 
-// Format writes a play as an event, such that [Parse] reads the same play back in the same state; count, pitches and the
-// batter's name are not part of it. Plays that the notation cannot say, which no legal play that was seen is, give an error.
+// Format returns the event of a play. [Parse] reads the same play back in the same state; count, pitches and the
+// batter's name are not part of it. A play without a notation gives an error; no legal play without one is known.
 func Format(s *game.State, p game.Play) (string, error) {
-	want := plain(p)
+	want := normalizePlay(p)
 	f := formatter{play: &p}
-	for k := f.outs(); k >= 0; k-- {
+	for k := f.outCount(); k >= 0; k-- {
 		text := f.event(k)
-		if got, err := Parse(s, text); err == nil && plain(got) == want {
+		if got, err := Parse(s, text); err == nil && normalizePlay(got) == want {
 			return text, nil
 		}
 	}
-	return "", fmt.Errorf("a %s has no notation (tried %q)", p.Kind, f.event(f.outs()))
+	return "", fmt.Errorf("a %s has no notation (tried %q)", p.Kind, f.event(f.outCount()))
 }
 
-// plain leaves of a play what an event says. A run that the scorer calls earned is not marked.
-func plain(p game.Play) game.Play {
+// normalizePlay returns the part of a play that an event tells. A run ruled earned is not marked.
+func normalizePlay(p game.Play) game.Play {
 	p.Count, p.Pitches, p.Batter = game.Count{}, "", ""
 	p.Flags &^= game.OutOfTurn | game.AsRuled
 	for i := range p.Advances {
@@ -33,13 +33,13 @@ func plain(p game.Play) game.Play {
 	return p
 }
 
-// A formatter writes one play. An out can often be told in two ways, among the fielders of the basic event or as an
-// advance; basic is the number of outs told the first way, and Format tries which one reads back.
+// A formatter writes one play. Many outs can stand either with the fielders of the basic event or as an advance; Format
+// tries how many of them the basic event must hold for the text to read back.
 type formatter struct {
 	play *game.Play
 }
 
-func (f *formatter) outs() int {
+func (f *formatter) outCount() int {
 	n := 0
 	for n < len(f.play.Outs) && f.play.Outs[n].Kind != game.NotOut {
 		n++
@@ -47,9 +47,9 @@ func (f *formatter) outs() int {
 	return n
 }
 
-func (f *formatter) out(who game.Base) int {
-	for i := range f.outs() {
-		if f.play.Outs[i].Runner == who {
+func (f *formatter) outIndex(runner game.Base) int {
+	for i := range f.outCount() {
+		if f.play.Outs[i].Runner == runner {
 			return i
 		}
 	}
@@ -70,13 +70,13 @@ func (f *formatter) basic(basic int) string {
 	p := f.play
 	switch p.Kind {
 	case game.BattedOut:
-		return f.fielded(basic)
+		return f.fieldedOuts(basic)
 	case game.Strikeout:
 		text := "K"
-		if i := f.out(game.AtBat); i >= 0 && thrownOut(p.Outs[i]) {
+		if i := f.outIndex(game.AtBat); i >= 0 && thrownOut(p.Outs[i]) {
 			text += p.Outs[i].Fielders
 		}
-		return text + f.also()
+		return text + f.secondEvent()
 	case game.ReachedOnError:
 		return f.mainError()
 	case game.FoulError:
@@ -84,15 +84,15 @@ func (f *formatter) basic(basic int) string {
 	case game.StolenBase, game.CaughtStealing, game.PickOff:
 		return f.attempts(p.Kind)
 	default:
-		return word(p) + p.FieldedBy + f.also()
+		return eventCode(p) + p.FieldedBy + f.secondEvent()
 	}
 }
 
-// thrownOut reports whether a batter struck out by fielders told behind the K.
+// thrownOut reports whether a strikeout's batter was thrown out by fielders, who follow the K.
 func thrownOut(o game.Out) bool { return o.Kind == game.OutBeforeFirst && len(o.Fielders) > 1 }
 
-// word is the basic event of a kind that is only a word.
-func word(p *game.Play) string {
+// eventCode returns the basic event of a kind that is only a code.
+func eventCode(p *game.Play) string {
 	if p.Flags.Has(game.GroundRuleDouble) {
 		return "DGR"
 	}
@@ -104,8 +104,8 @@ func word(p *game.Play) string {
 	}[p.Kind]
 }
 
-// also is the second event on the pitch of a strikeout or walk.
-func (f *formatter) also() string {
+// secondEvent returns the second event on the pitch of a strikeout or walk.
+func (f *formatter) secondEvent() string {
 	switch p := f.play; p.Also {
 	case game.NoKind:
 		return ""
@@ -115,18 +115,18 @@ func (f *formatter) also() string {
 		return "+" + f.mainError()
 	default:
 		second := game.Play{Kind: p.Also}
-		return "+" + word(&second)
+		return "+" + eventCode(&second)
 	}
 }
 
-// mainError is the error of the basic event: "6E3". A bad throw is told by a modifier.
+// mainError returns the error of the basic event: "6E3". A throwing error is marked by a modifier.
 func (f *formatter) mainError() string {
 	e := f.play.Errors[0]
 	return fmt.Sprintf("%sE%d", e.Assists, e.Fielder)
 }
 
-// fielded writes the first outs as groups of fielders: "64(1)3".
-func (f *formatter) fielded(basic int) string {
+// fieldedOuts returns the first outs as groups of fielders: "64(1)3".
+func (f *formatter) fieldedOuts(basic int) string {
 	var b strings.Builder
 	last := byte(0)
 	for i, o := range f.play.Outs[:basic] {
@@ -147,19 +147,19 @@ func (f *formatter) fielded(basic int) string {
 			b.WriteString("(B)")
 		}
 	}
-	if e := f.play.Errors[0]; f.batterHelped() {
+	if e := f.play.Errors[0]; f.batterReachedOnError() {
 		fmt.Fprintf(&b, "%sE%d", e.Assists, e.Fielder)
 	}
 	return b.String()
 }
 
-// batterHelped reports whether the first error let the batter of a double play reach, "64(1)E3".
-func (f *formatter) batterHelped() bool {
+// batterReachedOnError reports whether the first error let the batter of a double play reach, "64(1)E3".
+func (f *formatter) batterReachedOnError() bool {
 	e := f.play.Errors[0]
 	return f.play.Kind == game.BattedOut && e.Fielder != 0 && e.Runner == game.AtBat && f.play.Advances[game.AtBat].Reason == game.ByPlay
 }
 
-// attempts writes the steals and pick-offs of a play, those of its kind first.
+// attempts returns the steals and pick-offs of a play, those of its kind first.
 func (f *formatter) attempts(kind game.PlayKind) string {
 	var first, rest []string
 	for from := game.Third; from >= game.First; from-- {
@@ -178,38 +178,38 @@ func (f *formatter) attempts(kind game.PlayKind) string {
 func (f *formatter) attempt(from game.Base) (string, game.PlayKind) {
 	switch f.play.Advances[from].Reason {
 	case game.Stole:
-		return "SB" + baseName(from+1), game.StolenBase
+		return "SB" + baseLetter(from+1), game.StolenBase
 	case game.Caught:
-		return "CS" + baseName(from+1) + f.attemptCredits(from), game.CaughtStealing
+		return "CS" + baseLetter(from+1) + f.attemptCredits(from), game.CaughtStealing
 	case game.PickedOffStealing:
-		return "POCS" + baseName(from+1) + f.attemptCredits(from), game.PickOff
+		return "POCS" + baseLetter(from+1) + f.attemptCredits(from), game.PickOff
 	case game.PickedOff:
-		return "PO" + baseName(from) + f.attemptCredits(from), game.PickOff
+		return "PO" + baseLetter(from) + f.attemptCredits(from), game.PickOff
 	default:
 		return "", game.NoKind
 	}
 }
 
-// attemptCredits are the errors and the put-out of an attempt.
+// attemptCredits returns the errors and the put-out of an attempt.
 func (f *formatter) attemptCredits(from game.Base) string {
 	text := f.errors(from)
-	if i := f.out(from); i >= 0 && f.play.Outs[i].Fielders != "" {
+	if i := f.outIndex(from); i >= 0 && f.play.Outs[i].Fielders != "" {
 		text += "(" + f.play.Outs[i].Fielders + ")"
 	}
 	return text
 }
 
-// attempted reports whether the man's out or errors are told by an attempt.
-func (f *formatter) attempted(from game.Base) bool {
-	why := f.play.Advances[from].Reason
-	return why == game.Caught || why == game.PickedOff || why == game.PickedOffStealing
+// isAttempt reports whether the runner's out or errors stand with an attempt.
+func (f *formatter) isAttempt(from game.Base) bool {
+	reason := f.play.Advances[from].Reason
+	return reason == game.Caught || reason == game.PickedOff || reason == game.PickedOffStealing
 }
 
-// errors are the errors that helped a man, but for the one of the basic event.
-func (f *formatter) errors(who game.Base) string {
+// errors returns the errors that helped a runner, without the one of the basic event.
+func (f *formatter) errors(runner game.Base) string {
 	var b strings.Builder
 	for i, e := range f.play.Errors {
-		if e.Fielder == 0 || e.Runner != who || i == 0 && f.errorInBasic() {
+		if e.Fielder == 0 || e.Runner != runner || i == 0 && f.errorInBasic() {
 			continue
 		}
 		fmt.Fprintf(&b, "(%sE%d", e.Assists, e.Fielder)
@@ -221,13 +221,13 @@ func (f *formatter) errors(who game.Base) string {
 	return b.String()
 }
 
-// errorInBasic reports whether the first error is told before the full stop.
+// errorInBasic reports whether the first error stands before the full stop.
 func (f *formatter) errorInBasic() bool {
 	switch p := f.play; p.Kind {
 	case game.ReachedOnError, game.FoulError, game.CatchersInterference:
 		return true
 	default:
-		return p.Also == game.ReachedOnError || f.batterHelped()
+		return p.Also == game.ReachedOnError || f.batterReachedOnError()
 	}
 }
 
@@ -242,14 +242,14 @@ func (f *formatter) modifiers() []string {
 		all = append(all, "TH")
 	}
 	for flag := game.SacrificeHit; flag <= game.AsRuled; flag <<= 1 {
-		if text := flagText(flag); p.Flags.Has(flag) && text != "" {
+		if text := flagModifier(flag); p.Flags.Has(flag) && text != "" {
 			all = append(all, text)
 		}
 	}
-	if text := f.doublePlay(); text != "" {
+	if text := f.doublePlayModifier(); text != "" {
 		all = append(all, text)
 	}
-	if text := ballText(p.Ball); text != "" {
+	if text := ballModifier(p.Ball); text != "" {
 		all = append(all, text)
 	}
 	if p.OtherModifiers != "" {
@@ -258,21 +258,21 @@ func (f *formatter) modifiers() []string {
 	return all
 }
 
-// flagText is the modifier of a flag, "" for one that is told otherwise.
-func flagText(flag game.Flags) string {
+// flagModifier returns the modifier of a flag, "" for none.
+func flagModifier(flag game.Flags) string {
 	for _, text := range []string{"SH", "SF", "FL", "IF", "AP", "BINT", "RINT", "IPHR", "BOOT"} {
-		if got, _ := flagOf(text); got == flag {
+		if got, _ := modifierFlag(text); got == flag {
 			return text
 		}
 	}
 	return ""
 }
 
-// doublePlay is the modifier that says how many outs were one play. FO says that it was a force-out only.
-func (f *formatter) doublePlay() string {
+// doublePlayModifier returns the modifier for outs made in one play, or FO for a force-out alone.
+func (f *formatter) doublePlayModifier() string {
 	p := f.play
 	kind := "DP"
-	if f.outs() > 2 {
+	if f.outCount() > 2 {
 		kind = "TP"
 	}
 	switch {
@@ -280,9 +280,9 @@ func (f *formatter) doublePlay() string {
 		return "BG" + kind
 	case p.Flags.Has(game.GroundedIntoDoublePlay):
 		return "G" + kind
-	case p.Flags.Has(game.NoDoublePlay) && f.outs() < 2:
+	case p.Flags.Has(game.NoDoublePlay) && f.outCount() < 2:
 		return "NDP"
-	case f.outs() >= 2 && !p.Flags.Has(game.NoDoublePlay):
+	case f.outCount() >= 2 && !p.Flags.Has(game.NoDoublePlay):
 		return kind
 	case p.Kind == game.BattedOut && p.Outs[0].Kind == game.ForceOut:
 		return "FO"
@@ -291,10 +291,10 @@ func (f *formatter) doublePlay() string {
 	}
 }
 
-func ballText(b game.BattedBall) string {
+func ballModifier(b game.BattedBall) string {
 	text := ""
 	for _, c := range []string{"G", "F", "L", "P", "BG", "BP", "BL"} {
-		if got, _ := contact(c); got == b.Contact && got != game.NoContact {
+		if got, _ := parseContact(c); got == b.Contact && got != game.NoContact {
 			text = c
 		}
 	}

@@ -12,14 +12,14 @@ import (
 // FuzzParse reads arbitrary events with the bases full and empty: no event breaks the parser or Apply, and what is written
 // of one reads back the same.
 func FuzzParse(f *testing.F) {
-	for _, g := range ourGames(f) {
+	for _, g := range ownGames(f) {
 		for _, r := range g.Records {
 			if r.Play != nil {
 				f.Add(r.Play.Event, uint8(7))
 			}
 		}
 	}
-	g := ourGames(f)[0]
+	g := ownGames(f)[0]
 	start, err := game.New(g.Setup())
 	if err != nil {
 		f.Fatal(err)
@@ -55,7 +55,7 @@ func FuzzParse(f *testing.F) {
 
 // FuzzRead reads arbitrary event files and replays what it finds: nothing breaks, and a game that is replayed is proved.
 func FuzzRead(f *testing.F) {
-	for _, g := range ourGames(f)[:3] {
+	for _, g := range ownGames(f)[:3] {
 		var b bytes.Buffer
 		if err := retro.Write(&b, g); err != nil {
 			f.Fatal(err)

@@ -14,8 +14,8 @@ import (
 	"pressbox/game/retro"
 )
 
-// ourGames are the games in testdata: invented players, and the rare shapes of the notation.
-func ourGames(tb testing.TB) []*retro.Game {
+// ownGames are the games in testdata: invented players, and the rare shapes of the notation.
+func ownGames(tb testing.TB) []*retro.Game {
 	tb.Helper()
 	files, err := filepath.Glob(filepath.Join("testdata", "*.ev"))
 	if err != nil || len(files) < 12 {
@@ -47,7 +47,7 @@ func readGame(tb testing.TB, path string) *retro.Game {
 // TestGames replays our games, proves the box score after every play, and compares it with the one that was reviewed.
 func TestGames(t *testing.T) {
 	t.Parallel()
-	for _, g := range ourGames(t) {
+	for _, g := range ownGames(t) {
 		t.Run(g.ID, func(t *testing.T) {
 			t.Parallel()
 			end, err := g.Replay(func(step *retro.Step, b *game.Scorebook) {
@@ -104,7 +104,7 @@ func numbers(line any) string {
 // every game of every season that TestSeason finds.
 func TestWriteRead(t *testing.T) {
 	t.Parallel()
-	for _, g := range ourGames(t) {
+	for _, g := range ownGames(t) {
 		if err := writeRead(g); err != nil {
 			t.Error(err)
 		}
@@ -113,7 +113,7 @@ func TestWriteRead(t *testing.T) {
 
 // writeRead replays a game onto a scorecard, writes and reads that, replays what was read, and compares.
 func writeRead(g *retro.Game) error {
-	before, end, err := follow(g)
+	before, end, err := record(g)
 	if err != nil {
 		return err
 	}
@@ -132,7 +132,7 @@ func writeRead(g *retro.Game) error {
 		if !reflect.DeepEqual(again.Starts, written.Starts) || !reflect.DeepEqual(again.EarnedRuns, written.EarnedRuns) {
 			return fmt.Errorf("game %s: starts or earned runs differ", g.ID)
 		}
-		after, end2, err := follow(again)
+		after, end2, err := record(again)
 		switch {
 		case err != nil:
 			return fmt.Errorf("written and read: %w", err)
@@ -150,20 +150,20 @@ func writeRead(g *retro.Game) error {
 	return nil
 }
 
-// moved is one move that changes a game; pauses are none.
-type moved struct {
+// move is one move that changes a game; pauses are none.
+type move struct {
 	play game.Play
 	sub  game.Substitution
 }
 
-// followed is a game's moves, and the scorecard that was kept of them.
-type followed struct {
-	moves []moved
+// recorded is a game's moves, and the scorecard that was kept of them.
+type recorded struct {
+	moves []move
 	card  *retro.Scorecard
 }
 
-func follow(g *retro.Game) (followed, *retro.ReplayResult, error) {
-	var f followed
+func record(g *retro.Game) (recorded, *retro.ReplayResult, error) {
+	var f recorded
 	_, clubs, _ := g.Setup()
 	end, err := g.Replay(func(step *retro.Step, _ *game.Scorebook) {
 		if f.card == nil {
@@ -171,12 +171,12 @@ func follow(g *retro.Game) (followed, *retro.ReplayResult, error) {
 		}
 		if step.Substitutions != nil {
 			f.card.RecordSubstitutions(&step.Before, step.Substitutions)
-			f.moves = append(f.moves, moved{sub: step.Substitutions[0]})
+			f.moves = append(f.moves, move{sub: step.Substitutions[0]})
 			return
 		}
 		f.card.RecordPlay(&step.Before, step.Play)
 		if step.Play.Kind != game.NoPlay {
-			f.moves = append(f.moves, moved{play: step.Play})
+			f.moves = append(f.moves, move{play: step.Play})
 		}
 	})
 	return f, end, err

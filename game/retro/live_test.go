@@ -55,7 +55,7 @@ type liveGame struct {
 	at       chance.Progress
 	book     *game.Scorebook
 	card     *retro.Scorecard
-	moves    []moved
+	moves    []move
 	states   []game.State // before each move
 }
 
@@ -143,7 +143,7 @@ func (g *liveGame) substitute(t *testing.T, subs []game.Substitution) {
 	g.book.RecordSubstitutions(&before, subs, &after)
 	g.card.RecordSubstitutions(&before, subs)
 	for _, sub := range subs {
-		g.note(before, moved{sub: sub})
+		g.note(before, move{sub: sub})
 		if before, err = before.Substitute(sub); err != nil {
 			t.Fatalf("%s: %+v: %v", g.id, sub, err)
 		}
@@ -161,7 +161,7 @@ func (g *liveGame) play(t *testing.T, p game.Play) {
 	g.book.RecordPlay(&before, &p, &after)
 	g.card.RecordPlay(&before, p)
 	if p.Kind != game.NoPlay {
-		g.note(before, moved{play: p})
+		g.note(before, move{play: p})
 	}
 	g.state = after
 }
@@ -175,7 +175,7 @@ func (g *liveGame) concede(t *testing.T, by game.Side) {
 	g.book.RecordStoppage(&g.state)
 }
 
-func (g *liveGame) note(before game.State, m moved) {
+func (g *liveGame) note(before game.State, m move) {
 	g.states, g.moves = append(g.states, before), append(g.moves, m)
 }
 
@@ -234,10 +234,10 @@ func (g *liveGame) compare(read *retro.Game) error {
 
 // sameMove compares a move with its replay, but for the rulings on runs: the file gives those that live play leaves to
 // the book.
-func sameMove(before *game.State, m *moved, step *retro.Step) error {
-	got := moved{play: step.Play}
+func sameMove(before *game.State, m *move, step *retro.Step) error {
+	got := move{play: step.Play}
 	if step.Substitutions != nil {
-		got = moved{sub: step.Substitutions[0]}
+		got = move{sub: step.Substitutions[0]}
 	}
 	for b := range got.play.Advances {
 		got.play.Advances[b].Earned, got.play.Advances[b].RBI = m.play.Advances[b].Earned, m.play.Advances[b].RBI

@@ -7,7 +7,7 @@ import (
 	"pressbox/game"
 )
 
-// modifiers reads the parts behind the slashes of the basic event.
+// modifiers reads the parts after the slashes of the basic event.
 func (x *parser) modifiers(text string) error {
 	for text != "" {
 		var one string
@@ -20,44 +20,44 @@ func (x *parser) modifiers(text string) error {
 }
 
 func (x *parser) modifier(text string) error {
-	if flag, ok := flagOf(text); ok {
+	if flag, ok := modifierFlag(text); ok {
 		x.play.Flags |= flag
 		return nil
 	}
 	switch text {
-	case "", "FO": // a force-out is told by the outs
+	case "", "FO": // the outs tell a force-out
 		return nil
 	case "TH":
-		x.throw = true
+		x.throwingError = true
 		return nil
 	case "DP", "TP":
-		x.double = true
+		x.multipleOuts = true
 		return nil
 	case "GDP", "GTP", "LDP", "LTP", "FDP", "FTP", "BGDP", "BGTP", "BPDP", "BPTP":
-		x.doublePlay(text[:len(text)-2])
+		x.doublePlayModifier(text[:len(text)-2])
 		return nil
 	}
 	if strings.HasPrefix(text, "E") && len(text) == 2 && text[1] >= '1' && text[1] <= '9' {
-		return x.fault(game.Error{Fielder: text[1] - '0'})
+		return x.addError(game.Error{Fielder: text[1] - '0'})
 	}
-	if x.ball(text) {
+	if x.battedBall(text) {
 		return nil
 	}
 	if x.play.OtherModifiers != "" {
 		text = x.play.OtherModifiers + "/" + text
 	}
-	if len(text) > maxNotes {
-		return fmt.Errorf("modifiers longer than %d", maxNotes)
+	if len(text) > maxOtherModifiers {
+		return fmt.Errorf("%d bytes of modifiers, want at most %d", len(text), maxOtherModifiers)
 	}
 	x.play.OtherModifiers = text
 	return nil
 }
 
-// maxNotes bounds what is kept of modifiers that mean nothing to the rules.
-const maxNotes = 80
+// maxOtherModifiers limits the modifiers that no rule depends on, in bytes.
+const maxOtherModifiers = 80
 
-// flagOf returns the flag of a modifier that is one.
-func flagOf(text string) (game.Flags, bool) {
+// modifierFlag returns the flag of a modifier.
+func modifierFlag(text string) (game.Flags, bool) {
 	switch text {
 	case "SH":
 		return game.SacrificeHit, true
@@ -84,18 +84,18 @@ func flagOf(text string) (game.Flags, bool) {
 	}
 }
 
-// doublePlay reads the part of GDP, LDP, … that tells the kind of ball.
-func (x *parser) doublePlay(ball string) {
-	x.double = true
+// doublePlayModifier reads the contact of GDP, LDP, …
+func (x *parser) doublePlayModifier(ball string) {
+	x.multipleOuts = true
 	if ball == "G" || ball == "BG" {
 		x.play.Flags |= game.GroundedIntoDoublePlay
 	}
-	if c, ok := contact(ball); ok && x.play.Ball.Contact == game.NoContact {
+	if c, ok := parseContact(ball); ok && x.play.Ball.Contact == game.NoContact {
 		x.play.Ball.Contact = c
 	}
 }
 
-func contact(text string) (game.Contact, bool) {
+func parseContact(text string) (game.Contact, bool) {
 	switch text {
 	case "G":
 		return game.GroundBall, true
@@ -116,13 +116,13 @@ func contact(text string) (game.Contact, bool) {
 	}
 }
 
-// ball reads how and where the ball was hit, "L7LD+"; false if the modifier is none of that.
-func (x *parser) ball(text string) bool {
+// battedBall reads contact, location and strength, "L7LD+", and reports whether the modifier is one.
+func (x *parser) battedBall(text string) bool {
 	i := strings.IndexAny(text, "0123456789+-")
 	if i < 0 {
 		i = len(text)
 	}
-	c, ok := contact(text[:i])
+	c, ok := parseContact(text[:i])
 	if !ok && i > 0 || text == "" {
 		return false
 	}

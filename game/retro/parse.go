@@ -7,11 +7,11 @@ import (
 	"pressbox/game"
 )
 
-// Parse reads one event ("S7/L7.1-3") as a play in a state, which tells who is on base: batters and forced runners may
-// be left out of the text. Whether the play is legal is [game.State.Apply]'s to say.
+// Parse reads one event ("S7/L7.1-3") as a play in state s, which supplies the runners: the text may omit the batter
+// and forced runners. Whether the play is legal is for [game.State.Apply] to check.
 func Parse(s *game.State, event string) (game.Play, error) {
 	x := parser{state: s}
-	head, advances := cutOutside(strip(event), '.')
+	head, advances := cutOutside(stripMarks(event), '.')
 	basic, modifiers := cutOutside(head, '/')
 	if err := x.modifiers(modifiers); err != nil {
 		return game.Play{}, fmt.Errorf("event %q: %w", event, err)
@@ -19,7 +19,7 @@ func Parse(s *game.State, event string) (game.Play, error) {
 	if err := x.basic(basic); err != nil {
 		return game.Play{}, fmt.Errorf("event %q: %w", event, err)
 	}
-	x.fieldedOuts = x.outs
+	x.basicOuts = x.outs
 	if err := x.advances(advances); err != nil {
 		return game.Play{}, fmt.Errorf("event %q: %w", event, err)
 	}
@@ -27,15 +27,15 @@ func Parse(s *game.State, event string) (game.Play, error) {
 	return x.play, nil
 }
 
-// strip drops the marks of doubt and of note, which carry no meaning.
-func strip(event string) string {
+// stripMarks removes the marks of uncertainty and of notes, which do not change the play.
+func stripMarks(event string) string {
 	if !strings.ContainsAny(event, "#!?") {
 		return event
 	}
 	return strings.NewReplacer("#", "", "!", "", "?", "").Replace(event)
 }
 
-// cutOutside cuts text at the first sep that is not inside parentheses.
+// cutOutside cuts text at the first sep outside parentheses.
 func cutOutside(text string, sep byte) (before, after string) {
 	depth := 0
 	for i := range len(text) {
@@ -53,34 +53,34 @@ func cutOutside(text string, sep byte) (before, after string) {
 	return text, ""
 }
 
-// A parser collects one play.
+// A parser builds one play.
 type parser struct {
-	state       *game.State
-	play        game.Play
-	outs        int
-	errors      int
-	told        [4]bool // whose movement the text has told
-	throw       bool    // modifier TH: the error of the basic event was a throw
-	double      bool    // modifier DP or TP
-	fieldedOuts int     // outs told by the basic event
-	last        byte    // the fielder who had the ball last in the basic event
+	state         *game.State
+	play          game.Play
+	outs          int
+	errors        int
+	explicit      [4]bool // by starting base: the text tells the advance or the out
+	throwingError bool    // modifier TH: the error of the basic event was a throw
+	multipleOuts  bool    // modifier DP or TP
+	basicOuts     int     // outs in the basic event
+	lastFielder   byte    // the last fielder with the ball in the basic event
 }
 
-func (x *parser) out(o game.Out) error {
+func (x *parser) addOut(o game.Out) error {
 	if x.outs == len(x.play.Outs) {
 		return fmt.Errorf("more than %d outs", x.outs)
 	}
 	if strings.Contains(o.Fielders, "99") || strings.Contains(o.Fielders, "0") {
-		o.Fielders = "" // nobody knows
+		o.Fielders = "" // unknown
 	}
 	x.play.Outs[x.outs] = o
 	x.outs++
-	x.told[o.Runner] = true
+	x.explicit[o.Runner] = true
 	x.play.Advances[o.Runner].To = game.AtBat
 	return nil
 }
 
-func (x *parser) fault(e game.Error) error {
+func (x *parser) addError(e game.Error) error {
 	if x.errors == len(x.play.Errors) {
 		return fmt.Errorf("more than %d errors", x.errors)
 	}
@@ -92,7 +92,7 @@ func (x *parser) fault(e game.Error) error {
 func (x *parser) basic(text string) error {
 	for i, part := range strings.Split(text, ";") {
 		first, also := cutOutside(part, '+')
-		kind, err := x.event(first)
+		kind, err := x.basicEvent(first)
 		if err != nil {
 			return err
 		}
@@ -102,39 +102,39 @@ func (x *parser) basic(text string) error {
 		if also == "" {
 			continue
 		}
-		if x.play.Also, err = x.event(also); err != nil {
+		if x.play.Also, err = x.basicEvent(also); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// event reads one basic event and returns its kind.
-func (x *parser) event(text string) (game.PlayKind, error) {
+// basicEvent reads one basic event and returns its kind.
+func (x *parser) basicEvent(text string) (game.PlayKind, error) {
 	if text != "" && text[0] >= '0' && text[0] <= '9' {
-		err := x.fielded(text)
+		err := x.fieldedBall(text)
 		if err == nil && x.outs == 0 && x.errors > 0 {
 			return game.ReachedOnError, nil // 6E3: the throw was good, but dropped
 		}
 		return game.BattedOut, err
 	}
-	word := text[:wordEnd(text)]
+	word := text[:eventCodeLength(text)]
 	rest := text[len(word):]
-	if kind, ok := plainEvents(word); ok {
+	if kind, ok := simpleEventKind(word); ok {
 		if word == "DGR" {
 			x.play.Flags |= game.GroundRuleDouble
 		}
-		return x.plain(kind, rest)
+		return x.simpleEvent(kind, rest)
 	}
 	switch word {
 	case "K":
 		return game.Strikeout, x.strikeout(rest)
 	case "E":
-		return game.ReachedOnError, x.fielded(text)
+		return game.ReachedOnError, x.fieldedBall(text)
 	case "FLE":
-		return game.FoulError, x.fielded(text[2:])
+		return game.FoulError, x.fieldedBall(text[2:])
 	case "SB":
-		return game.StolenBase, x.steal(rest)
+		return game.StolenBase, x.stolenBase(rest)
 	case "CS":
 		return game.CaughtStealing, x.attempt(rest, game.Caught)
 	case "PO":
@@ -142,12 +142,12 @@ func (x *parser) event(text string) (game.PlayKind, error) {
 	case "POCS":
 		return game.PickOff, x.attempt(rest, game.PickedOffStealing)
 	default:
-		return game.NoKind, fmt.Errorf("basic event %q is not known", text)
+		return game.NoKind, fmt.Errorf("unknown basic event %q", text)
 	}
 }
 
-// wordEnd returns the length of the letters an event begins with, but for the H of a base (SBH).
-func wordEnd(text string) int {
+// eventCodeLength returns the length of the letters that begin an event, without the H of a base (SBH).
+func eventCodeLength(text string) int {
 	i := 0
 	for i < len(text) && text[i] >= 'A' && text[i] <= 'Z' && (text[i] != 'H' || i == 0) {
 		i++
@@ -155,8 +155,8 @@ func wordEnd(text string) int {
 	return i
 }
 
-// plainEvents are the basic events that are a word and perhaps the fielders who touched the ball.
-func plainEvents(word string) (game.PlayKind, bool) {
+// simpleEventKind returns the kind of a basic event that is a code and perhaps the fielders who touched the ball.
+func simpleEventKind(word string) (game.PlayKind, bool) {
 	switch word {
 	case "S":
 		return game.Single, true
@@ -193,85 +193,85 @@ func plainEvents(word string) (game.PlayKind, bool) {
 	}
 }
 
-func (x *parser) plain(kind game.PlayKind, rest string) (game.PlayKind, error) {
-	if !digits(rest) {
-		return kind, fmt.Errorf("fielders %q", rest)
+func (x *parser) simpleEvent(kind game.PlayKind, rest string) (game.PlayKind, error) {
+	if !isDigits(rest) {
+		return kind, fmt.Errorf("fielders %q, want digits", rest)
 	}
 	x.play.FieldedBy = rest
 	switch {
 	case kind == game.HomeRun && rest != "":
 		x.play.Flags |= game.InsideTheParkHomeRun
 	case kind == game.CatchersInterference && x.errors == 0:
-		return kind, x.fault(game.Error{Fielder: 2})
+		return kind, x.addError(game.Error{Fielder: 2})
 	}
 	return kind, nil
 }
 
-func digits(text string) bool { return strings.Trim(text, "0123456789") == "" }
+func isDigits(text string) bool { return strings.Trim(text, "0123456789") == "" }
 
 func (x *parser) strikeout(rest string) error {
 	switch {
-	case !digits(rest):
-		return fmt.Errorf("strikeout by %q", rest)
+	case !isDigits(rest):
+		return fmt.Errorf("strikeout with fielders %q, want digits", rest)
 	case len(rest) > 1:
-		return x.out(game.Out{Runner: game.AtBat, At: game.First, Kind: game.OutBeforeFirst, Fielders: rest})
+		return x.addOut(game.Out{Runner: game.AtBat, At: game.First, Kind: game.OutBeforeFirst, Fielders: rest})
 	default:
-		return x.out(game.Out{Runner: game.AtBat, Kind: game.StruckOut, Fielders: "2"})
+		return x.addOut(game.Out{Runner: game.AtBat, Kind: game.StruckOut, Fielders: "2"})
 	}
 }
 
-// fielded reads a batted ball handled in the infield or caught: groups of fielders, each ending in the man put out,
-// "64(1)3", or in an error, "6E3".
-func (x *parser) fielded(text string) error {
+// fieldedBall reads a fielded or caught ball: groups of fielders, each ending in the player put out, "64(1)3", or in an
+// error, "6E3".
+func (x *parser) fieldedBall(text string) error {
 	start := 0
 	failed := false // the group ended in an error
 	for i := 0; i < len(text); i++ {
 		switch c := text[i]; c {
 		case 'E':
 			if i+1 == len(text) {
-				return fmt.Errorf("an error by nobody")
+				return fmt.Errorf("error without a fielder")
 			}
-			if err := x.fault(game.Error{Fielder: text[i+1] - '0', Kind: x.errorKind(), Assists: text[start:i]}); err != nil {
+			if err := x.addError(game.Error{Fielder: text[i+1] - '0', Kind: x.errorKind(), Assists: text[start:i]}); err != nil {
 				return err
 			}
 			failed, i, start = true, i+1, i+2
 		case '(':
-			who, length, err := runner(text[i:])
+			runner, length, err := parseRunner(text[i:])
 			if err != nil {
 				return err
 			}
-			if err := x.group(text[start:i], who, failed); err != nil {
+			if err := x.fielderGroup(text[start:i], runner, failed); err != nil {
 				return err
 			}
 			failed, i, start = false, i+length-1, i+length
 		}
 	}
 	if rest := text[start:]; rest != "" {
-		return x.group(rest, game.AtBat, false)
+		return x.fielderGroup(rest, game.AtBat, false)
 	}
 	return nil
 }
 
 func (x *parser) errorKind() game.ErrorKind {
-	if x.throw {
+	if x.throwingError {
 		return game.ThrowingError
 	}
 	return game.FieldingError
 }
 
-// runner reads "(2)" or "(B)".
-func runner(text string) (who game.Base, length int, err error) {
+// parseRunner reads "(2)" or "(B)".
+func parseRunner(text string) (runner game.Base, length int, err error) {
 	if len(text) < 3 || text[2] != ')' {
-		return 0, 0, fmt.Errorf("runner %q", text)
+		return 0, 0, fmt.Errorf("runner %q, want (1), (2), (3) or (B)", text)
 	}
-	who, ok := base(text[1])
-	if !ok || who == game.HomePlate {
-		return 0, 0, fmt.Errorf("runner %q", text[:3])
+	runner, ok := parseBase(text[1])
+	if !ok || runner == game.HomePlate {
+		return 0, 0, fmt.Errorf("runner %q, want (1), (2), (3) or (B)", text[:3])
 	}
-	return who, 3, nil
+	return runner, 3, nil
 }
 
-func base(c byte) (game.Base, bool) {
+func parseBase(c byte) (game.Base, bool) {
 	switch c {
 	case 'B':
 		return game.AtBat, true
@@ -284,43 +284,43 @@ func base(c byte) (game.Base, bool) {
 	}
 }
 
-// group ends one group of fielders: the man is out, or, after an error, safe.
-func (x *parser) group(by string, who game.Base, failed bool) error {
+// fielderGroup adds the out of a group of fielders. After an error the player is safe.
+func (x *parser) fielderGroup(by string, runner game.Base, failed bool) error {
 	if failed {
-		x.play.Errors[x.errors-1].Runner = who
+		x.play.Errors[x.errors-1].Runner = runner
 		return nil
 	}
-	if !digits(by) {
-		return fmt.Errorf("fielders %q", by)
+	if !isDigits(by) {
+		return fmt.Errorf("fielders %q, want digits", by)
 	}
-	if x.last != 0 && by != "" && by[0] != x.last {
-		by = string(x.last) + by
+	if x.lastFielder != 0 && by != "" && by[0] != x.lastFielder {
+		by = string(x.lastFielder) + by
 	}
 	if by != "" {
-		x.last = by[len(by)-1]
+		x.lastFielder = by[len(by)-1]
 	}
-	return x.out(x.fieldedOut(by, who))
+	return x.addOut(x.classifyOut(by, runner))
 }
 
-// fieldedOut says how a man was put out by the fielders of a batted ball.
-func (x *parser) fieldedOut(by string, who game.Base) game.Out {
-	o := game.Out{Runner: who, At: who + 1, Kind: game.TagOut, Fielders: by}
+// classifyOut returns the out that the fielders of a batted ball made.
+func (x *parser) classifyOut(by string, runner game.Base) game.Out {
+	o := game.Out{Runner: runner, At: runner + 1, Kind: game.TagOut, Fielders: by}
 	caught := x.outs > 0 && x.play.Outs[0].Runner == game.AtBat && x.play.Outs[0].Kind == game.FlyOut
 	switch {
-	case who == game.AtBat && x.caught(by):
+	case runner == game.AtBat && x.isCaught(by):
 		o.At, o.Kind = game.AtBat, game.FlyOut
-	case who == game.AtBat:
+	case runner == game.AtBat:
 		o.Kind = game.OutBeforeFirst
 	case caught:
-		o.At, o.Kind = who, game.AppealOut
-	case x.forced(who):
+		o.At, o.Kind = runner, game.AppealOut
+	case x.isForced(runner):
 		o.Kind = game.ForceOut
 	}
 	return o
 }
 
-// caught reports whether the batter put out by the fielders was out in the air.
-func (x *parser) caught(by string) bool {
+// isCaught reports whether the fielders put the batter out in the air.
+func (x *parser) isCaught(by string) bool {
 	switch x.play.Ball.Contact {
 	case game.GroundBall, game.BuntGround:
 		return false
@@ -331,22 +331,22 @@ func (x *parser) caught(by string) bool {
 	}
 }
 
-// forced reports whether a runner is forced with the outs told so far.
-func (x *parser) forced(who game.Base) bool {
-	if !x.state.IsForced(who) {
+// isForced reports whether a runner is forced after the outs so far.
+func (x *parser) isForced(runner game.Base) bool {
+	if !x.state.IsForced(runner) {
 		return false
 	}
 	for _, o := range x.play.Outs[:x.outs] {
-		if o.Runner < who {
+		if o.Runner < runner {
 			return false
 		}
 	}
 	return true
 }
 
-// steal reads the base of SB.
-func (x *parser) steal(rest string) error {
-	from, err := stolenFrom(rest)
+// stolenBase reads the base of SB.
+func (x *parser) stolenBase(rest string) error {
+	from, err := stealOrigin(rest)
 	if err != nil {
 		return err
 	}
@@ -357,48 +357,48 @@ func (x *parser) steal(rest string) error {
 		x.play.Advances[from].Earned = game.TeamOnly
 	}
 	x.play.Advances[from].To, x.play.Advances[from].Reason = to, game.Stole
-	x.told[from] = true
+	x.explicit[from] = true
 	return nil
 }
 
-// stolenFrom returns the base before the one that was tried.
-func stolenFrom(rest string) (game.Base, error) {
+// stealOrigin returns the base before the one that was attempted.
+func stealOrigin(rest string) (game.Base, error) {
 	if rest == "" {
-		return 0, fmt.Errorf("a steal of no base")
+		return 0, fmt.Errorf("steal without a base")
 	}
-	to, ok := base(rest[0])
+	to, ok := parseBase(rest[0])
 	if !ok || to < game.Second {
-		return 0, fmt.Errorf("a steal of %q", rest)
+		return 0, fmt.Errorf("steal of %q, want 2, 3 or H", rest)
 	}
 	return to - 1, nil
 }
 
 // attempt reads CS2(26), PO1(13), POCS2(136), or the same with an error, PO1(E3).
-func (x *parser) attempt(rest string, why game.AdvanceReason) error {
+func (x *parser) attempt(rest string, reason game.AdvanceReason) error {
 	if rest == "" {
-		return fmt.Errorf("a runner on no base")
+		return fmt.Errorf("attempt without a base")
 	}
-	at, ok := base(rest[0])
-	who := at - 1
-	if why == game.PickedOff {
-		who = at
+	at, ok := parseBase(rest[0])
+	runner := at - 1
+	if reason == game.PickedOff {
+		runner = at
 	}
-	if !ok || who < game.First || who > game.Third {
-		return fmt.Errorf("a runner at %q", rest)
+	if !ok || runner < game.First || runner > game.Third {
+		return fmt.Errorf("attempt at unknown base %q", rest)
 	}
-	x.play.Advances[who].Reason = why
+	x.play.Advances[runner].Reason = reason
 	if rest[1:] == "" {
-		return x.advanceOut(who, at, "")
+		return x.advanceOut(runner, at, "")
 	}
-	out, err := x.credits(rest[1:], who, at)
+	out, err := x.credits(rest[1:], runner, at)
 	switch {
 	case err != nil:
 		return err
 	case out:
 		return nil
-	case why != game.PickedOff:
-		x.play.Advances[who].To = at
+	case reason != game.PickedOff:
+		x.play.Advances[runner].To = at
 	}
-	x.told[who] = true
+	x.explicit[runner] = true
 	return nil
 }

@@ -9,25 +9,25 @@ import (
 	"pressbox/game"
 )
 
-// A Step is one move of a game that is replayed: a play, or a substitution when Subs is not empty.
+// A Step is one move of a replayed game: a play, or a substitution if Substitutions is not empty.
 type Step struct {
-	Line               int    // in the file
-	Event              string // as recorded
+	Line               int // in the file
+	Event              string
 	Before             game.State
 	Play               game.Play
 	Substitutions      []game.Substitution
 	After              game.State
-	ResponsiblePitcher game.PlayerID // the pitcher whom the batter's turn counts against
-	RuleConflict       error         // the rule that the record contradicts; the play stands as it was ruled
+	ResponsiblePitcher game.PlayerID // charged with the plate appearance
+	RuleConflict       error         // the rule that the recorded play breaks; it was applied as ruled
 }
 
-// A ReplayResult is a game replayed to its end.
+// A ReplayResult is a replayed game.
 type ReplayResult struct {
 	Start, End game.State
 	Scorebook  *game.Scorebook
 }
 
-// Setup returns what the game starts from: its options, and each side's club (everybody who appears) and line-up.
+// Setup returns the options of the game, and each side's club (all players who appear) and line-up.
 func (g *Game) Setup() (game.Options, [2]game.Club, [2]game.Lineup) {
 	innings, _ := strconv.Atoi(g.InfoValue("innings"))
 	o := game.Options{
@@ -37,7 +37,7 @@ func (g *Game) Setup() (game.Options, [2]game.Club, [2]game.Lineup) {
 		HomeBatsFirst:        g.InfoValue("htbf") == "true",
 		NoThreeBatterMinimum: g.year() < 2020,
 	}
-	if g.startsOnSecond() {
+	if g.usesAutomaticRunner() {
 		o.ExtraInnings = game.AutomaticRunner
 	}
 	var clubs [2]game.Club
@@ -48,7 +48,7 @@ func (g *Game) Setup() (game.Options, [2]game.Club, [2]game.Lineup) {
 		lineups[side].Order = make([]game.Slot, 9)
 	}
 	for _, e := range g.Starts {
-		enroll(&clubs[e.Side], e)
+		addToRoster(&clubs[e.Side], e)
 		l := &lineups[e.Side]
 		if e.Slot > 0 {
 			l.Order[e.Slot-1] = game.Slot{Player: e.Player, Position: e.Position}
@@ -59,19 +59,19 @@ func (g *Game) Setup() (game.Options, [2]game.Club, [2]game.Lineup) {
 	}
 	for _, r := range g.Records {
 		if r.Substitution != nil {
-			enroll(&clubs[r.Substitution.Side], *r.Substitution)
+			addToRoster(&clubs[r.Substitution.Side], *r.Substitution)
 		}
 	}
 	return o, clubs, lineups
 }
 
-// startsOnSecond reports whether extra innings begin with a runner, by the info record or by the deed.
-func (g *Game) startsOnSecond() bool {
+// usesAutomaticRunner reports whether extra innings begin with a runner, by the info record or by a radj record.
+func (g *Game) usesAutomaticRunner() bool {
 	return g.InfoValue("tiebreaker") == "2" ||
 		slices.ContainsFunc(g.Records, func(r Record) bool { return r.Adjustment != nil && r.Adjustment.Kind == "radj" })
 }
 
-// usesDH asks the line-ups, which know it better than the info record.
+// usesDH reports whether a line-up has a designated hitter. The info record is less reliable.
 func (g *Game) usesDH() bool {
 	for _, e := range g.Starts {
 		if e.Position == game.DesignatedHitter {
@@ -81,7 +81,7 @@ func (g *Game) usesDH() bool {
 	return false
 }
 
-// year returns the season, from the id (ANA202007280); 0 if it holds none.
+// year returns the season from the id (ANA202007280), 0 for none.
 func (g *Game) year() int {
 	if len(g.ID) < 7 {
 		return 0
@@ -90,8 +90,8 @@ func (g *Game) year() int {
 	return y
 }
 
-// enroll puts a player on the club's roster, and notes what he played.
-func enroll(c *game.Club, e LineupEntry) {
+// addToRoster adds a player, or another position of one, to the club.
+func addToRoster(c *game.Club, e LineupEntry) {
 	role := game.Role(e.Position.String())
 	for i := range c.Players {
 		if c.Players[i].ID == e.Player {
@@ -102,9 +102,9 @@ func enroll(c *game.Club, e LineupEntry) {
 	c.Players = append(c.Players, game.Player{ID: e.Player, Name: e.Name, Positions: []game.Role{role}})
 }
 
-// Replay plays the game and calls watch for every play and substitution, NP records included, when the book has seen it.
-// The scorer's rulings are the record's: a run that it does not mark is earned. A game that was not played out is forfeited
-// if the file says so, else called. The error names the line.
+// Replay applies all records and calls watch after each play and substitution, NP records included. Earned runs follow
+// the record: a run without a mark is earned. A game that was not played out is forfeited if the file says so, else
+// called. An error names the line.
 func (g *Game) Replay(watch func(*Step, *game.Scorebook)) (*ReplayResult, error) {
 	o, clubs, lineups := g.Setup()
 	s, err := game.New(o, clubs, lineups)
@@ -114,7 +114,7 @@ func (g *Game) Replay(watch func(*Step, *game.Scorebook)) (*ReplayResult, error)
 	r := &ReplayResult{Start: s, Scorebook: game.NewScorebook(&s, clubs)}
 	for i := range g.Records {
 		step := Step{Line: g.Records[i].Line, Before: s}
-		if s, err = step.take(&g.Records[i], r.Scorebook); err != nil {
+		if s, err = step.apply(&g.Records[i], r.Scorebook); err != nil {
 			return nil, fmt.Errorf("game %s, line %d: %w", g.ID, step.Line, err)
 		}
 		if step.Substitutions != nil || step.Play.Kind != game.NoKind {
@@ -122,7 +122,7 @@ func (g *Game) Replay(watch func(*Step, *game.Scorebook)) (*ReplayResult, error)
 		}
 	}
 	if !s.Over() {
-		if s, err = g.stop(s); err != nil {
+		if s, err = g.endEarly(s); err != nil {
 			return nil, fmt.Errorf("game %s: %w", g.ID, err)
 		}
 		r.Scorebook.RecordStoppage(&s)
@@ -132,8 +132,8 @@ func (g *Game) Replay(watch func(*Step, *game.Scorebook)) (*ReplayResult, error)
 	return r, nil
 }
 
-// stop ends a game that was not played out: forfeited to the visitors or the home team, else called.
-func (g *Game) stop(s game.State) (game.State, error) {
+// endEarly ends a game that was not played out: by forfeit, else called.
+func (g *Game) endEarly(s game.State) (game.State, error) {
 	switch g.InfoValue("forfeit") {
 	case "V":
 		return s.Forfeit(game.Home)
@@ -144,31 +144,31 @@ func (g *Game) stop(s game.State) (game.State, error) {
 	}
 }
 
-// take carries out one record.
-func (t *Step) take(r *Record, b *game.Scorebook) (game.State, error) {
+// apply applies one record.
+func (t *Step) apply(r *Record, b *game.Scorebook) (game.State, error) {
 	var err error
 	t.After = t.Before
 	switch {
 	case r.Play != nil:
-		if err = t.play(r.Play); err == nil {
+		if err = t.applyPlay(r.Play); err == nil {
 			t.ResponsiblePitcher = b.ResponsiblePitcher(&t.Before, &t.Play)
 			b.RecordPlay(&t.Before, &t.Play, &t.After)
 		}
 	case r.Substitution != nil:
-		if err = t.substitute(r.Substitution); err == nil {
+		if err = t.applySubstitution(r.Substitution); err == nil {
 			b.RecordSubstitutions(&t.Before, t.Substitutions, &t.After)
 		}
 	case r.Adjustment != nil:
-		err = adjust(&t.Before, r.Adjustment)
+		err = checkAdjustment(&t.Before, r.Adjustment)
 	}
 	return t.After, err
 }
 
-func (t *Step) play(l *PlayRecord) error {
+func (t *Step) applyPlay(l *PlayRecord) error {
 	s := &t.Before
 	t.Event = l.Event
 	if s.Inning != l.Inning || s.Batting() != l.Side {
-		return fmt.Errorf("the record is in inning %d, %s at bat; the game in the %s of %d", l.Inning, l.Side, s.Half, s.Inning)
+		return fmt.Errorf("the record is in inning %d with %s at bat, the game in the %s of %d", l.Inning, l.Side, s.Half, s.Inning)
 	}
 	p, err := Parse(s, l.Event)
 	if err != nil {
@@ -197,13 +197,13 @@ func (t *Step) play(l *PlayRecord) error {
 	return nil
 }
 
-func (t *Step) substitute(e *LineupEntry) error {
+func (t *Step) applySubstitution(e *LineupEntry) error {
 	sub := game.Substitution{Side: e.Side, Player: e.Player, Slot: e.Slot, Position: e.Position}
 	var err error
 	t.After, err = t.Before.Substitute(sub)
 	var broken *game.IllegalError
 	if errors.As(err, &broken) && (broken.Rule == "5.10(f)" || broken.Rule == "5.10(g)" || broken.Rule == "5.11(a)(2)") {
-		sub.Injured = true // the record does not say why a man left, but nothing else lets him
+		sub.Injured = true // the record has no reason, but only an injury allows it
 		t.After, err = t.Before.Substitute(sub)
 	}
 	t.Substitutions = []game.Substitution{sub}
@@ -213,13 +213,13 @@ func (t *Step) substitute(e *LineupEntry) error {
 	return nil
 }
 
-// adjust checks that the automatic runner of a radj record is the one whom the rules put on base.
-func adjust(s *game.State, a *Adjustment) error {
+// checkAdjustment checks that the runner of a radj record is the automatic runner by rule.
+func checkAdjustment(s *game.State, a *Adjustment) error {
 	if a.Kind != "radj" {
 		return nil
 	}
 	if on := s.RunnerOn(game.Second); a.Args[1] != "2" || on.Player != game.PlayerID(a.Args[0]) {
-		return fmt.Errorf("%s begins the inning on base %s; by rule %s on second", a.Args[0], a.Args[1], on.Player)
+		return fmt.Errorf("radj puts %s on base %s; by rule %s is on second", a.Args[0], a.Args[1], on.Player)
 	}
 	return nil
 }

@@ -34,7 +34,7 @@ func TestSeason(t *testing.T) {
 		t.Run(year, func(t *testing.T) {
 			t.Parallel()
 			s := readSeason(t, dir, year)
-			s.each(s.replayGame)
+			s.forEach(s.replayGame)
 			s.report(t, year)
 		})
 	}
@@ -42,12 +42,12 @@ func TestSeason(t *testing.T) {
 
 // A season is its games, the answers, and what differs.
 type season struct {
-	games        []*retro.Game
-	plays, sheet table
+	games              []*retro.Game
+	playRows, gameRows table
 
-	mu    sync.Mutex
-	diffs map[string][]string // by class
-	count map[string]int
+	mu          sync.Mutex
+	differences map[string][]string // by class
+	counts      map[string]int
 }
 
 // A table is a CSV file: rows of text by game, under named columns.
@@ -58,11 +58,11 @@ type table struct {
 
 func readSeason(t *testing.T, dir, year string) *season {
 	t.Helper()
-	s := &season{diffs: map[string][]string{}, count: map[string]int{}}
+	s := &season{differences: map[string][]string{}, counts: map[string]int{}}
 	var wait sync.WaitGroup
 	var errs [3]error
-	wait.Go(func() { s.plays, errs[0] = readTable(filepath.Join(dir, "golden-plays-"+year+".csv.gz")) })
-	wait.Go(func() { s.sheet, errs[1] = readTable(filepath.Join(dir, "golden-games-"+year+".csv.gz")) })
+	wait.Go(func() { s.playRows, errs[0] = readTable(filepath.Join(dir, "golden-plays-"+year+".csv.gz")) })
+	wait.Go(func() { s.gameRows, errs[1] = readTable(filepath.Join(dir, "golden-games-"+year+".csv.gz")) })
 	wait.Go(func() { s.games, errs[2] = readEvents(filepath.Join(dir, "retrosheet-events-"+year+".tar.gz")) })
 	wait.Wait()
 	if err := errors.Join(errs[:]...); err != nil {
@@ -115,8 +115,8 @@ func readEvents(path string) (games []*retro.Game, err error) {
 	return games, err
 }
 
-// each does something with all games, as many at a time as there are processors.
-func (s *season) each(do func(*retro.Game)) {
+// forEach does something with all games, as many at a time as there are processors.
+func (s *season) forEach(do func(*retro.Game)) {
 	next := make(chan *retro.Game)
 	var wait sync.WaitGroup
 	for range runtime.GOMAXPROCS(0) {
@@ -133,22 +133,22 @@ func (s *season) each(do func(*retro.Game)) {
 	wait.Wait()
 }
 
-// differ notes a difference of a class.
-func (s *season) differ(class, format string, args ...any) {
+// addDifference notes a difference of a class.
+func (s *season) addDifference(class, format string, args ...any) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.diffs[class] = append(s.diffs[class], fmt.Sprintf(format, args...))
+	s.differences[class] = append(s.differences[class], fmt.Sprintf(format, args...))
 }
 
-func (s *season) add(what string, n int) {
+func (s *season) count(what string, n int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.count[what] += n
+	s.counts[what] += n
 }
 
 // replayGame compares one game. A game that the engine refuses, or whose box score does not prove, is odd as a whole.
 func (s *season) replayGame(g *retro.Game) {
-	rows, n := s.plays.rows[g.ID], 0
+	rows, n := s.playRows.rows[g.ID], 0
 	var unproven error
 	var own *game.Scorebook // rules on runs by itself
 	end, err := g.Replay(func(step *retro.Step, b *game.Scorebook) {
@@ -159,11 +159,11 @@ func (s *season) replayGame(g *retro.Game) {
 			_, clubs, _ := g.Setup()
 			own = game.NewScorebook(&step.Before, clubs)
 		}
-		watch(own, step)
+		recordByRule(own, step)
 		if step.Substitutions != nil {
-			s.add("substitutions", 1)
+			s.count("substitutions", 1)
 			if step.Substitutions[0].Injured {
-				s.add("relieved before the minimum", 1)
+				s.count("relieved before the minimum", 1)
 			}
 			return
 		}
@@ -171,7 +171,7 @@ func (s *season) replayGame(g *retro.Game) {
 			return
 		}
 		if step.RuleConflict != nil {
-			s.differ("ruled against the rules", "%s line %d %s: %v", g.ID, step.Line, step.Event, step.RuleConflict)
+			s.addDifference("ruled against the rules", "%s line %d %s: %v", g.ID, step.Line, step.Event, step.RuleConflict)
 		}
 		if n < len(rows) {
 			s.comparePlay(g, step, rows[n])
@@ -179,22 +179,22 @@ func (s *season) replayGame(g *retro.Game) {
 		n++
 	})
 	if err = errors.Join(err, unproven); err != nil {
-		s.differ("odd game", "%v", err)
+		s.addDifference("odd game", "%v", err)
 		return
 	}
 	if n != len(rows) {
-		s.differ("odd game", "game %s: %d plays, want %d", g.ID, n, len(rows))
+		s.addDifference("odd game", "game %s: %d plays, want %d", g.ID, n, len(rows))
 	}
-	s.add("plays", n)
-	s.add("games", 1)
+	s.count("plays", n)
+	s.count("games", 1)
 	s.compareRulings(g, own, end)
 	if err := writeRead(g); err != nil {
-		s.differ("write and read", "%v", err)
+		s.addDifference("write and read", "%v", err)
 	}
-	if sheet := s.sheet.rows[g.ID]; len(sheet) == 1 {
+	if sheet := s.gameRows.rows[g.ID]; len(sheet) == 1 {
 		s.compareGame(g, end, sheet[0])
 	} else {
-		s.differ("odd game", "game %s: %d answers", g.ID, len(sheet))
+		s.addDifference("odd game", "game %s: %d answers", g.ID, len(sheet))
 	}
 }
 
@@ -204,13 +204,13 @@ func (s *season) allowed(class string) int {
 	case "EVENT_CD of nEn", "WIN_PIT_ID by judgement", "ER by reconstruction", "BAT_FLD_CD":
 		return 1 << 30
 	case "RBI_CT", "ruled against the rules":
-		return 1 + s.count["plays"]/50_000
+		return 1 + s.counts["plays"]/50_000
 	case "odd game":
 		return 1 + len(s.games)/5_000
 	case "WIN_PIT_ID", "SAVE_PIT_ID": // four in seven thousand are the scorer's own
 		return len(s.games) / 1_000
 	case "AB_FL", "SH_FL", "SF_FL", "DP_FL", "ERR_CT", "RESP_PIT_ID", "pitcher's ER":
-		return 1 + s.count["plays"]/50_000
+		return 1 + s.counts["plays"]/50_000
 	default:
 		return 0
 	}
@@ -219,8 +219,8 @@ func (s *season) allowed(class string) int {
 func (s *season) report(t *testing.T, year string) {
 	t.Helper()
 	var residue strings.Builder
-	for _, class := range slices.Sorted(maps.Keys(s.diffs)) {
-		found := s.diffs[class]
+	for _, class := range slices.Sorted(maps.Keys(s.differences)) {
+		found := s.differences[class]
 		slices.Sort(found)
 		fmt.Fprintf(&residue, "%s: %d\n", class, len(found))
 		for _, d := range found {
@@ -231,14 +231,14 @@ func (s *season) report(t *testing.T, year string) {
 		}
 	}
 	t.Logf("residue:\n%s", &residue)
-	for _, what := range slices.Sorted(maps.Keys(s.count)) {
-		t.Logf("%s: %d", what, s.count[what])
+	for _, what := range slices.Sorted(maps.Keys(s.counts)) {
+		t.Logf("%s: %d", what, s.counts[what])
 	}
 	if year != "2020" {
 		return
 	}
-	if s.count["plays"] != 68_599 || s.count["games"] != 898 {
-		t.Errorf("%d plays of %d games, want 68,599 of 898", s.count["plays"], s.count["games"])
+	if s.counts["plays"] != 68_599 || s.counts["games"] != 898 {
+		t.Errorf("%d plays of %d games, want 68,599 of 898", s.counts["plays"], s.counts["games"])
 	}
 	gametest.Golden(t, "residue-2020.txt", residue.String())
 }

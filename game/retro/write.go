@@ -6,11 +6,11 @@ import (
 	"strings"
 )
 
-// Write writes a game as an event file, such that [Read] reads the same game back.
+// Write writes a game as an event file that [Read] reads back unchanged.
 func Write(w io.Writer, g *Game) error {
 	text := fmt.Appendf(nil, "id,%s\nversion,2\n", g.ID)
 	for _, i := range g.Info {
-		text = fmt.Appendf(text, "info,%s,%s\n", i.Key, unquoted(i.Value))
+		text = fmt.Appendf(text, "info,%s,%s\n", i.Key, quoteIfNeeded(i.Value))
 	}
 	for i := range g.Starts {
 		text = appendEntry(text, "start", &g.Starts[i])
@@ -19,7 +19,7 @@ func Write(w io.Writer, g *Game) error {
 		text = appendRecord(text, &g.Records[i])
 	}
 	for _, e := range g.EarnedRuns {
-		text = fmt.Appendf(text, "data,er,%s,%d\n", unquoted(string(e.Pitcher)), e.Runs)
+		text = fmt.Appendf(text, "data,er,%s,%d\n", quoteIfNeeded(string(e.Pitcher)), e.Runs)
 	}
 	if _, err := w.Write(text); err != nil {
 		return fmt.Errorf("write event file of %s: %w", g.ID, err)
@@ -32,24 +32,24 @@ func appendRecord(text []byte, r *Record) []byte {
 	case r.Play != nil:
 		p := r.Play
 		return fmt.Appendf(text, "play,%d,%d,%s,%d%d,%s,%s\n",
-			p.Inning, p.Side, unquoted(string(p.Batter)), p.Count.Balls, p.Count.Strikes, p.Pitches, p.Event)
+			p.Inning, p.Side, quoteIfNeeded(string(p.Batter)), p.Count.Balls, p.Count.Strikes, p.Pitches, p.Event)
 	case r.Substitution != nil:
 		return appendEntry(text, "sub", r.Substitution)
 	case r.Adjustment != nil:
-		return fmt.Appendf(text, "%s,%s,%s\n", r.Adjustment.Kind, unquoted(r.Adjustment.Args[0]), unquoted(r.Adjustment.Args[1]))
+		return fmt.Appendf(text, "%s,%s,%s\n", r.Adjustment.Kind, quoteIfNeeded(r.Adjustment.Args[0]), quoteIfNeeded(r.Adjustment.Args[1]))
 	default:
-		return fmt.Appendf(text, "com,\"%s\"\n", field(r.Comment))
+		return fmt.Appendf(text, "com,\"%s\"\n", sanitize(r.Comment))
 	}
 }
 
 func appendEntry(text []byte, kind string, e *LineupEntry) []byte {
-	return fmt.Appendf(text, "%s,%s,\"%s\",%d,%d,%d\n", kind, unquoted(string(e.Player)), field(e.Name), e.Side, e.Slot, e.Position)
+	return fmt.Appendf(text, "%s,%s,\"%s\",%d,%d,%d\n", kind, quoteIfNeeded(string(e.Player)), sanitize(e.Name), e.Side, e.Slot, e.Position)
 }
 
-// unquoted writes a field that is not quoted, as long as it can be read back so: a league may call its players as it likes.
-func unquoted(text string) string {
+// quoteIfNeeded quotes a field that holds a comma, a quote or a line end: a league's ids may.
+func quoteIfNeeded(text string) string {
 	if strings.ContainsAny(text, ",\"\r\n") {
-		return `"` + field(text) + `"`
+		return `"` + sanitize(text) + `"`
 	}
 	return text
 }

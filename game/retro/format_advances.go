@@ -6,18 +6,18 @@ import (
 	"pressbox/game"
 )
 
-// advances writes what every man did that the basic event does not say, the foremost first; but outs, and errors, stand
-// in the order in which they happened.
+// advances returns what each player did that the basic event does not tell, foremost first, with outs and errors in the
+// order they happened.
 func (f *formatter) advances(basic int) []string {
 	order := []game.Base{game.Third, game.Second, game.First, game.AtBat}
-	f.arrange(order, func(b game.Base) int {
-		if i := f.out(b); i >= basic && !f.attempted(b) {
+	f.sortRanked(order, func(b game.Base) int {
+		if i := f.outIndex(b); i >= basic && !f.isAttempt(b) {
 			return i
 		}
 		return -1
 	})
-	f.arrange(order, func(b game.Base) int {
-		return slices.IndexFunc(f.play.Errors[:], func(e game.Error) bool { return e.Fielder != 0 && e.Runner == b && !f.attempted(b) })
+	f.sortRanked(order, func(b game.Base) int {
+		return slices.IndexFunc(f.play.Errors[:], func(e game.Error) bool { return e.Fielder != 0 && e.Runner == b && !f.isAttempt(b) })
 	})
 	var all []string
 	for _, from := range order {
@@ -28,8 +28,8 @@ func (f *formatter) advances(basic int) []string {
 	return all
 }
 
-// arrange sorts those of the bases that have a rank (0 and up) among the places they hold.
-func (f *formatter) arrange(order []game.Base, rank func(game.Base) int) {
+// sortRanked sorts the bases that have a rank (0 and up) among themselves, and leaves the others in place.
+func (f *formatter) sortRanked(order []game.Base, rank func(game.Base) int) {
 	var ranked []game.Base
 	for _, b := range order {
 		if rank(b) >= 0 {
@@ -44,27 +44,27 @@ func (f *formatter) arrange(order []game.Base, rank func(game.Base) int) {
 	}
 }
 
-// advance writes one man's movement, "" when the basic event says all of it.
+// advance returns one player's advance, "" when the basic event tells it.
 func (f *formatter) advance(from game.Base, basic int) string {
 	r := f.play.Advances[from]
-	name := baseName(from)
-	if i := f.out(from); i >= 0 {
+	name := baseLetter(from)
+	if i := f.outIndex(from); i >= 0 {
 		o := f.play.Outs[i]
-		if i < basic || f.attempted(from) || from == game.AtBat && f.play.Kind == game.Strikeout && (o.Kind == game.StruckOut || thrownOut(o)) {
+		if i < basic || f.isAttempt(from) || from == game.AtBat && f.play.Kind == game.Strikeout && (o.Kind == game.StruckOut || thrownOut(o)) {
 			return ""
 		}
 		credit := ""
 		if o.Fielders != "" {
 			credit = "(" + o.Fielders + ")"
 		}
-		return name + "X" + baseName(o.At) + f.errors(from) + credit
+		return name + "X" + baseLetter(o.At) + f.errors(from) + credit
 	}
-	remarks := f.remarks(from)
+	remarks := f.annotations(from)
 	errors := f.errors(from)
-	if f.attempted(from) {
+	if f.isAttempt(from) {
 		errors = ""
 	}
-	if f.implied(from, r.To) && remarks == "" && errors == "" {
+	if f.isImplied(from, r.To) && remarks == "" && errors == "" {
 		return ""
 	}
 	to := r.To
@@ -74,11 +74,11 @@ func (f *formatter) advance(from game.Base, basic int) string {
 	if to == game.AtBat {
 		return ""
 	}
-	return name + "-" + baseName(to) + errors + remarks
+	return name + "-" + baseLetter(to) + errors + remarks
 }
 
-// implied reports whether the basic event says by itself where a man went.
-func (f *formatter) implied(from, to game.Base) bool {
+// isImplied reports whether the basic event alone tells the destination of a player.
+func (f *formatter) isImplied(from, to game.Base) bool {
 	p := f.play
 	switch {
 	case to == game.AtBat:
@@ -96,8 +96,8 @@ func (f *formatter) implied(from, to game.Base) bool {
 	}
 }
 
-// remarks are the scorer's rulings on a man's advance.
-func (f *formatter) remarks(from game.Base) string {
+// annotations returns the scorer's rulings on an advance.
+func (f *formatter) annotations(from game.Base) string {
 	r := f.play.Advances[from]
 	text := ""
 	switch r.Reason {
@@ -132,4 +132,4 @@ func (f *formatter) remarks(from game.Base) string {
 	return text
 }
 
-func baseName(b game.Base) string { return "B123H"[b : b+1] }
+func baseLetter(b game.Base) string { return "B123H"[b : b+1] }
