@@ -1,28 +1,12 @@
-// Package auth is the rules of signing in: what a flow, an account, a session
-// and a token are, and when each begins, is renewed and ends.
+// Package auth defines the values and rules of signing in: tokens and their
+// hashes, accounts, sessions, OAuth flows, names, passphrases and error codes.
 //
-// The law it keeps: whoever comes is judged by what is kept at that moment, and
-// what may happen once happens inside one transaction. Nothing here believes a
-// token for what it says; a token is a random number whose SHA-256 is looked
-// up, and the session, the account and their ages are read each time.
+// Tokens are opaque random numbers (see [Token]). Only their SHA-256 is stored,
+// and each use reads the session and the account again, so a token proves
+// nothing by itself.
 //
-// It does no I/O and has no clock and no loop of its own. The store comes in as
-// a [Repository], the identity provider as a [Provider], the time as a [Source].
-//
-// [SignIn] lets people in (begin and finish a flow), [Sessions] knows who is in.
-//
-// What is kept, table by table; keys are bytes, values JSON:
-//
-//	auth_state      SHA-256(state)                        → State
-//	auth_access     SHA-256(access token)                 → access
-//	auth_refresh    SHA-256(refresh token)                → refresh
-//	auth_session    account id "/" session id             → Session
-//	auth_user       account id                            → Account
-//	auth_identity   provider 0x00 issuer 0x00 subject     → account id
-//	auth_apitoken   SHA-256(API token)                    → APIToken
-//	auth_invite     SHA-256(invite)                       → invite
-//	auth_local      canonical name                        → Login
-//	meta_clock      boot id                               → Boot
+// The package has no I/O, no clock and no state. Package auth/session runs
+// sign-ins over a [Repository]; package auth/idp implements [Provider].
 package auth
 
 import (
@@ -30,41 +14,41 @@ import (
 	"time"
 )
 
-// How long things last.
+// Lifetimes.
 const (
-	FlowTTL    = 10 * time.Minute    // a flow, from its beginning to its callback
+	FlowTTL    = 10 * time.Minute    // a flow, from its start to its callback
 	AccessTTL  = time.Hour           // an access token
-	RefreshTTL = 7 * 24 * time.Hour  // a refresh token that nobody uses
-	MaxAge     = 30 * 24 * time.Hour // a session, however much it is used; the default
+	RefreshTTL = 7 * 24 * time.Hour  // an unused refresh token
+	MaxAge     = 30 * 24 * time.Hour // a session, regardless of activity; the default
 	InviteTTL  = 7 * 24 * time.Hour  // an invite
 	ReuseGrace = 15 * time.Second    // a used refresh token still yields its one successor
 )
 
-// Bounds of what strangers can make the store hold.
+// Limits on what unauthenticated clients can store.
 const (
-	MaxPendingFlows = 256 // flows under way; the oldest gives way
-	MaxSessions     = 32  // sessions of one account; the one unused for longest gives way
+	MaxPendingFlows = 256 // the oldest is deleted to make room
+	MaxSessions     = 32  // per account; the one unused for longest ends
 )
 
-// What a caller branches on.
+// Errors that a caller branches on.
 var (
-	// ErrNoCredentials: nothing was presented.
+	// ErrNoCredentials: the request carries no credentials.
 	ErrNoCredentials = errors.New("no credentials")
-	// ErrInvalidToken: something was presented and it opens nothing. Nothing has
-	// been changed by trying.
+	// ErrInvalidToken: the request carries credentials and none is valid. The
+	// attempt changed nothing.
 	ErrInvalidToken = errors.New("invalid token")
-	// ErrSessionEnded: the token was real and its session is over, so that the
-	// browser's cookies are worth clearing. It is also an [ErrInvalidToken].
+	// ErrSessionEnded: the token is genuine and its session has ended, so the
+	// browser's cookies should be cleared. It is also an [ErrInvalidToken].
 	ErrSessionEnded error = endedError{}
 	// ErrNotFound: no such account, session, token or invite.
 	ErrNotFound = errors.New("not found")
-	// ErrNameTaken: another account already goes by a name that looks the same.
-	ErrNameTaken = errors.New("the name is taken")
-	// ErrNotInvited: an account would have to be made, and none may be.
-	ErrNotInvited = errors.New("not invited")
+	// ErrNameTaken: another account has this name or one that looks the same.
+	ErrNameTaken = errors.New("name is taken")
+	// ErrNotInvited: sign-up is closed or needs a valid invite.
+	ErrNotInvited = errors.New("sign-up needs a valid invite")
 )
 
 type endedError struct{}
 
-func (endedError) Error() string        { return "the session has ended" }
+func (endedError) Error() string        { return "session has ended" }
 func (endedError) Is(target error) bool { return target == ErrInvalidToken }

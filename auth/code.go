@@ -5,8 +5,8 @@ import (
 	"fmt"
 )
 
-// A Code says to the client's page why a sign-in did not succeed. The set is
-// fixed, so that nothing an identity provider or a stranger writes is echoed.
+// A Code tells the client why a sign-in failed. The set is fixed, so no text of
+// a provider or a client is echoed.
 type Code string
 
 // The codes.
@@ -28,7 +28,7 @@ const (
 	CodeServerError       Code = "server_error"
 )
 
-// Codes are all codes.
+// Codes returns all codes.
 func Codes() []Code {
 	return []Code{
 		CodeAccessDenied, CodeInvalidState, CodeStateExpired, CodeBrowserMismatch, CodeIssuerMismatch,
@@ -37,50 +37,50 @@ func Codes() []Code {
 	}
 }
 
-// Description is the code in a sentence for people.
+// Description returns a sentence for the user.
 func (c Code) Description() string {
 	switch c {
 	case CodeAccessDenied:
 		return "Sign-in was cancelled or refused."
 	case CodeInvalidState:
-		return "This sign-in was already finished, or was never begun here. Please start again."
+		return "This sign-in is unknown or already finished. Please start again."
 	case CodeStateExpired:
 		return "Sign-in took longer than ten minutes. Please start again."
 	case CodeBrowserMismatch:
-		return "Sign-in was begun in another browser, or cookies are blocked. Please start again from this one."
+		return "Sign-in was started in another browser, or cookies are blocked. Please start again in this browser."
 	case CodeIssuerMismatch:
 		return "The answer came from another identity provider than the one that was asked."
 	case CodeExchangeFailed:
 		return "The identity provider did not confirm this sign-in."
 	case CodeUnreachable:
-		return "The identity provider cannot be reached right now."
+		return "The identity provider cannot be reached. Please try again later."
 	case CodeUserinfoFailed:
-		return "The identity provider did not say who signed in."
+		return "The identity provider did not return a user identity."
 	case CodeProviderError:
 		return "The identity provider reported an error."
 	case CodeNotInvited:
-		return "An invite is needed to make an account here."
+		return "You need an invite to create an account here."
 	case CodeAccountDisabled:
-		return "This account has been disabled."
+		return "This account is disabled."
 	case CodeClockUnsynced:
-		return "The device does not know the time yet. Please try again in a few minutes."
+		return "The server's clock is not set yet. Please try again in a few minutes."
 	case CodeInsecureTransport:
-		return "Sign-in needs https here. Please use the device's https address."
+		return "Sign-in needs https here. Please use the server's https address."
 	case CodeRateLimited:
-		return "Too many sign-ins were begun. Please wait a minute."
+		return "Too many sign-ins were started. Please wait a minute."
 	default:
-		return "Something went wrong on this device."
+		return "Something went wrong on the server."
 	}
 }
 
-// A RefusalError is why a sign-in did not succeed: the code for the client, and the
-// cause for the log.
+// A RefusalError is the failure of a sign-in: a code for the client and a cause
+// for the log.
 type RefusalError struct {
 	Code Code
-	Err  error // nil when the code says it all
+	Err  error // nil if the code is the whole cause
 }
 
-// Error is the code and the cause; it is not for the client.
+// Error returns the code and the cause. It is for the log, not for the client.
 func (r *RefusalError) Error() string {
 	if r.Err == nil {
 		return string(r.Code)
@@ -88,10 +88,11 @@ func (r *RefusalError) Error() string {
 	return fmt.Sprintf("%s: %v", r.Code, r.Err)
 }
 
-// Unwrap is the cause.
+// Unwrap returns the cause.
 func (r *RefusalError) Unwrap() error { return r.Err }
 
-// Refuse makes a refusal, unless err is one already.
+// Refuse returns err as a [RefusalError] with the given code, unless it is one
+// already.
 func Refuse(code Code, err error) error {
 	if r, ok := errors.AsType[*RefusalError](err); ok {
 		return r
@@ -99,8 +100,8 @@ func Refuse(code Code, err error) error {
 	return &RefusalError{code, err}
 }
 
-// CodeOf is the code to show for err: its own when it is a [RefusalError], otherwise
-// [CodeServerError].
+// CodeOf returns the code of a [RefusalError], and [CodeServerError] for any
+// other error.
 func CodeOf(err error) Code {
 	if r, ok := errors.AsType[*RefusalError](err); ok {
 		return r.Code

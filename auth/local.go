@@ -7,43 +7,41 @@ import (
 	"time"
 )
 
-// Local is the name of the provider whose accounts the appliance keeps itself.
+// Local is the name of the built-in provider.
 const Local = "local"
 
-// LocalIssuer is how that provider names itself in callbacks.
+// LocalIssuer is the issuer of the local provider's callbacks.
 const LocalIssuer = "pressbox"
 
-// AuthorizePath is where its page with the two forms is.
+// AuthorizePath is the path of the local provider's sign-in page.
 const AuthorizePath = "/api/auth/local/authorize"
 
-// A LocalRequest is an authorization request (RFC 6749 §4.1.1) to the
-// appliance's own provider, which its page carries along in its address.
+// A LocalRequest is an authorization request (RFC 6749 §4.1.1) to the local
+// provider. Its page carries it in the URL.
 type LocalRequest struct {
 	State     string
 	Redirect  string
 	Challenge string // PKCE, S256
 }
 
-// A Credentials is what somebody types into that page.
+// Credentials are what a user enters on the local provider's page.
 type Credentials struct {
 	Name, Passphrase string
-	Invite           string // for a new account, where one is needed
+	Invite           string // for a new account, if the policy needs one
 	From             netip.Addr
 }
 
-// What is wrong with a claim, besides [CheckPassphrase]'s errors,
-// [ErrNameTaken] and [ErrNotInvited].
+// Errors of [Credentials], besides those of [CheckPassphrase], [ErrNameTaken] and
+// [ErrNotInvited].
 var (
-	// ErrWrongCredentials: the name is unknown or the passphrase is another; which of both
-	// is not said.
-	ErrWrongCredentials = errors.New("name or passphrase is wrong")
-	// ErrInvalidName: no such name can be had.
-	ErrInvalidName = fmt.Errorf("a name has 1 to %d printable characters", MaxNameLength)
+	// ErrWrongCredentials does not tell which of the two is wrong.
+	ErrWrongCredentials = errors.New("wrong name or passphrase")
+	ErrInvalidName      = fmt.Errorf("a name has 1 to %d printable characters", MaxNameLength)
 )
 
-// A ThrottledError says that this name or address has tried too often.
+// A ThrottledError reports that a name or an address has tried too often.
 type ThrottledError struct{ Wait time.Duration }
 
 func (e *ThrottledError) Error() string {
-	return fmt.Sprintf("too many tries: wait %d s", int((e.Wait+time.Second-1)/time.Second))
+	return fmt.Sprintf("too many attempts: wait %d s", int((e.Wait+time.Second-1)/time.Second))
 }

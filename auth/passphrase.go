@@ -14,18 +14,18 @@ const (
 	MaxPassphraseLength = 128
 )
 
-// What is wrong with a passphrase.
+// Errors of [CheckPassphrase].
 var (
 	ErrPassphraseTooShort  = fmt.Errorf("a passphrase has at least %d characters", MinPassphraseLength)
 	ErrPassphraseTooLong   = fmt.Errorf("a passphrase has at most %d characters", MaxPassphraseLength)
-	ErrPassphraseTooCommon = errors.New("this passphrase is among the first that anybody would try")
+	ErrPassphraseTooCommon = errors.New("this passphrase is among the most common ones")
 )
 
 //go:embed common.txt
 var common string
 
-// CheckPassphrase says what is wrong with a new passphrase. Any characters will
-// do; only the very passphrases of common.txt are refused.
+// CheckPassphrase returns what is wrong with a new passphrase. Any characters are
+// allowed; only exact entries of common.txt are refused.
 func CheckPassphrase(passphrase string) error {
 	switch n := utf8.RuneCountInString(passphrase); {
 	case n < MinPassphraseLength:

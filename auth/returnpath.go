@@ -6,23 +6,26 @@ import (
 	"strings"
 )
 
-// ReturnPath is s when it is a path inside the client, with its query if it has
-// one, written in the one way that no browser reads as another site; otherwise
-// it is "", the client's default.
+// maxReturnPath is the length limit of a return path, in bytes.
+const maxReturnPath = 512
+
+// ReturnPath returns s if it is a path in the client, with or without a query,
+// in a spelling that no browser reads as another origin; otherwise "", the
+// client's default.
 func ReturnPath(s string) string {
-	if len(s) > 512 || !strings.HasPrefix(s, "/") || strings.ContainsFunc(s, odd) {
+	if len(s) > maxReturnPath || !strings.HasPrefix(s, "/") || strings.ContainsFunc(s, isUnsafe) {
 		return ""
 	}
 	u, err := url.ParseRequestURI(s)
 	if err != nil || u.Scheme != "" || u.Host != "" || u.User != nil {
 		return ""
 	}
-	if path.Clean(u.Path) != u.Path || strings.ContainsFunc(u.Path, odd) {
+	if path.Clean(u.Path) != u.Path || strings.ContainsFunc(u.Path, isUnsafe) {
 		return ""
 	}
 	return s
 }
 
-// odd says of a character that it has no business in a return path: backslashes
-// that browsers read as slashes, a fragment, and whatever is not plain ASCII.
-func odd(r rune) bool { return r == '\\' || r == '#' || r <= ' ' || r > '~' }
+// isUnsafe reports whether a character is refused in a return path: a backslash,
+// which browsers read as a slash, a fragment, or not printable ASCII.
+func isUnsafe(r rune) bool { return r == '\\' || r == '#' || r <= ' ' || r > '~' }

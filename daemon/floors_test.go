@@ -27,10 +27,12 @@ var floors = map[string][]string{
 	"game/odds":       {"game", "game/chance"},
 	"game/stats":      {"game", "game/teams"},
 	"game/teams":      {"game", "game/chance"},
-	"auth":            {},
+	"clock":           {},
+	"auth":            {"clock"},
 
 	// 1: running, without I/O of their own
 	"voice/announce": {"audio", "voice/speakable"},
+	"auth/session":   {"auth", "clock"},
 	"game/live":      {"game", "game/bot", "game/call", "game/chance", "game/odds", "game/retro", "game/stats", "game/teams"},
 
 	// 2: edges; each owns one outside thing, and none imports another
@@ -38,19 +40,19 @@ var floors = map[string][]string{
 	"voice/espeak":    {"voice"},
 	"voice/onnx":      {"voice"},
 	"voice/library":   {"audio", "voice", "voice/announce", "voice/speakable"},
-	"store":           {"auth", "game", "game/live", "voice/announce"},
+	"store":           {"auth", "clock", "game", "game/live", "voice/announce"},
 	"voice/catalogue": {},
-	"auth/idp":        {"auth"},
+	"auth/idp":        {"auth", "auth/session"},
 	"game/teamdata":   {"game", "game/teams"},
 	"daemon/systemd":  {},
-	"daemon/web":      {"audio", "auth", "game", "game/live", "game/call", "voice/announce", "game/odds", "game/stats", "game/teams"},
+	"daemon/web":      {"audio", "auth", "auth/session", "game", "game/live", "game/call", "voice/announce", "game/odds", "game/stats", "game/teams"},
 
 	// 3: programs; each knows everyone, and is known by no one
 	"packaging/language": {},
 	"packaging/sbom":     {},
 	"models/train/speak": {"audio", "voice", "voice/onnx"},
 	"daemon": {
-		"audio", "audio/pulse", "auth", "auth/idp", "daemon/systemd", "daemon/web", "game", "game/league",
+		"audio", "audio/pulse", "auth", "auth/idp", "auth/session", "clock", "daemon/systemd", "daemon/web", "game", "game/league",
 		"game/live", "game/teamdata", "game/teams",
 		"store", "voice", "voice/announce", "voice/catalogue", "voice/espeak", "voice/library", "voice/onnx", "voice/speakable",
 	},

@@ -19,6 +19,8 @@ import (
 
 	"pressbox/auth"
 	"pressbox/auth/idp"
+	"pressbox/auth/session"
+	"pressbox/clock"
 	"pressbox/daemon/web"
 	"pressbox/store"
 )
@@ -118,7 +120,7 @@ func exactURL() kind {
 
 // A doorway is what lets people in, and keeps its book tidy.
 type doorway struct {
-	clock  *auth.Clock
+	clock  *clock.Clock
 	keeper auth.Repository
 	log    *slog.Logger
 	web    *web.SignIn
@@ -130,14 +132,14 @@ func buildDoorway(cfg Config, kept *store.Store, log *slog.Logger) (*doorway, er
 	if err != nil {
 		return nil, err
 	}
-	clock, err := auth.OpenClock(context.Background(), kept.Auth(), source, releasedAt())
+	clock, err := session.OpenClock(context.Background(), kept.Auth(), source, releasedAt())
 	if err != nil {
 		return nil, err
 	}
-	book := auth.NewSessions(kept.Auth(), clock, cfg.SignIn.SessionMaxAge, log)
+	book := session.New(kept.Auth(), clock, cfg.SignIn.SessionMaxAge, log)
 	d := &doorway{clock: clock, keeper: kept.Auth(), log: log, web: &web.SignIn{
 		Book:     book,
-		Door:     &auth.SignIn{ProviderName: cfg.SignIn.Provider, SignUp: auth.SignUpPolicy(cfg.SignIn.SignUp), Sessions: book, Log: log},
+		Door:     &session.SignIn{ProviderName: cfg.SignIn.Provider, SignUp: auth.SignUpPolicy(cfg.SignIn.SignUp), Sessions: book, Log: log},
 		Redirect: cfg.OAuthRedirectURI,
 		Frontend: cfg.FrontendURL,
 		Secure:   secureCookies(cfg),
@@ -188,7 +190,7 @@ func (d *doorway) addLocal(cfg Config, kept *store.Store) {
 	}
 	local := idp.NewLocal(idp.LocalConfig{
 		Accounts: d.web.Book.LocalAccounts(),
-		Throttle: auth.NewThrottle(time.Now, exempt),
+		Throttle: session.NewThrottle(time.Now, exempt),
 		Hasher:   idp.NewHasher(idp.CalibratedCost(kept)),
 		SignUp:   d.web.Door.SignUp,
 		Now:      time.Now,
@@ -248,14 +250,14 @@ func (d *doorway) run(ctx context.Context) error {
 	for {
 		select {
 		case <-ctx.Done():
-			d.note(d.clock.Save(context.WithoutCancel(ctx), d.keeper))
+			d.note(session.SaveClock(context.WithoutCancel(ctx), d.keeper, d.clock))
 			return nil
 		case <-set:
 			d.checkClock()
-			d.note(d.clock.Save(ctx, d.keeper))
+			d.note(session.SaveClock(ctx, d.keeper, d.clock))
 		case <-sweep.C:
 			d.checkClock() // it may have been slewed, a little at a time
-			d.note(d.clock.Save(ctx, d.keeper))
+			d.note(session.SaveClock(ctx, d.keeper, d.clock))
 			d.note(d.web.Book.DeleteExpired(ctx))
 		}
 	}
@@ -276,12 +278,12 @@ func (d *doorway) note(err error) {
 }
 
 // machineTime is this machine's time.
-func machineTime() (auth.Source, error) {
+func machineTime() (clock.Source, error) {
 	boot, err := os.ReadFile("/proc/sys/kernel/random/boot_id")
 	if err != nil {
-		return auth.Source{}, fmt.Errorf("learn which boot this is: %w", err)
+		return clock.Source{}, fmt.Errorf("learn which boot this is: %w", err)
 	}
-	return auth.Source{Wall: time.Now, Since: sinceBoot, Boot: strings.TrimSpace(string(boot))}, nil
+	return clock.Source{Wall: time.Now, Since: sinceBoot, Boot: strings.TrimSpace(string(boot))}, nil
 }
 
 // sinceBoot is CLOCK_BOOTTIME, which every kernel since 2.6.39 has.

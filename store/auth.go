@@ -10,36 +10,35 @@ import (
 	"pressbox/auth"
 )
 
-// authBuckets are those of sign-in as schema 2 made them; each has the name of
-// its table, see package auth for what is in it. The last is not of auth: it
-// caches what sign-in providers publish.
+// authBuckets returns the sign-in buckets of schema 2. Each has the name of its
+// table in package auth/session, except the last.
 func authBuckets() [][]byte {
 	return [][]byte{
-		[]byte("auth_state"), []byte("auth_access"), []byte("auth_refresh"), []byte("auth_session"),
+		flowBucket, []byte("auth_access"), []byte("auth_refresh"), []byte("auth_session"),
 		[]byte("auth_user"), []byte("auth_identity"), []byte("auth_apitoken"), []byte("auth_invite"),
-		[]byte("auth_local"), []byte("meta_clock"), idpCacheBucket,
+		[]byte("auth_local"), bootBucket, idpCacheBucket,
 	}
 }
 
-// Auth is the store as sign-in sees it.
-func (s *Store) Auth() auth.Repository { return authKeeper{s} }
+// Auth returns the store as the repository of sign-in.
+func (s *Store) Auth() auth.Repository { return authRepository{s} }
 
-type authKeeper struct{ *Store }
+type authRepository struct{ *Store }
 
-// View runs look on the records as they are now.
-func (k authKeeper) View(ctx context.Context, look func(auth.Tx) error) error {
+// View implements [auth.Repository].
+func (r authRepository) View(ctx context.Context, read func(auth.Tx) error) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	return k.view(func(tx *bolt.Tx) error { return look(authTx{tx}) })
+	return r.view(func(tx *bolt.Tx) error { return read(authTx{tx}) })
 }
 
-// Update runs change and returns when what it changed is on the disk.
-func (k authKeeper) Update(ctx context.Context, change func(auth.Tx) error) error {
-	return k.update(ctx, func(tx *bolt.Tx) error { return change(authTx{tx}) })
+// Update implements [auth.Repository].
+func (r authRepository) Update(ctx context.Context, change func(auth.Tx) error) error {
+	return r.update(ctx, func(tx *bolt.Tx) error { return change(authTx{tx}) })
 }
 
-// authTx lends records while its transaction lasts.
+// authTx implements [auth.Tx].
 type authTx struct{ tx *bolt.Tx }
 
 // Get returns a record, or nil.
@@ -52,7 +51,7 @@ func (t authTx) Put(table auth.Table, key, value []byte) error {
 	return t.tx.Bucket([]byte(table)).Put(key, value)
 }
 
-// Delete removes a record; one that is not there is well.
+// Delete deletes a record, if it exists.
 func (t authTx) Delete(table auth.Table, key []byte) error {
 	return t.tx.Bucket([]byte(table)).Delete(key)
 }
@@ -68,26 +67,26 @@ func (t authTx) Each(table auth.Table, prefix []byte, visit func(key, value []by
 	return nil
 }
 
-// Cached returns what was kept under key about a sign-in provider; nil when
-// there is nothing.
+// Cached returns the value saved under a key about a sign-in provider, nil if
+// there is none.
 func (s *Store) Cached(_ context.Context, key string) (value []byte, err error) {
 	err = s.view(func(tx *bolt.Tx) error {
 		value = bytes.Clone(tx.Bucket(idpCacheBucket).Get([]byte(key)))
 		return nil
 	})
 	if err != nil {
-		return nil, fmt.Errorf("read %s: %w", key, err)
+		return nil, fmt.Errorf("read cached %s: %w", key, err)
 	}
 	return value, nil
 }
 
-// SaveCached keeps what a sign-in provider publishes.
+// SaveCached saves a value about a sign-in provider.
 func (s *Store) SaveCached(ctx context.Context, key string, value []byte) error {
 	err := s.update(ctx, func(tx *bolt.Tx) error {
 		return tx.Bucket(idpCacheBucket).Put([]byte(key), value)
 	})
 	if err != nil {
-		return fmt.Errorf("keep %s: %w", key, err)
+		return fmt.Errorf("save cached %s: %w", key, err)
 	}
 	return nil
 }

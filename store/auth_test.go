@@ -15,6 +15,8 @@ import (
 	bolt "go.etcd.io/bbolt"
 
 	"pressbox/auth"
+	"pressbox/auth/session"
+	"pressbox/clock"
 )
 
 // anna is a sign-in provider that knows one person.
@@ -29,24 +31,24 @@ func (anna) Identify(context.Context, auth.AuthorizationRequest, string) (auth.I
 }
 
 // newDoor makes a door whose book is s.
-func newDoor(tb testing.TB, s *Store) *auth.SignIn {
+func newDoor(tb testing.TB, s *Store) *session.SignIn {
 	tb.Helper()
 	began := time.Now()
-	clock, err := auth.OpenClock(tb.Context(), s.Auth(), auth.Source{
+	clock, err := session.OpenClock(tb.Context(), s.Auth(), clock.Source{
 		Wall: time.Now, Since: func() time.Duration { return time.Since(began) }, Boot: "boot",
 	}, time.Time{})
 	if err != nil {
 		tb.Fatal(err)
 	}
 	log := slog.New(slog.DiscardHandler)
-	return &auth.SignIn{
+	return &session.SignIn{
 		Provider: anna{}, ProviderName: "test", SignUp: auth.SignUpOpen, Log: log,
-		Sessions: auth.NewSessions(s.Auth(), clock, 0, log),
+		Sessions: session.New(s.Auth(), clock, 0, log),
 	}
 }
 
 // begin begins a sign-in.
-func begin(tb testing.TB, d *auth.SignIn) auth.StartedFlow {
+func begin(tb testing.TB, d *session.SignIn) auth.StartedFlow {
 	tb.Helper()
 	begun, err := d.Begin(tb.Context(), auth.FlowOptions{Redirect: "x"})
 	if err != nil {
@@ -56,20 +58,20 @@ func begin(tb testing.TB, d *auth.SignIn) auth.StartedFlow {
 }
 
 // enter signs Anna in.
-func enter(tb testing.TB, d *auth.SignIn) auth.Pair {
+func enter(tb testing.TB, d *session.SignIn) auth.TokenPair {
 	tb.Helper()
 	begun := begin(tb, d)
 	granted, err := d.Finish(tb.Context(), auth.Callback{State: begun.State, Binding: begun.Binding, Code: "c"})
 	if err != nil {
 		tb.Fatal(err)
 	}
-	return granted.Pair
+	return granted.TokenPair
 }
 
 func TestEveryTableOfAuthHasItsBucket(t *testing.T) {
 	t.Parallel()
 	s := newStore(t, Options{})
-	for _, table := range auth.Tables() {
+	for _, table := range session.Tables() {
 		err := s.view(func(tx *bolt.Tx) error {
 			if tx.Bucket([]byte(table)) == nil {
 				return errors.New("it has none")
@@ -195,7 +197,7 @@ func TestD4_ConcurrentRefreshOnDisk(t *testing.T) {
 	s := newStore(t, Options{})
 	d := newDoor(t, s)
 	first := enter(t, d)
-	pairs := make([]auth.Pair, 8)
+	pairs := make([]auth.TokenPair, 8)
 	var wg sync.WaitGroup
 	for i := range pairs {
 		wg.Go(func() {
@@ -292,7 +294,7 @@ func TestIdpCache(t *testing.T) {
 func TestAuthTransactionsAreWhole(t *testing.T) {
 	t.Parallel()
 	s := newStore(t, Options{})
-	table := auth.Tables()[0]
+	table := session.Tables()[0]
 	err := s.Auth().Update(t.Context(), func(tx auth.Tx) error {
 		return errors.Join(tx.Put(table, []byte("a"), []byte("1")), errRefused)
 	})

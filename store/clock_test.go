@@ -7,20 +7,21 @@ import (
 
 	bolt "go.etcd.io/bbolt"
 
+	"pressbox/clock"
 	"pressbox/voice/announce"
 )
 
 func TestTheTimeThatIsLeftSurvivesTheClock(t *testing.T) {
 	t.Parallel()
 	wall := time.Now()
-	then := moment{wall: wall, boot: "b1", up: time.Hour}
-	after := func(boot string, onTheWall, up time.Duration) moment {
-		return moment{wall: wall.Add(onTheWall), boot: boot, up: up}
+	then := at(wall, "b1", time.Hour)
+	after := func(boot string, onTheWall, up time.Duration) clock.Moment {
+		return at(wall.Add(onTheWall), boot, up)
 	}
 	const ttl = 10 * time.Minute
 	for _, tt := range []struct {
 		name string
-		now  moment
+		now  clock.Moment
 		left time.Duration
 	}{
 		{"the daemon was restarted", after("b1", time.Minute, time.Hour+time.Minute), 9 * time.Minute},
@@ -32,10 +33,10 @@ func TestTheTimeThatIsLeftSurvivesTheClock(t *testing.T) {
 	} {
 		n := announce.Announcement{Created: wall, Expires: wall.Add(ttl)}
 		at := expiry(n, then, tt.now)
-		if left := at.Sub(tt.now.wall); left != tt.left {
+		if left := at.Sub(tt.now.Wall); left != tt.left {
 			t.Errorf("%s: %s are left, want %s", tt.name, left, tt.left)
 		}
-		if sameBoot, goesOn := tt.now.boot == "b1", at != at.Round(0); goesOn != sameBoot {
+		if sameBoot, goesOn := tt.now.Boot == "b1", at != at.Round(0); goesOn != sameBoot {
 			t.Errorf("%s: the time that is left goes on whatever the clock says: %v, want %v", tt.name, goesOn, sameBoot)
 		}
 	}
@@ -45,17 +46,17 @@ func TestLoadMovesExpiryWithTheClock(t *testing.T) {
 	t.Parallel()
 	s := newStore(t, Options{})
 	present := s.now()
-	s.now = func() moment { return present }
-	n := announce.Announcement{ID: "a", Seq: 1, Message: "a", Created: present.wall, Expires: present.wall.Add(time.Minute), Status: announce.Queued}
+	s.now = func() clock.Moment { return present }
+	n := announce.Announcement{ID: "a", Seq: 1, Message: "a", Created: present.Wall, Expires: present.Wall.Add(time.Minute), Status: announce.Queued}
 	if _, _, err := s.Append(t.Context(), n, announce.IdempotencyKey{}); err != nil {
 		t.Fatal(err)
 	}
-	present.wall, present.up = present.wall.Add(1000*time.Hour), present.up+time.Second
+	present.Wall, present.Since = present.Wall.Add(1000*time.Hour), present.Since+time.Second
 	waiting, _, err := s.Load(t.Context())
 	if err != nil || len(waiting) != 1 {
 		t.Fatalf("load: %v, %v", waiting, err)
 	}
-	if left := waiting[0].Expires.Sub(present.wall); left != 59*time.Second {
+	if left := waiting[0].Expires.Sub(present.Wall); left != 59*time.Second {
 		t.Errorf("%s are left after a second in which the clock was set, want 59s", left)
 	}
 }
@@ -64,12 +65,12 @@ func TestOldKeysAreForgottenAndUsedAnew(t *testing.T) {
 	t.Parallel()
 	s := newStore(t, Options{})
 	present := s.now()
-	s.now = func() moment { return present }
+	s.now = func() clock.Moment { return present }
 	seq := uint64(0)
 	keep := func(key string) (first string, fresh bool) {
 		t.Helper()
 		seq++
-		n := announce.Announcement{ID: fmt.Sprint(key, seq), Seq: seq, Message: "a", Created: present.wall, Status: announce.Queued}
+		n := announce.Announcement{ID: fmt.Sprint(key, seq), Seq: seq, Message: "a", Created: present.Wall, Status: announce.Queued}
 		got, fresh, err := s.Append(t.Context(), n, announce.IdempotencyKey{Key: key})
 		if err != nil {
 			t.Fatal(err)
@@ -77,7 +78,7 @@ func TestOldKeysAreForgottenAndUsedAnew(t *testing.T) {
 		return got.ID, fresh
 	}
 	pass := func(d time.Duration) {
-		present.wall, present.up = present.wall.Add(d), present.up+d
+		present.Wall, present.Since = present.Wall.Add(d), present.Since+d
 	}
 	for i := range 30 { // more than one call forgets
 		keep(fmt.Sprint("b", i))
@@ -125,4 +126,9 @@ func TestTheEndedAreCountedOnce(t *testing.T) {
 	if got := count(t, s, endedBucket); got != 250 || err != nil {
 		t.Errorf("%d are there, %v, want 250: they are not a day old", got, err)
 	}
+}
+
+// at returns a moment.
+func at(wall time.Time, boot string, since time.Duration) clock.Moment {
+	return clock.Moment{Wall: wall, Instant: clock.Instant{Boot: boot, Since: since}}
 }

@@ -7,6 +7,7 @@ import (
 
 	bolt "go.etcd.io/bbolt"
 
+	"pressbox/clock"
 	"pressbox/voice/announce"
 )
 
@@ -19,7 +20,7 @@ const (
 
 // kept looks for the notice that answers a request again, unless it is too
 // old or came of another request.
-func kept(tx *bolt.Tx, key announce.IdempotencyKey, now moment) (announce.Announcement, bool, error) {
+func kept(tx *bolt.Tx, key announce.IdempotencyKey, now clock.Moment) (announce.Announcement, bool, error) {
 	v := tx.Bucket(keysBucket).Get([]byte(key.Key))
 	if v == nil {
 		return announce.Announcement{}, false, nil
@@ -28,7 +29,7 @@ func kept(tx *bolt.Tx, key announce.IdempotencyKey, now moment) (announce.Announ
 	switch {
 	case err != nil:
 		return announce.Announcement{}, false, err
-	case now.since(then) >= announce.KeyRetention:
+	case now.Sub(then) >= announce.KeyRetention:
 		return announce.Announcement{}, false, nil
 	case !bytes.Equal(v[timeSize:timeSize+digestSize], key.Digest[:]):
 		return announce.Announcement{}, false, announce.ErrKeyReused
@@ -38,11 +39,11 @@ func kept(tx *bolt.Tx, key announce.IdempotencyKey, now moment) (announce.Announ
 
 // keepKey keeps the encoded notice that answers a request again, and forgets
 // a few of the oldest ones.
-func keepKey(tx *bolt.Tx, key announce.IdempotencyKey, value []byte, now moment) error {
+func keepKey(tx *bolt.Tx, key announce.IdempotencyKey, value []byte, now clock.Moment) error {
 	if err := forgetKeys(tx, now); err != nil {
 		return err
 	}
-	at := number(uint64(now.wall.UnixNano()))
+	at := number(uint64(now.Wall.UnixNano()))
 	if err := tx.Bucket(keysByAgeBucket).Put(slices.Concat(at, []byte(key.Key)), nil); err != nil {
 		return err
 	}
@@ -51,7 +52,7 @@ func keepKey(tx *bolt.Tx, key announce.IdempotencyKey, value []byte, now moment)
 
 // forgetKeys forgets a few keys that are too old. A key that was used again
 // since stays: its record tells another time.
-func forgetKeys(tx *bolt.Tx, now moment) error {
+func forgetKeys(tx *bolt.Tx, now clock.Moment) error {
 	keys, byAge := tx.Bucket(keysBucket), tx.Bucket(keysByAgeBucket)
 	for range sweep {
 		k, _ := byAge.Cursor().First()
@@ -61,7 +62,7 @@ func forgetKeys(tx *bolt.Tx, now moment) error {
 		at, key := bytes.Clone(k[:timeSize]), bytes.Clone(k[timeSize:])
 		if v := keys.Get(key); bytes.HasPrefix(v, at) {
 			_, then, err := decodeAnswer(v)
-			if err == nil && now.since(then) < announce.KeyRetention {
+			if err == nil && now.Sub(then) < announce.KeyRetention {
 				return nil
 			}
 			if err := keys.Delete(key); err != nil {
@@ -76,9 +77,9 @@ func forgetKeys(tx *bolt.Tx, now moment) error {
 }
 
 // decodeAnswer returns the notice in a key's record, and when it was kept.
-func decodeAnswer(v []byte) (announce.Announcement, moment, error) {
+func decodeAnswer(v []byte) (announce.Announcement, clock.Moment, error) {
 	if len(v) < timeSize+digestSize {
-		return announce.Announcement{}, moment{}, fmt.Errorf("%w: an idempotency key of %d bytes", ErrCorrupt, len(v))
+		return announce.Announcement{}, clock.Moment{}, fmt.Errorf("%w: an idempotency key of %d bytes", ErrCorrupt, len(v))
 	}
 	return decode(v[timeSize+digestSize:])
 }

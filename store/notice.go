@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"pressbox/clock"
 	"pressbox/voice/announce"
 )
 
@@ -35,17 +36,17 @@ type notice struct {
 }
 
 // encode returns n as it is kept at the moment now.
-func encode(n announce.Announcement, now moment) ([]byte, error) {
+func encode(n announce.Announcement, now clock.Moment) ([]byte, error) {
 	since := n.Created
 	if n.Status.Ended() {
 		since = n.Ended
 	}
-	then := now.ago(now.wall.Sub(since))
+	then := now.Add(-now.Wall.Sub(since))
 	data, err := json.Marshal(notice{
 		ID: n.ID, Seq: n.Seq, Message: n.Message, Voice: n.Voice, Rate: n.Rate, Urgent: n.Urgent,
 		Created: nanos(n.Created), Expires: nanos(n.Expires), Status: n.Status, Error: n.Error,
 		Place: n.InitialPosition, Started: nanos(n.Started), Ended: nanos(n.Ended),
-		Boot: then.boot, Up: then.up,
+		Boot: then.Boot, Up: then.Since,
 	})
 	if err != nil {
 		return nil, fmt.Errorf("encode announcement %s: %w", n.ID, err)
@@ -55,22 +56,22 @@ func encode(n announce.Announcement, now moment) ([]byte, error) {
 
 // decode returns a notice and when it was created or, once it has ended, when
 // that was.
-func decode(data []byte) (announce.Announcement, moment, error) {
+func decode(data []byte) (announce.Announcement, clock.Moment, error) {
 	if len(data) == 0 || data[0] != noticeFormat {
-		return announce.Announcement{}, moment{}, fmt.Errorf("%w: an announcement in an unknown format", ErrCorrupt)
+		return announce.Announcement{}, clock.Moment{}, fmt.Errorf("%w: an announcement in an unknown format", ErrCorrupt)
 	}
 	var k notice
 	if err := json.Unmarshal(data[1:], &k); err != nil {
-		return announce.Announcement{}, moment{}, fmt.Errorf("%w: decode an announcement: %w", ErrCorrupt, err)
+		return announce.Announcement{}, clock.Moment{}, fmt.Errorf("%w: decode an announcement: %w", ErrCorrupt, err)
 	}
 	n := announce.Announcement{
 		ID: k.ID, Seq: k.Seq, Message: k.Message, Voice: k.Voice, Rate: k.Rate, Urgent: k.Urgent,
 		Created: moments(k.Created), Expires: moments(k.Expires), Status: k.Status, Error: k.Error,
 		InitialPosition: k.Place, Started: moments(k.Started), Ended: moments(k.Ended),
 	}
-	then := moment{wall: n.Created, boot: k.Boot, up: k.Up}
+	then := clock.Moment{Wall: n.Created, Instant: clock.Instant{Boot: k.Boot, Since: k.Up}}
 	if n.Status.Ended() {
-		then.wall = n.Ended
+		then.Wall = n.Ended
 	}
 	return n, then, nil
 }

@@ -17,7 +17,7 @@ var sample = announce.Announcement{
 
 func TestANoticeReadsAsItWasWritten(t *testing.T) {
 	t.Parallel()
-	now := moment{wall: sample.Ended.Add(time.Minute), boot: "b1", up: time.Hour}
+	now := at(sample.Ended.Add(time.Minute), "b1", time.Hour)
 	data, err := encode(sample, now)
 	if err != nil {
 		t.Fatal(err)
@@ -26,13 +26,13 @@ func TestANoticeReadsAsItWasWritten(t *testing.T) {
 	if err != nil || n != sample {
 		t.Errorf("decoded %+v, %v, want %+v", n, err, sample)
 	}
-	if want := (moment{wall: sample.Ended, boot: "b1", up: time.Hour - time.Minute}); then != want {
+	if want := at(sample.Ended, "b1", time.Hour-time.Minute); then != want {
 		t.Errorf("it ended at %+v, want %+v", then, want)
 	}
 }
 
 func FuzzDecode(f *testing.F) {
-	now := moment{wall: sample.Ended, boot: "b1", up: time.Hour}
+	now := at(sample.Ended, "b1", time.Hour)
 	data, err := encode(sample, now)
 	if err != nil {
 		f.Fatal(err)
@@ -48,7 +48,7 @@ func FuzzDecode(f *testing.F) {
 			return
 		}
 		// What was read can be written, and reads the same.
-		again, err := encode(n, moment{wall: then.wall, boot: then.boot, up: then.up})
+		again, err := encode(n, at(then.Wall, then.Boot, then.Since))
 		if err != nil {
 			t.Fatalf("encode %+v: %v", n, err)
 		}
@@ -64,7 +64,7 @@ func FuzzDecode(f *testing.F) {
 }
 
 func BenchmarkEncode(b *testing.B) {
-	now := moment{wall: sample.Ended, boot: "b1", up: time.Hour}
+	now := at(sample.Ended, "b1", time.Hour)
 	for b.Loop() {
 		if _, err := encode(sample, now); err != nil {
 			b.Fatal(err)
@@ -73,7 +73,7 @@ func BenchmarkEncode(b *testing.B) {
 }
 
 func BenchmarkDecode(b *testing.B) {
-	data, err := encode(sample, moment{wall: sample.Ended, boot: "b1", up: time.Hour})
+	data, err := encode(sample, at(sample.Ended, "b1", time.Hour))
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -51,11 +51,11 @@ func Open(path string, o Options) (*Store, error) {
 	if s.log == nil {
 		s.log = slog.New(slog.DiscardHandler)
 	}
-	now, err := machineClock()
+	source, err := systemClock()
 	if err != nil {
 		return nil, fmt.Errorf("open the store: %w", err)
 	}
-	s.now = now
+	s.now = source.Moment
 	if err := s.open(o.Timeout); err != nil {
 		return nil, fmt.Errorf("open the store %s: %w", path, err)
 	}

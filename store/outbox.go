@@ -8,6 +8,7 @@ import (
 
 	bolt "go.etcd.io/bbolt"
 
+	"pressbox/clock"
 	"pressbox/voice/announce"
 )
 
@@ -108,7 +109,7 @@ func (s *Store) Load(ctx context.Context) (waiting, ended []announce.Announcemen
 	return waiting, ended, nil
 }
 
-func (s *Store) notices(tx *bolt.Tx, bucket []byte, now moment) []announce.Announcement {
+func (s *Store) notices(tx *bolt.Tx, bucket []byte, now clock.Moment) []announce.Announcement {
 	var ns []announce.Announcement
 	for k, v := range pairs(tx.Bucket(bucket)) {
 		n, then, err := decode(v)
@@ -127,11 +128,11 @@ func (s *Store) notices(tx *bolt.Tx, bucket []byte, now moment) []announce.Annou
 // expiry returns when a notice that was created then expires, by the clock of
 // now. Within one boot the time that is left is known, and the result is good
 // even when the clock is set later; after another boot the clock may be set
-// any moment, so the result goes with it.
-func expiry(n announce.Announcement, then, now moment) time.Time {
-	left := n.Expires.Sub(n.Created) - now.since(then)
-	at := now.wall.Add(left)
-	if now.boot != then.boot {
+// any clock.Moment, so the result goes with it.
+func expiry(n announce.Announcement, then, now clock.Moment) time.Time {
+	left := n.Expires.Sub(n.Created) - now.Sub(then)
+	at := now.Wall.Add(left)
+	if now.Boot != then.Boot {
 		at = at.Round(0)
 	}
 	return at
@@ -152,14 +153,14 @@ func moveToEnded(tx *bolt.Tx, seq, value []byte) error {
 }
 
 // forget removes the oldest of the ended notices as long as they may go.
-func forget(tx *bolt.Tx, now moment) error {
+func forget(tx *bolt.Tx, now clock.Moment) error {
 	ended := tx.Bucket(endedBucket)
 	count := ended.Sequence()
 	c := ended.Cursor()
 	for k, v := c.First(); k != nil; k, v = c.First() {
 		_, then, err := decode(v)
 		remembered := int(count) //nolint:gosec // it counts what is in the file
-		if err == nil && !announce.Evictable(now.since(then), remembered) {
+		if err == nil && !announce.Evictable(now.Sub(then), remembered) {
 			break
 		}
 		if err := c.Delete(); err != nil {

@@ -15,6 +15,7 @@ import (
 
 	bolt "go.etcd.io/bbolt"
 
+	"pressbox/clock"
 	"pressbox/voice/announce"
 )
 
@@ -90,7 +91,7 @@ func writeGolden(t *testing.T) {
 	t.Helper()
 	s := newStore(t, Options{})
 	wall := time.Date(2026, 6, 1, 12, 0, 0, 0, time.UTC)
-	s.now = func() moment { return moment{wall: wall, boot: "boot", up: time.Hour} }
+	s.now = func() clock.Moment { return at(wall, "boot", time.Hour) }
 	for i, message := range []string{"over", "first", "second"} {
 		n := announce.Announcement{
 			ID: fmt.Sprint("id", i), Seq: uint64(i + 1), Message: message, Voice: "en_US-pressbox-medium", Rate: 170,

@@ -40,6 +40,7 @@ import (
 
 	bolt "go.etcd.io/bbolt"
 	bolterrors "go.etcd.io/bbolt/errors"
+	"pressbox/clock"
 )
 
 // What is wrong with a store, besides what the system says of its file.
@@ -68,7 +69,7 @@ type Store struct {
 	path    string
 	maxSize int64
 	log     *slog.Logger
-	now     clock
+	now     func() clock.Moment
 	marked  bool // by us, as open
 
 	leading chan struct{} // holds a token while a leader writes

@@ -15,6 +15,7 @@ import (
 	"golang.org/x/oauth2"
 
 	"pressbox/auth"
+	"pressbox/auth/session"
 )
 
 // Where the appliance's own provider is.
@@ -30,8 +31,8 @@ const (
 // [Local.SignIn], [Local.Create], [Local.Deny]); its token and userinfo pages
 // are reachable from this process alone ([Local.RoundTrip]).
 type Local struct {
-	logins   *auth.LocalAccounts
-	throttle *auth.Throttle
+	logins   *session.LocalAccounts
+	throttle *session.Throttle
 	hasher   *Hasher
 	signUp   auth.SignUpPolicy
 	now      func() time.Time
@@ -44,8 +45,8 @@ type Local struct {
 
 // LocalConfig is what [NewLocal] needs.
 type LocalConfig struct {
-	Accounts *auth.LocalAccounts
-	Throttle *auth.Throttle
+	Accounts *session.LocalAccounts
+	Throttle *session.Throttle
 	Hasher   *Hasher
 	SignUp   auth.SignUpPolicy
 	Now      func() time.Time

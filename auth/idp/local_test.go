@@ -16,6 +16,8 @@ import (
 
 	"pressbox/auth"
 	"pressbox/auth/idp"
+	"pressbox/auth/session"
+	"pressbox/clock"
 )
 
 // rows is an auth.Keeper in memory, for one goroutine's writes at a time.
@@ -63,7 +65,7 @@ type home struct {
 	t    *testing.T
 	now  time.Time
 	log  bytes.Buffer
-	book *auth.Sessions
+	book *session.Sessions
 }
 
 const (
@@ -76,13 +78,13 @@ func newHome(t *testing.T, signUp auth.SignUpPolicy) *home {
 	h := &home{t: t, now: time.Now()}
 	now := func() time.Time { return h.now }
 	boot := h.now
-	clock := auth.NewClock(auth.Source{
+	clock := clock.New(clock.Source{
 		Wall: now, Since: func() time.Duration { return h.now.Sub(boot) }, Boot: "b",
 	}, time.Time{}, nil)
 	log := slog.New(slog.NewTextHandler(&h.log, nil))
-	h.book = auth.NewSessions(&rows{m: map[string][]byte{}}, clock, 0, log)
+	h.book = session.New(&rows{m: map[string][]byte{}}, clock, 0, log)
 	h.Local = idp.NewLocal(idp.LocalConfig{
-		Accounts: h.book.LocalAccounts(), Throttle: auth.NewThrottle(now, netip.Addr.IsLoopback),
+		Accounts: h.book.LocalAccounts(), Throttle: session.NewThrottle(now, netip.Addr.IsLoopback),
 		Hasher: idp.NewHasher(func() idp.Cost { return idp.Cost{Memory: 64, Time: 1} }),
 		SignUp: signUp, Now: now, Log: log,
 	})

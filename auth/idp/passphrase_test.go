@@ -14,6 +14,7 @@ import (
 
 	"pressbox/auth"
 	"pressbox/auth/idp"
+	"pressbox/auth/session"
 )
 
 // F2: a passphrase has 8 to 128 characters of any sort, none is cut off, and
@@ -96,7 +97,7 @@ func worked(t *testing.T) time.Duration {
 func TestF3_UnknownNameTakesAsLong(t *testing.T) {
 	h := newHome(t, auth.SignUpOpen)
 	h.Local = idp.NewLocal(idp.LocalConfig{
-		Accounts: h.book.LocalAccounts(), Throttle: auth.NewThrottle(func() time.Time { return h.now }, netip.Addr.IsLoopback),
+		Accounts: h.book.LocalAccounts(), Throttle: session.NewThrottle(func() time.Time { return h.now }, netip.Addr.IsLoopback),
 		Hasher: idp.NewHasher(idp.MinCost), Now: func() time.Time { return h.now }, Log: slog.New(slog.DiscardHandler),
 		SignUp: auth.SignUpOpen,
 	})
@@ -141,7 +142,7 @@ func TestF3_HashesGrow(t *testing.T) {
 		t.Fatal(err)
 	}
 	h.Local = idp.NewLocal(idp.LocalConfig{
-		Accounts: h.book.LocalAccounts(), Throttle: auth.NewThrottle(func() time.Time { return h.now }, netip.Addr.IsLoopback),
+		Accounts: h.book.LocalAccounts(), Throttle: session.NewThrottle(func() time.Time { return h.now }, netip.Addr.IsLoopback),
 		Hasher: idp.NewHasher(func() idp.Cost { return idp.Cost{Memory: 64, Time: 2} }), Now: func() time.Time { return h.now },
 		Log: slog.New(slog.DiscardHandler),
 	})

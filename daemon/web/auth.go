@@ -10,12 +10,13 @@ import (
 	"strings"
 
 	"pressbox/auth"
+	"pressbox/auth/session"
 )
 
 // A SignIn is what signing in needs.
 type SignIn struct {
-	Book *auth.Sessions
-	Door *auth.SignIn
+	Book *session.Sessions
+	Door *session.SignIn
 	// Local is the page of the appliance's own accounts, and Passphrases how
 	// they are changed; nil when accounts are kept elsewhere.
 	Local       LocalAccounts

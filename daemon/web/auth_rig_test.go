@@ -19,6 +19,8 @@ import (
 
 	"pressbox/auth"
 	"pressbox/auth/idp"
+	"pressbox/auth/session"
+	"pressbox/clock"
 	"pressbox/daemon/web"
 	"pressbox/store"
 )
@@ -60,29 +62,29 @@ type house struct {
 	*rig
 	t       testing.TB
 	voucher *voucher
-	book    *auth.Sessions
-	logins  *auth.LocalAccounts
-	now     *clock
+	book    *session.Sessions
+	logins  *session.LocalAccounts
+	now     *manualClock
 
 	mu      sync.Mutex
 	secrets map[string]string // secret → what it is
 }
 
-// A clock is set by hand.
-type clock struct {
+// A manualClock is set by hand.
+type manualClock struct {
 	mu sync.Mutex
 	at time.Time
 }
 
-func newClock() *clock { return &clock{at: time.Now()} }
+func newClock() *manualClock { return &manualClock{at: time.Now()} }
 
-func (c *clock) now() time.Time {
+func (c *manualClock) now() time.Time {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.at
 }
 
-func (c *clock) pass(d time.Duration) {
+func (c *manualClock) pass(d time.Duration) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.at = c.at.Add(d)
@@ -95,7 +97,7 @@ func newHouse(tb testing.TB, change ...func(*web.Config)) *house {
 }
 
 // newHouseAt is newHouse with the house's clock.
-func newHouseAt(tb testing.TB, now *clock, change ...func(*web.Config)) *house {
+func newHouseAt(tb testing.TB, now *manualClock, change ...func(*web.Config)) *house {
 	tb.Helper()
 	h := &house{
 		t: tb, now: now, secrets: map[string]string{},
@@ -111,18 +113,18 @@ func newHouseAt(tb testing.TB, now *clock, change ...func(*web.Config)) *house {
 		}
 	})
 	began := h.now.now()
-	times, err := auth.OpenClock(tb.Context(), kept.Auth(), auth.Source{
+	times, err := session.OpenClock(tb.Context(), kept.Auth(), clock.Source{
 		Wall: h.now.now, Since: func() time.Duration { return h.now.now().Sub(began) }, Boot: "boot",
 	}, time.Time{})
 	if err != nil {
 		tb.Fatal(err)
 	}
 	furnish := func(cfg *web.Config) {
-		h.book = auth.NewSessions(kept.Auth(), times, 0, cfg.Log)
+		h.book = session.New(kept.Auth(), times, 0, cfg.Log)
 		h.logins = h.book.LocalAccounts()
 		cfg.SignIn = &web.SignIn{
 			Book: h.book,
-			Door: &auth.SignIn{Provider: h.voucher, ProviderName: "test", SignUp: auth.SignUpOpen, Sessions: h.book, Log: cfg.Log},
+			Door: &session.SignIn{Provider: h.voucher, ProviderName: "test", SignUp: auth.SignUpOpen, Sessions: h.book, Log: cfg.Log},
 		}
 	}
 	h.rig = newRig(tb, append([]func(*web.Config){furnish}, change...)...)
@@ -132,11 +134,11 @@ func newHouseAt(tb testing.TB, now *clock, change ...func(*web.Config)) *house {
 
 // local makes the appliance vouch for its own accounts, by a clock: whoever was
 // wrong waits a second by it, however long the machine takes to ask again.
-func local(policy auth.SignUpPolicy, now *clock) func(*web.Config) {
+func local(policy auth.SignUpPolicy, now *manualClock) func(*web.Config) {
 	return func(cfg *web.Config) {
 		l := idp.NewLocal(idp.LocalConfig{
 			Accounts: cfg.SignIn.Book.LocalAccounts(), SignUp: policy, Now: now.now, Log: cfg.Log,
-			Throttle: auth.NewThrottle(now.now, netip.Addr.IsLoopback),
+			Throttle: session.NewThrottle(now.now, netip.Addr.IsLoopback),
 			Hasher:   idp.NewHasher(func() idp.Cost { return idp.Cost{Memory: 64, Time: 1} }),
 		})
 		cfg.SignIn.Local, cfg.SignIn.Passphrases = l, l

@@ -61,7 +61,7 @@ func (j jar) set(w http.ResponseWriter, base, path, value string, age time.Durat
 }
 
 // keep hands a session to the browser.
-func (j jar) keep(w http.ResponseWriter, p auth.Pair) {
+func (j jar) keep(w http.ResponseWriter, p auth.TokenPair) {
 	j.set(w, accessCookie, accessPath, p.Access.Reveal(), auth.AccessTTL)
 	j.set(w, refreshCookie, refreshPath, p.Refresh.Reveal(), auth.RefreshTTL)
 }

@@ -111,7 +111,7 @@ func (s *Server) callback(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return s.signInFailed(w, r, err)
 	}
-	s.jar.keep(w, granted.Pair)
+	s.jar.keep(w, granted.TokenPair)
 	to := granted.Return
 	if to == "" {
 		to = "/"

@@ -139,7 +139,7 @@ func (s *Server) tokenInBody(w http.ResponseWriter, r *http.Request) (string, er
 
 // renew is the pair that follows the first of the tokens that is good. That a
 // session has ended is worth more than that another token is unknown.
-func (s *Server) renew(r *http.Request, values ...string) (auth.Pair, error) {
+func (s *Server) renew(r *http.Request, values ...string) (auth.TokenPair, error) {
 	verdict := errMissingToken
 	for _, value := range values {
 		token, _ := auth.ParseToken(value) // what is none is refused as an unknown one
@@ -151,7 +151,7 @@ func (s *Server) renew(r *http.Request, values ...string) (auth.Pair, error) {
 			verdict = err
 		}
 	}
-	return auth.Pair{}, verdict
+	return auth.TokenPair{}, verdict
 }
 
 func (s *Server) logout(w http.ResponseWriter, r *http.Request) error {

@@ -1,10 +1,12 @@
-package auth_test
+package session_test
 
 import (
 	"testing"
 	"time"
 
 	"pressbox/auth"
+	"pressbox/auth/session"
+	"pressbox/clock"
 )
 
 const year = 365 * 24 * time.Hour
@@ -41,7 +43,7 @@ func TestClock_CorrectedThenRestarted(t *testing.T) {
 	granted := h.signIn() // while the clock is decades behind
 	h.machine.correct(40 * year)
 	h.clock.Corrected()
-	if err := h.clock.Save(t.Context(), h.keeper); err != nil {
+	if err := session.SaveClock(t.Context(), h.keeper, h.clock); err != nil {
 		t.Fatal(err)
 	}
 	h.machine.pass(time.Hour)
@@ -57,7 +59,7 @@ func TestClock_RestartWithTheTimeBehind(t *testing.T) {
 	h := newHouse(t)
 	granted := h.signIn()
 	h.machine.pass(10 * time.Minute)
-	if err := h.clock.Save(t.Context(), h.keeper); err != nil {
+	if err := session.SaveClock(t.Context(), h.keeper, h.clock); err != nil {
 		t.Fatal(err)
 	}
 	seen := h.clock.Wall()
@@ -100,12 +102,12 @@ func TestClock_ProgramRestarted(t *testing.T) {
 func TestClock_ForgottenBoots(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t)
-	if age := h.clock.Age(auth.Instant{Boot: "unheard of"}); age < year {
+	if age := h.clock.Age(clock.Instant{Boot: "unheard of"}); age < year {
 		t.Errorf("age %v, want more than anything", age)
 	}
 	for i := range 1100 {
 		h.machine.restart(time.Duration(i).String(), time.Minute)
-		clock, err := auth.OpenClock(t.Context(), h.keeper, h.machine.source(), time.Time{})
+		clock, err := session.OpenClock(t.Context(), h.keeper, h.machine.source(), time.Time{})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -1,4 +1,4 @@
-package auth_test
+package session_test
 
 import (
 	"context"
@@ -232,7 +232,7 @@ func TestD4_ConcurrentRefresh(t *testing.T) {
 	h := newHouse(t)
 	granted := h.signIn()
 	before := h.keeper.writes
-	pairs := make([]auth.Pair, 5)
+	pairs := make([]auth.TokenPair, 5)
 	var wg sync.WaitGroup
 	for i := range pairs {
 		wg.Go(func() { pairs[i] = h.refresh(granted.Refresh) })
@@ -291,7 +291,7 @@ func TestD9_Lifetimes(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t)
 	idle := h.signIn()
-	pair := h.signIn().Pair
+	pair := h.signIn().TokenPair
 	for day := range 30 {
 		h.machine.pass(24*time.Hour - time.Minute)
 		pair = h.refresh(pair.Refresh)

@@ -1,4 +1,4 @@
-package auth
+package session
 
 import (
 	"net/netip"
@@ -8,20 +8,20 @@ import (
 	"golang.org/x/time/rate"
 )
 
-// How passphrases may be tried.
+// Limits on passphrase attempts.
 const (
-	maxDelay     = time.Minute      // the longest wait for one name
-	forgetAfter  = 15 * time.Minute // without a try, what was counted is forgotten
-	triesPerAddr = 5                // at once, and then as many a minute
-	maxCounters  = 4096             // of each sort
+	maxDelay        = time.Minute      // between attempts for one name
+	resetAfter      = 15 * time.Minute // without an attempt the count of a name restarts
+	attemptsPerAddr = 5                // burst, and then per minute
+	maxCounters     = 4096             // of names, and of addresses
 )
 
-// A Throttle slows down whoever guesses: each name waits 1, 2, 4 … 60 seconds
-// after a wrong passphrase, and each address has a few tries a minute.
-// Nobody is ever locked out for good. Its counters are in memory and bounded.
+// A Throttle slows down passphrase guessing: a name waits 1, 2, 4 … 60 seconds
+// after each wrong passphrase, and an address has a few attempts per minute. It
+// locks no account for good. Its counters are in memory and bounded.
 type Throttle struct {
 	now    func() time.Time
-	exempt func(netip.Addr) bool // addresses that are not counted, only names are
+	exempt func(netip.Addr) bool // addresses without a limit
 
 	mu    sync.Mutex // guards what follows
 	names map[string]nameCount
@@ -30,11 +30,11 @@ type Throttle struct {
 
 type nameCount struct {
 	wrong int
-	until time.Time // no try before
+	until time.Time // no attempt before
 }
 
-// NewThrottle makes a throttle. Loopback and the trusted proxies are exempt:
-// many people come from there.
+// NewThrottle returns a throttle. exempt reports the addresses that are shared by
+// many users: loopback and trusted proxies.
 func NewThrottle(now func() time.Time, exempt func(netip.Addr) bool) *Throttle {
 	return &Throttle{
 		now: now, exempt: exempt,
@@ -42,9 +42,9 @@ func NewThrottle(now func() time.Time, exempt func(netip.Addr) bool) *Throttle {
 	}
 }
 
-// Try asks to test a passphrase. When wait is 0 it may be tested, counted as
-// wrong beforehand so that tries at the same time count too; right must be
-// called if it was right. name is canonical; "" counts for the address alone.
+// Try requests an attempt. If wait is 0, the caller may test the passphrase, and
+// calls right if it was right; until then the attempt counts as wrong, so that
+// concurrent attempts count too. name is canonical; "" counts the address alone.
 func (t *Throttle) Try(name string, from netip.Addr) (right func(), wait time.Duration) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -58,7 +58,7 @@ func (t *Throttle) Try(name string, from netip.Addr) (right func(), wait time.Du
 		return nil, wait
 	}
 	if name != "" {
-		if now.Sub(count.until) > forgetAfter {
+		if now.Sub(count.until) > resetAfter {
 			count.wrong = 0
 		}
 		count.until = now.Add(min(time.Second<<min(count.wrong, 6), maxDelay))
@@ -72,15 +72,15 @@ func (t *Throttle) Try(name string, from netip.Addr) (right func(), wait time.Du
 	}, 0
 }
 
-// charge takes one try from an address. t.mu must be held.
+// charge takes one attempt from an address. t.mu must be held.
 func (t *Throttle) charge(from netip.Addr, now time.Time) (wait time.Duration) {
 	if t.exempt(from) {
 		return 0
 	}
-	from = subscriber(from)
+	from = subscriberPrefix(from)
 	limiter := t.addrs[from]
 	if limiter == nil {
-		limiter = rate.NewLimiter(rate.Every(time.Minute/triesPerAddr), triesPerAddr)
+		limiter = rate.NewLimiter(rate.Every(time.Minute/attemptsPerAddr), attemptsPerAddr)
 		t.addrs[from] = limiter
 	}
 	r := limiter.ReserveN(now, 1)
@@ -90,13 +90,13 @@ func (t *Throttle) charge(from netip.Addr, now time.Time) (wait time.Duration) {
 	return wait
 }
 
-// trim forgets what has had its time, and everything when that is not enough:
-// then thousands of names are being guessed, and addresses are what slows them.
-// t.mu must be held.
+// trim deletes counters that no longer limit anything. If that is not enough,
+// thousands of names are being guessed, and it deletes all: the limits of the
+// addresses still apply. t.mu must be held.
 func (t *Throttle) trim(now time.Time) {
 	if len(t.names) >= maxCounters {
 		for name, c := range t.names {
-			if now.Sub(c.until) > forgetAfter {
+			if now.Sub(c.until) > resetAfter {
 				delete(t.names, name)
 			}
 		}
@@ -106,7 +106,7 @@ func (t *Throttle) trim(now time.Time) {
 	}
 	if len(t.addrs) >= maxCounters {
 		for addr, l := range t.addrs {
-			if l.TokensAt(now) >= triesPerAddr {
+			if l.TokensAt(now) >= attemptsPerAddr {
 				delete(t.addrs, addr)
 			}
 		}
@@ -116,9 +116,9 @@ func (t *Throttle) trim(now time.Time) {
 	}
 }
 
-// subscriber is the part of an address that one household cannot change at
-// will: all of IPv4, the first 64 bits of IPv6.
-func subscriber(a netip.Addr) netip.Addr {
+// subscriberPrefix returns the part of an address that one subscriber cannot
+// change: all of IPv4, the first 64 bits of IPv6.
+func subscriberPrefix(a netip.Addr) netip.Addr {
 	a = a.Unmap().WithZone("")
 	if a.Is4() {
 		return a

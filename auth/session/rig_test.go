@@ -1,4 +1,4 @@
-package auth_test
+package session_test
 
 import (
 	"bytes"
@@ -13,6 +13,8 @@ import (
 	"time"
 
 	"pressbox/auth"
+	"pressbox/auth/session"
+	"pressbox/clock"
 )
 
 // memory is a Keeper for tests: one map, changed whole or not at all. What it
@@ -104,10 +106,10 @@ func newMachine() *machine {
 	return &machine{wall: time.Date(2026, 4, 1, 12, 0, 0, 0, time.UTC), since: time.Hour, boot: "first"}
 }
 
-func (m *machine) source() auth.Source {
+func (m *machine) source() clock.Source {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	return auth.Source{
+	return clock.Source{
 		Wall:  func() time.Time { m.mu.Lock(); defer m.mu.Unlock(); return m.wall },
 		Since: func() time.Duration { m.mu.Lock(); defer m.mu.Unlock(); return m.since },
 		Boot:  m.boot,
@@ -164,11 +166,11 @@ func (p *provider) Identify(_ context.Context, flow auth.AuthorizationRequest, c
 
 // house is a door with all that stands behind it.
 type house struct {
-	*auth.SignIn
+	*session.SignIn
 	t       *testing.T
 	keeper  *memory
 	machine *machine
-	clock   *auth.Clock
+	clock   *clock.Clock
 	idp     *provider
 	log     *bytes.Buffer
 }
@@ -177,7 +179,7 @@ func newHouse(t *testing.T) *house {
 	t.Helper()
 	h := &house{t: t, keeper: newMemory(), machine: newMachine(), log: new(bytes.Buffer)}
 	h.idp = &provider{who: auth.Identity{Provider: "test", Subject: "1", Name: "Anna"}}
-	h.SignIn = &auth.SignIn{Provider: h.idp, ProviderName: "test", SignUp: auth.SignUpOpen}
+	h.SignIn = &session.SignIn{Provider: h.idp, ProviderName: "test", SignUp: auth.SignUpOpen}
 	h.start()
 	return h
 }
@@ -185,13 +187,13 @@ func newHouse(t *testing.T) *house {
 // start starts the program, or starts it again.
 func (h *house) start() {
 	h.t.Helper()
-	clock, err := auth.OpenClock(h.t.Context(), h.keeper, h.machine.source(), time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC))
+	clock, err := session.OpenClock(h.t.Context(), h.keeper, h.machine.source(), time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC))
 	if err != nil {
 		h.t.Fatal(err)
 	}
 	h.Log = slog.New(slog.NewTextHandler(&locked{w: h.log}, nil))
 	h.clock = clock
-	h.Sessions = auth.NewSessions(h.keeper, clock, 0, h.Log)
+	h.Sessions = session.New(h.keeper, clock, 0, h.Log)
 }
 
 // locked makes a buffer fit for several goroutines.
@@ -264,7 +266,7 @@ func (h *house) mustBeOut(t auth.Token) {
 	}
 }
 
-func (h *house) refresh(t auth.Token) auth.Pair {
+func (h *house) refresh(t auth.Token) auth.TokenPair {
 	h.t.Helper()
 	pair, err := h.Sessions.Refresh(h.t.Context(), t)
 	if err != nil {

@@ -1,4 +1,4 @@
-package auth
+package session
 
 // Counters are how many names and addresses a throttle counts.
 func Counters(t *Throttle) (names, addrs int) {

@@ -1,4 +1,4 @@
-package auth_test
+package session_test
 
 import (
 	"encoding/json"
@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"pressbox/auth"
+	"pressbox/auth/session"
 )
 
 // F4: spellings of a name are one name.
@@ -45,7 +46,7 @@ func TestF4_Names(t *testing.T) {
 func TestF4_ThrottledByName(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		throttle := auth.NewThrottle(time.Now, func(netip.Addr) bool { return true })
+		throttle := session.NewThrottle(time.Now, func(netip.Addr) bool { return true })
 		lan := netip.MustParseAddr("192.168.1.2")
 		for _, seconds := range []int{1, 2, 4, 8, 16, 32, 60, 60, 60} {
 			want := time.Duration(seconds) * time.Second
@@ -80,7 +81,7 @@ func TestF4_ThrottledByName(t *testing.T) {
 func TestF4_ThrottledByAddress(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		throttle := auth.NewThrottle(time.Now, netip.Addr.IsLoopback)
+		throttle := session.NewThrottle(time.Now, netip.Addr.IsLoopback)
 		try := func(i int, from string) time.Duration {
 			_, wait := throttle.Try(fmt.Sprint("name", i), netip.MustParseAddr(from))
 			return wait
@@ -113,13 +114,13 @@ func TestF4_ThrottledByAddress(t *testing.T) {
 func TestThrottleIsBounded(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		throttle := auth.NewThrottle(time.Now, func(netip.Addr) bool { return false })
+		throttle := session.NewThrottle(time.Now, func(netip.Addr) bool { return false })
 		addr := netip.MustParseAddr("10.0.0.1")
 		for i := range 20_000 {
 			throttle.Try(fmt.Sprint(i), addr)
 			addr = addr.Next()
 		}
-		names, addrs := auth.Counters(throttle)
+		names, addrs := session.Counters(throttle)
 		if names > 4096 || addrs > 4096 {
 			t.Errorf("%d names and %d addresses are counted, want at most 4096", names, addrs)
 		}

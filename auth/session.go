@@ -1,0 +1,150 @@
+package auth
+
+import (
+	"net/netip"
+	"strings"
+	"time"
+
+	"pressbox/clock"
+)
+
+// A Device describes where a session was opened, enough for users to recognise
+// their own devices.
+type Device struct {
+	Agent   string `json:"agent"`   // "Firefox on Linux", see [Agent]
+	Network string `json:"network"` // "192.168.1.0/24", see [Network]
+}
+
+// A Session is one sign-in of one browser or program: a family of refresh
+// tokens, each the successor of another.
+type Session struct {
+	ID      string        `json:"id"`
+	Account string        `json:"account"`
+	Method  string        `json:"method"` // provider that opened it
+	Device  Device        `json:"device"`
+	Started clock.Instant `json:"made"`
+	Renewed clock.Instant `json:"used"`
+	Ended   EndReason     `json:"ended,omitempty"` // "" while it is live
+}
+
+// An EndReason records why a session ended before its time.
+type EndReason string
+
+// The reasons.
+const (
+	EndedByLogout    EndReason = "logout"
+	EndedByNewSignIn EndReason = "replaced" // another sign-in in the same browser
+	EndedByReuse     EndReason = "reuse"    // a refresh token was used a second time
+	EndedByOwner     EndReason = "revoked"  // by the account's user, from another device
+	EndedByOperator  EndReason = "operator"
+	EndedByLimit     EndReason = "crowded out" // by newer sessions of the account
+)
+
+// A TokenPair holds the two tokens of a session.
+type TokenPair struct {
+	Access  Token
+	Refresh Token
+}
+
+// A SessionInfo is a live session as its user sees it.
+type SessionInfo struct {
+	Session
+	Age  time.Duration // since the sign-in
+	Idle time.Duration // since the last renewal; a session in use is renewed every hour
+}
+
+// An APIToken describes a token that lets a program announce, and nothing else.
+type APIToken struct {
+	ID      string        `json:"id"`
+	Name    string        `json:"name"`
+	Network netip.Prefix  `json:"network"`       // where it is valid; zero: anywhere
+	TTL     time.Duration `json:"ttl,omitempty"` // nanoseconds; 0: unlimited
+	Issued  clock.Instant `json:"made"`
+	Created time.Time     `json:"created_at"`
+}
+
+// RequestCredentials are the credentials of one request: its cookies and
+// Authorization header, or a websocket's cookies and first frame.
+type RequestCredentials struct {
+	Cookies       []string   // all values of the access cookie, in order
+	Authorization []string   // values of the Authorization header; none if absent
+	FrameToken    string     // token of a websocket's auth frame; "" if absent
+	From          netip.Addr // client address, for tokens bound to a network
+}
+
+// A Caller is what [RequestCredentials] authenticate: a signed-in account or an
+// API token.
+type Caller struct {
+	Account  Account  // zero for an API token
+	Session  Session  // zero for an API token
+	APIToken APIToken // zero for an account
+}
+
+// SignedIn reports whether the caller is an account, not an API token.
+func (c Caller) SignedIn() bool { return c.Account.ID != "" }
+
+// Bearer parses an Authorization header (RFC 6750 §2.1): one value, the scheme
+// in any case, one token.
+func Bearer(header []string) (Token, bool) {
+	if len(header) != 1 {
+		return Token{}, false
+	}
+	scheme, rest, _ := strings.Cut(header[0], " ")
+	if !strings.EqualFold(scheme, "Bearer") {
+		return Token{}, false
+	}
+	return ParseToken(strings.TrimLeft(rest, " "))
+}
+
+// Network returns the network of an address, wide enough to identify no single
+// host: /24, or /48 for IPv6. It returns "" for the zero address.
+func Network(a netip.Addr) string {
+	a = a.Unmap().WithZone("")
+	bits := 24
+	if a.Is6() {
+		bits = 48
+	}
+	p, err := a.Prefix(bits)
+	if err != nil || !p.IsValid() {
+		return ""
+	}
+	return p.String()
+}
+
+// Agent returns the browser and operating system of a User-Agent header, and
+// nothing that identifies a single browser.
+func Agent(header string) string {
+	browser := firstMatch(header, "Unknown program", [][2]string{
+		{"Edg", "Edge"},
+		{"OPR/", "Opera"},
+		{"Firefox/", "Firefox"},
+		{"Chromium", "Chromium"},
+		{"Chrome/", "Chrome"},
+		{"Safari/", "Safari"},
+		{"curl/", "curl"},
+	})
+	system := firstMatch(header, "", [][2]string{
+		{"Android", "Android"},
+		{"iPhone", "iPhone"},
+		{"iPad", "iPad"},
+		{"Windows", "Windows"},
+		{"Mac OS X", "macOS"},
+		{"CrOS", "ChromeOS"},
+		{"Linux", "Linux"},
+	})
+	if system == "" {
+		return browser
+	}
+	return browser + " on " + system
+}
+
+// firstMatch returns the name of the first (substring, name) pair whose
+// substring is in s, or fallback.
+func firstMatch(s, fallback string, names [][2]string) string {
+	for _, name := range names {
+		if strings.Contains(s, name[0]) {
+			return name[1]
+		}
+	}
+	return fallback
+}

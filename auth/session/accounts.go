@@ -1,0 +1,100 @@
+package session
+
+import (
+	"context"
+	"fmt"
+
+	"pressbox/auth"
+)
+
+// Accounts returns all accounts, in order of id.
+func (s *Sessions) Accounts(ctx context.Context) (accounts []auth.Account, err error) {
+	err = s.repo.View(ctx, func(tx auth.Tx) error {
+		accounts = nil
+		return each(tx, tableUser, nil, func(_ string, a auth.Account) error {
+			accounts = append(accounts, a)
+			return nil
+		})
+	})
+	if err != nil {
+		return nil, fmt.Errorf("list the accounts: %w", err)
+	}
+	return accounts, nil
+}
+
+// Count returns the number of accounts and of live sessions.
+func (s *Sessions) Count(ctx context.Context) (accounts, sessions int, err error) {
+	err = s.repo.View(ctx, func(tx auth.Tx) error {
+		accounts, sessions = 0, 0
+		err := tx.Each(tableUser, nil, func(_, _ []byte) error {
+			accounts++
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+		return each(tx, tableSession, nil, func(_ string, session auth.Session) error {
+			if session.Ended == "" && !s.expired(session) {
+				sessions++
+			}
+			return nil
+		})
+	})
+	if err != nil {
+		return 0, 0, fmt.Errorf("count the accounts: %w", err)
+	}
+	return accounts, sessions, nil
+}
+
+// SetDisabled disables an account and ends its sessions, or enables it.
+func (s *Sessions) SetDisabled(ctx context.Context, id string, disabled bool) error {
+	var ended []string
+	err := s.repo.Update(ctx, func(tx auth.Tx) error {
+		account, err := get[auth.Account](tx, tableUser, []byte(id))
+		if err != nil {
+			return err
+		}
+		account.Disabled = disabled
+		if disabled {
+			if ended, err = s.endIn(tx, id, auth.EndedByOperator, func(auth.Session) bool { return true }); err != nil {
+				return err
+			}
+		}
+		return put(tx, tableUser, []byte(id), account)
+	})
+	if err != nil {
+		return fmt.Errorf("change account %s: %w", id, err)
+	}
+	s.log.Info("account changed", "account", id, "disabled", disabled)
+	s.notifyEnded(ended...)
+	return nil
+}
+
+// DeleteAccount deletes an account, its identity, its sessions and, for the local
+// provider, its name and passphrase.
+func (s *Sessions) DeleteAccount(ctx context.Context, id string) error {
+	var ended []string
+	err := s.repo.Update(ctx, func(tx auth.Tx) error {
+		account, err := get[auth.Account](tx, tableUser, []byte(id))
+		if err != nil {
+			return err
+		}
+		if ended, err = s.endIn(tx, id, auth.EndedByOwner, func(auth.Session) bool { return true }); err != nil {
+			return err
+		}
+		identity := auth.Identity{Provider: account.Provider, Issuer: account.Issuer, Subject: account.Subject}
+		if err := tx.Delete(tableIdentity, identityKey(identity)); err != nil {
+			return err
+		}
+		if err := deleteLocalAccount(tx, identity); err != nil {
+			return err
+		}
+		return tx.Delete(tableUser, []byte(id))
+	})
+	if err != nil {
+		return fmt.Errorf("delete account %s: %w", id, err)
+	}
+	s.log.Info("account removed", "account", id)
+	s.notifyEnded(ended...)
+	return nil
+}

@@ -1,0 +1,85 @@
+package session
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/netip"
+	"time"
+
+	"pressbox/auth"
+)
+
+// CreateAPIToken returns a new API token. The name is for display. A zero network
+// means anywhere, a zero ttl no expiry. The token is not stored, only its hash.
+func (s *Sessions) CreateAPIToken(ctx context.Context, name string, network netip.Prefix, ttl time.Duration) (auth.Token, auth.APIToken, error) {
+	t := auth.NewToken(auth.KindAPI)
+	hash := t.Hash()
+	record := auth.APIToken{
+		ID: auth.NewID(), Name: name, Network: network, TTL: ttl, Issued: s.clock.Now(), Created: s.clock.Wall(),
+	}
+	err := s.repo.Update(ctx, func(tx auth.Tx) error { return put(tx, tableAPIToken, hash[:], record) })
+	if err != nil {
+		return auth.Token{}, auth.APIToken{}, fmt.Errorf("create an API token: %w", err)
+	}
+	s.log.Info("API token made", "token", record.ID, "name", name)
+	return t, record, nil
+}
+
+// APITokens returns all API tokens that have not expired.
+func (s *Sessions) APITokens(ctx context.Context) (tokens []auth.APIToken, err error) {
+	err = s.repo.View(ctx, func(tx auth.Tx) error {
+		tokens = nil
+		return each(tx, tableAPIToken, nil, func(_ string, t auth.APIToken) error {
+			if !s.tokenExpired(t) {
+				tokens = append(tokens, t)
+			}
+			return nil
+		})
+	})
+	if err != nil {
+		return nil, fmt.Errorf("list the API tokens: %w", err)
+	}
+	return tokens, nil
+}
+
+// RevokeAPIToken deletes the API token with the given id. It returns
+// [auth.ErrNotFound] if there is none.
+func (s *Sessions) RevokeAPIToken(ctx context.Context, id string) error {
+	err := s.repo.Update(ctx, func(tx auth.Tx) error {
+		found := false
+		err := deleteWhere(tx, tableAPIToken, func(_ string, t auth.APIToken) bool {
+			found = found || t.ID == id
+			return t.ID == id
+		})
+		if err == nil && !found {
+			err = auth.ErrNotFound
+		}
+		return err
+	})
+	if err != nil && !errors.Is(err, auth.ErrNotFound) {
+		return fmt.Errorf("revoke an API token: %w", err)
+	}
+	if err == nil {
+		s.log.Info("API token revoked", "token", id)
+	}
+	return err
+}
+
+// apiToken returns the record of t, or ErrNotFound if t is not valid from that
+// address.
+func (s *Sessions) apiToken(ctx context.Context, t auth.Token, from netip.Addr) (record auth.APIToken, err error) {
+	hash := t.Hash()
+	err = s.repo.View(ctx, func(tx auth.Tx) (err error) {
+		record, err = get[auth.APIToken](tx, tableAPIToken, hash[:])
+		return err
+	})
+	if err == nil && (s.tokenExpired(record) || record.Network.IsValid() && !record.Network.Contains(from.Unmap())) {
+		return auth.APIToken{}, auth.ErrNotFound
+	}
+	return record, err
+}
+
+func (s *Sessions) tokenExpired(t auth.APIToken) bool {
+	return t.TTL > 0 && s.clock.Age(t.Issued) > t.TTL
+}

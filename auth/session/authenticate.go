@@ -1,0 +1,109 @@
+package session
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/netip"
+	"slices"
+
+	"pressbox/auth"
+)
+
+// Authenticate returns the caller that a request's credentials belong to. An
+// Authorization header takes precedence over everything else, also if it is
+// invalid. Otherwise any one valid cookie suffices, because browsers may send
+// several of one name, and without a valid cookie the token of a websocket's
+// auth frame.
+//
+// It returns [auth.ErrNoCredentials] if there are none and [auth.ErrInvalidToken]
+// if none is valid.
+func (s *Sessions) Authenticate(ctx context.Context, c auth.RequestCredentials) (auth.Caller, error) {
+	if len(c.Authorization) > 0 {
+		token, ok := auth.Bearer(c.Authorization)
+		if !ok {
+			return auth.Caller{}, auth.ErrInvalidToken
+		}
+		return s.caller(ctx, token, c.From)
+	}
+	failure := auth.ErrNoCredentials
+	for _, value := range slices.Concat(c.Cookies, []string{c.FrameToken}) {
+		if value == "" {
+			continue
+		}
+		failure = auth.ErrInvalidToken
+		token, ok := auth.ParseToken(value)
+		if !ok {
+			continue
+		}
+		caller, err := s.caller(ctx, token, c.From)
+		if !errors.Is(err, auth.ErrInvalidToken) {
+			return caller, err
+		}
+	}
+	return auth.Caller{}, failure
+}
+
+// caller returns the Caller that token t belongs to.
+func (s *Sessions) caller(ctx context.Context, t auth.Token, from netip.Addr) (c auth.Caller, err error) {
+	switch t.Kind() {
+	case auth.KindAccess:
+		err = s.repo.View(ctx, func(tx auth.Tx) (err error) {
+			c, err = s.accessCaller(tx, t)
+			return err
+		})
+	case auth.KindAPI:
+		c.APIToken, err = s.apiToken(ctx, t, from)
+	default:
+		return auth.Caller{}, auth.ErrInvalidToken
+	}
+	if errors.Is(err, auth.ErrNotFound) {
+		return auth.Caller{}, auth.ErrInvalidToken
+	}
+	if err != nil {
+		return auth.Caller{}, fmt.Errorf("look up a token: %w", err)
+	}
+	return c, nil
+}
+
+// accessCaller returns the session and account of an access token.
+func (s *Sessions) accessCaller(tx auth.Tx, t auth.Token) (auth.Caller, error) {
+	hash := t.Hash()
+	a, err := get[accessRecord](tx, tableAccess, hash[:])
+	if err != nil {
+		return auth.Caller{}, err
+	}
+	if s.clock.Age(a.Issued) > auth.AccessTTL {
+		return auth.Caller{}, auth.ErrNotFound
+	}
+	return s.sessionCaller(tx, a.Session)
+}
+
+// sessionCaller returns a session and its account if the session is live.
+func (s *Sessions) sessionCaller(tx auth.Tx, key string) (auth.Caller, error) {
+	session, err := get[auth.Session](tx, tableSession, []byte(key))
+	if err != nil {
+		return auth.Caller{}, err
+	}
+	account, err := get[auth.Account](tx, tableUser, []byte(session.Account))
+	if err != nil {
+		return auth.Caller{}, err
+	}
+	if session.Ended != "" || s.expired(session) || account.Disabled {
+		return auth.Caller{}, auth.ErrNotFound
+	}
+	return auth.Caller{Account: account, Session: session}, nil
+}
+
+// Validate returns [auth.ErrSessionEnded] if an authenticated session is no
+// longer live. The server calls it every minute for each open connection.
+func (s *Sessions) Validate(ctx context.Context, session auth.Session) error {
+	err := s.repo.View(ctx, func(tx auth.Tx) error {
+		_, err := s.sessionCaller(tx, sessionKey(session))
+		return err
+	})
+	if errors.Is(err, auth.ErrNotFound) {
+		return auth.ErrSessionEnded
+	}
+	return err
+}

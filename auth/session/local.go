@@ -1,0 +1,151 @@
+package session
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"golang.org/x/text/secure/precis"
+
+	"pressbox/auth"
+	"pressbox/clock"
+)
+
+// LocalAccounts manages the names and passphrase hashes of the local provider.
+type LocalAccounts struct{ sessions *Sessions }
+
+// LocalAccounts returns the local provider's accounts.
+func (s *Sessions) LocalAccounts() *LocalAccounts { return &LocalAccounts{s} }
+
+// Find returns the local account of a name in any spelling, or
+// [auth.ErrNotFound].
+func (l *LocalAccounts) Find(ctx context.Context, name string) (account auth.LocalAccount, err error) {
+	key, ok := auth.CanonicalName(name)
+	if !ok {
+		return auth.LocalAccount{}, auth.ErrNotFound
+	}
+	err = l.sessions.repo.View(ctx, func(tx auth.Tx) (err error) {
+		account, err = get[auth.LocalAccount](tx, tableLocal, []byte(key))
+		return err
+	})
+	return account, err
+}
+
+// Create stores a local account and returns it with its name normalised. It
+// returns [auth.ErrNameTaken], [auth.ErrNotFound] for an invalid name, or
+// [auth.ErrNotInvited]. The transaction that stores the name uses up the invite.
+func (l *LocalAccounts) Create(ctx context.Context, account auth.LocalAccount, policy auth.SignUpPolicy, invite string) (auth.LocalAccount, error) {
+	key, ok := auth.CanonicalName(account.Name)
+	if !ok {
+		return auth.LocalAccount{}, auth.ErrNotFound
+	}
+	var hash auth.Hash
+	if t, ok := auth.ParseToken(invite); ok {
+		hash = t.Hash()
+	}
+	account.Name, _ = precis.Nickname.String(account.Name) // valid: it has a canonical form
+	account.Created = l.sessions.clock.Wall()
+	err := l.sessions.repo.Update(ctx, func(tx auth.Tx) error {
+		if tx.Get(tableLocal, []byte(key)) != nil {
+			return auth.ErrNameTaken
+		}
+		if err := l.sessions.checkSignUp(tx, policy, hash); err != nil {
+			return err
+		}
+		return put(tx, tableLocal, []byte(key), account)
+	})
+	if auth.CodeOf(err) == auth.CodeNotInvited {
+		return auth.LocalAccount{}, auth.ErrNotInvited
+	}
+	if err != nil {
+		return auth.LocalAccount{}, fmt.Errorf("create a local account: %w", err)
+	}
+	return account, nil
+}
+
+// Rehash replaces the hash old of a name. It returns [auth.ErrNotFound] if the
+// stored hash is another one or the name is gone.
+func (l *LocalAccounts) Rehash(ctx context.Context, name, old, hash string) error {
+	key, _ := auth.CanonicalName(name)
+	return l.sessions.repo.Update(ctx, func(tx auth.Tx) error {
+		account, err := get[auth.LocalAccount](tx, tableLocal, []byte(key))
+		if err != nil {
+			return err
+		}
+		if account.Hash != old {
+			return auth.ErrNotFound
+		}
+		account.Hash = hash
+		return put(tx, tableLocal, []byte(key), account)
+	})
+}
+
+// EndSessions ends the sessions of a name.
+func (l *LocalAccounts) EndSessions(ctx context.Context, name string) error {
+	local, err := l.Find(ctx, name)
+	if err != nil {
+		return err
+	}
+	account, err := l.Account(ctx, local)
+	if errors.Is(err, auth.ErrNotFound) {
+		return nil // never signed in
+	}
+	if err == nil {
+		_, err = l.sessions.EndAll(ctx, account.ID, auth.EndedByOperator)
+	}
+	return err
+}
+
+// Account returns the account of a local account. It returns [auth.ErrNotFound]
+// until the first sign-in.
+func (l *LocalAccounts) Account(ctx context.Context, local auth.LocalAccount) (account auth.Account, err error) {
+	key := identityKey(auth.Identity{Provider: auth.Local, Issuer: auth.LocalIssuer, Subject: local.Subject})
+	err = l.sessions.repo.View(ctx, func(tx auth.Tx) error {
+		id, err := get[string](tx, tableIdentity, key)
+		if err == nil {
+			account, err = get[auth.Account](tx, tableUser, []byte(id))
+		}
+		return err
+	})
+	return account, err
+}
+
+// deleteLocalAccount deletes the local account of an identity, if it has one.
+func deleteLocalAccount(tx auth.Tx, identity auth.Identity) error {
+	if identity.Provider != auth.Local {
+		return nil
+	}
+	return deleteWhere(tx, tableLocal, func(_ string, l auth.LocalAccount) bool { return l.Subject == identity.Subject })
+}
+
+// inviteRecord is a stored invite.
+type inviteRecord struct {
+	Issued clock.Instant `json:"made"`
+}
+
+// CreateInvite returns an invite for one new account, valid for
+// [auth.InviteTTL].
+func (s *Sessions) CreateInvite(ctx context.Context) (auth.Token, error) {
+	t := auth.NewToken(auth.KindInvite)
+	hash := t.Hash()
+	err := s.repo.Update(ctx, func(tx auth.Tx) error {
+		return put(tx, tableInvite, hash[:], inviteRecord{s.clock.Now()})
+	})
+	if err != nil {
+		return auth.Token{}, fmt.Errorf("create an invite: %w", err)
+	}
+	s.log.Info("invite made")
+	return t, nil
+}
+
+// useInvite deletes a valid invite, or returns ErrNotInvited.
+func (s *Sessions) useInvite(tx auth.Tx, hash auth.Hash) error {
+	i, err := get[inviteRecord](tx, tableInvite, hash[:])
+	if errors.Is(err, auth.ErrNotFound) || err == nil && s.clock.Age(i.Issued) > auth.InviteTTL {
+		return auth.ErrNotInvited
+	}
+	if err != nil {
+		return err
+	}
+	return tx.Delete(tableInvite, hash[:])
+}

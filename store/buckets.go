@@ -1,0 +1,40 @@
+package store
+
+import (
+	"encoding/binary"
+	"iter"
+
+	bolt "go.etcd.io/bbolt"
+)
+
+var (
+	metaBucket         = []byte("meta")
+	waitingBucket      = []byte("waiting")
+	endedBucket        = []byte("ended")
+	keysBucket         = []byte("keys")
+	keysByAgeBucket    = []byte("keys-by-age")
+	calibrationsBucket = []byte("calibrations")
+	idpCacheBucket     = []byte("idp_cache")
+	flowBucket         = []byte("auth_state")
+	flowOrderBucket    = []byte("auth_state_order")
+	bootBucket         = []byte("meta_clock")
+	bootOrderBucket    = []byte("meta_clock_order")
+
+	schemaKey = []byte("schema")
+	probeKey  = []byte("probe")
+)
+
+// pairs yields the keys and values of a bucket in order. They are valid until
+// the transaction ends.
+func pairs(b *bolt.Bucket) iter.Seq2[[]byte, []byte] {
+	return func(yield func(k, v []byte) bool) {
+		c := b.Cursor()
+		for k, v := c.First(); k != nil && yield(k, v); k, v = c.Next() {
+		}
+	}
+}
+
+// number returns n as a key that sorts as the numbers do.
+func number(n uint64) []byte {
+	return binary.BigEndian.AppendUint64(nil, n)
+}
