@@ -1,8 +1,9 @@
-// Package audio is what sound is here: mono PCM, its level, its rate, and the
-// two containers in which it leaves the house.
+// Package audio handles mono PCM: levels, sample rates, and the two formats in
+// which it is sent, raw PCM and WAV. It is pure: it reads and writes only what
+// the caller passes.
 //
-// One law: samples are float32 in [-1, 1], and nothing in this package makes
-// one that is not.
+// One law: samples are float32 in [-1, 1], and no function of this package
+// returns others.
 package audio
 
 import (
@@ -20,7 +21,7 @@ type Clip struct {
 	Samples []float32 // each in [-1, 1]
 }
 
-// Duration returns how long the clip sounds.
+// Duration returns the playing time of the clip.
 func (c Clip) Duration() time.Duration {
 	if c.Rate <= 0 {
 		return 0

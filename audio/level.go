@@ -4,21 +4,19 @@ import "math"
 
 // Levels, as fractions of full scale.
 const (
-	// Ceiling is −3.6 dBFS: what a limited announcement never exceeds, so
-	// that an urgent one, at [UrgentGain], still has no clipped sample.
+	// Ceiling is −3.6 dBFS, the level that [Limit] never exceeds, so that an
+	// urgent announcement, at [UrgentGain], has no clipped sample either.
 	Ceiling = 0.6607
-	// UrgentGain is by how much an urgent announcement is louder: exactly
-	// this factor on the samples of the ordinary one.
+	// UrgentGain is the factor of an urgent announcement's samples.
 	UrgentGain = 1.5
 
-	knee = 0.5 // below it Limit multiplies and does nothing else
+	knee = 0.5 // below it Limit only multiplies
 )
 
-// Limit multiplies the samples by gain and bends what then lies above the
-// knee (−6 dBFS) so that nothing exceeds [Ceiling]. The bend is the same for
-// every sample whatever came before it, it keeps the order of levels, and
-// its slope is continuous; below the knee a sample is exactly its product
-// with gain. What is not a number becomes silence.
+// Limit multiplies the samples by gain and compresses what is then above the
+// knee (−6 dBFS) so that nothing exceeds [Ceiling]. The curve depends on no
+// other sample, is monotonic and has a continuous slope; below the knee a
+// sample is exactly its product with gain. NaN becomes silence.
 func Limit(samples []float32, gain float32) {
 	for i, s := range samples {
 		s *= gain
@@ -30,7 +28,7 @@ func Limit(samples []float32, gain float32) {
 	}
 }
 
-// bend maps levels above the knee into the room between knee and Ceiling.
+// bend maps levels above the knee to the range from knee to Ceiling.
 func bend(s float32) float32 {
 	const room = Ceiling - knee
 	level := math.Abs(float64(s))
@@ -43,8 +41,7 @@ func bend(s float32) float32 {
 	return float32(math.Copysign(level, float64(s)))
 }
 
-// Scale multiplies the samples by a factor; what would leave [-1, 1] stays at
-// its end.
+// Scale multiplies the samples by a factor and clips them to [-1, 1].
 func Scale(samples []float32, by float32) {
 	if by == 1 {
 		return
@@ -54,9 +51,9 @@ func Scale(samples []float32, by float32) {
 	}
 }
 
-// clamp returns the nearest value in [-1, 1]; 0 for what is not a number.
+// clamp returns the nearest value in [-1, 1], and 0 for NaN.
 func clamp(s float32) float32 {
-	if s != s { // this is what NaN means
+	if s != s { // NaN
 		return 0
 	}
 	return max(-1, min(1, s))

@@ -5,11 +5,11 @@ import (
 	"math"
 )
 
-// The shape of the resampler's filter: a sinc under a Kaiser window, kept for
-// a fixed number of positions between two samples, with straight lines
+// Parameters of the resampler's filter: a sinc under a Kaiser window, tabulated
+// for a fixed number of positions between two samples and interpolated linearly
 // between those.
 const (
-	lobes    = 32    // zero crossings kept on either side, at the lower rate
+	lobes    = 32    // zero crossings on either side, at the lower rate
 	phases   = 512   // positions between two samples
 	passband = 0.915 // of the lower rate's half, where the filter is at −6 dB
 	kaiser   = 9.0   // the window's β: side lobes below −90 dB
@@ -17,17 +17,17 @@ const (
 	minRate, maxRate = 4_000, 192_000 // samples per second
 )
 
-// A Resampler changes the rate of a stream of samples. Sample n of its output
-// sounds at the same moment as place n·from/to of its input: the filter's
-// delay is taken out. The zero value is not usable.
+// A Resampler changes the sample rate of a stream. Output sample n has the time
+// of input position n·from/to: the filter's delay is removed. The zero value is
+// not usable.
 type Resampler struct {
 	from, to int
-	half     int       // input samples that the filter reaches on either side
+	half     int       // input samples that the filter covers on either side
 	filter   []float32 // (phases+1) rows of 2·half taps; nil when from = to
-	pending  []float32 // input from which samples are still to be made
-	next     int       // where in pending the next output sample's left edge stands
-	fraction int       // … and how far past it the sample stands, in 1/to
-	in, out  int64     // samples taken and made
+	pending  []float32 // input that later output samples need
+	next     int       // index in pending of the next output sample's left edge
+	fraction int       // distance of that sample from the index, in 1/to
+	in, out  int64     // samples read and written
 }
 
 // NewResampler returns a resampler between two rates in samples per second,
@@ -47,9 +47,9 @@ func NewResampler(from, to int) (*Resampler, error) {
 	return r, nil
 }
 
-// newFilter tabulates the windowed sinc: row p holds the taps of a sample
-// that stands p/phases between the half-th and the next input sample. Every
-// row sums to 1, so that a constant stays itself.
+// newFilter tabulates the windowed sinc: row p holds the taps of a sample at
+// p/phases between the half-th and the next input sample. Every row sums to 1,
+// so that a constant signal is unchanged.
 func newFilter(half int, cutoff float64) []float32 {
 	taps := 2 * half
 	filter := make([]float32, (phases+1)*taps)
@@ -75,7 +75,7 @@ func sinc(x float64) float64 {
 	return math.Sin(math.Pi*x) / (math.Pi * x)
 }
 
-// window is the Kaiser window over [-1, 1].
+// window returns the Kaiser window at x in [-1, 1].
 func window(x float64) float64 {
 	if x < -1 || x > 1 {
 		return 0
@@ -83,8 +83,8 @@ func window(x float64) float64 {
 	return bessel(kaiser*math.Sqrt(1-x*x)) / bessel(kaiser)
 }
 
-// bessel is the modified Bessel function of the first kind, order zero, by
-// its power series.
+// bessel returns the modified Bessel function of the first kind, order zero,
+// computed by its power series.
 func bessel(x float64) float64 {
 	sum, term := 1.0, 1.0
 	for k := 1.0; term > sum*1e-17; k++ {
@@ -94,7 +94,7 @@ func bessel(x float64) float64 {
 	return sum
 }
 
-// Append takes src and appends to dst the samples that can be made so far.
+// Append reads src and appends to dst the output samples that are complete.
 func (r *Resampler) Append(dst, src []float32) []float32 {
 	r.in += int64(len(src))
 	if r.filter == nil {
@@ -109,9 +109,8 @@ func (r *Resampler) Append(dst, src []float32) []float32 {
 	return dst
 }
 
-// Flush appends to dst what the end of the input still owes: after it the
-// output has as many samples as the input lasts, rounded up. The resampler is
-// then spent.
+// Flush appends the rest to dst: the output then has as many samples as the
+// input lasts, rounded up. The resampler must not be used afterwards.
 func (r *Resampler) Flush(dst []float32) []float32 {
 	if r.filter == nil {
 		return dst
@@ -125,7 +124,7 @@ func (r *Resampler) Flush(dst []float32) []float32 {
 	return dst
 }
 
-// sample makes the output sample at the present position.
+// sample returns the output sample at the current position.
 func (r *Resampler) sample() float32 {
 	taps := 2 * r.half
 	place := float32(r.fraction) * phases / float32(r.to)
@@ -142,7 +141,7 @@ func (r *Resampler) sample() float32 {
 	return clamp(a + (b-a)*between)
 }
 
-// step moves on by one output sample.
+// step advances by one output sample.
 func (r *Resampler) step() {
 	r.out++
 	r.fraction += r.from
@@ -150,7 +149,7 @@ func (r *Resampler) step() {
 	r.fraction %= r.to
 }
 
-// forget drops the input that no later sample needs.
+// forget drops the input that no later output sample needs.
 func (r *Resampler) forget() {
 	used := min(r.next, len(r.pending))
 	r.pending = r.pending[:copy(r.pending, r.pending[used:])]

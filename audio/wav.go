@@ -8,11 +8,11 @@ import (
 	"math"
 )
 
-// ErrNotWAV says that bytes are not a WAV file that this package reads.
+// ErrNotWAV reports that data is not a WAV file that this package reads.
 var ErrNotWAV = errors.New("not a WAV file with PCM")
 
-// The parts of a WAV header (RIFF, "Multimedia Programming Interface and Data
-// Specifications 1.0", 1991). A size of all ones stands for "until the end".
+// Constants of a WAV header (RIFF, "Multimedia Programming Interface and Data
+// Specifications 1.0", 1991). unknownSize means "until the end".
 const (
 	headerSize  = 44
 	unknownSize = math.MaxUint32
@@ -32,8 +32,8 @@ func AppendS16LE(dst []byte, samples []float32) []byte {
 	return dst
 }
 
-// WAVHeader returns the header of a mono 16-bit WAV stream whose length is
-// not yet known; [AppendS16LE] makes what follows it.
+// WAVHeader returns the header of a mono 16-bit WAV stream of unknown length;
+// [AppendS16LE] appends its samples.
 func WAVHeader(rate int) []byte {
 	return header(rate, unknownSize)
 }
@@ -42,7 +42,7 @@ func WAVHeader(rate int) []byte {
 func WriteWAV(w io.Writer, c Clip) error {
 	size := int64(len(c.Samples)) * 2
 	if size > math.MaxUint32-headerSize {
-		return fmt.Errorf("write %v of WAV: longer than the format can say", c.Duration())
+		return fmt.Errorf("write %v of WAV: longer than the format allows", c.Duration())
 	}
 	file := header(c.Rate, uint32(size)) //nolint:gosec // checked above
 	if _, err := w.Write(AppendS16LE(file, c.Samples)); err != nil {
@@ -74,10 +74,10 @@ func header(rate int, size uint32) []byte {
 	return binary.LittleEndian.AppendUint32(h, size)
 }
 
-// DecodeWAV reads a WAV file of 16-bit integers or 32-bit floats; several
-// channels are averaged into one. A data chunk without a known size, or with
-// a size beyond the end, lasts until the end. It returns [ErrNotWAV], wrapped,
-// for anything else.
+// DecodeWAV reads a WAV file of 16-bit integers or 32-bit floats and averages
+// its channels. A data chunk without a known size, or with a size beyond the
+// end, lasts until the end. DecodeWAV returns [ErrNotWAV], wrapped, for any
+// other data.
 func DecodeWAV(r io.Reader) (Clip, error) {
 	file, err := io.ReadAll(r)
 	if err != nil {
@@ -104,10 +104,10 @@ func DecodeWAV(r io.Reader) (Clip, error) {
 	return Clip{}, fmt.Errorf("%w: no data chunk", ErrNotWAV)
 }
 
-// A format is what a WAV file says of its samples.
+// A format describes the samples of a WAV file.
 type format struct {
 	tag, channels, bits int
-	rate                int // 0 means that nothing was said yet
+	rate                int // 0 before the format chunk
 }
 
 func parseFormat(chunk []byte) (format, error) {
@@ -120,7 +120,7 @@ func parseFormat(chunk []byte) (format, error) {
 		rate:     int(binary.LittleEndian.Uint32(chunk[4:])),
 		bits:     int(binary.LittleEndian.Uint16(chunk[14:])),
 	}
-	if f.tag == formatExtensible && len(chunk) >= 26 { // the true tag begins the sub-format
+	if f.tag == formatExtensible && len(chunk) >= 26 { // the tag is at the start of the sub-format
 		f.tag = int(binary.LittleEndian.Uint16(chunk[24:]))
 	}
 	known := f.tag == formatPCM && f.bits == 16 || f.tag == formatFloat && f.bits == 32
@@ -131,11 +131,10 @@ func parseFormat(chunk []byte) (format, error) {
 	return f, nil
 }
 
-// decode turns the bytes of a data chunk into a clip; half a frame at the end
-// is dropped.
+// decode returns the clip in a data chunk and drops an incomplete last frame.
 func (f format) decode(data []byte) (Clip, error) {
 	if f.rate == 0 {
-		return Clip{}, fmt.Errorf("%w: data before its format", ErrNotWAV)
+		return Clip{}, fmt.Errorf("%w: data chunk before the format chunk", ErrNotWAV)
 	}
 	width := f.bits / 8
 	frame := width * f.channels
@@ -150,8 +149,7 @@ func (f format) decode(data []byte) (Clip, error) {
 	return Clip{Rate: f.rate, Samples: samples}, nil
 }
 
-// value returns the sample at the beginning of b, in [-1, 1] where the file
-// keeps to that.
+// value returns the sample at the start of b; a valid file has it in [-1, 1].
 func (f format) value(b []byte) float32 {
 	if f.tag == formatFloat {
 		return math.Float32frombits(binary.LittleEndian.Uint32(b))

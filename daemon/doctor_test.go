@@ -67,7 +67,7 @@ func TestDoctorFindsWhatIsWrongAndSaysTheMend(t *testing.T) {
 		"no sound server":        {set("PULSE_SERVER=unix:/nowhere/native"), "sound", broken, "no such file", "pressbox setup-audio"},
 		"a dead socket":          {deadSocket, "sound", broken, "connection refused", "has ended: start it"},
 		"no permission":          {forbiddenSocket, "sound", broken, "permission denied", "pressbox setup-audio"},
-		"a wrong cookie":         {wrongCookie, "sound", broken, "wants its cookie", "PULSE_COOKIE"},
+		"a wrong cookie":         {wrongCookie, "sound", broken, "requires its cookie", "PULSE_COOKIE"},
 		"a server that hangs":    {sound(func(s *pulsetest.Server) { s.Signal(syscall.SIGSTOP) }), "sound", broken, "has not answered", "restart it"},
 		"a muted sink":           {sound(func(s *pulsetest.Server) { s.Pactl("set-sink-mute", "speaker", "1") }), "sound", broken, "speaker is muted", "set-sink-mute speaker 0"},
 		"turned down":            {sound(func(s *pulsetest.Server) { s.Pactl("set-sink-volume", "speaker", "7%") }), "sound", doubtful, "turned down to 7 %", "set-sink-volume speaker 100%"},
@@ -311,7 +311,7 @@ func TestDoctorIsContentWithADaemonThatIsWell(t *testing.T) {
 	dir := t.TempDir()
 	settings := []string{"PULSE_SERVER=" + server.Address}
 	p := runProcess(t, dir, append(environment(t), settings...))
-	if !p.awaitLog("msg=sound") {
+	if !p.awaitLog("audio output connected") {
 		t.Fatal(p.logged())
 	}
 	found := examine(t, dir, settings...)

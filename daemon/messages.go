@@ -119,11 +119,11 @@ func daemonMessages() []message {
 func speechMessages() []message {
 	return []message{
 		{
-			"33a732c3d4244f429c6ee523b073fd64", "no sound",
+			"33a732c3d4244f429c6ee523b073fd64", "audio output unavailable",
 			"Nothing can be heard: @PRESSBOX_ERR@. Announcements are accepted and wait until they are too old. The daemon keeps trying. \"pressbox doctor\" says what is wrong and how to mend it.",
 		},
 		{
-			"ad9ead29b3554785bf1c879ad5ebcbcf", "sound",
+			"ad9ead29b3554785bf1c879ad5ebcbcf", "audio output connected",
 			"The daemon speaks through the sink @PRESSBOX_SINK@ of @PRESSBOX_SERVER@.",
 		},
 		{
@@ -143,11 +143,11 @@ func speechMessages() []message {
 			"The sound server went away while an announcement was being spoken: @PRESSBOX_ERR@. It is spoken again, from its beginning, when there is sound.",
 		},
 		{
-			"bfcc24cec1a74689973ff18a2ee393c3", "the end of an announcement is not kept: it could be spoken again after a restart",
+			"bfcc24cec1a74689973ff18a2ee393c3", "end of announcement not saved, it may be spoken again after a restart",
 			"The store did not take that an announcement ended: @PRESSBOX_ERR@. The daemon goes on and tries again with the next end. Usually the disk is full or broken: see \"df -h /var/lib/pressbox\" and \"journalctl -k\".",
 		},
 		{
-			"03d17a152dd34ca6b5847c4a245c3017", "the end of expired announcements is not kept",
+			"03d17a152dd34ca6b5847c4a245c3017", "expiry of announcements not saved",
 			"The store did not take that announcements expired: @PRESSBOX_ERR@. Usually the disk is full or broken: see \"df -h /var/lib/pressbox\" and \"journalctl -k\".",
 		},
 	}
@@ -193,43 +193,43 @@ func storeMessages() []message {
 func voiceMessages() []message {
 	return []message{
 		{
-			"35bfeceb9f114bf59347244b08de30be", "a voice cannot be used",
+			"35bfeceb9f114bf59347244b08de30be", "voice unusable",
 			"The voice @PRESSBOX_VOICE@ cannot speak: @PRESSBOX_ERR@. Other voices still do. Install it again, or take its files away.",
 		},
 		{
-			"07fc9dc36c1d40f9a80a971835567283", "voice broken",
+			"07fc9dc36c1d40f9a80a971835567283", "voice files invalid",
 			"The files of the voice @PRESSBOX_VOICE@ are wrong: @PRESSBOX_ERR@. It is listed with that and never used.",
 		},
 		{
-			"844eba750eea41049e66b09b3beb9928", "close a model",
+			"844eba750eea41049e66b09b3beb9928", "closing a model failed",
 			"The model of the voice @PRESSBOX_VOICE@ could not be closed: @PRESSBOX_ERR@. Its memory is free again after a restart.",
 		},
 		{
-			"8b0407abd00d4c22b86aee0f84b17e5b", "new voices will be found only when told to reload",
+			"8b0407abd00d4c22b86aee0f84b17e5b", "cannot watch for new voices, reload finds them",
 			"The folders of voices cannot be watched: @PRESSBOX_ERR@. After adding a voice, run \"systemctl reload pressbox\". Usually fs.inotify.max_user_instances is used up.",
 		},
 		{
-			"c8f117c0b2294ff493d50a6c7e7502f7", "watching the folders of voices",
+			"c8f117c0b2294ff493d50a6c7e7502f7", "voice directory watcher failed",
 			"Changes in the folders of voices may have been missed: @PRESSBOX_ERR@. They are read again.",
 		},
 		{
-			"76a0cded8d6145739ef0e1be2f7de215", "cannot watch a folder of voices",
+			"76a0cded8d6145739ef0e1be2f7de215", "cannot watch voice directory",
 			"New voices in @PRESSBOX_DIR@ will not be noticed: @PRESSBOX_ERR@. \"systemctl reload pressbox\" looks for them.",
 		},
 		{
-			"77d2b6b3a61c40059f967f564b40465b", "cannot read a folder of voices",
+			"77d2b6b3a61c40059f967f564b40465b", "cannot read voice directory",
 			"The voices in @PRESSBOX_DIR@ are not found: @PRESSBOX_ERR@. The user pressbox must be able to read the folder.",
 		},
 		{
-			"c81aad3af5bd40b7998fa42e8ba67099", "a voice has to be measured again after a restart",
+			"c81aad3af5bd40b7998fa42e8ba67099", "voice calibration not saved",
 			"What was measured of the voice @PRESSBOX_VOICE@ was not kept: @PRESSBOX_ERR@.",
 		},
 		{
-			"2c29a98f30e94fe9b248a12138cd5add", "a kept calibration cannot be read",
+			"2c29a98f30e94fe9b248a12138cd5add", "saved voice calibration unreadable",
 			"What was measured of a voice cannot be read: @PRESSBOX_ERR@. It is measured again.",
 		},
 		{
-			"57bdb47bfa814dbdac5277de877c9292", "the voice cannot say a phoneme",
+			"57bdb47bfa814dbdac5277de877c9292", "voice has no id for phoneme",
 			"The voice @PRESSBOX_VOICE@ was not made for the phoneme @PRESSBOX_PHONEME@ and leaves it out. Logged once for each. A voice for the language of the message speaks better.",
 		},
 	}

@@ -6,125 +6,123 @@ import (
 	"math"
 )
 
-// A Calibration is what has been measured of one speaker of a voice, so that
-// its words per minute are true and its level is that of the others. The zero
-// value stands for what is usual. It is kept as JSON.
+// A Calibration holds the measurements of one speaker of a voice, which correct
+// its speed and level. The zero value means the defaults. It is stored as JSON.
 //
-// The model behind it: what the voice makes of a piece of speech lasts
-// Piece + Letter × letters + Mark × marks inside it, and each of these grows
-// with the length scale from a fixed part, because models round the length of
-// every phoneme up.
+// The model: a segment of speech lasts Segment + Letter × letters + Mark ×
+// marks inside it. Each of these has a fixed part and a part that grows with
+// the length scale, because models round the length of every phoneme up.
 type Calibration struct {
-	Gain   float32 `json:"gain"`   // brings the voice to the level of all voices
-	Piece  Span    `json:"piece"`  // for each piece of speech, its silent ends included
-	Letter Span    `json:"letter"` // for each letter
-	Mark   Span    `json:"mark"`   // for each mark inside a piece
-	Ends   Span    `json:"ends"`   // of Piece, what is silent
+	Gain    float32 `json:"gain"`   // brings the voice to the common level
+	Segment Span    `json:"piece"`  // per segment, including its silent ends
+	Letter  Span    `json:"letter"` // per letter
+	Mark    Span    `json:"mark"`   // per mark inside a segment
+	Ends    Span    `json:"ends"`   // the silent part of Segment
 }
 
-// A Span is a length of time at any length scale.
+// A Span is a duration as a linear function of the length scale.
 type Span struct {
 	Fixed  float64 `json:"fixed"`  // seconds
-	Scaled float64 `json:"scaled"` // seconds at the voice's own length scale
+	Scaled float64 `json:"scaled"` // seconds, times the voice's own length scale
 }
 
-// at returns the length at a scale of the voice's own.
+// at returns the duration in seconds at a scale.
 func (s Span) at(scale float64) float64 { return s.Fixed + s.Scaled*scale }
 
-// plus returns s and n times o, one after the other.
+// plus returns s plus n times o.
 func (s Span) plus(n float64, o Span) Span {
 	return Span{s.Fixed + n*o.Fixed, s.Scaled + n*o.Scaled}
 }
 
-// usual is what Piper's English voices are like, for one not yet measured.
-var usual = Calibration{ //nolint:gochecknoglobals // never changes
-	Gain:   0.6,
-	Piece:  Span{Scaled: 0.35},
-	Letter: Span{Fixed: 0.008, Scaled: 0.052},
-	Mark:   Span{Scaled: 0.28},
-	Ends:   Span{Scaled: 0.25},
+// defaultCalibration holds typical values of Piper's English voices.
+var defaultCalibration = Calibration{ //nolint:gochecknoglobals // never changes
+	Gain:    0.6,
+	Segment: Span{Scaled: 0.35},
+	Letter:  Span{Fixed: 0.008, Scaled: 0.052},
+	Mark:    Span{Scaled: 0.28},
+	Ends:    Span{Scaled: 0.25},
 }
 
-// orUsual returns c, or what is usual when nothing was measured.
-func (c Calibration) orUsual() Calibration {
+// orDefault returns c, or the defaults if c is zero.
+func (c Calibration) orDefault() Calibration {
 	if c == (Calibration{}) {
-		return usual
+		return defaultCalibration
 	}
 	return c
 }
 
 const (
-	// How far a voice may be stretched and still be understood.
+	// Limits of the length scale at which a voice is intelligible.
 	minScale, maxScale = 0.4, 2.6
-	// maxStep is how much the pace may change from one piece to the next
-	// without being noticed, and maxDrift how far it may get from the first.
+	// maxStep limits the change of the scale from one segment to the next, so
+	// that it is not noticed; maxDrift limits the change from the first one.
 	maxStep, maxDrift = 0.06, 0.15
-	// trust is how many seconds must be spoken before a text that does not
-	// sound as its letters foretell is believed as much as the calibration.
+	// trust is the weight of the calibration against the measured duration, in
+	// seconds of speech.
 	trust = 2.0
 )
 
-// exactWords is how many words a message needs for its words per minute to be
-// its own. A word alone is spoken as fast as one of average length; what lies
-// between goes from the one to the other.
+// exactWords is the number of words from which a message has exactly the
+// requested rate. A single word is spoken at the speed of one of average
+// length; between the two the speed is interpolated.
 const exactWords = 50
 
-// WordsPerMinute returns how fast the voice speaks ordinary text at its own
-// length scale.
+// WordsPerMinute returns the speed of ordinary text at the voice's own length
+// scale.
 func (c Calibration) WordsPerMinute() float64 {
-	m := newScript(passage).measure()
-	return 60 * float64(m.words) / c.orUsual().length(m).at(1)
+	m := newClauses(passage).length()
+	return 60 * float64(m.words) / c.orDefault().duration(m).at(1)
 }
 
-// length returns how long text of measure m lasts from its first to its last
+// duration returns the duration of text of length m from its first to its last
 // audible sample.
-func (c Calibration) length(m measure) Span {
+func (c Calibration) duration(m textLength) Span {
 	return Span{Fixed: Pause.Seconds() * float64(m.pauses)}.
-		plus(float64(m.pieces), c.Piece).
+		plus(float64(m.segments), c.Segment).
 		plus(float64(m.letters), c.Letter).
 		plus(float64(m.marks), c.Mark).
 		plus(-1, c.Ends)
 }
 
-// scale returns the scale at which text of measure m lasts so many seconds, as
-// near as the voice allows.
-func (c Calibration) scale(m measure, seconds float64) float64 {
-	s := c.length(m)
+// scale returns the scale at which text of length m lasts so many seconds,
+// within the limits.
+func (c Calibration) scale(m textLength, seconds float64) float64 {
+	s := c.duration(m)
 	if s.Scaled <= 0 {
-		return 1 // a voice that does not heed the scale
+		return 1 // the voice ignores the scale
 	}
 	return min(max((seconds-s.Fixed)/s.Scaled, minScale), maxScale)
 }
 
-// seconds returns how long text of measure m is to last at so many words per
-// minute.
-func (c Calibration) seconds(m measure, rate int) float64 {
-	ordinary := newScript(passage).measure()
+// targetSeconds returns the intended duration of text of length m at a rate in
+// words per minute.
+func (c Calibration) targetSeconds(m textLength, rate int) float64 {
+	ordinary := newClauses(passage).length()
 	perWord := 60 / float64(rate)
-	average := c.length(m).at(c.scale(ordinary, float64(ordinary.words)*perWord))
+	average := c.duration(m).at(c.scale(ordinary, float64(ordinary.words)*perWord))
 	exact := min(float64(m.words)/exactWords, 1)
 	return exact*float64(m.words)*perWord + (1-exact)*average
 }
 
-// A pace keeps a message at its rate: before each piece it says how fast the
-// rest must be.
-type pace struct {
-	calibration Calibration
-	left        measure // of what is not spoken yet
-	seconds     float64 // that are left for it
-	first, last float64 // scales of pieces; 0 before the first
-	took, meant float64 // seconds that were spoken, and that were foreseen
+// A rateController adjusts the length scale of each segment so that the message
+// has the requested rate.
+type rateController struct {
+	calibration      Calibration
+	remaining        textLength // not yet spoken
+	seconds          float64    // left for the remaining text
+	first, last      float64    // scales of segments; 0 before the first
+	spoken, expected float64    // seconds of the segments so far
 }
 
-func newPace(c Calibration, m measure, rate int) *pace {
-	c = c.orUsual()
-	return &pace{calibration: c, left: m, seconds: c.seconds(m, rate)}
+func newRateController(c Calibration, m textLength, rate int) *rateController {
+	c = c.orDefault()
+	return &rateController{calibration: c, remaining: m, seconds: c.targetSeconds(m, rate)}
 }
 
-// next returns the scale of the next piece.
-func (p *pace) next() float64 {
-	bias := (p.took + trust) / (p.meant + trust)
-	scale := p.calibration.scale(p.left, p.seconds/bias)
+// nextScale returns the scale of the next segment.
+func (p *rateController) nextScale() float64 {
+	bias := (p.spoken + trust) / (p.expected + trust)
+	scale := p.calibration.scale(p.remaining, p.seconds/bias)
 	if p.first == 0 {
 		p.first, p.last = scale, scale
 	}
@@ -133,23 +131,22 @@ func (p *pace) next() float64 {
 	return p.last
 }
 
-// within returns the value nearest to x that is at most a share away from base.
+// within returns x, limited to a relative distance share from base.
 func within(x, base, share float64) float64 {
 	return min(max(x, base*(1-share)), base*(1+share))
 }
 
-// spent takes away a piece of measure m that lasted so many seconds, and the
+// advance subtracts a segment of length m that lasted so many seconds, and the
 // pause before it.
-func (p *pace) spent(m measure, seconds float64) {
-	p.left = p.left.minus(m)
+func (p *rateController) advance(m textLength, seconds float64) {
+	p.remaining = p.remaining.minus(m)
 	p.seconds -= seconds + float64(m.pauses)*Pause.Seconds()
 	m.pauses = 0
-	p.took += seconds
-	p.meant += p.calibration.length(m).plus(1, p.calibration.Ends).at(p.last)
+	p.spoken += seconds
+	p.expected += p.calibration.duration(m).plus(1, p.calibration.Ends).at(p.last)
 }
 
-// passage is what a voice reads to be measured: ordinary text, in sentences of
-// all lengths.
+// passage is the text for calibration: ordinary sentences of various lengths.
 const passage = "Good morning, everyone. The coffee is ready. " +
 	"There is fresh bread on the kitchen table, and the butter is next to it. " +
 	"It will be warm today with some rain in the late afternoon. " +
@@ -160,57 +157,57 @@ const passage = "Good morning, everyone. The coffee is ready. " +
 	"The game begins at seven, and the home team has won nine of its last twelve games. " +
 	"Thank you for listening."
 
-// The scales at which a voice is measured; what lies between and beyond them
-// follows a straight line.
+// Scales at which a voice is measured; other scales are interpolated and
+// extrapolated linearly.
 const slowScale, fastScale = 1.4, 0.7
 
-// Calibrate has the voice read a passage of about a hundred words twice and
-// measures it.
+// Calibrate synthesises a passage of about a hundred words twice and measures
+// it.
 func (v *Voice) Calibrate(ctx context.Context) (Calibration, error) {
-	fast, err := v.read(ctx, fastScale)
+	fast, err := v.readPassage(ctx, fastScale)
 	if err != nil {
 		return Calibration{}, err
 	}
-	slow, err := v.read(ctx, slowScale)
+	slow, err := v.readPassage(ctx, slowScale)
 	if err != nil {
 		return Calibration{}, err
 	}
 	f, s := fast.fit(), slow.fit()
 	return Calibration{
-		Gain:   levelGain(append(fast.loudness, slow.loudness...)),
-		Piece:  through(f[0], s[0]),
-		Letter: through(f[1], s[1]),
-		Mark:   through(f[2], s[2]),
-		Ends:   through(fast.ends, slow.ends),
+		Gain:    levelGain(append(fast.loudness, slow.loudness...)),
+		Segment: spanThrough(f[0], s[0]),
+		Letter:  spanThrough(f[1], s[1]),
+		Mark:    spanThrough(f[2], s[2]),
+		Ends:    spanThrough(fast.ends, slow.ends),
 	}, nil
 }
 
-// through returns the span that has the two lengths at the two scales.
-func through(fast, slow float64) Span {
+// spanThrough returns the span with the given durations at the two scales.
+func spanThrough(fast, slow float64) Span {
 	slope := (slow - fast) / (slowScale - fastScale)
 	return Span{Fixed: fast - slope*fastScale, Scaled: slope}
 }
 
-// A reading is what was measured of the passage at one scale.
+// A reading holds the measurements of the passage at one scale.
 type reading struct {
-	rows     [][3]float64 // of each piece: 1, its letters, the marks inside it
-	seconds  []float64    // how long each lasted
-	ends     float64      // mean silence at the two ends of a piece
+	rows     [][3]float64 // of each segment: 1, letters, marks inside it
+	seconds  []float64    // duration of each segment
+	ends     float64      // mean silence at the ends of a segment, in seconds
 	loudness []float64    // mean square of each window
 }
 
-// errSilent says that a model makes no sound, or nothing that is one.
-var errSilent = errors.New("the voice made no sound of its calibration passage")
+// errSilent reports that a model produces silence or invalid samples.
+var errSilent = errors.New("the voice produced no sound for the calibration passage")
 
-// read has the voice read the passage.
-func (v *Voice) read(ctx context.Context, scale float32) (reading, error) {
+// readPassage synthesises and measures the passage.
+func (v *Voice) readPassage(ctx context.Context, scale float32) (reading, error) {
 	var r reading
-	for p := range newScript(passage).pieces() {
+	for p := range newClauses(passage).segments() {
 		samples, err := v.infer(ctx, v.encode(ctx, p), scale)
 		if err != nil {
 			return reading{}, err
 		}
-		m := measureOf(p.clauses)
+		m := lengthOf(p.clauses)
 		r.rows = append(r.rows, [3]float64{1, float64(m.letters), float64(m.marks)})
 		r.seconds = append(r.seconds, v.seconds(samples))
 		r.ends += silentEnds(samples) / float64(v.Config.SampleRate)
@@ -223,8 +220,7 @@ func (v *Voice) read(ctx context.Context, scale float32) (reading, error) {
 	return r, nil
 }
 
-// fit returns the seconds for a piece, a letter and a mark that fit what was
-// read best, by least squares.
+// fit returns the seconds per segment, letter and mark by least squares.
 func (r reading) fit() [3]float64 {
 	var normal [3][4]float64
 	for k, row := range r.rows {
@@ -238,7 +234,7 @@ func (r reading) fit() [3]float64 {
 	return solve(normal)
 }
 
-// solve solves three linear equations whose matrix is positive definite, by
+// solve solves three linear equations with a positive definite matrix by
 // elimination.
 func solve(m [3][4]float64) [3]float64 {
 	for i := range m {

@@ -13,29 +13,29 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// A PhonemeType says what a voice's phonemes are.
+// A PhonemeType is the kind of a voice's phonemes.
 type PhonemeType string
 
-// The phoneme types that are understood.
+// The supported phoneme types.
 const (
 	Espeak PhonemeType = "espeak" // espeak-ng's IPA
-	Text   PhonemeType = "text"   // the characters themselves
+	Text   PhonemeType = "text"   // characters of the text
 )
 
-// The phonemes that frame every sequence of ids.
+// Phonemes that frame every sequence of ids.
 const (
 	pad = "_"
 	bos = "^"
 	eos = "$"
 )
 
-// A Config is what a voice's .onnx.json says, checked. The keys are those of
-// Piper; phoneme_map, phoneme_silence and unknown ones are ignored.
+// A Config is a validated .onnx.json of a voice. The keys are Piper's;
+// phoneme_map, phoneme_silence and unknown ones are ignored.
 type Config struct {
 	SampleRate int    // audio.sample_rate, 8000–48000 a second
 	Quality    string // audio.quality; informative
 	Language   Language
-	Dataset    string // who speaks; informative
+	Dataset    string // name of the speaker; informative
 
 	Espeak         string // espeak.voice, such as "en-us"; "" only for Text
 	PhonemeType    PhonemeType
@@ -55,8 +55,7 @@ type Config struct {
 	clusters [][]string // vowel_clusters, longest first
 }
 
-// A Language is what a config says about the language that is spoken; every
-// field may be empty.
+// A Language describes the language of a voice; every field may be empty.
 type Language struct {
 	Code        string `json:"code"` // such as "en_US"
 	Family      string `json:"family"`
@@ -66,7 +65,7 @@ type Language struct {
 	Country     string `json:"country_english"`
 }
 
-// configFile is the file as it is written; pointers tell what is absent.
+// configFile is the file format; nil pointers mean absent.
 type configFile struct {
 	Audio struct {
 		SampleRate *int   `json:"sample_rate"`
@@ -93,12 +92,12 @@ type configFile struct {
 	Dataset       string     `json:"dataset"`
 }
 
-// ParseConfig reads a voice's .onnx.json. An error says, in words for whoever
-// installed the voice, everything that is wrong with it.
+// ParseConfig parses a voice's .onnx.json. The error lists everything that is
+// wrong with it.
 func ParseConfig(data []byte) (*Config, error) {
 	var f configFile
 	if err := json.Unmarshal(data, &f); err != nil {
-		return nil, fmt.Errorf("read the voice's config: %w", err)
+		return nil, fmt.Errorf("parse the voice's config: %w", err)
 	}
 	if missing := f.missing(); len(missing) > 0 {
 		return nil, fmt.Errorf("the voice's config lacks %s", strings.Join(missing, ", "))
@@ -123,12 +122,12 @@ func ParseConfig(data []byte) (*Config, error) {
 		clusters:       sortedClusters(f.VowelClusters),
 	}
 	if err := errors.Join(c.checkTypes(), c.checkIDs(), c.checkSpeakers(), c.checkScales(), c.checkClusters()); err != nil {
-		return nil, fmt.Errorf("the voice's config is wrong: %s", strings.ReplaceAll(err.Error(), "\n", "; "))
+		return nil, fmt.Errorf("the voice's config is invalid: %s", strings.ReplaceAll(err.Error(), "\n", "; "))
 	}
 	return c, nil
 }
 
-// missing lists the required keys that the file does not have.
+// missing returns the required keys that the file lacks.
 func (f *configFile) missing() []string {
 	var keys []string
 	need := func(key string, absent bool) {
@@ -144,7 +143,8 @@ func (f *configFile) missing() []string {
 	return keys
 }
 
-// Locale returns the language for rules about text, such as "en-us".
+// Locale returns the language for the rules of text conversion, such as
+// "en-us".
 func (c *Config) Locale() string {
 	if c.Espeak != "" {
 		return c.Espeak
@@ -152,15 +152,15 @@ func (c *Config) Locale() string {
 	return strings.ToLower(strings.ReplaceAll(c.Language.Code, "_", "-"))
 }
 
-// Samples per second, and how many symbols and speakers a model may have.
+// Limits of samples per second, symbols and speakers.
 const (
 	minSampleRate, maxSampleRate = 8000, 48000
 	maxSymbols                   = 1 << 16
 	maxSpeakers                  = 1 << 16
 )
 
-// espeakName is what espeak names its voices: it becomes an argument of its
-// command line, so it must not look like an option or a way out of its folder.
+// espeakName matches names of espeak's voices. The name becomes a command line
+// argument, so it must not look like an option or leave espeak's directory.
 var espeakName = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_-]*(/[A-Za-z0-9][A-Za-z0-9_-]*)*(\+[A-Za-z0-9_-]+)?$`)
 
 func (c *Config) checkTypes() error {
@@ -169,10 +169,10 @@ func (c *Config) checkTypes() error {
 		errs = append(errs, fmt.Errorf("audio.sample_rate is %d, want %d to %d", c.SampleRate, minSampleRate, maxSampleRate))
 	}
 	if c.PhonemeType != Espeak && c.PhonemeType != Text {
-		errs = append(errs, fmt.Errorf("phoneme_type is %q, and only %q and %q can be spoken", c.PhonemeType, Espeak, Text))
+		errs = append(errs, fmt.Errorf("phoneme_type is %q, expected %q or %q", c.PhonemeType, Espeak, Text))
 	}
 	if c.PhonemeType == Espeak && !espeakName.MatchString(c.Espeak) {
-		errs = append(errs, fmt.Errorf("espeak.voice is %q, want the name of one of espeak's languages, such as en-us", c.Espeak))
+		errs = append(errs, fmt.Errorf("espeak.voice is %q, expected one of espeak's languages, such as en-us", c.Espeak))
 	}
 	return errors.Join(errs...)
 }
@@ -191,7 +191,7 @@ func (c *Config) checkIDs() error {
 		for _, id := range c.PhonemeIDs[p] {
 			if id < 0 || id >= int64(c.Symbols) {
 				errs = append(errs, fmt.Errorf("phoneme_id_map gives %q the id %d, but num_symbols is %d", p, id, c.Symbols))
-				return errors.Join(errs...) // one is enough: when num_symbols lies there are a hundred
+				return errors.Join(errs...) // one is enough: a wrong num_symbols causes a hundred
 			}
 		}
 	}
@@ -216,7 +216,7 @@ func (c *Config) checkSpeakers() error {
 
 func (c *Config) checkScales() error {
 	var errs []error
-	// A length scale far from 1 is a unit mistaken, and would make hours of sound.
+	// A length scale far from 1 is a wrong unit and would produce hours of sound.
 	if c.LengthScale < 0.1 || c.LengthScale > 10 {
 		errs = append(errs, fmt.Errorf("inference.length_scale is %g, want 0.1 to 10", c.LengthScale))
 	}
@@ -237,7 +237,7 @@ func (c *Config) checkClusters() error {
 	for _, cluster := range c.clusters {
 		merged := strings.Join(cluster, "")
 		if len(c.PhonemeIDs[merged]) == 0 {
-			errs = append(errs, fmt.Errorf("vowel_clusters makes %q, for which phoneme_id_map has no id", merged))
+			errs = append(errs, fmt.Errorf("vowel_clusters has %q, which has no id in phoneme_id_map", merged))
 		}
 	}
 	return errors.Join(errs...)
@@ -256,7 +256,7 @@ func sortedClusters(clusters [][]string) [][]string {
 	return out
 }
 
-// or returns what p points at, or otherwise when p is nil.
+// or returns *p, or otherwise if p is nil.
 func or[T any](p *T, otherwise T) T {
 	if p == nil {
 		return otherwise

@@ -110,7 +110,7 @@ func TestWrongConfigsAreRefusedInWords(t *testing.T) {
 		{`{"espeak": null}`, "lacks espeak.voice"},
 		{`{"num_speakers": null}`, "lacks num_speakers"},
 		{`{"phoneme_id_map": null}`, "lacks phoneme_id_map"},
-		{`{"phoneme_type": "pinyin"}`, `phoneme_type is "pinyin", and only "espeak" and "text" can be spoken`},
+		{`{"phoneme_type": "pinyin"}`, `phoneme_type is "pinyin", expected "espeak" or "text"`},
 		{`{"num_symbols": 100}`, `phoneme_id_map gives "\"" the id 150, but num_symbols is 100`},
 		{`{"num_symbols": 0}`, "num_symbols is 0"},
 		{`{"num_symbols": "256"}`, "num_symbols"},
@@ -129,7 +129,7 @@ func TestWrongConfigsAreRefusedInWords(t *testing.T) {
 		{`{"inference": {"noise_scale": -1}}`, "inference.noise_scale is -1"},
 		{`{"inference": {"noise_w": 100}}`, "inference.noise_w is 100"},
 		{`{"hop_length": 0}`, "hop_length is 0"},
-		{`{"vowel_clusters": [["a", "ɪ"]]}`, `vowel_clusters makes "aɪ"`},
+		{`{"vowel_clusters": [["a", "ɪ"]]}`, `vowel_clusters has "aɪ"`},
 		{`{"num_speakers": 0, "audio": {"sample_rate": 1}}`, "num_speakers is 0"}, // all at once
 		{`{"num_speakers": 0, "audio": {"sample_rate": 1}}`, "audio.sample_rate is 1"},
 	} {

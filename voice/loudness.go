@@ -3,13 +3,15 @@ package voice
 import "math"
 
 const (
-	// target is how loud speech is made: the root mean square of the windows
-	// in which the voice speaks, −18 dBFS, so that only its highest peaks
-	// reach the limiter.
+	// target is the level of speech: the root mean square of the windows that
+	// contain speech, −18 dBFS, so that only the highest peaks reach the
+	// limiter.
 	target = 0.126
-	// gate is how far below the loudest window speech ends: −30 dB, squared.
+	// gate is the threshold of speech relative to the loudest window: −30 dB,
+	// squared.
 	gate = 1e-3
-	// audibleShare of the highest sample counts as heard: −40 dB.
+	// audibleShare is the threshold of audible samples relative to the peak:
+	// −40 dB.
 	audibleShare = 0.01
 )
 
@@ -44,19 +46,19 @@ func levelGain(loudness []float64) float32 {
 	return float32(target / math.Sqrt(total/float64(n)))
 }
 
-// silentEnds returns how many samples before the first and after the last
-// audible one there are.
+// silentEnds returns the number of samples before the first and after the last
+// audible one.
 func silentEnds(samples []float32) float64 {
 	var peak float32
 	for _, s := range samples {
 		peak = max(peak, s, -s)
 	}
-	heard := func(s float32) bool { return max(s, -s) > audibleShare*peak }
+	audible := func(s float32) bool { return max(s, -s) > audibleShare*peak }
 	first, last := 0, len(samples)-1
-	for first <= last && !heard(samples[first]) {
+	for first <= last && !audible(samples[first]) {
 		first++
 	}
-	for last > first && !heard(samples[last]) {
+	for last > first && !audible(samples[last]) {
 		last--
 	}
 	return float64(len(samples) - (last + 1 - first))

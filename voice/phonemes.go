@@ -14,22 +14,22 @@ import (
 // space is the phoneme between words.
 const space = " "
 
-// phonemes returns the phonemes of a piece: those of its clauses, each with
+// phonemes returns the phonemes of a segment: those of its clauses, each with
 // its mark, with a space between clauses.
-func (v *Voice) phonemes(ctx context.Context, p piece) ([]string, error) {
+func (v *Voice) phonemes(ctx context.Context, p segment) ([]string, error) {
 	var out []string
 	for _, c := range p.clauses {
-		said, err := v.clausePhonemes(ctx, c)
+		phonemes, err := v.clausePhonemes(ctx, c)
 		if err != nil {
 			return nil, err
 		}
-		if len(said) == 0 {
+		if len(phonemes) == 0 {
 			continue
 		}
-		if len(out) > 0 && !c.glued {
+		if len(out) > 0 && !c.joined {
 			out = append(out, space)
 		}
-		out = append(out, said...)
+		out = append(out, phonemes...)
 		if c.mark != 0 {
 			out = append(out, string(c.mark))
 		}
@@ -52,12 +52,13 @@ func (v *Voice) clausePhonemes(ctx context.Context, c clause) ([]string, error) 
 	return v.Config.merge(parseIPA(ipa)), nil
 }
 
-// languageFlag is how espeak marks a word that it reads in another language,
-// such as "(en)".
+// languageFlag matches espeak's mark of a word in another language, such as
+// "(en)".
 var languageFlag = regexp.MustCompile(`\([^)]+\)`)
 
-// parseIPA returns the phonemes in what espeak printed: without flags, in NFD,
-// one for each code point, lines joined and runs of spaces made one.
+// parseIPA returns the phonemes in espeak's output: without language flags, in
+// NFD, one per code point, with lines joined and runs of spaces replaced by
+// one.
 func parseIPA(ipa string) []string {
 	ipa = languageFlag.ReplaceAllString(ipa, "")
 	ipa = strings.Join(strings.Fields(ipa), space)
@@ -85,15 +86,15 @@ func (c *Config) merge(phonemes []string) []string {
 	return out
 }
 
-// ids returns the ids of phonemes as the models were trained on: BOS, PAD,
-// then each phoneme with a PAD after it, then EOS. Phonemes without an id are
-// left out and told to Missing; when no other is left, there are no ids.
+// ids returns the ids of phonemes in the sequence that models are trained on:
+// BOS, PAD, each phoneme followed by PAD, EOS. Phonemes without an id are left
+// out and passed to OnMissing. Without any sound there are no ids.
 func (v *Voice) ids(phonemes []string) []int64 {
 	known := v.Config.PhonemeIDs
 	ids := make([]int64, 0, 2*len(phonemes)+3)
 	ids = append(ids, known[bos]...)
 	ids = append(ids, known[pad]...)
-	heard := false
+	hasSound := false
 	for _, p := range phonemes {
 		id := v.Config.id(p)
 		if len(id) == 0 {
@@ -102,18 +103,18 @@ func (v *Voice) ids(phonemes []string) []int64 {
 			}
 			continue
 		}
-		heard = heard || audible(p)
+		hasSound = hasSound || audible(p)
 		ids = append(ids, id...)
 		ids = append(ids, known[pad]...)
 	}
-	if !heard {
+	if !hasSound {
 		return nil
 	}
 	return append(ids, known[eos]...)
 }
 
-// id returns the ids of one phoneme, nil when it has none. A voice whose
-// phonemes are characters may know them in lower case only.
+// id returns the ids of one phoneme, nil if it has none. For voices whose
+// phonemes are characters it also tries lower case.
 func (c *Config) id(phoneme string) []int64 {
 	id := c.PhonemeIDs[phoneme]
 	if len(id) == 0 && c.PhonemeType == Text {
@@ -122,7 +123,7 @@ func (c *Config) id(phoneme string) []int64 {
 	return id
 }
 
-// audible says whether a phoneme is a sound, not a mark or a space.
+// audible reports whether a phoneme is a sound, not a mark or a space.
 func audible(phoneme string) bool {
 	return strings.ContainsFunc(phoneme, func(r rune) bool {
 		return unicode.IsLetter(r) || unicode.IsNumber(r) || unicode.IsSymbol(r)

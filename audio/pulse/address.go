@@ -10,20 +10,21 @@ import (
 )
 
 const (
-	port       = "4713" // of a server that listens to TCP
+	port       = "4713" // default TCP port
 	cookieSize = 256
 )
 
-// An address is where a server may listen, as [net.Dial] takes it.
-type address struct{ network, at string }
+// An address is a possible address of the server, as for [net.Dial].
+type address struct{ network, addr string }
 
-func (a address) String() string { return a.network + ":" + a.at }
+func (a address) String() string { return a.network + ":" + a.addr }
 
-// parseServers reads a server string as PulseAudio's own clients do (its
+// parseServers parses a server string as PulseAudio's own clients do (its
 // manual, "Server Strings"): addresses separated by blanks, tried in order,
-// each a path, unix:PATH, tcp:HOST[:PORT], tcp4:…, tcp6:… or HOST[:PORT]; one
-// that begins with {NAME} holds only on the host of that name or machine id.
-func parseServers(text string, here ...string) ([]address, error) {
+// each a path, unix:PATH, tcp:HOST[:PORT], tcp4:…, tcp6:… or HOST[:PORT]. An
+// address with the prefix {NAME} applies only on the host with that name or
+// machine id.
+func parseServers(text string, hostNames ...string) ([]address, error) {
 	var all []address
 	for word := range strings.FieldsSeq(text) {
 		place := word
@@ -32,7 +33,7 @@ func parseServers(text string, here ...string) ([]address, error) {
 			if !closed || rest == "" {
 				return nil, fmt.Errorf("server %q: want {NAME} and an address", word)
 			}
-			if !slices.Contains(here, name) {
+			if !slices.Contains(hostNames, name) {
 				continue
 			}
 			place = rest
@@ -68,39 +69,39 @@ func parseAddress(place string) (address, error) {
 	return address{network, host}, nil
 }
 
-// servers returns the addresses to try, in order.
+// servers returns the addresses in the order in which they are tried.
 func (c Config) servers() ([]address, error) {
 	if strings.TrimSpace(c.Server) == "" {
-		return c.usualPlaces(), nil
+		return c.defaultServers(), nil
 	}
 	host, err := os.Hostname()
 	if err != nil {
-		return nil, fmt.Errorf("name of this host: %w", err)
+		return nil, fmt.Errorf("get the host name: %w", err)
 	}
-	id, _ := os.ReadFile("/etc/machine-id") // a host without one has its name only
+	id, _ := os.ReadFile("/etc/machine-id") // optional
 	all, err := parseServers(c.Server, host, strings.TrimSpace(string(id)))
 	if err == nil && len(all) == 0 {
-		err = fmt.Errorf("server %q is none for this host", c.Server)
+		err = fmt.Errorf("server %q: no address applies to this host", c.Server)
 	}
 	return all, err
 }
 
-// usualPlaces returns where a server of this user's, or of the whole system,
-// listens when nothing is configured.
-func (c Config) usualPlaces() []address {
+// defaultServers returns the addresses without a configured server: of this
+// user's server and of the system's.
+func (c Config) defaultServers() []address {
 	var all []address
 	for _, dir := range []string{c.RuntimeDir, fmt.Sprintf("/run/user/%d", os.Getuid()), "/run"} {
 		a := address{"unix", filepath.Join(dir, "pulse", "native")}
-		if filepath.IsAbs(a.at) && (len(all) == 0 || all[0] != a) {
+		if filepath.IsAbs(a.addr) && (len(all) == 0 || all[0] != a) {
 			all = append(all, a)
 		}
 	}
 	return all
 }
 
-// cookie returns the secret shared with the server: the first of the files
-// that holds one. Without any it returns zeros, which a server takes that
-// asks for none. An unreadable or empty file is as good as none.
+// cookie returns the secret shared with the server: the contents of the first
+// file that has the right size. Without one it returns zeros, which a server
+// accepts that requires no cookie.
 func (c Config) cookie() []byte {
 	for _, file := range c.Cookies {
 		secret, err := os.ReadFile(file) //nolint:gosec // the operator names it

@@ -14,24 +14,23 @@ import (
 	"github.com/jfreymuth/pulse/proto"
 )
 
-// patience is how long the server may take for anything: to be connected to,
-// to answer a request, to take more sound.
-const patience = 5 * time.Second
+// timeout limits each operation of the server: connecting, answering a request,
+// accepting more sound.
+const timeout = 5 * time.Second
 
-// A connection is one conversation with the sound server. Its only goroutine
-// is the library's read loop, which ends when the link is closed.
+// A connection is one session with the sound server. Its only goroutine is the
+// library's read loop, which ends when the link is closed.
 type connection struct {
-	client  *proto.Client
-	link    *link
-	gone    chan struct{} // closed as the read loop's last act
-	changed chan struct{} // holds one token when sinks have changed
+	client       *proto.Client
+	link         *link
+	closed       chan struct{} // closed at the end of the read loop
+	sinksChanged chan struct{} // capacity 1: sinks have changed
 
 	mu    sync.Mutex
-	feeds map[uint32]*feed // by stream; the server may speak of one before we know its index
+	flows map[uint32]*flow // by stream; an event may arrive before the stream's index is known
 }
 
-// dial connects to the first server that answers. The connection ends with
-// ctx.
+// dial connects to the first server that answers. The connection ends with ctx.
 func dial(ctx context.Context, servers []address, cookie []byte) (*connection, error) {
 	var failures []string
 	for _, server := range servers {
@@ -45,27 +44,27 @@ func dial(ctx context.Context, servers []address, cookie []byte) (*connection, e
 }
 
 func dialOne(ctx context.Context, server address, cookie []byte) (*connection, error) {
-	dialer := net.Dialer{Timeout: patience}
-	conn, err := dialer.DialContext(ctx, server.network, server.at)
+	dialer := net.Dialer{Timeout: timeout}
+	conn, err := dialer.DialContext(ctx, server.network, server.addr)
 	if err != nil {
 		if op, found := errors.AsType[*net.OpError](err); found {
-			err = op.Err // op would name the address once more
+			err = op.Err // without the address, which the caller adds
 		}
 		return nil, err
 	}
 	c := &connection{
-		client:  new(proto.Client),
-		link:    newLink(conn),
-		gone:    make(chan struct{}),
-		changed: make(chan struct{}, 1),
-		feeds:   make(map[uint32]*feed),
+		client:       new(proto.Client),
+		link:         newLink(conn),
+		closed:       make(chan struct{}),
+		sinksChanged: make(chan struct{}, 1),
+		flows:        make(map[uint32]*flow),
 	}
-	c.client.Callback = c.hear // before Open: the library calls it when the server hangs up at once
-	c.client.SetTimeout(patience)
+	c.client.Callback = c.handle // before Open, which may call it if the server closes at once
+	c.client.SetTimeout(timeout)
 	c.client.Open(c.link)
 	stop := context.AfterFunc(ctx, func() { c.link.close(ctx.Err()) })
 	defer stop()
-	if err := c.greet(cookie); err != nil {
+	if err := c.handshake(cookie); err != nil {
 		c.close(err)
 		return nil, err
 	}
@@ -73,43 +72,44 @@ func dialOne(ctx context.Context, server address, cookie []byte) (*connection, e
 }
 
 var (
-	errRejected   = errors.New("the sound server refuses us: it serves another user, or wants its cookie")
-	errUnanswered = fmt.Errorf("the sound server has not answered for %v", patience)
+	errAccessDenied = errors.New("the sound server denies access: it serves another user, or requires its cookie")
+	errTimeout      = fmt.Errorf("the sound server has not answered for %v", timeout)
 )
 
-// greet makes us known and asks to be told about sinks.
-func (c *connection) greet(cookie []byte) error {
+// handshake authenticates, sets the client's name and subscribes to changes of
+// sinks.
+func (c *connection) handshake(cookie []byte) error {
 	var auth proto.AuthReply
 	err := c.request(&proto.Auth{Version: c.client.Version(), Cookie: cookie}, &auth)
 	switch {
 	case errors.Is(err, proto.ErrAccessDenied):
-		return errRejected
+		return errAccessDenied
 	case err != nil:
 		return err
 	}
-	const oldest = 21 // PulseAudio 1.0; the fields that we send and read
-	if v := auth.Version.Version(); v < oldest {
-		return fmt.Errorf("the sound server speaks version %d of its protocol, want %d at least", v, oldest)
+	const minVersion = 21 // PulseAudio 1.0; has all fields that are used here
+	if v := auth.Version.Version(); v < minVersion {
+		return fmt.Errorf("the sound server's protocol version is %d, want at least %d", v, minVersion)
 	}
 	c.client.SetVersion(auth.Version)
-	us := proto.SetClientName{Props: proto.PropList{
+	name := proto.SetClientName{Props: proto.PropList{
 		"application.name":       proto.PropListString("Pressbox"),
 		"application.id":         proto.PropListString("pressbox"),
 		"application.icon_name":  proto.PropListString("audio-speakers"),
 		"application.process.id": proto.PropListString(strconv.Itoa(os.Getpid())),
 	}}
-	if err := c.request(&us, new(proto.SetClientNameReply)); err != nil {
-		return fmt.Errorf("introduce ourselves: %w", err)
+	if err := c.request(&name, new(proto.SetClientNameReply)); err != nil {
+		return fmt.Errorf("set the client name: %w", err)
 	}
 	events := proto.Subscribe{Mask: proto.SubscriptionMaskSink | proto.SubscriptionMaskServer}
 	if err := c.request(&events, nil); err != nil {
-		return fmt.Errorf("listen for changes of sinks: %w", err)
+		return fmt.Errorf("subscribe to changes of sinks: %w", err)
 	}
 	return nil
 }
 
-// request asks the server and waits for its answer. A server that does not
-// answer is one that we leave: the library would still write to reply.
+// request sends a request and waits for the reply. It closes the connection
+// after a timeout, because the library would still write to reply.
 func (c *connection) request(args proto.RequestArgs, reply proto.Reply) error {
 	err := c.client.Request(args, reply)
 	var refused proto.Error
@@ -117,69 +117,69 @@ func (c *connection) request(args proto.RequestArgs, reply proto.Reply) error {
 		return err
 	}
 	if errors.Is(err, context.DeadlineExceeded) {
-		c.link.close(errUnanswered)
+		c.link.close(errTimeout)
 	}
-	<-c.gone
-	return lost(c.link.why())
+	<-c.closed
+	return lost(c.link.closeCause())
 }
 
-// hear takes what the server says unasked. It runs in the library's read
-// loop and must not wait for anything.
-func (c *connection) hear(message any) {
+// handle processes an event from the server. It runs in the library's read loop
+// and must not block.
+func (c *connection) handle(message any) {
 	switch m := message.(type) {
 	case *proto.Request:
-		c.feed(m.StreamIndex).grant(int(m.Length))
+		c.flow(m.StreamIndex).grant(int(m.Length))
 	case *proto.PlaybackStreamKilled:
-		c.feed(m.StreamIndex).kill()
+		c.flow(m.StreamIndex).kill()
 	case *proto.PlaybackStreamMoved:
-		c.feed(m.StreamIndex).move(placement{
-			sink:   m.DestIndex,
-			target: int(m.BufferTargetLength),
-			least:  int(m.BufferMinimumRequest),
-			lag:    lag(m.SinkLatency),
+		c.flow(m.StreamIndex).move(placement{
+			sink:         m.DestIndex,
+			bufferTarget: int(m.BufferTargetLength),
+			minRequest:   int(m.BufferMinimumRequest),
+			latency:      boundedLatency(m.SinkLatency),
 		})
 	case *proto.PlaybackBufferAttrChanged:
-		f := c.feed(m.StreamIndex)
+		f := c.flow(m.StreamIndex)
 		f.move(placement{
-			sink:   f.place().sink,
-			target: int(m.BufferTargetLength),
-			least:  int(m.BufferMinimumRequest),
-			lag:    lag(m.SinkLatency),
+			sink:         f.current().sink,
+			bufferTarget: int(m.BufferTargetLength),
+			minRequest:   int(m.BufferMinimumRequest),
+			latency:      boundedLatency(m.SinkLatency),
 		})
 	case *proto.SubscribeEvent:
-		notify(c.changed)
+		signal(c.sinksChanged)
 	case *proto.ConnectionClosed:
-		close(c.gone)
+		close(c.closed)
 	}
 }
 
-// close hangs up and returns when nothing of the connection runs any more.
+// close closes the connection and returns once the read loop has ended.
 func (c *connection) close(cause error) {
 	c.link.close(cause)
-	<-c.gone
+	<-c.closed
 }
 
-// feed returns what the server has said of a stream.
-func (c *connection) feed(index uint32) *feed {
+// flow returns the flow of a stream.
+func (c *connection) flow(index uint32) *flow {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	f := c.feeds[index]
+	f := c.flows[index]
 	if f == nil {
-		f = newFeed()
-		c.feeds[index] = f
+		f = newFlow()
+		c.flows[index] = f
 	}
 	return f
 }
 
-// forget drops what is known of a stream that is no more.
+// forget drops the flow of a deleted stream.
 func (c *connection) forget(index uint32) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	delete(c.feeds, index)
+	delete(c.flows, index)
 }
 
-// notify leaves a token in a channel that holds one.
-func notify(c chan<- struct{}) {
+// signal puts a token into c unless it is full.
+func signal(c chan<- struct{}) {
 	select {
 	case c <- struct{}{}:
 	default:

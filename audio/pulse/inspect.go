@@ -11,49 +11,49 @@ import (
 	"github.com/jfreymuth/pulse/proto"
 )
 
-// A Inspection is what a look at the sound server found.
+// An Inspection is the result of [Inspect].
 type Inspection struct {
-	Attempts []Attempt  `json:"attempts"` // on the addresses where it may be, in order; the last one is good when Server is
-	Server   string     `json:"server"`   // its name and version; "" when none answers
-	Default  string     `json:"default"`  // name of its default sink
+	Attempts []Attempt  `json:"attempts"` // at the configured addresses, in order; the last one succeeded if Server is set
+	Server   string     `json:"server"`   // name and version; "" if none answers
+	Default  string     `json:"default"`  // name of the default sink
 	Sinks    []SinkInfo `json:"sinks"`
-	Cards    int        `json:"cards"` // that it knows of
+	Cards    int        `json:"cards"` // number of sound cards
 }
 
-// An Attempt to reach a server.
+// An Attempt is one attempt to connect.
 type Attempt struct {
 	Address string  `json:"address"`
-	Failure Failure `json:"failure"` // "" when it answered
+	Failure Failure `json:"failure"` // "" on success
 	Detail  string  `json:"detail"`
 }
 
-// A Failure is why a server cannot be spoken to.
+// A Failure is the kind of a failed attempt.
 type Failure string
 
-// The troubles.
+// The kinds of failure.
 const (
-	NotFound         Failure = "not_found"         // nothing is at the address
-	Refused          Failure = "refused"           // a socket that nobody serves any more
-	PermissionDenied Failure = "permission_denied" // the file's or folder's permissions
-	AccessDenied     Failure = "access_denied"     // the server's own: another user's, or its cookie is another
-	Timeout          Failure = "timeout"           // it does not answer
-	Other            Failure = "other"             // anything else
+	NotFound         Failure = "not_found"         // nothing exists at the address
+	Refused          Failure = "refused"           // a socket without a server
+	PermissionDenied Failure = "permission_denied" // by the permissions of the socket or its directory
+	AccessDenied     Failure = "access_denied"     // by the server: it serves another user or has another cookie
+	Timeout          Failure = "timeout"           // the server does not answer
+	Other            Failure = "other"
 )
 
-// A SinkInfo is one sink.
+// A SinkInfo describes one sink.
 type SinkInfo struct {
 	Name        string `json:"name"`
 	Description string `json:"description"`
 	State       string `json:"state"`
 	Muted       bool   `json:"muted"`
 	Volume      int    `json:"volume"`    // percent
-	Port        string `json:"port"`      // that is in use, such as "HDMI / DisplayPort"; may be ""
-	Unplugged   bool   `json:"unplugged"` // nothing is plugged into it
-	Null        bool   `json:"null"`      // what is played there is heard by nobody
+	Port        string `json:"port"`      // the active port, such as "HDMI / DisplayPort"; may be ""
+	Unplugged   bool   `json:"unplugged"` // nothing is plugged into the port
+	Null        bool   `json:"null"`      // it discards the sound
 }
 
-// Inspect looks at the sound server as a daemon with this configuration would
-// find it. The error is that of a configuration that names no server.
+// Inspect connects to the sound server as a Sink with this configuration would.
+// It returns an error only if the configuration names no server.
 func Inspect(ctx context.Context, cfg Config) (Inspection, error) {
 	var r Inspection
 	servers, err := cfg.servers()
@@ -63,12 +63,12 @@ func Inspect(ctx context.Context, cfg Config) (Inspection, error) {
 	for _, server := range servers {
 		conn, err := dialOne(ctx, server, cfg.cookie())
 		if err == nil {
-			err = r.look(conn)
-			conn.close(errors.New("it was only a look"))
+			err = r.query(conn)
+			conn.close(errors.New("inspection finished"))
 		}
 		attempt := Attempt{Address: server.String()}
 		if err != nil {
-			attempt.Failure, attempt.Detail = trouble(err), err.Error()
+			attempt.Failure, attempt.Detail = failureOf(err), err.Error()
 		}
 		r.Attempts = append(r.Attempts, attempt)
 		if err == nil {
@@ -79,32 +79,32 @@ func Inspect(ctx context.Context, cfg Config) (Inspection, error) {
 	return r, nil
 }
 
-// look asks a server what it has.
-func (r *Inspection) look(conn *connection) error {
+// query fills in the properties of a server.
+func (r *Inspection) query(conn *connection) error {
 	var about proto.GetServerInfoReply
 	var sinks proto.GetSinkInfoListReply
 	var cards proto.GetCardInfoListReply
-	for _, ask := range []struct {
-		what  proto.RequestArgs
+	for _, query := range []struct {
+		args  proto.RequestArgs
 		reply proto.Reply
 	}{{new(proto.GetServerInfo), &about}, {new(proto.GetSinkInfoList), &sinks}, {new(proto.GetCardInfoList), &cards}} {
-		if err := conn.request(ask.what, ask.reply); err != nil {
-			return fmt.Errorf("ask the sound server what it has: %w", err)
+		if err := conn.request(query.args, query.reply); err != nil {
+			return fmt.Errorf("query the sound server: %w", err)
 		}
 	}
 	r.Server = about.PackageName + " " + about.PackageVersion
 	r.Default, r.Cards = about.DefaultSinkName, len(cards)
 	for _, sink := range sinks {
-		r.Sinks = append(r.Sinks, reportOf(sink))
+		r.Sinks = append(r.Sinks, newSinkInfo(sink))
 	}
 	return nil
 }
 
-// unavailable is a port's state when the hardware says that nothing is plugged in.
+// unavailable is the state of a port without a plug.
 const unavailable = 1
 
-func reportOf(sink *proto.GetSinkInfoReply) SinkInfo {
-	d := newDevice(sink)
+func newSinkInfo(sink *proto.GetSinkInfoReply) SinkInfo {
+	d := newServerSink(sink)
 	report := SinkInfo{Name: d.name, Description: d.description, State: d.state, Muted: d.muted, Volume: d.volume}
 	for _, port := range sink.Ports {
 		if port.Name == sink.ActivePortName {
@@ -116,8 +116,8 @@ func reportOf(sink *proto.GetSinkInfoReply) SinkInfo {
 	return report
 }
 
-// trouble says what kind of error it is.
-func trouble(err error) Failure {
+// failureOf returns the kind of an error.
+func failureOf(err error) Failure {
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return NotFound
@@ -125,9 +125,9 @@ func trouble(err error) Failure {
 		return Refused
 	case errors.Is(err, fs.ErrPermission):
 		return PermissionDenied
-	case errors.Is(err, errRejected):
+	case errors.Is(err, errAccessDenied):
 		return AccessDenied
-	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, errUnanswered):
+	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, errTimeout):
 		return Timeout
 	default:
 		return Other

@@ -17,23 +17,22 @@ import (
 const (
 	descriptorSize = 20      // length, channel, offset (two words), flags
 	controlHeader  = 10      // tagged command and tagged serial number
-	maxFrame       = 1 << 20 // of a control message; the largest seen is a list of sinks
+	maxFrame       = 1 << 20 // of a control message; a list of sinks is the largest
 	control        = 0xFFFFFFFF
 	tagUint32      = 'L'
 )
 
-// A link is the socket as the library's read loop sees it. That loop runs in
-// a goroutine of the library's, where a panic ends the daemon, and it spins
-// for ever when a list breaks off in the middle; so a link hands on whole
-// control messages only, of the few kinds that this package listens to, from
-// a peer whose first message was the answer to ours. Every end, whatever its
-// cause, reads as io.EOF, the one end of which the library tells; the cause
-// is kept.
+// A link is the server's socket as the library's read loop sees it. That loop
+// runs in the library's goroutine, where a panic ends this process, and it
+// loops for ever on a list that ends in the middle. So a link passes on only
+// complete control messages of the kinds that this package handles, from a
+// server whose first message was a valid reply. Every end reads as io.EOF, the
+// only one that the library reports; the link stores the cause.
 type link struct {
-	conn  net.Conn
-	in    *bufio.Reader
-	frame []byte // read and not yet handed on
-	met   bool   // the peer has answered as a sound server does
+	conn     net.Conn
+	in       *bufio.Reader
+	frame    []byte // read from the socket and not yet by the library
+	verified bool   // the first message was a valid reply
 
 	mu    sync.Mutex
 	cause error // why it was closed; nil while it is open
@@ -43,7 +42,7 @@ func newLink(conn net.Conn) *link {
 	return &link{conn: conn, in: bufio.NewReader(conn)}
 }
 
-// Read hands on the next bytes of the next message.
+// Read returns the next bytes of the next message.
 func (l *link) Read(p []byte) (int, error) {
 	for len(l.frame) == 0 {
 		frame, err := l.next()
@@ -58,21 +57,21 @@ func (l *link) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// next reads one frame and returns it when it is a message for the library,
-// else nothing.
+// next reads one frame and returns it if it is a message for the library,
+// otherwise nothing.
 func (l *link) next() ([]byte, error) {
 	head, err := l.in.Peek(descriptorSize)
 	if err != nil {
-		return nil, ended(err)
+		return nil, closedError(err)
 	}
 	length := int64(binary.BigEndian.Uint32(head))
 	channel, flags := binary.BigEndian.Uint32(head[4:]), binary.BigEndian.Uint32(head[16:])
-	if length > maxFrame || !l.met && (channel != control || flags != 0) {
-		return nil, errors.New("what answers is no PulseAudio server")
+	if length > maxFrame || !l.verified && (channel != control || flags != 0) {
+		return nil, errors.New("the peer is not a PulseAudio server")
 	}
 	frame := make([]byte, descriptorSize+length)
 	if _, err := io.ReadFull(l.in, frame); err != nil {
-		return nil, ended(err)
+		return nil, closedError(err)
 	}
 	if channel != control || flags != 0 {
 		return nil, nil
@@ -80,19 +79,19 @@ func (l *link) next() ([]byte, error) {
 	return l.check(frame)
 }
 
-// check returns a control message when it is one for the library.
+// check returns a control message if it is one for the library.
 func (l *link) check(frame []byte) ([]byte, error) {
 	body := frame[descriptorSize:]
 	if len(body) < controlHeader || body[0] != tagUint32 || body[5] != tagUint32 {
-		return nil, errors.New("what answers is no PulseAudio server")
+		return nil, errors.New("the peer is not a PulseAudio server")
 	}
 	command := binary.BigEndian.Uint32(body[1:])
-	if !l.met {
+	if !l.verified {
 		answer := command == proto.OpReply || command == proto.OpError
 		if !answer || len(body) != controlHeader+5 || body[controlHeader] != tagUint32 {
-			return nil, errors.New("what answers is no PulseAudio server")
+			return nil, errors.New("the peer is not a PulseAudio server")
 		}
-		l.met = true
+		l.verified = true
 	}
 	switch command {
 	case proto.OpReply, proto.OpError, proto.OpRequest, proto.OpSubscribeEvent,
@@ -103,42 +102,42 @@ func (l *link) check(frame []byte) ([]byte, error) {
 	}
 }
 
-// Write sends p. It never fails as far as the library can see, for that
-// would end in an index out of range there: the end is told by Read.
+// Write sends p. It never returns an error, because the library would then
+// index out of range; Read reports the end.
 func (l *link) Write(p []byte) (int, error) {
-	err := l.conn.SetWriteDeadline(time.Now().Add(patience))
+	err := l.conn.SetWriteDeadline(time.Now().Add(timeout))
 	if err == nil {
 		_, err = l.conn.Write(p)
 	}
 	if err != nil {
-		l.close(ended(err))
+		l.close(closedError(err))
 	}
 	return len(p), nil
 }
 
-// close ends the link; the first cause given is the one that is kept.
+// close closes the link. The first cause counts.
 func (l *link) close(cause error) {
 	l.mu.Lock()
 	if l.cause == nil {
 		l.cause = cause
 	}
 	l.mu.Unlock()
-	_ = l.conn.Close() // which is all that can be done
+	_ = l.conn.Close() // nothing is left to do about an error
 }
 
-// why returns the cause of the end.
-func (l *link) why() error {
+// closeCause returns why the link was closed, nil while it is open.
+func (l *link) closeCause() error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.cause
 }
 
-// ended puts the end of a connection into words.
-func ended(err error) error {
-	for _, hangUp := range []error{io.EOF, io.ErrUnexpectedEOF, syscall.ECONNRESET, syscall.EPIPE} {
-		if errors.Is(err, hangUp) {
+// closedError returns a readable error for the end of a connection.
+func closedError(err error) error {
+	for _, closed := range []error{io.EOF, io.ErrUnexpectedEOF, syscall.ECONNRESET, syscall.EPIPE} {
+		if errors.Is(err, closed) {
 			return errors.New("the sound server closed the connection")
 		}
 	}
-	return fmt.Errorf("talk to the sound server: %w", err)
+	return fmt.Errorf("communicate with the sound server: %w", err)
 }

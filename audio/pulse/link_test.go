@@ -53,10 +53,10 @@ func FuzzParseServers(f *testing.F) {
 			t.Fatalf("%v and %v", all, err)
 		}
 		for _, a := range all {
-			if a.network == "unix" && !strings.HasPrefix(a.at, "/") {
+			if a.network == "unix" && !strings.HasPrefix(a.addr, "/") {
 				t.Fatalf("%v is not an absolute path", a)
 			}
-			if _, _, err := net.SplitHostPort(a.at); a.network != "unix" && err != nil {
+			if _, _, err := net.SplitHostPort(a.addr); a.network != "unix" && err != nil {
 				t.Fatalf("%v: %v", a, err)
 			}
 		}
@@ -76,7 +76,7 @@ func FuzzLink(f *testing.F) {
 		if err != nil {
 			t.Fatalf("the end reads as %v, want io.EOF", err)
 		}
-		if l.why() == nil {
+		if l.closeCause() == nil {
 			t.Fatal("no cause of the end is kept")
 		}
 		for first := true; len(got) > 0; first = false {
@@ -100,7 +100,7 @@ func TestLinkKeepsItsFirstCause(t *testing.T) {
 		t.Errorf("Write on a broken link: %d, %v; want 3, nil: the library cannot take an error", n, err)
 	}
 	l.close(errors.New("later"))
-	if cause := l.why(); !errors.Is(cause, io.ErrClosedPipe) {
+	if cause := l.closeCause(); !errors.Is(cause, io.ErrClosedPipe) {
 		t.Errorf("the cause is %v, want the one of Write", cause)
 	}
 }

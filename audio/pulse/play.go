@@ -9,52 +9,51 @@ import (
 	"pressbox/audio"
 )
 
-// Play plays the clips as they arrive and returns when the last sample has
-// been heard; clips is then closed and empty. When ctx ends it falls silent
-// at once and returns ctx's error. An error that is audio.ErrSinkLost
-// means that the sound server or its sink is away, or went away; before the
-// first clip is taken Play waits up to 5 s for it. Of several calls one plays
-// at a time.
+// Play plays the clips as they arrive and returns when the last sample has been
+// heard; clips is then closed and empty. When ctx ends, it stops the sound at
+// once and returns ctx's error. The error is [audio.ErrSinkLost] if the sound
+// server or its sink is not available; before it receives the first clip, Play
+// waits up to 5 s for them. Concurrent calls play one after another.
 func (s *Sink) Play(ctx context.Context, clips <-chan audio.Clip) error {
 	select {
-	case s.turn <- struct{}{}:
+	case s.slot <- struct{}{}:
 	case <-ctx.Done():
 		return ctx.Err()
 	}
-	defer func() { <-s.turn }()
-	ready, err := s.await(ctx)
+	defer func() { <-s.slot }()
+	ready, err := s.awaitState(ctx)
 	if err != nil {
 		return err
 	}
 	out, err := s.prepare(ctx, ready)
 	if err == nil {
-		out, err = s.perform(ctx, ready, out, clips)
+		out, err = s.playClips(ctx, ready, out, clips)
 	}
 	if out == nil {
 		return err
 	}
 	if err != nil {
-		out.cut()
+		out.abort()
 		return err
 	}
-	s.kept = out
-	notify(s.played)
+	s.cached = out
+	signal(s.streamCached)
 	return nil
 }
 
-// await returns the state once something can be played.
-func (s *Sink) await(ctx context.Context) (state, error) {
-	tooLong := time.NewTimer(patience)
+// awaitState returns the state once sound can be played.
+func (s *Sink) awaitState(ctx context.Context) (state, error) {
+	tooLong := time.NewTimer(timeout)
 	defer tooLong.Stop()
 	for first := true; ; first = false {
 		s.mu.Lock()
-		now := s.now
+		now := s.state
 		s.mu.Unlock()
 		if now.conn != nil && now.err == nil {
 			return now, ctx.Err()
 		}
 		if first {
-			notify(s.wake)
+			signal(s.reconnect)
 		}
 		select {
 		case <-now.changed:
@@ -62,32 +61,32 @@ func (s *Sink) await(ctx context.Context) (state, error) {
 			return state{}, ctx.Err()
 		case <-tooLong.C:
 			if now.err == nil {
-				now.err = lost(errors.New("no sound server has been reached yet"))
+				now.err = lost(errors.New("not connected to a sound server yet"))
 			}
 			return state{}, now.err
 		}
 	}
 }
 
-// prepare returns the kept stream when it still is what we want, else a new
-// one of the last clip's rate, so that the sink wakes while the first clip is
-// still being made. It returns nil when no rate is known.
+// prepare returns the cached stream if it is usable, otherwise a new one with
+// the last clip's rate, so that the sink wakes up while the first clip is still
+// being made. It returns nil if no rate is known.
 func (s *Sink) prepare(ctx context.Context, ready state) (*stream, error) {
-	if out := s.kept; out != nil {
-		s.kept = nil
-		if out.alive() && out.feed.place().sink == ready.sink.index {
+	if out := s.cached; out != nil {
+		s.cached = nil
+		if out.alive() && out.flow.current().sink == ready.sink.index {
 			return out, nil
 		}
 		out.close()
 	}
-	if s.rate == 0 {
+	if s.lastRate == 0 {
 		return nil, nil
 	}
-	return s.open(ctx, ready, s.rate)
+	return s.open(ctx, ready, s.lastRate)
 }
 
-// open returns a new stream. When the sink sleeps it has been given the
-// silence that wakes it.
+// open returns a new stream. If the sink is suspended, it writes the silence
+// that wakes it.
 func (s *Sink) open(ctx context.Context, ready state, rate int) (*stream, error) {
 	out, err := ready.conn.open(rate, s.cfg.Sink, &s.written)
 	if err != nil {
@@ -98,17 +97,17 @@ func (s *Sink) open(ctx context.Context, ready state, rate int) (*stream, error)
 	}
 	lead := s.cfg.LeadIn
 	if lead == 0 {
-		lead = ready.sink.lead
+		lead = ready.sink.wakeTime
 	}
-	return out, out.silence(ctx, lead)
+	return out, out.writeSilence(ctx, lead)
 }
 
-// perform plays the clips on out and returns the stream that it ended with,
-// nil when there was neither a stream nor a clip.
-func (s *Sink) perform(ctx context.Context, ready state, out *stream, clips <-chan audio.Clip) (*stream, error) {
+// playClips plays the clips on out and returns the stream that it used last,
+// nil if there was neither a stream nor a clip.
+func (s *Sink) playClips(ctx context.Context, ready state, out *stream, clips <-chan audio.Clip) (*stream, error) {
 	first := s.cfg.OnFirstWrite
 	for {
-		clip, more, err := next(ctx, ready.conn, out, clips)
+		clip, more, err := nextClip(ctx, ready.conn, out, clips)
 		switch {
 		case err != nil:
 			return out, err
@@ -117,26 +116,26 @@ func (s *Sink) perform(ctx context.Context, ready state, out *stream, clips <-ch
 		case len(clip.Samples) == 0:
 			continue
 		case clip.Rate <= 0:
-			return out, fmt.Errorf("play a clip of %d Hz: a rate is positive", clip.Rate)
+			return out, fmt.Errorf("play a clip of %d Hz: the rate must be positive", clip.Rate)
 		}
-		if out, err = s.fit(ctx, ready, out, clip.Rate); err != nil {
+		if out, err = s.streamFor(ctx, ready, out, clip.Rate); err != nil {
 			return out, err
 		}
-		if err := out.say(ctx, clip.Samples, first); err != nil {
+		if err := out.playClip(ctx, clip.Samples, first); err != nil {
 			return out, err
 		}
 		first = nil
 	}
 }
 
-// next waits for a clip; more is false when there will be none. A stream that
-// is about to run dry meanwhile is padded.
-func next(ctx context.Context, conn *connection, out *stream, clips <-chan audio.Clip) (clip audio.Clip, more bool, err error) {
+// nextClip waits for a clip; more is false after the last one. It pads a stream
+// that is about to run dry.
+func nextClip(ctx context.Context, conn *connection, out *stream, clips <-chan audio.Clip) (clip audio.Clip, more bool, err error) {
 	var ended chan struct{}
 	var dry <-chan time.Time
 	if out != nil {
-		ended = out.feed.ended
-		dry = time.After(time.Until(out.until) - 2*pace)
+		ended = out.flow.killed
+		dry = time.After(time.Until(out.playedUntil) - 2*requestTime)
 	}
 	for {
 		select {
@@ -144,8 +143,8 @@ func next(ctx context.Context, conn *connection, out *stream, clips <-chan audio
 			return clip, more, ctx.Err()
 		case <-ctx.Done():
 			return clip, false, ctx.Err()
-		case <-conn.gone:
-			return clip, false, lost(conn.link.why())
+		case <-conn.closed:
+			return clip, false, lost(conn.link.closeCause())
 		case <-ended:
 			return clip, false, lost(errKilled)
 		case <-dry:
@@ -156,9 +155,9 @@ func next(ctx context.Context, conn *connection, out *stream, clips <-chan audio
 	}
 }
 
-// fit returns a stream of the given rate: out when it is one, else a new one
-// once out has been heard.
-func (s *Sink) fit(ctx context.Context, ready state, out *stream, rate int) (*stream, error) {
+// streamFor returns a stream of the given rate: out if it has that rate,
+// otherwise a new one after out has been played.
+func (s *Sink) streamFor(ctx context.Context, ready state, out *stream, rate int) (*stream, error) {
 	if out != nil {
 		if out.rate == rate {
 			return out, nil
@@ -168,6 +167,6 @@ func (s *Sink) fit(ctx context.Context, ready state, out *stream, rate int) (*st
 		}
 		out.close()
 	}
-	s.rate = rate
+	s.lastRate = rate
 	return s.open(ctx, ready, rate)
 }

@@ -1,13 +1,13 @@
-// Package pulse makes sound heard: a sink on the socket of PulseAudio, or of
-// PipeWire in its place.
+// Package pulse plays sound on a PulseAudio server, or on PipeWire through its
+// PulseAudio socket.
 //
 // One law: every sample given to Play is heard once, in order and unchanged,
-// or Play says why not; and nothing that the server does, or leaves undone,
-// stops the daemon.
+// or Play returns an error; and no behaviour of the sound server can stop this
+// process.
 //
-// It stands on the protocol of jfreymuth/pulse and not on its high-level
-// client, which hangs on clips shorter than its buffer, gives up draining
-// after a second and panics in a goroutine of its own when a server hangs up
+// The package uses the protocol of jfreymuth/pulse but not its high-level
+// client, which hangs on clips shorter than its buffer, stops draining after a
+// second, and panics in its own goroutine when a server closes the connection
 // early.
 package pulse
 
@@ -21,72 +21,72 @@ import (
 	"pressbox/audio"
 )
 
-// How fast a lost server is looked for again, and how long a stream is kept
-// for the next announcement.
+// Backoff of the connection attempts, and how long an idle stream stays open for
+// the next announcement.
 const (
-	firstPause = 200 * time.Millisecond
-	lastPause  = 5 * time.Second
-	keep       = 5 * time.Second
+	minBackoff = 200 * time.Millisecond
+	maxBackoff = 5 * time.Second
+	cacheTime  = 5 * time.Second
 )
 
-// A Config says which sound server is meant, and what is wanted of it.
+// A Config selects the sound server and sink.
 type Config struct {
 	// Server is a PulseAudio server string, as in $PULSE_SERVER; "" means the
-	// socket in RuntimeDir, the one of this user, or the one of the system,
-	// whichever answers first.
+	// first that answers of the sockets in RuntimeDir, of this user and of the
+	// system.
 	Server     string
 	RuntimeDir string   // $XDG_RUNTIME_DIR; may be ""
-	Cookies    []string // files that may hold the server's cookie, in order; may be none
+	Cookies    []string // files that may hold the server's cookie, in order
 	Sink       string   // the sink's name; "" means the server's default
-	// LeadIn is the silence before the first word that wakes a sleeping sink;
-	// 0 means as much as its kind wants, less than 0 means none.
+	// LeadIn is the duration of the silence that wakes a suspended sink
+	// before the first word. 0 means a default for its kind, less than 0 none.
 	LeadIn time.Duration
-	// OnFirstWrite, unless nil, is called when the first samples of the clips
-	// of a Play have been written to the server.
+	// OnFirstWrite, unless nil, is called when the first samples of a Play have
+	// been written to the server.
 	OnFirstWrite func()
 	Log          *slog.Logger
 }
 
-// A Sink plays clips on a sound server that may come and go.
+// A Sink plays clips on a sound server, and reconnects when it was lost.
 type Sink struct {
-	cfg    Config
-	turn   chan struct{} // held by whoever uses kept and rate
-	wake   chan struct{} // holds one token when somebody wants the server now
-	played chan struct{} // holds one token when a stream was kept
+	cfg          Config
+	slot         chan struct{} // held while cached and lastRate are used
+	reconnect    chan struct{} // capacity 1: Play needs the server now
+	streamCached chan struct{} // capacity 1: a stream was cached
 
-	kept *stream // open and silent; nil when there is none
-	rate int     // of the last clip; 0 means that there was none yet
+	cached   *stream // open and idle; nil means none
+	lastRate int     // of the last clip; 0 means none
 
-	born    time.Time
-	written atomic.Uint64 // samples that the server took
-	busy    atomic.Int64  // when after born Run began what it does; 0 while it waits
+	created time.Time
+	written atomic.Uint64 // samples that the server accepted
+	busy    atomic.Int64  // when Run started its current work, relative to created; 0 while it waits
 
-	mu  sync.Mutex
-	now state
+	mu    sync.Mutex
+	state state
 }
 
-// A state is what is known of the server. It is replaced as a whole.
+// A state describes the server. It is replaced as a whole.
 type state struct {
 	conn    *connection // nil while there is none
 	server  string
-	sink    device
-	err     error         // why nothing can be played; nil while that is not known
-	changed chan struct{} // closed when this state has been replaced
+	sink    serverSink
+	err     error         // why nothing can be played; nil if unknown
+	changed chan struct{} // closed when the state is replaced
 }
 
-// Status tells people which sink is spoken through. Without a connection it
-// is zero, without a sink Sink is "".
+// Status describes the sink for people. It is zero without a connection; Sink
+// is "" without a sink.
 type Status struct {
 	Server      string // its name and version
 	Sink        string // its name, such as "alsa_output.pci-0000_00_1f.3.analog-stereo"
-	Description string // its name for people
+	Description string // human-readable name
 	State       string // "running", "idle" or "suspended"
 	Muted       bool
 	Volume      int // percent
 }
 
-// A lostError is why the sound server cannot be used; it is
-// [audio.ErrSinkLost].
+// A lostError wraps an error that makes the sound server unusable. errors.Is
+// reports it as [audio.ErrSinkLost].
 type lostError struct{ error }
 
 func (e lostError) Is(target error) bool { return target == audio.ErrSinkLost }
@@ -94,33 +94,33 @@ func (e lostError) Unwrap() error        { return e.error }
 
 func lost(why error) error { return lostError{why} }
 
-// New returns a sink. It starts nothing: see [Sink.Run].
+// New returns a sink. It starts nothing; see [Sink.Run].
 func New(cfg Config) *Sink {
 	return &Sink{
-		cfg:    cfg,
-		turn:   make(chan struct{}, 1),
-		wake:   make(chan struct{}, 1),
-		played: make(chan struct{}, 1),
-		born:   time.Now(),
-		now:    state{changed: make(chan struct{})},
+		cfg:          cfg,
+		slot:         make(chan struct{}, 1),
+		reconnect:    make(chan struct{}, 1),
+		streamCached: make(chan struct{}, 1),
+		created:      time.Now(),
+		state:        state{changed: make(chan struct{})},
 	}
 }
 
-// Health returns why announcements cannot be heard, or nil: also until the
-// first attempt to connect has failed.
+// Health returns why sound cannot be played. It is nil until the first attempt
+// to connect has failed.
 func (s *Sink) Health() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.now.err
+	return s.state.err
 }
 
-// Status returns what is known of the server and the sink.
+// Status returns the properties of the server and the sink.
 func (s *Sink) Status() Status {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	sink := s.now.sink
+	sink := s.state.sink
 	return Status{
-		Server:      s.now.server,
+		Server:      s.state.server,
 		Sink:        sink.name,
 		Description: sink.description,
 		State:       sink.state,
@@ -129,61 +129,62 @@ func (s *Sink) Status() Status {
 	}
 }
 
-// Written returns how many samples the server has taken, silence included.
+// Written returns how many samples the server has accepted, including silence.
 func (s *Sink) Written() uint64 { return s.written.Load() }
 
-// Busy returns for how long Run has been doing what it does; 0 while it waits
-// for something to do. Nothing that it does takes more than a minute.
+// Busy returns how long Run has been at its current work, 0 while it waits. No
+// work takes longer than a minute.
 func (s *Sink) Busy() time.Duration {
 	since := s.busy.Load()
 	if since == 0 {
 		return 0
 	}
-	return time.Since(s.born) - time.Duration(since)
+	return time.Since(s.created) - time.Duration(since)
 }
 
-func (s *Sink) begin() { s.busy.Store(int64(time.Since(s.born))) }
-func (s *Sink) wait()  { s.busy.Store(0) }
+func (s *Sink) markBusy() { s.busy.Store(int64(time.Since(s.created))) }
+func (s *Sink) markIdle() { s.busy.Store(0) }
 
-// Run keeps a connection to the sound server until ctx ends, and then returns
-// nil. It looks for a lost server after 0.2 s, then twice as long each time
-// up to 5 s, and when Play wants it.
+// Run maintains a connection to the sound server until ctx ends, and then
+// returns nil. It reconnects after 0.2 s, then after twice as long each time up
+// to 5 s, and at once when Play needs the server.
 func (s *Sink) Run(ctx context.Context) error {
-	defer s.wait()
-	defer s.become(state{})
-	for pause := firstPause; ctx.Err() == nil; pause = min(2*pause, lastPause) {
+	defer s.markIdle()
+	defer s.setState(state{})
+	for pause := minBackoff; ctx.Err() == nil; pause = min(2*pause, maxBackoff) {
 		began := time.Now()
-		s.begin()
+		s.markBusy()
 		err := s.serve(ctx)
 		if ctx.Err() != nil {
 			break
 		}
-		s.become(state{err: lost(err)})
-		if time.Since(began) > lastPause {
-			pause = firstPause
+		s.setState(state{err: lost(err)})
+		if time.Since(began) > maxBackoff {
+			pause = minBackoff
 		}
-		s.rest(ctx, pause)
+		s.waitRetry(ctx, pause)
 	}
 	return nil
 }
 
-// rest waits, at least the first pause even when the server is wanted.
-func (s *Sink) rest(ctx context.Context, d time.Duration) {
-	s.wait()
+// waitRetry waits for d, or until Play needs the server, but at least for
+// minBackoff.
+func (s *Sink) waitRetry(ctx context.Context, d time.Duration) {
+	s.markIdle()
 	select {
 	case <-ctx.Done():
 		return
-	case <-time.After(firstPause):
+	case <-time.After(minBackoff):
 	}
 	select {
 	case <-ctx.Done():
-	case <-s.wake:
-	case <-time.After(d - firstPause):
+	case <-s.reconnect:
+	case <-time.After(d - minBackoff):
 	}
 }
 
-// serve connects and keeps the state true until the connection ends, and
-// returns why it did.
+// serve connects and updates the state until the connection ends, and returns
+// the cause.
 func (s *Sink) serve(ctx context.Context) error {
 	servers, err := s.cfg.servers()
 	if err != nil {
@@ -195,70 +196,70 @@ func (s *Sink) serve(ctx context.Context) error {
 	}
 	stop := context.AfterFunc(ctx, func() { conn.link.close(ctx.Err()) })
 	defer stop()
-	s.look(conn)
+	s.refresh(conn)
 	var expired <-chan time.Time
 	for {
-		s.wait()
+		s.markIdle()
 		select {
-		case <-conn.gone:
-			return conn.link.why()
-		case <-conn.changed:
-			s.begin()
-			s.look(conn)
-		case <-s.played:
-			expired = time.After(keep)
+		case <-conn.closed:
+			return conn.link.closeCause()
+		case <-conn.sinksChanged:
+			s.markBusy()
+			s.refresh(conn)
+		case <-s.streamCached:
+			expired = time.After(cacheTime)
 		case <-expired:
-			s.begin()
-			s.dismiss()
+			s.markBusy()
+			s.expireCached()
 		}
 	}
 }
 
-// look brings the state up to date: the sink may have gone. The end of the
-// connection is serve's to tell.
-func (s *Sink) look(conn *connection) {
-	server, sink, err := conn.look(s.cfg.Sink)
+// refresh queries the server and updates the state. serve reports the end of
+// the connection.
+func (s *Sink) refresh(conn *connection) {
+	server, sink, err := conn.query(s.cfg.Sink)
 	if err != nil {
 		err = lost(err)
-		if conn.link.why() != nil {
+		if conn.link.closeCause() != nil {
 			return
 		}
 	}
-	s.become(state{conn: conn, server: server, sink: sink, err: err})
+	s.setState(state{conn: conn, server: server, sink: sink, err: err})
 }
 
-// become replaces the state and wakes who waits for that. It logs what an
-// operator would want to know: that there is sound, or why there is none.
-func (s *Sink) become(next state) {
+// setState replaces the state, wakes those who wait for that, and logs whether
+// there is audio output.
+func (s *Sink) setState(next state) {
 	next.changed = make(chan struct{})
 	s.mu.Lock()
-	last := s.now
-	s.now = next
+	last := s.state
+	s.state = next
 	s.mu.Unlock()
 	close(last.changed)
 	switch {
 	case next.err != nil && (last.err == nil || last.err.Error() != next.err.Error()):
-		s.cfg.Log.Warn("no sound", "err", next.err)
+		s.cfg.Log.Warn("audio output unavailable", "err", next.err)
 	case next.sink.name != "" && next.sink.name != last.sink.name:
-		s.cfg.Log.Info("sound", "server", next.server, "sink", next.sink.name)
+		s.cfg.Log.Info("audio output connected", "server", next.server, "sink", next.sink.name)
 	}
 }
 
-// dismiss closes the kept stream, so that the sink may sleep, unless somebody
-// plays.
-func (s *Sink) dismiss() {
+// expireCached closes the cached stream, so that the sink can be suspended,
+// unless Play is running.
+func (s *Sink) expireCached() {
 	select {
-	case s.turn <- struct{}{}:
-		s.drop()
-		<-s.turn
+	case s.slot <- struct{}{}:
+		s.closeCached()
+		<-s.slot
 	default:
 	}
 }
 
-// drop closes the kept stream. The turn must be held.
-func (s *Sink) drop() {
-	if s.kept != nil {
-		s.kept.close()
-		s.kept = nil
+// closeCached closes the cached stream. The slot must be held.
+func (s *Sink) closeCached() {
+	if s.cached != nil {
+		s.cached.close()
+		s.cached = nil
 	}
 }

@@ -13,69 +13,69 @@ import (
 	"pressbox/voice/speakable"
 )
 
-// What a request may ask for.
+// Limits of a request.
 const (
-	MaxMessage = 5000 // characters, without the white space around them
+	MaxMessage = 5000 // characters, without surrounding white space
 
 	minRate, maxRate = 60, 400 // words per minute
 	minTTL, maxTTL   = 5 * time.Second, 24 * time.Hour
 )
 
-// Announce accepts a request: when it returns, the announcement is kept and
-// will be spoken or expire. With an idempotency key that was used for the same
-// request in the last 24 hours it returns the first answer again and accepts
-// nothing, even when the queue is full.
+// Announce accepts a request. When it returns, the announcement is saved and
+// will be spoken or expire. If the idempotency key was used for the same
+// request in the last 24 hours, Announce returns the first answer again and
+// accepts nothing, even if the queue is full.
 //
-// Its errors are a [*RequestError], [ErrFull], [ErrKeyReused], ctx's, or wrap
-// [ErrUnavailable]; then nothing is kept, unless ctx ended or the disk broke while
-// keeping.
+// The error is a [*RequestError], [ErrFull], [ErrKeyReused] or ctx's, or it
+// wraps [ErrUnavailable]. Nothing is saved then, unless ctx ended or the disk
+// failed during the write.
 //
-// Keeping waits for the disk, so it is done outside the lock, where requests
-// share one sync; the place in the queue is promised before and given back
-// when keeping fails.
+// Saving waits for the disk, so it happens without the lock, and concurrent
+// requests share one sync. The place in the queue is reserved before and
+// released if saving fails.
 func (a *Announcer) Announce(ctx context.Context, r Request) (View, error) {
-	key := r.key()
-	if n, ok, err := a.answered(ctx, key); err != nil {
+	key := r.idempotencyKey()
+	if ann, ok, err := a.previousAnswer(ctx, key); err != nil {
 		return View{}, err
 	} else if ok {
-		return firstAnswer(n), nil
+		return acceptedView(ann), nil
 	}
-	n, err := a.Check(r)
+	ann, err := a.Check(r)
 	if err != nil {
 		return View{}, err
 	}
-	e := &entry{Announcement: n}
-	if err := a.reserve(e); err != nil {
+	it := &item{Announcement: ann}
+	if err := a.reserve(it); err != nil {
 		return View{}, err
 	}
-	kept, fresh, err := a.outbox.Append(ctx, e.Announcement, key)
+	saved, fresh, err := a.outbox.Append(ctx, it.Announcement, key)
 	if err != nil {
-		a.release(e)
-		return View{}, refusal(ctx, err)
+		a.unreserve(it)
+		return View{}, outboxError(ctx, err)
 	}
 	if !fresh {
-		a.release(e)
-		return firstAnswer(kept), nil
+		a.unreserve(it)
+		return acceptedView(saved), nil
 	}
-	a.admit(e)
-	a.log.Info("announcement accepted", "announcement", kept.ID, "characters", utf8.RuneCountInString(kept.Message),
-		"voice", kept.Voice, "rate", kept.Rate, "urgent", kept.Urgent, "place", kept.InitialPosition)
-	return firstAnswer(kept), nil
+	a.enqueue(it)
+	a.log.Info("announcement accepted", "announcement", saved.ID, "characters", utf8.RuneCountInString(saved.Message),
+		"voice", saved.Voice, "rate", saved.Rate, "urgent", saved.Urgent, "place", saved.InitialPosition)
+	return acceptedView(saved), nil
 }
 
-// answered looks for the first answer to a repeated request. It comes before
-// the checks: what was accepted stays so, even if its voice has gone.
-func (a *Announcer) answered(ctx context.Context, key IdempotencyKey) (Announcement, bool, error) {
+// previousAnswer looks for the first answer to a repeated request. It precedes
+// the checks: an accepted request stays accepted even if its voice was removed.
+func (a *Announcer) previousAnswer(ctx context.Context, key IdempotencyKey) (Announcement, bool, error) {
 	if key.Key == "" || len(key.Key) > keyMaxLength {
 		return Announcement{}, false, nil
 	}
-	n, ok, err := a.outbox.Find(ctx, key)
-	return n, ok, refusal(ctx, err)
+	ann, ok, err := a.outbox.Find(ctx, key)
+	return ann, ok, outboxError(ctx, err)
 }
 
-// refusal makes an outbox's error one that says that nothing can be accepted,
-// unless it is about the request.
-func refusal(ctx context.Context, err error) error {
+// outboxError wraps an error of the outbox in [ErrUnavailable] unless the
+// request or its context caused it.
+func outboxError(ctx context.Context, err error) error {
 	switch {
 	case err == nil, errors.Is(err, ErrKeyReused), errors.Is(err, ErrUnavailable):
 		return err
@@ -86,58 +86,56 @@ func refusal(ctx context.Context, err error) error {
 	}
 }
 
-// firstAnswer returns what is answered to the one who asked, now and whenever
-// the request is repeated.
-func firstAnswer(n Announcement) View {
-	return View{Announcement: n, Position: &n.InitialPosition}
+// acceptedView returns the answer to an accepted request, now and whenever the
+// request is repeated.
+func acceptedView(ann Announcement) View {
+	return View{Announcement: ann, Position: &ann.InitialPosition}
 }
 
-// reserve gives e its number and promises it a place in the line, if there is
-// one.
-func (a *Announcer) reserve(e *entry) error {
+// reserve numbers it and reserves a place in the queue, or returns [ErrFull].
+func (a *Announcer) reserve(it *item) error {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	behind := len(a.line) + a.promised.sum() // and the head, which makes room for one
-	if a.head == nil {
-		behind--
+	waiting := len(a.queue) + a.reserved.total()
+	if a.current == nil {
+		waiting-- // the first of them becomes the current one
 	}
-	if behind >= a.config.Load().Max {
+	if waiting >= a.config.Load().Max {
 		return ErrFull
 	}
 	a.seq++
-	e.Seq = a.seq
-	e.InitialPosition = a.line.place(e) + a.promised.before(e.Urgent)
-	if a.head != nil {
-		e.InitialPosition++
+	it.Seq = a.seq
+	it.InitialPosition = a.queue.place(it) + a.reserved.before(it.Urgent)
+	if a.current != nil {
+		it.InitialPosition++
 	}
-	a.promised.add(e.Urgent, 1)
+	a.reserved.add(it.Urgent, 1)
 	return nil
 }
 
-// release gives e's promised place back.
-func (a *Announcer) release(e *entry) {
+// unreserve releases the place reserved for it.
+func (a *Announcer) unreserve(it *item) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	a.promised.add(e.Urgent, -1)
+	a.reserved.add(it.Urgent, -1)
 }
 
-// admit puts e, which is kept, into its promised place.
-func (a *Announcer) admit(e *entry) {
+// enqueue puts it, which is saved, into its reserved place.
+func (a *Announcer) enqueue(it *item) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	a.promised.add(e.Urgent, -1)
-	a.line.add(e)
-	a.byID[e.ID] = e
-	a.tell(e)
-	poke(a.changed)
-	if a.alarm.IsZero() || e.Expires.Before(a.alarm) {
-		poke(a.sooner)
+	a.reserved.add(it.Urgent, -1)
+	a.queue.add(it)
+	a.byID[it.ID] = it
+	a.publish(it)
+	signal(a.queueChanged)
+	if a.nextExpiry.IsZero() || it.Expires.Before(a.nextExpiry) {
+		signal(a.expirySooner)
 	}
 }
 
-// key returns the request's idempotency key with the digest of all that the
-// client asked for.
-func (r Request) key() IdempotencyKey {
+// idempotencyKey returns the request's key with a digest of its other fields.
+func (r Request) idempotencyKey() IdempotencyKey {
 	if r.IdempotencyKey == "" {
 		return IdempotencyKey{}
 	}
@@ -147,30 +145,30 @@ func (r Request) key() IdempotencyKey {
 	}
 }
 
-// Check returns the notice that r asks for, without its number and place, or a
-// [*RequestError] with all that is wrong with it. It accepts nothing.
+// Check returns the announcement that r asks for, without number and position,
+// or a [*RequestError] that lists every violation. It accepts nothing.
 func (a *Announcer) Check(r Request) (Announcement, error) {
 	now := time.Now()
-	n := Announcement{
+	ann := Announcement{
 		ID:      strings.ToLower(rand.Text()),
-		Message: strings.TrimSpace(strings.ToValidUTF8(r.Message, "\uFFFD")), // as JSON will keep it
+		Message: strings.TrimSpace(strings.ToValidUTF8(r.Message, "\uFFFD")), // as JSON stores it
 		Rate:    r.Rate,
 		Urgent:  r.Urgent,
 		Created: now.UTC(),
 		Status:  Queued,
 	}
-	if n.Rate == 0 {
-		n.Rate = a.config.Load().Rate
+	if ann.Rate == 0 {
+		ann.Rate = a.config.Load().Rate
 	}
 	ttl := r.TTL
 	if ttl == 0 {
 		ttl = a.config.Load().TTL
 	}
-	n.Expires = now.Add(ttl) // not UTC(), which would forget how to count through a change of the clock
+	ann.Expires = now.Add(ttl) // not UTC(), which drops the monotonic clock reading
 
 	var wrong RequestError
-	wrong.checkMessage(n.Message)
-	if n.Rate < minRate || n.Rate > maxRate {
+	wrong.checkMessage(ann.Message)
+	if ann.Rate < minRate || ann.Rate > maxRate {
 		wrong.add("rate", CodeOutOfRange, fmt.Sprintf("must be %d to %d words per minute", minRate, maxRate))
 	}
 	if ttl < minTTL || ttl > maxTTL {
@@ -185,11 +183,11 @@ func (a *Announcer) Check(r Request) (Announcement, error) {
 	} else if err != nil {
 		return Announcement{}, fmt.Errorf("find the voice: %w", err)
 	}
-	n.Voice = name
+	ann.Voice = name
 	if len(wrong.Violations) > 0 {
 		return Announcement{}, &wrong
 	}
-	return n, nil
+	return ann, nil
 }
 
 func (e *RequestError) checkMessage(message string) {

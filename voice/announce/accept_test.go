@@ -12,9 +12,9 @@ import (
 	"pressbox/voice/announce"
 )
 
-func TestARequestIsCheckedInFull(t *testing.T) {
+func TestAnnounce_reportsAllViolations(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t, settings)
+	h := newRig(t, settings)
 	for _, tt := range []struct {
 		name string
 		r    announce.Request
@@ -52,15 +52,13 @@ func TestARequestIsCheckedInFull(t *testing.T) {
 		}
 		_, has := errors.AsType[*announce.UnknownVoiceError](err)
 		if want := strings.Contains(tt.want, "voice"); has != want {
-			t.Errorf("%s: the error tells the installed voices: %v, want %v", tt.name, has, want)
+			t.Errorf("%s: the error lists the installed voices: %v, want %v", tt.name, has, want)
 		}
 	}
 }
 
-func TestDefaultsAreFilledIn(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		h := newHouse(t, settings)
+func TestAnnounce_fillsInDefaults(t *testing.T) {
+	bubble(t, settings, func(t *testing.T, h *rig) {
 		v := h.post("  hello  ", false)
 		if v.Message != "hello" || v.Voice != "anna" || v.Rate != 170 || v.Expires.Sub(v.Created) != 10*time.Minute {
 			t.Errorf("accepted %+v, want the message trimmed and the defaults", v.Announcement)
@@ -68,14 +66,12 @@ func TestDefaultsAreFilledIn(t *testing.T) {
 	})
 }
 
-func TestTheQueueHoldsMaxBehindTheHead(t *testing.T) {
+func TestAnnounce_rejectsWhenQueueFull(t *testing.T) {
 	for _, most := range []int{0, 1, 3} {
 		t.Run(fmt.Sprint(most), func(t *testing.T) {
-			t.Parallel()
-			synctest.Test(t, func(t *testing.T) {
-				c := settings
-				c.Max = most
-				h := newHouse(t, c)
+			c := settings
+			c.Max = most
+			bubble(t, c, func(t *testing.T, h *rig) {
 				fill := func(n int) {
 					t.Helper()
 					for i := range n {
@@ -84,14 +80,12 @@ func TestTheQueueHoldsMaxBehindTheHead(t *testing.T) {
 						}
 					}
 					synctest.Wait()
-					if _, err := h.Announce(t.Context(), announce.Request{Message: "b", Urgent: true}); !errors.Is(err, announce.ErrFull) {
-						t.Errorf("one more: %v, want ErrFull", err)
-					}
+					h.expectError(announce.Request{Message: "b", Urgent: true}, announce.ErrFull)
 					if s := h.Stats(); s.Waiting != most || s.Max != most {
-						t.Errorf("%d wait of %d, want %d", s.Waiting, s.Max, most)
+						t.Errorf("%d are waiting of %d, want %d", s.Waiting, s.Max, most)
 					}
 				}
-				fill(most + 1) // nobody speaks yet
+				fill(most + 1) // nothing is spoken yet
 				defer h.run()()
 				fill(0)
 				time.Sleep(1500 * time.Millisecond)
@@ -101,12 +95,10 @@ func TestTheQueueHoldsMaxBehindTheHead(t *testing.T) {
 	}
 }
 
-func TestAPlaceIsPromisedWhileTheDiskIsBusy(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		c := settings
-		c.Max = 1
-		h := newHouse(t, c)
+func TestAnnounce_reservesPlaceWhileSaving(t *testing.T) {
+	c := settings
+	c.Max = 1
+	bubble(t, c, func(t *testing.T, h *rig) {
 		h.outbox.set(errors.New("disk full"), time.Second)
 		failed := make(chan error)
 		for range 2 {
@@ -117,29 +109,25 @@ func TestAPlaceIsPromisedWhileTheDiskIsBusy(t *testing.T) {
 		}
 		synctest.Wait()
 		h.outbox.set(nil, 0)
-		if _, err := h.Announce(t.Context(), announce.Request{Message: "b"}); !errors.Is(err, announce.ErrFull) {
-			t.Errorf("a third while two are being kept: %v, want ErrFull", err)
-		}
+		h.expectError(announce.Request{Message: "b"}, announce.ErrFull)
 		for range 2 {
 			if err := <-failed; !errors.Is(err, announce.ErrUnavailable) {
-				t.Errorf("what the disk did not take: %v, want ErrClosed", err)
+				t.Errorf("after a failed save: %v, want ErrUnavailable", err)
 			}
 		}
 		if queue, recent := h.Queue(); len(queue)+len(recent) > 0 {
-			t.Errorf("what was not kept is told: %v %v", queue, recent)
+			t.Errorf("unsaved announcements are listed: %v %v", queue, recent)
 		}
 		for want := range 2 {
 			if v := h.post("c", false); *v.Position != want {
-				t.Errorf("at %d, want %d: the promised places were not given back", *v.Position, want)
+				t.Errorf("position %d, want %d: the reserved places were not released", *v.Position, want)
 			}
 		}
 	})
 }
 
-func TestPositionsCountWhatIsStillBeingKept(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		h := newHouse(t, settings)
+func TestAnnounce_positionsCountReservedPlaces(t *testing.T) {
+	bubble(t, settings, func(t *testing.T, h *rig) {
 		h.outbox.set(nil, time.Second)
 		got := make(map[string]int)
 		answers := make(chan announce.View)
@@ -168,22 +156,17 @@ func TestPositionsCountWhatIsStillBeingKept(t *testing.T) {
 	})
 }
 
-func TestARepeatedRequestIsAnsweredAndSpokenOnce(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		c := settings
-		c.Max = 1
-		h := newHouse(t, c)
-		defer h.run()()
+func TestAnnounce_repeatedKeySpokenOnce(t *testing.T) {
+	c := settings
+	c.Max = 1
+	running(t, c, func(t *testing.T, h *rig) {
 		h.post("head", false)
 		r := announce.Request{Message: "once", IdempotencyKey: "k1"}
 		first, err := h.Announce(t.Context(), r)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := h.Announce(t.Context(), announce.Request{Message: "more"}); !errors.Is(err, announce.ErrFull) {
-			t.Fatalf("the queue is not full: %v", err)
-		}
+		h.expectError(announce.Request{Message: "more"}, announce.ErrFull)
 		for _, when := range []string{"while the queue is full", "after it was spoken"} {
 			again, err := h.Announce(t.Context(), r)
 			if err != nil || again.Announcement != first.Announcement || *again.Position != *first.Position {
@@ -193,26 +176,18 @@ func TestARepeatedRequestIsAnsweredAndSpokenOnce(t *testing.T) {
 		}
 		for _, other := range []announce.Request{{Message: "twice"}, {Message: "once", Urgent: true}, {Message: "once", Rate: 100}, {Message: ""}} {
 			other.IdempotencyKey = "k1"
-			if _, err := h.Announce(t.Context(), other); !errors.Is(err, announce.ErrKeyReused) {
-				t.Errorf("%+v: %v, want ErrKeyReused", other, err)
-			}
+			h.expectError(other, announce.ErrKeyReused)
 		}
 		h.expect("head once")
 	})
 }
 
-func TestWhatIsNotSpokenInTimeExpires(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		h := newHouse(t, settings)
-		defer h.run()()
+func TestExpire_waitingAnnouncements(t *testing.T) {
+	running(t, settings, func(t *testing.T, h *rig) {
 		h.post(strings.Repeat("a|", 19)+"a", false)
 		var ids []string
 		for _, ttl := range []int{30, 7, 5, 6} {
-			v, err := h.Announce(t.Context(), announce.Request{Message: fmt.Sprint("ttl", ttl), TTL: time.Duration(ttl) * time.Second})
-			if err != nil {
-				t.Fatal(err)
-			}
+			v := h.request(announce.Request{Message: fmt.Sprint("ttl", ttl), TTL: time.Duration(ttl) * time.Second})
 			ids = append(ids, v.ID)
 			synctest.Wait()
 		}
@@ -220,7 +195,7 @@ func TestWhatIsNotSpokenInTimeExpires(t *testing.T) {
 		h.expectStatus(ids[2], announce.Queued)
 		time.Sleep(time.Nanosecond)
 		v := h.expectStatus(ids[2], announce.Expired)
-		if at := v.Ended.Sub(dawn); at != 5*time.Second {
+		if at := v.Ended.Sub(start); at != 5*time.Second {
 			t.Errorf("expired at %s, want 5s", at)
 		}
 		h.expectStatus(ids[3], announce.Queued)
@@ -228,36 +203,26 @@ func TestWhatIsNotSpokenInTimeExpires(t *testing.T) {
 		h.expectStatus(ids[1], announce.Expired)
 		h.expectStatus(ids[3], announce.Expired)
 		h.expectStatus(ids[0], announce.Playing)
-		if got := h.outbox.status(ids[1]); got != announce.Expired {
-			t.Errorf("the disk has %s, want expired", got)
-		}
+		h.expectSaved(ids[1], announce.Expired)
 	})
 }
 
-func TestTheHeadExpiresUntilItIsHeard(t *testing.T) {
+func TestExpire_currentUntilFirstSample(t *testing.T) {
 	for _, tt := range []struct {
-		name string
-		pace time.Duration // of the synthesis
-		lost time.Duration // when the sink goes away for good
+		name  string
+		delay time.Duration // of the synthesis
+		lost  time.Duration // when the sink is lost for good
 	}{
-		{"synthesis takes for ever", 48 * time.Hour, 0},
-		{"the sink is lost before", 0, time.Second},
-		{"the sink is lost while it is spoken", 0, 5700 * time.Millisecond},
+		{"slow synthesis", 48 * time.Hour, 0},
+		{"sink lost before", 0, time.Second},
+		{"sink lost while playing", 0, 5700 * time.Millisecond},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			t.Parallel()
-			synctest.Test(t, func(t *testing.T) {
-				h := newHouse(t, settings)
-				h.speaker.pace = tt.pace
-				defer h.run()()
-				v, err := h.Announce(t.Context(), announce.Request{Message: "long", TTL: 6 * time.Second})
-				if err != nil {
-					t.Fatal(err)
-				}
-				synctest.Wait() // one that expires while the head is spoken must not hide the head
-				if _, err := h.Announce(t.Context(), announce.Request{Message: "a", TTL: 5 * time.Second}); err != nil {
-					t.Fatal(err)
-				}
+			running(t, settings, func(t *testing.T, h *rig) {
+				h.speaker.delay = tt.delay
+				v := h.request(announce.Request{Message: "long", TTL: 6 * time.Second})
+				synctest.Wait() // one that expires while another is spoken must not hide it
+				h.request(announce.Request{Message: "a", TTL: 5 * time.Second})
 				if tt.lost > 0 {
 					time.AfterFunc(tt.lost, h.sink.lose)
 				}
@@ -268,10 +233,8 @@ func TestTheHeadExpiresUntilItIsHeard(t *testing.T) {
 	}
 }
 
-func TestWhatExpiredWhileNobodyRanIsNotSpoken(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		h := newHouse(t, settings)
+func TestExpire_whileStopped(t *testing.T) {
+	bubble(t, settings, func(t *testing.T, h *rig) {
 		late := h.post("late", false)
 		time.Sleep(settings.TTL - time.Second)
 		h.post("fresh", false)
@@ -284,11 +247,8 @@ func TestWhatExpiredWhileNobodyRanIsNotSpoken(t *testing.T) {
 	})
 }
 
-func TestCancel(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		h := newHouse(t, settings)
-		defer h.run()()
+func TestCancel_silencesAtOnce(t *testing.T) {
+	running(t, settings, func(t *testing.T, h *rig) {
 		head, second, third := h.post("a1|a2", false), h.post("b1", false), h.post("c1", false)
 		time.Sleep(300 * time.Millisecond)
 		for _, id := range []string{second.ID, head.ID} {
@@ -296,33 +256,22 @@ func TestCancel(t *testing.T) {
 			if err != nil || v.Status != announce.Cancelled || v.Position != nil {
 				t.Errorf("cancel: %+v, %v, want it cancelled", v, err)
 			}
-			if got := h.outbox.status(id); got != announce.Cancelled {
-				t.Errorf("the disk has %s when cancelled is told", got)
-			}
-			if _, err := h.Cancel(t.Context(), id); !errors.Is(err, announce.ErrEnded) {
-				t.Errorf("cancel again: %v, want ErrEnded", err)
-			}
+			h.expectSaved(id, announce.Cancelled)
+			h.expectCancelError(id, announce.ErrEnded)
 		}
-		if took := time.Since(dawn); took != 300*time.Millisecond {
-			t.Errorf("it was silent after %s, want at once", took)
+		if took := time.Since(start); took != 300*time.Millisecond {
+			t.Errorf("silent after %s, want at once", took)
 		}
 		h.expect("a1 / c1")
 		time.Sleep(time.Second)
 		h.expectStatus(third.ID, announce.Done)
-		if _, err := h.Cancel(t.Context(), third.ID); !errors.Is(err, announce.ErrEnded) {
-			t.Errorf("cancel a spoken one: %v, want ErrEnded", err)
-		}
-		if _, err := h.Cancel(t.Context(), "nobody"); !errors.Is(err, announce.ErrNotFound) {
-			t.Errorf("cancel nobody: %v, want ErrNotFound", err)
-		}
+		h.expectCancelError(third.ID, announce.ErrEnded)
+		h.expectCancelError("unknown", announce.ErrNotFound)
 	})
 }
 
-func TestWhatIsBeingCancelledIsNotBegun(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		h := newHouse(t, settings)
-		defer h.run()()
+func TestCancel_pendingIsNotStarted(t *testing.T) {
+	running(t, settings, func(t *testing.T, h *rig) {
 		h.post("a1", false)
 		b := h.post("b1", false)
 		h.post("c1", false)
@@ -335,10 +284,8 @@ func TestWhatIsBeingCancelledIsNotBegun(t *testing.T) {
 		}()
 		synctest.Wait()
 		h.outbox.set(nil, 0)
-		h.expectStatus(b.ID, announce.Queued) // nothing is told that was not kept
-		if _, err := h.Cancel(t.Context(), b.ID); !errors.Is(err, announce.ErrEnded) {
-			t.Errorf("cancel again meanwhile: %v, want ErrEnded", err)
-		}
+		h.expectStatus(b.ID, announce.Queued) // nothing is published before it is saved
+		h.expectCancelError(b.ID, announce.ErrEnded)
 		time.Sleep(3 * time.Second)
 		h.expect("a1 c1")
 		if err := <-cancelled; err != nil {
@@ -348,11 +295,8 @@ func TestWhatIsBeingCancelledIsNotBegun(t *testing.T) {
 	})
 }
 
-func TestCancelWaitingLeavesTheHead(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		h := newHouse(t, settings)
-		defer h.run()()
+func TestCancelWaiting_leavesCurrent(t *testing.T) {
+	running(t, settings, func(t *testing.T, h *rig) {
 		h.post("a1", false)
 		synctest.Wait()
 		for range 5 {
@@ -374,25 +318,20 @@ func TestCancelWaitingLeavesTheHead(t *testing.T) {
 	})
 }
 
-func TestACancelThatIsNotKeptIsSilentAndSaysSo(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		h := newHouse(t, settings)
-		defer h.run()()
+func TestCancel_reportsFailedSave(t *testing.T) {
+	running(t, settings, func(t *testing.T, h *rig) {
 		head, second := h.post("a1|a2", false), h.post("b1", false)
 		synctest.Wait()
 		h.outbox.set(errors.New("disk full"), 0)
 		for _, id := range []string{second.ID, head.ID} {
-			if _, err := h.Cancel(t.Context(), id); !errors.Is(err, announce.ErrUnavailable) {
-				t.Errorf("cancel: %v, want ErrClosed", err)
-			}
+			h.expectCancelError(id, announce.ErrUnavailable)
 		}
 		time.Sleep(time.Minute)
 		h.expect("a1 /")
 	})
 }
 
-func TestTheEndedAreRememberedForADayOrTwoHundred(t *testing.T) {
+func TestQueue_forgetsOldEnded(t *testing.T) {
 	for _, tt := range []struct {
 		age   time.Duration
 		count int
@@ -406,13 +345,10 @@ func TestTheEndedAreRememberedForADayOrTwoHundred(t *testing.T) {
 		{0, 5001, true},
 	} {
 		if got := announce.Evictable(tt.age, tt.count); got != tt.want {
-			t.Errorf("Forgettable(%s, %d) = %v, want %v", tt.age, tt.count, got, tt.want)
+			t.Errorf("Evictable(%s, %d) = %v, want %v", tt.age, tt.count, got, tt.want)
 		}
 	}
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		h := newHouse(t, settings)
-		defer h.run()()
+	running(t, settings, func(t *testing.T, h *rig) {
 		var first string
 		for i := range 6 {
 			for j := range 50 {
@@ -428,7 +364,7 @@ func TestTheEndedAreRememberedForADayOrTwoHundred(t *testing.T) {
 		h.post("b", false)
 		time.Sleep(time.Minute)
 		if _, recent := h.Queue(); len(recent) != 200 {
-			t.Errorf("%d are remembered after a day, want 200", len(recent))
+			t.Errorf("%d are listed after a day, want 200", len(recent))
 		}
 		if _, err := h.Find(first); !errors.Is(err, announce.ErrNotFound) {
 			t.Errorf("the first: %v, want ErrNotFound", err)
@@ -436,26 +372,24 @@ func TestTheEndedAreRememberedForADayOrTwoHundred(t *testing.T) {
 	})
 }
 
-func TestNonsenseIsNotConfigured(t *testing.T) {
+func TestNew_rejectsInvalidConfig(t *testing.T) {
 	t.Parallel()
-	for _, break_ := range []func(*announce.Config){
+	for _, change := range []func(*announce.Config){
 		func(c *announce.Config) { c.Max = -1 },
 		func(c *announce.Config) { c.TTL = 0 },
 		func(c *announce.Config) { c.Rate = 0 },
 		func(c *announce.Config) { c.Volume = 101 },
 	} {
 		c := settings
-		break_(&c)
+		change(&c)
 		if _, err := announce.New(c, newOutbox(), nil, nil, nil); err == nil {
 			t.Errorf("%+v is accepted", c)
 		}
 	}
 }
 
-func TestWhatIsConfiguredLaterHoldsFromThenOn(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		h := newHouse(t, settings)
+func TestConfigure_appliesToLaterRequests(t *testing.T) {
+	bubble(t, settings, func(t *testing.T, h *rig) {
 		for _, message := range []string{"a", "b", "c"} {
 			h.post(message, false)
 		}
@@ -464,24 +398,18 @@ func TestWhatIsConfiguredLaterHoldsFromThenOn(t *testing.T) {
 		if err := h.Configure(c); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := h.Announce(t.Context(), announce.Request{Message: "d"}); !errors.Is(err, announce.ErrFull) {
-			t.Errorf("beyond the smaller queue: %v, want ErrFull", err)
-		}
+		h.expectError(announce.Request{Message: "d"}, announce.ErrFull)
 		if err := h.Configure(announce.Config{}); err == nil || h.Stats().Max != 1 {
-			t.Errorf("nonsense: %v, and then at most %d wait; want an error and 1", err, h.Stats().Max)
+			t.Errorf("invalid settings: %v, and then Max is %d; want an error and 1", err, h.Stats().Max)
 		}
 		stop := h.run()
 		defer stop()
 		time.Sleep(time.Minute)
 		synctest.Wait()
 		h.expect("a b c")
-		for i, s := range h.speaker.clip("reference").Samples {
-			if got, want := h.sink.levels["c"][i], s*0.5; got != want {
-				t.Fatalf("sample %d is %v, want %v", i, got, want)
-			}
-		}
+		h.expectGain("c", 0.5)
 		if v := h.post("e", false); v.Expires.Sub(v.Created) != time.Hour {
-			t.Errorf("it lives %s, want an hour", v.Expires.Sub(v.Created))
+			t.Errorf("time to live %s, want an hour", v.Expires.Sub(v.Created))
 		}
 	})
 }

@@ -1,22 +1,21 @@
-// Package announce owns the queue of announcements: what is accepted, in which
-// order it is spoken, and what becomes of it.
+// Package announce queues announcements and speaks them one after another.
 //
-// One law: nothing is told that was not kept. An announcement is in the
-// [Outbox] before its sender hears that it was accepted, and its end is there
-// before anybody is told of it and before the next one begins. Therefore after
-// a crash every accepted announcement is spoken or expires, and none is spoken
-// twice but the one that was being spoken.
+// One law: nothing is published before it is saved. An announcement is in the
+// [Outbox] before its client gets an answer, and its end is in the outbox
+// before it is published and before the next announcement starts. After a
+// crash every accepted announcement is therefore spoken or expires, and only
+// the one that was being spoken is spoken twice.
 //
-// Only acceptance and ends are kept. That a notice is being synthesised or
-// played lives in memory: a restart would make it queued again in any case,
-// so keeping it would cost two more writes to a memory card and buy nothing.
+// Only acceptance and ends are saved. The statuses synthesizing and playing
+// exist in memory only: after a restart the announcement is queued again
+// anyway, and saving them would cost two more writes.
 //
-//	Announce ─ check ─ reserve a place ─ Outbox.Keep ─ line ─┐
-//	                                                         │ take: urgent first
-//	Outbox.Save ◂─ verdict ◂─ Sink.Play ◂─ feed ◂─ making ◂──┘
+//	Announce ─ Check ─ reserve a place ─ Outbox.Append ─ queue ─┐
+//	                                                            │ take: urgent first
+//	Outbox.Done ◂─ outcome ◂─ Sink.Play ◂─ feed ◂─ synthesis ◂──┘
 //
-// When the line is empty, remarks are made: what is said of a game as it is
-// played, which is never kept, and not worth saying a little later.
+// While the queue is empty, comments on games are spoken ([Announcer.Comment]).
+// They are never saved and are dropped when they are late.
 package announce
 
 import (
@@ -29,12 +28,12 @@ import (
 	"time"
 )
 
-// Config is how the queue behaves.
+// Config holds the settings of the queue.
 type Config struct {
-	Max    int           // announcements that may wait behind the head; 0 means none
-	TTL    time.Duration // of a request that gives none: 5 s to 24 h
-	Rate   int           // words per minute of a request that gives none: 60–400
-	Volume int           // 0 silent – 100, of every announcement
+	Max    int           // announcements that may wait, besides the current one; 0 means none
+	TTL    time.Duration // default time to live: 5 s to 24 h
+	Rate   int           // default words per minute: 60–400
+	Volume int           // percent, 0–100
 }
 
 // An Announcer accepts announcements and speaks them one after another. Its
@@ -46,45 +45,47 @@ type Announcer struct {
 	sink    Sink
 	log     *slog.Logger
 
-	changed chan struct{} // holds a token when the line changed since the stage looked
-	sooner  chan struct{} // holds a token when something expires before the alarm
+	queueChanged chan struct{} // capacity 1: the queue has changed since the playout read it
+	expirySooner chan struct{} // capacity 1: an announcement expires before nextExpiry
 
-	mu       sync.Mutex // guards what follows
-	seq      uint64     // of the newest notice
-	promised places     // of requests that are being kept
-	line     line       // those that wait
-	remarks  []remark   // that wait, the one that waited longest first; at most one about each thing
-	head     *entry     // the one that is synthesised or played; nil means none
-	byID     map[string]*entry
-	ended    []*entry       // remembered, oldest end first
-	unkept   []Announcement // ends that the outbox could not take so far
-	lost     error          // why the last attempt to play found no sink; nil since one was heard
-	alarm    time.Time      // when the next one expires, as the expirer knows; zero means never
-	watchers map[chan Event]struct{}
-	over     bool // Run has ended
+	mu         sync.Mutex   // guards the fields below
+	seq        uint64       // of the newest announcement
+	reserved   reservations // places of requests that are being saved
+	queue      queue        // the waiting announcements
+	comments   []comment    // waiting, oldest first; at most one per topic
+	current    *item        // being synthesised or played; nil if none
+	byID       map[string]*item
+	ended      []*item        // recently ended, oldest end first
+	unsaved    []Announcement // ends that the outbox has not saved yet
+	sinkErr    error          // of the last attempt to play, if the sink was lost; nil once something was played
+	nextExpiry time.Time      // when expire wakes up; zero means never
+	watchers   map[chan Event]struct{}
+	closed     bool // Run has returned
 }
 
-// New returns an announcer with all that the outbox kept. It starts nothing.
-func New(c Config, kept Outbox, speaker Speaker, sink Sink, log *slog.Logger) (*Announcer, error) {
+// New returns an Announcer with the announcements in the outbox. It starts
+// nothing.
+func New(c Config, outbox Outbox, speaker Speaker, sink Sink, log *slog.Logger) (*Announcer, error) {
 	if err := c.check(); err != nil {
 		return nil, err
 	}
 	a := &Announcer{
-		outbox: kept, speaker: speaker, sink: sink, log: log,
-		changed:  make(chan struct{}, 1),
-		sooner:   make(chan struct{}, 1),
-		byID:     make(map[string]*entry),
-		watchers: make(map[chan Event]struct{}),
+		outbox: outbox, speaker: speaker, sink: sink, log: log,
+		queueChanged: make(chan struct{}, 1),
+		expirySooner: make(chan struct{}, 1),
+		byID:         make(map[string]*item),
+		watchers:     make(map[chan Event]struct{}),
 	}
 	a.config.Store(&c)
 	if err := a.load(); err != nil {
-		return nil, fmt.Errorf("load the announcements: %w", err)
+		return nil, fmt.Errorf("load announcements: %w", err)
 	}
 	return a, nil
 }
 
-// Configure has what is accepted, and what is begun to be spoken, from now on be
-// as c says. What waits stays, also beyond a smaller Max. An error changes nothing.
+// Configure replaces the settings for later requests and for synthesis that
+// starts later. Waiting announcements stay, even if Max is now smaller. On
+// error the settings are unchanged.
 func (a *Announcer) Configure(c Config) error {
 	if err := c.check(); err != nil {
 		return err
@@ -93,57 +94,57 @@ func (a *Announcer) Configure(c Config) error {
 	return nil
 }
 
-// Run speaks until ctx ends. It then finishes the sentence that is being
-// spoken, within 5 seconds, hangs up on the watchers and returns nil. It may
-// be called once.
+// Run speaks announcements until ctx ends. It then lets the current sentence
+// finish, for at most 5 seconds, closes the watchers' channels and returns nil.
+// It may be called once.
 func (a *Announcer) Run(ctx context.Context) error {
-	s := &stage{a: a}
+	s := &playout{a: a}
 	s.running.Go(func() { a.expire(ctx) })
 	for s.step(ctx) {
 	}
-	s.drop()
+	s.dropPrefetched()
 	s.running.Wait()
-	a.hangUp()
+	a.closeWatchers()
 	return nil
 }
 
-// load takes over what the outbox kept. Whatever was being spoken is queued
-// again, as the outbox knows only how it was accepted.
+// load reads the outbox. An announcement that was being spoken is queued again,
+// because the outbox has it as it was accepted.
 func (a *Announcer) load() error {
 	waiting, ended, err := a.outbox.Load(context.Background())
 	if err != nil {
 		return err
 	}
-	for _, n := range waiting {
-		e := &entry{Announcement: n}
-		a.line.add(e)
-		a.byID[n.ID] = e
-		a.seq = max(a.seq, n.Seq)
+	for _, ann := range waiting {
+		it := &item{Announcement: ann}
+		a.queue.add(it)
+		a.byID[ann.ID] = it
+		a.seq = max(a.seq, ann.Seq)
 	}
-	for _, n := range slices.Backward(ended) {
-		a.remember(&entry{Announcement: n})
-		a.seq = max(a.seq, n.Seq)
+	for _, ann := range slices.Backward(ended) {
+		a.addEnded(&item{Announcement: ann})
+		a.seq = max(a.seq, ann.Seq)
 	}
 	return nil
 }
 
-// check says what a program may not configure.
+// check returns an error if a setting is out of range.
 func (c Config) check() error {
 	switch {
 	case c.Max < 0:
-		return fmt.Errorf("a queue for %d announcements", c.Max)
+		return fmt.Errorf("queue length %d, expected 0 or more", c.Max)
 	case c.TTL < minTTL || c.TTL > maxTTL:
-		return fmt.Errorf("a default time to live of %s, expected %s to %s", c.TTL, minTTL, maxTTL)
+		return fmt.Errorf("default time to live %s, expected %s to %s", c.TTL, minTTL, maxTTL)
 	case c.Rate < minRate || c.Rate > maxRate:
-		return fmt.Errorf("a default rate of %d words per minute, expected %d to %d", c.Rate, minRate, maxRate)
+		return fmt.Errorf("default rate %d words per minute, expected %d to %d", c.Rate, minRate, maxRate)
 	case c.Volume < 0 || c.Volume > 100:
-		return fmt.Errorf("a volume of %d, expected 0 to 100", c.Volume)
+		return fmt.Errorf("volume %d, expected 0 to 100", c.Volume)
 	}
 	return nil
 }
 
-// poke leaves a token for whoever waits on c.
-func poke(c chan struct{}) {
+// signal puts a token into c unless it is full.
+func signal(c chan struct{}) {
 	select {
 	case c <- struct{}{}:
 	default:

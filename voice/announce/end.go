@@ -9,118 +9,118 @@ import (
 	"pressbox/audio"
 )
 
-// take makes the first of the line the head, which silence stops. It returns
-// nil when none waits.
-func (a *Announcer) take(silence context.CancelCauseFunc) *entry {
+// take moves the first item of the queue to current, or returns nil if none is
+// ready. stop stops its sound.
+func (a *Announcer) take(stop context.CancelCauseFunc) *item {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	e := a.first(time.Now())
-	if e == nil {
+	it := a.firstReady(time.Now())
+	if it == nil {
 		return nil
 	}
-	a.line.remove(e)
-	a.head = e
-	e.silence, e.settled = silence, make(chan struct{})
-	e.Status = Synthesizing
-	a.tell(e)
-	return e
+	a.queue.remove(it)
+	a.current = it
+	it.stop, it.finished = stop, make(chan struct{})
+	it.Status = Synthesizing
+	a.publish(it)
+	return it
 }
 
-// peek returns the notice that take would make the head.
+// peek returns the announcement that take would return.
 func (a *Announcer) peek() (Announcement, bool) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	e := a.first(time.Now())
-	if e == nil {
+	it := a.firstReady(time.Now())
+	if it == nil {
 		return Announcement{}, false
 	}
-	return e.Announcement, true
+	return it.Announcement, true
 }
 
-// first returns the first of the line that nobody is ending and that may
-// still be spoken; nil means none. An overdue one is left to the expirer,
-// which a clock that was set forward did not wake. a.mu must be held.
-func (a *Announcer) first(now time.Time) *entry {
-	for _, e := range a.line {
+// firstReady returns the first waiting item that is not ending and has not
+// expired; nil means none. It wakes expire for an expired item, because a
+// change of the system clock does not. a.mu must be held.
+func (a *Announcer) firstReady(now time.Time) *item {
+	for _, it := range a.queue {
 		switch {
-		case e.ending:
-		case !now.Before(e.Expires):
-			poke(a.sooner)
+		case it.ending:
+		case !now.Before(it.Expires):
+			signal(a.expirySooner)
 		default:
-			return e
+			return it
 		}
 	}
 	return nil
 }
 
-// begin notes that the first sample of e is being played.
-func (a *Announcer) begin(e *entry) {
+// markPlaying records that the first sample of it is being played.
+func (a *Announcer) markPlaying(it *item) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	e.Status, e.Started = Playing, time.Now().UTC()
-	a.lost = nil
-	a.tell(e)
+	it.Status, it.Started = Playing, time.Now().UTC()
+	a.sinkErr = nil
+	a.publish(it)
 }
 
-// requeue puts the head back into its place in the line; lost says why. It
-// returns false when somebody is ending it.
-func (a *Announcer) requeue(e *entry, lost error) bool {
+// requeue moves the current item back to its place in the queue, because of
+// sinkErr. It returns false if the item is being ended.
+func (a *Announcer) requeue(it *item, sinkErr error) bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if e.ending {
+	if it.ending {
 		return false
 	}
-	if errors.Is(lost, audio.ErrSinkLost) && a.lost == nil {
-		a.log.Warn("announcement interrupted, it will be spoken again", "announcement", e.ID, "err", lost)
-		a.lost = lost
+	if errors.Is(sinkErr, audio.ErrSinkLost) && a.sinkErr == nil {
+		a.log.Warn("announcement interrupted, it will be spoken again", "announcement", it.ID, "err", sinkErr)
+		a.sinkErr = sinkErr
 	}
-	a.head = nil
-	e.Status, e.Started = Queued, time.Time{}
-	a.line.add(e)
-	close(e.settled)
-	a.tell(e)
-	poke(a.sooner)
+	a.current = nil
+	it.Status, it.Started = Queued, time.Time{}
+	a.queue.add(it)
+	close(it.finished)
+	a.publish(it)
+	signal(a.expirySooner)
 	return true
 }
 
-// settle ends the head. When it returns, the end is on the disk or, where the
-// disk took none, remembered for it: a full disk must not silence the house.
-func (a *Announcer) settle(ctx context.Context, e *entry, status Status, why string) {
+// finish ends the current item. It does not fail if the end cannot be saved: a
+// full disk must not stop the announcements.
+func (a *Announcer) finish(ctx context.Context, it *item, status Status, why string) {
 	a.mu.Lock()
-	e.ending = true
+	it.ending = true
 	a.mu.Unlock()
-	e.unsaved = a.end(ctx, status, why, e)
-	close(e.settled)
-	if e.unsaved != nil {
-		a.log.Error("the end of an announcement is not kept: it could be spoken again after a restart", "announcement", e.ID, "err", e.unsaved)
+	it.saveErr = a.recordEnd(ctx, status, why, it)
+	close(it.finished)
+	if it.saveErr != nil {
+		a.log.Error("end of announcement not saved, it may be spoken again after a restart", "announcement", it.ID, "err", it.saveErr)
 	}
 	if status == Failed {
-		a.log.Warn("announcement failed", "announcement", e.ID, "err", why)
+		a.log.Warn("announcement failed", "announcement", it.ID, "err", why)
 		return
 	}
-	a.log.Info("announcement ended", "announcement", e.ID, "status", status, "waited", since(e.Created, e.Started), "took", since(e.Started, e.Ended))
+	a.log.Info("announcement ended", "announcement", it.ID, "status", status, "waited", between(it.Created, it.Started), "took", between(it.Started, it.Ended))
 }
 
-// since returns the time between two moments, 0 when either never came.
-func since(from, to time.Time) time.Duration {
+// between returns the time from one moment to another, 0 if either is zero.
+func between(from, to time.Time) time.Duration {
 	if from.IsZero() || to.IsZero() {
 		return 0
 	}
 	return to.Sub(from)
 }
 
-// end records that the entries, which the caller has marked as ending, ended
-// so: on the disk, then in memory, and then it tells. It returns why the disk
-// did not take it; then the next end takes it along.
-func (a *Announcer) end(ctx context.Context, status Status, why string, es ...*entry) error {
+// recordEnd ends items that the caller has marked as ending: in the outbox,
+// then in memory, then it publishes them. If the outbox fails, recordEnd
+// returns its error, and the next call saves these ends too.
+func (a *Announcer) recordEnd(ctx context.Context, status Status, why string, items ...*item) error {
 	now := time.Now().UTC()
 	a.mu.Lock()
-	ends := a.unkept
-	a.unkept = nil
-	for _, e := range es {
-		n := e.Announcement
-		n.Status, n.Error, n.Ended = status, why, now
-		ends = append(ends, n)
+	ends := a.unsaved
+	a.unsaved = nil
+	for _, it := range items {
+		ann := it.Announcement
+		ann.Status, ann.Error, ann.Ended = status, why, now
+		ends = append(ends, ann)
 	}
 	a.mu.Unlock()
 
@@ -129,26 +129,26 @@ func (a *Announcer) end(ctx context.Context, status Status, why string, es ...*e
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if err != nil {
-		a.unkept = append(a.unkept, ends...)
+		a.unsaved = append(a.unsaved, ends...)
 	}
-	for _, e := range es {
-		e.Status, e.Error, e.Ended = status, why, now
-		if a.head == e {
-			a.head, e.silence = nil, nil
+	for _, it := range items {
+		it.Status, it.Error, it.Ended = status, why, now
+		if a.current == it {
+			a.current, it.stop = nil, nil
 		}
-		a.remember(e)
-		a.tell(e)
+		a.addEnded(it)
+		a.publish(it)
 	}
-	a.line = slices.DeleteFunc(a.line, func(e *entry) bool { return e.Status.Ended() })
-	poke(a.changed)
+	a.queue = slices.DeleteFunc(a.queue, func(it *item) bool { return it.Status.Ended() })
+	signal(a.queueChanged)
 	return err
 }
 
-// remember puts an ended entry among the ended ones and forgets the oldest.
-// a.mu must be held.
-func (a *Announcer) remember(e *entry) {
-	a.ended = append(a.ended, e)
-	a.byID[e.ID] = e
+// addEnded appends an ended item and drops the oldest evictable ones. a.mu must
+// be held.
+func (a *Announcer) addEnded(it *item) {
+	a.ended = append(a.ended, it)
+	a.byID[it.ID] = it
 	for Evictable(time.Since(a.ended[0].Ended), len(a.ended)) {
 		delete(a.byID, a.ended[0].ID)
 		a.ended[0] = nil

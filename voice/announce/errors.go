@@ -5,14 +5,14 @@ import (
 	"strings"
 )
 
-// A Violation is one thing that is wrong with a request.
+// A Violation is one fault of a request.
 type Violation struct {
 	Path   string // the member of the request's body, such as "rate"
 	Code   string // for programs, such as "out_of_range"
 	Detail string // for people
 }
 
-// The codes of violations.
+// Codes of violations.
 const (
 	CodeRequired     = "required"
 	CodeTooLong      = "too_long"
@@ -21,15 +21,14 @@ const (
 	CodeUnknownVoice = "unknown_voice"
 )
 
-// A RequestError lists everything that is wrong with a request.
+// A RequestError lists all faults of a request.
 type RequestError struct {
 	Violations []Violation
-	// Voice says which voices there are when the one that was asked for is
-	// not among them, and is nil otherwise. It is unwrapped by errors.As.
+	// Voice is set if the requested voice is not installed. errors.As finds it.
 	Voice *UnknownVoiceError
 }
 
-// Unwrap returns the unknown voice, if that is among the violations.
+// Unwrap returns the UnknownVoiceError, if there is one.
 func (e *RequestError) Unwrap() error {
 	if e.Voice == nil {
 		return nil
@@ -38,14 +37,15 @@ func (e *RequestError) Unwrap() error {
 }
 
 func (e *RequestError) Error() string {
-	said := make([]string, len(e.Violations))
+	details := make([]string, len(e.Violations))
 	for i, v := range e.Violations {
-		said[i] = v.Path + ": " + v.Detail
+		details[i] = v.Path + ": " + v.Detail
 	}
-	return strings.Join(said, "; ")
+	return strings.Join(details, "; ")
 }
 
-// An UnknownVoiceError says that a voice is not installed, and which are.
+// An UnknownVoiceError reports that a voice is not installed, and which ones
+// are.
 type UnknownVoiceError struct {
 	Name      string
 	Installed []string
@@ -53,7 +53,7 @@ type UnknownVoiceError struct {
 
 func (e *UnknownVoiceError) Error() string {
 	if len(e.Installed) == 0 {
-		return fmt.Sprintf("voice %q is not installed; none is", e.Name)
+		return fmt.Sprintf("voice %q is not installed; no voice is", e.Name)
 	}
-	return fmt.Sprintf("voice %q is not installed; installed are %s", e.Name, strings.Join(e.Installed, ", "))
+	return fmt.Sprintf("voice %q is not installed; installed voices: %s", e.Name, strings.Join(e.Installed, ", "))
 }

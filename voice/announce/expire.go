@@ -5,61 +5,62 @@ import (
 	"time"
 )
 
-// expire ends what was not spoken in time, until ctx ends. One timer stands at
-// the earliest of all; while nothing waits, nothing ticks.
+// expire ends announcements that were not spoken in time, until ctx ends. It
+// sets one timer, for the earliest expiry; without waiting announcements it
+// sets none.
 func (a *Announcer) expire(ctx context.Context) {
 	for {
-		due, next := a.overdue(time.Now())
+		due, next := a.takeOverdue(time.Now())
 		if len(due) > 0 {
 			a.log.Info("announcements expired", "count", len(due))
-			if err := a.end(ctx, Expired, "", due...); err != nil {
-				a.log.Error("the end of expired announcements is not kept", "err", err)
+			if err := a.recordEnd(ctx, Expired, "", due...); err != nil {
+				a.log.Error("expiry of announcements not saved", "err", err)
 			}
 			continue
 		}
-		var ring <-chan time.Time
+		var timer <-chan time.Time
 		if !next.IsZero() {
-			ring = time.After(time.Until(next))
+			timer = time.After(time.Until(next))
 		}
 		select {
-		case <-ring:
-		case <-a.sooner:
+		case <-timer:
+		case <-a.expirySooner:
 		case <-ctx.Done():
 			return
 		}
 	}
 }
 
-// overdue marks the waiting notices that expired by now as ending and returns
-// them. The head is silenced when it has expired and nothing of it was played.
-// Next is when it should be asked again; zero means never.
-func (a *Announcer) overdue(now time.Time) (due []*entry, next time.Time) {
+// takeOverdue marks the waiting items that have expired as ending and returns
+// them. It stops the current item if that has expired and nothing of it was
+// played. next is when to call it again; zero means never.
+func (a *Announcer) takeOverdue(now time.Time) (due []*item, next time.Time) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	for _, e := range a.line {
-		if e.ending {
+	for _, it := range a.queue {
+		if it.ending {
 			continue
 		}
-		if !now.Before(e.Expires) {
-			e.ending = true
-			due = append(due, e)
+		if !now.Before(it.Expires) {
+			it.ending = true
+			due = append(due, it)
 		} else {
-			next = earlier(next, e.Expires)
+			next = earlier(next, it.Expires)
 		}
 	}
-	if h := a.head; h != nil && !h.ending && h.Status == Synthesizing {
-		if !now.Before(h.Expires) {
-			h.ending = true
-			h.silence(errExpired)
+	if it := a.current; it != nil && !it.ending && it.Status == Synthesizing {
+		if !now.Before(it.Expires) {
+			it.ending = true
+			it.stop(errExpired)
 		} else {
-			next = earlier(next, h.Expires)
+			next = earlier(next, it.Expires)
 		}
 	}
-	a.alarm = next
+	a.nextExpiry = next
 	return due, next
 }
 
-// earlier returns the earlier of two times, of which a may be zero: none.
+// earlier returns the earlier of two times. The first may be zero, for none.
 func earlier(a, b time.Time) time.Time {
 	if a.IsZero() || b.Before(a) {
 		return b

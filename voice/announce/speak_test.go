@@ -15,11 +15,8 @@ import (
 	"pressbox/voice/announce"
 )
 
-func TestUrgentOnesGoFirstAndCutNobodyOff(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		h := newHouse(t, settings)
-		defer h.run()()
+func TestQueue_urgentFirst(t *testing.T) {
+	running(t, settings, func(t *testing.T, h *rig) {
 		h.post("head1|head2", false)
 		synctest.Wait()
 		var urgent, plain []string
@@ -38,12 +35,9 @@ func TestUrgentOnesGoFirstAndCutNobodyOff(t *testing.T) {
 	})
 }
 
-func TestAnAnnouncementWalksThroughItsStates(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		h := newHouse(t, settings)
-		h.speaker.pace = 100 * time.Millisecond
-		defer h.run()()
+func TestWatch_statusesInOrder(t *testing.T) {
+	running(t, settings, func(t *testing.T, h *rig) {
+		h.speaker.delay = 100 * time.Millisecond
 		events, stop := h.Watch()
 		defer stop()
 		v := h.post("one|two", false)
@@ -64,31 +58,22 @@ func TestAnAnnouncementWalksThroughItsStates(t *testing.T) {
 			t.Errorf("events %v, want %s", got, want)
 		}
 		v = h.expectStatus(v.ID, announce.Done)
-		if started, ended := v.Started.Sub(dawn), v.Ended.Sub(dawn); started != 100*time.Millisecond || ended != 2100*time.Millisecond {
+		if started, ended := v.Started.Sub(start), v.Ended.Sub(start); started != 100*time.Millisecond || ended != 2100*time.Millisecond {
 			t.Errorf("spoken from %s to %s, want 100ms to 2.1s", started, ended)
 		}
 	})
 }
 
-func TestTheNextOneIsReadyBeforeTheCurrentOneEnds(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		h := newHouse(t, settings)
-		h.speaker.pace = 400 * time.Millisecond
-		defer h.run()()
+func TestPrefetch_readyBeforeCurrentEnds(t *testing.T) {
+	running(t, settings, func(t *testing.T, h *rig) {
+		h.speaker.delay = 400 * time.Millisecond
 		h.post("a1|a2|a3", false)
 		h.post("b1|b2|b3|b4|b5|b6", false)
 		c := h.post("c1", false)
 		time.Sleep(2100 * time.Millisecond) // a1 from 0.4 s to 1.4 s, a2 to 2.4 s
-		synctest.Wait()
-		if got := strings.Join(h.speaker.list(), " "); got != "a1 a2 a3 b1 b2" {
-			t.Errorf("made while the first is spoken: %s, want a1 a2 a3 b1 b2", got)
-		}
+		h.expectSynthesised("a1 a2 a3 b1 b2")
 		time.Sleep(1200 * time.Millisecond)
-		synctest.Wait()
-		if got := strings.Join(h.speaker.list(), " "); got != "a1 a2 a3 b1 b2" {
-			t.Errorf("the look-ahead went on to %s, want no more than two clips", got)
-		}
+		h.expectSynthesised("a1 a2 a3 b1 b2")
 		if v, _ := h.Find(c.ID); v.Status != announce.Queued {
 			t.Errorf("the third is %s, want queued", v.Status)
 		}
@@ -97,53 +82,40 @@ func TestTheNextOneIsReadyBeforeTheCurrentOneEnds(t *testing.T) {
 	})
 }
 
-func TestTheLookAheadNeedsNoNews(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		h := newHouse(t, settings)
+func TestPrefetch_afterRestart(t *testing.T) {
+	bubble(t, settings, func(t *testing.T, h *rig) {
 		h.post("a1", false)
 		h.post("b1", false)
 		h.restart(settings)
 		defer h.run()()
-		if got := strings.Join(h.speaker.list(), " "); got != "a1 b1" {
-			t.Errorf("made %s while the first is spoken, want a1 b1", got)
-		}
+		h.expectSynthesised("a1 b1")
 	})
 }
 
-func TestAChangedOrderChangesTheLookAhead(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		h := newHouse(t, settings)
-		h.speaker.pace = 100 * time.Millisecond
-		defer h.run()()
+func TestPrefetch_followsChangedOrder(t *testing.T) {
+	running(t, settings, func(t *testing.T, h *rig) {
+		h.speaker.delay = 100 * time.Millisecond
 		h.post("a1", false)
 		h.post("b1|b2", false)
 		time.Sleep(500 * time.Millisecond)
 		h.post("u1", true)
 		time.Sleep(200 * time.Millisecond)
-		synctest.Wait()
-		if got := strings.Join(h.speaker.list(), " "); got != "a1 b1 b2 u1" {
-			t.Errorf("made %s, want a1 b1 b2 u1", got)
-		}
+		h.expectSynthesised("a1 b1 b2 u1")
 		time.Sleep(10 * time.Second)
 		h.expect("a1 u1 b1 b2")
 	})
 }
 
-func TestUrgentIsExactlyHalfAsLoudAgain(t *testing.T) {
+func TestVolume_urgentIsHalfLouder(t *testing.T) {
 	for _, tt := range []struct {
 		volume int
 		plain  float32
 		urgent float32
 	}{{100, 1, 1.5}, {50, 0.5, 0.75}, {0, 0, 0}} {
 		t.Run(fmt.Sprint(tt.volume), func(t *testing.T) {
-			t.Parallel()
-			synctest.Test(t, func(t *testing.T) {
-				c := settings
-				c.Volume = tt.volume
-				h := newHouse(t, c)
-				defer h.run()()
+			c := settings
+			c.Volume = tt.volume
+			running(t, c, func(t *testing.T, h *rig) {
 				h.post("plain", false)
 				h.post("urgent", true)
 				time.Sleep(time.Minute)
@@ -161,62 +133,54 @@ func TestUrgentIsExactlyHalfAsLoudAgain(t *testing.T) {
 	}
 }
 
-func TestALostSinkIsWaitedForAndTheNoticeSpokenAgain(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		h := newHouse(t, settings)
-		defer h.run()()
+func TestSinkLost_speaksAgain(t *testing.T) {
+	running(t, settings, func(t *testing.T, h *rig) {
 		a := h.post("a1|a2", false)
 		b := h.post("b1", false)
 		time.Sleep(1500 * time.Millisecond)
 		h.sink.lose()
 		h.expect("a1 a2 /")
 		if v := h.expectStatus(a.ID, announce.Queued); *v.Position != 0 || !v.Started.IsZero() {
-			t.Errorf("the interrupted one is at %d, started %s, want 0 and never", *v.Position, v.Started)
+			t.Errorf("the interrupted one is at position %d, started %s, want 0 and never", *v.Position, v.Started)
 		}
 		if err := h.Stats().SinkError; !errors.Is(err, audio.ErrSinkLost) {
-			t.Errorf("Stats().Lost is %v, want ErrSinkLost", err)
+			t.Errorf("Stats().SinkError is %v, want ErrSinkLost", err)
 		}
-		before := h.sink.tries()
+		before := h.sink.attempts()
 		time.Sleep(time.Minute)
 		synctest.Wait()
-		if tries := h.sink.tries() - before; tries < 30 || tries > 35 {
-			t.Errorf("%d tries in a minute without a sink, want one every 2 s", tries)
+		if attempts := h.sink.attempts() - before; attempts < 30 || attempts > 35 {
+			t.Errorf("%d attempts in a minute without a sink, want one every 2 s", attempts)
 		}
-		h.sink.find()
+		h.sink.restore()
 		time.Sleep(10 * time.Second)
 		h.expect("a1 a2 / a1 a2 b1")
 		h.expectStatus(a.ID, announce.Done)
 		h.expectStatus(b.ID, announce.Done)
 		if err := h.Stats().SinkError; err != nil {
-			t.Errorf("Stats().Lost is %v, want nil", err)
+			t.Errorf("Stats().SinkError is %v, want nil", err)
 		}
 	})
 }
 
-func TestASinkThatIsAwayCostsNoSynthesis(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		h := newHouse(t, settings)
+func TestSinkLost_synthesisesOnce(t *testing.T) {
+	bubble(t, settings, func(t *testing.T, h *rig) {
 		h.sink.lose()
 		defer h.run()()
 		h.post("a1|a2|a3|a4|a5", false)
 		time.Sleep(time.Minute)
 		synctest.Wait()
 		if made := h.speaker.list(); len(made) > 3 {
-			t.Errorf("made %v while nothing could be heard, want the beginning once", made)
+			t.Errorf("synthesised %v without a sink, want the beginning once", made)
 		}
-		h.sink.find()
+		h.sink.restore()
 		time.Sleep(10 * time.Second)
 		h.expect("a1 a2 a3 a4 a5")
 	})
 }
 
-func TestWhatCannotBeSynthesisedFails(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		h := newHouse(t, settings)
-		defer h.run()()
+func TestSpeaker_errorFailsAnnouncement(t *testing.T) {
+	running(t, settings, func(t *testing.T, h *rig) {
 		a := h.post("a1|unspeakable|a3", false)
 		b := h.post("unspeakable", false)
 		c := h.post("c1", false)
@@ -231,11 +195,8 @@ func TestWhatCannotBeSynthesisedFails(t *testing.T) {
 	})
 }
 
-func TestTheNextOneBeginsAfterTheEndWasKept(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		h := newHouse(t, settings)
-		defer h.run()()
+func TestDone_savedBeforeNextStarts(t *testing.T) {
+	running(t, settings, func(t *testing.T, h *rig) {
 		a := h.post("a1", false)
 		h.post("b1", false)
 		synctest.Wait()
@@ -249,11 +210,8 @@ func TestTheNextOneBeginsAfterTheEndWasKept(t *testing.T) {
 	})
 }
 
-func TestAFullDiskDoesNotSilenceTheHouse(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		h := newHouse(t, settings)
-		defer h.run()()
+func TestDone_fullDiskKeepsSpeaking(t *testing.T) {
+	running(t, settings, func(t *testing.T, h *rig) {
 		a, b := h.post("a1", false), h.post("b1", false)
 		c := h.post("c1", false)
 		synctest.Wait()
@@ -261,20 +219,18 @@ func TestAFullDiskDoesNotSilenceTheHouse(t *testing.T) {
 		time.Sleep(2500 * time.Millisecond)
 		h.expect("a1 b1 c1")
 		if n := h.Stats().Unsaved; n != 2 {
-			t.Errorf("%d ends are not kept, want 2", n)
+			t.Errorf("%d ends are unsaved, want 2", n)
 		}
 		h.outbox.set(nil, 0)
 		time.Sleep(time.Second)
 		synctest.Wait()
 		for _, id := range []string{a.ID, b.ID, c.ID} {
-			if got := h.outbox.status(id); got != announce.Done {
-				t.Errorf("the disk has %s, want done once it takes something", got)
-			}
+			h.expectSaved(id, announce.Done)
 		}
 	})
 }
 
-func TestStopFinishesTheSentence(t *testing.T) {
+func TestStop_finishesSentence(t *testing.T) {
 	for _, tt := range []struct {
 		name    string
 		message string
@@ -287,9 +243,7 @@ func TestStopFinishesTheSentence(t *testing.T) {
 		{"in the last words", "a1|a2", 1300 * time.Millisecond, "a1 a2", 700 * time.Millisecond, announce.Done},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			t.Parallel()
-			synctest.Test(t, func(t *testing.T) {
-				h := newHouse(t, settings)
+			bubble(t, settings, func(t *testing.T, h *rig) {
 				stop := h.run()
 				a := h.post(tt.message, false)
 				b := h.post("b1", false)
@@ -297,7 +251,7 @@ func TestStopFinishesTheSentence(t *testing.T) {
 				begin := time.Now()
 				stop()
 				if took := time.Since(begin); took != tt.took {
-					t.Errorf("it took %s, want %s", took, tt.took)
+					t.Errorf("stopping took %s, want %s", took, tt.took)
 				}
 				h.expect(tt.heard)
 				h.expectStatus(a.ID, tt.status)
@@ -307,26 +261,22 @@ func TestStopFinishesTheSentence(t *testing.T) {
 	}
 }
 
-func TestStopWaitsFiveSecondsAtMost(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		h := newHouse(t, settings)
+func TestStop_waitsFiveSecondsAtMost(t *testing.T) {
+	bubble(t, settings, func(t *testing.T, h *rig) {
 		stop := h.run()
 		a := h.post("long", false)
 		time.Sleep(time.Second)
 		stop()
-		if took := time.Since(dawn); took != 6*time.Second {
-			t.Errorf("it stopped after %s, want a second and five more", took)
+		if took := time.Since(start); took != 6*time.Second {
+			t.Errorf("stopped after %s, want a second and five more", took)
 		}
 		h.expect("long /")
 		h.expectStatus(a.ID, announce.Queued)
 	})
 }
 
-func TestARestartSpeaksWhatWasNotEnded(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		h := newHouse(t, settings)
+func TestRestart_speaksUnfinished(t *testing.T) {
+	bubble(t, settings, func(t *testing.T, h *rig) {
 		stop := h.run()
 		a := h.post("a1", false)
 		synctest.Wait()
@@ -342,7 +292,7 @@ func TestARestartSpeaksWhatWasNotEnded(t *testing.T) {
 			t.Errorf("the queue is %v, want the interrupted one, queued", queue)
 		}
 		if len(recent) != 2 {
-			t.Errorf("%d ended ones are remembered, want 2", len(recent))
+			t.Errorf("%d ended ones are listed, want 2", len(recent))
 		}
 		defer h.run()()
 		d := h.post("d1", false)
@@ -355,10 +305,8 @@ func TestARestartSpeaksWhatWasNotEnded(t *testing.T) {
 	})
 }
 
-func TestASlowWatcherIsHungUpOn(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		h := newHouse(t, settings)
+func TestWatch_closesSlowWatcher(t *testing.T) {
+	bubble(t, settings, func(t *testing.T, h *rig) {
 		stopRun := h.run()
 		slow, stopSlow := h.Watch()
 		defer stopSlow()
@@ -380,7 +328,7 @@ func TestASlowWatcherIsHungUpOn(t *testing.T) {
 		for range slow {
 			n++
 		}
-		stopRun() // hangs up on the fast one
+		stopRun() // ends the fast one
 		if n != 64 {
 			t.Errorf("the slow watcher got %d events, want 64 and then the end", n)
 		}
@@ -388,7 +336,7 @@ func TestASlowWatcherIsHungUpOn(t *testing.T) {
 			t.Errorf("the fast watcher got %d events, want 4 of each of 30", got)
 		}
 		if late, _ := h.Watch(); !closed(late) {
-			t.Error("a watcher after the end waits, want it hung up on")
+			t.Error("Watch after the end: an open channel, want a closed one")
 		}
 	})
 }
@@ -398,10 +346,8 @@ func closed(c <-chan announce.Event) bool {
 	return !ok
 }
 
-func TestRunEndsWhenNothingIsSaid(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		h := newHouse(t, settings)
+func TestRun_endsWithoutAnnouncements(t *testing.T) {
+	bubble(t, settings, func(t *testing.T, h *rig) {
 		ctx, cancel := context.WithTimeout(context.Background(), time.Second)
 		defer cancel()
 		if err := h.Run(ctx); err != nil {

@@ -3,19 +3,19 @@ package announce
 // eventBuffer is how many events a watcher may fall behind.
 const eventBuffer = 64
 
-// An Event says that an announcement changed; its View is how it then stood.
+// An Event reports a change of an announcement.
 type Event struct {
-	View View
+	View View // after the change
 }
 
-// Watch returns what happens from now on, and what ends it. The channel is
-// closed by stop, when the watcher falls more than 64 events behind, and when
-// the announcer has stopped.
+// Watch returns the events from now on, and a function that ends them. The
+// channel is closed by stop, when the watcher falls more than 64 events
+// behind, and when Run returns.
 func (a *Announcer) Watch() (events <-chan Event, stop func()) {
 	c := make(chan Event, eventBuffer)
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if a.over {
+	if a.closed {
 		close(c)
 	} else {
 		a.watchers[c] = struct{}{}
@@ -23,40 +23,40 @@ func (a *Announcer) Watch() (events <-chan Event, stop func()) {
 	return c, func() {
 		a.mu.Lock()
 		defer a.mu.Unlock()
-		a.dismiss(c)
+		a.unsubscribe(c)
 	}
 }
 
-// tell tells the watchers how e stands, and waits for none of them. a.mu must
-// be held.
-func (a *Announcer) tell(e *entry) {
+// publish sends the state of it to the watchers without waiting for them.
+// a.mu must be held.
+func (a *Announcer) publish(it *item) {
 	if len(a.watchers) == 0 {
 		return
 	}
-	event := Event{View: a.view(e)}
+	event := Event{View: a.view(it)}
 	for c := range a.watchers {
 		select {
 		case c <- event:
 		default:
-			a.dismiss(c)
+			a.unsubscribe(c)
 		}
 	}
 }
 
-// dismiss hangs up on a watcher, if that has not happened. a.mu must be held.
-func (a *Announcer) dismiss(c chan Event) {
+// unsubscribe closes a watcher's channel, once. a.mu must be held.
+func (a *Announcer) unsubscribe(c chan Event) {
 	if _, ok := a.watchers[c]; ok {
 		delete(a.watchers, c)
 		close(c)
 	}
 }
 
-// hangUp hangs up on all watchers, now and from now on.
-func (a *Announcer) hangUp() {
+// closeWatchers closes the channels of all watchers, present and future.
+func (a *Announcer) closeWatchers() {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	a.over = true
+	a.closed = true
 	for c := range a.watchers {
-		a.dismiss(c)
+		a.unsubscribe(c)
 	}
 }

@@ -1,9 +1,9 @@
-// Package catalogue fetches voices from a catalogue in the layout of Piper's: a
-// voices.json, and beside it the files that it names.
+// Package catalogue installs voices from a catalogue in Piper's layout: a
+// voices.json and, next to it, the files that it lists.
 //
-// One law: a voice is installed whole and as the catalogue describes it, or not at
-// all. What was fetched of one that was cut off is kept under a name that means
-// nothing to the library, and fetching goes on from there.
+// One law: a voice is installed complete and as the catalogue describes it, or
+// not at all. A partial download is stored under a name that the voice library
+// ignores, and is resumed from there.
 package catalogue
 
 import (
@@ -26,17 +26,17 @@ import (
 
 const (
 	maxIndex = 16 << 20 // bytes of a voices.json; Piper's has 300 KB
-	maxFile  = 1 << 30  // bytes of one file of a voice; Piper's largest has 140 MB
+	maxFile  = 1 << 30  // bytes of a file of a voice; Piper's largest has 140 MB
 )
 
-// What is wrong, besides what the network says.
+// Errors of a catalogue, in addition to network errors.
 var (
-	ErrUnknown   = errors.New("the catalogue has no such voice")
-	ErrMalformed = errors.New("what was fetched is no catalogue of voices")
-	ErrChecksum  = errors.New("the file is not the one that the catalogue describes")
+	ErrUnknown   = errors.New("voice not in the catalogue")
+	ErrMalformed = errors.New("not a catalogue of voices")
+	ErrChecksum  = errors.New("the file does not match the catalogue")
 )
 
-// A Catalogue is what there is to be installed.
+// A Catalogue lists the voices that can be installed.
 type Catalogue struct {
 	base   *url.URL // of voices.json
 	voices map[string]Voice
@@ -48,18 +48,18 @@ type Voice struct {
 	Language string // its name in English
 	Quality  string
 	Speakers int
-	files    []file // its configuration, its card, and last its model
+	files    []file // config, card, and last the model
 }
 
-// A file of a voice.
+// A file is one file of a voice.
 type file struct {
-	path string // below the catalogue
-	name string // in the folder of voices
+	path string // relative to the catalogue
+	name string // in the voice directory
 	size int64
 	md5  string // in hexadecimal
 }
 
-// Size is how many bytes the voice has.
+// Size returns the size of the voice in bytes.
 func (v Voice) Size() (total int64) {
 	for _, f := range v.files {
 		total += f.size
@@ -67,8 +67,8 @@ func (v Voice) Size() (total int64) {
 	return total
 }
 
-// An entry is what voices.json says of a voice, as far as it matters here.
-type entry struct {
+// An indexEntry is an entry of voices.json, without fields that are not used.
+type indexEntry struct {
 	Language struct {
 		English string `json:"name_english"`
 		Country string `json:"country_english"`
@@ -82,7 +82,7 @@ type entry struct {
 	Aliases []string `json:"aliases"`
 }
 
-// Fetch reads the catalogue at an address.
+// Fetch downloads the catalogue at an address.
 func Fetch(ctx context.Context, client *http.Client, address string) (*Catalogue, error) {
 	base, err := url.Parse(address)
 	if err != nil {
@@ -98,7 +98,7 @@ func Fetch(ctx context.Context, client *http.Client, address string) (*Catalogue
 		return nil, fmt.Errorf("fetch the catalogue: %w", err)
 	}
 	if len(text) > maxIndex {
-		return nil, fmt.Errorf("fetch the catalogue: %w: it has more than %d bytes", ErrMalformed, maxIndex)
+		return nil, fmt.Errorf("fetch the catalogue: %w: larger than %d bytes", ErrMalformed, maxIndex)
 	}
 	voices, err := parse(text)
 	if err != nil {
@@ -109,9 +109,9 @@ func Fetch(ctx context.Context, client *http.Client, address string) (*Catalogue
 
 var digest = regexp.MustCompile(`^[0-9a-f]{32}$`)
 
-// isName says whether a name can be that of a file: letters and digits of any
-// script, and, behind the first, what names of voices have besides.
-func isName(name string) bool {
+// validName reports whether a name may be used for a file: letters and digits
+// of any script and, except first, the punctuation in names of voices.
+func validName(name string) bool {
 	for i, r := range name {
 		if !unicode.IsLetter(r) && !unicode.IsDigit(r) && (i == 0 || !strings.ContainsRune("_+.-", r)) {
 			return false
@@ -120,10 +120,10 @@ func isName(name string) bool {
 	return name != "" && utf8.ValidString(name)
 }
 
-// parse reads a voices.json. Names under which an older one knew a voice are
-// entries of their own.
+// parse parses a voices.json. An alias, an older name of a voice, gets its own
+// entry.
 func parse(text []byte) (map[string]Voice, error) {
-	var entries map[string]entry
+	var entries map[string]indexEntry
 	if err := json.Unmarshal(text, &entries); err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrMalformed, err)
 	}
@@ -144,10 +144,10 @@ func parse(text []byte) (map[string]Voice, error) {
 	return voices, nil
 }
 
-// voice checks an entry: what it names may lie nowhere but in the folder of voices.
-func (e entry) voice(name string) (Voice, error) {
-	if !isName(name) {
-		return Voice{}, errors.New("a strange name")
+// voice validates an entry: its files must be in the voice directory.
+func (e indexEntry) voice(name string) (Voice, error) {
+	if !validName(name) {
+		return Voice{}, errors.New("invalid name")
 	}
 	v := Voice{Name: name, Language: e.Language.English, Quality: e.Quality, Speakers: e.Speakers}
 	if e.Language.Country != "" {
@@ -161,21 +161,21 @@ func (e entry) voice(name string) (Voice, error) {
 			to = name + ".MODEL_CARD"
 		}
 		if ranks[to] == 0 {
-			continue // nothing that a voice needs
+			continue // not needed
 		}
 		if !path.IsAbs("/"+from) || strings.Contains(from, "..") || about.Size < 0 || about.Size > maxFile || !digest.MatchString(about.MD5) {
-			return Voice{}, fmt.Errorf("its file %q has a strange name, size or checksum", from)
+			return Voice{}, fmt.Errorf("file %q has an invalid name, size or checksum", from)
 		}
 		v.files = append(v.files, file{from, to, about.Size, about.MD5})
 	}
 	slices.SortFunc(v.files, func(a, b file) int { return cmp.Compare(ranks[a.name], ranks[b.name]) })
 	if len(v.files) < 2 || v.files[0].name != name+".onnx.json" || v.files[len(v.files)-1].name != name+".onnx" {
-		return Voice{}, errors.New("it has no model, or no configuration")
+		return Voice{}, errors.New("the model or its config is missing")
 	}
 	return v, nil
 }
 
-// Voices returns what there is, by name; those known by an older name once.
+// Voices returns the voices by name, without aliases.
 func (c *Catalogue) Voices() []Voice {
 	var all []Voice
 	for _, name := range slices.Sorted(maps.Keys(c.voices)) {
@@ -186,7 +186,7 @@ func (c *Catalogue) Voices() []Voice {
 	return all
 }
 
-// Find returns the voice of a name, or [ErrUnknown].
+// Find returns the voice with a name, or [ErrUnknown].
 func (c *Catalogue) Find(name string) (Voice, error) {
 	v, ok := c.voices[name]
 	if !ok {
@@ -195,8 +195,8 @@ func (c *Catalogue) Find(name string) (Voice, error) {
 	return v, nil
 }
 
-// at is the address of a file.
-func (c *Catalogue) at(f file) string {
+// fileURL returns the address of a file.
+func (c *Catalogue) fileURL(f file) string {
 	parts := strings.Split(f.path, "/")
 	for i, part := range parts {
 		parts[i] = url.PathEscape(part) // such as "tugão"

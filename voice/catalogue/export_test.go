@@ -1,6 +1,6 @@
 package catalogue
 
-// FileNames are the names that the files of a catalogue would get.
+// FileNames returns the names of the files that a catalogue would install.
 func FileNames(text []byte) (names []string) {
 	voices, err := parse(text)
 	if err != nil {

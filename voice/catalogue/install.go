@@ -3,7 +3,7 @@ package catalogue
 import (
 	"cmp"
 	"context"
-	"crypto/md5" //nolint:gosec // the catalogue's checksums guard against accidents; https is the guard against malice
+	"crypto/md5" //nolint:gosec // checksums detect transfer errors; https authenticates
 	"encoding/hex"
 	"errors"
 	"fmt"
@@ -17,28 +17,29 @@ import (
 )
 
 const (
-	tries    = 5                // for each file, of which each goes on where the one before was cut off
-	patience = 30 * time.Second // with a server that sends nothing
+	maxAttempts  = 5                // per file; each resumes the one before
+	stallTimeout = 30 * time.Second // without a byte from the server
 )
 
-// A StatusError is a server's refusal.
+// A StatusError reports an HTTP status other than success.
 type StatusError struct{ Code int }
 
 func (e *StatusError) Error() string {
-	return fmt.Sprintf("the server answers %d %s", e.Code, http.StatusText(e.Code))
+	return fmt.Sprintf("the server returned %d %s", e.Code, http.StatusText(e.Code))
 }
 
-// An Installer installs voices of a catalogue into a folder.
+// An Installer installs voices of a catalogue into a directory.
 type Installer struct {
 	Catalogue *Catalogue
 	Client    *http.Client
 	Dir       string
-	// Progress is told how much of a file has been fetched.
+	// Progress, unless nil, is called with the progress of a file in bytes.
 	Progress   func(name string, done, total int64)
-	RetryDelay time.Duration // before a file is tried again, doubled each time; 0 means a second
+	RetryDelay time.Duration // before the second attempt, doubled each time; 0 means 1 s
 }
 
-// Card fetches the card of a voice, which tells its licence; "" when it has none.
+// Card downloads the model card of a voice, which names its licence; "" if it
+// has none.
 func (i *Installer) Card(ctx context.Context, v Voice) (string, error) {
 	for _, f := range v.files {
 		if filepath.Ext(f.name) != ".MODEL_CARD" {
@@ -47,7 +48,7 @@ func (i *Installer) Card(ctx context.Context, v Voice) (string, error) {
 		if err := i.fetch(ctx, f); err != nil {
 			return "", err
 		}
-		text, err := os.ReadFile(i.part(f))
+		text, err := os.ReadFile(i.partPath(f))
 		if err != nil {
 			return "", fmt.Errorf("read the card of %s: %w", v.Name, err)
 		}
@@ -56,9 +57,9 @@ func (i *Installer) Card(ctx context.Context, v Voice) (string, error) {
 	return "", nil
 }
 
-// Install fetches what is missing of a voice and puts its files into the folder,
-// when all of them are there and right: its model last, so that nobody finds half a
-// voice. Files of that name are replaced.
+// Install downloads the missing files of a voice and, once all are complete and
+// valid, moves them into the directory, the model last so that the library
+// never sees an incomplete voice. It replaces files of the same names.
 func (i *Installer) Install(ctx context.Context, v Voice) error {
 	for _, f := range v.files {
 		if err := i.fetch(ctx, f); err != nil {
@@ -66,7 +67,7 @@ func (i *Installer) Install(ctx context.Context, v Voice) error {
 		}
 	}
 	for _, f := range v.files {
-		if err := os.Rename(i.part(f), filepath.Join(i.Dir, f.name)); err != nil {
+		if err := os.Rename(i.partPath(f), filepath.Join(i.Dir, f.name)); err != nil {
 			return fmt.Errorf("install %s: %w", v.Name, err)
 		}
 	}
@@ -77,17 +78,17 @@ func (i *Installer) Install(ctx context.Context, v Voice) error {
 	return errors.Join(dir.Sync(), dir.Close())
 }
 
-// part is where a file lies until it is installed.
-func (i *Installer) part(f file) string { return filepath.Join(i.Dir, "."+f.name+".part") }
+// partPath returns the path of a file until it is installed.
+func (i *Installer) partPath(f file) string { return filepath.Join(i.Dir, "."+f.name+".part") }
 
-// fetch fetches a file, from where the last time has ended, and checks it. One that
-// is wrong was perhaps continued from another one's beginning: it is fetched once
-// more from its own.
+// fetch downloads the rest of a file and checks it. If the check fails, the
+// partial file may have been another version: fetch downloads it once more from
+// the start.
 func (i *Installer) fetch(ctx context.Context, f file) error {
-	for again := false; ; again = true {
-		err := i.attempts(ctx, f)
+	for retried := false; ; retried = true {
+		err := i.fetchRetrying(ctx, f)
 		if err == nil {
-			err = check(i.part(f), f)
+			err = check(i.partPath(f), f)
 		}
 		if err == nil {
 			return nil
@@ -95,16 +96,16 @@ func (i *Installer) fetch(ctx context.Context, f file) error {
 		if !errors.Is(err, ErrChecksum) {
 			return fmt.Errorf("fetch %s: %w", f.name, err)
 		}
-		if err := errors.Join(err, os.Remove(i.part(f))); again {
+		if err := errors.Join(err, os.Remove(i.partPath(f))); retried {
 			return fmt.Errorf("fetch %s: %w", f.name, err)
 		}
 	}
 }
 
-// attempts tries several times to bring the file to its size.
-func (i *Installer) attempts(ctx context.Context, f file) (err error) {
+// fetchRetrying makes several attempts to complete the file.
+func (i *Installer) fetchRetrying(ctx context.Context, f file) (err error) {
 	wait := cmp.Or(i.RetryDelay, time.Second)
-	for n := range tries {
+	for n := range maxAttempts {
 		if n > 0 {
 			select {
 			case <-time.After(wait):
@@ -113,29 +114,29 @@ func (i *Installer) attempts(ctx context.Context, f file) (err error) {
 				return errors.Join(err, ctx.Err())
 			}
 		}
-		if err = i.attempt(ctx, f); err == nil || ctx.Err() != nil || final(err) {
+		if err = i.fetchOnce(ctx, f); err == nil || ctx.Err() != nil || permanent(err) {
 			return err
 		}
 	}
 	return err
 }
 
-// final says whether it is no use to try again.
-func final(err error) bool {
+// permanent reports whether a retry is useless.
+func permanent(err error) bool {
 	status, ok := errors.AsType[*StatusError](err)
 	_, local := errors.AsType[*os.PathError](err)
 	return local || ok && status.Code < 500 && status.Code != http.StatusTooManyRequests && status.Code != http.StatusRequestTimeout
 }
 
-// attempt appends what is missing of a file.
-func (i *Installer) attempt(ctx context.Context, f file) (err error) {
-	// Root installs into a folder of the daemon's, which may have put a link there.
-	out, err := os.OpenFile(i.part(f), os.O_CREATE|os.O_WRONLY|unix.O_NOFOLLOW, 0o644) //nolint:gosec // others read voices, too
+// fetchOnce appends the missing part of a file.
+func (i *Installer) fetchOnce(ctx context.Context, f file) (err error) {
+	// Root installs into a directory of the server's user, who could have put a symbolic link there.
+	out, err := os.OpenFile(i.partPath(f), os.O_CREATE|os.O_WRONLY|unix.O_NOFOLLOW, 0o644) //nolint:gosec // voices are readable by everyone
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, out.Close()) }()
-	if err := out.Chmod(0o644); err != nil { // whatever this user's umask is
+	if err := out.Chmod(0o644); err != nil { // independent of the umask
 		return err
 	}
 	have, err := out.Seek(0, io.SeekEnd)
@@ -145,12 +146,12 @@ func (i *Installer) attempt(ctx context.Context, f file) (err error) {
 	if have > f.size {
 		return ErrChecksum
 	}
-	resp, err := get(ctx, i.Client, i.Catalogue.at(f), have)
+	resp, err := get(ctx, i.Client, i.Catalogue.fileURL(f), have)
 	if err != nil {
 		return err
 	}
 	defer resp.Body.Close()
-	if have > 0 && resp.StatusCode != http.StatusPartialContent { // the server sends all of it
+	if have > 0 && resp.StatusCode != http.StatusPartialContent { // the server ignores the range
 		if have, err = out.Seek(0, io.SeekStart); err != nil {
 			return err
 		}
@@ -159,7 +160,7 @@ func (i *Installer) attempt(ctx context.Context, f file) (err error) {
 		}
 	}
 	body := io.LimitReader(resp.Body, f.size-have+1)
-	n, err := io.Copy(io.MultiWriter(out, &counter{i, f, have}), body)
+	n, err := io.Copy(io.MultiWriter(out, &progressWriter{i, f, have}), body)
 	switch {
 	case err != nil:
 		return errors.Join(err, out.Sync())
@@ -172,14 +173,14 @@ func (i *Installer) attempt(ctx context.Context, f file) (err error) {
 	}
 }
 
-// A counter tells how much has been written.
-type counter struct {
+// A progressWriter reports how many bytes were written.
+type progressWriter struct {
 	i    *Installer
 	f    file
 	done int64
 }
 
-func (c *counter) Write(p []byte) (int, error) {
+func (c *progressWriter) Write(p []byte) (int, error) {
 	c.done += int64(len(p))
 	if c.i.Progress != nil {
 		c.i.Progress(c.f.name, min(c.done, c.f.size), c.f.size)
@@ -187,9 +188,9 @@ func (c *counter) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// check compares a file with what the catalogue says of it.
+// check compares a file with its description in the catalogue.
 func check(path string, f file) error {
-	in, err := os.Open(path) //nolint:gosec // a file of ours
+	in, err := os.Open(path) //nolint:gosec // a file of the installer
 	if err != nil {
 		return err
 	}
@@ -204,8 +205,8 @@ func check(path string, f file) error {
 	return nil
 }
 
-// get asks for what comes after the first bytes of something. An answer that is
-// neither all nor the rest is a [StatusError].
+// get requests the bytes from the given offset on. A status other than success
+// is returned as a [StatusError].
 func get(ctx context.Context, client *http.Client, address string, from int64) (*http.Response, error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, address, http.NoBody)
@@ -213,36 +214,37 @@ func get(ctx context.Context, client *http.Client, address string, from int64) (
 		cancel(nil)
 		return nil, err
 	}
-	req.Header.Set("Accept-Encoding", "identity") // so that a range is one of the file
+	req.Header.Set("Accept-Encoding", "identity") // a range must refer to the file itself
 	if from > 0 {
 		req.Header.Set("Range", fmt.Sprintf("bytes=%d-", from))
 	}
-	stalled := time.AfterFunc(patience, func() { cancel(errStalled) })
+	stalled := time.AfterFunc(stallTimeout, func() { cancel(errStalled) })
 	resp, err := client.Do(req)
 	if err != nil {
 		stalled.Stop()
-		return nil, because(ctx, err, cancel)
+		return nil, stallCause(ctx, err, cancel)
 	}
-	resp.Body = &lively{resp.Body, func() error { return context.Cause(ctx) }, stalled, cancel}
+	resp.Body = &stallReader{resp.Body, func() error { return context.Cause(ctx) }, stalled, cancel}
 	whole := resp.StatusCode == http.StatusOK
-	rest := resp.StatusCode == http.StatusPartialContent && from > 0 && begins(resp.Header.Get("Content-Range"), from)
+	rest := resp.StatusCode == http.StatusPartialContent && from > 0 && startsAt(resp.Header.Get("Content-Range"), from)
 	if !whole && !rest {
 		return nil, errors.Join(&StatusError{resp.StatusCode}, resp.Body.Close())
 	}
 	return resp, nil
 }
 
-// begins says whether a Content-Range (RFC 9110 §14.4) begins where it should.
-func begins(header string, at int64) bool {
+// startsAt reports whether a Content-Range (RFC 9110 §14.4) starts at the
+// offset.
+func startsAt(header string, at int64) bool {
 	var first int64
 	_, err := fmt.Sscanf(header, "bytes %d-", &first)
 	return err == nil && first == at
 }
 
-var errStalled = fmt.Errorf("the server has sent nothing for %v", patience)
+var errStalled = fmt.Errorf("the server sent nothing for %v", stallTimeout)
 
-// because is err, or why its context ended.
-func because(ctx context.Context, err error, cancel context.CancelCauseFunc) error {
+// stallCause returns errStalled if that ended the context, otherwise err.
+func stallCause(ctx context.Context, err error, cancel context.CancelCauseFunc) error {
 	if cause := context.Cause(ctx); errors.Is(cause, errStalled) {
 		err = cause
 	}
@@ -250,24 +252,25 @@ func because(ctx context.Context, err error, cancel context.CancelCauseFunc) err
 	return err
 }
 
-// A lively body ends with an error when nothing comes for too long.
-type lively struct {
+// A stallReader is a response body that fails when nothing arrives for
+// stallTimeout.
+type stallReader struct {
 	io.ReadCloser
-	cause   func() error // why the request ended; nil while it goes on
+	cause   func() error // of the end of the request; nil before
 	stalled *time.Timer
 	cancel  context.CancelCauseFunc
 }
 
-func (l *lively) Read(p []byte) (int, error) {
+func (l *stallReader) Read(p []byte) (int, error) {
 	n, err := l.ReadCloser.Read(p)
-	l.stalled.Reset(patience)
+	l.stalled.Reset(stallTimeout)
 	if cause := l.cause(); err != nil && errors.Is(cause, errStalled) {
 		err = cause
 	}
 	return n, err
 }
 
-func (l *lively) Close() error {
+func (l *stallReader) Close() error {
 	l.stalled.Stop()
 	l.cancel(nil)
 	return l.ReadCloser.Close()

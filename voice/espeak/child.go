@@ -12,23 +12,23 @@ import (
 	"time"
 )
 
-// The line that follows each clause, and what espeak-ng prints for it.
+// The line that follows each clause, and its output from espeak-ng.
 const (
-	askEnd = "[[????]]"
-	end    = "ʔʔʔʔ"
+	endMarker    = "[[????]]"
+	endMarkerIPA = "ʔʔʔʔ"
 )
 
-// maxAnswer is more bytes than any clause is answered with.
+// maxAnswer limits the answer to a clause, in bytes.
 const maxAnswer = 64 << 10
 
 // A child is one running espeak-ng.
 type child struct {
 	lang   string
 	cmd    *exec.Cmd
-	in     *os.File // ours to write
-	out    *os.File // ours to read
+	in     *os.File // the parent writes
+	out    *os.File // the parent reads
 	lines  *bufio.Reader
-	errors *tail
+	errors *limitedBuffer
 }
 
 // start starts an espeak-ng for lang and waits until it answers.
@@ -41,38 +41,38 @@ func start(ctx context.Context, path, lang string, limits limits) (*child, error
 		return nil, fmt.Errorf("start espeak-ng: %w", err)
 	}
 	if _, err := c.ask(ctx, "", limits); err != nil {
-		c.end()
+		c.close()
 		if ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
-		if errors.Is(err, os.ErrDeadlineExceeded) { // the machine's fault, not the voice's
+		if errors.Is(err, os.ErrDeadlineExceeded) { // the host is slow; the voice is not at fault
 			return nil, fmt.Errorf("%w: %w", errDied, err)
 		}
-		if said := c.errors.String(); said != "" {
-			return nil, fmt.Errorf("espeak-ng does not speak %q: %s", lang, said)
+		if output := c.errors.String(); output != "" {
+			return nil, fmt.Errorf("espeak-ng does not speak %q: %s", lang, output)
 		}
 		return nil, fmt.Errorf("espeak-ng does not answer for the voice %q: %w", lang, err)
 	}
 	return c, nil
 }
 
-// spawn runs the program with a pipe of ours at either end.
+// spawn runs the program with pipes for its input and output.
 func spawn(path, lang string) (*child, error) {
-	theirIn, in, err := os.Pipe()
+	childIn, in, err := os.Pipe()
 	if err != nil {
 		return nil, err
 	}
-	defer func() { _ = theirIn.Close() }()
-	out, theirOut, err := os.Pipe()
+	defer func() { _ = childIn.Close() }()
+	out, childOut, err := os.Pipe()
 	if err != nil {
 		_ = in.Close()
 		return nil, err
 	}
-	defer func() { _ = theirOut.Close() }()
-	c := &child{lang: lang, in: in, out: out, lines: bufio.NewReaderSize(out, maxAnswer), errors: &tail{}}
-	// The end of its input ends the child, so it outlives neither us nor ctx.
-	c.cmd = exec.Command(path, "-q", "--ipa", "-b", "1", "-v", lang) //nolint:gosec,noctx // path is the operator's; see above
-	c.cmd.Stdin, c.cmd.Stdout, c.cmd.Stderr = theirIn, theirOut, c.errors
+	defer func() { _ = childOut.Close() }()
+	c := &child{lang: lang, in: in, out: out, lines: bufio.NewReaderSize(out, maxAnswer), errors: &limitedBuffer{}}
+	// The end of its input ends the child, so it does not outlive this process.
+	c.cmd = exec.Command(path, "-q", "--ipa", "-b", "1", "-v", lang) //nolint:gosec,noctx // the path is configured; see above
+	c.cmd.Stdin, c.cmd.Stdout, c.cmd.Stderr = childIn, childOut, c.errors
 	if err := c.cmd.Start(); err != nil {
 		_ = in.Close()
 		_ = out.Close()
@@ -81,10 +81,10 @@ func spawn(path, lang string) (*child, error) {
 	return c, nil
 }
 
-// ask writes a clause and reads its phonemes, a line of the answer on each
-// line. After an error the child is of no use.
+// ask writes a clause and reads its phonemes, one line of the answer per line.
+// After an error the child must be closed.
 func (c *child) ask(ctx context.Context, clause string, limits limits) (string, error) {
-	deadline := time.Now().Add(limits.patience)
+	deadline := time.Now().Add(limits.timeout)
 	if err := errors.Join(c.in.SetDeadline(deadline), c.out.SetDeadline(deadline)); err != nil {
 		return "", err
 	}
@@ -94,50 +94,50 @@ func (c *child) ask(ctx context.Context, clause string, limits limits) (string, 
 		_ = c.out.SetDeadline(soon)
 	})
 	defer stop()
-	if _, err := c.in.WriteString(clause + "\n" + askEnd + "\n"); err != nil {
+	if _, err := c.in.WriteString(clause + "\n" + endMarker + "\n"); err != nil {
 		return "", err
 	}
 	return c.answer()
 }
 
-// answer reads up to the line that ends an answer.
+// answer reads up to the end marker.
 func (c *child) answer() (string, error) {
-	var said strings.Builder
-	for said.Len() < maxAnswer {
+	var output strings.Builder
+	for output.Len() < maxAnswer {
 		line, err := c.lines.ReadSlice('\n')
 		if err != nil {
 			return "", err
 		}
-		if line = bytes.TrimSpace(line); string(line) == end {
-			return strings.TrimSpace(said.String()), nil
+		if line = bytes.TrimSpace(line); string(line) == endMarkerIPA {
+			return strings.TrimSpace(output.String()), nil
 		}
-		said.Write(line)
-		said.WriteByte('\n')
+		output.Write(line)
+		output.WriteByte('\n')
 	}
 	return "", bufio.ErrBufferFull
 }
 
-// end kills the child and waits until it is gone.
-func (c *child) end() {
+// close kills the child and waits for its end.
+func (c *child) close() {
 	_ = c.in.Close()
 	_ = c.cmd.Process.Kill() // it may be gone already
-	_ = c.cmd.Wait()         // how it ended is of no interest
+	_ = c.cmd.Wait()         // it was killed, so an error is normal
 	_ = c.out.Close()
 }
 
-// A tail keeps the first part of what is written to it.
-type tail struct{ bytes.Buffer }
+// A limitedBuffer retains the first maxStderr bytes that are written to it.
+type limitedBuffer struct{ bytes.Buffer }
 
-// maxTail is how much of a child's complaint is worth keeping.
-const maxTail = 500
+// maxStderr limits how much of a child's standard error is retained, in bytes.
+const maxStderr = 500
 
 // Write never fails.
-func (t *tail) Write(p []byte) (int, error) {
-	t.Buffer.Write(p[:min(len(p), max(0, maxTail-t.Len()))])
+func (b *limitedBuffer) Write(p []byte) (int, error) {
+	b.Buffer.Write(p[:min(len(p), max(0, maxStderr-b.Len()))])
 	return len(p), nil
 }
 
-// String returns what was written, on one line.
-func (t *tail) String() string {
-	return strings.Join(strings.Fields(t.Buffer.String()), " ")
+// String returns the contents on one line.
+func (b *limitedBuffer) String() string {
+	return strings.Join(strings.Fields(b.Buffer.String()), " ")
 }

@@ -1,15 +1,15 @@
-// Package espeak asks espeak-ng how words sound. It is the voice.Phonemizer.
+// Package espeak converts text to phonemes with espeak-ng. [Phonemizer]
+// implements voice.Phonemizer.
 //
-// One law: espeak-ng is another program. It runs as a child process that is
-// given text through a pipe, never in its arguments; it is kept alive between
-// clauses, and one that dies or hangs is replaced. Nothing of it is linked, so
-// neither its licence nor its crashes are ours.
+// One law: espeak-ng is a separate program. It runs as a child process and gets
+// text through a pipe, never in its arguments. It stays alive between clauses,
+// and is replaced when it dies or hangs. It is not linked, so neither its
+// licence nor its crashes affect this program.
 //
-// The child prints the IPA of each line that it reads, on as many lines as it
-// likes, or on none. So each clause is followed by a line of glottal stops
-// written as espeak's own phonemes, which every one of its languages prints in
-// the same way, and which no clause can say: what comes before it is the
-// answer.
+// The child prints the IPA of each line that it reads, on any number of lines.
+// So each clause is followed by a line of glottal stops in espeak's own phoneme
+// notation, which all its languages print in the same way and which no clause
+// contains. The output before that line is the answer.
 package espeak
 
 import (
@@ -27,80 +27,81 @@ import (
 )
 
 const (
-	// keep is how many children stay alive, one a language; each has 8 MB.
-	keep = 4
-	// maxClause is how many bytes espeak-ng reads as one line.
+	// maxChildren limits the running children, one per language; each uses 8
+	// MB.
+	maxChildren = 4
+	// maxClause is the length of a line that espeak-ng reads at once, in bytes.
 	maxClause = 900
 )
 
-// limits are how long a child may take for a clause; it needs 1–2 ms, a new one
-// ten times that.
+// limits bounds the time that a child may take for a clause; usual are 1–2 ms,
+// and ten times that for a new child.
 type limits struct {
-	patience time.Duration
-	grace    time.Duration // once nobody waits for the answer any more
+	timeout time.Duration
+	grace   time.Duration // after the caller has stopped waiting
 }
 
-// ErrNotInstalled says that there is no espeak-ng to run.
+// ErrNotInstalled reports that the program espeak-ng was not found.
 var ErrNotInstalled = fmt.Errorf("%w: espeak-ng is not installed (install the package espeak-ng)", voice.ErrUnavailable)
 
-// errDied says that a child that worked before does not any more.
+// errDied reports that a child has stopped working.
 var errDied = fmt.Errorf("%w: espeak-ng stopped answering", voice.ErrUnavailable)
 
-// A Phonemizer keeps one espeak-ng for each of the languages used last. It may
-// be used concurrently; clauses are answered one at a time.
+// A Phonemizer runs one espeak-ng for each of the most recently used languages.
+// It may be used concurrently; clauses are processed one at a time.
 type Phonemizer struct {
 	path     string
 	limits   limits
-	turn     chan struct{} // holds a token; whoever has it owns children
-	children []*child      // the one used last comes last; nil once closed
+	slot     chan struct{} // holds a token; the goroutine that has it owns children
+	children []*child      // the most recently used is last; nil once closed
 	closed   bool
 }
 
-// New returns a Phonemizer that runs the program at path, or the espeak-ng
-// found in PATH when path is "". It starts nothing.
+// New returns a Phonemizer that runs the program at path, or espeak-ng from
+// PATH for "". It starts nothing.
 func New(path string) *Phonemizer {
 	if path == "" {
 		path = "espeak-ng"
 	}
-	p := &Phonemizer{path: path, limits: limits{5 * time.Second, 50 * time.Millisecond}, turn: make(chan struct{}, 1)}
-	p.turn <- struct{}{}
+	p := &Phonemizer{path: path, limits: limits{5 * time.Second, 50 * time.Millisecond}, slot: make(chan struct{}, 1)}
+	p.slot <- struct{}{}
 	return p
 }
 
-// Phonemes returns the IPA of clause in espeak's language lang, "" when it is
-// not spoken. It ends early, with ctx's error, when ctx does.
+// Phonemes returns the IPA of a clause in espeak's language lang, "" if it is
+// not spoken. It returns ctx's error soon after ctx ends.
 func (p *Phonemizer) Phonemes(ctx context.Context, lang, clause string) (string, error) {
 	clause = oneLine(clause)
 	if len(clause) > maxClause {
-		return "", fmt.Errorf("a clause of %d bytes is longer than the %d that espeak-ng reads at once", len(clause), maxClause)
+		return "", fmt.Errorf("clause of %d bytes exceeds the %d that espeak-ng reads at once", len(clause), maxClause)
 	}
 	select {
-	case <-p.turn:
-		defer func() { p.turn <- struct{}{} }()
+	case <-p.slot:
+		defer func() { p.slot <- struct{}{} }()
 	case <-ctx.Done():
 		return "", ctx.Err()
 	}
 	ipa, err := p.ask(ctx, lang, clause)
 	if errors.Is(err, errDied) && ctx.Err() == nil {
-		ipa, err = p.ask(ctx, lang, clause) // once more, of a new child
+		ipa, err = p.ask(ctx, lang, clause) // once more, with a new child
 	}
 	return ipa, err
 }
 
 // Close ends the children. Later calls of Phonemes fail.
 func (p *Phonemizer) Close() error {
-	<-p.turn
-	defer func() { p.turn <- struct{}{} }()
+	<-p.slot
+	defer func() { p.slot <- struct{}{} }()
 	p.closed = true
 	for _, c := range p.children {
-		c.end()
+		c.close()
 	}
 	p.children = nil
 	return nil
 }
 
-// ask has the child of lang answer, and drops it when it does not. The turn
-// must be held.
+// ask gets the answer from the child of lang, and drops the child on error. The
+// slot must be held.
 func (p *Phonemizer) ask(ctx context.Context, lang, clause string) (string, error) {
 	c, err := p.child(ctx, lang)
 	if err != nil {
@@ -108,8 +109,8 @@ func (p *Phonemizer) ask(ctx context.Context, lang, clause string) (string, erro
 	}
 	ipa, err := c.ask(ctx, clause, p.limits)
 	if err != nil {
-		p.children = slices.DeleteFunc(p.children, func(kept *child) bool { return kept == c })
-		c.end()
+		p.children = slices.DeleteFunc(p.children, func(other *child) bool { return other == c })
+		c.close()
 		if ctx.Err() != nil {
 			return "", ctx.Err()
 		}
@@ -118,8 +119,8 @@ func (p *Phonemizer) ask(ctx context.Context, lang, clause string) (string, erro
 	return ipa, nil
 }
 
-// child returns the running child of lang, as the one used last; it starts one
-// when there is none. The turn must be held.
+// child returns the running child of lang, starting one if necessary, and marks
+// it as most recently used. The slot must be held.
 func (p *Phonemizer) child(ctx context.Context, lang string) (*child, error) {
 	if p.closed {
 		return nil, errors.New("the phonemizer is closed")
@@ -136,17 +137,17 @@ func (p *Phonemizer) child(ctx context.Context, lang string) (*child, error) {
 	if err != nil {
 		return nil, err
 	}
-	if len(p.children) == keep {
-		p.children[0].end()
+	if len(p.children) == maxChildren {
+		p.children[0].close()
 		p.children = slices.Delete(p.children, 0, 1)
 	}
 	p.children = append(p.children, c)
 	return c, nil
 }
 
-// oneLine returns clause as a line that espeak-ng reads as text only: without
-// control characters, which it takes as commands, and without the brackets
-// that would begin its own phonemes.
+// oneLine returns clause as a line that espeak-ng reads as plain text: without
+// control characters, which it takes as commands, and without opening brackets,
+// which start its phoneme notation.
 func oneLine(clause string) string {
 	return strings.TrimSpace(strings.Map(func(r rune) rune {
 		if unicode.IsControl(r) || r == '[' || r == unicode.ReplacementChar {

@@ -107,14 +107,14 @@ func TestHangingChildIsGivenUp(t *testing.T) {
 	t.Parallel()
 	for name, body := range map[string]string{"at a clause": hangs, "at its start": "exec sleep 1000\n"} {
 		p := newPhonemizer(t, script(t, body))
-		p.limits.patience = 200 * time.Millisecond
+		p.limits.timeout = 200 * time.Millisecond
 		begun := time.Now()
 		_, err := p.Phonemes(t.Context(), "en-us", "hello")
 		if !errors.Is(err, errDied) || !errors.Is(err, os.ErrDeadlineExceeded) {
 			t.Errorf("%s: %v, want %v by a deadline", name, err, errDied)
 		}
-		if took := time.Since(begun); took < 2*p.limits.patience {
-			t.Errorf("%s: gave up after %v, want twice %v", name, took, p.limits.patience)
+		if took := time.Since(begun); took < 2*p.limits.timeout {
+			t.Errorf("%s: gave up after %v, want twice %v", name, took, p.limits.timeout)
 		}
 		if len(p.children) != 0 {
 			t.Errorf("%s: the hanging child was kept", name)
@@ -183,7 +183,7 @@ func TestChildrenAreFew(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if len(p.children) != keep || p.children[keep-1].lang != "en-us" || p.children[0].lang != "fr" {
+	if len(p.children) != maxChildren || p.children[maxChildren-1].lang != "en-us" || p.children[0].lang != "fr" {
 		t.Errorf("%d children, the oldest %s", len(p.children), p.children[0].lang)
 	}
 }

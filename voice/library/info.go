@@ -10,34 +10,34 @@ import (
 	"pressbox/voice"
 )
 
-// An Info is what can be told of an installed voice.
+// An Info describes an installed voice.
 type Info struct {
 	Name       string
 	Language   string // such as "en"
 	Country    string // such as "US"; may be empty
-	Speaker    string // who speaks: the middle part of the name
+	Speaker    string // the middle part of the name
 	Quality    string // such as "medium"
-	SampleRate int    // samples per second; 0 when the voice is broken
+	SampleRate int    // samples per second; 0 for a faulty voice
 	Speakers   []string
 	SizeBytes  int64 // of the model
 	Default    bool
 	Loaded     bool
-	// WordsPerMinute is how fast it speaks by itself; nil until measured.
+	// WordsPerMinute is its natural speed; nil until calibrated.
 	WordsPerMinute *float64
 	License        string // from its card; may be empty
-	Error          string // why it cannot be used; "" when it can
+	Error          string // why it is unusable; "" if it is usable
 }
 
 // Default returns the name of the default voice, installed or not.
 func (l *Library) Default() string { return l.cfg.Default }
 
-// Voices returns the installed voices, the broken ones too, by name.
+// Voices returns the installed voices, including faulty ones, by name.
 func (l *Library) Voices() []Info {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	infos := make([]Info, 0, len(l.entries))
-	for _, name := range slices.Sorted(maps.Keys(l.entries)) {
-		infos = append(infos, l.info(l.entries[name]))
+	infos := make([]Info, 0, len(l.voices))
+	for _, name := range slices.Sorted(maps.Keys(l.voices)) {
+		infos = append(infos, l.info(l.voices[name]))
 	}
 	return infos
 }
@@ -45,13 +45,13 @@ func (l *Library) Voices() []Info {
 // voiceName is <language>_<REGION>-<speaker>-<quality>.
 var voiceName = regexp.MustCompile(`^([a-z]{2,3})_([A-Z]{2})-(.+)-([^-]+)$`)
 
-// info returns what is known of e; l.mu must be held.
-func (l *Library) info(e *entry) Info {
+// info describes a voice; l.mu must be held.
+func (l *Library) info(e *installedVoice) Info {
 	i := Info{
 		Name:      e.name,
 		Speakers:  []string{},
 		SizeBytes: e.size,
-		Default:   e == l.defaultEntry(),
+		Default:   e == l.defaultVoice(),
 		Loaded:    e.model != nil,
 		License:   e.license,
 	}
@@ -74,15 +74,15 @@ func (l *Library) info(e *entry) Info {
 	return i
 }
 
-// defaultEntry returns the default voice's entry, nil when it is unusable;
-// l.mu must be held.
-func (l *Library) defaultEntry() *entry {
-	e, _, _ := l.findLocked(l.cfg.Default) // nil says it all
+// defaultVoice returns the default voice, nil if it is unusable; l.mu must be
+// held.
+func (l *Library) defaultVoice() *installedVoice {
+	e, _, _ := l.findLocked(l.cfg.Default) // nil on error
 	return e
 }
 
-// speakers returns how the speakers of a voice are named after the #, in the
-// order of their numbers, none when there is only one.
+// speakers returns the names of a voice's speakers after the #, by number, none
+// if there is only one.
 func speakers(c *voice.Config) []string {
 	if c.Speakers == 1 {
 		return []string{}

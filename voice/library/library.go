@@ -1,17 +1,16 @@
-// Package library keeps the installed voices: it finds them, loads them when
-// they are spoken with, lets go of those not used, and measures each once. It
-// is the announce.Speaker.
+// Package library manages the installed voices: it finds them, loads their
+// models on demand, evicts models that are not used, and calibrates each voice
+// once. [Library] implements announce.Speaker.
 //
-// One law: a voice that is wrong hurts only itself. Whatever is wrong with its
-// files is told in the list of voices, and every other voice still speaks.
+// One law: a faulty voice affects only itself. Its error appears in the list of
+// voices, and every other voice still speaks.
 //
-// A voice is a pair of files, NAME.onnx and NAME.onnx.json, that lies directly
-// in one of the library's folders; NAME.MODEL_CARD, or MODEL_CARD in a folder
-// with one voice, tells its licence. One of several speakers of a voice is
-// named after a #, by name or by number, as in "en_US-libritts-high#p225".
+// A voice is a pair of files, NAME.onnx and NAME.onnx.json, directly in one of
+// the library's directories. NAME.MODEL_CARD, or MODEL_CARD in a directory with
+// one voice, names its licence. A # and a name or number select one of several
+// speakers, as in "en_US-libritts-high#p225".
 //
-// Voices are found by being told of changes, not by looking again and again:
-// a library that nobody uses does nothing.
+// The file system notifies the library of changes; it does not poll.
 package library
 
 import (
@@ -34,70 +33,68 @@ import (
 	"pressbox/voice/speakable"
 )
 
-// Calibrations keeps what was measured of voices, by a text that names the
-// contents of their files.
+// Calibrations stores the calibrations of voices, by a hash of their files.
 type Calibrations interface {
 	Calibration(hash string) (json []byte, ok bool, err error)
 	SaveCalibration(hash string, json []byte) error
 }
 
-// A Config is what a Library is made of.
+// A Config configures a Library.
 type Config struct {
-	Dirs         []string           // where voices lie; of two of a name, the first counts
-	Default      string             // the voice for those who name none; always kept loaded
-	DefaultRate  int                // words per minute for those who name none
-	CacheBytes   int64              // how much of models stays loaded besides the default
+	Dirs         []string           // directories of voices; the first one with a name wins
+	Default      string             // default voice; its model stays loaded
+	DefaultRate  int                // words per minute
+	CacheBytes   int64              // limit for loaded models, without the default
 	Lexicon      *speakable.Lexicon // may be nil
 	Calibrations Calibrations
 	Phonemizer   voice.Phonemizer
-	// Load loads a model file, which must be what config says it is.
+	// Load loads a model file and checks it against config.
 	Load func(path string, config *voice.Config) (voice.Model, error)
 	Log  *slog.Logger
 }
 
-// A Library is the set of installed voices. It may be used concurrently.
+// A Library holds the installed voices. It may be used concurrently.
 type Library struct {
-	cfg     Config
-	lexicon atomic.Pointer[speakable.Lexicon]
-	loads   chan load     // to Run: a model is wanted
-	rescan  chan struct{} // to Run, as the next two, which hold one: look at the folders
-	preload chan struct{} // load the default voice if it is not
-	measure chan struct{} // measure the voices that are not
-	ended   chan struct{} // closed when Run has ended
+	cfg          Config
+	lexicon      atomic.Pointer[speakable.Lexicon]
+	loadRequests chan loadRequest // to Run: load a model
+	rescan       chan struct{}    // capacity 1, to Run: scan the directories
+	preload      chan struct{}    // capacity 1, to Run: load the default voice
+	calibrate    chan struct{}    // capacity 1, to Run: calibrate voices
+	ended        chan struct{}    // closed when Run has ended
 
-	mu      sync.Mutex        // guards what follows, and every entry's state
-	entries map[string]*entry // by name
-	loaded  []*entry          // those with a model, the one used last comes last
-	asked   []job             // to be measured first
-	trouble error             // why no voice can speak; nil when one could
+	mu          sync.Mutex                 // guards the fields below and every voice's state
+	voices      map[string]*installedVoice // by name
+	loaded      []*installedVoice          // with a model; the most recently used is last
+	requested   []calibrationJob           // to be calibrated first
+	unavailable error                      // why no voice can speak; nil if one could
 }
 
-// New returns a library of the voices that lie in its folders now. It loads
-// nothing; only while [Library.Run] runs can it speak.
+// New returns a library of the voices in its directories. It loads nothing, and
+// it can speak only while [Library.Run] runs.
 func New(cfg Config) *Library {
 	l := &Library{
-		cfg:     cfg,
-		loads:   make(chan load),
-		rescan:  make(chan struct{}, 1),
-		preload: make(chan struct{}, 1),
-		measure: make(chan struct{}, 1),
-		ended:   make(chan struct{}),
-		entries: map[string]*entry{},
+		cfg:          cfg,
+		loadRequests: make(chan loadRequest),
+		rescan:       make(chan struct{}, 1),
+		preload:      make(chan struct{}, 1),
+		calibrate:    make(chan struct{}, 1),
+		ended:        make(chan struct{}),
+		voices:       map[string]*installedVoice{},
 	}
 	l.lexicon.Store(cfg.Lexicon)
 	l.scan()
 	return l
 }
 
-// Reload takes another lexicon, which may be nil, and looks for voices again.
+// Reload replaces the lexicon, which may be nil, and scans the directories.
 func (l *Library) Reload(lexicon *speakable.Lexicon) {
 	l.lexicon.Store(lexicon)
-	wake(l.rescan)
+	signal(l.rescan)
 }
 
-// Voice returns the name under which a voice is installed, the default's for
-// "". The error is an [*announce.UnknownVoiceError], also for a voice that is
-// known to be broken.
+// Voice returns the name of an installed voice, of the default voice for "". It
+// returns an [*announce.UnknownVoiceError] for an unknown or faulty voice.
 func (l *Library) Voice(name string) (string, error) {
 	name = cmp.Or(name, l.cfg.Default)
 	_, _, err := l.find(name)
@@ -107,19 +104,19 @@ func (l *Library) Voice(name string) (string, error) {
 	return name, nil
 }
 
-// Speak yields the message's clips in order: made speakable, in the voice of
-// that name, at rate words per minute; "" and 0 mean the defaults. It stops at
-// the first error, which is ctx's when ctx ended.
+// Speak converts the message to speakable text and yields its clips in order,
+// in the named voice, at rate words per minute; "" and 0 mean the defaults. It
+// stops at the first error, which is ctx's if ctx ended.
 func (l *Library) Speak(ctx context.Context, name, message string, rate int) iter.Seq2[audio.Clip, error] {
 	return func(yield func(audio.Clip, error) bool) {
 		name := cmp.Or(name, l.cfg.Default)
 		spoke := false
 		for clip, err := range l.speak(ctx, name, message, cmp.Or(rate, l.cfg.DefaultRate)) {
 			if err != nil {
-				l.note(err)
+				l.setUnavailable(err)
 				err = fmt.Errorf("speak with %s: %w", name, err)
 			} else if !spoke {
-				l.note(nil)
+				l.setUnavailable(nil)
 				spoke = true
 			}
 			if !yield(clip, err) {
@@ -129,7 +126,7 @@ func (l *Library) Speak(ctx context.Context, name, message string, rate int) ite
 	}
 }
 
-// speak is Speak for a name and a rate that are given.
+// speak is Speak without defaults.
 func (l *Library) speak(ctx context.Context, name, message string, rate int) iter.Seq2[audio.Clip, error] {
 	return func(yield func(audio.Clip, error) bool) {
 		e, speaker, err := l.find(name)
@@ -142,14 +139,14 @@ func (l *Library) speak(ctx context.Context, name, message string, rate int) ite
 		}
 		defer l.release(e)
 		v := l.voice(e, speaker)
-		v.Calibration = l.calibrationOf(ctx, job{entry: e, speaker: speaker})
+		v.Calibration = l.calibrationOf(ctx, calibrationJob{entry: e, speaker: speaker})
 		text := speakable.Text(message, v.Config.Locale(), l.lexicon.Load())
 		v.Speak(ctx, text, rate)(yield)
 	}
 }
 
-// voice returns e's voice with one of its speakers; its model must be held.
-func (l *Library) voice(e *entry, speaker int64) *voice.Voice {
+// voice returns a voice.Voice for one speaker; the model must be acquired.
+func (l *Library) voice(e *installedVoice, speaker int64) *voice.Voice {
 	return &voice.Voice{
 		Config:     e.config,
 		Phonemizer: l.cfg.Phonemizer,
@@ -157,55 +154,55 @@ func (l *Library) voice(e *entry, speaker int64) *voice.Voice {
 		Speaker:    speaker,
 		OnMissing: func(phoneme string) {
 			if _, warned := e.missing.LoadOrStore(phoneme, true); !warned {
-				l.cfg.Log.Warn("the voice cannot say a phoneme", "voice", e.name, "phoneme", phoneme)
+				l.cfg.Log.Warn("voice has no id for phoneme", "voice", e.name, "phoneme", phoneme)
 			}
 		},
 	}
 }
 
-// note keeps err for [Library.Health] if no voice can speak for it, and
-// forgets it when one could.
-func (l *Library) note(err error) {
+// setUnavailable stores err for [Library.Health] if it affects every voice, and
+// clears it for nil.
+func (l *Library) setUnavailable(err error) {
 	if err != nil && !errors.Is(err, voice.ErrUnavailable) {
 		return
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.trouble = err
+	l.unavailable = err
 }
 
-// Health says why the default voice cannot speak; nil when it can, also while
-// that is not known yet.
+// Health returns why the default voice cannot speak, nil if it can or if that
+// is not known yet.
 func (l *Library) Health() error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.trouble != nil {
-		return l.trouble
+	if l.unavailable != nil {
+		return l.unavailable
 	}
 	base, _, _ := strings.Cut(l.cfg.Default, "#")
-	if e := cmp.Or(l.entries[l.cfg.Default], l.entries[base]); e != nil && e.err != nil {
-		return fmt.Errorf("the default voice %s: %w", e.name, e.err)
+	if e := cmp.Or(l.voices[l.cfg.Default], l.voices[base]); e != nil && e.err != nil {
+		return fmt.Errorf("default voice %s: %w", e.name, e.err)
 	}
 	if _, _, err := l.findLocked(l.cfg.Default); err != nil {
-		return fmt.Errorf("the default voice: %w", err)
+		return fmt.Errorf("default voice: %w", err)
 	}
 	return nil
 }
 
-// find returns the entry and the speaker that a name means.
-func (l *Library) find(name string) (*entry, int64, error) {
+// find returns the voice and the speaker with a name.
+func (l *Library) find(name string) (*installedVoice, int64, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.findLocked(name)
 }
 
 // findLocked is find; l.mu must be held.
-func (l *Library) findLocked(name string) (*entry, int64, error) {
-	if e := l.entries[name]; e != nil && e.err == nil {
+func (l *Library) findLocked(name string) (*installedVoice, int64, error) {
+	if e := l.voices[name]; e != nil && e.err == nil {
 		return e, e.config.DefaultSpeaker, nil
 	}
 	if at := strings.LastIndexByte(name, '#'); at >= 0 {
-		if e := l.entries[name[:at]]; e != nil && e.err == nil {
+		if e := l.voices[name[:at]]; e != nil && e.err == nil {
 			if speaker, ok := speakerOf(e.config, name[at+1:]); ok {
 				return e, speaker, nil
 			}
@@ -214,7 +211,7 @@ func (l *Library) findLocked(name string) (*entry, int64, error) {
 	return nil, 0, &announce.UnknownVoiceError{Name: name, Installed: l.usable()}
 }
 
-// speakerOf returns the speaker of that name, or of that number.
+// speakerOf returns the speaker with a name or number.
 func speakerOf(config *voice.Config, name string) (int64, bool) {
 	if id, ok := config.SpeakerIDs[name]; ok {
 		return id, true
@@ -223,22 +220,22 @@ func speakerOf(config *voice.Config, name string) (int64, bool) {
 	return id, err == nil && id >= 0 && id < int64(config.Speakers)
 }
 
-// usable returns the names of the voices that are not known to be broken, in
-// order; l.mu must be held.
+// usable returns the names of the voices without an error, in order; l.mu must
+// be held.
 func (l *Library) usable() []string {
 	names := []string{}
-	for _, name := range slices.Sorted(maps.Keys(l.entries)) {
-		if l.entries[name].err == nil {
+	for _, name := range slices.Sorted(maps.Keys(l.voices)) {
+		if l.voices[name].err == nil {
 			names = append(names, name)
 		}
 	}
 	return names
 }
 
-// wake puts a token into a channel that holds one.
-func wake(c chan<- struct{}) {
+// signal puts a token into c unless it is full.
+func signal(c chan<- struct{}) {
 	select {
 	case c <- struct{}{}:
-	default: // it is awake already
+	default:
 	}
 }

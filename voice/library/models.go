@@ -8,18 +8,19 @@ import (
 	"pressbox/voice"
 )
 
-// A load asks Run for a model; done takes one answer.
-type load struct {
-	entry *entry
+// A loadRequest asks Run for a model; done receives one result.
+type loadRequest struct {
+	entry *installedVoice
 	done  chan error
 }
 
-// errEnded says that Run has ended.
-var errEnded = errors.New("the library of voices is closed")
+// errEnded reports that Run has ended.
+var errEnded = errors.New("the voice library is closed")
 
-// acquire has e's model loaded and keeps it so until [Library.release].
-func (l *Library) acquire(ctx context.Context, e *entry) error {
-	if l.join(e) {
+// acquire loads e's model if necessary, and keeps it loaded until
+// [Library.release].
+func (l *Library) acquire(ctx context.Context, e *installedVoice) error {
+	if l.addUser(e) {
 		return nil
 	}
 	err := l.request(ctx, e)
@@ -29,8 +30,8 @@ func (l *Library) acquire(ctx context.Context, e *entry) error {
 	return err
 }
 
-// join adds a user to e's model and says whether it is loaded.
-func (l *Library) join(e *entry) bool {
+// addUser adds a user to e's model and reports whether it is loaded.
+func (l *Library) addUser(e *installedVoice) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	e.users++
@@ -41,11 +42,11 @@ func (l *Library) join(e *entry) bool {
 	return true
 }
 
-// request has Run load e's model and waits for it.
-func (l *Library) request(ctx context.Context, e *entry) error {
-	want := load{entry: e, done: make(chan error, 1)}
+// request asks Run to load e's model and waits for it.
+func (l *Library) request(ctx context.Context, e *installedVoice) error {
+	want := loadRequest{entry: e, done: make(chan error, 1)}
 	select {
-	case l.loads <- want:
+	case l.loadRequests <- want:
 	case <-l.ended:
 		return errEnded
 	case <-ctx.Done():
@@ -59,44 +60,44 @@ func (l *Library) request(ctx context.Context, e *entry) error {
 	}
 }
 
-// release ends what acquire began.
-func (l *Library) release(e *entry) {
+// release removes a user of e's model.
+func (l *Library) release(e *installedVoice) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	e.users--
-	if e.gone {
+	if e.stale {
 		l.drop(e)
 	}
 	l.trim()
 }
 
-// drop lets go of an entry; its model is closed when its last user does. l.mu
-// must be held.
-func (l *Library) drop(e *entry) {
-	e.gone = true
+// drop marks a voice as removed; its last user closes the model. l.mu must be
+// held.
+func (l *Library) drop(e *installedVoice) {
+	e.stale = true
 	if e.users == 0 && e.model != nil {
 		l.unload(e)
 	}
 }
 
-// unload closes e's model, which nobody uses; l.mu must be held.
-func (l *Library) unload(e *entry) {
+// unload closes e's model, which has no users; l.mu must be held.
+func (l *Library) unload(e *installedVoice) {
 	if err := e.model.Close(); err != nil {
-		l.cfg.Log.Error("close a model", "voice", e.name, "err", err)
+		l.cfg.Log.Error("closing a model failed", "voice", e.name, "err", err)
 	}
 	e.model = nil
 	l.loaded = l.without(e)
 }
 
-// without returns the loaded entries but e; l.mu must be held.
-func (l *Library) without(e *entry) []*entry {
-	return slices.DeleteFunc(l.loaded, func(o *entry) bool { return o == e })
+// without returns the loaded voices except e; l.mu must be held.
+func (l *Library) without(e *installedVoice) []*installedVoice {
+	return slices.DeleteFunc(l.loaded, func(o *installedVoice) bool { return o == e })
 }
 
-// trim unloads the models that were used longest ago until what stays fits the
-// cache; the default voice and those in use stay. l.mu must be held.
+// trim unloads the least recently used models until the rest fit the cache; the
+// default voice and models with users stay. l.mu must be held.
 func (l *Library) trim() {
-	pinned := l.defaultEntry()
+	pinned := l.defaultVoice()
 	total := int64(0)
 	for _, e := range l.loaded {
 		if e != pinned {
@@ -111,16 +112,16 @@ func (l *Library) trim() {
 	}
 }
 
-// runLoads loads the default voice when it is found, and every model that is
-// asked for, one at a time.
+// runLoads loads the default voice once it is found, and the requested models,
+// one at a time.
 func (l *Library) runLoads(ctx context.Context) {
 	for {
 		select {
-		case want := <-l.loads:
+		case want := <-l.loadRequests:
 			want.done <- l.load(ctx, want.entry)
 		case <-l.preload:
 			if e := l.toPreload(); e != nil {
-				_ = l.load(ctx, e) // it is told in the list and in Health
+				_ = l.load(ctx, e) // Voices and Health report the error
 			}
 		case <-ctx.Done():
 			return
@@ -128,11 +129,12 @@ func (l *Library) runLoads(ctx context.Context) {
 	}
 }
 
-// toPreload returns the default voice when it was never loaded, else nil.
-func (l *Library) toPreload() *entry {
+// toPreload returns the default voice if it has not been preloaded, otherwise
+// nil.
+func (l *Library) toPreload() *installedVoice {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	e := l.defaultEntry()
+	e := l.defaultVoice()
 	if e == nil || e.preloaded {
 		return nil
 	}
@@ -140,8 +142,8 @@ func (l *Library) toPreload() *entry {
 	return e
 }
 
-// load loads e's model, unless it is loaded, and warms it up.
-func (l *Library) load(ctx context.Context, e *entry) error {
+// load loads e's model unless it is loaded, and warms it up.
+func (l *Library) load(ctx context.Context, e *installedVoice) error {
 	l.mu.Lock()
 	loaded := e.model != nil
 	l.mu.Unlock()
@@ -162,21 +164,21 @@ func (l *Library) load(ctx context.Context, e *entry) error {
 	defer l.mu.Unlock()
 	e.model = model
 	l.loaded = append(l.loaded, e)
-	if e.gone {
+	if e.stale {
 		l.drop(e)
 	}
 	l.trim()
 	return nil
 }
 
-// failed keeps why e cannot be used, or why no voice can, unless it is only
-// that ctx has ended.
-func (l *Library) failed(ctx context.Context, e *entry, err error) {
+// failed stores why e, or every voice, cannot be used. It ignores errors after
+// the end of ctx.
+func (l *Library) failed(ctx context.Context, e *installedVoice, err error) {
 	if ctx.Err() != nil {
 		return
 	}
-	l.cfg.Log.Error("a voice cannot be used", "voice", e.name, "err", err)
-	l.note(err)
+	l.cfg.Log.Error("voice unusable", "voice", e.name, "err", err)
+	l.setUnavailable(err)
 	if errors.Is(err, voice.ErrUnavailable) {
 		return
 	}

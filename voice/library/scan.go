@@ -15,7 +15,7 @@ import (
 	"pressbox/voice"
 )
 
-// How the files of a voice are called.
+// Names of a voice's files.
 const (
 	modelSuffix  = ".onnx"
 	configSuffix = ".onnx.json"
@@ -23,77 +23,77 @@ const (
 	card         = "MODEL_CARD"
 )
 
-// maxConfig is more than any voice's config needs.
+// maxConfig limits the size of a voice's config, in bytes.
 const maxConfig = 4 << 20
 
-// An entry is one voice as its files are; changed files make a new one. What
-// stands below the line is guarded by Library.mu.
-type entry struct {
+// An installedVoice is a voice as it was scanned; changed files make a new one.
+// Library.mu guards the fields below the blank line.
+type installedVoice struct {
 	name    string
 	path    string // of the model
-	files   [3]stamp
+	files   [3]fileStamp
 	size    int64         // of the model
 	config  *voice.Config // nil when it could not be read
 	license string
-	missing sync.Map // the phonemes that were warned of
+	missing sync.Map // phonemes that were warned about
 
 	err          error       // why it cannot be used
 	model        voice.Model // nil while not loaded
-	users        int         // who need the model, or wait for it
-	gone         bool        // its files have changed: the model goes with its last user
-	preloaded    bool        // it was loaded for being the default, or that was tried
-	measured     bool        // it was measured without being asked, or that was tried
+	users        int         // of the model, including those that wait for it
+	stale        bool        // its files have changed; the last user closes the model
+	preloaded    bool        // preloading was tried
+	calibrated   bool        // background calibration was tried
 	calibrations map[int64]*calibration
 }
 
-// A stamp tells whether a file has changed; the zero stamp is of no file.
-type stamp struct {
+// A fileStamp identifies a version of a file; the zero value means no file.
+type fileStamp struct {
 	size int64
 	time time.Time
 }
 
-// scan reads the folders, keeps the entries whose files have not changed, and
-// lets go of the others. What was wrong is looked at again.
+// scan reads the directories, retains the voices whose files are unchanged and
+// drops the others. Faulty voices are read again.
 func (l *Library) scan() {
-	found := map[string]*entry{}
+	found := map[string]*installedVoice{}
 	for _, dir := range l.cfg.Dirs {
 		l.scanDir(dir, found)
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for name, e := range found {
-		old := l.entries[name]
+		old := l.voices[name]
 		if old != nil && old.err == nil && e.path == old.path && e.files == old.files {
 			found[name] = old
 			continue
 		}
 		switch {
-		case old != nil && old.files == e.files: // it has been told
+		case old != nil && old.files == e.files: // it was logged before
 		case e.err != nil:
-			l.cfg.Log.Warn("voice broken", "voice", name, "err", e.err)
+			l.cfg.Log.Warn("voice files invalid", "voice", name, "err", e.err)
 		default:
-			l.cfg.Log.Info("voice found", "voice", name)
+			l.cfg.Log.Info("voice added", "voice", name)
 		}
 	}
-	for name, old := range l.entries {
+	for name, old := range l.voices {
 		if found[name] != old {
 			l.drop(old)
 		}
 		if found[name] == nil {
-			l.cfg.Log.Info("voice gone", "voice", name)
+			l.cfg.Log.Info("voice removed", "voice", name)
 		}
 	}
-	l.entries = found
-	wake(l.preload)
-	wake(l.measure)
+	l.voices = found
+	signal(l.preload)
+	signal(l.calibrate)
 }
 
-// scanDir adds the voices that lie in dir and whose names are not taken.
-func (l *Library) scanDir(dir string, found map[string]*entry) {
+// scanDir adds the voices in dir whose names are not taken.
+func (l *Library) scanDir(dir string, found map[string]*installedVoice) {
 	files, err := os.ReadDir(dir)
 	if err != nil {
 		if !errors.Is(err, fs.ErrNotExist) {
-			l.cfg.Log.Warn("cannot read a folder of voices", "dir", dir, "err", err)
+			l.cfg.Log.Warn("cannot read voice directory", "dir", dir, "err", err)
 		}
 		return
 	}
@@ -106,37 +106,37 @@ func (l *Library) scanDir(dir string, found map[string]*entry) {
 				continue
 			}
 		}
-		if name != "" && name[0] != '.' { // a file that is still being written may be hidden
+		if name != "" && name[0] != '.' { // hidden files may be incomplete
 			names[name] = true
 		}
 	}
 	for name := range names {
 		if found[name] == nil {
-			found[name] = readEntry(dir, name, len(names) == 1)
+			found[name] = readVoice(dir, name, len(names) == 1)
 		}
 	}
 }
 
-// readEntry reads what is small of a voice's files. alone says that no other
-// voice lies in dir.
-func readEntry(dir, name string, alone bool) *entry {
-	e := &entry{name: name, path: filepath.Join(dir, name+modelSuffix), calibrations: map[int64]*calibration{}}
+// readVoice reads a voice's small files. alone means that dir has no other
+// voice.
+func readVoice(dir, name string, alone bool) *installedVoice {
+	e := &installedVoice{name: name, path: filepath.Join(dir, name+modelSuffix), calibrations: map[int64]*calibration{}}
 	cardPath := filepath.Join(dir, name+cardSuffix)
 	if _, err := os.Stat(cardPath); err != nil && alone {
 		cardPath = filepath.Join(dir, card)
 	}
 	for i, path := range []string{e.path, e.path + ".json", cardPath} {
 		if info, err := os.Stat(path); err == nil && info.Mode().IsRegular() {
-			e.files[i] = stamp{info.Size(), info.ModTime()}
+			e.files[i] = fileStamp{info.Size(), info.ModTime()}
 		}
 	}
 	e.size = e.files[0].size
 	e.license = readLicense(cardPath)
 	switch {
-	case e.files[0] == stamp{}:
-		e.err = fmt.Errorf("its model %s%s is missing", name, modelSuffix)
-	case e.files[1] == stamp{}:
-		e.err = fmt.Errorf("its config %s%s is missing", name, configSuffix)
+	case e.files[0] == fileStamp{}:
+		e.err = fmt.Errorf("model file %s%s is missing", name, modelSuffix)
+	case e.files[1] == fileStamp{}:
+		e.err = fmt.Errorf("config file %s%s is missing", name, configSuffix)
 	default:
 		e.config, e.err = readConfig(e.path + ".json")
 	}
@@ -153,7 +153,7 @@ func readConfig(path string) (*voice.Config, error) {
 
 // readSome reads a file of at most limit bytes.
 func readSome(path string, limit int64) ([]byte, error) {
-	f, err := os.Open(path) //nolint:gosec // a file of the folders of voices
+	f, err := os.Open(path) //nolint:gosec // a file in a directory of voices
 	if err != nil {
 		return nil, err
 	}
@@ -168,11 +168,10 @@ func readSome(path string, limit int64) ([]byte, error) {
 	return data, nil
 }
 
-// licenseLine is how the cards of voices tell the licence.
+// licenseLine matches the licence in a model card.
 var licenseLine = regexp.MustCompile(`(?im)^[\s*#-]*licen[cs]e\s*:\s*(\S.*?)\s*$`)
 
-// readLicense returns the licence that the card at path tells, "" when there
-// is none.
+// readLicense returns the licence in the card at path, "" if there is none.
 func readLicense(path string) string {
 	data, err := readSome(path, maxConfig)
 	if err != nil {

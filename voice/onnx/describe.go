@@ -10,7 +10,7 @@ import (
 	"pressbox/voice"
 )
 
-// The inputs of Piper's models.
+// Inputs of Piper's models.
 const (
 	inputIDs     = "input"
 	inputLengths = "input_lengths"
@@ -19,8 +19,8 @@ const (
 )
 
 // describe returns the names of the model's inputs and of its output of
-// samples, all of them of the right types. It opens the file without
-// optimising it, so it costs little.
+// samples, and checks their types. It opens the file without optimising it,
+// which is cheap.
 func describe(path string) (inputs []string, output string, err error) {
 	options, err := ort.NewSessionOptions()
 	if err != nil {
@@ -44,11 +44,11 @@ func describe(path string) (inputs []string, output string, err error) {
 		}
 		inputs = append(inputs, in.Name)
 	}
-	output, err = samplesOf(outs)
+	output, err = sampleOutput(outs)
 	return inputs, output, err
 }
 
-// checkInput says whether in is an input that a Piper voice has.
+// checkInput checks that in is an input of Piper's voices with the right type.
 func checkInput(in ort.InputOutputInfo) error {
 	var want ort.TensorElementDataType
 	switch in.Name {
@@ -57,7 +57,7 @@ func checkInput(in ort.InputOutputInfo) error {
 	case inputScales:
 		want = ort.TensorElementDataTypeFloat
 	default:
-		return fmt.Errorf("the model wants an input %q, which Piper's voices do not have", in.Name)
+		return fmt.Errorf("the model has an input %q, which Piper's voices do not have", in.Name)
 	}
 	if in.OrtValueType != ort.ONNXTypeTensor || in.DataType != want {
 		return fmt.Errorf("the model's input %q is of type %s, want %s", in.Name, in.DataType, want)
@@ -65,9 +65,9 @@ func checkInput(in ort.InputOutputInfo) error {
 	return nil
 }
 
-// samplesOf returns the output that holds the samples: the one called
-// "output", or else the first.
-func samplesOf(outs []ort.InputOutputInfo) (string, error) {
+// sampleOutput returns the name of the output with the samples: "output", or
+// else the first output.
+func sampleOutput(outs []ort.InputOutputInfo) (string, error) {
 	if len(outs) == 0 {
 		return "", errors.New("the model has no output")
 	}
@@ -79,7 +79,7 @@ func samplesOf(outs []ort.InputOutputInfo) (string, error) {
 	return outs[i].Name, nil
 }
 
-// checkInputs says whether the inputs are all that the config calls for.
+// checkInputs checks that the model has every input that the config requires.
 func checkInputs(inputs []string, config *voice.Config) error {
 	need := []string{inputIDs, inputLengths, inputScales}
 	if config.Speakers > 1 {

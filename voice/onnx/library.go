@@ -13,36 +13,36 @@ import (
 	"pressbox/voice"
 )
 
-// LibraryName is what the library's file is called beside the program and in
-// the package's private directory.
+// LibraryName is the file name of ONNX Runtime next to the program and in
+// PrivateDir.
 const LibraryName = "libonnxruntime.so"
 
-// PrivateDir is where the package keeps its own library.
+// PrivateDir is the directory of the Debian package for its own ONNX Runtime.
 const PrivateDir = "/usr/lib/pressbox"
 
-// oldest is the oldest version that has the interface that we are built for.
-const oldest = "1.24"
+// minVersion is the oldest version with the C interface that this program is
+// built for.
+const minVersion = "1.24"
 
-// ErrNoLibrary says that no ONNX Runtime could be loaded.
+// ErrNoLibrary reports that ONNX Runtime could not be loaded.
 var ErrNoLibrary = fmt.Errorf("%w without ONNX Runtime %s or newer: put its %s into %s "+
-	"(make build puts one beside the program), or set ONNXRUNTIME_LIB to one", voice.ErrUnavailable, oldest, LibraryName, PrivateDir)
+	"(make build puts one next to the program), or set ONNXRUNTIME_LIB to one", voice.ErrUnavailable, minVersion, LibraryName, PrivateDir)
 
-// environment is the process's one ONNX Runtime. The C library is a global of
-// the process and cannot be unloaded safely, so it is opened at most once,
-// when the first model is loaded, and stays.
+// environment is the state of ONNX Runtime in this process. The C library is
+// global to the process and cannot be unloaded safely, so it is loaded at most
+// once, with the first model, and stays.
 var environment struct { //nolint:gochecknoglobals // it mirrors a global of the C library
 	sync.Mutex
-	path string // where it was loaded from; "" while it is not
+	path string // of the loaded library; "" means not loaded
 }
 
-// open opens the library if no call before has. An explicit path is the only
-// place where it is looked for.
+// open loads the library once. An explicit path is the only candidate.
 func open(explicit string) error {
 	environment.Lock()
 	defer environment.Unlock()
 	if at := environment.path; at != "" {
 		if explicit != "" && explicit != at {
-			return fmt.Errorf("load ONNX Runtime from %s: this process has loaded it from %s", explicit, at)
+			return fmt.Errorf("load ONNX Runtime from %s: already loaded from %s", explicit, at)
 		}
 		return nil
 	}
@@ -63,9 +63,9 @@ func open(explicit string) error {
 	return fmt.Errorf("%w: %w", ErrNoLibrary, errors.Join(errs...))
 }
 
-// candidates returns where to look for the library, in order: the explicit
-// path alone, or beside the program, in the package's private directory, and
-// in the system's library directories, newest version first.
+// candidates returns the paths to try, in order: the explicit path alone, or
+// the program's directory, PrivateDir and the system's library directories,
+// newest version first.
 func candidates(explicit string) []string {
 	if explicit != "" {
 		return []string{explicit}

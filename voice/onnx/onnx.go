@@ -1,11 +1,12 @@
-// Package onnx runs voices with ONNX Runtime. It makes the voice.Model.
+// Package onnx runs the models of voices with ONNX Runtime. [Runtime] loads them
+// as voice.Model.
 //
-// One law: what a model file says is not believed. Its inputs and outputs are
-// looked up and checked before it is run, and whatever is wrong with the file
-// or the library is an error in words.
+// One law: model files are not trusted. The inputs and outputs of a model are
+// checked before it runs, and every fault of the file or the library is returned
+// as an error.
 //
-// ONNX Runtime is loaded with dlopen when the first model is, so a program
-// without voices neither needs it nor pays for it.
+// ONNX Runtime is loaded with dlopen together with the first model, so programs
+// that load no model do not need it.
 package onnx
 
 import (
@@ -20,14 +21,13 @@ import (
 	"pressbox/voice"
 )
 
-// A Runtime loads models. The zero value looks for the library where it is
-// usually found and chooses the number of threads.
+// A Runtime loads models. The zero value is valid.
 type Runtime struct {
-	Library string // path of the library; "" means the usual places
-	Threads int    // for one run; 0 means one less than the cores, at most 4
+	Library string // path of the library; "" means the default locations
+	Threads int    // per run; 0 means one less than the cores, at most 4
 }
 
-// Version opens the library and returns its version, such as "1.28.2".
+// Version loads the library and returns its version, such as "1.28.2".
 func (r Runtime) Version() (string, error) {
 	if err := open(r.Library); err != nil {
 		return "", err
@@ -35,7 +35,7 @@ func (r Runtime) Version() (string, error) {
 	return ort.GetVersion(), nil
 }
 
-// Load loads the model file at path, which must be what config says it is.
+// Load loads the model file at path and checks it against config.
 func (r Runtime) Load(path string, config *voice.Config) (voice.Model, error) {
 	if err := open(r.Library); err != nil {
 		return nil, err
@@ -71,10 +71,9 @@ func (r Runtime) load(path string, config *voice.Config) (*model, error) {
 	return m, nil
 }
 
-// options returns how sessions run: a thread for each core but one, so that
-// the rest of the appliance stays alive, none of which spins when there is
-// nothing to do; and no memory pattern, because no two clauses are of a
-// length.
+// options returns the session options: one thread per core but one, so that the
+// rest of the program stays responsive; no spinning threads; no memory pattern,
+// because clauses differ in length.
 func (r Runtime) options() (*ort.SessionOptions, error) {
 	threads := r.Threads
 	if threads == 0 {
@@ -90,7 +89,7 @@ func (r Runtime) options() (*ort.SessionOptions, error) {
 		o.SetExecutionMode(ort.ExecutionModeSequential),
 		o.SetGraphOptimizationLevel(ort.GraphOptimizationLevelEnableAll),
 		o.SetMemPattern(false),
-		o.SetLogSeverityLevel(ort.LoggingLevelFatal), // errors are returned; they need not be printed too
+		o.SetLogSeverityLevel(ort.LoggingLevelFatal), // errors are returned, not printed
 		o.AddSessionConfigEntry("session.intra_op.allow_spinning", "0"),
 	)
 	if err != nil {
@@ -102,7 +101,7 @@ func (r Runtime) options() (*ort.SessionOptions, error) {
 // A model is one session.
 type model struct {
 	session *ort.DynamicAdvancedSession
-	inputs  []string // in the order in which they are given
+	inputs  []string // in the order of the values
 }
 
 // Close frees the session.
@@ -133,7 +132,7 @@ func (m *model) Infer(ctx context.Context, in voice.Input) ([]float32, error) {
 	return samples.GetData(), nil // Go's memory, which outlives the tensor
 }
 
-// run runs the session, and has it stop when ctx ends.
+// run runs the session and stops it when ctx ends.
 func (m *model) run(ctx context.Context, inputs, outputs []ort.Value) error {
 	options, err := ort.NewRunOptions()
 	if err != nil {
@@ -147,27 +146,27 @@ func (m *model) run(ctx context.Context, inputs, outputs []ort.Value) error {
 	})
 	err = m.session.RunWithOptions(inputs, outputs, options)
 	if !stop() {
-		<-terminated // it uses options
+		<-terminated // Terminate uses options
 		return ctx.Err()
 	}
 	return err
 }
 
-// values returns the tensors for in, in the order of the inputs; those that
-// were made also with an error.
+// values returns the tensors for in, in the order of the inputs. On error it
+// returns those that were created.
 func (m *model) values(in voice.Input) ([]ort.Value, error) {
 	values := make([]ort.Value, 0, len(m.inputs))
 	for _, name := range m.inputs {
-		v, err := value(name, in)
+		v, err := newInput(name, in)
 		if err != nil {
-			return values, fmt.Errorf("make the model's input %s: %w", name, err)
+			return values, fmt.Errorf("create the model's input %s: %w", name, err)
 		}
 		values = append(values, v)
 	}
 	return values, nil
 }
 
-func value(name string, in voice.Input) (ort.Value, error) {
+func newInput(name string, in voice.Input) (ort.Value, error) {
 	n := int64(len(in.IDs))
 	switch name {
 	case inputIDs:
@@ -179,11 +178,11 @@ func value(name string, in voice.Input) (ort.Value, error) {
 	case inputSpeaker:
 		return ort.NewTensor(ort.NewShape(1), []int64{in.Speaker})
 	default:
-		return nil, errors.New("a Piper voice has no such input")
+		return nil, errors.New("not an input of Piper's voices")
 	}
 }
 
-// destroy frees the tensors that were made.
+// destroy frees the tensors.
 func destroy(values []ort.Value) {
 	for _, v := range values {
 		if v != nil {
@@ -192,8 +191,8 @@ func destroy(values []ort.Value) {
 	}
 }
 
-// checkMetadata compares what some exporters write into the model with what
-// the config says.
+// checkMetadata compares the metadata that some exporters write into the model
+// with config.
 func (m *model) checkMetadata(config *voice.Config) error {
 	meta, err := m.session.GetModelMetadata()
 	if err != nil {
@@ -211,8 +210,8 @@ func (m *model) checkMetadata(config *voice.Config) error {
 		if err != nil {
 			return err
 		}
-		if said, err := strconv.Atoi(text); ok && err == nil && said != fact.want {
-			return fmt.Errorf("the model's %s is %d, but its config's %s is %d", fact.key, said, fact.name, fact.want)
+		if got, err := strconv.Atoi(text); ok && err == nil && got != fact.want {
+			return fmt.Errorf("the model's %s is %d, but its config's %s is %d", fact.key, got, fact.name, fact.want)
 		}
 	}
 	return nil

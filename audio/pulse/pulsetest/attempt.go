@@ -8,51 +8,50 @@ import (
 	"testing"
 )
 
-// tries is how often something is tried that a machine may spoil.
-const tries = 6
+// maxAttempts limits the attempts of Retry.
+const maxAttempts = 6
 
-// An Attempt at something that happens in real time collects what is wrong with it.
-// What ends a test at once still does.
+// An Attempt is one run of a test in real time. It collects errors; Fatal still
+// ends the test.
 type Attempt struct {
 	*testing.T
-	wrong []string
+	failures []string
 }
 
-// Errorf notes what is wrong with this attempt.
+// Errorf records an error of this attempt.
 func (a *Attempt) Errorf(format string, args ...any) {
-	a.wrong = append(a.wrong, fmt.Sprintf(format, args...))
+	a.failures = append(a.failures, fmt.Sprintf(format, args...))
 }
 
-// Error notes what is wrong with this attempt.
+// Error records an error of this attempt.
 func (a *Attempt) Error(args ...any) {
-	a.wrong = append(a.wrong, fmt.Sprint(args...))
+	a.failures = append(a.failures, fmt.Sprint(args...))
 }
 
-// Retry fails the test unless nothing is wrong with one of a few attempts. Sound
-// does not wait: a machine that stands still in mid-word, or starts a program too
-// late, spoils what is heard, and that proves nothing of who plays. What is wrong
-// with the product is wrong each time.
+// Retry fails the test unless one of a few attempts succeeds. A busy host that
+// stalls in mid-word or starts a program too late spoils what is recorded,
+// which is no fault of the code under test; a real fault shows every time.
 func Retry(t *testing.T, attempt func(a *Attempt)) {
 	t.Helper()
-	var wrong []string
-	for n := range tries {
+	var failures []string
+	for n := range maxAttempts {
 		a := &Attempt{T: t}
 		attempt(a)
-		if len(a.wrong) == 0 {
+		if len(a.failures) == 0 {
 			return
 		}
-		wrong = append(wrong, fmt.Sprintf("attempt %d: %s", n+1, strings.Join(a.wrong, "\n")))
+		failures = append(failures, fmt.Sprintf("attempt %d: %s", n+1, strings.Join(a.failures, "\n")))
 	}
-	t.Error(strings.Join(wrong, "\n"))
+	t.Error(strings.Join(failures, "\n"))
 }
 
-// FreePort is a port of TCP on which nobody listens. It is none of those that the
-// system hands out by itself, so nobody gets it by chance before it is used.
+// FreePort returns a TCP port without a listener. It is outside the ephemeral
+// range, so the kernel does not assign it to others.
 func FreePort(tb testing.TB) int {
 	tb.Helper()
 	const first, last = 20_000, 29_999
 	for range last - first {
-		port := first + rand.N(last-first) //nolint:gosec // no secret
+		port := first + rand.N(last-first) //nolint:gosec // not a secret
 		l, err := new(net.ListenConfig).Listen(tb.Context(), "tcp", fmt.Sprintf("127.0.0.1:%d", port))
 		if err != nil {
 			continue
@@ -62,6 +61,6 @@ func FreePort(tb testing.TB) int {
 		}
 		return port
 	}
-	tb.Fatal("every port is taken")
+	tb.Fatal("no free port")
 	return 0
 }

@@ -1,8 +1,7 @@
-// Package pulsetest gives a test a sound server of its own: a real PulseAudio
-// that plays into nothing, in real time, and whose sound can be recorded. It
-// is for tests only.
+// Package pulsetest starts a sound server for a test: a real PulseAudio with a
+// null sink, which plays in real time and can be recorded. It is for tests only.
 //
-// One law: nothing of a server outlives its test.
+// One law: a server and its files do not outlive the test.
 package pulsetest
 
 import (
@@ -18,21 +17,20 @@ import (
 	"time"
 )
 
-// startTime is how long a server may take to start on a busy machine.
+// startTime limits the start of a server on a busy host.
 const startTime = 5 * time.Minute
 
-// A Config says what kind of server a test wants. The zero value is a good
-// one.
+// A Config configures a server. The zero value is valid.
 type Config struct {
 	Rate    int      // of the sink "speaker", in samples per second; 0 means 22,050
 	Format  string   // of its samples; "" means float32le
-	Extra   string   // further arguments of its module-null-sink
-	Modules []string // loaded besides, each with its arguments
+	Extra   string   // further arguments of module-null-sink
+	Modules []string // further modules, each with its arguments
 }
 
-// A Server is a PulseAudio server with one sink, called "speaker". A null
-// sink that nobody listened to renders two seconds of silence ahead, and what
-// is played first comes after them; one that is recorded does not.
+// A Server is a PulseAudio server with one sink, "speaker". A null sink without
+// a listener renders two seconds of silence ahead, and the first samples come
+// after them; a recorded one does not.
 type Server struct {
 	Address string // a server string, for PULSE_SERVER
 
@@ -51,7 +49,7 @@ func Start(tb testing.TB, cfg Config) *Server {
 	return s
 }
 
-// New returns a server that does not run yet; its address is already known.
+// New returns a server that is not running; its address is known already.
 func New(tb testing.TB, cfg Config) *Server {
 	tb.Helper()
 	if cfg.Rate == 0 {
@@ -60,7 +58,7 @@ func New(tb testing.TB, cfg Config) *Server {
 	if cfg.Format == "" {
 		cfg.Format = "float32le"
 	}
-	dir, err := os.MkdirTemp("", "pulse") //nolint:usetesting // whose directory may be too long a path for a socket
+	dir, err := os.MkdirTemp("", "pulse") //nolint:usetesting // its path may be too long for a socket
 	if err != nil {
 		tb.Fatal(err)
 	}
@@ -100,12 +98,12 @@ func (s *Server) Start() {
 	s.process.Env = append(s.process.Env, "NOTIFY_SOCKET="+ready.LocalAddr().String())
 	s.process.Stderr = &log
 	if err := s.process.Start(); err != nil {
-		s.tb.Fatalf("start a sound server (run \"make test\", it installs one): %v", err)
+		s.tb.Fatalf("start PulseAudio (\"make parts\" installs it): %v", err)
 	}
 	s.exited = make(chan struct{})
 	go func(process *exec.Cmd, exited chan struct{}) {
-		_ = process.Wait() // it is killed
-		_ = ready.Close()  // so that nobody waits for it to be ready
+		_ = process.Wait() // killed, so an error is normal
+		_ = ready.Close()  // ends awaitReady
 		close(exited)
 	}(s.process, s.exited)
 	if err := awaitReady(ready); err != nil {
@@ -114,8 +112,7 @@ func (s *Server) Start() {
 	}
 }
 
-// awaitReady waits for the message by which a service says that it is ready
-// (sd_notify(3)).
+// awaitReady waits for the readiness message of sd_notify(3).
 func awaitReady(socket *net.UnixConn) error {
 	if err := socket.SetReadDeadline(time.Now().Add(startTime)); err != nil {
 		return err
@@ -132,8 +129,8 @@ func awaitReady(socket *net.UnixConn) error {
 	}
 }
 
-// Kill ends the server without a farewell (SIGKILL) and returns when it is
-// gone. Killing one that does not run does nothing.
+// Kill kills the server (SIGKILL) and waits for its end. It does nothing if the
+// server is not running.
 func (s *Server) Kill() {
 	if s.process == nil {
 		return
@@ -143,7 +140,7 @@ func (s *Server) Kill() {
 	s.process = nil
 }
 
-// Signal sends the server a signal; SIGSTOP makes one that does not answer.
+// Signal sends a signal to the server; after SIGSTOP it does not answer.
 func (s *Server) Signal(sig syscall.Signal) {
 	s.tb.Helper()
 	if err := s.process.Process.Signal(sig); err != nil {
@@ -151,7 +148,7 @@ func (s *Server) Signal(sig syscall.Signal) {
 	}
 }
 
-// Pactl runs pactl with the arguments and returns what it prints.
+// Pactl runs pactl with the arguments and returns its output.
 func (s *Server) Pactl(args ...string) string {
 	s.tb.Helper()
 	var failure bytes.Buffer
@@ -166,11 +163,11 @@ func (s *Server) Pactl(args ...string) string {
 
 func (s *Server) socket() string { return filepath.Join(s.dir, "native") }
 
-// command returns a command that knows of this server's files only and does
-// not outlive the test's process.
+// command returns a command that uses only this server's files and does not
+// outlive the test process.
 func (s *Server) command(name string, args ...string) *exec.Cmd {
-	// Not with the test's context: that ends before what the test has to
-	// clean up, which may still want the server.
+	// Not the test's context, which ends before the cleanup functions that may
+	// still use the server.
 	c := exec.CommandContext(context.Background(), name, args...) //nolint:gosec // a test names it
 	c.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + s.dir, "XDG_RUNTIME_DIR=" + s.dir, "LC_ALL=C"}
 	c.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}

@@ -11,8 +11,8 @@ import (
 	"time"
 )
 
-// A Recording is what the sink "speaker" has played since it began, silence
-// included, at the sink's own rate.
+// A Recording holds what the sink "speaker" has played since Record, silence
+// included, at the sink's rate.
 type Recording struct {
 	server *Server
 	end    func() // of the recorder
@@ -24,7 +24,7 @@ type Recording struct {
 	ended   bool
 }
 
-// Record begins to record and returns once the first samples have come.
+// Record starts a recording and returns once the first samples have arrived.
 func (s *Server) Record() *Recording {
 	s.tb.Helper()
 	parec := s.command("parec", "--server="+s.Address, "--device=speaker.monitor", "--raw", "--format=float32le",
@@ -34,7 +34,7 @@ func (s *Server) Record() *Recording {
 		s.tb.Fatal(err)
 	}
 	if err := parec.Start(); err != nil {
-		s.tb.Fatalf("record (run \"make test\", it installs parec): %v", err)
+		s.tb.Fatalf("start parec (\"make parts\" installs it): %v", err)
 	}
 	r := &Recording{server: s}
 	r.grown.L = &r.mu
@@ -76,15 +76,15 @@ func (r *Recording) take(pipe io.Reader) {
 	}
 }
 
-// Wait returns once n samples have been recorded, and says whether they were:
-// they are not when the server dies or stands still.
+// Wait waits until n samples have been recorded. It returns false if the server
+// dies or stops first.
 func (r *Recording) Wait(n int) bool {
 	return r.WaitFor(func(samples []float32) bool { return len(samples) >= n })
 }
 
-// WaitFor returns once enough says so of what has been recorded, and says
-// whether it did before the server died or a minute had been recorded in
-// vain. enough must not change the samples.
+// WaitFor waits until enough returns true for the recorded samples. It returns
+// false if the server dies or another minute is recorded first. enough must not
+// change the samples.
 func (r *Recording) WaitFor(enough func(samples []float32) bool) bool {
 	samples, ended := r.soFar()
 	for limit := len(samples) + 60*r.server.cfg.Rate; !enough(samples); {
@@ -96,15 +96,15 @@ func (r *Recording) WaitFor(enough func(samples []float32) bool) bool {
 	return true
 }
 
-// soFar returns what has been recorded, and whether that is all. Recording goes
-// on while somebody looks at it.
+// soFar returns the recorded samples and whether the recording has ended.
+// Recording continues meanwhile.
 func (r *Recording) soFar() (samples []float32, ended bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return slices.Clip(r.samples), r.ended
 }
 
-// after is soFar once there are more samples than n, or no more come.
+// after is soFar once there are more than n samples or the recording has ended.
 func (r *Recording) after(n int) (samples []float32, ended bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -114,16 +114,16 @@ func (r *Recording) after(n int) (samples []float32, ended bool) {
 	return slices.Clip(r.samples), r.ended
 }
 
-// Len returns how many samples have been recorded so far.
+// Len returns the number of samples recorded so far.
 func (r *Recording) Len() int {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return len(r.samples)
 }
 
-// Stop records on until what has been heard by now is in it, and a quarter of a
-// second longer, and returns everything. A sink plays as many samples as its rate
-// and the clock say, so it is known how many those are, however late they come here.
+// Stop waits until everything played by now has been recorded, and a quarter of
+// a second longer, and returns all samples. It computes their number from the
+// sink's rate and the clock.
 func (r *Recording) Stop() []float32 {
 	r.mu.Lock()
 	played := int(time.Since(r.began).Seconds() * float64(r.server.cfg.Rate))

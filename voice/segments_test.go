@@ -13,7 +13,7 @@ import (
 func written(clauses []clause) string {
 	var b strings.Builder
 	for i, c := range clauses {
-		if i > 0 && !c.glued {
+		if i > 0 && !c.joined {
 			b.WriteByte(' ')
 		} else if i > 0 {
 			b.WriteByte('+')
@@ -63,7 +63,7 @@ func TestClauses(t *testing.T) {
 		{"a\xffb", "{ab|.}"},
 	} {
 		want := strings.ReplaceAll(tt.want, "|}", "}")
-		if got := written(newScript(tt.text)); got != want {
+		if got := written(newClauses(tt.text)); got != want {
 			t.Errorf("%q: %s, want %s", tt.text, got, want)
 		}
 	}
@@ -85,13 +85,13 @@ func TestPieces(t *testing.T) {
 		{"no mark anywhere", words(100), "69 138 138 149"},
 	} {
 		var got strings.Builder
-		for p := range newScript(tt.text).pieces() {
+		for p := range newClauses(tt.text).segments() {
 			size := 0
 			for _, c := range p.clauses {
-				size += c.size()
+				size += c.characters()
 			}
 			switch {
-			case p.pause:
+			case p.pauseBefore:
 				got.WriteByte('|')
 			case got.Len() > 0:
 				got.WriteByte(' ')
@@ -112,29 +112,29 @@ func FuzzScript(f *testing.F) {
 	f.Add(strings.Repeat("语", 500))
 	f.Add("[[[[a]]]]")
 	f.Fuzz(func(t *testing.T, text string) {
-		s := newScript(text)
+		s := newClauses(text)
 		for _, c := range s {
-			if n := utf8.RuneCountInString(c.text); n == 0 || !c.raw && n > longestClause {
+			if n := utf8.RuneCountInString(c.text); n == 0 || !c.raw && n > maxClause {
 				t.Errorf("a clause of %d characters", n)
 			}
 		}
 		if len(s) > 0 && !s[len(s)-1].ends() {
 			t.Errorf("the last clause ends with %q", s[len(s)-1].mark)
 		}
-		pieces, total := 0, measure{}
+		pieces, total := 0, textLength{}
 		var again []clause
-		for p := range s.pieces() {
+		for p := range s.segments() {
 			pieces++
 			again = append(again, p.clauses...)
-			if m := p.measure(); m.pieces != 1 {
-				t.Errorf("a piece measures %d pieces", m.pieces)
+			if m := p.length(); m.segments != 1 {
+				t.Errorf("a piece measures %d pieces", m.segments)
 			}
-			total = total.minus(p.measure())
+			total = total.minus(p.length())
 		}
 		if written(again) != written(s) {
 			t.Errorf("the pieces hold %s, the script %s", written(again), written(s))
 		}
-		if m := s.measure(); m.minus(measure{}) != (measure{}).minus(total) || m.pieces != pieces {
+		if m := s.length(); m.minus(textLength{}) != (textLength{}).minus(total) || m.segments != pieces {
 			t.Errorf("the script measures %+v, its pieces %+v", m, total)
 		}
 		if got, want := spoken(written(s)), spoken(strings.ToValidUTF8(text, "")); got != want {

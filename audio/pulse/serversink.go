@@ -8,35 +8,35 @@ import (
 	"github.com/jfreymuth/pulse/proto"
 )
 
-// A device is a sink of the sound server's, as it was last seen.
-type device struct {
+// A serverSink holds the properties of a sink of the sound server.
+type serverSink struct {
 	index       uint32
-	name        string // "" means that there is none
+	name        string // "" means none
 	description string
 	state       string
 	muted       bool
 	volume      int           // percent
-	lead        time.Duration // how much silence wakes it
+	wakeTime    time.Duration // of silence that wakes it from suspension
 }
 
-// The states of a sink, in the protocol's order.
+// States of a sink.
 const (
 	running   = "running"
 	idle      = "idle"
 	suspended = "suspended"
 )
 
-// look asks the server for its name and for the sink of the given name, or
-// its default one for "".
-func (c *connection) look(want string) (server string, found device, err error) {
+// query returns the server's name and version, and the sink of the given name,
+// or the default sink for "".
+func (c *connection) query(want string) (server string, sink serverSink, err error) {
 	var about proto.GetServerInfoReply
 	if err := c.request(new(proto.GetServerInfo), &about); err != nil {
-		return "", device{}, fmt.Errorf("ask the sound server who it is: %w", err)
+		return "", serverSink{}, fmt.Errorf("query the sound server: %w", err)
 	}
 	server = about.PackageName + " " + about.PackageVersion
 	var sinks proto.GetSinkInfoListReply
 	if err := c.request(new(proto.GetSinkInfoList), &sinks); err != nil {
-		return server, device{}, fmt.Errorf("ask the sound server for its sinks: %w", err)
+		return server, serverSink{}, fmt.Errorf("list the sound server's sinks: %w", err)
 	}
 	name := want
 	if want == "" {
@@ -45,33 +45,33 @@ func (c *connection) look(want string) (server string, found device, err error) 
 	var others []string
 	for _, sink := range sinks {
 		if sink.SinkName == name {
-			return server, newDevice(sink), nil
+			return server, newServerSink(sink), nil
 		}
 		others = append(others, sink.SinkName)
 	}
 	switch {
 	case len(sinks) == 0:
-		return server, device{}, fmt.Errorf("%s has no sink at all", server)
+		return server, serverSink{}, fmt.Errorf("%s has no sink", server)
 	case want == "":
-		return server, newDevice(sinks[0]), nil // PipeWire without a session manager names none
+		return server, newServerSink(sinks[0]), nil // PipeWire without a session manager has no default
 	default:
-		return server, device{}, fmt.Errorf("no sink is called %q; %s has %s", want, server, strings.Join(others, ", "))
+		return server, serverSink{}, fmt.Errorf("no sink named %q; %s has %s", want, server, strings.Join(others, ", "))
 	}
 }
 
-func newDevice(sink *proto.GetSinkInfoReply) device {
+func newServerSink(sink *proto.GetSinkInfoReply) serverSink {
 	loudest := uint32(0)
 	for _, v := range sink.ChannelVolumes {
 		loudest = max(loudest, v)
 	}
-	d := device{
+	d := serverSink{
 		index:       sink.SinkIndex,
 		name:        sink.SinkName,
 		description: sink.Device,
 		state:       idle,
 		muted:       sink.Mute,
 		volume:      int((uint64(loudest)*100 + uint64(proto.VolumeNorm)/2) / uint64(proto.VolumeNorm)),
-		lead:        wakeTime(sink),
+		wakeTime:    wakeTimeOf(sink),
 	}
 	switch sink.State {
 	case 0:
@@ -82,9 +82,9 @@ func newDevice(sink *proto.GetSinkInfoReply) device {
 	return d
 }
 
-// wakeTime says how long a sink of this kind swallows sound after it slept:
-// screens and Bluetooth speakers take the longest.
-func wakeTime(sink *proto.GetSinkInfoReply) time.Duration {
+// wakeTimeOf returns how long a sink of this kind swallows sound after it was
+// suspended: displays and Bluetooth speakers take the longest.
+func wakeTimeOf(sink *proto.GetSinkInfoReply) time.Duration {
 	name := strings.ToLower(sink.SinkName)
 	bus := sink.Properties["device.bus"].String()
 	switch {

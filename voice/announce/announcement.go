@@ -1,0 +1,134 @@
+package announce
+
+import (
+	"context"
+	"errors"
+	"iter"
+	"time"
+
+	"pressbox/audio"
+)
+
+// Errors of requests, besides [*RequestError].
+var (
+	ErrFull      = errors.New("the queue is full")
+	ErrNotFound  = errors.New("no such announcement")
+	ErrEnded     = errors.New("the announcement has already ended")
+	ErrKeyReused = errors.New("the idempotency key was used for a different request")
+	// ErrUnavailable, wrapped with the reason, is returned while the outbox
+	// cannot save: the disk is full or damaged.
+	ErrUnavailable = errors.New("announcements cannot be accepted")
+)
+
+// A Status is a step in the life of an announcement: queued → synthesizing →
+// playing → done. The other statuses end it earlier.
+type Status string
+
+// The statuses of an announcement; the last four are final.
+const (
+	Queued       Status = "queued"
+	Synthesizing Status = "synthesizing"
+	Playing      Status = "playing"
+	Done         Status = "done"
+	Failed       Status = "failed"
+	Cancelled    Status = "cancelled"
+	Expired      Status = "expired"
+)
+
+// Ended reports whether the status is final.
+func (s Status) Ended() bool {
+	switch s {
+	case Done, Failed, Cancelled, Expired:
+		return true
+	default:
+		return false
+	}
+}
+
+// A Request asks for an announcement.
+type Request struct {
+	Message        string
+	Voice          string        // "" means the default voice
+	Rate           int           // words per minute; 0 means the default rate
+	Urgent         bool          // spoken before the others, at 1.5 times their level
+	TTL            time.Duration // 0 means the default
+	IdempotencyKey string        // "" means none
+}
+
+// An Announcement is an accepted request.
+type Announcement struct {
+	ID              string
+	Seq             uint64 // order of acceptance, from 1
+	Message         string
+	Voice           string
+	Rate            int // words per minute
+	Urgent          bool
+	Created         time.Time
+	Expires         time.Time
+	Status          Status
+	Error           string    // why it failed
+	InitialPosition int       // position at acceptance; 0 is the current announcement
+	Started         time.Time // when its first sample was played; zero before
+	Ended           time.Time // zero until it ends
+}
+
+// How long an [Outbox] stores things.
+const (
+	KeyRetention   = 24 * time.Hour // of an idempotency key
+	EndedRetention = 24 * time.Hour // of an ended announcement
+	EndedMin       = 200            // ended announcements that are stored for longer
+	EndedMax       = 5000           // ended announcements that are stored at all
+	keyMaxLength   = 255            // bytes of an idempotency key
+)
+
+// Evictable reports whether the oldest of count stored ended announcements may
+// be deleted, age after its end.
+func Evictable(age time.Duration, count int) bool {
+	return count > EndedMin && age >= EndedRetention || count > EndedMax
+}
+
+// An Outbox stores announcements so that they survive crashes and power cuts.
+type Outbox interface {
+	// Find returns the announcement that was appended with key in the last
+	// [KeyRetention], as it was appended, and whether there is one. It
+	// returns ErrKeyReused if that was a different request.
+	Find(ctx context.Context, key IdempotencyKey) (Announcement, bool, error)
+	// Append stores a durably. If Find would find an announcement, Append
+	// stores nothing and returns that one, with fresh false. It does not
+	// return before it is certain whether a is stored.
+	Append(ctx context.Context, a Announcement, key IdempotencyKey) (stored Announcement, fresh bool, err error)
+	// Done stores the ends of appended announcements durably, in one
+	// transaction.
+	Done(ctx context.Context, ended ...Announcement) error
+	// Load returns the announcements that have not ended, in order of
+	// acceptance, and the stored ended ones, newest first. If the system
+	// clock was set in between, Load moves Expires so that the remaining time
+	// is right.
+	Load(ctx context.Context) (waiting, ended []Announcement, err error)
+}
+
+// An IdempotencyKey makes it safe to repeat a request.
+type IdempotencyKey struct {
+	Key    string   // as the client sent it; "" means none
+	Digest [32]byte // of the request
+}
+
+// A Speaker turns text into sound.
+type Speaker interface {
+	// Voice returns the name of an installed voice, of the default voice for
+	// "", or an [*UnknownVoiceError].
+	Voice(name string) (string, error)
+	// Speak yields the clips of a message in order, as they are synthesised,
+	// at the common level and all at one sample rate. The receiver owns them.
+	// It stops at the first error, and soon after ctx ends.
+	Speak(ctx context.Context, voice, message string, rate int) iter.Seq2[audio.Clip, error]
+}
+
+// A Sink plays sound.
+type Sink interface {
+	// Play plays the clips as they arrive and returns when the last sample
+	// has been played; clips is then closed and empty. When ctx ends, it stops
+	// at once and returns ctx's error. The error wraps [audio.ErrSinkLost] if
+	// the connection to the sound server was lost.
+	Play(ctx context.Context, clips <-chan audio.Clip) error
+}

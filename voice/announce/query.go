@@ -1,0 +1,151 @@
+package announce
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+)
+
+// A View is an announcement at one moment.
+type View struct {
+	Announcement
+	Position *int // 0: current; 1…: waiting, in speaking order; nil: ended
+}
+
+// Find returns an announcement that is waiting, current or recently ended, or
+// [ErrNotFound].
+func (a *Announcer) Find(id string) (View, error) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	it, ok := a.byID[id]
+	if !ok {
+		return View{}, ErrNotFound
+	}
+	return a.view(it), nil
+}
+
+// Queue returns the current and the waiting announcements in speaking order,
+// and the recently ended ones, latest first.
+func (a *Announcer) Queue() (queue, recent []View) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.current != nil {
+		queue = append(queue, a.view(a.current))
+	}
+	for _, it := range a.queue {
+		queue = append(queue, a.view(it))
+	}
+	for _, it := range slices.Backward(a.ended) {
+		recent = append(recent, a.view(it))
+	}
+	return queue, recent
+}
+
+// Cancel ends an announcement, in the middle of a word if it is being spoken,
+// and returns it once that is saved. The error is [ErrNotFound], [ErrEnded] or
+// ctx's, or it wraps [ErrUnavailable] if the end could not be saved: the
+// announcement is silent then but would be spoken after a crash.
+func (a *Announcer) Cancel(ctx context.Context, id string) (View, error) {
+	a.mu.Lock()
+	it, ok := a.byID[id]
+	if !ok {
+		a.mu.Unlock()
+		return View{}, ErrNotFound
+	}
+	if it.ending || it.Status.Ended() {
+		a.mu.Unlock()
+		return View{}, ErrEnded
+	}
+	it.ending = true
+	if a.current == it {
+		it.stop(errCancelled)
+		a.mu.Unlock()
+		return a.awaitCancelled(ctx, it)
+	}
+	a.mu.Unlock()
+	err := a.endCancelled(ctx, it)
+	return View{Announcement: it.Announcement}, err
+}
+
+// awaitCancelled waits until the playout has finished the current item.
+func (a *Announcer) awaitCancelled(ctx context.Context, it *item) (View, error) {
+	if !wait(ctx, it.finished) {
+		return View{}, ctx.Err()
+	}
+	if it.Status != Cancelled {
+		return View{}, ErrEnded
+	}
+	return View{Announcement: it.Announcement}, outboxError(ctx, it.saveErr)
+}
+
+// CancelWaiting ends all waiting announcements, but not the current one, and
+// returns their number. Its errors are those of [Announcer.Cancel].
+func (a *Announcer) CancelWaiting(ctx context.Context) (int, error) {
+	a.mu.Lock()
+	var items []*item
+	for _, it := range a.queue {
+		if !it.ending {
+			it.ending = true
+			items = append(items, it)
+		}
+	}
+	a.mu.Unlock()
+	if len(items) == 0 {
+		return 0, nil
+	}
+	return len(items), a.endCancelled(ctx, items...)
+}
+
+// endCancelled ends waiting items that the caller has marked as ending.
+func (a *Announcer) endCancelled(ctx context.Context, items ...*item) error {
+	err := a.recordEnd(ctx, Cancelled, "", items...)
+	a.log.Info("announcements cancelled", "count", len(items))
+	if err != nil {
+		return outboxError(ctx, fmt.Errorf("save the cancellation: %w", err))
+	}
+	return nil
+}
+
+// Stats holds the state of the queue.
+type Stats struct {
+	Waiting   int       // announcements, without the current one
+	Max       int       // limit of Waiting
+	Current   string    // id of the announcement being synthesised or played; "" means none
+	Oldest    time.Time // acceptance of the longest waiting announcement; zero means none
+	SinkError error     // of the last attempt to play, if the sink was lost; else nil
+	Unsaved   int       // ends that the outbox has not saved yet
+}
+
+// Stats returns the state of the queue.
+func (a *Announcer) Stats() Stats {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	s := Stats{Waiting: len(a.queue), Max: a.config.Load().Max, SinkError: a.sinkErr, Unsaved: len(a.unsaved)}
+	if a.current != nil {
+		s.Current = a.current.ID
+	} else if s.Waiting > 0 {
+		s.Waiting--
+	}
+	for _, it := range a.queue {
+		s.Oldest = earlier(s.Oldest, it.Created)
+	}
+	return s
+}
+
+// view returns it with its position. a.mu must be held.
+func (a *Announcer) view(it *item) View {
+	v := View{Announcement: it.Announcement}
+	switch {
+	case it.Status.Ended():
+	case it == a.current:
+		v.Position = new(int)
+	default:
+		position := a.queue.place(it)
+		if a.current != nil {
+			position++
+		}
+		v.Position = &position
+	}
+	return v
+}

@@ -1,0 +1,209 @@
+package voice
+
+import (
+	"iter"
+	"regexp"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// A clause is the unit for the phonemizer.
+type clause struct {
+	text      string // without line breaks and without the mark
+	mark      rune   // one of . ? ! , : ; or 0 for none
+	raw       bool   // text is phonemes
+	joined    bool   // no space before it
+	breakable bool   // a segment may end after it
+}
+
+// characters returns the number of characters, the unit of all limits.
+func (c clause) characters() int { return utf8.RuneCountInString(c.text) }
+
+// ends reports whether the clause is the last of its sentence.
+func (c clause) ends() bool { return c.mark == '.' || c.mark == '?' || c.mark == '!' }
+
+// clauses is a message split into clauses. The last one ends a sentence.
+type clauses []clause
+
+// marks maps closing punctuation to the marks that voices know.
+var marks = map[rune]rune{ //nolint:gochecknoglobals // a lookup table
+	'.': '.', '?': '?', '!': '!', ',': ',', ':': ':', ';': ';',
+	'。': '.', '．': '.', '।': '.', '؟': '?', '？': '?', '！': '!',
+	'，': ',', '、': ',', '،': ',', '：': ':', '；': ';', '؛': ';',
+}
+
+const closers = `)]}"'»›”’`
+
+// rawBlock matches phonemes in the text.
+var rawBlock = regexp.MustCompile(`\[\[.*?\]\]`)
+
+// newClauses splits text into clauses. Blocks of [[raw phonemes]] become
+// clauses that do not end a sentence; a message without a closing mark gets a
+// full stop.
+func newClauses(text string) clauses {
+	text = strings.Join(strings.Fields(strings.ToValidUTF8(text, "")), space)
+	var s clauses
+	for text != "" {
+		block := rawBlock.FindStringIndex(text)
+		if block == nil {
+			s.addText(text)
+			break
+		}
+		before, raw, after := text[:block[0]], text[block[0]+2:block[1]-2], text[block[1]:]
+		s.addText(before)
+		s.addRaw(raw, before)
+		text = after
+	}
+	if len(s) > 0 {
+		if last := &s[len(s)-1]; !last.ends() {
+			last.mark = '.'
+		}
+	}
+	return s
+}
+
+// addRaw adds phonemes unchanged, after the text before.
+func (s *clauses) addRaw(phonemes, before string) {
+	phonemes = strings.TrimSpace(phonemes)
+	if phonemes != "" {
+		*s = append(*s, clause{text: phonemes, raw: true, joined: !strings.HasSuffix(before, space)})
+	}
+}
+
+// addText adds the clauses of text without raw blocks.
+func (s *clauses) addText(text string) {
+	rs := []rune(text)
+	from := 0
+	for i := 0; i < len(rs); i++ {
+		if !closesClause(rs, i) {
+			continue
+		}
+		s.add(string(rs[from:i]), marks[rs[i]])
+		for i+1 < len(rs) && (marks[rs[i+1]] != 0 || strings.ContainsRune(closers, rs[i+1])) {
+			i++ // the first of several marks counts
+		}
+		from = i + 1
+	}
+	s.add(string(rs[from:]), 0)
+}
+
+// closesClause reports whether the rune at i closes a clause: a mark before a
+// space, a closing bracket or the end. Marks of scripts without spaces always
+// do. A full stop does not if it is one of several, or follows a single letter
+// before a lower-case one, as in "p.m. today".
+func closesClause(rs []rune, i int) bool {
+	r := rs[i]
+	switch {
+	case marks[r] == 0:
+		return false
+	case r > unicode.MaxASCII || i+1 == len(rs):
+		return r != '.' || i == 0 || rs[i-1] != '.'
+	}
+	next := rs[i+1]
+	if (r == '?' || r == '!') && marks[next] != 0 {
+		return true
+	}
+	if next != ' ' && !strings.ContainsRune(closers, next) {
+		return false
+	}
+	return r != '.' || !abbreviates(rs, i)
+}
+
+// abbreviates reports whether the full stop at i marks an abbreviation.
+func abbreviates(rs []rune, i int) bool {
+	if i == 0 || rs[i-1] == '.' {
+		return i > 0
+	}
+	single := unicode.IsLetter(rs[i-1]) && (i == 1 || !unicode.IsLetter(rs[i-2]))
+	return single && i+2 < len(rs) && unicode.IsLower(rs[i+2])
+}
+
+// Sizes in characters. The first segment is short, so that speech starts early;
+// while a segment is played, there is time to synthesise a longer one.
+const (
+	minSegment    = 20  // speech is not cut before this
+	firstSegment  = 48  // the first segment is cut at its first mark beyond this
+	secondSegment = 72  // about twelve words
+	maxSegment    = 200 // limits the memory of a run
+	maxClause     = 160 // longer clauses are cut between words
+)
+
+// add adds a clause with its mark; a mark without text is added to the clause
+// before. A clause longer than maxClause is cut between words.
+func (s *clauses) add(text string, mark rune) {
+	n := len(*s)
+	glued := n > 0 && (*s)[n-1].raw && !strings.HasPrefix(text, space)
+	text = strings.TrimSpace(text)
+	if text == "" {
+		if n > 0 && (*s)[n-1].mark == 0 {
+			(*s)[n-1].mark = mark
+		}
+		return
+	}
+	for offset(text, maxClause) < len(text) {
+		at := cutBefore(text, secondSegment)
+		*s = append(*s, clause{text: strings.TrimSpace(text[:at]), breakable: true, joined: glued})
+		text, glued = strings.TrimSpace(text[at:]), false
+	}
+	*s = append(*s, clause{text: text, mark: mark, breakable: mark != 0, joined: glued})
+}
+
+// cutBefore returns the offset of the last space in the first n characters of
+// text, or of the end of those characters if there is none.
+func cutBefore(text string, n int) int {
+	end := offset(text, n)
+	if at := strings.LastIndex(text[:end], space); at > 0 {
+		return at
+	}
+	return end
+}
+
+// offset returns the byte offset of character n of text, or the length of text
+// if it is shorter.
+func offset(text string, n int) int {
+	for i := range text {
+		if n == 0 {
+			return i
+		}
+		n--
+	}
+	return len(text)
+}
+
+// A segment is the unit for the model: a sentence or a part of one.
+type segment struct {
+	clauses     []clause
+	pauseBefore bool // it starts a sentence other than the first
+}
+
+// segments yields the segments in order.
+func (s clauses) segments() iter.Seq[segment] {
+	return func(yield func(segment) bool) {
+		pause, budget := false, firstSegment
+		for len(s) > 0 {
+			n, size := s.next(budget)
+			if !yield(segment{clauses: s[:n], pauseBefore: pause}) {
+				return
+			}
+			pause = s[n-1].ends()
+			s = s[n:]
+			budget = min(max(secondSegment, 2*size), maxSegment)
+		}
+	}
+}
+
+// next returns the number of clauses in the next segment, and its size: those
+// of one sentence that fit the budget.
+func (s clauses) next(budget int) (n, size int) {
+	for i, c := range s {
+		if size >= minSegment && s[i-1].breakable && size+c.characters() > budget {
+			return i, size
+		}
+		size += c.characters()
+		if c.ends() {
+			return i + 1, size
+		}
+	}
+	return len(s), size
+}

@@ -1,0 +1,78 @@
+package voice
+
+import (
+	"strings"
+	"unicode"
+)
+
+// A textLength measures text without knowing its phonemes.
+type textLength struct {
+	words    int
+	letters  int // a digit counts as several
+	marks    int // inside segments
+	segments int
+	pauses   int // between sentences
+}
+
+// digitLetters is the number of letters in the word for a digit.
+const digitLetters = 4
+
+// lengthOf returns the length of a segment, without a pause before it.
+func lengthOf(clauses []clause) textLength {
+	m := textLength{segments: 1}
+	for i, c := range clauses {
+		for word := range strings.FieldsSeq(c.text) {
+			if n := letters(word); n > 0 {
+				m.letters += n
+				m.words++
+			}
+		}
+		if c.mark != 0 && i < len(clauses)-1 {
+			m.marks++
+		}
+	}
+	return m
+}
+
+// length returns the length of all clauses.
+func (s clauses) length() textLength {
+	var all textLength
+	for p := range s.segments() {
+		m := p.length()
+		all = textLength{
+			all.words + m.words, all.letters + m.letters, all.marks + m.marks,
+			all.segments + m.segments, all.pauses + m.pauses,
+		}
+	}
+	return all
+}
+
+// length returns the length of a segment, including the pause before it.
+func (p segment) length() textLength {
+	m := lengthOf(p.clauses)
+	if p.pauseBefore {
+		m.pauses++
+	}
+	return m
+}
+
+func (m textLength) minus(o textLength) textLength {
+	return textLength{
+		m.words - o.words, m.letters - o.letters, m.marks - o.marks,
+		m.segments - o.segments, m.pauses - o.pauses,
+	}
+}
+
+// letters returns the number of letters of a word, with digits converted.
+func letters(word string) int {
+	n := 0
+	for _, r := range word {
+		switch {
+		case unicode.IsLetter(r):
+			n++
+		case unicode.IsDigit(r):
+			n += digitLetters
+		}
+	}
+	return n
+}
