@@ -16,8 +16,7 @@ func plainPlays(tb testing.TB, s *game.State) []game.Play {
 	return plays
 }
 
-// Apply takes a plain play without allocating.
-func TestApplyDoesNotAllocate(t *testing.T) {
+func TestApply_allocations(t *testing.T) {
 	s := newGame(t, game.Options{DH: true})
 	for _, p := range plainPlays(t, &s) {
 		if n := testing.AllocsPerRun(100, func() {
@@ -41,7 +40,7 @@ func BenchmarkApply(b *testing.B) {
 	}
 }
 
-// A game of nine innings with its book: 54 strikeouts and a home run.
+// BenchmarkGame plays nine innings with the scorebook: 54 strikeouts and a home run.
 func BenchmarkGame(b *testing.B) {
 	start := newGame(b, game.Options{DH: true})
 	k, hr := parse(b, &start, "K"), parse(b, &start, "HR/F7D")

@@ -202,12 +202,12 @@ func (s *State) checkBatterOut(p *Play, o Out) error {
 // forced reports whether the runner of the i-th out was forced when it was made: the batter became a runner, every base
 // behind was occupied, and no one behind was already out (5.09(b)(6)).
 func (s *State) forced(p *Play, i int) bool {
-	who := p.Outs[i].Runner
-	if !s.IsForced(who) || !p.Kind.EndsPlateAppearance() {
+	runner := p.Outs[i].Runner
+	if !s.IsForced(runner) || !p.Kind.EndsPlateAppearance() {
 		return false
 	}
 	for _, o := range p.Outs[:i] {
-		if o.Runner < who {
+		if o.Runner < runner {
 			return false
 		}
 	}

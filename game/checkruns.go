@@ -116,7 +116,7 @@ func (s *State) checkOrder(p *Play) error {
 	}
 }
 
-// destination returns where the player from a base is after the play: HomePlate for a run, AtBat for nobody, an out and
+// destination returns where the player from a base is after the play: HomePlate for a run, AtBat for no runner, an out and
 // a batter who stays at bat.
 func (s *State) destination(p *Play, from Base) Base {
 	switch to := p.Advances[from].To; {

@@ -2,7 +2,7 @@ package game_test
 
 import "pressbox/game"
 
-// draw makes a play that has a chance to be legal in s; pick chooses one of n.
+// draw returns a play that may be legal in s; pick returns a number below n.
 func draw(s *game.State, pick func(int) int) game.Play {
 	kinds := [...]game.PlayKind{
 		game.BattedOut, game.Strikeout, game.Walk, game.Single, game.Double, game.HomeRun, game.Triple, game.StolenBase, game.CaughtStealing,
@@ -45,7 +45,7 @@ func draw(s *game.State, pick func(int) int) game.Play {
 	return p
 }
 
-// drawOut makes a fly-out, a ground-out, a force-out or a double play.
+// drawOut draws a fly-out, a ground-out, a force-out or a double play.
 func drawOut(p *game.Play, pick func(int) int) {
 	switch pick(4) {
 	case 0:
@@ -66,7 +66,7 @@ func drawOut(p *game.Play, pick func(int) int) {
 	}
 }
 
-// drawAttempt makes a steal, a caught stealing or a pick-off.
+// drawAttempt draws a steal, a caught stealing or a pick-off.
 func drawAttempt(p *game.Play, pick func(int) int) {
 	b := game.First + game.Base(pick(3))
 	switch p.Kind {

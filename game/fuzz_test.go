@@ -7,7 +7,7 @@ import (
 	"pressbox/game"
 )
 
-// A tape is bytes to be read as choices; behind its end it is all zeros.
+// A tape is bytes read as choices, zeros after its end.
 type tape []byte
 
 func (b *tape) next(n int) int {
@@ -19,7 +19,7 @@ func (b *tape) next(n int) int {
 	return v % n
 }
 
-// anyPlay reads a play that has a chance, and changes up to three things about it.
+// anyPlay reads a play that may be legal, and changes up to three of its parts.
 func (b *tape) anyPlay(s *game.State) game.Play {
 	hands := [...]string{"", "6", "63", "643", "2", "26", "0", "x", "1361"}
 	p := draw(s, b.next)
@@ -59,7 +59,7 @@ func (b *tape) anyPlay(s *game.State) game.Play {
 	return p
 }
 
-// anySub reads a substitution, possible or not.
+// anySub reads a substitution, legal or not.
 func (b *tape) anySub() game.Substitution {
 	side := game.Side(b.next(2))
 	players := clubs()[side].Players
@@ -69,8 +69,8 @@ func (b *tape) anySub() game.Substitution {
 	}
 }
 
-// FuzzApply plays arbitrary plays and substitutions: each is refused, and changes nothing, or keeps the laws of a state
-// and the proof of the box score.
+// FuzzApply applies arbitrary plays and substitutions: each is refused and changes nothing, or keeps the laws of a state
+// and the balance of the box score.
 func FuzzApply(f *testing.F) {
 	f.Add([]byte{})
 	for seed := range byte(8) {
@@ -111,14 +111,14 @@ func FuzzApply(f *testing.F) {
 	})
 }
 
-// keepsLaws checks what holds of every state.
+// keepsLaws checks the laws of every state.
 func keepsLaws(t *testing.T, before, after *game.State, err error) {
 	t.Helper()
 	if err != nil {
 		a, _ := json.Marshal(before)
 		b, _ := json.Marshal(after)
 		if string(a) != string(b) {
-			t.Fatalf("refused (%v), and yet %s became %s", err, a, b)
+			t.Fatalf("refused (%v), but %s became %s", err, a, b)
 		}
 		return
 	}
@@ -157,18 +157,18 @@ func keepsLaws(t *testing.T, before, after *game.State, err error) {
 		playing[after.Teams[side].Pitcher] = true
 		for _, id := range after.Teams[side].Removed {
 			if playing[id] {
-				t.Fatalf("%s is gone, and plays", id)
+				t.Fatalf("%s is removed and in the game", id)
 			}
 		}
 		for _, id := range after.Teams[side].Bench {
 			if playing[id] {
-				t.Fatalf("%s is on the bench, and plays", id)
+				t.Fatalf("%s is on the bench and in the game", id)
 			}
 		}
 	}
 }
 
-// FuzzLineup checks arbitrary cards: New takes a card exactly when Check finds nothing, and Check names what it finds.
+// FuzzLineup checks arbitrary line-ups: New accepts one exactly when Check finds no violation, and each violation is named.
 func FuzzLineup(f *testing.F) {
 	for _, dh := range []bool{true, false} {
 		text, err := json.Marshal(lineup(game.Home, dh))
@@ -191,11 +191,11 @@ func FuzzLineup(f *testing.F) {
 		}
 		s, err := game.New(game.Options{DH: dh}, clubs(), [2]game.Lineup{lineup(game.Away, dh), l})
 		if (err == nil) != (found == nil) {
-			t.Fatalf("Check finds %v, New says %v", found, err)
+			t.Fatalf("Check returns %v, New %v", found, err)
 		}
 		if err != nil {
 			return
 		}
-		apply(t, s, "K", "K", "K", "K") // a card that is right can take the field and bat
+		apply(t, s, "K", "K", "K", "K") // a legal line-up can take the field and bat
 	})
 }

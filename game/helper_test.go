@@ -11,7 +11,7 @@ import (
 	"pressbox/game/retro"
 )
 
-// clubs returns two clubs of 20: a1–a9 and h1–h9 start (8 CF, 6 SS, …), a10/h10 pitches, 11–14 pitch too, 15–20 sit on the bench.
+// clubs returns two clubs of 20: a1–a9 and h1–h9 start, a10 and h10 pitch, 11–14 can pitch, 15–20 are on the bench.
 func clubs() [2]game.Club {
 	var both [2]game.Club
 	for side, prefix := range []string{"a", "h"} {
@@ -33,7 +33,7 @@ func clubs() [2]game.Club {
 	return both
 }
 
-// lineup is the card of a side: with a designated hitter in place 4, or with the pitcher there.
+// lineup returns a side's line-up, with the designated hitter or the pitcher in place 4.
 func lineup(side game.Side, dh bool) game.Lineup { return gametest.Lineup(clubs()[side], dh) }
 
 func newGame(tb testing.TB, o game.Options) game.State {
@@ -45,7 +45,7 @@ func newGame(tb testing.TB, o game.Options) game.State {
 	return s
 }
 
-// situation sets a game up; see [gametest.SetSituation].
+// situation returns a game in a situation of [gametest.SetSituation].
 func situation(tb testing.TB, text string, o game.Options) game.State {
 	tb.Helper()
 	s := newGame(tb, o)
@@ -53,7 +53,7 @@ func situation(tb testing.TB, text string, o game.Options) game.State {
 	return s
 }
 
-// describe is the inverse of situation, with "over" at the end of a game.
+// describe is the inverse of situation, and appends "over" to a completed game.
 func describe(s *game.State) string {
 	bases := []byte("---")
 	for i := range s.Bases {
@@ -76,7 +76,7 @@ func refusal(tb testing.TB, err error) string {
 	}
 	var broken *game.IllegalError
 	if !errors.As(err, &broken) {
-		tb.Fatalf("%v is no IllegalError", err)
+		tb.Fatalf("%v is not an IllegalError", err)
 	}
 	return broken.Rule
 }
@@ -90,7 +90,7 @@ func parse(tb testing.TB, s *game.State, event string) game.Play {
 	return p
 }
 
-// A scored game is a state with its book.
+// A scored game is a state with its scorebook.
 type scored struct {
 	t    testing.TB
 	s    game.State
@@ -103,13 +103,18 @@ func newScored(tb testing.TB, o game.Options) *scored {
 	return &scored{t: tb, s: s, book: game.NewScorebook(&s, clubs())}
 }
 
-// play applies events, "S7 W.1-2 K", and proves the box score after each. A word with a count before it, "31:W", tells
-// that count first; "sub:h11:0:1" sends h11 into place 0 at position 1.
+// play applies events, "S7 W.1-2 K", and checks the balance of the box score after each. "31:W" has the count 3-1;
+// "sub:h11:0:1" puts h11 into place 0 at position 1; "#201" is three half-innings with 2, 0 and 1 home runs and no other
+// hits, or fewer if the game ends.
 func (g *scored) play(words string) *scored {
 	g.t.Helper()
 	for word := range strings.FieldsSeq(words) {
 		if text, ok := strings.CutPrefix(word, "sub:"); ok {
 			g.substitute(text)
+			continue
+		}
+		if runs, ok := strings.CutPrefix(word, "#"); ok {
+			g.halfInnings(runs)
 			continue
 		}
 		before := g.s
@@ -130,6 +135,18 @@ func (g *scored) play(words string) *scored {
 		}
 	}
 	return g
+}
+
+func (g *scored) halfInnings(runs string) {
+	g.t.Helper()
+	for _, digit := range runs {
+		for range digit - '0' {
+			if g.play("HR/F7D"); g.s.Over() {
+				return
+			}
+		}
+		g.play("K K K")
+	}
 }
 
 func (g *scored) substitute(text string) {
@@ -157,40 +174,28 @@ func (g *scored) substitute(text string) {
 
 func (g *scored) box() game.BoxScore { return g.book.BoxScore(&g.s) }
 
-func (g *scored) pitcher(id game.PlayerID) game.PitchingLine {
-	g.t.Helper()
-	for _, team := range g.box().Teams {
-		for _, l := range team.Pitching {
-			if l.Player == id {
+// find returns the first line of a player in a box score; the zero line if there is none.
+func find[L any](g *scored, lines func(*game.TeamBoxScore) []L, player func(*L) game.PlayerID, id game.PlayerID) L {
+	box := g.box()
+	for i := range box.Teams {
+		for _, l := range lines(&box.Teams[i]) {
+			if player(&l) == id {
 				return l
 			}
 		}
 	}
-	g.t.Fatalf("%s did not pitch", id)
-	return game.PitchingLine{}
+	var none L
+	return none
+}
+
+func (g *scored) pitcher(id game.PlayerID) game.PitchingLine {
+	return find(g, func(t *game.TeamBoxScore) []game.PitchingLine { return t.Pitching }, func(l *game.PitchingLine) game.PlayerID { return l.Player }, id)
 }
 
 func (g *scored) batter(id game.PlayerID) game.BattingLine {
-	g.t.Helper()
-	for _, team := range g.box().Teams {
-		for _, l := range team.Batting {
-			if l.Player == id {
-				return l
-			}
-		}
-	}
-	g.t.Fatalf("%s did not bat", id)
-	return game.BattingLine{}
+	return find(g, func(t *game.TeamBoxScore) []game.BattingLine { return t.Batting }, func(l *game.BattingLine) game.PlayerID { return l.Player }, id)
 }
 
 func (g *scored) fielder(id game.PlayerID) game.FieldingLine {
-	g.t.Helper()
-	for _, team := range g.box().Teams {
-		for _, l := range team.Fielding {
-			if l.Player == id {
-				return l
-			}
-		}
-	}
-	return game.FieldingLine{}
+	return find(g, func(t *game.TeamBoxScore) []game.FieldingLine { return t.Fielding }, func(l *game.FieldingLine) game.PlayerID { return l.Player }, id)
 }

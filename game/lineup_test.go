@@ -10,40 +10,40 @@ import (
 	"pressbox/game"
 )
 
-// TestLineups checks cards: every violation at once, each with its path and code.
-func TestLineups(t *testing.T) {
+// Check returns all violations at once, each with its path and code.
+func TestLineup_check(t *testing.T) {
 	t.Parallel()
 	tests := []struct {
 		name string
 		dh   bool
-		card func(*game.Lineup) // changes a card that is right
+		card func(*game.Lineup) // changes a legal line-up
 		want []string           // path and code
 	}{
-		{"right with a DH", true, func(*game.Lineup) {}, nil},
-		{"right without", false, func(*game.Lineup) {}, nil},
-		{"the pitcher bats although there may be a DH", true, func(l *game.Lineup) { *l = lineup(game.Away, false) }, nil},
+		{"legal with a DH", true, func(*game.Lineup) {}, nil},
+		{"legal without a DH", false, func(*game.Lineup) {}, nil},
+		{"the pitcher bats although a DH is allowed", true, func(l *game.Lineup) { *l = lineup(game.Away, false) }, nil},
 		{"two-way", true, func(l *game.Lineup) { l.Pitcher = "a4" }, nil},
 		{"eight", true, func(l *game.Lineup) { l.Order = l.Order[:8] }, []string{"/batting_order not_nine", "/batting_order position_empty"}},
 		{"ten", true, func(l *game.Lineup) { l.Order = append(l.Order, game.Slot{Player: "a15", Position: game.LeftField}) }, []string{"/batting_order not_nine", "/batting_order/9/position position_twice"}},
-		{"nobody", true, func(l *game.Lineup) { *l = game.Lineup{} }, append(slices.Repeat([]string{"/batting_order position_empty"}, 8),
+		{"empty", true, func(l *game.Lineup) { *l = game.Lineup{} }, append(slices.Repeat([]string{"/batting_order position_empty"}, 8),
 			"/batting_order not_nine", "/pitcher_id not_on_roster", "/pitcher_id pitcher_not_in_order")},
-		{"a position twice, another empty", true, func(l *game.Lineup) { l.Order[0].Position = game.Shortstop }, []string{"/batting_order/1/position position_twice", "/batting_order position_empty"}},
-		{"a player twice", true, func(l *game.Lineup) { l.Order[8].Player = "a1" }, []string{"/batting_order/8/player_id player_twice"}},
+		{"a duplicate and an unfilled position", true, func(l *game.Lineup) { l.Order[0].Position = game.Shortstop }, []string{"/batting_order/1/position position_twice", "/batting_order position_empty"}},
+		{"a duplicate player", true, func(l *game.Lineup) { l.Order[8].Player = "a1" }, []string{"/batting_order/8/player_id player_twice"}},
 		{"not on the roster", true, func(l *game.Lineup) { l.Order[2].Player = "h3" }, []string{"/batting_order/2/player_id not_on_roster"}},
 		{"two DHs", true, func(l *game.Lineup) { l.Order[0].Position = game.DesignatedHitter }, []string{"/batting_order/3/position position_twice", "/batting_order position_empty"}},
 		{"DH together with P", true, func(l *game.Lineup) { l.Order[0] = game.Slot{Player: "a10", Position: game.Pitcher} }, []string{"/batting_order/3/position dh_with_pitcher", "/batting_order position_empty"}},
-		{"DH where there is none", false, func(l *game.Lineup) { *l = lineup(game.Away, true) }, []string{"/batting_order/3/position dh_not_allowed"}},
+		{"DH where none is allowed", false, func(l *game.Lineup) { *l = lineup(game.Away, true) }, []string{"/batting_order/3/position dh_not_allowed"}},
 		{"pitcher left out without DH", false, func(l *game.Lineup) {
 			l.Order[3] = game.Slot{Player: "a15", Position: game.LeftField}
 			l.Pitcher = "a10"
 		}, []string{"/batting_order/4/position position_twice", "/pitcher_id pitcher_not_in_order"}},
-		{"another pitches than bats at P", false, func(l *game.Lineup) { l.Pitcher = "a10" }, []string{"/pitcher_id pitcher_differs"}},
-		{"cannot pitch", true, func(l *game.Lineup) { l.Pitcher = "a15" }, []string{"/pitcher_id cannot_pitch"}},
+		{"another player pitches than bats at P", false, func(l *game.Lineup) { l.Pitcher = "a10" }, []string{"/pitcher_id pitcher_differs"}},
+		{"not a pitcher", true, func(l *game.Lineup) { l.Pitcher = "a15" }, []string{"/pitcher_id cannot_pitch"}},
 		{"the pitcher at short", true, func(l *game.Lineup) { l.Pitcher = "a2" }, []string{"/pitcher_id cannot_pitch", "/batting_order/1/position pitcher_elsewhere"}},
 		{"a starter cannot be a pinch hitter", true, func(l *game.Lineup) { l.Order[0].Position = game.PinchHitter }, []string{"/batting_order/0/position no_such_position", "/batting_order position_empty"}},
 		{"everything at once", false, func(l *game.Lineup) {
 			l.Order[0] = game.Slot{Player: "a2", Position: game.DesignatedHitter}
-			l.Order[5].Player = "nobody"
+			l.Order[5].Player = "zz"
 			l.Pitcher = "a15"
 		}, []string{
 			"/batting_order/0/position dh_not_allowed", "/batting_order/0/position dh_with_pitcher",
@@ -60,7 +60,7 @@ func TestLineups(t *testing.T) {
 			for _, v := range l.Check(clubs()[game.Away], tt.dh) {
 				got = append(got, v.Path+" "+string(v.Code))
 				if v.Detail == "" {
-					t.Errorf("%s %s without a word for people", v.Path, v.Code)
+					t.Errorf("%s %s without a detail", v.Path, v.Code)
 				}
 			}
 			slices.Sort(got)
@@ -72,8 +72,8 @@ func TestLineups(t *testing.T) {
 	}
 }
 
-// The form of a card is product.md's; an unknown position is a violation with its path, not a card that cannot be read.
-func TestLineupForm(t *testing.T) {
+// An unknown position is a violation with its path, not a syntax error.
+func TestLineup_json(t *testing.T) {
 	t.Parallel()
 	var l game.Lineup
 	text := `{"batting_order":[{"player_id":"a1","position":"CF"},{"player_id":"a2","position":"shortstop"}],"pitcher_id":"a10"}`
@@ -95,21 +95,21 @@ func TestLineupForm(t *testing.T) {
 	}
 }
 
-func TestNewRefusesBadCards(t *testing.T) {
+func TestNew_violations(t *testing.T) {
 	t.Parallel()
-	cards := [2]game.Lineup{lineup(game.Away, true), {}}
-	_, err := game.New(game.Options{DH: true}, clubs(), cards)
+	lineups := [2]game.Lineup{lineup(game.Away, true), {}}
+	_, err := game.New(game.Options{DH: true}, clubs(), lineups)
 	var bad *game.LineupError
 	if !errors.As(err, &bad) || bad.Side != game.Home || len(bad.Violations) < 10 {
 		t.Errorf("New: %v", err)
 	}
 	if _, err := game.New(game.Options{DH: true, Innings: -1}, clubs(), [2]game.Lineup{lineup(0, true), lineup(1, true)}); err == nil {
-		t.Error("New: a game of −1 innings")
+		t.Error("New accepts −1 innings")
 	}
 }
 
-// The canonical form of a state is its JSON: equal states have equal bytes, and the bytes give the state back.
-func TestStateJSON(t *testing.T) {
+// A state's JSON is canonical: equal states have equal bytes, and the bytes read back as the state.
+func TestState_json(t *testing.T) {
 	t.Parallel()
 	s := apply(t, newGame(t, game.Options{DH: true, ExtraInnings: game.Standard}), "S7", "W.1-2", "K")
 	text, err := json.Marshal(s)
@@ -126,7 +126,7 @@ func TestStateJSON(t *testing.T) {
 	}
 	for _, part := range []string{`"inning":1`, `"half":"top"`, `"outs":1`, `"bases":[{"player":"a2"},{"player":"a1"},{}]`, `"score":[0,0]`} {
 		if !strings.Contains(string(text), part) {
-			t.Errorf("%s is not in %s", part, text)
+			t.Errorf("no %s in %s", part, text)
 		}
 	}
 }

@@ -44,7 +44,7 @@ const (
 	HitByPitch
 	CatchersInterference // or another fielder's: the batter is awarded first
 	ReachedOnError
-	FieldersChoice // nobody out, or out trying for an extra base; the batter could have been
+	FieldersChoice // no out, or out trying for an extra base; the batter could have been
 	Single
 	Double
 	Triple
@@ -219,7 +219,7 @@ const (
 	RunnerInterference
 	GroundRuleDouble
 	InsideTheParkHomeRun   // ends a game like any other hit (9.06(f))
-	OutOfTurn              // Batter is not the batter due and nobody appealed (6.03(b)(5))
+	OutOfTurn              // Batter is not the batter due, and there was no appeal (6.03(b)(5))
 	OutForBattingOutOfTurn // the proper batter is out on appeal (6.03(b)(3))
 	AsRuled                // ruled so although 5.08(a) or rule 9 disagrees: for replays of real games only
 )

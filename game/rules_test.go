@@ -6,8 +6,8 @@ import (
 	"pressbox/game"
 )
 
-// TestRules plays one event in a situation: either a rule refuses it, or it leads to another situation.
-func TestRules(t *testing.T) {
+// Each case plays one event in a situation: a rule refuses it, or it leads to another situation.
+func TestApply_rules(t *testing.T) {
 	t.Parallel()
 	standard := game.Options{DH: true, ExtraInnings: game.Standard}
 	runner := game.Options{DH: true}
@@ -19,12 +19,12 @@ func TestRules(t *testing.T) {
 		refused string
 		want    string
 	}{
-		{"7.01(g)(1) no bottom of the last inning for who leads", "9t 2 --- 3-4", standard, "K", "", "9t 3 --- 3-4 over"},
+		{"7.01(g)(1) no bottom of the last inning with the home team ahead", "9t 2 --- 3-4", standard, "K", "", "9t 3 --- 3-4 over"},
 		{"7.01(g)(1) the home team bats when it trails", "9t 2 --- 5-4", standard, "K", "", "9b 0 --- 5-4"},
 		{"7.01(g)(2) the visitors win when the last half-inning ends", "9b 2 --- 5-4", standard, "K", "", "9b 3 --- 5-4 over"},
-		{"7.01(a) a tie goes on", "9b 2 --- 4-4", standard, "K", "", "10t 0 --- 4-4"},
+		{"7.01(a) a tie is played on", "9b 2 --- 4-4", standard, "K", "", "10t 0 --- 4-4"},
 		{"7.01(a) a game of seven innings ends after seven", "7t 2 --- 3-4", game.Options{DH: true, Innings: 7}, "K", "", "7t 3 --- 3-4 over"},
-		{"7.01(a) the eighth is no last inning of nine", "8b 2 --- 5-4", standard, "K", "", "9t 0 --- 5-4"},
+		{"7.01(a) the eighth of nine innings is not the last", "8b 2 --- 5-4", standard, "K", "", "9t 0 --- 5-4"},
 		{"7.01(g)(3) the game ends with the winning run", "9b 1 -2- 4-4", standard, "S8.2-H", "", "9b 1 1-- 4-5 over"},
 		{"7.01(g)(3) in extra innings too", "11b 0 --3 6-6", standard, "WP.3-H", "", "11b 0 --- 6-7 over"},
 		{"7.01(g)(3) no run after the winning one", "9b 1 -23 4-4", standard, "S8.3-H;2-H", "7.01(g)(3)", ""},
@@ -49,30 +49,30 @@ func TestRules(t *testing.T) {
 		{"5.08(a) a run before a tag for the third out counts", "1t 2 -2- 0-0", standard, "S8.2-H;BX2(84)", "", "1b 0 --- 1-0"},
 		{"5.08(a) a run before a steal fails for the third out counts", "1t 2 1-3 0-0", standard, "CS2(24).3-H", "", "1b 0 --- 1-0"},
 		{"5.08(a)(3) no run behind a runner who is the third out on appeal", "1t 2 123 0-0", standard, "D8/AP.3XH(82);2-H;1-H", "5.08(a)(3)", ""},
-		{"5.08(a)(3) a run ahead of him counts", "1t 1 1-3 0-0", standard, "9/AP/DP/F9.3-H;1X1(93)", "", "1b 0 --- 1-0"},
+		{"5.08(a)(3) a run ahead of that runner counts", "1t 1 1-3 0-0", standard, "9/AP/DP/F9.3-H;1X1(93)", "", "1b 0 --- 1-0"},
 		{"5.09(e) a triple play", "1t 0 12- 0-0", standard, "4(B)6(2)3(1)/LTP/L4", "", "1b 0 --- 0-0"},
 		{"5.09(e) three outs, not four", "1t 2 12- 0-0", standard, "54(1)3/GDP", "5.09(e)", ""},
 
-		{"5.09(a)(5) infield fly with first and second held", "1t 0 12- 0-0", standard, "4/P4/IF", "", "1t 1 12- 0-0"},
+		{"5.09(a)(5) infield fly with first and second occupied", "1t 0 12- 0-0", standard, "4/P4/IF", "", "1t 1 12- 0-0"},
 		{"5.09(a)(5) with the bases full", "1t 1 123 0-0", standard, "6/P6/IF", "", "1t 2 123 0-0"},
 		{"5.09(a)(5) not with first only", "1t 0 1-- 0-0", standard, "4/P4/IF", "5.09(a)(5)", ""},
 		{"5.09(a)(5) not with two out", "1t 2 12- 0-0", standard, "4/P4/IF", "5.09(a)(5)", ""},
-		{"5.09(a)(12) a fly dropped on purpose: the batter is out, nobody is forced", "1t 0 1-- 0-0", standard, "6/P6", "", "1t 1 1-- 0-0"},
+		{"5.09(a)(12) a fly dropped on purpose: the batter is out, no runner is forced", "1t 0 1-- 0-0", standard, "6/P6", "", "1t 1 1-- 0-0"},
 		{"5.05(a)(2) a third strike not caught, first open", "1t 0 -2- 0-0", standard, "K+WP.2-3;B-1", "", "1t 0 1-3 0-0"},
-		{"5.05(a)(2) with first held and two out", "1t 2 1-- 0-0", standard, "K+WP.1-2;B-1", "", "1t 2 12- 0-0"},
-		{"5.05(a)(2) not with first held and less than two out", "1t 1 1-- 0-0", standard, "K+WP.1-2;B-1", "5.05(a)(2)", ""},
+		{"5.05(a)(2) with a runner on first and two out", "1t 2 1-- 0-0", standard, "K+WP.1-2;B-1", "", "1t 2 12- 0-0"},
+		{"5.05(a)(2) not with a runner on first and less than two out", "1t 1 1-- 0-0", standard, "K+WP.1-2;B-1", "5.05(a)(2)", ""},
 		{"5.09(a)(3) the catcher throws the batter out", "1t 0 --- 0-0", standard, "K23", "", "1t 1 --- 0-0"},
 		{"5.04(a)(3) an out on the bases ends the inning", "1t 2 1-- 0-0", standard, "CS2(26)", "", "1b 0 --- 0-0"},
 
 		{"5.06(a)(2) one runner to a base", "1t 0 1-- 0-0", standard, "OA.1-1", "", "1t 0 1-- 0-0"},
 		{"5.06(a)(2) two runners on second", "1t 0 12- 0-0", standard, "SB2", "5.06(a)(2)", ""},
 		{"5.09(b)(9) no runner passes another", "1t 0 12- 0-0", standard, "S8.1-3", "5.09(b)(9)", ""},
-		{"5.09(b)(9) nor scores past him", "1t 0 12- 0-0", standard, "D8.1-H;2-3", "5.09(b)(9)", ""},
+		{"5.09(b)(9) nor scores past one", "1t 0 12- 0-0", standard, "D8.1-H;2-3", "5.09(b)(9)", ""},
 		{"5.06(b)(1) no runner goes back on a batted ball", "1t 0 -2- 0-0", standard, "63.2-1", "5.06(b)(1)", ""},
 		{"5.09(b)(6) a force-out", "1t 0 1-- 0-0", standard, "64(1)/FO", "", "1t 1 1-- 0-0"},
 		{"9.05(b)(1) no hit with a force-out", "1t 0 1-- 0-0", standard, "S8.1X2(84)", "", "1t 1 1-- 0-0"},
 		{"6.02(a) a balk moves the runners", "1t 0 1-3 0-0", standard, "BK.3-H;1-2", "", "1t 0 -2- 1-0"},
-		{"6.02(a) no balk with nobody on", "1t 0 --- 0-0", standard, "BK", "6.02(a)", ""},
+		{"6.02(a) no balk with the bases empty", "1t 0 --- 0-0", standard, "BK", "6.02(a)", ""},
 		{"6.01(c) catcher's interference gives first", "1t 0 1-- 0-0", standard, "C/E2.1-2", "", "1t 0 12- 0-0"},
 		{"6.01(a)(6) a runner interferes and is out", "1t 0 1-- 0-0", standard, "6(1)/RINT/G6", "", "1t 1 1-- 0-0"},
 		{"6.03(a) the batter interferes and is out", "1t 0 1-- 0-0", standard, "2/BINT", "", "1t 1 1-- 0-0"},
@@ -84,11 +84,11 @@ func TestRules(t *testing.T) {
 		{"9.07(h) caught, but safe on an error", "1t 0 1-- 0-0", standard, "CS2(2E4)", "", "1t 0 -2- 0-0"},
 		{"9.08(a) a sacrifice bunt", "1t 0 1-- 0-0", standard, "13/SH/BG1.1-2", "", "1t 1 -2- 0-0"},
 		{"9.08(a) not with two out", "1t 2 1-- 0-0", standard, "13/SH/BG1.1-2", "9.08(a)", ""},
-		{"9.08(a) not with nobody on", "1t 0 --- 0-0", standard, "13/SH/BG1", "9.08(a)", ""},
-		{"9.08(c) a runner thrown out trying makes it none", "1t 0 1-- 0-0", standard, "14(1)/SH/BG1", "9.08(c)", ""},
+		{"9.08(a) not with the bases empty", "1t 0 --- 0-0", standard, "13/SH/BG1", "9.08(a)", ""},
+		{"9.08(c) not when a runner is thrown out", "1t 0 1-- 0-0", standard, "14(1)/SH/BG1", "9.08(c)", ""},
 		{"9.08(d) a sacrifice fly", "1t 1 --3 0-0", standard, "8/SF/F8.3-H", "", "1t 2 --- 1-0"},
 		{"9.08(d) not with two out", "1t 2 --3 0-0", standard, "E8/SF/F8.3-H", "9.08(d)", ""},
-		{"9.08(d) not when nobody scores", "1t 1 -2- 0-0", standard, "8/SF/F8.2-3", "9.08(d)", ""},
+		{"9.08(d) not without a run", "1t 1 -2- 0-0", standard, "8/SF/F8.2-3", "9.08(d)", ""},
 		{"9.08(d) not on a ground ball", "1t 1 --3 0-0", standard, "63/SF/G6.3-H", "9.08(d)", ""},
 		{"9.02(a)(17) no double play with two out", "1t 2 1-- 0-0", standard, "6(1)/GDP/G6", "9.02(a)(17)", ""},
 	}

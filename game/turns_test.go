@@ -18,37 +18,31 @@ func apply(t *testing.T, s game.State, events ...string) game.State {
 	return s
 }
 
-// 7.01(g): nothing happens after the end.
-func TestNothingHappensAfterTheEnd(t *testing.T) {
+// 7.01(g): a completed game accepts nothing.
+func TestState_completed(t *testing.T) {
 	t.Parallel()
 	s := apply(t, situation(t, "9b 0 --- 4-4", game.Options{DH: true}), "HR/F7D")
 	if !s.Over() {
 		t.Fatalf("a walk-off home run leaves %s", describe(&s))
 	}
-	if _, err := s.Apply(parse(t, &s, "K")); refusal(t, err) != "7.01(g)" {
-		t.Errorf("a strikeout after the end: %v", err)
-	}
-	if _, err := s.Substitute(game.Substitution{Side: game.Home, Player: "h15", Slot: 1, Position: game.PinchHitter}); refusal(t, err) != "7.01(g)" {
-		t.Errorf("a substitution after the end: %v", err)
-	}
-	if _, err := s.Forfeit(game.Home); refusal(t, err) != "7.01(g)" {
-		t.Errorf("a forfeit after the end: %v", err)
-	}
-	if _, err := s.CallGame(); refusal(t, err) != "7.01(g)" {
-		t.Errorf("a call after the end: %v", err)
+	_, play := s.Apply(parse(t, &s, "K"))
+	_, substitution := s.Substitute(sub("h15", 1, game.PinchHitter))
+	_, forfeit := s.Forfeit(game.Home)
+	_, call := s.CallGame()
+	for name, err := range map[string]error{"play": play, "substitution": substitution, "forfeit": forfeit, "call": call} {
+		if refusal(t, err) != "7.01(g)" {
+			t.Errorf("%s after the end: %v", name, err)
+		}
 	}
 }
 
-// 5.04(a)(2) and (3): the order goes round; who was at bat when a runner made the third out leads off, with a new count.
-func TestBattingOrder(t *testing.T) {
+// 5.04(a)(2) and (3): the order repeats; the batter interrupted by a third out on the bases leads off with a new count.
+func TestApply_battingOrder(t *testing.T) {
 	t.Parallel()
-	s := newGame(t, game.Options{DH: true})
-	s = apply(t, s, "K", "K", "S7")
-	s, err := s.Apply(game.Play{
-		Kind: game.CaughtStealing, Count: game.Count{Balls: 2, Strikes: 1},
-		Advances: [4]game.Advance{1: {Reason: game.Caught}},
-		Outs:     [4]game.Out{{Runner: game.First, At: game.Second, Kind: game.TagOut, Fielders: "26"}},
-	})
+	s := apply(t, newGame(t, game.Options{DH: true}), "K", "K", "S7")
+	caught := parse(t, &s, "CS2(26)")
+	caught.Count = game.Count{Balls: 2, Strikes: 1}
+	s, err := s.Apply(caught)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -63,90 +57,63 @@ func TestBattingOrder(t *testing.T) {
 }
 
 // 6.03(b): batting out of turn.
-func TestBattingOutOfTurn(t *testing.T) {
+func TestApply_outOfTurn(t *testing.T) {
 	t.Parallel()
-	s := newGame(t, game.Options{DH: true})
-	wrong := parse(t, &s, "S7")
-	wrong.Batter = "a4"
-	if _, err := s.Apply(wrong); refusal(t, err) != "6.03(b)" {
-		t.Errorf("an improper batter, not said to be one: %v", err)
+	by := func(s *game.State, event string, batter game.PlayerID, flags game.Flags) game.Play {
+		p := parse(t, s, event)
+		p.Batter = batter
+		p.Flags |= flags
+		return p
 	}
-	wrong.Flags |= game.OutOfTurn
-	unnoticed, err := s.Apply(wrong)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if unnoticed.RunnerOn(game.First).Player != "a4" || unnoticed.Batter() != "a5" {
-		t.Errorf("6.03(b)(5): %s on first, %s next; want a4 and a5: he is legal now", unnoticed.RunnerOn(game.First).Player, unnoticed.Batter())
-	}
-
-	// On appeal before the next pitch the State before the improper batter counts: the proper one is out.
-	appeal := parse(t, &s, "2/BOOT")
-	appealed, err := s.Apply(appeal)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if appealed.Outs != 1 || appealed.Batter() != "a2" || appealed.Bases != ([3]game.Runner{}) {
-		t.Errorf("6.03(b)(3): %s, %s next; want one out and a2", describe(&appealed), appealed.Batter())
-	}
-	appeal.Advances[game.First].To = game.Second
-	on := situation(t, "1t 0 1-- 0-0", game.Options{DH: true})
-	if _, err := on.Apply(appeal); refusal(t, err) != "6.03(b)(3)" {
-		t.Errorf("a runner advances on a void play: %v", err)
-	}
-
-	late := parse(t, &unnoticed, "2/BOOT")
-	late.Batter = "a1"
-	if _, err := unnoticed.Apply(late); refusal(t, err) != "6.03(b)" {
-		t.Errorf("6.03(b)(5): an appeal after the next pitch: %v", err)
-	}
-	// a2 bats for a1, a3 after him; when a1 bats at last, a2 and a3 are on base and are passed over.
-	early := s
-	for _, id := range []game.PlayerID{"a2", "a3"} {
-		p := parse(t, &early, map[game.PlayerID]string{"a2": "W", "a3": "W.1-2"}[id])
-		p.Batter, p.Flags = id, game.OutOfTurn
-		if early.Batter() == id {
-			p.Batter, p.Flags = "", 0
-		}
-		next, err := early.Apply(p)
+	after := func(s game.State, p game.Play) game.State {
+		next, err := s.Apply(p)
 		if err != nil {
 			t.Fatal(err)
 		}
-		early = next
+		return next
 	}
-	again := parse(t, &early, "K")
-	again.Batter, again.Flags = "a2", game.OutOfTurn
-	if _, err := early.Apply(again); refusal(t, err) != "6.03(b)" {
-		t.Errorf("a runner bats: %v", err)
+	s := newGame(t, game.Options{DH: true})
+	onFirst := situation(t, "1t 0 1-- 0-0", game.Options{DH: true})
+	unnoticed := after(s, by(&s, "S7", "a4", game.OutOfTurn))
+	early := after(s, by(&s, "W", "a2", game.OutOfTurn)) // a2 bats before a1, then a3 as due
+	early = after(early, parse(t, &early, "W.1-2"))
+	for _, tt := range []struct {
+		name          string
+		s             game.State
+		event         string
+		batter        game.PlayerID
+		flags         game.Flags
+		refused, want string // situation and the next batter
+	}{
+		{"improper batter without the flag", s, "S7", "a4", 0, "6.03(b)", ""},
+		{"(5) without an appeal the next batter follows", s, "S7", "a4", game.OutOfTurn, "", "1t 0 1-- 0-0 a5"},
+		{"(3) on appeal the proper batter is out", s, "2/BOOT", "", 0, "", "1t 1 --- 0-0 a2"},
+		{"(3) no runner advances on a void play", onFirst, "2/BOOT.1-2", "", 0, "6.03(b)(3)", ""},
+		{"(5) no appeal after the next pitch", unnoticed, "2/BOOT", "a1", 0, "6.03(b)", ""},
+		{"a runner cannot bat", early, "K", "a2", game.OutOfTurn, "6.03(b)", ""},
+		{"(7) batters on base are skipped", early, "K", "a1", game.OutOfTurn, "", "1t 1 12- 0-0 a4"},
+		{"the proper batter is not out of turn", s, "S7", "", game.OutOfTurn, "6.03(b)", ""},
+		{"only players of the order", s, "S7", "a15", game.OutOfTurn, "6.03(b)", ""},
+	} {
+		next, err := tt.s.Apply(by(&tt.s, tt.event, tt.batter, tt.flags))
+		if got := refusal(t, err); got != tt.refused {
+			t.Errorf("%s: %v, want refusal by %q", tt.name, err, tt.refused)
+		} else if got := describe(&next) + " " + string(next.Batter()); err == nil && got != tt.want {
+			t.Errorf("%s: %s, want %s", tt.name, got, tt.want)
+		}
 	}
-	again.Batter = "a1"
-	passed, err := early.Apply(again)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if passed.Batter() != "a4" {
-		t.Errorf("6.03(b)(7): %s is due behind a1, want a4: a2 and a3 are on base", passed.Batter())
-	}
-
-	proper := parse(t, &s, "S7")
-	proper.Flags |= game.OutOfTurn
-	if _, err := s.Apply(proper); refusal(t, err) != "6.03(b)" {
-		t.Errorf("who is due cannot bat out of turn: %v", err)
-	}
-	stranger := wrong
-	stranger.Batter = "a15"
-	if _, err := s.Apply(stranger); refusal(t, err) != "6.03(b)" {
-		t.Errorf("who is not in the order cannot bat out of turn: %v", err)
+	if unnoticed.RunnerOn(game.First).Player != "a4" {
+		t.Errorf("6.03(b)(5): %s is on first, want a4", unnoticed.RunnerOn(game.First).Player)
 	}
 }
 
-// 5.09(c): an appeal on a runner who left early can be the fourth out, which takes the place of the third and of his run.
-func TestFourthOut(t *testing.T) {
+// 5.09(c): an appeal on a runner who left early can be the fourth out. It replaces the third and cancels that runner's run.
+func TestApply_fourthOut(t *testing.T) {
 	t.Parallel()
 	s := situation(t, "1t 1 1-3 0-0", game.Options{DH: true})
 	p := game.Play{
 		Kind: game.BattedOut, Ball: game.BattedBall{Contact: game.FlyBall, Location: "8"},
-		Outs: [4]game.Out{
+		Outs: game.Outs{
 			{Runner: game.AtBat, Kind: game.FlyOut, Fielders: "8"},
 			{Runner: game.First, At: game.First, Kind: game.AppealOut, Fielders: "83"},
 			{Runner: game.Third, At: game.Third, Kind: game.AppealOut, Fielders: "5"},
@@ -165,33 +132,29 @@ func TestFourthOut(t *testing.T) {
 	book := game.NewScorebook(&s, clubs())
 	book.RecordPlay(&s, &p, &after)
 	for _, l := range book.BoxScore(&after).Teams[game.Home].Fielding {
-		if l.Player == "h3" && l.PutOuts != 0 {
-			t.Error("the third out was replaced, and yet the first baseman has a put-out")
-		}
-		if l.Player == "h6" && l.PutOuts != 1 {
-			t.Error("the third baseman has no put-out for the fourth")
+		if want := map[game.PlayerID]int{"h3": 0, "h6": 1}; l.Player == "h3" || l.Player == "h6" {
+			if l.PutOuts != want[l.Player] {
+				t.Errorf("%s at %s has %d put-outs, want the fourth instead of the third", l.Player, l.Position, l.PutOuts)
+			}
 		}
 	}
 	p.Outs[2].Kind = game.TagOut
 	if _, err := s.Apply(p); refusal(t, err) != "5.09(e)" {
-		t.Errorf("a fourth out that is no appeal: %v", err)
+		t.Errorf("a fourth out without an appeal: %v", err)
 	}
 }
 
-// 7.01(b): who starts on second is the one before the lead-off batter; a runner may be sent in for him; he counts as left
-// on base and as no turn at bat.
-func TestAutomaticRunner(t *testing.T) {
+// 7.01(b): the player before the lead-off batter starts on second and can be replaced. The runner counts as left on base
+// and not as a plate appearance.
+func TestApply_automaticRunner(t *testing.T) {
 	t.Parallel()
-	g := newScored(t, game.Options{DH: true, Innings: 3})
-	for range 6 {
-		g.play("K K K")
-	}
+	g := newScored(t, game.Options{DH: true, Innings: 3}).play("K K K K K K K K K K K K K K K K K K")
 	if r := g.s.RunnerOn(game.Second); r.Player != "a9" || !r.Automatic {
 		t.Fatalf("%v starts on second, want a9", r)
 	}
 	g.play("sub:a15:9:12")
 	if r := g.s.RunnerOn(game.Second); r.Player != "a15" || !r.Automatic {
-		t.Errorf("%v runs for him, want a15", r)
+		t.Errorf("%v is the pinch runner, want a15", r)
 	}
 	g.play("S8.2-H K K K")
 	box := g.box()
@@ -203,12 +166,13 @@ func TestAutomaticRunner(t *testing.T) {
 	}
 }
 
-// 7.01(c), 7.02, 7.03: a game may be stopped and stands as it is once it is long enough; a forfeit is 9 to 0, and the statistics stand.
-func TestCallAndForfeit(t *testing.T) {
+// 7.01(c), 7.02, 7.03: a game called after enough innings stands; a forfeit is 9 to 0, and the statistics stand.
+func TestState_callAndForfeit(t *testing.T) {
 	t.Parallel()
 	o := game.Options{DH: true}
 	for in, over := range map[string]bool{
 		"5t 2 --- 0-3": false, "5b 0 --- 0-3": true, "5b 1 --- 2-2": true, "5b 2 --- 4-3": false, "6t 0 --- 4-3": true,
+		"6t 0 --- 2-2": true,
 	} {
 		s := situation(t, in, o)
 		called, err := s.CallGame()
@@ -218,14 +182,9 @@ func TestCallAndForfeit(t *testing.T) {
 		if over && called.End != game.CalledGame {
 			t.Errorf("called at %s: %q", in, called.End)
 		}
-	}
-	tie := situation(t, "6t 0 --- 2-2", o)
-	called, err := tie.CallGame()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if side, won := called.Winner(); won {
-		t.Errorf("the %s team won a tie", side)
+		if side, won := called.Winner(); won && s.Lead() == 0 {
+			t.Errorf("called at %s: the %s team won a tie", in, side)
+		}
 	}
 	s := situation(t, "3t 0 --- 5-0", o)
 	lost, err := s.Forfeit(game.Away)
@@ -237,30 +196,27 @@ func TestCallAndForfeit(t *testing.T) {
 	}
 }
 
-// 7.01(g)(3), 9.06(f), (g): Curtail leaves of a play what counts.
-func TestCurtail(t *testing.T) {
+// 7.01(g)(3), 9.06(f), (g): only part of a game-winning play counts.
+func TestState_limitWalkOff(t *testing.T) {
 	t.Parallel()
-	tests := []struct{ in, event, want string }{
-		{"9b 1 123 4-4", "D7.3-H;2-H;1-3", "S"},
-		{"9b 1 123 5-4", "D7.3-H;2-H;1-H", "D"},
-		{"9b 1 1-- 4-4", "HR8/IPHR.1-H", "T"},
-		{"9b 1 1-- 4-4", "HR/F7D.1-H", "HR"},
-		{"9b 1 --- 4-4", "HR8/IPHR", "HR"},
-		{"9b 1 -23 4-4", "9/SF/F9.3-H;2-3", "9"},
-		{"8b 1 123 4-4", "D7.3-H;2-H;1-H", "D"},
-		{"9b 1 123 6-4", "S7.3-H;2-H;1-2", "S"},
-	}
-	for _, tt := range tests {
+	for _, tt := range []struct {
+		in, event string
+		want      game.PlayKind
+	}{
+		{"9b 1 123 4-4", "D7.3-H;2-H;1-3", game.Single},
+		{"9b 1 123 5-4", "D7.3-H;2-H;1-H", game.Double},
+		{"9b 1 1-- 4-4", "HR8/IPHR.1-H", game.Triple},
+		{"9b 1 1-- 4-4", "HR/F7D.1-H", game.HomeRun},
+		{"9b 1 --- 4-4", "HR8/IPHR", game.HomeRun},
+		{"9b 1 -23 4-4", "9/SF/F9.3-H;2-3", game.BattedOut},
+		{"8b 1 123 4-4", "D7.3-H;2-H;1-H", game.Double},
+		{"9b 1 123 6-4", "S7.3-H;2-H;1-2", game.Single},
+	} {
 		s := situation(t, tt.in, game.Options{DH: true})
 		p := s.LimitWalkOff(parse(t, &s, tt.event))
 		after, err := s.Apply(p)
-		if err != nil {
-			t.Errorf("%s at %s: %v", tt.event, tt.in, err)
-			continue
-		}
-		kind := map[byte]game.PlayKind{'S': game.Single, 'D': game.Double, 'T': game.Triple, 'H': game.HomeRun, '9': game.BattedOut}[tt.want[0]]
-		if p.Kind != kind {
-			t.Errorf("%s at %s becomes a %s, want a %s", tt.event, tt.in, p.Kind, kind)
+		if err != nil || p.Kind != tt.want {
+			t.Errorf("%s at %s becomes a %s, %v; want a %s", tt.event, tt.in, p.Kind, err, tt.want)
 		}
 		if margin := after.Score[1] - after.Score[0]; after.Over() && p.Kind != game.HomeRun && margin != 1 {
 			t.Errorf("%s at %s is won by %d", tt.event, tt.in, margin)
@@ -268,8 +224,8 @@ func TestCurtail(t *testing.T) {
 	}
 }
 
-// AsRuled: a play of a real game stands as it was ruled, and only where there was something to rule.
-func TestAsRuled(t *testing.T) {
+// A play of a real game stands as it was ruled, but only where the rules leave something to judge.
+func TestApply_asRuled(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {
 		in, event string
@@ -284,7 +240,7 @@ func TestAsRuled(t *testing.T) {
 		s := situation(t, tt.in, game.Options{DH: true})
 		p := parse(t, &s, tt.event)
 		if _, err := s.Apply(p); err == nil {
-			t.Errorf("%s at %s stands by itself", tt.event, tt.in)
+			t.Errorf("%s at %s stands without the flag", tt.event, tt.in)
 		}
 		p.Flags |= game.AsRuled
 		if _, err := s.Apply(p); (err == nil) != tt.stands {

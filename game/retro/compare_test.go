@@ -10,7 +10,7 @@ import (
 	"pressbox/game/retro"
 )
 
-// comparePlay compares one play with its reference row, which holds the situation before it and what it did.
+// comparePlay compares a play with its reference row: the situation before it, and its result.
 func (s *season) comparePlay(g *retro.Game, step *retro.Step, want []string) {
 	st, p := &step.Before, &step.Play
 	tally := st.Tally(*p)
@@ -62,7 +62,8 @@ func (s *season) comparePlay(g *retro.Game, step *retro.Step, want []string) {
 	number("BAT_FLD_CD", int(order[max(place, 0)].Position))
 }
 
-// destination is where a man ended, as the reference says it: 0 out, 4 an earned run, 5 unearned, 6 for the team only.
+// destination returns where a player ended, in the reference's numbers: 0 out, 4 an earned run, 5 unearned, 6 unearned for the
+// team only.
 func destination(s *game.State, p *game.Play, from game.Base) int {
 	for _, o := range p.Outs {
 		if o.Kind != game.NotOut && o.Runner == from {
@@ -122,7 +123,7 @@ func (s *season) compareGame(g *retro.Game, r *retro.ReplayResult, want []string
 	if !box.WinnerByJudgment {
 		return
 	}
-	r.Scorebook.ChooseWinner("") // what would the book have judged?
+	r.Scorebook.ChooseWinner("") // compare the scorebook's own choice
 	s.count("wins by judgement", 1)
 	if own := r.Scorebook.BoxScore(&r.End).WinningPitcher; own != box.WinningPitcher {
 		s.addDifference("WIN_PIT_ID by judgement", "%s: %s, want %s", g.ID, own, box.WinningPitcher)
@@ -152,7 +153,7 @@ func lineText(line []int) string {
 	return b.String()
 }
 
-// recordByRule lets a book see a step without the record's rulings on earned runs.
+// recordByRule records a step without the record's rulings on earned runs.
 func recordByRule(b *game.Scorebook, step *retro.Step) {
 	if step.Substitutions != nil {
 		b.RecordSubstitutions(&step.Before, step.Substitutions, &step.After)
@@ -165,7 +166,7 @@ func recordByRule(b *game.Scorebook, step *retro.Step) {
 	b.RecordPlay(&step.Before, &p, &step.After)
 }
 
-// compareRulings compares the runs that the book finds earned by reconstructing the innings with the scorers' rulings.
+// compareRulings compares the earned runs of reconstructed innings with the scorer's rulings.
 func (s *season) compareRulings(g *retro.Game, own *game.Scorebook, end *retro.ReplayResult) {
 	if end.End.End == game.CalledGame {
 		own.RecordStoppage(&end.End)

@@ -9,8 +9,8 @@ import (
 	"pressbox/game/retro"
 )
 
-// FuzzParse reads arbitrary events with the bases full and empty: no event breaks the parser or Apply, and what is written
-// of one reads back the same.
+// FuzzParse reads arbitrary events with any runners and outs: no event breaks the parser or Apply, and a legal play that
+// Format writes reads back the same.
 func FuzzParse(f *testing.F) {
 	for _, g := range ownGames(f) {
 		for _, r := range g.Records {
@@ -41,7 +41,7 @@ func FuzzParse(f *testing.F) {
 		}
 		text, err := retro.Format(&s, p)
 		if err != nil {
-			return // legal, but told in an order in which it cannot be told again
+			return // legal, but in an order without a notation
 		}
 		again, err := retro.Parse(&s, text)
 		if err != nil {
@@ -53,7 +53,7 @@ func FuzzParse(f *testing.F) {
 	})
 }
 
-// FuzzRead reads arbitrary event files and replays what it finds: nothing breaks, and a game that is replayed is proved.
+// FuzzRead reads and replays arbitrary event files: nothing breaks, and every replayed box score balances.
 func FuzzRead(f *testing.F) {
 	for _, g := range ownGames(f)[:3] {
 		var b bytes.Buffer

@@ -14,7 +14,7 @@ import (
 	"pressbox/game/retro"
 )
 
-// ownGames are the games in testdata: invented players, and the rare shapes of the notation.
+// ownGames returns the games in testdata: invented players and rare forms of the notation.
 func ownGames(tb testing.TB) []*retro.Game {
 	tb.Helper()
 	files, err := filepath.Glob(filepath.Join("testdata", "*.ev"))
@@ -23,29 +23,23 @@ func ownGames(tb testing.TB) []*retro.Game {
 	}
 	var games []*retro.Game
 	for _, path := range files {
-		games = append(games, readGame(tb, path))
+		text, err := os.ReadFile(path)
+		if err != nil {
+			tb.Fatal(err)
+		}
+		for g, err := range retro.Read(bytes.NewReader(text)) {
+			if err != nil {
+				tb.Fatalf("%s: %v", path, err)
+			}
+			games = append(games, g)
+		}
 	}
 	return games
 }
 
-func readGame(tb testing.TB, path string) *retro.Game {
-	tb.Helper()
-	text, err := os.ReadFile(path)
-	if err != nil {
-		tb.Fatal(err)
-	}
-	for g, err := range retro.Read(bytes.NewReader(text)) {
-		if err != nil {
-			tb.Fatalf("%s: %v", path, err)
-		}
-		return g
-	}
-	tb.Fatalf("%s holds no game", path)
-	return nil
-}
-
-// TestGames replays our games, proves the box score after every play, and compares it with the one that was reviewed.
-func TestGames(t *testing.T) {
+// The box score of each game balances after every play and matches the reviewed one; written as an event file, the game
+// reads back the same.
+func TestGame_ownGames(t *testing.T) {
 	t.Parallel()
 	for _, g := range ownGames(t) {
 		t.Run(g.ID, func(t *testing.T) {
@@ -59,11 +53,14 @@ func TestGames(t *testing.T) {
 				t.Fatal(err)
 			}
 			gametest.Golden(t, g.ID+".box", boxText(end))
+			if err := writeRead(g); err != nil {
+				t.Error(err)
+			}
 		})
 	}
 }
 
-// boxText is a box score for reading.
+// boxText formats a box score for review.
 func boxText(r *retro.ReplayResult) string {
 	var b strings.Builder
 	box := r.Scorebook.BoxScore(&r.End)
@@ -74,20 +71,20 @@ func boxText(r *retro.ReplayResult) string {
 		fmt.Fprintf(&b, "\n%s %s  R %d H %d E %d LOB %d DP %d TP %d ER %d\n", side, lineText(t.LineScore),
 			t.Runs, t.Hits, t.Errors, t.LeftOnBase, t.DoublePlays, t.TriplePlays, t.EarnedRuns)
 		for _, l := range t.Batting {
-			fmt.Fprintf(&b, "  %d %s %v:%s\n", l.Slot, l.Player, l.Positions, numbers(l))
+			fmt.Fprintf(&b, "  %d %s %v:%s\n", l.Slot, l.Player, l.Positions, counts(l))
 		}
 		for _, l := range t.Pitching {
-			fmt.Fprintf(&b, "  P %s:%s\n", l.Player, numbers(l))
+			fmt.Fprintf(&b, "  P %s:%s\n", l.Player, counts(l))
 		}
 		for _, l := range t.Fielding {
-			fmt.Fprintf(&b, "  F %s %s:%s\n", l.Player, l.Position, numbers(l))
+			fmt.Fprintf(&b, "  F %s %s:%s\n", l.Player, l.Position, counts(l))
 		}
 	}
 	return b.String()
 }
 
-// numbers lists the counts of a line that are not zero, under their names in JSON.
-func numbers(line any) string {
+// counts lists the counts of a line that are not zero, under their JSON names.
+func counts(line any) string {
 	var b strings.Builder
 	v := reflect.ValueOf(line)
 	for i := range v.NumField() {
@@ -100,18 +97,7 @@ func numbers(line any) string {
 	return b.String()
 }
 
-// TestWriteRead writes a replayed game as an event file of its own and reads the same plays back: our games here, and
-// every game of every season that TestSeason finds.
-func TestWriteRead(t *testing.T) {
-	t.Parallel()
-	for _, g := range ownGames(t) {
-		if err := writeRead(g); err != nil {
-			t.Error(err)
-		}
-	}
-}
-
-// writeRead replays a game onto a scorecard, writes and reads that, replays what was read, and compares.
+// writeRead replays a game onto a scorecard, writes and reads it, replays that, and compares the moves.
 func writeRead(g *retro.Game) error {
 	before, end, err := record(g)
 	if err != nil {
@@ -125,21 +111,21 @@ func writeRead(g *retro.Game) error {
 	if err := retro.Write(&file, written); err != nil {
 		return err
 	}
-	for again, err := range retro.Read(&file) {
+	for read, err := range retro.Read(&file) {
 		if err != nil {
 			return err
 		}
-		if !reflect.DeepEqual(again.Starts, written.Starts) || !reflect.DeepEqual(again.EarnedRuns, written.EarnedRuns) {
+		if !reflect.DeepEqual(read.Starts, written.Starts) || !reflect.DeepEqual(read.EarnedRuns, written.EarnedRuns) {
 			return fmt.Errorf("game %s: starts or earned runs differ", g.ID)
 		}
-		after, end2, err := record(again)
+		after, readEnd, err := record(read)
 		switch {
 		case err != nil:
 			return fmt.Errorf("written and read: %w", err)
 		case len(before.moves) != len(after.moves):
 			return fmt.Errorf("game %s: %d moves, %d when written and read", g.ID, len(before.moves), len(after.moves))
-		case !reflect.DeepEqual(end.End, end2.End):
-			return fmt.Errorf("game %s: ends otherwise when written and read", g.ID)
+		case !reflect.DeepEqual(end.End, readEnd.End):
+			return fmt.Errorf("game %s: the end differs when written and read", g.ID)
 		}
 		for i := range before.moves {
 			if before.moves[i] != after.moves[i] {
@@ -150,13 +136,13 @@ func writeRead(g *retro.Game) error {
 	return nil
 }
 
-// move is one move that changes a game; pauses are none.
+// A move is a play or a substitution, without the pauses of NP records.
 type move struct {
 	play game.Play
 	sub  game.Substitution
 }
 
-// recorded is a game's moves, and the scorecard that was kept of them.
+// A recorded game holds its moves, and the scorecard made of them.
 type recorded struct {
 	moves []move
 	card  *retro.Scorecard

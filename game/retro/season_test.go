@@ -13,6 +13,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 
 	"pressbox/game"
@@ -20,17 +21,16 @@ import (
 	"pressbox/game/retro"
 )
 
-// TestSeason replays every season it finds and compares each play and each game with the reference answers beside it.
-// It looks in [gametest.SeasonDir].
+// TestSeason replays the seasons in [gametest.SeasonDir] and compares every play and game with the answers beside them.
 func TestSeason(t *testing.T) {
 	t.Parallel()
 	dir := gametest.SeasonDir(t)
-	files, err := filepath.Glob(filepath.Join(dir, "retrosheet-events-*.tar.gz"))
+	files, err := filepath.Glob(filepath.Join(dir, "golden-plays-*.csv.gz"))
 	if err != nil || len(files) == 0 {
-		t.Skipf("no season in %s: the games in testdata stand alone", dir)
+		t.Fatalf("no golden-plays-YEAR.csv.gz in %s (%v)", dir, err)
 	}
-	for _, events := range files {
-		year := strings.TrimSuffix(strings.TrimPrefix(filepath.Base(events), "retrosheet-events-"), ".tar.gz")
+	for _, plays := range files {
+		year := strings.TrimSuffix(strings.TrimPrefix(filepath.Base(plays), "golden-plays-"), ".csv.gz")
 		t.Run(year, func(t *testing.T) {
 			t.Parallel()
 			s := readSeason(t, dir, year)
@@ -40,7 +40,7 @@ func TestSeason(t *testing.T) {
 	}
 }
 
-// A season is its games, the answers, and what differs.
+// A season holds its games, the answers, and the differences found.
 type season struct {
 	games              []*retro.Game
 	playRows, gameRows table
@@ -50,7 +50,7 @@ type season struct {
 	counts      map[string]int
 }
 
-// A table is a CSV file: rows of text by game, under named columns.
+// A table holds the rows of a CSV file by game.
 type table struct {
 	column map[string]int
 	rows   map[string][][]string
@@ -115,25 +115,21 @@ func readEvents(path string) (games []*retro.Game, err error) {
 	return games, err
 }
 
-// forEach does something with all games, as many at a time as there are processors.
+// forEach calls do for all games, on as many goroutines as there are processors.
 func (s *season) forEach(do func(*retro.Game)) {
-	next := make(chan *retro.Game)
+	var next atomic.Int64
 	var wait sync.WaitGroup
 	for range runtime.GOMAXPROCS(0) {
 		wait.Go(func() {
-			for g := range next {
-				do(g)
+			for i := next.Add(1) - 1; int(i) < len(s.games); i = next.Add(1) - 1 {
+				do(s.games[i])
 			}
 		})
 	}
-	for _, g := range s.games {
-		next <- g
-	}
-	close(next)
 	wait.Wait()
 }
 
-// addDifference notes a difference of a class.
+// addDifference records a difference of a class.
 func (s *season) addDifference(class, format string, args ...any) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -146,11 +142,11 @@ func (s *season) count(what string, n int) {
 	s.counts[what] += n
 }
 
-// replayGame compares one game. A game that the engine refuses, or whose box score does not prove, is odd as a whole.
+// replayGame compares one game. A game with an illegal play or a box score out of balance is one difference.
 func (s *season) replayGame(g *retro.Game) {
 	rows, n := s.playRows.rows[g.ID], 0
 	var unproven error
-	var own *game.Scorebook // rules on runs by itself
+	var own *game.Scorebook // without the rulings of the record
 	end, err := g.Replay(func(step *retro.Step, b *game.Scorebook) {
 		if err := b.Prove(&step.After); err != nil && unproven == nil {
 			unproven = fmt.Errorf("game %s, line %d: %w", g.ID, step.Line, err)
@@ -179,35 +175,35 @@ func (s *season) replayGame(g *retro.Game) {
 		n++
 	})
 	if err = errors.Join(err, unproven); err != nil {
-		s.addDifference("odd game", "%v", err)
+		s.addDifference("inconsistent game", "%v", err)
 		return
 	}
 	if n != len(rows) {
-		s.addDifference("odd game", "game %s: %d plays, want %d", g.ID, n, len(rows))
+		s.addDifference("inconsistent game", "game %s: %d plays, want %d", g.ID, n, len(rows))
 	}
 	s.count("plays", n)
 	s.count("games", 1)
 	s.compareRulings(g, own, end)
 	if err := writeRead(g); err != nil {
-		s.addDifference("write and read", "%v", err)
+		s.addDifference("written and read", "%v", err)
 	}
 	if sheet := s.gameRows.rows[g.ID]; len(sheet) == 1 {
 		s.compareGame(g, end, sheet[0])
 	} else {
-		s.addDifference("odd game", "game %s: %d answers", g.ID, len(sheet))
+		s.addDifference("inconsistent game", "game %s: %d answers", g.ID, len(sheet))
 	}
 }
 
-// allowed says how many differences of a class a season may have. Those of 2020 are listed by name in testdata.
+// allowed returns the number of differences of a class that a season may have. Those of 2020 are listed in testdata.
 func (s *season) allowed(class string) int {
 	switch class {
 	case "EVENT_CD of nEn", "WIN_PIT_ID by judgement", "ER by reconstruction", "BAT_FLD_CD":
 		return 1 << 30
 	case "RBI_CT", "ruled against the rules":
 		return 1 + s.counts["plays"]/50_000
-	case "odd game":
+	case "inconsistent game":
 		return 1 + len(s.games)/5_000
-	case "WIN_PIT_ID", "SAVE_PIT_ID": // four in seven thousand are the scorer's own
+	case "WIN_PIT_ID", "SAVE_PIT_ID": // four in seven thousand are the scorer's choice
 		return len(s.games) / 1_000
 	case "AB_FL", "SH_FL", "SF_FL", "DP_FL", "ERR_CT", "RESP_PIT_ID", "pitcher's ER":
 		return 1 + s.counts["plays"]/50_000
