@@ -27,13 +27,15 @@ var floors = map[string][]string{
 	"game/odds":       {"game", "game/chance"},
 	"game/stats":      {"game", "game/teams"},
 	"game/teams":      {"game", "game/chance"},
+	"game/protocol":   {"game", "game/chance", "game/teams"},
+	"game/match":      {"game", "game/bot", "game/call", "game/chance", "game/odds", "game/protocol", "game/retro", "game/teams"},
 	"clock":           {},
 	"auth":            {"clock"},
 
 	// 1: running, without I/O of their own
 	"voice/announce": {"audio", "voice/speakable"},
 	"auth/session":   {"auth", "clock"},
-	"game/live":      {"game", "game/bot", "game/call", "game/chance", "game/odds", "game/retro", "game/stats", "game/teams"},
+	"game/live":      {"game", "game/call", "game/match", "game/odds", "game/protocol", "game/stats", "game/teams"},
 
 	// 2: edges; each owns one outside thing, and none imports another
 	"audio/pulse":     {"audio"},
@@ -45,7 +47,7 @@ var floors = map[string][]string{
 	"auth/idp":        {"auth", "auth/session"},
 	"game/teamdata":   {"game", "game/teams"},
 	"daemon/systemd":  {},
-	"daemon/web":      {"audio", "auth", "auth/session", "game", "game/live", "game/call", "voice/announce", "game/odds", "game/stats", "game/teams"},
+	"daemon/web":      {"audio", "auth", "auth/session", "game", "game/live", "game/protocol", "game/call", "voice/announce", "game/odds", "game/stats", "game/teams"},
 
 	// 3: programs; each knows everyone, and is known by no one
 	"packaging/language": {},
@@ -53,7 +55,7 @@ var floors = map[string][]string{
 	"models/train/speak": {"audio", "voice", "voice/onnx"},
 	"daemon": {
 		"audio", "audio/pulse", "auth", "auth/idp", "auth/session", "clock", "daemon/systemd", "daemon/web", "game", "game/league",
-		"game/live", "game/teamdata", "game/teams",
+		"game/live", "game/protocol", "game/teamdata", "game/teams",
 		"store", "voice", "voice/announce", "voice/catalogue", "voice/espeak", "voice/library", "voice/onnx", "voice/speakable",
 	},
 

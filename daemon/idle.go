@@ -4,7 +4,7 @@ import (
 	"context"
 	"time"
 
-	"pressbox/game/live"
+	"pressbox/game/protocol"
 )
 
 // idles returns, which ends the daemon, when there has been nothing to do for as
@@ -35,7 +35,7 @@ func (h *house) idles(ctx context.Context) error {
 // being played has clocks that run.
 func (h *house) idle() time.Duration {
 	s := h.announcer.Stats()
-	if s.Current != "" || !s.Oldest.IsZero() || s.Unsaved > 0 || h.hall.Counts()[live.Active] > 0 {
+	if s.Current != "" || !s.Oldest.IsZero() || s.Unsaved > 0 || h.hall.CountByStatus()[protocol.Active] > 0 {
 		return 0
 	}
 	return h.web.Idle()

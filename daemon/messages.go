@@ -291,28 +291,32 @@ func signInMessages() []message {
 func gameMessages() []message {
 	return []message{
 		{
-			"2f8df0061bd04eeca8aed0c08547659a", "a game cannot be read",
-			"The game @PRESSBOX_GAME@ is in the store and cannot be read: @PRESSBOX_ERR@. It is not listed; the others are. \"pressbox doctor\" checks the store.",
+			"2f8df0061bd04eeca8aed0c08547659a", "game unreadable",
+			"The game @PRESSBOX_GAME@ is in the store and cannot be read: @PRESSBOX_ERR@. It is not listed; other games are not affected. \"pressbox doctor\" checks the store.",
 		},
 		{
-			"a0ba110b0b814eac933bd0504f2a5e5e", "nothing was changed in a game",
-			"In the game @PRESSBOX_GAME@ @PRESSBOX_WHY@, as it could not be kept: @PRESSBOX_ERR@. It is tried again. Usually the disk is full.",
+			"a0ba110b0b814eac933bd0504f2a5e5e", "automatic game update failed",
+			"An automatic change of the game @PRESSBOX_GAME@ failed (@PRESSBOX_WHY@): @PRESSBOX_ERR@. It is retried. Usually the disk is full.",
 		},
 		{
-			"0c9e9dba652d419ca3ff50f9272b4390", "a game went wrong",
-			"What was due in the game @PRESSBOX_GAME@ failed because of a fault of the daemon: @PRESSBOX_ERR@. The game was read from the store again; other games go on.",
+			"0c9e9dba652d419ca3ff50f9272b4390", "game evicted after a panic",
+			"A bug in the server interrupted the game @PRESSBOX_GAME@: @PRESSBOX_ERR@. The game is read from the store again; other games are not affected. Please report it.",
 		},
 		{
-			"776b72647abb4cd3a93268ea995c954b", "a side could not be given back",
-			"In the game @PRESSBOX_GAME@ somebody came back, and the bot could not give the side back: @PRESSBOX_ERR@. It is tried again when they come back the next time; they can also take it back themselves.",
+			"776b72647abb4cd3a93268ea995c954b", "side not returned to its manager",
+			"A manager of the game @PRESSBOX_GAME@ reconnected, and the @PRESSBOX_SIDE@ side could not be returned by the bot: @PRESSBOX_ERR@. It is retried when the manager connects again; the manager can also take the side back.",
 		},
 		{
-			"3d8727d0c7d44aa284e26eb7419a3859", "a game that nobody began could not be removed",
-			"The game @PRESSBOX_GAME@ was never begun and could not be removed: @PRESSBOX_ERR@. It is tried again.",
+			"3d8727d0c7d44aa284e26eb7419a3859", "expired pending game not deleted",
+			"The game @PRESSBOX_GAME@ did not start within 7 days and could not be deleted: @PRESSBOX_ERR@. It is retried.",
 		},
 		{
-			"1a07a763a1854dd8a6adaddc9c61168d", "an old game could not be removed",
-			"The store is nearly full, and the old game @PRESSBOX_GAME@ could not be removed to make room: @PRESSBOX_ERR@.",
+			"1a07a763a1854dd8a6adaddc9c61168d", "old game not deleted",
+			"The store is nearly full, and the old game @PRESSBOX_GAME@ could not be deleted to make room: @PRESSBOX_ERR@.",
+		},
+		{
+			"8d3f5b1c9a2e4f60b7c4d1e86f0a3b57", "game summary not saved",
+			"The summary of the game @PRESSBOX_GAME@ was rebuilt from its moves and could not be saved: @PRESSBOX_ERR@. It is rebuilt at the next start. Usually the disk is full.",
 		},
 		{
 			"647c1484ac054814b2461daec25f810d", "a message to a websocket is lost",

@@ -153,7 +153,7 @@ func (h *house) counts(ctx context.Context) (map[string]int, error) {
 		return nil, err
 	}
 	all := map[string]int{"accounts": accounts, "sessions": sessions}
-	for status, n := range h.hall.Counts() {
+	for status, n := range h.hall.CountByStatus() {
 		all["games_"+string(status)] = n
 	}
 	return all, nil

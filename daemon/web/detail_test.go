@@ -75,7 +75,7 @@ func TestWhatIsBrokenUnderAWebsocketIsLogged(t *testing.T) {
 	m.command([]byte(`{"a":"resume"}`))
 	m.refused("illegal_action")
 	m.command([]byte(`{"a":"pause"}`))
-	if f := m.until("nak", "ack"); f.code() != "unavailable" || !strings.Contains(string(f.text), "the appliance cannot keep the game") {
+	if f := m.until("nak", "ack"); f.code() != "unavailable" || !strings.Contains(string(f.text), "the server cannot save the game") {
 		t.Errorf("answered %s", f.text)
 	}
 	if said := p.logged("level=ERROR"); !strings.Contains(said, "the store is closed") || strings.Count(p.log.String(), "level=ERROR") != 1 {

@@ -4,7 +4,7 @@ import (
 	"errors"
 	"net/netip"
 
-	"pressbox/game/live"
+	"pressbox/game/protocol"
 	"pressbox/voice/announce"
 )
 
@@ -79,7 +79,7 @@ type Request struct{ Kind, Game, CID string }
 func ParseFrame(text []byte) (r Request, code string) {
 	read, err := parseFrame(text)
 	r = Request{read.kind, read.game, read.cid}
-	if refused, ok := errors.AsType[*live.Error](err); ok {
+	if refused, ok := errors.AsType[*protocol.Error](err); ok {
 		return r, string(refused.Code)
 	}
 	if err != nil {

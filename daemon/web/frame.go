@@ -7,7 +7,7 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
-	"pressbox/game/live"
+	"pressbox/game/protocol"
 )
 
 // What a frame of a client may have.
@@ -19,11 +19,11 @@ const (
 
 // The codes of naks that the socket itself finds; the others are the hall's.
 const (
-	nakMalformed   live.Code = live.Malformed
-	nakUnknownType live.Code = "unknown_type"
-	nakNotJoined   live.Code = "not_joined"
-	nakRateLimited live.Code = "rate_limited"
-	nakTooLarge    live.Code = "too_large"
+	nakMalformed   protocol.Code = protocol.Malformed
+	nakUnknownType protocol.Code = "unknown_type"
+	nakNotJoined   protocol.Code = "not_joined"
+	nakRateLimited protocol.Code = "rate_limited"
+	nakTooLarge    protocol.Code = "too_large"
 )
 
 // A request is a frame of a client, read.
@@ -32,12 +32,12 @@ type request struct {
 	game  string
 	cid   string
 	rev   uint64
-	since uint64         // join and sync
-	act   live.Action    // cmd
-	ts    jsontext.Value // ping: a number, to be sent back
+	since uint64          // join and sync
+	act   protocol.Action // cmd
+	ts    jsontext.Value  // ping: a number, to be sent back
 }
 
-// parseFrame reads a client's frame. The error is a [*live.Error]; then the
+// parseFrame reads a client's frame. The error is a [*protocol.Error]; then the
 // request holds what is known of whom to answer.
 func parseFrame(text []byte) (request, error) {
 	var f struct {
@@ -59,7 +59,7 @@ func parseFrame(text []byte) (request, error) {
 	}
 	switch {
 	case r.game != f.Game:
-		return r, &live.Error{Code: live.UnknownGame, Detail: "that is no game's id"}
+		return r, &protocol.Error{Code: protocol.UnknownGame, Detail: "that is no game's id"}
 	case r.cid != f.CID:
 		return r, malformed("cid is 1 to 64 printable ASCII characters")
 	case f.Rev > farthest:
@@ -89,7 +89,7 @@ func (r *request) read(data jsontext.Value) error {
 	case "auth":
 		return malformed("it is known already who you are")
 	default:
-		return &live.Error{Code: nakUnknownType, Detail: fmt.Sprintf("there is no frame of type %.20q", r.kind)}
+		return &protocol.Error{Code: nakUnknownType, Detail: fmt.Sprintf("there is no frame of type %.20q", r.kind)}
 	}
 }
 
@@ -114,7 +114,7 @@ func (r *request) readCommand(data jsontext.Value) error {
 		return err
 	}
 	var err error
-	r.act, err = live.ReadAction(d.Action)
+	r.act, err = protocol.ReadAction(d.Action)
 	return err
 }
 
@@ -142,7 +142,7 @@ func unmarshalData(data jsontext.Value, into any) error {
 }
 
 func malformed(detail string) error {
-	return &live.Error{Code: nakMalformed, Detail: detail}
+	return &protocol.Error{Code: nakMalformed, Detail: detail}
 }
 
 // goodID says whether a text is empty or can be an id: printable ASCII, and

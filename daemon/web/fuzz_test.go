@@ -15,7 +15,7 @@ import (
 
 	"pressbox/auth"
 	"pressbox/daemon/web"
-	"pressbox/game/live"
+	"pressbox/game/protocol"
 )
 
 // Whatever the body is, it is taken whole or refused with a code; and what is
@@ -121,7 +121,7 @@ func (p *stadium) tidy(t *testing.T, id string, w *httptest.ResponseRecorder) {
 	t.Helper()
 	var err error
 	if game, ok := strings.CutPrefix(w.Header().Get("Location"), "/api/games/"); ok && w.Code == http.StatusCreated {
-		err = p.hall.Cancel(t.Context(), live.Person{ID: id}, game)
+		err = p.hall.Cancel(t.Context(), protocol.Person{ID: id}, game)
 	}
 	if w.Code == http.StatusAccepted {
 		_, err = p.announcer.CancelWaiting(t.Context())

@@ -8,6 +8,7 @@ import (
 
 	"pressbox/game"
 	"pressbox/game/live"
+	"pressbox/game/protocol"
 )
 
 // farthest is beyond every revision: the largest whole number that every
@@ -117,13 +118,13 @@ func (s *Server) bookRoutes() []route {
 }
 
 // personOf is who sends a request to a route of class people, as games know him.
-func personOf(r *http.Request) live.Person {
+func personOf(r *http.Request) protocol.Person {
 	account := callerOf(r).Account
-	return live.Person{ID: account.ID, Name: account.Name}
+	return protocol.Person{ID: account.ID, Name: account.Name}
 }
 
 func (s *Server) createGame(w http.ResponseWriter, r *http.Request) error {
-	request := live.Request{Options: live.Defaults()}
+	request := protocol.Request{Options: protocol.Defaults()}
 	if err := s.bodies.decode(w, r, "GameRequest", &request); err != nil {
 		return err
 	}
@@ -134,7 +135,7 @@ func (s *Server) createGame(w http.ResponseWriter, r *http.Request) error {
 	return created(w, g)
 }
 
-func created(w http.ResponseWriter, g live.Game) error {
+func created(w http.ResponseWriter, g protocol.Game) error {
 	w.Header().Set("Location", "/api/games/"+g.ID)
 	return reply(w, http.StatusCreated, g)
 }
@@ -148,12 +149,12 @@ func (s *Server) listGames(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	switch live.Status(status) {
-	case "", live.Pending, live.Active, live.Finished:
+	switch protocol.Status(status) {
+	case "", protocol.Pending, protocol.Active, protocol.Finished:
 	default:
 		return wrongQuery("status", "not_offered", "must be pending, active or finished")
 	}
-	lists, err := s.cfg.Hall.List(personOf(r), live.Query{Status: live.Status(status), Before: before})
+	lists, err := s.cfg.Hall.List(personOf(r), live.Query{Status: protocol.Status(status), Before: before})
 	if err != nil {
 		return err
 	}
@@ -169,7 +170,7 @@ func (s *Server) getGame(w http.ResponseWriter, r *http.Request) error {
 }
 
 // onGame answers with what a method of the hall makes of a game.
-func (s *Server) onGame(do func(h *live.Games, ctx context.Context, by live.Person, id string) (live.Game, error)) handler {
+func (s *Server) onGame(do func(h *live.Games, ctx context.Context, by protocol.Person, id string) (protocol.Game, error)) handler {
 	return func(w http.ResponseWriter, r *http.Request) error {
 		g, err := do(s.cfg.Hall, r.Context(), personOf(r), param(r, "id"))
 		if err != nil {
@@ -248,8 +249,8 @@ func (s *Server) gameEvents(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	return reply(w, http.StatusOK, struct {
-		Events []*live.Message `json:"events"`
-	}{append([]*live.Message{}, events...)})
+		Events []*protocol.Message `json:"events"`
+	}{append([]*protocol.Message{}, events...)})
 }
 
 func (s *Server) boxScore(w http.ResponseWriter, r *http.Request) error {
@@ -258,17 +259,17 @@ func (s *Server) boxScore(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	return reply(w, http.StatusOK, struct {
-		ID     string       `json:"id"`
-		Status live.Status  `json:"status"`
-		Away   live.Seat    `json:"away"`
-		Home   live.Seat    `json:"home"`
-		Result *live.Result `json:"result,omitzero"`
+		ID     string           `json:"id"`
+		Status protocol.Status  `json:"status"`
+		Away   protocol.Seat    `json:"away"`
+		Home   protocol.Seat    `json:"home"`
+		Result *protocol.Result `json:"result,omitzero"`
 		game.BoxScore
 	}{g.ID, g.Status, g.Away, g.Home, g.Result, box})
 }
 
 func (s *Server) winProbability(w http.ResponseWriter, r *http.Request) error {
-	p, err := s.cfg.Hall.WinProb(r.Context(), param(r, "id"))
+	p, err := s.cfg.Hall.WinProbability(r.Context(), param(r, "id"))
 	if err != nil {
 		return err
 	}

@@ -27,6 +27,7 @@ import (
 	"pressbox/daemon/web"
 	"pressbox/game/league"
 	"pressbox/game/live"
+	"pressbox/game/protocol"
 	"pressbox/game/teams"
 	"pressbox/store"
 )
@@ -147,19 +148,19 @@ func (f *fan) refused(method, path, body string, status int, code string) page {
 // A gameView is a game as tests look at it.
 type gameView struct {
 	ID     string
-	Status live.Status
+	Status protocol.Status
 	Rev    uint64
 	You    string
 	Home   seatView
 	Away   seatView
-	Result *live.Result
-	Score  *live.Score
-	Dice   live.Dice
+	Result *protocol.Result
+	Score  *protocol.Score
+	Dice   protocol.Dice
 }
 
 type seatView struct {
 	Team      struct{ ID string }
-	Manager   *live.Manager
+	Manager   *protocol.Manager
 	Bot       bool
 	Submitted bool `json:"lineup_submitted"`
 	Lineup    json.RawMessage

@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"pressbox/daemon/web"
-	"pressbox/game/live"
+	"pressbox/game/protocol"
 )
 
 // Everything about teams, games and statistics needs somebody who is signed in.
@@ -97,9 +97,9 @@ func TestMakingOneGameTooMany(t *testing.T) {
 	t.Parallel()
 	p := newStadium(t)
 	anna := p.fan(t, "Anna")
-	who := live.Person{ID: anna.get("/api/auth/me").field("id"), Name: "Anna"}
+	who := protocol.Person{ID: anna.get("/api/auth/me").field("id"), Name: "Anna"}
 	for range 200 {
-		if _, err := p.hall.Create(t.Context(), who, live.Request{HomeTeam: homeTeam(), AwayTeam: awayTeam(), Options: live.Defaults()}); err != nil {
+		if _, err := p.hall.Create(t.Context(), who, protocol.Request{HomeTeam: homeTeam(), AwayTeam: awayTeam(), Options: protocol.Defaults()}); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -8,7 +8,7 @@ import (
 	"sync"
 	"time"
 
-	"pressbox/game/live"
+	"pressbox/game/protocol"
 	"pressbox/voice/announce"
 )
 
@@ -76,16 +76,16 @@ func (s *Server) kiosk(w http.ResponseWriter, r *http.Request) error {
 
 // news is what the hall has told a display that was not shown yet.
 type news struct {
-	waiting chan *live.Message
+	waiting chan *protocol.Message
 	late    chan struct{} // closed when there was too much
 	once    sync.Once
 }
 
 func newNews() *news {
-	return &news{waiting: make(chan *live.Message, kioskQueue), late: make(chan struct{})}
+	return &news{waiting: make(chan *protocol.Message, kioskQueue), late: make(chan struct{})}
 }
 
-func (n *news) tell(m *live.Message) bool {
+func (n *news) tell(m *protocol.Message) bool {
 	select {
 	case n.waiting <- m:
 		return true
@@ -100,7 +100,7 @@ func (n *news) tell(m *live.Message) bool {
 type kioskStream struct{ eventStream }
 
 // open sends what there is.
-func (k *kioskStream) open(games []live.Game, queue []announce.View) error {
+func (k *kioskStream) open(games []protocol.Game, queue []announce.View) error {
 	if err := k.write([]byte("retry: 2000\n\n")); err != nil {
 		return err
 	}
@@ -118,11 +118,11 @@ func (k *kioskStream) open(games []live.Game, queue []announce.View) error {
 }
 
 // message sends what happened to a game.
-func (k *kioskStream) message(m *live.Message) error {
+func (k *kioskStream) message(m *protocol.Message) error {
 	switch d := m.Data.(type) {
-	case *live.Event:
+	case *protocol.Event:
 		return k.event("play", kioskPlay{m.Game, m.Revision, d.Kind, d.Text, d.Scoreboard})
-	case *live.Game:
+	case *protocol.Game:
 		return k.event("game", d)
 	default:
 		return k.event("gone", struct {
@@ -133,11 +133,11 @@ func (k *kioskStream) message(m *live.Message) error {
 
 // A kioskPlay is what happened in a game.
 type kioskPlay struct {
-	Game string           `json:"g"`
-	Rev  uint64           `json:"rev"`
-	Kind live.EventKind   `json:"kind"`
-	Text []string         `json:"text"`
-	Now  *live.Scoreboard `json:"now,omitzero"`
+	Game string               `json:"g"`
+	Rev  uint64               `json:"rev"`
+	Kind protocol.EventKind   `json:"kind"`
+	Text []string             `json:"text"`
+	Now  *protocol.Scoreboard `json:"now,omitzero"`
 }
 
 // event writes one event.

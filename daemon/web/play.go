@@ -14,7 +14,7 @@ import (
 	"golang.org/x/time/rate"
 
 	"pressbox/auth"
-	"pressbox/game/live"
+	"pressbox/game/protocol"
 )
 
 // How a websocket behaves; reference/game.md says who else does it so.
@@ -58,15 +58,15 @@ type socket struct {
 	server *Server
 	conn   *websocket.Conn
 	below  *promptConn // conn's
-	person live.Person
+	person protocol.Person
 	done   chan struct{} // closed when nothing more is written
 
-	mu      sync.Mutex      // guards what follows
-	waiting []*live.Message // at most outQueue
-	batch   []*live.Message // what is left of the one that is being written
-	busy    bool            // with the clerks, or waiting for the connection
-	over    bool            // we hang up
-	code    int             // with this; 0 says nothing
+	mu      sync.Mutex          // guards what follows
+	waiting []*protocol.Message // at most outQueue
+	batch   []*protocol.Message // what is left of the one that is being written
+	busy    bool                // with the clerks, or waiting for the connection
+	over    bool                // we hang up
+	code    int                 // with this; 0 says nothing
 
 	parted bool // the client was told to come back; of the clerk only
 
@@ -82,7 +82,7 @@ type socket struct {
 // newSocket makes one of a websocket that [upgrade] has opened.
 func newSocket(s *Server, conn *websocket.Conn, caller auth.Caller) *socket {
 	k := &socket{
-		server: s, conn: conn, person: live.Person{ID: caller.Account.ID, Name: caller.Account.Name},
+		server: s, conn: conn, person: protocol.Person{ID: caller.Account.ID, Name: caller.Account.Name},
 		done: make(chan struct{}), began: time.Now(),
 		allowance: rate.NewLimiter(framesASecond, framesAtOnce),
 		leaves:    map[string]func(){},
@@ -125,7 +125,7 @@ func (k *socket) read(ctx context.Context) {
 		useful := false
 		switch {
 		case len(text) > maxFrame:
-			k.refuse(request{}, &live.Error{Code: nakTooLarge, Detail: "a frame may have 8 KiB"})
+			k.refuse(request{}, &protocol.Error{Code: nakTooLarge, Detail: "a frame may have 8 KiB"})
 		case kind != websocket.TextMessage:
 			k.refuse(request{}, malformed("a frame is text"))
 		default:
@@ -214,11 +214,11 @@ func (k *socket) obey(ctx context.Context, r request) (useful bool, err error) {
 		k.leave(r.game)
 		return false, nil
 	case "ping":
-		k.tell(&live.Message{Type: "pong", Data: pong{TS: r.ts, Lag: k.measured()}})
+		k.tell(&protocol.Message{Type: "pong", Data: pong{TS: r.ts, Lag: k.measured()}})
 		return false, nil
 	}
 	if _, ok := k.leaves[r.game]; !ok {
-		return false, &live.Error{Code: nakNotJoined, Detail: "join the game first"}
+		return false, &protocol.Error{Code: nakNotJoined, Detail: "join the game first"}
 	}
 	if r.kind == "sync" {
 		missed, err := k.server.cfg.Hall.Sync(ctx, k.person, r.game, r.since)
@@ -227,7 +227,7 @@ func (k *socket) obey(ctx context.Context, r request) (useful bool, err error) {
 		}
 		return false, err
 	}
-	command := live.Command{ID: r.cid, Revision: r.rev, Action: r.act}
+	command := protocol.Command{ID: r.cid, Revision: r.rev, Action: r.act}
 	_, dup, err := k.server.cfg.Hall.Submit(ctx, k.person, r.game, command, k.tell)
 	return err == nil && !dup && r.act.Decides(), err
 }
@@ -254,7 +254,7 @@ func (k *socket) leave(game string) {
 func (k *socket) join(ctx context.Context, r request) error {
 	k.leave(r.game)
 	if len(k.leaves) >= maxFollowed {
-		return &live.Error{Code: nakRateLimited, Detail: "one websocket follows " + strconv.Itoa(maxFollowed) + " games at most: leave one"}
+		return &protocol.Error{Code: nakRateLimited, Detail: "one websocket follows " + strconv.Itoa(maxFollowed) + " games at most: leave one"}
 	}
 	leave, err := k.server.cfg.Hall.Watch(ctx, k.person, r.game, r.since, k.tell)
 	if err != nil {
@@ -267,17 +267,17 @@ func (k *socket) join(ctx context.Context, r request) error {
 // refuse answers a frame with why it was not obeyed.
 func (k *socket) refuse(r request, err error) {
 	p := explain(err)
-	answer := nak{Code: live.Code(p.Code), Detail: p.Detail, Errors: p.Errors}
+	answer := nak{Code: protocol.Code(p.Code), Detail: p.Detail, Errors: p.Errors}
 	rev := uint64(0)
-	refused, known := errors.AsType[*live.Error](err)
+	refused, known := errors.AsType[*protocol.Error](err)
 	switch {
 	case known:
-		answer.Code, answer.Detail, rev = refused.Code, refused.Detail, refused.Rev
+		answer.Code, answer.Detail, rev = refused.Code, refused.Detail, refused.Revision
 	case !errors.Is(err, context.Canceled):
-		answer = nak{Code: live.Unavailable, Detail: "something went wrong in the appliance"}
+		answer = nak{Code: protocol.Unavailable, Detail: "something went wrong in the appliance"}
 	}
 	if p.Status >= http.StatusInternalServerError && err.Error() != p.Detail && !errors.Is(err, context.Canceled) {
 		k.server.cfg.Log.Error("websocket", "person", k.person.ID, "game", r.game, "type", r.kind, "err", err)
 	}
-	k.tell(&live.Message{Type: "nak", Game: r.game, CommandID: r.cid, Revision: rev, Data: answer})
+	k.tell(&protocol.Message{Type: "nak", Game: r.game, CommandID: r.cid, Revision: rev, Data: answer})
 }

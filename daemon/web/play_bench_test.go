@@ -20,7 +20,7 @@ import (
 
 	"pressbox/daemon/replica"
 	"pressbox/daemon/web"
-	"pressbox/game/live"
+	"pressbox/game/protocol"
 	"pressbox/store"
 )
 
@@ -40,7 +40,7 @@ func BenchmarkBroadcast(b *testing.B) {
 	theirs := openCrowd(b, bare, bare.joined)
 	text := strings.Repeat("Hobbs singles to center field. ", 60)
 	tell := func() {
-		crowd.Tell(&live.Message{Type: "event", Game: "game", Revision: 1, Data: &live.Event{Text: []string{text}}})
+		crowd.Tell(&protocol.Message{Type: "event", Game: "game", Revision: 1, Data: &protocol.Event{Text: []string{text}}})
 		<-ours.all
 	}
 	loop := func() {

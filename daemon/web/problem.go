@@ -12,7 +12,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"pressbox/auth"
-	"pressbox/game/live"
+	"pressbox/game/protocol"
 	"pressbox/game/teams"
 	"pressbox/voice/announce"
 )
@@ -163,7 +163,7 @@ func explain(err error) problem {
 
 // look finds what err means, if it is known.
 func (p *problem) look(err error) {
-	if refused, ok := errors.AsType[*live.Error](err); ok {
+	if refused, ok := errors.AsType[*protocol.Error](err); ok {
 		p.Status, p.Code, p.Detail = gameStatus(refused.Code), string(refused.Code), refused.Detail
 		if p.Status == http.StatusServiceUnavailable {
 			p.retry = 10 * time.Second
@@ -182,17 +182,17 @@ func (p *problem) look(err error) {
 }
 
 // gameStatus says what it means in HTTP that a game refused something.
-func gameStatus(code live.Code) int {
+func gameStatus(code protocol.Code) int {
 	switch code {
-	case live.UnknownGame:
+	case protocol.UnknownGame:
 		return http.StatusNotFound
-	case live.Forbidden, live.NotYourSide:
+	case protocol.Forbidden, protocol.NotYourSide:
 		return http.StatusForbidden
-	case live.Invalid, live.UnknownTeam, live.Malformed:
+	case protocol.Invalid, protocol.UnknownTeam, protocol.Malformed:
 		return http.StatusUnprocessableEntity
-	case live.Unavailable, live.StoreFull:
+	case protocol.Unavailable, protocol.StoreFull:
 		return http.StatusServiceUnavailable
-	case live.UnreadableGame:
+	case protocol.UnreadableGame:
 		return http.StatusInternalServerError
 	default:
 		return http.StatusConflict // it is not the moment
@@ -205,7 +205,7 @@ func violationsOf(err error) []violation {
 	if shape, ok := errors.AsType[*bodyError](err); ok {
 		return shape.violations
 	}
-	if refused, ok := errors.AsType[*live.Error](err); ok {
+	if refused, ok := errors.AsType[*protocol.Error](err); ok {
 		all := make([]violation, len(refused.Errors))
 		for i, v := range refused.Errors {
 			all[i] = violation{Path: v.Path, Code: string(v.Code), Detail: v.Detail}

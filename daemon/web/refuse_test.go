@@ -9,7 +9,7 @@ import (
 
 	"github.com/gorilla/websocket"
 
-	"pressbox/game/live"
+	"pressbox/game/protocol"
 )
 
 // A table is a game of two that has begun, and who sits at it.
@@ -27,7 +27,7 @@ func (p *stadium) newTable(tb testing.TB, options string) *table {
 	seat.id = seat.anna.create(options).ID
 	seat.bert.ask(http.MethodPost, "/api/games/"+seat.id+"/join", "", 200, nil)
 	seat.anna.suggest(seat.id, "home")
-	if g := seat.bert.suggest(seat.id, "away"); g.Status != live.Active {
+	if g := seat.bert.suggest(seat.id, "away"); g.Status != protocol.Active {
 		tb.Fatalf("with both line-ups in it is %s", g.Status)
 	}
 	return seat

@@ -17,7 +17,7 @@ import (
 	"github.com/gorilla/websocket"
 
 	"pressbox/daemon/web"
-	"pressbox/game/live"
+	"pressbox/game/protocol"
 )
 
 // tcp returns the two ends of a connection.
@@ -187,7 +187,7 @@ func TestASlowClientOnANetwork(t *testing.T) {
 	told := uint64(0)
 	tell := func(size int) (took int) {
 		told++
-		took = crowd.Tell(&live.Message{Type: "event", Game: "game", Revision: told, Data: strings.Repeat("x", size)})
+		took = crowd.Tell(&protocol.Message{Type: "event", Game: "game", Revision: told, Data: strings.Repeat("x", size)})
 		if rev, code := revision(t, quick); rev != told {
 			t.Fatalf("the quick one hears %d, %d after %d", rev, code, told-1)
 		}
@@ -224,7 +224,7 @@ func TestSeveralTellOneSocket(t *testing.T) {
 		for n := range tellers {
 			telling.Go(func() {
 				for i := range each {
-					crowd.Tell(&live.Message{Type: "event", Revision: uint64(n*each + i + 1)})
+					crowd.Tell(&protocol.Message{Type: "event", Revision: uint64(n*each + i + 1)})
 				}
 			})
 		}

@@ -8,7 +8,7 @@ import (
 	"github.com/gorilla/websocket"
 
 	"pressbox/auth"
-	"pressbox/game/live"
+	"pressbox/game/protocol"
 )
 
 // A Crowd is websockets that are told what they are to be told, without a hall.
@@ -45,7 +45,7 @@ func (c *Crowd) sockets() []*socket {
 }
 
 // Tell tells all of them, as the hall does, and is how many took it.
-func (c *Crowd) Tell(m *live.Message) (took int) {
+func (c *Crowd) Tell(m *protocol.Message) (took int) {
 	for _, k := range c.sockets() {
 		if k.tell(m) {
 			took++

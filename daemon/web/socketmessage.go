@@ -8,12 +8,12 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/gorilla/websocket"
 
-	"pressbox/game/live"
+	"pressbox/game/protocol"
 )
 
 // prepared returns the frame of a message: for all who are told the same, the same.
-func (s *Server) prepared(m *live.Message) (*websocket.PreparedMessage, error) {
-	made, ok := m.Frame(func(m *live.Message) any {
+func (s *Server) prepared(m *protocol.Message) (*websocket.PreparedMessage, error) {
+	made, ok := m.Frame(func(m *protocol.Message) any {
 		text, err := s.frame(m)
 		if err != nil {
 			return err
@@ -31,16 +31,16 @@ func (s *Server) prepared(m *live.Message) (*websocket.PreparedMessage, error) {
 }
 
 // frame writes a message as clients read it.
-func (s *Server) frame(m *live.Message) ([]byte, error) {
+func (s *Server) frame(m *protocol.Message) ([]byte, error) {
 	whole := struct {
-		*live.Message
+		*protocol.Message
 		G string `json:"g,omitzero"` // not every frame is about a game
 		D any    `json:"d,omitzero"`
 	}{m, m.Game, m.Data}
 	switch d := m.Data.(type) {
-	case *live.Hello:
+	case *protocol.Hello:
 		whole.D = hello{subprotocol, s.cfg.Version, m.Revision, moment{time.Now()}, d}
-	case live.Bye:
+	case protocol.Bye:
 		whole.D = bye{d, 0}
 		if d.Code == "restart" {
 			whole.D = bye{d, retryAfter}
@@ -56,16 +56,16 @@ type (
 		Server string `json:"server"` // version
 		Rev    uint64 `json:"rev"`
 		Time   moment `json:"server_time"`
-		*live.Hello
+		*protocol.Hello
 	}
 	bye struct {
-		live.Bye
+		protocol.Bye
 		RetryAfter int `json:"retry_after,omitzero"` // seconds
 	}
 	nak struct {
-		Code   live.Code   `json:"code"`
-		Detail string      `json:"detail"`
-		Errors []violation `json:"errors,omitempty"`
+		Code   protocol.Code `json:"code"`
+		Detail string        `json:"detail"`
+		Errors []violation   `json:"errors,omitempty"`
 	}
 	pong struct {
 		TS  jsontext.Value `json:"ts,omitempty"`

@@ -7,7 +7,7 @@ import (
 
 	"github.com/gorilla/websocket"
 
-	"pressbox/game/live"
+	"pressbox/game/protocol"
 )
 
 // clerks write what waits in sockets. While something waits there are as many
@@ -59,7 +59,7 @@ func (c *clerks) next() *socket {
 }
 
 // tell puts a message into the queue. A client that does not keep up is hung up on.
-func (k *socket) tell(m *live.Message) bool {
+func (k *socket) tell(m *protocol.Message) bool {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if len(k.waiting) == outQueue {
@@ -120,7 +120,7 @@ func (k *socket) write() {
 
 // take takes the next message; nil is the end. If there is nothing, the socket
 // is not busy any more.
-func (k *socket) take() (m *live.Message, more bool) {
+func (k *socket) take() (m *protocol.Message, more bool) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if k.over {
@@ -146,7 +146,7 @@ func (k *socket) goodbye() {
 		return // the client hung up
 	}
 	if k.code == closeRestart && !k.parted {
-		_ = k.send(&live.Message{Type: "bye", Data: live.Bye{Code: "restart"}}) // it may have gone
+		_ = k.send(&protocol.Message{Type: "bye", Data: protocol.Bye{Code: "restart"}}) // it may have gone
 	}
 	text := websocket.FormatCloseMessage(k.code, "")
 	_ = k.conn.WriteControl(websocket.CloseMessage, text, time.Now().Add(writeWait)) // it may have gone
@@ -154,7 +154,7 @@ func (k *socket) goodbye() {
 }
 
 // send writes a message.
-func (k *socket) send(m *live.Message) error {
+func (k *socket) send(m *protocol.Message) error {
 	frame, err := k.server.prepared(m)
 	if err != nil {
 		k.server.cfg.Log.Error("a message to a websocket is lost", "type", m.Type, "game", m.Game, "rev", m.Revision, "err", err)
@@ -163,7 +163,7 @@ func (k *socket) send(m *live.Message) error {
 	if err := k.conn.WritePreparedMessage(frame); err != nil {
 		return err
 	}
-	if last, ok := m.Data.(live.Bye); ok && last.Code == "restart" {
+	if last, ok := m.Data.(protocol.Bye); ok && last.Code == "restart" {
 		k.parted = true
 		k.hangUp(closeRestart)
 	}

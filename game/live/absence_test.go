@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"pressbox/game/live"
+	"pressbox/game/protocol"
 )
 
 // A log counts what was logged.
@@ -59,7 +60,7 @@ func TestTheBotTakesOverAsSoonAsItCan(t *testing.T) {
 	}{
 		"a pause": {
 			func(h *live.Games, _ *journal, _ *watcher, id string) { do(t, h, ann, id, "Pause") },
-			func(h *live.Games, _ *journal, _ *watcher, id string) { do(t, h, ann, id, "Go on") },
+			func(h *live.Games, _ *journal, _ *watcher, id string) { do(t, h, ann, id, "Resume") },
 		},
 		"nobody to play against": {
 			func(_ *live.Games, _ *journal, a *watcher, _ string) { a.leave() },
@@ -76,7 +77,7 @@ func TestTheBotTakesOverAsSoonAsItCan(t *testing.T) {
 				j := newJournal()
 				h, log := newLoggedHall(t, j, nil)
 				defer run(t, h)()
-				g := begin(t, h, func(o *live.Options) { o.TurnSeconds = 600 })
+				g := begin(t, h, func(o *protocol.Options) { o.TurnSeconds = 600 })
 				a, b, c := watch(t, h, ann, g.ID, 0), watch(t, h, bob, g.ID, 0), watch(t, h, carl, g.ID, 0)
 				defer c.leave()
 				tt.hinder(h, j, a, g.ID)
@@ -91,7 +92,7 @@ func TestTheBotTakesOverAsSoonAsItCan(t *testing.T) {
 				if !managed() {
 					t.Errorf("the bot does not manage; Ann was told %v", a.kinds())
 				}
-				if n := log.count("could not take over"); name == "a full disk" && n != 7 || name != "a full disk" && n != 0 {
+				if n := log.count("automatic game update failed"); name == "a full disk" && n != 7 || name != "a full disk" && n != 0 {
 					t.Errorf("logged %d times that it failed: %q", n, log.lines)
 				}
 				a.leave()
@@ -110,7 +111,7 @@ func TestTheEndIsNoError(t *testing.T) {
 		j.cancel = cancel
 		done := make(chan error, 1)
 		go func() { done <- h.Run(ctx) }()
-		g := begin(t, h, func(o *live.Options) { o.TurnSeconds = 30 })
+		g := begin(t, h, func(o *protocol.Options) { o.TurnSeconds = 30 })
 		if _, err := h.Create(t.Context(), ann, request(nil)); err != nil {
 			t.Fatal(err)
 		}

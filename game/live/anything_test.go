@@ -11,6 +11,7 @@ import (
 
 	"pressbox/game"
 	"pressbox/game/live"
+	"pressbox/game/protocol"
 )
 
 // A mess is a game in which anything happens that may: whatever is offered, at any time, with people who come and go, a
@@ -22,7 +23,7 @@ type mess struct {
 	hall     *live.Games
 	stop     func()
 	id       string
-	watchers map[live.Person]*watcher
+	watchers map[protocol.Person]*watcher
 }
 
 // Whatever is offered is taken; a game that goes on waits for somebody, who is told what he may do; what is told has no
@@ -33,10 +34,10 @@ func TestAnythingMayHappen(t *testing.T) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
-				m := &mess{t: t, lot: rand.New(rand.NewPCG(uint64(seed), 7)), journal: newJournal(), watchers: map[live.Person]*watcher{}}
+				m := &mess{t: t, lot: rand.New(rand.NewPCG(uint64(seed), 7)), journal: newJournal(), watchers: map[protocol.Person]*watcher{}}
 				m.open()
-				m.id = begin(t, m.hall, func(o *live.Options) {
-					o.Opponent = []live.Opponent{live.Open, live.Open, live.Bot, live.HotSeat}[seed%4]
+				m.id = begin(t, m.hall, func(o *protocol.Options) {
+					o.Opponent = []protocol.Opponent{protocol.Open, protocol.Open, protocol.Bot, protocol.HotSeat}[seed%4]
 					o.TurnSeconds = []int{0, 5, 45, 600}[seed/4%4]
 					o.Innings, o.DH = []int{3, 5, 9}[seed%3], seed%2 == 0
 				}).ID
@@ -60,7 +61,7 @@ func (m *mess) open() {
 
 func (m *mess) step() {
 	synctest.Wait() // what is due has been done
-	who := []live.Person{ann, bob, carl}[m.lot.IntN(3)]
+	who := []protocol.Person{ann, bob, carl}[m.lot.IntN(3)]
 	switch n := m.lot.IntN(100); {
 	case n < 2:
 		m.stop()
@@ -79,7 +80,7 @@ func (m *mess) step() {
 	}
 }
 
-func (m *mess) comeOrGo(who live.Person) {
+func (m *mess) comeOrGo(who protocol.Person) {
 	if w := m.watchers[who]; w != nil {
 		m.checkTold(w)
 		w.leave()
@@ -91,7 +92,7 @@ func (m *mess) comeOrGo(who live.Person) {
 }
 
 // act does one of the things that somebody may do, or fails with why.
-func (m *mess) act(who live.Person, why error) {
+func (m *mess) act(who protocol.Person, why error) {
 	g := look(m.t, m.hall, who, m.id)
 	all := append(slices.Clone(g.Legal), g.Offers...)
 	if len(g.Legal) > 0 && m.lot.IntN(3) > 0 {
@@ -106,12 +107,12 @@ func (m *mess) act(who live.Person, why error) {
 	}
 	_, dup, err := m.hall.Submit(m.t.Context(), who, m.id, command(m.t, m.hall, who, m.id, c.Action), nil)
 	if dup || !errors.Is(err, why) || why == nil && err != nil {
-		m.t.Fatalf("%s does %s at %d: %v, %v", who.Name, text(m.t, c), g.Rev, dup, err)
+		m.t.Fatalf("%s does %s at %d: %v, %v", who.Name, text(m.t, c), g.Revision, dup, err)
 	}
 }
 
 // fill lets the disk be full for a while.
-func (m *mess) fill(who live.Person) {
+func (m *mess) fill(who protocol.Person) {
 	full := errors.New("full")
 	before := still(m.t, m.hall, m.id)
 	m.journal.setFull(full)
@@ -126,14 +127,14 @@ func (m *mess) fill(who live.Person) {
 func (m *mess) check() {
 	synctest.Wait()
 	g := look(m.t, m.hall, carl, m.id)
-	if g.Status == live.Active && g.State.Paused == nil && len(g.State.Waiting) == 0 {
-		m.t.Fatalf("at %d the game waits for nobody: %s", g.Rev, text(m.t, g.State))
+	if g.Status == protocol.Active && g.State.Paused == nil && len(g.State.Waiting) == 0 {
+		m.t.Fatalf("at %d the game waits for nobody: %s", g.Revision, text(m.t, g.State))
 	}
-	for _, who := range []live.Person{ann, bob} {
+	for _, who := range []protocol.Person{ann, bob} {
 		g := look(m.t, m.hall, who, m.id)
 		waits := slices.ContainsFunc(g.State.Waiting, func(s game.Side) bool { return g.YourSide == "both" || g.YourSide == s.String() })
 		if waits != (len(g.Legal) > 0) {
-			m.t.Fatalf("at %d the game waits for %v, %s manages %q and may %s", g.Rev, g.State.Waiting, who.Name, g.YourSide, text(m.t, g.Legal))
+			m.t.Fatalf("at %d the game waits for %v, %s manages %q and may %s", g.Revision, g.State.Waiting, who.Name, g.YourSide, text(m.t, g.Legal))
 		}
 	}
 	for _, w := range m.watchers {
@@ -146,5 +147,5 @@ func (m *mess) check() {
 }
 
 func (m *mess) checkTold(w *watcher) {
-	checkContiguous(m.t, w.told("event", "skip"), 1, look(m.t, m.hall, carl, m.id).Rev)
+	checkContiguous(m.t, w.told("event", "skip"), 1, look(m.t, m.hall, carl, m.id).Revision)
 }

@@ -8,6 +8,7 @@ import (
 
 	"pressbox/game"
 	"pressbox/game/live"
+	"pressbox/game/protocol"
 )
 
 // Who stops the clock, or comes and goes, gets no more time for it while the other one waits; but whoever goes on after a
@@ -17,7 +18,7 @@ func TestAPauseMakesNoTime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := newHall(t, newJournal())
 		defer run(t, h)()
-		g := begin(t, h, func(o *live.Options) { o.TurnSeconds = 60 })
+		g := begin(t, h, func(o *protocol.Options) { o.TurnSeconds = 60 })
 		a, b := watch(t, h, ann, g.ID, 0), watch(t, h, bob, g.ID, 0)
 		defer a.leave()
 		left := func() int64 {
@@ -35,7 +36,7 @@ func TestAPauseMakesNoTime(t *testing.T) {
 			if left() != -1 {
 				t.Errorf("while paused the clock has %d ms", left())
 			}
-			do(t, h, bob, g.ID, "Go on")
+			do(t, h, bob, g.ID, "Resume")
 			if left() != want {
 				t.Errorf("after a pause the clock has %d ms, want %d", left(), want)
 			}
@@ -46,10 +47,10 @@ func TestAPauseMakesNoTime(t *testing.T) {
 		if left() != 2000 {
 			t.Errorf("after Bob came back the clock has %d ms, want 2000", left())
 		}
-		rev := look(t, h, ann, g.ID).Rev
+		rev := look(t, h, ann, g.ID).Revision
 		pass(2 * time.Second)
-		if now := look(t, h, ann, g.ID); now.Rev <= rev+2 || now.Clock == nil || left() != 60_000 {
-			t.Errorf("when the time was up the game went from %d to %d, clock %+v", rev, now.Rev, now.Clock)
+		if now := look(t, h, ann, g.ID); now.Revision <= rev+2 || now.Clock == nil || left() != 60_000 {
+			t.Errorf("when the time was up the game went from %d to %d, clock %+v", rev, now.Revision, now.Clock)
 		}
 		b.leave()
 	})
@@ -61,11 +62,11 @@ func TestTheNextDecisionHasAllItsTimeAfterAPause(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := newHall(t, newJournal())
 		defer run(t, h)()
-		g := begin(t, h, func(o *live.Options) { o.TurnSeconds, o.Opponent = 60, live.Bot })
+		g := begin(t, h, func(o *protocol.Options) { o.TurnSeconds, o.Opponent = 60, protocol.Bot })
 		a := watch(t, h, ann, g.ID, 0)
 		pass(40 * time.Second)
 		do(t, h, ann, g.ID, "Pause")
-		do(t, h, ann, g.ID, "Go on")
+		do(t, h, ann, g.ID, "Resume")
 		do(t, h, ann, g.ID, look(t, h, ann, g.ID).Legal[0].Label)
 		if c := look(t, h, ann, g.ID).Clock; c == nil || c.LeftMS != 60_000 {
 			t.Errorf("the next decision's clock: %+v", c)
@@ -84,22 +85,22 @@ func TestTheNextDecisionHasAllItsTimeAfterAPause(t *testing.T) {
 func TestAsidesComeToAnEnd(t *testing.T) {
 	t.Parallel()
 	const most = 100
-	offered := func(g live.Game, verb string) bool {
-		return slices.ContainsFunc(g.Offers, func(c live.Choice) bool { return c.Action.Verb == verb })
+	offered := func(g protocol.Game, verb string) bool {
+		return slices.ContainsFunc(g.Offers, func(c protocol.Choice) bool { return c.Action.Verb == verb })
 	}
 	on, off := true, false
 	for name, tt := range map[string]struct {
 		setUp  func(h *live.Games, id string)
-		first  live.Action
-		second live.Action
+		first  protocol.Action
+		second protocol.Action
 		verb   string // of first, if it is offered
 	}{
-		"pause":    {nil, live.Action{Verb: "pause"}, live.Action{Verb: "resume"}, "pause"},
-		"takeover": {nil, live.Action{Verb: "takeover", On: &on}, live.Action{Verb: "takeover", On: &off}, "takeover"},
+		"pause":    {nil, protocol.Action{Verb: "pause"}, protocol.Action{Verb: "resume"}, "pause"},
+		"takeover": {nil, protocol.Action{Verb: "takeover", On: &on}, protocol.Action{Verb: "takeover", On: &off}, "takeover"},
 		"undo": {
 			func(h *live.Games, id string) { do(t, h, ann, id, "Pitch to him") },
-			live.Action{Verb: "undo"},
-			live.Action{Verb: "defence"},
+			protocol.Action{Verb: "undo"},
+			protocol.Action{Verb: "defence"},
 			"undo",
 		},
 	} {
@@ -114,7 +115,7 @@ func TestAsidesComeToAnEnd(t *testing.T) {
 			}
 			_, _, err := h.Submit(t.Context(), ann, g.ID, command(t, h, ann, g.ID, tt.first), nil)
 			if n == most {
-				if code(t, err) != live.IllegalAction {
+				if code(t, err) != protocol.IllegalAction {
 					t.Errorf("%s: the last one too many: %v", name, err)
 				}
 				break
@@ -127,7 +128,7 @@ func TestAsidesComeToAnEnd(t *testing.T) {
 			}
 		}
 		do(t, h, bob, g.ID, "Pause") // the other one's are his own
-		do(t, h, ann, g.ID, "Go on")
+		do(t, h, ann, g.ID, "Resume")
 		playOn(t, h, g.ID)
 		if name == "undo" {
 			do(t, h, ann, g.ID, "Pitch to him")
@@ -143,7 +144,7 @@ func playOn(t *testing.T, h *live.Games, id string) {
 	t.Helper()
 	before := look(t, h, ann, id).State.Decision
 	for {
-		for _, who := range []live.Person{ann, bob} {
+		for _, who := range []protocol.Person{ann, bob} {
 			if g := look(t, h, who, id); len(g.Legal) > 0 {
 				do(t, h, who, id, g.Legal[0].Label)
 			}
@@ -161,24 +162,24 @@ func TestChangesOfPlaceComeToAnEnd(t *testing.T) {
 	g := begin(t, h, nil)
 	swap := func() error {
 		order := look(t, h, ann, g.ID).State.Teams[game.Home].Order
-		var subs []live.Sub
+		var subs []protocol.Sub
 		for i, slot := range order {
 			switch slot.Position {
 			case game.LeftField:
-				subs = append(subs, live.Sub{Player: slot.Player, Slot: i + 1, Position: game.RightField})
+				subs = append(subs, protocol.Sub{Player: slot.Player, Slot: i + 1, Position: game.RightField})
 			case game.RightField:
-				subs = append(subs, live.Sub{Player: slot.Player, Slot: i + 1, Position: game.LeftField})
+				subs = append(subs, protocol.Sub{Player: slot.Player, Slot: i + 1, Position: game.LeftField})
 			default:
 			}
 		}
-		_, _, err := h.Submit(t.Context(), ann, g.ID, command(t, h, ann, g.ID, live.Action{Verb: "substitute", Subs: subs, Decision: look(t, h, ann, g.ID).State.Decision}), nil)
+		_, _, err := h.Submit(t.Context(), ann, g.ID, command(t, h, ann, g.ID, protocol.Action{Verb: "substitute", Subs: subs, Decision: look(t, h, ann, g.ID).State.Decision}), nil)
 		return err
 	}
 	n := 0
 	for n < 100 && swap() == nil {
 		n++
 	}
-	if err := swap(); n != 10 || code(t, err) != live.IllegalAction {
+	if err := swap(); n != 10 || code(t, err) != protocol.IllegalAction {
 		t.Fatalf("left and right field changed places %d times, then %v", n, err)
 	}
 	for _, c := range look(t, h, ann, g.ID).Offers {
@@ -187,7 +188,7 @@ func TestChangesOfPlaceComeToAnEnd(t *testing.T) {
 			break
 		}
 	}
-	if err := swap(); code(t, err) != live.IllegalAction {
+	if err := swap(); code(t, err) != protocol.IllegalAction {
 		t.Errorf("after somebody came in: %v", err)
 	}
 	playOn(t, h, g.ID)
@@ -200,8 +201,8 @@ func TestChangesOfPlaceComeToAnEnd(t *testing.T) {
 func TestInHotSeatEveryOfferSaysItsSide(t *testing.T) {
 	t.Parallel()
 	h := newHall(t, newJournal())
-	g := begin(t, h, func(o *live.Options) { o.Opponent = live.HotSeat })
-	for _, label := range []string{"Pause", "Go on"} {
+	g := begin(t, h, func(o *protocol.Options) { o.Opponent = protocol.HotSeat })
+	for _, label := range []string{"Pause", "Resume"} {
 		for _, c := range look(t, h, ann, g.ID).Offers {
 			if c.Side == "" || c.Action.Side != c.Side {
 				t.Errorf("%s", text(t, c))

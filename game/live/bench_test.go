@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"pressbox/game/live"
+	"pressbox/game/protocol"
 	"pressbox/store"
 )
 
@@ -68,7 +69,7 @@ func commitTime(b *testing.B, s *store.Store) time.Duration {
 type benchGame struct {
 	hall  *live.Games
 	id    string
-	legal []live.Choice
+	legal []protocol.Choice
 	rev   uint64
 	heard chan time.Time // when the spectator was told the last of a command
 	leave []func()
@@ -87,10 +88,10 @@ func (g *benchGame) begin(b *testing.B) {
 	for _, leave := range g.leave {
 		leave()
 	}
-	made := begin(b, g.hall, func(o *live.Options) { o.Opponent = live.Bot })
-	g.id, g.legal, g.rev = made.ID, made.Legal, made.Rev
-	manager, err := g.hall.Watch(b.Context(), ann, g.id, g.rev, func(m *live.Message) bool {
-		if e, ok := m.Data.(*live.Event); ok && e.State != nil {
+	made := begin(b, g.hall, func(o *protocol.Options) { o.Opponent = protocol.Bot })
+	g.id, g.legal, g.rev = made.ID, made.Legal, made.Revision
+	manager, err := g.hall.Watch(b.Context(), ann, g.id, g.rev, func(m *protocol.Message) bool {
+		if e, ok := m.Data.(*protocol.Event); ok && e.State != nil {
 			g.legal, g.rev = e.Legal, m.Revision
 		}
 		return true
@@ -98,8 +99,8 @@ func (g *benchGame) begin(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	spectator, err := g.hall.Watch(b.Context(), carl, g.id, g.rev, func(m *live.Message) bool {
-		if e, ok := m.Data.(*live.Event); ok && e.State != nil {
+	spectator, err := g.hall.Watch(b.Context(), carl, g.id, g.rev, func(m *protocol.Message) bool {
+		if e, ok := m.Data.(*protocol.Event); ok && e.State != nil {
 			select {
 			case g.heard <- time.Now():
 			default:
@@ -133,7 +134,7 @@ func decide(b *testing.B, games []*benchGame, turns int) []time.Duration {
 					<-g.heard
 				}
 				g.n++
-				c := live.Command{ID: fmt.Sprint(g.n), Revision: g.rev, Action: g.legal[0].Action}
+				c := protocol.Command{ID: fmt.Sprint(g.n), Revision: g.rev, Action: g.legal[0].Action}
 				begin := time.Now()
 				if _, _, err := g.hall.Submit(context.Background(), ann, g.id, c, nil); err != nil {
 					b.Error(err)
@@ -191,9 +192,9 @@ func fill(b *testing.B, to live.Journal, n int) {
 	b.Helper()
 	j := newJournal()
 	h := newHall(b, j)
-	g := begin(b, h, func(o *live.Options) { o.Opponent = live.HotSeat })
+	g := begin(b, h, func(o *protocol.Options) { o.Opponent = protocol.HotSeat })
 	half := j.heads[g.ID]
-	for n := 0; look(b, h, ann, g.ID).Status == live.Active; n++ {
+	for n := 0; look(b, h, ann, g.ID).Status == protocol.Active; n++ {
 		if n == 40 {
 			half = j.heads[g.ID]
 		}
@@ -220,12 +221,12 @@ func renamed(head []byte, old, id string) []byte {
 func BenchmarkLoadGame(b *testing.B) {
 	j := newJournal()
 	h := newHall(b, j)
-	g := begin(b, h, func(o *live.Options) { o.Opponent = live.HotSeat })
+	g := begin(b, h, func(o *protocol.Options) { o.Opponent = protocol.HotSeat })
 	end := playOut(b, h, g.ID)
-	if _, err := newHall(b, j).WinProb(b.Context(), g.ID); err != nil {
+	if _, err := newHall(b, j).WinProbability(b.Context(), g.ID); err != nil {
 		b.Fatal(err)
 	}
-	b.ReportMetric(float64(end.Rev), "moves")
+	b.ReportMetric(float64(end.Revision), "moves")
 	for b.Loop() {
 		b.StopTimer()
 		h := newHall(b, j)
@@ -259,7 +260,7 @@ func BenchmarkTable(b *testing.B) {
 			b.StartTimer()
 		}
 		g.n++
-		c := live.Command{ID: fmt.Sprint(g.n), Revision: g.rev, Action: g.legal[0].Action}
+		c := protocol.Command{ID: fmt.Sprint(g.n), Revision: g.rev, Action: g.legal[0].Action}
 		if _, _, err := g.hall.Submit(b.Context(), ann, g.id, c, nil); err != nil {
 			b.Fatal(err)
 		}

@@ -6,12 +6,12 @@ import (
 	"testing"
 
 	"pressbox/game/chance"
-	"pressbox/game/live"
+	"pressbox/game/protocol"
 )
 
 // together puts decisions of the side in the field into one: of each field one of the values that were offered for it, by
 // turns the usual one.
-func together(t *testing.T, legal []live.Choice, turn int) live.Action {
+func together(t *testing.T, legal []protocol.Choice, turn int) protocol.Action {
 	t.Helper()
 	values := map[string][]map[string]any{}
 	for _, c := range legal {
@@ -32,7 +32,7 @@ func together(t *testing.T, legal []live.Choice, turn int) live.Action {
 		}
 		turn /= n
 	}
-	action, err := live.ReadAction([]byte(text(t, all)))
+	action, err := protocol.ReadAction([]byte(text(t, all)))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -45,10 +45,10 @@ func together(t *testing.T, legal []live.Choice, turn int) live.Action {
 func TestDefenceIsPutTogether(t *testing.T) {
 	t.Parallel()
 	h := newHall(t, newJournal())
-	g := begin(t, h, func(o *live.Options) { o.Opponent = live.HotSeat })
-	w := watch(t, h, carl, g.ID, g.Rev)
+	g := begin(t, h, func(o *protocol.Options) { o.Opponent = protocol.HotSeat })
+	w := watch(t, h, carl, g.ID, g.Revision)
 	made := map[chance.Defence]int{}
-	for turn := 0; g.Status == live.Active; turn++ {
+	for turn := 0; g.Status == protocol.Active; turn++ {
 		first := g.Legal[0]
 		if first.Group != "defence" {
 			g = decideFirst(t, h, g.ID)
@@ -72,7 +72,7 @@ func TestDefenceIsPutTogether(t *testing.T) {
 		t.Errorf("only %d decisions were put together", len(made))
 	}
 	for _, m := range w.told("event") {
-		if e := m.Data.(*live.Event); e.Calls != nil {
+		if e := m.Data.(*protocol.Event); e.Calls != nil {
 			if made[e.Calls.Defence] == 0 {
 				t.Errorf("told %+v, which was not made", e.Calls.Defence)
 			}

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"pressbox/game/live"
+	"pressbox/game/protocol"
 	"pressbox/store"
 	"pressbox/store/killtest"
 )
@@ -46,8 +47,8 @@ type desk struct {
 	hall  *live.Games
 	life  string
 	diary *os.File
-	ready func()                  // called when a command was acknowledged: how long that takes is up to the disk
-	sent  map[string]live.Command // by game and person: commands of earlier lives without an ack
+	ready func()                      // called when a command was acknowledged: how long that takes is up to the disk
+	sent  map[string]protocol.Command // by game and person: commands of earlier lives without an ack
 }
 
 // play plays until the process is killed. It is told where, and which life this is.
@@ -98,7 +99,7 @@ func (d *desk) games(ctx context.Context) ([]string, error) {
 		ids = append(ids, g.ID)
 	}
 	for n := len(ids); n < 4; n++ {
-		id, err := d.begin(ctx, []live.Opponent{live.Open, live.Bot, live.HotSeat}[n%3])
+		id, err := d.begin(ctx, []protocol.Opponent{protocol.Open, protocol.Bot, protocol.HotSeat}[n%3])
 		if err != nil {
 			return nil, err
 		}
@@ -108,9 +109,9 @@ func (d *desk) games(ctx context.Context) ([]string, error) {
 }
 
 // begin makes a game; Bob joins where he can.
-func (d *desk) begin(ctx context.Context, opponent live.Opponent) (string, error) {
-	g, err := d.hall.Create(ctx, ann, request(func(o *live.Options) { o.Innings, o.Opponent = 3, opponent }))
-	if err == nil && opponent == live.Open {
+func (d *desk) begin(ctx context.Context, opponent protocol.Opponent) (string, error) {
+	g, err := d.hall.Create(ctx, ann, request(func(o *protocol.Options) { o.Innings, o.Opponent = 3, opponent }))
+	if err == nil && opponent == protocol.Open {
 		_, err = d.hall.Join(ctx, bob, g.ID)
 	}
 	return g.ID, err
@@ -142,8 +143,8 @@ func (d *desk) prepare(ctx context.Context, id string) (over bool, err error) {
 	if err != nil {
 		return false, err
 	}
-	for side, seat := range map[int]*live.Seat{0: &g.Away, 1: &g.Home} {
-		if g.Status != live.Pending || seat.LineupSubmitted {
+	for side, seat := range map[int]*protocol.Seat{0: &g.Away, 1: &g.Home} {
+		if g.Status != protocol.Pending || seat.LineupSubmitted {
 			continue
 		}
 		who := ann
@@ -163,7 +164,7 @@ func (d *desk) prepare(ctx context.Context, id string) (over bool, err error) {
 			return false, err
 		}
 	}
-	for _, who := range []live.Person{ann, bob} {
+	for _, who := range []protocol.Person{ann, bob} {
 		if c, ok := d.sent[id+" "+who.ID]; ok {
 			if _, _, err := d.hall.Submit(ctx, who, id, c, d.note(who)); err != nil {
 				return false, fmt.Errorf("%s sends %+v again: %w", who.Name, c, err)
@@ -175,20 +176,20 @@ func (d *desk) prepare(ctx context.Context, id string) (over bool, err error) {
 	if err == nil {
 		err = err2
 	}
-	return g.Status == live.Finished, err
+	return g.Status == protocol.Finished, err
 }
 
 // turn lets everybody do one thing.
 func (d *desk) turn(ctx context.Context, id string, n int) (over bool, err error) {
-	for _, who := range []live.Person{ann, bob} {
+	for _, who := range []protocol.Person{ann, bob} {
 		g, err := d.hall.Game(ctx, who, id)
-		if err != nil || g.Status == live.Finished {
+		if err != nil || g.Status == protocol.Finished {
 			return true, err
 		}
 		if len(g.Legal) == 0 {
 			continue
 		}
-		c := live.Command{ID: fmt.Sprintf("%s-%d", d.life, n), Revision: g.Rev, Action: g.Legal[n*5%len(g.Legal)].Action}
+		c := protocol.Command{ID: fmt.Sprintf("%s-%d", d.life, n), Revision: g.Revision, Action: g.Legal[n*5%len(g.Legal)].Action}
 		text, err := json.Marshal(c)
 		if err != nil {
 			return false, err
@@ -202,19 +203,19 @@ func (d *desk) turn(ctx context.Context, id string, n int) (over bool, err error
 }
 
 // note writes down what somebody is told.
-func (d *desk) note(who live.Person) live.Send {
-	return func(m *live.Message) bool {
+func (d *desk) note(who protocol.Person) live.Send {
+	return func(m *protocol.Message) bool {
 		all := m.Batch
 		if all == nil {
-			all = []*live.Message{m}
+			all = []*protocol.Message{m}
 		}
 		var lines strings.Builder
 		for _, m := range all {
 			switch e := m.Data.(type) {
-			case live.Ack:
+			case protocol.Ack:
 				fmt.Fprintf(&lines, "acked %s %s %s %d\n", m.Game, who.ID, m.CommandID, m.Revision)
 				defer d.ready()
-			case *live.Event:
+			case *protocol.Event:
 				fmt.Fprintf(&lines, "told %s %d %s %s\n", m.Game, m.Revision, e.Kind, e.Hash)
 			case nil:
 				fmt.Fprintf(&lines, "told %s %d skip %s\n", m.Game, m.Revision, "")
@@ -226,8 +227,8 @@ func (d *desk) note(who live.Person) live.Send {
 }
 
 // unacknowledged returns the last command of everybody in every game, if it has no ack.
-func unacknowledged(diary string) (map[string]live.Command, error) {
-	sent := map[string]live.Command{}
+func unacknowledged(diary string) (map[string]protocol.Command, error) {
+	sent := map[string]protocol.Command{}
 	data, err := os.ReadFile(diary)
 	if os.IsNotExist(err) {
 		return sent, nil
@@ -236,7 +237,7 @@ func unacknowledged(diary string) (map[string]live.Command, error) {
 		f := strings.SplitN(strings.TrimSuffix(line, "\n"), " ", 5)
 		switch f[0] {
 		case "sent":
-			var c live.Command
+			var c protocol.Command
 			if err := json.Unmarshal([]byte(f[4]), &c); err != nil {
 				return nil, fmt.Errorf("%s: %w", line, err)
 			}
@@ -293,7 +294,7 @@ func keptLines(t *testing.T, h *live.Games, j live.Journal, id string) map[strin
 		t.Fatal(err)
 	}
 	for _, m := range all {
-		if e, ok := m.Data.(*live.Event); ok {
+		if e, ok := m.Data.(*protocol.Event); ok {
 			lines[fmt.Sprintf("told %s %d %s %s\n", id, m.Revision, e.Kind, e.Hash)] = true
 		} else {
 			lines[fmt.Sprintf("told %s %d skip \n", id, m.Revision)] = true
@@ -306,9 +307,9 @@ func keptLines(t *testing.T, h *live.Games, j live.Journal, id string) map[strin
 	once := map[string]bool{}
 	for _, data := range moves {
 		var m struct {
-			Rev uint64      `json:"rev"`
-			By  live.Person `json:"by"`
-			CID string      `json:"cid"`
+			Rev uint64          `json:"rev"`
+			By  protocol.Person `json:"by"`
+			CID string          `json:"cid"`
 		}
 		if err := json.Unmarshal(data, &m); err != nil {
 			t.Fatal(err)

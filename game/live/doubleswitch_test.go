@@ -7,16 +7,17 @@ import (
 
 	"pressbox/game"
 	"pressbox/game/live"
+	"pressbox/game/protocol"
 )
 
 // doubles returns the double switches that a side is offered.
-func doubles(g *live.Game, side game.Side) []live.Choice {
-	return slices.DeleteFunc(slices.Clone(g.Offers), func(c live.Choice) bool { return c.Side != side.String() || len(c.Action.Subs) != 2 })
+func doubles(g *protocol.Game, side game.Side) []protocol.Choice {
+	return slices.DeleteFunc(slices.Clone(g.Offers), func(c protocol.Choice) bool { return c.Side != side.String() || len(c.Action.Subs) != 2 })
 }
 
 // swapped returns the team after a double switch, which must be one: nine fielders, the new pitcher in the fielder's place
 // of the order, and in the pitcher's the one who takes over the position.
-func swapped(t *testing.T, before *game.State, side game.Side, c live.Choice) game.TeamState {
+func swapped(t *testing.T, before *game.State, side game.Side, c protocol.Choice) game.TeamState {
 	t.Helper()
 	team := &before.Teams[side]
 	pitcher, fielder := c.Action.Subs[0], c.Action.Subs[1]
@@ -45,9 +46,9 @@ func swapped(t *testing.T, before *game.State, side game.Side, c live.Choice) ga
 func TestDoubleSwitch(t *testing.T) {
 	t.Parallel()
 	h := newHall(t, newJournal())
-	g := begin(t, h, func(o *live.Options) { o.Opponent, o.DH = live.HotSeat, false })
+	g := begin(t, h, func(o *protocol.Options) { o.Opponent, o.DH = protocol.HotSeat, false })
 	most := 0
-	for turn := 0; g.Status == live.Active; turn++ {
+	for turn := 0; g.Status == protocol.Active; turn++ {
 		for _, side := range sides {
 			offered := doubles(&g, side)
 			most = max(most, len(offered))
@@ -72,7 +73,7 @@ func TestDoubleSwitch(t *testing.T) {
 }
 
 // decideFirst makes the first of the legal decisions in hot seat.
-func decideFirst(t *testing.T, h *live.Games, id string) live.Game {
+func decideFirst(t *testing.T, h *live.Games, id string) protocol.Game {
 	t.Helper()
 	c := look(t, h, ann, id).Legal[0]
 	if _, _, err := h.Submit(t.Context(), ann, id, command(t, h, ann, id, c.Action), nil); err != nil {
@@ -84,9 +85,9 @@ func decideFirst(t *testing.T, h *live.Games, id string) live.Game {
 // What is offered is done as it was offered, or with another pitcher who is, and said to be a double switch.
 func TestDoubleSwitchIsTaken(t *testing.T) {
 	t.Parallel()
-	t.Run("as it is", func(t *testing.T) { checkDoubleSwitch(t, func(*live.Game, *live.Choice) {}) })
+	t.Run("as it is", func(t *testing.T) { checkDoubleSwitch(t, func(*protocol.Game, *protocol.Choice) {}) })
 	t.Run("another pitcher", func(t *testing.T) {
-		checkDoubleSwitch(t, func(g *live.Game, c *live.Choice) {
+		checkDoubleSwitch(t, func(g *protocol.Game, c *protocol.Choice) {
 			for _, other := range g.Offers {
 				if sub := other.Action.Subs; len(sub) == 1 && sub[0].Position == game.Pitcher && sub[0].Player != c.Action.Subs[0].Player {
 					c.Action.Subs[0].Player = sub[0].Player
@@ -99,17 +100,17 @@ func TestDoubleSwitchIsTaken(t *testing.T) {
 }
 
 // checkDoubleSwitch does the first double switch that the home side is offered, changed.
-func checkDoubleSwitch(t *testing.T, change func(*live.Game, *live.Choice)) {
+func checkDoubleSwitch(t *testing.T, change func(*protocol.Game, *protocol.Choice)) {
 	t.Helper()
 	h := newHall(t, newJournal())
-	g := begin(t, h, func(o *live.Options) { o.Opponent, o.DH = live.HotSeat, false })
+	g := begin(t, h, func(o *protocol.Options) { o.Opponent, o.DH = protocol.HotSeat, false })
 	for len(doubles(&g, game.Home)) == 0 {
 		g = decideFirst(t, h, g.ID)
 	}
 	c := doubles(&g, game.Home)[0]
 	change(&g, &c)
 	want := swapped(t, g.State.State, game.Home, c)
-	w := watch(t, h, carl, g.ID, g.Rev)
+	w := watch(t, h, carl, g.ID, g.Revision)
 	if _, _, err := h.Submit(t.Context(), ann, g.ID, command(t, h, ann, g.ID, c.Action), nil); err != nil {
 		t.Fatalf("%s: %v", c.Label, err)
 	}
@@ -129,7 +130,7 @@ func checkDoubleSwitch(t *testing.T, change func(*live.Game, *live.Choice)) {
 func TestPinchHitterStaysByDoubleSwitch(t *testing.T) {
 	t.Parallel()
 	h := newHall(t, newJournal())
-	g := begin(t, h, func(o *live.Options) { o.Opponent, o.DH = live.HotSeat, false })
+	g := begin(t, h, func(o *protocol.Options) { o.Opponent, o.DH = protocol.HotSeat, false })
 	var hitter game.PlayerID
 	for hitter == "" {
 		team := &g.State.Teams[game.Away]
@@ -138,13 +139,13 @@ func TestPinchHitterStaysByDoubleSwitch(t *testing.T) {
 		}
 		g = decideFirst(t, h, g.ID)
 	}
-	for g.State.Batting == game.Away && g.Status == live.Active {
+	for g.State.Batting == game.Away && g.Status == protocol.Active {
 		g = decideFirst(t, h, g.ID)
 	}
-	if len(g.Legal) > 30 || slices.ContainsFunc(g.Legal[1:], func(c live.Choice) bool { return len(c.Action.Subs) > 1 }) {
+	if len(g.Legal) > 30 || slices.ContainsFunc(g.Legal[1:], func(c protocol.Choice) bool { return len(c.Action.Subs) > 1 }) {
 		t.Errorf("the field is to be filled in one of %d ways: %s", len(g.Legal), text(t, g.Legal))
 	}
-	stays := slices.DeleteFunc(doubles(&g, game.Away), func(c live.Choice) bool { return c.Action.Subs[1].Player != hitter })
+	stays := slices.DeleteFunc(doubles(&g, game.Away), func(c protocol.Choice) bool { return c.Action.Subs[1].Player != hitter })
 	if len(stays) == 0 {
 		t.Fatalf("he who batted for the pitcher cannot stay: %s", text(t, g.Offers))
 	}
@@ -156,7 +157,7 @@ func TestPinchHitterStaysByDoubleSwitch(t *testing.T) {
 }
 
 // pinchHit lets somebody bat for the visitors who can play in the field, too, and returns who that is.
-func pinchHit(t *testing.T, h *live.Games, g *live.Game) game.PlayerID {
+func pinchHit(t *testing.T, h *live.Games, g *protocol.Game) game.PlayerID {
 	t.Helper()
 	for _, c := range g.Offers {
 		if len(c.Action.Subs) != 1 || c.Action.Subs[0].Position != game.PinchHitter {

@@ -1,15 +1,15 @@
 package live
 
-// InMemory returns how many games have a table in memory.
-func (h *Games) InMemory() int {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	return len(h.tables)
+// InMemory returns the number of matches in memory.
+func (g *Games) InMemory() int {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return len(g.loaded)
 }
 
-// Seasons returns how many seasons' statistics are remembered.
-func (h *Games) Seasons() int {
-	h.season.mu.Lock()
-	defer h.season.mu.Unlock()
-	return len(h.season.kept)
+// Seasons returns the number of seasons whose statistics are cached.
+func (g *Games) Seasons() int {
+	g.season.mu.Lock()
+	defer g.season.mu.Unlock()
+	return len(g.season.bySeason)
 }

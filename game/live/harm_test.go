@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"pressbox/game/live"
+	"pressbox/game/protocol"
 )
 
 // A mine is an announcer that panics once it is armed, and then once.
@@ -41,26 +42,28 @@ func TestAGameThatGoesWrongIsReadAgain(t *testing.T) {
 				m, j := &mine{}, newJournal()
 				h, log := newLoggedHall(t, j, m)
 				defer run(t, h)()
-				g := begin(t, h, func(o *live.Options) { o.TurnSeconds, o.Announce, o.Opponent = 30, live.AnnounceAll, live.Bot })
-				other := begin(t, h, func(o *live.Options) { o.TurnSeconds, o.Announce = 30, live.AnnounceOff })
+				g := begin(t, h, func(o *protocol.Options) {
+					o.TurnSeconds, o.Announce, o.Opponent = 30, protocol.AnnounceAll, protocol.Bot
+				})
+				other := begin(t, h, func(o *protocol.Options) { o.TurnSeconds, o.Announce = 30, protocol.AnnounceOff })
 				a, b := watch(t, h, ann, g.ID, 0), watch(t, h, bob, other.ID, 0)
 				m.armed.Store(true)
 				provoke(h, g.ID)
-				if bye := a.last("bye"); bye == nil || bye.Data != (live.Bye{Code: "restart"}) {
+				if bye := a.last("bye"); bye == nil || bye.Data != (protocol.Bye{Code: "restart"}) {
 					t.Errorf("Ann was told %s", text(t, bye))
 				}
-				if n := log.count("a game went wrong"); (n == 1) != (name == "by the clock") {
+				if n := log.count("game evicted after a panic"); (n == 1) != (name == "by the clock") {
 					t.Errorf("logged %q", log.lines)
 				}
 				a.join(t, h, ann, g.ID, 0)
-				if now := look(t, h, ann, g.ID); now.Rev != uint64(len(j.moves[g.ID])) {
-					t.Errorf("the game is at %d, %d moves are kept", now.Rev, len(j.moves[g.ID]))
+				if now := look(t, h, ann, g.ID); now.Revision != uint64(len(j.moves[g.ID])) {
+					t.Errorf("the game is at %d, %d moves are kept", now.Revision, len(j.moves[g.ID]))
 				}
 				for range 3 {
 					do(t, h, ann, g.ID, look(t, h, ann, g.ID).Legal[0].Label)
 				}
 				pass(30 * time.Second)
-				if now := look(t, h, bob, other.ID); now.Rev == other.Rev {
+				if now := look(t, h, bob, other.ID); now.Revision == other.Revision {
 					t.Error("the other game's clock has stopped")
 				}
 				a.leave()
@@ -102,9 +105,9 @@ func TestOldGamesDoNotFillTheMemory(t *testing.T) {
 	t.Parallel()
 	j := newJournal()
 	h := newHall(t, j)
-	g := begin(t, h, func(o *live.Options) { o.Opponent = live.HotSeat })
+	g := begin(t, h, func(o *protocol.Options) { o.Opponent = protocol.HotSeat })
 	w := watch(t, h, carl, g.ID, 0)
-	old := begin(t, h, func(o *live.Options) { o.Opponent = live.HotSeat })
+	old := begin(t, h, func(o *protocol.Options) { o.Opponent = protocol.HotSeat })
 	if _, err := h.Concede(t.Context(), ann, old.ID); err != nil {
 		t.Fatal(err)
 	}

@@ -8,6 +8,7 @@ import (
 
 	"pressbox/game"
 	"pressbox/game/live"
+	"pressbox/game/protocol"
 )
 
 // What one side has sealed nobody else sees before it is resolved, whichever way he looks.
@@ -38,18 +39,18 @@ func TestSealedCallsAreHidden(t *testing.T) {
 			t.Errorf("%s shows the call: %s", name, seen)
 		}
 	}
-	if !b.last("presence").Data.(*live.Presence).Home.Decided {
+	if !b.last("presence").Data.(*protocol.Presence).Home.Decided {
 		t.Errorf("Bob is not told that Ann has decided: %s", text(t, b.last("presence")))
 	}
 	do(t, h, bob, g.ID, "Swing away")
-	if b.last("presence").Data.(*live.Presence).Home.Decided {
+	if b.last("presence").Data.(*protocol.Presence).Home.Decided {
 		t.Errorf("Bob is not told that Ann has not decided yet what comes now: %s", text(t, b.last("presence")))
 	}
 	for name, w := range map[string]*watcher{"Bob": b, "Carl": c, "the lobby": &lobby} {
 		var found bool
 		for _, m := range w.told("event") {
-			e := m.Data.(*live.Event)
-			found = found || (e.Kind == live.Played || e.Kind == live.Questioned) && (e.Calls != nil && e.Calls.Defence.Pitch == call)
+			e := m.Data.(*protocol.Event)
+			found = found || (e.Kind == protocol.Played || e.Kind == protocol.Questioned) && (e.Calls != nil && e.Calls.Defence.Pitch == call)
 		}
 		if !found {
 			t.Errorf("%s is not told the call after the play: %s", name, text(t, w.told("event")))
@@ -61,7 +62,7 @@ func TestSealedCallsAreHidden(t *testing.T) {
 func still(tb testing.TB, h *live.Games, id string) string {
 	tb.Helper()
 	all := ""
-	for _, who := range []live.Person{ann, bob, {}} {
+	for _, who := range []protocol.Person{ann, bob, {}} {
 		g := look(tb, h, who, id)
 		g.Presence = nil
 		all += events(tb, h, who, id) + text(tb, g)
@@ -69,7 +70,7 @@ func still(tb testing.TB, h *live.Games, id string) string {
 	return all
 }
 
-func events(tb testing.TB, h *live.Games, who live.Person, id string) string {
+func events(tb testing.TB, h *live.Games, who protocol.Person, id string) string {
 	tb.Helper()
 	all, err := h.Events(tb.Context(), who, id, 0)
 	if err != nil {
@@ -112,7 +113,7 @@ func TestLineupsAreHiddenUntilTheStart(t *testing.T) {
 	if g, err = h.SetLineup(t.Context(), bob, g.ID, game.Away, l); err != nil {
 		t.Fatal(err)
 	}
-	if g.Status != live.Active || g.Home.Lineup == nil || g.Away.Lineup == nil {
+	if g.Status != protocol.Active || g.Home.Lineup == nil || g.Away.Lineup == nil {
 		t.Errorf("with both in the game is %s, line-ups %v, %v", g.Status, g.Home.Lineup, g.Away.Lineup)
 	}
 }
@@ -136,7 +137,7 @@ func TestTheSameCommandTwiceIsOneMove(t *testing.T) {
 		if err != nil || !dup || got != rev {
 			t.Errorf("again: revision %d, dup %v, %v, want %d", got, dup, err, rev)
 		}
-		if m := w.last("ack"); m == nil || m.Revision != rev || m.CommandID != c.ID || m.Data != (live.Ack{Dup: true}) {
+		if m := w.last("ack"); m == nil || m.Revision != rev || m.CommandID != c.ID || m.Data != (protocol.Ack{Dup: true}) {
 			t.Errorf("acknowledged %s", text(t, w.told()))
 		}
 		if after := still(t, h, g.ID); after != before {
@@ -144,7 +145,7 @@ func TestTheSameCommandTwiceIsOneMove(t *testing.T) {
 		}
 	}
 	again(h)
-	if _, _, err := h.Submit(t.Context(), bob, g.ID, live.Command{ID: c.ID, Revision: rev, Action: choice(t, h, bob, g.ID, "Swing").Action}, nil); err != nil {
+	if _, _, err := h.Submit(t.Context(), bob, g.ID, protocol.Command{ID: c.ID, Revision: rev, Action: choice(t, h, bob, g.ID, "Swing").Action}, nil); err != nil {
 		t.Errorf("the same id of somebody else: %v", err)
 	}
 	again(h)
@@ -157,12 +158,12 @@ func TestOfTwoDecisionsAtOneRevisionOneIsTaken(t *testing.T) {
 	h := newHall(t, newJournal())
 	g := begin(t, h, nil)
 	for range 30 {
-		if look(t, h, ann, g.ID).Status != live.Active {
+		if look(t, h, ann, g.ID).Status != protocol.Active {
 			break
 		}
 		var racing sync.WaitGroup
-		codes := make(chan live.Code, 8)
-		for _, who := range []live.Person{ann, bob} {
+		codes := make(chan protocol.Code, 8)
+		for _, who := range []protocol.Person{ann, bob} {
 			legal := look(t, h, who, g.ID).Legal
 			if len(legal) == 0 {
 				continue
@@ -177,13 +178,13 @@ func TestOfTwoDecisionsAtOneRevisionOneIsTaken(t *testing.T) {
 		}
 		racing.Wait()
 		close(codes)
-		count := map[live.Code]int{}
+		count := map[protocol.Code]int{}
 		sum := 0
 		for c := range codes {
 			count[c]++
 			sum++
 		}
-		if count[""] != sum/4 || count[live.AlreadySealed]+count[live.StaleRevision] != sum-sum/4 {
+		if count[""] != sum/4 || count[protocol.AlreadySealed]+count[protocol.StaleRevision] != sum-sum/4 {
 			t.Fatalf("of %d: %v, want one of four for each side", sum, count)
 		}
 	}
@@ -202,39 +203,39 @@ func TestCommandsAreRefusedWithTheirCode(t *testing.T) {
 	yes := true
 	for _, tt := range []struct {
 		name string
-		who  live.Person
+		who  protocol.Person
 		id   string
-		c    live.Command
-		want live.Code
+		c    protocol.Command
+		want protocol.Code
 	}{
-		{"no such game", ann, "nosuchgame", live.Command{ID: "1", Action: anns}, live.UnknownGame},
-		{"a spectator", carl, g.ID, live.Command{ID: "1", Revision: g.Rev, Action: anns}, live.Forbidden},
-		{"nobody", live.Person{}, g.ID, live.Command{ID: "1", Revision: g.Rev, Action: anns}, live.Forbidden},
-		{"the other side's", ann, g.ID, live.Command{ID: "1", Revision: g.Rev, Action: bobs}, live.NotYourSide},
-		{"the other side's, by name", ann, g.ID, live.Command{ID: "1", Revision: g.Rev, Action: live.Action{Verb: "offence", Side: "away", Call: "swing"}}, live.NotYourSide},
-		{"concede for the other", ann, g.ID, live.Command{ID: "1", Revision: g.Rev, Action: live.Action{Verb: "concede", Side: "away"}}, live.NotYourSide},
-		{"one's own side, not at bat", ann, g.ID, live.Command{ID: "1", Revision: g.Rev, Action: live.Action{Verb: "offence", Side: "home", Call: "swing"}}, live.IllegalAction},
-		{"an earlier decision", ann, g.ID, live.Command{ID: "1", Revision: g.Rev, Action: live.Action{Verb: "defence", Decision: anns.Decision + 7}}, live.StaleRevision},
-		{"an earlier revision", ann, g.ID, live.Command{ID: "1", Revision: 1, Action: live.Action{Verb: "defence"}}, live.StaleRevision},
-		{"a revision to come", ann, g.ID, live.Command{ID: "1", Revision: g.Rev + 1, Action: anns}, live.StaleRevision},
-		{"no id", ann, g.ID, live.Command{Revision: g.Rev, Action: anns}, live.Malformed},
-		{"a long id", ann, g.ID, live.Command{ID: strings.Repeat("x", 65), Revision: g.Rev, Action: anns}, live.Malformed},
-		{"a strange id", ann, g.ID, live.Command{ID: "é", Revision: g.Rev, Action: anns}, live.Malformed},
-		{"no action", ann, g.ID, live.Command{ID: "1", Revision: g.Rev}, live.Malformed},
-		{"a strange action", ann, g.ID, live.Command{ID: "1", Revision: g.Rev, Action: live.Action{Verb: "cheat"}}, live.Malformed},
-		{"an illegal call", bob, g.ID, live.Command{ID: "1", Revision: g.Rev, Action: live.Action{Verb: "offence", Call: "steal home"}}, live.IllegalAction},
-		{"an unknown call", bob, g.ID, live.Command{ID: "1", Revision: g.Rev, Action: live.Action{Verb: "offence", Call: "pray"}}, live.IllegalAction},
-		{"no call", bob, g.ID, live.Command{ID: "1", Revision: g.Rev, Action: live.Action{Verb: "offence"}}, live.IllegalAction},
-		{"nothing was asked", bob, g.ID, live.Command{ID: "1", Revision: g.Rev, Action: live.Action{Verb: "answer", Bold: &yes}}, live.IllegalAction},
-		{"nothing to undo", bob, g.ID, live.Command{ID: "1", Revision: g.Rev, Action: live.Action{Verb: "undo"}}, live.IllegalAction},
-		{"not paused", bob, g.ID, live.Command{ID: "1", Revision: g.Rev, Action: live.Action{Verb: "resume"}}, live.IllegalAction},
-		{"no substitutes", bob, g.ID, live.Command{ID: "1", Revision: g.Rev, Action: live.Action{Verb: "substitute"}}, live.IllegalAction},
-		{"an unknown substitute", bob, g.ID, live.Command{ID: "1", Revision: g.Rev, Action: live.Action{Verb: "substitute", Subs: []live.Sub{{Player: "x", Slot: 1, Position: game.PinchHitter}}}}, live.IllegalAction},
-		{"the other is not gone", ann, g.ID, live.Command{ID: "1", Revision: g.Rev, Action: live.Action{Verb: "takeover", Side: "away", On: &yes}}, live.IllegalAction},
-		{"not begun", ann, pending.ID, live.Command{ID: "1", Revision: 1, Action: anns}, live.NotActive},
+		{"no such game", ann, "nosuchgame", protocol.Command{ID: "1", Action: anns}, protocol.UnknownGame},
+		{"a spectator", carl, g.ID, protocol.Command{ID: "1", Revision: g.Revision, Action: anns}, protocol.Forbidden},
+		{"nobody", protocol.Person{}, g.ID, protocol.Command{ID: "1", Revision: g.Revision, Action: anns}, protocol.Forbidden},
+		{"the other side's", ann, g.ID, protocol.Command{ID: "1", Revision: g.Revision, Action: bobs}, protocol.NotYourSide},
+		{"the other side's, by name", ann, g.ID, protocol.Command{ID: "1", Revision: g.Revision, Action: protocol.Action{Verb: "offence", Side: "away", Call: "swing"}}, protocol.NotYourSide},
+		{"concede for the other", ann, g.ID, protocol.Command{ID: "1", Revision: g.Revision, Action: protocol.Action{Verb: "concede", Side: "away"}}, protocol.NotYourSide},
+		{"one's own side, not at bat", ann, g.ID, protocol.Command{ID: "1", Revision: g.Revision, Action: protocol.Action{Verb: "offence", Side: "home", Call: "swing"}}, protocol.IllegalAction},
+		{"an earlier decision", ann, g.ID, protocol.Command{ID: "1", Revision: g.Revision, Action: protocol.Action{Verb: "defence", Decision: anns.Decision + 7}}, protocol.StaleRevision},
+		{"an earlier revision", ann, g.ID, protocol.Command{ID: "1", Revision: 1, Action: protocol.Action{Verb: "defence"}}, protocol.StaleRevision},
+		{"a revision to come", ann, g.ID, protocol.Command{ID: "1", Revision: g.Revision + 1, Action: anns}, protocol.StaleRevision},
+		{"no id", ann, g.ID, protocol.Command{Revision: g.Revision, Action: anns}, protocol.Malformed},
+		{"a long id", ann, g.ID, protocol.Command{ID: strings.Repeat("x", 65), Revision: g.Revision, Action: anns}, protocol.Malformed},
+		{"a strange id", ann, g.ID, protocol.Command{ID: "é", Revision: g.Revision, Action: anns}, protocol.Malformed},
+		{"no action", ann, g.ID, protocol.Command{ID: "1", Revision: g.Revision}, protocol.Malformed},
+		{"a strange action", ann, g.ID, protocol.Command{ID: "1", Revision: g.Revision, Action: protocol.Action{Verb: "cheat"}}, protocol.Malformed},
+		{"an illegal call", bob, g.ID, protocol.Command{ID: "1", Revision: g.Revision, Action: protocol.Action{Verb: "offence", Call: "steal home"}}, protocol.IllegalAction},
+		{"an unknown call", bob, g.ID, protocol.Command{ID: "1", Revision: g.Revision, Action: protocol.Action{Verb: "offence", Call: "pray"}}, protocol.IllegalAction},
+		{"no call", bob, g.ID, protocol.Command{ID: "1", Revision: g.Revision, Action: protocol.Action{Verb: "offence"}}, protocol.IllegalAction},
+		{"nothing was asked", bob, g.ID, protocol.Command{ID: "1", Revision: g.Revision, Action: protocol.Action{Verb: "answer", Bold: &yes}}, protocol.IllegalAction},
+		{"nothing to undo", bob, g.ID, protocol.Command{ID: "1", Revision: g.Revision, Action: protocol.Action{Verb: "undo"}}, protocol.IllegalAction},
+		{"not paused", bob, g.ID, protocol.Command{ID: "1", Revision: g.Revision, Action: protocol.Action{Verb: "resume"}}, protocol.IllegalAction},
+		{"no substitutes", bob, g.ID, protocol.Command{ID: "1", Revision: g.Revision, Action: protocol.Action{Verb: "substitute"}}, protocol.IllegalAction},
+		{"an unknown substitute", bob, g.ID, protocol.Command{ID: "1", Revision: g.Revision, Action: protocol.Action{Verb: "substitute", Subs: []protocol.Sub{{Player: "x", Slot: 1, Position: game.PinchHitter}}}}, protocol.IllegalAction},
+		{"the other is not gone", ann, g.ID, protocol.Command{ID: "1", Revision: g.Revision, Action: protocol.Action{Verb: "takeover", Side: "away", On: &yes}}, protocol.IllegalAction},
+		{"not begun", ann, pending.ID, protocol.Command{ID: "1", Revision: 1, Action: anns}, protocol.NotActive},
 	} {
 		before := still(t, h, g.ID)
-		_, dup, err := h.Submit(t.Context(), tt.who, tt.id, tt.c, func(m *live.Message) bool {
+		_, dup, err := h.Submit(t.Context(), tt.who, tt.id, tt.c, func(m *protocol.Message) bool {
 			t.Errorf("%s: told %s", tt.name, text(t, m))
 			return true
 		})
@@ -255,13 +256,13 @@ func TestAnOlderRevisionOfTheSameDecisionIsTaken(t *testing.T) {
 	legal := look(t, h, bob, g.ID).Legal[0].Action
 	do(t, h, ann, g.ID, "Pitch to him")
 	do(t, h, ann, g.ID, "Pause")
-	do(t, h, ann, g.ID, "Go on")
+	do(t, h, ann, g.ID, "Resume")
 	legal.Decision = 0 // by the revision alone
-	if _, _, err := h.Submit(t.Context(), bob, g.ID, live.Command{ID: "late", Revision: g.Rev, Action: legal}, nil); err != nil {
+	if _, _, err := h.Submit(t.Context(), bob, g.ID, protocol.Command{ID: "late", Revision: g.Revision, Action: legal}, nil); err != nil {
 		t.Errorf("three revisions late: %v", err)
 	}
-	if _, _, err := h.Submit(t.Context(), bob, g.ID, live.Command{ID: "too late", Revision: g.Rev, Action: legal}, nil); code(t, err) != live.StaleRevision {
-		t.Errorf("after the play: %v, want %s", err, live.StaleRevision)
+	if _, _, err := h.Submit(t.Context(), bob, g.ID, protocol.Command{ID: "too late", Revision: g.Revision, Action: legal}, nil); code(t, err) != protocol.StaleRevision {
+		t.Errorf("after the play: %v, want %s", err, protocol.StaleRevision)
 	}
 }
 
@@ -284,12 +285,12 @@ func TestWhatIsNotKeptDidNotHappen(t *testing.T) {
 		before, heard := still(t, h, g.ID), len(w.told("event", "skip", "state"))
 		c := command(t, h, who, g.ID, label[0].Action)
 		j.setFull(broken)
-		_, _, err := h.Submit(t.Context(), who, g.ID, c, func(m *live.Message) bool {
+		_, _, err := h.Submit(t.Context(), who, g.ID, c, func(m *protocol.Message) bool {
 			t.Errorf("told %s", text(t, m))
 			return true
 		})
-		if code(t, err) != live.Unavailable || !errors.Is(err, broken) {
-			t.Fatalf("command %d: %v, want %s because of %v", n, err, live.Unavailable, broken)
+		if code(t, err) != protocol.Unavailable || !errors.Is(err, broken) {
+			t.Fatalf("command %d: %v, want %s because of %v", n, err, protocol.Unavailable, broken)
 		}
 		if after := still(t, h, g.ID); after != before {
 			t.Fatalf("command %d: the game changed from %s to %s", n, before, after)
@@ -307,13 +308,13 @@ func TestWhatIsNotKeptDidNotHappen(t *testing.T) {
 	}
 	j.setFull(broken)
 	lists, err := h.List(ann, live.Query{})
-	if _, err := h.Create(t.Context(), ann, request(nil)); code(t, err) != live.Unavailable {
+	if _, err := h.Create(t.Context(), ann, request(nil)); code(t, err) != protocol.Unavailable {
 		t.Errorf("create: %v", err)
 	}
 	if after, _ := h.List(ann, live.Query{}); err != nil || text(t, after) != text(t, lists) {
 		t.Errorf("the lists changed from %s to %s, %v", text(t, lists), text(t, after), err)
 	}
-	if err := h.Cancel(t.Context(), ann, lists.Pending[0].ID); code(t, err) != live.Unavailable {
+	if err := h.Cancel(t.Context(), ann, lists.Pending[0].ID); code(t, err) != protocol.Unavailable {
 		t.Errorf("cancel: %v", err)
 	}
 	look(t, h, ann, lists.Pending[0].ID)
@@ -324,7 +325,7 @@ func TestKeptThenAcknowledgedThenTold(t *testing.T) {
 	t.Parallel()
 	j := newJournal()
 	h := newHall(t, j)
-	g := begin(t, h, func(o *live.Options) { o.Opponent = live.Bot })
+	g := begin(t, h, func(o *protocol.Options) { o.Opponent = protocol.Bot })
 	kept := func() uint64 {
 		moves, err := j.Moves(t.Context(), g.ID)
 		if err != nil {
@@ -333,7 +334,7 @@ func TestKeptThenAcknowledgedThenTold(t *testing.T) {
 		return uint64(len(moves))
 	}
 	acked := false
-	spectator, err := h.Watch(t.Context(), carl, g.ID, g.Rev, func(m *live.Message) bool {
+	spectator, err := h.Watch(t.Context(), carl, g.ID, g.Revision, func(m *protocol.Message) bool {
 		if (m.Type == "event" || m.Type == "skip") && (!acked || kept() < m.Revision) {
 			t.Errorf("told of %d before it was acknowledged, or kept", m.Revision)
 		}
@@ -350,7 +351,7 @@ func TestKeptThenAcknowledgedThenTold(t *testing.T) {
 		}
 		acked = false
 		c := command(t, h, ann, g.ID, legal[0].Action)
-		rev, _, err := h.Submit(t.Context(), ann, g.ID, c, func(m *live.Message) bool {
+		rev, _, err := h.Submit(t.Context(), ann, g.ID, c, func(m *protocol.Message) bool {
 			if m.Type != "ack" || kept() < m.Revision || acked {
 				t.Errorf("told %s with %d kept", text(t, m), kept())
 			}
@@ -367,9 +368,9 @@ func TestKeptThenAcknowledgedThenTold(t *testing.T) {
 func TestWhoDoesNotKeepUpIsLetGo(t *testing.T) {
 	t.Parallel()
 	h := newHall(t, newJournal())
-	g := begin(t, h, func(o *live.Options) { o.Opponent = live.Bot })
-	slow, quick := &watcher{limit: 1}, watch(t, h, carl, g.ID, g.Rev)
-	slow.join(t, h, bob, g.ID, g.Rev)
+	g := begin(t, h, func(o *protocol.Options) { o.Opponent = protocol.Bot })
+	slow, quick := &watcher{limit: 1}, watch(t, h, carl, g.ID, g.Revision)
+	slow.join(t, h, bob, g.ID, g.Revision)
 	for range 20 {
 		do(t, h, ann, g.ID, look(t, h, ann, g.ID).Legal[0].Label)
 	}
@@ -379,11 +380,11 @@ func TestWhoDoesNotKeepUpIsLetGo(t *testing.T) {
 	if p := look(t, h, ann, g.ID).Presence; p.Watchers != 1 {
 		t.Errorf("%d watch, want 1", p.Watchers)
 	}
-	checkContiguous(t, quick.told("event", "skip"), g.Rev+1, look(t, h, ann, g.ID).Rev)
+	checkContiguous(t, quick.told("event", "skip"), g.Revision+1, look(t, h, ann, g.ID).Revision)
 }
 
 // checkContiguous checks that revisions have no holes.
-func checkContiguous(tb testing.TB, all []*live.Message, first, last uint64) {
+func checkContiguous(tb testing.TB, all []*protocol.Message, first, last uint64) {
 	tb.Helper()
 	for i, m := range all {
 		if m.Revision != first+uint64(i) {
@@ -400,7 +401,7 @@ func TestTheSameIsToldOnce(t *testing.T) {
 	t.Parallel()
 	h := newHall(t, newJournal())
 	g := begin(t, h, nil)
-	a, b, c := watch(t, h, carl, g.ID, g.Rev), watch(t, h, live.Person{ID: "u-dora"}, g.ID, g.Rev), watch(t, h, bob, g.ID, g.Rev)
+	a, b, c := watch(t, h, carl, g.ID, g.Revision), watch(t, h, protocol.Person{ID: "u-dora"}, g.ID, g.Revision), watch(t, h, bob, g.ID, g.Revision)
 	do(t, h, ann, g.ID, "Pitch to him")
 	do(t, h, bob, g.ID, "Swing away")
 	all, others, bobs := a.told("event", "skip"), b.told("event", "skip"), c.told("event", "skip")
@@ -410,7 +411,7 @@ func TestTheSameIsToldOnce(t *testing.T) {
 		}
 	}
 	last := len(all) - 1
-	if bobs[last] == all[last] || bobs[last].Data.(*live.Event).Legal == nil || all[last].Data.(*live.Event).Legal != nil {
+	if bobs[last] == all[last] || bobs[last].Data.(*protocol.Event).Legal == nil || all[last].Data.(*protocol.Event).Legal != nil {
 		t.Errorf("Bob was told %s, spectators %s", text(t, bobs[last]), text(t, all[last]))
 	}
 }

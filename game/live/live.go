@@ -1,127 +1,122 @@
-// Package live plays games: it keeps the tables at which two sides sit, from the first invitation to the last out.
+// Package live runs matches: it loads them, locks them, runs their clocks, saves their moves and publishes what happened to
+// subscribers.
 //
-// Its one law: nothing is told that was not kept, and nothing happens that could not be kept. Each command is checked
-// and applied to a copy; what it changed goes to the [Journal], which returns when the disk has it; then the copy becomes
-// the game, the command is acknowledged, and only then is anybody told.
+// Its law: nothing is published that is not saved, and nothing changes if it cannot be saved. A command makes moves on a
+// copy of the match ([match.Tx]); [Journal.Append] returns when they are on disk; then the copy becomes the match, the
+// command is acknowledged, and only then are subscribers notified.
 //
-// A game is the list of its moves, one for each revision, counted from 1 without holes. A move holds what was decided and
-// what the dice made of it, so loading a game applies its moves again and draws nothing. What a move looks like to
-// spectators, to the managers and in words is derived from it (history.go) and never kept.
+//	Submit, Concede, …, a clock ─ match.Tx ─ Journal.Append ─ Match.Commit ─ ack ─ publish
 //
-//	Do, Concede, …, the clock ─ check ─ script: moves on a copy ─ Journal.Keep ─ swap ─ ack ─ tell
-//
-// The package has no I/O of its own and knows no HTTP: disk, rosters and loudspeaker are behind [Journal], [Rosters] and
-// [Announcer].
+// The rules of a match are in package match. This package has no I/O of its own and knows no HTTP: disk, rosters and
+// loudspeaker are behind [Journal], [Rosters] and [Announcer].
 package live
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"sync"
 	"time"
 
-	"pressbox/game"
 	"pressbox/game/call"
-	"pressbox/game/chance"
+	"pressbox/game/match"
+	"pressbox/game/protocol"
 	"pressbox/game/teams"
 )
 
-// A Person is somebody who has signed in. The zero value is nobody, who may look at what is listed.
-type Person struct {
-	ID   string `json:"id"`
-	Name string `json:"name"`
-}
+// ErrFull is the error of a [Journal] without room for another game.
+var ErrFull = errors.New("no room for another game")
 
-// A Club is what a game copies of a team when it is made.
-type Club struct {
-	game.Club
-	Season    int                `json:"season"`
-	Color     string             `json:"color,omitzero"`      // #rrggbb
-	TextColor string             `json:"text_color,omitzero"` // on Color
-	Ratings   chance.Ratings     `json:"ratings,omitzero"`    // who is not there is average
-	Park      chance.ParkFactors `json:"park,omitzero"`
-}
-
-// clubOf returns a game's copy of a team.
-func clubOf(r *teams.Roster) Club {
-	return Club{
-		Club: r.Club(), Season: r.Season, Color: r.Team.Color, TextColor: r.Team.TextColor,
-		Ratings: teams.Ratings(*r), Park: r.Team.Park.Factors,
-	}
-}
-
-// Rosters returns teams with their players.
+// Rosters returns the teams that games are created with.
 type Rosters interface {
-	// Roster returns a team with its players; season 0 means the default one. The error wraps [teams.ErrUnknown] or
+	// Roster returns a team with its present players; season 0 means the default one. The error wraps [teams.ErrUnknown] or
 	// [teams.ErrTooFewPlayers].
 	Roster(ctx context.Context, season int, team string) (teams.Roster, error)
 }
 
-// An Announcer says something aloud, soon or never; it does not make the caller wait. Of what waits about the same game
-// only the last is said.
+// An Announcer speaks commentary, now, later or never; it does not block. A new comment replaces a waiting one about the
+// same game.
 type Announcer interface {
 	Comment(game, text string)
 }
 
-// A Journal keeps games. What it is given is opaque to it.
+// A Journal stores games. It does not interpret the data.
 type Journal interface {
-	// Keep makes a change and returns when it is on the disk, or not at all. crowded says that room is getting short:
-	// what is no longer needed should go. The error wraps [ErrFull] when a new game finds no room.
+	// Append saves a change and returns when it is on disk; on error nothing is saved. crowded reports that space is
+	// running out and old games should be deleted. The error wraps [ErrFull] if a new game finds no room.
 	Append(ctx context.Context, c Change) (crowded bool, err error)
-	// Heads returns what the last change of each game had as its head.
+	// Summaries returns the summary of each game, as saved by its last change.
 	Summaries(ctx context.Context) (map[string][]byte, error)
-	// Moves returns all moves of a game, in order; none for a game it does not know.
+	// Moves returns all moves of a game, in order; none for an unknown game.
 	Moves(ctx context.Context, game string) ([][]byte, error)
-	// Boxes returns the boxes of those of the games that have one.
+	// Boxes returns the box scores of those of the games that have one.
 	Boxes(ctx context.Context, games []string) (map[string][]byte, error)
 }
 
-// A Change is what one command changes in the journal; all of it or nothing.
+// A Change is what one command changes in the journal, saved as a whole or not at all.
 type Change struct {
 	Game    string
-	Summary []byte   // replaces the one before; nil: the game is forgotten
+	Summary []byte   // replaces the previous one; nil: the game is deleted
 	First   uint64   // revision of the first of Moves
-	Moves   [][]byte // are appended
-	Box     []byte   // of a game that ends with this change: its moves may be packed; nil otherwise
+	Moves   [][]byte // appended; may be empty
+	Box     []byte   // of a game that ends with this change, whose moves may be packed; nil otherwise
 }
 
-// Config is what a hall needs.
+// Config holds what [New] needs.
 type Config struct {
 	Journal   Journal
 	Rosters   Rosters
-	Announcer Announcer // nil: nobody announces
+	Announcer Announcer // nil: no commentary
 	Log       *slog.Logger
 }
 
-// A Games is where games are played. Its methods may be called concurrently; who is late or absent is noticed only while
-// [Games.Run] runs.
+// Games holds all matches. Its methods may be called concurrently. Clocks and absence are acted on only while [Games.Run]
+// runs.
 type Games struct {
 	config  Config
 	words   *call.Phrasebook
-	changed chan struct{} // holds a token when something may be due earlier than Run knows
+	changed chan struct{} // receives a value when something is due earlier than Run knows
 
-	mu     sync.Mutex // guards what follows; never held while a table's is taken
-	heads  map[string]*head
-	tables map[string]*table // those in memory
-	lobby  map[*onlooker]struct{}
-	closed bool
-	alarm  time.Time // when Run looks next; zero: at nothing it knows
+	mu        sync.Mutex // guards what follows; a match's lock is never taken while it is held
+	summaries map[string]*summary
+	loaded    map[string]*liveMatch
+	lobby     map[*subscriber]struct{}
+	closed    bool
+	alarm     time.Time // when Run wakes up next; zero: not planned
 
 	season seasons
 }
 
-// New returns a hall with all games that the journal has. It starts nothing, and reads no game's moves.
-func New(ctx context.Context, c Config) (*Games, error) {
-	h := &Games{
-		config: c, words: call.English(), changed: make(chan struct{}, 1),
-		heads: map[string]*head{}, tables: map[string]*table{}, lobby: map[*onlooker]struct{}{},
-	}
-	if err := h.readHeads(ctx); err != nil {
-		return nil, fmt.Errorf("read the games: %w", err)
-	}
-	return h, nil
+// A summary is a match's summary with the time since when it exists, by the monotonic clock.
+type summary struct {
+	*match.Summary
+	known time.Time
 }
 
-// stamp returns the time as it is kept and told: of the wall, to the millisecond.
+// New returns the games that the journal has. It starts nothing. Summaries of another version are built again from the
+// moves and saved; no other game's moves are read.
+func New(ctx context.Context, c Config) (*Games, error) {
+	g := &Games{
+		config: c, words: call.English(), changed: make(chan struct{}, 1),
+		summaries: map[string]*summary{}, loaded: map[string]*liveMatch{}, lobby: map[*subscriber]struct{}{},
+	}
+	if err := g.readSummaries(ctx); err != nil {
+		return nil, fmt.Errorf("read the games: %w", err)
+	}
+	return g, nil
+}
+
+// CountByStatus returns the number of games of each status.
+func (g *Games) CountByStatus() map[protocol.Status]int {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	counts := map[protocol.Status]int{protocol.Pending: 0, protocol.Active: 0, protocol.Finished: 0}
+	for _, s := range g.summaries {
+		counts[s.Status]++
+	}
+	return counts
+}
+
+// stamp returns a time as it is stored and sent: UTC, in milliseconds, without the monotonic clock.
 func stamp(t time.Time) time.Time { return t.UTC().Truncate(time.Millisecond) }

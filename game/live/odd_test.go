@@ -11,6 +11,7 @@ import (
 	"pressbox/game"
 	"pressbox/game/league"
 	"pressbox/game/live"
+	"pressbox/game/protocol"
 	"pressbox/game/retro"
 	"pressbox/game/teams"
 )
@@ -40,7 +41,7 @@ func TestOddNamesAreNoTrouble(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	g := begin(t, h, func(o *live.Options) { o.Innings, o.Opponent = 3, live.HotSeat })
+	g := begin(t, h, func(o *protocol.Options) { o.Innings, o.Opponent = 3, protocol.HotSeat })
 	for _, c := range g.Offers {
 		if c.Group == "substitution" && !strings.HasPrefix(c.Label, `Ö"`) && !strings.HasPrefix(c.Label, "Double switch") {
 			t.Errorf("a label begins %.20q", c.Label)

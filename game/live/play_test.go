@@ -6,27 +6,28 @@ import (
 
 	"pressbox/game"
 	"pressbox/game/live"
+	"pressbox/game/protocol"
 )
 
 // A client plays as a simple program would: it always does the first thing that it was told is legal.
 type client struct {
 	*watcher
-	who live.Person
+	who protocol.Person
 	rev uint64 // of the last message
 }
 
 // legal returns what the client was last told it may do, and whether the game is over.
-func (c *client) legal() (first []live.Choice, over bool) {
+func (c *client) legal() (first []protocol.Choice, over bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for _, m := range c.all {
 		switch d := m.Data.(type) {
-		case *live.Snapshot:
-			first, over, c.rev = d.Legal, d.State.Status == live.Finished, m.Revision
-		case *live.Event:
+		case *protocol.Snapshot:
+			first, over, c.rev = d.Legal, d.State.Status == protocol.Finished, m.Revision
+		case *protocol.Event:
 			c.rev = m.Revision
 			if d.State != nil {
-				first, over = d.Legal, d.State.Status == live.Finished
+				first, over = d.Legal, d.State.Status == protocol.Finished
 			}
 		}
 	}
@@ -35,7 +36,7 @@ func (c *client) legal() (first []live.Choice, over bool) {
 }
 
 // playOut lets everybody always do the first legal thing until the game is over, and returns it.
-func playOut(tb testing.TB, h *live.Games, id string) live.Game {
+func playOut(tb testing.TB, h *live.Games, id string) protocol.Game {
 	tb.Helper()
 	clients := []*client{{watcher: watch(tb, h, ann, id, 0), who: ann}, {watcher: watch(tb, h, bob, id, 0), who: bob}}
 	for _, c := range clients {
@@ -51,7 +52,7 @@ func playOut(tb testing.TB, h *live.Games, id string) live.Game {
 			if len(legal) == 0 {
 				continue
 			}
-			cmd := live.Command{ID: fmt.Sprint(n), Revision: c.rev, Action: legal[0].Action}
+			cmd := protocol.Command{ID: fmt.Sprint(n), Revision: c.rev, Action: legal[0].Action}
 			if _, _, err := h.Submit(tb.Context(), c.who, id, cmd, nil); err != nil {
 				tb.Fatalf("%s does %+v at %d: %v", c.who.Name, cmd.Action, c.rev, err)
 			}
@@ -70,13 +71,13 @@ func TestTheFirstOfLegalPlaysToTheEnd(t *testing.T) {
 	for _, dh := range []bool{true, false} {
 		for _, innings := range []int{3, 5, 7, 9} {
 			for _, extra := range []game.ExtraInnings{game.AutomaticRunner, game.Standard} {
-				for _, opponent := range []live.Opponent{live.Open, live.Bot, live.HotSeat} {
+				for _, opponent := range []protocol.Opponent{protocol.Open, protocol.Bot, protocol.HotSeat} {
 					side := []string{"home", "away"}[n*7/3%2]
 					n++
 					t.Run(fmt.Sprintf("dh %v %d %s %s %s", dh, innings, extra, opponent, side), func(t *testing.T) {
 						t.Parallel()
 						h := newHall(t, newJournal())
-						g := begin(t, h, func(o *live.Options) {
+						g := begin(t, h, func(o *protocol.Options) {
 							o.DH, o.Innings, o.ExtraInnings, o.Opponent, o.Side = dh, innings, extra, opponent, side
 						})
 						end := playOut(t, h, g.ID)

@@ -8,6 +8,7 @@ import (
 
 	"pressbox/game"
 	"pressbox/game/live"
+	"pressbox/game/protocol"
 )
 
 // A tight journal has room for so many games.
@@ -32,10 +33,10 @@ func TestANewGameMakesRoom(t *testing.T) {
 		defer run(t, h)()
 		var ids []string
 		for n := range 4 {
-			g := begin(t, h, func(o *live.Options) {
-				o.Opponent = live.HotSeat
+			g := begin(t, h, func(o *protocol.Options) {
+				o.Opponent = protocol.HotSeat
 				if n != 1 {
-					o.Visibility = live.Private
+					o.Visibility = protocol.Private
 				}
 			})
 			if n < 3 {
@@ -50,13 +51,13 @@ func TestANewGameMakesRoom(t *testing.T) {
 		if _, err := h.Create(t.Context(), ann, request(nil)); err != nil {
 			t.Fatalf("with two private games that are over: %v", err)
 		}
-		for n, want := range []live.Code{live.UnknownGame, "", live.UnknownGame, ""} {
+		for n, want := range []protocol.Code{protocol.UnknownGame, "", protocol.UnknownGame, ""} {
 			if got := code(t, second(h.Game(t.Context(), ann, ids[n]))); got != want {
 				t.Errorf("game %d: %q, want %q", n, got, want)
 			}
 		}
-		if _, err := h.Create(t.Context(), ann, request(nil)); code(t, err) != live.StoreFull {
-			t.Errorf("with none: %v, want %s", err, live.StoreFull)
+		if _, err := h.Create(t.Context(), ann, request(nil)); code(t, err) != protocol.StoreFull {
+			t.Errorf("with none: %v, want %s", err, protocol.StoreFull)
 		}
 	})
 }
@@ -74,8 +75,8 @@ func TestTheSameLineupIsNoMove(t *testing.T) {
 		t.Fatal(err)
 	}
 	for range 3 {
-		if g, err = h.SetLineup(t.Context(), ann, g.ID, game.Home, l); err != nil || g.Rev != 2 || !g.Home.LineupSubmitted {
-			t.Errorf("at revision %d, %v, want 2", g.Rev, err)
+		if g, err = h.SetLineup(t.Context(), ann, g.ID, game.Home, l); err != nil || g.Revision != 2 || !g.Home.LineupSubmitted {
+			t.Errorf("at revision %d, %v, want 2", g.Revision, err)
 		}
 	}
 }
@@ -84,7 +85,7 @@ func TestTheSameLineupIsNoMove(t *testing.T) {
 func TestSeasonsWithoutGamesAreNotRemembered(t *testing.T) {
 	t.Parallel()
 	h := newHall(t, newJournal())
-	g := begin(t, h, func(o *live.Options) { o.Opponent = live.HotSeat })
+	g := begin(t, h, func(o *protocol.Options) { o.Opponent = protocol.HotSeat })
 	for season := range 100 {
 		if all, err := h.Standings(t.Context(), season); err != nil || len(all) != 0 {
 			t.Fatalf("season %d: %s, %v", season, text(t, all), err)

@@ -12,6 +12,7 @@ import (
 
 	"pressbox/game"
 	"pressbox/game/live"
+	"pressbox/game/protocol"
 )
 
 // Everything that is wrong with a wish is said at once, by its path; nothing is made.
@@ -20,26 +21,26 @@ func TestAWishIsChecked(t *testing.T) {
 	h := newHall(t, newJournal())
 	home, away := clubs()
 	for _, tt := range []struct {
-		change func(*live.Request)
+		change func(*protocol.Request)
 		want   string // paths
 	}{
-		{func(r *live.Request) { r.HomeTeam, r.AwayTeam = "", "" }, "/home_team /away_team"},
-		{func(r *live.Request) { r.AwayTeam = home }, "/away_team"},
-		{func(r *live.Request) { r.AwayTeam = "XYZ" }, "/away_team"},
-		{func(r *live.Request) { r.HomeTeam = "XYZ" }, "/home_team"},
-		{func(r *live.Request) { r.Season = 99 }, "/away_team"},
-		{func(r *live.Request) { r.Options.Innings = 4; r.Options.Side = "left" }, "/options/innings /options/side"},
-		{func(r *live.Request) { r.Options.Innings = 0 }, "/options/innings"},
-		{func(r *live.Request) { r.Options.ExtraInnings, r.Options.Opponent = "none", "me" }, "/options/extra_innings /options/opponent"},
-		{func(r *live.Request) { r.Options.Announce, r.Options.Visibility = "loud", "secret" }, "/options/announce /options/visibility"},
-		{func(r *live.Request) { r.Options.TurnSeconds = -1 }, "/options/turn_seconds"},
-		{func(r *live.Request) { r.Options.TurnSeconds = 86_401 }, "/options/turn_seconds"},
-		{func(r *live.Request) { *r = live.Request{HomeTeam: home, AwayTeam: away} }, "/options/innings /options/extra_innings /options/side /options/opponent /options/announce /options/visibility"},
+		{func(r *protocol.Request) { r.HomeTeam, r.AwayTeam = "", "" }, "/home_team /away_team"},
+		{func(r *protocol.Request) { r.AwayTeam = home }, "/away_team"},
+		{func(r *protocol.Request) { r.AwayTeam = "XYZ" }, "/away_team"},
+		{func(r *protocol.Request) { r.HomeTeam = "XYZ" }, "/home_team"},
+		{func(r *protocol.Request) { r.Season = 99 }, "/away_team"},
+		{func(r *protocol.Request) { r.Options.Innings = 4; r.Options.Side = "left" }, "/options/innings /options/side"},
+		{func(r *protocol.Request) { r.Options.Innings = 0 }, "/options/innings"},
+		{func(r *protocol.Request) { r.Options.ExtraInnings, r.Options.Opponent = "none", "me" }, "/options/extra_innings /options/opponent"},
+		{func(r *protocol.Request) { r.Options.Announce, r.Options.Visibility = "loud", "secret" }, "/options/announce /options/visibility"},
+		{func(r *protocol.Request) { r.Options.TurnSeconds = -1 }, "/options/turn_seconds"},
+		{func(r *protocol.Request) { r.Options.TurnSeconds = 86_401 }, "/options/turn_seconds"},
+		{func(r *protocol.Request) { *r = protocol.Request{HomeTeam: home, AwayTeam: away} }, "/options/innings /options/extra_innings /options/side /options/opponent /options/announce /options/visibility"},
 	} {
 		r := request(nil)
 		tt.change(&r)
 		_, err := h.Create(t.Context(), ann, r)
-		if c := code(t, err); c != live.Invalid && c != live.UnknownTeam {
+		if c := code(t, err); c != protocol.Invalid && c != protocol.UnknownTeam {
 			t.Errorf("%+v: %v", r, err)
 			continue
 		}
@@ -54,7 +55,7 @@ func TestAWishIsChecked(t *testing.T) {
 			t.Errorf("%+v: %q, want %q", r, got, tt.want)
 		}
 	}
-	r := request(func(o *live.Options) { o.TurnSeconds = 86_400 })
+	r := request(func(o *protocol.Options) { o.TurnSeconds = 86_400 })
 	if _, err := h.Create(t.Context(), ann, r); err != nil {
 		t.Errorf("a day for each decision: %v", err)
 	}
@@ -71,7 +72,7 @@ func TestOnlyASidesManagerTouchesIt(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if g.YourSide != "home" || g.Away.Manager != nil || g.Home.Manager.Name != "Ann" || g.Status != live.Pending || g.Rev != 1 {
+	if g.YourSide != "home" || g.Away.Manager != nil || g.Home.Manager.Name != "Ann" || g.Status != protocol.Pending || g.Revision != 1 {
 		t.Errorf("made %s", text(t, g))
 	}
 	l, err := h.Suggest(t.Context(), ann, g.ID, game.Home)
@@ -80,22 +81,22 @@ func TestOnlyASidesManagerTouchesIt(t *testing.T) {
 	}
 	for name, tt := range map[string]struct {
 		err  error
-		want live.Code
+		want protocol.Code
 	}{
-		"the creator joins":         {second(h.Join(t.Context(), ann, g.ID)), live.SeatTaken},
-		"a stranger hands in":       {second(h.SetLineup(t.Context(), bob, g.ID, game.Home, l)), live.Forbidden},
-		"the wrong side's":          {second(h.SetLineup(t.Context(), ann, g.ID, game.Away, l)), live.NotYourSide},
-		"a stranger's suggestion":   {second(h.Suggest(t.Context(), bob, g.ID, game.Home)), live.Forbidden},
-		"the other's suggestion":    {second(h.Suggest(t.Context(), ann, g.ID, game.Away)), live.NotYourSide},
-		"a stranger starts":         {second(h.Start(t.Context(), bob, g.ID)), live.Forbidden},
-		"too early":                 {second(h.Start(t.Context(), ann, g.ID)), live.NotReady},
-		"conceded before it begins": {second(h.Concede(t.Context(), ann, g.ID)), live.NotActive},
-		"a rematch of it":           {second(h.Rematch(t.Context(), ann, g.ID)), live.NotFinished},
-		"a stranger's rematch":      {second(h.Rematch(t.Context(), bob, g.ID)), live.Forbidden},
-		"a stranger cancels":        {h.Cancel(t.Context(), bob, g.ID), live.Forbidden},
-		"no such game":              {h.Cancel(t.Context(), ann, "nothing"), live.UnknownGame},
-		"its box score":             {third(h.Box(t.Context(), ann, g.ID)), live.NotActive},
-		"its win probability":       {second(h.WinProb(t.Context(), g.ID)), live.NotActive},
+		"the creator joins":         {second(h.Join(t.Context(), ann, g.ID)), protocol.SeatTaken},
+		"a stranger hands in":       {second(h.SetLineup(t.Context(), bob, g.ID, game.Home, l)), protocol.Forbidden},
+		"the wrong side's":          {second(h.SetLineup(t.Context(), ann, g.ID, game.Away, l)), protocol.NotYourSide},
+		"a stranger's suggestion":   {second(h.Suggest(t.Context(), bob, g.ID, game.Home)), protocol.Forbidden},
+		"the other's suggestion":    {second(h.Suggest(t.Context(), ann, g.ID, game.Away)), protocol.NotYourSide},
+		"a stranger starts":         {second(h.Start(t.Context(), bob, g.ID)), protocol.Forbidden},
+		"too early":                 {second(h.Start(t.Context(), ann, g.ID)), protocol.NotReady},
+		"conceded before it begins": {second(h.Concede(t.Context(), ann, g.ID)), protocol.NotActive},
+		"a rematch of it":           {second(h.Rematch(t.Context(), ann, g.ID)), protocol.NotFinished},
+		"a stranger's rematch":      {second(h.Rematch(t.Context(), bob, g.ID)), protocol.Forbidden},
+		"a stranger cancels":        {h.Cancel(t.Context(), bob, g.ID), protocol.Forbidden},
+		"no such game":              {h.Cancel(t.Context(), ann, "nothing"), protocol.UnknownGame},
+		"its box score":             {third(h.Box(t.Context(), ann, g.ID)), protocol.NotActive},
+		"its win probability":       {second(h.WinProbability(t.Context(), g.ID)), protocol.NotActive},
 	} {
 		if got := code(t, tt.err); got != tt.want {
 			t.Errorf("%s: %v, want %s", name, tt.err, tt.want)
@@ -107,17 +108,17 @@ func TestOnlyASidesManagerTouchesIt(t *testing.T) {
 	if g, err = h.Join(t.Context(), bob, g.ID); err != nil || g.YourSide != "away" {
 		t.Errorf("Bob joins: %s, %v", text(t, g), err)
 	}
-	if g, err = h.Join(t.Context(), bob, g.ID); err != nil || g.Rev != 2 {
-		t.Errorf("Bob joins again: revision %d, %v", g.Rev, err)
+	if g, err = h.Join(t.Context(), bob, g.ID); err != nil || g.Revision != 2 {
+		t.Errorf("Bob joins again: revision %d, %v", g.Revision, err)
 	}
-	if err := second(h.Join(t.Context(), carl, g.ID)); code(t, err) != live.SeatTaken {
+	if err := second(h.Join(t.Context(), carl, g.ID)); code(t, err) != protocol.SeatTaken {
 		t.Errorf("Carl joins: %v", err)
 	}
 }
 
 // faults returns what an error lists.
 func faults(err error) []game.Violation {
-	if refused, ok := errors.AsType[*live.Error](err); ok {
+	if refused, ok := errors.AsType[*protocol.Error](err); ok {
 		return refused.Errors
 	}
 	return nil
@@ -142,11 +143,11 @@ func TestLineupsAreCheckedAndReplaced(t *testing.T) {
 	bad := game.Lineup{Order: slices.Clone(good.Order), Pitcher: "nobody"}
 	bad.Order[3].Player, bad.Order[4].Position = "stranger", game.Pitcher
 	err = second(h.SetLineup(t.Context(), ann, g.ID, game.Home, bad))
-	if code(t, err) != live.Invalid || len(faults(err)) < 3 || look(t, h, ann, g.ID).Home.LineupSubmitted {
+	if code(t, err) != protocol.Invalid || len(faults(err)) < 3 || look(t, h, ann, g.ID).Home.LineupSubmitted {
 		t.Errorf("a bad one: %v, submitted %v", err, look(t, h, ann, g.ID).Home.LineupSubmitted)
 	}
 	for range 2 {
-		if g, err = h.SetLineup(t.Context(), ann, g.ID, game.Home, good); err != nil || !g.Home.LineupSubmitted || g.Status != live.Pending {
+		if g, err = h.SetLineup(t.Context(), ann, g.ID, game.Home, good); err != nil || !g.Home.LineupSubmitted || g.Status != protocol.Pending {
 			t.Fatalf("a good one: %s, %v", g.Status, err)
 		}
 		good.Order[0], good.Order[1] = good.Order[1], good.Order[0]
@@ -162,16 +163,16 @@ func TestLineupsAreCheckedAndReplaced(t *testing.T) {
 		t.Fatal(err)
 	}
 	b := watch(t, h, bob, g.ID, 0)
-	if g, err = h.SetLineup(t.Context(), bob, g.ID, game.Away, theirs); err != nil || g.Status != live.Active {
+	if g, err = h.SetLineup(t.Context(), bob, g.ID, game.Away, theirs); err != nil || g.Status != protocol.Active {
 		t.Fatalf("both in: %s, %v", g.Status, err)
 	}
-	if err := second(h.SetLineup(t.Context(), ann, g.ID, game.Home, good)); code(t, err) != live.NotPending {
+	if err := second(h.SetLineup(t.Context(), ann, g.ID, game.Home, good)); code(t, err) != protocol.NotPending {
 		t.Errorf("after the start: %v", err)
 	}
-	if g, err := h.Start(t.Context(), ann, g.ID); err != nil || g.Status != live.Active {
+	if g, err := h.Start(t.Context(), ann, g.ID); err != nil || g.Status != protocol.Active {
 		t.Errorf("started again: %v", err)
 	}
-	if e := b.last("event").Data.(*live.Event); e.Kind != live.Started || len(e.Legal) == 0 || e.Lineups == nil || e.State == nil {
+	if e := b.last("event").Data.(*protocol.Event); e.Kind != protocol.Started || len(e.Legal) == 0 || e.Lineups == nil || e.State == nil {
 		t.Errorf("Bob was told %s", text(t, b.last("event")))
 	}
 }
@@ -180,22 +181,22 @@ func TestLineupsAreCheckedAndReplaced(t *testing.T) {
 func TestListsShowWhatTheyShould(t *testing.T) {
 	t.Parallel()
 	h := newHall(t, newJournal())
-	private := func(o *live.Options) { o.Visibility, o.Opponent, o.Innings = live.Private, live.Bot, 3 }
+	private := func(o *protocol.Options) { o.Visibility, o.Opponent, o.Innings = protocol.Private, protocol.Bot, 3 }
 	hidden := begin(t, h, private)
 	open, err := h.Create(t.Context(), ann, request(nil))
 	if err != nil {
 		t.Fatal(err)
 	}
-	over := begin(t, h, func(o *live.Options) { o.Opponent, o.Innings = live.HotSeat, 3 })
+	over := begin(t, h, func(o *protocol.Options) { o.Opponent, o.Innings = protocol.HotSeat, 3 })
 	if _, err := h.Concede(t.Context(), ann, over.ID); err != nil {
 		t.Fatal(err)
 	}
 	for _, tt := range []struct {
-		who                       live.Person
-		status                    live.Status
+		who                       protocol.Person
+		status                    protocol.Status
 		pending, active, finished int
 	}{
-		{ann, "", 1, 1, 1}, {bob, "", 1, 0, 1}, {live.Person{}, "", 1, 0, 1}, {ann, live.Active, 0, 1, 0}, {ann, live.Pending, 1, 0, 0},
+		{ann, "", 1, 1, 1}, {bob, "", 1, 0, 1}, {protocol.Person{}, "", 1, 0, 1}, {ann, protocol.Active, 0, 1, 0}, {ann, protocol.Pending, 1, 0, 0},
 	} {
 		l, err := h.List(tt.who, live.Query{Status: tt.status})
 		if err != nil || len(l.Pending) != tt.pending || len(l.Active) != tt.active || len(l.Finished) != tt.finished {
@@ -215,7 +216,7 @@ func TestListsShowWhatTheyShould(t *testing.T) {
 	if g := look(t, h, carl, hidden.ID); g.YourSide != "" || g.Home.Manager.Name != "Ann" {
 		t.Errorf("by its id Carl sees %s", text(t, g))
 	}
-	if err := h.Cancel(t.Context(), ann, over.ID); code(t, err) != live.NotPending {
+	if err := h.Cancel(t.Context(), ann, over.ID); code(t, err) != protocol.NotPending {
 		t.Errorf("cancel a game that is over: %v", err)
 	}
 	w := watch(t, h, carl, open.ID, 0)
@@ -225,11 +226,11 @@ func TestListsShowWhatTheyShould(t *testing.T) {
 	if lobby.last("gone") == nil || w.last("bye") == nil {
 		t.Errorf("of the end the lobby was told %s, Carl %s", text(t, lobby.told()), text(t, w.told()))
 	}
-	if err := second(h.Game(t.Context(), ann, open.ID)); code(t, err) != live.UnknownGame {
+	if err := second(h.Game(t.Context(), ann, open.ID)); code(t, err) != protocol.UnknownGame {
 		t.Errorf("a game that was cancelled: %v", err)
 	}
 	for _, q := range []live.Query{{Status: "lost"}, {Before: "yesterday"}, {Before: hidden.ID}} {
-		if _, err := h.List(ann, q); code(t, err) != live.Invalid {
+		if _, err := h.List(ann, q); code(t, err) != protocol.Invalid {
 			t.Errorf("%+v: %v", q, err)
 		}
 	}
@@ -240,7 +241,7 @@ func TestFinishedGamesArePaged(t *testing.T) {
 	t.Parallel()
 	j := newJournal()
 	h := newHall(t, j)
-	g := begin(t, h, func(o *live.Options) { o.Opponent = live.HotSeat })
+	g := begin(t, h, func(o *protocol.Options) { o.Opponent = protocol.HotSeat })
 	if _, err := h.Concede(t.Context(), ann, g.ID); err != nil {
 		t.Fatal(err)
 	}
@@ -254,7 +255,7 @@ func TestFinishedGamesArePaged(t *testing.T) {
 	h = newHall(t, j)
 	seen, before := map[string]bool{}, ""
 	for pages := 0; ; pages++ {
-		l, err := h.List(carl, live.Query{Status: live.Finished, Before: before})
+		l, err := h.List(carl, live.Query{Status: protocol.Finished, Before: before})
 		if err != nil || pages == 2 && len(l.Finished) != 51 || pages < 2 && len(l.Finished) != 100 {
 			t.Fatalf("page %d: %d games, %v", pages, len(l.Finished), err)
 		}
@@ -278,7 +279,7 @@ func TestFinishedGamesArePaged(t *testing.T) {
 func TestARematchKeepsTheSeats(t *testing.T) {
 	t.Parallel()
 	h := newHall(t, newJournal())
-	g := begin(t, h, func(o *live.Options) { o.Innings, o.DH = 3, false })
+	g := begin(t, h, func(o *protocol.Options) { o.Innings, o.DH = 3, false })
 	c := watch(t, h, carl, g.ID, 0)
 	if g, err := h.Concede(t.Context(), bob, g.ID); err != nil || g.Result.Winner != "home" || g.Result.How != "conceded" {
 		t.Fatalf("conceded: %s, %v", text(t, g.Result), err)
@@ -313,10 +314,10 @@ func TestARematchKeepsTheSeats(t *testing.T) {
 	if next.Dice.Commitment == g.Dice.Commitment {
 		t.Error("the rematch has the same dice")
 	}
-	if e, ok := c.last("event").Data.(*live.Event); !ok || e.Kind != live.RematchCreated || e.Rematch != id {
+	if e, ok := c.last("event").Data.(*protocol.Event); !ok || e.Kind != protocol.RematchCreated || e.Rematch != id {
 		t.Errorf("Carl was told %s", text(t, c.last("event")))
 	}
-	if err := second(h.Join(t.Context(), carl, id)); code(t, err) != live.Forbidden {
+	if err := second(h.Join(t.Context(), carl, id)); code(t, err) != protocol.Forbidden {
 		t.Errorf("Carl takes Ann's seat: %v", err)
 	}
 	if next, err := h.Rematch(t.Context(), ann, g.ID); err != nil || next.ID != id || next.YourSide != "home" || next.Reserved {
@@ -337,7 +338,7 @@ func TestARematchKeepsTheSeats(t *testing.T) {
 func TestInHotSeatEveryChoiceSaysItsSide(t *testing.T) {
 	t.Parallel()
 	h := newHall(t, newJournal())
-	g := begin(t, h, func(o *live.Options) { o.Opponent = live.HotSeat })
+	g := begin(t, h, func(o *protocol.Options) { o.Opponent = protocol.HotSeat })
 	if g.YourSide != "both" || len(g.State.Waiting) != 2 {
 		t.Errorf("%s waits for %v", g.YourSide, g.State.Waiting)
 	}
@@ -378,12 +379,12 @@ func TestASpectatorWhoJoinsIsAManager(t *testing.T) {
 		if _, err := h.Join(t.Context(), bob, g.ID); err != nil {
 			t.Fatal(err)
 		}
-		if p := a.last("presence").Data.(*live.Presence); p.Away == nil || !p.Away.Online {
+		if p := a.last("presence").Data.(*protocol.Presence); p.Away == nil || !p.Away.Online {
 			t.Errorf("Ann is told %s", text(t, p))
 		}
 		a.leave()
 		pass(time.Hour)
-		for side, who := range map[game.Side]live.Person{game.Away: bob, game.Home: ann} {
+		for side, who := range map[game.Side]protocol.Person{game.Away: bob, game.Home: ann} {
 			l, err := h.Suggest(t.Context(), who, g.ID, side)
 			if err != nil {
 				t.Fatal(err)
@@ -392,8 +393,8 @@ func TestASpectatorWhoJoinsIsAManager(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		e := b.last("event").Data.(*live.Event)
-		if e.Kind != live.Started || len(e.Legal) == 0 {
+		e := b.last("event").Data.(*protocol.Event)
+		if e.Kind != protocol.Started || len(e.Legal) == 0 {
 			t.Errorf("Bob is told %s", text(t, e))
 		}
 		if p := g.Presence; p.Home.Gone || p.Home.GoneIn != 60 || !p.Away.Online {
@@ -406,17 +407,17 @@ func TestASpectatorWhoJoinsIsAManager(t *testing.T) {
 func TestNobodyTakesNoSeat(t *testing.T) {
 	t.Parallel()
 	h := newHall(t, newJournal())
-	if err := second(h.Create(t.Context(), live.Person{}, request(nil))); code(t, err) != live.Forbidden {
+	if err := second(h.Create(t.Context(), protocol.Person{}, request(nil))); code(t, err) != protocol.Forbidden {
 		t.Errorf("create: %v", err)
 	}
 	g, err := h.Create(t.Context(), ann, request(nil))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := second(h.Join(t.Context(), live.Person{}, g.ID)); code(t, err) != live.Forbidden {
+	if err := second(h.Join(t.Context(), protocol.Person{}, g.ID)); code(t, err) != protocol.Forbidden {
 		t.Errorf("join: %v", err)
 	}
-	if err := h.Cancel(t.Context(), live.Person{}, g.ID); code(t, err) != live.Forbidden {
+	if err := h.Cancel(t.Context(), protocol.Person{}, g.ID); code(t, err) != protocol.Forbidden {
 		t.Errorf("cancel: %v", err)
 	}
 }
@@ -430,10 +431,10 @@ func TestWhenRoomIsShortOldPrivateGamesGo(t *testing.T) {
 		defer run(t, h)()
 		var ids []string
 		for n := range 4 {
-			g := begin(t, h, func(o *live.Options) {
-				o.Opponent = live.HotSeat
+			g := begin(t, h, func(o *protocol.Options) {
+				o.Opponent = protocol.HotSeat
 				if n > 0 {
-					o.Visibility = live.Private
+					o.Visibility = protocol.Private
 				}
 			})
 			if n < 3 {
@@ -454,7 +455,7 @@ func TestWhenRoomIsShortOldPrivateGamesGo(t *testing.T) {
 			for i, id := range ids {
 				if err := second(h.Game(t.Context(), ann, id)); err == nil {
 					got += fmt.Sprint(i)
-				} else if code(t, err) != live.UnknownGame {
+				} else if code(t, err) != protocol.UnknownGame {
 					t.Fatal(err)
 				}
 			}

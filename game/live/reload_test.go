@@ -22,6 +22,7 @@ import (
 	"pressbox/game"
 	"pressbox/game/chance"
 	"pressbox/game/live"
+	"pressbox/game/protocol"
 	"pressbox/game/retro"
 	"pressbox/game/teams"
 )
@@ -31,17 +32,17 @@ var update = flag.Bool("update", false, "write the journal of this version into 
 // A game that is loaded is the game that was played, whatever revision it had come to, and for everybody who looks.
 func TestALoadedGameIsTheOneThatWasPlayed(t *testing.T) {
 	t.Parallel()
-	for _, opponent := range []live.Opponent{live.Open, live.Bot, live.HotSeat} {
+	for _, opponent := range []protocol.Opponent{protocol.Open, protocol.Bot, protocol.HotSeat} {
 		t.Run(string(opponent), func(t *testing.T) {
 			t.Parallel()
 			j := newJournal()
 			h := newHall(t, j)
-			g := begin(t, h, func(o *live.Options) { o.Opponent, o.Innings, o.DH = opponent, 3, false })
+			g := begin(t, h, func(o *protocol.Options) { o.Opponent, o.Innings, o.DH = opponent, 3, false })
 			seen := map[int]string{}
 			for n := 0; ; n++ {
 				moves, _ := j.Moves(t.Context(), g.ID)
 				seen[len(moves)] = still(t, h, g.ID)
-				if look(t, h, ann, g.ID).Status == live.Finished {
+				if look(t, h, ann, g.ID).Status == protocol.Finished {
 					break
 				}
 				step(t, h, g.ID, n)
@@ -71,7 +72,7 @@ func difference(got, want string) string {
 // step lets whoever may do something, now and then something else than the first.
 func step(tb testing.TB, h *live.Games, id string, n int) {
 	tb.Helper()
-	for _, who := range []live.Person{ann, bob} {
+	for _, who := range []protocol.Person{ann, bob} {
 		g := look(tb, h, who, id)
 		if len(g.Legal) == 0 {
 			continue
@@ -94,8 +95,8 @@ func step(tb testing.TB, h *live.Games, id string, n int) {
 func TestTheDiceCanBeChecked(t *testing.T) {
 	t.Parallel()
 	h := newHall(t, newJournal())
-	g := begin(t, h, func(o *live.Options) { o.Innings = 5 })
-	for n := 0; look(t, h, ann, g.ID).Status == live.Active; n++ {
+	g := begin(t, h, func(o *protocol.Options) { o.Innings = 5 })
+	for n := 0; look(t, h, ann, g.ID).Status == protocol.Active; n++ {
 		step(t, h, g.ID, n)
 	}
 	end := look(t, h, carl, g.ID)
@@ -129,16 +130,16 @@ func TestTheDiceCanBeChecked(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, m := range all {
-		e, ok := m.Data.(*live.Event)
+		e, ok := m.Data.(*protocol.Event)
 		switch {
 		case !ok:
-		case e.Kind == live.Substituted:
+		case e.Kind == protocol.Substituted:
 			if s, err = s.Substitute(e.Subs...); err != nil {
 				t.Fatal(err)
 			}
-		case e.Kind == live.Answered:
+		case e.Kind == protocol.Answered:
 			bold = e.Bold
-		case e.Kind == live.Played:
+		case e.Kind == protocol.Played:
 			turn, err := table.Resolve(&s, at, *e.Calls)
 			if err != nil {
 				t.Fatal(err)
@@ -173,19 +174,19 @@ func TestADamagedJournalIsRefused(t *testing.T) {
 	}
 	for name, tt := range map[string]struct {
 		moves [][]byte
-		want  live.Code
+		want  protocol.Code
 	}{
-		"no moves":         {nil, live.UnreadableGame},
-		"no JSON":          {[][]byte{[]byte("}")}, live.UnreadableGame},
-		"one is missing":   {append(append([][]byte{}, whole[0]), whole[2:]...), live.UnreadableGame},
-		"one twice":        {append(append([][]byte{}, whole[0]), whole...), live.UnreadableGame},
-		"an unknown kind":  {replaced(1, `"joined"`, `"jumped"`), live.UnreadableGame},
-		"an unknown side":  {replaced(1, `"side":"away"`, `"side":"middle"`), live.UnreadableGame},
-		"a bad line-up":    {replaced(2, `"position":"C"`, `"position":"P"`), live.UnreadableGame},
-		"a short seed":     {replaced(0, `"seed":"`, `"seed":"00`), live.UnreadableGame},
-		"rules to come":    {replaced(0, `"rules":1`, `"rules":2`), live.NewerRules},
-		"rules of nobody":  {replaced(0, `"rules":1`, `"rules":0`), live.NewerRules},
-		"starts too early": {append(append([][]byte{}, whole[:2]...), bytes.Replace(whole[len(whole)-1], fmt.Appendf(nil, `"rev":%d`, len(whole)), []byte(`"rev":3`), 1)), live.UnreadableGame},
+		"no moves":         {nil, protocol.UnreadableGame},
+		"no JSON":          {[][]byte{[]byte("}")}, protocol.UnreadableGame},
+		"one is missing":   {append(append([][]byte{}, whole[0]), whole[2:]...), protocol.UnreadableGame},
+		"one twice":        {append(append([][]byte{}, whole[0]), whole...), protocol.UnreadableGame},
+		"an unknown kind":  {replaced(1, `"joined"`, `"jumped"`), protocol.UnreadableGame},
+		"an unknown side":  {replaced(1, `"side":"away"`, `"side":"middle"`), protocol.UnreadableGame},
+		"a bad line-up":    {replaced(2, `"position":"C"`, `"position":"P"`), protocol.UnreadableGame},
+		"a short seed":     {replaced(0, `"seed":"`, `"seed":"00`), protocol.UnreadableGame},
+		"rules to come":    {replaced(0, `"rules":1`, `"rules":2`), protocol.NewerRules},
+		"rules of nobody":  {replaced(0, `"rules":1`, `"rules":0`), protocol.NewerRules},
+		"starts too early": {append(append([][]byte{}, whole[:2]...), bytes.Replace(whole[len(whole)-1], fmt.Appendf(nil, `"rev":%d`, len(whole)), []byte(`"rev":3`), 1)), protocol.UnreadableGame},
 	} {
 		c := newJournal()
 		maps.Copy(c.heads, j.heads)
@@ -234,7 +235,7 @@ func TestJournalsOfOldAreReplayed(t *testing.T) {
 	if err != nil || len(found) == 0 {
 		t.Fatalf("journals: %v, %v", found, err)
 	}
-	kinds := map[live.EventKind]bool{}
+	kinds := map[protocol.EventKind]bool{}
 	for _, path := range found {
 		j := readJournal(t, path)
 		for id, moves := range j.moves {
@@ -247,7 +248,7 @@ func TestJournalsOfOldAreReplayed(t *testing.T) {
 			}
 			for _, m := range moves {
 				var is struct {
-					Kind live.EventKind `json:"kind"`
+					Kind protocol.EventKind `json:"kind"`
 				}
 				if err := json.Unmarshal(m, &is); err != nil {
 					t.Fatal(err)
@@ -256,9 +257,9 @@ func TestJournalsOfOldAreReplayed(t *testing.T) {
 			}
 		}
 	}
-	for _, k := range []live.EventKind{
-		live.Created, live.Joined, live.LineupSubmitted, live.Started, live.Sealed, live.Unsealed, live.Played, live.Questioned, live.Answered,
-		live.Substituted, live.Paused, live.Resumed, live.BotTookOver, live.SideReturned, live.TimedOut, live.Conceded, live.Ended, live.RematchCreated,
+	for _, k := range []protocol.EventKind{
+		protocol.Created, protocol.Joined, protocol.LineupSubmitted, protocol.Started, protocol.Sealed, protocol.Unsealed, protocol.Played, protocol.Questioned, protocol.Answered,
+		protocol.Substituted, protocol.Paused, protocol.Resumed, protocol.BotTookOver, protocol.SideReturned, protocol.TimedOut, protocol.Conceded, protocol.Ended, protocol.RematchCreated,
 	} {
 		if !kinds[k] {
 			t.Errorf("no journal of version 1 has a %s", k)
@@ -270,18 +271,18 @@ func TestJournalsOfOldAreReplayed(t *testing.T) {
 func trace(t *testing.T, h *live.Games, id string) string {
 	t.Helper()
 	var b strings.Builder
-	all, err := h.Events(t.Context(), live.Person{}, id, 0)
+	all, err := h.Events(t.Context(), protocol.Person{}, id, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, m := range all {
-		if e, ok := m.Data.(*live.Event); ok {
+		if e, ok := m.Data.(*protocol.Event); ok {
 			fmt.Fprintf(&b, "%d %s %s %s\n", m.Revision, e.Kind, e.Notation, e.Hash)
 		} else {
 			fmt.Fprintf(&b, "%d skip\n", m.Revision)
 		}
 	}
-	g, box, err := h.Box(t.Context(), live.Person{}, id)
+	g, box, err := h.Box(t.Context(), protocol.Person{}, id)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -297,8 +298,8 @@ func writeWhole(t *testing.T, path string) {
 	t.Helper()
 	j := newJournal()
 	h := newHall(t, j)
-	g := begin(t, h, func(o *live.Options) { o.DH = false })
-	for n := 0; look(t, h, ann, g.ID).Status == live.Active; n++ {
+	g := begin(t, h, func(o *protocol.Options) { o.DH = false })
+	for n := 0; look(t, h, ann, g.ID).Status == protocol.Active; n++ {
 		step(t, h, g.ID, n)
 	}
 	if _, err := h.Rematch(t.Context(), ann, g.ID); err != nil {
@@ -313,7 +314,7 @@ func writeInterrupted(t *testing.T, path string) {
 	j := newJournal()
 	h := newHall(t, j)
 	defer run(t, h)()
-	g := begin(t, h, func(o *live.Options) { o.TurnSeconds = 90 })
+	g := begin(t, h, func(o *protocol.Options) { o.TurnSeconds = 90 })
 	a, b := watch(t, h, ann, g.ID, 0), watch(t, h, bob, g.ID, 0)
 	defer a.leave()
 	pass(90 * time.Second)
@@ -328,7 +329,7 @@ func writeInterrupted(t *testing.T, path string) {
 	do(t, h, ann, g.ID, look(t, h, ann, g.ID).Legal[1].Label)
 	do(t, h, ann, g.ID, "Take the call back")
 	do(t, h, ann, g.ID, "Pause")
-	do(t, h, bob, g.ID, "Go on")
+	do(t, h, bob, g.ID, "Resume")
 	do(t, h, bob, g.ID, "Let the bot manage")
 	do(t, h, ann, g.ID, look(t, h, ann, g.ID).Legal[0].Label)
 	do(t, h, bob, g.ID, "Take your side back")
@@ -384,11 +385,11 @@ func TestTheScorecardIsReplayed(t *testing.T) {
 	t.Parallel()
 	for _, dh := range []bool{true, false} {
 		h := newHall(t, newJournal())
-		g := begin(t, h, func(o *live.Options) { o.DH = dh })
+		g := begin(t, h, func(o *protocol.Options) { o.DH = dh })
 		if err := h.Scorecard(t.Context(), g.ID, &bytes.Buffer{}); err != nil {
 			t.Errorf("before the first pitch: %v", err)
 		}
-		for n := 0; look(t, h, ann, g.ID).Status == live.Active; n++ {
+		for n := 0; look(t, h, ann, g.ID).Status == protocol.Active; n++ {
 			step(t, h, g.ID, n)
 		}
 		var card bytes.Buffer

@@ -3,101 +3,75 @@ package live
 import (
 	"context"
 	"io"
-	"slices"
 
 	"pressbox/game"
-	"pressbox/game/retro"
+	"pressbox/game/protocol"
 )
 
-// Game returns one game with all that the viewer may do in it.
-func (h *Games) Game(ctx context.Context, viewer Person, id string) (Game, error) {
-	t, err := h.attend(ctx, id)
+// Game returns one game with all that viewer may do in it.
+func (g *Games) Game(ctx context.Context, viewer protocol.Person, id string) (protocol.Game, error) {
+	m, err := g.open(ctx, id)
 	if err != nil {
-		return Game{}, err
+		return protocol.Game{}, err
 	}
-	defer t.release()
-	return t.detail(viewer), nil
+	defer m.release()
+	return m.detailed(viewer), nil
 }
 
-// detail returns the game as somebody sees it who looks at it alone.
-func (t *table) detail(viewer Person) Game {
-	sides := t.now.sides(viewer)
-	g := headOf(t.id, &t.now).seen(viewer)
-	s := t.standing(sides)
-	g.Detail = &Detail{Legal: s.Legal, Offers: s.Offers, Clock: s.Clock, Presence: s.Presence}
-	if t.now.status != Pending {
-		g.State = s.State
+// detailed returns the game with its detail, as viewer sees it.
+func (m *liveMatch) detailed(viewer protocol.Person) protocol.Game {
+	v := m.Match.Game(viewer)
+	s := m.snapshot(m.Sides(viewer))
+	v.Legal, v.Offers, v.Clock, v.Presence = s.Legal, s.Offers, s.Clock, s.Presence
+	if m.Status != protocol.Pending {
+		v.State = s.State
 	}
-	for side := game.Away; side <= game.Home; side++ {
-		*g.Rosters.of(side) = Roster{Players: t.now.origin.Clubs[side].Players}
-		if t.now.status != Pending || slices.Contains(sides, side) {
-			g.side(side).Lineup = t.now.seats[side].lineup
-		}
-	}
-	return g
+	return v
 }
 
-// begun gets a game that has begun.
-func (h *Games) begun(ctx context.Context, id string) (*table, error) {
-	t, err := h.attend(ctx, id)
+// openStarted returns the match of a game that has started, loaded and locked.
+func (g *Games) openStarted(ctx context.Context, id string) (*liveMatch, error) {
+	m, err := g.open(ctx, id)
 	if err != nil {
 		return nil, err
 	}
-	if t.now.status == Pending {
-		t.release()
-		return nil, refuse(NotActive, "the game has not begun")
+	if m.Status == protocol.Pending {
+		m.release()
+		return nil, protocol.Refuse(protocol.NotActive, "the game has not started")
 	}
-	return t, nil
+	return m, nil
 }
 
-// Box returns the box score of a game that has begun.
-func (h *Games) Box(ctx context.Context, viewer Person, id string) (Game, game.BoxScore, error) {
-	t, err := h.begun(ctx, id)
+// Box returns the box score of a game that has started.
+func (g *Games) Box(ctx context.Context, viewer protocol.Person, id string) (protocol.Game, game.BoxScore, error) {
+	m, err := g.openStarted(ctx, id)
 	if err != nil {
-		return Game{}, game.BoxScore{}, err
+		return protocol.Game{}, game.BoxScore{}, err
 	}
-	defer t.release()
-	return headOf(t.id, &t.now).seen(viewer), t.history.book.BoxScore(&t.now.state), nil
+	defer m.release()
+	return m.Summary().Game(viewer), m.BoxScore(), nil
 }
 
-// WinProb is how likely the home side was to win, after each play.
-type WinProb struct {
-	Game   string     `json:"game"`
-	Start  float64    `json:"start"`
-	Points []WinPoint `json:"points"`
-}
-
-// A WinPoint is a play's.
-type WinPoint struct {
-	Rev    uint64    `json:"rev"`
-	Inning int       `json:"inning"`
-	Half   game.Half `json:"half"`
-	Home   float64   `json:"home"`
-	Added  float64   `json:"added"` // by the play
-}
-
-// WinProb returns the win probability of a game that has begun.
-func (h *Games) WinProb(ctx context.Context, id string) (WinProb, error) {
-	t, err := h.begun(ctx, id)
+// WinProbability returns the win probability of a game that has started.
+func (g *Games) WinProbability(ctx context.Context, id string) (protocol.WinProbability, error) {
+	m, err := g.openStarted(ctx, id)
 	if err != nil {
-		return WinProb{}, err
+		return protocol.WinProbability{}, err
 	}
-	defer t.release()
-	w := t.history.win
-	w.Points = slices.Clone(w.Points)
-	return w, nil
+	defer m.release()
+	return m.Match.WinProbability(), nil
 }
 
-// Scorecard writes a game that has begun as a Retrosheet event file.
-func (h *Games) Scorecard(ctx context.Context, id string, w io.Writer) error {
-	t, err := h.begun(ctx, id)
+// Scorecard writes a game that has started as a Retrosheet event file.
+func (g *Games) Scorecard(ctx context.Context, id string, w io.Writer) error {
+	m, err := g.openStarted(ctx, id)
 	if err != nil {
 		return err
 	}
-	card, err := t.history.card.EventFile(&t.now.state, t.history.book)
-	t.release()
+	write, err := m.Match.Scorecard()
+	m.release()
 	if err != nil {
 		return err
 	}
-	return retro.Write(w, card)
+	return write(w)
 }

@@ -8,13 +8,14 @@ import (
 	"pressbox/game"
 	"pressbox/game/league"
 	"pressbox/game/live"
+	"pressbox/game/protocol"
 )
 
 // The loudspeaker tells what the game wishes, after the screen has it: nothing; the start, the scoring plays and the end;
 // or all.
 func TestTheAnnouncerTellsWhatIsWished(t *testing.T) {
 	t.Parallel()
-	for _, level := range []live.Announce{live.AnnounceOff, live.AnnounceScoring, live.AnnounceAll} {
+	for _, level := range []protocol.Announce{protocol.AnnounceOff, protocol.AnnounceScoring, protocol.AnnounceAll} {
 		t.Run(string(level), func(t *testing.T) {
 			t.Parallel()
 			s := &said{}
@@ -22,9 +23,9 @@ func TestTheAnnouncerTellsWhatIsWished(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			g := begin(t, h, func(o *live.Options) { o.Announce, o.Opponent = level, live.HotSeat })
+			g := begin(t, h, func(o *protocol.Options) { o.Announce, o.Opponent = level, protocol.HotSeat })
 			var told int
-			leave, err := h.Watch(t.Context(), carl, g.ID, 0, func(m *live.Message) bool {
+			leave, err := h.Watch(t.Context(), carl, g.ID, 0, func(m *protocol.Message) bool {
 				if m.Type == "event" {
 					told++
 				}
@@ -36,7 +37,7 @@ func TestTheAnnouncerTellsWhatIsWished(t *testing.T) {
 			defer leave()
 			s.look = func() int { return told }
 			plays, scoring := 0, 0
-			for look(t, h, ann, g.ID).Status == live.Active {
+			for look(t, h, ann, g.ID).Status == protocol.Active {
 				before, lines := look(t, h, ann, g.ID), len(s.lines)
 				do(t, h, ann, g.ID, before.Legal[0].Label)
 				after := look(t, h, ann, g.ID)
@@ -51,12 +52,12 @@ func TestTheAnnouncerTellsWhatIsWished(t *testing.T) {
 				if spoke && s.told != told {
 					t.Errorf("spoke when %d of %d events had been told", s.told, told)
 				}
-				if level == live.AnnounceScoring && spoke != (runs || after.Status == live.Finished) {
+				if level == protocol.AnnounceScoring && spoke != (runs || after.Status == protocol.Finished) {
 					t.Errorf("runs %v, spoke %v: %v", runs, spoke, s.lines[lines:])
 				}
 			}
-			want := map[live.Announce]int{live.AnnounceOff: 0, live.AnnounceScoring: 1 + scoring, live.AnnounceAll: 1 + plays}[level]
-			if n := len(s.lines); n < want || level == live.AnnounceOff && n > 0 || level == live.AnnounceScoring && n > want+1 {
+			want := map[protocol.Announce]int{protocol.AnnounceOff: 0, protocol.AnnounceScoring: 1 + scoring, protocol.AnnounceAll: 1 + plays}[level]
+			if n := len(s.lines); n < want || level == protocol.AnnounceOff && n > 0 || level == protocol.AnnounceScoring && n > want+1 {
 				t.Errorf("%d lines, want about %d: %q", n, want, s.lines)
 			}
 		})
@@ -68,9 +69,9 @@ func TestReportsAddUp(t *testing.T) {
 	t.Parallel()
 	j := newJournal()
 	h := newHall(t, j)
-	var games []live.Game
+	var games []protocol.Game
 	for n := range 3 {
-		g := begin(t, h, func(o *live.Options) { o.Innings, o.Opponent = 3, live.HotSeat })
+		g := begin(t, h, func(o *protocol.Options) { o.Innings, o.Opponent = 3, protocol.HotSeat })
 		if n == 2 {
 			if _, err := h.Concede(t.Context(), ann, g.ID); err != nil {
 				t.Fatal(err)
@@ -85,14 +86,14 @@ func TestReportsAddUp(t *testing.T) {
 		if err != nil || box.Teams[game.Home].Runs != g.Score.Home || box.Teams[game.Away].Runs != g.Score.Away || box.WinningPitcher == "" {
 			t.Errorf("box %s, %v, want %+v", text(t, box), err, g.Score)
 		}
-		w, err := h.WinProb(t.Context(), g.ID)
+		w, err := h.WinProbability(t.Context(), g.ID)
 		if err != nil || len(w.Points) < 18 || w.Start < .5 || w.Start > .56 {
 			t.Fatalf("win probability %s, %v", text(t, w), err)
 		}
 		at := w.Start
 		for _, p := range w.Points {
 			if at += p.Added; math.Abs(at-p.Home) > 1e-9 || p.Home < 0 || p.Home > 1 {
-				t.Errorf("revision %d: %v, but it added up to %v", p.Rev, p.Home, at)
+				t.Errorf("revision %d: %v, but it added up to %v", p.Revision, p.Home, at)
 			}
 		}
 		if won := g.Result.Winner == "home"; math.Abs(at) > 1e-9 && !won || math.Abs(at-1) > 1e-9 && won {
@@ -101,7 +102,7 @@ func TestReportsAddUp(t *testing.T) {
 	}
 }
 
-func checkStats(t *testing.T, h *live.Games, games []live.Game) {
+func checkStats(t *testing.T, h *live.Games, games []protocol.Game) {
 	t.Helper()
 	standings, err := h.Standings(t.Context(), league.LastSeason)
 	if err != nil || len(standings) != 2 {

@@ -16,6 +16,7 @@ import (
 	"pressbox/game"
 	"pressbox/game/league"
 	"pressbox/game/live"
+	"pressbox/game/protocol"
 )
 
 // A journal keeps games in memory. full, if set, is why it keeps nothing; crowded says that room is short.
@@ -119,9 +120,9 @@ func (s *said) Comment(_, text string) {
 }
 
 var (
-	ann  = live.Person{ID: "u-ann", Name: "Ann"}
-	bob  = live.Person{ID: "u-bob", Name: "Bob"}
-	carl = live.Person{ID: "u-carl", Name: "Carl"}
+	ann  = protocol.Person{ID: "u-ann", Name: "Ann"}
+	bob  = protocol.Person{ID: "u-bob", Name: "Bob"}
+	carl = protocol.Person{ID: "u-carl", Name: "Carl"}
 
 	sides = [2]game.Side{game.Away, game.Home}
 )
@@ -139,9 +140,9 @@ func newHall(tb testing.TB, j live.Journal) *live.Games {
 func clubs() (home, away string) { return "BWH", "CPR" }
 
 // request returns a wish with the default options, changed.
-func request(change func(*live.Options)) live.Request {
+func request(change func(*protocol.Options)) protocol.Request {
 	home, away := clubs()
-	r := live.Request{HomeTeam: home, AwayTeam: away, Options: live.Defaults()}
+	r := protocol.Request{HomeTeam: home, AwayTeam: away, Options: protocol.Defaults()}
 	if change != nil {
 		change(&r.Options)
 	}
@@ -149,15 +150,15 @@ func request(change func(*live.Options)) live.Request {
 }
 
 // begin makes a game and brings it to its first pitch: Ann makes it, Bob joins, if the seat is open.
-func begin(tb testing.TB, h *live.Games, change func(*live.Options)) live.Game {
+func begin(tb testing.TB, h *live.Games, change func(*protocol.Options)) protocol.Game {
 	tb.Helper()
 	r := request(change)
 	g, err := h.Create(tb.Context(), ann, r)
 	if err != nil {
 		tb.Fatal(err)
 	}
-	managers := map[string]live.Person{"home": ann, "away": ann}
-	if r.Options.Opponent == live.Open {
+	managers := map[string]protocol.Person{"home": ann, "away": ann}
+	if r.Options.Opponent == protocol.Open {
 		if g, err = h.Join(tb.Context(), bob, g.ID); err != nil {
 			tb.Fatal(err)
 		}
@@ -182,7 +183,7 @@ func begin(tb testing.TB, h *live.Games, change func(*live.Options)) live.Game {
 			tb.Fatal(err)
 		}
 	}
-	if g.Status != live.Active {
+	if g.Status != protocol.Active {
 		tb.Fatalf("the game is %s with both line-ups in, want active", g.Status)
 	}
 	return g
@@ -191,20 +192,20 @@ func begin(tb testing.TB, h *live.Games, change func(*live.Options)) live.Game {
 // A watcher collects what he is told.
 type watcher struct {
 	mu    sync.Mutex
-	all   []*live.Message
+	all   []*protocol.Message
 	limit int // of messages that he takes; 0 means any number
 	leave func()
 }
 
 // watch lets somebody watch a game.
-func watch(tb testing.TB, h *live.Games, who live.Person, id string, since uint64) *watcher {
+func watch(tb testing.TB, h *live.Games, who protocol.Person, id string, since uint64) *watcher {
 	tb.Helper()
 	w := &watcher{}
 	w.join(tb, h, who, id, since)
 	return w
 }
 
-func (w *watcher) join(tb testing.TB, h *live.Games, who live.Person, id string, since uint64) {
+func (w *watcher) join(tb testing.TB, h *live.Games, who protocol.Person, id string, since uint64) {
 	tb.Helper()
 	leave, err := h.Watch(tb.Context(), who, id, since, w.tell)
 	if err != nil {
@@ -213,7 +214,7 @@ func (w *watcher) join(tb testing.TB, h *live.Games, who live.Person, id string,
 	w.leave = leave
 }
 
-func (w *watcher) tell(m *live.Message) bool {
+func (w *watcher) tell(m *protocol.Message) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.limit > 0 && len(w.all) >= w.limit {
@@ -228,10 +229,10 @@ func (w *watcher) tell(m *live.Message) bool {
 }
 
 // told returns what the watcher was told so far, of these types; of none, all.
-func (w *watcher) told(types ...string) []*live.Message {
+func (w *watcher) told(types ...string) []*protocol.Message {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	var found []*live.Message
+	var found []*protocol.Message
 	for _, m := range w.all {
 		if len(types) == 0 || slices.Contains(types, m.Type) {
 			found = append(found, m)
@@ -241,7 +242,7 @@ func (w *watcher) told(types ...string) []*live.Message {
 }
 
 // last returns the last message of a type, nil if there is none.
-func (w *watcher) last(t string) *live.Message {
+func (w *watcher) last(t string) *protocol.Message {
 	all := w.told(t)
 	if len(all) == 0 {
 		return nil
@@ -253,7 +254,7 @@ func (w *watcher) last(t string) *live.Message {
 func (w *watcher) kinds() []string {
 	var kinds []string
 	for _, m := range w.told("event", "skip") {
-		if e, ok := m.Data.(*live.Event); ok {
+		if e, ok := m.Data.(*protocol.Event); ok {
 			kinds = append(kinds, string(e.Kind))
 		} else {
 			kinds = append(kinds, "skip")
@@ -273,7 +274,7 @@ func text(tb testing.TB, v any) string {
 }
 
 // choice returns what somebody may do now whose label begins so.
-func choice(tb testing.TB, h *live.Games, who live.Person, id, label string) live.Choice {
+func choice(tb testing.TB, h *live.Games, who protocol.Person, id, label string) protocol.Choice {
 	tb.Helper()
 	g := look(tb, h, who, id)
 	for _, c := range append(slices.Clone(g.Legal), g.Offers...) {
@@ -281,11 +282,11 @@ func choice(tb testing.TB, h *live.Games, who live.Person, id, label string) liv
 			return c
 		}
 	}
-	tb.Fatalf("%s has no %q at %d: %s", who.Name, label, g.Rev, text(tb, append(g.Legal, g.Offers...)))
-	return live.Choice{}
+	tb.Fatalf("%s has no %q at %d: %s", who.Name, label, g.Revision, text(tb, append(g.Legal, g.Offers...)))
+	return protocol.Choice{}
 }
 
-func look(tb testing.TB, h *live.Games, who live.Person, id string) live.Game {
+func look(tb testing.TB, h *live.Games, who protocol.Person, id string) protocol.Game {
 	tb.Helper()
 	g, err := h.Game(tb.Context(), who, id)
 	if err != nil {
@@ -298,13 +299,13 @@ func look(tb testing.TB, h *live.Games, who live.Person, id string) live.Game {
 var commands atomic.Uint64
 
 // command makes a command of an action for the game as it is now.
-func command(tb testing.TB, h *live.Games, who live.Person, id string, a live.Action) live.Command {
+func command(tb testing.TB, h *live.Games, who protocol.Person, id string, a protocol.Action) protocol.Command {
 	tb.Helper()
-	return live.Command{ID: fmt.Sprint("c", commands.Add(1)), Revision: look(tb, h, who, id).Rev, Action: a}
+	return protocol.Command{ID: fmt.Sprint("c", commands.Add(1)), Revision: look(tb, h, who, id).Revision, Action: a}
 }
 
 // do does what somebody may do now whose label begins so, and returns the revision.
-func do(tb testing.TB, h *live.Games, who live.Person, id, label string) uint64 {
+func do(tb testing.TB, h *live.Games, who protocol.Person, id, label string) uint64 {
 	tb.Helper()
 	rev, dup, err := h.Submit(tb.Context(), who, id, command(tb, h, who, id, choice(tb, h, who, id, label).Action), nil)
 	if err != nil || dup {
@@ -314,14 +315,14 @@ func do(tb testing.TB, h *live.Games, who live.Person, id, label string) uint64 
 }
 
 // code returns the code of an error of the hall; "" of none.
-func code(tb testing.TB, err error) live.Code {
+func code(tb testing.TB, err error) protocol.Code {
 	tb.Helper()
 	if err == nil {
 		return ""
 	}
-	refused, ok := errors.AsType[*live.Error](err)
+	refused, ok := errors.AsType[*protocol.Error](err)
 	if !ok {
-		tb.Fatalf("%v is a %T, want a *live.Error", err, err)
+		tb.Fatalf("%v is a %T, want a *protocol.Error", err, err)
 	}
 	return refused.Code
 }

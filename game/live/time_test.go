@@ -11,6 +11,7 @@ import (
 
 	"pressbox/game"
 	"pressbox/game/live"
+	"pressbox/game/protocol"
 )
 
 // run runs the hall for the rest of a test in a bubble of time.
@@ -39,10 +40,10 @@ func TestTheClockDecidesByDefault(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := newHall(t, newJournal())
 		defer run(t, h)()
-		g := begin(t, h, func(o *live.Options) { o.TurnSeconds = 30; o.Innings = 3 })
+		g := begin(t, h, func(o *protocol.Options) { o.TurnSeconds = 30; o.Innings = 3 })
 		pass(time.Hour)
-		if now := look(t, h, ann, g.ID); now.Rev != g.Rev || now.Clock != nil {
-			t.Errorf("with nobody there the game went from %d to %d, clock %+v", g.Rev, now.Rev, now.Clock)
+		if now := look(t, h, ann, g.ID); now.Revision != g.Revision || now.Clock != nil {
+			t.Errorf("with nobody there the game went from %d to %d, clock %+v", g.Revision, now.Revision, now.Clock)
 		}
 		a, b := watch(t, h, ann, g.ID, 0), watch(t, h, bob, g.ID, 0)
 		if c := look(t, h, bob, g.ID).Clock; c == nil || c.LeftMS != 30_000 || c.Side.String() != "away" {
@@ -50,20 +51,20 @@ func TestTheClockDecidesByDefault(t *testing.T) {
 		}
 		pass(29 * time.Second)
 		do(t, h, ann, g.ID, "Pitch around")
-		if now := look(t, h, bob, g.ID); now.Rev != g.Rev+1 || now.Clock.LeftMS != 1000 {
-			t.Errorf("after 29 s at %d, clock %+v", now.Rev, now.Clock)
+		if now := look(t, h, bob, g.ID); now.Revision != g.Revision+1 || now.Clock.LeftMS != 1000 {
+			t.Errorf("after 29 s at %d, clock %+v", now.Revision, now.Clock)
 		}
 		pass(time.Second)
-		if kinds := b.kinds()[g.Rev:]; kinds[0] != "skip" || kinds[1] != "clock" || kinds[2] != "play" && kinds[2] != "question" {
+		if kinds := b.kinds()[g.Revision:]; kinds[0] != "skip" || kinds[1] != "clock" || kinds[2] != "play" && kinds[2] != "question" {
 			t.Errorf("Bob was told %v", kinds)
 		}
-		for n := 0; look(t, h, ann, g.ID).Status == live.Active; n++ {
+		for n := 0; look(t, h, ann, g.ID).Status == protocol.Active; n++ {
 			if n > 2000 {
 				t.Fatal("the clock does not play the game to its end")
 			}
 			pass(30 * time.Second)
 		}
-		checkContiguous(t, a.told("event", "skip"), 1, look(t, h, ann, g.ID).Rev)
+		checkContiguous(t, a.told("event", "skip"), 1, look(t, h, ann, g.ID).Revision)
 		a.leave()
 		b.leave()
 	})
@@ -76,7 +77,7 @@ func TestAPauseStopsEverything(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := newHall(t, newJournal())
 		defer run(t, h)()
-		g := begin(t, h, func(o *live.Options) { o.TurnSeconds = 30 })
+		g := begin(t, h, func(o *protocol.Options) { o.TurnSeconds = 30 })
 		a, b := watch(t, h, ann, g.ID, 0), watch(t, h, bob, g.ID, 0)
 		defer a.leave()
 		defer b.leave()
@@ -87,16 +88,16 @@ func TestAPauseStopsEverything(t *testing.T) {
 		if len(now.Legal) != 0 || now.Clock != nil || now.State.Paused == nil || len(now.State.Waiting) != 0 {
 			t.Errorf("paused: %s", text(t, now.State))
 		}
-		for _, again := range []live.Action{action, {Verb: "pause"}} {
-			if _, _, err := h.Submit(t.Context(), bob, g.ID, command(t, h, bob, g.ID, again), nil); code(t, err) != live.GamePaused {
+		for _, again := range []protocol.Action{action, {Verb: "pause"}} {
+			if _, _, err := h.Submit(t.Context(), bob, g.ID, command(t, h, bob, g.ID, again), nil); code(t, err) != protocol.GamePaused {
 				t.Errorf("%+v while paused: %v", again, err)
 			}
 		}
 		pass(time.Hour)
-		if now := look(t, h, bob, g.ID); now.Rev != g.Rev+1 {
-			t.Errorf("a paused game went from %d to %d", g.Rev+1, now.Rev)
+		if now := look(t, h, bob, g.ID); now.Revision != g.Revision+1 {
+			t.Errorf("a paused game went from %d to %d", g.Revision+1, now.Revision)
 		}
-		do(t, h, bob, g.ID, "Go on")
+		do(t, h, bob, g.ID, "Resume")
 		if c := look(t, h, bob, g.ID).Clock; c == nil || c.LeftMS != 10_000 {
 			t.Errorf("the clock after the pause: %+v", c)
 		}
@@ -116,8 +117,8 @@ func TestACallIsTakenBackBeforeItResolves(t *testing.T) {
 	if legal := look(t, h, ann, g.ID).Legal; len(legal) != 0 {
 		t.Errorf("after sealing %d decisions are legal", len(legal))
 	}
-	again := live.Action{Verb: "defence", Decision: look(t, h, ann, g.ID).State.Decision}
-	if _, _, err := h.Submit(t.Context(), ann, g.ID, command(t, h, ann, g.ID, again), nil); code(t, err) != live.AlreadySealed {
+	again := protocol.Action{Verb: "defence", Decision: look(t, h, ann, g.ID).State.Decision}
+	if _, _, err := h.Submit(t.Context(), ann, g.ID, command(t, h, ann, g.ID, again), nil); code(t, err) != protocol.AlreadySealed {
 		t.Errorf("a second call: %v", err)
 	}
 	do(t, h, ann, g.ID, "Take the call back")
@@ -126,14 +127,14 @@ func TestACallIsTakenBackBeforeItResolves(t *testing.T) {
 	}
 	do(t, h, ann, g.ID, "Intentional walk")
 	do(t, h, bob, g.ID, "Swing away")
-	if kinds := b.kinds()[g.Rev:]; !slices.Equal(kinds, []string{"skip", "skip", "skip", "play"}) {
+	if kinds := b.kinds()[g.Revision:]; !slices.Equal(kinds, []string{"skip", "skip", "skip", "play"}) {
 		t.Errorf("Bob was told %v", kinds)
 	}
-	if e := b.last("event").Data.(*live.Event); e.Play.Kind.String() != "intentional walk" {
+	if e := b.last("event").Data.(*protocol.Event); e.Play.Kind.String() != "intentional walk" {
 		t.Errorf("the play was %s, want what was called last", e.Play.Kind)
 	}
-	undo := live.Action{Verb: "undo", Decision: look(t, h, ann, g.ID).State.Decision - 1}
-	if _, _, err := h.Submit(t.Context(), ann, g.ID, command(t, h, ann, g.ID, undo), nil); code(t, err) != live.StaleRevision {
+	undo := protocol.Action{Verb: "undo", Decision: look(t, h, ann, g.ID).State.Decision - 1}
+	if _, _, err := h.Submit(t.Context(), ann, g.ID, command(t, h, ann, g.ID, undo), nil); code(t, err) != protocol.StaleRevision {
 		t.Errorf("taken back after the play: %v", err)
 	}
 }
@@ -151,26 +152,26 @@ func TestWhoIsGoneIsReplacedAndReturns(t *testing.T) {
 		pass(time.Hour)
 		b.leave()
 		pass(0)
-		gone := a.last("presence").Data.(*live.Presence).Away
+		gone := a.last("presence").Data.(*protocol.Presence).Away
 		if gone.Online || gone.Gone || gone.GoneIn != 60 || gone.Since.IsZero() {
 			t.Errorf("as he leaves: %+v", gone)
 		}
 		pass(59 * time.Second)
 		offered := func() bool {
-			return slices.ContainsFunc(look(t, h, ann, g.ID).Offers, func(c live.Choice) bool { return c.Action.Verb == "takeover" && c.Action.Side == "away" })
+			return slices.ContainsFunc(look(t, h, ann, g.ID).Offers, func(c protocol.Choice) bool { return c.Action.Verb == "takeover" && c.Action.Side == "away" })
 		}
 		if offered() {
 			t.Error("offered after 59 s")
 		}
 		pass(time.Second)
-		if gone = a.last("presence").Data.(*live.Presence).Away; !gone.Gone || gone.GoneIn != 0 || !offered() {
+		if gone = a.last("presence").Data.(*protocol.Presence).Away; !gone.Gone || gone.GoneIn != 0 || !offered() {
 			t.Errorf("after 60 s: %+v, offered %v", gone, offered())
 		}
-		if s := a.last("state"); !slices.ContainsFunc(s.Data.(*live.Snapshot).Offers, func(c live.Choice) bool { return c.Action.Side == "away" }) {
+		if s := a.last("state"); !slices.ContainsFunc(s.Data.(*protocol.Snapshot).Offers, func(c protocol.Choice) bool { return c.Action.Side == "away" }) {
 			t.Error("Ann is not told of the offer")
 		}
 		do(t, h, ann, g.ID, "Let the bot manage")
-		rev := look(t, h, ann, g.ID).Rev
+		rev := look(t, h, ann, g.ID).Revision
 		do(t, h, ann, g.ID, look(t, h, ann, g.ID).Legal[0].Label)
 		if kinds := a.kinds()[rev:]; len(kinds) == 0 || kinds[0] != "play" && kinds[0] != "question" {
 			t.Errorf("with the bot for Bob, Ann was told %v", kinds)
@@ -192,7 +193,7 @@ func TestWithAClockTheBotTakesOver(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := newHall(t, newJournal())
 		defer run(t, h)()
-		g := begin(t, h, func(o *live.Options) { o.TurnSeconds = 600 })
+		g := begin(t, h, func(o *protocol.Options) { o.TurnSeconds = 600 })
 		a, b := watch(t, h, ann, g.ID, 0), watch(t, h, bob, g.ID, 0)
 		b.leave()
 		pass(61 * time.Second)
@@ -202,7 +203,7 @@ func TestWithAClockTheBotTakesOver(t *testing.T) {
 		a.leave()
 		pass(time.Hour)
 		now := look(t, h, ann, g.ID)
-		if now.State.BotManages.Home || now.Status != live.Active {
+		if now.State.BotManages.Home || now.Status != protocol.Active {
 			t.Errorf("with both gone: %s", text(t, now.State))
 		}
 		if last := a.kinds(); last[len(last)-1] != "takeover" {
@@ -221,13 +222,13 @@ func TestOnesOwnSideIsHandedOverAndTakenBack(t *testing.T) {
 	if len(now.Legal) != 0 || !now.State.BotManages.Away {
 		t.Errorf("handed over: %s", text(t, now.State))
 	}
-	c := command(t, h, bob, g.ID, live.Action{Verb: "offence", Call: "swing", Decision: now.State.Decision})
-	if _, _, err := h.Submit(t.Context(), bob, g.ID, c, nil); code(t, err) != live.IllegalAction {
+	c := command(t, h, bob, g.ID, protocol.Action{Verb: "offence", Call: "swing", Decision: now.State.Decision})
+	if _, _, err := h.Submit(t.Context(), bob, g.ID, c, nil); code(t, err) != protocol.IllegalAction {
 		t.Errorf("a call while the bot manages: %v", err)
 	}
 	on := true
-	c = command(t, h, ann, g.ID, live.Action{Verb: "takeover", On: &on})
-	if _, _, err := h.Submit(t.Context(), ann, g.ID, c, nil); code(t, err) != live.IllegalAction {
+	c = command(t, h, ann, g.ID, protocol.Action{Verb: "takeover", On: &on})
+	if _, _, err := h.Submit(t.Context(), ann, g.ID, c, nil); code(t, err) != protocol.IllegalAction {
 		t.Errorf("two bots: %v", err)
 	}
 	do(t, h, ann, g.ID, "Pitch to him")
@@ -260,10 +261,10 @@ func TestAPendingGameEndsAfterSevenDays(t *testing.T) {
 		look(t, h, ann, g.ID)
 		j.setFull(nil)
 		pass(5 * time.Second)
-		if _, err := h.Game(t.Context(), ann, g.ID); code(t, err) != live.UnknownGame {
-			t.Errorf("after seven days: %v, want %s", err, live.UnknownGame)
+		if _, err := h.Game(t.Context(), ann, g.ID); code(t, err) != protocol.UnknownGame {
+			t.Errorf("after seven days: %v, want %s", err, protocol.UnknownGame)
 		}
-		if m := a.last("bye"); m == nil || m.Data != (live.Bye{Code: "cancelled"}) {
+		if m := a.last("bye"); m == nil || m.Data != (protocol.Bye{Code: "cancelled"}) {
 			t.Errorf("Ann was told %s", text(t, m))
 		}
 		look(t, h, ann, active.ID)
@@ -282,11 +283,11 @@ func TestAHallThatClosesSaysBye(t *testing.T) {
 		_, leave := h.WatchLobby(lobby.tell)
 		stop()
 		for name, w := range map[string]*watcher{"Ann": a, "the lobby": &lobby} {
-			if m := w.last("bye"); m == nil || m.Data != (live.Bye{Code: "restart"}) {
+			if m := w.last("bye"); m == nil || m.Data != (protocol.Bye{Code: "restart"}) {
 				t.Errorf("%s was told %s", name, text(t, m))
 			}
 		}
-		if _, err := h.Watch(t.Context(), ann, g.ID, 0, a.tell); code(t, err) != live.Unavailable {
+		if _, err := h.Watch(t.Context(), ann, g.ID, 0, a.tell); code(t, err) != protocol.Unavailable {
 			t.Errorf("watch: %v", err)
 		}
 		a.leave()
@@ -309,7 +310,7 @@ func TestTheNumberOfWatchersIsToldNowAndThen(t *testing.T) {
 		}
 		pass(10 * time.Second)
 		all := a.told("presence")[before:]
-		if len(all) != 1 || all[0].Data.(*live.Presence).Watchers != 101 {
+		if len(all) != 1 || all[0].Data.(*protocol.Presence).Watchers != 101 {
 			t.Errorf("100 came, Ann was told %s", text(t, all))
 		}
 	})
@@ -321,13 +322,13 @@ func TestEveryDecisionHasItsTime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := newHall(t, newJournal())
 		defer run(t, h)()
-		g := begin(t, h, func(o *live.Options) { o.TurnSeconds, o.Opponent = 30, live.Bot })
+		g := begin(t, h, func(o *protocol.Options) { o.TurnSeconds, o.Opponent = 30, protocol.Bot })
 		a := watch(t, h, ann, g.ID, 0)
 		defer a.leave()
 		for range 5 {
 			pass(20 * time.Second)
 			do(t, h, ann, g.ID, look(t, h, ann, g.ID).Legal[0].Label)
-			if c := look(t, h, ann, g.ID).Clock; c == nil || c.LeftMS != 30_000 || *a.last("clock").Data.(*live.Clock) != *c {
+			if c := look(t, h, ann, g.ID).Clock; c == nil || c.LeftMS != 30_000 || *a.last("clock").Data.(*protocol.Clock) != *c {
 				t.Fatalf("a new decision's clock: %+v, told %s", c, text(t, a.last("clock")))
 			}
 		}
@@ -340,14 +341,14 @@ func TestWithBothGoneNobodyPlays(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := newHall(t, newJournal())
 		defer run(t, h)()
-		g := begin(t, h, func(o *live.Options) { o.TurnSeconds = 600 })
+		g := begin(t, h, func(o *protocol.Options) { o.TurnSeconds = 600 })
 		a, b, c := watch(t, h, ann, g.ID, 0), watch(t, h, bob, g.ID, 0), watch(t, h, carl, g.ID, 0)
 		defer c.leave()
 		a.leave()
 		b.leave()
 		pass(24 * time.Hour)
-		if now := look(t, h, ann, g.ID); now.Rev != g.Rev || now.State.BotManages != (live.BySide[bool]{}) {
-			t.Errorf("the game went from %d to %d: %v", g.Rev, now.Rev, c.kinds())
+		if now := look(t, h, ann, g.ID); now.Revision != g.Revision || now.State.BotManages != (protocol.BySide[bool]{}) {
+			t.Errorf("the game went from %d to %d: %v", g.Revision, now.Revision, c.kinds())
 		}
 	})
 }
@@ -363,18 +364,18 @@ func TestTheBotDoesNotVoidADecision(t *testing.T) {
 		g := begin(t, h, nil)
 		a := watch(t, h, ann, g.ID, 0)
 		for decided := 0; decided < turn || len(g.State.Waiting) == 1; decided++ {
-			for _, who := range []live.Person{ann, bob} {
+			for _, who := range []protocol.Person{ann, bob} {
 				if g = look(t, h, who, g.ID); len(g.Legal) == 0 {
 					continue
 				}
-				c := live.Command{ID: fmt.Sprint(decided), Revision: g.Rev, Action: g.Legal[0].Action}
+				c := protocol.Command{ID: fmt.Sprint(decided), Revision: g.Revision, Action: g.Legal[0].Action}
 				if _, _, err := h.Submit(t.Context(), who, g.ID, c, nil); err != nil {
 					t.Fatal(err)
 				}
 			}
 			g = look(t, h, ann, g.ID)
 		}
-		if g.Status == live.Finished {
+		if g.Status == protocol.Finished {
 			continue
 		}
 		do(t, h, ann, g.ID, g.Legal[0].Label)
@@ -431,7 +432,7 @@ func TestWhoWasBattedForIsReplacedInTheField(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			h := newHall(t, newJournal())
 			defer run(t, h)()
-			g := begin(t, h, func(o *live.Options) {
+			g := begin(t, h, func(o *protocol.Options) {
 				if clock {
 					o.TurnSeconds = 30
 				}
@@ -446,7 +447,7 @@ func TestWhoWasBattedForIsReplacedInTheField(t *testing.T) {
 				}
 			}
 			for n := 0; look(t, h, ann, g.ID).Half == "top"; n++ {
-				who := []live.Person{ann, bob}[n%2]
+				who := []protocol.Person{ann, bob}[n%2]
 				if legal := look(t, h, who, g.ID).Legal; len(legal) > 0 {
 					do(t, h, who, g.ID, legal[0].Label)
 				}
@@ -455,8 +456,8 @@ func TestWhoWasBattedForIsReplacedInTheField(t *testing.T) {
 			if !slices.Equal(now.State.Waiting, []game.Side{game.Away}) || now.Legal[0].Action.Verb != "substitute" || len(look(t, h, ann, g.ID).Legal) != 0 {
 				t.Fatalf("with nobody in the field: waits for %v, Bob may %s", now.State.Waiting, text(t, now.Legal))
 			}
-			for who, action := range map[live.Person]live.Action{ann: {Verb: "offence", Call: "swing"}, bob: {Verb: "defence"}} {
-				if _, _, err := h.Submit(t.Context(), who, g.ID, command(t, h, who, g.ID, action), nil); code(t, err) != live.IllegalAction {
+			for who, action := range map[protocol.Person]protocol.Action{ann: {Verb: "offence", Call: "swing"}, bob: {Verb: "defence"}} {
+				if _, _, err := h.Submit(t.Context(), who, g.ID, command(t, h, who, g.ID, action), nil); code(t, err) != protocol.IllegalAction {
 					t.Errorf("%s decides: %v", who.Name, err)
 				}
 			}

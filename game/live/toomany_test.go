@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"pressbox/game/live"
+	"pressbox/game/protocol"
 )
 
 // One person cannot fill the house: of the games that he has made, 200 may wait or be played, and whoever ends one or
@@ -11,8 +12,8 @@ import (
 func TestHowManyGamesOnePersonMakes(t *testing.T) {
 	t.Parallel()
 	h := newHall(t, newJournal())
-	hotseat := begin(t, h, func(o *live.Options) { o.Opponent = live.HotSeat })
-	var waits live.Game
+	hotseat := begin(t, h, func(o *protocol.Options) { o.Opponent = protocol.HotSeat })
+	var waits protocol.Game
 	for range 199 {
 		var err error
 		if waits, err = h.Create(t.Context(), ann, request(nil)); err != nil {
@@ -21,7 +22,7 @@ func TestHowManyGamesOnePersonMakes(t *testing.T) {
 	}
 	refused := func() {
 		t.Helper()
-		if err := second(h.Create(t.Context(), ann, request(nil))); code(t, err) != live.TooManyGames {
+		if err := second(h.Create(t.Context(), ann, request(nil))); code(t, err) != protocol.TooManyGames {
 			t.Errorf("one more: %v", err)
 		}
 	}

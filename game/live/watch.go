@@ -7,228 +7,229 @@ import (
 	"time"
 
 	"pressbox/game"
+	"pressbox/game/match"
+	"pressbox/game/protocol"
 )
 
 const (
-	// goneAfter is how long a manager may be away before the bot may take over.
+	// goneAfter is how long a manager must be absent before the bot may manage the side.
 	goneAfter = 60 * time.Second
-	// watchersEvery is how often at most a change of the number of watchers is told.
-	watchersEvery = 700 * time.Millisecond
-	// keptFor is how long a game that nobody watches stays in memory.
-	keptFor = time.Minute
-	// leastAfterPause is what is left of a decision's time at least when a game goes on, so that nobody is caught out.
-	leastAfterPause = 10 * time.Second
+	// publishWatchersEvery is the shortest time between two messages about the number of watchers.
+	publishWatchersEvery = 700 * time.Millisecond
+	// evictAfter is how long a match without subscribers stays in memory.
+	evictAfter = time.Minute
+	// minAfterPause is the least time for a decision when a match is resumed.
+	minAfterPause = 10 * time.Second
 )
 
-// An attendance is whether a side's manager is there.
-type attendance struct {
-	watching int       // his connections
-	left     time.Time // when the last one ended
-	told     bool      // that he is gone
-	retry    time.Time // not before then the bot tries again to take over; zero: it has not tried
+// A presence holds whether a side's manager is connected.
+type presence struct {
+	connections int
+	left        time.Time // when the last connection ended
+	published   bool      // whether it is published that the manager is gone
+	retry       time.Time // earliest time of the next attempt to let the bot manage; zero: none was made
 }
 
-// A clock is that of the decision that is open.
-type clock struct {
+// A turnClock is the clock of the open decision.
+type turnClock struct {
 	decision uint64
-	ends     time.Time     // zero: it does not run
-	left     time.Duration // of it, while the game is paused; 0: all
+	ends     time.Time     // zero: stopped
+	left     time.Duration // while the match is paused; 0: all
 }
 
-// Watch lets tell be told what happens in a game, until leave is called or tell returns false. The first message is one
-// Batch: hello, every event or skip after since, and always one state. Whoever watches as a manager is present.
-func (h *Games) Watch(ctx context.Context, viewer Person, id string, since uint64, tell Send) (leave func(), err error) {
-	t, err := h.attend(ctx, id)
+// Watch subscribes send to a game until leave is called or send returns false. The first message is one Batch: hello, every
+// event or skip after since, and one state. A subscriber that manages a side is present.
+func (g *Games) Watch(ctx context.Context, viewer protocol.Person, id string, since uint64, send Send) (leave func(), err error) {
+	m, err := g.open(ctx, id)
 	if err != nil {
 		return nil, err
 	}
-	defer t.release()
-	o := &onlooker{person: viewer, sides: t.now.sides(viewer), tell: tell}
-	batch := &Message{Batch: append([]*Message{t.hello(o)}, t.catchUp(since, o.sides)...)}
-	if !tell(batch) {
+	defer m.release()
+	s := &subscriber{person: viewer, sides: m.Sides(viewer), send: send}
+	if !send(&protocol.Message{Batch: append([]*protocol.Message{m.hello(s)}, m.catchUp(since, s.sides)...)}) {
 		return func() {}, nil
 	}
-	t.admit(o)
-	t.welcomeBack(ctx, o)
+	m.add(s)
+	m.returnSides(ctx, s)
 	return func() {
-		t.mu.Lock()
-		t.dismiss(o)
-		t.release()
+		m.mu.Lock()
+		m.drop(s)
+		m.release()
 	}, nil
 }
 
-// hello begins an answer.
-func (t *table) hello(o *onlooker) *Message {
-	d := &Hello{Role: "spectator", Sides: o.sides, Epoch: t.now.origin.commitment()[:8]}
-	if len(o.sides) > 0 {
+// hello returns the first message to a subscriber.
+func (m *liveMatch) hello(s *subscriber) *protocol.Message {
+	d := &protocol.Hello{Role: "spectator", Sides: s.sides, Epoch: m.Origin.Epoch()}
+	if len(s.sides) > 0 {
 		d.Role = "manager"
 	}
-	return &Message{Type: "hello", Game: t.id, Revision: t.now.rev, Data: d}
+	return &protocol.Message{Type: "hello", Game: m.id, Revision: m.Revision, Data: d}
 }
 
-// catchUp returns what was missed, and the state.
-func (t *table) catchUp(since uint64, sides []game.Side) []*Message {
-	return append(t.missed(since, sides), t.stateMessage(sides))
+// catchUp returns the messages after a revision, and the state.
+func (m *liveMatch) catchUp(since uint64, sides []game.Side) []*protocol.Message {
+	return append(m.Missed(since, sides), m.stateMessage(sides))
 }
 
-func (t *table) stateMessage(sides []game.Side) *Message {
-	return &Message{Type: "state", Game: t.id, Revision: t.now.rev, Data: t.standing(sides)}
+func (m *liveMatch) stateMessage(sides []game.Side) *protocol.Message {
+	return &protocol.Message{Type: "state", Game: m.id, Revision: m.Revision, Data: m.snapshot(sides)}
 }
 
-// admit counts an onlooker in.
-func (t *table) admit(o *onlooker) {
-	t.onlookers[o] = struct{}{}
+// add adds a subscriber.
+func (m *liveMatch) add(s *subscriber) {
+	m.subscribers[s] = struct{}{}
 	at := time.Now()
 	arrived := false
-	for _, side := range o.sides {
-		t.seats[side].watching++
-		arrived = arrived || t.seats[side].watching == 1
-		t.seats[side].told = false
+	for _, side := range s.sides {
+		p := &m.presence[side]
+		p.connections++
+		arrived = arrived || p.connections == 1
+		p.published = false
 	}
 	if arrived {
-		t.setClock(at)
-		t.tellPresence()
-		t.tellClock() // it may run since he came
+		m.setClock(at)
+		m.publishPresence()
+		m.publishClock()
 		return
 	}
-	if t.untold.IsZero() {
-		t.untold = at
+	if m.unpublished.IsZero() {
+		m.unpublished = at
 	}
 }
 
-// welcomeBack gives a manager's side back that the bot managed because he was gone.
-func (t *table) welcomeBack(ctx context.Context, o *onlooker) {
-	for _, side := range o.sides {
-		if t.now.status != Active || t.now.seats[side].taken != takenGone {
+// drop removes a subscriber. m.mu must be held.
+func (m *liveMatch) drop(s *subscriber) {
+	if _, ok := m.subscribers[s]; !ok {
+		return
+	}
+	delete(m.subscribers, s)
+	at := time.Now()
+	m.idle = at
+	for _, side := range s.sides {
+		if m.presence[side].connections--; m.presence[side].connections == 0 {
+			m.presence[side] = presence{left: at}
+			m.unpublished = at.Add(-publishWatchersEvery) // due now
+			m.setClock(at)
+		}
+	}
+	if m.unpublished.IsZero() {
+		m.unpublished = at
+	}
+}
+
+// returnSides returns the sides of a manager who was gone and is back.
+func (m *liveMatch) returnSides(ctx context.Context, s *subscriber) {
+	for _, side := range s.sides {
+		if m.Status != protocol.Active || !m.ReplacedAbsent(side) {
 			continue
 		}
-		s := newScript(t.dugout, t.now, Person{}, "")
-		err := s.add(move{Kind: SideReturned, Side: side})
-		if err == nil {
-			err = s.settle()
-		}
-		if err == nil {
-			err = t.keep(context.WithoutCancel(ctx), s, nil)
-		}
+		err := m.update(context.WithoutCancel(ctx), protocol.Person{}, "", nil, func(tx *match.Tx) error { return tx.Return(side) })
 		if err != nil {
-			t.hall.config.Log.Error("a side could not be given back", "game", t.id, "side", side.String(), "err", err)
+			m.games.config.Log.Error("side not returned to its manager", "game", m.id, "side", side.String(), "err", err)
 		}
 	}
 }
 
-// Sync returns as one Batch what was missed since a revision, and the state.
-func (h *Games) Sync(ctx context.Context, viewer Person, id string, since uint64) (*Message, error) {
-	t, err := h.attend(ctx, id)
+// Sync returns as one Batch the messages after a revision, and the state.
+func (g *Games) Sync(ctx context.Context, viewer protocol.Person, id string, since uint64) (*protocol.Message, error) {
+	m, err := g.open(ctx, id)
 	if err != nil {
 		return nil, err
 	}
-	defer t.release()
-	return &Message{Batch: t.catchUp(since, t.now.sides(viewer))}, nil
+	defer m.release()
+	return &protocol.Message{Batch: m.catchUp(since, m.Sides(viewer))}, nil
 }
 
 // Events returns every event or skip of a game after a revision.
-func (h *Games) Events(ctx context.Context, viewer Person, id string, since uint64) ([]*Message, error) {
-	t, err := h.attend(ctx, id)
+func (g *Games) Events(ctx context.Context, viewer protocol.Person, id string, since uint64) ([]*protocol.Message, error) {
+	m, err := g.open(ctx, id)
 	if err != nil {
 		return nil, err
 	}
-	defer t.release()
-	return append([]*Message{}, t.missed(since, t.now.sides(viewer))...), nil
+	defer m.release()
+	return append([]*protocol.Message{}, m.Missed(since, m.Sides(viewer))...), nil
 }
 
-// isGone reports whether a side's manager has been away for too long.
-func (t *table) isGone(side game.Side) bool {
-	a := &t.seats[side]
-	return t.now.person(side) && a.watching == 0 && time.Since(a.left) >= goneAfter
+// hasManager reports whether a person manages a side.
+func (m *liveMatch) hasManager(side game.Side) bool { return m.Manager(side).ID != "" }
+
+// isGone reports whether a side's manager has been absent for too long.
+func (m *liveMatch) isGone(side game.Side) bool {
+	p := &m.presence[side]
+	return m.hasManager(side) && p.connections == 0 && time.Since(p.left) >= goneAfter
 }
 
-// presence returns who is there.
-func (t *table) presence() *Presence {
-	p := &Presence{Watchers: len(t.onlookers)}
-	for side, to := range [2]**ManagerPresence{&p.Away, &p.Home} {
-		if side := game.Side(side); t.now.person(side) {
-			*to = t.attendanceOf(side)
+func (m *liveMatch) gone() [2]bool { return [2]bool{m.isGone(game.Away), m.isGone(game.Home)} }
+
+// presenceView returns the presence of both managers as clients see it.
+func (m *liveMatch) presenceView() *protocol.Presence {
+	v := &protocol.Presence{Watchers: len(m.subscribers)}
+	for side, to := range [2]**protocol.ManagerPresence{&v.Away, &v.Home} {
+		if side := game.Side(side); m.hasManager(side) {
+			*to = m.managerPresence(side)
 		}
 	}
-	return p
+	return v
 }
 
-func (t *table) attendanceOf(side game.Side) *ManagerPresence {
-	s := &t.seats[side]
-	a := &ManagerPresence{Online: s.watching > 0, Decided: t.now.sealed[side] != nil}
-	if a.Online {
-		return a
+func (m *liveMatch) managerPresence(side game.Side) *protocol.ManagerPresence {
+	p := &m.presence[side]
+	v := &protocol.ManagerPresence{Online: p.connections > 0, Decided: m.Sealed()[side]}
+	if v.Online {
+		return v
 	}
-	a.Since = stamp(s.left)
-	if t.now.status != Active {
-		return a
+	v.Since = stamp(p.left)
+	if m.Status != protocol.Active {
+		return v
 	}
-	if a.Gone = t.isGone(side); !a.Gone {
-		a.GoneIn = int((goneAfter - time.Since(s.left) + time.Second - 1) / time.Second)
+	if v.Gone = m.isGone(side); !v.Gone {
+		v.GoneIn = int((goneAfter - time.Since(p.left) + time.Second - 1) / time.Second)
 	}
-	return a
+	return v
 }
 
-// tellPresence tells everybody who is there.
-func (t *table) tellPresence() {
-	t.untold, t.decided = time.Time{}, t.now.decided()
-	t.tellAll(&Message{Type: "presence", Game: t.id, Data: t.presence()})
+func (m *liveMatch) publishPresence() {
+	m.unpublished, m.sealed = time.Time{}, m.Sealed()
+	m.publish(&protocol.Message{Type: "presence", Game: m.id, Data: m.presenceView()})
 }
 
-func (t *table) tellAll(m *Message) {
-	for o := range t.onlookers {
-		if !o.tell(m) {
-			t.dismiss(o)
-		}
-	}
-}
-
-// tellState tells the managers what they may do, when that has changed without an event.
-func (t *table) tellState() {
-	var made [4]*Message
-	for o := range t.onlookers {
-		mask := 0
-		for _, side := range o.sides {
-			mask |= 1 << side
-		}
-		if mask == 0 {
-			continue
-		}
-		if made[mask] == nil {
-			made[mask] = t.stateMessage(o.sides)
-		}
-		if !o.tell(made[mask]) {
-			t.dismiss(o)
+// publishState sends the managers what they may do, when that has changed without an event.
+func (m *liveMatch) publishState() {
+	state := perSides(m.stateMessage)
+	for s := range m.subscribers {
+		if len(s.sides) > 0 && !s.send(state(s.sides)) {
+			m.drop(s)
 		}
 	}
 }
 
-// setClock lets the clock of the decision that is open run, or stops it. It runs while somebody is there who manages a
-// side; when the last one goes, nobody is kept waiting, and the next one finds it full. A pause keeps what is left of it.
-func (t *table) setClock(at time.Time) {
-	p, c := &t.now, &t.clock
-	whole := time.Duration(p.origin.Options.TurnSeconds) * time.Second
-	there := slices.ContainsFunc(t.seats[:], func(a attendance) bool { return a.watching > 0 })
-	if c.decision != p.decision {
-		*c = clock{decision: p.decision}
+// setClock starts or stops the clock of the open decision. It runs while a manager is connected; when the last one
+// disconnects, it is reset. A pause keeps the time that is left.
+func (m *liveMatch) setClock(at time.Time) {
+	c := &m.clock
+	whole := time.Duration(m.Origin.Options.TurnSeconds) * time.Second
+	connected := slices.ContainsFunc(m.presence[:], func(p presence) bool { return p.connections > 0 })
+	if c.decision != m.Decision {
+		*c = turnClock{decision: m.Decision}
 	}
-	switch runs := whole > 0 && there && len(p.awaited()) > 0; {
+	switch runs := whole > 0 && connected && len(m.Awaited()) > 0; {
 	case runs && c.ends.IsZero():
 		c.ends = at.Add(cmp.Or(c.left, whole))
 		c.left = 0
-	case runs, p.pause != nil && c.ends.IsZero():
-	case p.pause != nil:
-		c.left = max(c.ends.Sub(at), min(whole, leastAfterPause))
+	case runs, m.Pause != nil && c.ends.IsZero():
+	case m.Pause != nil:
+		c.left = max(c.ends.Sub(at), min(whole, minAfterPause))
 		c.ends = time.Time{}
 	default:
-		*c = clock{decision: p.decision}
+		*c = turnClock{decision: m.Decision}
 	}
 }
 
-// clockFor returns the clock of who manages these sides, else of the first side that is awaited; nil if none runs.
-func (t *table) clockFor(sides []game.Side) *Clock {
-	awaited := t.now.awaited()
-	if t.clock.ends.IsZero() || len(awaited) == 0 {
+// clockFor returns the clock of the manager of sides, else of the first side that has yet to decide; nil if none runs.
+func (m *liveMatch) clockFor(sides []game.Side) *protocol.Clock {
+	awaited := m.Awaited()
+	if m.clock.ends.IsZero() || len(awaited) == 0 {
 		return nil
 	}
 	side := awaited[0]
@@ -237,19 +238,19 @@ func (t *table) clockFor(sides []game.Side) *Clock {
 			side = s
 		}
 	}
-	return t.clockOf(side)
+	return m.clockOf(side)
 }
 
-func (t *table) clockOf(side game.Side) *Clock {
-	return &Clock{Side: side, EndsAt: stamp(t.clock.ends), LeftMS: max(0, time.Until(t.clock.ends).Milliseconds())}
+func (m *liveMatch) clockOf(side game.Side) *protocol.Clock {
+	return &protocol.Clock{Side: side, EndsAt: stamp(m.clock.ends), LeftMS: max(0, time.Until(m.clock.ends).Milliseconds())}
 }
 
-// tellClock tells everybody the time that is left, for each side that is awaited.
-func (t *table) tellClock() {
-	if t.clock.ends.IsZero() {
+// publishClock sends the time left, for each side that has yet to decide.
+func (m *liveMatch) publishClock() {
+	if m.clock.ends.IsZero() {
 		return
 	}
-	for _, side := range t.now.awaited() {
-		t.tellAll(&Message{Type: "clock", Game: t.id, Data: t.clockOf(side)})
+	for _, side := range m.Awaited() {
+		m.publish(&protocol.Message{Type: "clock", Game: m.id, Data: m.clockOf(side)})
 	}
 }

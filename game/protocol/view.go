@@ -1,4 +1,4 @@
-package live
+package protocol
 
 import (
 	"time"
@@ -7,7 +7,13 @@ import (
 	"pressbox/game/teams"
 )
 
-// Status is how far a game is.
+// A Person is a signed-in user. The zero value is an anonymous viewer, who sees listed matches.
+type Person struct {
+	ID   string `json:"id"`
+	Name string `json:"name"`
+}
+
+// A Status is the stage of a game.
 type Status string
 
 // The statuses.
@@ -17,50 +23,50 @@ const (
 	Finished Status = "finished"
 )
 
-// A Game is a game as one person sees it. Its JSON is the game object of the API.
+// A Game is a game as one viewer sees it. Its JSON is the Game of the API.
 type Game struct {
 	ID         string      `json:"id"`
 	Status     Status      `json:"status"`
 	Created    time.Time   `json:"created_at"`
 	Started    time.Time   `json:"started_at,omitzero"`
 	Finished   time.Time   `json:"finished_at,omitzero"`
-	Rev        uint64      `json:"rev"`
+	Revision   uint64      `json:"rev"`
 	Season     int         `json:"season"`
 	Home       Seat        `json:"home"`
 	Away       Seat        `json:"away"`
 	Options    Options     `json:"options"`
-	YourSide   string      `json:"you"` // "home", "away", "both", or "" for who only looks on
+	YourSide   string      `json:"you"` // "home", "away", "both", or "" for a spectator
 	Scoreboard *Scoreboard `json:"now,omitzero"`
 	Score      *Score      `json:"score,omitzero"`
 	Inning     int         `json:"inning,omitzero"`
 	Half       string      `json:"half,omitzero"` // "top", "bottom"
 	Result     *Result     `json:"result,omitzero"`
 	Dice       Dice        `json:"dice"`
-	Rules      int         `json:"rules"`               // version of the rules it is played by
-	Rematch    string      `json:"rematch,omitzero"`    // the game that was made to follow it
-	RematchOf  string      `json:"rematch_of,omitzero"` // the game that it follows
-	Reserved   bool        `json:"reserved,omitzero"`   // the open seat waits for the opponent of the game before
+	Rules      int         `json:"rules"`               // version of the rules
+	Rematch    string      `json:"rematch,omitzero"`    // id of the game that follows it
+	RematchOf  string      `json:"rematch_of,omitzero"` // id of the game that it follows
+	Reserved   bool        `json:"reserved,omitzero"`   // the open side is reserved for the opponent of the former game
 	*Detail                // nil in lists
 }
 
-// Detail is what only a single game tells.
+// Detail holds what is left out in lists of games.
 type Detail struct {
 	Rosters  BySide[Roster] `json:"rosters"`
-	State    *View          `json:"state,omitzero"` // once it has begun
+	State    *View          `json:"state,omitzero"` // after the start
 	Legal    []Choice       `json:"legal"`
 	Offers   []Choice       `json:"offers"`
 	Clock    *Clock         `json:"clock,omitzero"`
 	Presence *Presence      `json:"presence"`
 }
 
-// BySide is something of both sides.
+// BySide holds one value for each side.
 type BySide[T any] struct {
 	Home T `json:"home"`
 	Away T `json:"away"`
 }
 
-// of returns a side's.
-func (s *BySide[T]) of(side game.Side) *T {
+// Of returns a side's value.
+func (s *BySide[T]) Of(side game.Side) *T {
 	if side == game.Home {
 		return &s.Home
 	}
@@ -70,51 +76,51 @@ func (s *BySide[T]) of(side game.Side) *T {
 // A Seat is a side of a game.
 type Seat struct {
 	Team            teams.Ref    `json:"team"`
-	Manager         *Manager     `json:"manager"` // nil: the seat is open, or a bot's
+	Manager         *Manager     `json:"manager"` // nil: the side is open, or the bot's
 	Bot             bool         `json:"bot"`
 	LineupSubmitted bool         `json:"lineup_submitted"`
-	Lineup          *game.Lineup `json:"lineup,omitzero"` // of a single game: before the start only one's own
+	Lineup          *game.Lineup `json:"lineup,omitzero"` // not in lists; before the start only the viewer's own
 }
 
-// A Manager is who manages a side.
+// A Manager is the person who manages a side.
 type Manager struct {
-	ID   string `json:"id,omitzero"` // only for who has signed in
+	ID   string `json:"id,omitzero"` // only for signed-in viewers
 	Name string `json:"name"`
 }
 
-// A Roster is the players a club brought.
+// A Roster holds the players that a club brought.
 type Roster struct {
 	Players []game.Player `json:"players"`
 }
 
-// Score is the runs of both sides.
+// A Score holds the runs of both sides.
 type Score = BySide[int]
 
-// A Result is how a game ended.
+// A Result is the outcome of a game.
 type Result struct {
-	Winner string `json:"winner"` // "home", "away", or "" for a tie
+	Winner string `json:"winner"` // "home", "away"; "": a tie
 	How    string `json:"how"`    // "final", "called", "conceded" or "forfeit"
 }
 
-// Dice are what makes chance checkable: the hash of the seed, and the seed once the last pitch is thrown; both in hex.
+// Dice holds what makes the random outcomes verifiable: the hash of the seed and, after the end, the seed; both in hex.
 type Dice struct {
 	Commitment string `json:"commitment"`
 	Seed       string `json:"seed,omitzero"`
 }
 
-// Scoreboard is the scoreboard.
+// A Scoreboard holds what a scoreboard shows.
 type Scoreboard struct {
 	Inning  int              `json:"inning"`
 	Half    game.Half        `json:"half"`
 	Outs    int              `json:"outs"`
 	Count   game.Count       `json:"count"`
 	Score   Score            `json:"score"`
-	Bases   [3]game.PlayerID `json:"bases"` // "" nobody
+	Bases   [3]game.PlayerID `json:"bases"` // "": empty
 	Batter  game.PlayerID    `json:"batter"`
 	Pitcher game.PlayerID    `json:"pitcher"`
 }
 
-// A View is the state of a game that has begun, and what it waits for. It is the same for everybody.
+// A View is the state of a game and what it waits for. It is the same for every viewer.
 type View struct {
 	Status Status `json:"status"`
 	*game.State
@@ -123,13 +129,13 @@ type View struct {
 	Batting    game.Side     `json:"batting"`
 	Paused     *Pause        `json:"paused,omitzero"`
 	Question   *QuestionView `json:"question,omitzero"`
-	BotManages BySide[bool]  `json:"bot_manages"` // the bot decides for the side: its opponent, or an absent manager
-	Waiting    []game.Side   `json:"waiting"`     // whose decision is awaited; empty while paused
-	Decision   uint64        `json:"decision"`    // number of the decision that is open
+	BotManages BySide[bool]  `json:"bot_manages"` // the bot decides for the side: as the opponent, or for its manager
+	Waiting    []game.Side   `json:"waiting"`     // whose managers have yet to decide; empty while paused
+	Decision   uint64        `json:"decision"`    // number of the open decision
 	Hash       string        `json:"hash"`        // hex SHA-256 of game.State's JSON
 }
 
-// A Pause is who stopped a game, and when.
+// A Pause holds which side paused a game, and when.
 type Pause struct {
 	By    game.Side `json:"by"`
 	Since time.Time `json:"since"`
@@ -142,12 +148,36 @@ type QuestionView struct {
 	Text  string    `json:"text"`
 }
 
-// A Choice is something a person may do now: the action is sent back as it is.
+// A Choice is an action that a person may send now, unchanged.
 type Choice struct {
 	Action  Action             `json:"action"`
 	Label   string             `json:"label"`
 	Group   string             `json:"group"`            // "offence", "defence", "answer", "substitution", "game"
-	Side    string             `json:"side,omitzero"`    // in hot seat: for which side
+	Side    string             `json:"side,omitzero"`    // in hot seat: the side that it is for
 	Odds    map[string]float64 `json:"odds,omitzero"`    // 0–1: "success", and for the batter's turn "hit", "walk", "out", …
-	Success string             `json:"success,omitzero"` // what odds["success"] is the chance of: "safe at second"
+	Success string             `json:"success,omitzero"` // the event that Odds["success"] is about: "safe at second"
+}
+
+// Seat returns a side's seat.
+func (g *Game) Seat(side game.Side) *Seat {
+	if side == game.Home {
+		return &g.Home
+	}
+	return &g.Away
+}
+
+// WinProbability holds the home side's win probability after each play.
+type WinProbability struct {
+	Game   string                `json:"game"`
+	Start  float64               `json:"start"`
+	Points []WinProbabilityPoint `json:"points"`
+}
+
+// A WinProbabilityPoint is the win probability after one play.
+type WinProbabilityPoint struct {
+	Revision uint64    `json:"rev"`
+	Inning   int       `json:"inning"`
+	Half     game.Half `json:"half"`
+	Home     float64   `json:"home"`
+	Added    float64   `json:"added"` // by the play
 }

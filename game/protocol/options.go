@@ -1,4 +1,4 @@
-package live
+package protocol
 
 import (
 	"fmt"
@@ -8,7 +8,7 @@ import (
 	"pressbox/game"
 )
 
-// A Request is the wish for a new game.
+// A Request asks for a new game.
 type Request struct {
 	HomeTeam string  `json:"home_team"`
 	AwayTeam string  `json:"away_team"`
@@ -16,48 +16,48 @@ type Request struct {
 	Options  Options `json:"options"`
 }
 
-// Options say how a game is to be played. Begin with [Defaults].
+// Options hold the options of a game. Start from [Defaults].
 type Options struct {
 	DH           bool              `json:"dh"`
 	Innings      int               `json:"innings"` // 3, 5, 7 or 9
 	ExtraInnings game.ExtraInnings `json:"extra_innings"`
 	Side         string            `json:"side"` // the creator's: "home" or "away"
 	Opponent     Opponent          `json:"opponent"`
-	TurnSeconds  int               `json:"turn_seconds"` // 0 no clock, else 1–86,400 for each decision
+	TurnSeconds  int               `json:"turn_seconds"` // for each decision, 1–86,400; 0: no clock
 	Announce     Announce          `json:"announce"`
 	Visibility   Visibility        `json:"visibility"`
 }
 
-// Opponent is who manages the other side.
+// An Opponent is the kind of manager of the other side.
 type Opponent string
 
 // The opponents.
 const (
-	Open    Opponent = "open"    // whoever joins
-	Bot     Opponent = "bot"     // the appliance
-	HotSeat Opponent = "hotseat" // the creator himself, on one screen
+	Open    Opponent = "open"    // the first person who joins
+	Bot     Opponent = "bot"     // the bot
+	HotSeat Opponent = "hotseat" // the creator too, on one screen
 )
 
-// Announce is what the loudspeaker tells of a game.
+// Announce selects what the loudspeaker says about a game.
 type Announce string
 
 // The levels.
 const (
 	AnnounceOff     Announce = "off"
-	AnnounceScoring Announce = "scoring" // the start, plays on which somebody scores, the end
+	AnnounceScoring Announce = "scoring" // the start, scoring plays, the end
 	AnnounceAll     Announce = "all"
 )
 
-// Visibility is who finds a game.
+// Visibility selects who can find a game.
 type Visibility string
 
 // The visibilities.
 const (
 	Listed  Visibility = "listed"
-	Private Visibility = "private" // only who knows its id, and its managers
+	Private Visibility = "private" // only its managers, and people who know its id
 )
 
-// Defaults returns the options of who wishes nothing.
+// Defaults returns the default options.
 func Defaults() Options {
 	return Options{
 		DH: true, Innings: 9, ExtraInnings: game.AutomaticRunner, Side: "home", Opponent: Open,
@@ -65,61 +65,61 @@ func Defaults() Options {
 	}
 }
 
-// mostSeconds for a decision: a day.
-const mostSeconds = 86_400
+// maxTurnSeconds is the longest time for a decision: a day.
+const maxTurnSeconds = 86_400
 
-// check returns everything that is wrong with the request.
-func (r *Request) check() []game.Violation {
+// Check returns everything that is wrong with the request.
+func (r *Request) Check() []game.Violation {
 	var found []game.Violation
 	wrong := func(path, code, detail string) {
 		found = append(found, game.Violation{Path: path, Code: game.ViolationCode(code), Detail: detail})
 	}
 	if r.HomeTeam == "" {
-		wrong("/home_team", "required", "no home team")
+		wrong("/home_team", "required", "home_team is required")
 	}
 	switch r.AwayTeam {
 	case "":
-		wrong("/away_team", "required", "no visiting team")
+		wrong("/away_team", "required", "away_team is required")
 	case r.HomeTeam:
-		wrong("/away_team", "same_team", "a club cannot play against itself")
+		wrong("/away_team", "same_team", "a club cannot play itself")
 	}
-	return append(found, r.Options.check()...)
+	return append(found, r.Options.Check()...)
 }
 
-// check returns everything that is wrong with the options.
-func (o *Options) check() []game.Violation {
+// Check returns everything that is wrong with the options.
+func (o *Options) Check() []game.Violation {
 	var found []game.Violation
 	wrong := func(path, code, format string, args ...any) {
 		found = append(found, game.Violation{Path: path, Code: game.ViolationCode(code), Detail: fmt.Sprintf(format, args...)})
 	}
 	oneOf := func(name, value string, allowed ...string) {
 		if !slices.Contains(allowed, value) {
-			wrong("/options/"+name, "not_an_option", "%.20q is none of %s", value, strings.Join(allowed, ", "))
+			wrong("/options/"+name, "not_an_option", "%.20q is not one of %s", value, strings.Join(allowed, ", "))
 		}
 	}
 	if !slices.Contains([]int{3, 5, 7, 9}, o.Innings) {
-		wrong("/options/innings", "not_an_option", "%d is none of 3, 5, 7, 9", o.Innings)
+		wrong("/options/innings", "not_an_option", "%d is not one of 3, 5, 7, 9", o.Innings)
 	}
 	oneOf("extra_innings", string(o.ExtraInnings), string(game.AutomaticRunner), string(game.Standard))
 	oneOf("side", o.Side, "home", "away")
 	oneOf("opponent", string(o.Opponent), string(Open), string(Bot), string(HotSeat))
 	oneOf("announce", string(o.Announce), string(AnnounceOff), string(AnnounceScoring), string(AnnounceAll))
 	oneOf("visibility", string(o.Visibility), string(Listed), string(Private))
-	if o.TurnSeconds < 0 || o.TurnSeconds > mostSeconds {
-		wrong("/options/turn_seconds", "out_of_range", "%d is not 0 to %d", o.TurnSeconds, mostSeconds)
+	if o.TurnSeconds < 0 || o.TurnSeconds > maxTurnSeconds {
+		wrong("/options/turn_seconds", "out_of_range", "%d is not between 0 and %d", o.TurnSeconds, maxTurnSeconds)
 	}
 	return found
 }
 
-// side is the creator's.
-func (o *Options) side() game.Side {
+// CreatorSide returns the creator's side.
+func (o *Options) CreatorSide() game.Side {
 	if o.Side == "away" {
 		return game.Away
 	}
 	return game.Home
 }
 
-// rules are the options as the rules know them.
-func (o *Options) rules() game.Options {
+// Rules returns the options that concern the rules.
+func (o *Options) Rules() game.Options {
 	return game.Options{DH: o.DH, Innings: o.Innings, ExtraInnings: o.ExtraInnings}
 }

@@ -1,0 +1,285 @@
+package live
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/base32"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"pressbox/game"
+	"pressbox/game/match"
+	"pressbox/game/protocol"
+	"pressbox/game/teams"
+)
+
+// Create creates a game. by is its creator and manages the requested side, in hot seat both.
+func (g *Games) Create(ctx context.Context, by protocol.Person, r protocol.Request) (protocol.Game, error) {
+	if by.ID == "" {
+		return protocol.Game{}, protocol.ErrNotSignedIn()
+	}
+	if found := r.Check(); found != nil {
+		return protocol.Game{}, &protocol.Error{Code: protocol.Invalid, Detail: found[0].Detail, Errors: found}
+	}
+	o := &match.Origin{Season: r.Season, Options: r.Options}
+	for side, id := range [2]string{r.AwayTeam, r.HomeTeam} {
+		roster, err := g.config.Rosters.Roster(ctx, r.Season, id)
+		if errors.Is(err, teams.ErrUnknown) || errors.Is(err, teams.ErrTooFewPlayers) {
+			path := [2]string{"/away_team", "/home_team"}[side]
+			found := []game.Violation{{Path: path, Code: game.ViolationCode(protocol.UnknownTeam), Detail: err.Error()}}
+			return protocol.Game{}, &protocol.Error{Code: protocol.UnknownTeam, Detail: err.Error(), Errors: found}
+		} else if err != nil {
+			return protocol.Game{}, unavailable(err, fmt.Sprintf("read the roster of %.40q", id))
+		}
+		o.Clubs[side], o.Season = match.ClubOf(&roster), roster.Season
+	}
+	side := r.Options.CreatorSide()
+	o.Managers[side] = by
+	switch r.Options.Opponent {
+	case protocol.HotSeat:
+		o.Managers[side.Other()] = by
+	case protocol.Bot:
+		o.Bots[side.Other()] = true
+	case protocol.Open:
+	}
+	return g.create(ctx, by, o)
+}
+
+// maxUnfinished is the most games of one creator that are not finished. Each takes disk space, memory and a place in lists.
+const maxUnfinished = 200
+
+// unfinished returns the number of games that by created and that are not finished.
+func (g *Games) unfinished(by protocol.Person) int {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	n := 0
+	for _, s := range g.summaries {
+		if s.Creator.ID == by.ID && s.Status != protocol.Finished {
+			n++
+		}
+	}
+	return n
+}
+
+// create saves a new game.
+func (g *Games) create(ctx context.Context, by protocol.Person, o *match.Origin) (protocol.Game, error) {
+	if g.unfinished(by) >= maxUnfinished {
+		return protocol.Game{}, protocol.Refuse(protocol.TooManyGames, "%d games that you created are not finished: end or cancel some", maxUnfinished)
+	}
+	o.Rules = match.Rules
+	_, _ = rand.Read(o.Seed[:]) // never fails
+	tx, err := match.Create(newID(), o, by, stamp(time.Now()))
+	if err != nil {
+		return protocol.Game{}, err
+	}
+	s := tx.Summary()
+	c, _, err := change(tx, s)
+	if err != nil {
+		return protocol.Game{}, err
+	}
+	crowded, err := g.config.Journal.Append(ctx, c)
+	for errors.Is(err, ErrFull) && g.makeRoom(ctx) {
+		crowded, err = g.config.Journal.Append(ctx, c)
+	}
+	if err != nil {
+		return protocol.Game{}, unavailable(err, "save the game")
+	}
+	g.updateSummary(s, nil)
+	g.wakeAt(time.Now().Add(pendingFor))
+	if crowded {
+		g.makeRoom(ctx)
+	}
+	return g.Game(ctx, by, s.ID)
+}
+
+// newID returns an id that cannot be guessed: 80 bits in 16 letters and digits.
+func newID() string {
+	var bits [10]byte
+	_, _ = rand.Read(bits[:]) // never fails
+	return strings.ToLower(base32.StdEncoding.EncodeToString(bits[:]))
+}
+
+// Submit carries out a manager's command and returns its revision. ack, if not nil, receives the acknowledgement before any
+// subscriber is notified. A command id that the person has used before is acknowledged with its first revision and changes
+// nothing (dup). The error is a [*protocol.Error], or that of ctx.
+func (g *Games) Submit(ctx context.Context, by protocol.Person, id string, c protocol.Command, ack Send) (revision uint64, dup bool, err error) {
+	if err := c.Check(); err != nil {
+		return 0, false, err
+	}
+	m, err := g.open(ctx, id)
+	if err != nil {
+		return 0, false, err
+	}
+	defer m.release()
+	if revision, ok := m.Submitted(by, c.ID); ok {
+		if ack != nil {
+			ack(&protocol.Message{Type: "ack", Game: m.id, Revision: revision, CommandID: c.ID, Data: protocol.Ack{Dup: true}})
+		}
+		return revision, true, nil
+	}
+	revision = m.Revision + 1
+	err = m.update(ctx, by, c.ID, ack, func(tx *match.Tx) error { return tx.Submit(c, m.gone()) })
+	if err != nil {
+		return 0, false, err
+	}
+	return revision, false, nil
+}
+
+// update commits what do adds to a transaction, and what follows from it.
+func (m *liveMatch) update(ctx context.Context, by protocol.Person, commandID string, ack Send, do func(*match.Tx) error) error {
+	tx := m.Begin(by, commandID, stamp(time.Now()))
+	if err := do(tx); err != nil {
+		return err
+	}
+	if err := tx.Advance(); err != nil {
+		return err
+	}
+	return m.commit(ctx, tx, ack)
+}
+
+// change updates a game for by and returns it.
+func (g *Games) change(ctx context.Context, by protocol.Person, id string, do func(*liveMatch, *match.Tx) error) (protocol.Game, error) {
+	m, err := g.open(ctx, id)
+	if err != nil {
+		return protocol.Game{}, err
+	}
+	defer m.release()
+	if err := m.update(ctx, by, "", nil, func(tx *match.Tx) error { return do(m, tx) }); err != nil {
+		return protocol.Game{}, err
+	}
+	return m.detailed(by), nil
+}
+
+// Concede ends a game in favour of the other side; in hot seat, of the side that leads.
+func (g *Games) Concede(ctx context.Context, by protocol.Person, id string) (protocol.Game, error) {
+	return g.change(ctx, by, id, func(_ *liveMatch, tx *match.Tx) error { return tx.Concede(by) })
+}
+
+// Join gives the open side to by. If by manages a side already, the game is returned unchanged.
+func (g *Games) Join(ctx context.Context, by protocol.Person, id string) (protocol.Game, error) {
+	return g.change(ctx, by, id, func(_ *liveMatch, tx *match.Tx) error { return tx.Join(by) })
+}
+
+// SetLineup submits, or replaces, the line-up of a side; with both submitted, the game starts.
+func (g *Games) SetLineup(ctx context.Context, by protocol.Person, id string, side game.Side, l game.Lineup) (protocol.Game, error) {
+	return g.change(ctx, by, id, func(m *liveMatch, tx *match.Tx) error {
+		ready, err := tx.SubmitLineup(by, side, l)
+		if err != nil || !ready {
+			return err
+		}
+		return m.start(tx)
+	})
+}
+
+// Suggest returns the line-up that the bot would submit for a side of by's. It changes nothing.
+func (g *Games) Suggest(ctx context.Context, by protocol.Person, id string, side game.Side) (game.Lineup, error) {
+	m, err := g.open(ctx, id)
+	if err != nil {
+		return game.Lineup{}, err
+	}
+	defer m.release()
+	return m.Match.Suggest(by, side)
+}
+
+// Start starts a game whose line-ups are submitted; one that has started is returned unchanged.
+func (g *Games) Start(ctx context.Context, by protocol.Person, id string) (protocol.Game, error) {
+	return g.change(ctx, by, id, func(m *liveMatch, tx *match.Tx) error {
+		begun, err := tx.CheckStart(by)
+		if err != nil || begun {
+			return err
+		}
+		return m.start(tx)
+	})
+}
+
+// start starts the match.
+func (m *liveMatch) start(tx *match.Tx) error {
+	return tx.Start(m.games.gameOfDay(m.Origin.Clubs[game.Home].Abbrev, tx.Time().Format(day)))
+}
+
+// day is the layout of a date.
+const day = "20060102"
+
+// gameOfDay returns the number of a home team's game on a date: 0 for its first, 2 for its second, and so on to 9.
+func (g *Games) gameOfDay(team, date string) int {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	n := 0
+	for _, s := range g.summaries {
+		if s.Seats[game.Home].Team.Abbrev == team && s.Started.Format(day) == date {
+			n++
+		}
+	}
+	if n == 0 {
+		return 0
+	}
+	return min(n+1, 9)
+}
+
+// Cancel deletes a pending game; only its creator may.
+func (g *Games) Cancel(ctx context.Context, by protocol.Person, id string) error {
+	m, err := g.open(ctx, id)
+	if err != nil {
+		return err
+	}
+	defer m.release()
+	if err := m.CheckCancel(by); err != nil {
+		return err
+	}
+	return m.delete(ctx)
+}
+
+// delete deletes the game, which may not be loaded.
+func (m *liveMatch) delete(ctx context.Context) error {
+	if _, err := m.games.config.Journal.Append(ctx, Change{Game: m.id}); err != nil {
+		return unavailable(err, "delete the game")
+	}
+	m.publish(&protocol.Message{Type: "bye", Game: m.id, Data: protocol.Bye{Code: "cancelled"}})
+	clear(m.subscribers)
+	m.evicted = true
+	g := m.games
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	listed := g.summaries[m.id].Listed()
+	delete(g.loaded, m.id)
+	delete(g.summaries, m.id)
+	if listed {
+		g.publishToLobby(&protocol.Message{Type: "gone", Game: m.id})
+	}
+	return nil
+}
+
+// Rematch creates the game that follows a finished one, or returns it; by joins it if a side is reserved for by.
+func (g *Games) Rematch(ctx context.Context, by protocol.Person, id string) (protocol.Game, error) {
+	m, err := g.open(ctx, id)
+	if err != nil {
+		return protocol.Game{}, err
+	}
+	next := m.Position.Rematch
+	g.mu.Lock()
+	exists := g.summaries[next] != nil
+	g.mu.Unlock()
+	if err = m.CheckRematch(by); err == nil && !exists {
+		next, err = m.rematch(ctx, by)
+	}
+	m.release()
+	if err != nil {
+		return protocol.Game{}, err
+	}
+	joined, err := g.Join(ctx, by, next)
+	if refused, ok := errors.AsType[*protocol.Error](err); ok && (refused.Code == protocol.SeatTaken || refused.Code == protocol.NotPending) {
+		return g.Game(ctx, by, next)
+	}
+	return joined, err
+}
+
+// rematch creates the game that follows and links to it.
+func (m *liveMatch) rematch(ctx context.Context, by protocol.Person) (string, error) {
+	created, err := m.games.create(ctx, by, m.RematchOrigin(m.id, by))
+	if err != nil {
+		return "", err
+	}
+	return created.ID, m.update(ctx, by, "", nil, func(tx *match.Tx) error { return tx.LinkRematch(created.ID) })
+}

@@ -1,0 +1,124 @@
+package live
+
+import (
+	"context"
+	"slices"
+	"sync"
+	"time"
+
+	"pressbox/game/match"
+	"pressbox/game/protocol"
+)
+
+// rebuildAtOnce is how many summaries are built again concurrently, so that the journal can save them together.
+const rebuildAtOnce = 32
+
+// readSummaries reads the summaries of all games.
+func (g *Games) readSummaries(ctx context.Context) error {
+	stored, err := g.config.Journal.Summaries(ctx)
+	if err != nil {
+		return err
+	}
+	var outdated []string
+	for id, data := range stored {
+		if s, ok := match.DecodeSummary(id, data); ok {
+			g.addSummary(s)
+		} else {
+			outdated = append(outdated, id)
+		}
+	}
+	for ids := range slices.Chunk(outdated, rebuildAtOnce) {
+		var rebuilding sync.WaitGroup
+		for _, id := range ids {
+			rebuilding.Go(func() { g.rebuildSummary(ctx, id) })
+		}
+		rebuilding.Wait()
+	}
+	if len(outdated) > 0 {
+		g.config.Log.Info("game summaries rebuilt", "games", len(outdated))
+	}
+	return ctx.Err()
+}
+
+// addSummary adds a summary that was read.
+func (g *Games) addSummary(s *match.Summary) {
+	age := max(0, time.Since(s.Created))
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.summaries[s.ID] = &summary{s, time.Now().Add(-age)}
+}
+
+// rebuildSummary builds the summary of a game from its moves and saves it. If it cannot be saved, it is built again by the
+// next start.
+func (g *Games) rebuildSummary(ctx context.Context, id string) {
+	var s *match.Summary
+	moves, err := g.config.Journal.Moves(ctx, id)
+	if err == nil {
+		err = recovered(func() error {
+			s, err = match.Summarize(id, moves)
+			return err
+		})
+	}
+	if err != nil {
+		g.config.Log.Error("game unreadable", "game", id, "err", err)
+		return
+	}
+	g.addSummary(s)
+	data, err := s.Encode()
+	if err == nil {
+		_, err = g.config.Journal.Append(ctx, Change{Game: id, Summary: data, First: s.Revision + 1})
+	}
+	if err != nil {
+		g.config.Log.Error("game summary not saved", "game", id, "err", err)
+	}
+}
+
+// updateSummary replaces the summary of a game that has changed, and publishes to the lobby what it may see.
+func (g *Games) updateSummary(s *match.Summary, events []match.Rendered) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	known := time.Now()
+	if old := g.summaries[s.ID]; old != nil {
+		known = old.known
+	}
+	g.summaries[s.ID] = &summary{s, known}
+	if !s.Listed() || len(g.lobby) == 0 {
+		return
+	}
+	for i := range events {
+		if events[i].Public.Type == "event" {
+			g.publishToLobby(events[i].Public)
+		}
+	}
+	public := s.Game(protocol.Person{})
+	g.publishToLobby(&protocol.Message{Type: "game", Game: s.ID, Revision: s.Revision, Data: &public})
+}
+
+// publishToLobby sends a message to the lobby's subscribers. g.mu must be held.
+func (g *Games) publishToLobby(m *protocol.Message) {
+	for s := range g.lobby {
+		if !s.send(m) {
+			delete(g.lobby, s)
+		}
+	}
+}
+
+// WatchLobby subscribes send to listed games: "event" for each event as the public sees it, "game" when the game's entry
+// in lists has changed, "gone" when a game was cancelled. It returns the listed games that are not finished, oldest first.
+func (g *Games) WatchLobby(send Send) (games []protocol.Game, leave func()) {
+	s := &subscriber{send: send}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	for _, listed := range g.summaries {
+		if listed.Listed() && listed.Status != protocol.Finished {
+			games = append(games, listed.Game(protocol.Person{}))
+		}
+	}
+	slices.SortFunc(games, func(a, b protocol.Game) int { return byTime(a.Created, b.Created, a.ID, b.ID) })
+	g.lobby[s] = struct{}{}
+	return games, func() {
+		g.mu.Lock()
+		defer g.mu.Unlock()
+		delete(g.lobby, s)
+	}
+}

@@ -1,0 +1,243 @@
+package match
+
+import (
+	"math"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"pressbox/game"
+	"pressbox/game/chance"
+	"pressbox/game/protocol"
+)
+
+// Groups of choices.
+const (
+	groupOffence      = "offence"
+	groupDefence      = "defence"
+	groupAnswer       = "answer"
+	groupSubstitution = "substitution"
+	groupGame         = "game"
+)
+
+// choices collects what the manager of sides may do.
+type choices struct {
+	*engine
+	*Position
+	sides   []game.Side
+	hotSeat bool
+	all     []protocol.Choice
+}
+
+func (m *Match) choices(sides []game.Side) choices {
+	return choices{engine: m.engine, Position: &m.Position, sides: sides, hotSeat: len(sides) > 1, all: []protocol.Choice{}}
+}
+
+// Legal returns the decisions that the match waits for from the manager of sides, the default first.
+func (m *Match) Legal(sides []game.Side) []protocol.Choice {
+	c, p := m.choices(sides), &m.Position
+	for _, side := range p.Awaited() {
+		if !slices.Contains(sides, side) {
+			continue
+		}
+		switch {
+		case p.question != nil:
+			c.answers(side)
+		case !p.fielded():
+			c.fillField(side)
+		case side == p.state.Batting():
+			c.offence(side)
+		default:
+			c.defence(side)
+		}
+	}
+	return c.all
+}
+
+// add adds a choice for a side.
+func (c *choices) add(side game.Side, choice protocol.Choice) {
+	if c.hotSeat {
+		choice.Side, choice.Action.Side = side.String(), side.String()
+	}
+	c.all = append(c.all, choice)
+}
+
+func (c *choices) offence(side game.Side) {
+	for _, call := range chance.LegalOffence(&c.state) {
+		calls := chance.Tactics{Offence: call}
+		o := c.table.Odds(&c.state, c.moment, calls)
+		choice := protocol.Choice{
+			Action: offenceAction(call, c.Decision), Label: offenceLabel(call), Group: groupOffence,
+			Odds: map[string]float64{"success": rounded(o.Chance)}, Success: o.Goal,
+		}
+		if call == chance.SwingAway || call == chance.HitAndRun {
+			addRates(choice.Odds, c.table.ExpectedRates(&c.state, c.moment, calls))
+		}
+		c.add(side, choice)
+	}
+}
+
+func (c *choices) defence(side game.Side) {
+	for _, call := range chance.LegalDefence(&c.state, c.moment) {
+		choice := protocol.Choice{
+			Action: protocol.Action{Verb: protocol.DoDefence, Decision: c.Decision, Defence: call}, Label: defenceLabel(call), Group: groupDefence,
+			Odds: map[string]float64{}, Success: "the batter is out",
+		}
+		r := c.table.ExpectedRates(&c.state, c.moment, chance.Tactics{Defence: call})
+		addRates(choice.Odds, r)
+		choice.Odds["success"] = rounded(r.K + r.Out())
+		if call.Pitch == chance.IntentionalWalk {
+			choice.Odds, choice.Success = nil, ""
+		}
+		c.add(side, choice)
+	}
+}
+
+// addRates adds the probabilities of how the plate appearance ends.
+func addRates(odds map[string]float64, r chance.Rates) {
+	odds["hit"] = rounded(r.Single + r.Double + r.Triple + r.HR)
+	odds["home_run"] = rounded(r.HR)
+	odds["walk"] = rounded(r.BB + r.HBP)
+	odds["strikeout"] = rounded(r.K)
+	odds["out"] = rounded(r.K + r.Out())
+}
+
+// rounded rounds a probability to 0.0001: the model is not more accurate.
+func rounded(p float64) float64 { return math.Round(p*1e4) / 1e4 }
+
+// answers adds both answers to the open question, the one that the percentages favour first.
+func (c *choices) answers(side game.Side) {
+	q := c.question
+	bold, safe := q.Ask.Labels()
+	add := func(isBold bool, label string) {
+		choice := protocol.Choice{Action: protocol.Action{Verb: protocol.DoAnswer, Decision: c.Decision, Bold: &isBold}, Label: capitalize(label), Group: groupAnswer}
+		if isBold {
+			choice.Odds, choice.Success = map[string]float64{"success": rounded(q.Odds)}, "it succeeds"
+		}
+		c.add(side, choice)
+	}
+	if q.Usual {
+		add(true, bold)
+		add(false, safe)
+		return
+	}
+	add(false, safe)
+	add(true, bold)
+}
+
+// Offers returns what else the manager of sides may do. gone tells which managers have been absent too long.
+func (m *Match) Offers(sides []game.Side, gone [2]bool) []protocol.Choice {
+	c, p := m.choices(sides), &m.Position
+	if p.Status != protocol.Active || len(sides) == 0 {
+		return c.all
+	}
+	if p.Pause == nil && p.question == nil {
+		for _, side := range sides {
+			if p.sealed[side] != nil && !p.BotDecides(side) && !p.delayed(side) {
+				c.add(side, protocol.Choice{Action: protocol.Action{Verb: protocol.DoUndo, Decision: p.Decision}, Label: "Take the call back", Group: groupGame})
+			}
+		}
+		for _, side := range sides {
+			if !p.BotDecides(side) {
+				c.substitutions(side)
+			}
+		}
+	}
+	c.gameActions(gone)
+	return c.all
+}
+
+// gameActions adds the actions that are about the game as a whole.
+func (c *choices) gameActions(gone [2]bool) {
+	own := c.sides[0]
+	switch {
+	case c.Pause != nil:
+		c.add(own, protocol.Choice{Action: protocol.Action{Verb: protocol.DoResume}, Label: "Resume the game", Group: groupGame})
+	case !c.delayed(own):
+		c.add(own, protocol.Choice{Action: protocol.Action{Verb: protocol.DoPause}, Label: "Pause the game", Group: groupGame})
+	}
+	on, off := true, false
+	switch other := own.Other(); {
+	case c.hotSeat:
+	case c.seats[own].replaced != "":
+		c.add(own, protocol.Choice{Action: protocol.Action{Verb: protocol.DoTakeover, Side: own.String(), On: &off}, Label: "Take your side back from the bot", Group: groupGame})
+	case c.BotDecides(other):
+	case gone[other]:
+		club := c.Origin.Clubs[other].Name
+		c.add(own, protocol.Choice{Action: protocol.Action{Verb: protocol.DoTakeover, Side: other.String(), On: &on}, Label: "Let the bot manage " + club, Group: groupGame})
+	case c.delayed(own):
+	default:
+		c.add(own, protocol.Choice{Action: protocol.Action{Verb: protocol.DoTakeover, Side: own.String(), On: &on}, Label: "Let the bot manage for you", Group: groupGame})
+	}
+	for _, side := range c.sides {
+		c.add(side, protocol.Choice{Action: protocol.Action{Verb: protocol.DoConcede}, Label: c.concedeLabel(side), Group: groupGame})
+	}
+}
+
+func (c *choices) concedeLabel(side game.Side) string {
+	if c.hotSeat {
+		return "Concede for " + c.Origin.Clubs[side].Name
+	}
+	return "Concede the game"
+}
+
+// swing is how an action spells the empty call.
+const swing = "swing"
+
+func offenceAction(o chance.Offence, decision uint64) protocol.Action {
+	a := protocol.Action{Verb: protocol.DoOffence, Decision: decision, Call: string(o)}
+	if o == chance.SwingAway {
+		a.Call = swing
+	}
+	return a
+}
+
+func offenceLabel(o chance.Offence) string {
+	switch o {
+	case chance.SwingAway:
+		return "Swing away"
+	case chance.Take:
+		return "Take the pitch"
+	case chance.Sacrifice:
+		return "Sacrifice bunt"
+	default:
+		return capitalize(string(o))
+	}
+}
+
+// defenceLabel returns what a call changes, in words.
+func defenceLabel(d chance.Defence) string {
+	var parts []string
+	if d.Pitch != chance.PitchTo {
+		parts = append(parts, string(d.Pitch))
+	}
+	switch d.Infield {
+	case chance.NormalDepth:
+	case chance.InfieldIn:
+		parts = append(parts, "infield in")
+	default:
+		parts = append(parts, string(d.Infield))
+	}
+	if d.Outfield != chance.NormalOutfield {
+		parts = append(parts, "outfield "+string(d.Outfield))
+	}
+	if d.PlayBehind {
+		parts = append(parts, "play behind the runner")
+	}
+	if d.GuardLines {
+		parts = append(parts, "guard the lines")
+	}
+	if len(parts) == 0 {
+		return "Pitch to him"
+	}
+	return capitalize(strings.Join(parts, ", "))
+}
+
+func capitalize(text string) string {
+	first, size := utf8.DecodeRuneInString(text)
+	if size == 0 {
+		return ""
+	}
+	return string(unicode.ToUpper(first)) + text[size:]
+}

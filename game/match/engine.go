@@ -1,0 +1,80 @@
+package match
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+
+	"pressbox/game"
+	"pressbox/game/bot"
+	"pressbox/game/chance"
+	"pressbox/game/protocol"
+)
+
+// Rules is the version of the rules that new matches use. A match keeps the version it began with.
+const Rules = 1
+
+// A resolver draws the outcome of a turn in one version of the rules. A released version never changes: a change of the
+// odds is a new version.
+type resolver func(*chance.Simulator, *game.State, chance.Progress, chance.Tactics) (chance.Resolution, error)
+
+// resolverOf returns the resolver of a version; nil if this program does not know it.
+func resolverOf(version int) resolver {
+	switch version {
+	case 1:
+		return (*chance.Simulator).Resolve
+	default:
+		return nil
+	}
+}
+
+// An engine draws outcomes and decides for the bot in one match. It never changes.
+type engine struct {
+	table    *chance.Simulator
+	resolve  resolver
+	managers [2]*bot.Manager
+}
+
+func newEngine(o *Origin) (*engine, error) {
+	e := &engine{resolve: resolverOf(o.Rules)}
+	if e.resolve == nil {
+		return nil, protocol.Refuse(protocol.NewerRules, "the game uses rules version %d, this server supports versions up to %d", o.Rules, Rules)
+	}
+	ratings := chance.Ratings{}
+	for i := range o.Clubs {
+		maps.Copy(ratings, o.Clubs[i].Ratings)
+	}
+	clubs := o.clubs()
+	e.table = chance.NewSimulator(chance.Seed(o.Seed), clubs, ratings, o.Clubs[game.Home].Park)
+	for side := range e.managers {
+		e.managers[side] = bot.New(game.Side(side), clubs[side], ratings, e.table)
+	}
+	return e, nil
+}
+
+// suggest returns the bot's line-up for a side.
+func suggest(o *Origin, side game.Side) (game.Lineup, error) {
+	c := &o.Clubs[side]
+	l, err := bot.SuggestLineup(c.Club, c.Ratings, o.Options.DH)
+	if wrong, ok := errors.AsType[*game.LineupError](err); ok {
+		return l, &protocol.Error{Code: protocol.Invalid, Detail: wrong.Error(), Errors: wrong.Violations}
+	} else if err != nil {
+		return l, fmt.Errorf("suggest a line-up: %w", err)
+	}
+	return l, nil
+}
+
+// takeField returns the substitutions by which the bot fills every fielding position; nil if there are none.
+func takeField(m *bot.Manager, p *Position) []game.Substitution {
+	next := *p
+	var all []game.Substitution
+	for !next.fielded() {
+		subs := m.Substitutions(&next.state, next.moment)
+		state, err := next.state.Substitute(subs...)
+		if len(subs) == 0 || err != nil {
+			return nil
+		}
+		all, next.state = append(all, subs...), state
+	}
+	return all
+}

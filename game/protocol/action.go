@@ -1,0 +1,93 @@
+package protocol
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"io"
+
+	"pressbox/game"
+	"pressbox/game/chance"
+)
+
+// A Command is a manager's action, with an id under which it is carried out once.
+type Command struct {
+	ID       string // 1–64 printable ASCII characters; unique per person and game
+	Revision uint64 // of the game as the manager saw it
+	Action   Action
+}
+
+// An Action is one thing that a manager may do. It is opaque to clients, which send back one that the server offered.
+// [ReadAction] decodes one.
+type Action struct {
+	Verb           string `json:"a"`             // see the constants below
+	Decision       uint64 `json:"d,omitzero"`    // number of the decision that it is for
+	Side           string `json:"side,omitzero"` // "home" or "away"; "": the manager's own, in hot seat the one that must act
+	Call           string `json:"call,omitzero"` // offence: "swing" or a [chance.Offence]
+	Bold           *bool  `json:"bold,omitzero"` // answer
+	On             *bool  `json:"on,omitzero"`   // takeover: whether the bot manages the side from now on
+	Subs           []Sub  `json:"subs,omitzero"` // substitute: all at once
+	chance.Defence        // defence: "pitch", "infield", "outfield", "behind", "lines"
+}
+
+// A Sub is one substitution of an action's side.
+type Sub struct {
+	Player   game.PlayerID `json:"player_id"`
+	Slot     int           `json:"slot"` // place in the order, 1–9; 0 for a pitcher who does not bat
+	Position game.Position `json:"position"`
+}
+
+// The verbs.
+const (
+	DoOffence    = "offence"
+	DoDefence    = "defence"
+	DoAnswer     = "answer"
+	DoUndo       = "undo"
+	DoSubstitute = "substitute"
+	DoPause      = "pause"
+	DoResume     = "resume"
+	DoConcede    = "concede"
+	DoTakeover   = "takeover"
+)
+
+// Decides reports whether the action is a decision that a game can wait for; only these advance it.
+func (a *Action) Decides() bool {
+	return a.Verb == DoOffence || a.Verb == DoDefence || a.Verb == DoAnswer
+}
+
+// MaxCommandID is the most characters of a command's id.
+const MaxCommandID = 64
+
+// ReadAction decodes an action. The error is an [*Error] with the code [Malformed].
+func ReadAction(data []byte) (Action, error) {
+	var a Action
+	d := json.NewDecoder(bytes.NewReader(data))
+	d.DisallowUnknownFields()
+	if err := d.Decode(&a); err != nil {
+		return Action{}, &Error{Code: Malformed, Detail: "the action is not one that the server sent", cause: err}
+	}
+	if _, err := d.Token(); !errors.Is(err, io.EOF) {
+		return Action{}, Refuse(Malformed, "unexpected data after the action")
+	}
+	if a.Side != "" && a.Side != game.Home.String() && a.Side != game.Away.String() {
+		return Action{}, ErrSideName(a.Side)
+	}
+	return a, nil
+}
+
+func ErrSideName(name string) error {
+	return Refuse(Malformed, "side is %.20q, want home or away", name)
+}
+
+// Check returns an error if the command's id is invalid.
+func (c *Command) Check() error {
+	if len(c.ID) == 0 || len(c.ID) > MaxCommandID {
+		return Refuse(Malformed, "a command id must have 1 to %d characters", MaxCommandID)
+	}
+	for i := range len(c.ID) {
+		if c.ID[i] < ' ' || c.ID[i] > '~' {
+			return Refuse(Malformed, "a command id must be printable ASCII")
+		}
+	}
+	return nil
+}

@@ -1,0 +1,68 @@
+package protocol
+
+import (
+	"fmt"
+
+	"pressbox/game"
+)
+
+// A Code is the machine-readable reason of a refusal.
+type Code string
+
+// The codes. Those of the first group also refuse commands on the websocket.
+const (
+	Malformed     Code = "malformed"      // not a valid action or command id
+	UnknownGame   Code = "unknown_game"   // does not exist, or no longer
+	Forbidden     Code = "forbidden"      // only for a manager of the game, or its creator
+	NotYourSide   Code = "not_your_side"  // the other manager's
+	StaleRevision Code = "stale_revision" // for an earlier decision
+	IllegalAction Code = "illegal_action" // against the rules, or not possible now
+	AlreadySealed Code = "already_sealed" // undo first
+	NotActive     Code = "not_active"     // has not started, or is over
+	GamePaused    Code = "paused"         // resume first
+	Unavailable   Code = "unavailable"    // could not be saved; nothing has changed
+
+	NotPending     Code = "not_pending"     // has started
+	SeatTaken      Code = "seat_taken"      // both sides have a manager
+	NotReady       Code = "not_ready"       // Detail lists the missing line-ups and managers
+	NotFinished    Code = "not_finished"    // is not over
+	Invalid        Code = "invalid"         // Errors lists what is wrong
+	UnknownTeam    Code = "unknown_team"    // or one without enough players
+	StoreFull      Code = "store_full"      // no new games
+	TooManyGames   Code = "too_many_games"  // of one person
+	NewerRules     Code = "newer_rules"     // the game was written by a newer version of the program
+	UnreadableGame Code = "unreadable_game" // the recorded moves do not make a game
+)
+
+// An Error is a refusal; nothing has changed.
+type Error struct {
+	Code     Code
+	Detail   string           // for people
+	Errors   []game.Violation // everything that is wrong with a line-up or a request, by JSON pointer
+	Revision uint64           // [StaleRevision]: the present revision
+	cause    error
+}
+
+// Wrap returns an error of a code that wraps cause.
+func Wrap(cause error, c Code, detail string) *Error {
+	return &Error{Code: c, Detail: detail, cause: cause}
+}
+
+func (e *Error) Error() string {
+	if e.cause != nil {
+		return fmt.Sprintf("%s: %v", e.Detail, e.cause)
+	}
+	return e.Detail
+}
+
+// Unwrap returns the cause: of [Unavailable] the journal's error.
+func (e *Error) Unwrap() error { return e.cause }
+
+// ErrNotSignedIn returns the refusal of an anonymous person.
+func ErrNotSignedIn() *Error { return Refuse(Forbidden, "sign in first") }
+
+func ErrNotManager() *Error { return Refuse(Forbidden, "you do not manage a side of this game") }
+
+func Refuse(c Code, format string, args ...any) *Error {
+	return &Error{Code: c, Detail: fmt.Sprintf(format, args...)}
+}

@@ -1,0 +1,136 @@
+package protocol
+
+import (
+	"sync"
+	"time"
+
+	"pressbox/game"
+	"pressbox/game/chance"
+)
+
+// A Message is one message to a subscriber. Its JSON is a frame of the websocket protocol. Subscribers that may see the
+// same share one Message, which must not be modified.
+type Message struct {
+	Type      string `json:"t"` // "event", "skip", "hello", "state", "ack", "presence", "clock", "bye"; in the lobby "game", "gone"
+	Game      string `json:"g"`
+	Revision  uint64 `json:"rev,omitzero"` // "event", "skip": its own; "hello", "state": the present one
+	CommandID string `json:"cid,omitzero"` // "ack"
+	Data      any    `json:"d,omitzero"`   // *Event, *Hello, *Snapshot, Ack, *Presence, *Clock, Bye, *Game
+
+	// Batch, if not nil, holds several messages to be sent in this order; the other fields are then zero.
+	Batch []*Message `json:"-"`
+
+	once  sync.Once
+	frame any
+}
+
+// Frame returns the result of prepare, which is called once for all subscribers.
+func (m *Message) Frame(prepare func(*Message) any) any {
+	m.once.Do(func() { m.frame = prepare(m) })
+	return m.frame
+}
+
+// Hello is the first message to a subscriber.
+type Hello struct {
+	Role  string      `json:"role"`  // "manager" or "spectator"
+	Sides []game.Side `json:"sides"` // that the subscriber manages
+	Epoch string      `json:"epoch"` // if it has changed, earlier revisions are of another history
+}
+
+// A Snapshot is the present state of a game, with what the subscriber may do.
+type Snapshot struct {
+	State    *View     `json:"state"` // before the start, without game.State
+	Hash     string    `json:"hash,omitzero"`
+	Legal    []Choice  `json:"legal"`
+	Offers   []Choice  `json:"offers"`
+	Clock    *Clock    `json:"clock,omitzero"`
+	Presence *Presence `json:"presence"`
+}
+
+// Ack is the answer to a command that is saved.
+type Ack struct {
+	Dup bool `json:"dup"` // the command had been carried out before
+}
+
+// Presence holds which managers are connected.
+type Presence struct {
+	Home     *ManagerPresence `json:"home"` // nil: the side has no manager
+	Away     *ManagerPresence `json:"away"`
+	Watchers int              `json:"watchers"` // connections, including the managers'
+}
+
+// ManagerPresence holds whether a manager is connected.
+type ManagerPresence struct {
+	Online  bool      `json:"online"`
+	Since   time.Time `json:"since,omitzero"`   // when the last connection ended
+	GoneIn  int       `json:"gone_in,omitzero"` // seconds until Gone
+	Gone    bool      `json:"gone,omitzero"`    // absent so long that the bot may manage the side
+	Decided bool      `json:"decided"`          // the call is submitted
+}
+
+// A Clock holds the time left for a decision.
+type Clock struct {
+	Side   game.Side `json:"side"`
+	EndsAt time.Time `json:"ends_at"`
+	LeftMS int64     `json:"left_ms"`
+}
+
+// Bye is the last message to a subscriber.
+type Bye struct {
+	Code string `json:"code"` // "cancelled", "restart"
+}
+
+// An EventKind is the kind of a move and of its event.
+type EventKind string
+
+// The kinds of events.
+const (
+	Created         EventKind = "created"
+	Joined          EventKind = "joined"
+	LineupSubmitted EventKind = "lineup" // only its manager sees the line-up itself
+	Started         EventKind = "start"
+	Sealed          EventKind = "sealed"   // for its manager; a skip for others
+	Unsealed        EventKind = "unsealed" // like Sealed
+	Played          EventKind = "play"
+	Questioned      EventKind = "question"
+	Answered        EventKind = "answer"
+	Substituted     EventKind = "substitution"
+	Paused          EventKind = "paused"
+	Resumed         EventKind = "resumed"
+	BotTookOver     EventKind = "takeover" // the bot decides for a side
+	SideReturned    EventKind = "giveback"
+	TimedOut        EventKind = "clock" // the default decision was made for a side
+	Conceded        EventKind = "conceded"
+	Ended           EventKind = "finished"
+	RematchCreated  EventKind = "rematch"
+)
+
+// An Event is a move as a viewer sees it. Which fields are set depends on its kind; Text may be empty.
+type Event struct {
+	Kind       EventKind            `json:"kind"`
+	At         time.Time            `json:"at"`
+	Side       *game.Side           `json:"side,omitzero"`
+	Manager    string               `json:"who,omitzero"`  // name of the person who made the move
+	Call       *Action              `json:"call,omitzero"` // Sealed: the viewer's own
+	Play       *game.Play           `json:"play,omitzero"` // Played
+	Notation   string               `json:"notation,omitzero"`
+	Calls      *chance.Tactics      `json:"by,omitzero"` // Played: the calls of both sides
+	Subs       []game.Substitution  `json:"substitutions,omitzero"`
+	Question   *QuestionView        `json:"question,omitzero"`
+	Bold       *bool                `json:"bold,omitzero"`    // Answered
+	Lineups    *BySide[game.Lineup] `json:"lineups,omitzero"` // Started
+	Lineup     *game.Lineup         `json:"lineup,omitzero"`  // LineupSubmitted: the viewer's own
+	Result     *Result              `json:"result,omitzero"`  // Ended
+	Seed       string               `json:"seed,omitzero"`    // Ended
+	Reason     string               `json:"reason,omitzero"`  // BotTookOver: "gone", "asked"
+	Rematch    string               `json:"next,omitzero"`    // RematchCreated: id of the new game
+	Text       []string             `json:"text"`
+	Scoreboard *Scoreboard          `json:"now,omitzero"`
+	Hash       string               `json:"hash,omitzero"` // of the state after it
+	HomeWin    *float64             `json:"win,omitzero"`  // Played: the home side's win probability after it
+
+	// Only in the last event of a command, when it is sent to subscribers for the first time:
+	State  *View    `json:"state,omitzero"`
+	Legal  []Choice `json:"legal,omitzero"`  // for managers; empty if they have nothing to decide
+	Offers []Choice `json:"offers,omitzero"` // for managers
+}
