@@ -86,7 +86,7 @@ func TestCallPutTogether(t *testing.T) {
 	id := b.newGame(map[string]string{"opponent": "same screen", "innings": "three"})
 	b.handIn("away", "home")
 	b.call() // of the visitors at bat
-	b.callIs("Pitch to him")
+	b.callIs("Pitch to the batter")
 	b.part("Pitch around")
 	b.callIs("Pitch around")
 	b.do(chromedp.Focus(`.pick [name="outfield"]:checked`), chromedp.KeyEvent(kb.ArrowDown))
@@ -102,12 +102,12 @@ func TestCallPutTogether(t *testing.T) {
 	if got := fmt.Sprint(b.defences(id)[0]); got != fmt.Sprint(map[string]any{"pitch": "pitch around", "outfield": "shallow", "lines": true}) {
 		t.Errorf("called was %s", got)
 	}
-	b.playTo(`document.querySelector(".together .call-label")?.innerText.includes("Pitch to him")`)
-	b.callIs("Pitch to him") // a call is for one batter
+	b.playTo(`document.querySelector(".together .call-label")?.innerText.includes("Pitch to the batter")`)
+	b.callIs("Pitch to the batter") // a call is for one batter
 	b.do(chromedp.KeyEvent("2"))
 	b.callIs("Pitch around")
 	b.do(chromedp.KeyEvent("2"))
-	b.callIs("Pitch to him")
+	b.callIs("Pitch to the batter")
 	b.part("Guard the lines")
 	b.part("Intentional walk")
 	b.callIs("Intentional walk")

@@ -185,7 +185,7 @@ func TestHotSeat(t *testing.T) {
 	b.says("#desk-title", strings.Join(strings.Fields(first), " "))
 	b.pressNamed("Pause the game")
 	b.says(".banner", "Time is called")
-	b.pressNamed("Resume the game")
+	b.pressNamed("Resume")
 	b.await(`!document.querySelector(".banner") && document.querySelector(".calls button:not(:disabled)")`)
 	change := value[string](b, `document.querySelector("#sub").selectedOptions[0].text`)
 	b.pressNamed("Make the change")

@@ -98,7 +98,7 @@ func TestAsidesComeToAnEnd(t *testing.T) {
 		"pause":    {nil, protocol.Action{Verb: "pause"}, protocol.Action{Verb: "resume"}, "pause"},
 		"takeover": {nil, protocol.Action{Verb: "takeover", On: &on}, protocol.Action{Verb: "takeover", On: &off}, "takeover"},
 		"undo": {
-			func(h *live.Games, id string) { do(t, h, ann, id, "Pitch to him") },
+			func(h *live.Games, id string) { do(t, h, ann, id, "Pitch to the batter") },
 			protocol.Action{Verb: "undo"},
 			protocol.Action{Verb: "defence"},
 			"undo",
@@ -131,7 +131,7 @@ func TestAsidesComeToAnEnd(t *testing.T) {
 		do(t, h, ann, g.ID, "Resume")
 		playOn(t, h, g.ID)
 		if name == "undo" {
-			do(t, h, ann, g.ID, "Pitch to him")
+			do(t, h, ann, g.ID, "Pitch to the batter")
 		}
 		if !offered(look(t, h, ann, g.ID), tt.verb) {
 			t.Errorf("%s: not offered after a play", name)

@@ -242,10 +242,10 @@ func (m *liveMatch) delete(ctx context.Context) error {
 	g := m.games
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	listed := g.summaries[m.id].Listed()
+	public := g.summaries[m.id].Listed()
 	delete(g.loaded, m.id)
 	delete(g.summaries, m.id)
-	if listed {
+	if public {
 		g.publishToLobby(&protocol.Message{Type: "gone", Game: m.id})
 	}
 	return nil

@@ -33,7 +33,7 @@ func TestAGameThatGoesWrongIsReadAgain(t *testing.T) {
 					t.Error("no panic")
 				}
 			}()
-			do(t, h, ann, id, "Pitch to him")
+			do(t, h, ann, id, "Pitch to the batter")
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -127,7 +127,7 @@ func TestOldGamesDoNotFillTheMemory(t *testing.T) {
 	if n := h.InMemory(); n != 65 {
 		t.Errorf("%d games are in memory, want 65", n)
 	}
-	do(t, h, ann, g.ID, "Pitch to him")
+	do(t, h, ann, g.ID, "Pitch to the batter")
 	if kinds := w.kinds(); kinds[len(kinds)-1] != "skip" {
 		t.Errorf("Carl, who watches all the time, was told %v", kinds)
 	}

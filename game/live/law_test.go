@@ -124,7 +124,7 @@ func TestTheSameCommandTwiceIsOneMove(t *testing.T) {
 	j := newJournal()
 	h := newHall(t, j)
 	g := begin(t, h, nil)
-	c := command(t, h, ann, g.ID, choice(t, h, ann, g.ID, "Pitch to him").Action)
+	c := command(t, h, ann, g.ID, choice(t, h, ann, g.ID, "Pitch to the batter").Action)
 	rev, _, err := h.Submit(t.Context(), ann, g.ID, c, nil)
 	if err != nil {
 		t.Fatal(err)
@@ -254,7 +254,7 @@ func TestAnOlderRevisionOfTheSameDecisionIsTaken(t *testing.T) {
 	h := newHall(t, newJournal())
 	g := begin(t, h, nil)
 	legal := look(t, h, bob, g.ID).Legal[0].Action
-	do(t, h, ann, g.ID, "Pitch to him")
+	do(t, h, ann, g.ID, "Pitch to the batter")
 	do(t, h, ann, g.ID, "Pause")
 	do(t, h, ann, g.ID, "Resume")
 	legal.Decision = 0 // by the revision alone
@@ -402,7 +402,7 @@ func TestTheSameIsToldOnce(t *testing.T) {
 	h := newHall(t, newJournal())
 	g := begin(t, h, nil)
 	a, b, c := watch(t, h, carl, g.ID, g.Revision), watch(t, h, protocol.Person{ID: "u-dora"}, g.ID, g.Revision), watch(t, h, bob, g.ID, g.Revision)
-	do(t, h, ann, g.ID, "Pitch to him")
+	do(t, h, ann, g.ID, "Pitch to the batter")
 	do(t, h, bob, g.ID, "Swing away")
 	all, others, bobs := a.told("event", "skip"), b.told("event", "skip"), c.told("event", "skip")
 	for i, m := range all {

@@ -235,7 +235,7 @@ func change(tx *match.Tx, s *match.Summary) (c Change, box *game.BoxScore, err e
 	return c, &final, nil
 }
 
-// resetPresence determines again which subscriber manages which side. Before the start nobody counts as absent.
+// resetPresence determines again which subscriber manages which side. Before the start no manager counts as absent.
 func (m *liveMatch) resetPresence() {
 	at := time.Now()
 	m.presence = [2]presence{{left: at}, {left: at}}

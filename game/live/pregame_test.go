@@ -347,7 +347,7 @@ func TestInHotSeatEveryChoiceSaysItsSide(t *testing.T) {
 			t.Errorf("%s", text(t, c))
 		}
 	}
-	do(t, h, ann, g.ID, "Pitch to him")
+	do(t, h, ann, g.ID, "Pitch to the batter")
 	if now := look(t, h, ann, g.ID); len(now.State.Waiting) != 1 || now.Legal[0].Group != "offence" {
 		t.Errorf("after the defence: %s", text(t, now.Legal))
 	}

@@ -228,8 +228,8 @@ func (u *unlisted) Summaries(context.Context) (map[string][]byte, error) { retur
 func TestJournalsOfOldAreReplayed(t *testing.T) {
 	t.Parallel()
 	if *update {
-		writeWhole(t, filepath.Join("testdata", "journal-1-whole"))
-		synctest.Test(t, func(t *testing.T) { writeInterrupted(t, filepath.Join("testdata", "journal-1-interrupted")) })
+		writeWhole(t, filepath.Join("testdata", "journal-2-whole"))
+		synctest.Test(t, func(t *testing.T) { writeInterrupted(t, filepath.Join("testdata", "journal-2-interrupted")) })
 	}
 	found, err := filepath.Glob(filepath.Join("testdata", "journal-*.gz"))
 	if err != nil || len(found) == 0 {

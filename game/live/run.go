@@ -13,7 +13,7 @@ import (
 	"pressbox/game/protocol"
 )
 
-// pendingFor is how long a pending game is kept.
+// pendingFor is the time after which a pending game is deleted.
 const pendingFor = 7 * 24 * time.Hour
 
 // retryIn is the time until the next attempt at a change that could not be saved.

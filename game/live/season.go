@@ -26,8 +26,8 @@ type seasons struct {
 
 // A season holds the statistics of a season's finished games.
 type season struct {
-	table stats.Accumulator
-	games map[string]struct{} // counted in table
+	stats stats.Accumulator
+	games map[string]struct{} // counted in stats
 }
 
 // add adds a finished game, once.
@@ -41,7 +41,7 @@ func (s *season) add(g *match.Summary, box game.BoxScore) {
 		team := &g.Seats[side].Team
 		r.Teams[side] = teams.Ref{ID: team.ID, Abbrev: team.Abbrev, Name: team.Name}
 	}
-	s.table.Add(r)
+	s.stats.Add(r)
 }
 
 // winProbability returns the win probabilities of games with these options.
@@ -87,7 +87,7 @@ func (g *Games) Players(ctx context.Context, season int, team string) (batting [
 	return batting, pitching, err
 }
 
-// readStatistics calls read with the table of a season.
+// readStatistics calls read with the statistics of a season.
 func (g *Games) readStatistics(ctx context.Context, number int, read func(*stats.Accumulator)) error {
 	s := &g.season
 	s.mu.Lock()
@@ -105,7 +105,7 @@ func (g *Games) readStatistics(ctx context.Context, number int, read func(*stats
 	if len(found.games) > 0 { // clients may ask for any number
 		s.bySeason[number] = found
 	}
-	read(&found.table)
+	read(&found.stats)
 	return nil
 }
 

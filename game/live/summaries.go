@@ -10,7 +10,7 @@ import (
 	"pressbox/game/protocol"
 )
 
-// rebuildAtOnce is how many summaries are built again concurrently, so that the journal can save them together.
+// rebuildAtOnce is the number of summaries that are built again concurrently, so that the journal can save them together.
 const rebuildAtOnce = 32
 
 // readSummaries reads the summaries of all games.
@@ -109,9 +109,9 @@ func (g *Games) WatchLobby(send Send) (games []protocol.Game, leave func()) {
 	s := &subscriber{send: send}
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	for _, listed := range g.summaries {
-		if listed.Listed() && listed.Status != protocol.Finished {
-			games = append(games, listed.Game(protocol.Person{}))
+	for _, known := range g.summaries {
+		if known.Listed() && known.Status != protocol.Finished {
+			games = append(games, known.Game(protocol.Person{}))
 		}
 	}
 	slices.SortFunc(games, func(a, b protocol.Game) int { return byTime(a.Created, b.Created, a.ID, b.ID) })

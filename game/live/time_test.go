@@ -231,7 +231,7 @@ func TestOnesOwnSideIsHandedOverAndTakenBack(t *testing.T) {
 	if _, _, err := h.Submit(t.Context(), ann, g.ID, c, nil); code(t, err) != protocol.IllegalAction {
 		t.Errorf("two bots: %v", err)
 	}
-	do(t, h, ann, g.ID, "Pitch to him")
+	do(t, h, ann, g.ID, "Pitch to the batter")
 	do(t, h, bob, g.ID, "Take your side back")
 	if now = look(t, h, bob, g.ID); now.State.BotManages.Away {
 		t.Error("it was not given back")

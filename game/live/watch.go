@@ -12,11 +12,11 @@ import (
 )
 
 const (
-	// goneAfter is how long a manager must be absent before the bot may manage the side.
+	// goneAfter is the time of absence after which the bot may manage the side.
 	goneAfter = 60 * time.Second
 	// publishWatchersEvery is the shortest time between two messages about the number of watchers.
 	publishWatchersEvery = 700 * time.Millisecond
-	// evictAfter is how long a match without subscribers stays in memory.
+	// evictAfter is the time after which a match without subscribers is evicted.
 	evictAfter = time.Minute
 	// minAfterPause is the least time for a decision when a match is resumed.
 	minAfterPause = 10 * time.Second

@@ -126,7 +126,7 @@ func (c *choices) answers(side game.Side) {
 	add(true, bold)
 }
 
-// Offers returns what else the manager of sides may do. gone tells which managers have been absent too long.
+// Offers returns what else the manager of sides may do. gone holds which managers have been absent too long.
 func (m *Match) Offers(sides []game.Side, gone [2]bool) []protocol.Choice {
 	c, p := m.choices(sides), &m.Position
 	if p.Status != protocol.Active || len(sides) == 0 {
@@ -153,7 +153,7 @@ func (c *choices) gameActions(gone [2]bool) {
 	own := c.sides[0]
 	switch {
 	case c.Pause != nil:
-		c.add(own, protocol.Choice{Action: protocol.Action{Verb: protocol.DoResume}, Label: "Resume the game", Group: groupGame})
+		c.add(own, protocol.Choice{Action: protocol.Action{Verb: protocol.DoResume}, Label: "Resume", Group: groupGame})
 	case !c.delayed(own):
 		c.add(own, protocol.Choice{Action: protocol.Action{Verb: protocol.DoPause}, Label: "Pause the game", Group: groupGame})
 	}
@@ -182,7 +182,7 @@ func (c *choices) concedeLabel(side game.Side) string {
 	return "Concede the game"
 }
 
-// swing is how an action spells the empty call.
+// swing is the empty call in an action.
 const swing = "swing"
 
 func offenceAction(o chance.Offence, decision uint64) protocol.Action {
@@ -229,7 +229,7 @@ func defenceLabel(d chance.Defence) string {
 		parts = append(parts, "guard the lines")
 	}
 	if len(parts) == 0 {
-		return "Pitch to him"
+		return "Pitch to the batter"
 	}
 	return capitalize(strings.Join(parts, ", "))
 }

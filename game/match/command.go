@@ -8,7 +8,7 @@ import (
 	"pressbox/game/protocol"
 )
 
-// Submit adds a manager's command, of the person that the transaction began with. gone tells which managers have been
+// Submit adds a manager's command, of the person that the transaction began with. gone holds which managers have been
 // absent too long.
 func (tx *Tx) Submit(c protocol.Command, gone [2]bool) error {
 	p := &tx.now

@@ -131,7 +131,7 @@ func (m *Match) Missed(since uint64, sides []game.Side) []*protocol.Message {
 	return messages
 }
 
-// Current returns msg with the present state if msg is an event: with what the manager of sides may do now. gone tells
+// Current returns msg with the present state if msg is an event: with what the manager of sides may do now. gone holds
 // which managers have been absent too long.
 func (m *Match) Current(msg *protocol.Message, sides []game.Side, gone [2]bool) *protocol.Message {
 	event, ok := msg.Data.(*protocol.Event)

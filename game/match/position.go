@@ -244,10 +244,10 @@ func (p *Position) fielded() bool {
 }
 
 const (
-	// maxDelays is how many actions that do not advance the match a side has between two plays: undone calls, pauses,
+	// maxDelays is the most actions of a side between two plays that do not advance the match: undone calls, pauses,
 	// handing over to the bot. Without a limit they could fill the disk.
 	maxDelays = 100
-	// delaysOfSwap is how many delays a substitution without a new player counts for: it voids the other side's call and
+	// delaysOfSwap is the number of delays that a substitution without a new player counts for: it voids the other side's call and
 	// restarts the clock.
 	delaysOfSwap = 10
 )

@@ -6,7 +6,7 @@ import (
 	"pressbox/game"
 )
 
-// A Code is the machine-readable reason of a refusal.
+// A Code is the reason of a refusal, for programs.
 type Code string
 
 // The codes. Those of the first group also refuse commands on the websocket.
