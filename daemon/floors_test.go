@@ -63,7 +63,7 @@ var floors = map[string][]string{
 	// import them, only tests do.
 	"audio/pulse/pulsetest": {},
 	"daemon/lantest":        {},
-	"game/gametest":         {"game"},
+	"game/gametest":         {"game", "game/retro"},
 	"store/killtest":        {},
 	"daemon/replica":        {"game"},
 	"daemon/pagetest":       {},

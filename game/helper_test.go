@@ -104,7 +104,7 @@ func newScored(tb testing.TB, o game.Options) *scored {
 }
 
 // play applies events, "S7 W.1-2 K", and checks the balance of the box score after each. "31:W" has the count 3-1;
-// "sub:h11:0:1" puts h11 into place 0 at position 1; "#201" is three half-innings with 2, 0 and 1 home runs and no other
+// "sub:h11:0:P" puts h11 into place 0 at P; "#201" is three half-innings with 2, 0 and 1 home runs and no other
 // hits, or fewer if the game ends.
 func (g *scored) play(words string) *scored {
 	g.t.Helper()
@@ -151,24 +151,12 @@ func (g *scored) halfInnings(runs string) {
 
 func (g *scored) substitute(text string) {
 	g.t.Helper()
-	f := strings.Split(text, ":")
-	side := game.Away
-	if f[0][0] == 'h' {
-		side = game.Home
-	}
-	sub := game.Substitution{Side: side, Player: game.PlayerID(f[0]), Injured: true}
-	if _, err := fmt.Sscan(f[1], &sub.Slot); err != nil {
-		g.t.Fatal(err)
-	}
-	if _, err := fmt.Sscan(f[2], (*uint8)(&sub.Position)); err != nil {
-		g.t.Fatal(err)
-	}
-	before := g.s
-	after, err := before.Substitute(sub)
+	list := subs(g.t, strings.ReplaceAll(text, ":", " ")+" injured")
+	after, err := g.s.Substitute(list...)
 	if err != nil {
 		g.t.Fatal(err)
 	}
-	g.book.RecordSubstitutions(&before, []game.Substitution{sub}, &after)
+	g.book.RecordSubstitutions(&g.s, list, &after)
 	g.s = after
 }
 

@@ -2,9 +2,12 @@ package game
 
 // A Play describes everything that happened between two pitches: where the batter and each runner ended, which outs were
 // made in which order and how, and which fielders get credits and errors. The zero value is illegal.
-
-// A ground-out to short: Play{Kind: BattedOut, Ball: BattedBall{Contact: GroundBall, Location: "6"}, Outs: Outs{{Runner:
-// AtBat, At: First, Kind: OutBeforeFirst, Fielders: "63"}}}. A play without outs and errors is its Kind and its Advances.
+//
+//	Play{ // a ground-out to short
+//		Kind: BattedOut,
+//		Ball: BattedBall{Contact: GroundBall, Location: "6"},
+//		Outs: Outs{{Runner: AtBat, At: First, Kind: OutBeforeFirst, Fielders: "63"}},
+//	}
 type Play struct {
 	Kind           PlayKind   `json:"kind"`
 	Also           PlayKind   `json:"also,omitzero"`   // second event on the same pitch: a strikeout or a walk with a steal, a wild pitch, …

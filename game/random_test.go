@@ -1,13 +1,13 @@
 package game_test
 
 import (
-	"bytes"
 	"reflect"
 	"testing"
 
 	"pgregory.net/rapid"
 
 	"pressbox/game"
+	"pressbox/game/gametest"
 	"pressbox/game/retro"
 )
 
@@ -92,31 +92,22 @@ func (g *randomGame) substitute() {
 
 // export writes the game and reads it back.
 func (g *randomGame) export() {
-	written, err := g.card.EventFile(&g.s, g.book)
+	_, read, err := gametest.WriteRead(g.card, &g.s, g.book)
 	if err != nil {
 		g.rt.Fatal(err)
 	}
-	var file bytes.Buffer
-	if err := retro.Write(&file, written); err != nil {
+	end, err := read.Replay(func(*retro.Step, *game.Scorebook) {})
+	if err != nil {
 		g.rt.Fatal(err)
 	}
-	for read, err := range retro.Read(&file) {
-		if err != nil {
-			g.rt.Fatal(err)
-		}
-		end, err := read.Replay(func(*retro.Step, *game.Scorebook) {})
-		if err != nil {
-			g.rt.Fatal(err)
-		}
-		want, got := g.book.BoxScore(&g.s), end.Scorebook.BoxScore(&end.End)
-		for side := range want.Teams {
-			want.Teams[side].Fielding, got.Teams[side].Fielding = nil, nil // in order of appearance
-		}
-		if !reflect.DeepEqual(want, got) {
-			g.rt.Fatalf("the box score is\n%+v, written and read\n%+v", want, got)
-		}
-		if end.End.Score != g.s.Score || end.End.Inning != g.s.Inning {
-			g.rt.Fatalf("%s, written and read %s", describe(&g.s), describe(&end.End))
-		}
+	want, got := g.book.BoxScore(&g.s), end.Scorebook.BoxScore(&end.End)
+	for side := range want.Teams {
+		want.Teams[side].Fielding, got.Teams[side].Fielding = nil, nil // in order of appearance
+	}
+	if !reflect.DeepEqual(want, got) {
+		g.rt.Fatalf("the box score is\n%+v, written and read\n%+v", want, got)
+	}
+	if end.End.Score != g.s.Score || end.End.Inning != g.s.Inning {
+		g.rt.Fatalf("%s, written and read %s", describe(&g.s), describe(&end.End))
 	}
 }

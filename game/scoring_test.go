@@ -116,7 +116,7 @@ func TestScorebook_earnedRuns(t *testing.T) {
 // 9.16(g), (h), (i): runs charged to a relief pitcher.
 func TestScorebook_reliefPitchers(t *testing.T) {
 	t.Parallel()
-	change := " sub:h11:0:1 "
+	change := " sub:h11:0:P "
 	for _, tt := range []struct {
 		name, plays        string
 		first, firstEarned int // runs of h10
@@ -152,7 +152,7 @@ func TestScorebook_reliefPitchers(t *testing.T) {
 // 9.15(b): a strikeout is charged to the batter who left with two strikes.
 func TestScorebook_strikeoutOfTwoBatters(t *testing.T) {
 	t.Parallel()
-	g := newScored(t, game.Options{DH: true}).play("02:NP sub:a15:1:11 02:K 01:NP sub:a16:2:11 02:K")
+	g := newScored(t, game.Options{DH: true}).play("02:NP sub:a15:1:PH 02:K 01:NP sub:a16:2:PH 02:K")
 	if a, b := g.batter("a1"), g.batter("a15"); a.Strikeouts != 1 || a.PlateAppearances != 1 || b.PlateAppearances != 0 {
 		t.Errorf("two strikes left: %+v and %+v", a, b)
 	}
@@ -205,19 +205,19 @@ func TestScorebook_leftOnBase(t *testing.T) {
 func TestScorebook_winnerAndLoser(t *testing.T) {
 	t.Parallel()
 	// In the seventh a11 gets two outs and gives up three home runs; a12 follows with the lead.
-	brief := "#30000000000 K K sub:a11:0:1 HR/F7D HR/F7D HR/F7D K HR/F7D K K K sub:a12:0:1 #00000"
+	brief := "#30000000000 K K sub:a11:0:P HR/F7D HR/F7D HR/F7D K HR/F7D K K K sub:a12:0:P #00000"
 	for _, tt := range []struct {
 		name, plays               string
 		choice, win, lose, saving game.PlayerID
 		judgment                  bool
 	}{
 		{"(a) the starter, all nine innings", "#100000000000000000", "", "a10", "h10", "", false},
-		{"(b) the starter with five innings, and a save of three", "#1000000000 sub:a11:0:1 #00000000", "", "a10", "h10", "a11", false},
-		{"(b) four innings are not enough: the relief pitcher", "#100000000 sub:a11:0:1 #000000000", "", "a11", "h10", "", true},
-		{"(a) the last pitcher before the lead", "#000000000000 sub:a11:0:1 #100000", "", "a10", "h10", "a11", false},
-		{"(d) a tie starts over: the last lead counts", "#10000000000 sub:a11:0:1 #1100000", "", "a11", "h10", "", false},
-		{"(d) the loser of a walk-off", "#00000000000000000 sub:a11:0:1 HR/F7D", "", "h10", "a11", "", false},
-		{"(d) an inherited runner wins it", "#00000000000000000 W sub:a11:0:1 D7.1-H", "", "h10", "a10", "", false},
+		{"(b) the starter with five innings, and a save of three", "#1000000000 sub:a11:0:P #00000000", "", "a10", "h10", "a11", false},
+		{"(b) four innings are not enough: the relief pitcher", "#100000000 sub:a11:0:P #000000000", "", "a11", "h10", "", true},
+		{"(a) the last pitcher before the lead", "#000000000000 sub:a11:0:P #100000", "", "a10", "h10", "a11", false},
+		{"(d) a tie starts over: the last lead counts", "#10000000000 sub:a11:0:P #1100000", "", "a11", "h10", "", false},
+		{"(d) the loser of a walk-off", "#00000000000000000 sub:a11:0:P HR/F7D", "", "h10", "a11", "", false},
+		{"(d) an inherited runner wins it", "#00000000000000000 W sub:a11:0:P D7.1-H", "", "h10", "a10", "", false},
 		{"(c) brief and ineffective: a later pitcher", brief, "", "a12", "h10", "", true},
 		{"(c) unless the scorer chooses otherwise", brief, "a11", "a11", "h10", "a12", true},
 		{"(c) within the rule", brief, "a10", "a12", "h10", "", true},
@@ -242,12 +242,12 @@ func TestScorebook_save(t *testing.T) {
 		name, lead, ninth string
 		want              game.PlayerID
 	}{
-		{"three runs and an inning", "3", "K K K sub:a11:0:1 K K K", "a11"},
-		{"four runs and an inning", "4", "K K K sub:a11:0:1 K K K", ""},
-		{"four runs, the tying run on deck", "4", "K K K W W.1-2 sub:a11:0:1 K K K", "a11"},
-		{"five runs, two on: the tying run is not on deck", "5", "K K K W W.1-2 sub:a11:0:1 K K K", ""},
-		{"two outs are enough with the tying run at bat", "1", "K K K K sub:a11:0:1 K K", "a11"},
-		{"less than an inning without a tying run", "3", "K K K K K sub:a11:0:1 K", ""},
+		{"three runs and an inning", "3", "K K K sub:a11:0:P K K K", "a11"},
+		{"four runs and an inning", "4", "K K K sub:a11:0:P K K K", ""},
+		{"four runs, the tying run on deck", "4", "K K K W W.1-2 sub:a11:0:P K K K", "a11"},
+		{"five runs, two on: the tying run is not on deck", "5", "K K K W W.1-2 sub:a11:0:P K K K", ""},
+		{"two outs are enough with the tying run at bat", "1", "K K K K sub:a11:0:P K K", "a11"},
+		{"less than an inning without a tying run", "3", "K K K K K sub:a11:0:P K", ""},
 	} {
 		g := newScored(t, game.Options{DH: true, ExtraInnings: game.Standard}).play("#" + tt.lead + "000000000000000 " + tt.ninth)
 		if !g.s.Over() {

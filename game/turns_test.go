@@ -152,7 +152,7 @@ func TestApply_automaticRunner(t *testing.T) {
 	if r := g.s.RunnerOn(game.Second); r.Player != "a9" || !r.Automatic {
 		t.Fatalf("%v starts on second, want a9", r)
 	}
-	g.play("sub:a15:9:12")
+	g.play("sub:a15:9:PR")
 	if r := g.s.RunnerOn(game.Second); r.Player != "a15" || !r.Automatic {
 		t.Errorf("%v is the pinch runner, want a15", r)
 	}

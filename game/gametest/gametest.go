@@ -3,6 +3,7 @@ package gametest
 
 import (
 	"archive/tar"
+	"bytes"
 	"compress/gzip"
 	"errors"
 	"flag"
@@ -14,6 +15,7 @@ import (
 	"testing"
 
 	"pressbox/game"
+	"pressbox/game/retro"
 )
 
 // Positions returns the positions of a line-up with a designated hitter, in batting order.
@@ -54,6 +56,24 @@ func SetSituation(tb testing.TB, s *game.State, situation string) {
 			s.Bases[i].Player = s.Teams[s.Batting()].Order[8-i].Player
 		}
 	}
+}
+
+// WriteRead writes a scorecard as an event file and reads the file back.
+func WriteRead(card *retro.Scorecard, now *game.State, book *game.Scorebook) (written, read *retro.Game, err error) {
+	if written, err = card.EventFile(now, book); err != nil {
+		return nil, nil, err
+	}
+	var file bytes.Buffer
+	if err := retro.Write(&file, written); err != nil {
+		return nil, nil, err
+	}
+	for g, err := range retro.Read(bytes.NewReader(file.Bytes())) {
+		if err != nil {
+			return nil, nil, fmt.Errorf("%w in\n%s", err, &file)
+		}
+		read = g
+	}
+	return written, read, nil
 }
 
 // SeasonDir returns the directory of the real seasons: $RETROSHEET_DIR, else game/retro/testdata/season, which holds 2020.

@@ -299,11 +299,12 @@ func ballModifier(b game.BattedBall) string {
 		}
 	}
 	text += b.Location
-	switch {
-	case b.Strength == game.Hard:
+	switch b.Strength {
+	case game.Hard:
 		text += "+"
-	case b.Strength == game.Soft:
+	case game.Soft:
 		text += "-"
+	default:
 	}
 	return text
 }

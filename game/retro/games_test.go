@@ -103,34 +103,25 @@ func writeRead(g *retro.Game) error {
 	if err != nil {
 		return err
 	}
-	written, err := before.card.EventFile(&end.End, end.Scorebook)
+	written, read, err := gametest.WriteRead(before.card, &end.End, end.Scorebook)
 	if err != nil {
 		return err
 	}
-	var file bytes.Buffer
-	if err := retro.Write(&file, written); err != nil {
-		return err
+	if !reflect.DeepEqual(read.Starts, written.Starts) || !reflect.DeepEqual(read.EarnedRuns, written.EarnedRuns) {
+		return fmt.Errorf("game %s: starts or earned runs differ", g.ID)
 	}
-	for read, err := range retro.Read(&file) {
-		if err != nil {
-			return err
-		}
-		if !reflect.DeepEqual(read.Starts, written.Starts) || !reflect.DeepEqual(read.EarnedRuns, written.EarnedRuns) {
-			return fmt.Errorf("game %s: starts or earned runs differ", g.ID)
-		}
-		after, readEnd, err := record(read)
-		switch {
-		case err != nil:
-			return fmt.Errorf("written and read: %w", err)
-		case len(before.moves) != len(after.moves):
-			return fmt.Errorf("game %s: %d moves, %d when written and read", g.ID, len(before.moves), len(after.moves))
-		case !reflect.DeepEqual(end.End, readEnd.End):
-			return fmt.Errorf("game %s: the end differs when written and read", g.ID)
-		}
-		for i := range before.moves {
-			if before.moves[i] != after.moves[i] {
-				return fmt.Errorf("game %s: %+v, written and read %+v", g.ID, before.moves[i], after.moves[i])
-			}
+	after, readEnd, err := record(read)
+	switch {
+	case err != nil:
+		return fmt.Errorf("written and read: %w", err)
+	case len(before.moves) != len(after.moves):
+		return fmt.Errorf("game %s: %d moves, %d when written and read", g.ID, len(before.moves), len(after.moves))
+	case !reflect.DeepEqual(end.End, readEnd.End):
+		return fmt.Errorf("game %s: the end differs when written and read", g.ID)
+	}
+	for i := range before.moves {
+		if before.moves[i] != after.moves[i] {
+			return fmt.Errorf("game %s: %+v, written and read %+v", g.ID, before.moves[i], after.moves[i])
 		}
 	}
 	return nil

@@ -84,7 +84,7 @@ func modifierFlag(text string) (game.Flags, bool) {
 	}
 }
 
-// doublePlayModifier reads the contact of GDP, LDP, …
+// doublePlayModifier reads the contact of GDP, LDP and the like.
 func (x *parser) doublePlayModifier(ball string) {
 	x.multipleOuts = true
 	if ball == "G" || ball == "BG" {
