@@ -238,28 +238,28 @@ func voiceMessages() []message {
 func signInMessages() []message {
 	return []message{
 		{
-			"abd12e5953504eda8e0c0908dcb0dc94", "a refresh token was used twice: session ended",
-			"A refresh token is good once. This one came a second time, so somebody may have stolen it; its session was ended, and whoever owns it has to sign in again.",
+			"abd12e5953504eda8e0c0908dcb0dc94", "refresh token used twice, session ended",
+			"A refresh token is valid once. This one was used a second time, so it may have been stolen. Its session was ended; the user has to sign in again.",
 		},
 		{
-			"2017992d6a9b4d109903956e089ae136", "the provider did not say a name",
-			"The sign-in provider @PRESSBOX_PROVIDER@ vouched for somebody, but did not tell a name: @PRESSBOX_ERR@. IDP_NAME_FIELD or IDP_SCOPES may have to be set.",
+			"2017992d6a9b4d109903956e089ae136", "provider returned no name",
+			"The sign-in provider @PRESSBOX_PROVIDER@ confirmed a sign-in but returned no name: @PRESSBOX_ERR@. IDP_NAME_FIELD or IDP_SCOPES may have to be set.",
 		},
 		{
-			"b2b3416a9a81424e99dc3ba605172df2", "the provider's discovery document is an old one",
-			"The sign-in provider @PRESSBOX_ISSUER@ does not answer: @PRESSBOX_ERR@. What it said before is used.",
+			"b2b3416a9a81424e99dc3ba605172df2", "discovery document outdated",
+			"The sign-in provider @PRESSBOX_ISSUER@ does not answer: @PRESSBOX_ERR@. Its last known discovery document is used.",
 		},
 		{
-			"643916d2d4824c4da8fe4b53eea0c854", "the provider's discovery document was not kept",
-			"What the sign-in provider says of itself could not be stored: @PRESSBOX_ERR@. It is fetched again after a restart.",
+			"643916d2d4824c4da8fe4b53eea0c854", "discovery document not cached",
+			"The discovery document of the sign-in provider could not be saved: @PRESSBOX_ERR@. It is fetched again after a restart.",
 		},
 		{
-			"bdf613a1e41348df89f9d99e4963e398", "the provider's token was not given back",
-			"The sign-in provider @PRESSBOX_PROVIDER@ did not take back a token that is no longer needed: @PRESSBOX_ERR@. It expires by itself.",
+			"bdf613a1e41348df89f9d99e4963e398", "token revocation failed",
+			"The sign-in provider @PRESSBOX_PROVIDER@ did not revoke a token that is no longer needed: @PRESSBOX_ERR@. The token expires by itself.",
 		},
 		{
-			"8d6b45756ec84b11aa7efc7759d6f28c", "a passphrase was not hashed anew",
-			"A passphrase is still kept with the strength of an earlier machine: @PRESSBOX_ERR@. It is tried again at the next sign-in.",
+			"8d6b45756ec84b11aa7efc7759d6f28c", "passphrase rehash failed",
+			"A passphrase still has a hash with an earlier cost: @PRESSBOX_ERR@. The next sign-in tries again.",
 		},
 		{
 			"8c26682553374c49b10359b190fe2f29", "a clock that is set will be noticed late",

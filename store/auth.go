@@ -3,7 +3,6 @@ package store
 import (
 	"bytes"
 	"context"
-	"fmt"
 
 	bolt "go.etcd.io/bbolt"
 
@@ -63,30 +62,6 @@ func (t authTx) Each(table auth.Table, prefix []byte, visit func(key, value []by
 		if err := visit(k, v); err != nil {
 			return err
 		}
-	}
-	return nil
-}
-
-// Cached returns the value saved under a key about a sign-in provider, nil if
-// there is none.
-func (s *Store) Cached(_ context.Context, key string) (value []byte, err error) {
-	err = s.view(func(tx *bolt.Tx) error {
-		value = bytes.Clone(tx.Bucket(idpCacheBucket).Get([]byte(key)))
-		return nil
-	})
-	if err != nil {
-		return nil, fmt.Errorf("read cached %s: %w", key, err)
-	}
-	return value, nil
-}
-
-// SaveCached saves a value about a sign-in provider.
-func (s *Store) SaveCached(ctx context.Context, key string, value []byte) error {
-	err := s.update(ctx, func(tx *bolt.Tx) error {
-		return tx.Bucket(idpCacheBucket).Put([]byte(key), value)
-	})
-	if err != nil {
-		return fmt.Errorf("save cached %s: %w", key, err)
 	}
 	return nil
 }

@@ -13,41 +13,41 @@ import (
 	bolterrors "go.etcd.io/bbolt/errors"
 )
 
-// A call is a change that waits to be written.
-type call struct {
+// A write is a change that waits for a leader.
+type write struct {
 	fn   func(*bolt.Tx) error
-	done chan error // gets the outcome, once
+	done chan error // receives the outcome, once
 }
 
-// errAlone tells a call to run again by itself: it failed in a group, where it
-// may have seen what will never be kept, or the group was too much for the
-// disk.
+// errAlone tells a write to run again in a transaction of its own: it failed in
+// a group, where it may have seen changes that were rolled back, or the group was
+// too large for the disk.
 var errAlone = errors.New("run alone")
 
-// update runs fn in a transaction and returns when that is on the disk, or not
-// at all. fn may run several times, each time in a transaction that knows
-// nothing of the times before. An error of fn is returned and changes nothing.
+// update calls fn in a transaction and returns when the transaction is on disk,
+// or has no effect. fn may be called several times, each time in a transaction
+// without the effects of the previous calls. update returns an error of fn, which
+// rolls the transaction back.
 //
-// Who comes while another one writes waits for that, and then one of those who
-// wait, the leader, writes for all of them with one sync. There is no timer:
-// who is alone is the leader at once.
+// While one caller writes, others queue; then one of them, the leader, writes for
+// all of them with one sync. There is no timer: a single caller leads at once.
 //
-// Once fn waits, ctx no longer matters: the caller must learn the outcome.
+// Once fn is queued, ctx no longer matters: the caller must learn the outcome.
 func (s *Store) update(ctx context.Context, fn func(*bolt.Tx) error) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	c := &call{fn: fn, done: make(chan error, 1)}
-	if err := s.enqueue(c); err != nil {
+	w := &write{fn: fn, done: make(chan error, 1)}
+	if err := s.enqueue(w); err != nil {
 		return err
 	}
 	var err error
 	select {
-	case err = <-c.done:
+	case err = <-w.done:
 	case s.leading <- struct{}{}:
 		s.lead()
 		<-s.leading
-		err = <-c.done
+		err = <-w.done
 	}
 	if errors.Is(err, errAlone) {
 		s.leading <- struct{}{}
@@ -57,31 +57,30 @@ func (s *Store) update(ctx context.Context, fn func(*bolt.Tx) error) error {
 	return err
 }
 
-func (s *Store) enqueue(c *call) error {
+func (s *Store) enqueue(w *write) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.closed {
 		return ErrClosed
 	}
-	s.calls = append(s.calls, c)
+	s.queue = append(s.queue, w)
 	return nil
 }
 
-// lead writes all calls that wait. s.leading must be held; it is what makes
-// this the only writer. It lets others run first, once: whom the last leader
-// has just answered may have more to write, and then need not wait for this
-// round to end. Alone it costs nothing.
+// lead writes the queue. The caller must hold s.leading, which makes it the only
+// writer. lead first yields once: callers whom the previous leader has just
+// answered may have more to write, and then need not wait for this round.
 func (s *Store) lead() {
 	runtime.Gosched()
 	s.mu.Lock()
-	group := s.calls
-	s.calls = nil
+	group := s.queue
+	s.queue = nil
 	s.mu.Unlock()
 	for len(group) > 0 {
 		failed := -1
 		err := s.commit(func(tx *bolt.Tx) error {
-			for i, c := range group {
-				if err := c.fn(tx); err != nil {
+			for i, w := range group {
+				if err := w.fn(tx); err != nil {
 					failed = i
 					return err
 				}
@@ -92,8 +91,8 @@ func (s *Store) lead() {
 			if len(group) > 1 && errors.Is(err, ErrFull) {
 				err = errAlone
 			}
-			for _, c := range group {
-				c.done <- err
+			for _, w := range group {
+				w.done <- err
 			}
 			return
 		}
@@ -102,20 +101,20 @@ func (s *Store) lead() {
 	}
 }
 
-// commit runs fn in a transaction of its own. s.leading must be held.
+// commit calls fn in a transaction of its own. The caller must hold s.leading.
 func (s *Store) commit(fn func(*bolt.Tx) error) error {
 	s.mu.Lock()
-	dead, closed := s.dead, s.closed
+	fatal, closed := s.fatal, s.closed
 	s.mu.Unlock()
 	if closed {
 		return ErrClosed
 	}
-	if dead != nil {
-		return dead
+	if fatal != nil {
+		return fatal
 	}
 	var refused error // by fn
 	var id int
-	err := guard(func() error {
+	err := recoverCorrupt(func() error {
 		return s.db.Update(func(tx *bolt.Tx) error {
 			id = tx.ID()
 			refused = fn(tx)
@@ -125,32 +124,32 @@ func (s *Store) commit(fn func(*bolt.Tx) error) error {
 	if refused != nil {
 		return refused
 	}
-	return s.diagnose(id, explain(err))
+	return s.recordOutcome(id, translate(err))
 }
 
-// diagnose notes how transaction id ended.
-func (s *Store) diagnose(id int, err error) error {
-	dead := err
+// recordOutcome notes the outcome of transaction id for later commits and Health.
+func (s *Store) recordOutcome(id int, err error) error {
+	fatal := err
 	switch {
 	case err == nil:
 		s.commits.Add(1)
-		dead = nil
+		fatal = nil
 	case errors.Is(err, ErrCorrupt):
 	case s.visible(id):
 		err = fmt.Errorf("%w: %w", ErrUnconfirmed, err)
-		dead = err
+		fatal = err
 	default:
-		dead = nil
+		fatal = nil
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.sick, s.dead = err, dead
+	s.lastErr, s.fatal = err, fatal
 	return err
 }
 
-// visible says whether a transaction that failed can be read nevertheless. Its
-// meta page was then written and the sync after that failed, so that nobody
-// knows what the disk has; a later sync that succeeds would prove nothing.
+// visible reports whether a failed transaction can be read nevertheless. Then its
+// meta page was written and the following sync failed, so the content of the disk
+// is unknown; a later successful sync would prove nothing.
 func (s *Store) visible(id int) bool {
 	newest := id
 	err := s.view(func(tx *bolt.Tx) error {
@@ -160,17 +159,17 @@ func (s *Store) visible(id int) bool {
 	return err != nil || newest >= id
 }
 
-// explain gives a failed commit its name.
-func explain(err error) error {
+// translate wraps the errors of a full disk as [ErrFull].
+func translate(err error) error {
 	if errors.Is(err, bolterrors.ErrMaxSizeReached) || errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) {
 		return fmt.Errorf("%w: %w", ErrFull, err)
 	}
 	return err
 }
 
-// guard returns as [ErrCorrupt] what bbolt has to say of damaged pages, by
-// panics of its own or because a page lies behind the end of the file.
-func guard(do func() error) (err error) {
+// recoverCorrupt returns as [ErrCorrupt] how bbolt reacts to damaged pages: it
+// panics, or it reads beyond the end of the file.
+func recoverCorrupt(do func() error) (err error) {
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
 	defer func() {
 		if p := recover(); p != nil {

@@ -289,7 +289,7 @@ func TestAnUnconfirmedChangeIsTheLast(t *testing.T) {
 	}
 	// The disk took transaction id, as everybody can read, but reports now
 	// that it could not sync it.
-	if err := s.diagnose(id, errors.New("input/output error")); !errors.Is(err, ErrUnconfirmed) {
+	if err := s.recordOutcome(id, errors.New("input/output error")); !errors.Is(err, ErrUnconfirmed) {
 		t.Errorf("diagnosis: %v, want ErrUnconfirmed", err)
 	}
 	if err := s.update(t.Context(), put("a")); !errors.Is(err, ErrUnconfirmed) {

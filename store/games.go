@@ -15,57 +15,58 @@ import (
 )
 
 var (
-	gameHeadsBucket = []byte("game_heads")
-	gameMovesBucket = []byte("game_moves")
-	gamePacksBucket = []byte("game_packs")
-	gameBoxesBucket = []byte("game_boxes")
+	summariesBucket = []byte("game_heads")
+	movesBucket     = []byte("game_moves")
+	packsBucket     = []byte("game_packs")
+	boxesBucket     = []byte("game_boxes")
 )
 
-// errOrder says that a move does not follow the last one; two halls on one store would be a mistake of ours.
+// errOrder is a programming error: two owners of one journal.
 var errOrder = errors.New("the move does not follow the last one")
 
-// Games is the store as the hall of games sees it.
-func (s *Store) Games() live.Journal { return games{s} }
+// Games returns the store as the journal of games.
+func (s *Store) Games() live.Journal { return journal{s} }
 
-type games struct{ store *Store }
+type journal struct{ store *Store }
 
-// Append makes a change; see [live.Journal]. A game that has ended is packed in the same transaction.
-func (g games) Append(ctx context.Context, c live.Change) (crowded bool, err error) {
+// Append saves a change; see [live.Journal]. The transaction that ends a game also
+// packs its moves.
+func (j journal) Append(ctx context.Context, c live.Change) (nearlyFull bool, err error) {
 	if c.First == 1 {
-		if err := g.store.room(); err != nil {
-			return true, fmt.Errorf("begin game %s: %w: %w", c.Game, live.ErrFull, err)
+		if err := j.store.checkSpace(); err != nil {
+			return true, fmt.Errorf("create game %s: %w: %w", c.Game, live.ErrFull, err)
 		}
 	}
-	err = g.store.update(ctx, func(tx *bolt.Tx) error {
+	err = j.store.update(ctx, func(tx *bolt.Tx) error {
 		if c.Summary == nil {
-			return forgetGame(tx, []byte(c.Game))
+			return deleteGame(tx, []byte(c.Game))
 		}
-		return keepGame(tx, c)
+		return appendMoves(tx, c)
 	})
 	if err != nil {
-		return false, fmt.Errorf("keep game %s from move %d: %w", c.Game, c.First, err)
+		return false, fmt.Errorf("append to game %s from move %d: %w", c.Game, c.First, err)
 	}
-	st, err := g.store.Stats()
+	st, err := j.store.Stats()
 	return err == nil && st.NearlyFull(), nil
 }
 
-// forgetGame removes all there is of a game.
-func forgetGame(tx *bolt.Tx, id []byte) error {
-	for _, name := range [...][]byte{gameHeadsBucket, gamePacksBucket, gameBoxesBucket} {
+func deleteGame(tx *bolt.Tx, id []byte) error {
+	for _, name := range [...][]byte{summariesBucket, packsBucket, boxesBucket} {
 		if err := tx.Bucket(name).Delete(id); err != nil {
 			return err
 		}
 	}
-	if moves := tx.Bucket(gameMovesBucket); moves.Bucket(id) != nil {
+	if moves := tx.Bucket(movesBucket); moves.Bucket(id) != nil {
 		return moves.DeleteBucket(id)
 	}
 	return nil
 }
 
-// keepGame appends moves. The sequence of a game's bucket is its last revision, also when its moves were packed.
-func keepGame(tx *bolt.Tx, c live.Change) error {
+// appendMoves appends moves. The sequence of a game's bucket is its last revision,
+// also after its moves were packed.
+func appendMoves(tx *bolt.Tx, c live.Change) error {
 	id := []byte(c.Game)
-	moves, err := tx.Bucket(gameMovesBucket).CreateBucketIfNotExists(id)
+	moves, err := tx.Bucket(movesBucket).CreateBucketIfNotExists(id)
 	if err != nil {
 		return err
 	}
@@ -82,7 +83,7 @@ func keepGame(tx *bolt.Tx, c live.Change) error {
 	if err := moves.SetSequence(last); err != nil {
 		return err
 	}
-	if err := tx.Bucket(gameHeadsBucket).Put(id, c.Summary); err != nil {
+	if err := tx.Bucket(summariesBucket).Put(id, c.Summary); err != nil {
 		return err
 	}
 	if c.Box == nil {
@@ -91,14 +92,14 @@ func keepGame(tx *bolt.Tx, c live.Change) error {
 	if err := packGame(tx, id); err != nil {
 		return err
 	}
-	box, err := squeeze(c.Box)
+	box, err := compress(c.Box)
 	if err != nil {
 		return err
 	}
-	return tx.Bucket(gameBoxesBucket).Put(id, box)
+	return tx.Bucket(boxesBucket).Put(id, box)
 }
 
-// packGame replaces the moves of a game by one value that holds all of them.
+// packGame replaces the moves of a game by one compressed value.
 func packGame(tx *bolt.Tx, id []byte) error {
 	all, err := gameMoves(tx, id)
 	if err != nil {
@@ -108,14 +109,14 @@ func packGame(tx *bolt.Tx, id []byte) error {
 	for _, m := range all {
 		plain = append(binary.AppendUvarint(plain, uint64(len(m))), m...)
 	}
-	pack, err := squeeze(plain)
+	pack, err := compress(plain)
 	if err != nil {
 		return err
 	}
-	if err := tx.Bucket(gamePacksBucket).Put(id, pack); err != nil {
+	if err := tx.Bucket(packsBucket).Put(id, pack); err != nil {
 		return err
 	}
-	moves := tx.Bucket(gameMovesBucket)
+	moves := tx.Bucket(movesBucket)
 	last := moves.Bucket(id).Sequence()
 	if err := moves.DeleteBucket(id); err != nil {
 		return err
@@ -127,16 +128,16 @@ func packGame(tx *bolt.Tx, id []byte) error {
 	return empty.SetSequence(last)
 }
 
-// gameMoves returns all moves of a game: those in its pack, then those that came later.
+// gameMoves returns all moves of a game: the packed ones and the later ones.
 func gameMoves(tx *bolt.Tx, id []byte) ([][]byte, error) {
 	var all [][]byte
-	if pack := tx.Bucket(gamePacksBucket).Get(id); pack != nil {
+	if pack := tx.Bucket(packsBucket).Get(id); pack != nil {
 		var err error
-		if all, err = movesIn(pack); err != nil {
+		if all, err = unpackMoves(pack); err != nil {
 			return nil, err
 		}
 	}
-	if moves := tx.Bucket(gameMovesBucket).Bucket(id); moves != nil {
+	if moves := tx.Bucket(movesBucket).Bucket(id); moves != nil {
 		for _, m := range pairs(moves) {
 			all = append(all, bytes.Clone(m))
 		}
@@ -144,16 +145,16 @@ func gameMoves(tx *bolt.Tx, id []byte) ([][]byte, error) {
 	return all, nil
 }
 
-// movesIn returns the moves of a pack.
-func movesIn(pack []byte) (moves [][]byte, err error) {
-	plain, err := expand(pack)
+// unpackMoves returns the moves in a pack.
+func unpackMoves(pack []byte) (moves [][]byte, err error) {
+	plain, err := decompress(pack)
 	if err != nil {
 		return nil, err
 	}
 	for len(plain) > 0 {
 		n, size := binary.Uvarint(plain)
 		if size <= 0 || n > uint64(len(plain)-size) { //nolint:gosec // size is at most len(plain)
-			return nil, fmt.Errorf("%w: a pack of moves ends in one", ErrCorrupt)
+			return nil, fmt.Errorf("%w: packed moves end in the middle of one", ErrCorrupt)
 		}
 		end := size + int(n) //nolint:gosec // not more than there is
 		moves, plain = append(moves, plain[size:end]), plain[end:]
@@ -161,24 +162,24 @@ func movesIn(pack []byte) (moves [][]byte, err error) {
 	return moves, nil
 }
 
-// Summaries returns the heads of all games; see [live.Journal].
-func (g games) Summaries(context.Context) (map[string][]byte, error) {
-	heads := map[string][]byte{}
-	err := g.store.view(func(tx *bolt.Tx) error {
-		for id, head := range pairs(tx.Bucket(gameHeadsBucket)) {
-			heads[string(id)] = bytes.Clone(head)
+// Summaries returns the summaries of all games; see [live.Journal].
+func (j journal) Summaries(context.Context) (map[string][]byte, error) {
+	summaries := map[string][]byte{}
+	err := j.store.view(func(tx *bolt.Tx) error {
+		for id, summary := range pairs(tx.Bucket(summariesBucket)) {
+			summaries[string(id)] = bytes.Clone(summary)
 		}
 		return nil
 	})
 	if err != nil {
 		return nil, fmt.Errorf("read the games: %w", err)
 	}
-	return heads, nil
+	return summaries, nil
 }
 
 // Moves returns all moves of a game; see [live.Journal].
-func (g games) Moves(_ context.Context, id string) (moves [][]byte, err error) {
-	err = g.store.view(func(tx *bolt.Tx) error {
+func (j journal) Moves(_ context.Context, id string) (moves [][]byte, err error) {
+	err = j.store.view(func(tx *bolt.Tx) error {
 		moves, err = gameMoves(tx, []byte(id))
 		return err
 	})
@@ -188,16 +189,16 @@ func (g games) Moves(_ context.Context, id string) (moves [][]byte, err error) {
 	return moves, nil
 }
 
-// Boxes returns the box scores of games that have ended; see [live.Journal].
-func (g games) Boxes(_ context.Context, ids []string) (map[string][]byte, error) {
+// Boxes returns the box scores of finished games; see [live.Journal].
+func (j journal) Boxes(_ context.Context, ids []string) (map[string][]byte, error) {
 	boxes := map[string][]byte{}
-	err := g.store.view(func(tx *bolt.Tx) error {
+	err := j.store.view(func(tx *bolt.Tx) error {
 		for _, id := range ids {
-			packed := tx.Bucket(gameBoxesBucket).Get([]byte(id))
-			if packed == nil {
+			compressed := tx.Bucket(boxesBucket).Get([]byte(id))
+			if compressed == nil {
 				continue
 			}
-			box, err := expand(packed)
+			box, err := decompress(compressed)
 			if err != nil {
 				return fmt.Errorf("game %s: %w", id, err)
 			}
@@ -211,7 +212,7 @@ func (g games) Boxes(_ context.Context, ids []string) (map[string][]byte, error)
 	return boxes, nil
 }
 
-func squeeze(plain []byte) ([]byte, error) {
+func compress(plain []byte) ([]byte, error) {
 	var out bytes.Buffer
 	z := gzip.NewWriter(&out)
 	if _, err := z.Write(plain); err != nil {
@@ -223,20 +224,20 @@ func squeeze(plain []byte) ([]byte, error) {
 	return out.Bytes(), nil
 }
 
-// mostExpanded is far more than any game: 64 MiB.
-const mostExpanded = 64 << 20
+// maxDecompressed is far more than any game has: 64 MiB.
+const maxDecompressed = 64 << 20
 
-func expand(packed []byte) ([]byte, error) {
-	z, err := gzip.NewReader(bytes.NewReader(packed))
+func decompress(compressed []byte) ([]byte, error) {
+	z, err := gzip.NewReader(bytes.NewReader(compressed))
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrCorrupt, err)
 	}
-	plain, err := io.ReadAll(io.LimitReader(z, mostExpanded+1))
+	plain, err := io.ReadAll(io.LimitReader(z, maxDecompressed+1))
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrCorrupt, err)
 	}
-	if len(plain) > mostExpanded {
-		return nil, fmt.Errorf("%w: more than %d bytes of a game", ErrCorrupt, mostExpanded)
+	if len(plain) > maxDecompressed {
+		return nil, fmt.Errorf("%w: a game has more than %d bytes", ErrCorrupt, maxDecompressed)
 	}
 	return plain, nil
 }

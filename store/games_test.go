@@ -99,10 +99,10 @@ func TestAGameThatEndedIsPackedAndGoesOn(t *testing.T) {
 		t.Errorf("boxes %.40q, %v", boxes, err)
 	}
 	err = s.view(func(tx *bolt.Tx) error {
-		if n := tx.Bucket(gameMovesBucket).Bucket([]byte("one")).Stats().KeyN; n != 1 {
+		if n := tx.Bucket(movesBucket).Bucket([]byte("one")).Stats().KeyN; n != 1 {
 			t.Errorf("%d moves are not packed, want the one after the end", n)
 		}
-		if n := len(tx.Bucket(gameBoxesBucket).Get([]byte("one"))); n > len(box)/10 {
+		if n := len(tx.Bucket(boxesBucket).Get([]byte("one"))); n > len(box)/10 {
 			t.Errorf("the box takes %d bytes of %d", n, len(box))
 		}
 		return nil
@@ -127,7 +127,7 @@ func TestAGameIsForgottenWhole(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	for _, bucket := range [][]byte{gameHeadsBucket, gamePacksBucket, gameBoxesBucket, gameMovesBucket} {
+	for _, bucket := range [][]byte{summariesBucket, packsBucket, boxesBucket, movesBucket} {
 		err := s.view(func(tx *bolt.Tx) error {
 			for id := range pairs(tx.Bucket(bucket)) {
 				if string(id) == "one" {
@@ -210,11 +210,11 @@ func TestTheStoreIsCrowdedBeforeItIsFull(t *testing.T) {
 // A pack that is larger than any game is damage, and does not become a shorter one.
 func TestAPackThatIsTooLargeIsNoGame(t *testing.T) {
 	t.Parallel()
-	packed, err := squeeze(make([]byte, mostExpanded+1))
+	packed, err := compress(make([]byte, maxDecompressed+1))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if plain, err := expand(packed); !errors.Is(err, ErrCorrupt) {
+	if plain, err := decompress(packed); !errors.Is(err, ErrCorrupt) {
 		t.Errorf("%d bytes, %v, want %v", len(plain), err, ErrCorrupt)
 	}
 }
@@ -227,7 +227,7 @@ func TestAPackThatIsDamagedIsNoGame(t *testing.T) {
 	}
 	var pack []byte
 	err := s.view(func(tx *bolt.Tx) error {
-		pack = bytes.Clone(tx.Bucket(gamePacksBucket).Get([]byte("one")))
+		pack = bytes.Clone(tx.Bucket(packsBucket).Get([]byte("one")))
 		return nil
 	})
 	if err != nil {
@@ -238,7 +238,7 @@ func TestAPackThatIsDamagedIsNoGame(t *testing.T) {
 	z.Write([]byte("\x05abc"))
 	z.Close()
 	for name, damaged := range map[string][]byte{"no gzip": []byte("one"), "cut": pack[:len(pack)-9], "short": cut.Bytes()} {
-		err := s.update(t.Context(), func(tx *bolt.Tx) error { return tx.Bucket(gamePacksBucket).Put([]byte("one"), damaged) })
+		err := s.update(t.Context(), func(tx *bolt.Tx) error { return tx.Bucket(packsBucket).Put([]byte("one"), damaged) })
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -255,7 +255,7 @@ func FuzzPack(f *testing.F) {
 	}
 	read := func(t *testing.T, pack []byte) [][]byte {
 		t.Helper()
-		moves, err := movesIn(pack)
+		moves, err := unpackMoves(pack)
 		if err != nil && !errors.Is(err, ErrCorrupt) {
 			t.Fatalf("%v, want %v", err, ErrCorrupt)
 		}
@@ -263,7 +263,7 @@ func FuzzPack(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
 		read(t, data)
-		pack, err := squeeze(data)
+		pack, err := compress(data)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -23,7 +23,7 @@ type migration func(*bolt.Tx) error
 var migrations = []migration{
 	createBuckets(metaBucket, waitingBucket, endedBucket, keysBucket, keysByAgeBucket, calibrationsBucket),
 	createBuckets(authBuckets()...),
-	createBuckets(gameHeadsBucket, gameMovesBucket, gamePacksBucket, gameBoxesBucket),
+	createBuckets(summariesBucket, movesBucket, packsBucket, boxesBucket),
 	orderByAge,
 }
 

@@ -39,7 +39,7 @@ func FuzzDecode(f *testing.F) {
 	}
 	f.Add(data)
 	f.Add([]byte{})
-	f.Add([]byte{noticeFormat})
+	f.Add([]byte{recordFormat})
 	f.Add([]byte("\x01{\"status\":\"done\",\"created\":-1,\"boot\":\"\xff\"}"))
 	f.Add([]byte("\x02{}"))
 	f.Fuzz(func(t *testing.T, data []byte) {

@@ -19,22 +19,24 @@ import (
 )
 
 const (
-	// pageSize is that of every store, wherever it was made: with the 16 KiB
-	// of a Raspberry Pi 5 each commit would write four times as much.
-	pageSize  = 4096
-	allocSize = 1 << 20 // bytes by which the file grows
+	// pageSize is the same on every host: with the 16 KiB pages of a Raspberry
+	// Pi 5 each commit would write four times as much.
+	pageSize    = 4096
+	allocSize   = 1 << 20      // bytes by which the file grows
+	minFileSize = 4 * pageSize // of an empty store
 
 	defaultMaxSize = 512 << 20
 	defaultTimeout = 3 * time.Second
 
-	// freelist reuses the first run of pages that fits. The other kind takes any,
-	// in random order, and scatters what is free until a full store cannot even
-	// take the ends of announcements.
+	// freelist uses the first sufficient run of free pages. The other type uses
+	// any, in random order, and fragments a full store until it cannot even store
+	// the ends of announcements.
 	freelist = bolt.FreelistArrayType
 )
 
-// Open opens the store at path, and makes it if there is none. The error wraps
-// [ErrLocked] when another process has it open, [ErrNewer], or [ErrCorrupt].
+// Open opens the store at path, creates it if it does not exist, and migrates it
+// to the present schema. The error wraps [ErrLocked] if another process has it
+// open, [ErrNewer], or [ErrCorrupt].
 func Open(path string, o Options) (*Store, error) {
 	s := &Store{
 		path:    path,
@@ -67,12 +69,13 @@ func (s *Store) open(timeout time.Duration) error {
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		if err := create(s.path); err != nil {
-			return fmt.Errorf("make it: %w", err)
+			return fmt.Errorf("create it: %w", err)
 		}
 	case err != nil:
 		return err
-	case info.Size() < 4*pageSize:
-		return fmt.Errorf("%w: the file has only %d bytes; restore a backup, or remove it to begin anew", ErrCorrupt, info.Size())
+	case info.Size() < minFileSize:
+		return fmt.Errorf("%w: the file has %d bytes, want at least %d; restore a backup, or remove it for an empty store",
+			ErrCorrupt, info.Size(), minFileSize)
 	}
 	if err := s.connect(timeout); err != nil {
 		return err
@@ -86,9 +89,9 @@ func (s *Store) open(timeout time.Duration) error {
 	return nil
 }
 
-// connect lets bbolt open the file.
+// connect opens the file with bbolt.
 func (s *Store) connect(timeout time.Duration) error {
-	err := guard(func() (err error) {
+	err := recoverCorrupt(func() (err error) {
 		s.db, err = bolt.Open(s.path, 0o600, &bolt.Options{
 			Timeout:         timeout,
 			PageSize:        pageSize,
@@ -109,7 +112,7 @@ func (s *Store) connect(timeout time.Duration) error {
 	case errors.Is(err, ErrCorrupt):
 		return errors.Join(err, s.abandon())
 	case errors.Is(err, bolterrors.ErrTimeout):
-		return fmt.Errorf("%w by %s", ErrLocked, holder(s.path))
+		return fmt.Errorf("%w by %s", ErrLocked, lockHolder(s.path))
 	case errors.Is(err, bolterrors.ErrInvalid), errors.Is(err, bolterrors.ErrChecksum), errors.Is(err, bolterrors.ErrVersionMismatch):
 		return fmt.Errorf("%w: %w; restore a backup", ErrCorrupt, err)
 	default:
@@ -117,9 +120,9 @@ func (s *Store) connect(timeout time.Duration) error {
 	}
 }
 
-// abandon lets go of a file on which bbolt has panicked: it may hold its own
-// locks for ever, so it cannot close. Its map stays, and would keep the file
-// locked.
+// abandon closes a file on which bbolt has panicked. bbolt may hold its own locks
+// for ever and cannot close the file; its memory map stays, which would keep the
+// file locked.
 func (s *Store) abandon() error {
 	if err := unix.Flock(int(s.file.Fd()), unix.LOCK_UN); err != nil {
 		return fmt.Errorf("unlock it: %w", err)
@@ -127,9 +130,8 @@ func (s *Store) abandon() error {
 	return s.file.Close()
 }
 
-// mapSize returns how much address space to map: where there is plenty, all
-// that the file may grow to, as the map cannot be enlarged while anybody
-// reads, and a backup reads for long.
+// mapSize returns how much of the file to map: on 64-bit hosts its size limit,
+// because the map cannot grow during a read transaction, and a backup takes long.
 func (s *Store) mapSize() int {
 	if strconv.IntSize < 64 {
 		return 0
@@ -137,8 +139,8 @@ func (s *Store) mapSize() int {
 	return int(min(s.maxSize, math.MaxInt))
 }
 
-// create makes an empty store at path. It appears there complete or not at
-// all, so that a file without content always means damage.
+// create creates an empty store at path. The file appears complete or not at all,
+// so that a file without content always means damage.
 func create(path string) error {
 	dir := filepath.Dir(path)
 	if err := os.MkdirAll(dir, 0o700); err != nil {
@@ -149,7 +151,7 @@ func create(path string) error {
 		return err
 	}
 	defer os.Remove(f.Name()) //nolint:errcheck // it is an empty file at worst
-	if err := errors.Join(give(f, dir), f.Close()); err != nil {
+	if err := errors.Join(chownLike(f, dir), f.Close()); err != nil {
 		return err
 	}
 	db, err := bolt.Open(f.Name(), 0o600, &bolt.Options{PageSize: pageSize, FreelistType: freelist})
@@ -159,24 +161,15 @@ func create(path string) error {
 	if err := db.Close(); err != nil {
 		return err
 	}
-	// Unlike a rename, a link does not replace what another one made meanwhile.
+	// Unlike a rename, a link does not replace the file of a concurrent process.
 	if err := os.Link(f.Name(), path); err != nil && !errors.Is(err, fs.ErrExist) {
 		return err
 	}
 	return syncDir(dir)
 }
 
-func syncDir(dir string) error {
-	d, err := os.Open(dir) //nolint:gosec // the operator names the folder
-	if err != nil {
-		return err
-	}
-	defer d.Close() //nolint:errcheck // it was only synced
-	return d.Sync()
-}
-
-// holder says which process has locked the file, as far as the system tells.
-func holder(path string) string {
+// lockHolder describes the process that has locked the file, if the kernel tells.
+func lockHolder(path string) string {
 	const unknown = "another process"
 	var st unix.Stat_t
 	if err := unix.Stat(path, &st); err != nil {
@@ -187,22 +180,22 @@ func holder(path string) string {
 		return unknown
 	}
 	defer locks.Close() //nolint:errcheck // it was only read
-	pid, ok := lockOwner(bufio.NewScanner(locks), fmt.Sprintf("%02x:%02x:%d", unix.Major(st.Dev), unix.Minor(st.Dev), st.Ino))
+	pid, ok := findLock(bufio.NewScanner(locks), fmt.Sprintf("%02x:%02x:%d", unix.Major(st.Dev), unix.Minor(st.Dev), st.Ino))
 	if !ok {
 		return unknown
 	}
-	comm, err := os.ReadFile("/proc/" + pid + "/comm") //nolint:gosec // the kernel gave the number
+	comm, err := os.ReadFile("/proc/" + pid + "/comm") //nolint:gosec // the kernel provided the number
 	if err != nil {
 		return "process " + pid
 	}
 	return "process " + pid + " (" + strings.TrimSpace(string(comm)) + ")"
 }
 
-// lockOwner finds the process that holds a lock on a file, which is written as
-// in /proc/locks: major:minor:inode.
+// findLock returns the process that holds a lock on a file in /proc/locks, which
+// names the file major:minor:inode.
 //
 //	1: FLOCK  ADVISORY  WRITE 708 fe:00:1234 0 EOF
-func lockOwner(locks *bufio.Scanner, file string) (pid string, ok bool) {
+func findLock(locks *bufio.Scanner, file string) (pid string, ok bool) {
 	for locks.Scan() {
 		f := strings.Fields(locks.Text())
 		if len(f) >= 6 && f[1] == "FLOCK" && f[5] == file {

@@ -12,8 +12,8 @@ import (
 	"pressbox/voice/announce"
 )
 
-// Find returns the notice that was kept under a key in the last 24 hours; see
-// [announce.Outbox].
+// Find returns the announcement that was accepted with a key in the last 24
+// hours; see [announce.Outbox].
 func (s *Store) Find(ctx context.Context, key announce.IdempotencyKey) (announce.Announcement, bool, error) {
 	if err := ctx.Err(); err != nil {
 		return announce.Announcement{}, false, err
@@ -22,20 +22,20 @@ func (s *Store) Find(ctx context.Context, key announce.IdempotencyKey) (announce
 	var n announce.Announcement
 	var ok bool
 	err := s.view(func(tx *bolt.Tx) (err error) {
-		n, ok, err = kept(tx, key, now)
+		n, ok, err = findKey(tx, key, now)
 		return err
 	})
 	if err != nil {
-		return announce.Announcement{}, false, fmt.Errorf("look for an idempotency key: %w", err)
+		return announce.Announcement{}, false, fmt.Errorf("look up an idempotency key: %w", err)
 	}
 	return n, ok, nil
 }
 
-// Append stores a notice and, with a key, what answers the same request again;
-// see [announce.Outbox].
-func (s *Store) Append(ctx context.Context, n announce.Announcement, key announce.IdempotencyKey) (answer announce.Announcement, fresh bool, err error) {
-	if err := s.room(); err != nil {
-		return announce.Announcement{}, false, fmt.Errorf("keep announcement %s: %w", n.ID, err)
+// Append saves an announcement and its idempotency key, if it has one; see
+// [announce.Outbox].
+func (s *Store) Append(ctx context.Context, n announce.Announcement, key announce.IdempotencyKey) (saved announce.Announcement, fresh bool, err error) {
+	if err := s.checkSpace(); err != nil {
+		return announce.Announcement{}, false, fmt.Errorf("save announcement %s: %w", n.ID, err)
 	}
 	now := s.now()
 	value, err := encode(n, now)
@@ -43,30 +43,30 @@ func (s *Store) Append(ctx context.Context, n announce.Announcement, key announc
 		return announce.Announcement{}, false, err
 	}
 	err = s.update(ctx, func(tx *bolt.Tx) error {
-		answer, fresh = n, true
+		saved, fresh = n, true
 		if key.Key != "" {
-			before, ok, err := kept(tx, key, now)
+			earlier, ok, err := findKey(tx, key, now)
 			if err != nil {
 				return err
 			}
 			if ok {
-				answer, fresh = before, false
+				saved, fresh = earlier, false
 				return nil
 			}
-			if err := keepKey(tx, key, value, now); err != nil {
+			if err := saveKey(tx, key, value, now); err != nil {
 				return err
 			}
 		}
 		return tx.Bucket(waitingBucket).Put(number(n.Seq), value)
 	})
 	if err != nil {
-		return announce.Announcement{}, false, fmt.Errorf("keep announcement %s: %w", n.ID, err)
+		return announce.Announcement{}, false, fmt.Errorf("save announcement %s: %w", n.ID, err)
 	}
-	return answer, fresh, nil
+	return saved, fresh, nil
 }
 
-// Done records how notices ended, and forgets the ended ones that need no
-// longer be remembered; see [announce.Outbox].
+// Done saves the ends of announcements and deletes the oldest ended ones; see
+// [announce.Outbox].
 func (s *Store) Done(ctx context.Context, ns ...announce.Announcement) error {
 	now := s.now()
 	values := make([][]byte, len(ns))
@@ -82,24 +82,24 @@ func (s *Store) Done(ctx context.Context, ns ...announce.Announcement) error {
 				return err
 			}
 		}
-		return forget(tx, now)
+		return deleteOldEnded(tx, now)
 	})
 	if err != nil {
-		return fmt.Errorf("record the end of %d announcements: %w", len(ns), err)
+		return fmt.Errorf("save the ends of %d announcements: %w", len(ns), err)
 	}
 	return nil
 }
 
-// Load returns what waits and what ended; see [announce.Outbox]. What cannot
-// be read is left in the file, logged and passed over.
+// Load returns the waiting and the ended announcements; see [announce.Outbox]. It
+// logs and skips unreadable ones, which stay in the file.
 func (s *Store) Load(ctx context.Context) (waiting, ended []announce.Announcement, err error) {
 	if err := ctx.Err(); err != nil {
 		return nil, nil, err
 	}
 	now := s.now()
 	err = s.view(func(tx *bolt.Tx) error {
-		waiting = s.notices(tx, waitingBucket, now)
-		ended = s.notices(tx, endedBucket, now)
+		waiting = s.announcements(tx, waitingBucket, now)
+		ended = s.announcements(tx, endedBucket, now)
 		return nil
 	})
 	if err != nil {
@@ -109,7 +109,7 @@ func (s *Store) Load(ctx context.Context) (waiting, ended []announce.Announcemen
 	return waiting, ended, nil
 }
 
-func (s *Store) notices(tx *bolt.Tx, bucket []byte, now clock.Moment) []announce.Announcement {
+func (s *Store) announcements(tx *bolt.Tx, bucket []byte, now clock.Moment) []announce.Announcement {
 	var ns []announce.Announcement
 	for k, v := range pairs(tx.Bucket(bucket)) {
 		n, then, err := decode(v)
@@ -125,10 +125,10 @@ func (s *Store) notices(tx *bolt.Tx, bucket []byte, now clock.Moment) []announce
 	return ns
 }
 
-// expiry returns when a notice that was created then expires, by the clock of
-// now. Within one boot the time that is left is known, and the result is good
-// even when the clock is set later; after another boot the clock may be set
-// any clock.Moment, so the result goes with it.
+// expiry returns when an announcement that was created then expires, by the wall
+// clock of now. Within one boot the remaining time is known and the result holds
+// also when the wall clock is set later. After another boot the wall clock may be
+// set at any moment, so the result has no monotonic reading.
 func expiry(n announce.Announcement, then, now clock.Moment) time.Time {
 	left := n.Expires.Sub(n.Created) - now.Sub(then)
 	at := now.Wall.Add(left)
@@ -138,7 +138,7 @@ func expiry(n announce.Announcement, then, now clock.Moment) time.Time {
 	return at
 }
 
-// moveToEnded puts an ended notice among the ended ones.
+// moveToEnded saves an announcement as ended.
 func moveToEnded(tx *bolt.Tx, seq, value []byte) error {
 	if err := tx.Bucket(waitingBucket).Delete(seq); err != nil {
 		return err
@@ -152,8 +152,8 @@ func moveToEnded(tx *bolt.Tx, seq, value []byte) error {
 	return ended.Put(seq, value)
 }
 
-// forget removes the oldest of the ended notices as long as they may go.
-func forget(tx *bolt.Tx, now clock.Moment) error {
+// deleteOldEnded deletes the oldest ended announcements that are evictable.
+func deleteOldEnded(tx *bolt.Tx, now clock.Moment) error {
 	ended := tx.Bucket(endedBucket)
 	count := ended.Sequence()
 	c := ended.Cursor()

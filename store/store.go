@@ -1,28 +1,27 @@
-// Package store keeps the daemon's state in one bbolt file.
+// Package store saves the state of Pressbox in one bbolt file.
 //
-// One law: what a method said is kept, is on the disk. A method that changes
-// something returns when the disk has confirmed it, or returns an error and
-// has changed nothing. One method is one transaction; concurrent ones share a
-// sync, one alone does not wait for company. Nothing that bbolt lends leaves
-// the package.
+// A method that changes something returns nil only when the disk has confirmed
+// the change; otherwise it returns an error and has changed nothing. Each method
+// is one transaction. Concurrent transactions share a sync (group commit), and a
+// single one is not delayed. No slice of bbolt leaves the package.
 //
-// Layout; numbers are big-endian, notices are as [encode] writes them:
+// The buckets; numbers are big-endian, announcements are written by [encode]:
 //
-//	meta          "schema" → version (8 bytes); "probe" → padding
-//	waiting       seq (8 bytes) → notice that waits or is spoken
-//	ended         seq (8 bytes) → notice; the bucket's sequence is their count
-//	keys          idempotency key → time, digest (32 bytes), notice as first kept
-//	keys-by-age   time (Unix nanoseconds, 8 bytes), idempotency key → nothing
-//	calibrations  hash of a voice's model → JSON
-//	auth_…        and meta_clock: sign-in, as package auth describes
-//	idp_cache     name → what a sign-in provider publishes
-//	game_heads    game → what lists show of it, as package live writes it
-//	game_moves    game → bucket: revision (8 bytes) → move; its sequence is the
-//	              last revision
-//	game_packs    game that has ended → its moves so far: gzip of length (varint),
-//	              move, length, …
-//	game_boxes    game that has ended → its box score, gzip
-//	teamcache     address → what the team-data API said there, as JSON; made when needed
+//	meta              "schema" → version (8 bytes); "probe" → padding
+//	waiting           seq (8 bytes) → announcement that has not ended
+//	ended             seq (8 bytes) → announcement; the bucket's sequence is their count
+//	keys              idempotency key → time, digest (32 bytes), announcement as accepted
+//	keys-by-age       time (Unix nanoseconds, 8 bytes), idempotency key → nothing
+//	calibrations      hash of a voice's model → JSON
+//	auth_…            sign-in, see package auth/session
+//	meta_clock…       boots of the host, see package auth/session
+//	idp_cache         name → document of a sign-in provider
+//	game_heads        game → its summary, see package game/live
+//	game_moves        game → bucket: revision (8 bytes) → move; the bucket's sequence
+//	                  is the last revision
+//	game_packs        finished game → its moves: gzip of length (varint), move, length, …
+//	game_boxes        finished game → its box score, gzip
+//	teamcache         URL → answer of the team-data API, JSON; created when first needed
 //
 // A change of the layout is a new migration, see [migrations].
 package store
@@ -40,79 +39,80 @@ import (
 
 	bolt "go.etcd.io/bbolt"
 	bolterrors "go.etcd.io/bbolt/errors"
+
 	"pressbox/clock"
 )
 
-// What is wrong with a store, besides what the system says of its file.
+// Errors of a store, besides those of its file.
 var (
 	ErrLocked  = errors.New("the store is in use")
 	ErrNewer   = errors.New("the store was written by a newer pressbox")
 	ErrCorrupt = errors.New("the store is damaged")
 	ErrFull    = errors.New("the store is full")
 	ErrClosed  = errors.New("the store is closed")
-	// ErrUnconfirmed says that the disk took a change and then did not
-	// confirm it. Nothing is written any more until the store was opened anew.
+	// ErrUnconfirmed means that the disk accepted a change and did not confirm
+	// it. Nothing is written until the store is opened again.
 	ErrUnconfirmed = errors.New("the disk did not confirm a change")
 )
 
-// Options say how to open a store.
+// Options configure a store.
 type Options struct {
 	MaxSize int64         // bytes of the file, at least 2 MiB; 0 means 512 MiB
-	Timeout time.Duration // how long to wait for another holder to let go; 0 means 3 s
-	Log     *slog.Logger
+	Timeout time.Duration // wait for another process to close it; 0 means 3 s
+	Log     *slog.Logger  // nil means none
 }
 
 // A Store is an open file. Its methods may be called concurrently.
 type Store struct {
 	db      *bolt.DB
-	file    *os.File // db's, for when db cannot close it any more
+	file    *os.File // of db, for when db cannot close it any more
 	path    string
 	maxSize int64
 	log     *slog.Logger
 	now     func() clock.Moment
-	marked  bool // by us, as open
+	marked  bool // this Store created the mark of an open store
 
 	leading chan struct{} // holds a token while a leader writes
 	commits atomic.Uint64 // since Open
 
-	mu     sync.Mutex // guards what follows
-	calls  []*call    // not yet taken by a leader
-	closed bool
-	sick   error     // why the last commit failed; nil after a good one
-	dead   error     // why there will be no more; nil while there will
-	probed time.Time // when sick was last looked after
+	mu      sync.Mutex // guards what follows
+	queue   []*write   // not yet taken by a leader
+	closed  bool
+	lastErr error     // of the last commit
+	fatal   error     // why no commit is possible any more; nil while one is
+	probed  time.Time // when lastErr was last checked
 }
 
-// Close waits for what is being written and closes the file. What is called
-// later returns [ErrClosed].
+// Close waits for pending writes and closes the file. Later calls of other
+// methods return [ErrClosed].
 func (s *Store) Close() error {
 	s.leading <- struct{}{}
 	defer func() { <-s.leading }()
 	s.lead()
 	s.mu.Lock()
-	was, dead := s.closed, s.dead
+	was, fatal := s.closed, s.fatal
 	s.closed = true
 	s.mu.Unlock()
 	switch {
 	case was:
 		return nil
-	case errors.Is(dead, ErrCorrupt):
+	case errors.Is(fatal, ErrCorrupt):
 		return s.abandon()
 	}
 	if err := s.db.Close(); err != nil {
 		return fmt.Errorf("close the store: %w", err)
 	}
-	if dead != nil { // whoever opens it next has it checked
+	if fatal != nil { // the mark stays: the next start checks the file
 		return nil
 	}
 	return s.unmark()
 }
 
-// Health returns why nothing can be kept now; nil means that it can, as far as
-// is known. After a failure it tries again by itself, at most once a second.
+// Health returns why nothing can be saved, as far as is known. After a failed
+// commit it tries another, at most once a second.
 func (s *Store) Health() error {
 	s.mu.Lock()
-	sick, dead, closed := s.sick, s.dead, s.closed
+	lastErr, fatal, closed := s.lastErr, s.fatal, s.closed
 	due := time.Since(s.probed) >= time.Second
 	if due {
 		s.probed = time.Now()
@@ -121,26 +121,26 @@ func (s *Store) Health() error {
 	switch {
 	case closed:
 		return ErrClosed
-	case dead != nil:
-		return dead
-	case sick != nil && due:
+	case fatal != nil:
+		return fatal
+	case lastErr != nil && due:
 		return s.update(context.Background(), probe)
-	case sick != nil:
-		return sick
+	case lastErr != nil:
+		return lastErr
 	default:
-		return s.room()
+		return s.checkSpace()
 	}
 }
 
-// probe writes as much as a long announcement takes.
+// probe writes as much as a long announcement needs.
 func probe(tx *bolt.Tx) error {
 	return tx.Bucket(metaBucket).Put(probeKey, make([]byte, 8*pageSize))
 }
 
-// room returns [ErrFull] when only the reserve is left. That is for what must be
-// written even then, such as the end of an announcement; what makes the file grow
-// asks first.
-func (s *Store) room() error {
+// checkSpace returns [ErrFull] when only the reserve is left. The reserve is for
+// writes that must succeed, such as the end of an announcement; what makes the
+// file grow calls checkSpace first.
+func (s *Store) checkSpace() error {
 	st, err := s.Stats()
 	if err != nil {
 		return err
@@ -151,26 +151,26 @@ func (s *Store) room() error {
 	return nil
 }
 
-// Stats is how full a store is.
+// Stats describes the use of a store.
 type Stats struct {
 	Size    int64  // bytes of the file that hold data
-	Free    int64  // of these, bytes that will be used again
-	Max     int64  // what the file may grow to
-	Commits uint64 // since it was opened
+	Free    int64  // of these, bytes that will be reused
+	Max     int64  // size limit of the file
+	Commits uint64 // since the store was opened
 }
 
-// left is how many bytes can still be written. Free pages count half, as they lie
-// scattered and a long value needs several in a row.
+// left returns the bytes that can still be written. Free pages count half: they
+// are scattered, and a long value needs several adjacent ones.
 func (st Stats) left() int64 { return st.Max - allocSize - st.Size + st.Free/2 }
 
-// reserve is a sixteenth, of a small file up to an eighth.
+// reserve returns a sixteenth of the size limit, up to an eighth of a small one.
 func (st Stats) reserve() int64 { return max(st.Max/16, min(st.Max/8, allocSize)) }
 
-// NearlyFull reports whether a tenth of the file is left, or of a small one little more
-// than the reserve: what is no longer needed should go, before the store is full.
+// NearlyFull reports whether a tenth of the store is left, or little more than
+// the reserve of a small one. The caller should then delete old data.
 func (st Stats) NearlyFull() bool { return st.left() < max(st.Max/10, st.reserve()*3/2) }
 
-// Stats returns how full the store is.
+// Stats returns the use of the store.
 func (s *Store) Stats() (Stats, error) {
 	st := Stats{Max: s.maxSize, Commits: s.commits.Load()}
 	err := s.view(func(tx *bolt.Tx) error {
@@ -182,8 +182,8 @@ func (s *Store) Stats() (Stats, error) {
 	return st, err
 }
 
-// Backup writes a store of this moment to w, while others go on. It returns
-// when w has all, but does not sync what is behind w.
+// Backup writes a consistent copy of the store to w while other methods run. It
+// does not sync w.
 func (s *Store) Backup(w io.Writer) error {
 	err := s.view(func(tx *bolt.Tx) error {
 		_, err := tx.WriteTo(w)
@@ -195,9 +195,9 @@ func (s *Store) Backup(w io.Writer) error {
 	return nil
 }
 
-// view reads in one transaction.
+// view calls fn in a read transaction.
 func (s *Store) view(fn func(*bolt.Tx) error) error {
-	err := guard(func() error { return s.db.View(fn) })
+	err := recoverCorrupt(func() error { return s.db.View(fn) })
 	if errors.Is(err, bolterrors.ErrDatabaseNotOpen) {
 		return ErrClosed
 	}

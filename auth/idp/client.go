@@ -16,19 +16,18 @@ import (
 	"pressbox/auth"
 )
 
-// Bounds of what a provider may make us wait for and read.
+// Limits on the requests to a provider.
 const (
-	patience = 10 * time.Second // for all requests of one sign-in together
-	maxBody  = 1 << 20          // bytes of one answer
+	signInTimeout = 10 * time.Second // for all requests of one sign-in together
+	maxBody       = 1 << 20          // bytes of one response
 )
 
-// errTooLong is what reading beyond maxBody says.
-var errTooLong = errors.New("the answer is too long")
+var errTooLong = fmt.Errorf("response exceeds %d bytes", maxBody)
 
-// client is how a provider is spoken to.
+// A client sends requests to a provider.
 type client struct {
-	http    *http.Client
-	trusted func() bool
+	http         *http.Client
+	clockTrusted func() bool
 }
 
 func newClient(c Config) client {
@@ -36,34 +35,35 @@ func newClient(c Config) client {
 	if transport == nil {
 		transport = http.DefaultTransport
 	}
-	trusted := c.ClockTrusted
-	if trusted == nil {
-		trusted = func() bool { return true }
+	clockTrusted := c.ClockTrusted
+	if clockTrusted == nil {
+		clockTrusted = func() bool { return true }
 	}
-	return client{&http.Client{Transport: bounded{transport}, CheckRedirect: sameHost}, trusted}
+	return client{&http.Client{Transport: limitedTransport{transport}, CheckRedirect: sameHost}, clockTrusted}
 }
 
-// bounded limits each answer's body and says who asks; GitHub demands it.
-type bounded struct{ next http.RoundTripper }
+// limitedTransport limits the body of each response and sets User-Agent, which
+// GitHub requires.
+type limitedTransport struct{ next http.RoundTripper }
 
-func (b bounded) RoundTrip(r *http.Request) (*http.Response, error) {
+func (t limitedTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 	r = r.Clone(r.Context())
 	r.Header.Set("User-Agent", "pressbox")
-	resp, err := b.next.RoundTrip(r)
+	resp, err := t.next.RoundTrip(r)
 	if err != nil {
 		return nil, err
 	}
-	resp.Body = &limited{resp.Body, maxBody}
+	resp.Body = &limitedBody{resp.Body, maxBody}
 	return resp, nil
 }
 
-// limited is a body that fails beyond its limit instead of seeming to end.
-type limited struct {
+// A limitedBody returns an error beyond its limit instead of ending early.
+type limitedBody struct {
 	io.ReadCloser
 	left int64
 }
 
-func (l *limited) Read(p []byte) (int, error) {
+func (l *limitedBody) Read(p []byte) (int, error) {
 	if l.left <= 0 {
 		return 0, errTooLong
 	}
@@ -72,7 +72,8 @@ func (l *limited) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// sameHost lets a provider move a page, not a secret to somebody else.
+// sameHost follows redirects within the provider's origin only, so that no secret
+// is sent to another host.
 func sameHost(r *http.Request, via []*http.Request) error {
 	first := via[0].URL
 	if r.URL.Host != first.Host || r.URL.Scheme != first.Scheme || len(via) > 3 {
@@ -81,22 +82,22 @@ func sameHost(r *http.Request, via []*http.Request) error {
 	return nil
 }
 
-// with is ctx with the client, as x/oauth2 wants it.
+// with returns ctx with the client, where x/oauth2 looks for it.
 func (c client) with(ctx context.Context) context.Context {
 	return context.WithValue(ctx, oauth2.HTTPClient, c.http)
 }
 
-// exchange trades a code for tokens.
-func (c client) exchange(ctx context.Context, conf *oauth2.Config, flow auth.AuthorizationRequest, code string) (*oauth2.Token, error) {
-	token, err := conf.Exchange(c.with(ctx), code, oauth2.VerifierOption(flow.Verifier))
+// exchange exchanges a code for tokens.
+func (c client) exchange(ctx context.Context, conf *oauth2.Config, request auth.AuthorizationRequest, code string) (*oauth2.Token, error) {
+	token, err := conf.Exchange(c.with(ctx), code, oauth2.VerifierOption(request.Verifier))
 	if err != nil {
 		return nil, c.refuse(exchangeError(err), auth.CodeUnreachable)
 	}
 	return token, nil
 }
 
-// exchangeError is err without the answer's body, which is not for the log, and
-// as a refusal where the provider did answer and said no.
+// exchangeError returns err without the body of the response, which must not be
+// logged. It is a refusal if the provider rejected the code.
 func exchangeError(err error) error {
 	retrieve, ok := errors.AsType[*oauth2.RetrieveError](err)
 	if !ok {
@@ -113,7 +114,7 @@ func exchangeError(err error) error {
 	return plain
 }
 
-// fetch reads a JSON object.
+// fetch gets a JSON object.
 func (c client) fetch(ctx context.Context, url string, token *oauth2.Token) (map[string]any, error) {
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, url, http.NoBody)
 	if err != nil {
@@ -133,22 +134,23 @@ func (c client) fetch(ctx context.Context, url string, token *oauth2.Token) (map
 		return nil, c.refuse(err, auth.CodeUnreachable)
 	}
 	if resp.StatusCode != http.StatusOK {
-		return nil, fmt.Errorf("status %d", resp.StatusCode)
+		return nil, fmt.Errorf("status %d, want 200", resp.StatusCode)
 	}
 	var object map[string]any
 	decoder := json.NewDecoder(bytes.NewReader(body))
-	decoder.UseNumber() // GitHub's ids are numbers, and may outgrow a float
+	decoder.UseNumber() // GitHub's ids are numbers that may exceed a float64
 	if err := decoder.Decode(&object); err != nil {
-		return nil, fmt.Errorf("read a JSON object: %w", err)
+		return nil, fmt.Errorf("decode a JSON object: %w", err)
 	}
 	return object, nil
 }
 
-// refuse is err as a refusal with the given code, or with the clock's when the
-// certificate's dates are wrong because ours are.
+// refuse returns err as a refusal with the given code, or with
+// [auth.CodeClockUnsynced] if a certificate seems expired and the host's clock is
+// not trusted.
 func (c client) refuse(err error, code auth.Code) error {
 	invalid, ok := errors.AsType[x509.CertificateInvalidError](err)
-	if ok && invalid.Reason == x509.Expired && !c.trusted() {
+	if ok && invalid.Reason == x509.Expired && !c.clockTrusted() {
 		code = auth.CodeClockUnsynced
 	}
 	return auth.Refuse(code, err)

@@ -1,15 +1,14 @@
-// Package idp is the identity providers behind [auth.Provider]: discord,
-// github, google, any plain OAuth 2.0 server, any OpenID Connect issuer, and
-// the appliance's own accounts.
+// Package idp implements [auth.Provider] for Discord, GitHub, Google, any plain
+// OAuth 2.0 server, any OpenID Connect issuer, and the local accounts.
 //
-// The law it keeps: a provider is asked when somebody signs in, never before,
-// and is believed only about who that is. Its tokens are dropped as soon as the
-// question is answered; its words never reach a page.
+// A provider is contacted during a sign-in only, and is trusted only for the
+// user's identity. Its tokens are discarded after the userinfo request, and its
+// texts never reach a page.
 //
-// All of them run the same code over golang.org/x/oauth2: authorization code
-// with PKCE (RFC 7636, S256), the client's authentication named and never
-// guessed. The appliance's own accounts differ by an [http.RoundTripper] alone,
-// whose other end is [Local], in this process.
+// All providers use the same code over golang.org/x/oauth2: authorization code
+// with PKCE (RFC 7636, S256) and a configured client authentication method. The
+// local accounts differ only in the [http.RoundTripper], which calls [Local] in
+// this process.
 package idp
 
 import (
@@ -26,42 +25,42 @@ import (
 	"pressbox/auth"
 )
 
-// A Cache keeps what providers publish about themselves, so that signing in
-// does not depend on that page being up.
+// A Cache stores discovery documents, so that a sign-in does not depend on the
+// availability of the provider's discovery endpoint.
 type Cache interface {
-	Cached(ctx context.Context, key string) ([]byte, error) // nil and no error: nothing kept
+	Cached(ctx context.Context, key string) ([]byte, error) // nil and no error: no such value
 	SaveCached(ctx context.Context, key string, value []byte) error
 }
 
-// Config says which provider, and what it knows this appliance as.
+// Config configures a provider.
 type Config struct {
 	Provider     string // "discord", "github", "google", "oidc" or "oauth2"
 	ClientID     string
 	ClientSecret string   // "" for a public client
-	Scopes       []string // none means the provider's least
+	Scopes       []string // nil means the minimum that the provider needs
 
 	Issuer string // for "oidc"; for "oauth2" the issuer expected in callbacks, or ""
 
-	// For "oauth2" alone.
+	// For "oauth2" only.
 	AuthURL, TokenURL, UserinfoURL string
 	SubjectField, NameField        string // "" means sub or id; name or username
-	SecretInBody                   bool   // the client authenticates in the body, not by a header
+	SecretInBody                   bool   // the client authenticates in the body, not in a header
 
 	Transport    http.RoundTripper // nil means [http.DefaultTransport]
 	Cache        Cache
 	Now          func() time.Time // wall clock, for the expiry of ID tokens
-	ClockTrusted func() bool      // whether that clock is known to be right
+	ClockTrusted func() bool      // reports whether that clock is synchronised
 	Log          *slog.Logger
 }
 
-// Providers are the names that [New] knows.
+// Providers returns the names that [New] accepts.
 func Providers() []string { return []string{"discord", "github", "google", "oidc", "oauth2"} }
 
-// New makes a provider. It asks nobody anything: a provider that is down is
-// noticed by whoever signs in, not by the daemon that starts.
+// New returns a provider. It sends no request, so the server starts also while
+// the provider is down.
 func New(c Config) (auth.Provider, error) {
 	if c.ClientID == "" {
-		return nil, fmt.Errorf("provider %s: IDP_CLIENT_ID is needed", c.Provider)
+		return nil, fmt.Errorf("provider %s: IDP_CLIENT_ID is required", c.Provider)
 	}
 	switch c.Provider {
 	case "discord", "github":
@@ -71,12 +70,12 @@ func New(c Config) (auth.Provider, error) {
 		return newOpenID(c), nil
 	case "oidc":
 		if c.Issuer == "" {
-			return nil, fmt.Errorf("provider oidc: IDP_ISSUER is needed")
+			return nil, fmt.Errorf("provider oidc: IDP_ISSUER is required")
 		}
 		return newOpenID(c), nil
 	case "oauth2":
 		if c.AuthURL == "" || c.TokenURL == "" || c.UserinfoURL == "" {
-			return nil, fmt.Errorf("provider oauth2: IDP_AUTH_URL, IDP_TOKEN_URL and IDP_USERINFO_URL are needed")
+			return nil, fmt.Errorf("provider oauth2: IDP_AUTH_URL, IDP_TOKEN_URL and IDP_USERINFO_URL are required")
 		}
 		return newPlain(c, generic(c)), nil
 	default:
@@ -84,16 +83,16 @@ func New(c Config) (auth.Provider, error) {
 	}
 }
 
-// preset is what must be known of a provider that does not publish it.
+// A preset describes a provider without a discovery document.
 type preset struct {
-	endpoint oauth2.Endpoint
-	userinfo string
-	scopes   []string
-	issuer   string   // "" where callbacks carry none
-	always   bool     // whether callbacks always carry it
-	subject  []string // fields of the userinfo answer, the first that is there
-	name     []string
-	revoke   string // where GitHub's tokens are given back; %s is the client's id
+	endpoint  oauth2.Endpoint
+	userinfo  string
+	scopes    []string
+	issuer    string   // "" if callbacks carry none
+	always    bool     // every callback carries it
+	subject   []string // fields of the userinfo response; the first that exists counts
+	name      []string
+	revokeURL string // URL for token revocation (GitHub); %s is the client id
 }
 
 func presets() map[string]preset {
@@ -116,15 +115,15 @@ func presets() map[string]preset {
 				TokenURL:  "https://github.com/login/oauth/access_token",
 				AuthStyle: oauth2.AuthStyleInParams,
 			},
-			userinfo: "https://api.github.com/user",
-			subject:  []string{"id"},
-			name:     []string{"name", "login"},
-			revoke:   "https://api.github.com/applications/%s/token",
+			userinfo:  "https://api.github.com/user",
+			subject:   []string{"id"},
+			name:      []string{"name", "login"},
+			revokeURL: "https://api.github.com/applications/%s/token",
 		},
 	}
 }
 
-// generic is the preset that a configuration spells out.
+// generic returns the preset of a configured OAuth 2.0 provider.
 func generic(c Config) preset {
 	style := oauth2.AuthStyleInHeader
 	if c.SecretInBody || c.ClientSecret == "" {
@@ -146,10 +145,10 @@ func generic(c Config) preset {
 	return p
 }
 
-// scopes are the configured ones, else the least that the provider has.
-func scopes(configured, least []string) []string {
+// scopes returns the configured scopes, or else the minimum.
+func scopes(configured, minimum []string) []string {
 	if len(configured) > 0 {
 		return slices.Clone(configured)
 	}
-	return least
+	return minimum
 }

@@ -18,20 +18,20 @@ import (
 	"pressbox/auth/session"
 )
 
-// Where the appliance's own provider is.
+// Parameters of the local provider.
 const (
 	localClient = "pressbox"
 	localOrigin = "http://local.invalid" // a name that no network resolves
-	grantTTL    = time.Minute            // of a code, and of the token it buys
-	maxGrants   = 256                    // outstanding, of each
+	grantTTL    = time.Minute            // of a code, and of the access token it is exchanged for
+	maxGrants   = 256                    // outstanding codes, and tokens
 )
 
-// Local is an authorization server for the accounts that the appliance keeps
-// itself. Its front is a page that the web server shows ([Local.ParseRequest],
-// [Local.SignIn], [Local.Create], [Local.Deny]); its token and userinfo pages
-// are reachable from this process alone ([Local.RoundTrip]).
+// Local is the authorization server of the local accounts. The web server shows
+// its page ([Local.ParseRequest], [Local.SignIn], [Local.Create], [Local.Deny]);
+// its token and userinfo endpoints are reachable from this process only
+// ([Local.RoundTrip]).
 type Local struct {
-	logins   *session.LocalAccounts
+	accounts *session.LocalAccounts
 	throttle *session.Throttle
 	hasher   *Hasher
 	signUp   auth.SignUpPolicy
@@ -43,7 +43,7 @@ type Local struct {
 	tokens map[auth.Hash]grant
 }
 
-// LocalConfig is what [NewLocal] needs.
+// LocalConfig configures a [Local].
 type LocalConfig struct {
 	Accounts *session.LocalAccounts
 	Throttle *session.Throttle
@@ -53,15 +53,15 @@ type LocalConfig struct {
 	Log      *slog.Logger
 }
 
-// NewLocal makes the appliance's own authorization server.
+// NewLocal returns the local authorization server.
 func NewLocal(c LocalConfig) *Local {
 	return &Local{
-		logins: c.Accounts, throttle: c.Throttle, hasher: c.Hasher, signUp: c.SignUp, now: c.Now, log: c.Log,
+		accounts: c.Accounts, throttle: c.Throttle, hasher: c.Hasher, signUp: c.SignUp, now: c.Now, log: c.Log,
 		codes: make(map[auth.Hash]grant), tokens: make(map[auth.Hash]grant),
 	}
 }
 
-// Provider is the local accounts as any other provider.
+// Provider returns the provider of the local accounts.
 func (l *Local) Provider() auth.Provider {
 	return newPlain(
 		Config{Provider: auth.Local, ClientID: localClient, Transport: l, Log: l.log},
@@ -77,8 +77,8 @@ func (l *Local) Provider() auth.Provider {
 		})
 }
 
-// ParseRequest reads an authorization request. redirect is the one redirect URI that
-// there is; any other, by so much as a letter, is refused.
+// ParseRequest parses an authorization request. redirect is the only allowed
+// redirect URI; the comparison is exact.
 func (l *Local) ParseRequest(q url.Values, redirect string) (auth.LocalRequest, error) {
 	for name, want := range map[string]string{
 		"client_id": localClient, "response_type": "code", "code_challenge_method": "S256", "redirect_uri": redirect,
@@ -89,24 +89,24 @@ func (l *Local) ParseRequest(q url.Values, redirect string) (auth.LocalRequest, 
 	}
 	r := auth.LocalRequest{State: q.Get("state"), Redirect: redirect, Challenge: q.Get("code_challenge")}
 	if len(r.Challenge) != 43 || r.State == "" || len(r.State) > 512 {
-		return auth.LocalRequest{}, errors.New("authorization request: state and code_challenge are needed")
+		return auth.LocalRequest{}, errors.New("authorization request: state and code_challenge are required")
 	}
 	return r, nil
 }
 
-// SignIn checks a name and passphrase and is where the browser goes next.
-// Errors: [auth.ErrWrongCredentials], [auth.ThrottledError].
+// SignIn checks a name and passphrase and returns the URL to which the browser is
+// redirected. It returns [auth.ErrWrongCredentials] or [auth.ThrottledError].
 func (l *Local) SignIn(ctx context.Context, r auth.LocalRequest, c auth.Credentials) (string, error) {
-	login, err := l.check(ctx, c)
+	account, err := l.check(ctx, c)
 	if err != nil {
 		l.log.Info("local sign-in refused", "network", auth.Network(c.From), "err", err)
 		return "", err
 	}
-	return l.grant(r, login), nil
+	return l.grant(r, account), nil
 }
 
-// check is the login of a claim that is right. An unknown name takes as long
-// and says the same as a wrong passphrase.
+// check returns the account of valid credentials. An unknown name takes as long
+// and returns the same error as a wrong passphrase.
 func (l *Local) check(ctx context.Context, c auth.Credentials) (auth.LocalAccount, error) {
 	name, ok := auth.CanonicalName(c.Name)
 	if !ok || len(c.Passphrase) > 4*auth.MaxPassphraseLength {
@@ -116,11 +116,11 @@ func (l *Local) check(ctx context.Context, c auth.Credentials) (auth.LocalAccoun
 	if wait > 0 {
 		return auth.LocalAccount{}, &auth.ThrottledError{Wait: wait}
 	}
-	login, err := l.logins.Find(ctx, name)
+	account, err := l.accounts.Find(ctx, name)
 	if err != nil && !errors.Is(err, auth.ErrNotFound) {
-		return auth.LocalAccount{}, fmt.Errorf("find a login: %w", err)
+		return auth.LocalAccount{}, fmt.Errorf("find a local account: %w", err)
 	}
-	same, old, err := l.hasher.Verify(ctx, login.Hash, c.Passphrase)
+	same, old, err := l.hasher.Verify(ctx, account.Hash, c.Passphrase)
 	if err != nil {
 		return auth.LocalAccount{}, fmt.Errorf("verify a passphrase: %w", err)
 	}
@@ -129,25 +129,26 @@ func (l *Local) check(ctx context.Context, c auth.Credentials) (auth.LocalAccoun
 	}
 	right()
 	if old {
-		l.renew(ctx, login, c.Passphrase)
+		l.rehash(ctx, account, c.Passphrase)
 	}
-	return login, nil
+	return account, nil
 }
 
-// renew hashes a passphrase at today's cost. Where that cannot be, the old hash
-// goes on serving.
-func (l *Local) renew(ctx context.Context, login auth.LocalAccount, passphrase string) {
+// rehash hashes a passphrase with the present cost. After an error the old hash
+// stays.
+func (l *Local) rehash(ctx context.Context, account auth.LocalAccount, passphrase string) {
 	hash, err := l.hasher.Hash(ctx, passphrase)
 	if err == nil {
-		err = l.logins.Rehash(ctx, login.Name, login.Hash, hash)
+		err = l.accounts.Rehash(ctx, account.Name, account.Hash, hash)
 	}
 	if err != nil {
-		l.log.Warn("a passphrase was not hashed anew", "err", err)
+		l.log.Warn("passphrase rehash failed", "err", err)
 	}
 }
 
-// Create makes an account and is where the browser goes next. Errors:
-// [auth.ErrInvalidName], [auth.CheckPassphrase]'s, [auth.ErrNameTaken], [auth.ErrNotInvited],
+// Create creates an account and returns the URL to which the browser is
+// redirected. It returns [auth.ErrInvalidName], an error of
+// [auth.CheckPassphrase], [auth.ErrNameTaken], [auth.ErrNotInvited] or
 // [auth.ThrottledError].
 func (l *Local) Create(ctx context.Context, r auth.LocalRequest, c auth.Credentials) (string, error) {
 	if _, ok := auth.CanonicalName(c.Name); !ok {
@@ -163,39 +164,40 @@ func (l *Local) Create(ctx context.Context, r auth.LocalRequest, c auth.Credenti
 	if err != nil {
 		return "", fmt.Errorf("hash a passphrase: %w", err)
 	}
-	login := auth.LocalAccount{Name: c.Name, Subject: rand.Text(), Hash: hash}
-	if login, err = l.logins.Create(ctx, login, l.signUp, c.Invite); err != nil {
+	account := auth.LocalAccount{Name: c.Name, Subject: rand.Text(), Hash: hash}
+	if account, err = l.accounts.Create(ctx, account, l.signUp, c.Invite); err != nil {
 		return "", err
 	}
-	l.log.Info("local account made", "network", auth.Network(c.From))
-	return l.grant(r, login), nil
+	l.log.Info("local account created", "network", auth.Network(c.From))
+	return l.grant(r, account), nil
 }
 
-// ChangePassphrase sets another passphrase for a name whose present one is known.
-// Errors: [auth.ErrWrongCredentials], [auth.CheckPassphrase]'s, [auth.ThrottledError].
+// ChangePassphrase sets a new passphrase for valid credentials. It returns
+// [auth.ErrWrongCredentials], an error of [auth.CheckPassphrase] or
+// [auth.ThrottledError].
 func (l *Local) ChangePassphrase(ctx context.Context, c auth.Credentials, passphrase string) error {
 	if err := auth.CheckPassphrase(passphrase); err != nil {
 		return err
 	}
-	login, err := l.check(ctx, c)
+	account, err := l.check(ctx, c)
 	if err != nil {
 		return err
 	}
-	return l.set(ctx, login.Name, passphrase)
+	return l.setPassphrase(ctx, account.Name, passphrase)
 }
 
-// ResetPassphrase sets a random passphrase for a name, for its owner to change, and ends
-// the sessions of its account; or it is [auth.ErrNotFound].
+// ResetPassphrase sets and returns a random passphrase for a name, and ends the
+// sessions of its account. It returns [auth.ErrNotFound] for an unknown name.
 func (l *Local) ResetPassphrase(ctx context.Context, name string) (passphrase string, err error) {
 	passphrase = rand.Text()[:16]
-	if err := l.set(ctx, name, passphrase); err != nil {
+	if err := l.setPassphrase(ctx, name, passphrase); err != nil {
 		return "", err
 	}
-	return passphrase, l.logins.EndSessions(ctx, name)
+	return passphrase, l.accounts.EndSessions(ctx, name)
 }
 
-func (l *Local) set(ctx context.Context, name, passphrase string) error {
-	login, err := l.logins.Find(ctx, name)
+func (l *Local) setPassphrase(ctx context.Context, name, passphrase string) error {
+	account, err := l.accounts.Find(ctx, name)
 	if err != nil {
 		return err
 	}
@@ -203,48 +205,49 @@ func (l *Local) set(ctx context.Context, name, passphrase string) error {
 	if err != nil {
 		return fmt.Errorf("hash a passphrase: %w", err)
 	}
-	if err := l.logins.Rehash(ctx, login.Name, login.Hash, hash); err != nil {
-		return fmt.Errorf("keep a passphrase: %w", err)
+	if err := l.accounts.Rehash(ctx, account.Name, account.Hash, hash); err != nil {
+		return fmt.Errorf("save a passphrase: %w", err)
 	}
 	l.log.Info("local passphrase changed")
 	return nil
 }
 
-// SignUp says who may make an account.
+// SignUp returns the sign-up policy.
 func (l *Local) SignUp() auth.SignUpPolicy { return l.signUp }
 
-// Deny is where the browser goes when somebody would rather not.
-func (l *Local) Deny(r auth.LocalRequest) string { return answer(r, "error", "access_denied") }
+// Deny returns the URL to which the browser is redirected when the user cancels.
+func (l *Local) Deny(r auth.LocalRequest) string { return callbackURL(r, "error", "access_denied") }
 
-// grant is what a code stands for, and then the token that it bought.
+// A grant is what a code, and then the access token exchanged for it, stands for.
 type grant struct {
 	client    string
 	redirect  string
 	challenge string
-	login     auth.LocalAccount
-	made      time.Time
+	account   auth.LocalAccount
+	issued    time.Time
 }
 
-// grant makes a code and is the address that carries it back.
-func (l *Local) grant(r auth.LocalRequest, login auth.LocalAccount) string {
-	code := l.keep(l.codes, grant{localClient, r.Redirect, r.Challenge, login, l.now()})
-	return answer(r, "code", code)
+// grant issues a code and returns the callback URL.
+func (l *Local) grant(r auth.LocalRequest, account auth.LocalAccount) string {
+	code := l.save(l.codes, grant{localClient, r.Redirect, r.Challenge, account, l.now()})
+	return callbackURL(r, "code", code)
 }
 
-// answer is the redirect URI with what the authorization server says.
-func answer(r auth.LocalRequest, name, value string) string {
+// callbackURL returns the redirect URI with a parameter of the response.
+func callbackURL(r auth.LocalRequest, name, value string) string {
 	return r.Redirect + "?" + url.Values{
 		name: {value}, "state": {r.State}, "iss": {auth.LocalIssuer},
 	}.Encode()
 }
 
-// keep keeps a grant under a new secret. Of too many, one gives way.
-func (l *Local) keep(grants map[auth.Hash]grant, g grant) (secret string) {
+// save stores a grant under a new secret. It deletes expired grants, and at the
+// limit any other.
+func (l *Local) save(grants map[auth.Hash]grant, g grant) (secret string) {
 	secret = auth.NewSecret()
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for hash, other := range grants {
-		if l.now().Sub(other.made) > grantTTL {
+		if l.now().Sub(other.issued) > grantTTL {
 			delete(grants, hash)
 		}
 	}
@@ -258,17 +261,17 @@ func (l *Local) keep(grants map[auth.Hash]grant, g grant) (secret string) {
 	return secret
 }
 
-// take is the grant of a secret, once and within its minute.
-func (l *Local) take(grants map[auth.Hash]grant, secret string) (grant, bool) {
+// take deletes and returns the grant of a secret. ok is false if it has expired.
+func (l *Local) take(grants map[auth.Hash]grant, secret string) (g grant, ok bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	hash := auth.HashOf(secret)
-	g, ok := grants[hash]
+	g, ok = grants[hash]
 	delete(grants, hash)
-	return g, ok && l.now().Sub(g.made) <= grantTTL
+	return g, ok && l.now().Sub(g.issued) <= grantTTL
 }
 
-// challenge is the S256 challenge of a verifier (RFC 7636 §4.2).
+// challenge returns the S256 challenge of a verifier (RFC 7636 §4.2).
 func challenge(verifier string) string {
 	sum := sha256.Sum256([]byte(verifier))
 	return base64.RawURLEncoding.EncodeToString(sum[:])

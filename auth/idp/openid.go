@@ -18,13 +18,13 @@ import (
 )
 
 const (
-	leeway     = 2 * time.Minute  // between the provider's clock and ours
-	documentOK = 24 * time.Hour   // a discovery document is asked for again after
-	retryAfter = 30 * time.Second // a provider that did not answer is left alone
+	leeway      = 2 * time.Minute  // between the provider's clock and the host's
+	documentAge = 24 * time.Hour   // after which a discovery document is fetched again
+	retryAfter  = 30 * time.Second // after a failed fetch
 )
 
-// document is what OpenID Connect Discovery 1.0 §3 and RFC 9207 §3 publish of a
-// provider, as far as it concerns us.
+// document holds the used fields of a discovery document (OpenID Connect
+// Discovery 1.0 §3, RFC 9207 §3).
 type document struct {
 	Issuer     string   `json:"issuer"`
 	AuthURL    string   `json:"authorization_endpoint"`
@@ -36,7 +36,7 @@ type document struct {
 	SendsIss   bool     `json:"authorization_response_iss_parameter_supported"`
 }
 
-// openID is a provider that says in a signed ID token who signed in.
+// openID is a provider that identifies the user by a signed ID token.
 type openID struct {
 	Config
 	client client
@@ -44,10 +44,10 @@ type openID struct {
 
 	mu    sync.Mutex // guards what follows
 	known *discovered
-	again time.Time // when to ask for the document again
+	again time.Time // when to fetch the document again
 }
 
-// discovered is a document and what verifies its provider's ID tokens.
+// discovered holds a document and the verifier of its provider's ID tokens.
 type discovered struct {
 	document
 	verifier *oidc.IDTokenVerifier
@@ -57,21 +57,21 @@ func newOpenID(c Config) *openID {
 	return &openID{Config: c, client: newClient(c), log: c.Log}
 }
 
-// Authorize is where the browser goes.
-func (o *openID) Authorize(ctx context.Context, flow auth.AuthorizationRequest) (string, error) {
-	ctx, cancel := context.WithTimeout(ctx, patience)
+// Authorize implements [auth.Provider].
+func (o *openID) Authorize(ctx context.Context, request auth.AuthorizationRequest) (string, error) {
+	ctx, cancel := context.WithTimeout(ctx, signInTimeout)
 	defer cancel()
 	d, err := o.discover(ctx)
 	if err != nil {
 		return "", err
 	}
-	return o.config(d, flow).AuthCodeURL(flow.State,
-		oauth2.S256ChallengeOption(flow.Verifier), oidc.Nonce(flow.Nonce)), nil
+	return o.config(d, request).AuthCodeURL(request.State,
+		oauth2.S256ChallengeOption(request.Verifier), oidc.Nonce(request.Nonce)), nil
 }
 
-// Issuer is the provider's name for itself.
+// Issuer implements [auth.Provider].
 func (o *openID) Issuer(ctx context.Context) (string, bool, error) {
-	ctx, cancel := context.WithTimeout(ctx, patience)
+	ctx, cancel := context.WithTimeout(ctx, signInTimeout)
 	defer cancel()
 	d, err := o.discover(ctx)
 	if err != nil {
@@ -80,17 +80,17 @@ func (o *openID) Issuer(ctx context.Context) (string, bool, error) {
 	return d.Issuer, d.SendsIss, nil
 }
 
-// config is the configuration for one flow.
-func (o *openID) config(d *discovered, flow auth.AuthorizationRequest) *oauth2.Config {
+// config returns the configuration for one request.
+func (o *openID) config(d *discovered, request auth.AuthorizationRequest) *oauth2.Config {
 	return &oauth2.Config{
-		ClientID: o.ClientID, ClientSecret: o.ClientSecret, RedirectURL: flow.Redirect,
+		ClientID: o.ClientID, ClientSecret: o.ClientSecret, RedirectURL: request.Redirect,
 		Endpoint: oauth2.Endpoint{AuthURL: d.AuthURL, TokenURL: d.TokenURL, AuthStyle: o.style(d.document)},
 		Scopes:   scopes(o.Scopes, []string{oidc.ScopeOpenID, "profile"}),
 	}
 }
 
-// style is how the client authenticates: as the provider says, by a header if
-// it says nothing (Discovery §3), in the body when there is no secret.
+// style returns the client authentication method: the one in the document, else
+// the header (Discovery §3), or the body if there is no secret.
 func (o *openID) style(d document) oauth2.AuthStyle {
 	if o.ClientSecret == "" || len(d.AuthBy) > 0 && !slices.Contains(d.AuthBy, "client_secret_basic") {
 		return oauth2.AuthStyleInParams
@@ -98,30 +98,30 @@ func (o *openID) style(d document) oauth2.AuthStyle {
 	return oauth2.AuthStyleInHeader
 }
 
-// Identify verifies the ID token that comes for the code.
-func (o *openID) Identify(ctx context.Context, flow auth.AuthorizationRequest, code string) (auth.Identity, error) {
-	ctx, cancel := context.WithTimeout(ctx, patience)
+// Identify implements [auth.Provider] with the ID token.
+func (o *openID) Identify(ctx context.Context, request auth.AuthorizationRequest, code string) (auth.Identity, error) {
+	ctx, cancel := context.WithTimeout(ctx, signInTimeout)
 	defer cancel()
 	d, err := o.discover(ctx)
 	if err != nil {
 		return auth.Identity{}, err
 	}
-	token, err := o.client.exchange(ctx, o.config(d, flow), flow, code)
+	token, err := o.client.exchange(ctx, o.config(d, request), request, code)
 	if err != nil {
 		return auth.Identity{}, err
 	}
-	claims, err := o.verify(ctx, d, token, flow.Nonce)
+	claims, err := o.verify(ctx, d, token, request.Nonce)
 	if err != nil {
 		return auth.Identity{}, o.client.refuse(fmt.Errorf("ID token: %w", err), auth.CodeExchangeFailed)
 	}
-	who := auth.Identity{Provider: o.Provider, Issuer: d.Issuer, Subject: claims.Subject, Name: claims.name()}
-	if who.Name == "" && d.Userinfo != "" {
-		who.Name, err = o.nameOf(ctx, d.Userinfo, token, who.Subject)
+	identity := auth.Identity{Provider: o.Provider, Issuer: d.Issuer, Subject: claims.Subject, Name: claims.name()}
+	if identity.Name == "" && d.Userinfo != "" {
+		identity.Name, err = o.fetchName(ctx, d.Userinfo, token, identity.Subject)
 	}
-	return who, err
+	return identity, err
 }
 
-// claims are what an ID token says, as far as it concerns us.
+// claims holds the used claims of an ID token.
 type claims struct {
 	Subject   string `json:"sub"`
 	Party     string `json:"azp"`
@@ -141,7 +141,7 @@ func (c claims) name() string {
 func (o *openID) verify(ctx context.Context, d *discovered, token *oauth2.Token, nonce string) (c claims, err error) {
 	raw, _ := token.Extra("id_token").(string)
 	if raw == "" {
-		return c, errors.New("there is none")
+		return c, errors.New("response has no ID token")
 	}
 	id, err := d.verifier.Verify(o.client.with(ctx), raw)
 	if err != nil {
@@ -152,11 +152,11 @@ func (o *openID) verify(ctx context.Context, d *discovered, token *oauth2.Token,
 	}
 	switch {
 	case id.Nonce != nonce:
-		return c, errors.New("the nonce is another flow's")
+		return c, errors.New("nonce does not match")
 	case len(id.Audience) > 1 && c.Party != o.ClientID:
-		return c, errors.New("it was issued to another party")
+		return c, fmt.Errorf("authorized party is %.60q, want %q", c.Party, o.ClientID)
 	case c.Subject == "":
-		return c, errors.New("the subject is empty")
+		return c, errors.New("subject is empty")
 	}
 	if id.AccessTokenHash != "" {
 		return c, id.VerifyAccessToken(token.AccessToken)
@@ -164,22 +164,22 @@ func (o *openID) verify(ctx context.Context, d *discovered, token *oauth2.Token,
 	return c, nil
 }
 
-// nameOf asks the userinfo page for a name to display; it must speak of the
-// same subject (Core §5.3.2). Without a name one can still sign in.
-func (o *openID) nameOf(ctx context.Context, userinfo string, token *oauth2.Token, subject string) (string, error) {
+// fetchName gets the display name from the userinfo endpoint, whose subject must
+// be the same (Core §5.3.2). A missing name does not prevent the sign-in.
+func (o *openID) fetchName(ctx context.Context, userinfo string, token *oauth2.Token, subject string) (string, error) {
 	info, err := o.client.fetch(ctx, userinfo, token)
 	if err != nil {
-		o.log.Warn("the provider did not say a name", "provider", o.Provider, "err", err)
+		o.log.Warn("provider returned no name", "provider", o.Provider, "err", err)
 		return "", nil
 	}
 	if field(info, []string{"sub"}) != subject {
-		return "", &auth.RefusalError{Code: auth.CodeUserinfoFailed, Err: errors.New("userinfo is about somebody else")}
+		return "", &auth.RefusalError{Code: auth.CodeUserinfoFailed, Err: errors.New("userinfo has another subject than the ID token")}
 	}
 	return field(info, []string{"name", "preferred_username"}), nil
 }
 
-// discover is what is known of the provider: from memory, else from its page,
-// else from the cache, however old.
+// discover returns the discovery document: from memory if it is recent, else from
+// the provider, else from memory or the cache at any age.
 func (o *openID) discover(ctx context.Context) (*discovered, error) {
 	o.mu.Lock()
 	known, fresh := o.known, o.Now().Before(o.again)
@@ -187,16 +187,16 @@ func (o *openID) discover(ctx context.Context) (*discovered, error) {
 	if known != nil && fresh {
 		return known, nil
 	}
-	doc, err := o.ask(ctx)
-	wait := documentOK
+	doc, err := o.fetchDocument(ctx)
+	wait := documentAge
 	if err != nil {
 		if known == nil {
-			known = o.remembered(ctx)
+			known = o.cached(ctx)
 		}
 		if known == nil {
 			return nil, o.client.refuse(fmt.Errorf("discover %s: %w", o.Config.Issuer, err), auth.CodeUnreachable)
 		}
-		o.log.Warn("the provider's discovery document is an old one", "issuer", o.Config.Issuer, "err", err)
+		o.log.Warn("discovery document outdated", "issuer", o.Config.Issuer, "err", err)
 		wait = retryAfter
 	} else {
 		known = o.prepare(doc) //nolint:contextcheck // the keys outlive the request
@@ -207,8 +207,8 @@ func (o *openID) discover(ctx context.Context) (*discovered, error) {
 	return known, nil
 }
 
-// ask reads the discovery document from the provider and keeps it.
-func (o *openID) ask(ctx context.Context) (document, error) {
+// fetchDocument gets the discovery document from the provider and caches it.
+func (o *openID) fetchDocument(ctx context.Context) (document, error) {
 	object, err := o.client.fetch(ctx, strings.TrimSuffix(o.Config.Issuer, "/")+"/.well-known/openid-configuration", nil)
 	if err != nil {
 		return document{}, err
@@ -222,13 +222,13 @@ func (o *openID) ask(ctx context.Context) (document, error) {
 		return document{}, err
 	}
 	if err := o.Cache.SaveCached(ctx, o.cacheKey(), raw); err != nil {
-		o.log.Warn("the provider's discovery document was not kept", "err", err)
+		o.log.Warn("discovery document not cached", "err", err)
 	}
 	return doc, nil
 }
 
-// remembered is what the cache has, or nil.
-func (o *openID) remembered(ctx context.Context) *discovered {
+// cached returns the cached document, or nil.
+func (o *openID) cached(ctx context.Context) *discovered {
 	raw, err := o.Cache.Cached(ctx, o.cacheKey())
 	if err != nil || raw == nil {
 		return nil
@@ -242,23 +242,24 @@ func (o *openID) remembered(ctx context.Context) *discovered {
 
 func (o *openID) cacheKey() string { return "discovery " + o.Config.Issuer }
 
-// parse reads a document, which must be the configured issuer's own, to the
-// letter (Discovery §4.3).
+// parse decodes a document, whose issuer must be exactly the configured one
+// (Discovery §4.3).
 func (o *openID) parse(raw []byte) (doc document, err error) {
 	if err := json.Unmarshal(raw, &doc); err != nil {
-		return doc, fmt.Errorf("read the discovery document: %w", err)
+		return doc, fmt.Errorf("decode the discovery document: %w", err)
 	}
 	if doc.Issuer != o.Config.Issuer {
-		return doc, fmt.Errorf("the discovery document is of %q, want %q", doc.Issuer, o.Config.Issuer)
+		return doc, fmt.Errorf("discovery document of issuer %q, want %q", doc.Issuer, o.Config.Issuer)
 	}
 	if doc.AuthURL == "" || doc.TokenURL == "" || doc.KeysURL == "" {
-		return doc, errors.New("the discovery document lacks an endpoint")
+		return doc, errors.New("discovery document has no authorization, token or key endpoint")
 	}
 	return doc, nil
 }
 
-// prepare makes the verifier. Only public-key signatures are accepted, whatever
-// the document says: a shared secret or none proves nothing (RFC 8725 §3.1).
+// prepare returns a document with its verifier. It accepts only public-key
+// signatures, whatever the document lists: a shared secret or none proves nothing
+// (RFC 8725 §3.1).
 func (o *openID) prepare(doc document) *discovered {
 	accepted := []string{
 		oidc.RS256, oidc.RS384, oidc.RS512, oidc.ES256, oidc.ES384, oidc.ES512,
@@ -268,15 +269,15 @@ func (o *openID) prepare(doc document) *discovered {
 		return !slices.Contains(accepted, alg)
 	})
 	if len(algorithms) == 0 {
-		algorithms = []string{oidc.RS256} // the one that all must have (Core §15.1)
+		algorithms = []string{oidc.RS256} // mandatory for all (Core §15.1)
 	}
-	// The keys are fetched when a token comes, for whoever brings it.
+	// Fetched with the first token, and shared by all requests.
 	keys := oidc.NewRemoteKeySet(oidc.ClientContext(context.Background(), o.client.http), doc.KeysURL)
 	return &discovered{doc, oidc.NewVerifier(doc.Issuer, keys, &oidc.Config{
 		ClientID:             o.ClientID,
 		SupportedSigningAlgs: algorithms,
-		// go-oidc gives a token that is not valid yet five minutes, and an expired
-		// one none: by a clock that is two minutes slow, three and two.
+		// go-oidc allows five minutes for a token that is not valid yet and none
+		// for an expired one; with a clock two minutes slow these are three and two.
 		Now: func() time.Time { return o.Now().Add(-leeway) },
 	})}
 }

@@ -16,41 +16,39 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// A Cost is argon2id's parameters.
+// A Cost holds the parameters of argon2id.
 type Cost struct {
 	Memory uint32 `json:"memory"` // KiB
 	Time   uint32 `json:"time"`   // passes
 }
 
-// MinCost is the least that is ever used: OWASP's recommendation.
+// MinCost returns the lower limit: OWASP's recommendation.
 func MinCost() Cost { return Cost{Memory: 19 << 10, Time: 2} }
 
-// Calibrate finds the cost that keeps this machine busy for about, and not
-// more than, the given time; never less than [MinCost].
+// Calibrate returns the cost that takes about the given time on this host, and at
+// least [MinCost].
 func Calibrate(about time.Duration) Cost {
 	cost := MinCost()
-	began := time.Now()
+	start := time.Now()
 	argon2.IDKey([]byte("calibration"), make([]byte, 16), cost.Time, cost.Memory, 1, 32)
-	pass := max(time.Since(began)/time.Duration(cost.Time), time.Microsecond)
+	pass := max(time.Since(start)/time.Duration(cost.Time), time.Microsecond)
 	cost.Time = max(cost.Time, uint32(min(about/pass, 64))) //nolint:gosec // 0–64
 	return cost
 }
 
-// A Hasher hashes passphrases, two at a time at most, so that many people at
-// the door do not take all the memory.
+// A Hasher hashes passphrases, at most two at a time, which bounds its memory.
 type Hasher struct {
 	cost  func() Cost
 	slots chan struct{}
 }
 
-// NewHasher makes a hasher of a given cost, called once, when it is first
-// needed.
+// NewHasher returns a hasher. It calls cost once, before the first hash.
 func NewHasher(cost func() Cost) *Hasher {
 	return &Hasher{sync.OnceValue(cost), make(chan struct{}, 2)}
 }
 
-// CalibratedCost is the cost found for this machine when it was first needed,
-// kept in cache ever since, so that all hashes here cost the same.
+// CalibratedCost returns the cost function that calibrates once per store: later
+// calls, also of later processes, return the cached cost.
 func CalibratedCost(cache Cache) func() Cost {
 	const key = "argon2id"
 	return func() Cost {
@@ -62,15 +60,15 @@ func CalibratedCost(cache Cache) func() Cost {
 		}
 		cost = Calibrate(300 * time.Millisecond)
 		if raw, err := json.Marshal(cost); err == nil {
-			// Not keeping it means to calibrate again: no reason to keep anybody out.
+			// Without the cached value the next process calibrates again.
 			_ = cache.SaveCached(context.Background(), key, raw)
 		}
 		return cost
 	}
 }
 
-// Hash is a passphrase in PHC's notation, with a salt of its own. The same
-// characters composed differently are the same passphrase.
+// Hash returns the hash of a passphrase in PHC string format, with a random salt.
+// Unicode normalisation makes equal characters equal passphrases.
 func (h *Hasher) Hash(ctx context.Context, passphrase string) (string, error) {
 	salt := make([]byte, 16)
 	rand.Read(salt) // never fails
@@ -84,22 +82,22 @@ func (h *Hasher) Hash(ctx context.Context, passphrase string) (string, error) {
 		argon2.Version, cost.Memory, cost.Time, enc.EncodeToString(salt), enc.EncodeToString(key)), nil
 }
 
-// Verify says whether a passphrase is the hashed one, and whether the hash is
-// of another cost than today's. An empty hash belongs to nobody and takes as
-// long as any other.
+// Verify reports whether a passphrase matches a hash, and whether the hash has
+// another cost than new ones. An empty hash matches nothing and takes as long as
+// any other.
 func (h *Hasher) Verify(ctx context.Context, hash, passphrase string) (right, old bool, err error) {
-	kept := hashed{h.cost(), make([]byte, 16), make([]byte, 32)}
+	stored := phc{h.cost(), make([]byte, 16), make([]byte, 32)}
 	if hash != "" {
-		if kept, err = parsePHC(hash); err != nil {
+		if stored, err = parsePHC(hash); err != nil {
 			return false, false, err
 		}
 	}
-	got, err := h.key(ctx, passphrase, kept.salt, kept.cost)
+	got, err := h.key(ctx, passphrase, stored.salt, stored.cost)
 	if err != nil {
 		return false, false, err
 	}
-	right = subtle.ConstantTimeCompare(got, kept.key) == 1 && hash != ""
-	return right, kept.cost != h.cost(), nil
+	right = subtle.ConstantTimeCompare(got, stored.key) == 1 && hash != ""
+	return right, stored.cost != h.cost(), nil
 }
 
 func (h *Hasher) key(ctx context.Context, passphrase string, salt []byte, cost Cost) ([]byte, error) {
@@ -112,32 +110,32 @@ func (h *Hasher) key(ctx context.Context, passphrase string, salt []byte, cost C
 	return argon2.IDKey([]byte(norm.NFC.String(passphrase)), salt, cost.Time, cost.Memory, 1, 32), nil
 }
 
-// hashed is a hash taken apart.
-type hashed struct {
+// A phc holds the fields of a hash in PHC string format.
+type phc struct {
 	cost      Cost
 	salt, key []byte
 }
 
-// parsePHC reads what [Hasher.Hash] wrote.
-func parsePHC(hash string) (h hashed, err error) {
+// parsePHC parses the output of [Hasher.Hash].
+func parsePHC(hash string) (h phc, err error) {
 	part := strings.Split(hash, "$")
 	if len(part) != 6 || part[0] != "" || part[1] != "argon2id" || part[2] != fmt.Sprintf("v=%d", argon2.Version) {
-		return h, errors.New("a passphrase's hash is not argon2id")
+		return h, errors.New("passphrase hash is not argon2id")
 	}
 	if _, err = fmt.Sscanf(part[3], "m=%d,t=%d,p=1", &h.cost.Memory, &h.cost.Time); err != nil {
-		return h, fmt.Errorf("read the cost of a hash: %w", err)
+		return h, fmt.Errorf("parse the cost of a hash: %w", err)
 	}
 	if h.cost.Memory > 1<<20 || h.cost.Time < 1 || h.cost.Time > 1000 {
-		return h, fmt.Errorf("the cost of a hash is %+v", h.cost)
+		return h, fmt.Errorf("hash has cost %+v, want at most 1 GiB and 1 to 1000 passes", h.cost)
 	}
 	if h.salt, err = base64.RawStdEncoding.DecodeString(part[4]); err != nil {
-		return h, fmt.Errorf("read the salt of a hash: %w", err)
+		return h, fmt.Errorf("parse the salt of a hash: %w", err)
 	}
 	if h.key, err = base64.RawStdEncoding.DecodeString(part[5]); err != nil {
-		return h, fmt.Errorf("read a hash: %w", err)
+		return h, fmt.Errorf("parse a hash: %w", err)
 	}
 	if len(h.key) != 32 {
-		return h, fmt.Errorf("a hash has %d bytes, want 32", len(h.key))
+		return h, fmt.Errorf("hash has %d bytes, want 32", len(h.key))
 	}
 	return h, nil
 }

@@ -15,11 +15,11 @@ import (
 	"pressbox/auth"
 )
 
-// plain is an OAuth 2.0 provider with a userinfo page of some shape.
+// plain is an OAuth 2.0 provider with a userinfo endpoint.
 type plain struct {
 	id string
 	preset
-	conf   oauth2.Config // but for the redirect URI, which is the flow's
+	conf   oauth2.Config // without the redirect URI, which each request has
 	client client
 	log    *slog.Logger
 }
@@ -37,54 +37,54 @@ func newPlain(c Config, p preset) *plain {
 	}
 }
 
-// config is the configuration for one flow.
-func (p *plain) config(flow auth.AuthorizationRequest) *oauth2.Config {
+// config returns the configuration for one request.
+func (p *plain) config(request auth.AuthorizationRequest) *oauth2.Config {
 	conf := p.conf
-	conf.RedirectURL = flow.Redirect
+	conf.RedirectURL = request.Redirect
 	return &conf
 }
 
-// Authorize is where the browser goes.
-func (p *plain) Authorize(_ context.Context, flow auth.AuthorizationRequest) (string, error) {
-	return p.config(flow).AuthCodeURL(flow.State, oauth2.S256ChallengeOption(flow.Verifier)), nil
+// Authorize implements [auth.Provider].
+func (p *plain) Authorize(_ context.Context, request auth.AuthorizationRequest) (string, error) {
+	return p.config(request).AuthCodeURL(request.State, oauth2.S256ChallengeOption(request.Verifier)), nil
 }
 
-// Issuer is the provider's name for itself.
+// Issuer implements [auth.Provider].
 func (p *plain) Issuer(context.Context) (string, bool, error) { return p.issuer, p.always, nil }
 
-// Identify asks the userinfo page whose code it was.
-func (p *plain) Identify(ctx context.Context, flow auth.AuthorizationRequest, code string) (auth.Identity, error) {
-	ctx, cancel := context.WithTimeout(ctx, patience)
+// Identify implements [auth.Provider] with the userinfo endpoint.
+func (p *plain) Identify(ctx context.Context, request auth.AuthorizationRequest, code string) (auth.Identity, error) {
+	ctx, cancel := context.WithTimeout(ctx, signInTimeout)
 	defer cancel()
-	token, err := p.client.exchange(ctx, p.config(flow), flow, code)
+	token, err := p.client.exchange(ctx, p.config(request), request, code)
 	if err != nil {
 		return auth.Identity{}, err
 	}
-	defer p.giveBack(ctx, token)
+	defer p.revoke(ctx, token)
 	info, err := p.client.fetch(ctx, p.userinfo, token)
 	if err != nil {
 		return auth.Identity{}, auth.Refuse(auth.CodeUserinfoFailed, fmt.Errorf("userinfo: %w", err))
 	}
-	who := auth.Identity{
+	identity := auth.Identity{
 		Provider: p.id,
 		Issuer:   p.issuer,
 		Subject:  field(info, p.subject),
 		Name:     field(info, p.name),
 	}
-	if who.Subject == "" {
-		return auth.Identity{}, auth.Refuse(auth.CodeUserinfoFailed, fmt.Errorf("userinfo has none of %q", p.subject))
+	if identity.Subject == "" {
+		return auth.Identity{}, auth.Refuse(auth.CodeUserinfoFailed, fmt.Errorf("userinfo has none of the fields %q", p.subject))
 	}
-	return who, nil
+	return identity, nil
 }
 
-// giveBack revokes a token where the provider would otherwise keep it for ever.
-// That it may not succeed is no reason to keep anybody out.
-func (p *plain) giveBack(ctx context.Context, token *oauth2.Token) {
-	if p.revoke == "" {
+// revoke revokes a token if the provider would otherwise keep it for ever. A
+// failure does not prevent the sign-in.
+func (p *plain) revoke(ctx context.Context, token *oauth2.Token) {
+	if p.revokeURL == "" {
 		return
 	}
 	if err := p.revokeToken(ctx, token); err != nil {
-		p.log.Warn("the provider's token was not given back", "provider", p.id, "err", err)
+		p.log.Warn("token revocation failed", "provider", p.id, "err", err)
 	}
 }
 
@@ -93,7 +93,7 @@ func (p *plain) revokeToken(ctx context.Context, token *oauth2.Token) error {
 	if err != nil {
 		return err
 	}
-	to := fmt.Sprintf(p.revoke, url.PathEscape(p.conf.ClientID))
+	to := fmt.Sprintf(p.revokeURL, url.PathEscape(p.conf.ClientID))
 	req, err := http.NewRequestWithContext(ctx, http.MethodDelete, to, bytes.NewReader(body))
 	if err != nil {
 		return err
@@ -108,12 +108,12 @@ func (p *plain) revokeToken(ctx context.Context, token *oauth2.Token) error {
 		return err
 	}
 	if resp.StatusCode >= 300 {
-		return fmt.Errorf("status %d", resp.StatusCode)
+		return fmt.Errorf("status %d, want 2xx", resp.StatusCode)
 	}
 	return nil
 }
 
-// field is the first of the named fields that holds text or a number.
+// field returns the first of the named fields that is a string or a number.
 func field(object map[string]any, names []string) string {
 	for _, name := range names {
 		switch v := object[name].(type) {

@@ -94,7 +94,7 @@ func (s *Sessions) DeleteAccount(ctx context.Context, id string) error {
 	if err != nil {
 		return fmt.Errorf("delete account %s: %w", id, err)
 	}
-	s.log.Info("account removed", "account", id)
+	s.log.Info("account deleted", "account", id)
 	s.notifyEnded(ended...)
 	return nil
 }

@@ -22,7 +22,7 @@ func (s *Sessions) CreateAPIToken(ctx context.Context, name string, network neti
 	if err != nil {
 		return auth.Token{}, auth.APIToken{}, fmt.Errorf("create an API token: %w", err)
 	}
-	s.log.Info("API token made", "token", record.ID, "name", name)
+	s.log.Info("API token created", "token", record.ID, "name", name)
 	return t, record, nil
 }
 

@@ -134,7 +134,7 @@ func (s *Sessions) CreateInvite(ctx context.Context) (auth.Token, error) {
 	if err != nil {
 		return auth.Token{}, fmt.Errorf("create an invite: %w", err)
 	}
-	s.log.Info("invite made")
+	s.log.Info("invite created")
 	return t, nil
 }
 

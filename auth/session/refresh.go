@@ -119,7 +119,7 @@ func (s *Sessions) answer(v verdict, f family, old auth.Token) (auth.TokenPair, 
 	case verdictLate:
 		return auth.TokenPair{}, auth.ErrInvalidToken
 	case verdictReuse:
-		s.log.Warn("a refresh token was used twice: session ended",
+		s.log.Warn("refresh token used twice, session ended",
 			"account", f.session.Account, "session", f.session.ID, "network", f.session.Device.Network)
 		s.notifyEnded(sessionKey(f.session))
 		return auth.TokenPair{}, auth.ErrSessionEnded

@@ -11,14 +11,14 @@ import (
 	"strings"
 )
 
-// The pages that only this process reaches.
+// Paths of the endpoints that only this process reaches.
 const (
 	tokenPath    = "/token"
 	userinfoPath = "/userinfo"
 )
 
-// RoundTrip answers the token and userinfo requests of [Local.Provider] without
-// a network: no socket, no name, no certificate, and nothing to attack there.
+// RoundTrip answers the token and userinfo requests of [Local.Provider] in this
+// process, without a network.
 func (l *Local) RoundTrip(r *http.Request) (*http.Response, error) {
 	if r.Body != nil {
 		defer r.Body.Close()
@@ -54,8 +54,8 @@ func readForm(r *http.Request) (url.Values, error) {
 	return url.ParseQuery(string(raw))
 }
 
-// token exchanges a code (RFC 6749 §4.1.3, RFC 7636 §4.6). The code is gone
-// whether or not the rest is right, and each thing that is wrong suffices.
+// token exchanges a code (RFC 6749 §4.1.3, RFC 7636 §4.6). The code is deleted
+// also if another parameter is wrong.
 func (l *Local) token(form url.Values) (int, map[string]any) {
 	if form.Get("grant_type") != "authorization_code" {
 		return http.StatusBadRequest, map[string]any{"error": "unsupported_grant_type"}
@@ -68,17 +68,17 @@ func (l *Local) token(form url.Values) (int, map[string]any) {
 		subtle.ConstantTimeCompare([]byte(challenge(form.Get("code_verifier"))), []byte(g.challenge)) == 0:
 		return http.StatusBadRequest, map[string]any{"error": "invalid_grant"}
 	}
-	g.made = l.now()
+	g.issued = l.now()
 	return http.StatusOK, map[string]any{
-		"access_token": l.keep(l.tokens, g), "token_type": "Bearer", "expires_in": int(grantTTL.Seconds()),
+		"access_token": l.save(l.tokens, g), "token_type": "Bearer", "expires_in": int(grantTTL.Seconds()),
 	}
 }
 
-// userinfo says who a token is about, once.
+// userinfo returns the identity of a token, once.
 func (l *Local) userinfo(header string) (int, map[string]any) {
 	g, ok := l.take(l.tokens, strings.TrimPrefix(header, "Bearer "))
 	if !ok {
 		return http.StatusUnauthorized, map[string]any{"error": "invalid_token"}
 	}
-	return http.StatusOK, map[string]any{"sub": g.login.Subject, "name": g.login.Name}
+	return http.StatusOK, map[string]any{"sub": g.account.Subject, "name": g.account.Name}
 }

@@ -12,20 +12,21 @@ import (
 )
 
 const (
-	// sweep is how many old idempotency keys make room for a new one.
-	sweep = 8
-	// timeSize and digestSize are bytes in a key's record.
+	// keysPerSweep is how many old keys a new one deletes at most.
+	keysPerSweep = 8
+	// timeSize and digestSize are bytes of a key's record.
 	timeSize, digestSize = 8, 32
 )
 
-// kept looks for the notice that answers a request again, unless it is too
-// old or came of another request.
-func kept(tx *bolt.Tx, key announce.IdempotencyKey, now clock.Moment) (announce.Announcement, bool, error) {
+// findKey returns the announcement that was accepted with a key. It ignores keys
+// older than [announce.KeyRetention], and returns [announce.ErrKeyReused] if the
+// key belongs to another request.
+func findKey(tx *bolt.Tx, key announce.IdempotencyKey, now clock.Moment) (announce.Announcement, bool, error) {
 	v := tx.Bucket(keysBucket).Get([]byte(key.Key))
 	if v == nil {
 		return announce.Announcement{}, false, nil
 	}
-	n, then, err := decodeAnswer(v)
+	n, then, err := decodeKey(v)
 	switch {
 	case err != nil:
 		return announce.Announcement{}, false, err
@@ -37,10 +38,10 @@ func kept(tx *bolt.Tx, key announce.IdempotencyKey, now clock.Moment) (announce.
 	return n, true, nil
 }
 
-// keepKey keeps the encoded notice that answers a request again, and forgets
-// a few of the oldest ones.
-func keepKey(tx *bolt.Tx, key announce.IdempotencyKey, value []byte, now clock.Moment) error {
-	if err := forgetKeys(tx, now); err != nil {
+// saveKey saves an encoded announcement under its key, and deletes a few of the
+// oldest keys.
+func saveKey(tx *bolt.Tx, key announce.IdempotencyKey, value []byte, now clock.Moment) error {
+	if err := deleteOldKeys(tx, now); err != nil {
 		return err
 	}
 	at := number(uint64(now.Wall.UnixNano()))
@@ -50,18 +51,18 @@ func keepKey(tx *bolt.Tx, key announce.IdempotencyKey, value []byte, now clock.M
 	return tx.Bucket(keysBucket).Put([]byte(key.Key), slices.Concat(at, key.Digest[:], value))
 }
 
-// forgetKeys forgets a few keys that are too old. A key that was used again
-// since stays: its record tells another time.
-func forgetKeys(tx *bolt.Tx, now clock.Moment) error {
+// deleteOldKeys deletes a few keys past their retention. A key that was used
+// again stays: its record has another time than the index.
+func deleteOldKeys(tx *bolt.Tx, now clock.Moment) error {
 	keys, byAge := tx.Bucket(keysBucket), tx.Bucket(keysByAgeBucket)
-	for range sweep {
+	for range keysPerSweep {
 		k, _ := byAge.Cursor().First()
 		if len(k) < timeSize {
 			return nil
 		}
 		at, key := bytes.Clone(k[:timeSize]), bytes.Clone(k[timeSize:])
 		if v := keys.Get(key); bytes.HasPrefix(v, at) {
-			_, then, err := decodeAnswer(v)
+			_, then, err := decodeKey(v)
 			if err == nil && now.Sub(then) < announce.KeyRetention {
 				return nil
 			}
@@ -76,10 +77,11 @@ func forgetKeys(tx *bolt.Tx, now clock.Moment) error {
 	return nil
 }
 
-// decodeAnswer returns the notice in a key's record, and when it was kept.
-func decodeAnswer(v []byte) (announce.Announcement, clock.Moment, error) {
+// decodeKey returns the announcement in a key's record and when it was saved.
+func decodeKey(v []byte) (announce.Announcement, clock.Moment, error) {
 	if len(v) < timeSize+digestSize {
-		return announce.Announcement{}, clock.Moment{}, fmt.Errorf("%w: an idempotency key of %d bytes", ErrCorrupt, len(v))
+		return announce.Announcement{}, clock.Moment{}, fmt.Errorf("%w: the record of an idempotency key has %d bytes, want at least %d",
+			ErrCorrupt, len(v), timeSize+digestSize)
 	}
 	return decode(v[timeSize+digestSize:])
 }

@@ -1,0 +1,110 @@
+package store
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+
+	bolt "go.etcd.io/bbolt"
+	bolterrors "go.etcd.io/bbolt/errors"
+)
+
+// The mark of an open store is a file beside it, because a mark in the store
+// could be read only by opening a file that may be damaged:
+//
+//	pressbox.db.open              exists while the store is open, and after an unclean shutdown
+//	pressbox.db.damaged-TIME      a damaged store that was set aside
+//	backups/pressbox-N-DATE.db    the last backups; N counts them
+const openSuffix = ".open"
+
+// UncleanShutdown reports whether the last process that opened the store at path
+// ended without closing it.
+func UncleanShutdown(path string) bool {
+	_, err := os.Lstat(path + openSuffix)
+	return err == nil
+}
+
+// MarkChecked records that the store at path was checked after an unclean
+// shutdown.
+func MarkChecked(path string) error {
+	if err := os.Remove(path + openSuffix); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("mark the store as checked: %w", err)
+	}
+	return nil
+}
+
+// mark creates the mark of an open store. A mark of an earlier process stays when
+// this store is closed, until [MarkChecked].
+func (s *Store) mark() error {
+	f, err := os.OpenFile(s.path+openSuffix, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
+	if errors.Is(err, fs.ErrExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	s.marked = true
+	if err := f.Close(); err != nil {
+		return err
+	}
+	return syncDir(filepath.Dir(s.path))
+}
+
+// unmark removes the mark that this store has created.
+func (s *Store) unmark() error {
+	if !s.marked {
+		return nil
+	}
+	return MarkChecked(s.path)
+}
+
+// Check reads every page of the store at path. It returns [ErrCorrupt],
+// [ErrNewer], [ErrLocked] if another process has it open, or why it cannot be
+// read. A damaged file may crash or hang the process, so callers check in a child
+// process.
+func Check(path string) error {
+	info, err := os.Stat(path)
+	if err != nil {
+		return fmt.Errorf("check the store: %w", err)
+	}
+	if info.Size() < minFileSize {
+		return fmt.Errorf("check the store %s: %w: the file has %d bytes, want at least %d", path, ErrCorrupt, info.Size(), minFileSize)
+	}
+	if err := recoverCorrupt(func() error { return check(path) }); err != nil {
+		return fmt.Errorf("check the store %s: %w", path, err)
+	}
+	return nil
+}
+
+func check(path string) error {
+	db, err := bolt.Open(path, 0o600, &bolt.Options{ReadOnly: true, Timeout: time.Millisecond})
+	switch {
+	case errors.Is(err, bolterrors.ErrTimeout):
+		return ErrLocked
+	case errors.Is(err, fs.ErrPermission):
+		return err
+	case err != nil:
+		return fmt.Errorf("%w: %w", ErrCorrupt, err)
+	}
+	defer db.Close() //nolint:errcheck // it was only read
+	return db.View(func(tx *bolt.Tx) error {
+		var wrong []error
+		for err := range tx.Check() { // to its end: it reads in a goroutine of its own
+			wrong = append(wrong, err)
+		}
+		if len(wrong) > 0 {
+			return fmt.Errorf("%w: %d errors, the first: %w", ErrCorrupt, len(wrong), wrong[0])
+		}
+		at := schema(tx)
+		if at > uint64(len(migrations)) {
+			return fmt.Errorf("%w: its schema is %d, this version supports up to %d", ErrNewer, at, len(migrations))
+		}
+		if at == 0 && tx.Bucket(metaBucket) != nil {
+			return fmt.Errorf("%w: it has no schema", ErrCorrupt)
+		}
+		return nil
+	})
+}
