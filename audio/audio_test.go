@@ -15,7 +15,7 @@ import (
 	"pressbox/audio"
 )
 
-func TestClipDuration(t *testing.T) {
+func TestClip_duration(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {
 		clip audio.Clip
@@ -31,7 +31,7 @@ func TestClipDuration(t *testing.T) {
 	}
 }
 
-func TestLimitIsExactBelowTheKnee(t *testing.T) {
+func TestLimit_exactBelowKnee(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		gain := rapid.Float32Range(0, 4).Draw(t, "gain")
@@ -44,7 +44,7 @@ func TestLimitIsExactBelowTheKnee(t *testing.T) {
 	})
 }
 
-func TestLimitKeepsOrderAndCeiling(t *testing.T) {
+func TestLimit_monotonicUpToCeiling(t *testing.T) {
 	t.Parallel()
 	ramp := make([]float32, 200_001)
 	for i := range ramp {
@@ -60,14 +60,14 @@ func TestLimitKeepsOrderAndCeiling(t *testing.T) {
 		}
 	}
 	if last := ramp[len(ramp)-1]; last > audio.Ceiling || last < audio.Ceiling-1e-4 {
-		t.Errorf("the loudest sample is %v, want just up to %v", last, audio.Ceiling)
+		t.Errorf("the loudest sample is %v, want just below %v", last, audio.Ceiling)
 	}
 	if ramp[0] != -ramp[len(ramp)-1] {
-		t.Errorf("Limit(-10) = %v and Limit(10) = %v are not each other's mirror", ramp[0], ramp[len(ramp)-1])
+		t.Errorf("Limit(-10) = %v and Limit(10) = %v are not symmetric", ramp[0], ramp[len(ramp)-1])
 	}
 }
 
-func TestLimitMakesSenseOfNonsense(t *testing.T) {
+func TestLimit_invalidSamples(t *testing.T) {
 	t.Parallel()
 	inf := float32(math.Inf(1))
 	got := []float32{float32(math.NaN()), inf, -inf, math.MaxFloat32}
@@ -77,7 +77,7 @@ func TestLimitMakesSenseOfNonsense(t *testing.T) {
 	}
 }
 
-func TestAnUrgentAnnouncementIsExactlyHalfAsLoudAgain(t *testing.T) {
+func TestScale_urgentIsHalfLouder(t *testing.T) {
 	t.Parallel()
 	normal := sine(997, 22050, 22050, 1)
 	audio.Limit(normal, 3) // far beyond the ceiling
@@ -90,7 +90,7 @@ func TestAnUrgentAnnouncementIsExactlyHalfAsLoudAgain(t *testing.T) {
 	}
 }
 
-func TestScaleStaysInRange(t *testing.T) {
+func TestScale_clips(t *testing.T) {
 	t.Parallel()
 	got := []float32{0.5, 0.9, -0.9, float32(math.NaN())}
 	audio.Scale(got, 2)
@@ -99,7 +99,7 @@ func TestScaleStaysInRange(t *testing.T) {
 	}
 }
 
-func TestLevelsDoNotAllocate(t *testing.T) {
+func TestLimit_noAllocation(t *testing.T) {
 	samples := sine(440, 22050, 22050, 1)
 	if n := testing.AllocsPerRun(10, func() {
 		audio.Limit(samples, 1.01)
@@ -109,9 +109,9 @@ func TestLevelsDoNotAllocate(t *testing.T) {
 	}
 }
 
-// A resampled sine must be the same sine at the other rate, at the same
-// phase: the difference from it is noise.
-func TestResamplerKeepsASine(t *testing.T) {
+// A resampled sine is the same sine at the other rate and with the same phase;
+// the difference is noise.
+func TestResampler_sine(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {
 		from, to  int
@@ -137,14 +137,14 @@ func TestResamplerKeepsASine(t *testing.T) {
 			t.Errorf("a second from %d to %d Hz: %d samples, want %d", tt.from, tt.to, len(got), len(want))
 			continue
 		}
-		edge := tt.to / 50 // a sine that begins and ends at once has no exact form
+		edge := tt.to / 50 // a sine with abrupt ends has no exact form
 		if snr := ratio(want[edge:len(want)-edge], got[edge:len(got)-edge]); snr < 80 {
 			t.Errorf("%v Hz from %d to %d Hz: %.1f dB above the noise, want at least 80", tt.frequency, tt.from, tt.to, snr)
 		}
 	}
 }
 
-func TestResamplerDropsWhatTheLowerRateCannotHold(t *testing.T) {
+func TestResampler_noAliasing(t *testing.T) {
 	t.Parallel()
 	r, err := audio.NewResampler(48000, 16000)
 	if err != nil {
@@ -156,7 +156,7 @@ func TestResamplerDropsWhatTheLowerRateCannotHold(t *testing.T) {
 	}
 }
 
-func TestResamplerDoesNotCareHowTheStreamIsCut(t *testing.T) {
+func TestResampler_independentOfPieces(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		from := rapid.IntRange(4000, 48000).Draw(t, "from")
@@ -173,13 +173,13 @@ func TestResamplerDoesNotCareHowTheStreamIsCut(t *testing.T) {
 		}
 		got = pieces.Flush(got)
 		if !slices.Equal(got, want) {
-			t.Fatalf("%d samples from %d to %d Hz differ when they come in pieces (%d and %d samples)",
+			t.Fatalf("%d samples from %d to %d Hz differ if they arrive in pieces (%d and %d samples)",
 				len(input), from, to, len(got), len(want))
 		}
 	})
 }
 
-func TestResamplerRefusesOddRates(t *testing.T) {
+func TestNewResampler_rejectsRates(t *testing.T) {
 	t.Parallel()
 	for _, tt := range [][2]int{{0, 24000}, {22050, -1}, {22050, 1 << 30}} {
 		if _, err := audio.NewResampler(tt[0], tt[1]); err == nil {
@@ -188,7 +188,7 @@ func TestResamplerRefusesOddRates(t *testing.T) {
 	}
 }
 
-func TestWAVRoundTrip(t *testing.T) {
+func TestWriteWAV_roundTrip(t *testing.T) {
 	t.Parallel()
 	clip := audio.Clip{Rate: 22050, Samples: append(sine(440, 22050, 999, 0.9), 1, -1, 0)}
 	var file bytes.Buffer
@@ -196,7 +196,7 @@ func TestWAVRoundTrip(t *testing.T) {
 		t.Fatal(err)
 	}
 	if size := binary.LittleEndian.Uint32(file.Bytes()[4:]); int(size) != file.Len()-8 {
-		t.Errorf("the header says %d bytes follow, %d do", size, file.Len()-8)
+		t.Errorf("the header has %d for %d bytes", size, file.Len()-8)
 	}
 	stream := audio.AppendS16LE(audio.WAVHeader(clip.Rate), clip.Samples)
 	for name, b := range map[string][]byte{"file": file.Bytes(), "stream": stream} {
@@ -212,18 +212,18 @@ func TestWAVRoundTrip(t *testing.T) {
 	}
 }
 
-func TestDecodeWAVFormats(t *testing.T) {
+func TestDecodeWAV_formats(t *testing.T) {
 	t.Parallel()
 	half := binary.LittleEndian.AppendUint32(nil, math.Float32bits(0.5))
 	for name, tt := range map[string]struct {
 		file []byte
 		want []float32
 	}{
-		"float":            {riff(3, 1, 32, half), []float32{0.5}},
-		"stereo":           {riff(1, 2, 16, []byte{0xFF, 0x7F, 0, 0}), []float32{0.5}},
-		"extensible":       {riff(0xFFFE, 1, 16, []byte{0, 0x80}), []float32{-1}},
-		"a byte too many":  {riff(1, 1, 16, []byte{0, 0, 7}), []float32{0}},
-		"no sample at all": {riff(1, 1, 16, nil), []float32{}},
+		"float":      {riff(3, 1, 32, half), []float32{0.5}},
+		"stereo":     {riff(1, 2, 16, []byte{0xFF, 0x7F, 0, 0}), []float32{0.5}},
+		"extensible": {riff(0xFFFE, 1, 16, []byte{0, 0x80}), []float32{-1}},
+		"extra byte": {riff(1, 1, 16, []byte{0, 0, 7}), []float32{0}},
+		"no sample":  {riff(1, 1, 16, nil), []float32{}},
 	} {
 		got, err := audio.DecodeWAV(bytes.NewReader(tt.file))
 		if err != nil || !slices.Equal(got.Samples, tt.want) {
@@ -288,8 +288,7 @@ func BenchmarkResample(b *testing.B) {
 	}
 }
 
-// riff puts a WAV file of 16 kHz together around data; extensible ones hold
-// PCM.
+// riff returns a WAV file of 16 kHz with the data; extensible ones have PCM.
 func riff(tag, channels, bits uint16, data []byte) []byte {
 	file := []byte("RIFF\x00\x00\x00\x00WAVELIST\x03\x00\x00\x00abc\x00fmt \x28\x00\x00\x00")
 	file = binary.LittleEndian.AppendUint16(file, tag)
@@ -321,7 +320,7 @@ func sine(frequency float64, rate, n int, level float64) []float32 {
 	return s
 }
 
-// ratio returns by how many dB want stands above its difference from got.
+// ratio returns the ratio of want to its difference from got, in dB.
 func ratio(want, got []float32) float64 {
 	var signal, noise float64
 	for i := range want {

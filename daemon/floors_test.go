@@ -62,6 +62,7 @@ var floors = map[string][]string{
 	// Stand-ins for an outside thing, and what tests share. As no package may
 	// import them, only tests do.
 	"audio/pulse/pulsetest": {},
+	"voice/voicetest":       {"voice", "voice/espeak", "voice/onnx"},
 	"daemon/lantest":        {},
 	"game/gametest":         {"game", "game/retro"},
 	"store/killtest":        {},

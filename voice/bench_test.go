@@ -10,7 +10,7 @@ import (
 	"pressbox/voice"
 )
 
-// A recorder keeps the inputs of the runs of a model.
+// A recorder records the inputs of a model.
 type recorder struct {
 	voice.Model
 	inputs []voice.Input
@@ -21,8 +21,8 @@ func (r *recorder) Infer(ctx context.Context, in voice.Input) ([]float32, error)
 	return r.Model.Infer(ctx, in)
 }
 
-// recorded returns the inputs with which a message is spoken.
-func recorded(b *testing.B, v *voice.Voice, text string) []voice.Input {
+// recordInputs returns the model inputs for a message.
+func recordInputs(b *testing.B, v *voice.Voice, text string) []voice.Input {
 	b.Helper()
 	r := &recorder{Model: v.Model}
 	with := *v
@@ -45,7 +45,7 @@ func median(ds []time.Duration) time.Duration {
 	return ds[len(ds)/2]
 }
 
-// longMessage has 500 words and more.
+// longMessage returns a message of at least 500 words.
 func longMessage(b *testing.B) string {
 	b.Helper()
 	all := passages(b)
@@ -53,12 +53,12 @@ func longMessage(b *testing.B) string {
 	return one + " " + one
 }
 
-// BenchmarkSpeakLong compares speaking a long message with the bare runs of
-// the model and one espeak call; the ratio is to be at most 1.05.
+// BenchmarkSpeakLong compares speaking a long message with the runs of the model
+// and one espeak call alone; the limit of the ratio is 1.05.
 func BenchmarkSpeakLong(b *testing.B) {
 	v := calibrated(b)
 	text := longMessage(b)
-	inputs := recorded(b, v, text)
+	inputs := recordInputs(b, v, text)
 	var whole, bare []time.Duration
 	for b.Loop() {
 		begun := time.Now()
@@ -76,8 +76,8 @@ func BenchmarkSpeakLong(b *testing.B) {
 }
 
 // BenchmarkFirstClip compares the time to the first clip of a message of twelve
-// words with one espeak call and one bare run, and that of 500 words with that
-// of twelve.
+// words with one espeak call and one run of the model, and that of 500 words with
+// that of twelve.
 func BenchmarkFirstClip(b *testing.B) {
 	v := calibrated(b)
 	const twelve = "Dinner is ready in the kitchen, please come and wash your hands."
@@ -91,7 +91,7 @@ func BenchmarkFirstClip(b *testing.B) {
 		}
 		return time.Since(begun)
 	}
-	inputs := recorded(b, v, twelve)[:1]
+	inputs := recordInputs(b, v, twelve)[:1]
 	long := twelve + " " + longMessage(b)
 	var short, longer, bare []time.Duration
 	for b.Loop() {

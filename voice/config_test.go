@@ -1,90 +1,16 @@
 package voice_test
 
 import (
-	"encoding/json"
-	"maps"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
 	"pressbox/voice"
+	"pressbox/voice/voicetest"
 )
 
-// root is where go.mod lies.
-func root(tb testing.TB) string {
-	tb.Helper()
-	dir, err := os.Getwd()
-	if err != nil {
-		tb.Fatal(err)
-	}
-	for ; dir != "/"; dir = filepath.Dir(dir) {
-		if _, err := os.Stat(filepath.Join(dir, "go.mod")); err == nil {
-			return dir
-		}
-	}
-	tb.Fatal("no go.mod above the test")
-	return ""
-}
-
-func bundledPath(tb testing.TB) string {
-	tb.Helper()
-	return filepath.Join(root(tb), "models", "en_US-pressbox-medium.onnx")
-}
-
-func bundledJSON(tb testing.TB) []byte {
-	tb.Helper()
-	data, err := os.ReadFile(bundledPath(tb) + ".json")
-	if err != nil {
-		tb.Fatal(err)
-	}
-	return data
-}
-
-func bundledConfig(tb testing.TB) *voice.Config {
-	tb.Helper()
-	c, err := voice.ParseConfig(bundledJSON(tb))
-	if err != nil {
-		tb.Fatal(err)
-	}
-	return c
-}
-
-// changed returns the bundled config with changes: a JSON object whose members
-// are merged into it, null ones removed.
-func changed(tb testing.TB, changes string) []byte {
-	tb.Helper()
-	var config, with map[string]any
-	if err := json.Unmarshal(bundledJSON(tb), &config); err != nil {
-		tb.Fatal(err)
-	}
-	if err := json.Unmarshal([]byte(changes), &with); err != nil {
-		tb.Fatal(err)
-	}
-	merge(config, with)
-	data, err := json.Marshal(config)
-	if err != nil {
-		tb.Fatal(err)
-	}
-	return data
-}
-
-func merge(into, with map[string]any) {
-	for k, v := range with {
-		inner, isObject := v.(map[string]any)
-		old, wasObject := into[k].(map[string]any)
-		if isObject && wasObject {
-			merge(old, inner)
-		} else {
-			into[k] = v
-		}
-	}
-	maps.DeleteFunc(into, func(_ string, v any) bool { return v == nil })
-}
-
-func TestBundledConfig(t *testing.T) {
+func TestParseConfig_bundled(t *testing.T) {
 	t.Parallel()
-	c := bundledConfig(t)
+	c := voicetest.Config(t, voicetest.Bundled)
 	if c.SampleRate != 22050 || c.Espeak != "en-us" || c.PhonemeType != voice.Espeak || c.Speakers != 1 || c.Symbols != 256 ||
 		c.NoiseScale != 0.667 || c.LengthScale != 1 || c.NoiseW != 0 || c.HopLength != 220 || c.Quality != "medium" ||
 		c.Dataset != "pressbox" || c.Language.Country != "United States" || c.Locale() != "en-us" {
@@ -92,9 +18,9 @@ func TestBundledConfig(t *testing.T) {
 	}
 }
 
-func TestDefaultsOfAConfig(t *testing.T) {
+func TestParseConfig_defaults(t *testing.T) {
 	t.Parallel()
-	c, err := voice.ParseConfig(changed(t, `{"inference": null, "phoneme_type": null, "hop_length": null, "language": null, "unheard_of": 3}`))
+	c, err := voice.ParseConfig(voicetest.ChangedJSON(t, `{"inference": null, "phoneme_type": null, "hop_length": null, "language": null, "unheard_of": 3}`))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -103,7 +29,7 @@ func TestDefaultsOfAConfig(t *testing.T) {
 	}
 }
 
-func TestWrongConfigsAreRefusedInWords(t *testing.T) {
+func TestParseConfig_errors(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct{ changes, want string }{
 		{`{"audio": null, "num_symbols": null}`, "lacks audio.sample_rate, num_symbols"},
@@ -130,10 +56,10 @@ func TestWrongConfigsAreRefusedInWords(t *testing.T) {
 		{`{"inference": {"noise_w": 100}}`, "inference.noise_w is 100"},
 		{`{"hop_length": 0}`, "hop_length is 0"},
 		{`{"vowel_clusters": [["a", "ɪ"]]}`, `vowel_clusters has "aɪ"`},
-		{`{"num_speakers": 0, "audio": {"sample_rate": 1}}`, "num_speakers is 0"}, // all at once
+		{`{"num_speakers": 0, "audio": {"sample_rate": 1}}`, "num_speakers is 0"}, // all errors at once
 		{`{"num_speakers": 0, "audio": {"sample_rate": 1}}`, "audio.sample_rate is 1"},
 	} {
-		_, err := voice.ParseConfig(changed(t, tt.changes))
+		_, err := voice.ParseConfig(voicetest.ChangedJSON(t, tt.changes))
 		if err == nil || !strings.Contains(err.Error(), tt.want) {
 			t.Errorf("config with %s: %v, want an error with %q", tt.changes, err, tt.want)
 		}
@@ -145,11 +71,11 @@ func TestWrongConfigsAreRefusedInWords(t *testing.T) {
 	}
 }
 
-// What is accepted can be spoken with: every id is below the number of symbols
-// and every speaker below theirs.
+// In an accepted config every id is below the number of symbols and every speaker
+// below the number of speakers.
 func FuzzParseConfig(f *testing.F) {
-	f.Add(bundledJSON(f))
-	f.Add(changed(f, `{"phoneme_type": "text", "espeak": null, "num_speakers": 3, "speaker_id_map": {"a": 2}}`))
+	f.Add(voicetest.ChangedJSON(f, `{}`))
+	f.Add(voicetest.ChangedJSON(f, `{"phoneme_type": "text", "espeak": null, "num_speakers": 3, "speaker_id_map": {"a": 2}}`))
 	f.Add([]byte(`{"audio":{"sample_rate":16000},"num_symbols":3,"num_speakers":1,"phoneme_id_map":{"_":[0],"^":[1],"$":[2]},"espeak":{"voice":"de"}}`))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		c, err := voice.ParseConfig(data)

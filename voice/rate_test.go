@@ -4,22 +4,21 @@ import (
 	"encoding/json"
 	"math"
 	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
 	"pressbox/audio"
 	"pressbox/voice"
-	"pressbox/voice/onnx"
+	"pressbox/voice/voicetest"
 )
 
-// passages are of 50 to 70 ordinary words each, in different manners.
+// passages returns texts of 50 to 70 ordinary words in different styles.
 func passages(tb testing.TB) map[string]string {
 	tb.Helper()
 	return texts(tb, "testdata/passages.txt")
 }
 
-// texts reads a file of lines of a name and 50 words or more.
+// texts reads a file of lines with a name and at least 50 words.
 func texts(tb testing.TB, path string) map[string]string {
 	tb.Helper()
 	data, err := os.ReadFile(path)
@@ -37,23 +36,12 @@ func texts(tb testing.TB, path string) map[string]string {
 	return all
 }
 
-// bundled returns the bundled voice with real espeak-ng and real ONNX Runtime.
+// bundled returns the bundled voice with espeak-ng and ONNX Runtime.
 func bundled(tb testing.TB) *voice.Voice {
 	tb.Helper()
-	library := os.Getenv("ONNXRUNTIME_LIB")
-	if library == "" {
-		library = filepath.Join(root(tb), "bin", onnx.LibraryName)
-	}
-	if _, err := os.Stat(library); err != nil {
-		tb.Fatalf("no ONNX Runtime (%v): run make test", err)
-	}
-	config := bundledConfig(tb)
-	model, err := onnx.Runtime{Library: library}.Load(bundledPath(tb), config)
-	if err != nil {
-		tb.Fatal(err)
-	}
-	tb.Cleanup(func() { model.Close() })
-	return &voice.Voice{Config: config, Phonemizer: realEspeak(tb), Model: model}
+	config := voicetest.Config(tb, voicetest.Bundled)
+	model := voicetest.Load(tb, voicetest.Path(tb, voicetest.Bundled), config)
+	return &voice.Voice{Config: config, Phonemizer: voicetest.Espeak(tb), Model: model}
 }
 
 func calibrated(tb testing.TB) *voice.Voice {
@@ -84,13 +72,13 @@ func seconds(clips []audio.Clip) float64 {
 	return float64(last-first) / float64(clips[0].Rate)
 }
 
-// wordsPerMinute speaks text and returns how fast it was.
+// wordsPerMinute speaks text and returns its rate.
 func wordsPerMinute(tb testing.TB, v *voice.Voice, text string, rate int) float64 {
 	tb.Helper()
 	return 60 * float64(len(strings.Fields(text))) / seconds(speak(tb, v, text, rate))
 }
 
-func TestWordsPerMinuteAreTrue(t *testing.T) {
+func TestSpeak_wordsPerMinute(t *testing.T) {
 	t.Parallel()
 	v := calibrated(t)
 	for name, text := range passages(t) {
@@ -98,52 +86,51 @@ func TestWordsPerMinuteAreTrue(t *testing.T) {
 			t.Parallel()
 			for _, rate := range []int{100, 120, 170, 220, 260} {
 				if got := wordsPerMinute(t, v, text, rate); math.Abs(got/float64(rate)-1) > 0.08 {
-					t.Errorf("%.1f words a minute, want %d within 8 %%", got, rate)
+					t.Errorf("%.1f words per minute, want %d within 8 %%", got, rate)
 				}
 			}
 		})
 	}
 }
 
-// The passage that voices are measured with is English. Read by voices of other
-// languages it still says how long a letter is, and where it does not, as in
-// other scripts, the pace finds out while it speaks. Here the bundled voice
-// speaks espeak's phonemes of these languages, as well as it can.
-func TestWordsPerMinuteAreTrueInOtherLanguages(t *testing.T) {
+// The calibration passage is English. For voices of other languages it still gives
+// the duration of a letter; otherwise, as in other scripts, the rate controller
+// adapts while the voice speaks. Here the bundled voice speaks espeak's phonemes
+// of these languages.
+func TestSpeak_wordsPerMinuteOtherLanguages(t *testing.T) {
 	t.Parallel()
 	v := bundled(t)
 	for lang, text := range texts(t, "testdata/languages.txt") {
-		of := *v
+		foreign := *v
 		config := *v.Config
 		config.Espeak = lang
-		of.Config = &config
-		c, err := of.Calibrate(t.Context())
+		foreign.Config = &config
+		c, err := foreign.Calibrate(t.Context())
 		if err != nil {
 			t.Fatal(err)
 		}
-		of.Calibration = c
+		foreign.Calibration = c
 		for _, rate := range []int{120, 220} {
-			if got := wordsPerMinute(t, &of, text, rate); math.Abs(got/float64(rate)-1) > 0.08 {
-				t.Errorf("%s: %.1f words a minute, want %d within 8 %%", lang, got, rate)
+			if got := wordsPerMinute(t, &foreign, text, rate); math.Abs(got/float64(rate)-1) > 0.08 {
+				t.Errorf("%s: %.1f words per minute, want %d within 8 %%", lang, got, rate)
 			}
 		}
 	}
 }
 
-func TestRatesBeyondTheVoiceAreAsNearAsItAllows(t *testing.T) {
+func TestSpeak_extremeRates(t *testing.T) {
 	t.Parallel()
 	v := calibrated(t)
 	text := passages(t)["household"]
 	slowest, slow := wordsPerMinute(t, v, text, 20), wordsPerMinute(t, v, text, 60)
 	fast, fastest := wordsPerMinute(t, v, text, 400), wordsPerMinute(t, v, text, 4000)
 	if slowest > slow+1 || slow > 90 || fast < 350 || fastest < fast-1 || fastest > 600 {
-		t.Errorf("20, 60, 400 and 4000 words a minute become %.0f, %.0f, %.0f, %.0f", slowest, slow, fast, fastest)
+		t.Errorf("20, 60, 400 and 4000 words per minute yield %.0f, %.0f, %.0f, %.0f", slowest, slow, fast, fastest)
 	}
 }
 
-// The rate of a single word is that of the language, not its own: it is spoken
-// as fast as it would be in a sentence.
-func TestOneWordIsSpokenLikeOthers(t *testing.T) {
+// A single word is spoken at the rate that it would have in a sentence.
+func TestSpeak_singleWordHasUsualRate(t *testing.T) {
 	t.Parallel()
 	v := calibrated(t)
 	alone := func(word string) float64 { return seconds(speak(t, v, word, 170)) }
@@ -152,37 +139,36 @@ func TestOneWordIsSpokenLikeOthers(t *testing.T) {
 	}
 }
 
-func TestCalibrationSaysHowFastTheVoiceIs(t *testing.T) {
+func TestCalibration_wordsPerMinute(t *testing.T) {
 	t.Parallel()
 	v := calibrated(t)
 	if wpm := v.Calibration.WordsPerMinute(); wpm < 175 || wpm > 200 {
-		t.Errorf("the bundled voice speaks %.0f words a minute, want about 186", wpm)
+		t.Errorf("the bundled voice speaks %.0f words per minute, want about 186", wpm)
 	}
 	data, err := json.Marshal(v.Calibration)
 	if err != nil {
 		t.Fatal(err)
 	}
-	var kept voice.Calibration
-	if err := json.Unmarshal(data, &kept); err != nil || kept != v.Calibration {
-		t.Errorf("%s reads as %+v, %v", data, kept, err)
+	var read voice.Calibration
+	if err := json.Unmarshal(data, &read); err != nil || read != v.Calibration {
+		t.Errorf("%s reads as %+v, %v", data, read, err)
 	}
 }
 
-// Models that are not like speech can be measured as well, or say that they
-// cannot.
-func TestCalibrationOfOddModels(t *testing.T) {
+// Calibration of models that produce no speech succeeds or returns an error.
+func TestCalibrate_unusualModels(t *testing.T) {
 	t.Parallel()
-	v, h := humming(t, &speller{})
+	v, h := sineVoice(t, &spellingPhonemizer{})
 	for _, tt := range []struct {
 		name  string
-		model hummer
+		model sineModel
 		fails bool
 	}{
-		{"a hum", hummer{level: 0.5}, false},
-		{"silence", hummer{}, false},
-		{"one that does not heed the rate", hummer{level: 0.5, even: true}, false},
-		{"not a number", hummer{level: float32(math.NaN())}, true},
-		{"beyond all numbers", hummer{level: float32(math.Inf(1))}, true},
+		{"sine", sineModel{level: 0.5}, false},
+		{"silence", sineModel{}, false},
+		{"ignores the scale", sineModel{level: 0.5, even: true}, false},
+		{"NaN", sineModel{level: float32(math.NaN())}, true},
+		{"infinite", sineModel{level: float32(math.Inf(1))}, true},
 	} {
 		*h = tt.model
 		c, err := v.Calibrate(t.Context())
@@ -200,19 +186,19 @@ func TestCalibrationOfOddModels(t *testing.T) {
 	}
 }
 
-// All voices are brought to one level, whatever they were made with.
-func TestGainBringsVoicesToOneLevel(t *testing.T) {
+// The gain brings all voices to one level.
+func TestCalibrate_gainEqualisesLevels(t *testing.T) {
 	t.Parallel()
-	v, h := humming(t, &speller{})
+	v, h := sineVoice(t, &spellingPhonemizer{})
 	for _, level := range []float32{0.05, 0.2, 0.9} {
 		h.level = level
 		c, err := v.Calibrate(t.Context())
 		if err != nil {
 			t.Fatal(err)
 		}
-		// A hum's root mean square is its peak over √2; the target is 0.126.
+		// The root mean square of a sine is its peak over √2; the target is 0.126.
 		if got := float64(c.Gain*level) / math.Sqrt2; math.Abs(got-0.126) > 0.002 {
-			t.Errorf("a hum of %v is brought to %.4f, want 0.126", level, got)
+			t.Errorf("a sine of %v gets level %.4f, want 0.126", level, got)
 		}
 	}
 }

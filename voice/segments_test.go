@@ -8,9 +8,9 @@ import (
 	"unicode/utf8"
 )
 
-// written shows clauses as text|mark, raw ones in brackets, glued ones after a
+// format returns clauses as text|mark, raw ones in brackets, joined ones after a
 // plus sign.
-func written(clauses []clause) string {
+func format(clauses []clause) string {
 	var b strings.Builder
 	for i, c := range clauses {
 		if i > 0 && !c.joined {
@@ -31,7 +31,7 @@ func written(clauses []clause) string {
 	return b.String()
 }
 
-func TestClauses(t *testing.T) {
+func TestNewClauses_splits(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct{ text, want string }{
 		{"", ""},
@@ -63,26 +63,26 @@ func TestClauses(t *testing.T) {
 		{"a\xffb", "{ab|.}"},
 	} {
 		want := strings.ReplaceAll(tt.want, "|}", "}")
-		if got := written(newClauses(tt.text)); got != want {
+		if got := format(newClauses(tt.text)); got != want {
 			t.Errorf("%q: %s, want %s", tt.text, got, want)
 		}
 	}
 }
 
-func TestPieces(t *testing.T) {
+func TestSegments_sizes(t *testing.T) {
 	t.Parallel()
 	words := func(n int) string { return strings.TrimSpace(strings.Repeat("word ", n)) }
 	for _, tt := range []struct {
 		name, text string
-		want       string // sizes of the pieces; a bar begins a sentence
+		want       string // sizes of the segments; a bar starts a sentence
 	}{
 		{"a sentence", "Dinner is ready.", "15"},
 		{"two sentences", "Dinner is ready. Come down.", "15|9"},
-		{"first at its first mark", "Dinner is ready in the kitchen, please come and wash your hands.", "30 31"},
+		{"first cut at a mark", "Dinner is ready in the kitchen, please come and wash your hands.", "30 31"},
 		{"not after one word", "Hello, dinner is ready in the kitchen, please come down.", "35 16"},
 		{"later sentences stay whole", "Dinner is ready in the kitchen. When it rains, please come and wash your hands, all of you.", "30|54"},
 		{"they grow", "One. " + strings.Repeat("A clause of a few words, ", 20), "3|69 138 184 69"},
-		{"no mark anywhere", words(100), "69 138 138 149"},
+		{"no mark", words(100), "69 138 138 149"},
 	} {
 		var got strings.Builder
 		for p := range newClauses(tt.text).segments() {
@@ -99,14 +99,14 @@ func TestPieces(t *testing.T) {
 			fmt.Fprint(&got, size)
 		}
 		if got.String() != tt.want {
-			t.Errorf("%s: pieces of %s, want %s", tt.name, got.String(), tt.want)
+			t.Errorf("%s: segments of %s, want %s", tt.name, got.String(), tt.want)
 		}
 	}
 }
 
-// Nothing that can be spoken is lost, nothing is too long, and every clause is
-// in exactly one piece.
-func FuzzScript(f *testing.F) {
+// No speech is lost, nothing is too long, and every clause is in exactly one
+// segment.
+func FuzzNewClauses(f *testing.F) {
 	f.Add("Hello, world. [[ x ]] 3.14? yes")
 	f.Add(strings.Repeat("word", 200))
 	f.Add(strings.Repeat("语", 500))
@@ -121,24 +121,24 @@ func FuzzScript(f *testing.F) {
 		if len(s) > 0 && !s[len(s)-1].ends() {
 			t.Errorf("the last clause ends with %q", s[len(s)-1].mark)
 		}
-		pieces, total := 0, textLength{}
+		segments, total := 0, textLength{}
 		var again []clause
 		for p := range s.segments() {
-			pieces++
+			segments++
 			again = append(again, p.clauses...)
 			if m := p.length(); m.segments != 1 {
-				t.Errorf("a piece measures %d pieces", m.segments)
+				t.Errorf("a segment has the length of %d", m.segments)
 			}
 			total = total.minus(p.length())
 		}
-		if written(again) != written(s) {
-			t.Errorf("the pieces hold %s, the script %s", written(again), written(s))
+		if format(again) != format(s) {
+			t.Errorf("the segments have %s, the clauses %s", format(again), format(s))
 		}
-		if m := s.length(); m.minus(textLength{}) != (textLength{}).minus(total) || m.segments != pieces {
-			t.Errorf("the script measures %+v, its pieces %+v", m, total)
+		if m := s.length(); m.minus(textLength{}) != (textLength{}).minus(total) || m.segments != segments {
+			t.Errorf("the length of the clauses is %+v, of their segments %+v", m, total)
 		}
-		if got, want := spoken(written(s)), spoken(strings.ToValidUTF8(text, "")); got != want {
-			t.Errorf("%q is spoken of %q", got, want)
+		if got, want := spoken(format(s)), spoken(strings.ToValidUTF8(text, "")); got != want {
+			t.Errorf("%q is the speech of %q", got, want)
 		}
 	})
 }

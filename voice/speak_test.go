@@ -11,18 +11,18 @@ import (
 
 	"pressbox/audio"
 	"pressbox/voice"
-	"pressbox/voice/espeak"
+	"pressbox/voice/voicetest"
 )
 
-// A hummer is a model that keeps what it was given and hums for each id.
-type hummer struct {
+// A sineModel records its inputs and produces a sine for each id.
+type sineModel struct {
 	inputs []voice.Input
 	err    error
 	level  float32
-	even   bool // it does not heed the length scale
+	even   bool // ignores the length scale
 }
 
-func (h *hummer) Infer(ctx context.Context, in voice.Input) ([]float32, error) {
+func (h *sineModel) Infer(ctx context.Context, in voice.Input) ([]float32, error) {
 	if err := errors.Join(ctx.Err(), h.err); err != nil {
 		return nil, err
 	}
@@ -38,27 +38,20 @@ func (h *hummer) Infer(ctx context.Context, in voice.Input) ([]float32, error) {
 	return samples, nil
 }
 
-func (h *hummer) Close() error { return nil }
+func (h *sineModel) Close() error { return nil }
 
-// A speller is a phonemizer whose phonemes are the letters; it counts.
-type speller struct{ asked atomic.Int32 }
+// A spellingPhonemizer returns the letters as phonemes and counts its calls.
+type spellingPhonemizer struct{ calls atomic.Int32 }
 
-func (s *speller) Phonemes(_ context.Context, _, clause string) (string, error) {
-	s.asked.Add(1)
+func (s *spellingPhonemizer) Phonemes(_ context.Context, _, clause string) (string, error) {
+	s.calls.Add(1)
 	return strings.ToLower(clause), nil
 }
 
-func realEspeak(tb testing.TB) *espeak.Phonemizer {
+func sineVoice(tb testing.TB, p voice.Phonemizer) (*voice.Voice, *sineModel) {
 	tb.Helper()
-	p := espeak.New("")
-	tb.Cleanup(func() { p.Close() })
-	return p
-}
-
-func humming(tb testing.TB, p voice.Phonemizer) (*voice.Voice, *hummer) {
-	tb.Helper()
-	h := &hummer{level: 0.5}
-	return &voice.Voice{Config: bundledConfig(tb), Phonemizer: p, Model: h}, h
+	h := &sineModel{level: 0.5}
+	return &voice.Voice{Config: voicetest.Config(tb, voicetest.Bundled), Phonemizer: p, Model: h}, h
 }
 
 func speak(tb testing.TB, v *voice.Voice, text string, rate int) []audio.Clip {
@@ -74,9 +67,9 @@ func speak(tb testing.TB, v *voice.Voice, text string, rate int) []audio.Clip {
 }
 
 // The vectors are those of Piper's own tests.
-func TestGoldenIDs(t *testing.T) {
+func TestSpeak_goldenIDs(t *testing.T) {
 	t.Parallel()
-	v, h := humming(t, realEspeak(t))
+	v, h := sineVoice(t, voicetest.Espeak(t))
 	speak(t, v, "Test 1. Test 2.", 170)
 	want := [][]int64{
 		{1, 0, 32, 0, 120, 0, 61, 0, 31, 0, 32, 0, 3, 0, 35, 0, 120, 0, 102, 0, 26, 0, 10, 0, 2},
@@ -87,7 +80,7 @@ func TestGoldenIDs(t *testing.T) {
 	}
 }
 
-// phonemes returns what a model was given, in the phonemes of the config.
+// phonemes returns the phonemes of a model's input.
 func phonemes(c *voice.Config, ids []int64) string {
 	names := map[int64]string{}
 	for p, id := range c.PhonemeIDs {
@@ -104,9 +97,9 @@ func phonemes(c *voice.Config, ids []int64) string {
 	return b.String()
 }
 
-func TestPhonemesOfAMessage(t *testing.T) {
+func TestSpeak_phonemes(t *testing.T) {
 	t.Parallel()
-	p := realEspeak(t)
+	p := voicetest.Espeak(t)
 	for _, tt := range []struct{ changes, text, want string }{
 		{`{}`, "yes, no: maybe; so", "jˈɛs, nˈoʊ: mˈeɪbiː; sˈoʊ."},
 		{`{}`, "Hello — world", "həlˈoʊ wˈɜːld."},
@@ -119,7 +112,7 @@ func TestPhonemesOfAMessage(t *testing.T) {
 		{`{"phoneme_type": "text", "espeak": null, "phoneme_id_map": {"\u0308": [210]}}`, "Grün, Dich! X", "gru\u0308n, dich! / X."},
 		{`{}`, "... ? Hello", "həlˈoʊ."},
 	} {
-		c, err := voice.ParseConfig(changed(t, tt.changes))
+		c, err := voice.ParseConfig(voicetest.ChangedJSON(t, tt.changes))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -132,22 +125,22 @@ func TestPhonemesOfAMessage(t *testing.T) {
 			}
 			shown.PhonemeIDs[p] = id
 		}
-		h := &hummer{level: 0.1}
+		h := &sineModel{level: 0.1}
 		v := &voice.Voice{Config: c, Phonemizer: p, Model: h}
 		speak(t, v, tt.text, 170)
-		var said []string
+		var got []string
 		for _, in := range h.inputs {
-			said = append(said, phonemes(&shown, in.IDs))
+			got = append(got, phonemes(&shown, in.IDs))
 		}
-		if got := strings.Join(said, " / "); got != tt.want {
+		if got := strings.Join(got, " / "); got != tt.want {
 			t.Errorf("%s %q: %q, want %q", tt.changes, tt.text, got, tt.want)
 		}
 	}
 }
 
-func TestMissingPhonemesAreTold(t *testing.T) {
+func TestSpeak_callsOnMissing(t *testing.T) {
 	t.Parallel()
-	v, h := humming(t, &speller{})
+	v, h := sineVoice(t, &spellingPhonemizer{})
 	var missing []string
 	v.OnMissing = func(p string) { missing = append(missing, p) }
 	speak(t, v, "a ж b ж", 170)
@@ -155,13 +148,13 @@ func TestMissingPhonemesAreTold(t *testing.T) {
 		t.Errorf("missing %q", missing)
 	}
 	if got := phonemes(v.Config, h.inputs[0].IDs); got != "a  b ." {
-		t.Errorf("the model was given %q", got)
+		t.Errorf("the input of the model is %q", got)
 	}
 }
 
-func TestMessageWithoutSpeechIsAnError(t *testing.T) {
+func TestSpeak_messageWithoutSpeech(t *testing.T) {
 	t.Parallel()
-	v, h := humming(t, realEspeak(t))
+	v, h := sineVoice(t, voicetest.Espeak(t))
 	for _, text := range []string{"", "?!", "...", "[[ ]]", "[[.]]"} {
 		for clip, err := range v.Speak(t.Context(), text, 170) {
 			if !errors.Is(err, voice.ErrNoSpeech) || clip.Samples != nil {
@@ -174,12 +167,12 @@ func TestMessageWithoutSpeechIsAnError(t *testing.T) {
 	}
 }
 
-// Between sentences there are exactly 0.2 s of silence, elsewhere none, and
-// every sample that the model made is there.
-func TestPausesAreExact(t *testing.T) {
+// Between sentences there are exactly 0.2 s of silence, elsewhere none, and no
+// sample of the model is lost.
+func TestSpeak_exactPauses(t *testing.T) {
 	t.Parallel()
 	for _, rate := range []int{16000, 22050, 44100} {
-		v, h := humming(t, &speller{})
+		v, h := sineVoice(t, &spellingPhonemizer{})
 		v.Config.SampleRate = rate
 		clips := speak(t, v, "One. ?! Two, which is a good deal longer than the one before was, three.", 170)
 		var lengths, want []int
@@ -204,36 +197,36 @@ func TestPausesAreExact(t *testing.T) {
 	}
 }
 
-// The first clip is there when one clause was inferred and the phonemes of the
-// next were looked for at most, however long the message is.
-func TestNothingIsMadeBeforeItIsNeeded(t *testing.T) {
+// The first clip is available after one run of the model and at most two clauses of
+// phonemes, however long the message is.
+func TestSpeak_synthesisesOnDemand(t *testing.T) {
 	t.Parallel()
-	p := &speller{}
-	v, h := humming(t, p)
+	p := &spellingPhonemizer{}
+	v, h := sineVoice(t, p)
 	text := "Dinner is ready in the kitchen, please come and wash your hands. " + strings.Repeat("There is more to say, and then some. ", 70)
 	n := 0
 	for _, err := range v.Speak(t.Context(), text, 170) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if n++; n == 1 && (p.asked.Load() > 2 || len(h.inputs) != 1) {
-			t.Errorf("the first clip came after %d clauses and %d runs", p.asked.Load(), len(h.inputs))
+		if n++; n == 1 && (p.calls.Load() > 2 || len(h.inputs) != 1) {
+			t.Errorf("the first clip came after %d clauses and %d runs", p.calls.Load(), len(h.inputs))
 		}
 		if n == 2 && len(h.inputs) > 2 {
 			t.Errorf("the second clip came after %d runs", len(h.inputs))
 		}
 		if n == 3 {
-			break // whoever has heard enough stops it
+			break // the caller may stop at any time
 		}
 	}
 	if len(h.inputs) > 3 {
-		t.Errorf("3 clips were taken, %d runs made", len(h.inputs))
+		t.Errorf("%d runs for 3 clips", len(h.inputs))
 	}
 }
 
-func TestSpeakStopsAtTheFirstError(t *testing.T) {
+func TestSpeak_stopsAtFirstError(t *testing.T) {
 	t.Parallel()
-	v, h := humming(t, &speller{})
+	v, h := sineVoice(t, &spellingPhonemizer{})
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	var errs []error
@@ -253,16 +246,16 @@ func TestSpeakStopsAtTheFirstError(t *testing.T) {
 	}
 }
 
-// The level is the calibration's, limited.
-func TestLevel(t *testing.T) {
+// The calibration's gain applies, up to the limit.
+func TestSpeak_limitsLevel(t *testing.T) {
 	t.Parallel()
-	v, h := humming(t, &speller{})
+	v, h := sineVoice(t, &spellingPhonemizer{})
 	h.level = 0.9
 	v.Calibration = voice.Calibration{Gain: 0.25, Letter: voice.Span{Scaled: 0.06}}
 	quiet := peak(speak(t, v, "One", 170))
 	v.Calibration.Gain = 20
 	if loud := peak(speak(t, v, "One", 170)); math.Abs(quiet-0.225) > 1e-3 || float32(loud) > audio.Ceiling || loud < 0.6 {
-		t.Errorf("peaks of %v and %v, want 0.225 and just under %v", quiet, loud, audio.Ceiling)
+		t.Errorf("peaks of %v and %v, want 0.225 and just below %v", quiet, loud, audio.Ceiling)
 	}
 }
 
@@ -276,9 +269,9 @@ func peak(clips []audio.Clip) float64 {
 	return float64(p)
 }
 
-// The samples are not copied and no clause costs more for being longer.
-func TestNoAllocationPerSample(t *testing.T) {
-	v, h := humming(t, &speller{})
+// The samples are not copied, and a longer clause needs no more allocations.
+func TestSpeak_noAllocationPerSample(t *testing.T) {
+	v, h := sineVoice(t, &spellingPhonemizer{})
 	h.level = 0.1
 	count := func(text string) float64 {
 		return testing.AllocsPerRun(20, func() { speak(t, v, text, 170) })
@@ -289,14 +282,14 @@ func TestNoAllocationPerSample(t *testing.T) {
 	}
 }
 
-func FuzzPhonemesOfEspeak(f *testing.F) {
+func FuzzSpeak_espeakOutput(f *testing.F) {
 	for _, s := range []string{"həlˈoʊ\nwˈɜːld", "(en)tˈɛst(ar)", "((", "()", "_:", "ɐ̃ʊ̃", "\xff"} {
 		f.Add(s)
 	}
-	config := bundledConfig(f)
+	config := voicetest.Config(f, voicetest.Bundled)
 	f.Fuzz(func(t *testing.T, ipa string) {
-		h := &hummer{}
-		v := &voice.Voice{Config: config, Phonemizer: answer(ipa), Model: h}
+		h := &sineModel{}
+		v := &voice.Voice{Config: config, Phonemizer: fixedPhonemizer(ipa), Model: h}
 		for _, err := range v.Speak(t.Context(), "word", 170) {
 			if err != nil && !errors.Is(err, voice.ErrNoSpeech) {
 				t.Fatal(err)
@@ -316,7 +309,9 @@ func FuzzPhonemesOfEspeak(f *testing.F) {
 	})
 }
 
-// An answer is a phonemizer that always says the same.
-type answer string
+// A fixedPhonemizer always returns the same.
+type fixedPhonemizer string
 
-func (a answer) Phonemes(context.Context, string, string) (string, error) { return string(a), nil }
+func (a fixedPhonemizer) Phonemes(context.Context, string, string) (string, error) {
+	return string(a), nil
+}

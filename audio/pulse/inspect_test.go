@@ -22,7 +22,7 @@ func inspect(t *testing.T, cfg pulse.Config) pulse.Inspection {
 	return r
 }
 
-func TestALookFindsWhatIsThere(t *testing.T) {
+func TestInspect_findsSinks(t *testing.T) {
 	t.Parallel()
 	server := pulsetest.Start(t, pulsetest.Config{})
 	r := inspect(t, pulse.Config{Server: "unix:/nowhere/native " + server.Address})
@@ -46,7 +46,7 @@ func TestALookFindsWhatIsThere(t *testing.T) {
 	}
 }
 
-func TestALookSaysWhyAServerCannotBeSpokenTo(t *testing.T) {
+func TestInspect_failures(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	secret := filepath.Join(dir, "cookie")
@@ -59,8 +59,8 @@ func TestALookSaysWhyAServerCannotBeSpokenTo(t *testing.T) {
 	}})
 	stopped := pulsetest.Start(t, pulsetest.Config{})
 	stopped.Signal(syscall.SIGSTOP)
-	left := filepath.Join(dir, "dead")
-	l, err := net.ListenUnix("unix", &net.UnixAddr{Net: "unix", Name: left})
+	dead := filepath.Join(dir, "dead")
+	l, err := net.ListenUnix("unix", &net.UnixAddr{Net: "unix", Name: dead})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -68,7 +68,7 @@ func TestALookSaysWhyAServerCannotBeSpokenTo(t *testing.T) {
 	_ = l.Close()
 	for server, want := range map[string]pulse.Failure{
 		"unix:" + filepath.Join(dir, "none"):       pulse.NotFound,
-		"unix:" + left:                             pulse.Refused,
+		"unix:" + dead:                             pulse.Refused,
 		fmt.Sprintf("tcp:127.0.0.1:%d", port):      pulse.AccessDenied,
 		stopped.Address:                            pulse.Timeout,
 		listen(t, say("HTTP/1.1 400 Bad Request")): pulse.Other,
@@ -82,6 +82,6 @@ func TestALookSaysWhyAServerCannotBeSpokenTo(t *testing.T) {
 		})
 	}
 	if _, err := pulse.Inspect(t.Context(), pulse.Config{Server: "unix:relative"}); err == nil {
-		t.Error("a configuration that names no server is looked at")
+		t.Error("Inspect accepts a configuration without a server")
 	}
 }

@@ -63,8 +63,8 @@ func FuzzParseServers(f *testing.F) {
 	})
 }
 
-// Whatever arrives, and in whatever pieces, the library sees whole messages
-// of the kinds that it can take, and then the one end that it knows.
+// For any input, in any pieces, the library reads only complete messages of the
+// kinds that it can handle, and then io.EOF.
 func FuzzLink(f *testing.F) {
 	answer := message(proto.OpReply, 0, 'L', 0, 0, 0, 35)
 	f.Add([]byte(answer+message(proto.OpRequest, 0xFFFFFFFF, 'L', 0, 0, 0, 1, 'L', 0, 0, 1, 0)), 1)
@@ -77,12 +77,12 @@ func FuzzLink(f *testing.F) {
 			t.Fatalf("the end reads as %v, want io.EOF", err)
 		}
 		if l.closeCause() == nil {
-			t.Fatal("no cause of the end is kept")
+			t.Fatal("the link has no cause")
 		}
 		for first := true; len(got) > 0; first = false {
 			size := descriptorSize + int(binary.BigEndian.Uint32(got))
 			if len(got) < size || size < descriptorSize+controlHeader {
-				t.Fatalf("a message of %d bytes is handed on as %d", size, len(got))
+				t.Fatalf("a message of %d bytes is passed on as %d", size, len(got))
 			}
 			command := binary.BigEndian.Uint32(got[descriptorSize+1:])
 			if first && command != proto.OpReply && command != proto.OpError {
@@ -93,7 +93,7 @@ func FuzzLink(f *testing.F) {
 	})
 }
 
-func TestLinkKeepsItsFirstCause(t *testing.T) {
+func TestLink_storesFirstCause(t *testing.T) {
 	t.Parallel()
 	l := newLink(&script{in: bytes.NewReader(nil), piece: 1, broken: true})
 	if n, err := l.Write([]byte("abc")); n != 3 || err != nil {
@@ -115,7 +115,7 @@ func message(command, serial uint32, values ...byte) string {
 	return string(append(append(head, make([]byte, 12)...), body...))
 }
 
-// A script is a connection that says what is written in it, in pieces.
+// A script is a connection that sends its contents in pieces.
 type script struct {
 	net.Conn
 	in     io.Reader

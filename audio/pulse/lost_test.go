@@ -21,32 +21,27 @@ import (
 	"pressbox/audio/pulse/pulsetest"
 )
 
-// This test is not parallel, so that no other one's goroutines are counted:
-// parallel tests wait until it has ended.
-func TestNothingRunsOnAfterRun(t *testing.T) {
+// This test is not parallel, so that it counts no goroutines of other tests.
+func TestRun_leavesNoGoroutines(t *testing.T) {
 	before := runtime.NumGoroutine()
 	server := pulsetest.Start(t, pulsetest.Config{})
 	sink := pulse.New(pulse.Config{Server: server.Address, Log: logger(t)})
 	ctx, stop := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
 	go func() { ended <- sink.Run(ctx) }()
-	if err := sink.Play(t.Context(), all(noise(50*time.Millisecond))); err != nil {
-		t.Fatal(err)
-	}
+	mustPlay(t, sink, noise(50*time.Millisecond))
 	server.Kill()
 	until(t, func() bool { return sink.Health() != nil })
 	server.Start()
 	until(t, func() bool { return sink.Health() == nil })
-	if err := sink.Play(t.Context(), all(noise(50*time.Millisecond))); err != nil {
-		t.Fatal(err)
-	}
+	mustPlay(t, sink, noise(50*time.Millisecond))
 	stop()
 	if err := <-ended; err != nil {
 		t.Errorf("Run: %v, want nil", err)
 	}
 	server.Kill()
-	// One that has said it ended may still be on its last line.
-	for limit := time.Now().Add(late); runtime.NumGoroutine() > before && time.Now().Before(limit); {
+	// A goroutine may still be in its last statement.
+	for limit := time.Now().Add(waitLimit); runtime.NumGoroutine() > before && time.Now().Before(limit); {
 		runtime.Gosched()
 	}
 	if n := runtime.NumGoroutine(); n > before {
@@ -55,23 +50,18 @@ func TestNothingRunsOnAfterRun(t *testing.T) {
 	}
 }
 
-func TestServerKilledMidWordAndRestarted(t *testing.T) {
-	t.Parallel()
-	server := pulsetest.Start(t, pulsetest.Config{})
-	sink := reach(t, pulse.Config{Server: server.Address})
+func TestPlay_serverKilledMidWord(t *testing.T) {
+	server, sink := start(t, pulsetest.Config{})
 	pulsetest.Retry(t, func(a *pulsetest.Attempt) {
 		recording := server.Record()
-		played := make(chan error, 1)
-		go func() { played <- sink.Play(a.Context(), all(noise(20*time.Second))) }()
+		played := startPlay(a.Context(), sink, all(noise(20*time.Second)))
 		recording.WaitFor(func(s []float32) bool { return len(sounding(s)) > rate/2 })
 		server.Kill()
 		killed := time.Now()
-		if err := <-played; !errors.Is(err, audio.ErrSinkLost) {
-			a.Errorf("Play returned %v when the server was killed, want ErrSinkLost", err)
-		}
+		wantErr(a, "Play", <-played, audio.ErrSinkLost)
 		until(t, func() bool { return sink.Health() != nil })
 		if took := time.Since(killed); took > 500*time.Millisecond {
-			a.Errorf("the loss was noticed after %v", took)
+			a.Errorf("the loss was detected after %v", took)
 		}
 		if status := sink.Status(); status != (pulse.Status{}) {
 			a.Errorf("Status without a server: %+v, want none", status)
@@ -87,25 +77,25 @@ func TestServerKilledMidWordAndRestarted(t *testing.T) {
 	})
 }
 
-func TestServerAppearsLater(t *testing.T) {
+func TestPlay_waitsForServer(t *testing.T) {
 	t.Parallel()
 	pulsetest.Retry(t, func(a *pulsetest.Attempt) {
 		server := pulsetest.New(a, pulsetest.Config{})
 		sink := run(a, pulse.Config{Server: server.Address})
 		until(t, func() bool { return sink.Health() != nil })
 		if err := sink.Health(); !errors.Is(err, audio.ErrSinkLost) || !strings.Contains(err.Error(), server.Address) {
-			a.Errorf("Health says %q, want ErrSinkLost and the address %s", err, server.Address)
+			a.Errorf("Health returns %q, want ErrSinkLost and the address %s", err, server.Address)
 		}
-		played := make(chan error, 1)
-		go func() { played <- sink.Play(a.Context(), all(noise(100*time.Millisecond))) }()
+		played := startPlay(a.Context(), sink, all(noise(100*time.Millisecond)))
 		server.Start()
-		if err := <-played; err != nil {
-			a.Errorf("Play that waited for the server: %v", err)
-		}
+		wantErr(a, "Play that waited for the server", <-played, nil)
 	})
 }
 
-func TestNoServerAtAll(t *testing.T) {
+func TestPlay_withoutServer(t *testing.T) {
+	if testing.Short() {
+		t.Skip("waits 5 s for a server")
+	}
 	t.Parallel()
 	sink := pulse.New(pulse.Config{Server: "unix:" + filepath.Join(t.TempDir(), "native"), Log: logger(t)})
 	if err := sink.Health(); err != nil {
@@ -134,23 +124,20 @@ func TestNoServerAtAll(t *testing.T) {
 	}
 }
 
-// The sink is away while it is not there, whatever else the server has.
-func TestUnknownSink(t *testing.T) {
+// A missing sink is lost, even if the server has others.
+func TestPlay_waitsForSink(t *testing.T) {
 	t.Parallel()
 	server := pulsetest.Start(t, pulsetest.Config{})
 	sink := run(t, pulse.Config{Server: server.Address, Sink: "kitchen"})
 	until(t, func() bool { return sink.Health() != nil })
 	if err := sink.Health(); !strings.Contains(err.Error(), `"kitchen"`) || !strings.Contains(err.Error(), "speaker") {
-		t.Errorf("Health says %q, want the name and the sinks that there are", err)
+		t.Errorf("Health returns %q, want the name and the existing sinks", err)
 	}
 	kitchen := []string{"load-module", "module-null-sink", "sink_name=kitchen", "sink_properties=device.description=Kitchen"}
 	pulsetest.Retry(t, func(a *pulsetest.Attempt) {
-		played := make(chan error, 1)
-		go func() { played <- sink.Play(a.Context(), all(noise(100*time.Millisecond))) }()
+		played := startPlay(a.Context(), sink, all(noise(100*time.Millisecond)))
 		module := strings.TrimSpace(server.Pactl(kitchen...))
-		if err := <-played; err != nil {
-			a.Errorf("Play that waited for its sink: %v", err)
-		}
+		wantErr(a, "Play that waited for its sink", <-played, nil)
 		server.Pactl("unload-module", module)
 		until(t, func() bool { return sink.Health() != nil })
 	})
@@ -168,7 +155,7 @@ func TestUnknownSink(t *testing.T) {
 	}
 }
 
-func TestSinkRemovedMidWord(t *testing.T) {
+func TestPlay_sinkRemovedMidWord(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{"moved", "killed"} {
 		t.Run(name, func(t *testing.T) {
@@ -177,12 +164,11 @@ func TestSinkRemovedMidWord(t *testing.T) {
 			gone := strings.TrimSpace(server.Pactl("load-module", "module-null-sink", "sink_name=usb"))
 			sink := reach(t, pulse.Config{Server: server.Address, Sink: "usb"})
 			clips := make(chan audio.Clip)
-			played := make(chan error, 1)
-			go func() { played <- sink.Play(t.Context(), clips) }()
+			played := startPlay(t.Context(), sink, clips)
 			clips <- noise(time.Second)
-			clips <- noise(time.Second) // the first is being played now
+			clips <- noise(time.Second) // the first one is playing
 			if name == "killed" {
-				gone = "module-null-sink" // all of them, so that there is none to go to
+				gone = "module-null-sink" // all of them, so that the stream cannot be moved
 			}
 			server.Pactl("unload-module", gone)
 			close(clips)
@@ -196,54 +182,49 @@ func TestSinkRemovedMidWord(t *testing.T) {
 			until(t, func() bool { return sink.Health() != nil })
 			server.Pactl("load-module", "module-null-sink", "sink_name=usb")
 			if err := sink.Play(t.Context(), all(noise(50*time.Millisecond))); err != nil {
-				t.Errorf("Play once the sink was back: %v", err)
+				t.Errorf("Play after the sink returned: %v", err)
 			}
 			if on := server.Pactl("list", "short", "sink-inputs"); !strings.Contains(server.Pactl("list", "short", "sinks"), field(on, 1)+"\tusb") {
-				t.Errorf("the stream is not on the sink that was asked for: %s", on)
+				t.Errorf("the stream is not on the configured sink: %s", on)
 			}
 		})
 	}
 }
 
-// A sink that sleeps is woken by silence; one that is awake is not kept
-// waiting. The stream is let go in between, or the sink could not sleep.
-func TestSuspendedSink(t *testing.T) {
+// Silence wakes a suspended sink; a running one gets none. The stream is closed in
+// between, because otherwise the sink would not be suspended.
+func TestPlay_wakesSuspendedSink(t *testing.T) {
 	t.Parallel()
 	server := pulsetest.Start(t, pulsetest.Config{
-		Extra:   "norewinds=1", // or it renders two seconds of silence ahead of anything
+		Extra:   "norewinds=1", // otherwise it renders two seconds of silence ahead
 		Modules: []string{"module-suspend-on-idle timeout=1"},
 	})
 	sink := reach(t, pulse.Config{Server: server.Address, LeadIn: 700 * time.Millisecond})
 	play := func() time.Duration {
 		began := time.Now()
-		if err := sink.Play(t.Context(), all(noise(100*time.Millisecond))); err != nil {
-			t.Fatal(err)
-		}
+		mustPlay(t, sink, noise(100*time.Millisecond))
 		return time.Since(began)
 	}
 	pulsetest.Retry(t, func(a *pulsetest.Attempt) {
 		for range 2 {
 			until(t, func() bool { return sink.Status().State == "suspended" })
 			if took := play(); took < 800*time.Millisecond || took > 1600*time.Millisecond {
-				a.Errorf("on a sleeping sink 0.1 s takes %v, want 0.7 s more", took)
+				a.Errorf("on a suspended sink 0.1 s takes %v, want 0.7 s more", took)
 			}
 			if took := play(); took > 600*time.Millisecond {
-				a.Errorf("on a waking sink 0.1 s takes %v", took)
+				a.Errorf("on a running sink 0.1 s takes %v", took)
 			}
 		}
 	})
 }
 
-// What another program does to the sink while we play delays us, no more.
-func TestSuspendedMidWord(t *testing.T) {
-	t.Parallel()
-	server := pulsetest.Start(t, pulsetest.Config{})
-	sink := reach(t, pulse.Config{Server: server.Address})
+// A sink that another program suspends for a while delays the sound.
+func TestPlay_suspendedMidWord(t *testing.T) {
+	server, sink := start(t, pulsetest.Config{})
 	pulsetest.Retry(t, func(a *pulsetest.Attempt) {
 		recording := server.Record()
 		clip := noise(4 * time.Second)
-		played := make(chan error, 1)
-		go func() { played <- sink.Play(a.Context(), all(clip)) }()
+		played := startPlay(a.Context(), sink, all(clip))
 		recording.WaitFor(func(s []float32) bool { return len(sounding(s)) > rate/4 })
 		server.Pactl("suspend-sink", "speaker", "1")
 		until(t, func() bool { return sink.Status().State == "suspended" })
@@ -254,14 +235,12 @@ func TestSuspendedMidWord(t *testing.T) {
 		default:
 		}
 		server.Pactl("suspend-sink", "speaker", "0")
-		if err := <-played; err != nil {
-			a.Error(err)
-		}
+		wantErr(a, "Play", <-played, nil)
 	})
 }
 
-// A sink that stays suspended, and a server that hangs, are lost after 5 s.
-func TestStandstill(t *testing.T) {
+// A sink that stays suspended and a server that hangs are lost after 5 s.
+func TestPlay_timesOut(t *testing.T) {
 	t.Parallel()
 	for name, stop := range map[string]func(*pulsetest.Server){
 		"sink":   func(s *pulsetest.Server) { s.Pactl("suspend-sink", "speaker", "1") },
@@ -272,14 +251,11 @@ func TestStandstill(t *testing.T) {
 			pulsetest.Retry(t, func(a *pulsetest.Attempt) {
 				server := pulsetest.Start(a, pulsetest.Config{})
 				sink := reach(a, pulse.Config{Server: server.Address})
-				played := make(chan error, 1)
-				go func() { played <- sink.Play(a.Context(), all(noise(20*time.Second))) }()
+				played := startPlay(a.Context(), sink, all(noise(20*time.Second)))
 				until(t, func() bool { return sink.Written() > 0 })
 				stop(server)
 				began := time.Now()
-				if err := <-played; !errors.Is(err, audio.ErrSinkLost) {
-					a.Errorf("Play returned %v, want ErrSinkLost", err)
-				}
+				wantErr(a, "Play", <-played, audio.ErrSinkLost)
 				if took := time.Since(began); took > 12*time.Second {
 					a.Errorf("Play gave up after %v", took)
 				}
@@ -288,40 +264,39 @@ func TestStandstill(t *testing.T) {
 	}
 }
 
-// Servers that are none, or hang up at once, cost an attempt and never the
-// process.
-func TestStrangeServers(t *testing.T) {
+// Peers that are no sound servers, or close the connection, cause an error and
+// never end the process.
+func TestRun_invalidServers(t *testing.T) {
 	t.Parallel()
 	huge := binary.BigEndian.AppendUint32(nil, 0x7FFFFFFF)
 	for name, tt := range map[string]struct {
 		serve func(net.Conn)
 		want  string
 	}{
-		"hangs up at once": {func(c net.Conn) {}, "closed the connection"},
-		"hangs up during auth": {func(c net.Conn) {
+		"closes at once": {func(c net.Conn) {}, "closed the connection"},
+		"closes during auth": {func(c net.Conn) {
 			_, _ = io.ReadFull(c, make([]byte, 200))
 		}, "closed the connection"},
-		"hangs up within its answer": {func(c net.Conn) {
+		"closes within its answer": {func(c net.Conn) {
 			_, _ = io.ReadFull(c, make([]byte, 200))
 			_, _ = c.Write([]byte{0, 0, 0, 15, 0xFF, 0xFF, 0xFF, 0xFF, 0, 0, 0})
 		}, "closed the connection"},
-		"is a web server":       {say("HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\n\r\n"), "no PulseAudio server"},
-		"is a secure shell":     {say("SSH-2.0-OpenSSH_9.2p1 Debian-2+deb12u3\r\n"), "no PulseAudio server"},
-		"says something huge":   {say(string(huge) + "\xFF\xFF\xFF\xFF" + strings.Repeat("\x00", 12)), "no PulseAudio server"},
-		"answers with a string": {say("\x00\x00\x00\x0F\xFF\xFF\xFF\xFF" + strings.Repeat("\x00", 12) + "L\x00\x00\x00\x02L\x00\x00\x00\x00tabc\x00"), "no PulseAudio server"},
-		"is too old":            {say("\x00\x00\x00\x0F\xFF\xFF\xFF\xFF" + strings.Repeat("\x00", 12) + "L\x00\x00\x00\x02L\x00\x00\x00\x00L\x00\x00\x00\x0C"), "version 12"},
-		"denies access":         {say("\x00\x00\x00\x0F\xFF\xFF\xFF\xFF" + strings.Repeat("\x00", 12) + "L\x00\x00\x00\x00L\x00\x00\x00\x00L\x00\x00\x00\x01"), "refuses us"},
+		"web server":    {say("HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\n\r\n"), "not a PulseAudio server"},
+		"SSH server":    {say("SSH-2.0-OpenSSH_9.2p1 Debian-2+deb12u3\r\n"), "not a PulseAudio server"},
+		"huge frame":    {say(string(huge) + "\xFF\xFF\xFF\xFF" + strings.Repeat("\x00", 12)), "not a PulseAudio server"},
+		"string answer": {say("\x00\x00\x00\x0F\xFF\xFF\xFF\xFF" + strings.Repeat("\x00", 12) + "L\x00\x00\x00\x02L\x00\x00\x00\x00tabc\x00"), "not a PulseAudio server"},
+		"old version":   {say("\x00\x00\x00\x0F\xFF\xFF\xFF\xFF" + strings.Repeat("\x00", 12) + "L\x00\x00\x00\x02L\x00\x00\x00\x00L\x00\x00\x00\x0C"), "version is 12"},
+		"denies access": {say("\x00\x00\x00\x0F\xFF\xFF\xFF\xFF" + strings.Repeat("\x00", 12) + "L\x00\x00\x00\x00L\x00\x00\x00\x00L\x00\x00\x00\x01"), "denies access"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			saysOnce(t, run(t, pulse.Config{Server: listen(t, tt.serve)}), tt.want)
+			awaitHealth(t, run(t, pulse.Config{Server: listen(t, tt.serve)}), tt.want)
 		})
 	}
 }
 
-// A lost server is looked for less and less often, but at once when somebody
-// wants to play.
-func TestBackOff(t *testing.T) {
+// The backoff grows with each attempt, and Play ends it.
+func TestRun_backsOff(t *testing.T) {
 	t.Parallel()
 	pulsetest.Retry(t, func(a *pulsetest.Attempt) {
 		attempts := make(chan time.Time, 1000)
@@ -336,21 +311,18 @@ func TestBackOff(t *testing.T) {
 		}
 		until(t, func() bool { return time.Since(last) > 300*time.Millisecond })
 		ctx, giveUp := context.WithCancel(a.Context())
-		played := make(chan error, 1)
-		go func() { played <- sink.Play(ctx, all(noise(time.Second))) }()
+		played := startPlay(ctx, sink, all(noise(time.Second)))
 		if gap := (<-attempts).Sub(last); gap > time.Second {
-			a.Errorf("%v until the attempt for Play, want it at once and not after 1.6s", gap)
+			a.Errorf("%v until the attempt for Play, want at once, not after 1.6s", gap)
 		}
 		giveUp()
-		if err := <-played; !errors.Is(err, context.Canceled) {
-			a.Errorf("Play: %v, want its context's error", err)
-		}
+		wantErr(a, "Play:", <-played, context.Canceled)
 	})
 }
 
-// A server that listens to TCP wants the cookie. Cookie files that cannot be
-// read, or hold none, are passed over.
-func TestCookies(t *testing.T) {
+// A server on TCP requires the cookie. Cookie files that are unreadable or have
+// the wrong size are skipped.
+func TestConfig_serversAndCookies(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	file := func(name string, content []byte) string {
@@ -361,7 +333,7 @@ func TestCookies(t *testing.T) {
 		return path
 	}
 	secret := file("cookie", bytes.Repeat([]byte("secret! "), 32))
-	odd := []string{filepath.Join(dir, "missing"), dir, file("empty", nil), os.DevNull}
+	invalid := []string{filepath.Join(dir, "missing"), dir, file("empty", nil), os.DevNull}
 	port := pulsetest.FreePort(t)
 	server := pulsetest.Start(t, pulsetest.Config{Modules: []string{
 		fmt.Sprintf("module-native-protocol-tcp listen=127.0.0.1 port=%d auth-cookie=%s", port, secret),
@@ -369,17 +341,17 @@ func TestCookies(t *testing.T) {
 	tcp := fmt.Sprintf("tcp:127.0.0.1:%d", port)
 	for name, tt := range map[string]struct {
 		cfg  pulse.Config
-		want string // in what Health says; "" means that it plays
+		want string // substring of Health; "" means that it plays
 	}{
-		"no cookie asked for":    {pulse.Config{Server: server.Address}, ""},
-		"odd ones, none asked":   {pulse.Config{Server: server.Address, Cookies: odd}, ""},
-		"the right one":          {pulse.Config{Server: tcp, Cookies: append(odd, secret)}, ""},
-		"none":                   {pulse.Config{Server: tcp, Cookies: odd}, "wants its cookie"},
-		"the wrong one":          {pulse.Config{Server: tcp, Cookies: []string{file("wrong", make([]byte, 256))}}, "wants its cookie"},
-		"the second server":      {pulse.Config{Server: "unix:" + dir + "/none " + server.Address}, ""},
-		"in the usual directory": {pulse.Config{RuntimeDir: usual(t, server)}, ""},
-		"not a server string":    {pulse.Config{Server: "unix:relative/path"}, "absolute path"},
-		"another host's":         {pulse.Config{Server: "{elsewhere}" + server.Address}, "none for this host"},
+		"no cookie required":    {pulse.Config{Server: server.Address}, ""},
+		"invalid, not required": {pulse.Config{Server: server.Address, Cookies: invalid}, ""},
+		"right cookie":          {pulse.Config{Server: tcp, Cookies: append(invalid, secret)}, ""},
+		"invalid":               {pulse.Config{Server: tcp, Cookies: invalid}, "requires its cookie"},
+		"wrong cookie":          {pulse.Config{Server: tcp, Cookies: []string{file("wrong", make([]byte, 256))}}, "requires its cookie"},
+		"second server":         {pulse.Config{Server: "unix:" + dir + "/none " + server.Address}, ""},
+		"default directory":     {pulse.Config{RuntimeDir: runtimeDir(t, server)}, ""},
+		"not a server string":   {pulse.Config{Server: "unix:relative/path"}, "absolute path"},
+		"other host":            {pulse.Config{Server: "{elsewhere}" + server.Address}, "no address applies to this host"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -390,13 +362,13 @@ func TestCookies(t *testing.T) {
 				}
 				return
 			}
-			saysOnce(t, sink, tt.want)
+			awaitHealth(t, sink, tt.want)
 		})
 	}
 }
 
-// usual links the server's socket to where a user's server has it.
-func usual(t *testing.T, server *pulsetest.Server) string {
+// runtimeDir returns an XDG_RUNTIME_DIR with the server's socket.
+func runtimeDir(t *testing.T, server *pulsetest.Server) string {
 	t.Helper()
 	dir := t.TempDir()
 	if err := os.Mkdir(filepath.Join(dir, "pulse"), 0o700); err != nil {
@@ -408,7 +380,7 @@ func usual(t *testing.T, server *pulsetest.Server) string {
 	return dir
 }
 
-// listen serves every connection with serve and then hangs up.
+// listen serves every connection with serve and then closes it.
 func listen(tb testing.TB, serve func(net.Conn)) string {
 	tb.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -434,7 +406,7 @@ func listen(tb testing.TB, serve func(net.Conn)) string {
 	return "tcp:" + l.Addr().String()
 }
 
-// say answers whatever comes, and then waits for the other side to hang up.
+// say sends an answer and then waits until the peer closes the connection.
 func say(answer string) func(net.Conn) {
 	return func(c net.Conn) {
 		_, _ = io.WriteString(c, answer)
@@ -442,49 +414,49 @@ func say(answer string) func(net.Conn) {
 	}
 }
 
-// late is when something that has not come never will.
-const late = 5 * time.Minute
+// waitLimit limits how long until waits.
+const waitLimit = 5 * time.Minute
 
-// until waits for something that the server will bring about.
-func until(tb testing.TB, law func() bool) {
+// until waits for a condition.
+func until(tb testing.TB, condition func() bool) {
 	tb.Helper()
 	tick := time.NewTicker(time.Millisecond)
 	defer tick.Stop()
-	for late := time.After(late); !law(); {
+	for late := time.After(waitLimit); !condition(); {
 		select {
 		case <-tick.C:
 		case <-late:
-			tb.Fatal("what the test waits for does not come")
+			tb.Fatal("timed out")
 		}
 	}
 }
 
-// saysOnce waits until Health says something.
-func saysOnce(t *testing.T, sink *pulse.Sink, want string) {
+// awaitHealth waits until Health returns an error with a substring.
+func awaitHealth(t *testing.T, sink *pulse.Sink, want string) {
 	t.Helper()
-	said := ""
+	got := ""
 	defer func() {
 		if t.Failed() {
-			t.Errorf("Health says %q, want %q", said, want)
+			t.Errorf("Health returns %q, want %q", got, want)
 		}
 	}()
 	until(t, func() bool {
 		if err := sink.Health(); err != nil {
-			said = err.Error()
+			got = err.Error()
 		}
-		return strings.Contains(said, want)
+		return strings.Contains(got, want)
 	})
 }
 
-// field returns a field of the first line of a table with tabs.
+// field returns a field of the first line of a tab-separated table.
 func field(table string, n int) string {
 	line, _, _ := strings.Cut(table, "\n")
 	return strings.Split(line+strings.Repeat("\t", n), "\t")[n]
 }
 
-// Run is busy while it waits for a server that does not answer, and not while
-// there is nothing to do; what the server took is counted.
-func TestWhatItDoesIsSeen(t *testing.T) {
+// Run is busy while it waits for a server that does not answer and not while it
+// is idle; Written counts the accepted samples.
+func TestSink_busyAndWritten(t *testing.T) {
 	t.Parallel()
 	idle := pulse.New(pulse.Config{Log: logger(t)})
 	if idle.Busy() != 0 || idle.Written() != 0 {
@@ -496,11 +468,9 @@ func TestWhatItDoesIsSeen(t *testing.T) {
 	server := pulsetest.Start(t, pulsetest.Config{})
 	sink := reach(t, pulse.Config{Server: server.Address})
 	clip := noise(200 * time.Millisecond)
-	if err := sink.Play(t.Context(), all(clip)); err != nil {
-		t.Fatal(err)
-	}
+	mustPlay(t, sink, clip)
 	if sink.Written() < uint64(len(clip.Samples)) {
-		t.Errorf("%d samples were written, want %d at least", sink.Written(), len(clip.Samples))
+		t.Errorf("%d samples were written, want at least %d", sink.Written(), len(clip.Samples))
 	}
 	until(t, func() bool { return sink.Busy() == 0 })
 }

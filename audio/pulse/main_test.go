@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// TestMain lets more tests run at once than there are processors: they wait
-// for sound, which takes its time.
+// TestMain runs more parallel tests than there are processors, because they
+// mostly wait for sound.
 func TestMain(m *testing.M) {
 	flag.Parse()
 	if err := flag.Set("test.parallel", "12"); err != nil {

@@ -19,12 +19,10 @@ import (
 
 const rate = 22050 // of the sink and the clips, unless a test says otherwise
 
-// The monitor is compared with what was played, sample for sample: over clips
-// shorter and longer than the server's buffer, in one stream and the next.
-func TestEverySampleIsHeardOnce(t *testing.T) {
-	t.Parallel()
-	server := pulsetest.Start(t, pulsetest.Config{})
-	sink := reach(t, pulse.Config{Server: server.Address})
+// Compares the sink's monitor with the clips, sample by sample: clips shorter and
+// longer than the server's buffer, in one stream and the next.
+func TestPlay_everySampleHeardOnce(t *testing.T) {
+	server, sink := start(t, pulsetest.Config{})
 	pulsetest.Retry(t, func(a *pulsetest.Attempt) {
 		recording := server.Record()
 		var want []float32
@@ -33,14 +31,14 @@ func TestEverySampleIsHeardOnce(t *testing.T) {
 			want = append(want, clip.Samples...)
 			play(a, sink, length, 500*time.Millisecond, clip)
 			if !recording.Wait(1) {
-				a.Fatal("the recorder has ended")
+				a.Fatal("the recorder ended")
 			}
 		}
 		same(a, sounding(recording.Stop()), want)
 	})
 }
 
-// play plays clips of that length, which takes little more than that.
+// play plays clips of that length, and fails unless it takes at most more longer.
 func play(tb testing.TB, sink *pulse.Sink, length, more time.Duration, clips ...audio.Clip) {
 	tb.Helper()
 	began := time.Now()
@@ -52,38 +50,30 @@ func play(tb testing.TB, sink *pulse.Sink, length, more time.Duration, clips ...
 	}
 }
 
-func TestClipsOfOnePlayFollowWithoutAGap(t *testing.T) {
-	t.Parallel()
-	server := pulsetest.Start(t, pulsetest.Config{})
-	sink := reach(t, pulse.Config{Server: server.Address})
+func TestPlay_noGapBetweenClips(t *testing.T) {
+	server, sink := start(t, pulsetest.Config{})
 	pulsetest.Retry(t, func(a *pulsetest.Attempt) {
 		recording := server.Record()
 		one, two, three := noise(300*time.Millisecond), noise(7*time.Millisecond), noise(900*time.Millisecond)
-		if err := sink.Play(a.Context(), all(one, audio.Clip{Rate: rate}, two, three)); err != nil {
-			a.Fatal(err)
-		}
+		mustPlay(a, sink, one, audio.Clip{Rate: rate}, two, three)
 		same(a, span(recording.Stop()), slices.Concat(one.Samples, two.Samples, three.Samples))
 	})
 }
 
-func TestALongClip(t *testing.T) {
-	t.Parallel()
-	server := pulsetest.Start(t, pulsetest.Config{})
-	sink := reach(t, pulse.Config{Server: server.Address})
+func TestPlay_longClip(t *testing.T) {
+	server, sink := start(t, pulsetest.Config{})
 	pulsetest.Retry(t, func(a *pulsetest.Attempt) {
 		recording := server.Record()
-		clip := noise(12 * time.Second) // twelve times what the server keeps
+		clip := noise(12 * time.Second) // twelve times the server's buffer
 		play(a, sink, 12*time.Second, time.Second, clip)
 		same(a, span(recording.Stop()), clip.Samples)
 	})
 }
 
-// A card's sink has other channels, another format and another rate; its ends
-// must be heard as well, and urgent at 1.5 times the level.
-func TestASinkOfAnotherKind(t *testing.T) {
-	t.Parallel()
-	server := pulsetest.Start(t, pulsetest.Config{Rate: 48000, Format: "s16le"})
-	sink := reach(t, pulse.Config{Server: server.Address})
+// A sound card has other channels, another format and another rate. The ends of
+// a clip are heard there too, and urgent clips at 1.5 times the level.
+func TestPlay_convertsForSink(t *testing.T) {
+	server, sink := start(t, pulsetest.Config{Rate: 48000, Format: "s16le"})
 	pulsetest.Retry(t, func(a *pulsetest.Attempt) {
 		var level [2]float64
 		for i, gain := range []float32{1, audio.UrgentGain} {
@@ -92,14 +82,12 @@ func TestASinkOfAnotherKind(t *testing.T) {
 			for n := range tone.Samples {
 				tone.Samples[n] = gain * 0.6 * float32(math.Cos(2*math.Pi*441*float64(n)/rate))
 			}
-			if err := sink.Play(a.Context(), all(tone)); err != nil {
-				a.Fatal(err)
+			mustPlay(a, sink, tone)
+			played := span(recording.Stop())
+			if n := len(played); n <= 24000 || n > 24000+96 {
+				a.Errorf("half a second lasts %d samples at 48 kHz, want 24000 and the resampler's delay", n)
 			}
-			heard := span(recording.Stop())
-			if n := len(heard); n <= 24000 || n > 24000+96 {
-				a.Errorf("half a second lasts %d samples at 48 kHz, want 24000 and what the resampler keeps back", n)
-			}
-			level[i] = rms(heard)
+			level[i] = rms(played)
 		}
 		if ratio := level[1] / level[0]; math.Abs(ratio-1.5) > 0.01 {
 			a.Errorf("urgent is %.3f times as loud, want 1.5", ratio)
@@ -107,10 +95,8 @@ func TestASinkOfAnotherKind(t *testing.T) {
 	})
 }
 
-func TestPlayOfNothing(t *testing.T) {
-	t.Parallel()
-	server := pulsetest.Start(t, pulsetest.Config{})
-	sink := reach(t, pulse.Config{Server: server.Address})
+func TestPlay_emptyClips(t *testing.T) {
+	_, sink := start(t, pulsetest.Config{})
 	for name, clips := range map[string]<-chan audio.Clip{
 		"no clip":       all(),
 		"an empty clip": all(audio.Clip{Rate: rate}),
@@ -125,66 +111,55 @@ func TestPlayOfNothing(t *testing.T) {
 	}
 }
 
-// Clips that come later than the sound before them has ended are heard whole,
+// Clips that arrive after the end of the sound before them are heard in full,
 // after a silence.
-func TestSlowSynthesisLosesNothing(t *testing.T) {
-	t.Parallel()
-	server := pulsetest.Start(t, pulsetest.Config{})
-	sink := reach(t, pulse.Config{Server: server.Address})
+func TestPlay_lateClipsLoseNothing(t *testing.T) {
+	server, sink := start(t, pulsetest.Config{})
 	pulsetest.Retry(t, func(a *pulsetest.Attempt) {
 		recording := server.Record()
 		clips := make(chan audio.Clip)
-		played := make(chan error, 1)
-		go func() { played <- sink.Play(a.Context(), clips) }()
+		played := startPlay(a.Context(), sink, clips)
 		var want []float32
 		for i := range 4 {
 			clip := noise(time.Duration(100+i) * time.Millisecond)
 			before := recording.Len()
 			clips <- clip
 			want = append(want, clip.Samples...)
-			late := (i + 1) * rate / 4 // synthesis is, for the next one
+			late := (i + 1) * rate / 4 // by which the next clip is late
 			recording.WaitFor(func(s []float32) bool {
 				return len(sounding(s[before:])) > 0 && len(sounding(s[max(before, len(s)-late):])) == 0
 			})
 		}
 		close(clips)
-		if err := <-played; err != nil {
-			a.Fatal(err)
-		}
+		wantErr(a, "Play", <-played, nil)
 		recorded := recording.Stop()
 		same(a, sounding(recorded), want)
 		if late := len(span(recorded)) - len(want); late < rate {
-			a.Errorf("%d samples of silence between late clips, want a second at least", late)
+			a.Errorf("%d samples of silence between late clips, want at least a second", late)
 		}
 	})
 }
 
-func TestClipsOfTwoRates(t *testing.T) {
-	t.Parallel()
-	server := pulsetest.Start(t, pulsetest.Config{})
-	sink := reach(t, pulse.Config{Server: server.Address})
+func TestPlay_twoRates(t *testing.T) {
+	server, sink := start(t, pulsetest.Config{})
 	pulsetest.Retry(t, func(a *pulsetest.Attempt) {
 		recording := server.Record()
 		one, two := noise(400*time.Millisecond), audio.Clip{Rate: 16000, Samples: make([]float32, 8000)}
 		for i := range two.Samples {
 			two.Samples[i] = 0.5
 		}
-		if err := sink.Play(a.Context(), all(one, two)); err != nil {
-			a.Fatal(err)
-		}
-		heard := span(recording.Stop())
-		if len(heard) < len(one.Samples)+rate/2-50 {
-			a.Errorf("%d samples heard, want %d and half a second more", len(heard), len(one.Samples))
+		mustPlay(a, sink, one, two)
+		played := span(recording.Stop())
+		if len(played) < len(one.Samples)+rate/2-50 {
+			a.Errorf("%d samples heard, want %d and half a second more", len(played), len(one.Samples))
 			return
 		}
-		same(a, heard[:len(one.Samples)], one.Samples)
+		same(a, played[:len(one.Samples)], one.Samples)
 	})
 }
 
-func TestCancelFallsSilentAtOnce(t *testing.T) {
-	t.Parallel()
-	server := pulsetest.Start(t, pulsetest.Config{})
-	sink := reach(t, pulse.Config{Server: server.Address})
+func TestPlay_cancelStopsAtOnce(t *testing.T) {
+	server, sink := start(t, pulsetest.Config{})
 	pulsetest.Retry(t, func(a *pulsetest.Attempt) {
 		recording := server.Record()
 		ctx, cancel := context.WithCancel(a.Context())
@@ -195,9 +170,7 @@ func TestCancelFallsSilentAtOnce(t *testing.T) {
 		before := recording.Len()
 		cancel()
 		asked := time.Now()
-		if err := <-played; !errors.Is(err, context.Canceled) {
-			a.Errorf("Play returned %v, want its context's error", err)
-		}
+		wantErr(a, "Play", <-played, context.Canceled)
 		if took := time.Since(asked); took > 100*time.Millisecond {
 			a.Errorf("Play returned %v after it was cancelled, want at once", took)
 		}
@@ -211,87 +184,73 @@ func TestCancelFallsSilentAtOnce(t *testing.T) {
 		}
 		recording = server.Record()
 		next := noise(100 * time.Millisecond)
-		if err := sink.Play(a.Context(), all(next)); err != nil {
-			a.Fatal(err)
-		}
-		same(a, span(recording.Stop()), next.Samples) // and nothing of the cancelled one
+		mustPlay(a, sink, next)
+		same(a, span(recording.Stop()), next.Samples) // nothing of the cancelled one
 	})
 }
 
-func TestCancelWhileNothingIsToBePlayed(t *testing.T) {
-	t.Parallel()
-	server := pulsetest.Start(t, pulsetest.Config{})
-	sink := reach(t, pulse.Config{Server: server.Address})
+func TestPlay_cancelWhileWaiting(t *testing.T) {
+	_, sink := start(t, pulsetest.Config{})
 	ctx, cancel := context.WithCancel(t.Context())
 	clips := make(chan audio.Clip)
 	first, second := make(chan error, 1), make(chan error, 1)
 	go func() { first <- sink.Play(ctx, clips) }()
-	clips <- noise(10 * time.Millisecond) // the first has its turn now
+	clips <- noise(10 * time.Millisecond) // the first one plays now
 	waiting, giveUp := context.WithCancel(t.Context())
 	go func() { second <- sink.Play(waiting, clips) }()
 	giveUp()
-	if err := <-second; !errors.Is(err, context.Canceled) {
-		t.Errorf("Play that waits for its turn returned %v, want its context's error", err)
-	}
+	wantErr(t, "Play while another one plays", <-second, context.Canceled)
 	cancel()
-	if err := <-first; !errors.Is(err, context.Canceled) {
-		t.Errorf("Play that waits for a clip returned %v, want its context's error", err)
-	}
+	wantErr(t, "Play while it waits for a clip", <-first, context.Canceled)
 }
 
-func TestFirstWriteIsToldOncePerPlay(t *testing.T) {
+func TestPlay_callsOnFirstWriteOnce(t *testing.T) {
 	t.Parallel()
 	server := pulsetest.Start(t, pulsetest.Config{})
 	var written atomic.Int32
-	told := make(chan struct{}, 10)
+	called := make(chan struct{}, 10)
 	sink := reach(t, pulse.Config{Server: server.Address, OnFirstWrite: func() {
 		written.Add(1)
-		told <- struct{}{}
+		called <- struct{}{}
 	}})
 	for i := range int32(2) {
 		clips := make(chan audio.Clip)
-		played := make(chan error, 1)
-		go func() { played <- sink.Play(t.Context(), clips) }()
+		played := startPlay(t.Context(), sink, clips)
 		clips <- noise(50 * time.Millisecond)
-		<-told // though Play goes on
+		<-called // while Play continues
 		clips <- noise(50 * time.Millisecond)
 		close(clips)
-		if err := <-played; err != nil {
-			t.Fatal(err)
-		}
+		wantErr(t, "Play", <-played, nil)
 		if n := written.Load(); n != i+1 {
-			t.Errorf("told %d times after %d Plays", n, i+1)
+			t.Errorf("%d calls after %d Plays", n, i+1)
 		}
 	}
 }
 
-// What a user or module-stream-restore did to the volume of the last stream
-// does not hold for the next, and the sink's own volume is left alone.
-func TestStreamsAreNeverTurnedDown(t *testing.T) {
+// A volume that a user or module-stream-restore set for the last stream does not
+// apply to the next one, and the sink's own volume is not changed.
+func TestPlay_streamVolumeIsFull(t *testing.T) {
 	t.Parallel()
 	server := pulsetest.Start(t, pulsetest.Config{Modules: []string{"module-stream-restore"}})
 	sink := reach(t, pulse.Config{Server: server.Address, Sink: "speaker"})
-	speaking := func(meanwhile func(stream string)) {
+	playing := func(meanwhile func(stream string)) {
 		clips := make(chan audio.Clip)
-		played := make(chan error, 1)
-		go func() { played <- sink.Play(t.Context(), clips) }()
-		for range 2 { // when the second is taken the first is being played
+		played := startPlay(t.Context(), sink, clips)
+		for range 2 { // once the second is received, the first is playing
 			clips <- noise(50 * time.Millisecond)
 		}
 		meanwhile(server.Pactl("list", "sink-inputs"))
 		close(clips)
-		if err := <-played; err != nil {
-			t.Fatal(err)
-		}
+		wantErr(t, "Play", <-played, nil)
 	}
-	speaking(func(stream string) {
+	playing(func(stream string) {
 		index := between(stream, "Sink Input #", "\n")
 		server.Pactl("set-sink-volume", "speaker", "40%")
 		server.Pactl("set-sink-input-volume", index, "10%")
 		server.Pactl("set-sink-input-mute", index, "1")
 	})
-	until(t, func() bool { return server.Pactl("list", "short", "sink-inputs") == "" }) // no longer kept
-	speaking(func(stream string) {
+	until(t, func() bool { return server.Pactl("list", "short", "sink-inputs") == "" }) // no longer cached
+	playing(func(stream string) {
 		for _, want := range []string{
 			"Mute: no", "100%", `media.role = "a11y"`, `application.name = "Pressbox"`,
 			`application.icon_name = "audio-speakers"`, "float32le 1ch 22050Hz",
@@ -303,6 +262,35 @@ func TestStreamsAreNeverTurnedDown(t *testing.T) {
 	})
 	if volume := server.Pactl("get-sink-volume", "speaker"); !strings.Contains(volume, "40%") {
 		t.Errorf("the sink's volume is now %s, want 40%%", volume)
+	}
+}
+
+// start returns a server and a connected sink for a parallel test.
+func start(t *testing.T, cfg pulsetest.Config) (*pulsetest.Server, *pulse.Sink) {
+	t.Helper()
+	t.Parallel()
+	server := pulsetest.Start(t, cfg)
+	return server, reach(t, pulse.Config{Server: server.Address})
+}
+
+// startPlay starts Play and returns a channel for its error.
+func startPlay(ctx context.Context, sink *pulse.Sink, clips <-chan audio.Clip) chan error {
+	played := make(chan error, 1)
+	go func() { played <- sink.Play(ctx, clips) }()
+	return played
+}
+
+func mustPlay(tb testing.TB, sink *pulse.Sink, clips ...audio.Clip) {
+	tb.Helper()
+	if err := sink.Play(tb.Context(), all(clips...)); err != nil {
+		tb.Fatalf("Play: %v", err)
+	}
+}
+
+func wantErr(tb testing.TB, what string, err, want error) {
+	tb.Helper()
+	if !errors.Is(err, want) {
+		tb.Errorf("%s: %v, want %v", what, err, want)
 	}
 }
 
@@ -323,7 +311,7 @@ func run(tb testing.TB, cfg pulse.Config) *pulse.Sink {
 	return sink
 }
 
-// reach is run for a sink whose server is there, and waits until it is found.
+// reach is run for a sink whose server is running; it waits for the connection.
 func reach(tb testing.TB, cfg pulse.Config) *pulse.Sink {
 	tb.Helper()
 	sink := run(tb, cfg)
@@ -345,7 +333,7 @@ func all(clips ...audio.Clip) <-chan audio.Clip {
 	return c
 }
 
-// noise is a clip without a silent sample, the same for the same length.
+// noise returns a clip without a silent sample, the same for the same length.
 func noise(d time.Duration) audio.Clip {
 	random := rand.New(rand.NewPCG(1, uint64(d)))
 	samples := make([]float32, d*rate/time.Second)
@@ -357,16 +345,16 @@ func noise(d time.Duration) audio.Clip {
 
 // sounding returns the samples that are not silent.
 func sounding(recorded []float32) []float32 {
-	var heard []float32
+	var samples []float32
 	for _, s := range recorded {
 		if s != 0 {
-			heard = append(heard, s)
+			samples = append(samples, s)
 		}
 	}
-	return heard
+	return samples
 }
 
-// span returns what was recorded from the first sounding sample to the last.
+// span returns the samples from the first to the last that is not silent.
 func span(recorded []float32) []float32 {
 	first := slices.IndexFunc(recorded, func(s float32) bool { return s != 0 })
 	if first < 0 {

@@ -30,7 +30,7 @@ import (
 
 // Config holds the settings of the queue.
 type Config struct {
-	Max    int           // announcements that may wait, besides the current one; 0 means none
+	Max    int           // announcements that may wait behind the current one; 0 means none
 	TTL    time.Duration // default time to live: 5 s to 24 h
 	Rate   int           // default words per minute: 60–400
 	Volume int           // percent, 0–100

@@ -9,7 +9,7 @@ import (
 	"pressbox/audio"
 )
 
-// Errors of requests, besides [*RequestError].
+// Errors of requests, in addition to [*RequestError].
 var (
 	ErrFull      = errors.New("the queue is full")
 	ErrNotFound  = errors.New("no such announcement")

@@ -10,7 +10,7 @@ import (
 	"pressbox/voice/speakable"
 )
 
-// commentMaxAge is how long a comment may wait before it is dropped.
+// commentMaxAge limits how long a comment may wait.
 const commentMaxAge = 10 * time.Second
 
 // A comment is a sentence about an event as it happens, such as a play of a

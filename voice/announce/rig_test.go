@@ -384,5 +384,5 @@ func (h *rig) expectGain(sentence string, gain float32) {
 	}
 }
 
-// start is when every bubble starts.
+// start is the time at which every bubble starts.
 var start = time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC)

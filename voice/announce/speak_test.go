@@ -235,7 +235,7 @@ func TestStop_finishesSentence(t *testing.T) {
 		name    string
 		message string
 		after   time.Duration
-		heard   string
+		played  string
 		took    time.Duration
 		status  announce.Status
 	}{
@@ -253,7 +253,7 @@ func TestStop_finishesSentence(t *testing.T) {
 				if took := time.Since(begin); took != tt.took {
 					t.Errorf("stopping took %s, want %s", took, tt.took)
 				}
-				h.expect(tt.heard)
+				h.expect(tt.played)
 				h.expectStatus(a.ID, tt.status)
 				h.expectStatus(b.ID, announce.Queued)
 			})

@@ -1,6 +1,6 @@
 package announce
 
-// eventBuffer is how many events a watcher may fall behind.
+// eventBuffer limits how many events a watcher may fall behind.
 const eventBuffer = 64
 
 // An Event reports a change of an announcement.

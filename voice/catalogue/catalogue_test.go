@@ -22,24 +22,24 @@ import (
 	"pressbox/voice/catalogue"
 )
 
-// A shop is a server of voices in the layout of Piper's catalogue.
-type shop struct {
+// A fakeServer serves voices in the layout of Piper's catalogue.
+type fakeServer struct {
 	*httptest.Server
 
-	mu     sync.Mutex        // guards what follows
+	mu     sync.Mutex        // guards the fields below
 	files  map[string][]byte // by path
 	index  map[string]any
-	asked  []string                                                          // paths, and from where
+	asked  []string                                                          // paths with ranges
 	sent   int                                                               // bytes of files
-	answer func(w http.ResponseWriter, r *http.Request, content []byte) bool // instead of the usual; nil means never
+	answer func(w http.ResponseWriter, r *http.Request, content []byte) bool // replaces the default answer if it returns true
 }
 
 const tern = "en_GB-tern-medium"
 
-// open makes a shop with two voices, of which one has a name that is not ASCII.
-func open(t *testing.T) *shop {
+// open starts a server with two voices, one with a name that is not ASCII.
+func open(t *testing.T) *fakeServer {
 	t.Helper()
-	s := &shop{files: map[string][]byte{}, index: map[string]any{}}
+	s := &fakeServer{files: map[string][]byte{}, index: map[string]any{}}
 	s.add("en/en_GB/tern/medium/", tern, []string{"en-gb-tern-medium"})
 	s.add("pt/pt_PT/tugão/low/", "pt_PT-tugão-low", nil)
 	s.Server = httptest.NewServer(http.HandlerFunc(s.serve))
@@ -47,7 +47,7 @@ func open(t *testing.T) *shop {
 	return s
 }
 
-func (s *shop) add(dir, name string, aliases []string) {
+func (s *fakeServer) add(dir, name string, aliases []string) {
 	model := make([]byte, 300_000)
 	for i := range model {
 		model[i] = byte(rand.Uint32())
@@ -65,7 +65,7 @@ func (s *shop) add(dir, name string, aliases []string) {
 	}
 }
 
-func (s *shop) serve(w http.ResponseWriter, r *http.Request) {
+func (s *fakeServer) serve(w http.ResponseWriter, r *http.Request) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if r.URL.Path == "/v1/voices.json" {
@@ -96,7 +96,7 @@ func (c *countedWriter) Write(p []byte) (int, error) {
 	return c.ResponseWriter.Write(p)
 }
 
-func (s *shop) fetch(t *testing.T) *catalogue.Catalogue {
+func (s *fakeServer) fetch(t *testing.T) *catalogue.Catalogue {
 	t.Helper()
 	c, err := catalogue.Fetch(t.Context(), s.Client(), s.URL+"/v1/voices.json")
 	if err != nil {
@@ -105,8 +105,8 @@ func (s *shop) fetch(t *testing.T) *catalogue.Catalogue {
 	return c
 }
 
-// install installs a voice into a folder.
-func (s *shop) install(t *testing.T, dir, name string) error {
+// install installs a voice into a directory.
+func (s *fakeServer) install(t *testing.T, dir, name string) error {
 	t.Helper()
 	c := s.fetch(t)
 	v, err := c.Find(name)
@@ -117,20 +117,20 @@ func (s *shop) install(t *testing.T, dir, name string) error {
 	return i.Install(t.Context(), v)
 }
 
-// requests are those for files so far, and how many bytes were sent for them.
-func (s *shop) requests() (asked []string, sent int) {
+// requests returns the requests for files and the number of bytes sent for them.
+func (s *fakeServer) requests() (asked []string, sent int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return slices.Clone(s.asked), s.sent
 }
 
-// models are the requests for tern's model.
-func (s *shop) models() []string {
+// models returns the requests for tern's model.
+func (s *fakeServer) models() []string {
 	asked, _ := s.requests()
 	return slices.DeleteFunc(asked, func(asked string) bool { return !strings.HasPrefix(asked, tern+".onnx ") })
 }
 
-// names are the files of a folder.
+// names returns the files of a directory.
 func names(t *testing.T, dir string) []string {
 	t.Helper()
 	files, err := os.ReadDir(dir)
@@ -144,24 +144,24 @@ func names(t *testing.T, dir string) []string {
 	return all
 }
 
-// whole says whether a folder has the voice tern as the shop has it, and nothing else.
-func (s *shop) whole(t *testing.T, dir string) {
+// expectInstalled fails the test unless dir has exactly the files of the voice tern.
+func (s *fakeServer) expectInstalled(t *testing.T, dir string) {
 	t.Helper()
 	want := []string{tern + ".MODEL_CARD", tern + ".onnx", tern + ".onnx.json"}
 	if got := names(t, dir); !slices.Equal(got, want) {
-		t.Fatalf("the folder has %v, want %v", got, want)
+		t.Fatalf("the directory has %v, want %v", got, want)
 	}
 	got, err := os.ReadFile(filepath.Join(dir, tern+".onnx"))
 	if err != nil || !bytes.Equal(got, s.files["/v1/en/en_GB/tern/medium/"+tern+".onnx"]) {
-		t.Errorf("the model is another: %d bytes, %v", len(got), err)
+		t.Errorf("the model differs: %d bytes, %v", len(got), err)
 	}
 }
 
-func TestAVoiceIsInstalledWhole(t *testing.T) {
+func TestInstall_complete(t *testing.T) {
 	t.Parallel()
 	s, dir := open(t), t.TempDir()
 	c := s.fetch(t)
-	v, err := c.Find("en-gb-tern-medium") // its older name
+	v, err := c.Find("en-gb-tern-medium") // an alias
 	if err != nil || v.Name != tern || v.Language != "English, Great Britain" || v.Size() < 300_000 {
 		t.Fatalf("%+v, %v", v, err)
 	}
@@ -173,27 +173,27 @@ func TestAVoiceIsInstalledWhole(t *testing.T) {
 		last[name] = done
 	}}
 	if card, err := i.Card(t.Context(), v); err != nil || !strings.Contains(card, "License: CC0") {
-		t.Errorf("the card: %q, %v", card, err)
+		t.Errorf("Card: %q, %v", card, err)
 	}
 	if err := i.Install(t.Context(), v); err != nil {
 		t.Fatal(err)
 	}
-	s.whole(t, dir)
+	s.expectInstalled(t, dir)
 	if asked, _ := s.requests(); last[tern+".onnx"] != 300_000 || len(asked) != 3 {
-		t.Errorf("progress %v; asked for %v, want each file once", last, asked)
+		t.Errorf("progress %v; requests %v, want each file once", last, asked)
 	}
 	if err := s.install(t, t.TempDir(), "pt_PT-tugão-low"); err != nil {
 		t.Errorf("a name that is not ASCII: %v", err)
 	}
 	if got := len(c.Voices()); got != 2 {
-		t.Errorf("%d voices are listed, want 2: older names once", got)
+		t.Errorf("%d voices are listed, want 2: without aliases", got)
 	}
 	if _, err := c.Find("en_GB-gull-medium"); !errors.Is(err, catalogue.ErrUnknown) {
-		t.Errorf("a voice that there is not: %v", err)
+		t.Errorf("an unknown voice: %v", err)
 	}
 }
 
-// cut answers with the beginning of what is asked for, and hangs up.
+// cut sends the beginning of the requested bytes and closes the connection.
 func cut(after int) func(http.ResponseWriter, *http.Request, []byte) bool {
 	return func(w http.ResponseWriter, r *http.Request, content []byte) bool {
 		if len(content) < 1000 {
@@ -213,22 +213,22 @@ func cut(after int) func(http.ResponseWriter, *http.Request, []byte) bool {
 	}
 }
 
-func TestWhatIsCutOffGoesOnFromThere(t *testing.T) {
+func TestInstall_resumesAfterDisconnect(t *testing.T) {
 	t.Parallel()
 	s, dir := open(t), t.TempDir()
 	s.answer = cut(100_000)
 	if err := s.install(t, dir, tern); err != nil {
 		t.Fatal(err)
 	}
-	s.whole(t, dir)
+	s.expectInstalled(t, dir)
 	models := s.models()
 	if len(models) != 3 || models[0] != tern+".onnx " || !strings.Contains(models[2], "bytes=200000-") {
-		t.Errorf("the model was asked for as %q, want it in three parts", models)
+		t.Errorf("the model was requested as %q, want three parts", models)
 	}
 }
 
-// What an earlier run has left is used, and so is a server that does not know ranges.
-func TestAnEarlierRunsPartIsUsed(t *testing.T) {
+// A partial file of an earlier run is resumed, also from a server without ranges.
+func TestInstall_resumesEarlierPart(t *testing.T) {
 	t.Parallel()
 	model := "/v1/en/en_GB/tern/medium/" + tern + ".onnx"
 	whole := func(w http.ResponseWriter, _ *http.Request, content []byte) bool {
@@ -238,14 +238,14 @@ func TestAnEarlierRunsPartIsUsed(t *testing.T) {
 	for name, tt := range map[string]struct {
 		part   func(content []byte) []byte
 		answer func(http.ResponseWriter, *http.Request, []byte) bool
-		sent   int // bytes of the model, at most; 0 means that it does not matter
+		sent   int // bytes of the model, at most; 0 means any
 	}{
-		"its beginning":               {func(c []byte) []byte { return c[:250_000] }, nil, 50_000},
-		"all of it":                   {func(c []byte) []byte { return c }, nil, 1},
-		"another file's":              {func(c []byte) []byte { return bytes.Repeat([]byte("x"), 250_000) }, nil, 0},
-		"more than all":               {func(c []byte) []byte { return append(slices.Clone(c), 'x') }, nil, 0},
-		"a server without ranges":     {func(c []byte) []byte { return c[:250_000] }, whole, 0},
-		"a part that is another file": {func(c []byte) []byte { return bytes.Repeat([]byte("x"), len(c)) }, whole, 0},
+		"beginning":               {func(c []byte) []byte { return c[:250_000] }, nil, 50_000},
+		"complete":                {func(c []byte) []byte { return c }, nil, 1},
+		"other file":              {func(c []byte) []byte { return bytes.Repeat([]byte("x"), 250_000) }, nil, 0},
+		"too long":                {func(c []byte) []byte { return append(slices.Clone(c), 'x') }, nil, 0},
+		"server without ranges":   {func(c []byte) []byte { return c[:250_000] }, whole, 0},
+		"other file of that size": {func(c []byte) []byte { return bytes.Repeat([]byte("x"), len(c)) }, whole, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -257,9 +257,9 @@ func TestAnEarlierRunsPartIsUsed(t *testing.T) {
 			if err := s.install(t, dir, tern); err != nil {
 				t.Fatal(err)
 			}
-			s.whole(t, dir)
-			if got := len(s.models()); name == "a server without ranges" && got != 1 {
-				t.Errorf("the model was asked for %d times, want once", got)
+			s.expectInstalled(t, dir)
+			if got := len(s.models()); name == "server without ranges" && got != 1 {
+				t.Errorf("the model was requested %d times, want once", got)
 			}
 			if _, sent := s.requests(); tt.sent > 0 && sent > tt.sent+1000 {
 				t.Errorf("%d bytes were sent, want about %d", sent, tt.sent)
@@ -268,9 +268,9 @@ func TestAnEarlierRunsPartIsUsed(t *testing.T) {
 	}
 }
 
-// The daemon, which is another user than the one who installs, reads every file; and
-// what it has put into its folder leads nobody to write elsewhere.
-func TestOthersReadWhatIsInstalledAndLeadNowhere(t *testing.T) {
+// The server runs as another user than the installer and reads every file; a link
+// in its directory does not lead the installer elsewhere.
+func TestInstall_modesAndLinks(t *testing.T) {
 	t.Parallel()
 	s, dir := open(t), t.TempDir()
 	if err := os.WriteFile(filepath.Join(dir, "."+tern+".onnx.part"), nil, 0o600); err != nil { // as with a umask of 077
@@ -294,12 +294,12 @@ func TestOthersReadWhatIsInstalledAndLeadNowhere(t *testing.T) {
 		t.Error("a link was followed")
 	}
 	if _, err := os.Lstat(other); !errors.Is(err, os.ErrNotExist) {
-		t.Errorf("what the link names was written (%v)", err)
+		t.Errorf("the target of the link was written (%v)", err)
 	}
 }
 
-// What is wrong is not installed, and what is known to be final is not tried again.
-func TestWhatIsWrongIsNotInstalled(t *testing.T) {
+// Invalid files are not installed, and permanent errors are not retried.
+func TestInstall_rejectsInvalidFiles(t *testing.T) {
 	t.Parallel()
 	status := func(code int) func(http.ResponseWriter, *http.Request, []byte) bool {
 		return func(w http.ResponseWriter, _ *http.Request, content []byte) bool {
@@ -320,59 +320,59 @@ func TestWhatIsWrongIsNotInstalled(t *testing.T) {
 		}
 	}
 	for name, tt := range map[string]struct {
-		answer func(http.ResponseWriter, *http.Request, []byte) bool
-		want   error
-		tries  int // for the model
+		answer   func(http.ResponseWriter, *http.Request, []byte) bool
+		want     error
+		attempts int // for the model
 	}{
-		"not there":      {status(http.StatusNotFound), &catalogue.StatusError{}, 1},
-		"forbidden":      {status(http.StatusForbidden), &catalogue.StatusError{}, 1},
-		"out of order":   {status(http.StatusBadGateway), &catalogue.StatusError{}, 5},
-		"another file":   {other(func(c []byte) []byte { c[7]++; return c }), catalogue.ErrChecksum, 2},
-		"a longer file":  {other(func(c []byte) []byte { return append(c, 'x') }), catalogue.ErrChecksum, 0},
-		"a shorter file": {other(func(c []byte) []byte { return c[:1000] }), io.ErrUnexpectedEOF, 5},
+		"not found":    {status(http.StatusNotFound), &catalogue.StatusError{}, 1},
+		"forbidden":    {status(http.StatusForbidden), &catalogue.StatusError{}, 1},
+		"bad gateway":  {status(http.StatusBadGateway), &catalogue.StatusError{}, 5},
+		"changed file": {other(func(c []byte) []byte { c[7]++; return c }), catalogue.ErrChecksum, 2},
+		"longer file":  {other(func(c []byte) []byte { return append(c, 'x') }), catalogue.ErrChecksum, 0},
+		"shorter file": {other(func(c []byte) []byte { return c[:1000] }), io.ErrUnexpectedEOF, 5},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			s, dir := open(t), t.TempDir()
 			s.answer = tt.answer
 			err := s.install(t, dir, tern)
-			_, refused := errors.AsType[*catalogue.StatusError](err)
-			_, wantRefused := errors.AsType[*catalogue.StatusError](tt.want)
-			if refused != wantRefused || !refused && !errors.Is(err, tt.want) {
-				t.Errorf("installed: %v, want %v", err, tt.want)
+			_, isStatus := errors.AsType[*catalogue.StatusError](err)
+			_, wantStatus := errors.AsType[*catalogue.StatusError](tt.want)
+			if isStatus != wantStatus || !isStatus && !errors.Is(err, tt.want) {
+				t.Errorf("Install: %v, want %v", err, tt.want)
 			}
 			for _, f := range names(t, dir) {
 				if !strings.HasPrefix(f, ".") || !strings.HasSuffix(f, ".part") {
-					t.Errorf("it left %s", f)
+					t.Errorf("%s was left behind", f)
 				}
 			}
 			models := s.models()
-			if tt.tries > 0 && len(models) != tt.tries {
-				t.Errorf("the model was asked for %d times, want %d", len(models), tt.tries)
+			if tt.attempts > 0 && len(models) != tt.attempts {
+				t.Errorf("the model was requested %d times, want %d", len(models), tt.attempts)
 			}
 		})
 	}
 	s := open(t)
 	err := s.install(t, filepath.Join(t.TempDir(), "nowhere"), tern)
 	if asked, _ := s.requests(); !errors.Is(err, os.ErrNotExist) || len(asked) > 0 {
-		t.Errorf("into no folder: %v, after asking for %v", err, asked)
+		t.Errorf("without a directory: %v, after requests %v", err, asked)
 	}
 }
 
-func TestWhatIsNoCatalogueIsRefused(t *testing.T) {
+func TestFetch_rejectsInvalidCatalogues(t *testing.T) {
 	t.Parallel()
 	const right = `"size_bytes": 1, "md5_digest": "0123456789abcdef0123456789abcdef"`
 	for name, text := range map[string]string{
-		"no JSON":      `<html>`,
-		"a list":       `[]`,
+		"not JSON":     `<html>`,
+		"list":         `[]`,
 		"no files":     `{"a-b": {}}`,
 		"no model":     `{"v": {"files": {"v.onnx.json": {` + right + `}, "MODEL_CARD": {` + right + `}}}}`,
-		"a way out":    `{"../v": {"files": {"../v.onnx": {` + right + `}, "../v.onnx.json": {` + right + `}}}}`,
-		"dots":         `{"v": {"files": {"../../v.onnx": {` + right + `}, "v.onnx.json": {` + right + `}}}}`,
-		"a dot first":  `{".v": {"files": {".v.onnx": {` + right + `}, ".v.onnx.json": {` + right + `}}}}`,
+		"path in name": `{"../v": {"files": {"../v.onnx": {` + right + `}, "../v.onnx.json": {` + right + `}}}}`,
+		"dots in path": `{"v": {"files": {"../../v.onnx": {` + right + `}, "v.onnx.json": {` + right + `}}}}`,
+		"leading dot":  `{".v": {"files": {".v.onnx": {` + right + `}, ".v.onnx.json": {` + right + `}}}}`,
 		"too large":    `{"v": {"files": {"v.onnx": {"size_bytes": 99999999999, "md5_digest": "0123456789abcdef0123456789abcdef"}, "v.onnx.json": {` + right + `}}}}`,
 		"negative":     `{"v": {"files": {"v.onnx": {"size_bytes": -1, "md5_digest": "0123456789abcdef0123456789abcdef"}, "v.onnx.json": {` + right + `}}}}`,
-		"a bad digest": `{"v": {"files": {"v.onnx": {"size_bytes": 1, "md5_digest": "x"}, "v.onnx.json": {` + right + `}}}}`,
+		"bad digest":   `{"v": {"files": {"v.onnx": {"size_bytes": 1, "md5_digest": "x"}, "v.onnx.json": {` + right + `}}}}`,
 		"too long":     `{"x": "` + strings.Repeat("x", 17<<20) + `"}`,
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -380,20 +380,20 @@ func TestWhatIsNoCatalogueIsRefused(t *testing.T) {
 			server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, text) }))
 			defer server.Close()
 			if c, err := catalogue.Fetch(t.Context(), server.Client(), server.URL); !errors.Is(err, catalogue.ErrMalformed) {
-				t.Errorf("it is taken: %+v, %v", c, err)
+				t.Errorf("accepted: %+v, %v", c, err)
 			}
 		})
 	}
 	if _, err := catalogue.Fetch(t.Context(), http.DefaultClient, "http://127.0.0.1:1/voices.json"); err == nil {
-		t.Error("a server that is not there has a catalogue")
+		t.Error("Fetch without a server succeeds")
 	}
 }
 
-// Whatever a catalogue says, nothing outside the folder is written, and no name is
-// one that the shell or the library reads as something else.
+// For any catalogue, file names stay inside the directory and contain no special
+// characters.
 func FuzzParse(f *testing.F) {
 	index, err := json.Marshal(maps.Collect(maps.All(func() map[string]any {
-		s := &shop{files: map[string][]byte{}, index: map[string]any{}}
+		s := &fakeServer{files: map[string][]byte{}, index: map[string]any{}}
 		s.add("en/", tern, []string{"tern", "../tern"})
 		return s.index
 	}())))
@@ -406,7 +406,7 @@ func FuzzParse(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text []byte) {
 		for _, name := range catalogue.FileNames(text) {
 			if name != filepath.Base(name) || strings.HasPrefix(name, ".") || strings.ContainsAny(name, "/\\\x00\n") {
-				t.Errorf("a file is called %q", name)
+				t.Errorf("file name %q", name)
 			}
 		}
 	})

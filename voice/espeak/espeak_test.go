@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -13,16 +14,23 @@ import (
 	"pressbox/voice"
 )
 
-// newPhonemizer returns one that waits for its children on the busiest machine.
+// newPhonemizer returns a Phonemizer with limits for a busy host. It skips the
+// test in short mode.
 func newPhonemizer(tb testing.TB, path string) *Phonemizer {
 	tb.Helper()
+	if testing.Short() {
+		tb.Skip("runs espeak-ng")
+	}
+	if _, err := exec.LookPath("espeak-ng"); err != nil {
+		tb.Fatalf("espeak-ng is missing (\"make parts\" installs it): %v", err)
+	}
 	p := New(path)
 	p.limits = limits{5 * time.Minute, 5 * time.Minute}
 	tb.Cleanup(func() { p.Close() })
 	return p
 }
 
-func TestPhonemes(t *testing.T) {
+func TestPhonemizer_phonemes(t *testing.T) {
 	t.Parallel()
 	p := newPhonemizer(t, "")
 	for _, tt := range []struct{ lang, clause, want string }{
@@ -47,13 +55,13 @@ func TestPhonemes(t *testing.T) {
 	}
 }
 
-func TestUnknownVoice(t *testing.T) {
+func TestPhonemizer_unknownLanguage(t *testing.T) {
 	t.Parallel()
 	p := newPhonemizer(t, "")
 	for _, lang := range []string{"tlh-nowhere", "-m", ""} {
 		_, err := p.Phonemes(t.Context(), lang, "hello")
 		if err == nil || !strings.Contains(err.Error(), fmt.Sprintf("%q", lang)) || errors.Is(err, voice.ErrUnavailable) {
-			t.Errorf("voice %q: %v, want an error that names it and is its own fault", lang, err)
+			t.Errorf("voice %q: %v, want an error that names it and not ErrUnavailable", lang, err)
 		}
 	}
 	if got, err := p.Phonemes(t.Context(), "en-us", "hello"); err != nil || got == "" {
@@ -61,7 +69,7 @@ func TestUnknownVoice(t *testing.T) {
 	}
 }
 
-func TestMissingProgramSaysWhatToInstall(t *testing.T) {
+func TestPhonemizer_programMissing(t *testing.T) {
 	t.Parallel()
 	for _, path := range []string{"/nowhere/espeak-ng", "espeak-of-nowhere"} {
 		_, err := newPhonemizer(t, path).Phonemes(t.Context(), "en-us", "hello")
@@ -71,7 +79,7 @@ func TestMissingProgramSaysWhatToInstall(t *testing.T) {
 	}
 }
 
-func TestDeadChildIsReplaced(t *testing.T) {
+func TestPhonemizer_replacesDeadChild(t *testing.T) {
 	t.Parallel()
 	p := newPhonemizer(t, "")
 	want, err := p.Phonemes(t.Context(), "en-us", "hello")
@@ -83,14 +91,14 @@ func TestDeadChildIsReplaced(t *testing.T) {
 		t.Fatal(err)
 	}
 	if got, err := p.Phonemes(t.Context(), "en-us", "hello"); err != nil || got != want {
-		t.Errorf("after its death: %q, %v; want %q", got, err, want)
+		t.Errorf("after its end: %q, %v; want %q", got, err, want)
 	}
 	if p.children[0] == killed {
-		t.Error("the dead child was kept")
+		t.Error("the dead child was not replaced")
 	}
 }
 
-// script writes a program that stands for espeak-ng.
+// script writes a shell script that replaces espeak-ng.
 func script(t *testing.T, body string) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "espeak-ng")
@@ -100,10 +108,10 @@ func script(t *testing.T, body string) string {
 	return path
 }
 
-// hangs answers the first question, which is whether it runs, and no other.
+// hangs answers the first clause, which checks that it runs, and no other.
 const hangs = "read clause; read end; echo ʔʔʔʔ; while read more; do :; done\n"
 
-func TestHangingChildIsGivenUp(t *testing.T) {
+func TestPhonemizer_replacesHangingChild(t *testing.T) {
 	t.Parallel()
 	for name, body := range map[string]string{"at a clause": hangs, "at its start": "exec sleep 1000\n"} {
 		p := newPhonemizer(t, script(t, body))
@@ -117,12 +125,12 @@ func TestHangingChildIsGivenUp(t *testing.T) {
 			t.Errorf("%s: gave up after %v, want twice %v", name, took, p.limits.timeout)
 		}
 		if len(p.children) != 0 {
-			t.Errorf("%s: the hanging child was kept", name)
+			t.Errorf("%s: the hanging child was retained", name)
 		}
 	}
 }
 
-func TestContextEndsTheWaiting(t *testing.T) {
+func TestPhonemizer_contextEndsWait(t *testing.T) {
 	t.Parallel()
 	p := newPhonemizer(t, script(t, hangs))
 	p.limits.grace = time.Millisecond
@@ -133,7 +141,7 @@ func TestContextEndsTheWaiting(t *testing.T) {
 		_, err := p.Phonemes(ctx, "en-us", "hello")
 		asked <- err
 	}()
-	_, err := p.Phonemes(ctx, "en-us", "hello") // one of the two waits for its turn
+	_, err := p.Phonemes(ctx, "en-us", "hello") // one of the two waits for the other
 	if !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("%v, want the context's error", err)
 	}
@@ -142,8 +150,8 @@ func TestContextEndsTheWaiting(t *testing.T) {
 	}
 }
 
-// A listener who cancels must not cost the next one a new child.
-func TestCancelledQuestionKeepsTheChild(t *testing.T) {
+// A cancelled request does not stop the child.
+func TestPhonemizer_cancelRetainsChild(t *testing.T) {
 	t.Parallel()
 	p := newPhonemizer(t, "")
 	if _, err := p.Phonemes(t.Context(), "en-us", "hello"); err != nil {
@@ -152,17 +160,17 @@ func TestCancelledQuestionKeepsTheChild(t *testing.T) {
 	asked := p.children[0]
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	for range 30 { // each time it may get its turn or not
+	for range 30 { // each may be processed or not
 		if _, err := p.Phonemes(ctx, "en-us", "hello there"); err != nil && !errors.Is(err, context.Canceled) {
 			t.Fatal(err)
 		}
 	}
 	if len(p.children) != 1 || p.children[0] != asked {
-		t.Error("a cancelled question cost the child")
+		t.Error("a cancelled request replaced the child")
 	}
 }
 
-func TestEndlessAnswerIsGivenUp(t *testing.T) {
+func TestPhonemizer_endlessAnswer(t *testing.T) {
 	t.Parallel()
 	for name, body := range map[string]string{
 		"lines": "read clause; read end; echo ʔʔʔʔ; exec yes",
@@ -174,7 +182,7 @@ func TestEndlessAnswerIsGivenUp(t *testing.T) {
 	}
 }
 
-func TestChildrenAreFew(t *testing.T) {
+func TestPhonemizer_limitsChildren(t *testing.T) {
 	t.Parallel()
 	p := newPhonemizer(t, "")
 	langs := []string{"en-us", "de", "fr", "es", "it", "en-us"}
@@ -188,19 +196,19 @@ func TestChildrenAreFew(t *testing.T) {
 	}
 }
 
-func TestLongClauseIsRefused(t *testing.T) {
+func TestPhonemizer_rejectsLongClause(t *testing.T) {
 	t.Parallel()
 	p := newPhonemizer(t, "")
 	if _, err := p.Phonemes(t.Context(), "en-us", strings.Repeat("word ", 400)); err == nil {
-		t.Error("a clause of 2,000 bytes is read")
+		t.Error("a clause of 2,000 bytes is accepted")
 	}
 	got, err := p.Phonemes(t.Context(), "en-us", strings.TrimSpace(strings.Repeat("word ", maxClause/5)))
 	if n := len(strings.Fields(got)); err != nil || n != maxClause/5 {
-		t.Errorf("of %d words %d were read, %v", maxClause/5, n, err)
+		t.Errorf("%d words have the phonemes of %d, %v", maxClause/5, n, err)
 	}
 }
 
-func TestNothingIsAskedAfterClose(t *testing.T) {
+func TestPhonemizer_closed(t *testing.T) {
 	t.Parallel()
 	p := newPhonemizer(t, "")
 	if _, err := p.Phonemes(t.Context(), "en-us", "a"); err != nil {
@@ -216,7 +224,7 @@ func TestNothingIsAskedAfterClose(t *testing.T) {
 	}
 }
 
-// Whatever a clause holds, the one after it is answered as if it came first.
+// No clause affects the answer to the next one.
 func FuzzPhonemes(f *testing.F) {
 	for _, s := range []string{"Hello", "?", "🎉", "[[????]]", "\x01", "[ [[x", "ʔʔʔʔ", "<b>", "\n\n", "ꙮ", "٣", "[[[[????]]]]"} {
 		f.Add(s)

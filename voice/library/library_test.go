@@ -18,15 +18,16 @@ import (
 	"pressbox/voice/espeak"
 	"pressbox/voice/library"
 	"pressbox/voice/speakable"
+	"pressbox/voice/voicetest"
 )
 
-func TestBundledVoiceIsListedLoadedAndMeasured(t *testing.T) {
+func TestRun_loadsAndCalibratesDefault(t *testing.T) {
 	t.Parallel()
-	h := open(t, nil, theBundled, written("MODEL_CARD", "# Card\n* Dataset: x\n* License: EST-2003\n"))
-	measured(t, h, bundled)
+	h := open(t, nil, withBundled, withFile("MODEL_CARD", "# Card\n* Dataset: x\n* License: EST-2003\n"))
+	awaitCalibrated(t, h, bundled)
 	i := info(h, bundled)
 	if wpm := *i.WordsPerMinute; wpm < 175 || wpm > 200 {
-		t.Errorf("%v words a minute, want about 186", wpm)
+		t.Errorf("%v words per minute, want about 186", wpm)
 	}
 	i.WordsPerMinute = nil
 	want := library.Info{
@@ -40,19 +41,19 @@ func TestBundledVoiceIsListedLoadedAndMeasured(t *testing.T) {
 	if err := h.Health(); err != nil {
 		t.Errorf("Health: %v", err)
 	}
-	if h.kept.len() != 1 {
-		t.Errorf("%d calibrations kept, want 1", h.kept.len())
+	if h.memory.len() != 1 {
+		t.Errorf("%d calibrations saved, want 1", h.memory.len())
 	}
 }
 
-func TestSpeakMakesTextSpeakableAndKeepsTheRate(t *testing.T) {
+func TestSpeak_textAndRate(t *testing.T) {
 	t.Parallel()
 	lexicon, err := speakable.ParseLexicon(strings.NewReader("sba = summer baseball association of the county\n"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	h := open(t, nil, theBundled)
-	measured(t, h, bundled)
+	h := open(t, nil, withBundled)
+	awaitCalibrated(t, h, bundled)
 	const text = "Good morning. The plumber comes at ten, so please leave the garage door open and move the car. " +
 		"There is fresh coffee in the kitchen. The washing machine has finished, and the dryer needs about twenty minutes more. " +
 		"It will be warm today with a little rain in the late afternoon, so take an umbrella with you."
@@ -60,15 +61,15 @@ func TestSpeakMakesTextSpeakableAndKeepsTheRate(t *testing.T) {
 	for _, rate := range []int{120, 260} {
 		clips := speak(t, h, "", text, rate)
 		minutes := float64(samples(clips)) / float64(clips[0].Rate) / 60
-		if got := words / minutes; math.Abs(got/float64(rate)-1) > 0.09 { // the silent ends included
-			t.Errorf("%.0f words a minute, want %d", got, rate)
+		if got := words / minutes; math.Abs(got/float64(rate)-1) > 0.09 { // including silent ends
+			t.Errorf("%.0f words per minute, want %d", got, rate)
 		}
 	}
-	if usual, same := speak(t, h, "", text, 0), speak(t, h, bundled, text, 170); samples(usual) != samples(same) {
-		t.Errorf("the default voice and rate make %d samples, named ones %d", samples(usual), samples(same))
+	if byDefault, same := speak(t, h, "", text, 0), speak(t, h, bundled, text, 170); samples(byDefault) != samples(same) {
+		t.Errorf("the default voice and rate yield %d samples, named ones %d", samples(byDefault), samples(same))
 	}
-	if money, said := samples(speak(t, h, "", "$5", 170)), samples(speak(t, h, "", "five dollars", 170)); money != said {
-		t.Errorf("$5 has %d samples, five dollars %d", money, said)
+	if money, words := samples(speak(t, h, "", "$5", 170)), samples(speak(t, h, "", "five dollars", 170)); money != words {
+		t.Errorf("$5 has %d samples, five dollars %d", money, words)
 	}
 	short := samples(speak(t, h, "", "the sba", 170))
 	h.Reload(lexicon)
@@ -77,20 +78,20 @@ func TestSpeakMakesTextSpeakableAndKeepsTheRate(t *testing.T) {
 	}
 }
 
-func TestUnknownVoices(t *testing.T) {
+func TestVoice_unknown(t *testing.T) {
 	t.Parallel()
-	h := build(t, nil, theBundled, tiny("de_DE-several-low", "speakers", `{"num_speakers": 3, "speaker_id_map": {"p225": 2}}`))
-	for _, tt := range []struct{ ask, want string }{
+	h := newRig(t, nil, withBundled, withTiny("de_DE-several-low", "speakers", `{"num_speakers": 3, "speaker_id_map": {"p225": 2}}`))
+	for _, tt := range []struct{ name, want string }{
 		{"", bundled},
 		{bundled, bundled},
 		{"de_DE-several-low#p225", "de_DE-several-low#p225"},
 		{"de_DE-several-low#1", "de_DE-several-low#1"},
 	} {
-		if got, err := h.Voice(tt.ask); err != nil || got != tt.want {
-			t.Errorf("voice %q: %q, %v; want %q", tt.ask, got, err, tt.want)
+		if got, err := h.Voice(tt.name); err != nil || got != tt.want {
+			t.Errorf("voice %q: %q, %v; want %q", tt.name, got, err, tt.want)
 		}
 	}
-	for _, name := range []string{"nobody", "de_DE-several-low#p1", "de_DE-several-low#3", "#", "../" + bundled} {
+	for _, name := range []string{"unknown", "de_DE-several-low#p1", "de_DE-several-low#3", "#", "../" + bundled} {
 		_, err := h.Voice(name)
 		unknown, ok := errors.AsType[*announce.UnknownVoiceError](err)
 		if !ok || unknown.Name != name || !slices.Equal(unknown.Installed, []string{"de_DE-several-low", bundled}) {
@@ -102,88 +103,88 @@ func TestUnknownVoices(t *testing.T) {
 	}
 }
 
-func TestSpeakersAreToldApart(t *testing.T) {
+func TestSpeak_speakers(t *testing.T) {
 	t.Parallel()
-	h := open(t, nil, tiny("de_DE-several-low", "speakers", `{"num_speakers": 3, "speaker_id_map": {"p225": 2}}`))
+	h := open(t, nil, withTiny("de_DE-several-low", "speakers", `{"num_speakers": 3, "speaker_id_map": {"p225": 2}}`))
 	if i := info(h, "de_DE-several-low"); !slices.Equal(i.Speakers, []string{"0", "1", "p225"}) {
 		t.Errorf("speakers %q", i.Speakers)
 	}
-	// The model hums at 0.1 × (1 + speaker), and each is brought to one level
-	// once it was measured, which to be spoken with asks for.
+	// The model has level 0.1 × (1 + speaker). Speaking requests the calibration,
+	// which brings each to the common level.
 	speakers := []string{"", "#1", "#p225"}
 	for _, speaker := range speakers {
 		speak(t, h, "de_DE-several-low"+speaker, "Hello there", 170)
 	}
-	eventually(t, "all speakers are measured", func() bool { return h.kept.len() == len(speakers) })
+	eventually(t, "all speakers are calibrated", func() bool { return h.memory.len() == len(speakers) })
 	for _, speaker := range speakers {
 		clips := speak(t, h, "de_DE-several-low"+speaker, "Hello there", 170)
 		if top := slices.Max(clips[0].Samples); math.Abs(float64(top)-0.126*math.Sqrt2) > 0.003 {
-			t.Errorf("speaker %q hums at %v, want %v", speaker, top, 0.126*math.Sqrt2)
+			t.Errorf("speaker %q has level %v, want %v", speaker, top, 0.126*math.Sqrt2)
 		}
 	}
 }
 
-func TestBrokenVoicesAreListedAndHurtNobody(t *testing.T) {
+func TestVoices_faultyAffectOnlyThemselves(t *testing.T) {
 	t.Parallel()
-	broken := map[string]struct {
+	faulty := map[string]struct {
 		put  func(testing.TB, string)
 		want string
 	}{
-		"a-truncated": {tiny("a-truncated", "truncated", `{}`), "load the model"},
-		"b-empty":     {tiny("b-empty", "empty", `{}`), "load the model"},
-		"c-words":     {tiny("c-words", "words", `{}`), "load the model"},
-		"d-lacks":     {tiny("d-lacks", "lacks", `{}`), "scales"},
-		"e-liar":      {tiny("e-liar", "liar", `{}`), "sample_rate is 16000"},
-		"f-nan":       {tiny("f-nan", "nan", `{}`), "no sound"},
-		"g-stereo":    {tiny("g-stereo", "stereo", `{}`), "one channel"},
-		"h-pinyin":    {tiny("h-pinyin", "hum", `{"phoneme_type": "pinyin"}`), "phoneme_type"},
-		"i-klingon":   {tiny("i-klingon", "hum", `{"espeak": {"voice": "tlh-nowhere"}}`), "tlh-nowhere"},
-		"j-lonely":    {written("j-lonely.onnx", ""), "j-lonely.onnx.json is missing"},
-		"k-lost":      {written("k-lost.onnx.json", ""), "k-lost.onnx is missing"},
-		"l-folder":    {folder("l-folder.onnx"), "l-folder.onnx is missing"},
+		"a-truncated": {withTiny("a-truncated", "truncated", `{}`), "load the model"},
+		"b-empty":     {withTiny("b-empty", "empty", `{}`), "load the model"},
+		"c-words":     {withTiny("c-words", "words", `{}`), "load the model"},
+		"d-lacks":     {withTiny("d-lacks", "lacks", `{}`), "scales"},
+		"e-liar":      {withTiny("e-liar", "liar", `{}`), "sample_rate is 16000"},
+		"f-nan":       {withTiny("f-nan", "nan", `{}`), "no sound"},
+		"g-stereo":    {withTiny("g-stereo", "stereo", `{}`), "one channel"},
+		"h-pinyin":    {withTiny("h-pinyin", "hum", `{"phoneme_type": "pinyin"}`), "phoneme_type"},
+		"i-klingon":   {withTiny("i-klingon", "hum", `{"espeak": {"voice": "tlh-nowhere"}}`), "tlh-nowhere"},
+		"j-lonely":    {withFile("j-lonely.onnx", ""), "j-lonely.onnx.json is missing"},
+		"k-lost":      {withFile("k-lost.onnx.json", ""), "k-lost.onnx is missing"},
+		"l-folder":    {withDirectory("l-folder.onnx"), "l-folder.onnx is missing"},
 	}
-	files := []func(testing.TB, string){theBundled, written("l-folder.onnx.json", "{}")}
-	for _, b := range broken {
+	files := []func(testing.TB, string){withBundled, withFile("l-folder.onnx.json", "{}")}
+	for _, b := range faulty {
 		files = append(files, b.put)
 	}
 	h := open(t, nil, files...)
-	for name, b := range broken {
+	for name, b := range faulty {
 		eventually(t, name+" is listed with its error: "+b.want, func() bool { return strings.Contains(info(h, name).Error, b.want) })
 		if _, err := h.Voice(name); err == nil {
-			t.Errorf("the broken voice %s can be asked for", name)
+			t.Errorf("the faulty voice %s can be requested", name)
 		}
 		if err := speakError(t, h, name); err == nil {
-			t.Errorf("the broken voice %s speaks", name)
+			t.Errorf("the faulty voice %s speaks", name)
 		}
 	}
 	if n := samples(speak(t, h, "", "hello", 170)); n == 0 || h.Health() != nil {
-		t.Errorf("the whole voice makes %d samples; Health: %v", n, h.Health())
+		t.Errorf("the valid voice yields %d samples; Health: %v", n, h.Health())
 	}
 }
 
-func TestVoiceAppearsChangesAndGoes(t *testing.T) {
+func TestRun_followsFiles(t *testing.T) {
 	t.Parallel()
 	h := open(t, nil)
 	if err := h.Health(); err == nil || !strings.Contains(err.Error(), bundled) {
 		t.Errorf("Health without any voice: %v", err)
 	}
-	theBundled(t, h.dir)
-	eventually(t, "a pair that was dropped in is loaded", func() bool { return info(h, bundled).Loaded })
+	withBundled(t, h.dir)
+	eventually(t, "the added voice is loaded", func() bool { return info(h, bundled).Loaded })
 	if h.Health() != nil {
 		t.Errorf("Health: %v", h.Health())
 	}
 	before := samples(speak(t, h, "", "hello there", 170))
 
-	// It is replaced while it speaks: what is being said is said to its end.
+	// It is replaced while it speaks; the message is completed.
 	next, rest := pull(t, h, "One, which is quite long for a clause of its own. Two. Three. Four.")
 	next()
-	tiny(bundled, "hum", `{}`)(t, h.dir)
+	withTiny(bundled, "hum", `{}`)(t, h.dir)
 	eventually(t, "the new file is loaded", func() bool { i := info(h, bundled); return i.Loaded && i.SizeBytes < 10000 })
 	if n := rest(); n < 5 {
-		t.Errorf("after the replacement %d clips came, want 3 sentences and their pauses", n)
+		t.Errorf("after the replacement %d clips, want 3 sentences and their pauses", n)
 	}
 	if after := samples(speak(t, h, "", "hello there", 170)); after == before {
-		t.Errorf("the replaced voice makes %d samples as before", after)
+		t.Errorf("the replaced voice yields %d samples as before", after)
 	}
 
 	for _, suffix := range []string{".onnx", ".onnx.json"} {
@@ -191,17 +192,17 @@ func TestVoiceAppearsChangesAndGoes(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	eventually(t, "it is gone", func() bool { return len(h.Voices()) == 0 })
+	eventually(t, "the voice is removed", func() bool { return len(h.Voices()) == 0 })
 	if err := speakError(t, h, ""); err == nil {
-		t.Error("a voice that is gone speaks")
+		t.Error("a removed voice speaks")
 	}
 }
 
-// pull speaks text step by step: next takes a clip, rest takes the others and
-// counts them.
-func pull(t *testing.T, h *house, text string) (next func(), rest func() int) {
+// pull speaks text step by step: next receives a clip, rest receives the others and
+// returns their number.
+func pull(t *testing.T, h *rig, text string) (next func(), rest func() int) {
 	t.Helper()
-	clips, goOn, done := make(chan int), make(chan struct{}), make(chan struct{})
+	clips, proceed, done := make(chan int), make(chan struct{}), make(chan struct{})
 	go func() {
 		defer close(done)
 		n := 0
@@ -211,55 +212,55 @@ func pull(t *testing.T, h *house, text string) (next func(), rest func() int) {
 			}
 			if n++; n == 1 {
 				clips <- n
-				<-goOn
+				<-proceed
 			}
 		}
 		clips <- n - 1
 	}()
 	return func() { <-clips }, func() int {
-		close(goOn)
+		close(proceed)
 		n := <-clips
 		<-done
 		return n
 	}
 }
 
-func TestFolderMayComeLater(t *testing.T) {
+func TestRun_directoryCreatedLater(t *testing.T) {
 	t.Parallel()
 	var dir string
 	h := open(t, func(c *library.Config) {
 		dir = filepath.Join(t.TempDir(), "models")
 		c.Dirs = append(c.Dirs, dir)
 	})
-	tiny("en_GB-first-low", "hum", `{}`)(t, h.dir)
-	eventually(t, "the folders are watched", func() bool { return len(h.Voices()) == 1 })
+	withTiny("en_GB-first-low", "hum", `{}`)(t, h.dir)
+	eventually(t, "the directories are watched", func() bool { return len(h.Voices()) == 1 })
 	if err := os.Mkdir(dir, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	theBundled(t, dir)
-	eventually(t, "the voice in the new folder is found", func() bool { return info(h, bundled).Loaded })
-	tiny("en_GB-hum-low", "hum", `{}`)(t, dir)
-	eventually(t, "the new folder is watched", func() bool { return len(h.Voices()) == 3 })
+	withBundled(t, dir)
+	eventually(t, "the voice in the new directory is found", func() bool { return info(h, bundled).Loaded })
+	withTiny("en_GB-hum-low", "hum", `{}`)(t, dir)
+	eventually(t, "the new directory is watched", func() bool { return len(h.Voices()) == 3 })
 }
 
-func TestFirstFolderWins(t *testing.T) {
+func TestNew_firstDirectoryWins(t *testing.T) {
 	t.Parallel()
 	second := t.TempDir()
-	tiny(bundled, "hum", `{}`)(t, second)
-	tiny("en_GB-hum-low", "hum", `{}`)(t, second)
-	h := build(t, func(c *library.Config) { c.Dirs = append(c.Dirs, second) }, theBundled)
+	withTiny(bundled, "hum", `{}`)(t, second)
+	withTiny("en_GB-hum-low", "hum", `{}`)(t, second)
+	h := newRig(t, func(c *library.Config) { c.Dirs = append(c.Dirs, second) }, withBundled)
 	if i := info(h, bundled); len(h.Voices()) != 2 || i.SizeBytes != bundledBytes(t) {
 		t.Errorf("%d voices, the bundled one of %d bytes", len(h.Voices()), i.SizeBytes)
 	}
 }
 
-func TestModelsUsedLongestAgoAreUnloaded(t *testing.T) {
+func TestSpeak_unloadsLeastRecentlyUsed(t *testing.T) {
 	t.Parallel()
-	size := int64(len(get(t, filepath.Join(root(t), "voice/onnx/testdata/hum.onnx"))))
-	h := open(t, func(c *library.Config) { c.CacheBytes = 2 * size }, theBundled,
-		tiny("a", "hum", `{}`), tiny("b", "hum", `{}`), tiny("c", "hum", `{}`))
-	measured(t, h, bundled, "a", "b", "c")
-	eventually(t, "what was loaded only to be measured is unloaded", func() bool { return !info(h, "a").Loaded })
+	size := int64(len(voicetest.Read(t, "voice/onnx/testdata/hum.onnx")))
+	h := open(t, func(c *library.Config) { c.CacheBytes = 2 * size }, withBundled,
+		withTiny("a", "hum", `{}`), withTiny("b", "hum", `{}`), withTiny("c", "hum", `{}`))
+	awaitCalibrated(t, h, bundled, "a", "b", "c")
+	eventually(t, "models loaded for calibration are unloaded", func() bool { return !info(h, "a").Loaded })
 	for _, name := range []string{"a", "b", "a", "c"} {
 		speak(t, h, name, "hello", 170)
 	}
@@ -270,57 +271,57 @@ func TestModelsUsedLongestAgoAreUnloaded(t *testing.T) {
 		}
 	}
 	if !slices.Equal(loaded, []string{"a", "c", bundled}) {
-		t.Errorf("loaded are %q, want those used last and the default", loaded)
+		t.Errorf("loaded: %q, want the most recently used and the default", loaded)
 	}
 }
 
-func TestCalibrationIsTakenFromTheStore(t *testing.T) {
+func TestRun_usesSavedCalibration(t *testing.T) {
 	t.Parallel()
-	first := open(t, nil, tiny(bundled, "hum", `{}`))
+	first := open(t, nil, withTiny(bundled, "hum", `{}`))
 	speak(t, first, "", "hello", 170)
-	eventually(t, "it is kept", func() bool { return first.kept.len() == 1 })
+	eventually(t, "it is saved", func() bool { return first.memory.len() == 1 })
 
-	// One that was kept of a voice that is not loaded is known without loading it.
-	again := open(t, func(c *library.Config) { c.Default, c.Calibrations = "none", first.kept }, tiny(bundled, "hum", `{}`))
-	eventually(t, "it is known", func() bool { return info(again, bundled).WordsPerMinute != nil })
+	// A saved calibration is read without loading the model.
+	again := open(t, func(c *library.Config) { c.Default, c.Calibrations = "none", first.memory }, withTiny(bundled, "hum", `{}`))
+	eventually(t, "the saved one is used", func() bool { return info(again, bundled).WordsPerMinute != nil })
 	if n := len(again.loads()); n != 0 {
 		t.Errorf("%d models were loaded", n)
 	}
 
-	// What cannot be kept is still used.
-	full := open(t, func(c *library.Config) { c.Calibrations = &memory{full: true} }, tiny(bundled, "hum", `{}`))
-	eventually(t, "it is known without being kept", func() bool { return info(full, bundled).WordsPerMinute != nil })
+	// A calibration that cannot be saved is used.
+	full := open(t, func(c *library.Config) { c.Calibrations = &memory{full: true} }, withTiny(bundled, "hum", `{}`))
+	eventually(t, "the unsaved one is used", func() bool { return info(full, bundled).WordsPerMinute != nil })
 }
 
-func TestWithoutTheProgramsEveryVoiceIsHeldBackNotBroken(t *testing.T) {
+func TestHealth_espeakMissing(t *testing.T) {
 	t.Parallel()
 	missing := func(c *library.Config) { c.Phonemizer = espeak.New("/nowhere/espeak-ng") }
-	h := open(t, missing, tiny(bundled, "hum", `{}`))
-	eventually(t, "Health says what to install", func() bool {
+	h := open(t, missing, withTiny(bundled, "hum", `{}`))
+	eventually(t, "Health names the package", func() bool {
 		return h.Health() != nil && strings.Contains(h.Health().Error(), "install the package espeak-ng")
 	})
 	if _, err := h.Voice(""); err != nil {
-		t.Errorf("the voice cannot be asked for: %v", err)
+		t.Errorf("Voice: %v", err)
 	}
 	if err := speakError(t, h, ""); !errors.Is(err, voice.ErrUnavailable) {
 		t.Errorf("speak: %v", err)
 	}
 }
 
-func TestMissingPhonemesAreWarnedOfOnce(t *testing.T) {
+func TestSpeak_warnsOncePerPhoneme(t *testing.T) {
 	t.Parallel()
-	h := open(t, nil, theBundled)
+	h := open(t, nil, withBundled)
 	for range 3 {
 		speak(t, h, "", "Hello [[ж]] and [[ж]] there", 170)
 	}
 	if n := strings.Count(h.logs.String(), "phoneme=ж"); n != 1 {
-		t.Errorf("warned %d times of one phoneme", n)
+		t.Errorf("%d warnings for one phoneme", n)
 	}
 }
 
-func TestSpeakEndsWithItsContext(t *testing.T) {
+func TestSpeak_endsWithContext(t *testing.T) {
 	t.Parallel()
-	h := build(t, nil, theBundled) // nobody runs it
+	h := newRig(t, nil, withBundled) // not running
 	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 	defer cancel()
 	for _, err := range h.Speak(ctx, "", "hello", 170) {
@@ -330,24 +331,24 @@ func TestSpeakEndsWithItsContext(t *testing.T) {
 	}
 }
 
-func TestSpeakAfterRunIsAnError(t *testing.T) {
+func TestSpeak_afterRun(t *testing.T) {
 	t.Parallel()
-	h := build(t, nil, theBundled)
+	h := newRig(t, nil, withBundled)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	if err := h.Run(ctx); err != nil {
 		t.Fatal(err)
 	}
 	if err := speakError(t, h, ""); err == nil || !strings.Contains(err.Error(), "closed") {
-		t.Errorf("%v, want that it is closed", err)
+		t.Errorf("%v, want an error about the closed library", err)
 	}
 }
 
-// Whoever speaks, loads and unloads at once gets the same speech.
-func TestSpeakConcurrently(t *testing.T) {
+// Concurrent messages, loads and unloads do not change the speech.
+func TestSpeak_concurrent(t *testing.T) {
 	t.Parallel()
-	h := open(t, func(c *library.Config) { c.CacheBytes = 1 }, theBundled, tiny("a", "hum", `{}`), tiny("b", "hum", `{"language": {}}`))
-	measured(t, h, bundled, "a", "b")
+	h := open(t, func(c *library.Config) { c.CacheBytes = 1 }, withBundled, withTiny("a", "hum", `{}`), withTiny("b", "hum", `{"language": {}}`))
+	awaitCalibrated(t, h, bundled, "a", "b")
 	want := map[string]int{}
 	for _, name := range []string{bundled, "a", "b"} {
 		want[name] = samples(speak(t, h, name, "Hello. There.", 170))
@@ -357,7 +358,7 @@ func TestSpeakConcurrently(t *testing.T) {
 		for range 3 {
 			wg.Go(func() {
 				if got := samples(speak(t, h, name, "Hello. There.", 170)); got != want[name] {
-					t.Errorf("%s makes %d samples, alone %d", name, got, want[name])
+					t.Errorf("%s yields %d samples, alone %d", name, got, want[name])
 				}
 			})
 		}

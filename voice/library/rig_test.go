@@ -2,7 +2,6 @@ package library_test
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"log/slog"
 	"os"
@@ -15,41 +14,24 @@ import (
 
 	"pressbox/audio"
 	"pressbox/voice"
-	"pressbox/voice/espeak"
 	"pressbox/voice/library"
-	"pressbox/voice/onnx"
+	"pressbox/voice/voicetest"
 )
 
-const bundled = "en_US-pressbox-medium"
+const bundled = voicetest.Bundled
 
-// root is where go.mod lies.
-func root(tb testing.TB) string {
-	tb.Helper()
-	dir, err := os.Getwd()
-	if err != nil {
-		tb.Fatal(err)
-	}
-	for ; dir != "/"; dir = filepath.Dir(dir) {
-		if _, err := os.Stat(filepath.Join(dir, "go.mod")); err == nil {
-			return dir
-		}
-	}
-	tb.Fatal("no go.mod above the test")
-	return ""
-}
-
-// A memory is calibrations that are kept until the test ends.
+// A memory stores calibrations.
 type memory struct {
 	mu   sync.Mutex
-	kept map[string][]byte
+	data map[string][]byte
 	full bool
 }
 
 func (m *memory) Calibration(hash string) ([]byte, bool, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	data, ok := m.kept[hash]
-	return data, ok, nil
+	json, ok := m.data[hash]
+	return json, ok, nil
 }
 
 func (m *memory) SaveCalibration(hash string, data []byte) error {
@@ -58,56 +40,47 @@ func (m *memory) SaveCalibration(hash string, data []byte) error {
 	if m.full {
 		return errors.New("disk full")
 	}
-	if m.kept == nil {
-		m.kept = map[string][]byte{}
+	if m.data == nil {
+		m.data = map[string][]byte{}
 	}
-	m.kept[hash] = data
+	m.data[hash] = data
 	return nil
 }
 
 func (m *memory) len() int {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	return len(m.kept)
+	return len(m.data)
 }
 
-// A house is a library with real espeak-ng and real ONNX Runtime over a folder
-// of its own.
-type house struct {
+// A rig is a library with espeak-ng and ONNX Runtime on a temporary directory.
+type rig struct {
 	*library.Library
 	dir    string
-	kept   *memory
-	logs   *journal
-	loads  func() []string // names of the models that were loaded
+	memory *memory
+	logs   *logBuffer
+	loads  func() []string // names of the loaded models
 	closes func() int
 }
 
-// A counted model tells when it is closed.
-type counted struct {
+// A countingModel calls close when it is closed.
+type countingModel struct {
 	voice.Model
 	close func()
 }
 
-func (c counted) Close() error {
+func (c countingModel) Close() error {
 	c.close()
 	return c.Model.Close()
 }
 
-// build makes a house whose folder holds what the files say, before or without
-// running it; change, if not nil, may change its config.
-func build(tb testing.TB, change func(*library.Config), files ...func(testing.TB, string)) *house {
+// newRig returns a library with these files that is not running. change, unless
+// nil, changes its config.
+func newRig(tb testing.TB, change func(*library.Config), files ...func(testing.TB, string)) *rig {
 	tb.Helper()
-	runtime := onnx.Runtime{Library: os.Getenv("ONNXRUNTIME_LIB"), Threads: 1}
-	if runtime.Library == "" {
-		runtime.Library = filepath.Join(root(tb), "bin", onnx.LibraryName)
-	}
-	if _, err := os.Stat(runtime.Library); err != nil {
-		tb.Fatalf("no ONNX Runtime (%v): run make test", err)
-	}
-	phonemizer := espeak.New("")
-	tb.Cleanup(func() { phonemizer.Close() })
-
-	h := &house{dir: tb.TempDir(), kept: &memory{}, logs: &journal{}}
+	runtime := voicetest.Runtime(tb)
+	runtime.Threads = 1
+	h := &rig{dir: tb.TempDir(), memory: &memory{}, logs: &logBuffer{}}
 	for _, f := range files {
 		f(tb, h.dir)
 	}
@@ -118,7 +91,7 @@ func build(tb testing.TB, change func(*library.Config), files ...func(testing.TB
 	h.closes = func() int { mu.Lock(); defer mu.Unlock(); return closes }
 	cfg := library.Config{
 		Dirs: []string{h.dir}, Default: bundled, DefaultRate: 170, CacheBytes: 256 << 20,
-		Calibrations: h.kept, Phonemizer: phonemizer,
+		Calibrations: h.memory, Phonemizer: voicetest.Espeak(tb),
 		Log: slog.New(slog.NewTextHandler(h.logs, nil)),
 		Load: func(path string, c *voice.Config) (voice.Model, error) {
 			m, err := runtime.Load(path, c)
@@ -128,7 +101,7 @@ func build(tb testing.TB, change func(*library.Config), files ...func(testing.TB
 			mu.Lock()
 			defer mu.Unlock()
 			loads = append(loads, strings.TrimSuffix(filepath.Base(path), ".onnx"))
-			return counted{m, func() { mu.Lock(); defer mu.Unlock(); closes++ }}, nil
+			return countingModel{m, func() { mu.Lock(); defer mu.Unlock(); closes++ }}, nil
 		},
 	}
 	if change != nil {
@@ -138,10 +111,10 @@ func build(tb testing.TB, change func(*library.Config), files ...func(testing.TB
 	return h
 }
 
-// open builds a house and runs it until the test ends.
-func open(tb testing.TB, change func(*library.Config), files ...func(testing.TB, string)) *house {
+// open returns a library that runs until the test ends.
+func open(tb testing.TB, change func(*library.Config), files ...func(testing.TB, string)) *rig {
 	tb.Helper()
-	h := build(tb, change, files...)
+	h := newRig(tb, change, files...)
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan error, 1)
 	go func() { ended <- h.Run(ctx) }()
@@ -157,19 +130,19 @@ func open(tb testing.TB, change func(*library.Config), files ...func(testing.TB,
 	return h
 }
 
-// A journal is a log that may be read while it is written.
-type journal struct {
+// A logBuffer is a log that may be read while it is written.
+type logBuffer struct {
 	mu sync.Mutex
 	b  strings.Builder
 }
 
-func (j *journal) Write(p []byte) (int, error) {
+func (j *logBuffer) Write(p []byte) (int, error) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	return j.b.Write(p)
 }
 
-func (j *journal) String() string {
+func (j *logBuffer) String() string {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	return j.b.String()
@@ -182,69 +155,40 @@ func put(tb testing.TB, path string, data []byte) {
 	}
 }
 
-func get(tb testing.TB, path string) []byte {
+// withBundled adds the bundled voice.
+func withBundled(tb testing.TB, dir string) {
 	tb.Helper()
-	data, err := os.ReadFile(path)
-	if err != nil {
-		tb.Fatal(err)
-	}
-	return data
+	put(tb, filepath.Join(dir, bundled+".onnx.json"), voicetest.ChangedJSON(tb, `{}`))
+	put(tb, filepath.Join(dir, bundled+".onnx"), voicetest.Read(tb, "models/"+bundled+".onnx"))
 }
 
-// theBundled puts the bundled voice there.
-func theBundled(tb testing.TB, dir string) {
-	tb.Helper()
-	named(bundled)(tb, dir)
-}
-
-// named puts the bundled voice there under a name.
-func named(name string) func(testing.TB, string) {
+// withTiny adds a voice with one of the withTiny models of voice/onnx and the bundled
+// voice's config, changed.
+func withTiny(name, model, changes string) func(testing.TB, string) {
 	return func(tb testing.TB, dir string) {
 		tb.Helper()
-		from := filepath.Join(root(tb), "models", bundled+".onnx")
-		put(tb, filepath.Join(dir, name+".onnx.json"), get(tb, from+".json"))
-		put(tb, filepath.Join(dir, name+".onnx"), get(tb, from))
+		put(tb, filepath.Join(dir, name+".onnx.json"), voicetest.ChangedJSON(tb, changes))
+		put(tb, filepath.Join(dir, name+".onnx"), voicetest.Read(tb, "voice/onnx/testdata/"+model+".onnx"))
 	}
 }
 
-// tiny puts one of the tiny models of voice/onnx there under a name, with the
-// bundled voice's config, changed.
-func tiny(name, model, changes string) func(testing.TB, string) {
-	return func(tb testing.TB, dir string) {
-		tb.Helper()
-		var config map[string]any
-		if err := json.Unmarshal(get(tb, filepath.Join(root(tb), "models", bundled+".onnx.json")), &config); err != nil {
-			tb.Fatal(err)
-		}
-		if err := json.Unmarshal([]byte(changes), &config); err != nil {
-			tb.Fatal(err)
-		}
-		data, err := json.Marshal(config)
-		if err != nil {
-			tb.Fatal(err)
-		}
-		put(tb, filepath.Join(dir, name+".onnx.json"), data)
-		put(tb, filepath.Join(dir, name+".onnx"), get(tb, filepath.Join(root(tb), "voice/onnx/testdata", model+".onnx")))
-	}
-}
-
-// eventually waits until it holds.
-func eventually(tb testing.TB, what string, holds func() bool) {
+// eventually waits for a condition.
+func eventually(tb testing.TB, what string, condition func() bool) {
 	tb.Helper()
 	tick := time.NewTicker(5 * time.Millisecond)
 	defer tick.Stop()
 	deadline := time.NewTimer(5 * time.Minute)
 	defer deadline.Stop()
-	for !holds() {
+	for !condition() {
 		select {
 		case <-tick.C:
 		case <-deadline.C:
-			tb.Fatalf("in vain: %s", what)
+			tb.Fatalf("timed out: %s", what)
 		}
 	}
 }
 
-func info(h *house, name string) library.Info {
+func info(h *rig, name string) library.Info {
 	for _, i := range h.Voices() {
 		if i.Name == name {
 			return i
@@ -253,15 +197,15 @@ func info(h *house, name string) library.Info {
 	return library.Info{}
 }
 
-// measured waits until the voices of these names are.
-func measured(tb testing.TB, h *house, names ...string) {
+// awaitCalibrated waits until the named voices are calibrated.
+func awaitCalibrated(tb testing.TB, h *rig, names ...string) {
 	tb.Helper()
 	for _, name := range names {
-		eventually(tb, name+" is measured", func() bool { return info(h, name).WordsPerMinute != nil })
+		eventually(tb, name+" is calibrated", func() bool { return info(h, name).WordsPerMinute != nil })
 	}
 }
 
-func speak(tb testing.TB, h *house, name, text string, rate int) []audio.Clip {
+func speak(tb testing.TB, h *rig, name, text string, rate int) []audio.Clip {
 	tb.Helper()
 	var clips []audio.Clip
 	for clip, err := range h.Speak(tb.Context(), name, text, rate) {
@@ -273,7 +217,7 @@ func speak(tb testing.TB, h *house, name, text string, rate int) []audio.Clip {
 	return clips
 }
 
-func speakError(tb testing.TB, h *house, name string) error {
+func speakError(tb testing.TB, h *rig, name string) error {
 	tb.Helper()
 	for _, err := range h.Speak(tb.Context(), name, "hello", 0) {
 		if err != nil {
@@ -291,16 +235,16 @@ func samples(clips []audio.Clip) int {
 	return n
 }
 
-// written puts a file of that text there.
-func written(name, text string) func(testing.TB, string) {
+// withFile adds a file.
+func withFile(name, text string) func(testing.TB, string) {
 	return func(tb testing.TB, dir string) {
 		tb.Helper()
 		put(tb, filepath.Join(dir, name), []byte(text))
 	}
 }
 
-// folder makes a folder of that name.
-func folder(name string) func(testing.TB, string) {
+// withDirectory adds a directory.
+func withDirectory(name string) func(testing.TB, string) {
 	return func(tb testing.TB, dir string) {
 		tb.Helper()
 		if err := os.Mkdir(filepath.Join(dir, name), 0o755); err != nil {

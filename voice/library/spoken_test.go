@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"maps"
-	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -13,24 +12,23 @@ import (
 	"testing"
 
 	"pressbox/voice"
-	"pressbox/voice/espeak"
 	"pressbox/voice/library"
-	"pressbox/voice/onnx"
+	"pressbox/voice/voicetest"
 )
 
-// A mute model says nothing, so that only phonemes are found.
-type mute struct{}
+// A silentModel returns no samples, so that only phonemes are computed.
+type silentModel struct{}
 
-func (mute) Infer(context.Context, voice.Input) ([]float32, error) { return nil, nil }
-func (mute) Close() error                                          { return nil }
+func (silentModel) Infer(context.Context, voice.Input) ([]float32, error) { return nil, nil }
+func (silentModel) Close() error                                          { return nil }
 
-// A peak is a model whose highest sample is remembered.
-type peak struct {
+// A peakModel records the highest sample.
+type peakModel struct {
 	voice.Model
 	highest float32
 }
 
-func (p *peak) Infer(ctx context.Context, in voice.Input) ([]float32, error) {
+func (p *peakModel) Infer(ctx context.Context, in voice.Input) ([]float32, error) {
 	samples, err := p.Model.Infer(ctx, in)
 	for _, s := range samples {
 		p.highest = max(p.highest, s, -s)
@@ -45,11 +43,11 @@ var (
 	text     = regexp.MustCompile(`(?m)^\s+(?:both|speak) (.+)$`)
 )
 
-// calls are all texts of the play-by-play, their gaps filled with a name, and
-// all words that may fill them.
-func calls(t *testing.T) []string {
+// playByPlay returns all texts of the play-by-play, with a name in their gaps, and
+// all words that may fill these.
+func playByPlay(t *testing.T) []string {
 	t.Helper()
-	book := string(get(t, filepath.Join(root(t), "game/call/english.txt")))
+	book := string(voicetest.Read(t, "game/call/english.txt"))
 	var out []string
 	for _, m := range list.FindAllStringSubmatch(book, -1) {
 		out = append(out, strings.Split(m[1], " | ")...)
@@ -63,14 +61,14 @@ func calls(t *testing.T) []string {
 	return out
 }
 
-// sayings are what is said of each row of the table of speakable text.
-func sayings(t *testing.T) []string {
+// spokenTexts returns the results in the table of speakable texts.
+func spokenTexts(t *testing.T) []string {
 	t.Helper()
-	table := string(get(t, filepath.Join(root(t), "voice/speakable/testdata/american.txt")))
+	table := string(voicetest.Read(t, "voice/speakable/testdata/american.txt"))
 	var out []string
 	for line := range strings.Lines(table) {
-		if _, said, ok := strings.Cut(strings.TrimSpace(line), " ⇒ "); ok && !strings.Contains(said, "[[") {
-			out = append(out, strings.ReplaceAll(said, `\n`, "\n"))
+		if _, spoken, ok := strings.Cut(strings.TrimSpace(line), " ⇒ "); ok && !strings.Contains(spoken, "[[") {
+			out = append(out, strings.ReplaceAll(spoken, `\n`, "\n"))
 		}
 	}
 	return out
@@ -85,46 +83,38 @@ func say(t *testing.T, v *voice.Voice, sentence string) {
 	}
 }
 
-func TestOurVoicesKnowAllThatPressboxSays(t *testing.T) {
+func TestBundled_havePhonemesOfAllTexts(t *testing.T) {
 	t.Parallel()
-	sentences := slices.Concat(calls(t), sayings(t))
+	sentences := slices.Concat(playByPlay(t), spokenTexts(t))
 	if len(sentences) < 800 {
 		t.Fatalf("%d sentences, want at least 800", len(sentences))
 	}
-	phonemizer := espeak.New("")
-	t.Cleanup(func() { phonemizer.Close() })
-	for name, config := range ours(t) {
+	phonemizer := voicetest.Espeak(t)
+	for _, name := range voicetest.Names(t) {
+		config := voicetest.Config(t, name)
 		missing := map[string]string{}
 		sentence := ""
 		v := &voice.Voice{
-			Config: config, Phonemizer: phonemizer, Model: mute{},
+			Config: config, Phonemizer: phonemizer, Model: silentModel{},
 			OnMissing: func(p string) { missing[p] = sentence },
 		}
 		for _, sentence = range sentences {
 			say(t, v, sentence)
 		}
 		for _, p := range slices.Sorted(maps.Keys(missing)) {
-			t.Errorf("%s has no sound for %q in %q", name, p, missing[p])
+			t.Errorf("%s has no id for %q in %q", name, p, missing[p])
 		}
 	}
 }
 
-func TestOurVoicesStayBelowFullScale(t *testing.T) {
+func TestBundled_belowFullScale(t *testing.T) {
 	t.Parallel()
-	phonemizer := espeak.New("")
-	t.Cleanup(func() { phonemizer.Close() })
-	runtime := onnx.Runtime{Library: os.Getenv("ONNXRUNTIME_LIB"), Threads: 1}
-	if runtime.Library == "" {
-		runtime.Library = filepath.Join(root(t), "bin", onnx.LibraryName)
-	}
-	for name, config := range ours(t) {
-		model, err := runtime.Load(filepath.Join(root(t), "models", name+".onnx"), config)
-		if err != nil {
-			t.Fatal(err)
-		}
-		p := &peak{Model: model}
+	phonemizer := voicetest.Espeak(t)
+	for _, name := range voicetest.Names(t) {
+		config := voicetest.Config(t, name)
+		p := &peakModel{Model: voicetest.Load(t, voicetest.Path(t, name), config)}
 		v := &voice.Voice{Config: config, Phonemizer: phonemizer, Model: p}
-		for i, sentence := range slices.Concat(calls(t), sayings(t)) {
+		for i, sentence := range slices.Concat(playByPlay(t), spokenTexts(t)) {
 			if i%20 == 0 {
 				say(t, v, sentence)
 			}
@@ -132,51 +122,26 @@ func TestOurVoicesStayBelowFullScale(t *testing.T) {
 		if p.highest >= 1 || p.highest < 0.3 {
 			t.Errorf("%s reached %.3f of full scale, want 0.3 to 1", name, p.highest)
 		}
-		if err := model.Close(); err != nil {
-			t.Error(err)
-		}
 	}
 }
 
-// ours are the configs of the voices that come with Pressbox, by name.
-func ours(t *testing.T) map[string]*voice.Config {
-	t.Helper()
-	paths, err := filepath.Glob(filepath.Join(root(t), "models", "*.onnx"))
-	if err != nil || len(paths) < 2 {
-		t.Fatalf("the voices in models: %v, %v, want at least two", paths, err)
-	}
-	out := map[string]*voice.Config{}
-	for _, path := range paths {
-		config, err := voice.ParseConfig(get(t, path+".json"))
-		if err != nil {
-			t.Fatal(err)
-		}
-		out[strings.TrimSuffix(filepath.Base(path), ".onnx")] = config
-	}
-	return out
-}
-
-// bundledBytes is the size of the bundled voice's model.
+// bundledBytes returns the size of the bundled voice's model.
 func bundledBytes(t *testing.T) int64 {
 	t.Helper()
-	stat, err := os.Stat(filepath.Join(root(t), "models", bundled+".onnx"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return stat.Size()
+	return int64(len(voicetest.Read(t, "models/"+bundled+".onnx")))
 }
 
 const second = "en_US-pressbox2-medium"
 
-// A held model answers when it is let go.
-type held struct {
+// A blockedModel returns once let is closed.
+type blockedModel struct {
 	voice.Model
-	begun, let chan struct{}
-	once       *sync.Once
+	started, let chan struct{}
+	once         *sync.Once
 }
 
-func (m held) Infer(ctx context.Context, in voice.Input) ([]float32, error) {
-	m.once.Do(func() { close(m.begun) })
+func (m blockedModel) Infer(ctx context.Context, in voice.Input) ([]float32, error) {
+	m.once.Do(func() { close(m.started) })
 	select {
 	case <-m.let:
 		return m.Model.Infer(ctx, in)
@@ -185,31 +150,31 @@ func (m held) Infer(ctx context.Context, in voice.Input) ([]float32, error) {
 	}
 }
 
-func TestOurVoicesSpeakWhileTheOthersAreMeasuredUnasked(t *testing.T) {
+func TestBundled_speakDuringCalibration(t *testing.T) {
 	t.Parallel()
-	begun, let := make(chan struct{}), make(chan struct{})
+	started, let := make(chan struct{}), make(chan struct{})
 	h := open(t, func(c *library.Config) {
-		c.Dirs = []string{filepath.Join(root(t), "models")}
+		c.Dirs = []string{filepath.Dir(voicetest.Path(t, second))}
 		load := c.Load
 		c.Load = func(path string, config *voice.Config) (voice.Model, error) {
 			m, err := load(path, config)
 			if err == nil && strings.Contains(path, second) {
-				m = held{m, begun, let, new(sync.Once)}
+				m = blockedModel{m, started, let, new(sync.Once)}
 			}
 			return m, err
 		}
 	})
-	<-begun // the default voice was measured before
+	<-started // the default voice is calibrated first
 	if info(h, bundled).WordsPerMinute == nil {
-		t.Errorf("%s is measured after %s", bundled, second)
+		t.Errorf("%s is calibrated after %s", bundled, second)
 	}
 	if n := samples(speak(t, h, "", "The oven is on fire!", 0)); n == 0 {
-		t.Error("nothing was said")
+		t.Error("no samples")
 	}
 	if info(h, second).WordsPerMinute != nil {
-		t.Fatalf("%s was measured without its model", second)
+		t.Fatalf("%s was calibrated without its model", second)
 	}
 	close(let)
-	measured(t, h, second)
-	eventually(t, "both are kept", func() bool { return h.kept.len() == 2 })
+	awaitCalibrated(t, h, second)
+	eventually(t, "both are saved", func() bool { return h.memory.len() == 2 })
 }

@@ -3,39 +3,32 @@ package onnx_test
 import (
 	"math"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
 	"pressbox/voice"
-	"pressbox/voice/onnx"
+	"pressbox/voice/voicetest"
 )
 
-// ours are the voices that come with Pressbox.
-func ours(t *testing.T) []string {
-	t.Helper()
-	paths, err := filepath.Glob(filepath.Join(root(t), "models", "*.onnx"))
-	if err != nil || len(paths) < 2 {
-		t.Fatalf("the voices in models: %v, %v, want at least two", paths, err)
-	}
-	return paths
+// A loaded voice is one of the bundled voices with its config.
+type loaded struct {
+	voice.Model
+	config *voice.Config
 }
 
-func configOf(t *testing.T, path string) *voice.Config {
+// eachVoice loads the bundled voices.
+func eachVoice(t *testing.T) map[string]loaded {
 	t.Helper()
-	data, err := os.ReadFile(path + ".json")
-	if err != nil {
-		t.Fatal(err)
+	all := make(map[string]loaded)
+	for _, name := range voicetest.Names(t) {
+		config := voicetest.Config(t, name)
+		all[name] = loaded{voicetest.Load(t, voicetest.Path(t, name), config), config}
 	}
-	config, err := voice.ParseConfig(data)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return config
+	return all
 }
 
-// plainIDs are the ids of phonemes between BOS and EOS, without pads.
+// plainIDs returns the ids of phonemes between BOS and EOS, without pads.
 func plainIDs(c *voice.Config, phonemes string) []int64 {
 	ids := slices.Clone(c.PhonemeIDs["^"])
 	for p := range strings.SplitSeq(phonemes, "") {
@@ -44,7 +37,7 @@ func plainIDs(c *voice.Config, phonemes string) []int64 {
 	return append(ids, c.PhonemeIDs["$"]...)
 }
 
-// padded puts a pad after every id but the last.
+// padded inserts a pad after every id but the last.
 func padded(ids []int64) []int64 {
 	var out []int64
 	for _, id := range ids {
@@ -69,88 +62,80 @@ func voiced(t *testing.T, m voice.Model, ids []int64, length float32) []float32 
 
 const lights = "ðə lˈaɪts ɑːɹ ˈɔf."
 
-func TestOurVoicesSayTheSameWithAndWithoutPads(t *testing.T) {
+func TestBundled_padsChangeNothing(t *testing.T) {
 	t.Parallel()
-	for _, path := range ours(t) {
-		config := configOf(t, path)
-		m := load(t, path, config)
-		ids := plainIDs(config, lights)
+	for name, m := range eachVoice(t) {
+		ids := plainIDs(m.config, lights)
 		if with, without := voiced(t, m, padded(ids), 1), voiced(t, m, ids, 1); !slices.Equal(with, without) {
-			t.Errorf("%s: %d samples with pads and %d without, or others", filepath.Base(path), len(with), len(without))
+			t.Errorf("%s: %d samples with pads, %d without, or different ones", name, len(with), len(without))
 		}
 	}
 }
 
-func TestOurVoicesAreAsLongAsTheyAreAskedToBe(t *testing.T) {
+func TestBundled_lengthScale(t *testing.T) {
 	t.Parallel()
-	for _, path := range ours(t) {
-		config := configOf(t, path)
-		m := load(t, path, config)
-		ids := padded(plainIDs(config, lights))
-		usual := float64(len(voiced(t, m, ids, 1)))
+	for name, m := range eachVoice(t) {
+		ids := padded(plainIDs(m.config, lights))
+		normal := float64(len(voiced(t, m, ids, 1)))
 		for _, scale := range []float32{0.5, 0.8, 1.25, 2} {
-			if got := float64(len(voiced(t, m, ids, scale))) / usual; math.Abs(got/float64(scale)-1) > 0.02 {
-				t.Errorf("%s: length scale %v made it %.3f times as long", filepath.Base(path), scale, got)
+			if got := float64(len(voiced(t, m, ids, scale))) / normal; math.Abs(got/float64(scale)-1) > 0.02 {
+				t.Errorf("%s: length scale %v made it %.3f times as long", name, scale, got)
 			}
 		}
 	}
 }
 
-func TestOurVoicesStandWhatIsNoSpeech(t *testing.T) {
+func TestBundled_inputWithoutSpeech(t *testing.T) {
 	t.Parallel()
-	for _, path := range ours(t) {
-		config := configOf(t, path)
-		m := load(t, path, config)
+	for name, m := range eachVoice(t) {
 		for what, ids := range map[string][]int64{
-			"nothing between the ends": {1, 0, 2},
-			"the beginning alone":      {1},
-			"pads alone":               {0, 0, 0},
-			"unknown ids":              {1, 0, 255, 0, 199, 0, 130, 0, 2},
-			"commas":                   plainIDs(config, ",,,,"),
+			"BOS and EOS only": {1, 0, 2},
+			"BOS only":         {1},
+			"pads only":        {0, 0, 0},
+			"unknown ids":      {1, 0, 255, 0, 199, 0, 130, 0, 2},
+			"commas":           plainIDs(m.config, ",,,,"),
 		} {
 			samples := voiced(t, m, ids, 1)
 			loudest := float32(0)
 			for _, s := range samples {
 				loudest = max(loudest, s, -s)
 			}
-			if seconds := float64(len(samples)) / float64(config.SampleRate); seconds > 3 || loudest > 0.02 {
-				t.Errorf("%s: %s is %.2f s, its highest sample %.3f; want short silence", filepath.Base(path), what, seconds, loudest)
+			if seconds := float64(len(samples)) / float64(m.config.SampleRate); seconds > 3 || loudest > 0.02 {
+				t.Errorf("%s: %s is %.2f s, its highest sample %.3f; want short silence", name, what, seconds, loudest)
 			}
 		}
 	}
 }
 
-func TestOurVoicesBeginAndEndInSilence(t *testing.T) {
+func TestBundled_silentEnds(t *testing.T) {
 	t.Parallel()
-	for _, path := range ours(t) {
-		config := configOf(t, path)
-		m := load(t, path, config)
+	for name, m := range eachVoice(t) {
 		for _, phonemes := range []string{lights, "ɑː", "sˈɪks", "ˈaʊt!"} {
-			samples := voiced(t, m, plainIDs(config, phonemes), 1)
+			samples := voiced(t, m, plainIDs(m.config, phonemes), 1)
 			for _, s := range []float32{samples[0], samples[len(samples)-1]} {
 				if s > 0.01 || s < -0.01 {
-					t.Errorf("%s: %q has %v at an end", filepath.Base(path), phonemes, s)
+					t.Errorf("%s: %q has %v at an end", name, phonemes, s)
 				}
 			}
 		}
 	}
 }
 
-func TestOurVoicesAreSmall(t *testing.T) {
+func TestBundled_fileSize(t *testing.T) {
 	t.Parallel()
 	const most = 8_000_000 // bytes
-	for _, path := range ours(t) {
-		stat, err := os.Stat(path)
+	for _, name := range voicetest.Names(t) {
+		stat, err := os.Stat(voicetest.Path(t, name))
 		if err != nil {
 			t.Fatal(err)
 		}
 		if stat.Size() > most {
-			t.Errorf("%s has %d bytes, want at most %d", filepath.Base(path), stat.Size(), most)
+			t.Errorf("%s has %d bytes, want at most %d", name, stat.Size(), most)
 		}
 	}
 }
 
-// power is the mean square of each hundredth of a second.
+// power returns the mean square of each hundredth of a second.
 func power(samples []float32, rate int) []float64 {
 	var out []float64
 	for hop := range slices.Chunk(samples, rate/100) {
@@ -163,7 +148,7 @@ func power(samples []float32, rate int) []float64 {
 	return out
 }
 
-// level is that of what is not a pause, in dB of full scale.
+// level returns the level outside pauses, in dB of full scale.
 func level(samples []float32, rate int) float64 {
 	hops := power(samples, rate)
 	floor := slices.Max(hops) / 1000
@@ -176,26 +161,24 @@ func level(samples []float32, rate int) float64 {
 	return 10 * math.Log10(sum/n)
 }
 
-func TestOurVoicesKeepOneLevel(t *testing.T) {
+func TestBundled_constantLevel(t *testing.T) {
 	t.Parallel()
-	for _, path := range ours(t) {
-		config := configOf(t, path)
-		m := load(t, path, config)
+	for name, m := range eachVoice(t) {
 		var levels []float64
 		for _, phonemes := range []string{
 			lights, "jˈɛs.", "ɪz ðɪ ˈʌvən ˈɔn?", "dʒˈɑːnsən dˈʌbəlz dˌaʊn ðə lˈaɪn!", "θɹˈiː tə tˈuː ɪnðə bˈɑːɾəm ʌvðə nˈaɪnθ.",
 			"ɪt ɪz hˈæf pˈæst ˈeɪt ˌɔn mˈʌndeɪ mˈɔːɹnɪŋ.", "wˌʌɾ ɐ kˈætʃ baɪ ðə ʃˈɔːɹtstɑːp!", "sˈɪks.",
 		} {
-			levels = append(levels, level(voiced(t, m, plainIDs(config, phonemes), 1), config.SampleRate))
+			levels = append(levels, level(voiced(t, m, plainIDs(m.config, phonemes), 1), m.config.SampleRate))
 		}
 		if spread := slices.Max(levels) - slices.Min(levels); spread > 1.5 {
-			t.Errorf("%s: levels of %.1f dB, %.1f apart; want at most 1.5", filepath.Base(path), levels, spread)
+			t.Errorf("%s: levels of %.1f dB, %.1f apart; want at most 1.5", name, levels, spread)
 		}
 	}
 }
 
-// lastPitch is the pitch in Hz with which the voice ends: that of the last
-// 40 ms that repeat themselves, by autocorrelation.
+// lastPitch returns the final pitch in Hz: that of the last 40 ms that are
+// periodic, by autocorrelation.
 func lastPitch(t *testing.T, samples []float32, rate int) float64 {
 	t.Helper()
 	window, hop := rate/25, rate/100
@@ -208,7 +191,7 @@ func lastPitch(t *testing.T, samples []float32, rate int) float64 {
 		}
 		best, strongest := 0, 0.6*still
 		for lag := rate / 400; lag <= rate/60; lag++ {
-			if c := correlation(part, lag, window); c > 1.05*strongest { // the shorter of two that are alike
+			if c := correlation(part, lag, window); c > 1.05*strongest { // prefer the shorter of two similar ones
 				best, strongest = lag, c
 			}
 		}
@@ -228,38 +211,27 @@ func correlation(samples []float32, lag, n int) float64 {
 	return sum
 }
 
-func TestOurVoicesRaiseAQuestion(t *testing.T) {
+func TestBundled_questionsRise(t *testing.T) {
 	t.Parallel()
-	for _, path := range ours(t) {
-		config := configOf(t, path)
-		m := load(t, path, config)
+	for name, m := range eachVoice(t) {
 		for _, phonemes := range []string{"ɪz ðɪ ˈʌvən ˈɔn", "dˈɪd juː fˈiːd ðə dˈɑːɡ", "ɑːɹ ðə lˈaɪts ˈɔf nˈaʊ"} {
-			asked := lastPitch(t, voiced(t, m, plainIDs(config, phonemes+"?"), 1), config.SampleRate)
-			said := lastPitch(t, voiced(t, m, plainIDs(config, phonemes+"."), 1), config.SampleRate)
-			if asked < 1.15*said {
-				t.Errorf("%s: %q ends at %.0f Hz as a question and at %.0f Hz as a statement", filepath.Base(path), phonemes, asked, said)
+			question := lastPitch(t, voiced(t, m, plainIDs(m.config, phonemes+"?"), 1), m.config.SampleRate)
+			statement := lastPitch(t, voiced(t, m, plainIDs(m.config, phonemes+"."), 1), m.config.SampleRate)
+			if question < 1.15*statement {
+				t.Errorf("%s: %q ends at %.0f Hz as a question and at %.0f Hz as a statement", name, phonemes, question, statement)
 			}
 		}
 	}
 }
 
-// How many times as fast as it sounds a voice runs on one core.
-func BenchmarkOurVoices(b *testing.B) {
-	paths, err := filepath.Glob(filepath.Join(root(b), "models", "*.onnx"))
-	if err != nil {
-		b.Fatal(err)
-	}
-	for _, path := range paths {
-		b.Run(strings.TrimSuffix(filepath.Base(path), ".onnx"), func(b *testing.B) {
-			data, err := os.ReadFile(path + ".json")
-			if err != nil {
-				b.Fatal(err)
-			}
-			config, err := voice.ParseConfig(data)
-			if err != nil {
-				b.Fatal(err)
-			}
-			m, err := onnx.Runtime{Library: library(b), Threads: 1}.Load(path, config)
+// BenchmarkBundled measures the speed of a voice on one core, relative to real time.
+func BenchmarkBundled(b *testing.B) {
+	for _, name := range voicetest.Names(b) {
+		b.Run(name, func(b *testing.B) {
+			config := voicetest.Config(b, name)
+			runtime := voicetest.Runtime(b)
+			runtime.Threads = 1
+			m, err := runtime.Load(voicetest.Path(b, name), config)
 			if err != nil {
 				b.Fatal(err)
 			}

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-func TestWhereTheLibraryIsLookedFor(t *testing.T) {
+func TestCandidates_order(t *testing.T) {
 	t.Parallel()
 	program, err := os.Executable()
 	if err != nil {
@@ -15,9 +15,9 @@ func TestWhereTheLibraryIsLookedFor(t *testing.T) {
 	}
 	want := []string{filepath.Join(filepath.Dir(program), "libonnxruntime.so"), "/usr/lib/pressbox/libonnxruntime.so"}
 	if got := candidates(""); len(got) < 2 || !slices.Equal(got[:2], want) {
-		t.Errorf("candidates begin with %q, want %q", got, want)
+		t.Errorf("candidates start with %q, want %q", got, want)
 	}
 	if got := candidates("/a/b.so"); !slices.Equal(got, []string{"/a/b.so"}) {
-		t.Errorf("an explicit library is looked for at %q", got)
+		t.Errorf("candidates of an explicit path: %q", got)
 	}
 }

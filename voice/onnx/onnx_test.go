@@ -15,10 +15,11 @@ import (
 
 	"pressbox/voice"
 	"pressbox/voice/onnx"
+	"pressbox/voice/voicetest"
 )
 
-// TestMain lets a test run this program again to open a library in a process
-// of its own, of which there can be but one.
+// TestMain opens a library and exits if OPEN_LIBRARY is set, because a process can
+// open only one.
 func TestMain(m *testing.M) {
 	if library, ok := os.LookupEnv("OPEN_LIBRARY"); ok {
 		version, err := onnx.Runtime{Library: library}.Version()
@@ -35,60 +36,9 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// root is where go.mod lies.
-func root(tb testing.TB) string {
+func loadBundled(tb testing.TB) voice.Model {
 	tb.Helper()
-	dir, err := os.Getwd()
-	if err != nil {
-		tb.Fatal(err)
-	}
-	for ; dir != "/"; dir = filepath.Dir(dir) {
-		if _, err := os.Stat(filepath.Join(dir, "go.mod")); err == nil {
-			return dir
-		}
-	}
-	tb.Fatal("no go.mod above the test")
-	return ""
-}
-
-func library(tb testing.TB) string {
-	tb.Helper()
-	path := os.Getenv("ONNXRUNTIME_LIB")
-	if path == "" {
-		path = filepath.Join(root(tb), "bin", onnx.LibraryName)
-	}
-	if _, err := os.Stat(path); err != nil {
-		tb.Fatalf("no ONNX Runtime (%v): run make test", err)
-	}
-	return path
-}
-
-func bundled(tb testing.TB) (path string, config *voice.Config) {
-	tb.Helper()
-	path = filepath.Join(root(tb), "models", "en_US-pressbox-medium.onnx")
-	data, err := os.ReadFile(path + ".json")
-	if err != nil {
-		tb.Fatal(err)
-	}
-	config, err = voice.ParseConfig(data)
-	if err != nil {
-		tb.Fatal(err)
-	}
-	return path, config
-}
-
-func load(tb testing.TB, path string, config *voice.Config) voice.Model {
-	tb.Helper()
-	m, err := onnx.Runtime{Library: library(tb)}.Load(path, config)
-	if err != nil {
-		tb.Fatal(err)
-	}
-	tb.Cleanup(func() {
-		if err := m.Close(); err != nil {
-			tb.Error(err)
-		}
-	})
-	return m
+	return voicetest.Load(tb, voicetest.Path(tb, voicetest.Bundled), voicetest.Config(tb, voicetest.Bundled))
 }
 
 // hello is "hello" in the ids of the bundled voice.
@@ -103,13 +53,13 @@ func infer(tb testing.TB, m voice.Model, in voice.Input) []float32 {
 	return samples
 }
 
-func TestBundledVoiceSpeaks(t *testing.T) {
+func TestInfer_bundledVoice(t *testing.T) {
 	t.Parallel()
-	m := load(t, first(bundled(t)), second(bundled(t)))
+	m := loadBundled(t)
 	once := infer(t, m, voice.Input{IDs: hello, NoiseScale: 0.667, LengthScale: 1})
 	slow := infer(t, m, voice.Input{IDs: hello, NoiseScale: 0.667, LengthScale: 2})
 	if ratio := float64(len(slow)) / float64(len(once)); ratio < 1.9 || ratio > 2.1 {
-		t.Errorf("length scale 2 makes %d samples of %d, want twice as many", len(slow), len(once))
+		t.Errorf("length scale 2 yields %d samples instead of %d, want twice as many", len(slow), len(once))
 	}
 	var peak float32
 	for _, s := range once {
@@ -120,50 +70,50 @@ func TestBundledVoiceSpeaks(t *testing.T) {
 	}
 }
 
-func TestOutputOfThreeDimensions(t *testing.T) {
+func TestInfer_threeDimensions(t *testing.T) {
 	t.Parallel()
-	_, config := bundled(t)
-	m := load(t, "testdata/flat.onnx", config)
+	config := voicetest.Config(t, voicetest.Bundled)
+	m := voicetest.Load(t, "testdata/flat.onnx", config)
 	if n := len(infer(t, m, voice.Input{IDs: hello, LengthScale: 0.5})); n != 64*len(hello)/2 {
 		t.Errorf("%d samples, want %d", n, 64*len(hello)/2)
 	}
 }
 
-func TestOutputIsFoundByItsName(t *testing.T) {
+func TestInfer_outputByName(t *testing.T) {
 	t.Parallel()
-	_, config := bundled(t)
-	m := load(t, "testdata/aligned.onnx", config)
+	config := voicetest.Config(t, voicetest.Bundled)
+	m := voicetest.Load(t, "testdata/aligned.onnx", config)
 	if s := infer(t, m, voice.Input{IDs: hello, LengthScale: 1}); s[16] < 0.09 || s[16] > 0.1 {
 		t.Errorf("sample 16 is %v, want that of the hum", s[16])
 	}
 }
 
-func TestSpeakersDiffer(t *testing.T) {
+func TestInfer_speakers(t *testing.T) {
 	t.Parallel()
-	_, config := bundled(t)
+	config := voicetest.Config(t, voicetest.Bundled)
 	config.Speakers = 3
-	m := load(t, "testdata/speakers.onnx", config)
+	m := voicetest.Load(t, "testdata/speakers.onnx", config)
 	for speaker := range int64(3) {
 		samples := infer(t, m, voice.Input{IDs: hello, LengthScale: 1, Speaker: speaker})
-		// The models hum with sin(0.1 × t): the level shows in any sample.
+		// The model produces sin(0.1 × t), so any sample shows its level.
 		if level := samples[16] / 0.99957; level < 0.0999*float32(speaker+1) || level > 0.1001*float32(speaker+1) {
 			t.Errorf("speaker %d hums at %v, want %v", speaker, level, 0.1*float32(speaker+1))
 		}
 	}
 }
 
-// A model of several speakers is also a voice of one.
-func TestSpeakerInputOfAVoiceOfOne(t *testing.T) {
+// A model with a speaker input may have a single speaker.
+func TestInfer_singleSpeakerWithInput(t *testing.T) {
 	t.Parallel()
-	_, config := bundled(t)
-	if n := len(infer(t, load(t, "testdata/speakers.onnx", config), voice.Input{IDs: hello, LengthScale: 1})); n == 0 {
+	config := voicetest.Config(t, voicetest.Bundled)
+	if n := len(infer(t, voicetest.Load(t, "testdata/speakers.onnx", config), voice.Input{IDs: hello, LengthScale: 1})); n == 0 {
 		t.Error("no samples")
 	}
 }
 
-func TestWrongModelsAreErrors(t *testing.T) {
+func TestLoad_invalidModels(t *testing.T) {
 	t.Parallel()
-	path, config := bundled(t)
+	path, config := voicetest.Path(t, voicetest.Bundled), voicetest.Config(t, voicetest.Bundled)
 	whole, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)
@@ -179,7 +129,7 @@ func TestWrongModelsAreErrors(t *testing.T) {
 	for _, tt := range []struct {
 		path   string
 		config *voice.Config
-		want   string // in the error
+		want   string // substring of the error
 	}{
 		{"testdata/lacks.onnx", config, "scales"},
 		{"testdata/hum.onnx", &several, `no input "sid"`},
@@ -195,36 +145,35 @@ func TestWrongModelsAreErrors(t *testing.T) {
 		{"testdata/absent.onnx", config, "load the model"},
 		{t.TempDir(), config, "load the model"},
 	} {
-		_, err := onnx.Runtime{Library: library(t)}.Load(tt.path, tt.config)
+		_, err := voicetest.Runtime(t).Load(tt.path, tt.config)
 		if err == nil || !strings.Contains(err.Error(), tt.want) || errors.Is(err, voice.ErrUnavailable) {
 			t.Errorf("load %s: %v, want an error with %q", tt.path, err, tt.want)
 		}
 	}
 }
 
-func TestStereoIsAnErrorWhenRun(t *testing.T) {
+func TestInfer_rejectsStereo(t *testing.T) {
 	t.Parallel()
-	_, config := bundled(t)
-	m := load(t, "testdata/stereo.onnx", config)
+	config := voicetest.Config(t, voicetest.Bundled)
+	m := voicetest.Load(t, "testdata/stereo.onnx", config)
 	if _, err := m.Infer(t.Context(), voice.Input{IDs: hello[:16], LengthScale: 1}); err == nil || !strings.Contains(err.Error(), "one channel") {
 		t.Errorf("two channels: %v, want an error", err)
 	}
 }
 
-func TestIDsTooHighAreAnError(t *testing.T) {
+func TestInfer_noIDs(t *testing.T) {
 	t.Parallel()
-	path, config := bundled(t)
-	m := load(t, path, config)
+	m := loadBundled(t)
 	if _, err := m.Infer(t.Context(), voice.Input{LengthScale: 1}); err == nil {
-		t.Error("no ids at all are inferred without an error")
+		t.Error("Infer without ids succeeds")
 	}
 	if n := len(infer(t, m, voice.Input{IDs: hello, LengthScale: 1})); n == 0 {
-		t.Error("after an error the model makes no samples")
+		t.Error("after an error: no samples")
 	}
 }
 
-// worked is how long processors have worked for this process: other than the time
-// that passes, it does not depend on what else the machine does.
+// worked returns the processor time of this process, which does not depend on other
+// load of the host.
 func worked(t *testing.T) time.Duration {
 	t.Helper()
 	var use syscall.Rusage
@@ -234,9 +183,9 @@ func worked(t *testing.T) time.Duration {
 	return time.Duration(use.Utime.Nano() + use.Stime.Nano())
 }
 
-// This test is not parallel, so that nobody else's work is counted.
-func TestInferEndsWithItsContext(t *testing.T) {
-	m := load(t, first(bundled(t)), second(bundled(t)))
+// This test is not parallel, so that it measures no work of other tests.
+func TestInfer_endsWithContext(t *testing.T) {
+	m := loadBundled(t)
 	var long []int64
 	for range 150 {
 		long = append(long, hello...)
@@ -245,7 +194,7 @@ func TestInferEndsWithItsContext(t *testing.T) {
 	infer(t, m, voice.Input{IDs: long, LengthScale: 1})
 	whole := worked(t) - before
 
-	// The whole cannot be done in a tenth of the time that it keeps every processor busy.
+	// The deadline is a tenth of the time that the whole run takes on all processors.
 	ctx, cancel := context.WithTimeout(t.Context(), whole/time.Duration(10*runtime.NumCPU()))
 	defer cancel()
 	before = worked(t)
@@ -253,34 +202,34 @@ func TestInferEndsWithItsContext(t *testing.T) {
 		t.Fatalf("infer with a deadline: %v, want %v", err, context.DeadlineExceeded)
 	}
 	if cut := worked(t) - before; cut > whole*8/10 {
-		t.Errorf("a run that is cancelled after a tenth took %v of %v", cut, whole)
+		t.Errorf("a run cancelled after a tenth took %v of %v", cut, whole)
 	}
 	if _, err := m.Infer(ctx, voice.Input{IDs: hello, LengthScale: 1}); !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("infer with an ended context: %v", err)
 	}
 	if n := len(infer(t, m, voice.Input{IDs: hello, LengthScale: 1})); n == 0 {
-		t.Error("after a cancelled run the model makes no samples")
+		t.Error("after a cancelled run: no samples")
 	}
 }
 
-func TestModelIsUsedConcurrently(t *testing.T) {
+func TestInfer_concurrent(t *testing.T) {
 	t.Parallel()
-	m := load(t, first(bundled(t)), second(bundled(t)))
+	m := loadBundled(t)
 	want := infer(t, m, voice.Input{IDs: hello, LengthScale: 1})
 	var wg sync.WaitGroup
 	for range 4 {
 		wg.Go(func() {
 			got, err := m.Infer(context.Background(), voice.Input{IDs: hello, LengthScale: 1})
 			if err != nil || len(got) != len(want) {
-				t.Errorf("%d samples, %v; alone it makes %d", len(got), err, len(want))
+				t.Errorf("%d samples, %v; want %d", len(got), err, len(want))
 			}
 		})
 	}
 	wg.Wait()
 }
 
-// The library is one of the process's, so each of these opens its own.
-func TestLibraryThatCannotBeUsed(t *testing.T) {
+// A process can open one library, so each case runs in its own.
+func TestVersion_invalidLibrary(t *testing.T) {
 	t.Parallel()
 	words := filepath.Join(t.TempDir(), "words.so")
 	if err := os.WriteFile(words, []byte("no library"), 0o600); err != nil {
@@ -288,28 +237,28 @@ func TestLibraryThatCannotBeUsed(t *testing.T) {
 	}
 	for _, tt := range []struct{ name, path, want string }{
 		{"missing", "/nowhere/libonnxruntime.so", "/nowhere/libonnxruntime.so"},
-		{"no library", words, words},
-		{"too old", oldLibrary(t), "1.24 or newer"},
+		{"not a library", words, words},
+		{"old version", oldLibrary(t), "1.24 or newer"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			said, code := openAlone(t, tt.path)
-			if code != 3 || !strings.Contains(said, tt.want) || !strings.Contains(said, "set ONNXRUNTIME_LIB") {
-				t.Errorf("exit %d: %s", code, said)
+			output, code := openAlone(t, tt.path)
+			if code != 3 || !strings.Contains(output, tt.want) || !strings.Contains(output, "set ONNXRUNTIME_LIB") {
+				t.Errorf("exit %d: %s", code, output)
 			}
 		})
 	}
 }
 
-func TestLibraryTellsItsVersion(t *testing.T) {
+func TestVersion_bundled(t *testing.T) {
 	t.Parallel()
-	if said, code := openAlone(t, library(t)); code != 0 || !strings.HasPrefix(said, "1.") {
-		t.Errorf("exit %d: %s", code, said)
+	if output, code := openAlone(t, voicetest.Runtime(t).Library); code != 0 || !strings.HasPrefix(output, "1.") {
+		t.Errorf("exit %d: %s", code, output)
 	}
 }
 
-// oldLibrary builds a library like an ONNX Runtime that has no interface as
-// new as ours.
+// oldLibrary builds a library like an ONNX Runtime without the required version of
+// the interface.
 func oldLibrary(t *testing.T) string {
 	t.Helper()
 	const source = `
@@ -330,7 +279,7 @@ struct base *OrtGetApiBase(void) { return &base; }
 	return path
 }
 
-func openAlone(t *testing.T, library string) (said string, code int) {
+func openAlone(t *testing.T, library string) (output string, code int) {
 	t.Helper()
 	cmd := exec.Command(os.Args[0])
 	cmd.Env = append(os.Environ(), "OPEN_LIBRARY="+library)
@@ -341,6 +290,3 @@ func openAlone(t *testing.T, library string) (said string, code int) {
 	}
 	return string(out), cmd.ProcessState.ExitCode()
 }
-
-func first[A, B any](a A, _ B) A  { return a }
-func second[A, B any](_ A, b B) B { return b }

@@ -9,10 +9,10 @@ import (
 	"testing"
 )
 
-var update = flag.Bool("update", false, "write the models of testdata anew")
+var update = flag.Bool("update", false, "rewrite the models in testdata")
 
-// The tiny models are written here, field by field, in protocol buffers'
-// encoding; the numbers are those of onnx.proto.
+// The tiny models are encoded field by field as protocol buffers; the field numbers
+// are those of onnx.proto.
 
 type message []byte
 
@@ -37,7 +37,7 @@ const (
 	int64Type   = 7
 )
 
-// value describes an input or output; a dimension below 0 may be anything.
+// value describes an input or output; a negative dimension is variable.
 func value(name string, kind uint64, dims ...int) message {
 	var shape message
 	for _, d := range dims {
@@ -78,13 +78,13 @@ func integers(name string, dims int, vs ...int64) message {
 	return m.number(2, int64Type).text(8, name).bytes(9, raw)
 }
 
-// A tiny is a model that hums: 64 samples for each id at length scale 1, at
-// the level 0.1 × (1 + speaker).
+// A tiny is a model that produces a sine: 64 samples per id at length scale 1, at
+// level 0.1 × (1 + speaker).
 type tiny struct {
 	inputs   []message
 	speakers bool
 	output   message
-	aligned  bool              // another output comes first
+	aligned  bool              // another output precedes
 	facts    map[string]string // metadata
 	shape    []int64           // of the output; default [1,1,1,-1]
 	level    float32           // default 0.1
@@ -159,7 +159,7 @@ func (t tiny) model() []byte {
 	return m
 }
 
-// tinies are the models of testdata; the library's tests use them too.
+// tinies returns the models of testdata, which the tests of voice/library use too.
 func tinies() map[string][]byte {
 	hum := tiny{}.model()
 	return map[string][]byte{
@@ -179,7 +179,7 @@ func tinies() map[string][]byte {
 	}
 }
 
-func TestModelsAreThoseWrittenHere(t *testing.T) {
+func TestTestdata_upToDate(t *testing.T) {
 	for name, want := range tinies() {
 		path := filepath.Join("testdata", name)
 		if *update {
@@ -188,7 +188,7 @@ func TestModelsAreThoseWrittenHere(t *testing.T) {
 			}
 		}
 		if got, err := os.ReadFile(path); err != nil || string(got) != string(want) {
-			t.Errorf("%s differs from what is written here (run go test -update): %v", path, err)
+			t.Errorf("%s is out of date (go test -update rewrites it): %v", path, err)
 		}
 	}
 }

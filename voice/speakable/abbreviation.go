@@ -5,7 +5,7 @@ import (
 	"unicode"
 )
 
-// An abbreviation is a word cut short by a point.
+// An abbreviation is a word shortened with a point.
 type abbreviation struct {
 	long  string
 	title bool // a name with a capital follows
@@ -67,8 +67,8 @@ func (r *reader) abbreviated(word, next string, begins bool) bool {
 	return true
 }
 
-// special are abbreviations that their neighbours decide: No. 5, St. James and
-// James St., Dr. at the end of an address, Sat before a date.
+// special expands abbreviations that depend on their neighbours: No. 5, St.
+// James and James St., Dr. at the end of an address, Sat before a date.
 func (r *reader) special(word string, point bool) string {
 	n := len(word)
 	if point {
@@ -94,7 +94,7 @@ func (r *reader) special(word string, point bool) string {
 	return r.weekday(word, strings.TrimLeft(after, ", "))
 }
 
-// weekday is a day's name before a date.
+// weekday returns the name of a day before a date.
 func (r *reader) weekday(word, after string) string {
 	month := after != "" && capital(after) && r.months[strings.ToLower(token(after))] > 0
 	if !month && !startsWithDigit(after) {
@@ -108,7 +108,8 @@ func (r *reader) weekday(word, after string) string {
 	return name
 }
 
-// saint tells Saint from Street: a street has its name before, a saint behind.
+// saint decides between Saint and Street: a street has its name before it, a
+// saint after it.
 func (r *reader) saint(after string, n int, point bool) string {
 	named := capital(r.word) && !r.begins && !r.is("saintly", r.word)
 	switch {
@@ -120,8 +121,8 @@ func (r *reader) saint(after string, n int, point bool) string {
 	return ""
 }
 
-// street is a kind of street, with the point that ends a sentence; it is n bytes
-// long as written, with its point.
+// street returns a kind of street, with the point that ends a sentence. n is
+// the length as written, with the point, in bytes.
 func (r *reader) street(kind string, n int, point bool) string {
 	if point && r.endsSentence(n, false) {
 		return kind + "."

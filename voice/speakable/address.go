@@ -13,8 +13,8 @@ var (
 	scheme     = regexp.MustCompile(`(?i)^(?:[a-z]+://(?:[^/@\s]*@)?|mailto:)?(?:www\.)?`)
 )
 
-// addresses shortens web addresses to what is read of them, for a language
-// whose words for their signs espeak-ng knows.
+// addresses shortens web addresses to what is spoken, for languages in which
+// espeak-ng knows the names of their signs.
 func addresses(s string) string {
 	if !strings.Contains(s, "://") && !strings.Contains(s, "www.") {
 		return s
@@ -24,7 +24,7 @@ func addresses(s string) string {
 	})
 }
 
-// readable is an address without its scheme, "www.", query and fragment.
+// readable returns an address without its scheme, "www.", query and fragment.
 func readable(a string) string {
 	a = trimMarks(a)
 	a = a[len(scheme.FindString(a)):]
@@ -34,7 +34,7 @@ func readable(a string) string {
 	return strings.TrimRight(a, "/")
 }
 
-// trimMarks leaves the marks behind an address to the sentence.
+// trimMarks removes the punctuation after an address.
 func trimMarks(a string) string {
 	a = strings.TrimRight(a, ".,;:!?'*_`|")
 	if strings.HasSuffix(a, ")") && !strings.Contains(a, "(") {
@@ -43,8 +43,8 @@ func trimMarks(a string) string {
 	return a
 }
 
-// address reads an address. A name is one when it ends like those of the net; a
-// word with a capital after a point without a space is a new sentence.
+// address reads an address. A name is one if it ends like a domain name; a
+// capital after a point without a space starts a sentence.
 func (r *reader) address(string) (said string, n int) {
 	rest, ok := r.rest()
 	if !ok {
@@ -64,14 +64,14 @@ func (r *reader) address(string) (said string, n int) {
 	return r.sayAddress(m), len(m)
 }
 
-// A chunk is what stands between two spaces, and how often an address was looked
-// for in it: addresses begin near its beginning, and the work stays linear.
+// A chunk is the text between two spaces, with the number of searches for an
+// address in it. The number is limited so that the work stays linear.
 type chunk struct{ end, tries int }
 
 const chunkTries = 4
 
-// rest is the rest of the chunk at the reader's place; false when it was looked
-// at often enough.
+// rest returns the rest of the chunk at the reader's position, and false after
+// too many searches.
 func (r *reader) rest() (string, bool) {
 	if r.at >= r.chunk.end {
 		end := strings.IndexAny(r.src[r.at:], " \n"+hidden)
@@ -84,7 +84,7 @@ func (r *reader) rest() (string, bool) {
 	return r.src[r.at:r.chunk.end], r.chunk.tries <= chunkTries
 }
 
-// sayAddress says an address: "example dot com slash door".
+// sayAddress returns an address in words: "example dot com slash door".
 func (r *reader) sayAddress(a string) string {
 	a = readable(a)
 	if plain, err := url.PathUnescape(a); err == nil && strings.IndexFunc(plain, unicode.IsControl) < 0 {
@@ -119,7 +119,8 @@ func (r *reader) sayAddress(a string) string {
 	return strings.Join(said, " ")
 }
 
-// sayName says a part of an address: its digits one by one from three on.
+// sayName returns a part of an address in words; three or more digits are
+// spelled.
 func (r *reader) sayName(part string) string {
 	if !isWord(first(part)) {
 		return " "

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// baseball are the ways of writing a game.
+// baseball returns the forms of baseball scores and statistics.
 func baseball() []form {
 	return []form{
 		{regexp.MustCompile(`^(\d{1,2})-for-(\d{1,2})`), func(r *reader, m []string) string {
@@ -28,7 +28,8 @@ func baseball() []form {
 	}
 }
 
-// average says three places after a bare point as hitters do: two seventy-five.
+// average returns three digits after a bare point as a batting average: two
+// seventy-five.
 func (r *reader) average(m []string) string {
 	if r.units[r.nextWord(len(m[0]))].one != "" {
 		return ""

@@ -31,7 +31,8 @@ func (r *reader) halfDay(m []string) string {
 	return r.hour(m[1], m[2]) + half(m[3])
 }
 
-// half is what espeak-ng spells as letters; a final point would end the clause.
+// half returns a half of the day as letters that espeak-ng spells; a final
+// point would end the clause.
 func half(letter string) string {
 	switch letter {
 	case "a", "A":
@@ -42,7 +43,7 @@ func half(letter string) string {
 	return ""
 }
 
-// clock says a time of the day; "" when there is no such time.
+// clock returns a time of day in words, "" if it is invalid.
 func (r *reader) clock(hour, minute string) string {
 	h, m := atoi(hour), atoi(minute)
 	switch {
@@ -58,7 +59,7 @@ func (r *reader) clock(hour, minute string) string {
 	return r.cardinal(h) + " hundred"
 }
 
-// hour says the hour and, unless it is full, the minute.
+// hour returns the hour and, unless it is zero, the minute in words.
 func (r *reader) hour(hour, minute string) string {
 	said := r.cardinal(atoi(hour))
 	if m := atoi(minute); m > 0 {
@@ -71,7 +72,7 @@ func (r *reader) ratio(m []string) string {
 	return r.whole(m[1]) + " to " + r.whole(m[2])
 }
 
-// count says a number of things.
+// count returns a number of things in words.
 func (r *reader) count(digits, thing string) string {
 	if atoi(digits) != 1 {
 		thing += "s"

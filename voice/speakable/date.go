@@ -12,7 +12,7 @@ const (
 	monthWords = `(?i:jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sept?(?:ember)?|oct(?:ober)?|nov(?:ember)?|dec(?:ember)?)`
 )
 
-// monthTable gives the number of a month by its name or short name.
+// monthTable maps the names and short names of months to their numbers.
 func monthTable() map[string]int {
 	months := map[string]int{"sept": 9}
 	for i, name := range strings.Fields(monthNames) {
@@ -24,7 +24,7 @@ func monthTable() map[string]int {
 	return months
 }
 
-// dates are the dates that begin with a digit.
+// dates returns the forms of dates that start with a digit.
 func dates() []form {
 	return []form{
 		{regexp.MustCompile(`^(\d{4})[-/](\d\d)[-/](\d\d)(?:[T ](\d\d):(\d\d)(?::\d\d(?:[.,]\d+)?)?(Z|[+-]\d\d:?\d\d)?)?`), (*reader).isoDate},
@@ -34,10 +34,10 @@ func dates() []form {
 	}
 }
 
-// monthFirst is a date that begins with the month's name.
+// monthFirst matches a date that starts with the month's name.
 var monthFirst = regexp.MustCompile(`^(` + monthWords + `)\.? (\d{1,2})(?:st|nd|rd|th)?(?:\s?[-–]\s?(\d{1,2})(?:st|nd|rd|th)?)?(?:(,?) (\d{4}))?`)
 
-// monthYear is a month's name before a year.
+// monthYear matches a month's name before a year.
 var monthYear = regexp.MustCompile(`^(` + monthWords + `)\.? (\d{4})`)
 
 func (r *reader) isoDate(m []string) string {
@@ -88,7 +88,7 @@ func (r *reader) dayMonth(m []string) string {
 	return said
 }
 
-// date says a date of digits; "" when there is no such day.
+// date returns a numeric date in words, "" if it is invalid.
 func (r *reader) date(year, month, day string) string {
 	y, m, d := atoi(year), atoi(month), atoi(day)
 	if m < 1 || m > 12 || d < 1 || d > 31 {
@@ -106,13 +106,14 @@ func (r *reader) date(year, month, day string) string {
 	return r.month(m) + " " + r.ordinal(d) + ", " + r.year(y)
 }
 
-// month is the name of month m, 1–12.
+// month returns the name of month m, 1–12.
 func (r *reader) month(m int) string {
 	name := strings.Fields(monthNames)[m-1]
 	return strings.ToUpper(name[:1]) + name[1:]
 }
 
-// monthDate reads a date that begins with the month's name at the reader's place.
+// monthDate reads a date that starts with the month's name at the reader's
+// position.
 func (r *reader) monthDate(word string) bool {
 	month := r.months[strings.ToLower(word)]
 	if month == 0 || !capital(word) {
@@ -136,7 +137,7 @@ func (r *reader) monthDate(word string) bool {
 	return false
 }
 
-// atoi is the number of a few digits; 0 for none.
+// atoi returns the number in a few digits, 0 for none.
 func atoi(digits string) int {
 	n, err := strconv.Atoi(digits)
 	if err != nil {

@@ -7,12 +7,12 @@ import (
 	"unicode/utf8"
 )
 
-// emojiNames are lines "symbol TAB name", sorted.
+// emojiNames has the lines "symbol TAB name", sorted.
 //
 //go:embed emoji.txt
 var emojiNames string
 
-// emoji reads a symbol by its name, the longest that is known.
+// emoji reads the longest symbol with a known name.
 func (r *reader) emoji() bool {
 	view := r.clip(0)
 	n := sequence(view)
@@ -27,8 +27,8 @@ func (r *reader) emoji() bool {
 	return false
 }
 
-// sequence is the length of what belongs together at the beginning of s: symbols
-// with joiners between them, the two letters of a flag.
+// sequence returns the length of the emoji sequence at the start of s: symbols
+// with joiners between them, or the two letters of a flag.
 func sequence(s string) int {
 	n, joined := 0, true
 	for i, c := range s {
@@ -45,10 +45,10 @@ func sequence(s string) int {
 	return n
 }
 
-// regional are the letters that flags are written with.
+// regional reports whether c is a letter of a flag.
 func regional(c rune) bool { return 0x1F1E6 <= c && c <= 0x1F1FF }
 
-// emojiName is the name of a symbol or a sequence of them; "" when it has none.
+// emojiName returns the name of a symbol or sequence, "" if it has none.
 func emojiName(symbol string) string {
 	key := symbol + "\t"
 	at := sort.Search(len(emojiNames), func(i int) bool { return emojiNames[lineStart(i):] >= key })
@@ -60,5 +60,5 @@ func emojiName(symbol string) string {
 	return name
 }
 
-// lineStart is where the line of byte i begins.
+// lineStart returns the start of the line of byte i.
 func lineStart(i int) int { return strings.LastIndexByte(emojiNames[:i], '\n') + 1 }

@@ -7,12 +7,12 @@ import (
 	"unicode/utf8"
 )
 
-// A region is a way of writing and saying English.
+// A region is a variety of English.
 type region int
 
 const (
 	american region = iota // 11/20 is in November; one hundred five
-	british                // everybody else
+	british                // all others
 )
 
 func regionOf(lang string) region {
@@ -22,20 +22,21 @@ func regionOf(lang string) region {
 	return british
 }
 
-// window bounds, in bytes, what one rule looks at, so that the work stays linear.
+// window limits, in bytes, how far one rule looks ahead, so that the work stays
+// linear.
 const window = 96
 
-// A form is a way to write something, and how it is said.
+// A form is a pattern of text and its expansion.
 type form struct {
 	like *regexp.Regexp // anchored
-	// say puts a match into words; "" means that it is something else.
+	// say returns a match in words; "" means that the form does not apply.
 	say func(r *reader, m []string) string
 }
 
-// tables are what the reader knows. They are made once and never change.
+// tables holds the reader's constant data.
 type tables struct {
 	numbers       [2]numbers // by region
-	numeric       []form     // what begins with a digit, a point, a currency or a bracket; the first to fit wins
+	numeric       []form     // forms that start with a digit, point, currency or bracket; the first match applies
 	units         map[string]unit
 	months        map[string]int
 	abbreviations map[string]abbreviation
@@ -43,7 +44,7 @@ type tables struct {
 	sets          map[string]map[string]bool
 }
 
-// static is the only one of them.
+// static is the only instance.
 var static = &tables{
 	numbers:       [2]numbers{newNumbers(american), newNumbers(british)},
 	numeric:       numericForms(),
@@ -54,7 +55,7 @@ var static = &tables{
 	sets:          wordSets(),
 }
 
-// numericForms are tried in this order.
+// numericForms returns the numeric forms in the order in which they are tried.
 func numericForms() []form {
 	table := [][]form{
 		dates(), clocks(), phones(), money(), dotted(), baseball(), ordinals(), fractions(), measures(), plainNumbers(),
@@ -66,21 +67,21 @@ func numericForms() []form {
 	return all
 }
 
-// A reader walks once over English text and puts into words what is not.
+// A reader scans English text once and expands what is not words.
 type reader struct {
 	*tables
 	numbers
 	region region
 	src    string
-	at     int // where in src the reader stands
+	at     int // position in src
 	out    strings.Builder
 	word   string // the word before, as written; "" after a sentence mark
-	begins bool   // whether that word begins a sentence
+	begins bool   // that word starts a sentence
 	quote  bool   // inside double quotes
-	chunk  chunk  // what stands between spaces at the reader's place
+	chunk  chunk  // at the reader's position
 }
 
-// read puts English text into words.
+// read expands English text to words.
 func read(s string, region region) string {
 	r := &reader{tables: static, numbers: static.numbers[region], region: region, src: s, begins: true}
 	r.out.Grow(len(s) + len(s)/2)
@@ -90,7 +91,7 @@ func read(s string, region region) string {
 	return r.out.String()
 }
 
-// step reads what stands at the reader's place.
+// step reads the text at the reader's position.
 func (r *reader) step() {
 	c, size := utf8.DecodeRuneInString(r.src[r.at:])
 	switch {
@@ -103,7 +104,7 @@ func (r *reader) step() {
 	}
 }
 
-// pass copies one character that is between words.
+// pass copies one character between words.
 func (r *reader) pass(size int, c rune) {
 	switch c {
 	case '"':
@@ -115,7 +116,7 @@ func (r *reader) pass(size int, c rune) {
 	r.at += size
 }
 
-// number tries the numeric forms where one may begin.
+// number tries the numeric forms where one may start.
 func (r *reader) number(c rune) bool {
 	before, _ := utf8.DecodeLastRuneInString(r.src[:r.at])
 	if r.at > 0 && (isWord(before) && !unicode.Is(unicode.So, before)) {
@@ -145,7 +146,8 @@ func (r *reader) number(c rune) bool {
 	return false
 }
 
-// numericStart says whether a number may begin with the mark that s begins with.
+// numericStart reports whether a number may start with the mark at the start of
+// s.
 func numericStart(s string) bool {
 	for i := 1; i < len(s) && i < 4; i++ {
 		if isDigit(rune(s[i])) || strings.ContainsRune("$£€", rune(s[i])) || strings.HasPrefix(s[i:], "£") || strings.HasPrefix(s[i:], "€") {
@@ -158,14 +160,14 @@ func numericStart(s string) bool {
 	return false
 }
 
-// ends says whether a match ends where a word may end.
+// ends reports whether a match ends at the end of a word.
 func (r *reader) ends(match string) bool {
 	last, _ := utf8.DecodeLastRuneInString(match)
 	next, _ := utf8.DecodeRuneInString(r.src[r.at+len(match):])
 	return r.at+len(match) == len(r.src) || !isWord(next) || !isWord(last)
 }
 
-// emit says something in place of the next n bytes, as words of its own.
+// emit writes separate words in place of the next n bytes.
 func (r *reader) emit(said string, n int) {
 	if said != "" {
 		if isWord(r.last()) {
@@ -180,17 +182,17 @@ func (r *reader) emit(said string, n int) {
 	r.at += n
 }
 
-// last is the last rune that was said.
+// last returns the last rune written.
 func (r *reader) last() rune {
 	s := r.out.String()
 	c, _ := utf8.DecodeLastRuneInString(s)
 	return c
 }
 
-// next is what follows the next n bytes, without spaces.
+// next returns the text after the next n bytes, without leading spaces.
 func (r *reader) next(n int) string { return strings.TrimLeft(r.clip(n), " ") }
 
-// clip is a window on what follows the next n bytes.
+// clip returns the text after the next n bytes, at most window bytes of it.
 func (r *reader) clip(n int) string {
 	s := r.src[r.at+n:]
 	if len(s) <= window {
@@ -203,7 +205,7 @@ func (r *reader) clip(n int) string {
 	return s[:end]
 }
 
-// nextWord is the word after the next n bytes, as written.
+// nextWord returns the word after the next n bytes, as written.
 func (r *reader) nextWord(n int) string {
 	s := r.next(n)
 	if s == "" || !isWord(first(s)) {
@@ -212,11 +214,12 @@ func (r *reader) nextWord(n int) string {
 	return token(s)
 }
 
-// is says whether a word is in one of the reader's sets, in any case.
+// is reports whether a word is in a set, in any case.
 func (r *reader) is(set, word string) bool { return r.sets[set][strings.ToLower(word)] }
 
-// endsSentence says whether a point n bytes ahead also ends a sentence: a word
-// with a capital follows, or none. strict wants one that often begins sentences.
+// endsSentence reports whether a point n bytes ahead also ends a sentence: a
+// capitalised word follows, or nothing. With strict, the word must be one that
+// often starts sentences.
 func (r *reader) endsSentence(n int, strict bool) bool {
 	s := r.next(n)
 	if s == "" || s[0] == '\n' {

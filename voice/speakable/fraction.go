@@ -24,12 +24,12 @@ func fractions() []form {
 	}
 }
 
-// mixedSign is 2½, also with a unit.
+// mixedSign expands 2½, also with a unit.
 func (r *reader) mixedSign(m []string) string {
 	return r.withUnit(r.whole(m[1])+" and "+vulgarName(m[2]), m[3:])
 }
 
-// mixed is 2 1/2, also with a unit.
+// mixed expands 2 1/2, also with a unit.
 func (r *reader) mixed(m []string) string {
 	part := r.part(atoi(m[2]), atoi(m[3]))
 	if part == "" || atoi(m[2]) >= atoi(m[3]) {
@@ -38,7 +38,7 @@ func (r *reader) mixed(m []string) string {
 	return r.withUnit(r.whole(m[1])+" and "+part, m[4:])
 }
 
-// mixedInches is 7 1/4", where no quotation ends.
+// mixedInches expands 7 1/4", unless the mark ends a quotation.
 func (r *reader) mixedInches(m []string) string {
 	said := r.mixed(m)
 	if r.quote || said == "" {
@@ -47,7 +47,7 @@ func (r *reader) mixedInches(m []string) string {
 	return said + " inches"
 }
 
-// partOfUnit is 1/2 in. and 3/4 mile.
+// partOfUnit expands 1/2 in. and 3/4 mile.
 func (r *reader) partOfUnit(m []string) string {
 	part := r.part(atoi(m[1]), atoi(m[2]))
 	u, ok := r.unit(inch(m[4], m[3], m[9]), m[5])
@@ -57,8 +57,8 @@ func (r *reader) partOfUnit(m []string) string {
 	return part + " " + u.one
 }
 
-// withUnit adds a unit, whose parts are those of [unitSign] after what parts it
-// from the number. What is no unit is a word: its number is said without it.
+// withUnit adds a unit, given as the submatches of [unitSign] after the
+// separator from the number. Without a known unit it returns the number only.
 func (r *reader) withUnit(said string, m []string) string {
 	if len(m) == 0 {
 		return said
@@ -70,8 +70,8 @@ func (r *reader) withUnit(said string, m []string) string {
 	return said + " " + u.many
 }
 
-// fraction says a/b: a half, three quarters, nine tenths; else "a over b". What
-// people say in one breath has no "over": 24/7.
+// fraction returns a/b in words: a half, three quarters, nine tenths; otherwise
+// "a over b". Fixed phrases such as 24/7 have no "over".
 func (r *reader) fraction(m []string) string {
 	a, b := atoi(m[1]), atoi(m[2])
 	if strings.HasPrefix(r.clip(len(m[0])), "/") || strings.HasSuffix(r.src[:r.at], "/") {
@@ -83,10 +83,10 @@ func (r *reader) fraction(m []string) string {
 	if part := r.part(a, b); part != "" && a < b {
 		return part
 	}
-	return r.figure(m[1]) + " over " + r.figure(m[2])
+	return r.shortNumber(m[1]) + " over " + r.shortNumber(m[2])
 }
 
-// part says a of b equal parts; "" when they are not counted like that.
+// part returns a of b equal parts in words, "" if these have no name.
 func (r *reader) part(a, b int) string {
 	var name string
 	switch b {

@@ -3,7 +3,7 @@
 // Gen writes emoji.txt from the English annotations of Unicode CLDR (the npm
 // packages cldr-annotations-full and cldr-annotations-derived-full): a line for
 // each symbol, "symbol TAB name", sorted by bytes. Skin tones, presentation
-// selectors and tags are left out, as the lookup does not see them.
+// selectors and tags are left out, because the lookup ignores them.
 //
 //	go run gen.go annotations/en/annotations.json annotationsDerived/en/annotations.json
 package main
@@ -65,10 +65,10 @@ func rows(names annotations) []string {
 	return lines
 }
 
-// speakable leaves of a name only what can be read aloud.
+// speakable removes from a name what cannot be read aloud.
 var speakable = strings.NewReplacer("flag: ", "flag of ", "St. ", "Saint ", " & ", " and ", "’", "'", ":", "", "“", "", "”", "", ".", "", "(", "", ")", "", "!", "")
 
-// unsaid are skin tones and the tags of the flags of regions.
+// unsaid reports whether r is a skin tone or a tag of a region's flag.
 func unsaid(r rune) bool {
 	return 0x1F3FB <= r && r <= 0x1F3FF || 0xE0020 <= r && r <= 0xE007F
 }

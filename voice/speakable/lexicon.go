@@ -12,21 +12,21 @@ import (
 	"unicode/utf8"
 )
 
-// A Lexicon holds what an operator wants to have said for what is written. The
-// zero value and nil hold nothing. It is safe for concurrent use.
+// A Lexicon maps written text to replacements. The zero value and nil have no
+// entries. It is safe for concurrent use.
 type Lexicon struct {
-	entries map[string][]entry // the pattern's first token in small letters → its entries, the first to fit wins
+	entries map[string][]entry // by the pattern's first token in lower case; the first match applies
 }
 
 type entry struct {
 	line    int
-	lang    string // "" means every language
+	lang    string // "" means all languages
 	pattern string
-	exact   bool // the pattern stands only for its own case
+	exact   bool // the pattern matches only its own case
 	say     string
 }
 
-// maxLexiconLine bounds a line of a lexicon, in bytes.
+// maxLexiconLine limits the length of a line, in bytes.
 const maxLexiconLine = 4096
 
 var (
@@ -35,8 +35,8 @@ var (
 	closing   = regexp.MustCompile(`"\s+=(?:\s|$)`)
 )
 
-// ParseLexicon reads a lexicon in the format of the package comment. Its error
-// names every line that cannot be read, and why.
+// ParseLexicon parses a lexicon in the format of the package comment. Its error
+// lists every invalid line and the reason.
 func ParseLexicon(r io.Reader) (*Lexicon, error) {
 	lex := &Lexicon{entries: map[string][]entry{}}
 	lines := bufio.NewScanner(r)
@@ -70,7 +70,7 @@ func ParseLexicon(r io.Reader) (*Lexicon, error) {
 	return lex, nil
 }
 
-// parseEntry reads a line that holds an entry.
+// parseEntry parses a line with an entry.
 func parseEntry(text string) (entry, error) {
 	var e entry
 	if !utf8.ValidString(text) {
@@ -86,7 +86,7 @@ func parseEntry(text string) (entry, error) {
 	}
 	at := ends.FindStringIndex(text)
 	if at == nil {
-		return e, errors.New(`want "pattern = what is said", with a space on both sides of the =`)
+		return e, errors.New(`want "pattern = replacement", with a space on both sides of the =`)
 	}
 	e.pattern = strings.Join(strings.Fields(tidy(text[:at[0]])), " ")
 	e.exact = strings.ToLower(e.pattern) != e.pattern
@@ -94,25 +94,25 @@ func parseEntry(text string) (entry, error) {
 	return e, e.check()
 }
 
-// check says what is wrong with an entry.
+// check returns an error if an entry is invalid.
 func (e entry) check() error {
 	blocks := rawBlock.FindAllString(e.say, -1)
 	switch {
 	case e.pattern == "" || strings.Contains(e.pattern, hidden):
 		return errors.New("the pattern, left of the =, is empty")
 	case strings.Contains(e.pattern, "[["):
-		return errors.New("a pattern cannot hold phonemes")
+		return errors.New("a pattern cannot have phonemes")
 	case e.say == "":
-		return errors.New("what is said, right of the =, is empty")
+		return errors.New("the replacement, right of the =, is empty")
 	case strings.Count(e.say, "[[") != len(blocks) || strings.Count(e.say, "]]") != len(blocks):
 		return errors.New("phonemes are written [[ like this ]], both ends on one line")
 	case !HasSpeech(e.say):
-		return errors.New("what is said, right of the =, has no sound")
+		return errors.New("the replacement, right of the =, has no sound")
 	}
 	return nil
 }
 
-// add keeps an entry; two lines cannot give one pattern for one language.
+// add adds an entry; a pattern may occur once per language.
 func (l *Lexicon) add(e entry) error {
 	first := token(e.pattern)
 	key := strings.ToLower(first)
@@ -125,8 +125,8 @@ func (l *Lexicon) add(e entry) error {
 	return nil
 }
 
-// closer orders entries that could stand at one place: the longer pattern first,
-// then the one as written, then the closer language.
+// closer orders entries that match at one position: the longer pattern first,
+// then the exact one, then the more specific language.
 func closer(a, b entry) int {
 	switch {
 	case len(a.pattern) != len(b.pattern):
@@ -139,7 +139,7 @@ func closer(a, b entry) int {
 	return len(b.lang) - len(a.lang)
 }
 
-// apply puts what the lexicon says into s, around the blocks of raw phonemes.
+// apply applies the lexicon to s, except blocks of raw phonemes.
 func (l *Lexicon) apply(s, lang string) string {
 	if l == nil || len(l.entries) == 0 {
 		return s
@@ -147,7 +147,7 @@ func (l *Lexicon) apply(s, lang string) string {
 	return around(s, func(s string) string { return l.replace(s, lang) })
 }
 
-// replace walks s by tokens and replaces the patterns that begin at one.
+// replace scans s by tokens and replaces the patterns that start at one.
 func (l *Lexicon) replace(s, lang string) string {
 	var b strings.Builder
 	for s != "" {
@@ -167,8 +167,8 @@ func (l *Lexicon) replace(s, lang string) string {
 	return b.String()
 }
 
-// match is the best entry for the beginning of s, whose first token is key in
-// small letters, and how many bytes of s it stands for; 0 means none.
+// match returns the best entry at the start of s and the number of bytes that
+// it replaces, 0 for none. key is the first token of s in lower case.
 func (l *Lexicon) match(s, key, lang string) (entry, int) {
 	for _, e := range l.entries[key] {
 		if e.lang != "" && lang != e.lang && !strings.HasPrefix(lang, e.lang+"-") {
@@ -181,8 +181,8 @@ func (l *Lexicon) match(s, key, lang string) (entry, int) {
 	return entry{}, 0
 }
 
-// prefix is how many bytes at the beginning of s are the entry's pattern, as
-// whole words; 0 means that they are not. A space stands for any white space.
+// prefix returns the length of the entry's pattern at the start of s, matched
+// as whole words, 0 if it does not match. A space matches any white space.
 func (e entry) prefix(s string) int {
 	at := 0
 	var p, r rune
@@ -212,7 +212,7 @@ func lastRune(s string) rune {
 	return c
 }
 
-// token is the word, or the single other character, at the beginning of s.
+// token returns the word, or the single other character, at the start of s.
 func token(s string) string {
 	n := strings.IndexFunc(s, func(r rune) bool { return !isWord(r) })
 	switch n {

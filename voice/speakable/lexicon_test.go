@@ -10,7 +10,7 @@ import (
 
 func ExampleParseLexicon() {
 	lex, err := speakable.ParseLexicon(strings.NewReader(`
-# how our names are said
+# pronunciation of our names
 Kowalczyk = Kovalchick
 the SBA   = the baseball association
 [de] Bahn = [[ bˈɑːn ]]
@@ -26,7 +26,7 @@ the SBA   = the baseball association
 	// Die [[ bˈɑːn ]] kommt.
 }
 
-func TestLexicon(t *testing.T) {
+func TestLexicon_replaces(t *testing.T) {
 	t.Parallel()
 	const file = "\uFEFF# names\r\n" + `
 sql = sequel
@@ -73,7 +73,7 @@ wifi = why fi [[ x ]]
 	}
 }
 
-func TestLexiconWithoutEntries(t *testing.T) {
+func TestLexicon_empty(t *testing.T) {
 	t.Parallel()
 	for _, lex := range []*speakable.Lexicon{nil, {}} {
 		if got := speakable.Text("sql", "en", lex); got != "sql." {
@@ -82,18 +82,18 @@ func TestLexiconWithoutEntries(t *testing.T) {
 	}
 }
 
-func TestParseLexiconNamesTheLine(t *testing.T) {
+func TestParseLexicon_errors(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct{ file, want string }{
 		{"a = b\nno sign", "line 2: want "},
 		{"a=b", "line 1: want "},
 		{"\n\n = b", "line 3: want "},
 		{`"" = b`, "line 1: the pattern, left of the =, is empty"},
-		{"a = ", "line 1: what is said, right of the =, is empty"},
-		{"a = ...", "line 1: what is said, right of the =, has no sound"},
+		{"a = ", "line 1: the replacement, right of the =, is empty"},
+		{"a = ...", "line 1: the replacement, right of the =, has no sound"},
 		{"a = [[ x", "line 1: phonemes are written [[ like this ]]"},
 		{"a = x ]]", "line 1: phonemes are written [[ like this ]]"},
-		{"[[ a ]] = b", "line 1: a pattern cannot hold phonemes"},
+		{"[[ a ]] = b", "line 1: a pattern cannot have phonemes"},
 		{"a = b\n# c\na = d", `line 3: "a" is already on line 1`},
 		{"a = \xff", "line 1: not UTF-8"},
 		{"a = b\n" + strings.Repeat("x", 5000), "line 2: "},
@@ -113,7 +113,7 @@ func FuzzParseLexicon(f *testing.F) {
 		lex, err := speakable.ParseLexicon(strings.NewReader(file))
 		if err != nil {
 			if !strings.HasPrefix(err.Error(), "line ") {
-				t.Fatalf("ParseLexicon(%q): %v names no line", file, err)
+				t.Fatalf("ParseLexicon(%q): %v has no line number", file, err)
 			}
 			return
 		}
@@ -122,7 +122,7 @@ func FuzzParseLexicon(f *testing.F) {
 			t.Fatalf("Text(%q) with %q = %q", s, file, got)
 		}
 		if speakable.HasSpeech(s) && got == "" {
-			t.Fatalf("Text(%q) with %q says nothing", s, file)
+			t.Fatalf("Text(%q) with %q is empty", s, file)
 		}
 	})
 }

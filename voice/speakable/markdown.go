@@ -19,15 +19,15 @@ var (
 	fence    = regexp.MustCompile("^\\s*(?:```+|~~~+)[\\w+-]*\\s*$")
 )
 
-// A line is one line of a message without its Markdown.
+// A line is a line of a message without its Markdown.
 type line struct {
 	text  string
-	block bool // a heading, an item or a row: a sentence of its own
+	block bool // a heading, item or row: a sentence of its own
 }
 
-// unmark takes Markdown out of s and joins its lines: what was a paragraph, a
-// heading, an item or a row of a table ends with "\n", what was only wrapped
-// runs on. Emphasis is left to [punctuate], which drops its marks.
+// unmark removes Markdown from s and joins lines: a paragraph, a heading, an
+// item and a row of a table end with "\n"; a wrapped line is continued.
+// [punctuate] removes the marks of emphasis.
 func unmark(s string) string {
 	if strings.Contains(s, "]") {
 		s = link.ReplaceAllStringFunc(s, linkText)
@@ -60,8 +60,8 @@ func linkText(l string) string {
 	return m[1]
 }
 
-// readLine takes off what marks a line. Alone, "- 5" is a number and not an
-// item; "> 5" never quotes.
+// readLine removes the marks of a line. A single "- 5" is a number and not an
+// item; a single "> 5" is not a quotation.
 func readLine(s string, several bool) line {
 	if rule.MatchString(s) || fence.MatchString(s) {
 		return line{block: true}
@@ -87,12 +87,11 @@ func readLine(s string, several bool) line {
 
 func startsWithDigit(s string) bool { return s != "" && (isDigit(rune(s[0])) || s[0] == '.') }
 
-// wrapped is the length in bytes from which on a line may have been cut only for
-// its length.
+// wrapped is the minimum length of a line that may have been wrapped, in bytes.
 const wrapped = 60
 
-// between is what parts two lines. A line that was only wrapped runs on: it is
-// long, or the next begins with a small letter.
+// between returns the separator of two lines. A line is continued if it is long
+// or the next one starts with a lower-case letter.
 func between(a, b line) string {
 	first, _ := utf8.DecodeRuneInString(strings.TrimLeft(b.text, " \"'(*_"))
 	runsOn := !a.block && !b.block && (len(a.text) >= wrapped || unicode.IsLower(first))

@@ -13,9 +13,9 @@ var (
 	autolink = regexp.MustCompile(`<((?:https?://|mailto:)[^<>\s\x{E000}]+)>`)
 )
 
-// untag takes the tags of HTML and SSML out of s, so that those which stand for
-// a new line or cell become one, and then reads the entities. What only looks
-// like a tag stays.
+// untag removes the tags of HTML and SSML from s, converts those of a new line
+// or cell to a line break, and decodes entities. Text that only resembles a tag
+// is not changed.
 func untag(s string) string {
 	if strings.Contains(s, "<") {
 		s = comment.ReplaceAllString(s, " ")
@@ -30,7 +30,7 @@ func untag(s string) string {
 	return s
 }
 
-// tagText is what stands for a tag in plain text.
+// tagText returns the plain text for a tag.
 func tagText(t string) string {
 	name := strings.ToLower(tag.FindStringSubmatch(t)[1])
 	switch name {

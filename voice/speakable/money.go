@@ -5,7 +5,8 @@ import (
 	"strings"
 )
 
-// amount is a number: whole digits, with or without separators, and a fraction.
+// amount matches a number: whole digits, with or without separators, and a
+// fraction.
 const amount = `(\d{1,3}(?:,\d{2,3})*,\d{3}|\d+)(\.\d+)?`
 
 const magnitude = `(?: ?((?i:thousand|million|billion|trillion)|mn|bn|tn|[kKmMB])\b)?`
@@ -18,7 +19,7 @@ func money() []form {
 	}
 }
 
-// price says an amount, or a range of amounts, of one currency.
+// price returns an amount, or a range of amounts, of one currency in words.
 func (r *reader) price(m []string) string {
 	country, sign := dollars(m[1]), m[2]
 	from, to := m[3:6], m[6:9]
@@ -35,7 +36,7 @@ func (r *reader) price(m []string) string {
 	return low + " to " + r.sum(country, sign, to, r.nextWord(len(m[0])))
 }
 
-// sum says one amount: whole, fraction and magnitude of value.
+// sum returns one amount in words: whole, fraction and magnitude of value.
 func (r *reader) sum(country, sign string, value []string, next string) string {
 	one, many, cent := coins(sign)
 	one, many = country+one, country+many
@@ -57,12 +58,13 @@ func (r *reader) sum(country, sign string, value []string, next string) string {
 	return r.coins(whole, one, many)
 }
 
-// continental is an amount with points for commas and a comma for the point.
+// continental expands an amount with points for commas and a comma for the
+// point.
 func (r *reader) continental(m []string) string {
 	return r.sum("", m[1], []string{strings.ReplaceAll(m[2], ".", ""), "." + m[3], ""}, "")
 }
 
-// cents is an amount without a whole part: $.50.
+// cents expands an amount without a whole part: $.50.
 func (r *reader) cents(m []string) string {
 	_, _, cent := coins(m[1])
 	return r.coin(m[2][1:], cent)
@@ -83,7 +85,8 @@ func (r *reader) coin(digits, cent string) string {
 	return said
 }
 
-// coins names a currency: one, many, and its hundredth if it is said.
+// coins returns the names of a currency: one, many, and its hundredth if that
+// is spoken.
 func coins(sign string) (one, many, cent string) {
 	switch sign {
 	case "£":
@@ -98,7 +101,7 @@ func coins(sign string) (one, many, cent string) {
 	return "dollar", "dollars", "cent"
 }
 
-// dollars names whose dollars they are.
+// dollars returns the adjective of a country's dollars.
 func dollars(code string) string {
 	switch code {
 	case "US":

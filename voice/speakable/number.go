@@ -9,11 +9,11 @@ const (
 	small  = "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen nineteen"
 	tens   = "- - twenty thirty forty fifty sixty seventy eighty ninety"
 	scales = "- thousand million billion trillion"
-	// maxNamed is how many digits a number may have to be named rather than spelled.
+	// maxNamed is the largest number of digits that is not spelled.
 	maxNamed = 15
 )
 
-// numbers says numbers in words.
+// numbers converts numbers to words.
 type numbers struct {
 	small, tens, scales []string
 	and                 string // between hundreds and the rest: " " or " and "
@@ -27,8 +27,9 @@ func newNumbers(r region) numbers {
 	return n
 }
 
-// whole says a run of digits: as a number, or digit by digit when it begins with
-// a zero or has ten digits and more, as codes and telephone numbers do.
+// whole returns a run of digits in words: as a number, or digit by digit if it
+// starts with a zero or has ten digits or more, as codes and telephone numbers
+// do.
 func (n numbers) whole(digits string) string {
 	plain := strings.ReplaceAll(digits, ",", "")
 	if len(plain) > 1 && plain[0] == '0' || len(plain) > maxNamed || len(plain) >= 10 && plain == digits {
@@ -41,8 +42,7 @@ func (n numbers) whole(digits string) string {
 	return n.cardinal(v)
 }
 
-// decimal says a number of its whole digits and its fraction, which begins with
-// a point or is empty.
+// decimal returns a number in words. fraction starts with a point or is empty.
 func (n numbers) decimal(whole, fraction string) string {
 	said := n.whole(whole)
 	if whole == "" {
@@ -54,7 +54,7 @@ func (n numbers) decimal(whole, fraction string) string {
 	return strings.TrimSpace(said + " point " + n.spell(fraction[1:]))
 }
 
-// cardinal says v ≥ 0.
+// cardinal returns v ≥ 0 in words.
 func (n numbers) cardinal(v int) string {
 	switch {
 	case v < 20:
@@ -77,7 +77,7 @@ func (n numbers) cardinal(v int) string {
 	return n.join(n.cardinal(v/unit)+" "+n.scales[scale], and, v%unit)
 }
 
-// join says the rest of a number after its head, nothing when there is none.
+// join appends the words of the rest of a number, nothing for 0.
 func (n numbers) join(head, and string, rest int) string {
 	if rest == 0 {
 		return head
@@ -85,7 +85,7 @@ func (n numbers) join(head, and string, rest int) string {
 	return head + and + n.cardinal(rest)
 }
 
-// ordinal says the v-th.
+// ordinal returns the ordinal of v in words.
 func (n numbers) ordinal(v int) string {
 	said := n.cardinal(v)
 	cut := strings.LastIndexAny(said, " -") + 1
@@ -112,7 +112,7 @@ func (n numbers) ordinal(v int) string {
 	return said + "th"
 }
 
-// year says a year as people do: nineteen ninety-nine, two thousand five.
+// year returns a year in words: nineteen ninety-nine, two thousand five.
 func (n numbers) year(v int) string {
 	century, rest := v/100, v%100
 	switch {
@@ -124,7 +124,8 @@ func (n numbers) year(v int) string {
 	return n.cardinal(century) + " " + n.pair(rest)
 }
 
-// pair says two digits at the end of a year or a time: "oh five", "thirty".
+// pair returns the last two digits of a year or a time in words: "oh five",
+// "thirty".
 func (n numbers) pair(v int) string {
 	if v < 10 {
 		return "oh " + n.small[v]
@@ -132,8 +133,8 @@ func (n numbers) pair(v int) string {
 	return n.cardinal(v)
 }
 
-// spell says each digit of s; what is no digit parts groups, and so does every
-// fourth digit of a long run.
+// spell returns the digits of s in words. Other characters separate groups, and
+// so does every fourth digit of a long run.
 func (n numbers) spell(s string) string {
 	var b strings.Builder
 	run := 0
@@ -154,7 +155,7 @@ func (n numbers) spell(s string) string {
 	return b.String()
 }
 
-// plural is a number's last word in the plural: nineties, hundreds, sixes.
+// plural returns the plural of a number's last word: nineties, hundreds, sixes.
 func plural(said string) string {
 	switch {
 	case strings.HasSuffix(said, "y"):

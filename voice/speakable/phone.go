@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// phones are numbers that are said digit by digit.
+// phones returns the forms of numbers that are spelled.
 func phones() []form {
 	forms := []form{{regexp.MustCompile(`^\d{3,8}`), (*reader).code}}
 	for _, like := range []string{
@@ -30,7 +30,7 @@ func (r *reader) phone(m []string) string {
 	return said
 }
 
-// code is a short number after a word such as "dial" or "PIN".
+// code expands a short number after a word such as "dial" or "PIN".
 func (r *reader) code(m []string) string {
 	if !r.is("codes", r.word) || strings.HasPrefix(r.clip(len(m[0])), ":") {
 		return ""

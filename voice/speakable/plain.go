@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// ordinals are 1st, 22nd, and the decades: 1990s, '90s, 80s.
+// ordinals returns the forms of 1st, 22nd, and decades: 1990s, '90s, 80s.
 func ordinals() []form {
 	return []form{
 		{regexp.MustCompile(`^(\d{1,3}(?:,\d{3})+|\d{1,9})(?:st|nd|rd|th|ST|ND|RD|TH)`), func(r *reader, m []string) string {
@@ -16,8 +16,8 @@ func ordinals() []form {
 	}
 }
 
-// decade says 1990s and '90s; a bare 30s is seconds unless a word before says
-// that it is not.
+// decade expands 1990s and '90s; a bare 30s means seconds unless the word
+// before excludes that.
 func (r *reader) decade(m []string) string {
 	tens := plural(r.cardinal(atoi(m[2])))
 	if m[2] == "00" {
@@ -34,7 +34,7 @@ func (r *reader) decade(m []string) string {
 	return ""
 }
 
-// shortYear is a year without its century: '99.
+// shortYear expands a year without its century: '99.
 func (r *reader) shortYear(m []string) string {
 	if r.quote || strings.HasPrefix(r.clip(len(m[0])), "'") {
 		return ""
@@ -50,8 +50,8 @@ func plainNumbers() []form {
 	}
 }
 
-// plainNumber says four digits like a year from 1010 to 2099, which also suits
-// counts; other numbers as they are.
+// plainNumber returns four digits from 1010 to 2099 as a year, which also suits
+// counts, and other numbers as they are.
 func (r *reader) plainNumber(m []string) string {
 	said := r.decimal(m[1], m[2])
 	if v := atoi(m[1]); m[2] == "" && len(m[1]) == 4 && 1010 <= v && v < 2100 {

@@ -7,13 +7,13 @@ import (
 	"unicode/utf8"
 )
 
-// gapRunes stand between words and have no sound; every other character is part
-// of a word.
+// gapRunes are the silent characters between words; every other character is
+// part of a word.
 const gapRunes = " \n\"'()[]{}.,;:!?-*_`|~\\–—…•·¿¡‹›"
 
-// punctuate brings what stands between two words into the form that the clause
-// splitter knows: nothing, one space, or one mark and a space. The result is one
-// line that ends with a sentence mark.
+// punctuate normalises the characters between words for the clause splitter: to
+// nothing, one space, or one mark and a space. The result is one line that ends
+// with a sentence mark.
 func punctuate(s string) string {
 	var b strings.Builder
 	b.Grow(len(s) + 1)
@@ -47,14 +47,14 @@ func punctuate(s string) string {
 
 func inGap(r rune) bool { return strings.ContainsRune(gapRunes, r) }
 
-// A gap is what stands between two words, or at one end of the text.
+// A gap is the text between two words, or at an end of the text.
 type gap struct {
-	before, after rune // the runes at its sides; −1 where there is none
+	before, after rune // neighbours; −1 means none
 	is            string
 	letter        bool // the word before is a single letter
 }
 
-// text is what the gap becomes.
+// text returns the replacement of the gap.
 func (g gap) text() string {
 	switch {
 	case g.is == "":
@@ -67,15 +67,15 @@ func (g gap) text() string {
 		return g.inside()
 	}
 	mark := g.mark()
-	keep := ""
+	text := ""
 	if g.is[0] == '\'' && (g.before == 's' || g.before == 'z') && mark == "" {
-		keep = "'"
+		text = "'"
 	}
-	return keep + mark + " " + g.sign()
+	return text + mark + " " + g.sign()
 }
 
-// sign is what the gap's end means to the word after it: a minus, a point, an
-// apostrophe.
+// sign returns the end of the gap that belongs to the word after it: a minus, a
+// point, an apostrophe.
 func (g gap) sign() string {
 	rest := strings.TrimLeft(g.is, " \n\"([{*_`")
 	rest = rest[max(0, strings.LastIndexAny(rest, " \n")+1):]
@@ -88,8 +88,8 @@ func (g gap) sign() string {
 	return ""
 }
 
-// inside is a gap without space: part of one word (3.14, 10:30, don't,
-// twenty-six), or a mark whose space was forgotten.
+// inside returns a gap without spaces: part of one word (3.14, 10:30, don't,
+// twenty-six), or a mark with a missing space.
 func (g gap) inside() string {
 	digits := unicode.IsNumber(g.before) && unicode.IsNumber(g.after)
 	switch g.is {
@@ -119,7 +119,7 @@ func (g gap) inside() string {
 	return " "
 }
 
-// sentenceMark is the mark at the end of the text.
+// sentenceMark returns the mark at the end of the text.
 func (g gap) sentenceMark() string {
 	if mark := g.mark(); mark == "?" || mark == "!" {
 		return mark
@@ -127,8 +127,8 @@ func (g gap) sentenceMark() string {
 	return "."
 }
 
-// mark is the strongest mark of the gap: what asks, calls or ends as written,
-// then the end of a line, then what only sets a part off.
+// mark returns the strongest mark of the gap: a sentence mark as written, then
+// the end of a line, then other marks.
 func (g gap) mark() string {
 	is := smiley.ReplaceAllString(g.is, "")
 	last := strings.LastIndexAny(is, ".,;:")

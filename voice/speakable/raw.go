@@ -5,14 +5,14 @@ import (
 	"strings"
 )
 
-// hidden stands for one block of raw phonemes while the text around it changes.
-// It is a character for private use, and no step matches it.
+// hidden replaces a block of raw phonemes while the text around it is
+// processed. It is a private-use character, which no step matches.
 const hidden = "\uE000"
 
 var rawBlock = regexp.MustCompile(`\[\[[^\r\n]*?\]\]`)
 
-// around changes the text around the blocks of raw phonemes and puts the blocks
-// back as they were. change must keep each [hidden], and their order.
+// around processes the text around blocks of raw phonemes. change must preserve
+// each [hidden] and their order.
 func around(s string, change func(string) string) string {
 	var blocks []string
 	if strings.Contains(s, "[[") {

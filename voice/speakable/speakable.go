@@ -1,26 +1,26 @@
-// Package speakable turns a message as people and programs write it into text
-// that a speech engine reads as they meant it, and keeps the operator's lexicon.
+// Package speakable converts a message as people and programs write it to text
+// that a speech engine reads correctly, and applies the operator's lexicon.
 //
-// Its one law: whatever is speakable in a message is still there afterwards, in
-// words or in a form that espeak-ng reads rightly, on one line of whole
-// sentences. Only what nobody would read aloud is left out: markup, the scheme
-// and query of an address, invisible characters.
+// Its one law: no speech in a message is lost. It remains, in words or in a form
+// that espeak-ng reads correctly, on one line of complete sentences. Only what is
+// not read aloud is removed: markup, the scheme and query of an address,
+// invisible characters.
 //
 // # Steps
 //
-// Cleaning holds for every language: HTML tags and entities, Markdown, invisible
-// and odd characters, web addresses, line ends, punctuation. Then come the
-// lexicon and, for English ("en", "en-gb", …), the [reader], which puts
-// numbers, money, dates, times, units, abbreviations, addresses, symbols and
-// emoji into words. Other languages keep theirs for espeak-ng, which knows them.
+// The first steps apply to every language: HTML tags and entities, Markdown,
+// invisible and unusual characters, web addresses, line ends, punctuation. Then
+// follow the lexicon and, for English ("en", "en-gb", …), the [reader], which
+// converts numbers, money, dates, times, units, abbreviations, addresses, symbols
+// and emoji to words. For other languages espeak-ng does that.
 //
-// Blocks of raw phonemes, [[ like this ]], come out as they went in.
+// Blocks of raw phonemes, [[ like this ]], are not changed.
 //
 // # The lexicon
 //
-// A lexicon is a text file in UTF-8, one entry on a line:
+// A lexicon is a text file in UTF-8, one entry per line:
 //
-//	# how our names are said
+//	# pronunciation of our names
 //	Kowalczyk = Kovalchick
 //	sql       = sequel
 //	The SBA   = the Sunday Baseball Association
@@ -28,17 +28,17 @@
 //	[de] Bahn = [[ bˈɑːn ]]
 //	"#1"      = number one
 //
-// Left of the first " = " stands what is written, right of it what is said,
-// which may hold phonemes. Only whole words are replaced. A pattern in small
-// letters stands for any case; one with a capital letter only for itself. The
-// longest pattern wins, then the one as written over the one of any case. A tag
-// limits an entry to a language and its regions: [en] also holds for en-gb, and
-// the closer tag wins. Quotes keep what would be read as a comment, a tag or a
-// sign: they are not part of the pattern. What an entry says is not looked up
-// again, but is made speakable like the rest.
+// The pattern is left of the first " = ", the replacement right of it; the
+// replacement may have phonemes. Only whole words are replaced. A pattern in
+// lower case matches any case; one with a capital letter matches exactly. The
+// longest pattern wins, then the exact one. A tag limits an entry to a language
+// and its regions: [en] also matches en-gb, and the more specific tag wins.
+// Quotes protect what would be read as a comment, a tag or a sign; they are not
+// part of the pattern. A replacement is not looked up again, but is made speakable
+// like the rest.
 //
 // The names of emoji and symbols in emoji.txt come from Unicode CLDR 48.2
-// (licence Unicode-3.0); gen.go says how.
+// (licence Unicode-3.0); gen.go converts them.
 package speakable
 
 import (
@@ -46,10 +46,10 @@ import (
 	"unicode"
 )
 
-// Text returns s as one line of sentences that can be spoken in lang, a language
-// code such as "en-us", "en_GB" or "de". It ends with a sentence mark and holds
-// no newline; it is empty when s holds nothing to say. lex may be nil. The work
-// grows linearly with the length of s.
+// Text returns s as one line of sentences that can be spoken in lang, a
+// language code such as "en-us", "en_GB" or "de". The line ends with a sentence
+// mark; it is empty if s has no speech. lex may be nil. The work is linear in
+// the length of s.
 func Text(s, lang string, lex *Lexicon) string {
 	lang = language(lang)
 	s = clean(s)
@@ -67,8 +67,8 @@ func Text(s, lang string, lex *Lexicon) string {
 	})
 }
 
-// Words counts the words of speakable text: what stands between spaces and holds
-// a letter or a digit.
+// Words returns the number of words in speakable text: parts between spaces
+// with a letter or a digit.
 func Words(s string) int {
 	n, counted := 0, false
 	for _, r := range s {
@@ -82,25 +82,24 @@ func Words(s string) int {
 	return n
 }
 
-// HasSpeech says whether s holds anything to say: whether [Text] makes something
-// of it, whatever the language.
+// HasSpeech reports whether [Text] of s is not empty, in any language.
 func HasSpeech(s string) bool {
 	return strings.ContainsFunc(clean(s), speaks)
 }
 
-// clean does what holds for every language.
+// clean applies the steps for all languages.
 func clean(s string) string {
 	return around(strings.ToValidUTF8(s, ""), func(s string) string {
 		return unmark(tidy(untag(s)))
 	})
 }
 
-// speaks says whether r is read aloud by itself.
+// speaks reports whether r is read aloud by itself.
 func speaks(r rune) bool {
 	return isWord(r) || strings.ContainsRune("$%&+<=>@#", r) || r > unicode.MaxLatin1 && unicode.IsSymbol(r)
 }
 
-// language brings a language code into the form "en-us".
+// language normalises a language code to the form "en-us".
 func language(code string) string {
 	return strings.ToLower(strings.ReplaceAll(strings.TrimSpace(code), "_", "-"))
 }

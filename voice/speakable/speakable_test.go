@@ -16,10 +16,10 @@ import (
 	"pressbox/voice/speakable"
 )
 
-// A saying is what is written and what is said for it.
+// A saying is a text and its expansion.
 type saying struct{ written, said string }
 
-// sayings reads a table of testdata: "written ⇒ said", \n for the end of a line.
+// sayings reads a table of testdata: "written ⇒ said", with \n for a line break.
 func sayings(tb testing.TB, file string) []saying {
 	tb.Helper()
 	text, err := os.ReadFile("testdata/" + file)
@@ -48,7 +48,7 @@ var tables = []struct {
 	{"german.txt", "de", 20},
 }
 
-func TestTextSaysWhatIsMeant(t *testing.T) {
+func TestText_tables(t *testing.T) {
 	t.Parallel()
 	for _, tt := range tables {
 		table := sayings(t, tt.file)
@@ -63,7 +63,7 @@ func TestTextSaysWhatIsMeant(t *testing.T) {
 	}
 }
 
-func TestTextOfTextIsTheSame(t *testing.T) {
+func TestText_idempotent(t *testing.T) {
 	t.Parallel()
 	for _, tt := range tables {
 		for _, row := range sayings(t, tt.file) {
@@ -74,7 +74,7 @@ func TestTextOfTextIsTheSame(t *testing.T) {
 	}
 }
 
-func TestTextWithoutSpeechIsEmpty(t *testing.T) {
+func TestText_withoutSpeech(t *testing.T) {
 	t.Parallel()
 	for _, silent := range []string{"", " ", "\n\t\r\n", "...", "?!", "---", "***", "\u200b\ufeff", "<b></b>", "|---|", "\x00\x07", "()", "“”", "\uE000"} {
 		if speakable.HasSpeech(silent) {
@@ -84,14 +84,14 @@ func TestTextWithoutSpeechIsEmpty(t *testing.T) {
 			t.Errorf("Text(%q) = %q, want nothing", silent, got)
 		}
 	}
-	for _, heard := range []string{"a", "7", "⚾", "%", "+", "日", "½", "[[ a ]]", "é", "$"} {
-		if !speakable.HasSpeech(heard) || speakable.Text(heard, "en-us", nil) == "" {
-			t.Errorf("%q has speech, but HasSpeech = %t and Text = %q", heard, speakable.HasSpeech(heard), speakable.Text(heard, "en-us", nil))
+	for _, audible := range []string{"a", "7", "⚾", "%", "+", "日", "½", "[[ a ]]", "é", "$"} {
+		if !speakable.HasSpeech(audible) || speakable.Text(audible, "en-us", nil) == "" {
+			t.Errorf("%q has speech, but HasSpeech = %t and Text = %q", audible, speakable.HasSpeech(audible), speakable.Text(audible, "en-us", nil))
 		}
 	}
 }
 
-func TestWords(t *testing.T) {
+func TestWords_counts(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {
 		text string
@@ -105,13 +105,16 @@ func TestWords(t *testing.T) {
 	}
 }
 
-// TestEspeakNamesNoSigns has espeak-ng read the whole table and listens for the
-// names of signs that nobody wrote out.
-func TestEspeakNamesNoSigns(t *testing.T) {
+// TestText_espeakReadsNoSigns runs espeak-ng on the whole table and looks for the
+// names of signs that the texts do not have in words.
+func TestText_espeakReadsNoSigns(t *testing.T) {
+	if testing.Short() {
+		t.Skip("runs espeak-ng")
+	}
 	t.Parallel()
 	espeak, err := exec.LookPath("espeak-ng")
 	if err != nil {
-		t.Fatal("espeak-ng is missing; make test installs it")
+		t.Fatal("espeak-ng is missing (\"make parts\" installs it)")
 	}
 	var in bytes.Buffer
 	rows := 0
@@ -139,20 +142,20 @@ func TestEspeakNamesNoSigns(t *testing.T) {
 	}
 }
 
-// named finds the names of signs that are meant to be heard, and raw phonemes.
+// named matches names of signs that are spoken on purpose, and raw phonemes.
 var named = regexp.MustCompile(`dash|slash|colon|hash|underscore|\[\[`)
 
-// TestTextIsLinear repeats what a step could be quadratic in. Sixteen times the
-// text takes sixteen times as long, 256 times if it were; one of a few attempts
-// shows it.
-func TestTextIsLinear(t *testing.T) {
+// TestText_linearTime repeats parts for which a step could be quadratic: then 16
+// times the text would take 256 times as long instead of 16. One of a few attempts
+// must succeed.
+func TestText_linearTime(t *testing.T) {
 	for _, part := range []string{
 		"1", "a", "a.", "1.", "1,", "1-", "-", "[", "[[", "[[a", "](", "[a](b", "<b ", "<!--", "&", "&amp", "http://", "a@", "#", "$1", "\n", "\n- ",
 		"| ", "*", "'", "\"", "🇺🇸", "👩\u200d", "é", "\u0301", "½", "10:", "A.", "x ", "1 ", "(", "\\", "…", "—",
 	} {
 		var ratio float64
 		for range 6 {
-			once, more := reading(t, part, 1_000), reading(t, part, 16_000)
+			once, more := readingTime(t, part, 1_000), readingTime(t, part, 16_000)
 			if ratio = float64(more) / float64(once); ratio < 64 {
 				break
 			}
@@ -163,20 +166,19 @@ func TestTextIsLinear(t *testing.T) {
 	}
 }
 
-// reading is how long a processor takes to read n bytes of a repeated part, whatever
-// else it does meanwhile.
-func reading(t *testing.T, part string, n int) time.Duration {
+// readingTime returns the processor time for n bytes of a repeated part.
+func readingTime(t *testing.T, part string, n int) time.Duration {
 	t.Helper()
 	text := strings.Repeat(part, n/len(part))
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
-	begin := worked(t)
+	begin := cpuTime(t)
 	speakable.Text(text, "en-us", nil)
-	return worked(t) - begin
+	return cpuTime(t) - begin
 }
 
-// worked is how long a processor has worked for this thread.
-func worked(t *testing.T) time.Duration {
+// cpuTime returns the processor time of this thread.
+func cpuTime(t *testing.T) time.Duration {
 	t.Helper()
 	var now unix.Timespec
 	if err := unix.ClockGettime(unix.CLOCK_THREAD_CPUTIME_ID, &now); err != nil {

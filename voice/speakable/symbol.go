@@ -16,7 +16,7 @@ func symbolTable() map[rune]string {
 	}
 }
 
-// symbol reads a sign that is said.
+// symbol reads a sign that is spoken.
 func (r *reader) symbol(c rune) bool {
 	size := utf8.RuneLen(c)
 	before, after := r.around(size)
@@ -42,15 +42,15 @@ func (r *reader) symbol(c rune) bool {
 	return c >= 0x80 && r.emoji()
 }
 
-// around are the runes before and after the next size bytes.
+// around returns the runes before and after the next size bytes.
 func (r *reader) around(size int) (before, after rune) {
 	before, _ = utf8.DecodeLastRuneInString(r.src[:r.at])
 	after, _ = utf8.DecodeRuneInString(r.src[r.at+size:])
 	return before, after
 }
 
-// dash reads a minus, the "to" of a range or a score, and a difference. Others
-// are left to the punctuation.
+// dash reads a minus, the "to" of a range or a score, and a difference.
+// [punctuate] handles other dashes.
 func (r *reader) dash(c rune, size int, before, after rune) bool {
 	gap := strings.TrimLeft(r.clip(size), " ")
 	number := gap != "" && (startsWithDigit(gap) || strings.ContainsRune("$£€½¼¾", first(gap)))
@@ -80,8 +80,8 @@ func (r *reader) dash(c rune, size int, before, after rune) bool {
 	return true
 }
 
-// counted says whether a word that ends with last is part of a quantity: 9am-5pm,
-// 5 km-10 km.
+// counted reports whether a word that ends with last is part of a quantity:
+// 9am-5pm, 5 km-10 km.
 func (r *reader) counted(last rune) bool {
 	tail := r.src[max(0, r.at-10):r.at]
 	at := strings.LastIndexFunc(tail, unicode.IsNumber)
@@ -94,14 +94,14 @@ func (r *reader) counted(last rune) bool {
 	return unit || strings.EqualFold(word, "am") || strings.EqualFold(word, "pm") || strings.EqualFold(word, "a.m") || strings.EqualFold(word, "p.m")
 }
 
-// equation says whether a sum follows with its result.
+// equation reports whether a sum with its result follows.
 func (r *reader) equation(s string, spaced bool) bool {
 	rest := strings.TrimLeft(s, "0123456789.,")
 	sum := strings.HasPrefix(rest, " - ") || strings.HasPrefix(rest, " + ")
 	return strings.HasPrefix(strings.TrimLeft(rest, " "), "=") || spaced && sum
 }
 
-// operator reads a sign that is said only between or before operands.
+// operator reads a sign that is spoken only between or before operands.
 func (r *reader) operator(c, before, after rune, tight bool) bool {
 	view := r.clip(0)
 	next := first(strings.TrimLeft(r.clip(1), " ="))
@@ -131,8 +131,8 @@ func (r *reader) operator(c, before, after rune, tight bool) bool {
 	return true
 }
 
-// slash is "per" after a number or an amount, silent between two words and
-// named where a path begins.
+// slash reads a slash: "per" after a number or an amount, silent between two
+// words, and named at the start of a path.
 func (r *reader) slash(before, after rune) bool {
 	word := token(r.clip(1))
 	switch {
@@ -170,7 +170,7 @@ func (r *reader) handle(c, before, after rune) bool {
 	return true
 }
 
-// nameAt is the name at the beginning of s, as mentions and tags have them.
+// nameAt returns the name at the start of s, as used in mentions and tags.
 func nameAt(s string) string {
 	n := strings.IndexFunc(s, func(c rune) bool { return !isWord(c) && c != '_' })
 	if n < 0 {

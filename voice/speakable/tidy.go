@@ -7,9 +7,9 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// tidy gives each character one form: composed (NFC), letters and digits in
-// their plain width and style, one kind of quotes and spaces, marks of other
-// scripts as ours, lines ended by "\n", nothing invisible.
+// tidy normalises characters: composed (NFC), letters and digits of plain width
+// and style, one kind of quotes and spaces, marks of other scripts as ASCII,
+// lines ended by "\n", nothing invisible.
 func tidy(s string) string {
 	s = norm.NFC.String(s)
 	var b strings.Builder
@@ -31,8 +31,8 @@ func tidy(s string) string {
 	return b.String()
 }
 
-// plain is the form that the other steps know of a character outside ASCII or
-// of a control character.
+// plain returns the normal form of a character outside ASCII or of a control
+// character.
 func plain(r rune) string {
 	switch r {
 	case '\n', '\r', '\u0085', '\u2028', '\u2029', '\v', '\f':
@@ -76,7 +76,7 @@ func plain(r rune) string {
 
 const hiddenRune = '\uE000'
 
-// styled are letters, digits and units drawn in a style of their own: full
+// styled reports whether r is a letter, digit or unit in a special style: full
 // width, mathematical alphabets, ligatures, squared units.
 func styled(r rune) bool {
 	return 0xFF10 <= r && r <= 0xFF5E && isWord(r) || r == '％' || r == '＋' || r == '＝' || r == '／' || r == '＃' || r == '＄' ||
@@ -84,9 +84,9 @@ func styled(r rune) bool {
 		r == '℃' || r == '℉' || r == '℡' || 0x2460 <= r && r <= 0x2473 || 0x2160 <= r && r <= 0x217F || 0x2080 <= r && r <= 0x2089
 }
 
-// invisible are characters without a sound: selectors, skin tones, marks of
-// direction, soft hyphens, private ones. A joiner stays where it
-// joins: between symbols and in scripts that spell with it.
+// invisible reports whether r is a character without a sound: selectors, skin
+// tones, direction marks, soft hyphens, private ones. A joiner is not where it
+// joins: between symbols and in scripts that need it.
 func invisible(r, last rune) bool {
 	switch {
 	case r < 0x80:

@@ -5,11 +5,11 @@ import (
 	"strings"
 )
 
-// A unit is a measure: how one and how many are said.
+// A unit holds the singular and plural of a unit of measure.
 type unit struct{ one, many string }
 
-// unitRows: symbol, one, and many where it is not one with an s; = where it is
-// the same as one. An underscore is a space.
+// unitRows has a symbol, the singular, and the plural if it is not the singular
+// with an s; = means the same as the singular. An underscore is a space.
 const unitRows = `
 mm millimeter
 cm centimeter
@@ -148,10 +148,10 @@ func unitTable() map[string]unit {
 
 func spaced(name string) string { return strings.ReplaceAll(name, "_", " ") }
 
-// unitSign is a unit's symbol: with a power, and per another.
+// unitSign matches a unit's symbol, with a power, and per another.
 const unitSign = `((?:sq\.? |cu\.? |fl\.? )?(?:[°º] ?[CF]\b|[°º%‰¢€£$₽Ω]|[A-Za-zμΩł]{1,5}))([²³]|\^[23])?(?:/(?:(\d{1,3}) ?)?([A-Za-z]{1,6})([²³])?)?(\.?)`
 
-// measures are numbers with a unit.
+// measures returns the forms of numbers with a unit.
 func measures() []form {
 	return []form{
 		{regexp.MustCompile(`^(\d{1,2})(?:' ?| ?ft\.? )(\d{1,2})(?:"|''| ?in\b)`), (*reader).feet},
@@ -168,7 +168,7 @@ func (r *reader) feet(m []string) string {
 	return r.cardinal(atoi(m[1])) + " foot " + r.cardinal(atoi(m[2]))
 }
 
-// inches are marked like a quotation's end, so there must be none to end.
+// inches expands inches, whose mark must not end a quotation.
 func (r *reader) inches(m []string) string {
 	switch {
 	case r.quote:
@@ -182,18 +182,18 @@ func (r *reader) inches(m []string) string {
 }
 
 func (r *reader) size(m []string) string {
-	said := r.figure(m[1]) + " by " + r.figure(m[2])
+	said := r.shortNumber(m[1]) + " by " + r.shortNumber(m[2])
 	if m[3] != "" {
-		said += " by " + r.figure(m[3])
+		said += " by " + r.shortNumber(m[3])
 	}
 	return said
 }
 
 func (r *reader) fold(m []string) string { return r.decimal(m[1], m[2]) + " times" }
 
-// figure says a number of at most four digits with its fraction: 1280 as a year
-// is said.
-func (r *reader) figure(s string) string {
+// shortNumber returns a number of at most four digits with its fraction in words;
+// 1280 is read as a year.
+func (r *reader) shortNumber(s string) string {
 	whole, fraction, _ := strings.Cut(s, ".")
 	if fraction == "" && len(whole) == 4 && whole[0] != '0' {
 		return r.year(atoi(whole))
@@ -204,7 +204,7 @@ func (r *reader) figure(s string) string {
 	return r.decimal(whole, fraction)
 }
 
-// degrees are 72F and 20C, written without their sign.
+// degrees expands 72F and 20C, written without the degree sign.
 func (r *reader) degrees(m []string) string {
 	if strings.Contains(m[0], " ") {
 		return ""
@@ -212,8 +212,9 @@ func (r *reader) degrees(m []string) string {
 	return r.whole(m[1]) + " " + r.units["°"+m[2]].many
 }
 
-// measure says a number and its unit. m is whole, fraction, what parts them from
-// the unit, the unit, its power, per how many, per what, its power, and a point.
+// measure returns a number and its unit in words. m is whole, fraction, the
+// separator from the unit, the unit, its power, per how many, per what, its
+// power, and a point.
 func (r *reader) measure(m []string) string {
 	u, ok := r.unit(inch(m[4], m[3], m[9]), m[5])
 	if !ok || !r.fits(m) || strings.Contains("$£€", m[4]) && startsWithDigit(r.clip(len(m[0]))) {
@@ -238,8 +239,8 @@ func (r *reader) measure(m []string) string {
 	return said
 }
 
-// inch is the key of a unit: "in" is one only right behind its number or with a
-// point.
+// inch returns the key of a unit: "in" is one only directly after its number or
+// with a point.
 func inch(sign, gap, point string) string {
 	if sign == "in" && (point != "" || gap == "") {
 		return "in."
@@ -247,8 +248,8 @@ func inch(sign, gap, point string) string {
 	return sign
 }
 
-// fits says whether the unit's symbol is one here: short ones are words or
-// letters elsewhere ("5 m tall", but "5 a day", "5 s").
+// fits reports whether the unit's symbol is a unit here: short symbols are
+// words or letters elsewhere ("5 m tall", but "5 a day", "5 s").
 func (r *reader) fits(m []string) bool {
 	switch m[4] {
 	case "s", "h", "l", "kn", "bar", "min", "cal", "kr":
@@ -259,7 +260,7 @@ func (r *reader) fits(m []string) bool {
 	return true
 }
 
-// unit finds a unit by its symbol and power.
+// unit looks up a unit by its symbol and power.
 func (r *reader) unit(sign, power string) (unit, bool) {
 	before := ""
 	switch power {
@@ -275,7 +276,7 @@ func (r *reader) unit(sign, power string) (unit, bool) {
 	return unit{before + u.one, before + u.many}, ok
 }
 
-// per is what stands under the stroke: "per second", "per hundred kilometers".
+// per returns the denominator: "per second", "per hundred kilometers".
 func (r *reader) per(digits, sign, power string) (string, bool) {
 	u, ok := r.unit(sign, power)
 	if !ok {

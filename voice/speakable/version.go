@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// dotted are addresses of hosts and numbers of versions.
+// dotted returns the forms of host addresses and version numbers.
 func dotted() []form {
 	return []form{
 		{regexp.MustCompile(`^(\d{1,3}(?:\.\d{1,3}){3})(?::(\d{1,5})|/(\d{1,2}))?`), (*reader).host},
@@ -32,7 +32,7 @@ func (r *reader) host(m []string) string {
 	return said
 }
 
-// version says 1.2.3 as "one point two point three".
+// version returns 1.2.3 as "one point two point three".
 func (r *reader) version(s string) string {
 	parts := strings.Split(s, ".")
 	for i, part := range parts {

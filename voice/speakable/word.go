@@ -7,31 +7,31 @@ import (
 	"unicode/utf8"
 )
 
-// wordSets are the words that the reader looks at to tell two readings apart.
+// wordSets returns the sets of words that decide between two readings.
 func wordSets() map[string]map[string]bool {
 	rows := map[string]string{
-		// words that often begin a sentence, after a point that may only shorten
+		// words that often start a sentence, after a point that may only abbreviate
 		"starters": "the a an this that these those there then here he she it we you they i my our your his her its their if when while where what who why how " +
 			"in on at to for from with after before and but or so as by please no yes not is are do don't be all today tomorrow tonight now next also doors bring call come",
-		// words before digits that are said one by one
+		// words before digits that are spelled
 		"codes": "call dial text pin code passcode password extension ext zip otp",
 		// words before the tens of a life or a century
 		"owners": "the his her their my your our its early mid late",
-		// things that have a price as their name
+		// things named after a price
 		"notes": "bill bills note notes coin coins ticket tickets voucher vouchers",
-		// what a length may be followed by, where it is no name of a thing
+		// words that may follow a length, unless it is part of a name
 		"extents": "of long wide tall deep high thick and or by in on at from to is are was were per away apart below above x",
-		// what a unit may be per, besides another unit
+		// denominators of a unit, in addition to units
 		"periods": "second minute hour day week month year night person head day item piece game month unit h s min d wk mo yr",
 		// names of rulers and popes, whose Roman number is an ordinal
 		"rulers": "henry edward george james charles william richard elizabeth mary louis philip francis frederick napoleon nicholas alexander ivan peter catherine " +
 			"john paul pius benedict gregory leo innocent clement urban ferdinand carlos alfonso umberto albert christian gustav harald olav haakon baudouin leopold otto ramses ptolemy",
-		// words before a Roman number, of one letter too
+		// words before a Roman number, including one of a single letter
 		"parts": "war chapter part act scene volume book bowl phase section article appendix type stage class mark round episode title level grade group division unit",
-		// names that keep "St." for a saint
+		// names in which "St." means Saint
 		"saintly": "mount mt port lake fort ft east west north south bishop river san",
 		"days":    "mon tue tues wed thu thurs fri sat sun",
-		// letters that espeak-ng takes for a word
+		// letters that espeak-ng reads as a word
 		"letters": "era ops obp al iq it us id",
 	}
 	sets := make(map[string]map[string]bool, len(rows))
@@ -52,7 +52,7 @@ var (
 	bareRate  = regexp.MustCompile(`^(km|m|mi|ft|kB|MB|Mb)/(h|s)`)
 )
 
-// readWord reads a word at the reader's place, with what belongs to it.
+// readWord reads a word at the reader's position, with what belongs to it.
 func (r *reader) readWord() {
 	word := token(r.src[r.at:])
 	begins := r.word == ""
@@ -70,7 +70,7 @@ func (r *reader) readWord() {
 	}
 }
 
-// marked reads what a word with a mark right behind it may be.
+// marked reads a word directly followed by a mark.
 func (r *reader) marked(next string) bool {
 	if next == "" || !strings.ContainsRune("./:@-_&+", rune(next[0])) {
 		return false
@@ -87,8 +87,8 @@ func (r *reader) marked(next string) bool {
 	return false
 }
 
-// initials reads letters with points: e.g. and i.e. in full, others with the
-// points between them only, which espeak-ng spells.
+// initials expands letters with points: e.g. and i.e. in full; others get
+// points between the letters only, which espeak-ng spells.
 func (r *reader) initials(view string) (said string, n int) {
 	m := lettered.FindString(view)
 	if m == "" || !r.ends(m) {
@@ -109,7 +109,7 @@ func (r *reader) initials(view string) (said string, n int) {
 	return said, len(m)
 }
 
-// joined reads letters around an "and": R&B.
+// joined expands letters around an "and": R&B.
 func (r *reader) joined(view string) (said string, n int) {
 	m := ampersand.FindStringSubmatch(view)
 	if m == nil || !r.ends(m[0]) {
@@ -118,7 +118,7 @@ func (r *reader) joined(view string) (said string, n int) {
 	return spelled(m[1]) + " and " + spelled(m[2]), len(m[0])
 }
 
-// stroke reads abbreviations with a stroke: w/o.
+// stroke expands abbreviations with a stroke: w/o.
 func (r *reader) stroke(view string) (said string, n int) {
 	m := stroked.FindString(view)
 	if m == "" || !r.ends(m) {
@@ -139,7 +139,7 @@ func (r *reader) stroke(view string) (said string, n int) {
 	return said, len(m)
 }
 
-// rate reads a rate without its number: km/h.
+// rate expands a rate without a number: km/h.
 func (r *reader) rate(view string) (said string, n int) {
 	m := bareRate.FindStringSubmatch(view)
 	if m == nil || !r.ends(m[0]) {
@@ -148,12 +148,12 @@ func (r *reader) rate(view string) (said string, n int) {
 	return r.units[m[1]].many + " per " + r.units[m[2]].one, len(m[0])
 }
 
-// spelled puts points between letters, so that espeak-ng spells them.
+// spelled inserts points between letters, so that espeak-ng spells them.
 func spelled(letters string) string {
 	return strings.Join(strings.Split(letters, ""), ".")
 }
 
-// release reads v2 and v1.2.3.
+// release expands v2 and v1.2.3.
 func (r *reader) release(word string) bool {
 	if word[0] != 'v' && word[0] != 'V' || len(word) < 2 {
 		return false
@@ -166,7 +166,7 @@ func (r *reader) release(word string) bool {
 	return true
 }
 
-// sayWord is what is said for a word that needs no neighbours but the one before.
+// sayWord returns the expansion of a word that depends only on the word before.
 func (r *reader) sayWord(word, next string) string {
 	if base := strings.TrimRight(word, "²³"); base != word && base != "" {
 		return r.power(base, word[len(base):])
@@ -195,7 +195,7 @@ func (r *reader) sayWord(word, next string) string {
 	return word
 }
 
-// power says x² and m².
+// power expands x² and m².
 func (r *reader) power(base, power string) string {
 	if u, ok := r.unit(base, power); ok {
 		return u.many
@@ -208,7 +208,7 @@ func (r *reader) power(base, power string) string {
 	return b.String()
 }
 
-// calm says whether the words around are not all in capitals.
+// calm reports whether the words around are not all in capitals.
 func (r *reader) calm(next string) bool {
 	after := strings.TrimLeft(next, " ")
 	if after == "" || !isLetter(first(after)) {
@@ -218,7 +218,7 @@ func (r *reader) calm(next string) bool {
 	return len(w) < 2 || strings.ToUpper(w) != w
 }
 
-// roman is the value of a Roman number up to 89 as people write them; 0 is none.
+// roman returns the value of a Roman number up to 89, 0 for none.
 func roman(s string) int {
 	if len(s) > 8 || strings.Trim(s, "IVXL") != "" {
 		return 0
@@ -238,7 +238,7 @@ func roman(s string) int {
 	return n
 }
 
-// toRoman writes n, 1–89.
+// toRoman returns n, 1–89, as a Roman number.
 func toRoman(n int) string {
 	var b strings.Builder
 	for _, step := range []struct {
@@ -256,7 +256,7 @@ func allDigits(s string) bool {
 	return strings.Trim(s, "0123456789") == ""
 }
 
-// camel parts a name such as OpenDay2026 into its words.
+// camel splits a name such as OpenDay2026 into its words.
 func (r *reader) camel(name string) string {
 	var b strings.Builder
 	before := ' '
@@ -275,7 +275,7 @@ func (r *reader) camel(name string) string {
 	words := strings.Fields(b.String())
 	for i, word := range words {
 		if allDigits(word) {
-			words[i] = r.figure(word)
+			words[i] = r.shortNumber(word)
 		}
 	}
 	return strings.Join(words, " ")

@@ -1,0 +1,152 @@
+// Package voicetest gives tests the bundled voices, ONNX Runtime and espeak-ng.
+// It is for tests only.
+//
+// One law: a missing part fails the test with the command that installs it.
+package voicetest
+
+import (
+	"encoding/json"
+	"maps"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"pressbox/voice"
+	"pressbox/voice/espeak"
+	"pressbox/voice/onnx"
+)
+
+// Bundled is the name of the default voice.
+const Bundled = "en_US-pressbox-medium"
+
+// Root returns the directory of go.mod.
+func Root(tb testing.TB) string {
+	tb.Helper()
+	dir, err := os.Getwd()
+	if err != nil {
+		tb.Fatal(err)
+	}
+	for ; dir != "/"; dir = filepath.Dir(dir) {
+		if _, err := os.Stat(filepath.Join(dir, "go.mod")); err == nil {
+			return dir
+		}
+	}
+	tb.Fatal("no go.mod above the test")
+	return ""
+}
+
+// Read returns the contents of a file of the repository.
+func Read(tb testing.TB, path string) []byte {
+	tb.Helper()
+	data, err := os.ReadFile(filepath.Join(Root(tb), path)) //nolint:gosec // a test names it
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return data
+}
+
+// Path returns the path of a bundled voice's model.
+func Path(tb testing.TB, name string) string {
+	tb.Helper()
+	return filepath.Join(Root(tb), "models", name+".onnx")
+}
+
+// Config returns the config of a bundled voice.
+func Config(tb testing.TB, name string) *voice.Config {
+	tb.Helper()
+	config, err := voice.ParseConfig(Read(tb, "models/"+name+".onnx.json"))
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return config
+}
+
+// Names returns the names of the bundled voices.
+func Names(tb testing.TB) []string {
+	tb.Helper()
+	paths, err := filepath.Glob(Path(tb, "*"))
+	if err != nil || len(paths) < 2 {
+		tb.Fatalf("voices in models: %v, %v, want at least two", paths, err)
+	}
+	for i, path := range paths {
+		paths[i] = strings.TrimSuffix(filepath.Base(path), ".onnx")
+	}
+	return slices.Sorted(slices.Values(paths))
+}
+
+// ChangedJSON returns the config file of the default voice with changes: a JSON
+// object whose members are merged into it; null removes a member.
+func ChangedJSON(tb testing.TB, changes string) []byte {
+	tb.Helper()
+	var config, with map[string]any
+	if err := json.Unmarshal(Read(tb, "models/"+Bundled+".onnx.json"), &config); err != nil {
+		tb.Fatal(err)
+	}
+	if err := json.Unmarshal([]byte(changes), &with); err != nil {
+		tb.Fatal(err)
+	}
+	merge(config, with)
+	data, err := json.Marshal(config)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return data
+}
+
+func merge(into, with map[string]any) {
+	for k, v := range with {
+		inner, isObject := v.(map[string]any)
+		old, wasObject := into[k].(map[string]any)
+		if isObject && wasObject {
+			merge(old, inner)
+		} else {
+			into[k] = v
+		}
+	}
+	maps.DeleteFunc(into, func(_ string, v any) bool { return v == nil })
+}
+
+// Runtime returns ONNX Runtime. It skips the test in short mode.
+func Runtime(tb testing.TB) onnx.Runtime {
+	tb.Helper()
+	if testing.Short() {
+		tb.Skip("runs models")
+	}
+	path := os.Getenv("ONNXRUNTIME_LIB")
+	if path == "" {
+		path = filepath.Join(Root(tb), "bin", onnx.LibraryName)
+	}
+	if _, err := os.Stat(path); err != nil {
+		tb.Fatalf("ONNX Runtime is missing (\"make build\" fetches it): %v", err)
+	}
+	return onnx.Runtime{Library: path}
+}
+
+// Load loads a model until the test ends.
+func Load(tb testing.TB, path string, config *voice.Config) voice.Model {
+	tb.Helper()
+	m, err := Runtime(tb).Load(path, config)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	tb.Cleanup(func() {
+		if err := m.Close(); err != nil {
+			tb.Error(err)
+		}
+	})
+	return m
+}
+
+// Espeak returns a phonemizer that runs espeak-ng until the test ends.
+func Espeak(tb testing.TB) *espeak.Phonemizer {
+	tb.Helper()
+	if _, err := exec.LookPath("espeak-ng"); err != nil {
+		tb.Fatalf("espeak-ng is missing (\"make parts\" installs it): %v", err)
+	}
+	p := espeak.New("")
+	tb.Cleanup(func() { _ = p.Close() }) // it never fails
+	return p
+}
