@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
-	"strings"
 	"testing"
 
 	"github.com/chromedp/cdproto/cdp"
@@ -21,125 +20,120 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// What the first sight of a part of the page may cost, and the second.
+// Limits of loading a view.
 const (
-	mostRequests = 12
-	mostBytes    = 150_000 // as sent
-	mostAgain    = 40_000  // of what is asked for anew: the document, and what the API says of a game
+	maxRequests = 12
+	maxBytes    = 150_000 // compressed
+	maxReload   = 40_000  // bytes with a cache: the document and the API's answers
 )
 
-// loaded opens an address, and is what it cost until something was shown and
-// nothing more was asked for.
-func (b *tab) loaded(path, shown string) (requests int, bytes float64) {
+// load opens a path and returns the cost until a condition is true.
+func (b *tab) load(path, condition string) (requests int, bytes float64) {
 	b.t.Helper()
 	b.mu.Lock()
 	b.requests, b.bytes = 0, 0
 	b.mu.Unlock()
 	b.open(path)
-	b.await(shown + ` && document.readyState === "complete" && document.fonts.status === "loaded"`)
+	b.await(condition + ` && document.readyState === "complete" && document.fonts.status === "loaded"`)
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.requests, b.bytes
 }
 
-// keeps says whether a tab's browser keeps files.
-func (b *tab) keeps(files bool) {
+// cache turns the browser's cache on or off.
+func (b *tab) cache(on bool) {
 	b.t.Helper()
-	if _, err := chromedp.Call(b.ctx, network.SetCacheDisabled, network.SetCacheDisabledParams{CacheDisabled: !files}); err != nil {
-		b.t.Fatal(err)
-	}
+	send(b, network.SetCacheDisabled, network.SetCacheDisabledParams{CacheDisabled: !on})
 }
 
-// The first load of every part is small, the next one is of what changes only.
-func TestFirstLoad(t *testing.T) {
+// The first load of each view is small; the next one has only what changes.
+func TestPage_firstLoad(t *testing.T) {
 	t.Parallel()
-	a := newAppliance(t)
-	anna, nobody := newTab(t, a), newTab(t, a)
+	s := newServer(t)
+	anna, visitor := newTab(t, s), newTab(t, s)
 	anna.join("Anna")
-	begun := func() string {
-		id := anna.newGame(map[string]string{"opponent": "bench coach"})
+	start := func() string {
+		id := anna.newGame(map[string]string{"opponent": "bot"})
 		anna.handIn("home")
 		anna.await(canCall)
 		return "/games/" + id
 	}
-	over, played := begun(), begun()
+	finished, active := start(), start()
 	anna.playTo(`document.querySelectorAll(".half li").length > 5`)
-	if status := value[int](anna, `fetch("/api`+over+`/concede", { method: "POST" }).then((r) => r.status)`); status != 200 {
-		t.Fatalf("to concede is answered with %d", status)
+	if status := anna.status("POST", "/api"+finished+"/concede"); status != 200 {
+		t.Fatalf("concede: status %d", status)
 	}
-	waits := "/games/" + anna.newGame(map[string]string{"opponent": "whoever"})
-	for _, load := range []struct {
-		by          *tab
-		path, shown string
+	pending := "/games/" + anna.newGame(map[string]string{"opponent": "Anyone"})
+	const announcements = `document.querySelector(".link-state.on") && document.querySelectorAll("#voice option").length > 1`
+	for _, tt := range []struct {
+		by              *tab
+		path, condition string
 	}{
-		{nobody, "/", `document.querySelector(".cover")`},
-		{nobody, "/announcements", `document.querySelector(".link-state.on") && document.querySelectorAll("#voice option").length > 1`},
-		{nobody, "/kiosk", `document.querySelectorAll(".wall-club").length === 2 && document.querySelector(".qr")`},
-		{nobody, played, `document.querySelector("main h1")`}, // the gate
-		{nobody, "/auth/callback?", `document.querySelector("main h1")`},
-		{nobody, "/about", `document.querySelector("main h1")`},
+		{visitor, "/", `document.querySelector(".cover")`},
+		{visitor, "/announcements", announcements},
+		{visitor, "/kiosk", `document.querySelectorAll(".wall-club").length === 2 && document.querySelector(".qr")`},
+		{visitor, active, `document.querySelector("main h1")`}, // Sign in
+		{visitor, "/auth/callback?", `document.querySelector("main h1")`},
+		{visitor, "/about", `document.querySelector("main h1")`},
 		{anna, "/", `document.querySelectorAll(".game-stub").length === 3`},
 		{anna, "/new", `document.querySelectorAll(".club-pick").length === 16 && document.querySelectorAll(".clubs .hint").length === 2`},
-		{anna, waits + "/lineup", `document.querySelector(".card select") && document.querySelector(".qr")`},
-		{anna, played, canCall},
-		{anna, played + "/replay", `document.querySelector("#moment")`},
-		{anna, over, `document.querySelector(".box tbody tr")`},
-		{anna, over + "/replay/1", `document.querySelector("#moment")`},
+		{anna, pending + "/lineup", `document.querySelector(".card select") && document.querySelector(".qr")`},
+		{anna, active, canCall},
+		{anna, active + "/replay", `document.querySelector("#moment")`},
+		{anna, finished, `document.querySelector(".box tbody tr")`},
+		{anna, finished + "/replay/1", `document.querySelector("#moment")`},
 		{anna, "/standings", `document.querySelector("tbody tr")`},
 		{anna, "/players", `document.querySelector("tbody tr")`},
-		{anna, "/announcements", `document.querySelector(".link-state.on") && document.querySelectorAll("#voice option").length > 1`},
+		{anna, "/announcements", announcements},
 		{anna, "/account", `document.querySelector("main li")`},
 	} {
-		load.by.keeps(false)
-		requests, bytes := load.by.loaded(load.path, load.shown)
-		if requests > mostRequests || bytes > mostBytes {
-			t.Errorf("%s: %d requests, %.0f bytes", load.path, requests, bytes)
+		tt.by.cache(false)
+		requests, bytes := tt.by.load(tt.path, tt.condition)
+		if requests > maxRequests || bytes > maxBytes {
+			t.Errorf("%s: %d requests, %.0f bytes", tt.path, requests, bytes)
 		}
-		load.by.keeps(true)
-		load.by.loaded(load.path, load.shown)
-		_, again := load.by.loaded(load.path, load.shown)
-		if again > mostAgain {
-			t.Errorf("%s again: %.0f bytes", load.path, again)
+		tt.by.cache(true)
+		tt.by.load(tt.path, tt.condition)
+		_, reload := tt.by.load(tt.path, tt.condition)
+		if reload > maxReload {
+			t.Errorf("%s: %.0f bytes with a cache", tt.path, reload)
 		}
-		t.Logf("%-32s %2d requests, %5.0f bytes; again %5.0f bytes", load.path, requests, bytes, again)
+		t.Logf("%-32s %2d requests, %5.0f bytes; with a cache %5.0f bytes", tt.path, requests, bytes, reload)
 	}
 }
 
-// hotSeat begins a game that one tab plays and another one watches.
+// hotSeat starts a game that one tab plays and another one watches.
 func hotSeat(tb testing.TB) (player, watcher *tab) {
 	tb.Helper()
-	a := newAppliance(tb)
-	player, watcher = newTab(tb, a), newTab(tb, a)
-	player.join("Anna")
-	id := player.newGame(map[string]string{"opponent": "same screen"})
-	player.handIn("away", "home")
-	player.await(canCall)
+	s := newServer(tb)
+	player, watcher = newTab(tb, s), newTab(tb, s)
+	id := player.hotSeat(nil)
 	watcher.join("Fan")
 	watcher.open("/games/" + id)
 	watcher.says(".link-state", "Live")
 	return player, watcher
 }
 
-// play makes calls until there is one play more; the watcher's page is asked
-// nothing meanwhile, as that would cost it something.
+// play makes calls until there is another play. It evaluates nothing in the
+// watcher's page meanwhile, as that would cost it time.
 func play(player, watcher *tab) {
 	player.t.Helper()
-	const plays = `[...document.querySelectorAll(".situation, .half")].map((e) => e.innerText).join()` // no half beside a box score
+	const plays = `[...document.querySelectorAll(".situation, .half")].map((e) => e.innerText).join()` // no half-innings beside a box score
 	before := value[string](player, plays)
-	for value[string](player, plays) == before && !value[bool](player, `Boolean(document.querySelector(".final"))`) {
+	for value[string](player, plays) == before && !player.is(`document.querySelector(".final")`) {
 		player.call()
 	}
 	watcher.drawn()
 }
 
-// hand plays a game over a socket of its own and draws nothing: a second page
-// that draws at the same moment would get in the way of the one that is measured.
-const hand = `new Promise((ready) => {
+// client plays a game over a socket of its own without rendering: a second page
+// that renders would disturb the measurement of the watcher's.
+const client = `new Promise((ready) => {
 	const socket = new WebSocket(location.origin.replace("http", "ws") + "/api/ws", "pressbox.v1");
 	let rev = 0, legal = [], played = false, done;
 	const call = () => socket.send(JSON.stringify({ t: "cmd", g: %[1]q, cid: crypto.randomUUID(), rev, d: { action: legal[0].action } }));
-	globalThis.play = () => new Promise((told) => {
-		[played, done] = [false, told];
+	globalThis.play = () => new Promise((resolve) => {
+		[played, done] = [false, resolve];
 		call();
 	});
 	socket.onopen = () => socket.send(JSON.stringify({ t: "join", g: %[1]q, d: { since: 0 } }));
@@ -147,7 +141,7 @@ const hand = `new Promise((ready) => {
 		const frame = JSON.parse(data);
 		rev = frame.rev ?? rev;
 		played ||= frame.d?.kind === "play";
-		if (!frame.d?.state) return; // no decision is open yet
+		if (!frame.d?.state) return; // no open decision yet
 		legal = frame.d.legal ?? [];
 		if (frame.t === "state") ready(true);
 		else if (played || !legal.length) done(legal.length > 0);
@@ -155,22 +149,13 @@ const hand = `new Promise((ready) => {
 	};
 })`
 
-// handOver has a hand play the game that a tab shows.
-func (b *tab) handOver() {
-	b.t.Helper()
-	id := strings.Split(value[string](b, "location.pathname"), "/")[2]
-	b.open("/about")
-	b.await(`document.querySelector("main h1")`)
-	value[bool](b, fmt.Sprintf(hand, id))
-}
-
-// A slice is an event of Chromium's trace with a length.
+// A slice is an event of Chromium's trace with a duration.
 type slice struct {
 	Name  string  `json:"name"`
 	Phase string  `json:"ph"`
 	Begin float64 `json:"ts"`   // microseconds
 	Takes float64 `json:"dur"`  // microseconds
-	CPU   float64 `json:"tdur"` // of which it had the processor
+	CPU   float64 `json:"tdur"` // microseconds of processor time
 	PID   int     `json:"pid"`
 	TID   int     `json:"tid"`
 	Args  struct {
@@ -182,16 +167,15 @@ type slice struct {
 
 func (s *slice) end() float64 { return s.Begin + s.Takes }
 
-// BenchmarkPlayFrame is what a play costs who watches it: script, style and
-// layout of all that it sets off, out of a trace, as processor time of the
-// page's thread, which other work on the machine does not lengthen much. ms/play
-// is the median for a processor that is four times as slow: four times what it
-// takes here. x-limit is that, of 8 ms. Chromium can also slow itself down;
-// emulated-ms/play is what it takes then, and x-slowed how much slower that is:
-// for such short work it is more than the four that it was told.
+// BenchmarkPlayFrame measures what a play costs a watcher: the processor time
+// of script, style and layout in the page's thread, from a trace. ms/play is the
+// median for a processor four times as slow: four times the measured value;
+// x-limit is its ratio to 8 ms. emulated-ms/play is the value while Chromium
+// throttles itself by four; x-slowed is how much slower that is in fact, which
+// for such short work is more than four.
 func BenchmarkPlayFrame(b *testing.B) {
 	for b.Loop() {
-		full, slow := watched(b, 1), watched(b, 4)
+		full, slow := watcherCosts(b, 1), watcherCosts(b, 4)
 		median := full[len(full)/2]
 		b.ReportMetric(4*median/8, "x-limit")
 		b.ReportMetric(4*median, "ms/play")
@@ -201,14 +185,19 @@ func BenchmarkPlayFrame(b *testing.B) {
 	}
 }
 
-// watched is what the plays of a game cost who watches it, in milliseconds, the
-// cheapest first, in a browser that slows itself down.
-func watched(tb testing.TB, rate float64) []float64 {
+// watcherCosts returns the milliseconds that plays cost a watcher, sorted, in a
+// browser that throttles its processor.
+func watcherCosts(tb testing.TB, throttle float64) []float64 {
 	tb.Helper()
 	player, watcher := hotSeat(tb)
-	player.handOver()
-	watcher.unobserved()
-	const plays = 30 // after 20 to get warm: no game of nine innings has fewer together
+	id := player.gameID()
+	player.open("/about")
+	player.shows("main h1")
+	value[bool](player, fmt.Sprintf(client, id))
+	for _, domain := range []cdp.Command[cdp.Empty, cdp.Empty]{css.Disable, dom.Disable, network.Disable, log.Disable} {
+		send(watcher, domain, cdp.Empty{}) // their events cost the page time
+	}
+	const plays = 30 // after 20 to warm up: no game of nine innings has fewer in total
 	play := func() {
 		if !value[bool](player, "play()") {
 			tb.Fatal("the game is over")
@@ -218,10 +207,10 @@ func watched(tb testing.TB, rate float64) []float64 {
 	for range 20 {
 		play()
 	}
-	costs := costs(watcher.traced(rate, func() {
+	costs := costs(watcher.trace(throttle, func() {
 		for range plays {
 			play()
-			value[bool](watcher, `Boolean(performance.mark("seen"))`)
+			watcher.is(`performance.mark("seen")`)
 		}
 	}))
 	if len(costs) != plays {
@@ -229,73 +218,55 @@ func watched(tb testing.TB, rate float64) []float64 {
 	}
 	slices.Sort(costs)
 	if costs[plays/2] < 0.1 {
-		tb.Fatalf("nothing was drawn: %v", costs)
+		tb.Fatalf("nothing was rendered: %v", costs)
 	}
 	return costs
 }
 
-// unobserved has the tab tell the test nothing more of elements, styles and
-// requests, which would take time from the page.
-func (b *tab) unobserved() {
+// trace returns the trace of a tab while do runs, with a throttled processor.
+func (b *tab) trace(throttle float64, do func()) []slice {
 	b.t.Helper()
-	for _, domain := range []cdp.Command[cdp.Empty, cdp.Empty]{css.Disable, dom.Disable, network.Disable, log.Disable} {
-		if _, err := chromedp.Call(b.ctx, domain, cdp.Empty{}); err != nil {
-			b.t.Fatal(err)
-		}
-	}
-}
-
-// traced is a trace of what a tab does while something is done, slowed down.
-func (b *tab) traced(rate float64, do func()) []slice {
-	b.t.Helper()
-	must := func(err error) {
-		if err != nil {
-			b.t.Fatal(err)
-		}
-	}
 	ctx, cancel := context.WithCancel(b.ctx)
 	defer cancel()
 	var trace []slice
-	must(chromedp.Listen(ctx, func(event any) {
+	if err := chromedp.Listen(ctx, func(event any) {
 		if e, ok := event.(*tracing.EventDataCollected); ok {
 			for _, text := range e.Value {
 				var s slice
-				if json.Unmarshal(text, &s) == nil { // what has another form is none of ours
+				if json.Unmarshal(text, &s) == nil { // other events have other forms
 					trace = append(trace, s)
 				}
 			}
 		}
-	}))
-	_, err := chromedp.Call(b.ctx, emulation.SetCPUThrottlingRate, emulation.SetCPUThrottlingRateParams{Rate: rate})
-	must(err)
-	_, err = chromedp.Call(b.ctx, tracing.Start, tracing.StartParams{TraceConfig: &tracing.TraceConfig{
+	}); err != nil {
+		b.t.Fatal(err)
+	}
+	send(b, emulation.SetCPUThrottlingRate, emulation.SetCPUThrottlingRateParams{Rate: throttle})
+	send(b, tracing.Start, tracing.StartParams{TraceConfig: &tracing.TraceConfig{
 		IncludedCategories: []string{"devtools.timeline", "blink.user_timing"}, ExcludedCategories: []string{"*"},
 	}})
-	must(err)
 	do()
-	_, err = chromedp.Run(b.ctx, chromedp.WaitEvent(tracing.TracingComplete, nil, chromedp.Func(endTracing)))
-	must(err)
-	_, err = chromedp.Call(b.ctx, emulation.SetCPUThrottlingRate, emulation.SetCPUThrottlingRateParams{Rate: 1})
-	must(err)
+	_, err := chromedp.Run(b.ctx, chromedp.WaitEvent(tracing.TracingComplete, nil, chromedp.Func(func(ctx context.Context, t *chromedp.Target) error {
+		_, err := cdp.Call(ctx, t, tracing.End, cdp.Empty{})
+		return err
+	})))
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	send(b, emulation.SetCPUThrottlingRate, emulation.SetCPUThrottlingRateParams{Rate: 1})
 	return trace
 }
 
-func endTracing(ctx context.Context, t *chromedp.Target) error {
-	_, err := cdp.Call(ctx, t, tracing.End, cdp.Empty{})
-	return err
-}
-
-// costs is what the page worked for the pictures of each play, in milliseconds
-// of a processor: between two marks, in the thread that made them. A message
-// counts when it asks for a picture; what shows nothing is no part of a frame,
-// nor is what the test asks of the page.
+// costs returns the milliseconds of processor time for the frames of each play:
+// between two marks, in the thread that set them. A message counts if it
+// requests a frame; work that renders nothing and the test's own scripts do not.
 func costs(trace []slice) []float64 {
 	slices.SortStableFunc(trace, func(a, b slice) int { return cmp.Compare(a.Begin, b.Begin) })
 	mark := slices.IndexFunc(trace, func(s slice) bool { return s.Name == "seen" })
 	var all []float64
-	var cost, end, picture float64
-	var message *slice // the last one, until it asks for a picture
-	drawing := false   // the last script was the page's, for a picture
+	var cost, end, frame float64
+	var message *slice // the last one, until it requests a frame
+	drawing := false   // the last script was the page's, for a frame
 	for i := range trace {
 		s := &trace[i]
 		if mark < 0 || s.PID != trace[mark].PID || s.TID != trace[mark].TID {
@@ -308,10 +279,10 @@ func costs(trace []slice) []float64 {
 		case "EvaluateScript":
 			drawing = false
 		case "FireAnimationFrame":
-			picture = s.end()
+			frame = s.end()
 		case "FunctionCall":
 			own := s.Args.Data.URL != ""
-			drawing = own && s.Begin < picture
+			drawing = own && s.Begin < frame
 			if counts = drawing; own && !drawing {
 				message = s
 			}
@@ -324,7 +295,7 @@ func costs(trace []slice) []float64 {
 		case "UpdateLayoutTree", "Layout":
 			counts = true
 		}
-		if counts && s.Phase == "X" && s.Begin >= end { // not again what is inside another one
+		if counts && s.Phase == "X" && s.Begin >= end { // nested slices count once
 			cost += s.CPU
 			end = s.end()
 		}
@@ -332,49 +303,42 @@ func costs(trace []slice) []float64 {
 	return all
 }
 
-// BenchmarkMemory is by how much the heap of who watches grows over 500 plays
-// of one game and its rematches: x-limit is that, of 2 MB.
+// BenchmarkMemory measures the growth of a watcher's heap over 500 plays of a
+// game and its rematches: x-limit is its ratio to 2 MB.
 func BenchmarkMemory(b *testing.B) {
 	player, watcher := hotSeat(b)
-	heap := func() float64 {
-		var used float64
+	heap := func() (used float64) {
 		for range 3 {
-			if _, err := chromedp.Call(watcher.ctx, heapprofiler.CollectGarbage, cdp.Empty{}); err != nil {
-				b.Fatal(err)
-			}
-			use, err := chromedp.Call(watcher.ctx, runtime.GetHeapUsage, cdp.Empty{})
-			if err != nil {
-				b.Fatal(err)
-			}
-			used = use.UsedSize
+			send(watcher, heapprofiler.CollectGarbage, cdp.Empty{})
+			used = send(watcher, runtime.GetHeapUsage, cdp.Empty{}).UsedSize
 		}
 		return used
 	}
-	var before, after float64
+	var growth float64
 	for b.Loop() {
 		for range 20 {
 			play(player, watcher)
 		}
-		before = heap()
+		before := heap()
 		for range 500 {
-			if value[bool](player, `Boolean(document.querySelector(".final"))`) {
+			if player.is(`document.querySelector(".final")`) {
 				rematch(player, watcher)
 			}
 			play(player, watcher)
 		}
-		after = heap()
+		growth = heap() - before
 	}
-	b.ReportMetric((after-before)/2e6, "x-limit")
-	b.ReportMetric((after-before)/1e3, "kB/500plays")
+	b.ReportMetric(growth/2e6, "x-limit")
+	b.ReportMetric(growth/1e3, "kB/500plays")
 }
 
-// rematch plays another game, without loading the page anew.
+// rematch starts another game without loading the page again.
 func rematch(player, watcher *tab) {
 	player.t.Helper()
 	player.press(".final button")
-	player.await(`document.querySelector("#home-card")`)
+	player.shows("#home-card")
 	player.handIn("away", "home")
 	player.await(canCall)
 	watcher.press(`.final a[href^="/games/"]:not([href$="/replay"])`)
-	watcher.await(`document.querySelector(".desk") && document.querySelector(".link-state.on")`)
+	watcher.await(`document.querySelector(".panel") && document.querySelector(".link-state.on")`)
 }

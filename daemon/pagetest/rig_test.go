@@ -1,15 +1,14 @@
-// Package pagetest holds the page against the daemon that serves it: the
-// program itself, as it is installed, and a real browser.
+// Package pagetest tests the page in Chromium, against the server that serves it.
 //
-// One law: a page that complains fails the test that opened it. Whatever a
-// browser logs as an error, each breach of the Content-Security-Policy, and
-// each request to somebody else counts.
+// One law: whatever the browser complains of fails the test that opened the
+// page. That is each error it logs, each breach of the Content-Security-Policy
+// and each request to another host.
 package pagetest_test
 
 import (
 	"bufio"
 	"context"
-	"errors"
+	"encoding/json"
 	"fmt"
 	"io"
 	"os"
@@ -23,6 +22,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/chromedp/cdproto/cdp"
 	"github.com/chromedp/cdproto/log"
 	"github.com/chromedp/cdproto/network"
 	"github.com/chromedp/cdproto/page"
@@ -30,155 +30,157 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// What all tests share: the program, and one browser in which each has a
-// context of its own, with its own cookies and cache.
-var (
+const (
+	root       = "../.." // of the repository
+	passphrase = "four strikes and you are out"
+	deadline   = 10 * time.Minute // for anything that a test waits for
+)
+
+// shared holds what all tests use: the program, and one browser in which each tab
+// has a context of its own, with its own cookies and cache.
+type shared struct {
 	program string
 	axe     string // the source of axe-core
-	root    string // of the repository
-	chrome  context.Context
+	browser context.Context
+}
+
+var (
+	rig     = sync.OnceValues(newShared)
+	cleanup = func() error { return nil }
 )
 
 func TestMain(m *testing.M) {
-	code, err := prepare(m)
-	if err != nil {
+	code := m.Run()
+	if err := cleanup(); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		code = 1
 	}
 	os.Exit(code)
 }
 
-func prepare(m *testing.M) (code int, err error) {
+func newShared() (*shared, error) {
+	axe, err := os.ReadFile(filepath.Join(root, ".build/page/node_modules/axe-core/axe.min.js"))
+	if err != nil {
+		return nil, fmt.Errorf("read axe-core, which \"make parts\" installs: %w", err)
+	}
 	dir, err := os.MkdirTemp("", "pagetest")
 	if err != nil {
-		return 0, err
+		return nil, err
 	}
-	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
-	if root, err = filepath.Abs("../.."); err != nil {
-		return 0, err
-	}
-	source, err := os.ReadFile(filepath.Join(root, ".build/page/node_modules/axe-core/axe.min.js"))
-	if err != nil {
-		return 0, fmt.Errorf("read axe-core, which \"make parts\" installs: %w", err)
-	}
-	axe, program = string(source), filepath.Join(dir, "pressbox")
+	program := filepath.Join(dir, "pressbox")
 	if out, err := exec.Command("go", "build", "-o", program, "pressbox/daemon").CombinedOutput(); err != nil {
-		return 0, fmt.Errorf("build the daemon: %w\n%s", err, out)
+		return nil, fmt.Errorf("build the server: %w\n%s", err, out)
 	}
-	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.NoSandbox, chromedp.DisableGPU, chromedp.WSURLReadTimeout(late),
+	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.NoSandbox, chromedp.DisableGPU, chromedp.WSURLReadTimeout(deadline),
 		chromedp.Flag("disable-quic", true), chromedp.Flag("disable-component-update", true),
 		chromedp.Flag("autoplay-policy", "no-user-gesture-required"))
 	allocator, free := chromedp.NewExecAllocator(context.Background(), options...)
-	defer free()
 	browser, quit := chromedp.NewContext(allocator)
-	defer quit()
-	if err := chromedp.Do(browser); err != nil { // the first call starts the browser, and must not have a deadline
-		return 0, fmt.Errorf("start the browser: %w", err)
+	cleanup = func() error {
+		quit()
+		free()
+		return os.RemoveAll(dir)
 	}
-	chrome = browser //nolint:fatcontext // all tests share the browser
-	return m.Run(), nil
+	if err := chromedp.Do(browser); err != nil { // the first call starts the browser, and must not have a deadline
+		return nil, fmt.Errorf("start the browser: %w", err)
+	}
+	return &shared{program: program, axe: string(axe), browser: browser}, nil
 }
 
-// An appliance is a daemon of the test's own, with a store of its own and
-// without sound.
-type appliance struct {
-	t        testing.TB
-	dir      string
-	url      string
-	settings []string // besides those that every one has
-	stop     func()
+// A server is a running program with a store of its own and without sound.
+type server struct {
+	*shared
+	url string
+	cmd *exec.Cmd
 }
 
 var listening = regexp.MustCompile(`msg=listening .*url=(\S+)`)
 
-func newAppliance(tb testing.TB, settings ...string) *appliance {
+// newServer starts a server and waits until it listens.
+func newServer(tb testing.TB, settings ...string) *server {
 	tb.Helper()
-	a := &appliance{t: tb, dir: tb.TempDir(), settings: settings}
-	a.start("0")
-	tb.Cleanup(func() { a.stop() })
-	return a
-}
-
-// start runs the daemon until it listens; stop ends it.
-func (a *appliance) start(port string) {
-	a.t.Helper()
-	cmd := exec.Command(program, "serve")
-	cmd.Dir = a.dir
-	cmd.Env = append([]string{
-		"PATH=" + os.Getenv("PATH"), "HOME=" + a.dir, "HOST=127.0.0.1", "PORT=" + port, "LOG_LEVEL=INFO",
-		"MODEL_DIR=" + filepath.Join(root, "models"), "PULSE_SERVER=unix:/nowhere",
-		"ONNXRUNTIME_LIB=" + filepath.Join(root, "bin/libonnxruntime.so"),
-	}, a.settings...)
-	stderr, err := cmd.StderrPipe()
+	if testing.Short() {
+		tb.Skip("needs Chromium")
+	}
+	s, err := rig()
 	if err != nil {
-		a.t.Fatal(err)
+		tb.Fatal(err)
 	}
-	if err := cmd.Start(); err != nil {
-		a.t.Fatal(err)
+	repository, err := filepath.Abs(root)
+	if err != nil {
+		tb.Fatal(err)
 	}
-	url := make(chan string, 1)
-	ended := make(chan struct{})
-	var said strings.Builder
+	a := &server{shared: s, cmd: exec.Command(s.program, "serve")}
+	a.cmd.Dir = tb.TempDir()
+	a.cmd.Env = append([]string{
+		"PATH=" + os.Getenv("PATH"), "HOME=" + a.cmd.Dir, "HOST=127.0.0.1", "PORT=0", "LOG_LEVEL=INFO",
+		"MODEL_DIR=" + filepath.Join(repository, "models"), "PULSE_SERVER=unix:/nowhere",
+		"ONNXRUNTIME_LIB=" + filepath.Join(repository, "bin/libonnxruntime.so"),
+	}, settings...)
+	stderr, err := a.cmd.StderrPipe()
+	if err != nil {
+		tb.Fatal(err)
+	}
+	if err := a.cmd.Start(); err != nil {
+		tb.Fatal(err)
+	}
+	url, ended := make(chan string, 1), make(chan struct{})
+	var logged strings.Builder
 	go func() {
 		defer close(ended)
-		listen(io.TeeReader(stderr, &said), url)
-		_ = cmd.Wait() // it was told to end
+		lines := bufio.NewScanner(io.TeeReader(stderr, &logged))
+		lines.Buffer(nil, 1<<20)
+		for lines.Scan() {
+			if found := listening.FindStringSubmatch(lines.Text()); found != nil {
+				url <- found[1]
+			}
+		}
+		_ = a.cmd.Wait() // a signal ends it
 	}()
-	a.stop = sync.OnceFunc(func() {
-		_ = cmd.Process.Signal(syscall.SIGTERM) // it may have ended
+	tb.Cleanup(func() {
+		a.signal(syscall.SIGTERM)
 		<-ended
-		if strings.Contains(said.String(), "level=ERROR") {
-			a.t.Errorf("the daemon said\n%s", said.String())
+		if strings.Contains(logged.String(), "level=ERROR") {
+			tb.Errorf("the server logged\n%s", logged.String())
 		}
 	})
 	select {
 	case a.url = <-url:
 	case <-ended:
-		a.t.Fatalf("the daemon ended:\n%s", said.String())
+		tb.Fatalf("the server exited:\n%s", logged.String())
 	}
+	return a
 }
 
-// listen reads the log to its end, and tells where the daemon listens.
-func listen(stderr io.Reader, url chan<- string) {
-	lines := bufio.NewScanner(stderr)
-	lines.Buffer(nil, 1<<20)
-	for lines.Scan() {
-		if found := listening.FindStringSubmatch(lines.Text()); found != nil {
-			url <- found[1]
-		}
-	}
-}
+// signal sends a signal to the server. While it is stopped, its connections
+// stay open and nothing passes, as when a telephone leaves the Wi-Fi.
+func (s *server) signal(sig syscall.Signal) { _ = s.cmd.Process.Signal(sig) }
 
-// A tab is one of a person's own browser.
+// A tab is the only one of a browser of its own.
 type tab struct {
+	*server
 	t   testing.TB
-	a   *appliance
 	ctx context.Context
 
 	mu         sync.Mutex
 	complaints []string
 	expected   []string // parts of complaints that the test provokes
 	requests   int
+	paths      []string // requested from the API, with their queries
+	bytes      float64  // received, compressed
 	dialogs    chan string
-	asked      []string // of the API: paths with their queries
-	bytes      float64  // received, as sent: packed
 }
 
-const phrase = "four strikes and you are out"
-
-// late is when something that has not come never will, on any machine.
-const late = 10 * time.Minute
-
-// newTab opens one, at 1280 × 800.
-func newTab(tb testing.TB, a *appliance) *tab {
+// newTab opens a tab of 1280 × 800.
+func newTab(tb testing.TB, s *server) *tab {
 	tb.Helper()
-	ctx, cancel := chromedp.NewContext(chrome, chromedp.WithNewBrowserContext())
+	ctx, cancel := chromedp.NewContext(s.browser, chromedp.WithNewBrowserContext())
 	tb.Cleanup(cancel)
-	ctx, cancel = context.WithTimeout(ctx, 3*late)
+	ctx, cancel = context.WithTimeout(ctx, 3*deadline)
 	tb.Cleanup(cancel)
-	b := &tab{t: tb, a: a, ctx: ctx, dialogs: make(chan string, 1)}
+	b := &tab{server: s, t: tb, ctx: ctx, dialogs: make(chan string, 1)}
 	b.do(chromedp.EmulateViewport(1280, 800))
-	if err := chromedp.Listen(ctx, b.hear); err != nil {
+	if err := chromedp.Listen(ctx, b.receive); err != nil {
 		tb.Fatal(err)
 	}
 	tb.Cleanup(func() {
@@ -191,13 +193,12 @@ func newTab(tb testing.TB, a *appliance) *tab {
 	return b
 }
 
-// ofSlowness are parts of complaints of a machine that is slow, not of the page.
+// ofSlowness are parts of complaints about a slow host, not about the page.
 var ofSlowness = []string{"preloaded using link preload but not used within a few seconds", "Slow network is detected"}
 
-// hear writes down what the browser complains of. Whether somebody is signed
-// in is asked of the API, as no script can see the cookies; its 401 is an
-// answer, which Chromium logs as an error all the same.
-func (b *tab) hear(event any) {
+// receive records requests and complaints. The page asks the API for its
+// session, as scripts cannot read the cookies; Chromium logs that 401.
+func (b *tab) receive(event any) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	complain := func(text string) {
@@ -210,16 +211,16 @@ func (b *tab) hear(event any) {
 	}
 	switch e := event.(type) {
 	case *log.EventEntryAdded:
-		asked := strings.HasSuffix(e.Entry.URL, "/api/auth/me") || strings.HasSuffix(e.Entry.URL, "/api/auth/refresh")
-		if !asked || !strings.Contains(e.Entry.Text, "401") {
+		session := strings.HasSuffix(e.Entry.URL, "/api/auth/me") || strings.HasSuffix(e.Entry.URL, "/api/auth/refresh")
+		if !session || !strings.Contains(e.Entry.Text, "401") {
 			complain(e.Entry.Text + " " + e.Entry.URL)
 		}
 	case *runtime.EventExceptionThrown:
-		said := e.ExceptionDetails.Text
+		text := e.ExceptionDetails.Text
 		if e.ExceptionDetails.Exception != nil {
-			said += " " + e.ExceptionDetails.Exception.Description
+			text += " " + e.ExceptionDetails.Exception.Description
 		}
-		complain(said)
+		complain(text)
 	case *runtime.EventConsoleAPICalled:
 		if e.Type == "error" || e.Type == "warning" || e.Type == "assert" {
 			complain(fmt.Sprintf("console: %s", e.Args[0].Value))
@@ -231,17 +232,17 @@ func (b *tab) hear(event any) {
 			return
 		}
 		b.requests++
-		if path, ok := strings.CutPrefix(e.Request.URL, b.a.url+"/"); !ok {
-			complain("asked " + e.Request.URL)
+		if path, ok := strings.CutPrefix(e.Request.URL, b.url+"/"); !ok {
+			complain("requested " + e.Request.URL)
 		} else if strings.HasPrefix(path, "api/") {
-			b.asked = append(b.asked, "/"+path)
+			b.paths = append(b.paths, "/"+path)
 		}
 	case *network.EventLoadingFinished:
 		b.bytes += e.EncodedDataLength
 	}
 }
 
-// expect says which complaints a test provokes.
+// expect allows complaints that contain one of parts.
 func (b *tab) expect(parts ...string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -251,12 +252,22 @@ func (b *tab) expect(parts ...string) {
 func (b *tab) do(actions ...chromedp.Action[chromedp.Void]) {
 	b.t.Helper()
 	if err := chromedp.Do(b.ctx, actions...); err != nil {
-		b.t.Fatalf("%v\n%s", err, b.seen())
+		b.t.Fatalf("%v\n%s", err, b.content())
 	}
 }
 
-// seen is what the page says, for a test that failed.
-func (b *tab) seen() string {
+// send sends a command of the DevTools protocol.
+func send[P, R any](b *tab, command cdp.Command[P, R], params P) R {
+	b.t.Helper()
+	result, err := chromedp.Call(b.ctx, command, params)
+	if err != nil {
+		b.t.Fatalf("%s: %v", command.Method, err)
+	}
+	return result
+}
+
+// content returns the text of the page, for the message of a test that failed.
+func (b *tab) content() string {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(b.ctx), 5*time.Second)
 	defer cancel()
 	text, err := chromedp.Run(ctx, chromedp.Evaluate[string](`location.href + "\n" + document.body.innerText`))
@@ -267,18 +278,22 @@ func (b *tab) seen() string {
 
 func (b *tab) open(path string) {
 	b.t.Helper()
-	b.do(chromedp.Navigate(b.a.url + path))
+	b.do(chromedp.Navigate(b.url + path))
 }
 
-// await waits until an expression of the page is true.
-func (b *tab) await(expression string) {
+// await waits until an expression is true. Arguments that it has are formatted
+// with %q or %d.
+func (b *tab) await(expression string, args ...any) {
 	b.t.Helper()
+	if len(args) > 0 {
+		expression = fmt.Sprintf(expression, args...)
+	}
 	script := fmt.Sprintf(`new Promise((done) => {
-		const look = () => { try { return Boolean(%s); } catch { return false; } };
-		if (look()) return done(true);
-		const timer = setInterval(() => { if (look()) { clearInterval(timer); done(true); } }, 15);
+		const test = () => { try { return Boolean(%s); } catch { return false; } };
+		if (test()) return done(true);
+		const timer = setInterval(() => { if (test()) { clearInterval(timer); done(true); } }, 15);
 	})`, expression)
-	ctx, cancel := context.WithTimeout(b.ctx, late)
+	ctx, cancel := context.WithTimeout(b.ctx, deadline)
 	defer cancel()
 	for {
 		_, err := chromedp.Run(ctx, chromedp.Evaluate[bool](script, chromedp.EvalAwaitPromise))
@@ -286,69 +301,120 @@ func (b *tab) await(expression string) {
 			return
 		}
 		if ctx.Err() != nil {
-			b.t.Fatalf("it never was so: %s\n%s", expression, b.seen())
+			b.t.Fatalf("never true: %s\n%s", expression, b.content())
 		}
 	}
 }
 
-// says waits until an element that a selector names says something.
+// says waits until an element contains a text, in any case.
 func (b *tab) says(selector, text string) {
 	b.t.Helper()
-	b.await(fmt.Sprintf(`[...document.querySelectorAll(%q)].some((e) => e.innerText.replace(/\s+/g, " ").toLowerCase().includes(%q.toLowerCase()))`, selector, text))
+	b.await(`[...document.querySelectorAll(%q)].some((e) => e.innerText.replace(/\s+/g, " ").toLowerCase().includes(%q.toLowerCase()))`, selector, text)
 }
 
-// press clicks the first element that is there and can be used.
+// shows waits until an element exists.
+func (b *tab) shows(selector string) {
+	b.t.Helper()
+	b.await(`document.querySelector(%q)`, selector)
+}
+
+// press clicks the first element of a selector, once it exists and is enabled.
 func (b *tab) press(selector string) {
 	b.t.Helper()
-	b.await(fmt.Sprintf(`!(document.querySelector(%q) ?? {disabled: true}).disabled`, selector))
+	b.await(`!(document.querySelector(%q) ?? {disabled: true}).disabled`, selector)
 	b.do(chromedp.Click(selector))
 }
 
-// confirm clicks what has to be confirmed, does so or not, and is what was asked.
+// pressNamed clicks the button with a text.
+func (b *tab) pressNamed(text string) {
+	b.t.Helper()
+	b.await(`(() => {
+		const button = [...document.querySelectorAll("main button:not(:disabled)")].find((e) => e.innerText === %q);
+		button?.click();
+		return button;
+	})()`, text)
+}
+
+// focus focuses an element and types keys.
+func (b *tab) focus(selector, keys string, options ...chromedp.KeyOption) {
+	b.t.Helper()
+	b.do(chromedp.Focus(selector), chromedp.KeyEvent(keys, options...))
+}
+
+// confirm clicks an element that opens a dialog, answers it, and returns its
+// question.
 func (b *tab) confirm(selector string, yes bool) (question string) {
 	b.t.Helper()
 	clicked := make(chan error, 1)
-	go func() { clicked <- chromedp.Do(b.ctx, chromedp.Click(selector)) }() // ends when it is answered
+	go func() { clicked <- chromedp.Do(b.ctx, chromedp.Click(selector)) }() // returns after the answer
 	select {
 	case question = <-b.dialogs:
 	case err := <-clicked:
-		b.t.Fatalf("nothing is asked (%v)\n%s", err, b.seen())
+		b.t.Fatalf("no dialog (%v)\n%s", err, b.content())
 	}
-	_, err := chromedp.Call(b.ctx, page.HandleJavaScriptDialog, page.HandleJavaScriptDialogParams{Accept: yes})
-	if err = errors.Join(err, <-clicked); err != nil {
+	send(b, page.HandleJavaScriptDialog, page.HandleJavaScriptDialogParams{Accept: yes})
+	if err := <-clicked; err != nil {
 		b.t.Fatal(err)
 	}
 	return question
 }
 
-// value is what an expression of the page is.
+// value evaluates an expression.
 func value[T any](b *tab, expression string) T {
 	b.t.Helper()
 	v, err := chromedp.Run(b.ctx, chromedp.Evaluate[T](expression, chromedp.EvalAwaitPromise))
 	if err != nil {
-		b.t.Fatalf("%s: %v\n%s", expression, err, b.seen())
+		b.t.Fatalf("%s: %v\n%s", expression, err, b.content())
 	}
 	return v
 }
 
-// join makes an account from the page's cover on.
+// count returns the number of elements of a selector.
+func (b *tab) count(selector string) int {
+	b.t.Helper()
+	return value[int](b, fmt.Sprintf("document.querySelectorAll(%q).length", selector))
+}
+
+// get returns the JSON that the API answers to a GET.
+func get[T any](b *tab, path string) T {
+	b.t.Helper()
+	return value[T](b, fmt.Sprintf("fetch(%q).then((r) => r.json())", path))
+}
+
+// status returns the status that the API answers with.
+func (b *tab) status(method, path string) int {
+	b.t.Helper()
+	return value[int](b, fmt.Sprintf("fetch(%q, { method: %q }).then((r) => r.status)", path, method))
+}
+
+// quote returns a string as a literal of JavaScript.
+func quote(text string) string {
+	quoted, err := json.Marshal(text)
+	if err != nil {
+		panic(err) // a string always has one
+	}
+	return string(quoted)
+}
+
+// join creates an account, starting at the cover.
 func (b *tab) join(name string) {
 	b.t.Helper()
-	b.open("/")
-	b.press(`main a[href^="/api/auth/idp/login"]`)
-	b.await(`document.querySelector("#new-passphrase")`)
-	b.do(
-		chromedp.SendKeys("#new-name", name),
-		chromedp.SendKeys("#new-passphrase", phrase+"\r"),
-	)
+	b.toForms()
+	b.do(chromedp.SendKeys("#new-name", name), chromedp.SendKeys("#new-passphrase", passphrase+"\r"))
 	b.says(`header a[href="/account"]`, name)
 }
 
-// signIn signs in with an account that is there, from the page's own link on.
+// signIn signs in with an account that exists, starting at the cover.
 func (b *tab) signIn(name, passphrase string) {
+	b.t.Helper()
+	b.toForms()
+	b.do(chromedp.SendKeys("#name", name), chromedp.SendKeys("#passphrase", passphrase+"\r"))
+}
+
+// toForms opens the forms of the local accounts, starting at the cover.
+func (b *tab) toForms() {
 	b.t.Helper()
 	b.open("/")
 	b.press(`main a[href^="/api/auth/idp/login"]`)
-	b.await(`document.querySelector("#passphrase")`)
-	b.do(chromedp.SendKeys("#name", name), chromedp.SendKeys("#passphrase", passphrase+"\r"))
+	b.shows("#new-passphrase")
 }

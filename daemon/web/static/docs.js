@@ -5,5 +5,5 @@ SwaggerUIBundle({
   dom_id: "#swagger-ui",
   deepLinking: true,
   docExpansion: "list",
-  validatorUrl: null, // nothing is sent to anybody
+  validatorUrl: null, // no requests to other hosts
 });

@@ -1,13 +1,13 @@
-// Who is signed in and where; why a sign-in did not come about; what this is.
+// The account, the result of a failed sign-in, and the About view.
 import { html, nothing } from "./lit-html.js";
-import { t, say, api, session, meta, when, signInAddress, alertBox, problemOf } from "./app.js";
+import { t, label, api, session, meta, formatTime, signInAddress, alertBox, problemOf, loading } from "./ui.js";
 
 /** @param {PageContext} page @returns {View} */
 export function account({ me, update }) {
-  const who = /** @type {Account} */ (me);
+  const user = /** @type {Account} */ (me);
   /** @type {Session[] | null} */ let sessions = null;
-  /** @type {import("./app.js").Problem | null} */ let problem = null;
-  /** @type {import("./app.js").Problem | null} */ let refused = null;
+  /** @type {import("./ui.js").Problem | null} */ let problem = null;
+  /** @type {import("./ui.js").Problem | null} */ let passphraseProblem = null;
   let changed = false;
 
   const load = async () => {
@@ -15,12 +15,12 @@ export function account({ me, update }) {
     update();
   };
   /** @param {string} method @param {string} path */
-  const act = async (method, path) => {
+  const request = async (method, path) => {
     try { await api(method, path); problem = null; } catch (err) { problem = problemOf(err); }
   };
   /** @param {string} path */
-  const leave = async (path) => {
-    await act("POST", path);
+  const signOut = async (path) => {
+    await request("POST", path);
     if (!problem) session.set(null);
     else update();
   };
@@ -33,17 +33,17 @@ export function account({ me, update }) {
       await api("PUT", "/api/auth/passphrase", {
         current: fields.get("current"), passphrase: fields.get("passphrase"), sign_out_everywhere: fields.get("everywhere") === "on",
       });
-      [changed, refused] = [true, null];
+      [changed, passphraseProblem] = [true, null];
       form.reset();
       await load();
     } catch (err) {
-      [changed, refused] = [false, problemOf(err)];
+      [changed, passphraseProblem] = [false, problemOf(err)];
     }
     update();
   };
   const remove = async () => {
     if (!confirm(t("account.delete.sure"))) return;
-    await act("DELETE", "/api/auth/me");
+    await request("DELETE", "/api/auth/me");
     if (!problem) session.set(null);
     else update();
   };
@@ -54,27 +54,27 @@ export function account({ me, update }) {
     render: () => html`
       <section class="leaf">
         <p class="kicker">${t("account.kicker")}</p>
-        <h1>${who.name}</h1>
-        <p>${t("account.since", { provider: say("provider", who.provider), when: when(who.created_at) })}</p>
+        <h1>${user.name}</h1>
+        <p>${t("account.since", { provider: label("provider", user.provider), when: formatTime(user.created_at) })}</p>
         ${alertBox(problem)}
-        <p class="row"><button class="primary" @click=${() => leave("/api/auth/logout")}>${t("account.out")}</button>
-          <button @click=${() => leave("/api/auth/logout-all")}>${t("account.outall")}</button></p>
+        <p class="row"><button class="primary" @click=${() => signOut("/api/auth/logout")}>${t("account.out")}</button>
+          <button @click=${() => signOut("/api/auth/logout-all")}>${t("account.outall")}</button></p>
       </section>
       <section class="leaf">
         <h2>${t("account.sessions")}</h2>
-        ${sessions === null ? html`<p class="waiting">${t("loading")}</p>` : html`<ul class="stubs">${sessions.map((s) => html`
+        ${sessions === null ? loading() : html`<ul class="stubs">${sessions.map((s) => html`
           <li><div><strong>${s.device || t("account.device")}</strong>${s.current ? html` <span class="tag">${t("account.here")}</span>` : nothing}<br>
-            <small>${t("account.session", { network: s.network, age: ago(s.age_seconds), idle: ago(s.idle_seconds) })}</small></div>
+            <small>${t("account.session", { network: s.network, age: formatAge(s.age_seconds), idle: formatAge(s.idle_seconds) })}</small></div>
             ${s.current ? nothing : html`<button aria-label=${t("account.endlabel", { device: s.device })} @click=${async () => {
-              await act("DELETE", `/api/auth/sessions/${encodeURIComponent(s.id)}`);
+              await request("DELETE", `/api/auth/sessions/${encodeURIComponent(s.id)}`);
               await load();
             }}>${t("account.end")}</button>`}</li>`)}</ul>`}
       </section>
-      ${who.provider === "local" ? html`<section class="leaf">
+      ${user.provider === "local" ? html`<section class="leaf">
         <h2>${t("passphrase.title")}</h2>
-        ${alertBox(refused)}${changed ? html`<p class="good" role="status">${t("passphrase.changed")}</p>` : nothing}
+        ${alertBox(passphraseProblem)}${changed ? html`<p class="good" role="status">${t("passphrase.changed")}</p>` : nothing}
         <form class="fields" @submit=${change}>
-          <input type="text" name="username" autocomplete="username" .value=${who.name} hidden>
+          <input type="text" name="username" autocomplete="username" .value=${user.name} hidden>
           <label>${t("passphrase.current")} <input name="current" type="password" autocomplete="current-password" required></label>
           <label>${t("passphrase.new")} <input name="passphrase" type="password" autocomplete="new-password" minlength="8" required aria-describedby="phrase-hint"></label>
           <p id="phrase-hint" class="hint">${t("passphrase.hint")}</p>
@@ -100,8 +100,8 @@ export function callback({ query, me }) {
     render: () => html`<section class="leaf narrow">
       <p class="kicker">${t("callback.kicker")}</p>
       <h1>${cancelled ? t("callback.cancelled") : t("callback.title")}</h1>
-      <p role="alert">${code ? say("callback", code, t("callback.unknown")) : t("callback.none")}</p>
-      ${say("callback.out", code, "") ? html`<p>${say("callback.out", code, "")}</p>` : nothing}
+      <p role="alert">${code ? label("callback", code, t("callback.unknown")) : t("callback.none")}</p>
+      ${label("callback.out", code, "") ? html`<p>${label("callback.out", code, "")}</p>` : nothing}
       <p class="row">${me ? html`<a class="button primary" href="/">${t("lost.out")}</a>`
         : html`<a class="button primary" href=${signInAddress("/")}>${t("callback.again")}</a> <a class="button" href="/">${t("lost.out")}</a>`}</p>
       ${id ? html`<p class="hint">${t("callback.id")} <code>${id}</code>${code ? html` · <code>${code}</code>` : nothing}</p>` : nothing}
@@ -136,8 +136,8 @@ export function about() {
   };
 }
 
-/** Words for how long ago. @param {number} seconds */
-function ago(seconds) {
+/** Returns an age as in "3 hours ago". @param {number} seconds */
+function formatAge(seconds) {
   const format = new Intl.RelativeTimeFormat(document.documentElement.lang, { numeric: "auto" });
   for (const [unit, size] of /** @type {const} */ ([["day", 86400], ["hour", 3600], ["minute", 60]])) {
     if (seconds >= size) return format.format(-Math.floor(seconds / size), unit);

@@ -1,50 +1,52 @@
-// The scorebook of one game, and what it looks like: line score, field, count,
-// plays, win probability. It shows what the server said happened, and nothing
-// else.
+// The scorebook of one game and its drawing: scoreboard, field, count, plays,
+// win probability, box score. It shows only what the server has sent.
 import { html, svg, nothing } from "./lit-html.js";
-import { t, say, api, ordinal, clubStyle, pennant, element, island } from "./app.js";
-
-const sides = /** @type {const} */ (["away", "home"]);
+import { t, label, api, inningName, clubStyle, pennant, element, guarded, loading, sides } from "./ui.js";
 
 /**
- * One thing that happened, and the scoreboard after it.
+ * An event of a game, with the scoreboard after it.
  * @typedef {object} Entry
  * @property {number} rev
  * @property {string} kind
  * @property {string[]} text
  * @property {Now} now
- * @property {number} inning in which it happened
+ * @property {number} inning the inning of the event
  * @property {"top" | "bottom"} half
- * @property {number} runs scored by it
- * @property {number | undefined} win the home side's chance after it
+ * @property {number} runs the runs that scored
+ * @property {number | undefined} win the home side's chance to win, 0–1
  * @property {Lines} lines
  *
  * @typedef {{ runs: Record<Side, number[]>, hits: Score, errors: Score }} Lines
+ * @typedef {{ now: Now, lines: Lines, rev?: number }} Scored
  */
 
-export class Ledger {
-  /** @param {Game} game */
-  constructor(game) {
+export class Scorebook {
+  /** @param {Game} game @param {Scored} [final] stands for the events of a finished game */
+  constructor(game, final) {
     this.game = game;
+    this.final = final;
     this.rev = 0;
     /** @type {Entry[]} */ this.entries = [];
     /** @type {Map<string, Player>} */ this.players = new Map();
     for (const side of sides) for (const p of game.rosters?.[side].players ?? []) this.players.set(p.id, p);
     /** @type {Lines} */ this.lines = { runs: { away: [], home: [] }, hits: { away: 0, home: 0 }, errors: { away: 0, home: 0 } };
-    /** @type {EventBody["result"]} */ this.result = undefined; // until it is told
+    /** @type {EventBody["result"]} */ this.result = final && game.result; // undefined until the game is over
   }
 
-  /** The scoreboard as it is. @returns {Now | undefined} */
-  get now() { return this.entries.at(-1)?.now; }
+  /** The last entry, or the final score. @returns {Scored | undefined} */
+  get last() { return this.entries.at(-1) ?? this.final; }
+
+  /** The current scoreboard. @returns {Now | undefined} */
+  get now() { return this.last?.now; }
 
   /** @param {string | null | undefined} id */
   name(id) { return (id && this.players.get(id)?.name) || id || ""; }
 
-  /** A surname, as on a scoreboard. @param {string | null | undefined} id */
-  last(id) { return this.name(id).split(" ").slice(1).join(" ") || this.name(id); }
+  /** Returns a surname. @param {string | null | undefined} id */
+  surname(id) { return this.name(id).split(" ").slice(1).join(" ") || this.name(id); }
 
-  /** Takes down an event or a skip, which has to be the next. @param {Frame} frame */
-  take(frame) {
+  /** Adds the event or skip of the next revision. Returns its entry, if it has a scoreboard. @param {Frame} frame */
+  add(frame) {
     this.rev = Number(frame.rev);
     const d = /** @type {EventBody} */ (frame.d);
     if (frame.t !== "event" || !d) return null;
@@ -52,7 +54,7 @@ export class Ledger {
     if (!d.now) return null;
     const before = this.now ?? d.now;
     const batting = before.half === "top" ? "away" : "home";
-    const lines = this.count(before, d, batting);
+    const lines = this.updateLines(before, d, batting);
     /** @type {Entry} */
     const entry = {
       rev: this.rev, kind: d.kind, text: d.text ?? [], now: d.now, inning: before.inning, half: before.half,
@@ -62,8 +64,8 @@ export class Ledger {
     return entry;
   }
 
-  /** @param {Now} before @param {EventBody} d @param {Side} batting */
-  count(before, d, batting) {
+  /** Counts runs, hits and errors of an event. @param {Now} before @param {EventBody} d @param {Side} batting */
+  updateLines(before, d, batting) {
     const now = /** @type {Now} */ (d.now);
     const fielding = batting === "home" ? "away" : "home";
     const runs = now.score[batting] - before.score[batting];
@@ -89,21 +91,31 @@ export class Ledger {
 /** @param {string} id @returns {Promise<Game>} */
 export const fetchGame = (id) => api("GET", `/api/games/${encodeURIComponent(id)}`);
 
-/** Takes down all that has happened in a game. @param {Game} game */
-export async function fetchBook(game) {
-  const book = new Ledger(game);
+/** Returns the scorebook of all events of a game so far. @param {Game} game */
+export async function fetchScorebook(game) {
+  const book = new Scorebook(game);
   const { events } = await api("GET", `/api/games/${encodeURIComponent(game.id)}/events?since=0`);
-  for (const frame of events) book.take(frame);
+  for (const frame of events) book.add(frame);
   return book;
 }
 
-/** Where the nine stand on a field that is 400 wide. @type {Record<string, [number, number]>} */
+/** Returns the final score of a finished game. @param {State} state @param {Box} box @returns {Scored} */
+export function finalScore(state, box) {
+  const { inning, half, outs, score, bases, batter = "", pitcher = "" } = state;
+  const both = (/** @type {"hits" | "errors"} */ field) => ({ away: box.teams[0][field], home: box.teams[1][field] });
+  return {
+    now: { inning, half, outs, score: { away: score[0], home: score[1] }, bases: bases.map((b) => b.player ?? null), batter, pitcher },
+    lines: { runs: { away: box.teams[0].line ?? [], home: box.teams[1].line ?? [] }, hits: both("hits"), errors: both("errors") },
+  };
+}
+
+/** The fielders' places on a field 400 wide. @type {Record<string, [number, number]>} */
 const spots = {
   P: [200, 236], C: [200, 352], "1B": [314, 186], "2B": [262, 150], "3B": [86, 186], SS: [138, 150], LF: [96, 108], CF: [200, 72], RF: [304, 108],
 };
 const bags = [[290, 234], [200, 144], [110, 234]];
 
-/** The field without anybody on it. */
+/** The empty field. */
 const grounds = svg`<path class="grass" d="M200 340 20 160a198 198 0 0 1 360 0z"></path>
   <path class="mown" d="M200 340 62 202a178 178 0 0 1 276 0z"></path>
   <path class="dirt" d="M200 340 96 236a147 147 0 0 1 208 0z"></path>
@@ -114,23 +126,21 @@ const grounds = svg`<path class="grass" d="M200 340 20 160a198 198 0 0 1 360 0z"
 
 const lamp = (/** @type {boolean} */ on) => (on ? "lamp on" : "lamp");
 
-/** The score and the situation in a sentence, for ears. @param {Ledger} book */
-export function inWords(book) {
+/** Describes the score and the situation for screen readers. @param {Scorebook} book */
+export function describeScore(book) {
   const now = book.now;
   if (!now) return "";
   const { away, home } = book.game;
   return t("words.score", {
     away: away.team.name, a: now.score.away, home: home.team.name, h: now.score.home,
-    inning: inningWords(now.half, now.inning), outs: t("count.outs", { n: now.outs }),
+    inning: inningName(now.half, now.inning), outs: t("count.outs", { n: now.outs }),
   });
 }
 
-/** Who is on base, for ears. @param {Ledger} book */
-export function basesInWords(book) {
-  return book.now ? runnersInWords(book, book.now) : t("field.empty");
-}
+/** Describes the runners for screen readers. @param {Scorebook} book */
+export const describeBases = (book) => (book.now ? describeRunners(book, book.now) : t("field.empty"));
 
-/** The home side's chance over the game. @param {Ledger} book @param {Entry} [at] */
+/** Draws the home side's chance to win over the game. @param {Scorebook} book @param {Entry} [at] */
 function curve(book, at) {
   const points = book.entries.filter((e) => e.win !== undefined);
   const { home, away } = book.game;
@@ -149,29 +159,27 @@ function curve(book, at) {
     </svg></figure>`;
 }
 
-/** Which half-inning. @param {"top" | "bottom"} half @param {number} inning */
-const inningWords = (half, inning) => t("game.inning", { half: t(half === "top" ? "half.top" : "half.bottom"), inning: ordinal(inning) });
-
-/** Who is on which base. @param {Ledger} book @param {Now} now */
-function runnersInWords(book, now) {
+/** Lists the runners with their bases. @param {Scorebook} book @param {Now} now */
+function describeRunners(book, now) {
   const on = [0, 1, 2].filter((i) => now.bases[i]);
   return on.length ? on.map((i) => t("field.on", { name: book.name(now.bases[i]), base: t(/** @type {any} */ (`base.${i + 1}`)) })).join(", ") : t("field.empty");
 }
 
 /**
- * The plays of a half-inning. A line that is written stays as it is; a half that
- * is closed has none, so that a long game weighs no more than a short one.
+ * The plays of a half-inning. Lines are appended and never rendered again; a
+ * collapsed half-inning has none, so that a long game costs no more than a
+ * short one.
  */
-class Half {
-  /** @param {Ledger} book @param {Entry} first @param {() => void} toggle */
+class HalfInning {
+  /** @param {Scorebook} book @param {Entry} first @param {() => void} toggle */
   constructor(book, first, toggle) {
     this.book = book;
     this.toggle = toggle;
     this.club = book.game[first.half === "top" ? "away" : "home"].team;
-    this.name = inningWords(first.half, first.inning);
+    this.name = inningName(first.half, first.inning);
     this.runs = 0;
     /** @type {Entry[]} */ this.entries = [];
-    this.head = island(element("h3"));
+    this.head = guarded(element("h3"));
     this.lines = element("ol");
     /** @type {Element | undefined} */ this.marked = undefined;
     this.shown = "";
@@ -184,7 +192,7 @@ class Half {
     this.runs += e.runs;
   }
 
-  /** @param {boolean} open @param {number} chosen which of its plays is looked at; -1 is none */
+  /** @param {boolean} open @param {number} chosen index of the current play, or -1 */
   draw(open, chosen) {
     const shown = `${open} ${chosen} ${this.entries.length}`;
     if (shown === this.shown) return;
@@ -209,41 +217,38 @@ class Half {
   }
 }
 
-/** A play as a line of a list. @param {string} id of the game @param {Entry} e */
+/** Creates the list item of a play. @param {string} id of the game @param {Entry} e */
 function line(id, e) {
   const { away, home } = e.now.score;
-  const words = element("a", { href: `/games/${id}/replay/${e.rev}`, "aria-label": t("plays.link", { text: e.text.join(" ") }) }, e.text[0]);
-  for (const more of e.text.slice(1)) words.append(" ", element("span", {}, more));
-  return e.runs ? element("li", { class: "scoring" }, words, element("b", {}, `${away}–${home}`)) : element("li", {}, words);
+  const link = element("a", { href: `/games/${id}/replay/${e.rev}`, "aria-label": t("plays.link", { text: e.text.join(" ") }) }, e.text[0]);
+  for (const more of e.text.slice(1)) link.append(" ", element("span", {}, more));
+  return e.runs ? element("li", { class: "scoring" }, link, element("b", {}, `${away}–${home}`)) : element("li", {}, link);
 }
 
-/**
- * What is drawn of a book: each part of it only when it shows something else.
- * A play changes little, and what is not touched costs nothing.
- */
+/** The drawing of a scorebook. Each part is rendered only when its values change. */
 export class Scene {
-  /** @param {Ledger} book @param {() => void} update */
+  /** @param {Scorebook} book @param {() => void} update */
   constructor(book, update) {
     this.book = book;
     this.update = update;
     const { away, home } = book.game;
-    this.board = island(element("div", { class: "board", tabindex: "0", role: "region", "aria-label": t("board.label") }));
-    this.innings = island(element("tr"));
-    this.rows = { away: island(element("tr")), home: island(element("tr")) };
-    this.sign = island(element("div", { class: "situation" }));
-    this.inning = island(element("p", { class: "inning" }));
-    this.ground = island(shape("svg", { class: "field", viewBox: "0 32 400 342", role: "img" }));
+    this.board = guarded(element("div", { class: "board", tabindex: "0", role: "region", "aria-label": t("board.label") }));
+    this.innings = guarded(element("tr"));
+    this.rows = { away: guarded(element("tr")), home: guarded(element("tr")) };
+    this.sign = guarded(element("div", { class: "situation" }));
+    this.inning = guarded(element("p", { class: "inning" }));
+    this.ground = guarded(shape("svg", { class: "field", viewBox: "0 32 400 342", role: "img" }));
     this.bags = bags.map(([x, y]) => shape("path", { class: "base", d: `M${x} ${y - 11.3}l11.3 11.3-11.3 11.3-11.3-11.3z` }));
-    this.gloves = { away: island(group("gloves", home.team)), home: island(group("gloves", away.team)) }; // of who fields against
-    this.runners = { away: island(group("runners", away.team)), home: island(group("runners", home.team)) };
-    this.chance = island(element("div"));
-    /** @type {Half[]} */ this.halves = []; // the newest first
-    /** @type {Set<Half>} */ this.toggled = new Set(); // opened or closed by a person
-    this.written = 0; // entries that are in halves
+    this.fielders = { away: guarded(group("fielders", home.team)), home: guarded(group("fielders", away.team)) }; // the fielders against
+    this.runners = { away: guarded(group("runners", away.team)), home: guarded(group("runners", home.team)) };
+    this.chance = guarded(element("div"));
+    /** @type {HalfInning[]} */ this.halves = []; // the newest first
+    /** @type {Set<HalfInning>} */ this.toggled = new Set(); // half-innings that the user opened or closed
+    this.written = 0; // entries that are in this.halves
     this.list = element("div", { class: "plays" });
   }
 
-  /** The scoreboard, as it hangs in center field. @param {Entry | undefined} at @param {boolean} over */
+  /** Draws the line score. @param {Scored | undefined} at @param {boolean} over */
   scoreboard(at, over) {
     const { away, home } = this.book.game;
     const lines = at?.lines ?? this.book.lines;
@@ -259,18 +264,18 @@ export class Scene {
   row(side, lines, innings, now, over) {
     const runs = lines.runs[side], team = this.book.game[side].team;
     const bats = !over && now && (now.half === "top") === (side === "away") ? now.inning : 0;
-    const spared = over && side === "home" ? lines.runs.away.length : 0; // the last inning that need not be played
+    const unplayed = over && side === "home" ? lines.runs.away.length : 0; // its inning without a bottom half
     const sums = [now?.score[side] ?? 0, lines.hits[side], lines.errors[side]];
-    return this.rows[side]([innings, bats, spared, runs.join(), ...sums], () => html`<th scope="row">${pennant(team)}<span class="unseen">${team.name}</span></th>
-      ${upTo(innings).map((i) => html`<td><span class=${i === bats ? "plate lit" : "plate"}>${runs[i - 1] ?? (i <= spared ? "X" : "")}</span></td>`)}
+    return this.rows[side]([innings, bats, unplayed, runs.join(), ...sums], () => html`<th scope="row">${pennant(team)}<span class="unseen">${team.name}</span></th>
+      ${upTo(innings).map((i) => html`<td><span class=${i === bats ? "plate lit" : "plate"}>${runs[i - 1] ?? (i <= unplayed ? "X" : "")}</span></td>`)}
       ${sums.map((n) => html`<td class="sum"><span class="plate">${n}</span></td>`)}`);
   }
 
-  /** Inning, count and outs. @param {Now | undefined} now @param {boolean} over */
+  /** Draws inning, count and outs. @param {Now | undefined} now @param {boolean} over */
   situation(now, over) {
     if (!now) return nothing;
     const { inning, half, outs } = now, balls = now.count?.balls ?? 0, strikes = now.count?.strikes ?? 0;
-    const when = this.inning([inning, half, over], () => (over ? t("how.final") : inningWords(half, inning)));
+    const when = this.inning([inning, half, over], () => (over ? t("how.final") : inningName(half, inning)));
     return this.sign([when, outs, balls, strikes, over], () => html`${when}${over ? nothing : html`
       <div class="lamps" role="img" aria-label=${`${t("count.balls", { n: balls })}, ${t("count.strikes", { n: strikes })}, ${t("count.outs", { n: outs })}`}>
         <div><span class="letter">B</span><span class=${lamp(balls > 0)}></span><span class=${lamp(balls > 1)}></span><span class=${lamp(balls > 2)}></span></div>
@@ -279,9 +284,9 @@ export class Scene {
   }
 
   /**
-   * The field, with who is on it.
-   * @param {Now | undefined} now @param {State | undefined} state the fielders', when it is that of now
-   * @param {boolean} over whether nobody bats any more
+   * Draws the field with fielders, runners and batter.
+   * @param {Now | undefined} now @param {State | undefined} state names the fielders, if it is as new as now
+   * @param {boolean} over
    */
   field(now, state, over) {
     if (!now) return nothing;
@@ -289,16 +294,16 @@ export class Scene {
     const batting = now.half === "top" ? "away" : "home";
     const team = state?.teams[batting === "away" ? 1 : 0];
     const nine = Object.keys(spots).map((at) => (at === "P" ? (team?.pitcher || now.pitcher) : team?.order.find((s) => s.position === at)?.player_id));
-    const gloves = this.gloves[batting](nine, () => nine.map((id, i) => (id ? glove(i, book.last(id)) : nothing)));
-    const runners = this.runners[batting]([...now.bases, now.batter, over], () => svg`${bags.map(([x, y], i) => (now.bases[i] ? runner(x, y, i === 1 ? -17 : 27, book.last(now.bases[i])) : nothing))}
-      ${over || !now.batter ? nothing : svg`<g><circle cx="184" cy="322" r="8"></circle><text class="at-bat" x="172" y="326">${book.last(now.batter)}</text></g>`}`);
+    const fielders = this.fielders[batting](nine, () => nine.map((id, i) => (id ? fielder(i, book.surname(id)) : nothing)));
+    const runners = this.runners[batting]([...now.bases, now.batter, over], () => svg`${bags.map(([x, y], i) => (now.bases[i] ? runner(x, y, i === 1 ? -17 : 27, book.surname(now.bases[i])) : nothing))}
+      ${over || !now.batter ? nothing : svg`<g><circle cx="184" cy="322" r="8"></circle><text class="at-bat" x="172" y="326">${book.surname(now.batter)}</text></g>`}`);
     this.bags.forEach((bag, i) => bag.classList.toggle("taken", Boolean(now.bases[i])));
-    const field = this.ground([gloves, runners], () => svg`${grounds}${this.bags}${gloves}${runners}`);
-    field.setAttribute("aria-label", t(over ? "field.after" : "field.label", { words: runnersInWords(book, now), batter: book.name(now.batter), pitcher: book.name(now.pitcher) }));
+    const field = this.ground([fielders, runners], () => svg`${grounds}${this.bags}${fielders}${runners}`);
+    field.setAttribute("aria-label", t(over ? "field.after" : "field.label", { words: describeRunners(book, now), batter: book.name(now.batter), pitcher: book.name(now.pitcher) }));
     return field;
   }
 
-  /** The plays, the newest half-inning first. @param {number} [chosen] revision of the play that is looked at */
+  /** Draws the plays, the newest half-inning first. @param {number} [chosen] revision of the current play */
   plays(chosen = 0) {
     const { entries } = this.book;
     for (; this.written < entries.length; this.written++) if (entries[this.written].text.length) this.write(entries[this.written]);
@@ -313,7 +318,7 @@ export class Scene {
   write(e) {
     const newest = this.halves[0]?.entries[0];
     if (newest?.inning !== e.inning || newest.half !== e.half) {
-      const half = new Half(this.book, e, () => {
+      const half = new HalfInning(this.book, e, () => {
         if (!this.toggled.delete(half)) this.toggled.add(half);
         this.update();
       });
@@ -323,7 +328,7 @@ export class Scene {
     this.halves[0].add(e);
   }
 
-  /** The home side's chance over the game. @param {Entry} [at] */
+  /** @param {Entry} [at] */
   curve(at) {
     return this.chance([this.book.entries.length, at], () => curve(this.book, at));
   }
@@ -332,37 +337,37 @@ export class Scene {
 const upTo = (/** @type {number} */ n) => Array.from({ length: n }, (_, i) => i + 1);
 
 /**
- * An element of a drawing, that stays.
+ * Creates an SVG element.
  * @template {keyof SVGElementTagNameMap} T
  * @param {T} tag @param {Record<string, string>} attributes
  */
 function shape(tag, attributes) {
-  const made = document.createElementNS("http://www.w3.org/2000/svg", tag);
-  for (const [name, value] of Object.entries(attributes)) made.setAttribute(name, value);
-  return made;
+  const created = document.createElementNS("http://www.w3.org/2000/svg", tag);
+  for (const [name, value] of Object.entries(attributes)) created.setAttribute(name, value);
+  return created;
 }
 
-/** Those of a club on the field. @param {string} name @param {Club} club */
+/** Creates the group of a club's players on the field. @param {string} name @param {Club} club */
 function group(name, club) {
   const g = shape("g", { class: name });
   g.style.cssText = clubStyle(club);
   return g;
 }
 
-/** @param {number} i which of the spots @param {string} name */
-function glove(i, name) {
+/** @param {number} i index in spots @param {string} name */
+function fielder(i, name) {
   const [x, y] = Object.values(spots)[i];
   return svg`<g><circle cx=${x} cy=${y} r="4"></circle><text x=${x} y=${i ? y + 17 : y + 30}>${name}</text></g>`;
 }
 
-/** @param {number} x @param {number} y @param {number} down where the name stands @param {string} name */
+/** @param {number} x @param {number} y @param {number} down offset of the name @param {string} name */
 const runner = (x, y, down, name) => svg`<g><circle cx=${x} cy=${y} r="11"></circle><text x=${x} y=${y + down}>${name}</text></g>`;
 
-const thirds = (/** @type {number} */ outs) => `${Math.floor(outs / 3)}.${outs % 3}`;
+const innings = (/** @type {number} */ outs) => `${Math.floor(outs / 3)}.${outs % 3}`;
 
 /** @param {Game} game @param {Box | null} box */
 export function boxScore(game, box) {
-  if (!box) return html`<p class="waiting">${t("loading")}</p>`;
+  if (!box) return loading();
   const mark = (/** @type {string} */ id) => (id === box.winning_pitcher ? t("box.w") : id === box.losing_pitcher ? t("box.l") : id === box.save ? t("box.s") : "");
   return html`${sides.map((side, i) => {
     const team = box.teams[i], club = game[side].team;
@@ -374,7 +379,7 @@ export function boxScore(game, box) {
       <p class="notes">${notes(team)}</p>
       <div class="scroll" tabindex="0" role="region" aria-label=${t("box.pitching", { club: club.name })}><table><thead><tr><th scope="col">${t("box.pitchers")}</th>
         ${["IP", "H", "R", "ER", "BB", "SO", "HR", "P"].map((c) => html`<th scope="col">${c}</th>`)}</tr></thead>
-        <tbody>${team.pitching.map((p) => html`<tr><th scope="row">${p.name} ${mark(p.player_id)}</th><td>${thirds(p.outs)}</td><td>${p.h}</td><td>${p.r}</td><td>${p.er}</td><td>${p.bb}</td><td>${p.so}</td><td>${p.hr}</td><td>${p.pitches}</td></tr>`)}</tbody></table></div>
+        <tbody>${team.pitching.map((p) => html`<tr><th scope="row">${p.name} ${mark(p.player_id)}</th><td>${innings(p.outs)}</td><td>${p.h}</td><td>${p.r}</td><td>${p.er}</td><td>${p.bb}</td><td>${p.so}</td><td>${p.hr}</td><td>${p.pitches}</td></tr>`)}</tbody></table></div>
     </section>`;
   })}`;
 }
@@ -384,17 +389,17 @@ const sum = (lines, what) => lines.reduce((n, b) => n + b[what], 0);
 
 /** @param {TeamBox} team */
 function notes(team) {
-  const said = /** @type {const} */ ([["2B", "doubles"], ["3B", "triples"], ["HR", "hr"], ["SB", "sb"]]).flatMap(([word, field]) => {
-    const who = team.batting.filter((b) => b[field]).map((b) => `${b.name}${b[field] > 1 ? ` ${b[field]}` : ""}`);
-    return who.length ? [`${word}: ${who.join(", ")}`] : [];
+  const extras = /** @type {const} */ ([["2B", "doubles"], ["3B", "triples"], ["HR", "hr"], ["SB", "sb"]]).flatMap(([abbrev, field]) => {
+    const players = team.batting.filter((b) => b[field]).map((b) => `${b.name}${b[field] > 1 ? ` ${b[field]}` : ""}`);
+    return players.length ? [`${abbrev}: ${players.join(", ")}`] : [];
   });
-  return [...said, `LOB: ${team.left_on_base}`, `DP: ${team.double_plays}`, `E: ${team.errors}`].join(". ");
+  return [...extras, `LOB: ${team.left_on_base}`, `DP: ${team.double_plays}`, `E: ${team.errors}`].join(". ");
 }
 
-/** How the game ended. @param {Game} game @param {EventBody["result"]} result @param {Score | undefined} score */
+/** Describes the result. @param {Game} game @param {EventBody["result"]} result @param {Score | undefined} score */
 export function ending(game, result, score) {
   if (!result) return "";
   const winner = result.winner === "home" || result.winner === "away" ? game[result.winner].team.name : "";
-  const how = say("how", result.how);
+  const how = label("how", result.how);
   return winner ? t("ending.won", { winner, how, a: Math.max(score?.home ?? 0, score?.away ?? 0), b: Math.min(score?.home ?? 0, score?.away ?? 0) }) : t("ending.tied", { how });
 }

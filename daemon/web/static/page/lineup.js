@@ -1,66 +1,65 @@
-// Before the first pitch: who is invited, and the card that each manager
-// hands to the umpire.
+// A game before its first pitch: the invitation and the line-up cards.
 import { html, svg, nothing } from "./lit-html.js";
-import { t, say, api, qr, joinAddress, managerOf, openSide, alertBox, instead, sentence, problemOf, announce, clubStyle, pennant } from "./app.js";
-import { Live } from "./live.js";
+import { t, label, api, qr, joinAddress, managerOf, openSide, alertBox, problemView, sentence, problemOf, readOut, clubStyle, pennant, loading, sides } from "./ui.js";
+import { Live } from "./play.js";
 
 const fielders = ["C", "1B", "2B", "3B", "SS", "LF", "CF", "RF"];
 
 /** @param {PageContext} page @returns {View} */
 export function lineup({ params, update, go }) {
   /** @type {Game | null} */ let game = null;
-  /** @type {import("./app.js").Problem | null} */ let problem = null;
+  /** @type {import("./ui.js").Problem | null} */ let problem = null;
   /** @type {Map<Side, Card>} */ const cards = new Map();
   /** @type {unknown} */ let code = nothing;
   /** @type {Live | null} */ let live = null;
-  let rev = 0, closed = false, copied = false, gone = false;
+  let rev = 0, closed = false, copied = false, cancelling = false;
   const path = `/api/games/${encodeURIComponent(params.id)}`;
 
   const load = async () => {
     try {
-      take(await api("GET", path));
+      receive(await api("GET", path));
     } catch (err) {
       problem = problemOf(err);
     }
     update();
   };
   /** @param {Game} next */
-  const take = (next) => {
+  const receive = (next) => {
     if (closed) return;
     if (next.status !== "pending") return go(`/games/${next.id}`, true);
     game = next;
     rev = Math.max(rev, next.rev);
-    for (const side of /** @type {Side[]} */ (["away", "home"])) {
-      if ((next.you === side || next.you === "both") && !cards.has(side)) cards.set(side, new Card(next, side, update, take));
+    for (const side of sides) {
+      if ((next.you === side || next.you === "both") && !cards.has(side)) cards.set(side, new Card(next, side, update, receive));
     }
-    if (openSide(next) && code === nothing) void qr(joinAddress(`/games/${next.id}`)).then((drawn) => { code = drawn; update(); });
-    live ??= new Live(next.id, { rev: () => rev, frame: hear, link: () => update(), answered: () => undefined });
+    if (openSide(next) && code === nothing) void qr(joinAddress(`/games/${next.id}`)).then((svg) => { code = svg; update(); });
+    live ??= new Live(next.id, { rev: () => rev, frame: receiveFrame, link: () => update(), answered: () => undefined });
   };
   /** @param {Frame} frame */
-  const hear = (frame) => {
+  const receiveFrame = (frame) => {
     if (frame.t === "event" || frame.t === "skip") {
       rev = Number(frame.rev);
-      for (const line of frame.d?.text ?? []) announce(line);
+      for (const line of frame.d?.text ?? []) readOut(line);
       void load();
     }
     if (frame.t === "state" && frame.d?.state?.status && frame.d.state.status !== "pending") void load();
   };
   const join = async () => {
     try {
-      take(await api("POST", `${path}/join`));
+      receive(await api("POST", `${path}/join`));
     } catch (err) {
       problem = problemOf(err);
     }
     update();
   };
-  const off = async () => {
+  const cancel = async () => {
     if (!confirm(t("card.off.sure"))) return;
     try {
-      gone = true;
+      cancelling = true;
       await api("DELETE", path);
       go("/", true);
     } catch (err) {
-      [gone, problem] = [false, problemOf(err)];
+      [cancelling, problem] = [false, problemOf(err)];
     }
     update();
   };
@@ -77,24 +76,24 @@ export function lineup({ params, update, go }) {
       <label for="invite">${t("invite.link")}</label><div class="row"><input id="invite" readonly .value=${address}><button @click=${copy}>${copied ? t("invite.copied") : t("invite.copy")}</button></div></div>${code}</section>`;
   };
   /** @param {Game} g */
-  const others = (g) => /** @type {Side[]} */ (["away", "home"]).map((side) => html`<li><div class="club-row">${pennant(g[side].team)}<span class="club-name">${g[side].team.name}<small>${managerOf(g[side])}</small></span></div>
+  const managers = (g) => sides.map((side) => html`<li><div class="club-row">${pennant(g[side].team)}<span class="club-name">${g[side].team.name}<small>${managerOf(g[side])}</small></span></div>
     <span class=${`tag ${g[side].lineup_submitted ? "live" : ""}`}>${g[side].lineup_submitted ? t("card.in") : t("card.notin")}</span></li>`);
 
   return {
     title: () => t("card.title"),
     render: () => {
       const g = game;
-      if (!g) return problem ? instead(problem) : html`<p class="waiting">${t("loading")}</p>`;
+      if (!g) return problem ? problemView(problem) : loading();
       const open = openSide(g);
       return html`
         <div class="game-head"><h1>${g.away.team.name} <small>${t("game.at")}</small> ${g.home.team.name}</h1>
           ${live ? html`<p class="link-line"><span class=${`link-state ${live.link === "live" ? "on" : live.link === "joining" ? "" : "off"}`}>${t(`link.${live.link}`)}</span></p>` : nothing}</div>
         ${alertBox(problem)}
         <section class="leaf"><p class="kicker">${t("card.rules", { innings: g.options.innings, dh: t(g.options.dh ? "card.dh" : "card.nodh") })}</p>
-          <ul class="stubs">${others(g)}</ul>
+          <ul class="stubs">${managers(g)}</ul>
           ${!g.you && open ? html`<p><button class="primary" @click=${join}>${t("lobby.joinlabel", { club: g[open].team.name })}</button></p>` : nothing}
           ${!g.you && !open ? html`<p>${t("card.watch")}</p>` : nothing}
-          ${g.you && (g.you === "both" || g.you === g.options.side) ? html`<p><button class="danger" ?disabled=${gone} @click=${off}>${t("card.off")}</button></p>` : nothing}
+          ${g.you && (g.you === "both" || g.you === g.options.side) ? html`<p><button class="danger" ?disabled=${cancelling} @click=${cancel}>${t("card.off")}</button></p>` : nothing}
         </section>
         ${g.you && open ? invite(g) : nothing}
         ${[...cards.values()].map((card) => card.render(g))}`;
@@ -106,21 +105,21 @@ export function lineup({ params, update, go }) {
   };
 }
 
-/** One side's card, as it is being filled out. */
+/** The line-up card of one side, as its manager fills it out. */
 class Card {
-  /** @param {Game} game @param {Side} side @param {() => Promise<void>} update @param {(game: Game) => void} handed */
-  constructor(game, side, update, handed) {
+  /** @param {Game} game @param {Side} side @param {() => Promise<void>} update @param {(game: Game) => void} submitted */
+  constructor(game, side, update, submitted) {
     this.side = side;
     this.update = update;
-    this.handed = handed;
+    this.submitted = submitted;
     this.path = `/api/games/${encodeURIComponent(game.id)}/lineups/${side}`;
     this.players = game.rosters?.[side].players ?? [];
-    this.rivals = (game.rosters?.[side === "home" ? "away" : "home"].players ?? []).filter((p) => p.positions.includes("SP"));
+    this.opposingStarters = (game.rosters?.[side === "home" ? "away" : "home"].players ?? []).filter((p) => p.positions.includes("SP"));
     this.dh = game.options.dh;
-    this.facing = this.rivals.filter((p) => p.throws === "L").length * 2 > this.rivals.length ? "L" : "R";
+    this.facing = this.opposingStarters.filter((p) => p.throws === "L").length * 2 > this.opposingStarters.length ? "L" : "R";
     /** @type {Slot[]} */ this.slots = [];
     this.pitcher = "";
-    /** @type {import("./app.js").Problem | null} */ this.problem = null;
+    /** @type {import("./ui.js").Problem | null} */ this.problem = null;
     this.busy = false;
     const given = game[side].lineup;
     if (given) this.fill(given);
@@ -149,7 +148,7 @@ class Card {
     return this.update();
   }
 
-  /** Puts a player into a place; who was there takes his, if he had one. @param {number} i @param {string} id */
+  /** Puts a player into a place. A player who was there changes places with them. @param {number} i @param {string} id */
   put(i, id) {
     this.edit(() => {
       const was = this.slots.findIndex((s) => s.player_id === id);
@@ -159,8 +158,8 @@ class Card {
     });
   }
 
-  /** Gives a place a position; who had that one gets this one's. @param {number} i @param {string} position */
-  place(i, position) {
+  /** Sets the position of a place, and gives its old one to the place that had the new one. @param {number} i @param {string} position */
+  setPosition(i, position) {
     this.edit(() => {
       const was = this.slots.find((s) => s.position === position);
       if (was) was.position = this.slots[i].position;
@@ -168,19 +167,19 @@ class Card {
     });
   }
 
-  /** Moves a place up or down the order, and the focus with it. @param {number} from @param {number} to @param {string} [control] */
+  /** Moves a place in the order, and the focus with it. @param {number} from @param {number} to @param {string} [control] */
   async move(from, to, control = "up") {
     if (to < 0 || to >= this.slots.length) return;
-    const drawn = this.edit(() => { this.slots.splice(to, 0, ...this.slots.splice(from, 1)); });
+    const updated = this.edit(() => { this.slots.splice(to, 0, ...this.slots.splice(from, 1)); });
     const name = this.player(this.slots[to].player_id)?.name ?? this.slots[to].position;
-    announce(t("card.moved", { name, n: to + 1 }));
-    await drawn;
+    readOut(t("card.moved", { name, n: to + 1 }));
+    await updated;
     const row = document.getElementById(`${this.side}-slot-${to}`);
     const again = row?.querySelector(`[data-control="${control}"]`);
     /** @type {HTMLElement | null | undefined} */ (again instanceof HTMLButtonElement && again.disabled ? row?.querySelector("button:not(:disabled)") : again)?.focus();
   }
 
-  /** With or without a designated hitter. @param {boolean} on */
+  /** Turns the designated hitter on or off. @param {boolean} on */
   useDH(on) {
     this.edit(() => {
       this.dh = on;
@@ -191,7 +190,7 @@ class Card {
     });
   }
 
-  /** Puts a player where he is missed most, or takes him out. @param {Player} p */
+  /** Takes a player out, or puts them into the best empty place. @param {Player} p */
   toggle(p) {
     const at = this.slots.findIndex((s) => s.player_id === p.id);
     if (at >= 0) return this.put(at, "");
@@ -199,7 +198,7 @@ class Card {
     const free = this.slots.findIndex((s) => !s.player_id && p.positions.includes(s.position));
     const any = free >= 0 ? free : this.slots.findIndex((s) => !s.player_id && s.position !== "P");
     if (any >= 0) this.put(any, p.id);
-    else announce(t("card.full"));
+    else readOut(t("card.full"));
   }
 
   /** @param {string} id */
@@ -215,7 +214,7 @@ class Card {
     try {
       this.fill(await api("POST", `${this.path}/suggest`));
       this.problem = null;
-      announce(t("card.suggested"));
+      readOut(t("card.suggested"));
     } catch (err) {
       this.problem = problemOf(err);
     }
@@ -223,14 +222,14 @@ class Card {
   }
 
   /** @param {Event} e */
-  async hand(e) {
+  async submit(e) {
     e.preventDefault();
     if (this.busy) return;
     this.busy = true;
     try {
       const game = await api("PUT", this.path, { batting_order: this.slots, pitcher_id: this.pitcher });
       this.problem = null;
-      this.handed(game);
+      this.submitted(game);
     } catch (err) {
       this.problem = problemOf(err);
     }
@@ -240,33 +239,33 @@ class Card {
   }
 
   /**
-   * What is wrong at a path. Of a place without a player only that is said.
+   * Returns the violations at a path; of a place without a player, only that.
    * @param {string} path
    */
-  about(path) {
-    const about = this.problem?.errors.filter((v) => v.path === path) ?? [];
+  violations(path) {
+    const found = this.problem?.errors.filter((v) => v.path === path) ?? [];
     const [, i, field] = /^\/batting_order\/(\d)\/(\w+)$/.exec(path) ?? [];
     const empty = i === undefined ? path === "/pitcher_id" && !this.pitcher : !this.slots[Number(i)]?.player_id;
-    if (!empty || !about.length) return about;
-    return field !== "position" ? [{ path, code: "empty", detail: t("card.nobody") }] : [];
+    if (!empty || !found.length) return found;
+    return field !== "position" ? [{ path, code: "empty", detail: t("card.empty") }] : [];
   }
 
   /** @param {string} path @param {string} id */
   wrong(path, id) {
-    const about = this.about(path);
-    return about.length ? html`<span class="wrong" id=${id}>${sentence(about.map((v) => v.detail).join("; "))}</span>` : nothing;
+    const found = this.violations(path);
+    return found.length ? html`<span class="wrong" id=${id}>${sentence(found.map((v) => v.detail).join("; "))}</span>` : nothing;
   }
 
-  /** @param {Player | undefined} p */
-  edge(p) { return p && (p.bats === "S" || p.bats !== this.facing); }
+  /** Reports whether a batter has the platoon advantage. @param {Player | undefined} p */
+  hasPlatoonEdge(p) { return p && (p.bats === "S" || p.bats !== this.facing); }
 
   /** @param {Game} game */
   render(game) {
     const club = game[this.side].team, submitted = game[this.side].lineup_submitted;
     const known = ["/batting_order", "/pitcher_id", ...this.slots.flatMap((_, i) => [`/batting_order/${i}/player_id`, `/batting_order/${i}/position`])];
-    const wrong = known.filter((path) => this.about(path).length).length;
+    const wrong = known.filter((path) => this.violations(path).length).length;
     const other = this.problem?.errors.filter((v) => !known.includes(v.path)) ?? [];
-    return html`<form class="leaf card" id=${`${this.side}-card`} .style=${clubStyle(club)} @submit=${(/** @type {Event} */ e) => this.hand(e)} aria-labelledby=${`${this.side}-title`} novalidate>
+    return html`<form class="leaf card" id=${`${this.side}-card`} .style=${clubStyle(club)} @submit=${(/** @type {Event} */ e) => this.submit(e)} aria-labelledby=${`${this.side}-title`} novalidate>
       <div class="row spread"><h2 id=${`${this.side}-title`}>${pennant(club)} ${t("card.of", { club: club.name })}</h2>
         <p class="row"><button type="button" @click=${() => this.suggest()}>${t("card.suggest")}</button><button type="button" @click=${() => this.edit(() => this.clear())}>${t("card.clear")}</button></p></div>
       ${this.problem && (!this.problem.errors.length || other.length) ? html`<p class="alert" role="alert">${other.length ? sentence(other.map((v) => v.detail).join("; ")) : this.problem.message}</p>` : nothing}
@@ -278,7 +277,7 @@ class Card {
           ${game.options.dh ? html`<label class="check"><input type="checkbox" .checked=${this.dh} @change=${(/** @type {any} */ e) => this.useDH(e.target.checked)}> ${t("card.usedh")}</label>` : nothing}
           <p class="row"><button class="primary" ?disabled=${this.busy}>${submitted ? t("card.again") : t("card.hand")}</button>${submitted ? html`<span class="good-inline" role="status">${t("card.handed")}</span>` : nothing}</p>
         </div>
-        <div>${this.chart()}${this.platoon()}${this.bench()}</div>
+        <div>${this.chart()}${this.platoon()}${this.roster()}</div>
       </div></form>`;
   }
 
@@ -297,16 +296,16 @@ class Card {
         @dragstart=${(/** @type {DragEvent} */ e) => e.dataTransfer?.setData("text/plain", `slot ${i}`)}
         @dragover=${(/** @type {DragEvent} */ e) => e.preventDefault()} @drop=${(/** @type {DragEvent} */ e) => this.drop(e, i)}>
       <span class="grip" aria-hidden="true">⠿</span><span class="nth" aria-hidden="true">${i + 1}</span>
-      <div class="slot-fields"><select data-control="player" aria-label=${t("card.player", { n: i + 1 })} aria-invalid=${this.about(who).length ? "true" : nothing} aria-describedby=${`${side}-wrong-${i}`} @change=${(/** @type {any} */ e) => this.put(i, e.target.value)}>
+      <div class="slot-fields"><select data-control="player" aria-label=${t("card.player", { n: i + 1 })} aria-invalid=${this.violations(who).length ? "true" : nothing} aria-describedby=${`${side}-wrong-${i}`} @change=${(/** @type {any} */ e) => this.put(i, e.target.value)}>
           <option value="" ?selected=${!s.player_id}>${t("card.choose")}</option>${this.options(s)}</select>
-        <select data-control="position" class="position" aria-label=${t("card.position", { n: i + 1 })} aria-invalid=${this.about(at).length ? "true" : nothing} aria-describedby=${`${side}-wrong-${i}`} @change=${(/** @type {any} */ e) => this.place(i, e.target.value)}>
+        <select data-control="position" class="position" aria-label=${t("card.position", { n: i + 1 })} aria-invalid=${this.violations(at).length ? "true" : nothing} aria-describedby=${`${side}-wrong-${i}`} @change=${(/** @type {any} */ e) => this.setPosition(i, e.target.value)}>
           ${[...fielders, this.dh ? "DH" : "P"].map((pos) => html`<option value=${pos} ?selected=${pos === s.position}>${pos}</option>`)}</select>
         <span id=${`${side}-wrong-${i}`}>${this.wrong(who, "")}${this.wrong(at, "")}${out ? html`<small class="warn">${t("card.out")}</small>` : nothing}</span></div>
-      <span class="edge" title=${this.edge(p) ? t("platoon.edge") : ""}>${this.edge(p) ? html`<span aria-hidden="true">▲</span><span class="unseen">${t("platoon.edge")}</span>` : nothing}</span>
+      <span class="edge" title=${this.hasPlatoonEdge(p) ? t("platoon.edge") : ""}>${this.hasPlatoonEdge(p) ? html`<span aria-hidden="true">▲</span><span class="unseen">${t("platoon.edge")}</span>` : nothing}</span>
       <span class="updown"><button type="button" data-control="up" aria-label=${t("card.up", { n: i + 1 })} ?disabled=${i === 0} @click=${() => this.move(i, i - 1, "up")}>↑</button><button type="button" data-control="down" aria-label=${t("card.down", { n: i + 1 })} ?disabled=${i === this.slots.length - 1} @click=${() => this.move(i, i + 1, "down")}>↓</button></span></li>`;
   }
 
-  /** Who could be in a place, first those who play there. @param {Slot} s */
+  /** Lists the players for a place, first those who play its position. @param {Slot} s */
   options(s) {
     const plays = (/** @type {Player} */ p) => (s.position === "DH" ? p.positions.some((r) => fielders.includes(r) || r === "DH") : s.position === "P" ? p.positions.some((r) => ["SP", "RP", "CP", "P"].includes(r)) : p.positions.includes(s.position));
     const option = (/** @type {Player} */ p) => html`<option value=${p.id} ?selected=${p.id === s.player_id}>${p.name} · ${p.positions.join(" ")} · ${p.bats}${p.id !== s.player_id && this.slots.some((o) => o.player_id === p.id) ? " ✓" : ""}</option>`;
@@ -315,7 +314,7 @@ class Card {
 
   pitchers() {
     const throws = this.players.filter((p) => p.positions.some((r) => ["SP", "RP", "CP", "P"].includes(r)));
-    return html`<label for=${`${this.side}-pitcher`}>${t("card.pitcher")}</label><select id=${`${this.side}-pitcher`} aria-invalid=${this.about("/pitcher_id").length ? "true" : nothing} aria-describedby=${`${this.side}-pitcher-wrong`} @change=${(/** @type {any} */ e) => this.pitch(e.target.value)}>
+    return html`<label for=${`${this.side}-pitcher`}>${t("card.pitcher")}</label><select id=${`${this.side}-pitcher`} aria-invalid=${this.violations("/pitcher_id").length ? "true" : nothing} aria-describedby=${`${this.side}-pitcher-wrong`} @change=${(/** @type {any} */ e) => this.pitch(e.target.value)}>
       <option value="" ?selected=${!this.pitcher}>${t("card.choose")}</option>${throws.map((p) => html`<option value=${p.id} ?selected=${p.id === this.pitcher}>${p.name} · ${p.positions.join(" ")} · ${p.throws}</option>`)}</select>${this.wrong("/pitcher_id", `${this.side}-pitcher-wrong`)}`;
   }
 
@@ -327,7 +326,7 @@ class Card {
     if (what === "player" && this.player(id)) this.put(i, id);
   }
 
-  /** Where everybody stands. */
+  /** Draws the fielders in their positions. */
   chart() {
     /** @type {Record<string, [number, number]>} */
     const spots = { P: [150, 186], C: [150, 238], "1B": [228, 158], "2B": [196, 112], "3B": [72, 158], SS: [104, 112], LF: [50, 62], CF: [150, 34], RF: [250, 62], DH: [254, 238] };
@@ -349,15 +348,15 @@ class Card {
 
   platoon() {
     const hands = (/** @type {string} */ h) => this.slots.filter((s) => this.player(s.player_id)?.bats === h).length;
-    const rivals = (/** @type {string} */ h) => this.rivals.filter((p) => p.throws === h).length;
-    const n = this.slots.filter((s) => this.edge(this.player(s.player_id))).length;
+    const starters = (/** @type {string} */ h) => this.opposingStarters.filter((p) => p.throws === h).length;
+    const n = this.slots.filter((s) => this.hasPlatoonEdge(this.player(s.player_id))).length;
     return html`<div class="platoon"><label for=${`${this.side}-facing`}>${t("platoon.facing")}</label>
-      <select id=${`${this.side}-facing`} @change=${(/** @type {any} */ e) => { this.facing = e.target.value; this.update(); }}>${["R", "L"].map((h) => html`<option value=${h} ?selected=${h === this.facing}>${say("throws", h)}</option>`)}</select>
-      <p class="hint">${t("platoon.hint", { l: hands("L"), r: hands("R"), s: hands("S"), n, rr: rivals("R"), rl: rivals("L") })}</p></div>`;
+      <select id=${`${this.side}-facing`} @change=${(/** @type {any} */ e) => { this.facing = e.target.value; this.update(); }}>${["R", "L"].map((h) => html`<option value=${h} ?selected=${h === this.facing}>${label("throws", h)}</option>`)}</select>
+      <p class="hint">${t("platoon.hint", { l: hands("L"), r: hands("R"), s: hands("S"), n, rr: starters("R"), rl: starters("L") })}</p></div>`;
   }
 
-  /** The roster: who is pressed goes in or comes out; or is dragged to his place. */
-  bench() {
+  /** Renders the roster. A click adds or removes a player; players can also be dragged to a place. */
+  roster() {
     return html`<h3>${t("card.roster")}</h3><ul class="roster">${this.players.map((p) => {
       const at = this.slots.findIndex((s) => s.player_id === p.id);
       const on = at >= 0 || this.pitcher === p.id;

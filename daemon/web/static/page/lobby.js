@@ -1,38 +1,39 @@
-// The lobby, and how a game is made.
+// The lobby, its cover for visitors, and the form for a new game.
 import { html, nothing } from "./lit-html.js";
-import { t, say, api, when, ordinal, season, managerOf, openSide, alertBox, sentence, problemOf, pennant, clubStyle, signInAddress } from "./app.js";
+import { t, label, api, formatTime, inningName, season, managerOf, openSide, alertBox, sentence, problemOf, pennant, clubStyle, signInAddress, loading } from "./ui.js";
 
-const poll = 15000; // milliseconds between two looks, when nothing calls
+const pollInterval = 15000; // milliseconds, in case the event stream is silent
+const pageSize = 100; // finished games in one answer
 
 /** @typedef {{ pending: Game[], active: Game[], finished: Game[] }} Games */
 
 /** @param {PageContext} page @returns {View} */
 export function lobby({ update, me, go }) {
   /** @type {Games | null} */ let games = null;
-  /** @type {import("./app.js").Problem | null} */ let problem = null;
+  /** @type {import("./ui.js").Problem | null} */ let problem = null;
   let more = false;
-  /** @type {EventSource | null} */ let bell = null;
+  /** @type {EventSource | null} */ let stream = null;
   let timer = 0, soon = 0, closed = false;
 
   const load = async () => {
     try {
-      const listed = /** @type {Games} */ (await api("GET", "/api/games"));
-      more = listed.finished.length >= 100;
-      [games, problem] = [listed, null];
+      const answer = /** @type {Games} */ (await api("GET", "/api/games"));
+      more = answer.finished.length >= pageSize;
+      [games, problem] = [answer, null];
     } catch (err) {
       problem = problemOf(err);
     }
     clearTimeout(timer);
-    if (!closed) timer = window.setTimeout(load, poll);
+    if (!closed) timer = window.setTimeout(load, pollInterval);
     update();
   };
   const older = async () => {
     const last = games?.finished.at(-1);
     if (!games || !last) return;
     try {
-      const listed = /** @type {Games} */ (await api("GET", `/api/games?status=finished&before=${encodeURIComponent(last.id)}`));
-      more = listed.finished.length >= 100;
-      games.finished.push(...listed.finished);
+      const answer = /** @type {Games} */ (await api("GET", `/api/games?status=finished&before=${encodeURIComponent(last.id)}`));
+      more = answer.finished.length >= pageSize;
+      games.finished.push(...answer.finished);
     } catch (err) {
       problem = problemOf(err);
     }
@@ -50,20 +51,20 @@ export function lobby({ update, me, go }) {
   };
   if (me) {
     void load();
-    bell = new EventSource("/api/kiosk", { withCredentials: true });
-    const ring = () => {
+    stream = new EventSource("/api/kiosk", { withCredentials: true });
+    const refresh = () => {
       clearTimeout(soon);
       soon = window.setTimeout(load, 250);
     };
-    bell.addEventListener("game", ring);
-    bell.addEventListener("play", ring);
+    stream.addEventListener("game", refresh);
+    stream.addEventListener("play", refresh);
   }
 
   /** @param {Game} g */
   const card = (g) => html`<li class="game-stub">
     <a href=${g.status === "pending" && g.you ? `/games/${g.id}/lineup` : `/games/${g.id}`}>
       ${row(g, "away")}${row(g, "home")}
-      <span class="game-state">${stateOf(g)}${g.you && g.status !== "finished" ? html` <span class="tag live">${t("lobby.yours")}</span>` : nothing}</span>
+      <span class="game-state">${stateText(g)}${g.you && g.status !== "finished" ? html` <span class="tag live">${t("lobby.yours")}</span>` : nothing}</span>
     </a>
     ${g.status === "pending" && !g.you && (openSide(g)) ? html`<button class="primary" @click=${() => join(g)}>${t("lobby.joinlabel", { club: g[/** @type {Side} */ (openSide(g))].team.name })}</button>` : nothing}</li>`;
 
@@ -76,20 +77,20 @@ export function lobby({ update, me, go }) {
     render: () => (me ? html`
       <div class="row spread head"><h1>${t("lobby.title")}</h1><a class="button primary" href="/new">${t("lobby.new")}</a></div>
       ${alertBox(problem)}
-      ${games === null ? html`<p class="waiting">${t("loading")}</p>` : html`
+      ${games === null ? loading() : html`
         <div class="columns">${section(t("lobby.active"), games.active, t("lobby.noactive"))} ${section(t("lobby.pending"), games.pending, t("lobby.nopending"))}</div>
         ${section(t("lobby.finished"), games.finished, t("lobby.nofinished"))}
         ${more ? html`<p><button @click=${older}>${t("lobby.older")}</button></p>` : nothing}`}` : cover()),
     close: () => {
       closed = true;
-      bell?.close();
+      stream?.close();
       clearTimeout(timer);
       clearTimeout(soon);
     },
   };
 }
 
-/** What somebody sees who has not signed in: the programme's cover. */
+/** The cover that visitors see before they sign in. */
 const cover = () => html`<section class="cover">
     <div class="cover-words">
       <p class="kicker">${t("cover.kicker")}</p>
@@ -117,9 +118,9 @@ const row = (g, side) => html`<span class="club-row">${pennant(g[side].team)}<sp
     <small>${managerOf(g[side])}</small></span>${g.score ? html`<b>${g.score[side]}</b>` : nothing}</span>`;
 
 /** @param {Game} g */
-function stateOf(g) {
-  if (g.status === "active") return g.inning ? t("game.inning", { half: t(g.half === "top" ? "half.top" : "half.bottom"), inning: ordinal(g.inning) }) : t("lobby.active");
-  if (g.status === "finished") return `${say("how", g.result?.how, t("how.final"))} · ${when(g.finished_at)}`;
+function stateText(g) {
+  if (g.status === "active") return g.inning ? inningName(g.half, g.inning) : t("lobby.active");
+  if (g.status === "finished") return `${label("how", g.result?.how, t("how.final"))} · ${formatTime(g.finished_at)}`;
   if (openSide(g)) return t("lobby.seat");
   return t("lobby.cards");
 }
@@ -127,7 +128,7 @@ function stateOf(g) {
 /** @param {PageContext} page @returns {View} */
 export function newGame({ update, go }) {
   /** @type {Club[] | null} */ let clubs = null;
-  /** @type {import("./app.js").Problem | null} */ let problem = null;
+  /** @type {import("./ui.js").Problem | null} */ let problem = null;
   let stale = false, sending = false;
   const form = {
     home_team: "", away_team: "",
@@ -137,29 +138,29 @@ export function newGame({ update, go }) {
     clubs = /** @type {Club[]} */ (answer.teams);
     stale = answer.stale;
     [form.home_team, form.away_team] = [clubs[0]?.id ?? "", clubs[1]?.id ?? ""];
-    void scout(form.home_team);
-    void scout(form.away_team);
+    void loadRoster(form.home_team);
+    void loadRoster(form.away_team);
     update();
   }, (err) => { problem = problemOf(err); update(); });
 
-  /** Who plays for the clubs that are chosen. @type {Map<string, Player[]>} */
+  /** The rosters of the clubs that were chosen, by club. @type {Map<string, Player[]>} */
   const rosters = new Map();
   /** @param {string} id */
-  const scout = async (id) => {
+  const loadRoster = async (id) => {
     if (!id || rosters.has(id)) return;
     rosters.set(id, []);
     try {
       rosters.set(id, (await api("GET", `/api/teams/${encodeURIComponent(id)}/roster?season=${season}`)).players);
     } catch {
-      rosters.delete(id); // the choice does not depend on it; making the game says what is wrong
+      rosters.delete(id); // only a hint: creating the game reports the error
     }
     update();
   };
   /** @param {string} id */
-  const stars = (id) => {
+  const rosterHint = (id) => {
     const players = rosters.get(id) ?? [];
-    const one = (/** @type {string} */ at) => players.find((p) => p.positions[0] === at)?.name ?? "–";
-    return players.length ? html`<p class="hint">${t("new.roster", { n: players.length, sp: one("SP"), ss: one("SS"), cf: one("CF") })}</p>` : nothing;
+    const starter = (/** @type {string} */ at) => players.find((p) => p.positions[0] === at)?.name ?? "–";
+    return players.length ? html`<p class="hint">${t("new.roster", { n: players.length, sp: starter("SP"), ss: starter("SS"), cf: starter("CF") })}</p>` : nothing;
   };
 
   /** @param {SubmitEvent} e */
@@ -177,21 +178,21 @@ export function newGame({ update, go }) {
     update();
   };
   /** @param {string} path */
-  const wrong = (path) => {
-    const about = problem?.errors.filter((v) => v.path === path) ?? [];
-    return about.length ? html`<span class="wrong">${sentence(about.map((v) => v.detail).join("; "))}</span>` : nothing;
+  const violations = (path) => {
+    const found = problem?.errors.filter((v) => v.path === path) ?? [];
+    return found.length ? html`<span class="wrong">${sentence(found.map((v) => v.detail).join("; "))}</span>` : nothing;
   };
   /** @param {"home_team" | "away_team"} field */
   const club = (field) => html`<fieldset class="clubs"><legend>${t(`new.${field}`)}</legend>${clubs?.map((c) => html`
     <label class="club-pick" .style=${clubStyle(c)}><input type="radio" name=${field} value=${c.id} .checked=${form[field] === c.id} required
-      @change=${() => { form[field] = c.id; void scout(c.id); update(); }}><span>${c.name}</span></label>`)}${stars(form[field])}${wrong(`/${field}`)}</fieldset>`;
+      @change=${() => { form[field] = c.id; void loadRoster(c.id); update(); }}><span>${c.name}</span></label>`)}${rosterHint(form[field])}${violations(`/${field}`)}</fieldset>`;
   /**
    * @param {keyof typeof form.options} name @param {(string | number | boolean)[]} values
    */
   const choice = (name, values) => html`<div><label for=${name}>${t(/** @type {any} */ (`new.${name}`))}</label>
     <select id=${name} @change=${(/** @type {any} */ e) => { /** @type {any} */ (form.options)[name] = values[e.target.selectedIndex]; update(); }}>
-      ${values.map((v) => html`<option ?selected=${form.options[name] === v}>${say(`new.${name}`, String(v))}</option>`)}
-    </select>${wrong(`/options/${name}`)}</div>`;
+      ${values.map((v) => html`<option ?selected=${form.options[name] === v}>${label(`new.${name}`, String(v))}</option>`)}
+    </select>${violations(`/options/${name}`)}</div>`;
 
   return {
     title: () => t("new.title"),
@@ -199,7 +200,7 @@ export function newGame({ update, go }) {
       <p class="kicker">${t("new.kicker")}</p><h1>${t("new.title")}</h1>
       ${alertBox(problem)}
       ${stale ? html`<p class="hint">${t("new.stale")}</p>` : nothing}
-      ${clubs === null ? (problem ? nothing : html`<p class="waiting">${t("loading")}</p>`) : html`
+      ${clubs === null ? (problem ? nothing : loading()) : html`
         <div class="two">${club("away_team")}${club("home_team")}</div>
         <div class="two">${choice("opponent", ["open", "bot", "hotseat"])}${form.options.opponent === "hotseat" ? nothing : choice("side", ["home", "away"])}${choice("innings", [9, 7, 5, 3])}</div>
         <details class="fine"><summary>${t("new.fine")}</summary><div class="two">${choice("dh", [true, false])}${choice("extra_innings", ["runner", "standard"])}

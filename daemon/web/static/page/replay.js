@@ -1,67 +1,67 @@
-// A game again: any moment of it, with an address of its own.
+// The replay of a game. Each play has its own address.
 import { html, nothing } from "./lit-html.js";
-import { t, announce, instead, problemOf, joinAddress, clubStyle } from "./app.js";
-import { Scene, fetchGame, fetchBook } from "./board.js";
+import { t, readOut, problemView, problemOf, joinAddress, clubStyle, loading } from "./ui.js";
+import { Scene, fetchGame, fetchScorebook } from "./board.js";
 
-const speeds = [2400, 1200, 500]; // milliseconds for each play
+const speeds = [2400, 1200, 500]; // milliseconds per play
 
 /** @param {PageContext} page @returns {View} */
 export function replay({ params, update }) {
   /** @type {Game | null} */ let game = null;
-  /** @type {import("./app.js").Problem | null} */ let problem = null;
-  /** @type {import("./board.js").Entry[]} */ let moments = [];
+  /** @type {import("./ui.js").Problem | null} */ let problem = null;
+  /** @type {import("./board.js").Entry[]} */ let plays = [];
   /** @type {Scene | null} */ let scene = null;
   let i = 0, timer = 0, speed = 1, copied = false;
 
   const load = async () => {
     try {
       game = await fetchGame(params.id);
-      const book = await fetchBook(game);
+      const book = await fetchScorebook(game);
       scene = new Scene(book, update);
-      moments = book.entries.filter((e) => e.text.length);
+      plays = book.entries.filter((e) => e.text.length);
       const wanted = Number(params.rev || 0);
-      const found = moments.findIndex((e) => e.rev >= wanted);
-      i = found < 0 ? moments.length - 1 : found;
+      const found = plays.findIndex((e) => e.rev >= wanted);
+      i = found < 0 ? plays.length - 1 : found;
     } catch (err) {
       problem = problemOf(err);
     }
     await update();
-    if (params.rev) reveal();
+    if (params.rev) scrollToPlay();
   };
   /** @param {number} to @param {boolean} [quiet] */
   const show = (to, quiet = false) => {
-    if (!game || to < 0 || to >= moments.length) return stop();
+    if (!game || to < 0 || to >= plays.length) return stop();
     i = to;
     copied = false;
-    history.replaceState(null, "", `/games/${game.id}/replay/${moments[i].rev}`);
-    if (!quiet) announce(moments[i].text.join(" "));
-    void update().then(reveal);
+    history.replaceState(null, "", `/games/${game.id}/replay/${plays[i].rev}`);
+    if (!quiet) readOut(plays[i].text.join(" "));
+    void update().then(scrollToPlay);
   };
-  const reveal = () => document.querySelector('.plays [aria-current="true"]')?.scrollIntoView({ block: "nearest" });
+  const scrollToPlay = () => document.querySelector('.plays [aria-current="true"]')?.scrollIntoView({ block: "nearest" });
   const stop = () => {
     clearInterval(timer);
     timer = 0;
     update();
   };
-  const run = () => {
+  const play = () => {
     if (timer) return stop();
-    if (i === moments.length - 1) show(0);
+    if (i === plays.length - 1) show(0);
     timer = window.setInterval(() => show(i + 1), speeds[speed]);
     update();
   };
   /** @param {KeyboardEvent} e */
   const pressed = (e) => {
     if (e.ctrlKey || e.metaKey || e.altKey || /** @type {Element} */ (e.target).matches?.("input, select, textarea")) return;
-    const to = { ArrowLeft: i - 1, ArrowRight: i + 1, Home: 0, End: moments.length - 1 }[e.key];
+    const to = { ArrowLeft: i - 1, ArrowRight: i + 1, Home: 0, End: plays.length - 1 }[e.key];
     if (to === undefined) return;
     e.preventDefault();
-    show(Math.max(0, Math.min(moments.length - 1, to)));
+    show(Math.max(0, Math.min(plays.length - 1, to)));
   };
   /** @param {Event} e */
-  const clicked = (e) => { // a play in the list is shown here, not in a page of its own
+  const clicked = (e) => { // a link to another play of this game stays in this view
     const a = /** @type {Element} */ (e.target).closest("a[href*='/replay/']");
     const rev = Number(a?.getAttribute("href")?.split("/").at(-1));
-    const at = moments.findIndex((m) => m.rev === rev);
+    const at = plays.findIndex((m) => m.rev === rev);
     if (!a || at < 0) return;
     e.preventDefault();
     show(at);
@@ -71,7 +71,7 @@ export function replay({ params, update }) {
       await navigator.clipboard.writeText(joinAddress(location.pathname));
       copied = true;
     } catch {
-      announce(joinAddress(location.pathname));
+      readOut(joinAddress(location.pathname));
     }
     update();
   };
@@ -81,23 +81,23 @@ export function replay({ params, update }) {
   return {
     title: () => (game ? t("replay.title", { away: game.away.team.abbrev, home: game.home.team.abbrev }) : t("replay.name")),
     render: () => {
-      const at = moments[i];
-      if (!game || !scene) return problem ? instead(problem) : html`<p class="waiting">${t("loading")}</p>`;
+      const at = plays[i];
+      if (!game || !scene) return problem ? problemView(problem) : loading();
       if (!at) return html`<section class="leaf narrow"><h1>${t("replay.name")}</h1><p>${t("replay.none")}</p><p><a class="button" href=${`/games/${game.id}`}>${t("replay.live")}</a></p></section>`;
-      const end = i === moments.length - 1 && game.status === "finished";
+      const end = i === plays.length - 1 && game.status === "finished";
       return html`
         <div class="game-head"><h1>${game.away.team.name} <small>${t("game.at")}</small> ${game.home.team.name}</h1><p class="link-line"><a class="button" href=${`/games/${game.id}`}>${t("replay.live")}</a></p></div>
         ${scene.scoreboard(at, end)}
         <div class="playfield">
           <section class="leaf park" aria-label=${t("game.park")}>${scene.situation(at.now, end)}${scene.field(at.now, undefined, end)}</section>
           <div>
-            <section class="leaf desk" .style=${clubStyle(game[at.half === "top" ? "away" : "home"].team)} aria-labelledby="moment"><p class="kicker">${t("replay.count", { n: i + 1, of: moments.length })}</p>
+            <section class="leaf panel" .style=${clubStyle(game[at.half === "top" ? "away" : "home"].team)} aria-labelledby="moment"><p class="kicker">${t("replay.count", { n: i + 1, of: plays.length })}</p>
               <h2 id="moment" class="moment">${at.text.join(" ")}</h2>
-              <input type="range" min="0" max=${moments.length - 1} .value=${String(i)} aria-label=${t("replay.where")} aria-valuetext=${t("replay.count", { n: i + 1, of: moments.length })} @input=${(/** @type {any} */ e) => show(Number(e.target.value), true)}>
+              <input type="range" min="0" max=${plays.length - 1} .value=${String(i)} aria-label=${t("replay.where")} aria-valuetext=${t("replay.count", { n: i + 1, of: plays.length })} @input=${(/** @type {any} */ e) => show(Number(e.target.value), true)}>
               <p class="row"><span class="transport"><button aria-label=${t("replay.first")} @click=${() => show(0)}>«</button><button aria-label=${t("replay.back")} ?disabled=${i === 0} @click=${() => show(i - 1)}>‹</button>
-                <button class="primary" @click=${run}>${timer ? t("replay.stop") : t("replay.play")}</button>
-                <button aria-label=${t("replay.next")} ?disabled=${i === moments.length - 1} @click=${() => show(i + 1)}>›</button><button aria-label=${t("replay.last")} @click=${() => show(moments.length - 1)}>»</button></span>
-                <label class="inline">${t("replay.speed")} <select @change=${(/** @type {any} */ e) => { speed = e.target.selectedIndex; if (timer) { stop(); run(); } }}>${speeds.map((_, s) => html`<option ?selected=${s === speed}>${t(/** @type {any} */ (`replay.speed.${s}`))}</option>`)}</select></label>
+                <button class="primary" @click=${play}>${timer ? t("replay.stop") : t("replay.play")}</button>
+                <button aria-label=${t("replay.next")} ?disabled=${i === plays.length - 1} @click=${() => show(i + 1)}>›</button><button aria-label=${t("replay.last")} @click=${() => show(plays.length - 1)}>»</button></span>
+                <label class="inline">${t("replay.speed")} <select @change=${(/** @type {any} */ e) => { speed = e.target.selectedIndex; if (timer) { stop(); play(); } }}>${speeds.map((_, s) => html`<option ?selected=${s === speed}>${t(/** @type {any} */ (`replay.speed.${s}`))}</option>`)}</select></label>
                 <button @click=${copy}>${copied ? t("invite.copied") : t("replay.copy")}</button></p>
               <p class="hint">${t("replay.keys")}</p>
               ${at.win === undefined ? nothing : scene.curve(at)}

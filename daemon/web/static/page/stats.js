@@ -1,8 +1,8 @@
-// The season on this appliance: standings, batting and pitching lines.
+// Standings, batting and pitching lines of a season.
 import { html, nothing } from "./lit-html.js";
-import { t, api, season as usual, alertBox, problemOf, pennant } from "./app.js";
+import { t, api, season as defaultSeason, alertBox, problemOf, pennant, loading } from "./ui.js";
 
-const back = 5; // seasons that can be chosen
+const maxSeasons = 5;
 
 /**
  * @typedef {{ w: number, l: number, t: number }} WonLost
@@ -10,13 +10,13 @@ const back = 5; // seasons that can be chosen
  * @typedef {Record<string, any> & { player_id: string, name: string, team: Club }} Line
  */
 
-/** .300, as averages are printed, or 0.89, as others are. @param {number | null | undefined} v @param {number} [digits] */
+/** Formats a rate: .300 with three digits, 0.89 with two. @param {number | null | undefined} v @param {number} [digits] */
 const rate = (v, digits = 3) => (v === null || v === undefined ? "–" : digits === 3 ? v.toFixed(3).replace(/^0(?=\.)/, "") : v.toFixed(digits));
 
 /** @param {WonLost} r */
 const record = (r) => `${r.w}–${r.l}${r.t ? `–${r.t}` : ""}`;
 
-/** The clubs' colours are the league's to know. @param {number} season @returns {Promise<Map<string, Club>>} */
+/** Returns the clubs of a season by id, with their colours. @param {number} season @returns {Promise<Map<string, Club>>} */
 async function clubsOf(season) {
   const answer = await api("GET", `/api/teams?season=${season}`);
   return new Map(answer.teams.map((/** @type {Club} */ c) => [c.id, c]));
@@ -24,14 +24,14 @@ async function clubsOf(season) {
 
 /** @param {number} season @param {(season: number) => void} choose */
 const seasons = (season, choose) => html`<label class="inline">${t("stats.season")} <select @change=${(/** @type {any} */ e) => choose(Number(e.target.value))}>
-  ${Array.from({ length: Math.min(usual, back) }, (_, i) => usual - i).map((n) => html`<option value=${n} ?selected=${n === season}>${n}</option>`)}</select></label>`;
+  ${Array.from({ length: Math.min(defaultSeason, maxSeasons) }, (_, i) => defaultSeason - i).map((n) => html`<option value=${n} ?selected=${n === season}>${n}</option>`)}</select></label>`;
 
 /** @param {PageContext} page @returns {View} */
 export function standings({ update }) {
   /** @type {Standing[] | null} */ let rows = null;
   /** @type {Map<string, Club>} */ let clubs = new Map();
-  /** @type {import("./app.js").Problem | null} */ let problem = null;
-  let season = usual;
+  /** @type {import("./ui.js").Problem | null} */ let problem = null;
+  let season = defaultSeason;
   const load = async () => {
     try {
       const [answer, known] = await Promise.all([api("GET", `/api/stats/standings?season=${season}`), clubsOf(season)]);
@@ -46,7 +46,7 @@ export function standings({ update }) {
     title: () => t("standings.title"),
     render: () => html`<section class="leaf"><p class="kicker">${t("stats.kicker")}</p><div class="row spread"><h1>${t("standings.title")}</h1>${seasons(season, (n) => { season = n; void load(); })}</div>
       ${alertBox(problem)}
-      ${rows === null ? (problem ? nothing : html`<p class="waiting">${t("loading")}</p>`) : !rows.length ? html`<p class="empty">${t("standings.none")}</p>` : html`
+      ${rows === null ? (problem ? nothing : loading()) : !rows.length ? html`<p class="empty">${t("standings.none")}</p>` : html`
       <div class="scroll" tabindex="0" role="region" aria-label=${t("standings.title")}><table><thead><tr><th scope="col">${t("board.club")}</th>
         ${["W", "L", "T", "Pct", "GB", "RS", "RA"].map((c) => html`<th scope="col">${c}</th>`)}<th scope="col">${t("standings.home")}</th><th scope="col">${t("standings.away")}</th><th scope="col">${t("standings.streak")}</th></tr></thead>
         <tbody>${rows.map((r) => html`<tr><th scope="row"><span class="club-row">${pennant(clubs.get(r.team.id) ?? r.team)} <span class="full">${r.team.name}</span></span></th><td>${r.w}</td><td>${r.l}</td><td>${r.t}</td><td>${rate(r.pct)}</td><td>${r.gb || "–"}</td><td>${r.rs}</td><td>${r.ra}</td>
@@ -61,9 +61,9 @@ const pitching = /** @type {const} */ ([["g", "G"], ["gs", "GS"], ["w", "W"], ["
 export function players({ update, query }) {
   /** @type {{ batting: Line[], pitching: Line[] } | null} */ let lines = null;
   /** @type {Map<string, Club>} */ let clubs = new Map();
-  /** @type {import("./app.js").Problem | null} */ let problem = null;
+  /** @type {import("./ui.js").Problem | null} */ let problem = null;
   /** @type {Record<"batting" | "pitching", string>} */ const by = { batting: "pa", pitching: "outs" };
-  let season = usual, team = query.get("team") ?? "";
+  let season = defaultSeason, team = query.get("team") ?? "";
   const load = async () => {
     try {
       const [answer, known] = await Promise.all([api("GET", `/api/stats/players?season=${season}${team ? `&team=${encodeURIComponent(team)}` : ""}`), clubsOf(season)]);
@@ -74,7 +74,7 @@ export function players({ update, query }) {
     update();
   };
   void load();
-  /** Lower is better for these. */
+  /** The columns that sort from low to high. */
   const ascending = new Set(["era", "whip"]);
   /** @param {"batting" | "pitching"} kind @param {readonly (readonly [string, string])[]} columns */
   const table = (kind, columns) => {
@@ -93,6 +93,6 @@ export function players({ update, query }) {
     render: () => html`<section class="leaf"><p class="kicker">${t("stats.kicker")}</p><h1>${t("players.title")}</h1>
         <p class="row"><label class="inline">${t("board.club")} <select @change=${(/** @type {any} */ e) => { team = e.target.value; void load(); }}><option value="">${t("players.all")}</option>
           ${[...clubs.values()].map((c) => html`<option value=${c.id} ?selected=${c.id === team}>${c.name}</option>`)}</select></label> ${seasons(season, (n) => { season = n; void load(); })}</p>${alertBox(problem)}</section>
-      ${lines === null ? (problem ? nothing : html`<p class="waiting">${t("loading")}</p>`) : html`${table("batting", batting)}${table("pitching", pitching)}`}`,
+      ${lines === null ? (problem ? nothing : loading()) : html`${table("batting", batting)}${table("pitching", pitching)}`}`,
   };
 }

@@ -1,5 +1,4 @@
-// What the API answers, as far as the page reads it. The whole of it is in the
-// OpenAPI document.
+// The API types that the page uses. The OpenAPI document has all of them.
 
 interface Violation { path: string; code: string; detail: string }
 interface Account { id: string; name: string; provider: string; created_at: string }
@@ -39,7 +38,7 @@ interface Now {
   inning: number; half: "top" | "bottom"; outs: number; score: Score; bases: (string | null)[]; batter: string; pitcher: string;
   count?: { balls: number; strikes: number };
 }
-interface Play { kind: string; errors?: { by: number }[]; runs?: { to?: number }[]; batter?: string; pitches?: string; ball?: { place?: string } }
+interface Play { kind: string; errors?: { by: number }[] | null }
 interface EventBody {
   kind: string; at: string; text?: string[] | null; now?: Now; win?: number; play?: Play; notation?: string; state?: State; legal?: Choice[]; offers?: Choice[];
   side?: Side; result?: { winner: string; how: string }; seed?: string; next?: string;
@@ -54,18 +53,18 @@ interface PitchingLine { player_id: string; name: string; outs: number; h: numbe
 interface TeamBox { line: number[] | null; runs: number; hits: number; errors: number; left_on_base: number; double_plays: number; batting: BattingLine[]; pitching: PitchingLine[] }
 interface Box { teams: TeamBox[]; winning_pitcher?: string; losing_pitcher?: string; save?: string }
 
-/** What a page is made by, and what it is. */
+/** What the root gives to a view. */
 interface PageContext {
   params: Record<string, string>;
   query: URLSearchParams;
   me: Account | null;
-  update: () => Promise<void>; // when it is drawn
+  update: () => Promise<void>; // resolves after rendering
   go: (path: string, replace?: boolean) => void;
 }
 interface View {
   title: () => string;
   render: () => unknown;
-  drawn?: () => void; // it is in the document
+  updated?: () => void; // called after each rendering
   close?: () => void;
-  bare?: boolean; // without header and footer
+  bare?: boolean; // rendered without header and footer
 }

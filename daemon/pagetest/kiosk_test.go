@@ -1,0 +1,86 @@
+package pagetest_test
+
+import (
+	"bytes"
+	"image/png"
+	"strings"
+	"testing"
+
+	"github.com/chromedp/chromedp"
+	"github.com/makiuchi-d/gozxing"
+	"github.com/makiuchi-d/gozxing/qrcode"
+)
+
+// The wall display shows the game in progress, the announcements and how to
+// join, without a session.
+func TestKiosk_gameAndAnnouncements(t *testing.T) {
+	t.Parallel()
+	s := newServer(t)
+	wall, anna := newTab(t, s), newTab(t, s)
+	wall.open("/kiosk")
+	wall.says(".link-state", "Live")
+	wall.says(".wall-play", "field is empty")
+	wall.shows(".wall-join .qr path")
+	wall.looks("kiosk-empty")
+	anna.join("Anna")
+	anna.newGame(map[string]string{"opponent": "bot", "innings": "3"})
+	anna.handIn("home")
+	wall.says(".wall-club", "Anna")
+	anna.playTo(`document.querySelectorAll(".half").length > 2`)
+	score := value[string](anna, `[...document.querySelectorAll(".board tbody tr td:nth-last-child(3)")].map((e) => e.innerText).join(" ")`)
+	wall.await(`[...document.querySelectorAll(".wall-club .plate")].map((e) => e.innerText).join(" ") === %q`, score)
+	wall.says(".wall-play", value[string](anna, `document.querySelector(".half ol").lastElementChild.querySelector("a").firstChild.data`))
+	anna.open("/announcements")
+	anna.do(chromedp.SendKeys("#message", "Dinner is ready."), chromedp.Click("main form .primary"))
+	wall.says(".wall-air", "Dinner is ready.")
+	wall.looks("kiosk")
+}
+
+// scan reads the QR code in a screenshot of an element.
+func (b *tab) scan(selector string) string {
+	b.t.Helper()
+	picture, err := chromedp.Run(b.ctx, chromedp.Screenshot(selector))
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	decoded, err := png.Decode(bytes.NewReader(picture))
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	bitmap, err := gozxing.NewBinaryBitmapFromImage(decoded)
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	code, err := qrcode.NewQRCodeReader().Decode(bitmap, nil)
+	if err != nil {
+		b.t.Fatalf("%s is not a QR code: %v", selector, err)
+	}
+	return code.GetText()
+}
+
+// Each QR code contains the address beside it, in both themes and at each
+// width: of the game that needs an opponent, and of the page.
+func TestQRCodes(t *testing.T) {
+	t.Parallel()
+	s := newServer(t)
+	b, wall := newTab(t, s), newTab(t, s)
+	b.join("Anna")
+	id := b.newGame(nil)
+	b.shows(".invite .qr path")
+	wall.open("/kiosk")
+	wall.shows(".wall-join .qr path")
+	for _, scheme := range []string{"light", "dark"} {
+		for _, width := range widths {
+			for _, tab := range []*tab{b, wall} {
+				tab.emulate("prefers-color-scheme", scheme)
+				tab.do(chromedp.EmulateViewport(width, 800))
+			}
+			if code, link := b.scan(".invite .qr"), value[string](b, `document.querySelector("#invite").value`); code != link || !strings.HasSuffix(link, "/games/"+id) {
+				t.Errorf("%s, width %d: the code of game %s is %q, the link %q", scheme, width, id, code, link)
+			}
+			if code, link := wall.scan(".wall-join .qr"), value[string](wall, `document.querySelector(".wall-join p").innerText`); code != "http://"+link+"/" {
+				t.Errorf("%s, width %d: the code is %q, the link %q", scheme, width, code, link)
+			}
+		}
+	}
+}

@@ -1,0 +1,148 @@
+package pagetest_test
+
+import (
+	"syscall"
+	"testing"
+
+	"github.com/chromedp/cdproto/network"
+)
+
+// connected connects the tab to the network, or cuts it off.
+func (b *tab) connected(on bool) {
+	b.t.Helper()
+	send(b, network.EmulateNetworkConditionsByRule, network.EmulateNetworkConditionsByRuleParams{
+		MatchedNetworkConditions: []*network.Conditions{{Offline: !on, DownloadThroughput: -1, UploadThroughput: -1}},
+	})
+	send(b, network.OverrideNetworkState, network.OverrideNetworkStateParams{
+		Offline: !on, DownloadThroughput: -1, UploadThroughput: -1,
+	})
+}
+
+// turns has both managers make calls, each as soon as they can, until there
+// were that many and both can make the next one, or the game is over.
+func turns(one, other *tab, calls int) {
+	one.t.Helper()
+	for made := 0; !one.is(`document.querySelector(".final")`); {
+		first, second := one.is(canCall), other.is(canCall)
+		if made >= calls && first && second {
+			return
+		}
+		if first {
+			one.key("1")
+			made++
+		}
+		if second {
+			other.key("1")
+			made++
+		}
+	}
+}
+
+// shown evaluates to what all tabs must show of a game.
+const shown = `JSON.stringify([...document.querySelectorAll(".board .plate, .situation, .lamps, .half-head, .half li, .runners text")].map((e) => e.ariaLabel ?? e.textContent))`
+
+// agree waits until the other tab shows what this one does.
+func agree(one, other *tab) {
+	one.t.Helper()
+	other.await(shown + " === " + quote(value[string](one, shown)))
+}
+
+// Two managers and a watcher: the invitation is opened, both cards go in, and
+// all three tabs go to the game. A manager who loses the network sees so at
+// once, and resumes where the others are.
+func TestLive_twoManagersAndWatcher(t *testing.T) {
+	t.Parallel()
+	s := newServer(t)
+	anna, ben, fan := newTab(t, s), newTab(t, s), newTab(t, s)
+	anna.join("Anna")
+	id := anna.newGame(map[string]string{"innings": "3"})
+	anna.shows(".invite .qr path")
+	anna.looks("invite")
+	ben.join("Ben")
+	ben.says(".game-stub", "Needs a second manager")
+	ben.looks("lobby")
+	ben.open("/games/" + id)
+	ben.press("main section button.primary")
+	ben.shows("#away-card")
+	anna.says(".stubs", "Ben")
+	ben.handIn("away")
+	anna.says(".stubs", "Line-up in")
+	fan.join("Fan")
+	fan.open("/games/" + id)
+	fan.says("main", "setting their line-ups")
+	anna.handIn("home")
+	for _, b := range []*tab{anna, ben, fan} {
+		b.await(`location.pathname === "/games/` + id + `"`)
+		b.says(".link-state", "Live")
+	}
+	fan.says(".panel h2", "In the stands")
+	if n := fan.count(".calls, .offers"); n != 0 {
+		t.Errorf("a watcher has %d decisions", n)
+	}
+	anna.says(".link-line", "1 in the stands") // managers do not count
+	turns(anna, ben, 8)
+	agree(anna, ben)
+	agree(anna, fan)
+
+	ben.expect("ERR_INTERNET_DISCONNECTED", "WebSocket connection")
+	ben.connected(false)
+	ben.says(".banner", "connection lost")
+	ben.says(".link-state", "Connection lost")
+	before := value[string](ben, shown)
+	if ben.count(".calls button:not(:disabled)") != 0 {
+		t.Error("a call can be made without the network")
+	}
+	anna.call()
+	anna.says(".link-line", "offline")
+	if after := value[string](ben, shown); after != before {
+		t.Errorf("without the network the page went from %s to %s", before, after)
+	}
+	ben.connected(true)
+	ben.says(".link-state", "Live")
+	ben.await(`!document.querySelector(".banner")`)
+	agree(anna, ben)
+	ben.call()
+	turns(anna, ben, 1000)
+	anna.await(`document.querySelectorAll(".box tbody tr").length > 18`)
+	for _, b := range []*tab{anna, ben, fan} {
+		b.says(".final h2", "win")
+		b.agrees(id)
+	}
+	fan.press(`.tabs button:nth-child(3)`)
+	fan.shows(".curve path.chance")
+	fan.looks("chances")
+	anna.press(".final button")
+	anna.await(`document.querySelector("#home-card") && !location.pathname.includes("` + id + `")`)
+	ben.says(".final a", "rematch")
+}
+
+// A network that falls silent is noticed. A call made just before is made once,
+// and the page resumes where the game is.
+func TestLive_silentNetwork(t *testing.T) {
+	t.Parallel()
+	s := newServer(t)
+	b := newTab(t, s)
+	b.join("Anna")
+	id := b.newGame(map[string]string{"opponent": "bot"})
+	b.handIn("home")
+	b.says(".link-state", "Live")
+	b.playTo(`document.querySelectorAll(".half").length > 2`)
+	b.await(canCall)
+	b.expect("WebSocket", "ERR_")
+	before, plays := value[string](b, shown), len(b.defences(id))
+	s.signal(syscall.SIGSTOP)
+	b.call()
+	b.says(".chip", "Sent")
+	b.says(".banner", "connection lost")
+	if after := value[string](b, shown); after != before {
+		t.Errorf("without an event the page went from %s to %s", before, after)
+	}
+	s.signal(syscall.SIGCONT)
+	b.says(".link-state", "Live")
+	b.await(`!document.querySelector(".chip")`)
+	b.await(shown + " !== " + quote(before))
+	if more := len(b.defences(id)) - plays; more > 1 {
+		t.Errorf("the call made %d plays, want at most one", more)
+	}
+	b.playTo(`document.querySelectorAll(".half").length > 4`)
+}

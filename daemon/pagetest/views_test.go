@@ -1,0 +1,283 @@
+package pagetest_test
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/chromedp/cdproto/input"
+	"github.com/chromedp/chromedp"
+)
+
+// A user signs up, sees the session, changes the passphrase and signs out.
+func TestAccount_signUpToSignOut(t *testing.T) {
+	t.Parallel()
+	b := newTab(t, newServer(t))
+	b.join("Anna")
+	b.press(`header a[href="/account"]`)
+	b.says("main h1", "Anna")
+	b.says("main li", "This device")
+	b.looks("account")
+	change := func(current, next string) {
+		b.do(
+			chromedp.SetValue(`input[name="current"]`, current),
+			chromedp.SetValue(`input[name="passphrase"]`, next),
+			chromedp.Click("main form button"),
+		)
+	}
+	change(passphrase, "another good phrase")
+	b.says("[role=status]", "changed")
+	b.expect("/api/auth/passphrase") // the second change fails
+	change(passphrase, "a third good phrase")
+	b.shows("main [role=alert]")
+	b.press("main .row .primary")
+	b.shows("header a.signin")
+	b.says("main h1", "Tickets")
+}
+
+// Deleting an account ends its sessions in all browsers, and frees its name for
+// another account.
+func TestAccount_delete(t *testing.T) {
+	t.Parallel()
+	s := newServer(t)
+	b, other := newTab(t, s), newTab(t, s)
+	b.join("Anna")
+	id := func() string { return get[map[string]any](b, "/api/auth/me")["id"].(string) }
+	deleted := id()
+	other.signIn("Anna", passphrase)
+	other.says(`header a[href="/account"]`, "Anna")
+	b.press(`header a[href="/account"]`)
+	b.shows("main .danger")
+	if question := b.confirm("main .danger", false); !strings.Contains(question, "cannot be undone") {
+		t.Errorf("the question is %q", question)
+	}
+	b.open("/account")
+	b.says("main h1", "Anna")
+	b.confirm("main .danger", true)
+	b.shows("header a.signin")
+	b.says("main h1", "Tickets")
+	if status := b.status("GET", "/api/auth/me"); status != 401 {
+		t.Errorf("GET /api/auth/me: status %d, want 401", status)
+	}
+	other.expect("401")
+	other.press(`header a[href="/account"]`)
+	other.says("main h1", "Tickets")
+	other.expect("422")
+	other.signIn("Anna", passphrase)
+	other.shows("[role=alert]")
+	b.join("Anna")
+	if id() == deleted {
+		t.Error("the new account has the id of the deleted one")
+	}
+}
+
+// Each error of a sign-in has an explanation. Nothing of the address is shown
+// but the reference.
+func TestCallback_explainsEachError(t *testing.T) {
+	t.Parallel()
+	b := newTab(t, newServer(t))
+	for code, text := range map[string]string{
+		"access_denied":          "cancelled or refused",
+		"invalid_state":          "already finished",
+		"state_expired":          "ten minutes",
+		"state_browser_mismatch": "cookies",
+		"issuer_mismatch":        "another identity provider",
+		"exchange_failed":        "did not confirm",
+		"idp_unreachable":        "cannot be reached",
+		"userinfo_failed":        "did not return your account",
+		"idp_error":              "reported an error",
+		"not_invited":            "invite",
+		"account_disabled":       "disabled",
+		"clock_unsynced":         "clock",
+		"insecure_transport":     "https",
+		"rate_limited":           "Too many",
+		"server_error":           "went wrong",
+		"<b>made up</b>":         "went wrong",
+	} {
+		b.open("/auth/callback?error_description=%3Cb%3Eevil%3C%2Fb%3E&error_id=ABC123&error=" + code)
+		b.says("main [role=alert]", text)
+		b.says("main", "ABC123")
+		if !b.is(`document.querySelector('main a[href^="/api/auth/idp/login"]') && !document.body.innerText.includes("evil") && !document.querySelector("main b")`) {
+			t.Errorf("%s: %s", code, b.content())
+		}
+	}
+	b.looks("callback")
+	b.open("/api/auth/idp/login")
+	b.shows("#new-name")
+	b.looks("forms")
+	b.press(`a[href*="access_denied"]`)
+	b.says("main h1", "Changed your mind")
+}
+
+// An announcement is sent once, appears in each browser's queue, can be heard
+// before and cancelled after. A violation is shown at its field.
+func TestAnnouncements_previewQueueCancel(t *testing.T) {
+	t.Parallel()
+	s := newServer(t)
+	b, other := newTab(t, s), newTab(t, s)
+	for _, tab := range []*tab{other, b} {
+		tab.open("/announcements")
+		tab.says(".link-state", "Live")
+	}
+	b.await(`document.querySelectorAll("#voice option").length > 1`)
+	b.do(chromedp.SendKeys("#message", "Dinner is ready."))
+	b.is(`(() => {
+		const button = document.querySelector("button[aria-pressed]");
+		window.labels = []; // all labels of the button, as a second of speech may be over before the test looks
+		new MutationObserver(() => window.labels.push(button.textContent)).observe(button, { childList: true, characterData: true, subtree: true });
+	})()`)
+	b.press(`button[aria-pressed]`)
+	b.await(`window.labels.some((label) => label.includes("Stop"))`)
+	b.says(`button[aria-pressed]`, "Preview")
+	b.press("main form .primary")
+	b.says("[role=status]", "to the queue")
+	b.says(".stubs li", "Dinner is ready.")
+	other.says(".stubs li", "Dinner is ready.")
+	if n := other.count(".stubs li"); n != 1 {
+		t.Errorf("it is in the queue %d times", n)
+	}
+	b.expect("422")
+	b.do(chromedp.SendKeys("#message", "…"), chromedp.Click("main form .primary"))
+	b.await(`document.querySelector("#wrong-message") && document.querySelector("#message").getAttribute("aria-invalid") === "true"`)
+	if text := value[string](b, `[...document.querySelectorAll("main [role=alert]")].map((e) => e.innerText).join("|")`); !strings.HasPrefix(text, "The message ") || strings.Contains(text, "|") {
+		t.Errorf("the violation is shown as %q", text)
+	}
+	b.looks("announcements")
+	other.press(".stubs li button")
+	b.says(".ledger li", "Dinner is ready.")
+	b.says(".ledger .tag", "cancelled")
+}
+
+// An address or a game that does not exist is answered with 404 and a way out.
+func TestPage_notFound(t *testing.T) {
+	t.Parallel()
+	b := newTab(t, newServer(t))
+	b.expect("404")
+	b.open("/left/field")
+	b.says("main h1", "Foul ball")
+	b.press("main a.button")
+	b.says("main h1", "Baseball tonight")
+	b.looks("cover")
+	b.open("/about")
+	b.says("main h1", "About")
+	b.looks("about")
+	b.join("Anna")
+	for _, path := range []string{"/games/unknown", "/games/unknown/lineup", "/games/unknown/replay"} {
+		b.open(path)
+		b.says("main h1", "Foul ball")
+		b.says("main [role=alert]", "nothing at this address")
+	}
+}
+
+var ofASeason = regexp.MustCompile(`^/api/(?:teams|teams/[^/]+/|stats/)(teams|roster|standings|players)?(?:\?|$)`)
+
+// Clubs, rosters and statistics are requested for the season of the setting
+// DEFAULT_SEASON, which is 3 by default.
+func TestPage_requestsDefaultSeason(t *testing.T) {
+	t.Parallel()
+	for season, settings := range map[string][]string{"3": nil, "2": {"DEFAULT_SEASON=2"}} {
+		t.Run(season, func(t *testing.T) {
+			t.Parallel()
+			b := newTab(t, newServer(t, settings...))
+			b.join("Anna")
+			b.open("/new")
+			b.await(`document.querySelectorAll(".clubs .hint").length === 2`) // both rosters
+			for _, path := range []string{"/standings", "/players"} {
+				b.open(path)
+				b.shows("main .empty")
+			}
+			seasons := value[[]string](b, `[...document.querySelectorAll("main select")].at(-1).innerText.split(/\s+/)`)
+			if seasons[0] != season || seasons[len(seasons)-1] != "1" {
+				t.Errorf("the seasons are %q", seasons)
+			}
+			b.mu.Lock()
+			defer b.mu.Unlock()
+			requested := map[string]bool{}
+			for _, path := range b.paths {
+				if found := ofASeason.FindStringSubmatch(path); found != nil {
+					requested[found[1]] = true
+					_, query, _ := strings.Cut(path, "?")
+					if !slices.Contains(strings.Split(query, "&"), "season="+season) {
+						t.Errorf("requested %s, want season %s", path, season)
+					}
+				}
+			}
+			if len(requested) != 4 { // "" are the teams
+				t.Errorf("not all kinds were requested: %q", b.paths)
+			}
+		})
+	}
+}
+
+// moving lists the elements with a transition longer than some seconds, an
+// animation, or smooth scrolling.
+const moving = `[...document.querySelectorAll("*")].flatMap((e) => ["", "::before", "::after"].flatMap((part) => {
+	const style = getComputedStyle(e, part), long = style.transitionDuration.split(",").some((d) => parseFloat(d) > %g);
+	return long || style.animationName !== "none" || style.scrollBehavior !== "auto" ? [e.tagName + "." + e.getAttribute("class") + part] : [];
+}))`
+
+// Nothing moves for users who prefer reduced motion, and nothing for longer
+// than 150 ms for others.
+func TestPage_reducedMotion(t *testing.T) {
+	t.Parallel()
+	b := newTab(t, newServer(t))
+	still := func(name string) {
+		t.Helper()
+		for preference, seconds := range map[string]float64{"reduce": 0, "no-preference": .15} {
+			b.emulate("prefers-reduced-motion", preference)
+			if found := value[[]string](b, fmt.Sprintf(moving, seconds)); len(found) > 0 {
+				t.Errorf("%s with %s: %q move", name, preference, found)
+			}
+			if n := value[int](b, `document.getAnimations().filter((a) => !(a instanceof CSSTransition)).length`); n > 0 {
+				t.Errorf("%s with %s: %d animations", name, preference, n)
+			}
+		}
+	}
+	b.open("/")
+	still("the cover")
+	b.hover()
+	b.open("/api/auth/idp/login")
+	b.shows("#passphrase")
+	still("the forms")
+	b.join("Anna")
+	id := b.newGame(map[string]string{"opponent": "bot"})
+	still("the card")
+	b.handIn("home")
+	b.await(canCall)
+	b.press(".offers summary")
+	b.call()
+	b.await(canCall)
+	still("the game")
+	for path, selector := range map[string]string{
+		"/": ".game-stub", "/new": ".club-pick", "/games/" + id + "/replay": "#moment", "/standings": "main .empty", "/players": "main .empty",
+		"/announcements": "#message", "/account": "main .stubs", "/about": "main h2", "/kiosk": ".wall-club", "/auth/callback?error=idp_error": "[role=alert]",
+	} {
+		b.open(path)
+		b.shows(selector)
+		still(path)
+	}
+}
+
+// hover points at a button, whose border changes at once with reduced motion
+// and with a transition without.
+func (b *tab) hover() {
+	b.t.Helper()
+	point := func(x, y float64) {
+		send(b, input.DispatchMouseEvent, input.DispatchMouseEventParams{Type: input.DispatchMouseEventTypeMouseMoved, X: x, Y: y})
+	}
+	for preference, want := range map[string]bool{"reduce": false, "no-preference": true} {
+		b.emulate("prefers-reduced-motion", preference)
+		point(1, 1)
+		b.drawn()
+		b.is(`window.ran = false, document.addEventListener("transitionrun", () => { window.ran = true; })`)
+		center := value[[]float64](b, `(({ x, y, width, height }) => [x + width / 2, y + height / 2])(document.querySelector('main a.button.primary').getBoundingClientRect())`)
+		point(center[0], center[1])
+		b.shows("main a.button.primary:hover")
+		b.drawn()
+		if got := b.is("window.ran"); got != want {
+			b.t.Errorf("with %s: transition %t, want %t", preference, got, want)
+		}
+	}
+}

@@ -1,0 +1,455 @@
+// Playing a game: the connection to it, and the decisions that a manager can make
+// now. One file, as both are needed at once.
+import { html, nothing } from "./lit-html.js";
+import { t, label, ordinal, managerOf, clubStyle, store, renewSession, session } from "./ui.js";
+
+// ---- the connection
+
+const pingInterval = 5000, pongTimeout = 4000, resendAfter = 2500; // milliseconds
+const minBackoff = 500, maxBackoff = 10000; // milliseconds
+
+/** Close codes after which it does not reconnect. */
+const final = new Set([4000, 4003, 4004]);
+
+/**
+ * The state of a connection: "joining" until the state of the game has arrived,
+ * "live", "lost" while it reconnects, "over" once it does not any more.
+ * @typedef {"joining" | "live" | "lost" | "over"} Link
+ */
+
+/**
+ * The receiver of a connection. Event and skip frames arrive in order, without
+ * gaps between their revisions.
+ * @typedef {object} Handler
+ * @property {() => number} rev returns the last revision that was received
+ * @property {(frame: Frame) => void} frame receives event, skip, state, presence, clock and hello frames
+ * @property {(link: Link, reason: string) => void} link receives the state of the connection
+ * @property {(cid: string, error: { code: string, detail: string } | null, rev: number) => void} answered receives the answer to a command: an error, or the revision that it became
+ */
+
+export class Live {
+  /** @param {string} game @param {Handler} handler */
+  constructor(game, handler) {
+    this.game = game;
+    this.handler = handler;
+    /** @type {Link} */ this.link = "joining";
+    /** @type {WebSocket | null} */ this.socket = null;
+    /** Commands that are not answered yet, by cid. @type {Map<string, { frame: Frame, sent: number }>} */ this.unanswered = new Map();
+    this.attempts = 0;
+    this.lag = 0; // milliseconds, a moving average
+    this.retry = this.beat = this.pong = 0; // timers
+    this.offline = () => this.lose("offline");
+    this.online = () => this.connect();
+    this.visible = () => { if (!document.hidden && this.link === "lost") this.connect(); };
+    addEventListener("offline", this.offline);
+    addEventListener("online", this.online);
+    document.addEventListener("visibilitychange", this.visible);
+    this.connect();
+  }
+
+  /** Closes the connection. It does not reconnect. */
+  close() {
+    this.end("over", "");
+    removeEventListener("offline", this.offline);
+    removeEventListener("online", this.online);
+    document.removeEventListener("visibilitychange", this.visible);
+  }
+
+  /**
+   * Sends a command until it is answered. The server applies it once.
+   * @param {unknown} action
+   * @returns {string} its cid
+   */
+  command(action) {
+    const bytes = crypto.getRandomValues(new Uint8Array(12));
+    const cid = Array.from(bytes, (b) => b.toString(16).padStart(2, "0")).join("");
+    const frame = { t: "cmd", g: this.game, cid, rev: this.handler.rev(), d: { action } };
+    this.unanswered.set(cid, { frame, sent: 0 });
+    this.resend();
+    return cid;
+  }
+
+  connect() {
+    if (this.link === "over" || this.socket) return;
+    clearTimeout(this.retry);
+    const socket = new WebSocket(`${location.protocol === "https:" ? "wss" : "ws"}://${location.host}/api/ws`, "pressbox.v1");
+    this.socket = socket;
+    socket.onopen = () => this.send({ t: "join", g: this.game, d: { since: this.handler.rev() } });
+    socket.onmessage = (e) => { if (socket === this.socket) this.receive(JSON.parse(e.data)); };
+    socket.onclose = (e) => { if (socket === this.socket) void this.closed(e.code); };
+    this.expect();
+  }
+
+  /** @param {Frame} frame */
+  receive(frame) {
+    switch (frame.t) {
+      case "pong":
+        this.lag += ((performance.now() - frame.d.ts) - this.lag) * (this.lag ? 0.2 : 1);
+        clearTimeout(this.pong);
+        return;
+      case "ack":
+      case "nak":
+        if (frame.cid === undefined || !this.unanswered.delete(frame.cid)) {
+          if (frame.t === "nak") this.joinRejected(frame);
+          return;
+        }
+        this.handler.answered(frame.cid, frame.t === "nak" ? frame.d : null, Number(frame.rev));
+        return;
+      case "bye":
+        if (frame.d?.code === "cancelled") this.end("over", "cancelled");
+        return;
+      case "event":
+      case "skip": {
+        const gap = Number(frame.rev) - this.handler.rev();
+        if (gap <= 0) return; // a duplicate
+        if (gap > 1) return this.send({ t: "sync", g: this.game, d: { since: this.handler.rev() } });
+        break;
+      }
+      case "state":
+        this.handler.frame(frame);
+        this.arrived();
+        return;
+    }
+    this.handler.frame(frame);
+  }
+
+  /** Handles a nak without a command: joining failed. @param {Frame} frame */
+  joinRejected(frame) {
+    const code = frame.d?.code;
+    if (code === "unknown_game" || code === "forbidden") this.end("over", code);
+  }
+
+  /** Handles the arrival of the state: the connection is live. */
+  arrived() {
+    this.attempts = 0;
+    clearTimeout(this.pong);
+    if (this.link !== "live") {
+      this.link = "live";
+      this.handler.link("live", "");
+      for (const u of this.unanswered.values()) u.sent = 0;
+    }
+    this.resend();
+    clearInterval(this.beat);
+    this.beat = window.setInterval(() => {
+      this.send({ t: "ping", d: { ts: performance.now(), lag: Math.round(this.lag) } });
+      this.expect();
+      this.resend();
+    }, pingInterval);
+  }
+
+  /** Loses the connection unless a frame arrives in time. */
+  expect() {
+    clearTimeout(this.pong);
+    this.pong = window.setTimeout(() => this.lose("silent"), pongTimeout);
+  }
+
+  resend() {
+    if (this.link !== "live") return;
+    const now = performance.now();
+    for (const u of this.unanswered.values()) {
+      if (u.sent && now - u.sent < resendAfter) continue;
+      u.sent = now;
+      this.send(u.frame);
+    }
+  }
+
+  /** @param {Frame} frame */
+  send(frame) {
+    if (this.socket?.readyState === WebSocket.OPEN) this.socket.send(JSON.stringify(frame));
+  }
+
+  /** @param {number} code */
+  async closed(code) {
+    this.socket = null;
+    if (final.has(code)) return this.end("over", code === 4004 ? "unknown_game" : "closed");
+    this.lose(code === 4001 ? "restart" : "closed");
+    if (code === 4401 && !(await renewSession())) {
+      this.end("over", "signed_out");
+      session.set(null);
+    }
+  }
+
+  /** Closes the socket and schedules the next attempt. @param {string} reason */
+  lose(reason) {
+    if (this.link === "over") return;
+    this.drop();
+    this.link = "lost";
+    this.handler.link("lost", reason);
+    const backoff = Math.min(maxBackoff, minBackoff * 2 ** this.attempts++) * (0.75 + Math.random() / 2);
+    clearTimeout(this.retry);
+    this.retry = window.setTimeout(() => this.connect(), backoff);
+  }
+
+  /** @param {Link} link @param {string} reason */
+  end(link, reason) {
+    if (this.link === "over") return;
+    this.link = link;
+    clearTimeout(this.retry);
+    this.drop();
+    if (reason) this.handler.link(link, reason);
+  }
+
+  drop() {
+    const socket = this.socket;
+    this.socket = null;
+    clearInterval(this.beat);
+    clearTimeout(this.pong);
+    socket?.close();
+  }
+}
+
+// ---- the decisions
+
+/** The parts of a defensive call: fields of its action, each with at most one value. */
+const parts = /** @type {const} */ (["pitch", "infield", "outfield", "behind", "lines"]);
+/** The parts that are either on or off. */
+const switches = /** @type {const} */ (["behind", "lines"]);
+
+/** Returns the part that a call sets, if it is not the usual call. @param {Choice} c */
+const partOf = (c) => parts.find((p) => p in c.action);
+
+const percent = (/** @type {number} */ p) => `${Math.round(p * 100)}%`;
+const lowerFirst = (/** @type {string} */ text) => text.charAt(0).toLowerCase() + text.slice(1);
+
+/** @typedef {{ player_id: string, slot: number, position: string }} Sub */
+
+/** Returns the substitutions of an offer. @param {Choice} c @returns {Sub[]} */
+const subsOf = (c) => /** @type {any} */ (c.action).subs ?? [];
+/** Returns a key for a substitution. @param {Choice} c */
+const keyOf = (c) => `${c.side ?? ""} ${JSON.stringify(subsOf(c))}`;
+
+/**
+ * What the panel needs of the game's view.
+ * @typedef {object} Match
+ * @property {Link} link
+ * @property {Game | null} game
+ * @property {import("./board.js").Scorebook | null} book
+ * @property {State | null} state
+ * @property {Choice[]} legal
+ * @property {Choice[]} offers
+ * @property {Map<string, string>} sent labels of commands without an event
+ * @property {string} error of the last command, or ""
+ * @property {boolean} keys whether keys make calls
+ * @property {number | null} left seconds on the clock
+ * @property {(choice: Choice) => void} choose
+ * @property {() => Promise<void>} update
+ */
+
+export class Decisions {
+  /** @param {Match} match */
+  constructor(match) {
+    this.match = match;
+    this.decision = 0; // number of the decision that this.chosen belongs to
+    /** @type {Set<string>} */ this.chosen = new Set(); // labels of parts
+    this.change = ""; // keys of the selected substitution and double switch
+    this.double = "";
+    this.hadFocus = false; // when the last call was made
+  }
+
+  /** The calls of the open decision. With a hot seat, those of one side at a time. */
+  get calls() {
+    const { legal } = this.match;
+    return legal.filter((c) => c.side === legal[0]?.side && c.group === legal[0]?.group);
+  }
+
+  get idle() { return this.match.link === "live" && !this.match.sent.size; }
+
+  /** @param {Choice} choice */
+  choose(choice) {
+    this.hadFocus = document.activeElement?.closest(".panel") !== null;
+    this.match.choose(choice);
+  }
+
+  /** Moves the focus back to the calls, if making the last one took it away. */
+  refocus() {
+    if (!this.hadFocus || !this.idle || !this.calls.length) return;
+    this.hadFocus = false;
+    if (document.activeElement === document.body) /** @type {HTMLElement | null} */ (document.querySelector(".calls button"))?.focus();
+  }
+
+  /** Makes the nth call, or toggles it as a part of the combined call. @param {number} n */
+  key(n) {
+    const { calls } = this;
+    const choice = calls[n - 1];
+    if (!choice || !this.idle) return;
+    if (choice.group !== "defence") this.choose(choice);
+    else if (n === 1) this.choose(this.combined(calls));
+    else this.toggle(choice, !this.chosen.has(choice.label));
+  }
+
+  /** Returns the parts that are chosen for the open decision. @param {Choice[]} calls */
+  chosenOf(calls) {
+    const decision = Number(calls[0]?.action.d);
+    if (decision !== this.decision) [this.decision, this.chosen] = [decision, new Set()];
+    return calls.filter((c) => this.chosen.has(c.label));
+  }
+
+  /** @param {Choice} choice @param {boolean} on */
+  toggle(choice, on) {
+    const { calls } = this;
+    const others = this.chosenOf(calls).filter((c) => partOf(c) !== partOf(choice) && c.odds && choice.odds); // a call without odds cannot be combined
+    this.chosen = new Set([...others, ...(on && partOf(choice) ? [choice] : [])].map((c) => c.label));
+    this.match.update();
+  }
+
+  /** Returns the combined call. @param {Choice[]} calls @returns {Choice} */
+  combined(calls) {
+    const [first, ...rest] = this.chosenOf(calls);
+    if (!rest.length) return first ?? calls[0];
+    return {
+      ...calls[0], odds: undefined, action: Object.assign({}, ...[calls[0], first, ...rest].map((c) => c.action)),
+      label: [first.label, ...rest.map((c) => lowerFirst(c.label))].join(", "),
+    };
+  }
+
+  /** @param {Game} game */
+  render(game) {
+    const { match, calls } = this;
+    if (!game.you) return html`<section class="leaf panel"><h2>${t("watch.title")}</h2><p>${this.waitingFor(game)}</p></section>`;
+    const busy = match.sent.size > 0;
+    const side = calls[0]?.side ?? (game.you === "both" ? undefined : /** @type {Side} */ (game.you));
+    return html`<section class="leaf panel" aria-labelledby="decisions-title" .style=${side ? clubStyle(game[side].team) : ""}>
+      <div class="row spread"><h2 id="decisions-title">${this.heading(game, calls)}</h2>${clock(match.left)}</div>
+      ${match.error ? html`<p class="alert" role="alert">${match.error}</p>` : nothing}
+      ${calls[0]?.group === "defence" ? this.compose(calls) : calls.length ? html`<ol class="calls">${calls.map((c, i) => html`<li>${this.button(c, i)}</li>`)}</ol>`
+        : html`<p>${busy ? nothing : this.waitingFor(game)}</p>`}
+      ${busy ? html`<p class="chip" role="status">${t("call.sent", { label: [...match.sent.values()].join(", ") })}</p>` : nothing}
+      ${this.renderOffers(game)}
+    </section>`;
+  }
+
+  /** @param {Game} game @param {Choice[]} calls */
+  heading(game, calls) {
+    const { state } = this.match;
+    if (!calls.length) return state?.paused ? t("call.paused") : t("call.in");
+    const club = calls[0].side ? game[calls[0].side].team.name : "";
+    if (calls[0].group === "answer" && state?.question) return state.question.text;
+    const text = label("call", calls[0].group, t("call.now"));
+    return club ? `${club}: ${text}` : text;
+  }
+
+  /** @param {Game} game */
+  waitingFor(game) {
+    const waiting = this.match.state?.waiting ?? [];
+    return waiting.length ? t("call.waiting", { managers: waiting.map((s) => `${game[s].team.abbrev} (${managerOf(game[s])})`).join(", ") }) : t("call.none");
+  }
+
+  /** @param {Choice} c @param {number} i */
+  button(c, i) {
+    return html`<button class=${i ? "call" : "call primary"} ?disabled=${!this.idle} @click=${() => this.choose(c)}>
+      <span class="call-label">${this.hint(i)}${c.label}</span>${odds(c)}</button>`;
+  }
+
+  /** Shows the key of the nth call. @param {number} i */
+  hint(i) { return this.match.keys && i < 9 ? html`<kbd aria-hidden="true">${i + 1}</kbd> ` : nothing; }
+
+  /** Renders the form for a combined call: the usual call, changed in any of its parts. @param {Choice[]} calls */
+  compose(calls) {
+    const chosen = this.chosenOf(calls), call = this.combined(calls);
+    const exclusive = chosen.find((c) => !c.odds);
+    /** @param {"pitch" | "infield" | "outfield"} name */
+    const group = (name) => {
+      const ways = calls.filter((c) => partOf(c) === name);
+      if (!ways.length) return nothing;
+      const way = chosen.find((c) => partOf(c) === name);
+      return html`<fieldset><legend>${t(`call.${name}`)}</legend>
+        ${this.pick("radio", name, calls[0], t(`call.${name}.usual`), !way, nothing, () => this.toggle(ways[0], false), exclusive && name !== "pitch")}
+        ${ways.map((c) => this.pick("radio", name, c, c.label, c === way, this.hint(calls.indexOf(c)), () => this.toggle(c, true), exclusive && name !== "pitch"))}</fieldset>`;
+    };
+    const also = calls.filter((c) => switches.some((s) => s === partOf(c)));
+    return html`<form class="calls combine" @submit=${(/** @type {SubmitEvent} */ e) => {
+      e.preventDefault();
+      if (this.idle) this.choose(this.combined(this.calls));
+    }}>
+      <button class="call primary" ?disabled=${!this.idle}><span class="call-label">${this.hint(0)}${call.label}</span>${chosen.length > 1
+        ? html`<span class="odds"><small>${chosen.map((c) => `${c.label} ${percent(c.odds?.success ?? 0)}`).join(" · ")}</small></span>` : odds(call)}</button>
+      ${group("pitch")}${group("infield")}${group("outfield")}
+      ${also.length ? html`<fieldset><legend>${t("call.also")}</legend>${also.map((c) => this.pick("checkbox", String(partOf(c)), c, c.label, chosen.includes(c), this.hint(calls.indexOf(c)),
+        (/** @type {any} */ e) => this.toggle(c, e.target.checked), exclusive))}</fieldset>` : nothing}
+      <p class="hint">${t("call.together")}</p></form>`;
+  }
+
+  /**
+   * @param {"radio" | "checkbox"} type @param {string} name @param {Choice} c @param {string} label @param {boolean} on
+   * @param {unknown} hint @param {(e: Event) => void} change @param {unknown} disabled
+   */
+  pick(type, name, c, label, on, hint, change, disabled) {
+    return html`<label class="pick"><input type=${type} name=${name} .checked=${on} ?disabled=${!this.idle || Boolean(disabled)} @change=${change}>
+      <span>${hint}${label}</span>${c.odds?.success === undefined ? nothing : html`<small>${percent(c.odds.success)}</small>`}</label>`;
+  }
+
+  /** Renders the offers: substitutions, pause, concede and so on. @param {Game} game */
+  renderOffers(game) {
+    const { offers } = this.match;
+    if (!offers.length) return nothing;
+    const confirmed = (/** @type {Choice} */ c) => {
+      if (c.action.a === "concede" && !confirm(t("dugout.sure", { label: c.label }))) return;
+      this.choose(c);
+    };
+    return html`<details class="offers"><summary>${t("dugout.title")}</summary>
+      ${this.substitutions(game, offers.filter((c) => c.group === "substitution"))}
+      <p class="row">${offers.filter((c) => c.group !== "substitution").map((c) => html`<button type="button" class=${c.action.a === "concede" ? "danger" : nothing} ?disabled=${!this.idle} @click=${() => confirmed(c)}>${c.label}</button>`)}</p>
+      <label class="check"><input type="checkbox" .checked=${this.match.keys} @change=${(/** @type {any} */ e) => { this.match.keys = e.target.checked; store("keys", e.target.checked ? "on" : "off"); this.match.update(); }}> ${t("dugout.keys")}</label>
+    </details>`;
+  }
+
+  /** Renders the substitutions. A new pitcher can come in with a fielder (a double switch). @param {Game} game @param {Choice[]} all */
+  substitutions(game, all) {
+    const singles = all.filter((c) => subsOf(c).length === 1);
+    if (!singles.length) return nothing;
+    const change = singles.find((c) => keyOf(c) === this.change) ?? singles[0];
+    const [pitcher] = subsOf(change);
+    const doubles = pitcher.position === "P" ? all.filter((c) => c.side === change.side && subsOf(c).length === 2 && subsOf(c)[1].player_id !== pitcher.player_id) : [];
+    const double = doubles.find((c) => keyOf(c) === this.double);
+    /** @type {Map<string, Choice[]>} */ const kinds = new Map();
+    for (const c of singles) {
+      const kind = ["PH", "PR", "P"].includes(subsOf(c)[0].position) ? subsOf(c)[0].position : "field";
+      kinds.set(kind, [...(kinds.get(kind) ?? []), c]);
+    }
+    const pick = (/** @type {"change" | "double"} */ which) => (/** @type {any} */ e) => { this[which] = e.target.value; this.match.update(); };
+    return html`<form class="substitutions" @submit=${(/** @type {SubmitEvent} */ e) => {
+      e.preventDefault();
+      this.choose(double ? this.withPitcher(change, double) : change);
+    }}><label for="sub">${t("dugout.subs")}</label><select id="sub" @change=${pick("change")}>
+        ${[...kinds].map(([kind, list]) => html`<optgroup label=${label("dugout", kind)}>${list.map((c) => html`<option value=${keyOf(c)} .selected=${c === change}>${c.side ? `${game[c.side].team.abbrev}: ` : ""}${c.label}</option>`)}</optgroup>`)}
+        </select>
+      ${doubles.length ? html`<label for="double">${t("dugout.double")}</label><select id="double" @change=${pick("double")} aria-describedby="double-hint">
+        <option value="" .selected=${!double}>${t("dugout.single", { n: ordinal(pitcher.slot) })}</option>
+        ${doubles.map((c) => html`<option value=${keyOf(c)} .selected=${c === double}>${this.describeDouble(c)}</option>`)}</select>
+        <p id="double-hint" class="hint">${t("dugout.double.hint")}</p>` : nothing}
+      <button ?disabled=${!this.idle}>${t("dugout.change")}</button></form>`;
+  }
+
+  /** Describes a double switch. @param {Choice} c */
+  describeDouble(c) {
+    const { book, state } = this.match;
+    const [pitcher, fielder] = subsOf(c);
+    const order = state?.teams[c.side ? Number(c.side === "home") : Number(this.match.game?.you === "home")].order;
+    return t("dugout.switch", {
+      fielder: book?.name(fielder.player_id) ?? "", position: fielder.position, slot: ordinal(fielder.slot),
+      out: book?.name(order?.[pitcher.slot - 1].player_id) ?? "", pitcherSlot: ordinal(pitcher.slot),
+    });
+  }
+
+  /** Returns a double switch with the pitcher of another substitution. @param {Choice} change @param {Choice} double @returns {Choice} */
+  withPitcher(change, double) {
+    const [pitcher, fielder] = subsOf(double);
+    return {
+      ...double, label: `${change.label}; ${this.describeDouble(double)}`,
+      action: { ...double.action, subs: [{ ...pitcher, player_id: subsOf(change)[0].player_id }, fielder] },
+    };
+  }
+}
+
+/** @param {number | null} left seconds */
+const clock = (left) => (left === null ? nothing
+  : html`<span class=${left <= 10 ? "clock short" : "clock"} role="timer">${Math.floor(left / 60)}:${String(left % 60).padStart(2, "0")}</span>`);
+
+/** Renders the odds of a call. @param {Choice} c */
+function odds(c) {
+  const o = c.odds;
+  if (!o || o.success === undefined) return nothing;
+  const rest = ["hit", "walk", "strikeout", "home_run"].filter((k) => o[k] !== undefined);
+  return html`<span class="odds"><meter min="0" max="1" value=${o.success} aria-hidden="true"></meter><span><b>${percent(o.success)}</b> ${c.success ?? ""}</span>
+    ${rest.length ? html`<small>${rest.map((k) => `${label("odds", k)} ${percent(o[k])}`).join(" · ")}</small>` : nothing}</span>`;
+}

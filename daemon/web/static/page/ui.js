@@ -1,0 +1,325 @@
+// The library of the page: texts, the API, the session, screen reader messages,
+// club colours, rendering and the small pieces that all views share. It imports
+// no view, and every view imports it.
+import { html, svg, render, nothing } from "./lit-html.js";
+import en from "./en.js";
+
+/** @typedef {keyof typeof en} Key */
+
+// ---- texts
+
+/**
+ * Returns the text of a key with {name} replaced by values.name.
+ * @param {Key} key
+ * @param {Record<string, string | number>} [values]
+ * @returns {string}
+ */
+export function t(key, values = {}) {
+  const text = /** @type {string | ((values: any) => string)} */ (en[key]);
+  if (typeof text === "function") return text(values);
+  return !text.includes("{") ? text : text.replace(/\{(\w+)\}/g, (whole, name) => String(values[name] ?? whole));
+}
+
+/**
+ * Returns the text of prefix.name, where the server chose name; fallback, or
+ * the name itself, if there is no such text.
+ * @param {string} prefix
+ * @param {string | undefined} name
+ * @param {string} [fallback]
+ */
+export function label(prefix, name, fallback) {
+  const key = `${prefix}.${(name ?? "").replaceAll(" ", "_")}`;
+  return key in en ? t(/** @type {Key} */ (key)) : (fallback ?? name ?? "");
+}
+
+/** Makes a sentence of a server message, which has no capital and no full stop. @param {string} text */
+export const sentence = (text) => text.charAt(0).toUpperCase() + text.slice(1) + (/[.!?…]$/.test(text) ? "" : ".");
+
+/** Returns the local date and time, or only the time if it is today. @param {string | undefined} at */
+export function formatTime(at) {
+  if (!at) return "";
+  const date = new Date(at);
+  const today = new Date().toDateString() === date.toDateString();
+  return date.toLocaleString(document.documentElement.lang, today ? { timeStyle: "short" } : { dateStyle: "medium", timeStyle: "short" });
+}
+
+const ordinals = new Intl.PluralRules("en", { type: "ordinal" });
+
+/** Returns 1st for 1. @param {number} n */
+export const ordinal = (n) => t("ordinal", { n, end: { one: "st", two: "nd", few: "rd", other: "th", many: "th", zero: "th" }[ordinals.select(n)] });
+
+// ---- the API
+
+/** An error response of the API, or a network error (status 0). */
+export class Problem extends Error {
+  /** @param {number} status @param {any} body @param {string} [retryAfter] */
+  constructor(status, body, retryAfter) {
+    super(sentence(body?.detail || body?.title || t("problem.offline")));
+    this.status = status;
+    /** @type {string} */ this.code = body?.code ?? "offline";
+    /** @type {Violation[]} */ this.errors = body?.errors ?? [];
+    this.retryAfter = Number(retryAfter ?? 0);
+  }
+}
+
+/** Returns err as a problem. @param {unknown} err */
+export const problemOf = (err) => (err instanceof Problem ? err : new Problem(-1, { detail: err instanceof Error ? err.message : String(err), code: "page" }));
+
+/**
+ * Sends a request to the API with cookies as its only credentials. After a 401
+ * it renews the session once and sends the request again.
+ * @param {string} method
+ * @param {string} path
+ * @param {unknown} [body]
+ * @param {{ raw?: boolean, signal?: AbortSignal }} [options] raw returns the Response instead of its JSON
+ * @returns {Promise<any>}
+ */
+export async function api(method, path, body, options = {}) {
+  let response = await send(method, path, body, options.signal);
+  if (response.status === 401 && mayHaveSession() && (await renewSession())) {
+    response = await send(method, path, body, options.signal);
+  }
+  if (!response.ok) {
+    const problem = new Problem(response.status, await response.json().catch(() => null), response.headers.get("Retry-After") ?? undefined);
+    if (response.status === 401 && session.me) session.set(null);
+    throw problem;
+  }
+  if (options.raw) return response;
+  return response.status === 204 ? null : response.json();
+}
+
+/** @param {string} method @param {string} path @param {unknown} body @param {AbortSignal} [signal] */
+async function send(method, path, body, signal) {
+  try {
+    return await fetch(path, {
+      method, signal, credentials: "include",
+      headers: body === undefined ? {} : { "Content-Type": "application/json" },
+      body: body === undefined ? undefined : JSON.stringify(body),
+    });
+  } catch (err) {
+    if (signal?.aborted) throw err;
+    throw new Problem(0, null);
+  }
+}
+
+// ---- the session
+
+/** @type {Promise<boolean> | null} */
+let renewing = null;
+
+/** Renews the session. Returns false if there is none. */
+export function renewSession() {
+  renewing ??= send("POST", "/api/auth/refresh", undefined)
+    .then((r) => r.ok, () => false)
+    .finally(() => { renewing = null; });
+  return renewing;
+}
+
+/**
+ * Reports whether this browser may have a session. Scripts cannot read the
+ * cookies, so local storage remembers it; without local storage, it may.
+ */
+function mayHaveSession() {
+  store("works", "yes");
+  return stored("known", "no") === "yes" || stored("works", "no") === "no";
+}
+
+/** The account that is signed in: null if none is, undefined until the server has answered. */
+export const session = {
+  /** @type {Account | null | undefined} */ me: undefined,
+  /** @type {Set<() => void>} */ listeners: new Set(),
+  /** @param {Account | null} me */
+  set(me) {
+    this.me = me;
+    store("known", me ? "yes" : "no");
+    for (const notify of this.listeners) notify();
+  },
+  async load() {
+    try {
+      this.set(await api("GET", "/api/auth/me"));
+    } catch (err) {
+      if (err instanceof Problem && err.status === 0 && this.me !== undefined) return;
+      this.set(null);
+    }
+  },
+};
+
+/** Returns the address that starts a sign-in and leads back to the given path. @param {string} [to] */
+export const signInAddress = (to = location.pathname + location.search) =>
+  `/api/auth/idp/login?return=${encodeURIComponent(to.startsWith("/auth/") ? "/" : to)}`;
+
+// ---- the document
+
+/** Returns a value that the server wrote into the document. @param {"version" | "join" | "season"} name */
+export const meta = (name) => document.querySelector(`meta[name="pressbox-${name}"]`)?.getAttribute("content") ?? "";
+
+/** Returns the address of a path for other people on this network. @param {string} path */
+export const joinAddress = (path) => new URL(path, meta("join") || location.origin).href;
+
+/** The season of clubs, rosters and statistics. */
+export const season = Number(meta("season")) || 3;
+
+/** Returns a value that this browser has stored. @param {string} name @param {string} fallback */
+export function stored(name, fallback) {
+  try { return localStorage.getItem(`pressbox.${name}`) ?? fallback; } catch { return fallback; }
+}
+
+/** @param {string} name @param {string} value */
+export function store(name, value) {
+  try { localStorage.setItem(`pressbox.${name}`, value); } catch { /* a private window may have no storage */ }
+}
+
+/**
+ * Reloads the page, once, if err comes from a module that cannot be imported:
+ * the server was updated while the page was open, and has newer files.
+ * @param {unknown} err
+ */
+export function reloadIfOutdated(err) {
+  if (!(err instanceof TypeError) || sessionStorage.getItem("pressbox.reloaded")) return false;
+  sessionStorage.setItem("pressbox.reloaded", "1");
+  location.reload();
+  return true;
+}
+
+// ---- screen reader messages
+
+/** The live region that screen readers read out. */
+export const liveRegion = element("div", { id: "polite", class: "unseen", role: "status", "aria-atomic": "false", "aria-label": t("polite") },
+  element("p"), element("p"), element("p"));
+
+let nextMessage = 0;
+
+/**
+ * Has screen readers read out a text when they are idle. The region shows the
+ * last two texts and an empty line, so that a repeated text is a change as well.
+ * @param {string} text
+ */
+export function readOut(text) {
+  liveRegion.children[nextMessage].textContent = text;
+  nextMessage = (nextMessage + 1) % liveRegion.children.length;
+  liveRegion.children[nextMessage].textContent = "";
+}
+
+// ---- club colours
+
+/** @param {string} hex @returns {number[]} */
+const rgb = (hex) => [1, 3, 5].map((i) => parseInt(hex.slice(i, i + 2), 16));
+
+/** Returns the relative luminance (WCAG 2.2). @param {number[]} c */
+function luminance(c) {
+  const [r, g, b] = c.map((v) => (v / 255 <= 0.04045 ? v / 255 / 12.92 : ((v / 255 + 0.055) / 1.055) ** 2.4));
+  return 0.2126 * r + 0.7152 * g + 0.0722 * b;
+}
+
+/** Returns the contrast ratio (WCAG 2.2). @param {number[]} a @param {number[]} b */
+function contrast(a, b) {
+  const [hi, lo] = [luminance(a), luminance(b)].sort((x, y) => y - x);
+  return (hi + 0.05) / (lo + 0.05);
+}
+
+/** Mixes a colour with another one until its contrast to the background is at least 4.5. @param {number[]} c @param {number[]} to @param {number[]} background */
+function readable(c, to, background) {
+  for (let i = 0; i <= 20; i++) {
+    const mixed = c.map((v, j) => Math.round(v + ((to[j] - v) * i) / 20));
+    if (contrast(mixed, background) >= 4.5) return mixed;
+  }
+  return to;
+}
+
+const css = (/** @type {number[]} */ c) => `rgb(${c.join(" ")})`;
+const paper = rgb("#efe6d0"), night = rgb("#203447"), black = [0, 0, 0], white = [255, 255, 255];
+/** @type {Map<string, string>} */
+const styles = new Map();
+
+/**
+ * Returns the style that gives an element a club's colours: --club; --club-ink,
+ * readable on --club; and --club-mark, readable on the page.
+ * @param {Club | undefined} club
+ */
+export function clubStyle(club) {
+  const given = club?.color ?? club?.colors?.[0] ?? "";
+  const hex = /^#[0-9a-f]{6}$/i.test(given) ? given : `#${given}`;
+  const colour = /^#[0-9a-f]{6}$/i.test(hex) ? hex : "#4a5a68";
+  let style = styles.get(colour);
+  if (!style) {
+    const c = rgb(colour);
+    const ink = contrast(c, white) >= contrast(c, black) ? white : black;
+    style = `--club:${css(c)};--club-ink:${css(ink)};--club-mark:light-dark(${css(readable(c, black, paper))},${css(readable(c, white, night))})`;
+    styles.set(colour, style);
+  }
+  return style;
+}
+
+// ---- rendering
+
+/**
+ * Creates an element.
+ * @template {keyof HTMLElementTagNameMap} T
+ * @param {T} tag @param {Record<string, string>} [attributes] "style" is CSS @param {(Node | string)[]} content
+ * @returns {HTMLElementTagNameMap[T]}
+ */
+export function element(tag, attributes = {}, ...content) {
+  const created = document.createElement(tag);
+  for (const [name, value] of Object.entries(attributes)) {
+    if (name === "style") created.style.cssText = value; // the Content-Security-Policy forbids the attribute
+    else created.setAttribute(name, value);
+  }
+  created.append(...content);
+  return created;
+}
+
+/**
+ * Returns a function that renders into root, but only when one of the values
+ * that the template shows has changed.
+ * @template {HTMLElement | SVGElement} E
+ * @param {E} root
+ * @returns {(values: readonly unknown[], template: () => unknown) => E}
+ */
+export function guarded(root) {
+  /** @type {readonly unknown[] | null} */ let last = null;
+  return (values, template) => {
+    if (last?.length !== values.length || values.some((value, i) => value !== last?.[i])) {
+      last = values;
+      render(template(), /** @type {HTMLElement} */ (root)); // lit-html's type excludes SVG; its code does not
+    }
+    return root;
+  };
+}
+
+// ---- shared pieces
+
+/** @param {Club} club */
+export const pennant = (club) => html`<span class="pennant" .style=${clubStyle(club)} aria-hidden="true">${club.abbrev}</span>`;
+
+/** @param {Problem | Error | null} problem */
+export const alertBox = (problem) => (problem ? html`<p class="alert" role="alert">${problem.message}</p>` : nothing);
+
+export const loading = () => html`<p class="waiting">${t("loading")}</p>`;
+
+/** Renders a problem in place of a view. @param {Problem} problem */
+export const problemView = (problem) => html`<section class="leaf narrow"><h1>${t(problem.status === 404 ? "lost.title" : "broken.title")}</h1>
+  ${problem.status === 404 ? html`<p role="alert">${t("lost.text")}</p>` : alertBox(problem)}<p><a class="button" href="/">${t("lost.out")}</a></p></section>`;
+
+/** Renders a text as a QR code. The text must stand beside it as well. @param {string} text */
+export async function qr(text) {
+  const { generate } = await import("./lean-qr.js");
+  const code = generate(text);
+  let path = "";
+  for (let y = 0; y < code.size; y++) for (let x = 0; x < code.size; x++) if (code.get(x, y)) path += `M${x} ${y}h1v1h-1z`;
+  const size = code.size + 8;
+  return html`<svg class="qr" viewBox="-4 -4 ${size} ${size}" role="img" aria-label=${t("qr.label", { text })}>${svg`<rect x="-4" y="-4" width=${size} height=${size} fill="#fff"></rect><path d=${path} fill="#000"></path>`}</svg>`;
+}
+
+// ---- games
+
+/** @type {readonly Side[]} */
+export const sides = ["away", "home"];
+
+/** @param {GameSide} side */
+export const managerOf = (side) => (side.bot ? t("game.bot") : (side.manager?.name ?? t("game.open")));
+
+/** Returns the side without a manager. @param {Game} g @returns {Side | undefined} */
+export const openSide = (g) => sides.find((s) => !g[s].manager && !g[s].bot);
+
+/** Returns the name of a half-inning, as in Top 9th. @param {"top" | "bottom" | undefined} half @param {number} inning */
+export const inningName = (half, inning) => t("game.inning", { half: t(half === "top" ? "half.top" : "half.bottom"), inning: ordinal(inning) });
