@@ -19,6 +19,10 @@ import (
 
 	"pressbox/audio/pulse"
 	"pressbox/audio/pulse/pulsetest"
+	"pressbox/daemon/cli"
+	"pressbox/daemon/client"
+	"pressbox/daemon/recovery"
+	"pressbox/daemon/settings"
 	"pressbox/voice"
 	"pressbox/voice/espeak"
 	"pressbox/voice/onnx"
@@ -26,22 +30,21 @@ import (
 
 const twelveWords = "Dinner is ready in the kitchen, please come and wash your hands."
 
-// BenchmarkFirstSample takes the time from POST /notify to the first sample
-// that is written to PulseAudio, for a message of twelve words and for one of
-// five hundred, each the median, in turns with what cannot be done without:
-// one espeak call, one run of the model on the first piece, and one commit.
-// Limits: x-limit ≤ 1, where the limit is 1.15 × (espeak + run) + commit +
-// 5 ms; x-short ≤ 1.2 for the long one.
+// BenchmarkFirstSample measures the time from POST /notify to the first sample written to
+// PulseAudio, for messages of twelve and of five hundred words, and the necessary work: one
+// espeak call, one inference of the first segment, and one commit. All are medians, measured
+// in turns. Limits: x-limit ≤ 1, where the limit is 1.15 × (espeak + inference) + commit +
+// 5 ms; x-short ≤ 1.2 for the long message.
 func BenchmarkFirstSample(b *testing.B) {
 	written := make(chan time.Time, 1)
-	h, c := liveHouse(b, func() { written <- time.Now() })
-	floor := newFloor(b, h)
+	a, c := runApp(b, func() { written <- time.Now() })
+	minimum := newMinimum(b, a)
 	long := twelveWords + strings.Repeat(" "+passage, 9)
 	var short, longer, needed, limit []time.Duration
 	for b.Loop() {
-		short = append(short, firstSample(b, h, c, twelveWords, written))
-		longer = append(longer, firstSample(b, h, c, long, written))
-		speech, commit := floor.measure(b)
+		short = append(short, firstSample(b, a, c, twelveWords, written))
+		longer = append(longer, firstSample(b, a, c, long, written))
+		speech, commit := minimum.measure(b)
 		needed = append(needed, speech+commit)
 		limit = append(limit, speech*115/100+commit+5*time.Millisecond)
 	}
@@ -52,100 +55,78 @@ func BenchmarkFirstSample(b *testing.B) {
 	b.ReportMetric(0, "ns/op")
 }
 
-// firstSample posts a message, waits for its first sample, and cancels it.
-// What was cancelled before may have cost the daemon its espeak child; that is
-// back before the time is taken, as the limit is for a daemon that is warm.
-func firstSample(b *testing.B, h *house, c *client, text string, written <-chan time.Time) time.Duration {
+// firstSample returns the time to a message's first sample, and cancels the message. Cancelling
+// may have ended the espeak child, so it is started before the measurement.
+func firstSample(b *testing.B, a *app, c *client.Client, text string, written <-chan time.Time) time.Duration {
 	b.Helper()
-	if _, err := h.phonemizer.Phonemes(b.Context(), "en-us", "warm"); err != nil {
+	if _, err := a.phonemizer.Phonemes(b.Context(), "en-us", "warm"); err != nil {
 		b.Fatal(err)
 	}
-	var r report
 	began := time.Now()
-	if err := c.call(b.Context(), http.MethodPost, "/notify", announcement{Message: text}, &r); err != nil {
+	r, err := c.Announce(b.Context(), client.Announcement{Message: text})
+	if err != nil {
 		b.Fatal(err)
 	}
 	took := (<-written).Sub(began)
-	if err := c.call(b.Context(), http.MethodDelete, "/notify/"+r.ID, nil, &r); err != nil {
+	if err := c.Call(b.Context(), http.MethodDelete, "/notify/"+r.ID, nil, &r); err != nil {
 		b.Fatal(err)
 	}
 	return took
 }
 
-// liveHouse runs the daemon's parts in this process, with the bundled voice
-// measured, until the benchmark ends.
-func liveHouse(b *testing.B, onFirstWrite func()) (*house, *client) {
+// runApp runs the server in this process with calibrated voices, until the benchmark ends.
+func runApp(b *testing.B, onFirstWrite func()) (*app, *client.Client) {
 	b.Helper()
 	log := slog.New(slog.DiscardHandler)
-	cfg, err := benchConfig(b)
+	values := append(commonSettings(b), "PULSE_SERVER="+pulsetest.Start(b, pulsetest.Config{}).Address)
+	b.Chdir(calibratedDir(b))
+	for _, assignment := range values {
+		name, value, _ := strings.Cut(assignment, "=")
+		b.Setenv(name, value)
+	}
+	cfg, err := settings.ForHost("")
 	if err != nil {
 		b.Fatal(err)
 	}
-	kept, _, err := openStore(b.Context(), cfg, log)
+	st, _, err := recovery.Open(b.Context(), cfg, log)
 	if err != nil {
 		b.Fatal(err)
 	}
 	sink := pulse.New(pulse.Config{Server: cfg.PulseServer, OnFirstWrite: onFirstWrite, Log: log})
-	h, err := build(launch{cfg: cfg, log: log}, kept, sink)
+	a, err := build(cli.ServeOptions{Config: cfg, Log: log}, st, sink)
 	if err != nil {
 		b.Fatal(err)
 	}
-	doors, err := listen(cfg)
+	s, err := listen(cfg)
 	if err != nil {
 		b.Fatal(err)
 	}
 	ctx, stop := context.WithCancel(b.Context())
 	ended := make(chan error, 1)
-	go func() { ended <- h.run(ctx, doors) }()
+	go func() { ended <- a.run(ctx, s) }()
 	b.Cleanup(func() {
 		stop()
 		if err := <-ended; err != nil {
 			b.Error(err)
 		}
-		_ = h.phonemizer.Close() // nothing is kept there
-		if err := kept.Close(); err != nil {
+		_ = a.phonemizer.Close() // it holds no data
+		if err := st.Close(); err != nil {
 			b.Error(err)
 		}
 	})
-	return h, &client{base: webAddress(doors.http[0])}
+	return a, client.New(urlOf(s.http[0]), "")
 }
 
-// benchConfig is the settings of an appliance whose voice has been measured.
-func benchConfig(b *testing.B) (Config, error) {
-	b.Helper()
-	measured.Do(func() { measured.store = measure(b) })
-	settings := commonSettings(b)
-	b.Chdir(b.TempDir())
-	if err := os.Mkdir("state", 0o700); err != nil {
-		return Config{}, err
-	}
-	if err := os.WriteFile(filepath.Join("state", "pressbox.db"), measured.store, 0o600); err != nil {
-		return Config{}, err
-	}
-	if err := os.WriteFile("pressbox.env", nil, 0o600); err != nil {
-		return Config{}, err
-	}
-	for _, setting := range append(settings, "PULSE_SERVER="+pulsetest.Start(b, pulsetest.Config{}).Address) {
-		name, value, _ := strings.Cut(setting, "=")
-		b.Setenv(name, value)
-	}
-	s, err := readSettings(b, keys())
-	if err != nil {
-		return Config{}, err
-	}
-	return s.configure()
-}
-
-// A floor is what the first sample cannot do without.
-type floor struct {
-	house *house
+// A minimum is the work that the first sample requires.
+type minimum struct {
+	app   *app
 	voice *voice.Voice
-	first voice.Input // of the model, for the first piece of the message
+	first voice.Input // of the model, for the first segment of the message
 }
 
-func newFloor(b *testing.B, h *house) *floor {
+func newMinimum(b *testing.B, a *app) *minimum {
 	b.Helper()
-	model := filepath.Join(h.cfg.ModelDir, h.cfg.DefaultVoice+".onnx")
+	model := filepath.Join(a.Config.ModelDir, a.Config.DefaultVoice+".onnx")
 	text, err := os.ReadFile(model + ".json")
 	if err != nil {
 		b.Fatal(err)
@@ -154,13 +135,13 @@ func newFloor(b *testing.B, h *house) *floor {
 	if err != nil {
 		b.Fatal(err)
 	}
-	loaded, err := onnx.Runtime{Library: h.cfg.ONNXRuntimeLib}.Load(model, config)
+	loaded, err := onnx.Runtime{Library: a.Config.ONNXRuntimeLib}.Load(model, config)
 	if err != nil {
 		b.Fatal(err)
 	}
 	phonemizer := espeak.New("")
 	b.Cleanup(func() {
-		_ = phonemizer.Close() // nothing is kept there
+		_ = phonemizer.Close() // it holds no data
 		if err := loaded.Close(); err != nil {
 			b.Error(err)
 		}
@@ -169,24 +150,24 @@ func newFloor(b *testing.B, h *house) *floor {
 	if v.Calibration, err = v.Calibrate(b.Context()); err != nil {
 		b.Fatal(err)
 	}
-	f := &floor{house: h, voice: v}
-	recorder := &firstInput{Model: loaded, to: f}
+	m := &minimum{app: a, voice: v}
+	recorder := &firstInput{Model: loaded, to: m}
 	recording := *v
 	recording.Model = recorder
-	for _, err := range recording.Speak(b.Context(), twelveWords, h.cfg.DefaultRate) {
+	for _, err := range recording.Speak(b.Context(), twelveWords, a.Config.DefaultRate) {
 		if err != nil {
 			b.Fatal(err)
 		}
-		return f
+		return m
 	}
 	b.Fatal("the message has no speech")
 	return nil
 }
 
-// firstInput notes the first input of a model.
+// firstInput records the first input of a model.
 type firstInput struct {
 	voice.Model
-	to   *floor
+	to   *minimum
 	done bool
 }
 
@@ -197,29 +178,29 @@ func (m *firstInput) Infer(ctx context.Context, in voice.Input) ([]float32, erro
 	return m.Model.Infer(ctx, in)
 }
 
-// measure takes the time of one espeak call and one run, and of one commit.
-func (f *floor) measure(b *testing.B) (speech, commit time.Duration) {
+// measure returns the time of one espeak call and one inference, and of one commit.
+func (m *minimum) measure(b *testing.B) (speech, commit time.Duration) {
 	b.Helper()
 	began := time.Now()
-	if _, err := f.voice.Phonemizer.Phonemes(b.Context(), "en-us", "Dinner is ready in the kitchen"); err != nil {
+	if _, err := m.voice.Phonemizer.Phonemes(b.Context(), "en-us", "Dinner is ready in the kitchen"); err != nil {
 		b.Fatal(err)
 	}
-	if _, err := f.voice.Model.Infer(b.Context(), f.first); err != nil {
+	if _, err := m.voice.Model.Infer(b.Context(), m.first); err != nil {
 		b.Fatal(err)
 	}
 	speech = time.Since(began)
 	began = time.Now()
-	if err := f.house.store.SaveCalibration("benchmark", make([]byte, 300)); err != nil {
+	if err := m.app.store.SaveCalibration("benchmark", make([]byte, 300)); err != nil {
 		b.Fatal(err)
 	}
 	return speech, time.Since(began)
 }
 
-// BenchmarkStart takes the time from starting the program, on a store that is
-// there, until a client can connect. Limit: 50 ms.
+// BenchmarkStart measures the time from the start of the program, with an existing store, until
+// a client can connect. Limit: 50 ms.
 func BenchmarkStart(b *testing.B) {
 	dir := builtProgram(b)
-	env := append(environment(b), "PULSE_SERVER=unix:/nowhere")
+	env := environment(b, silent)
 	var took []time.Duration
 	for b.Loop() {
 		began := time.Now()
@@ -241,18 +222,18 @@ func BenchmarkStart(b *testing.B) {
 	b.ReportMetric(0, "ns/op")
 }
 
-// BenchmarkIdle looks at a daemon without voices that nobody asks anything,
-// connected to its sound server, for a minute. Limits: 40 MB, 0.2 wake-ups/s.
+// BenchmarkIdle measures a server without voices and without requests, connected to its sound
+// server, for a minute. Limits: 40 MB, 0.2 wake-ups/s.
 func BenchmarkIdle(b *testing.B) {
 	dir := builtProgram(b)
-	env := append(environment(b), "MODEL_DIR="+b.TempDir(), "PULSE_SERVER="+pulsetest.Start(b, pulsetest.Config{}).Address)
+	env := environment(b, "MODEL_DIR="+b.TempDir(), "PULSE_SERVER="+pulsetest.Start(b, pulsetest.Config{}).Address)
 	p, err := startProcess(dir, env)
 	if err != nil {
 		b.Fatal(err)
 	}
 	defer p.end(syscall.SIGTERM)
 	for b.Loop() {
-		<-time.After(10 * time.Second) // until the start has been forgotten
+		<-time.After(10 * time.Second) // after the work of the start
 		before := wakeUps(b, p.cmd.Process.Pid)
 		<-time.After(time.Minute)
 		after := wakeUps(b, p.cmd.Process.Pid)
@@ -262,8 +243,8 @@ func BenchmarkIdle(b *testing.B) {
 	b.ReportMetric(0, "ns/op")
 }
 
-// builtProgram puts the program, as it is shipped, first in PATH, and returns
-// an empty folder for it.
+// builtProgram builds the program with the flags of a release, puts it first in PATH, and
+// returns an empty working directory.
 func builtProgram(b *testing.B) string {
 	b.Helper()
 	bin := b.TempDir()
@@ -275,8 +256,7 @@ func builtProgram(b *testing.B) string {
 	return b.TempDir()
 }
 
-// wakeUps is how often the threads of a process have gone to sleep, and so
-// been woken.
+// wakeUps returns the number of voluntary context switches of a process's threads.
 func wakeUps(b *testing.B, pid int) int {
 	b.Helper()
 	threads, err := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/status", pid))
@@ -290,7 +270,7 @@ func wakeUps(b *testing.B, pid int) int {
 	return sum
 }
 
-// status is a number of a file like /proc/PID/status.
+// status returns a number from a file like /proc/PID/status.
 func status(b *testing.B, path, name string) int {
 	b.Helper()
 	f, err := os.Open(path)

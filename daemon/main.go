@@ -1,21 +1,64 @@
-// Package main is Pressbox, the program: its settings, its commands, and the
-// one place where its parts are put together.
+// Package main is Pressbox, the program: it builds the server from its packages and runs it.
 //
-// One law: it knows every other package and none knows it. Only here is the
-// environment read, a signal caught, or a process ended.
+// One law: only here are packages connected, signals caught and the process ended.
 package main
 
 import (
 	"context"
+	"log/slog"
+	"net/http"
 	"os"
 	"os/signal"
 	"syscall"
+	"time"
+
+	"pressbox/daemon/cli"
+	"pressbox/daemon/settings"
+	"pressbox/daemon/signin"
+	"pressbox/daemon/web"
+	"pressbox/store"
 )
 
 //go:generate go test -run TestGenerated . -update
 
+// Set by the linker.
+//
+//nolint:gochecknoglobals // only the linker sets them
+var (
+	version  = "dev" // the newest entry of CHANGELOG.md
+	released = ""    // the date of that entry, such as 2026-11-20; "" means unknown
+	revision = ""    // the output of packaging/revision; "" means unknown
+)
+
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	context.AfterFunc(ctx, stop) // a second signal ends the process at once
-	os.Exit(execute(ctx, os.Args[1:]))
+	os.Exit(program().Execute(ctx, os.Args[1:]))
+}
+
+func program() cli.Program {
+	return cli.Program{
+		Build:          cli.Build{Version: version, Released: released, Revision: revision},
+		Serve:          serve,
+		Administration: administration,
+		OpenAPI:        func() ([]byte, error) { return web.OpenAPI(version) },
+	}
+}
+
+// administration returns the handler of the administration of a store.
+func administration(cfg settings.Config, st *store.Store, log *slog.Logger) (http.Handler, error) {
+	s, err := signin.New(cfg, st, releaseDate(), log)
+	if err != nil {
+		return nil, err
+	}
+	return web.NewAdministration(web.Config{Log: log, Version: version, SignIn: s.Web})
+}
+
+// releaseDate returns the date of this version; the zero time if it is unknown.
+func releaseDate() time.Time {
+	at, err := time.Parse(time.DateOnly, released)
+	if err != nil {
+		return time.Time{}
+	}
+	return at
 }

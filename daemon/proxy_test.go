@@ -26,25 +26,25 @@ import (
 	"pressbox/daemon/replica"
 )
 
-// proxyName is the name in the README's recipe.
+// proxyName is the host name in packaging/doc/https.md.
 const proxyName = "pressbox.home.arpa"
 
-// recipe is the block of a kind in the README: there must be one.
+// recipe returns the code block of a kind in packaging/doc/https.md, of which there is one.
 func recipe(t *testing.T, kind string) string {
 	t.Helper()
-	readme, err := os.ReadFile("../README.md")
+	document, err := os.ReadFile("../packaging/doc/https.md")
 	if err != nil {
 		t.Fatal(err)
 	}
-	blocks := regexp.MustCompile("(?s)```"+kind+"\n(.*?)```").FindAllStringSubmatch(string(readme), -1)
+	blocks := regexp.MustCompile("(?s)```"+kind+"\n(.*?)```").FindAllStringSubmatch(string(document), -1)
 	if len(blocks) != 1 {
-		t.Fatalf("the README has %d blocks of %s, want one", len(blocks), kind)
+		t.Fatalf("packaging/doc/https.md has %d blocks of %s, want one", len(blocks), kind)
 	}
 	return blocks[0][1]
 }
 
-// startCaddy runs Debian's Caddy with the README's Caddyfile until the test
-// ends, and is the certificate authority that it made.
+// startCaddy runs Debian's Caddy with the document's Caddyfile until the test ends, and
+// returns its certificate authority.
 func startCaddy(t *testing.T) *x509.CertPool {
 	t.Helper()
 	program, err := filepath.Abs("../.build/caddy")
@@ -52,10 +52,10 @@ func startCaddy(t *testing.T) *x509.CertPool {
 		t.Fatal(err)
 	}
 	if _, err := os.Stat(program); err != nil {
-		t.Fatalf("there is no Caddy: run \"make test\": %v", err)
+		t.Fatalf("Caddy is missing: run \"make .build/caddy\": %v", err)
 	}
 	dir := t.TempDir()
-	file := "{\n\tadmin off\n\tskip_install_trust\n}\n" + recipe(t, "caddyfile") // only that it leaves the machine alone
+	file := "{\n\tadmin off\n\tskip_install_trust\n}\n" + recipe(t, "caddyfile") // it changes nothing outside dir
 	if err := os.WriteFile(filepath.Join(dir, "Caddyfile"), []byte(file), 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -69,7 +69,7 @@ func startCaddy(t *testing.T) *x509.CertPool {
 	}
 	t.Cleanup(func() {
 		cancel()
-		_ = cmd.Wait() // it was killed
+		_ = cmd.Wait() // the error says that it was killed
 		if t.Failed() {
 			t.Logf("Caddy's log:\n%s", log)
 		}
@@ -84,12 +84,12 @@ func startCaddy(t *testing.T) *x509.CertPool {
 	return pool
 }
 
-// awaitHandshake tries until the proxy has its certificate.
+// awaitHandshake waits until the proxy has its certificate.
 func awaitHandshake(t *testing.T) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), never)
 	defer cancel()
-	// Its authority is not known yet, so any certificate will do.
+	// Its authority is not known yet.
 	dialer := tls.Dialer{Config: &tls.Config{ServerName: proxyName, InsecureSkipVerify: true}}
 	for {
 		conn, err := dialer.DialContext(ctx, "tcp", lantest.Address+":443")
@@ -103,7 +103,7 @@ func awaitHandshake(t *testing.T) {
 	}
 }
 
-// A visitor asks through the proxy, as a browser at one address does.
+// A visitor is a browser at one address that uses the proxy.
 type visitor struct {
 	*testing.T
 	http.Client
@@ -132,8 +132,8 @@ func newVisitor(t *testing.T, roots *x509.CertPool, from string) *visitor {
 	}}}
 }
 
-// ask sends a request and fails the test unless the answer has that status.
-// The headers are name and value in turn.
+// ask sends a request and fails the test unless the response has that status. headers
+// alternates names and values.
 func (v *visitor) ask(want int, method, address, body string, headers ...string) *http.Response {
 	v.Helper()
 	req, err := http.NewRequestWithContext(v.Context(), method, address, strings.NewReader(body))
@@ -154,7 +154,7 @@ func (v *visitor) ask(want int, method, address, body string, headers ...string)
 	return resp
 }
 
-// status is that of what a page is answered who says that somebody else asks.
+// status returns the status of a request with a forged X-Forwarded-For.
 func (v *visitor) status(address, forwardedFor string) int {
 	v.Helper()
 	req, err := http.NewRequestWithContext(v.Context(), http.MethodGet, address, http.NoBody)
@@ -170,8 +170,8 @@ func (v *visitor) status(address, forwardedFor string) int {
 	return resp.StatusCode
 }
 
-// to is where an answer leads.
-func (v *visitor) to(resp *http.Response) string {
+// location returns the target of a redirection.
+func (v *visitor) location(resp *http.Response) string {
 	v.Helper()
 	u, err := resp.Location()
 	if err != nil {
@@ -180,8 +180,8 @@ func (v *visitor) to(resp *http.Response) string {
 	return u.String()
 }
 
-// read is the text of an answer.
-func (v *visitor) read(resp *http.Response) string {
+// body returns the body of a response.
+func (v *visitor) body(resp *http.Response) string {
 	v.Helper()
 	text, err := io.ReadAll(resp.Body)
 	if err != nil {
@@ -190,66 +190,63 @@ func (v *visitor) read(resp *http.Response) string {
 	return string(text)
 }
 
-// join makes an account: page is what was asked, in is the answer with the
-// cookies.
-func (v *visitor) join(base string) (page, in *http.Response) {
+// signUp creates an account and returns the form and the response that sets the cookies.
+func (v *visitor) signUp(base string) (page, callback *http.Response) {
 	v.Helper()
-	page = v.ask(http.StatusOK, "GET", v.to(v.ask(http.StatusFound, "GET", base+"/api/auth/idp/login", "")), "")
-	form := regexp.MustCompile(`action="([^"]+)"`).FindStringSubmatch(v.read(page))
+	page = v.ask(http.StatusOK, "GET", v.location(v.ask(http.StatusFound, "GET", base+"/api/auth/idp/login", "")), "")
+	form := regexp.MustCompile(`action="([^"]+)"`).FindStringSubmatch(v.body(page))
 	claim := url.Values{"form": {"create"}, "name": {"Anna"}, "passphrase": {"seven quiet herons"}}.Encode()
 	back := v.ask(http.StatusSeeOther, "POST", base+html.UnescapeString(form[1]), claim,
 		"Content-Type", "application/x-www-form-urlencoded", "Origin", base)
-	return page, v.ask(http.StatusSeeOther, "GET", v.to(back), "")
+	return page, v.ask(http.StatusSeeOther, "GET", v.location(back), "")
 }
 
-// behindCaddy starts both as the README says, and is the daemon and the proxy's
+// behindCaddy starts a server and Caddy as the document says, and returns Caddy's certificate
 // authority.
-func behindCaddy(t *testing.T) (*appliance, *x509.CertPool) {
+func behindCaddy(t *testing.T) (*process, *x509.CertPool) {
 	t.Helper()
-	a := &appliance{tb: t, dir: t.TempDir()}
-	if err := os.WriteFile(filepath.Join(a.dir, ".env"), []byte(recipe(t, "env")), 0o600); err != nil {
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, ".env"), []byte(recipe(t, "env")), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	a.run(append(environment(t), "PORT=8888", "PULSE_SERVER=unix:/nowhere"))
-	return a, startCaddy(t)
+	return runProcessIn(t, dir, environment(t, "PORT=8888", silent)), startCaddy(t)
 }
 
-// With the README's recipe, to the letter, people sign in over https, and
-// the daemon knows who asks.
-func TestOverHTTPS(t *testing.T) {
+// Behind the documented proxy, clients sign in over https, and the log has their addresses.
+func TestProxy_signIn(t *testing.T) {
 	t.Parallel()
 	if !lantest.Inside(t) {
 		return
 	}
-	a, roots := behindCaddy(t)
+	p, roots := behindCaddy(t)
 	const base = "https://" + proxyName
 	v := newVisitor(t, roots, lantest.Address)
 
-	page, in := v.join(base)
+	page, callback := v.signUp(base)
 	if hsts := page.Header.Get("Strict-Transport-Security"); hsts == "" {
-		t.Error("https is not insisted on")
+		t.Error("there is no Strict-Transport-Security")
 	}
-	var kept []string
-	for _, c := range in.Cookies() {
+	var set []string
+	for _, c := range callback.Cookies() {
 		if c.MaxAge > 0 {
-			kept = append(kept, fmt.Sprint(c.Name, " ", c.Path, " ", c.Secure))
+			set = append(set, fmt.Sprint(c.Name, " ", c.Path, " ", c.Secure))
 		}
 	}
-	if got, want := strings.Join(kept, "; "), "__Secure-pressbox_access /api true; __Secure-pressbox_refresh /api/auth true"; got != want {
+	if got, want := strings.Join(set, "; "), "__Secure-pressbox_access /api true; __Secure-pressbox_refresh /api/auth true"; got != want {
 		t.Errorf("cookies %s, want %s", got, want)
 	}
 	v.ask(http.StatusOK, "POST", base+"/api/auth/refresh", "", "Origin", base)
-	if me := v.read(v.ask(http.StatusOK, "GET", base+"/api/auth/me", "")); !strings.Contains(me, `"name":"Anna"`) {
+	if me := v.body(v.ask(http.StatusOK, "GET", base+"/api/auth/me", "")); !strings.Contains(me, `"name":"Anna"`) {
 		t.Errorf("me: %s", me)
 	}
-	if !a.process.awaitLog("path=/api/auth/refresh status=200 bytes=") || !strings.Contains(a.process.logged(), "client="+lantest.Address) {
-		t.Errorf("the log does not say who asked:\n%s", a.process.logged())
+	if !p.awaitLog("path=/api/auth/refresh status=200 bytes=") || !strings.Contains(p.logged(), "client="+lantest.Address) {
+		t.Errorf("the log does not have the client's address:\n%s", p.logged())
 	}
 }
 
-// Through the proxy, a page of the recipe's origin plays a game over a
-// websocket, with the cookie; a page of another one does not.
-func TestAGameOverHTTPS(t *testing.T) {
+// Behind the proxy, a page of the server's origin plays a game over a websocket with the
+// cookie; a page of another origin is refused.
+func TestProxy_websocket(t *testing.T) {
 	t.Parallel()
 	if !lantest.Inside(t) {
 		return
@@ -257,9 +254,9 @@ func TestAGameOverHTTPS(t *testing.T) {
 	_, roots := behindCaddy(t)
 	const base = "https://" + proxyName
 	v := newVisitor(t, roots, lantest.Address)
-	v.join(base)
-	f := &fan{v.Client, t, base}
-	id, known := f.play(`"innings": 3`)
+	v.signUp(base)
+	b := &browser{v.Client, t, base}
+	id, known := b.play(`"innings": 3`)
 	transport, ok := v.Transport.(*http.Transport)
 	if !ok {
 		t.Fatalf("a transport of type %T", v.Transport)
@@ -297,33 +294,31 @@ func TestAGameOverHTTPS(t *testing.T) {
 	}
 }
 
-// Through the proxy as well, who is not on the local network needs a token,
-// whatever they say of themselves, each address has a limit of its own, and
-// events come as they happen.
-func TestOverHTTPSTheDaemonKnowsWhoAsks(t *testing.T) {
+// Behind the proxy, a client outside the local network needs a token even with a forged
+// header, each address has its own rate limit, and events are not buffered.
+func TestProxy_clientAddress(t *testing.T) {
 	t.Parallel()
 	if !lantest.Inside(t) {
 		return
 	}
 	_, roots := behindCaddy(t)
 	const base = "https://" + proxyName
-	neighbour, stranger := newVisitor(t, roots, lantest.Address), newVisitor(t, roots, lantest.Stranger)
-	events := bufio.NewScanner(neighbour.ask(http.StatusOK, "GET", base+"/events", "").Body)
-	const notice = `{"message": "The door is open."}`
-	stranger.ask(http.StatusUnauthorized, "POST", base+"/notify", notice,
+	local, remote := newVisitor(t, roots, lantest.Address), newVisitor(t, roots, lantest.Stranger)
+	events := bufio.NewScanner(local.ask(http.StatusOK, "GET", base+"/events", "").Body)
+	const announcement = `{"message": "The door is open."}`
+	remote.ask(http.StatusUnauthorized, "POST", base+"/notify", announcement,
 		"Content-Type", "application/json", "X-Forwarded-For", lantest.Address)
-	neighbour.ask(http.StatusAccepted, "POST", base+"/notify", notice, "Content-Type", "application/json")
+	local.ask(http.StatusAccepted, "POST", base+"/notify", announcement, "Content-Type", "application/json")
 	for !strings.Contains(events.Text(), "The door is open.") {
 		if !events.Scan() {
 			t.Fatalf("the events end: %v", events.Err())
 		}
 	}
-	// An allowance comes back at one a second: who asks faster is refused at last,
-	// whoever he says that he asks for.
-	for i := 0; stranger.status(base+"/api/auth/idp/login", fmt.Sprintf("198.51.100.%d", i%250)) != http.StatusTooManyRequests; i++ {
+	// The rate limit is one per second: a faster client is refused, whatever its header.
+	for i := 0; remote.status(base+"/api/auth/idp/login", fmt.Sprintf("198.51.100.%d", i%250)) != http.StatusTooManyRequests; i++ {
 		if i == 1000 {
-			t.Fatal("a thousand sign-ins were begun and none refused")
+			t.Fatal("a thousand sign-ins were started and none was refused")
 		}
 	}
-	neighbour.ask(http.StatusFound, "GET", base+"/api/auth/idp/login", "")
+	local.ask(http.StatusFound, "GET", base+"/api/auth/idp/login", "")
 }

@@ -13,24 +13,25 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"pressbox/audio/pulse/pulsetest"
+	"pressbox/daemon/settings"
 )
 
 func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){"pressbox": main})
 }
 
-// The program as its users meet it: each script is a session in a shell.
+// Each script in testdata is a session in a shell.
 func TestScripts(t *testing.T) {
 	t.Parallel()
-	settings := append(environment(t), "PULSE_SERVER="+pulsetest.Start(t, pulsetest.Config{}).Address)
+	env := environment(t, "PULSE_SERVER="+pulsetest.Start(t, pulsetest.Config{}).Address)
 	testscript.Run(t, testscript.Params{
 		Dir: "testdata",
-		Setup: func(env *testscript.Env) error {
+		Setup: func(e *testscript.Env) error {
 			started := &processes{}
-			env.Values["started"], env.Values["settings"] = started, settings
-			env.Defer(func() {
+			e.Values["started"], e.Values["environment"] = started, env
+			e.Defer(func() {
 				for _, p := range *started {
-					_ = p.end(syscall.SIGKILL) // stop has looked how it ends
+					_ = p.end(syscall.SIGKILL) // it may have ended
 				}
 			})
 			return nil
@@ -45,8 +46,7 @@ func TestScripts(t *testing.T) {
 	})
 }
 
-// exitsWith is the script command "code N PROGRAM [ARG...]": the program ends
-// with that exit code.
+// exitsWith is the script command "code N PROGRAM [ARG...]": the program exits with N.
 func exitsWith(ts *testscript.TestScript, neg bool, args []string) {
 	want, err := strconv.Atoi(args[0])
 	ts.Check(err)
@@ -57,20 +57,25 @@ func exitsWith(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// processes are the daemons that a script has started, the newest last.
+// processes holds the servers that a script has started, the newest last.
 type processes []*process
 
-// start is the script command "start [ARG...]": it starts "pressbox serve" with
-// the settings of the script's environment over those that all tests need, and
-// sets PRESSBOX_URL and DAEMON_PORT once that listens.
+// newest returns the server that the script started last.
+func newest(ts *testscript.TestScript) *process {
+	started := *ts.Value("started").(*processes)
+	return started[len(started)-1]
+}
+
+// start is the script command "start [ARG...]": it runs "pressbox serve" with the settings in
+// the script's environment, and sets PRESSBOX_URL and SERVER_PORT when it listens.
 func start(ts *testscript.TestScript, neg bool, args []string) {
 	if neg {
-		ts.Fatalf("for one that must not start there is \"code N pressbox serve\"")
+		ts.Fatalf("use \"code N pressbox serve\" for a server that must not start")
 	}
-	env := slices.Clone(ts.Value("settings").([]string))
-	for _, k := range keys() {
-		if set := ts.Getenv(k.name); set != "" {
-			env = append(env, k.name+"="+set)
+	env := slices.Clone(ts.Value("environment").([]string))
+	for _, s := range settings.Table() {
+		if value := ts.Getenv(s.Name); value != "" {
+			env = append(env, s.Name+"="+value)
 		}
 	}
 	p, err := startProcess(ts.Getenv("WORK"), env, args...)
@@ -78,15 +83,13 @@ func start(ts *testscript.TestScript, neg bool, args []string) {
 	started := ts.Value("started").(*processes)
 	*started = append(*started, p)
 	ts.Setenv("PRESSBOX_URL", p.url)
-	ts.Setenv("DAEMON_PORT", p.url[strings.LastIndex(p.url, ":")+1:])
+	ts.Setenv("SERVER_PORT", p.url[strings.LastIndex(p.url, ":")+1:])
 }
 
-// end is the script command "end" ("stop" is testscript's own, and skips the
-// rest): the newest daemon ends well when it is told to, and its log goes into
-// the file "log".
+// end is the script command "end" (testscript has a "stop" of its own): the newest server
+// exits with 0 after SIGTERM, and its log is written to the file "log".
 func end(ts *testscript.TestScript, neg bool, args []string) {
-	started := *ts.Value("started").(*processes)
-	p := started[len(started)-1]
+	p := newest(ts)
 	err := p.end(syscall.SIGTERM)
 	if neg || len(args) > 0 || err != nil {
 		ts.Fatalf("end: %v\n%s", err, p.logged())
@@ -94,21 +97,17 @@ func end(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Check(os.WriteFile(ts.MkAbs("log"), []byte(strings.TrimSpace(p.logged())+"\n"), 0o600))
 }
 
-// logs is the script command "logs TEXT": it waits until the newest daemon has
-// logged that text.
+// logs is the script command "logs TEXT": it waits until the newest server's log contains TEXT.
 func logs(ts *testscript.TestScript, neg bool, args []string) {
-	started := *ts.Value("started").(*processes)
-	p := started[len(started)-1]
+	p := newest(ts)
 	if neg || len(args) != 1 || !p.awaitLog(args[0]) {
 		ts.Fatalf("logs %q:\n%s", args, p.logged())
 	}
 }
 
-// hangUp is the script command "hup TEXT": the newest daemon gets a SIGHUP, and
-// then logs that text.
+// hangUp is the script command "hup TEXT": it sends SIGHUP to the newest server and waits for
+// TEXT in its log.
 func hangUp(ts *testscript.TestScript, neg bool, args []string) {
-	started := *ts.Value("started").(*processes)
-	p := started[len(started)-1]
-	ts.Check(p.cmd.Process.Signal(syscall.SIGHUP))
+	ts.Check(newest(ts).cmd.Process.Signal(syscall.SIGHUP))
 	logs(ts, neg, args)
 }

@@ -3,76 +3,77 @@ package main
 import (
 	"context"
 	"errors"
-	"net"
-	"strconv"
 
 	"pressbox/audio/pulse"
+	"pressbox/daemon/cli"
+	"pressbox/daemon/doctor"
+	"pressbox/daemon/exitcode"
+	"pressbox/daemon/recovery"
 	"pressbox/daemon/systemd"
+	"pressbox/daemon/watchdog"
 )
 
-// run is the daemon: it opens what it keeps, puts its parts together, listens,
-// and runs until ctx ends. Then it stops accepting, finishes the sentence that
-// is being spoken, and closes everything in reverse.
-func run(ctx context.Context, l launch) (err error) {
-	kept, salvaged, err := openStore(ctx, l.cfg, l.log)
-	if errors.Is(err, errInterrupted) { // it was told to end before it began
+// serve opens the store, builds the parts, listens, and runs until ctx ends. Then it stops
+// accepting, finishes the current sentence, and closes everything in reverse.
+func serve(ctx context.Context, o cli.ServeOptions) (err error) {
+	st, salvaged, err := recovery.Open(ctx, o.Config, o.Log)
+	if errors.Is(err, exitcode.ErrInterrupted) { // stopped during the check of the store
 		return nil
 	}
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, kept.Close()) }()
-	h, err := build(l, kept, pulse.New(soundConfig(l.cfg, l.log))) //nolint:contextcheck // what is read at the start is short
+	defer func() { err = errors.Join(err, st.Close()) }()
+	sound := doctor.PulseConfig(o.Config)
+	sound.Log = o.Log
+	a, err := build(o, st, pulse.New(sound)) //nolint:contextcheck // the reads at the start are short
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, h.phonemizer.Close()) }()
-	doors, err := listen(l.cfg)
+	defer func() { err = errors.Join(err, a.phonemizer.Close()) }()
+	s, err := listen(o.Config)
 	if err != nil {
 		return err
 	}
-	if doors.differ != "" {
-		l.log.Warn("HOST and PORT are not where systemd listens", "listening", doors.differ,
-			"settings", net.JoinHostPort(l.cfg.Host, strconv.Itoa(l.cfg.Port)))
+	if s.mismatch != "" {
+		o.Log.Warn("HOST and PORT ignored: socket passed by systemd", "listening", s.mismatch, "settings", o.Config.Address())
 	}
-	h.salvaged, h.inherited = salvaged, doors.inherited
-	return h.run(ctx, doors)
+	a.monitor.Salvaged = salvaged
+	return a.run(ctx, s)
 }
 
 // run runs the parts, each stage on those before it.
-func (h *house) run(ctx context.Context, doors sockets) error {
-	asked, stop := hangUps() // from before anybody knows of us: they would end us
+func (a *app) run(ctx context.Context, s sockets) error {
+	hangups, stop := watchHangups() // before READY=1: an unhandled SIGHUP would end the process
 	defer stop()
-	reloads := func(ctx context.Context) error { return h.reloads(ctx, asked) }
-	serving := []runner{h.announcer.Run, func(own context.Context) error { return h.farewell(ctx, own) }}
-	for _, l := range doors.http {
-		h.log.Info("listening", "version", version, "url", webAddress(l))
-		h.addresses = append(h.addresses, webAddress(l))
-		serving = append(serving, func(ctx context.Context) error { return h.web.Serve(ctx, l) })
+	serving := []runner{a.announcer.Run, func(own context.Context) error { return a.logStop(ctx, own) }}
+	for _, l := range s.http {
+		url := urlOf(l)
+		a.Log.Info("listening", "version", version, "url", url)
+		a.monitor.Addresses = append(a.monitor.Addresses, url)
+		serving = append(serving, func(ctx context.Context) error { return a.web.Serve(ctx, l) })
 	}
-	for _, l := range doors.admin {
-		serving = append(serving, func(ctx context.Context) error { return h.web.ServeAdmin(ctx, l) })
+	for _, l := range s.admin {
+		serving = append(serving, func(ctx context.Context) error { return a.web.ServeAdmin(ctx, l) })
 	}
-	h.tell(systemd.Ready(h.inOneLine()))
-	around := []runner{h.voices.Run, reloads, h.doorway.run, h.rosters.Run, h.hall.Run, h.watch, h.reports, h.backups, h.idles}
-	return supervise(ctx, []runner{h.sink.Run}, around, serving)
+	a.monitor.Notify(systemd.Ready(a.monitor.StatusLine()))
+	background := []runner{
+		a.voices.Run, a.signIn.Run, a.rosters.Run, a.games.Run, a.monitor.Run,
+		watchdog.Watchdog{Components: a.components(), OK: a.metrics.WatchdogOK, Log: a.Log}.Run,
+		recovery.Schedule{Store: a.store, Dir: a.Config.BackupDir(), Log: a.Log}.Run,
+		func(ctx context.Context) error { return a.reloadOn(ctx, hangups) },
+		func(ctx context.Context) error { return a.runIdle(ctx, s.fromSystemd) },
+	}
+	return supervise(ctx, []runner{a.sink.Run}, background, serving)
 }
 
-// farewell waits for the end of its stage, the first one to end, and says that the
-// daemon stops, if it was told to.
-func (h *house) farewell(told, own context.Context) error {
+// logStop waits for the end of its stage, the first to end, and reports that the server
+// stops if a signal was the cause.
+func (a *app) logStop(signalled, own context.Context) error {
 	<-own.Done()
-	if told.Err() != nil {
-		h.log.Info("stopping")
-		h.tell(systemd.Stopping())
+	if signalled.Err() != nil {
+		a.Log.Info("stopping")
+		a.monitor.Notify(systemd.Stopping())
 	}
 	return nil
-}
-
-// tell logs that the service manager could not be told something; there is no
-// other use in knowing.
-func (h *house) tell(err error) {
-	if err != nil {
-		h.log.Warn("the service manager does not listen", "err", err)
-	}
 }

@@ -8,13 +8,12 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// A runner runs until its context ends, and then returns nil.
+// A runner runs until its context ends, then returns nil.
 type runner func(ctx context.Context) error
 
-// supervise runs stages of runners, each of which leans on the stages before
-// it. When ctx ends, or any runner does, it ends the last stage first, and
-// each other one when the stage that leans on it has ended. It returns when
-// all have ended, with their errors.
+// supervise runs stages of runners; each stage depends on the stages before it. When ctx
+// or any runner ends, it ends the last stage and waits for it, then the stage before, and
+// so on. It returns the errors of all runners.
 func supervise(ctx context.Context, stages ...[]runner) error {
 	ctx, endAll := context.WithCancel(ctx)
 	defer endAll()

@@ -28,7 +28,7 @@ func testPowerCut(s *server) {
 	for _, id := range waiting {
 		s.waitSpoken(id)
 	}
-	if got := s.journal("--boot", "--output=cat", "--unit=pressbox.service"); !strings.Contains(got, "the store was not closed properly and is checked") {
+	if got := s.journal("--boot", "--output=cat", "--unit=pressbox.service"); !strings.Contains(got, "unclean shutdown, store checked") {
 		s.t.Errorf("the store was not checked:\n%s", got)
 	}
 }
@@ -52,7 +52,7 @@ func testRestore(s *server) {
 	s.run("pressbox", "tokens", "create", "before")
 	s.run("pressbox", "backup", "/root/before.db")
 	s.run("pressbox", "tokens", "create", "after")
-	if says := s.try("pressbox", "restore", "/root/before.db"); !strings.Contains(says, "a daemon runs: first stop it") {
+	if says := s.try("pressbox", "restore", "/root/before.db"); !strings.Contains(says, "the server is running: stop it first") {
 		s.t.Errorf("restore does not say that a daemon runs: %s", says)
 	}
 	s.run("systemctl", "stop", "pressbox.socket", "pressbox-admin.socket", "pressbox")

@@ -1,0 +1,275 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"net/url"
+	"os"
+	"runtime"
+	"sync/atomic"
+	"time"
+
+	"pressbox/audio/pulse"
+	"pressbox/daemon/cli"
+	"pressbox/daemon/client"
+	"pressbox/daemon/doctor"
+	"pressbox/daemon/exitcode"
+	"pressbox/daemon/health"
+	"pressbox/daemon/metrics"
+	"pressbox/daemon/settings"
+	"pressbox/daemon/signin"
+	"pressbox/daemon/watchdog"
+	"pressbox/daemon/web"
+	"pressbox/game/live"
+	"pressbox/game/protocol"
+	"pressbox/store"
+	"pressbox/voice/announce"
+	"pressbox/voice/espeak"
+	"pressbox/voice/library"
+	"pressbox/voice/onnx"
+	"pressbox/voice/speakable"
+)
+
+// An app holds the connected parts of the server.
+type app struct {
+	cli.ServeOptions
+	reloaded atomic.Pointer[settings.Config] // as last read; its values apply where a reload does
+
+	store      *store.Store
+	sink       *pulse.Sink
+	phonemizer *espeak.Phonemizer
+	voices     *library.Library
+	announcer  *announce.Announcer
+	rosters    rosterSource
+	games      *live.Games
+	signIn     *signin.SignIn
+	web        *web.Server
+
+	monitor           *health.Monitor
+	metrics           *metrics.Metrics
+	synthesis, writes watchdog.Progress
+	queue             watchdog.QueueCheck
+}
+
+// build connects the parts. It starts nothing.
+func build(o cli.ServeOptions, st *store.Store, sink *pulse.Sink) (*app, error) {
+	a := &app{ServeOptions: o, store: st, sink: sink, phonemizer: espeak.New(""), metrics: metrics.New()}
+	cfg, log := o.Config, o.Log
+	a.reloaded.Store(&cfg)
+	a.synthesis.Observe, a.writes.Observe = a.metrics.ClipTime, a.metrics.WriteTime
+	lexicon, err := readLexicon(cfg.LexiconFile)
+	if err != nil {
+		return nil, exitcode.With(exitcode.Usage, err)
+	}
+	a.voices = library.New(library.Config{
+		Dirs: cfg.VoiceDirs(), Default: cfg.DefaultVoice, DefaultRate: cfg.DefaultRate, CacheBytes: cfg.VoiceCacheBytes,
+		Lexicon: lexicon, Calibrations: st, Phonemizer: a.phonemizer, Load: onnx.Runtime{Library: cfg.ONNXRuntimeLib}.Load, Log: log,
+	})
+	outbox := metrics.Outbox{Outbox: watchdog.Outbox{Outbox: st, Progress: &a.writes}, Metrics: a.metrics}
+	a.announcer, err = announce.New(queueConfig(cfg.DefaultRate, cfg), outbox, a.speaker(), sink, log)
+	if err != nil {
+		return nil, err
+	}
+	if a.signIn, err = signin.New(cfg, st, releaseDate(), log); err != nil {
+		return nil, err
+	}
+	if a.rosters, err = openRosters(cfg, st, log); err != nil {
+		return nil, err
+	}
+	a.games, err = live.New(context.Background(), live.Config{
+		Journal: watchdog.Journal{Journal: st.Games(), Progress: &a.writes}, Rosters: a.rosters, Announcer: a.announcer, Log: log,
+	})
+	if err != nil {
+		return nil, err
+	}
+	a.monitor = &health.Monitor{Store: st, Sink: sink, Voices: a.voices, Announcer: a.announcer, Log: log}
+	a.metrics.Register(version, runtime.Version(), a.readings())
+	a.web, err = web.New(a.webConfig())
+	if err != nil {
+		return nil, err
+	}
+	return a, nil
+}
+
+// speaker returns the voices with the progress of their synthesis.
+func (a *app) speaker() announce.Speaker {
+	return watchdog.Speaker{Speaker: a.voices, Progress: &a.synthesis}
+}
+
+// queueConfig returns the configuration of the announcer; rate does not change on reload.
+func queueConfig(rate int, cfg settings.Config) announce.Config {
+	return announce.Config{Max: cfg.QueueMaxSize, TTL: cfg.NotifyTTL, Rate: rate, Volume: cfg.Volume}
+}
+
+// readLexicon reads LEXICON_FILE; nil without a path.
+func readLexicon(path string) (*speakable.Lexicon, error) {
+	if path == "" {
+		return nil, nil
+	}
+	f, err := os.Open(path) //nolint:gosec // the administrator sets the path
+	if err != nil {
+		return nil, fmt.Errorf("read LEXICON_FILE: %w", err)
+	}
+	defer f.Close() //nolint:errcheck // it was only read
+	lexicon, err := speakable.ParseLexicon(f)
+	if err != nil {
+		return nil, fmt.Errorf("read LEXICON_FILE %s: %w", path, err)
+	}
+	return lexicon, nil
+}
+
+func (a *app) webConfig() web.Config {
+	cfg := a.Config
+	inside := doctor.Inside{
+		Started: cfg, Reloaded: func() settings.Config { return *a.reloaded.Load() }, Read: a.Read,
+		Store: a.store, Voices: a.voices, Phonemizer: a.phonemizer, Sink: a.sink,
+	}
+	c := web.Config{
+		Log:      a.Log,
+		Version:  version,
+		Versions: map[string]string{"go": runtime.Version(), "revision": revision},
+		Admin: web.Admin{
+			Level: a.Level, Backup: a.store.Backup, Counts: a.counts, Diagnose: inside.Findings,
+			Metrics: a.metrics.Handler(), OpenMetrics: cfg.Metrics == "on", Observe: a.metrics.Request,
+		},
+		Announcer:      a.announcer,
+		Speaker:        a.speaker(),
+		DefaultRate:    cfg.DefaultRate,
+		Voices:         a.listVoices,
+		Checks:         a.monitor.Checks(),
+		Access:         web.Access(cfg.NotifyAccess),
+		AllowedHosts:   cfg.AllowedHosts,
+		TrustedProxies: cfg.TrustedProxies,
+		NotifyRate:     cfg.NotifyRate,
+		LimitLoopback:  cfg.NotifyRateLoopback,
+		SignIn:         a.signIn.Web,
+		Hall:           a.games,
+		Teams:          a.rosters,
+		Season:         cfg.DefaultSeason,
+	}
+	for _, address := range []string{cfg.PublicURL, cfg.FrontendURL, cfg.OAuthRedirectURI} {
+		if u, err := url.Parse(address); err == nil && u.Host != "" {
+			c.AllowedHosts = append(c.AllowedHosts, u.Hostname())
+		}
+	}
+	for _, origin := range []string{cfg.PublicURL, cfg.FrontendURL} {
+		if origin != "" {
+			c.TrustedOrigins = append(c.TrustedOrigins, origin)
+		}
+	}
+	return c
+}
+
+func (a *app) listVoices() web.VoiceList {
+	list := web.VoiceList{Default: a.voices.Default()}
+	for _, v := range a.voices.Voices() {
+		list.Voices = append(list.Voices, web.Voice(v))
+	}
+	return list
+}
+
+// counts returns the number of objects by type, for GET /admin/status.
+func (a *app) counts(ctx context.Context) (map[string]int, error) {
+	accounts, sessions, err := a.signIn.Web.Book.Count(ctx)
+	if err != nil {
+		return nil, err
+	}
+	counts := map[string]int{"accounts": accounts, "sessions": sessions}
+	for status, n := range a.games.CountByStatus() {
+		counts["games_"+string(status)] = n
+	}
+	return counts, nil
+}
+
+// readings returns the metrics that are read from the parts.
+func (a *app) readings() []metrics.Reading {
+	count := func(name string) func() float64 {
+		return func() float64 {
+			counts, err := a.counts(context.Background())
+			if err != nil {
+				return 0
+			}
+			return float64(counts[name])
+		}
+	}
+	stats := func(value func(store.Stats) float64) func() float64 {
+		return func() float64 {
+			s, _ := a.store.Stats() // zero if it fails
+			return value(s)
+		}
+	}
+	return []metrics.Reading{
+		{Name: "pressbox_queue_waiting", Help: "Waiting announcements.", Read: func() float64 { return float64(a.announcer.Stats().Waiting) }},
+		{Name: "pressbox_queue_max", Help: "Maximum number of waiting announcements.", Read: func() float64 { return float64(a.announcer.Stats().Max) }},
+		{Name: "pressbox_sound_connected", Help: "1 while there is an audio output.", Read: func() float64 { return boolValue(a.sink.Status().Sink != "") }},
+		{Name: "pressbox_sound_muted", Help: "1 while the sink is muted.", Read: func() float64 { return boolValue(a.sink.Status().Muted) }},
+		{Name: "pressbox_sound_samples_total", Help: "Samples written to the sound server.", Total: true, Read: func() float64 { return float64(a.sink.Written()) }},
+		{Name: "pressbox_voices", Help: "Installed voices.", Read: func() float64 { return float64(len(a.voices.Voices())) }},
+		{Name: "pressbox_store_bytes", Help: "Bytes of the store that hold data.", Read: stats(func(s store.Stats) float64 { return float64(s.Size - s.Free) })},
+		{Name: "pressbox_store_max_bytes", Help: "Maximum size of the store.", Read: stats(func(s store.Stats) float64 { return float64(s.Max) })},
+		{Name: "pressbox_store_commits_total", Help: "Committed transactions.", Total: true, Read: stats(func(s store.Stats) float64 { return float64(s.Commits) })},
+		{Name: "pressbox_games_active", Help: "Games in progress.", Read: count("games_active")},
+		{Name: "pressbox_sessions", Help: "Valid sessions.", Read: count("sessions")},
+		{Name: "pressbox_accounts", Help: "Accounts.", Read: count("accounts")},
+		{Name: "pressbox_degraded", Help: "1 while a component does not work; see pressbox doctor.", Read: func() float64 { return boolValue(a.monitor.Worst() != web.OK) }},
+	}
+}
+
+// boolValue returns 1 for true and 0 for false.
+func boolValue(b bool) float64 {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+// components returns everything that the watchdog checks.
+func (a *app) components() []watchdog.Component {
+	return []watchdog.Component{
+		{Name: "requests", Check: a.answers},
+		{Name: "speech", Check: func(context.Context) error { return a.synthesis.Check() }},
+		{Name: "store", Check: func(context.Context) error { return a.writes.Check() }},
+		{Name: "sound", Check: func(context.Context) error { return watchdog.CheckDuration(a.sink.Busy()) }},
+		{Name: "announcements", Check: func(context.Context) error {
+			progress := a.synthesis.Count() + a.writes.Count() + a.sink.Written()
+			return a.queue.Check(time.Now(), a.announcer.Stats(), progress)
+		}},
+	}
+}
+
+// answers sends an administrator's request through the router to every component.
+func (a *app) answers(ctx context.Context) error {
+	r, err := http.NewRequestWithContext(ctx, http.MethodGet, "/admin/status", http.NoBody)
+	if err != nil {
+		return err
+	}
+	resp, err := client.InProcess{Handler: a.web.AdminHandler()}.RoundTrip(r)
+	if err != nil {
+		return err
+	}
+	if err := resp.Body.Close(); err != nil {
+		return err
+	}
+	if resp.StatusCode != http.StatusOK {
+		return fmt.Errorf("GET /admin/status: status %d", resp.StatusCode)
+	}
+	return nil
+}
+
+// runIdle returns, which ends the server, after EXIT_ON_IDLE seconds without activity.
+func (a *app) runIdle(ctx context.Context, fromSystemd bool) error {
+	limit := a.Config.ExitOnIdle
+	if limit > 0 && !fromSystemd {
+		a.Log.Warn("EXIT_ON_IDLE ignored: no socket from systemd")
+		limit = 0
+	}
+	if limit == 0 {
+		<-ctx.Done()
+		return nil
+	}
+	if a.monitor.AwaitIdle(ctx, limit, a.web.Idle, func() int { return a.games.CountByStatus()[protocol.Active] }) {
+		a.Log.Info("idle timeout, exiting")
+	}
+	return nil
+}

@@ -1,0 +1,112 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"log/slog"
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"pressbox/daemon/client"
+	"pressbox/daemon/exitcode"
+	"pressbox/daemon/logging"
+	"pressbox/daemon/recovery"
+	"pressbox/daemon/settings"
+)
+
+func backupCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "backup FILE",
+		Short: "Copy the store to a new file",
+		Long: "Backup copies the store to a new file and checks the copy, also while the server runs. The\n" +
+			"copy contains all data, including accounts: protect it like the store.",
+		Args: cobra.ExactArgs(1),
+	}
+	config := stateDirFlag(cmd)
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		path := args[0]
+		if _, err := os.Lstat(path); !errors.Is(err, fs.ErrNotExist) {
+			return errors.Join(fmt.Errorf("the file %s already exists", path), err)
+		}
+		cfg, err := config()
+		if err != nil {
+			return err
+		}
+		size, err := backUp(cmd.Context(), cfg, path, logging.New(cmd.ErrOrStderr(), slog.LevelWarn))
+		if err != nil {
+			return err
+		}
+		_, err = fmt.Fprintf(cmd.OutOrStdout(), "%s, %d bytes, checked\n", path, size)
+		return err
+	}
+	return cmd
+}
+
+// backUp copies the store of the running server, or that in STATE_DIR, to path.
+func backUp(ctx context.Context, cfg settings.Config, path string, log *slog.Logger) (size int64, err error) {
+	socket, err := client.FindSocket(cfg)
+	if err != nil {
+		return 0, err
+	}
+	if socket != "" {
+		c := client.ForSocket(socket)
+		return recovery.WriteBackup(ctx, path, func(w io.Writer) error { return c.Backup(ctx, w) })
+	}
+	if _, err := os.Stat(cfg.StorePath()); err != nil {
+		return 0, exitcode.With(exitcode.Unreachable, fmt.Errorf("no server is running, and there is no store in STATE_DIR=%s: %w", cfg.StateDir, err))
+	}
+	return recovery.Backup(ctx, cfg, path, log)
+}
+
+func restoreCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "restore FILE",
+		Short: "Replace the store by a backup",
+		Long: "Restore checks a backup and replaces the store by it. The server must not run:\n\n" +
+			"  systemctl stop pressbox.socket pressbox-admin.socket pressbox\n" +
+			"  pressbox restore FILE\n" +
+			"  systemctl start pressbox\n\n" +
+			"The earlier store is renamed, not removed. The server's daily backups are in the directory\n" +
+			"backups beside it. A backup of a newer version is refused.",
+		Args: cobra.ExactArgs(1),
+	}
+	config := stateDirFlag(cmd)
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		cfg, err := config()
+		if err != nil {
+			return err
+		}
+		socket, err := client.FindSocket(cfg)
+		if err != nil {
+			return err
+		}
+		if socket != "" {
+			return exitcode.With(exitcode.InUse, errors.New("the server is running: stop it first, with \"systemctl stop pressbox.socket pressbox-admin.socket pressbox\""))
+		}
+		aside, err := recovery.Restore(cmd.Context(), cfg, args[0])
+		if err != nil {
+			return err
+		}
+		if aside == "" {
+			aside = "none"
+		}
+		_, err = fmt.Fprintf(cmd.OutOrStdout(), "restored %s; the earlier store: %s\n", args[0], aside)
+		return err
+	}
+	return cmd
+}
+
+// storeCheckCommand returns the command of the child process that checks a store.
+func storeCheckCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:    recovery.CheckCommand + " FILE",
+		Short:  "Check a store",
+		Args:   cobra.ExactArgs(1),
+		Hidden: true,
+		RunE:   func(_ *cobra.Command, args []string) error { return recovery.CheckStore(args[0]) },
+	}
+}

@@ -1,0 +1,196 @@
+// Package cli defines the commands of the program.
+//
+// One law: a command reads flags, calls one function and prints its result. Only here are
+// exit codes set.
+package cli
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+
+	"pressbox/daemon/exitcode"
+	"pressbox/daemon/logging"
+	"pressbox/daemon/settings"
+	"pressbox/store"
+)
+
+// A Program holds what the commands call and package main builds.
+type Program struct {
+	Build Build
+	// Serve runs the server until ctx ends.
+	Serve func(ctx context.Context, o ServeOptions) error
+	// Administration returns the handler of the administration of a store that no server uses.
+	Administration func(cfg settings.Config, st *store.Store, log *slog.Logger) (http.Handler, error)
+	// OpenAPI returns the OpenAPI document.
+	OpenAPI func() ([]byte, error)
+}
+
+// ServeOptions are the settings and the log of a server.
+type ServeOptions struct {
+	Config settings.Config
+	Read   func() (settings.Config, error) // reads the settings again
+	Log    *slog.Logger
+	Level  *slog.LevelVar // of Log
+}
+
+// Execute runs the command that args name and returns the exit code.
+func (p Program) Execute(ctx context.Context, args []string) int {
+	started := false
+	root := p.Command(&started) //nolint:contextcheck // cobra passes ctx to the command
+	root.SetArgs(args)
+	err := root.ExecuteContext(ctx)
+	if err == nil {
+		return 0
+	}
+	for line := range strings.Lines(err.Error()) {
+		root.PrintErrln("pressbox:", strings.TrimSpace(line))
+	}
+	code, ok := exitcode.Of(err)
+	if !ok && !started { // cobra refused the command line
+		return exitcode.Usage
+	}
+	return code
+}
+
+// Command returns the tree of commands; it sets started when the command line is valid and
+// its command begins.
+func (p Program) Command(started *bool) *cobra.Command {
+	root := &cobra.Command{
+		Use:              "pressbox",
+		Short:            "Speak announcements and host baseball games",
+		Long:             "Pressbox speaks announcements that clients on the network POST to it, and hosts games of\nbaseball.\n\n" + exitcode.Help,
+		SilenceErrors:    true,
+		SilenceUsage:     true,
+		PersistentPreRun: func(*cobra.Command, []string) { *started = true },
+	}
+	root.AddCommand(
+		p.serveCommand(), sayCommand(), voicesCommand(),
+		configCommand(), p.versionCommand(), p.openAPICommand(),
+		p.tokensCommand(), p.usersCommand(),
+		p.statusCommand(), logLevelCommand(), backupCommand(), restoreCommand(), storeCheckCommand(),
+		p.doctorCommand(), soundCheckCommand(), setupAudioCommand(), setPortCommand(),
+	)
+	return root
+}
+
+// settingsFlags adds a flag for every setting to cmd and returns the function that reads them.
+func settingsFlags(cmd *cobra.Command) func() (*settings.Sources, error) {
+	settings.AddFlags(cmd.Flags())
+	file := cmd.Flags().String("config", settings.SystemFile, "settings `file`")
+	return func() (*settings.Sources, error) {
+		s, err := settings.Read(cmd.Flags(), *file)
+		if err != nil {
+			return nil, exitcode.With(exitcode.Usage, err)
+		}
+		return s, nil
+	}
+}
+
+// stateDirFlag adds a flag for STATE_DIR to cmd and returns the function that reads the
+// settings of the server on this host.
+func stateDirFlag(cmd *cobra.Command) func() (settings.Config, error) {
+	dir := cmd.Flags().String("state-dir", "", "`directory` of the store [STATE_DIR]")
+	return func() (settings.Config, error) {
+		cfg, err := settings.ForHost(*dir)
+		if err != nil {
+			return cfg, exitcode.With(exitcode.Usage, err)
+		}
+		return cfg, nil
+	}
+}
+
+func (p Program) serveCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "serve",
+		Short: "Run the server",
+		Long: "Serve runs the server until it receives SIGTERM or Ctrl-C. It then finishes the current\n" +
+			"sentence, within five seconds.\n\n" +
+			"Every flag is also a setting, with the name in brackets. In order of precedence: flags,\n" +
+			"the environment, .env in the working directory, and\n" + settings.SystemFile + ".",
+		Args: cobra.NoArgs,
+	}
+	sources := settingsFlags(cmd)
+	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
+		s, err := sources()
+		if err != nil {
+			return err
+		}
+		cfg, err := s.Config()
+		if err != nil {
+			return exitcode.With(exitcode.Usage, err)
+		}
+		level := new(slog.LevelVar)
+		level.Set(cfg.LogLevel)
+		log := logging.New(cmd.ErrOrStderr(), level)
+		for _, unknown := range s.Unknown {
+			log.Warn("unknown setting in .env", "line", unknown)
+		}
+		read := func() (settings.Config, error) {
+			s, err := sources()
+			if err != nil {
+				return settings.Config{}, err
+			}
+			return s.Config()
+		}
+		return p.Serve(cmd.Context(), ServeOptions{Config: cfg, Read: read, Log: log, Level: level})
+	}
+	return cmd
+}
+
+func configCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "config",
+		Short: "Print every setting, its value and the value's origin",
+		Long:  "Config prints the settings of \"pressbox serve\" with the same flags. Secrets are masked. It\nfails if a setting is invalid.",
+		Args:  cobra.NoArgs,
+	}
+	sources := settingsFlags(cmd)
+	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
+		s, err := sources()
+		if err != nil {
+			return err
+		}
+		for _, unknown := range s.Unknown {
+			cmd.PrintErrln("pressbox:", unknown)
+		}
+		values, err := s.Values()
+		if err != nil {
+			return exitcode.With(exitcode.Usage, err)
+		}
+		table := newTable(cmd)
+		for _, v := range values {
+			if _, err := fmt.Fprintf(table, "%s\t%s\t%s\n", v.Name, v, v.Origin); err != nil {
+				return err
+			}
+		}
+		return table.Flush()
+	}
+	return cmd
+}
+
+func (p Program) openAPICommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "openapi",
+		Short: "Print the OpenAPI document of the HTTP API",
+		Args:  cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			document, err := p.OpenAPI()
+			if err != nil {
+				return err
+			}
+			_, err = cmd.OutOrStdout().Write(document)
+			return err
+		},
+	}
+}
+
+// newTable returns a writer that aligns columns, separated by tabs, on the command's output.
+func newTable(cmd *cobra.Command) *tabwriter.Writer {
+	return tabwriter.NewWriter(cmd.OutOrStdout(), 0, 0, 2, ' ', 0)
+}

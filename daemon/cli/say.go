@@ -1,0 +1,118 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"pressbox/audio"
+	"pressbox/daemon/client"
+	"pressbox/daemon/exitcode"
+)
+
+func sayCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "say [flags] TEXT...",
+		Short: "Announce a text",
+		Long: "Say creates an announcement. With \"-\" as the text, it is read from the standard input.\n\n" +
+			exitcode.Help,
+		Example: "  pressbox say Dinner is ready.\n  pressbox say --urgent --wait \"The oven is on fire!\"\n" +
+			"  fortune | pressbox say --out fortune.wav -",
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return errors.New("no text: pass one, or \"-\" to read it from the standard input")
+			}
+			return nil
+		},
+	}
+	connect := serverFlag(cmd)
+	var a client.Announcement
+	cmd.Flags().StringVar(&a.Voice, "voice", "", "`name` of an installed voice (default the server's)")
+	cmd.Flags().IntVar(&a.Rate, "rate", 0, "`words` per minute, 60 to 400 (default the server's)")
+	cmd.Flags().BoolVar(&a.Urgent, "urgent", false, "play it before others, and louder")
+	cmd.Flags().IntVar(&a.TTL, "ttl", 0, "`seconds` after which it expires (default the server's)")
+	wait := cmd.Flags().Bool("wait", false, "wait until it has been played")
+	out := cmd.Flags().String("out", "", "write the speech to a WAV `file` instead of announcing it")
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		ctx := cmd.Context()
+		if *out != "" && (a.Urgent || a.TTL != 0 || *wait) {
+			return exitcode.With(exitcode.Usage, errors.New("--out cannot be combined with --urgent, --ttl and --wait"))
+		}
+		var err error
+		if a.Message, err = message(cmd.InOrStdin(), args); err != nil {
+			return err
+		}
+		c, err := connect()
+		if err != nil {
+			return err
+		}
+		if *out != "" {
+			speech, err := c.Speech(ctx, a)
+			if err != nil {
+				return err
+			}
+			return writeSpeech(*out, speech)
+		}
+		r, err := c.Announce(ctx, a)
+		if err != nil {
+			return err
+		}
+		if *wait {
+			if r, err = c.Follow(ctx, r.ID); err != nil {
+				return err
+			}
+		}
+		return printReport(cmd.OutOrStdout(), r)
+	}
+	return cmd
+}
+
+// message returns the text in args, or the input for "-".
+func message(input io.Reader, args []string) (string, error) {
+	if len(args) != 1 || args[0] != "-" {
+		return strings.Join(args, " "), nil
+	}
+	text, err := io.ReadAll(input)
+	if err != nil {
+		return "", fmt.Errorf("read the text: %w", err)
+	}
+	return string(text), nil
+}
+
+func printReport(w io.Writer, r client.Report) error {
+	switch {
+	case r.Status == "done":
+		_, err := fmt.Fprintln(w, r.ID, "played")
+		return err
+	case r.Ended():
+		return exitcode.With(exitcode.NotPlayed, fmt.Errorf("%s was not played: %s", r.ID, strings.TrimSuffix(r.Status+": "+r.Error, ": ")))
+	case r.Position != nil:
+		_, err := fmt.Fprintf(w, "%s %s, position %d\n", r.ID, r.Status, *r.Position)
+		return err
+	default:
+		_, err := fmt.Fprintln(w, r.ID, r.Status)
+		return err
+	}
+}
+
+// writeSpeech writes a WAV file atomically.
+func writeSpeech(path string, speech audio.Clip) error {
+	temp, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+"-*")
+	if err != nil {
+		return fmt.Errorf("write the speech: %w", err)
+	}
+	defer os.Remove(temp.Name()) //nolint:errcheck // after the rename it does not exist
+	err = errors.Join(audio.WriteWAV(temp, speech), temp.Chmod(0o644), temp.Close())
+	if err == nil {
+		err = os.Rename(temp.Name(), path)
+	}
+	if err != nil {
+		return fmt.Errorf("write the speech: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,74 @@
+package cli
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"pressbox/daemon/exitcode"
+	"pressbox/daemon/settings"
+	"pressbox/daemon/setup"
+)
+
+// rootFlag adds the flag of the directory that setup commands change.
+func rootFlag(cmd *cobra.Command) *string {
+	return cmd.Flags().String("root", "/", "`directory` below which files are written; programs are run only for /")
+}
+
+func setupAudioCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "setup-audio headless|session",
+		Short: "Connect the server to a sound server",
+		Long: "Setup-audio configures a sound server that listens on " + settings.AudioSocket + ",\n" +
+			"to which the server connects. As root:\n\n" +
+			"  pressbox setup-audio headless              on a host without a desktop\n" +
+			"  pressbox setup-audio session --user USER   on a desktop where USER logs in\n" +
+			"  pressbox setup-audio --undo                remove the configuration\n\n" +
+			"With headless, PipeWire runs as the user pressbox, and no other user starts one. PipeWire\n" +
+			"is installed if it is missing. With session, the sound server of USER is used while USER is\n" +
+			"logged in. The command prints every file that it writes and every program that it runs.",
+		Args:      cobra.MaximumNArgs(1),
+		ValidArgs: []string{"headless", "session"},
+	}
+	user := cmd.Flags().String("user", "", "with session: the `user` whose sound server is used")
+	undo := cmd.Flags().Bool("undo", false, "remove the configuration")
+	root := rootFlag(cmd)
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		s := setup.Setup{Root: *root, Out: cmd.OutOrStdout()}
+		audio := setup.AudioSetup{Mode: strings.Join(args, ""), User: *user, Undo: *undo}
+		if err := s.CheckAudio(audio); err != nil {
+			return exitcode.With(exitcode.Usage, err)
+		}
+		if err := s.RequireRoot("setup-audio …"); err != nil {
+			return err
+		}
+		return s.Audio(audio)
+	}
+	return cmd
+}
+
+func setPortCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "set-port N",
+		Short: "Set the TCP port on which systemd listens for the server",
+		Long: "Set-port sets the TCP port of pressbox.socket, PORT in " + settings.SystemFile + "\n" +
+			"and the port that Avahi announces. As root. Clients of the earlier port are refused from\n" +
+			"then on; accepted announcements are spoken. Set-port 8888 restores the package's files.",
+		Args: cobra.ExactArgs(1),
+	}
+	root := rootFlag(cmd)
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		port, err := strconv.Atoi(args[0])
+		if err != nil || port < 1 || port > 65535 {
+			return exitcode.With(exitcode.Usage, fmt.Errorf("the port %q: expected an integer from 1 to 65535", args[0]))
+		}
+		s := setup.Setup{Root: *root, Out: cmd.OutOrStdout()}
+		if err := s.RequireRoot("set-port " + args[0]); err != nil {
+			return err
+		}
+		return s.Port(port)
+	}
+	return cmd
+}

@@ -1,0 +1,112 @@
+package cli
+
+import (
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"pressbox/daemon/client"
+	"pressbox/daemon/exitcode"
+	"pressbox/daemon/settings"
+)
+
+// errNotOK is the error of status if a component does not work; status has printed which.
+var errNotOK = errors.New("a component does not work; find the remedy with \"pressbox doctor\"")
+
+func (p Program) statusCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "status",
+		Short: "Print the status of the server",
+		Long: "Status prints the current announcement, the length of the queue, and the state of sound,\n" +
+			"voices, store and games. It exits with 0 if everything works, with 1 if a component does\n" +
+			"not work, and with 3 if no server is running.",
+		Args: cobra.NoArgs,
+	}
+	connect := adminFlag(cmd)
+	asJSON := cmd.Flags().Bool("json", false, "print the server's response as JSON")
+	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
+		c, err := connect()
+		if err != nil {
+			return err
+		}
+		var response json.RawMessage
+		if err := c.Call(cmd.Context(), http.MethodGet, "/admin/status", nil, &response); err != nil {
+			return err
+		}
+		var s client.Status
+		if err := json.Unmarshal(response, &s); err != nil {
+			return fmt.Errorf("decode the server's response: %w", err)
+		}
+		if *asJSON {
+			err = printJSON(cmd, response)
+		} else {
+			err = printStatus(cmd, s)
+		}
+		if err == nil && s.Health.Status != "ok" {
+			err = errNotOK
+		}
+		return err
+	}
+	return cmd
+}
+
+// printStatus prints a server's status as text.
+func printStatus(cmd *cobra.Command, s client.Status) error {
+	table := newTable(cmd)
+	row := func(name, text, problem string) {
+		if text != "" && problem != "" {
+			text += "\n\t"
+		}
+		_, _ = fmt.Fprintf(table, "%s\t%s\n", name, text+problem) // Flush returns the error
+	}
+	checks := s.Health.Checks
+	row("pressbox", fmt.Sprintf("%s, %s, up %s", s.Versions["pressbox"], s.Health.Status, time.Duration(s.Health.Uptime)*time.Second), "")
+	row("playing", cmp.Or(s.Playing(), "nothing"), "")
+	row("queue", fmt.Sprintf("%d of %d waiting", checks.Queue.Waiting, checks.Queue.Max), checks.Queue.Detail)
+	row("sound", checks.Audio.Summary(), checks.Audio.Detail)
+	row("voices", checks.Voices.Summary(), checks.Voices.Detail)
+	row("store", checks.Store.Summary(), checks.Store.Detail)
+	row("games", fmt.Sprintf("%d active, %d pending, %d finished", s.Counts["games_active"], s.Counts["games_pending"], s.Counts["games_finished"]), "")
+	row("accounts", fmt.Sprintf("%d accounts, %d sessions", s.Counts["accounts"], s.Counts["sessions"]), "")
+	row("build", fmt.Sprintf("%s, %s", s.Versions["go"], Build{Revision: s.Versions["revision"]}.commitText()), "")
+	return table.Flush()
+}
+
+func logLevelCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:       "log-level [LEVEL]",
+		Short:     "Print or change the log level of the running server",
+		Long:      "Log-level prints the minimum level of log messages, or changes it until the next reload or\nrestart: DEBUG, INFO, WARN or ERROR. The setting LOG_LEVEL changes it permanently.",
+		Args:      cobra.MaximumNArgs(1),
+		ValidArgs: []string{"DEBUG", "INFO", "WARN", "ERROR"},
+	}
+	connect := adminFlag(cmd)
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		method, body := http.MethodGet, any(nil)
+		if len(args) > 0 {
+			if err := settings.CheckLevel(args[0]); err != nil {
+				return exitcode.With(exitcode.Usage, fmt.Errorf("the level %w", err))
+			}
+			method, body = http.MethodPut, map[string]string{"level": strings.ToUpper(args[0])}
+		}
+		c, err := connect()
+		if err != nil {
+			return err
+		}
+		var response struct {
+			Level string `json:"level"`
+		}
+		if err := c.Call(cmd.Context(), method, "/admin/log-level", body, &response); err != nil {
+			return err
+		}
+		_, err = fmt.Fprintln(cmd.OutOrStdout(), response.Level)
+		return err
+	}
+	return cmd
+}

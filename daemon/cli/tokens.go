@@ -1,0 +1,119 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"pressbox/daemon/client"
+	"pressbox/daemon/exitcode"
+)
+
+func (p Program) tokensCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "tokens",
+		Short: "Administer API tokens",
+		Long: "Tokens administers the API tokens by which programs announce where NOTIFY_ACCESS requires\n" +
+			"one. They send it as \"Authorization: Bearer TOKEN\".",
+	}
+	cmd.AddCommand(p.createTokenCommand(), p.listTokensCommand(), p.revokeTokenCommand())
+	return cmd
+}
+
+// A token is an API token without its secret.
+type token struct {
+	ID      string    `json:"id"`
+	Name    string    `json:"name"`
+	Network string    `json:"network"` // "" means any
+	TTL     int64     `json:"ttl"`     // seconds; 0 means that it does not expire
+	Created time.Time `json:"created_at"`
+}
+
+func (p Program) createTokenCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "create NAME",
+		Short: "Create a token and print it, once",
+		Args:  cobra.ExactArgs(1),
+	}
+	administer := p.administer(cmd)
+	network := cmd.Flags().String("network", "", "`network` from which the token is valid, such as 192.168.1.0/24 (default any)")
+	days := cmd.Flags().Uint("days", 0, "`days` until the token expires; 0: never")
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		body := map[string]any{"name": args[0], "ttl": *days * 24 * 60 * 60}
+		if *network != "" {
+			body["network"] = *network
+		}
+		return administer(func(ctx context.Context, c *client.Client) error {
+			var created struct {
+				Token string `json:"token"`
+			}
+			if err := c.Call(ctx, http.MethodPost, "/admin/tokens", body, &created); err != nil {
+				return err
+			}
+			_, err := fmt.Fprintln(cmd.OutOrStdout(), created.Token)
+			return err
+		})
+	}
+	return cmd
+}
+
+func (p Program) listTokensCommand() *cobra.Command {
+	cmd := &cobra.Command{Use: "list", Short: "List the tokens, without their secrets", Args: cobra.NoArgs}
+	administer := p.administer(cmd)
+	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
+		return administer(func(ctx context.Context, c *client.Client) error {
+			var list struct {
+				Tokens []token `json:"tokens"`
+			}
+			if err := c.Call(ctx, http.MethodGet, "/admin/tokens", nil, &list); err != nil {
+				return err
+			}
+			table := newTable(cmd)
+			for _, t := range list.Tokens {
+				if _, err := fmt.Fprintf(table, "%s\t%s\t%s\t%s\n", t.ID, t.Name, t.networkText(), t.expiry()); err != nil {
+					return err
+				}
+			}
+			return table.Flush()
+		})
+	}
+	return cmd
+}
+
+func (t token) networkText() string {
+	if t.Network == "" {
+		return "from any network"
+	}
+	return "from " + t.Network
+}
+
+func (t token) expiry() string {
+	if t.TTL == 0 {
+		return "never expires"
+	}
+	return "expires " + t.Created.Add(time.Duration(t.TTL)*time.Second).Format(time.DateOnly)
+}
+
+func (p Program) revokeTokenCommand() *cobra.Command {
+	cmd := &cobra.Command{Use: "revoke ID", Short: "Revoke a token", Args: cobra.ExactArgs(1)}
+	administer := p.administer(cmd)
+	cmd.RunE = func(_ *cobra.Command, args []string) error {
+		return administer(func(ctx context.Context, c *client.Client) error {
+			return notFound("token", args[0], c.Send(ctx, http.MethodDelete, "/admin/tokens/"+url.PathEscape(args[0]), nil))
+		})
+	}
+	return cmd
+}
+
+// notFound returns err, or a shorter error if err is the problem not_found.
+func notFound(what, name string, err error) error {
+	if p, ok := errors.AsType[*client.Problem](err); ok && p.Code == "not_found" {
+		return exitcode.With(exitcode.Refused, fmt.Errorf("there is no %s %q", what, name))
+	}
+	return err
+}

@@ -1,0 +1,143 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"pressbox/daemon/client"
+	"pressbox/daemon/exitcode"
+)
+
+func (p Program) usersCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "users",
+		Short: "Administer accounts",
+	}
+	cmd.AddCommand(
+		p.listUsersCommand(),
+		p.setDisabledCommand("disable", "Disable an account and end its sessions", true),
+		p.setDisabledCommand("enable", "Enable an account again", false),
+		p.secretCommand(&cobra.Command{
+			Use: "reset NAME", Short: "Set a new passphrase for a local account, print it, and end the account's sessions",
+			Args: cobra.ExactArgs(1),
+		}, "/admin/passphrases", "passphrase"),
+		p.secretCommand(&cobra.Command{
+			Use: "invite", Short: "Create an invite and print it: for one new account, within a week",
+			Args: cobra.NoArgs,
+		}, "/admin/invites", "invite"),
+	)
+	return cmd
+}
+
+// A user is an account.
+type user struct {
+	ID       string    `json:"id"`
+	Name     string    `json:"name"`
+	Provider string    `json:"provider"`
+	Created  time.Time `json:"created_at"`
+	Disabled bool      `json:"disabled"`
+}
+
+// listUsers returns all accounts.
+func listUsers(ctx context.Context, c *client.Client) ([]user, error) {
+	var list struct {
+		Users []user `json:"users"`
+	}
+	err := c.Call(ctx, http.MethodGet, "/admin/users", nil, &list)
+	return list.Users, err
+}
+
+func (p Program) listUsersCommand() *cobra.Command {
+	cmd := &cobra.Command{Use: "list", Short: "List the accounts", Args: cobra.NoArgs}
+	administer := p.administer(cmd)
+	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
+		return administer(func(ctx context.Context, c *client.Client) error {
+			users, err := listUsers(ctx, c)
+			if err != nil {
+				return err
+			}
+			table := newTable(cmd)
+			for _, u := range users {
+				note := ""
+				if u.Disabled {
+					note = "disabled"
+				}
+				if _, err := fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\n", u.ID, u.Name, u.Provider, u.Created.Format(time.DateOnly), note); err != nil {
+					return err
+				}
+			}
+			return table.Flush()
+		})
+	}
+	return cmd
+}
+
+func (p Program) setDisabledCommand(name, short string, disabled bool) *cobra.Command {
+	cmd := &cobra.Command{
+		Use: name + " ID|NAME", Short: short, Args: cobra.ExactArgs(1),
+		Long: short + ". The name must be unique.",
+	}
+	administer := p.administer(cmd)
+	cmd.RunE = func(_ *cobra.Command, args []string) error {
+		return administer(func(ctx context.Context, c *client.Client) error {
+			users, err := listUsers(ctx, c)
+			if err != nil {
+				return err
+			}
+			id, err := userID(users, args[0])
+			if err != nil {
+				return err
+			}
+			return c.Send(ctx, http.MethodPatch, "/admin/users/"+url.PathEscape(id), map[string]bool{"disabled": disabled})
+		})
+	}
+	return cmd
+}
+
+// userID returns the id of the only account with that id or name.
+func userID(users []user, idOrName string) (id string, err error) {
+	var ids []string
+	for _, u := range users {
+		if u.ID == idOrName {
+			return u.ID, nil
+		}
+		if strings.EqualFold(u.Name, idOrName) {
+			ids = append(ids, u.ID)
+		}
+	}
+	switch len(ids) {
+	case 0:
+		return "", exitcode.With(exitcode.Refused, fmt.Errorf("there is no account %q", idOrName))
+	case 1:
+		return ids[0], nil
+	default:
+		return "", exitcode.With(exitcode.Refused, fmt.Errorf("%d accounts have the name %q: pass one of their ids (%s)", len(ids), idOrName, strings.Join(ids, ", ")))
+	}
+}
+
+// secretCommand completes a command that creates a secret, for the name in its argument if
+// it has one, and prints it. The server returns it only once.
+func (p Program) secretCommand(cmd *cobra.Command, path, field string) *cobra.Command {
+	administer := p.administer(cmd)
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		var body any
+		if len(args) > 0 {
+			body = map[string]string{"name": args[0]}
+		}
+		return administer(func(ctx context.Context, c *client.Client) error {
+			created := map[string]string{}
+			if err := c.Call(ctx, http.MethodPost, path, body, &created); err != nil {
+				return notFound("account", strings.Join(args, ""), err)
+			}
+			_, err := fmt.Fprintln(cmd.OutOrStdout(), created[field])
+			return err
+		})
+	}
+	return cmd
+}

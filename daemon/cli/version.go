@@ -1,0 +1,68 @@
+package cli
+
+import (
+	"encoding/json"
+	"fmt"
+	"runtime"
+	"strings"
+
+	"github.com/spf13/cobra"
+)
+
+// A Build is the origin of this program.
+type Build struct {
+	Version  string // the newest entry of CHANGELOG.md
+	Released string // the date of that entry, such as 2026-11-20; "" means unknown
+	Revision string // the output of packaging/revision; "" means unknown
+}
+
+// commit returns the commit of the revision, "" if unknown, and whether the sources differ
+// from it.
+func (b Build) commit() (hash string, changed bool) { return strings.CutSuffix(b.Revision, "+changed") }
+
+// commitText describes the revision.
+func (b Build) commitText() string {
+	const digits = 12
+	hash, changed := b.commit()
+	switch {
+	case hash == "":
+		return "unknown commit"
+	case changed:
+		return fmt.Sprintf("commit %.*s with changes", digits, hash)
+	default:
+		return fmt.Sprintf("commit %.*s", digits, hash)
+	}
+}
+
+func (p Program) versionCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "version",
+		Short: "Print the version",
+		Args:  cobra.NoArgs,
+	}
+	asJSON := cmd.Flags().Bool("json", false, "print the version, commit and platform as JSON")
+	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
+		b := p.Build
+		platform := runtime.GOOS + "/" + runtime.GOARCH
+		if !*asJSON {
+			_, err := fmt.Fprintf(cmd.OutOrStdout(), "pressbox %s\n%s, %s, %s\n", b.Version, runtime.Version(), platform, b.commitText())
+			return err
+		}
+		hash, changed := b.commit()
+		return printJSON(cmd, struct {
+			Version  string `json:"version"`
+			Released string `json:"released,omitempty"`
+			Commit   string `json:"commit,omitempty"`
+			Changed  bool   `json:"changed,omitempty"`
+			Go       string `json:"go"`
+			Platform string `json:"platform"`
+		}{b.Version, b.Released, hash, changed, runtime.Version(), platform})
+	}
+	return cmd
+}
+
+func printJSON(cmd *cobra.Command, v any) error {
+	out := json.NewEncoder(cmd.OutOrStdout())
+	out.SetIndent("", "  ")
+	return out.Encode(v)
+}

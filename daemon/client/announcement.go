@@ -1,0 +1,120 @@
+package client
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"time"
+
+	"pressbox/audio"
+	"pressbox/daemon/exitcode"
+)
+
+// maxAbsence is the time for which [Client.Follow] waits for a server that restarts.
+const maxAbsence = 30 * time.Second
+
+// An Announcement is a request to announce a text.
+type Announcement struct {
+	Message string `json:"message"`
+	Voice   string `json:"voice,omitempty"`
+	Rate    int    `json:"rate,omitempty"` // words per minute
+	Urgent  bool   `json:"urgent,omitempty"`
+	TTL     int    `json:"ttl,omitempty"` // seconds
+}
+
+// A Report is the state of an announcement.
+type Report struct {
+	ID       string `json:"id"`
+	Status   string `json:"status"`
+	Position *int   `json:"position"`
+	Error    string `json:"error"`
+}
+
+// Ended reports whether the announcement's status is final.
+func (r Report) Ended() bool {
+	return r.Status == "done" || r.Status == "failed" || r.Status == "cancelled" || r.Status == "expired"
+}
+
+// Announce creates an announcement.
+func (c *Client) Announce(ctx context.Context, a Announcement) (Report, error) {
+	var r Report
+	err := c.Call(ctx, http.MethodPost, "/notify", a, &r)
+	return r, err
+}
+
+// Speech returns an announcement's speech without announcing it.
+func (c *Client) Speech(ctx context.Context, a Announcement) (audio.Clip, error) {
+	body := map[string]any{"input": a.Message, "voice": a.Voice, "response_format": "wav"}
+	if a.Rate != 0 {
+		body["rate"] = a.Rate
+	}
+	resp, err := c.Open(ctx, http.MethodPost, "/v1/audio/speech", body)
+	if err != nil {
+		return audio.Clip{}, err
+	}
+	defer resp.Body.Close()
+	speech, err := audio.DecodeWAV(resp.Body)
+	if err != nil {
+		return audio.Clip{}, fmt.Errorf("read the speech: %w", err)
+	}
+	return speech, nil
+}
+
+// Follow returns the final report of an announcement. It reconnects to a server that
+// restarts.
+func (c *Client) Follow(ctx context.Context, id string) (Report, error) {
+	const pause = 500 * time.Millisecond
+	absence := time.Duration(0)
+	for {
+		r, connected, err := c.followOnce(ctx, id)
+		if connected {
+			absence = 0
+		}
+		code, _ := exitcode.Of(err)
+		if err == nil || code == exitcode.Refused || ctx.Err() != nil || absence >= maxAbsence {
+			return r, err
+		}
+		select {
+		case <-time.After(pause):
+			absence += pause
+		case <-ctx.Done():
+		}
+	}
+}
+
+// followOnce follows an announcement over one connection; connected reports whether there
+// was one.
+func (c *Client) followOnce(ctx context.Context, id string) (r Report, connected bool, err error) {
+	events, err := c.Open(ctx, http.MethodGet, "/events", nil)
+	if err != nil {
+		return r, false, err
+	}
+	defer events.Body.Close()
+	// The state is read after the events are open, so that no end is missed between.
+	if err := c.Call(ctx, http.MethodGet, "/notify/"+id, nil, &r); err != nil || r.Ended() {
+		return r, true, err
+	}
+	lines := bufio.NewScanner(events.Body)
+	for lines.Scan() {
+		data, ok := strings.CutPrefix(lines.Text(), "data:")
+		if !ok {
+			continue
+		}
+		var next Report
+		if err := json.Unmarshal([]byte(data), &next); err != nil {
+			return r, true, fmt.Errorf("decode an event: %w", err)
+		}
+		if next.ID == id && next.Ended() {
+			return next, true, nil
+		}
+	}
+	if ctx.Err() != nil {
+		return r, true, exitcode.ErrInterrupted
+	}
+	return r, true, c.unreachable(errors.Join(io.ErrUnexpectedEOF, lines.Err()))
+}

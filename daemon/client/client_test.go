@@ -1,0 +1,88 @@
+package client
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"pressbox/daemon/exitcode"
+)
+
+// A server that hangs is told from a user who interrupts the command.
+func TestClient_noResponse(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "s")
+	l, err := net.Listen("unix", path) // it accepts no connection
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = l.Close() })
+	late, stop := context.WithTimeout(t.Context(), time.Millisecond)
+	defer stop()
+	err = ForSocket(path).Call(late, http.MethodGet, "/admin/status", nil, new(any))
+	if code, _ := exitcode.Of(err); code != exitcode.Unreachable || !strings.Contains(err.Error(), path+" does not answer: timeout") {
+		t.Errorf("a server that hangs: %v", err)
+	}
+	interrupted, cancel := context.WithCancel(t.Context())
+	cancel()
+	if err := ForSocket(path).Call(interrupted, http.MethodGet, "/admin/status", nil, new(any)); !errors.Is(err, exitcode.ErrInterrupted) {
+		t.Errorf("interrupted: %v", err)
+	}
+}
+
+// The group adm may use the shared socket, but not enter STATE_DIR.
+func TestFirstListening_unreachable(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	hidden := filepath.Join(dir, "hidden")
+	if err := os.Mkdir(hidden, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	for _, path := range []string{filepath.Join(hidden, "s"), filepath.Join(dir, "s")} {
+		l, err := net.Listen("unix", path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = l.Close() })
+		if err := os.Chmod(path, 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.Chmod(hidden, 0); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = os.Chmod(hidden, 0o700) })
+	if os.Geteuid() == 0 {
+		dropPrivileges(t, dir)
+	}
+	if path, err := firstListening(filepath.Join(hidden, "s"), filepath.Join(dir, "s")); err != nil || path != filepath.Join(dir, "s") {
+		t.Errorf("found %q, %v", path, err)
+	}
+	if path, err := firstListening(filepath.Join(hidden, "s"), filepath.Join(dir, "none")); path != "" || !errors.Is(err, fs.ErrPermission) {
+		t.Errorf("found %q, %v; want a permission error", path, err)
+	}
+}
+
+// dropPrivileges removes root's access to other users' files from the test's thread, and
+// makes dir accessible.
+func dropPrivileges(t *testing.T, dir string) {
+	t.Helper()
+	if err := os.Chmod(filepath.Dir(dir), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	runtime.LockOSThread() // until this goroutine ends, and the thread with it
+	const unprivileged = 65534
+	if err := syscall.Setfsuid(unprivileged); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = syscall.Setfsuid(0) }) // for the other cleanups
+}

@@ -1,0 +1,248 @@
+package doctor
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"net"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"pressbox/daemon/client"
+	"pressbox/daemon/recovery"
+	"pressbox/daemon/settings"
+	"pressbox/store"
+	"pressbox/voice"
+	"pressbox/voice/espeak"
+	"pressbox/voice/library"
+	"pressbox/voice/onnx"
+)
+
+const (
+	startCommand    = "systemctl start pressbox (or: pressbox serve)"
+	correctSettings = "correct it and run: pressbox config"
+	freeDisk        = "free disk space, for example: apt-get clean; journalctl --vacuum-size=50M"
+)
+
+func (d Doctor) checkSettings(context.Context) []Finding {
+	if d.settingsErr != nil {
+		return finding("settings", Failure, correctSettings, "%s", oneLine(d.settingsErr))
+	}
+	if f, err := os.Open(settings.SystemFile); errors.Is(err, fs.ErrPermission) {
+		return finding("settings", Warning, "run doctor as root", "%s is not readable by this user", settings.SystemFile)
+	} else if err == nil {
+		_ = f.Close() // nothing was read
+	}
+	return finding("settings", OK, "", "valid")
+}
+
+// checkServer explains why no server was asked.
+func (d Doctor) checkServer(context.Context) []Finding {
+	switch {
+	case d.denied != nil:
+		return finding("server", Warning, "run doctor as root", "%s", oneLine(d.denied))
+	case d.socket == "":
+		return finding("server", Failure, startCommand, "not running")
+	default:
+		return nil // it was asked, and does not answer
+	}
+}
+
+// checkPort finds the process that uses the port while no server runs.
+func (d Doctor) checkPort(context.Context) []Finding {
+	if d.socket != "" || d.cfg.Port == 0 {
+		return nil
+	}
+	l, err := net.Listen("tcp", d.cfg.Address()) //nolint:noctx // it does not wait
+	if err == nil {
+		_ = l.Close() // nothing was accepted
+		return finding("port", OK, "", "%d is free", d.cfg.Port)
+	}
+	const change = "pressbox set-port N, or PORT in " + settings.SystemFile
+	if !errors.Is(err, syscall.EADDRINUSE) {
+		return finding("port", Failure, change, "%s", oneLine(err))
+	}
+	owner := portOwner("/proc", d.cfg.Port)
+	if owner == "systemd" {
+		return finding("port", OK, "", "%d is open by systemd, which starts the server on the first request", d.cfg.Port)
+	}
+	if owner == "" {
+		owner = "another program (run doctor as root to see which)"
+	}
+	return finding("port", Failure, "stop that program, or change the port: "+change, "%d is in use by %s", d.cfg.Port, owner)
+}
+
+// portOwner returns the process that listens on a TCP port, as far as this user may see it.
+// proc is /proc.
+func portOwner(proc string, port int) string {
+	inodes := make(map[string]bool)
+	for _, table := range []string{"tcp", "tcp6"} {
+		text, err := os.ReadFile(filepath.Join(proc, "net", table)) //nolint:gosec // the kernel's
+		if err != nil {
+			continue
+		}
+		for line := range strings.Lines(string(text)) {
+			if inode, ok := listenerInode(line, port); ok {
+				inodes["socket:["+inode+"]"] = true
+			}
+		}
+	}
+	links, _ := filepath.Glob(filepath.Join(proc, "[0-9]*", "fd", "*")) // the pattern is valid
+	for _, link := range links {
+		if target, err := os.Readlink(link); err == nil && inodes[target] {
+			process := filepath.Dir(filepath.Dir(link))
+			comm, _ := os.ReadFile(filepath.Join(process, "comm")) //nolint:gosec // the kernel's; "" if the process has ended
+			name := strings.TrimSpace(string(comm))
+			if filepath.Base(process) == "1" && name == "systemd" {
+				return name
+			}
+			return fmt.Sprintf("process %s (%s)", filepath.Base(process), name)
+		}
+	}
+	return ""
+}
+
+// listenerInode returns the inode of a socket that listens on port, from a line of
+// /proc/net/tcp (proc(5)).
+func listenerInode(line string, port int) (inode string, ok bool) {
+	f := strings.Fields(line)
+	const listening = "0A"
+	if len(f) < 10 || f[3] != listening {
+		return "", false
+	}
+	_, digits, _ := strings.Cut(f[1], ":")
+	n, err := strconv.ParseUint(digits, 16, 16)
+	return f[9], err == nil && int(n) == port
+}
+
+func (d Doctor) checkStore(ctx context.Context) []Finding {
+	path := d.cfg.StorePath()
+	info, err := os.Stat(path)
+	switch {
+	case errors.Is(err, fs.ErrPermission):
+		return finding("store", Warning, "run doctor as root", "%s is not accessible to this user", path)
+	case errors.Is(err, fs.ErrNotExist):
+		return finding("store", OK, "", "%s does not exist; the first start creates it", path)
+	case err != nil:
+		return finding("store", Failure, "", "%s", oneLine(err))
+	}
+	size := client.SizeOf(info.Size(), d.cfg.StoreMaxSize)
+	findings := finding("store", OK, "", "%s is intact, %s", path, size)
+	err = recovery.CheckInChild(ctx, path)
+	switch {
+	case errors.Is(err, store.ErrLocked):
+		findings = finding("store", OK, "", "%s is in use, %s", path, size)
+	case errors.Is(err, store.ErrNewer):
+		findings = finding("store", Failure, "install the newer version again, or: pressbox restore "+d.cfg.BackupDir()+"/…", "%s", oneLine(err))
+	case errors.Is(err, store.ErrCorrupt):
+		findings = finding("store", Failure, startCommand+": the server restores the newest intact backup", "%s", oneLine(err))
+	case err != nil:
+		findings = finding("store", Warning, "run doctor as root", "%s", oneLine(err))
+	}
+	return append(findings, backupFindings(d.cfg, d.socket != "")...)
+}
+
+// backupFindings checks for damaged stores and the age of the newest backup.
+func backupFindings(cfg settings.Config, running bool) []Finding {
+	var findings []Finding
+	if damaged := recovery.DamagedStores(cfg); len(damaged) > 0 {
+		findings = finding("store", Warning, "replace the memory card if it is old; then remove the file", "a damaged store was replaced by a backup; it is %s", damaged[len(damaged)-1])
+	}
+	all, err := store.Backups(cfg.BackupDir())
+	switch {
+	case err != nil:
+		return append(findings, finding("backups", Warning, "run doctor as root", "%s", oneLine(err))...)
+	case len(all) == 0:
+		return append(findings, finding("backups", OK, "", "none yet; the server makes one per day")...)
+	case time.Since(all[0].Made) > 3*recovery.Interval && running:
+		return append(findings, finding("backups", Warning, "see why: journalctl -u pressbox -x", "the newest is from %s", all[0].Made.Format(time.DateTime))...)
+	default:
+		return append(findings, finding("backups", OK, "", "%d, the newest from %s", len(all), all[0].Made.Format(time.DateTime))...)
+	}
+}
+
+func (d Doctor) checkDisk(context.Context) []Finding { return diskFindings(d.cfg.StateDir) }
+
+// diskFindings checks the disk of a directory, which need not exist.
+func diskFindings(dir string) []Finding {
+	for ; ; dir = filepath.Dir(dir) {
+		if _, err := os.Stat(dir); err == nil || dir == filepath.Dir(dir) {
+			break
+		}
+	}
+	var st unix.Statfs_t
+	if err := unix.Statfs(dir, &st); err != nil {
+		return finding("disk", Warning, "", "%s: %s", dir, oneLine(err))
+	}
+	free := int64(st.Bavail) * int64(st.Bsize) //nolint:gosec,unconvert // no disk is so large; other platforms have 32 bits
+	const little, tooLittle = 256 << 20, 32 << 20
+	switch {
+	case st.Flags&unix.ST_RDONLY != 0:
+		return finding("disk", Failure, "see why: journalctl -k; replace a worn memory card", "%s is read-only", dir)
+	case free < tooLittle:
+		return finding("disk", Failure, freeDisk, "%d MiB free at %s", free>>20, dir)
+	case free < little:
+		return finding("disk", Warning, freeDisk, "%d MiB free at %s", free>>20, dir)
+	default:
+		return finding("disk", OK, "", "%.1f GiB free at %s", float64(free)/(1<<30), dir)
+	}
+}
+
+func (d Doctor) checkVoices(context.Context) []Finding {
+	return voiceFindings(library.New(library.Config{Dirs: d.cfg.VoiceDirs(), Default: d.cfg.DefaultVoice, Log: slog.New(slog.DiscardHandler)}))
+}
+
+func voiceFindings(voices *library.Library) []Finding {
+	var findings []Finding
+	for _, v := range voices.Voices() {
+		if v.Error != "" {
+			findings = append(findings, finding("voices", Warning, "pressbox voices install NAME, or remove its files", "%s is broken: %s", v.Name, v.Error)...)
+		}
+	}
+	if err := voices.Health(); err != nil {
+		const remedy = "set DEFAULT_VOICE to an installed voice (see: pressbox voices), or: pressbox voices install NAME"
+		return append(findings, finding("voices", Failure, remedy, "%s", oneLine(err))...)
+	}
+	return append(findings, finding("voices", OK, "", "%d installed; default %s", len(voices.Voices()), voices.Default())...)
+}
+
+func (d Doctor) checkPhonemizer(ctx context.Context) []Finding {
+	phonemizer := espeak.New("")
+	defer func() { _ = phonemizer.Close() }() // its child is not used again
+	return phonemizerFindings(ctx, phonemizer)
+}
+
+func phonemizerFindings(ctx context.Context, phonemizer voice.Phonemizer) []Finding {
+	ctx, stop := context.WithTimeout(ctx, 10*time.Second)
+	defer stop()
+	const remedy = "apt install espeak-ng"
+	phonemes, err := phonemizer.Phonemes(ctx, "en-us", "Hello.")
+	switch {
+	case errors.Is(err, voice.ErrUnavailable):
+		return finding("espeak-ng", Failure, remedy, "%s", oneLine(err))
+	case err != nil:
+		return finding("espeak-ng", Failure, remedy, "does not answer: %s", oneLine(err))
+	case strings.TrimSpace(phonemes) == "":
+		return finding("espeak-ng", Failure, "apt install --reinstall espeak-ng espeak-ng-data", "returns no phonemes for a word")
+	default:
+		return finding("espeak-ng", OK, "", "answers")
+	}
+}
+
+func (d Doctor) checkRuntime(context.Context) []Finding { return runtimeFindings(d.cfg.ONNXRuntimeLib) }
+
+func runtimeFindings(path string) []Finding {
+	version, err := onnx.Runtime{Library: path}.Version()
+	if err != nil {
+		return finding("runtime", Failure, "install the package again, or set ONNXRUNTIME_LIB", "ONNX Runtime: %s", oneLine(err))
+	}
+	return finding("runtime", OK, "", "ONNX Runtime %s", version)
+}

@@ -1,0 +1,158 @@
+package doctor
+
+import (
+	"errors"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"pressbox/audio/pulse"
+	"pressbox/daemon/settings"
+	"pressbox/daemon/setup"
+)
+
+// has reports whether there is a finding of that name and result whose detail and remedy
+// contain these texts.
+func has(findings []Finding, name, result, detail, remedy string) bool {
+	return slices.ContainsFunc(findings, func(f Finding) bool {
+		return f.Name == name && f.Result == result && strings.Contains(f.Detail, detail) && strings.Contains(f.Remedy, remedy)
+	})
+}
+
+// A user who may not use the admin socket gets the public health, and no findings about
+// another environment.
+func TestDoctor_publicHealth(t *testing.T) {
+	t.Parallel()
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.WriteHeader(http.StatusServiceUnavailable)
+		_, _ = io.WriteString(w, `{"status":"failing","version":"1","checks":{"store":{"status":"failing","detail":"the disk is full"},"audio":{"sink":"speaker","muted":true}}}`)
+	}))
+	t.Cleanup(server.Close)
+	port := server.Listener.Addr().(*net.TCPAddr).Port
+	r := Doctor{cfg: settings.Config{Host: "127.0.0.1", Port: port}, denied: errors.New("only root may")}.Run(t.Context())
+	if r.Source != FromHealth || !has(r.Findings, "server", Warning, "version 1 answers at "+server.URL+"; only root may", "run doctor as root") ||
+		!has(r.Findings, "store", Failure, "the disk is full", "") || !has(r.Findings, "sound", Failure, "speaker is muted", "") {
+		t.Errorf("found %+v", r)
+	}
+}
+
+// These problems cannot be made on the test's host.
+func TestSoundFindings(t *testing.T) {
+	t.Parallel()
+	sink := pulse.SinkInfo{Name: "hdmi", Description: "TV", State: "idle", Volume: 100, Port: "HDMI / DisplayPort"}
+	unplugged := sink
+	unplugged.Unplugged = true
+	answered := []pulse.Attempt{{Address: "unix:/x"}}
+	for name, tt := range map[string]struct {
+		report         pulse.Inspection
+		result         string
+		detail, remedy string
+	}{
+		"no problem":      {pulse.Inspection{Attempts: answered, Server: "PipeWire", Default: "hdmi", Sinks: []pulse.SinkInfo{sink}}, OK, "TV, idle, volume 100 %", ""},
+		"unplugged":       {pulse.Inspection{Attempts: answered, Server: "PipeWire", Default: "hdmi", Sinks: []pulse.SinkInfo{unplugged}}, Failure, "nothing is plugged into hdmi (HDMI / DisplayPort)", "switch the screen or speaker on"},
+		"no profile":      {pulse.Inspection{Attempts: answered, Server: "PipeWire", Cards: 1}, Failure, "has no sink", "pactl set-card-profile"},
+		"another program": {pulse.Inspection{Attempts: []pulse.Attempt{{Address: "tcp:x:80", Failure: pulse.Other, Detail: "no PulseAudio server"}}}, Failure, "tcp:x:80: no PulseAudio", "PULSE_SERVER"},
+		"no default":      {pulse.Inspection{Attempts: answered, Server: "PipeWire", Sinks: []pulse.SinkInfo{sink}}, OK, "TV", ""},
+	} {
+		if found := soundFindings(tt.report, settings.Config{Volume: 100}); !has(found, "sound", tt.result, tt.detail, tt.remedy) {
+			t.Errorf("%s: found %+v", name, found)
+		}
+	}
+}
+
+func TestUnitFindings(t *testing.T) {
+	t.Parallel()
+	for properties, want := range map[string]Finding{
+		"LoadState=loaded\nActiveState=active\nResult=success\nNRestarts=0\nUnitFileState=enabled\n":          {Name: "unit", Result: OK, Detail: "is active"},
+		"LoadState=loaded\nActiveState=active\nResult=success\nNRestarts=3\nUnitFileState=enabled\n":          {Name: "unit", Result: Warning, Detail: "restarted 3 times", Remedy: "journalctl"},
+		"LoadState=loaded\nActiveState=failed\nResult=watchdog\nNRestarts=9\nUnitFileState=enabled\n":         {Name: "unit", Result: Failure, Detail: "watchdog", Remedy: "journalctl"},
+		"LoadState=loaded\nActiveState=inactive\nResult=success\nNRestarts=0\nUnitFileState=disabled\n":       {Name: "unit", Result: Warning, Detail: "does not start at boot", Remedy: "systemctl enable"},
+		"LoadState=masked\nActiveState=inactive\nResult=success\nNRestarts=0\nUnitFileState=masked-runtime\n": {Name: "unit", Result: Failure, Detail: "masked", Remedy: "unmask"},
+	} {
+		if found := unitFindings(properties); !has(found, want.Name, want.Result, want.Detail, want.Remedy) {
+			t.Errorf("%q: found %+v", properties, found)
+		}
+	}
+	if found := unitFindings("LoadState=not-found\n"); len(found) != 0 {
+		t.Errorf("not installed: %+v", found)
+	}
+}
+
+func TestCheckJournal(t *testing.T) {
+	t.Parallel()
+	root := t.TempDir() + "/"
+	if found := checkJournal(root); !has(found, "journal", Warning, "in memory", "Storage=persistent") {
+		t.Errorf("a volatile journal: %+v", found)
+	}
+	if err := os.MkdirAll(root+"var/log/journal", 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if found := checkJournal(root); !has(found, "journal", OK, "", "") {
+		t.Errorf("a persistent journal: %+v", found)
+	}
+}
+
+func TestCheckMemory(t *testing.T) {
+	t.Parallel()
+	root := t.TempDir()
+	for controllers, want := range map[string]int{"cpu io pids\n": 1, "cpu memory\n": 0} {
+		if err := os.WriteFile(root+"/cgroup.controllers", []byte(controllers), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if found := checkMemory(root); len(found) != want {
+			t.Errorf("controllers %q: %+v", controllers, found)
+		}
+	}
+}
+
+// What "pressbox setup-audio" configured may stop working, such as when its user logs out.
+func TestCheckAudioSetup(t *testing.T) {
+	t.Parallel()
+	const headless, session = "headless", "session"
+	for name, tt := range map[string]struct {
+		mode           string
+		files          []string
+		result         string
+		detail, remedy string
+	}{
+		"headless":             {headless, []string{"run/user/7/x", "run/pressbox-audio/x", "var/lib/systemd/linger/pressbox"}, OK, "server of pressbox", ""},
+		"headless, no socket":  {headless, []string{"run/user/7/x", "var/lib/systemd/linger/pressbox"}, Failure, "/run/pressbox-audio does not exist", "systemd-tmpfiles"},
+		"headless, no linger":  {headless, []string{"run/user/7/x", "run/pressbox-audio/x"}, Failure, "stops at every logout", "setup-audio headless"},
+		"headless, no manager": {headless, []string{"run/pressbox-audio/x", "var/lib/systemd/linger/pressbox"}, Failure, "manager of the user pressbox does not run", "systemctl restart user@7"},
+		"session":              {session, []string{"run/user/8/x", "run/pressbox-audio/x"}, OK, "server of kiosk", ""},
+		"session, logged out":  {session, []string{"run/pressbox-audio/x"}, Failure, "kiosk is not logged in", "log kiosk in"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			root := t.TempDir()
+			user := map[string]string{headless: "", session: "kiosk"}[tt.mode]
+			if err := (setup.Setup{Root: root, Out: io.Discard}).Audio(setup.AudioSetup{Mode: tt.mode, User: user}); err != nil {
+				t.Fatal(err)
+			}
+			for _, file := range tt.files {
+				path := filepath.Join(root, file)
+				if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, nil, 0o600)); err != nil {
+					t.Fatal(err)
+				}
+			}
+			uids := map[string]string{"pressbox": "7", "kiosk": "8"}
+			found := checkAudioSetup(root, func(name string) (string, error) { return uids[name], nil })
+			if !has(found, "audio", tt.result, tt.detail, tt.remedy) {
+				t.Errorf("found %+v", found)
+			}
+			found = checkAudioSetup(root, func(string) (string, error) { return "", errors.New("unknown user") })
+			if !has(found, "audio", Failure, "unknown user", "setup-audio") {
+				t.Errorf("with an unknown user: %+v", found)
+			}
+		})
+	}
+	if found := checkAudioSetup(t.TempDir(), nil); len(found) != 0 {
+		t.Errorf("without setup-audio: %+v", found)
+	}
+}

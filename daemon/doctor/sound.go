@@ -1,0 +1,182 @@
+package doctor
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"os/user"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+
+	"pressbox/audio/pulse"
+	"pressbox/daemon/settings"
+)
+
+// SoundCommand is the name of the program's hidden command that calls [pulse.Inspect] on the
+// sound server in its argument and prints the result as JSON.
+const SoundCommand = "sound-check"
+
+// PulseConfig returns how a server with these settings connects to its sound server.
+func PulseConfig(cfg settings.Config) pulse.Config {
+	dir, cookies := settings.PulseEnvironment()
+	return pulse.Config{Server: cfg.PulseServer, RuntimeDir: dir, Cookies: cookies, Sink: cfg.PulseSink}
+}
+
+// checkSound checks the sound server, as the server's user if possible.
+func (d Doctor) checkSound(ctx context.Context) []Finding {
+	ctx, stop := context.WithTimeout(ctx, 30*time.Second)
+	defer stop()
+	var report pulse.Inspection
+	var err error
+	if d.account == nil {
+		report, err = pulse.Inspect(ctx, PulseConfig(d.cfg))
+	} else {
+		report, err = d.account.inspect(ctx, d.cfg.PulseServer)
+	}
+	if err != nil {
+		return finding("sound", Failure, "correct PULSE_SERVER", "%s", oneLine(err))
+	}
+	return soundFindings(report, d.cfg)
+}
+
+// soundFindings returns the problems of a sound server and their remedies.
+func soundFindings(r pulse.Inspection, cfg settings.Config) []Finding {
+	if r.Server == "" {
+		return connectionFindings(r.Attempts)
+	}
+	if len(r.Sinks) == 0 {
+		return finding("sound", Failure, noCard(r.Cards), "%s has no sink", r.Server)
+	}
+	name := cfg.PulseSink
+	if name == "" {
+		name = r.Default
+	}
+	i := slices.IndexFunc(r.Sinks, func(s pulse.SinkInfo) bool { return s.Name == name })
+	if i < 0 && cfg.PulseSink == "" {
+		i = 0
+	}
+	if i < 0 {
+		var names []string
+		for _, s := range r.Sinks {
+			names = append(names, s.Name)
+		}
+		return finding("sound", Failure, "set PULSE_SINK to one of "+strings.Join(names, ", ")+", or leave it empty", "there is no sink %s", name)
+	}
+	return sinkFindings(r, r.Sinks[i], cfg)
+}
+
+// lowVolume is the volume in percent below which doctor warns.
+const lowVolume = 20
+
+func sinkFindings(r pulse.Inspection, s pulse.SinkInfo, cfg settings.Config) []Finding {
+	const pactl = "pactl --server=%s %s %s %s"
+	server := r.Attempts[len(r.Attempts)-1].Address
+	var findings []Finding
+	if s.Muted {
+		findings = append(findings, finding("sound", Failure, fmt.Sprintf(pactl, server, "set-sink-mute", s.Name, "0"), "the sink %s is muted", s.Name)...)
+	}
+	if s.Unplugged {
+		findings = append(findings, finding("sound", Failure, "switch the screen or speaker on and plug it in, or choose another sink with PULSE_SINK", "nothing is plugged into %s (%s)", s.Name, s.Port)...)
+	}
+	if s.Null {
+		findings = append(findings, finding("sound", Warning, noCard(r.Cards), "the sink %s discards the sound", s.Name)...)
+	}
+	if s.Volume < lowVolume {
+		findings = append(findings, finding("sound", Warning, fmt.Sprintf(pactl, server, "set-sink-volume", s.Name, "100%"), "the volume of the sink %s is %d %%", s.Name, s.Volume)...)
+	}
+	if cfg.Volume < lowVolume {
+		findings = append(findings, finding("sound", Warning, "set VOLUME=100", "VOLUME is %d", cfg.Volume)...)
+	}
+	if len(findings) == 0 {
+		findings = finding("sound", OK, "", "%s, %s, %s, volume %d %%", r.Server, s.Description, s.State, s.Volume)
+	}
+	return findings
+}
+
+// noCard returns the remedy if there is no sound card to play on.
+func noCard(cards int) string {
+	if cards > 0 {
+		return "no profile of the sound card has an output: choose one with pactl list cards, pactl set-card-profile"
+	}
+	return "check that there is a sound card (cat /proc/asound/cards) and that the user of the sound server is in the group audio (usermod -a -G audio USER)"
+}
+
+// connectionFindings explains why no sound server could be reached.
+func connectionFindings(attempts []pulse.Attempt) []Finding {
+	const setUp = "pressbox setup-audio headless, or, on a desktop: pressbox setup-audio session --user USER"
+	remedies := map[pulse.Failure]string{
+		pulse.NotFound:         setUp + "; on a desktop, the user has to be logged in",
+		pulse.Refused:          "the sound server has stopped; start it, for example: systemctl --user restart pipewire-pulse",
+		pulse.PermissionDenied: setUp + "; it creates a directory that both users may access",
+		pulse.AccessDenied:     setUp + "; or remove a wrong cookie, and set PULSE_COOKIE=/nonexistent",
+		pulse.Timeout:          "the sound server hangs; restart it, for example: systemctl --user restart pipewire-pulse",
+		pulse.Other:            "check that PULSE_SERVER is the address of a PulseAudio or PipeWire server",
+	}
+	var findings []Finding
+	for i, a := range attempts {
+		result, remedy := Failure, remedies[a.Failure]
+		if i > 0 {
+			result, remedy = Warning, "" // a fallback address
+		}
+		findings = append(findings, finding("sound", result, remedy, "%s: %s", a.Address, a.Detail)...)
+	}
+	return findings
+}
+
+// An account is the user that runs the server.
+type account struct {
+	name   string
+	uid    uint32
+	gid    uint32
+	groups []uint32
+}
+
+// serverAccount returns the owner of STATE_DIR, if this process runs as root and the owner
+// is another user; nil otherwise.
+func serverAccount(stateDir string) *account {
+	if os.Geteuid() != 0 {
+		return nil
+	}
+	info, err := os.Stat(stateDir)
+	if err != nil {
+		return nil
+	}
+	st, ok := info.Sys().(*syscall.Stat_t)
+	if !ok || st.Uid == 0 {
+		return nil
+	}
+	a := &account{name: strconv.FormatUint(uint64(st.Uid), 10), uid: st.Uid, gid: st.Gid}
+	if u, err := user.LookupId(a.name); err == nil {
+		a.name = u.Username
+		ids, _ := u.GroupIds() // without them, fewer files are accessible
+		for _, id := range ids {
+			if n, err := strconv.ParseUint(id, 10, 32); err == nil {
+				a.groups = append(a.groups, uint32(n))
+			}
+		}
+	}
+	return a
+}
+
+// inspect inspects a sound server in a child process of the account.
+func (a *account) inspect(ctx context.Context, server string) (pulse.Inspection, error) {
+	var report pulse.Inspection
+	cmd := exec.CommandContext(ctx, "/proc/self/exe", SoundCommand, server) //nolint:gosec // this program
+	cmd.Args[0] = "pressbox"
+	cmd.Dir = "/"
+	cmd.Env = []string{"PATH=/usr/bin:/bin", "HOME=/nonexistent"}
+	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: a.uid, Gid: a.gid, Groups: a.groups}}
+	out, err := cmd.Output()
+	if err != nil {
+		return report, fmt.Errorf("inspect the sound server as %s: %w", a.name, err)
+	}
+	if err := json.Unmarshal(out, &report); err != nil {
+		return report, fmt.Errorf("inspect the sound server as %s: %w", a.name, err)
+	}
+	return report, nil
+}

@@ -1,0 +1,307 @@
+package main
+
+import (
+	"bytes"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"pressbox/daemon/exitcode"
+	"pressbox/daemon/logging"
+	"pressbox/daemon/settings"
+)
+
+var update = flag.Bool("update", false, "write the generated files")
+
+// TestGenerated compares the files that are generated from the tables in code; with -update
+// it writes them.
+func TestGenerated(t *testing.T) {
+	t.Parallel()
+	for path, want := range map[string]string{
+		"pressbox.env":             shippedFile(),
+		"pressbox.catalog":         catalog(),
+		"doc/settings.md":          settingsDocument(),
+		"man/pressbox.1":           commandsPage(),
+		"man/pressbox.8":           serverPage(),
+		"completion/pressbox.bash": completion(t, func(root *cobra.Command, to *bytes.Buffer) error { return root.GenBashCompletionV2(to, true) }),
+		"completion/_pressbox":     completion(t, func(root *cobra.Command, to *bytes.Buffer) error { return root.GenZshCompletion(to) }),
+	} {
+		path = filepath.Join("../packaging", path)
+		if *update {
+			if err := os.WriteFile(path, []byte(want), 0o644); err != nil {
+				t.Fatal(err)
+			}
+		} else if got, err := os.ReadFile(path); err != nil || string(got) != want {
+			t.Errorf("%s is not current (%v): run \"make generate\"", path, err)
+		}
+	}
+}
+
+// README shows settings in a table of its own; its defaults are those of the table in code.
+func TestGenerated_readme(t *testing.T) {
+	t.Parallel()
+	readme, err := os.ReadFile("../README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows := regexp.MustCompile("(?m)^\\| `([A-Z_]+)` \\| (?:`(.*?)`)? ?\\|").FindAllStringSubmatch(string(readme), -1)
+	if len(rows) < 10 {
+		t.Errorf("README.md has %d settings, want at least 10", len(rows))
+	}
+	defaults := map[string]string{}
+	for _, s := range settings.Table() {
+		defaults[s.Name] = s.Default
+	}
+	for _, row := range rows {
+		if want, ok := defaults[row[1]]; !ok || row[2] != want {
+			t.Errorf("README.md: the default of %s is %q, want %q", row[1], row[2], want)
+		}
+	}
+}
+
+// shippedFile returns the package's pressbox.env: every setting, commented out unless the
+// package sets it.
+func shippedFile() string {
+	var b strings.Builder
+	b.WriteString("# The settings of Pressbox. \"pressbox config\" prints the current values and their origin.\n")
+	b.WriteString("# One NAME=value per line. Values are literal: nothing is expanded, and a comment needs\n")
+	b.WriteString("# a line of its own. Flags and the environment take precedence over this file.\n")
+	for _, s := range settings.Table() {
+		b.WriteByte('\n')
+		b.WriteString(wrapped("#", s.Text()))
+		b.WriteString(wrapped("#", "Type: "+s.Type()))
+		if s.Shipped == "" {
+			fmt.Fprintf(&b, "#%s=%s\n", s.Name, s.Default)
+		} else {
+			fmt.Fprintf(&b, "%s=%s\n", s.Name, s.Shipped)
+		}
+	}
+	return b.String()
+}
+
+// settingsDocument returns the table of all settings in Markdown.
+func settingsDocument() string {
+	var b strings.Builder
+	b.WriteString("# Settings\n\n<!-- Generated: make generate. -->\n\n" +
+		"In order of precedence: flags, the environment, `.env` in the working directory, and\n`" + settings.SystemFile + "`. " +
+		"A flag is the name in lower case with hyphens: `MODEL_DIR` is\n`--model-dir`. `pressbox config` prints every value and its origin.\n\n" +
+		"| Setting | Type | Default | Description |\n|---|---|---|---|\n")
+	for _, s := range settings.Table() {
+		value := ""
+		if s.Default != "" {
+			value = "`" + s.Default + "`"
+		}
+		escape := strings.NewReplacer("|", "\\|").Replace
+		fmt.Fprintf(&b, "| `%s` | %s | %s | %s |\n", s.Name, escape(s.Type()), value, escape(s.Text()))
+	}
+	return b.String()
+}
+
+// catalog returns the catalog of messages for the journal (https://systemd.io/CATALOG).
+func catalog() string {
+	var b strings.Builder
+	b.WriteString("# Explanations of the log messages of Pressbox, for \"journalctl -x\".\n")
+	for _, m := range logging.Messages() {
+		fmt.Fprintf(&b, "\n-- %s\nSubject: %s\nDefined-By: Pressbox\nDocumentation: man:pressbox(8)\n\n", m.ID, m.Text)
+		b.WriteString(wrapped("", m.Explain))
+	}
+	return b.String()
+}
+
+// wrapped breaks a text into lines of at most 78 columns, each with a prefix.
+func wrapped(prefix, text string) string {
+	var b strings.Builder
+	line := prefix
+	for word := range strings.FieldsSeq(text) {
+		if line != prefix && utf8.RuneCountInString(line)+1+utf8.RuneCountInString(word) > 78 {
+			b.WriteString(line + "\n")
+			line = prefix
+		}
+		if line != "" {
+			line += " "
+		}
+		line += word
+	}
+	b.WriteString(line + "\n")
+	return b.String()
+}
+
+// completion returns a completion script for a shell.
+func completion(t *testing.T, write func(root *cobra.Command, to *bytes.Buffer) error) string {
+	t.Helper()
+	var b bytes.Buffer
+	if err := write(program().Command(new(bool)), &b); err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
+}
+
+// A manPage is the source of a page in the form of man(7).
+type manPage struct{ b strings.Builder }
+
+// newManPage begins a page.
+func newManPage(section, description string) *manPage {
+	p := &manPage{}
+	fmt.Fprintf(&p.b, ".\\\" Generated: make generate.\n.TH PRESSBOX %s \"\" Pressbox\n", section)
+	p.heading("NAME")
+	p.text("pressbox \\- " + description)
+	return p
+}
+
+// roff escapes a text.
+func roff(text string) string {
+	text = strings.NewReplacer(`\`, `\e`, "-", `\-`, "'", `\(aq`, "`", `\(ga`, "^", `\(ha`, "~", `\(ti`).Replace(text)
+	if strings.HasPrefix(text, ".") {
+		text = `\&` + text
+	}
+	return text
+}
+
+func (p *manPage) heading(title string)    { fmt.Fprintf(&p.b, ".SH %s\n", title) }
+func (p *manPage) subheading(title string) { fmt.Fprintf(&p.b, ".SS %s\n", roff(title)) }
+func (p *manPage) text(raw string)         { p.b.WriteString(raw + "\n") }
+
+// paragraphs writes paragraphs, which empty lines separate. Indented lines are literal.
+func (p *manPage) paragraphs(text string) {
+	for paragraph := range strings.SplitSeq(strings.Trim(text, "\n"), "\n\n") {
+		lines := strings.Split(strings.Trim(paragraph, "\n"), "\n")
+		verbatim := false
+		p.text(".PP")
+		for _, line := range lines {
+			indented := strings.HasPrefix(line, "  ")
+			if indented != verbatim {
+				p.text(map[bool]string{true: ".nf", false: ".fi"}[indented])
+				verbatim = indented
+			}
+			p.text(roff(line))
+		}
+		if verbatim {
+			p.text(".fi")
+		}
+	}
+}
+
+// item writes a term and its description.
+func (p *manPage) item(term, description string) {
+	fmt.Fprintf(&p.b, ".TP\n.B %s\n%s\n", roff(term), roff(description))
+}
+
+// flags describes the flags of a command, except those of settings.
+func (p *manPage) flags(cmd *cobra.Command, isSetting map[string]bool) {
+	cmd.LocalFlags().VisitAll(func(f *pflag.Flag) {
+		if isSetting[f.Name] && cmd.LocalFlags().Lookup("config") != nil || f.Hidden || f.Name == "help" {
+			return
+		}
+		value, usage := pflag.UnquoteUsage(f)
+		p.item(strings.TrimSpace("--"+f.Name+" "+value), usage)
+	})
+}
+
+// commandsPage returns pressbox(1).
+func commandsPage() string {
+	p := newManPage("1", "speak announcements and host baseball games")
+	p.heading("SYNOPSIS")
+	p.text(".B pressbox\n.I COMMAND\n.RI [ flags ]\n.RI [ argument ...]")
+	p.heading("DESCRIPTION")
+	p.paragraphs("Pressbox speaks announcements that clients on the network POST to it, and hosts games of baseball. This page describes its commands; " +
+		"pressbox(8) describes the server, its settings and its files.\n\nEvery command has the flag --help.")
+	isSetting := make(map[string]bool)
+	for _, s := range settings.Table() {
+		isSetting[s.Flag()] = true
+	}
+	p.heading("COMMANDS")
+	p.commands(program().Command(new(bool)), isSetting)
+	p.heading("ENVIRONMENT")
+	p.item("PRESSBOX_URL", "The URL of the server. Default: the server on the host.")
+	p.item("PRESSBOX_TOKEN", "The API token that is sent to the server.")
+	p.exitCodes()
+	p.seeAlso("pressbox", "8")
+	return p.b.String()
+}
+
+// commands describes the commands below parent.
+func (p *manPage) commands(parent *cobra.Command, isSetting map[string]bool) {
+	for _, cmd := range parent.Commands() {
+		if !cmd.IsAvailableCommand() || cmd.Name() == "help" || cmd.Name() == "completion" {
+			continue
+		}
+		if cmd.HasSubCommands() && !cmd.Runnable() {
+			p.commands(cmd, isSetting)
+			continue
+		}
+		p.subheading(strings.TrimSuffix(cmd.UseLine(), " [flags]"))
+		text := cmd.Long
+		if text == "" {
+			text = cmd.Short + "."
+		}
+		p.paragraphs(strings.ReplaceAll(text, "\n\n"+exitcode.Help, ""))
+		p.flags(cmd, isSetting)
+		if cmd.HasSubCommands() {
+			p.commands(cmd, isSetting)
+		}
+	}
+}
+
+// exitCodes describes the exit codes.
+func (p *manPage) exitCodes() {
+	p.heading("EXIT STATUS")
+	_, list, _ := strings.Cut(exitcode.Help, "\n")
+	for line := range strings.Lines(list) {
+		code, meaning, _ := strings.Cut(strings.TrimSpace(line), " ")
+		p.item(code, strings.TrimSpace(meaning))
+	}
+}
+
+func (p *manPage) seeAlso(name, section string) {
+	p.heading("SEE ALSO")
+	fmt.Fprintf(&p.b, ".BR %s (%s),\n.BR systemctl (1),\n.BR journalctl (1)\n", name, section)
+}
+
+// serverPage returns pressbox(8).
+func serverPage() string {
+	p := newManPage("8", "the Pressbox server")
+	p.heading("SYNOPSIS")
+	p.text(".B pressbox serve\n.RI [ flags ]")
+	p.heading("DESCRIPTION")
+	p.paragraphs("The server answers HTTP on the local network, stores announcements and games before it confirms them, and speaks through PulseAudio or PipeWire. " +
+		"Under systemd, pressbox.socket opens the port and keeps it open while the server restarts, so that no client is refused.\n\n" +
+		"\"pressbox status\" prints the server's status, \"pressbox doctor\" problems and their remedies, and \"journalctl -u pressbox -x\" the log with explanations.")
+	p.heading("SETTINGS")
+	p.paragraphs("In order of precedence: flags, the environment, .env in the working directory, and " + settings.SystemFile + ". " +
+		"A flag is the name in lower case with hyphens: MODEL_DIR is --model-dir. In the files, a setting is a line NAME=value with a literal value.")
+	for _, s := range settings.Table() {
+		text := s.Text() + " Type: " + s.Type() + "."
+		if s.Default != "" {
+			text += " Default: " + s.Default + "."
+		}
+		p.item(s.Name, text)
+	}
+	p.heading("SIGNALS")
+	p.item("SIGTERM", "Finish the current sentence, within five seconds, and exit.")
+	p.item("SIGHUP", "Reload the settings and the lexicon and search for voices: \"systemctl reload pressbox\".")
+	p.item("SIGQUIT", "Write the stacks of all goroutines to the journal and exit. Sent by systemd's watchdog.")
+	p.heading("FILES")
+	p.item(settings.SystemFile, "The settings.")
+	p.item("/var/lib/pressbox/pressbox.db", "The store.")
+	p.item("/var/lib/pressbox/backups", "The last three daily backups of the store.")
+	p.item("/var/lib/pressbox/models", "Voices installed by \"pressbox voices install\".")
+	p.item(settings.SharedModels, "Voices of the package.")
+	p.item(settings.SharedAdmin, "The admin socket, for root and the group adm.")
+	p.item(settings.AudioSocket, "The socket of the sound server that \"pressbox setup-audio\" configures.")
+	p.heading("MESSAGES")
+	p.paragraphs("\"journalctl -u pressbox MESSAGE_ID=...\" prints the records of one message. PRESSBOX_REQUEST_ID=, PRESSBOX_ANNOUNCEMENT= and PRESSBOX_GAME= select those of one request, announcement or game.")
+	for _, m := range logging.Messages() {
+		p.subheading(m.Text)
+		p.text(".RS\n" + roff(m.ID) + "\n.br\n" + roff(m.Explain) + "\n.RE")
+	}
+	p.seeAlso("pressbox", "1")
+	return p.b.String()
+}

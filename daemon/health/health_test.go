@@ -1,0 +1,40 @@
+package health
+
+import (
+	"fmt"
+	"path/filepath"
+	"testing"
+
+	"pressbox/daemon/web"
+	"pressbox/store"
+)
+
+// A store that fills up is degraded before it rejects data, and failing then.
+func TestMonitor_storeFillsUp(t *testing.T) {
+	t.Parallel()
+	st, err := store.Open(filepath.Join(t.TempDir(), "pressbox.db"), store.Options{MaxSize: 4 << 20})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer st.Close()
+	m := &Monitor{Store: st}
+	var states []web.Health
+	for n := 0; ; n++ {
+		c := m.store()
+		if len(states) == 0 || states[len(states)-1] != c.Health {
+			states = append(states, c.Health)
+		}
+		if (c.Health == "") != (c.Detail == "") {
+			t.Errorf("%q with the detail %q", c.Health, c.Detail)
+		}
+		if c.Health == web.Failing {
+			break
+		}
+		if err := st.SaveTeamData(t.Context(), fmt.Sprint(n), make([]byte, 50<<10)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got := fmt.Sprint(states); got != "[ degraded failing]" {
+		t.Errorf("the states of the store were %s", got)
+	}
+}

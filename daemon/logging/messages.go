@@ -1,0 +1,286 @@
+package logging
+
+import "slices"
+
+// A Message is one kind of log record with its entry in the journal's catalog, which
+// "journalctl -x" prints.
+type Message struct {
+	ID      string // 128 bits in hexadecimal; never changed once released
+	Text    string // as logged
+	Explain string // meaning and remedy; @FIELD@ is replaced by the record's field
+}
+
+// Messages returns the catalog.
+func Messages() []Message {
+	return slices.Concat(serverMessages(), speechMessages(), storeMessages(), voiceMessages(), signInMessages(), gameMessages())
+}
+
+func serverMessages() []Message {
+	return []Message{
+		{
+			"86eba205fa654f418635a339a06ebae6", "listening",
+			"The server is ready and listens at @PRESSBOX_URL@.",
+		},
+		{
+			"f270c5db3e7b4d9ea4ee02eefca4a34b", "stopping",
+			"The server received a signal to stop. It finishes the current sentence within five seconds. Waiting announcements stay in the queue and are spoken after the next start unless they expire.",
+		},
+		{
+			"bc505da59a7742b6b95d7f8dd69e5d77", "reloaded",
+			"The server reloaded its settings and its lexicon and searched for new voices.",
+		},
+		{
+			"14f22afd895e4709bba1867c7f6e87fc", "reload failed: invalid settings",
+			"The settings are invalid: @PRESSBOX_ERR@. The previous ones stay in effect. Correct them, check them with \"pressbox config\", and run \"systemctl reload pressbox\".",
+		},
+		{
+			"7ff3d1e43bb140ba8133823e26b2e978", "setting change requires a restart",
+			"The setting @PRESSBOX_KEY@ has changed and is not applied on reload. Run \"systemctl restart pressbox\"; no client is refused during the restart.",
+		},
+		{
+			"84cc9ffa68d241eaad86332fb3cf0a5e", "reload failed: invalid lexicon",
+			"LEXICON_FILE is invalid: @PRESSBOX_ERR@. The previous lexicon and settings stay in effect.",
+		},
+		{
+			"e1519a6c619b44d49a3bffe5bab4289e", "HOST and PORT ignored: socket passed by systemd",
+			"pressbox.socket listens on @PRESSBOX_LISTENING@, and HOST and PORT name @PRESSBOX_SETTINGS@. Run \"pressbox set-port N\" to set both.",
+		},
+		{
+			"1263d251350542a4af9ce5ac0a09a69f", "component hangs",
+			"The component @PRESSBOX_PART@ makes no progress: @PRESSBOX_ERR@. The server no longer notifies the watchdog, so systemd ends it with SIGQUIT, which writes the stacks of all goroutines to the journal, and starts it again. Accepted announcements are spoken after that. If this repeats, report it with the output of \"journalctl -u pressbox\".",
+		},
+		{
+			"6634a24c20a941e689d9ef4808e0b4b0", "sd_notify failed",
+			"The server could not notify systemd: @PRESSBOX_ERR@. It works, but \"systemctl status\" may be out of date.",
+		},
+		{
+			"049dd716436d4680b4163f731d83ab1f", "EXIT_ON_IDLE ignored: no socket from systemd",
+			"EXIT_ON_IDLE requires that pressbox.socket starts the server again on the next request. This server opened its port itself. Start it by pressbox.socket, or set EXIT_ON_IDLE=0.",
+		},
+		{
+			"581d2a56a08d419db1ee4b0f251481bd", "idle timeout, exiting",
+			"The server was idle for EXIT_ON_IDLE seconds. pressbox.socket starts it again on the next request.",
+		},
+		{
+			"1a360c2776d44d1d8a64efcf1afaf182", "unknown setting in .env",
+			"A line of the file .env in the working directory is ignored: @PRESSBOX_LINE@.",
+		},
+		{
+			"5f948a1a358f40fab7604271773d86b6", "request",
+			"The server answered a request. Internal errors are logged at the level ERROR with PRESSBOX_ERR; the response has the same PRESSBOX_REQUEST_ID.",
+		},
+	}
+}
+
+func speechMessages() []Message {
+	return []Message{
+		{
+			"33a732c3d4244f429c6ee523b073fd64", "audio output unavailable",
+			"Nothing can be heard: @PRESSBOX_ERR@. Announcements are accepted and wait until they are too old. The daemon keeps trying. \"pressbox doctor\" says what is wrong and how to mend it.",
+		},
+		{
+			"ad9ead29b3554785bf1c879ad5ebcbcf", "audio output connected",
+			"The daemon speaks through the sink @PRESSBOX_SINK@ of @PRESSBOX_SERVER@.",
+		},
+		{
+			"dc40c12af2cd4b41a240d892d047de61", "announcement accepted",
+			"An announcement was accepted and is kept on disk. PRESSBOX_ANNOUNCEMENT is its id; its text is never logged.",
+		},
+		{
+			"341e62ba8f4f40838f0a2368cf7da687", "announcement ended",
+			"An announcement has ended as @PRESSBOX_STATUS@.",
+		},
+		{
+			"a1490c7509484f0ebf9fec083b4c3fc4", "announcement failed",
+			"An announcement could not be spoken: @PRESSBOX_ERR@. \"pressbox doctor\" checks the voices and what they need.",
+		},
+		{
+			"ab10540ad38e4e98a7447a3aa988c615", "announcement interrupted, it will be spoken again",
+			"The sound server went away while an announcement was being spoken: @PRESSBOX_ERR@. It is spoken again, from its beginning, when there is sound.",
+		},
+		{
+			"bfcc24cec1a74689973ff18a2ee393c3", "end of announcement not saved, it may be spoken again after a restart",
+			"The store did not take that an announcement ended: @PRESSBOX_ERR@. The daemon goes on and tries again with the next end. Usually the disk is full or broken: see \"df -h /var/lib/pressbox\" and \"journalctl -k\".",
+		},
+		{
+			"03d17a152dd34ca6b5847c4a245c3017", "expiry of announcements not saved",
+			"The store did not take that announcements expired: @PRESSBOX_ERR@. Usually the disk is full or broken: see \"df -h /var/lib/pressbox\" and \"journalctl -k\".",
+		},
+	}
+}
+
+func storeMessages() []Message {
+	return []Message{
+		{
+			"320b7fe5c5114e40944aa8f6e97996e6", "an announcement cannot be read",
+			"An entry of the store does not hold an announcement: @PRESSBOX_ERR@. It is passed over. The store was damaged, or edited; \"pressbox doctor\" checks it.",
+		},
+		{
+			"642f47866be4492fa9adba081b3a4573", "unclean shutdown, store checked",
+			"The server or the host stopped without closing the store. A child process read every page of the store before the server opened it. Result: @PRESSBOX_RESULT@.",
+		},
+		{
+			"077e40abb6714edd9c671eded2b176ef", "store damaged, backup restored",
+			"The store could not be read: @PRESSBOX_ERR@. It was renamed to @PRESSBOX_ASIDE@ and replaced by the newest intact backup, @PRESSBOX_BACKUP@; with \"none\", the new store is empty. Data accepted after that backup is only in the renamed file. If the store is on a memory card, replace the card.",
+		},
+		{
+			"b5d52ecb4ea748499a6cdcadd616acad", "damaged backup skipped",
+			"The backup @PRESSBOX_BACKUP@ cannot be restored: @PRESSBOX_ERR@. The next older one is tried.",
+		},
+		{
+			"4dc3ffdfd2a64576a537c5ea957b93da", "backup failed",
+			"The daily backup of the store failed: @PRESSBOX_ERR@. The server tries again in an hour. Usually the disk is full.",
+		},
+		{
+			"7d3c0a5f21e94b0c8e5f64a1d9b27c38", "backup removal failed",
+			"A backup older than the newest three could not be removed: @PRESSBOX_ERR@. The server tries again after the next backup.",
+		},
+		{
+			"052bf5a6a374415298c4b3f629cddf8b", "backup created",
+			"The store was copied to @PRESSBOX_BACKUP@. The server removes all but the newest three backups.",
+		},
+		{
+			"febc02324c5e4944b59dabc4d7d19a61", "a backup was cut off",
+			"Somebody asked for a backup, and the store could not be read to its end: @PRESSBOX_ERR@. What was sent is no backup. \"pressbox doctor\" checks the store.",
+		},
+	}
+}
+
+func voiceMessages() []Message {
+	return []Message{
+		{
+			"35bfeceb9f114bf59347244b08de30be", "voice unusable",
+			"The voice @PRESSBOX_VOICE@ cannot speak: @PRESSBOX_ERR@. Other voices still do. Install it again, or take its files away.",
+		},
+		{
+			"07fc9dc36c1d40f9a80a971835567283", "voice files invalid",
+			"The files of the voice @PRESSBOX_VOICE@ are wrong: @PRESSBOX_ERR@. It is listed with that and never used.",
+		},
+		{
+			"844eba750eea41049e66b09b3beb9928", "closing a model failed",
+			"The model of the voice @PRESSBOX_VOICE@ could not be closed: @PRESSBOX_ERR@. Its memory is free again after a restart.",
+		},
+		{
+			"8b0407abd00d4c22b86aee0f84b17e5b", "cannot watch for new voices, reload finds them",
+			"The folders of voices cannot be watched: @PRESSBOX_ERR@. After adding a voice, run \"systemctl reload pressbox\". Usually fs.inotify.max_user_instances is used up.",
+		},
+		{
+			"c8f117c0b2294ff493d50a6c7e7502f7", "voice directory watcher failed",
+			"Changes in the folders of voices may have been missed: @PRESSBOX_ERR@. They are read again.",
+		},
+		{
+			"76a0cded8d6145739ef0e1be2f7de215", "cannot watch voice directory",
+			"New voices in @PRESSBOX_DIR@ will not be noticed: @PRESSBOX_ERR@. \"systemctl reload pressbox\" looks for them.",
+		},
+		{
+			"77d2b6b3a61c40059f967f564b40465b", "cannot read voice directory",
+			"The voices in @PRESSBOX_DIR@ are not found: @PRESSBOX_ERR@. The user pressbox must be able to read the folder.",
+		},
+		{
+			"c81aad3af5bd40b7998fa42e8ba67099", "voice calibration not saved",
+			"What was measured of the voice @PRESSBOX_VOICE@ was not kept: @PRESSBOX_ERR@.",
+		},
+		{
+			"2c29a98f30e94fe9b248a12138cd5add", "saved voice calibration unreadable",
+			"What was measured of a voice cannot be read: @PRESSBOX_ERR@. It is measured again.",
+		},
+		{
+			"57bdb47bfa814dbdac5277de877c9292", "voice has no id for phoneme",
+			"The voice @PRESSBOX_VOICE@ was not made for the phoneme @PRESSBOX_PHONEME@ and leaves it out. Logged once for each. A voice for the language of the message speaks better.",
+		},
+	}
+}
+
+func signInMessages() []Message {
+	return []Message{
+		{
+			"abd12e5953504eda8e0c0908dcb0dc94", "refresh token used twice, session ended",
+			"A refresh token is valid once. This one was used a second time, so it may have been stolen. Its session was ended; the user has to sign in again.",
+		},
+		{
+			"2017992d6a9b4d109903956e089ae136", "provider returned no name",
+			"The sign-in provider @PRESSBOX_PROVIDER@ confirmed a sign-in but returned no name: @PRESSBOX_ERR@. IDP_NAME_FIELD or IDP_SCOPES may have to be set.",
+		},
+		{
+			"b2b3416a9a81424e99dc3ba605172df2", "discovery document outdated",
+			"The sign-in provider @PRESSBOX_ISSUER@ does not answer: @PRESSBOX_ERR@. Its last known discovery document is used.",
+		},
+		{
+			"643916d2d4824c4da8fe4b53eea0c854", "discovery document not cached",
+			"The discovery document of the sign-in provider could not be saved: @PRESSBOX_ERR@. It is fetched again after a restart.",
+		},
+		{
+			"bdf613a1e41348df89f9d99e4963e398", "token revocation failed",
+			"The sign-in provider @PRESSBOX_PROVIDER@ did not revoke a token that is no longer needed: @PRESSBOX_ERR@. The token expires by itself.",
+		},
+		{
+			"8d6b45756ec84b11aa7efc7759d6f28c", "passphrase rehash failed",
+			"A passphrase still has a hash with an earlier cost: @PRESSBOX_ERR@. The next sign-in tries again.",
+		},
+		{
+			"8c26682553374c49b10359b190fe2f29", "cannot watch for clock changes; polling every 10 minutes",
+			"The kernel refused to report clock changes: @PRESSBOX_ERR@. Sessions detect a change within ten minutes.",
+		},
+		{
+			"c5fc4a10355447d3ab9fbfc0dbb8aa41", "clock changed",
+			"The host's clock changed by @PRESSBOX_BY@. The age of sessions does not change.",
+		},
+		{
+			"f02f369fdf22462e99d618afa4e97800", "session cleanup failed",
+			"Expired sessions and sign-ins were not removed: @PRESSBOX_ERR@. The server tries again in ten minutes. Usually the disk is full.",
+		},
+		{
+			"65e32a3c9cd94e2790edb39578c74f68", "team data cannot be read from the store",
+			"What the team-data API said of @PRESSBOX_RESOURCE@ cannot be read: @PRESSBOX_ERR@. It is fetched again.",
+		},
+		{
+			"e800484994514b9cb69d97a4966e475a", "team data cannot be kept",
+			"What the team-data API said of @PRESSBOX_RESOURCE@ could not be stored: @PRESSBOX_ERR@. Usually the disk is full.",
+		},
+		{
+			"8e181caaa5b4473781b0030883e1c00e", "team data cannot be renewed",
+			"The team-data API does not answer about @PRESSBOX_RESOURCE@: @PRESSBOX_ERR@. What it said at @PRESSBOX_FETCHED@ is used. Check TEAM_DATA_URL and TEAM_DATA_TOKEN.",
+		},
+	}
+}
+
+func gameMessages() []Message {
+	return []Message{
+		{
+			"2f8df0061bd04eeca8aed0c08547659a", "game unreadable",
+			"The game @PRESSBOX_GAME@ is in the store and cannot be read: @PRESSBOX_ERR@. It is not listed; other games are not affected. \"pressbox doctor\" checks the store.",
+		},
+		{
+			"a0ba110b0b814eac933bd0504f2a5e5e", "automatic game update failed",
+			"An automatic change of the game @PRESSBOX_GAME@ failed (@PRESSBOX_WHY@): @PRESSBOX_ERR@. It is retried. Usually the disk is full.",
+		},
+		{
+			"0c9e9dba652d419ca3ff50f9272b4390", "game evicted after a panic",
+			"A bug in the server interrupted the game @PRESSBOX_GAME@: @PRESSBOX_ERR@. The game is read from the store again; other games are not affected. Please report it.",
+		},
+		{
+			"776b72647abb4cd3a93268ea995c954b", "side not returned to its manager",
+			"A manager of the game @PRESSBOX_GAME@ reconnected, and the @PRESSBOX_SIDE@ side could not be returned by the bot: @PRESSBOX_ERR@. It is retried when the manager connects again; the manager can also take the side back.",
+		},
+		{
+			"3d8727d0c7d44aa284e26eb7419a3859", "expired pending game not deleted",
+			"The game @PRESSBOX_GAME@ did not start within 7 days and could not be deleted: @PRESSBOX_ERR@. It is retried.",
+		},
+		{
+			"1a07a763a1854dd8a6adaddc9c61168d", "old game not deleted",
+			"The store is nearly full, and the old game @PRESSBOX_GAME@ could not be deleted to make room: @PRESSBOX_ERR@.",
+		},
+		{
+			"8d3f5b1c9a2e4f60b7c4d1e86f0a3b57", "game summary not saved",
+			"The summary of the game @PRESSBOX_GAME@ was rebuilt from its moves and could not be saved: @PRESSBOX_ERR@. It is rebuilt at the next start. Usually the disk is full.",
+		},
+		{
+			"647c1484ac054814b2461daec25f810d", "a message to a websocket is lost",
+			"A message of a game could not be written: @PRESSBOX_ERR@. The page asks for it again.",
+		},
+		{
+			"8404dc46b1844406b55d6236c4e0cdcb", "websocket",
+			"A websocket ended because of a fault of the daemon: @PRESSBOX_ERR@. The page comes back by itself.",
+		},
+	}
+}

@@ -1,0 +1,270 @@
+// Package recovery opens the store, checks it after an unclean shutdown, replaces a
+// damaged one by a backup, and makes the daily backups.
+//
+// One law: a store is renamed, never removed, and an interruption leaves the one that was
+// there.
+package recovery
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"log/slog"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"time"
+
+	"pressbox/daemon/exitcode"
+	"pressbox/daemon/settings"
+	"pressbox/daemon/systemd"
+	"pressbox/store"
+)
+
+// checkTimeout limits the check of a store: enough to read every page of a large one on a
+// slow memory card.
+const checkTimeout = time.Minute
+
+// CheckCommand is the name of the program's hidden command that calls [CheckStore].
+const CheckCommand = "store-check"
+
+// The exit codes of [CheckCommand].
+const (
+	exitDamaged = 10 + iota
+	exitNewer
+	exitLocked
+	exitUnknown // the store could not be read
+)
+
+// CheckStore checks the store at path. It may crash on a damaged store: [CheckInChild]
+// calls it in a child process.
+func CheckStore(path string) error {
+	err := store.Check(path)
+	switch {
+	case err == nil:
+		return nil
+	case errors.Is(err, store.ErrCorrupt):
+		return exitcode.With(exitDamaged, err)
+	case errors.Is(err, store.ErrNewer):
+		return exitcode.With(exitNewer, err)
+	case errors.Is(err, store.ErrLocked):
+		return exitcode.With(exitLocked, err)
+	default:
+		return exitcode.With(exitUnknown, err)
+	}
+}
+
+// CheckInChild checks the store at path in a child process. It returns
+// [store.ErrCorrupt] also if the child crashes; if the check is impossible, such as for
+// lack of memory or time, it returns another error.
+func CheckInChild(ctx context.Context, path string) error {
+	ctx, stop := context.WithTimeout(ctx, checkTimeout)
+	defer stop()
+	cmd := exec.CommandContext(ctx, "/proc/self/exe", CheckCommand, path) //nolint:gosec // this program
+	cmd.Args[0] = "pressbox"
+	cmd.Env = append(os.Environ(), "GOTRACEBACK=none")
+	out, err := cmd.CombinedOutput()
+	if err == nil {
+		return nil
+	}
+	message := strings.TrimPrefix(strings.TrimSpace(string(out)), "pressbox: ")
+	failed, ok := errors.AsType[*exec.ExitError](err)
+	if !ok || ctx.Err() != nil {
+		return fmt.Errorf("check the store %s: %w", path, errors.Join(err, ctx.Err()))
+	}
+	switch failed.ExitCode() {
+	case exitDamaged:
+		return &childError{message, store.ErrCorrupt}
+	case exitNewer:
+		return &childError{message, store.ErrNewer}
+	case exitLocked:
+		return &childError{message, store.ErrLocked}
+	case exitUnknown:
+		return errors.New(message)
+	default: // a crash: a memory fault, or Go's own fatal error
+		return fmt.Errorf("check the store %s: %w: its reader ended with %w", path, store.ErrCorrupt, failed)
+	}
+}
+
+// checker returns [CheckInChild] in the form that package store calls.
+func checker(ctx context.Context) func(path string) error {
+	return func(path string) error { return CheckInChild(ctx, path) }
+}
+
+// A childError is the error message of a child process.
+type childError struct {
+	message string
+	kind    error
+}
+
+// Error returns the message.
+func (e *childError) Error() string { return e.message }
+
+// Unwrap returns the error of package store that the exit code stands for.
+func (e *childError) Unwrap() error { return e.kind }
+
+// Open opens the store, and locks it for this process. After an unclean shutdown it checks
+// the store first. A damaged store is renamed and replaced by the newest intact backup;
+// salvaged then describes that.
+func Open(ctx context.Context, cfg settings.Config, log *slog.Logger) (st *store.Store, salvaged string, err error) {
+	path := cfg.StorePath()
+	if store.UncleanShutdown(path) {
+		if salvaged, err = afterUncleanShutdown(ctx, path, cfg.BackupDir(), log); err != nil {
+			return nil, "", err
+		}
+	}
+	options := store.Options{MaxSize: cfg.StoreMaxSize, Log: log}
+	st, err = store.Open(path, options) //nolint:contextcheck // a migration is not interrupted
+	if errors.Is(err, store.ErrCorrupt) && salvaged == "" {
+		if salvaged, err = salvage(ctx, path, cfg.BackupDir(), err, log); err != nil {
+			return nil, "", err
+		}
+		st, err = store.Open(path, options) //nolint:contextcheck // as above
+	}
+	if errors.Is(err, store.ErrLocked) {
+		return nil, "", exitcode.With(exitcode.InUse, fmt.Errorf("%w; use another STATE_DIR or --state-dir", err))
+	}
+	return st, salvaged, err
+}
+
+// afterUncleanShutdown checks the store and replaces a damaged one. If the check is
+// impossible, opening the store decides.
+func afterUncleanShutdown(ctx context.Context, path, backups string, log *slog.Logger) (salvaged string, err error) {
+	if _, err := os.Stat(path); errors.Is(err, os.ErrNotExist) {
+		return "", store.MarkChecked(path)
+	}
+	extendStart(log)
+	err = CheckInChild(ctx, path)
+	switch {
+	case ctx.Err() != nil:
+		return "", exitcode.ErrInterrupted
+	case errors.Is(err, store.ErrLocked): // the other process still runs
+		return "", nil
+	case errors.Is(err, store.ErrCorrupt):
+		log.Warn("unclean shutdown, store checked", "result", "damaged")
+		return salvage(ctx, path, backups, err, log)
+	case err != nil:
+		log.Warn("unclean shutdown, store checked", "result", err.Error())
+		return "", nil
+	default:
+		log.Warn("unclean shutdown, store checked", "result", "intact")
+		return "", store.MarkChecked(path)
+	}
+}
+
+// extendStart asks the service manager, which ends a server that is not ready in time, for
+// more time.
+func extendStart(log *slog.Logger) {
+	if err := systemd.Starting(5 * checkTimeout); err != nil {
+		log.Warn("sd_notify failed", "err", err)
+	}
+}
+
+// salvage renames the damaged store at path and restores the newest intact backup; without
+// one, the next store is empty. The damaged store stays at path until the end, so that an
+// interrupted salvage begins again at the next start.
+func salvage(ctx context.Context, path, backups string, cause error, log *slog.Logger) (salvaged string, err error) {
+	aside, err := store.SetAside(path, "damaged", timestamp())
+	if err != nil {
+		return "", errors.Join(cause, err)
+	}
+	from, err := restoreNewest(ctx, path, backups, log)
+	if err != nil && ctx.Err() != nil {
+		err = exitcode.ErrInterrupted
+	}
+	if err != nil {
+		return "", errors.Join(cause, err, store.PutBack(path, aside))
+	}
+	log.Error("store damaged, backup restored", "err", cause, "aside", aside, "backup", from)
+	return fmt.Sprintf("the store was damaged; restored backup: %s; damaged store: %s", from, aside), nil
+}
+
+// timestamp returns the part of a renamed store's name that tells it from others.
+func timestamp() string { return time.Now().UTC().Format("20060102T150405Z") }
+
+// restoreNewest restores the newest intact backup to path and returns its name, or removes
+// path and returns "none". An error leaves the choice to the next start: a backup that
+// could not be read or written this time may be restored then.
+func restoreNewest(ctx context.Context, path, backups string, log *slog.Logger) (from string, err error) {
+	all, err := store.Backups(backups)
+	if err != nil {
+		return "", err
+	}
+	for _, b := range all {
+		extendStart(log)
+		err := store.Restore(path, b.Path, checker(ctx))
+		if err == nil {
+			return b.Path, nil
+		}
+		if !unusable(err) {
+			return "", err
+		}
+		log.Error("damaged backup skipped", "backup", b.Path, "err", err)
+	}
+	if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return "", fmt.Errorf("remove the damaged store: %w", err)
+	}
+	return "none", store.MarkChecked(path)
+}
+
+// unusable reports whether err, from restoring a backup, is permanent.
+func unusable(err error) bool {
+	for _, kind := range []error{store.ErrCorrupt, store.ErrNewer, fs.ErrNotExist, fs.ErrPermission, syscall.EIO} {
+		if errors.Is(err, kind) {
+			return true
+		}
+	}
+	return false
+}
+
+// Backup writes a checked copy of a store that no server uses into a new file.
+func Backup(ctx context.Context, cfg settings.Config, path string, log *slog.Logger) (size int64, err error) {
+	st, _, err := Open(ctx, cfg, log)
+	if err != nil {
+		return 0, err
+	}
+	defer func() { err = errors.Join(err, st.Close()) }()
+	return WriteBackup(ctx, path, st.Backup)
+}
+
+// WriteBackup writes a new file at path by write, and checks it.
+func WriteBackup(ctx context.Context, path string, write func(io.Writer) error) (size int64, err error) {
+	return store.WriteAtomic(path, write, checker(ctx))
+}
+
+// Restore replaces the store, which no server may use, by a backup. It returns the new name
+// of the earlier store; "" if there was none.
+func Restore(ctx context.Context, cfg settings.Config, backup string) (aside string, err error) {
+	if err := CheckInChild(ctx, backup); err != nil { // before anything changes
+		return "", err
+	}
+	path := cfg.StorePath()
+	if err := os.MkdirAll(cfg.StateDir, 0o700); err != nil {
+		return "", fmt.Errorf("restore %s: %w", backup, err)
+	}
+	if _, err := os.Stat(path); err == nil {
+		if err := CheckInChild(ctx, path); errors.Is(err, store.ErrLocked) {
+			return "", exitcode.With(exitcode.InUse, fmt.Errorf("restore %s: %w", backup, err))
+		}
+		if aside, err = store.SetAside(path, "replaced", timestamp()); err != nil {
+			return "", fmt.Errorf("restore %s: rename the current store: %w", backup, err)
+		}
+	}
+	if err := store.Restore(path, backup, checker(ctx)); err != nil {
+		if aside != "" {
+			err = errors.Join(err, store.PutBack(path, aside))
+		}
+		return "", err
+	}
+	return aside, nil
+}
+
+// DamagedStores returns the damaged stores that were renamed, oldest first.
+func DamagedStores(cfg settings.Config) []string {
+	paths, _ := filepath.Glob(cfg.StorePath() + ".damaged-*") // the pattern is valid
+	return paths
+}

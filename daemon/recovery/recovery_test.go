@@ -1,0 +1,173 @@
+package recovery
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"pressbox/daemon/exitcode"
+	"pressbox/daemon/settings"
+	"pressbox/store"
+)
+
+// TestMain is the program of the child process that checks a store.
+func TestMain(m *testing.M) {
+	if len(os.Args) == 3 && os.Args[1] == CheckCommand {
+		err := CheckStore(os.Args[2])
+		if err == nil {
+			os.Exit(0)
+		}
+		fmt.Fprintln(os.Stderr, err)
+		code, _ := exitcode.Of(err)
+		os.Exit(code)
+	}
+	os.Exit(m.Run())
+}
+
+// One backup a day is made, the last three are retained, and a failed one is tried again in
+// an hour.
+func TestSchedule(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		cfg := settings.Config{StateDir: t.TempDir()}
+		var log bytes.Buffer // written before synctest.Wait returns
+		st, err := store.Open(cfg.StorePath(), store.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer st.Close()
+		ctx, stop := context.WithCancel(t.Context())
+		ended := make(chan error)
+		s := Schedule{Store: st, Dir: cfg.BackupDir(), Log: slog.New(slog.NewTextHandler(&log, nil))}
+		go func() { ended <- s.Run(ctx) }()
+		count := func(after time.Duration) int {
+			time.Sleep(after)
+			synctest.Wait()
+			all, _ := store.Backups(cfg.BackupDir()) // it may not be a directory
+			return len(all)
+		}
+		for _, tt := range []struct {
+			after time.Duration
+			want  int
+		}{{startupWait - time.Second, 0}, {2 * time.Second, 1}, {Interval, 2}, {Interval, 3}, {Interval, 3}} {
+			if got := count(tt.after); got != tt.want {
+				t.Errorf("%v later there are %d backups, want %d\n%s", tt.after, got, tt.want, &log)
+			}
+		}
+		if err := errors.Join(os.RemoveAll(cfg.BackupDir()), os.WriteFile(cfg.BackupDir(), nil, 0o600)); err != nil {
+			t.Fatal(err)
+		}
+		if got := count(Interval); got != 0 || !strings.Contains(log.String(), `level=ERROR msg="backup failed"`) {
+			t.Errorf("with a file in place of the directory: %d\n%s", got, &log)
+		}
+		if err := os.Remove(cfg.BackupDir()); err != nil {
+			t.Fatal(err)
+		}
+		if got := count(retryDelay); got != 1 {
+			t.Errorf("an hour after that: %d\n%s", got, &log)
+		}
+		stop()
+		if err := <-ended; err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+// An interrupted salvage changes nothing, and the next start begins it again.
+func TestOpen_interruptedSalvage(t *testing.T) {
+	t.Parallel()
+	cfg := settings.Config{StateDir: t.TempDir()}
+	path := cfg.StorePath()
+	log := slog.New(slog.DiscardHandler)
+	st, _, err := Open(t.Context(), cfg, log)
+	if err != nil {
+		t.Fatal(err)
+	}
+	backup, err := st.AddBackup(t.Context(), cfg.BackupDir(), nil)
+	if err := errors.Join(err, st.Close()); err != nil {
+		t.Fatal(err)
+	}
+	junk := bytes.Repeat([]byte("This is no store. "), 2000)
+	if err := os.WriteFile(path, junk, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, unclean := range []bool{false, true} {
+		if unclean {
+			if err := os.WriteFile(path+".open", nil, 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		ctx, cancel := context.WithCancel(t.Context())
+		cancel()
+		if _, _, err := Open(ctx, cfg, log); !errors.Is(err, exitcode.ErrInterrupted) {
+			t.Errorf("interrupted, unclean %t: %v", unclean, err)
+		}
+		if content, err := os.ReadFile(path); !bytes.Equal(content, junk) {
+			t.Errorf("interrupted, unclean %t: the store was changed: %v", unclean, err)
+		}
+		if damaged := DamagedStores(cfg); len(damaged) > 0 {
+			t.Errorf("interrupted, unclean %t: %v exists", unclean, damaged)
+		}
+	}
+	st, salvaged, err := Open(t.Context(), cfg, log)
+	if err != nil || !strings.Contains(salvaged, "restored backup: "+backup.Path) {
+		t.Fatalf("the next start: %q, %v", salvaged, err)
+	}
+	if err := st.Close(); err != nil {
+		t.Error(err)
+	}
+	damaged := DamagedStores(cfg)
+	if len(damaged) != 1 {
+		t.Fatalf("damaged stores: %v", damaged)
+	}
+	if content, err := os.ReadFile(damaged[0]); !bytes.Equal(content, junk) {
+		t.Errorf("the damaged store was changed: %v", err)
+	}
+}
+
+// A backup that could not be restored this time is not given up.
+func TestUnusable(t *testing.T) {
+	t.Parallel()
+	for err, want := range map[error]bool{
+		store.ErrCorrupt: true, store.ErrNewer: true, syscall.EIO: true, fs.ErrPermission: true,
+		syscall.ENOSPC: false, syscall.EROFS: false, syscall.ENOMEM: false, context.DeadlineExceeded: false,
+	} {
+		if got := unusable(fmt.Errorf("restore: %w", err)); got != want {
+			t.Errorf("%v: %t, want %t", err, got, want)
+		}
+	}
+}
+
+func TestUntilBackup(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	now := time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
+	if wait := untilBackup(dir, now); wait > 0 {
+		t.Errorf("without a backup: %v", wait)
+	}
+	path := filepath.Join(dir, "pressbox-000007-20261121.db")
+	if err := os.WriteFile(path, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for age, want := range map[time.Duration]time.Duration{
+		time.Hour: 23 * time.Hour, 30 * time.Hour: -6 * time.Hour,
+		-time.Hour: 0, // from a wrong clock
+	} {
+		if err := os.Chtimes(path, now.Add(-age), now.Add(-age)); err != nil {
+			t.Fatal(err)
+		}
+		if got := untilBackup(dir, now); got != want {
+			t.Errorf("%v after the last backup: %v, want %v", age, got, want)
+		}
+	}
+}

@@ -1,0 +1,123 @@
+// Package settings reads the configuration of Pressbox: flags, the environment, .env,
+// pressbox.env and defaults, in this order of precedence.
+//
+// One law: every setting is one row of [Table]. Its flag, its help, its documents and
+// its line in pressbox.env are made from that row.
+package settings
+
+import (
+	"log/slog"
+	"net"
+	"net/netip"
+	"os"
+	"path/filepath"
+	"strconv"
+	"time"
+)
+
+// Files and directories with fixed names.
+const (
+	SystemFile   = "/etc/pressbox/pressbox.env"
+	localFile    = ".env"                                            // in the working directory
+	SharedModels = "/usr/share/pressbox/models"                      // voices installed by the package
+	AudioSocket  = "/run/pressbox-audio/native"                      // the PulseAudio socket that "pressbox setup-audio" configures
+	SharedAdmin  = "/run/pressbox/admin.sock"                        // the admin socket of the package's socket unit
+	UserName     = "pressbox"                                        // user and group created by the package
+	storeName    = "pressbox.db"                                     // in STATE_DIR
+	backupDir    = "backups"                                         // in STATE_DIR
+	adminName    = "admin.sock"                                      // in STATE_DIR, unless systemd passes an admin socket
+	DefaultPort  = 8888                                              // of PORT and of pressbox.socket
+	PortDropIn   = "/etc/systemd/system/pressbox.socket.d/port.conf" // written by "pressbox set-port"
+)
+
+// Config holds the checked value of every setting. The tags are the settings' names;
+// their meaning is in [Table].
+type Config struct {
+	Host     string     `mapstructure:"HOST"`
+	Port     int        `mapstructure:"PORT"` // 0 means any free port
+	LogLevel slog.Level `mapstructure:"LOG_LEVEL"`
+	StateDir string     `mapstructure:"STATE_DIR"`
+
+	ModelDir        string `mapstructure:"MODEL_DIR"`
+	DefaultVoice    string `mapstructure:"DEFAULT_VOICE"`
+	DefaultRate     int    `mapstructure:"DEFAULT_RATE"` // words per minute
+	VoiceCacheBytes int64  `mapstructure:"VOICE_CACHE_BYTES"`
+	LexiconFile     string `mapstructure:"LEXICON_FILE"`    // "" means none
+	ONNXRuntimeLib  string `mapstructure:"ONNXRUNTIME_LIB"` // "" means to search for it
+
+	PulseServer string `mapstructure:"PULSE_SERVER"` // "" means PulseAudio's usual addresses
+	PulseSink   string `mapstructure:"PULSE_SINK"`   // "" means the sound server's default
+	Volume      int    `mapstructure:"VOLUME"`       // percent
+
+	QueueMaxSize       int           `mapstructure:"QUEUE_MAX_SIZE"`
+	NotifyAccess       string        `mapstructure:"NOTIFY_ACCESS"`
+	NotifyRate         int           `mapstructure:"NOTIFY_RATE"` // requests per minute and address
+	NotifyRateLoopback bool          `mapstructure:"NOTIFY_RATE_LOOPBACK"`
+	NotifyTTL          time.Duration `mapstructure:"NOTIFY_TTL"`
+	StoreMaxSize       int64         `mapstructure:"STORE_MAX_SIZE"` // bytes
+	ExitOnIdle         time.Duration `mapstructure:"EXIT_ON_IDLE"`   // 0 means never
+	Metrics            string        `mapstructure:"METRICS"`        // "on" or "off"
+	VoicesURL          string        `mapstructure:"VOICES_URL"`
+
+	PublicURL        string         `mapstructure:"PUBLIC_URL"`                // "" means none
+	OAuthRedirectURI string         `mapstructure:"OAUTH_SERVER_REDIRECT_URI"` // "" means none
+	FrontendURL      string         `mapstructure:"FRONTEND_URL"`              // "" means the built-in page
+	AllowedHosts     []string       `mapstructure:"ALLOWED_HOSTS"`
+	TrustedProxies   []netip.Prefix `mapstructure:"TRUSTED_PROXIES"`
+
+	SignIn SignIn `mapstructure:",squash"`
+
+	TeamDataURL   string `mapstructure:"TEAM_DATA_URL"`   // "" means the built-in league
+	TeamDataToken string `mapstructure:"TEAM_DATA_TOKEN"` // "" means none
+	DefaultSeason int    `mapstructure:"DEFAULT_SEASON"`
+}
+
+// SignIn holds the settings of signing in.
+type SignIn struct {
+	Provider     string   `mapstructure:"IDP_PROVIDER"`
+	ClientID     string   `mapstructure:"IDP_CLIENT_ID"`
+	ClientSecret string   `mapstructure:"IDP_CLIENT_SECRET"`      // "" means none
+	SecretFile   string   `mapstructure:"IDP_CLIENT_SECRET_FILE"` // "" means none
+	Scopes       []string `mapstructure:"IDP_SCOPES"`             // empty means the provider's minimum
+	Issuer       string   `mapstructure:"IDP_ISSUER"`
+	AuthURL      string   `mapstructure:"IDP_AUTH_URL"`
+	TokenURL     string   `mapstructure:"IDP_TOKEN_URL"`
+	UserinfoURL  string   `mapstructure:"IDP_USERINFO_URL"`
+	AuthStyle    string   `mapstructure:"IDP_AUTH_STYLE"`
+	SubjectField string   `mapstructure:"IDP_SUBJECT_FIELD"` // "" means sub or id
+	NameField    string   `mapstructure:"IDP_NAME_FIELD"`    // "" means name or username
+
+	SignUp        string        `mapstructure:"SIGN_UP"`
+	CookieSecure  string        `mapstructure:"COOKIE_SECURE"`
+	SessionMaxAge time.Duration `mapstructure:"SESSION_MAX_AGE"`
+}
+
+// StorePath returns the path of the store.
+func (c Config) StorePath() string { return filepath.Join(c.StateDir, storeName) }
+
+// BackupDir returns the directory of the daily backups.
+func (c Config) BackupDir() string { return filepath.Join(c.StateDir, backupDir) }
+
+// AdminSocket returns the path of the admin socket that the server opens itself.
+func (c Config) AdminSocket() string { return filepath.Join(c.StateDir, adminName) }
+
+// Address returns HOST:PORT.
+func (c Config) Address() string { return net.JoinHostPort(c.Host, strconv.Itoa(c.Port)) }
+
+// VoiceDirs returns the directories of voices in the order in which they are searched.
+func (c Config) VoiceDirs() []string { return []string{c.ModelDir, SharedModels} }
+
+// PulseEnvironment returns where PulseAudio's own clients look for the runtime directory
+// and for the cookie.
+func PulseEnvironment() (runtimeDir string, cookies []string) {
+	if cookie := os.Getenv("PULSE_COOKIE"); cookie != "" {
+		cookies = append(cookies, cookie)
+	}
+	if dir, err := os.UserConfigDir(); err == nil {
+		cookies = append(cookies, filepath.Join(dir, "pulse", "cookie"))
+	}
+	if home, err := os.UserHomeDir(); err == nil {
+		cookies = append(cookies, filepath.Join(home, ".pulse-cookie"))
+	}
+	return os.Getenv("XDG_RUNTIME_DIR"), cookies
+}

@@ -1,0 +1,460 @@
+package settings
+
+import (
+	"fmt"
+	"log/slog"
+	"net/netip"
+	"os"
+	"reflect"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/spf13/pflag"
+
+	"pressbox/auth"
+	"pressbox/auth/idp"
+	"pressbox/game/league"
+)
+
+// configure reads the settings in a new directory with the given .env and pressbox.env,
+// and these flags.
+func configure(t *testing.T, local, system string, args ...string) (Config, *Sources, error) {
+	t.Helper()
+	t.Chdir(t.TempDir())
+	withoutEnvironment(t)
+	for name, text := range map[string]string{".env": local, "pressbox.env": system} {
+		if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	s, err := readSources(t, Table(), args...)
+	if err != nil {
+		return Config{}, s, err
+	}
+	cfg, err := s.Config()
+	return cfg, s, err
+}
+
+// started is the environment of the test program.
+var started = os.Environ()
+
+// withoutEnvironment hides the settings of that environment from a test, except those that
+// the test has set.
+func withoutEnvironment(t *testing.T) {
+	t.Helper()
+	for _, s := range Table() {
+		if value, ok := os.LookupEnv(s.Name); ok && slices.Contains(started, s.Name+"="+value) {
+			t.Setenv(s.Name, value) // restored at the end
+			_ = os.Unsetenv(s.Name) // the name is valid
+		}
+	}
+}
+
+func readSources(t *testing.T, table []Setting, args ...string) (*Sources, error) {
+	t.Helper()
+	flags := pflag.NewFlagSet("", pflag.ContinueOnError)
+	addFlags(flags, table)
+	if err := flags.Parse(args); err != nil {
+		t.Fatal(err)
+	}
+	return read(table, flags, "pressbox.env")
+}
+
+func TestConfig_defaults(t *testing.T) {
+	got, _, err := configure(t, "", "")
+	want := Config{
+		Host: "0.0.0.0", Port: 8888, LogLevel: slog.LevelInfo, StateDir: "./state", StoreMaxSize: 512 << 20, Metrics: "off",
+		VoicesURL: "https://huggingface.co/rhasspy/piper-voices/resolve/main/voices.json",
+		ModelDir:  "./models", DefaultVoice: "en_US-pressbox-medium", DefaultRate: 170, VoiceCacheBytes: 256 << 20,
+		Volume: 100, QueueMaxSize: 50, NotifyAccess: "lan", NotifyRate: 120, NotifyTTL: 10 * time.Minute,
+		SignIn:        SignIn{Provider: "local", Scopes: []string{}, AuthStyle: "header", SignUp: "open", CookieSecure: "auto", SessionMaxAge: 30 * 24 * time.Hour},
+		DefaultSeason: 3,
+	}
+	if err != nil || !reflect.DeepEqual(got, want) {
+		t.Errorf("the defaults are\n%+v, %v; want\n%+v", got, err, want)
+	}
+}
+
+// examples holds a value for each setting that is not its default, as written and in
+// Config.
+var examples = map[string]struct {
+	text string
+	want any
+}{
+	"HOST":                      {"::1", "::1"},
+	"PORT":                      {"9000", 9000},
+	"LOG_LEVEL":                 {"warn", slog.LevelWarn},
+	"STATE_DIR":                 {"/srv/My State", "/srv/My State"},
+	"STORE_MAX_SIZE":            {"2 GiB", int64(2 << 30)},
+	"EXIT_ON_IDLE":              {"90", 90 * time.Second},
+	"METRICS":                   {"ON", "on"},
+	"VOICES_URL":                {"http://voices.example/v1/voices.json", "http://voices.example/v1/voices.json"},
+	"MODEL_DIR":                 {"/srv/$HOME #1", "/srv/$HOME #1"},
+	"DEFAULT_VOICE":             {"de_DE-Kerstin-low#2", "de_DE-Kerstin-low#2"},
+	"DEFAULT_RATE":              {"60", 60},
+	"LEXICON_FILE":              {"words.txt", "words.txt"},
+	"VOICE_CACHE_BYTES":         {"2097152", int64(2 << 20)},
+	"ONNXRUNTIME_LIB":           {"/opt/libonnxruntime.so", "/opt/libonnxruntime.so"},
+	"PULSE_SERVER":              {"unix:/run/x", "unix:/run/x"},
+	"PULSE_SINK":                {"Kitchen.sink", "Kitchen.sink"},
+	"VOLUME":                    {"0", 0},
+	"QUEUE_MAX_SIZE":            {"1", 1},
+	"NOTIFY_ACCESS":             {"Token", "token"},
+	"NOTIFY_RATE":               {"7", 7},
+	"NOTIFY_RATE_LOOPBACK":      {"yes", true},
+	"NOTIFY_TTL":                {"90", 90 * time.Second},
+	"PUBLIC_URL":                {"https://pressbox.example/", "https://pressbox.example"},
+	"OAUTH_SERVER_REDIRECT_URI": {"http://pi.example/api/auth/callback?x", "http://pi.example/api/auth/callback?x"},
+	"FRONTEND_URL":              {"http://localhost:5173", "http://localhost:5173"},
+	"ALLOWED_HOSTS":             {"Kiosk.example, *.lan", []string{"kiosk.example", "*.lan"}},
+	"TRUSTED_PROXIES":           {"10.1.2.3/8,::1", []netip.Prefix{netip.MustParsePrefix("10.0.0.0/8"), netip.MustParsePrefix("::1/128")}},
+
+	"IDP_PROVIDER":           {"github", "github"},
+	"IDP_CLIENT_ID":          {"id", "id"},
+	"IDP_CLIENT_SECRET":      {"s3cr#t $x", "s3cr#t $x"},
+	"IDP_CLIENT_SECRET_FILE": {"/etc/secret", "/etc/secret"},
+	"IDP_SCOPES":             {"openid, profile", []string{"openid", "profile"}},
+	"IDP_ISSUER":             {"https://issuer.example/", "https://issuer.example/"},
+	"IDP_AUTH_URL":           {"https://issuer.example/auth", "https://issuer.example/auth"},
+	"IDP_TOKEN_URL":          {"https://issuer.example/token", "https://issuer.example/token"},
+	"IDP_USERINFO_URL":       {"https://issuer.example/me", "https://issuer.example/me"},
+	"IDP_AUTH_STYLE":         {"body", "body"},
+	"IDP_SUBJECT_FIELD":      {"user.id", "user.id"},
+	"IDP_NAME_FIELD":         {"Name", "Name"},
+	"SIGN_UP":                {"invite", "invite"},
+	"COOKIE_SECURE":          {"never", "never"},
+	"SESSION_MAX_AGE":        {"3600", time.Hour},
+
+	"TEAM_DATA_URL":   {"https://league.example/api", "https://league.example/api"},
+	"TEAM_DATA_TOKEN": {"s3cr#t $x", "s3cr#t $x"},
+	"DEFAULT_SEASON":  {"2", 2},
+}
+
+// field returns the field of Config for a setting.
+func field(cfg Config, name string) any {
+	for _, part := range []any{cfg, cfg.SignIn} {
+		v := reflect.ValueOf(part)
+		for i := range v.NumField() {
+			if v.Type().Field(i).Tag.Get("mapstructure") == name {
+				return v.Field(i).Interface()
+			}
+		}
+	}
+	return nil
+}
+
+// Every setting has the same meaning from every source. viper omits a variable that only
+// the environment has, treats prefixed and dotted names differently by source, and gotenv
+// cuts "#" and expands "$".
+func TestConfig_everySource(t *testing.T) {
+	for _, s := range Table() {
+		e, ok := examples[s.Name]
+		if !ok {
+			t.Errorf("%s has no example in this test", s.Name)
+			continue
+		}
+		line := s.Name + "=" + e.text + "\n"
+		for source, read := range map[string]func(t *testing.T) (Config, *Sources, error){
+			"pressbox.env": func(t *testing.T) (Config, *Sources, error) {
+				t.Helper()
+				return configure(t, "", line)
+			},
+			".env": func(t *testing.T) (Config, *Sources, error) {
+				t.Helper()
+				return configure(t, line, "")
+			},
+			"environment": func(t *testing.T) (Config, *Sources, error) {
+				t.Helper()
+				t.Setenv(s.Name, e.text)
+				return configure(t, "", "")
+			},
+			"flag": func(t *testing.T) (Config, *Sources, error) {
+				t.Helper()
+				return configure(t, "", "", "--"+s.Flag(), e.text)
+			},
+		} {
+			if s.Secret && source == "flag" {
+				continue // secrets have no flag
+			}
+			t.Run(s.Name+" "+source, func(t *testing.T) {
+				cfg, _, err := read(t)
+				if got := field(cfg, s.Name); err != nil || !reflect.DeepEqual(got, e.want) {
+					t.Errorf("%s: %#v, %v; want %#v", line, got, err, e.want)
+				}
+			})
+		}
+	}
+}
+
+// Of the 16 combinations of sources, the one with the highest precedence is used.
+func TestValues_precedence(t *testing.T) {
+	for set := range 16 {
+		t.Run(fmt.Sprintf("%04b", set), func(t *testing.T) {
+			want, origin := 170, "default"
+			var local, system string
+			var args []string
+			if set&1 != 0 {
+				system, want, origin = "\nDEFAULT_RATE=101\n", 101, "pressbox.env:2"
+			}
+			if set&2 != 0 {
+				local, want, origin = "DEFAULT_RATE=102\n", 102, ".env:1"
+			}
+			if set&4 != 0 {
+				t.Setenv("DEFAULT_RATE", "103")
+				want, origin = 103, "environment"
+			}
+			if set&8 != 0 {
+				args, want, origin = []string{"--default-rate=104"}, 104, "--default-rate"
+			}
+			cfg, s, err := configure(t, local, system, args...)
+			if err != nil || cfg.DefaultRate != want {
+				t.Fatalf("DEFAULT_RATE = %d, %v; want %d", cfg.DefaultRate, err, want)
+			}
+			all, _ := s.Values()
+			for _, got := range all {
+				if got.Name == "DEFAULT_RATE" && got.Origin != origin {
+					t.Errorf("its origin is %q, want %q", got.Origin, origin)
+				}
+			}
+		})
+	}
+}
+
+func TestConfig_emptyIsDefault(t *testing.T) {
+	t.Setenv("PORT", "")
+	cfg, _, err := configure(t, "DEFAULT_RATE=\nVOLUME=\"\"\n", "PORT=9000\nDEFAULT_RATE=100\nVOLUME=3\n", "--host=")
+	if err != nil || cfg.Port != 8888 || cfg.DefaultRate != 170 || cfg.Volume != 100 || cfg.Host != "0.0.0.0" {
+		t.Errorf("empty values gave %+v, %v", cfg, err)
+	}
+}
+
+func TestConfig_stateDirectory(t *testing.T) {
+	t.Setenv("STATE_DIRECTORY", "/var/lib/pressbox")
+	if cfg, _, err := configure(t, "", ""); err != nil || cfg.StateDir != "/var/lib/pressbox" {
+		t.Errorf("STATE_DIR = %q, %v", cfg.StateDir, err)
+	}
+	if cfg, _, err := configure(t, "", "STATE_DIR=/srv\n"); err != nil || cfg.StateDir != "/srv" {
+		t.Errorf("STATE_DIR = %q, %v; the file has precedence", cfg.StateDir, err)
+	}
+}
+
+// An origin is compared with the header Origin, so it has the same form.
+func TestConfig_originForm(t *testing.T) {
+	for text, want := range map[string]string{
+		"HTTPS://Pressbox.Example/":    "https://pressbox.example",
+		"https://pressbox.example:443": "https://pressbox.example",
+		"http://pressbox.local:80/":    "http://pressbox.local",
+		"http://pressbox.local:443":    "http://pressbox.local:443",
+		"https://pressbox.example:80":  "https://pressbox.example:80",
+		"http://[FD00::80]":            "http://[fd00::80]",
+		"http://[fd00::7]:80":          "http://[fd00::7]",
+	} {
+		for _, key := range []string{"PUBLIC_URL", "FRONTEND_URL"} {
+			cfg, _, err := configure(t, "", key+"="+text+"\n")
+			if got := field(cfg, key); err != nil || got != want {
+				t.Errorf("%s=%s is %v, want %s: %v", key, text, got, want, err)
+			}
+		}
+	}
+}
+
+// viper alone would read 0, false and 5 ns from some of these.
+func TestConfig_invalid(t *testing.T) {
+	for _, tt := range []struct{ name, value, expects string }{
+		{"PORT", "abc", "an integer from 0 to 65535"},
+		{"PORT", "65536", "an integer from 0 to 65535"},
+		{"PORT", "0x10", "an integer from 0 to 65535"},
+		{"DEFAULT_RATE", "59", "an integer from 60 to 400"},
+		{"DEFAULT_RATE", "170.5", "an integer from 60 to 400"},
+		{"NOTIFY_TTL", "10m", "an integer from 5 to 86400, in seconds"},
+		{"NOTIFY_RATE_LOOPBACK", "maybe", "one of yes, no"},
+		{"LOG_LEVEL", "LOUD", "one of DEBUG, INFO, WARN, WARNING, ERROR"},
+		{"NOTIFY_ACCESS", "everyone", "one of lan, token, open, off"},
+		{"STORE_MAX_SIZE", "512MB", "a size in bytes or with the unit KiB, MiB or GiB, at least 2 MiB"},
+		{"STORE_MAX_SIZE", "9999999999GiB", "a size in bytes or with the unit KiB, MiB or GiB, at least 2 MiB"},
+		{"HOST", "localhost:80", "an IP address or a host name, without a port"},
+		{"PUBLIC_URL", "pressbox.example", "a URL without a path, such as https://pressbox.example"},
+		{"PUBLIC_URL", "https://pressbox.example/sub", "a URL without a path, such as https://pressbox.example"},
+		{"ALLOWED_HOSTS", "a.example, b/c", "host names such as pressbox.example or *.example, separated by commas"},
+		{"TRUSTED_PROXIES", "10.0.0.0/33", "IP addresses or networks such as 10.0.0.0/8, separated by commas"},
+	} {
+		_, _, err := configure(t, "", "# first\n"+tt.name+"="+tt.value+"\n")
+		want := "pressbox.env:2: " + tt.name + "=" + tt.value + ": expected " + tt.expects
+		if err == nil || err.Error() != want {
+			t.Errorf("%s=%s: %v; want %s", tt.name, tt.value, err, want)
+		}
+	}
+}
+
+func TestConfig_allErrors(t *testing.T) {
+	_, _, err := configure(t, "", "", "--port=x", "--volume=101")
+	if err == nil || !strings.Contains(err.Error(), "--port: PORT=x:") || !strings.Contains(err.Error(), "--volume: VOLUME=101:") {
+		t.Errorf("two wrong flags: %v", err)
+	}
+}
+
+func TestRead_unknownInSystemFile(t *testing.T) {
+	_, _, err := configure(t, "", "PORT=9000\nDEFAULT_VOISE=x\n")
+	want := "pressbox.env:2: DEFAULT_VOISE=x: unknown setting; did you mean DEFAULT_VOICE (a string)?"
+	if err == nil || err.Error() != want {
+		t.Errorf("an unknown setting: %v; want %s", err, want)
+	}
+}
+
+func TestRead_unknownInLocalFile(t *testing.T) {
+	cfg, s, err := configure(t, "prot=9000\nCOMPOSE_PROJECT_NAME=x\n", "")
+	if err != nil || cfg.Port != 8888 || len(s.Unknown) != 2 || !strings.Contains(s.Unknown[0], "did you mean PORT") {
+		t.Errorf("unknown settings in .env: %v, port %d, reported %q", err, cfg.Port, s.Unknown)
+	}
+}
+
+func TestValues_secretsMasked(t *testing.T) {
+	t.Chdir(t.TempDir())
+	table := []Setting{{Name: "API_SECRET", valueType: integer(0, 1), Default: "0", Secret: true, Description: "secret"}}
+	t.Setenv("API_SECRET", "hunter2")
+	s, err := readSources(t, table)
+	if err == nil { // pressbox.env, which a flag names, does not exist
+		t.Fatal("a missing file was ignored")
+	}
+	if _, err = s.Values(); err == nil || strings.Contains(err.Error(), "hunter2") {
+		t.Errorf("a wrong secret: %v", err)
+	}
+	if err := os.WriteFile("pressbox.env", []byte("API_SECERT=hunter3\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := readSources(t, table); err == nil || strings.Contains(err.Error(), "hunter3") {
+		t.Errorf("a secret under a misspelled name: %v", err)
+	}
+	if s.flags.Lookup("api-secret") != nil {
+		t.Error("a secret has a flag, which every user of the host can read")
+	}
+}
+
+// A name with a dot or in lower case would have another meaning in viper than in the
+// environment.
+func TestTable(t *testing.T) {
+	name := regexp.MustCompile(`^[A-Z][A-Z0-9_]*$`)
+	seen := map[string]bool{}
+	for _, s := range Table() {
+		if !name.MatchString(s.Name) || seen[s.Name] || s.Description == "" || strings.HasSuffix(s.Description, ".") {
+			t.Errorf("the row of %s is invalid", s.Name)
+		}
+		seen[s.Name] = true
+		if _, ok := s.valueType.parse(s.Default); !ok {
+			t.Errorf("%s: the default %q is not %s", s.Name, s.Default, s.valueType.expects)
+		}
+	}
+}
+
+func TestParseDotenv_literal(t *testing.T) {
+	t.Parallel()
+	got, err := parseDotenv("# a comment\n\n A = $HOME/x #no comment\r\nB=p#w\nC='it''s'\nD=\"a\\nb\" \nE=\nF=a=b\nG=\"\n")
+	want := []assignment{
+		{"A", "$HOME/x #no comment", 3},
+		{"B", "p#w", 4},
+		{"C", "it''s", 5},
+		{"D", `a\nb`, 6},
+		{"E", "", 7},
+		{"F", "a=b", 8},
+		{"G", `"`, 9},
+	}
+	if err != nil || !reflect.DeepEqual(got, want) {
+		t.Errorf("parsed\n%+v, %v; want\n%+v", got, err, want)
+	}
+}
+
+func TestParseDotenv_invalid(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{
+		"A=1\nB\n":     "line 2: expected NAME=value",
+		"=1\n":         "line 1: expected NAME=value",
+		"export A=1\n": "line 1: expected NAME=value",
+		"A=1\n\nA=2\n": "line 3: A is already set in line 1",
+	} {
+		if _, err := parseDotenv(text); err == nil || err.Error() != want {
+			t.Errorf("%q: %v; want %s", text, err, want)
+		}
+	}
+}
+
+func FuzzParseDotenv(f *testing.F) {
+	f.Add("A=1\n#B\n C = 'x' \n")
+	f.Fuzz(func(t *testing.T, text string) {
+		found, err := parseDotenv(text)
+		if err != nil {
+			return
+		}
+		var again strings.Builder
+		for _, a := range found {
+			if a.name == "" || strings.ContainsAny(a.name, "= \t\n") || strings.Contains(a.value, "\n") {
+				t.Errorf("%q has the assignment %+v", text, a)
+			}
+			fmt.Fprintf(&again, "%s=\"%s\"\n", a.name, a.value)
+		}
+		twice, err := parseDotenv(again.String())
+		if err != nil || len(twice) != len(found) {
+			t.Fatalf("%q, written again as %q: %+v, %v", text, again.String(), twice, err)
+		}
+		for i := range twice {
+			if twice[i].name != found[i].name || twice[i].value != found[i].value {
+				t.Errorf("%q, written again: %+v", text, twice[i])
+			}
+		}
+	})
+}
+
+// The package's file is valid and has every setting.
+func TestRead_shippedFile(t *testing.T) {
+	shipped, err := os.ReadFile("../../packaging/pressbox.env")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if cfg, _, err := configure(t, "", string(shipped)); err != nil || cfg.ModelDir != "/var/lib/pressbox/models" {
+		t.Errorf("the shipped file gives MODEL_DIR=%q, %v", cfg.ModelDir, err)
+	}
+	all := strings.ReplaceAll(string(shipped), "\n#", "\n")
+	for _, s := range Table() {
+		if !strings.Contains(all, "\n"+s.Name+"=") {
+			t.Errorf("the shipped file does not have %s", s.Name)
+		}
+	}
+}
+
+// For a user who cannot read the package's settings, the shipped values are the defaults.
+func TestRead_unreadableSystemFile(t *testing.T) {
+	t.Chdir(t.TempDir())
+	withoutEnvironment(t)
+	if err := os.WriteFile("pressbox.env", nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("MODEL_DIR", "/mine")
+	s, err := readSources(t, Table())
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.assumeShipped()
+	cfg, err := s.Config()
+	if err != nil || cfg.StateDir != "/var/lib/pressbox" || cfg.PulseServer != "unix:"+AudioSocket || cfg.ModelDir != "/mine" {
+		t.Errorf("assumed: STATE_DIR=%s PULSE_SERVER=%s MODEL_DIR=%s, %v", cfg.StateDir, cfg.PulseServer, cfg.ModelDir, err)
+	}
+}
+
+// The table repeats values of other packages, which it does not import.
+func TestTable_otherPackages(t *testing.T) {
+	t.Parallel()
+	for _, s := range Table() {
+		switch s.Name {
+		case "IDP_PROVIDER":
+			if want := strings.Join(append([]string{auth.Local}, idp.Providers()...), "|"); s.Type() != want {
+				t.Errorf("IDP_PROVIDER is %s, want %s", s.Type(), want)
+			}
+		case "DEFAULT_SEASON":
+			if want := fmt.Sprintf("has seasons 1 to %d.", league.LastSeason); !strings.Contains(s.More, want) {
+				t.Errorf("DEFAULT_SEASON does not say that the league %s", want)
+			}
+		}
+	}
+}

@@ -1,0 +1,324 @@
+package settings
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"reflect"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/go-viper/mapstructure/v2"
+	"github.com/spf13/pflag"
+	"github.com/spf13/viper"
+)
+
+// A Value is a setting with its value in this run.
+type Value struct {
+	Setting
+	Text   string // as written at its origin; "" means none
+	Origin string // "default", "environment", "--port", or "FILE:LINE"
+	parsed any
+}
+
+// String returns the value in a form that may be printed: secrets are masked.
+func (v Value) String() string {
+	if v.Secret && v.Text != "" {
+		return "********"
+	}
+	return v.Text
+}
+
+// Sources holds the values of all settings, in order of precedence: flags, environment,
+// .env, pressbox.env, defaults. An empty value, wherever it is, selects the default.
+type Sources struct {
+	// Unknown describes the assignments in .env that are not settings.
+	Unknown []string
+
+	table   []Setting
+	viper   *viper.Viper
+	flags   *pflag.FlagSet
+	origins map[string]string // name → "FILE:LINE", the later file's
+}
+
+// AddFlags adds a flag for every setting except secrets: every user of the host can read
+// a command line.
+func AddFlags(flags *pflag.FlagSet) { addFlags(flags, Table()) }
+
+func addFlags(flags *pflag.FlagSet, table []Setting) {
+	for _, s := range table {
+		if !s.Secret {
+			flags.Var(&flagValue{text: s.Default, typeName: s.valueType.name}, s.Flag(), s.Description+" ["+s.Name+"]")
+		}
+	}
+}
+
+// A flagValue is a flag's value as written; the setting's valueType reads it.
+type flagValue struct{ text, typeName string }
+
+// String returns the value.
+func (f *flagValue) String() string { return f.text }
+
+// Type returns the type's name for the help.
+func (f *flagValue) Type() string { return f.typeName }
+
+// Set sets the value.
+func (f *flagValue) Set(text string) error {
+	f.text = text
+	return nil
+}
+
+// Read reads the files, and later the flags and the environment. A missing file is empty,
+// unless it is another one than [SystemFile].
+func Read(flags *pflag.FlagSet, file string) (*Sources, error) { return read(Table(), flags, file) }
+
+func read(table []Setting, flags *pflag.FlagSet, file string) (*Sources, error) {
+	s := &Sources{table: withStateDirectory(table), viper: viper.New(), flags: flags, origins: make(map[string]string)}
+	s.viper.AllowEmptyEnv(true)
+	for _, row := range s.table {
+		s.viper.SetDefault(row.Name, row.Default)
+		if err := s.viper.BindEnv(row.Name, row.Name); err != nil {
+			return nil, fmt.Errorf("bind %s to the environment: %w", row.Name, err)
+		}
+		if flag := flags.Lookup(row.Flag()); flag != nil {
+			if err := s.viper.BindPFlag(row.Name, flag); err != nil {
+				return nil, fmt.Errorf("bind %s to its flag: %w", row.Name, err)
+			}
+		}
+	}
+
+	var errs []error
+	unknown, err := s.merge(file)
+	if err != nil && (!errors.Is(err, fs.ErrNotExist) || file != SystemFile) {
+		errs = append(errs, err)
+	}
+	if errors.Is(err, fs.ErrPermission) {
+		s.assumeShipped()
+	}
+	for _, u := range unknown {
+		errs = append(errs, errors.New(u))
+	}
+	s.Unknown, err = s.merge(localFile)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		errs = append(errs, err)
+	}
+	return s, errors.Join(errs...)
+}
+
+// assumeShipped replaces the defaults by the values in the package's pressbox.env and by
+// the port of the socket unit, so that the commands of a user who cannot read that file
+// find the installed server.
+func (s *Sources) assumeShipped() {
+	for i, row := range s.table {
+		value := row.Shipped
+		if row.Name == "PORT" {
+			value = strconv.Itoa(SocketPort("/"))
+		}
+		if value != "" {
+			s.table[i].Default = value
+			s.viper.SetDefault(row.Name, value)
+		}
+	}
+}
+
+// withStateDirectory returns the table with systemd's StateDirectory= as the default of
+// STATE_DIR.
+func withStateDirectory(table []Setting) []Setting {
+	dir, _, _ := strings.Cut(os.Getenv("STATE_DIRECTORY"), ":")
+	table = slices.Clone(table)
+	for i := range table {
+		if table[i].Name == "STATE_DIR" && dir != "" {
+			table[i].Default = dir
+		}
+	}
+	return table
+}
+
+// merge overrides earlier values with the assignments of a file, and returns those that
+// are not settings.
+func (s *Sources) merge(path string) (unknown []string, err error) {
+	assignments, err := readDotenv(path)
+	if err != nil {
+		return nil, err
+	}
+	values := make(map[string]any)
+	for _, a := range assignments {
+		where := fmt.Sprintf("%s:%d", path, a.line)
+		if !slices.ContainsFunc(s.table, func(row Setting) bool { return row.Name == a.name }) {
+			unknown = append(unknown, where+": "+s.unknown(a))
+			continue
+		}
+		values[a.name], s.origins[a.name] = a.value, where
+	}
+	if err := s.viper.MergeConfigMap(values); err != nil {
+		return nil, fmt.Errorf("merge the settings of %s: %w", path, err)
+	}
+	return unknown, nil
+}
+
+// unknown describes an assignment that is not a setting, and the setting with the most
+// similar name.
+func (s *Sources) unknown(a assignment) string {
+	names := make([]string, len(s.table))
+	for i, row := range s.table {
+		names[i] = row.Name
+	}
+	name := Nearest(strings.ToUpper(a.name), names)[0]
+	row := s.table[slices.Index(names, name)]
+	return fmt.Sprintf("%s=%s: unknown setting; did you mean %s (%s)?", a.name, Value{Setting: row, Text: a.value}, name, row.valueType.expects)
+}
+
+// Values returns every setting's value in the order of the table, and an error for each
+// that is invalid.
+func (s *Sources) Values() ([]Value, error) {
+	var all []Value
+	var errs []error
+	for _, row := range s.table {
+		v := Value{Setting: row, Text: strings.TrimSpace(s.viper.GetString(row.Name)), Origin: s.origin(row)}
+		if v.Text == "" {
+			v.Text = row.Default
+		}
+		var ok bool
+		if v.parsed, ok = row.valueType.parse(v.Text); !ok {
+			errs = append(errs, fmt.Errorf("%s: %s=%s: expected %s", v.Origin, row.Name, v, row.valueType.expects))
+		}
+		all = append(all, v)
+	}
+	return all, errors.Join(errs...)
+}
+
+// origin returns the source of a setting's value.
+func (s *Sources) origin(row Setting) string {
+	_, inEnvironment := os.LookupEnv(row.Name)
+	switch {
+	case s.flags.Changed(row.Flag()):
+		return "--" + row.Flag()
+	case inEnvironment:
+		return "environment"
+	case s.origins[row.Name] != "":
+		return s.origins[row.Name]
+	default:
+		return "default"
+	}
+}
+
+// Config returns the values as a [Config]. It fails if the table and Config do not have
+// the same settings.
+func (s *Sources) Config() (Config, error) {
+	all, err := s.Values()
+	if err != nil {
+		return Config{}, err
+	}
+	for _, v := range all {
+		s.viper.Set(v.Name, v.parsed)
+	}
+	var cfg Config
+	err = s.viper.UnmarshalExact(&cfg, func(d *mapstructure.DecoderConfig) { d.ErrorUnset = true })
+	if err != nil {
+		return Config{}, fmt.Errorf("the table of settings and Config disagree: %w", err)
+	}
+	return cfg, nil
+}
+
+// ForHost returns the settings of a server started on this host, with another STATE_DIR
+// unless stateDir is "". A system file that this user cannot read counts as the shipped one.
+func ForHost(stateDir string) (Config, error) {
+	flags := pflag.NewFlagSet("", pflag.ContinueOnError)
+	AddFlags(flags)
+	if stateDir != "" {
+		if err := flags.Set("state-dir", stateDir); err != nil {
+			return Config{}, err
+		}
+	}
+	s, err := Read(flags, SystemFile)
+	if err != nil && !errors.Is(err, fs.ErrPermission) {
+		return Config{}, err
+	}
+	return s.Config()
+}
+
+// Defaults returns the default settings, with another STATE_DIR unless stateDir is "".
+func Defaults(stateDir string) (Config, error) {
+	s := &Sources{table: withStateDirectory(Table()), viper: viper.New(), flags: pflag.NewFlagSet("", pflag.ContinueOnError)}
+	for _, row := range s.table {
+		s.viper.SetDefault(row.Name, row.Default)
+	}
+	cfg, err := s.Config()
+	if stateDir != "" {
+		cfg.StateDir = stateDir
+	}
+	return cfg, err
+}
+
+// Changed returns the names of the settings that differ and that a reload applies (reload)
+// or does not apply.
+func Changed(old, next Config, reload bool) []string {
+	before, after := byName(old), byName(next)
+	var names []string
+	for _, row := range Table() {
+		if row.Reload == reload && !reflect.DeepEqual(before[row.Name], after[row.Name]) {
+			names = append(names, row.Name)
+		}
+	}
+	return names
+}
+
+// byName returns the values of a Config by the names of their settings.
+func byName(cfg any) map[string]any {
+	values := make(map[string]any)
+	v := reflect.ValueOf(cfg)
+	for i := range v.NumField() {
+		tag := v.Type().Field(i).Tag.Get("mapstructure")
+		if tag == ",squash" {
+			maps.Copy(values, byName(v.Field(i).Interface()))
+			continue
+		}
+		values[tag] = v.Field(i).Interface()
+	}
+	return values
+}
+
+var listenStream = regexp.MustCompile(`(?m)^ListenStream=(\d+)$`)
+
+// SocketPort returns the port of pressbox.socket below root: that of the drop-in that
+// "pressbox set-port" writes, else [DefaultPort].
+func SocketPort(root string) int {
+	text, _ := os.ReadFile(filepath.Join(root, PortDropIn)) //nolint:gosec // of a fixed name; without it, the shipped port is used
+	if found := listenStream.FindSubmatch(text); found != nil {
+		if port, err := strconv.Atoi(string(found[1])); err == nil {
+			return port
+		}
+	}
+	return DefaultPort
+}
+
+// Nearest returns the names in order of their edit distance to word.
+func Nearest(word string, names []string) []string {
+	return slices.SortedStableFunc(slices.Values(names), func(a, b string) int { return editDistance(word, a) - editDistance(word, b) })
+}
+
+// editDistance returns the Levenshtein distance of a and b in bytes.
+func editDistance(a, b string) int {
+	row := make([]int, len(b)+1) // distances of a's prefix to b[:j]
+	for j := range row {
+		row[j] = j
+	}
+	for i := range len(a) {
+		diagonal := row[0]
+		row[0] = i + 1
+		for j := range len(b) {
+			replaced := diagonal
+			if a[i] != b[j] {
+				replaced++
+			}
+			diagonal = row[j+1]
+			row[j+1] = min(replaced, row[j]+1, row[j+1]+1)
+		}
+	}
+	return row[len(b)]
+}

@@ -1,0 +1,262 @@
+package settings
+
+import (
+	"slices"
+	"strings"
+	"unicode/utf8"
+)
+
+// A Setting is one row of the table of settings.
+type Setting struct {
+	Name        string // in the environment and in the files
+	Default     string // as written in a file; "" means none
+	Shipped     string // the value in the package's pressbox.env; "" means the default
+	Reload      bool   // a reload applies a change
+	Secret      bool   // never printed
+	Description string // one line, without a full stop
+	More        string // further sentences for the documents, or ""
+
+	valueType valueType
+}
+
+// Type returns the type of the setting's values in words, with their limits.
+func (s Setting) Type() string { return strings.TrimSpace(s.valueType.name + " " + s.valueType.limits) }
+
+// Flag returns the name of the setting's flag: MODEL_DIR has --model-dir.
+func (s Setting) Flag() string { return strings.ReplaceAll(strings.ToLower(s.Name), "_", "-") }
+
+// Text returns the setting's description in sentences.
+func (s Setting) Text() string {
+	first, size := utf8.DecodeRuneInString(s.Description)
+	text := strings.ToUpper(string(first)) + s.Description[size:] + "."
+	if s.More != "" {
+		text += " " + s.More
+	}
+	if s.Reload {
+		text += " Applied on reload."
+	}
+	return text
+}
+
+// Table returns every setting in the order of the documents.
+func Table() []Setting {
+	return slices.Concat(serverSettings(), speechSettings(), announcementSettings(), webSettings(), signInSettings(), gameSettings())
+}
+
+func serverSettings() []Setting {
+	return []Setting{
+		{
+			Name: "HOST", valueType: host(), Default: "0.0.0.0",
+			Description: "address to listen on", More: "Ignored if systemd passes a socket.",
+		},
+		{
+			Name: "PORT", valueType: integer(0, 65535), Default: "8888",
+			Description: "TCP port to listen on; 0 selects a free port", More: "Ignored if systemd passes a socket.",
+		},
+		{
+			Name: "LOG_LEVEL", valueType: logLevel(), Default: "INFO", Reload: true,
+			Description: "minimum level of log messages", More: "The text of announcements is never logged.",
+		},
+		{
+			Name: "STATE_DIR", valueType: path(), Default: "./state", Shipped: "/var/lib/pressbox",
+			Description: "directory of the store and its backups", More: "Under systemd the default is the unit's StateDirectory.",
+		},
+		{
+			Name: "STORE_MAX_SIZE", valueType: size(2 << 20), Default: "512MiB",
+			Description: "maximum size of the store",
+			More:        "At 90 % the oldest finished private games are deleted. When full, new data is rejected; existing data is kept.",
+		},
+		{
+			Name: "EXIT_ON_IDLE", valueType: seconds(0, 86_400), Default: "0",
+			Description: "exit after this many idle seconds; systemd starts the server again on the next request",
+			More:        "0: never. Requires a socket from systemd.",
+		},
+		{
+			Name: "METRICS", valueType: oneOf("on", "off"), Default: "off",
+			Description: "serve /metrics to the local network",
+			More:        "The admin socket always serves it.",
+		},
+	}
+}
+
+func speechSettings() []Setting {
+	return []Setting{
+		{
+			Name: "MODEL_DIR", valueType: path(), Default: "./models", Shipped: "/var/lib/pressbox/models",
+			Description: "directory of the voices, pairs of NAME.onnx and NAME.onnx.json",
+			More:        "Subdirectories are not searched. " + SharedModels + " is searched next. A new pair is found without a restart.",
+		},
+		{
+			Name: "VOICES_URL", valueType: webURL(), Default: "https://huggingface.co/rhasspy/piper-voices/resolve/main/voices.json",
+			Description: "catalog for \"pressbox voices install\", in the format of Piper's voices.json",
+		},
+		{
+			Name: "DEFAULT_VOICE", valueType: text(), Default: "en_US-pressbox-medium",
+			Description: "default voice",
+			More:        "If it is missing, announcements that name no voice are rejected and /health reports \"degraded\".",
+		},
+		{
+			Name: "DEFAULT_RATE", valueType: integer(60, 400), Default: "170",
+			Description: "default speech rate in words per minute",
+		},
+		{
+			Name: "LEXICON_FILE", valueType: path(), Reload: true,
+			Description: "file of your own pronunciations and abbreviations",
+			More:        "One per line, such as \"Kowalczyk = Kovalchick\".",
+		},
+		{
+			Name: "VOICE_CACHE_BYTES", valueType: size(1 << 20), Default: "256MiB",
+			Description: "maximum size of voice models kept in memory, not counting the default voice",
+		},
+		{
+			Name: "ONNXRUNTIME_LIB", valueType: path(),
+			Description: "ONNX Runtime library",
+			More:        "If unset, it is searched for beside the program, in /usr/lib/pressbox, and among the system's libraries.",
+		},
+		{
+			Name: "PULSE_SERVER", valueType: text(), Shipped: "unix:" + AudioSocket,
+			Description: "address of the PulseAudio or PipeWire server, such as unix:" + AudioSocket,
+			More:        "If unset, the sound server of the user that runs the server.",
+		},
+		{
+			Name: "PULSE_SINK", valueType: text(),
+			Description: "sink to play on, as listed by \"pactl list sinks\"", More: "If unset, the sound server's default sink.",
+		},
+		{
+			Name: "VOLUME", valueType: integer(0, 100), Default: "100", Reload: true,
+			Description: "playback volume in percent",
+		},
+	}
+}
+
+func announcementSettings() []Setting {
+	return []Setting{
+		{
+			Name: "QUEUE_MAX_SIZE", valueType: integer(1, 100_000), Default: "50", Reload: true,
+			Description: "maximum number of waiting announcements",
+		},
+		{
+			Name: "NOTIFY_ACCESS", valueType: oneOf("lan", "token", "open", "off"), Default: "lan",
+			Description: "who may create announcements",
+			More:        "lan: clients with a private address, and others with a token. token: clients with a token. open: everyone. off: no one.",
+		},
+		{
+			Name: "NOTIFY_RATE", valueType: integer(1, 100_000), Default: "120",
+			Description: "maximum number of announcements per minute and client address", More: "Bursts are limited to half of it.",
+		},
+		{
+			Name: "NOTIFY_RATE_LOOPBACK", valueType: yesNo(), Default: "no",
+			Description: "apply NOTIFY_RATE to clients on the host too",
+		},
+		{
+			Name: "NOTIFY_TTL", valueType: seconds(5, 86_400), Default: "600", Reload: true,
+			Description: "seconds after which a waiting announcement expires",
+		},
+	}
+}
+
+func webSettings() []Setting {
+	return []Setting{
+		{
+			Name: "PUBLIC_URL", valueType: origin(),
+			Description: "origin at which browsers reach the server through a reverse proxy",
+		},
+		{
+			Name: "FRONTEND_URL", valueType: origin(),
+			Description: "origin of a separate web client that may use the API with cookies",
+		},
+		{
+			Name: "OAUTH_SERVER_REDIRECT_URI", valueType: webURL(),
+			Description: "OAuth redirect URI, as registered with the sign-in provider",
+			More:        "If unset, PUBLIC_URL with the path /api/auth/idp/callback/server.",
+		},
+		{
+			Name: "ALLOWED_HOSTS", valueType: hosts(),
+			Description: "additional Host names to accept",
+			More:        "localhost, IP addresses, names without a dot, the host's own name and the hosts of the URLs above are always accepted.",
+		},
+		{
+			Name: "TRUSTED_PROXIES", valueType: networks(),
+			Description: "reverse proxies whose Forwarded and X-Forwarded-For headers are trusted",
+		},
+	}
+}
+
+func signInSettings() []Setting {
+	return slices.Concat(providerSettings(), []Setting{
+		{
+			Name: "SIGN_UP", valueType: oneOf("open", "invite", "closed"), Default: "open",
+			Description: "who may sign up", More: "open: anyone. invite: holders of an invite (\"pressbox users invite\"). closed: no one.",
+		},
+		{
+			Name: "COOKIE_SECURE", valueType: oneOf("auto", "always", "never"), Default: "auto",
+			Description: "set the Secure attribute of cookies", More: "auto: if PUBLIC_URL is https. Browsers discard such cookies on plain http.",
+		},
+		{
+			Name: "SESSION_MAX_AGE", valueType: seconds(3600, 31_536_000), Default: "2592000",
+			Description: "absolute session lifetime in seconds, regardless of activity",
+		},
+	})
+}
+
+func providerSettings() []Setting {
+	return []Setting{
+		{
+			Name: "IDP_PROVIDER", valueType: oneOf("local", "discord", "github", "google", "oidc", "oauth2"), Default: "local",
+			Description: "sign-in provider", More: "local: accounts with a passphrase in the store. oidc, oauth2: any provider of that protocol.",
+		},
+		{
+			Name: "IDP_CLIENT_ID", valueType: text(),
+			Description: "OAuth client ID",
+		},
+		{
+			Name: "IDP_CLIENT_SECRET", valueType: text(), Secret: true,
+			Description: "OAuth client secret", More: "Prefer IDP_CLIENT_SECRET_FILE or a systemd credential idp_client_secret.",
+		},
+		{
+			Name: "IDP_CLIENT_SECRET_FILE", valueType: path(),
+			Description: "file of the OAuth client secret, read if IDP_CLIENT_SECRET is unset",
+		},
+		{
+			Name: "IDP_SCOPES", valueType: list(),
+			Description: "OAuth scopes to request", More: "If unset, the minimum that identifies an account.",
+		},
+		{
+			Name: "IDP_ISSUER", valueType: webURL(),
+			Description: "issuer of IDP_PROVIDER=oidc, compared byte for byte", More: "With oauth2, the issuer that a callback must name if it names one.",
+		},
+		{Name: "IDP_AUTH_URL", valueType: webURL(), Description: "authorization endpoint of IDP_PROVIDER=oauth2"},
+		{Name: "IDP_TOKEN_URL", valueType: webURL(), Description: "token endpoint of IDP_PROVIDER=oauth2"},
+		{Name: "IDP_USERINFO_URL", valueType: webURL(), Description: "userinfo endpoint of IDP_PROVIDER=oauth2"},
+		{
+			Name: "IDP_AUTH_STYLE", valueType: oneOf("header", "body"), Default: "header",
+			Description: "where IDP_PROVIDER=oauth2 expects the client secret",
+		},
+		{
+			Name: "IDP_SUBJECT_FIELD", valueType: text(),
+			Description: "userinfo field that identifies an account", More: "If unset, sub or id.",
+		},
+		{
+			Name: "IDP_NAME_FIELD", valueType: text(),
+			Description: "userinfo field of the display name", More: "If unset, name or username.",
+		},
+	}
+}
+
+func gameSettings() []Setting {
+	return []Setting{
+		{
+			Name: "TEAM_DATA_URL", valueType: webURL(),
+			Description: "team-data API in the format of SBA v3, such as https://league.example/api",
+			More:        "Its answers are cached, and served from the cache while it is down. If unset, the built-in league.",
+		},
+		{
+			Name: "TEAM_DATA_TOKEN", valueType: text(), Secret: true,
+			Description: "bearer token for the team-data API",
+		},
+		{
+			Name: "DEFAULT_SEASON", valueType: integer(1, 9999), Default: "3",
+			Description: "season of teams and games that name none", More: "The built-in league has seasons 1 to 3.",
+		},
+	}
+}

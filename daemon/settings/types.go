@@ -1,0 +1,218 @@
+package settings
+
+import (
+	"fmt"
+	"log/slog"
+	"net/netip"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// A valueType reads the values of settings.
+type valueType struct {
+	name    string                         // in help and documents: "integer"
+	limits  string                         // in documents: "0–65535"; "" means none
+	expects string                         // in errors: "an integer from 0 to 65535"
+	parse   func(value string) (any, bool) // value is "" if the setting has no default and is not set
+}
+
+// text is any string.
+func text() valueType {
+	return valueType{name: "string", expects: "a string", parse: func(value string) (any, bool) { return value, true }}
+}
+
+// path is the path of a file or a directory.
+func path() valueType {
+	return valueType{name: "path", expects: "a path", parse: func(value string) (any, bool) { return value, true }}
+}
+
+// list is a []string, separated by commas or spaces.
+func list() valueType {
+	return valueType{name: "list", expects: "words separated by commas or spaces", parse: func(value string) (any, bool) { return splitList(value), true }}
+}
+
+// integer is an int from min to max.
+func integer(from, to int) valueType {
+	return valueType{
+		"integer", fmt.Sprintf("%d–%d", from, to), fmt.Sprintf("an integer from %d to %d", from, to),
+		func(value string) (any, bool) {
+			n, err := strconv.Atoi(value)
+			return n, err == nil && from <= n && n <= to
+		},
+	}
+}
+
+// seconds is a time.Duration, written as an integer.
+func seconds(from, to int) valueType {
+	t := integer(from, to)
+	return valueType{"seconds", t.limits, t.expects + ", in seconds", func(value string) (any, bool) {
+		parsed, ok := t.parse(value)
+		n, isInt := parsed.(int)
+		return time.Duration(n) * time.Second, ok && isInt
+	}}
+}
+
+// size is an int64 of bytes, written with the suffix KiB, MiB, GiB or none.
+func size(least int64) valueType {
+	expects := fmt.Sprintf("a size in bytes or with the unit KiB, MiB or GiB, at least %d MiB", least>>20)
+	return valueType{"size", fmt.Sprintf("≥ %d MiB", least>>20), expects, func(value string) (any, bool) {
+		digits, shift := value, 0
+		for i, unit := range []string{"KiB", "MiB", "GiB"} {
+			if before, ok := strings.CutSuffix(value, unit); ok {
+				digits, shift = strings.TrimSpace(before), 10*(i+1)
+			}
+		}
+		n, err := strconv.ParseInt(digits, 10, 64)
+		bytes := n << shift
+		return bytes, err == nil && bytes>>shift == n && bytes >= least
+	}}
+}
+
+// oneOf is one of the words, in lower or upper case.
+func oneOf(words ...string) valueType {
+	return valueType{name: strings.Join(words, "|"), expects: "one of " + strings.Join(words, ", "), parse: func(value string) (any, bool) {
+		for _, word := range words {
+			if strings.EqualFold(word, value) {
+				return word, true
+			}
+		}
+		return nil, false
+	}}
+}
+
+// yesNo is a bool.
+func yesNo() valueType {
+	t := oneOf("yes", "no")
+	parseWord := t.parse
+	t.parse = func(value string) (any, bool) {
+		word, ok := parseWord(value)
+		return word == "yes", ok
+	}
+	return t
+}
+
+func logLevel() valueType {
+	levels := map[string]slog.Level{
+		"DEBUG": slog.LevelDebug, "INFO": slog.LevelInfo, "WARN": slog.LevelWarn, "WARNING": slog.LevelWarn, "ERROR": slog.LevelError,
+	}
+	return valueType{name: "level", limits: "DEBUG|INFO|WARN|ERROR", expects: "one of DEBUG, INFO, WARN, WARNING, ERROR", parse: func(value string) (any, bool) {
+		level, ok := levels[strings.ToUpper(value)]
+		return level, ok
+	}}
+}
+
+// host is a host name or an IP address without brackets, and without a port.
+func host() valueType {
+	return valueType{name: "host", expects: "an IP address or a host name, without a port", parse: func(value string) (any, bool) {
+		_, err := netip.ParseAddr(value)
+		return value, err == nil || isHostName(value)
+	}}
+}
+
+// webURL is an absolute http or https URL, or "".
+func webURL() valueType {
+	return valueType{name: "URL", expects: "a URL such as https://pressbox.example/path", parse: func(value string) (any, bool) {
+		return value, value == "" || parseURL(value) != nil
+	}}
+}
+
+// origin is a URL without a path, or "", in the form that browsers send in Origin.
+func origin() valueType {
+	return valueType{name: "origin", expects: "a URL without a path, such as https://pressbox.example", parse: func(value string) (any, bool) {
+		if value == "" {
+			return "", true
+		}
+		u := parseURL(value)
+		if u == nil || strings.Trim(u.Path, "/") != "" || u.RawQuery != "" {
+			return nil, false
+		}
+		defaultPort := map[string]string{"http": ":80", "https": ":443"}[u.Scheme]
+		return u.Scheme + "://" + strings.TrimSuffix(strings.ToLower(u.Host), defaultPort), true
+	}}
+}
+
+// parseURL returns an absolute http or https URL without user and fragment; nil if value
+// is none.
+func parseURL(value string) *url.URL {
+	u, err := url.Parse(value)
+	if err != nil || u.Host == "" || u.User != nil || u.Fragment != "" || (u.Scheme != "http" && u.Scheme != "https") {
+		return nil
+	}
+	return u
+}
+
+// hosts is a []string of host names, some with a leading "*.".
+func hosts() valueType {
+	return valueType{name: "hosts", expects: "host names such as pressbox.example or *.example, separated by commas", parse: func(value string) (any, bool) {
+		var names []string
+		for _, name := range splitList(value) {
+			if !isHostName(strings.TrimPrefix(name, "*.")) {
+				return nil, false
+			}
+			names = append(names, strings.ToLower(name))
+		}
+		return names, true
+	}}
+}
+
+// networks is a []netip.Prefix; an address stands for a network of one.
+func networks() valueType {
+	return valueType{name: "networks", expects: "IP addresses or networks such as 10.0.0.0/8, separated by commas", parse: func(value string) (any, bool) {
+		var nets []netip.Prefix
+		for _, item := range splitList(value) {
+			if addr, err := netip.ParseAddr(item); err == nil {
+				item = netip.PrefixFrom(addr, addr.BitLen()).String()
+			}
+			prefix, err := netip.ParsePrefix(item)
+			if err != nil {
+				return nil, false
+			}
+			nets = append(nets, prefix.Masked())
+		}
+		return nets, true
+	}}
+}
+
+// splitList splits a list at commas and spaces.
+func splitList(value string) []string {
+	return strings.FieldsFunc(value, func(r rune) bool { return r == ',' || r == ' ' })
+}
+
+// isHostName reports whether name has the syntax of RFC 1123 section 2.1; underscores,
+// which home networks use, are allowed.
+func isHostName(name string) bool {
+	for label := range strings.SplitSeq(strings.TrimSuffix(name, "."), ".") {
+		if label == "" || len(label) > 63 || strings.Trim(label, "-") != label {
+			return false
+		}
+		for _, c := range label {
+			letter := c == '-' || c == '_' || ('0' <= c && c <= '9') || ('a' <= c && c <= 'z') || ('A' <= c && c <= 'Z')
+			if !letter {
+				return false
+			}
+		}
+	}
+	return len(name) <= 253
+}
+
+// ParseOrigin returns an origin in the form that browsers use, or an error that names the
+// expected form.
+func ParseOrigin(value string) (string, error) {
+	t := origin()
+	parsed, _ := t.parse(value)
+	if s, ok := parsed.(string); ok && s != "" {
+		return s, nil
+	}
+	return "", fmt.Errorf("%q: expected %s", value, t.expects)
+}
+
+// CheckLevel returns an error unless LOG_LEVEL accepts value.
+func CheckLevel(value string) error {
+	t := logLevel()
+	if _, ok := t.parse(value); !ok {
+		return fmt.Errorf("%q: expected %s", value, t.expects)
+	}
+	return nil
+}

@@ -1,0 +1,240 @@
+package setup
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"os/user"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"pressbox/daemon/settings"
+)
+
+const (
+	audioDir     = "/run/pressbox-audio" // its mode decides who reaches the socket in it
+	tmpfilesFile = "/etc/tmpfiles.d/pressbox-audio.conf"
+	lingerFile   = "/var/lib/systemd/linger/" + settings.UserName
+)
+
+const header = "# Written by \"pressbox setup-audio\"; \"pressbox setup-audio --undo\" removes it.\n"
+
+// sessionFiles returns the files by which the sound server of owner, PipeWire or
+// PulseAudio, listens on [settings.AudioSocket] while owner is logged in.
+func sessionFiles(owner string) []file {
+	return []file{
+		{tmpfilesFile, header + "d " + audioDir + " 0750 " + owner + " " + settings.UserName + " -\n"},
+		{"/etc/pipewire/pipewire-pulse.conf.d/50-pressbox.conf", header + `pulse.properties = {
+    server.address = [
+        "unix:native"
+        { address = "unix:` + settings.AudioSocket + `" max-clients = 8 client.access = "restricted" }
+    ]
+}
+`},
+		{"/etc/pulse/default.pa.d/50-pressbox.pa", header + "load-module module-native-protocol-unix auth-anonymous=1 socket=" + settings.AudioSocket + "\n"},
+	}
+}
+
+// headlessFiles returns the files by which the user pressbox has a sound server without
+// being logged in, and no other user starts one, which would occupy the sound card.
+func headlessFiles() []file {
+	files := sessionFiles(settings.UserName)
+	files[0].content += "f " + lingerFile + " 0644 root root -\n" //nolint:dupword // user and group
+	for _, unit := range []string{
+		"pipewire.service", "pipewire.socket", "pipewire-pulse.service", "pipewire-pulse.socket", "wireplumber.service", "filter-chain.service",
+	} {
+		files = append(files, file{"/etc/systemd/user/" + unit + ".d/pressbox.conf", header + "[Unit]\nConditionUser=" + settings.UserName + "\n"})
+	}
+	return append(files,
+		// The sound server starts with the user's manager, not with its first client.
+		file{"/etc/systemd/user/default.target.d/pressbox.conf", header + "[Unit]\nWants=pipewire-pulse.service\n"},
+		// Without a seat, WirePlumber disables Bluetooth: for the versions of Debian 13 and 12.
+		file{"/etc/wireplumber/wireplumber.conf.d/50-pressbox.conf", header + "wireplumber.profiles = {\n  main = { monitor.bluez.seat-monitoring = disabled }\n}\n"},
+		file{"/etc/wireplumber/bluetooth.lua.d/51-pressbox.lua", "-" + strings.Replace(header, "#", "-", 1) + "bluez_monitor.properties[\"with-logind\"] = false\n"})
+}
+
+// An AudioSetup selects the sound server that serves [settings.AudioSocket].
+type AudioSetup struct {
+	Mode string // "headless" or "session"
+	User string // with session: the user whose sound server it is
+	Undo bool   // remove the files instead
+}
+
+// CheckAudio returns an error if the arguments of an AudioSetup are invalid.
+func (s Setup) CheckAudio(a AudioSetup) error {
+	switch {
+	case a.Undo && (a.Mode != "" || a.User != ""):
+		return errors.New("--undo cannot be combined with other arguments")
+	case a.Undo:
+		return nil
+	case a.Mode != "headless" && a.Mode != "session":
+		return fmt.Errorf("the mode %q: expected headless or session", a.Mode)
+	case a.Mode == "headless" && a.User != "":
+		return errors.New("--user requires session: headless always uses " + settings.UserName)
+	case a.Mode == "session" && a.User == "":
+		return errors.New("session requires --user with the user who logs in on this host")
+	case a.User == settings.UserName:
+		return errors.New("the user " + settings.UserName + " does not log in: use headless for its sound server")
+	case a.Mode == "session" && s.onHost():
+		_, err := user.Lookup(a.User)
+		return err
+	case strings.ContainsAny(a.User, " \t\n%\"'\\"):
+		return fmt.Errorf("the user %q: expected a user name", a.User)
+	default:
+		return nil
+	}
+}
+
+// Audio applies an AudioSetup, in place of an earlier one.
+func (s Setup) Audio(a AudioSetup) error {
+	if a.Undo {
+		return s.undoAudio()
+	}
+	owner, files := a.User, sessionFiles(a.User)
+	if a.Mode == "headless" {
+		owner, files = settings.UserName, headlessFiles()
+		if err := s.install("pipewire-pulse", "wireplumber"); err != nil {
+			return err
+		}
+	}
+	before := s.audioUser()
+	if err := s.removeAudioFiles(files); err != nil {
+		return err
+	}
+	for _, f := range files {
+		if err := s.write(f); err != nil {
+			return err
+		}
+	}
+	if before != "" && before != owner {
+		if err := s.disconnect(before); err != nil {
+			return err
+		}
+	}
+	if err := s.run("systemd-tmpfiles", "--create", tmpfilesFile); err != nil {
+		return err
+	}
+	return s.connect(owner)
+}
+
+// undoAudio removes an AudioSetup.
+func (s Setup) undoAudio() error {
+	before := s.audioUser()
+	if err := s.removeAudioFiles(nil); err != nil {
+		return err
+	}
+	if before == "" {
+		return nil
+	}
+	return errors.Join(s.disconnect(before), s.remove(audioDir))
+}
+
+// audioUser returns the user whose sound server is configured; "" if there is none.
+func (s Setup) audioUser() string {
+	text, err := os.ReadFile(filepath.Join(s.Root, tmpfilesFile))
+	if err != nil {
+		return ""
+	}
+	return directoryOwner(string(text))
+}
+
+// directoryOwner returns the owner of the socket's directory in a tmpfiles.d file.
+func directoryOwner(tmpfiles string) string {
+	for line := range strings.Lines(tmpfiles) {
+		if f := strings.Fields(line); len(f) >= 4 && f[0] == "d" && f[1] == audioDir {
+			return f[3]
+		}
+	}
+	return ""
+}
+
+// connect starts serving the socket by the sound server of owner.
+func (s Setup) connect(owner string) error {
+	if owner != settings.UserName {
+		return s.restartSession(owner)
+	}
+	groups := "audio"
+	if _, err := user.LookupGroup("pipewire"); err == nil {
+		groups += ",pipewire" // which has real-time priority (/etc/security/limits.d)
+	}
+	if err := s.run("usermod", "--append", "--groups", groups, settings.UserName); err != nil {
+		return err
+	}
+	return s.manager("restart")
+}
+
+// disconnect stops serving the socket by the sound server of owner, whose files have been
+// removed.
+func (s Setup) disconnect(owner string) error {
+	var err error
+	if owner == settings.UserName {
+		err = errors.Join(s.remove(lingerFile), s.manager("stop"))
+	} else if _, unknown := user.Lookup(owner); unknown == nil {
+		err = s.restartSession(owner)
+	}
+	return errors.Join(err, s.remove(settings.AudioSocket)) // a leftover socket would block the next sound server
+}
+
+// restartSession restarts the sound server of a user who is logged in, or starts it if it
+// was prevented from starting.
+func (s Setup) restartSession(name string) error {
+	if !s.onHost() {
+		return nil
+	}
+	u, err := user.Lookup(name)
+	if err != nil {
+		return err
+	}
+	if _, err := os.Stat("/run/user/" + u.Uid + "/systemd/private"); err != nil {
+		s.printf("%s is not logged in: the change takes effect at the next login", name)
+		return nil //nolint:nilerr // there is nothing to restart
+	}
+	for _, command := range [][]string{ // systemctl accepts a pattern without a match
+		{"daemon-reload"}, {"try-restart", "pipewire-pulse*.service", "pulseaudio*.service"}, {"start", "default.target"},
+	} {
+		if err := s.run("systemctl", append([]string{"--user", "--machine=" + name + "@.host"}, command...)...); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// manager restarts or stops the service manager of the user pressbox.
+func (s Setup) manager(verb string) error {
+	if !s.onHost() {
+		return nil
+	}
+	u, err := user.Lookup(settings.UserName)
+	if err != nil {
+		return fmt.Errorf("%w: install the package, which creates the user", err)
+	}
+	return s.run("systemctl", verb, "user@"+u.Uid+".service")
+}
+
+// removeAudioFiles removes every file of an AudioSetup that is not among the next ones, and
+// the directories that are empty then.
+func (s Setup) removeAudioFiles(next []file) error {
+	for _, f := range headlessFiles() {
+		if slices.ContainsFunc(next, func(n file) bool { return n.path == f.path }) {
+			continue
+		}
+		if err := s.removeWithDir(f.path); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// install installs the Debian packages of missing programs, which have the same names.
+func (s Setup) install(programs ...string) error {
+	missing := slices.DeleteFunc(programs, func(program string) bool {
+		_, err := exec.LookPath(program)
+		return err == nil
+	})
+	if len(missing) == 0 {
+		return nil
+	}
+	return s.run("apt-get", append([]string{"install", "--yes", "--no-install-recommends"}, missing...)...)
+}

@@ -1,0 +1,128 @@
+// Package setup configures the host for Pressbox: the sound server and the port.
+//
+// One law: it prints every change before it makes it, below another root it only writes
+// files, and each change can be undone.
+package setup
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+
+	"golang.org/x/sys/unix"
+)
+
+// A Setup changes files below a root and, if that is "/", runs programs.
+type Setup struct {
+	Root string // "/", or a directory in which only files are written
+	Out  io.Writer
+}
+
+// A file is one that a command writes.
+type file struct{ path, content string }
+
+// RequireRoot returns an error if this user cannot make the changes of command.
+func (s Setup) RequireRoot(command string) error {
+	if s.onHost() && os.Geteuid() != 0 {
+		return errors.New("root privileges required: sudo pressbox " + command)
+	}
+	return nil
+}
+
+// onHost reports whether the host itself is changed.
+func (s Setup) onHost() bool { return s.Root == "/" }
+
+// printf prints a change; it happens even if it cannot be printed.
+func (s Setup) printf(format string, args ...any) { _, _ = fmt.Fprintf(s.Out, format+"\n", args...) }
+
+// write writes a file and creates its directories.
+func (s Setup) write(f file) error {
+	path := filepath.Join(s.Root, f.path)
+	s.printf("+ write %s", path)
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil { //nolint:gosec // as all of /etc
+		return fmt.Errorf("write %s: %w", path, err)
+	}
+	if err := os.WriteFile(path, []byte(f.content), 0o644); err != nil { //nolint:gosec // other programs read it, and it is no secret
+		return fmt.Errorf("write %s: %w", path, err)
+	}
+	return nil
+}
+
+// remove removes a file or an empty directory, if it exists.
+func (s Setup) remove(name string) error {
+	path := filepath.Join(s.Root, name)
+	err := os.Remove(path)
+	switch {
+	case err == nil:
+		s.printf("+ remove %s", path)
+		return nil
+	case errors.Is(err, fs.ErrNotExist):
+		return nil
+	default:
+		return fmt.Errorf("remove %s: %w", path, err)
+	}
+}
+
+// removeWithDir removes a file, and its directory if that is empty then.
+func (s Setup) removeWithDir(name string) error {
+	if err := s.remove(name); err != nil {
+		return err
+	}
+	_ = os.Remove(filepath.Dir(filepath.Join(s.Root, name))) // fails while it has other files
+	return nil
+}
+
+// edit replaces a file atomically by its edited text, with its owner and mode. A file that
+// does not exist is not created.
+func (s Setup) edit(name string, edit func(string) string) error {
+	path := filepath.Join(s.Root, name)
+	text, err := os.ReadFile(path) //nolint:gosec // of a fixed name
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("edit %s: %w", path, err)
+	}
+	edited := edit(string(text))
+	if edited == string(text) {
+		return nil
+	}
+	s.printf("+ change %s", path)
+	var st unix.Stat_t
+	if err := unix.Stat(path, &st); err != nil {
+		return fmt.Errorf("edit %s: %w", path, err)
+	}
+	f, err := os.CreateTemp(filepath.Dir(path), ".pressbox-*")
+	if err != nil {
+		return fmt.Errorf("edit %s: %w", path, err)
+	}
+	_, err = f.WriteString(edited)
+	err = errors.Join(err, f.Chown(int(st.Uid), int(st.Gid)), f.Chmod(fs.FileMode(st.Mode&0o777)), f.Sync(), f.Close())
+	if err == nil {
+		err = os.Rename(f.Name(), path)
+	}
+	if err != nil {
+		return errors.Join(fmt.Errorf("edit %s: %w", path, err), os.Remove(f.Name()))
+	}
+	return nil
+}
+
+// run prints and runs a program of the system.
+func (s Setup) run(name string, args ...string) error {
+	if !s.onHost() {
+		return nil
+	}
+	command := name + " " + strings.Join(args, " ")
+	s.printf("+ %s", command)
+	cmd := exec.Command(name, args...) //nolint:gosec,noctx // only programs named in this package; they end
+	cmd.Stdout, cmd.Stderr = s.Out, s.Out
+	if err := cmd.Run(); err != nil {
+		return fmt.Errorf("%s: %w", command, err)
+	}
+	return nil
+}

@@ -1,0 +1,64 @@
+package signin
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"pressbox/daemon/settings"
+)
+
+// The secret comes from its setting, else from its file, else from systemd's credentials.
+func TestClientSecret(t *testing.T) {
+	dir := t.TempDir()
+	write := func(name, text string) string {
+		path := filepath.Join(dir, name)
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	file := write("file", "in the file\n")
+	for _, tt := range []struct {
+		in          settings.SignIn
+		credentials string
+		want        string
+	}{
+		{settings.SignIn{}, "", ""},
+		{settings.SignIn{}, dir, ""}, // the unit has no such credential
+		{settings.SignIn{ClientSecret: "set", SecretFile: file}, "", "set"},
+		{settings.SignIn{SecretFile: file}, dir, "in the file"},
+	} {
+		t.Setenv("CREDENTIALS_DIRECTORY", tt.credentials)
+		if got, err := clientSecret(tt.in); err != nil || got != tt.want {
+			t.Errorf("%+v: %q, %v; want %q", tt.in, got, err, tt.want)
+		}
+	}
+	write("idp_client_secret", "a credential")
+	t.Setenv("CREDENTIALS_DIRECTORY", dir)
+	if got, err := clientSecret(settings.SignIn{}); err != nil || got != "a credential" {
+		t.Errorf("the credential: %q, %v", got, err)
+	}
+	if got, err := clientSecret(settings.SignIn{SecretFile: filepath.Join(dir, "missing")}); err == nil {
+		t.Errorf("a missing file: %q", got)
+	}
+}
+
+func TestSecureCookies(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		setting, public string
+		want            bool
+	}{
+		{"auto", "", false},
+		{"auto", "http://pressbox.local", false},
+		{"auto", "https://pressbox.example", true},
+		{"always", "", true},
+		{"never", "https://pressbox.example", false},
+	} {
+		cfg := settings.Config{PublicURL: tt.public, SignIn: settings.SignIn{CookieSecure: tt.setting}}
+		if got := secureCookies(cfg); got != tt.want {
+			t.Errorf("COOKIE_SECURE=%s, PUBLIC_URL=%s: %v, want %v", tt.setting, tt.public, got, tt.want)
+		}
+	}
+}
