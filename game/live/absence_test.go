@@ -3,9 +3,7 @@ package live_test
 import (
 	"context"
 	"errors"
-	"log/slog"
-	"strings"
-	"sync"
+	"slices"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -15,127 +13,165 @@ import (
 	"pressbox/game/protocol"
 )
 
-// A log counts what was logged.
-type logged struct {
-	mu    sync.Mutex
-	lines []string
-}
+var errFull = errors.New("full")
 
-func (l *logged) Write(line []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.lines = append(l.lines, string(line))
-	return len(line), nil
-}
-
-func (l *logged) count(text string) int {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	n := 0
-	for _, line := range l.lines {
-		if strings.Contains(line, text) {
-			n++
+// A manager who leaves is counted down; then, without a clock, the other manager may let the bot manage the side. It is
+// returned when its manager comes back.
+func TestAbsence_replacedAndReturned(t *testing.T) {
+	t.Parallel()
+	inBubble(t, func(r *rig) {
+		a, b := r.watch(ann, 0), r.watch(bob, 0)
+		defer a.leave()
+		pass(time.Hour)
+		b.leave()
+		pass(0)
+		if p := a.presence().Away; p.Online || p.Gone || p.GoneIn != 60 || p.Since.IsZero() {
+			r.Errorf("as Bob leaves: %+v", p)
 		}
-	}
-	return n
+		pass(59 * time.Second)
+		offered := func(c protocol.Choice) bool { return c.Action.Verb == "takeover" && c.Action.Side == "away" }
+		if slices.ContainsFunc(r.get(ann).Offers, offered) {
+			r.Error("offered after 59 s")
+		}
+		pass(time.Second)
+		if p := a.presence().Away; !p.Gone || p.GoneIn != 0 || !slices.ContainsFunc(r.get(ann).Offers, offered) {
+			r.Errorf("after 60 s: %+v, offers %s", p, text(r, r.get(ann).Offers))
+		}
+		if !slices.ContainsFunc(a.last("state").Data.(*protocol.Snapshot).Offers, offered) {
+			r.Error("Ann did not receive the offer")
+		}
+		r.do(ann, "Let the bot manage")
+		rev := r.get(ann).Revision
+		r.decide(ann)
+		if kinds := a.kinds()[rev:]; len(kinds) == 0 || kinds[0] != "play" && kinds[0] != "question" {
+			r.Errorf("with the bot for Bob, Ann received %v", kinds)
+		}
+		b = r.watch(bob, 0)
+		defer b.leave()
+		if kind := a.lastKind(); kind != "giveback" {
+			r.Errorf("when Bob returns, Ann received %s", kind)
+		}
+		if now := r.get(bob).State; now.BotManages.Away || len(now.Waiting) == 0 {
+			r.Errorf("Bob's side is not returned: %s", text(r, now))
+		}
+	})
 }
 
-// newLoggedHall returns a hall with its log.
-func newLoggedHall(t *testing.T, j live.Journal, a live.Announcer) (*live.Games, *logged) {
-	t.Helper()
-	l := &logged{}
-	h, err := live.New(t.Context(), live.Config{Journal: j, Rosters: builtIn(), Announcer: a, Log: slog.New(slog.NewTextHandler(l, nil))})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return h, l
+// With a clock, the bot replaces an absent manager without being asked, but only while the other manager is present.
+func TestAbsence_replacedByClock(t *testing.T) {
+	t.Parallel()
+	inBubble(t, func(r *rig) {
+		a, b := r.watch(ann, 0), r.watch(bob, 0)
+		b.leave()
+		pass(61 * time.Second)
+		if v := r.get(ann).State.BotManages; !v.Away || v.Home {
+			r.Errorf("after 61 s the bot manages %+v", v)
+		}
+		a.leave()
+		pass(time.Hour)
+		if now := r.get(ann); now.State.BotManages.Home || now.Status != protocol.Active {
+			r.Errorf("with both gone: %s", text(r, now.State))
+		}
+		if kind := a.lastKind(); kind != "takeover" {
+			r.Errorf("Ann received %s last", kind)
+		}
+	}, turnSeconds(600))
 }
 
-// Where there is a clock the bot takes over for who is gone also when that could not be at once: the game was paused, the
-// other one was not there, or the journal kept nothing.
-func TestTheBotTakesOverAsSoonAsItCan(t *testing.T) {
+// If both managers are gone, neither the bot nor the clock plays.
+func TestAbsence_bothGone(t *testing.T) {
+	t.Parallel()
+	inBubble(t, func(r *rig) {
+		rev := r.get(ann).Revision
+		a, b, c := r.watch(ann, 0), r.watch(bob, 0), r.watch(carl, 0)
+		defer c.leave()
+		a.leave()
+		b.leave()
+		pass(24 * time.Hour)
+		if now := r.get(ann); now.Revision != rev || now.State.BotManages != (protocol.BySide[bool]{}) {
+			r.Errorf("the game went from %d to %d: %v", rev, now.Revision, c.kinds())
+		}
+	}, turnSeconds(600))
+}
+
+// With a clock, the bot replaces an absent manager as soon as an obstacle is gone: a pause, the other manager's absence, a
+// full disk.
+func TestAbsence_replacedAfterObstacle(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {
-		hinder, free func(*live.Games, *journal, *watcher, string)
+		set, remove func(*rig, *watcher)
+		failures    int
 	}{
 		"a pause": {
-			func(h *live.Games, _ *journal, _ *watcher, id string) { do(t, h, ann, id, "Pause") },
-			func(h *live.Games, _ *journal, _ *watcher, id string) { do(t, h, ann, id, "Resume") },
+			func(r *rig, _ *watcher) { r.do(ann, "Pause") },
+			func(r *rig, _ *watcher) { r.do(ann, "Resume") }, 0,
 		},
-		"nobody to play against": {
-			func(_ *live.Games, _ *journal, a *watcher, _ string) { a.leave() },
-			func(h *live.Games, _ *journal, a *watcher, id string) { a.join(t, h, ann, id, 0) },
+		"no opponent": {
+			func(_ *rig, a *watcher) { a.leave() },
+			func(r *rig, a *watcher) { r.rejoin(a, ann, 0) }, 0,
 		},
 		"a full disk": {
-			func(_ *live.Games, j *journal, _ *watcher, _ string) { j.setFull(errors.New("full")) },
-			func(_ *live.Games, j *journal, _ *watcher, _ string) { j.setFull(nil); time.Sleep(5 * time.Second) },
+			func(r *rig, _ *watcher) { r.journal.setErr(errFull) },
+			func(r *rig, _ *watcher) { r.journal.setErr(nil); time.Sleep(5 * time.Second) }, 7,
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			synctest.Test(t, func(t *testing.T) {
-				j := newJournal()
-				h, log := newLoggedHall(t, j, nil)
-				defer run(t, h)()
-				g := begin(t, h, func(o *protocol.Options) { o.TurnSeconds = 600 })
-				a, b, c := watch(t, h, ann, g.ID, 0), watch(t, h, bob, g.ID, 0), watch(t, h, carl, g.ID, 0)
+			inBubble(t, func(r *rig) {
+				a, b, c := r.watch(ann, 0), r.watch(bob, 0), r.watch(carl, 0)
 				defer c.leave()
-				tt.hinder(h, j, a, g.ID)
+				tt.set(r, a)
 				b.leave()
 				pass(92 * time.Second)
-				managed := func() bool { return look(t, h, ann, g.ID).State.BotManages.Away }
-				if managed() {
-					t.Fatal("the bot manages already")
+				if r.get(ann).State.BotManages.Away {
+					r.Fatal("the bot manages already")
 				}
-				tt.free(h, j, a, g.ID)
+				tt.remove(r, a)
 				pass(0)
-				if !managed() {
-					t.Errorf("the bot does not manage; Ann was told %v", a.kinds())
+				if !r.get(ann).State.BotManages.Away {
+					r.Errorf("the bot does not manage; Ann received %v", a.kinds())
 				}
-				if n := log.count("automatic game update failed"); name == "a full disk" && n != 7 || name != "a full disk" && n != 0 {
-					t.Errorf("logged %d times that it failed: %q", n, log.lines)
+				if n := r.log.count("automatic game update failed"); n != tt.failures {
+					r.Errorf("logged %d failures, want %d: %q", n, tt.failures, r.log.lines)
 				}
 				a.leave()
-			})
+			}, turnSeconds(600))
 		})
 	}
 }
 
-// What is due as the hall closes is nobody's fault, and is not in the log.
-func TestTheEndIsNoError(t *testing.T) {
+// What is due while Run ends is not logged as an error.
+func TestRun_endIsNoError(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		j := &closing{journal: newJournal()}
-		h, log := newLoggedHall(t, j, nil)
+		j := &closingJournal{journal: newJournal()}
+		r := rigWith(t, j.journal, live.Config{Journal: j})
 		ctx, cancel := context.WithCancel(t.Context())
 		j.cancel = cancel
 		done := make(chan error, 1)
-		go func() { done <- h.Run(ctx) }()
-		g := begin(t, h, func(o *protocol.Options) { o.TurnSeconds = 30 })
-		if _, err := h.Create(t.Context(), ann, request(nil)); err != nil {
-			t.Fatal(err)
-		}
-		a := watch(t, h, ann, g.ID, 0)
+		go func() { done <- r.Run(ctx) }()
+		r.begin(turnSeconds(30))
+		a := r.watch(ann, 0)
 		j.armed.Store(true)
 		pass(30 * time.Second)
 		if err := <-done; err != nil {
 			t.Error(err)
 		}
-		if len(log.lines) != 0 || !j.asked.Load() {
-			t.Errorf("logged %q, asked the journal %v", log.lines, j.asked.Load())
+		if len(r.log.lines) != 0 || !j.asked.Load() {
+			t.Errorf("logged %q, journal used %v", r.log.lines, j.asked.Load())
 		}
 		a.leave()
 	})
 }
 
-// closing is a journal that is asked to keep something just as everything ends.
-type closing struct {
+// A closingJournal ends a context when it is asked to append.
+type closingJournal struct {
 	*journal
 	cancel       context.CancelFunc
 	armed, asked atomic.Bool
 }
 
-func (c *closing) Append(ctx context.Context, change live.Change) (bool, error) {
+func (c *closingJournal) Append(ctx context.Context, change live.Change) (bool, error) {
 	if c.armed.Load() {
 		c.asked.Store(true)
 		c.cancel()

@@ -16,9 +16,9 @@ import (
 	"pressbox/store"
 )
 
-// BenchmarkDecision measures the way of a decision: from the command to when everybody was told of the play, over a real
-// store, in one game and in 200 at once whose managers think for a second. The limit is a commit of the same store
-// alone, and 2 ms. Commits and decisions are measured in turns, as a disk is not the same all day.
+// BenchmarkDecision measures a decision over a real store, from the command until a spectator has received the play: in one
+// game, and in 200 at once whose managers decide about once a second. The limit is a commit of the same store alone plus
+// 2 ms. Commits and decisions are measured in turns, as the speed of a disk varies.
 func BenchmarkDecision(b *testing.B) {
 	for _, n := range []int{1, 200} {
 		b.Run(fmt.Sprintf("%dgames", n), func(b *testing.B) {
@@ -27,7 +27,7 @@ func BenchmarkDecision(b *testing.B) {
 				b.Fatal(err)
 			}
 			defer s.Close()
-			h := newHall(b, s.Games())
+			h := benchGames(b, s.Games())
 			games := make([]*benchGame, n)
 			for i := range games {
 				games[i] = newBenchGame(b, h)
@@ -66,32 +66,41 @@ func commitTime(b *testing.B, s *store.Store) time.Duration {
 	return took[len(took)/2]
 }
 
-// A benchGame is a game that is played for ever, against the bot, with somebody who looks on.
+// benchGames returns games over a journal.
+func benchGames(b *testing.B, j live.Journal) *live.Games {
+	b.Helper()
+	games, err := live.New(b.Context(), live.Config{Journal: j, Rosters: builtIn(), Log: slog.New(slog.DiscardHandler)})
+	if err != nil {
+		b.Fatal(err)
+	}
+	return games
+}
+
+// A benchGame is a game against the bot, replaced by another when it ends, with a spectator.
 type benchGame struct {
-	hall  *live.Games
-	id    string
+	rig
 	legal []protocol.Choice
 	rev   uint64
-	heard chan time.Time // when the spectator was told the last of a command
+	seen  chan time.Time // when the spectator received the last event of a command
 	leave []func()
 	n     int
 }
 
 func newBenchGame(b *testing.B, h *live.Games) *benchGame {
 	b.Helper()
-	g := &benchGame{hall: h, heard: make(chan time.Time, 64)}
-	g.begin(b)
+	g := &benchGame{rig: rig{TB: b, Games: h}, seen: make(chan time.Time, 64)}
+	g.restart(b)
 	return g
 }
 
-func (g *benchGame) begin(b *testing.B) {
+func (g *benchGame) restart(b *testing.B) {
 	b.Helper()
 	for _, leave := range g.leave {
 		leave()
 	}
-	made := begin(b, g.hall, func(o *protocol.Options) { o.Opponent = protocol.Bot })
-	g.id, g.legal, g.rev = made.ID, made.Legal, made.Revision
-	manager, err := g.hall.Watch(b.Context(), ann, g.id, g.rev, func(m *protocol.Message) bool {
+	begun := g.begin(withBot)
+	g.legal, g.rev = begun.Legal, begun.Revision
+	manager, err := g.Watch(b.Context(), ann, g.id, g.rev, func(m *protocol.Message) bool {
 		if e, ok := m.Data.(*protocol.Event); ok && e.State != nil {
 			g.legal, g.rev = e.Legal, m.Revision
 		}
@@ -100,10 +109,10 @@ func (g *benchGame) begin(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	spectator, err := g.hall.Watch(b.Context(), carl, g.id, g.rev, func(m *protocol.Message) bool {
+	spectator, err := g.Watch(b.Context(), carl, g.id, g.rev, func(m *protocol.Message) bool {
 		if e, ok := m.Data.(*protocol.Event); ok && e.State != nil {
 			select {
-			case g.heard <- time.Now():
+			case g.seen <- time.Now():
 			default:
 			}
 		}
@@ -126,22 +135,22 @@ func decide(b *testing.B, games []*benchGame, turns int) []time.Duration {
 			var waits []time.Duration
 			for range turns {
 				if len(g.legal) == 0 {
-					g.begin(b)
+					g.restart(b)
 				}
-				if len(games) > 1 { // people think
+				if len(games) > 1 { // managers think
 					time.Sleep(time.Duration(i%100+1) * 20 * time.Millisecond)
 				}
-				for len(g.heard) > 0 {
-					<-g.heard
+				for len(g.seen) > 0 {
+					<-g.seen
 				}
 				g.n++
 				c := protocol.Command{ID: fmt.Sprint(g.n), Revision: g.rev, Action: g.legal[0].Action}
 				begin := time.Now()
-				if _, _, err := g.hall.Submit(context.Background(), ann, g.id, c, nil); err != nil {
+				if _, _, err := g.Submit(context.Background(), ann, g.id, c, nil); err != nil {
 					b.Error(err)
 					return
 				}
-				waits = append(waits, (<-g.heard).Sub(begin))
+				waits = append(waits, (<-g.seen).Sub(begin))
 			}
 			mu.Lock()
 			defer mu.Unlock()
@@ -152,8 +161,7 @@ func decide(b *testing.B, games []*benchGame, turns int) []time.Duration {
 	return all
 }
 
-// BenchmarkOpenGames measures what a start waits for with 1,000 games in the store, of which every tenth is not over.
-// Limit: 200 ms.
+// BenchmarkOpenGames measures a start with 1,000 games in the store, every tenth of them not over. Limit: 200 ms.
 func BenchmarkOpenGames(b *testing.B) {
 	path := filepath.Join(b.TempDir(), "pressbox.db")
 	s, err := store.Open(path, store.Options{})
@@ -171,10 +179,7 @@ func BenchmarkOpenGames(b *testing.B) {
 		if err != nil {
 			b.Fatal(err)
 		}
-		h, err := live.New(b.Context(), live.Config{Journal: s.Games(), Rosters: builtIn(), Log: slog.New(slog.DiscardHandler)})
-		if err != nil {
-			b.Fatal(err)
-		}
+		h := benchGames(b, s.Games())
 		took = append(took, time.Since(begin))
 		if l, err := h.List(ann, live.Query{}); err != nil || len(l.Active) != 100 || len(l.Finished) != 100 {
 			b.Fatalf("%d active, %d finished, %v", len(l.Active), len(l.Finished), err)
@@ -188,25 +193,22 @@ func BenchmarkOpenGames(b *testing.B) {
 	b.ReportMetric(0, "ns/op")
 }
 
-// fill puts copies of one game into a journal, every tenth of them half played.
+// fill appends copies of one game to a journal, every tenth of them half played.
 func fill(b *testing.B, to live.Journal, n int) {
 	b.Helper()
-	j := newJournal()
-	h := newHall(b, j)
-	g := begin(b, h, func(o *protocol.Options) { o.Opponent = protocol.HotSeat })
-	half := j.heads[g.ID]
-	for n := 0; look(b, h, ann, g.ID).Status == protocol.Active; n++ {
+	r := begun(b, hotSeat)
+	j, half := r.journal, r.journal.summaries[r.id]
+	for n := 0; r.get(ann).Status == protocol.Active; n++ {
 		if n == 40 {
-			half = j.heads[g.ID]
+			half = j.summaries[r.id]
 		}
-		do(b, h, ann, g.ID, look(b, h, ann, g.ID).Legal[0].Label)
+		r.decide(ann)
 	}
 	for i := range n {
 		id := fmt.Sprintf("%016d", i)
-		c := live.Change{Game: id, First: 1, Moves: j.moves[g.ID], Box: j.boxes[g.ID]}
-		c.Summary = renamed(j.heads[g.ID], g.ID, id)
+		c := live.Change{Game: id, First: 1, Moves: j.moves[r.id], Box: j.boxes[r.id], Summary: renamed(j.summaries[r.id], r.id, id)}
 		if i%10 == 0 {
-			c.Summary, c.Moves, c.Box = renamed(half, g.ID, id), c.Moves[:len(c.Moves)/2], nil
+			c.Summary, c.Moves, c.Box = renamed(half, r.id, id), c.Moves[:len(c.Moves)/2], nil
 		}
 		if _, err := to.Append(b.Context(), c); err != nil {
 			b.Fatal(err)
@@ -219,25 +221,23 @@ func renamed(summary []byte, old, id string) []byte {
 	return bytes.Replace(summary, []byte(old), []byte(id), 1)
 }
 
-// BenchmarkLoadGame measures what the first who touches a game waits for: one that was played to the end.
+// BenchmarkLoadGame measures the first request for a game that was played to the end.
 func BenchmarkLoadGame(b *testing.B) {
-	j := newJournal()
-	h := newHall(b, j)
-	g := begin(b, h, func(o *protocol.Options) { o.Opponent = protocol.HotSeat })
-	end := playOut(b, h, g.ID)
-	if _, err := newHall(b, j).WinProbability(b.Context(), g.ID); err != nil {
+	r := begun(b, hotSeat)
+	end := r.playFirst()
+	if _, err := r.reloaded(r.journal).WinProbability(b.Context(), r.id); err != nil {
 		b.Fatal(err)
 	}
 	b.ReportMetric(float64(end.Revision), "moves")
 	for b.Loop() {
 		b.StopTimer()
-		h := newHall(b, j)
+		again := r.reloaded(r.journal)
 		b.StartTimer()
-		look(b, h, ann, g.ID)
+		again.get(ann)
 	}
 }
 
-// BenchmarkStandings measures what the first who asks for a season's statistics waits for: 100 games in the store.
+// BenchmarkStandings measures the first request for a season's statistics, with 100 games in the store.
 func BenchmarkStandings(b *testing.B) {
 	s, err := store.Open(filepath.Join(b.TempDir(), "pressbox.db"), store.Options{})
 	if err != nil {
@@ -246,24 +246,24 @@ func BenchmarkStandings(b *testing.B) {
 	defer s.Close()
 	fill(b, s.Games(), 100)
 	for b.Loop() {
-		if all, err := newHall(b, s.Games()).Standings(b.Context(), 3); err != nil || len(all) != 2 {
+		if all, err := benchGames(b, s.Games()).Standings(b.Context(), 3); err != nil || len(all) != 2 {
 			b.Fatalf("%d teams, %v", len(all), err)
 		}
 	}
 }
 
-// BenchmarkTable measures a decision without a disk: what the rules, the dice, the bot and the telling take.
-func BenchmarkTable(b *testing.B) {
-	g := newBenchGame(b, newHall(b, newJournal()))
+// BenchmarkMatch measures a decision without a disk: rules, dice, bot and publishing.
+func BenchmarkMatch(b *testing.B) {
+	g := newBenchGame(b, benchGames(b, newJournal()))
 	for b.Loop() {
 		if len(g.legal) == 0 {
 			b.StopTimer()
-			g.begin(b)
+			g.restart(b)
 			b.StartTimer()
 		}
 		g.n++
 		c := protocol.Command{ID: fmt.Sprint(g.n), Revision: g.rev, Action: g.legal[0].Action}
-		if _, _, err := g.hall.Submit(b.Context(), ann, g.id, c, nil); err != nil {
+		if _, _, err := g.Submit(b.Context(), ann, g.id, c, nil); err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -19,15 +19,14 @@ import (
 	"pressbox/store/killtest"
 )
 
-// TestMain runs the tests, or plays games until it is killed.
+// TestMain runs the tests, or, as a child process, plays games until it is killed.
 func TestMain(m *testing.M) {
 	killtest.Main(m, map[string]killtest.Part{"players": play})
 }
 
-// TestCrash kills a process in which four games are played, again and again at random moments. It writes down every ack
-// and every event before it goes on, so that the diary knows what a client knew. In the end no command that was
-// acknowledged is missing or there twice, and every event that anybody was told has the revision and the state's hash
-// that the kept game has.
+// TestCrash kills a process that plays four games, again and again at random moments. The process writes every ack and
+// every event that it receives into a diary. In the end no acknowledged command is missing or saved twice, and every
+// published event has the revision and the state's hash of the saved game.
 func TestCrash(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -42,19 +41,19 @@ func TestCrash(t *testing.T) {
 	checkDiary(t, dir, s.Games())
 }
 
-// A desk is where the games of a life are played, and its diary.
-type desk struct {
-	hall  *live.Games
+// A player plays games until the process is killed.
+type player struct {
+	games *live.Games
 	life  string
 	diary *os.File
-	ready func()                      // called when a command was acknowledged: how long that takes is up to the disk
+	ready func()                      // called when a command is acknowledged
 	sent  map[string]protocol.Command // by game and person: commands of earlier lives without an ack
 }
 
-// play plays until the process is killed. It is told where, and which life this is.
+// play plays until the process is killed. Its arguments are the folder and the number of the life.
 func play(args []string) error {
 	dir := args[0]
-	d := &desk{life: args[1]}
+	d := &player{life: args[1]}
 	var err error
 	if d.sent, err = unacknowledged(filepath.Join(dir, "diary")); err != nil {
 		return err
@@ -67,11 +66,11 @@ func play(args []string) error {
 		return err
 	}
 	ctx := context.Background()
-	d.hall, err = live.New(ctx, live.Config{Journal: s.Games(), Rosters: builtIn(), Log: slog.New(slog.NewTextHandler(os.Stderr, nil))})
+	d.games, err = live.New(ctx, live.Config{Journal: s.Games(), Rosters: builtIn(), Log: slog.New(slog.NewTextHandler(os.Stderr, nil))})
 	if err != nil {
 		return err
 	}
-	ids, err := d.games(ctx)
+	ids, err := d.open(ctx)
 	if err != nil {
 		return err
 	}
@@ -88,9 +87,9 @@ func play(args []string) error {
 	return nil
 }
 
-// games returns the ids of four games to play, of those there are, or new ones.
-func (d *desk) games(ctx context.Context) ([]string, error) {
-	l, err := d.hall.List(ann, live.Query{})
+// open returns the ids of four games to play: those that exist, and new ones.
+func (d *player) open(ctx context.Context) ([]string, error) {
+	l, err := d.games.List(ann, live.Query{})
 	if err != nil {
 		return nil, err
 	}
@@ -108,17 +107,17 @@ func (d *desk) games(ctx context.Context) ([]string, error) {
 	return ids, nil
 }
 
-// begin makes a game; Bob joins where he can.
-func (d *desk) begin(ctx context.Context, opponent protocol.Opponent) (string, error) {
-	g, err := d.hall.Create(ctx, ann, request(func(o *protocol.Options) { o.Innings, o.Opponent = 3, opponent }))
+// begin creates a game; Bob joins if a side is open.
+func (d *player) begin(ctx context.Context, opponent protocol.Opponent) (string, error) {
+	g, err := d.games.Create(ctx, ann, request(innings(3), func(o *protocol.Options) { o.Opponent = opponent }))
 	if err == nil && opponent == protocol.Open {
-		_, err = d.hall.Join(ctx, bob, g.ID)
+		_, err = d.games.Join(ctx, bob, g.ID)
 	}
 	return g.ID, err
 }
 
-// play plays a game, then others like it, for ever.
-func (d *desk) play(ctx context.Context, id string) error {
+// play plays a game, then others like it.
+func (d *player) play(ctx context.Context, id string) error {
 	for {
 		over, err := d.prepare(ctx, id)
 		for n := 0; err == nil && !over; n++ {
@@ -127,7 +126,7 @@ func (d *desk) play(ctx context.Context, id string) error {
 		if err != nil {
 			return fmt.Errorf("game %s: %w", id, err)
 		}
-		g, err := d.hall.Game(ctx, ann, id)
+		g, err := d.games.Game(ctx, ann, id)
 		if err != nil {
 			return err
 		}
@@ -137,52 +136,52 @@ func (d *desk) play(ctx context.Context, id string) error {
 	}
 }
 
-// prepare brings a game to its first pitch, sends again what was not acknowledged, and lets a stranger watch.
-func (d *desk) prepare(ctx context.Context, id string) (over bool, err error) {
-	g, err := d.hall.Game(ctx, ann, id)
+// prepare brings a game to its first pitch, sends unacknowledged commands again, and lets a spectator watch.
+func (d *player) prepare(ctx context.Context, id string) (over bool, err error) {
+	g, err := d.games.Game(ctx, ann, id)
 	if err != nil {
 		return false, err
 	}
-	for side, seat := range map[int]*protocol.Seat{0: &g.Away, 1: &g.Home} {
-		if g.Status != protocol.Pending || seat.LineupSubmitted {
+	for side, info := range map[int]*protocol.Seat{0: &g.Away, 1: &g.Home} {
+		if g.Status != protocol.Pending || info.LineupSubmitted {
 			continue
 		}
 		who := ann
-		if seat.Manager == nil {
-			if _, err := d.hall.Join(ctx, bob, id); err != nil {
+		if info.Manager == nil {
+			if _, err := d.games.Join(ctx, bob, id); err != nil {
 				return false, err
 			}
 		}
-		if seat.Manager == nil || seat.Manager.ID == bob.ID {
+		if info.Manager == nil || info.Manager.ID == bob.ID {
 			who = bob
 		}
-		l, err := d.hall.Suggest(ctx, who, id, sides[side])
+		l, err := d.games.Suggest(ctx, who, id, sides[side])
 		if err != nil {
 			return false, err
 		}
-		if _, err := d.hall.SetLineup(ctx, who, id, sides[side], l); err != nil {
+		if _, err := d.games.SetLineup(ctx, who, id, sides[side], l); err != nil {
 			return false, err
 		}
 	}
 	for _, who := range []protocol.Person{ann, bob} {
 		if c, ok := d.sent[id+" "+who.ID]; ok {
-			if _, _, err := d.hall.Submit(ctx, who, id, c, d.note(who)); err != nil {
+			if _, _, err := d.games.Submit(ctx, who, id, c, d.note(who)); err != nil {
 				return false, fmt.Errorf("%s sends %+v again: %w", who.Name, c, err)
 			}
 		}
 	}
-	_, err = d.hall.Watch(ctx, carl, id, 0, d.note(carl))
-	g, err2 := d.hall.Game(ctx, ann, id)
+	_, err = d.games.Watch(ctx, carl, id, 0, d.note(carl))
+	g, err2 := d.games.Game(ctx, ann, id)
 	if err == nil {
 		err = err2
 	}
 	return g.Status == protocol.Finished, err
 }
 
-// turn lets everybody do one thing.
-func (d *desk) turn(ctx context.Context, id string, n int) (over bool, err error) {
+// turn lets each manager decide once.
+func (d *player) turn(ctx context.Context, id string, n int) (over bool, err error) {
 	for _, who := range []protocol.Person{ann, bob} {
-		g, err := d.hall.Game(ctx, who, id)
+		g, err := d.games.Game(ctx, who, id)
 		if err != nil || g.Status == protocol.Finished {
 			return true, err
 		}
@@ -195,15 +194,15 @@ func (d *desk) turn(ctx context.Context, id string, n int) (over bool, err error
 			return false, err
 		}
 		fmt.Fprintf(d.diary, "sent %s %s %s %s\n", id, who.ID, c.ID, text)
-		if _, _, err := d.hall.Submit(ctx, who, id, c, d.note(who)); err != nil {
+		if _, _, err := d.games.Submit(ctx, who, id, c, d.note(who)); err != nil {
 			return false, fmt.Errorf("%s does %s: %w", who.Name, text, err)
 		}
 	}
 	return false, nil
 }
 
-// note writes down what somebody is told.
-func (d *desk) note(who protocol.Person) live.Send {
+// note returns a subscriber that writes what it receives into the diary.
+func (d *player) note(who protocol.Person) live.Send {
 	return func(m *protocol.Message) bool {
 		all := m.Batch
 		if all == nil {
@@ -216,9 +215,9 @@ func (d *desk) note(who protocol.Person) live.Send {
 				fmt.Fprintf(&lines, "acked %s %s %s %d\n", m.Game, who.ID, m.CommandID, m.Revision)
 				defer d.ready()
 			case *protocol.Event:
-				fmt.Fprintf(&lines, "told %s %d %s %s\n", m.Game, m.Revision, e.Kind, e.Hash)
+				fmt.Fprintf(&lines, "received %s %d %s %s\n", m.Game, m.Revision, e.Kind, e.Hash)
 			case nil:
-				fmt.Fprintf(&lines, "told %s %d skip %s\n", m.Game, m.Revision, "")
+				fmt.Fprintf(&lines, "received %s %d skip %s\n", m.Game, m.Revision, "")
 			}
 		}
 		d.diary.WriteString(lines.String())
@@ -226,7 +225,7 @@ func (d *desk) note(who protocol.Person) live.Send {
 	}
 }
 
-// unacknowledged returns the last command of everybody in every game, if it has no ack.
+// unacknowledged returns the last command of each person in each game, if it has no ack.
 func unacknowledged(diary string) (map[string]protocol.Command, error) {
 	sent := map[string]protocol.Command{}
 	data, err := os.ReadFile(diary)
@@ -249,7 +248,7 @@ func unacknowledged(diary string) (map[string]protocol.Command, error) {
 	return sent, err
 }
 
-// checkDiary holds what clients knew against what was kept.
+// checkDiary compares the diary with what was saved.
 func checkDiary(t *testing.T, dir string, j live.Journal) {
 	t.Helper()
 	h, err := live.New(t.Context(), live.Config{Journal: j, Rosters: builtIn(), Log: slog.New(slog.DiscardHandler)})
@@ -260,33 +259,33 @@ func checkDiary(t *testing.T, dir string, j live.Journal) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	kept := map[string]map[string]bool{} // by game, what may be told, and the commands
-	acked, told := 0, 0
+	saved := map[string]map[string]bool{} // by game, the lines that the diary may have
+	acked, received := 0, 0
 	for line := range strings.Lines(string(data)) {
 		f := strings.SplitN(strings.TrimSuffix(line, "\n"), " ", 5)
 		if f[0] == "sent" {
 			continue
 		}
-		if kept[f[1]] == nil {
-			kept[f[1]] = keptLines(t, h, j, f[1])
+		if saved[f[1]] == nil {
+			saved[f[1]] = savedLines(t, h, j, f[1])
 		}
 		if f[0] == "acked" {
 			acked++
 		} else {
-			told++
+			received++
 		}
-		if !kept[f[1]][line] {
-			t.Errorf("somebody knew %q, which was not kept", line)
+		if !saved[f[1]][line] {
+			t.Errorf("the diary has %q, which was not saved", line)
 		}
 	}
-	if acked == 0 || told < acked {
-		t.Errorf("%d were acknowledged and %d told", acked, told)
+	if acked == 0 || received < acked {
+		t.Errorf("%d commands acknowledged, %d events received", acked, received)
 	}
-	t.Logf("%d games, %d commands acknowledged, %d events told", len(kept), acked, told)
+	t.Logf("%d games, %d commands acknowledged, %d events received", len(saved), acked, received)
 }
 
-// keptLines returns the lines that the diary may have of a game.
-func keptLines(t *testing.T, h *live.Games, j live.Journal, id string) map[string]bool {
+// savedLines returns the lines that the diary may have of a game.
+func savedLines(t *testing.T, h *live.Games, j live.Journal, id string) map[string]bool {
 	t.Helper()
 	lines := map[string]bool{}
 	all, err := h.Events(t.Context(), carl, id, 0)
@@ -295,9 +294,9 @@ func keptLines(t *testing.T, h *live.Games, j live.Journal, id string) map[strin
 	}
 	for _, m := range all {
 		if e, ok := m.Data.(*protocol.Event); ok {
-			lines[fmt.Sprintf("told %s %d %s %s\n", id, m.Revision, e.Kind, e.Hash)] = true
+			lines[fmt.Sprintf("received %s %d %s %s\n", id, m.Revision, e.Kind, e.Hash)] = true
 		} else {
-			lines[fmt.Sprintf("told %s %d skip \n", id, m.Revision)] = true
+			lines[fmt.Sprintf("received %s %d skip \n", id, m.Revision)] = true
 		}
 	}
 	moves, err := j.Moves(t.Context(), id)

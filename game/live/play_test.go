@@ -5,40 +5,105 @@ import (
 	"testing"
 
 	"pressbox/game"
-	"pressbox/game/live"
 	"pressbox/game/protocol"
 )
 
-// A client plays as a simple program would: it always does the first thing that it was told is legal.
+// In hot seat one person manages both sides, and each choice names its side.
+func TestHotSeat_choicesNameTheirSide(t *testing.T) {
+	t.Parallel()
+	r := begun(t, hotSeat)
+	g := r.get(ann)
+	if g.YourSide != "both" || len(g.State.Waiting) != 2 {
+		t.Errorf("%s waits for %v", g.YourSide, g.State.Waiting)
+	}
+	for _, c := range g.Legal {
+		if c.Side == "" || c.Action.Side != c.Side || (c.Group == "offence") != (c.Side == "away") {
+			t.Errorf("%s", text(t, c))
+		}
+	}
+	for _, label := range []string{"Pause", "Resume"} {
+		for _, c := range r.get(ann).Offers {
+			if c.Side == "" || c.Action.Side != c.Side {
+				t.Errorf("%s", text(t, c))
+			}
+		}
+		r.do(ann, label)
+	}
+	r.do(ann, "Pitch to the batter")
+	if now := r.get(ann); len(now.State.Waiting) != 1 || now.Legal[0].Group != "offence" {
+		t.Errorf("after the defence: %s", text(t, now.Legal))
+	}
+	if c := r.choice(ann, "Take the call back"); c.Side != "home" {
+		t.Errorf("%s", text(t, c))
+	}
+	r.do(ann, "Concede for "+g.Home.Team.Name)
+	if end := r.get(ann); end.Result.Winner != "away" || end.Result.How != "conceded" {
+		t.Errorf("conceded for the home team: %s", text(t, end.Result))
+	}
+}
+
+// A client that always sends the first legal action plays every combination of options to the end.
+func TestSubmit_firstLegalPlaysToEnd(t *testing.T) {
+	t.Parallel()
+	n := 0
+	for _, dh := range []bool{true, false} {
+		for _, inn := range []int{3, 5, 7, 9} {
+			for _, extra := range []game.ExtraInnings{game.AutomaticRunner, game.Standard} {
+				for _, opponent := range []protocol.Opponent{protocol.Open, protocol.Bot, protocol.HotSeat} {
+					side := []string{"home", "away"}[n*7/3%2]
+					if n++; testing.Short() && n%5 != 0 {
+						continue // a fifth of the combinations will do
+					}
+					t.Run(fmt.Sprintf("dh %v %d %s %s %s", dh, inn, extra, opponent, side), func(t *testing.T) {
+						t.Parallel()
+						r := begun(t, func(o *protocol.Options) {
+							o.DH, o.Innings, o.ExtraInnings, o.Opponent, o.Side = dh, inn, extra, opponent, side
+						})
+						dice := r.get(ann).Dice
+						end := r.playFirst()
+						if end.Result == nil || end.Result.How != "final" || end.Result.Winner == "" || end.Inning < inn {
+							t.Errorf("ended %+v in inning %d", end.Result, end.Inning)
+						}
+						if len(end.Dice.Seed) != 64 || dice.Seed != "" || end.Dice.Commitment != dice.Commitment {
+							t.Errorf("dice %+v, then %+v", dice, end.Dice)
+						}
+					})
+				}
+			}
+		}
+	}
+}
+
+// A client does what it was last sent as legal, as a simple program would.
 type client struct {
 	*watcher
 	who protocol.Person
 	rev uint64 // of the last message
 }
 
-// legal returns what the client was last told it may do, and whether the game is over.
-func (c *client) legal() (first []protocol.Choice, over bool) {
+// legal returns the legal decisions as last received, and whether the game is over.
+func (c *client) legal() (legal []protocol.Choice, over bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for _, m := range c.all {
 		switch d := m.Data.(type) {
 		case *protocol.Snapshot:
-			first, over, c.rev = d.Legal, d.State.Status == protocol.Finished, m.Revision
+			legal, over, c.rev = d.Legal, d.State.Status == protocol.Finished, m.Revision
 		case *protocol.Event:
 			c.rev = m.Revision
 			if d.State != nil {
-				first, over = d.Legal, d.State.Status == protocol.Finished
+				legal, over = d.Legal, d.State.Status == protocol.Finished
 			}
 		}
 	}
 	c.all = c.all[:0]
-	return first, over
+	return legal, over
 }
 
-// playOut lets everybody always do the first legal thing until the game is over, and returns it.
-func playOut(tb testing.TB, h *live.Games, id string) protocol.Game {
-	tb.Helper()
-	clients := []*client{{watcher: watch(tb, h, ann, id, 0), who: ann}, {watcher: watch(tb, h, bob, id, 0), who: bob}}
+// playFirst plays to the end by the first legal decision that clients were sent.
+func (r *rig) playFirst() protocol.Game {
+	r.Helper()
+	clients := []*client{{watcher: r.watch(ann, 0), who: ann}, {watcher: r.watch(bob, 0), who: bob}}
 	for _, c := range clients {
 		defer c.leave()
 	}
@@ -47,49 +112,18 @@ func playOut(tb testing.TB, h *live.Games, id string) protocol.Game {
 		for _, c := range clients {
 			legal, over := c.legal()
 			if over {
-				return look(tb, h, ann, id)
+				return r.get(ann)
 			}
 			if len(legal) == 0 {
 				continue
 			}
-			cmd := protocol.Command{ID: fmt.Sprint(n), Revision: c.rev, Action: legal[0].Action}
-			if _, _, err := h.Submit(tb.Context(), c.who, id, cmd, nil); err != nil {
-				tb.Fatalf("%s does %+v at %d: %v", c.who.Name, cmd.Action, c.rev, err)
+			if err := r.send(c.who, protocol.Command{ID: fmt.Sprint(n), Revision: c.rev, Action: legal[0].Action}); err != nil {
+				r.Fatalf("%s does %+v at %d: %v", c.who.Name, legal[0].Action, c.rev, err)
 			}
 			moved = true
 		}
 		if !moved {
-			tb.Fatalf("nobody may do anything at %d", clients[0].rev)
-		}
-	}
-}
-
-// TestTheFirstOfLegalPlaysToTheEnd plays a game in every combination of options by always doing the first legal thing.
-func TestTheFirstOfLegalPlaysToTheEnd(t *testing.T) {
-	t.Parallel()
-	n := 0
-	for _, dh := range []bool{true, false} {
-		for _, innings := range []int{3, 5, 7, 9} {
-			for _, extra := range []game.ExtraInnings{game.AutomaticRunner, game.Standard} {
-				for _, opponent := range []protocol.Opponent{protocol.Open, protocol.Bot, protocol.HotSeat} {
-					side := []string{"home", "away"}[n*7/3%2]
-					n++
-					t.Run(fmt.Sprintf("dh %v %d %s %s %s", dh, innings, extra, opponent, side), func(t *testing.T) {
-						t.Parallel()
-						h := newHall(t, newJournal())
-						g := begin(t, h, func(o *protocol.Options) {
-							o.DH, o.Innings, o.ExtraInnings, o.Opponent, o.Side = dh, innings, extra, opponent, side
-						})
-						end := playOut(t, h, g.ID)
-						if end.Result == nil || end.Result.How != "final" || end.Result.Winner == "" || end.Inning < innings {
-							t.Errorf("ended %+v in inning %d", end.Result, end.Inning)
-						}
-						if len(end.Dice.Seed) != 64 || g.Dice.Seed != "" || end.Dice.Commitment != g.Dice.Commitment {
-							t.Errorf("dice %+v, then %+v", g.Dice, end.Dice)
-						}
-					})
-				}
-			}
+			r.Fatalf("no client has a legal decision at %d", clients[0].rev)
 		}
 	}
 }

@@ -1,142 +1,166 @@
 package live_test
 
 import (
-	"log/slog"
+	"bytes"
+	"context"
 	"math"
+	"slices"
+	"strings"
 	"testing"
 
 	"pressbox/game"
 	"pressbox/game/league"
 	"pressbox/game/live"
 	"pressbox/game/protocol"
+	"pressbox/game/retro"
+	"pressbox/game/teams"
 )
 
-// The loudspeaker tells what the game wishes, after the screen has it: nothing; the start, the scoring plays and the end;
-// or all.
-func TestTheAnnouncerTellsWhatIsWished(t *testing.T) {
+// Box score, win probability and statistics agree with the plays, before and after a restart.
+func TestReports_agreeWithPlays(t *testing.T) {
 	t.Parallel()
-	for _, level := range []protocol.Announce{protocol.AnnounceOff, protocol.AnnounceScoring, protocol.AnnounceAll} {
-		t.Run(string(level), func(t *testing.T) {
-			t.Parallel()
-			s := &said{}
-			h, err := live.New(t.Context(), live.Config{Journal: newJournal(), Rosters: builtIn(), Announcer: s, Log: slog.New(slog.DiscardHandler)})
-			if err != nil {
-				t.Fatal(err)
-			}
-			g := begin(t, h, func(o *protocol.Options) { o.Announce, o.Opponent = level, protocol.HotSeat })
-			var told int
-			leave, err := h.Watch(t.Context(), carl, g.ID, 0, func(m *protocol.Message) bool {
-				if m.Type == "event" {
-					told++
-				}
-				return true
-			})
-			if err != nil {
-				t.Fatal(err)
-			}
-			defer leave()
-			s.look = func() int { return told }
-			plays, scoring := 0, 0
-			for look(t, h, ann, g.ID).Status == protocol.Active {
-				before, lines := look(t, h, ann, g.ID), len(s.lines)
-				do(t, h, ann, g.ID, before.Legal[0].Label)
-				after := look(t, h, ann, g.ID)
-				if after.State.Decision != before.State.Decision && after.State.Question == nil {
-					plays++
-				}
-				runs := *after.Score != *before.Score
-				if runs {
-					scoring++
-				}
-				spoke := len(s.lines) > lines
-				if spoke && s.told != told {
-					t.Errorf("spoke when %d of %d events had been told", s.told, told)
-				}
-				if level == protocol.AnnounceScoring && spoke != (runs || after.Status == protocol.Finished) {
-					t.Errorf("runs %v, spoke %v: %v", runs, spoke, s.lines[lines:])
-				}
-			}
-			want := map[protocol.Announce]int{protocol.AnnounceOff: 0, protocol.AnnounceScoring: 1 + scoring, protocol.AnnounceAll: 1 + plays}[level]
-			if n := len(s.lines); n < want || level == protocol.AnnounceOff && n > 0 || level == protocol.AnnounceScoring && n > want+1 {
-				t.Errorf("%d lines, want about %d: %q", n, want, s.lines)
-			}
-		})
-	}
-}
-
-// Box score, win probability and statistics are those of the plays.
-func TestReportsAddUp(t *testing.T) {
-	t.Parallel()
-	j := newJournal()
-	h := newHall(t, j)
+	r := newRig(t, newJournal())
 	var games []protocol.Game
 	for n := range 3 {
-		g := begin(t, h, func(o *protocol.Options) { o.Innings, o.Opponent = 3, protocol.HotSeat })
+		r.begin(innings(3), hotSeat)
 		if n == 2 {
-			if _, err := h.Concede(t.Context(), ann, g.ID); err != nil {
-				t.Fatal(err)
-			}
+			r.concede(ann)
 		}
-		games = append(games, playOut(t, h, g.ID))
-		checkStats(t, h, games)
-		checkStats(t, newHall(t, j), games)
+		games = append(games, r.playOut())
+		checkStats(r, games)
+		checkStats(r.reloaded(r.journal), games)
 	}
 	for _, g := range games[:2] {
-		_, box, err := h.Box(t.Context(), carl, g.ID)
+		_, box, err := r.Box(t.Context(), carl, g.ID)
 		if err != nil || box.Teams[game.Home].Runs != g.Score.Home || box.Teams[game.Away].Runs != g.Score.Away || box.WinningPitcher == "" {
 			t.Errorf("box %s, %v, want %+v", text(t, box), err, g.Score)
 		}
-		w, err := h.WinProbability(t.Context(), g.ID)
+		w, err := r.WinProbability(t.Context(), g.ID)
 		if err != nil || len(w.Points) < 18 || w.Start < .5 || w.Start > .56 {
 			t.Fatalf("win probability %s, %v", text(t, w), err)
 		}
 		at := w.Start
 		for _, p := range w.Points {
 			if at += p.Added; math.Abs(at-p.Home) > 1e-9 || p.Home < 0 || p.Home > 1 {
-				t.Errorf("revision %d: %v, but it added up to %v", p.Revision, p.Home, at)
+				t.Errorf("revision %d: %v, but the sum is %v", p.Revision, p.Home, at)
 			}
 		}
 		if won := g.Result.Winner == "home"; math.Abs(at) > 1e-9 && !won || math.Abs(at-1) > 1e-9 && won {
-			t.Errorf("%s won with a probability of %v for home", g.Result.Winner, at)
+			t.Errorf("%s won with a final probability of %v for home", g.Result.Winner, at)
 		}
 	}
 }
 
-func checkStats(t *testing.T, h *live.Games, games []protocol.Game) {
-	t.Helper()
-	standings, err := h.Standings(t.Context(), league.LastSeason)
+func checkStats(r *rig, games []protocol.Game) {
+	r.Helper()
+	standings, err := r.Standings(r.Context(), league.LastSeason)
 	if err != nil || len(standings) != 2 {
-		t.Fatalf("standings %s, %v", text(t, standings), err)
+		r.Fatalf("standings %s, %v", text(r, standings), err)
 	}
 	wins, runs := map[string]int{}, map[string]int{}
 	for _, g := range games {
-		winner := g.Home.Team.ID
+		winner, score := g.Home.Team.ID, *g.Score
 		if g.Result.Winner == "away" {
 			winner = g.Away.Team.ID
 		}
-		wins[winner]++
-		home, away := g.Score.Home, g.Score.Away
 		if g.Result.How == "conceded" {
-			home, away = 9, 0
+			score = protocol.Score{Home: 9}
 			if g.Result.Winner == "away" {
-				home, away = 0, 9
+				score = protocol.Score{Away: 9}
 			}
 		}
-		runs[g.Home.Team.ID] += home
-		runs[g.Away.Team.ID] += away
+		wins[winner]++
+		runs[g.Home.Team.ID] += score.Home
+		runs[g.Away.Team.ID] += score.Away
 	}
 	for _, s := range standings {
 		if s.Games != len(games) || s.Wins != wins[s.Team.ID] || s.RunsScored != runs[s.Team.ID] {
-			t.Errorf("%s, want %d games, %d won, %d runs", text(t, s), len(games), wins[s.Team.ID], runs[s.Team.ID])
+			r.Errorf("%s, want %d games, %d won, %d runs", text(r, s), len(games), wins[s.Team.ID], runs[s.Team.ID])
 		}
 	}
-	batting, pitching, err := h.Players(t.Context(), league.LastSeason, games[0].Home.Team.ID)
+	batting, pitching, err := r.Players(r.Context(), league.LastSeason, games[0].Home.Team.ID)
 	if err != nil || len(batting) < 9 || len(pitching) < 1 {
-		t.Errorf("%d batters, %d pitchers, %v", len(batting), len(pitching), err)
+		r.Errorf("%d batters, %d pitchers, %v", len(batting), len(pitching), err)
 	}
-	for _, s := range []int{1, 99} {
-		if none, err := h.Standings(t.Context(), s); err != nil || len(none) != 0 {
-			t.Errorf("season %d: %s, %v", s, text(t, none), err)
+}
+
+// Seasons without games are not cached, so that requests for them cannot fill the memory.
+func TestStandings_emptySeasonsNotCached(t *testing.T) {
+	t.Parallel()
+	r := begun(t, hotSeat)
+	for season := range 100 {
+		if all, err := r.Standings(t.Context(), season); err != nil || len(all) != 0 {
+			t.Fatalf("season %d: %s, %v", season, text(t, all), err)
 		}
+	}
+	if n := r.Seasons(); n != 0 {
+		t.Errorf("%d seasons are cached, want none", n)
+	}
+	g := r.concede(ann)
+	if all, err := r.Standings(t.Context(), g.Season); err != nil || len(all) != 2 || r.Seasons() != 1 {
+		t.Errorf("after a game: %s, %v, %d cached", text(t, all), err, r.Seasons())
+	}
+}
+
+// checkScorecard checks that a game's scorecard can be read as an event file and replays to the score.
+func checkScorecard(r *rig, end protocol.Game) {
+	r.Helper()
+	var card bytes.Buffer
+	r.ok(r.Scorecard(r.Context(), r.id, &card))
+	if !strings.HasPrefix(card.String(), "id,") {
+		r.Errorf("begins with %.20q", card.String())
+	}
+	for read, err := range retro.Read(&card) {
+		r.ok(err)
+		replayed, err := read.Replay(func(*retro.Step, *game.Scorebook) {})
+		r.ok(err)
+		if replayed.End.Score != [2]int{end.Score.Away, end.Score.Home} {
+			r.Errorf("the scorecard replays to %v, want %+v", replayed.End.Score, end.Score)
+		}
+	}
+}
+
+func TestScorecard_replays(t *testing.T) {
+	t.Parallel()
+	for _, dh := range []bool{true, false} {
+		r := begun(t, func(o *protocol.Options) { o.DH = dh })
+		if err := r.Scorecard(t.Context(), r.id, &bytes.Buffer{}); err != nil {
+			t.Errorf("before the first pitch: %v", err)
+		}
+		checkScorecard(r, r.playOut())
+	}
+}
+
+// quotedLeague is a league whose names need quoting.
+type quotedLeague struct{ *league.League }
+
+func (l quotedLeague) Roster(ctx context.Context, season int, id string) (teams.Roster, error) {
+	roster, err := l.League.Roster(ctx, season, id)
+	if err != nil {
+		return roster, err
+	}
+	roster.Players = slices.Clone(roster.Players)
+	for i := range roster.Players {
+		p := &roster.Players[i]
+		p.ID, p.Name = game.PlayerID(`Ö,"`+string(p.ID)+`",<b> %s\`), `Ö"`+p.Name+`", Jr. <script>`
+	}
+	roster.Team.Abbrev, roster.Team.Name = `,"`, `The "Odd", `+roster.Team.Name
+	return roster, nil
+}
+
+// Players and clubs may have any names: their games are played to the end, are loaded, and have a scorecard.
+func TestRosters_namesThatNeedQuoting(t *testing.T) {
+	t.Parallel()
+	j := newJournal()
+	r := rigWith(t, j, live.Config{Journal: j, Rosters: quotedLeague{builtIn()}})
+	g := r.begin(innings(3), hotSeat)
+	for _, c := range g.Offers {
+		if c.Group == "substitution" && !strings.HasPrefix(c.Label, `Ö"`) && !strings.HasPrefix(c.Label, "Double switch") {
+			t.Errorf("a label begins %.20q", c.Label)
+		}
+	}
+	checkScorecard(r, r.playFirst())
+	if got, want := r.reloaded(j).events(ann), r.events(ann); got != want {
+		t.Errorf("loaded: %s", difference(got, want))
 	}
 }

@@ -1,6 +1,7 @@
 package live_test
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -12,6 +13,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"pressbox/game"
 	"pressbox/game/league"
@@ -19,33 +22,28 @@ import (
 	"pressbox/game/protocol"
 )
 
-// A journal keeps games in memory. full, if set, is why it keeps nothing; crowded says that room is short.
+// A journal is a journal in memory.
 type journal struct {
-	mu      sync.Mutex
-	full    error
-	crowded bool
-	heads   map[string][]byte
-	moves   map[string][][]byte
-	boxes   map[string][]byte
-	syncs   int
+	mu        sync.Mutex
+	err       error // if set, why nothing can be appended
+	crowded   bool
+	summaries map[string][]byte
+	moves     map[string][][]byte
+	boxes     map[string][]byte
 }
 
 func newJournal() *journal {
-	return &journal{heads: map[string][]byte{}, moves: map[string][][]byte{}, boxes: map[string][]byte{}}
+	return &journal{summaries: map[string][]byte{}, moves: map[string][][]byte{}, boxes: map[string][]byte{}}
 }
 
 func (j *journal) Append(ctx context.Context, c live.Change) (bool, error) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	if err := ctx.Err(); err != nil {
+	if err := cmp.Or(ctx.Err(), j.err); err != nil {
 		return false, err
 	}
-	if j.full != nil {
-		return false, j.full
-	}
-	j.syncs++
 	if c.Summary == nil {
-		delete(j.heads, c.Game)
+		delete(j.summaries, c.Game)
 		delete(j.moves, c.Game)
 		delete(j.boxes, c.Game)
 		return false, nil
@@ -53,7 +51,7 @@ func (j *journal) Append(ctx context.Context, c live.Change) (bool, error) {
 	if c.First != uint64(len(j.moves[c.Game]))+1 {
 		return false, fmt.Errorf("move %d after %d", c.First, len(j.moves[c.Game]))
 	}
-	j.heads[c.Game] = c.Summary
+	j.summaries[c.Game] = c.Summary
 	j.moves[c.Game] = append(j.moves[c.Game], c.Moves...)
 	if c.Box != nil {
 		j.boxes[c.Game] = c.Box
@@ -64,60 +62,59 @@ func (j *journal) Append(ctx context.Context, c live.Change) (bool, error) {
 func (j *journal) Summaries(context.Context) (map[string][]byte, error) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	return maps.Clone(j.heads), nil
+	return maps.Clone(j.summaries), nil
 }
 
-func (j *journal) Moves(_ context.Context, game string) ([][]byte, error) {
+func (j *journal) Moves(_ context.Context, id string) ([][]byte, error) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	return slices.Clone(j.moves[game]), nil
+	return slices.Clone(j.moves[id]), nil
 }
 
-func (j *journal) Boxes(_ context.Context, games []string) (map[string][]byte, error) {
+func (j *journal) Boxes(_ context.Context, ids []string) (map[string][]byte, error) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	found := map[string][]byte{}
-	for _, id := range games {
-		if box, ok := j.boxes[id]; ok {
-			found[id] = box
-		}
-	}
+	found := maps.Clone(j.boxes)
+	maps.DeleteFunc(found, func(id string, _ []byte) bool { return !slices.Contains(ids, id) })
 	return found, nil
 }
 
-// setFull lets the journal keep nothing, or all again.
-func (j *journal) setFull(err error) {
+// setErr sets the error of Append; nil: it works again.
+func (j *journal) setErr(err error) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	j.full = err
+	j.err = err
 }
 
-// cut returns a journal that has a game's first moves only, under the same head.
+// cut returns a journal with a game's first moves only, and the same summary.
 func (j *journal) cut(id string, moves int) *journal {
 	c := newJournal()
-	c.heads[id], c.moves[id] = j.heads[id], j.moves[id][:moves]
+	c.summaries[id], c.moves[id] = j.summaries[id], j.moves[id][:moves]
 	return c
+}
+
+// A logBuffer collects log lines.
+type logBuffer struct {
+	mu    sync.Mutex
+	lines []string
+}
+
+func (l *logBuffer) Write(line []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.lines = append(l.lines, string(line))
+	return len(line), nil
+}
+
+// count returns how many lines contain text.
+func (l *logBuffer) count(text string) int {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return len(slices.DeleteFunc(slices.Clone(l.lines), func(line string) bool { return !strings.Contains(line, text) }))
 }
 
 // builtIn returns the built-in league.
 var builtIn = sync.OnceValue(func() *league.League { return league.New(league.LastSeason) })
-
-// said is an announcer who writes down what he was given.
-type said struct {
-	mu    sync.Mutex
-	lines []string
-	look  func() int // if set, how many events were told
-	told  int        // as the last line was said
-}
-
-func (s *said) Comment(_, text string) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.look != nil {
-		s.told = s.look()
-	}
-	s.lines = append(s.lines, text)
-}
 
 var (
 	ann  = protocol.Person{ID: "u-ann", Name: "Ann"}
@@ -127,140 +124,307 @@ var (
 	sides = [2]game.Side{game.Away, game.Home}
 )
 
-func newHall(tb testing.TB, j live.Journal) *live.Games {
-	tb.Helper()
-	h, err := live.New(tb.Context(), live.Config{Journal: j, Rosters: builtIn(), Log: slog.New(slog.DiscardHandler)})
-	if err != nil {
-		tb.Fatal(err)
-	}
-	return h
+// A rig is one game: Ann creates it and manages the home side, Bob the visitors. Its methods fail the test on errors.
+type rig struct {
+	testing.TB
+	*live.Games
+	journal *journal
+	log     *logBuffer
+	id      string
 }
 
-// clubs returns the ids of two clubs of the newest season.
-func clubs() (home, away string) { return "BWH", "CPR" }
+// newRig returns a rig over a journal, without a game.
+func newRig(tb testing.TB, j *journal) *rig {
+	tb.Helper()
+	return rigWith(tb, j, live.Config{Journal: j})
+}
 
-// request returns a wish with the default options, changed.
-func request(change func(*protocol.Options)) protocol.Request {
-	home, away := clubs()
-	r := protocol.Request{HomeTeam: home, AwayTeam: away, Options: protocol.Defaults()}
-	if change != nil {
-		change(&r.Options)
+// rigWith returns a rig with a configuration; what it lacks is added.
+func rigWith(tb testing.TB, j *journal, c live.Config) *rig {
+	tb.Helper()
+	r := &rig{TB: tb, journal: j, log: &logBuffer{}}
+	c.Log = slog.New(slog.NewTextHandler(r.log, nil))
+	if c.Rosters == nil {
+		c.Rosters = builtIn()
 	}
+	games, err := live.New(tb.Context(), c)
+	r.ok(err)
+	r.Games = games
 	return r
 }
 
-// begin makes a game and brings it to its first pitch: Ann makes it, Bob joins, if the seat is open.
-func begin(tb testing.TB, h *live.Games, change func(*protocol.Options)) protocol.Game {
+// begun returns a rig with a game that is at its first pitch.
+func begun(tb testing.TB, options ...option) *rig {
 	tb.Helper()
-	r := request(change)
-	g, err := h.Create(tb.Context(), ann, r)
+	r := newRig(tb, newJournal())
+	r.begin(options...)
+	return r
+}
+
+// reloaded returns a rig with the same game, loaded from a journal.
+func (r *rig) reloaded(j *journal) *rig {
+	r.Helper()
+	next := newRig(r.TB, j)
+	next.id = r.id
+	return next
+}
+
+func (r *rig) ok(err error) {
 	if err != nil {
-		tb.Fatal(err)
+		r.Helper()
+		r.Fatal(err)
 	}
-	managers := map[string]protocol.Person{"home": ann, "away": ann}
-	if r.Options.Opponent == protocol.Open {
-		if g, err = h.Join(tb.Context(), bob, g.ID); err != nil {
-			tb.Fatal(err)
-		}
-		managers["away"] = bob
-		if r.Options.Side == "away" {
-			managers["home"], managers["away"] = bob, ann
-		}
+}
+
+// An option changes the options of a game.
+type option func(*protocol.Options)
+
+func hotSeat(o *protocol.Options)   { o.Opponent = protocol.HotSeat }
+func withBot(o *protocol.Options)   { o.Opponent = protocol.Bot }
+func private(o *protocol.Options)   { o.Visibility = protocol.Private }
+func withoutDH(o *protocol.Options) { o.DH = false }
+
+func turnSeconds(n int) option { return func(o *protocol.Options) { o.TurnSeconds = n } }
+func innings(n int) option     { return func(o *protocol.Options) { o.Innings = n } }
+
+// request asks for a game of two clubs of the newest season.
+func request(options ...option) protocol.Request {
+	q := protocol.Request{HomeTeam: "BWH", AwayTeam: "CPR", Options: protocol.Defaults()}
+	for _, change := range options {
+		change(&q.Options)
 	}
-	for _, side := range []game.Side{game.Away, game.Home} {
-		seat := g.Away
-		if side == game.Home {
-			seat = g.Home
-		}
-		if seat.Bot {
-			continue
-		}
-		l, err := h.Suggest(tb.Context(), managers[side.String()], g.ID, side)
-		if err != nil {
-			tb.Fatal(err)
-		}
-		if g, err = h.SetLineup(tb.Context(), managers[side.String()], g.ID, side, l); err != nil {
-			tb.Fatal(err)
+	return q
+}
+
+// create creates a game of Ann's and makes it the rig's.
+func (r *rig) create(options ...option) protocol.Game {
+	r.Helper()
+	g, err := r.Create(r.Context(), ann, request(options...))
+	r.ok(err)
+	r.id = g.ID
+	return g
+}
+
+// begin brings a game of Ann's to its first pitch; Bob joins if a side is open.
+func (r *rig) begin(options ...option) protocol.Game {
+	r.Helper()
+	g := r.create(options...)
+	managers := [2]protocol.Person{ann, ann}
+	if g.Options.Opponent == protocol.Open {
+		r.join(bob)
+		managers[g.Options.CreatorSide().Other()] = bob
+	}
+	for side, info := range [2]protocol.Seat{g.Away, g.Home} {
+		if !info.Bot {
+			g = r.submitLineup(managers[side], game.Side(side))
 		}
 	}
 	if g.Status != protocol.Active {
-		tb.Fatalf("the game is %s with both line-ups in, want active", g.Status)
+		r.Fatalf("the game is %s with both line-ups, want active", g.Status)
 	}
 	return g
 }
 
-// A watcher collects what he is told.
-type watcher struct {
-	mu    sync.Mutex
-	all   []*protocol.Message
-	limit int // of messages that he takes; 0 means any number
-	leave func()
+func (r *rig) join(who protocol.Person) protocol.Game {
+	r.Helper()
+	g, err := r.Join(r.Context(), who, r.id)
+	r.ok(err)
+	return g
 }
 
-// watch lets somebody watch a game.
-func watch(tb testing.TB, h *live.Games, who protocol.Person, id string, since uint64) *watcher {
-	tb.Helper()
-	w := &watcher{}
-	w.join(tb, h, who, id, since)
-	return w
+func (r *rig) suggest(who protocol.Person, side game.Side) game.Lineup {
+	r.Helper()
+	l, err := r.Suggest(r.Context(), who, r.id, side)
+	r.ok(err)
+	return l
 }
 
-func (w *watcher) join(tb testing.TB, h *live.Games, who protocol.Person, id string, since uint64) {
-	tb.Helper()
-	leave, err := h.Watch(tb.Context(), who, id, since, w.tell)
-	if err != nil {
-		tb.Fatal(err)
+// submitLineup submits the suggested line-up.
+func (r *rig) submitLineup(who protocol.Person, side game.Side) protocol.Game {
+	r.Helper()
+	g, err := r.SetLineup(r.Context(), who, r.id, side, r.suggest(who, side))
+	r.ok(err)
+	return g
+}
+
+func (r *rig) concede(who protocol.Person) protocol.Game {
+	r.Helper()
+	g, err := r.Concede(r.Context(), who, r.id)
+	r.ok(err)
+	return g
+}
+
+// get returns the game as who sees it.
+func (r *rig) get(who protocol.Person) protocol.Game {
+	r.Helper()
+	g, err := r.Game(r.Context(), who, r.id)
+	r.ok(err)
+	return g
+}
+
+// events returns the game's events as who sees them.
+func (r *rig) events(who protocol.Person) string {
+	r.Helper()
+	all, err := r.Events(r.Context(), who, r.id, 0)
+	r.ok(err)
+	return text(r, all)
+}
+
+// visible returns all that anyone sees of the game, but for presence, which changes with time.
+func (r *rig) visible() string {
+	r.Helper()
+	all := ""
+	for _, who := range []protocol.Person{ann, bob, {}} {
+		g := r.get(who)
+		g.Presence = nil
+		all += r.events(who) + text(r, g)
 	}
-	w.leave = leave
+	return all
 }
 
-func (w *watcher) tell(m *protocol.Message) bool {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if w.limit > 0 && len(w.all) >= w.limit {
-		return false
+// choice returns what who may do now whose label has a prefix.
+func (r *rig) choice(who protocol.Person, label string) protocol.Choice {
+	r.Helper()
+	g := r.get(who)
+	all := append(slices.Clone(g.Legal), g.Offers...)
+	i := slices.IndexFunc(all, func(c protocol.Choice) bool { return strings.HasPrefix(c.Label, label) })
+	if i < 0 {
+		r.Fatalf("%s has no %q at %d: %s", who.Name, label, g.Revision, text(r, all))
 	}
-	if m.Batch != nil {
-		w.all = append(w.all, m.Batch...)
-	} else {
-		w.all = append(w.all, m)
-	}
-	return true
+	return all[i]
 }
 
-// told returns what the watcher was told so far, of these types; of none, all.
-func (w *watcher) told(types ...string) []*protocol.Message {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	var found []*protocol.Message
-	for _, m := range w.all {
-		if len(types) == 0 || slices.Contains(types, m.Type) {
-			found = append(found, m)
+// commands makes the ids of commands unique.
+var commands atomic.Uint64
+
+// command returns a command with an action for the present revision.
+func (r *rig) command(who protocol.Person, a protocol.Action) protocol.Command {
+	r.Helper()
+	return protocol.Command{ID: fmt.Sprint("c", commands.Add(1)), Revision: r.get(who).Revision, Action: a}
+}
+
+// send submits a command.
+func (r *rig) send(who protocol.Person, c protocol.Command) error {
+	_, dup, err := r.Submit(r.Context(), who, r.id, c, nil)
+	if dup {
+		r.Helper()
+		r.Errorf("%s sent %+v twice", who.Name, c)
+	}
+	return err
+}
+
+// try submits an action.
+func (r *rig) try(who protocol.Person, a protocol.Action) error {
+	r.Helper()
+	return r.send(who, r.command(who, a))
+}
+
+// do does what who may do now whose label has a prefix, and returns the revision.
+func (r *rig) do(who protocol.Person, label string) uint64 {
+	r.Helper()
+	c := r.command(who, r.choice(who, label).Action)
+	if err := r.send(who, c); err != nil {
+		r.Fatalf("%s does %q: %v", who.Name, label, err)
+	}
+	return c.Revision + 1
+}
+
+// decide makes who's first legal decision and returns the game after it.
+func (r *rig) decide(who protocol.Person) protocol.Game {
+	r.Helper()
+	legal := r.get(who).Legal
+	if len(legal) == 0 {
+		r.Fatalf("%s has nothing to decide", who.Name)
+	}
+	if err := r.try(who, legal[0].Action); err != nil {
+		r.Fatalf("%s: %v", legal[0].Label, err)
+	}
+	return r.get(who)
+}
+
+// step lets each manager decide, now and then something else than the first choice.
+func (r *rig) step(n int) {
+	r.Helper()
+	for _, who := range []protocol.Person{ann, bob} {
+		g := r.get(who)
+		if len(g.Legal) == 0 {
+			continue
+		}
+		c := g.Legal[n*7%len(g.Legal)]
+		if n%5 == 4 && len(g.Offers) > 0 && g.Offers[0].Group == "substitution" {
+			c = g.Offers[n%len(g.Offers)]
+		}
+		if a := c.Action.Verb; a == "concede" || a == "pause" || a == "takeover" {
+			c = g.Legal[0]
+		}
+		if err := r.try(who, c.Action); err != nil {
+			r.Fatalf("%s does %q: %v", who.Name, c.Label, err)
 		}
 	}
-	return found
 }
 
-// last returns the last message of a type, nil if there is none.
-func (w *watcher) last(t string) *protocol.Message {
-	all := w.told(t)
-	if len(all) == 0 {
-		return nil
+// playOut plays to the end with varied decisions.
+func (r *rig) playOut() protocol.Game {
+	r.Helper()
+	for n := 0; r.get(ann).Status == protocol.Active; n++ {
+		r.step(n)
 	}
-	return all[len(all)-1]
+	return r.get(ann)
 }
 
-// kinds returns the kinds of the events the watcher was told, "skip" for what was hidden.
-func (w *watcher) kinds() []string {
-	var kinds []string
-	for _, m := range w.told("event", "skip") {
-		if e, ok := m.Data.(*protocol.Event); ok {
-			kinds = append(kinds, string(e.Kind))
-		} else {
-			kinds = append(kinds, "skip")
+// playOn lets both managers decide until there has been a play and both must decide again.
+func (r *rig) playOn() {
+	r.Helper()
+	before := r.get(ann).State.Decision
+	for {
+		for _, who := range []protocol.Person{ann, bob} {
+			if len(r.get(who).Legal) > 0 {
+				r.decide(who)
+			}
+		}
+		if now := r.get(ann); now.State.Decision > before && len(now.State.Waiting) == 2 {
+			return
 		}
 	}
-	return kinds
+}
+
+// run runs the games, in a synctest bubble, until stop is called.
+func (r *rig) run() (stop func()) {
+	ctx, cancel := context.WithCancel(r.Context())
+	done := make(chan error, 1)
+	go func() { done <- r.Run(ctx) }()
+	return func() {
+		cancel()
+		if err := <-done; err != nil {
+			r.Errorf("Run: %v", err)
+		}
+	}
+}
+
+// pass advances the time of a bubble, and waits for all that is due then.
+func pass(d time.Duration) {
+	time.Sleep(d) // in a bubble, which costs no time
+	synctest.Wait()
+}
+
+// inBubble runs a test in a bubble with a rig that runs and whose game is at its first pitch.
+func inBubble(t *testing.T, test func(r *rig), options ...option) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		r := begun(t, options...)
+		defer r.run()()
+		test(r)
+	})
+}
+
+// difference returns the first difference of two texts, with what surrounds it.
+func difference(got, want string) string {
+	i := 0
+	for i < min(len(got), len(want)) && got[i] == want[i] {
+		i++
+	}
+	around := func(s string) string { return s[max(0, i-120):min(len(s), i+120)] }
+	return fmt.Sprintf("\n%s\nwant\n%s", around(got), around(want))
 }
 
 // text returns a value as JSON.
@@ -273,48 +437,10 @@ func text(tb testing.TB, v any) string {
 	return string(data)
 }
 
-// choice returns what somebody may do now whose label begins so.
-func choice(tb testing.TB, h *live.Games, who protocol.Person, id, label string) protocol.Choice {
-	tb.Helper()
-	g := look(tb, h, who, id)
-	for _, c := range append(slices.Clone(g.Legal), g.Offers...) {
-		if strings.HasPrefix(c.Label, label) {
-			return c
-		}
-	}
-	tb.Fatalf("%s has no %q at %d: %s", who.Name, label, g.Revision, text(tb, append(g.Legal, g.Offers...)))
-	return protocol.Choice{}
-}
+// second returns the error of two results.
+func second[T any](_ T, err error) error { return err }
 
-func look(tb testing.TB, h *live.Games, who protocol.Person, id string) protocol.Game {
-	tb.Helper()
-	g, err := h.Game(tb.Context(), who, id)
-	if err != nil {
-		tb.Fatal(err)
-	}
-	return g
-}
-
-// commands counts, so that each command has an id of its own.
-var commands atomic.Uint64
-
-// command makes a command of an action for the game as it is now.
-func command(tb testing.TB, h *live.Games, who protocol.Person, id string, a protocol.Action) protocol.Command {
-	tb.Helper()
-	return protocol.Command{ID: fmt.Sprint("c", commands.Add(1)), Revision: look(tb, h, who, id).Revision, Action: a}
-}
-
-// do does what somebody may do now whose label begins so, and returns the revision.
-func do(tb testing.TB, h *live.Games, who protocol.Person, id, label string) uint64 {
-	tb.Helper()
-	rev, dup, err := h.Submit(tb.Context(), who, id, command(tb, h, who, id, choice(tb, h, who, id, label).Action), nil)
-	if err != nil || dup {
-		tb.Fatalf("%s does %q: dup %v, %v", who.Name, label, dup, err)
-	}
-	return rev
-}
-
-// code returns the code of an error of the hall; "" of none.
+// code returns the code of a refusal; "" of nil.
 func code(tb testing.TB, err error) protocol.Code {
 	tb.Helper()
 	if err == nil {
@@ -325,4 +451,12 @@ func code(tb testing.TB, err error) protocol.Code {
 		tb.Fatalf("%v is a %T, want a *protocol.Error", err, err)
 	}
 	return refused.Code
+}
+
+// wantCode checks the code of an error.
+func (r *rig) wantCode(what string, err error, want protocol.Code) {
+	r.Helper()
+	if got := code(r, err); got != want {
+		r.Errorf("%s: %v, want %q", what, err, want)
+	}
 }

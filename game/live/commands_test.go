@@ -1,0 +1,462 @@
+package live_test
+
+import (
+	"errors"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"pressbox/game"
+	"pressbox/game/live"
+	"pressbox/game/protocol"
+)
+
+// A sealed call is hidden from everyone but its manager until it is resolved, on every way to see the game.
+func TestSubmit_sealedCallIsHidden(t *testing.T) {
+	t.Parallel()
+	r := begun(t) // Ann is at home, in the field first
+	a, b, c := r.watch(ann, 0), r.watch(bob, 0), r.watch(carl, 0)
+	var lobby watcher
+	_, leave := r.WatchLobby(lobby.send)
+	defer leave()
+	const call = "pitch around"
+	rev := r.do(ann, "Pitch around")
+	if !strings.Contains(text(t, a.event()), call) {
+		t.Errorf("Ann does not see her own call: %s", text(t, a.event()))
+	}
+	for _, w := range []*watcher{b, c} {
+		if m := w.last("skip"); m == nil || m.Revision != rev || m.Data != nil {
+			t.Errorf("received %s, want a skip of %d", text(t, m), rev)
+		}
+	}
+	for name, seen := range map[string]string{
+		"Bob's socket": text(t, b.received()[1:]), "Carl's socket": text(t, c.received()), "the lobby": text(t, lobby.received()),
+		"Carl's game": text(t, r.get(carl)), "Bob's game": text(t, r.get(bob)), "Bob's events": r.events(bob), "Carl's events": r.events(carl),
+	} {
+		if strings.Contains(seen, call) {
+			t.Errorf("%s shows the call: %s", name, seen)
+		}
+	}
+	if !b.presence().Home.Decided {
+		t.Errorf("presence does not say that Ann has decided: %s", text(t, b.presence()))
+	}
+	r.do(bob, "Swing away")
+	if b.presence().Home.Decided {
+		t.Errorf("presence says that Ann has decided the next turn: %s", text(t, b.presence()))
+	}
+	for name, w := range map[string]*watcher{"Bob": b, "Carl": c, "the lobby": &lobby} {
+		if !slices.ContainsFunc(w.received("event"), func(m *protocol.Message) bool {
+			e := m.Data.(*protocol.Event)
+			return (e.Kind == protocol.Played || e.Kind == protocol.Questioned) && e.Calls != nil && e.Calls.Defence.Pitch == call
+		}) {
+			t.Errorf("%s did not receive the call after the play: %s", name, text(t, w.received("event")))
+		}
+	}
+}
+
+// Before the start, the other side sees only that a line-up is submitted.
+func TestSetLineup_hiddenUntilStart(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, newJournal())
+	r.create()
+	r.join(bob)
+	b := r.watch(bob, 0)
+	r.submitLineup(ann, game.Home)
+	if seen := text(t, b.received()); strings.Contains(seen, "batting_order") || !strings.Contains(seen, `"kind":"lineup"`) {
+		t.Errorf("Bob's socket shows %s", seen)
+	}
+	if g := r.get(bob); !g.Home.LineupSubmitted || g.Home.Lineup != nil {
+		t.Errorf("Bob sees %s", text(t, g.Home))
+	}
+	if g := r.get(ann); g.Home.Lineup == nil {
+		t.Error("Ann does not see her own line-up")
+	}
+	if g := r.submitLineup(bob, game.Away); g.Status != protocol.Active || g.Home.Lineup == nil || g.Away.Lineup == nil {
+		t.Errorf("with both line-ups the game is %s, line-ups %v, %v", g.Status, g.Home.Lineup, g.Away.Lineup)
+	}
+}
+
+// A command id that is sent again, however late, and after a restart too, is one move.
+func TestSubmit_duplicateIsOneMove(t *testing.T) {
+	t.Parallel()
+	r := begun(t)
+	c := r.command(ann, r.choice(ann, "Pitch to the batter").Action)
+	rev := c.Revision + 1
+	r.ok(r.send(ann, c))
+	again := func(r *rig) {
+		t.Helper()
+		before := r.visible()
+		w := &watcher{}
+		got, dup, err := r.Submit(t.Context(), ann, r.id, c, w.send)
+		if err != nil || !dup || got != rev {
+			t.Errorf("again: revision %d, dup %v, %v, want %d", got, dup, err, rev)
+		}
+		if m := w.last("ack"); m == nil || m.Revision != rev || m.CommandID != c.ID || m.Data != (protocol.Ack{Dup: true}) {
+			t.Errorf("acknowledged %s", text(t, w.received()))
+		}
+		if after := r.visible(); after != before {
+			t.Errorf("the game changed: %s", difference(after, before))
+		}
+	}
+	again(r)
+	if err := r.send(bob, protocol.Command{ID: c.ID, Revision: rev, Action: r.choice(bob, "Swing").Action}); err != nil {
+		t.Errorf("the same id from Bob: %v", err)
+	}
+	again(r)
+	again(r.reloaded(r.journal))
+}
+
+// Of several connections that decide for one side at one revision, one is accepted and the others are refused.
+func TestSubmit_raceAcceptsOne(t *testing.T) {
+	t.Parallel()
+	r := begun(t)
+	for range 30 {
+		if r.get(ann).Status != protocol.Active {
+			break
+		}
+		var racing sync.WaitGroup
+		codes := make(chan protocol.Code, 8)
+		for _, who := range []protocol.Person{ann, bob} {
+			legal := r.get(who).Legal
+			if len(legal) == 0 {
+				continue
+			}
+			for range 4 {
+				c := r.command(who, legal[0].Action)
+				racing.Go(func() { codes <- code(t, r.send(who, c)) })
+			}
+		}
+		racing.Wait()
+		close(codes)
+		count, sum := map[protocol.Code]int{}, 0
+		for c := range codes {
+			count[c]++
+			sum++
+		}
+		if count[""] != sum/4 || count[protocol.AlreadySealed]+count[protocol.StaleRevision] != sum-sum/4 {
+			t.Fatalf("of %d: %v, want one of four for each side", sum, count)
+		}
+	}
+}
+
+// A refused command has its code and changes nothing.
+func TestSubmit_refusals(t *testing.T) {
+	t.Parallel()
+	r := begun(t)
+	g := r.get(ann)
+	pending, err := r.Create(t.Context(), ann, request())
+	r.ok(err)
+	anns, bobs := r.get(ann).Legal[0].Action, r.get(bob).Legal[0].Action
+	yes := true
+	cmd := func(a protocol.Action) protocol.Command {
+		return protocol.Command{ID: "1", Revision: g.Revision, Action: a}
+	}
+	for _, tt := range []struct {
+		name string
+		who  protocol.Person
+		id   string
+		c    protocol.Command
+		want protocol.Code
+	}{
+		{"no such game", ann, "nosuchgame", protocol.Command{ID: "1", Action: anns}, protocol.UnknownGame},
+		{"a spectator", carl, g.ID, cmd(anns), protocol.Forbidden},
+		{"not signed in", protocol.Person{}, g.ID, cmd(anns), protocol.Forbidden},
+		{"the other side's", ann, g.ID, cmd(bobs), protocol.NotYourSide},
+		{"the other side's, by name", ann, g.ID, cmd(protocol.Action{Verb: "offence", Side: "away", Call: "swing"}), protocol.NotYourSide},
+		{"concede for the other", ann, g.ID, cmd(protocol.Action{Verb: "concede", Side: "away"}), protocol.NotYourSide},
+		{"own side, not at bat", ann, g.ID, cmd(protocol.Action{Verb: "offence", Side: "home", Call: "swing"}), protocol.IllegalAction},
+		{"a later decision", ann, g.ID, cmd(protocol.Action{Verb: "defence", Decision: anns.Decision + 7}), protocol.StaleRevision},
+		{"an earlier revision", ann, g.ID, protocol.Command{ID: "1", Revision: 1, Action: protocol.Action{Verb: "defence"}}, protocol.StaleRevision},
+		{"a later revision", ann, g.ID, protocol.Command{ID: "1", Revision: g.Revision + 1, Action: anns}, protocol.StaleRevision},
+		{"no id", ann, g.ID, protocol.Command{Revision: g.Revision, Action: anns}, protocol.Malformed},
+		{"a long id", ann, g.ID, protocol.Command{ID: strings.Repeat("x", 65), Revision: g.Revision, Action: anns}, protocol.Malformed},
+		{"an id that is not ASCII", ann, g.ID, protocol.Command{ID: "é", Revision: g.Revision, Action: anns}, protocol.Malformed},
+		{"no action", ann, g.ID, cmd(protocol.Action{}), protocol.Malformed},
+		{"an unknown action", ann, g.ID, cmd(protocol.Action{Verb: "cheat"}), protocol.Malformed},
+		{"an illegal call", bob, g.ID, cmd(protocol.Action{Verb: "offence", Call: "steal home"}), protocol.IllegalAction},
+		{"an unknown call", bob, g.ID, cmd(protocol.Action{Verb: "offence", Call: "pray"}), protocol.IllegalAction},
+		{"no call", bob, g.ID, cmd(protocol.Action{Verb: "offence"}), protocol.IllegalAction},
+		{"no question", bob, g.ID, cmd(protocol.Action{Verb: "answer", Bold: &yes}), protocol.IllegalAction},
+		{"nothing to undo", bob, g.ID, cmd(protocol.Action{Verb: "undo"}), protocol.IllegalAction},
+		{"not paused", bob, g.ID, cmd(protocol.Action{Verb: "resume"}), protocol.IllegalAction},
+		{"no substitutes", bob, g.ID, cmd(protocol.Action{Verb: "substitute"}), protocol.IllegalAction},
+		{
+			"an unknown substitute", bob, g.ID,
+			cmd(protocol.Action{Verb: "substitute", Subs: []protocol.Sub{{Player: "x", Slot: 1, Position: game.PinchHitter}}}), protocol.IllegalAction,
+		},
+		{"the other is not gone", ann, g.ID, cmd(protocol.Action{Verb: "takeover", Side: "away", On: &yes}), protocol.IllegalAction},
+		{"not started", ann, pending.ID, protocol.Command{ID: "1", Revision: 1, Action: anns}, protocol.NotActive},
+	} {
+		before := r.visible()
+		_, dup, err := r.Submit(t.Context(), tt.who, tt.id, tt.c, func(m *protocol.Message) bool {
+			t.Errorf("%s: received %s", tt.name, text(t, m))
+			return true
+		})
+		if got := code(t, err); got != tt.want || dup {
+			t.Errorf("%s: %q, dup %v, want %q", tt.name, got, dup, tt.want)
+		}
+		if after := r.visible(); after != before {
+			t.Errorf("%s: the game changed: %s", tt.name, difference(after, before))
+		}
+	}
+}
+
+// A decision is accepted while it is open, whatever was published meanwhile.
+func TestSubmit_olderRevisionOfOpenDecision(t *testing.T) {
+	t.Parallel()
+	r := begun(t)
+	rev, action := r.get(bob).Revision, r.get(bob).Legal[0].Action
+	r.do(ann, "Pitch to the batter")
+	r.do(ann, "Pause")
+	r.do(ann, "Resume")
+	action.Decision = 0 // by the revision alone
+	if err := r.send(bob, protocol.Command{ID: "late", Revision: rev, Action: action}); err != nil {
+		t.Errorf("three revisions late: %v", err)
+	}
+	r.wantCode("after the play", r.send(bob, protocol.Command{ID: "too late", Revision: rev, Action: action}), protocol.StaleRevision)
+}
+
+// A command that cannot be saved changes nothing for the sender, the subscribers or the game.
+func TestSubmit_unsavedChangesNothing(t *testing.T) {
+	t.Parallel()
+	r := begun(t)
+	w := r.watch(carl, 0)
+	broken := errors.New("the disk is gone")
+	for n := range 40 {
+		who := ann
+		if len(r.get(ann).Legal) == 0 {
+			who = bob
+		}
+		legal := r.get(who).Legal
+		if len(legal) == 0 {
+			break
+		}
+		before, received := r.visible(), len(w.received("event", "skip", "state"))
+		c := r.command(who, legal[0].Action)
+		r.journal.setErr(broken)
+		_, _, err := r.Submit(t.Context(), who, r.id, c, func(m *protocol.Message) bool {
+			t.Errorf("received %s", text(t, m))
+			return true
+		})
+		if code(t, err) != protocol.Unavailable || !errors.Is(err, broken) {
+			t.Fatalf("command %d: %v, want %s because of %v", n, err, protocol.Unavailable, broken)
+		}
+		if after := r.visible(); after != before {
+			t.Fatalf("command %d: the game changed: %s", n, difference(after, before))
+		}
+		if now := len(w.received("event", "skip", "state")); now != received {
+			t.Fatalf("command %d: Carl received it", n)
+		}
+		r.journal.setErr(nil)
+		r.ok(r.send(who, c))
+	}
+	r.create()
+	r.journal.setErr(broken)
+	lists, err := r.List(ann, live.Query{})
+	r.ok(err)
+	r.wantCode("create", second(r.Create(t.Context(), ann, request())), protocol.Unavailable)
+	if after, err := r.List(ann, live.Query{}); err != nil || text(t, after) != text(t, lists) {
+		t.Errorf("the lists changed from %s to %s, %v", text(t, lists), text(t, after), err)
+	}
+	r.wantCode("cancel", r.Cancel(t.Context(), ann, r.id), protocol.Unavailable)
+	r.get(ann)
+}
+
+// A command is first saved, then acknowledged, then published.
+func TestSubmit_savedAcknowledgedPublished(t *testing.T) {
+	t.Parallel()
+	r := begun(t, withBot)
+	saved := func() uint64 {
+		moves, err := r.journal.Moves(t.Context(), r.id)
+		r.ok(err)
+		return uint64(len(moves))
+	}
+	acked := false
+	leave, err := r.Watch(t.Context(), carl, r.id, r.get(ann).Revision, func(m *protocol.Message) bool {
+		if (m.Type == "event" || m.Type == "skip") && (!acked || saved() < m.Revision) {
+			t.Errorf("revision %d was published before it was acknowledged, or saved", m.Revision)
+		}
+		return true
+	})
+	r.ok(err)
+	defer leave()
+	for range 25 {
+		legal := r.get(ann).Legal
+		if len(legal) == 0 {
+			break
+		}
+		acked = false
+		c := r.command(ann, legal[0].Action)
+		rev, _, err := r.Submit(t.Context(), ann, r.id, c, func(m *protocol.Message) bool {
+			if m.Type != "ack" || saved() < m.Revision || acked {
+				t.Errorf("received %s with %d saved", text(t, m), saved())
+			}
+			acked = true
+			return true
+		})
+		if err != nil || !acked || rev != c.Revision+1 {
+			t.Fatalf("revision %d after %d, acknowledged %v, %v", rev, c.Revision, acked, err)
+		}
+	}
+}
+
+// A call can be undone until the other side's is in.
+func TestSubmit_undo(t *testing.T) {
+	t.Parallel()
+	r := begun(t)
+	rev := r.get(ann).Revision
+	b := r.watch(bob, 0)
+	r.do(ann, "Pitch around")
+	if legal := r.get(ann).Legal; len(legal) != 0 {
+		t.Errorf("after sealing, %d decisions are legal", len(legal))
+	}
+	decision := r.get(ann).State.Decision
+	r.wantCode("a second call", r.try(ann, protocol.Action{Verb: "defence", Decision: decision}), protocol.AlreadySealed)
+	r.do(ann, "Take the call back")
+	if legal := r.get(ann).Legal; len(legal) == 0 {
+		t.Error("after the undo nothing is legal")
+	}
+	r.do(ann, "Intentional walk")
+	r.do(bob, "Swing away")
+	if kinds := b.kinds()[rev:]; !slices.Equal(kinds, []string{"skip", "skip", "skip", "play"}) {
+		t.Errorf("Bob received %v", kinds)
+	}
+	if kind := b.event().Play.Kind.String(); kind != "intentional walk" {
+		t.Errorf("the play was %s, want the last call", kind)
+	}
+	r.wantCode("undo after the play", r.try(ann, protocol.Action{Verb: "undo", Decision: decision}), protocol.StaleRevision)
+}
+
+// Actions that do not advance the game are limited until the next play, so that they cannot fill the disk or void the other
+// side's calls for ever. An action that is not offered is refused; a paused game can always be resumed.
+func TestSubmit_delaysAreLimited(t *testing.T) {
+	t.Parallel()
+	const most = 100
+	on, off := true, false
+	for verb, second := range map[string]protocol.Action{
+		"pause": {Verb: "resume"}, "takeover": {Verb: "takeover", On: &off}, "undo": {Verb: "defence"},
+	} {
+		r := begun(t)
+		first := protocol.Action{Verb: verb}
+		if verb == "takeover" {
+			first.On = &on
+		}
+		offered := func() bool {
+			if verb == "undo" && len(r.get(ann).Legal) > 0 {
+				r.do(ann, "Pitch to the batter")
+			}
+			return slices.ContainsFunc(r.get(ann).Offers, func(c protocol.Choice) bool { return c.Action.Verb == verb })
+		}
+		for n := range most + 1 {
+			if is := offered(); is != (n < most) {
+				t.Fatalf("%s: offered for the time %d: %v", verb, n+1, is)
+			}
+			err := r.try(ann, first)
+			if n == most {
+				r.wantCode(verb+": one too many", err, protocol.IllegalAction)
+				break
+			}
+			if err != nil {
+				t.Fatalf("%s: time %d: %v", verb, n+1, err)
+			}
+			if err := r.try(ann, second); err != nil {
+				t.Fatalf("%s: time %d, back: %v", verb, n+1, err)
+			}
+		}
+		r.do(bob, "Pause") // counted separately
+		r.do(ann, "Resume")
+		r.playOn()
+		if !offered() {
+			t.Errorf("%s: not offered after a play", verb)
+		}
+	}
+}
+
+// Players who swap positions void the other side's call, which is limited; new players may always come in.
+func TestSubmit_swapsAreLimited(t *testing.T) {
+	t.Parallel()
+	r := begun(t)
+	swapTo := map[game.Position]game.Position{game.LeftField: game.RightField, game.RightField: game.LeftField}
+	swap := func() error {
+		state := r.get(ann).State
+		a := protocol.Action{Verb: "substitute", Decision: state.Decision}
+		for i, slot := range state.Teams[game.Home].Order {
+			if at, ok := swapTo[slot.Position]; ok {
+				a.Subs = append(a.Subs, protocol.Sub{Player: slot.Player, Slot: i + 1, Position: at})
+			}
+		}
+		return r.try(ann, a)
+	}
+	n := 0
+	for n < 100 && swap() == nil {
+		n++
+	}
+	if err := swap(); n != 10 || code(t, err) != protocol.IllegalAction {
+		t.Fatalf("left and right field swapped %d times, then %v", n, err)
+	}
+	offers := r.get(ann).Offers
+	i := slices.IndexFunc(offers, func(c protocol.Choice) bool {
+		return c.Action.Verb == "substitute" && c.Action.Subs[0].Position == game.LeftField
+	})
+	r.do(ann, offers[i].Label)
+	r.wantCode("after a new player", swap(), protocol.IllegalAction)
+	r.playOn()
+	if err := swap(); err != nil {
+		t.Errorf("after a play: %v", err)
+	}
+}
+
+// A manager may hand the side to the bot and take it back; meanwhile the manager decides nothing.
+func TestSubmit_handOverToBot(t *testing.T) {
+	t.Parallel()
+	r := begun(t)
+	r.do(bob, "Let the bot manage for you")
+	now := r.get(bob)
+	if len(now.Legal) != 0 || !now.State.BotManages.Away {
+		t.Errorf("handed over: %s", text(t, now.State))
+	}
+	on := true
+	r.wantCode("a call while the bot manages", r.try(bob, protocol.Action{Verb: "offence", Call: "swing", Decision: now.State.Decision}), protocol.IllegalAction)
+	r.wantCode("two bots", r.try(ann, protocol.Action{Verb: "takeover", On: &on}), protocol.IllegalAction)
+	r.do(ann, "Pitch to the batter")
+	r.do(bob, "Take your side back")
+	if r.get(bob).State.BotManages.Away {
+		t.Error("the side was not returned")
+	}
+}
+
+// Handing over after the other side has decided does not void that decision: the bot decides first, and substitutes later.
+func TestSubmit_botKeepsOtherDecision(t *testing.T) {
+	t.Parallel()
+	substituted := 0
+	for n := 0; n < 16 || substituted == 0 && n < 300; n++ {
+		turn := 36 + n%16
+		r := begun(t)
+		a := r.watch(ann, 0)
+		g := r.get(ann)
+		for decided := 0; decided < turn || len(g.State.Waiting) == 1; decided++ {
+			for _, who := range []protocol.Person{ann, bob} {
+				if len(r.get(who).Legal) > 0 {
+					r.decide(who)
+				}
+			}
+			g = r.get(ann)
+		}
+		if g.Status == protocol.Finished {
+			continue
+		}
+		r.decide(ann)
+		rev := r.do(bob, "Let the bot manage")
+		kinds := a.kinds()[rev:]
+		if kinds[0] != "play" && kinds[0] != "question" {
+			t.Errorf("turn %d: after the hand-over Ann received %v", turn, kinds)
+		}
+		if slices.Contains(kinds, "substitution") {
+			substituted++
+		}
+	}
+	if substituted == 0 {
+		t.Error("the bot never substituted")
+	}
+}

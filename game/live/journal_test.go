@@ -1,0 +1,390 @@
+package live_test
+
+import (
+	"bytes"
+	"compress/gzip"
+	"context"
+	"encoding/binary"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"log/slog"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"pressbox/game"
+	"pressbox/game/chance"
+	"pressbox/game/live"
+	"pressbox/game/match"
+	"pressbox/game/protocol"
+)
+
+var update = flag.Bool("update", false, "write the journals of this version into testdata")
+
+// A game that is loaded, at any revision, is the game that was played, for every viewer.
+func TestLoad_equalsPlayed(t *testing.T) {
+	t.Parallel()
+	for _, opponent := range []protocol.Opponent{protocol.Open, protocol.Bot, protocol.HotSeat} {
+		t.Run(string(opponent), func(t *testing.T) {
+			t.Parallel()
+			r := begun(t, innings(3), withoutDH, func(o *protocol.Options) { o.Opponent = opponent })
+			seen := map[int]string{}
+			for n := 0; ; n++ {
+				seen[len(r.journal.moves[r.id])] = r.visible()
+				if r.get(ann).Status == protocol.Finished {
+					break
+				}
+				r.step(n)
+			}
+			if len(seen) < 20 {
+				t.Fatalf("only %d positions", len(seen))
+			}
+			for n, want := range seen {
+				if testing.Short() && n%4 != 0 {
+					continue
+				}
+				if got := r.reloaded(r.journal.cut(r.id, n)).visible(); got != want {
+					t.Fatalf("loaded at %d: %s", n, difference(got, want))
+				}
+			}
+		})
+	}
+}
+
+// The seed fits the hash that was shown before the game, and with both sides' calls it gives every play.
+func TestDice_verifiable(t *testing.T) {
+	t.Parallel()
+	r := begun(t, innings(5))
+	commitment := r.get(ann).Dice.Commitment
+	end := r.playOut()
+	var seed chance.Seed
+	if n, err := hex.Decode(seed[:], []byte(end.Dice.Seed)); n != len(seed) || err != nil {
+		t.Fatalf("seed %q: %v", end.Dice.Seed, err)
+	}
+	if sum := seed.Commitment(); hex.EncodeToString(sum[:]) != commitment {
+		t.Errorf("the seed %s does not give %s", end.Dice.Seed, commitment)
+	}
+	sim, s := simulator(r, seed, end)
+	var at chance.Progress
+	var bold *bool
+	plays := 0
+	all, err := r.Events(t.Context(), carl, r.id, 0)
+	r.ok(err)
+	for _, m := range all {
+		e, ok := m.Data.(*protocol.Event)
+		switch {
+		case !ok:
+		case e.Kind == protocol.Substituted:
+			s, err = s.Substitute(e.Subs...)
+			r.ok(err)
+		case e.Kind == protocol.Answered:
+			bold = e.Bold
+		case e.Kind == protocol.Played:
+			turn, err := sim.Resolve(&s, at, *e.Calls)
+			r.ok(err)
+			play := turn.Final(bold != nil && *bold)
+			if text(t, play) != text(t, e.Play) {
+				t.Fatalf("revision %d: %s, the seed gives %s", m.Revision, text(t, e.Play), text(t, play))
+			}
+			s, err = s.Apply(play)
+			r.ok(err)
+			at, bold = turn.Next, nil
+			plays++
+		}
+	}
+	if plays < 30 || !s.Over() || s.Score != [2]int{end.Score.Away, end.Score.Home} {
+		t.Errorf("%d plays led to %v, over %v, want %+v", plays, s.Score, s.Over(), end.Score)
+	}
+}
+
+// simulator returns what draws a game of the rig's clubs, and its first state.
+func simulator(r *rig, seed chance.Seed, end protocol.Game) (*chance.Simulator, game.State) {
+	r.Helper()
+	ratings := chance.Ratings{}
+	var clubs [2]game.Club
+	var park chance.ParkFactors
+	for side, id := range []string{end.Away.Team.ID, end.Home.Team.ID} {
+		roster, err := builtIn().Roster(r.Context(), 0, id)
+		r.ok(err)
+		c := match.ClubOf(&roster)
+		maps.Copy(ratings, c.Ratings)
+		clubs[side], park = c.Club, c.Park
+	}
+	options := game.Options{DH: end.Options.DH, Innings: end.Options.Innings, ExtraInnings: end.Options.ExtraInnings}
+	s, err := game.New(options, clubs, [2]game.Lineup{*end.Away.Lineup, *end.Home.Lineup})
+	r.ok(err)
+	return chance.NewSimulator(seed, clubs, ratings, park), s
+}
+
+// A journal that is damaged, or of a newer version, is refused, and affects only its own game.
+func TestLoad_damagedJournal(t *testing.T) {
+	t.Parallel()
+	r := begun(t)
+	other := *r
+	other.begin()
+	j, whole := r.journal, r.journal.moves[r.id]
+	replaced := func(i int, old, text string) [][]byte {
+		moves := slices.Clone(whole)
+		moves[i] = bytes.Replace(moves[i], []byte(old), []byte(text), 1)
+		return moves
+	}
+	last := len(whole) - 1
+	early := bytes.Replace(whole[last], fmt.Appendf(nil, `"rev":%d`, last+1), []byte(`"rev":3`), 1)
+	for name, tt := range map[string]struct {
+		moves [][]byte
+		want  protocol.Code
+	}{
+		"no moves":          {nil, protocol.UnreadableGame},
+		"no JSON":           {[][]byte{[]byte("}")}, protocol.UnreadableGame},
+		"one is missing":    {slices.Concat(whole[:1], whole[2:]), protocol.UnreadableGame},
+		"one twice":         {slices.Concat(whole[:1], whole), protocol.UnreadableGame},
+		"an unknown kind":   {replaced(1, `"joined"`, `"jumped"`), protocol.UnreadableGame},
+		"an unknown side":   {replaced(1, `"side":"away"`, `"side":"middle"`), protocol.UnreadableGame},
+		"a bad line-up":     {replaced(2, `"position":"C"`, `"position":"P"`), protocol.UnreadableGame},
+		"a short seed":      {replaced(0, `"seed":"`, `"seed":"00`), protocol.UnreadableGame},
+		"newer rules":       {replaced(0, `"rules":1`, `"rules":2`), protocol.NewerRules},
+		"unknown rules":     {replaced(0, `"rules":1`, `"rules":0`), protocol.NewerRules},
+		"a newer journal":   {replaced(1, `"v":2`, `"v":3`), protocol.NewerRules},
+		"starts too early":  {slices.Concat(whole[:2], [][]byte{early}), protocol.UnreadableGame},
+		"an unknown number": {replaced(0, `"v":2`, `"v":"two"`), protocol.UnreadableGame},
+	} {
+		c := newJournal()
+		maps.Copy(c.summaries, j.summaries)
+		maps.Copy(c.moves, j.moves)
+		c.moves[r.id] = tt.moves
+		damaged := r.reloaded(c)
+		for range 2 {
+			damaged.wantCode(name, second(damaged.Game(t.Context(), ann, r.id)), tt.want)
+		}
+		damaged.id = other.id
+		damaged.get(ann)
+	}
+	j.summaries["nonsense"] = []byte("}")
+	again := newRig(t, j)
+	if l, err := again.List(ann, live.Query{}); err != nil || len(l.Active) != 2 || again.log.count("game unreadable") != 1 {
+		t.Errorf("with an unreadable summary, %d games are active, %v, logged %q", len(l.Active), err, again.log.lines)
+	}
+}
+
+// New fails if the journal cannot list its games.
+func TestNew_journalError(t *testing.T) {
+	t.Parallel()
+	broken := errors.New("broken")
+	_, err := live.New(t.Context(), live.Config{Journal: &brokenJournal{newJournal(), broken}, Rosters: builtIn(), Log: slog.New(slog.DiscardHandler)})
+	if !errors.Is(err, broken) {
+		t.Errorf("new: %v, want %v", err, broken)
+	}
+}
+
+type brokenJournal struct {
+	*journal
+	broken error
+}
+
+func (j *brokenJournal) Summaries(context.Context) (map[string][]byte, error) { return nil, j.broken }
+
+// A summary of another version, or none at all, is built again from the moves and saved; a present one is not touched.
+func TestNew_rebuildsOldSummaries(t *testing.T) {
+	t.Parallel()
+	r := begun(t, withBot)
+	r.decide(ann)
+	played := *r
+	played.begin(hotSeat, private, innings(3))
+	played.playOut()
+	want := maps.Clone(r.journal.summaries)
+	lists, err := r.List(ann, live.Query{})
+	r.ok(err)
+	for name, old := range map[string]string{"0.1.0": `{"game":{"id":"x","rev":7}}`, "newer": `{"version":99,"id":"x"}`, "broken": "}"} {
+		for id := range want {
+			r.journal.summaries[id] = []byte(old)
+		}
+		again := r.reloaded(r.journal)
+		if got, err := again.List(ann, live.Query{}); err != nil || text(t, got) != text(t, lists) {
+			t.Errorf("%s: lists %s, %v", name, difference(text(t, got), text(t, lists)), err)
+		}
+		for id := range want {
+			if got := string(r.journal.summaries[id]); got != string(want[id]) {
+				t.Errorf("%s: saved %s", name, difference(got, string(want[id])))
+			}
+		}
+		again.decide(ann) // the journal still takes the next move
+		want = maps.Clone(r.journal.summaries)
+		lists, err = again.List(ann, live.Query{})
+		r.ok(err)
+	}
+	for id := range want {
+		r.journal.summaries[id] = []byte("}")
+	}
+	r.journal.setErr(errFull)
+	again := r.reloaded(r.journal)
+	if got, err := again.List(ann, live.Query{}); err != nil || text(t, got) != text(t, lists) || again.log.count("game summary not saved") != 2 {
+		t.Errorf("on a full disk: lists %s, %v, logged %q", text(t, got), err, again.log.lines)
+	}
+}
+
+// Journals of all versions are replayed to the same end: every revision has its state hash, the box score and the scorecard
+// are the same. Each version's journals have every kind of move.
+func TestJournal_allVersionsReplay(t *testing.T) {
+	t.Parallel()
+	if *update {
+		writeWhole(t, filepath.Join("testdata", "journal-2-whole"))
+		writeInterrupted(t, filepath.Join("testdata", "journal-2-interrupted"))
+	}
+	for _, version := range []string{"1", "2"} {
+		kinds := map[protocol.EventKind]bool{}
+		for _, name := range []string{"whole", "interrupted"} {
+			path := filepath.Join("testdata", "journal-"+version+"-"+name)
+			want, err := os.ReadFile(path + ".golden")
+			if err != nil {
+				t.Fatal(err)
+			}
+			id, j := readJournal(t, path+".gz")
+			r := newRig(t, j)
+			r.id = id
+			if got := r.trace(); got != string(want) {
+				t.Errorf("%s replays to %s", path, difference(got, string(want)))
+			}
+			for _, m := range j.moves[id] {
+				var move struct {
+					Kind protocol.EventKind `json:"kind"`
+				}
+				r.ok(json.Unmarshal(m, &move))
+				kinds[move.Kind] = true
+			}
+		}
+		for _, k := range []protocol.EventKind{
+			protocol.Created, protocol.Joined, protocol.LineupSubmitted, protocol.Started, protocol.Sealed, protocol.Unsealed, protocol.Played,
+			protocol.Questioned, protocol.Answered, protocol.Substituted, protocol.Paused, protocol.Resumed, protocol.BotTookOver,
+			protocol.SideReturned, protocol.TimedOut, protocol.Conceded, protocol.Ended, protocol.RematchCreated,
+		} {
+			if !kinds[k] {
+				t.Errorf("no journal of version %s has the kind %s", version, k)
+			}
+		}
+	}
+}
+
+// A game that was begun in version 1 is played to its end, and is loaded with moves of both versions.
+func TestJournal_version1Continues(t *testing.T) {
+	t.Parallel()
+	id, old := readJournal(t, filepath.Join("testdata", "journal-1-whole.gz"))
+	for _, moves := range []int{20, 60, 121} {
+		r := newRig(t, old.cut(id, moves))
+		r.id = id
+		if g := r.get(ann); g.Status != protocol.Active || g.Revision != uint64(moves) {
+			t.Fatalf("loaded at %d of %d moves, %s", g.Revision, moves, g.Status)
+		}
+		end := r.playOut()
+		if end.Result == nil || end.Result.How != "final" {
+			t.Errorf("from %d: ended %+v", moves, end.Result)
+		}
+		if got, want := r.reloaded(r.journal).visible(), r.visible(); got != want {
+			t.Errorf("from %d, loaded: %s", moves, difference(got, want))
+		}
+		checkScorecard(r, end)
+	}
+}
+
+// trace returns what must never change of a game that was played.
+func (r *rig) trace() string {
+	r.Helper()
+	var b strings.Builder
+	all, err := r.Events(r.Context(), protocol.Person{}, r.id, 0)
+	r.ok(err)
+	for _, m := range all {
+		if e, ok := m.Data.(*protocol.Event); ok {
+			fmt.Fprintf(&b, "%d %s %s %s\n", m.Revision, e.Kind, e.Notation, e.Hash)
+		} else {
+			fmt.Fprintf(&b, "%d skip\n", m.Revision)
+		}
+	}
+	g, box, err := r.Box(r.Context(), protocol.Person{}, r.id)
+	r.ok(err)
+	fmt.Fprintf(&b, "%s\n%s\n", text(r, g.Result), text(r, box))
+	r.ok(r.Scorecard(r.Context(), r.id, &b))
+	return b.String()
+}
+
+// writeWhole writes the journal of a game that is played to its last out.
+func writeWhole(t *testing.T, path string) {
+	t.Helper()
+	r := begun(t, withoutDH)
+	r.playOut()
+	r.ok(second(r.Rematch(t.Context(), ann, r.id)))
+	r.writeJournal(path)
+}
+
+// writeInterrupted writes the journal of a game with every kind of move between plays.
+func writeInterrupted(t *testing.T, path string) {
+	t.Helper()
+	inBubble(t, func(r *rig) {
+		a, b := r.watch(ann, 0), r.watch(bob, 0)
+		defer a.leave()
+		pass(90 * time.Second)
+		b.leave()
+		pass(61 * time.Second)
+		r.decide(ann)
+		b = r.watch(bob, 0)
+		defer b.leave()
+		for n := 0; len(r.get(ann).State.Waiting) < 2; n++ {
+			r.step(n)
+		}
+		r.do(ann, r.get(ann).Legal[1].Label)
+		r.do(ann, "Take the call back")
+		r.do(ann, "Pause")
+		r.do(bob, "Resume")
+		r.do(bob, "Let the bot manage")
+		r.decide(ann)
+		r.do(bob, "Take your side back")
+		r.do(bob, "Concede")
+		r.writeJournal(path)
+	}, turnSeconds(90))
+}
+
+// writeJournal writes a game: id, summary and moves, each after its length.
+func (r *rig) writeJournal(path string) {
+	r.Helper()
+	var data bytes.Buffer
+	z := gzip.NewWriter(&data)
+	for _, part := range append([][]byte{[]byte(r.id), r.journal.summaries[r.id]}, r.journal.moves[r.id]...) {
+		z.Write(append(binary.AppendUvarint(nil, uint64(len(part))), part...))
+	}
+	z.Close()
+	for name, content := range map[string][]byte{".gz": data.Bytes(), ".golden": []byte(r.trace())} {
+		r.ok(os.WriteFile(path+name, content, 0o644))
+	}
+}
+
+// readJournal reads what writeJournal wrote.
+func readJournal(t *testing.T, path string) (id string, j *journal) {
+	t.Helper()
+	f, err := os.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	z, err := gzip.NewReader(f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var data bytes.Buffer
+	if _, err := data.ReadFrom(z); err != nil {
+		t.Fatal(err)
+	}
+	var parts [][]byte
+	for plain := data.Bytes(); len(plain) > 0; {
+		n, size := binary.Uvarint(plain)
+		parts, plain = append(parts, plain[size:size+int(n)]), plain[size+int(n):]
+	}
+	j = newJournal()
+	id = string(parts[0])
+	j.summaries[id], j.moves[id] = parts[1], parts[2:]
+	return id, j
+}

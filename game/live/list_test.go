@@ -1,0 +1,96 @@
+package live_test
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"pressbox/game/live"
+	"pressbox/game/protocol"
+)
+
+// Private games are found only by id and by the people they involve; lists show the newest first.
+func TestList_visibility(t *testing.T) {
+	t.Parallel()
+	r := begun(t, private, withBot, innings(3))
+	hidden := *r
+	open := r.create()
+	over := *r
+	over.begin(hotSeat, innings(3))
+	over.concede(ann)
+	for _, tt := range []struct {
+		who                       protocol.Person
+		status                    protocol.Status
+		pending, active, finished int
+	}{
+		{ann, "", 1, 1, 1}, {bob, "", 1, 0, 1}, {protocol.Person{}, "", 1, 0, 1}, {ann, protocol.Active, 0, 1, 0}, {ann, protocol.Pending, 1, 0, 0},
+	} {
+		l, err := r.List(tt.who, live.Query{Status: tt.status})
+		if err != nil || len(l.Pending) != tt.pending || len(l.Active) != tt.active || len(l.Finished) != tt.finished {
+			t.Errorf("%q, %q: %s, %v", tt.who.Name, tt.status, text(t, l), err)
+		}
+	}
+	if got := text(t, r.CountByStatus()); got != `{"active":1,"finished":1,"pending":1}` {
+		t.Errorf("counts %s, want one of each", got)
+	}
+	var lobby watcher
+	games, leave := r.WatchLobby(lobby.send)
+	defer leave()
+	if len(games) != 1 || games[0].ID != open.ID || strings.Contains(text(t, games), ann.ID) {
+		t.Errorf("the lobby shows %s", text(t, games))
+	}
+	hidden.decide(ann)
+	if all := lobby.received(); len(all) != 0 {
+		t.Errorf("of a private game the lobby received %s", text(t, all))
+	}
+	if g := hidden.get(carl); g.YourSide != "" || g.Home.Manager.Name != "Ann" {
+		t.Errorf("by its id Carl sees %s", text(t, g))
+	}
+	r.wantCode("cancel a finished game", r.Cancel(t.Context(), ann, over.id), protocol.NotPending)
+	w := r.watch(carl, 0)
+	r.ok(r.Cancel(t.Context(), ann, r.id))
+	if lobby.last("gone") == nil || w.last("bye") == nil {
+		t.Errorf("of the cancellation the lobby received %s, Carl %s", text(t, lobby.received()), text(t, w.received()))
+	}
+	r.wantCode("a cancelled game", second(r.Game(t.Context(), ann, r.id)), protocol.UnknownGame)
+	for _, q := range []live.Query{{Status: "lost"}, {Before: "yesterday"}, {Before: hidden.id}} {
+		r.wantCode(fmt.Sprint(q), second(r.List(ann, q)), protocol.Invalid)
+	}
+}
+
+// Finished games are listed a hundred at a time, each once.
+func TestList_pages(t *testing.T) {
+	t.Parallel()
+	r := begun(t, hotSeat)
+	r.concede(ann)
+	j := r.journal
+	summary, finished := string(j.summaries[r.id]), `"finished_at":`
+	for i := range 250 {
+		id, ended := fmt.Sprintf("game%d", i), time.Date(2026, 1, 1, 0, 0, i/3, 0, time.UTC) // three at a time
+		renamed := strings.Replace(summary, r.id, id, 1)
+		j.summaries[id] = []byte(strings.Replace(renamed, finished+text(t, r.get(ann).Finished), finished+text(t, ended), 1))
+	}
+	r = newRig(t, j)
+	var seen []string
+	for page, want := range []int{100, 100, 51} {
+		before := ""
+		if page > 0 {
+			before = seen[len(seen)-1]
+		}
+		l, err := r.List(carl, live.Query{Status: protocol.Finished, Before: before})
+		if err != nil || len(l.Finished) != want {
+			t.Fatalf("page %d: %d games, %v, want %d", page, len(l.Finished), err, want)
+		}
+		for i, g := range l.Finished {
+			if slices.Contains(seen, g.ID) || i > 0 && g.Finished.After(l.Finished[i-1].Finished) {
+				t.Fatalf("page %d: %s again, or out of order", page, g.ID)
+			}
+			seen = append(seen, g.ID)
+		}
+	}
+	if l, err := r.List(carl, live.Query{Before: "2026-01-01T00:00:02Z"}); err != nil || len(l.Finished) != 6 {
+		t.Errorf("before the third second: %d, %v, want 6", len(l.Finished), err)
+	}
+}

@@ -1,0 +1,288 @@
+package live_test
+
+import (
+	"fmt"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"pressbox/game"
+	"pressbox/game/live"
+	"pressbox/game/protocol"
+)
+
+// A subscriber whose queue is full is dropped.
+func TestWatch_slowSubscriberIsDropped(t *testing.T) {
+	t.Parallel()
+	r := begun(t, withBot)
+	rev := r.get(ann).Revision
+	slow, quick := &watcher{limit: 1}, r.watch(carl, rev)
+	r.rejoin(slow, bob, rev)
+	for range 20 {
+		r.decide(ann)
+	}
+	if n := len(slow.received()); n > 2 {
+		t.Errorf("a subscriber with room for one message received %d", n)
+	}
+	if p := r.get(ann).Presence; p.Watchers != 1 {
+		t.Errorf("%d subscribers, want 1", p.Watchers)
+	}
+	checkContiguous(t, quick.received("event", "skip"), rev+1, r.get(ann).Revision)
+}
+
+// Subscribers that see the same receive the same message, so that it is encoded once.
+func TestWatch_sharedMessages(t *testing.T) {
+	t.Parallel()
+	r := begun(t)
+	rev := r.get(ann).Revision
+	a, b, c := r.watch(carl, rev), r.watch(protocol.Person{ID: "u-dora"}, rev), r.watch(bob, rev)
+	r.do(ann, "Pitch to the batter")
+	r.do(bob, "Swing away")
+	all, others, bobs := a.received("event", "skip"), b.received("event", "skip"), c.received("event", "skip")
+	for i, m := range all {
+		if m != others[i] {
+			t.Errorf("two spectators received revision %d in two messages", m.Revision)
+		}
+	}
+	last := len(all) - 1
+	if bobs[last] == all[last] || bobs[last].Data.(*protocol.Event).Legal == nil || all[last].Data.(*protocol.Event).Legal != nil {
+		t.Errorf("Bob received %s, spectators %s", text(t, bobs[last]), text(t, all[last]))
+	}
+}
+
+// The number of watchers is published now and then, not for each.
+func TestWatch_numberOfWatchers(t *testing.T) {
+	t.Parallel()
+	inBubble(t, func(r *rig) {
+		a := r.watch(ann, 0)
+		defer a.leave()
+		before := len(a.received("presence"))
+		for range 100 {
+			defer r.watch(carl, 0).leave()
+		}
+		pass(10 * time.Second)
+		if all := a.received("presence")[before:]; len(all) != 1 || a.presence().Watchers != 101 {
+			r.Errorf("100 came, Ann received %s", text(r, all))
+		}
+	})
+}
+
+// A spectator who joins the game is a manager from then on: present, and sent what a manager is sent.
+func TestWatch_spectatorBecomesManager(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t, newJournal())
+		defer r.run()()
+		r.create()
+		a, b := r.watch(ann, 0), r.watch(bob, 0)
+		defer b.leave()
+		pass(time.Hour)
+		r.join(bob)
+		if p := a.presence(); p.Away == nil || !p.Away.Online {
+			t.Errorf("Ann received %s", text(t, p))
+		}
+		a.leave()
+		pass(time.Hour)
+		r.submitLineup(bob, game.Away)
+		g := r.submitLineup(ann, game.Home)
+		if e := b.event(); e.Kind != protocol.Started || len(e.Legal) == 0 {
+			t.Errorf("Bob received %s", text(t, e))
+		}
+		if p := g.Presence; p.Home.Gone || p.Home.GoneIn != 60 || !p.Away.Online {
+			t.Errorf("at the start: %s, want a minute for Ann, who left before", text(t, p))
+		}
+	})
+}
+
+// When the server stops, every subscriber receives bye and nothing is accepted.
+func TestRun_closingSendsBye(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		r := begun(t)
+		stop := r.run()
+		a := r.watch(ann, 0)
+		defer a.leave()
+		var lobby watcher
+		_, leave := r.WatchLobby(lobby.send)
+		defer leave()
+		stop()
+		for name, w := range map[string]*watcher{"Ann": a, "the lobby": &lobby} {
+			if m := w.last("bye"); m == nil || m.Data != (protocol.Bye{Code: "restart"}) {
+				t.Errorf("%s received %s", name, text(t, m))
+			}
+		}
+		r.wantCode("watch", second(r.Watch(t.Context(), ann, r.id, 0, a.send)), protocol.Unavailable)
+	})
+}
+
+// A game stays in memory while it is watched, and a minute longer.
+func TestMemory_evictedAfterAMinute(t *testing.T) {
+	t.Parallel()
+	inBubble(t, func(r *rig) {
+		want := func(when string, games int) {
+			r.Helper()
+			if n := r.InMemory(); n != games {
+				r.Errorf("%s: %d games in memory, want %d", when, n, games)
+			}
+		}
+		w := r.watch(carl, 0)
+		pass(time.Hour)
+		want("while Carl watches", 1)
+		before := r.events(ann)
+		w.leave()
+		pass(59 * time.Second)
+		want("59 s after Carl left", 1)
+		pass(2 * time.Second)
+		want("61 s after Carl left", 0)
+		if after := r.events(ann); after != before {
+			r.Errorf("loaded again: %s", difference(after, before))
+		}
+		pass(61 * time.Second)
+		want("61 s after a request", 0)
+	})
+}
+
+// Requests for many old games do not fill the memory: of those without subscribers the longest unused are evicted.
+func TestMemory_limit(t *testing.T) {
+	t.Parallel()
+	r := begun(t, hotSeat)
+	watched, j := r.id, r.journal
+	r.begin(hotSeat)
+	r.concede(ann)
+	summary := string(j.summaries[r.id])
+	for i := range 200 {
+		id := fmt.Sprintf("%016d", i)
+		j.summaries[id], j.moves[id] = []byte(strings.ReplaceAll(summary, r.id, id)), j.moves[r.id]
+	}
+	r = newRig(t, j)
+	r.id = watched
+	w := r.watch(carl, 0)
+	for i := range 200 {
+		r.ok(second(r.Game(t.Context(), ann, fmt.Sprintf("%016d", i))))
+		if n := r.InMemory(); n > 65 {
+			t.Fatalf("after %d games %d are in memory, want at most 64 and the watched one", i+1, n)
+		}
+	}
+	if n := r.InMemory(); n != 65 {
+		t.Errorf("%d games are in memory, want 65", n)
+	}
+	r.do(ann, "Pitch to the batter")
+	if kind := w.lastKind(); kind != "skip" {
+		t.Errorf("Carl, who watches all the time, received %s", kind)
+	}
+}
+
+// A panickingAnnouncer panics once, after it is armed.
+type panickingAnnouncer struct{ armed atomic.Bool }
+
+func (p *panickingAnnouncer) Comment(string, string) {
+	if p.armed.CompareAndSwap(true, false) {
+		panic("boom")
+	}
+}
+
+// A panic in one game, by a clock or a command, affects neither other games nor what is saved; its subscribers reconnect.
+func TestPanic_gameIsReloaded(t *testing.T) {
+	t.Parallel()
+	for name, provoke := range map[string]func(r *rig){
+		"by the clock": func(*rig) { pass(30 * time.Second) },
+		"by a command": func(r *rig) {
+			defer func() {
+				if recover() == nil {
+					r.Error("no panic")
+				}
+			}()
+			r.do(ann, "Pitch to the batter")
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				p, j := &panickingAnnouncer{}, newJournal()
+				r := rigWith(t, j, live.Config{Journal: j, Announcer: p})
+				defer r.run()()
+				r.begin(turnSeconds(30), withBot, func(o *protocol.Options) { o.Announce = protocol.AnnounceAll })
+				other := *r
+				started := other.begin(turnSeconds(30), func(o *protocol.Options) { o.Announce = protocol.AnnounceOff })
+				a, b := r.watch(ann, 0), other.watch(bob, 0)
+				defer b.leave()
+				p.armed.Store(true)
+				provoke(r)
+				if bye := a.last("bye"); bye == nil || bye.Data != (protocol.Bye{Code: "restart"}) {
+					t.Errorf("Ann received %s", text(t, bye))
+				}
+				if n := r.log.count("game evicted after a panic"); (n == 1) != (name == "by the clock") {
+					t.Errorf("logged %q", r.log.lines)
+				}
+				r.rejoin(a, ann, 0)
+				defer a.leave()
+				if now := r.get(ann); now.Revision != uint64(len(j.moves[r.id])) {
+					t.Errorf("the game is at %d, %d moves are saved", now.Revision, len(j.moves[r.id]))
+				}
+				for range 3 {
+					r.decide(ann)
+				}
+				pass(30 * time.Second)
+				if now := other.get(bob); now.Revision == started.Revision {
+					t.Error("the other game's clock has stopped")
+				}
+			})
+		})
+	}
+}
+
+// The loudspeaker speaks what the game's option asks for, after the screen has it: nothing; the start, the scoring plays
+// and the end; or all.
+func TestAnnouncer_levels(t *testing.T) {
+	t.Parallel()
+	for _, level := range []protocol.Announce{protocol.AnnounceOff, protocol.AnnounceScoring, protocol.AnnounceAll} {
+		t.Run(string(level), func(t *testing.T) {
+			t.Parallel()
+			j, spoken := newJournal(), &recordingAnnouncer{}
+			r := rigWith(t, j, live.Config{Journal: j, Announcer: spoken})
+			r.begin(hotSeat, func(o *protocol.Options) { o.Announce = level })
+			w := r.watch(carl, 0)
+			spoken.watch = w
+			plays, scoring := 0, 0
+			for before := r.get(ann); before.Status == protocol.Active; {
+				lines := len(spoken.lines)
+				after := r.decide(ann)
+				if after.State.Decision != before.State.Decision && after.State.Question == nil {
+					plays++
+				}
+				runs := *after.Score != *before.Score
+				if runs {
+					scoring++
+				}
+				spoke := len(spoken.lines) > lines
+				if events := len(w.received("event")); spoke && spoken.events != events {
+					t.Errorf("spoke when %d of %d events were published", spoken.events, events)
+				}
+				if level == protocol.AnnounceScoring && spoke != (runs || after.Status == protocol.Finished) {
+					t.Errorf("runs %v, spoke %v: %v", runs, spoke, spoken.lines[lines:])
+				}
+				before = after
+			}
+			want := map[protocol.Announce]int{protocol.AnnounceOff: 0, protocol.AnnounceScoring: 1 + scoring, protocol.AnnounceAll: 1 + plays}[level]
+			if n := len(spoken.lines); n < want || level == protocol.AnnounceOff && n > 0 || level == protocol.AnnounceScoring && n > want+1 {
+				t.Errorf("%d lines, want about %d: %q", n, want, spoken.lines)
+			}
+		})
+	}
+}
+
+// A recordingAnnouncer records comments.
+type recordingAnnouncer struct {
+	lines  []string
+	watch  *watcher // if set, its events are counted
+	events int      // received at the time of the last comment
+}
+
+func (a *recordingAnnouncer) Comment(_, text string) {
+	a.lines = append(a.lines, text)
+	if a.watch != nil {
+		a.events = len(a.watch.received("event"))
+	}
+}
