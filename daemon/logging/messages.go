@@ -230,16 +230,16 @@ func signInMessages() []Message {
 			"Expired sessions and sign-ins were not removed: @PRESSBOX_ERR@. The server tries again in ten minutes. Usually the disk is full.",
 		},
 		{
-			"65e32a3c9cd94e2790edb39578c74f68", "team data cannot be read from the store",
-			"What the team-data API said of @PRESSBOX_RESOURCE@ cannot be read: @PRESSBOX_ERR@. It is fetched again.",
+			"65e32a3c9cd94e2790edb39578c74f68", "reading cached team data failed",
+			"The cached team data of @PRESSBOX_RESOURCE@ cannot be read from the store: @PRESSBOX_ERR@. It is fetched again.",
 		},
 		{
-			"e800484994514b9cb69d97a4966e475a", "team data cannot be kept",
-			"What the team-data API said of @PRESSBOX_RESOURCE@ could not be stored: @PRESSBOX_ERR@. Usually the disk is full.",
+			"e800484994514b9cb69d97a4966e475a", "caching team data failed",
+			"The team data of @PRESSBOX_RESOURCE@ could not be stored: @PRESSBOX_ERR@. Usually the disk is full.",
 		},
 		{
-			"8e181caaa5b4473781b0030883e1c00e", "team data cannot be renewed",
-			"The team-data API does not answer about @PRESSBOX_RESOURCE@: @PRESSBOX_ERR@. What it said at @PRESSBOX_FETCHED@ is used. Check TEAM_DATA_URL and TEAM_DATA_TOKEN.",
+			"8e181caaa5b4473781b0030883e1c00e", "revalidating team data failed",
+			"The team-data API has no valid response for @PRESSBOX_RESOURCE@: @PRESSBOX_ERR@. Data of @PRESSBOX_FETCHED@ is used. Check TEAM_DATA_URL and TEAM_DATA_TOKEN.",
 		},
 	}
 }

@@ -10,7 +10,7 @@ import (
 	"pressbox/game/chance"
 )
 
-// The run values of what a batter does, against an average turn: from the run expectancies of 2015–17 and 2019.
+// Run values of batting events relative to an average plate appearance, from the run expectancies of 2015–17 and 2019.
 const (
 	outRuns    = -.26
 	walkRuns   = .31
@@ -21,37 +21,37 @@ const (
 	homeRuns   = 1.39
 )
 
-// runs returns how many runs a turn that ends with these rates is worth, 0 being about the league's.
+// runs returns the run value of a plate appearance with these rates, about 0 for the league's.
 func runs(r chance.Rates) float64 {
 	return outRuns*(r.K+r.Out()) + walkRuns*r.BB + hitByRuns*r.HBP + singleRuns*r.Single + doubleRuns*r.Double +
 		tripleRuns*r.Triple + homeRuns*r.HR
 }
 
-// The worth of a standard deviation in the field, in runs a turn at bat, four and a bit a game: of chance's ten plays a
-// season and man, and of its errors and arms (estimates there).
+// Run values of a standard deviation of fielding skills per plate appearance, of which there are 4.3 a game, derived from
+// game/chance's estimates of plays and errors per season.
 const (
 	rangeRuns = .012
 	handsRuns = .003
 	armRuns   = .003
-	// What a man is worth less at a position that he does not play, and at each that he plays less well than another.
-	strange = .5
-	second  = .002
+	// Cost of playing out of position, and of each position listed before the one played.
+	outOfPositionRuns     = .5
+	secondaryPositionRuns = .002
 )
 
-// batting returns what a player's turn at bat is worth.
-func batting(p game.Player, ratings chance.Ratings) float64 {
+// battingRuns returns the run value of a player's plate appearance.
+func battingRuns(p game.Player, ratings chance.Ratings) float64 {
 	r := ratings[p.ID].Batting
 	if r == (chance.Rates{}) {
-		if !fields(p) {
-			return -strange // a pitcher at bat
+		if !isPositionPlayer(p) {
+			return -outOfPositionRuns // a pitcher at bat
 		}
 		r = chance.LeagueRates()
 	}
 	return runs(r)
 }
 
-// pitching returns what a batter's turn against a player is worth to the batter's side.
-func pitching(p game.Player, ratings chance.Ratings) float64 {
+// pitchingRuns returns the run value of a plate appearance against a player, to the batting side.
+func pitchingRuns(p game.Player, ratings chance.Ratings) float64 {
 	r := ratings[p.ID].Pitching
 	if r == (chance.Rates{}) {
 		r = chance.LeagueRates()
@@ -59,33 +59,33 @@ func pitching(p game.Player, ratings chance.Ratings) float64 {
 	return runs(r)
 }
 
-// fields reports whether a player plays anything but the mound.
-func fields(p game.Player) bool {
-	return slices.ContainsFunc(p.Positions, func(r game.Role) bool { return !pitchesAs(r) })
+// isPositionPlayer reports whether a player has a position other than pitcher.
+func isPositionPlayer(p game.Player) bool {
+	return slices.ContainsFunc(p.Positions, func(r game.Role) bool { return !isPitcherRole(r) })
 }
 
-func pitchesAs(r game.Role) bool { return r == "P" || r == "SP" || r == "RP" || r == "CP" }
+func isPitcherRole(r game.Role) bool { return r == "P" || r == "SP" || r == "RP" || r == "CP" }
 
-// fielding returns what a player is worth at a position, of the nine or DH.
-func fielding(p game.Player, at game.Position, ratings chance.Ratings) float64 {
+// fieldingRuns returns the run value of a player at a position of the nine or DH.
+func fieldingRuns(p game.Player, at game.Position, ratings chance.Ratings) float64 {
 	if at == game.DesignatedHitter {
 		return 0
 	}
 	r := ratings[p.ID]
-	worth := rangeRuns*r.Range + handsRuns*r.Hands
+	value := rangeRuns*r.Range + handsRuns*r.Hands
 	if at == game.Catcher || at >= game.LeftField {
-		worth += armRuns * r.Arm
+		value += armRuns * r.Arm
 	}
 	for i, role := range p.Positions {
-		if plays(role, at) {
-			return worth - second*float64(i)
+		if covers(role, at) {
+			return value - secondaryPositionRuns*float64(i)
 		}
 	}
-	return worth - strange
+	return value - outOfPositionRuns
 }
 
-// plays reports whether a roster's word covers a position: its abbreviation, IF or OF.
-func plays(r game.Role, at game.Position) bool {
+// covers reports whether a roster's role covers a position; IF and OF cover several.
+func covers(r game.Role, at game.Position) bool {
 	switch {
 	case string(r) == at.String():
 		return true
@@ -98,14 +98,13 @@ func plays(r game.Role, at game.Position) bool {
 	}
 }
 
-// SuggestLineup returns the line-up of a club that is worth most runs, bats and gloves together: the best starting pitcher, the
-// best nine with everybody where he plays, and an order with the best on base in front and the most power fourth. With
-// dh a designated hitter bats for the pitcher, else the pitcher bats ninth. Who is unknown to
-// the ratings counts as average.
+// SuggestLineup returns the line-up with the highest run value: the best starting pitcher, the best nine at positions that
+// they play, and an order with on-base first and power fourth. With dh a designated hitter bats for the pitcher, otherwise
+// the pitcher bats ninth. Players without a rating count as average.
 //
-// The error is a [*game.LineupError] when the club has no pitcher or too few players.
+// The error is a [*game.LineupError] if the club has no pitcher or too few players.
 func SuggestLineup(club game.Club, ratings chance.Ratings, dh bool) (game.Lineup, error) {
-	l := game.Lineup{Pitcher: starter(club, ratings)}
+	l := game.Lineup{Pitcher: bestStarter(club, ratings)}
 	positions := []game.Position{
 		game.Catcher, game.FirstBase, game.SecondBase, game.ThirdBase, game.Shortstop, game.LeftField, game.CenterField, game.RightField,
 	}
@@ -118,95 +117,94 @@ func SuggestLineup(club game.Club, ratings chance.Ratings, dh bool) (game.Lineup
 			players = append(players, p)
 		}
 	}
-	l.Order = order(assign(players, positions, ratings), players, ratings)
+	l.Order = battingOrder(assign(players, positions, ratings), players, ratings)
 	if !dh {
 		l.Order = append(l.Order, game.Slot{Player: l.Pitcher, Position: game.Pitcher})
 	}
 	if found := l.Check(club, dh); found != nil {
-		return game.Lineup{}, fmt.Errorf("suggest a line-up for %s: %w", club.Abbrev, &game.LineupError{Violations: found})
+		return game.Lineup{}, fmt.Errorf("suggest line-up for %s: %w", club.Abbrev, &game.LineupError{Violations: found})
 	}
 	return l, nil
 }
 
-// starter returns who should start: the best of the starting pitchers, of all pitchers if there is none.
-func starter(club game.Club, ratings chance.Ratings) game.PlayerID {
+// bestStarter returns the best of the starting pitchers, of all pitchers if there is none.
+func bestStarter(club game.Club, ratings chance.Ratings) game.PlayerID {
 	var found game.PlayerID
 	var least float64
 	for _, p := range club.Players {
 		if !p.CanPitch() {
 			continue
 		}
-		worth := pitching(p, ratings)
+		value := pitchingRuns(p, ratings)
 		if !slices.Contains(p.Positions, "SP") {
-			worth += strange
+			value += outOfPositionRuns
 		}
-		if fields(p) {
-			worth += second // an everyday player is needed elsewhere
+		if isPositionPlayer(p) {
+			value += secondaryPositionRuns // a two-way player also bats
 		}
-		if found == "" || worth < least {
-			found, least = p.ID, worth
+		if found == "" || value < least {
+			found, least = p.ID, value
 		}
 	}
 	return found
 }
 
-// A seating is the best way found to fill a set of positions: an index of players for each of them.
-type seating struct {
-	worth float64
-	at    [9]int
-	sits  bool // there is such an assignment
+// An assignment assigns a player, by index, to each of a set of positions.
+type assignment struct {
+	runs    float64
+	players [9]int
+	valid   bool
 }
 
-// assign puts players at positions, for the most runs: for every set of positions the best way to fill it with the
-// players seen so far.
+// assign assigns players to positions with the highest run value, by dynamic programming over sets of positions.
 func assign(players []game.Player, positions []game.Position, ratings chance.Ratings) []game.Slot {
-	best := make([]seating, 1<<len(positions))
-	best[0].sits = true
+	best := make([]assignment, 1<<len(positions))
+	best[0].valid = true
 	for i, p := range players {
-		var worth [9]float64
+		var value [9]float64
 		for j, at := range positions {
-			worth[j] = batting(p, ratings) + fielding(p, at, ratings)
+			value[j] = battingRuns(p, ratings) + fieldingRuns(p, at, ratings)
 		}
 		for set, from := range slices.Backward(best) {
-			if !from.sits {
+			if !from.valid {
 				continue
 			}
 			for j := range positions {
-				if to := &best[set|1<<j]; set&(1<<j) == 0 && (!to.sits || from.worth+worth[j] > to.worth) {
+				if to := &best[set|1<<j]; set&(1<<j) == 0 && (!to.valid || from.runs+value[j] > to.runs) {
 					*to = from
-					to.worth += worth[j]
-					to.at[j] = i
+					to.runs += value[j]
+					to.players[j] = i
 				}
 			}
 		}
 	}
 	full := best[len(best)-1]
-	if !full.sits {
+	if !full.valid {
 		return nil
 	}
 	slots := make([]game.Slot, len(positions))
 	for j, at := range positions {
-		slots[j] = game.Slot{Player: players[full.at[j]].ID, Position: at}
+		slots[j] = game.Slot{Player: players[full.players[j]].ID, Position: at}
 	}
 	return slots
 }
 
-// order puts the batters in order. Of the best three one bats first, who is on base most, one fourth, who has the most
-// power, and one second; then the next best fifth and third, and the rest as good as they are.
-func order(slots []game.Slot, players []game.Player, ratings chance.Ratings) []game.Slot {
+// battingOrder sorts the batters. Of the three best, the one with the highest on-base average bats first, the one with the
+// most power fourth, the other second. The next two bat fifth and third, and the others in order of value.
+func battingOrder(slots []game.Slot, players []game.Player, ratings chance.Ratings) []game.Slot {
 	if len(slots) < 8 {
 		return slots
 	}
 	bats := map[game.PlayerID]chance.Rates{}
-	worth := map[game.PlayerID]float64{}
+	value := map[game.PlayerID]float64{}
 	for _, p := range players {
 		if bats[p.ID] = ratings[p.ID].Batting; bats[p.ID] == (chance.Rates{}) {
 			bats[p.ID] = chance.LeagueRates()
 		}
-		worth[p.ID] = batting(p, ratings)
+		value[p.ID] = battingRuns(p, ratings)
 	}
 	slices.SortStableFunc(slots, func(a, b game.Slot) int {
-		return cmp.Or(cmp.Compare(worth[b.Player], worth[a.Player]), strings.Compare(string(a.Player), string(b.Player)))
+		return cmp.Or(cmp.Compare(value[b.Player], value[a.Player]), strings.Compare(string(a.Player), string(b.Player)))
 	})
 	top := slots[:3]
 	slices.SortStableFunc(top, func(a, b game.Slot) int {
@@ -221,5 +219,5 @@ func order(slots []game.Slot, players []game.Player, ratings chance.Ratings) []g
 
 func onBase(r chance.Rates) float64 { return 1 - r.K - r.Out() }
 
-// power is extra bases a turn.
+// power returns extra bases per plate appearance.
 func power(r chance.Rates) float64 { return r.Double + 2*r.Triple + 3*r.HR }

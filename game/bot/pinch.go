@@ -7,37 +7,37 @@ import (
 	"pressbox/game/chance"
 )
 
-// From these innings on, counted from the last, a hitter, or the pitcher, is batted for.
+// Innings from the last one in which a pinch hitter may bat for a hitter, and for the pitcher.
 const (
-	hitLate   = 2
-	pitchLate = 4
+	pinchHitInnings        = 2
+	pinchHitPitcherInnings = 4
 )
 
-// worthIt is by how many runs a turn a pinch hitter must be better.
-const worthIt = .02
+// minPinchHitGain is the smallest gain, in runs per plate appearance, for which a pinch hitter bats.
+const minPinchHitGain = .02
 
-// pinchHit sends a hitter from the bench for who is due: late, if he is better against this pitcher, and if somebody can
-// take the field afterwards.
-func (m *Manager) pinchHit(s *game.State, at chance.Progress) []game.Substitution {
+// pinchHit returns a pinch hitter for the next batter: late in the game, with a better chance against this pitcher, and
+// with a fielder for the position afterwards.
+func (m *Manager) pinchHit(s *game.State, progress chance.Progress) []game.Substitution {
 	team := &s.Teams[m.side]
 	slot := team.Order[team.NextBatter]
 	left := s.Options.ScheduledInnings() - s.Inning
 	pitcher := slot.Player == team.Pitcher && team.DH == 0
 	switch {
-	case pitcher && (left > pitchLate || len(m.pen(team)) == 0 || !m.done(s, at)):
+	case pitcher && (left > pinchHitPitcherInnings || len(m.bullpen(team)) == 0 || !m.pitcherIsDone(s, progress)):
 		return nil
-	case !pitcher && left > hitLate, slot.Position == game.PinchHitter:
+	case !pitcher && left > pinchHitInnings, slot.Position == game.PinchHitter:
 		return nil
 	}
-	best, most := game.PlayerID(""), runs(m.table.ExpectedRates(s, at, chance.Tactics{}))+worthIt
+	best, highest := game.PlayerID(""), runs(m.sim.ExpectedRates(s, progress, chance.Tactics{}))+minPinchHitGain
 	for _, id := range team.Bench {
-		if !fields(m.player(id)) || !pitcher && !m.covers(team, slot.Position, id) {
+		if !isPositionPlayer(m.player(id)) || !pitcher && !m.covers(team, slot.Position, id) {
 			continue
 		}
 		next := *s
 		next.Teams[m.side].Order[team.NextBatter].Player = id
-		if worth := runs(m.table.ExpectedRates(&next, at, chance.Tactics{})); worth > most {
-			best, most = id, worth
+		if value := runs(m.sim.ExpectedRates(&next, progress, chance.Tactics{})); value > highest {
+			best, highest = id, value
 		}
 	}
 	if best == "" {
@@ -46,16 +46,16 @@ func (m *Manager) pinchHit(s *game.State, at chance.Progress) []game.Substitutio
 	return []game.Substitution{{Side: m.side, Player: best, Slot: team.NextBatter + 1, Position: game.PinchHitter}}
 }
 
-// done reports whether the manager's own pitcher has little left, or must be batted for to come back.
-func (m *Manager) done(s *game.State, at chance.Progress) bool {
+// pitcherIsDone reports whether the manager's pitcher is tired, or must be batted for because the team is behind late.
+func (m *Manager) pitcherIsDone(s *game.State, progress chance.Progress) bool {
 	field := *s
 	field.Half = 1 - field.Half
 	lead := s.Score[m.side] - s.Score[m.side.Other()]
-	return m.table.Fatigue(&field, at) > .7 || lead < 0 && s.Inning >= s.Options.ScheduledInnings()-2
+	return m.sim.Fatigue(&field, progress) > .7 || lead < 0 && s.Inning >= s.Options.ScheduledInnings()-2
 }
 
-// covers reports whether a position can be filled with one who plays it after a pinch hitter has come in: by himself, or
-// by another from the bench.
+// covers reports whether a position can be filled after a pinch hitter has batted, by the pinch hitter or another player
+// from the bench.
 func (m *Manager) covers(team *game.TeamState, at game.Position, hitter game.PlayerID) bool {
 	if !at.IsFielder() {
 		return true
@@ -67,14 +67,14 @@ func (m *Manager) covers(team *game.TeamState, at game.Position, hitter game.Pla
 }
 
 func (m *Manager) plays(id game.PlayerID, at game.Position) bool {
-	return slices.ContainsFunc(m.player(id).Positions, func(r game.Role) bool { return plays(r, at) })
+	return slices.ContainsFunc(m.player(id).Positions, func(r game.Role) bool { return covers(r, at) })
 }
 
-// takeField fills the positions that pinch hitters and runners have left open: each place in the order that has no
-// position gets the open one that its man, or one from the bench, plays best. nil if nothing is open.
-func (m *Manager) takeField(s *game.State) []game.Substitution {
+// fillPositions fills the positions that pinch hitters and runners left open: each slot of the order without a position
+// gets the open one that its player, or one from the bench, plays best. It returns nil if none is open.
+func (m *Manager) fillPositions(s *game.State) []game.Substitution {
 	team := s.Teams[m.side]
-	open := m.open(&team)
+	open := m.unfilledPositions(&team)
 	if len(open) == 0 {
 		return nil
 	}
@@ -89,26 +89,25 @@ func (m *Manager) takeField(s *game.State) []game.Substitution {
 		}
 	}
 	if open[0] == game.Pitcher {
-		slot := m.newPlace(&team)
+		slot := m.newPitcherSlot(&team)
 		take(m.newPitcher(s, bench, slot), slot, game.Pitcher)
 	}
 	for i, slot := range team.Order {
 		if len(open) > 0 && !slot.Position.IsFielder() && i != team.DH-1 {
-			id, at := m.seat(slot.Player, bench, open)
+			id, at := m.bestFor(slot.Player, bench, open)
 			take(id, i+1, at)
 		}
 	}
 	return subs
 }
 
-// newPitcher chooses who takes the mound when nobody stands there: from the bullpen, else anybody from the bench, else
-// the man who bats in that place.
+// newPitcher returns a pitcher if there is none: from the bullpen, else from the bench, else the player in the slot.
 func (m *Manager) newPitcher(s *game.State, bench []game.PlayerID, slot int) game.PlayerID {
 	team := &s.Teams[m.side]
-	pen := m.pen(team)
+	pen := m.bullpen(team)
 	switch {
 	case len(pen) > 0:
-		return m.call(s, pen)
+		return m.pickReliever(s, pen)
 	case len(bench) == 0 && slot > 0:
 		return team.Order[slot-1].Player
 	case len(bench) == 0:
@@ -118,8 +117,8 @@ func (m *Manager) newPitcher(s *game.State, bench []game.PlayerID, slot int) gam
 	}
 }
 
-// open returns the positions that nobody plays, the pitcher's first.
-func (m *Manager) open(team *game.TeamState) []game.Position {
+// unfilledPositions returns the positions without a player, the pitcher's first.
+func (m *Manager) unfilledPositions(team *game.TeamState) []game.Position {
 	var open []game.Position
 	for at := game.Pitcher; at <= game.RightField; at++ {
 		if team.Fielder(at) == "" {
@@ -129,9 +128,9 @@ func (m *Manager) open(team *game.TeamState) []game.Position {
 	return open
 }
 
-// newPlace returns where a new pitcher bats: nowhere beside a designated hitter, else in the place of a pinch hitter or
-// runner, the one whose turn is furthest away.
-func (m *Manager) newPlace(team *game.TeamState) int {
+// newPitcherSlot returns the batting slot of a new pitcher: 0 with a designated hitter, else the slot of the pinch hitter
+// or runner whose next plate appearance is furthest away.
+func (m *Manager) newPitcherSlot(team *game.TeamState) int {
 	for n := 8; n >= 0 && team.DH == 0; n-- {
 		i := (team.NextBatter + n) % 9
 		if !team.Order[i].Position.IsFielder() {
@@ -141,19 +140,19 @@ func (m *Manager) newPlace(team *game.TeamState) int {
 	return 0
 }
 
-// seat chooses who takes which of the open positions in a place of the order.
-func (m *Manager) seat(now game.PlayerID, bench []game.PlayerID, open []game.Position) (game.PlayerID, game.Position) {
-	best, where, most := now, open[0], -10.0
+// bestFor returns the best player for a slot and the open position that the player takes.
+func (m *Manager) bestFor(now game.PlayerID, bench []game.PlayerID, open []game.Position) (game.PlayerID, game.Position) {
+	best, position, highest := now, open[0], -10.0
 	for _, id := range append([]game.PlayerID{now}, bench...) {
 		p := m.player(id)
-		if !fields(p) && id != now {
+		if !isPositionPlayer(p) && id != now {
 			continue
 		}
 		for _, at := range open {
-			if worth := batting(p, m.ratings) + fielding(p, at, m.ratings); worth > most {
-				best, where, most = id, at, worth
+			if value := battingRuns(p, m.ratings) + fieldingRuns(p, at, m.ratings); value > highest {
+				best, position, highest = id, at, value
 			}
 		}
 	}
-	return best, where
+	return best, position
 }

@@ -8,12 +8,12 @@ import (
 	"pressbox/game/chance"
 )
 
-func at(mask, outs int) situationIndex { return situationIndex(3*mask + outs) }
+func at(mask, outs int) baseOutState { return baseOutState(3*mask + outs) }
 
 // The break-even points of steals agree with those published: of second 71 % whatever the outs, of third 78, 69 and 85 %.
 func TestBreakEven(t *testing.T) {
 	t.Parallel()
-	v := newScales().runs
+	v := newValuations().runs
 	tests := []struct {
 		name string
 		mask int
@@ -25,8 +25,8 @@ func TestBreakEven(t *testing.T) {
 	for _, tt := range tests {
 		for outs, want := range tt.want {
 			now := at(tt.mask, outs)
-			won, lost, _ := stealWorth(&v, now, tt.mask)
-			if got := breakEven(v.worth[now], won, lost); math.Abs(got-want) > .01 {
+			won, lost, _ := stealValues(&v, now, tt.mask)
+			if got := breakEven(v.value[now], won, lost); math.Abs(got-want) > .01 {
 				t.Errorf("steal of %s with %d out: break-even %.3f, want %.3f", tt.name, outs, got, want)
 			}
 		}
@@ -37,15 +37,15 @@ func TestBreakEven(t *testing.T) {
 // the one run it takes .422 to .406.
 func TestSacrifice(t *testing.T) {
 	t.Parallel()
-	v := newScales()
+	v := newValuations()
 	for mask, want := range map[int]float64{1: .20, 2: .18, 3: .09} {
 		now := at(mask, 0)
-		won, _, ok := bunt(&v.runs, now, false)
-		if got := v.runs.worth[now] - won; !ok || math.Abs(got-want) > .01 {
+		won, _, ok := buntValues(&v.runs, now, false)
+		if got := v.runs.value[now] - won; !ok || math.Abs(got-want) > .01 {
 			t.Errorf("sacrifice with bases %03b: costs %.3f, want %.3f", mask, got, want)
 		}
 	}
-	if won, _, _ := bunt(&v.one, at(1, 0), false); math.Abs(won-.406) > .001 {
+	if won, _, _ := buntValues(&v.one, at(1, 0), false); math.Abs(won-.406) > .001 {
 		t.Errorf("a sacrifice leaves %.3f for one run, want .406", won)
 	}
 }
@@ -53,22 +53,22 @@ func TestSacrifice(t *testing.T) {
 // The league's own batter is worth what the situation is; a better one more, a worse one less.
 func TestTurn(t *testing.T) {
 	t.Parallel()
-	v := newScales()
+	v := newValuations()
 	good, bad := chance.LeagueRates(), chance.LeagueRates()
 	good.HR += .03
 	bad.K += .1
 	bad.BB, bad.Single = bad.BB-.03, bad.Single-.05
-	for _, s := range []scale{v.runs, v.one} {
-		for i, worth := range s.worth {
-			now := situationIndex(i)
-			if got := s.turn(now, chance.LeagueRates()); math.Abs(got-worth) > 1e-9 {
+	for _, s := range []valuation{v.runs, v.one} {
+		for i, worth := range s.value {
+			now := baseOutState(i)
+			if got := s.plateAppearance(now, chance.LeagueRates()); math.Abs(got-worth) > 1e-9 {
 				t.Errorf("situation %d: %.3f, want %.3f", i, got, worth)
 			}
-			if better, worse := s.turn(now, good), s.turn(now, bad); better <= worth || worse >= worth {
+			if better, worse := s.plateAppearance(now, good), s.plateAppearance(now, bad); better <= worth || worse >= worth {
 				t.Errorf("situation %d: %.3f, a good batter %.3f, a bad one %.3f", i, worth, better, worse)
 			}
-			if math.Abs(s.rest[i]) > .15 {
-				t.Errorf("situation %d: the branches miss %.3f", i, s.rest[i])
+			if math.Abs(s.residual[i]) > .15 {
+				t.Errorf("situation %d: the branches miss %.3f", i, s.residual[i])
 			}
 		}
 	}
@@ -77,7 +77,7 @@ func TestTurn(t *testing.T) {
 // Where one run wins it is weighed by one run, elsewhere by runs.
 func TestScale(t *testing.T) {
 	t.Parallel()
-	v := newScales()
+	v := newValuations()
 	for _, tt := range []struct {
 		name string
 		s    game.State
@@ -89,7 +89,7 @@ func TestScale(t *testing.T) {
 		{"one behind in the bottom of the ninth", game.State{Inning: 9, Half: game.Bottom, Score: [2]int{1, 0}}, false},
 		{"tied in the bottom of the fifth of five", game.State{Options: game.Options{Innings: 5}, Inning: 5, Half: game.Bottom}, true},
 	} {
-		if got := v.of(&tt.s).one; got != tt.one {
+		if got := v.forState(&tt.s).firstRunOnly; got != tt.one {
 			t.Errorf("%s: one run counts: %v", tt.name, got)
 		}
 	}
@@ -99,7 +99,7 @@ func TestScale(t *testing.T) {
 // nearly all, with two out fewer than half.
 func TestSends(t *testing.T) {
 	t.Parallel()
-	v := newScales().runs
+	v := newValuations().runs
 	tests := []struct {
 		mask, outs int
 		safe       float64
@@ -115,7 +115,7 @@ func TestSends(t *testing.T) {
 		{2, 1, .60, false},
 	}
 	for _, tt := range tests {
-		if got := v.sends(at(tt.mask, tt.outs), 0, tt.safe); got != tt.want {
+		if got := v.sendsRunner(at(tt.mask, tt.outs), 0, tt.safe); got != tt.want {
 			t.Errorf("bases %03b, %d out, safe %.2f: sends %v", tt.mask, tt.outs, tt.safe, got)
 		}
 	}

@@ -2,82 +2,83 @@ package call
 
 import "pressbox/game"
 
-// battedOut tells a batted ball on which somebody is out.
-func (t *teller) battedOut(more gaps) {
-	p := t.play
-	tally := t.before.Tally(*p)
-	batter := t.out(game.AtBat)
+// battedOut adds the clauses of a batted ball with an out.
+func (b *playBuilder) battedOut(more values) {
+	p := b.play
+	tally := b.before.Tally(*p)
+	batter := b.out(game.AtBat)
 	switch {
 	case p.Flags.Has(game.OutForBattingOutOfTurn):
-		t.tellOut("out of turn", batter, more)
+		b.addOut("out of turn", batter, more)
 	case p.Flags.Has(game.BatterInterference) && batter >= 0:
-		t.tellOut("batter interferes", batter, more)
+		b.addOut("batter interferes", batter, more)
 	case tally.TriplePlay:
-		t.severalOut(triplePlay, more)
+		b.multipleOuts(triplePlay, more)
 	case tally.DoublePlay && p.Flags.Has(game.GroundedIntoDoublePlay):
-		t.severalOut("double play"+contactKey(p.Ball.Contact), more)
+		b.multipleOuts("double play"+contactKey(p.Ball.Contact), more)
 	case batter >= 0:
-		t.batterOut(batter, more)
+		b.batterOut(batter, more)
 	case p.Flags.Has(game.RunnerInterference):
-		t.tellOut("runner interferes", 0, gaps{"runner": t.name(p.Outs[0].Runner)})
-		t.told("reaches", game.AtBat, game.First, nil)
+		b.addOut("runner interferes", 0, values{"runner": b.name(p.Outs[0].Runner)})
+		b.addAdvance("reaches", game.AtBat, game.First, nil)
 	case p.Outs[0].Kind == game.ForceOut:
-		t.forceOut(more)
+		b.forceOut(more)
 	default:
-		t.told("reaches", game.AtBat, game.First, nil)
+		b.addAdvance("reaches", game.AtBat, game.First, nil)
 	}
 }
 
-// tellOut adds a clause that tells one of the outs.
-func (t *teller) tellOut(key string, i int, more gaps) {
+// addOut adds a clause that reports out i.
+func (b *playBuilder) addOut(key string, i int, more values) {
 	if i >= 0 {
-		t.outTold[i] = true
+		b.outReported[i] = true
 	}
-	t.add(key, more)
+	b.add(key, more)
 }
 
-const triplePlay = "triple play" // the side is out: nobody need be named
+// triplePlay is the key of a triple play, which reports all outs.
+const triplePlay = "triple play"
 
-// severalOut tells a double or triple play in one clause. Who is out in it is told by the clause when the batter and
-// those whom he forced are; anybody else is told later.
-func (t *teller) severalOut(key string, more gaps) {
+// multipleOuts adds one clause for a double or triple play. It reports the outs of the batter and of forced runners; the
+// others are reported later.
+func (b *playBuilder) multipleOuts(key string, more values) {
 	by := ""
-	for i, o := range t.play.Outs {
+	for i, o := range b.play.Outs {
 		if o.Kind == game.NotOut {
 			break
 		}
-		by = link(by, o.Fielders)
-		t.outTold[i] = o.Kind == game.ForceOut || o.Kind == game.OutBeforeFirst || key == triplePlay
+		by = joinThrows(by, o.Fielders)
+		b.outReported[i] = o.Kind == game.ForceOut || o.Kind == game.OutBeforeFirst || key == triplePlay
 	}
-	t.add(key, t.throws(by, more))
+	b.add(key, b.withFielders(by, more))
 }
 
-// throws adds the fielders of an out: all of them as chain, and as throws if there was one.
-func (t *teller) throws(by string, more gaps) gaps {
-	more["chain"] = t.chain(by)
+// withFielders adds the fielders of an out as {chain}, and as {throws} if there was a throw.
+func (b *playBuilder) withFielders(by string, more values) values {
+	more["chain"] = b.fielderNames(by)
 	if len(by) > 1 {
 		more["throws"] = more["chain"]
 	}
 	return more
 }
 
-// link joins two throws: the second begins with whoever ended the first.
-func link(a, b string) string {
+// joinThrows joins two throws if the second begins with the fielder who received the first.
+func joinThrows(a, b string) string {
 	if a != "" && b != "" && a[len(a)-1] == b[0] {
 		return a + b[1:]
 	}
 	return a + b
 }
 
-// batterOut tells the batter's own out.
-func (t *teller) batterOut(i int, more gaps) {
-	o := t.play.Outs[i]
-	more = t.throws(o.Fielders, more)
+// batterOut adds the clause for the batter's out.
+func (b *playBuilder) batterOut(i int, more values) {
+	o := b.play.Outs[i]
+	more = b.withFielders(o.Fielders, more)
 	if o.Fielders != "" {
-		more["fielder"] = t.fielder(o.Fielders[len(o.Fielders)-1])
+		more["fielder"] = b.fielder(o.Fielders[len(o.Fielders)-1])
 	}
 	key := "out"
-	switch flags := t.play.Flags; {
+	switch flags := b.play.Flags; {
 	case flags.Has(game.InfieldFly):
 		key = "infield fly"
 	case flags.Has(game.SacrificeHit):
@@ -85,23 +86,23 @@ func (t *teller) batterOut(i int, more gaps) {
 	case flags.Has(game.SacrificeFly):
 		key = "sacrifice fly"
 	case o.Kind == game.FlyOut:
-		key = t.caughtKey()
+		key = b.caughtKey()
 	case o.Kind == game.OutBeforeFirst:
-		key = t.thrownOutKey()
+		key = b.thrownOutKey()
 	case o.Kind == game.CalledOut || o.At == game.AtBat:
 		key = "called"
 	case o.At != game.First:
-		return // told with the runners
+		return // reported with the runners
 	}
-	t.tellOut(key, i, more)
+	b.addOut(key, i, more)
 }
 
-func (t *teller) caughtKey() string {
-	contact := t.play.Ball.Contact
+func (b *playBuilder) caughtKey() string {
+	contact := b.play.Ball.Contact
 	switch {
 	case contact == game.BuntPopUp || contact == game.BuntLineDrive:
 		return "pop.bunt"
-	case t.play.Flags.Has(game.Foul):
+	case b.play.Flags.Has(game.Foul):
 		return "foul"
 	case contact == game.FlyBall:
 		return "fly"
@@ -109,15 +110,15 @@ func (t *teller) caughtKey() string {
 		return "line"
 	case contact == game.PopUp:
 		return "pop"
-	case t.play.Outs[t.out(game.AtBat)].Fielders == "":
+	case b.play.Outs[b.out(game.AtBat)].Fielders == "":
 		return "called"
 	default:
 		return "caught"
 	}
 }
 
-func (t *teller) thrownOutKey() string {
-	switch contact := t.play.Ball.Contact; {
+func (b *playBuilder) thrownOutKey() string {
+	switch contact := b.play.Ball.Contact; {
 	case contact.IsBunt():
 		return "bunt"
 	case contact == game.GroundBall:
@@ -127,41 +128,41 @@ func (t *teller) thrownOutKey() string {
 	}
 }
 
-// forceOut tells that the batter reached first because a runner was forced out.
-func (t *teller) forceOut(more gaps) {
-	o := t.play.Outs[0]
-	more["runner"], more["base"], more["chain"] = t.name(o.Runner), t.base(o.At), t.chain(o.Fielders)
-	t.outTold[0] = true
-	t.told("force"+contactKey(t.play.Ball.Contact), game.AtBat, game.First, more)
+// forceOut adds the clause for a batter who reached first on a force out.
+func (b *playBuilder) forceOut(more values) {
+	o := b.play.Outs[0]
+	more["runner"], more["base"], more["chain"] = b.name(o.Runner), b.base(o.At), b.fielderNames(o.Fielders)
+	b.outReported[0] = true
+	b.addAdvance("force"+contactKey(b.play.Ball.Contact), game.AtBat, game.First, more)
 }
 
-// outs tells the outs that are not told yet.
-func (t *teller) outs() {
-	for i, o := range t.play.Outs {
+// remainingOuts adds the outs that are not reported yet.
+func (b *playBuilder) remainingOuts() {
+	for i, o := range b.play.Outs {
 		if o.Kind == game.NotOut {
 			break
 		}
-		if !t.outTold[i] {
-			t.add(t.outKey(o), gaps{"runner": t.name(o.Runner), "base": t.base(o.At), "chain": t.chain(o.Fielders)})
+		if !b.outReported[i] {
+			b.add(b.outKey(o), values{"runner": b.name(o.Runner), "base": b.base(o.At), "chain": b.fielderNames(o.Fielders)})
 		}
 	}
-	tally := t.before.Tally(*t.play)
-	switch inLead := t.play.Kind == game.BattedOut && t.play.Flags.Has(game.GroundedIntoDoublePlay); {
-	case tally.TriplePlay && t.play.Kind != game.BattedOut:
-		t.add("three out at once", nil)
+	tally := b.before.Tally(*b.play)
+	switch inLead := b.play.Kind == game.BattedOut && b.play.Flags.Has(game.GroundedIntoDoublePlay); {
+	case tally.TriplePlay && b.play.Kind != game.BattedOut:
+		b.add("three out at once", nil)
 	case tally.DoublePlay && !inLead:
-		t.add("two out at once", nil)
+		b.add("two out at once", nil)
 	}
 }
 
-func (t *teller) outKey(o game.Out) string {
-	caught := t.out(game.AtBat) >= 0 && t.play.Outs[t.out(game.AtBat)].Kind == game.FlyOut
+func (b *playBuilder) outKey(o game.Out) string {
+	caught := b.out(game.AtBat) >= 0 && b.play.Outs[b.out(game.AtBat)].Kind == game.FlyOut
 	switch {
 	case o.Kind == game.CalledOut || o.At == game.AtBat && o.Kind != game.AppealOut:
 		return "ruled out"
 	case o.Kind == game.ForceOut:
 		return "forced at"
-	case o.Kind == game.AppealOut && caught && o.At == o.Runner && !t.play.Flags.Has(game.Appeal):
+	case o.Kind == game.AppealOut && caught && o.At == o.Runner && !b.play.Flags.Has(game.Appeal):
 		return "doubled off"
 	case o.Kind == game.AppealOut:
 		return "appealed"
@@ -170,51 +171,51 @@ func (t *teller) outKey(o game.Out) string {
 	}
 }
 
-// errors tells the errors that are not told yet.
-func (t *teller) errors() {
-	for i, e := range t.play.Errors {
+// remainingErrors adds the errors that are not reported yet.
+func (b *playBuilder) remainingErrors() {
+	for i, e := range b.play.Errors {
 		if e.Fielder == 0 {
 			return
 		}
-		if t.errorTold[i] {
+		if b.errorReported[i] {
 			continue
 		}
 		key := "error by"
 		if e.Kind == game.ThrowingError {
 			key = "throwing error by"
 		}
-		t.add(key, gaps{"fielder": t.fielder('0' + e.Fielder), "position": t.book.word("positions", int(e.Fielder))})
+		b.add(key, values{"fielder": b.fielder('0' + e.Fielder), "position": b.phrasebook.word("positions", int(e.Fielder))})
 	}
 }
 
-// meaning tells what the play led to: the score, the outs, the end.
-func (t *teller) meaning() {
-	scored := t.before.Tally(*t.play).Runs > 0
+// consequences adds the score, the outs and the end of the half-inning or game.
+func (b *playBuilder) consequences() {
+	scored := b.before.Tally(*b.play).Runs > 0
 	if scored {
-		t.scoreNow()
+		b.scoreChange()
 	}
-	if t.after.Over() {
+	if b.after.Over() {
 		return
 	}
 	switch {
-	case t.play.Outs[0].Kind == game.NotOut:
-	case t.after.Half != t.before.Half:
-		t.add("side retired", nil)
-	case t.after.Outs == 1:
-		t.add("one down", nil)
-	case t.after.Outs == 2:
-		t.add("two down", nil)
+	case b.play.Outs[0].Kind == game.NotOut:
+	case b.after.Half != b.before.Half:
+		b.add("side retired", nil)
+	case b.after.Outs == 1:
+		b.add("one down", nil)
+	case b.after.Outs == 2:
+		b.add("two down", nil)
 	}
 }
 
-// scoreNow tells the score after a run.
-func (t *teller) scoreNow() {
-	side := t.before.Batting()
-	before, after := t.before.Lead(), t.after.Score[side]-t.after.Score[side.Other()]
-	t.add("score", t.scoreGaps(t.after.Score))
+// scoreChange adds the score after a run.
+func (b *playBuilder) scoreChange() {
+	side := b.before.Batting()
+	before, after := b.before.Lead(), b.after.Score[side]-b.after.Score[side.Other()]
+	b.add("score", b.scoreValues(b.after.Score))
 	key := "adds"
 	switch {
-	case t.after.End == game.Final && t.before.Half == game.Bottom && before <= 0 && after > 0:
+	case b.after.End == game.Final && b.before.Half == game.Bottom && before <= 0 && after > 0:
 		key = "walk-off"
 	case after == 0:
 		key = "tied"
@@ -223,5 +224,5 @@ func (t *teller) scoreNow() {
 	case after < 0:
 		key = "behind"
 	}
-	t.add(key, t.scoreGaps(t.after.Score))
+	b.add(key, b.scoreValues(b.after.Score))
 }

@@ -7,102 +7,102 @@ import (
 	"pressbox/game"
 )
 
-// Play calls a play: what happened, who scored, who was out, who moved up, who erred, and what it means. The states are
-// those before and after it. The revision is that of the event; it only varies the words.
+// Play returns the line of a play: the result, runs, outs, advances, errors and consequences. before and after are the
+// states around it; rev is the revision of its event and only selects among phrases.
 func (c *Commentator) Play(rev uint64, before *game.State, p *game.Play, after *game.State) Line {
-	t := &teller{draft: c.draft(rev), before: before, after: after, play: p}
-	t.gaps["batter"] = t.name(game.AtBat)
-	t.gaps["pitcher"] = t.fielder(byte('0' + game.Pitcher))
-	t.gaps["catcher"] = t.fielder(byte('0' + game.Catcher))
-	t.lead()
-	t.onTheBases(p.Kind)
-	t.onTheBases(p.Also)
-	t.scorers()
-	t.outs()
+	t := &playBuilder{lineBuilder: c.newLine(rev), before: before, after: after, play: p}
+	t.shared["batter"] = t.name(game.AtBat)
+	t.shared["pitcher"] = t.fielder(byte('0' + game.Pitcher))
+	t.shared["catcher"] = t.fielder(byte('0' + game.Catcher))
+	t.batterResult()
+	t.baserunning(p.Kind)
+	t.baserunning(p.Also)
+	t.runs()
+	t.remainingOuts()
 	t.advances()
-	t.errors()
+	t.remainingErrors()
 	if len(t.clauses[screen]) == 0 {
-		t.add("nobody moves", nil)
+		t.add("no advance", nil)
 	}
-	t.meaning()
+	t.consequences()
 	return t.line()
 }
 
-// A teller calls one play.
-type teller struct {
-	*draft
-	before, after *game.State
-	play          *game.Play
-	runTold       [4]bool // by the base the man started from
-	outTold       [4]bool // by place in Outs
-	errorTold     [4]bool // by place in Errors
+// A playBuilder builds the line of one play.
+type playBuilder struct {
+	*lineBuilder
+	before, after   *game.State
+	play            *game.Play
+	advanceReported [4]bool // by starting base
+	outReported     [4]bool // by index in Outs
+	errorReported   [4]bool // by index in Errors
 }
 
-// who returns the man who started at a base.
-func (t *teller) who(from game.Base) game.PlayerID {
+// player returns the player who started at a base.
+func (b *playBuilder) player(from game.Base) game.PlayerID {
 	switch {
 	case from != game.AtBat:
-		return t.before.RunnerOn(from).Player
-	case t.play.Batter != "": // a batter out of turn is called by his name; it is not for the announcer to appeal
-		return t.play.Batter
+		return b.before.RunnerOn(from).Player
+	case b.play.Batter != "": // out of turn: named without an appeal
+		return b.play.Batter
 	default:
-		return t.before.Batter()
+		return b.before.Batter()
 	}
 }
 
-func (t *teller) name(from game.Base) string {
-	if id := t.who(from); id != "" {
-		return t.Name(id)
+func (b *playBuilder) name(from game.Base) string {
+	if id := b.player(from); id != "" {
+		return b.Name(id)
 	}
 	return ""
 }
 
-// fielder returns the name of who plays a position, by its digit; "" if nobody does.
-func (t *teller) fielder(digit byte) string {
-	id := t.before.Teams[t.before.Fielding()].Fielder(game.Position(digit - '0'))
+// fielder returns the name of the player at a position digit, "" if there is none.
+func (b *playBuilder) fielder(digit byte) string {
+	id := b.before.Teams[b.before.Fielding()].Fielder(game.Position(digit - '0'))
 	if id == "" {
 		return ""
 	}
-	return t.Name(id)
+	return b.Name(id)
 }
 
-// chain names fielders in order: "Ono to Hale", "Hale unassisted"; "" if nobody is credited.
-func (t *teller) chain(by string) string {
+// fielderNames returns the credited fielders in order: "Ono to Hale", "Hale unassisted"; "" if there is none.
+func (b *playBuilder) fielderNames(by string) string {
 	var names []string
 	for i := range len(by) {
-		if name := t.fielder(by[i]); name != "" {
+		if name := b.fielder(by[i]); name != "" {
 			names = append(names, name)
 		}
 	}
 	if len(names) == 1 {
-		return names[0] + " " + t.book.word("alone", 0)
+		return names[0] + " " + b.phrasebook.word("alone", 0)
 	}
-	return strings.Join(names, " "+t.book.word("chain", 0)+" ")
+	return strings.Join(names, " "+b.phrasebook.word("chain", 0)+" ")
 }
 
-func (t *teller) base(b game.Base) string {
-	if b == game.AtBat {
+func (b *playBuilder) base(at game.Base) string {
+	if at == game.AtBat {
 		return ""
 	}
-	return t.book.word("bases", int(b))
+	return b.phrasebook.word("bases", int(at))
 }
 
-// to returns where the ball went: the scorer's zone, else the position of who had it first; a ball that an outfielder
-// fielded went to him, although the scorer notes where it left the infield.
-func (t *teller) to() string {
-	zone, first := t.play.Ball.Location, t.play.FieldedBy
-	if i := t.out(game.AtBat); first == "" && i >= 0 {
-		first = t.play.Outs[i].Fielders
+// ballDirection returns the direction of the ball: the scorer's zone, or the position of the first fielder. A ball to an
+// outfielder has the outfielder's direction even if the scorer noted where it left the infield.
+func (b *playBuilder) ballDirection() string {
+	zone, first := b.play.Ball.Location, b.play.FieldedBy
+	if i := b.out(game.AtBat); first == "" && i >= 0 {
+		first = b.play.Outs[i].Fielders
 	}
 	if first != "" && (zone == "" || zone[0] < '7' && first[0] >= '7') {
 		zone = first[:1]
 	}
-	return t.book.to(zone)
+	return b.phrasebook.direction(zone)
 }
 
-// out returns the place in Outs of the man who started at a base, -1 if he is not out.
-func (t *teller) out(from game.Base) int {
-	for i, o := range t.play.Outs {
+// out returns the index in Outs of the player who started at a base, -1 if the player is not out.
+func (b *playBuilder) out(from game.Base) int {
+	for i, o := range b.play.Outs {
 		if o.Kind != game.NotOut && o.Runner == from {
 			return i
 		}
@@ -110,97 +110,97 @@ func (t *teller) out(from game.Base) int {
 	return -1
 }
 
-// lead tells what the batter did, if his turn ended.
-func (t *teller) lead() {
-	p := t.play
-	more := gaps{"to": t.to()}
+// batterResult adds the result of the plate appearance.
+func (b *playBuilder) batterResult() {
+	p := b.play
+	more := values{"to": b.ballDirection()}
 	switch p.Kind {
 	case game.NoPlay:
-		t.noPlay()
+		b.noPlay()
 	case game.BattedOut:
-		t.battedOut(more)
+		b.battedOut(more)
 	case game.Strikeout:
-		t.strikeout()
+		b.strikeout()
 	case game.Single, game.Double, game.Triple:
-		t.hit(more)
+		b.hit(more)
 	case game.HomeRun:
-		t.homer(more)
+		b.homer(more)
 	case game.ReachedOnError, game.CatchersInterference, game.FoulError:
-		t.onError(more)
+		b.onError(more)
 	case game.FieldersChoice:
-		t.told("choice"+t.sacrifice(), game.AtBat, game.First, nil)
+		b.addAdvance("choice"+b.sacrifice(), game.AtBat, game.First, nil)
 	case game.Walk, game.IntentionalWalk, game.HitByPitch:
-		t.told(p.Kind.String(), game.AtBat, game.First, nil)
+		b.addAdvance(p.Kind.String(), game.AtBat, game.First, nil)
 	default:
 	}
 }
 
-// told adds a clause that brings a man to a base, so that no other needs to, unless he went further.
-func (t *teller) told(key string, from, to game.Base, more gaps) {
-	t.add(key, more)
-	t.runTold[from] = t.play.Advances[from].To == to
+// addAdvance adds a clause that brings a player to a base. It reports the advance unless the player went further.
+func (b *playBuilder) addAdvance(key string, from, to game.Base, more values) {
+	b.add(key, more)
+	b.advanceReported[from] = b.play.Advances[from].To == to
 }
 
-func (t *teller) noPlay() {
-	p := t.play
+func (b *playBuilder) noPlay() {
+	p := b.play
 	if n := len(p.Pitches); n > 0 && p.Pitches[n-1] >= '1' && p.Pitches[n-1] <= '3' {
-		t.add("throw over", gaps{"base": t.base(game.Base(p.Pitches[n-1] - '0'))})
+		b.add("throw over", values{"base": b.base(game.Base(p.Pitches[n-1] - '0'))})
 		return
 	}
-	more := gaps{}
+	more := values{}
 	if p.Count != (game.Count{}) {
 		more["count"] = countText(p.Count)
 	}
-	t.add("no play", more)
+	b.add("no play", more)
 }
 
-// sacrifice returns the part of a key that says so.
-func (t *teller) sacrifice() string {
+// sacrifice returns the key suffix of a sacrifice.
+func (b *playBuilder) sacrifice() string {
 	switch {
-	case t.play.Flags.Has(game.SacrificeHit):
+	case b.play.Flags.Has(game.SacrificeHit):
 		return ".sacrifice"
-	case t.play.Flags.Has(game.SacrificeFly):
+	case b.play.Flags.Has(game.SacrificeFly):
 		return ".fly"
 	default:
 		return ""
 	}
 }
 
-func (t *teller) hit(more gaps) {
-	key := t.play.Kind.String()
-	if t.play.Flags.Has(game.GroundRuleDouble) {
+func (b *playBuilder) hit(more values) {
+	key := b.play.Kind.String()
+	if b.play.Flags.Has(game.GroundRuleDouble) {
 		key += ".rule"
 	} else {
-		key += contactKey(t.play.Ball.Contact)
+		key += contactKey(b.play.Ball.Contact)
 	}
-	t.told(key, game.AtBat, game.Base(t.play.Kind-game.Single)+1, more)
+	b.addAdvance(key, game.AtBat, game.Base(b.play.Kind-game.Single)+1, more)
 }
 
-func (t *teller) homer(more gaps) {
+func (b *playBuilder) homer(more values) {
 	key := "homer.inside"
-	if !t.play.Flags.Has(game.InsideTheParkHomeRun) {
-		key = "homer." + strconv.Itoa(t.before.Tally(*t.play).Runs)
+	if !b.play.Flags.Has(game.InsideTheParkHomeRun) {
+		key = "homer." + strconv.Itoa(b.before.Tally(*b.play).Runs)
 	}
-	t.told(key, game.AtBat, game.HomePlate, more)
+	b.addAdvance(key, game.AtBat, game.HomePlate, more)
 }
 
-func (t *teller) onError(more gaps) {
-	e := t.play.Errors[0]
-	key := t.play.Kind.String()
-	if t.play.Kind == game.ReachedOnError {
-		key += t.sacrifice()
+func (b *playBuilder) onError(more values) {
+	e := b.play.Errors[0]
+	key := b.play.Kind.String()
+	if b.play.Kind == game.ReachedOnError {
+		key += b.sacrifice()
 		if key == "error" && e.Kind == game.ThrowingError {
 			key += ".throw"
 		}
 	}
 	if e.Fielder != 0 {
-		more["fielder"], more["position"] = t.fielder('0'+e.Fielder), t.book.word("positions", int(e.Fielder))
-		t.errorTold[0] = more["fielder"] != ""
+		more["fielder"], more["position"] = b.fielder('0'+e.Fielder), b.phrasebook.word("positions", int(e.Fielder))
+		b.errorReported[0] = more["fielder"] != ""
 	}
-	t.told(key, game.AtBat, game.First, more)
+	b.addAdvance(key, game.AtBat, game.First, more)
 }
 
-// contactKey returns the part of a key that says how the ball left the bat.
+// contactKey returns the key suffix of the contact.
 func contactKey(c game.Contact) string {
 	switch c {
 	case game.GroundBall:
@@ -216,22 +216,22 @@ func contactKey(c game.Contact) string {
 	return ""
 }
 
-func (t *teller) strikeout() {
-	p := t.play
-	i := t.out(game.AtBat)
+func (b *playBuilder) strikeout() {
+	p := b.play
+	i := b.out(game.AtBat)
 	switch {
 	case i < 0:
-		t.told("strikeout safe", game.AtBat, game.First, nil)
+		b.addAdvance("strikeout safe", game.AtBat, game.First, nil)
 	case p.Outs[i].Kind == game.StruckOut:
-		t.outTold[i] = true
-		t.add("strikeout"+strikeKey(p.Pitches), nil)
+		b.outReported[i] = true
+		b.add("strikeout"+strikeKey(p.Pitches), nil)
 	default:
-		t.outTold[i] = true
-		t.add("strikeout thrown", gaps{"chain": t.chain(p.Outs[i].Fielders)})
+		b.outReported[i] = true
+		b.add("strikeout thrown", values{"chain": b.fielderNames(p.Outs[i].Fielders)})
 	}
 }
 
-// strikeKey returns the part of a key that says how the third strike came, by Retrosheet's letter of the last pitch.
+// strikeKey returns the key suffix of the third strike, by Retrosheet's letter of the last pitch.
 func strikeKey(pitches string) string {
 	switch {
 	case strings.HasSuffix(pitches, "C"):

@@ -2,84 +2,84 @@ package call
 
 import "pressbox/game"
 
-// onTheBases tells what happened between pitches, or beside a walk or a strikeout.
-func (t *teller) onTheBases(k game.PlayKind) {
+// baserunning adds plays between pitches, or with a walk or strikeout.
+func (b *playBuilder) baserunning(k game.PlayKind) {
 	switch k {
 	case game.StolenBase, game.CaughtStealing, game.PickOff:
-		t.attempts()
+		b.attempts()
 	case game.WildPitch, game.PassedBall, game.Balk, game.Indifference:
-		t.add(k.String(), nil)
+		b.add(k.String(), nil)
 	default:
 	}
 }
 
-// attempts tells the steals and those who were caught or picked off, the runner in front first. Told once, whatever the
-// play's two kinds.
-func (t *teller) attempts() {
+// attempts adds steals, caught stealing and pick-offs, lead runner first. They are reported once, whatever the play's two
+// kinds.
+func (b *playBuilder) attempts() {
 	stolen := 0
 	for from := game.Third; from >= game.First; from-- {
-		if t.runTold[from] {
+		if b.advanceReported[from] {
 			continue
 		}
-		switch t.play.Advances[from].Reason {
+		switch b.play.Advances[from].Reason {
 		case game.Stole:
-			t.steal(from)
+			b.steal(from)
 			stolen++
 		case game.Caught:
-			t.attempt("caught stealing", from, from+1)
+			b.attempt("caught stealing", from, from+1)
 		case game.PickedOffStealing:
-			t.attempt("picked off stealing", from, from+1)
+			b.attempt("picked off stealing", from, from+1)
 		case game.PickedOff:
-			t.attempt("picked off", from, from)
+			b.attempt("picked off", from, from)
 		default:
 		}
 	}
 	switch stolen {
 	case 2:
-		t.add("double steal", nil)
+		b.add("double steal", nil)
 	case 3:
-		t.add("triple steal", nil)
+		b.add("triple steal", nil)
 	}
 }
 
-func (t *teller) steal(from game.Base) {
+func (b *playBuilder) steal(from game.Base) {
 	key, to := "steals", from+1
 	if to == game.HomePlate {
 		key = "steals.home"
 	}
-	t.told(key, from, to, gaps{"runner": t.name(from), "base": t.base(to)})
+	b.addAdvance(key, from, to, values{"runner": b.name(from), "base": b.base(to)})
 }
 
-// attempt tells an attempt that failed, or would have but for an error.
-func (t *teller) attempt(key string, from, at game.Base) {
-	more := gaps{"runner": t.name(from), "base": t.base(at)}
-	i := t.out(from)
+// attempt adds an attempt that failed, or succeeded only on an error.
+func (b *playBuilder) attempt(key string, from, at game.Base) {
+	more := values{"runner": b.name(from), "base": b.base(at)}
+	i := b.out(from)
 	if i < 0 {
 		key += " safe"
-		t.told(key, from, at, more)
-		t.runTold[from] = t.runTold[from] || t.play.Advances[from].To == game.AtBat
+		b.addAdvance(key, from, at, more)
+		b.advanceReported[from] = b.advanceReported[from] || b.play.Advances[from].To == game.AtBat
 		return
 	}
-	o := t.play.Outs[i]
-	more["chain"] = t.chain(o.Fielders)
+	o := b.play.Outs[i]
+	more["chain"] = b.fielderNames(o.Fielders)
 	if o.At != game.AtBat {
-		more["base"] = t.base(o.At)
+		more["base"] = b.base(o.At)
 	}
-	t.tellOut(key, i, more)
-	t.runTold[from] = true
+	b.addOut(key, i, more)
+	b.advanceReported[from] = true
 }
 
-// scorers tells who scored, the man in front first: together unless something of their own let them in.
-func (t *teller) scorers() {
+// runs adds the runners who scored, lead runner first: together, except those who scored for a reason of their own.
+func (b *playBuilder) runs() {
 	var names []string
 	for from := game.Third; ; from-- {
-		run := t.play.Advances[from]
-		if run.To == game.HomePlate && !t.runTold[from] {
-			t.runTold[from] = true
-			if why := t.whyKey(from); why != "" {
-				t.add("scores"+why, gaps{"runners": t.name(from)})
+		run := b.play.Advances[from]
+		if run.To == game.HomePlate && !b.advanceReported[from] {
+			b.advanceReported[from] = true
+			if why := b.reasonKey(from); why != "" {
+				b.add("scores"+why, values{"runners": b.name(from)})
 			} else {
-				names = append(names, t.name(from))
+				names = append(names, b.name(from))
 			}
 		}
 		if from == game.AtBat {
@@ -90,27 +90,27 @@ func (t *teller) scorers() {
 	if len(names) > 1 {
 		key += ".many"
 	}
-	if t.play.Kind == game.HomeRun {
+	if b.play.Kind == game.HomeRun {
 		key += ".homer"
 	}
 	if len(names) > 0 {
-		t.add(key, gaps{"runners": t.book.list(names)})
+		b.add(key, values{"runners": b.phrasebook.joinNames(names)})
 	}
 }
 
-// whyKey returns the part of a key that says what moved a runner; "" when the play itself did.
-func (t *teller) whyKey(from game.Base) string {
-	switch t.play.Advances[from].Reason {
+// reasonKey returns the key suffix of the reason for an advance, "" if it is the play itself.
+func (b *playBuilder) reasonKey(from game.Base) string {
+	switch b.play.Advances[from].Reason {
 	case game.OnError:
 		return ".error"
 	case game.OnThrow:
 		return ".throw"
 	case game.OnWildPitch:
-		if t.play.Kind != game.WildPitch && t.play.Also != game.WildPitch {
+		if b.play.Kind != game.WildPitch && b.play.Also != game.WildPitch {
 			return ".wild"
 		}
 	case game.OnPassedBall:
-		if t.play.Kind != game.PassedBall && t.play.Also != game.PassedBall {
+		if b.play.Kind != game.PassedBall && b.play.Also != game.PassedBall {
 			return ".passed"
 		}
 	default:
@@ -118,15 +118,15 @@ func (t *teller) whyKey(from game.Base) string {
 	return ""
 }
 
-// advances tells who moved up without scoring.
-func (t *teller) advances() {
+// advances adds the advances without a run.
+func (b *playBuilder) advances() {
 	for from := game.Third; ; from-- {
-		if to := t.play.Advances[from].To; to != game.AtBat && !t.runTold[from] {
-			key := "to base" + t.whyKey(from)
+		if to := b.play.Advances[from].To; to != game.AtBat && !b.advanceReported[from] {
+			key := "to base" + b.reasonKey(from)
 			if key == "to base" {
-				key += t.ownMove(from, to)
+				key += b.moveKey(from, to)
 			}
-			t.add(key, gaps{"runner": t.name(from), "base": t.base(to)})
+			b.add(key, values{"runner": b.name(from), "base": b.base(to)})
 		}
 		if from == game.AtBat {
 			return
@@ -134,13 +134,13 @@ func (t *teller) advances() {
 	}
 }
 
-// ownMove tells apart the batter, who reaches, and a runner pushed to the next base by a walk, who needs no words.
-func (t *teller) ownMove(from, to game.Base) string {
-	walked := t.play.Kind >= game.Walk && t.play.Kind <= game.CatchersInterference
+// moveKey returns the key suffix of the batter, who reaches, and of runners forced by a walk, who are not mentioned.
+func (b *playBuilder) moveKey(from, to game.Base) string {
+	walked := b.play.Kind >= game.Walk && b.play.Kind <= game.CatchersInterference
 	switch {
 	case from == game.AtBat:
 		return ".batter"
-	case walked && to == from+1 && t.before.IsForced(from):
+	case walked && to == from+1 && b.before.IsForced(from):
 		return ".forced"
 	default:
 		return ""

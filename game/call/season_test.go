@@ -274,11 +274,11 @@ func TestPhrases(t *testing.T) {
 func TestReadBook(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct{ book, want string }{
-		{"  both {batter} walks", `line 1: "both {batter} walks" belongs to no fact`},
-		{"walk:\n  shout {batter} walks", `line 2: "shout" is neither both, screen nor speak`},
-		{"walk:\n  both {batter walks", `line 2: "{batter walks" does not close a gap`},
-		{"walk:\nwalk:", `line 2: "walk:" is neither a list nor a new fact`},
-		{"walk", `line 1: "walk" is neither a list nor a new fact`},
+		{"  both {batter} walks", `line 1: "both {batter} walks" belongs to no key`},
+		{"walk:\n  shout {batter} walks", `line 2: "shout": expected both, screen or speak`},
+		{"walk:\n  both {batter walks", `line 2: "{batter walks" has an unclosed bracket`},
+		{"walk:\nwalk:", `line 2: "walk:" is neither a list nor a new key`},
+		{"walk", `line 1: "walk" is neither a list nor a new key`},
 	} {
 		if _, err := call.ReadPhrasebook(strings.NewReader(tt.book)); err == nil || err.Error() != tt.want {
 			t.Errorf("ReadBook(%q): %v, want %s", tt.book, err, tt.want)

@@ -6,21 +6,21 @@ import (
 	"pressbox/game"
 )
 
-// buntResult is what comes of a bunt.
+// buntResult is the result of a bunt.
 type buntResult uint8
 
 const (
-	buntSacrifice buntResult = iota // batter out, runners up
+	buntSacrifice buntResult = iota // batter out, runners advance
 	buntOut
 	buntHit
 	buntDouble
-	buntChoice // everybody safe
+	buntFieldersChoice // all safe
 	buntError
-	buntStruck // fouled with two strikes, or missed
+	buntStrikeout // fouled off with two strikes, or missed
 	buntResults
 )
 
-func (d *data) loadBunts(lines map[string]counted) {
+func (d *measurements) loadBunts(lines map[string]namedCounts) {
 	names := [buntResults]string{"SH", "out", "hit", "dp", "fc", "err", "K"}
 	read := func(keys ...string) (r [buntResults]float64) {
 		for i, name := range names {
@@ -30,132 +30,132 @@ func (d *data) loadBunts(lines map[string]counted) {
 		}
 		return r
 	}
-	third := []string{"4,1", "5,0", "5,1", "6,1", "7,1"} // few: all squeezes together
-	for at := range situations {
-		switch held := at / 3; {
-		case held&onThird != 0:
-			d.bunts[at] = read(third...)
+	squeezes := []string{"4,1", "5,0", "5,1", "6,1", "7,1"} // too few to separate
+	for at := range baseOutStates {
+		switch bases := at / 3; {
+		case bases&onThird != 0:
+			d.bunts[at] = read(squeezes...)
 		case at%3 == 2:
 			d.bunts[at] = read("0,2", "1,2", "2,2", "3,2")
 		default:
-			d.bunts[at] = read(key(at))
+			d.bunts[at] = read(baseOutKey(at))
 		}
 	}
 }
 
-// bunterSpeed is how fast those are who bunt with nobody on, in standard deviations (estimate): they choose themselves.
+// bunterSpeed is the average speed of batters who bunt with the bases empty, in standard deviations (estimate).
 const bunterSpeed = 1.3
 
-// bunts returns the odds of each result. League bunters with the bases empty reached .44 of the time, being who they are;
-// an average runner would a third of the time, which is not worth it. With runners on, hits are traded for runners moved.
-func (d *duel) bunts() [buntResults]float64 {
-	w := d.t.data.bunts[d.at]
-	fast := math.Exp(.25 * d.batter.Speed)
-	if d.held == 0 {
-		fast = math.Exp(.4 * (d.batter.Speed - bunterSpeed))
+// buntWeights returns the weight of each result. League bunters with the bases empty, fast by selection, reached base .44
+// of the time; an average runner reaches a third of the time. With runners on, a bunt for a hit trades advances for hits.
+func (pa *plateAppearance) buntWeights() [buntResults]float64 {
+	w := pa.sim.data.bunts[pa.baseOut]
+	speedFactor := math.Exp(.25 * pa.batter.Speed)
+	if pa.bases == 0 {
+		speedFactor = math.Exp(.4 * (pa.batter.Speed - bunterSpeed))
 	}
-	w[buntHit] *= fast
-	w[buntDouble] /= fast
-	if d.calls.Offence == BuntForHit && d.held != 0 {
-		w[buntHit] += .25 * w[buntSacrifice] * fast
+	w[buntHit] *= speedFactor
+	w[buntDouble] /= speedFactor
+	if pa.tactics.Offence == BuntForHit && pa.bases != 0 {
+		w[buntHit] += .25 * w[buntSacrifice] * speedFactor
 		w[buntOut] += .2 * w[buntSacrifice]
 		w[buntSacrifice] *= .55
 	}
-	if d.calls.Offence != BuntForHit { // squared early
+	if pa.tactics.Offence != BuntForHit { // the batter squares early
 		w[buntHit] *= .9
 	}
-	f := &d.calls.Defence
-	if f.Infield == InfieldIn || f.Infield == CornersIn { // estimate: bunts into a charge
+	f := &pa.tactics.Defence
+	if f.Infield == InfieldIn || f.Infield == CornersIn { // the fielders charge (estimates)
 		w[buntHit] *= .5
 		w[buntOut] *= 1.6
 		w[buntDouble] *= 1.5
 		w[buntSacrifice] *= .8
 	}
-	if d.held == 0 || d.s.Outs == 2 {
+	if pa.bases == 0 || pa.state.Outs == 2 {
 		w[buntOut] += w[buntSacrifice]
 		w[buntSacrifice] = 0
 	}
 	return w
 }
 
-// bunt resolves a bunt.
-func (d *duel) bunt() {
-	w := d.bunts()
-	result := buntResult(d.dice.pick(w[:])) //nolint:gosec // few
-	d.place = [...]int{1, 2, 3, 5}[d.dice.pick([]float64{.4, .15, .2, .25})]
-	d.contact, d.field = game.BuntGround, infield
-	p := &d.turn.Play
-	p.Ball = game.BattedBall{Contact: d.contact, Location: digit(d.place)}
+// resolveBunt draws the result of a bunt and sets the play.
+func (pa *plateAppearance) resolveBunt() {
+	w := pa.buntWeights()
+	result := buntResult(pa.dice.pick(w[:])) //nolint:gosec // few
+	pa.fielder = [...]int{1, 2, 3, 5}[pa.dice.pick([]float64{.4, .15, .2, .25})]
+	pa.contact, pa.zone = game.BuntGround, infield
+	p := &pa.result.Play
+	p.Ball = game.BattedBall{Contact: pa.contact, Location: digit(pa.fielder)}
 	switch result {
-	case buntStruck:
+	case buntStrikeout:
 		p.Ball = game.BattedBall{}
 		p.Kind = game.Strikeout
 		p.Outs[0] = game.Out{Runner: game.AtBat, Kind: game.StruckOut, Fielders: "2"}
 	case buntHit:
-		p.Kind, p.FieldedBy = game.Single, digit(d.place)
+		p.Kind, p.FieldedBy = game.Single, digit(pa.fielder)
 		p.Advances[game.AtBat].To = game.First
-		d.advanceAll(p)
+		pa.advanceRunners(p)
 	case buntError:
-		d.tellError(p)
-		d.allSafe(p)
-	case buntChoice:
-		p.Kind, p.FieldedBy = game.FieldersChoice, digit(d.place)
-		d.allSafe(p)
+		pa.setReachedOnError(p)
+		pa.allSafeOnBunt(p)
+	case buntFieldersChoice:
+		p.Kind, p.FieldedBy = game.FieldersChoice, digit(pa.fielder)
+		pa.allSafeOnBunt(p)
 	case buntSacrifice:
 		p.Kind, p.Flags = game.BattedOut, game.SacrificeHit
-		d.outAtFirst(p)
-		d.advanceAll(p)
+		pa.batterOutAtFirst(p)
+		pa.advanceRunners(p)
 	case buntDouble:
-		d.buntIntoTwo(p)
+		pa.buntDoublePlay(p)
 	default:
-		d.buntOut(p)
+		pa.buntOut(p)
 	}
 }
 
-// allSafe: a sacrifice on which the defence got nobody (9.08(b)).
-func (d *duel) allSafe(p *game.Play) {
+// allSafeOnBunt advances all; with less than two out and runners on it is a sacrifice (9.08(b)).
+func (pa *plateAppearance) allSafeOnBunt(p *game.Play) {
 	p.Advances[game.AtBat].To = game.First
-	d.advanceAll(p)
-	if d.held != 0 && d.s.Outs < 2 {
+	pa.advanceRunners(p)
+	if pa.bases != 0 && pa.state.Outs < 2 {
 		p.Flags |= game.SacrificeHit
 	}
-	if p.Kind == game.FieldersChoice && d.held == 0 {
-		d.tellError(p)
+	if p.Kind == game.FieldersChoice && pa.bases == 0 {
+		pa.setReachedOnError(p)
 	}
 }
 
-func (d *duel) outAtFirst(p *game.Play) {
-	by, _ := throw(d.place, game.First)
-	if d.place == 3 {
-		by = "34" // the second baseman covers
+func (pa *plateAppearance) batterOutAtFirst(p *game.Play) {
+	fielders, _ := throwTo(pa.fielder, game.First)
+	if pa.fielder == 3 {
+		fielders = "34" // the second baseman covers
 	}
-	p.Outs[0] = game.Out{Runner: game.AtBat, At: game.First, Kind: game.OutBeforeFirst, Fielders: by}
+	p.Outs[0] = game.Out{Runner: game.AtBat, At: game.First, Kind: game.OutBeforeFirst, Fielders: fielders}
 }
 
-// lead returns the leading runner who is forced, AtBat if none is.
-func (d *duel) lead() game.Base {
+// leadForcedRunner returns the base of the lead runner who is forced, AtBat if none is.
+func (pa *plateAppearance) leadForcedRunner() game.Base {
 	for b := game.Third; b >= game.First; b-- {
-		if d.runner[b] != nil && d.s.IsForced(b) {
+		if pa.runners[b] != nil && pa.state.IsForced(b) {
 			return b
 		}
 	}
 	return game.AtBat
 }
 
-// buntOut: four in ten are popped up; otherwise the lead runner is forced, or, if he was not, the batter is out and nobody
-// moves.
-func (d *duel) buntOut(p *game.Play) {
+// buntOut sets a single out: 40 % are popped up; otherwise the lead runner is forced out, or, if no runner is forced, the
+// batter is out and the runners hold.
+func (pa *plateAppearance) buntOut(p *game.Play) {
 	p.Kind = game.BattedOut
-	lead := d.lead()
+	lead := pa.leadForcedRunner()
 	switch {
-	case d.view < .4:
+	case pa.scorerDraw < .4:
 		p.Ball.Contact = game.BuntPopUp
-		p.Outs[0] = game.Out{Runner: game.AtBat, Kind: game.FlyOut, Fielders: digit(d.place)}
-	case lead == game.AtBat || d.s.Outs == 2:
-		d.outAtFirst(p)
+		p.Outs[0] = game.Out{Runner: game.AtBat, Kind: game.FlyOut, Fielders: digit(pa.fielder)}
+	case lead == game.AtBat || pa.state.Outs == 2:
+		pa.batterOutAtFirst(p)
 	default:
-		by, _ := throw(d.place, lead+1)
-		p.Outs[0] = game.Out{Runner: lead, At: lead + 1, Kind: game.ForceOut, Fielders: by}
+		fielders, _ := throwTo(pa.fielder, lead+1)
+		p.Outs[0] = game.Out{Runner: lead, At: lead + 1, Kind: game.ForceOut, Fielders: fielders}
 		p.Advances[game.AtBat].To = game.First
 		for b := game.First; b < lead; b++ {
 			p.Advances[b].To = b + 1
@@ -163,27 +163,27 @@ func (d *duel) buntOut(p *game.Play) {
 	}
 }
 
-// buntIntoTwo: the lead runner is forced and the batter thrown out, or the bunt is caught and a runner doubled off.
-func (d *duel) buntIntoTwo(p *game.Play) {
-	if d.s.Outs == 2 || d.held == 0 {
-		d.buntOut(p)
+// buntDoublePlay forces the lead runner and throws the batter out, or doubles a runner off on a caught bunt.
+func (pa *plateAppearance) buntDoublePlay(p *game.Play) {
+	if pa.state.Outs == 2 || pa.bases == 0 {
+		pa.buntOut(p)
 		return
 	}
 	p.Kind = game.BattedOut
-	lead := d.lead()
+	lead := pa.leadForcedRunner()
 	if lead == game.AtBat {
-		lead = game.Base(highest(d.held)) //nolint:gosec // 1–3
+		lead = game.Base(highest(pa.bases)) //nolint:gosec // 1–3
 		p.Ball.Contact = game.BuntPopUp
-		by, _ := throw(d.place, lead)
-		p.Outs[0] = game.Out{Runner: game.AtBat, Kind: game.FlyOut, Fielders: digit(d.place)}
-		p.Outs[1] = game.Out{Runner: lead, At: lead, Kind: game.AppealOut, Fielders: by}
+		fielders, _ := throwTo(pa.fielder, lead)
+		p.Outs[0] = game.Out{Runner: game.AtBat, Kind: game.FlyOut, Fielders: digit(pa.fielder)}
+		p.Outs[1] = game.Out{Runner: lead, At: lead, Kind: game.AppealOut, Fielders: fielders}
 		return
 	}
 	p.Flags |= game.GroundedIntoDoublePlay
-	by, has := throw(d.place, lead+1)
-	p.Outs[0] = game.Out{Runner: lead, At: lead + 1, Kind: game.ForceOut, Fielders: by}
-	by, _ = throw(has, game.First)
-	p.Outs[1] = game.Out{Runner: game.AtBat, At: game.First, Kind: game.OutBeforeFirst, Fielders: by}
+	fielders, holder := throwTo(pa.fielder, lead+1)
+	p.Outs[0] = game.Out{Runner: lead, At: lead + 1, Kind: game.ForceOut, Fielders: fielders}
+	fielders, _ = throwTo(holder, game.First)
+	p.Outs[1] = game.Out{Runner: game.AtBat, At: game.First, Kind: game.OutBeforeFirst, Fielders: fielders}
 	for b := game.First; b < lead; b++ {
 		p.Advances[b].To = b + 1
 	}

@@ -1,69 +1,114 @@
-// Package chance says what happens: decisions, players' ratings and dice in, one [game.Play] out that [game.State.Apply]
-// accepts.
+// Package chance draws the outcomes of plate appearances: tactics, ratings and dice in, a [game.Play] that
+// [game.State.Apply] accepts out.
 //
-// Its one law: the same seed, clubs, ratings and decisions give the same game, on any machine, for ever. Chance keeps no
-// state of its own, reads no clock and draws no number but from the [Seed], one stream for each turn, in a documented
-// order ([Dice]).
+// Its one law: the same seed, clubs, ratings and tactics give the same game, on every host, for ever. The package has no
+// state, reads no clock and takes random numbers only from the [Seed]: one stream per turn, in a documented order ([Dice]).
 //
-// A turn goes through stages. What happens between pitches comes first: a steal, a pick-off, a wild pitch, a balk
-// (between.go). If nothing does, the odds ratio of batter, pitcher and league gives the class of what the batter does
-// (odds.go), a table of where balls go gives the fielder (ball.go), and the measured transition table of 740,020 plate
-// appearances gives where everybody ends (table.go, script.go). Decisions, speed and arms re-weight the rows of that
-// table; they are never a second roll. Last the pitches are drawn that lead to what has happened (pitches.go).
+// [Simulator.Resolve] works in stages. Plays between pitches come first: steals, pick-offs, wild pitches, balks
+// (betweenpitches.go). Otherwise the odds ratio of batter, pitcher and league gives the class of the plate appearance
+// (plateappearance.go), a table of batted balls the fielder (battedball.go), and the measured table of 740,020 plate
+// appearances where the batter and the runners end (measurements.go, rows.go, runners.go). Tactics, speed and arms change
+// the weights of that table's rows; there is no second draw. Last come pitches that lead to the outcome (pitches.go).
 //
-// The figures were obtained from Retrosheet's data, see NOTICE. Where a comment says "estimate" there is no measurement
-// behind a constant, only its source or our judgement.
+// Measurements are from Retrosheet's data, see NOTICE. A constant marked "estimate" was not measured.
 package chance
 
 import (
+	"fmt"
+
 	"pressbox/game"
 )
 
-// Simulator is one game as chance sees it: who plays how well, where, and from which seed. It never changes.
+// A Simulator resolves the turns of one game. It never changes and may be shared.
 type Simulator struct {
 	seed    Seed
 	park    ParkFactors
-	players map[game.PlayerID]*figure
-	data    *data
+	players map[game.PlayerID]*ratedPlayer
+	data    *measurements
 }
 
-// Progress is what chance must know beside the State, and what changes from turn to turn. The zero value is the start of a
-// game. Keep Turn.Next of the last turn for the next.
+// Progress holds what a [Simulator] needs in addition to the state of the game. The zero value is the start of a game; the value for
+// the next turn is Resolution.Next.
 type Progress struct {
-	Turns         uint64      `json:"turn"`   // turns resolved: the number of the next stream of dice
-	Workloads     [2]Workload `json:"work"`   // of the last pitcher seen, by side
+	Turns         uint64      `json:"turn"`   // turns resolved; the number of the next stream of dice
+	Workloads     [2]Workload `json:"work"`   // of the current pitcher, by side
 	PickoffThrows int         `json:"throws"` // pick-off throws to this batter
-	Pitches       Pitches     `json:"thrown"` // to this batter, when his turn was interrupted
+	Pitches       Pitches     `json:"thrown"` // to this batter, after a play between pitches
 }
 
-// Workload is what a pitcher has done in this game.
+// A Workload counts what a pitcher has done in a game.
 type Workload struct {
 	Pitcher game.PlayerID `json:"pitcher"`
 	Batters int           `json:"batters"`
 	Pitches int           `json:"pitches"`
 }
 
-// Resolution is one turn resolved. If Ask is set, Play is what the percentages say, and the side Asker may have it otherwise.
+// A Resolution is the result of a turn. If Question is set, Play follows the percentages, and Decider may choose
+// Alternative.
 type Resolution struct {
-	Play          game.Play // legal in the state it was resolved in; Pitches is left empty, see [Resolution.Final]
-	Question      Question  // "" if there is nothing to decide
+	Play          game.Play // legal in the state it was resolved in; without Pitches, which [Resolution.Final] sets
+	Question      Question  // NoQuestion if there is nothing to decide
 	Decider       game.Side
-	SuccessChance float64   // chance that the bold choice succeeds
-	Bold          bool      // Play is what follows the bold choice
-	Alternative   game.Play // what follows the other choice
+	SuccessChance float64   // of the bold choice
+	Bold          bool      // Play follows the bold choice
+	Alternative   game.Play // follows the other choice
 	Next          Progress
 
 	thrown Pitches
 }
 
-// Question is the one choice that a side may have after contact.
+// A Question is a choice after contact.
 type Question string
 
-// The questions. The bold choice stands first in each.
+// The questions.
 const (
 	NoQuestion Question = ""
-	SendRunner Question = "send the runner or hold him"
-	ThrowHome  Question = "throw for the runner or cut the ball off"
-	TurnTwo    Question = "try for two or take the sure out"
-	ThrowPlate Question = "throw to the plate or take the sure out at first"
+	SendRunner Question = "send the runner"
+	ThrowHome  Question = "throw home"
+	TurnTwo    Question = "turn two"
+	ThrowPlate Question = "throw to the plate"
 )
+
+// Text returns both choices in words, the bold one first.
+func (q Question) Text() string {
+	switch q {
+	case SendRunner:
+		return "send the runner or hold"
+	case ThrowHome:
+		return "throw for the runner or cut the ball off"
+	case TurnTwo:
+		return "try for two or take the sure out"
+	case ThrowPlate:
+		return "throw to the plate or take the sure out at first"
+	default:
+		return ""
+	}
+}
+
+// Labels returns the labels of the bold and the safe choice.
+func (q Question) Labels() (bold, safe string) {
+	switch q {
+	case SendRunner:
+		return "send the runner", "hold the runner"
+	case ThrowHome:
+		return "throw home", "cut it off"
+	case TurnTwo:
+		return "try for two", "take the sure out"
+	case ThrowPlate:
+		return "throw to the plate", "take the out at first"
+	default:
+		return "", ""
+	}
+}
+
+// UnmarshalText parses a question. Journals of version 1 have the text of a question in its place.
+func (q *Question) UnmarshalText(text []byte) error {
+	const sendText1 = "send the runner or hold him" // version 1
+	for _, known := range [...]Question{NoQuestion, SendRunner, ThrowHome, TurnTwo, ThrowPlate} {
+		if s := string(text); s == string(known) || s == known.Text() || s == sendText1 && known == SendRunner {
+			*q = known
+			return nil
+		}
+	}
+	return fmt.Errorf("unknown question %q", text)
+}

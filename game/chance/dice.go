@@ -5,31 +5,31 @@ import (
 	"encoding/binary"
 )
 
-// Seed is where all chance of a game comes from. Its hash is shown before the first pitch and the seed after the last, so
-// that anyone can see that it was not chosen to suit, and run the game again.
+// Seed determines all random numbers of a game. Its hash is shown before the first pitch and the seed after the last, so
+// that anyone can verify that it was fixed in advance and replay the game.
 type Seed [32]byte
 
 // Commitment returns the SHA-256 of the seed's 32 bytes.
 func (s Seed) Commitment() [32]byte { return sha256.Sum256(s[:]) }
 
-// Dice is the stream of numbers of one turn. They are SHA-256 in counter mode, so that a few lines in any language check
-// them: the four numbers of block b of turn n are the four eights of bytes of
+// Dice is the stream of random numbers of one turn: SHA-256 in counter mode, which a few lines in any language can check.
+// The four numbers of block b of turn n are the four 8-byte groups of
 //
 //	SHA-256(seed ‖ n ‖ b)    n and b as eight bytes, big-endian, both from 0
 //
-// and each is its top 53 bits, read big-endian, divided by 2⁵³: at least 0 and less than 1. A turn's numbers depend on
-// nothing else, so a game goes on after a restart from its journal of decisions.
+// each the top 53 bits, read big-endian, divided by 2⁵³: at least 0 and less than 1. The numbers of a turn depend on
+// nothing else, so a game continues after a restart from the decisions in its journal.
 //
-// Each turn draws in this order, as much as it comes to: the scorer's view; what happens between pitches and how it ends;
-// a pitch that the batter lets go by; the class of the plate appearance; contact and fielder; where everybody ends, at
-// most four numbers; a throw behind a strikeout; the pitches, one number each.
+// A turn draws in this order, as far as it needs to: the official scorer's draw; plays between pitches and their results; a
+// pitch that the batter takes; the class of the plate appearance; contact and fielder; where the batter and the runners
+// end, at most four numbers; a throw behind a strikeout; the pitches, one number each.
 type Dice struct {
 	key   [len(Seed{}) + 16]byte // seed, turn, block
 	block [sha256.Size]byte
 	drawn uint64
 }
 
-// Dice returns the dice of turn n, counted from 0.
+// Dice returns the stream of turn n, counted from 0.
 func (s Seed) Dice(n uint64) Dice {
 	var d Dice
 	copy(d.key[:], s[:])
@@ -49,11 +49,11 @@ func (d *Dice) Float64() float64 {
 	return float64(binary.BigEndian.Uint64(d.block[each*at:])>>11) / (1 << 53)
 }
 
-// chance reports whether something of probability p happens.
+// chance reports whether an event of probability p happens.
 func (d *Dice) chance(p float64) bool { return d.Float64() < p }
 
-// pick returns an index with probability in proportion to its weight; the last index that has a weight if rounding eats
-// the rest. The weights must not all be zero.
+// pick returns an index with probability in proportion to its weight, the last index with a weight if rounding exceeds the
+// sum. At least one weight must be positive.
 func (d *Dice) pick(weights []float64) int {
 	var sum float64
 	for _, w := range weights {

@@ -1,18 +1,16 @@
 //go:build ignore
 
-// Generate writes measured.txt, the figures that game/chance embeds, from Retrosheet's data as counted in
-// transitions-2015-17-19.json and league-rates.json. Run it with the folder that holds both:
-//
-//	go run generate.go ../../../shared/retrosheet
+// Generate writes measured.txt, which game/chance embeds, from counts of Retrosheet's data in testdata:
+// transitions-2015-17-19.json and league-rates.json. Run it with go generate.
 //
 // Each line is a word, a key and pairs of name and count:
 //
-//	class bases,outs            how often each class of plate appearance happened; bases as a mask, 1 for first
-//	rows bases,outs,class       where everybody was afterwards: bases,outs made,runs
+//	class bases,outs            results of plate appearances by class; bases as a mask, 1 for first
+//	rows bases,outs,class       states afterwards: bases,outs made,runs
 //	runs bases,outs             times, runs to the end of the inning (innings 1–8)
-//	platoon batter,pitcher      hands
+//	platoon batter,pitcher      sides
 //	times n                     through the order, rel for relief pitchers
-//	bunt bases,outs             what came of bunts
+//	bunt bases,outs             results of bunts
 package main
 
 import (
@@ -87,7 +85,7 @@ func main() {
 }
 
 func read(name string, into any) {
-	text, err := os.ReadFile(filepath.Join(os.Args[1], name))
+	text, err := os.ReadFile(filepath.Join("testdata", name))
 	if err != nil {
 		log.Fatal(err)
 	}

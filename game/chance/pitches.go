@@ -6,9 +6,9 @@ import (
 	"pressbox/game"
 )
 
-// Pitches are those of one plate appearance in Retrosheet's letters: B ball, C called, S swinging, F foul, X in play,
-// H hit batter, V wide by intention, P pitch-out, L bunted foul, and between pitches 1–3 a pick-off throw, > a runner
-// going, and a full stop after each play that interrupts. It is a value; what goes beyond 40 is dropped.
+// Pitches are the pitches of a plate appearance in Retrosheet's letters: B ball, C called strike, S swinging strike, F
+// foul, X in play, H hit batter, V intentional ball, P pitch-out, L foul bunt; between pitches 1–3 a pick-off throw, > a
+// runner going, and a period after each play that interrupts. It is a value; letters beyond 40 are dropped.
 type Pitches struct {
 	letters [40]byte
 	n       uint8
@@ -17,13 +17,13 @@ type Pitches struct {
 // String returns the letters.
 func (p Pitches) String() string { return string(p.letters[:p.n]) }
 
-// MarshalText writes the letters.
+// MarshalText returns the letters.
 func (p Pitches) MarshalText() ([]byte, error) { return p.letters[:p.n], nil }
 
-// UnmarshalText reads the letters.
+// UnmarshalText parses the letters.
 func (p *Pitches) UnmarshalText(text []byte) error {
 	if len(text) > len(p.letters) {
-		return fmt.Errorf("%d pitches to one batter", len(text))
+		return fmt.Errorf("%d pitch letters, expected at most %d", len(text), len(p.letters))
 	}
 	var read Pitches
 	read.n = uint8(copy(read.letters[:], text)) //nolint:gosec // at most 40
@@ -31,7 +31,7 @@ func (p *Pitches) UnmarshalText(text []byte) error {
 	return nil
 }
 
-// Count returns balls and strikes after the pitches.
+// Count returns the balls and strikes after the pitches.
 func (p *Pitches) Count() game.Count {
 	var c game.Count
 	for _, l := range p.letters[:p.n] {
@@ -40,7 +40,7 @@ func (p *Pitches) Count() game.Count {
 	return c
 }
 
-// Thrown returns how many pitches there were.
+// Thrown returns the number of pitches.
 func (p *Pitches) Thrown() int {
 	n := 0
 	for _, l := range p.letters[:p.n] {
@@ -58,16 +58,16 @@ func (p *Pitches) add(letter byte) {
 	}
 }
 
-// What ends a plate appearance, as far as the pitches tell.
+// Endings of a plate appearance, as far as the pitches show them.
 const (
-	endsK = iota
-	endsWalk
-	endsHit // by the pitch
-	endsBall
+	endsInStrikeout = iota
+	endsInWalk
+	endsInHitByPitch
+	endsInPlay
 	endings
 )
 
-// Results of one pitch, in the order of pitchResults.
+// Results of a pitch, in the order of pitchResults.
 const (
 	ball = iota
 	called
@@ -76,8 +76,7 @@ const (
 	inPlay
 )
 
-// pitchResults is P(result | count), by balls and strikes: ball, called, swinging, foul, in play. 2,873,859 pitches of
-// 2015–17 and 2019.
+// pitchResults returns P(result | count) by balls and strikes. 2,873,859 pitches of 2015–17 and 2019.
 func pitchResults() [4][3][5]float64 {
 	return [4][3][5]float64{
 		{{.391, .317, .068, .114, .109}, {.412, .109, .118, .184, .174}, {.449, .038, .135, .199, .176}},
@@ -87,21 +86,20 @@ func pitchResults() [4][3][5]float64 {
 	}
 }
 
-// counts is the chain of counts conditioned on how it ends: exactly what a pitcher's pitches look like to those who know
-// the outcome.
-type counts struct {
-	reach [endings][4][3]float64    // chance to end so from a count; for endsHit in balls, of which a share hits
-	steps [endings][4][3][6]float64 // weights of ball … inPlay, and last of the ball that hits
-	take  [4][3]float64             // chance that a pitch is a ball when the batter lets it go
+// countChain is the Markov chain of counts, conditioned on the ending of the plate appearance.
+type countChain struct {
+	reach         [endings][4][3]float64    // chance of an ending from a count; endsInHitByPitch in units of the chance that a ball hits the batter
+	steps         [endings][4][3][6]float64 // weights of ball … inPlay, and of a hit batter
+	takeBallShare [4][3]float64             // chance that a taken pitch is a ball
 }
 
-func newCounts() counts {
-	var c counts
+func newCountChain() countChain {
+	var c countChain
 	results := pitchResults()
 	for b := 3; b >= 0; b-- {
 		for s := 2; s >= 0; s-- {
 			r := results[b][s]
-			c.take[b][s] = r[ball] + wideSwings*(r[swinging]+r[foul]+r[inPlay])
+			c.takeBallShare[b][s] = r[ball] + swingBallShare*(r[swinging]+r[foul]+r[inPlay])
 			for e := range endings {
 				c.condition(e, b, s, r)
 			}
@@ -110,24 +108,24 @@ func newCounts() counts {
 	return c
 }
 
-// wideSwings is the share of swings at pitches outside the zone: batters swing at 30 % outside and 67 % inside, and 48 %
-// are inside (estimate, from published plate-discipline figures of those seasons).
-const wideSwings = .33
+// swingBallShare is the share of swings at pitches outside the zone: batters swing at 30 % outside and 67 % inside, and 48
+// % are inside (estimate, from published plate-discipline figures of those seasons).
+const swingBallShare = .33
 
-// condition fills one cell from those that can follow it.
-func (c *counts) condition(e, b, s int, r [5]float64) {
+// condition computes one count from the counts that follow it.
+func (c *countChain) condition(e, b, s int, r [5]float64) {
 	w := &c.steps[e][b][s]
-	w[ball] = r[ball] * c.from(e, b+1, s)
-	w[called] = r[called] * c.from(e, b, s+1)
-	w[swinging] = r[swinging] * c.from(e, b, s+1)
-	if e == endsBall {
+	w[ball] = r[ball] * c.reachFrom(e, b+1, s)
+	w[called] = r[called] * c.reachFrom(e, b, s+1)
+	w[swinging] = r[swinging] * c.reachFrom(e, b, s+1)
+	if e == endsInPlay {
 		w[inPlay] = r[inPlay]
 	}
-	if e == endsHit {
+	if e == endsInHitByPitch {
 		w[5] = r[ball]
 	}
 	sum := w[ball] + w[called] + w[swinging] + w[inPlay] + w[5]
-	if s == 2 { // a foul changes nothing
+	if s == 2 { // a foul keeps the count
 		c.reach[e][b][s] = sum / (1 - r[foul])
 		w[foul] = r[foul] * c.reach[e][b][s]
 		return
@@ -136,32 +134,32 @@ func (c *counts) condition(e, b, s int, r [5]float64) {
 	c.reach[e][b][s] = sum + w[foul]
 }
 
-// from returns the chance of an ending from a count, which may be the end itself.
-func (c *counts) from(e, b, s int) float64 {
+// reachFrom returns the chance of an ending from a count, or from the end of the plate appearance.
+func (c *countChain) reachFrom(e, b, s int) float64 {
 	switch {
 	case b == 4:
-		return share(e == endsWalk)
+		return indicator(e == endsInWalk)
 	case s == 3:
-		return share(e == endsK)
+		return indicator(e == endsInStrikeout)
 	default:
 		return c.reach[e][b][s]
 	}
 }
 
-func share(is bool) float64 {
+func indicator(is bool) float64 {
 	if is {
 		return 1
 	}
 	return 0
 }
 
-// odds returns how much likelier an ending is from a count than it was at the start.
-func (c *counts) odds(e int, at game.Count) float64 {
+// relativeChance returns the chance of an ending from a count relative to that from 0-0.
+func (c *countChain) relativeChance(e int, at game.Count) float64 {
 	return c.reach[e][at.Balls][at.Strikes] / c.reach[e][0][0]
 }
 
-// throw draws pitches until the plate appearance ends as it did, and returns the count before the last.
-func (c *counts) throw(p *Pitches, e int, d *Dice) game.Count {
+// drawPitches draws pitches up to the ending and returns the count before the last one.
+func (c *countChain) drawPitches(p *Pitches, e int, d *Dice) game.Count {
 	at := p.Count()
 	for {
 		letter := "BCSFXH"[d.pick(c.steps[e][at.Balls][at.Strikes][:])]

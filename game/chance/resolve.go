@@ -2,129 +2,129 @@ package chance
 
 import "pressbox/game"
 
-// Resolve draws what comes of both sides' decisions. The state is not changed: apply Turn.Play, or what [Resolution.Final]
-// returns once a question is answered. The error is a [*IllegalTacticError].
-func (t *Simulator) Resolve(s *game.State, m Progress, c Tactics) (Resolution, error) {
-	if err := ready(s); err != nil {
+// Resolve draws the result of both sides' tactics in state s and returns it. It does not change s: apply Resolution.Play,
+// or the result of [Resolution.Final] once the question is answered. The error is an [*IllegalTacticError].
+func (sim *Simulator) Resolve(s *game.State, m Progress, c Tactics) (Resolution, error) {
+	if err := checkPlayable(s); err != nil {
 		return Resolution{}, err
 	}
 	if err := c.Check(s, m); err != nil {
 		return Resolution{}, err
 	}
-	var d duel
-	d.begin(t, s, &m, c)
-	d.view = d.dice.Float64()
-	d.resolve()
-	d.turn.Play = s.LimitWalkOff(d.turn.Play)
-	if d.turn.Question != NoQuestion {
-		d.turn.Alternative.Count = d.turn.Play.Count
-		d.turn.Alternative = s.LimitWalkOff(d.turn.Alternative)
+	var pa plateAppearance
+	pa.init(sim, s, &m, c)
+	pa.scorerDraw = pa.dice.Float64()
+	pa.resolve()
+	pa.result.Play = s.LimitWalkOff(pa.result.Play)
+	if pa.result.Question != NoQuestion {
+		pa.result.Alternative.Count = pa.result.Play.Count
+		pa.result.Alternative = s.LimitWalkOff(pa.result.Alternative)
 	}
-	d.account(&m)
-	return d.turn, nil
+	pa.finish(&m)
+	return pa.result, nil
 }
 
-// ready refuses what no decision can change.
-func ready(s *game.State) error {
+// checkPlayable returns an [*IllegalTacticError] if no tactics are possible: the game is over, or a position is unfilled.
+func checkPlayable(s *game.State) error {
 	if s.Over() {
 		return &IllegalTacticError{Side: s.Batting(), Detail: "the game is over"}
 	}
 	team := &s.Teams[s.Fielding()]
-	held := 1 << game.Pitcher
+	filled := 1 << game.Pitcher
 	if team.Pitcher == "" {
-		held = 0
+		filled = 0
 	}
 	for i := range team.Order {
-		held |= 1 << team.Order[i].Position
+		filled |= 1 << team.Order[i].Position
 	}
 	for p := game.Pitcher; p <= game.RightField; p++ {
-		if held&(1<<p) == 0 {
-			return &IllegalTacticError{Side: s.Fielding(), Detail: "nobody plays " + p.String()}
+		if filled&(1<<p) == 0 {
+			return &IllegalTacticError{Side: s.Fielding(), Detail: "no player at position " + p.String()}
 		}
 	}
 	return nil
 }
 
-func (d *duel) resolve() {
-	thrown := &d.turn.Next.Pitches
-	d.turn.Play.Count = thrown.Count()
+func (pa *plateAppearance) resolve() {
+	thrown := &pa.result.Next.Pitches
+	pa.result.Play.Count = thrown.Count()
 	switch {
-	case d.between():
+	case pa.resolveBetweenPitches():
 		return
-	case d.calls.Defence.Pitch == IntentionalWalk:
-		d.walkIntentionally()
+	case pa.tactics.Defence.Pitch == IntentionalWalk:
+		pa.walkIntentionally()
 		return
 	}
-	c := d.pitched(thrown)
+	c := pa.throwFixedPitch(thrown)
 	ended := c < classes
-	if d.calls.bunts() && !ended {
-		d.bunt()
-		d.turn.Play.Count = d.buntPitches(thrown)
+	if pa.tactics.isBunt() && !ended {
+		pa.resolveBunt()
+		pa.result.Play.Count = pa.buntPitches(thrown)
 		return
 	}
 	if !ended {
-		w := d.weights()
-		d.count(&w, thrown.Count())
-		c = class(d.dice.pick(w[:])) //nolint:gosec // few
-		d.aim(c)
+		w := pa.classWeights()
+		pa.applyCount(&w, thrown.Count())
+		c = class(pa.dice.pick(w[:])) //nolint:gosec // few
+		pa.drawBattedBall(c)
 	}
-	d.settle(c)
-	if c == strikeout && d.calls.Offence == HitAndRun && d.turn.Play.Advances[game.AtBat].To == 0 {
-		d.strikeThrow()
+	pa.resolveRunners(c)
+	if c == strikeout && pa.tactics.Offence == HitAndRun && pa.result.Play.Advances[game.AtBat].To == 0 {
+		pa.throwAfterStrikeout()
 	}
 	if !ended {
-		d.turn.Play.Count = d.t.data.counts.throw(thrown, c.ending(), &d.dice)
+		pa.result.Play.Count = pa.sim.data.counts.drawPitches(thrown, c.pitchEnding(), &pa.dice)
 		return
 	}
-	d.turn.Play.Count = game.Count{Balls: 3, Strikes: thrown.Count().Strikes}
+	pa.result.Play.Count = game.Count{Balls: 3, Strikes: thrown.Count().Strikes}
 	if c == strikeout {
-		d.turn.Play.Count = game.Count{Balls: thrown.Count().Balls, Strikes: 2}
+		pa.result.Play.Count = game.Count{Balls: thrown.Count().Balls, Strikes: 2}
 	}
 }
 
-// bunts reports whether the batter bunts.
-func (c *Tactics) bunts() bool {
+// isBunt reports whether the batter bunts.
+func (c *Tactics) isBunt() bool {
 	return c.Offence == Sacrifice || c.Offence == BuntForHit || c.Offence == Squeeze
 }
 
-// ending is what the pitches tell of a class.
-func (c class) ending() int {
+// pitchEnding returns the ending of a class as far as the pitches show it.
+func (c class) pitchEnding() int {
 	switch c {
 	case strikeout:
-		return endsK
+		return endsInStrikeout
 	case walk:
-		return endsWalk
+		return endsInWalk
 	case hitByPitch:
-		return endsHit
+		return endsInHitByPitch
 	default:
-		return endsBall
+		return endsInPlay
 	}
 }
 
-// walkIntentionally gives the batter first without a pitch.
-func (d *duel) walkIntentionally() {
-	p := &d.turn.Play
-	p.Kind, p.Count = game.IntentionalWalk, d.turn.Next.Pitches.Count()
+// walkIntentionally awards the batter first base without a pitch.
+func (pa *plateAppearance) walkIntentionally() {
+	p := &pa.result.Play
+	p.Kind, p.Count = game.IntentionalWalk, pa.result.Next.Pitches.Count()
 	p.Advances[game.AtBat].To = game.First
 	for b := game.First; b <= game.Third; b++ {
-		if d.runner[b] != nil && d.s.IsForced(b) {
+		if pa.runners[b] != nil && pa.state.IsForced(b) {
 			p.Advances[b].To = b + 1
 		}
 	}
 }
 
-// strikeThrow: the batter has struck out while the runner from first was going.
-func (d *duel) strikeThrow() {
-	p := &d.turn.Play
-	if d.s.Outs == 2 || p.Outs[0].Kind != game.StruckOut {
+// throwAfterStrikeout resolves the throw at a runner who went with the third strike.
+func (pa *plateAppearance) throwAfterStrikeout() {
+	p := &pa.result.Play
+	if pa.state.Outs == 2 || p.Outs[0].Kind != game.StruckOut {
 		return
 	}
 	lead := game.First
-	if d.held&onSecond != 0 {
+	if pa.bases&onSecond != 0 {
 		lead = game.Second
 	}
-	if !d.dice.chance(d.stealOdds(lead)) {
-		by, _ := throw(2, lead+1)
+	if !pa.dice.chance(pa.stealChance(lead)) {
+		by, _ := throwTo(2, lead+1)
 		p.Also = game.CaughtStealing
 		p.Advances[lead].Reason = game.Caught
 		p.Outs[1] = game.Out{Runner: lead, At: lead + 1, Kind: game.TagOut, Fielders: by}
@@ -136,10 +136,10 @@ func (d *duel) strikeThrow() {
 	}
 }
 
-// buntPitches draws the pitches before a bunt: two batters in three bunt at the first good one.
-func (d *duel) buntPitches(thrown *Pitches) game.Count {
+// buntPitches draws the pitches of a bunt: two of three batters bunt the first good one.
+func (pa *plateAppearance) buntPitches(thrown *Pitches) game.Count {
 	at := thrown.Count()
-	if d.turn.Play.Kind == game.Strikeout {
+	if pa.result.Play.Kind == game.Strikeout {
 		for at.Strikes < 2 {
 			thrown.add('L')
 			at = thrown.Count()
@@ -147,7 +147,7 @@ func (d *duel) buntPitches(thrown *Pitches) game.Count {
 		thrown.add('S')
 		return at
 	}
-	if at.Balls < 3 && d.dice.chance(1./3) {
+	if at.Balls < 3 && pa.dice.chance(1./3) {
 		thrown.add('B')
 		at = thrown.Count()
 	}
@@ -155,26 +155,26 @@ func (d *duel) buntPitches(thrown *Pitches) game.Count {
 	return at
 }
 
-// account fills in the moment after the turn.
-func (d *duel) account(before *Progress) {
-	next, side := &d.turn.Next, d.s.Fielding()
+// finish sets the progress after the resolution.
+func (pa *plateAppearance) finish(before *Progress) {
+	next, side := &pa.result.Next, pa.state.Fielding()
 	next.Turns++
-	d.work.Pitches += next.Pitches.Thrown() - before.Pitches.Thrown()
-	d.turn.thrown = next.Pitches
+	pa.workload.Pitches += next.Pitches.Thrown() - before.Pitches.Thrown()
+	pa.result.thrown = next.Pitches
 	switch {
-	case d.turn.Play.Kind.EndsPlateAppearance():
-		d.work.Batters++
+	case pa.result.Play.Kind.EndsPlateAppearance():
+		pa.workload.Batters++
 		next.Pitches, next.PickoffThrows = Pitches{}, 0
-	case d.s.Outs+outs(&d.turn.Play) >= 3: // who is at bat leads off with a new count
+	case pa.state.Outs+countOuts(&pa.result.Play) >= 3: // the batter leads off the next inning with a new count
 		next.Pitches, next.PickoffThrows = Pitches{}, 0
 	default:
 		next.Pitches.add('.')
 	}
-	next.Workloads[side] = d.work
+	next.Workloads[side] = pa.workload
 }
 
-// outs returns how many a play makes.
-func outs(p *game.Play) int {
+// countOuts returns the number of outs of a play.
+func countOuts(p *game.Play) int {
 	n := 0
 	for n < len(p.Outs) && p.Outs[n].Kind != game.NotOut {
 		n++
@@ -182,29 +182,12 @@ func outs(p *game.Play) int {
 	return n
 }
 
-// Final returns the play after the answer to Ask, with its pitches written out; without a question the answer does not
-// matter.
-func (t *Resolution) Final(bold bool) game.Play {
-	p := t.Play
-	if t.Question != NoQuestion && bold != t.Bold {
-		p = t.Alternative
+// Final returns the play after the answer to Question, with its pitches. Without a question bold has no effect.
+func (r *Resolution) Final(bold bool) game.Play {
+	p := r.Play
+	if r.Question != NoQuestion && bold != r.Bold {
+		p = r.Alternative
 	}
-	p.Pitches = t.thrown.String()
+	p.Pitches = r.thrown.String()
 	return p
-}
-
-// Labels names the bold choice and the other one.
-func (q Question) Labels() (bold, safe string) {
-	switch q {
-	case SendRunner:
-		return "send him", "hold him"
-	case ThrowHome:
-		return "throw for him", "cut it off"
-	case TurnTwo:
-		return "try for two", "take the sure out"
-	case ThrowPlate:
-		return "throw to the plate", "take the out at first"
-	default:
-		return "", ""
-	}
 }

@@ -12,20 +12,20 @@ import (
 func TestRowsAreLegalPlays(t *testing.T) {
 	t.Parallel()
 	s := fullState(t)
-	data := static()
-	for at := range situations {
+	data := measuredData()
+	for at := range baseOutStates {
 		s.Outs, s.Bases = at%3, [3]game.Runner{}
-		d := duel{t: &Simulator{data: data}, s: &s, at: at, held: at / 3}
+		d := plateAppearance{sim: &Simulator{data: data}, state: &s, baseOut: at, bases: at / 3}
 		for b := game.First; b <= game.Third; b++ {
-			d.runner[b] = nil
-			if d.held&(1<<(b-1)) != 0 {
+			d.runners[b] = nil
+			if d.bases&(1<<(b-1)) != 0 {
 				s.Bases[b-1].Player = s.Teams[game.Away].Order[9-b].Player
-				d.runner[b] = &figure{}
+				d.runners[b] = &ratedPlayer{}
 			}
 		}
 		for c := range classes {
-			if data.share[at][c] > 0 && len(data.rows[at][c]) == 0 {
-				t.Errorf("%s of class %s happens, and nobody knows what then", key(at), classNames()[c])
+			if data.classShares[at][c] > 0 && len(data.rows[at][c]) == 0 {
+				t.Errorf("%s of class %s happens, and nobody knows what then", baseOutKey(at), classNames()[c])
 			}
 			for i := range data.rows[at][c] {
 				checkRow(t, &d, c, &data.rows[at][c][i])
@@ -34,23 +34,23 @@ func TestRowsAreLegalPlays(t *testing.T) {
 	}
 }
 
-func checkRow(t *testing.T, d *duel, c class, r *row) {
+func checkRow(t *testing.T, pa *plateAppearance, c class, r *advanceRow) {
 	t.Helper()
-	for d.place = 1; d.place <= 9; d.place++ {
-		for _, d.view = range []float64{.01, .99} {
-			p := d.tell(c, r)
-			next, err := d.s.Apply(p)
+	for pa.fielder = 1; pa.fielder <= 9; pa.fielder++ {
+		for _, pa.scorerDraw = range []float64{.01, .99} {
+			p := pa.buildPlay(c, r)
+			next, err := pa.state.Apply(p)
 			if err != nil {
-				t.Errorf("%s, %s, row %+v: %v", key(d.at), classNames()[c], *r, err)
+				t.Errorf("%s, %s, row %+v: %v", baseOutKey(pa.baseOut), classNames()[c], *r, err)
 				return
 			}
-			over := next.Half != d.s.Half
-			if at := 3*occupied(&next) + next.Outs; over != (r.next == situations) || !over && at != r.next {
-				t.Errorf("%s, %s, row %+v leads to %s", key(d.at), classNames()[c], *r, key(at))
+			over := next.Half != pa.state.Half
+			if at := 3*occupied(&next) + next.Outs; over != (r.next == baseOutStates) || !over && at != r.next {
+				t.Errorf("%s, %s, row %+v leads to %s", baseOutKey(pa.baseOut), classNames()[c], *r, baseOutKey(at))
 				return
 			}
-			if got := next.Score[game.Away] - d.s.Score[game.Away]; got != int(r.runs) {
-				t.Errorf("%s, %s, row %+v scores %d", key(d.at), classNames()[c], *r, got)
+			if got := next.Score[game.Away] - pa.state.Score[game.Away]; got != int(r.runs) {
+				t.Errorf("%s, %s, row %+v scores %d", baseOutKey(pa.baseOut), classNames()[c], *r, got)
 			}
 		}
 	}
@@ -59,9 +59,9 @@ func checkRow(t *testing.T, d *duel, c class, r *row) {
 // What of the table cannot be told is next to nothing: but for runners who went on strikeouts, one play in a thousand.
 func TestAllButAFewRowsAreTold(t *testing.T) {
 	t.Parallel()
-	data := static()
+	data := measuredData()
 	var kept, all float64
-	for at := range situations {
+	for at := range baseOutStates {
 		for c := range classes {
 			if c == strikeout {
 				continue

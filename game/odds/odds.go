@@ -1,12 +1,12 @@
-// Package odds says how likely each side is to win.
+// Package odds computes the chance of each side to win.
 //
-// Its one law: the chance now is the average of the chances after the next plate appearance. It is a Markov chain over
-// inning, half, bases, outs and lead, whose steps game/chance measured: all of it is worked out from the last out
-// backwards, nothing is drawn.
+// Its one law: the chance now is the mean of the chances after the next plate appearance. The model is a Markov chain over
+// inning, half, base-out state and lead with the transitions that game/chance measured. It is solved backwards from the
+// last out; nothing is drawn.
 //
-// League-average clubs play. Three figures are tuned to how often home teams won from known leads in 2010–17 and 2019
-// (odds_test.go has the table): the home team's edge; the edge of who leads, for that is more often the better club; and
-// his greater edge late in the game, when who leads brings his best pitchers and who trails his others.
+// Clubs are league-average. Three factors are tuned to the home teams' wins from known leads in 2010–17 and 2019 (the table
+// is in odds_test.go): the home team's; the leader's, because the leader is more often the better club; and a greater one
+// late in the game, when the leader brings the best relief pitchers.
 package odds
 
 import (
@@ -14,60 +14,60 @@ import (
 	"pressbox/game/chance"
 )
 
-// What multiplies singles, walks and home runs of the side that has the edge, and divides the other's. In 2020 sides that
-// led scored 1.11 times as much as those that trailed in innings 1–6, with leads of up to three 1.26 times in 7–9: edges of
-// 1.045 and 1.105. Tuned, they are the ones here: no spot value is further than .018 off, the mean square .008.
+// Factors on singles, walks and home runs of the side with the edge; the other side's are divided by them. In 2020 leading sides
+// scored 1.11 times as much as trailing ones in innings 1–6, and with leads up to three 1.26 times in 7–9: edges of 1.045 and
+// 1.105. These are the tuned values: the largest error of a spot value is .018, the root mean square .008.
 const (
 	homeEdge = 1.04
 	leadEdge = 1.04
 	lateEdge = 1.13 // in the last third of the scheduled innings, and after
 )
 
-// most is the lead beyond which a run more makes no difference.
-const most = 20
+// maxLead is the lead beyond which a further run makes no difference.
+const maxLead = 20
 
-// A Model is the chances of one kind of game. It never changes.
+// A Model holds the chances for one set of options. It never changes and may be shared.
 type Model struct {
-	innings [][2]chances // by half; the last for all extra innings
+	innings [][2]byLead // by half; the last is for all extra innings
 }
 
-// chances are those of the side at bat to win, by its lead + most and the situation.
-type chances [2*most + 1]row
+// byLead holds the chances of the side at bat by its lead + maxLead.
+type byLead [2*maxLead + 1]byState
 
-// A row is the chances with one lead.
-type row [chance.BaseOutStates]float64
+// byState holds the chances with one lead, by base-out state.
+type byState [chance.BaseOutStates]float64
 
-// New works the table out for games of some options: of those, the scheduled innings, the kind of extra innings and who
-// bats first make a difference.
+// New returns the model of games with options o. Only the scheduled innings, the kind of extra innings and the side that
+// bats first matter.
 func New(o game.Options) *Model {
-	m := solver{Model: &Model{innings: make([][2]chances, o.ScheduledInnings()+1)}, options: o, order: latestFirst()}
+	sv := solver{Model: &Model{innings: make([][2]byLead, o.ScheduledInnings()+1)}, options: o, order: endingFirst()}
 	begin := 0
 	if o.ExtraInnings != game.Standard {
-		begin = onSecond
+		begin = runnerOnSecond
 	}
 	extra := o.ScheduledInnings()
-	// An extra inning that begins and ends tied is followed by another like it: the chance of the side that bats first is
-	// a line in the chance it would have in the next one, and equals it.
+	// A tied extra inning is followed by another one like it. The chance of the side that bats first is a linear function of
+	// its chance in the next inning, and equal to it.
 	var line [2]float64
 	for tied := range line {
-		m.lastInning(extra, begin, float64(tied))
-		line[tied] = m.innings[extra][game.Top][most][begin]
+		sv.solveLastInning(extra, begin, float64(tied))
+		line[tied] = sv.innings[extra][game.Top][maxLead][begin]
 	}
 	tied := line[0] / (1 - line[1] + line[0])
-	m.lastInning(extra, begin, tied)
-	m.lastInning(extra-1, 0, tied)
+	sv.solveLastInning(extra, begin, tied)
+	sv.solveLastInning(extra-1, 0, tied)
 	for i := extra - 2; i >= 0; i-- {
-		m.inning(i)
+		sv.solveInning(i)
 	}
-	return m.Model
+	return sv.Model
 }
 
-// onSecond is the situation with a runner on second and none out.
-const onSecond = 3 * 2
+// runnerOnSecond is the base-out state with a runner on second and none out.
+const runnerOnSecond = 3 * 2
 
-// HomeWin returns the chance that the home side wins from a state of a game with the table's options: 1 or 0 when it has won
-// or lost, .5 for a tie that was called.
-func (t *Model) HomeWin(s *game.State) float64 {
+// HomeWin returns the chance that the home side wins from a state with the model's options: 1 or 0 after a win or loss, .5
+// after a tie that was called.
+func (m *Model) HomeWin(s *game.State) float64 {
 	if s.Over() {
 		switch winner, won := s.Winner(); {
 		case !won:
@@ -78,16 +78,16 @@ func (t *Model) HomeWin(s *game.State) float64 {
 			return 0
 		}
 	}
-	at := 3*mask(s) + s.Outs
-	p := t.innings[min(s.Inning, len(t.innings))-1][s.Half][index(s.Lead())][at]
+	at := 3*occupied(s) + s.Outs
+	p := m.innings[min(s.Inning, len(m.innings))-1][s.Half][index(s.Lead())][at]
 	if s.Batting() == game.Away {
 		p = 1 - p
 	}
 	return p
 }
 
-// mask returns the bases that are held.
-func mask(s *game.State) int {
+// occupied returns a mask of the occupied bases.
+func occupied(s *game.State) int {
 	on := 0
 	for i, r := range s.Bases {
 		if r.Player != "" {
@@ -97,5 +97,5 @@ func mask(s *game.State) int {
 	return on
 }
 
-// index returns the row of a lead.
-func index(lead int) int { return min(max(lead, -most), most) + most }
+// index returns the index of a lead in byLead.
+func index(lead int) int { return min(max(lead, -maxLead), maxLead) + maxLead }

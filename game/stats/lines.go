@@ -7,38 +7,38 @@ import (
 	"pressbox/game/teams"
 )
 
-// A Record is how many games were won, lost and tied.
+// A Record counts wins, losses and ties.
 type Record struct {
 	Wins   int `json:"w"`
 	Losses int `json:"l"`
 	Ties   int `json:"t"`
 }
 
-// A Standing is a club's place in the table.
+// A Standing is a team's row in the standings.
 type Standing struct {
 	Team  teams.Ref `json:"team"`
 	Games int       `json:"g"`
 	Record
-	WinPercentage *float64 `json:"pct"`    // games won, of those not tied; null if all were
-	GamesBehind   float64  `json:"gb"`     // games behind the first, in halves; negative for a lower share of many more games
-	RunsScored    int      `json:"rs"`     // runs; a forfeit counts 9 to 0
-	RunsAllowed   int      `json:"ra"`     // runs
-	Streak        string   `json:"streak"` // how the last games went: "W3", "L1", "T1"
+	WinPercentage *float64 `json:"pct"` // wins of the games not tied; null if all were tied
+	GamesBehind   float64  `json:"gb"`  // games behind the first team, in halves; may be negative with more games played
+	RunsScored    int      `json:"rs"`  // a forfeit counts 9 to 0
+	RunsAllowed   int      `json:"ra"`
+	Streak        string   `json:"streak"` // "W3", "L1", "T1"
 	Home          Record   `json:"home"`
 	Away          Record   `json:"away"`
 
-	last byte // of the streak: W, L or T
-	run  int  // its length
+	streakResult byte // W, L or T
+	streakLength int
 }
 
-// add adds a game that the club played on one side.
+// add adds a game that the team played on a side.
 func (s *Standing) add(side game.Side, score [2]int) {
 	s.Games++
 	s.RunsScored += score[side]
 	s.RunsAllowed += score[side.Other()]
-	where := &s.Away
+	record := &s.Away
 	if side == game.Home {
-		where = &s.Home
+		record = &s.Home
 	}
 	result := byte('T')
 	switch d := score[side] - score[side.Other()]; {
@@ -48,16 +48,16 @@ func (s *Standing) add(side game.Side, score [2]int) {
 		result = 'L'
 	}
 	s.Record.add(result)
-	where.add(result)
-	if result != s.last {
-		s.last, s.run = result, 0
+	record.add(result)
+	if result != s.streakResult {
+		s.streakResult, s.streakLength = result, 0
 	}
-	s.run++
-	s.Streak = string(result) + strconv.Itoa(s.run)
+	s.streakLength++
+	s.Streak = string(result) + strconv.Itoa(s.streakLength)
 }
 
-// share is how often the club won, half for one that only tied.
-func (s *Standing) share() float64 {
+// winShare returns the winning percentage, .5 if all games were tied.
+func (s *Standing) winShare() float64 {
 	if s.Wins+s.Losses == 0 {
 		return .5
 	}
@@ -75,13 +75,13 @@ func (r *Record) add(result byte) {
 	}
 }
 
-// A Batting is what a player has done at bat and on the bases for a club. Rates are rounded to three places, and null when
-// there is nothing to divide by.
+// A Batting is a player's batting and baserunning for a team. Rates are rounded to three places, null without a
+// denominator.
 type Batting struct {
 	Player           game.PlayerID `json:"player_id"`
 	Name             string        `json:"name"`
 	Team             teams.Ref     `json:"team"`
-	Games            int           `json:"g"` // in which he had a place in the order, for however long
+	Games            int           `json:"g"` // in which the player had a batting slot
 	PlateAppearances int           `json:"pa"`
 	AtBats           int           `json:"ab"`
 	Runs             int           `json:"r"`
@@ -100,7 +100,7 @@ type Batting struct {
 	Average          *float64      `json:"avg"` // hits per at-bat, 9.21(b)
 	OnBase           *float64      `json:"obp"` // 9.21(f)
 	Slugging         *float64      `json:"slg"` // 9.21(c)
-	OPS              *float64      `json:"ops"` // the last two together; null if either is
+	OPS              *float64      `json:"ops"` // OBP + SLG; null if either is
 }
 
 func (b *Batting) add(l *game.BattingLine) {
@@ -122,8 +122,8 @@ func (b *Batting) add(l *game.BattingLine) {
 	b.CaughtStealing += l.CaughtStealing
 }
 
-// rated returns the line with its rates.
-func (b *Batting) rated() Batting {
+// withRates returns the line with its rates.
+func (b *Batting) withRates() Batting {
 	l := *b
 	on, of := b.Hits+b.Walks+b.HitByPitch, b.AtBats+b.Walks+b.HitByPitch+b.SacrificeFlies
 	bases := b.Hits + b.Doubles + 2*b.Triples + 3*b.HomeRuns
@@ -136,8 +136,7 @@ func (b *Batting) rated() Batting {
 	return l
 }
 
-// A Pitching is what a player has done on the mound for a club. Rates are rounded to three places, and null before his
-// first out.
+// A Pitching is a player's pitching for a team. Rates are rounded to three places, null before the first out.
 type Pitching struct {
 	Player       game.PlayerID `json:"player_id"`
 	Name         string        `json:"name"`
@@ -148,7 +147,7 @@ type Pitching struct {
 	Losses       int           `json:"l"`
 	Saves        int           `json:"sv"`
 	Outs         int           `json:"outs"`
-	Innings      string        `json:"ip"` // "12.2": twelve and two thirds
+	Innings      string        `json:"ip"` // "12.2": 12⅔
 	BattersFaced int           `json:"bf"`
 	Hits         int           `json:"h"`
 	Runs         int           `json:"r"`
@@ -156,7 +155,7 @@ type Pitching struct {
 	Walks        int           `json:"bb"`
 	Strikeouts   int           `json:"so"`
 	HomeRuns     int           `json:"hr"`
-	ERA          *float64      `json:"era"`  // earned runs in nine innings, 9.21(e)
+	ERA          *float64      `json:"era"`  // earned runs per nine innings, 9.21(e)
 	WHIP         *float64      `json:"whip"` // walks and hits per inning
 }
 
@@ -172,8 +171,8 @@ func (p *Pitching) add(l *game.PitchingLine) {
 	p.HomeRuns += l.HomeRuns
 }
 
-// rated returns the line with its rates.
-func (p *Pitching) rated() Pitching {
+// withRates returns the line with its rates.
+func (p *Pitching) withRates() Pitching {
 	l := *p
 	l.Innings = innings(p.Outs)
 	l.ERA = rate(27*float64(p.EarnedRuns), p.Outs)

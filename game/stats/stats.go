@@ -1,7 +1,7 @@
-// Package stats adds finished games up: standings, and what every player has done at bat and on the mound.
+// Package stats computes standings and the season statistics of players from finished games.
 //
-// Its one law: it adds, it does not judge. Every number is a sum over box scores, or a rate of two such sums; whatever
-// the official scorer ruled stands in [game.BoxScore] already.
+// Its one law: it adds up and makes no rulings. Each number is a sum over box scores, or a rate of two such sums; the official
+// scorer's rulings are in [game.BoxScore].
 package stats
 
 import (
@@ -14,74 +14,73 @@ import (
 	"pressbox/game/teams"
 )
 
-// A FinishedGame is one finished game.
+// A FinishedGame is a game for [Accumulator.Add].
 type FinishedGame struct {
 	Teams [2]teams.Ref  // away, home
-	Score [2]int        // as the game goes into the standings: [game.State.Result]
+	Score [2]int        // as it counts in the standings: [game.State.Result]
 	Box   game.BoxScore // of the finished game: [game.Scorebook.BoxScore]
 }
 
-// A Accumulator is the games of a season, or of whatever was added. The zero value is empty. It is not safe for use by several
-// goroutines.
+// An Accumulator adds up finished games. The zero value is empty. It is not safe for concurrent use.
 type Accumulator struct {
 	standings map[string]*Standing
-	batting   map[member]*Batting
-	pitching  map[member]*Pitching
+	batting   map[playerKey]*Batting
+	pitching  map[playerKey]*Pitching
 }
 
-// A member is a player with one club; one who moved has a line with each.
-type member struct {
+// A playerKey is a player of one team; a player who changes teams has a line with each.
+type playerKey struct {
 	team   string
 	player game.PlayerID
 }
 
-// Add adds a game. Games are added in the order in which they ended, which streaks depend on.
-func (t *Accumulator) Add(r FinishedGame) {
-	if t.standings == nil {
-		t.standings, t.batting, t.pitching = map[string]*Standing{}, map[member]*Batting{}, map[member]*Pitching{}
+// Add adds a game. Streaks require that games are added in the order in which they ended.
+func (a *Accumulator) Add(r FinishedGame) {
+	if a.standings == nil {
+		a.standings, a.batting, a.pitching = map[string]*Standing{}, map[playerKey]*Batting{}, map[playerKey]*Pitching{}
 	}
 	for side := game.Away; side <= game.Home; side++ {
 		team := r.Teams[side]
-		t.standing(team).add(side, r.Score)
+		a.standing(team).add(side, r.Score)
 		for i, l := range r.Box.Teams[side].Batting {
-			if l.Slot > 0 || l.PlateAppearances > 0 { // a pitcher for whom somebody bats has an empty line
-				t.batter(team, &r.Box.Teams[side].Batting[i]).add(&l)
+			if l.Slot > 0 || l.PlateAppearances > 0 { // a pitcher with a designated hitter has an empty line
+				a.batter(team, &r.Box.Teams[side].Batting[i]).add(&l)
 			}
 		}
 		for i := range r.Box.Teams[side].Pitching {
-			t.addPitcher(team, &r.Box, side, i)
+			a.addPitcher(team, &r.Box, side, i)
 		}
 	}
 }
 
-func (t *Accumulator) standing(team teams.Ref) *Standing {
-	s := t.standings[team.ID]
+func (a *Accumulator) standing(team teams.Ref) *Standing {
+	s := a.standings[team.ID]
 	if s == nil {
 		s = &Standing{}
-		t.standings[team.ID] = s
+		a.standings[team.ID] = s
 	}
-	s.Team = team // as it is called now
+	s.Team = team // with its latest name
 	return s
 }
 
-func (t *Accumulator) batter(team teams.Ref, l *game.BattingLine) *Batting {
-	key := member{team.ID, l.Player}
-	b := t.batting[key]
+func (a *Accumulator) batter(team teams.Ref, l *game.BattingLine) *Batting {
+	key := playerKey{team.ID, l.Player}
+	b := a.batting[key]
 	if b == nil {
 		b = &Batting{Player: l.Player}
-		t.batting[key] = b
+		a.batting[key] = b
 	}
 	b.Team, b.Name = team, l.Name
 	return b
 }
 
-func (t *Accumulator) addPitcher(team teams.Ref, box *game.BoxScore, side game.Side, i int) {
+func (a *Accumulator) addPitcher(team teams.Ref, box *game.BoxScore, side game.Side, i int) {
 	l := &box.Teams[side].Pitching[i]
-	key := member{team.ID, l.Player}
-	p := t.pitching[key]
+	key := playerKey{team.ID, l.Player}
+	p := a.pitching[key]
 	if p == nil {
 		p = &Pitching{Player: l.Player}
-		t.pitching[key] = p
+		a.pitching[key] = p
 	}
 	p.Team, p.Name = team, l.Name
 	p.add(l)
@@ -95,18 +94,18 @@ func (t *Accumulator) addPitcher(team teams.Ref, box *game.BoxScore, side game.S
 	}
 }
 
-// Standings returns the clubs, best first: by percentage, then by games won less games lost, games won, and runs scored less
-// runs allowed.
-func (t *Accumulator) Standings() []Standing {
-	all := make([]Standing, 0, len(t.standings))
-	for _, s := range t.standings {
+// Standings returns the teams, best first: by winning percentage, wins less losses, wins, and runs scored less runs
+// allowed.
+func (a *Accumulator) Standings() []Standing {
+	all := make([]Standing, 0, len(a.standings))
+	for _, s := range a.standings {
 		row := *s
 		row.WinPercentage = rate(float64(s.Wins), s.Wins+s.Losses)
 		all = append(all, row)
 	}
 	slices.SortFunc(all, func(a, b Standing) int {
 		return cmp.Or(
-			cmp.Compare(b.share(), a.share()),
+			cmp.Compare(b.winShare(), a.winShare()),
 			cmp.Compare(b.Wins-b.Losses, a.Wins-a.Losses),
 			cmp.Compare(b.Wins, a.Wins),
 			cmp.Compare(b.RunsScored-b.RunsAllowed, a.RunsScored-a.RunsAllowed),
@@ -119,12 +118,12 @@ func (t *Accumulator) Standings() []Standing {
 	return all
 }
 
-// Batting returns the batters of a club, or with "" of all, who had most turns first.
-func (t *Accumulator) Batting(team string) []Batting {
-	all := make([]Batting, 0, len(t.batting))
-	for key, b := range t.batting {
+// Batting returns the batters of a team, or of all for "", by plate appearances.
+func (a *Accumulator) Batting(team string) []Batting {
+	all := make([]Batting, 0, len(a.batting))
+	for key, b := range a.batting {
 		if team == "" || key.team == team {
-			all = append(all, b.rated())
+			all = append(all, b.withRates())
 		}
 	}
 	slices.SortFunc(all, func(a, b Batting) int {
@@ -133,12 +132,12 @@ func (t *Accumulator) Batting(team string) []Batting {
 	return all
 }
 
-// Pitching returns the pitchers of a club, or with "" of all, who pitched most first.
-func (t *Accumulator) Pitching(team string) []Pitching {
-	all := make([]Pitching, 0, len(t.pitching))
-	for key, p := range t.pitching {
+// Pitching returns the pitchers of a team, or of all for "", by outs.
+func (a *Accumulator) Pitching(team string) []Pitching {
+	all := make([]Pitching, 0, len(a.pitching))
+	for key, p := range a.pitching {
 		if team == "" || key.team == team {
-			all = append(all, p.rated())
+			all = append(all, p.withRates())
 		}
 	}
 	slices.SortFunc(all, func(a, b Pitching) int {
@@ -147,7 +146,7 @@ func (t *Accumulator) Pitching(team string) []Pitching {
 	return all
 }
 
-// rate returns n/of to three places, nil when there is nothing to divide by.
+// rate returns n/of rounded to three places, nil if of is 0.
 func rate(n float64, of int) *float64 {
 	if of == 0 {
 		return nil
@@ -160,5 +159,5 @@ func round(x float64) *float64 {
 	return &x
 }
 
-// innings writes outs as innings and thirds: "12.2".
+// innings formats outs as innings and thirds: "12.2".
 func innings(outs int) string { return fmt.Sprintf("%d.%d", outs/3, outs%3) }

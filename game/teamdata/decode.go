@@ -17,36 +17,36 @@ import (
 	"pressbox/game/teams"
 )
 
-// longest is how many letters of a name or an id are taken.
-const longest = 80
+// maxText is the maximum number of characters of a name or an id.
+const maxText = 80
 
-// A word is a text that may also have been sent as a number, and is "" for anything else. Nothing in it is unprintable.
-type word string
+// looseText is a JSON string or number as text, "" for other values. It has only printable characters.
+type looseText string
 
-// UnmarshalJSON takes whatever there is; it never fails.
-func (w *word) UnmarshalJSON(raw []byte) error {
+// UnmarshalJSON accepts any value; it never fails.
+func (w *looseText) UnmarshalJSON(raw []byte) error {
 	*w = ""
 	var text string
 	if json.Unmarshal(raw, &text) == nil {
-		*w = word(clean(text))
+		*w = looseText(clean(text))
 		return nil
 	}
 	var n json.Number
 	if json.Unmarshal(raw, &n) == nil {
-		*w = word(plain(n))
+		*w = looseText(formatNumber(n))
 	}
 	return nil
 }
 
-// plain writes a whole number as people do, 12 for 12.0.
-func plain(n json.Number) string {
+// formatNumber formats a whole number without a fraction: 12 for 12.0.
+func formatNumber(n json.Number) string {
 	if f, err := n.Float64(); err == nil && f > -1<<53 && f < 1<<53 && f == math.Trunc(f) {
 		return strconv.FormatInt(int64(f), 10)
 	}
 	return clean(n.String())
 }
 
-// clean makes a stranger's text fit to be shown: one line of printable letters, none too many.
+// clean returns s as one line of at most maxText printable characters.
 func clean(s string) string {
 	s = strings.Map(func(r rune) rune {
 		switch {
@@ -57,17 +57,17 @@ func clean(s string) string {
 		}
 		return r
 	}, s)
-	letters := []rune(strings.Join(strings.Fields(s), " "))
-	return strings.TrimSpace(string(letters[:min(len(letters), longest)]))
+	chars := []rune(strings.Join(strings.Fields(s), " "))
+	return strings.TrimSpace(string(chars[:min(len(chars), maxText)]))
 }
 
-// A team that another thing belongs to is an object on some of the API's pages and its id on others.
-type teamRef struct{ id word }
+// A teamRef is a player's team: an object in some responses, its id in others.
+type teamRef struct{ id looseText }
 
-// UnmarshalJSON takes whatever there is; it never fails.
+// UnmarshalJSON accepts any value; it never fails.
 func (t *teamRef) UnmarshalJSON(raw []byte) error {
 	var object struct {
-		ID word `json:"id"`
+		ID looseText `json:"id"`
 	}
 	if json.Unmarshal(raw, &object) == nil {
 		t.id = object.ID
@@ -76,13 +76,13 @@ func (t *teamRef) UnmarshalJSON(raw []byte) error {
 	return t.id.UnmarshalJSON(raw)
 }
 
-// A personRef is a player behind his season: an object, or his id.
+// A personRef is the person of a player: an object or an id.
 type personRef struct {
-	First word `json:"first_name"`
-	Last  word `json:"last_name"`
+	First looseText `json:"first_name"`
+	Last  looseText `json:"last_name"`
 }
 
-// UnmarshalJSON takes whatever there is; it never fails.
+// UnmarshalJSON accepts any value; it never fails.
 func (p *personRef) UnmarshalJSON(raw []byte) error {
 	type object personRef
 	var o object
@@ -91,52 +91,51 @@ func (p *personRef) UnmarshalJSON(raw []byte) error {
 	return nil
 }
 
-// sbaTeam is a team as the API sends it, without what we do not use.
+// sbaTeam has the fields of the API's teams that are used.
 type sbaTeam struct {
-	ID        word `json:"id"`
-	Season    word `json:"season"`
-	Abbrev    word `json:"abbrev"`
-	Short     word `json:"sname"`
-	Long      word `json:"lname"`
-	Color     word `json:"color"` // rrggbb
-	Thumbnail word `json:"thumbnail"`
-	Stadium   word `json:"stadium"` // its name; a picture's address in some leagues
+	ID        looseText `json:"id"`
+	Season    looseText `json:"season"`
+	Abbrev    looseText `json:"abbrev"`
+	Short     looseText `json:"sname"`
+	Long      looseText `json:"lname"`
+	Color     looseText `json:"color"` // rrggbb
+	Thumbnail looseText `json:"thumbnail"`
+	Stadium   looseText `json:"stadium"` // its name, in some leagues the URL of a picture
 }
 
-// sbaPlayer is a player as the API sends him, without what we do not use. Hands and number are not in its shape; some
-// leagues add them.
+// sbaPlayer has the fields of the API's players that are used. Bats, throws and number are an extension of some leagues.
 type sbaPlayer struct {
-	ID       word      `json:"id"`
-	Season   word      `json:"season"`
-	Name     word      `json:"name"`
+	ID       looseText `json:"id"`
+	Season   looseText `json:"season"`
+	Name     looseText `json:"name"`
 	Team     teamRef   `json:"team"`
 	Person   personRef `json:"sbaplayer"`
-	Headshot word      `json:"headshot"`
-	Bats     word      `json:"bats"`
-	Throws   word      `json:"throws"`
-	Number   word      `json:"number"`
-	Pos1     word      `json:"pos_1"`
-	Pos2     word      `json:"pos_2"`
-	Pos3     word      `json:"pos_3"`
-	Pos4     word      `json:"pos_4"`
-	Pos5     word      `json:"pos_5"`
-	Pos6     word      `json:"pos_6"`
-	Pos7     word      `json:"pos_7"`
-	Pos8     word      `json:"pos_8"`
+	Headshot looseText `json:"headshot"`
+	Bats     looseText `json:"bats"`
+	Throws   looseText `json:"throws"`
+	Number   looseText `json:"number"`
+	Pos1     looseText `json:"pos_1"`
+	Pos2     looseText `json:"pos_2"`
+	Pos3     looseText `json:"pos_3"`
+	Pos4     looseText `json:"pos_4"`
+	Pos5     looseText `json:"pos_5"`
+	Pos6     looseText `json:"pos_6"`
+	Pos7     looseText `json:"pos_7"`
+	Pos8     looseText `json:"pos_8"`
 }
 
-// decode reads an answer's body. An empty list is [teams.ErrUnknown].
-func (r resource) decode(body []byte) (answer, error) {
+// decode decodes a response body. The error of an empty list is [teams.ErrUnknown].
+func (r resource) decode(body []byte) (list, error) {
 	entries, err := r.entries(body)
 	if err != nil {
-		return answer{}, err
+		return list{}, err
 	}
-	var a answer
+	var a list
 	if r.name == "teams" {
-		a.teams, err = pick(entries, r.club, func(t teams.Team) string { return t.ID })
+		a.teams, err = decodeEntries(entries, r.club, func(t teams.Team) string { return t.ID })
 		slices.SortStableFunc(a.teams, func(x, y teams.Team) int { return cmp.Compare(x.Name, y.Name) })
 	} else {
-		a.players, err = pick(entries, r.player, func(p teams.Player) string { return string(p.ID) })
+		a.players, err = decodeEntries(entries, r.player, func(p teams.Player) string { return string(p.ID) })
 	}
 	return a, err
 }
@@ -145,11 +144,11 @@ func (r resource) decode(body []byte) (answer, error) {
 func (r resource) entries(body []byte) ([]json.RawMessage, error) {
 	var object map[string]json.RawMessage
 	if err := json.Unmarshal(body, &object); err != nil {
-		return nil, fmt.Errorf("the answer is no list of %s", r.name)
+		return nil, fmt.Errorf("response is not an object with a list of %s", r.name)
 	}
 	var entries []json.RawMessage
 	if err := json.Unmarshal(object[r.name], &entries); err != nil {
-		return nil, fmt.Errorf("the answer has no list of %s", r.name)
+		return nil, fmt.Errorf("response has no list of %s", r.name)
 	}
 	if len(entries) == 0 {
 		return nil, teams.ErrUnknown
@@ -157,8 +156,8 @@ func (r resource) entries(body []byte) ([]json.RawMessage, error) {
 	return entries, nil
 }
 
-// pick reads the entries that are of use, the first of each id.
-func pick[S, T any](entries []json.RawMessage, read func(*S) (T, bool), id func(T) string) ([]T, error) {
+// decodeEntries decodes the valid entries, the first of each id.
+func decodeEntries[S, T any](entries []json.RawMessage, read func(*S) (T, bool), id func(T) string) ([]T, error) {
 	var picked []T
 	seen := map[string]bool{"": true}
 	for _, raw := range entries {
@@ -172,38 +171,39 @@ func pick[S, T any](entries []json.RawMessage, read func(*S) (T, bool), id func(
 		}
 	}
 	if picked == nil {
-		return nil, errors.New("nothing in the answer is of use")
+		return nil, errors.New("response has no valid entry")
 	}
 	return picked, nil
 }
 
-// belongs says whether an entry that names a season or a team, or does not, may be in the answer.
-func belongs(said word, want string) bool { return said == "" || string(said) == want }
+// matches reports whether an entry's season or team is missing or the requested one.
+func matches(got looseText, want string) bool { return got == "" || string(got) == want }
 
-// club reads a team, unless it is none of the season's clubs. The API counts farm clubs and injured lists among the
-// teams, NYYMIL and NYYIL; a club's abbreviation has three letters at most.
+// club converts a team and reports whether it is a club of the season. The API lists farm teams and injured lists as teams,
+// NYYMIL and NYYIL; a club's abbreviation has at most three letters.
 func (r resource) club(t *sbaTeam) (teams.Team, bool) {
 	season := strconv.Itoa(r.season)
-	if t.Abbrev == "" || utf8.RuneCountInString(string(t.Abbrev)) > 3 || !belongs(t.Season, season) {
+	if t.Abbrev == "" || utf8.RuneCountInString(string(t.Abbrev)) > 3 || !matches(t.Season, season) {
 		return teams.Team{}, false
 	}
 	team := teams.Team{
 		ID: string(t.ID), Season: r.season, Abbrev: string(t.Abbrev),
 		Name:      string(cmp.Or(t.Long, t.Short, t.Abbrev)),
 		ShortName: string(cmp.Or(t.Short, t.Long, t.Abbrev)),
-		LogoURL:   link(t.Thumbnail),
+		LogoURL:   webURL(t.Thumbnail),
 	}
 	team.Color, team.TextColor = colors(t.Color)
-	if link(t.Stadium) == "" {
+	if webURL(t.Stadium) == "" {
 		team.Park.Name = string(t.Stadium)
 	}
 	return team, true
 }
 
-// player reads a player, unless he is somebody else's. Who is not said to be left-handed is right-handed, as most are.
+// player converts a player and reports whether the player belongs to the season and team. A player without sides bats and
+// throws right.
 func (r resource) player(p *sbaPlayer) (teams.Player, bool) {
 	name := cmp.Or(string(p.Name), clean(string(p.Person.First+" "+p.Person.Last)))
-	if name == "" || !belongs(p.Season, strconv.Itoa(r.season)) || !belongs(p.Team.id, r.team) {
+	if name == "" || !matches(p.Season, strconv.Itoa(r.season)) || !matches(p.Team.id, r.team) {
 		return teams.Player{}, false
 	}
 	return teams.Player{
@@ -212,11 +212,11 @@ func (r resource) player(p *sbaPlayer) (teams.Player, bool) {
 			Bats: hand(p.Bats, "LRS"), Throws: hand(p.Throws, "LR"),
 			Positions: positions(p.Pos1, p.Pos2, p.Pos3, p.Pos4, p.Pos5, p.Pos6, p.Pos7, p.Pos8),
 		},
-		ImageURL: link(p.Headshot),
+		ImageURL: webURL(p.Headshot),
 	}, true
 }
 
-func hand(w word, known string) game.Hand {
+func hand(w looseText, known string) game.Hand {
 	h := strings.ToUpper(string(w))
 	if len(h) != 1 || !strings.Contains(known, h) {
 		return game.Right
@@ -224,8 +224,8 @@ func hand(w word, known string) game.Hand {
 	return game.Hand(h)
 }
 
-// positions returns the roles that the API's words stand for, in their order. Who has none that is known may hit.
-func positions(words ...word) []game.Role {
+// positions returns the roles of the API's positions in order, DH if none is known.
+func positions(words ...looseText) []game.Role {
 	var roles []game.Role
 	for _, w := range words {
 		for _, role := range rolesOf(strings.ToUpper(string(w))) {
@@ -240,7 +240,7 @@ func positions(words ...word) []game.Role {
 	return roles
 }
 
-// rolesOf returns what a single word stands for: a closer relieves, and an outfielder plays all three fields.
+// rolesOf returns the roles of one position: CP is a relief pitcher, OF all outfield positions.
 func rolesOf(w string) []game.Role {
 	switch w {
 	case "SP", "RP", "C", "1B", "2B", "3B", "SS", "LF", "CF", "RF", "DH":
@@ -255,8 +255,8 @@ func rolesOf(w string) []game.Role {
 	return nil
 }
 
-// duties says whether somebody with these roles pitches, and whether he does anything else.
-func duties(roles []game.Role) (pitches, hits bool) {
+// pitchesAndHits reports whether the roles include pitching and other positions.
+func pitchesAndHits(roles []game.Role) (pitches, hits bool) {
 	for _, r := range roles {
 		if r == "SP" || r == "RP" {
 			pitches = true
@@ -267,8 +267,8 @@ func duties(roles []game.Role) (pitches, hits bool) {
 	return pitches, hits
 }
 
-// link returns a web address, "" for anything else.
-func link(w word) string {
+// webURL returns an http or https URL, "" for any other value.
+func webURL(w looseText) string {
 	u, err := url.Parse(string(w))
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
 		return ""
@@ -276,8 +276,8 @@ func link(w word) string {
 	return u.String()
 }
 
-// colors returns a color as #rrggbb and black or white, whichever can be read on it (WCAG 2.2, relative luminance).
-func colors(w word) (color, text string) {
+// colors returns a color as #rrggbb and the one of black and white with the higher contrast on it (WCAG 2.2).
+func colors(w looseText) (color, text string) {
 	hex := strings.ToLower(strings.TrimPrefix(string(w), "#"))
 	rgb, err := strconv.ParseUint(hex, 16, 24)
 	if err != nil || len(hex) != 6 {
@@ -290,7 +290,7 @@ func colors(w word) (color, text string) {
 	return "#" + hex, "#ffffff"
 }
 
-// linear undoes the gamma of one of a color's channels, 0–255.
+// linear returns the linear value of a color channel, 0–255.
 func linear(channel uint64) float64 {
 	c := float64(channel) / 255
 	if c <= .04045 {

@@ -70,17 +70,17 @@ func checkPlayer(t *testing.T, p teams.Player) {
 }
 
 func shown(s string) bool {
-	return utf8.ValidString(s) && utf8.RuneCountInString(s) <= longest && !strings.ContainsAny(s, "\n\x00\u202e")
+	return utf8.ValidString(s) && utf8.RuneCountInString(s) <= maxText && !strings.ContainsAny(s, "\n\x00\u202e")
 }
 
 // stored is a body after it was in a record.
 func stored(t *testing.T, body []byte) []byte {
 	t.Helper()
-	raw, err := json.Marshal(record{Body: body})
+	raw, err := json.Marshal(cacheEntry{Body: body})
 	if err != nil {
 		t.Fatal(err)
 	}
-	var rec record
+	var rec cacheEntry
 	if err := json.Unmarshal(raw, &rec); err != nil {
 		t.Fatal(err)
 	}
@@ -92,7 +92,7 @@ func FuzzRecord(f *testing.F) {
 	f.Add([]byte(`{"address":"a","fetched":"2026-01-02T03:04:05Z","fresh":60,"body":{"teams":[]}}`))
 	f.Fuzz(func(t *testing.T, raw []byte) {
 		c := Client{cache: fixed(raw)}
-		if rec, _, ok := c.kept(t.Context(), resource{name: "teams", season: 3, address: "a"}); ok && rec.Address != "a" {
+		if rec, _, ok := c.cached(t.Context(), resource{name: "teams", season: 3, url: "a"}); ok && rec.URL != "a" {
 			t.Errorf("served %+v", rec)
 		}
 	})
@@ -101,7 +101,7 @@ func FuzzRecord(f *testing.F) {
 // Text on a club's color can be read.
 func TestColors(t *testing.T) {
 	t.Parallel()
-	for sent, want := range map[word]string{
+	for sent, want := range map[looseText]string{
 		"a6ce39": "#a6ce39 #000000", "#00205B": "#00205b #ffffff", "ffffff": "#ffffff #000000", "000000": "#000000 #ffffff",
 		"red": " ", "+12345": " ", "a6ce3": " ", "": " ",
 	} {

@@ -1,11 +1,11 @@
 // Package teamdata is the client of the external team-data API, in the shape of SBA v3.
 //
-// Its one law: an answer is what was asked for. It belongs to that season and that team, it could field a line-up, and
-// it says whether it is stale; otherwise there is an error. What is wrong with one entry costs that entry only.
+// Its one law: an answer matches the request. It is of that season and team, has enough players for a line-up, and is marked
+// if it is stale; otherwise there is an error. An invalid entry costs that entry only.
 //
-// What the API said is kept in a [Cache], as it was sent, under the address that was asked. As long as it is fresh it is
-// the answer. After that it is still the answer, marked stale, while [Client.Run] asks the API whether it has changed; so
-// an API that is slow or down is felt only by who asks for what was never kept, or not in 30 days.
+// Response bodies are saved unchanged in a [Cache] under their URL. A fresh one is the answer. An older one is still the
+// answer, marked stale, while [Client.Run] revalidates it in the background. A slow or unreachable API therefore delays only
+// requests for data that was not fetched in the last 30 days.
 package teamdata
 
 import (
@@ -25,24 +25,24 @@ import (
 	"pressbox/game/teams"
 )
 
-// A Cache keeps what the API said over a restart. Nothing is lost with it but time.
+// A Cache stores response bodies across restarts. Losing it costs only time.
 type Cache interface {
-	TeamData(ctx context.Context, key string) ([]byte, error) // nil and no error: nothing kept
+	TeamData(ctx context.Context, key string) ([]byte, error) // nil and no error: not found
 	SaveTeamData(ctx context.Context, key string, value []byte) error
 }
 
-// Config says where the API is.
+// Config configures a [Client].
 type Config struct {
-	URL           string // ends before or with /v3: https://example.org/api
-	Token         string // bearer; "" sends none
-	DefaultSeason int    // what season 0 means to [Client.Teams] and [Client.Roster]
+	URL           string // up to and with or without /v3: https://example.org/api
+	Token         string // bearer token; "": none
+	DefaultSeason int    // used for season 0
 	Cache         Cache
-	Transport     http.RoundTripper // nil means an own one over the network
+	Transport     http.RoundTripper // nil: a new http.Transport
 	Log           *slog.Logger
 }
 
-// A Client asks the API. Its methods may be called concurrently, and need [Client.Run] to be running for whatever is
-// not kept. Who asks at the same time shares an answer, so its slices are not to be written to.
+// A Client fetches teams and rosters. Its methods may be called concurrently. [Client.Run] must run; until it does, only
+// cached data is returned. Concurrent callers share results, so their slices must not be modified.
 type Client struct {
 	base   *url.URL
 	token  string
@@ -51,18 +51,18 @@ type Client struct {
 	http   *http.Client
 	log    *slog.Logger
 
-	jobs    chan job
-	flights singleflight.Group // by address
+	requests chan request
+	flights  singleflight.Group // by address
 
-	mu   sync.Mutex // guards what follows
-	rest rest
+	mu      sync.Mutex // guards backoff
+	backoff backoff
 }
 
-// New returns a client that has not asked anything yet.
+// New returns a client. It sends no request.
 func New(c Config) (*Client, error) {
 	base, err := baseURL(c.URL)
 	if err != nil {
-		return nil, fmt.Errorf("address of the team-data API: %w", err)
+		return nil, fmt.Errorf("URL of the team-data API: %w", err)
 	}
 	transport := c.Transport
 	if transport == nil {
@@ -70,81 +70,81 @@ func New(c Config) (*Client, error) {
 	}
 	return &Client{
 		base: base, token: c.Token, season: c.DefaultSeason, cache: c.Cache, log: c.Log,
-		http: &http.Client{Transport: transport, CheckRedirect: sameHost},
-		jobs: make(chan job),
-		rest: rest{keys: map[string]rested{}},
+		http:     &http.Client{Transport: transport, CheckRedirect: sameHost},
+		requests: make(chan request),
+		backoff:  backoff{resources: map[string]resourceBackoff{}},
 	}, nil
 }
 
-// baseURL reads an address and lets it end with /v3. Its errors do not repeat it: there may be a secret inside.
+// baseURL parses a URL and appends /v3 if it is missing. Its errors do not contain the URL, which may hold a secret.
 func baseURL(raw string) (*url.URL, error) {
 	u, err := url.Parse(raw)
 	switch {
 	case err != nil:
-		return nil, errors.New("it cannot be read")
+		return nil, errors.New("invalid URL")
 	case u.Scheme != "http" && u.Scheme != "https", u.Host == "":
-		return nil, errors.New("it begins with http:// or https:// and a host")
+		return nil, errors.New("expected http:// or https:// and a host")
 	case u.User != nil, u.RawQuery != "", u.Fragment != "":
-		return nil, errors.New("it has no user, query or fragment; a token goes into TEAM_DATA_TOKEN")
+		return nil, errors.New("user, query and fragment are not allowed; set TEAM_DATA_TOKEN for a token")
 	case path.Base(u.Path) == "v3":
 		return u.JoinPath(), nil
 	}
 	return u.JoinPath("v3"), nil
 }
 
-// A job is a resource that Run shall ask for.
-type job struct {
+// A request asks Run to fetch a resource.
+type request struct {
 	resource
-	done chan<- outcome // has room for the outcome; nil if nobody waits
+	done chan<- fetchResult // buffered; nil if no caller waits
 }
 
-type outcome struct {
-	answer answer
+type fetchResult struct {
+	answer list
 	err    error
 }
 
-// Run asks the API for what the other methods want, until ctx ends and the last request with it.
+// Run fetches what the other methods request until ctx ends, and returns after the last request has ended.
 func (c *Client) Run(ctx context.Context) error {
-	var asking sync.WaitGroup
-	defer asking.Wait()
+	var running sync.WaitGroup
+	defer running.Wait()
 	defer c.http.CloseIdleConnections()
 	for {
 		select {
 		case <-ctx.Done():
 			return nil
-		case j := <-c.jobs:
-			asking.Go(func() { c.do(ctx, j) })
+		case r := <-c.requests:
+			running.Go(func() { c.run(ctx, r) })
 		}
 	}
 }
 
-// do asks for a job's resource, together with whoever else wants it now.
-func (c *Client) do(ctx context.Context, j job) {
-	result, err, _ := c.flights.Do(j.address, func() (any, error) {
-		return c.renew(ctx, j.resource)
+// run fetches a resource; concurrent requests for it share the result.
+func (c *Client) run(ctx context.Context, r request) {
+	result, err, _ := c.flights.Do(r.url, func() (any, error) {
+		return c.refresh(ctx, r.resource)
 	})
-	if j.done == nil {
-		return // renew has logged it
+	if r.done == nil {
+		return // refresh has logged the error
 	}
-	a, _ := result.(answer)
-	j.done <- outcome{a, err}
+	l, _ := result.(list)
+	r.done <- fetchResult{l, err}
 }
 
-// Teams returns the clubs of a season; 0 means the default one. Farm clubs and injured lists are left out. The error
-// wraps [teams.ErrUnknown] or [teams.ErrUnavailable], or is that of ctx.
+// Teams returns the teams of a season, 0 for the default one, without farm teams and injured lists. The error wraps
+// [teams.ErrUnknown] or [teams.ErrUnavailable], or is that of ctx.
 func (c *Client) Teams(ctx context.Context, season int) (teams.List, error) {
 	if season == 0 {
 		season = c.season
 	}
-	a, err := c.answer(ctx, c.resource("teams", season, ""))
+	l, err := c.get(ctx, c.resource("teams", season, ""))
 	if err != nil {
 		return teams.List{}, fmt.Errorf("teams of season %d: %w", season, err)
 	}
-	return teams.List{Season: season, Source: c.base.Host, Stale: a.stale, FetchedAt: a.fetched, Teams: a.teams}, nil
+	return teams.List{Season: season, Source: c.base.Host, Stale: l.stale, FetchedAt: l.fetched, Teams: l.teams}, nil
 }
 
-// Roster returns one of the clubs that [Client.Teams] lists, with its players. The error wraps
-// [teams.ErrUnknown], [teams.ErrUnavailable] or [teams.ErrTooFewPlayers], or is that of ctx.
+// Roster returns one of the teams of [Client.Teams] with its players. The error wraps [teams.ErrUnknown],
+// [teams.ErrUnavailable] or [teams.ErrTooFewPlayers], or is that of ctx.
 func (c *Client) Roster(ctx context.Context, season int, team string) (teams.Roster, error) {
 	list, err := c.Teams(ctx, season)
 	if err != nil {
@@ -159,21 +159,21 @@ func (c *Client) Roster(ctx context.Context, season int, team string) (teams.Ros
 }
 
 func (c *Client) roster(ctx context.Context, t teams.Team) (teams.Roster, error) {
-	a, err := c.answer(ctx, c.resource("players", t.Season, t.ID))
+	l, err := c.get(ctx, c.resource("players", t.Season, t.ID))
 	if err == nil {
-		err = complete(a.players)
+		err = checkComplete(l.players)
 	}
 	if err != nil {
 		return teams.Roster{}, fmt.Errorf("roster of %s in season %d: %w", t.Abbrev, t.Season, err)
 	}
-	return teams.Roster{Team: t, Season: t.Season, Source: c.base.Host, Stale: a.stale, FetchedAt: a.fetched, Players: a.players}, nil
+	return teams.Roster{Team: t, Season: t.Season, Source: c.base.Host, Stale: l.stale, FetchedAt: l.fetched, Players: l.players}, nil
 }
 
-// complete checks that the players could take the field.
-func complete(players []teams.Player) error {
+// checkComplete returns an error unless there are enough players for a line-up.
+func checkComplete(players []teams.Player) error {
 	var hitters, pitchers int
 	for i := range players {
-		pitches, hits := duties(players[i].Positions)
+		pitches, hits := pitchesAndHits(players[i].Positions)
 		if pitches {
 			pitchers++
 		}
@@ -182,17 +182,17 @@ func complete(players []teams.Player) error {
 		}
 	}
 	if hitters < 9 || pitchers < 1 {
-		return fmt.Errorf("%w: %d who hit and %d who pitch, not 9 and 1", teams.ErrTooFewPlayers, hitters, pitchers)
+		return fmt.Errorf("%w: %d hitters and %d pitchers, expected at least 9 and 1", teams.ErrTooFewPlayers, hitters, pitchers)
 	}
 	return nil
 }
 
-// A resource is a list that the API has.
+// A resource is a list that the API offers.
 type resource struct {
-	name    string // "teams" or "players"; also what the list is called in the answer
-	season  int
-	team    string // its id, for players
-	address string // where it is asked for, and the key under which it is kept
+	name   string // "teams" or "players"; also the key of the list in the response
+	season int
+	team   string // team id, for players
+	url    string // URL; also the cache key
 }
 
 func (c *Client) resource(name string, season int, team string) resource {

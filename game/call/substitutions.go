@@ -2,15 +2,15 @@ package call
 
 import "pressbox/game"
 
-// Substitutions calls substitutions that were announced together in the state before them.
+// Substitutions returns the line of substitutions announced together in state before.
 func (c *Commentator) Substitutions(rev uint64, before *game.State, subs []game.Substitution) Line {
-	d := c.draft(rev)
+	d := c.newLine(rev)
 	if len(subs) == 0 {
 		return d.line()
 	}
 	s := *before
 	side := subs[0].Side
-	d.gaps["club"] = c.clubs[side].Name
+	d.shared["club"] = c.clubs[side].Name
 	if doubleSwitch(before, subs) {
 		d.add("double switch", nil)
 	}
@@ -26,20 +26,20 @@ func (c *Commentator) Substitutions(rev uint64, before *game.State, subs []game.
 	return d.line()
 }
 
-// doubleSwitch reports whether a new pitcher comes in together with a fielder, each into the order.
+// doubleSwitch reports whether a new pitcher and a new fielder both enter the batting order.
 func doubleSwitch(s *game.State, subs []game.Substitution) bool {
 	pitcher, fielder := false, false
 	for _, sub := range subs {
 		t := &s.Teams[sub.Side]
-		enters := place(t, sub.Player) == 0 && sub.Slot > 0 && t.DH == 0
+		enters := battingPlace(t, sub.Player) == 0 && sub.Slot > 0 && t.DH == 0
 		pitcher = pitcher || enters && sub.Position == game.Pitcher
 		fielder = fielder || enters && sub.Position.IsFielder() && sub.Position != game.Pitcher
 	}
 	return pitcher && fielder
 }
 
-// place returns a player's place in the order, 1–9; 0 if he does not bat.
-func place(t *game.TeamState, id game.PlayerID) int {
+// battingPlace returns a player's place in the order, 1–9, 0 if the player does not bat.
+func battingPlace(t *game.TeamState, id game.PlayerID) int {
 	for i, slot := range t.Order {
 		if slot.Player == id {
 			return i + 1
@@ -48,27 +48,27 @@ func place(t *game.TeamState, id game.PlayerID) int {
 	return 0
 }
 
-// substitution tells one of them, t being the team as it was.
-func (d *draft) substitution(t *game.TeamState, sub game.Substitution) {
-	more := gaps{"player": d.fullName(sub.Player), "at": d.book.word("places", int(sub.Position))}
-	if old := leaves(t, sub); old != "" {
-		more["old"] = d.Name(old)
+// substitution adds one substitution; t is the team before it.
+func (b *lineBuilder) substitution(t *game.TeamState, sub game.Substitution) {
+	more := values{"player": b.fullName(sub.Player), "at": b.phrasebook.word("places", int(sub.Position))}
+	if old := replaced(t, sub); old != "" {
+		more["old"] = b.Name(old)
 		if sub.Injured {
-			d.add("injury", more)
+			b.add("injury", more)
 		}
 	}
-	at := place(t, sub.Player)
+	at := battingPlace(t, sub.Player)
 	if sub.Position.IsFielder() && sub.Slot > 0 && at == 0 && t.DH == 0 {
-		more["place"] = d.book.ordinal(sub.Slot)
+		more["place"] = b.phrasebook.ordinal(sub.Slot)
 	}
 	if at != 0 {
-		more["from"] = d.book.word("places", int(t.Order[at-1].Position))
+		more["from"] = b.phrasebook.word("places", int(t.Order[at-1].Position))
 	}
-	d.add(substitutionKey(t, sub, at), more)
+	b.add(substitutionKey(t, sub, at), more)
 }
 
-// leaves returns whom a substitution replaces, "" if nobody.
-func leaves(t *game.TeamState, sub game.Substitution) game.PlayerID {
+// replaced returns the player whom a substitution replaces, "" for none.
+func replaced(t *game.TeamState, sub game.Substitution) game.PlayerID {
 	old := t.Pitcher
 	if sub.Slot > 0 && sub.Position != game.Pitcher {
 		old = t.Order[sub.Slot-1].Player
@@ -79,7 +79,7 @@ func leaves(t *game.TeamState, sub game.Substitution) game.PlayerID {
 	return old
 }
 
-// substitutionKey says what a player comes in as; at is his place in the order so far.
+// substitutionKey returns the key of a substitution; at is the player's place in the order before it.
 func substitutionKey(t *game.TeamState, sub game.Substitution, at int) string {
 	switch playing := at != 0 || sub.Player == t.Pitcher; {
 	case sub.Position == game.PinchHitter:

@@ -6,55 +6,55 @@ import (
 	"pressbox/game"
 )
 
-// Tactics are the sealed decisions of both managers for one turn. The zero value is baseball without tactics: swing away,
-// pitch, fielders where they usually stand.
+// Tactics are the sealed decisions of both managers for one turn. The zero value swings away, pitches to the batter, and
+// positions the fielders at normal depth.
 type Tactics struct {
 	Offence Offence `json:"offence"`
 	Defence Defence `json:"defence"`
 }
 
-// Offence is what the side at bat decides before a turn. "" is SwingAway.
+// Offence is the decision of the side at bat.
 type Offence string
 
-// The decisions of the side at bat.
+// The tactics of the offence.
 const (
 	SwingAway   Offence = ""
-	Take        Offence = "take"         // lets the next pitch go by
-	Sacrifice   Offence = "sacrifice"    // bunts the runners along
-	BuntForHit  Offence = "bunt for hit" // bunts to reach first
-	Squeeze     Offence = "squeeze"      // bunts while the runner from third breaks for home
-	HitAndRun   Offence = "hit and run"  // the runner goes, the batter must swing
+	Take        Offence = "take"         // the batter takes the next pitch
+	Sacrifice   Offence = "sacrifice"    // bunt to advance the runners
+	BuntForHit  Offence = "bunt for hit" // bunt to reach first
+	Squeeze     Offence = "squeeze"      // bunt with the runner on third going
+	HitAndRun   Offence = "hit and run"  // the runner goes and the batter swings
 	StealSecond Offence = "steal second"
 	StealThird  Offence = "steal third"
 	StealHome   Offence = "steal home"
-	DoubleSteal Offence = "double steal" // everybody who can goes
+	DoubleSteal Offence = "double steal" // all runners go
 )
 
-// Defence is what the side in the field decides before a turn.
+// Defence is the decision of the side in the field.
 type Defence struct {
 	Pitch      Pitch    `json:"pitch,omitzero"`
 	Infield    Infield  `json:"infield,omitzero"`
 	Outfield   Outfield `json:"outfield,omitzero"`
-	PlayBehind bool     `json:"behind,omitzero"` // plays behind the runner on first instead of holding him: fewer singles, easier steals
-	GuardLines bool     `json:"lines,omitzero"`  // guards the foul lines: fewer doubles, more singles
+	PlayBehind bool     `json:"behind,omitzero"` // do not hold the runner on first: fewer singles, easier steals
+	GuardLines bool     `json:"lines,omitzero"`  // guard the foul lines: fewer doubles, more singles
 }
 
-// Pitch is how the pitcher goes after the batter. "" is to pitch to him.
+// Pitch is the approach of the pitcher to the batter.
 type Pitch string
 
-// The ways to pitch.
+// The kinds of pitching.
 const (
 	PitchTo         Pitch = ""
 	PitchAround     Pitch = "pitch around"
 	IntentionalWalk Pitch = "intentional walk"
 	PitchOut        Pitch = "pitch-out"
-	PickoffThrow    Pitch = "pick-off throw" // at the leading runner who is not blocked in; two to a batter
+	PickoffThrow    Pitch = "pick-off throw" // at the last runner with an open base ahead; at most two per batter
 )
 
-// Infield is where the infielders stand. "" is the usual depth.
+// Infield is the depth of the infielders.
 type Infield string
 
-// The depths.
+// The depths of the infield.
 const (
 	NormalDepth     Infield = ""
 	InfieldIn       Infield = "in"
@@ -62,28 +62,28 @@ const (
 	DoublePlayDepth Infield = "double-play depth"
 )
 
-// Outfield is where the outfielders stand. "" is the usual depth.
+// Outfield is the depth of the outfielders.
 type Outfield string
 
-// The depths.
+// The depths of the outfield.
 const (
 	NormalOutfield Outfield = ""
 	Shallow        Outfield = "shallow"
 	Deep           Outfield = "deep"
 )
 
-// A IllegalTacticError says why a decision cannot be made in the state of the game.
+// An IllegalTacticError reports tactics that the state of the game does not allow.
 type IllegalTacticError struct {
 	Side   game.Side
-	Detail string // for people
+	Detail string
 }
 
 func (e *IllegalTacticError) Error() string { return fmt.Sprintf("the %s team: %s", e.Side, e.Detail) }
 
-// most pick-off throws to one batter: with a third the runner would be safe (5.07, the disengagements of 2023).
-const mostThrows = 2
+// maxPickoffThrows is the limit per batter; the runner would be safe on a third one (5.07, the disengagements of 2023).
+const maxPickoffThrows = 2
 
-// LegalOffence returns every decision the side at bat may make, SwingAway first.
+// LegalOffence returns all legal tactics of the offence, SwingAway first.
 func LegalOffence(s *game.State) []Offence {
 	all := [...]Offence{
 		SwingAway, Take, Sacrifice, BuntForHit, Squeeze, HitAndRun, StealSecond, StealThird, StealHome, DoubleSteal,
@@ -97,8 +97,8 @@ func LegalOffence(s *game.State) []Offence {
 	return legal
 }
 
-// LegalDefence returns the decisions the side in the field may make, the usual one first and then each that differs from
-// it in one thing. They may be combined; [Simulator.Resolve] refuses what does not go together.
+// LegalDefence returns the legal tactics of the defence: the zero value first, then each that differs from it in one field.
+// They may be combined; [Tactics.Check] reports combinations that are illegal.
 func LegalDefence(s *game.State, m Progress) []Defence {
 	all := [...]Defence{
 		{},
@@ -123,7 +123,7 @@ func LegalDefence(s *game.State, m Progress) []Defence {
 	return legal
 }
 
-// Check returns a [*IllegalTacticError] if the decisions cannot be made.
+// Check returns an [*IllegalTacticError] if the tactics are illegal in s.
 func (c Tactics) Check(s *game.State, m Progress) error {
 	if detail := c.Offence.check(s); detail != "" {
 		return &IllegalTacticError{Side: s.Batting(), Detail: detail}
@@ -134,7 +134,7 @@ func (c Tactics) Check(s *game.State, m Progress) error {
 	return nil
 }
 
-// check says what is wrong with the decision, "" if nothing.
+// check returns why the tactic is illegal, "" if it is legal.
 func (o Offence) check(s *game.State) string {
 	on := occupied(s)
 	switch o {
@@ -145,72 +145,72 @@ func (o Offence) check(s *game.State) string {
 	case Squeeze:
 		return unless(s.Outs < 2 && on&onThird != 0, "a squeeze needs a runner on third and less than two out")
 	case HitAndRun:
-		return unless(on&onFirst != 0 && on&onThird == 0, "a hit and run needs a runner on first and nobody on third")
+		return unless(on&onFirst != 0 && on&onThird == 0, "a hit and run needs a runner on first and none on third")
 	case StealSecond:
-		return unless(on&onFirst != 0 && on&onSecond == 0, "nobody can steal second")
+		return unless(on&onFirst != 0 && on&onSecond == 0, "no runner can steal second")
 	case StealThird:
-		return unless(on&onSecond != 0 && on&onThird == 0, "nobody can steal third")
+		return unless(on&onSecond != 0 && on&onThird == 0, "no runner can steal third")
 	case StealHome:
-		return unless(on&onThird != 0, "nobody can steal home")
+		return unless(on&onThird != 0, "no runner can steal home")
 	case DoubleSteal:
 		return unless(on == onFirst|onSecond || on == onFirst|onThird, "a double steal needs a runner on first and another ahead")
 	default:
-		return fmt.Sprintf("%q is no decision", string(o))
+		return fmt.Sprintf("unknown tactic %q", string(o))
 	}
 }
 
-// check says what is wrong with the decision, "" if nothing.
+// check returns why the tactics are illegal, "" if they are legal.
 func (d Defence) check(s *game.State, m *Progress) string {
 	on := occupied(s)
 	switch d.Pitch {
 	case PitchTo, PitchAround, IntentionalWalk, PitchOut:
 	case PickoffThrow:
 		if on == 0 {
-			return "a pick-off throw with nobody on base"
+			return "a pick-off throw needs a runner"
 		}
-		if m.PickoffThrows >= mostThrows {
-			return "both pick-off throws to this batter are used up (5.07)"
+		if m.PickoffThrows >= maxPickoffThrows {
+			return "no pick-off throw is left for this batter, after two (5.07)"
 		}
 	default:
-		return fmt.Sprintf("%q is no way to pitch", string(d.Pitch))
+		return fmt.Sprintf("unknown pitch %q", string(d.Pitch))
 	}
 	switch d.Infield {
 	case NormalDepth:
 	case InfieldIn, CornersIn:
 		if on&onThird == 0 || s.Outs == 2 {
-			return "the infield comes in for a runner on third with less than two out"
+			return "the infield in needs a runner on third and less than two out"
 		}
 	case DoublePlayDepth:
 		if on&onFirst == 0 || s.Outs == 2 {
 			return "double-play depth needs a runner on first and less than two out"
 		}
 	default:
-		return fmt.Sprintf("%q is no infield", string(d.Infield))
+		return fmt.Sprintf("unknown infield depth %q", string(d.Infield))
 	}
 	switch {
 	case d.Outfield != NormalOutfield && d.Outfield != Shallow && d.Outfield != Deep:
-		return fmt.Sprintf("%q is no outfield", string(d.Outfield))
-	case d.PlayBehind && !held(on):
-		return "there is no runner on first to play behind"
+		return fmt.Sprintf("unknown outfield depth %q", string(d.Outfield))
+	case d.PlayBehind && !holdsRunner(on):
+		return "playing behind the runner needs a runner on first and none on second"
 	}
 	return ""
 }
 
-func unless(right bool, detail string) string {
-	if right {
+func unless(ok bool, detail string) string {
+	if ok {
 		return ""
 	}
 	return detail
 }
 
-// The bases as a mask.
+// Bits of a mask of bases.
 const (
 	onFirst  = 1
 	onSecond = 2
 	onThird  = 4
 )
 
-// occupied returns which bases are held, as a mask.
+// occupied returns a mask of the occupied bases.
 func occupied(s *game.State) int {
 	mask := 0
 	for i := range s.Bases {
@@ -221,5 +221,5 @@ func occupied(s *game.State) int {
 	return mask
 }
 
-// held reports whether the first baseman usually holds the runner: first is taken and second is not.
-func held(on int) bool { return on&onFirst != 0 && on&onSecond == 0 }
+// holdsRunner reports whether the first baseman usually holds the runner: first is occupied and second is open.
+func holdsRunner(on int) bool { return on&onFirst != 0 && on&onSecond == 0 }

@@ -24,7 +24,7 @@ func TestMartingale(t *testing.T) {
 						if half == game.Bottom && inning >= o.ScheduledInnings() && lead > 0 {
 							continue
 						}
-						steps := m.steps(inning-1, half, lead)
+						steps := m.edgeTransitions(inning-1, half, lead)
 						for at := range chance.BaseOutStates {
 							s := game.State{Options: o, Inning: inning, Half: half, Outs: at % 3}
 							hold(&s, at/3)

@@ -14,46 +14,47 @@ import (
 //go:embed english.txt
 var english string
 
-// A Phrasebook is a language: the texts for each fact, and lists of words. It never changes and may be shared.
+// A Phrasebook holds the phrases of a language: the texts for each key, and lists of words. It never changes and may be
+// shared.
 type Phrasebook struct {
-	facts map[string]*fact
-	lists map[string][]string
+	entries map[string]*phrases
+	lists   map[string][]string
 }
 
-// A fact is what may be said for one thing.
-type fact struct {
-	texts [2][]string // by form
-	adds  bool        // to the texts of the fact that it is a kind of
+// phrases are the texts for one key.
+type phrases struct {
+	texts   [2][]string // by medium
+	extends bool        // the texts of the parent key
 }
 
-// English returns the book that comes with the package.
+// English returns the embedded English phrasebook.
 func English() *Phrasebook {
 	b, err := ReadPhrasebook(strings.NewReader(english))
 	if err != nil {
-		panic("english.txt: " + err.Error()) // it is compiled in, and tested
+		panic("english.txt: " + err.Error()) // embedded and tested
 	}
 	return b
 }
 
-// ReadPhrasebook reads a book in the form of english.txt. The error names the line.
+// ReadPhrasebook reads a phrasebook in the format of english.txt. Its error names the line.
 func ReadPhrasebook(r io.Reader) (*Phrasebook, error) {
-	b := &Phrasebook{facts: map[string]*fact{}, lists: map[string][]string{}}
+	b := &Phrasebook{entries: map[string]*phrases{}, lists: map[string][]string{}}
 	lines := bufio.NewScanner(r)
 	key := ""
 	for n := 1; lines.Scan(); n++ {
 		var err error
-		if key, err = b.read(lines.Text(), key); err != nil {
+		if key, err = b.readLine(lines.Text(), key); err != nil {
 			return nil, fmt.Errorf("line %d: %w", n, err)
 		}
 	}
 	if err := lines.Err(); err != nil {
-		return nil, fmt.Errorf("read a book: %w", err)
+		return nil, fmt.Errorf("read phrasebook: %w", err)
 	}
 	return b, nil
 }
 
-// read takes one line, and returns the key of the fact that the lines below it belong to.
-func (b *Phrasebook) read(line, key string) (string, error) {
+// readLine parses one line and returns the key that the following lines belong to.
+func (b *Phrasebook) readLine(line, key string) (string, error) {
 	text := strings.TrimSpace(line)
 	switch {
 	case text == "" || text[0] == '#':
@@ -67,19 +68,19 @@ func (b *Phrasebook) read(line, key string) (string, error) {
 	}
 	name, ok := strings.CutSuffix(text, ":")
 	name, adds := strings.CutSuffix(name, " +")
-	if !ok || b.facts[name] != nil {
-		return "", fmt.Errorf("%q is neither a list nor a new fact", text)
+	if !ok || b.entries[name] != nil {
+		return "", fmt.Errorf("%q is neither a list nor a new key", text)
 	}
-	b.facts[name] = &fact{adds: adds}
+	b.entries[name] = &phrases{extends: adds}
 	return name, nil
 }
 
 func (b *Phrasebook) readText(line, key string) error {
 	if key == "" {
-		return fmt.Errorf("%q belongs to no fact", line)
+		return fmt.Errorf("%q belongs to no key", line)
 	}
 	which, text, _ := strings.Cut(line, " ")
-	f := &b.facts[key].texts
+	f := &b.entries[key].texts
 	switch which {
 	case "both":
 		f[screen], f[speak] = append(f[screen], text), append(f[speak], text)
@@ -88,21 +89,21 @@ func (b *Phrasebook) readText(line, key string) error {
 	case "speak":
 		f[speak] = append(f[speak], text)
 	default:
-		return fmt.Errorf("%q is neither both, screen nor speak", which)
+		return fmt.Errorf("%q: expected both, screen or speak", which)
 	}
 	if strings.Count(text, "{") != strings.Count(text, "}") || strings.Count(text, "[") != strings.Count(text, "]") {
-		return fmt.Errorf("%q does not close a gap", text)
+		return fmt.Errorf("%q has an unclosed bracket", text)
 	}
 	return nil
 }
 
-// texts returns what may be said for a fact, or for the fact that it is a kind of.
-func (b *Phrasebook) texts(f form, key string) []string {
+// texts returns the texts for a key, or for its nearest parent.
+func (b *Phrasebook) texts(m medium, key string) []string {
 	var all []string
 	for {
-		if is := b.facts[key]; is != nil {
-			all = append(all, is.texts[f]...)
-			if !is.adds {
+		if e := b.entries[key]; e != nil {
+			all = append(all, e.texts[m]...)
+			if !e.extends {
 				return all
 			}
 		}
@@ -114,7 +115,7 @@ func (b *Phrasebook) texts(f form, key string) []string {
 	}
 }
 
-// word returns word i of a list, "" if it has none.
+// word returns word i of a list, "" if there is none.
 func (b *Phrasebook) word(list string, i int) string {
 	if words := b.lists[list]; i >= 0 && i < len(words) {
 		return words[i]
@@ -122,7 +123,7 @@ func (b *Phrasebook) word(list string, i int) string {
 	return ""
 }
 
-// number returns a number in words, in digits where the book has no word.
+// number returns a number in words, in digits if the phrasebook has no word for it.
 func (b *Phrasebook) number(n int) string {
 	if w := b.word("numbers", n); w != "" {
 		return w
@@ -130,7 +131,7 @@ func (b *Phrasebook) number(n int) string {
 	return strconv.Itoa(n)
 }
 
-// ordinal returns "third" for 3; in digits where the book has no word.
+// ordinal returns "third" for 3, digits if the phrasebook has no word for it.
 func (b *Phrasebook) ordinal(n int) string {
 	if w := b.word("ordinals", n); w != "" {
 		return w
@@ -138,12 +139,12 @@ func (b *Phrasebook) ordinal(n int) string {
 	return strconv.Itoa(n)
 }
 
-// counted returns "no runs", "one run", "two runs".
-func (b *Phrasebook) counted(list string, n int) string {
+// plural returns "no runs", "one run", "two runs" from a list of forms.
+func (b *Phrasebook) plural(list string, n int) string {
 	return strings.ReplaceAll(b.word(list, min(n, len(b.lists[list])-1)), "{n}", b.number(n))
 }
 
-// runs returns a side's runs as they are said in a score: "nothing", "one", "two".
+// runs returns the runs of a side in a score: "nothing", "one", "two".
 func (b *Phrasebook) runs(n int) string {
 	if n == 0 {
 		return b.word("nothing", 0)
@@ -151,8 +152,8 @@ func (b *Phrasebook) runs(n int) string {
 	return b.number(n)
 }
 
-// to returns where a ball went by Retrosheet's zone, by the longest beginning that has a word; "" if none has.
-func (b *Phrasebook) to(zone string) string {
+// direction returns the direction of a Retrosheet zone, by its longest prefix with a word, "" if there is none.
+func (b *Phrasebook) direction(zone string) string {
 	for ; zone != ""; zone = zone[:len(zone)-1] {
 		if w := b.word("to."+zone, 0); w != "" {
 			return w
@@ -161,8 +162,8 @@ func (b *Phrasebook) to(zone string) string {
 	return ""
 }
 
-// list joins names: "Hale", "Hale and Ono", "Hale, Ono and Ruiz".
-func (b *Phrasebook) list(names []string) string {
+// joinNames joins names: "Hale", "Hale and Ono", "Hale, Ono and Ruiz".
+func (b *Phrasebook) joinNames(names []string) string {
 	last := len(names) - 1
 	if last < 1 {
 		return strings.Join(names, "")
@@ -170,8 +171,8 @@ func (b *Phrasebook) list(names []string) string {
 	return strings.Join(names[:last], ", ") + " " + b.word("and", 0) + " " + names[last]
 }
 
-// fill puts a text together; false if a gap outside of brackets is missing.
-func fill(text string, g gaps) (string, bool) {
+// fill fills the placeholders of a text, and reports false if one outside brackets has no value.
+func fill(text string, v values) (string, bool) {
 	var out strings.Builder
 	for text != "" {
 		i := strings.IndexAny(text, "[{")
@@ -188,27 +189,27 @@ func fill(text string, g gaps) (string, bool) {
 		if end < i {
 			return "", false
 		}
-		inside := text[i+1 : end]
+		name := text[i+1 : end]
 		text = text[end+1:]
 		if closing == ']' {
-			part, _ := fill(inside, g)
+			part, _ := fill(name, v)
 			out.WriteString(part)
 			continue
 		}
-		if g[inside] == "" {
+		if v[name] == "" {
 			return "", false
 		}
-		out.WriteString(g[inside])
+		out.WriteString(v[name])
 	}
 	return out.String(), true
 }
 
-// Phrases returns everything the book can make the speaker say, each text once with all its parts and each word of each
-// list once, for a test that a voice can read it. Names are missing: they are the clubs' own.
+// Phrases returns all texts for the speaker with their optional parts and all words of the lists, for tests of voices.
+// Names are replaced by a sample.
 func (b *Phrasebook) Phrases() []string {
 	var all []string
-	for _, name := range slices.Sorted(maps.Keys(b.facts)) {
-		for _, text := range b.facts[name].texts[speak] {
+	for _, name := range slices.Sorted(maps.Keys(b.entries)) {
+		for _, text := range b.entries[name].texts[speak] {
 			all = append(all, sentence(b.sample(text)))
 		}
 	}
@@ -220,13 +221,13 @@ func (b *Phrasebook) Phrases() []string {
 	return all
 }
 
-// sample fills every gap of a text with a word that may stand there.
+// sample fills the placeholders of a text with possible values.
 func (b *Phrasebook) sample(text string) string {
-	g := gaps{
-		"to": b.to("78"), "base": b.word("bases", 2), "position": b.word("positions", 6), "at": b.word("places", 6), "from": b.word("places", 4),
+	v := values{
+		"to": b.direction("78"), "base": b.word("bases", 2), "position": b.word("positions", 6), "at": b.word("places", 6), "from": b.word("places", 4),
 		"half": b.word("halves", 1), "inning": b.ordinal(7), "place": b.ordinal(5), "hi": b.number(5), "lo": b.runs(0),
-		"runs": b.counted("runs", 2), "hits": b.counted("hits", 3), "errors": b.counted("errors", 1), "left": b.counted("left", 0),
-		"outs": b.counted("outs", 2), "bases": b.word("on.5", 0), "countwords": b.number(2) + " " + b.word("and", 0) + " " + b.number(1),
+		"runs": b.plural("runs", 2), "hits": b.plural("hits", 3), "errors": b.plural("errors", 1), "left": b.plural("left", 0),
+		"outs": b.plural("outs", 2), "bases": b.word("on.5", 0), "countwords": b.number(2) + " " + b.word("and", 0) + " " + b.number(1),
 		"inningswords": b.number(10), "scorewords": b.word("nothing", 0),
 	}
 	for text := text; ; {
@@ -236,10 +237,10 @@ func (b *Phrasebook) sample(text string) string {
 		}
 		name, after, _ := strings.Cut(rest, "}")
 		text = after
-		if g[name] == "" {
-			g[name] = "Martin"
+		if v[name] == "" {
+			v[name] = "Martin"
 		}
 	}
-	filled, _ := fill(text, g)
+	filled, _ := fill(text, v)
 	return filled
 }

@@ -1,0 +1,124 @@
+package bot
+
+import (
+	"cmp"
+	"slices"
+
+	"pressbox/game"
+	"pressbox/game/chance"
+)
+
+// Batters that a relief pitcher faces, and that bat in an inning.
+const (
+	battersPerReliever = 6
+	battersPerInning   = 4.3
+)
+
+// minReliefGain is the smallest gain, in runs per plate appearance, for which a pitcher who is not tired is relieved.
+const minReliefGain = .004
+
+// relieve changes a tired pitcher, or brings in a better one for the next three batters if the bullpen suffices for the
+// rest of the game.
+func (m *Manager) relieve(s *game.State, progress chance.Progress) []game.Substitution {
+	team := &s.Teams[m.side]
+	if team.BattersFaced < 3 && !s.Options.NoThreeBatterMinimum || team.BattersFaced == 0 {
+		return nil
+	}
+	pen := m.bullpen(team)
+	if len(pen) == 0 {
+		return nil
+	}
+	tired := m.sim.Fatigue(s, progress)
+	next := m.pickReliever(s, pen)
+	gain := m.runsAgainst(s, progress) - m.runsAgainst(m.withPitcher(s, next), progress)
+	switch {
+	case tired >= 1 && gain > -minReliefGain:
+	case tired >= .5 && gain > minReliefGain && m.spareBatters(s, pen) > 0:
+	default:
+		return nil
+	}
+	return []game.Substitution{{Side: m.side, Player: next, Slot: pitcherSlot(team), Position: game.Pitcher}}
+}
+
+// NextReliever returns the pitcher who would relieve now, "" if none is available.
+func (m *Manager) NextReliever(s *game.State) game.PlayerID {
+	pen := m.bullpen(&s.Teams[m.side])
+	if len(pen) == 0 {
+		return ""
+	}
+	return m.pickReliever(s, pen)
+}
+
+// pitcherSlot returns the pitcher's batting slot, 0 if the pitcher does not bat.
+func pitcherSlot(team *game.TeamState) int {
+	if team.DH != 0 {
+		return 0
+	}
+	for i, slot := range team.Order {
+		if slot.Position == game.Pitcher {
+			return i + 1
+		}
+	}
+	return 0
+}
+
+// bullpen returns the pitchers on the bench, best first: relief pitchers, or starters if there is no relief pitcher.
+func (m *Manager) bullpen(team *game.TeamState) []game.PlayerID {
+	var relief, rest []game.PlayerID
+	for _, id := range team.Bench {
+		switch p := m.player(id); {
+		case !p.CanPitch():
+		case slices.Contains(p.Positions, "SP"):
+			rest = append(rest, id)
+		default:
+			relief = append(relief, id)
+		}
+	}
+	if len(relief) == 0 {
+		relief = rest
+	}
+	slices.SortStableFunc(relief, func(a, b game.PlayerID) int {
+		return cmp.Compare(pitchingRuns(m.player(a), m.ratings), pitchingRuns(m.player(b), m.ratings))
+	})
+	return relief
+}
+
+// pickReliever picks from the bullpen by the score: the best for the last innings of a close game, the middle when behind,
+// the last when the game is decided.
+func (m *Manager) pickReliever(s *game.State, pen []game.PlayerID) game.PlayerID {
+	lead := s.Score[m.side] - s.Score[m.side.Other()]
+	left := max(s.Options.ScheduledInnings()-s.Inning, 0) // innings after this one
+	last := len(pen) - 1
+	switch {
+	case lead >= -1 && lead <= 4:
+		return pen[min(left, last)]
+	case lead >= -3 && lead < 0:
+		return pen[min(left+1, last)]
+	default:
+		return pen[last]
+	}
+}
+
+// spareBatters returns the number of batters that the bullpen can face beyond those expected.
+func (m *Manager) spareBatters(s *game.State, pen []game.PlayerID) float64 {
+	left := float64(max(s.Options.ScheduledInnings()-s.Inning, 0)) + 1 - float64(s.Outs)/3
+	return float64(len(pen)*battersPerReliever) - left*battersPerInning
+}
+
+// withPitcher returns the state with another pitcher.
+func (m *Manager) withPitcher(s *game.State, id game.PlayerID) *game.State {
+	next := *s
+	next.Teams[m.side].Pitcher = id
+	return &next
+}
+
+// runsAgainst returns the mean run value of the next three batters against the pitcher in s.
+func (m *Manager) runsAgainst(s *game.State, progress chance.Progress) float64 {
+	next, sum := *s, 0.0
+	team := &next.Teams[s.Batting()]
+	for range 3 {
+		sum += runs(m.sim.ExpectedRates(&next, progress, chance.Tactics{}))
+		team.NextBatter = (team.NextBatter + 1) % 9
+	}
+	return sum / 3
+}

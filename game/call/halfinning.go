@@ -1,0 +1,192 @@
+package call
+
+import (
+	"maps"
+	"strconv"
+
+	"pressbox/game"
+)
+
+// scoreValues returns the placeholder values of a score.
+func (c *Commentator) scoreValues(score [2]int) values {
+	leader := game.Away
+	if score[game.Home] > score[game.Away] {
+		leader = game.Home
+	}
+	return values{
+		"leader": c.clubs[leader].Name, "trailer": c.clubs[leader.Other()].Name,
+		"hi": c.phrasebook.runs(score[leader]), "lo": c.phrasebook.runs(score[leader.Other()]),
+		"awayabbrev": c.clubs[game.Away].Abbrev, "awayruns": strconv.Itoa(score[game.Away]),
+		"homeabbrev": c.clubs[game.Home].Abbrev, "homeruns": strconv.Itoa(score[game.Home]),
+	}
+}
+
+// addScore adds the values of a score to the line, with the score in words.
+func (b *lineBuilder) addScore(score [2]int) {
+	g := b.scoreValues(score)
+	key := "score.leads"
+	switch {
+	case score == [2]int{}:
+		key = "score.none"
+	case score[0] == score[1]:
+		key = "score.tied"
+	}
+	maps.Copy(b.shared, g)
+	b.shared["scorewords"] = b.phrase(speak, key, g)
+}
+
+func countText(c game.Count) string {
+	return strconv.Itoa(int(c.Balls)) + "-" + strconv.Itoa(int(c.Strikes))
+}
+
+// addHalfInning adds the values of the half-inning to the line.
+func (b *lineBuilder) addHalfInning(s *game.State) {
+	b.shared["half"] = b.phrasebook.word("halves", int(s.Half))
+	b.shared["inning"] = b.phrasebook.ordinal(s.Inning)
+	b.shared["club"] = b.clubs[s.Batting()].Name
+	if !s.Over() && s.Batter() != "" {
+		b.shared["batter"] = b.Name(s.Batter())
+	}
+}
+
+// Start returns the line at the start of a game.
+func (c *Commentator) Start(rev uint64, s *game.State) Line {
+	d := c.newLine(rev)
+	d.add("start", values{
+		"away": c.clubs[game.Away].Name, "home": c.clubs[game.Home].Name,
+		"awaypitcher": c.fullName(s.Teams[game.Away].Pitcher), "homepitcher": c.fullName(s.Teams[game.Home].Pitcher),
+	})
+	return d.line()
+}
+
+// HalfInning returns the line at the start of the half-inning of s: the score, the batter and the automatic runner.
+func (c *Commentator) HalfInning(rev uint64, s *game.State) Line {
+	d := c.newLine(rev)
+	d.addHalfInning(s)
+	d.addScore(s.Score)
+	if r := s.RunnerOn(game.Second); r.Automatic {
+		d.shared["runner"] = d.Name(r.Player)
+	}
+	if s.Inning == 7 && s.Half == game.Bottom && s.Options.ScheduledInnings() == 9 {
+		d.add("stretch", nil)
+	}
+	d.add("turn", nil)
+	return d.line()
+}
+
+// HalfTotals counts the half-inning of one side, for [Commentator.HalfSummary]. The zero value is its start.
+type HalfTotals struct {
+	Runs   int `json:"runs"`
+	Hits   int `json:"hits"`
+	Errors int `json:"errors"`
+	Left   int `json:"left"` // on base; valid after the half-inning
+}
+
+// Add returns the totals with a play of the half-inning, which must be legal in s.
+func (h HalfTotals) Add(s *game.State, p game.Play) HalfTotals {
+	t := s.Tally(p)
+	h.Runs += t.Runs
+	h.Errors += t.Errors
+	if t.HitBases > 0 {
+		h.Hits++
+	}
+	h.Left = -t.Runs - t.Outs
+	for _, r := range s.Bases {
+		if r.Player != "" {
+			h.Left++
+		}
+	}
+	if t.PlateAppearance {
+		h.Left++
+	}
+	return h
+}
+
+// HalfSummary returns the line that sums up a side's half-inning.
+func (c *Commentator) HalfSummary(rev uint64, side game.Side, h HalfTotals) Line {
+	d := c.newLine(rev)
+	d.add("summary", values{
+		"club": c.clubs[side].Name,
+		"runs": c.phrasebook.plural("runs", h.Runs), "hits": c.phrasebook.plural("hits", h.Hits),
+		"errors": c.phrasebook.plural("errors", h.Errors), "left": c.phrasebook.plural("left", h.Left),
+	})
+	return d.line()
+}
+
+// End returns the line at the end of a game, with the winning, losing and saving pitchers of the box score.
+func (c *Commentator) End(rev uint64, s *game.State, box *game.BoxScore) Line {
+	d := c.newLine(rev)
+	d.addScore(s.Score)
+	switch s.End {
+	case game.Playing:
+		return Line{}
+	case game.Final:
+		if s.Inning != s.Options.ScheduledInnings() {
+			d.shared["innings"], d.shared["inningswords"] = strconv.Itoa(s.Inning), c.phrasebook.number(s.Inning)
+		}
+		d.add("final", nil)
+	case game.CalledGame:
+		d.add("called game", values{"inning": c.phrasebook.ordinal(s.Inning)})
+	case game.AwayForfeit, game.HomeForfeit:
+		d.add("forfeit", d.scoreValues(s.Result()))
+		return d.line()
+	}
+	if box != nil && box.WinningPitcher != "" && box.LosingPitcher != "" {
+		more := values{"winner": c.Name(box.WinningPitcher), "loser": c.Name(box.LosingPitcher)}
+		if box.SavingPitcher != "" {
+			more["saver"] = c.Name(box.SavingPitcher)
+		}
+		d.add("decision", more)
+	}
+	return d.line()
+}
+
+// Count returns the balls and strikes.
+func (c *Commentator) Count(s *game.State) Line {
+	words := c.phrasebook.number(int(s.Count.Balls)) + " " + c.phrasebook.word("and", 0) + " " + c.phrasebook.number(int(s.Count.Strikes))
+	return c.answer("ask count", values{"count": countText(s.Count), "countwords": words})
+}
+
+// Outs returns the number of outs.
+func (c *Commentator) Outs(s *game.State) Line {
+	return c.answer("ask outs", values{"outs": c.outs(s)})
+}
+
+// Bases returns the occupied bases.
+func (c *Commentator) Bases(s *game.State) Line {
+	return c.answer("ask bases", values{"bases": c.bases(s)})
+}
+
+// Score returns the score.
+func (c *Commentator) Score(s *game.State) Line {
+	d := c.newLine(0)
+	d.addScore(s.Score)
+	d.add("ask score", nil)
+	return d.line()
+}
+
+// Situation returns half-inning, outs, bases and batter.
+func (c *Commentator) Situation(s *game.State) Line {
+	d := c.newLine(0)
+	d.addHalfInning(s)
+	d.add("ask situation", values{"outs": c.outs(s), "bases": c.bases(s)})
+	return d.line()
+}
+
+func (c *Commentator) answer(key string, v values) Line {
+	d := c.newLine(0)
+	d.add(key, v)
+	return d.line()
+}
+
+func (c *Commentator) outs(s *game.State) string { return c.phrasebook.word("outs", s.Outs) }
+
+func (c *Commentator) bases(s *game.State) string {
+	mask := 0
+	for i, r := range s.Bases {
+		if r.Player != "" {
+			mask |= 1 << i
+		}
+	}
+	return c.phrasebook.word("on."+strconv.Itoa(mask), 0)
+}

@@ -1,0 +1,77 @@
+package chance
+
+import "pressbox/game"
+
+// Odds is the chance of success shown with a tactic.
+type Odds struct {
+	Goal   string  `json:"what"` // the success: "safe at second"
+	Chance float64 `json:"success"`
+}
+
+// Odds returns the chance shown with the tactics: of a steal that the runner is safe, of a bunt that it succeeds, otherwise
+// that the batter reaches base. It returns the zero Odds if the tactics are illegal.
+func (sim *Simulator) Odds(s *game.State, m Progress, c Tactics) Odds {
+	if checkPlayable(s) != nil || c.Check(s, m) != nil {
+		return Odds{}
+	}
+	var pa plateAppearance
+	pa.init(sim, s, &m, c)
+	switch c.Offence {
+	case StealSecond:
+		return Odds{"safe at second", pa.stealChance(game.First)}
+	case StealThird:
+		return Odds{"safe at third", pa.stealChance(game.Second)}
+	case StealHome:
+		return Odds{"safe at home", pa.stealChance(game.Third)}
+	case DoubleSteal:
+		if pa.bases&onThird != 0 {
+			return Odds{"both safe", pa.stealChance(game.First) * .5}
+		}
+		return Odds{"safe at third", pa.stealChance(game.Second)}
+	case Sacrifice:
+		return Odds{"moves the runners", pa.buntChance(buntSacrifice, buntHit, buntFieldersChoice, buntError)}
+	case Squeeze:
+		return Odds{"the runner scores", (1 - squeezeMissChance) * pa.buntChance(buntSacrifice, buntHit, buntFieldersChoice, buntError)}
+	case BuntForHit:
+		return Odds{"reaches first", pa.buntChance(buntHit, buntError)}
+	default:
+		r := pa.expectedRates(m.Pitches.Count())
+		return Odds{"reaches base", 1 - r.K - r.Out()}
+	}
+}
+
+func (pa *plateAppearance) buntChance(good ...buntResult) float64 {
+	w := pa.buntWeights()
+	var sum, of float64
+	for _, n := range w {
+		sum += n
+	}
+	for _, b := range good {
+		of += w[b]
+	}
+	return of / sum
+}
+
+// ExpectedRates returns the rates of the current plate appearance, given the tactics of both sides.
+func (sim *Simulator) ExpectedRates(s *game.State, m Progress, c Tactics) Rates {
+	var pa plateAppearance
+	pa.init(sim, s, &m, c)
+	return pa.expectedRates(m.Pitches.Count())
+}
+
+func (pa *plateAppearance) expectedRates(at game.Count) Rates {
+	w := pa.classWeights()
+	pa.applyCount(&w, at)
+	var sum float64
+	for _, n := range w {
+		sum += n
+	}
+	return Rates{
+		K: w[strikeout] / sum, BB: w[walk] / sum, HBP: (w[hitByPitch] + w[interference]) / sum, Single: w[single] / sum,
+		Double: w[double] / sum, Triple: w[triple] / sum, HR: w[homeRun] / sum,
+	}
+}
+
+// RunExpectancy returns the expected runs of the side at bat in the rest of the half-inning, by base-out state, as in
+// innings 1 to 8 of 2015–17 and 2019.
+func RunExpectancy(s *game.State) float64 { return measuredData().runExpectancy[3*occupied(s)+s.Outs] }
