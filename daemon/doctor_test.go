@@ -45,7 +45,7 @@ const (
 )
 
 // soundConnected is the log message of a connected sound server.
-const soundConnected = "msg=sound"
+const soundConnected = "audio output connected"
 
 // has reports whether there is a finding of that name and result whose detail and remedy
 // contain these texts.
@@ -70,7 +70,7 @@ func TestDoctor_problems(t *testing.T) {
 		"no sound server":                  {set("PULSE_SERVER=unix:/nowhere/native"), "sound", failure, "no such file", "pressbox setup-audio"},
 		"a dead socket":                    {deadSocket, "sound", failure, "connection refused", "has stopped; start it"},
 		"no permission":                    {forbiddenSocket, "sound", failure, "permission denied", "pressbox setup-audio"},
-		"a wrong cookie":                   {wrongCookie, "sound", failure, "wants its cookie", "PULSE_COOKIE"},
+		"a wrong cookie":                   {wrongCookie, "sound", failure, "requires its cookie", "PULSE_COOKIE"},
 		"a server that hangs":              {sound(func(s *pulsetest.Server) { s.Signal(syscall.SIGSTOP) }), "sound", failure, "has not answered", "restart it"},
 		"a muted sink":                     {sound(func(s *pulsetest.Server) { s.Pactl("set-sink-mute", "speaker", "1") }), "sound", failure, "speaker is muted", "set-sink-mute speaker 0"},
 		"turned down":                      {sound(func(s *pulsetest.Server) { s.Pactl("set-sink-volume", "speaker", "7%") }), "sound", warning, "speaker is 7 %", "set-sink-volume speaker 100%"},

@@ -1,7 +1,7 @@
 """Sentences to learn from: corpus.py OUT.jsonl COUNT SEED [--questions]
 
 All come from the templates below, filled with words of Debian's wamerican that
-are also in the recognizer's dictionary; none is copied from anywhere. --questions
+are also in the recognizer's dictionary; none is copied. --questions
 gives mostly questions and exclamations. The same seed gives the same sentences, so
 the order of the templates and of the draws matters.
 

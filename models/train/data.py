@@ -1,8 +1,8 @@
 """The teacher's parameters as training material.
 
 An utterance is its ids [N] without pads, the frames each of them lasts [N], and
-its frames [T, 47]: 45 mel-cepstra, log F0 (drawn through where there is no voice)
-and voicing. A frame is 5 ms; T is even, for the model makes two frames at a time.
+its frames [T, 47]: 45 mel-cepstra, log F0 (interpolated where there is no voice)
+and voicing. A frame is 5 ms; T is even, because the model makes two frames at a time.
 """
 
 import numpy as np
@@ -77,7 +77,7 @@ def batches(utterances, steps, rng):
 
 
 def collate(batch):
-    """ids [B,N], their counts [B], frames per id [B,N], frames [B,2T,47], mask of steps [B,1,T]."""
+    """Returns ids [B,N], their counts [B], frames per id [B,N], frames [B,2T,47], mask of steps [B,1,T]."""
     n, t = max(len(u[0]) for u in batch), max(len(u[2]) for u in batch) // 2
     ids = torch.zeros(len(batch), n, dtype=torch.long)
     dur = torch.zeros(len(batch), n)

@@ -5,10 +5,10 @@ export.py ACOUSTIC PITCH VARIATION OUT.onnx [--tract X] [--f0 X]
 Inputs: input int64 [1,N] (ids, with pads or without), input_lengths int64 [1],
 scales float32 [3]: noise_scale, length_scale, noise_w. Output: float32 [1,1,1,T]
 in -1..1. noise_scale scales the breath in voiced sounds (0.667 as trained);
-noise_w varies the lengths of sounds by chance (0, the default, gives the same
+noise_w varies the lengths of sounds randomly (0, the default, gives the same
 samples each time). VARIATION widens spectrum and pitch to the teacher's
-(measure.py writes it). --tract and --f0 make another speaker: a longer vocal
-tract, and all pitch times so much.
+(measure.py writes it). --tract and --f0 make another speaker: factors for the
+length of the vocal tract and for the pitch.
 """
 
 import argparse
@@ -33,7 +33,7 @@ FADE = 0.005  # seconds at either end
 OPSET = 15
 WIDEN = 1.0  # share (as an exponent) of the missing variation that is restored
 
-# What espeak-ng never says in American English sounds like its nearest neighbour.
+# Symbols that espeak-ng does not use for American English sound like their nearest neighbour.
 NEIGHBOUR = {
     **dict(zip("grxyɝɒɫɨʉɻʁçcqɞɘɵøœβɸχɣɲʎʍʋɱ", "ɡɹkjɜɑlᵻuɹɹhkkɜəoɜɜvfkɡnlwvm")),
     **dict(zip("ʂʐɕʑɖʈɳɭɽʀɦħʝɟʦɤɯɶʏεɬɮɥɰˑʕ", "ʃʒʃʒdtnlɾɹhhjɡtʌuæɪɛllwwːʔ")),
@@ -68,7 +68,7 @@ class Voice(nn.Module):
         return self.finish(wave)[:, None, None]
 
     def finish(self, wave):
-        """[1,T]: one level for every sentence, a soft limit above 0.8, nothing sudden at the ends."""
+        """[1,T]: one level for every sentence, a soft limit above 0.8, fades at the ends."""
         power = (wave * wave).reshape(-1, self.vocoder.hop).mean(1)
         loud = (power > 0.001 * power.max()).to(torch.float32)
         rms = torch.sqrt((power * loud).sum() / (loud.sum() + 1e-9))
@@ -107,7 +107,7 @@ def spoken():
 
 
 def nearest():
-    """For every id the one that it sounds like; digits, clicks, tones and unknown ids like a space."""
+    """The id whose sound every id has; digits, clicks, tones and unknown ids like a space."""
     to = [i if i in spoken() else IDS[" "] for i in range(SYMBOLS)]
     for symbol, other in NEIGHBOUR.items():
         to[IDS[symbol]] = IDS[other]
@@ -119,7 +119,7 @@ def settle(table):
 
 
 def halve(model):
-    """Store the weights as 16-bit floats; the runtime makes them 32 bits again when it loads."""
+    """Store the weights as 16-bit floats; the runtime converts them to 32 bits."""
     kept, casts = [], []
     for t in model.graph.initializer:
         a = numpy_helper.to_array(t)
@@ -159,7 +159,7 @@ def config(name):
     }
 
 
-# What other loaders of Piper's voices look for in the file itself.
+# Metadata that other loaders of Piper's voices read from the file.
 PROPERTIES = {
     "model_type": "vits",
     "comment": "piper",

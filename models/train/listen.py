@@ -1,8 +1,8 @@
-"""What can be measured on the sound itself: listen.py FOLDER SENTENCES.jsonl
+"""Measurements of the sound itself: listen.py DIR SENTENCES.jsonl
 
 For each sentence's WAV: its first and last sample (a click is a jump from or to
 silence), its peak, the level of its loud parts, and for yes/no questions whether
-the pitch ends higher than it was. Pitch is found by autocorrelation.
+the pitch rises at the end. Pitch is estimated by autocorrelation.
 """
 
 import json
@@ -40,7 +40,7 @@ def pitch(x, rate):
     low, high = rate // HIGHEST, rate // LOWEST
     lag = low + r[:, low:high].argmax(1)
     strength = r[np.arange(len(r)), lag] / (r[:, 0] + 1e-9)
-    # the shortest lag that is nearly as good, or an octave is lost
+    # the shortest lag that is nearly as good, otherwise an octave is lost
     for i in np.nonzero(strength > 0.5)[0]:
         good = np.nonzero(r[i, low:high] > 0.9 * r[i, lag[i]])[0]
         lag[i] = low + good[0]

@@ -1,10 +1,10 @@
-"""How near the voice is to its teacher, with the teacher's durations.
+"""Distance of the voice to its teacher, with the teacher's durations.
 
 measure.py ACOUSTIC PITCH FEATURES [VARIATION]
 
-Says the mel-cepstral distortion (without the loudness), the error and correlation
-of log F0 where both are voiced, errors of voicing and of duration. Given VARIATION,
-writes there how much more each mel-cepstrum and log F0 vary in the teacher.
+Prints the mel-cepstral distortion (without the loudness), the error and correlation
+of log F0 where both are voiced, errors of voicing and of duration. With VARIATION,
+writes there the ratio of the teacher's variation of each mel-cepstrum and log F0.
 """
 
 import sys
@@ -44,7 +44,7 @@ def predict(a, p, ids, dur, frames):
 
 
 def compare(a, p, text, spoken, dur, mgc, lf0):
-    """The figures of one sentence, silence at the ends left out."""
+    """The measurements of one sentence, without silence at the ends."""
     mgc, lf0 = restyle(text, spoken, dur, mgc, lf0)
     last = np.nonzero(dur)[0][-1]
     ids = torch.tensor([phonemes.ids(spoken, pad=False)])

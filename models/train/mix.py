@@ -1,7 +1,7 @@
-"""The weighted mean of two checkpoints, one trained on from the other: mix.py FIRST SECOND SHARE OUT
+"""The weighted mean of two checkpoints, one trained from the other: mix.py FIRST SECOND SHARE OUT
 
-SHARE is the second's. Between a net and what more training on other sentences made
-of it there are some that are nearly as good on both kinds.
+SHARE is the weight of the second. Some means of a net and its continuation on other
+sentences are nearly as good as each net on its own sentences.
 """
 
 import sys

@@ -1,7 +1,7 @@
 """The network: ids to durations, mel-cepstra, voicing (Acoustic) and pitch (Pitch).
 
-A decoder step is 10 ms and gives two frames of 5 ms. Everything here can be
-exported to ONNX; shapes are [batch, channels, time] unless said otherwise.
+A decoder step is 10 ms and gives two frames of 5 ms. All modules can be
+exported to ONNX; shapes are [batch, channels, time] unless stated otherwise.
 """
 
 import torch
@@ -145,7 +145,7 @@ def kinds():
 
 
 def places(kind):
-    """Where each symbol stands: [B,N,4] of kinds (vowel, stress, end of word, end of phrase) to [B,N,16].
+    """The position of each symbol: [B,N,4] of kinds (vowel, stress, end of word, end of phrase) to [B,N,16].
 
     Vowels before and after in the word; vowels, stresses and words before and after
     in the phrase; all four before and after in the sentence.

@@ -1,8 +1,8 @@
-"""Text to phonemes to ids, as Piper's voices want them.
+"""Text to phonemes to ids, in the format of Piper's voices.
 
-espeak-ng is asked for one clause at a time; the mark that ends the clause goes
-back behind its phonemes, for it is part of the model's input. An id is the place
-of a code point in Piper's table.
+espeak-ng converts one clause at a time; the mark that ends the clause is appended
+to its phonemes, because it is part of the model's input. An id is the position of a
+code point in Piper's table.
 """
 
 import ctypes

@@ -1,5 +1,5 @@
-"""What is changed in the teacher's parameters: it reads questions and exclamations like
-statements, so a yes/no question gets a rise at its end and an exclamation more life.
+"""Changes of the teacher's parameters: it reads questions and exclamations like
+statements, so a yes/no question gets a rise at its end and an exclamation more variation.
 """
 
 import re

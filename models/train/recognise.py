@@ -1,8 +1,8 @@
-"""Word error rates: recognise.py SENTENCES.jsonl NAME=FOLDER…
+"""Word error rates: recognise.py SENTENCES.jsonl NAME=DIR…
 
-A FOLDER has one 16 kHz WAV per sentence. The recognizer is pocketsphinx with the
-words of the sentences and two language models: WER-1 lets any word stand anywhere
-and tells systems apart; WER-2 knows which words followed each other and is easy.
+A DIR has one 16 kHz WAV per sentence. The recognizer is pocketsphinx with the
+words of the sentences and two language models: WER-1 allows any order of
+words and separates systems well; WER-2 has the bigrams of the sentences and is easy.
 """
 
 import json
@@ -61,7 +61,7 @@ def language_model(references, known, bigrams, out):
 
 
 def heard(folder, names, model, work):
-    """What the recognizer hears in each WAV, by name."""
+    """The recognizer's text for each WAV, by name."""
     with open(f"{work}/names", "w") as f:
         f.write("\n".join(names) + "\n")
     command = (

@@ -1,8 +1,9 @@
-"""Checkpoints out of a voice that export.py made, to train on: resume.py VOICE.onnx FEATURES[,FEATURES] ACOUSTIC PITCH
+"""Checkpoints from a voice of export.py, to resume training: resume.py VOICE.onnx FEATURES[,FEATURES] ACOUSTIC PITCH
 
-The weights come back as 16-bit floats. What export.py changed is put back: the
-spread of each parameter is taken from the features anew, and the kinds of symbols
-from the table. Symbols that espeak-ng never says keep their neighbours' sound.
+The weights have the precision of 16-bit floats. Changes of export.py are reverted:
+the spread of each parameter is computed from the features again, and the kinds of
+symbols are read from the table. Symbols that espeak-ng does not use retain the sound
+of their neighbours.
 """
 
 import sys

@@ -1,9 +1,9 @@
-"""Sentences as people say them, and the game's own: talk.py OUT.jsonl COUNT SEED
+"""Sentences of everyday speech and of the game: talk.py OUT.jsonl COUNT SEED
 
-The templates of corpus.py are rich in words and poor in the small words between
-them (while you were, has not been, and it is), on which the teacher's melody hangs.
-Here clauses are put together from those, and the texts that game/call can say are
-filled with names. None is a sentence of the test sets. The same seed gives the same.
+The templates of corpus.py have many words but few of the small words between them
+(while you were, has not been, and it is), which determine the teacher's melody.
+This script combines clauses of such words, and fills the texts of game/call with
+names. None is a sentence of the test sets. The same seed gives the same sentences.
 """
 
 import json
@@ -143,7 +143,7 @@ def rest(pattern):
 
 
 def clause():
-    """A subject and what it does, in one of the ways to say that."""
+    """A subject with a verb phrase in one of several tenses."""
     (base, past, participle, ing), pattern = pick(VERBS)
     one = R.random() < 0.5
     who = pick(SINGULAR) if one else pick(PLURAL)
@@ -212,7 +212,7 @@ def end(sentence):
 
 
 def calls():
-    """What the game says, its gaps filled."""
+    """The texts of the game with filled gaps."""
     with open(os.path.join(HERE, "../../game/call/english.txt"), encoding="utf-8") as f:
         book = f.read()
     lists = dict(re.findall(r"(?m)^(\S+) = (.+)$", book))

@@ -1,11 +1,11 @@
 """The teacher's speech parameters: teacher.py CORPUS.jsonl OUT [--wav]
 
-The teacher is festival with cmu_us_slt_arctic_hts, made to say exactly espeak-ng's
-phonemes: every word becomes a made-up token whose pronunciation is that of its IPA.
-festival adds syllables, accents and phrases and writes labels; hts_engine turns
-these into mel-cepstra, log F0 and the exact length of each phone, which goes back
-to the code points that it came from. So neither a recognizer nor an aligner nor a
-pitch tracker is needed. OUT/feats.npz gets all; --wav adds OUT/wav/ID.wav at 16 kHz.
+The teacher is festival with cmu_us_slt_arctic_hts. To make it use exactly
+espeak-ng's phonemes, every word becomes an artificial token with the pronunciation
+of its IPA. festival adds syllables, accents and phrases and writes labels;
+hts_engine converts these to mel-cepstra, log F0 and the exact length of each phone,
+which is assigned to its code points. So no recognizer, aligner or pitch tracker is
+needed. OUT/feats.npz gets all of it; --wav adds OUT/wav/ID.wav at 16 kHz.
 """
 
 import json

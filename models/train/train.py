@@ -1,11 +1,11 @@
 """Training: train.py acoustic|pitch FEATURES[,FEATURES] OUT MINUTES [FROM [RATE]]
 
-acoustic trains the large net, pitch the small one that only knows log F0.
-The learning rate follows a cosine over the wall-clock time. An exponential moving
-average of the weights goes to OUT every minute, so a run may be stopped at any
-time, and continued by giving that file as FROM. RATE is the highest learning rate;
-what has nearly learned all goes on best with a third of the usual. THREADS (2) is
-of the environment.
+acoustic trains the large net, pitch the small one for log F0 only. The learning
+rate follows a cosine over the wall-clock time. An exponential moving average of the
+weights is written to OUT every minute, so a run may be stopped at any time and
+resumed with that file as FROM. RATE is the highest learning rate; a nearly trained
+net resumes best with a third of the default. The environment variable THREADS (2) is
+the number of threads.
 """
 
 import copy

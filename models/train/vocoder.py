@@ -1,9 +1,9 @@
-"""The vocoder: mel-cepstra, pitch and voicing to samples, without a trained weight.
+"""The vocoder: mel-cepstra, pitch and voicing to samples, without trained weights.
 
 A pulse train and noise are taken apart by a short-time Fourier transform, filtered
 every 5 ms by exp(sum c_m z~^-m), which is the minimum-phase filter of the teacher's
 own vocoder (MLSA), and put together again. The tables of sines are computed in the
-graph from a few numbers, so that they take no room in the file.
+graph from a few numbers, so that they do not enlarge the file.
 """
 
 import math
@@ -89,7 +89,7 @@ class Vocoder(nn.Module):
         steps, half, bins = mgc.shape[1], self.hop // 2, self.bins
         train, phase = self.excitation(f0)
         voiced = (voicing[:, :, None] + torch.zeros_like(phase)).reshape(1, 1, -1)
-        # In voiced frames the noise swells with the glottal cycle, or it would sound as a hiss beside the voice.
+        # In voiced frames the noise swells with the glottal cycle, otherwise it would sound like a separate hiss.
         swell = (1 + 0.7 * voiced * torch.cos(2 * math.pi * phase).reshape(1, 1, -1)) * torch.rsqrt(1 + 0.245 * voiced * voiced)
         at = torch.arange(steps * self.hop + self.hop) % NOISE
         n = self.analyse(self.noise[at][None, None] * F.pad(swell, (half, half), value=1.0))

@@ -58,10 +58,10 @@ func TestAnnounce_reportsAllViolations(t *testing.T) {
 }
 
 func TestAnnounce_fillsInDefaults(t *testing.T) {
-	bubble(t, settings, func(t *testing.T, h *rig) {
+	bubble(t, settings, func(h *rig) {
 		v := h.post("  hello  ", false)
 		if v.Message != "hello" || v.Voice != "anna" || v.Rate != 170 || v.Expires.Sub(v.Created) != 10*time.Minute {
-			t.Errorf("accepted %+v, want the message trimmed and the defaults", v.Announcement)
+			h.t.Errorf("accepted %+v, want the message trimmed and the defaults", v.Announcement)
 		}
 	})
 }
@@ -71,18 +71,18 @@ func TestAnnounce_rejectsWhenQueueFull(t *testing.T) {
 		t.Run(fmt.Sprint(most), func(t *testing.T) {
 			c := settings
 			c.Max = most
-			bubble(t, c, func(t *testing.T, h *rig) {
+			bubble(t, c, func(h *rig) {
 				fill := func(n int) {
-					t.Helper()
+					h.t.Helper()
 					for i := range n {
 						if v := h.post("a", false); *v.Position != most+1-n+i {
-							t.Errorf("accepted at %d, want %d", *v.Position, most+1-n+i)
+							h.t.Errorf("accepted at %d, want %d", *v.Position, most+1-n+i)
 						}
 					}
 					synctest.Wait()
 					h.expectError(announce.Request{Message: "b", Urgent: true}, announce.ErrFull)
 					if s := h.Stats(); s.Waiting != most || s.Max != most {
-						t.Errorf("%d are waiting of %d, want %d", s.Waiting, s.Max, most)
+						h.t.Errorf("%d are waiting of %d, want %d", s.Waiting, s.Max, most)
 					}
 				}
 				fill(most + 1) // nothing is spoken yet
@@ -98,7 +98,7 @@ func TestAnnounce_rejectsWhenQueueFull(t *testing.T) {
 func TestAnnounce_reservesPlaceWhileSaving(t *testing.T) {
 	c := settings
 	c.Max = 1
-	bubble(t, c, func(t *testing.T, h *rig) {
+	bubble(t, c, func(h *rig) {
 		h.outbox.set(errors.New("disk full"), time.Second)
 		failed := make(chan error)
 		for range 2 {
@@ -112,22 +112,22 @@ func TestAnnounce_reservesPlaceWhileSaving(t *testing.T) {
 		h.expectError(announce.Request{Message: "b"}, announce.ErrFull)
 		for range 2 {
 			if err := <-failed; !errors.Is(err, announce.ErrUnavailable) {
-				t.Errorf("after a failed save: %v, want ErrUnavailable", err)
+				h.t.Errorf("after a failed save: %v, want ErrUnavailable", err)
 			}
 		}
 		if queue, recent := h.Queue(); len(queue)+len(recent) > 0 {
-			t.Errorf("unsaved announcements are listed: %v %v", queue, recent)
+			h.t.Errorf("unsaved announcements are listed: %v %v", queue, recent)
 		}
 		for want := range 2 {
 			if v := h.post("c", false); *v.Position != want {
-				t.Errorf("position %d, want %d: the reserved places were not released", *v.Position, want)
+				h.t.Errorf("position %d, want %d: the reserved places were not released", *v.Position, want)
 			}
 		}
 	})
 }
 
 func TestAnnounce_positionsCountReservedPlaces(t *testing.T) {
-	bubble(t, settings, func(t *testing.T, h *rig) {
+	bubble(t, settings, func(h *rig) {
 		h.outbox.set(nil, time.Second)
 		got := make(map[string]int)
 		answers := make(chan announce.View)
@@ -144,13 +144,13 @@ func TestAnnounce_positionsCountReservedPlaces(t *testing.T) {
 		}
 		for message, want := range map[string]int{"a": 0, "b": 0, "c": 2, "d": 1} {
 			if got[message] != want {
-				t.Errorf("%s was answered position %d, want %d", message, got[message], want)
+				h.t.Errorf("%s was answered position %d, want %d", message, got[message], want)
 			}
 		}
 		queue, _ := h.Queue()
 		for i, want := range []string{"b", "d", "a", "c"} {
 			if queue[i].Message != want || *queue[i].Position != i {
-				t.Errorf("%s at %d, want %s at %d", queue[i].Message, *queue[i].Position, want, i)
+				h.t.Errorf("%s at %d, want %s at %d", queue[i].Message, *queue[i].Position, want, i)
 			}
 		}
 	})
@@ -159,18 +159,18 @@ func TestAnnounce_positionsCountReservedPlaces(t *testing.T) {
 func TestAnnounce_repeatedKeySpokenOnce(t *testing.T) {
 	c := settings
 	c.Max = 1
-	running(t, c, func(t *testing.T, h *rig) {
+	running(t, c, func(h *rig) {
 		h.post("head", false)
 		r := announce.Request{Message: "once", IdempotencyKey: "k1"}
-		first, err := h.Announce(t.Context(), r)
+		first, err := h.Announce(h.t.Context(), r)
 		if err != nil {
-			t.Fatal(err)
+			h.t.Fatal(err)
 		}
 		h.expectError(announce.Request{Message: "more"}, announce.ErrFull)
 		for _, when := range []string{"while the queue is full", "after it was spoken"} {
-			again, err := h.Announce(t.Context(), r)
+			again, err := h.Announce(h.t.Context(), r)
 			if err != nil || again.Announcement != first.Announcement || *again.Position != *first.Position {
-				t.Errorf("%s: %+v, %v, want the first answer %+v", when, again, err, first)
+				h.t.Errorf("%s: %+v, %v, want the first answer %+v", when, again, err, first)
 			}
 			time.Sleep(time.Minute)
 		}
@@ -183,7 +183,7 @@ func TestAnnounce_repeatedKeySpokenOnce(t *testing.T) {
 }
 
 func TestExpire_waitingAnnouncements(t *testing.T) {
-	running(t, settings, func(t *testing.T, h *rig) {
+	running(t, settings, func(h *rig) {
 		h.post(strings.Repeat("a|", 19)+"a", false)
 		var ids []string
 		for _, ttl := range []int{30, 7, 5, 6} {
@@ -196,7 +196,7 @@ func TestExpire_waitingAnnouncements(t *testing.T) {
 		time.Sleep(time.Nanosecond)
 		v := h.expectStatus(ids[2], announce.Expired)
 		if at := v.Ended.Sub(start); at != 5*time.Second {
-			t.Errorf("expired at %s, want 5s", at)
+			h.t.Errorf("expired at %s, want 5s", at)
 		}
 		h.expectStatus(ids[3], announce.Queued)
 		time.Sleep(15 * time.Second)
@@ -218,7 +218,7 @@ func TestExpire_currentUntilFirstSample(t *testing.T) {
 		{"sink lost while playing", 0, 5700 * time.Millisecond},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			running(t, settings, func(t *testing.T, h *rig) {
+			running(t, settings, func(h *rig) {
 				h.speaker.delay = tt.delay
 				v := h.request(announce.Request{Message: "long", TTL: 6 * time.Second})
 				synctest.Wait() // one that expires while another is spoken must not hide it
@@ -234,7 +234,7 @@ func TestExpire_currentUntilFirstSample(t *testing.T) {
 }
 
 func TestExpire_whileStopped(t *testing.T) {
-	bubble(t, settings, func(t *testing.T, h *rig) {
+	bubble(t, settings, func(h *rig) {
 		late := h.post("late", false)
 		time.Sleep(settings.TTL - time.Second)
 		h.post("fresh", false)
@@ -248,19 +248,19 @@ func TestExpire_whileStopped(t *testing.T) {
 }
 
 func TestCancel_silencesAtOnce(t *testing.T) {
-	running(t, settings, func(t *testing.T, h *rig) {
+	running(t, settings, func(h *rig) {
 		head, second, third := h.post("a1|a2", false), h.post("b1", false), h.post("c1", false)
 		time.Sleep(300 * time.Millisecond)
 		for _, id := range []string{second.ID, head.ID} {
-			v, err := h.Cancel(t.Context(), id)
+			v, err := h.Cancel(h.t.Context(), id)
 			if err != nil || v.Status != announce.Cancelled || v.Position != nil {
-				t.Errorf("cancel: %+v, %v, want it cancelled", v, err)
+				h.t.Errorf("cancel: %+v, %v, want it cancelled", v, err)
 			}
 			h.expectSaved(id, announce.Cancelled)
 			h.expectCancelError(id, announce.ErrEnded)
 		}
 		if took := time.Since(start); took != 300*time.Millisecond {
-			t.Errorf("silent after %s, want at once", took)
+			h.t.Errorf("silent after %s, want at once", took)
 		}
 		h.expect("a1 / c1")
 		time.Sleep(time.Second)
@@ -271,7 +271,7 @@ func TestCancel_silencesAtOnce(t *testing.T) {
 }
 
 func TestCancel_pendingIsNotStarted(t *testing.T) {
-	running(t, settings, func(t *testing.T, h *rig) {
+	running(t, settings, func(h *rig) {
 		h.post("a1", false)
 		b := h.post("b1", false)
 		h.post("c1", false)
@@ -289,14 +289,14 @@ func TestCancel_pendingIsNotStarted(t *testing.T) {
 		time.Sleep(3 * time.Second)
 		h.expect("a1 c1")
 		if err := <-cancelled; err != nil {
-			t.Errorf("cancel: %v", err)
+			h.t.Errorf("cancel: %v", err)
 		}
 		h.expectStatus(b.ID, announce.Cancelled)
 	})
 }
 
 func TestCancelWaiting_leavesCurrent(t *testing.T) {
-	running(t, settings, func(t *testing.T, h *rig) {
+	running(t, settings, func(h *rig) {
 		h.post("a1", false)
 		synctest.Wait()
 		for range 5 {
@@ -304,14 +304,14 @@ func TestCancelWaiting_leavesCurrent(t *testing.T) {
 		}
 		synctest.Wait()
 		before := h.outbox.writes()
-		if n, err := h.CancelWaiting(t.Context()); n != 5 || err != nil {
-			t.Errorf("cancelled %d, %v, want 5", n, err)
+		if n, err := h.CancelWaiting(h.t.Context()); n != 5 || err != nil {
+			h.t.Errorf("cancelled %d, %v, want 5", n, err)
 		}
 		if n := h.outbox.writes() - before; n != 1 {
-			t.Errorf("%d writes, want 1", n)
+			h.t.Errorf("%d writes, want 1", n)
 		}
-		if n, err := h.CancelWaiting(t.Context()); n != 0 || err != nil {
-			t.Errorf("cancelled %d again, %v, want 0", n, err)
+		if n, err := h.CancelWaiting(h.t.Context()); n != 0 || err != nil {
+			h.t.Errorf("cancelled %d again, %v, want 0", n, err)
 		}
 		time.Sleep(time.Minute)
 		h.expect("a1")
@@ -319,7 +319,7 @@ func TestCancelWaiting_leavesCurrent(t *testing.T) {
 }
 
 func TestCancel_reportsFailedSave(t *testing.T) {
-	running(t, settings, func(t *testing.T, h *rig) {
+	running(t, settings, func(h *rig) {
 		head, second := h.post("a1|a2", false), h.post("b1", false)
 		synctest.Wait()
 		h.outbox.set(errors.New("disk full"), 0)
@@ -348,7 +348,7 @@ func TestQueue_forgetsOldEnded(t *testing.T) {
 			t.Errorf("Evictable(%s, %d) = %v, want %v", tt.age, tt.count, got, tt.want)
 		}
 	}
-	running(t, settings, func(t *testing.T, h *rig) {
+	running(t, settings, func(h *rig) {
 		var first string
 		for i := range 6 {
 			for j := range 50 {
@@ -364,10 +364,10 @@ func TestQueue_forgetsOldEnded(t *testing.T) {
 		h.post("b", false)
 		time.Sleep(time.Minute)
 		if _, recent := h.Queue(); len(recent) != 200 {
-			t.Errorf("%d are listed after a day, want 200", len(recent))
+			h.t.Errorf("%d are listed after a day, want 200", len(recent))
 		}
 		if _, err := h.Find(first); !errors.Is(err, announce.ErrNotFound) {
-			t.Errorf("the first: %v, want ErrNotFound", err)
+			h.t.Errorf("the first: %v, want ErrNotFound", err)
 		}
 	})
 }
@@ -389,18 +389,18 @@ func TestNew_rejectsInvalidConfig(t *testing.T) {
 }
 
 func TestConfigure_appliesToLaterRequests(t *testing.T) {
-	bubble(t, settings, func(t *testing.T, h *rig) {
+	bubble(t, settings, func(h *rig) {
 		for _, message := range []string{"a", "b", "c"} {
 			h.post(message, false)
 		}
 		c := settings
 		c.Max, c.Volume, c.TTL = 1, 50, time.Hour
 		if err := h.Configure(c); err != nil {
-			t.Fatal(err)
+			h.t.Fatal(err)
 		}
 		h.expectError(announce.Request{Message: "d"}, announce.ErrFull)
 		if err := h.Configure(announce.Config{}); err == nil || h.Stats().Max != 1 {
-			t.Errorf("invalid settings: %v, and then Max is %d; want an error and 1", err, h.Stats().Max)
+			h.t.Errorf("invalid settings: %v, and then Max is %d; want an error and 1", err, h.Stats().Max)
 		}
 		stop := h.run()
 		defer stop()
@@ -409,7 +409,7 @@ func TestConfigure_appliesToLaterRequests(t *testing.T) {
 		h.expect("a b c")
 		h.expectGain("c", 0.5)
 		if v := h.post("e", false); v.Expires.Sub(v.Created) != time.Hour {
-			t.Errorf("time to live %s, want an hour", v.Expires.Sub(v.Created))
+			h.t.Errorf("time to live %s, want an hour", v.Expires.Sub(v.Created))
 		}
 	})
 }

@@ -11,7 +11,7 @@ import (
 )
 
 func TestComment_spokenWhenQueueEmpty(t *testing.T) {
-	running(t, settings, func(t *testing.T, h *rig) {
+	running(t, settings, func(h *rig) {
 		h.Comment("g1", "one1|one2")
 		time.Sleep(3 * time.Second)
 		h.expect("one1 one2")
@@ -26,7 +26,7 @@ func TestComment_spokenWhenQueueEmpty(t *testing.T) {
 }
 
 func TestComment_lastPerTopicOnly(t *testing.T) {
-	running(t, settings, func(t *testing.T, h *rig) {
+	running(t, settings, func(h *rig) {
 		h.post("a1|a2", false)
 		synctest.Wait()
 		for i := range 5 {
@@ -45,7 +45,7 @@ func TestComment_droppedAfterTenSeconds(t *testing.T) {
 		"a1|a2|a3|a4|a5|a6|a7|a8|a9|a10|11": "a1 a2 a3 a4 a5 a6 a7 a8 a9 a10 11",
 	} {
 		t.Run(wait, func(t *testing.T) {
-			running(t, settings, func(t *testing.T, h *rig) {
+			running(t, settings, func(h *rig) {
 				h.post(wait, false)
 				synctest.Wait()
 				h.Comment("g", "fresh")
@@ -60,7 +60,7 @@ func TestComment_droppedAfterTenSeconds(t *testing.T) {
 func TestComment_droppedIfSynthesisIsSlow(t *testing.T) {
 	for delay, want := range map[time.Duration]string{9 * time.Second: "slow after", 11 * time.Second: "after"} {
 		t.Run(delay.String(), func(t *testing.T) {
-			running(t, settings, func(t *testing.T, h *rig) {
+			running(t, settings, func(h *rig) {
 				h.speaker.delay = delay
 				h.Comment("g", "slow")
 				time.Sleep(15 * time.Second)
@@ -77,7 +77,7 @@ func TestComment_droppedIfSynthesisIsSlow(t *testing.T) {
 func TestComment_yieldsToAnnouncement(t *testing.T) {
 	for _, urgent := range []bool{false, true} {
 		t.Run(fmt.Sprint(urgent), func(t *testing.T) {
-			running(t, settings, func(t *testing.T, h *rig) {
+			running(t, settings, func(h *rig) {
 				h.speaker.delay = 100 * time.Millisecond
 				h.Comment("g", "r1|r2|r3|r4")
 				time.Sleep(500 * time.Millisecond) // r1 from 0.1 s to 1.1 s
@@ -86,7 +86,7 @@ func TestComment_yieldsToAnnouncement(t *testing.T) {
 				h.expect("r1 a1")
 				v = h.expectStatus(v.ID, announce.Done)
 				if started := v.Started.Sub(start); started > 1100*time.Millisecond {
-					t.Errorf("started after %s, want no gap after the clause: 1.1 s", started)
+					h.t.Errorf("started after %s, want no gap after the clause: 1.1 s", started)
 				}
 			})
 		})
@@ -96,7 +96,7 @@ func TestComment_yieldsToAnnouncement(t *testing.T) {
 func TestComment_isNoAnnouncement(t *testing.T) {
 	c := settings
 	c.Max = 1
-	running(t, c, func(t *testing.T, h *rig) {
+	running(t, c, func(h *rig) {
 		events, stop := h.Watch()
 		defer stop()
 		h.Comment("g", "r1|r2|r3")
@@ -104,18 +104,18 @@ func TestComment_isNoAnnouncement(t *testing.T) {
 		time.Sleep(100 * time.Millisecond)
 		synctest.Wait()
 		if queue, recent := h.Queue(); len(queue)+len(recent) > 0 {
-			t.Errorf("the comment is listed: %v %v", queue, recent)
+			h.t.Errorf("the comment is listed: %v %v", queue, recent)
 		}
 		if s := h.Stats(); s.Waiting > 0 || s.Current != "" {
-			t.Errorf("the comment counts: %+v", s)
+			h.t.Errorf("the comment counts: %+v", s)
 		}
 		if n, err := h.CancelWaiting(context.Background()); n != 0 || err != nil {
-			t.Errorf("cancelled %d, %v", n, err)
+			h.t.Errorf("cancelled %d, %v", n, err)
 		}
 		time.Sleep(5 * time.Second)
 		h.expect("r1 r2 r3 s1") // CancelWaiting does not cancel comments
 		if len(events) > 0 || h.outbox.writes() > 0 || len(h.outbox.stored) > 0 {
-			t.Errorf("%d events, %d writes, %d stored", len(events), h.outbox.writes(), len(h.outbox.stored))
+			h.t.Errorf("%d events, %d writes, %d stored", len(events), h.outbox.writes(), len(h.outbox.stored))
 		}
 		h.Comment("g", "x1|x2|x3")
 		time.Sleep(100 * time.Millisecond)
@@ -128,7 +128,7 @@ func TestComment_isNoAnnouncement(t *testing.T) {
 func TestComment_sameVolumeAsAnnouncement(t *testing.T) {
 	c := settings
 	c.Volume = 50
-	running(t, c, func(t *testing.T, h *rig) {
+	running(t, c, func(h *rig) {
 		h.Comment("g", "plain")
 		time.Sleep(2 * time.Second)
 		h.expect("plain")
@@ -138,7 +138,7 @@ func TestComment_sameVolumeAsAnnouncement(t *testing.T) {
 
 // A comment without a sink or without speech is dropped; announcements are not.
 func TestComment_failureDropsIt(t *testing.T) {
-	running(t, settings, func(t *testing.T, h *rig) {
+	running(t, settings, func(h *rig) {
 		h.sink.lose()
 		h.Comment("g", "lost")
 		time.Sleep(time.Second)
@@ -157,7 +157,7 @@ func TestComment_failureDropsIt(t *testing.T) {
 }
 
 func TestComment_stopsAfterClauseOnShutdown(t *testing.T) {
-	bubble(t, settings, func(t *testing.T, h *rig) {
+	bubble(t, settings, func(h *rig) {
 		stop := h.run()
 		h.Comment("g", "r1|r2|r3|r4|r5|r6")
 		time.Sleep(500 * time.Millisecond)
@@ -165,7 +165,7 @@ func TestComment_stopsAfterClauseOnShutdown(t *testing.T) {
 		stop()
 		h.expect("r1")
 		if took := time.Since(began); took > 2*time.Second {
-			t.Errorf("stopping took %s", took)
+			h.t.Errorf("stopping took %s", took)
 		}
 		h.restart(settings)
 		h.speaker.made = nil

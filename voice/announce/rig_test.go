@@ -257,18 +257,18 @@ type rig struct {
 var settings = announce.Config{Max: 100, TTL: 10 * time.Minute, Rate: 170, Volume: 100}
 
 // bubble runs a test on an announcer that is not running, in fake time.
-func bubble(t *testing.T, c announce.Config, test func(t *testing.T, h *rig)) {
+func bubble(t *testing.T, c announce.Config, test func(h *rig)) {
 	t.Helper()
 	t.Parallel()
-	synctest.Test(t, func(t *testing.T) { test(t, newRig(t, c)) })
+	synctest.Test(t, func(t *testing.T) { test(newRig(t, c)) })
 }
 
 // running is bubble with an announcer that runs.
-func running(t *testing.T, c announce.Config, test func(t *testing.T, h *rig)) {
+func running(t *testing.T, c announce.Config, test func(h *rig)) {
 	t.Helper()
-	bubble(t, c, func(t *testing.T, h *rig) {
+	bubble(t, c, func(h *rig) {
 		defer h.run()()
-		test(t, h)
+		test(h)
 	})
 }
 

@@ -16,7 +16,7 @@ import (
 )
 
 func TestQueue_urgentFirst(t *testing.T) {
-	running(t, settings, func(t *testing.T, h *rig) {
+	running(t, settings, func(h *rig) {
 		h.post("head1|head2", false)
 		synctest.Wait()
 		var urgent, plain []string
@@ -36,13 +36,13 @@ func TestQueue_urgentFirst(t *testing.T) {
 }
 
 func TestWatch_statusesInOrder(t *testing.T) {
-	running(t, settings, func(t *testing.T, h *rig) {
+	running(t, settings, func(h *rig) {
 		h.speaker.delay = 100 * time.Millisecond
 		events, stop := h.Watch()
 		defer stop()
 		v := h.post("one|two", false)
 		if v.Status != announce.Queued || *v.Position != 0 {
-			t.Errorf("the answer is %s at %d, want queued at 0", v.Status, *v.Position)
+			h.t.Errorf("the answer is %s at %d, want queued at 0", v.Status, *v.Position)
 		}
 		time.Sleep(time.Minute)
 		var got []string
@@ -55,17 +55,17 @@ func TestWatch_statusesInOrder(t *testing.T) {
 			got = append(got, fmt.Sprint(e.View.Status, place))
 		}
 		if want := "queued0 synthesizing0 playing0 done-"; strings.Join(got, " ") != want {
-			t.Errorf("events %v, want %s", got, want)
+			h.t.Errorf("events %v, want %s", got, want)
 		}
 		v = h.expectStatus(v.ID, announce.Done)
 		if started, ended := v.Started.Sub(start), v.Ended.Sub(start); started != 100*time.Millisecond || ended != 2100*time.Millisecond {
-			t.Errorf("spoken from %s to %s, want 100ms to 2.1s", started, ended)
+			h.t.Errorf("spoken from %s to %s, want 100ms to 2.1s", started, ended)
 		}
 	})
 }
 
 func TestPrefetch_readyBeforeCurrentEnds(t *testing.T) {
-	running(t, settings, func(t *testing.T, h *rig) {
+	running(t, settings, func(h *rig) {
 		h.speaker.delay = 400 * time.Millisecond
 		h.post("a1|a2|a3", false)
 		h.post("b1|b2|b3|b4|b5|b6", false)
@@ -75,7 +75,7 @@ func TestPrefetch_readyBeforeCurrentEnds(t *testing.T) {
 		time.Sleep(1200 * time.Millisecond)
 		h.expectSynthesised("a1 a2 a3 b1 b2")
 		if v, _ := h.Find(c.ID); v.Status != announce.Queued {
-			t.Errorf("the third is %s, want queued", v.Status)
+			h.t.Errorf("the third is %s, want queued", v.Status)
 		}
 		time.Sleep(110 * time.Millisecond)
 		h.expect("a1 a2 a3 b1") // no gap: 0.4 + 3 s
@@ -83,7 +83,7 @@ func TestPrefetch_readyBeforeCurrentEnds(t *testing.T) {
 }
 
 func TestPrefetch_afterRestart(t *testing.T) {
-	bubble(t, settings, func(t *testing.T, h *rig) {
+	bubble(t, settings, func(h *rig) {
 		h.post("a1", false)
 		h.post("b1", false)
 		h.restart(settings)
@@ -93,7 +93,7 @@ func TestPrefetch_afterRestart(t *testing.T) {
 }
 
 func TestPrefetch_followsChangedOrder(t *testing.T) {
-	running(t, settings, func(t *testing.T, h *rig) {
+	running(t, settings, func(h *rig) {
 		h.speaker.delay = 100 * time.Millisecond
 		h.post("a1", false)
 		h.post("b1|b2", false)
@@ -115,17 +115,17 @@ func TestVolume_urgentIsHalfLouder(t *testing.T) {
 		t.Run(fmt.Sprint(tt.volume), func(t *testing.T) {
 			c := settings
 			c.Volume = tt.volume
-			running(t, c, func(t *testing.T, h *rig) {
+			running(t, c, func(h *rig) {
 				h.post("plain", false)
 				h.post("urgent", true)
 				time.Sleep(time.Minute)
 				synctest.Wait()
 				for i, s := range h.speaker.clip("reference").Samples {
 					if got, want := h.sink.levels["plain"][i], s*tt.plain; got != want {
-						t.Errorf("plain sample %d is %v, want %v", i, got, want)
+						h.t.Errorf("plain sample %d is %v, want %v", i, got, want)
 					}
 					if got, want := h.sink.levels["urgent"][i], s*tt.urgent; got != want {
-						t.Errorf("urgent sample %d is %v, want %v", i, got, want)
+						h.t.Errorf("urgent sample %d is %v, want %v", i, got, want)
 					}
 				}
 			})
@@ -134,23 +134,23 @@ func TestVolume_urgentIsHalfLouder(t *testing.T) {
 }
 
 func TestSinkLost_speaksAgain(t *testing.T) {
-	running(t, settings, func(t *testing.T, h *rig) {
+	running(t, settings, func(h *rig) {
 		a := h.post("a1|a2", false)
 		b := h.post("b1", false)
 		time.Sleep(1500 * time.Millisecond)
 		h.sink.lose()
 		h.expect("a1 a2 /")
 		if v := h.expectStatus(a.ID, announce.Queued); *v.Position != 0 || !v.Started.IsZero() {
-			t.Errorf("the interrupted one is at position %d, started %s, want 0 and never", *v.Position, v.Started)
+			h.t.Errorf("the interrupted one is at position %d, started %s, want 0 and never", *v.Position, v.Started)
 		}
 		if err := h.Stats().SinkError; !errors.Is(err, audio.ErrSinkLost) {
-			t.Errorf("Stats().SinkError is %v, want ErrSinkLost", err)
+			h.t.Errorf("Stats().SinkError is %v, want ErrSinkLost", err)
 		}
 		before := h.sink.attempts()
 		time.Sleep(time.Minute)
 		synctest.Wait()
 		if attempts := h.sink.attempts() - before; attempts < 30 || attempts > 35 {
-			t.Errorf("%d attempts in a minute without a sink, want one every 2 s", attempts)
+			h.t.Errorf("%d attempts in a minute without a sink, want one every 2 s", attempts)
 		}
 		h.sink.restore()
 		time.Sleep(10 * time.Second)
@@ -158,20 +158,20 @@ func TestSinkLost_speaksAgain(t *testing.T) {
 		h.expectStatus(a.ID, announce.Done)
 		h.expectStatus(b.ID, announce.Done)
 		if err := h.Stats().SinkError; err != nil {
-			t.Errorf("Stats().SinkError is %v, want nil", err)
+			h.t.Errorf("Stats().SinkError is %v, want nil", err)
 		}
 	})
 }
 
 func TestSinkLost_synthesisesOnce(t *testing.T) {
-	bubble(t, settings, func(t *testing.T, h *rig) {
+	bubble(t, settings, func(h *rig) {
 		h.sink.lose()
 		defer h.run()()
 		h.post("a1|a2|a3|a4|a5", false)
 		time.Sleep(time.Minute)
 		synctest.Wait()
 		if made := h.speaker.list(); len(made) > 3 {
-			t.Errorf("synthesised %v without a sink, want the beginning once", made)
+			h.t.Errorf("synthesised %v without a sink, want the beginning once", made)
 		}
 		h.sink.restore()
 		time.Sleep(10 * time.Second)
@@ -180,7 +180,7 @@ func TestSinkLost_synthesisesOnce(t *testing.T) {
 }
 
 func TestSpeaker_errorFailsAnnouncement(t *testing.T) {
-	running(t, settings, func(t *testing.T, h *rig) {
+	running(t, settings, func(h *rig) {
 		a := h.post("a1|unspeakable|a3", false)
 		b := h.post("unspeakable", false)
 		c := h.post("c1", false)
@@ -188,7 +188,7 @@ func TestSpeaker_errorFailsAnnouncement(t *testing.T) {
 		h.expect("a1 c1")
 		for _, id := range []string{a.ID, b.ID} {
 			if v := h.expectStatus(id, announce.Failed); v.Error != "no phonemes" {
-				t.Errorf("failed with %q, want %q", v.Error, "no phonemes")
+				h.t.Errorf("failed with %q, want %q", v.Error, "no phonemes")
 			}
 		}
 		h.expectStatus(c.ID, announce.Done)
@@ -196,7 +196,7 @@ func TestSpeaker_errorFailsAnnouncement(t *testing.T) {
 }
 
 func TestDone_savedBeforeNextStarts(t *testing.T) {
-	running(t, settings, func(t *testing.T, h *rig) {
+	running(t, settings, func(h *rig) {
 		a := h.post("a1", false)
 		h.post("b1", false)
 		synctest.Wait()
@@ -211,7 +211,7 @@ func TestDone_savedBeforeNextStarts(t *testing.T) {
 }
 
 func TestDone_fullDiskKeepsSpeaking(t *testing.T) {
-	running(t, settings, func(t *testing.T, h *rig) {
+	running(t, settings, func(h *rig) {
 		a, b := h.post("a1", false), h.post("b1", false)
 		c := h.post("c1", false)
 		synctest.Wait()
@@ -219,7 +219,7 @@ func TestDone_fullDiskKeepsSpeaking(t *testing.T) {
 		time.Sleep(2500 * time.Millisecond)
 		h.expect("a1 b1 c1")
 		if n := h.Stats().Unsaved; n != 2 {
-			t.Errorf("%d ends are unsaved, want 2", n)
+			h.t.Errorf("%d ends are unsaved, want 2", n)
 		}
 		h.outbox.set(nil, 0)
 		time.Sleep(time.Second)
@@ -243,7 +243,7 @@ func TestStop_finishesSentence(t *testing.T) {
 		{"in the last words", "a1|a2", 1300 * time.Millisecond, "a1 a2", 700 * time.Millisecond, announce.Done},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			bubble(t, settings, func(t *testing.T, h *rig) {
+			bubble(t, settings, func(h *rig) {
 				stop := h.run()
 				a := h.post(tt.message, false)
 				b := h.post("b1", false)
@@ -251,7 +251,7 @@ func TestStop_finishesSentence(t *testing.T) {
 				begin := time.Now()
 				stop()
 				if took := time.Since(begin); took != tt.took {
-					t.Errorf("stopping took %s, want %s", took, tt.took)
+					h.t.Errorf("stopping took %s, want %s", took, tt.took)
 				}
 				h.expect(tt.played)
 				h.expectStatus(a.ID, tt.status)
@@ -262,13 +262,13 @@ func TestStop_finishesSentence(t *testing.T) {
 }
 
 func TestStop_waitsFiveSecondsAtMost(t *testing.T) {
-	bubble(t, settings, func(t *testing.T, h *rig) {
+	bubble(t, settings, func(h *rig) {
 		stop := h.run()
 		a := h.post("long", false)
 		time.Sleep(time.Second)
 		stop()
 		if took := time.Since(start); took != 6*time.Second {
-			t.Errorf("stopped after %s, want a second and five more", took)
+			h.t.Errorf("stopped after %s, want a second and five more", took)
 		}
 		h.expect("long /")
 		h.expectStatus(a.ID, announce.Queued)
@@ -276,7 +276,7 @@ func TestStop_waitsFiveSecondsAtMost(t *testing.T) {
 }
 
 func TestRestart_speaksUnfinished(t *testing.T) {
-	bubble(t, settings, func(t *testing.T, h *rig) {
+	bubble(t, settings, func(h *rig) {
 		stop := h.run()
 		a := h.post("a1", false)
 		synctest.Wait()
@@ -289,15 +289,15 @@ func TestRestart_speaksUnfinished(t *testing.T) {
 		h.restart(settings)
 		queue, recent := h.Queue()
 		if len(queue) != 1 || queue[0].ID != b.ID || queue[0].Status != announce.Queued {
-			t.Errorf("the queue is %v, want the interrupted one, queued", queue)
+			h.t.Errorf("the queue is %v, want the interrupted one, queued", queue)
 		}
 		if len(recent) != 2 {
-			t.Errorf("%d ended ones are listed, want 2", len(recent))
+			h.t.Errorf("%d ended ones are listed, want 2", len(recent))
 		}
 		defer h.run()()
 		d := h.post("d1", false)
 		if d.Seq <= c.Seq {
-			t.Errorf("the number after the restart is %d, want above %d", d.Seq, c.Seq)
+			h.t.Errorf("the number after the restart is %d, want above %d", d.Seq, c.Seq)
 		}
 		time.Sleep(10 * time.Second)
 		h.expect("a1 c1 b1 b1 b2 d1")
@@ -306,7 +306,7 @@ func TestRestart_speaksUnfinished(t *testing.T) {
 }
 
 func TestWatch_closesSlowWatcher(t *testing.T) {
-	bubble(t, settings, func(t *testing.T, h *rig) {
+	bubble(t, settings, func(h *rig) {
 		stopRun := h.run()
 		slow, stopSlow := h.Watch()
 		defer stopSlow()
@@ -330,13 +330,13 @@ func TestWatch_closesSlowWatcher(t *testing.T) {
 		}
 		stopRun() // ends the fast one
 		if n != 64 {
-			t.Errorf("the slow watcher got %d events, want 64 and then the end", n)
+			h.t.Errorf("the slow watcher got %d events, want 64 and then the end", n)
 		}
 		if got := <-seen; got != 120 {
-			t.Errorf("the fast watcher got %d events, want 4 of each of 30", got)
+			h.t.Errorf("the fast watcher got %d events, want 4 of each of 30", got)
 		}
 		if late, _ := h.Watch(); !closed(late) {
-			t.Error("Watch after the end: an open channel, want a closed one")
+			h.t.Error("Watch after the end: an open channel, want a closed one")
 		}
 	})
 }
@@ -347,11 +347,11 @@ func closed(c <-chan announce.Event) bool {
 }
 
 func TestRun_endsWithoutAnnouncements(t *testing.T) {
-	bubble(t, settings, func(t *testing.T, h *rig) {
+	bubble(t, settings, func(h *rig) {
 		ctx, cancel := context.WithTimeout(context.Background(), time.Second)
 		defer cancel()
 		if err := h.Run(ctx); err != nil {
-			t.Errorf("Run: %v", err)
+			h.t.Errorf("Run: %v", err)
 		}
 	})
 }

@@ -119,7 +119,7 @@ func Runtime(tb testing.TB) onnx.Runtime {
 	if path == "" {
 		path = filepath.Join(Root(tb), "bin", onnx.LibraryName)
 	}
-	if _, err := os.Stat(path); err != nil {
+	if _, err := os.Stat(path); err != nil { //nolint:gosec // the developer names it
 		tb.Fatalf("ONNX Runtime is missing (\"make build\" fetches it): %v", err)
 	}
 	return onnx.Runtime{Library: path}

@@ -1,11 +1,10 @@
-// Speak runs a voice in Piper's format over sentences that are phoneme ids
-// already, and writes each as a WAV file of 16-bit samples.
+// Speak synthesises sentences given as phoneme ids with a voice in Piper's format
+// and writes each as a WAV file of 16-bit samples.
 //
 //	speak -library libonnxruntime.so -model VOICE.onnx -out DIR [-length 1] < SENTENCES.jsonl
 //
 // A sentence is {"id": "a01", "ids": [1, 0, …, 2]} on a line of its own and
-// becomes DIR/a01.wav. It says how many times as fast as it sounds it ran, on
-// one thread.
+// becomes DIR/a01.wav. Speak prints its speed on one thread, relative to real time.
 package main
 
 import (
@@ -27,7 +26,7 @@ import (
 func main() {
 	library := flag.String("library", "", "path of ONNX Runtime")
 	path := flag.String("model", "", "path of the voice")
-	out := flag.String("out", ".", "folder for the WAV files")
+	out := flag.String("out", ".", "directory for the WAV files")
 	length := flag.Float64("length", 1, "above 1 is slower")
 	flag.Parse()
 	if err := run(onnx.Runtime{Library: *library, Threads: 1}, *path, *out, float32(*length)); err != nil {
@@ -37,7 +36,7 @@ func main() {
 }
 
 func run(runtime onnx.Runtime, path, out string, length float32) error {
-	data, err := os.ReadFile(path + ".json") //nolint:gosec // who runs it names the file
+	data, err := os.ReadFile(path + ".json") //nolint:gosec // the file is an argument
 	if err != nil {
 		return err
 	}
@@ -65,8 +64,8 @@ func run(runtime onnx.Runtime, path, out string, length float32) error {
 			return fmt.Errorf("speak %s: %w", next.ID, err)
 		}
 	}
-	fmt.Printf("%.1f s of speech in %.2f s: %.0f times as fast as it sounds\n",
-		s.heard.Seconds(), s.spent.Seconds(), s.heard.Seconds()/s.spent.Seconds())
+	fmt.Printf("%.1f s of speech in %.2f s: %.0f times real time\n",
+		s.played.Seconds(), s.spent.Seconds(), s.played.Seconds()/s.spent.Seconds())
 	return nil
 }
 
@@ -75,25 +74,25 @@ type sentence struct {
 	IDs []int64 `json:"ids"`
 }
 
-// A speaker counts what it made and how long that took.
+// A speaker synthesises sentences and sums up their duration and the time spent.
 type speaker struct {
-	model        voice.Model
-	config       *voice.Config
-	length       float32
-	out          string
-	heard, spent time.Duration
+	model         voice.Model
+	config        *voice.Config
+	length        float32
+	out           string
+	played, spent time.Duration
 }
 
 func (s *speaker) speak(next sentence) error {
-	begun := time.Now()
+	started := time.Now()
 	samples, err := s.model.Infer(context.Background(),
 		voice.Input{IDs: next.IDs, NoiseScale: s.config.NoiseScale, LengthScale: s.length})
 	if err != nil {
 		return err
 	}
-	s.spent += time.Since(begun)
+	s.spent += time.Since(started)
 	clip := audio.Clip{Rate: s.config.SampleRate, Samples: samples}
-	s.heard += clip.Duration()
+	s.played += clip.Duration()
 
 	f, err := os.Create(filepath.Join(s.out, next.ID+".wav"))
 	if err != nil {
