@@ -86,6 +86,7 @@ var floors = map[string][]string{
 	"voice/voicetest":       {"voice", "voice/espeak", "voice/onnx"},
 	"daemon/lantest":        {},
 	"game/gametest":         {"game", "game/retro"},
+	"game/bot/bottest":      {"game", "game/bot", "game/chance", "game/teams"},
 	"store/killtest":        {},
 	"daemon/replica":        {"game"},
 	"daemon/pagetest":       {},

@@ -1,7 +1,6 @@
 package bot_test
 
 import (
-	"encoding/binary"
 	"fmt"
 	"math"
 	"os"
@@ -10,151 +9,72 @@ import (
 	"pgregory.net/rapid"
 
 	"pressbox/game"
-	"pressbox/game/bot"
+	"pressbox/game/bot/bottest"
 	"pressbox/game/chance"
 	"pressbox/game/league"
 	"pressbox/game/teams"
 )
 
-// A player of one side of a game: the bot, or nil, who never decides: he swings, pitches, lets the percentages answer,
-// and changes nobody.
-type side = *bot.Manager
-
-// A pairing is two clubs and who manages them.
-type pairing struct {
-	tb       testing.TB
-	clubs    [2]game.Club
-	ratings  chance.Ratings
-	park     chance.ParkFactors
-	lineups  [2]game.Lineup
-	dh       bool
-	managers [2]bool // by side: the bot
-}
-
-func season(tb testing.TB, n int) []teams.Roster {
-	tb.Helper()
-	clubs, err := league.Season(n)
-	if err != nil {
-		tb.Fatal(err)
-	}
-	return clubs
-}
-
-func pair(tb testing.TB, away, home teams.Roster, dh bool) *pairing {
-	tb.Helper()
-	p := &pairing{tb: tb, clubs: [2]game.Club{away.Club(), home.Club()}, ratings: teams.Ratings(away, home), park: home.Team.Park.Factors, dh: dh}
-	for i, c := range p.clubs {
-		var err error
-		if p.lineups[i], err = bot.SuggestLineup(c, p.ratings, dh); err != nil {
-			tb.Fatal(err)
-		}
-	}
-	return p
-}
-
-// counts of what the bots did.
+// counts counts the bots' decisions.
 type counts map[string]int
 
-// play plays a game to its end and returns the score.
-func (p *pairing) play(n uint64, did counts) [2]int {
-	p.tb.Helper()
-	var seed chance.Seed
-	binary.BigEndian.PutUint64(seed[:], n)
-	table := chance.NewSimulator(seed, p.clubs, p.ratings, p.park)
-	s, err := game.New(game.Options{DH: p.dh}, p.clubs, p.lineups)
-	if err != nil {
-		p.tb.Fatal(err)
-	}
-	var managers [2]side
-	for i, is := range p.managers {
-		if is {
-			managers[i] = bot.New(game.Side(i), p.clubs[i], p.ratings, table)
-		}
-	}
-	var at chance.Progress
-	for !s.Over() {
-		for _, m := range managers {
-			s = p.change(s, at, m, did)
-		}
-		var calls chance.Tactics
-		if m := managers[s.Batting()]; m != nil {
-			calls.Offence = m.Offence(&s, at)
-			did[string(calls.Offence)]++
-		}
-		if m := managers[s.Fielding()]; m != nil {
-			calls.Defence = m.Defence(&s, at)
-			did[fmt.Sprintf("%+v", calls.Defence)]++
-		}
-		turn, err := table.Resolve(&s, at, calls)
-		if err != nil {
-			p.tb.Fatalf("game %d: %+v: %v", n, calls, err)
-		}
-		play := turn.Play
-		if turn.Question != chance.NoQuestion && managers[turn.Decider] != nil {
-			bold := managers[turn.Decider].AnswerQuestion(&s, &turn)
-			did[fmt.Sprintf("%s: %v, percentages %v", turn.Question, bold, turn.Bold)]++
-			play = turn.Final(bold)
-		}
-		if s, err = s.Apply(play); err != nil {
-			p.tb.Fatalf("game %d: %v", n, err)
-		}
-		at = turn.Next
-	}
-	return s.Score
-}
+// count counts a decision.
+func (c counts) count(format string, args ...any) { c[fmt.Sprintf(format, args...)]++ }
 
-// change makes a manager's substitutions until he has no more.
-func (p *pairing) change(s game.State, at chance.Progress, m side, did counts) game.State {
-	p.tb.Helper()
-	for n := 0; m != nil; n++ {
-		subs := m.Substitutions(&s, at)
-		if subs == nil {
-			break
-		}
-		next, err := s.Substitute(subs...)
-		if err != nil || n > 5 {
-			p.tb.Fatalf("substitution %d, %+v: %v", n, subs, err)
-		}
-		s = next
+// play plays game n, counts the bots' decisions, and returns the score.
+func play(tb testing.TB, p *bottest.Pairing, n int, bots [2]bool, c counts) [2]int {
+	tb.Helper()
+	g := p.Start(tb, uint64(n), game.Options{}, bots)
+	g.OnSubstitutions = func(_ *game.State, subs []game.Substitution, _ *game.State) {
 		for _, sub := range subs {
-			did["substitution "+sub.Position.String()]++
+			c.count("substitution %s", sub.Position)
 		}
 	}
-	return s
+	for !g.State.Over() {
+		g.Manage()
+		tactics := g.Tactics()
+		c.count("%s", tactics.Offence)
+		c.count("%+v", tactics.Defence)
+		g.Play(tactics, func(r *chance.Resolution) bool {
+			bold := g.Answer(r)
+			c.count("%s: %v, percentages %v", r.Question, bold, r.Bold)
+			return bold
+		})
+	}
+	return g.State.Score
 }
 
-// A contest is what a bot does against one who never decides. Each game is played twice with the same dice, the bot at
-// home and away.
+// A contest holds the results of a bot against a side without decisions. Each game is played twice with the same dice, the
+// bot at home and away.
 type contest struct {
 	pairs         int
 	wins, squares float64 // of pairs: games won, 0–2, and their squares
 	runs          [2]float64
-	did           counts
+	decisions     counts
 }
 
 func (c *contest) share() float64 { return c.wins / float64(2*c.pairs) }
 
-// err is the standard error of the share, from how far the pairs scatter.
+// err returns the standard error of the share, from the scatter of the pairs.
 func (c *contest) err() float64 {
 	n := float64(c.pairs)
 	mean := c.wins / n
 	return math.Sqrt((c.squares/n-mean*mean)/n) / 2
 }
 
-// lead is by how many runs a game the bot is better.
+// lead returns the bot's lead in runs per game.
 func (c *contest) lead() float64 { return (c.runs[0] - c.runs[1]) / float64(2*c.pairs) }
 
 // compete plays games between all clubs of a season in turn.
 func compete(tb testing.TB, games int, dh bool) *contest {
 	tb.Helper()
 	fixtures := fixtures(tb, dh)
-	c := &contest{pairs: games / 2, did: counts{}}
+	c := &contest{pairs: games / 2, decisions: counts{}}
 	for n := range c.pairs {
 		p := fixtures[n%len(fixtures)]
 		won := 0.0
-		for is := range 2 {
-			p.managers = [2]bool{is == 0, is == 1}
-			score := p.play(uint64(n), c.did)
+		for is := range 2 { // the bot's side
+			score := play(tb, p, n, [2]bool{is == 0, is == 1}, c.decisions)
 			c.runs[0] += float64(score[is])
 			c.runs[1] += float64(score[1-is])
 			if score[is] > score[1-is] {
@@ -167,23 +87,32 @@ func compete(tb testing.TB, games int, dh bool) *contest {
 	return c
 }
 
-// fixtures are all pairs of clubs of a season.
-func fixtures(tb testing.TB, dh bool) []*pairing {
+func season(tb testing.TB, n int) []teams.Roster {
+	tb.Helper()
+	clubs, err := league.Season(n)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return clubs
+}
+
+// fixtures returns all pairings of the clubs of a season.
+func fixtures(tb testing.TB, dh bool) []*bottest.Pairing {
 	tb.Helper()
 	clubs := season(tb, 3)
-	var all []*pairing
+	var all []*bottest.Pairing
 	for i := range clubs {
 		for j := range clubs {
 			if i != j {
-				all = append(all, pair(tb, clubs[i], clubs[j], dh))
+				all = append(all, bottest.Pair(tb, clubs[i], clubs[j], dh))
 			}
 		}
 	}
 	return all
 }
 
-// The bot beats one who never decides by more than luck explains.
-func TestBeatsIndecision(t *testing.T) {
+// The bot beats a side without decisions by more than chance explains.
+func TestManager_beatsIndecision(t *testing.T) {
 	t.Parallel()
 	for _, dh := range []bool{true, false} {
 		t.Run(fmt.Sprintf("dh %v", dh), func(t *testing.T) {
@@ -211,23 +140,21 @@ func BenchmarkBeatsIndecision(b *testing.B) {
 	}
 }
 
-// Two bots play whole games, with and without a designated hitter: every decision is legal, somebody plays every
-// position, and the same game comes out again.
+// Two bots play whole games, with and without a designated hitter: every decision is legal, every position is filled, and
+// the same dice give the same game.
 func TestWholeGames(t *testing.T) {
 	t.Parallel()
 	for _, dh := range []bool{true, false} {
 		t.Run(fmt.Sprintf("dh %v", dh), func(t *testing.T) {
 			t.Parallel()
-			did := counts{}
+			decisions, both := counts{}, [2]bool{true, true}
 			for n, p := range fixtures(t, dh) {
-				p.managers = [2]bool{true, true}
-				seed := uint64(n)
-				if first, again := p.play(seed, did), p.play(seed, counts{}); first != again {
+				if first, again := play(t, p, n, both, decisions), play(t, p, n, both, counts{}); first != again {
 					t.Errorf("game %d: %v, then %v", n, first, again)
 				}
 			}
 			for _, what := range []string{"substitution P", "substitution PH", "steal second"} {
-				if did[what] == 0 {
+				if decisions[what] == 0 {
 					t.Errorf("no %s in %d games", what, len(fixtures(t, dh)))
 				}
 			}
@@ -235,61 +162,37 @@ func TestWholeGames(t *testing.T) {
 	}
 }
 
-// A bot takes a side over from people who send anybody up to bat or to run: whatever they have done, it puts nine men in
-// the field, and the game goes on to its end.
-func TestTakeOver(t *testing.T) {
+// Bots beside a manager who sends any player to bat or to run fill the nine positions, and the game goes to its end.
+func TestManager_anySubstitutions(t *testing.T) {
 	t.Parallel()
-	clubs := season(t, 2)
-	fixtures := []*pairing{pair(t, clubs[0], clubs[1], true), pair(t, clubs[2], clubs[3], false)}
+	pairings := []*bottest.Pairing{fixtures(t, true)[0], fixtures(t, false)[17]}
 	rapid.Check(t, func(rt *rapid.T) {
-		p := rapid.SampledFrom(fixtures).Draw(rt, "clubs")
-		var seed chance.Seed
-		seed[0] = rapid.Byte().Draw(rt, "seed")
-		table := chance.NewSimulator(seed, p.clubs, p.ratings, p.park)
-		s, err := game.New(game.Options{DH: p.dh, Innings: 5}, p.clubs, p.lineups)
-		if err != nil {
-			rt.Fatal(err)
-		}
-		managers := [2]side{bot.New(game.Away, p.clubs[0], p.ratings, table), bot.New(game.Home, p.clubs[1], p.ratings, table)}
-		var at chance.Progress
-		for !s.Over() {
-			s = meddle(rt, s)
-			m := managers[s.Fielding()]
-			for subs := m.Substitutions(&s, at); subs != nil; subs = m.Substitutions(&s, at) {
-				if s, err = s.Substitute(subs...); err != nil {
-					rt.Fatalf("%+v: %v", subs, err)
-				}
-			}
-			calls := chance.Tactics{Offence: managers[s.Batting()].Offence(&s, at), Defence: m.Defence(&s, at)}
-			turn, err := table.Resolve(&s, at, calls)
-			if err != nil {
-				rt.Fatalf("%+v: %v", s.Teams[s.Fielding()], err)
-			}
-			if s, err = s.Apply(turn.Play); err != nil {
-				rt.Fatal(err)
-			}
-			at = turn.Next
+		p := rapid.SampledFrom(pairings).Draw(rt, "clubs")
+		seed := uint64(rapid.Byte().Draw(rt, "seed"))
+		g := p.Start(rt, seed, game.Options{Innings: 5}, [2]bool{true, true})
+		for !g.State.Over() {
+			sendBenchPlayer(rt, g)
+			g.Manage()
+			g.Play(g.Tactics(), g.Answer)
 		}
 	})
 }
 
-// meddle is a person at bat who now and then sends somebody from the bench, whoever that is.
-func meddle(rt *rapid.T, s game.State) game.State {
-	side := s.Batting()
-	team := &s.Teams[side]
-	if len(team.Bench) == 0 || rapid.IntRange(0, 7).Draw(rt, "meddles") > 0 {
-		return s
+// sendBenchPlayer sends a random player from the bench to bat or run in some of its calls.
+func sendBenchPlayer(rt *rapid.T, g *bottest.Game) {
+	side := g.State.Batting()
+	team := &g.State.Teams[side]
+	if len(team.Bench) == 0 || rapid.IntRange(0, 7).Draw(rt, "send") > 0 {
+		return
 	}
 	sub := game.Substitution{
-		Side: side, Player: rapid.SampledFrom(team.Bench).Draw(rt, "who"),
-		Slot: rapid.IntRange(1, 9).Draw(rt, "for"), Position: rapid.SampledFrom([]game.Position{game.PinchHitter, game.PinchRunner}).Draw(rt, "as"),
+		Side: side, Player: rapid.SampledFrom(team.Bench).Draw(rt, "player"),
+		Slot: rapid.IntRange(1, 9).Draw(rt, "slot"), Position: rapid.SampledFrom([]game.Position{game.PinchHitter, game.PinchRunner}).Draw(rt, "position"),
 	}
-	if next, err := s.Substitute(sub); err == nil {
-		return next
+	if _, err := g.State.Substitute(sub); err != nil {
+		sub.Slot, sub.Position = team.NextBatter+1, game.PinchHitter
 	}
-	sub.Slot, sub.Position = team.NextBatter+1, game.PinchHitter
-	if next, err := s.Substitute(sub); err == nil {
-		return next
+	if _, err := g.State.Substitute(sub); err == nil {
+		g.Substitute([]game.Substitution{sub})
 	}
-	return s
 }

@@ -1,13 +1,12 @@
 package odds_test
 
 import (
-	"encoding/binary"
 	"fmt"
 	"math"
 	"testing"
 
 	"pressbox/game"
-	"pressbox/game/bot"
+	"pressbox/game/bot/bottest"
 	"pressbox/game/chance"
 	"pressbox/game/league"
 	"pressbox/game/odds"
@@ -201,44 +200,13 @@ func TestCalibrated(t *testing.T) {
 func play(t *testing.T, n int, o game.Options, clubs []teams.Roster, watch func(*game.State)) *game.State {
 	t.Helper()
 	away, home := clubs[n%len(clubs)], clubs[(n+1+n/len(clubs)%(len(clubs)-1))%len(clubs)]
-	teams, ratings := [2]game.Club{away.Club(), home.Club()}, teams.Ratings(away, home)
-	var seed chance.Seed
-	binary.BigEndian.PutUint64(seed[:], uint64(n))
-	table := chance.NewSimulator(seed, teams, ratings, home.Team.Park.Factors)
-	var lineups [2]game.Lineup
-	var managers [2]*bot.Manager
-	for side, club := range teams {
-		var err error
-		if lineups[side], err = bot.SuggestLineup(club, ratings, o.DH); err != nil {
-			t.Fatal(err)
-		}
-		managers[side] = bot.New(game.Side(side), club, ratings, table)
+	g := bottest.Pair(t, away, home, o.DH).Start(t, uint64(n), o, [2]bool{true, true})
+	for !g.State.Over() {
+		g.Manage()
+		watch(&g.State)
+		g.Play(g.Tactics(), func(r *chance.Resolution) bool { return r.Bold })
 	}
-	s, err := game.New(o, teams, lineups)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var m chance.Progress
-	for !s.Over() {
-		for _, b := range managers {
-			for subs := b.Substitutions(&s, m); subs != nil; subs = b.Substitutions(&s, m) {
-				if s, err = s.Substitute(subs...); err != nil {
-					t.Fatal(err)
-				}
-			}
-		}
-		watch(&s)
-		calls := chance.Tactics{Offence: managers[s.Batting()].Offence(&s, m), Defence: managers[s.Fielding()].Defence(&s, m)}
-		turn, err := table.Resolve(&s, m, calls)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if s, err = s.Apply(turn.Final(turn.Bold)); err != nil {
-			t.Fatal(err)
-		}
-		m = turn.Next
-	}
-	return &s
+	return &g.State
 }
 
 // BenchmarkNew is what a table costs.

@@ -1,0 +1,150 @@
+// Package bottest plays games between bots for the tests of other packages.
+package bottest
+
+import (
+	"encoding/binary"
+
+	"pressbox/game"
+	"pressbox/game/bot"
+	"pressbox/game/chance"
+	"pressbox/game/teams"
+)
+
+// TB is what a game needs of testing.TB and of rapid.T.
+type TB interface {
+	Helper()
+	Fatalf(format string, args ...any)
+}
+
+// A Pairing holds two clubs with their line-ups.
+type Pairing struct {
+	Clubs   [2]game.Club
+	Ratings chance.Ratings
+	Park    chance.ParkFactors
+	Lineups [2]game.Lineup
+	DH      bool
+}
+
+// Pair returns a pairing with suggested line-ups.
+func Pair(tb TB, away, home teams.Roster, dh bool) *Pairing {
+	tb.Helper()
+	p := &Pairing{Clubs: [2]game.Club{away.Club(), home.Club()}, Ratings: teams.Ratings(away, home), Park: home.Team.Park.Factors, DH: dh}
+	for i, c := range p.Clubs {
+		var err error
+		if p.Lineups[i], err = bot.SuggestLineup(c, p.Ratings, dh); err != nil {
+			tb.Fatalf("line-up of %s: %v", c.ID, err)
+		}
+	}
+	return p
+}
+
+// A Game is a game in progress.
+type Game struct {
+	State     game.State
+	Progress  chance.Progress
+	Simulator *chance.Simulator
+	Managers  [2]*bot.Manager // nil for a side that decides nothing
+
+	// OnSubstitutions and OnPlay, if set, are called after each move with the states before and after it.
+	OnSubstitutions func(before *game.State, subs []game.Substitution, after *game.State)
+	OnPlay          func(before *game.State, r *chance.Resolution, p *game.Play, after *game.State)
+
+	tb TB
+}
+
+// Start starts game n of a pairing, with bots for the sides that have one. The pairing decides on the designated hitter.
+func (p *Pairing) Start(tb TB, n uint64, o game.Options, bots [2]bool) *Game {
+	tb.Helper()
+	var seed chance.Seed
+	binary.BigEndian.PutUint64(seed[:], n)
+	g := &Game{Simulator: chance.NewSimulator(seed, p.Clubs, p.Ratings, p.Park), tb: tb}
+	for side, is := range bots {
+		if is {
+			g.Managers[side] = bot.New(game.Side(side), p.Clubs[side], p.Ratings, g.Simulator)
+		}
+	}
+	o.DH = p.DH
+	var err error
+	if g.State, err = game.New(o, p.Clubs, p.Lineups); err != nil {
+		tb.Fatalf("game %d: %v", n, err)
+	}
+	return g
+}
+
+// Finish plays until the end of the game.
+func (g *Game) Finish() {
+	for !g.State.Over() {
+		g.Manage()
+		g.Play(g.Tactics(), g.Answer)
+	}
+}
+
+// Substitute applies substitutions.
+func (g *Game) Substitute(subs []game.Substitution) {
+	before := g.State
+	after, err := before.Substitute(subs...)
+	if err != nil {
+		g.tb.Fatalf("%+v: %v", subs, err)
+	}
+	g.State = after
+	if g.OnSubstitutions != nil {
+		g.OnSubstitutions(&before, subs, &after)
+	}
+}
+
+// Manage makes the bots' substitutions.
+func (g *Game) Manage() {
+	for _, m := range g.Managers {
+		for n := 0; m != nil; n++ {
+			subs := m.Substitutions(&g.State, g.Progress)
+			if subs == nil {
+				break
+			}
+			if n > 5 {
+				g.tb.Fatalf("substitution %d: %+v", n, subs)
+			}
+			g.Substitute(subs)
+		}
+	}
+}
+
+// Tactics returns the bots' tactics.
+func (g *Game) Tactics() chance.Tactics {
+	var t chance.Tactics
+	if m := g.Managers[g.State.Batting()]; m != nil {
+		t.Offence = m.Offence(&g.State, g.Progress)
+	}
+	if m := g.Managers[g.State.Fielding()]; m != nil {
+		t.Defence = m.Defence(&g.State, g.Progress)
+	}
+	return t
+}
+
+// Answer returns the answer of a bot, or of the percentages for a side without one.
+func (g *Game) Answer(r *chance.Resolution) bool {
+	if m := g.Managers[r.Decider]; m != nil {
+		return m.AnswerQuestion(&g.State, r)
+	}
+	return r.Bold
+}
+
+// Play resolves and applies one play. Answer decides a question that it raises.
+func (g *Game) Play(t chance.Tactics, answer func(*chance.Resolution) bool) {
+	before := g.State
+	r, err := g.Simulator.Resolve(&before, g.Progress, t)
+	if err != nil {
+		g.tb.Fatalf("%+v: %v", t, err)
+	}
+	play := r.Final(r.Bold)
+	if r.Question != chance.NoQuestion {
+		play = r.Final(answer(&r))
+	}
+	after, err := before.Apply(play)
+	if err != nil {
+		g.tb.Fatalf("%+v: %v", play, err)
+	}
+	g.State, g.Progress = after, r.Next
+	if g.OnPlay != nil {
+		g.OnPlay(&before, &r, &play, &after)
+	}
+}
