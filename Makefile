@@ -37,10 +37,10 @@ parts: bin/libonnxruntime.so .build/oidc-provider/node_modules .build/page/node_
 	@packaging/unpack caddy usr/bin/caddy $@
 
 # A third-party sign-in provider, and a Node.js for it if the host's is too old.
-.build/oidc-provider/node_modules: daemon/web/testdata/oidc-provider/package-lock.json
+.build/oidc-provider/node_modules: daemon/web/signin/testdata/oidc-provider/package-lock.json
 	@command -v npm >/dev/null || packaging/need npm
 	@mkdir -p $(@D)
-	cp daemon/web/testdata/oidc-provider/package.json $< $(@D)
+	cp daemon/web/signin/testdata/oidc-provider/package.json $< $(@D)
 	$(NPM_CI) --prefix $(@D) || { rm -rf $@; exit 1; }
 	node -e 'process.exit(Number(parseInt(process.versions.node) < 20))' || packaging/again npm install --prefix $(@D) --no-save --no-audit --no-fund node@22 || { rm -rf $@; exit 1; }
 	@touch $@
@@ -84,7 +84,7 @@ test-short: bin/libonnxruntime.so ## the tests that need no browser, sound serve
 test-crash: parts build ## the long kill tests, and a whole game of every kind
 	PRESSBOX_CRASH_ROUNDS=200 go test -timeout 60m -run 'Crash|Kill' -v ./store ./daemon
 	PRESSBOX_CRASH_ROUNDS=1000 go test -timeout 60m -run Crash -v ./game/live
-	PRESSBOX_CRASH_ROUNDS=1 go test -timeout 60m -run TestWholeGames -v ./daemon/web
+	PRESSBOX_CRASH_ROUNDS=1 go test -timeout 60m -run TestWholeGames -v ./daemon/web/play
 
 deb: ## dist/pressbox_VERSION_{amd64,arm64,armhf}.deb, each with a bill of materials
 	@packaging/deb/build $(VERSION)

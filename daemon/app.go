@@ -21,6 +21,10 @@ import (
 	"pressbox/daemon/signin"
 	"pressbox/daemon/watchdog"
 	"pressbox/daemon/web"
+	"pressbox/daemon/web/admin"
+	"pressbox/daemon/web/announcements"
+	"pressbox/daemon/web/play"
+	"pressbox/daemon/web/site"
 	"pressbox/game/live"
 	"pressbox/game/protocol"
 	"pressbox/store"
@@ -85,7 +89,7 @@ func build(o cli.ServeOptions, st *store.Store, sink *pulse.Sink) (*app, error) 
 	}
 	a.monitor = &health.Monitor{Store: st, Sink: sink, Voices: a.voices, Announcer: a.announcer, Log: log}
 	a.metrics.Register(version, runtime.Version(), a.readings())
-	a.web, err = web.New(a.webConfig())
+	a.web, err = site.New(a.webConfig())
 	if err != nil {
 		return nil, err
 	}
@@ -119,34 +123,34 @@ func readLexicon(path string) (*speakable.Lexicon, error) {
 	return lexicon, nil
 }
 
-func (a *app) webConfig() web.Config {
+func (a *app) webConfig() site.Config {
 	cfg := a.Config
 	inside := doctor.Inside{
 		Started: cfg, Reloaded: func() settings.Config { return *a.reloaded.Load() }, Read: a.Read,
 		Store: a.store, Voices: a.voices, Phonemizer: a.phonemizer, Sink: a.sink,
 	}
-	c := web.Config{
-		Log:      a.Log,
-		Version:  version,
-		Versions: map[string]string{"go": runtime.Version(), "revision": revision},
-		Admin: web.Admin{
-			Level: a.Level, Backup: a.store.Backup, Counts: a.counts, Diagnose: inside.Findings,
-			Metrics: a.metrics.Handler(), OpenMetrics: cfg.Metrics == "on", Observe: a.metrics.Request,
+	c := site.Config{
+		Config: web.Config{
+			Log:            a.Log,
+			Version:        version,
+			Access:         web.Access(cfg.NotifyAccess),
+			AllowedHosts:   cfg.AllowedHosts,
+			TrustedProxies: cfg.TrustedProxies,
+			NotifyRate:     cfg.NotifyRate,
+			LimitLoopback:  cfg.NotifyRateLoopback,
+			Season:         cfg.DefaultSeason,
+			OpenMetrics:    cfg.Metrics == "on",
+			Observe:        a.metrics.Request,
 		},
-		Announcer:      a.announcer,
-		Speaker:        a.speaker(),
-		DefaultRate:    cfg.DefaultRate,
-		Voices:         a.listVoices,
-		Checks:         a.monitor.Checks(),
-		Access:         web.Access(cfg.NotifyAccess),
-		AllowedHosts:   cfg.AllowedHosts,
-		TrustedProxies: cfg.TrustedProxies,
-		NotifyRate:     cfg.NotifyRate,
-		LimitLoopback:  cfg.NotifyRateLoopback,
-		SignIn:         a.signIn.Web,
-		Hall:           a.games,
-		Teams:          a.rosters,
-		Season:         cfg.DefaultSeason,
+		Announcements: announcements.Config{
+			Announcer: a.announcer, Speaker: a.speaker(), DefaultRate: cfg.DefaultRate, Voices: a.listVoices,
+		},
+		Admin: admin.Config{
+			Checks: a.monitor.Checks(), Versions: map[string]string{"go": runtime.Version(), "revision": revision},
+			Level: a.Level, Backup: a.store.Backup, Metrics: a.metrics.Handler(), Diagnose: inside.Findings, Counts: a.counts,
+		},
+		SignIn: a.signIn.Web,
+		Play:   play.Config{Games: a.games, Teams: a.rosters},
 	}
 	for _, address := range []string{cfg.PublicURL, cfg.FrontendURL, cfg.OAuthRedirectURI} {
 		if u, err := url.Parse(address); err == nil && u.Host != "" {
@@ -161,17 +165,17 @@ func (a *app) webConfig() web.Config {
 	return c
 }
 
-func (a *app) listVoices() web.VoiceList {
-	list := web.VoiceList{Default: a.voices.Default()}
+func (a *app) listVoices() announcements.VoiceList {
+	list := announcements.VoiceList{Default: a.voices.Default()}
 	for _, v := range a.voices.Voices() {
-		list.Voices = append(list.Voices, web.Voice(v))
+		list.Voices = append(list.Voices, announcements.Voice(v))
 	}
 	return list
 }
 
 // counts returns the number of objects by type, for GET /admin/status.
 func (a *app) counts(ctx context.Context) (map[string]int, error) {
-	accounts, sessions, err := a.signIn.Web.Book.Count(ctx)
+	accounts, sessions, err := a.signIn.Web.Sessions.Count(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -212,7 +216,7 @@ func (a *app) readings() []metrics.Reading {
 		{Name: "pressbox_games_active", Help: "Games in progress.", Read: count("games_active")},
 		{Name: "pressbox_sessions", Help: "Valid sessions.", Read: count("sessions")},
 		{Name: "pressbox_accounts", Help: "Accounts.", Read: count("accounts")},
-		{Name: "pressbox_degraded", Help: "1 while a component does not work; see pressbox doctor.", Read: func() float64 { return boolValue(a.monitor.Worst() != web.OK) }},
+		{Name: "pressbox_degraded", Help: "1 while a component does not work; see pressbox doctor.", Read: func() float64 { return boolValue(a.monitor.Worst() != admin.OK) }},
 	}
 }
 

@@ -16,6 +16,7 @@ import (
 	"pressbox/daemon/settings"
 	"pressbox/daemon/signin"
 	"pressbox/daemon/web"
+	"pressbox/daemon/web/site"
 	"pressbox/store"
 )
 
@@ -41,7 +42,7 @@ func program() cli.Program {
 		Build:          cli.Build{Version: version, Released: released, Revision: revision},
 		Serve:          serve,
 		Administration: administration,
-		OpenAPI:        func() ([]byte, error) { return web.OpenAPI(version) },
+		OpenAPI:        func() ([]byte, error) { return site.OpenAPI(version) },
 	}
 }
 
@@ -51,7 +52,7 @@ func administration(cfg settings.Config, st *store.Store, log *slog.Logger) (htt
 	if err != nil {
 		return nil, err
 	}
-	return web.NewAdministration(web.Config{Log: log, Version: version, SignIn: s.Web})
+	return site.NewAccountAdmin(site.Config{Config: web.Config{Log: log, Version: version}, SignIn: s.Web})
 }
 
 // releaseDate returns the date of this version; the zero time if it is unknown.

@@ -7,7 +7,7 @@ import (
 
 	"pressbox/daemon/exitcode"
 	"pressbox/daemon/settings"
-	"pressbox/daemon/web"
+	"pressbox/daemon/web/play"
 	"pressbox/game/league"
 	"pressbox/game/live"
 	"pressbox/game/teamdata"
@@ -15,7 +15,7 @@ import (
 
 // A rosterSource provides teams to the pages, and rosters to the games.
 type rosterSource interface {
-	web.Teams
+	play.Teams
 	live.Rosters
 	Run(ctx context.Context) error
 }

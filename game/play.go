@@ -80,7 +80,7 @@ func (k PlayKind) IsInPlay() bool { return k == BattedOut || k >= ReachedOnError
 // A Base is where a runner starts or ends a play.
 type Base uint8
 
-// AtBat is where the batter starts, HomePlate where a run scores. As a destination AtBat means that the runner stays.
+// AtBat is the batter's start, HomePlate a run. As a destination AtBat means that the runner stays.
 const (
 	AtBat Base = iota
 	First
@@ -196,7 +196,7 @@ const (
 // IsBunt reports whether the ball was bunted.
 func (c Contact) IsBunt() bool { return c >= BuntGround }
 
-// Strength is how hard a ball was hit, Retrosheet's + and -.
+// Strength is the hardness of a batted ball, Retrosheet's + and -.
 type Strength int8
 
 // The strengths.

@@ -12,11 +12,11 @@ import (
 
 	"pressbox/daemon/client"
 	"pressbox/daemon/settings"
-	"pressbox/daemon/web"
+	"pressbox/daemon/web/admin"
 )
 
 // A Finding is the result of one check.
-type Finding = web.Finding
+type Finding = admin.Finding
 
 // The results of findings, from good to bad.
 const (

@@ -10,7 +10,7 @@ import (
 	"log/slog"
 
 	"pressbox/audio/pulse"
-	"pressbox/daemon/web"
+	"pressbox/daemon/web/admin"
 	"pressbox/store"
 	"pressbox/voice/announce"
 	"pressbox/voice/library"
@@ -32,8 +32,8 @@ type Monitor struct {
 }
 
 // Checks returns the checks of GET /health.
-func (m *Monitor) Checks() []web.Check {
-	return []web.Check{
+func (m *Monitor) Checks() []admin.Check {
+	return []admin.Check{
 		{Name: "store", Report: m.store},
 		{Name: "audio", Report: m.audio},
 		{Name: "voices", Report: m.voices},
@@ -42,11 +42,11 @@ func (m *Monitor) Checks() []web.Check {
 }
 
 // Worst returns the health of the component that is worst.
-func (m *Monitor) Worst() web.Health {
-	worst := web.OK
+func (m *Monitor) Worst() admin.Health {
+	worst := admin.OK
 	for _, check := range m.Checks() {
 		c := check.Report()
-		if c.Health == web.Failing || c.Health == web.Degraded && worst == web.OK {
+		if c.Health == admin.Failing || c.Health == admin.Degraded && worst == admin.OK {
 			worst = c.Health
 		}
 	}
@@ -54,50 +54,50 @@ func (m *Monitor) Worst() web.Health {
 }
 
 // condition returns a condition that is bad if err is not nil.
-func condition(err error, bad web.Health, facts map[string]any) web.Condition {
+func condition(err error, bad admin.Health, facts map[string]any) admin.Condition {
 	if err != nil {
-		return web.Condition{Health: bad, Detail: err.Error(), Facts: facts}
+		return admin.Condition{Health: bad, Detail: err.Error(), Facts: facts}
 	}
-	return web.Condition{Facts: facts}
+	return admin.Condition{Facts: facts}
 }
 
-func (m *Monitor) store() web.Condition {
+func (m *Monitor) store() admin.Condition {
 	err := m.Store.Health()
 	stats, statsErr := m.Store.Stats()
-	bad := web.Failing
+	bad := admin.Failing
 	switch err = errors.Join(err, statsErr); {
 	case err != nil:
 	case m.Salvaged != "":
-		err, bad = errors.New(m.Salvaged), web.Degraded
+		err, bad = errors.New(m.Salvaged), admin.Degraded
 	case stats.NearlyFull():
 		err, bad = fmt.Errorf("the store is nearly full (%d of %d bytes): the oldest finished private games are deleted; increase STORE_MAX_SIZE",
-			stats.Size-stats.Free, stats.Max), web.Degraded
+			stats.Size-stats.Free, stats.Max), admin.Degraded
 	}
 	return condition(err, bad, map[string]any{
 		"size_bytes": stats.Size, "free_bytes": stats.Free, "max_bytes": stats.Max, "commits": stats.Commits,
 	})
 }
 
-func (m *Monitor) audio() web.Condition {
+func (m *Monitor) audio() admin.Condition {
 	s := m.Sink.Status()
-	return condition(m.Sink.Health(), web.Degraded, map[string]any{
+	return condition(m.Sink.Health(), admin.Degraded, map[string]any{
 		"server": s.Server, "sink": s.Sink, "sink_name": s.Description, "state": s.State, "muted": s.Muted, "volume": s.Volume,
 	})
 }
 
-func (m *Monitor) voices() web.Condition {
+func (m *Monitor) voices() admin.Condition {
 	installed, broken := 0, 0
 	for _, v := range m.Voices.Voices() {
 		if installed++; v.Error != "" {
 			broken++
 		}
 	}
-	return condition(m.Voices.Health(), web.Degraded, map[string]any{
+	return condition(m.Voices.Health(), admin.Degraded, map[string]any{
 		"default": m.Voices.Default(), "installed": installed, "broken": broken,
 	})
 }
 
-func (m *Monitor) queue() web.Condition {
+func (m *Monitor) queue() admin.Condition {
 	s := m.Announcer.Stats()
-	return condition(nil, web.Degraded, map[string]any{"waiting": s.Waiting, "max": s.Max, "speaking": s.Current != "", "unkept": s.Unsaved})
+	return condition(nil, admin.Degraded, map[string]any{"waiting": s.Waiting, "max": s.Max, "speaking": s.Current != "", "unkept": s.Unsaved})
 }

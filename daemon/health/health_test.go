@@ -5,7 +5,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"pressbox/daemon/web"
+	"pressbox/daemon/web/admin"
 	"pressbox/store"
 )
 
@@ -18,7 +18,7 @@ func TestMonitor_storeFillsUp(t *testing.T) {
 	}
 	defer st.Close()
 	m := &Monitor{Store: st}
-	var states []web.Health
+	var states []admin.Health
 	for n := 0; ; n++ {
 		c := m.store()
 		if len(states) == 0 || states[len(states)-1] != c.Health {
@@ -27,7 +27,7 @@ func TestMonitor_storeFillsUp(t *testing.T) {
 		if (c.Health == "") != (c.Detail == "") {
 			t.Errorf("%q with the detail %q", c.Health, c.Detail)
 		}
-		if c.Health == web.Failing {
+		if c.Health == admin.Failing {
 			break
 		}
 		if err := st.SaveTeamData(t.Context(), fmt.Sprint(n), make([]byte, 50<<10)); err != nil {

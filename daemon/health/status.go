@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"pressbox/daemon/systemd"
-	"pressbox/daemon/web"
+	"pressbox/daemon/web/admin"
 )
 
 // statusInterval is the interval at which "systemctl status" is updated, in addition to
@@ -66,7 +66,7 @@ func (m *Monitor) StatusLine() string {
 		line += "; sink " + sink
 	}
 	for _, check := range m.Checks() {
-		if c := check.Report(); c.Health == web.Degraded || c.Health == web.Failing {
+		if c := check.Report(); c.Health == admin.Degraded || c.Health == admin.Failing {
 			line += fmt.Sprintf("; %s %s: %s", check.Name, c.Health, c.Detail)
 		}
 	}

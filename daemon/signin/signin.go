@@ -26,13 +26,13 @@ import (
 	"pressbox/clock/system"
 	"pressbox/daemon/exitcode"
 	"pressbox/daemon/settings"
-	"pressbox/daemon/web"
+	"pressbox/daemon/web/signin"
 	"pressbox/store"
 )
 
 // A SignIn holds the parts of signing in.
 type SignIn struct {
-	Web *web.SignIn
+	Web *signin.Config
 
 	clock *clock.Clock
 	repo  auth.Repository
@@ -52,15 +52,15 @@ func New(cfg settings.Config, st *store.Store, released time.Time, log *slog.Log
 		return nil, err
 	}
 	sessions := session.New(st.Auth(), clk, cfg.SignIn.SessionMaxAge, log)
-	s := &SignIn{clock: clk, repo: st.Auth(), log: log, Web: &web.SignIn{
-		Book:     sessions,
-		Door:     &session.SignIn{ProviderName: cfg.SignIn.Provider, SignUp: auth.SignUpPolicy(cfg.SignIn.SignUp), Sessions: sessions, Log: log},
+	s := &SignIn{clock: clk, repo: st.Auth(), log: log, Web: &signin.Config{
+		Sessions: sessions,
+		SignIn:   &session.SignIn{ProviderName: cfg.SignIn.Provider, SignUp: auth.SignUpPolicy(cfg.SignIn.SignUp), Sessions: sessions, Log: log},
 		Redirect: cfg.OAuthRedirectURI,
 		Frontend: cfg.FrontendURL,
 		Secure:   secureCookies(cfg),
 	}}
 	if s.Web.Redirect == "" && cfg.PublicURL != "" {
-		s.Web.Redirect = cfg.PublicURL + web.CallbackPath
+		s.Web.Redirect = cfg.PublicURL + signin.CallbackPath
 	}
 	if err := s.addProvider(cfg, st, released); err != nil {
 		return nil, exitcode.With(exitcode.Usage, err)
@@ -72,9 +72,9 @@ func New(cfg settings.Config, st *store.Store, released time.Time, log *slog.Log
 func (s *SignIn) addProvider(cfg settings.Config, st *store.Store, released time.Time) (err error) {
 	local := cfg.SignIn.Provider == auth.Local
 	u, err := url.Parse(s.Web.Redirect)
-	if (err != nil || u.Path != web.CallbackPath) && (!local || s.Web.Redirect != "") {
+	if (err != nil || u.Path != signin.CallbackPath) && (!local || s.Web.Redirect != "") {
 		return fmt.Errorf("OAUTH_SERVER_REDIRECT_URI=%s: with IDP_PROVIDER=%s, expected a URL with the path %s; or leave it empty and set PUBLIC_URL",
-			cfg.OAuthRedirectURI, cfg.SignIn.Provider, web.CallbackPath)
+			cfg.OAuthRedirectURI, cfg.SignIn.Provider, signin.CallbackPath)
 	}
 	if local {
 		s.addLocal(cfg, st)
@@ -85,7 +85,7 @@ func (s *SignIn) addProvider(cfg settings.Config, st *store.Store, released time
 		return err
 	}
 	in := cfg.SignIn
-	s.Web.Door.Provider, err = idp.New(idp.Config{
+	s.Web.SignIn.Provider, err = idp.New(idp.Config{
 		Provider: in.Provider, ClientID: in.ClientID, ClientSecret: secret, Scopes: in.Scopes, Issuer: in.Issuer,
 		AuthURL: in.AuthURL, TokenURL: in.TokenURL, UserinfoURL: in.UserinfoURL,
 		SubjectField: in.SubjectField, NameField: in.NameField, SecretInBody: in.AuthStyle == "body",
@@ -104,14 +104,14 @@ func (s *SignIn) addLocal(cfg settings.Config, st *store.Store) {
 		return a.IsLoopback() || slices.ContainsFunc(cfg.TrustedProxies, func(p netip.Prefix) bool { return p.Contains(a) })
 	}
 	local := idp.NewLocal(idp.LocalConfig{
-		Accounts: s.Web.Book.LocalAccounts(),
+		Accounts: s.Web.Sessions.LocalAccounts(),
 		Throttle: session.NewThrottle(time.Now, exempt),
 		Hasher:   idp.NewHasher(idp.CalibratedCost(st)),
-		SignUp:   s.Web.Door.SignUp,
+		SignUp:   s.Web.SignIn.SignUp,
 		Now:      time.Now,
 		Log:      s.log,
 	})
-	s.Web.Door.SignUp, s.Web.Door.Provider = auth.SignUpOpen, local.Provider()
+	s.Web.SignIn.SignUp, s.Web.SignIn.Provider = auth.SignUpOpen, local.Provider()
 	s.Web.Local, s.Web.Passphrases = local, local
 }
 
@@ -177,7 +177,7 @@ func (s *SignIn) Run(ctx context.Context) error {
 		case <-sweep.C:
 			s.checkClock() // it may have been slewed
 			s.logError(session.SaveClock(ctx, s.repo, s.clock))
-			s.logError(s.Web.Book.DeleteExpired(ctx))
+			s.logError(s.Web.Sessions.DeleteExpired(ctx))
 		}
 	}
 }

@@ -10,64 +10,70 @@ import (
 	"pressbox/auth"
 )
 
-// Access says who may announce, and hear about announcements
-// (NOTIFY_ACCESS).
+// Access is who may announce, and watch announcements (NOTIFY_ACCESS).
 type Access string
 
-// The ways of NOTIFY_ACCESS. In each but Off, whoever has a token may.
+// The values of NOTIFY_ACCESS. A valid token is accepted in each but Off.
 const (
-	LAN   Access = "lan"   // whoever asks from a private, link-local or loopback address
-	Token Access = "token" // no one else
-	Open  Access = "open"  // everyone
-	Off   Access = "off"   // no one at all
+	LAN   Access = "lan"   // clients with a private, link-local or loopback address
+	Token Access = "token" // only clients with a token
+	Open  Access = "open"  // every client
+	Off   Access = "off"   // no client
 )
 
-// Tokens judges the API tokens that clients send as Authorization: Bearer.
+// Tokens checks the API tokens that clients send as Authorization: Bearer.
 type Tokens interface {
-	// NotifyToken returns nil when the token is good for announcing from that
+	// NotifyToken returns nil when the token permits announcing from that
 	// address. from is not valid when the client's address is not known.
 	NotifyToken(ctx context.Context, token string, from netip.Addr) error
 }
 
-// Sessions knows who is signed in.
+// Sessions identifies signed-in clients.
 type Sessions interface {
-	// SignedIn says whether the request carries a session that is alive, in
-	// its Authorization header or, when it has none, in its cookie.
-	SignedIn(r *http.Request) bool
+	// SignedIn returns the account and session of a request: by its
+	// Authorization header or, without one, by its cookie. The error is
+	// [auth.ErrNoCredentials] when it has neither.
+	SignedIn(r *http.Request) (auth.Caller, error)
 }
 
-// A class says who may use a route.
-type class int
+// A Class says who may use a route.
+type Class int
 
+// The classes of routes.
 const (
-	everyone  class = iota
-	notifiers       // as NOTIFY_ACCESS says
-	members         // the same, and whoever is signed in
-	people          // whoever is signed in, and no one else
-	admins          // whoever may use the administrator's socket; see [Server.administrators]
-	scrapers        // the same, and with METRICS=on everyone
+	Public          Class = iota // every client
+	NotifyAccess                 // by NOTIFY_ACCESS
+	NotifyOrSession              // by NOTIFY_ACCESS, or with a session
+	SessionRequired              // with a session
+	AdminSocket                  // clients of the administrator's socket; see [Server.administrators]
+	MetricsAccess                // clients of the administrator's socket, and every client with METRICS=on
 )
 
-// admit returns nil when the request may use a route of that class.
-func (s *Server) admit(r *http.Request, c class) error {
-	if c == everyone || c == admins || c == scrapers {
+// Authorize returns nil as long as the request may use its route. Streams call
+// it again while they last.
+func (s *Server) Authorize(r *http.Request) error {
+	return s.authorize(r, infoOf(r.Context()).class)
+}
+
+func (s *Server) authorize(r *http.Request, c Class) error {
+	switch c {
+	case Public, AdminSocket, MetricsAccess:
 		return nil
-	}
-	if c == people {
-		return s.knowPerson(r)
+	case SessionRequired:
+		return s.requireSession(r)
 	}
 	if s.cfg.Access == Off {
-		return errOff
+		return errAnnouncementsOff
 	}
-	signedIn := func() bool { return c == members && s.cfg.Sessions != nil && s.cfg.Sessions.SignedIn(r) }
-	client := visitOf(r.Context()).client
-	if token, sent := bearer(r.Header); sent { // judged by it alone
-		if s.tokenHolds(r.Context(), token, client) || signedIn() {
+	signedIn := func() bool { return c == NotifyOrSession && s.requireSession(r) == nil }
+	client := infoOf(r.Context()).client
+	if token, sent := bearer(r.Header); sent { // it alone counts
+		if s.validToken(r.Context(), token, client) || signedIn() {
 			return nil
 		}
 		return errToken
 	}
-	if s.cfg.Access == Open || s.cfg.Access == LAN && local(client) || signedIn() {
+	if s.cfg.Access == Open || s.cfg.Access == LAN && isLocal(client) || signedIn() {
 		return nil
 	}
 	if s.cfg.Access == Token {
@@ -76,13 +82,28 @@ func (s *Server) admit(r *http.Request, c class) error {
 	return errAccess
 }
 
-func (s *Server) tokenHolds(ctx context.Context, token string, client netip.Addr) bool {
+// requireSession returns nil when the request has a session, and notes its
+// caller.
+func (s *Server) requireSession(r *http.Request) error {
+	if s.cfg.Sessions == nil {
+		return errNoSession
+	}
+	caller, err := s.cfg.Sessions.SignedIn(r)
+	if errors.Is(err, auth.ErrNoCredentials) {
+		return errNoSession
+	}
+	if err == nil {
+		infoOf(r.Context()).caller = caller
+	}
+	return err
+}
+
+func (s *Server) validToken(ctx context.Context, token string, client netip.Addr) bool {
 	return token != "" && s.cfg.Tokens != nil && s.cfg.Tokens.NotifyToken(ctx, token, client) == nil
 }
 
-// bearer returns the token of an Authorization header (RFC 6750 §2.1), and
-// whether one of the Bearer scheme was sent at all; a malformed or repeated
-// one gives "".
+// bearer returns the token of an Authorization header (RFC 6750 §2.1), "" for a
+// malformed or repeated one, and whether a header of the Bearer scheme was sent.
 func bearer(h http.Header) (token string, sent bool) {
 	for _, value := range h.Values("Authorization") {
 		scheme, rest, _ := strings.Cut(strings.TrimSpace(value), " ")
@@ -108,8 +129,8 @@ func challenge(err error) string {
 	return `Bearer realm="pressbox"`
 }
 
-// local says whether an address belongs to this machine or its local network:
+// isLocal reports whether an address belongs to this host or its local network:
 // loopback, RFC 1918, RFC 4193 or link-local.
-func local(a netip.Addr) bool {
+func isLocal(a netip.Addr) bool {
 	return a.IsLoopback() || a.IsPrivate() || a.IsLinkLocalUnicast()
 }

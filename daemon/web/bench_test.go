@@ -4,18 +4,19 @@ import (
 	"net/http/httptest"
 	"testing"
 
-	"pressbox/daemon/web"
+	"pressbox/daemon/web/site"
+	"pressbox/daemon/web/webtest"
 )
 
 // What the guards, the reading and the writing of a request cost, without the
 // disk: an announcement that is refused at the last check.
 func BenchmarkRefusedAnnouncement(b *testing.B) {
-	r := newRig(b)
+	r := webtest.NewRig(b)
 	h := r.Handler()
 	b.ReportAllocs()
 	for b.Loop() {
 		w := httptest.NewRecorder()
-		h.ServeHTTP(w, newRequest("POST", "/notify", `{"message": "Dinner is ready.", "voice": "nobody"}`, "Client", "127.0.0.1:1"))
+		h.ServeHTTP(w, webtest.NewRequest("POST", "/notify", `{"message": "Dinner is ready.", "voice": "nobody"}`, "Client", "127.0.0.1:1"))
 		if w.Code != 422 {
 			b.Fatal(w.Code)
 		}
@@ -24,9 +25,9 @@ func BenchmarkRefusedAnnouncement(b *testing.B) {
 
 // How long the daemon waits for its server before it can listen.
 func BenchmarkNew(b *testing.B) {
-	r := newRig(b)
+	r := webtest.NewRig(b)
 	for b.Loop() {
-		if _, err := web.New(r.cfg); err != nil {
+		if _, err := site.New(r.Config); err != nil {
 			b.Fatal(err)
 		}
 	}

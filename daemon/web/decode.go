@@ -1,6 +1,7 @@
 package web
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -16,29 +17,48 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6/kind"
 )
 
-// maxBody is how long a body may be, in bytes.
-const maxBody = 64 << 10
+// MaxBody is the size limit of bodies, in bytes.
+const MaxBody = 64 << 10
 
-// bodies holds the schemas of requests by their names in the document, so a
+// Limits of numbers in requests.
+const (
+	MaxInteger uint64 = 1<<53 - 1 // that every JSON client can represent
+	MaxSeason         = 9999
+)
+
+// schemas holds the schemas of request bodies by their names in the document, so a
 // body is checked against what is documented.
-type bodies map[string]*jsonschema.Schema
+type schemas map[string]*jsonschema.Schema
 
-// decode reads the body of a request, which must be one JSON object as the
-// named schema describes it, into v. With a [bodyError], v holds those members
-// that are right.
-func (b bodies) decode(w http.ResponseWriter, r *http.Request, schema string, v any) error {
+// Decode reads the body of a request into v. The body must be one JSON object
+// that is valid by the named schema of the OpenAPI document. With a
+// [BodyError], v holds the members that are valid.
+func (s *Server) Decode(w http.ResponseWriter, r *http.Request, schema string, v any) error {
 	text, err := readBody(w, r)
 	if err != nil {
 		return err
 	}
-	return b.parse(text, schema, v)
+	return s.schemas.decode(text, schema, v)
+}
+
+// DecodeOptional is Decode for a body that may be missing, which leaves v as
+// it is.
+func (s *Server) DecodeOptional(w http.ResponseWriter, r *http.Request, schema string, v any) error {
+	text, err := readBody(w, r)
+	if err != nil || len(bytes.TrimSpace(text)) == 0 {
+		return err
+	}
+	if err := checkContentType(r); err != nil {
+		return err
+	}
+	return s.schemas.decode(text, schema, v)
 }
 
 // readBody reads all of a body that is to be JSON.
 func readBody(w http.ResponseWriter, r *http.Request) ([]byte, error) {
-	text, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
+	text, err := io.ReadAll(http.MaxBytesReader(w, r.Body, MaxBody))
 	if _, long := errors.AsType[*http.MaxBytesError](err); long {
-		return nil, errBodyTooLarge
+		return nil, ErrBodyTooLarge
 	}
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", errNotJSON, err) // it was cut off
@@ -46,8 +66,7 @@ func readBody(w http.ResponseWriter, r *http.Request) ([]byte, error) {
 	return text, nil
 }
 
-// parse is decode without the request.
-func (b bodies) parse(text []byte, schema string, v any) error {
+func (c schemas) decode(text []byte, schema string, v any) error {
 	object := jsontext.Value(text)
 	if object.Kind() != '{' {
 		return errNotJSON
@@ -61,7 +80,7 @@ func (b bodies) parse(text []byte, schema string, v any) error {
 	if err := json.Unmarshal(object, &tree); err != nil {
 		return fmt.Errorf("%w: %w", errNotJSON, err)
 	}
-	err := b[schema].Validate(tree)
+	err := c[schema].Validate(tree)
 	if err == nil {
 		return fill(v, object)
 	}
@@ -69,8 +88,8 @@ func (b bodies) parse(text []byte, schema string, v any) error {
 	if !ok {
 		return fmt.Errorf("check a body against %s: %w", schema, err)
 	}
-	shape := &bodyError{violationsIn(wrong)}
-	for _, violation := range shape.violations {
+	shape := &BodyError{violationsIn(wrong)}
+	for _, violation := range shape.Violations {
 		for member := range jsontext.Pointer(violation.Path).Tokens() {
 			delete(tree, member)
 			break
@@ -95,9 +114,9 @@ func fill(v any, object []byte) error {
 }
 
 // violationsIn lists the leaves of a validation error.
-func violationsIn(e *jsonschema.ValidationError) []violation {
+func violationsIn(e *jsonschema.ValidationError) []Violation {
 	if len(e.Causes) > 0 {
-		var all []violation
+		var all []Violation
 		for _, cause := range e.Causes {
 			all = append(all, violationsIn(cause)...)
 		}
@@ -106,24 +125,24 @@ func violationsIn(e *jsonschema.ValidationError) []violation {
 	at := e.InstanceLocation
 	switch k := e.ErrorKind.(type) {
 	case *kind.AdditionalProperties:
-		return each(at, k.Properties, "unknown_field", "there is no such field")
+		return forEach(at, k.Properties, "unknown_field", "there is no such field")
 	case *kind.Required:
-		return each(at, k.Missing, "required", "this field is needed")
+		return forEach(at, k.Missing, "required", "this field is needed")
 	case *kind.Type:
 		detail := fmt.Sprintf("must be %s, not %s", strings.Join(k.Want, " or "), k.Got)
-		return []violation{{pointer(at), "wrong_type", detail}}
+		return []Violation{{pointer(at), "wrong_type", detail}}
 	case *kind.Minimum:
-		return []violation{{pointer(at), "out_of_range", "must be at least " + k.Want.RatString()}}
+		return []Violation{{pointer(at), "out_of_range", "must be at least " + k.Want.RatString()}}
 	case *kind.Maximum:
-		return []violation{{pointer(at), "out_of_range", "must be at most " + k.Want.RatString()}}
+		return []Violation{{pointer(at), "out_of_range", "must be at most " + k.Want.RatString()}}
 	case *kind.MinLength:
-		return []violation{{pointer(at), "too_short", fmt.Sprintf("must have at least %s", characters(k.Want))}}
+		return []Violation{{pointer(at), "too_short", fmt.Sprintf("must have at least %s", characters(k.Want))}}
 	case *kind.MaxLength:
-		return []violation{{pointer(at), "too_long", fmt.Sprintf("must have at most %s, has %d", characters(k.Want), k.Got)}}
+		return []Violation{{pointer(at), "too_long", fmt.Sprintf("must have at most %s, has %d", characters(k.Want), k.Got)}}
 	case *kind.Enum:
-		return []violation{{pointer(at), "not_offered", fmt.Sprintf("must be one of %v", k.Want)}}
+		return []Violation{{pointer(at), "not_offered", fmt.Sprintf("must be one of %v", k.Want)}}
 	default:
-		return []violation{{pointer(at), "invalid", "is not as the API describes it"}}
+		return []Violation{{pointer(at), "invalid", "is not as the API describes it"}}
 	}
 }
 
@@ -135,12 +154,12 @@ func characters(n int) string {
 	return fmt.Sprintf("%d characters", n)
 }
 
-// each makes a violation for each of the named members of the object at a
+// forEach makes a violation for each of the named members of the object at a
 // place.
-func each(at, names []string, code, detail string) []violation {
-	all := make([]violation, len(names))
+func forEach(at, names []string, code, detail string) []Violation {
+	all := make([]Violation, len(names))
 	for i, name := range names {
-		all[i] = violation{pointer(append(slices.Clone(at), name)), code, detail}
+		all[i] = Violation{pointer(append(slices.Clone(at), name)), code, detail}
 	}
 	return all
 }
@@ -154,22 +173,22 @@ func pointer(at []string) string {
 	return string(p)
 }
 
-// asked is a parameter of the address; "" when it is not there. One that is there
+// QueryParam is a parameter of the address; "" when it is not there. One that is there
 // twice is refused, as nobody knows which of both is meant.
-func asked(r *http.Request, name string) (string, error) {
+func QueryParam(r *http.Request, name string) (string, error) {
 	q, err := url.ParseQuery(r.URL.RawQuery)
 	if err != nil {
-		return "", wrongQuery(name, "invalid", "what stands behind the question mark cannot be read")
+		return "", QueryError(name, "invalid", "what stands behind the question mark cannot be read")
 	}
 	if len(q[name]) > 1 {
-		return "", wrongQuery(name, "given_twice", "must be given once")
+		return "", QueryError(name, "given_twice", "must be given once")
 	}
 	return q.Get(name), nil
 }
 
-// wrongQuery says what is wrong with a parameter of the address.
-func wrongQuery(name, code, detail string) error {
-	return &bodyError{[]violation{{Path: "/" + name, Code: code, Detail: detail}}}
+// QueryError says what is wrong with a parameter of the address.
+func QueryError(name, code, detail string) error {
+	return &BodyError{[]Violation{{Path: "/" + name, Code: code, Detail: detail}}}
 }
 
 // checkContentType returns nil when a body may be read as JSON. A browser has
@@ -182,11 +201,35 @@ func checkContentType(r *http.Request) error {
 		return nil
 	}
 	if len(values) != 1 {
-		return errContentType
+		return ErrContentType
 	}
 	media, _, err := mime.ParseMediaType(values[0])
 	if err == nil && (media == "application/json" || media == "application/x-www-form-urlencoded" && !browser) {
 		return nil
 	}
-	return errContentType
+	return ErrContentType
+}
+
+// compileSchemas returns the schemas of all request bodies out of the document.
+func compileSchemas(document []byte, routes []Route) (schemas, error) {
+	tree, err := jsonschema.UnmarshalJSON(bytes.NewReader(document))
+	if err != nil {
+		return nil, fmt.Errorf("read the OpenAPI document: %w", err)
+	}
+	c := jsonschema.NewCompiler()
+	if err := c.AddResource("openapi.json", tree); err != nil {
+		return nil, fmt.Errorf("read the OpenAPI document: %w", err)
+	}
+	all := schemas{}
+	for _, rt := range routes {
+		if rt.Operation.Request == "" {
+			continue
+		}
+		schema, err := c.Compile("openapi.json#/components/schemas/" + rt.Operation.Request)
+		if err != nil {
+			return nil, fmt.Errorf("compile the schema %s: %w", rt.Operation.Request, err)
+		}
+		all[rt.Operation.Request] = schema
+	}
+	return all, nil
 }

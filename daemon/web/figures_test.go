@@ -6,7 +6,8 @@ import (
 	"testing"
 	"time"
 
-	"pressbox/daemon/web"
+	"pressbox/daemon/web/site"
+	"pressbox/daemon/web/webtest"
 )
 
 // Figures are by route, method and status. No stranger can make up one of
@@ -15,8 +16,8 @@ import (
 func TestWhatFiguresAreBy(t *testing.T) {
 	t.Parallel()
 	var seen []string
-	r := newRig(t, func(c *web.Config) {
-		c.Admin.Observe = func(route, method string, status int, _ time.Duration) {
+	r := webtest.NewRig(t, func(c *site.Config) {
+		c.Observe = func(route, method string, status int, _ time.Duration) {
 			seen = append(seen, fmt.Sprintf("%s %s %d", method, route, status))
 		}
 	})
@@ -31,12 +32,12 @@ func TestWhatFiguresAreBy(t *testing.T) {
 		{"HEAD", "/events", "HEAD /events 200"},
 	} {
 		seen = nil
-		r.do(t, tt.method, tt.path, "")
+		r.Do(t, tt.method, tt.path, "")
 		if got := strings.Join(seen, ", "); got != tt.want {
 			t.Errorf("%s %s counts as %q, want %q", tt.method, tt.path, got, tt.want)
 		}
 	}
-	if strings.Contains(r.log.String(), "status=0") {
-		t.Errorf("an answer without a status is logged: %s", r.log)
+	if strings.Contains(r.Log.String(), "status=0") {
+		t.Errorf("an answer without a status is logged: %s", r.Log)
 	}
 }

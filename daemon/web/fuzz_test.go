@@ -1,21 +1,17 @@
 package web_test
 
 import (
-	"bufio"
-	"bytes"
-	"context"
-	"encoding/json"
 	"net/http"
-	"net/http/httptest"
 	"net/netip"
 	"slices"
 	"strings"
 	"testing"
 	"unicode/utf8"
 
-	"pressbox/auth"
 	"pressbox/daemon/web"
-	"pressbox/game/protocol"
+	"pressbox/daemon/web/site"
+
+	"encoding/json"
 )
 
 // Whatever the body is, it is taken whole or refused with a code; and what is
@@ -29,7 +25,11 @@ func FuzzBody(f *testing.F) {
 	} {
 		f.Add([]byte(seed))
 	}
-	bodies, err := web.NewBodies()
+	document, err := site.OpenAPI("")
+	if err != nil {
+		f.Fatal(err)
+	}
+	bodies, err := web.CompileSchemas(document, site.Routes())
 	if err != nil {
 		f.Fatal(err)
 	}
@@ -42,7 +42,7 @@ func FuzzBody(f *testing.F) {
 			TTL     float64 `json:"ttl"`
 		}
 		var got, want request
-		status, code := bodies.Parse(slices.Clone(text), "AnnouncementRequest", &got)
+		status, code := bodies.Decode(slices.Clone(text), "AnnouncementRequest", &got)
 		switch status {
 		case 200:
 			if err := json.Unmarshal(text, &want); err != nil || got != want || !utf8.Valid(text) {
@@ -59,76 +59,6 @@ func FuzzBody(f *testing.F) {
 			t.Fatalf("%q: status %d", text, status)
 		}
 	})
-}
-
-// Whatever comes as a request, from somebody who is signed in or nobody, is
-// answered as the document promises, and never because something is broken here.
-func FuzzRequest(f *testing.F) {
-	for _, seed := range []string{
-		"GET / HTTP/1.1\r\nHost: localhost\r\nAccept: text/html\r\n\r\n",
-		"GET /made/up HTTP/1.1\r\nHost: localhost\r\nAccept: text/html\r\n\r\n",
-		"HEAD /api/games?status=finished&before=2026-01-01T00:00:00Z HTTP/1.1\r\nHost: localhost\r\n\r\n",
-		"GET /api/teams/BWH/roster?season=2 HTTP/1.1\r\nHost: [::1]:80\r\nAuthorization: Bearer x\r\n\r\n",
-		"GET /api/stats/players?season=3&team=BWH&team=%zz HTTP/1.0\r\nHost: a.local\r\n\r\n",
-		"GET /docs/swagger-ui.css HTTP/1.1\r\nHost: localhost\r\nAccept-Encoding: gzip;q=1\r\nRange: bytes=1-\r\n\r\n",
-		"GET /events HTTP/1.1\r\nHost: localhost\r\nLast-Event-ID: x\r\n\r\n",
-		"GET /api/auth/idp/callback/server?state=a&code=b&iss=c HTTP/1.1\r\nHost: localhost\r\n\r\n",
-		"GET /api/auth/idp/login?return=/x&invite=y HTTP/1.1\r\nHost: localhost\r\n\r\n",
-		"OPTIONS /notify HTTP/1.1\r\nHost: localhost\r\nOrigin: http://x\r\nAccess-Control-Request-Method: POST\r\n\r\n",
-		"POST /notify/ HTTP/1.1\r\nHost: localhost\r\nContent-Length: 15\r\n\r\n{\"message\":\"x\"}",
-		"POST /api/notify HTTP/1.1\r\nHost: localhost\r\nIdempotency-Key: k\r\nContent-Length: 39\r\n\r\n{\"message\":\"x\",\"rate\":1e2,\"urgent\":true}",
-		"POST /v1/audio/speech HTTP/1.1\r\nHost: localhost\r\nContent-Length: 37\r\n\r\n{\"input\":\"x\",\"response_format\":\"pcm\"}",
-		"POST /api/games HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n25\r\n{\"home_team\":\"BWH\",\"away_team\":\"CPR\"\r\n1\r\n}\r\n0\r\n\r\n",
-		"PUT /api/games/x/lineups/home HTTP/1.1\r\nHost: localhost\r\nContent-Length: 37\r\n\r\n{\"batting_order\":[],\"pitcher_id\":\"x\"}",
-		"POST /api/auth/refresh HTTP/1.1\r\nHost: localhost\r\nCookie: pressbox_refresh=x\r\nContent-Length: 2\r\n\r\n{}",
-		"DELETE /api/auth/sessions/x HTTP/1.1\r\nHost: localhost\r\nSec-Fetch-Site: same-origin\r\n\r\n",
-		"POST /api/auth/local/authorize?state=x HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/x-www-form-urlencoded\r\nContent-Length: 6\r\n\r\nname=x",
-		"CONNECT x:80 HTTP/1.1\r\nHost: localhost\r\n\r\n",
-	} {
-		f.Add([]byte(seed), true)
-		f.Add([]byte(seed), false)
-	}
-	p := newStadium(f, withTeams, local(auth.SignUpOpen, newClock()))
-	anna := p.resident(f, "Anna")
-	cookie, id := "pressbox_access="+anna.access(), anna.get("/api/auth/me").field("id")
-	f.Fuzz(func(t *testing.T, text []byte, signedIn bool) {
-		r, err := http.ReadRequest(bufio.NewReader(bytes.NewReader(text)))
-		if err != nil || r.URL.Path == "/api/auth/me" && r.Method == http.MethodDelete || strings.HasPrefix(r.URL.Path, "/api/auth/logout") {
-			return // she stays
-		}
-		r.RemoteAddr = "127.0.0.1:40000"
-		if signedIn {
-			r.Header.Add("Cookie", cookie)
-		}
-		ctx, cancel := context.WithCancel(t.Context())
-		defer cancel()
-		switch r.URL.Path {
-		case "/events", "/api/events", "/api/kiosk":
-			cancel() // or they would go on
-		}
-		w := httptest.NewRecorder()
-		p.Handler().ServeHTTP(w, r.WithContext(ctx))
-		p.check.response(t, r, w.Result())
-		if w.Code >= 500 {
-			t.Fatalf("%s %s: status %d: %s", r.Method, r.URL, w.Code, w.Body)
-		}
-		p.tidy(t, id, w)
-	})
-}
-
-// tidy takes back what an answer says was made for somebody.
-func (p *stadium) tidy(t *testing.T, id string, w *httptest.ResponseRecorder) {
-	t.Helper()
-	var err error
-	if game, ok := strings.CutPrefix(w.Header().Get("Location"), "/api/games/"); ok && w.Code == http.StatusCreated {
-		err = p.hall.Cancel(t.Context(), protocol.Person{ID: id}, game)
-	}
-	if w.Code == http.StatusAccepted {
-		_, err = p.announcer.CancelWaiting(t.Context())
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
 }
 
 // A Host that is answered to is an address or a name that no one on the

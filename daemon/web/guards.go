@@ -1,10 +1,12 @@
 package web
 
 import (
+	"bufio"
 	"context"
 	"crypto/rand"
 	"fmt"
 	"log/slog"
+	"net"
 	"net/http"
 	"net/netip"
 	"runtime/debug"
@@ -18,40 +20,55 @@ import (
 const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; font-src 'self'; " +
 	"connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 
-// A visit is what the guards know of a request.
-type visit struct {
+// A requestInfo holds what the guards know of a request.
+type requestInfo struct {
 	id     string      // also the header X-Request-Id of the answer
 	client netip.Addr  // the zero Addr when no one can say
-	class  class       // of the route
+	class  Class       // of the route
 	route  string      // its path in the table; "" until there is one
 	caller auth.Caller // who is signed in, on routes of class people
 	code   string      // of the problem that was answered; "" otherwise
 	err    error       // what is broken here, or why the answer was not finished; nil otherwise
 }
 
-type visitKey struct{}
+type requestInfoKey struct{}
 
-// visitOf returns the visit of a request's context.
-func visitOf(ctx context.Context) *visit {
-	v, ok := ctx.Value(visitKey{}).(*visit)
+// infoOf returns the visit of a request's context.
+func infoOf(ctx context.Context) *requestInfo {
+	info, ok := ctx.Value(requestInfoKey{}).(*requestInfo)
 	if !ok {
 		panic("web: a request that passed no guard")
 	}
-	return v
+	return info
 }
 
-// identified gives each request its visit, logs it when it is over, and turns
+// ClientAddr returns the address of a request's client; the zero Addr when it
+// is not known.
+func ClientAddr(r *http.Request) netip.Addr { return infoOf(r.Context()).client }
+
+// RequestID returns the id that a request has in the log and in its response.
+func RequestID(r *http.Request) string { return infoOf(r.Context()).id }
+
+// Caller returns the account and session of a request to a route of class
+// [SessionRequired].
+func Caller(r *http.Request) auth.Caller { return infoOf(r.Context()).caller }
+
+// LogError has err logged with the request: the reason of a fault of ours, or
+// of a response that was not finished.
+func LogError(r *http.Request, err error) { infoOf(r.Context()).err = err }
+
+// logged gives each request its visit, logs it when it is over, and turns
 // a panic into an answer.
-func (s *Server) identified(next http.Handler) http.Handler {
+func (s *Server) logged(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		began := time.Now()
-		peer := addrOf(r.RemoteAddr)
-		v := &visit{id: rand.Text()[:16], client: s.proxies.client(peer, r.Header)}
-		r = r.WithContext(context.WithValue(r.Context(), visitKey{}, v))
+		peer := remoteAddr(r.RemoteAddr)
+		info := &requestInfo{id: rand.Text()[:16], client: s.proxies.client(peer, r.Header)}
+		r = r.WithContext(context.WithValue(r.Context(), requestInfoKey{}, info))
 		answer := &answer{ResponseWriter: w}
-		answer.Header().Set("X-Request-Id", v.id)
-		defer s.record(r, answer, began)
-		defer s.catch(answer, r)
+		answer.Header().Set("X-Request-Id", info.id)
+		defer s.logRequest(r, answer, began)
+		defer s.recoverPanic(answer, r)
 		next.ServeHTTP(answer, r)
 		if answer.status == 0 { // net/http sends it when nobody else did
 			answer.status = http.StatusOK
@@ -59,9 +76,9 @@ func (s *Server) identified(next http.Handler) http.Handler {
 	})
 }
 
-// catch ends a handler's panic: with a problem, or by hanging up when the
+// recoverPanic ends a handler's panic: with a problem, or by hanging up when the
 // answer had already begun. It must be deferred.
-func (s *Server) catch(w *answer, r *http.Request) {
+func (s *Server) recoverPanic(w *answer, r *http.Request) {
 	reason := recover()
 	if reason == nil {
 		return
@@ -71,19 +88,19 @@ func (s *Server) catch(w *answer, r *http.Request) {
 	}
 	err := fmt.Errorf("panic: %v\n%s", reason, debug.Stack())
 	if w.status != 0 {
-		visitOf(r.Context()).err = err
+		infoOf(r.Context()).err = err
 		panic(http.ErrAbortHandler)
 	}
-	s.refuse(w, r, err)
+	s.writeProblem(w, r, err)
 }
 
-// record logs one line about a request that is over: what changes something
+// logRequest logs one line about a request that is over: what changes something
 // at INFO, the rest at DEBUG, our own faults at ERROR. Neither the query nor
 // any body is logged.
-func (s *Server) record(r *http.Request, w *answer, began time.Time) {
-	v := visitOf(r.Context())
-	if s.cfg.Admin.Observe != nil {
-		s.cfg.Admin.Observe(v.route, knownMethod(r.Method), w.status, time.Since(began))
+func (s *Server) logRequest(r *http.Request, w *answer, began time.Time) {
+	info := infoOf(r.Context())
+	if s.cfg.Observe != nil {
+		s.cfg.Observe(info.route, knownMethod(r.Method), w.status, time.Since(began))
 	}
 	level := slog.LevelInfo
 	if r.Method == http.MethodGet || r.Method == http.MethodHead {
@@ -95,18 +112,18 @@ func (s *Server) record(r *http.Request, w *answer, began time.Time) {
 		slog.Int("status", w.status),
 		slog.Int64("bytes", w.bytes),
 		slog.Duration("took", time.Since(began)),
-		slog.String("client", clientName(v.client)),
-		slog.String("request_id", v.id),
+		slog.String("client", clientName(info.client)),
+		slog.String("request_id", info.id),
 	}
-	if v.code != "" {
-		facts = append(facts, slog.String("code", v.code))
+	if info.code != "" {
+		facts = append(facts, slog.String("code", info.code))
 	}
 	if p, ok := r.Context().Value(peerKey{}).(peer); ok {
 		facts = append(facts, slog.Int("uid", p.uid))
 	}
-	if v.err != nil {
+	if info.err != nil {
 		level = slog.LevelError
-		facts = append(facts, slog.Any("err", v.err))
+		facts = append(facts, slog.Any("err", info.err))
 	}
 	s.cfg.Log.LogAttrs(r.Context(), level, "request", facts...)
 }
@@ -133,7 +150,7 @@ func clientName(a netip.Addr) string {
 // its record, the headers that tell browsers what not to do, the host names
 // that we answer to, and the protection against pages of other sites.
 func (s *Server) guarded(routes http.Handler) http.Handler {
-	return s.identified(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	return s.logged(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		h := w.Header()
 		h.Set("Content-Security-Policy", policy)
 		h.Set("X-Content-Type-Options", "nosniff")
@@ -141,16 +158,16 @@ func (s *Server) guarded(routes http.Handler) http.Handler {
 		h.Set("Cross-Origin-Opener-Policy", "same-origin")
 		h.Set("Cross-Origin-Resource-Policy", "same-origin")
 		h.Set("Cache-Control", "no-store")
-		if s.overTLS(r) {
+		if s.HTTPS(r) {
 			h.Set("Strict-Transport-Security", "max-age=31536000")
 		}
-		s.shareWithFrontend(w, r)
+		s.allowFrontend(w, r)
 		if !s.hosts.allow(r.Host) {
-			s.refuse(w, r, errHost)
+			s.writeProblem(w, r, errHost)
 			return
 		}
 		if err := s.origins.Check(r); err != nil {
-			s.refuse(w, r, errCrossOrigin)
+			s.writeProblem(w, r, ErrCrossOrigin)
 			return
 		}
 		routes.ServeHTTP(w, r)
@@ -182,3 +199,12 @@ func (a *answer) Write(p []byte) (int, error) {
 
 // Unwrap lets [http.ResponseController] reach what is below.
 func (a *answer) Unwrap() http.ResponseWriter { return a.ResponseWriter }
+
+// Hijack returns the connection of a request that becomes a websocket.
+func (a *answer) Hijack() (net.Conn, *bufio.ReadWriter, error) {
+	conn, buffered, err := http.NewResponseController(a.ResponseWriter).Hijack()
+	if err == nil {
+		a.status = http.StatusSwitchingProtocols
+	}
+	return conn, buffered, err
+}

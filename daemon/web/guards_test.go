@@ -7,7 +7,51 @@ import (
 	"testing"
 
 	"pressbox/daemon/web"
+	"pressbox/daemon/web/announcements"
+	"pressbox/daemon/web/site"
+	"pressbox/daemon/web/webtest"
 )
+
+func TestPanicIsAProblemWithARequestID(t *testing.T) {
+	t.Parallel()
+	r := webtest.NewRig(t, func(c *site.Config) {
+		c.Announcements.Voices = func() announcements.VoiceList { panic("the roof is on fire") }
+	})
+	w := r.Do(t, "GET", "/voices", "").Want(500, "internal")
+	id := w.Field("request_id")
+	if id == "" || id != w.Header().Get("X-Request-Id") || strings.Contains(w.Body.String(), "roof") || strings.Contains(w.Body.String(), "goroutine") {
+		t.Errorf("%v %s", w.Header(), w.Body)
+	}
+	log := r.Log.String()
+	for _, want := range []string{"level=ERROR", "the roof is on fire", "request_id=" + id, "guards_test.go"} {
+		if !strings.Contains(log, want) {
+			t.Errorf("no %q in the log: %s", want, log)
+		}
+	}
+	r.Do(t, "GET", "/health", "").Want(200, "") // and life goes on
+}
+
+func TestLogHasOneLineWithoutWhatWasSaid(t *testing.T) {
+	t.Parallel()
+	r := webtest.NewRig(t)
+	r.Do(t, "POST", "/notify?token=topsecret", `{"message": "The spare key is under the mat."}`, "Authorization", "Basic topsecret", "Cookie", "a=topsecret").Want(202, "")
+	log := r.Log.String()
+	if strings.Contains(log, "mat") || strings.Contains(log, "topsecret") {
+		t.Errorf("the log tells too much: %s", log)
+	}
+	if strings.Count(log, "\n") != 1 {
+		t.Errorf("the log of one request is %s", log)
+	}
+	for _, want := range []string{"level=INFO", "msg=request", "method=POST", "path=/notify", "status=202", "client=192.168.1.20"} {
+		if !strings.Contains(log, want) {
+			t.Errorf("no %q in the log: %s", want, log)
+		}
+	}
+	r.Do(t, "GET", "/health", "")
+	if !strings.Contains(r.Log.String(), "level=DEBUG msg=request method=GET path=/health") {
+		t.Errorf("the log of a question is %s", r.Log.String())
+	}
+}
 
 func TestHostsThatAreAnswered(t *testing.T) {
 	t.Parallel()
@@ -70,11 +114,11 @@ func TestHostsThatAreAnswered(t *testing.T) {
 
 func TestWrongHostIsMisdirected(t *testing.T) {
 	t.Parallel()
-	r := newRig(t)
-	r.do(t, "GET", "/health", "", "Host", "evil.example").want(421, "wrong_host")
-	r.do(t, "POST", "/notify", `{"message": "x"}`, "Host", "0.0.0.0:8888").want(421, "wrong_host")
-	r.do(t, "GET", "/nowhere", "", "Host", "evil.example").want(421, "wrong_host")
-	r.do(t, "GET", "/health", "", "Host", "10.0.0.1:8888").want(200, "")
+	r := webtest.NewRig(t)
+	r.Do(t, "GET", "/health", "", "Host", "evil.example").Want(421, "wrong_host")
+	r.Do(t, "POST", "/notify", `{"message": "x"}`, "Host", "0.0.0.0:8888").Want(421, "wrong_host")
+	r.Do(t, "GET", "/nowhere", "", "Host", "evil.example").Want(421, "wrong_host")
+	r.Do(t, "GET", "/health", "", "Host", "10.0.0.1:8888").Want(200, "")
 }
 
 func TestAllowedHostsMustBeNames(t *testing.T) {
@@ -95,7 +139,7 @@ func TestAllowedHostsMustBeNames(t *testing.T) {
 // scripts send.
 func TestRequestsOfBrowsersAndScripts(t *testing.T) {
 	t.Parallel()
-	r := newRig(t, func(c *web.Config) { c.TrustedOrigins = []string{"https://box.example.org"} })
+	r := webtest.NewRig(t, func(c *site.Config) { c.TrustedOrigins = []string{"https://box.example.org"} })
 	const body = `{"message": "Dinner is ready."}`
 	for _, tt := range []struct {
 		what    string
@@ -125,15 +169,15 @@ func TestRequestsOfBrowsersAndScripts(t *testing.T) {
 		{"rebinding", []string{"Host", "evil.example", "Content-Type", "application/json", "Origin", "http://evil.example"}, 421, "wrong_host"},
 	} {
 		t.Run(tt.what, func(t *testing.T) {
-			r.do(t, "POST", "/notify", body, tt.headers...).want(tt.status, tt.code)
-			r.do(t, "DELETE", "/notify", "").want(200, "")
+			r.Do(t, "POST", "/notify", body, tt.headers...).Want(tt.status, tt.code)
+			r.Do(t, "DELETE", "/notify", "").Want(200, "")
 		})
 	}
 }
 
 func TestEveryAnswerTellsBrowsersWhatNotToDo(t *testing.T) {
 	t.Parallel()
-	r := newRig(t)
+	r := webtest.NewRig(t)
 	for _, tt := range []struct{ method, path, host string }{
 		{"GET", "/", "localhost"},
 		{"GET", "/docs", "localhost"},
@@ -143,7 +187,7 @@ func TestEveryAnswerTellsBrowsersWhatNotToDo(t *testing.T) {
 		{"GET", "/health", "evil.example"},
 		{"POST", "/notify", "localhost"},
 	} {
-		h := r.do(t, tt.method, tt.path, "", "Host", tt.host).Header()
+		h := r.Do(t, tt.method, tt.path, "", "Host", tt.host).Header()
 		policy := h.Get("Content-Security-Policy")
 		if !strings.Contains(policy, "default-src 'none'") || strings.Contains(policy, "unsafe") {
 			t.Errorf("%s %s: Content-Security-Policy %q", tt.method, tt.path, policy)

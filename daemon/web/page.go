@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"compress/gzip"
 	"crypto/sha256"
-	"embed"
 	"encoding/hex"
 	"fmt"
 	"html/template"
@@ -15,18 +14,17 @@ import (
 	"path"
 	"strings"
 	"sync"
+
+	"pressbox/daemon/web/static"
 )
 
-// The page is one document and the files that it names. They lie in two
-// folders: what we wrote, and what others did.
-//
-//go:embed static/index.html static/page/*.js static/page/*.css static/vendor/*.js static/vendor/*.woff2 static/vendor/*.LICENSE
-var pageFiles embed.FS
+// LoginPath is where browsers begin to sign in.
+const LoginPath = "/api/auth/idp/login"
 
-// A client is the page as browsers get it. Its files stand under an address
+// A pageFiles is the page as browsers get it. Its files stand under an address
 // with their common hash in it, so that they may be kept for ever, and a page
 // never mixes files of two versions.
-type client struct {
+type pageFiles struct {
 	document *template.Template
 	version  string            // hash of all files, 12 hexadecimal digits
 	files    map[string]*asset // by name
@@ -55,21 +53,21 @@ func mediaOf(name string) string {
 	}
 }
 
-// newClient reads the page.
-func newClient() (*client, error) {
-	c := &client{files: map[string]*asset{}}
+// loadPage reads the page.
+func loadPage() (*pageFiles, error) {
+	c := &pageFiles{files: map[string]*asset{}}
 	var err error
-	if c.document, err = template.ParseFS(pageFiles, "static/index.html"); err != nil {
+	if c.document, err = template.ParseFS(static.Files, "index.html"); err != nil {
 		return nil, fmt.Errorf("read the page: %w", err)
 	}
 	sum := sha256.New()
-	for _, folder := range []string{"static/page", "static/vendor"} {
-		all, err := fs.ReadDir(pageFiles, folder)
+	for _, folder := range []string{"page", "vendor"} {
+		all, err := fs.ReadDir(static.Files, folder)
 		if err != nil {
 			return nil, fmt.Errorf("read the page: %w", err)
 		}
 		for _, entry := range all { // in the order of their names
-			body, err := pageFiles.ReadFile(path.Join(folder, entry.Name()))
+			body, err := static.Files.ReadFile(path.Join(folder, entry.Name()))
 			if err != nil {
 				return nil, fmt.Errorf("read the page: %w", err)
 			}
@@ -119,35 +117,36 @@ func pagePaths() []struct{ id, path, summary string } {
 	}
 }
 
-func (s *Server) pageRoutes() []route {
-	routes := []route{{http.MethodGet, "/page/:version/:file", everyone, s.pageFile, operation{
-		id: "getPageFile", tag: "page", summary: "A file of the page; one of this version may be kept for ever",
-		answers:  []success{{status: http.StatusOK, description: "A file.", media: []string{"*/*"}}},
-		problems: []int{http.StatusNotFound},
+// PageRoutes returns the routes of the page.
+func (s *Server) PageRoutes() []Route {
+	routes := []Route{{http.MethodGet, "/page/:version/:file", Public, s.pageFile, Operation{
+		ID: "getPageFile", Tag: "page", Summary: "A file of the page; one of this version may be kept for ever",
+		Responses: []Response{{Status: http.StatusOK, Description: "A file.", Media: []string{"*/*"}}},
+		Problems:  []int{http.StatusNotFound},
 	}}}
 	for _, p := range pagePaths() {
-		routes = append(routes, route{http.MethodGet, p.path, everyone, s.page(http.StatusOK), operation{
-			id: p.id, tag: "page", summary: p.summary,
-			answers: []success{{status: http.StatusOK, description: "The page.", media: []string{"text/html"}}},
+		routes = append(routes, Route{http.MethodGet, p.path, Public, s.pageHandler(http.StatusOK), Operation{
+			ID: p.id, Tag: "page", Summary: p.summary,
+			Responses: []Response{{Status: http.StatusOK, Description: "The page.", Media: []string{"text/html"}}},
 		}})
 	}
 	return routes
 }
 
-// page answers with the document.
-func (s *Server) page(status int) handler {
-	return func(w http.ResponseWriter, r *http.Request) error { return s.showPage(w, r, status, "") }
+// pageHandler answers with the document.
+func (s *Server) pageHandler(status int) Handler {
+	return func(w http.ResponseWriter, r *http.Request) error { return s.WritePage(w, r, status, "") }
 }
 
-// showPage answers with the document. Without scripts it says plain, if there
+// WritePage answers with the document. Without scripts it says plain, if there
 // is something that has to be said all the same.
-func (s *Server) showPage(w http.ResponseWriter, r *http.Request, status int, plain string) error {
+func (s *Server) WritePage(w http.ResponseWriter, r *http.Request, status int, plain string) error {
 	var document bytes.Buffer
 	values := struct {
 		Version, Files, Join, Plain, Again string
 		Season                             int
-	}{s.cfg.Version, "/page/" + s.client.version, s.joinAddress(r), plain, loginPath, s.cfg.Season}
-	if err := s.client.document.Execute(&document, values); err != nil {
+	}{s.cfg.Version, "/page/" + s.page.version, s.joinAddress(r), plain, LoginPath, s.cfg.Season}
+	if err := s.page.document.Execute(&document, values); err != nil {
 		return fmt.Errorf("write the page: %w", err)
 	}
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
@@ -161,9 +160,9 @@ func (s *Server) showPage(w http.ResponseWriter, r *http.Request, status int, pl
 // was opened before the daemon was renewed; it is told so, and loads itself
 // again.
 func (s *Server) pageFile(w http.ResponseWriter, r *http.Request) error {
-	a, ok := s.client.files[param(r, "file")]
-	if !ok || param(r, "version") != s.client.version {
-		return errNoSuchPage
+	a, ok := s.page.files[Param(r, "file")]
+	if !ok || Param(r, "version") != s.page.version {
+		return ErrNotFound
 	}
 	h := w.Header()
 	h.Set("Content-Type", a.media)
@@ -171,7 +170,7 @@ func (s *Server) pageFile(w http.ResponseWriter, r *http.Request) error {
 	body := a.body
 	if a.packed != nil {
 		h.Add("Vary", "Accept-Encoding")
-		if takesGzip(r) {
+		if AcceptsGzip(r) {
 			h.Set("Content-Encoding", "gzip")
 			body = a.packed()
 		}
@@ -180,10 +179,10 @@ func (s *Server) pageFile(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-// noSuchPage is the answer to a path that leads nowhere: the page to somebody
+// notFound is the answer to a path that leads nowhere: the page to somebody
 // who reads, a problem to a program.
-func (s *Server) noSuchPage() http.Handler {
-	lost, problem := s.page(http.StatusNotFound), s.always(errNoSuchPage)
+func (s *Server) notFound() http.Handler {
+	lost, problem := s.pageHandler(http.StatusNotFound), s.refuseAll(ErrNotFound)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		reads := r.Method == http.MethodGet && !strings.HasPrefix(r.URL.Path, "/api/") &&
 			strings.Contains(r.Header.Get("Accept"), "text/html")
@@ -198,10 +197,8 @@ func (s *Server) noSuchPage() http.Handler {
 // that shows this machine its own page has asked "localhost", of which no
 // phone can make anything.
 func (s *Server) joinAddress(r *http.Request) string {
-	if s.cfg.SignIn != nil {
-		if origin, ok := strings.CutSuffix(s.cfg.SignIn.Redirect, CallbackPath); ok {
-			return origin
-		}
+	if s.cfg.PublicOrigin != "" {
+		return s.cfg.PublicOrigin
 	}
 	name, ok := hostOf(r.Host)
 	own, err := netip.ParseAddr(name)

@@ -13,6 +13,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"pressbox/daemon/web/webtest"
 )
 
 var pageFile = regexp.MustCompile(`"(/page/[0-9a-f]{12}/)([a-zA-Z0-9.-]+)"`)
@@ -21,8 +23,8 @@ var pageFile = regexp.MustCompile(`"(/page/[0-9a-f]{12}/)([a-zA-Z0-9.-]+)"`)
 // for ever, and come packed to whom they can.
 func TestPageFilesAreForEver(t *testing.T) {
 	t.Parallel()
-	r := newRig(t)
-	page := r.do(t, "GET", "/", "").want(200, "")
+	r := webtest.NewRig(t)
+	page := r.Do(t, "GET", "/", "").Want(200, "")
 	if kept := page.Header().Get("Cache-Control"); kept != "no-cache" {
 		t.Errorf("the document has Cache-Control %q", kept)
 	}
@@ -31,8 +33,8 @@ func TestPageFilesAreForEver(t *testing.T) {
 		t.Fatalf("the document names %q", named)
 	}
 	for _, file := range named {
-		plain := r.do(t, "GET", file[1]+file[2], "").want(200, "")
-		packed := r.do(t, "GET", file[1]+file[2], "", "Accept-Encoding", "gzip").want(200, "")
+		plain := r.Do(t, "GET", file[1]+file[2], "").Want(200, "")
+		packed := r.Do(t, "GET", file[1]+file[2], "", "Accept-Encoding", "gzip").Want(200, "")
 		if kept := packed.Header().Get("Cache-Control"); kept != "public, max-age=31536000, immutable" {
 			t.Errorf("%s: Cache-Control %q", file[2], kept)
 		}
@@ -51,22 +53,22 @@ func TestPageFilesAreForEver(t *testing.T) {
 		if !bytes.Equal(body, plain.Body.Bytes()) || len(body) == 0 {
 			t.Errorf("%s is something else when packed", file[2])
 		}
-		r.do(t, "GET", "/page/000000000000/"+file[2], "").want(404, "not_found")
+		r.Do(t, "GET", "/page/000000000000/"+file[2], "").Want(404, "not_found")
 	}
-	r.do(t, "GET", named[0][1]+"types.d.ts", "").want(404, "not_found")
+	r.Do(t, "GET", named[0][1]+"types.d.ts", "").Want(404, "not_found")
 }
 
 // Whoever reads and is lost gets the page; a program gets a problem.
 func TestPageOfTheLost(t *testing.T) {
 	t.Parallel()
-	r := newRig(t)
-	lost := newRequest("GET", "/left/field", "", "Accept", "text/html,*/*")
+	r := webtest.NewRig(t)
+	lost := webtest.NewRequest("GET", "/left/field", "", "Accept", "text/html,*/*")
 	w := httptest.NewRecorder() // not held against the document, which promises a problem
 	if r.Handler().ServeHTTP(w, lost); w.Code != http.StatusNotFound || !strings.Contains(w.Body.String(), "/app.js") {
 		t.Errorf("status %d, %s", w.Code, w.Body)
 	}
-	r.do(t, "GET", "/left/field", "").want(404, "not_found")
-	r.do(t, "GET", "/api/left/field", "", "Accept", "text/html").want(404, "not_found")
+	r.Do(t, "GET", "/left/field", "").Want(404, "not_found")
+	r.Do(t, "GET", "/api/left/field", "", "Accept", "text/html").Want(404, "not_found")
 }
 
 // What others wrote is what they wrote.

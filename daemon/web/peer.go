@@ -78,8 +78,8 @@ func peerGroups(fd uintptr) ([]uint32, error) {
 // that be loosened: only root, the daemon's own user and members of the socket's group
 // come through to next. A socket that does not say who connects lets nobody through.
 func (s *Server) administrators(at net.Addr, next http.Handler) http.Handler {
-	refused := s.identified(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		s.refuse(w, r, errNoAdmin)
+	refused := s.logged(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		s.writeProblem(w, r, errNotAdministrator)
 	}))
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		p, known := r.Context().Value(peerKey{}).(peer)

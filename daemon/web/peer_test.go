@@ -8,18 +8,19 @@ import (
 	"net"
 	"net/http"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
 	"pressbox/daemon/web"
+	"pressbox/daemon/web/site"
+	"pressbox/daemon/web/webtest"
 )
 
 // The kernel says who is at the other end, and in which groups.
 func TestAPeerIsWhatTheKernelSays(t *testing.T) {
 	t.Parallel()
-	l, path := listenUnix(t)
+	l, path := webtest.ListenUnix(t)
 	dialed, err := new(net.Dialer).DialContext(t.Context(), "unix", path)
 	if err != nil {
 		t.Fatal(err)
@@ -47,7 +48,7 @@ func TestAPeerIsWhatTheKernelSays(t *testing.T) {
 
 func TestWhoMayAdminister(t *testing.T) {
 	t.Parallel()
-	_, path := listenUnix(t)
+	_, path := webtest.ListenUnix(t)
 	own, group := os.Geteuid(), uint32(os.Getegid())
 	for _, tt := range []struct {
 		who    string
@@ -74,7 +75,7 @@ func TestWhoMayAdminister(t *testing.T) {
 // administrator's, knows no users: nobody administers there.
 func TestNobodyAdministersWithoutBeingKnown(t *testing.T) {
 	t.Parallel()
-	r := newRig(t, func(c *web.Config) { c.Admin.Level = new(slog.LevelVar) })
+	r := webtest.NewRig(t, func(c *site.Config) { c.Admin.Level = new(slog.LevelVar) })
 	l, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
@@ -102,25 +103,8 @@ func TestNobodyAdministersWithoutBeingKnown(t *testing.T) {
 		t.Fatal(err)
 	}
 	resp.Body = io.NopCloser(bytes.NewReader(body))
-	r.check.response(t, req, resp)
+	r.Check.CheckResponse(t, req, resp)
 	if resp.StatusCode != http.StatusForbidden || !strings.Contains(string(body), "not_administrator") {
 		t.Errorf("status %d: %s", resp.StatusCode, body)
 	}
-}
-
-// listenUnix listens on a socket of this test, which no other user can reach.
-func listenUnix(t *testing.T) (l net.Listener, path string) {
-	t.Helper()
-	dir, err := os.MkdirTemp("", "admin") //nolint:usetesting // whose directory may be too long a path for a socket
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = os.RemoveAll(dir) })
-	path = filepath.Join(dir, "s")
-	l, err = new(net.ListenConfig).Listen(t.Context(), "unix", path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = l.Close() }) // a server closes it first
-	return l, path
 }

@@ -8,21 +8,21 @@ import (
 
 func TestLimiterForgetsOnlyWhatDoesNotMatter(t *testing.T) {
 	t.Parallel()
-	l := newLimiter(60) // one a second, 30 at once
+	l := NewLimiter(60, 30) // one a second, 30 at once
 	now := time.Unix(1_700_000_000, 0)
 	a := netip.MustParseAddr("192.0.2.1")
 	for range 30 {
-		if wait := l.take(a, now); wait != 0 {
+		if wait := l.reserve(a, now); wait != 0 {
 			t.Fatalf("wait %v inside the burst", wait)
 		}
 	}
 	// Whenever the generations turn, exactly one a second is given.
 	for second := range 200 {
 		now = now.Add(time.Second)
-		if wait := l.take(a, now); wait != 0 {
+		if wait := l.reserve(a, now); wait != 0 {
 			t.Fatalf("second %d: wait %v", second, wait)
 		}
-		if wait := l.take(a, now); wait != time.Second {
+		if wait := l.reserve(a, now); wait != time.Second {
 			t.Fatalf("second %d: a second one waits %v, want 1s", second, wait)
 		}
 	}
@@ -30,31 +30,31 @@ func TestLimiterForgetsOnlyWhatDoesNotMatter(t *testing.T) {
 
 func TestLimiterMemoryIsBounded(t *testing.T) {
 	t.Parallel()
-	l := newLimiter(60)
+	l := NewLimiter(60, 30)
 	now := time.Unix(1_700_000_000, 0)
 	spent := netip.MustParseAddr("192.0.2.1")
 	for range 30 {
-		l.take(spent, now)
+		l.reserve(spent, now)
 	}
 	a := netip.MustParseAddr("10.0.0.0")
 	refused := 0
 	for range 100_000 {
 		a = a.Next()
-		if l.take(a, now) > 0 {
+		if l.reserve(a, now) > 0 {
 			refused++
 		}
 	}
-	if len(l.young) > maxAddresses || len(l.old) > maxAddresses {
-		t.Errorf("remembers %d and %d addresses", len(l.young), len(l.old))
+	if len(l.current) > maxAddresses || len(l.previous) > maxAddresses {
+		t.Errorf("remembers %d and %d addresses", len(l.current), len(l.previous))
 	}
 	if want := 100_000 - (maxAddresses - 1) - 30; refused != want {
 		t.Errorf("%d of a crowd were refused, want %d: they share one allowance", refused, want)
 	}
-	if l.take(spent, now) == 0 {
+	if l.reserve(spent, now) == 0 {
 		t.Error("a crowd made a limit be forgotten")
 	}
 	now = now.Add(time.Minute)
-	if wait := l.take(a, now); wait != 0 {
+	if wait := l.reserve(a, now); wait != 0 {
 		t.Errorf("after a minute of quiet: wait %v", wait)
 	}
 }

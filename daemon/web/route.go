@@ -2,165 +2,162 @@ package web
 
 import (
 	"net/http"
-	"slices"
-	"strings"
 	"time"
 
 	"github.com/julienschmidt/httprouter"
 )
 
-// A handler answers a request, or returns why it does not: see [statuses].
-type handler func(w http.ResponseWriter, r *http.Request) error
+// A Handler answers a request, or returns an error, which becomes a
+// [Problem]; see [statuses].
+type Handler func(w http.ResponseWriter, r *http.Request) error
 
-// A route is a method and a path, who may use it, what answers, and how the
-// OpenAPI document describes it.
-type route struct {
-	method string
-	path   string // in httprouter's form: /notify/:id
-	class  class
-	handle handler
-	op     operation
+// A Route is a row of the table of routes.
+type Route struct {
+	Method    string
+	Path      string // in httprouter's form: /notify/:id
+	Class     Class
+	Handle    Handler
+	Operation Operation
 }
 
-// routes is the table of everything that the daemon answers.
-func (s *Server) routes() []route {
-	guarded := slices.Concat(s.notifyRoutes(), s.eventRoutes(), s.speechRoutes())
-	return slices.Concat(
-		guarded,
-		underAPI(guarded),
-		s.healthRoutes(),
-		s.voiceRoutes(),
-		s.docsRoutes(),
-		s.pageRoutes(),
-		s.authRoutes(),
-		s.teamRoutes(),
-		s.gameRoutes(),
-		s.socketRoutes(),
-		s.kioskRoutes(),
-		s.adminRoutes(),
-		s.authAdminRoutes(),
-	)
+// NewRoute returns a route.
+func NewRoute(method, path string, class Class, handle Handler, op Operation) Route {
+	return Route{Method: method, Path: path, Class: class, Handle: handle, Operation: op}
 }
 
-// underAPI returns the same routes below /api, where a session counts as
-// permission.
-func underAPI(routes []route) []route {
-	api := slices.Clone(routes)
-	for i := range api {
-		api[i].path = "/api" + api[i].path
-		api[i].class = members
-		api[i].op.id += "FromPage"
+// An Operation describes a route in the OpenAPI document.
+type Operation struct {
+	ID          string // unique
+	Tag         string
+	Summary     string
+	Description string
+	Headers     []string // names of components/parameters that it takes
+	Params      []string // the same, in the query
+	Request     string   // schema of its JSON body; "" means that it reads none
+	Optional    bool     // the body may be missing
+	Form        string   // schema of its body as a form, instead of Request
+	Responses   []Response
+	Problems    []int // statuses besides those that its class and its body lead to
+	Limited     bool  // by NOTIFY_RATE
+	Once        bool  // a GET changes something, so HEAD is not served
+}
+
+// A Response is one of an operation's responses that is not a problem.
+type Response struct {
+	Status      int
+	Description string
+	Media       []string // nil means application/json
+	Schema      string   // "" means any bytes
+	Location    bool     // it has a Location header
+}
+
+// When returns the routes with handlers that answer 404 unless there reports
+// true.
+func When(routes []Route, there func() bool) []Route {
+	for i, rt := range routes {
+		routes[i].Handle = func(w http.ResponseWriter, r *http.Request) error {
+			if !there() {
+				return ErrNotFound
+			}
+			return rt.Handle(w, r)
+		}
 	}
-	return api
+	return routes
+}
+
+// serves reports whether routes of a class are served on the administrator's
+// socket, or else on the network.
+func (s *Server) serves(c Class, onAdminSocket bool) bool {
+	if c == MetricsAccess {
+		return onAdminSocket || s.cfg.OpenMetrics
+	}
+	return (c == AdminSocket) == onAdminSocket
 }
 
 // router makes a router of the administrator's routes, or of all others.
-// Whatever answers GET answers HEAD as well, unless asking changes something;
-// OPTIONS says which methods there are.
-func (s *Server) router(administrators bool) http.Handler {
-	return s.routerOf(s.routes(), administrators)
-}
-
-// offers says whether routes of a class are on the administrator's socket, or on the
-// network.
-func (s *Server) offers(c class, administrators bool) bool {
-	if c == scrapers {
-		return administrators || s.cfg.Admin.OpenMetrics
-	}
-	return (c == admins) == administrators
-}
-
-func (s *Server) routerOf(routes []route, administrators bool) http.Handler {
+// Every route for GET answers HEAD as well, unless a GET changes something;
+// OPTIONS lists a path's methods.
+func (s *Server) router(routes []Route, onAdminSocket bool) http.Handler {
 	m := &httprouter.Router{
 		RedirectTrailingSlash:  true,
 		HandleMethodNotAllowed: true,
 		HandleOPTIONS:          true,
-		NotFound:               s.noSuchPage(),
-		MethodNotAllowed:       s.always(errMethod),
+		NotFound:               s.notFound(),
+		MethodNotAllowed:       s.refuseAll(errMethodNotAllowed),
 		GlobalOPTIONS: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 			w.WriteHeader(http.StatusNoContent)
 		}),
 	}
 	for _, rt := range routes {
-		if !s.offers(rt.class, administrators) {
+		if !s.serves(rt.Class, onAdminSocket) {
 			continue
 		}
-		h := s.serve(rt)
-		m.Handler(rt.method, rt.path, h)
-		if rt.method == http.MethodGet && !rt.op.once {
-			m.Handler(http.MethodHead, rt.path, h)
+		h := s.routeHandler(rt)
+		m.Handler(rt.Method, rt.Path, h)
+		if rt.Method == http.MethodGet && !rt.Operation.Once {
+			m.Handler(http.MethodHead, rt.Path, h)
 		}
 	}
 	return m
 }
 
-// always refuses every request with the same error.
-func (s *Server) always(err error) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { s.refuse(w, r, err) })
+// refuseAll returns a handler that answers every request with err.
+func (s *Server) refuseAll(err error) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { s.writeProblem(w, r, err) })
 }
 
-// serve puts before a route's handler the guards that depend on the route, and
-// turns the error that it returns into a problem.
-func (s *Server) serve(rt route) http.Handler {
+// routeHandler returns a route's handler behind the guards that depend on the
+// route. An error that it returns becomes a problem.
+func (s *Server) routeHandler(rt Route) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		v := visitOf(r.Context())
-		v.class, v.route = rt.class, rt.path
-		err := s.mayUse(rt, r)
+		info := infoOf(r.Context())
+		info.class, info.route = rt.Class, rt.Path
+		err := s.authorizeRoute(rt, r)
 		if err == nil {
-			err = rt.handle(w, r)
+			err = rt.Handle(w, r)
 		}
 		if err != nil {
-			s.refuse(w, r, err)
+			s.writeProblem(w, r, err)
 		}
 	})
 }
 
-// mayUse returns nil when the request may have the route now, and its body is
-// of a kind that the route reads.
-func (s *Server) mayUse(rt route, r *http.Request) error {
-	if rt.op.limited {
-		if err := s.underLimit(s.posts, r); err != nil {
+// authorizeRoute returns nil when the request may use the route now, and its
+// body has a media type that the route reads.
+func (s *Server) authorizeRoute(rt Route, r *http.Request) error {
+	if rt.Operation.Limited {
+		if err := s.Allow(s.posts, r); err != nil {
 			return err
 		}
 	}
-	if err := s.admit(r, rt.class); err != nil {
+	if err := s.authorize(r, rt.Class); err != nil {
 		return err
 	}
-	if rt.op.request == "" || rt.op.optional {
+	if rt.Operation.Request == "" || rt.Operation.Optional {
 		return nil
 	}
 	return checkContentType(r)
 }
 
-// underLimit counts a request against the allowance of its address. This
-// machine has no limit unless it is configured to; someone whom we do not
-// know counts as the one who is at the other end of the connection.
-func (s *Server) underLimit(l *limiter, r *http.Request) error {
-	client := visitOf(r.Context()).client
+// Allow counts a request against the limit of its address, and returns a
+// [RetryError] when that is reached. Loopback addresses have no limit unless
+// LimitLoopback is set. A client of unknown address counts as the peer of the
+// connection.
+func (s *Server) Allow(l *Limiter, r *http.Request) error {
+	client := infoOf(r.Context()).client
 	if client.IsLoopback() && !s.cfg.LimitLoopback {
 		return nil
 	}
 	if !client.IsValid() {
-		client = addrOf(r.RemoteAddr)
+		client = remoteAddr(r.RemoteAddr)
 	}
-	if wait := l.take(client, time.Now()); wait > 0 {
-		return &retryError{errTooMany, wait}
+	if wait := l.reserve(client, time.Now()); wait > 0 {
+		return &RetryError{Err: ErrTooManyRequests, After: wait}
 	}
 	return nil
 }
 
-// param returns a part of the path, such as "id".
-func param(r *http.Request, name string) string {
+// Param returns a part of the path, such as "id".
+func Param(r *http.Request, name string) string {
 	return httprouter.ParamsFromContext(r.Context()).ByName(name)
-}
-
-// openPath writes a path as OpenAPI does: /notify/{id}.
-func openPath(path string) string {
-	parts := strings.Split(path, "/")
-	for i, part := range parts {
-		if name, ok := strings.CutPrefix(part, ":"); ok {
-			parts[i] = "{" + name + "}"
-		}
-	}
-	return strings.Join(parts, "/")
 }

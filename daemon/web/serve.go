@@ -9,8 +9,13 @@ import (
 	"net/http"
 	"net/netip"
 	"sync"
+	"syscall"
 	"time"
 )
+
+// WriteTimeout is the time limit from the end of a request's header to the end
+// of the answer.
+const WriteTimeout = 30 * time.Second
 
 // What one client may take of the daemon. Streams set their own deadline for
 // each write; once a request was read, net/http lifts the one for reading.
@@ -18,18 +23,18 @@ const (
 	maxHeader     = 16 << 10         // bytes, of a request
 	headerTimeout = 5 * time.Second  // from connecting to the end of the header
 	readTimeout   = 15 * time.Second // … to the end of the body
-	writeTimeout  = 30 * time.Second // from the end of the header to the end of the answer
 	idleTimeout   = 2 * time.Minute  // between two requests
 
 	maxConns     = 1024 // at the same time
 	maxConnsEach = 64   // from one address that is not this machine or a trusted proxy
 
-	grace = 5 * time.Second // for requests that are being answered when the server stops
+	shutdownTimeout = 5 * time.Second // for requests that are being answered when the server stops
 )
 
-// Serve answers requests on a listener until ctx ends. It then accepts no more,
-// tells streams to end, waits for 5 seconds for those who have connected already
-// and for what else is being answered, hangs up, and returns nil. The listener is closed. It may be called for several listeners.
+// Serve answers requests on a listener until ctx ends. Then it closes the
+// listener, has streams end, waits up to 5 seconds for clients that have
+// connected and for requests that are being answered, closes what is left, and
+// returns nil. It may be called for several listeners.
 func (s *Server) Serve(ctx context.Context, ln net.Listener) error {
 	exempt := func(a netip.Addr) bool { return !a.IsValid() || a.IsLoopback() || s.proxies.trust(a) }
 	return s.serveOn(ctx, &limitedListener{Listener: ln, exempt: exempt, each: map[netip.Prefix]int{}}, s.public)
@@ -41,18 +46,18 @@ func (s *Server) ServeAdmin(ctx context.Context, ln net.Listener) error {
 }
 
 func (s *Server) serveOn(ctx context.Context, ln net.Listener, h http.Handler) error {
-	fresh := &newcomers{conns: make(map[net.Conn]struct{})}
+	pending := &pendingConns{conns: make(map[net.Conn]struct{})}
 	server := &http.Server{
-		Handler:           fresh.heard(h),
+		Handler:           pending.handled(h),
 		MaxHeaderBytes:    maxHeader,
 		ReadHeaderTimeout: headerTimeout,
 		ReadTimeout:       readTimeout,
-		WriteTimeout:      writeTimeout,
+		WriteTimeout:      WriteTimeout,
 		IdleTimeout:       idleTimeout,
 		ErrorLog:          slog.NewLogLogger(s.cfg.Log.Handler(), slog.LevelDebug),
-		ConnState:         fresh.ended,
+		ConnState:         pending.stateChanged,
 		ConnContext: func(ctx context.Context, conn net.Conn) context.Context {
-			return withPeer(fresh.enter(ctx, conn), conn)
+			return withPeer(pending.add(ctx, conn), conn)
 		},
 		BaseContext: func(net.Listener) context.Context { return context.WithoutCancel(ctx) },
 	}
@@ -64,25 +69,25 @@ func (s *Server) serveOn(ctx context.Context, ln net.Listener, h http.Handler) e
 	case <-ctx.Done():
 	}
 	s.stop.Do(func() { close(s.closing) })
-	patience, cancel := context.WithTimeout(context.WithoutCancel(ctx), grace)
+	patience, cancel := context.WithTimeout(context.WithoutCancel(ctx), shutdownTimeout)
 	defer cancel()
 	closed := ln.Close()
 	if err := <-ended; !errors.Is(err, net.ErrClosed) {
 		closed = errors.Join(closed, err)
 	}
-	fresh.wait(patience)
+	pending.wait(patience)
 	if err := server.Shutdown(patience); err != nil {
 		_ = server.Close() // it says again what Shutdown said
 	}
-	s.sockets.close() // they were told to end when closing was closed
+	s.conns.close() // they end as closing is closed
 	if closed != nil {
 		return fmt.Errorf("serve %s: %w", ln.Addr(), closed)
 	}
 	return nil
 }
 
-// A limitedListener hangs up on connections beyond [maxConns], and on those of
-// one address beyond [maxConnsEach].
+// A limitedListener closes connections beyond [maxConns], and those of one
+// address beyond [maxConnsEach].
 type limitedListener struct {
 	net.Listener
 	exempt func(netip.Addr) bool // from the limit for each address
@@ -92,25 +97,25 @@ type limitedListener struct {
 	each map[netip.Prefix]int
 }
 
-// Accept returns the next connection for which there is room.
+// Accept returns the next connection within the limits.
 func (l *limitedListener) Accept() (net.Conn, error) {
 	for {
 		conn, err := l.Listener.Accept()
 		if err != nil {
 			return nil, err
 		}
-		from := addrOf(conn.RemoteAddr().String())
-		if l.enter(from) {
-			return &limitedConn{Conn: conn, leave: sync.OnceFunc(func() { l.leave(from) })}, nil
+		from := remoteAddr(conn.RemoteAddr().String())
+		if l.add(from) {
+			return &limitedConn{Conn: conn, release: sync.OnceFunc(func() { l.remove(from) })}, nil
 		}
 		_ = conn.Close() // nothing was sent
 	}
 }
 
-func (l *limitedListener) enter(from netip.Addr) bool {
+func (l *limitedListener) add(from netip.Addr) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	net := network(from)
+	net := addrBlock(from)
 	if l.all >= maxConns || l.each[net] >= maxConnsEach && !l.exempt(from) {
 		return false
 	}
@@ -119,11 +124,11 @@ func (l *limitedListener) enter(from netip.Addr) bool {
 	return true
 }
 
-func (l *limitedListener) leave(from netip.Addr) {
+func (l *limitedListener) remove(from netip.Addr) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.all--
-	net := network(from)
+	net := addrBlock(from)
 	if l.each[net]--; l.each[net] == 0 {
 		delete(l.each, net)
 	}
@@ -131,11 +136,20 @@ func (l *limitedListener) leave(from netip.Addr) {
 
 type limitedConn struct {
 	net.Conn
-	leave func()
+	release func()
 }
 
-// Close closes the connection and makes room for another one.
+// Close closes the connection, which no longer counts.
 func (c *limitedConn) Close() error {
-	c.leave()
+	c.release()
 	return c.Conn.Close()
+}
+
+// SyscallConn returns that of the connection below.
+func (c *limitedConn) SyscallConn() (syscall.RawConn, error) {
+	below, ok := c.Conn.(syscall.Conn)
+	if !ok {
+		return nil, errors.ErrUnsupported
+	}
+	return below.SyscallConn()
 }

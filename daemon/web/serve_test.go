@@ -2,7 +2,6 @@ package web_test
 
 import (
 	"bufio"
-	"context"
 	"fmt"
 	"io"
 	"net"
@@ -12,6 +11,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"pressbox/daemon/web/webtest"
 )
 
 // hungUp waits until the server hangs up, and returns when that was and what
@@ -42,9 +43,9 @@ func TestSlowClientsAreHungUpOn(t *testing.T) {
 		t.Run(tt.what, func(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
-				r := newRig(t)
-				l, stop := r.serve()
-				conn := l.dial()
+				r := webtest.NewRig(t)
+				l, stop := r.ServeWire()
+				conn := l.Dial()
 				var sending sync.WaitGroup
 				sending.Go(func() {
 					_, err := io.WriteString(conn, tt.sent)
@@ -69,20 +70,20 @@ func TestSlowClientsAreHungUpOn(t *testing.T) {
 func TestSlowReaderIsHungUpOn(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		r := newRig(t)
-		l, stop := r.serve()
-		conn := l.dial()
+		r := webtest.NewRig(t)
+		l, stop := r.ServeWire()
+		conn := l.Dial()
 		if _, err := io.WriteString(conn, "GET /docs/swagger-ui-bundle.js HTTP/1.1\r\nHost: localhost\r\n\r\n"); err != nil {
 			t.Fatal(err)
 		}
 		time.Sleep(30*time.Second - time.Nanosecond)
 		synctest.Wait()
-		if strings.Contains(r.log.String(), "swagger") {
+		if strings.Contains(r.Log.String(), "swagger") {
 			t.Error("it was hung up on before its time")
 		}
 		time.Sleep(time.Nanosecond)
 		synctest.Wait()
-		if !strings.Contains(r.log.String(), "swagger") {
+		if !strings.Contains(r.Log.String(), "swagger") {
 			t.Error("it was not hung up on")
 		}
 		conn.Close()
@@ -94,7 +95,7 @@ func TestSlowReaderIsHungUpOn(t *testing.T) {
 
 func TestHeaderLimit(t *testing.T) {
 	t.Parallel()
-	base := newRig(t).listen(t)
+	base := webtest.NewRig(t).ListenTCP(t)
 	for size, want := range map[int]int{15 << 10: 200, 32 << 10: 431} {
 		req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, base+"/health", nil)
 		if err != nil {
@@ -112,38 +113,16 @@ func TestHeaderLimit(t *testing.T) {
 	}
 }
 
-// listen serves the rig on a real port until the test ends, and returns its
-// URL.
-func (r *rig) listen(t *testing.T) (base string) {
-	t.Helper()
-	ln, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	ctx, cancel := context.WithCancel(context.Background())
-	var serving sync.WaitGroup
-	serving.Go(func() {
-		if err := r.Serve(ctx, ln); err != nil {
-			t.Error(err)
-		}
-	})
-	t.Cleanup(func() {
-		cancel()
-		serving.Wait()
-	})
-	return "http://" + ln.Addr().String()
-}
-
 // One address has 64 connections, whatever it does with them; others are not
 // touched by that, and a closed one makes room.
 func TestConnectionLimit(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		r := newRig(t)
-		l, stop := r.serve()
+		r := webtest.NewRig(t)
+		l, stop := r.ServeWire()
 		open := func(from string) (net.Conn, bool) {
 			here, there := net.Pipe()
-			l.conns <- from2{there, from}
+			l.Conns <- from2{there, from}
 			synctest.Wait()
 			if _, err := io.WriteString(here, "GET /health HTTP/1.1\r\nHost: localhost\r\n\r\n"); err != nil {
 				return nil, false
@@ -198,17 +177,17 @@ type from2 struct {
 	addr string
 }
 
-func (c from2) RemoteAddr() net.Addr { return address(c.addr) }
+func (c from2) RemoteAddr() net.Addr { return webtest.Address(c.addr) }
 
 // A request that is being answered when the server stops is answered; what
 // hangs is cut off after five seconds; new connections are refused at once.
 func TestStopping(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		r := newRig(t)
-		r.speaker.gate = make(chan struct{})
-		l, stop := r.serve()
-		short, long := l.dial(), l.dial()
+		r := webtest.NewRig(t)
+		r.Speaker.Gate = make(chan struct{})
+		l, stop := r.ServeWire()
+		short, long := l.Dial(), l.Dial()
 		for _, conn := range []net.Conn{short, long} {
 			const body = `{"input": "one"}`
 			if _, err := fmt.Fprintf(conn, "POST /v1/audio/speech HTTP/1.1\r\nHost: localhost\r\nContent-Length: %d\r\n\r\n%s", len(body), body); err != nil {
@@ -220,7 +199,7 @@ func TestStopping(t *testing.T) {
 		ended := make(chan error)
 		go func() { ended <- stop() }()
 		synctest.Wait()
-		r.speaker.gate <- struct{}{}
+		r.Speaker.Gate <- struct{}{}
 		answered := make(chan string)
 		for _, conn := range []net.Conn{short, long} {
 			go func() {
@@ -248,9 +227,9 @@ func TestStopping(t *testing.T) {
 func TestWhoHasConnectedIsAnswered(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		r := newRig(t)
-		l, stop := r.serve()
-		late, silent := l.dial(), l.dial()
+		r := webtest.NewRig(t)
+		l, stop := r.ServeWire()
+		late, silent := l.Dial(), l.Dial()
 		synctest.Wait()
 		began := time.Now()
 		ended := make(chan error)
@@ -276,8 +255,8 @@ func TestWhoHasConnectedIsAnswered(t *testing.T) {
 
 func TestListenerThatBreaks(t *testing.T) {
 	t.Parallel()
-	r := newRig(t)
-	l := newWire()
+	r := webtest.NewRig(t)
+	l := webtest.NewWire()
 	l.Close()
 	if err := r.Serve(t.Context(), l); err == nil {
 		t.Error("Serve returned nil although its listener broke")

@@ -1,10 +1,12 @@
-// Package web is the daemon's HTTP: every route, the guards that stand before
-// them, and the document that describes them.
+// Package web serves the daemon's HTTP. It holds what every route shares: the
+// router, the guards before it, access rules, problems, the decoding of
+// bodies, rate limits, connections, and the page. The routes themselves are in
+// the packages below it, and [pressbox/daemon/web/site] puts all of them
+// together.
 //
 // One law: a request passes every guard, in the same order, before a handler
-// sees it; a handler decodes, calls one method, and encodes. Which routes
-// there are is said once, in [Server.routes]; the router and the OpenAPI
-// document are both made from it.
+// sees it; a handler decodes, calls one method, and encodes. The router and
+// the OpenAPI document are made from the same table of routes.
 package web
 
 import (
@@ -14,81 +16,69 @@ import (
 	"net/netip"
 	"sync"
 	"time"
-
-	"pressbox/game/live"
-	"pressbox/voice/announce"
 )
 
-// A Config is what a [Server] is made of. Where it says so, a zero value means
-// something; everything else is needed.
+// A Config holds the settings of a [Server]. Log is required.
 type Config struct {
 	Log     *slog.Logger
 	Version string
-	Admin   Admin
-	// Versions names what else the daemon is built of, such as "onnxruntime",
-	// for GET /admin/status; nil means nothing.
-	Versions map[string]string
-
-	Announcer   *announce.Announcer
-	Speaker     announce.Speaker // for POST /v1/audio/speech
-	DefaultRate int              // words per minute at speed 1.0
-	Voices      func() VoiceList // for GET /voices; called for every request
-	Checks      []Check          // for GET /health, in their order
 
 	Access   Access   // who may announce; "" means LAN
-	Tokens   Tokens   // nil means that no token is valid
-	Sessions Sessions // nil means that no one is signed in
-	SignIn   *SignIn  // nil means that no one can sign in; otherwise it is Tokens and Sessions too
+	Tokens   Tokens   // nil: every API token is invalid
+	Sessions Sessions // nil: every request is without a session
 
-	Hall  *live.Games // nil means that nobody plays
-	Teams Teams       // nil means the same
-	// Season is what the page asks for, and what statistics are of that name
-	// none (DEFAULT_SEASON).
+	// AllowedHosts are Host names to accept besides the usual ones, such as
+	// "pressbox.example.org" or "*.example.org"; see [hosts].
+	AllowedHosts []string
+	// TrustedOrigins are origins of pages that may send requests that change
+	// something, such as "https://pressbox.example.org".
+	TrustedOrigins []string
+	// TrustedProxies are the reverse proxies whose Forwarded and
+	// X-Forwarded-For headers are trusted.
+	TrustedProxies []netip.Prefix
+	// Frontend is the origin of a web client that is served elsewhere, which
+	// may read answers (CORS); "" means none.
+	Frontend string
+	// PublicOrigin is the origin at which other hosts reach the page; "" means
+	// that it is not configured.
+	PublicOrigin string
+	// Season is the season that the page asks for (DEFAULT_SEASON).
 	Season int
 
-	// AllowedHosts are further names under which the daemon may be asked,
-	// such as "pressbox.example.org" or "*.example.org"; see [hosts].
-	AllowedHosts []string
-	// TrustedOrigins may send requests that change something from a page of
-	// their own, such as "https://pressbox.example.org".
-	TrustedOrigins []string
-	// TrustedProxies are believed about whom they speak for.
-	TrustedProxies []netip.Prefix
-
-	// NotifyRate is how many announcements a minute one address may post, in
-	// bursts of at most half as many; 0 means 120.
+	// NotifyRate is the number of announcements that one address may post each
+	// minute, in bursts of at most half as many; 0 means 120.
 	NotifyRate int
-	// LimitLoopback says that the limit holds for this machine as well.
+	// LimitLoopback applies rate limits to loopback addresses as well.
 	LimitLoopback bool
+
+	// OpenMetrics serves routes of class [MetricsAccess] on the network too.
+	OpenMetrics bool
+	// Observe is called after every request, unless it is nil. route is the
+	// path in the table of routes, "" without one; method is "other" for
+	// methods that no route has.
+	Observe func(route, method string, status int, took time.Duration)
 }
 
-// A Server answers the daemon's HTTP requests. Make one with [New].
+// A Server answers HTTP requests. [New] makes one, [Server.Mount] gives it its
+// routes.
 type Server struct {
 	cfg      Config
 	started  time.Time
 	hosts    hosts
 	proxies  proxies
 	origins  *http.CrossOriginProtection
-	posts    *limiter      // POST /notify, by address
-	starts   *limiter      // sign-ins begun, by address
-	jar      jar           // our cookies
-	pages    *pages        // about signing in
-	speeches chan struct{} // one element for each synthesis that is running
+	posts    *Limiter      // of routes with Limited, by address
 	closing  chan struct{} // closed when streams are to end
 	stop     sync.Once     // closes closing
-	traffic  traffic       // from the network
-	sockets  tracker       // websockets that are open
-	buffers  sync.Pool     // for what they write
-	bodies   bodies        // what requests must look like
-	document []byte        // openapi.json
-	// socketDocument is asyncapi.json.
-	socketDocument []byte
-	client         *client // the page
-	public         http.Handler
-	admin          http.Handler
+	activity activity      // of the network
+	conns    connTracker   // connections that outlive their request
+	schemas  schemas       // of request bodies
+	page     *pageFiles
+	public   http.Handler
+	admin    http.Handler
 }
 
-// New makes a server. It starts nothing; [Server.Serve] does.
+// New makes a server without routes. It starts nothing; [Server.Serve] does.
 func New(cfg Config) (*Server, error) {
 	if cfg.Access == "" {
 		cfg.Access = LAN
@@ -96,62 +86,69 @@ func New(cfg Config) (*Server, error) {
 	if cfg.NotifyRate == 0 {
 		cfg.NotifyRate = 120
 	}
-	switch {
-	case cfg.Log == nil:
+	if cfg.Log == nil {
 		return nil, errors.New("make the web server: no log")
-	case cfg.Announcer == nil || cfg.Speaker == nil || cfg.Voices == nil:
-		return nil, errors.New("make the web server: an announcer, a speaker and voices are needed")
 	}
 	names, err := newHosts(cfg.AllowedHosts)
 	if err != nil {
 		return nil, err
 	}
 	s := &Server{
-		cfg:      cfg,
-		started:  time.Now(),
-		hosts:    names,
-		proxies:  cfg.TrustedProxies,
-		origins:  http.NewCrossOriginProtection(),
-		posts:    newLimiter(cfg.NotifyRate),
-		starts:   newBurstLimiter(startRate, startRate),
-		speeches: make(chan struct{}, maxSpeeches),
-		closing:  make(chan struct{}),
+		cfg:     cfg,
+		started: time.Now(),
+		hosts:   names,
+		proxies: cfg.TrustedProxies,
+		origins: http.NewCrossOriginProtection(),
+		posts:   NewLimiter(cfg.NotifyRate, cfg.NotifyRate/2),
+		closing: make(chan struct{}),
 	}
 	for _, origin := range cfg.TrustedOrigins {
 		if err := s.origins.AddTrustedOrigin(origin); err != nil {
 			return nil, err
 		}
 	}
-	if err := s.openDoor(); err != nil {
+	if s.page, err = loadPage(); err != nil {
 		return nil, err
 	}
-	if s.client, err = newClient(); err != nil {
-		return nil, err
-	}
-	if s.document, err = document(s.routes(), cfg.Version); err != nil {
-		return nil, err
-	}
-	if s.socketDocument, err = AsyncAPI(cfg.Version); err != nil {
-		return nil, err
-	}
-	if s.bodies, err = newBodies(s.document, s.routes()); err != nil {
-		return nil, err
-	}
-	s.public = s.traffic.counted(s.guarded(s.router(false)))
-	s.admin = s.identified(s.router(true))
 	return s, nil
 }
 
-// Handler answers requests from the network.
+// Mount makes the server answer the routes. Request bodies are checked against
+// the schemas of document, the routes' OpenAPI document. Mount must be called
+// once, before the server is asked anything.
+func (s *Server) Mount(routes []Route, document []byte) (err error) {
+	if s.schemas, err = compileSchemas(document, routes); err != nil {
+		return err
+	}
+	s.public = s.activity.count(s.guarded(s.router(routes, false)))
+	s.admin = s.logged(s.router(routes, true))
+	return nil
+}
+
+// Handler returns the handler of requests from the network.
 func (s *Server) Handler() http.Handler { return s.public }
 
-// AdminHandler answers requests on the administrator's socket, to which only
-// those can connect who may administer; no guard but the recording of what
-// happened stands before it.
+// AdminHandler returns the handler of requests on the administrator's socket.
+// Only those who may administer can connect to it, so its requests are logged
+// and pass no other guard.
 func (s *Server) AdminHandler() http.Handler { return s.admin }
 
-// OpenAPI returns the document that GET /openapi.json answers, for a daemon of
-// this version.
-func OpenAPI(version string) ([]byte, error) {
-	return document(new(Server).routes(), version)
+// Closing returns a channel that is closed when the server stops. Streams end
+// then.
+func (s *Server) Closing() <-chan struct{} { return s.closing }
+
+// TrustsOrigin reports whether origin is one of the configured TrustedOrigins.
+func (s *Server) TrustsOrigin(origin string) bool {
+	for _, trusted := range s.cfg.TrustedOrigins {
+		if trusted == origin {
+			return true
+		}
+	}
+	return false
 }
+
+// Log returns the server's log.
+func (s *Server) Log() *slog.Logger { return s.cfg.Log }
+
+// Version returns the version that the server was made with.
+func (s *Server) Version() string { return s.cfg.Version }

@@ -219,7 +219,7 @@ func (x *parser) adjustRulings() {
 	}
 }
 
-// resolveThirdOut reads an advance that ended in the third out as a tag play when a run counts: X does not tell whether
+// resolveThirdOut reads an advance that ended in the third out as a tag play when a run counts: X does not show whether
 // the runner was forced.
 func (x *parser) resolveThirdOut() {
 	if x.outs <= x.basicOuts || x.state.Outs+x.outs < 3 {

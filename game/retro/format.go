@@ -21,7 +21,7 @@ func Format(s *game.State, p game.Play) (string, error) {
 	return "", fmt.Errorf("a %s has no notation (tried %q)", p.Kind, f.event(f.outCount()))
 }
 
-// normalizePlay returns the part of a play that an event tells. A run ruled earned is not marked.
+// normalizePlay returns the part of a play that an event contains. A run ruled earned is not marked.
 func normalizePlay(p game.Play) game.Play {
 	p.Count, p.Pitches, p.Batter = game.Count{}, "", ""
 	p.Flags &^= game.OutOfTurn | game.AsRuled
@@ -199,7 +199,7 @@ func (f *formatter) attemptCredits(from game.Base) string {
 	return text
 }
 
-// isAttempt reports whether the runner's out or errors stand with an attempt.
+// isAttempt reports whether the runner's out or errors belong to an attempt.
 func (f *formatter) isAttempt(from game.Base) bool {
 	reason := f.play.Advances[from].Reason
 	return reason == game.Caught || reason == game.PickedOff || reason == game.PickedOffStealing

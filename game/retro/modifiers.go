@@ -25,7 +25,7 @@ func (x *parser) modifier(text string) error {
 		return nil
 	}
 	switch text {
-	case "", "FO": // the outs tell a force-out
+	case "", "FO": // the outs show a force-out
 		return nil
 	case "TH":
 		x.throwingError = true

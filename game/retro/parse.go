@@ -59,7 +59,7 @@ type parser struct {
 	play          game.Play
 	outs          int
 	errors        int
-	explicit      [4]bool // by starting base: the text tells the advance or the out
+	explicit      [4]bool // by starting base: the text has the advance or the out
 	throwingError bool    // modifier TH: the error of the basic event was a throw
 	multipleOuts  bool    // modifier DP or TP
 	basicOuts     int     // outs in the basic event

@@ -1,0 +1,245 @@
+package announcements_test
+
+import (
+	"encoding/binary"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"pressbox/audio"
+	"pressbox/daemon/web/webtest"
+)
+
+func TestSpeechIsWAV(t *testing.T) {
+	t.Parallel()
+	r := webtest.NewRig(t)
+	for _, body := range []string{
+		`{"input": "one two three"}`,
+		`{"model": "tts-1", "input": " one two three ", "voice": "` + webtest.Voice + `", "response_format": "wav", "speed": 1.5, "instructions": "be kind", "stream_format": "audio"}`,
+	} {
+		for _, path := range []string{"/v1/audio/speech", "/api/v1/audio/speech"} {
+			w := r.Do(t, "POST", path, body).Want(200, "")
+			if got := w.Header().Get("Content-Type"); got != "audio/wav" {
+				t.Errorf("Content-Type %s", got)
+			}
+			clip, err := audio.DecodeWAV(w.Body)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if clip.Rate != 22050 || len(clip.Samples) != 3*2205 {
+				t.Errorf("%d samples at %d Hz, want %d at 22050 Hz", len(clip.Samples), clip.Rate, 3*2205)
+			}
+		}
+	}
+	if got := order(r, t); got != "" {
+		t.Errorf("it was announced: %s", got)
+	}
+}
+
+func TestSpeechAsPCM(t *testing.T) {
+	t.Parallel()
+	r := webtest.NewRig(t)
+	w := r.Do(t, "POST", "/v1/audio/speech", `{"input": "one two three", "response_format": "pcm"}`).Want(200, "")
+	if got := w.Header().Get("Content-Type"); got != "audio/pcm" {
+		t.Errorf("Content-Type %s", got)
+	}
+	if got, want := w.Body.Len(), 2*24000*3/10; got != want {
+		t.Errorf("%d bytes of 0.3 s, want %d: 24,000 samples a second of 16 bits", got, want)
+	}
+	middle := int16(binary.LittleEndian.Uint16(w.Body.Bytes()[w.Body.Len()/2&^1:]))
+	if middle < 8100 || middle > 8300 { // 0.25 of full scale
+		t.Errorf("the sample in the middle is %d, want about 8192", middle)
+	}
+}
+
+func TestSpeechThatIsRefused(t *testing.T) {
+	t.Parallel()
+	r := webtest.NewRig(t)
+	for _, tt := range []struct {
+		body   string
+		status int
+		said   string
+	}{
+		{`{`, 400, ""},
+		{`{"input": "x"} x`, 400, ""},
+		{`{}`, 422, "/input required"},
+		{`{"input": 7}`, 422, "/input wrong_type"},
+		{`{"input": " "}`, 422, "/input required"},
+		{`{"input": "…"}`, 422, "/input not_speakable"},
+		{fmt.Sprintf(`{"input": %q}`, strings.Repeat("x", 5001)), 422, "/input too_long"},
+		{`{"input": "x", "voice": "alloy"}`, 422, "/voice unknown_voice"},
+		{`{"input": "x", "voice": null}`, 422, "/voice wrong_type"},
+		{`{"input": "x", "response_format": "mp3"}`, 422, "/response_format not_offered"},
+		{`{"input": "x", "stream_format": "sse"}`, 422, "/stream_format not_offered"},
+		{`{"input": "x", "speed": 0.24}`, 422, "/speed out_of_range"},
+		{`{"input": "x", "speed": 4.01}`, 422, "/speed out_of_range"},
+		{`{"input": "x", "speed": "fast"}`, 422, "/speed wrong_type"},
+		{`{"input": "x", "rate": 59}`, 422, "/rate out_of_range"},
+		{`{"input": "x", "rate": 401}`, 422, "/rate out_of_range"},
+
+		{`{"input": "x", "speed": 0.25}`, 200, ""},
+		{`{"input": "x", "speed": 4}`, 200, ""},
+		{`{"input": "x", "rate": 60}`, 200, ""},
+		{`{"input": "x", "rate": 400}`, 200, ""},
+		{`{"input": "x", "rate": 0, "voice": ""}`, 200, ""},
+	} {
+		w := r.Do(t, "POST", "/v1/audio/speech", tt.body)
+		got := ""
+		if w.Code == 422 {
+			got = w.Violations()
+		}
+		if w.Code != tt.status || got != tt.said {
+			t.Errorf("POST /v1/audio/speech %s: status %d, %s; want %d, %s", tt.body, w.Code, got, tt.status, tt.said)
+		}
+	}
+}
+
+func TestSpeechThatCannotBeginIsAProblem(t *testing.T) {
+	t.Parallel()
+	r := webtest.NewRig(t)
+	r.Speaker.FirstErr = webtest.ErrVoice
+	w := r.Do(t, "POST", "/v1/audio/speech", `{"input": "one two"}`).Want(500, "internal")
+	if strings.Contains(w.Body.String(), webtest.ErrVoice.Error()) {
+		t.Errorf("the client is told %s", w.Body)
+	}
+	if log := r.Log.String(); !strings.Contains(log, webtest.ErrVoice.Error()) || !strings.Contains(log, w.Field("request_id")) {
+		t.Errorf("the log says %s", log)
+	}
+}
+
+// Half a speech must not look like a whole one.
+func TestSpeechThatBreaksIsCutOff(t *testing.T) {
+	t.Parallel()
+	r := webtest.NewRig(t)
+	r.Speaker.SecondErr = webtest.ErrVoice
+	resp, err := http.Post(r.ListenTCP(t)+"/v1/audio/speech", "application/json", strings.NewReader(`{"input": "one two"}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	if got, err := io.ReadAll(resp.Body); err == nil {
+		t.Errorf("the answer of %d bytes is whole", len(got))
+	}
+}
+
+// Speech is sent clip by clip, as it is made.
+func TestSpeechIsStreamed(t *testing.T) {
+	t.Parallel()
+	r := webtest.NewRig(t)
+	r.Speaker.Gate = make(chan struct{}, 1)
+	r.Speaker.Gate <- struct{}{}
+	resp, err := http.Post(r.ListenTCP(t)+"/v1/audio/speech", "application/json", strings.NewReader(`{"input": "one two"}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	first := make([]byte, 44+2*2205)
+	if _, err := io.ReadFull(resp.Body, first); err != nil {
+		t.Fatal(err)
+	}
+	r.Speaker.Gate <- struct{}{} // only now is the second one made
+	rest, err := io.ReadAll(resp.Body)
+	if err != nil || len(rest) != 2*2205 {
+		t.Errorf("then came %d bytes and %v, want %d", len(rest), err, 2*2205)
+	}
+}
+
+func TestNoMoreSpeechAtOnceThanThereAreProcessorsFor(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		r := webtest.NewRig(t)
+		r.Speaker.Gate = make(chan struct{})
+		answered := make(chan int)
+		for range 2 {
+			go func() { answered <- r.Do(t, "POST", "/v1/audio/speech", `{"input": "x"}`).Code }()
+		}
+		synctest.Wait()
+		w := r.Do(t, "POST", "/v1/audio/speech", `{"input": "x"}`).Want(503, "busy")
+		if w.Header().Get("Retry-After") != "2" {
+			t.Errorf("Retry-After %q", w.Header().Get("Retry-After"))
+		}
+		for range 2 {
+			r.Speaker.Gate <- struct{}{}
+			if got := <-answered; got != 200 {
+				t.Errorf("status %d", got)
+			}
+		}
+		go func() { answered <- r.Do(t, "POST", "/v1/audio/speech", `{"input": "x"}`).Code }()
+		r.Speaker.Gate <- struct{}{}
+		if got := <-answered; got != 200 {
+			t.Errorf("afterwards: status %d", got)
+		}
+	})
+}
+
+// When the client goes, nothing more is made for it.
+func TestSpeechEndsWithItsClient(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		r := webtest.NewRig(t)
+		r.Speaker.Gate, r.Speaker.Ended = make(chan struct{}), make(chan struct{})
+		l, stop := r.ServeWire()
+		conn := l.Dial()
+		const body = `{"input": "one two"}`
+		if _, err := fmt.Fprintf(conn, "POST /v1/audio/speech HTTP/1.1\r\nHost: localhost\r\nContent-Length: %d\r\n\r\n%s", len(body), body); err != nil {
+			t.Fatal(err)
+		}
+		synctest.Wait()
+		conn.Close()
+		<-r.Speaker.Ended
+		if err := stop(); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+// A client may take a clip as slowly as it sounds, and not much more slowly.
+func TestSpeechIsReadSlowly(t *testing.T) {
+	t.Parallel()
+	const (
+		body    = `{"input": "one two"}`
+		request = "POST /v1/audio/speech HTTP/1.1\r\nHost: localhost\r\nContent-Length: 20\r\n\r\n" + body
+		second  = 2 * 22050 // bytes
+	)
+	synctest.Test(t, func(t *testing.T) {
+		r := webtest.NewRig(t)
+		r.Speaker.Slow = 600 // each clip lasts a minute
+		l, stop := r.ServeWire()
+		conn, resp := l.Ask(t, request)
+		if _, err := io.CopyN(io.Discard, resp.Body, 44); err != nil {
+			t.Fatal(err)
+		}
+		for heard := range 120 {
+			time.Sleep(time.Second)
+			if _, err := io.CopyN(io.Discard, resp.Body, second); err != nil {
+				t.Fatalf("after %d seconds: %v", heard, err)
+			}
+		}
+		if n, err := io.Copy(io.Discard, resp.Body); n != 0 || err != nil {
+			t.Errorf("then came %d bytes and %v", n, err)
+		}
+		conn.Close()
+
+		conn, resp = l.Ask(t, request)
+		time.Sleep(2*time.Minute + 20*time.Second - time.Nanosecond)
+		if _, err := io.CopyN(io.Discard, resp.Body, second); err != nil {
+			t.Errorf("it was cut off before its time: %v", err)
+		}
+		conn.Close()
+
+		conn, resp = l.Ask(t, request)
+		time.Sleep(2*time.Minute + 20*time.Second)
+		synctest.Wait()
+		if n, err := io.Copy(io.Discard, resp.Body); err == nil {
+			t.Errorf("it was not cut off: %d bytes", n)
+		}
+		conn.Close()
+		if err := stop(); err != nil {
+			t.Error(err)
+		}
+	})
+}

@@ -1,0 +1,79 @@
+package openapi_test
+
+import (
+	"bytes"
+	"compress/gzip"
+	"encoding/json"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/santhosh-tekuri/jsonschema/v6"
+
+	"pressbox/daemon/web/openapi"
+	"pressbox/daemon/web/site"
+	"pressbox/daemon/web/webtest"
+)
+
+// The schema is AsyncAPI's own (Apache-2.0), of the npm package @asyncapi/specs 6.11.1.
+func TestSocketDocumentIsAsyncAPI30(t *testing.T) {
+	t.Parallel()
+	text, err := openapi.AsyncAPI("1.2.3")
+	if err != nil {
+		t.Fatal(err)
+	}
+	packed, err := os.ReadFile("testdata/asyncapi-3.0.0.json.gz")
+	if err != nil {
+		t.Fatal(err)
+	}
+	published, err := gzip.NewReader(bytes.NewReader(packed))
+	if err != nil {
+		t.Fatal(err)
+	}
+	webtest.WantValid(t, text, jsonschema.Draft7, "http://asyncapi.com/definitions/3.0.0/asyncapi.json", published)
+}
+
+// Both documents say the same of what they share, /docs leads to this one, and
+// it is served.
+func TestSocketDocumentIsServed(t *testing.T) {
+	t.Parallel()
+	r := webtest.NewRig(t)
+	got := r.Do(t, "GET", "/asyncapi.json", "").Want(200, "").Body.Bytes()
+	want, err := openapi.AsyncAPI("1.2.3")
+	if err != nil || !bytes.Equal(got, want) {
+		t.Errorf("it differs from AsyncAPI(version), %v", err)
+	}
+	if page := r.Do(t, "GET", "/docs", "").Body.String(); !strings.Contains(page, `href="/asyncapi.json"`) {
+		t.Error("/docs does not lead there")
+	}
+	open, err := site.OpenAPI("1.2.3")
+	if err != nil {
+		t.Fatal(err)
+	}
+	type document struct {
+		Components struct{ Schemas map[string]any }
+	}
+	var socket, http document
+	if err := json.Unmarshal(got, &socket); err != nil {
+		t.Fatal(err)
+	}
+	if err := json.Unmarshal(open, &http); err != nil {
+		t.Fatal(err)
+	}
+	shared := 0
+	for name, schema := range socket.Components.Schemas {
+		other, ok := http.Components.Schemas[name]
+		if !ok {
+			continue
+		}
+		shared++
+		a, _ := json.Marshal(schema)
+		b, _ := json.Marshal(other)
+		if !bytes.Equal(a, b) {
+			t.Errorf("the documents differ about %s", name)
+		}
+	}
+	if shared < 10 {
+		t.Errorf("they share %d schemas", shared)
+	}
+}

@@ -1,0 +1,292 @@
+// Package openapi describes the API: the OpenAPI document, which is made from
+// the table of routes, the AsyncAPI document of the websocket, and the pages
+// on which to read and try both.
+package openapi
+
+import (
+	_ "embed"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+
+	"pressbox/daemon/web"
+)
+
+// schemas is what stands under components/schemas of the document.
+//
+//go:embed schemas.json
+var schemas []byte
+
+// gameSchemas stands there too: what is said of games.
+//
+//go:embed games.json
+var gameSchemas []byte
+
+// The members of the OpenAPI 3.1 document that we fill.
+type (
+	object  = map[string]any
+	apiItem map[string]apiOperation // by method
+	apiDoc  struct {
+		OpenAPI    string             `json:"openapi"`
+		Info       object             `json:"info"`
+		Tags       []object           `json:"tags"`
+		Paths      map[string]apiItem `json:"paths"`
+		Components object             `json:"components"`
+	}
+	apiOperation struct {
+		ID          string                `json:"operationId"`
+		Tags        []string              `json:"tags"`
+		Summary     string                `json:"summary"`
+		Description string                `json:"description,omitempty"`
+		Parameters  []object              `json:"parameters,omitempty"`
+		RequestBody object                `json:"requestBody,omitempty"`
+		Responses   map[string]object     `json:"responses"`
+		Security    []map[string][]string `json:"security,omitempty"`
+		Servers     []object              `json:"servers,omitempty"`
+	}
+)
+
+// Document returns the OpenAPI document of the routes.
+func Document(routes []web.Route, version string) ([]byte, error) {
+	components, err := components()
+	if err != nil {
+		return nil, err
+	}
+	doc := apiDoc{
+		OpenAPI: "3.1.0",
+		Info: object{
+			"title":       "Pressbox",
+			"version":     version,
+			"summary":     "Announcements that the house hears, and baseball that it plays.",
+			"description": "Errors are application/problem+json (RFC 9457): `code` is for programs, `detail` for people, and `errors` lists everything that is wrong with a body.",
+			"license":     object{"name": "MIT", "identifier": "MIT"},
+		},
+		Tags: []object{
+			{"name": "announcements", "description": "What the house is told."},
+			{"name": "speech", "description": "Speech as a file, not on the loudspeaker."},
+			{"name": "appliance", "description": "How it is, and what it can do."},
+			{"name": "games", "description": "Baseball. What is played is said on the websocket: /asyncapi.json describes it."},
+			{"name": "sign-in", "description": "Accounts and sessions."},
+			{"name": "page", "description": "For people."},
+			{"name": "administration", "description": "Only on the administrator's unix socket."},
+		},
+		Paths: map[string]apiItem{},
+		Components: object{
+			"schemas":         components,
+			"parameters":      parameters(),
+			"headers":         headers(),
+			"securitySchemes": securitySchemes(),
+		},
+	}
+	for _, rt := range routes {
+		path := openPath(rt.Path)
+		if doc.Paths[path] == nil {
+			doc.Paths[path] = apiItem{}
+		}
+		doc.Paths[path][strings.ToLower(rt.Method)] = describe(rt)
+	}
+	text, err := json.MarshalIndent(doc, "", "  ")
+	if err != nil {
+		return nil, fmt.Errorf("write the OpenAPI document: %w", err)
+	}
+	return append(text, '\n'), nil
+}
+
+// components are all schemas, by name.
+func components() (map[string]json.RawMessage, error) {
+	all := map[string]json.RawMessage{}
+	for _, text := range [][]byte{schemas, gameSchemas} {
+		if err := json.Unmarshal(text, &all); err != nil {
+			return nil, fmt.Errorf("read the schemas: %w", err)
+		}
+	}
+	return all, nil
+}
+
+// describe writes a route's operation.
+func describe(rt web.Route) apiOperation {
+	op := apiOperation{
+		ID:          rt.Operation.ID,
+		Tags:        []string{rt.Operation.Tag},
+		Summary:     rt.Operation.Summary,
+		Description: rt.Operation.Description,
+		Responses:   map[string]object{},
+	}
+	for part := range strings.SplitSeq(rt.Path, "/") {
+		if name, ok := strings.CutPrefix(part, ":"); ok {
+			op.Parameters = append(op.Parameters, object{
+				"name": name, "in": "path", "required": true, "schema": object{"type": "string"},
+			})
+		}
+	}
+	for _, name := range slices.Concat(rt.Operation.Headers, rt.Operation.Params) {
+		op.Parameters = append(op.Parameters, object{"$ref": "#/components/parameters/" + name})
+	}
+	if rt.Operation.Request != "" {
+		op.RequestBody = object{"required": !rt.Operation.Optional, "content": content(rt.Operation.Request, "application/json")}
+	}
+	if rt.Operation.Form != "" {
+		op.RequestBody = object{"required": true, "content": content(rt.Operation.Form, "application/x-www-form-urlencoded")}
+	}
+	for _, a := range rt.Operation.Responses {
+		op.Responses[strconv.Itoa(a.Status)] = response(a)
+	}
+	for _, status := range refusals(rt) {
+		op.Responses[strconv.Itoa(status)] = refusal(status)
+	}
+	switch rt.Class {
+	case web.Public:
+	case web.NotifyAccess:
+		op.Security = []map[string][]string{{}, {"token": {}}}
+	case web.NotifyOrSession:
+		op.Security = []map[string][]string{{}, {"token": {}}, {"session": {}}}
+	case web.SessionRequired:
+		op.Security = []map[string][]string{{"session": {}}, {"bearer": {}}}
+	case web.AdminSocket, web.MetricsAccess:
+		op.Servers = []object{{"url": "http://localhost", "description": "the administrator's unix socket, admin.sock"}}
+	}
+	return op
+}
+
+// refusals lists the statuses of all problems that a route may answer,
+// without those that do not depend on the route (404, 405).
+func refusals(rt web.Route) []int {
+	all := map[int]bool{http.StatusInternalServerError: true}
+	add := func(statuses ...int) {
+		for _, status := range statuses {
+			all[status] = true
+		}
+	}
+	if rt.Class != web.AdminSocket {
+		add(http.StatusMisdirectedRequest)
+		if rt.Method != http.MethodGet {
+			add(http.StatusForbidden)
+		}
+	}
+	if rt.Class == web.NotifyAccess || rt.Class == web.NotifyOrSession {
+		add(http.StatusUnauthorized, http.StatusForbidden)
+	}
+	if rt.Class == web.AdminSocket || rt.Class == web.MetricsAccess {
+		add(http.StatusForbidden)
+	}
+	if rt.Class == web.SessionRequired {
+		add(http.StatusUnauthorized)
+	}
+	if rt.Operation.Request != "" {
+		add(http.StatusBadRequest, http.StatusRequestEntityTooLarge,
+			http.StatusUnsupportedMediaType, http.StatusUnprocessableEntity)
+	}
+	if len(rt.Operation.Params) > 0 {
+		add(http.StatusUnprocessableEntity)
+	}
+	if rt.Operation.Limited {
+		add(http.StatusTooManyRequests)
+	}
+	add(rt.Operation.Problems...)
+	return slices.Sorted(maps.Keys(all))
+}
+
+func response(a web.Response) object {
+	media := a.Media
+	if media == nil {
+		media = []string{"application/json"}
+	}
+	described := object{"X-Request-Id": object{"$ref": "#/components/headers/X-Request-Id"}}
+	if a.Location {
+		described["Location"] = object{"$ref": "#/components/headers/Location"}
+	}
+	if a.Status == http.StatusTooManyRequests || a.Status == http.StatusServiceUnavailable {
+		described["Retry-After"] = object{"$ref": "#/components/headers/Retry-After"}
+	}
+	all := object{"description": a.Description, "headers": described}
+	if a.Status != http.StatusNoContent && a.Status/100 != 3 && a.Status/100 != 1 {
+		all["content"] = content(a.Schema, media...)
+	}
+	return all
+}
+
+func refusal(status int) object {
+	described := object{"X-Request-Id": object{"$ref": "#/components/headers/X-Request-Id"}}
+	switch status {
+	case http.StatusTooManyRequests, http.StatusServiceUnavailable:
+		described["Retry-After"] = object{"$ref": "#/components/headers/Retry-After"}
+	case http.StatusUnauthorized:
+		described["WWW-Authenticate"] = object{"$ref": "#/components/headers/WWW-Authenticate"}
+	}
+	return object{
+		"description": http.StatusText(status),
+		"headers":     described,
+		"content":     content("Problem", "application/problem+json"),
+	}
+}
+
+// content says that a body of any of the media is as the schema describes it.
+func content(schema string, media ...string) object {
+	body := object{}
+	if schema != "" {
+		body["schema"] = object{"$ref": "#/components/schemas/" + schema}
+	}
+	all := object{}
+	for _, m := range media {
+		all[m] = body
+	}
+	return all
+}
+
+func parameters() object {
+	return object{
+		"Idempotency-Key": object{
+			"name": "Idempotency-Key", "in": "header",
+			"description": "Any text that the client makes up for one announcement. The same key and body within 24 hours gives the first answer, and is spoken once.",
+			"schema":      object{"type": "string", "minLength": 1, "maxLength": 255, "pattern": "^[!-~]+$"},
+		},
+		"Last-Event-ID": object{
+			"name": "Last-Event-ID", "in": "header",
+			"description": "The id of the last event that the client has seen. Browsers send it by themselves.",
+			"schema":      object{"type": "string"},
+		},
+		"season": query("season", "The season. Without it, DEFAULT_SEASON.", object{"type": "integer", "minimum": 1, "maximum": web.MaxSeason}),
+		"team":   query("team", "Only the players of this team.", object{"type": "string"}),
+		"status": query("status", "Only games of this status.", object{"type": "string", "enum": []string{"pending", "active", "finished"}}),
+		"before": query("before", "Only finished games that ended before: the id of one, or a time (RFC 3339).", object{"type": "string"}),
+		"since":  query("since", "Only what came after this revision.", object{"type": "integer", "minimum": 0, "maximum": web.MaxInteger}),
+	}
+}
+
+// query describes a parameter of the address.
+func query(name, description string, schema object) object {
+	return object{"name": name, "in": "query", "description": description, "schema": schema}
+}
+
+func headers() object {
+	text := object{"type": "string"}
+	return object{
+		"X-Request-Id":     object{"description": "Names the request in the appliance's log.", "schema": text},
+		"Location":         object{"description": "Where to go.", "schema": text},
+		"Retry-After":      object{"description": "Seconds after which to ask again.", "schema": object{"type": "integer", "minimum": 1}},
+		"WWW-Authenticate": object{"description": "RFC 6750.", "schema": text},
+	}
+}
+
+func securitySchemes() object {
+	return object{
+		"token":   object{"type": "http", "scheme": "bearer", "description": "A token that `pressbox tokens` made."},
+		"session": object{"type": "apiKey", "in": "cookie", "name": "pressbox_access", "description": "A signed-in session; on https the name has the prefix __Secure-."},
+		"bearer":  object{"type": "http", "scheme": "bearer", "description": "A session's access token, as POST /api/auth/refresh answers it."},
+	}
+}
+
+// openPath returns a path in the form of OpenAPI: /notify/{id}.
+func openPath(path string) string {
+	parts := strings.Split(path, "/")
+	for i, part := range parts {
+		if name, ok := strings.CutPrefix(part, ":"); ok {
+			parts[i] = "{" + name + "}"
+		}
+	}
+	return strings.Join(parts, "/")
+}

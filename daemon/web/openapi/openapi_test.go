@@ -1,0 +1,70 @@
+package openapi_test
+
+import (
+	"encoding/json"
+	"os"
+	"regexp"
+	"testing"
+
+	"github.com/santhosh-tekuri/jsonschema/v6"
+
+	"pressbox/daemon/web/site"
+	"pressbox/daemon/web/webtest"
+)
+
+func TestDocumentIsOpenAPI31(t *testing.T) {
+	t.Parallel()
+	text, err := site.OpenAPI("1.2.3")
+	if err != nil {
+		t.Fatal(err)
+	}
+	published, err := os.Open("testdata/openapi-3.1.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer published.Close()
+	webtest.WantValid(t, text, jsonschema.Draft2020, "https://spec.openapis.org/oas/3.1/schema", published)
+}
+
+// Every schema of the document is one, and is used; every reference leads
+// somewhere; every operation has its own id.
+func TestDocumentHoldsTogether(t *testing.T) {
+	t.Parallel()
+	text, err := site.OpenAPI("1.2.3")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var doc struct {
+		Components map[string]map[string]any
+	}
+	if err := json.Unmarshal(text, &doc); err != nil {
+		t.Fatal(err)
+	}
+	check := webtest.NewChecker(t)
+	for name := range doc.Components["schemas"] {
+		check.Schema(t, "#/components/schemas/"+name)
+	}
+	used := map[string]bool{}
+	for _, ref := range regexp.MustCompile(`"#/components/([A-Za-z]+)/([A-Za-z-]+)"`).FindAllStringSubmatch(string(text), -1) {
+		used[ref[1]+"/"+ref[2]] = true
+		if doc.Components[ref[1]][ref[2]] == nil {
+			t.Errorf("%s leads nowhere", ref[0])
+		}
+	}
+	for kind, all := range doc.Components {
+		for name := range all {
+			if kind != "securitySchemes" && !used[kind+"/"+name] {
+				t.Errorf("nothing uses %s/%s", kind, name)
+			}
+		}
+	}
+	ids := map[string]string{}
+	for path, methods := range check.Paths {
+		for method, op := range methods {
+			if other := ids[op.ID]; other != "" || op.ID == "" {
+				t.Errorf("operation id %q of %s %s is also that of %s", op.ID, method, path, other)
+			}
+			ids[op.ID] = method + " " + path
+		}
+	}
+}

@@ -1,0 +1,111 @@
+package play_test
+
+import (
+	"context"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"pressbox/daemon/web/admin"
+	"pressbox/daemon/web/site"
+	"pressbox/daemon/web/webtest"
+	"pressbox/game/live"
+	"pressbox/store"
+)
+
+// When something of ours is broken the client is told that, and the log what.
+func TestWhatIsBrokenIsLogged(t *testing.T) {
+	t.Parallel()
+	p := webtest.NewGamesRig(t, webtest.WithTeams)
+	anna := p.Player(t, "Anna")
+	id := anna.CreateGame(`{}`).ID
+	for _, s := range []*store.Store{p.Store, p.GameStore} {
+		if err := s.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, tt := range []struct{ method, path, body, code, cause string }{
+		{"POST", "/api/notify", `{"message": "x"}`, "not_accepting", "the store is closed"},
+		{"DELETE", "/api/games/" + id, "", "unavailable", "the store is closed"},
+		{"GET", "/api/teams?season=66", "", "team_data_unavailable", "season 66"},
+	} {
+		answer := anna.Refused(tt.method, tt.path, tt.body, 503, tt.code)
+		if strings.Contains(answer.Text, tt.cause) {
+			t.Errorf("%s %s: the client is told %s", tt.method, tt.path, answer.Text)
+		}
+		if said := p.Logged(answer.Field("request_id")); !strings.Contains(said, "level=ERROR") || !strings.Contains(said, tt.cause) {
+			t.Errorf("%s %s: the log says %q, not %q", tt.method, tt.path, said, tt.cause)
+		}
+	}
+	anna.Refused("POST", "/api/notify", `{`, 400, "not_json")
+	if log := p.Log.String(); strings.Count(log, "level=ERROR") != 3 {
+		t.Errorf("what a client does wrong is logged as ours: %s", log)
+	}
+}
+
+// So it is on a websocket.
+func TestWhatIsBrokenUnderAWebsocketIsLogged(t *testing.T) {
+	t.Parallel()
+	p := webtest.NewGamesRig(t)
+	seat := p.NewTable(t, `{}`)
+	m := seat.Home.Manage(p.Open(t), seat.ID).Sit()
+	if err := p.GameStore.Close(); err != nil {
+		t.Fatal(err)
+	}
+	m.Command([]byte(`{"a":"resume"}`))
+	m.WantNak("illegal_action")
+	m.Command([]byte(`{"a":"pause"}`))
+	if f := m.Until("nak", "ack"); f.Code() != "unavailable" || !strings.Contains(string(f.Text), "the server cannot save the game") {
+		t.Errorf("answered %s", f.Text)
+	}
+	if said := p.Logged("level=ERROR"); !strings.Contains(said, "the store is closed") || strings.Count(p.Log.String(), "level=ERROR") != 1 {
+		t.Errorf("the log says %s", p.Log)
+	}
+}
+
+// A smudged journal has box scores that nobody can read.
+type smudged struct{ live.Journal }
+
+func (smudged) Boxes(_ context.Context, games []string) (map[string][]byte, error) {
+	return map[string][]byte{games[0]: []byte("{")}, nil
+}
+
+// What is kept and cannot be read is our fault, not a conflict.
+func TestABoxScoreThatCannotBeRead(t *testing.T) {
+	t.Parallel()
+	kept, err := store.Open(filepath.Join(t.TempDir(), "smudged.db"), store.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer kept.Close()
+	p := webtest.NewGamesRig(t, func(cfg *site.Config) {
+		if cfg.Play.Games, err = live.New(t.Context(), live.Config{Journal: smudged{kept.Games()}, Rosters: webtest.Clubs{}, Log: cfg.Log}); err != nil {
+			t.Fatal(err)
+		}
+	})
+	anna := p.Player(t, "Anna")
+	id := anna.CreateGame(`{"opponent": "bot"}`).ID
+	anna.SuggestLineup(id, "home")
+	anna.Ask("POST", "/api/games/"+id+"/concede", "", 200, nil)
+	for _, path := range []string{"/api/stats/standings", "/api/stats/players"} {
+		answer := anna.Refused("GET", path, "", 500, "unreadable_game")
+		if said := p.Logged(answer.Field("request_id")); !strings.Contains(said, "game "+id) {
+			t.Errorf("GET %s: the log says %q, and not which game it is", path, said)
+		}
+	}
+}
+
+// Who is refused is told what would help.
+func TestWhatWouldHelpIsSaid(t *testing.T) {
+	t.Parallel()
+	b := webtest.NewSignInRig(t).Browser(t)
+	if detail := b.Get("/api/auth/me").Want(401).Field("detail"); !strings.HasPrefix(detail, "sign in first") {
+		t.Errorf("GET /api/auth/me by nobody: %s", detail)
+	}
+	r := webtest.NewRig(t, func(c *site.Config) {
+		c.Admin.Checks = []admin.Check{{Name: "store", Report: func() admin.Condition { return admin.Condition{Health: admin.Failing} }}}
+	})
+	if after := r.Do(t, "GET", "/health", "").Want(503, "").Header().Get("Retry-After"); after != "10" {
+		t.Errorf("GET /health, failing: Retry-After %q", after)
+	}
+}

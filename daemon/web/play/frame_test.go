@@ -1,0 +1,93 @@
+package play_test
+
+import (
+	"strings"
+	"testing"
+
+	"encoding/json"
+
+	"github.com/santhosh-tekuri/jsonschema/v6"
+
+	"pressbox/daemon/web/play"
+	"pressbox/daemon/web/webtest"
+)
+
+// Whatever a client sends, it is taken or refused with a code that is
+// documented; what is taken is an object as encoding/json knows it, with a
+// game, and a command has an id.
+func FuzzFrame(f *testing.F) {
+	for _, seed := range []string{
+		`{"t":"join","g":"x","d":{"since":7}}`, `{"t":"cmd","g":"x","cid":"c","rev":3,"d":{"action":{"a":"offence","call":"swing","d":1}}}`,
+		`{"t":"ping","d":{"ts":1.5e300,"lag":-0}}`, `{"t":"leave","g":"x"}`, `{"t":"sync","g":"x"}`, `{"t":"auth","d":{"token":"x"}}`,
+		`{"t":"cmd","g":"x","cid":"c","d":{"action":{"a":"substitute","subs":[{"player_id":"p","slot":1,"position":"QB"}]}}}`,
+		`{"t":"cmd","g":"x","cid":"\u0000","d":{}}`, `{"T":"ping"}`, `{"t":"ping"}{`, `[]`, `null`, "\xff", `{"t":"join","g":"x","d":[]}`,
+	} {
+		f.Add([]byte(seed))
+	}
+	known := map[string]bool{"malformed": true, "unknown_type": true, "unknown_game": true}
+	f.Fuzz(func(t *testing.T, text []byte) {
+		got, code := play.ParseFrame(text)
+		if code != "" {
+			if !known[code] {
+				t.Fatalf("refused with %s", code)
+			}
+			return
+		}
+		var want struct {
+			T   string
+			G   string
+			CID string
+		}
+		if err := json.Unmarshal(text, &want); err != nil {
+			t.Fatalf("taken, but %v", err)
+		}
+		if got != (play.Request{Kind: want.T, Game: want.G, CID: want.CID}) {
+			t.Fatalf("read %+v, want %+v", got, want)
+		}
+		odd := func(r rune) bool { return r < ' ' || r > '~' }
+		if got.Kind != "ping" && got.Game == "" || got.Kind == "cmd" && got.CID == "" ||
+			len(got.Game) > 64 || len(got.CID) > 64 || strings.ContainsFunc(got.CID, odd) {
+			t.Fatalf("taken: %s", text)
+		}
+	})
+}
+
+// At its limits a frame is taken just when the document says that it is one.
+func TestFramesAtTheirLimits(t *testing.T) {
+	t.Parallel()
+	long := strings.Repeat("x", 64)
+	for frame, taken := range map[string]bool{
+		`{"t":"leave","g":"` + long + `"}`:  true,
+		`{"t":"leave","g":"` + long + `x"}`: false,
+		`{"t":"leave","g":"a b~"}`:          true,
+		`{"t":"leave","g":"ä"}`:             false,
+		`{"t":"leave"}`:                     false,
+		`{"t":"leave","g":"x","d":{"x":1}}`: true,
+		`{"t":"leave","g":"x","x":1}`:       false,
+		`{"t":"cmd","g":"x","cid":"` + long + `","d":{"action":{"a":"pause"}}}`:  true,
+		`{"t":"cmd","g":"x","cid":"` + long + `x","d":{"action":{"a":"pause"}}}`: false,
+		`{"t":"cmd","g":"x","cid":" a b ","d":{"action":{"a":"pause"}}}`:         true,
+		`{"t":"cmd","g":"x","cid":"\t","d":{"action":{"a":"pause"}}}`:            false,
+		`{"t":"cmd","g":"x","d":{"action":{"a":"pause"}}}`:                       false,
+		`{"t":"cmd","g":"x","cid":"c","d":{}}`:                                   false,
+		`{"t":"join","g":"x","d":{"since":9007199254740991}}`:                    true,
+		`{"t":"join","g":"x","d":{"since":9007199254740992}}`:                    false,
+		`{"t":"join","g":"x","d":{"since":-1}}`:                                  false,
+		`{"t":"sync","g":"x","rev":9007199254740991}`:                            true,
+		`{"t":"sync","g":"x","rev":9007199254740992}`:                            false,
+		`{"t":"ping","d":{"ts":-1e300,"lag":0.5}}`:                               true,
+		`{"t":"ping","d":{"ts":"1"}}`:                                            false,
+	} {
+		if _, code := play.ParseFrame([]byte(frame)); (code == "") != taken {
+			t.Errorf("%s is refused with %q", frame, code)
+		}
+		value, err := jsonschema.UnmarshalJSON(strings.NewReader(frame))
+		if err != nil {
+			t.Fatal(err)
+		}
+		kind, _, _ := strings.Cut(strings.TrimPrefix(frame, `{"t":"`), `"`)
+		if err := webtest.FrameSchemas()(kind).Validate(value); (err == nil) != taken {
+			t.Errorf("%s is documented: %v", frame, err)
+		}
+	}
+}

@@ -1,0 +1,74 @@
+package play
+
+import (
+	"context"
+	"net/http"
+	"strconv"
+
+	"pressbox/daemon/web"
+	"pressbox/game/teams"
+)
+
+// Teams is where clubs and players come from. Season 0 is the default one. The
+// errors wrap [teams.ErrUnknown], [teams.ErrTooFewPlayers] or [teams.ErrUnavailable], or are
+// ctx's.
+type Teams interface {
+	Teams(ctx context.Context, season int) (teams.List, error)
+	Roster(ctx context.Context, season int, team string) (teams.Roster, error)
+}
+
+func (h *handlers) teamRoutes() []web.Route {
+	routes := []web.Route{
+		web.NewRoute(http.MethodGet, "/api/teams", web.SessionRequired, h.teams, web.Operation{
+			ID: "listTeams", Tag: "games", Summary: "The clubs of a season",
+			Params:    []string{"season"},
+			Responses: []web.Response{{Status: http.StatusOK, Description: "The clubs.", Schema: "Teams"}},
+			Problems:  []int{http.StatusNotFound, http.StatusServiceUnavailable},
+		}),
+		web.NewRoute(http.MethodGet, "/api/teams/:id/roster", web.SessionRequired, h.roster, web.Operation{
+			ID: "getRoster", Tag: "games", Summary: "The players of a club",
+			Params:    []string{"season"},
+			Responses: []web.Response{{Status: http.StatusOK, Description: "The players.", Schema: "Roster"}},
+			Problems:  []int{http.StatusNotFound, http.StatusConflict, http.StatusServiceUnavailable},
+		}),
+	}
+	return web.When(routes, func() bool { return h.Config.Teams != nil })
+}
+
+func (h *handlers) teams(w http.ResponseWriter, r *http.Request) error {
+	season, err := seasonOf(r)
+	if err != nil {
+		return err
+	}
+	list, err := h.Config.Teams.Teams(r.Context(), season)
+	if err != nil {
+		return err
+	}
+	list.Teams = append([]teams.Team{}, list.Teams...) // [] rather than null
+	return web.WriteJSON(w, http.StatusOK, list)
+}
+
+func (h *handlers) roster(w http.ResponseWriter, r *http.Request) error {
+	season, err := seasonOf(r)
+	if err != nil {
+		return err
+	}
+	roster, err := h.Config.Teams.Roster(r.Context(), season, web.Param(r, "id"))
+	if err != nil {
+		return err
+	}
+	return web.WriteJSON(w, http.StatusOK, roster)
+}
+
+// seasonOf is the season that a request asks for; 0 when it names none.
+func seasonOf(r *http.Request) (int, error) {
+	text, err := web.QueryParam(r, "season")
+	if text == "" || err != nil {
+		return 0, err
+	}
+	n, err := strconv.Atoi(text)
+	if err != nil || n < 1 || n > web.MaxSeason {
+		return 0, web.QueryError("season", "out_of_range", "must be a whole number from 1 to 9999")
+	}
+	return n, nil
+}

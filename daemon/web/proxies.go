@@ -1,0 +1,147 @@
+package web
+
+import (
+	"net/http"
+	"net/netip"
+	"slices"
+	"strings"
+)
+
+// proxies are the reverse proxies that are believed about whom they speak for.
+type proxies []netip.Prefix
+
+func (p proxies) trust(a netip.Addr) bool {
+	return slices.ContainsFunc(p, func(net netip.Prefix) bool { return net.Contains(a) })
+}
+
+// client returns the address that a request comes from. Without forwarding
+// headers that is the peer. With them it is what the trusted proxies say; when
+// a stranger sent them, or they say nothing sure, the address is the zero
+// Addr: someone from outside, we do not know who.
+func (p proxies) client(peer netip.Addr, h http.Header) netip.Addr {
+	forwardedFor, forwarded := h.Values("X-Forwarded-For"), h.Values("Forwarded")
+	switch {
+	case len(forwardedFor) == 0 && len(forwarded) == 0:
+		if len(h.Values("X-Real-Ip")) > 0 { // a proxy stands before us, and says too little
+			return netip.Addr{}
+		}
+		return peer
+	case !p.trust(peer):
+		return netip.Addr{}
+	case len(forwarded) == 0:
+		return p.origin(forwardedForHops(forwardedFor))
+	case len(forwardedFor) == 0:
+		return p.origin(forwardedHops(forwarded))
+	}
+	// A proxy writes one of the two and may let a stranger's other one pass:
+	// only what both say is sure.
+	one, other := p.origin(forwardedForHops(forwardedFor)), p.origin(forwardedHops(forwarded))
+	if one != other {
+		return netip.Addr{}
+	}
+	return one
+}
+
+// origin returns the last of the hops that is not itself a trusted proxy; the
+// first one when all are.
+func (p proxies) origin(hops []string) netip.Addr {
+	var a netip.Addr
+	for _, hop := range slices.Backward(hops) {
+		a = hopAddr(hop)
+		if !a.IsValid() || !p.trust(a) {
+			return a
+		}
+	}
+	return a
+}
+
+// forwardedForHops returns the hops of X-Forwarded-For headers, nearest last.
+func forwardedForHops(values []string) []string {
+	return strings.Split(strings.Join(values, ","), ",")
+}
+
+// forwardedHops returns the for= nodes of Forwarded headers (RFC 7239 §4),
+// nearest last. A hop that does not say for whom it is, or cannot be read, is
+// "".
+func forwardedHops(values []string) []string {
+	var hops []string
+	for _, value := range values {
+		if strings.Count(value, `"`)%2 != 0 { // a quote that a stranger left open hides what stands after it
+			hops = append(hops, "")
+			continue
+		}
+		for _, element := range splitQuoted(value, ',') {
+			hops = append(hops, forNode(element))
+		}
+	}
+	return hops
+}
+
+// forNode returns the for= node of one element of a Forwarded header; "" when
+// there is not exactly one.
+func forNode(element string) string {
+	node := ""
+	for _, pair := range splitQuoted(element, ';') {
+		name, value, _ := strings.Cut(strings.TrimSpace(pair), "=")
+		if !strings.EqualFold(name, "for") {
+			continue
+		}
+		if node != "" {
+			return ""
+		}
+		node = strings.Trim(value, `"`)
+	}
+	return node
+}
+
+// splitQuoted splits s at sep where sep is not inside double quotes.
+func splitQuoted(s string, sep byte) []string {
+	var parts []string
+	start, quoted := 0, false
+	for i := range len(s) {
+		switch {
+		case s[i] == '"':
+			quoted = !quoted
+		case s[i] == sep && !quoted:
+			parts = append(parts, s[start:i])
+			start = i + 1
+		}
+	}
+	return append(parts, s[start:])
+}
+
+// hopAddr reads one hop: an address, with or without a port, IPv6 with or
+// without brackets. What is not an address (a name, "unknown", "_hidden")
+// gives the zero Addr.
+func hopAddr(hop string) netip.Addr {
+	hop = strings.TrimSpace(hop)
+	if ap, err := netip.ParseAddrPort(hop); err == nil {
+		return NormalizeAddr(ap.Addr())
+	}
+	if inner, ok := strings.CutPrefix(hop, "["); ok {
+		inner, ok = strings.CutSuffix(inner, "]")
+		if !ok {
+			return netip.Addr{}
+		}
+		hop = inner
+	}
+	a, err := netip.ParseAddr(hop)
+	if err != nil {
+		return netip.Addr{}
+	}
+	return NormalizeAddr(a)
+}
+
+// remoteAddr returns the address of one end of a connection, such as
+// "192.168.1.7:8888"; the zero Addr when that is not an IP connection.
+func remoteAddr(end string) netip.Addr {
+	ap, err := netip.ParseAddrPort(end)
+	if err != nil {
+		return netip.Addr{}
+	}
+	return NormalizeAddr(ap.Addr())
+}
+
+// NormalizeAddr returns an address in the form in which addresses are compared: IPv4
+// as IPv4, without a zone.
+func NormalizeAddr(a netip.Addr) netip.Addr { return a.Unmap().WithZone("") }

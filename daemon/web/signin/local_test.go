@@ -1,0 +1,275 @@
+package signin_test
+
+import (
+	"crypto/sha256"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"html"
+	"net/http"
+	"net/url"
+	"strings"
+	"testing"
+	"time"
+
+	"pressbox/auth"
+	"pressbox/daemon/web/site"
+	"pressbox/daemon/web/webtest"
+)
+
+// A13: an account is made and signed in to through the same flow as any
+// provider's, by 303s that leave the passphrase behind.
+func TestLocalAccounts(t *testing.T) {
+	t.Parallel()
+	h := webtest.NewLocalRig(t, auth.SignUpOpen)
+	b := h.Browser(t)
+	b.CreateAccount("  Anna ") // stray spaces are not part of it
+	me := b.Get("/api/auth/me").Want(200)
+	if me.Field("name") != "Anna" || me.Field("provider") != "local" {
+		t.Errorf("me: %s", me.Text)
+	}
+	again := h.Browser(t)
+	again.FollowForm(again.Submit(again.LocalForm(), "form", "signin", "name", "ANNA", "passphrase", webtest.Passphrase))
+	if got := again.Get("/api/auth/me").Want(200); got.Field("id") != me.Field("id") {
+		t.Errorf("me: %s, want %s", got.Text, me.Text)
+	}
+	plain := h.Browser(t) // the first form needs no hidden field
+	plain.FollowForm(plain.Submit(plain.LocalForm(), "name", "anna", "passphrase", webtest.Passphrase))
+}
+
+// Who would rather not is sent back with that.
+func TestLocalCancel(t *testing.T) {
+	t.Parallel()
+	b := webtest.NewLocalRig(t, auth.SignUpOpen).Browser(t)
+	to := b.Get("/api/auth/idp/login").Want(http.StatusFound).Header.Get("Location")
+	p := b.Get(to).Want(http.StatusOK)
+	_, link, _ := strings.Cut(p.Text, `<p><a href="`)
+	link, _, _ = strings.Cut(link, `"`)
+	b.Get(html.UnescapeString(link)).WantError(auth.CodeAccessDenied)
+}
+
+// F2, F3: what is wrong is said on the page, with status 422; of a wrong name
+// no more than of a wrong passphrase.
+func TestF2_WrongForms(t *testing.T) {
+	t.Parallel()
+	h := webtest.NewLocalRig(t, auth.SignUpOpen)
+	h.Browser(t).CreateAccount("anna")
+	for _, tt := range []struct {
+		form, name, passphrase, want string
+	}{
+		{"create", "bert", "1234567", auth.ErrPassphraseTooShort.Error()},
+		{"create", "bert", "password1", auth.ErrPassphraseTooCommon.Error()},
+		{"create", "bert", strings.Repeat("x", 129), auth.ErrPassphraseTooLong.Error()},
+		{"create", "", webtest.Passphrase, auth.ErrInvalidName.Error()},
+		{"create", "ANNA", webtest.Passphrase, auth.ErrNameTaken.Error()},
+		{"signin", "anna", "another dog", auth.ErrWrongCredentials.Error()},
+		{"signin", "nobody", "another dog", auth.ErrWrongCredentials.Error()},
+	} {
+		b := h.Browser(t)
+		b.From = "127.0.0.1:1000"
+		p := b.Submit(b.LocalForm(), "form", tt.form, "name", tt.name, "passphrase", tt.passphrase).Want(422)
+		if !strings.Contains(p.Text, html.EscapeString(tt.want)) || strings.Contains(p.Text, `value="`+tt.passphrase) {
+			t.Errorf("%+v: %s", tt, p.Text)
+		}
+	}
+	b := h.Browser(t)
+	b.From = "127.0.0.1:1000"
+	b.FollowForm(b.Submit(b.LocalForm(), "form", "create", "name", "bert", "passphrase", strings.Repeat("ü", 64)))
+}
+
+// What is typed comes back as text.
+func TestLocalPageEscapes(t *testing.T) {
+	t.Parallel()
+	b := webtest.NewLocalRig(t, auth.SignUpOpen).Browser(t)
+	p := b.Submit(b.LocalForm(), "form", "signin", "name", `"><script>alert(1)</script>`, "passphrase", "another dog").Want(422)
+	if strings.Contains(p.Text, "<script") {
+		t.Error(p.Text)
+	}
+}
+
+// F4: who tries too often waits, is told how long, and is let in then.
+func TestF4_Throttled(t *testing.T) {
+	t.Parallel()
+	h := webtest.NewLocalRig(t, auth.SignUpOpen)
+	h.Browser(t).CreateAccount("alice")
+	b := h.Browser(t)
+	b.Submit(b.LocalForm(), "name", "Alice", "passphrase", "another dog").Want(422)
+	p := b.Submit(b.LocalForm(), "name", "ALICE", "passphrase", webtest.Passphrase).Want(429)
+	if p.Header.Get("Retry-After") != "1" || !strings.Contains(p.Text, "wait 1 s") {
+		t.Errorf("Retry-After %s: %s", p.Header.Get("Retry-After"), p.Text)
+	}
+	h.Clock.Advance(time.Second)
+	b.FollowForm(b.Submit(b.LocalForm(), "name", "ALICE", "passphrase", webtest.Passphrase))
+}
+
+// F1: without an account there is none, and where an invite is needed the form
+// asks for it.
+func TestF1_SignUpPolicy(t *testing.T) {
+	t.Parallel()
+	closed := webtest.NewLocalRig(t, auth.SignUpClosed).Browser(t)
+	action := closed.LocalForm()
+	if p := closed.Get(action); strings.Contains(p.Text, "Create account") {
+		t.Error("closed, and there is a form to make accounts")
+	}
+	p := closed.Submit(action, "form", "create", "name", "anna", "passphrase", webtest.Passphrase).Want(422)
+	if !strings.Contains(p.Text, auth.ErrNotInvited.Error()) {
+		t.Error(p.Text)
+	}
+	h := webtest.NewLocalRig(t, auth.SignUpInvite)
+	made := h.Send(t, h.AdminHandler(), webtest.NewRequest("POST", "/admin/invites", "")).Want(201, "").Field("invite")
+	b := h.Browser(t)
+	if p := b.Get(b.LocalForm()); !strings.Contains(p.Text, `name="invite"`) {
+		t.Error("the form does not ask for an invite")
+	}
+	b.Submit(b.LocalForm(), "form", "create", "name", "anna", "passphrase", webtest.Passphrase).Want(422)
+	b.FollowForm(b.Submit(b.LocalForm(), "form", "create", "name", "anna", "passphrase", webtest.Passphrase, "invite", made))
+	b.Submit(b.LocalForm(), "form", "create", "name", "bert", "passphrase", webtest.Passphrase, "invite", made).Want(422)
+}
+
+// F5: a new passphrase needs the present one, and can end all sessions.
+func TestF5_ChangePassphrase(t *testing.T) {
+	t.Parallel()
+	h := webtest.NewLocalRig(t, auth.SignUpOpen)
+	b := h.Browser(t)
+	b.From = "127.0.0.1:1000"
+	b.CreateAccount("anna")
+	change := func(body string) webtest.Page {
+		return b.Send(http.MethodPut, "/api/auth/passphrase", body, "Content-Type", webtest.AsJSON)
+	}
+	for body, code := range map[string]string{
+		`{}`: "invalid", `{"current":"` + webtest.Passphrase + `","passphrase":"short"}`: "too_short",
+		`{"current":"` + webtest.Passphrase + `","passphrase":"password"}`: "too_common",
+	} {
+		if p := change(body).Want(422); p.Field("code") != code {
+			t.Errorf("%s: %s, want %s", body, p.Text, code)
+		}
+	}
+	if p := change(`{"current":"not the one","passphrase":"another dog"}`).Want(422); p.Field("code") != "wrong" {
+		t.Errorf("by a wrong one: %s", p.Text)
+	}
+	change(`{"current":"` + webtest.Passphrase + `","passphrase":"another dog"}`).Want(429) // it was wrong a moment ago
+	h.Secret("passphrase", "another dog")
+
+	c := h.Browser(t)
+	c.From = "127.0.0.1:1000"
+	c.CreateAccount("bert")
+	elsewhere := h.Browser(t)
+	elsewhere.FollowForm(elsewhere.Submit(elsewhere.LocalForm(), "name", "bert", "passphrase", webtest.Passphrase))
+	c.Send(http.MethodPut, "/api/auth/passphrase", `{"current":"`+webtest.Passphrase+`","passphrase":"another dog"}`, "Content-Type", webtest.AsJSON).Want(204)
+	elsewhere.Get("/api/auth/me").Want(200)
+	c.Send(http.MethodPut, "/api/auth/passphrase", `{"current":"another dog","passphrase":"a third dog","sign_out_everywhere":true}`, "Content-Type", webtest.AsJSON).Want(204)
+	elsewhere.Get("/api/auth/me").Want(401)
+	if c.AccessToken() != "" {
+		t.Error("cookies remain")
+	}
+	other := webtest.NewSignInRig(t).Browser(t)
+	other.SignIn()
+	other.Send(http.MethodPut, "/api/auth/passphrase", `{"current":"x","passphrase":"another dog"}`, "Content-Type", webtest.AsJSON).Want(404)
+}
+
+// F6: the operator lists people, shuts them out and gives them another
+// passphrase.
+func TestF6_Administration(t *testing.T) {
+	t.Parallel()
+	h := webtest.NewLocalRig(t, auth.SignUpOpen)
+	b := h.Browser(t)
+	b.CreateAccount("anna")
+	admin := func(method, path, body string) webtest.Reply {
+		return h.Send(t, h.AdminHandler(), webtest.NewRequest(method, path, body, "Content-Type", webtest.AsJSON))
+	}
+	id := b.Get("/api/auth/me").Field("id")
+	if list := admin("GET", "/admin/users", "").Want(200, ""); !strings.Contains(list.Body.String(), id) {
+		t.Errorf("users %s", list.Body)
+	}
+	given := admin("POST", "/admin/passphrases", `{"name":"Anna"}`).Want(200, "").Field("passphrase")
+	b.Get("/api/auth/me").Want(401)
+	b.FollowForm(b.Submit(b.LocalForm(), "name", "anna", "passphrase", given))
+	admin("PATCH", "/admin/users/"+id, `{"disabled":true}`).Want(204, "")
+	b.Get("/api/auth/me").Want(401)
+	p := b.Submit(b.LocalForm(), "name", "anna", "passphrase", given).Want(http.StatusSeeOther)
+	b.Get(p.Header.Get("Location")).WantError(auth.CodeAccountDisabled)
+	admin("PATCH", "/admin/users/nobody", `{"disabled":true}`).Want(404, "not_found")
+	admin("POST", "/admin/passphrases", `{"name":"nobody"}`).Want(404, "not_found")
+	admin("PATCH", "/admin/users/"+id, `{"admin":true}`).Want(422, "")
+}
+
+// F11: the token page of the local provider is nowhere on the network.
+func TestF11_NoTokenPage(t *testing.T) {
+	t.Parallel()
+	b := webtest.NewLocalRig(t, auth.SignUpOpen).Browser(t)
+	for _, path := range []string{"/api/auth/local/token", "/api/auth/local/userinfo", "/token", "/userinfo"} {
+		b.Post(path).Want(404)
+	}
+	foreign := webtest.NewSignInRig(t).Browser(t)
+	foreign.Get(auth.AuthorizePath).Want(404)
+}
+
+// F13: the page has no script, one style that is known by its hash, and forms
+// that end here or in the client.
+func TestF13_ContentSecurityPolicy(t *testing.T) {
+	t.Parallel()
+	for frontend, ends := range map[string]string{"": "'self'", "http://pressbox.local:3000": "'self' http://pressbox.local:3000"} {
+		b := webtest.NewLocalRig(t, auth.SignUpOpen, func(c *site.Config) { c.SignIn.Frontend = frontend }).Browser(t)
+		p := b.Get(b.LocalForm()).Want(200)
+		_, style, _ := strings.Cut(p.Text, "<style>")
+		style, _, _ = strings.Cut(style, "</style>")
+		sum := sha256.Sum256([]byte(style))
+		want := fmt.Sprintf("default-src 'none'; style-src 'sha256-%s'; form-action %s; frame-ancestors 'none'; base-uri 'none'",
+			base64.StdEncoding.EncodeToString(sum[:]), ends)
+		if got := p.Header.Get("Content-Security-Policy"); got != want || style == "" {
+			t.Errorf("Content-Security-Policy: %s, want %s", got, want)
+		}
+		if strings.Contains(p.Text, "<script") || strings.Contains(p.Text, " style=") || strings.Contains(p.Text, " on") && strings.Contains(p.Text, "onclick") {
+			t.Error("the page has a script")
+		}
+	}
+}
+
+// The page shows itself for a sign-in that was begun here, to the letter
+// (CVE-2026-28512).
+func TestLocalPageNeedsARequest(t *testing.T) {
+	t.Parallel()
+	b := webtest.NewLocalRig(t, auth.SignUpOpen).Browser(t)
+	b.Get(auth.AuthorizePath).Want(400)
+	action := b.LocalForm()
+	b.Get(strings.Replace(action, "pressbox.local", "pressbox.local%40evil.example", 1)).Want(400)
+	b.Submit(strings.Replace(action, "S256", "plain", 1), "name", "a", "passphrase", "b").Want(400)
+	b.Send(http.MethodPost, action, `{"name":"a"}`, "Content-Type", webtest.AsJSON).Want(415)
+	b.Send(http.MethodPost, action, "name=a&passphrase="+strings.Repeat("b", 70_000), "Content-Type", "application/x-www-form-urlencoded").Want(413)
+	// A page of another site can make nobody sign in as somebody else.
+	b.Send(http.MethodPost, action, "name=a&passphrase=b", "Content-Type", "application/x-www-form-urlencoded", "Origin", "http://evil").Want(403)
+}
+
+// Whatever the cookies and the header, the answer is 200 or 401 (or the header
+// is too odd for HTTP at all).
+func FuzzCredentials(f *testing.F) {
+	for _, seed := range [][2]string{{"", ""}, {"pressbox_access=x", ""}, {"", "Bearer x"}, {`pressbox_access="a;b`, "Basic"}, {"a=b;;=;pressbox_access=", "\t"}} {
+		f.Add(seed[0], seed[1])
+	}
+	h := webtest.NewSignInRig(f)
+	f.Fuzz(func(t *testing.T, cookie, header string) {
+		r := webtest.NewRequest("GET", "/api/auth/me", "")
+		r.Header["Cookie"] = []string{cookie}
+		if header != "" {
+			r.Header["Authorization"] = []string{header}
+		}
+		h.Send(t, h.Handler(), r).Want(401, "")
+	})
+}
+
+// Whatever the callback's query, the browser ends on the client's page.
+func FuzzCallback(f *testing.F) {
+	for _, seed := range []string{"", "state=a&code=b", "state=a&state=b", "error=<script>", "%zz", "state=%00&iss=x", ";"} {
+		f.Add(seed)
+	}
+	h := webtest.NewSignInRig(f)
+	f.Fuzz(func(t *testing.T, query string) {
+		r := webtest.NewRequest("GET", callbackURL, "")
+		r.URL.RawQuery = query
+		w := h.Send(t, h.Handler(), r)
+		to, err := url.Parse(w.Header().Get("Location"))
+		if w.Code != http.StatusSeeOther || err != nil || to.Path != "/auth/callback" || to.Host != "" {
+			t.Errorf("%q: status %d, to %v", query, w.Code, errors.Join(err, errors.New(w.Header().Get("Location"))))
+		}
+	})
+}

@@ -1,0 +1,161 @@
+package site_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"pressbox/auth"
+	"pressbox/daemon/web/admin"
+	"pressbox/daemon/web/site"
+	"pressbox/daemon/web/webtest"
+)
+
+// A visitor asks every address there is, as somebody who is signed in and, where an
+// address is the administrator's, as that.
+type visitor struct {
+	*webtest.Player
+	game string // one that he made
+}
+
+func newVisitor(t *testing.T) *visitor {
+	t.Helper()
+	furnish := func(c *site.Config) {
+		c.Admin = admin.Config{
+			Level:   new(slog.LevelVar),
+			Backup:  func(w io.Writer) error { _, err := io.WriteString(w, "store"); return err },
+			Metrics: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.Header().Set("Content-Type", "text/plain") }),
+		}
+	}
+	p := webtest.NewGamesRig(t, webtest.WithTeams, webtest.Local(auth.SignUpOpen, webtest.NewClock()), furnish)
+	anna := p.Resident(t, "Anna")
+	return &visitor{anna, anna.CreateGame(`{}`).ID}
+}
+
+// visit asks an address of the document; every answer is held against it.
+func (v *visitor) visit(op webtest.Operation, method, template, body string, headers ...string) int {
+	v.T.Helper()
+	path := strings.NewReplacer("/games/{id}", "/games/"+v.game, "{side}", "home", "{version}", "x", "{file}", "x",
+		"/teams/{id}", "/teams/"+webtest.HomeTeam(), "{asset}", "swagger-ui.css", "{rev}", "1", "{id}", "x").Replace(template)
+	if len(op.Servers) == 0 {
+		return v.Send(method, path, body, headers...).StatusCode
+	}
+	return v.Rig.Send(v.T, v.AdminHandler(), webtest.NewRequest(method, path, body, headers...)).Code
+}
+
+// Whatever takes JSON takes no other, no more than it may have, and nothing that is
+// said to be something else.
+func TestEveryBodyThatIsNone(t *testing.T) {
+	t.Parallel()
+	v := newVisitor(t)
+	bodies := 0
+	v.Check.Each(func(op webtest.Operation, method, template string) {
+		if _, ok := op.Body.Content["application/json"]; !ok {
+			return
+		}
+		bodies++
+		for _, tt := range []struct {
+			body, media string
+			want        int
+		}{
+			{`{`, webtest.AsJSON, 400},
+			{`[]`, webtest.AsJSON, 400},
+			{`{"x": "` + strings.Repeat("x", 64<<10) + `"}`, webtest.AsJSON, 413},
+			{`{}`, "text/plain", 415},
+			{`{}`, "application/x-www-form-urlencoded", 415}, // a browser's form
+		} {
+			if got := v.visit(op, method, template, tt.body, "Content-Type", tt.media, "Sec-Fetch-Site", "same-origin"); got != tt.want {
+				t.Errorf("%s %s with %.20s as %s: status %d, want %d", method, template, tt.body, tt.media, got, tt.want)
+			}
+		}
+	})
+	if bodies < 12 {
+		t.Errorf("%d routes with a body", bodies)
+	}
+}
+
+// Every GET but a stream's answers as the document says, to HEAD as well and with
+// the same headers; and what needs somebody who is signed in refuses everybody else.
+func TestEveryGet(t *testing.T) {
+	t.Parallel()
+	v := newVisitor(t)
+	nobody := &visitor{&webtest.Player{Browser: v.SignInRig.Browser(t), T: t, Name: "nobody"}, v.game}
+	v.Check.Each(func(op webtest.Operation, method, template string) {
+		_, stream := op.Responses["200"].Content["text/event-stream"]
+		if method != http.MethodGet || stream || op.ID == "getExamination" {
+			return
+		}
+		got := v.visit(op, http.MethodGet, template, "")
+		if got >= 500 {
+			t.Errorf("GET %s: status %d", template, got)
+		}
+		if head := v.visit(op, http.MethodHead, template, ""); head != got && head != http.StatusMethodNotAllowed {
+			t.Errorf("HEAD %s: status %d, GET %d", template, head, got)
+		}
+		if personal := len(op.Security) > 0 && op.Security[0]["session"] != nil; personal {
+			if got := nobody.visit(op, http.MethodGet, template, ""); got != http.StatusUnauthorized {
+				t.Errorf("GET %s by nobody: status %d", template, got)
+			}
+		}
+	})
+}
+
+// A stream has a type of its own and is not kept by anybody on its way.
+func TestEveryStream(t *testing.T) {
+	t.Parallel()
+	v := newVisitor(t)
+	server := httptest.NewServer(v.Handler())
+	t.Cleanup(server.Close)
+	for _, path := range []string{"/events", "/api/events", "/api/kiosk"} {
+		req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, server.URL+path, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		resp, err := server.Client().Do(req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		first := make([]byte, len("retry: 2000\n\n"))
+		_, err = io.ReadFull(resp.Body, first)
+		_ = resp.Body.Close()
+		said := fmt.Sprint(resp.StatusCode, resp.Header["Content-Type"], resp.Header["Cache-Control"], resp.Header["X-Accel-Buffering"])
+		if want := "200 [text/event-stream] [no-store] [no]"; said != want || err != nil || string(first) != "retry: 2000\n\n" {
+			t.Errorf("GET %s: %s, %q, %v; want %s", path, said, first, err, want)
+		}
+	}
+}
+
+// An example in the document is as its schema says; and a body that is one does
+// what it shows, since who tries the API out begins with it.
+func TestEveryExample(t *testing.T) {
+	t.Parallel()
+	v := newVisitor(t)
+	schemas, seen := v.Check.Examples(t), 0
+	for name, examples := range schemas {
+		for _, example := range examples {
+			seen++
+			if err := v.Check.Schema(t, "#/components/schemas/"+name).Validate(example); err != nil {
+				t.Errorf("an example of %s: %v", name, err)
+			}
+		}
+	}
+	if seen < 5 {
+		t.Errorf("%d examples", seen)
+	}
+	v.Check.Each(func(op webtest.Operation, method, template string) {
+		for _, example := range schemas[op.RequestSchema()] {
+			text, err := json.Marshal(example)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := v.visit(op, method, template, string(text), "Content-Type", webtest.AsJSON); got >= 300 {
+				t.Errorf("%s %s %s: status %d", method, template, text, got)
+			}
+		}
+	})
+}

@@ -1,0 +1,100 @@
+// Package site puts the server's routes together: the one table of routes, from
+// which the router and the OpenAPI document are made.
+package site
+
+import (
+	"net/http"
+	"slices"
+	"strings"
+
+	"pressbox/daemon/web"
+	"pressbox/daemon/web/admin"
+	"pressbox/daemon/web/announcements"
+	"pressbox/daemon/web/openapi"
+	"pressbox/daemon/web/play"
+	"pressbox/daemon/web/signin"
+)
+
+// A Config holds what every package of routes needs. Some fields are derived
+// from others: from SignIn, unless it is nil, Tokens, Sessions, Frontend,
+// PublicOrigin and those of Play that authenticate; the Announcer of Admin and
+// Play from that of Announcements; the Season of Play from that of Config.
+type Config struct {
+	web.Config
+	Announcements announcements.Config
+	Admin         admin.Config
+	SignIn        *signin.Config // nil: nobody can sign in
+	Play          play.Config
+}
+
+// New returns a server of all routes.
+func New(cfg Config) (*web.Server, error) {
+	in := authenticator(&cfg)
+	cfg.Admin.Announcer, cfg.Play.Announcer = cfg.Announcements.Announcer, cfg.Announcements.Announcer
+	cfg.Play.Season = cfg.Season
+	s, err := web.New(cfg.Config)
+	if err != nil {
+		return nil, err
+	}
+	docs := &openapi.Documents{}
+	return mount(s, routes(s, cfg, in, docs), docs, cfg.Version)
+}
+
+// OpenAPI returns the OpenAPI document of all routes.
+func OpenAPI(version string) ([]byte, error) {
+	return openapi.Document(Routes(), version)
+}
+
+// Routes returns the table of routes, whose handlers are of no server.
+func Routes() []web.Route {
+	return routes(new(web.Server), Config{}, nil, &openapi.Documents{})
+}
+
+// NewAccountAdmin returns the administrator's handler of accounts and API
+// tokens alone, for a process that serves nothing else.
+func NewAccountAdmin(cfg Config) (http.Handler, error) {
+	in := authenticator(&cfg)
+	s, err := web.New(cfg.Config)
+	if err != nil {
+		return nil, err
+	}
+	if s, err = mount(s, signin.AdminRoutes(s, in), &openapi.Documents{}, cfg.Version); err != nil {
+		return nil, err
+	}
+	return s.AdminHandler(), nil
+}
+
+// authenticator returns the authenticator of cfg.SignIn, and fills the fields
+// of cfg that are derived from it; nil without SignIn.
+func authenticator(cfg *Config) *signin.Authenticator {
+	if cfg.SignIn == nil {
+		return nil
+	}
+	a := signin.New(*cfg.SignIn)
+	cfg.Tokens, cfg.Sessions, cfg.Frontend = a, a, cfg.SignIn.Frontend
+	if origin, ok := strings.CutSuffix(cfg.SignIn.Redirect, signin.CallbackPath); ok {
+		cfg.PublicOrigin = origin
+	}
+	cfg.Play.Sessions, cfg.Play.Authenticate = cfg.SignIn.Sessions, a.Authenticate
+	return a
+}
+
+func mount(s *web.Server, table []web.Route, docs *openapi.Documents, version string) (*web.Server, error) {
+	document, err := docs.Build(table, version)
+	if err != nil {
+		return nil, err
+	}
+	return s, s.Mount(table, document)
+}
+
+func routes(s *web.Server, cfg Config, in *signin.Authenticator, docs *openapi.Documents) []web.Route {
+	return slices.Concat(
+		announcements.Routes(s, cfg.Announcements),
+		docs.Routes(),
+		s.PageRoutes(),
+		signin.Routes(s, in),
+		play.Routes(s, cfg.Play),
+		admin.Routes(s, cfg.Admin),
+		signin.AdminRoutes(s, in),
+	)
+}

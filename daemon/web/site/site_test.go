@@ -1,0 +1,64 @@
+package site_test
+
+import (
+	"net/http"
+	"net/http/httptest"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"pressbox/daemon/web/site"
+	"pressbox/daemon/web/webtest"
+)
+
+// The document and the router cover each other: an address answers to exactly
+// the methods that are documented for it (HEAD comes with GET), and there are
+// no more addresses than the document has.
+func TestDocumentAndRouterCoverEachOther(t *testing.T) {
+	t.Parallel()
+	r := webtest.NewRig(t)
+	for path, methods := range r.Check.Paths {
+		want := []string{http.MethodOptions}
+		public := true
+		for method, op := range methods {
+			want = append(want, strings.ToUpper(method))
+			if method == "get" && op.ID != "beginSignIn" && op.ID != "finishSignIn" {
+				want = append(want, http.MethodHead)
+			}
+			public = len(op.Servers) == 0
+		}
+		slices.Sort(want)
+		handler, other := r.Handler(), r.AdminHandler()
+		if !public {
+			handler, other = other, handler
+		}
+		asked := webtest.InBraces.ReplaceAllString(path, "x")
+		resp := r.Send(t, handler, webtest.NewRequest(http.MethodOptions, asked, ""))
+		if got := resp.Header().Get("Allow"); resp.Code != http.StatusNoContent || got != strings.Join(want, ", ") {
+			t.Errorf("OPTIONS %s: status %d, Allow %q, want 204, %q", path, resp.Code, got, strings.Join(want, ", "))
+		}
+		elsewhere := httptest.NewRecorder()
+		other.ServeHTTP(elsewhere, webtest.NewRequest(http.MethodOptions, asked, ""))
+		if elsewhere.Code != http.StatusNotFound {
+			t.Errorf("OPTIONS %s on the other socket: status %d, want 404", path, elsewhere.Code)
+		}
+	}
+	for _, rt := range site.Routes() {
+		if _, ok := r.Check.Paths[regexp.MustCompile(`:([a-z]+)`).ReplaceAllString(rt.Path, "{$1}")][strings.ToLower(rt.Method)]; !ok {
+			t.Errorf("%s %s is routed and not documented", rt.Method, rt.Path)
+		}
+	}
+}
+
+func TestServedDocumentIsTheOneOfTheCommand(t *testing.T) {
+	t.Parallel()
+	want, err := site.OpenAPI("1.2.3")
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := webtest.NewRig(t)
+	if got := r.Do(t, "GET", "/openapi.json", "").Want(200, ""); got.Body.String() != string(want) {
+		t.Error("GET /openapi.json differs from OpenAPI(version)")
+	}
+}

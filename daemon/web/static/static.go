@@ -1,0 +1,12 @@
+// Package static embeds the files that browsers are sent: the page and what
+// stands in its folder vendor, the sign-in pages, and the page of the API's
+// documentation.
+package static
+
+import "embed"
+
+// Files holds the files by their paths below this folder.
+//
+//go:embed index.html signin.html signin.css docs.html docs.js
+//go:embed page/*.js page/*.css vendor/*.js vendor/*.woff2 vendor/*.LICENSE
+var Files embed.FS

@@ -1,0 +1,211 @@
+package webtest
+
+import (
+	"bytes"
+	"encoding/json"
+	"io"
+	"maps"
+	"mime"
+	"net/http"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/santhosh-tekuri/jsonschema/v6"
+
+	"pressbox/daemon/web/site"
+)
+
+// Each calls visit for every operation, in order.
+func (c *Checker) Each(visit func(op Operation, method, template string)) {
+	var names []string
+	for template, methods := range c.Paths {
+		for method := range methods {
+			names = append(names, template+" "+strings.ToUpper(method))
+		}
+	}
+	slices.Sort(names)
+	for _, name := range names {
+		template, method, _ := strings.Cut(name, " ")
+		visit(c.Paths[template][strings.ToLower(method)], method, template)
+	}
+}
+
+// RequestSchema is the schema of the operation's body; "" when it has none.
+func (op Operation) RequestSchema() string {
+	return strings.TrimPrefix(op.Body.Content["application/json"].Schema.Ref, "#/components/schemas/")
+}
+
+// Examples are those of each schema of the document.
+func (c *Checker) Examples(tb testing.TB) map[string][]any {
+	tb.Helper()
+	text, err := site.OpenAPI("1.2.3")
+	if err != nil {
+		tb.Fatal(err)
+	}
+	var doc struct {
+		Components struct {
+			Schemas map[string]struct{ Examples []any }
+		}
+	}
+	if err := json.Unmarshal(text, &doc); err != nil {
+		tb.Fatal(err)
+	}
+	all := map[string][]any{}
+	for name, schema := range doc.Components.Schemas {
+		if len(schema.Examples) > 0 {
+			all[name] = schema.Examples
+		}
+	}
+	return all
+}
+
+// A Checker holds answers against the OpenAPI document.
+type Checker struct {
+	Paths   map[string]map[string]Operation // path, method
+	schemas *Schemas
+}
+
+type Operation struct {
+	ID        string `json:"operationId"`
+	Servers   []any  `json:"servers"`
+	Security  []map[string][]string
+	Body      struct{ Content map[string]media } `json:"requestBody"`
+	Responses map[string]struct {
+		Headers map[string]any   `json:"headers"`
+		Content map[string]media `json:"content"`
+	} `json:"responses"`
+}
+
+// media is how a body of some media type is described.
+type media struct {
+	Schema struct {
+		Ref string `json:"$ref"`
+	} `json:"schema"`
+}
+
+func NewChecker(tb testing.TB) *Checker {
+	tb.Helper()
+	text, err := site.OpenAPI("1.2.3")
+	if err != nil {
+		tb.Fatal(err)
+	}
+	var doc struct {
+		Paths map[string]map[string]Operation `json:"paths"`
+	}
+	if err := json.Unmarshal(text, &doc); err != nil {
+		tb.Fatal(err)
+	}
+	all, err := NewSchemas("openapi.json", text)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return &Checker{doc.Paths, all}
+}
+
+var InBraces = regexp.MustCompile(`\{[a-z]+\}`)
+
+// find returns the operation of a request, and whether there is one.
+func (c *Checker) find(method, path string) (Operation, bool) {
+	if method == http.MethodHead {
+		method = http.MethodGet
+	}
+	asked := strings.Split(path, "/")
+	for template, methods := range c.Paths {
+		same := slices.EqualFunc(strings.Split(template, "/"), asked, func(want, got string) bool {
+			return want == got || strings.HasPrefix(want, "{") && got != ""
+		})
+		if op, ok := methods[strings.ToLower(method)]; ok && same {
+			return op, true
+		}
+	}
+	return Operation{}, false
+}
+
+// CheckResponse fails the test unless the answer is one that the document promises.
+// Of addresses and methods that it does not know, the answer must be a
+// problem.
+func (c *Checker) CheckResponse(tb testing.TB, req *http.Request, resp *http.Response) {
+	tb.Helper()
+	body, err := io.ReadAll(resp.Body)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	failed := tb.Failed()
+	defer func() {
+		if tb.Failed() && !failed {
+			tb.Logf("%s %s: status %d, %v\n%s", req.Method, req.URL, resp.StatusCode, resp.Header, body)
+		}
+	}()
+	if resp.Header.Get("X-Request-Id") == "" {
+		tb.Error("the answer has no X-Request-Id")
+	}
+	switch resp.StatusCode {
+	case http.StatusMovedPermanently, http.StatusTemporaryRedirect: // from an address with a slash too many
+		return
+	}
+	if req.Method == http.MethodOptions {
+		return
+	}
+	schema := "#/components/schemas/Problem"
+	op, ok := c.find(req.Method, req.URL.Path)
+	switch {
+	case ok && resp.StatusCode != http.StatusMethodNotAllowed:
+		schema = op.promises(tb, resp)
+	case resp.StatusCode < 400:
+		tb.Errorf("%s %s is not documented", req.Method, req.URL.Path)
+	case resp.StatusCode == http.StatusNotFound && strings.HasPrefix(resp.Header.Get("Content-Type"), "text/html"): // to somebody who reads
+		return
+	case resp.Header.Get("Content-Type") != "application/problem+json":
+		tb.Errorf("a refusal of the type %q", resp.Header.Get("Content-Type"))
+	}
+	if schema == "" || req.Method == http.MethodHead {
+		return
+	}
+	value, err := jsonschema.UnmarshalJSON(bytes.NewReader(body))
+	if err != nil {
+		tb.Errorf("the body is not JSON: %v", err)
+		return
+	}
+	if err := c.Schema(tb, schema).Validate(value); err != nil {
+		tb.Errorf("the body is not as documented: %v", err)
+	}
+}
+
+// promises fails the test unless the operation documents such an answer, and
+// returns the schema of its body; "" when any will do, or there is none.
+func (op Operation) promises(tb testing.TB, resp *http.Response) (schema string) {
+	tb.Helper()
+	documented, ok := op.Responses[strconv.Itoa(resp.StatusCode)]
+	if !ok {
+		tb.Errorf("%s does not document status %d", op.ID, resp.StatusCode)
+	}
+	for name := range documented.Headers {
+		if resp.Header.Get(name) == "" {
+			tb.Errorf("%s documents the header %s of status %d, the answer has none", op.ID, name, resp.StatusCode)
+		}
+	}
+	if len(documented.Content) == 0 {
+		return ""
+	}
+	kind, _, err := mime.ParseMediaType(resp.Header.Get("Content-Type"))
+	if err != nil {
+		tb.Errorf("Content-Type %q: %v", resp.Header.Get("Content-Type"), err)
+	}
+	content, ok := documented.Content[kind]
+	if _, open := documented.Content["*/*"]; !ok && !open {
+		tb.Errorf("%s documents %v for status %d, not %q", op.ID, slices.Collect(maps.Keys(documented.Content)), resp.StatusCode, kind)
+	}
+	return content.Schema.Ref
+}
+
+func (c *Checker) Schema(tb testing.TB, ref string) *jsonschema.Schema {
+	tb.Helper()
+	schema, err := c.schemas.At(ref)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return schema
+}

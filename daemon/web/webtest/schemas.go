@@ -1,0 +1,112 @@
+package webtest
+
+import (
+	"bytes"
+	"io"
+	"sync"
+	"testing"
+
+	"github.com/santhosh-tekuri/jsonschema/v6"
+
+	"pressbox/daemon/web/openapi"
+)
+
+// FrameSchemas returns the schema of each frame, which says what there may be
+// and refuses the rest.
+var FrameSchemas = sync.OnceValue(func() func(string) *jsonschema.Schema {
+	text, err := openapi.AsyncAPI("1.2.3")
+	if err != nil {
+		panic(err)
+	}
+	all, err := NewSchemas("asyncapi.json", text)
+	if err != nil {
+		panic(err)
+	}
+	return func(name string) *jsonschema.Schema {
+		schema, err := all.At("#/components/messages/" + name + "/payload")
+		if err != nil {
+			panic(err)
+		}
+		return schema
+	}
+})
+
+// Schemas are those of a document, each compiled when it is first asked for.
+type Schemas struct {
+	name     string // of the document
+	compiler *jsonschema.Compiler
+
+	mu       sync.Mutex // guards what follows
+	compiled map[string]*jsonschema.Schema
+}
+
+// NewSchemas reads a document. Its schemas refuse what they do not mention.
+func NewSchemas(name string, document []byte) (*Schemas, error) {
+	tree, err := jsonschema.UnmarshalJSON(bytes.NewReader(document))
+	if err != nil {
+		return nil, err
+	}
+	closeObjects(tree)
+	s := &Schemas{name: name, compiler: jsonschema.NewCompiler(), compiled: map[string]*jsonschema.Schema{}}
+	s.compiler.AssertFormat()
+	return s, s.compiler.AddResource(name, tree)
+}
+
+// closeObjects makes every schema with properties refuse others, unless it
+// says that there may be: what is answered is documented.
+func closeObjects(tree any) {
+	switch node := tree.(type) {
+	case []any:
+		for _, child := range node {
+			closeObjects(child)
+		}
+	case map[string]any:
+		_, open := node["additionalProperties"]
+		if _, ok := node["properties"].(map[string]any); ok && !open {
+			node["additionalProperties"] = false
+		}
+		for _, child := range node {
+			closeObjects(child)
+		}
+	}
+}
+
+// At returns the schema to which a reference leads, such as "#/components/schemas/Problem".
+func (s *Schemas) At(ref string) (*jsonschema.Schema, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.compiled[ref] == nil {
+		schema, err := s.compiler.Compile(s.name + ref)
+		if err != nil {
+			return nil, err
+		}
+		s.compiled[ref] = schema
+	}
+	return s.compiled[ref], nil
+}
+
+// WantValid fails the test unless a document is one of the kind that a published
+// schema describes.
+func WantValid(t *testing.T, document []byte, draft *jsonschema.Draft, address string, published io.Reader) {
+	t.Helper()
+	meta, err := jsonschema.UnmarshalJSON(published)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := jsonschema.NewCompiler()
+	c.DefaultDraft(draft)
+	if err := c.AddResource(address, meta); err != nil {
+		t.Fatal(err)
+	}
+	schema, err := c.Compile(address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	value, err := jsonschema.UnmarshalJSON(bytes.NewReader(document))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := schema.Validate(value); err != nil {
+		t.Error(err)
+	}
+}
