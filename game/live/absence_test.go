@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"slices"
-	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -144,37 +143,20 @@ func TestAbsence_replacedAfterObstacle(t *testing.T) {
 func TestRun_endIsNoError(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		j := &closingJournal{journal: newJournal()}
-		r := rigWith(t, j.journal, live.Config{Journal: j})
+		r := begun(t, turnSeconds(30))
 		ctx, cancel := context.WithCancel(t.Context())
-		j.cancel = cancel
 		done := make(chan error, 1)
 		go func() { done <- r.Run(ctx) }()
-		r.begin(turnSeconds(30))
-		a := r.watch(ann, 0)
-		j.armed.Store(true)
+		defer r.watch(ann, 0).leave()
+		appended := false
+		r.journal.before = func(live.Change) error {
+			appended = true
+			cancel()
+			return nil
+		}
 		pass(30 * time.Second)
-		if err := <-done; err != nil {
-			t.Error(err)
+		if err := <-done; err != nil || len(r.log.lines) != 0 || !appended {
+			t.Errorf("Run: %v, logged %q, journal used %v", err, r.log.lines, appended)
 		}
-		if len(r.log.lines) != 0 || !j.asked.Load() {
-			t.Errorf("logged %q, journal used %v", r.log.lines, j.asked.Load())
-		}
-		a.leave()
 	})
-}
-
-// A closingJournal ends a context when it is asked to append.
-type closingJournal struct {
-	*journal
-	cancel       context.CancelFunc
-	armed, asked atomic.Bool
-}
-
-func (c *closingJournal) Append(ctx context.Context, change live.Change) (bool, error) {
-	if c.armed.Load() {
-		c.asked.Store(true)
-		c.cancel()
-	}
-	return c.journal.Append(ctx, change)
 }

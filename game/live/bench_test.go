@@ -79,49 +79,45 @@ func benchGames(b *testing.B, j live.Journal) *live.Games {
 // A benchGame is a game against the bot, replaced by another when it ends, with a spectator.
 type benchGame struct {
 	rig
-	legal []protocol.Choice
-	rev   uint64
+	*client
 	seen  chan time.Time // when the spectator received the last event of a command
 	leave []func()
 	n     int
 }
 
-func newBenchGame(b *testing.B, h *live.Games) *benchGame {
+func newBenchGame(b *testing.B, games *live.Games) *benchGame {
 	b.Helper()
-	g := &benchGame{rig: rig{TB: b, Games: h}, seen: make(chan time.Time, 64)}
-	g.restart(b)
-	return g
+	return &benchGame{rig: rig{TB: b, Games: games}, seen: make(chan time.Time, 64)}
 }
 
-func (g *benchGame) restart(b *testing.B) {
-	b.Helper()
-	for _, leave := range g.leave {
-		leave()
+// next returns the next command of the game, or of another that begins.
+func (g *benchGame) next() protocol.Command {
+	g.Helper()
+	var legal []protocol.Choice
+	if g.client != nil {
+		legal, _ = g.legal()
 	}
-	begun := g.begin(withBot)
-	g.legal, g.rev = begun.Legal, begun.Revision
-	manager, err := g.Watch(b.Context(), ann, g.id, g.rev, func(m *protocol.Message) bool {
-		if e, ok := m.Data.(*protocol.Event); ok && e.State != nil {
-			g.legal, g.rev = e.Legal, m.Revision
+	if len(legal) == 0 {
+		for _, leave := range g.leave {
+			leave()
 		}
-		return true
-	})
-	if err != nil {
-		b.Fatal(err)
-	}
-	spectator, err := g.Watch(b.Context(), carl, g.id, g.rev, func(m *protocol.Message) bool {
-		if e, ok := m.Data.(*protocol.Event); ok && e.State != nil {
-			select {
-			case g.seen <- time.Now():
-			default:
+		g.begin(withBot)
+		g.client = &client{watcher: g.watch(ann, 0), who: ann}
+		spectator, err := g.Watch(g.Context(), carl, g.id, 0, func(m *protocol.Message) bool {
+			if e, ok := m.Data.(*protocol.Event); ok && e.State != nil {
+				select {
+				case g.seen <- time.Now():
+				default:
+				}
 			}
-		}
-		return true
-	})
-	if err != nil {
-		b.Fatal(err)
+			return true
+		})
+		g.ok(err)
+		g.leave = []func(){g.client.leave, spectator}
+		legal, _ = g.legal()
 	}
-	g.leave = []func(){manager, spectator}
+	g.n++
+	return protocol.Command{ID: fmt.Sprint(g.n), Revision: g.rev, Action: legal[0].Action}
 }
 
 // decide plays turns in all games at once, a command about every second in each, and returns how long each took.
@@ -134,17 +130,13 @@ func decide(b *testing.B, games []*benchGame, turns int) []time.Duration {
 		playing.Go(func() {
 			var waits []time.Duration
 			for range turns {
-				if len(g.legal) == 0 {
-					g.restart(b)
-				}
+				c := g.next()
 				if len(games) > 1 { // managers think
 					time.Sleep(time.Duration(i%100+1) * 20 * time.Millisecond)
 				}
 				for len(g.seen) > 0 {
 					<-g.seen
 				}
-				g.n++
-				c := protocol.Command{ID: fmt.Sprint(g.n), Revision: g.rev, Action: g.legal[0].Action}
 				begin := time.Now()
 				if _, _, err := g.Submit(context.Background(), ann, g.id, c, nil); err != nil {
 					b.Error(err)
@@ -256,15 +248,9 @@ func BenchmarkStandings(b *testing.B) {
 func BenchmarkMatch(b *testing.B) {
 	g := newBenchGame(b, benchGames(b, newJournal()))
 	for b.Loop() {
-		if len(g.legal) == 0 {
-			b.StopTimer()
-			g.restart(b)
-			b.StartTimer()
-		}
-		g.n++
-		c := protocol.Command{ID: fmt.Sprint(g.n), Revision: g.rev, Action: g.legal[0].Action}
-		if _, _, err := g.Submit(b.Context(), ann, g.id, c, nil); err != nil {
-			b.Fatal(err)
-		}
+		b.StopTimer()
+		c := g.next()
+		b.StartTimer()
+		g.ok(g.send(ann, c))
 	}
 }

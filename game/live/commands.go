@@ -180,7 +180,7 @@ func (g *Games) Suggest(ctx context.Context, by protocol.Person, id string, side
 		return game.Lineup{}, err
 	}
 	defer m.release()
-	return m.Match.Suggest(by, side)
+	return m.Suggest(by, side)
 }
 
 // Start starts a game whose line-ups are submitted; one that has started is returned unchanged.
@@ -257,7 +257,7 @@ func (g *Games) Rematch(ctx context.Context, by protocol.Person, id string) (pro
 	if err != nil {
 		return protocol.Game{}, err
 	}
-	next := m.Position.Rematch
+	next := m.Rematch
 	g.mu.Lock()
 	exists := g.summaries[next] != nil
 	g.mu.Unlock()

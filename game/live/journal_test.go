@@ -3,14 +3,12 @@ package live_test
 import (
 	"bytes"
 	"compress/gzip"
-	"context"
 	"encoding/binary"
 	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"flag"
 	"fmt"
-	"log/slog"
 	"maps"
 	"os"
 	"path/filepath"
@@ -177,18 +175,11 @@ func TestLoad_damagedJournal(t *testing.T) {
 func TestNew_journalError(t *testing.T) {
 	t.Parallel()
 	broken := errors.New("broken")
-	_, err := live.New(t.Context(), live.Config{Journal: &brokenJournal{newJournal(), broken}, Rosters: builtIn(), Log: slog.New(slog.DiscardHandler)})
+	_, err := live.New(t.Context(), live.Config{Journal: &journal{listErr: broken}})
 	if !errors.Is(err, broken) {
 		t.Errorf("new: %v, want %v", err, broken)
 	}
 }
-
-type brokenJournal struct {
-	*journal
-	broken error
-}
-
-func (j *brokenJournal) Summaries(context.Context) (map[string][]byte, error) { return nil, j.broken }
 
 // A summary of another version, or none at all, is built again from the moves and saved; a present one is not touched.
 func TestNew_rebuildsOldSummaries(t *testing.T) {

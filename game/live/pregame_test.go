@@ -1,7 +1,6 @@
 package live_test
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"slices"
@@ -262,28 +261,19 @@ func TestMakeRoom_oldestPrivateFinished(t *testing.T) {
 	})
 }
 
-// A journal that has room for a number of games.
-type smallJournal struct {
-	*journal
-	most int
-}
-
-func (j *smallJournal) Append(ctx context.Context, c live.Change) (bool, error) {
-	if c.First == 1 && len(j.summaries) >= j.most {
-		return true, live.ErrFull
-	}
-	return j.journal.Append(ctx, c)
-}
-
 // If there is no room for a new game, the oldest private finished ones are deleted; listed ones are not.
 func TestMakeRoom_forNewGame(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		j := &smallJournal{newJournal(), 4}
-		r := rigWith(t, j.journal, live.Config{Journal: j})
+		r := newRig(t, newJournal())
 		defer r.run()()
 		ids := r.fourGames([4]bool{true, false, true, true})
-		j.most = 3
+		r.journal.before = func(c live.Change) error {
+			if c.First == 1 && len(r.journal.summaries) >= 3 {
+				return live.ErrFull
+			}
+			return nil
+		}
 		r.create()
 		if got := r.found(ids); got != "13" {
 			t.Errorf("games %s exist, want 13", got)

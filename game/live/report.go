@@ -20,7 +20,7 @@ func (g *Games) Game(ctx context.Context, viewer protocol.Person, id string) (pr
 
 // detailed returns the game with its detail, as viewer sees it.
 func (m *liveMatch) detailed(viewer protocol.Person) protocol.Game {
-	v := m.Match.Game(viewer)
+	v := m.Game(viewer)
 	s := m.snapshot(m.Sides(viewer))
 	v.Legal, v.Offers, v.Clock, v.Presence = s.Legal, s.Offers, s.Clock, s.Presence
 	if m.Status != protocol.Pending {
@@ -59,7 +59,7 @@ func (g *Games) WinProbability(ctx context.Context, id string) (protocol.WinProb
 		return protocol.WinProbability{}, err
 	}
 	defer m.release()
-	return m.Match.WinProbability(), nil
+	return m.WinProbability(), nil
 }
 
 // Scorecard writes a game that has started as a Retrosheet event file.
@@ -68,7 +68,7 @@ func (g *Games) Scorecard(ctx context.Context, id string, w io.Writer) error {
 	if err != nil {
 		return err
 	}
-	write, err := m.Match.Scorecard()
+	write, err := m.Scorecard()
 	m.release()
 	if err != nil {
 		return err

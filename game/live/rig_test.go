@@ -25,7 +25,9 @@ import (
 // A journal is a journal in memory.
 type journal struct {
 	mu        sync.Mutex
-	err       error // if set, why nothing can be appended
+	err       error                   // if set, of Append
+	listErr   error                   // if set, of Summaries
+	before    func(live.Change) error // if set, called by Append
 	crowded   bool
 	summaries map[string][]byte
 	moves     map[string][][]byte
@@ -39,6 +41,11 @@ func newJournal() *journal {
 func (j *journal) Append(ctx context.Context, c live.Change) (bool, error) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
+	if j.before != nil {
+		if err := j.before(c); err != nil {
+			return true, err
+		}
+	}
 	if err := cmp.Or(ctx.Err(), j.err); err != nil {
 		return false, err
 	}
@@ -62,7 +69,7 @@ func (j *journal) Append(ctx context.Context, c live.Change) (bool, error) {
 func (j *journal) Summaries(context.Context) (map[string][]byte, error) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	return maps.Clone(j.summaries), nil
+	return maps.Clone(j.summaries), j.listErr
 }
 
 func (j *journal) Moves(_ context.Context, id string) ([][]byte, error) {

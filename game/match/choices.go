@@ -55,6 +55,11 @@ func (m *Match) Legal(sides []game.Side) []protocol.Choice {
 	return c.all
 }
 
+// addGameAction adds an action about the game as a whole.
+func (c *choices) addGameAction(side game.Side, label string, a protocol.Action) {
+	c.add(side, protocol.Choice{Action: a, Label: label, Group: groupGame})
+}
+
 // add adds a choice for a side.
 func (c *choices) add(side game.Side, choice protocol.Choice) {
 	if c.hotSeat {
@@ -81,7 +86,8 @@ func (c *choices) offence(side game.Side) {
 func (c *choices) defence(side game.Side) {
 	for _, call := range chance.LegalDefence(&c.state, c.moment) {
 		choice := protocol.Choice{
-			Action: protocol.Action{Verb: protocol.DoDefence, Decision: c.Decision, Defence: call}, Label: defenceLabel(call), Group: groupDefence,
+			Action: protocol.Action{Verb: protocol.DoDefence, Decision: c.Decision, Defence: call},
+			Label:  defenceLabel(call), Group: groupDefence,
 			Odds: map[string]float64{}, Success: "the batter is out",
 		}
 		r := c.table.ExpectedRates(&c.state, c.moment, chance.Tactics{Defence: call})
@@ -111,7 +117,8 @@ func (c *choices) answers(side game.Side) {
 	q := c.question
 	bold, safe := q.Ask.Labels()
 	add := func(isBold bool, label string) {
-		choice := protocol.Choice{Action: protocol.Action{Verb: protocol.DoAnswer, Decision: c.Decision, Bold: &isBold}, Label: capitalize(label), Group: groupAnswer}
+		a := protocol.Action{Verb: protocol.DoAnswer, Decision: c.Decision, Bold: &isBold}
+		choice := protocol.Choice{Action: a, Label: capitalize(label), Group: groupAnswer}
 		if isBold {
 			choice.Odds, choice.Success = map[string]float64{"success": rounded(q.Odds)}, "it succeeds"
 		}
@@ -135,7 +142,7 @@ func (m *Match) Offers(sides []game.Side, gone [2]bool) []protocol.Choice {
 	if p.Pause == nil && p.question == nil {
 		for _, side := range sides {
 			if p.sealed[side] != nil && !p.BotDecides(side) && !p.delayed(side) {
-				c.add(side, protocol.Choice{Action: protocol.Action{Verb: protocol.DoUndo, Decision: p.Decision}, Label: "Take the call back", Group: groupGame})
+				c.addGameAction(side, "Take the call back", protocol.Action{Verb: protocol.DoUndo, Decision: p.Decision})
 			}
 		}
 		for _, side := range sides {
@@ -153,25 +160,25 @@ func (c *choices) gameActions(gone [2]bool) {
 	own := c.sides[0]
 	switch {
 	case c.Pause != nil:
-		c.add(own, protocol.Choice{Action: protocol.Action{Verb: protocol.DoResume}, Label: "Resume", Group: groupGame})
+		c.addGameAction(own, "Resume", protocol.Action{Verb: protocol.DoResume})
 	case !c.delayed(own):
-		c.add(own, protocol.Choice{Action: protocol.Action{Verb: protocol.DoPause}, Label: "Pause the game", Group: groupGame})
+		c.addGameAction(own, "Pause the game", protocol.Action{Verb: protocol.DoPause})
 	}
 	on, off := true, false
 	switch other := own.Other(); {
 	case c.hotSeat:
 	case c.seats[own].replaced != "":
-		c.add(own, protocol.Choice{Action: protocol.Action{Verb: protocol.DoTakeover, Side: own.String(), On: &off}, Label: "Take your side back from the bot", Group: groupGame})
+		c.addGameAction(own, "Take your side back from the bot", protocol.Action{Verb: protocol.DoTakeover, Side: own.String(), On: &off})
 	case c.BotDecides(other):
 	case gone[other]:
 		club := c.Origin.Clubs[other].Name
-		c.add(own, protocol.Choice{Action: protocol.Action{Verb: protocol.DoTakeover, Side: other.String(), On: &on}, Label: "Let the bot manage " + club, Group: groupGame})
+		c.addGameAction(own, "Let the bot manage "+club, protocol.Action{Verb: protocol.DoTakeover, Side: other.String(), On: &on})
 	case c.delayed(own):
 	default:
-		c.add(own, protocol.Choice{Action: protocol.Action{Verb: protocol.DoTakeover, Side: own.String(), On: &on}, Label: "Let the bot manage for you", Group: groupGame})
+		c.addGameAction(own, "Let the bot manage for you", protocol.Action{Verb: protocol.DoTakeover, Side: own.String(), On: &on})
 	}
 	for _, side := range c.sides {
-		c.add(side, protocol.Choice{Action: protocol.Action{Verb: protocol.DoConcede}, Label: c.concedeLabel(side), Group: groupGame})
+		c.addGameAction(side, c.concedeLabel(side), protocol.Action{Verb: protocol.DoConcede})
 	}
 }
 

@@ -13,7 +13,7 @@ func (c *choices) fillField(side game.Side) {
 	if subs := takeField(c.managers[side], c.Position); subs != nil {
 		c.substitution(side, subs...)
 	} else {
-		c.add(side, protocol.Choice{Action: protocol.Action{Verb: protocol.DoConcede}, Label: c.concedeLabel(side), Group: groupGame})
+		c.addGameAction(side, c.concedeLabel(side), protocol.Action{Verb: protocol.DoConcede})
 	}
 	rest := choices{engine: c.engine, Position: c.Position, sides: c.sides, hotSeat: c.hotSeat}
 	rest.substitutions(side)

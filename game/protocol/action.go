@@ -75,6 +75,7 @@ func ReadAction(data []byte) (Action, error) {
 	return a, nil
 }
 
+// ErrSideName refuses a name that is not a side's.
 func ErrSideName(name string) error {
 	return Refuse(Malformed, "side is %.20q, want home or away", name)
 }

@@ -58,11 +58,13 @@ func (e *Error) Error() string {
 // Unwrap returns the cause: of [Unavailable] the journal's error.
 func (e *Error) Unwrap() error { return e.cause }
 
-// ErrNotSignedIn returns the refusal of an anonymous person.
+// ErrNotSignedIn refuses an anonymous person.
 func ErrNotSignedIn() *Error { return Refuse(Forbidden, "sign in first") }
 
+// ErrNotManager refuses a person who manages no side.
 func ErrNotManager() *Error { return Refuse(Forbidden, "you do not manage a side of this game") }
 
+// Refuse returns an error of a code with a detail for people.
 func Refuse(c Code, format string, args ...any) *Error {
 	return &Error{Code: c, Detail: fmt.Sprintf(format, args...)}
 }

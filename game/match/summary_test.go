@@ -1,0 +1,49 @@
+package match
+
+import (
+	"bytes"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"testing"
+)
+
+var update = flag.Bool("update", false, "write the summaries of this version into testdata")
+
+// The stored form of a summary changes only together with its version.
+func TestSummary_storedForm(t *testing.T) {
+	t.Parallel()
+	moves := journal1(t)
+	var got bytes.Buffer
+	for _, n := range []int{1, 40, len(moves)} {
+		s, err := Summarize("old", moves[:n])
+		if err != nil {
+			t.Fatal(err)
+		}
+		data, err := s.Encode()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if again, ok := DecodeSummary("old", data); !ok || again.Revision != uint64(n) {
+			t.Errorf("%s is not decoded", data)
+		}
+		if err := json.Indent(&got, data, "", "\t"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	path := filepath.Join("testdata", fmt.Sprintf("summary-%d.golden", summaryVersion))
+	if *update {
+		if err := os.WriteFile(path, got.Bytes(), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got.String() != string(want) {
+		t.Errorf("%s has changed: raise summaryVersion and run the test with -update. It is now %s", path, got.String())
+	}
+}
