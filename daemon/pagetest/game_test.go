@@ -2,6 +2,7 @@ package pagetest_test
 
 import (
 	"fmt"
+	"maps"
 	"strings"
 	"testing"
 
@@ -61,9 +62,7 @@ func (b *tab) handIn(sides ...string) {
 func (b *tab) hotSeat(options map[string]string) (id string) {
 	b.t.Helper()
 	all := map[string]string{"opponent": "on this screen"}
-	for field, text := range options {
-		all[field] = text
-	}
+	maps.Copy(all, options)
 	b.join("Anna")
 	id = b.newGame(all)
 	b.handIn("away", "home")
@@ -220,4 +219,10 @@ func TestGame_nineInningsByKeyboard(t *testing.T) {
 		b.await(`document.querySelectorAll("tbody tr").length >= %d`, rows)
 		b.looks(path)
 	}
+	b.open("/games/" + id) // without its events until a tab needs them
+	b.shows(".box tbody tr")
+	b.agrees(id)
+	b.press(".tabs button")
+	b.shows(".half li")
+	b.agrees(id)
 }

@@ -39,7 +39,7 @@ func TestKiosk_gameAndAnnouncements(t *testing.T) {
 // scan reads the QR code in a screenshot of an element.
 func (b *tab) scan(selector string) string {
 	b.t.Helper()
-	picture, err := chromedp.Run(b.ctx, chromedp.Screenshot(selector))
+	picture, err := chromedp.Run(b.ctx, chromedp.ScreenshotScale(selector, 3)) // a camera has more pixels than the screen
 	if err != nil {
 		b.t.Fatal(err)
 	}

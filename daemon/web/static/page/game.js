@@ -86,7 +86,7 @@ class Match {
     if (!this.book?.last) await this.loadEvents(game);
   }
 
-  /** Loads the plays of a finished game, which no tab but the first one needs. @param {Game} game */
+  /** Loads the events of a finished game, which its box score does not need. @param {Game} game */
   async loadEvents(game) {
     try {
       const book = await fetchScorebook(game);
