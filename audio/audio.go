@@ -13,7 +13,7 @@ import (
 
 // ErrSinkLost is returned, wrapped, by a sink whose sound server is not
 // reachable. What was being played has to be played again from its start.
-var ErrSinkLost = errors.New("the sound server is away")
+var ErrSinkLost = errors.New("connection to the sound server lost")
 
 // A Clip is a piece of mono PCM.
 type Clip struct {

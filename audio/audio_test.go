@@ -67,16 +67,6 @@ func TestLimit_monotonicUpToCeiling(t *testing.T) {
 	}
 }
 
-func TestLimit_invalidSamples(t *testing.T) {
-	t.Parallel()
-	inf := float32(math.Inf(1))
-	got := []float32{float32(math.NaN()), inf, -inf, math.MaxFloat32}
-	audio.Limit(got, 2)
-	if want := []float32{0, audio.Ceiling, -audio.Ceiling, audio.Ceiling}; !slices.Equal(got, want) {
-		t.Errorf("Limit(NaN, Inf, -Inf, MaxFloat32) = %v, want %v", got, want)
-	}
-}
-
 func TestScale_urgentIsHalfLouder(t *testing.T) {
 	t.Parallel()
 	normal := sine(997, 22050, 22050, 1)
@@ -90,12 +80,19 @@ func TestScale_urgentIsHalfLouder(t *testing.T) {
 	}
 }
 
-func TestScale_clips(t *testing.T) {
+func TestLimit_invalidSamples(t *testing.T) {
 	t.Parallel()
-	got := []float32{0.5, 0.9, -0.9, float32(math.NaN())}
-	audio.Scale(got, 2)
-	if want := []float32{1, 1, -1, 0}; !slices.Equal(got, want) {
-		t.Errorf("Scale by 2: %v, want %v", got, want)
+	nan, inf := float32(math.NaN()), float32(math.Inf(1))
+	for name, tt := range map[string]struct {
+		change    func(samples []float32, gain float32)
+		got, want []float32
+	}{
+		"Limit": {audio.Limit, []float32{nan, inf, -inf, math.MaxFloat32}, []float32{0, audio.Ceiling, -audio.Ceiling, audio.Ceiling}},
+		"Scale": {audio.Scale, []float32{0.5, 0.9, -0.9, nan}, []float32{1, 1, -1, 0}},
+	} {
+		if tt.change(tt.got, 2); !slices.Equal(tt.got, tt.want) {
+			t.Errorf("%s by 2: %v, want %v", name, tt.got, tt.want)
+		}
 	}
 }
 
@@ -127,10 +124,7 @@ func TestResampler_sine(t *testing.T) {
 		{22050, 22050, 9000},
 		{8001, 23999, 3000},
 	} {
-		r, err := audio.NewResampler(tt.from, tt.to)
-		if err != nil {
-			t.Fatal(err)
-		}
+		r := newResampler(t, tt.from, tt.to)
 		got := r.Flush(r.Append(nil, sine(tt.frequency, tt.from, tt.from, 0.5)))
 		want := sine(tt.frequency, tt.to, tt.to, 0.5)
 		if len(got) != len(want) {
@@ -146,10 +140,7 @@ func TestResampler_sine(t *testing.T) {
 
 func TestResampler_noAliasing(t *testing.T) {
 	t.Parallel()
-	r, err := audio.NewResampler(48000, 16000)
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := newResampler(t, 48000, 16000)
 	got := r.Flush(r.Append(nil, sine(9000, 48000, 48000, 0.5)))
 	if loud := slices.Max(got[1000 : len(got)-1000]); loud > 1e-4 {
 		t.Errorf("9 kHz at a rate of 16 kHz: folded back at %v, want below 1e-4", loud)
@@ -162,9 +153,9 @@ func TestResampler_independentOfPieces(t *testing.T) {
 		from := rapid.IntRange(4000, 48000).Draw(t, "from")
 		to := rapid.IntRange(4000, 48000).Draw(t, "to")
 		input := sine(1000, from, rapid.IntRange(0, 3000).Draw(t, "length"), 0.9)
-		whole := must(t, from, to)
+		whole := newResampler(t, from, to)
 		want := whole.Flush(whole.Append(nil, input))
-		pieces := must(t, from, to)
+		pieces := newResampler(t, from, to)
 		got := []float32(nil)
 		for rest := input; len(rest) > 0; {
 			n := rapid.IntRange(1, len(rest)).Draw(t, "cut")
@@ -278,10 +269,7 @@ func BenchmarkLimit(b *testing.B) {
 
 func BenchmarkResample(b *testing.B) {
 	second := sine(440, 22050, 22050, 0.6)
-	r, err := audio.NewResampler(22050, 24000)
-	if err != nil {
-		b.Fatal(err)
-	}
+	r := newResampler(b, 22050, 24000)
 	out := make([]float32, 0, 25000)
 	for b.Loop() {
 		out = r.Append(out[:0], second)
@@ -304,7 +292,7 @@ func riff(tag, channels, bits uint16, data []byte) []byte {
 	return append(file, data...)
 }
 
-func must(t *rapid.T, from, to int) *audio.Resampler {
+func newResampler(t interface{ Fatal(args ...any) }, from, to int) *audio.Resampler {
 	r, err := audio.NewResampler(from, to)
 	if err != nil {
 		t.Fatal(err)

@@ -2,9 +2,7 @@ package pulse_test
 
 import (
 	"bytes"
-	"fmt"
 	"net"
-	"os"
 	"path/filepath"
 	"syscall"
 	"testing"
@@ -49,14 +47,7 @@ func TestInspect_findsSinks(t *testing.T) {
 func TestInspect_failures(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	secret := filepath.Join(dir, "cookie")
-	if err := os.WriteFile(secret, bytes.Repeat([]byte("secret! "), 32), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	port := pulsetest.FreePort(t)
-	pulsetest.Start(t, pulsetest.Config{Modules: []string{
-		fmt.Sprintf("module-native-protocol-tcp listen=127.0.0.1 port=%d auth-cookie=%s", port, secret),
-	}})
+	_, tcp := startTCP(t, file(t, bytes.Repeat([]byte("secret! "), 32)))
 	stopped := pulsetest.Start(t, pulsetest.Config{})
 	stopped.Signal(syscall.SIGSTOP)
 	dead := filepath.Join(dir, "dead")
@@ -67,10 +58,10 @@ func TestInspect_failures(t *testing.T) {
 	l.SetUnlinkOnClose(false)
 	_ = l.Close()
 	for server, want := range map[string]pulse.Failure{
-		"unix:" + filepath.Join(dir, "none"):       pulse.NotFound,
-		"unix:" + dead:                             pulse.Refused,
-		fmt.Sprintf("tcp:127.0.0.1:%d", port):      pulse.AccessDenied,
-		stopped.Address:                            pulse.Timeout,
+		"unix:" + filepath.Join(dir, "none"): pulse.NotFound,
+		"unix:" + dead:                       pulse.Refused,
+		tcp:                                  pulse.AccessDenied,
+		stopped.Address:                      pulse.Timeout,
 		listen(t, say("HTTP/1.1 400 Bad Request")): pulse.Other,
 	} {
 		t.Run(string(want), func(t *testing.T) {

@@ -36,9 +36,7 @@ func TestRun_leavesNoGoroutines(t *testing.T) {
 	until(t, func() bool { return sink.Health() == nil })
 	mustPlay(t, sink, noise(50*time.Millisecond))
 	stop()
-	if err := <-ended; err != nil {
-		t.Errorf("Run: %v, want nil", err)
-	}
+	wantErr(t, "Run", <-ended, nil)
 	server.Kill()
 	// A goroutine may still be in its last statement.
 	for limit := time.Now().Add(waitLimit); runtime.NumGoroutine() > before && time.Now().Before(limit); {
@@ -70,9 +68,7 @@ func TestPlay_serverKilledMidWord(t *testing.T) {
 		until(t, func() bool { return sink.Health() == nil })
 		recording = server.Record()
 		again := noise(300 * time.Millisecond)
-		if err := sink.Play(a.Context(), all(again)); err != nil {
-			a.Fatalf("Play after the restart: %v", err)
-		}
+		mustPlay(a, sink, again)
 		same(a, span(recording.Stop()), again.Samples)
 	})
 }
@@ -106,22 +102,16 @@ func TestPlay_withoutServer(t *testing.T) {
 	go func() { ended <- sink.Run(ctx) }()
 	pulsetest.Retry(t, func(a *pulsetest.Attempt) {
 		began := time.Now()
-		if err := sink.Play(a.Context(), all(noise(time.Second))); !errors.Is(err, audio.ErrSinkLost) {
-			a.Errorf("Play without a server: %v, want ErrSinkLost", err)
-		}
+		wantErr(a, "Play without a server", sink.Play(a.Context(), all(noise(time.Second))), audio.ErrSinkLost)
 		if took := time.Since(began); took < 4*time.Second || took > 7*time.Second {
 			a.Errorf("Play gave up after %v, want about 5s", took)
 		}
 	})
 	waiting, giveUp := context.WithCancel(t.Context())
 	giveUp()
-	if err := sink.Play(waiting, all(noise(time.Second))); !errors.Is(err, context.Canceled) {
-		t.Errorf("Play with an ended context: %v, want its error", err)
-	}
+	wantErr(t, "Play with an ended context", sink.Play(waiting, all(noise(time.Second))), context.Canceled)
 	stop()
-	if err := <-ended; err != nil {
-		t.Errorf("Run: %v, want nil", err)
-	}
+	wantErr(t, "Run", <-ended, nil)
 }
 
 // A missing sink is lost, even if the server has others.
@@ -172,18 +162,11 @@ func TestPlay_sinkRemovedMidWord(t *testing.T) {
 			}
 			server.Pactl("unload-module", gone)
 			close(clips)
-			err := <-played
-			if name == "moved" && err != nil {
-				t.Errorf("Play of a stream that was moved: %v", err)
-			}
-			if name == "killed" && !errors.Is(err, audio.ErrSinkLost) {
-				t.Errorf("Play of a stream that was killed: %v, want ErrSinkLost", err)
-			}
+			want := map[string]error{"moved": nil, "killed": audio.ErrSinkLost}[name]
+			wantErr(t, "Play of a stream that was "+name, <-played, want)
 			until(t, func() bool { return sink.Health() != nil })
 			server.Pactl("load-module", "module-null-sink", "sink_name=usb")
-			if err := sink.Play(t.Context(), all(noise(50*time.Millisecond))); err != nil {
-				t.Errorf("Play after the sink returned: %v", err)
-			}
+			mustPlay(t, sink, noise(50*time.Millisecond))
 			if on := server.Pactl("list", "short", "sink-inputs"); !strings.Contains(server.Pactl("list", "short", "sinks"), field(on, 1)+"\tusb") {
 				t.Errorf("the stream is not on the configured sink: %s", on)
 			}
@@ -325,20 +308,9 @@ func TestRun_backsOff(t *testing.T) {
 func TestConfig_serversAndCookies(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	file := func(name string, content []byte) string {
-		path := filepath.Join(dir, name)
-		if err := os.WriteFile(path, content, 0o600); err != nil {
-			t.Fatal(err)
-		}
-		return path
-	}
-	secret := file("cookie", bytes.Repeat([]byte("secret! "), 32))
-	invalid := []string{filepath.Join(dir, "missing"), dir, file("empty", nil), os.DevNull}
-	port := pulsetest.FreePort(t)
-	server := pulsetest.Start(t, pulsetest.Config{Modules: []string{
-		fmt.Sprintf("module-native-protocol-tcp listen=127.0.0.1 port=%d auth-cookie=%s", port, secret),
-	}})
-	tcp := fmt.Sprintf("tcp:127.0.0.1:%d", port)
+	secret := file(t, bytes.Repeat([]byte("secret! "), 32))
+	invalid := []string{filepath.Join(dir, "missing"), dir, file(t, nil), os.DevNull}
+	server, tcp := startTCP(t, secret)
 	for name, tt := range map[string]struct {
 		cfg  pulse.Config
 		want string // substring of Health; "" means that it plays
@@ -347,7 +319,7 @@ func TestConfig_serversAndCookies(t *testing.T) {
 		"invalid, not required": {pulse.Config{Server: server.Address, Cookies: invalid}, ""},
 		"right cookie":          {pulse.Config{Server: tcp, Cookies: append(invalid, secret)}, ""},
 		"invalid":               {pulse.Config{Server: tcp, Cookies: invalid}, "requires its cookie"},
-		"wrong cookie":          {pulse.Config{Server: tcp, Cookies: []string{file("wrong", make([]byte, 256))}}, "requires its cookie"},
+		"wrong cookie":          {pulse.Config{Server: tcp, Cookies: []string{file(t, make([]byte, 256))}}, "requires its cookie"},
 		"second server":         {pulse.Config{Server: "unix:" + dir + "/none " + server.Address}, ""},
 		"default directory":     {pulse.Config{RuntimeDir: runtimeDir(t, server)}, ""},
 		"not a server string":   {pulse.Config{Server: "unix:relative/path"}, "absolute path"},
@@ -357,14 +329,31 @@ func TestConfig_serversAndCookies(t *testing.T) {
 			t.Parallel()
 			sink := run(t, tt.cfg)
 			if tt.want == "" {
-				if err := sink.Play(t.Context(), all(noise(20*time.Millisecond))); err != nil {
-					t.Error(err)
-				}
+				mustPlay(t, sink, noise(20*time.Millisecond))
 				return
 			}
 			awaitHealth(t, sink, tt.want)
 		})
 	}
+}
+
+func file(t *testing.T, content []byte) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "cookie")
+	if err := os.WriteFile(path, content, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// startTCP starts a server that also listens to TCP and requires the cookie there.
+func startTCP(t *testing.T, cookie string) (server *pulsetest.Server, address string) {
+	t.Helper()
+	port := pulsetest.FreePort(t)
+	server = pulsetest.Start(t, pulsetest.Config{Modules: []string{
+		fmt.Sprintf("module-native-protocol-tcp listen=127.0.0.1 port=%d auth-cookie=%s", port, cookie),
+	}})
+	return server, fmt.Sprintf("tcp:127.0.0.1:%d", port)
 }
 
 // runtimeDir returns an XDG_RUNTIME_DIR with the server's socket.

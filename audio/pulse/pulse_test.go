@@ -20,54 +20,52 @@ import (
 const rate = 22050 // of the sink and the clips, unless a test says otherwise
 
 // Compares the sink's monitor with the clips, sample by sample: clips shorter and
-// longer than the server's buffer, in one stream and the next.
+// longer than the server's buffer, in one Play without a gap and in several.
 func TestPlay_everySampleHeardOnce(t *testing.T) {
-	server, sink := start(t, pulsetest.Config{})
-	pulsetest.Retry(t, func(a *pulsetest.Attempt) {
-		recording := server.Record()
-		var want []float32
-		for _, length := range []time.Duration{200 * time.Millisecond, time.Millisecond, 2500 * time.Millisecond} {
-			clip := noise(length)
-			want = append(want, clip.Samples...)
-			play(a, sink, length, 500*time.Millisecond, clip)
-			if !recording.Wait(1) {
-				a.Fatal("the recorder ended")
-			}
-		}
-		same(a, sounding(recording.Stop()), want)
-	})
+	t.Parallel()
+	for name, plays := range map[string][][]time.Duration{
+		"several": {{200 * time.Millisecond}, {time.Millisecond}, {2500 * time.Millisecond}},
+		"one":     {{300 * time.Millisecond, 0, 7 * time.Millisecond, 900 * time.Millisecond}},
+		"long":    {{12 * time.Second}}, // twelve times the server's buffer
+	} {
+		t.Run(name, func(t *testing.T) {
+			server, sink := start(t, pulsetest.Config{})
+			pulsetest.Retry(t, func(a *pulsetest.Attempt) {
+				recording := server.Record()
+				var want []float32
+				for _, lengths := range plays {
+					want = append(want, playTimed(a, sink, lengths)...)
+					if !recording.Wait(1) {
+						a.Fatal("the recorder ended")
+					}
+				}
+				if got := recording.Stop(); len(plays) == 1 {
+					same(a, span(got), want)
+				} else {
+					same(a, sounding(got), want)
+				}
+			})
+		})
+	}
 }
 
-// play plays clips of that length, and fails unless it takes at most more longer.
-func play(tb testing.TB, sink *pulse.Sink, length, more time.Duration, clips ...audio.Clip) {
+// playTimed plays clips of these lengths and returns their samples. It fails the
+// test unless Play takes little more than their sum.
+func playTimed(tb testing.TB, sink *pulse.Sink, lengths []time.Duration) (samples []float32) {
 	tb.Helper()
+	var clips []audio.Clip
+	var length time.Duration
+	for _, d := range lengths {
+		clips = append(clips, noise(d))
+		samples = append(samples, noise(d).Samples...)
+		length += d
+	}
 	began := time.Now()
-	if err := sink.Play(tb.Context(), all(clips...)); err != nil {
-		tb.Fatalf("Play %v: %v", length, err)
+	mustPlay(tb, sink, clips...)
+	if took := time.Since(began); took < length || took > length+500*time.Millisecond+length/24 {
+		tb.Errorf("Play of %v took %v, want little more than their length", lengths, took)
 	}
-	if took := time.Since(began); took < length || took > length+more {
-		tb.Errorf("Play %v took %v, want little more than its length", length, took)
-	}
-}
-
-func TestPlay_noGapBetweenClips(t *testing.T) {
-	server, sink := start(t, pulsetest.Config{})
-	pulsetest.Retry(t, func(a *pulsetest.Attempt) {
-		recording := server.Record()
-		one, two, three := noise(300*time.Millisecond), noise(7*time.Millisecond), noise(900*time.Millisecond)
-		mustPlay(a, sink, one, audio.Clip{Rate: rate}, two, three)
-		same(a, span(recording.Stop()), slices.Concat(one.Samples, two.Samples, three.Samples))
-	})
-}
-
-func TestPlay_longClip(t *testing.T) {
-	server, sink := start(t, pulsetest.Config{})
-	pulsetest.Retry(t, func(a *pulsetest.Attempt) {
-		recording := server.Record()
-		clip := noise(12 * time.Second) // twelve times the server's buffer
-		play(a, sink, 12*time.Second, time.Second, clip)
-		same(a, span(recording.Stop()), clip.Samples)
-	})
+	return samples
 }
 
 // A sound card has other channels, another format and another rate. The ends of

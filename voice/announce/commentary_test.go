@@ -125,17 +125,6 @@ func TestComment_isNoAnnouncement(t *testing.T) {
 	})
 }
 
-func TestComment_sameVolumeAsAnnouncement(t *testing.T) {
-	c := settings
-	c.Volume = 50
-	running(t, c, func(h *rig) {
-		h.Comment("g", "plain")
-		time.Sleep(2 * time.Second)
-		h.expect("plain")
-		h.expectGain("plain", 0.5)
-	})
-}
-
 // A comment without a sink or without speech is dropped; announcements are not.
 func TestComment_failureDropsIt(t *testing.T) {
 	running(t, settings, func(h *rig) {

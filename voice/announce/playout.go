@@ -72,17 +72,17 @@ type playback struct {
 	speakErr error // of the speaker
 }
 
-// play plays syn until the sink has finished or sound ends. It calls begin at
+// play plays syn until the sink has finished or sound ends. It calls onStart at
 // the first sample. await waits for the sink's result; when ctx ends, or await
 // calls enough, the sink gets no more clips.
-func (p *playout) play(ctx, sound context.Context, syn *synthesis, begin func(), await func(played <-chan error, enough func()) error) playback {
+func (p *playout) play(ctx, sound context.Context, syn *synthesis, onStart func(), await func(played <-chan error, enough func()) error) playback {
 	feeding, stop := context.WithCancel(ctx)
 	defer stop()
 	clips := make(chan audio.Clip)
 	played := make(chan error, 1)
 	fed := make(chan bool, 1)
 	p.running.Go(func() { played <- p.a.sink.Play(sound, clips) })
-	p.running.Go(func() { fed <- syn.feed(feeding, clips, begin) })
+	p.running.Go(func() { fed <- syn.feed(feeding, clips, onStart) })
 
 	pb := playback{sinkErr: await(played, stop)}
 	stop()

@@ -57,10 +57,10 @@ func (s *synthesis) run(ctx context.Context, speaker Speaker, ann Announcement, 
 	return nil
 }
 
-// feed sends the clips to out, calls begin when the first is received, and
+// feed sends the clips to out, calls onStart when the first is received, and
 // closes out. It reports whether every clip was sent; false if ctx ended or
 // the synthesis failed.
-func (s *synthesis) feed(ctx context.Context, out chan<- audio.Clip, begin func()) bool {
+func (s *synthesis) feed(ctx context.Context, out chan<- audio.Clip, onStart func()) bool {
 	defer close(out)
 	for s.next(ctx) {
 		select {
@@ -71,7 +71,7 @@ func (s *synthesis) feed(ctx context.Context, out chan<- audio.Clip, begin func(
 		}
 		if !s.started {
 			s.started = true
-			begin()
+			onStart()
 		}
 	}
 	return s.complete

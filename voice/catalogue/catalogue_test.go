@@ -29,10 +29,13 @@ type fakeServer struct {
 	mu     sync.Mutex        // guards the fields below
 	files  map[string][]byte // by path
 	index  map[string]any
-	asked  []string                                                          // paths with ranges
-	sent   int                                                               // bytes of files
-	answer func(w http.ResponseWriter, r *http.Request, content []byte) bool // replaces the default answer if it returns true
+	asked  []string // paths with ranges
+	sent   int      // bytes of files
+	answer answer   // may be nil
 }
+
+// An answer replaces the default one if it returns true.
+type answer func(w http.ResponseWriter, r *http.Request, content []byte) bool
 
 const tern = "en_GB-tern-medium"
 
@@ -117,6 +120,15 @@ func (s *fakeServer) install(t *testing.T, dir, name string) error {
 	return i.Install(t.Context(), v)
 }
 
+// mustInstall installs tern and fails the test unless dir then has its files.
+func (s *fakeServer) mustInstall(t *testing.T, dir string) {
+	t.Helper()
+	if err := s.install(t, dir, tern); err != nil {
+		t.Fatal(err)
+	}
+	s.expectInstalled(t, dir)
+}
+
 // requests returns the requests for files and the number of bytes sent for them.
 func (s *fakeServer) requests() (asked []string, sent int) {
 	s.mu.Lock()
@@ -194,7 +206,7 @@ func TestInstall_complete(t *testing.T) {
 }
 
 // cut sends the beginning of the requested bytes and closes the connection.
-func cut(after int) func(http.ResponseWriter, *http.Request, []byte) bool {
+func cut(after int) answer {
 	return func(w http.ResponseWriter, r *http.Request, content []byte) bool {
 		if len(content) < 1000 {
 			return false
@@ -217,10 +229,7 @@ func TestInstall_resumesAfterDisconnect(t *testing.T) {
 	t.Parallel()
 	s, dir := open(t), t.TempDir()
 	s.answer = cut(100_000)
-	if err := s.install(t, dir, tern); err != nil {
-		t.Fatal(err)
-	}
-	s.expectInstalled(t, dir)
+	s.mustInstall(t, dir)
 	models := s.models()
 	if len(models) != 3 || models[0] != tern+".onnx " || !strings.Contains(models[2], "bytes=200000-") {
 		t.Errorf("the model was requested as %q, want three parts", models)
@@ -237,7 +246,7 @@ func TestInstall_resumesEarlierPart(t *testing.T) {
 	}
 	for name, tt := range map[string]struct {
 		part   func(content []byte) []byte
-		answer func(http.ResponseWriter, *http.Request, []byte) bool
+		answer answer
 		sent   int // bytes of the model, at most; 0 means any
 	}{
 		"beginning":               {func(c []byte) []byte { return c[:250_000] }, nil, 50_000},
@@ -254,10 +263,7 @@ func TestInstall_resumesEarlierPart(t *testing.T) {
 			if err := os.WriteFile(filepath.Join(dir, "."+tern+".onnx.part"), tt.part(s.files[model]), 0o600); err != nil {
 				t.Fatal(err)
 			}
-			if err := s.install(t, dir, tern); err != nil {
-				t.Fatal(err)
-			}
-			s.expectInstalled(t, dir)
+			s.mustInstall(t, dir)
 			if got := len(s.models()); name == "server without ranges" && got != 1 {
 				t.Errorf("the model was requested %d times, want once", got)
 			}
@@ -276,9 +282,7 @@ func TestInstall_modesAndLinks(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, "."+tern+".onnx.part"), nil, 0o600); err != nil { // as with a umask of 077
 		t.Fatal(err)
 	}
-	if err := s.install(t, dir, tern); err != nil {
-		t.Fatal(err)
-	}
+	s.mustInstall(t, dir)
 	for _, name := range names(t, dir) {
 		info, err := os.Stat(filepath.Join(dir, name))
 		if err != nil || info.Mode().Perm() != 0o644 {
@@ -301,7 +305,7 @@ func TestInstall_modesAndLinks(t *testing.T) {
 // Invalid files are not installed, and permanent errors are not retried.
 func TestInstall_rejectsInvalidFiles(t *testing.T) {
 	t.Parallel()
-	status := func(code int) func(http.ResponseWriter, *http.Request, []byte) bool {
+	status := func(code int) answer {
 		return func(w http.ResponseWriter, _ *http.Request, content []byte) bool {
 			if len(content) < 1000 {
 				return false
@@ -310,7 +314,7 @@ func TestInstall_rejectsInvalidFiles(t *testing.T) {
 			return true
 		}
 	}
-	other := func(change func([]byte) []byte) func(http.ResponseWriter, *http.Request, []byte) bool {
+	other := func(change func([]byte) []byte) answer {
 		return func(w http.ResponseWriter, _ *http.Request, content []byte) bool {
 			if len(content) > 1000 {
 				content = change(slices.Clone(content))
@@ -320,7 +324,7 @@ func TestInstall_rejectsInvalidFiles(t *testing.T) {
 		}
 	}
 	for name, tt := range map[string]struct {
-		answer   func(http.ResponseWriter, *http.Request, []byte) bool
+		answer   answer
 		want     error
 		attempts int // for the model
 	}{

@@ -30,6 +30,15 @@ func newPhonemizer(tb testing.TB, path string) *Phonemizer {
 	return p
 }
 
+func mustPhonemes(tb testing.TB, p *Phonemizer, lang, clause string) string {
+	tb.Helper()
+	ipa, err := p.Phonemes(tb.Context(), lang, clause)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return ipa
+}
+
 func TestPhonemizer_phonemes(t *testing.T) {
 	t.Parallel()
 	p := newPhonemizer(t, "")
@@ -82,10 +91,7 @@ func TestPhonemizer_programMissing(t *testing.T) {
 func TestPhonemizer_replacesDeadChild(t *testing.T) {
 	t.Parallel()
 	p := newPhonemizer(t, "")
-	want, err := p.Phonemes(t.Context(), "en-us", "hello")
-	if err != nil {
-		t.Fatal(err)
-	}
+	want := mustPhonemes(t, p, "en-us", "hello")
 	killed := p.children[0]
 	if err := killed.cmd.Process.Kill(); err != nil {
 		t.Fatal(err)
@@ -154,9 +160,7 @@ func TestPhonemizer_contextEndsWait(t *testing.T) {
 func TestPhonemizer_cancelRetainsChild(t *testing.T) {
 	t.Parallel()
 	p := newPhonemizer(t, "")
-	if _, err := p.Phonemes(t.Context(), "en-us", "hello"); err != nil {
-		t.Fatal(err)
-	}
+	mustPhonemes(t, p, "en-us", "hello")
 	asked := p.children[0]
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
@@ -187,9 +191,7 @@ func TestPhonemizer_limitsChildren(t *testing.T) {
 	p := newPhonemizer(t, "")
 	langs := []string{"en-us", "de", "fr", "es", "it", "en-us"}
 	for _, lang := range langs {
-		if _, err := p.Phonemes(t.Context(), lang, "a"); err != nil {
-			t.Fatal(err)
-		}
+		mustPhonemes(t, p, lang, "a")
 	}
 	if len(p.children) != maxChildren || p.children[maxChildren-1].lang != "en-us" || p.children[0].lang != "fr" {
 		t.Errorf("%d children, the oldest %s", len(p.children), p.children[0].lang)
@@ -211,9 +213,7 @@ func TestPhonemizer_rejectsLongClause(t *testing.T) {
 func TestPhonemizer_closed(t *testing.T) {
 	t.Parallel()
 	p := newPhonemizer(t, "")
-	if _, err := p.Phonemes(t.Context(), "en-us", "a"); err != nil {
-		t.Fatal(err)
-	}
+	mustPhonemes(t, p, "en-us", "a")
 	child := p.children[0]
 	p.Close()
 	if child.cmd.ProcessState == nil {
@@ -230,10 +230,7 @@ func FuzzPhonemes(f *testing.F) {
 		f.Add(s)
 	}
 	p := newPhonemizer(f, "")
-	want, err := p.Phonemes(f.Context(), "en-us", "hello there")
-	if err != nil {
-		f.Fatal(err)
-	}
+	want := mustPhonemes(f, p, "en-us", "hello there")
 	f.Fuzz(func(t *testing.T, clause string) {
 		if _, err := p.Phonemes(t.Context(), "en-us", clause); err != nil && len(clause) <= maxClause {
 			t.Fatalf("%q: %v", clause, err)
@@ -247,8 +244,6 @@ func FuzzPhonemes(f *testing.F) {
 func BenchmarkPhonemes(b *testing.B) {
 	p := newPhonemizer(b, "")
 	for b.Loop() {
-		if _, err := p.Phonemes(b.Context(), "en-us", "Dinner is ready in the kitchen"); err != nil {
-			b.Fatal(err)
-		}
+		mustPhonemes(b, p, "en-us", "Dinner is ready in the kitchen")
 	}
 }

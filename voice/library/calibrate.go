@@ -64,15 +64,15 @@ func (l *Library) requestCalibration(j calibrationJob) *calibration {
 	defer l.mu.Unlock()
 	c := j.entry.calibrations[j.speaker]
 	if c == nil {
-		c = j.begin()
+		c = j.start()
 		l.requested = append(l.requested, j)
 		signal(l.calibrate)
 	}
 	return c
 }
 
-// begin creates j's calibration; Library.mu must be held.
-func (j calibrationJob) begin() *calibration {
+// start creates j's calibration; Library.mu must be held.
+func (j calibrationJob) start() *calibration {
 	c := &calibration{done: make(chan struct{})}
 	j.entry.calibrations[j.speaker] = c
 	return c
@@ -115,7 +115,7 @@ func (l *Library) nextJob() (calibrationJob, bool) {
 		e.calibrated = true
 		j := calibrationJob{entry: e, speaker: e.config.DefaultSpeaker, background: true}
 		if e.calibrations[j.speaker] == nil {
-			j.begin()
+			j.start()
 			return j, true
 		}
 	}

@@ -6,9 +6,9 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -59,18 +59,18 @@ type rig struct {
 	dir    string
 	memory *memory
 	logs   *logBuffer
-	loads  func() []string // names of the loaded models
-	closes func() int
+	loads  atomic.Int32 // of models
+	closes atomic.Int32
 }
 
-// A countingModel calls close when it is closed.
+// A countingModel counts its calls of Close.
 type countingModel struct {
 	voice.Model
-	close func()
+	closes *atomic.Int32
 }
 
 func (c countingModel) Close() error {
-	c.close()
+	c.closes.Add(1)
 	return c.Model.Close()
 }
 
@@ -84,11 +84,6 @@ func newRig(tb testing.TB, change func(*library.Config), files ...func(testing.T
 	for _, f := range files {
 		f(tb, h.dir)
 	}
-	var mu sync.Mutex
-	var loads []string
-	closes := 0
-	h.loads = func() []string { mu.Lock(); defer mu.Unlock(); return slices.Clone(loads) }
-	h.closes = func() int { mu.Lock(); defer mu.Unlock(); return closes }
 	cfg := library.Config{
 		Dirs: []string{h.dir}, Default: bundled, DefaultRate: 170, CacheBytes: 256 << 20,
 		Calibrations: h.memory, Phonemizer: voicetest.Espeak(tb),
@@ -98,10 +93,8 @@ func newRig(tb testing.TB, change func(*library.Config), files ...func(testing.T
 			if err != nil {
 				return nil, err
 			}
-			mu.Lock()
-			defer mu.Unlock()
-			loads = append(loads, strings.TrimSuffix(filepath.Base(path), ".onnx"))
-			return countingModel{m, func() { mu.Lock(); defer mu.Unlock(); closes++ }}, nil
+			h.loads.Add(1)
+			return countingModel{m, &h.closes}, nil
 		},
 	}
 	if change != nil {
@@ -123,7 +116,7 @@ func open(tb testing.TB, change func(*library.Config), files ...func(testing.TB,
 		if err := <-ended; err != nil {
 			tb.Errorf("Run: %v", err)
 		}
-		if n, m := len(h.loads()), h.closes(); n != m {
+		if n, m := h.loads.Load(), h.closes.Load(); n != m {
 			tb.Errorf("%d models were loaded and %d closed", n, m)
 		}
 	})
@@ -162,7 +155,7 @@ func withBundled(tb testing.TB, dir string) {
 	put(tb, filepath.Join(dir, bundled+".onnx"), voicetest.Read(tb, "models/"+bundled+".onnx"))
 }
 
-// withTiny adds a voice with one of the withTiny models of voice/onnx and the bundled
+// withTiny adds a voice with one of the tiny models of voice/onnx and the bundled
 // voice's config, changed.
 func withTiny(name, model, changes string) func(testing.TB, string) {
 	return func(tb testing.TB, dir string) {

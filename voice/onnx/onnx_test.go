@@ -53,61 +53,32 @@ func infer(tb testing.TB, m voice.Model, in voice.Input) []float32 {
 	return samples
 }
 
-func TestInfer_bundledVoice(t *testing.T) {
+// The models produce level × sin(0.1 × t), so any sample shows the level.
+func TestInfer_models(t *testing.T) {
 	t.Parallel()
-	m := loadBundled(t)
-	once := infer(t, m, voice.Input{IDs: hello, NoiseScale: 0.667, LengthScale: 1})
-	slow := infer(t, m, voice.Input{IDs: hello, NoiseScale: 0.667, LengthScale: 2})
-	if ratio := float64(len(slow)) / float64(len(once)); ratio < 1.9 || ratio > 2.1 {
-		t.Errorf("length scale 2 yields %d samples instead of %d, want twice as many", len(slow), len(once))
-	}
-	var peak float32
-	for _, s := range once {
-		peak = max(peak, s, -s)
-	}
-	if peak < 0.1 || peak > 1 {
-		t.Errorf("the highest sample is %v, want speech", peak)
-	}
-}
-
-func TestInfer_threeDimensions(t *testing.T) {
-	t.Parallel()
-	config := voicetest.Config(t, voicetest.Bundled)
-	m := voicetest.Load(t, "testdata/flat.onnx", config)
-	if n := len(infer(t, m, voice.Input{IDs: hello, LengthScale: 0.5})); n != 64*len(hello)/2 {
-		t.Errorf("%d samples, want %d", n, 64*len(hello)/2)
-	}
-}
-
-func TestInfer_outputByName(t *testing.T) {
-	t.Parallel()
-	config := voicetest.Config(t, voicetest.Bundled)
-	m := voicetest.Load(t, "testdata/aligned.onnx", config)
-	if s := infer(t, m, voice.Input{IDs: hello, LengthScale: 1}); s[16] < 0.09 || s[16] > 0.1 {
-		t.Errorf("sample 16 is %v, want that of the hum", s[16])
-	}
-}
-
-func TestInfer_speakers(t *testing.T) {
-	t.Parallel()
-	config := voicetest.Config(t, voicetest.Bundled)
-	config.Speakers = 3
-	m := voicetest.Load(t, "testdata/speakers.onnx", config)
-	for speaker := range int64(3) {
-		samples := infer(t, m, voice.Input{IDs: hello, LengthScale: 1, Speaker: speaker})
-		// The model produces sin(0.1 × t), so any sample shows its level.
-		if level := samples[16] / 0.99957; level < 0.0999*float32(speaker+1) || level > 0.1001*float32(speaker+1) {
-			t.Errorf("speaker %d hums at %v, want %v", speaker, level, 0.1*float32(speaker+1))
+	for name, tt := range map[string]struct {
+		model    string
+		speakers int
+		speaker  int64
+		level    float32
+	}{
+		"output of three dimensions":        {"flat", 1, 0, 0.1},
+		"output found by name":              {"aligned", 1, 0, 0.1},
+		"speaker 0":                         {"speakers", 3, 0, 0.1},
+		"speaker 1":                         {"speakers", 3, 1, 0.2},
+		"speaker 2":                         {"speakers", 3, 2, 0.3},
+		"speaker input of a single speaker": {"speakers", 1, 0, 0.1},
+	} {
+		config := voicetest.Config(t, voicetest.Bundled)
+		config.Speakers = tt.speakers
+		m := voicetest.Load(t, "testdata/"+tt.model+".onnx", config)
+		samples := infer(t, m, voice.Input{IDs: hello, LengthScale: 0.5, Speaker: tt.speaker})
+		if n := 64 * len(hello) / 2; len(samples) != n {
+			t.Errorf("%s: %d samples, want %d", name, len(samples), n)
 		}
-	}
-}
-
-// A model with a speaker input may have a single speaker.
-func TestInfer_singleSpeakerWithInput(t *testing.T) {
-	t.Parallel()
-	config := voicetest.Config(t, voicetest.Bundled)
-	if n := len(infer(t, voicetest.Load(t, "testdata/speakers.onnx", config), voice.Input{IDs: hello, LengthScale: 1})); n == 0 {
-		t.Error("no samples")
+		if level := samples[16] / 0.99957; level < 0.999*tt.level || level > 1.001*tt.level {
+			t.Errorf("%s: level %v, want %v", name, level, tt.level)
+		}
 	}
 }
 

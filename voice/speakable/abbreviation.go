@@ -51,19 +51,19 @@ func (r *reader) abbreviated(word, next string, begins bool) bool {
 	if point {
 		n++
 	}
-	said, sure := r.special(word, point), true
-	if said == "" {
+	spoken, sure := r.special(word, point), true
+	if spoken == "" {
 		a, ok := r.abbreviations[word]
 		path := strings.HasSuffix(r.src[:r.at], "/")
 		if !ok || path || !point && !a.bare || a.title && !capital(r.next(n)) && r.nextWord(n) != "and" {
 			return r.initial(word, next, begins)
 		}
-		said, sure = a.long, a.inner
+		spoken, sure = a.long, a.inner
 	}
 	if point && !sure && r.endsSentence(n, false) {
-		said += "."
+		spoken += "."
 	}
-	r.emit(said, n)
+	r.emit(spoken, n)
 	return true
 }
 

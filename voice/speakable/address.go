@@ -45,7 +45,7 @@ func trimMarks(a string) string {
 
 // address reads an address. A name is one if it ends like a domain name; a
 // capital after a point without a space starts a sentence.
-func (r *reader) address(string) (said string, n int) {
+func (r *reader) address(string) (spoken string, n int) {
 	rest, ok := r.rest()
 	if !ok {
 		return "", 0
@@ -90,7 +90,7 @@ func (r *reader) sayAddress(a string) string {
 	if plain, err := url.PathUnescape(a); err == nil && strings.IndexFunc(plain, unicode.IsControl) < 0 {
 		a = strings.ReplaceAll(tidy(plain), hidden, "")
 	}
-	var said []string
+	var spoken []string
 	for a != "" {
 		part := token(a)
 		a = a[len(part):]
@@ -114,9 +114,9 @@ func (r *reader) sayAddress(a string) string {
 		default:
 			part = r.sayName(part)
 		}
-		said = append(said, part)
+		spoken = append(spoken, part)
 	}
-	return strings.Join(said, " ")
+	return strings.Join(spoken, " ")
 }
 
 // sayName returns a part of an address in words; three or more digits are

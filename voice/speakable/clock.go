@@ -11,17 +11,17 @@ func clocks() []form {
 }
 
 func (r *reader) clockTime(m []string) string {
-	said := r.clock(m[1], m[2])
-	if said == "" {
+	spoken := r.clock(m[1], m[2])
+	if spoken == "" {
 		return ""
 	}
 	if m[4] != "" {
-		said = r.hour(m[1], m[2])
+		spoken = r.hour(m[1], m[2])
 	}
 	if m[3] != "" {
-		said = r.hour(m[1], m[2]) + " and " + r.count(m[3], "second")
+		spoken = r.hour(m[1], m[2]) + " and " + r.count(m[3], "second")
 	}
-	return said + half(m[4])
+	return spoken + half(m[4])
 }
 
 func (r *reader) halfDay(m []string) string {
@@ -61,11 +61,11 @@ func (r *reader) clock(hour, minute string) string {
 
 // hour returns the hour and, unless it is zero, the minute in words.
 func (r *reader) hour(hour, minute string) string {
-	said := r.cardinal(atoi(hour))
+	spoken := r.cardinal(atoi(hour))
 	if m := atoi(minute); m > 0 {
-		said += " " + r.pair(m)
+		spoken += " " + r.pair(m)
 	}
-	return said
+	return spoken
 }
 
 func (r *reader) ratio(m []string) string {

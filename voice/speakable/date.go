@@ -41,9 +41,9 @@ var monthFirst = regexp.MustCompile(`^(` + monthWords + `)\.? (\d{1,2})(?:st|nd|
 var monthYear = regexp.MustCompile(`^(` + monthWords + `)\.? (\d{4})`)
 
 func (r *reader) isoDate(m []string) string {
-	said := r.date(m[1], m[2], m[3])
-	if said == "" || m[4] == "" {
-		return said
+	spoken := r.date(m[1], m[2], m[3])
+	if spoken == "" || m[4] == "" {
+		return spoken
 	}
 	clock := r.clock(m[4], m[5])
 	if clock == "" {
@@ -52,7 +52,7 @@ func (r *reader) isoDate(m []string) string {
 	if m[6] == "Z" {
 		clock += " UTC"
 	}
-	return said + ", " + clock
+	return spoken + ", " + clock
 }
 
 func (r *reader) slashDate(m []string) string {
@@ -60,15 +60,15 @@ func (r *reader) slashDate(m []string) string {
 	if r.region == british {
 		month, day = day, month
 	}
-	if said := r.date(m[3], month, day); said != "" {
-		return said
+	if spoken := r.date(m[3], month, day); spoken != "" {
+		return spoken
 	}
 	return r.date(m[3], day, month)
 }
 
 func (r *reader) dottedDate(m []string) string {
-	if said := r.date(m[3], m[2], m[1]); said != "" {
-		return said
+	if spoken := r.date(m[3], m[2], m[1]); spoken != "" {
+		return spoken
 	}
 	return r.date(m[3], m[1], m[2])
 }
@@ -78,14 +78,14 @@ func (r *reader) dayMonth(m []string) string {
 	if day < 1 || day > 31 {
 		return ""
 	}
-	said := r.ordinal(day) + " of " + r.month(r.months[strings.ToLower(m[2])])
+	spoken := r.ordinal(day) + " of " + r.month(r.months[strings.ToLower(m[2])])
 	if !strings.EqualFold(r.word, "the") {
-		said = "the " + said
+		spoken = "the " + spoken
 	}
 	if m[3] != "" {
-		said += ", " + r.year(atoi(m[3]))
+		spoken += ", " + r.year(atoi(m[3]))
 	}
-	return said
+	return spoken
 }
 
 // date returns a numeric date in words, "" if it is invalid.
@@ -120,14 +120,14 @@ func (r *reader) monthDate(word string) bool {
 		return false
 	}
 	if m := monthFirst.FindStringSubmatch(r.clip(0)); m != nil && r.ends(m[0]) && atoi(m[2]) >= 1 && atoi(m[2]) <= 31 && atoi(m[3]) <= 31 {
-		said := r.month(month) + " " + r.ordinal(atoi(m[2]))
+		spoken := r.month(month) + " " + r.ordinal(atoi(m[2]))
 		if m[3] != "" {
-			said += " to " + r.ordinal(atoi(m[3]))
+			spoken += " to " + r.ordinal(atoi(m[3]))
 		}
 		if m[5] != "" {
-			said += m[4] + " " + r.year(atoi(m[5]))
+			spoken += m[4] + " " + r.year(atoi(m[5]))
 		}
-		r.emit(said, len(m[0]))
+		r.emit(spoken, len(m[0]))
 		return true
 	}
 	if m := monthYear.FindStringSubmatch(r.clip(0)); m != nil && r.ends(m[0]) {

@@ -134,11 +134,11 @@ func (r *reader) number(c rune) bool {
 		if m == nil || !r.ends(m[0]) {
 			continue
 		}
-		if said := f.say(r, m); said != "" {
-			if strings.HasSuffix(m[0], ".") && !strings.HasSuffix(said, ".") && r.endsSentence(len(m[0]), false) {
-				said += "."
+		if spoken := f.say(r, m); spoken != "" {
+			if strings.HasSuffix(m[0], ".") && !strings.HasSuffix(spoken, ".") && r.endsSentence(len(m[0]), false) {
+				spoken += "."
 			}
-			r.emit(said, len(m[0]))
+			r.emit(spoken, len(m[0]))
 			r.word, r.begins = m[0], false
 			return true
 		}
@@ -168,12 +168,12 @@ func (r *reader) ends(match string) bool {
 }
 
 // emit writes separate words in place of the next n bytes.
-func (r *reader) emit(said string, n int) {
-	if said != "" {
+func (r *reader) emit(spoken string, n int) {
+	if spoken != "" {
 		if isWord(r.last()) {
 			r.out.WriteByte(' ')
 		}
-		r.out.WriteString(said)
+		r.out.WriteString(spoken)
 		next, _ := utf8.DecodeRuneInString(r.src[r.at+n:])
 		if r.at+n < len(r.src) && isWord(next) {
 			r.out.WriteByte(' ')

@@ -40,11 +40,11 @@ func (r *reader) mixed(m []string) string {
 
 // mixedInches expands 7 1/4", unless the mark ends a quotation.
 func (r *reader) mixedInches(m []string) string {
-	said := r.mixed(m)
-	if r.quote || said == "" {
+	spoken := r.mixed(m)
+	if r.quote || spoken == "" {
 		return ""
 	}
-	return said + " inches"
+	return spoken + " inches"
 }
 
 // partOfUnit expands 1/2 in. and 3/4 mile.
@@ -59,15 +59,15 @@ func (r *reader) partOfUnit(m []string) string {
 
 // withUnit adds a unit, given as the submatches of [unitSign] after the
 // separator from the number. Without a known unit it returns the number only.
-func (r *reader) withUnit(said string, m []string) string {
+func (r *reader) withUnit(spoken string, m []string) string {
 	if len(m) == 0 {
-		return said
+		return spoken
 	}
 	u, ok := r.unit(inch(m[1], m[0], m[6]), m[2])
 	if !ok || m[4] != "" {
 		return ""
 	}
-	return said + " " + u.many
+	return spoken + " " + u.many
 }
 
 // fraction returns a/b in words: a half, three quarters, nine tenths; otherwise

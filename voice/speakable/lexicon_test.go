@@ -49,7 +49,7 @@ wifi = why fi [[ x ]]
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, tt := range []struct{ lang, written, said string }{
+	for _, tt := range []struct{ lang, written, spoken string }{
 		{"en", "SQL and sql", "sequel and sequel."},
 		{"en", "mysql sqlite sql's sql-free", "mysql sqlite sequel's sequel-free."},
 		{"en", "Polish the floor; polish it; POLISH it", "Pole ish the floor; shine it; shine it."},
@@ -67,8 +67,8 @@ wifi = why fi [[ x ]]
 		{"en", "**sql** [sql](http://x.y)", "sequel sequel."},
 		{"en", "[[ sql ]] wifi [[ sql ]]", "[[ sql ]] why fi [[ x ]] [[ sql ]]."},
 	} {
-		if got := speakable.Text(tt.written, tt.lang, lex); got != tt.said {
-			t.Errorf("Text(%q, %s) = %q, want %q", tt.written, tt.lang, got, tt.said)
+		if got := speakable.Text(tt.written, tt.lang, lex); got != tt.spoken {
+			t.Errorf("Text(%q, %s) = %q, want %q", tt.written, tt.lang, got, tt.spoken)
 		}
 	}
 }

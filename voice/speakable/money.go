@@ -78,11 +78,11 @@ func (r *reader) coins(whole, one, many string) string {
 }
 
 func (r *reader) coin(digits, cent string) string {
-	said := r.cardinal(atoi(digits)) + " " + cent
+	spoken := r.cardinal(atoi(digits)) + " " + cent
 	if atoi(digits) != 1 && cent == "cent" {
-		said += "s"
+		spoken += "s"
 	}
-	return said
+	return spoken
 }
 
 // coins returns the names of a currency: one, many, and its hundredth if that

@@ -44,14 +44,14 @@ func (n numbers) whole(digits string) string {
 
 // decimal returns a number in words. fraction starts with a point or is empty.
 func (n numbers) decimal(whole, fraction string) string {
-	said := n.whole(whole)
+	spoken := n.whole(whole)
 	if whole == "" {
-		said = ""
+		spoken = ""
 	}
 	if fraction == "" {
-		return said
+		return spoken
 	}
-	return strings.TrimSpace(said + " point " + n.spell(fraction[1:]))
+	return strings.TrimSpace(spoken + " point " + n.spell(fraction[1:]))
 }
 
 // cardinal returns v ≥ 0 in words.
@@ -87,9 +87,9 @@ func (n numbers) join(head, and string, rest int) string {
 
 // ordinal returns the ordinal of v in words.
 func (n numbers) ordinal(v int) string {
-	said := n.cardinal(v)
-	cut := strings.LastIndexAny(said, " -") + 1
-	head, last := said[:cut], said[cut:]
+	spoken := n.cardinal(v)
+	cut := strings.LastIndexAny(spoken, " -") + 1
+	head, last := spoken[:cut], spoken[cut:]
 	switch last {
 	case "one":
 		return head + "first"
@@ -109,7 +109,7 @@ func (n numbers) ordinal(v int) string {
 	if stem, ok := strings.CutSuffix(last, "y"); ok {
 		return head + stem + "ieth"
 	}
-	return said + "th"
+	return spoken + "th"
 }
 
 // year returns a year in words: nineteen ninety-nine, two thousand five.
@@ -156,12 +156,12 @@ func (n numbers) spell(s string) string {
 }
 
 // plural returns the plural of a number's last word: nineties, hundreds, sixes.
-func plural(said string) string {
+func plural(spoken string) string {
 	switch {
-	case strings.HasSuffix(said, "y"):
-		return strings.TrimSuffix(said, "y") + "ies"
-	case strings.HasSuffix(said, "x"), strings.HasSuffix(said, "s"):
-		return said + "es"
+	case strings.HasSuffix(spoken, "y"):
+		return strings.TrimSuffix(spoken, "y") + "ies"
+	case strings.HasSuffix(spoken, "x"), strings.HasSuffix(spoken, "s"):
+		return spoken + "es"
 	}
-	return said + "s"
+	return spoken + "s"
 }

@@ -23,11 +23,11 @@ func phones() []form {
 }
 
 func (r *reader) phone(m []string) string {
-	said := r.spell(m[0])
+	spoken := r.spell(m[0])
 	if strings.HasPrefix(m[0], "+") {
-		said = "plus " + said
+		spoken = "plus " + spoken
 	}
-	return said
+	return spoken
 }
 
 // code expands a short number after a word such as "dial" or "PIN".

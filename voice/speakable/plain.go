@@ -53,9 +53,9 @@ func plainNumbers() []form {
 // plainNumber returns four digits from 1010 to 2099 as a year, which also suits
 // counts, and other numbers as they are.
 func (r *reader) plainNumber(m []string) string {
-	said := r.decimal(m[1], m[2])
+	spoken := r.decimal(m[1], m[2])
 	if v := atoi(m[1]); m[2] == "" && len(m[1]) == 4 && 1010 <= v && v < 2100 {
-		said = r.year(v)
+		spoken = r.year(v)
 	}
-	return said
+	return spoken
 }

@@ -17,9 +17,9 @@ import (
 )
 
 // A saying is a text and its expansion.
-type saying struct{ written, said string }
+type saying struct{ written, spoken string }
 
-// sayings reads a table of testdata: "written ⇒ said", with \n for a line break.
+// sayings reads a table of testdata: "written ⇒ spoken", with \n for a line break.
 func sayings(tb testing.TB, file string) []saying {
 	tb.Helper()
 	text, err := os.ReadFile("testdata/" + file)
@@ -56,8 +56,8 @@ func TestText_tables(t *testing.T) {
 			t.Errorf("%s has %d rows, want at least %d", tt.file, len(table), tt.least)
 		}
 		for _, row := range table {
-			if got := speakable.Text(row.written, tt.lang, nil); got != row.said {
-				t.Errorf("Text(%q, %s) = %q, want %q", row.written, tt.lang, got, row.said)
+			if got := speakable.Text(row.written, tt.lang, nil); got != row.spoken {
+				t.Errorf("Text(%q, %s) = %q, want %q", row.written, tt.lang, got, row.spoken)
 			}
 		}
 	}
@@ -67,8 +67,8 @@ func TestText_idempotent(t *testing.T) {
 	t.Parallel()
 	for _, tt := range tables {
 		for _, row := range sayings(t, tt.file) {
-			if again := speakable.Text(row.said, tt.lang, nil); again != row.said {
-				t.Errorf("Text(%q, %s) = %q, want it unchanged", row.said, tt.lang, again)
+			if again := speakable.Text(row.spoken, tt.lang, nil); again != row.spoken {
+				t.Errorf("Text(%q, %s) = %q, want it unchanged", row.spoken, tt.lang, again)
 			}
 		}
 	}
@@ -119,7 +119,7 @@ func TestText_espeakReadsNoSigns(t *testing.T) {
 	var in bytes.Buffer
 	rows := 0
 	for _, row := range sayings(t, "american.txt") {
-		if said := strings.ToLower(row.said); !named.MatchString(said) {
+		if spoken := strings.ToLower(row.spoken); !named.MatchString(spoken) {
 			in.WriteString(speakable.Text(row.written, "en-us", nil) + "\n")
 			rows++
 		}

@@ -35,8 +35,8 @@ func (r *reader) symbol(c rune) bool {
 			return true
 		}
 	}
-	if said, ok := r.symbols[c]; ok {
-		r.emit(said, size)
+	if spoken, ok := r.symbols[c]; ok {
+		r.emit(spoken, size)
 		return true
 	}
 	return c >= 0x80 && r.emoji()
@@ -54,8 +54,8 @@ func (r *reader) around(size int) (before, after rune) {
 func (r *reader) dash(c rune, size int, before, after rune) bool {
 	gap := strings.TrimLeft(r.clip(size), " ")
 	number := gap != "" && (startsWithDigit(gap) || strings.ContainsRune("$£€½¼¾", first(gap)))
-	said := strings.TrimRight(r.src[max(0, r.at-4):r.at], " ")
-	last, _ := utf8.DecodeLastRuneInString(said)
+	spoken := strings.TrimRight(r.src[max(0, r.at-4):r.at], " ")
+	last, _ := utf8.DecodeLastRuneInString(spoken)
 	operand := unicode.IsNumber(last) || strings.ContainsRune("%°$£€", last) || r.counted(last)
 	spaced := before == ' ' && after == ' '
 	switch {
@@ -106,11 +106,11 @@ func (r *reader) operator(c, before, after rune, tight bool) bool {
 	view := r.clip(0)
 	next := first(strings.TrimLeft(r.clip(1), " ="))
 	operand := isWord(next) || strings.ContainsRune("$£€-.−", next)
-	for _, two := range []struct{ sign, said string }{
+	for _, two := range []struct{ sign, spoken string }{
 		{"<=", "at most"}, {">=", "at least"}, {"==", "equals"}, {"=>", "to"}, {"<-", "from"},
 	} {
 		if strings.HasPrefix(view, two.sign) && !strings.HasPrefix(view, "===") {
-			r.emit(two.said, 2)
+			r.emit(two.spoken, 2)
 			return true
 		}
 	}

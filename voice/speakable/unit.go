@@ -182,11 +182,11 @@ func (r *reader) inches(m []string) string {
 }
 
 func (r *reader) size(m []string) string {
-	said := r.shortNumber(m[1]) + " by " + r.shortNumber(m[2])
+	spoken := r.shortNumber(m[1]) + " by " + r.shortNumber(m[2])
 	if m[3] != "" {
-		said += " by " + r.shortNumber(m[3])
+		spoken += " by " + r.shortNumber(m[3])
 	}
-	return said
+	return spoken
 }
 
 func (r *reader) fold(m []string) string { return r.decimal(m[1], m[2]) + " times" }
@@ -220,23 +220,23 @@ func (r *reader) measure(m []string) string {
 	if !ok || !r.fits(m) || strings.Contains("$£€", m[4]) && startsWithDigit(r.clip(len(m[0]))) {
 		return ""
 	}
-	said := r.decimal(m[1], m[2])
+	spoken := r.decimal(m[1], m[2])
 	switch {
 	case m[3] == "-":
-		said = strings.ReplaceAll(said, " ", "-") + "-" + u.one
+		spoken = strings.ReplaceAll(spoken, " ", "-") + "-" + u.one
 	case m[1] == "1" && m[2] == "":
-		said += " " + u.one
+		spoken += " " + u.one
 	default:
-		said += " " + u.many
+		spoken += " " + u.many
 	}
 	if m[7] != "" {
 		per, ok := r.per(m[6], m[7], m[8])
 		if !ok {
 			return ""
 		}
-		said += " per " + per
+		spoken += " per " + per
 	}
-	return said
+	return spoken
 }
 
 // inch returns the key of a unit: "in" is one only directly after its number or

@@ -22,14 +22,14 @@ func (r *reader) host(m []string) string {
 			parts[i] = r.whole(part)
 		}
 	}
-	said := strings.Join(parts, " dot ")
+	spoken := strings.Join(parts, " dot ")
 	if m[2] != "" {
-		said += " colon " + r.spell(m[2])
+		spoken += " colon " + r.spell(m[2])
 	}
 	if m[3] != "" {
-		said += " slash " + r.whole(m[3])
+		spoken += " slash " + r.whole(m[3])
 	}
-	return said
+	return spoken
 }
 
 // version returns 1.2.3 as "one point two point three".

@@ -76,11 +76,11 @@ func (r *reader) marked(next string) bool {
 		return false
 	}
 	view := r.clip(0)
-	for _, reading := range []func(r *reader, view string) (said string, n int){
+	for _, reading := range []func(r *reader, view string) (spoken string, n int){
 		(*reader).address, (*reader).initials, (*reader).joined, (*reader).stroke, (*reader).rate,
 	} {
-		if said, n := reading(r, view); n > 0 {
-			r.emit(said, n)
+		if spoken, n := reading(r, view); n > 0 {
+			r.emit(spoken, n)
 			return true
 		}
 	}
@@ -89,28 +89,28 @@ func (r *reader) marked(next string) bool {
 
 // initials expands letters with points: e.g. and i.e. in full; others get
 // points between the letters only, which espeak-ng spells.
-func (r *reader) initials(view string) (said string, n int) {
+func (r *reader) initials(view string) (spoken string, n int) {
 	m := lettered.FindString(view)
 	if m == "" || !r.ends(m) {
 		return "", 0
 	}
-	said = strings.TrimSuffix(m, ".")
-	switch strings.ToLower(said) {
+	spoken = strings.TrimSuffix(m, ".")
+	switch strings.ToLower(spoken) {
 	case "e.g":
-		said = "for example"
+		spoken = "for example"
 	case "i.e":
-		said = "that is"
+		spoken = "that is"
 	case "ph.d":
-		said = "P.H.D"
+		spoken = "P.H.D"
 	}
 	if strings.HasSuffix(m, ".") && r.endsSentence(len(m), true) {
-		said += "."
+		spoken += "."
 	}
-	return said, len(m)
+	return spoken, len(m)
 }
 
 // joined expands letters around an "and": R&B.
-func (r *reader) joined(view string) (said string, n int) {
+func (r *reader) joined(view string) (spoken string, n int) {
 	m := ampersand.FindStringSubmatch(view)
 	if m == nil || !r.ends(m[0]) {
 		return "", 0
@@ -119,28 +119,28 @@ func (r *reader) joined(view string) (said string, n int) {
 }
 
 // stroke expands abbreviations with a stroke: w/o.
-func (r *reader) stroke(view string) (said string, n int) {
+func (r *reader) stroke(view string) (spoken string, n int) {
 	m := stroked.FindString(view)
 	if m == "" || !r.ends(m) {
 		return "", 0
 	}
 	switch strings.ToLower(m) {
 	case "w/":
-		said = "with "
+		spoken = "with "
 	case "w/o":
-		said = "without"
+		spoken = "without"
 	case "b/c":
-		said = "because"
+		spoken = "because"
 	case "c/o":
-		said = "care of"
+		spoken = "care of"
 	default:
-		said = "not applicable"
+		spoken = "not applicable"
 	}
-	return said, len(m)
+	return spoken, len(m)
 }
 
 // rate expands a rate without a number: km/h.
-func (r *reader) rate(view string) (said string, n int) {
+func (r *reader) rate(view string) (spoken string, n int) {
 	m := bareRate.FindStringSubmatch(view)
 	if m == nil || !r.ends(m[0]) {
 		return "", 0
