@@ -233,7 +233,7 @@ func (h *history) renderBetweenPlays(e *protocol.Event, r *Rendered, before *Pos
 // questionView returns the open question as viewers see it.
 func (p *Position) questionView() *protocol.QuestionView {
 	q := p.question
-	text := capitalize(string(q.Ask)) + "?"
+	text := capitalize(q.Ask.Text()) + "?"
 	if ball := ballWords(q.play(q.Usual).Ball); ball != "" {
 		text = ball + ". " + text
 	}
