@@ -356,7 +356,7 @@ export default {
   "card.player": "Batting {n}: player",
   "card.position": "Batting {n}: position",
   "card.empty": "no player selected",
-  "card.choose": "– choose –",
+  "card.choose": "Select…",
   "card.plays": "Plays {position}",
   "card.others": "Others",
   "card.out": "out of position",
@@ -369,7 +369,7 @@ export default {
   "card.roster": "Roster",
   "chart.label": "Positions: {words}",
   "chart.open": "open",
-  "platoon.facing": "Platoon hints against a",
+  "platoon.facing": "Platoon hints against",
   "platoon.edge": "has the platoon advantage",
   "platoon.hint": (/** @type {{ l: number, r: number, s: number, n: number, rr: number, rl: number }} */ v) =>
     `Your order: ${v.l} bat left, ${v.r} right, ${v.s} switch; ${v.n} have the advantage (▲). Their starters: ${count({ n: v.rr }, "{n} right-hander", "{n} right-handers")}, ${count({ n: v.rl }, "{n} left-hander", "{n} left-handers")}.`,
