@@ -4,7 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"log/slog"
+	"log"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -21,7 +21,7 @@ import (
 
 // TestMain runs the tests, or, as a child process, plays games until it is killed.
 func TestMain(m *testing.M) {
-	killtest.Main(m, map[string]killtest.Part{"players": play})
+	killtest.Main(m, map[string]killtest.Part{"players": playUntilKilled})
 }
 
 // TestCrash kills a process that plays four games, again and again at random moments. The process writes every ack and
@@ -38,171 +38,129 @@ func TestCrash(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer s.Close()
-	checkDiary(t, dir, s.Games())
+	checkDiary(rigWith(t, nil, live.Config{Journal: s.Games()}), s.Games(), filepath.Join(dir, "diary"))
 }
 
-// A player plays games until the process is killed.
+// A processTB lets a process that is not a test use a rig: what fails ends the process.
+type processTB struct{ testing.TB }
+
+func (processTB) Context() context.Context          { return context.Background() }
+func (processTB) Helper()                           {}
+func (processTB) Fatal(args ...any)                 { log.Fatal(args...) }
+func (processTB) Fatalf(format string, args ...any) { log.Fatalf(format, args...) }
+func (processTB) Errorf(format string, args ...any) { log.Fatalf(format, args...) }
+
+// A player plays one game after another until the process is killed.
 type player struct {
-	games *live.Games
+	*rig
 	life  string
 	diary *os.File
 	ready func()                      // called when a command is acknowledged
 	sent  map[string]protocol.Command // by game and person: commands of earlier lives without an ack
 }
 
-// play plays until the process is killed. Its arguments are the folder and the number of the life.
-func play(args []string) error {
-	dir := args[0]
-	d := &player{life: args[1]}
+// playUntilKilled plays four games at a time: those that exist, and new ones. Its arguments are the folder and the number
+// of the life.
+func playUntilKilled(args []string) error {
+	diary := filepath.Join(args[0], "diary")
+	p := player{life: args[1], ready: sync.OnceFunc(func() { fmt.Println("ready") })}
 	var err error
-	if d.sent, err = unacknowledged(filepath.Join(dir, "diary")); err != nil {
+	if p.sent, err = unacknowledged(diary); err != nil {
 		return err
 	}
-	if d.diary, err = os.OpenFile(filepath.Join(dir, "diary"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600); err != nil {
+	if p.diary, err = os.OpenFile(diary, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600); err != nil {
 		return err
 	}
-	s, err := store.Open(filepath.Join(dir, "pressbox.db"), store.Options{})
+	s, err := store.Open(filepath.Join(args[0], "pressbox.db"), store.Options{})
 	if err != nil {
 		return err
 	}
-	ctx := context.Background()
-	d.games, err = live.New(ctx, live.Config{Journal: s.Games(), Rosters: builtIn(), Log: slog.New(slog.NewTextHandler(os.Stderr, nil))})
+	r := rigWith(processTB{}, nil, live.Config{Journal: s.Games()})
+	l, err := r.List(ann, live.Query{})
 	if err != nil {
 		return err
 	}
-	ids, err := d.open(ctx)
-	if err != nil {
-		return err
-	}
-	d.ready = sync.OnceFunc(func() { fmt.Println("ready") })
+	unfinished := append(l.Active, l.Pending...)
 	var playing sync.WaitGroup
-	failed := make(chan error, len(ids))
-	for _, id := range ids {
-		playing.Go(func() { failed <- d.play(ctx, id) })
-	}
-	if err := <-failed; err != nil {
-		return err
+	for n := range 4 {
+		own := *r
+		player := p
+		player.rig = &own
+		if n < len(unfinished) {
+			own.id = unfinished[n].ID
+		} else {
+			player.create([]protocol.Opponent{protocol.Open, protocol.Bot, protocol.HotSeat}[n%3])
+		}
+		playing.Go(player.play)
 	}
 	playing.Wait()
 	return nil
 }
 
-// open returns the ids of four games to play: those that exist, and new ones.
-func (d *player) open(ctx context.Context) ([]string, error) {
-	l, err := d.games.List(ann, live.Query{})
-	if err != nil {
-		return nil, err
-	}
-	var ids []string
-	for _, g := range append(l.Active, l.Pending...) {
-		ids = append(ids, g.ID)
-	}
-	for n := len(ids); n < 4; n++ {
-		id, err := d.begin(ctx, []protocol.Opponent{protocol.Open, protocol.Bot, protocol.HotSeat}[n%3])
-		if err != nil {
-			return nil, err
-		}
-		ids = append(ids, id)
-	}
-	return ids, nil
+func (p *player) create(opponent protocol.Opponent) {
+	p.rig.create(innings(3), func(o *protocol.Options) { o.Opponent = opponent })
 }
 
-// begin creates a game; Bob joins if a side is open.
-func (d *player) begin(ctx context.Context, opponent protocol.Opponent) (string, error) {
-	g, err := d.games.Create(ctx, ann, request(innings(3), func(o *protocol.Options) { o.Opponent = opponent }))
-	if err == nil && opponent == protocol.Open {
-		_, err = d.games.Join(ctx, bob, g.ID)
-	}
-	return g.ID, err
-}
-
-// play plays a game, then others like it.
-func (d *player) play(ctx context.Context, id string) error {
+// play plays games.
+func (p *player) play() {
 	for {
-		over, err := d.prepare(ctx, id)
-		for n := 0; err == nil && !over; n++ {
-			over, err = d.turn(ctx, id, n)
+		p.prepare()
+		n := 0
+		for p.get(ann).Status != protocol.Finished {
+			p.turn(n)
+			n++
 		}
-		if err != nil {
-			return fmt.Errorf("game %s: %w", id, err)
-		}
-		g, err := d.games.Game(ctx, ann, id)
-		if err != nil {
-			return err
-		}
-		if id, err = d.begin(ctx, g.Options.Opponent); err != nil {
-			return err
-		}
+		p.create(p.get(ann).Options.Opponent)
 	}
 }
 
 // prepare brings a game to its first pitch, sends unacknowledged commands again, and lets a spectator watch.
-func (d *player) prepare(ctx context.Context, id string) (over bool, err error) {
-	g, err := d.games.Game(ctx, ann, id)
-	if err != nil {
-		return false, err
-	}
-	for side, info := range map[int]*protocol.Seat{0: &g.Away, 1: &g.Home} {
+func (p *player) prepare() {
+	for _, side := range sides {
+		g := p.get(ann)
+		info := [2]protocol.Seat{g.Away, g.Home}[side]
 		if g.Status != protocol.Pending || info.LineupSubmitted {
 			continue
 		}
 		who := ann
 		if info.Manager == nil {
-			if _, err := d.games.Join(ctx, bob, id); err != nil {
-				return false, err
-			}
+			p.join(bob)
 		}
 		if info.Manager == nil || info.Manager.ID == bob.ID {
 			who = bob
 		}
-		l, err := d.games.Suggest(ctx, who, id, sides[side])
-		if err != nil {
-			return false, err
-		}
-		if _, err := d.games.SetLineup(ctx, who, id, sides[side], l); err != nil {
-			return false, err
-		}
+		p.submitLineup(who, side)
 	}
 	for _, who := range []protocol.Person{ann, bob} {
-		if c, ok := d.sent[id+" "+who.ID]; ok {
-			if _, _, err := d.games.Submit(ctx, who, id, c, d.note(who)); err != nil {
-				return false, fmt.Errorf("%s sends %+v again: %w", who.Name, c, err)
-			}
+		if c, ok := p.sent[p.id+" "+who.ID]; ok {
+			p.submit(who, c)
 		}
 	}
-	_, err = d.games.Watch(ctx, carl, id, 0, d.note(carl))
-	g, err2 := d.games.Game(ctx, ann, id)
-	if err == nil {
-		err = err2
-	}
-	return g.Status == protocol.Finished, err
+	_, err := p.Watch(p.Context(), carl, p.id, 0, p.record(carl))
+	p.ok(err)
 }
 
 // turn lets each manager decide once.
-func (d *player) turn(ctx context.Context, id string, n int) (over bool, err error) {
+func (p *player) turn(n int) {
 	for _, who := range []protocol.Person{ann, bob} {
-		g, err := d.games.Game(ctx, who, id)
-		if err != nil || g.Status == protocol.Finished {
-			return true, err
-		}
+		g := p.get(who)
 		if len(g.Legal) == 0 {
 			continue
 		}
-		c := protocol.Command{ID: fmt.Sprintf("%s-%d", d.life, n), Revision: g.Revision, Action: g.Legal[n*5%len(g.Legal)].Action}
-		text, err := json.Marshal(c)
-		if err != nil {
-			return false, err
-		}
-		fmt.Fprintf(d.diary, "sent %s %s %s %s\n", id, who.ID, c.ID, text)
-		if _, _, err := d.games.Submit(ctx, who, id, c, d.note(who)); err != nil {
-			return false, fmt.Errorf("%s does %s: %w", who.Name, text, err)
-		}
+		c := protocol.Command{ID: fmt.Sprintf("%s-%d", p.life, n), Revision: g.Revision, Action: g.Legal[n*5%len(g.Legal)].Action}
+		fmt.Fprintf(p.diary, "sent %s %s %s %s\n", p.id, who.ID, c.ID, text(p, c))
+		p.submit(who, c)
 	}
-	return false, nil
 }
 
-// note returns a subscriber that writes what it receives into the diary.
-func (d *player) note(who protocol.Person) live.Send {
+func (p *player) submit(who protocol.Person, c protocol.Command) {
+	if _, _, err := p.Submit(p.Context(), who, p.id, c, p.record(who)); err != nil {
+		p.Fatalf("%s sends %+v: %v", who.Name, c, err)
+	}
+}
+
+// record returns a subscriber that writes what it receives into the diary.
+func (p *player) record(who protocol.Person) live.Send {
 	return func(m *protocol.Message) bool {
 		all := m.Batch
 		if all == nil {
@@ -210,19 +168,24 @@ func (d *player) note(who protocol.Person) live.Send {
 		}
 		var lines strings.Builder
 		for _, m := range all {
-			switch e := m.Data.(type) {
-			case protocol.Ack:
+			if _, ok := m.Data.(protocol.Ack); ok {
 				fmt.Fprintf(&lines, "acked %s %s %s %d\n", m.Game, who.ID, m.CommandID, m.Revision)
-				defer d.ready()
-			case *protocol.Event:
-				fmt.Fprintf(&lines, "received %s %d %s %s\n", m.Game, m.Revision, e.Kind, e.Hash)
-			case nil:
-				fmt.Fprintf(&lines, "received %s %d skip %s\n", m.Game, m.Revision, "")
+				defer p.ready()
+			} else if m.Type == "event" || m.Type == "skip" {
+				lines.WriteString(received(m))
 			}
 		}
-		d.diary.WriteString(lines.String())
+		p.diary.WriteString(lines.String())
 		return true
 	}
+}
+
+// received returns the diary's line for an event or skip.
+func received(m *protocol.Message) string {
+	if e, ok := m.Data.(*protocol.Event); ok {
+		return fmt.Sprintf("received %s %d %s %s\n", m.Game, m.Revision, e.Kind, e.Hash)
+	}
+	return fmt.Sprintf("received %s %d skip \n", m.Game, m.Revision)
 }
 
 // unacknowledged returns the last command of each person in each game, if it has no ack.
@@ -249,60 +212,43 @@ func unacknowledged(diary string) (map[string]protocol.Command, error) {
 }
 
 // checkDiary compares the diary with what was saved.
-func checkDiary(t *testing.T, dir string, j live.Journal) {
-	t.Helper()
-	h, err := live.New(t.Context(), live.Config{Journal: j, Rosters: builtIn(), Log: slog.New(slog.DiscardHandler)})
-	if err != nil {
-		t.Fatal(err)
-	}
-	data, err := os.ReadFile(filepath.Join(dir, "diary"))
-	if err != nil {
-		t.Fatal(err)
-	}
+func checkDiary(r *rig, j live.Journal, diary string) {
+	r.Helper()
+	data, err := os.ReadFile(diary)
+	r.ok(err)
 	saved := map[string]map[string]bool{} // by game, the lines that the diary may have
-	acked, received := 0, 0
+	count := map[string]int{}
 	for line := range strings.Lines(string(data)) {
 		f := strings.SplitN(strings.TrimSuffix(line, "\n"), " ", 5)
+		count[f[0]]++
 		if f[0] == "sent" {
 			continue
 		}
 		if saved[f[1]] == nil {
-			saved[f[1]] = savedLines(t, h, j, f[1])
-		}
-		if f[0] == "acked" {
-			acked++
-		} else {
-			received++
+			r.id = f[1]
+			saved[f[1]] = savedLines(r, j)
 		}
 		if !saved[f[1]][line] {
-			t.Errorf("the diary has %q, which was not saved", line)
+			r.Errorf("the diary has %q, which was not saved", line)
 		}
 	}
-	if acked == 0 || received < acked {
-		t.Errorf("%d commands acknowledged, %d events received", acked, received)
+	if count["acked"] == 0 || count["received"] < count["acked"] {
+		r.Errorf("the diary has %v", count)
 	}
-	t.Logf("%d games, %d commands acknowledged, %d events received", len(saved), acked, received)
+	r.Logf("%d games, %v", len(saved), count)
 }
 
-// savedLines returns the lines that the diary may have of a game.
-func savedLines(t *testing.T, h *live.Games, j live.Journal, id string) map[string]bool {
-	t.Helper()
+// savedLines returns the lines that the diary may have of the rig's game.
+func savedLines(r *rig, j live.Journal) map[string]bool {
+	r.Helper()
 	lines := map[string]bool{}
-	all, err := h.Events(t.Context(), carl, id, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	all, err := r.Events(r.Context(), carl, r.id, 0)
+	r.ok(err)
 	for _, m := range all {
-		if e, ok := m.Data.(*protocol.Event); ok {
-			lines[fmt.Sprintf("received %s %d %s %s\n", id, m.Revision, e.Kind, e.Hash)] = true
-		} else {
-			lines[fmt.Sprintf("received %s %d skip \n", id, m.Revision)] = true
-		}
+		lines[received(m)] = true
 	}
-	moves, err := j.Moves(t.Context(), id)
-	if err != nil {
-		t.Fatal(err)
-	}
+	moves, err := j.Moves(r.Context(), r.id)
+	r.ok(err)
 	once := map[string]bool{}
 	for _, data := range moves {
 		var m struct {
@@ -310,15 +256,13 @@ func savedLines(t *testing.T, h *live.Games, j live.Journal, id string) map[stri
 			By  protocol.Person `json:"by"`
 			CID string          `json:"cid"`
 		}
-		if err := json.Unmarshal(data, &m); err != nil {
-			t.Fatal(err)
-		}
+		r.ok(json.Unmarshal(data, &m))
 		if key := m.By.ID + " " + m.CID; m.CID != "" && once[key] {
-			t.Errorf("game %s has the command %s twice", id, key)
+			r.Errorf("game %s has the command %s twice", r.id, key)
 		} else {
 			once[key] = true
 		}
-		lines[fmt.Sprintf("acked %s %s %s %d\n", id, m.By.ID, m.CID, m.Rev)] = true
+		lines[fmt.Sprintf("acked %s %s %s %d\n", r.id, m.By.ID, m.CID, m.Rev)] = true
 	}
 	return lines
 }
