@@ -22,16 +22,34 @@ const MaxBody = 64 << 10
 
 // Limits of numbers in requests.
 const (
-	MaxInteger uint64 = 1<<53 - 1 // that every JSON client can represent
+	MaxInteger uint64 = 1<<53 - 1 // every JSON client can represent it
 	MaxSeason         = 9999
 )
 
-// schemas holds the schemas of request bodies by their names in the document, so a
-// body is checked against what is documented.
+// schemas holds the schemas of request bodies by their names in the OpenAPI
+// document, so that a body is checked against what is documented.
 type schemas map[string]*jsonschema.Schema
 
-// Decode reads the body of a request into v. The body must be one JSON object
-// that is valid by the named schema of the OpenAPI document. With a
+// DecodeJSON decodes text into v. It returns an error unless text is one JSON
+// object and v has all of its members; see [unmarshal].
+func DecodeJSON(text []byte, v any) error {
+	return unmarshal(text, v, json.RejectUnknownMembers(true))
+}
+
+// unmarshal decodes text, which must be one JSON object in UTF-8 without
+// duplicate names or trailing data, into v. Names are compared by case.
+func unmarshal(text []byte, v any, options ...json.Options) error {
+	if jsontext.Value(text).Kind() != '{' {
+		return errNotJSON
+	}
+	if err := json.Unmarshal(text, v, options...); err != nil {
+		return fmt.Errorf("%w: %w", errNotJSON, err)
+	}
+	return nil
+}
+
+// Decode decodes the body of a request into v. The body must be one JSON
+// object that the named schema of the OpenAPI document accepts. With a
 // [BodyError], v holds the members that are valid.
 func (s *Server) Decode(w http.ResponseWriter, r *http.Request, schema string, v any) error {
 	text, err := readBody(w, r)
@@ -41,8 +59,8 @@ func (s *Server) Decode(w http.ResponseWriter, r *http.Request, schema string, v
 	return s.schemas.decode(text, schema, v)
 }
 
-// DecodeOptional is Decode for a body that may be missing, which leaves v as
-// it is.
+// DecodeOptional is Decode for a body that may be missing, which leaves v
+// unchanged.
 func (s *Server) DecodeOptional(w http.ResponseWriter, r *http.Request, schema string, v any) error {
 	text, err := readBody(w, r)
 	if err != nil || len(bytes.TrimSpace(text)) == 0 {
@@ -54,61 +72,59 @@ func (s *Server) DecodeOptional(w http.ResponseWriter, r *http.Request, schema s
 	return s.schemas.decode(text, schema, v)
 }
 
-// readBody reads all of a body that is to be JSON.
+// readBody returns the body of a request.
 func readBody(w http.ResponseWriter, r *http.Request) ([]byte, error) {
 	text, err := io.ReadAll(http.MaxBytesReader(w, r.Body, MaxBody))
 	if _, long := errors.AsType[*http.MaxBytesError](err); long {
 		return nil, ErrBodyTooLarge
 	}
 	if err != nil {
-		return nil, fmt.Errorf("%w: %w", errNotJSON, err) // it was cut off
+		return nil, fmt.Errorf("%w: %w", errNotJSON, err) // the connection was closed
 	}
 	return text, nil
 }
 
+// decode decodes a body that the named schema accepts into v. Unknown members
+// are refused or ignored as the schema says.
 func (c schemas) decode(text []byte, schema string, v any) error {
-	object := jsontext.Value(text)
-	if object.Kind() != '{' {
-		return errNotJSON
-	}
-	// In its canonical form (RFC 8785), 170.0 is 170. Duplicate names,
-	// trailing data and bad UTF-8 have none.
-	if err := object.Canonicalize(); err != nil {
+	body := jsontext.Value(text)
+	if err := body.Canonicalize(); err != nil { // RFC 8785: 170.0 becomes 170
 		return fmt.Errorf("%w: %w", errNotJSON, err)
 	}
 	var tree map[string]any
-	if err := json.Unmarshal(object, &tree); err != nil {
-		return fmt.Errorf("%w: %w", errNotJSON, err)
+	if err := unmarshal(body, &tree); err != nil {
+		return err
 	}
 	err := c[schema].Validate(tree)
 	if err == nil {
-		return fill(v, object)
+		return unmarshalValid(body, v)
 	}
-	wrong, ok := errors.AsType[*jsonschema.ValidationError](err)
+	invalid, ok := errors.AsType[*jsonschema.ValidationError](err)
 	if !ok {
-		return fmt.Errorf("check a body against %s: %w", schema, err)
+		return fmt.Errorf("validate a body against %s: %w", schema, err)
 	}
-	shape := &BodyError{violationsIn(wrong)}
-	for _, violation := range shape.Violations {
+	bodyErr := &BodyError{violationsIn(invalid)}
+	for _, violation := range bodyErr.Violations {
 		for member := range jsontext.Pointer(violation.Path).Tokens() {
 			delete(tree, member)
 			break
 		}
 	}
-	rest, err := json.Marshal(tree)
+	valid, err := json.Marshal(tree)
 	if err != nil {
-		return fmt.Errorf("keep what is right of a body: %w", err)
+		return fmt.Errorf("encode the valid members of a body: %w", err)
 	}
-	if err := fill(v, rest); err != nil {
+	if err := unmarshalValid(valid, v); err != nil {
 		return err
 	}
-	return shape
+	return bodyErr
 }
 
-// fill reads an object that is of the right shape into v.
-func fill(v any, object []byte) error {
-	if err := json.Unmarshal(object, v); err != nil {
-		return fmt.Errorf("read a body: %w", err)
+// unmarshalValid decodes a body that its schema accepts. An error means that
+// the schema and v disagree.
+func unmarshalValid(body []byte, v any) error {
+	if err := json.Unmarshal(body, v); err != nil {
+		return fmt.Errorf("decode a valid body: %w", err)
 	}
 	return nil
 }
@@ -125,9 +141,9 @@ func violationsIn(e *jsonschema.ValidationError) []Violation {
 	at := e.InstanceLocation
 	switch k := e.ErrorKind.(type) {
 	case *kind.AdditionalProperties:
-		return forEach(at, k.Properties, "unknown_field", "there is no such field")
+		return forEach(at, k.Properties, "unknown_field", "unknown field")
 	case *kind.Required:
-		return forEach(at, k.Missing, "required", "this field is needed")
+		return forEach(at, k.Missing, "required", "required field is missing")
 	case *kind.Type:
 		detail := fmt.Sprintf("must be %s, not %s", strings.Join(k.Want, " or "), k.Got)
 		return []Violation{{pointer(at), "wrong_type", detail}}
@@ -142,11 +158,11 @@ func violationsIn(e *jsonschema.ValidationError) []Violation {
 	case *kind.Enum:
 		return []Violation{{pointer(at), "not_offered", fmt.Sprintf("must be one of %v", k.Want)}}
 	default:
-		return []Violation{{pointer(at), "invalid", "is not as the API describes it"}}
+		return []Violation{{pointer(at), "invalid", "does not match the schema of the API"}}
 	}
 }
 
-// characters counts them in words.
+// characters returns n and its unit, such as "1 character".
 func characters(n int) string {
 	if n == 1 {
 		return "1 character"
@@ -154,8 +170,8 @@ func characters(n int) string {
 	return fmt.Sprintf("%d characters", n)
 }
 
-// forEach makes a violation for each of the named members of the object at a
-// place.
+// forEach returns a violation for each of the named members of the object at a
+// location.
 func forEach(at, names []string, code, detail string) []Violation {
 	all := make([]Violation, len(names))
 	for i, name := range names {
@@ -164,7 +180,7 @@ func forEach(at, names []string, code, detail string) []Violation {
 	return all
 }
 
-// pointer writes a place in a body as a JSON pointer.
+// pointer returns a location in a body as a JSON pointer (RFC 6901).
 func pointer(at []string) string {
 	p := jsontext.Pointer("")
 	for _, name := range at {
@@ -173,12 +189,12 @@ func pointer(at []string) string {
 	return string(p)
 }
 
-// QueryParam is a parameter of the address; "" when it is not there. One that is there
-// twice is refused, as nobody knows which of both is meant.
+// QueryParam returns a parameter of the query; "" when it is missing. It returns
+// an error when the query has it twice.
 func QueryParam(r *http.Request, name string) (string, error) {
 	q, err := url.ParseQuery(r.URL.RawQuery)
 	if err != nil {
-		return "", QueryError(name, "invalid", "what stands behind the question mark cannot be read")
+		return "", QueryError(name, "invalid", "malformed query")
 	}
 	if len(q[name]) > 1 {
 		return "", QueryError(name, "given_twice", "must be given once")
@@ -186,14 +202,14 @@ func QueryParam(r *http.Request, name string) (string, error) {
 	return q.Get(name), nil
 }
 
-// QueryError says what is wrong with a parameter of the address.
+// QueryError returns the error of an invalid parameter of the query.
 func QueryError(name, code, detail string) error {
 	return &BodyError{[]Violation{{Path: "/" + name, Code: code, Detail: detail}}}
 }
 
-// checkContentType returns nil when a body may be read as JSON. A browser has
-// to say that it is JSON, because a page of another site cannot say so
-// without being asked first; curl -d, which says that it is a form, may.
+// checkContentType returns nil when a body may be decoded as JSON. Browsers must
+// send application/json: a page of another site cannot without a CORS preflight.
+// Other clients may also send none, or the form type that curl -d sends.
 func checkContentType(r *http.Request) error {
 	values := r.Header.Values("Content-Type")
 	browser := r.Header.Get("Origin") != "" || r.Header.Get("Sec-Fetch-Site") != "" || r.Header.Get("Sec-Fetch-Mode") != ""
@@ -210,15 +226,15 @@ func checkContentType(r *http.Request) error {
 	return ErrContentType
 }
 
-// compileSchemas returns the schemas of all request bodies out of the document.
+// compileSchemas returns the schemas of all request bodies from the document.
 func compileSchemas(document []byte, routes []Route) (schemas, error) {
 	tree, err := jsonschema.UnmarshalJSON(bytes.NewReader(document))
 	if err != nil {
-		return nil, fmt.Errorf("read the OpenAPI document: %w", err)
+		return nil, fmt.Errorf("parse the OpenAPI document: %w", err)
 	}
 	c := jsonschema.NewCompiler()
 	if err := c.AddResource("openapi.json", tree); err != nil {
-		return nil, fmt.Errorf("read the OpenAPI document: %w", err)
+		return nil, fmt.Errorf("parse the OpenAPI document: %w", err)
 	}
 	all := schemas{}
 	for _, rt := range routes {
