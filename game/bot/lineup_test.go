@@ -14,8 +14,8 @@ import (
 	"pressbox/game/teams"
 )
 
-// Every club of the built-in league has a line-up in which everybody plays where he can.
-func TestSuggestLeague(t *testing.T) {
+// Every club of the built-in league has a line-up with all players at positions of theirs.
+func TestSuggestLineup_builtInLeague(t *testing.T) {
 	t.Parallel()
 	for n := 1; n <= league.LastSeason; n++ {
 		for _, c := range season(t, n) {
@@ -28,7 +28,7 @@ func TestSuggestLeague(t *testing.T) {
 				for _, slot := range l.Order {
 					p, _ := club.Player(slot.Player)
 					if !has(p, slot.Position) {
-						t.Errorf("season %d, %s: %s, who plays %v, is at %s", n, club.Abbrev, p.Name, p.Positions, slot.Position)
+						t.Errorf("season %d, %s: %s with positions %v is at %s", n, club.Abbrev, p.Name, p.Positions, slot.Position)
 					}
 				}
 			}
@@ -48,8 +48,8 @@ func has(p game.Player, at game.Position) bool {
 	return false
 }
 
-// From any roster comes a line-up without a violation, or the reason why there is none.
-func TestSuggestAnyRoster(t *testing.T) {
+// Any roster gives a line-up without violations, or the violations.
+func TestSuggestLineup_anyRoster(t *testing.T) {
 	t.Parallel()
 	roles := []game.Role{"SP", "RP", "P", "C", "1B", "2B", "3B", "SS", "LF", "CF", "RF", "DH", "OF", "IF", "?"}
 	rapid.Check(t, func(rt *rapid.T) {
@@ -64,21 +64,21 @@ func TestSuggestAnyRoster(t *testing.T) {
 		}
 		dh := rapid.Bool().Draw(rt, "dh")
 		l, err := bot.SuggestLineup(club, ratings, dh)
-		var broken *game.LineupError
+		var invalid *game.LineupError
 		switch {
 		case err == nil:
 			if found := l.Check(club, dh); found != nil {
 				rt.Fatalf("%+v", found)
 			}
-		case !errors.As(err, &broken) || len(broken.Violations) == 0:
-			rt.Fatalf("%v is no LineupError", err)
+		case !errors.As(err, &invalid) || len(invalid.Violations) == 0:
+			rt.Fatalf("%v, want a LineupError", err)
 		case enough(club, dh):
-			rt.Fatalf("%d players, and yet %v", len(club.Players), err)
+			rt.Fatalf("%d players: %v", len(club.Players), err)
 		}
 	})
 }
 
-// enough reports whether a club has a pitcher and players for the rest.
+// enough reports whether a club has a pitcher and enough other players.
 func enough(c game.Club, dh bool) bool {
 	for _, p := range c.Players {
 		if p.CanPitch() {
@@ -88,8 +88,8 @@ func enough(c game.Club, dh bool) bool {
 	return false
 }
 
-// A better batter displaces a worse one at his position, and bats in front.
-func TestSuggestBest(t *testing.T) {
+// A better batter replaces a worse one at the position and bats early.
+func TestSuggestLineup_betterBatter(t *testing.T) {
 	t.Parallel()
 	c := season(t, 1)[0]
 	club, ratings := c.Club(), teams.Ratings(c)
@@ -113,7 +113,7 @@ func TestSuggestBest(t *testing.T) {
 	t.Errorf("the star does not play: %+v", l)
 }
 
-func BenchmarkSuggest(b *testing.B) {
+func BenchmarkSuggestLineup(b *testing.B) {
 	c := season(b, 3)[0]
 	club, ratings := c.Club(), teams.Ratings(c)
 	for b.Loop() {

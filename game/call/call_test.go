@@ -13,7 +13,7 @@ import (
 	"pressbox/game/retro"
 )
 
-// names of both clubs: the nine in batting order, the starting pitcher, two more pitchers, three for the bench.
+// The players of both clubs: nine in batting order, the starting pitcher, two more pitchers, three substitutes.
 const (
 	visitors = "Lou Abbot|Max Birch|Jo Calder|Pat Dray|Kim Eames|Lee Fenn|Sam Gorse|Ty Hale|Al Ingle|Bo Jessop|Ed Kerr|Art Lund|Cy Moss|Elly De La Nova|Ray Orr"
 	hosts    = "Ira Quill|Gil Rook|Ned Sable|Don Thorne|Vic Usher|Hal Vane|Abe Wilde|Roy Yates|Zeb Zorn|Cal Ashby|Dan Brand|Eli Crane|Fay Dunn Jr.|Guy Estes|Ben Orr"
@@ -51,7 +51,7 @@ func newGame(tb testing.TB, dh bool) game.State {
 	return s
 }
 
-// situation sets a game up; see [gametest.SetSituation].
+// situation returns a game in a situation, see [gametest.SetSituation].
 func situation(tb testing.TB, text string) game.State {
 	tb.Helper()
 	s := newGame(tb, true)
@@ -59,7 +59,7 @@ func situation(tb testing.TB, text string) game.State {
 	return s
 }
 
-// variants returns what is said at a few revisions, each once.
+// variants returns the distinct texts of a few revisions.
 func variants(say func(rev uint64) call.Line) string {
 	var out strings.Builder
 	seen := map[string]bool{}
@@ -75,9 +75,8 @@ func variants(say func(rev uint64) call.Line) string {
 	return out.String()
 }
 
-// TestPlays calls every shape of play. plays.txt in testdata holds a situation and an event a line, plays.golden all
-// that is said about them.
-func TestPlays(t *testing.T) {
+// Every shape of play has its words: plays.txt has a situation and an event per line, plays.golden all texts for them.
+func TestCommentator_plays(t *testing.T) {
 	t.Parallel()
 	events, err := os.ReadFile(filepath.Join("testdata", "plays.txt"))
 	if err != nil {
@@ -96,7 +95,7 @@ func TestPlays(t *testing.T) {
 	gametest.Golden(t, "plays.golden", out.String())
 }
 
-// played plays a line of plays.txt: "1t 0 1-3 0-0 | S7/L7.3-H;1-2 | pitches".
+// played applies a line of plays.txt: "1t 0 1-3 0-0 | S7/L7.3-H;1-2 | pitches".
 func played(t *testing.T, line string) (before game.State, p game.Play, after game.State) {
 	t.Helper()
 	part := strings.Split(line+" |", " | ")
@@ -115,8 +114,7 @@ func played(t *testing.T, line string) (before game.State, p game.Play, after ga
 	return before, p, after
 }
 
-// TestSubstitutions calls every kind of substitution.
-func TestSubstitutions(t *testing.T) {
+func TestCommentator_substitutions(t *testing.T) {
 	t.Parallel()
 	tests := []struct {
 		name string
@@ -163,8 +161,8 @@ func TestSubstitutions(t *testing.T) {
 	gametest.Golden(t, "substitutions.golden", out.String())
 }
 
-// TestTalk calls what is not a play: the start, the turns, the ends, and what a player may ask.
-func TestTalk(t *testing.T) {
+// The lines other than plays and substitutions: starts, half-innings, ends and answers.
+func TestCommentator_otherLines(t *testing.T) {
 	t.Parallel()
 	c := call.New(call.English(), clubs(), "golden")
 	var out strings.Builder

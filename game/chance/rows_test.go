@@ -7,9 +7,8 @@ import (
 	"pressbox/game"
 )
 
-// Every row of the measured table, whoever fields the ball and whatever the scorer thinks of it, is a play that the rules
-// take, and leaves what was measured: bases, outs and runs.
-func TestRowsAreLegalPlays(t *testing.T) {
+// Each measured row is a legal play for every fielder and ruling, and leaves the measured bases, outs and runs.
+func TestAdvanceRow_legalPlays(t *testing.T) {
 	t.Parallel()
 	s := fullState(t)
 	data := measuredData()
@@ -25,7 +24,7 @@ func TestRowsAreLegalPlays(t *testing.T) {
 		}
 		for c := range classes {
 			if data.classShares[at][c] > 0 && len(data.rows[at][c]) == 0 {
-				t.Errorf("%s of class %s happens, and nobody knows what then", baseOutKey(at), classNames()[c])
+				t.Errorf("%s of class %s has no rows", baseOutKey(at), classNames()[c])
 			}
 			for i := range data.rows[at][c] {
 				checkRow(t, &d, c, &data.rows[at][c][i])
@@ -56,47 +55,47 @@ func checkRow(t *testing.T, pa *plateAppearance, c class, r *advanceRow) {
 	}
 }
 
-// What of the table cannot be told is next to nothing: but for runners who went on strikeouts, one play in a thousand.
-func TestAllButAFewRowsAreTold(t *testing.T) {
+// At most one play in a thousand of the measured table has no row, except for runners who go on strikeouts.
+func TestMeasurements_coverage(t *testing.T) {
 	t.Parallel()
 	data := measuredData()
-	var kept, all float64
+	var covered, all float64
 	for at := range baseOutStates {
 		for c := range classes {
 			if c == strikeout {
 				continue
 			}
 			for _, r := range data.rows[at][c] {
-				kept += r.weight
+				covered += r.weight
 			}
 		}
 	}
 	for _, n := range []float64{167651, 83721, 47671, 35048, 6069, 108420, 33424, 3392, 23400, 57279, 7000, 178} {
 		all += n
 	}
-	if lost := 1 - kept/all; lost < 0 || lost > .001 {
-		t.Errorf("%.4f of the table is not told", lost)
+	if missing := 1 - covered/all; missing < 0 || missing > .001 {
+		t.Errorf("%.4f of the table has no row", missing)
 	}
 }
 
-// fullState is the start of a game between two sides of nine and a pitcher.
+// fullState returns the start of a game with a designated hitter.
 func fullState(tb testing.TB) game.State {
 	tb.Helper()
 	var clubs [2]game.Club
-	var cards [2]game.Lineup
+	var lineups [2]game.Lineup
 	for side, prefix := range []string{"a", "h"} {
 		for i := range 10 {
 			at := game.Position(i + 1)
 			id := game.PlayerID(fmt.Sprint(prefix, i))
 			clubs[side].Players = append(clubs[side].Players, game.Player{ID: id, Positions: []game.Role{game.Role(at.String())}})
 			if at == game.Pitcher {
-				cards[side].Pitcher = id
+				lineups[side].Pitcher = id
 				continue
 			}
-			cards[side].Order = append(cards[side].Order, game.Slot{Player: id, Position: at})
+			lineups[side].Order = append(lineups[side].Order, game.Slot{Player: id, Position: at})
 		}
 	}
-	s, err := game.New(game.Options{DH: true}, clubs, cards)
+	s, err := game.New(game.Options{DH: true}, clubs, lineups)
 	if err != nil {
 		tb.Fatal(err)
 	}

@@ -30,8 +30,8 @@ func season(tb testing.TB, n int) []teams.Roster {
 	return clubs
 }
 
-// The league is the same everywhere and for ever: its ratings, rounded where machines may differ, have this hash.
-func TestSeasonsNeverChange(t *testing.T) {
+// The league never changes: its teams, players and ratings, rounded where hosts may differ, have this hash.
+func TestSeason_neverChanges(t *testing.T) {
 	t.Parallel()
 	hash := sha256.New()
 	for n := 1; n <= league.LastSeason; n++ {
@@ -47,19 +47,19 @@ func TestSeasonsNeverChange(t *testing.T) {
 		}
 	}
 	if got := hex.EncodeToString(hash.Sum(nil))[:16]; got != "08506131f76bea4d" {
-		t.Errorf("the built-in league has changed: %s. Kept games name its players; change it only with a new season", got)
+		t.Errorf("the built-in league has changed: hash %s. Saved games refer to its players: only add seasons", got)
 	}
 	if _, err := league.Season(0); err == nil {
-		t.Error("there is a season 0")
+		t.Error("season 0: no error")
 	}
 	if _, err := league.Season(league.LastSeason + 1); err == nil {
-		t.Error("there is a season after the last")
+		t.Error("season after the last: no error")
 	}
 }
 
-// Every club can play: 13 hitters who cover every position twice, 5 starters, 8 relief pitchers, unique names, ids and
-// numbers, and a line-up that the rules take.
-func TestClubsAreComplete(t *testing.T) {
+// Every club has 13 hitters who cover every position twice, 5 starters, 8 relief pitchers, unique names, ids and numbers, and
+// a readable text color.
+func TestSeason_completeClubs(t *testing.T) {
 	t.Parallel()
 	for n := 1; n <= league.LastSeason; n++ {
 		ids, names, clubs := map[game.PlayerID]bool{}, map[string]bool{}, map[string]bool{}
@@ -68,10 +68,13 @@ func TestClubsAreComplete(t *testing.T) {
 				t.Errorf("season %d: club %s of season %d", n, c.Team.ID, c.Season)
 			}
 			clubs[c.Team.ID] = true
+			if want := teams.TextColor(c.Team.Color); c.Team.TextColor != want {
+				t.Errorf("%s: text color %s on %s, want %s", c.Team.ID, c.Team.TextColor, c.Team.Color, want)
+			}
 			roles, numbers := map[game.Role]int{}, map[string]bool{}
 			for _, p := range c.Players {
 				if ids[p.ID] || names[p.Name] || numbers[p.Number] || len(p.ID) != 8 {
-					t.Errorf("season %d, %s: %s, %s, number %s is not the only one", n, c.Team.ID, p.ID, p.Name, p.Number)
+					t.Errorf("season %d, %s: %s, %s, number %s is not unique", n, c.Team.ID, p.ID, p.Name, p.Number)
 				}
 				ids[p.ID], names[p.Name], numbers[p.Number] = true, true, true
 				if p.Age < 20 || p.Age > 38 {
@@ -96,9 +99,8 @@ func TestClubsAreComplete(t *testing.T) {
 	}
 }
 
-// From one season to the next most players are still there, a year older, with the hands and the id they had; a few have
-// moved.
-func TestPlayersStay(t *testing.T) {
+// From one season to the next most players stay, a year older, with the same id and sides; a few change clubs.
+func TestSeason_playersStay(t *testing.T) {
 	t.Parallel()
 	type where struct {
 		club string
@@ -133,8 +135,8 @@ func TestPlayersStay(t *testing.T) {
 	}
 }
 
-// Talent spreads as it was measured, and is the league's on average.
-func TestTalent(t *testing.T) {
+// Rates spread as measured around the league's.
+func TestSeason_talent(t *testing.T) {
 	t.Parallel()
 	l := chance.LeagueRates()
 	var bat, pitch []chance.Rates
@@ -178,39 +180,8 @@ func TestTalent(t *testing.T) {
 	}
 }
 
-// Text on a club's colour can be read: WCAG 2.2, contrast 4.5 for normal text.
-func TestColoursCanBeRead(t *testing.T) {
-	t.Parallel()
-	for _, c := range season(t, league.LastSeason) {
-		a, b := luminance(t, c.Team.Color), luminance(t, c.Team.TextColor)
-		if ratio := (max(a, b) + .05) / (min(a, b) + .05); ratio < 4.5 {
-			t.Errorf("%s: %s on %s has a contrast of %.2f", c.Team.ID, c.Team.TextColor, c.Team.Color, ratio)
-		}
-	}
-}
-
-// luminance is the relative luminance of #rrggbb, as WCAG 2.2 defines it.
-func luminance(tb testing.TB, color string) float64 {
-	tb.Helper()
-	var sum float64
-	for i, weight := range []float64{.2126, .7152, .0722} {
-		n, err := strconv.ParseUint(color[1+2*i:3+2*i], 16, 8)
-		if err != nil {
-			tb.Fatal(err)
-		}
-		v := float64(n) / 255
-		if v <= .04045 {
-			v /= 12.92
-		} else {
-			v = math.Pow((v+.055)/1.055, 2.4)
-		}
-		sum += weight * v
-	}
-	return sum
-}
-
-// Parks change a game here and there, not the league.
-func TestParksAverageOne(t *testing.T) {
+// The park factors average 1.
+func TestSeason_parkFactors(t *testing.T) {
 	t.Parallel()
 	var sum [4]float64
 	clubs := season(t, 1)
@@ -226,8 +197,8 @@ func TestParksAverageOne(t *testing.T) {
 	}
 }
 
-// Nobody in the league is a real player: no surname stands on a roster of the season that lies beside the project.
-func TestNobodyIsReal(t *testing.T) {
+// The players are fictional: no surname is on a roster of the 2020 season.
+func TestSeason_fictionalPlayers(t *testing.T) {
 	t.Parallel()
 	surnames := map[string]string{}
 	for n := 1; n <= league.LastSeason; n++ {
@@ -238,7 +209,7 @@ func TestNobodyIsReal(t *testing.T) {
 			}
 		}
 	}
-	played := rosters(t)
+	played := realSurnames(t)
 	if len(played) < 900 {
 		t.Fatalf("%d surnames on the rosters of 2020", len(played))
 	}
@@ -249,8 +220,8 @@ func TestNobodyIsReal(t *testing.T) {
 	}
 }
 
-// rosters returns the surnames on the rosters of the 2020 season, and skips the test where that is not there.
-func rosters(tb testing.TB) map[string]bool {
+// realSurnames returns the surnames on the rosters of the 2020 season. It skips the test without them.
+func realSurnames(tb testing.TB) map[string]bool {
 	tb.Helper()
 	found := map[string]bool{}
 	err := gametest.ReadArchive(filepath.Join(gametest.SeasonDir(tb), "retrosheet-events-2020.tar.gz"), "ROS", func(r io.Reader) error {
@@ -263,7 +234,7 @@ func rosters(tb testing.TB) map[string]bool {
 		return lines.Err()
 	})
 	if errors.Is(err, fs.ErrNotExist) {
-		tb.Skip("no season beside the project: no real rosters to compare with")
+		tb.Skip("RETROSHEET_DIR has no rosters of 2020")
 	}
 	if err != nil {
 		tb.Fatal(err)

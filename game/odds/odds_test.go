@@ -13,7 +13,7 @@ import (
 	"pressbox/game/teams"
 )
 
-// kinds are all kinds of game that can be played here.
+// kinds returns all options that change the odds.
 func kinds() []game.Options {
 	var all []game.Options
 	for _, innings := range []int{0, 3, 5, 7, 9} {
@@ -30,11 +30,11 @@ func name(o game.Options) string {
 	return fmt.Sprintf("%d innings, %s, home first %v", o.ScheduledInnings(), o.ExtraInnings, o.HomeBatsFirst)
 }
 
-// at is a state with a situation and the lead of the side at bat.
-func at(o game.Options, inning int, half game.Half, situation, lead int) game.State {
-	s := game.State{Options: o, Inning: inning, Half: half, Outs: situation % 3}
+// at returns a state with a base-out state and the lead of the side at bat.
+func at(o game.Options, inning int, half game.Half, baseOut, lead int) game.State {
+	s := game.State{Options: o, Inning: inning, Half: half, Outs: baseOut % 3}
 	for base := range s.Bases {
-		if situation/3&(1<<base) != 0 {
+		if baseOut/3&(1<<base) != 0 {
 			s.Bases[base].Player = "runner"
 		}
 	}
@@ -42,15 +42,15 @@ func at(o game.Options, inning int, half game.Half, situation, lead int) game.St
 	return s
 }
 
-// The home team won as often as it did in 2010–17 and 2019, from the start of a half-inning.
-func TestSpotValues(t *testing.T) {
+// The home team wins as often as in 2010–17 and 2019, from the start of a half-inning.
+func TestModel_spotValues(t *testing.T) {
 	t.Parallel()
 	table := odds.New(game.Options{ExtraInnings: game.Standard})
 	for _, tt := range []struct {
 		inning int
 		half   game.Half
-		first  int       // lead of the home team for the first value
-		want   []float64 // for a run more each
+		first  int       // home team's lead for the first value
+		want   []float64 // by lead
 	}{
 		{1, game.Top, 0, []float64{.536}},
 		{5, game.Top, -3, []float64{.152, .236, .363, .524, .689, .796, .873}},
@@ -71,8 +71,8 @@ func TestSpotValues(t *testing.T) {
 	}
 }
 
-// A game that is over is won or lost; a tie that was called is half of each.
-func TestOver(t *testing.T) {
+// A game that is over has the chance 1 or 0, a called tie .5.
+func TestModel_gameOver(t *testing.T) {
 	t.Parallel()
 	table := odds.New(game.Options{})
 	for _, tt := range []struct {
@@ -94,58 +94,58 @@ func TestOver(t *testing.T) {
 	}
 }
 
-// each calls do for every state of a kind of game that can be, leads of up to twelve.
-func each(o game.Options, do func(inning int, half game.Half, situation, lead int)) {
+// each calls do for each possible state of a kind of game with leads up to twelve.
+func each(o game.Options, do func(inning int, half game.Half, baseOut, lead int)) {
 	for inning := 1; inning <= o.ScheduledInnings()+2; inning++ {
 		for _, half := range []game.Half{game.Top, game.Bottom} {
 			for lead := -12; lead <= 12; lead++ {
 				if half == game.Bottom && inning >= o.ScheduledInnings() && lead > 0 || half == game.Top && inning > o.ScheduledInnings() && lead < 0 {
 					continue
 				}
-				for situation := range chance.BaseOutStates {
-					do(inning, half, situation, lead)
+				for baseOut := range chance.BaseOutStates {
+					do(inning, half, baseOut, lead)
 				}
 			}
 		}
 	}
 }
 
-// A run more is never worse, an out more never better, and while the game goes on nothing is certain.
-func TestMoreIsBetter(t *testing.T) {
+// A further run is never worse, a further out never better, and no result is certain before the end.
+func TestModel_monotonic(t *testing.T) {
 	t.Parallel()
 	for _, o := range kinds() {
 		t.Run(name(o), func(t *testing.T) {
 			t.Parallel()
 			table := odds.New(o)
-			bats := func(inning int, half game.Half, situation, lead int) float64 {
-				s := at(o, inning, half, situation, lead)
+			bats := func(inning int, half game.Half, baseOut, lead int) float64 {
+				s := at(o, inning, half, baseOut, lead)
 				p := table.HomeWin(&s)
 				if s.Batting() == game.Away {
 					p = 1 - p
 				}
 				return p
 			}
-			each(o, func(inning int, half game.Half, situation, lead int) {
-				p := bats(inning, half, situation, lead)
+			each(o, func(inning int, half game.Half, baseOut, lead int) {
+				p := bats(inning, half, baseOut, lead)
 				if p <= 0 || p >= 1 {
-					t.Errorf("%s of %d, situation %d, lead %d: %v is certain", half, inning, situation, lead, p)
+					t.Errorf("%s of %d, base-out state %d, lead %d: %v is certain", half, inning, baseOut, lead, p)
 				}
-				if worse := bats(inning, half, situation, lead-1); worse > p {
-					t.Errorf("%s of %d, situation %d, lead %d: %v, with a run less %v", half, inning, situation, lead, p, worse)
+				if worse := bats(inning, half, baseOut, lead-1); worse > p {
+					t.Errorf("%s of %d, base-out state %d, lead %d: %v, with a run less %v", half, inning, baseOut, lead, p, worse)
 				}
-				if situation%3 == 2 {
+				if baseOut%3 == 2 {
 					return
 				}
-				if worse := bats(inning, half, situation+1, lead); worse > p {
-					t.Errorf("%s of %d, situation %d, lead %d: %v, with an out more %v", half, inning, situation, lead, p, worse)
+				if worse := bats(inning, half, baseOut+1, lead); worse > p {
+					t.Errorf("%s of %d, base-out state %d, lead %d: %v, with an out more %v", half, inning, baseOut, lead, p, worse)
 				}
 			})
 		})
 	}
 }
 
-// The sides are mirror images but for the home team's edge: who bats last in one kind of game bats first in the other.
-func TestFirstAndLast(t *testing.T) {
+// The home team's chance is nearly the same whether it bats first or last.
+func TestModel_homeBatsFirst(t *testing.T) {
 	t.Parallel()
 	last, first := odds.New(game.Options{}), odds.New(game.Options{HomeBatsFirst: true})
 	a, b := game.State{Inning: 1}, game.State{Inning: 1, Options: game.Options{HomeBatsFirst: true}}
@@ -154,12 +154,15 @@ func TestFirstAndLast(t *testing.T) {
 	}
 }
 
-// The odds are honest: of all moments of games that bots play here in which the home team's chance is about so much, it
-// wins about as often.
-func TestCalibrated(t *testing.T) {
+// Of the moments of simulated games with about the same chance, the home team wins that share.
+func TestModel_calibrated(t *testing.T) {
 	t.Parallel()
-	const games, bins = 400, 5
-	var said, won, seen [bins]float64
+	const bins = 5
+	games := 400
+	if testing.Short() {
+		games = 100
+	}
+	var expected, won, seen [bins]float64
 	var clubs []teams.Roster
 	for n := range league.LastSeason {
 		season, err := league.Season(n + 1)
@@ -180,18 +183,18 @@ func TestCalibrated(t *testing.T) {
 		end := play(t, n, o, season, func(s *game.State) { chances = append(chances, table.HomeWin(s)) })
 		for _, p := range chances {
 			bin := min(int(p*bins), bins-1)
-			share := 1 / float64(len(chances)) // of a game, whose moments are not independent
-			said[bin] += p * share
+			share := 1 / float64(len(chances)) // per game, because its moments are not independent
+			expected[bin] += p * share
 			won[bin] += table.HomeWin(end) * share
 			seen[bin] += share
 		}
 	}
 	for bin := range bins {
-		p, got := said[bin]/seen[bin], won[bin]/seen[bin]
-		t.Logf("said %.3f, won %.3f in %.0f games' worth of moments", p, got, seen[bin])
-		// three standard errors if all moments of a game were one, and what clubs differ by
+		p, got := expected[bin]/seen[bin], won[bin]/seen[bin]
+		t.Logf("expected %.3f, won %.3f in moments of %.0f games", p, got, seen[bin])
+		// three standard errors with games as samples, and the difference of the clubs
 		if allowed := .03 + 3*math.Sqrt(p*(1-p)/seen[bin]); math.Abs(got-p) > allowed {
-			t.Errorf("home team said to win %.3f of the time wins %.3f, want within %.3f", p, got, allowed)
+			t.Errorf("home team with chance %.3f wins %.3f, want within %.3f", p, got, allowed)
 		}
 	}
 }
@@ -209,7 +212,6 @@ func play(t *testing.T, n int, o game.Options, clubs []teams.Roster, watch func(
 	return &g.State
 }
 
-// BenchmarkNew is what a table costs.
 func BenchmarkNew(b *testing.B) {
 	for b.Loop() {
 		odds.New(game.Options{})

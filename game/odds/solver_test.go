@@ -9,8 +9,8 @@ import (
 	"pressbox/game/chance"
 )
 
-// The chance now is the average of the chances after the next plate appearance, in every state of every kind of game.
-func TestMartingale(t *testing.T) {
+// The chance is the mean of the chances after the next plate appearance, in every state of every kind of game.
+func TestModel_martingale(t *testing.T) {
 	t.Parallel()
 	for _, o := range []game.Options{
 		{}, {ExtraInnings: game.Standard}, {HomeBatsFirst: true}, {Innings: 7}, {Innings: 5, ExtraInnings: game.Standard}, {Innings: 3}, {Innings: 1},
@@ -31,12 +31,12 @@ func TestMartingale(t *testing.T) {
 							s.Score[s.Batting()], s.Score[s.Fielding()] = max(lead, 0), max(-lead, 0)
 							var mean, sum float64
 							for _, step := range steps[at] {
-								next := umpire(s, step)
+								next := afterTransition(s, step)
 								mean += step.P * m.HomeWin(&next)
 								sum += step.P
 							}
 							if math.Abs(sum-1) > 1e-12 || math.Abs(mean-m.HomeWin(&s)) > 1e-9 {
-								t.Fatalf("%s of %d, situation %d, lead %d: %v, after steps of %v together %v", half, inning, at, lead, m.HomeWin(&s), sum, mean)
+								t.Fatalf("%s of %d, base-out state %d, lead %d: %v, after transitions of total %v mean %v", half, inning, at, lead, m.HomeWin(&s), sum, mean)
 							}
 						}
 					}
@@ -56,8 +56,8 @@ func hold(s *game.State, on int) {
 	}
 }
 
-// umpire makes a step of a state, by the rules as game/odds does not know them.
-func umpire(s game.State, step chance.Transition) game.State {
+// afterTransition applies a transition by the rules, independently of game/odds.
+func afterTransition(s game.State, step chance.Transition) game.State {
 	s.Score[s.Batting()] += step.Runs
 	late := s.Inning >= s.Options.ScheduledInnings()
 	lead := s.Lead()

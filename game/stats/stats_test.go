@@ -15,21 +15,21 @@ import (
 
 func team(id string) teams.Ref { return teams.Ref{ID: id, Abbrev: id, Name: "The " + id} }
 
-// played is a game of two clubs without a box score.
+// played returns a game of two clubs without a box score.
 func played(away, home string, score ...int) stats.FinishedGame {
 	return stats.FinishedGame{Teams: [2]teams.Ref{team(away), team(home)}, Score: [2]int(score)}
 }
 
-// The standings are the games added up: by percentage, ties apart, with the games behind, and how the last ones went.
-func TestStandings(t *testing.T) {
+// The standings add up games: by percentage without ties, with games behind and streaks.
+func TestAccumulator_standings(t *testing.T) {
 	t.Parallel()
-	var table stats.Accumulator
+	var acc stats.Accumulator
 	for _, r := range []stats.FinishedGame{
 		played("ELM", "OAK", 2, 3), played("ELM", "OAK", 5, 1), played("OAK", "ELM", 0, 9), played("ASH", "OAK", 4, 4), played("ASH", "ELM", 1, 2),
 	} {
-		table.Add(r)
+		acc.Add(r)
 	}
-	got, err := json.Marshal(table.Standings())
+	got, err := json.Marshal(acc.Standings())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -45,42 +45,42 @@ func TestStandings(t *testing.T) {
 	}
 }
 
-// Clubs of the same percentage stand by the games they are ahead, then by runs, then by id; one that only tied has no percentage and
-// stands between winners and losers.
-func TestStandingsOrder(t *testing.T) {
+// Teams with the same percentage are ordered by wins less losses, then runs, then id. A team with only ties has no
+// percentage and stands between winners and losers.
+func TestAccumulator_standingsOrder(t *testing.T) {
 	t.Parallel()
-	var table stats.Accumulator
+	var acc stats.Accumulator
 	for _, r := range []stats.FinishedGame{
 		played("A", "B", 1, 0), played("C", "D", 0, 3), played("C", "D", 0, 1), played("E", "F", 2, 2), played("G", "H", 5, 0),
 	} {
-		table.Add(r)
+		acc.Add(r)
 	}
 	var order string
-	for _, s := range table.Standings() {
+	for _, s := range acc.Standings() {
 		order += s.Team.ID
 		if (s.WinPercentage == nil) != (s.Wins+s.Losses == 0) {
-			t.Errorf("%s of %d-%d has the percentage %v", s.Team.ID, s.Wins, s.Losses, s.WinPercentage)
+			t.Errorf("%s with %d-%d: percentage %v", s.Team.ID, s.Wins, s.Losses, s.WinPercentage)
 		}
 	}
 	if order != "DGAEFBHC" {
-		t.Errorf("the order is %s", order)
+		t.Errorf("order %s", order)
 	}
 }
 
-// An empty table is lists without entries, not no lists.
-func TestEmpty(t *testing.T) {
+// An empty accumulator has empty lists, not null.
+func TestAccumulator_empty(t *testing.T) {
 	t.Parallel()
-	var table stats.Accumulator
-	got, err := json.Marshal([]any{table.Standings(), table.Batting(""), table.Pitching("OAK")})
+	var acc stats.Accumulator
+	got, err := json.Marshal([]any{acc.Standings(), acc.Batting(""), acc.Pitching("OAK")})
 	if err != nil || string(got) != "[[],[],[]]" {
 		t.Errorf("%s, %v", got, err)
 	}
 }
 
-// Rates are those of the rule book, to three places, and null with nothing to divide by.
-func TestRates(t *testing.T) {
+// Rates are those of the rule book to three places, null without a denominator.
+func TestAccumulator_rates(t *testing.T) {
 	t.Parallel()
-	var table stats.Accumulator
+	var acc stats.Accumulator
 	r := played("ELM", "OAK", 2, 3)
 	r.Box.Teams[game.Home].Batting = []game.BattingLine{
 		{Player: "a", Name: "A", Slot: 1, PlateAppearances: 7, AtBats: 3, Hits: 2, Doubles: 1, Walks: 1, HitByPitch: 1, SacrificeFlies: 1, SacrificeHits: 1, RunsBattedIn: 4, StolenBases: 2, CaughtStealing: 1},
@@ -93,7 +93,7 @@ func TestRates(t *testing.T) {
 		{Player: "q", Name: "Q", Walks: 1, BattersFaced: 1},
 	}
 	r.Box.WinningPitcher, r.Box.SavingPitcher = "p", "q"
-	table.Add(r)
+	acc.Add(r)
 	lines := func(v any) []map[string]any {
 		text, err := json.Marshal(v)
 		if err != nil {
@@ -119,21 +119,21 @@ func TestRates(t *testing.T) {
 			}
 		}
 	}
-	check(lines(table.Batting("OAK")),
+	check(lines(acc.Batting("OAK")),
 		want{"player_id": "a", "g": 1., "pa": 7., "ab": 3., "avg": .667, "obp": .667, "slg": 1., "ops": 1.667, "sb": 2., "cs": 1., "rbi": 4.},
 		want{"player_id": "b", "pa": 1., "avg": nil, "obp": 1., "slg": nil, "ops": nil},
 		want{"player_id": "c", "g": 1., "pa": 0., "obp": nil})
-	check(lines(table.Pitching("OAK")),
+	check(lines(acc.Pitching("OAK")),
 		want{"player_id": "p", "gs": 1., "w": 1., "l": 0., "sv": 0., "outs": 17., "ip": "5.2", "era": 3.176, "whip": 1.412},
 		want{"player_id": "q", "gs": 0., "w": 0., "sv": 1., "ip": "0.0", "era": nil, "whip": nil})
-	check(lines(table.Batting("ELM")))
+	check(lines(acc.Batting("ELM")))
 }
 
-// Nothing is lost and nothing counted twice: the lines of a club sum up to its games, whoever moved where in between.
-func TestSums(t *testing.T) {
+// A team's lines sum up to its games, also if players change teams.
+func TestAccumulator_sums(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
-		var table stats.Accumulator
+		var acc stats.Accumulator
 		ids := []string{"ELM", "OAK", "ASH"}
 		runs, outs, hits, games := map[string]int{}, map[string]int{}, map[string]int{}, 0
 		for range rapid.IntRange(1, 12).Draw(t, "games") {
@@ -150,11 +150,11 @@ func TestSums(t *testing.T) {
 				}
 				runs[id] += r.Score[side]
 			}
-			table.Add(r)
+			acc.Add(r)
 			games++
 		}
 		rs, ra, w, l, g := 0, 0, 0, 0, 0
-		for _, s := range table.Standings() {
+		for _, s := range acc.Standings() {
 			if s.RunsScored != runs[s.Team.ID] || s.Wins+s.Losses+s.Ties != s.Games {
 				t.Fatalf("%+v, want %d runs", s, runs[s.Team.ID])
 			}
@@ -166,28 +166,28 @@ func TestSums(t *testing.T) {
 		var all int
 		for _, id := range ids {
 			h, o := 0, 0
-			for _, b := range table.Batting(id) {
+			for _, b := range acc.Batting(id) {
 				h += b.Hits
 				if b.Team.ID != id {
 					t.Fatalf("%s has the line of %s", id, b.Team.ID)
 				}
 			}
-			for _, p := range table.Pitching(id) {
+			for _, p := range acc.Pitching(id) {
 				o += p.Outs
 			}
 			if h != hits[id] || o != outs[id] {
 				t.Fatalf("%s: %d hits and %d outs, want %d and %d", id, h, o, hits[id], outs[id])
 			}
-			all += len(table.Batting(id))
+			all += len(acc.Batting(id))
 		}
-		if all != len(table.Batting("")) {
-			t.Fatalf("%d lines of clubs, %d of all", all, len(table.Batting("")))
+		if all != len(acc.Batting("")) {
+			t.Fatalf("%d lines of clubs, %d of all", all, len(acc.Batting("")))
 		}
 	})
 }
 
-// Every count of a box score's line that a season's line has is added: none was forgotten, none goes to another.
-func TestEveryCount(t *testing.T) {
+// Every count of a box score line is added to the count of the same name.
+func TestAccumulator_everyCount(t *testing.T) {
 	t.Parallel()
 	var b game.BattingLine
 	var p game.PitchingLine
@@ -196,14 +196,14 @@ func TestEveryCount(t *testing.T) {
 	b.Slot = 1
 	r := played("ELM", "OAK", 0, 1)
 	r.Box.Teams[0].Batting, r.Box.Teams[0].Pitching = []game.BattingLine{b}, []game.PitchingLine{p}
-	var table stats.Accumulator
-	table.Add(r)
-	table.Add(r)
-	same(t, reflect.ValueOf(table.Batting("ELM")[0]), reflect.ValueOf(b))
-	same(t, reflect.ValueOf(table.Pitching("ELM")[0]), reflect.ValueOf(p))
+	var acc stats.Accumulator
+	acc.Add(r)
+	acc.Add(r)
+	same(t, reflect.ValueOf(acc.Batting("ELM")[0]), reflect.ValueOf(b))
+	same(t, reflect.ValueOf(acc.Pitching("ELM")[0]), reflect.ValueOf(p))
 }
 
-// fill gives every count a number of its own.
+// fill sets each count to a different number.
 func fill(line reflect.Value) {
 	for i := range line.NumField() {
 		if f := line.Field(i); f.Kind() == reflect.Int && f.CanSet() {
@@ -212,7 +212,7 @@ func fill(line reflect.Value) {
 	}
 }
 
-// same checks that the counts of a season's line are twice those of the same name in a game's line.
+// same checks that the counts of a season line are twice those of a game line.
 func same(t *testing.T, season, line reflect.Value) {
 	t.Helper()
 	n := 0

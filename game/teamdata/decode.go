@@ -276,25 +276,11 @@ func webURL(w looseText) string {
 	return u.String()
 }
 
-// colors returns a color as #rrggbb and the one of black and white with the higher contrast on it (WCAG 2.2).
+// colors returns a color as #rrggbb and the color of text on it.
 func colors(w looseText) (color, text string) {
-	hex := strings.ToLower(strings.TrimPrefix(string(w), "#"))
-	rgb, err := strconv.ParseUint(hex, 16, 24)
-	if err != nil || len(hex) != 6 {
+	color = "#" + strings.ToLower(strings.TrimPrefix(string(w), "#"))
+	if text = teams.TextColor(color); text == "" {
 		return "", ""
 	}
-	light := .2126*linear(rgb>>16) + .7152*linear(rgb>>8&255) + .0722*linear(rgb&255)
-	if (light+.05)/.05 > 1.05/(light+.05) {
-		return "#" + hex, "#000000"
-	}
-	return "#" + hex, "#ffffff"
-}
-
-// linear returns the linear value of a color channel, 0–255.
-func linear(channel uint64) float64 {
-	c := float64(channel) / 255
-	if c <= .04045 {
-		return c / 12.92
-	}
-	return math.Pow((c+.055)/1.055, 2.4)
+	return color, text
 }

@@ -18,35 +18,35 @@ import (
 	"pressbox/game/teams"
 )
 
-func says(body string) http.HandlerFunc {
+func respond(body string) http.HandlerFunc {
 	return func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, body) }
 }
 
-// Each fault is an error that says what is wrong, nothing of it is kept, and when it is over the answers are good.
-func TestFaults(t *testing.T) {
+// Each fault gives an error that names it, caches nothing, and delays the next request.
+func TestClient_faults(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {
 		fault http.HandlerFunc
 		want  string
 	}{
-		"500":            {func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(500) }, "status 500"},
-		"401":            {func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(401) }, "status 401"},
-		"304 unasked":    {func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(304) }, "status 304"},
-		"nothing":        {says(""), "is no JSON"},
-		"HTML":           {says("<!doctype html><p>Sign in"), `"text/html; charset=utf-8" is no JSON`},
-		"half, unnoted":  {says(`{"count":4,"teams":[{"id":31,"abb`), "is no JSON"},
-		"half":           {half, "unexpected EOF"},
-		"hangs up":       {func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }, "EOF"},
-		"too long":       {func(w http.ResponseWriter, _ *http.Request) { w.Write(make([]byte, 5<<20)) }, "longer than 4 MiB"},
-		"bomb":           {bomb(), "longer than 4 MiB"},
-		"list":           {says(`[{"id":31}]`), "no list of teams"},
-		"other name":     {says(`{"clubs":[{"id":31}]}`), "no list of teams"},
-		"object":         {says(`{"teams":{"31":{}}}`), "no list of teams"},
-		"empty":          {says(`{"count":0,"teams":[]}`), "no such season"},
-		"404":            {http.NotFound, "no such season"},
-		"another season": {says(`{"teams":[{"id":31,"season":2,"abbrev":"ZAP"}]}`), "nothing in the answer is of use"},
-		"only nonsense":  {says(`{"teams":[7,null,"x",[],{}]}`), "nothing in the answer is of use"},
-		"endless ways":   {func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, r.URL.String(), http.StatusFound) }, "redirects"},
+		"500":                  {func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(500) }, "status 500"},
+		"401":                  {func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(401) }, "status 401"},
+		"304 unconditional":    {func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(304) }, "status 304"},
+		"nothing":              {respond(""), "is not JSON"},
+		"HTML":                 {respond("<!doctype html><p>Sign in"), `(Content-Type "text/html; charset=utf-8")`},
+		"truncated, no length": {respond(`{"count":4,"teams":[{"id":31,"abb`), "is not JSON"},
+		"truncated":            {truncated, "unexpected EOF"},
+		"hangs up":             {func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }, "EOF"},
+		"too long":             {func(w http.ResponseWriter, _ *http.Request) { w.Write(make([]byte, 5<<20)) }, "exceeds 4 MiB"},
+		"bomb":                 {bomb(), "exceeds 4 MiB"},
+		"list":                 {respond(`[{"id":31}]`), "not an object"},
+		"other name":           {respond(`{"clubs":[{"id":31}]}`), "no list of teams"},
+		"object":               {respond(`{"teams":{"31":{}}}`), "no list of teams"},
+		"empty":                {respond(`{"count":0,"teams":[]}`), "no such season"},
+		"404":                  {http.NotFound, "no such season"},
+		"another season":       {respond(`{"teams":[{"id":31,"season":2,"abbrev":"ZAP"}]}`), "no valid entry"},
+		"no valid entry":       {respond(`{"teams":[7,null,"x",[],{}]}`), "no valid entry"},
+		"endless redirects":    {func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, r.URL.String(), http.StatusFound) }, "redirect"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -57,27 +57,26 @@ func TestFaults(t *testing.T) {
 				t.Fatalf("error %v, want %q", err, tt.want)
 			}
 			if !errors.Is(err, teams.ErrUnavailable) && !errors.Is(err, teams.ErrUnknown) {
-				t.Errorf("%v has no name", err)
+				t.Errorf("%v wraps no sentinel", err)
 			}
 			if len(r.cache.clone().items) > 0 {
-				t.Error("it was kept")
+				t.Error("it was cached")
 			}
-			asked := r.api.requests()
-			if _, again := r.Teams(t.Context(), 3); again == nil || r.api.requests() != asked {
-				t.Errorf("asked again at once: %v", again)
+			requests := r.api.requests()
+			if _, again := r.Teams(t.Context(), 3); again == nil || r.api.requests() != requests {
+				t.Errorf("immediate second request: %v", again)
 			}
 		})
 	}
 }
 
-// half promises more than it sends.
-func half(w http.ResponseWriter, _ *http.Request) {
+// truncated sends less than its Content-Length.
+func truncated(w http.ResponseWriter, _ *http.Request) {
 	w.Header().Set("Content-Length", "1000")
 	io.WriteString(w, `{"count":4,"teams":[{"id":31,"abb`)
 }
 
-// bomb is short as long as it is packed. It is packed here, and not while
-// somebody waits for the answer.
+// bomb returns 64 MiB of zeros, compressed once in advance.
 func bomb() http.HandlerFunc {
 	var packed bytes.Buffer
 	z := gzip.NewWriter(&packed)
@@ -89,7 +88,7 @@ func bomb() http.HandlerFunc {
 	}
 }
 
-func TestGzip(t *testing.T) {
+func TestClient_gzip(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	r.api.set(func(w http.ResponseWriter, q *http.Request) {
@@ -108,10 +107,10 @@ func TestGzip(t *testing.T) {
 	}
 }
 
-// The API may move a page; to another host nobody follows, and the token least of all.
-func TestRedirects(t *testing.T) {
+// Redirects are followed within the host only, so that no other host gets the token.
+func TestClient_redirects(t *testing.T) {
 	t.Parallel()
-	other := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { t.Error("followed to another host") }))
+	other := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { t.Error("request to another host") }))
 	t.Cleanup(other.Close)
 	away := newRig(t, func(c *teamdata.Config) { c.Token = "hush" })
 	away.api.set(func(w http.ResponseWriter, q *http.Request) {
@@ -134,8 +133,8 @@ func TestRedirects(t *testing.T) {
 	}
 }
 
-// What is not fresh is confirmed with a conditional request, in the background.
-func TestStaleWhileRevalidate(t *testing.T) {
+// Stale data is revalidated with a conditional request in the background.
+func TestClient_staleWhileRevalidate(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		r := newBubbleRig(t)
@@ -160,7 +159,7 @@ func TestStaleWhileRevalidate(t *testing.T) {
 		synctest.Wait()
 		q := r.api.last()
 		if r.api.requests() != 2 || q.Header.Get("If-None-Match") != `"v1"` || q.Header.Get("If-Modified-Since") != r.api.head["Last-Modified"] {
-			t.Errorf("asked %d times, at last with %v", r.api.requests(), q.Header)
+			t.Errorf("%d requests, the last with %v", r.api.requests(), q.Header)
 		}
 		if got := list(t, r); got.Stale || !got.FetchedAt.After(first.FetchedAt) || len(got.Teams) != 2 {
 			t.Errorf("after a 304: %+v", got)
@@ -168,28 +167,28 @@ func TestStaleWhileRevalidate(t *testing.T) {
 	})
 }
 
-// Who found something stale just before it was renewed does not have it renewed again.
-func TestRenewedOnce(t *testing.T) {
+// A request that found stale data just before its revalidation does not cause a second one.
+func TestClient_revalidatesOnce(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		r := newBubbleRig(t)
 		list(t, r)
 		time.Sleep(time.Hour)
 		r.cache.slow = 2 * time.Second
-		for range 2 { // the second reads before the first has kept, and asks after
+		for range 2 { // the second reads before the first has saved
 			go r.Teams(t.Context(), 3)
 			time.Sleep(3 * time.Second)
 		}
 		synctest.Wait()
 		time.Sleep(time.Minute)
 		if n := r.api.requests(); n != 2 {
-			t.Errorf("asked %d times, want 2", n)
+			t.Errorf("%d requests, want 2", n)
 		}
 	})
 }
 
-// Down for a day: what was kept is served and marked, the API is asked rarely, and all is well when it comes back.
-func TestDownForADay(t *testing.T) {
+// While the API is down for a day, cached data is served as stale and requests are rare; afterwards all is fresh again.
+func TestClient_downForADay(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		r := newBubbleRig(t)
@@ -204,10 +203,10 @@ func TestDownForADay(t *testing.T) {
 			synctest.Wait()
 		}
 		if _, err := r.Roster(t.Context(), 3, "31"); !errors.Is(err, teams.ErrUnavailable) || !strings.Contains(err.Error(), "status 502") {
-			t.Errorf("never kept: %v", err)
+			t.Errorf("not cached: %v", err)
 		}
 		if n := r.api.requests(); n < 24*12 || n > 24*12*2+20 {
-			t.Errorf("asked %d times in a day, want one in 2½ to 5 minutes", n)
+			t.Errorf("%d requests in a day, want one per 2½ to 5 minutes", n)
 		}
 		r.api.set(nil)
 		time.Sleep(5 * time.Minute)
@@ -217,20 +216,20 @@ func TestDownForADay(t *testing.T) {
 			t.Error("still stale when the API is back")
 		}
 		r.api.set(down)
-		asked := r.api.requests()
+		requests := r.api.requests()
 		time.Sleep(time.Hour)
-		for range 2 { // all was forgiven
+		for range 2 { // the backoff starts over
 			list(t, r)
 			synctest.Wait()
 			time.Sleep(time.Second)
 		}
-		if n := r.api.requests() - asked; n != 2 {
-			t.Errorf("a second after the first failure it was asked %d times, want 2", n)
+		if n := r.api.requests() - requests; n != 2 {
+			t.Errorf("%d requests a second after the first failure, want 2", n)
 		}
 	})
 }
 
-func TestStaleEndsAfter30Days(t *testing.T) {
+func TestClient_staleFor30Days(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		r := newBubbleRig(t)
@@ -245,7 +244,7 @@ func TestStaleEndsAfter30Days(t *testing.T) {
 	})
 }
 
-func TestFreshnessIsTheAPIsWithinBounds(t *testing.T) {
+func TestClient_cacheControl(t *testing.T) {
 	t.Parallel()
 	for control, want := range map[string]time.Duration{
 		"":                           30 * time.Minute,
@@ -271,23 +270,22 @@ func TestFreshnessIsTheAPIsWithinBounds(t *testing.T) {
 	}
 }
 
-// An API that asks to be left alone is.
-func TestRetryAfter(t *testing.T) {
+func TestClient_retryAfter(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		for _, date := range []bool{false, true} {
-			said := "600"
+			after := "600"
 			if date {
-				said = time.Now().Add(10 * time.Minute).UTC().Format(http.TimeFormat)
+				after = time.Now().Add(10 * time.Minute).UTC().Format(http.TimeFormat)
 			}
 			r := newBubbleRig(t)
 			r.api.set(func(w http.ResponseWriter, _ *http.Request) {
-				w.Header().Set("Retry-After", said)
+				w.Header().Set("Retry-After", after)
 				w.WriteHeader(http.StatusTooManyRequests)
 			})
 			for wait, want := range []int{1, 1, 2} {
 				if _, err := r.Teams(t.Context(), 3); err == nil || r.api.requests() != want {
-					t.Errorf("Retry-After %s, after %d × 6 minutes: %d requests, %v", said, wait, r.api.requests(), err)
+					t.Errorf("Retry-After %s, after %d × 6 minutes: %d requests, %v", after, wait, r.api.requests(), err)
 				}
 				time.Sleep(6 * time.Minute)
 			}
@@ -295,8 +293,8 @@ func TestRetryAfter(t *testing.T) {
 	})
 }
 
-// A slow API costs ten seconds at most, nobody who has something kept, and whoever stops waiting nothing.
-func TestSlow(t *testing.T) {
+// A slow API delays a request for ten seconds at most, and none for cached data or with a shorter context.
+func TestClient_slow(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		r := newBubbleRig(t)
@@ -320,19 +318,19 @@ func TestSlow(t *testing.T) {
 	})
 }
 
-// Run ends only after what it started, which it tells to end.
-func TestRunEndsItsRequests(t *testing.T) {
+// Run cancels its requests and returns after the last one.
+func TestClient_run(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		r := newBubbleRig(t)
 		list(t, r)
 		time.Sleep(time.Hour)
-		const last = time.Second // what a request does when it was told to end
+		const last = time.Second // duration of a cancelled request
 		r.api.set(func(_ http.ResponseWriter, q *http.Request) {
 			<-q.Context().Done()
 			time.Sleep(last)
 		})
-		list(t, r) // one request in the background, one that is waited for
+		list(t, r) // one request in the background, one with a waiting caller
 		failed := make(chan error, 1)
 		go func() {
 			_, err := r.Teams(t.Context(), 2)
@@ -348,7 +346,7 @@ func TestRunEndsItsRequests(t *testing.T) {
 			t.Error(err)
 		}
 		if r.log.Len() > 0 {
-			t.Errorf("it is not the API's fault: %s", r.log)
+			t.Errorf("a cancelled request was logged: %s", r.log)
 		}
 	})
 }
@@ -362,8 +360,8 @@ func list(t *testing.T, r *rig) teams.List {
 	return got
 }
 
-// A team that cannot field a line-up is refused by itself.
-func TestIncompleteTeam(t *testing.T) {
+// A team with too few players is an error; the others are not affected.
+func TestClient_tooFewPlayers(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	r.api.set(func(w http.ResponseWriter, q *http.Request) {
@@ -374,7 +372,7 @@ func TestIncompleteTeam(t *testing.T) {
 		send(w, object{"players": squad("3", "32")[3:]}) // seven hitters
 	})
 	_, err := r.Roster(t.Context(), 3, "32")
-	if !errors.Is(err, teams.ErrTooFewPlayers) || !strings.Contains(err.Error(), "of BH in season 3") || !strings.Contains(err.Error(), "7 who hit and 2 who pitch") {
+	if !errors.Is(err, teams.ErrTooFewPlayers) || !strings.Contains(err.Error(), "of BH in season 3") || !strings.Contains(err.Error(), "7 hitters and 2 pitchers") {
 		t.Errorf("%v", err)
 	}
 	if _, err := r.Roster(t.Context(), 3, "31"); err != nil {
@@ -382,8 +380,8 @@ func TestIncompleteTeam(t *testing.T) {
 	}
 }
 
-// What the API changes shape in from page to page, and what is wrong with single players, costs those only.
-func TestShapesOfPlayers(t *testing.T) {
+// Variants of the API's format are accepted; invalid players are left out.
+func TestClient_playerFormats(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	odd := []object{

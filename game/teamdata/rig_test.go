@@ -17,11 +17,11 @@ import (
 	"pressbox/game/teamdata"
 )
 
-// memory is a Cache that has two switches.
+// memory is a Cache with two faults.
 type memory struct {
 	mu    sync.Mutex
-	full  error         // what keeping returns
-	slow  time.Duration // how old what is read is when it arrives
+	full  error         // returned by SaveTeamData
+	slow  time.Duration // delay after a read
 	items map[string][]byte
 }
 
@@ -48,18 +48,18 @@ func (m *memory) clone() *memory {
 	return &memory{items: maps.Clone(m.items)}
 }
 
-// api is an API with a league in it, and what is wrong with it.
+// api is an API with a league and an optional fault.
 type api struct {
-	mu    sync.Mutex
-	fault http.HandlerFunc // answers instead, unless nil
-	asked []*http.Request
-	etag  string            // sent, and answered with 304
-	head  map[string]string // of every good answer
+	mu       sync.Mutex
+	fault    http.HandlerFunc // responds instead unless nil
+	received []*http.Request
+	etag     string            // sent, and matched for a 304
+	head     map[string]string // of each response without a fault
 }
 
 func (a *api) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	a.mu.Lock()
-	a.asked = append(a.asked, r)
+	a.received = append(a.received, r)
 	fault, etag := a.fault, a.etag
 	for k, v := range a.head {
 		w.Header().Set(k, v)
@@ -84,23 +84,23 @@ func (a *api) set(fault http.HandlerFunc) {
 	a.fault = fault
 }
 
-// requests returns how often the API was asked.
+// requests returns the number of requests.
 func (a *api) requests() int {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	return len(a.asked)
+	return len(a.received)
 }
 
 func (a *api) last() *http.Request {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	return a.asked[len(a.asked)-1]
+	return a.received[len(a.received)-1]
 }
 
 // object is a JSON object.
 type object = map[string]any
 
-// league answers for seasons 1 to 3 with two clubs, the farm club and the injured list of one; ids tell season and team.
+// league responds for seasons 1 to 3 with two clubs, and a farm team and injured list; ids contain season and team.
 func league(w http.ResponseWriter, r *http.Request) {
 	season := r.URL.Query().Get("season")
 	if !strings.Contains("123", season) {
@@ -127,7 +127,7 @@ func team(season string, n int, abbrev, name string) object {
 	}
 }
 
-// squad is nine hitters, one of each position, two pitchers and somebody without positions.
+// squad returns nine hitters, one of each position, two pitchers and a player without positions.
 func squad(season, team string) []object {
 	var players []object
 	for i, pos := range []string{"C", "1B", "2B", "3B", "SS", "LF", "CF", "RF", "DH", "SP", "CP", ""} {
@@ -147,7 +147,7 @@ func send(w http.ResponseWriter, v any) {
 	}
 }
 
-// rig is a client and the API that it talks to.
+// rig is a client and its API.
 type rig struct {
 	*teamdata.Client
 	api   *api
@@ -165,7 +165,7 @@ func newRig(t *testing.T, change ...func(*teamdata.Config)) *rig {
 	return connect(t, a, teamdata.Config{URL: server.URL + "/api"}, change...)
 }
 
-// connect makes a client that runs until the test ends.
+// connect returns a client that runs until the test ends.
 func connect(t *testing.T, a *api, c teamdata.Config, change ...func(*teamdata.Config)) *rig {
 	t.Helper()
 	r := &rig{api: a, cache: &memory{items: map[string][]byte{}}, log: &strings.Builder{}}
@@ -190,7 +190,7 @@ func connect(t *testing.T, a *api, c teamdata.Config, change ...func(*teamdata.C
 	return r
 }
 
-// direct is a network that is the handler itself, for tests in a bubble.
+// direct is a transport that calls a handler, for tests with synctest.
 type direct struct{ http.Handler }
 
 func (d direct) RoundTrip(r *http.Request) (*http.Response, error) {
@@ -204,14 +204,14 @@ func (d direct) RoundTrip(r *http.Request) (*http.Response, error) {
 	return resp, nil
 }
 
-// newBubbleRig needs no network.
+// newBubbleRig returns a rig without a network.
 func newBubbleRig(t *testing.T) *rig {
 	t.Helper()
 	a := &api{}
 	return connect(t, a, teamdata.Config{URL: "http://api.example/api", Transport: direct{a}})
 }
 
-// down answers like a proxy before a dead API.
+// down responds like a proxy without an upstream.
 func down(w http.ResponseWriter, _ *http.Request) {
 	http.Error(w, "no upstream", http.StatusBadGateway)
 }

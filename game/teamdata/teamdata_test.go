@@ -10,12 +10,13 @@ import (
 	"sync"
 	"testing"
 
-	"pressbox/game"
+	"pressbox/game/bot"
 	"pressbox/game/teamdata"
 	"pressbox/game/teams"
 )
 
-func TestTeamsAreTheClubsOfTheSeason(t *testing.T) {
+// Teams returns the clubs of the season, without farm teams and injured lists.
+func TestClient_teams(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	for _, season := range []int{0, 1} {
@@ -25,7 +26,7 @@ func TestTeamsAreTheClubsOfTheSeason(t *testing.T) {
 		}
 		want := season
 		if season == 0 {
-			want = 3 // the default
+			want = 3 // DefaultSeason
 		}
 		if got.Season != want || got.Stale || len(got.Teams) != 2 || got.Source == "" || got.FetchedAt.IsZero() {
 			t.Fatalf("season %d: %+v", season, got)
@@ -39,12 +40,12 @@ func TestTeamsAreTheClubsOfTheSeason(t *testing.T) {
 		}
 	}
 	if n := r.api.requests(); n != 2 {
-		t.Errorf("asked %d times, want 2", n)
+		t.Errorf("%d requests, want 2", n)
 	}
 }
 
-// A roster is enough for a line-up, with a designated hitter or without.
-func TestRosterMakesALineup(t *testing.T) {
+// A roster suffices for a line-up with and without a designated hitter.
+func TestClient_roster(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	roster, err := r.Roster(t.Context(), 3, "32")
@@ -56,8 +57,8 @@ func TestRosterMakesALineup(t *testing.T) {
 	}
 	club := roster.Club()
 	for _, dh := range []bool{true, false} {
-		if v := fill(club, dh).Check(club, dh); v != nil {
-			t.Errorf("dh %v: %+v", dh, v)
+		if _, err := bot.SuggestLineup(club, nil, dh); err != nil {
+			t.Errorf("dh %v: %v", dh, err)
 		}
 	}
 	raw, err := json.Marshal(roster)
@@ -71,29 +72,7 @@ func TestRosterMakesALineup(t *testing.T) {
 	}
 }
 
-// fill puts at each position the first who plays it.
-func fill(c game.Club, dh bool) game.Lineup {
-	var l game.Lineup
-	for at := game.Pitcher; at <= game.DesignatedHitter; at++ {
-		for _, p := range c.Players {
-			role := string(p.Positions[0])
-			switch {
-			case at == game.Pitcher && role == "SP":
-				l.Pitcher = p.ID
-				if dh {
-					continue
-				}
-			case role != at.String(), at == game.DesignatedHitter && !dh:
-				continue
-			}
-			l.Order = append(l.Order, game.Slot{Player: p.ID, Position: at})
-			break
-		}
-	}
-	return l
-}
-
-func TestWhatDoesNotExistIsUnknown(t *testing.T) {
+func TestClient_unknown(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	for _, season := range []int{-1, 7, 10000} {
@@ -101,45 +80,27 @@ func TestWhatDoesNotExistIsUnknown(t *testing.T) {
 			t.Errorf("season %d: %v", season, err)
 		}
 	}
-	// 33 is a farm club, 12 a club of another season.
+	// 33 is a farm team, 12 a team of another season.
 	for _, id := range []string{"33", "12", "", "32&season=1", "../teams"} {
 		if _, err := r.Roster(t.Context(), 3, id); !errors.Is(err, teams.ErrUnknown) {
 			t.Errorf("team %q: %v", id, err)
 		}
 	}
 	if n := r.api.requests(); n != 2 {
-		t.Errorf("asked %d times, want 2: for the teams of seasons 7 and 3", n)
+		t.Errorf("%d requests, want 2: for the teams of seasons 7 and 3", n)
 	}
 	if len(r.cache.clone().items) != 1 {
-		t.Error("what does not exist was kept")
+		t.Error("an empty list was cached")
 	}
 }
 
-// Many who ask at once are one question.
-func TestSingleFlight(t *testing.T) {
+// Concurrent requests for any seasons and teams get the matching answers, and share one fetch for each list.
+func TestClient_concurrentRequests(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
-	var group sync.WaitGroup
-	for range 50 {
-		group.Go(func() {
-			if _, err := r.Roster(t.Context(), 3, "31"); err != nil {
-				t.Error(err)
-			}
-		})
-	}
-	group.Wait()
-	if n := r.api.requests(); n != 2 {
-		t.Errorf("asked %d times, want 2", n)
-	}
-}
-
-// Whatever is asked, in whatever order and by however many clients over one cache, the answer is of that season and team.
-func TestAnswersAreWhatWasAskedFor(t *testing.T) {
-	t.Parallel()
-	r := newRig(t)
-	for range 2 { // the second time out of the cache
+	for range 2 { // the second time from the cache
 		var group sync.WaitGroup
-		for n := range 6 {
+		for n := range 48 {
 			season, id := n%3+1, fmt.Sprintf("%d%d", n%3+1, n%2+1)
 			group.Go(func() {
 				roster, err := r.Roster(t.Context(), season, id)
@@ -148,7 +109,7 @@ func TestAnswersAreWhatWasAskedFor(t *testing.T) {
 					return
 				}
 				if roster.Season != season || roster.Team.Season != season || roster.Team.ID != id {
-					t.Errorf("asked for %s in %d: %+v", id, season, roster.Team)
+					t.Errorf("team %s of season %d: %+v", id, season, roster.Team)
 				}
 				for _, p := range roster.Players {
 					if !strings.HasSuffix(p.Name, " of "+id) {
@@ -159,13 +120,16 @@ func TestAnswersAreWhatWasAskedFor(t *testing.T) {
 		}
 		group.Wait()
 	}
+	if n := r.api.requests(); n != 3+6 {
+		t.Errorf("%d requests, want 3 for teams and 6 for rosters", n)
+	}
 }
 
-// A cache that mixed up its keys, or was kept from another address, serves nothing.
-func TestMixedUpCacheIsNotServed(t *testing.T) {
+// A cache entry of another URL is not used.
+func TestClient_entryOfAnotherURL(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
-	r.api.set(func(w http.ResponseWriter, q *http.Request) { // an API that does not say whose players they are
+	r.api.set(func(w http.ResponseWriter, q *http.Request) { // players without their team
 		if strings.HasSuffix(q.URL.Path, "teams") {
 			league(w, q)
 			return
@@ -195,7 +159,7 @@ func TestMixedUpCacheIsNotServed(t *testing.T) {
 	}
 }
 
-func TestRestartKeepsWhatWasSaid(t *testing.T) {
+func TestClient_restart(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	before, err := r.Teams(t.Context(), 3)
@@ -212,7 +176,7 @@ func TestRestartKeepsWhatWasSaid(t *testing.T) {
 	}
 }
 
-func TestFullStoreStillAnswers(t *testing.T) {
+func TestClient_fullCache(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	r.cache.full = errFull
@@ -221,11 +185,11 @@ func TestFullStoreStillAnswers(t *testing.T) {
 	}
 	r.stop()
 	if !strings.Contains(r.log.String(), "full") {
-		t.Errorf("the log says %q", r.log)
+		t.Errorf("log %q", r.log)
 	}
 }
 
-func TestAddresses(t *testing.T) {
+func TestNew_badURL(t *testing.T) {
 	t.Parallel()
 	for _, bad := range []string{"", "example.org/api", "ftp://example.org", "https://", "https://me:hush@example.org/api", "https://example.org/?key=hush", "https://example.org/hush\x7f"} {
 		_, err := teamdata.New(teamdata.Config{URL: bad})
@@ -235,7 +199,7 @@ func TestAddresses(t *testing.T) {
 	}
 }
 
-func TestTokenIsSentAndNotLogged(t *testing.T) {
+func TestClient_token(t *testing.T) {
 	t.Parallel()
 	const token = "hush-hush"
 	r := newRig(t, func(c *teamdata.Config) { c.Token = token })
@@ -243,7 +207,7 @@ func TestTokenIsSentAndNotLogged(t *testing.T) {
 		t.Fatal(err)
 	}
 	if got := r.api.last().Header.Get("Authorization"); got != "Bearer "+token {
-		t.Errorf("sent %q", got)
+		t.Errorf("Authorization %q", got)
 	}
 	r.api.set(down)
 	_, err := r.Teams(t.Context(), 2)

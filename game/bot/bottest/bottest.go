@@ -10,7 +10,7 @@ import (
 	"pressbox/game/teams"
 )
 
-// TB is what a game needs of testing.TB and of rapid.T.
+// TB has the methods of testing.TB and rapid.T that a game needs.
 type TB interface {
 	Helper()
 	Fatalf(format string, args ...any)

@@ -10,8 +10,8 @@ import (
 
 func at(mask, outs int) baseOutState { return baseOutState(3*mask + outs) }
 
-// The break-even points of steals agree with those published: of second 71 % whatever the outs, of third 78, 69 and 85 %.
-func TestBreakEven(t *testing.T) {
+// The break-even points of steals agree with published ones: 71 % for second, 78, 69 and 85 % for third by outs.
+func TestStealValues_breakEven(t *testing.T) {
 	t.Parallel()
 	v := newValuations().runs
 	tests := []struct {
@@ -25,17 +25,17 @@ func TestBreakEven(t *testing.T) {
 	for _, tt := range tests {
 		for outs, want := range tt.want {
 			now := at(tt.mask, outs)
-			won, lost, _ := stealValues(&v, now, tt.mask)
-			if got := breakEven(v.value[now], won, lost); math.Abs(got-want) > .01 {
+			success, failure, _ := stealValues(&v, now, tt.mask)
+			if got := breakEven(v.value[now], success, failure); math.Abs(got-want) > .01 {
 				t.Errorf("steal of %s with %d out: break-even %.3f, want %.3f", tt.name, outs, got, want)
 			}
 		}
 	}
 }
 
-// A sacrifice that succeeds costs runs: .20 with a man on first and none out, .18 on second, .09 on first and second; for
-// the one run it takes .422 to .406.
-func TestSacrifice(t *testing.T) {
+// A successful sacrifice costs runs: .20 with a runner on first and none out, .18 on second, .09 on first and second. The
+// chance of one run falls from .422 to .406.
+func TestBuntValues_sacrifice(t *testing.T) {
 	t.Parallel()
 	v := newValuations()
 	for mask, want := range map[int]float64{1: .20, 2: .18, 3: .09} {
@@ -50,8 +50,8 @@ func TestSacrifice(t *testing.T) {
 	}
 }
 
-// The league's own batter is worth what the situation is; a better one more, a worse one less.
-func TestTurn(t *testing.T) {
+// The league's batter has the value of the state, a better one more, a worse one less.
+func TestValuation_plateAppearance(t *testing.T) {
 	t.Parallel()
 	v := newValuations()
 	good, bad := chance.LeagueRates(), chance.LeagueRates()
@@ -62,20 +62,20 @@ func TestTurn(t *testing.T) {
 		for i, worth := range s.value {
 			now := baseOutState(i)
 			if got := s.plateAppearance(now, chance.LeagueRates()); math.Abs(got-worth) > 1e-9 {
-				t.Errorf("situation %d: %.3f, want %.3f", i, got, worth)
+				t.Errorf("base-out state %d: %.3f, want %.3f", i, got, worth)
 			}
 			if better, worse := s.plateAppearance(now, good), s.plateAppearance(now, bad); better <= worth || worse >= worth {
-				t.Errorf("situation %d: %.3f, a good batter %.3f, a bad one %.3f", i, worth, better, worse)
+				t.Errorf("base-out state %d: %.3f, a good batter %.3f, a bad one %.3f", i, worth, better, worse)
 			}
 			if math.Abs(s.residual[i]) > .15 {
-				t.Errorf("situation %d: the branches miss %.3f", i, s.residual[i])
+				t.Errorf("base-out state %d: residual %.3f", i, s.residual[i])
 			}
 		}
 	}
 }
 
-// Where one run wins it is weighed by one run, elsewhere by runs.
-func TestScale(t *testing.T) {
+// The valuation is by one run where that wins the game, otherwise by runs.
+func TestValuations_forState(t *testing.T) {
 	t.Parallel()
 	v := newValuations()
 	for _, tt := range []struct {
@@ -95,9 +95,9 @@ func TestScale(t *testing.T) {
 	}
 }
 
-// A coach sends the runner from third with one out when he is safe in six of ten, not in five; with none out he wants
-// nearly all, with two out fewer than half.
-func TestSends(t *testing.T) {
+// The runner on third goes with one out if safe in six of ten, not in five; with none out in nearly all, with two out in
+// fewer than half.
+func TestValuation_sendsRunner(t *testing.T) {
 	t.Parallel()
 	v := newValuations().runs
 	tests := []struct {

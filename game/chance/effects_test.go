@@ -1,0 +1,402 @@
+package chance_test
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"testing"
+
+	"pressbox/game"
+	"pressbox/game/chance"
+)
+
+// sampleSize returns n, or a fifth of it with -short.
+func sampleSize(n int) int {
+	if testing.Short() {
+		return n / 5
+	}
+	return n
+}
+
+// slack returns the further tolerance of a share or a mean in a smaller sample: that times as many standard errors.
+func slack(tolerance float64) float64 {
+	if testing.Short() {
+		return tolerance
+	}
+	return 0
+}
+
+// sample resolves a turn in one base-out state many times and passes each resolution on with the states around it.
+func sample(tb testing.TB, at int, c chance.Tactics, ratings chance.Ratings, see func(*game.State, *chance.Resolution, *game.State)) (n int) {
+	tb.Helper()
+	f := averageFixture(0)
+	sim := chance.NewSimulator(chance.Seed{1, byte(at)}, f.clubs, ratings, chance.ParkFactors{})
+	s := f.at(tb, at)
+	n = sampleSize(20000)
+	for i := range n {
+		r, err := sim.Resolve(&s, chance.Progress{Turns: uint64(i)}, c)
+		if err != nil {
+			tb.Fatal(err)
+		}
+		after, err := s.Apply(r.Play)
+		if err != nil {
+			tb.Fatal(err)
+		}
+		see(&s, &r, &after)
+	}
+	return n
+}
+
+// A predicate reports whether a play in a state has a property.
+type predicate func(*game.State, *game.Play) bool
+
+// shares returns how often plays satisfy each predicate. Standard errors are at most .0035 with 20,000 turns.
+func shares(tb testing.TB, at int, c chance.Tactics, ratings chance.Ratings, is ...predicate) []float64 {
+	tb.Helper()
+	counted := make([]float64, len(is))
+	n := sample(tb, at, c, ratings, func(s *game.State, r *chance.Resolution, _ *game.State) {
+		for i, p := range is {
+			if p(s, &r.Play) {
+				counted[i]++
+			}
+		}
+	})
+	for i := range counted {
+		counted[i] /= float64(n)
+	}
+	return counted
+}
+
+// expectedRuns returns the runs of the half-inning from a base-out state on if the tactics are called once. The standard error is
+// .008 with 20,000 turns.
+func expectedRuns(tb testing.TB, at int, c chance.Tactics, ratings chance.Ratings) float64 {
+	tb.Helper()
+	var sum float64
+	n := sample(tb, at, c, ratings, func(s *game.State, r *chance.Resolution, after *game.State) {
+		sum += float64(s.Tally(r.Play).Runs) + chance.RunExpectancy(after)
+	})
+	return sum / float64(n)
+}
+
+func isKind(kinds ...game.PlayKind) predicate {
+	return func(_ *game.State, p *game.Play) bool { return slices.Contains(kinds, p.Kind) }
+}
+
+func isGroundDoublePlay(s *game.State, p *game.Play) bool {
+	return p.Ball.Contact == game.GroundBall && s.Tally(*p).DoublePlay
+}
+
+func scoresOnGroundOut(_ *game.State, p *game.Play) bool {
+	return p.Kind == game.BattedOut && p.Ball.Contact == game.GroundBall && p.Advances[game.Third].To == game.HomePlate
+}
+
+func scoresFromThird(_ *game.State, p *game.Play) bool {
+	return p.Advances[game.Third].To == game.HomePlate
+}
+
+func scoresFromSecond(_ *game.State, p *game.Play) bool {
+	return p.Kind == game.Single && p.Advances[game.Second].To == game.HomePlate
+}
+
+func isSacrifice(_ *game.State, p *game.Play) bool {
+	return p.Flags.Has(game.SacrificeHit) && p.Advances[game.First].To == game.Second
+}
+
+func isStrikeoutDoublePlay(_ *game.State, p *game.Play) bool {
+	return p.Kind == game.Strikeout && p.Also == game.CaughtStealing
+}
+
+// Each tactic has its effect and its cost.
+func TestTactics_effects(t *testing.T) {
+	t.Parallel()
+	in := func(d chance.Defence) chance.Tactics { return chance.Tactics{Defence: d} }
+	call := func(o chance.Offence) chance.Tactics { return chance.Tactics{Offence: o} }
+	tests := []struct {
+		name    string
+		at      int // 3·mask + outs
+		tactics chance.Tactics
+		is      predicate
+		least   float64 // change of the share against no tactics
+		most    float64
+	}{
+		{"pitching around walks more", 6, in(chance.Defence{Pitch: chance.PitchAround}), isKind(game.Walk), .08, .25},
+		{"pitching around allows fewer home runs", 6, in(chance.Defence{Pitch: chance.PitchAround}), isKind(game.HomeRun), -.03, -.003},
+		{"an intentional walk is one", 6, in(chance.Defence{Pitch: chance.IntentionalWalk}), isKind(game.IntentionalWalk), 1, 1},
+		{"taking walks more", 0, call(chance.Take), isKind(game.Walk), .005, .05},
+		{"the infield in allows singles", 13, in(chance.Defence{Infield: chance.InfieldIn}), isKind(game.Single), .015, .06},
+		{"the infield in holds the runner on third", 13, in(chance.Defence{Infield: chance.InfieldIn}), scoresOnGroundOut, -.08, -.02},
+		{"corners in hold the runner less", 13, in(chance.Defence{Infield: chance.CornersIn}), scoresOnGroundOut, -.05, -.005},
+		{"double-play depth turns more double plays", 3, in(chance.Defence{Infield: chance.DoublePlayDepth}), isGroundDoublePlay, .003, .03},
+		{"a hit and run avoids double plays", 3, call(chance.HitAndRun), isGroundDoublePlay, -.10, -.02},
+		{"a hit and run strikes out and throws out", 3, call(chance.HitAndRun), isStrikeoutDoublePlay, .03, .12},
+		{"playing behind the runner allows fewer singles", 3, in(chance.Defence{PlayBehind: true}), isKind(game.Single), -.03, -.008},
+		{"a deep outfield allows fewer doubles", 0, in(chance.Defence{Outfield: chance.Deep}), isKind(game.Double), -.02, -.002},
+		{"a shallow outfield allows more doubles", 0, in(chance.Defence{Outfield: chance.Shallow}), isKind(game.Double), .002, .02},
+		{"guarding the lines allows fewer doubles", 0, in(chance.Defence{GuardLines: true}), isKind(game.Double), -.02, -.002},
+		{"a sacrifice advances the runner", 3, call(chance.Sacrifice), isSacrifice, .55, .7},
+		{"a bunt for a hit with the bases empty", 0, call(chance.BuntForHit), isKind(game.Single), .1, .25},
+		{"a squeeze scores the runner", 13, call(chance.Squeeze), scoresFromThird, .2, .5},
+	}
+	for at := range 24 {
+		var is []predicate
+		for _, tt := range tests {
+			if tt.at == at {
+				is = append(is, tt.is)
+			}
+		}
+		if is == nil {
+			continue
+		}
+		usual := shares(t, at, chance.Tactics{}, nil, is...)
+		for _, tt := range tests {
+			if tt.at != at {
+				continue
+			}
+			got := shares(t, at, tt.tactics, nil, tt.is)[0] - usual[0]
+			if usual = usual[1:]; got < tt.least-slack(.01) || got > tt.most+slack(.01) {
+				t.Errorf("%s: %+.4f, want %+.3f to %+.3f", tt.name, got, tt.least, tt.most)
+			}
+		}
+	}
+}
+
+// A sacrifice with a runner on first and none out costs runs: .20 if it succeeds (.909 to .709), less on average, because
+// some bunters reach first.
+func TestTactics_sacrificeCostsRuns(t *testing.T) {
+	t.Parallel()
+	cost := expectedRuns(t, 3, chance.Tactics{}, nil) - expectedRuns(t, 3, chance.Tactics{Offence: chance.Sacrifice}, nil)
+	if cost < .05-slack(.03) || cost > .25+slack(.03) {
+		t.Errorf("a sacrifice costs %.3f runs", cost)
+	}
+}
+
+// Fast batters reach the measured .44 on bunts for a hit, average ones a third, which costs runs.
+func TestTactics_buntForHit(t *testing.T) {
+	t.Parallel()
+	bunt := chance.Tactics{Offence: chance.BuntForHit}
+	rated := func(speed float64) chance.Ratings {
+		r := chance.Ratings{}
+		for i := range 9 {
+			r[game.PlayerID(fmt.Sprintf("a%d", i+1))] = chance.Rating{Speed: speed}
+		}
+		return r
+	}
+	for speed, want := range map[float64]float64{-1.5: .22, 0: .32, 1.3: .44, 2: .50} {
+		if got := shares(t, 0, bunt, rated(speed), isKind(game.Single))[0]; math.Abs(got-want) > .02+slack(.02) {
+			t.Errorf("bunters of speed %+.1f reached %.3f, want %.2f", speed, got, want)
+		}
+	}
+	for outs := range 3 {
+		if gain := expectedRuns(t, outs, bunt, nil) - expectedRuns(t, outs, chance.Tactics{}, nil); gain > slack(.03) {
+			t.Errorf("with %d out an average batter gains %+.3f runs by bunting", outs, gain)
+		}
+	}
+	if bunts, swings := expectedRuns(t, 0, bunt, rated(2.5)), expectedRuns(t, 0, chance.Tactics{}, rated(2.5)); bunts < swings-slack(.03) {
+		t.Errorf("the fastest bunts for %.3f runs, swings for %.3f", bunts, swings)
+	}
+}
+
+// The odds shown with a steal are its frequency, and skills and tactics change them in the right direction.
+func TestSimulator_stealOdds(t *testing.T) {
+	t.Parallel()
+	f := averageFixture(0)
+	s := f.at(t, 3)
+	steal := chance.Tactics{Offence: chance.StealSecond}
+	odds := func(r chance.Ratings, d chance.Defence) float64 {
+		sim := chance.NewSimulator(chance.Seed{}, f.clubs, r, chance.ParkFactors{})
+		return sim.Odds(&s, chance.Progress{}, chance.Tactics{Offence: steal.Offence, Defence: d}).Chance
+	}
+	average := odds(nil, chance.Defence{})
+	if got := shares(t, 3, steal, nil, isKind(game.StolenBase))[0]; math.Abs(got-average) > .012+slack(.015) {
+		t.Errorf("shown %.3f, frequency %.3f", average, got)
+	}
+	for name, got := range map[string]float64{
+		"a fast runner":    odds(chance.Ratings{"a9": {Speed: 1}}, chance.Defence{}) - average,
+		"playing behind":   odds(nil, chance.Defence{PlayBehind: true}) - average,
+		"a weak catcher":   odds(chance.Ratings{"h8": {Arm: -1}}, chance.Defence{}) - average,
+		"a strong catcher": average - odds(chance.Ratings{"h8": {Arm: 1}}, chance.Defence{}),
+		"a quick move":     average - odds(chance.Ratings{"h12": {Hold: 1}}, chance.Defence{}),
+		"a pitch-out":      average - odds(nil, chance.Defence{Pitch: chance.PitchOut}),
+	} {
+		if got < .02 || got > .35 {
+			t.Errorf("%s changes the odds of a steal by %.3f", name, got)
+		}
+	}
+}
+
+// A fast runner scores from second on more singles, and strong arms hold the runner.
+func TestSimulator_speedAndArms(t *testing.T) {
+	t.Parallel()
+	scores := func(r chance.Ratings) float64 {
+		of := shares(t, 7, chance.Tactics{}, r, scoresFromSecond, isKind(game.Single))
+		return of[0] / of[1]
+	}
+	average, strong := scores(nil), chance.Rating{Arm: 2}
+	if math.Abs(average-.494) > .03+slack(.04) { // of 2,888 singles; three standard errors of as many
+		t.Errorf("from second on a single with one out scored %.3f, want .494", average)
+	}
+	if fast := scores(chance.Ratings{"a8": {Speed: 2}}); fast < average+.06-slack(.04) {
+		t.Errorf("the fastest scored %.3f, the average %.3f", fast, average)
+	}
+	if got := scores(chance.Ratings{"h1": strong, "h5": strong, "h7": strong}); got > average-.02+slack(.04) {
+		t.Errorf("on the strongest arms scored %.3f, on average ones %.3f", got, average)
+	}
+}
+
+// Bold choices succeed as often as the question shows, and without an answer the percentages decide.
+func TestResolution_questionOdds(t *testing.T) {
+	t.Parallel()
+	type record struct{ asked, expected, succeeded float64 }
+	found := map[chance.Question]*record{}
+	for at := range 24 {
+		sample(t, at, chance.Tactics{}, nil, func(s *game.State, r *chance.Resolution, _ *game.State) {
+			if r.Question == chance.NoQuestion {
+				return
+			}
+			rec := found[r.Question]
+			if rec == nil {
+				rec = &record{}
+				found[r.Question] = rec
+			}
+			bold := r.Final(true)
+			rec.asked++
+			rec.expected += r.SuccessChance
+			if succeeded(r.Question, s, &bold) {
+				rec.succeeded++
+			}
+			if offence := r.Question == chance.SendRunner; offence != (r.Decider == s.Batting()) {
+				t.Errorf("%q is for the %s team", r.Question, r.Decider)
+			}
+		})
+	}
+	for _, q := range []chance.Question{chance.SendRunner, chance.ThrowHome, chance.TurnTwo, chance.ThrowPlate} {
+		rec := found[q]
+		if rec == nil || int(rec.asked) < sampleSize(300) {
+			t.Errorf("%q is rarely asked: %+v", q, rec)
+			continue
+		}
+		within := 3.5 * math.Sqrt(rec.asked*.25)
+		if math.Abs(rec.succeeded-rec.expected) > within {
+			t.Errorf("%q: %.0f of %.0f succeeded, want %.0f ± %.0f", q, rec.succeeded, rec.asked, rec.expected, within)
+		}
+		if bold, safe := q.Labels(); bold == "" || safe == "" || q.Text() == "" {
+			t.Errorf("%q has no words", q)
+		}
+	}
+}
+
+// succeeded reports whether the bold choice succeeded.
+func succeeded(q chance.Question, s *game.State, bold *game.Play) bool {
+	switch q {
+	case chance.SendRunner:
+		return !isOut(bold, riskedRunner(s, bold))
+	case chance.ThrowHome:
+		return isOut(bold, riskedRunner(s, bold))
+	case chance.TurnTwo:
+		return s.Tally(*bold).Outs > 1
+	default:
+		return isOut(bold, game.Third)
+	}
+}
+
+// riskedRunner returns the base of the runner who may take an extra base.
+func riskedRunner(s *game.State, p *game.Play) game.Base {
+	second, third := s.RunnerOn(game.Second).Player != "", s.RunnerOn(game.Third).Player != ""
+	switch {
+	case p.Kind == game.Single && second, p.Kind == game.BattedOut && !third:
+		return game.Second
+	case p.Kind == game.BattedOut:
+		return game.Third
+	default:
+		return game.First
+	}
+}
+
+func isOut(p *game.Play, from game.Base) bool {
+	return slices.ContainsFunc(p.Outs[:], func(o game.Out) bool { return o.Kind != game.NotOut && o.Runner == from })
+}
+
+// The pitches lead to the play: to the count before the last one, and to the ending.
+func TestResolution_pitchesMatchPlay(t *testing.T) {
+	t.Parallel()
+	pitches := 0
+	n := sample(t, 0, chance.Tactics{}, nil, func(_ *game.State, r *chance.Resolution, _ *game.State) {
+		p := r.Final(true)
+		var balls, strikes int8
+		last := len(p.Pitches) - 1
+		for _, l := range p.Pitches[:last] {
+			switch l {
+			case 'B':
+				balls++
+			case 'C', 'S':
+				strikes++
+			case 'F':
+				strikes = min(strikes+1, 2)
+			default:
+				t.Errorf("%s continues after %c", p.Pitches, l)
+			}
+		}
+		if (game.Count{Balls: balls, Strikes: strikes}) != p.Count || balls > 3 || strikes > 2 {
+			t.Errorf("%s leads to %d-%d, the play has %+v", p.Pitches, balls, strikes, p.Count)
+		}
+		switch l := p.Pitches[last]; {
+		case p.Kind == game.Strikeout && strikes == 2 && (l == 'C' || l == 'S'):
+		case p.Kind == game.Walk && balls == 3 && l == 'B':
+		case p.Kind == game.HitByPitch && l == 'H':
+		case p.Kind == game.FoulError && l == 'F':
+		case p.Kind != game.Strikeout && p.Kind != game.Walk && p.Kind != game.HitByPitch && l == 'X':
+		default:
+			t.Errorf("a %s ends %s", p.Kind, p.Pitches)
+		}
+		pitches += len(p.Pitches)
+	})
+	if per := float64(pitches) / float64(n); math.Abs(per-3.88) > .06+slack(.05) {
+		t.Errorf("%.3f pitches a turn, want 3.88", per)
+	}
+}
+
+// After a play between pitches the batter and the count stay, and the play has all pitches.
+func TestResolution_interruptedTurn(t *testing.T) {
+	t.Parallel()
+	f := averageFixture(0)
+	sim := chance.NewSimulator(chance.Seed{3}, f.clubs, nil, chance.ParkFactors{})
+	s := f.at(t, 3)
+	steal, err := sim.Resolve(&s, chance.Progress{}, chance.Tactics{Offence: chance.StealSecond})
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := steal.Final(true)
+	next, err := s.Apply(p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if p.Pitches != ">B" || next.Count != (game.Count{Balls: 1}) || next.Batter() != s.Batter() {
+		t.Errorf("a steal has pitches %q, count %+v, %s at bat", p.Pitches, next.Count, next.Batter())
+	}
+	r, err := sim.Resolve(&next, steal.Next, chance.Tactics{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := r.Final(true).Pitches; len(got) < 4 || got[:3] != ">B." {
+		t.Errorf("the turn continues as %q, want >B. and more", got)
+	}
+}
+
+// The expected rates are the frequencies, except for plays between pitches.
+func TestSimulator_expectedRates(t *testing.T) {
+	t.Parallel()
+	f := averageFixture(0)
+	s := f.at(t, 0)
+	want := chance.NewSimulator(chance.Seed{}, f.clubs, nil, chance.ParkFactors{}).ExpectedRates(&s, chance.Progress{}, chance.Tactics{})
+	kinds := []game.PlayKind{game.Strikeout, game.Walk, game.Single, game.Double, game.HomeRun}
+	var is []predicate
+	for _, k := range kinds {
+		is = append(is, isKind(k))
+	}
+	got := shares(t, 0, chance.Tactics{}, nil, is...)
+	for i, p := range []float64{want.K, want.BB, want.Single, want.Double, want.HR} {
+		if within := 3.5 * math.Sqrt(p*(1-p)/float64(sampleSize(20000))); math.Abs(got[i]-p) > within {
+			t.Errorf("%s: %.4f of turns, want %.4f ± %.4f", kinds[i], got[i], p, within)
+		}
+	}
+}

@@ -1,0 +1,190 @@
+package chance_test
+
+import (
+	"cmp"
+	"encoding/binary"
+	"fmt"
+	"slices"
+	"testing"
+
+	"pressbox/game"
+	"pressbox/game/chance"
+	"pressbox/game/gametest"
+	"pressbox/game/league"
+	"pressbox/game/teams"
+)
+
+// A fixture holds the sides of a simulated game.
+type fixture struct {
+	clubs     [2]game.Club
+	lineups   [2]game.Lineup
+	ratings   chance.Ratings
+	park      chance.ParkFactors
+	relievers map[game.PlayerID]bool
+}
+
+func newFixture(clubs [2]game.Club, lineups [2]game.Lineup) fixture {
+	f := fixture{clubs: clubs, lineups: lineups, relievers: map[game.PlayerID]bool{}}
+	for _, c := range clubs {
+		for _, p := range c.Players {
+			f.relievers[p.ID] = p.Positions[0] == "RP"
+		}
+	}
+	return f
+}
+
+// averageFixture returns two clubs of average players with their starters number n and n+2. 42 % of plate appearances are
+// left-handed, 27 % of pitchers. Players 1–9 bat, 10–14 start, 15–22 relieve, 23–26 are substitutes.
+func averageFixture(n int) fixture {
+	var clubs [2]game.Club
+	var lineups [2]game.Lineup
+	for side, prefix := range []string{"a", "h"} {
+		c := &clubs[side]
+		c.ID = prefix
+		for i := 1; i <= 26; i++ {
+			c.Players = append(c.Players, averagePlayer(prefix, i))
+		}
+		lineups[side] = gametest.Lineup(*c, true)
+		lineups[side].Pitcher = c.Players[9+(n+2*side)%5].ID
+	}
+	return newFixture(clubs, lineups)
+}
+
+func averagePlayer(prefix string, i int) game.Player {
+	p := game.Player{ID: game.PlayerID(fmt.Sprintf("%s%d", prefix, i)), Bats: game.Right, Throws: game.Right}
+	switch {
+	case i <= 9:
+		p.Positions = []game.Role{game.Role(gametest.Positions()[i-1].String())}
+		if i%2 == 0 {
+			p.Bats = game.Left
+		}
+	case i <= 14:
+		p.Positions = []game.Role{"SP"}
+	case i <= 22:
+		p.Positions = []game.Role{"RP"}
+	default:
+		p.Positions = []game.Role{"LF", "2B", "C"}
+	}
+	if i >= 10 && i%4 == 2 {
+		p.Throws = game.Left
+	}
+	return p
+}
+
+func averageLeague() []fixture {
+	var all []fixture
+	for n := range 5 {
+		all = append(all, averageFixture(n))
+	}
+	return all
+}
+
+// builtInLeague returns all pairs of clubs of the last season, at the park of each, with each starter.
+func builtInLeague(tb testing.TB) []fixture {
+	tb.Helper()
+	clubs, err := league.Season(league.LastSeason)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	var all []fixture
+	for n := range 5 {
+		for _, home := range clubs {
+			for _, away := range clubs {
+				if away.Team.ID == home.Team.ID {
+					continue
+				}
+				both := [2]game.Club{away.Club(), home.Club()}
+				f := newFixture(both, [2]game.Lineup{firstNine(both[0], n), firstNine(both[1], n)})
+				f.ratings, f.park = teams.Ratings(away, home), home.Team.Park.Factors
+				all = append(all, f)
+			}
+		}
+	}
+	return all
+}
+
+// firstNine returns the line-up of the first nine players of a built-in club at the first position of each.
+func firstNine(c game.Club, starter int) game.Lineup {
+	l := game.Lineup{Pitcher: c.Players[13+starter].ID}
+	for _, p := range c.Players[:9] {
+		var at game.Position
+		_ = at.UnmarshalText([]byte(p.Positions[0])) // game.New rejects an unknown one
+		l.Order = append(l.Order, game.Slot{Player: p.ID, Position: at})
+	}
+	return l
+}
+
+// start returns the simulator of game n and its first state.
+func (f *fixture) start(tb testing.TB, n uint64, o game.Options) (*chance.Simulator, game.State) {
+	tb.Helper()
+	var seed chance.Seed
+	binary.BigEndian.PutUint64(seed[:], n)
+	s, err := game.New(o, f.clubs, f.lineups)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return chance.NewSimulator(seed, f.clubs, f.ratings, f.park), s
+}
+
+// at returns the top of the first in a base-out state, 3·mask + outs. Batters 7 to 9 of the order are on base.
+func (f *fixture) at(tb testing.TB, baseOut int) game.State {
+	tb.Helper()
+	_, s := f.start(tb, 0, game.Options{DH: true})
+	s.Outs = baseOut % 3
+	for i := range s.Bases {
+		if baseOut/3&(1<<i) != 0 {
+			s.Bases[i].Player = s.Teams[game.Away].Order[8-i].Player
+		}
+	}
+	return s
+}
+
+// baseOut returns the base-out state of s, 3·mask + outs.
+func baseOut(s *game.State) int {
+	at := s.Outs
+	for i := range s.Bases {
+		if s.Bases[i].Player != "" {
+			at += 3 << i
+		}
+	}
+	return at
+}
+
+// relieve replaces a tired pitcher, and any pitcher when a lead of up to three goes into the ninth. The two best relief
+// pitchers are saved for the eighth and ninth of close games; the last one pitches when the game is out of reach, the
+// middle one when it is nearly lost.
+func (f *fixture) relieve(sim *chance.Simulator, s *game.State, m chance.Progress) {
+	side := s.Fielding()
+	team := &s.Teams[side]
+	lead := s.Score[side] - s.Score[side.Other()]
+	closing := s.Inning >= 9 && lead > 0 && lead <= 3 && baseOut(s) == 0 && m.Workloads[side].Batters > 1
+	if sim.Fatigue(s, m) < 1 && !closing || team.BattersFaced < 3 {
+		return
+	}
+	pen := slices.DeleteFunc(slices.Clone(team.Bench), func(id game.PlayerID) bool { return !f.relievers[id] })
+	if len(pen) == 0 {
+		return
+	}
+	slices.SortStableFunc(pen, func(a, b game.PlayerID) int { return cmp.Compare(f.pitchingValue(b), f.pitchingValue(a)) })
+	next := len(pen) - 1
+	switch {
+	case lead > 0 && lead <= 4:
+		next = min(max(9-s.Inning, 0), 2, next)
+	case lead == 0:
+		next = min(2, next)
+	case lead == -1 || lead == -2:
+		next /= 2
+	}
+	if closing && sim.Fatigue(s, m) < 1 && f.pitchingValue(team.Pitcher) >= f.pitchingValue(pen[next]) {
+		return
+	}
+	if after, err := s.Substitute(game.Substitution{Side: side, Player: pen[next], Position: game.Pitcher}); err == nil {
+		*s = after
+	}
+}
+
+// pitchingValue returns strikeouts less walks, hits and, three times, home runs.
+func (f *fixture) pitchingValue(id game.PlayerID) float64 {
+	r := f.ratings[id].Pitching
+	return r.K - r.BB - r.Single - r.Double - 3*r.HR
+}
