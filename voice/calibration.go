@@ -51,16 +51,8 @@ func (c Calibration) orDefault() Calibration {
 	return c
 }
 
-const (
-	// Limits of the length scale at which a voice is intelligible.
-	minScale, maxScale = 0.4, 2.6
-	// maxStep limits the change of the scale from one segment to the next, so
-	// that it is not noticed; maxDrift limits the change from the first one.
-	maxStep, maxDrift = 0.06, 0.15
-	// trust is the weight of the calibration against the measured duration, in
-	// seconds of speech.
-	trust = 2.0
-)
+// Limits of the length scale at which a voice is intelligible.
+const minScale, maxScale = 0.4, 2.6
 
 // exactWords is the number of words from which a message has exactly the
 // requested rate. A single word is spoken at the speed of one of average
@@ -102,48 +94,6 @@ func (c Calibration) targetSeconds(m textLength, rate int) float64 {
 	average := c.duration(m).at(c.scale(ordinary, float64(ordinary.words)*perWord))
 	exact := min(float64(m.words)/exactWords, 1)
 	return exact*float64(m.words)*perWord + (1-exact)*average
-}
-
-// A rateController adjusts the length scale of each segment so that the message
-// has the requested rate.
-type rateController struct {
-	calibration      Calibration
-	remaining        textLength // not yet spoken
-	seconds          float64    // left for the remaining text
-	first, last      float64    // scales of segments; 0 before the first
-	spoken, expected float64    // seconds of the segments so far
-}
-
-func newRateController(c Calibration, m textLength, rate int) *rateController {
-	c = c.orDefault()
-	return &rateController{calibration: c, remaining: m, seconds: c.targetSeconds(m, rate)}
-}
-
-// nextScale returns the scale of the next segment.
-func (p *rateController) nextScale() float64 {
-	bias := (p.spoken + trust) / (p.expected + trust)
-	scale := p.calibration.scale(p.remaining, p.seconds/bias)
-	if p.first == 0 {
-		p.first, p.last = scale, scale
-	}
-	scale = within(scale, p.last, maxStep)
-	p.last = within(scale, p.first, maxDrift)
-	return p.last
-}
-
-// within returns x, limited to a relative distance share from base.
-func within(x, base, share float64) float64 {
-	return min(max(x, base*(1-share)), base*(1+share))
-}
-
-// advance subtracts a segment of length m that lasted so many seconds, and the
-// pause before it.
-func (p *rateController) advance(m textLength, seconds float64) {
-	p.remaining = p.remaining.minus(m)
-	p.seconds -= seconds + float64(m.pauses)*Pause.Seconds()
-	m.pauses = 0
-	p.spoken += seconds
-	p.expected += p.calibration.duration(m).plus(1, p.calibration.Ends).at(p.last)
 }
 
 // passage is the text for calibration: ordinary sentences of various lengths.
@@ -202,12 +152,12 @@ var errSilent = errors.New("the voice produced no sound for the calibration pass
 // readPassage synthesises and measures the passage.
 func (v *Voice) readPassage(ctx context.Context, scale float32) (reading, error) {
 	var r reading
-	for p := range newClauses(passage).segments() {
-		samples, err := v.infer(ctx, v.encode(ctx, p), scale)
+	for seg := range newClauses(passage).segments() {
+		samples, err := v.infer(ctx, v.encode(ctx, seg), scale)
 		if err != nil {
 			return reading{}, err
 		}
-		m := lengthOf(p.clauses)
+		m := lengthOf(seg.clauses)
 		r.rows = append(r.rows, [3]float64{1, float64(m.letters), float64(m.marks)})
 		r.seconds = append(r.seconds, v.seconds(samples))
 		r.ends += silentEnds(samples) / float64(v.Config.SampleRate)

@@ -16,9 +16,9 @@ const space = " "
 
 // phonemes returns the phonemes of a segment: those of its clauses, each with
 // its mark, with a space between clauses.
-func (v *Voice) phonemes(ctx context.Context, p segment) ([]string, error) {
+func (v *Voice) phonemes(ctx context.Context, seg segment) ([]string, error) {
 	var out []string
-	for _, c := range p.clauses {
+	for _, c := range seg.clauses {
 		phonemes, err := v.clausePhonemes(ctx, c)
 		if err != nil {
 			return nil, err

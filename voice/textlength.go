@@ -37,8 +37,8 @@ func lengthOf(clauses []clause) textLength {
 // length returns the length of all clauses.
 func (s clauses) length() textLength {
 	var all textLength
-	for p := range s.segments() {
-		m := p.length()
+	for seg := range s.segments() {
+		m := seg.length()
 		all = textLength{
 			all.words + m.words, all.letters + m.letters, all.marks + m.marks,
 			all.segments + m.segments, all.pauses + m.pauses,
@@ -48,9 +48,9 @@ func (s clauses) length() textLength {
 }
 
 // length returns the length of a segment, including the pause before it.
-func (p segment) length() textLength {
-	m := lengthOf(p.clauses)
-	if p.pauseBefore {
+func (s segment) length() textLength {
+	m := lengthOf(s.clauses)
+	if s.pauseBefore {
 		m.pauses++
 	}
 	return m

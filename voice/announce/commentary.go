@@ -70,11 +70,11 @@ func (p *playout) speakComment(ctx context.Context, c comment) bool {
 	}
 	sound, stop := context.WithCancelCause(context.WithoutCancel(ctx))
 	defer stop(nil)
-	u := &utterance{deadline: c.deadline, started: make(chan struct{}), stop: stop}
+	u := &spokenComment{deadline: c.deadline, started: make(chan struct{}), stop: stop}
 	syn := p.synthesize(ctx, Announcement{Message: c.text, Voice: voice, Rate: p.a.config.Load().Rate})
 	defer syn.stop()
 	pb := p.play(ctx, sound, syn, func() { close(u.started) }, func(played <-chan error, enough func()) error {
-		return p.awaitUtterance(ctx, u, played, enough)
+		return p.awaitComment(ctx, u, played, enough)
 	})
 	if pb.speakErr != nil {
 		p.a.log.Debug("comment incomplete", "about", c.topic, "err", pb.speakErr)
@@ -86,17 +86,17 @@ func (p *playout) speakComment(ctx context.Context, c comment) bool {
 	return true
 }
 
-// An utterance is a comment that is being spoken.
-type utterance struct {
+// A spokenComment is a comment that is being spoken.
+type spokenComment struct {
 	deadline time.Time
 	started  chan struct{} // closed at its first sample
 	stop     context.CancelCauseFunc
 }
 
-// awaitUtterance waits until a comment has been played. It calls enough, after
+// awaitComment waits until a comment has been played. It calls enough, after
 // which no further clause starts, if the comment is late or an announcement
 // arrives, which it then prefetches.
-func (p *playout) awaitUtterance(ctx context.Context, u *utterance, played <-chan error, enough func()) error {
+func (p *playout) awaitComment(ctx context.Context, u *spokenComment, played <-chan error, enough func()) error {
 	started, late, stopping := u.started, time.After(time.Until(u.deadline)), ctx.Done()
 	var over <-chan time.Time
 	for {
