@@ -1,5 +1,5 @@
-// Package static embeds the files that browsers are sent: the page and what
-// stands in its folder vendor, the sign-in pages, and the page of the API's
+// Package static embeds the files that the server sends to browsers: the page
+// and its vendored libraries, the sign-in pages, and the page of the API's
 // documentation.
 package static
 
