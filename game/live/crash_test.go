@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"log"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -44,11 +43,14 @@ func TestCrash(t *testing.T) {
 // A processTB lets a process that is not a test use a rig: what fails ends the process.
 type processTB struct{ testing.TB }
 
-func (processTB) Context() context.Context          { return context.Background() }
-func (processTB) Helper()                           {}
-func (processTB) Fatal(args ...any)                 { log.Fatal(args...) }
-func (processTB) Fatalf(format string, args ...any) { log.Fatalf(format, args...) }
-func (processTB) Errorf(format string, args ...any) { log.Fatalf(format, args...) }
+func (processTB) Context() context.Context            { return context.Background() }
+func (processTB) Helper()                             {}
+func (p processTB) Fatal(args ...any)                 { p.Fatalf("%s", fmt.Sprint(args...)) }
+func (p processTB) Errorf(format string, args ...any) { p.Fatalf(format, args...) }
+func (processTB) Fatalf(format string, args ...any) {
+	fmt.Fprintf(os.Stderr, format+"\n", args...)
+	os.Exit(1)
+}
 
 // A player plays one game after another until the process is killed.
 type player struct {
