@@ -30,19 +30,14 @@ const (
 // document, so that a body is checked against what is documented.
 type schemas map[string]*jsonschema.Schema
 
-// DecodeJSON decodes text into v. It returns an error unless text is one JSON
-// object and v has all of its members; see [unmarshal].
+// DecodeJSON decodes text into v. Text must be one JSON object in UTF-8, without
+// duplicate names, trailing data and members that v does not have. Names are
+// compared by case.
 func DecodeJSON(text []byte, v any) error {
-	return unmarshal(text, v, json.RejectUnknownMembers(true))
-}
-
-// unmarshal decodes text, which must be one JSON object in UTF-8 without
-// duplicate names or trailing data, into v. Names are compared by case.
-func unmarshal(text []byte, v any, options ...json.Options) error {
 	if jsontext.Value(text).Kind() != '{' {
 		return errNotJSON
 	}
-	if err := json.Unmarshal(text, v, options...); err != nil {
+	if err := json.Unmarshal(text, v, json.RejectUnknownMembers(true)); err != nil {
 		return fmt.Errorf("%w: %w", errNotJSON, err)
 	}
 	return nil
@@ -84,16 +79,19 @@ func readBody(w http.ResponseWriter, r *http.Request) ([]byte, error) {
 	return text, nil
 }
 
-// decode decodes a body that the named schema accepts into v. Unknown members
-// are refused or ignored as the schema says.
+// decode decodes a body that the named schema accepts into v. Its rules are those
+// of [DecodeJSON], but the schema decides about unknown members.
 func (c schemas) decode(text []byte, schema string, v any) error {
 	body := jsontext.Value(text)
+	if body.Kind() != '{' {
+		return errNotJSON
+	}
 	if err := body.Canonicalize(); err != nil { // RFC 8785: 170.0 becomes 170
 		return fmt.Errorf("%w: %w", errNotJSON, err)
 	}
 	var tree map[string]any
-	if err := unmarshal(body, &tree); err != nil {
-		return err
+	if err := json.Unmarshal(body, &tree); err != nil {
+		return fmt.Errorf("%w: %w", errNotJSON, err)
 	}
 	err := c[schema].Validate(tree)
 	if err == nil {
