@@ -101,9 +101,7 @@ func callGame(t *testing.T, book *call.Phrasebook, all []claim, g *retro.Game) {
 		if again := c.Play(rev, &step.Before, &step.Play, &step.After); again != l {
 			t.Errorf("%s: %q, then %q", step.Event, l, again)
 		}
-		checkWords(t, step, l)
-		checkNames(t, step, l)
-		checkClaims(t, all, step, l)
+		checkPlay(t, all, step, l)
 	})
 	if err != nil {
 		t.Error(err)
@@ -112,6 +110,14 @@ func callGame(t *testing.T, book *call.Phrasebook, all []claim, g *retro.Game) {
 
 func mark(id game.PlayerID) string {
 	return "X" + string(id)
+}
+
+// checkPlay checks the line of a play.
+func checkPlay(t *testing.T, all []claim, step *retro.Step, l call.Line) {
+	t.Helper()
+	checkWords(t, step, l)
+	checkNames(t, step, l)
+	checkClaims(t, all, step, l)
 }
 
 // checkWords checks the length of the texts and that all placeholders are filled.
@@ -164,25 +170,28 @@ func checkNames(t *testing.T, step *retro.Step, l call.Line) {
 // A claim holds words that only some plays allow.
 type claim struct {
 	words string // with | between
-	holds func(step *retro.Step, tally game.Tally) bool
+	holds predicate
 }
 
+// A predicate reports whether a play has a property.
+type predicate func(*retro.Step, game.Tally) bool
+
 func claims() []claim {
-	last := func(letters string) func(*retro.Step, game.Tally) bool {
+	last := func(letters string) predicate {
 		return func(step *retro.Step, _ game.Tally) bool {
 			n := len(step.Play.Pitches)
 			return n > 0 && strings.ContainsRune(letters, rune(step.Play.Pitches[n-1]))
 		}
 	}
-	is := func(kinds ...game.PlayKind) func(*retro.Step, game.Tally) bool {
+	is := func(kinds ...game.PlayKind) predicate {
 		return func(step *retro.Step, _ game.Tally) bool {
 			return slices.Contains(kinds, step.Play.Kind) || slices.Contains(kinds, step.Play.Also)
 		}
 	}
-	of := func(contacts ...game.Contact) func(*retro.Step, game.Tally) bool {
+	of := func(contacts ...game.Contact) predicate {
 		return func(step *retro.Step, _ game.Tally) bool { return slices.Contains(contacts, step.Play.Ball.Contact) }
 	}
-	in := func(zones ...string) func(*retro.Step, game.Tally) bool {
+	in := func(zones ...string) predicate {
 		return func(step *retro.Step, _ game.Tally) bool {
 			where := step.Play.Ball.Location + " " + step.Play.FieldedBy
 			for _, o := range step.Play.Outs {

@@ -36,10 +36,7 @@ func TestCommentator_simulatedGames(t *testing.T) {
 		}
 		g.OnPlay = func(before *game.State, _ *chance.Resolution, play *game.Play, after *game.State) {
 			step := &retro.Step{Event: fmt.Sprintf("%+v", *play), Before: *before, Play: *play, After: *after}
-			l := c.Play(rev, before, play, after)
-			checkWords(t, step, l)
-			checkNames(t, step, l)
-			checkClaims(t, all, step, l)
+			checkPlay(t, all, step, c.Play(rev, before, play, after))
 			rev++
 		}
 		g.Finish()

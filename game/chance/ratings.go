@@ -17,29 +17,6 @@ type Rates struct {
 // Out returns the share of plate appearances that end in an out on a batted ball, or an error.
 func (r Rates) Out() float64 { return 1 - r.K - r.BB - r.HBP - r.Single - r.Double - r.Triple - r.HR }
 
-// Totals counts the plate appearances of a batter's season, or the batters faced in a pitcher's, and their results.
-type Totals struct {
-	PA, K, BB, HBP, Single, Double, Triple, HR int // PA and BB without intentional walks
-}
-
-// Rates returns the season's rates regressed towards those of its league: an event with ballast k counts (n + k·league)/(PA
-// + k). The ballasts are measured: they predict odd games best from even games over 502,787 plate appearances. Without
-// plate appearances the result is the league's rates.
-func (c Totals) Rates(league Rates) Rates {
-	shrink := func(n int, l, ballast float64) float64 { return (float64(n) + ballast*l) / (float64(c.PA) + ballast) }
-	r := Rates{
-		K:      shrink(c.K, league.K, 35),
-		BB:     shrink(c.BB, league.BB, 120),
-		HBP:    shrink(c.HBP, league.HBP, 250),
-		HR:     shrink(c.HR, league.HR, 300),
-		Single: shrink(c.Single, league.Single, 700),
-		Double: shrink(c.Double, league.Double, 600),
-		Triple: shrink(c.Triple, league.Triple, 1000),
-	}
-	outs := c.PA - c.K - c.BB - c.HBP - c.Single - c.Double - c.Triple - c.HR
-	return r.fill(shrink(outs, league.Out(), 400))
-}
-
 // fill scales the rates so that they sum to one with out.
 func (r Rates) fill(out float64) Rates {
 	f := 1 / (1 - r.Out() + out)

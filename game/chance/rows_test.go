@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"pressbox/game"
+	"pressbox/game/gametest"
 )
 
 // Each measured row is a legal play for every fielder and ruling, and leaves the measured bases, outs and runs.
@@ -83,17 +84,11 @@ func fullState(tb testing.TB) game.State {
 	tb.Helper()
 	var clubs [2]game.Club
 	var lineups [2]game.Lineup
-	for side, prefix := range []string{"a", "h"} {
+	for side := range clubs {
 		for i := range 10 {
-			at := game.Position(i + 1)
-			id := game.PlayerID(fmt.Sprint(prefix, i))
-			clubs[side].Players = append(clubs[side].Players, game.Player{ID: id, Positions: []game.Role{game.Role(at.String())}})
-			if at == game.Pitcher {
-				lineups[side].Pitcher = id
-				continue
-			}
-			lineups[side].Order = append(lineups[side].Order, game.Slot{Player: id, Position: at})
+			clubs[side].Players = append(clubs[side].Players, game.Player{ID: game.PlayerID(fmt.Sprint(side, i)), Positions: []game.Role{"P"}})
 		}
+		lineups[side] = gametest.Lineup(clubs[side], true)
 	}
 	s, err := game.New(game.Options{DH: true}, clubs, lineups)
 	if err != nil {

@@ -192,22 +192,6 @@ func TestMatchup_multipliesOdds(t *testing.T) {
 	}
 }
 
-// A season's rates are regressed towards the league's by the ballast of each event.
-func TestTotals_rates(t *testing.T) {
-	t.Parallel()
-	l := chance.LeagueRates()
-	if r := (chance.Totals{}).Rates(l); math.Abs(r.HR-l.HR) > 1e-12 || math.Abs(r.Out()-l.Out()) > 1e-12 {
-		t.Errorf("no plate appearances: %+v, want %+v", r, l)
-	}
-	r := chance.Totals{PA: 600, K: 60, BB: 90, HBP: 5, Single: 100, Double: 30, Triple: 3, HR: 40}.Rates(l)
-	if r.HR <= l.HR || r.HR >= 40./600 {
-		t.Errorf("40 home runs in 600 turns are rated %.4f, want between the league's %.4f and %.4f", r.HR, l.HR, 40./600)
-	}
-	if math.Abs(r.HR-(40+300*l.HR)/(600+300)) > .003 {
-		t.Errorf("40 home runs in 600 turns are rated %.4f, want about (40 + 300·league)/900", r.HR)
-	}
-}
-
 // Progress and pitches survive JSON.
 func TestProgress_json(t *testing.T) {
 	t.Parallel()

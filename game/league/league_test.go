@@ -30,30 +30,55 @@ func season(tb testing.TB, n int) []teams.Roster {
 	return clubs
 }
 
+// rosters returns the rosters of all seasons.
+func rosters(tb testing.TB) []teams.Roster {
+	tb.Helper()
+	var all []teams.Roster
+	for n := 1; n <= league.LastSeason; n++ {
+		all = append(all, season(tb, n)...)
+	}
+	return all
+}
+
 // The league never changes: its teams, players and ratings, rounded where hosts may differ, have this hash.
 func TestSeason_neverChanges(t *testing.T) {
 	t.Parallel()
 	hash := sha256.New()
-	for n := 1; n <= league.LastSeason; n++ {
-		for _, c := range season(t, n) {
-			text, err := json.Marshal([]any{c.Team, c.Team.Park.Factors, c.Players})
-			if err != nil {
-				t.Fatal(err)
-			}
-			hash.Write(text)
-			for _, p := range c.Players {
-				hash.Write([]byte(strconv.FormatFloat(p.Rating.Batting.HR+p.Rating.Pitching.K+p.Rating.Speed, 'f', 9, 64)))
-			}
+	for _, c := range rosters(t) {
+		text, err := json.Marshal([]any{c.Team, c.Team.Park.Factors, c.Players})
+		if err != nil {
+			t.Fatal(err)
+		}
+		hash.Write(text)
+		for _, p := range c.Players {
+			hash.Write([]byte(strconv.FormatFloat(p.Rating.Batting.HR+p.Rating.Pitching.K+p.Rating.Speed, 'f', 9, 64)))
 		}
 	}
 	if got := hex.EncodeToString(hash.Sum(nil))[:16]; got != "08506131f76bea4d" {
 		t.Errorf("the built-in league has changed: hash %s. Saved games refer to its players: only add seasons", got)
 	}
-	if _, err := league.Season(0); err == nil {
-		t.Error("season 0: no error")
+}
+
+// A league answers for its seasons, with season 0 as the default one.
+func TestLeague_seasons(t *testing.T) {
+	t.Parallel()
+	l := league.New(2)
+	for season, want := range map[int]int{0: 2, 1: 1, league.LastSeason: league.LastSeason} {
+		list, err := l.Teams(t.Context(), season)
+		if err != nil || list.Season != want || len(list.Teams) != 8 {
+			t.Errorf("season %d: %d teams of season %d, %v", season, len(list.Teams), list.Season, err)
+		}
+		if r, err := l.Roster(t.Context(), season, "DUN"); err != nil || r.Season != want || r.Team.ID != "DUN" {
+			t.Errorf("DUN in season %d: %+v, %v", season, r.Team, err)
+		}
 	}
-	if _, err := league.Season(league.LastSeason + 1); err == nil {
-		t.Error("season after the last: no error")
+	for _, season := range []int{-1, league.LastSeason + 1} {
+		if _, err := l.Teams(t.Context(), season); !errors.Is(err, teams.ErrUnknown) {
+			t.Errorf("season %d: %v", season, err)
+		}
+	}
+	if _, err := l.Roster(t.Context(), 1, "XXX"); !errors.Is(err, teams.ErrUnknown) {
+		t.Errorf("team XXX: %v", err)
 	}
 }
 
@@ -140,15 +165,13 @@ func TestSeason_talent(t *testing.T) {
 	t.Parallel()
 	l := chance.LeagueRates()
 	var bat, pitch []chance.Rates
-	for n := 1; n <= league.LastSeason; n++ {
-		for _, c := range season(t, n) {
-			for i, p := range c.Players {
-				switch {
-				case i < 9:
-					bat = append(bat, p.Rating.Batting)
-				case i >= 13:
-					pitch = append(pitch, p.Rating.Pitching)
-				}
+	for _, c := range rosters(t) {
+		for i, p := range c.Players {
+			switch {
+			case i < 9:
+				bat = append(bat, p.Rating.Batting)
+			case i >= 13:
+				pitch = append(pitch, p.Rating.Pitching)
 			}
 		}
 	}
@@ -201,12 +224,10 @@ func TestSeason_parkFactors(t *testing.T) {
 func TestSeason_fictionalPlayers(t *testing.T) {
 	t.Parallel()
 	surnames := map[string]string{}
-	for n := 1; n <= league.LastSeason; n++ {
-		for _, c := range season(t, n) {
-			for _, p := range c.Players {
-				_, last, _ := strings.Cut(p.Name, " ")
-				surnames[strings.ToLower(last)] = p.Name
-			}
+	for _, c := range rosters(t) {
+		for _, p := range c.Players {
+			_, last, _ := strings.Cut(p.Name, " ")
+			surnames[strings.ToLower(last)] = p.Name
 		}
 	}
 	played := realSurnames(t)
