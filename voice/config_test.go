@@ -8,7 +8,7 @@ import (
 	"pressbox/voice/voicetest"
 )
 
-func TestParseConfig_bundled(t *testing.T) {
+func TestParseConfig_bundledAndDefaults(t *testing.T) {
 	t.Parallel()
 	c := voicetest.Config(t, voicetest.Bundled)
 	if c.SampleRate != 22050 || c.Espeak != "en-us" || c.PhonemeType != voice.Espeak || c.Speakers != 1 || c.Symbols != 256 ||
@@ -16,10 +16,6 @@ func TestParseConfig_bundled(t *testing.T) {
 		c.Dataset != "pressbox" || c.Language.Country != "United States" || c.Locale() != "en-us" {
 		t.Errorf("%+v", c)
 	}
-}
-
-func TestParseConfig_defaults(t *testing.T) {
-	t.Parallel()
 	c, err := voice.ParseConfig(voicetest.ChangedJSON(t, `{"inference": null, "phoneme_type": null, "hop_length": null, "language": null, "unheard_of": 3}`))
 	if err != nil {
 		t.Fatal(err)

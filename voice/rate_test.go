@@ -78,43 +78,36 @@ func wordsPerMinute(tb testing.TB, v *voice.Voice, text string, rate int) float6
 	return 60 * float64(len(strings.Fields(text))) / seconds(speak(tb, v, text, rate))
 }
 
+// The calibration passage is English. For voices of other languages it still gives
+// the duration of a letter; otherwise, as in other scripts, the rate controller
+// adapts while the voice speaks. Here the bundled voice speaks espeak's phonemes
+// of these languages.
 func TestSpeak_wordsPerMinute(t *testing.T) {
 	t.Parallel()
-	v := calibrated(t)
-	for name, text := range passages(t) {
+	check := func(v *voice.Voice, name, text string, rates ...int) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			for _, rate := range []int{100, 120, 170, 220, 260} {
+			for _, rate := range rates {
 				if got := wordsPerMinute(t, v, text, rate); math.Abs(got/float64(rate)-1) > 0.08 {
 					t.Errorf("%.1f words per minute, want %d within 8 %%", got, rate)
 				}
 			}
 		})
 	}
-}
-
-// The calibration passage is English. For voices of other languages it still gives
-// the duration of a letter; otherwise, as in other scripts, the rate controller
-// adapts while the voice speaks. Here the bundled voice speaks espeak's phonemes
-// of these languages.
-func TestSpeak_wordsPerMinuteOtherLanguages(t *testing.T) {
-	t.Parallel()
-	v := bundled(t)
+	v := calibrated(t)
+	for name, text := range passages(t) {
+		check(v, name, text, 100, 120, 170, 220, 260)
+	}
 	for lang, text := range texts(t, "testdata/languages.txt") {
-		foreign := *v
-		config := *v.Config
+		foreign, config := *v, *v.Config
 		config.Espeak = lang
-		foreign.Config = &config
+		foreign.Config, foreign.Calibration = &config, voice.Calibration{}
 		c, err := foreign.Calibrate(t.Context())
 		if err != nil {
 			t.Fatal(err)
 		}
 		foreign.Calibration = c
-		for _, rate := range []int{120, 220} {
-			if got := wordsPerMinute(t, &foreign, text, rate); math.Abs(got/float64(rate)-1) > 0.08 {
-				t.Errorf("%s: %.1f words per minute, want %d within 8 %%", lang, got, rate)
-			}
-		}
+		check(&foreign, lang, text, 120, 220)
 	}
 }
 

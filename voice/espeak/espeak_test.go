@@ -30,6 +30,13 @@ func newPhonemizer(tb testing.TB, path string) *Phonemizer {
 	return p
 }
 
+// parallel is newPhonemizer for a parallel test.
+func parallel(t *testing.T, path string) *Phonemizer {
+	t.Helper()
+	t.Parallel()
+	return newPhonemizer(t, path)
+}
+
 func mustPhonemes(tb testing.TB, p *Phonemizer, lang, clause string) string {
 	tb.Helper()
 	ipa, err := p.Phonemes(tb.Context(), lang, clause)
@@ -40,8 +47,7 @@ func mustPhonemes(tb testing.TB, p *Phonemizer, lang, clause string) string {
 }
 
 func TestPhonemizer_phonemes(t *testing.T) {
-	t.Parallel()
-	p := newPhonemizer(t, "")
+	p := parallel(t, "")
 	for _, tt := range []struct{ lang, clause, want string }{
 		{"en-us", "Test 1", "tˈɛst wˈʌn"},
 		{"en-us", "Hello — world", "həlˈoʊ\nwˈɜːld"},
@@ -65,8 +71,7 @@ func TestPhonemizer_phonemes(t *testing.T) {
 }
 
 func TestPhonemizer_unknownLanguage(t *testing.T) {
-	t.Parallel()
-	p := newPhonemizer(t, "")
+	p := parallel(t, "")
 	for _, lang := range []string{"tlh-nowhere", "-m", ""} {
 		_, err := p.Phonemes(t.Context(), lang, "hello")
 		if err == nil || !strings.Contains(err.Error(), fmt.Sprintf("%q", lang)) || errors.Is(err, voice.ErrUnavailable) {
@@ -89,8 +94,7 @@ func TestPhonemizer_programMissing(t *testing.T) {
 }
 
 func TestPhonemizer_replacesDeadChild(t *testing.T) {
-	t.Parallel()
-	p := newPhonemizer(t, "")
+	p := parallel(t, "")
 	want := mustPhonemes(t, p, "en-us", "hello")
 	killed := p.children[0]
 	if err := killed.cmd.Process.Kill(); err != nil {
@@ -137,8 +141,7 @@ func TestPhonemizer_replacesHangingChild(t *testing.T) {
 }
 
 func TestPhonemizer_contextEndsWait(t *testing.T) {
-	t.Parallel()
-	p := newPhonemizer(t, script(t, hangs))
+	p := parallel(t, script(t, hangs))
 	p.limits.grace = time.Millisecond
 	ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
 	defer cancel()
@@ -158,8 +161,7 @@ func TestPhonemizer_contextEndsWait(t *testing.T) {
 
 // A cancelled request does not stop the child.
 func TestPhonemizer_cancelRetainsChild(t *testing.T) {
-	t.Parallel()
-	p := newPhonemizer(t, "")
+	p := parallel(t, "")
 	mustPhonemes(t, p, "en-us", "hello")
 	asked := p.children[0]
 	ctx, cancel := context.WithCancel(t.Context())
@@ -187,8 +189,7 @@ func TestPhonemizer_endlessAnswer(t *testing.T) {
 }
 
 func TestPhonemizer_limitsChildren(t *testing.T) {
-	t.Parallel()
-	p := newPhonemizer(t, "")
+	p := parallel(t, "")
 	langs := []string{"en-us", "de", "fr", "es", "it", "en-us"}
 	for _, lang := range langs {
 		mustPhonemes(t, p, lang, "a")
@@ -199,8 +200,7 @@ func TestPhonemizer_limitsChildren(t *testing.T) {
 }
 
 func TestPhonemizer_rejectsLongClause(t *testing.T) {
-	t.Parallel()
-	p := newPhonemizer(t, "")
+	p := parallel(t, "")
 	if _, err := p.Phonemes(t.Context(), "en-us", strings.Repeat("word ", 400)); err == nil {
 		t.Error("a clause of 2,000 bytes is accepted")
 	}
@@ -211,8 +211,7 @@ func TestPhonemizer_rejectsLongClause(t *testing.T) {
 }
 
 func TestPhonemizer_closed(t *testing.T) {
-	t.Parallel()
-	p := newPhonemizer(t, "")
+	p := parallel(t, "")
 	mustPhonemes(t, p, "en-us", "a")
 	child := p.children[0]
 	p.Close()

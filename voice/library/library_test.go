@@ -22,8 +22,7 @@ import (
 )
 
 func TestRun_loadsAndCalibratesDefault(t *testing.T) {
-	t.Parallel()
-	h := open(t, nil, withBundled, withFile("MODEL_CARD", "# Card\n* Dataset: x\n* License: EST-2003\n"))
+	h := start(t, nil, withBundled, withFile("MODEL_CARD", "# Card\n* Dataset: x\n* License: EST-2003\n"))
 	awaitCalibrated(t, h, bundled)
 	i := info(h, bundled)
 	if wpm := *i.WordsPerMinute; wpm < 175 || wpm > 200 {
@@ -104,8 +103,7 @@ func TestVoice_unknown(t *testing.T) {
 }
 
 func TestSpeak_speakers(t *testing.T) {
-	t.Parallel()
-	h := open(t, nil, withTiny("de_DE-several-low", "speakers", `{"num_speakers": 3, "speaker_id_map": {"p225": 2}}`))
+	h := start(t, nil, withTiny("de_DE-several-low", "speakers", `{"num_speakers": 3, "speaker_id_map": {"p225": 2}}`))
 	if i := info(h, "de_DE-several-low"); !slices.Equal(i.Speakers, []string{"0", "1", "p225"}) {
 		t.Errorf("speakers %q", i.Speakers)
 	}
@@ -163,8 +161,7 @@ func TestVoices_faultyAffectOnlyThemselves(t *testing.T) {
 }
 
 func TestRun_followsFiles(t *testing.T) {
-	t.Parallel()
-	h := open(t, nil)
+	h := start(t, nil)
 	if err := h.Health(); err == nil || !strings.Contains(err.Error(), bundled) {
 		t.Errorf("Health without any voice: %v", err)
 	}
@@ -309,8 +306,7 @@ func TestHealth_espeakMissing(t *testing.T) {
 }
 
 func TestSpeak_warnsOncePerPhoneme(t *testing.T) {
-	t.Parallel()
-	h := open(t, nil, withBundled)
+	h := start(t, nil, withBundled)
 	for range 3 {
 		speak(t, h, "", "Hello [[ж]] and [[ж]] there", 170)
 	}
@@ -346,8 +342,7 @@ func TestSpeak_afterRun(t *testing.T) {
 
 // Concurrent messages, loads and unloads do not change the speech.
 func TestSpeak_concurrent(t *testing.T) {
-	t.Parallel()
-	h := open(t, func(c *library.Config) { c.CacheBytes = 1 }, withBundled, withTiny("a", "hum", `{}`), withTiny("b", "hum", `{"language": {}}`))
+	h := start(t, func(c *library.Config) { c.CacheBytes = 1 }, withBundled, withTiny("a", "hum", `{}`), withTiny("b", "hum", `{"language": {}}`))
 	awaitCalibrated(t, h, bundled, "a", "b")
 	want := map[string]int{}
 	for _, name := range []string{bundled, "a", "b"} {

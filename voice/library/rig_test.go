@@ -123,6 +123,13 @@ func open(tb testing.TB, change func(*library.Config), files ...func(testing.TB,
 	return h
 }
 
+// start is open for a parallel test.
+func start(t *testing.T, change func(*library.Config), files ...func(testing.TB, string)) *rig {
+	t.Helper()
+	t.Parallel()
+	return open(t, change, files...)
+}
+
 // A logBuffer is a log that may be read while it is written.
 type logBuffer struct {
 	mu sync.Mutex
