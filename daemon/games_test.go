@@ -146,7 +146,7 @@ func (p *player) connect() error {
 		if err := conn.ReadJSON(&f); err != nil {
 			return err
 		}
-		if err := p.replica.Take(f); err != nil {
+		if err := p.replica.Apply(f); err != nil {
 			return fmt.Errorf("%w: %w", errDiverged, err)
 		}
 		switch {
@@ -298,7 +298,7 @@ func playUntilScore(tb testing.TB, conn *websocket.Conn, id string, known *repli
 		}
 		// It is announced only after this.
 		received = recording.Len()
-		if err := known.Take(fr); err != nil {
+		if err := known.Apply(fr); err != nil {
 			tb.Fatal(err)
 		}
 		var e struct {

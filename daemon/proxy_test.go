@@ -276,7 +276,7 @@ func TestProxy_websocket(t *testing.T) {
 		if err := conn.ReadJSON(&frame); err != nil {
 			t.Fatal(err)
 		}
-		if err := known.Take(frame); err != nil {
+		if err := known.Apply(frame); err != nil {
 			t.Fatal(err)
 		}
 		if len(known.Legal) > 0 {

@@ -275,12 +275,12 @@ func gameMessages() []Message {
 			"The summary of the game @PRESSBOX_GAME@ was rebuilt from its moves and could not be saved: @PRESSBOX_ERR@. It is rebuilt at the next start. Usually the disk is full.",
 		},
 		{
-			"647c1484ac054814b2461daec25f810d", "a message to a websocket is lost",
-			"A message of a game could not be written: @PRESSBOX_ERR@. The page asks for it again.",
+			"647c1484ac054814b2461daec25f810d", "websocket message not encoded",
+			"A message of a game could not be encoded as JSON: @PRESSBOX_ERR@. The websocket was closed; the page reconnects and requests it again. Report this error.",
 		},
 		{
-			"8404dc46b1844406b55d6236c4e0cdcb", "websocket",
-			"A websocket ended because of a fault of the daemon: @PRESSBOX_ERR@. The page comes back by itself.",
+			"8404dc46b1844406b55d6236c4e0cdcb", "websocket request failed",
+			"A frame of a websocket client failed because of an internal error: @PRESSBOX_ERR@. After a panic the connection was closed, and the page reconnects by itself.",
 		},
 	}
 }

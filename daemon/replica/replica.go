@@ -1,7 +1,7 @@
-// Package replica stands in for a client of the websocket that trusts nobody: it applies every play itself, and holds
-// what it comes to against what the server says.
+// Package replica follows a game over the websocket as a client does: it applies every play itself and compares the
+// result with the server's state.
 //
-// Its one law: a hole, a play that the rules refuse, or a hash that differs is an error.
+// A missing revision, a play that the rules refuse and a different hash are errors.
 package replica
 
 import (
@@ -13,14 +13,14 @@ import (
 	"pressbox/game"
 )
 
-// A Replica is a game as the client keeps it.
+// A Replica is a client's copy of a game.
 type Replica struct {
 	Rev   uint64
 	Hash  string   // of the state; "" before the start
 	Kinds []string // of the events, "" for a skip
 	Over  bool
 
-	// Legal and Offers are what the server said last of what may be done.
+	// Legal and Offers are the last ones that the server sent.
 	Legal, Offers []Choice
 
 	clubs   [2]game.Club
@@ -28,7 +28,7 @@ type Replica struct {
 	state   game.State
 }
 
-// A Choice is something that may be done.
+// A Choice is an action that the server offers.
 type Choice struct {
 	Action json.RawMessage
 	Label  string
@@ -36,7 +36,7 @@ type Choice struct {
 	Side   string
 }
 
-// A Frame is one of the server's.
+// A Frame is a frame of the server.
 type Frame struct {
 	T   string
 	G   string
@@ -45,7 +45,7 @@ type Frame struct {
 	D   json.RawMessage
 }
 
-// New begins with what GET /api/games/{id} answers: the rosters.
+// New returns a replica before the start, with the rosters in the answer to GET /api/games/{id}.
 func New(answer []byte) (*Replica, error) {
 	var d struct {
 		Home, Away struct{ Team game.Club }
@@ -55,14 +55,14 @@ func New(answer []byte) (*Replica, error) {
 		Options game.Options
 	}
 	if err := json.Unmarshal(answer, &d); err != nil {
-		return nil, fmt.Errorf("read a game: %w", err)
+		return nil, fmt.Errorf("decode a game: %w", err)
 	}
 	r := &Replica{clubs: [2]game.Club{d.Away.Team, d.Home.Team}, options: d.Options}
 	r.clubs[game.Away].Players, r.clubs[game.Home].Players = d.Rosters.Away.Players, d.Rosters.Home.Players
 	return r, nil
 }
 
-// An event is what a replica takes of one, and of a state.
+// An event holds the d of an event or a state, as far as a replica uses it.
 type event struct {
 	Kind    string
 	Side    game.Side
@@ -75,13 +75,13 @@ type event struct {
 	Offers  *[]Choice
 }
 
-// Take takes over a frame.
-func (r *Replica) Take(f Frame) error {
+// Apply applies a frame.
+func (r *Replica) Apply(f Frame) error {
 	var e event
 	switch f.T {
 	case "event", "state":
 		if err := json.Unmarshal(f.D, &e); err != nil {
-			return fmt.Errorf("read %s %d: %w", f.T, f.Rev, err)
+			return fmt.Errorf("decode %s %d: %w", f.T, f.Rev, err)
 		}
 	case "skip":
 	default:
@@ -89,7 +89,7 @@ func (r *Replica) Take(f Frame) error {
 	}
 	if f.T == "state" {
 		r.Over = r.Over || e.State.Status == "finished"
-	} else if err := r.follow(f, e); err != nil {
+	} else if err := r.advance(f, e); err != nil {
 		return err
 	}
 	if e.Legal != nil {
@@ -99,25 +99,25 @@ func (r *Replica) Take(f Frame) error {
 		r.Offers = *e.Offers
 	}
 	if f.T != "skip" && (e.Hash != r.Hash || f.Rev != r.Rev) {
-		return fmt.Errorf("%s %s at %d has the hash %.8s, ours at %d is %.8s", f.T, e.Kind, f.Rev, e.Hash, r.Rev, r.Hash)
+		return fmt.Errorf("%s %s at revision %d has the hash %.8s, the replica at revision %d has %.8s", f.T, e.Kind, f.Rev, e.Hash, r.Rev, r.Hash)
 	}
 	return nil
 }
 
-// follow applies an event or a skip.
-func (r *Replica) follow(f Frame, e event) error {
+// advance applies an event or a skip.
+func (r *Replica) advance(f Frame, e event) error {
 	if f.Rev != r.Rev+1 {
-		return fmt.Errorf("revision %d comes after %d", f.Rev, r.Rev)
+		return fmt.Errorf("revision %d follows revision %d", f.Rev, r.Rev)
 	}
 	r.Rev = f.Rev
 	r.Kinds = append(r.Kinds, e.Kind)
-	if err := r.apply(e); err != nil {
+	if err := r.applyEvent(e); err != nil {
 		return fmt.Errorf("revision %d, %s: %w", f.Rev, e.Kind, err)
 	}
 	return nil
 }
 
-func (r *Replica) apply(e event) (err error) {
+func (r *Replica) applyEvent(e event) (err error) {
 	switch e.Kind {
 	case "start":
 		r.state, err = game.New(r.options, r.clubs, [2]game.Lineup{e.Lineups.Away, e.Lineups.Home})

@@ -1,6 +1,7 @@
 package play_test
 
 import (
+	"encoding/json"
 	"fmt"
 	"net"
 	"net/http"
@@ -15,8 +16,6 @@ import (
 	"testing"
 	"time"
 
-	"encoding/json"
-
 	"github.com/gorilla/websocket"
 
 	"pressbox/daemon/replica"
@@ -26,60 +25,60 @@ import (
 	"pressbox/store"
 )
 
-// watchers is how many follow one game in the benchmarks.
+// watchers is the number of websockets that follow one game in the benchmarks.
 const watchers = 1000
 
-// BenchmarkBroadcast takes the time from telling 1,000 watchers of an event to
-// when the last one has read it, in turns with gorilla's own loop: one prepared
-// message, written to 1,000 connections of the same kind one after the other.
-// Limit: x-bare ≤ 1.3. x-cpu is the same of processor time, which does not
-// depend on what else the machine does.
+// BenchmarkBroadcast measures the time from sending an event to 1,000 watchers
+// until the last one has read it, alternating with gorilla's bare loop: one
+// prepared message, written to 1,000 connections one after the other. Limit:
+// x-bare ≤ 1.3. x-cpu is the ratio of processor time, which depends less on the
+// load of the host.
 func BenchmarkBroadcast(b *testing.B) {
 	r := webtest.NewRig(b)
-	crowd := play.NewCrowd(r.Server)
-	ours := openCrowd(b, crowd, crowd.Joined)
-	bare := &bareCrowd{joined: make(chan struct{})}
-	theirs := openCrowd(b, bare, bare.joined)
+	broadcaster := play.NewBroadcaster(r.Server)
+	audience := openAudience(b, broadcaster, broadcaster.Opened)
+	bare := &bareLoop{opened: make(chan struct{})}
+	bareAudience := openAudience(b, bare, bare.opened)
 	text := strings.Repeat("Hobbs singles to center field. ", 60)
-	tell := func() {
-		crowd.Tell(&protocol.Message{Type: "event", Game: "game", Revision: 1, Data: &protocol.Event{Text: []string{text}}})
-		<-ours.all
+	broadcast := func() {
+		broadcaster.Send(&protocol.Message{Type: "event", Game: "game", Revision: 1, Data: &protocol.Event{Text: []string{text}}})
+		<-audience.done
 	}
 	loop := func() {
-		bare.tell(b, text)
-		<-theirs.all
+		bare.send(b, text)
+		<-bareAudience.done
 	}
-	var told, looped, ratios, used []float64
+	var broadcasts, loops, ratios, cpuRatios []float64
 	for b.Loop() {
 		for i := range 10 {
-			var one, other, oneCPU, otherCPU time.Duration
-			if i%2 == 0 { // who comes second finds what the first one has left
-				one, oneCPU = taken(tell)
-				other, otherCPU = taken(loop)
+			var ours, theirs, oursCPU, theirsCPU time.Duration
+			if i%2 == 0 { // the second one starts with a warm cache
+				ours, oursCPU = measure(broadcast)
+				theirs, theirsCPU = measure(loop)
 			} else {
-				other, otherCPU = taken(loop)
-				one, oneCPU = taken(tell)
+				theirs, theirsCPU = measure(loop)
+				ours, oursCPU = measure(broadcast)
 			}
-			told, looped = append(told, one.Seconds()*1e3), append(looped, other.Seconds()*1e3)
-			ratios = append(ratios, float64(one)/float64(other))
-			used = append(used, float64(oneCPU)/float64(otherCPU))
+			broadcasts, loops = append(broadcasts, ours.Seconds()*1e3), append(loops, theirs.Seconds()*1e3)
+			ratios = append(ratios, float64(ours)/float64(theirs))
+			cpuRatios = append(cpuRatios, float64(oursCPU)/float64(theirsCPU))
 		}
 	}
-	b.ReportMetric(middle(told), "ms/broadcast")
-	b.ReportMetric(middle(looped), "ms/loop")
-	b.ReportMetric(middle(ratios), "x-bare")
-	b.ReportMetric(middle(used), "x-cpu")
+	b.ReportMetric(median(broadcasts), "ms/broadcast")
+	b.ReportMetric(median(loops), "ms/loop")
+	b.ReportMetric(median(ratios), "x-bare")
+	b.ReportMetric(median(cpuRatios), "x-cpu")
 	b.ReportMetric(0, "ns/op")
 }
 
-// taken is the time that something takes, of the clock and of processors.
-func taken(do func()) (wall, cpu time.Duration) {
+// measure returns the wall and processor time of do.
+func measure(do func()) (wall, cpu time.Duration) {
 	began, before := time.Now(), cpuTime()
 	do()
 	return time.Since(began), cpuTime() - before
 }
 
-// cpuTime is what this process has used of processors.
+// cpuTime returns the processor time of this process.
 func cpuTime() time.Duration {
 	var all syscall.Rusage
 	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &all); err != nil {
@@ -88,19 +87,19 @@ func cpuTime() time.Duration {
 	return time.Duration(all.Utime.Nano() + all.Stime.Nano())
 }
 
-func middle(all []float64) float64 {
+func median(all []float64) float64 {
 	slices.Sort(all)
 	return all[len(all)/2]
 }
 
-// A bareCrowd is connections without anything around them.
-type bareCrowd struct {
-	joined chan struct{} // gets an element for each
-	mu     sync.Mutex    // guards all
-	all    []*websocket.Conn
+// A bareLoop serves websockets and writes to them one after the other.
+type bareLoop struct {
+	opened chan struct{} // receives a value for each websocket
+	mu     sync.Mutex    // guards conns
+	conns  []*websocket.Conn
 }
 
-func (c *bareCrowd) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+func (c *bareLoop) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	up := websocket.Upgrader{CheckOrigin: func(*http.Request) bool { return true }}
 	conn, err := up.Upgrade(w, r, nil)
 	if err != nil {
@@ -108,44 +107,44 @@ func (c *bareCrowd) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	defer conn.Close()
 	c.mu.Lock()
-	c.all = append(c.all, conn)
+	c.conns = append(c.conns, conn)
 	c.mu.Unlock()
-	c.joined <- struct{}{}
-	_, _, _ = conn.ReadMessage() // until the client goes
+	c.opened <- struct{}{}
+	_, _, _ = conn.ReadMessage() // until the client closes
 }
 
-func (c *bareCrowd) tell(b *testing.B, text string) {
+func (c *bareLoop) send(b *testing.B, text string) {
 	b.Helper()
 	m, err := websocket.NewPreparedMessage(websocket.TextMessage, []byte(`{"t":"event","g":"game","rev":1,"d":{"text":["`+text+`"]}}`))
 	if err != nil {
 		b.Fatal(err)
 	}
-	for _, conn := range c.all {
+	for _, conn := range c.conns {
 		if err := conn.WritePreparedMessage(m); err != nil {
 			b.Fatal(err)
 		}
 	}
 }
 
-// A gallery is the other ends of a crowd's connections.
-type gallery struct {
+// An audience is the clients of a server of websockets.
+type audience struct {
 	read atomic.Int64
-	all  chan struct{} // holds a token when each has read one message more
+	done chan struct{} // receives a value when all have read one more message
 }
 
-// openCrowd fills a crowd, which says of each that it has joined.
-func openCrowd(b *testing.B, crowd http.Handler, joined <-chan struct{}) *gallery {
+// openAudience opens the websockets. The server sends a value to opened for each.
+func openAudience(b *testing.B, handler http.Handler, opened <-chan struct{}) *audience {
 	b.Helper()
-	server := httptest.NewServer(crowd)
+	server := httptest.NewServer(handler)
 	b.Cleanup(server.Close)
-	g := &gallery{all: make(chan struct{}, 1)}
+	g := &audience{done: make(chan struct{}, 1)}
 	for range watchers {
 		conn, resp, err := websocket.DefaultDialer.Dial("ws"+strings.TrimPrefix(server.URL, "http"), nil)
 		if err != nil {
 			b.Fatal(err)
 		}
 		_ = resp.Body.Close()
-		<-joined
+		<-opened
 		b.Cleanup(func() { _ = conn.Close() })
 		go func() {
 			for {
@@ -153,7 +152,7 @@ func openCrowd(b *testing.B, crowd http.Handler, joined <-chan struct{}) *galler
 					return
 				}
 				if g.read.Add(1)%watchers == 0 {
-					g.all <- struct{}{}
+					g.done <- struct{}{}
 				}
 			}
 		}()
@@ -161,9 +160,9 @@ func openCrowd(b *testing.B, crowd http.Handler, joined <-chan struct{}) *galler
 	return g
 }
 
-// BenchmarkWatcher takes the memory of an idle watcher: heap and stacks of
-// 1,000 signed-in websockets that have joined a game, their other ends, which
-// are bare connections, included. Limit: KB/watcher ≤ 40.
+// BenchmarkWatcher measures the memory of an idle watcher: heap and stacks of
+// 1,000 authenticated websockets that have joined a game, including their
+// clients, which are bare connections. Limit: KB/watcher ≤ 40.
 func BenchmarkWatcher(b *testing.B) {
 	p := webtest.NewGamesRig(b)
 	address := p.Open(b)
@@ -171,32 +170,32 @@ func BenchmarkWatcher(b *testing.B) {
 	id := anna.CreateGame(`{"opponent": "bot"}`).ID
 	anna.SuggestLineup(id, "home")
 	for b.Loop() {
-		before := inUse()
-		var all []net.Conn
+		before := memoryInUse()
+		var conns []net.Conn
 		for range watchers {
-			all = append(all, watchBarely(anna, address, id))
+			conns = append(conns, openBareWatcher(anna, address, id))
 		}
-		b.ReportMetric(float64(inUse()-before)/watchers/1000, "KB/watcher")
-		for _, conn := range all {
+		b.ReportMetric(float64(memoryInUse()-before)/watchers/1000, "KB/watcher")
+		for _, conn := range conns {
 			_ = conn.Close()
 		}
 	}
 	b.ReportMetric(0, "ns/op")
 }
 
-// inUse is how much memory heap and stacks have, once what is idle has shrunk.
-func inUse() int64 {
+// memoryInUse returns the bytes of heap and stacks after garbage collection.
+func memoryInUse() int64 {
 	for range 5 {
-		runtime.GC() // halves a stack that is too large
+		runtime.GC() // each one halves oversized stacks
 	}
 	var m runtime.MemStats
 	runtime.ReadMemStats(&m)
 	return int64(m.HeapInuse + m.StackInuse)
 }
 
-// watchBarely joins a game over a websocket and reads until the state is there,
-// without a library that keeps buffers.
-func watchBarely(f *webtest.Player, address, id string) net.Conn {
+// openBareWatcher joins a game over a websocket and reads until the state arrives,
+// without a library that has buffers.
+func openBareWatcher(f *webtest.Player, address, id string) net.Conn {
 	f.T.Helper()
 	conn, err := net.Dial("tcp", address)
 	if err != nil {
@@ -216,30 +215,29 @@ func watchBarely(f *webtest.Player, address, id string) net.Conn {
 
 func readUntil(f *webtest.Player, conn net.Conn, text string) {
 	f.T.Helper()
-	var heard strings.Builder
+	var received strings.Builder
 	chunk := make([]byte, 16<<10)
-	for !strings.Contains(heard.String(), text) {
+	for !strings.Contains(received.String(), text) {
 		n, err := conn.Read(chunk)
 		if err != nil {
-			f.T.Fatalf("%v after %s", err, heard.String())
+			f.T.Fatalf("%v after %s", err, received.String())
 		}
-		heard.Write(chunk[:n])
+		received.Write(chunk[:n])
 	}
 }
 
-// BenchmarkDecisionFrames takes a decision's way over websockets: from the
-// frame of the manager who decides last to when both managers have read the
-// play, over a real store, in one game and in 200 whose managers think for a
-// second, in turns with bare commits of the same store. Limit: x-limit ≤ 1, of
-// a commit and 2 ms.
+// BenchmarkDecisionFrames measures the time from the frame of the manager who
+// decides last until both managers have read the play, with a store on disk, in
+// one game and in 200 whose managers think for a second, alternating with bare
+// commits to the same kind of store. Limit: x-limit ≤ 1, of a commit and 2 ms.
 func BenchmarkDecisionFrames(b *testing.B) {
 	for _, n := range []int{1, 200} {
 		b.Run(fmt.Sprintf("%dgames", n), func(b *testing.B) {
-			kept, err := store.Open(filepath.Join(b.TempDir(), "bare.db"), store.Options{})
+			bare, err := store.Open(filepath.Join(b.TempDir(), "bare.db"), store.Options{})
 			if err != nil {
 				b.Fatal(err)
 			}
-			defer kept.Close()
+			defer bare.Close()
 			p := webtest.NewGamesRig(b)
 			address := p.Open(b)
 			pairs := make([]*pair, n)
@@ -249,26 +247,26 @@ func BenchmarkDecisionFrames(b *testing.B) {
 			var commits, waits, ratios []float64
 			for b.Loop() {
 				for range 5 {
-					commit, wait := bareCommit(b, kept), decideAll(pairs, 200/n)
+					commit, wait := bareCommit(b, bare), decideAll(pairs, 200/n)
 					commits, waits = append(commits, commit.Seconds()*1e3), append(waits, wait.Seconds()*1e3)
 					ratios = append(ratios, float64(wait)/float64(commit+2*time.Millisecond))
 				}
 			}
-			b.ReportMetric(middle(commits), "ms/commit")
-			b.ReportMetric(middle(waits), "ms/decision")
-			b.ReportMetric(middle(ratios), "x-limit")
+			b.ReportMetric(median(commits), "ms/commit")
+			b.ReportMetric(median(waits), "ms/decision")
+			b.ReportMetric(median(ratios), "x-limit")
 			b.ReportMetric(0, "ns/op")
 		})
 	}
 }
 
-// bareCommit is the median time of a commit of as many bytes as a move has.
-func bareCommit(b *testing.B, kept *store.Store) time.Duration {
+// bareCommit returns the median time of a commit of as many bytes as a move has.
+func bareCommit(b *testing.B, s *store.Store) time.Duration {
 	b.Helper()
 	took := make([]time.Duration, 60)
 	for i := range took {
 		began := time.Now()
-		if err := kept.SaveTeamData(b.Context(), fmt.Sprint(i), make([]byte, 2000)); err != nil {
+		if err := s.SaveTeamData(b.Context(), fmt.Sprint(i), make([]byte, 2000)); err != nil {
 			b.Fatal(err)
 		}
 		took[i] = time.Since(began)
@@ -277,73 +275,73 @@ func bareCommit(b *testing.B, kept *store.Store) time.Duration {
 	return took[len(took)/2]
 }
 
-// A pair is two managers who play one game after the other.
+// A pair plays one game after the other.
 type pair struct {
-	park    *webtest.GamesRig
+	rig     *webtest.GamesRig
 	b       *testing.B
 	address string
-	seats   [2]*seated
+	clients [2]*client
 	n       int
 }
 
-// A seated is a manager at his websocket.
-type seated struct {
+// A client is a manager's websocket.
+type client struct {
 	*websocket.Conn
-	game  string
-	rev   uint64
-	legal []replica.Choice
-	heard chan heard
+	game     string
+	rev      uint64
+	legal    []replica.Choice
+	received chan received
 }
 
-// heard is a message, and when it had come.
-type heard struct {
+// received is a message with the time of its arrival.
+type received struct {
 	text []byte
 	at   time.Time
 }
 
-// listen reads for as long as there is a connection, as a browser does.
-func (s *seated) listen() {
-	defer close(s.heard)
+// readAll reads until the connection is closed, as a browser does.
+func (s *client) readAll() {
+	defer close(s.received)
 	for {
 		_, text, err := s.ReadMessage()
 		if err != nil {
 			return
 		}
-		s.heard <- heard{text, time.Now()}
+		s.received <- received{text, time.Now()}
 	}
 }
 
 func newPair(p *webtest.GamesRig, b *testing.B, address string) *pair {
 	b.Helper()
-	q := &pair{park: p, b: b, address: address}
-	q.begin()
+	q := &pair{rig: p, b: b, address: address}
+	q.start()
 	return q
 }
 
-// begin begins a game.
-func (q *pair) begin() {
-	table := q.park.NewTable(q.b, `{"announce": "off"}`)
+// start starts a game.
+func (q *pair) start() {
+	table := q.rig.NewTable(q.b, `{"announce": "off"}`)
 	for i, f := range []*webtest.Player{table.Home, table.Away} {
-		if q.seats[i] != nil {
-			_ = q.seats[i].Close()
+		if q.clients[i] != nil {
+			_ = q.clients[i].Close()
 		}
-		q.seats[i] = &seated{Conn: f.Dial(q.address).Conn, game: table.ID, heard: make(chan heard, 1000)}
-		go q.seats[i].listen()
-		if err := q.seats[i].WriteMessage(websocket.TextMessage, fmt.Appendf(nil, `{"t":"join","g":%q}`, table.ID)); err != nil {
+		q.clients[i] = &client{Conn: f.Dial(q.address).Conn, game: table.ID, received: make(chan received, 1000)}
+		go q.clients[i].readAll()
+		if err := q.clients[i].WriteMessage(websocket.TextMessage, fmt.Appendf(nil, `{"t":"join","g":%q}`, table.ID)); err != nil {
 			q.b.Fatal(err)
 		}
-		q.seats[i].read(q.b, "state")
+		q.clients[i].read(q.b, "state")
 	}
 }
 
-// read reads until a message that says where the game stands, and is when it
-// had come.
-func (s *seated) read(b *testing.B, kind string) time.Time {
+// read reads until a message of this kind with a state, and returns the time of
+// its arrival.
+func (s *client) read(b *testing.B, kind string) time.Time {
 	b.Helper()
 	for {
-		next, ok := <-s.heard
+		next, ok := <-s.received
 		if !ok {
-			b.Fatal("hung up on")
+			b.Fatal("the connection was closed")
 		}
 		var f struct {
 			T   string
@@ -363,13 +361,12 @@ func (s *seated) read(b *testing.B, kind string) time.Time {
 	}
 }
 
-// decide has the game resolve a turn, and is how long that took from the last
-// decision's frame.
+// decide plays a turn and returns the time from the last decision's frame.
 func (q *pair) decide() time.Duration {
-	if len(q.seats[0].legal)+len(q.seats[1].legal) == 0 {
-		q.begin()
+	if len(q.clients[0].legal)+len(q.clients[1].legal) == 0 {
+		q.start()
 	}
-	first, last := q.seats[0], q.seats[1]
+	first, last := q.clients[0], q.clients[1]
 	if len(last.legal) == 0 {
 		first, last = last, first
 	}
@@ -381,15 +378,15 @@ func (q *pair) decide() time.Duration {
 		last.legal = other
 	}
 	began := q.send(last)
-	a, b := q.seats[0].read(q.b, "event"), q.seats[1].read(q.b, "event")
+	a, b := q.clients[0].read(q.b, "event"), q.clients[1].read(q.b, "event")
 	if b.After(a) {
 		a = b
 	}
 	return a.Sub(began)
 }
 
-// send sends the first of what is legal.
-func (q *pair) send(s *seated) time.Time {
+// send sends the first legal action and returns the time.
+func (q *pair) send(s *client) time.Time {
 	q.n++
 	text := fmt.Appendf(nil, `{"t":"cmd","g":%q,"cid":"c%d","rev":%d,"d":{"action":%s}}`, s.game, q.n, s.rev, s.legal[0].Action)
 	began := time.Now()
@@ -399,7 +396,7 @@ func (q *pair) send(s *seated) time.Time {
 	return began
 }
 
-// decideAll resolves turns in all games at once, and is the median time.
+// decideAll plays turns in all games at once and returns the median time.
 func decideAll(pairs []*pair, turns int) time.Duration {
 	var deciding sync.WaitGroup
 	var mu sync.Mutex
@@ -407,7 +404,7 @@ func decideAll(pairs []*pair, turns int) time.Duration {
 	for i, q := range pairs {
 		deciding.Go(func() {
 			for range turns {
-				if len(pairs) > 1 { // people think
+				if len(pairs) > 1 { // the time to think
 					time.Sleep(time.Duration(i%100+1) * 20 * time.Millisecond)
 				}
 				took := q.decide()

@@ -3,7 +3,6 @@ package play
 import (
 	"context"
 	"errors"
-	"net"
 	"net/http"
 	"sync"
 
@@ -14,14 +13,13 @@ import (
 	"pressbox/game/protocol"
 )
 
-// A Request is a client's frame, decoded.
+// A Request is a decoded frame of a client.
 type Request struct{ Kind, Game, CID string }
 
-// ParseFrame decodes a client's frame, and returns the code of the nak, "" for
-// none.
+// ParseFrame decodes a client's frame. code is that of the nak; "": none.
 func ParseFrame(text []byte) (r Request, code string) {
-	read, err := parseFrame(text)
-	r = Request{read.kind, read.game, read.cid}
+	decoded, err := parseFrame(text)
+	r = Request{decoded.kind, decoded.game, decoded.cid}
 	if refused, ok := errors.AsType[*protocol.Error](err); ok {
 		return r, string(refused.Code)
 	}
@@ -37,7 +35,7 @@ func ParseFrame(text []byte) (r Request, code string) {
 func EchoRoute(s *web.Server, cfg Config) web.Route {
 	h := &handlers{Server: s, Config: cfg}
 	return web.NewRoute(http.MethodGet, "/api/ws", web.Public, func(w http.ResponseWriter, r *http.Request) error {
-		return h.meet(w, r, func(conn *websocket.Conn, caller auth.Caller) guest { return &echo{conn, caller} })
+		return h.upgrade(w, r, func(conn *websocket.Conn, caller auth.Caller) connHandler { return &echo{conn, caller} })
 	}, web.Operation{})
 }
 
@@ -62,81 +60,48 @@ func (e *echo) serve(context.Context) {
 	}
 }
 
-func (*echo) ask() {}
+func (*echo) ping() {}
 
-func (e *echo) hangUp(code int) { hangUp(e.Conn, code, "") }
+func (e *echo) close(code int) { closeConn(e.Conn, code, "") }
 
-// A Crowd is websockets that receive messages without a game.
-type Crowd struct {
-	Joined   chan struct{} // gets an element for each
+// A Broadcaster serves websockets that receive messages without a game.
+type Broadcaster struct {
+	Opened   chan struct{} // receives a value for each websocket
 	handlers *handlers
-	mu       sync.Mutex // guards all
-	all      []*socket
+	mu       sync.Mutex // guards sockets
+	sockets  []*socket
 }
 
-// NewCrowd returns a crowd without websockets.
-func NewCrowd(s *web.Server) *Crowd {
-	return &Crowd{Joined: make(chan struct{}), handlers: &handlers{Server: s}}
+// NewBroadcaster returns a broadcaster without websockets.
+func NewBroadcaster(s *web.Server) *Broadcaster {
+	return &Broadcaster{Opened: make(chan struct{}), handlers: &handlers{Server: s}}
 }
 
-// ServeHTTP adds a websocket.
-func (c *Crowd) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+// ServeHTTP serves a websocket until it is closed.
+func (b *Broadcaster) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	up := websocket.Upgrader{CheckOrigin: func(*http.Request) bool { return true }}
-	conn, err := upgrade(up, w, r)
+	conn, err := up.Upgrade(w, r, nil)
 	if err != nil {
 		return
 	}
 	defer conn.Close()
-	k := newSocket(c.handlers, conn, auth.Caller{})
-	c.mu.Lock()
-	c.all = append(c.all, k)
-	c.mu.Unlock()
-	c.Joined <- struct{}{}
+	k := newSocket(b.handlers, conn, auth.Caller{})
+	b.mu.Lock()
+	b.sockets = append(b.sockets, k)
+	b.mu.Unlock()
+	b.Opened <- struct{}{}
 	k.serve(r.Context())
 }
 
-func (c *Crowd) sockets() []*socket {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.all
-}
-
-// Tell sends all of them a message, and returns how many accepted it.
-func (c *Crowd) Tell(m *protocol.Message) (took int) {
-	for _, k := range c.sockets() {
-		if k.tell(m) {
-			took++
+// Send sends a message to all websockets and returns how many queued it.
+func (b *Broadcaster) Send(m *protocol.Message) (queued int) {
+	b.mu.Lock()
+	sockets := b.sockets
+	b.mu.Unlock()
+	for _, k := range sockets {
+		if k.send(m) {
+			queued++
 		}
 	}
-	return took
+	return queued
 }
-
-// Behind reports whether one of them has not taken what was written to it.
-func (c *Crowd) Behind() bool {
-	for _, k := range c.sockets() {
-		k.below.mu.Lock()
-		busy := k.below.busy
-		k.below.mu.Unlock()
-		if busy {
-			return true
-		}
-	}
-	return false
-}
-
-// A PromptConn is the connection below a websocket.
-type PromptConn struct{ *promptConn }
-
-// NewPromptConn makes one; free is called when what was seen by Behind is
-// taken.
-func NewPromptConn(conn net.Conn, free func()) PromptConn {
-	c := newPromptConn(conn)
-	c.free = free
-	return PromptConn{c}
-}
-
-// Behind reports whether something is still to be taken.
-func (c PromptConn) Behind() bool { return c.behind() }
-
-// Direct reports whether the kernel is asked to take only what it can.
-func (c PromptConn) Direct() bool { return c.raw != nil }

@@ -4,21 +4,20 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
 	"pressbox/daemon/web"
 	"pressbox/game/protocol"
 )
 
-// What a frame of a client may have.
+// Limits of a client's frame.
 const (
-	maxFrame   = 8 << 10  // bytes of text
-	maxDrained = 64 << 10 // bytes after which nobody waits for its end
-	maxID      = 64       // bytes of a game's or a command's id
+	maxFrame     = 8 << 10  // bytes
+	maxDiscarded = 64 << 10 // bytes; a longer frame closes the connection
+	maxID        = 64       // bytes of a game's or command's id
 )
 
-// The codes of naks that the socket itself finds; the others are the hall's.
+// Codes of naks that this package sends; [live.Games] returns the others.
 const (
 	nakMalformed   protocol.Code = protocol.Malformed
 	nakUnknownType protocol.Code = "unknown_type"
@@ -27,19 +26,20 @@ const (
 	nakTooLarge    protocol.Code = "too_large"
 )
 
-// A request is a frame of a client, read.
+// A request is a decoded frame of a client.
 type request struct {
-	kind  string // "join", "leave", "cmd", "sync", "ping"
-	game  string
-	cid   string
-	rev   uint64
-	since uint64          // join and sync
-	act   protocol.Action // cmd
-	ts    jsontext.Value  // ping: a number, to be sent back
+	kind   string // "auth", "join", "leave", "cmd", "sync", "ping"
+	game   string
+	cid    string
+	rev    uint64
+	since  uint64          // join and sync
+	action protocol.Action // cmd
+	ts     jsontext.Value  // ping: a number, returned in the pong
+	token  string          // auth
 }
 
-// parseFrame reads a client's frame. The error is a [*protocol.Error]; then the
-// request holds what is known of whom to answer.
+// parseFrame decodes a client's frame. The error is a [*protocol.Error]; the
+// request then has the ids that its answer needs, as far as they are valid.
 func parseFrame(text []byte) (request, error) {
 	var f struct {
 		Type string         `json:"t"`
@@ -48,107 +48,118 @@ func parseFrame(text []byte) (request, error) {
 		Rev  uint64         `json:"rev"`
 		Data jsontext.Value `json:"d"`
 	}
-	if err := json.Unmarshal(text, &f, json.RejectUnknownMembers(true)); err != nil {
-		return request{}, malformed("a frame is one JSON object with t, g, rev, cid and d, none of them twice")
+	if err := web.DecodeJSON(text, &f); err != nil {
+		return request{}, malformed("want one JSON object with the members t, g, rev, cid and d, each at most once")
 	}
 	r := request{kind: f.Type, rev: f.Rev}
-	if goodID(f.Game) {
+	if isID(f.Game) {
 		r.game = f.Game
 	}
-	if goodID(f.CID) {
+	if isID(f.CID) {
 		r.cid = f.CID
 	}
 	switch {
 	case r.game != f.Game:
-		return r, &protocol.Error{Code: protocol.UnknownGame, Detail: "that is no game's id"}
+		return r, &protocol.Error{Code: protocol.UnknownGame, Detail: "g is not the id of a game"}
 	case r.cid != f.CID:
-		return r, malformed("cid is 1 to 64 printable ASCII characters")
+		return r, malformed("cid must be 1 to 64 printable ASCII characters")
 	case f.Rev > web.MaxInteger:
-		return r, malformed("rev is no revision")
+		return r, malformed("rev exceeds 2^53-1")
 	}
-	return r, r.read(f.Data)
+	return r, r.decodeData(f.Data)
 }
 
-// read reads the d of the request's kind.
-func (r *request) read(data jsontext.Value) error {
+// decodeData decodes the d of the request's type.
+func (r *request) decodeData(data jsontext.Value) error {
 	switch r.kind {
+	case "auth":
+		return r.decodeAuth(data)
 	case "join", "sync":
 		var d struct {
 			Since uint64 `json:"since"`
 		}
 		if err := unmarshalData(data, &d); err != nil || d.Since > web.MaxInteger {
-			return malformed("d.since is a revision, 0 for all")
+			return malformed("d.since must be a revision; 0: from the start")
 		}
 		r.since = d.Since
-		return r.needGame()
+		return r.requireGame()
 	case "leave":
-		return r.needGame()
+		return r.requireGame()
 	case "cmd":
-		return r.readCommand(data)
+		return r.decodeCommand(data)
 	case "ping":
-		return r.readPing(data)
-	case "auth":
-		return malformed("it is known already who you are")
+		return r.decodePing(data)
 	default:
-		return &protocol.Error{Code: nakUnknownType, Detail: fmt.Sprintf("there is no frame of type %.20q", r.kind)}
+		return &protocol.Error{Code: nakUnknownType, Detail: fmt.Sprintf("unknown frame type %.20q", r.kind)}
 	}
 }
 
-func (r *request) needGame() error {
+func (r *request) requireGame() error {
 	if r.game == "" {
-		return malformed("g, the game's id, is needed")
+		return malformed("g, the game's id, is missing")
 	}
 	return nil
 }
 
-func (r *request) readCommand(data jsontext.Value) error {
+func (r *request) decodeAuth(data jsontext.Value) error {
+	var d struct {
+		Token string `json:"token"`
+	}
+	if err := unmarshalData(data, &d); err != nil || d.Token == "" {
+		return malformed("d.token must be an access token")
+	}
+	r.token = d.Token
+	return nil
+}
+
+func (r *request) decodeCommand(data jsontext.Value) error {
 	var d struct {
 		Action jsontext.Value `json:"action"`
 	}
 	if r.cid == "" {
-		return malformed("cid is needed: 1 to 64 printable ASCII characters")
+		return malformed("cid is missing: 1 to 64 printable ASCII characters")
 	}
 	if err := unmarshalData(data, &d); err != nil || d.Action.Kind() != '{' {
-		return malformed("d.action is one of the actions that the server sent")
+		return malformed("d.action must be one of the actions that the server sent")
 	}
-	if err := r.needGame(); err != nil {
+	if err := r.requireGame(); err != nil {
 		return err
 	}
 	var err error
-	r.act, err = protocol.ReadAction(d.Action)
+	r.action, err = protocol.ReadAction(d.Action)
 	return err
 }
 
-func (r *request) readPing(data jsontext.Value) error {
+func (r *request) decodePing(data jsontext.Value) error {
 	var d struct {
 		TS  jsontext.Value `json:"ts"`
-		Lag float64        `json:"lag"` // ms, as the client sees it
+		Lag float64        `json:"lag"` // ms, as the client measured it
 	}
 	if err := unmarshalData(data, &d); err != nil || d.TS != nil && d.TS.Kind() != '0' {
-		return malformed("d.ts and d.lag are numbers")
+		return malformed("d.ts and d.lag must be numbers")
 	}
 	r.ts = d.TS
 	return nil
 }
 
-// unmarshalData reads d, which may be missing.
-func unmarshalData(data jsontext.Value, into any) error {
+// unmarshalData decodes d, which may be missing.
+func unmarshalData(data jsontext.Value, v any) error {
 	if data == nil {
 		return nil
 	}
 	if data.Kind() != '{' {
-		return errors.New("no object")
+		return errors.New("d is not an object")
 	}
-	return json.Unmarshal(data, into, json.RejectUnknownMembers(true))
+	return web.DecodeJSON(data, v)
 }
 
 func malformed(detail string) error {
 	return &protocol.Error{Code: nakMalformed, Detail: detail}
 }
 
-// goodID says whether a text is empty or can be an id: printable ASCII, and
-// not too much of it.
-func goodID(s string) bool {
+// isID reports whether s is empty or can be an id: at most 64 printable ASCII
+// characters.
+func isID(s string) bool {
 	for i := range len(s) {
 		if s[i] < ' ' || s[i] > '~' {
 			return false

@@ -1,10 +1,9 @@
 package play_test
 
 import (
+	"encoding/json"
 	"strings"
 	"testing"
-
-	"encoding/json"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
@@ -12,9 +11,9 @@ import (
 	"pressbox/daemon/web/webtest"
 )
 
-// Whatever a client sends, it is taken or refused with a code that is
-// documented; what is taken is an object as encoding/json knows it, with a
-// game, and a command has an id.
+// A frame is decoded or refused with a documented code. A decoded one is an
+// object that encoding/json decodes equally; it has a game, if its type needs
+// one, and a command has an id.
 func FuzzFrame(f *testing.F) {
 	for _, seed := range []string{
 		`{"t":"join","g":"x","d":{"since":7}}`, `{"t":"cmd","g":"x","cid":"c","rev":3,"d":{"action":{"a":"offence","call":"swing","d":1}}}`,
@@ -29,34 +28,30 @@ func FuzzFrame(f *testing.F) {
 		got, code := play.ParseFrame(text)
 		if code != "" {
 			if !known[code] {
-				t.Fatalf("refused with %s", code)
+				t.Fatalf("unknown code %s", code)
 			}
 			return
 		}
-		var want struct {
-			T   string
-			G   string
-			CID string
-		}
+		var want struct{ T, G, CID string }
 		if err := json.Unmarshal(text, &want); err != nil {
-			t.Fatalf("taken, but %v", err)
+			t.Fatalf("decoded, but %v", err)
 		}
 		if got != (play.Request{Kind: want.T, Game: want.G, CID: want.CID}) {
-			t.Fatalf("read %+v, want %+v", got, want)
+			t.Fatalf("decoded %+v, want %+v", got, want)
 		}
-		odd := func(r rune) bool { return r < ' ' || r > '~' }
-		if got.Kind != "ping" && got.Game == "" || got.Kind == "cmd" && got.CID == "" ||
-			len(got.Game) > 64 || len(got.CID) > 64 || strings.ContainsFunc(got.CID, odd) {
-			t.Fatalf("taken: %s", text)
+		invalid := func(r rune) bool { return r < ' ' || r > '~' }
+		if got.Kind != "ping" && got.Kind != "auth" && got.Game == "" || got.Kind == "cmd" && got.CID == "" ||
+			len(got.Game) > 64 || len(got.CID) > 64 || strings.ContainsFunc(got.CID, invalid) {
+			t.Fatalf("not refused: %s", text)
 		}
 	})
 }
 
-// At its limits a frame is taken just when the document says that it is one.
-func TestFramesAtTheirLimits(t *testing.T) {
+// The decoder and the documented schemas accept the same frames.
+func TestParseFrame_matchesSchemas(t *testing.T) {
 	t.Parallel()
 	long := strings.Repeat("x", 64)
-	for frame, taken := range map[string]bool{
+	for frame, valid := range map[string]bool{
 		`{"t":"leave","g":"` + long + `"}`:  true,
 		`{"t":"leave","g":"` + long + `x"}`: false,
 		`{"t":"leave","g":"a b~"}`:          true,
@@ -77,17 +72,21 @@ func TestFramesAtTheirLimits(t *testing.T) {
 		`{"t":"sync","g":"x","rev":9007199254740992}`:                            false,
 		`{"t":"ping","d":{"ts":-1e300,"lag":0.5}}`:                               true,
 		`{"t":"ping","d":{"ts":"1"}}`:                                            false,
+		`{"t":"auth","d":{"token":"x"}}`:                                         true,
+		`{"t":"auth","d":{"token":7}}`:                                           false,
+		`{"t":"auth","d":{}}`:                                                    false,
+		`{"t":"auth"}`:                                                           false,
 	} {
-		if _, code := play.ParseFrame([]byte(frame)); (code == "") != taken {
-			t.Errorf("%s is refused with %q", frame, code)
+		if _, code := play.ParseFrame([]byte(frame)); (code == "") != valid {
+			t.Errorf("%s: code %q, want valid %t", frame, code, valid)
 		}
 		value, err := jsonschema.UnmarshalJSON(strings.NewReader(frame))
 		if err != nil {
 			t.Fatal(err)
 		}
 		kind, _, _ := strings.Cut(strings.TrimPrefix(frame, `{"t":"`), `"`)
-		if err := webtest.FrameSchemas()(kind).Validate(value); (err == nil) != taken {
-			t.Errorf("%s is documented: %v", frame, err)
+		if err := webtest.FrameSchemas()(kind).Validate(value); (err == nil) != valid {
+			t.Errorf("%s: schema error %v, want valid %t", frame, err, valid)
 		}
 	}
 }

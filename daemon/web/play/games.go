@@ -1,5 +1,6 @@
-// Package play serves games: the lobby, line-ups, what is written about games,
-// the websocket on which they are played, and the events of a wall display.
+// Package play serves the routes of games: the lobby, line-ups, records and
+// statistics, teams, the websocket on which games are played, and the event
+// stream of wall displays.
 package play
 
 import (
@@ -21,14 +22,14 @@ import (
 
 // A Config holds what games need.
 type Config struct {
-	Games     *live.Games // nil: every route of games answers 404
-	Teams     Teams       // nil: every route of teams answers 404
-	Season    int         // of statistics that name none (DEFAULT_SEASON)
+	Games     *live.Games // nil: the routes of games answer 404
+	Teams     Teams       // nil: the routes of teams answer 404
+	Season    int         // default of statistics (DEFAULT_SEASON)
 	Announcer *announce.Announcer
 
-	// Sessions are those that websockets belong to, and Authenticate returns
-	// the caller of a request, whose first frame may bring a token; nil: no
-	// websockets.
+	// Sessions ends websockets with their sessions. Authenticate returns the
+	// caller of a request; frameToken is the token in its first frame, or "".
+	// nil: no websockets.
 	Sessions     *session.Sessions
 	Authenticate func(r *http.Request, frameToken string) (auth.Caller, error)
 }
@@ -37,120 +38,118 @@ type Config struct {
 type handlers struct {
 	*web.Server
 	Config
-	buffers sync.Pool // for what websockets write
-	clerks  clerks    // of all websockets
+	buffers sync.Pool // write buffers of websockets
 }
 
-// Routes returns the routes of games, teams, statistics, websockets and wall
-// displays.
+// Routes returns the routes of this package.
 func Routes(s *web.Server, cfg Config) []web.Route {
 	h := &handlers{Server: s, Config: cfg}
 	return slices.Concat(h.teamRoutes(), h.gameRoutes(), h.socketRoutes(), h.kioskRoutes())
 }
 
 func (h *handlers) gameRoutes() []web.Route {
-	routes := append(h.lobbyRoutes(), h.bookRoutes()...)
+	routes := append(h.lobbyRoutes(), h.recordRoutes()...)
 	return web.When(routes, func() bool { return h.Games != nil })
 }
 
-// lobbyRoutes are how games come about and end.
+// lobbyRoutes returns the routes that list games and change their status.
 func (h *handlers) lobbyRoutes() []web.Route {
 	game := []web.Response{{Status: http.StatusOK, Description: "The game.", Schema: "Game"}}
 	return []web.Route{
 		web.NewRoute(http.MethodPost, "/api/games", web.SessionRequired, h.createGame, web.Operation{
-			ID: "createGame", Tag: "games", Summary: "Make a game",
-			Description: "It copies both rosters. Nine players of each side have to be named before it starts. Of the games that one person has made, 200 may wait or be played.",
+			ID: "createGame", Tag: "games", Summary: "Create a game",
+			Description: "The game copies both rosters. It starts when both line-ups are submitted. A person can have at most 200 pending and active games.",
 			Request:     "GameRequest",
-			Responses:   []web.Response{{Status: http.StatusCreated, Description: "It is kept.", Schema: "Game", Location: true}},
+			Responses:   []web.Response{{Status: http.StatusCreated, Description: "The game is saved.", Schema: "Game", Location: true}},
 			Problems:    []int{http.StatusConflict, http.StatusServiceUnavailable},
 		}),
 		web.NewRoute(http.MethodGet, "/api/games", web.SessionRequired, h.listGames, web.Operation{
-			ID: "listGames", Tag: "games", Summary: "The games that wait, are played and are over",
+			ID: "listGames", Tag: "games", Summary: "List pending, active and finished games",
 			Params:    []string{"status", "before"},
 			Responses: []web.Response{{Status: http.StatusOK, Description: "The games.", Schema: "GameList"}},
 			Problems:  []int{},
 		}),
 		web.NewRoute(http.MethodGet, "/api/games/:id", web.SessionRequired, h.getGame, web.Operation{
-			ID: "getGame", Tag: "games", Summary: "A game, and what you may do in it",
+			ID: "getGame", Tag: "games", Summary: "Get a game with your legal actions",
 			Responses: game, Problems: []int{http.StatusNotFound, http.StatusForbidden, http.StatusConflict, http.StatusServiceUnavailable},
 		}),
 		web.NewRoute(http.MethodDelete, "/api/games/:id", web.SessionRequired, h.cancelGame, web.Operation{
-			ID: "cancelGame", Tag: "games", Summary: "Take back a game that has not begun",
-			Responses: []web.Response{{Status: http.StatusNoContent, Description: "There is no such game any more."}},
-			Problems:  mayFail(),
+			ID: "cancelGame", Tag: "games", Summary: "Cancel a pending game",
+			Responses: []web.Response{{Status: http.StatusNoContent, Description: "The game is deleted."}},
+			Problems:  changeProblems(),
 		}),
 		web.NewRoute(http.MethodPost, "/api/games/:id/join", web.SessionRequired, h.onGame((*live.Games).Join), web.Operation{
-			ID: "joinGame", Tag: "games", Summary: "Take the open side", Responses: game, Problems: mayFail(),
+			ID: "joinGame", Tag: "games", Summary: "Join a game as the manager of the open side", Responses: game, Problems: changeProblems(),
 		}),
 		web.NewRoute(http.MethodPut, "/api/games/:id/lineups/:side", web.SessionRequired, h.setLineup, web.Operation{
-			ID: "submitLineup", Tag: "games", Summary: "Hand in a line-up",
-			Description: "It may be done again until the start. The game starts when both sides are in.",
-			Request:     "Lineup", Responses: game, Problems: mayFail(),
+			ID: "submitLineup", Tag: "games", Summary: "Submit a line-up",
+			Description: "It can be replaced until the game starts. The game starts when both line-ups are submitted.",
+			Request:     "Lineup", Responses: game, Problems: changeProblems(),
 		}),
 		web.NewRoute(http.MethodPost, "/api/games/:id/lineups/:side/suggest", web.SessionRequired, h.suggestLineup, web.Operation{
-			ID: "suggestLineup", Tag: "games", Summary: "The line-up that a bot would hand in; it changes nothing",
-			Responses: []web.Response{{Status: http.StatusOK, Description: "A line-up.", Schema: "Lineup"}},
-			Problems:  mayFail(),
+			ID: "suggestLineup", Tag: "games", Summary: "Suggest a line-up without submitting it",
+			Responses: []web.Response{{Status: http.StatusOK, Description: "The line-up that the bot would submit.", Schema: "Lineup"}},
+			Problems:  changeProblems(),
 		}),
 		web.NewRoute(http.MethodPost, "/api/games/:id/start", web.SessionRequired, h.onGame((*live.Games).Start), web.Operation{
-			ID: "startGame", Tag: "games", Summary: "Start a game, which it does by itself when both line-ups are in",
-			Responses: game, Problems: mayFail(),
+			ID: "startGame", Tag: "games", Summary: "Start a game whose line-ups are submitted",
+			Responses: game, Problems: changeProblems(),
 		}),
 		web.NewRoute(http.MethodPost, "/api/games/:id/concede", web.SessionRequired, h.onGame((*live.Games).Concede), web.Operation{
-			ID: "concedeGame", Tag: "games", Summary: "Give up", Responses: game, Problems: mayFail(),
+			ID: "concedeGame", Tag: "games", Summary: "Concede a game", Responses: game, Problems: changeProblems(),
 		}),
 		web.NewRoute(http.MethodPost, "/api/games/:id/rematch", web.SessionRequired, h.rematch, web.Operation{
-			ID: "rematch", Tag: "games", Summary: "The same again",
-			Responses: []web.Response{{Status: http.StatusCreated, Description: "The game that follows.", Schema: "Game", Location: true}},
-			Problems:  mayFail(),
+			ID: "rematch", Tag: "games", Summary: "Create a game with the same teams and options",
+			Responses: []web.Response{{Status: http.StatusCreated, Description: "The new game.", Schema: "Game", Location: true}},
+			Problems:  changeProblems(),
 		}),
 	}
 }
 
-// mayFail lists the problems of what changes one game.
-func mayFail() []int {
+// changeProblems returns the problems of a request that changes a game.
+func changeProblems() []int {
 	return []int{
 		http.StatusForbidden, http.StatusNotFound, http.StatusConflict, http.StatusUnprocessableEntity, http.StatusServiceUnavailable,
 	}
 }
 
-// bookRoutes are what is written about games.
-func (h *handlers) bookRoutes() []web.Route {
+// recordRoutes returns the routes of games' records and of statistics.
+func (h *handlers) recordRoutes() []web.Route {
 	problems := []int{http.StatusForbidden, http.StatusNotFound, http.StatusConflict, http.StatusServiceUnavailable}
 	return []web.Route{
 		web.NewRoute(http.MethodGet, "/api/games/:id/events", web.SessionRequired, h.gameEvents, web.Operation{
-			ID: "listEvents", Tag: "games", Summary: "What happened in a game, from its first revision or after one",
+			ID: "listEvents", Tag: "games", Summary: "List the events of a game, from the first or after a revision",
 			Params:    []string{"since"},
 			Responses: []web.Response{{Status: http.StatusOK, Description: "The events.", Schema: "GameEvents"}}, Problems: problems,
 		}),
 		web.NewRoute(http.MethodGet, "/api/games/:id/boxscore", web.SessionRequired, h.boxScore, web.Operation{
-			ID: "getBoxScore", Tag: "games", Summary: "The box score",
+			ID: "getBoxScore", Tag: "games", Summary: "Get the box score",
 			Responses: []web.Response{{Status: http.StatusOK, Description: "The box score.", Schema: "BoxScore"}}, Problems: problems,
 		}),
 		web.NewRoute(http.MethodGet, "/api/games/:id/winprob", web.SessionRequired, h.winProbability, web.Operation{
-			ID: "getWinProbability", Tag: "games", Summary: "How likely the home side was to win, play by play",
-			Responses: []web.Response{{Status: http.StatusOK, Description: "It, after each play.", Schema: "WinProbability"}}, Problems: problems,
+			ID: "getWinProbability", Tag: "games", Summary: "Get the home side's probability to win after each play",
+			Responses: []web.Response{{Status: http.StatusOK, Description: "The probabilities.", Schema: "WinProbability"}}, Problems: problems,
 		}),
 		web.NewRoute(http.MethodGet, "/api/games/:id/scorecard", web.SessionRequired, h.scorecard, web.Operation{
-			ID: "getScorecard", Tag: "games", Summary: "The game as a Retrosheet event file",
-			Responses: []web.Response{{Status: http.StatusOK, Description: "It, so far.", Media: []string{"text/plain"}}}, Problems: problems,
+			ID: "getScorecard", Tag: "games", Summary: "Get the game as a Retrosheet event file",
+			Responses: []web.Response{{Status: http.StatusOK, Description: "The event file so far.", Media: []string{"text/plain"}}}, Problems: problems,
 		}),
 		web.NewRoute(http.MethodGet, "/api/stats/standings", web.SessionRequired, h.standings, web.Operation{
-			ID: "getStandings", Tag: "games", Summary: "The standings, by the games that were finished here",
+			ID: "getStandings", Tag: "games", Summary: "Get the standings of the games finished on this server",
 			Params:    []string{"season"},
 			Responses: []web.Response{{Status: http.StatusOK, Description: "The standings.", Schema: "Standings"}},
 			Problems:  []int{http.StatusServiceUnavailable},
 		}),
 		web.NewRoute(http.MethodGet, "/api/stats/players", web.SessionRequired, h.playerStats, web.Operation{
-			ID: "getPlayerStats", Tag: "games", Summary: "Players' batting and pitching, by the games that were finished here",
+			ID: "getPlayerStats", Tag: "games", Summary: "Get batting and pitching statistics of the games finished on this server",
 			Params:    []string{"season", "team"},
-			Responses: []web.Response{{Status: http.StatusOK, Description: "Their lines.", Schema: "PlayerStats"}},
+			Responses: []web.Response{{Status: http.StatusOK, Description: "The statistics by player.", Schema: "PlayerStats"}},
 			Problems:  []int{http.StatusServiceUnavailable},
 		}),
 	}
 }
 
-// personOf is who sends a request to a route of class people, as games know him.
+// personOf returns the caller of a route that requires a session.
 func personOf(r *http.Request) protocol.Person {
 	account := web.Caller(r).Account
 	return protocol.Person{ID: account.ID, Name: account.Name}
@@ -202,8 +201,8 @@ func (h *handlers) getGame(w http.ResponseWriter, r *http.Request) error {
 	return web.WriteJSON(w, http.StatusOK, g)
 }
 
-// onGame answers with what a method of the hall makes of a game.
-func (h *handlers) onGame(do func(h *live.Games, ctx context.Context, by protocol.Person, id string) (protocol.Game, error)) web.Handler {
+// onGame returns a handler that calls a method of Games with the id in the path.
+func (h *handlers) onGame(do func(g *live.Games, ctx context.Context, by protocol.Person, id string) (protocol.Game, error)) web.Handler {
 	return func(w http.ResponseWriter, r *http.Request) error {
 		g, err := do(h.Games, r.Context(), personOf(r), web.Param(r, "id"))
 		if err != nil {
@@ -249,7 +248,7 @@ func (h *handlers) suggestLineup(w http.ResponseWriter, r *http.Request) error {
 	return web.WriteJSON(w, http.StatusOK, lineup)
 }
 
-// sideOf is the side that a path names.
+// sideOf returns the side in the path.
 func sideOf(r *http.Request) (game.Side, error) {
 	var side game.Side
 	if side.UnmarshalText([]byte(web.Param(r, "side"))) != nil {
@@ -274,7 +273,7 @@ func (h *handlers) gameEvents(w http.ResponseWriter, r *http.Request) error {
 	since := uint64(0)
 	if text != "" {
 		if since, err = strconv.ParseUint(text, 10, 64); err != nil || since > web.MaxInteger {
-			return web.QueryError("since", "out_of_range", "must be a revision, or 0 for all")
+			return web.QueryError("since", "out_of_range", "must be a revision from 0 to 2^53-1; 0: all events")
 		}
 	}
 	events, err := h.Games.Events(r.Context(), personOf(r), web.Param(r, "id"), since)
@@ -315,6 +314,6 @@ func (h *handlers) scorecard(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
-	_, _ = w.Write(text.Bytes()) // the client has gone; there is no one to tell
+	_, _ = w.Write(text.Bytes()) // fails only if the client is gone
 	return nil
 }

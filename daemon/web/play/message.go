@@ -12,10 +12,10 @@ import (
 	"pressbox/game/protocol"
 )
 
-// prepared returns the frame of a message: for all who are told the same, the same.
-func (h *handlers) prepared(m *protocol.Message) (*websocket.PreparedMessage, error) {
-	made, ok := m.Frame(func(m *protocol.Message) any {
-		text, err := h.frame(m)
+// prepare returns the frame of a message, which all its receivers share.
+func (h *handlers) prepare(m *protocol.Message) (*websocket.PreparedMessage, error) {
+	frame, ok := m.Frame(func(m *protocol.Message) any {
+		text, err := h.encode(m)
 		if err != nil {
 			return err
 		}
@@ -28,29 +28,29 @@ func (h *handlers) prepared(m *protocol.Message) (*websocket.PreparedMessage, er
 	if !ok {
 		return nil, fmt.Errorf("encode %s of %s at %d", m.Type, m.Game, m.Revision)
 	}
-	return made, nil
+	return frame, nil
 }
 
-// frame writes a message as clients read it.
-func (h *handlers) frame(m *protocol.Message) ([]byte, error) {
-	whole := struct {
+// encode returns a message as JSON.
+func (h *handlers) encode(m *protocol.Message) ([]byte, error) {
+	frame := struct {
 		*protocol.Message
-		G string `json:"g,omitzero"` // not every frame is about a game
+		G string `json:"g,omitzero"` // some frames belong to no game
 		D any    `json:"d,omitzero"`
 	}{m, m.Game, m.Data}
 	switch d := m.Data.(type) {
 	case *protocol.Hello:
-		whole.D = hello{subprotocol, h.Version(), m.Revision, web.Timestamp{Time: time.Now()}, d}
+		frame.D = hello{subprotocol, h.Version(), m.Revision, web.Timestamp{Time: time.Now()}, d}
 	case protocol.Bye:
-		whole.D = bye{d, 0}
+		frame.D = bye{d, 0}
 		if d.Code == "restart" {
-			whole.D = bye{d, retryAfter}
+			frame.D = bye{d, retryAfterSec}
 		}
 	}
-	return json.Marshal(whole)
+	return json.Marshal(frame)
 }
 
-// What stands in the d of frames that are not the hall's alone.
+// The d of frames that this package completes or makes.
 type (
 	hello struct {
 		Proto  string        `json:"proto"`
@@ -70,6 +70,6 @@ type (
 	}
 	pong struct {
 		TS  jsontext.Value `json:"ts,omitempty"`
-		Lag *float64       `json:"lag,omitempty"` // ms from our pings to their pongs
+		Lag *float64       `json:"lag,omitempty"` // ms from our pings to the client's pongs
 	}
 )

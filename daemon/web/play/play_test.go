@@ -108,7 +108,7 @@ func readBook(f *webtest.Player, id string, want *replica.Replica) {
 	var all struct{ Events []replica.Frame }
 	f.Ask(http.MethodGet, "/api/games/"+id+"/events?since=0", "", 200, &all)
 	for _, e := range all.Events {
-		if err := again.Take(e); err != nil {
+		if err := again.Apply(e); err != nil {
 			f.T.Fatal(err)
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"net"
 	"net/http"
 	"strconv"
 	"sync"
@@ -18,20 +19,20 @@ import (
 	"pressbox/game/protocol"
 )
 
-// How a websocket behaves; reference/game.md says who else does it so.
+// Limits of a websocket.
 const (
-	outQueue      = 64               // messages that may wait for a client
-	pingEvery     = 15 * time.Second // that a client is asked whether it is there
-	pongWait      = 25 * time.Second // without a sign of life
-	writeWait     = 5 * time.Second  // for a client to take a frame
-	closeWait     = 2 * time.Second  // for it to say goodbye
-	framesASecond = 20               // of a client, in the long run
-	framesAtOnce  = 40               // of a client
-	maxFollowed   = 16               // games that one socket follows
-	retryAfter    = 1                // seconds, after a restart
+	queueLength   = 64               // messages queued for a client
+	pingInterval  = 15 * time.Second // between our pings
+	readTimeout   = 25 * time.Second // without a frame or a pong
+	writeTimeout  = 5 * time.Second  // for one frame
+	closeTimeout  = 2 * time.Second  // for the client's close frame
+	framesPerSec  = 20               // client frames that are not decisions
+	frameBurst    = 40               // client frames that are not decisions
+	maxJoined     = 16               // games per socket
+	retryAfterSec = 1                // for the client, after a restart
 )
 
-// The codes with which we hang up, besides [unauthenticated].
+// Our close codes, with [closeUnauthenticated].
 const (
 	closeRestart = 4001
 	closeSlow    = 4408
@@ -39,124 +40,119 @@ const (
 )
 
 func (h *handlers) socketRoutes() []web.Route {
-	routes := []web.Route{web.NewRoute(http.MethodGet, "/api/ws", web.Public, h.playSocket, web.Operation{
-		ID: "openSocket", Tag: "games", Summary: "Play, or look on: a websocket",
-		Description: "Sub-protocol pressbox.v1; /asyncapi.json describes its frames. A cookie says who you are, or the first frame.",
-		Responses:   []web.Response{{Status: http.StatusSwitchingProtocols, Description: "A websocket."}},
+	routes := []web.Route{web.NewRoute(http.MethodGet, "/api/ws", web.Public, h.openSocket, web.Operation{
+		ID: "openSocket", Tag: "games", Summary: "Open a websocket to play or watch games",
+		Description: "Sub-protocol pressbox.v1; /asyncapi.json describes its frames. A cookie or the first frame authenticates the client.",
+		Responses:   []web.Response{{Status: http.StatusSwitchingProtocols, Description: "The websocket is open."}},
 		Problems:    []int{http.StatusBadRequest, http.StatusForbidden, http.StatusServiceUnavailable},
 	})}
 	return web.When(routes, func() bool { return h.Games != nil && h.Authenticate != nil })
 }
 
-// playSocket opens a websocket, which is served until either side hangs up.
-func (h *handlers) playSocket(w http.ResponseWriter, r *http.Request) error {
-	return h.meet(w, r, func(conn *websocket.Conn, caller auth.Caller) guest { return newSocket(h, conn, caller) })
+// openSocket opens a websocket, which is served until either side closes it.
+func (h *handlers) openSocket(w http.ResponseWriter, r *http.Request) error {
+	return h.upgrade(w, r, func(conn *websocket.Conn, caller auth.Caller) connHandler { return newSocket(h, conn, caller) })
 }
 
-// A socket is an open websocket: the games that it follows, and what waits to
-// be written to it.
+// A socket is an open websocket with the games that it has joined. One
+// goroutine reads its frames and another one writes its queued messages.
 type socket struct {
 	handlers *handlers
 	conn     *websocket.Conn
-	below    *promptConn // conn's
 	person   protocol.Person
-	done     chan struct{} // closed when nothing more is written
+	queue    chan *protocol.Message // to be written; closed with the socket
 
-	mu      sync.Mutex          // guards what follows
-	waiting []*protocol.Message // at most outQueue
-	batch   []*protocol.Message // what is left of the one that is being written
-	busy    bool                // with the clerks, or waiting for the connection
-	over    bool                // we hang up
-	code    int                 // with this; 0 says nothing
+	mu     sync.Mutex // guards what follows, and sending to queue
+	closed bool
+	code   int // of the close frame; 0: no frame
 
-	parted bool // the client was told to come back; of the clerk only
+	byeSent bool // writer only
 
-	asked atomic.Int64 // when the last ping was sent, in ns since began; 0 once it was answered
-	lag   atomic.Int64 // ns from ping to pong, smoothed; 0 not known yet
-	began time.Time
+	opened time.Time
+	pinged atomic.Int64 // when the last ping was sent, in ns since opened; 0 once it was answered
+	lag    atomic.Int64 // smoothed ns from ping to pong; 0: unknown
 
-	// Of the reader only:
-	allowance *rate.Limiter
-	leaves    map[string]func() // of the games that are followed
+	// Reader only:
+	limiter *rate.Limiter
+	leaves  map[string]func() // of the joined games, by id
 }
 
-// newSocket makes one of a websocket that [upgrade] has opened.
 func newSocket(h *handlers, conn *websocket.Conn, caller auth.Caller) *socket {
-	k := &socket{
+	return &socket{
 		handlers: h, conn: conn, person: protocol.Person{ID: caller.Account.ID, Name: caller.Account.Name},
-		done: make(chan struct{}), began: time.Now(),
-		allowance: rate.NewLimiter(framesASecond, framesAtOnce),
-		leaves:    map[string]func(){},
+		queue: make(chan *protocol.Message, queueLength), opened: time.Now(),
+		limiter: rate.NewLimiter(framesPerSec, frameBurst),
+		leaves:  map[string]func(){},
 	}
-	k.below, _ = conn.NetConn().(*promptConn)
-	k.below.free = func() { h.clerks.enter(k) }
-	return k
 }
 
-// serve reads, and has clerks write, until the connection is over.
+// serve reads and writes until the connection is closed.
 func (k *socket) serve(ctx context.Context) {
-	k.read(ctx)
-	k.hangUp(0)
+	var writing sync.WaitGroup
+	writing.Go(k.writeQueue)
+	k.readFrames(ctx)
+	k.close(0)
 	for game := range k.leaves {
 		k.leave(game)
 	}
-	_ = k.conn.Close() // nobody reads what is still written
-	<-k.done
+	_ = k.conn.Close() // unblocks the writer
+	writing.Wait()
 	k.handlers.Log().Debug("websocket closed", "person", k.person.ID, "code", k.code, "lag", time.Duration(k.lag.Load()))
 }
 
-// ask asks the client whether it is there.
-func (k *socket) ask() {
-	k.asked.Store(int64(time.Since(k.began)))
-	if err := k.conn.WriteControl(websocket.PingMessage, nil, time.Now().Add(writeWait)); err != nil {
-		_ = k.conn.Close() // the reader ends with it
+// ping sends a ping, unless the writer is waiting for the client.
+func (k *socket) ping() {
+	k.pinged.Store(int64(time.Since(k.opened)))
+	err := k.conn.WriteControl(websocket.PingMessage, nil, time.Now().Add(controlTimeout))
+	if err != nil && !isTimeout(err) {
+		_ = k.conn.Close() // ends the reader
 	}
 }
 
-// read reads frames until the connection is over.
-func (k *socket) read(ctx context.Context) {
-	k.conn.SetReadLimit(maxDrained)
-	k.conn.SetPongHandler(k.answered)
-	k.conn.SetPingHandler(k.pinged)
-	for k.alive() {
-		kind, text, err := k.next()
+// readFrames reads and handles frames until the connection is closed.
+func (k *socket) readFrames(ctx context.Context) {
+	k.conn.SetReadLimit(maxDiscarded)
+	k.conn.SetPongHandler(k.handlePong)
+	k.conn.SetPingHandler(k.handlePing)
+	for k.isAlive() {
+		kind, text, err := k.readFrame()
 		if err != nil {
 			return
 		}
-		useful := false
+		decided := false
 		switch {
 		case len(text) > maxFrame:
-			k.refuse(request{}, &protocol.Error{Code: nakTooLarge, Detail: "a frame may have 8 KiB"})
+			k.sendNak(request{}, &protocol.Error{Code: nakTooLarge, Detail: "frame exceeds 8 KiB"})
 		case kind != websocket.TextMessage:
-			k.refuse(request{}, malformed("a frame is text"))
+			k.sendNak(request{}, malformed("the frame is binary, want text"))
 		default:
-			useful = k.hear(ctx, text)
+			decided = k.handleFrame(ctx, text)
 		}
-		if !useful && !k.allowance.Allow() {
-			k.hangUp(closeRate)
+		if !decided && !k.limiter.Allow() {
+			k.close(closeRate)
 		}
 	}
 }
 
-// alive gives the client time for its next sign of life. After we have hung up
-// it has only the time to say goodbye.
-func (k *socket) alive() bool {
-	if k.extend() {
+// isAlive extends the read deadline, or, once the socket is closed, reads the
+// client's close frame and returns false.
+func (k *socket) isAlive() bool {
+	if k.extendDeadline() {
 		return true
 	}
-	_, _, _ = k.conn.ReadMessage() // the close frame, or the end of our patience
+	_, _, _ = k.conn.ReadMessage() // the close frame or a timeout
 	return false
 }
 
-// extend gives the client [pongWait], unless we have hung up.
-func (k *socket) extend() bool {
+// extendDeadline gives the client [readTimeout] unless the socket is closed.
+func (k *socket) extendDeadline() bool {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	return !k.over && k.conn.SetReadDeadline(time.Now().Add(pongWait)) == nil
+	return !k.closed && k.conn.SetReadDeadline(time.Now().Add(readTimeout)) == nil
 }
 
-// next reads a frame; of one that is too long, a byte too many.
-func (k *socket) next() (kind int, text []byte, err error) {
+// readFrame reads a frame. It returns at most maxFrame+1 bytes of it.
+func (k *socket) readFrame() (kind int, text []byte, err error) {
 	kind, r, err := k.conn.NextReader()
 	if err != nil {
 		return 0, nil, err
@@ -167,55 +163,65 @@ func (k *socket) next() (kind int, text []byte, err error) {
 	return kind, text, err
 }
 
-// answered notes that the client answered a ping, and how soon.
-func (k *socket) answered(string) error {
-	if asked := k.asked.Swap(0); asked > 0 {
-		took := int64(time.Since(k.began)) - asked
+// handlePong updates the lag.
+func (k *socket) handlePong(string) error {
+	if pinged := k.pinged.Swap(0); pinged > 0 {
+		took := int64(time.Since(k.opened)) - pinged
 		if before := k.lag.Load(); before > 0 {
 			took = (7*before + took) / 8
 		}
 		k.lag.Store(max(took, 1))
 	}
-	k.extend()
+	k.extendDeadline()
 	return nil
 }
 
-// pinged answers a ping, which counts as a frame.
-func (k *socket) pinged(data string) error {
-	if !k.allowance.Allow() {
-		k.hangUp(closeRate)
+// handlePing answers a ping of the client, which counts as a frame.
+func (k *socket) handlePing(data string) error {
+	if !k.limiter.Allow() {
+		k.close(closeRate)
 		return nil
 	}
-	err := k.conn.WriteControl(websocket.PongMessage, []byte(data), time.Now().Add(writeWait))
-	if errors.Is(err, websocket.ErrCloseSent) {
+	err := k.conn.WriteControl(websocket.PongMessage, []byte(data), time.Now().Add(controlTimeout))
+	if errors.Is(err, websocket.ErrCloseSent) || isTimeout(err) {
 		return nil
 	}
 	return err
 }
 
-// hear does what a frame asks for, and answers it. It returns whether the frame
-// brought a game on: such frames are limited by the game itself.
-func (k *socket) hear(ctx context.Context, text []byte) (useful bool) {
-	r, err := parseFrame(text)
-	if err == nil {
-		useful, err = k.obey(ctx, r)
-	}
-	if err != nil {
-		k.refuse(r, err)
-	}
-	return useful
+// isTimeout reports whether a control frame timed out because the writer is
+// waiting for the client. If that takes too long, the writer closes the
+// connection.
+func isTimeout(err error) bool {
+	late, ok := errors.AsType[net.Error](err)
+	return ok && late.Timeout()
 }
 
-// obey does what a frame asks for.
-func (k *socket) obey(ctx context.Context, r request) (useful bool, err error) {
+// handleFrame executes a frame's request and answers it. It reports whether the
+// frame was a new decision of a game: these are not rate limited, as the game
+// limits them.
+func (k *socket) handleFrame(ctx context.Context, text []byte) (decided bool) {
+	r, err := parseFrame(text)
+	if err == nil {
+		decided, err = k.execute(ctx, r)
+	}
+	if err != nil {
+		k.sendNak(r, err)
+	}
+	return decided
+}
+
+func (k *socket) execute(ctx context.Context, r request) (decided bool, err error) {
 	switch r.kind {
+	case "auth":
+		return false, malformed("already authenticated")
 	case "join":
 		return false, k.join(ctx, r)
 	case "leave":
 		k.leave(r.game)
 		return false, nil
 	case "ping":
-		k.tell(&protocol.Message{Type: "pong", Data: pong{TS: r.ts, Lag: k.measured()}})
+		k.send(&protocol.Message{Type: "pong", Data: pong{TS: r.ts, Lag: k.lagMS()}})
 		return false, nil
 	}
 	if _, ok := k.leaves[r.game]; !ok {
@@ -224,17 +230,17 @@ func (k *socket) obey(ctx context.Context, r request) (useful bool, err error) {
 	if r.kind == "sync" {
 		missed, err := k.handlers.Games.Sync(ctx, k.person, r.game, r.since)
 		if err == nil {
-			k.tell(missed)
+			k.send(missed)
 		}
 		return false, err
 	}
-	command := protocol.Command{ID: r.cid, Revision: r.rev, Action: r.act}
-	_, dup, err := k.handlers.Games.Submit(ctx, k.person, r.game, command, k.tell)
-	return err == nil && !dup && r.act.Decides(), err
+	command := protocol.Command{ID: r.cid, Revision: r.rev, Action: r.action}
+	_, dup, err := k.handlers.Games.Submit(ctx, k.person, r.game, command, k.send)
+	return err == nil && !dup && r.action.Decides(), err
 }
 
-// measured is the lag in ms; nil when it is not known yet.
-func (k *socket) measured() *float64 {
+// lagMS returns the lag in ms; nil if it is unknown.
+func (k *socket) lagMS() *float64 {
 	lag := k.lag.Load()
 	if lag == 0 {
 		return nil
@@ -243,7 +249,7 @@ func (k *socket) measured() *float64 {
 	return &ms
 }
 
-// leave follows a game no longer, if it was followed.
+// leave ends the subscription to a game, if there is one.
 func (k *socket) leave(game string) {
 	if leave, ok := k.leaves[game]; ok {
 		leave()
@@ -251,13 +257,13 @@ func (k *socket) leave(game string) {
 	}
 }
 
-// join follows a game, from a revision on.
+// join subscribes to a game from a revision on.
 func (k *socket) join(ctx context.Context, r request) error {
 	k.leave(r.game)
-	if len(k.leaves) >= maxFollowed {
-		return &protocol.Error{Code: nakRateLimited, Detail: "one websocket follows " + strconv.Itoa(maxFollowed) + " games at most: leave one"}
+	if len(k.leaves) >= maxJoined {
+		return &protocol.Error{Code: nakRateLimited, Detail: "a websocket can join at most " + strconv.Itoa(maxJoined) + " games: leave one first"}
 	}
-	leave, err := k.handlers.Games.Watch(ctx, k.person, r.game, r.since, k.tell)
+	leave, err := k.handlers.Games.Watch(ctx, k.person, r.game, r.since, k.send)
 	if err != nil {
 		return err
 	}
@@ -265,8 +271,8 @@ func (k *socket) join(ctx context.Context, r request) error {
 	return nil
 }
 
-// refuse answers a frame with why it was not obeyed.
-func (k *socket) refuse(r request, err error) {
+// sendNak answers a frame that was refused.
+func (k *socket) sendNak(r request, err error) {
 	p := web.NewProblem(err)
 	answer := nak{Code: protocol.Code(p.Code), Detail: p.Detail, Errors: p.Errors}
 	rev := uint64(0)
@@ -275,10 +281,10 @@ func (k *socket) refuse(r request, err error) {
 	case known:
 		answer.Code, answer.Detail, rev = refused.Code, refused.Detail, refused.Revision
 	case !errors.Is(err, context.Canceled):
-		answer = nak{Code: protocol.Unavailable, Detail: "something went wrong in the appliance"}
+		answer = nak{Code: protocol.Unavailable, Detail: "internal error; the log has the cause"}
 	}
 	if p.Status >= http.StatusInternalServerError && err.Error() != p.Detail && !errors.Is(err, context.Canceled) {
-		k.handlers.Log().Error("websocket", "person", k.person.ID, "game", r.game, "type", r.kind, "err", err)
+		k.handlers.Log().Error("websocket request failed", "person", k.person.ID, "game", r.game, "type", r.kind, "err", err)
 	}
-	k.tell(&protocol.Message{Type: "nak", Game: r.game, CommandID: r.cid, Revision: rev, Data: answer})
+	k.send(&protocol.Message{Type: "nak", Game: r.game, CommandID: r.cid, Revision: rev, Data: answer})
 }

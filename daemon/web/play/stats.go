@@ -7,7 +7,7 @@ import (
 	"pressbox/game/stats"
 )
 
-// statsSeason is the season that a request about statistics means.
+// statsSeason returns the season in the query, or the default one.
 func (h *handlers) statsSeason(r *http.Request) (int, error) {
 	season, err := seasonOf(r)
 	if season == 0 {
@@ -21,14 +21,14 @@ func (h *handlers) standings(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	table, err := h.Games.Standings(r.Context(), season)
+	standings, err := h.Games.Standings(r.Context(), season)
 	if err != nil {
 		return err
 	}
 	return web.WriteJSON(w, http.StatusOK, struct {
 		Season    int              `json:"season"`
 		Standings []stats.Standing `json:"standings"`
-	}{season, append([]stats.Standing{}, table...)})
+	}{season, append([]stats.Standing{}, standings...)})
 }
 
 func (h *handlers) playerStats(w http.ResponseWriter, r *http.Request) error {
@@ -42,7 +42,7 @@ func (h *handlers) playerStats(w http.ResponseWriter, r *http.Request) error {
 	}
 	answer := struct {
 		Season   int              `json:"season"`
-		Team     *string          `json:"team"` // nil means all
+		Team     *string          `json:"team"` // nil: all teams
 		Batting  []stats.Batting  `json:"batting"`
 		Pitching []stats.Pitching `json:"pitching"`
 	}{Season: season}

@@ -9,9 +9,9 @@ import (
 	"pressbox/game/teams"
 )
 
-// Teams is where clubs and players come from. Season 0 is the default one. The
-// errors wrap [teams.ErrUnknown], [teams.ErrTooFewPlayers] or [teams.ErrUnavailable], or are
-// ctx's.
+// Teams returns clubs and their players. Season 0 is the default season. Errors
+// wrap [teams.ErrUnknown], [teams.ErrTooFewPlayers], [teams.ErrUnavailable] or
+// ctx's error.
 type Teams interface {
 	Teams(ctx context.Context, season int) (teams.List, error)
 	Roster(ctx context.Context, season int, team string) (teams.Roster, error)
@@ -20,13 +20,13 @@ type Teams interface {
 func (h *handlers) teamRoutes() []web.Route {
 	routes := []web.Route{
 		web.NewRoute(http.MethodGet, "/api/teams", web.SessionRequired, h.teams, web.Operation{
-			ID: "listTeams", Tag: "games", Summary: "The clubs of a season",
+			ID: "listTeams", Tag: "games", Summary: "List the clubs of a season",
 			Params:    []string{"season"},
 			Responses: []web.Response{{Status: http.StatusOK, Description: "The clubs.", Schema: "Teams"}},
 			Problems:  []int{http.StatusNotFound, http.StatusServiceUnavailable},
 		}),
 		web.NewRoute(http.MethodGet, "/api/teams/:id/roster", web.SessionRequired, h.roster, web.Operation{
-			ID: "getRoster", Tag: "games", Summary: "The players of a club",
+			ID: "getRoster", Tag: "games", Summary: "Get the roster of a club",
 			Params:    []string{"season"},
 			Responses: []web.Response{{Status: http.StatusOK, Description: "The players.", Schema: "Roster"}},
 			Problems:  []int{http.StatusNotFound, http.StatusConflict, http.StatusServiceUnavailable},
@@ -60,7 +60,7 @@ func (h *handlers) roster(w http.ResponseWriter, r *http.Request) error {
 	return web.WriteJSON(w, http.StatusOK, roster)
 }
 
-// seasonOf is the season that a request asks for; 0 when it names none.
+// seasonOf returns the season in the query; 0 if there is none.
 func seasonOf(r *http.Request) (int, error) {
 	text, err := web.QueryParam(r, "season")
 	if text == "" || err != nil {

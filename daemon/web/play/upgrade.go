@@ -2,7 +2,6 @@ package play
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
@@ -17,31 +16,30 @@ import (
 )
 
 const (
-	subprotocol     = "pressbox.v1"
-	unauthenticated = 4401             // close code: nobody, or nobody any more
-	authPatience    = 10 * time.Second // for the first frame, where one is needed
-	authFrame       = 4 << 10          // bytes that it may have
-	liveEvery       = time.Minute      // how often a session's age is looked at
-	controlPatience = time.Second      // for sending a close frame
+	subprotocol          = "pressbox.v1"
+	closeUnauthenticated = 4401             // close code: no session, or it has ended
+	authTimeout          = 10 * time.Second // for the auth frame
+	maxAuthFrame         = 4 << 10          // bytes
+	sessionCheckInterval = time.Minute
+	controlTimeout       = time.Second // for writing a ping, pong or close frame
 )
 
-// A guest is who a websocket was opened for. Its methods may be called at the
-// same time.
-type guest interface {
-	// serve reads and writes until the connection is over.
+// A connHandler serves one authenticated websocket. Its methods may be called
+// concurrently.
+type connHandler interface {
+	// serve reads and writes until the connection is closed.
 	serve(ctx context.Context)
-	// ask sends a ping.
-	ask()
-	// hangUp tells the peer why, and has serve return.
-	hangUp(code int)
+	ping()
+	// close sends a close frame and has serve return.
+	close(code int)
 }
 
-// meet opens a websocket with whoever sends the request, and has its guest
-// served when it is known who that is: by cookie or header, else by the first
-// frame, {"t":"auth","d":{"token":…}}. It returns then: serve runs on, without
-// all that belonged to the request, and [Server.Serve] waits for it at the end.
-// ctx ends, and the connection is closed with 4401, as soon as the session is over.
-func (h *handlers) meet(w http.ResponseWriter, r *http.Request, admit func(*websocket.Conn, auth.Caller) guest) error {
+// upgrade opens a websocket, authenticates its client by cookie, header or
+// first frame, {"t":"auth","d":{"token":…}}, and starts its handler. It returns
+// before the handler does, so that the request's memory is freed; the server
+// waits for the handler when it stops. ctx ends, and the connection is closed
+// with 4401, as soon as the session ends.
+func (h *handlers) upgrade(w http.ResponseWriter, r *http.Request, newHandler func(*websocket.Conn, auth.Caller) connHandler) error {
 	if !h.OwnOrigin(r) {
 		return web.ErrCrossOrigin
 	}
@@ -49,9 +47,9 @@ func (h *handlers) meet(w http.ResponseWriter, r *http.Request, admit func(*webs
 	if !ok {
 		return web.ErrStopping
 	}
-	served := false
+	started := false
 	defer func() {
-		if !served {
+		if !started {
 			done()
 		}
 	}()
@@ -59,54 +57,55 @@ func (h *handlers) meet(w http.ResponseWriter, r *http.Request, admit func(*webs
 		Subprotocols:    []string{subprotocol},
 		ReadBufferSize:  1 << 10,
 		WriteBufferSize: 4 << 10,
-		WriteBufferPool: &h.buffers,                               // a socket that is idle holds none
-		CheckOrigin:     func(*http.Request) bool { return true }, // it was checked
+		WriteBufferPool: &h.buffers,                               // an idle socket has no write buffer
+		CheckOrigin:     func(*http.Request) bool { return true }, // checked above
 		Error:           func(http.ResponseWriter, *http.Request, int, error) {},
 	}
-	conn, err := upgrade(up, w, r)
+	conn, err := up.Upgrade(w, r, nil)
 	if err != nil {
 		return web.ErrNotWebSocket
 	}
-	caller, err := h.introduce(r, conn)
+	caller, err := h.authenticate(r, conn)
 	if errors.Is(err, web.ErrStopping) {
-		hangUp(conn, closeRestart, "come back")
-		return nil // the peer was told
+		closeConn(conn, closeRestart, "server restarting")
+		return nil // the close frame is the answer
 	}
 	if err != nil {
-		hangUp(conn, unauthenticated, "who are you?")
-		return nil // the peer was told
+		closeConn(conn, closeUnauthenticated, "authentication required")
+		return nil // the close frame is the answer
 	}
-	served = true
+	started = true
 	ctx := context.WithoutCancel(r.Context()) // which ends with this method
 	go func() {
 		defer done()
-		h.attend(ctx, conn, caller.Session, admit(conn, caller))
+		h.serveConn(ctx, conn, caller.Session, newHandler(conn, caller))
 	}()
 	return nil
 }
 
-// attend serves a guest while its session lasts.
-func (h *handlers) attend(ctx context.Context, conn *websocket.Conn, session auth.Session, g guest) {
+// serveConn runs a handler while the session is valid. A panic ends only this
+// connection.
+func (h *handlers) serveConn(ctx context.Context, conn *websocket.Conn, session auth.Session, c connHandler) {
 	defer conn.Close()
 	defer func() {
-		if reason := recover(); reason != nil { // it costs this one connection
-			h.Log().Error("websocket", "err", fmt.Errorf("panic: %v\n%s", reason, debug.Stack()))
+		if reason := recover(); reason != nil {
+			h.Log().Error("websocket request failed", "err", fmt.Errorf("panic: %v\n%s", reason, debug.Stack()))
 		}
 	}()
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	var watching sync.WaitGroup
-	watching.Go(func() {
-		h.watch(ctx, conn, session, g)
+	var monitoring sync.WaitGroup
+	monitoring.Go(func() {
+		h.monitor(ctx, conn, session, c)
 		cancel()
 	})
-	g.serve(ctx)
+	c.serve(ctx)
 	cancel()
-	watching.Wait()
+	monitoring.Wait()
 }
 
-// introduce says who is at the other end of a new websocket.
-func (h *handlers) introduce(r *http.Request, conn *websocket.Conn) (auth.Caller, error) {
+// authenticate returns the caller at the other end of a new websocket.
+func (h *handlers) authenticate(r *http.Request, conn *websocket.Conn) (auth.Caller, error) {
 	caller, err := h.Authenticate(r, "")
 	if err != nil {
 		token, readErr := h.readAuth(conn)
@@ -121,38 +120,33 @@ func (h *handlers) introduce(r *http.Request, conn *websocket.Conn) (auth.Caller
 	return caller, err
 }
 
-// readAuth reads the first frame. The error is errStopping when the server
-// stops before it has come.
+// readAuth returns the token in the first frame. The error is [web.ErrStopping]
+// if the server stops first.
 func (h *handlers) readAuth(conn *websocket.Conn) (token string, err error) {
-	conn.SetReadLimit(authFrame)
-	if err := conn.SetReadDeadline(time.Now().Add(authPatience)); err != nil {
+	conn.SetReadLimit(maxAuthFrame)
+	if err := conn.SetReadDeadline(time.Now().Add(authTimeout)); err != nil {
 		return "", err
 	}
 	text, err := h.readFirst(conn)
 	if err != nil {
 		return "", err
 	}
-	var frame struct {
-		Type string `json:"t"`
-		Data struct {
-			Token string `json:"token"`
-		} `json:"d"`
-	}
-	if err := json.Unmarshal(text, &frame); err != nil || frame.Type != "auth" {
+	frame, err := parseFrame(text)
+	if err != nil || frame.kind != "auth" {
 		return "", errors.Join(auth.ErrNoCredentials, err)
 	}
-	conn.SetReadLimit(0) // serve sets its own
-	return frame.Data.Token, conn.SetReadDeadline(time.Time{})
+	conn.SetReadLimit(0) // the handler sets its own
+	return frame.token, conn.SetReadDeadline(time.Time{})
 }
 
-// readFirst reads a frame, unless the server stops before.
+// readFirst reads a frame, unless the server stops before it arrives.
 func (h *handlers) readFirst(conn *websocket.Conn) (text []byte, err error) {
 	var waiting sync.WaitGroup
 	read := make(chan struct{})
 	waiting.Go(func() {
 		select {
 		case <-h.Closing():
-			_ = conn.SetReadDeadline(time.Now()) // of a connection that is gone; then it has been read
+			_ = conn.SetReadDeadline(time.Now()) // fails only if the connection is closed
 		case <-read:
 		}
 	})
@@ -167,44 +161,36 @@ func (h *handlers) readFirst(conn *websocket.Conn) (text []byte, err error) {
 	}
 }
 
-// watch asks a guest for signs of life, and hangs up when the server stops. It
-// returns when ctx ends, or the session does; then the peer is told.
-func (h *handlers) watch(ctx context.Context, conn *websocket.Conn, session auth.Session, g guest) {
-	book := h.Sessions
-	ended, stop := book.Watch(session)
+// monitor sends pings and, when the server stops, closes c. It returns when ctx
+// ends, or, after closing the connection, when the session does.
+func (h *handlers) monitor(ctx context.Context, conn *websocket.Conn, session auth.Session, c connHandler) {
+	ended, stop := h.Sessions.Watch(session)
 	defer stop()
-	look, ping := time.NewTicker(liveEvery), time.NewTicker(pingEvery)
-	defer look.Stop()
+	check, ping := time.NewTicker(sessionCheckInterval), time.NewTicker(pingInterval)
+	defer check.Stop()
 	defer ping.Stop()
 	closing := h.Closing()
-	live := func() bool { return !errors.Is(book.Validate(ctx, session), auth.ErrSessionEnded) }
-	for alive := live(); alive; { // it may have ended before it was watched
+	isValid := func() bool { return !errors.Is(h.Sessions.Validate(ctx, session), auth.ErrSessionEnded) }
+	for valid := isValid(); valid; { // it may have ended before Watch
 		select {
 		case <-ctx.Done():
 			return
 		case <-ended:
-			alive = live()
-		case <-look.C:
-			alive = live()
+			valid = isValid()
+		case <-check.C:
+			valid = isValid()
 		case <-ping.C:
-			g.ask()
+			c.ping()
 		case <-closing:
-			g.hangUp(closeRestart)
-			closing = nil // it is said once
+			c.close(closeRestart)
+			closing = nil // close once
 		}
 	}
-	hangUp(conn, unauthenticated, "the session has ended")
+	closeConn(conn, closeUnauthenticated, "session ended")
 }
 
-// hangUp tells the peer why, and closes the connection.
-func hangUp(conn *websocket.Conn, code int, why string) {
-	_ = conn.WriteControl(websocket.CloseMessage, websocket.FormatCloseMessage(code, why), time.Now().Add(controlPatience))
-	_ = conn.Close() // the peer may have gone
-}
-
-// upgrade takes over the connection below what records the answer, and makes it
-// a [promptConn].
-func upgrade(up websocket.Upgrader, w http.ResponseWriter, r *http.Request) (*websocket.Conn, error) {
-	conn, err := up.Upgrade(promptWriter{w}, r, nil)
-	return conn, err
+// closeConn sends a close frame and closes the connection.
+func closeConn(conn *websocket.Conn, code int, reason string) {
+	_ = conn.WriteControl(websocket.CloseMessage, websocket.FormatCloseMessage(code, reason), time.Now().Add(controlTimeout))
+	_ = conn.Close() // the client may be gone
 }

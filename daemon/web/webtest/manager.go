@@ -92,7 +92,7 @@ func (m *Manager) Join() {
 func (m *Manager) Follow(f Frame) {
 	m.T.Helper()
 	m.Heard = append(m.Heard, string(f.Text))
-	if err := m.Take(f.Frame); err != nil {
+	if err := m.Apply(f.Frame); err != nil {
 		m.T.Fatal(err)
 	}
 	switch f.T {

@@ -1,0 +1,116 @@
+package play_test
+
+import (
+	"encoding/json"
+	"errors"
+	"net"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/gorilla/websocket"
+
+	"pressbox/daemon/web/play"
+	"pressbox/daemon/web/webtest"
+	"pressbox/game/protocol"
+)
+
+// serveBroadcaster returns a broadcaster and a function that opens a websocket
+// to it over a network.
+func serveBroadcaster(t *testing.T) (b *play.Broadcaster, open func() *websocket.Conn) {
+	t.Helper()
+	b = play.NewBroadcaster(webtest.NewRig(t).Server)
+	server := httptest.NewServer(b)
+	t.Cleanup(server.Close)
+	return b, func() *websocket.Conn {
+		t.Helper()
+		conn, resp, err := websocket.DefaultDialer.Dial("ws"+strings.TrimPrefix(server.URL, "http"), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_ = resp.Body.Close()
+		<-b.Opened
+		t.Cleanup(func() { _ = conn.Close() })
+		return conn
+	}
+}
+
+// nextRevision returns that of the next message, or 0 and a close code.
+func nextRevision(t *testing.T, conn *websocket.Conn) (rev uint64, code int) {
+	t.Helper()
+	_, text, err := conn.ReadMessage()
+	if closed, ok := errors.AsType[*websocket.CloseError](err); ok {
+		return 0, closed.Code
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	var f struct{ Rev uint64 }
+	if err := json.Unmarshal(text, &f); err != nil {
+		t.Fatal(err)
+	}
+	return f.Rev, 0
+}
+
+// A client that does not read is closed with 4408 when 64 messages are queued
+// for it, after it has received all that were written; others do not wait.
+func TestSocketSend_slowClient(t *testing.T) {
+	t.Parallel()
+	b, open := serveBroadcaster(t)
+	slow, fast := open(), open()
+	if err := slow.NetConn().(*net.TCPConn).SetReadBuffer(64 << 10); err != nil { // soon full
+		t.Fatal(err)
+	}
+	sent, text := uint64(0), strings.Repeat("x", 64<<10)
+	for queued := 2; queued == 2; {
+		if sent++; sent > 1000 {
+			t.Fatal("the slow client is not closed")
+		}
+		queued = b.Send(&protocol.Message{Type: "event", Game: "game", Revision: sent, Data: text})
+		if rev, code := nextRevision(t, fast); rev != sent {
+			t.Fatalf("the fast client received revision %d, code %d after %d", rev, code, sent-1)
+		}
+	}
+	received := uint64(0)
+	rev, code := nextRevision(t, slow)
+	for ; code == 0; rev, code = nextRevision(t, slow) {
+		if received++; rev != received {
+			t.Fatalf("the slow client received revision %d after %d", rev, received-1)
+		}
+	}
+	if queued := sent - received - 1; queued != 64 || code != 4408 {
+		t.Errorf("the slow client was closed with %d when %d messages were queued, want 4408 and 64", code, queued)
+	}
+}
+
+// Concurrent senders' messages all arrive, each sender's in its order.
+func TestSocketSend_concurrent(t *testing.T) {
+	t.Parallel()
+	const senders, each = 8, 8 // as many as the queue holds
+	b, open := serveBroadcaster(t)
+	conn := open()
+	for range 20 {
+		var sending sync.WaitGroup
+		for n := range senders {
+			sending.Go(func() {
+				for i := range each {
+					b.Send(&protocol.Message{Type: "event", Revision: uint64(n*each + i + 1)})
+				}
+			})
+		}
+		var next [senders]int
+		for range senders * each {
+			rev, code := nextRevision(t, conn)
+			if code != 0 {
+				t.Fatalf("closed with %d", code)
+			}
+			n, i := int(rev-1)/each, int(rev-1)%each
+			if i != next[n] {
+				t.Fatalf("message %d of sender %d arrived, want %d", i, n, next[n])
+			}
+			next[n]++
+		}
+		sending.Wait()
+	}
+}
