@@ -8,8 +8,7 @@ import (
 	"pressbox/auth"
 )
 
-// Whatever the header, Bearer yields a token in its one spelling or none
-// (GHSA-xmf8-cvqr-rfgj).
+// Bearer returns a token in its one spelling, or none (GHSA-xmf8-cvqr-rfgj).
 func FuzzBearer(f *testing.F) {
 	for _, seed := range []string{"", "Bearer", "Bearer x", "bearer xa_" + strings.Repeat("A", 43), "Basic YTpi"} {
 		f.Add(seed)
@@ -17,19 +16,18 @@ func FuzzBearer(f *testing.F) {
 	f.Fuzz(func(t *testing.T, header string) {
 		token, ok := auth.Bearer([]string{header})
 		if ok && !strings.HasSuffix(header, token.Reveal()) {
-			t.Errorf("%q yields another token", header)
+			t.Errorf("%q returns another token", header)
 		}
 		if ok != (token != auth.Token{}) {
 			t.Errorf("%q: token %q, %v", header, token.Reveal(), ok)
 		}
 		if again, same := auth.ParseToken(token.Reveal()); ok && (!same || again != token) {
-			t.Errorf("%q yields a token that is not read back", header)
+			t.Errorf("%q returns a token that ParseToken refuses", header)
 		}
 	})
 }
 
-// Whatever the query, a callback is refused or has each parameter at most once
-// and of bounded length.
+// A callback has each parameter at most once and of bounded length, or is refused.
 func FuzzParseCallback(f *testing.F) {
 	for _, seed := range []string{"", "state=a&code=b", "state=a&state=b", "error=x&iss=%00", "code=%zz", "a;b"} {
 		f.Add(seed)
@@ -51,8 +49,7 @@ func FuzzParseCallback(f *testing.F) {
 	})
 }
 
-// Whatever the input, a return path leads nowhere but into the client, as
-// browsers read addresses.
+// A return path is a path in the client, as browsers parse URLs.
 func FuzzReturnPath(f *testing.F) {
 	for _, seed := range []string{"/", "/a?b", "//evil", `/\evil`, "/%09/evil", "https:evil", "/./..//evil"} {
 		f.Add(seed)

@@ -20,39 +20,39 @@ import (
 	"pressbox/voice/announce"
 )
 
-// TestCrash kills a process that accepts and speaks, again and again at random
-// moments, and then has the rest spoken. The talker writes down what happens
-// before it goes on, so that the diary knows what a listener and a client knew.
-func TestCrash(t *testing.T) {
+// A process that accepts and plays announcements is killed again and again at
+// random moments; then the rest is played. The process logs each event before it
+// continues, so the log has what a listener and a client knew.
+func TestStore_CrashKeepsAnnouncements(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	for round := range killtest.Rounds(t, 20) {
-		killtest.Kill(t, round, 100*time.Millisecond, "talker", dir, strconv.Itoa(round))
+		killtest.Kill(t, round, 100*time.Millisecond, "announcer", dir, strconv.Itoa(round))
 	}
-	if out, err := killtest.Play(t, "talker", dir).CombinedOutput(); err != nil {
-		t.Fatalf("say what is left: %v\n%s", err, out)
+	if out, err := killtest.Command(t, "announcer", dir).CombinedOutput(); err != nil {
+		t.Fatalf("play the rest: %v\n%s", err, out)
 	}
-	d := readDiary(t, dir)
+	d := readEvents(t, dir)
 	d.check(t)
-	t.Logf("%d lives, %d announcements accepted, %d cancelled, %d spoken, %d of them begun more than once",
-		d.lives, len(d.accepted), len(d.cancelled), len(d.heard), d.repeated())
+	t.Logf("%d processes, %d announcements accepted, %d cancelled, %d played, %d of them started more than once",
+		d.processes, len(d.accepted), len(d.cancelled), len(d.played), d.repeated())
 }
 
-// talk is the talker. It is told where, and in which round it is; without one it says what
-// is left, and ends.
-func talk(args []string) error {
+// runAnnouncer is the child process. Its arguments are a folder and the round;
+// without a round it plays the rest and ends.
+func runAnnouncer(args []string) error {
 	dir := args[0]
-	diary, err := os.OpenFile(filepath.Join(dir, "diary"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+	log, err := os.OpenFile(filepath.Join(dir, "log"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
 	if err != nil {
 		return err
 	}
-	fmt.Fprintln(diary, "life 0")
+	fmt.Fprintln(log, "process 0")
 	s, err := store.Open(filepath.Join(dir, "pressbox.db"), store.Options{})
 	if err != nil {
 		return err
 	}
 	c := announce.Config{Max: 40, TTL: 24 * time.Hour, Rate: 170, Volume: 100}
-	a, err := announce.New(c, s, numbers{}, paper{diary}, slog.New(slog.DiscardHandler))
+	a, err := announce.New(c, s, numbers{}, logSink{log}, slog.New(slog.DiscardHandler))
 	if err != nil {
 		return err
 	}
@@ -60,7 +60,7 @@ func talk(args []string) error {
 	defer cancel()
 	if len(args) == 1 {
 		go func() {
-			awaitSilence(a)
+			waitEmpty(a)
 			cancel()
 		}()
 	} else {
@@ -70,14 +70,14 @@ func talk(args []string) error {
 		}
 		ready := sync.OnceFunc(func() { fmt.Println("ready") })
 		for i := range 4 {
-			go client(a, diary, (first*4+i+1)*100_000, ready)
+			go client(a, log, (first*4+i+1)*100_000, ready)
 		}
 	}
 	return errors.Join(a.Run(ctx), s.Close())
 }
 
-// awaitSilence returns when nothing waits and nothing is spoken.
-func awaitSilence(a *announce.Announcer) {
+// waitEmpty returns when the queue is empty.
+func waitEmpty(a *announce.Announcer) {
 	for {
 		events, stop := a.Watch()
 		for queue, _ := a.Queue(); len(queue) > 0; queue, _ = a.Queue() {
@@ -92,9 +92,9 @@ func awaitSilence(a *announce.Announcer) {
 	}
 }
 
-// client posts numbers for ever, and cancels some. It is ready when the first was
-// accepted: how long that takes is up to the disk.
-func client(a *announce.Announcer, diary *os.File, number int, ready func()) {
+// client posts numbers for ever, and cancels some. It calls ready when the first
+// was accepted.
+func client(a *announce.Announcer, log *os.File, number int, ready func()) {
 	for {
 		events, stop := a.Watch()
 		number++
@@ -109,20 +109,20 @@ func client(a *announce.Announcer, diary *os.File, number int, ready func()) {
 			fmt.Fprintln(os.Stderr, err)
 			return
 		}
-		fmt.Fprintln(diary, "accepted", number)
+		fmt.Fprintln(log, "accepted", number)
 		ready()
 		if number%7 != 0 {
 			continue
 		}
 		if _, err := a.Cancel(context.Background(), v.ID); err == nil {
-			fmt.Fprintln(diary, "cancelled", number)
+			fmt.Fprintln(log, "cancelled", number)
 		} else if !errors.Is(err, announce.ErrEnded) {
 			fmt.Fprintln(os.Stderr, err)
 		}
 	}
 }
 
-// numbers is a speaker: two clips whose rate is the number that is the message.
+// numbers is a speaker that returns two clips, whose rate is the message.
 type numbers struct{}
 
 func (numbers) Voice(string) (string, error) { return "anna", nil }
@@ -139,21 +139,21 @@ func (numbers) Speak(_ context.Context, _, message string, _ int) iter.Seq2[audi
 	}
 }
 
-// paper is a sink that takes no time: it notes what it hears.
-type paper struct{ diary *os.File }
+// logSink is a sink that logs what it plays.
+type logSink struct{ log *os.File }
 
-func (p paper) Play(ctx context.Context, clips <-chan audio.Clip) error {
+func (l logSink) Play(ctx context.Context, clips <-chan audio.Clip) error {
 	number := 0
 	for {
 		select {
 		case clip, ok := <-clips:
 			switch {
 			case !ok:
-				fmt.Fprintln(p.diary, "heard", number)
+				fmt.Fprintln(l.log, "played", number)
 				return nil
 			case number == 0:
 				number = clip.Rate
-				fmt.Fprintln(p.diary, "begun", number)
+				fmt.Fprintln(l.log, "started", number)
 			}
 		case <-ctx.Done():
 			return ctx.Err()
@@ -161,27 +161,27 @@ func (p paper) Play(ctx context.Context, clips <-chan audio.Clip) error {
 	}
 }
 
-// A diary is what happened, by line.
-type diary struct {
+// events holds the events of the log.
+type events struct {
 	dir       string
-	lives     int
-	last      map[int]int   // by life: the number that was begun last
-	accepted  map[int]bool  // by number
-	cancelled map[int]int   // by number: the line
-	heard     map[int]bool  // by number
-	begun     map[int][]int // by number: the lives in which it was begun
-	begunAt   map[int]int   // by number: the line of the last time
+	processes int
+	last      map[int]int   // process → the number that was started last
+	accepted  map[int]bool  // number
+	cancelled map[int]int   // number → line
+	played    map[int]bool  // number
+	started   map[int][]int // number → the processes that started it
+	startedAt map[int]int   // number → line of the last start
 }
 
-func readDiary(t *testing.T, dir string) *diary {
+func readEvents(t *testing.T, dir string) *events {
 	t.Helper()
-	data, err := os.ReadFile(filepath.Join(dir, "diary"))
+	data, err := os.ReadFile(filepath.Join(dir, "log"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	d := &diary{
+	d := &events{
 		dir: dir, last: make(map[int]int), accepted: make(map[int]bool), cancelled: make(map[int]int),
-		heard: make(map[int]bool), begun: make(map[int][]int), begunAt: make(map[int]int),
+		played: make(map[int]bool), started: make(map[int][]int), startedAt: make(map[int]int),
 	}
 	for i, line := range strings.Split(strings.TrimSpace(string(data)), "\n") {
 		what, rest, _ := strings.Cut(line, " ")
@@ -190,51 +190,51 @@ func readDiary(t *testing.T, dir string) *diary {
 			t.Fatalf("line %d: %v", i, err)
 		}
 		switch what {
-		case "life":
-			d.lives++
+		case "process":
+			d.processes++
 		case "accepted":
 			d.accepted[number] = true
 		case "cancelled":
 			d.cancelled[number] = i
-		case "begun":
-			d.begun[number] = append(d.begun[number], d.lives)
-			d.begunAt[number] = i
-			d.last[d.lives] = number
-		case "heard":
-			d.heard[number] = true
+		case "started":
+			d.started[number] = append(d.started[number], d.processes)
+			d.startedAt[number] = i
+			d.last[d.processes] = number
+		case "played":
+			d.played[number] = true
 		}
 	}
 	return d
 }
 
-// check holds the diary against what is promised, and against the store.
-func (d *diary) check(t *testing.T) {
+// check compares the events with what is promised, and with the store.
+func (d *events) check(t *testing.T) {
 	t.Helper()
-	if len(d.accepted) < d.lives/2 || len(d.heard) == 0 {
-		t.Errorf("only %d were accepted and %d heard in %d lives", len(d.accepted), len(d.heard), d.lives)
+	if len(d.accepted) < d.processes/2 || len(d.played) == 0 {
+		t.Errorf("only %d were accepted and %d played in %d processes", len(d.accepted), len(d.played), d.processes)
 	}
-	for number, lives := range d.begun {
-		for i, life := range lives[:len(lives)-1] {
-			if d.last[life] != number || lives[i+1] == life {
-				t.Errorf("%d was begun in lives %v, but in life %d it was not the last", number, lives, life)
+	for number, processes := range d.started {
+		for i, process := range processes[:len(processes)-1] {
+			if d.last[process] != number || processes[i+1] == process {
+				t.Errorf("%d was started in processes %v, but was not the last in %d", number, processes, process)
 			}
 		}
 	}
 	for number, line := range d.cancelled {
-		if d.begunAt[number] > line {
-			t.Errorf("%d was begun after its cancellation was told", number)
+		if d.startedAt[number] > line {
+			t.Errorf("%d was started after its cancellation was acknowledged", number)
 		}
 	}
 	d.checkStore(t)
 }
 
-// checkStore checks that what was accepted has ended, as it was heard. The
-// talker may have been killed between a cancellation and its note of it.
-func (d *diary) checkStore(t *testing.T) {
+// checkStore checks that every accepted announcement has ended as logged. The
+// process may have been killed between a cancellation and its log entry.
+func (d *events) checkStore(t *testing.T) {
 	t.Helper()
-	waiting, over, err := open(t, filepath.Join(d.dir, "pressbox.db"), store.Options{}).Load(t.Context())
+	waiting, over, err := store.OpenForTest(t, filepath.Join(d.dir, "pressbox.db"), store.Options{}).Load(t.Context())
 	if err != nil || len(waiting) > 0 {
-		t.Errorf("%d still wait, %v", len(waiting), err)
+		t.Errorf("%d are waiting, %v", len(waiting), err)
 	}
 	status := make(map[int]announce.Status)
 	for _, n := range over {
@@ -244,19 +244,19 @@ func (d *diary) checkStore(t *testing.T) {
 	for number := range d.accepted {
 		_, cancelled := d.cancelled[number]
 		switch s := status[number]; {
-		case s == announce.Done && d.heard[number] && !cancelled:
+		case s == announce.Done && d.played[number] && !cancelled:
 		case s == announce.Cancelled && number%7 == 0:
-		case s == "" && len(over) == announce.EndedMax && (d.heard[number] || number%7 == 0): // forgotten
+		case s == "" && len(over) == announce.EndedMax && (d.played[number] || number%7 == 0): // deleted
 		default:
-			t.Errorf("%d was accepted and is %q; heard %v, cancelled %v", number, s, d.heard[number], cancelled)
+			t.Errorf("%d was accepted and is %q; played %v, cancelled %v", number, s, d.played[number], cancelled)
 		}
 	}
 }
 
-// repeated returns how many were begun more than once.
-func (d *diary) repeated() (n int) {
-	for _, lives := range d.begun {
-		if len(lives) > 1 {
+// repeated returns how many were started more than once.
+func (d *events) repeated() (n int) {
+	for _, processes := range d.started {
+		if len(processes) > 1 {
 			n++
 		}
 	}

@@ -18,11 +18,11 @@ import (
 	"pressbox/voice/announce"
 )
 
-// TestAFullDiskKeepsNothingByHalves fills a real file system: a small tmpfs
-// that only a process of its own has.
-func TestAFullDiskKeepsNothingByHalves(t *testing.T) {
+// A full disk refuses changes and loses none: the test fills a small tmpfs of a
+// child process.
+func TestStore_fullDisk(t *testing.T) {
 	t.Parallel()
-	cmd := killtest.Play(t, "full")
+	cmd := killtest.Command(t, "full")
 	cmd.SysProcAttr = &syscall.SysProcAttr{Cloneflags: syscall.CLONE_NEWNS}
 	if id := os.Getuid(); id != 0 {
 		cmd.SysProcAttr.Cloneflags |= syscall.CLONE_NEWUSER
@@ -34,8 +34,8 @@ func TestAFullDiskKeepsNothingByHalves(t *testing.T) {
 	}
 }
 
-// newTmpfs makes a tmpfs of a size that is mounted nowhere, and returns where
-// this process reaches it; it goes when the process does.
+// newTmpfs creates a tmpfs that only this process can reach, at dir, until it
+// ends.
 func newTmpfs(size string) (dir string, err error) {
 	fs, err := unix.Fsopen("tmpfs", 0)
 	if err != nil {
@@ -57,25 +57,25 @@ func resizeTmpfs(dir, size string) error {
 	return errors.Join(unix.FsconfigSetString(fs, "size", size), unix.FsconfigReconfigure(fs))
 }
 
-// fillTmpfs is that process.
+// fillTmpfs is the child process.
 func fillTmpfs([]string) error {
 	dir, err := newTmpfs("1m")
 	if err != nil {
-		return fmt.Errorf("make a tmpfs: %w", err)
+		return fmt.Errorf("create a tmpfs: %w", err)
 	}
 	path := filepath.Join(dir, "pressbox.db")
 	s, err := store.Open(path, store.Options{})
 	if err != nil {
 		return err
 	}
-	kept, err := keepUntilRefused(s, 1)
+	saved, err := appendUntilRefused(s, 1)
 	if !errors.Is(err, store.ErrFull) || !errors.Is(err, syscall.ENOSPC) {
-		return fmt.Errorf("keep %d: %w, want ErrFull because of ENOSPC", kept+1, err)
+		return fmt.Errorf("append %d: %w, want ErrFull because of ENOSPC", saved+1, err)
 	}
 	if err := s.Health(); !errors.Is(err, store.ErrFull) {
 		return fmt.Errorf("health: %w, want ErrFull", err)
 	}
-	if err := expectWaiting(s, kept); err != nil {
+	if err := expectWaiting(s, saved); err != nil {
 		return err
 	}
 	if err := s.Close(); err != nil {
@@ -87,39 +87,38 @@ func fillTmpfs([]string) error {
 	if s, err = store.Open(path, store.Options{}); err != nil {
 		return fmt.Errorf("open on a full disk: %w", err)
 	}
-	if err := expectWaiting(s, kept); err != nil {
+	if err := expectWaiting(s, saved); err != nil {
 		return err
 	}
-	if _, err := keepUntilRefused(s, kept+1); !errors.Is(err, store.ErrFull) {
-		return fmt.Errorf("keep on a full disk: %w, want ErrFull", err)
+	if _, err := appendUntilRefused(s, saved+1); !errors.Is(err, store.ErrFull) {
+		return fmt.Errorf("append on a full disk: %w, want ErrFull", err)
 	}
 	if err := resizeTmpfs(dir, "8m"); err != nil {
-		return fmt.Errorf("make the tmpfs larger: %w", err)
+		return fmt.Errorf("grow the tmpfs: %w", err)
 	}
 	if err := s.Health(); err != nil {
-		return fmt.Errorf("health after making room: %w", err)
+		return fmt.Errorf("health on the larger disk: %w", err)
 	}
-	if _, _, err := s.Append(context.Background(), notice(1_000_000), announce.IdempotencyKey{}); err != nil {
-		return fmt.Errorf("keep after making room: %w", err)
+	if _, _, err := s.Append(context.Background(), announcement(1_000_000), announce.IdempotencyKey{}); err != nil {
+		return fmt.Errorf("append on the larger disk: %w", err)
 	}
 	return s.Close()
 }
 
-// keepUntilRefused keeps announcements and returns the number of the last one
-// that was kept.
-func keepUntilRefused(s *store.Store, first int) (int, error) {
+// appendUntilRefused returns the number of the last saved announcement.
+func appendUntilRefused(s *store.Store, first int) (int, error) {
 	for i := first; ; i++ {
-		if _, _, err := s.Append(context.Background(), notice(i), announce.IdempotencyKey{Key: fmt.Sprint(i)}); err != nil {
+		if _, _, err := s.Append(context.Background(), announcement(i), announce.IdempotencyKey{Key: fmt.Sprint(i)}); err != nil {
 			return i - 1, err
 		}
 	}
 }
 
-// expectWaiting checks that exactly the first so many are there.
+// expectWaiting checks that exactly the first announcements are there.
 func expectWaiting(s *store.Store, many int) error {
 	waiting, _, err := s.Load(context.Background())
 	if err != nil || len(waiting) != many {
-		return fmt.Errorf("%d announcements are there, %w, want %d", len(waiting), err, many)
+		return fmt.Errorf("%d announcements, %w, want %d", len(waiting), err, many)
 	}
 	for i, n := range waiting {
 		if n.Seq != uint64(i+1) {
@@ -134,7 +133,7 @@ func expectWaiting(s *store.Store, many int) error {
 	return nil
 }
 
-// checkPages has bbolt look at every page.
+// checkPages checks every page of a store.
 func checkPages(path string) error {
 	db, err := bolt.Open(path, 0o600, &bolt.Options{ReadOnly: true, Timeout: time.Second, PreLoadFreelist: true})
 	if err != nil {

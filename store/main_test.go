@@ -6,7 +6,7 @@ import (
 	"pressbox/store/killtest"
 )
 
-// TestMain runs the tests, or plays a part in one.
+// TestMain runs the tests, or a child process of one.
 func TestMain(m *testing.M) {
-	killtest.Main(m, map[string]killtest.Part{"talker": talk, "full": fillTmpfs, "check": checkFile})
+	killtest.Main(m, map[string]killtest.Child{"announcer": runAnnouncer, "full": fillTmpfs, "check": checkFile})
 }

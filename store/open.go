@@ -16,6 +16,9 @@ import (
 	bolt "go.etcd.io/bbolt"
 	bolterrors "go.etcd.io/bbolt/errors"
 	"golang.org/x/sys/unix"
+
+	"pressbox/clock"
+	"pressbox/clock/system"
 )
 
 const (
@@ -53,11 +56,11 @@ func Open(path string, o Options) (*Store, error) {
 	if s.log == nil {
 		s.log = slog.New(slog.DiscardHandler)
 	}
-	source, err := systemClock()
+	boot, err := system.BootID()
 	if err != nil {
 		return nil, fmt.Errorf("open the store: %w", err)
 	}
-	s.now = source.Moment
+	s.now = clock.Source{Wall: time.Now, Since: system.SinceBoot, Boot: boot}.Moment
 	if err := s.open(o.Timeout); err != nil {
 		return nil, fmt.Errorf("open the store %s: %w", path, err)
 	}

@@ -9,81 +9,80 @@ import (
 	"pressbox/auth"
 )
 
-// Discovery is asked for when somebody signs in, once a day, and the last known
-// document serves while the provider's page is down, restarts included.
-func TestDiscovery(t *testing.T) {
+// Discovery happens at a sign-in, once a day. While it fails, the last known
+// document is used, also after a restart.
+func TestDiscovery_cached(t *testing.T) {
 	t.Parallel()
-	f := newForeign(t)
+	f := newServer(t)
 	now := time.Now()
 	c := f.config("oidc")
 	c.Now = func() time.Time { return now }
 	p := newProvider(t, c)
-	ask := func(p auth.Provider) error {
-		_, err := p.Authorize(t.Context(), newFlow())
+	authorize := func(p auth.Provider) error {
+		_, err := p.Authorize(t.Context(), newRequest())
 		return err
 	}
-	if f.asked != 0 {
-		t.Fatal("asked at the start")
+	if f.fetched != 0 {
+		t.Fatal("fetched at the start")
 	}
 	f.down = true
-	if err := ask(p); auth.CodeOf(err) != auth.CodeUnreachable {
-		t.Fatalf("never reached: %v, want %s", err, auth.CodeUnreachable)
+	if err := authorize(p); auth.CodeOf(err) != auth.CodeUnreachable {
+		t.Fatalf("without a document: %v, want %s", err, auth.CodeUnreachable)
 	}
 	f.down = false
 	for range 3 {
-		if err := ask(p); err != nil {
+		if err := authorize(p); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if f.asked != 2 {
-		t.Errorf("asked %d times, want 2", f.asked)
+	if f.fetched != 2 {
+		t.Errorf("fetched %d times, want 2", f.fetched)
 	}
 	f.down, now = true, now.Add(25*time.Hour)
 	again := newProvider(t, c)
 	for _, p := range []auth.Provider{p, again, p, again} {
-		if err := ask(p); err != nil {
-			t.Errorf("with the page down: %v", err)
+		if err := authorize(p); err != nil {
+			t.Errorf("with a document, while discovery fails: %v", err)
 		}
 	}
-	if f.asked != 4 {
-		t.Errorf("asked %d times, want 4", f.asked)
+	if f.fetched != 4 {
+		t.Errorf("fetched %d times, want 4", f.fetched)
 	}
 	f.down, now = false, now.Add(time.Minute)
-	if err := ask(p); err != nil || f.asked != 5 {
-		t.Errorf("a minute later: %v, asked %d times, want 5", err, f.asked)
+	if err := authorize(p); err != nil || f.fetched != 5 {
+		t.Errorf("a minute later: %v, fetched %d times, want 5", err, f.fetched)
 	}
 }
 
-// A discovery document of another issuer, by so much as a slash, or without
-// what is needed, is none.
-func TestDiscovery_Wrong(t *testing.T) {
+// A document of another issuer, even by a slash, or without an endpoint is refused.
+func TestDiscovery_invalid(t *testing.T) {
 	t.Parallel()
 	for name, value := range map[string]any{
 		"issuer": "https://evil", "token_endpoint": "", "authorization_endpoint": nil, "jwks_uri": 7,
 	} {
-		f := newForeign(t)
+		f := newServer(t)
 		f.doc[name] = value
 		refused(t, newProvider(t, f.config("oidc")), auth.CodeUnreachable)
 	}
-	f := newForeign(t)
+	f := newServer(t)
 	c := f.config("oidc")
 	c.Issuer += "/"
 	refused(t, newProvider(t, c), auth.CodeUnreachable)
 }
 
-// A cache that does not work is no reason to keep anybody out.
-func TestDiscovery_WithoutCache(t *testing.T) {
+// A failing cache does not prevent a sign-in.
+func TestDiscovery_cacheFails(t *testing.T) {
 	t.Parallel()
-	f := newForeign(t)
+	f := newServer(t)
 	c := f.config("oidc")
-	c.Cache = brokenShelf{}
+	c.Cache = brokenCache{}
 	must(t, newProvider(t, c))
 }
 
-type brokenShelf struct{}
+type brokenCache struct{}
 
-func (brokenShelf) Cached(context.Context, string) ([]byte, error) { return nil, errors.New("broken") }
+func (brokenCache) Cached(context.Context, string) ([]byte, error) { return nil, errors.New("broken") }
 
-func (brokenShelf) SaveCached(context.Context, string, []byte) error {
+func (brokenCache) SaveCached(context.Context, string, []byte) error {
 	return errors.New("broken")
 }

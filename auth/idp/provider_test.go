@@ -25,58 +25,64 @@ import (
 	"pressbox/auth/idp"
 )
 
-// foreign is an identity provider with switches: OAuth 2.0 and OpenID Connect,
-// right unless told otherwise.
-type foreign struct {
+// server is an identity provider for OAuth 2.0 and OpenID Connect. It is correct
+// unless a field changes its responses.
+type server struct {
 	*httptest.Server
-	t   *testing.T
-	key *rsa.PrivateKey
+	t *testing.T
 
 	mu       sync.Mutex
-	doc      map[string]any // what discovery publishes, beyond the defaults
-	down     bool           // discovery is refused
-	userinfo string         // its answer
+	doc      map[string]any // changes to the discovery document
+	down     bool           // discovery fails
+	userinfo string         // response of the userinfo endpoint
 	token    http.HandlerFunc
 	claim    map[string]any // changes to the ID token's claims; nil removes one
 	sign     func(head, body string) string
-	seen     []*seen
-	asked    int // discovery requests
+	received []received
+	fetched  int // discovery requests
 	secret   string
 }
 
-// seen is one request to the token endpoint, or one that gives a token back.
-type seen struct {
-	form   url.Values
-	header http.Header
-	body   string
-	path   string
+// received is a request to the token or the revocation endpoint.
+type received struct {
+	form       url.Values
+	header     http.Header
+	body, path string
 }
 
-func newForeign(t *testing.T) *foreign {
-	t.Helper()
+func newKey() *rsa.PrivateKey {
 	key, err := rsa.GenerateKey(rand.Reader, 2048)
 	if err != nil {
-		t.Fatal(err)
+		panic(err)
 	}
-	f := &foreign{
-		t: t, key: key, doc: map[string]any{}, claim: map[string]any{},
+	return key
+}
+
+// Generating keys takes most of the time of these tests: all servers share one,
+// and a second one signs what must be refused.
+var serverKey, otherKey = sync.OnceValue(newKey), sync.OnceValue(newKey)
+
+func newServer(t *testing.T) *server {
+	t.Helper()
+	f := &server{
+		t: t, doc: map[string]any{}, claim: map[string]any{},
 		userinfo: `{"sub":"u1","name":"Anna"}`, secret: auth.NewSecret(),
 	}
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /.well-known/openid-configuration", f.discovery)
 	mux.HandleFunc("GET /keys", f.keys)
 	mux.HandleFunc("POST /token", f.exchange)
-	mux.HandleFunc("GET /userinfo", f.who)
+	mux.HandleFunc("GET /userinfo", f.identity)
 	mux.HandleFunc("DELETE /revoke/{client}", f.revoke)
 	f.Server = httptest.NewServer(mux)
 	t.Cleanup(f.Close)
 	return f
 }
 
-func (f *foreign) discovery(w http.ResponseWriter, _ *http.Request) {
+func (f *server) discovery(w http.ResponseWriter, _ *http.Request) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.asked++
+	f.fetched++
 	if f.down {
 		http.Error(w, "down", http.StatusBadGateway)
 		return
@@ -90,47 +96,48 @@ func (f *foreign) discovery(w http.ResponseWriter, _ *http.Request) {
 	f.answer(w, doc)
 }
 
-func (f *foreign) answer(w http.ResponseWriter, v any) {
+func (f *server) answer(w http.ResponseWriter, v any) {
 	w.Header().Set("Content-Type", "application/json")
 	if err := json.NewEncoder(w).Encode(v); err != nil {
 		f.t.Error(err)
 	}
 }
 
-func (f *foreign) keys(w http.ResponseWriter, _ *http.Request) {
+func (f *server) keys(w http.ResponseWriter, _ *http.Request) {
 	enc := base64.RawURLEncoding
+	key := serverKey()
 	f.answer(w, map[string]any{"keys": []any{map[string]any{
 		"kty": "RSA", "use": "sig", "kid": "k1",
-		"n": enc.EncodeToString(f.key.N.Bytes()), "e": enc.EncodeToString(big.NewInt(int64(f.key.E)).Bytes()),
+		"n": enc.EncodeToString(key.N.Bytes()), "e": enc.EncodeToString(big.NewInt(int64(key.E)).Bytes()),
 	}}})
 }
 
-func (f *foreign) note(r *http.Request) *seen {
+func (f *server) record(r *http.Request) received {
 	body, err := io.ReadAll(r.Body)
 	if err != nil {
 		f.t.Error(err)
 	}
 	form, _ := url.ParseQuery(string(body))
-	s := &seen{form, r.Header, string(body), r.URL.Path}
-	f.seen = append(f.seen, s)
-	return s
+	got := received{form, r.Header, string(body), r.URL.Path}
+	f.received = append(f.received, got)
+	return got
 }
 
-func (f *foreign) exchange(w http.ResponseWriter, r *http.Request) {
+func (f *server) exchange(w http.ResponseWriter, r *http.Request) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	s := f.note(r)
+	got := f.record(r)
 	if f.token != nil {
 		f.token(w, r)
 		return
 	}
 	f.answer(w, map[string]any{
-		"access_token": f.secret, "token_type": "Bearer", "expires_in": 3600, "id_token": f.idToken(s.form.Get("code")),
+		"access_token": f.secret, "token_type": "Bearer", "expires_in": 3600, "id_token": f.idToken(got.form.Get("code")),
 	})
 }
 
-// idToken is signed for the nonce that the test passes as the code.
-func (f *foreign) idToken(nonce string) string {
+// idToken returns an ID token for a nonce, which the tests pass as the code.
+func (f *server) idToken(nonce string) string {
 	sum := sha256.Sum256([]byte(f.secret))
 	claims := map[string]any{
 		"iss": f.URL, "aud": "us", "sub": "u1", "name": "Anna", "nonce": nonce,
@@ -148,27 +155,29 @@ func (f *foreign) idToken(nonce string) string {
 	}
 	sign := f.sign
 	if sign == nil {
-		sign = f.rs256
+		sign = rs256(serverKey())
 	}
 	return sign(`"kid":"k1"`, string(body))
 }
 
-func (f *foreign) rs256(head, body string) string {
-	input := part(`{"alg":"RS256",`+head+`}`) + "." + part(body)
-	sum := sha256.Sum256([]byte(input))
-	sig, err := rsa.SignPKCS1v15(rand.Reader, f.key, crypto.SHA256, sum[:])
-	if err != nil {
-		f.t.Error(err)
+func rs256(key *rsa.PrivateKey) func(head, body string) string {
+	return func(head, body string) string {
+		input := part(`{"alg":"RS256",`+head+`}`) + "." + part(body)
+		sum := sha256.Sum256([]byte(input))
+		sig, err := rsa.SignPKCS1v15(rand.Reader, key, crypto.SHA256, sum[:])
+		if err != nil {
+			panic(err)
+		}
+		return input + "." + part(string(sig))
 	}
-	return input + "." + part(string(sig))
 }
 
-// unsigned claims that no signature is needed.
+// unsigned returns a token with the algorithm none.
 func unsigned(head, body string) string {
 	return part(`{"alg":"none",`+head+`}`) + "." + part(body) + "."
 }
 
-// hs256 signs with what is public or shared.
+// hs256 signs with a public or a shared key.
 func hs256(key []byte) func(head, body string) string {
 	return func(head, body string) string {
 		input := part(`{"alg":"HS256",`+head+`}`) + "." + part(body)
@@ -180,7 +189,7 @@ func hs256(key []byte) func(head, body string) string {
 
 func part(s string) string { return base64.RawURLEncoding.EncodeToString([]byte(s)) }
 
-func (f *foreign) who(w http.ResponseWriter, r *http.Request) {
+func (f *server) identity(w http.ResponseWriter, r *http.Request) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if r.Header.Get("Authorization") != "Bearer "+f.secret {
@@ -188,45 +197,45 @@ func (f *foreign) who(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	w.Header().Set("Content-Type", "application/json")
-	_, _ = io.WriteString(w, f.userinfo) // one that is too long is not read to its end
+	_, _ = io.WriteString(w, f.userinfo) // the client does not read an overlong one
 }
 
-func (f *foreign) revoke(w http.ResponseWriter, r *http.Request) {
+func (f *server) revoke(w http.ResponseWriter, r *http.Request) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.note(r)
+	f.record(r)
 	w.WriteHeader(http.StatusNoContent)
 }
 
-// shelf is an idp.Cache in memory.
-type shelf struct {
-	mu   sync.Mutex
-	rows map[string][]byte
+// cache is an [idp.Cache] in memory.
+type cache struct {
+	mu     sync.Mutex
+	values map[string][]byte
 }
 
-func (s *shelf) Cached(_ context.Context, key string) ([]byte, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.rows[key], nil
+func (c *cache) Cached(_ context.Context, key string) ([]byte, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.values[key], nil
 }
 
-func (s *shelf) SaveCached(_ context.Context, key string, value []byte) error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.rows == nil {
-		s.rows = make(map[string][]byte)
+func (c *cache) SaveCached(_ context.Context, key string, value []byte) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.values == nil {
+		c.values = make(map[string][]byte)
 	}
-	s.rows[key] = value
+	c.values[key] = value
 	return nil
 }
 
-// config is how this appliance is registered with f.
-func (f *foreign) config(provider string) idp.Config {
+// config returns the configuration of a client of the server.
+func (f *server) config(provider string) idp.Config {
 	return idp.Config{
 		Provider: provider, ClientID: "us", ClientSecret: "s3cret/with+signs",
 		Issuer:  f.URL,
 		AuthURL: f.URL + "/authorize", TokenURL: f.URL + "/token", UserinfoURL: f.URL + "/userinfo",
-		Cache: new(shelf), Now: time.Now, Log: slog.New(slog.DiscardHandler),
+		Cache: new(cache), Now: time.Now, Log: slog.New(slog.DiscardHandler),
 	}
 }
 
@@ -239,41 +248,41 @@ func newProvider(t *testing.T, c idp.Config) auth.Provider {
 	return p
 }
 
-func newFlow() auth.AuthorizationRequest {
+func newRequest() auth.AuthorizationRequest {
 	return auth.AuthorizationRequest{
 		State: auth.NewSecret(), Verifier: auth.NewSecret(), Nonce: auth.NewSecret(),
 		Redirect: "https://box.example/api/auth/idp/callback/server",
 	}
 }
 
-// identify exchanges a code that says which nonce the ID token shall have.
+// identify exchanges a code, which is the nonce of the ID token.
 func identify(t *testing.T, p auth.Provider) (auth.Identity, error) {
 	t.Helper()
-	flow := newFlow()
-	return p.Identify(t.Context(), flow, flow.Nonce)
+	request := newRequest()
+	return p.Identify(t.Context(), request, request.Nonce)
 }
 
-// must is what p identifies.
+// must returns the identity.
 func must(t *testing.T, p auth.Provider) auth.Identity {
 	t.Helper()
-	who, err := identify(t, p)
+	identity, err := identify(t, p)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return who
+	return identity
 }
 
-// refused is the code with which p must refuse.
+// refused checks that p refuses with a code.
 func refused(t *testing.T, p auth.Provider, want auth.Code) {
 	t.Helper()
-	if who, err := identify(t, p); err == nil || auth.CodeOf(err) != want {
-		t.Errorf("identified %+v, %v; want a refusal with %s", who, err, want)
+	if identity, err := identify(t, p); err == nil || auth.CodeOf(err) != want {
+		t.Errorf("identified %+v, %v; want a refusal with %s", identity, err, want)
 	}
 }
 
-// through is a transport that takes every address for f's, so that the presets'
-// own addresses can be tried.
-func (f *foreign) through() http.RoundTripper {
+// transport returns a transport that sends the requests to the URLs of the presets
+// to f.
+func (f *server) transport() http.RoundTripper {
 	to, err := url.Parse(f.URL)
 	if err != nil {
 		f.t.Fatal(err)
@@ -290,7 +299,7 @@ func (f *foreign) through() http.RoundTripper {
 		}
 		path, known := paths[r.URL.String()]
 		if !known {
-			return nil, fmt.Errorf("no such page: %s", r.URL)
+			return nil, fmt.Errorf("unknown URL: %s", r.URL)
 		}
 		r.URL.Scheme, r.URL.Host, r.URL.Path, r.Host = to.Scheme, to.Host, path, ""
 		return http.DefaultTransport.RoundTrip(r)

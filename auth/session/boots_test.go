@@ -1,121 +1,135 @@
 package session_test
 
 import (
+	"encoding/binary"
+	"encoding/json"
+	"fmt"
 	"testing"
 	"time"
 
 	"pressbox/auth"
+	"pressbox/auth/authtest"
 	"pressbox/auth/session"
 	"pressbox/clock"
 )
 
 const year = 365 * 24 * time.Hour
 
-// A clock that is corrected by decades in the middle of a session, or by a day
-// backwards, changes nobody's age.
-func TestClock_CorrectionsAgeNobody(t *testing.T) {
+// A correction of the wall clock during a session changes no age.
+func TestClock_corrected(t *testing.T) {
 	t.Parallel()
 	for _, by := range []time.Duration{40 * year, -24 * time.Hour} {
-		h := newHouse(t)
-		granted, begun := h.signIn(), h.begin()
-		h.machine.correct(by)
-		if moved := h.clock.Corrected(); moved != by {
-			t.Errorf("Check = %v, want %v", moved, by)
+		r := newRig(t)
+		result, flow := r.signIn(), r.begin()
+		r.host.Correct(by)
+		if first, second := r.clock.Corrected(), r.clock.Corrected(); first != by || second != 0 {
+			t.Errorf("corrected by %v, then %v; want %v, 0", first, second, by)
 		}
-		if moved := h.clock.Corrected(); moved != 0 {
-			t.Errorf("Check again = %v, want 0", moved)
-		}
-		h.mustBeIn(granted.Access)
-		if _, err := h.Finish(t.Context(), back(begun)); err != nil { // a state across a step
+		r.valid(result.Access)
+		if _, err := r.Finish(t.Context(), authtest.Callback(flow)); err != nil {
 			t.Errorf("corrected by %v: %v", by, err)
 		}
-		h.machine.pass(auth.AccessTTL + time.Second)
-		h.mustBeOut(granted.Access)
-		h.refresh(granted.Refresh)
+		r.host.Pass(auth.AccessTTL + time.Second)
+		r.invalid(result.Access)
+		r.refresh(result.Refresh)
 	}
 }
 
-// Corrected during one boot, the records of that boot are in their right place
-// for the next one.
-func TestClock_CorrectedThenRestarted(t *testing.T) {
+// The ages of records from before a correction are right also after a restart.
+func TestClock_correctedThenRestarted(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t)
-	granted := h.signIn() // while the clock is decades behind
-	h.machine.correct(40 * year)
-	h.clock.Corrected()
-	if err := session.SaveClock(t.Context(), h.keeper, h.clock); err != nil {
+	r := newRig(t)
+	result := r.signIn() // while the clock is decades behind
+	r.host.Correct(40 * year)
+	r.clock.Corrected()
+	if err := session.SaveClock(t.Context(), r.store.Auth(), r.clock); err != nil {
 		t.Fatal(err)
 	}
-	h.machine.pass(time.Hour)
-	h.machine.restart("second", time.Minute)
-	h.start()
-	h.mustBeOut(granted.Access)
-	h.refresh(granted.Refresh)
+	r.host.Pass(time.Hour)
+	r.host.Restart("second", time.Minute)
+	r.start()
+	r.invalid(result.Access)
+	r.refresh(result.Refresh)
 }
 
-// After a restart with the time behind, the time is what was seen last.
-func TestClock_RestartWithTheTimeBehind(t *testing.T) {
+// After a restart with the wall clock behind, the time is the last known one.
+func TestClock_restartedBehind(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t)
-	granted := h.signIn()
-	h.machine.pass(10 * time.Minute)
-	if err := session.SaveClock(t.Context(), h.keeper, h.clock); err != nil {
+	r := newRig(t)
+	result := r.signIn()
+	r.host.Pass(10 * time.Minute)
+	if err := session.SaveClock(t.Context(), r.store.Auth(), r.clock); err != nil {
 		t.Fatal(err)
 	}
-	seen := h.clock.Wall()
-	h.machine.restart("second", -3*year)
-	h.start()
-	if now := h.clock.Wall(); now.Before(seen) || now.After(seen.Add(time.Minute)) {
+	seen := r.clock.Wall()
+	r.host.Restart("second", -3*year)
+	r.start()
+	if now := r.clock.Wall(); now.Before(seen) || now.After(seen.Add(time.Minute)) {
 		t.Errorf("after a restart it is %v, want about %v", now, seen)
 	}
-	h.mustBeIn(granted.Access)
-	h.machine.correct(3*year + 8*24*time.Hour) // the time arrives from the network
-	h.clock.Corrected()
-	h.mustBeOut(granted.Access)
-	h.notRefreshed(granted.Refresh, auth.ErrSessionEnded)
+	r.valid(result.Access)
+	r.host.Correct(3*year + 8*24*time.Hour) // by the network
+	r.clock.Corrected()
+	r.invalid(result.Access)
+	r.notRefreshed(result.Refresh, auth.ErrSessionEnded)
 }
 
-// Eight days in a drawer end a session.
-func TestClock_EightDaysLater(t *testing.T) {
+// Eight days without power end a session; a restart of the program changes nothing.
+func TestClock_restarted(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t)
-	granted := h.signIn()
-	h.machine.restart("second", 8*24*time.Hour)
-	h.start()
-	h.notRefreshed(granted.Refresh, auth.ErrSessionEnded)
+	r := newRig(t)
+	result := r.signIn()
+	r.host.Correct(5 * year)
+	r.start()
+	r.valid(result.Access)
+	r.host.Pass(auth.AccessTTL + time.Second)
+	r.invalid(result.Access)
+	r.host.Restart("second", 8*24*time.Hour)
+	r.start()
+	r.notRefreshed(result.Refresh, auth.ErrSessionEnded)
 }
 
-// The program's restart within one boot changes nothing.
-func TestClock_ProgramRestarted(t *testing.T) {
+// An unknown boot is older than any lifetime, and a thousand boots are stored:
+// the oldest is deleted.
+func TestOpenClock_bounded(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t)
-	granted := h.signIn()
-	h.machine.correct(5 * year)
-	h.start()
-	h.mustBeIn(granted.Access)
-	h.machine.pass(auth.AccessTTL + time.Second)
-	h.mustBeOut(granted.Access)
-}
-
-// A record of a boot that nobody remembers is older than anything valid, and so
-// many boots are remembered.
-func TestClock_ForgottenBoots(t *testing.T) {
-	t.Parallel()
-	h := newHouse(t)
-	if age := h.clock.Age(clock.Instant{Boot: "unheard of"}); age < year {
-		t.Errorf("age %v, want more than anything", age)
+	r := newRig(t)
+	if age := r.clock.Age(clock.Instant{Boot: "unknown"}); age < year {
+		t.Errorf("age %v, want more than any lifetime", age)
 	}
-	for i := range 1100 {
-		h.machine.restart(time.Duration(i).String(), time.Minute)
-		clock, err := session.OpenClock(t.Context(), h.keeper, h.machine.source(), time.Time{})
-		if err != nil {
-			t.Fatal(err)
+	err := r.store.Auth().Update(t.Context(), func(tx auth.Tx) error {
+		for i := range uint64(998) { // with the first one, one less than the limit
+			id := fmt.Sprint("boot", i)
+			value, err := json.Marshal(clock.Boot{Start: authtest.Released, Seen: authtest.Released})
+			if err != nil {
+				return err
+			}
+			if err := tx.Put("meta_clock", []byte(id), value); err != nil {
+				return err
+			}
+			if err := tx.Put("meta_clock_order", binary.BigEndian.AppendUint64(nil, i+1), []byte(id)); err != nil {
+				return err
+			}
 		}
-		if age := clock.Age(clock.Now()); age != 0 {
-			t.Fatalf("now is %v ago", age)
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range 5 {
+		r.host.Restart(fmt.Sprint("new", i), time.Minute)
+		r.start()
+		if age := r.clock.Age(r.clock.Now()); age != 0 {
+			t.Fatalf("the age of now is %v", age)
 		}
 	}
-	if n := h.keeper.count("meta_clock"); n > 1000 {
-		t.Errorf("%d boots are kept, want at most 1000", n)
+	boots := r.records("meta_clock")
+	if n, order := len(boots), len(r.records("meta_clock_order")); n != 1000 || order != 1000 {
+		t.Errorf("%d boots in an order of %d, want 1000", n, order)
+	}
+	for id, want := range map[string]bool{"first": false, "boot2": false, "boot3": true, "new0": true, "new4": true} {
+		if _, ok := boots[id]; ok != want {
+			t.Errorf("boot %s is stored: %v, want %v", id, ok, want)
+		}
 	}
 }

@@ -1,6 +1,6 @@
 package session
 
-// Counters are how many names and addresses a throttle counts.
+// Counters returns how many names and addresses a throttle counts.
 func Counters(t *Throttle) (names, addrs int) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

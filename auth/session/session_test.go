@@ -1,450 +1,453 @@
 package session_test
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"net/netip"
+	"os"
 	"strings"
 	"sync"
 	"testing"
 	"time"
 
 	"pressbox/auth"
+	"pressbox/auth/authtest"
+	"pressbox/auth/session"
 )
 
-// C2: what is not a bearer token in one spelling is refused, whatever it is.
-func TestC2_MalformedHeaders(t *testing.T) {
+// C2, C4, B5, E2: an Authorization header takes precedence and has one valid
+// form; of cookies any one suffices; without one the auth frame counts.
+func TestAuthenticate_precedence(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t)
-	good := h.signIn().Access.Reveal()
-	for header, want := range map[string]error{
-		"Bearer " + good: nil, "bearer " + good: nil, "BEARER  " + good: nil,
-		"": auth.ErrInvalidToken, "Bearer": auth.ErrInvalidToken, "Bearer ": auth.ErrInvalidToken,
-		"Bearer a b": auth.ErrInvalidToken, "Basic " + good: auth.ErrInvalidToken, good: auth.ErrInvalidToken,
-		"Bearer " + good + " x": auth.ErrInvalidToken, "Bearer " + good + "=": auth.ErrInvalidToken,
-		"Bearer\t" + good: auth.ErrInvalidToken, "Bearer " + strings.Repeat("a", 1<<20): auth.ErrInvalidToken,
-		"Bearer " + strings.ToUpper(good): auth.ErrInvalidToken,
-	} {
-		_, err := h.Sessions.Authenticate(t.Context(), auth.RequestCredentials{Authorization: []string{header}})
-		if !errors.Is(err, want) {
-			t.Errorf("Authorization: %.30q: %v, want %v", header, err, want)
-		}
-	}
-	_, err := h.Sessions.Authenticate(t.Context(), auth.RequestCredentials{Authorization: []string{"Bearer " + good, "Bearer " + good}})
-	if !errors.Is(err, auth.ErrInvalidToken) {
-		t.Errorf("two headers: %v, want %v", err, auth.ErrInvalidToken)
-	}
-}
-
-// C4, B5, E2: a header is judged alone; of cookies any one serves; where none
-// does, a websocket's auth object.
-func TestC4_WhichCredentialCounts(t *testing.T) {
-	t.Parallel()
-	h := newHouse(t)
-	good, bad := h.signIn().Access.Reveal(), auth.NewToken(auth.KindAccess).Reveal()
+	r := newRig(t)
+	good, bad := r.signIn().Access.Reveal(), auth.NewToken(auth.KindAccess).Reveal()
 	bearer := func(t string) []string { return []string{"Bearer " + t} }
-	for _, tt := range []struct {
-		name string
+	for name, tt := range map[string]struct {
 		give auth.RequestCredentials
 		want error
 	}{
-		{"nothing", auth.RequestCredentials{}, auth.ErrNoCredentials},
-		{"empty cookie", auth.RequestCredentials{Cookies: []string{""}}, auth.ErrNoCredentials},
-		{"good cookie", auth.RequestCredentials{Cookies: []string{good}}, nil},
-		{"bad cookie", auth.RequestCredentials{Cookies: []string{bad}}, auth.ErrInvalidToken},
-		{"garbage, then good", auth.RequestCredentials{Cookies: []string{"garbage", bad, good}}, nil},
-		{"bad header, good cookie", auth.RequestCredentials{Authorization: bearer(bad), Cookies: []string{good}}, auth.ErrInvalidToken},
-		{"good header, bad cookie", auth.RequestCredentials{Authorization: bearer(good), Cookies: []string{bad}}, nil},
-		{"no cookie, good object", auth.RequestCredentials{FrameToken: good}, nil},
-		{"bad cookie, good object", auth.RequestCredentials{Cookies: []string{bad}, FrameToken: good}, nil},
-		{"good cookie, bad object", auth.RequestCredentials{Cookies: []string{good}, FrameToken: bad}, nil},
-		{"both bad", auth.RequestCredentials{Cookies: []string{bad}, FrameToken: bad}, auth.ErrInvalidToken},
+		"nothing":                 {auth.RequestCredentials{}, auth.ErrNoCredentials},
+		"empty cookie":            {auth.RequestCredentials{Cookies: []string{""}}, auth.ErrNoCredentials},
+		"good cookie":             {auth.RequestCredentials{Cookies: []string{good}}, nil},
+		"bad cookie":              {auth.RequestCredentials{Cookies: []string{bad}}, auth.ErrInvalidToken},
+		"garbage, then good":      {auth.RequestCredentials{Cookies: []string{"garbage", bad, good}}, nil},
+		"bad header, good cookie": {auth.RequestCredentials{Authorization: bearer(bad), Cookies: []string{good}}, auth.ErrInvalidToken},
+		"good header, bad cookie": {auth.RequestCredentials{Authorization: bearer(good), Cookies: []string{bad}}, nil},
+		"two headers":             {auth.RequestCredentials{Authorization: append(bearer(good), bearer(good)...)}, auth.ErrInvalidToken},
+		"malformed header":        {auth.RequestCredentials{Authorization: []string{"Basic " + good}}, auth.ErrInvalidToken},
+		"no cookie, good frame":   {auth.RequestCredentials{FrameToken: good}, nil},
+		"bad cookie, good frame":  {auth.RequestCredentials{Cookies: []string{bad}, FrameToken: good}, nil},
+		"good cookie, bad frame":  {auth.RequestCredentials{Cookies: []string{good}, FrameToken: bad}, nil},
+		"both bad":                {auth.RequestCredentials{Cookies: []string{bad}, FrameToken: bad}, auth.ErrInvalidToken},
 	} {
-		caller, err := h.Sessions.Authenticate(t.Context(), tt.give)
+		caller, err := r.Sessions.Authenticate(t.Context(), tt.give)
 		if !errors.Is(err, tt.want) || (err == nil) != caller.SignedIn() {
-			t.Errorf("%s: %+v, %v; want %v", tt.name, caller, err, tt.want)
+			t.Errorf("%s: %+v, %v; want %v", name, caller, err, tt.want)
 		}
 	}
 }
 
-// C5: a token is good for what it is, and for nothing else.
-func TestC5_KindsDoNotMix(t *testing.T) {
+// C5: a token is valid for its kind only.
+func TestAuthenticate_kinds(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t)
-	granted := h.signIn()
-	h.mustBeOut(granted.Refresh)
-	h.notRefreshed(granted.Access, auth.ErrInvalidToken)
-	respelled := "xa_" + strings.TrimPrefix(granted.Refresh.Reveal(), "xr_")
-	token, ok := auth.ParseToken(respelled)
+	r := newRig(t)
+	result := r.signIn()
+	r.invalid(result.Refresh)
+	r.notRefreshed(result.Access, auth.ErrInvalidToken)
+	respelled, ok := auth.ParseToken("xa_" + strings.TrimPrefix(result.Refresh.Reveal(), "xr_"))
 	if !ok {
 		t.Fatal("not a token")
 	}
-	h.mustBeOut(token)
-	h.mustBeIn(granted.Access)
+	r.invalid(respelled)
+	r.valid(result.Access)
 }
 
-// C6: whoever is shut out is out at once, by every door (CVE-2026-43983).
-func TestC6_OutAtOnce(t *testing.T) {
+// C6, E5: the end of a session takes effect at once, everywhere
+// (CVE-2026-43983).
+func TestSessions_endAtOnce(t *testing.T) {
 	t.Parallel()
-	for name, shut := range map[string]func(h *house, g auth.Result) error{
-		"disabled": func(h *house, g auth.Result) error { return h.Sessions.SetDisabled(h.t.Context(), g.Account.ID, true) },
-		"deleted":  func(h *house, g auth.Result) error { return h.Sessions.DeleteAccount(h.t.Context(), g.Account.ID) },
-		"revoked": func(h *house, g auth.Result) error {
-			_, err := h.Sessions.EndAll(h.t.Context(), g.Account.ID, auth.EndedByOwner)
+	for name, end := range map[string]func(r *rig, result auth.Result) error{
+		"disabled": func(r *rig, result auth.Result) error {
+			return r.Sessions.SetDisabled(r.t.Context(), result.Account.ID, true)
+		},
+		"deleted": func(r *rig, result auth.Result) error {
+			return r.Sessions.DeleteAccount(r.t.Context(), result.Account.ID)
+		},
+		"revoked": func(r *rig, result auth.Result) error {
+			_, err := r.Sessions.EndAll(r.t.Context(), result.Account.ID, auth.EndedByOwner)
 			return err
 		},
-		"logged out": func(h *house, g auth.Result) error { return h.Sessions.Logout(h.t.Context(), g.Refresh) },
+		"logged out": func(r *rig, result auth.Result) error { return r.Sessions.Logout(r.t.Context(), result.Refresh) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			h := newHouse(t)
-			granted := h.signIn()
-			caller, err := h.Sessions.Authenticate(t.Context(), auth.RequestCredentials{FrameToken: granted.Access.Reveal()})
+			r := newRig(t)
+			result := r.signIn()
+			caller, err := r.Sessions.Authenticate(t.Context(), auth.RequestCredentials{FrameToken: result.Access.Reveal()})
 			if err != nil {
 				t.Fatal(err)
 			}
-			ended, stop := h.Sessions.Watch(caller.Session)
+			ended, stop := r.Sessions.Watch(caller.Session)
 			defer stop()
-			if err := shut(h, granted); err != nil {
+			if err := end(r, result); err != nil {
 				t.Fatal(err)
 			}
-			h.mustBeOut(granted.Access)
-			h.notRefreshed(granted.Refresh, auth.ErrSessionEnded)
-			if err := h.Sessions.Validate(t.Context(), caller.Session); !errors.Is(err, auth.ErrSessionEnded) {
-				t.Errorf("live: %v, want %v", err, auth.ErrSessionEnded)
+			r.invalid(result.Access)
+			r.notRefreshed(result.Refresh, auth.ErrSessionEnded)
+			if err := r.Sessions.Validate(t.Context(), caller.Session); !errors.Is(err, auth.ErrSessionEnded) {
+				t.Errorf("validate: %v, want %v", err, auth.ErrSessionEnded)
 			}
 			select {
-			case <-ended: // E5
+			case <-ended:
 			default:
-				t.Error("its sockets were not told")
+				t.Error("its watcher was not notified")
 			}
 		})
 	}
 }
 
-// C6: a disabled account stays out until it is let in again.
-func TestC6_Disabled(t *testing.T) {
+// C6: a disabled account cannot sign in until it is enabled.
+func TestSetDisabled_enable(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t)
-	account := h.signIn().Account
-	if err := h.Sessions.SetDisabled(t.Context(), account.ID, true); err != nil {
+	r := newRig(t)
+	account := r.signIn().Account
+	if err := r.Sessions.SetDisabled(t.Context(), account.ID, true); err != nil {
 		t.Fatal(err)
 	}
-	h.refused(back(h.begin()), auth.CodeAccountDisabled)
-	if err := h.Sessions.SetDisabled(t.Context(), account.ID, false); err != nil {
+	r.refused(authtest.Callback(r.begin()), auth.CodeAccountDisabled)
+	if err := r.Sessions.SetDisabled(t.Context(), account.ID, false); err != nil {
 		t.Fatal(err)
 	}
-	h.signIn()
-	if err := h.Sessions.SetDisabled(t.Context(), "nobody", true); !errors.Is(err, auth.ErrNotFound) {
-		t.Errorf("disable nobody: %v, want %v", err, auth.ErrNotFound)
+	r.signIn()
+	if err := r.Sessions.SetDisabled(t.Context(), "unknown", true); !errors.Is(err, auth.ErrNotFound) {
+		t.Errorf("disable an unknown account: %v, want %v", err, auth.ErrNotFound)
 	}
 }
 
-// C6, CVE-2026-43983: even of a session that nobody ended, the account is looked
-// at each time.
-func TestC6_AccountIsReadEachTime(t *testing.T) {
+// C6, CVE-2026-43983: the account is read for each request, also if its session
+// was not ended.
+func TestAuthenticate_readsAccount(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t)
-	granted := h.signIn()
-	key := "auth_user\x00" + granted.Account.ID
-	h.keeper.rows[key] = strings.Replace(h.keeper.rows[key], "{", `{"disabled":true,`, 1)
-	h.mustBeOut(granted.Access)
-	h.notRefreshed(granted.Refresh, auth.ErrSessionEnded)
-	delete(h.keeper.rows, key)
-	h.mustBeOut(granted.Access)
-	h.notRefreshed(granted.Refresh, auth.ErrSessionEnded)
+	r := newRig(t)
+	result := r.signIn()
+	change := func(do func(tx auth.Tx, key []byte) error) {
+		t.Helper()
+		err := r.store.Auth().Update(t.Context(), func(tx auth.Tx) error { return do(tx, []byte(result.Account.ID)) })
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.invalid(result.Access)
+		r.notRefreshed(result.Refresh, auth.ErrSessionEnded)
+	}
+	change(func(tx auth.Tx, key []byte) error {
+		value := strings.Replace(string(tx.Get("auth_user", key)), "{", `{"disabled":true,`, 1)
+		return tx.Put("auth_user", key, []byte(value))
+	})
+	change(func(tx auth.Tx, key []byte) error { return tx.Delete("auth_user", key) })
 }
 
-// C7, F7: no secret is kept, and none is logged.
-func TestC7_SecretsAreNotKept(t *testing.T) {
+// C7, F7: no secret is stored, logged or printed.
+func TestSessions_storeNoSecrets(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t)
-	begun := h.begin()
-	granted := h.signIn()
-	pair := h.refresh(granted.Refresh)
-	invite, err := h.Sessions.CreateInvite(t.Context())
+	r := newRig(t)
+	flow := r.begin()
+	result := r.signIn()
+	pair := r.refresh(result.Refresh)
+	invite := r.invite()
+	api, _, err := r.Sessions.CreateAPIToken(t.Context(), "doorbell", netip.Prefix{}, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
-	machine, _, err := h.Sessions.CreateAPIToken(t.Context(), "doorbell", netip.Prefix{}, 0)
+	var seen strings.Builder
+	for _, table := range session.Tables() {
+		fmt.Fprintln(&seen, r.records(table))
+	}
+	file, err := os.ReadFile(r.path)
 	if err != nil {
 		t.Fatal(err)
 	}
-	var kept strings.Builder
-	for key, value := range h.keeper.rows {
-		fmt.Fprintln(&kept, key, value)
+	fmt.Fprintf(&seen, "%s %s %v %+v %#v %s", file, r.log.String(), result, pair, invite, api)
+	if !strings.Contains(seen.String(), "Anna") {
+		t.Fatal("the account is not stored")
 	}
-	kept.WriteString(h.log.String())
-	fmt.Fprintf(&kept, "%v %+v %#v %s", granted, pair, invite, machine)
 	for name, secret := range map[string]string{
-		"state": begun.State, "binding": begun.Binding,
-		"access": granted.Access.Reveal(), "refresh": granted.Refresh.Reveal(),
+		"state": flow.State, "binding": flow.Binding,
+		"access": result.Access.Reveal(), "refresh": result.Refresh.Reveal(),
 		"next access": pair.Access.Reveal(), "next refresh": pair.Refresh.Reveal(),
-		"invite": invite.Reveal(), "API": machine.Reveal(),
+		"invite": invite.Reveal(), "API": api.Reveal(),
 	} {
-		if bare := secret[max(0, len(secret)-43):]; strings.Contains(kept.String(), bare) {
-			t.Errorf("the %s is kept, logged or printed", name)
+		if bare := secret[max(0, len(secret)-43):]; strings.Contains(seen.String(), bare) {
+			t.Errorf("the %s is stored, logged or printed", name)
 		}
 	}
 }
 
-// D1, D2: a used token is dead after its grace, and using it again kills its
-// family, its newest member included, and no other family.
-func TestD2_ReuseKillsTheFamily(t *testing.T) {
+// D1, D2, F8: a used token is refused after its grace, and its reuse ends its
+// family, including the newest tokens, and no other family.
+func TestRefresh_reuseEndsFamily(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t)
-	other, granted := h.signIn(), h.signIn()
-	next := h.refresh(granted.Refresh)
-	h.mustBeIn(granted.Access) // its hour is not over
-	h.mustBeIn(next.Access)
-	h.machine.pass(auth.ReuseGrace + time.Second)
-	h.notRefreshed(granted.Refresh, auth.ErrSessionEnded)
-	h.mustBeOut(next.Access)
-	h.notRefreshed(next.Refresh, auth.ErrSessionEnded)
-	h.mustBeIn(other.Access)
-	h.refresh(other.Refresh)
-	if !strings.Contains(h.log.String(), "used twice") { // F8
-		t.Errorf("not logged:\n%s", h.log)
+	r := newRig(t)
+	other, result := r.signIn(), r.signIn()
+	next := r.refresh(result.Refresh)
+	r.valid(result.Access) // until its hour is over
+	r.valid(next.Access)
+	r.host.Pass(auth.ReuseGrace + time.Second)
+	r.notRefreshed(result.Refresh, auth.ErrSessionEnded)
+	r.invalid(next.Access)
+	r.notRefreshed(next.Refresh, auth.ErrSessionEnded)
+	r.valid(other.Access)
+	r.refresh(other.Refresh)
+	if !strings.Contains(r.log.String(), "used twice") {
+		t.Errorf("not logged:\n%s", r.log.String())
 	}
 }
 
-// D3: a token that nobody issued changes nothing, and costs no write.
-func TestD3_UnknownToken(t *testing.T) {
+// D3: an unknown token causes no write and clears no cookies.
+func TestRefresh_unknownToken(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t)
-	granted := h.signIn()
-	before := h.keeper.writes
-	h.notRefreshed(auth.NewToken(auth.KindRefresh), auth.ErrInvalidToken)
-	if _, err := h.Sessions.Refresh(t.Context(), auth.NewToken(auth.KindRefresh)); errors.Is(err, auth.ErrSessionEnded) {
-		t.Error("an unknown token would clear the browser's cookies")
+	r := newRig(t)
+	result := r.signIn()
+	n := r.commits(func() {
+		_, err := r.Sessions.Refresh(t.Context(), auth.NewToken(auth.KindRefresh))
+		if !errors.Is(err, auth.ErrInvalidToken) || errors.Is(err, auth.ErrSessionEnded) {
+			t.Errorf("an unknown token: %v, want %v alone", err, auth.ErrInvalidToken)
+		}
+	})
+	if n != 0 {
+		t.Errorf("%d commits, want 0", n)
 	}
-	if h.keeper.writes != before {
-		t.Errorf("%d writes, want none", h.keeper.writes-before)
-	}
-	h.refresh(granted.Refresh)
+	r.refresh(result.Refresh)
 }
 
-// D4, D5: a browser's tabs that refresh at once get one successor, by one write
-// (GHSA-392p-2q2v-4372).
-func TestD4_ConcurrentRefresh(t *testing.T) {
+// D4, D5: the tabs of a browser that refresh at once get one successor, by one
+// write (GHSA-392p-2q2v-4372); a repetition and an authentication write nothing.
+func TestRefresh_concurrent(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t)
-	granted := h.signIn()
-	before := h.keeper.writes
-	pairs := make([]auth.TokenPair, 5)
+	r := newRig(t)
+	result := r.signIn()
+	pairs := make([]auth.TokenPair, 8)
 	var wg sync.WaitGroup
 	for i := range pairs {
-		wg.Go(func() { pairs[i] = h.refresh(granted.Refresh) })
+		wg.Go(func() { pairs[i] = r.refresh(result.Refresh) })
 	}
 	wg.Wait()
-	for _, pair := range pairs {
+	for _, pair := range pairs[1:] {
 		if pair != pairs[0] {
-			t.Errorf("two successors of one token")
+			t.Error("two successors of one token")
 		}
 	}
-	h.mustBeIn(pairs[0].Access)
-	if n := h.keeper.count("auth_refresh"); n != 2 {
-		t.Errorf("%d refresh tokens are kept, want 2", n)
+	if n := len(r.records("auth_refresh")); n != 2 {
+		t.Errorf("%d refresh tokens are stored, want 2", n)
 	}
-	if h.keeper.writes == before {
-		t.Error("nothing was written")
+	if n := r.commits(func() { r.refresh(pairs[0].Refresh) }); n != 1 {
+		t.Errorf("a refresh: %d commits, want 1", n)
 	}
-	h.refresh(pairs[0].Refresh)
+	n := r.commits(func() {
+		r.refresh(pairs[0].Refresh)
+		r.valid(pairs[0].Access)
+	})
+	if n != 0 {
+		t.Errorf("a repeated refresh and an authentication: %d commits, want 0", n)
+	}
 }
 
-// D5: a straggler whose successor is used already is refused without harm.
-func TestD5_Straggler(t *testing.T) {
+// D5: a token whose successor was used is refused and ends nothing.
+func TestRefresh_late(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t)
-	granted := h.signIn()
-	second := h.refresh(granted.Refresh)
-	third := h.refresh(second.Refresh)
-	_, err := h.Sessions.Refresh(t.Context(), granted.Refresh)
+	r := newRig(t)
+	result := r.signIn()
+	second := r.refresh(result.Refresh)
+	third := r.refresh(second.Refresh)
+	_, err := r.Sessions.Refresh(t.Context(), result.Refresh)
 	if !errors.Is(err, auth.ErrInvalidToken) || errors.Is(err, auth.ErrSessionEnded) {
-		t.Fatalf("straggler: %v, want %v and no cookies cleared", err, auth.ErrInvalidToken)
+		t.Fatalf("a late refresh: %v, want %v alone", err, auth.ErrInvalidToken)
 	}
-	h.refresh(third.Refresh)
+	r.refresh(third.Refresh)
 }
 
-// D6: the answer was lost with the program that gave it; asked again, the next
-// program gives the same one. After the grace it is reuse, restart or not
-// (CVE-2026-9802).
-func TestD6_RestartBetween(t *testing.T) {
+// D6: a restart between two uses of a token changes neither the successor nor,
+// after the grace, the detection of reuse (CVE-2026-9802).
+func TestRefresh_restart(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t)
-	granted := h.signIn()
-	lost := h.refresh(granted.Refresh)
-	h.start()
-	if again := h.refresh(granted.Refresh); again != lost {
-		t.Error("two live chains")
+	r := newRig(t)
+	result := r.signIn()
+	lost := r.refresh(result.Refresh)
+	r.start()
+	if again := r.refresh(result.Refresh); again != lost {
+		t.Error("two successors of one token")
 	}
-	h.machine.pass(auth.ReuseGrace + time.Second)
-	h.start()
-	h.notRefreshed(granted.Refresh, auth.ErrSessionEnded)
-	h.notRefreshed(lost.Refresh, auth.ErrSessionEnded)
+	r.host.Pass(auth.ReuseGrace + time.Second)
+	r.start()
+	r.notRefreshed(result.Refresh, auth.ErrSessionEnded)
+	r.notRefreshed(lost.Refresh, auth.ErrSessionEnded)
 }
 
-// D9: a session ends a month after its sign-in, however it is used; and a week
-// after it was used last.
-func TestD9_Lifetimes(t *testing.T) {
+// D9: a session ends a month after its sign-in, regardless of activity, and a
+// week after its last use.
+func TestSessions_lifetime(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t)
-	idle := h.signIn()
-	pair := h.signIn().TokenPair
+	r := newRig(t)
+	idle := r.signIn()
+	pair := r.signIn().TokenPair
 	for day := range 30 {
-		h.machine.pass(24*time.Hour - time.Minute)
-		pair = h.refresh(pair.Refresh)
-		if err := h.Sessions.DeleteExpired(t.Context()); err != nil {
+		r.host.Pass(24*time.Hour - time.Minute)
+		pair = r.refresh(pair.Refresh)
+		if err := r.Sessions.DeleteExpired(t.Context()); err != nil {
 			t.Fatalf("day %d: %v", day, err)
 		}
 	}
-	h.mustBeIn(pair.Access)
-	h.machine.pass(time.Hour)
-	h.notRefreshed(pair.Refresh, auth.ErrSessionEnded)
-	h.mustBeOut(pair.Access)
-	h.notRefreshed(idle.Refresh, auth.ErrInvalidToken)
+	r.valid(pair.Access)
+	r.host.Pass(time.Hour)
+	r.notRefreshed(pair.Refresh, auth.ErrSessionEnded)
+	r.invalid(pair.Access)
+	r.notRefreshed(idle.Refresh, auth.ErrInvalidToken)
 }
 
-// The access token lives an hour, the refresh token a week.
-func TestTokenLifetimes(t *testing.T) {
+// An access token is valid for an hour, a refresh token for a week.
+func TestSessions_tokenLifetimes(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t)
-	granted, other := h.signIn(), h.signIn()
-	h.machine.pass(auth.AccessTTL)
-	h.mustBeIn(granted.Access)
-	h.machine.pass(time.Second)
-	h.mustBeOut(granted.Access)
-	h.machine.pass(auth.RefreshTTL - auth.AccessTTL - time.Second)
-	h.refresh(granted.Refresh)
-	h.machine.pass(time.Second)
-	h.notRefreshed(other.Refresh, auth.ErrSessionEnded)
+	r := newRig(t)
+	result, other := r.signIn(), r.signIn()
+	r.host.Pass(auth.AccessTTL)
+	r.valid(result.Access)
+	r.host.Pass(time.Second)
+	r.invalid(result.Access)
+	r.host.Pass(auth.RefreshTTL - auth.AccessTTL - time.Second)
+	r.refresh(result.Refresh)
+	r.host.Pass(time.Second)
+	r.notRefreshed(other.Refresh, auth.ErrSessionEnded)
 }
 
-// Both tokens of a session serve to log out, more than once, and no token is
-// well too (D11).
-func TestD11_Logout(t *testing.T) {
+// D11: either token of a session logs out, repeatedly, and no token is no error.
+func TestLogout_anyToken(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t)
-	byAccess, byRefresh, stays := h.signIn(), h.signIn(), h.signIn()
+	r := newRig(t)
+	byAccess, byRefresh, stays := r.signIn(), r.signIn(), r.signIn()
 	for range 2 {
-		if err := h.Sessions.Logout(t.Context(), byAccess.Access, byRefresh.Refresh, auth.NewToken(auth.KindAccess)); err != nil {
+		if err := r.Sessions.Logout(t.Context(), byAccess.Access, byRefresh.Refresh, auth.NewToken(auth.KindAccess)); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if err := h.Sessions.Logout(t.Context()); err != nil {
+	if err := r.Sessions.Logout(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	h.mustBeOut(byAccess.Access)
-	h.mustBeOut(byRefresh.Access)
-	h.mustBeIn(stays.Access)
+	r.invalid(byAccess.Access)
+	r.invalid(byRefresh.Access)
+	r.valid(stays.Access)
 }
 
-// F6: one's own sessions can be listed and ended; another's cannot.
-func TestF6_OwnSessions(t *testing.T) {
+// F6: a user lists and ends the sessions of their account, and no other.
+func TestSessions_listAndEnd(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t)
-	phone := h.signIn()
-	h.machine.pass(time.Minute)
-	desk := h.signIn()
-	sessions, err := h.Sessions.List(t.Context(), desk.Account.ID)
-	if err != nil || len(sessions) != 2 || sessions[0].Idle != 0 || sessions[1].Age != time.Minute {
-		t.Fatalf("sessions %+v, %v; want two, the newest first", sessions, err)
+	r := newRig(t)
+	phone := r.signIn()
+	r.host.Pass(time.Minute)
+	desk := r.signIn()
+	list, err := r.Sessions.List(t.Context(), desk.Account.ID)
+	if err != nil || len(list) != 2 || list[0].Idle != 0 || list[1].Age != time.Minute {
+		t.Fatalf("sessions %+v, %v; want two, the newest first", list, err)
 	}
-	h.idp.who.Subject = "2"
-	stranger := h.signIn().Account.ID
-	if err := h.Sessions.End(t.Context(), stranger, sessions[1].ID, auth.EndedByOwner); !errors.Is(err, auth.ErrNotFound) {
-		t.Errorf("ending another's session: %v, want %v", err, auth.ErrNotFound)
+	r.idp.Identity.Subject = "2"
+	other := r.signIn().Account.ID
+	if err := r.Sessions.End(t.Context(), other, list[1].ID, auth.EndedByOwner); !errors.Is(err, auth.ErrNotFound) {
+		t.Errorf("end a session of another account: %v, want %v", err, auth.ErrNotFound)
 	}
-	if err := h.Sessions.End(t.Context(), desk.Account.ID, sessions[1].ID, auth.EndedByOwner); err != nil {
+	if err := r.Sessions.End(t.Context(), desk.Account.ID, list[1].ID, auth.EndedByOwner); err != nil {
 		t.Error(err)
 	}
-	h.mustBeOut(phone.Access)
-	h.mustBeIn(desk.Access)
+	r.invalid(phone.Access)
+	r.valid(desk.Access)
 }
 
-// Of too many sessions the one unused for longest gives way.
-func TestSessionsAreBounded(t *testing.T) {
+// At the limit the session that was unused for longest ends.
+func TestSessions_bounded(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t)
-	first := h.signIn()
-	h.machine.pass(time.Second)
-	second := h.signIn()
+	r := newRig(t)
+	first := r.signIn()
+	r.host.Pass(time.Second)
+	second := r.signIn()
 	for range auth.MaxSessions - 1 {
-		h.machine.pass(time.Second)
-		h.signIn()
+		r.host.Pass(time.Second)
+		r.signIn()
 	}
-	h.mustBeOut(first.Access)
-	h.mustBeIn(second.Access)
+	r.invalid(first.Access)
+	r.valid(second.Access)
 }
 
-// What can no longer matter is swept, and nothing else.
-func TestSweep(t *testing.T) {
+// DeleteExpired deletes what no longer matters, and nothing else; Count counts
+// live sessions.
+func TestDeleteExpired_records(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t)
-	gone, stays := h.signIn(), h.signIn()
-	if err := h.Sessions.Logout(t.Context(), gone.Access); err != nil {
+	r := newRig(t)
+	gone, stays := r.signIn(), r.signIn()
+	if err := r.Sessions.Logout(t.Context(), gone.Access); err != nil {
 		t.Fatal(err)
 	}
-	h.machine.pass(2 * auth.AccessTTL)
-	next := h.refresh(stays.Refresh)
-	if err := h.Sessions.DeleteExpired(t.Context()); err != nil {
+	counted := func(wantAccounts, wantSessions int) {
+		t.Helper()
+		if accounts, sessions, err := r.Sessions.Count(t.Context()); accounts != wantAccounts || sessions != wantSessions || err != nil {
+			t.Errorf("%d accounts, %d sessions, %v; want %d and %d", accounts, sessions, err, wantAccounts, wantSessions)
+		}
+	}
+	counted(1, 1)
+	r.host.Pass(2 * auth.AccessTTL)
+	next := r.refresh(stays.Refresh)
+	if err := r.Sessions.DeleteExpired(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	for table, want := range map[auth.Table]int{
 		"auth_session": 1, "auth_access": 1, "auth_refresh": 2, "auth_user": 1, "auth_identity": 1, "auth_state": 0,
 	} {
-		if n := h.keeper.count(table); n != want {
+		if n := len(r.records(table)); n != want {
 			t.Errorf("%s has %d records, want %d", table, n, want)
 		}
 	}
-	h.mustBeIn(next.Access)
+	r.valid(next.Access)
+	r.host.Pass(100 * 24 * time.Hour)
+	counted(1, 0)
 }
 
-// A machine's token announces, from its network and for its time, and opens no
-// account.
-func TestAPITokens(t *testing.T) {
+// An API token is valid from its network until it expires, and opens no account.
+func TestAPIToken_networkAndExpiry(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t)
-	lan := netip.MustParsePrefix("192.168.1.0/24")
-	token, kept, err := h.Sessions.CreateAPIToken(t.Context(), "doorbell", lan, time.Hour)
+	r := newRig(t)
+	token, record, err := r.Sessions.CreateAPIToken(t.Context(), "doorbell", netip.MustParsePrefix("192.168.1.0/24"), time.Hour)
 	if err != nil {
 		t.Fatal(err)
 	}
 	try := func(from string) (auth.Caller, error) {
-		return h.Sessions.Authenticate(context.Background(), auth.RequestCredentials{
+		return r.Sessions.Authenticate(t.Context(), auth.RequestCredentials{
 			Authorization: []string{"Bearer " + token.Reveal()}, From: netip.MustParseAddr(from),
 		})
 	}
 	caller, err := try("::ffff:192.168.1.7")
-	if err != nil || caller.SignedIn() || caller.APIToken.ID != kept.ID {
+	if err != nil || caller.SignedIn() || caller.APIToken.ID != record.ID {
 		t.Errorf("from its network: %+v, %v", caller, err)
 	}
-	if _, err := try("192.168.2.7"); !errors.Is(err, auth.ErrInvalidToken) {
-		t.Errorf("from another network: %v", err)
+	refused := func(from, why string) {
+		t.Helper()
+		if _, err := try(from); !errors.Is(err, auth.ErrInvalidToken) {
+			t.Errorf("%s: %v, want %v", why, err, auth.ErrInvalidToken)
+		}
 	}
-	h.machine.pass(time.Hour + time.Second)
-	if _, err := try("192.168.1.7"); !errors.Is(err, auth.ErrInvalidToken) {
-		t.Errorf("after its time: %v", err)
-	}
-	token, kept, err = h.Sessions.CreateAPIToken(t.Context(), "for ever", netip.Prefix{}, 0)
-	if err != nil {
+	refused("192.168.2.7", "from another network")
+	r.host.Pass(time.Hour + time.Second)
+	refused("192.168.1.7", "expired")
+	if token, record, err = r.Sessions.CreateAPIToken(t.Context(), "unlimited", netip.Prefix{}, 0); err != nil {
 		t.Fatal(err)
 	}
-	h.machine.pass(1000 * 24 * time.Hour)
+	r.host.Pass(1000 * 24 * time.Hour)
 	if _, err := try("2001:db8::1"); err != nil {
-		t.Errorf("for ever, from anywhere: %v", err)
+		t.Errorf("without expiry and network: %v", err)
 	}
-	if list, err := h.Sessions.APITokens(t.Context()); err != nil || len(list) != 1 || list[0] != kept {
+	if list, err := r.Sessions.APITokens(t.Context()); err != nil || len(list) != 1 || list[0] != record {
 		t.Errorf("list %+v, %v", list, err)
 	}
-	if err := h.Sessions.RevokeAPIToken(t.Context(), kept.ID); err != nil {
+	if err := r.Sessions.RevokeAPIToken(t.Context(), record.ID); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := try("2001:db8::1"); !errors.Is(err, auth.ErrInvalidToken) {
-		t.Errorf("revoked: %v", err)
-	}
-	if err := h.Sessions.RevokeAPIToken(t.Context(), kept.ID); !errors.Is(err, auth.ErrNotFound) {
-		t.Errorf("revoked again: %v", err)
+	refused("2001:db8::1", "revoked")
+	if err := r.Sessions.RevokeAPIToken(t.Context(), record.ID); !errors.Is(err, auth.ErrNotFound) {
+		t.Errorf("revoke again: %v, want %v", err, auth.ErrNotFound)
 	}
 }

@@ -20,7 +20,7 @@ import (
 
 // TestMain runs the tests, or, as a child process, plays games until it is killed.
 func TestMain(m *testing.M) {
-	killtest.Main(m, map[string]killtest.Part{"players": playUntilKilled})
+	killtest.Main(m, map[string]killtest.Child{"players": playUntilKilled})
 }
 
 // TestCrash kills a process that plays four games, again and again at random moments. The process writes every ack and

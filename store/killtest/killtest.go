@@ -1,4 +1,5 @@
-// Package killtest is for tests that kill a process: a copy of their own program, which plays a part.
+// Package killtest runs and kills child processes of a test: copies of the test
+// program that call a function instead of testing.
 package killtest
 
 import (
@@ -13,41 +14,42 @@ import (
 	"time"
 )
 
-// A Part is what a copy of the test's program does instead of testing.
-type Part func(args []string) error
+// A Child is the function of a child process.
+type Child func(args []string) error
 
-// partKey names the part, in the environment of a copy.
-const partKey = "PRESSBOX_TEST_PART"
+// childKey is the environment variable with the name of the child.
+const childKey = "PRESSBOX_TEST_CHILD"
 
-// Main is TestMain of a package whose program plays parts: it runs the tests, or the part that [Play] has named, and ends
-// the process.
-func Main(m *testing.M, parts map[string]Part) {
-	part, ok := parts[os.Getenv(partKey)]
+// Main is the TestMain of a package with child processes. It runs the tests, or
+// the child that [Command] has named, and exits.
+func Main(m *testing.M, children map[string]Child) {
+	child, ok := children[os.Getenv(childKey)]
 	if !ok {
 		os.Exit(m.Run())
 	}
-	if err := part(os.Args[1:]); err != nil {
+	if err := child(os.Args[1:]); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
 	os.Exit(0)
 }
 
-// Play returns a copy of the test's program that plays a part. It has not been started, and ends with the test.
-func Play(tb testing.TB, part string, args ...string) *exec.Cmd {
+// Command returns the command of a child process, which ends with the test.
+func Command(tb testing.TB, child string, args ...string) *exec.Cmd {
 	tb.Helper()
 	cmd := exec.CommandContext(tb.Context(), os.Args[0], args...) //nolint:gosec // the test itself
-	cmd.Env = append(os.Environ(), partKey+"="+part)
+	cmd.Env = append(os.Environ(), childKey+"="+child)
 	return cmd
 }
 
-// Kill lets a part live for a random while, at longest as told: from its birth in one of five rounds, otherwise from when
-// it has written a line. What it complains of fails the test.
-func Kill(tb testing.TB, round int, longest time.Duration, part string, args ...string) {
+// Kill runs a child process and kills it after a random time up to longest: in one
+// of five rounds from its start, otherwise from the first line that it prints. What
+// it writes to standard error fails the test.
+func Kill(tb testing.TB, round int, longest time.Duration, child string, args ...string) {
 	tb.Helper()
-	cmd := Play(tb, part, args...)
-	var complaints bytes.Buffer
-	cmd.Stderr = &complaints
+	cmd := Command(tb, child, args...)
+	var stderr bytes.Buffer
+	cmd.Stderr = &stderr
 	out, err := cmd.StdoutPipe()
 	if err != nil {
 		tb.Fatal(err)
@@ -57,23 +59,27 @@ func Kill(tb testing.TB, round int, longest time.Duration, part string, args ...
 	}
 	if round%5 != 4 {
 		if _, err := bufio.NewReader(out).ReadString('\n'); err != nil {
-			tb.Errorf("round %d: the %s is not ready: %v", round, part, err)
+			tb.Errorf("round %d: %s is not ready: %v", round, child, err)
 		}
 	}
 	kill := time.AfterFunc(rand.N(longest), func() { _ = cmd.Process.Kill() }) //nolint:gosec // any moment will do
 	defer kill.Stop()
-	_ = cmd.Wait() // it says that it was killed
-	if complaints.Len() > 0 {
-		tb.Errorf("round %d: %s", round, complaints.String())
+	_ = cmd.Wait() // returns that it was killed
+	if stderr.Len() > 0 {
+		tb.Errorf("round %d: %s", round, stderr.String())
 	}
 }
 
-// Rounds is how often to kill: PRESSBOX_CRASH_ROUNDS, or as usual.
-func Rounds(tb testing.TB, usual int) int {
+// Rounds returns the number of rounds: PRESSBOX_CRASH_ROUNDS, or else n, or a fifth
+// of n with -short.
+func Rounds(tb testing.TB, n int) int {
 	tb.Helper()
 	set := os.Getenv("PRESSBOX_CRASH_ROUNDS")
-	if set == "" {
-		return usual
+	switch {
+	case set == "" && testing.Short():
+		return max(1, n/5)
+	case set == "":
+		return n
 	}
 	rounds, err := strconv.Atoi(set)
 	if err != nil {

@@ -13,6 +13,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	bolt "go.etcd.io/bbolt"
 
@@ -20,23 +21,24 @@ import (
 	"pressbox/store/killtest"
 )
 
-// checkFile is the child that checks a store.
+// checkFile is the child process that checks a store.
 func checkFile(args []string) error { return store.Check(args[0]) }
 
-// checkInChild checks a store as the daemon does, and says what is wrong with it.
-func checkInChild(t *testing.T, path string) (complaint string) {
+// checkInChild checks a store in a child process, as the server does, and returns
+// its error.
+func checkInChild(t *testing.T, path string) (failure string) {
 	t.Helper()
-	out, err := killtest.Play(t, "check", path).CombinedOutput()
+	out, err := killtest.Command(t, "check", path).CombinedOutput()
 	if err != nil && len(out) == 0 {
-		t.Errorf("the check ended with %v and no word", err)
+		t.Errorf("the check ended with %v and no text", err)
 	}
 	if err == nil && len(out) > 0 {
-		t.Errorf("the check was well and said %s", out)
+		t.Errorf("the check succeeded and wrote %s", out)
 	}
 	return string(out)
 }
 
-// filled makes a store with something in it, and closes it.
+// filled returns a closed store with 200 calibrations.
 func filled(t *testing.T) (path string) {
 	t.Helper()
 	path = filepath.Join(t.TempDir(), "pressbox.db")
@@ -66,45 +68,46 @@ func copyFile(t *testing.T, from, to string) {
 	}
 }
 
-func TestAnUncleanStopIsSeenUntilSomebodyHasChecked(t *testing.T) {
+// An unclean shutdown is reported until MarkChecked.
+func TestUncleanShutdown_untilChecked(t *testing.T) {
 	t.Parallel()
 	path := filled(t)
 	if store.UncleanShutdown(path) {
-		t.Error("after Close it is unclean")
+		t.Error("unclean after Close")
 	}
 	s, err := store.Open(path, store.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	died := filepath.Join(t.TempDir(), "pressbox.db") // as a power cut would leave it
-	copyFile(t, path, died)
-	copyFile(t, path+".open", died+".open")
+	crashed := filepath.Join(t.TempDir(), "pressbox.db") // as a power cut would leave it
+	copyFile(t, path, crashed)
+	copyFile(t, path+".open", crashed+".open")
 	if !store.UncleanShutdown(path) {
-		t.Error("while it is open it is not unclean")
+		t.Error("not unclean while it is open")
 	}
 	if err := s.Close(); err != nil {
 		t.Fatal(err)
 	}
-	again, err := store.Open(died, store.Options{})
+	again, err := store.Open(crashed, store.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := again.Close(); err != nil || !store.UncleanShutdown(died) {
-		t.Errorf("who opened it without a check: %v, unclean: %t; want it to stay unclean", err, store.UncleanShutdown(died))
+	if err := again.Close(); err != nil || !store.UncleanShutdown(crashed) {
+		t.Errorf("opened and closed without a check: %v, unclean: %t; want unclean", err, store.UncleanShutdown(crashed))
 	}
-	if err := store.MarkChecked(died); err != nil || store.UncleanShutdown(died) {
-		t.Errorf("checked: %v, unclean: %t", err, store.UncleanShutdown(died))
+	if err := store.MarkChecked(crashed); err != nil || store.UncleanShutdown(crashed) {
+		t.Errorf("checked: %v, unclean: %t", err, store.UncleanShutdown(crashed))
 	}
 }
 
-func TestCheckFindsWhatIsWrong(t *testing.T) {
+func TestCheck_failures(t *testing.T) {
 	t.Parallel()
 	good := filled(t)
 	for name, tt := range map[string]struct {
 		damage func(path string) error
-		want   string // "" means well
+		want   string // "" means no error
 	}{
-		"well":          {func(string) error { return nil }, ""},
+		"valid":         {func(string) error { return nil }, ""},
 		"empty":         {func(path string) error { return os.Truncate(path, 0) }, "damaged"},
 		"cut off":       {func(path string) error { return os.Truncate(path, 5*4096) }, "damaged"},
 		"no metas":      {func(path string) error { return write(path, 0, make([]byte, 2*4096)) }, "damaged"},
@@ -122,7 +125,7 @@ func TestCheckFindsWhatIsWrong(t *testing.T) {
 				t.Fatal(err)
 			}
 			if got := checkInChild(t, path); (got == "") != (tt.want == "") || !strings.Contains(got, tt.want) {
-				t.Errorf("the check says %q, want %q", got, tt.want)
+				t.Errorf("check: %q, want %q", got, tt.want)
 			}
 		})
 	}
@@ -130,35 +133,34 @@ func TestCheckFindsWhatIsWrong(t *testing.T) {
 		t.Parallel()
 		path := filepath.Join(t.TempDir(), "pressbox.db")
 		copyFile(t, good, path)
-		s, err := store.Open(path, store.Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer s.Close()
+		store.OpenForTest(t, path, store.Options{})
 		if err := store.Check(path); !errors.Is(err, store.ErrLocked) {
 			t.Errorf("a store in use: %v, want ErrLocked", err)
 		}
 	})
 }
 
-// Whatever is overwritten: the check ends, and what it lets pass can be opened and
-// read to the end.
-func TestWhatTheCheckLetsPassCanBeRead(t *testing.T) {
+// The check of a file with overwritten bytes ends, and a file that passes can be
+// opened and read to its end.
+func TestCheck_random(t *testing.T) {
 	t.Parallel()
 	good := filled(t)
 	info, err := os.Stat(good)
 	if err != nil {
 		t.Fatal(err)
 	}
-	passed := 0
-	for i := range 40 {
+	passed, rounds := 0, 40
+	if testing.Short() {
+		rounds = 8
+	}
+	for i := range rounds {
 		path := filepath.Join(t.TempDir(), "pressbox.db")
 		copyFile(t, good, path)
 		junk := make([]byte, 1+rand.IntN(600))
 		for j := range junk {
 			junk[j] = byte(rand.Uint32())
 		}
-		at := rand.Int64N(min(info.Size(), 30*4096)) // where there is something
+		at := rand.Int64N(min(info.Size(), 30*4096)) // where there is data
 		if i%2 == 0 {
 			at = rand.Int64N(2 * 4096)
 		}
@@ -171,15 +173,15 @@ func TestWhatTheCheckLetsPassCanBeRead(t *testing.T) {
 		passed++
 		s, err := store.Open(path, store.Options{})
 		if err != nil {
-			t.Errorf("%d bytes at %d: it passed the check, and Open: %v", len(junk), at, err)
+			t.Errorf("%d bytes at %d: passed the check, and Open: %v", len(junk), at, err)
 			continue
 		}
 		if err := s.Backup(io.Discard); err != nil {
-			t.Errorf("%d bytes at %d: it passed the check, and Backup: %v", len(junk), at, err)
+			t.Errorf("%d bytes at %d: passed the check, and Backup: %v", len(junk), at, err)
 		}
 		_ = s.Close()
 	}
-	t.Logf("%d of 40 did no harm", passed)
+	t.Logf("%d of %d passed", passed, rounds)
 }
 
 func write(path string, at int64, data []byte) error {
@@ -212,14 +214,10 @@ func newer(path string) error {
 	return errors.Join(err, db.Close())
 }
 
-func TestTheLastBackupsAreKeptAndGood(t *testing.T) {
+// PruneBackups leaves the newest backups, which can be restored.
+func TestAddBackup_pruned(t *testing.T) {
 	t.Parallel()
-	path := filled(t)
-	s, err := store.Open(path, store.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer s.Close()
+	s := store.OpenForTest(t, filled(t), store.Options{})
 	dir := filepath.Join(t.TempDir(), "backups")
 	for i := range 5 {
 		if err := s.SaveCalibration("newest", fmt.Append(nil, i)); err != nil {
@@ -239,56 +237,49 @@ func TestTheLastBackupsAreKeptAndGood(t *testing.T) {
 		numbers = append(numbers, b.Number)
 	}
 	if !slices.Equal(numbers, []int{5, 4, 3}) || err != nil {
-		t.Fatalf("kept: %v, %v; want 5, 4, 3", numbers, err)
+		t.Fatalf("backups %v, %v; want 5, 4, 3", numbers, err)
 	}
 	restored := filepath.Join(t.TempDir(), "pressbox.db")
 	if err := store.Restore(restored, all[1].Path, store.Check); err != nil {
 		t.Fatal(err)
 	}
-	r, err := store.Open(restored, store.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer r.Close()
+	r := store.OpenForTest(t, restored, store.Options{})
 	if got, ok, err := r.Calibration("newest"); string(got) != "3" || !ok || err != nil {
 		t.Errorf("the fourth backup has %q, %t, %v; want 3", got, ok, err)
 	}
 }
 
-// A backup that is no good does not take a name, nor the place of a good one.
-func TestABackupThatIsNoGoodIsNone(t *testing.T) {
+// A failed backup leaves no file, and other files are not backups.
+func TestAddBackup_failed(t *testing.T) {
 	t.Parallel()
-	s, err := store.Open(filled(t), store.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer s.Close()
+	s := store.OpenForTest(t, filled(t), store.Options{})
 	dir := t.TempDir()
 	if _, err := s.AddBackup(t.Context(), dir, func(string) error { return store.ErrCorrupt }); !errors.Is(err, store.ErrCorrupt) {
 		t.Errorf("a bad copy: %v, want ErrCorrupt", err)
 	}
-	ended, end := context.WithCancel(t.Context())
-	end()
-	if _, err := s.AddBackup(ended, dir, store.Check); !errors.Is(err, context.Canceled) {
-		t.Errorf("one that nobody waits for: %v, want context.Canceled", err)
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := s.AddBackup(ctx, dir, store.Check); !errors.Is(err, context.Canceled) {
+		t.Errorf("an ended context: %v, want context.Canceled", err)
 	}
 	if left, err := os.ReadDir(dir); len(left) > 0 || err != nil {
 		t.Errorf("left behind: %v, %v", left, err)
 	}
 	if none, err := store.Backups(filepath.Join(dir, "nowhere")); len(none) > 0 || err != nil {
-		t.Errorf("a folder that is not there has %v, %v", none, err)
+		t.Errorf("a missing folder has %v, %v", none, err)
 	}
-	for _, stranger := range []string{"pressbox-1.db.gz", "pressbox-x-1.db", "pressbox--1.db", "other-1.db", ".new-1.db", "pressbox-0-1.db"} {
-		if err := os.WriteFile(filepath.Join(dir, stranger), nil, 0o600); err != nil {
+	for _, name := range []string{"pressbox-1.db.gz", "pressbox-x-1.db", "pressbox--1.db", "other-1.db", ".new-1.db", "pressbox-0-1.db"} {
+		if err := os.WriteFile(filepath.Join(dir, name), nil, 0o600); err != nil {
 			t.Fatal(err)
 		}
 	}
 	if none, err := store.Backups(dir); len(none) > 0 || err != nil {
-		t.Errorf("files that are no backups count as %v, %v", none, err)
+		t.Errorf("other files are backups %v, %v", none, err)
 	}
 }
 
-func TestAFileIsWrittenWholeOrNotAtAll(t *testing.T) {
+// A failed write leaves the previous file and nothing else.
+func TestWriteAtomic_failed(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "f")
 	if err := os.WriteFile(path, []byte("old"), 0o600); err != nil {
@@ -299,21 +290,22 @@ func TestAFileIsWrittenWholeOrNotAtAll(t *testing.T) {
 		return io.ErrUnexpectedEOF
 	}
 	if _, err := store.WriteAtomic(path, half, nil); !errors.Is(err, io.ErrUnexpectedEOF) {
-		t.Errorf("a writer that fails: %v", err)
+		t.Errorf("a failing writer: %v", err)
 	}
 	if got, err := os.ReadFile(path); string(got) != "old" || err != nil {
-		t.Errorf("after that it has %q, %v; want what it had", got, err)
+		t.Errorf("then the file has %q, %v; want what it had", got, err)
 	}
 	if left, err := os.ReadDir(filepath.Dir(path)); len(left) != 1 || err != nil {
 		t.Errorf("left behind: %v, %v", left, err)
 	}
 	if err := store.Restore(path, filepath.Join(t.TempDir(), "missing"), nil); err == nil {
-		t.Error("a backup that is not there was restored")
+		t.Error("a missing backup was restored")
 	}
 }
 
-// What root makes in another's folder is the other's: the daemon has to open it.
-func TestAStoreBelongsToWhomItsFolderDoes(t *testing.T) {
+// A file that root creates belongs to the owner of its folder, whose process has
+// to open it.
+func TestWriteAtomic_owner(t *testing.T) {
 	t.Parallel()
 	const nobody = 65534
 	dir := t.TempDir()
@@ -343,6 +335,37 @@ func TestAStoreBelongsToWhomItsFolderDoes(t *testing.T) {
 		}
 		if st, ok := info.Sys().(*syscall.Stat_t); !ok || int(st.Uid) != owner {
 			t.Errorf("%s belongs to %v, want %d", file, info.Sys(), owner)
+		}
+	}
+}
+
+// AddBackup removes old unfinished backups, and no others.
+func TestAddBackup_unfinished(t *testing.T) {
+	t.Parallel()
+	s := store.OpenForTest(t, "", store.Options{})
+	dir := t.TempDir()
+	stays := map[string]bool{".new-1.db": false, ".new-2.db": true, ".new-3.txt": true, "new-4.db": true}
+	for name := range stays {
+		path := filepath.Join(dir, name)
+		if err := os.WriteFile(path, []byte("half"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if name == ".new-2.db" {
+			continue
+		}
+		old := time.Now().Add(-25 * time.Hour)
+		if err := os.Chtimes(path, old, old); err != nil {
+			t.Fatal(err)
+		}
+	}
+	b, err := s.AddBackup(t.Context(), dir, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	stays[filepath.Base(b.Path)] = true
+	for name, want := range stays {
+		if _, err := os.Stat(filepath.Join(dir, name)); (err == nil) != want {
+			t.Errorf("%s: %v, want it to stay: %v", name, err, want)
 		}
 	}
 }

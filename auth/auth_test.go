@@ -1,0 +1,210 @@
+package auth_test
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/netip"
+	"net/url"
+	"strings"
+	"testing"
+
+	"pressbox/auth"
+)
+
+func ExampleParseToken() {
+	token := auth.NewToken(auth.KindAccess)
+	fmt.Println(token) // hides the secret
+
+	parsed, ok := auth.ParseToken(token.Reveal())
+	fmt.Println(parsed == token, ok)
+
+	_, ok = auth.ParseToken("xa_too-short")
+	fmt.Println(ok)
+	// Output:
+	// xa_…
+	// true true
+	// false
+}
+
+func ExampleReturnPath() {
+	fmt.Printf("%q\n", auth.ReturnPath("/games/7?side=home"))
+	fmt.Printf("%q\n", auth.ReturnPath("//evil.example"))
+	// Output:
+	// "/games/7?side=home"
+	// ""
+}
+
+// F4: spellings of a name are one name.
+func TestCanonicalName_spellings(t *testing.T) {
+	t.Parallel()
+	for _, same := range [][]string{
+		{"alice", "Alice", "ALICE", " alice ", "ａｌｉｃｅ"},
+		{"anna b", "Anna  B", "anna\u00a0b"},
+		{"josé", "JOSÉ", "jose\u0301"},
+		{"alica", "Alica"},
+	} {
+		for _, name := range same {
+			got, ok := auth.CanonicalName(name)
+			if want, _ := auth.CanonicalName(same[0]); !ok || got != want || want == "alice" != (same[0] == "alice") {
+				t.Errorf("%q is %q, %v; want %q", name, got, ok, want)
+			}
+		}
+	}
+	for _, name := range []string{"", "  ", "a\x00b", "a\nb", "\xff", strings.Repeat("a", auth.MaxNameLength+1)} {
+		if got, ok := auth.CanonicalName(name); ok {
+			t.Errorf("%q is the name %q, want none", name, got)
+		}
+	}
+}
+
+// F2: a passphrase has 8 to 128 characters of any sort; only exact entries of the
+// list are refused.
+func TestCheckPassphrase_limits(t *testing.T) {
+	t.Parallel()
+	for passphrase, want := range map[string]error{
+		"1234567": auth.ErrPassphraseTooShort, "": auth.ErrPassphraseTooShort, "ééééééé": auth.ErrPassphraseTooShort,
+		"password1": auth.ErrPassphraseTooCommon, "12345678": auth.ErrPassphraseTooCommon, "correct horse battery staple": auth.ErrPassphraseTooCommon,
+		"password1x": nil, "my password1": nil, "Password1 ": nil, "password1\nqwertyui": nil,
+		strings.Repeat("é", 64): nil, strings.Repeat("é", 128): nil, strings.Repeat("é", 129): auth.ErrPassphraseTooLong,
+		"        ": nil, "\x00\x01\x02\x03\x04\x05\x06\x07": nil,
+	} {
+		if err := auth.CheckPassphrase(passphrase); !errors.Is(err, want) {
+			t.Errorf("%q: %v, want %v", passphrase, err, want)
+		}
+	}
+}
+
+// C2: an Authorization header has one valid form.
+func TestBearer_forms(t *testing.T) {
+	t.Parallel()
+	good := auth.NewToken(auth.KindAccess).Reveal()
+	for header, want := range map[string]bool{
+		"Bearer " + good: true, "bearer " + good: true, "BEARER  " + good: true,
+		"": false, "Bearer": false, "Bearer ": false, "Bearer a b": false, "Basic " + good: false, good: false,
+		"Bearer " + good + " x": false, "Bearer " + good + "=": false, "Bearer\t" + good: false,
+		"Bearer " + strings.Repeat("a", 1<<20): false, "Bearer " + strings.ToUpper(good): false,
+	} {
+		if token, ok := auth.Bearer([]string{header}); ok != want || ok != (token.Reveal() == good) {
+			t.Errorf("Authorization: %.30q: %v, want %v", header, ok, want)
+		}
+	}
+	if _, ok := auth.Bearer([]string{"Bearer " + good, "Bearer " + good}); ok {
+		t.Error("two headers are accepted")
+	}
+}
+
+// A printed, logged or marshalled token shows its kind alone.
+func TestToken_hidesSecret(t *testing.T) {
+	t.Parallel()
+	token := auth.NewToken(auth.KindAPI)
+	var out strings.Builder
+	slog.New(slog.NewJSONHandler(&out, nil)).Info("x", "token", token, "in", struct{ T auth.Token }{token})
+	js, err := json.Marshal(map[string]any{"t": token})
+	if err != nil {
+		t.Fatal(err)
+	}
+	fmt.Fprintf(&out, "%v %+v %#v %s %q %s", token, token, token, token, token, js)
+	if strings.Contains(out.String(), token.Reveal()[4:]) {
+		t.Errorf("shown in %s", out.String())
+	}
+}
+
+// UnmarshalText parses the output of MarshalText and nothing else.
+func TestHash_text(t *testing.T) {
+	t.Parallel()
+	h := auth.HashOf("secret")
+	text, err := h.MarshalText()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var again auth.Hash
+	if err := again.UnmarshalText(text); err != nil || again != h {
+		t.Errorf("%s is %x, %v", text, again, err)
+	}
+	for _, bad := range []string{"", "00", strings.Repeat("z", 64)} {
+		if err := again.UnmarshalText([]byte(bad)); err == nil {
+			t.Errorf("%q is a hash", bad)
+		}
+	}
+}
+
+// A device description identifies no single device.
+func TestDevice_description(t *testing.T) {
+	t.Parallel()
+	for header, want := range map[string]string{
+		"Mozilla/5.0 (X11; Linux x86_64; rv:128.0) Gecko/20100101 Firefox/128.0":                                                                "Firefox on Linux",
+		"Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/126.0.0.0 Safari/537.36 Edg/126.0":             "Edge on Windows",
+		"Mozilla/5.0 (Linux; Android 14; Pixel 8) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/126.0.0.0 Mobile Safari/537.36":                 "Chrome on Android",
+		"Mozilla/5.0 (iPhone; CPU iPhone OS 17_5 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/17.5 Mobile/15E148 Safari/604": "Safari on iPhone",
+		"curl/7.88.1": "curl", "": "Unknown program", "x": "Unknown program",
+	} {
+		if got := auth.Agent(header); got != want {
+			t.Errorf("Agent(%q) = %q, want %q", header, got, want)
+		}
+	}
+	for addr, want := range map[string]string{
+		"192.168.1.77": "192.168.1.0/24", "::ffff:10.1.2.3": "10.1.2.0/24", "2001:db8:1:2::3": "2001:db8:1::/48", "fe80::1%eth0": "fe80::/48", "": "",
+	} {
+		a, _ := netip.ParseAddr(addr)
+		if got := auth.Network(a); got != want {
+			t.Errorf("Network(%s) = %q, want %q", addr, got, want)
+		}
+	}
+}
+
+// A8: a return path is a path in the client, or its default.
+func TestReturnPath_openRedirect(t *testing.T) {
+	t.Parallel()
+	for in, want := range map[string]string{
+		"/lobby": "/lobby", "/games/7?side=home": "/games/7?side=home", "/": "/",
+		"": "", "lobby": "", "//evil": "", "///evil": "", `/\evil`: "", `\\evil`: "", "/%09/evil": "", "/%5cevil": "",
+		"/%2f/evil": "", "https:evil": "", "https://evil/": "", "/./..//evil": "", "/a/../b": "", "/a//b": "",
+		"javascript:alert(1)": "", "/\tevil": "", "/ evil": "", "/a\r\nSet-Cookie:x": "", "/a#b": "", "/é": "",
+		"/" + strings.Repeat("a", 600): "", "/%zz": "",
+	} {
+		if got := auth.ReturnPath(in); got != want {
+			t.Errorf("ReturnPath(%q) = %q, want %q", in, got, want)
+		}
+	}
+}
+
+// A11: repeated and overlong parameters are refused.
+func TestParseCallback_parameters(t *testing.T) {
+	t.Parallel()
+	parse := func(query string) (auth.Callback, error) {
+		q, err := url.ParseQuery(query)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return auth.ParseCallback(q)
+	}
+	for _, query := range []string{
+		"state=a&state=b&code=c", "state=a&code=c&code=d", "iss=a&iss=b", "state=a&code=" + strings.Repeat("c", 100_000),
+	} {
+		if _, err := parse(query); auth.CodeOf(err) != auth.CodeInvalidState {
+			t.Errorf("ParseCallback(%.40q): %v, want a refusal", query, err)
+		}
+	}
+	got, err := parse("state=a&code=b%2Fc&iss=d&error=e&extra=f&extra=g")
+	if err != nil || got.State != "a" || got.Code != "b/c" || got.Issuer != "d" || got.Error != "e" {
+		t.Errorf("ParseCallback = %+v, %v", got, err)
+	}
+}
+
+// A refusal has its cause for the log and its code for the client, and every code
+// a description.
+func TestRefusalError_codes(t *testing.T) {
+	t.Parallel()
+	cause := errors.New("cause")
+	err := auth.Refuse(auth.CodeUnreachable, cause)
+	if !errors.Is(err, cause) || auth.CodeOf(auth.Refuse(auth.CodeServerError, err)) != auth.CodeUnreachable {
+		t.Errorf("%v has lost its cause or its code", err)
+	}
+	for _, code := range auth.Codes() {
+		if code != auth.CodeServerError && code.Description() == auth.CodeServerError.Description() {
+			t.Errorf("%s has no description", code)
+		}
+	}
+}

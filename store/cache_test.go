@@ -1,0 +1,58 @@
+package store_test
+
+import (
+	"context"
+	"errors"
+	"path/filepath"
+	"testing"
+
+	"pressbox/store"
+)
+
+// Team data, provider documents and calibrations survive a restart.
+func TestCache_reopened(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		read func(s *store.Store, key string) ([]byte, error)
+		save func(s *store.Store, ctx context.Context, key string, value []byte) error
+	}{
+		"team data": {func(s *store.Store, key string) ([]byte, error) { return s.TeamData(t.Context(), key) }, (*store.Store).SaveTeamData},
+		"documents": {func(s *store.Store, key string) ([]byte, error) { return s.Cached(t.Context(), key) }, (*store.Store).SaveCached},
+		"calibrations": {func(s *store.Store, key string) ([]byte, error) {
+			value, ok, err := s.Calibration(key)
+			if ok != (value != nil) {
+				t.Errorf("calibration %q, %v", value, ok)
+			}
+			return value, err
+		}, func(s *store.Store, _ context.Context, key string, value []byte) error {
+			return s.SaveCalibration(key, value)
+		}},
+	} {
+		path := filepath.Join(t.TempDir(), "pressbox.db")
+		want := func(s *store.Store, key, want string) {
+			t.Helper()
+			if value, err := c.read(s, key); string(value) != want || err != nil {
+				t.Errorf("%s: %s is %q, %v; want %q", name, key, value, err, want)
+			}
+		}
+		s, err := store.Open(path, store.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		want(s, "a", "")
+		for _, value := range []string{"old", "new"} {
+			if err := c.save(s, t.Context(), "a", []byte(value)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := s.Close(); err != nil {
+			t.Fatal(err)
+		}
+		if err := c.save(s, t.Context(), "a", nil); !errors.Is(err, store.ErrClosed) {
+			t.Errorf("%s: save in a closed store: %v, want %v", name, err, store.ErrClosed)
+		}
+		s = store.OpenForTest(t, path, store.Options{})
+		want(s, "a", "new")
+		want(s, "b", "")
+	}
+}
