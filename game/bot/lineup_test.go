@@ -3,6 +3,7 @@ package bot_test
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -37,15 +38,7 @@ func TestSuggestLineup_builtInLeague(t *testing.T) {
 }
 
 func has(p game.Player, at game.Position) bool {
-	if at == game.DesignatedHitter {
-		return true
-	}
-	for _, r := range p.Positions {
-		if string(r) == at.String() || at == game.Pitcher && p.CanPitch() {
-			return true
-		}
-	}
-	return false
+	return at == game.DesignatedHitter || at == game.Pitcher && p.CanPitch() || slices.Contains(p.Positions, game.Role(at.String()))
 }
 
 // Any roster gives a line-up without violations, or the violations.
@@ -80,12 +73,11 @@ func TestSuggestLineup_anyRoster(t *testing.T) {
 
 // enough reports whether a club has a pitcher and enough other players.
 func enough(c game.Club, dh bool) bool {
-	for _, p := range c.Players {
-		if p.CanPitch() {
-			return dh && len(c.Players) >= 10 || !dh && len(c.Players) >= 9
-		}
+	least := 9
+	if dh {
+		least = 10
 	}
-	return false
+	return len(c.Players) >= least && slices.ContainsFunc(c.Players, game.Player.CanPitch)
 }
 
 // A better batter replaces a worse one at the position and bats early.

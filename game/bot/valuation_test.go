@@ -59,13 +59,13 @@ func TestValuation_plateAppearance(t *testing.T) {
 	bad.K += .1
 	bad.BB, bad.Single = bad.BB-.03, bad.Single-.05
 	for _, s := range []valuation{v.runs, v.one} {
-		for i, worth := range s.value {
+		for i, value := range s.value {
 			now := baseOutState(i)
-			if got := s.plateAppearance(now, chance.LeagueRates()); math.Abs(got-worth) > 1e-9 {
-				t.Errorf("base-out state %d: %.3f, want %.3f", i, got, worth)
+			if got := s.plateAppearance(now, chance.LeagueRates()); math.Abs(got-value) > 1e-9 {
+				t.Errorf("base-out state %d: %.3f, want %.3f", i, got, value)
 			}
-			if better, worse := s.plateAppearance(now, good), s.plateAppearance(now, bad); better <= worth || worse >= worth {
-				t.Errorf("base-out state %d: %.3f, a good batter %.3f, a bad one %.3f", i, worth, better, worse)
+			if better, worse := s.plateAppearance(now, good), s.plateAppearance(now, bad); better <= value || worse >= value {
+				t.Errorf("base-out state %d: %.3f, a good batter %.3f, a bad one %.3f", i, value, better, worse)
 			}
 			if math.Abs(s.residual[i]) > .15 {
 				t.Errorf("base-out state %d: residual %.3f", i, s.residual[i])

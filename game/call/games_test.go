@@ -241,10 +241,10 @@ func claims() []claim {
 func checkClaims(t *testing.T, all []claim, step *retro.Step, l call.Line) {
 	t.Helper()
 	tally := step.Before.Tally(step.Play)
-	said := l.Screen + " " + l.Speak
+	texts := l.Screen + " " + l.Speak
 	for _, c := range all {
 		for words := range strings.SplitSeq(c.words, "|") {
-			if strings.Contains(said, words) && !c.holds(step, tally) {
+			if strings.Contains(texts, words) && !c.holds(step, tally) {
 				t.Errorf("%s: %q does not hold: %q", step.Event, words, l)
 			}
 		}
@@ -304,11 +304,11 @@ func TestCommentator_variety(t *testing.T) {
 	t.Parallel()
 	before, p, after := played(t, "1t 0 --- 0-0 | HR/F7D")
 	count := func(seed string) int {
-		said := map[string]bool{}
+		texts := map[string]bool{}
 		for rev := range uint64(50) {
-			said[call.New(call.English(), clubs(), seed).Play(rev, &before, &p, &after).Speak] = true
+			texts[call.New(call.English(), clubs(), seed).Play(rev, &before, &p, &after).Speak] = true
 		}
-		return len(said)
+		return len(texts)
 	}
 	if n := count("one"); n < 4 {
 		t.Errorf("%d ways to call a home run", n)

@@ -185,7 +185,7 @@ func BenchmarkAcceptanceSpread(b *testing.B) {
 }
 
 // manage returns tactics as frequent as in the measured seasons, regardless of the players, and relieves tired pitchers.
-func (f *fixture) manage(sim *chance.Simulator, s *game.State, m chance.Progress, lot *rand.Rand) chance.Tactics {
+func (f *fixture) manage(sim *chance.Simulator, s *game.State, m chance.Progress, rng *rand.Rand) chance.Tactics {
 	f.relieve(sim, s, m)
 	if m.Pitches != (chance.Pitches{}) {
 		return chance.Tactics{}
@@ -194,7 +194,7 @@ func (f *fixture) manage(sim *chance.Simulator, s *game.State, m chance.Progress
 	if s.RunnerOn(game.Second).Player != "" {
 		steal = chance.StealThird
 	}
-	at, u := baseOut(s), lot.Float64()
+	at, u := baseOut(s), rng.Float64()
 	for _, frequent := range []struct {
 		rates   [24]float64
 		tactics chance.Tactics
@@ -237,12 +237,12 @@ func stealRates() [24]float64 {
 // play plays a game and counts it.
 func (f *fixture) play(tb testing.TB, n int, sum *tally) {
 	tb.Helper()
-	lot := rand.New(rand.NewPCG(uint64(n), 20))
+	rng := rand.New(rand.NewPCG(uint64(n), 20))
 	sim, s := f.start(tb, uint64(n), game.Options{DH: true, ExtraInnings: game.Standard})
 	var m chance.Progress
 	var h half
 	for !s.Over() {
-		tactics := f.manage(sim, &s, m, lot)
+		tactics := f.manage(sim, &s, m, rng)
 		if m.Pitches == (chance.Pitches{}) {
 			h.begin(&s)
 		}

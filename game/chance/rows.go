@@ -149,21 +149,21 @@ func (m measuredRow) advanceCost(from, to int, over bool) (float64, bool) {
 			least = m.class.bases()
 		}
 	}
-	gone := to - from
+	advance := to - from
 	forced := m.baseOut/3&(1<<from-1) == 1<<from-1 // of a runner: all bases behind are occupied
 	switch {
-	case gone < least || from != 0 && gone < 0:
+	case advance < least || from != 0 && advance < 0:
 		return 0, false
-	case m.class == groundOut && gone == 0 && forced && !over:
+	case m.class == groundOut && advance == 0 && forced && !over:
 		return 5, true
-	case m.class.isHit() && gone == 0 && forced:
+	case m.class.isHit() && advance == 0 && forced:
 		return 5, true
-	case m.class == groundOut && gone > 1:
-		return 2 * float64(gone-1), true
-	case from == 0 && gone > least && to == 4 && m.outs > 0:
+	case m.class == groundOut && advance > 1:
+		return 2 * float64(advance-1), true
+	case from == 0 && advance > least && to == 4 && m.outs > 0:
 		return 2, true // if the batter scores, only the batter can be out on the hit
-	case from == 0 && gone > least:
-		return .5 * float64(gone-least), true
+	case from == 0 && advance > least:
+		return .5 * float64(advance-least), true
 	}
 	return 0, true
 }

@@ -1,4 +1,4 @@
-package odds_test
+package odds
 
 import (
 	"fmt"
@@ -9,7 +9,6 @@ import (
 	"pressbox/game/bot/bottest"
 	"pressbox/game/chance"
 	"pressbox/game/league"
-	"pressbox/game/odds"
 	"pressbox/game/teams"
 )
 
@@ -33,19 +32,50 @@ func name(o game.Options) string {
 // at returns a state with a base-out state and the lead of the side at bat.
 func at(o game.Options, inning int, half game.Half, baseOut, lead int) game.State {
 	s := game.State{Options: o, Inning: inning, Half: half, Outs: baseOut % 3}
+	hold(&s, baseOut/3)
+	s.Score[s.Batting()], s.Score[s.Fielding()] = max(lead, 0), max(-lead, 0)
+	return s
+}
+
+// hold puts runners on bases.
+func hold(s *game.State, on int) {
+	s.Bases = [3]game.Runner{}
 	for base := range s.Bases {
-		if baseOut/3&(1<<base) != 0 {
+		if on&(1<<base) != 0 {
 			s.Bases[base].Player = "runner"
 		}
 	}
-	s.Score[s.Batting()], s.Score[s.Fielding()] = max(lead, 0), max(-lead, 0)
+}
+
+// afterTransition applies a transition by the rules, independently of game/odds.
+func afterTransition(s game.State, step chance.Transition) game.State {
+	s.Score[s.Batting()] += step.Runs
+	late := s.Inning >= s.Options.ScheduledInnings()
+	lead := s.Lead()
+	switch {
+	case late && s.Half == game.Bottom && lead > 0:
+		s.End = game.Final
+	case step.To < chance.BaseOutStates:
+		hold(&s, step.To/3)
+		s.Outs = step.To % 3
+	case late && (s.Half == game.Top && lead < 0 || s.Half == game.Bottom && lead != 0):
+		s.End = game.Final
+	default:
+		s.Inning += int(s.Half)
+		s.Half = 1 - s.Half
+		s.Outs = 0
+		hold(&s, 0)
+		if s.Inning > s.Options.ScheduledInnings() && s.Options.ExtraInnings != game.Standard {
+			hold(&s, 2)
+		}
+	}
 	return s
 }
 
 // The home team wins as often as in 2010–17 and 2019, from the start of a half-inning.
 func TestModel_spotValues(t *testing.T) {
 	t.Parallel()
-	table := odds.New(game.Options{ExtraInnings: game.Standard})
+	table := New(game.Options{ExtraInnings: game.Standard})
 	for _, tt := range []struct {
 		inning int
 		half   game.Half
@@ -74,7 +104,7 @@ func TestModel_spotValues(t *testing.T) {
 // A game that is over has the chance 1 or 0, a called tie .5.
 func TestModel_gameOver(t *testing.T) {
 	t.Parallel()
-	table := odds.New(game.Options{})
+	table := New(game.Options{})
 	for _, tt := range []struct {
 		end   game.End
 		score [2]int
@@ -110,44 +140,57 @@ func each(o game.Options, do func(inning int, half game.Half, baseOut, lead int)
 	}
 }
 
-// A further run is never worse, a further out never better, and no result is certain before the end.
-func TestModel_monotonic(t *testing.T) {
+// In every state of every kind of game the chance is the mean of the chances after the next plate appearance, a further run
+// is never worse, a further out never better, and nothing is certain before the end.
+func TestModel_everyState(t *testing.T) {
 	t.Parallel()
-	for _, o := range kinds() {
+	for _, o := range append(kinds(), game.Options{Innings: 1}) {
 		t.Run(name(o), func(t *testing.T) {
 			t.Parallel()
-			table := odds.New(o)
-			bats := func(inning int, half game.Half, baseOut, lead int) float64 {
-				s := at(o, inning, half, baseOut, lead)
-				p := table.HomeWin(&s)
-				if s.Batting() == game.Away {
-					p = 1 - p
-				}
-				return p
-			}
+			sv := solver{Model: New(o), options: o}
 			each(o, func(inning int, half game.Half, baseOut, lead int) {
-				p := bats(inning, half, baseOut, lead)
-				if p <= 0 || p >= 1 {
-					t.Errorf("%s of %d, base-out state %d, lead %d: %v is certain", half, inning, baseOut, lead, p)
+				where := func() string { return fmt.Sprintf("%s of %d, base-out state %d, lead %d", half, inning, baseOut, lead) }
+				s := at(o, inning, half, baseOut, lead)
+				var mean, sum float64
+				for _, step := range sv.edgeTransitions(inning-1, half, lead)[baseOut] {
+					next := afterTransition(s, step)
+					mean += step.P * sv.HomeWin(&next)
+					sum += step.P
 				}
-				if worse := bats(inning, half, baseOut, lead-1); worse > p {
-					t.Errorf("%s of %d, base-out state %d, lead %d: %v, with a run less %v", half, inning, baseOut, lead, p, worse)
+				if math.Abs(sum-1) > 1e-12 || math.Abs(mean-sv.HomeWin(&s)) > 1e-9 {
+					t.Fatalf("%s: %v, after transitions of total %v mean %v", where(), sv.HomeWin(&s), sum, mean)
+				}
+				p := sv.battingWin(o, inning, half, baseOut, lead)
+				if p <= 0 || p >= 1 {
+					t.Errorf("%s: %v is certain", where(), p)
+				}
+				if worse := sv.battingWin(o, inning, half, baseOut, lead-1); worse > p {
+					t.Errorf("%s: %v, with a run less %v", where(), p, worse)
 				}
 				if baseOut%3 == 2 {
 					return
 				}
-				if worse := bats(inning, half, baseOut+1, lead); worse > p {
-					t.Errorf("%s of %d, base-out state %d, lead %d: %v, with an out more %v", half, inning, baseOut, lead, p, worse)
+				if worse := sv.battingWin(o, inning, half, baseOut+1, lead); worse > p {
+					t.Errorf("%s: %v, with an out more %v", where(), p, worse)
 				}
 			})
 		})
 	}
 }
 
+// battingWin returns the chance of the side at bat.
+func (m *Model) battingWin(o game.Options, inning int, half game.Half, baseOut, lead int) float64 {
+	s := at(o, inning, half, baseOut, lead)
+	if s.Batting() == game.Away {
+		return 1 - m.HomeWin(&s)
+	}
+	return m.HomeWin(&s)
+}
+
 // The home team's chance is nearly the same whether it bats first or last.
 func TestModel_homeBatsFirst(t *testing.T) {
 	t.Parallel()
-	last, first := odds.New(game.Options{}), odds.New(game.Options{HomeBatsFirst: true})
+	last, first := New(game.Options{}), New(game.Options{HomeBatsFirst: true})
 	a, b := game.State{Inning: 1}, game.State{Inning: 1, Options: game.Options{HomeBatsFirst: true}}
 	if p, q := last.HomeWin(&a), first.HomeWin(&b); math.Abs(p-q) > .02 || p < .51 || q < .51 {
 		t.Errorf("the home team wins %.3f when it bats last, %.3f when it bats first", p, q)
@@ -171,9 +214,9 @@ func TestModel_calibrated(t *testing.T) {
 		}
 		clubs = append(clubs, season...)
 	}
-	tables := map[int]*odds.Model{}
+	tables := map[int]*Model{}
 	for _, innings := range []int{5, 7, 9} {
-		tables[innings] = odds.New(game.Options{Innings: innings})
+		tables[innings] = New(game.Options{Innings: innings})
 	}
 	for n := range games {
 		o := game.Options{DH: true, Innings: []int{9, 9, 7, 5}[n%4]}
@@ -214,6 +257,6 @@ func play(t *testing.T, n int, o game.Options, clubs []teams.Roster, watch func(
 
 func BenchmarkNew(b *testing.B) {
 	for b.Loop() {
-		odds.New(game.Options{})
+		New(game.Options{})
 	}
 }

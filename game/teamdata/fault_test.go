@@ -384,7 +384,7 @@ func TestClient_tooFewPlayers(t *testing.T) {
 func TestClient_playerFormats(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
-	odd := []object{
+	unusual := []object{
 		{"id": "p1", "name": "Id Isaword", "team": 32, "sbaplayer": 77, "pos_1": "p", "season": "3"},
 		{"id": 5.0, "name": " Two\u202e  Way\n", "team": "32", "pos_1": "sp", "pos_2": "OF", "pos_3": "LF", "pos_9": "C", "bats": "l", "throws": "S", "number": 17},
 		{"id": 6, "sbaplayer": object{"first_name": "Only", "last_name": "Person"}, "pos_1": "XX", "pos_4": 3, "headshot": "javascript:alert(1)", "new_field": []int{1}},
@@ -399,7 +399,7 @@ func TestClient_playerFormats(t *testing.T) {
 			league(w, q)
 			return
 		}
-		send(w, object{"players": append(odd, squad("3", "32")...)})
+		send(w, object{"players": append(unusual, squad("3", "32")...)})
 	})
 	roster, err := r.Roster(t.Context(), 3, "32")
 	if err != nil {
