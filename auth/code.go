@@ -5,7 +5,7 @@ import (
 	"fmt"
 )
 
-// A Code tells the client why a sign-in failed. The set is fixed, so no text of
+// A Code gives the client the reason of a failed sign-in. The set is fixed, so no text of
 // a provider or a client is echoed.
 type Code string
 

@@ -17,8 +17,8 @@ type AuthorizationRequest struct {
 	Redirect string // redirect URI
 }
 
-// A Provider is an identity provider. Its errors are [RefusalError]s if the
-// client can be told more than [CodeServerError].
+// A Provider is an identity provider. Its errors are [RefusalError]s if there is a
+// better code than [CodeServerError].
 type Provider interface {
 	// Authorize returns the URL to which the browser is redirected.
 	Authorize(ctx context.Context, request AuthorizationRequest) (string, error)

@@ -24,17 +24,18 @@ type LocalRequest struct {
 	Challenge string // PKCE, S256
 }
 
-// Credentials are what a user enters on the local provider's page.
+// Credentials holds the fields of the local provider's page.
 type Credentials struct {
 	Name, Passphrase string
 	Invite           string // for a new account, if the policy needs one
 	From             netip.Addr
 }
 
-// Errors of [Credentials], besides those of [CheckPassphrase], [ErrNameTaken] and
-// [ErrNotInvited].
+// Errors of [Credentials]; the others are those of [CheckPassphrase],
+// [ErrNameTaken] and [ErrNotInvited].
 var (
-	// ErrWrongCredentials does not tell which of the two is wrong.
+	// ErrWrongCredentials: the name or the passphrase is wrong, which of them
+	// stays secret.
 	ErrWrongCredentials = errors.New("wrong name or passphrase")
 	ErrInvalidName      = fmt.Errorf("a name has 1 to %d printable characters", MaxNameLength)
 )

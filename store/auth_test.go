@@ -31,9 +31,7 @@ func TestAuth_everyTable(t *testing.T) {
 		}
 		return nil
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	NoError(t, err)
 }
 
 // A9: a burst of sign-ins leaves the limit of pending ones, and the file does not
@@ -86,9 +84,7 @@ func TestAuth_transactions(t *testing.T) {
 		}
 		return tx.Delete(table, []byte("a/1"))
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	NoError(t, err)
 	var seen []string
 	err = s.Auth().View(t.Context(), func(tx auth.Tx) error {
 		return tx.Each(table, []byte("a/"), func(key, value []byte) error {
@@ -127,9 +123,7 @@ func BenchmarkRefresh(b *testing.B) {
 	before := s.commits.Load()
 	for b.Loop() {
 		pair, err := in.Sessions.Refresh(b.Context(), token)
-		if err != nil {
-			b.Fatal(err)
-		}
+		NoError(b, err)
 		token = pair.Refresh
 	}
 	b.ReportMetric(float64(s.commits.Load()-before)/float64(b.N), "syncs/op")

@@ -43,29 +43,19 @@ func filled(t *testing.T) (path string) {
 	t.Helper()
 	path = filepath.Join(t.TempDir(), "pressbox.db")
 	s, err := store.Open(path, store.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	store.NoError(t, err)
 	for i := range 200 {
-		if err := s.SaveCalibration(fmt.Sprint("voice ", i), bytes.Repeat([]byte("x"), 300)); err != nil {
-			t.Fatal(err)
-		}
+		store.NoError(t, s.SaveCalibration(fmt.Sprint("voice ", i), bytes.Repeat([]byte("x"), 300)))
 	}
-	if err := s.Close(); err != nil {
-		t.Fatal(err)
-	}
+	store.NoError(t, s.Close())
 	return path
 }
 
 func copyFile(t *testing.T, from, to string) {
 	t.Helper()
 	data, err := os.ReadFile(from)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(to, data, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	store.NoError(t, err)
+	store.NoError(t, os.WriteFile(to, data, 0o600))
 }
 
 // An unclean shutdown is reported until MarkChecked.
@@ -76,22 +66,16 @@ func TestUncleanShutdown_untilChecked(t *testing.T) {
 		t.Error("unclean after Close")
 	}
 	s, err := store.Open(path, store.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	store.NoError(t, err)
 	crashed := filepath.Join(t.TempDir(), "pressbox.db") // as a power cut would leave it
 	copyFile(t, path, crashed)
 	copyFile(t, path+".open", crashed+".open")
 	if !store.UncleanShutdown(path) {
 		t.Error("not unclean while it is open")
 	}
-	if err := s.Close(); err != nil {
-		t.Fatal(err)
-	}
+	store.NoError(t, s.Close())
 	again, err := store.Open(crashed, store.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	store.NoError(t, err)
 	if err := again.Close(); err != nil || !store.UncleanShutdown(crashed) {
 		t.Errorf("opened and closed without a check: %v, unclean: %t; want unclean", err, store.UncleanShutdown(crashed))
 	}
@@ -121,9 +105,7 @@ func TestCheck_failures(t *testing.T) {
 			t.Parallel()
 			path := filepath.Join(t.TempDir(), "pressbox.db")
 			copyFile(t, good, path)
-			if err := tt.damage(path); err != nil {
-				t.Fatal(err)
-			}
+			store.NoError(t, tt.damage(path))
 			if got := checkInChild(t, path); (got == "") != (tt.want == "") || !strings.Contains(got, tt.want) {
 				t.Errorf("check: %q, want %q", got, tt.want)
 			}
@@ -146,9 +128,7 @@ func TestCheck_random(t *testing.T) {
 	t.Parallel()
 	good := filled(t)
 	info, err := os.Stat(good)
-	if err != nil {
-		t.Fatal(err)
-	}
+	store.NoError(t, err)
 	passed, rounds := 0, 40
 	if testing.Short() {
 		rounds = 8
@@ -164,9 +144,7 @@ func TestCheck_random(t *testing.T) {
 		if i%2 == 0 {
 			at = rand.Int64N(2 * 4096)
 		}
-		if err := write(path, at, junk); err != nil {
-			t.Fatal(err)
-		}
+		store.NoError(t, write(path, at, junk))
 		if checkInChild(t, path) != "" {
 			continue
 		}
@@ -220,17 +198,13 @@ func TestAddBackup_pruned(t *testing.T) {
 	s := store.OpenForTest(t, filled(t), store.Options{})
 	dir := filepath.Join(t.TempDir(), "backups")
 	for i := range 5 {
-		if err := s.SaveCalibration("newest", fmt.Append(nil, i)); err != nil {
-			t.Fatal(err)
-		}
+		store.NoError(t, s.SaveCalibration("newest", fmt.Append(nil, i)))
 		made, err := s.AddBackup(t.Context(), dir, store.Check)
 		if err != nil || made.Number != i+1 || made.Size == 0 {
 			t.Fatalf("backup %d: %+v, %v", i+1, made, err)
 		}
 	}
-	if err := store.PruneBackups(dir, 3); err != nil {
-		t.Fatal(err)
-	}
+	store.NoError(t, store.PruneBackups(dir, 3))
 	all, err := store.Backups(dir)
 	var numbers []int
 	for _, b := range all {
@@ -240,9 +214,7 @@ func TestAddBackup_pruned(t *testing.T) {
 		t.Fatalf("backups %v, %v; want 5, 4, 3", numbers, err)
 	}
 	restored := filepath.Join(t.TempDir(), "pressbox.db")
-	if err := store.Restore(restored, all[1].Path, store.Check); err != nil {
-		t.Fatal(err)
-	}
+	store.NoError(t, store.Restore(restored, all[1].Path, store.Check))
 	r := store.OpenForTest(t, restored, store.Options{})
 	if got, ok, err := r.Calibration("newest"); string(got) != "3" || !ok || err != nil {
 		t.Errorf("the fourth backup has %q, %t, %v; want 3", got, ok, err)
@@ -269,9 +241,7 @@ func TestAddBackup_failed(t *testing.T) {
 		t.Errorf("a missing folder has %v, %v", none, err)
 	}
 	for _, name := range []string{"pressbox-1.db.gz", "pressbox-x-1.db", "pressbox--1.db", "other-1.db", ".new-1.db", "pressbox-0-1.db"} {
-		if err := os.WriteFile(filepath.Join(dir, name), nil, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		store.NoError(t, os.WriteFile(filepath.Join(dir, name), nil, 0o600))
 	}
 	if none, err := store.Backups(dir); len(none) > 0 || err != nil {
 		t.Errorf("other files are backups %v, %v", none, err)
@@ -282,9 +252,7 @@ func TestAddBackup_failed(t *testing.T) {
 func TestWriteAtomic_failed(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "f")
-	if err := os.WriteFile(path, []byte("old"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	store.NoError(t, os.WriteFile(path, []byte("old"), 0o600))
 	half := func(w io.Writer) error {
 		_, _ = w.Write([]byte("half"))
 		return io.ErrUnexpectedEOF
@@ -307,32 +275,24 @@ func TestWriteAtomic_failed(t *testing.T) {
 // to open it.
 func TestWriteAtomic_owner(t *testing.T) {
 	t.Parallel()
-	const nobody = 65534
+	const otherUser = 65534
 	dir := t.TempDir()
 	owner := os.Getuid()
 	if owner == 0 {
-		owner = nobody
-		if err := os.Chown(dir, nobody, nobody); err != nil {
-			t.Fatal(err)
-		}
+		owner = otherUser
+		store.NoError(t, os.Chown(dir, otherUser, otherUser))
 	}
 	path := filepath.Join(dir, "pressbox.db")
 	s, err := store.Open(path, store.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	store.NoError(t, err)
 	copied := filepath.Join(dir, "copy.db")
 	if _, err := store.WriteAtomic(copied, s.Backup, nil); err != nil {
 		t.Fatal(err)
 	}
-	if err := s.Close(); err != nil {
-		t.Fatal(err)
-	}
+	store.NoError(t, s.Close())
 	for _, file := range []string{path, copied} {
 		info, err := os.Stat(file)
-		if err != nil {
-			t.Fatal(err)
-		}
+		store.NoError(t, err)
 		if st, ok := info.Sys().(*syscall.Stat_t); !ok || int(st.Uid) != owner {
 			t.Errorf("%s belongs to %v, want %d", file, info.Sys(), owner)
 		}
@@ -347,21 +307,15 @@ func TestAddBackup_unfinished(t *testing.T) {
 	stays := map[string]bool{".new-1.db": false, ".new-2.db": true, ".new-3.txt": true, "new-4.db": true}
 	for name := range stays {
 		path := filepath.Join(dir, name)
-		if err := os.WriteFile(path, []byte("half"), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		store.NoError(t, os.WriteFile(path, []byte("half"), 0o600))
 		if name == ".new-2.db" {
 			continue
 		}
 		old := time.Now().Add(-25 * time.Hour)
-		if err := os.Chtimes(path, old, old); err != nil {
-			t.Fatal(err)
-		}
+		store.NoError(t, os.Chtimes(path, old, old))
 	}
 	b, err := s.AddBackup(t.Context(), dir, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	store.NoError(t, err)
 	stays[filepath.Base(b.Path)] = true
 	for name, want := range stays {
 		if _, err := os.Stat(filepath.Join(dir, name)); (err == nil) != want {

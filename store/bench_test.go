@@ -115,9 +115,7 @@ func newQueue(b *testing.B) *announce.Announcer {
 	b.Helper()
 	c := announce.Config{Max: 1 << 30, TTL: time.Hour, Rate: 170, Volume: 100}
 	a, err := announce.New(c, store.OpenForTest(b, "", store.Options{}), silent{}, nil, slog.New(slog.DiscardHandler))
-	if err != nil {
-		b.Fatal(err)
-	}
+	store.NoError(b, err)
 	return a
 }
 
@@ -142,23 +140,17 @@ func newBaseline(b *testing.B) *baseline {
 	db, err := bolt.Open(filepath.Join(b.TempDir(), "baseline.db"), 0o600, &bolt.Options{
 		PageSize: 4096, FreelistType: bolt.FreelistMapType, Timeout: time.Second, InitialMmapSize: 512 << 20,
 	})
-	if err != nil {
-		b.Fatal(err)
-	}
+	store.NoError(b, err)
 	b.Cleanup(func() { db.Close() })
 	err = db.Update(func(tx *bolt.Tx) error {
 		_, err := tx.CreateBucket([]byte("waiting"))
 		return err
 	})
-	if err != nil {
-		b.Fatal(err)
-	}
+	store.NoError(b, err)
 	n := announcement(1)
 	n.Message = message
 	value, err := json.Marshal(n)
-	if err != nil {
-		b.Fatal(err)
-	}
+	store.NoError(b, err)
 	return &baseline{db: db, value: value}
 }
 
@@ -172,9 +164,7 @@ func (l *baseline) loop(b *testing.B, n int) []time.Duration {
 		err := l.db.Update(func(tx *bolt.Tx) error {
 			return tx.Bucket([]byte("waiting")).Put(binary.BigEndian.AppendUint64(nil, l.seq), l.value)
 		})
-		if err != nil {
-			b.Fatal(err)
-		}
+		store.NoError(b, err)
 		took[i] = time.Since(start)
 	}
 	return took
@@ -191,9 +181,7 @@ func BenchmarkLoad(b *testing.B) {
 		save(b, s, n)
 		all = append(all, ended(n))
 	}
-	if err := s.Done(b.Context(), all[50:]...); err != nil {
-		b.Fatal(err)
-	}
+	store.NoError(b, s.Done(b.Context(), all[50:]...))
 	for b.Loop() {
 		if waiting, over, err := s.Load(b.Context()); err != nil || len(waiting) != 50 || len(over) != 950 {
 			b.Fatalf("%d and %d, %v", len(waiting), len(over), err)

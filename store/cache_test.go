@@ -36,18 +36,12 @@ func TestCache_reopened(t *testing.T) {
 			}
 		}
 		s, err := store.Open(path, store.Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		store.NoError(t, err)
 		want(s, "a", "")
 		for _, value := range []string{"old", "new"} {
-			if err := c.save(s, t.Context(), "a", []byte(value)); err != nil {
-				t.Fatal(err)
-			}
+			store.NoError(t, c.save(s, t.Context(), "a", []byte(value)))
 		}
-		if err := s.Close(); err != nil {
-			t.Fatal(err)
-		}
+		store.NoError(t, s.Close())
 		if err := c.save(s, t.Context(), "a", nil); !errors.Is(err, store.ErrClosed) {
 			t.Errorf("%s: save in a closed store: %v, want %v", name, err, store.ErrClosed)
 		}

@@ -19,7 +19,7 @@ type write struct {
 	done chan error // receives the outcome, once
 }
 
-// errAlone tells a write to run again in a transaction of its own: it failed in
+// errAlone makes a write run again in a transaction of its own: it failed in
 // a group, where it may have seen changes that were rolled back, or the group was
 // too large for the disk.
 var errAlone = errors.New("run alone")

@@ -37,9 +37,7 @@ func has(t *testing.T, s *Store, key string) (ok bool, count uint64) {
 		ok, count = b.Get([]byte(key)) != nil, b.Sequence()
 		return nil
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	NoError(t, err)
 	return ok, count
 }
 
@@ -92,9 +90,7 @@ func TestUpdate_alone(t *testing.T) {
 		s := OpenForTest(t, "", Options{})
 		start, before := time.Now(), s.commits.Load()
 		for range 10 {
-			if err := s.update(t.Context(), put("k")); err != nil {
-				t.Fatal(err)
-			}
+			NoError(t, s.update(t.Context(), put("k")))
 		}
 		if took := time.Since(start); took != 0 {
 			t.Errorf("waited %s, want 0", took)
@@ -228,9 +224,7 @@ func TestUpdate_load(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "pressbox.db")
 	s, err := Open(path, Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	NoError(t, err)
 	var saved atomic.Uint64
 	var wait sync.WaitGroup
 	for writer := range 32 {
@@ -259,9 +253,7 @@ func TestUpdate_load(t *testing.T) {
 	if st, err := s.Stats(); err != nil || st.Commits > saved.Load()/2 {
 		t.Errorf("%d commits for %d changes, %v, want at most half", st.Commits, saved.Load(), err)
 	}
-	if err := s.Close(); err != nil {
-		t.Fatal(err)
-	}
+	NoError(t, s.Close())
 	s = OpenForTest(t, path, Options{})
 	if _, count := has(t, s, "0-1"); count != saved.Load() {
 		t.Errorf("%d changes are in the file, %d were confirmed", count, saved.Load())
@@ -274,9 +266,7 @@ func TestUpdate_unconfirmed(t *testing.T) {
 	s := OpenForTest(t, "", Options{})
 	var id int
 	err := s.update(t.Context(), func(tx *bolt.Tx) error { id = tx.ID(); return nil })
-	if err != nil {
-		t.Fatal(err)
-	}
+	NoError(t, err)
 	// Transaction id can be read, but its sync has failed.
 	if err := s.recordOutcome(id, errors.New("input/output error")); !errors.Is(err, ErrUnconfirmed) {
 		t.Errorf("outcome: %v, want ErrUnconfirmed", err)

@@ -23,7 +23,7 @@ import (
 // A process that accepts and plays announcements is killed again and again at
 // random moments; then the rest is played. The process logs each event before it
 // continues, so the log has what a listener and a client knew.
-func TestStore_CrashKeepsAnnouncements(t *testing.T) {
+func TestCrash_losesNothing(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	for round := range killtest.Rounds(t, 20) {
@@ -176,9 +176,7 @@ type events struct {
 func readEvents(t *testing.T, dir string) *events {
 	t.Helper()
 	data, err := os.ReadFile(filepath.Join(dir, "log"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	store.NoError(t, err)
 	d := &events{
 		dir: dir, last: make(map[int]int), accepted: make(map[int]bool), cancelled: make(map[int]int),
 		played: make(map[int]bool), started: make(map[int][]int), startedAt: make(map[int]int),

@@ -22,3 +22,11 @@ func OpenForTest(tb testing.TB, path string, o Options) *Store {
 	})
 	return s
 }
+
+// NoError ends the test unless err is nil.
+func NoError(tb testing.TB, err error) {
+	tb.Helper()
+	if err != nil {
+		tb.Fatal(err)
+	}
+}

@@ -48,24 +48,18 @@ func TestJournal_order(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "pressbox.db")
 	s, err := Open(path, Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	NoError(t, err)
 	for _, err := range []error{
 		appendGame(s, "one", 1, 3, ""), appendGame(s, "two", 1, 1, ""), appendGame(s, "one", 4, 300, ""),
 	} {
-		if err != nil {
-			t.Fatal(err)
-		}
+		NoError(t, err)
 	}
 	for _, first := range []uint64{300, 302, 1, 0} {
 		if err := appendGame(s, "one", first, first, ""); !errors.Is(err, errOrder) {
 			t.Errorf("move %d after 300: %v, want %v", first, err, errOrder)
 		}
 	}
-	if err := s.Close(); err != nil {
-		t.Fatal(err)
-	}
+	NoError(t, s.Close())
 	s = OpenForTest(t, path, Options{})
 	checkMoves(t, s, "one", 300)
 	checkMoves(t, s, "two", 1)
@@ -85,9 +79,7 @@ func TestJournal_packed(t *testing.T) {
 	for _, err := range []error{
 		appendGame(s, "one", 1, 200, ""), appendGame(s, "one", 201, 202, box), appendGame(s, "one", 203, 203, ""),
 	} {
-		if err != nil {
-			t.Fatal(err)
-		}
+		NoError(t, err)
 	}
 	checkMoves(t, s, "one", 203)
 	if err := appendGame(s, "one", 203, 203, ""); !errors.Is(err, errOrder) {
@@ -106,9 +98,7 @@ func TestJournal_packed(t *testing.T) {
 		}
 		return nil
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	NoError(t, err)
 }
 
 // A deleted game leaves nothing.
@@ -118,9 +108,7 @@ func TestJournal_delete(t *testing.T) {
 	for _, err := range []error{
 		appendGame(s, "one", 1, 2, "box"), appendGame(s, "one", 3, 3, ""), appendGame(s, "two", 1, 1, ""),
 	} {
-		if err != nil {
-			t.Fatal(err)
-		}
+		NoError(t, err)
 	}
 	for range 2 { // also if there is none
 		if _, err := s.Games().Append(t.Context(), live.Change{Game: "one"}); err != nil {
@@ -136,9 +124,7 @@ func TestJournal_delete(t *testing.T) {
 			}
 			return nil
 		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		NoError(t, err)
 	}
 	if err := appendGame(s, "one", 1, 2, ""); err != nil {
 		t.Errorf("the same id again: %v", err)
@@ -150,9 +136,7 @@ func TestJournal_delete(t *testing.T) {
 func TestJournal_full(t *testing.T) {
 	t.Parallel()
 	s := OpenForTest(t, "", Options{MaxSize: 4 << 20})
-	if err := appendGame(s, "one", 1, 1, ""); err != nil {
-		t.Fatal(err)
-	}
+	NoError(t, appendGame(s, "one", 1, 1, ""))
 	n := uint64(2)
 	move := func() (nearlyFull bool) {
 		nearlyFull, err := s.Games().Append(t.Context(), live.Change{Game: "one", Summary: []byte("h"), First: n, Moves: [][]byte{bytes.Repeat([]byte("x"), 50<<10)}})
@@ -211,9 +195,7 @@ func TestStats_nearlyFull(t *testing.T) {
 func TestDecompress_limit(t *testing.T) {
 	t.Parallel()
 	compressed, err := compress(make([]byte, maxDecompressed+1))
-	if err != nil {
-		t.Fatal(err)
-	}
+	NoError(t, err)
 	if plain, err := decompress(compressed); !errors.Is(err, ErrCorrupt) {
 		t.Errorf("%d bytes, %v, want %v", len(plain), err, ErrCorrupt)
 	}
@@ -222,26 +204,20 @@ func TestDecompress_limit(t *testing.T) {
 func TestJournal_damagedPack(t *testing.T) {
 	t.Parallel()
 	s := OpenForTest(t, "", Options{})
-	if err := appendGame(s, "one", 1, 50, "box"); err != nil {
-		t.Fatal(err)
-	}
+	NoError(t, appendGame(s, "one", 1, 50, "box"))
 	var pack []byte
 	err := s.view(func(tx *bolt.Tx) error {
 		pack = bytes.Clone(tx.Bucket(packsBucket).Get([]byte("one")))
 		return nil
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	NoError(t, err)
 	var cut bytes.Buffer
 	z := gzip.NewWriter(&cut)
 	z.Write([]byte("\x05abc"))
 	z.Close()
 	for name, damaged := range map[string][]byte{"no gzip": []byte("one"), "cut": pack[:len(pack)-9], "short": cut.Bytes()} {
 		err := s.update(t.Context(), func(tx *bolt.Tx) error { return tx.Bucket(packsBucket).Put([]byte("one"), damaged) })
-		if err != nil {
-			t.Fatal(err)
-		}
+		NoError(t, err)
 		if moves, err := s.Games().Moves(t.Context(), "one"); !errors.Is(err, ErrCorrupt) {
 			t.Errorf("%s: %d moves, %v, want %v", name, len(moves), err, ErrCorrupt)
 		}
@@ -264,9 +240,7 @@ func FuzzPack(f *testing.F) {
 	f.Fuzz(func(t *testing.T, data []byte) {
 		read(t, data)
 		pack, err := compress(data)
-		if err != nil {
-			t.Fatal(err)
-		}
+		NoError(t, err)
 		rest := data
 		for _, m := range read(t, pack) {
 			i := bytes.Index(rest, m)
@@ -281,9 +255,7 @@ func FuzzPack(f *testing.F) {
 func TestJournal_closed(t *testing.T) {
 	t.Parallel()
 	s := OpenForTest(t, "", Options{})
-	if err := s.Close(); err != nil {
-		t.Fatal(err)
-	}
+	NoError(t, s.Close())
 	if err := appendGame(s, "one", 1, 1, ""); !errors.Is(err, ErrClosed) {
 		t.Errorf("append: %v, want %v", err, ErrClosed)
 	}

@@ -12,7 +12,7 @@ import (
 )
 
 const (
-	// keysPerSweep is how many old keys a new one deletes at most.
+	// keysPerSweep limits the old keys that a new one deletes.
 	keysPerSweep = 8
 	// timeSize and digestSize are bytes of a key's record.
 	timeSize, digestSize = 8, 32

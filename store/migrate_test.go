@@ -33,9 +33,7 @@ func count(t *testing.T, s *Store, bucket []byte) (n int) {
 		}
 		return nil
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	NoError(t, err)
 	return n
 }
 
@@ -43,22 +41,14 @@ func count(t *testing.T, s *Store, bucket []byte) (n int) {
 func unpack(t *testing.T, name string) (path string) {
 	t.Helper()
 	f, err := os.Open(filepath.Join("testdata", name+".gz"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	NoError(t, err)
 	defer f.Close()
 	z, err := gzip.NewReader(f)
-	if err != nil {
-		t.Fatal(err)
-	}
+	NoError(t, err)
 	data, err := io.ReadAll(z)
-	if err != nil {
-		t.Fatal(err)
-	}
+	NoError(t, err)
 	path = filepath.Join(t.TempDir(), name)
-	if err := os.WriteFile(path, data, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	NoError(t, os.WriteFile(path, data, 0o600))
 	return path
 }
 
@@ -103,18 +93,14 @@ func goldenSignIn(t *testing.T, s *Store) *session.SignIn {
 	c, err := session.OpenClock(t.Context(), s.Auth(), clock.Source{
 		Wall: time.Now, Since: func() time.Duration { return time.Minute }, Boot: "boot",
 	}, time.Time{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	NoError(t, err)
 	return authtest.NewSignIn(t, s.Auth(), c, slog.New(slog.DiscardHandler))
 }
 
 func checkGoldenSession(t *testing.T, s *Store, schema int) {
 	t.Helper()
 	text, err := os.ReadFile(goldenToken(schema))
-	if err != nil {
-		t.Fatal(err)
-	}
+	NoError(t, err)
 	token, ok := auth.ParseToken(string(text))
 	if !ok {
 		t.Fatal("no token")
@@ -170,15 +156,11 @@ func writeGolden(t *testing.T) {
 			n.Status, n.Started, n.Ended = announce.Done, wall, wall
 			err = errors.Join(err, s.Done(t.Context(), n))
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		NoError(t, err)
 	}
 	token := authtest.Run(t, goldenSignIn(t, s)).Refresh.Reveal()
 	f, err := os.Create(filepath.Join("testdata", fmt.Sprintf("schema%d.db.gz", len(migrations))))
-	if err != nil {
-		t.Fatal(err)
-	}
+	NoError(t, err)
 	z := gzip.NewWriter(f)
 	err = errors.Join(
 		s.SaveCalibration("5e1f", []byte(`{"gain":1.2}`)),
@@ -186,9 +168,7 @@ func writeGolden(t *testing.T) {
 		appendGame(s, "over", 1, 40, "box"), appendGame(s, "over", 41, 41, ""), appendGame(s, "active", 1, 5, ""),
 		s.Backup(z), z.Close(), f.Close(),
 	)
-	if err != nil {
-		t.Fatal(err)
-	}
+	NoError(t, err)
 }
 
 // Migrations run in order, each once and in one transaction.
@@ -196,9 +176,7 @@ func TestMigrate_steps(t *testing.T) {
 	t.Parallel()
 	path := unpack(t, "schema1.db")
 	s, err := Open(path, Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	NoError(t, err)
 	var ran []string
 	step := func(name string, fault error) migration {
 		return func(tx *bolt.Tx) error {
@@ -223,9 +201,7 @@ func TestMigrate_steps(t *testing.T) {
 	if got := fmt.Sprint(ran); got != "[two three three four]" {
 		t.Errorf("ran %s, want each once but the one that failed", got)
 	}
-	if err := s.Close(); err != nil {
-		t.Fatal(err)
-	}
+	NoError(t, s.Close())
 	for range 2 { // the first must not keep the file locked
 		if _, err := Open(path, Options{}); !errors.Is(err, ErrNewer) {
 			t.Errorf("open a newer store: %v, want %v", err, ErrNewer)
@@ -254,9 +230,7 @@ func TestOpen_emptyFile(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "pressbox.db")
 	for range 2 { // the second must not replace the first
-		if err := create(path); err != nil {
-			t.Fatal(err)
-		}
+		NoError(t, create(path))
 	}
 	s := OpenForTest(t, path, Options{})
 	if err := s.update(t.Context(), put("a")); err != nil {

@@ -171,7 +171,8 @@ func create(path string) error {
 	return syncDir(dir)
 }
 
-// lockHolder describes the process that has locked the file, if the kernel tells.
+// lockHolder describes the process that has locked the file, as far as the kernel
+// lists it.
 func lockHolder(path string) string {
 	const unknown = "another process"
 	var st unix.Stat_t

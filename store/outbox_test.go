@@ -108,9 +108,7 @@ func TestDone_count(t *testing.T) {
 	n := announce.Announcement{ID: "a", Message: "a", Created: time.Now(), Ended: time.Now(), Status: announce.Done}
 	for seq := range uint64(250) {
 		n.Seq = seq
-		if err := s.Done(t.Context(), n, n); err != nil {
-			t.Fatal(err)
-		}
+		NoError(t, s.Done(t.Context(), n, n))
 	}
 	err := s.view(func(tx *bolt.Tx) error {
 		if got := tx.Bucket(endedBucket).Sequence(); got != 250 {

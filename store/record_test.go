@@ -24,9 +24,7 @@ var sample = announce.Announcement{
 func TestEncode_decode(t *testing.T) {
 	t.Parallel()
 	data, err := encode(sample, at(sample.Ended.Add(time.Minute), "b1", time.Hour))
-	if err != nil {
-		t.Fatal(err)
-	}
+	NoError(t, err)
 	n, then, err := decode(data)
 	if err != nil || n != sample {
 		t.Errorf("decoded %+v, %v, want %+v", n, err, sample)
@@ -78,9 +76,7 @@ func BenchmarkEncode(b *testing.B) {
 
 func BenchmarkDecode(b *testing.B) {
 	data, err := encode(sample, at(sample.Ended, "b1", time.Hour))
-	if err != nil {
-		b.Fatal(err)
-	}
+	NoError(b, err)
 	for b.Loop() {
 		if _, _, err := decode(data); err != nil {
 			b.Fatal(err)

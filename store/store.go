@@ -43,7 +43,7 @@ import (
 	"pressbox/clock"
 )
 
-// Errors of a store, besides those of its file.
+// Errors of a store. The file system's errors are returned as they are.
 var (
 	ErrLocked  = errors.New("the store is in use")
 	ErrNewer   = errors.New("the store was written by a newer pressbox")

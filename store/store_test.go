@@ -47,9 +47,7 @@ func TestOutbox_reopened(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "deep", "down", "pressbox.db")
 	s, err := store.Open(path, store.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	store.NoError(t, err)
 	key, other := announce.IdempotencyKey{Key: "k", Digest: [32]byte{1}}, announce.IdempotencyKey{Key: "k", Digest: [32]byte{2}}
 	if _, ok, err := s.Find(t.Context(), key); ok || err != nil {
 		t.Errorf("an unknown key: %v, %v", ok, err)
@@ -61,12 +59,8 @@ func TestOutbox_reopened(t *testing.T) {
 	if _, fresh, err := s.Append(t.Context(), first, key); !fresh || err != nil {
 		t.Fatalf("append with a key: %v, %v", fresh, err)
 	}
-	if err := s.Done(t.Context(), ended(first), ended(announcement(4))); err != nil {
-		t.Fatal(err)
-	}
-	if err := s.Close(); err != nil {
-		t.Fatal(err)
-	}
+	store.NoError(t, s.Done(t.Context(), ended(first), ended(announcement(4))))
+	store.NoError(t, s.Close())
 	if _, _, err := s.Append(t.Context(), announcement(6), announce.IdempotencyKey{}); !errors.Is(err, store.ErrClosed) {
 		t.Errorf("append to a closed store: %v, want ErrClosed", err)
 	}
@@ -87,9 +81,7 @@ func TestOutbox_reopened(t *testing.T) {
 		t.Errorf("the key of another request: %v, %v; want ErrKeyReused", findErr, appendErr)
 	}
 	waiting, over, err := s.Load(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	store.NoError(t, err)
 	var got []uint64
 	for _, n := range append(waiting, over...) {
 		got = append(got, n.Seq)
@@ -118,24 +110,16 @@ func damage(t *testing.T, change func(data []byte) []byte) (path string) {
 	t.Helper()
 	path = filepath.Join(t.TempDir(), "pressbox.db")
 	s, err := store.Open(path, store.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	store.NoError(t, err)
 	for i := range 50 {
 		n := announcement(i + 1)
 		n.Message = strings.Repeat("x", 3000)
 		save(t, s, n)
 	}
-	if err := s.Close(); err != nil {
-		t.Fatal(err)
-	}
+	store.NoError(t, s.Close())
 	data, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(path, change(data), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	store.NoError(t, err)
+	store.NoError(t, os.WriteFile(path, change(data), 0o600))
 	return path
 }
 
@@ -184,9 +168,7 @@ func TestAppend_damaged(t *testing.T) {
 	t.Parallel()
 	path := damage(t, func(data []byte) []byte { return data })
 	s := store.OpenForTest(t, path, store.Options{})
-	if err := os.Truncate(path, 3*4096); err != nil {
-		t.Fatal(err)
-	}
+	store.NoError(t, os.Truncate(path, 3*4096))
 	for range 2 {
 		if _, _, err := s.Append(t.Context(), announcement(1000), announce.IdempotencyKey{}); !errors.Is(err, store.ErrCorrupt) {
 			t.Errorf("append to a truncated file: %v, want ErrCorrupt", err)
@@ -286,9 +268,7 @@ func TestBackup_concurrent(t *testing.T) {
 	for i := range 5 {
 		path := filepath.Join(t.TempDir(), "backup.db")
 		f, err := os.Create(path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		store.NoError(t, err)
 		if err := errors.Join(s.Backup(f), f.Close(), checkPages(path)); err != nil {
 			t.Errorf("backup %d: %v", i, err)
 		}

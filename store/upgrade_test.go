@@ -69,17 +69,11 @@ func openRelease(t *testing.T, version string) (*Store, release) {
 	t.Helper()
 	var want release
 	data, err := os.ReadFile(filepath.Join("testdata", version+".json"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := json.Unmarshal(data, &want); err != nil {
-		t.Fatal(err)
-	}
+	NoError(t, err)
+	NoError(t, json.Unmarshal(data, &want))
 	path := unpack(t, version+".db")
 	s, err := Open(path, Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	NoError(t, err)
 	if err := s.Close(); err != nil { // it is read after its migration and a restart
 		t.Fatal(err)
 	}
@@ -93,9 +87,7 @@ func TestUpgrade_signIn(t *testing.T) {
 	c, err := session.OpenClock(t.Context(), s.Auth(), clock.Source{ // a minute later, after a restart of the host
 		Wall: func() time.Time { return want.Wall.Add(time.Minute) }, Since: func() time.Duration { return time.Second }, Boot: "next",
 	}, time.Time{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	NoError(t, err)
 	log := slog.New(slog.DiscardHandler)
 	sessions := session.New(s.Auth(), c, 0, log)
 
@@ -132,9 +124,7 @@ func TestUpgrade_signIn(t *testing.T) {
 		t.Errorf("%d pending flows, want the new one", n)
 	}
 	local, err := sessions.LocalAccounts().Find(t.Context(), "ann")
-	if err != nil {
-		t.Fatal(err)
-	}
+	NoError(t, err)
 	if right, _, err := idp.NewHasher(idp.MinCost).Verify(t.Context(), local.Hash, want.Ann.Passphrase); !right || err != nil {
 		t.Errorf("passphrase: %v, %v", right, err)
 	}
@@ -146,9 +136,7 @@ func TestUpgrade_announcements(t *testing.T) {
 	want := r.Announcements
 	s.now = func() clock.Moment { return at(want.Made.Add(time.Minute), "next", time.Second) }
 	waiting, ended, err := s.Load(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	NoError(t, err)
 	texts := func(ns []announce.Announcement) (texts []string) {
 		for _, n := range ns {
 			texts = append(texts, n.Message)
@@ -175,9 +163,7 @@ func TestUpgrade_games(t *testing.T) {
 	t.Parallel()
 	s, r := openRelease(t, "v0.1.0")
 	games, err := live.New(t.Context(), live.Config{Journal: s.Games(), Log: slog.New(slog.DiscardHandler)})
-	if err != nil {
-		t.Fatal(err)
-	}
+	NoError(t, err)
 	ann := protocol.Person{ID: "u-ann", Name: "Ann"}
 	for _, want := range r.Games {
 		got := describe(t, games, ann, want.ID)
@@ -198,9 +184,7 @@ func TestUpgrade_games(t *testing.T) {
 func describe(t *testing.T, games *live.Games, viewer protocol.Person, id string) releasedGame {
 	t.Helper()
 	g, err := games.Game(t.Context(), viewer, id)
-	if err != nil {
-		t.Fatal(err)
-	}
+	NoError(t, err)
 	d := releasedGame{ID: id, Status: string(g.Status), Rev: g.Revision, Inning: g.Inning}
 	if g.Score != nil {
 		d.Home, d.Away = g.Score.Home, g.Score.Away
@@ -209,22 +193,16 @@ func describe(t *testing.T, games *live.Games, viewer protocol.Person, id string
 		d.Result = g.Result.Winner + " " + g.Result.How
 	}
 	events, err := games.Events(t.Context(), viewer, id, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	NoError(t, err)
 	d.Events = len(events)
 	if g.Status == protocol.Pending {
 		return d
 	}
 	var card strings.Builder
-	if err := games.Scorecard(t.Context(), id, &card); err != nil {
-		t.Fatal(err)
-	}
+	NoError(t, games.Scorecard(t.Context(), id, &card))
 	d.Scorecard = card.String()
 	_, box, err := games.Box(t.Context(), viewer, id)
-	if err != nil {
-		t.Fatal(err)
-	}
+	NoError(t, err)
 	for _, team := range box.Teams {
 		d.Box = append(d.Box, releasedBox{
 			Line: team.LineScore, Runs: team.Runs, Hits: team.Hits, Errors: team.Errors, LeftOnBase: team.LeftOnBase,
@@ -241,9 +219,7 @@ func finish(t *testing.T, games *live.Games, id string) {
 		over := true
 		for _, who := range []protocol.Person{{ID: "u-ann", Name: "Ann"}, {ID: "u-bob", Name: "Bob"}} {
 			g, err := games.Game(t.Context(), who, id)
-			if err != nil {
-				t.Fatal(err)
-			}
+			NoError(t, err)
 			if over = g.Status == protocol.Finished; over {
 				return
 			}

@@ -14,7 +14,7 @@ import (
 	"pressbox/clock"
 )
 
-// Released is when the program under test was released.
+// Released is the release date of the program under test.
 var Released = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC) //nolint:gochecknoglobals // a constant
 
 // A Host is a host whose clock can be set and which can be restarted. Its time

@@ -31,9 +31,7 @@ func TestDiscovery_cached(t *testing.T) {
 	}
 	f.down = false
 	for range 3 {
-		if err := authorize(p); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, authorize(p))
 	}
 	if f.fetched != 2 {
 		t.Errorf("fetched %d times, want 2", f.fetched)

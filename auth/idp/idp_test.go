@@ -25,9 +25,7 @@ func TestProvider_authorize(t *testing.T) {
 			f := newServer(t)
 			request := newRequest()
 			to, err := newProvider(t, f.config(provider)).Authorize(t.Context(), request)
-			if err != nil {
-				t.Fatal(err)
-			}
+			noError(t, err)
 			q := query(t, to)
 			for name, want := range map[string]string{
 				"response_type": "code", "client_id": "us", "redirect_uri": request.Redirect, "state": request.State,
@@ -50,9 +48,7 @@ func TestProvider_authorize(t *testing.T) {
 func query(t *testing.T, address string) url.Values {
 	t.Helper()
 	u, err := url.Parse(address)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	return u.Query()
 }
 

@@ -40,9 +40,7 @@ func cheap() idp.Cost { return idp.Cost{Memory: 64, Time: 1} }
 func newLocalRig(t *testing.T, signUp auth.SignUpPolicy) *localRig {
 	t.Helper()
 	s, err := store.Open(filepath.Join(t.TempDir(), "pressbox.db"), store.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	t.Cleanup(func() {
 		if err := s.Close(); err != nil {
 			t.Error(err)
@@ -50,9 +48,7 @@ func newLocalRig(t *testing.T, signUp auth.SignUpPolicy) *localRig {
 	})
 	r := &localRig{t: t, host: authtest.NewHost()}
 	c, err := session.OpenClock(t.Context(), s.Auth(), r.host.Source(), authtest.Released)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	r.sessions = session.New(s.Auth(), c, 0, slog.New(slog.NewTextHandler(&r.log, nil)))
 	r.start(signUp, cheap)
 	return r
@@ -76,9 +72,7 @@ func (r *localRig) request() (auth.AuthorizationRequest, auth.LocalRequest) {
 		r.t.Fatalf("authorize: %s, %v", to, err)
 	}
 	local, err := r.ParseRequest(query(r.t, to), callback)
-	if err != nil {
-		r.t.Fatal(err)
-	}
+	noError(r.t, err)
 	return request, local
 }
 
@@ -122,9 +116,7 @@ func TestLocal_flow(t *testing.T) {
 	}
 	request, local := r.request()
 	to, err := r.SignIn(t.Context(), local, credentials(" ANNA ", phrase))
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	again, err := r.Provider().Identify(t.Context(), request, query(t, to).Get("code"))
 	if err != nil || again != first {
 		t.Errorf("identified %+v, %v; want %+v", again, err, first)
@@ -222,13 +214,9 @@ func TestLocal_changePassphrase(t *testing.T) {
 func (r *localRig) exchange(form url.Values) (status int) {
 	r.t.Helper()
 	req, err := http.NewRequestWithContext(r.t.Context(), http.MethodPost, "http://local.invalid/token", strings.NewReader(form.Encode()))
-	if err != nil {
-		r.t.Fatal(err)
-	}
+	noError(r.t, err)
 	resp, err := r.RoundTrip(req)
-	if err != nil {
-		r.t.Fatal(err)
-	}
+	noError(r.t, err)
 	defer resp.Body.Close()
 	if _, err := io.Copy(io.Discard, resp.Body); err != nil {
 		r.t.Fatal(err)
@@ -289,9 +277,7 @@ func TestLocal_parseRequest(t *testing.T) {
 	request := newRequest()
 	request.Redirect = callback
 	to, err := r.Provider().Authorize(t.Context(), request)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	refused := func(name string, values []string) {
 		t.Helper()
 		q := query(t, to)
@@ -316,9 +302,7 @@ func TestLocal_createRefuses(t *testing.T) {
 	r := newLocalRig(t, auth.SignUpOpen)
 	r.create("anna")
 	invite, err := r.sessions.CreateInvite(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	for _, tt := range []struct {
 		name, passphrase, invite string
 		policy                   auth.SignUpPolicy
@@ -339,5 +323,13 @@ func TestLocal_createRefuses(t *testing.T) {
 		if _, err := r.Create(t.Context(), local, c); !errors.Is(err, tt.want) {
 			t.Errorf("create %q: %v, want %v", tt.name, err, tt.want)
 		}
+	}
+}
+
+// noError ends the test unless err is nil.
+func noError(tb testing.TB, err error) {
+	tb.Helper()
+	if err != nil {
+		tb.Fatal(err)
 	}
 }

@@ -20,9 +20,7 @@ func TestHasher_verify(t *testing.T) {
 	hasher := idp.NewHasher(cheap)
 	long := strings.Repeat("ü", 127)
 	hash, err := hasher.Hash(t.Context(), long+"a")
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	for passphrase, want := range map[string]bool{
 		long + "a": true, long + "b": false, long: false,
 		strings.Repeat("u\u0308", 127) + "a": true,
@@ -45,13 +43,9 @@ func TestHasher_argon2id(t *testing.T) {
 	}
 	hasher := idp.NewHasher(idp.MinCost)
 	one, err := hasher.Hash(t.Context(), phrase)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	two, err := hasher.Hash(t.Context(), phrase)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	if one == two || !strings.HasPrefix(one, "$argon2id$v=19$m=19456,t=2,p=1$") {
 		t.Errorf("hashes %s and %s", one, two)
 	}
@@ -70,9 +64,7 @@ func TestHasher_argon2id(t *testing.T) {
 func cpuTime(t *testing.T) time.Duration {
 	t.Helper()
 	var use syscall.Rusage
-	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &use); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, syscall.Getrusage(syscall.RUSAGE_SELF, &use))
 	return time.Duration(use.Utime.Nano() + use.Stime.Nano())
 }
 
@@ -120,14 +112,10 @@ func TestLocal_rehash(t *testing.T) {
 	r := newLocalRig(t, auth.SignUpOpen)
 	r.create("anna")
 	before, err := r.sessions.LocalAccounts().Find(t.Context(), "anna")
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	r.start(auth.SignUpOpen, func() idp.Cost { return idp.Cost{Memory: 64, Time: 2} })
 	for range 2 {
-		if err := r.signIn("anna", phrase); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, r.signIn("anna", phrase))
 	}
 	after, err := r.sessions.LocalAccounts().Find(t.Context(), "anna")
 	if err != nil || after.Hash == before.Hash || !strings.Contains(after.Hash, "t=2") {

@@ -242,9 +242,7 @@ func (f *server) config(provider string) idp.Config {
 func newProvider(t *testing.T, c idp.Config) auth.Provider {
 	t.Helper()
 	p, err := idp.New(c)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	return p
 }
 
@@ -266,9 +264,7 @@ func identify(t *testing.T, p auth.Provider) (auth.Identity, error) {
 func must(t *testing.T, p auth.Provider) auth.Identity {
 	t.Helper()
 	identity, err := identify(t, p)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	return identity
 }
 

@@ -42,9 +42,7 @@ func TestClock_correctedThenRestarted(t *testing.T) {
 	result := r.signIn() // while the clock is decades behind
 	r.host.Correct(40 * year)
 	r.clock.Corrected()
-	if err := session.SaveClock(t.Context(), r.store.Auth(), r.clock); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, session.SaveClock(t.Context(), r.store.Auth(), r.clock))
 	r.host.Pass(time.Hour)
 	r.host.Restart("second", time.Minute)
 	r.start()
@@ -58,9 +56,7 @@ func TestClock_restartedBehind(t *testing.T) {
 	r := newRig(t)
 	result := r.signIn()
 	r.host.Pass(10 * time.Minute)
-	if err := session.SaveClock(t.Context(), r.store.Auth(), r.clock); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, session.SaveClock(t.Context(), r.store.Auth(), r.clock))
 	seen := r.clock.Wall()
 	r.host.Restart("second", -3*year)
 	r.start()
@@ -113,9 +109,7 @@ func TestOpenClock_bounded(t *testing.T) {
 		}
 		return nil
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	for i := range 5 {
 		r.host.Restart(fmt.Sprint("new", i), time.Minute)
 		r.start()

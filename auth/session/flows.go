@@ -55,8 +55,8 @@ func deleteFlow(tx auth.Tx, key []byte, flow auth.PendingFlow) error {
 	return tx.Delete(tableFlow, key)
 }
 
-// deleteExpiredFlows keeps an expired flow for another lifetime, so that its
-// callback is told that it has expired.
+// deleteExpiredFlows deletes the flows that expired a whole lifetime ago. Until
+// then their callbacks are refused as expired, not as unknown.
 func (s *Sessions) deleteExpiredFlows(tx auth.Tx) error {
 	expired := make(map[string]auth.PendingFlow)
 	err := each(tx, tableFlow, nil, func(key string, flow auth.PendingFlow) error {

@@ -107,9 +107,7 @@ func TestLocalAccounts_names(t *testing.T) {
 	if err := local.Rehash(t.Context(), "Anna", "another", "h2"); !errors.Is(err, auth.ErrNotFound) {
 		t.Errorf("rehash of another hash: %v, want %v", err, auth.ErrNotFound)
 	}
-	if err := local.Rehash(t.Context(), "Anna", "h1", "h2"); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, local.Rehash(t.Context(), "Anna", "h1", "h2"))
 	r.ProviderName, r.idp.Identity = auth.Local, auth.Identity{
 		Provider: auth.Local, Issuer: auth.LocalIssuer, Subject: "s1", Name: "Anna",
 	}
@@ -120,9 +118,7 @@ func TestLocalAccounts_names(t *testing.T) {
 	if same, err := local.Account(t.Context(), got); err != nil || same != account {
 		t.Errorf("account %+v, %v; want %+v", same, err, account)
 	}
-	if err := r.Sessions.DeleteAccount(t.Context(), account.ID); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, r.Sessions.DeleteAccount(t.Context(), account.ID))
 	if _, err := local.Find(t.Context(), "anna"); !errors.Is(err, auth.ErrNotFound) {
 		t.Errorf("after its account was deleted: %v, want %v", err, auth.ErrNotFound)
 	}

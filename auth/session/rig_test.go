@@ -43,17 +43,13 @@ func newRig(t *testing.T) *rig {
 func (r *rig) start() {
 	r.t.Helper()
 	if r.store != nil {
-		if err := r.store.Close(); err != nil {
-			r.t.Fatal(err)
-		}
+		noError(r.t, r.store.Close())
 	}
 	var err error
-	if r.store, err = store.Open(r.path, store.Options{}); err != nil {
-		r.t.Fatal(err)
-	}
-	if r.clock, err = session.OpenClock(r.t.Context(), r.store.Auth(), r.host.Source(), authtest.Released); err != nil {
-		r.t.Fatal(err)
-	}
+	r.store, err = store.Open(r.path, store.Options{})
+	noError(r.t, err)
+	r.clock, err = session.OpenClock(r.t.Context(), r.store.Auth(), r.host.Source(), authtest.Released)
+	noError(r.t, err)
 	in := authtest.NewSignIn(r.t, r.store.Auth(), r.clock, slog.New(slog.NewTextHandler(&r.log, nil)))
 	if r.idp == nil {
 		r.idp, _ = in.Provider.(*authtest.Provider)
@@ -89,9 +85,7 @@ func (r *rig) records(table auth.Table) map[string]string {
 			return nil
 		})
 	})
-	if err != nil {
-		r.t.Fatal(err)
-	}
+	noError(r.t, err)
 	return records
 }
 
@@ -99,14 +93,10 @@ func (r *rig) records(table auth.Table) map[string]string {
 func (r *rig) commits(do func()) uint64 {
 	r.t.Helper()
 	before, err := r.store.Stats()
-	if err != nil {
-		r.t.Fatal(err)
-	}
+	noError(r.t, err)
 	do()
 	after, err := r.store.Stats()
-	if err != nil {
-		r.t.Fatal(err)
-	}
+	noError(r.t, err)
 	return after.Commits - before.Commits
 }
 
@@ -130,9 +120,7 @@ func (r *rig) refused(c auth.Callback, want auth.Code) {
 func (r *rig) invite() auth.Token {
 	r.t.Helper()
 	invite, err := r.Sessions.CreateInvite(r.t.Context())
-	if err != nil {
-		r.t.Fatal(err)
-	}
+	noError(r.t, err)
 	return invite
 }
 
@@ -167,5 +155,13 @@ func (r *rig) notRefreshed(token auth.Token, want error) {
 	r.t.Helper()
 	if pair, err := r.Sessions.Refresh(r.t.Context(), token); !errors.Is(err, want) {
 		r.t.Fatalf("refresh: %v, %v; want %v", pair, err, want)
+	}
+}
+
+// noError ends the test unless err is nil.
+func noError(tb testing.TB, err error) {
+	tb.Helper()
+	if err != nil {
+		tb.Fatal(err)
 	}
 }

@@ -84,14 +84,10 @@ func TestSessions_endAtOnce(t *testing.T) {
 			r := newRig(t)
 			result := r.signIn()
 			caller, err := r.Sessions.Authenticate(t.Context(), auth.RequestCredentials{FrameToken: result.Access.Reveal()})
-			if err != nil {
-				t.Fatal(err)
-			}
+			noError(t, err)
 			ended, stop := r.Sessions.Watch(caller.Session)
 			defer stop()
-			if err := end(r, result); err != nil {
-				t.Fatal(err)
-			}
+			noError(t, end(r, result))
 			r.invalid(result.Access)
 			r.notRefreshed(result.Refresh, auth.ErrSessionEnded)
 			if err := r.Sessions.Validate(t.Context(), caller.Session); !errors.Is(err, auth.ErrSessionEnded) {
@@ -111,13 +107,9 @@ func TestSetDisabled_enable(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	account := r.signIn().Account
-	if err := r.Sessions.SetDisabled(t.Context(), account.ID, true); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, r.Sessions.SetDisabled(t.Context(), account.ID, true))
 	r.refused(authtest.Callback(r.begin()), auth.CodeAccountDisabled)
-	if err := r.Sessions.SetDisabled(t.Context(), account.ID, false); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, r.Sessions.SetDisabled(t.Context(), account.ID, false))
 	r.signIn()
 	if err := r.Sessions.SetDisabled(t.Context(), "unknown", true); !errors.Is(err, auth.ErrNotFound) {
 		t.Errorf("disable an unknown account: %v, want %v", err, auth.ErrNotFound)
@@ -133,9 +125,7 @@ func TestAuthenticate_readsAccount(t *testing.T) {
 	change := func(do func(tx auth.Tx, key []byte) error) {
 		t.Helper()
 		err := r.store.Auth().Update(t.Context(), func(tx auth.Tx) error { return do(tx, []byte(result.Account.ID)) })
-		if err != nil {
-			t.Fatal(err)
-		}
+		noError(t, err)
 		r.invalid(result.Access)
 		r.notRefreshed(result.Refresh, auth.ErrSessionEnded)
 	}
@@ -155,17 +145,13 @@ func TestSessions_storeNoSecrets(t *testing.T) {
 	pair := r.refresh(result.Refresh)
 	invite := r.invite()
 	api, _, err := r.Sessions.CreateAPIToken(t.Context(), "doorbell", netip.Prefix{}, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	var seen strings.Builder
 	for _, table := range session.Tables() {
 		fmt.Fprintln(&seen, r.records(table))
 	}
 	file, err := os.ReadFile(r.path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	fmt.Fprintf(&seen, "%s %s %v %+v %#v %s", file, r.log.String(), result, pair, invite, api)
 	if !strings.Contains(seen.String(), "Anna") {
 		t.Fatal("the account is not stored")
@@ -324,13 +310,9 @@ func TestLogout_anyToken(t *testing.T) {
 	r := newRig(t)
 	byAccess, byRefresh, stays := r.signIn(), r.signIn(), r.signIn()
 	for range 2 {
-		if err := r.Sessions.Logout(t.Context(), byAccess.Access, byRefresh.Refresh, auth.NewToken(auth.KindAccess)); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, r.Sessions.Logout(t.Context(), byAccess.Access, byRefresh.Refresh, auth.NewToken(auth.KindAccess)))
 	}
-	if err := r.Sessions.Logout(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, r.Sessions.Logout(t.Context()))
 	r.invalid(byAccess.Access)
 	r.invalid(byRefresh.Access)
 	r.valid(stays.Access)
@@ -380,9 +362,7 @@ func TestDeleteExpired_records(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	gone, stays := r.signIn(), r.signIn()
-	if err := r.Sessions.Logout(t.Context(), gone.Access); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, r.Sessions.Logout(t.Context(), gone.Access))
 	counted := func(wantAccounts, wantSessions int) {
 		t.Helper()
 		if accounts, sessions, err := r.Sessions.Count(t.Context()); accounts != wantAccounts || sessions != wantSessions || err != nil {
@@ -392,9 +372,7 @@ func TestDeleteExpired_records(t *testing.T) {
 	counted(1, 1)
 	r.host.Pass(2 * auth.AccessTTL)
 	next := r.refresh(stays.Refresh)
-	if err := r.Sessions.DeleteExpired(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, r.Sessions.DeleteExpired(t.Context()))
 	for table, want := range map[auth.Table]int{
 		"auth_session": 1, "auth_access": 1, "auth_refresh": 2, "auth_user": 1, "auth_identity": 1, "auth_state": 0,
 	} {
@@ -412,9 +390,7 @@ func TestAPIToken_networkAndExpiry(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	token, record, err := r.Sessions.CreateAPIToken(t.Context(), "doorbell", netip.MustParsePrefix("192.168.1.0/24"), time.Hour)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	try := func(from string) (auth.Caller, error) {
 		return r.Sessions.Authenticate(t.Context(), auth.RequestCredentials{
 			Authorization: []string{"Bearer " + token.Reveal()}, From: netip.MustParseAddr(from),
@@ -433,9 +409,8 @@ func TestAPIToken_networkAndExpiry(t *testing.T) {
 	refused("192.168.2.7", "from another network")
 	r.host.Pass(time.Hour + time.Second)
 	refused("192.168.1.7", "expired")
-	if token, record, err = r.Sessions.CreateAPIToken(t.Context(), "unlimited", netip.Prefix{}, 0); err != nil {
-		t.Fatal(err)
-	}
+	token, record, err = r.Sessions.CreateAPIToken(t.Context(), "unlimited", netip.Prefix{}, 0)
+	noError(t, err)
 	r.host.Pass(1000 * 24 * time.Hour)
 	if _, err := try("2001:db8::1"); err != nil {
 		t.Errorf("without expiry and network: %v", err)
@@ -443,9 +418,7 @@ func TestAPIToken_networkAndExpiry(t *testing.T) {
 	if list, err := r.Sessions.APITokens(t.Context()); err != nil || len(list) != 1 || list[0] != record {
 		t.Errorf("list %+v, %v", list, err)
 	}
-	if err := r.Sessions.RevokeAPIToken(t.Context(), record.ID); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, r.Sessions.RevokeAPIToken(t.Context(), record.ID))
 	refused("2001:db8::1", "revoked")
 	if err := r.Sessions.RevokeAPIToken(t.Context(), record.ID); !errors.Is(err, auth.ErrNotFound) {
 		t.Errorf("revoke again: %v, want %v", err, auth.ErrNotFound)

@@ -136,9 +136,7 @@ func TestFinish_returnPath(t *testing.T) {
 	r := newRig(t)
 	for path, want := range map[string]string{"/games/7": "/games/7", "//evil": ""} {
 		flow, err := r.Begin(t.Context(), auth.FlowOptions{Redirect: "x", Return: path})
-		if err != nil {
-			t.Fatal(err)
-		}
+		noError(t, err)
 		if result, err := r.Finish(t.Context(), authtest.Callback(flow)); err != nil || result.Return != want {
 			t.Errorf("started with %q: returned to %q, %v; want %q", path, result.Return, err, want)
 		}
@@ -170,9 +168,7 @@ func TestBegin_bounded(t *testing.T) {
 		}
 	}
 	r.host.Pass(3 * auth.FlowTTL)
-	if err := r.Sessions.DeleteExpired(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, r.Sessions.DeleteExpired(t.Context()))
 	if flows, order := len(r.records("auth_state")), len(r.records("auth_state_order")); flows != 0 || order != 0 {
 		t.Errorf("%d flows in an order of %d after they have expired", flows, order)
 	}
@@ -255,9 +251,7 @@ func TestFinish_signUpPolicy(t *testing.T) {
 	r.refused(authtest.Callback(r.begin()), auth.CodeNotInvited)
 	with := func(invite auth.Token) auth.Callback {
 		flow, err := r.Begin(t.Context(), auth.FlowOptions{Redirect: "x", Invite: invite.Reveal()})
-		if err != nil {
-			t.Fatal(err)
-		}
+		noError(t, err)
 		return authtest.Callback(flow)
 	}
 	invite := r.invite()
@@ -276,9 +270,7 @@ func TestSignIn_storeFails(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	flow := r.begin()
-	if err := r.store.Close(); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, r.store.Close())
 	if _, err := r.Begin(t.Context(), auth.FlowOptions{}); err == nil || auth.CodeOf(err) != auth.CodeServerError {
 		t.Errorf("begin: %v, want server_error", err)
 	}
