@@ -17,6 +17,7 @@ import (
 	"pressbox/game/call"
 	"pressbox/game/gametest"
 	"pressbox/game/retro"
+	"pressbox/game/retro/eventfile"
 	"pressbox/voice/speakable"
 )
 
@@ -52,7 +53,7 @@ func TestSeason(t *testing.T) {
 func each(t *testing.T, do func(*retro.Game)) {
 	t.Helper()
 	read := func(r io.Reader) error {
-		for g, err := range retro.Read(r) {
+		for g, err := range eventfile.Read(r) {
 			if err != nil {
 				return err
 			}

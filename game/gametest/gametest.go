@@ -16,6 +16,7 @@ import (
 
 	"pressbox/game"
 	"pressbox/game/retro"
+	"pressbox/game/retro/eventfile"
 )
 
 // Positions returns the positions of a line-up with a designated hitter, in batting order.
@@ -67,7 +68,7 @@ func WriteRead(card *retro.Scorecard, now *game.State, book *game.Scorebook) (wr
 	if err := retro.Write(&file, written); err != nil {
 		return nil, nil, err
 	}
-	for g, err := range retro.Read(bytes.NewReader(file.Bytes())) {
+	for g, err := range eventfile.Read(bytes.NewReader(file.Bytes())) {
 		if err != nil {
 			return nil, nil, fmt.Errorf("%w in\n%s", err, &file)
 		}

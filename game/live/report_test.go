@@ -13,6 +13,7 @@ import (
 	"pressbox/game/live"
 	"pressbox/game/protocol"
 	"pressbox/game/retro"
+	"pressbox/game/retro/eventfile"
 	"pressbox/game/teams"
 )
 
@@ -110,7 +111,7 @@ func checkScorecard(r *rig, end protocol.Game) {
 	if !strings.HasPrefix(card.String(), "id,") {
 		r.Errorf("begins with %.20q", card.String())
 	}
-	for read, err := range retro.Read(&card) {
+	for read, err := range eventfile.Read(&card) {
 		r.ok(err)
 		replayed, err := read.Replay(func(*retro.Step, *game.Scorebook) {})
 		r.ok(err)

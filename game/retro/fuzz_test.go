@@ -7,6 +7,7 @@ import (
 
 	"pressbox/game"
 	"pressbox/game/retro"
+	"pressbox/game/retro/eventfile"
 )
 
 // FuzzParse reads arbitrary events with any runners and outs: no event breaks the parser or Apply, and a legal play that
@@ -64,7 +65,7 @@ func FuzzRead(f *testing.F) {
 	}
 	f.Add("id,HAR202604010\nplay,1,0,a,00,,K\n")
 	f.Fuzz(func(t *testing.T, text string) {
-		for g, err := range retro.Read(strings.NewReader(text)) {
+		for g, err := range eventfile.Read(strings.NewReader(text)) {
 			if err != nil {
 				return
 			}

@@ -12,6 +12,7 @@ import (
 	"pressbox/game"
 	"pressbox/game/gametest"
 	"pressbox/game/retro"
+	"pressbox/game/retro/eventfile"
 )
 
 // ownGames returns the games in testdata: invented players and rare forms of the notation.
@@ -27,7 +28,7 @@ func ownGames(tb testing.TB) []*retro.Game {
 		if err != nil {
 			tb.Fatal(err)
 		}
-		for g, err := range retro.Read(bytes.NewReader(text)) {
+		for g, err := range eventfile.Read(bytes.NewReader(text)) {
 			if err != nil {
 				tb.Fatalf("%s: %v", path, err)
 			}

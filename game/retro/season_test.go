@@ -19,6 +19,7 @@ import (
 	"pressbox/game"
 	"pressbox/game/gametest"
 	"pressbox/game/retro"
+	"pressbox/game/retro/eventfile"
 )
 
 // TestSeason replays the seasons in [gametest.SeasonDir] and compares every play and game with the answers beside them.
@@ -104,7 +105,7 @@ func readTable(path string) (table, error) {
 
 func readEvents(path string) (games []*retro.Game, err error) {
 	err = gametest.ReadArchive(path, "EV", func(r io.Reader) error {
-		for g, err := range retro.Read(r) {
+		for g, err := range eventfile.Read(r) {
 			if err != nil {
 				return err
 			}

@@ -67,21 +67,6 @@ func Text(s, lang string, lex *Lexicon) string {
 	})
 }
 
-// Words returns the number of words in speakable text: parts between spaces
-// with a letter or a digit.
-func Words(s string) int {
-	n, counted := 0, false
-	for _, r := range s {
-		switch {
-		case unicode.IsSpace(r):
-			counted = false
-		case !counted && isWord(r):
-			n, counted = n+1, true
-		}
-	}
-	return n
-}
-
 // HasSpeech reports whether [Text] of s is not empty, in any language.
 func HasSpeech(s string) bool {
 	return strings.ContainsFunc(clean(s), speaks)

@@ -91,20 +91,6 @@ func TestText_withoutSpeech(t *testing.T) {
 	}
 }
 
-func TestWords_counts(t *testing.T) {
-	t.Parallel()
-	for _, tt := range []struct {
-		text string
-		want int
-	}{
-		{"", 0}, {" - ", 0}, {"one", 1}, {"twenty-six, don't!", 2}, {"  a  b\nc ", 3}, {"seven p.m.", 2}, {"[[ bˈæt mæn ]].", 2}, {"Über alles", 2},
-	} {
-		if got := speakable.Words(tt.text); got != tt.want {
-			t.Errorf("Words(%q) = %d, want %d", tt.text, got, tt.want)
-		}
-	}
-}
-
 // TestText_espeakReadsNoSigns runs espeak-ng on the whole table and looks for the
 // names of signs that the texts do not have in words.
 func TestText_espeakReadsNoSigns(t *testing.T) {
