@@ -65,9 +65,9 @@ func TestAnnouncement_urgentGain(t *testing.T) {
 }
 
 // passage has 56 ordinary words and no number.
-const passage = "The old man walked slowly down the road to the village, and his dog ran ahead of him. " +
+const passage = "The old couple walked slowly down the road to the village, and their dog ran ahead of them. " +
 	"It was a fine morning in early summer. The birds sang in the trees, and the air was full of the smell of flowers. " +
-	"When he came to the bridge he stopped, looked at the water, and smiled at the children who played there."
+	"When they came to the bridge they stopped, looked at the water, and smiled at the children who played there."
 
 func TestAnnouncement_rate(t *testing.T) {
 	t.Parallel()
@@ -108,7 +108,7 @@ func TestAnnouncement_fullQueue(t *testing.T) {
 		}
 	}
 	_, err := s.Announce(t.Context(), client.Announcement{Message: "One too many."})
-	problem, ok := errors.AsType[*client.Problem](err)
+	problem, ok := errors.AsType[*client.ProblemError](err)
 	if !ok || problem.Status != http.StatusServiceUnavailable || problem.Code != "queue_full" || problem.RetryAfter == "" {
 		t.Errorf("one too many: %v, want 503 queue_full with Retry-After", err)
 	}

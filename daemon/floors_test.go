@@ -10,9 +10,8 @@ import (
 
 const module = "pressbox/"
 
-// floors says which of our packages each package may import: only such as
-// stand on a lower floor, except among the pure ones of the lowest. A package
-// that is not here stands on no floor, which is an error.
+// floors maps each package of the module to those that it may import: packages of a lower
+// floor, and within floors 0, 2b and 3 those before it. A package that is missing is an error.
 var floors = map[string][]string{
 	// 0: pure
 	"audio":                {},
@@ -34,12 +33,12 @@ var floors = map[string][]string{
 	"clock/system":         {}, // it reads the kernel's clocks, and nothing else
 	"auth":                 {"clock"},
 
-	// 1: running, without I/O of their own
+	// 1: loops, without I/O of their own
 	"voice/announce": {"audio", "voice/speakable"},
 	"auth/session":   {"auth", "clock"},
 	"game/live":      {"game", "game/call", "game/match", "game/odds", "game/protocol", "game/stats", "game/teams"},
 
-	// 2: edges; each owns one outside thing, and none imports another
+	// 2: edges; each uses one thing outside the program, and none imports another
 	"audio/pulse":       {"audio"},
 	"voice/espeak":      {"voice"},
 	"voice/onnx":        {"voice"},
@@ -52,7 +51,7 @@ var floors = map[string][]string{
 	"daemon/web/static": {},
 	"daemon/web":        {"auth", "daemon/web/static", "game/protocol", "game/teams", "voice/announce"},
 
-	// 2: the routes of the server, which stand on it
+	// 2b: the routes of the HTTP server
 	"daemon/web/announcements": {"audio", "daemon/web", "voice/announce"},
 	"daemon/web/admin":         {"daemon/web", "daemon/web/announcements", "voice/announce"},
 	"daemon/web/openapi":       {"daemon/web", "daemon/web/static"},
@@ -114,8 +113,8 @@ var floors = map[string][]string{
 	},
 }
 
-// doors says through which one package each outside thing comes in, for tests
-// too, by the beginning of its import path.
+// doors maps the prefix of an external import path to the only package that may import it,
+// also in tests.
 var doors = map[string]string{
 	"go.etcd.io/bbolt":                    "store",
 	"github.com/coreos/go-systemd":        "daemon/systemd",
@@ -138,17 +137,16 @@ var doors = map[string]string{
 	"github.com/makiuchi-d/gozxing":       "daemon/pagetest",
 }
 
-// guests are packages whose tests use what comes in through another one's door,
-// by the beginning of its import path: they are the other end of the line.
-var guests = map[string]string{
+// testDoors maps an external import path to a further package whose tests may import it: they
+// are the clients of the server, or read what it generates.
+var testDoors = map[string]string{
 	"github.com/gorilla/websocket": "daemon",
 	"github.com/spf13/cobra":       "daemon",
 	"github.com/spf13/pflag":       "daemon",
 	"github.com/prometheus/client_golang/prometheus/testutil/promlint": "daemon",
 }
 
-// clients are packages of stand-ins that are the other end of the line, as
-// [guests] are.
+// clients maps an external import path to a package for tests that may import it.
 var clients = map[string]string{
 	"github.com/gorilla/websocket": "daemon/web/webtest",
 }
@@ -167,7 +165,7 @@ func TestFloors(t *testing.T) {
 		pkg := strings.TrimPrefix(imports[0], module)
 		may, ok := floors[pkg]
 		if !ok {
-			t.Errorf("package %s stands on no floor: add it to floors", pkg)
+			t.Errorf("package %s is not in the table: add it to floors", pkg)
 		}
 		for _, imported := range imports[1:] {
 			if own, ok := strings.CutPrefix(imported, module); ok && !slices.Contains(may, own) {
@@ -176,9 +174,9 @@ func TestFloors(t *testing.T) {
 		}
 		for i, imported := range append(imports[1:], strings.Fields(tests)...) {
 			door, ok := doorOf(imported)
-			guest := i >= len(imports)-1 && guests[imported] == pkg || clients[imported] == pkg
-			if ok && door != pkg && !guest {
-				t.Errorf("%s must not import %s: it comes in through %s", pkg, imported, door)
+			allowed := i >= len(imports)-1 && testDoors[imported] == pkg || clients[imported] == pkg
+			if ok && door != pkg && !allowed {
+				t.Errorf("%s must not import %s: only %s may", pkg, imported, door)
 			}
 		}
 	}
@@ -193,18 +191,17 @@ func doorOf(imported string) (door string, ok bool) {
 	return "", false
 }
 
-// The table itself keeps the floors: what it allows goes down, without a way
-// back up.
-func TestFloorsGoDown(t *testing.T) {
+// The imports that the table allows have no cycle.
+func TestFloors_acyclic(t *testing.T) {
 	t.Parallel()
 	var climb func(pkg string, above []string)
 	climb = func(pkg string, above []string) {
 		if slices.Contains(above, pkg) {
-			t.Fatalf("%v reach back up to %s", above, pkg)
+			t.Fatalf("%v import %s again", above, pkg)
 		}
 		for _, below := range floors[pkg] {
 			if _, ok := floors[below]; !ok {
-				t.Errorf("%s may import %s, which stands on no floor", pkg, below)
+				t.Errorf("%s may import %s, which is not in the table", pkg, below)
 			}
 			climb(below, append(slices.Clip(above), pkg))
 		}

@@ -35,19 +35,19 @@ type browser struct {
 }
 
 // signUp creates an account and returns its browser.
-func signUp(tb testing.TB, base, name string) *browser {
+func signUp(tb testing.TB, base string) *browser {
 	tb.Helper()
-	jar, err := cookiejar.New(nil)
+	cookies, err := cookiejar.New(nil)
 	if err != nil {
 		tb.Fatal(err)
 	}
-	b := &browser{http.Client{Jar: jar}, tb, base}
+	b := &browser{http.Client{Jar: cookies}, tb, base}
 	page, err := b.Get(base + "/api/auth/idp/login")
 	if err != nil {
 		tb.Fatal(err)
 	}
 	defer page.Body.Close()
-	end, err := b.PostForm(page.Request.URL.String(), url.Values{"form": {"create"}, "name": {name}, "passphrase": {"a dog in a boat"}})
+	end, err := b.PostForm(page.Request.URL.String(), url.Values{"form": {"create"}, "name": {"Anna"}, "passphrase": {"a dog in a boat"}})
 	if err != nil {
 		tb.Fatal(err)
 	}
@@ -217,7 +217,7 @@ func TestKill_game(t *testing.T) {
 	t.Parallel()
 	dir, env := t.TempDir(), environment(t, silent)
 	server := runProcessIn(t, dir, env)
-	p := &player{browser: signUp(t, server.url, "Anna")}
+	p := &player{browser: signUp(t, server.url)}
 	games := 0
 	for round := range killtest.Rounds(t, 8) {
 		if p.replica == nil || p.replica.Over {
@@ -257,7 +257,7 @@ func TestKill_game(t *testing.T) {
 func TestGame_scoringPlayAnnounced(t *testing.T) {
 	t.Parallel()
 	s := newServer(t)
-	b := signUp(t, s.url, "Anna")
+	b := signUp(t, s.url)
 	pulsetest.Retry(t, func(t *pulsetest.Attempt) {
 		recording := s.sound.Record()
 		id, known := b.play(`"announce": "scoring"`)
@@ -391,7 +391,7 @@ func TestTeamData(t *testing.T) {
 	dir, env := t.TempDir(), environment(t, silent,
 		"TEAM_DATA_URL="+api.URL+"/api", "TEAM_DATA_TOKEN=s3cret-of-the-league", "DEFAULT_SEASON=12", "LOG_LEVEL=DEBUG")
 	p := runProcessIn(t, dir, env)
-	b := signUp(t, p.url, "Anna")
+	b := signUp(t, p.url)
 	var teams struct {
 		Season int
 		Source string

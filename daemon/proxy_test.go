@@ -111,7 +111,7 @@ type visitor struct {
 
 func newVisitor(t *testing.T, roots *x509.CertPool, from string) *visitor {
 	t.Helper()
-	jar, err := cookiejar.New(nil)
+	cookies, err := cookiejar.New(nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -127,7 +127,7 @@ func newVisitor(t *testing.T, roots *x509.CertPool, from string) *visitor {
 		},
 	}
 	t.Cleanup(transport.CloseIdleConnections)
-	return &visitor{t, http.Client{Jar: jar, Transport: transport, CheckRedirect: func(*http.Request, []*http.Request) error {
+	return &visitor{t, http.Client{Jar: cookies, Transport: transport, CheckRedirect: func(*http.Request, []*http.Request) error {
 		return http.ErrUseLastResponse
 	}}}
 }
@@ -303,7 +303,7 @@ func TestProxy_clientAddress(t *testing.T) {
 	}
 	_, roots := behindCaddy(t)
 	const base = "https://" + proxyName
-	local, remote := newVisitor(t, roots, lantest.Address), newVisitor(t, roots, lantest.Stranger)
+	local, remote := newVisitor(t, roots, lantest.Address), newVisitor(t, roots, lantest.PublicAddress)
 	events := bufio.NewScanner(local.ask(http.StatusOK, "GET", base+"/events", "").Body)
 	const announcement = `{"message": "The door is open."}`
 	remote.ask(http.StatusUnauthorized, "POST", base+"/notify", announcement,

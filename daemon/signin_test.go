@@ -48,7 +48,7 @@ func refreshToken(t *testing.T, base string) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, cookie := range signUp(t, base, "Anna").Jar.Cookies(u) {
+	for _, cookie := range signUp(t, base).Jar.Cookies(u) {
 		if cookie.Name == "pressbox_refresh" {
 			return cookie.Value
 		}

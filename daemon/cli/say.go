@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -39,7 +40,6 @@ func sayCommand() *cobra.Command {
 	wait := cmd.Flags().Bool("wait", false, "wait until it has been played")
 	out := cmd.Flags().String("out", "", "write the speech to a WAV `file` instead of announcing it")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		ctx := cmd.Context()
 		if *out != "" && (a.Urgent || a.TTL != 0 || *wait) {
 			return exitcode.With(exitcode.Usage, errors.New("--out cannot be combined with --urgent, --ttl and --wait"))
 		}
@@ -52,24 +52,23 @@ func sayCommand() *cobra.Command {
 			return err
 		}
 		if *out != "" {
-			speech, err := c.Speech(ctx, a)
-			if err != nil {
-				return err
-			}
-			return writeSpeech(*out, speech)
+			return saveSpeech(cmd.Context(), c, a, *out)
 		}
-		r, err := c.Announce(ctx, a)
-		if err != nil {
-			return err
-		}
-		if *wait {
-			if r, err = c.Follow(ctx, r.ID); err != nil {
-				return err
-			}
-		}
-		return printReport(cmd.OutOrStdout(), r)
+		return announce(cmd, c, a, *wait)
 	}
 	return cmd
+}
+
+// announce creates an announcement, waits for its end if wait is set, and prints its state.
+func announce(cmd *cobra.Command, c *client.Client, a client.Announcement, wait bool) error {
+	r, err := c.Announce(cmd.Context(), a)
+	if err == nil && wait {
+		r, err = c.Follow(cmd.Context(), r.ID)
+	}
+	if err != nil {
+		return err
+	}
+	return printReport(cmd.OutOrStdout(), r)
 }
 
 // message returns the text in args, or the input for "-".
@@ -100,8 +99,12 @@ func printReport(w io.Writer, r client.Report) error {
 	}
 }
 
-// writeSpeech writes a WAV file atomically.
-func writeSpeech(path string, speech audio.Clip) error {
+// saveSpeech writes the speech of an announcement to a WAV file, atomically.
+func saveSpeech(ctx context.Context, c *client.Client, a client.Announcement, path string) error {
+	speech, err := c.Speech(ctx, a)
+	if err != nil {
+		return err
+	}
 	temp, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+"-*")
 	if err != nil {
 		return fmt.Errorf("write the speech: %w", err)

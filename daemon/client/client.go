@@ -95,8 +95,8 @@ func firstListening(paths ...string) (path string, err error) {
 	return "", denied
 }
 
-// A Problem is an error response (RFC 9457).
-type Problem struct {
+// A ProblemError is an error response (RFC 9457).
+type ProblemError struct {
 	Status     int    `json:"status"`
 	Code       string `json:"code"`
 	Title      string `json:"title"`
@@ -109,7 +109,7 @@ type Problem struct {
 }
 
 // Error returns the status and all details.
-func (p *Problem) Error() string {
+func (p *ProblemError) Error() string {
 	text := fmt.Sprintf("the server refused the request (%d): ", p.Status)
 	switch {
 	case len(p.Errors) > 0:
@@ -157,7 +157,7 @@ func (c *Client) Open(ctx context.Context, method, path string, body any) (*http
 		return resp, nil
 	}
 	defer resp.Body.Close()
-	problem := &Problem{}
+	problem := &ProblemError{}
 	if err := json.NewDecoder(resp.Body).Decode(problem); err != nil { // the server is not Pressbox
 		problem.Title = http.StatusText(resp.StatusCode)
 	}

@@ -17,7 +17,7 @@ import (
 	"pressbox/daemon/exitcode"
 )
 
-// A server that hangs is told from a user who interrupts the command.
+// A server that hangs and an interrupted command have different errors.
 func TestClient_noResponse(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "s")

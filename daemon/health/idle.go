@@ -6,7 +6,7 @@ import (
 )
 
 // AwaitIdle returns after limit without requests, announcements and games that are being
-// played, or when ctx ends; timedOut tells them apart. A game's clocks run while it is
+// played, or when ctx ends; timedOut is true in the first case. A game's clocks run while it is
 // played. requests returns the time since the last request, and games the number of those
 // games.
 func (m *Monitor) AwaitIdle(ctx context.Context, limit time.Duration, requests func() time.Duration, games func() int) (timedOut bool) {

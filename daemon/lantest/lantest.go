@@ -1,8 +1,7 @@
-// Package lantest gives a test a local network of its own.
+// Package lantest runs a test in a network of its own.
 //
-// One law: nothing that a test does there is seen outside, and nothing outside
-// is reached from it. It is a network namespace (network_namespaces(7)), so
-// every port is free, also 443.
+// One law: the network is a namespace (network_namespaces(7)) without a connection to the
+// outside, so every port is free, also 443.
 package lantest
 
 import (
@@ -15,32 +14,35 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// The addresses of the network's only machine besides 127.0.0.1: one of a local
-// network, and one of the internet (RFC 5737).
+// The addresses of the network's only host, in addition to 127.0.0.1: a private one, and a
+// public one (RFC 5737).
 const (
-	Address  = "192.168.77.5"
-	Stranger = "203.0.113.5"
+	Address       = "192.168.77.5"
+	PublicAddress = "203.0.113.5"
 )
 
-// mark names, in the environment, the test that runs in a network of its own.
-const mark = "PRESSBOX_LANTEST"
+// testVariable names the environment variable with the test that runs in its own network.
+const testVariable = "PRESSBOX_LANTEST"
 
-// Inside runs the calling test a second time, in a process with a network of
-// its own, and says whether this is that run; in the first one it is false
-// once the second has passed. It fails the test when the second run fails, or
-// when the machine refuses to make namespaces. It must be called first.
+// Inside runs the calling test a second time, in a child process with a network of its own,
+// and reports whether this is the child. In the parent it returns false after the child has
+// passed. It fails the test if the child fails or the host refuses to create namespaces. The
+// test calls it first.
 func Inside(t *testing.T) bool {
 	t.Helper()
-	if os.Getenv(mark) == t.Name() {
-		raise(t)
+	if os.Getenv(testVariable) == t.Name() {
+		addAddresses(t)
 		return true
+	}
+	if testing.Short() {
+		t.Skip("runs in a child process with a network namespace")
 	}
 	program, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)
 	}
-	cmd := exec.CommandContext(t.Context(), program, "-test.run=^"+t.Name()+"$", "-test.count=1") //nolint:gosec // this very program
-	cmd.Env = append(os.Environ(), mark+"="+t.Name())
+	cmd := exec.CommandContext(t.Context(), program, "-test.run=^"+t.Name()+"$", "-test.count=1") //nolint:gosec // this program
+	cmd.Env = append(os.Environ(), testVariable+"="+t.Name())
 	cmd.SysProcAttr = &syscall.SysProcAttr{Cloneflags: syscall.CLONE_NEWNET}
 	if os.Geteuid() != 0 {
 		cmd.SysProcAttr.Cloneflags |= syscall.CLONE_NEWUSER
@@ -49,29 +51,29 @@ func Inside(t *testing.T) bool {
 	}
 	out, err := cmd.CombinedOutput()
 	if _, ran := errors.AsType[*exec.ExitError](err); err != nil && !ran {
-		t.Fatalf("this machine refuses a network namespace, which the test needs "+
+		t.Fatalf("the host refuses a network namespace "+
 			"(as root: CAP_SYS_ADMIN; otherwise: unprivileged user namespaces): %v", err)
 	}
 	if err != nil {
-		t.Fatalf("in a network of its own: %v\n%s", err, out)
+		t.Fatalf("in the network namespace: %v\n%s", err, out)
 	}
 	return false
 }
 
-// raise sets the network's loopback interface up, with all addresses.
-func raise(t *testing.T) {
+// addAddresses enables the loopback interface with all addresses.
+func addAddresses(t *testing.T) {
 	t.Helper()
 	socket, err := unix.Socket(unix.AF_INET, unix.SOCK_DGRAM|unix.SOCK_CLOEXEC, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer unix.Close(socket) //nolint:errcheck // it holds nothing
+	defer unix.Close(socket) //nolint:errcheck // nothing was written
 	configure(t, socket, "lo", unix.SIOCSIFFLAGS, func(r *unix.Ifreq) error { r.SetUint16(unix.IFF_UP); return nil })
 	configure(t, socket, "lo:1", unix.SIOCSIFADDR, func(r *unix.Ifreq) error { return r.SetInet4Addr([]byte{192, 168, 77, 5}) })
 	configure(t, socket, "lo:2", unix.SIOCSIFADDR, func(r *unix.Ifreq) error { return r.SetInet4Addr([]byte{203, 0, 113, 5}) })
 }
 
-// configure asks for something of an interface (netdevice(7)).
+// configure sends a request of netdevice(7) for an interface.
 func configure(t *testing.T, socket int, name string, request uint, fill func(*unix.Ifreq) error) {
 	t.Helper()
 	r, err := unix.NewIfreq(name)
@@ -82,6 +84,6 @@ func configure(t *testing.T, socket int, name string, request uint, fill func(*u
 		err = unix.IoctlIfreq(socket, request, r)
 	}
 	if err != nil {
-		t.Fatalf("set up %s in a network of its own: %v", name, err)
+		t.Fatalf("configure %s in the network namespace: %v", name, err)
 	}
 }

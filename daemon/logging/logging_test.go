@@ -34,6 +34,9 @@ func logCalls(t *testing.T) map[string][]string {
 		if err != nil {
 			return err
 		}
+		if slices.ContainsFunc(file.Imports, func(i *ast.ImportSpec) bool { return i.Path.Value == `"testing"` }) {
+			return nil // t.Error
+		}
 		ast.Inspect(file, func(n ast.Node) bool {
 			if level, text, ok := logCall(n); ok {
 				levels[text] = append(levels[text], level)

@@ -76,19 +76,19 @@ func speechMessages() []Message {
 	return []Message{
 		{
 			"33a732c3d4244f429c6ee523b073fd64", "audio output unavailable",
-			"Nothing can be heard: @PRESSBOX_ERR@. Announcements are accepted and wait until they are too old. The daemon keeps trying. \"pressbox doctor\" says what is wrong and how to mend it.",
+			"There is no sink to play on: @PRESSBOX_ERR@. Announcements are accepted and wait until they expire. The server keeps trying to connect. \"pressbox doctor\" finds the problem and its remedy.",
 		},
 		{
 			"ad9ead29b3554785bf1c879ad5ebcbcf", "audio output connected",
-			"The daemon speaks through the sink @PRESSBOX_SINK@ of @PRESSBOX_SERVER@.",
+			"The server plays on the sink @PRESSBOX_SINK@ of @PRESSBOX_SERVER@.",
 		},
 		{
 			"dc40c12af2cd4b41a240d892d047de61", "announcement accepted",
-			"An announcement was accepted and is kept on disk. PRESSBOX_ANNOUNCEMENT is its id; its text is never logged.",
+			"An announcement was accepted and saved. PRESSBOX_ANNOUNCEMENT is its id; its text is never logged.",
 		},
 		{
 			"341e62ba8f4f40838f0a2368cf7da687", "announcement ended",
-			"An announcement has ended as @PRESSBOX_STATUS@.",
+			"An announcement ended with the status @PRESSBOX_STATUS@.",
 		},
 		{
 			"a1490c7509484f0ebf9fec083b4c3fc4", "announcement failed",
@@ -96,15 +96,15 @@ func speechMessages() []Message {
 		},
 		{
 			"ab10540ad38e4e98a7447a3aa988c615", "announcement interrupted, it will be spoken again",
-			"The sound server went away while an announcement was being spoken: @PRESSBOX_ERR@. It is spoken again, from its beginning, when there is sound.",
+			"The connection to the sound server broke during an announcement: @PRESSBOX_ERR@. The announcement is spoken again from its beginning after the server has reconnected.",
 		},
 		{
 			"bfcc24cec1a74689973ff18a2ee393c3", "end of announcement not saved, it may be spoken again after a restart",
-			"The store did not take that an announcement ended: @PRESSBOX_ERR@. The daemon goes on and tries again with the next end. Usually the disk is full or broken: see \"df -h /var/lib/pressbox\" and \"journalctl -k\".",
+			"The end of an announcement could not be saved: @PRESSBOX_ERR@. The server tries again at the end of the next one. Usually the disk is full or broken: see \"df -h /var/lib/pressbox\" and \"journalctl -k\".",
 		},
 		{
 			"03d17a152dd34ca6b5847c4a245c3017", "expiry of announcements not saved",
-			"The store did not take that announcements expired: @PRESSBOX_ERR@. Usually the disk is full or broken: see \"df -h /var/lib/pressbox\" and \"journalctl -k\".",
+			"The expiry of announcements could not be saved: @PRESSBOX_ERR@. Usually the disk is full or broken: see \"df -h /var/lib/pressbox\" and \"journalctl -k\".",
 		},
 	}
 }
@@ -113,7 +113,7 @@ func storeMessages() []Message {
 	return []Message{
 		{
 			"320b7fe5c5114e40944aa8f6e97996e6", "an announcement cannot be read",
-			"An entry of the store does not hold an announcement: @PRESSBOX_ERR@. It is passed over. The store was damaged, or edited; \"pressbox doctor\" checks it.",
+			"A record in the store is not a valid announcement: @PRESSBOX_ERR@. It is skipped. The store was damaged or edited; check it with \"pressbox doctor\".",
 		},
 		{
 			"642f47866be4492fa9adba081b3a4573", "unclean shutdown, store checked",
@@ -141,7 +141,7 @@ func storeMessages() []Message {
 		},
 		{
 			"febc02324c5e4944b59dabc4d7d19a61", "a backup was cut off",
-			"Somebody asked for a backup, and the store could not be read to its end: @PRESSBOX_ERR@. What was sent is no backup. \"pressbox doctor\" checks the store.",
+			"An administrator requested a backup, and the store could not be read to its end: @PRESSBOX_ERR@. The file that was sent is not a valid backup. Check the store with \"pressbox doctor\".",
 		},
 	}
 }
@@ -150,43 +150,43 @@ func voiceMessages() []Message {
 	return []Message{
 		{
 			"35bfeceb9f114bf59347244b08de30be", "voice unusable",
-			"The voice @PRESSBOX_VOICE@ cannot speak: @PRESSBOX_ERR@. Other voices still do. Install it again, or take its files away.",
+			"The voice @PRESSBOX_VOICE@ cannot speak: @PRESSBOX_ERR@. Other voices are not affected. Install it again, or remove its files.",
 		},
 		{
 			"07fc9dc36c1d40f9a80a971835567283", "voice files invalid",
-			"The files of the voice @PRESSBOX_VOICE@ are wrong: @PRESSBOX_ERR@. It is listed with that and never used.",
+			"The files of the voice @PRESSBOX_VOICE@ are invalid: @PRESSBOX_ERR@. The voice is listed with this error and not used.",
 		},
 		{
 			"844eba750eea41049e66b09b3beb9928", "closing a model failed",
-			"The model of the voice @PRESSBOX_VOICE@ could not be closed: @PRESSBOX_ERR@. Its memory is free again after a restart.",
+			"The model of the voice @PRESSBOX_VOICE@ could not be closed: @PRESSBOX_ERR@. A restart frees its memory.",
 		},
 		{
 			"8b0407abd00d4c22b86aee0f84b17e5b", "cannot watch for new voices, reload finds them",
-			"The folders of voices cannot be watched: @PRESSBOX_ERR@. After adding a voice, run \"systemctl reload pressbox\". Usually fs.inotify.max_user_instances is used up.",
+			"The directories of voices cannot be watched: @PRESSBOX_ERR@. Run \"systemctl reload pressbox\" after adding a voice. Usually the limit fs.inotify.max_user_instances is reached.",
 		},
 		{
 			"c8f117c0b2294ff493d50a6c7e7502f7", "voice directory watcher failed",
-			"Changes in the folders of voices may have been missed: @PRESSBOX_ERR@. They are read again.",
+			"Changes in the directories of voices may have been missed: @PRESSBOX_ERR@. The directories are read again.",
 		},
 		{
 			"76a0cded8d6145739ef0e1be2f7de215", "cannot watch voice directory",
-			"New voices in @PRESSBOX_DIR@ will not be noticed: @PRESSBOX_ERR@. \"systemctl reload pressbox\" looks for them.",
+			"New voices in @PRESSBOX_DIR@ are not detected: @PRESSBOX_ERR@. Run \"systemctl reload pressbox\" after adding one.",
 		},
 		{
 			"77d2b6b3a61c40059f967f564b40465b", "cannot read voice directory",
-			"The voices in @PRESSBOX_DIR@ are not found: @PRESSBOX_ERR@. The user pressbox must be able to read the folder.",
+			"The voices in @PRESSBOX_DIR@ are not available: @PRESSBOX_ERR@. The user pressbox must be able to read the directory.",
 		},
 		{
 			"c81aad3af5bd40b7998fa42e8ba67099", "voice calibration not saved",
-			"What was measured of the voice @PRESSBOX_VOICE@ was not kept: @PRESSBOX_ERR@.",
+			"The calibration of the voice @PRESSBOX_VOICE@ could not be saved: @PRESSBOX_ERR@. The voice is calibrated again after a restart.",
 		},
 		{
 			"2c29a98f30e94fe9b248a12138cd5add", "saved voice calibration unreadable",
-			"What was measured of a voice cannot be read: @PRESSBOX_ERR@. It is measured again.",
+			"The saved calibration of a voice cannot be read: @PRESSBOX_ERR@. The voice is calibrated again.",
 		},
 		{
 			"57bdb47bfa814dbdac5277de877c9292", "voice has no id for phoneme",
-			"The voice @PRESSBOX_VOICE@ was not made for the phoneme @PRESSBOX_PHONEME@ and leaves it out. Logged once for each. A voice for the language of the message speaks better.",
+			"The voice @PRESSBOX_VOICE@ does not have the phoneme @PRESSBOX_PHONEME@ and omits it. Logged once per voice and phoneme. Use a voice for the language of the message.",
 		},
 	}
 }

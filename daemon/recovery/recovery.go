@@ -183,7 +183,7 @@ func salvage(ctx context.Context, path, backups string, cause error, log *slog.L
 	return fmt.Sprintf("the store was damaged; restored backup: %s; damaged store: %s", from, aside), nil
 }
 
-// timestamp returns the part of a renamed store's name that tells it from others.
+// timestamp returns the part of a renamed store's name that makes it unique.
 func timestamp() string { return time.Now().UTC().Format("20060102T150405Z") }
 
 // restoreNewest restores the newest intact backup to path and returns its name, or removes

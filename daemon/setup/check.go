@@ -19,7 +19,7 @@ type Status struct {
 // AudioStatus checks the AudioSetup of the host; uidOf returns the user id of a user. ok is
 // false if there is none.
 func (s Setup) AudioStatus(uidOf func(name string) (uid string, err error)) (st Status, ok bool, err error) {
-	text, err := os.ReadFile(filepath.Join(s.Root, tmpfilesFile)) //nolint:gosec // of a fixed name
+	text, err := os.ReadFile(filepath.Join(s.Root, tmpfilesFile))
 	if errors.Is(err, fs.ErrNotExist) {
 		return Status{}, false, nil
 	}

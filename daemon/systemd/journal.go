@@ -13,32 +13,32 @@ import (
 	"github.com/coreos/go-systemd/v22/journal"
 )
 
-// UnderJournal says whether what this process writes to stderr ends in the journal.
+// UnderJournal reports whether stderr is connected to the journal.
 func UnderJournal() bool {
-	is, err := journal.StderrIsJournalStream()
-	return is && err == nil
+	connected, err := journal.StderrIsJournalStream()
+	return connected && err == nil
 }
 
-// A Journal is a [slog.Handler] that writes records into the journal, with the
-// attributes both in the message, for people, and as fields of their own, for
-// filters: "game" becomes PRESSBOX_GAME. Groups are parts of the name.
+// A Journal is a [slog.Handler] that writes records to the journal. The attributes are part
+// of the message and fields of their own: "game" becomes PRESSBOX_GAME. Groups are prefixes
+// of the name.
 type Journal struct {
-	level slog.Leveler
-	ids   map[string]string // message → its id in the catalogue
-	last  io.Writer         // for records that the journal does not take
-	send  func(message string, priority journal.Priority, fields map[string]string) error
+	level    slog.Leveler
+	ids      map[string]string // message → MESSAGE_ID
+	fallback io.Writer         // for records that the journal refuses
+	send     func(message string, priority journal.Priority, fields map[string]string) error
 
-	attrs []slog.Attr // their keys carry their groups
-	group string      // "" or what ends with a dot
+	attrs []slog.Attr // the keys include the groups
+	group string      // "", or the groups with a final dot
 }
 
-// NewJournal returns a handler of records of at least level. Messages that ids
-// names get their MESSAGE_ID; records that the journal does not take go to last.
-func NewJournal(level slog.Leveler, ids map[string]string, last io.Writer) *Journal {
-	return &Journal{level: level, ids: ids, last: last, send: journal.Send}
+// NewJournal returns a handler of records of at least level. ids maps messages to their
+// MESSAGE_ID. Records that the journal refuses are written to fallback.
+func NewJournal(level slog.Leveler, ids map[string]string, fallback io.Writer) *Journal {
+	return &Journal{level: level, ids: ids, fallback: fallback, send: journal.Send}
 }
 
-// Enabled says whether records of a level are written.
+// Enabled reports whether records of a level are written.
 func (j *Journal) Enabled(_ context.Context, level slog.Level) bool {
 	return level >= j.level.Level()
 }
@@ -53,7 +53,7 @@ func (j *Journal) WithAttrs(attrs []slog.Attr) slog.Handler {
 	return &k
 }
 
-// WithGroup returns a handler whose further attributes belong to a group.
+// WithGroup returns a handler that adds later attributes to a group.
 func (j *Journal) WithGroup(name string) slog.Handler {
 	if name == "" {
 		return j
@@ -77,7 +77,7 @@ func (j *Journal) Handle(ctx context.Context, r slog.Record) error {
 	for _, a := range attrs {
 		fields[field(a.Key)] = a.Value.String()
 	}
-	message, err := inWords(ctx, r, attrs)
+	message, err := text(ctx, r, attrs)
 	if err != nil {
 		return err
 	}
@@ -85,15 +85,15 @@ func (j *Journal) Handle(ctx context.Context, r slog.Record) error {
 	if j.send(message, level, fields) == nil {
 		return nil
 	}
-	// The stream behind stderr takes priorities in this form (sd-daemon(3)).
-	_, err = fmt.Fprintf(j.last, "<%d>%s\n", level, strings.ReplaceAll(message, "\n", "\\n"))
+	// sd-daemon(3) defines the prefix of the priority.
+	_, err = fmt.Fprintf(j.fallback, "<%d>%s\n", level, strings.ReplaceAll(message, "\n", "\\n"))
 	return err
 }
 
-// inWords writes a record as people read it: the message, then name=value.
-func inWords(ctx context.Context, r slog.Record, attrs []slog.Attr) (string, error) {
-	var text bytes.Buffer
-	facts := slog.NewTextHandler(&text, &slog.HandlerOptions{
+// text returns a record as a line: the message, then name=value.
+func text(ctx context.Context, r slog.Record, attrs []slog.Attr) (string, error) {
+	var pairs bytes.Buffer
+	handler := slog.NewTextHandler(&pairs, &slog.HandlerOptions{
 		Level: r.Level,
 		ReplaceAttr: func(_ []string, a slog.Attr) slog.Attr {
 			if a.Key == slog.LevelKey || a.Key == slog.MessageKey {
@@ -102,15 +102,15 @@ func inWords(ctx context.Context, r slog.Record, attrs []slog.Attr) (string, err
 			return a
 		},
 	})
-	bare := slog.NewRecord(time.Time{}, r.Level, "", 0)
-	bare.AddAttrs(attrs...)
-	if err := facts.Handle(ctx, bare); err != nil {
-		return "", fmt.Errorf("write a record for the journal: %w", err)
+	record := slog.NewRecord(time.Time{}, r.Level, "", 0)
+	record.AddAttrs(attrs...)
+	if err := handler.Handle(ctx, record); err != nil {
+		return "", fmt.Errorf("format a log record: %w", err)
 	}
-	return strings.TrimSpace(r.Message + " " + strings.TrimSpace(text.String())), nil
+	return strings.TrimSpace(r.Message + " " + strings.TrimSpace(pairs.String())), nil
 }
 
-// flatten appends a, or what is in it when it is a group.
+// flatten appends a, or the attributes of a if it is a group.
 func flatten(attrs []slog.Attr, group string, a slog.Attr) []slog.Attr {
 	value := a.Value.Resolve()
 	if value.Kind() != slog.KindGroup {
@@ -128,10 +128,10 @@ func flatten(attrs []slog.Attr, group string, a slog.Attr) []slog.Attr {
 	return attrs
 }
 
-// maxField is how long the journal lets a field's name be.
+// maxField is the maximum length of a field's name.
 const maxField = 64
 
-// field is the name of an attribute's field: capital letters, digits and
+// field returns the name of an attribute's field: upper-case letters, digits and
 // underscores (systemd.journal-fields(7)).
 func field(key string) string {
 	name := "PRESSBOX_" + strings.Map(func(r rune) rune {
@@ -147,7 +147,7 @@ func field(key string) string {
 	return name[:min(len(name), maxField)]
 }
 
-// priority is a level in the words of syslog(3).
+// priority returns the syslog(3) priority of a level.
 func priority(level slog.Level) journal.Priority {
 	switch {
 	case level < slog.LevelInfo:

@@ -13,9 +13,9 @@ import (
 	"github.com/coreos/go-systemd/v22/journal"
 )
 
-// A page is a journal that writes down what it is sent.
-type page struct {
-	torn    bool // takes nothing
+// A recorder records the entries sent to the journal.
+type recorder struct {
+	refuses bool // every entry
 	entries []entry
 }
 
@@ -25,31 +25,31 @@ type entry struct {
 	fields   map[string]string
 }
 
-func (p *page) send(message string, priority journal.Priority, fields map[string]string) error {
-	if p.torn {
+func (r *recorder) send(message string, priority journal.Priority, fields map[string]string) error {
+	if r.refuses {
 		return errors.New("no journal")
 	}
-	p.entries = append(p.entries, entry{message, priority, fields})
+	r.entries = append(r.entries, entry{message, priority, fields})
 	return nil
 }
 
-// newPage returns a log, the journal behind it, and what the journal did not take.
-func newPage(level slog.Leveler) (*slog.Logger, *page, *strings.Builder) {
-	p, rest := &page{}, &strings.Builder{}
-	j := NewJournal(level, map[string]string{"no sound": "0123456789abcdef0123456789abcdef"}, rest)
-	j.send = p.send
-	return slog.New(j), p, rest
+// newRecorder returns a log, its entries, and the records that were refused.
+func newRecorder(level slog.Leveler) (*slog.Logger, *recorder, *strings.Builder) {
+	r, fallback := &recorder{}, &strings.Builder{}
+	j := NewJournal(level, map[string]string{"no sound": "0123456789abcdef0123456789abcdef"}, fallback)
+	j.send = r.send
+	return slog.New(j), r, fallback
 }
 
-func TestARecordIsReadByPeopleAndByFilters(t *testing.T) {
+func TestJournal_messageAndFields(t *testing.T) {
 	t.Parallel()
-	log, p, rest := newPage(slog.LevelInfo)
-	log.Debug("nobody wants to know")
+	log, r, fallback := newRecorder(slog.LevelInfo)
+	log.Debug("below the level")
 	log.With("game", "g1").WithGroup("http").Warn("no sound", "err", errors.New("gone\naway"), slog.Group("peer", "uid", 7))
-	if len(p.entries) != 1 || rest.Len() > 0 {
-		t.Fatalf("written: %+v, %q", p.entries, rest)
+	if len(r.entries) != 1 || fallback.Len() > 0 {
+		t.Fatalf("written: %+v, %q", r.entries, fallback)
 	}
-	got := p.entries[0]
+	got := r.entries[0]
 	if want := `no sound game=g1 http.err="gone\naway" http.peer.uid=7`; got.message != want {
 		t.Errorf("the message is %q, want %q", got.message, want)
 	}
@@ -62,19 +62,19 @@ func TestARecordIsReadByPeopleAndByFilters(t *testing.T) {
 	}
 }
 
-func TestPrioritiesAreSyslogs(t *testing.T) {
+func TestJournal_priorities(t *testing.T) {
 	t.Parallel()
 	level := new(slog.LevelVar)
 	level.Set(slog.LevelDebug)
-	log, p, _ := newPage(level)
+	log, r, _ := newRecorder(level)
 	log.Debug("a")
 	log.Info("b")
 	log.Warn("c")
 	log.Error("d")
 	level.Set(slog.LevelError)
-	log.Warn("not any more")
+	log.Warn("below the level")
 	var got []journal.Priority
-	for _, e := range p.entries {
+	for _, e := range r.entries {
 		got = append(got, e.priority)
 	}
 	if want := []journal.Priority{7, 6, 4, 3}; !slices.Equal(got, want) {
@@ -82,17 +82,17 @@ func TestPrioritiesAreSyslogs(t *testing.T) {
 	}
 }
 
-func TestWhatTheJournalDoesNotTakeGoesToStderrOnOneLine(t *testing.T) {
+func TestJournal_fallback(t *testing.T) {
 	t.Parallel()
-	log, p, rest := newPage(slog.LevelInfo)
-	p.torn = true
+	log, r, fallback := newRecorder(slog.LevelInfo)
+	r.refuses = true
 	log.Error("two\nlines", "n", 1)
-	if want := "<3>two\\nlines n=1\n"; rest.String() != want {
-		t.Errorf("stderr has %q, want %q", rest, want)
+	if want := "<3>two\\nlines n=1\n"; fallback.String() != want {
+		t.Errorf("stderr has %q, want %q", fallback, want)
 	}
 }
 
-func TestFieldsHaveNamesThatTheJournalTakes(t *testing.T) {
+func TestField(t *testing.T) {
 	t.Parallel()
 	for key, want := range map[string]string{
 		"request_id":            "PRESSBOX_REQUEST_ID",
@@ -106,17 +106,17 @@ func TestFieldsHaveNamesThatTheJournalTakes(t *testing.T) {
 	}
 }
 
-// The handler keeps what package slog asks of every handler.
-func TestTheJournalIsAHandler(t *testing.T) {
+// slogtest checks the rules of package slog.
+func TestJournal_slogtest(t *testing.T) {
 	t.Parallel()
-	p := &page{}
+	r := &recorder{}
 	j := NewJournal(slog.LevelInfo, nil, nil)
-	j.send = p.send
+	j.send = r.send
 	err := slogtest.TestHandler(j, func() []map[string]any {
 		var all []map[string]any
-		for _, e := range p.entries {
+		for _, e := range r.entries {
 			first, _, _ := strings.Cut(e.message, " ")
-			record := map[string]any{slog.MessageKey: first, slog.LevelKey: fmt.Sprint(e.priority), slog.TimeKey: "the journal's own"}
+			record := map[string]any{slog.MessageKey: first, slog.LevelKey: fmt.Sprint(e.priority), slog.TimeKey: "set by the journal"}
 			for name, value := range e.fields {
 				if key, ours := strings.CutPrefix(name, "PRESSBOX_"); ours {
 					nest(record, strings.Split(key, "_"), value)
@@ -126,16 +126,16 @@ func TestTheJournalIsAHandler(t *testing.T) {
 		}
 		return all
 	})
-	// The journal stamps every record itself, also one without a time.
+	// The journal sets the time of every record.
 	if err == nil || !strings.HasPrefix(err.Error(), `unexpected key "time"`) || strings.Contains(err.Error(), "\n") {
 		t.Error(err)
 	}
 }
 
-// nest puts value under a path of keys, as slogtest has them.
+// nest sets the value at a path of keys.
 func nest(in map[string]any, path []string, value string) {
 	if len(path) == 1 {
-		in[strings.ToLower(path[0])] = value // slogtest has capitals in groups only
+		in[strings.ToLower(path[0])] = value // slogtest uses capitals in groups only
 		return
 	}
 	group, ok := in[path[0]].(map[string]any)

@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -14,19 +15,19 @@ import (
 	"pressbox/daemon/systemd"
 )
 
-// TestMain plays the daemon where a test started this program as one.
+// TestMain is the program that [activate] starts.
 func TestMain(m *testing.M) {
-	if os.Getenv("PLAY_DAEMON") == "" {
+	if os.Getenv("ANSWER_SOCKETS") == "" {
 		os.Exit(m.Run())
 	}
-	if err := playDaemon(); err != nil {
+	if err := answerSockets(); err != nil {
 		fmt.Println(err)
 		os.Exit(1)
 	}
 }
 
-// playDaemon answers one connection on each inherited socket with its name.
-func playDaemon() error {
+// answerSockets answers one connection on each inherited socket with the socket's name.
+func answerSockets() error {
 	named, err := systemd.Listeners()
 	if err != nil {
 		return err
@@ -43,22 +44,24 @@ func playDaemon() error {
 	}
 	again, err := systemd.Listeners()
 	if len(again) > 0 || err != nil {
-		return fmt.Errorf("the second call gave %v, %w", again, err)
+		return fmt.Errorf("the second call returned %v, %w", again, err)
 	}
 	return nil
 }
 
-// activate starts this program as a service manager would, with files as its
-// inherited descriptors.
+// activate returns a command that starts this program with files as sockets from systemd.
 func activate(t *testing.T, names string, files ...*os.File) *exec.Cmd {
 	t.Helper()
+	if testing.Short() {
+		t.Skip("starts a child process")
+	}
 	cmd := exec.CommandContext(t.Context(), "sh", "-c", `LISTEN_PID=$$ exec "$0"`, os.Args[0])
-	cmd.Env = append(os.Environ(), "PLAY_DAEMON=1", fmt.Sprint("LISTEN_FDS=", len(files)), "LISTEN_FDNAMES="+names)
+	cmd.Env = append(os.Environ(), "ANSWER_SOCKETS=1", fmt.Sprint("LISTEN_FDS=", len(files)), "LISTEN_FDNAMES="+names)
 	cmd.ExtraFiles = files
 	return cmd
 }
 
-func TestInheritedSocketsAreKnownByName(t *testing.T) {
+func TestListeners_byName(t *testing.T) {
 	t.Parallel()
 	tcp, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -70,9 +73,9 @@ func TestInheritedSocketsAreKnownByName(t *testing.T) {
 	}
 	tcpFile, _ := tcp.(*net.TCPListener).File()
 	unixFile, _ := unix.(*net.UnixListener).File()
-	var said strings.Builder
+	var out strings.Builder
 	cmd := activate(t, "http:admin", tcpFile, unixFile)
-	cmd.Stdout = &said
+	cmd.Stdout = &out
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
@@ -85,34 +88,34 @@ func TestInheritedSocketsAreKnownByName(t *testing.T) {
 			t.Fatal(err)
 		}
 		if name, err := io.ReadAll(conn); string(name) != l.name || err != nil {
-			t.Errorf("the socket at %v was inherited as %q, %v; want %q", l.Addr(), name, err, l.name)
+			t.Errorf("the socket at %v is named %q, %v; want %q", l.Addr(), name, err, l.name)
 		}
 	}
 	if err := cmd.Wait(); err != nil {
-		t.Errorf("the daemon: %v: %s", err, said.String())
+		t.Errorf("the child: %v: %s", err, out.String())
 	}
 }
 
-func TestWhatDoesNotListenIsRefused(t *testing.T) {
+func TestListeners_notASocket(t *testing.T) {
 	t.Parallel()
 	file, err := os.Create(filepath.Join(t.TempDir(), "plain"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	out, err := activate(t, "http", file).Output()
-	if err == nil || !strings.Contains(string(out), "take over the inherited socket http") {
-		t.Errorf("an ordinary file as a socket: %v, %q", err, out)
+	if err == nil || !strings.Contains(string(out), "use the socket http from systemd") {
+		t.Errorf("a regular file: %v, %q", err, out)
 	}
 }
 
-func TestNothingIsInheritedFromAShell(t *testing.T) {
+func TestListeners_none(t *testing.T) {
 	named, err := systemd.Listeners()
 	if len(named) > 0 || err != nil {
 		t.Errorf("Listeners() = %v, %v", named, err)
 	}
 }
 
-func TestTheServiceManagerIsTold(t *testing.T) {
+func TestNotify(t *testing.T) {
 	addr := &net.UnixAddr{Name: filepath.Join(t.TempDir(), "notify"), Net: "unixgram"}
 	manager, err := net.ListenUnixgram("unixgram", addr)
 	if err != nil {
@@ -121,50 +124,44 @@ func TestTheServiceManagerIsTold(t *testing.T) {
 	defer manager.Close()
 	t.Setenv("NOTIFY_SOCKET", addr.Name)
 	for _, tt := range []struct {
-		tell func() error
-		want string
+		notify func() error
+		want   string // a regular expression
 	}{
 		{func() error { return systemd.Ready("listening on :8888") }, "READY=1\nSTATUS=listening on :8888"},
 		{func() error { return systemd.Status("two lines\nWATCHDOG=1") }, "STATUS=two lines WATCHDOG=1"},
+		{func() error { return systemd.Starting(time.Minute) }, "EXTEND_TIMEOUT_USEC=60000000"},
+		{systemd.Reloading, `RELOADING=1\nMONOTONIC_USEC=[1-9]\d*\s*`}, // without the time, systemd refuses the reload
 		{systemd.Stopping, "STOPPING=1"},
 		{systemd.Alive, "WATCHDOG=1"},
 	} {
-		if err := tt.tell(); err != nil {
+		if err := tt.notify(); err != nil {
 			t.Fatal(err)
 		}
 		got := make([]byte, 100)
 		n, err := manager.Read(got)
-		if string(got[:n]) != tt.want || err != nil {
-			t.Errorf("the service manager was told %q, %v; want %q", got[:n], err, tt.want)
+		if err != nil || !regexp.MustCompile("^"+tt.want+"$").Match(got[:n]) {
+			t.Errorf("notified %q, %v; want %q", got[:n], err, tt.want)
 		}
 	}
 }
 
-// systemd refuses a reload whose time lies before its request (sd_notify(3)).
-func TestAReloadIsToldWithItsTime(t *testing.T) {
-	addr := &net.UnixAddr{Name: filepath.Join(t.TempDir(), "notify"), Net: "unixgram"}
-	manager, err := net.ListenUnixgram("unixgram", addr)
-	if err != nil {
-		t.Fatal(err)
+// Without systemd a notification succeeds; a socket that does not exist is an error.
+func TestNotify_noSocket(t *testing.T) {
+	t.Setenv("NOTIFY_SOCKET", "")
+	if err := systemd.Ready("ready"); err != nil {
+		t.Error(err)
 	}
-	defer manager.Close()
-	t.Setenv("NOTIFY_SOCKET", addr.Name)
-	if err := systemd.Reloading(); err != nil {
-		t.Fatal(err)
-	}
-	got := make([]byte, 100)
-	n, err := manager.Read(got)
-	var usec int64
-	if _, scanErr := fmt.Sscanf(string(got[:n]), "RELOADING=1\nMONOTONIC_USEC=%d", &usec); scanErr != nil || usec <= 0 || err != nil {
-		t.Errorf("the service manager was told %q, %v, %v", got[:n], err, scanErr)
+	t.Setenv("NOTIFY_SOCKET", filepath.Join(t.TempDir(), "missing"))
+	if err := systemd.Ready("ready"); err == nil {
+		t.Error("a notification to a missing socket succeeded")
 	}
 }
 
-func TestTheWatchdogsTimeIsTheServiceManagers(t *testing.T) {
+func TestWatchdog(t *testing.T) {
 	for _, tt := range []struct {
 		usec, pid string
 		want      time.Duration
-		bad       bool
+		invalid   bool
 	}{
 		{"", "", 0, false},
 		{"30000000", "", 30 * time.Second, false},
@@ -174,22 +171,8 @@ func TestTheWatchdogsTimeIsTheServiceManagers(t *testing.T) {
 	} {
 		t.Setenv("WATCHDOG_USEC", tt.usec)
 		t.Setenv("WATCHDOG_PID", tt.pid)
-		if got, err := systemd.Watchdog(); got != tt.want || (err != nil) != tt.bad {
+		if got, err := systemd.Watchdog(); got != tt.want || (err != nil) != tt.invalid {
 			t.Errorf("WATCHDOG_USEC=%s WATCHDOG_PID=%s: %v, %v; want %v", tt.usec, tt.pid, got, err, tt.want)
 		}
-	}
-}
-
-func TestWithoutServiceManagerTellingIsNoError(t *testing.T) {
-	t.Setenv("NOTIFY_SOCKET", "")
-	if err := systemd.Ready("ready"); err != nil {
-		t.Error(err)
-	}
-}
-
-func TestALostServiceManagerIsAnError(t *testing.T) {
-	t.Setenv("NOTIFY_SOCKET", filepath.Join(t.TempDir(), "nobody"))
-	if err := systemd.Ready("ready"); err == nil {
-		t.Error("telling a service manager that is not there succeeded")
 	}
 }

@@ -41,7 +41,7 @@ func TestRounds_hangingCheck(t *testing.T) {
 	})
 }
 
-func TestProgress_Check(t *testing.T) {
+func TestProgress(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		var p Progress
