@@ -227,7 +227,7 @@ func throwTo(from int, to game.Base) (credited string, holder int) {
 	case game.Third:
 		holder = 5
 	case game.HomePlate:
-
+		holder = 2
 	default:
 	}
 	if holder == from {

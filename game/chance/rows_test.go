@@ -79,6 +79,23 @@ func TestMeasurements_coverage(t *testing.T) {
 	}
 }
 
+// A throw goes to the fielder who covers the base; a fielder there with the ball makes the putout unassisted.
+func TestThrowTo(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		from     int
+		to       game.Base
+		credited string
+	}{
+		{6, game.First, "63"}, {3, game.First, "3"}, {4, game.Second, "46"}, {6, game.Second, "64"}, {7, game.Second, "74"},
+		{9, game.Second, "96"}, {2, game.Third, "25"}, {8, game.HomePlate, "82"}, {2, game.HomePlate, "2"},
+	} {
+		if got, holder := throwTo(tt.from, tt.to); got != tt.credited || digit(holder) != got[len(got)-1:] {
+			t.Errorf("%d to %v: %s, then %d has the ball, want %s", tt.from, tt.to, got, holder, tt.credited)
+		}
+	}
+}
+
 // fullState returns the start of a game with a designated hitter.
 func fullState(tb testing.TB) game.State {
 	tb.Helper()
