@@ -25,7 +25,7 @@ func TestCache_reopened(t *testing.T) {
 			}
 			return value, err
 		}, func(s *store.Store, _ context.Context, key string, value []byte) error {
-			return s.SaveCalibration(key, value)
+			return s.SaveCalibration(key, value) //nolint:contextcheck // it takes none
 		}},
 	} {
 		path := filepath.Join(t.TempDir(), "pressbox.db")

@@ -8,7 +8,7 @@
 // The buckets; numbers are big-endian, announcements are written by [encode]:
 //
 //	meta              "schema" → version (8 bytes); "probe" → padding
-//	waiting           seq (8 bytes) → announcement that has not ended
+//	waiting           seq (8 bytes) → announcement that waits or is played
 //	ended             seq (8 bytes) → announcement; the bucket's sequence is their count
 //	keys              idempotency key → time, digest (32 bytes), announcement as accepted
 //	keys-by-age       time (Unix nanoseconds, 8 bytes), idempotency key → nothing

@@ -216,11 +216,10 @@ func describe(t *testing.T, games *live.Games, viewer protocol.Person, id string
 func finish(t *testing.T, games *live.Games, id string) {
 	t.Helper()
 	for i := range 2000 {
-		over := true
 		for _, who := range []protocol.Person{{ID: "u-ann", Name: "Ann"}, {ID: "u-bob", Name: "Bob"}} {
 			g, err := games.Game(t.Context(), who, id)
 			NoError(t, err)
-			if over = g.Status == protocol.Finished; over {
+			if g.Status == protocol.Finished {
 				return
 			}
 			if len(g.Legal) == 0 {

@@ -37,7 +37,7 @@ const (
 // cheap returns the cost of hashes in tests that are not about it.
 func cheap() idp.Cost { return idp.Cost{Memory: 64, Time: 1} }
 
-func newLocalRig(t *testing.T, signUp auth.SignUpPolicy) *localRig {
+func newLocalRig(t *testing.T) *localRig {
 	t.Helper()
 	s, err := store.Open(filepath.Join(t.TempDir(), "pressbox.db"), store.Options{})
 	noError(t, err)
@@ -50,7 +50,7 @@ func newLocalRig(t *testing.T, signUp auth.SignUpPolicy) *localRig {
 	c, err := session.OpenClock(t.Context(), s.Auth(), r.host.Source(), authtest.Released)
 	noError(t, err)
 	r.sessions = session.New(s.Auth(), c, 0, slog.New(slog.NewTextHandler(&r.log, nil)))
-	r.start(signUp, cheap)
+	r.start(auth.SignUpOpen, cheap)
 	return r
 }
 
@@ -108,7 +108,7 @@ func (r *localRig) create(name string) (auth.AuthorizationRequest, string) {
 // its name.
 func TestLocal_flow(t *testing.T) {
 	t.Parallel()
-	r := newLocalRig(t, auth.SignUpOpen)
+	r := newLocalRig(t)
 	request, code := r.create("Anna")
 	first, err := r.Provider().Identify(t.Context(), request, code)
 	if err != nil || first.Name != "Anna" || first.Provider != auth.Local || strings.Contains(first.Subject, "nna") {
@@ -129,7 +129,7 @@ func TestLocal_flow(t *testing.T) {
 // F1: there are no default accounts.
 func TestLocal_noDefaultAccounts(t *testing.T) {
 	t.Parallel()
-	r := newLocalRig(t, auth.SignUpOpen)
+	r := newLocalRig(t)
 	for _, name := range []string{"admin", "root", "pressbox", "guest", "pi"} {
 		for _, passphrase := range []string{"", name, "password", "raspberry"} {
 			if err := r.signIn(name, passphrase); !errors.Is(err, auth.ErrWrongCredentials) {
@@ -143,7 +143,7 @@ func TestLocal_noDefaultAccounts(t *testing.T) {
 // after the wait. New accounts are throttled by address.
 func TestLocal_throttled(t *testing.T) {
 	t.Parallel()
-	r := newLocalRig(t, auth.SignUpOpen)
+	r := newLocalRig(t)
 	r.create("alice")
 	_, local := r.request()
 	try := func(name, passphrase string) error {
@@ -179,7 +179,7 @@ func TestLocal_throttled(t *testing.T) {
 // passphrase is logged.
 func TestLocal_changePassphrase(t *testing.T) {
 	t.Parallel()
-	r := newLocalRig(t, auth.SignUpOpen)
+	r := newLocalRig(t)
 	r.create("anna")
 	for _, tt := range []struct {
 		present, next string
@@ -228,7 +228,7 @@ func (r *localRig) exchange(form url.Values) (status int) {
 // verifier (CVE-2026-28513, CVE-2026-28512).
 func TestLocal_codeBound(t *testing.T) {
 	t.Parallel()
-	r := newLocalRig(t, auth.SignUpOpen)
+	r := newLocalRig(t)
 	names := 0
 	fresh := func() url.Values {
 		names++
@@ -273,7 +273,7 @@ func TestLocal_codeBound(t *testing.T) {
 // A4, CVE-2026-28512: every parameter of an authorization request is checked.
 func TestLocal_parseRequest(t *testing.T) {
 	t.Parallel()
-	r := newLocalRig(t, auth.SignUpOpen)
+	r := newLocalRig(t)
 	request := newRequest()
 	request.Redirect = callback
 	to, err := r.Provider().Authorize(t.Context(), request)
@@ -299,7 +299,7 @@ func TestLocal_parseRequest(t *testing.T) {
 // F1: Create refuses invalid, taken and uninvited names and weak passphrases.
 func TestLocal_createRefuses(t *testing.T) {
 	t.Parallel()
-	r := newLocalRig(t, auth.SignUpOpen)
+	r := newLocalRig(t)
 	r.create("anna")
 	invite, err := r.sessions.CreateInvite(t.Context())
 	noError(t, err)

@@ -74,7 +74,7 @@ func TestLocal_unknownNameTiming(t *testing.T) {
 	if testing.Short() {
 		t.Skip("measures CPU time without other tests beside it")
 	}
-	r := newLocalRig(t, auth.SignUpOpen)
+	r := newLocalRig(t)
 	r.start(auth.SignUpOpen, idp.MinCost)
 	r.create("anna")
 	measure := func() (ratio float64) {
@@ -109,7 +109,7 @@ func median(d []time.Duration) time.Duration {
 // F3: a sign-in replaces a hash with an old cost.
 func TestLocal_rehash(t *testing.T) {
 	t.Parallel()
-	r := newLocalRig(t, auth.SignUpOpen)
+	r := newLocalRig(t)
 	r.create("anna")
 	before, err := r.sessions.LocalAccounts().Find(t.Context(), "anna")
 	noError(t, err)

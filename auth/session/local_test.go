@@ -132,7 +132,7 @@ func TestLocalAccounts_names(t *testing.T) {
 func TestLocalAccounts_invites(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
-	invite, second, late := r.invite().Reveal(), r.invite().Reveal(), ""
+	invite, second := r.invite().Reveal(), r.invite().Reveal()
 	create := func(name, invite string, policy auth.SignUpPolicy, want error) {
 		t.Helper()
 		_, err := r.Sessions.LocalAccounts().Create(t.Context(), auth.LocalAccount{Name: name}, policy, invite)
@@ -147,7 +147,7 @@ func TestLocalAccounts_invites(t *testing.T) {
 	create("bert", invite, auth.SignUpInvite, auth.ErrNotInvited)
 	create("anna", second, auth.SignUpInvite, auth.ErrNameTaken)
 	create("bert", second, auth.SignUpInvite, nil)
-	late = r.invite().Reveal()
+	late := r.invite().Reveal()
 	r.host.Pass(auth.InviteTTL + time.Second)
 	create("cora", late, auth.SignUpInvite, auth.ErrNotInvited)
 	create("cora", "", auth.SignUpClosed, auth.ErrNotInvited)

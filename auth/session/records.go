@@ -24,14 +24,6 @@ const (
 	tableBootOrder auth.Table = "meta_clock_order"
 )
 
-// Tables returns all tables, for a repository that creates them beforehand.
-func Tables() []auth.Table {
-	return []auth.Table{
-		tableFlow, tableFlowOrder, tableAccess, tableRefresh, tableSession, tableUser,
-		tableIdentity, tableAPIToken, tableInvite, tableLocal, tableBoot, tableBootOrder,
-	}
-}
-
 // get returns a record, or ErrNotFound.
 func get[T any](tx auth.Tx, table auth.Table, key []byte) (record T, err error) {
 	value := tx.Get(table, key)
