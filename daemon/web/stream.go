@@ -45,8 +45,8 @@ func (e *EventStream) Send(id, event string, data any) error {
 	return e.write(b.Bytes())
 }
 
-// KeepAlive writes a comment.
-func (e *EventStream) KeepAlive() error { return e.write([]byte(": still here\n\n")) }
+// Heartbeat writes a comment.
+func (e *EventStream) Heartbeat() error { return e.write([]byte(": still here\n\n")) }
 
 // ExtendDeadline gives the client time to take what is written next: an event,
 // or the end of the answer, which would otherwise look cut off.

@@ -50,7 +50,7 @@ func (h *handlers) events(w http.ResponseWriter, r *http.Request) error {
 			err = out.send(change.View)
 		case <-pulse.C:
 			if err = h.Authorize(r); err == nil {
-				err = out.KeepAlive()
+				err = out.Heartbeat()
 			}
 		case <-r.Context().Done():
 			return nil

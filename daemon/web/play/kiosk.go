@@ -57,7 +57,7 @@ func (h *handlers) kiosk(w http.ResponseWriter, r *http.Request) error {
 			err = out.Send("", "announcement", announcements.NewAnnouncement(change.View))
 		case <-heartbeat.C:
 			if err = h.Authorize(r); err == nil {
-				err = out.KeepAlive()
+				err = out.Heartbeat()
 			}
 		case <-pending.overflow:
 			return nil

@@ -13,15 +13,15 @@ import (
 	"pressbox/daemon/web/webtest"
 )
 
-// Whole games are played over websockets in each combination of options: the
-// managers, a spectator and whoever reads the events afterwards see the same
-// game, and each who applies the plays himself has the server's state.
+// Whole games are played over websockets with combinations of all options. The
+// replicas of the managers, of a spectator and of a client that reads the events
+// afterwards equal the server's state.
 func TestWholeGames(t *testing.T) {
 	t.Parallel()
 	p := webtest.NewGamesRig(t)
 	address := p.Open(t)
-	games := everyGame()
-	step := 13 // eight games, with each value of each option
+	games := optionCombinations()
+	step := 13 // eight games with each value of each option
 	if os.Getenv("PRESSBOX_CRASH_ROUNDS") != "" {
 		step = 1
 	}
@@ -33,10 +33,10 @@ func TestWholeGames(t *testing.T) {
 	}
 }
 
-// everyGame returns the options of every kind of game: all combinations of
-// what the rules, the seats and the frames depend on, the shortest first; the
-// clock, the announcer and who may see it take turns.
-func everyGame() (games []string) {
+// optionCombinations returns all combinations of the options that change rules,
+// sides and frames, the shortest games first. The turn clock, announcements and
+// visibility alternate.
+func optionCombinations() (games []string) {
 	for _, innings := range []int{3, 5, 7, 9} {
 		for _, opponent := range []string{"open", "bot", "hotseat"} {
 			for _, extra := range []string{"runner", "standard"} {
@@ -55,7 +55,7 @@ func everyGame() (games []string) {
 	return games
 }
 
-// playGame plays a game with these options to its end.
+// playGame plays a game with these options to the end.
 func playGame(p *webtest.GamesRig, t *testing.T, address, options string, dice *rand.Rand) {
 	t.Helper()
 	anna, bert, carl := p.Player(t, "Anna"+t.Name()), p.Player(t, "Bert"+t.Name()), p.Player(t, "Carl"+t.Name())
@@ -74,7 +74,7 @@ func playGame(p *webtest.GamesRig, t *testing.T, address, options string, dice *
 		anna.SuggestLineup(g.ID, theirs)
 	}
 	if g = anna.SuggestLineup(g.ID, mine); g.Status != "active" {
-		t.Fatalf("with all line-ups in it is %s", g.Status)
+		t.Fatalf("with all line-ups: status %s", g.Status)
 	}
 	spectator := carl.Manage(address, g.ID)
 	var playing sync.WaitGroup
@@ -87,45 +87,46 @@ func playGame(p *webtest.GamesRig, t *testing.T, address, options string, dice *
 		return
 	}
 	if len(spectator.Legal) > 0 || spectator.Commands > 0 {
-		t.Errorf("the spectator may do %v", spectator.Legal)
+		t.Errorf("legal actions of the spectator: %v", spectator.Legal)
 	}
 	for _, m := range managers {
 		if m.Rev != spectator.Rev || m.Hash != spectator.Hash {
-			t.Errorf("a manager ended at %d with %.8s, the spectator at %d with %.8s", m.Rev, m.Hash, spectator.Rev, spectator.Hash)
+			t.Errorf("a manager ended at revision %d with hash %.8s, the spectator at %d with %.8s", m.Rev, m.Hash, spectator.Rev, spectator.Hash)
 		}
 	}
-	readBook(carl, g.ID, spectator.Replica)
+	checkRecords(carl, g.ID, spectator.Replica)
 }
 
-// readBook reads what is written about a game that is over.
-func readBook(f *webtest.Player, id string, want *replica.Replica) {
+// checkRecords compares the records of a finished game with a replica.
+func checkRecords(f *webtest.Player, id string, want *replica.Replica) {
 	f.T.Helper()
 	var g webtest.GameView
-	again := webtest.NewReplica(f.T, f.Ask(http.MethodGet, "/api/games/"+id, "", 200, &g))
+	replayed := webtest.NewReplica(f.T, f.Ask(http.MethodGet, "/api/games/"+id, "", 200, &g))
 	if g.Status != "finished" || g.Result == nil || g.Dice.Seed == "" || g.Rev < want.Rev {
-		f.T.Errorf("it ended as %+v", g)
+		f.T.Errorf("the finished game is %+v", g)
 	}
-	var all struct{ Events []replica.Frame }
-	f.Ask(http.MethodGet, "/api/games/"+id+"/events?since=0", "", 200, &all)
-	for _, e := range all.Events {
-		if err := again.Apply(e); err != nil {
+	for _, e := range allEvents(f, id) {
+		if err := replayed.Apply(e); err != nil {
 			f.T.Fatal(err)
 		}
 	}
-	if again.Hash != want.Hash {
-		f.T.Errorf("the events lead to %.8s, want %.8s", again.Hash, want.Hash)
+	if replayed.Hash != want.Hash {
+		f.T.Errorf("the events end with hash %.8s, want %.8s", replayed.Hash, want.Hash)
 	}
-	var box struct{ Teams []struct{ Runs int } }
-	f.Ask(http.MethodGet, "/api/games/"+id+"/boxscore", "", 200, &box)
+	box := get[struct{ Teams []struct{ Runs int } }](f, "/api/games/"+id+"/boxscore")
 	if box.Teams[0].Runs != g.Score.Away || box.Teams[1].Runs != g.Score.Home {
-		f.T.Errorf("the box score has %v, the game %v", box, g.Score)
+		f.T.Errorf("box score: %v runs, game: %v", box, g.Score)
 	}
-	var win struct{ Points []struct{ Home float64 } }
-	f.Ask(http.MethodGet, "/api/games/"+id+"/winprob", "", 200, &win)
+	win := get[struct{ Points []struct{ Home float64 } }](f, "/api/games/"+id+"/winprob")
 	if last := win.Points[len(win.Points)-1].Home; last != 0 && last != 1 && g.Result.Winner != "" {
-		f.T.Errorf("the home side's chance ends at %v", last)
+		f.T.Errorf("the home side's last probability is %v", last)
 	}
 	if card := f.Ask(http.MethodGet, "/api/games/"+id+"/scorecard", "", 200, nil); !strings.HasPrefix(card.Text, "id,") {
-		f.T.Errorf("the scorecard begins %.20q", card.Text)
+		f.T.Errorf("the scorecard starts with %.20q", card.Text)
 	}
+}
+
+func allEvents(f *webtest.Player, id string) []replica.Frame {
+	f.T.Helper()
+	return get[struct{ Events []replica.Frame }](f, "/api/games/"+id+"/events?since=0").Events
 }

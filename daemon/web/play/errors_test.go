@@ -13,8 +13,8 @@ import (
 	"pressbox/store"
 )
 
-// When something of ours is broken the client is told that, and the log what.
-func TestWhatIsBrokenIsLogged(t *testing.T) {
+// The cause of an internal error is logged and not sent to the client.
+func TestErrors_cause(t *testing.T) {
 	t.Parallel()
 	p := webtest.NewGamesRig(t, webtest.WithTeams)
 	anna := p.Player(t, "Anna")
@@ -31,20 +31,20 @@ func TestWhatIsBrokenIsLogged(t *testing.T) {
 	} {
 		answer := anna.Refused(tt.method, tt.path, tt.body, 503, tt.code)
 		if strings.Contains(answer.Text, tt.cause) {
-			t.Errorf("%s %s: the client is told %s", tt.method, tt.path, answer.Text)
+			t.Errorf("%s %s: the client received %s", tt.method, tt.path, answer.Text)
 		}
-		if said := p.Logged(answer.Field("request_id")); !strings.Contains(said, "level=ERROR") || !strings.Contains(said, tt.cause) {
-			t.Errorf("%s %s: the log says %q, not %q", tt.method, tt.path, said, tt.cause)
+		if record := p.Logged(answer.Field("request_id")); !strings.Contains(record, "level=ERROR") || !strings.Contains(record, tt.cause) {
+			t.Errorf("%s %s: log record %q, want the cause %q", tt.method, tt.path, record, tt.cause)
 		}
 	}
 	anna.Refused("POST", "/api/notify", `{`, 400, "not_json")
 	if log := p.Log.String(); strings.Count(log, "level=ERROR") != 3 {
-		t.Errorf("what a client does wrong is logged as ours: %s", log)
+		t.Errorf("a client's error is logged as an error: %s", log)
 	}
 }
 
-// So it is on a websocket.
-func TestWhatIsBrokenUnderAWebsocketIsLogged(t *testing.T) {
+// The same on a websocket.
+func TestErrors_causeOnWebsocket(t *testing.T) {
 	t.Parallel()
 	p := webtest.NewGamesRig(t)
 	seat := p.NewTable(t, `{}`)
@@ -56,30 +56,31 @@ func TestWhatIsBrokenUnderAWebsocketIsLogged(t *testing.T) {
 	m.WantNak("illegal_action")
 	m.Command([]byte(`{"a":"pause"}`))
 	if f := m.Until("nak", "ack"); f.Code() != "unavailable" || !strings.Contains(string(f.Text), "the server cannot save the game") {
-		t.Errorf("answered %s", f.Text)
+		t.Errorf("answer %s", f.Text)
 	}
-	if said := p.Logged("level=ERROR"); !strings.Contains(said, "the store is closed") || strings.Count(p.Log.String(), "level=ERROR") != 1 {
-		t.Errorf("the log says %s", p.Log)
+	if record := p.Logged("level=ERROR"); !strings.Contains(record, "the store is closed") || strings.Count(p.Log.String(), "level=ERROR") != 1 {
+		t.Errorf("log: %s", p.Log)
 	}
 }
 
-// A smudged journal has box scores that nobody can read.
-type smudged struct{ live.Journal }
+// A brokenJournal returns box scores that cannot be decoded.
+type brokenJournal struct{ live.Journal }
 
-func (smudged) Boxes(_ context.Context, games []string) (map[string][]byte, error) {
+func (brokenJournal) Boxes(_ context.Context, games []string) (map[string][]byte, error) {
 	return map[string][]byte{games[0]: []byte("{")}, nil
 }
 
-// What is kept and cannot be read is our fault, not a conflict.
-func TestABoxScoreThatCannotBeRead(t *testing.T) {
+// A stored box score that cannot be decoded is an internal error; the log names
+// the game.
+func TestErrors_unreadableBoxScore(t *testing.T) {
 	t.Parallel()
-	kept, err := store.Open(filepath.Join(t.TempDir(), "smudged.db"), store.Options{})
+	s, err := store.Open(filepath.Join(t.TempDir(), "broken.db"), store.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer kept.Close()
+	defer s.Close()
 	p := webtest.NewGamesRig(t, func(cfg *site.Config) {
-		if cfg.Play.Games, err = live.New(t.Context(), live.Config{Journal: smudged{kept.Games()}, Rosters: webtest.Clubs{}, Log: cfg.Log}); err != nil {
+		if cfg.Play.Games, err = live.New(t.Context(), live.Config{Journal: brokenJournal{s.Games()}, Rosters: webtest.Clubs{}, Log: cfg.Log}); err != nil {
 			t.Fatal(err)
 		}
 	})
@@ -89,18 +90,18 @@ func TestABoxScoreThatCannotBeRead(t *testing.T) {
 	anna.Ask("POST", "/api/games/"+id+"/concede", "", 200, nil)
 	for _, path := range []string{"/api/stats/standings", "/api/stats/players"} {
 		answer := anna.Refused("GET", path, "", 500, "unreadable_game")
-		if said := p.Logged(answer.Field("request_id")); !strings.Contains(said, "game "+id) {
-			t.Errorf("GET %s: the log says %q, and not which game it is", path, said)
+		if record := p.Logged(answer.Field("request_id")); !strings.Contains(record, "game "+id) {
+			t.Errorf("GET %s: log record %q, want the game's id", path, record)
 		}
 	}
 }
 
-// Who is refused is told what would help.
-func TestWhatWouldHelpIsSaid(t *testing.T) {
+// A refusal contains the remedy.
+func TestErrors_remedy(t *testing.T) {
 	t.Parallel()
 	b := webtest.NewSignInRig(t).Browser(t)
 	if detail := b.Get("/api/auth/me").Want(401).Field("detail"); !strings.HasPrefix(detail, "sign in first") {
-		t.Errorf("GET /api/auth/me by nobody: %s", detail)
+		t.Errorf("GET /api/auth/me without a session: %s", detail)
 	}
 	r := webtest.NewRig(t, func(c *site.Config) {
 		c.Admin.Checks = []admin.Check{{Name: "store", Report: func() admin.Condition { return admin.Condition{Health: admin.Failing} }}}

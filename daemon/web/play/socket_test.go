@@ -1,0 +1,379 @@
+package play_test
+
+import (
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/gorilla/websocket"
+
+	"pressbox/daemon/web/webtest"
+)
+
+// An invalid or illegal frame is answered with a nak and changes neither its
+// game nor another one.
+func TestSocket_refusedFrames(t *testing.T) {
+	t.Parallel()
+	p := webtest.NewGamesRig(t)
+	address := p.Open(t)
+	seat := p.NewTable(t, `{}`)
+	other := p.NewTable(t, `{}`)
+	anna, bert := seat.Home.Manage(address, seat.ID).Sit(), seat.Away.Manage(address, seat.ID).Sit()
+	carl := p.Player(t, "Carl").Manage(address, seat.ID).Sit()
+	swing, pitch := anna, bert // the sides at bat and in the field
+	if !strings.Contains(string(anna.Legal[0].Action), "offence") {
+		swing, pitch = bert, anna
+	}
+	before, otherBefore := seat.State(t), other.State(t)
+	cmd := func(action string) string {
+		return fmt.Sprintf(`{"t":"cmd","g":%q,"cid":"x","rev":%d,"d":{"action":%s}}`, seat.ID, anna.Rev, action)
+	}
+	good := string(swing.Legal[0].Action)
+	for _, tt := range []struct {
+		name, frame, code string
+		from              *webtest.Manager
+	}{
+		{"not JSON", `hello`, "malformed", anna},
+		{"array", `[]`, "malformed", anna},
+		{"empty", ``, "malformed", anna},
+		{"two objects", `{"t":"ping"} {"t":"ping"}`, "malformed", anna},
+		{"duplicate name", `{"t":"ping","t":"ping"}`, "malformed", anna},
+		{"duplicate name in an action", cmd(strings.Replace(good, `{`, `{"a":"offence",`, 1)), "malformed", swing},
+		{"unknown member", `{"t":"ping","x":1}`, "malformed", anna},
+		{"invalid UTF-8", "{\"t\":\"ping\",\"g\":\"\xff\"}", "malformed", anna},
+		{"negative revision", `{"t":"cmd","rev":-1}`, "malformed", anna},
+		{"revision beyond the limit", fmt.Sprintf(`{"t":"join","g":%q,"d":{"since":9007199254740992}}`, seat.ID), "malformed", anna},
+		{"no type", `{}`, "unknown_type", anna},
+		{"unknown type", `{"t":"chat"}`, "unknown_type", anna},
+		{"second auth frame", `{"t":"auth","d":{"token":"x"}}`, "malformed", anna},
+		{"ping with text", `{"t":"ping","d":{"ts":"x"}}`, "malformed", anna},
+		{"too long", `{"t":"ping"` + strings.Repeat(" ", 8<<10) + `}`, "too_large", anna},
+		{"join without a game", `{"t":"join"}`, "malformed", anna},
+		{"join an unknown game", `{"t":"join","g":"nowhere"}`, "unknown_game", anna},
+		{"join an invalid id", `{"t":"join","g":"` + strings.Repeat("x", 65) + `"}`, "unknown_game", anna},
+		{"sync before join", fmt.Sprintf(`{"t":"sync","g":%q}`, other.ID), "not_joined", anna},
+		{"command before join", strings.Replace(cmd(good), seat.ID, other.ID, 1), "not_joined", swing},
+		{"no command id", fmt.Sprintf(`{"t":"cmd","g":%q,"rev":%d,"d":{"action":%s}}`, seat.ID, anna.Rev, good), "malformed", swing},
+		{"long command id", strings.Replace(cmd(good), `"cid":"x"`, `"cid":"`+strings.Repeat("x", 65)+`"`, 1), "malformed", swing},
+		{"no action", fmt.Sprintf(`{"t":"cmd","g":%q,"cid":"x","rev":1}`, seat.ID), "malformed", swing},
+		{"action is a number", cmd(`7`), "malformed", swing},
+		{"unknown action", cmd(`{"a":"win"}`), "malformed", swing},
+		{"unknown member of an action", cmd(strings.Replace(good, `{`, `{"x":1,`, 1)), "malformed", swing},
+		{"unknown call", cmd(strings.Replace(good, "swing", "sleep", 1)), "illegal_action", swing},
+		{"steal without a runner", cmd(strings.Replace(good, "swing", "steal second", 1)), "illegal_action", swing},
+		{"answer without a question", cmd(`{"a":"answer","bold":true}`), "illegal_action", swing},
+		{"the other side's decision", cmd(good), "not_your_side", pitch},
+		{"the other side by name", cmd(`{"a":"concede","side":"` + pitch.Side() + `"}`), "not_your_side", swing},
+		{"spectator", cmd(good), "forbidden", carl},
+		{"old decision", cmd(`{"a":"offence","call":"swing","d":99}`), "stale_revision", swing},
+		{"future revision", strings.Replace(cmd(good), fmt.Sprintf(`"rev":%d`, anna.Rev), `"rev":999`, 1), "stale_revision", swing},
+		{"resume a running game", cmd(`{"a":"resume"}`), "illegal_action", swing},
+	} {
+		if err := tt.from.WriteMessage(websocket.TextMessage, []byte(tt.frame)); err != nil {
+			t.Fatalf("%s: %v", tt.name, err)
+		}
+		if f := tt.from.Until("nak", "ack", "pong", "state"); f.Code() != tt.code {
+			t.Errorf("%s: answer %s, want %s", tt.name, f.Text, tt.code)
+		}
+	}
+	if err := anna.WriteMessage(websocket.BinaryMessage, []byte(`{"t":"ping"}`)); err != nil {
+		t.Fatal(err)
+	}
+	anna.WantNak("malformed")
+	if after := seat.State(t); after != before {
+		t.Errorf("the game changed from %s to %s", before, after)
+	}
+	if after := other.State(t); after != otherBefore {
+		t.Errorf("another game changed from %s to %s", otherBefore, after)
+	}
+	swing.Sendf("%s", cmd(good))
+	if f := swing.Until("nak", "ack"); f.T != "ack" {
+		t.Errorf("the legal action: answer %s", f.Text)
+	}
+}
+
+// The limit of a frame is 8 KiB; one of more than 64 KiB closes the connection.
+func TestSocket_frameLength(t *testing.T) {
+	t.Parallel()
+	p := webtest.NewGamesRig(t)
+	k := p.Player(t, "Anna").Dial(p.Open(t))
+	sendPing := func(length int) {
+		const text = `{"t":"ping"}`
+		k.Sendf("%s", text+strings.Repeat(" ", length-len(text)))
+	}
+	sendPing(8 << 10)
+	if f := k.Next(); f.T != "pong" {
+		t.Errorf("8 KiB: answer %s", f.Text)
+	}
+	for _, length := range []int{8<<10 + 1, 64 << 10} {
+		sendPing(length)
+		k.WantNak("too_large")
+	}
+	sendPing(64<<10 + 1)
+	if f := k.Next(); f.T != "closed" || f.Rev != websocket.CloseMessageTooBig {
+		t.Errorf("64 KiB and a byte: %s %d", f.T, f.Rev)
+	}
+}
+
+// A socket joins at most sixteen games at the same time.
+func TestSocketJoin_limit(t *testing.T) {
+	t.Parallel()
+	p := webtest.NewGamesRig(t)
+	anna := p.Player(t, "Anna")
+	k := anna.Dial(p.Open(t))
+	var ids []string
+	for range 17 {
+		ids = append(ids, anna.CreateGame(`{}`).ID)
+	}
+	for _, id := range ids[:16] {
+		join(k, id)
+	}
+	k.Sendf(`{"t":"join","g":%q}`, ids[16])
+	k.WantNak("rate_limited")
+	join(k, ids[3]) // joined already
+	k.Sendf(`{"t":"leave","g":%q}`, ids[0])
+	k.Sendf(`{"t":"join","g":%q}`, ids[16])
+	if f := k.Until("state", "nak"); f.T != "state" || f.G != ids[16] {
+		t.Errorf("after leaving one: answer %s", f.Text)
+	}
+}
+
+// Forty frames at once and twenty per second are answered; one more closes the
+// socket with 4429.
+func TestSocket_rateLimit(t *testing.T) {
+	inBubble(t, func(p *webtest.GamesRig, l *webtest.Wire, _ func() error) {
+		t := p.T
+		k := p.Player(t, "Anna").DialWire(l)
+		ping := func(times int) {
+			for range times {
+				k.Sendf(`{"t":"ping","d":{"ts":17.5}}`)
+				if f := k.Next(); f.T != "pong" || string(f.D) != `{"ts":17.5}` {
+					t.Fatalf("answer %s %s", f.T, f.Text)
+				}
+			}
+		}
+		ping(40)
+		time.Sleep(time.Second)
+		ping(20)
+		k.Sendf(`{"t":"ping"}`)
+		if f := k.Until("closed"); f.Rev != 4429 {
+			t.Errorf("one frame too many: closed with %d", f.Rev)
+		}
+	})
+}
+
+// The websocket's own pings count as frames.
+func TestSocket_pingRateLimit(t *testing.T) {
+	inBubble(t, func(p *webtest.GamesRig, l *webtest.Wire, _ func() error) {
+		t := p.T
+		k := p.Player(t, "Anna").DialWire(l)
+		pongs := make(chan string, 50)
+		k.SetPongHandler(func(data string) error {
+			pongs <- data
+			return nil
+		})
+		closed := make(chan webtest.Frame, 1)
+		go func() { closed <- k.Next() }()
+		for range 41 {
+			if err := k.WriteControl(websocket.PingMessage, []byte("x"), time.Now().Add(time.Second)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if f := <-closed; f.Rev != 4429 || len(pongs) != 40 || <-pongs != "x" {
+			t.Errorf("closed with %d after %d pongs", f.Rev, len(pongs)+1)
+		}
+	})
+}
+
+// A client that answers no pings is closed after 25 seconds; one that does
+// stays and receives its lag.
+func TestSocket_pings(t *testing.T) {
+	inBubble(t, func(p *webtest.GamesRig, l *webtest.Wire, _ func() error) {
+		t := p.T
+		anna := p.Player(t, "Anna")
+		dead, alive := anna.DialWire(l), anna.DialWire(l)
+		dead.SetPingHandler(func(string) error { return nil })
+		alive.SetPingHandler(func(data string) error {
+			time.Sleep(80 * time.Millisecond)
+			return alive.WriteControl(websocket.PongMessage, []byte(data), time.Now().Add(time.Second))
+		})
+		began := time.Now()
+		closed := make(chan time.Duration, 1)
+		go func() {
+			_, _, _ = dead.ReadMessage() // until it is closed
+			closed <- time.Since(began)
+		}()
+		answers := make(chan webtest.Frame, 1)
+		for range 10 {
+			go func() { answers <- alive.Next() }()
+			time.Sleep(40 * time.Second)
+			alive.Sendf(`{"t":"ping"}`)
+			if f := <-answers; string(f.D) != `{"lag":80}` {
+				t.Errorf("the live client received %s", f.Text)
+			}
+		}
+		if took := <-closed; took != 25*time.Second {
+			t.Errorf("the dead client was closed after %s, want 25 s", took)
+		}
+		_ = alive.Close()
+	})
+}
+
+// A client that reads nothing is closed with 4408 when 64 messages are queued,
+// also if it takes nothing at all; other clients do not wait for it.
+func TestSocket_slowClient(t *testing.T) {
+	inBubble(t, func(p *webtest.GamesRig, l *webtest.Wire, _ func() error) {
+		t := p.T
+		seat := p.NewTable(t, `{}`)
+		slow, stuck := p.Player(t, "Carl").DialWire(l), p.Player(t, "Dora").DialWire(l)
+		join(slow, seat.ID)
+		join(stuck, seat.ID)
+		anna := seat.Home.DialWire(l)
+		m := &webtest.Manager{Socket: anna, Replica: webtest.NewReplica(t, seat.Home.Ask("GET", "/api/games/"+seat.ID, "", 200, nil)), Game: seat.ID}
+		m.Sit()
+		began := time.Now()
+		for range 40 {
+			for _, action := range []string{`{"a":"pause"}`, `{"a":"resume"}`} {
+				m.Command([]byte(action))
+				m.Follow(m.Until("ack"))
+			}
+			time.Sleep(100 * time.Millisecond) // the rate limit
+		}
+		if took := time.Since(began); took != 4*time.Second {
+			t.Errorf("the others waited for the slow client: it took %s, want 4 s", took)
+		}
+		received := 0
+		f := slow.Next()
+		for ; f.T != "closed"; f = slow.Next() {
+			received++
+		}
+		if f.Rev != 4408 || received > 65 {
+			t.Errorf("the slow client was closed with %d after %d frames, want 4408 after at most 65", f.Rev, received)
+		}
+		time.Sleep(2 * time.Second)
+		if _, err := stuck.Read(); err == nil {
+			t.Error("the stuck client is not closed")
+		}
+	})
+}
+
+// When the server stops, every socket is closed with 4001, unauthenticated ones
+// too, and Serve waits for them.
+func TestSocket_serverStops(t *testing.T) {
+	inBubble(t, func(p *webtest.GamesRig, l *webtest.Wire, stop func() error) {
+		t := p.T
+		anna := p.Player(t, "Anna")
+		k := anna.DialWire(l)
+		join(k, anna.CreateGame(`{}`).ID)
+		unknown := &webtest.Player{Browser: p.Browser(t), T: t, Name: "unauthenticated"}
+		n := unknown.DialWire(l)
+		stopped := make(chan error, 1)
+		began := time.Now()
+		go func() { stopped <- stop() }()
+		if f := k.Until("bye"); string(f.D) != `{"code":"restart","retry_after":1}` {
+			t.Errorf("received %s", f.Text)
+		}
+		if f := k.Next(); f.Rev != 4001 {
+			t.Errorf("closed with %d, want 4001", f.Rev)
+		}
+		if f := n.Next(); f.Rev != 4001 {
+			t.Errorf("the unauthenticated socket was closed with %d, want 4001", f.Rev)
+		}
+		_, _ = k.Close(), n.Close()
+		if err := <-stopped; err != nil || time.Since(began) > 3*time.Second {
+			t.Errorf("stopped after %s: %v", time.Since(began), err)
+		}
+	})
+}
+
+// Neither a client that goes on sending pongs instead of a close frame delays
+// the stop, nor one that takes no more bytes.
+func TestSocket_stopDoesNotWait(t *testing.T) {
+	inBubble(t, func(p *webtest.GamesRig, l *webtest.Wire, stop func() error) {
+		t := p.T
+		anna := p.Player(t, "Anna")
+		k, stuck := anna.DialWire(l), anna.DialWire(l)
+		k.SetCloseHandler(func(int, string) error { return nil })
+		var running sync.WaitGroup
+		running.Go(func() {
+			for range 60 {
+				if k.WriteControl(websocket.PongMessage, nil, time.Now().Add(time.Second)) != nil {
+					return
+				}
+				time.Sleep(time.Second)
+			}
+		})
+		running.Go(func() {
+			for f := k.Next(); f.T != "closed"; f = k.Next() {
+			}
+		})
+		time.Sleep(10 * time.Second)
+		stuck.Sendf(`{"t":"ping"}`) // the pong is not read
+		began := time.Now()
+		if err := stop(); err != nil || time.Since(began) > 3*time.Second {
+			t.Errorf("stopped after %s: %v", time.Since(began), err)
+		}
+		running.Wait()
+	})
+}
+
+// When a session ends, its sockets are closed with 4401 and its manager goes
+// offline.
+func TestSocket_sessionEnds(t *testing.T) {
+	inBubble(t, func(p *webtest.GamesRig, l *webtest.Wire, _ func() error) {
+		t := p.T
+		seat := p.NewTable(t, `{}`)
+		bert, anna := seat.Away.DialWire(l), seat.Home.DialWire(l)
+		join(bert, seat.ID)
+		join(anna, seat.ID)
+		seat.Home.Post("/api/auth/logout").Want(204)
+		if f := anna.Until("closed"); f.Rev != 4401 {
+			t.Errorf("closed with %d, want 4401", f.Rev)
+		}
+		for f := bert.Until("presence"); !strings.Contains(string(f.D), `"home":{"online":false,`); f = bert.Until("presence") {
+		}
+		_ = bert.Close()
+	})
+}
+
+// Watchers of a game that is cancelled receive a bye; the socket stays open.
+func TestSocket_gameCancelled(t *testing.T) {
+	inBubble(t, func(p *webtest.GamesRig, l *webtest.Wire, _ func() error) {
+		t := p.T
+		anna := p.Player(t, "Anna")
+		g := anna.CreateGame(`{}`)
+		k := p.Player(t, "Bert").DialWire(l)
+		join(k, g.ID)
+		anna.Ask("DELETE", "/api/games/"+g.ID, "", 204, nil)
+		if f := k.Until("bye"); f.G != g.ID || string(f.D) != `{"code":"cancelled"}` {
+			t.Errorf("received %s", f.Text)
+		}
+		k.Sendf(`{"t":"ping"}`)
+		k.Until("pong")
+		k.Sendf(`{"t":"join","g":%q}`, g.ID)
+		k.WantNak("unknown_game")
+		_ = k.Close()
+	})
+}
+
+// The server is idle only from when its last websocket is closed.
+func TestSocket_countsAsActivity(t *testing.T) {
+	inBubble(t, func(p *webtest.GamesRig, l *webtest.Wire, _ func() error) {
+		t := p.T
+		k := p.Player(t, "Anna").DialWire(l)
+		go func() { _, _, _ = k.ReadMessage() }() // answers pings
+		time.Sleep(50 * time.Second)
+		if idle := p.Idle(); idle != 0 {
+			t.Errorf("idle for %s while a websocket is open", idle)
+		}
+		_ = k.Close()
+		synctest.Wait()
+		time.Sleep(time.Minute)
+		if idle := p.Idle(); idle != time.Minute {
+			t.Errorf("idle for %s a minute after it was closed", idle)
+		}
+	})
+}
