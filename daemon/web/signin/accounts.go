@@ -10,55 +10,55 @@ import (
 )
 
 func (h *handlers) accountRoutes() []web.Route {
-	gone := []web.Response{{Status: http.StatusNoContent, Description: "Done."}}
+	noContent := []web.Response{{Status: http.StatusNoContent, Description: "Done."}}
 	const tag = "administration"
 	return []web.Route{
 		web.NewRoute(http.MethodGet, "/admin/tokens", web.AdminSocket, h.listTokens, web.Operation{
-			ID: "listTokens", Tag: tag, Summary: "The API tokens, without what is secret of them",
+			ID: "listTokens", Tag: tag, Summary: "List the API tokens, without their secrets",
 			Responses: []web.Response{{Status: http.StatusOK, Description: "The tokens.", Schema: "TokenList"}},
 		}),
 		web.NewRoute(http.MethodPost, "/admin/tokens", web.AdminSocket, h.createToken, web.Operation{
-			ID: "createToken", Tag: tag, Summary: "Make an API token, which is told once", Request: "TokenRequest",
+			ID: "createToken", Tag: tag, Summary: "Create an API token; only this answer contains the secret", Request: "TokenRequest",
 			Responses: []web.Response{{Status: http.StatusCreated, Description: "The token.", Schema: "NewToken"}},
 		}),
 		web.NewRoute(http.MethodDelete, "/admin/tokens/:id", web.AdminSocket, h.revokeToken, web.Operation{
-			ID: "revokeToken", Tag: tag, Summary: "End an API token",
-			Responses: gone, Problems: []int{http.StatusNotFound},
+			ID: "revokeToken", Tag: tag, Summary: "Revoke an API token",
+			Responses: noContent, Problems: []int{http.StatusNotFound},
 		}),
 		web.NewRoute(http.MethodGet, "/admin/users", web.AdminSocket, h.listUsers, web.Operation{
-			ID: "listUsers", Tag: tag, Summary: "The accounts",
+			ID: "listUsers", Tag: tag, Summary: "List the accounts",
 			Responses: []web.Response{{Status: http.StatusOK, Description: "The accounts.", Schema: "UserList"}},
 		}),
 		web.NewRoute(http.MethodPatch, "/admin/users/:id", web.AdminSocket, h.changeUser, web.Operation{
-			ID: "changeUser", Tag: tag, Summary: "Shut an account out, or let it in again", Request: "UserChange",
-			Responses: gone, Problems: []int{http.StatusNotFound},
+			ID: "changeUser", Tag: tag, Summary: "Disable or enable an account", Request: "UserChange",
+			Responses: noContent, Problems: []int{http.StatusNotFound},
 		}),
 		web.NewRoute(http.MethodPost, "/admin/passphrases", web.AdminSocket, h.resetPassphrase, web.Operation{
-			ID: "resetPassphrase", Tag: tag, Summary: "Give an account of the appliance a random passphrase, and end its sessions", Request: "PassphraseReset",
-			Responses: []web.Response{{Status: http.StatusOK, Description: "The passphrase.", Schema: "NewPassphrase"}}, Problems: []int{http.StatusNotFound},
+			ID: "resetPassphrase", Tag: tag, Summary: "Set a random passphrase for a local account and end its sessions", Request: "PassphraseReset",
+			Responses: []web.Response{{Status: http.StatusOK, Description: "The new passphrase.", Schema: "NewPassphrase"}}, Problems: []int{http.StatusNotFound},
 		}),
 		web.NewRoute(http.MethodPost, "/admin/invites", web.AdminSocket, h.createInvite, web.Operation{
-			ID: "createInvite", Tag: tag, Summary: "Make an invite: one new account, within a week",
+			ID: "createInvite", Tag: tag, Summary: "Create an invite: for one new account, valid for a week",
 			Responses: []web.Response{{Status: http.StatusCreated, Description: "The invite.", Schema: "Invite"}},
 		}),
 	}
 }
 
-// A tokenReply is an API token as the administrator sees it.
+// A tokenReply describes an API token to the administrator.
 type tokenReply struct {
 	ID      string    `json:"id"`
 	Name    string    `json:"name"`
 	Network string    `json:"network,omitempty"`
-	TTL     int64     `json:"ttl,omitempty"` // seconds, from its making
+	TTL     int64     `json:"ttl,omitempty"` // seconds after its creation; 0 means no expiry
 	Created time.Time `json:"created_at"`
 }
 
-func showToken(t auth.APIToken) tokenReply {
-	shown := tokenReply{ID: t.ID, Name: t.Name, TTL: int64(t.TTL.Seconds()), Created: t.Created.UTC().Truncate(time.Second)}
+func newTokenReply(t auth.APIToken) tokenReply {
+	reply := tokenReply{ID: t.ID, Name: t.Name, TTL: int64(t.TTL.Seconds()), Created: t.Created.UTC().Truncate(time.Second)}
 	if t.Network.IsValid() {
-		shown.Network = t.Network.String()
+		reply.Network = t.Network.String()
 	}
-	return shown
+	return reply
 }
 
 type tokensReply struct {
@@ -72,7 +72,7 @@ func (h *handlers) listTokens(w http.ResponseWriter, r *http.Request) error {
 	}
 	all := tokensReply{Tokens: []tokenReply{}}
 	for _, t := range tokens {
-		all.Tokens = append(all.Tokens, showToken(t))
+		all.Tokens = append(all.Tokens, newTokenReply(t))
 	}
 	return web.WriteJSON(w, http.StatusOK, all)
 }
@@ -81,10 +81,10 @@ func (h *handlers) listTokens(w http.ResponseWriter, r *http.Request) error {
 type tokenRequest struct {
 	Name    string `json:"name"`
 	Network string `json:"network"`
-	TTL     int64  `json:"ttl"` // seconds; 0 means for ever
+	TTL     int64  `json:"ttl"` // seconds; 0 means no expiry
 }
 
-type newTokenReply struct {
+type createdTokenReply struct {
 	tokenReply
 	Token string `json:"token"`
 }
@@ -94,20 +94,21 @@ func (h *handlers) createToken(w http.ResponseWriter, r *http.Request) error {
 	if err := h.Decode(w, r, "TokenRequest", &body); err != nil {
 		return err
 	}
-	network, ok := networkOf(body.Network)
+	network, ok := parseNetwork(body.Network)
 	if !ok {
-		return &web.BodyError{Violations: []web.Violation{{Path: "/network", Code: "invalid", Detail: "must be a network such as 192.168.1.0/24, or an address"}}}
+		return &web.BodyError{Violations: []web.Violation{{Path: "/network", Code: "invalid", Detail: "must be a network such as 192.168.1.0/24 or an IP address"}}}
 	}
-	token, kept, err := h.Sessions.CreateAPIToken(r.Context(), body.Name, network, time.Duration(body.TTL)*time.Second)
+	token, created, err := h.Sessions.CreateAPIToken(r.Context(), body.Name, network, time.Duration(body.TTL)*time.Second)
 	if err != nil {
 		return err
 	}
-	return web.WriteJSON(w, http.StatusCreated, newTokenReply{showToken(kept), token.Reveal()})
+	return web.WriteJSON(w, http.StatusCreated, createdTokenReply{newTokenReply(created), token.Reveal()})
 }
 
-// networkOf reads a network; "" is none, and an address a network of one. It is
-// written as addresses are when they come: IPv4 as IPv4, without a zone.
-func networkOf(text string) (netip.Prefix, bool) {
+// parseNetwork parses a network in CIDR notation or a single address; "" means
+// any network. The result has the form of [web.ClientAddr]: IPv4 instead of
+// IPv4-mapped IPv6, no zone.
+func parseNetwork(text string) (netip.Prefix, bool) {
 	if text == "" {
 		return netip.Prefix{}, true
 	}
@@ -117,24 +118,24 @@ func networkOf(text string) (netip.Prefix, bool) {
 		network, err = netip.PrefixFrom(a, a.BitLen()), nil
 	}
 	if a := network.Addr(); a.Is4In6() {
-		network = netip.PrefixFrom(a.Unmap(), network.Bits()-96) // of fewer than 96 bits there is none
+		network = netip.PrefixFrom(a.Unmap(), network.Bits()-96) // invalid if the prefix is shorter than 96 bits
 	}
 	return network.Masked(), err == nil && network.IsValid()
 }
 
 func (h *handlers) revokeToken(w http.ResponseWriter, r *http.Request) error {
-	return done(w, h.Sessions.RevokeAPIToken(r.Context(), web.Param(r, "id")))
+	return writeNoContent(w, h.Sessions.RevokeAPIToken(r.Context(), web.Param(r, "id")))
 }
 
-// done answers that something was done, unless it was not.
-func done(w http.ResponseWriter, err error) error {
+// writeNoContent answers 204 if err is nil; otherwise it returns err.
+func writeNoContent(w http.ResponseWriter, err error) error {
 	if err == nil {
 		w.WriteHeader(http.StatusNoContent)
 	}
 	return err
 }
 
-// A userReply is an account as the administrator sees it.
+// A userReply describes an account to the administrator.
 type userReply struct {
 	accountReply
 	Disabled bool `json:"disabled"`
@@ -151,7 +152,7 @@ func (h *handlers) listUsers(w http.ResponseWriter, r *http.Request) error {
 	}
 	all := usersReply{Users: []userReply{}}
 	for _, a := range accounts {
-		all.Users = append(all.Users, userReply{showAccount(a), a.Disabled})
+		all.Users = append(all.Users, userReply{newAccountReply(a), a.Disabled})
 	}
 	return web.WriteJSON(w, http.StatusOK, all)
 }
@@ -163,7 +164,7 @@ func (h *handlers) changeUser(w http.ResponseWriter, r *http.Request) error {
 	if err := h.Decode(w, r, "UserChange", &body); err != nil {
 		return err
 	}
-	return done(w, h.Sessions.SetDisabled(r.Context(), web.Param(r, "id"), body.Disabled))
+	return writeNoContent(w, h.Sessions.SetDisabled(r.Context(), web.Param(r, "id"), body.Disabled))
 }
 
 func (h *handlers) resetPassphrase(w http.ResponseWriter, r *http.Request) error {

@@ -8,75 +8,75 @@ import (
 	"pressbox/auth"
 )
 
-// The cookies, without the prefix that they have with Secure on.
+// Cookie names, without the prefix __Secure-.
 const (
 	accessCookie  = "pressbox_access"
 	refreshCookie = "pressbox_refresh"
-	flowCookie    = "xo_" // and the first characters of the flow's state
+	flowCookie    = "xo_" // followed by the first 8 characters of the state
 	securePrefix  = "__Secure-"
 )
 
-// Where each cookie is sent.
+// Cookie paths.
 const (
 	accessPath  = "/api"
 	refreshPath = "/api/auth"
 	flowPath    = "/api/auth/idp"
 )
 
-// maxFlows is how many sign-ins one browser may have under way, in tabs.
+// maxFlows is the number of sign-ins that one browser may have in progress.
 const maxFlows = 5
 
-// A cookies names and writes our cookies. None has a Domain, so that no other host
-// gets it, and none an Expires, so that no clock matters.
+// cookies reads and writes the cookies. None has the attribute Domain, so that
+// no other host receives it, or Expires, so that a wrong clock does not matter.
 type cookies struct{ secure bool }
 
-// name is a cookie's full name. With Secure on, only the prefixed name is
-// believed: a page without TLS on this host cannot set it.
-func (j cookies) name(base string) string {
-	if j.secure {
+// name returns a cookie's full name. With secure, only the prefixed name is
+// accepted, because a page without TLS on this host cannot set it.
+func (c cookies) name(base string) string {
+	if c.secure {
 		return securePrefix + base
 	}
 	return base
 }
 
-// values are all values of a cookie's name, in the order in which they came.
-func (j cookies) values(r *http.Request, base string) []string {
+// values returns all values of a cookie, in the order of the request.
+func (c cookies) values(r *http.Request, base string) []string {
 	var values []string
-	for _, c := range r.CookiesNamed(j.name(base)) {
-		values = append(values, c.Value)
+	for _, cookie := range r.CookiesNamed(c.name(base)) {
+		values = append(values, cookie.Value)
 	}
 	return values
 }
 
-// set writes a cookie for a time; 0 deletes it.
-func (j cookies) set(w http.ResponseWriter, base, path, value string, age time.Duration) {
+// set sets a cookie with a maximum age; 0 deletes the cookie.
+func (c cookies) set(w http.ResponseWriter, base, path, value string, age time.Duration) {
 	seconds := int(age.Seconds())
 	if seconds == 0 {
-		seconds = -1 // net/http writes this as Max-Age=0
+		seconds = -1 // net/http writes Max-Age=0
 	}
-	http.SetCookie(w, &http.Cookie{ //nolint:gosec // Secure is the operator's choice: COOKIE_SECURE
-		Name: j.name(base), Value: value, Path: path, MaxAge: seconds,
-		HttpOnly: true, Secure: j.secure, SameSite: http.SameSiteLaxMode,
+	http.SetCookie(w, &http.Cookie{ //nolint:gosec // the setting COOKIE_SECURE decides
+		Name: c.name(base), Value: value, Path: path, MaxAge: seconds,
+		HttpOnly: true, Secure: c.secure, SameSite: http.SameSiteLaxMode,
 	})
 }
 
-// setSession hands a session to the browser.
-func (j cookies) setSession(w http.ResponseWriter, p auth.TokenPair) {
-	j.set(w, accessCookie, accessPath, p.Access.Reveal(), auth.AccessTTL)
-	j.set(w, refreshCookie, refreshPath, p.Refresh.Reveal(), auth.RefreshTTL)
+// setSession sets the cookies of a session.
+func (c cookies) setSession(w http.ResponseWriter, p auth.TokenPair) {
+	c.set(w, accessCookie, accessPath, p.Access.Reveal(), auth.AccessTTL)
+	c.set(w, refreshCookie, refreshPath, p.Refresh.Reveal(), auth.RefreshTTL)
 }
 
-// clearSession takes it back.
-func (j cookies) clearSession(w http.ResponseWriter) {
-	j.set(w, accessCookie, accessPath, "", 0)
-	j.set(w, refreshCookie, refreshPath, "", 0)
+// clearSession deletes the cookies of a session.
+func (c cookies) clearSession(w http.ResponseWriter) {
+	c.set(w, accessCookie, accessPath, "", 0)
+	c.set(w, refreshCookie, refreshPath, "", 0)
 }
 
-// tokens are the tokens of both cookies that a request carries.
-func (j cookies) tokens(r *http.Request) []auth.Token {
+// tokens returns the access and refresh tokens in the cookies of a request.
+func (c cookies) tokens(r *http.Request) []auth.Token {
 	var tokens []auth.Token
 	for _, base := range []string{accessCookie, refreshCookie} {
-		for _, value := range j.values(r, base) {
+		for _, value := range c.values(r, base) {
 			if t, ok := auth.ParseToken(value); ok {
 				tokens = append(tokens, t)
 			}
@@ -85,29 +85,30 @@ func (j cookies) tokens(r *http.Request) []auth.Token {
 	return tokens
 }
 
-// flow is the name of the cookie that binds a flow to the browser: one each, so
-// that several tabs do not disturb one another.
-func flow(state string) string { return flowCookie + state[:min(len(state), 8)] }
+// flowName returns the name of the cookie that binds a flow to the browser. Each
+// flow has its own, so that sign-ins in several tabs are independent.
+func flowName(state string) string { return flowCookie + state[:min(len(state), 8)] }
 
-// setFlow writes a flow's cookie, and deletes the oldest of too many: browsers
-// send the older ones first (RFC 6265 §5.4).
-func (j cookies) setFlow(w http.ResponseWriter, r *http.Request, b auth.StartedFlow) {
+// setFlow sets the cookie of a flow and deletes the oldest ones above maxFlows;
+// browsers send older cookies first (RFC 6265 section 5.4).
+func (c cookies) setFlow(w http.ResponseWriter, r *http.Request, b auth.StartedFlow) {
 	var old []string
-	for _, c := range r.Cookies() {
-		if base := strings.TrimPrefix(c.Name, j.name("")); strings.HasPrefix(base, flowCookie) && base != flow(b.State) {
+	for _, cookie := range r.Cookies() {
+		if base := strings.TrimPrefix(cookie.Name, c.name("")); strings.HasPrefix(base, flowCookie) && base != flowName(b.State) {
 			old = append(old, base)
 		}
 	}
 	for len(old) >= maxFlows {
-		j.set(w, old[0], flowPath, "", 0)
+		c.set(w, old[0], flowPath, "", 0)
 		old = old[1:]
 	}
-	j.set(w, flow(b.State), flowPath, b.Binding, auth.FlowTTL)
+	c.set(w, flowName(b.State), flowPath, b.Binding, auth.FlowTTL)
 }
 
-// binding is the cookie of a flow; "" when there is none, or more than one.
-func (j cookies) binding(r *http.Request, state string) string {
-	if values := j.values(r, flow(state)); len(values) == 1 {
+// binding returns the value of a flow's cookie; "" if there is none or more
+// than one.
+func (c cookies) binding(r *http.Request, state string) string {
+	if values := c.values(r, flowName(state)); len(values) == 1 {
 		return values[0]
 	}
 	return ""

@@ -16,11 +16,11 @@ import (
 	"pressbox/daemon/web/static"
 )
 
-// mustRead returns one of our embedded files.
+// mustRead returns an embedded file.
 func mustRead(name string) string {
 	text, err := static.Files.ReadFile(name)
 	if err != nil {
-		panic(err) // it is embedded
+		panic(err)
 	}
 	return string(text)
 }
@@ -30,79 +30,80 @@ var (
 	style     = mustRead("signin.css")
 )
 
-// pages are the server's own pages for signing in. They need no script.
+// pages shows the server's own sign-in pages. They contain no script.
 type pages struct{ policy string }
 
-// newPages returns the pages. Their forms may end at the web client: browsers
-// check every redirect of a form against form-action.
+// newPages returns the pages. Their policy allows redirects from a form to the
+// web client, because browsers check each redirect against form-action.
 func newPages(frontend string) *pages {
 	sum := sha256.Sum256([]byte(style))
-	ends := "'self'"
+	targets := "'self'"
 	if frontend != "" {
-		ends += " " + frontend
+		targets += " " + frontend
 	}
 	return &pages{"default-src 'none'; style-src 'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) +
-		"'; form-action " + ends + "; frame-ancestors 'none'; base-uri 'none'"}
+		"'; form-action " + targets + "; frame-ancestors 'none'; base-uri 'none'"}
 }
 
-// A messagePage is a page that says one thing.
+// A messagePage is the data of a page with one message.
 type messagePage struct {
 	Title, Text string
-	Again       string // where to try again; "" means nowhere
+	Again       string // URL of the link to try again; "" means no link
 }
 
-// formsPage is the page with the two forms.
+// A formsPage is the data of the page with the forms to sign in and to sign up.
 type formsPage struct {
 	Title  string
-	Action string // where they are sent: with the authorization request
-	Cancel string
-	Create bool   // whether there is a second form
-	Invite bool   // whether it needs an invite
-	Form   string // the one that was sent, "signin" or "create"; "" before
-	Wrong  string // what was wrong with it
-	Name   string // what was typed; passphrases are not repeated
+	Action string // URL of the forms, with the authorization request
+	Cancel string // URL that cancels the sign-in
+	Create bool   // show the form to sign up
+	Invite bool   // which requires an invite
+	Form   string // submitted form, "signin" or "create"; "" if none
+	Wrong  string // error of the submitted form
+	Name   string // submitted name; the passphrase is not repeated
 }
 
-// show answers with a page.
+// show writes a page from a template.
 func (p *pages) show(w http.ResponseWriter, status int, name string, data any) error {
 	var page bytes.Buffer
 	values := struct {
 		Style template.CSS
 		Page  any
-	}{template.CSS(style), data} //nolint:gosec // our own
+	}{template.CSS(style), data} //nolint:gosec // an embedded file
 	if err := templates.ExecuteTemplate(&page, name, values); err != nil {
 		return fmt.Errorf("write the page %s: %w", name, err)
 	}
 	w.Header().Set("Content-Security-Policy", p.policy)
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
 	w.WriteHeader(status)
-	_, _ = w.Write(page.Bytes()) // the client has gone; there is no one to tell
+	_, _ = w.Write(page.Bytes()) // fails only if the client disconnected
 	return nil
 }
 
 func (h *handlers) localRoutes() []web.Route {
 	page := []web.Response{
-		{Status: http.StatusOK, Description: "A page with one or two forms.", Media: []string{"text/html"}},
-		{Status: http.StatusBadRequest, Description: "A page: this is no sign-in that was begun here.", Media: []string{"text/html"}},
+		{Status: http.StatusOK, Description: "A page with a form to sign in and, if sign-up is allowed, one to create an account.", Media: []string{"text/html"}},
+		{Status: http.StatusBadRequest, Description: "A page: unknown or expired sign-in.", Media: []string{"text/html"}},
 	}
 	return []web.Route{
 		web.NewRoute(http.MethodGet, auth.AuthorizePath, web.Public, h.localForms, web.Operation{
-			ID: "getLocalForms", Tag: "sign-in", Summary: "Where accounts of the appliance sign in and are made",
+			ID: "getLocalForms", Tag: "sign-in", Summary: "Get the page to sign in or to create a local account",
 			Responses: page, Problems: []int{http.StatusNotFound},
 		}),
 		web.NewRoute(http.MethodPost, auth.AuthorizePath, web.Public, h.localSubmit, web.Operation{
-			ID: "submitLocalForm", Tag: "sign-in", Summary: "Sign in, or make an account",
+			ID: "submitLocalForm", Tag: "sign-in", Summary: "Sign in or create a local account",
 			Form: "LocalForm",
 			Responses: append(page[1:2:2],
-				web.Response{Status: http.StatusSeeOther, Description: "Back to this appliance, as any provider would.", Location: true},
-				web.Response{Status: http.StatusUnprocessableEntity, Description: "The page, and what is wrong.", Media: []string{"text/html"}},
-				web.Response{Status: http.StatusTooManyRequests, Description: "The page, and how long to wait.", Media: []string{"text/html"}}),
+				web.Response{Status: http.StatusSeeOther, Description: "Redirect to the redirect URI.", Location: true},
+				web.Response{Status: http.StatusUnprocessableEntity, Description: "The page with an error message.", Media: []string{"text/html"}},
+				web.Response{Status: http.StatusTooManyRequests, Description: "The page with the time to wait.", Media: []string{"text/html"}}),
 			Problems: []int{http.StatusNotFound, http.StatusRequestEntityTooLarge, http.StatusUnsupportedMediaType},
 		}),
 	}
 }
 
-// localRequest reads the authorization request in the address.
+// localRequest parses the authorization request in the URL and returns it with
+// the page for it.
 func (h *handlers) localRequest(r *http.Request) (auth.LocalRequest, formsPage, error) {
 	local := h.Local
 	if local == nil {
@@ -122,13 +123,14 @@ func (h *handlers) localRequest(r *http.Request) (auth.LocalRequest, formsPage, 
 func (h *handlers) localForms(w http.ResponseWriter, r *http.Request) error {
 	_, page, err := h.localRequest(r)
 	if err != nil {
-		return h.notBegun(w, err)
+		return h.unknownSignIn(w, err)
 	}
 	return h.pages.show(w, http.StatusOK, "forms", page)
 }
 
-// notBegun is the page for an address that no sign-in led to.
-func (h *handlers) notBegun(w http.ResponseWriter, err error) error {
+// unknownSignIn shows the page for a URL without a valid authorization request;
+// it returns other errors than web.ErrNoSignIn unchanged.
+func (h *handlers) unknownSignIn(w http.ResponseWriter, err error) error {
 	if !errors.Is(err, web.ErrNoSignIn) {
 		return err
 	}
@@ -140,30 +142,30 @@ func (h *handlers) notBegun(w http.ResponseWriter, err error) error {
 func (h *handlers) localSubmit(w http.ResponseWriter, r *http.Request) error {
 	request, page, err := h.localRequest(r)
 	if err != nil {
-		return h.notBegun(w, err)
+		return h.unknownSignIn(w, err)
 	}
-	claim, err := h.claim(w, r)
+	credentials, err := readCredentials(w, r)
 	if err != nil {
 		return err
 	}
-	page.Form, page.Name = r.PostForm.Get("form"), claim.Name
-	act := h.Local.SignIn
+	page.Form, page.Name = r.PostForm.Get("form"), credentials.Name
+	signIn := h.Local.SignIn
 	if page.Form == "create" {
-		act = h.Local.Create
+		signIn = h.Local.Create
 	}
-	to, err := act(r.Context(), request, claim)
+	to, err := signIn(r.Context(), request, credentials)
 	if err != nil {
-		return h.again(w, page, err)
+		return h.showError(w, page, err)
 	}
-	// Never 307, which would send the passphrase on (RFC 9700 §4.12).
+	// Not 307, which would resend the passphrase (RFC 9700 section 4.12).
 	return redirect(w, http.StatusSeeOther, to)
 }
 
-// claim reads what was typed.
-func (h *handlers) claim(w http.ResponseWriter, r *http.Request) (auth.Credentials, error) {
+// readCredentials reads the submitted form.
+func readCredentials(w http.ResponseWriter, r *http.Request) (auth.Credentials, error) {
 	r.Body = http.MaxBytesReader(w, r.Body, web.MaxBody)
 	err := r.ParseForm()
-	if _, long := errors.AsType[*http.MaxBytesError](err); long {
+	if _, tooLarge := errors.AsType[*http.MaxBytesError](err); tooLarge {
 		return auth.Credentials{}, web.ErrBodyTooLarge
 	}
 	if err != nil || len(r.PostForm) == 0 {
@@ -175,9 +177,9 @@ func (h *handlers) claim(w http.ResponseWriter, r *http.Request) (auth.Credentia
 	}, nil
 }
 
-// again shows the page once more, with what was wrong. What is not the
-// person's fault is not the page's to say.
-func (h *handlers) again(w http.ResponseWriter, page formsPage, err error) error {
+// showError shows the forms with the error message; it returns errors that the
+// user cannot correct.
+func (h *handlers) showError(w http.ResponseWriter, page formsPage, err error) error {
 	status := http.StatusUnprocessableEntity
 	if wait, ok := errors.AsType[*auth.ThrottledError](err); ok {
 		status = http.StatusTooManyRequests

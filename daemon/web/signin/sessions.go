@@ -11,48 +11,48 @@ import (
 
 func (h *handlers) sessionRoutes() []web.Route {
 	const base = "/api/auth"
-	gone := []web.Response{{Status: http.StatusNoContent, Description: "Done."}}
+	noContent := []web.Response{{Status: http.StatusNoContent, Description: "Done."}}
 	return []web.Route{
 		web.NewRoute(http.MethodGet, base+"/me", web.SessionRequired, h.me, web.Operation{
-			ID: "getMe", Tag: "sign-in", Summary: "Who is signed in",
+			ID: "getMe", Tag: "sign-in", Summary: "Get the account that is signed in",
 			Responses: []web.Response{{Status: http.StatusOK, Description: "The account.", Schema: "Account"}},
 		}),
-		web.NewRoute(http.MethodDelete, base+"/me", web.SessionRequired, h.forgetMe, web.Operation{
+		web.NewRoute(http.MethodDelete, base+"/me", web.SessionRequired, h.deleteMe, web.Operation{
 			ID: "deleteMe", Tag: "sign-in", Summary: "Delete the account, its identity and its sessions",
-			Responses: gone,
+			Responses: noContent,
 		}),
 		web.NewRoute(http.MethodPost, base+"/refresh", web.Public, h.refresh, web.Operation{
-			ID: "refresh", Tag: "sign-in", Summary: "Renew the session",
-			Description: "With a token in the body, the answer's body has the new pair and no cookie is set. Otherwise the cookie is renewed, and the answer has no token.",
+			ID: "refresh", Tag: "sign-in", Summary: "Refresh the session",
+			Description: "With a refresh token in the body, the response body contains the new pair and sets no cookie. Otherwise the refresh token in the cookie is used, and the response sets both cookies and contains no token.",
 			Request:     "RefreshRequest", Optional: true,
-			Responses: []web.Response{{Status: http.StatusOK, Description: "Renewed.", Schema: "Renewal"}},
+			Responses: []web.Response{{Status: http.StatusOK, Description: "The session was refreshed.", Schema: "Renewal"}},
 			Problems:  []int{http.StatusUnauthorized},
 		}),
 		web.NewRoute(http.MethodPost, base+"/logout", web.Public, h.logout, web.Operation{
 			ID: "logout", Tag: "sign-in", Summary: "End the session and clear both cookies",
-			Responses: gone,
+			Responses: noContent,
 		}),
 		web.NewRoute(http.MethodPost, base+"/logout-all", web.SessionRequired, h.logoutAll, web.Operation{
 			ID: "logoutAll", Tag: "sign-in", Summary: "End all sessions of the account",
-			Responses: gone,
+			Responses: noContent,
 		}),
 		web.NewRoute(http.MethodGet, base+"/sessions", web.SessionRequired, h.listSessions, web.Operation{
-			ID: "listSessions", Tag: "sign-in", Summary: "Where the account is signed in",
-			Responses: []web.Response{{Status: http.StatusOK, Description: "The sessions, the one used last first.", Schema: "SessionList"}},
+			ID: "listSessions", Tag: "sign-in", Summary: "List the sessions of the account",
+			Responses: []web.Response{{Status: http.StatusOK, Description: "The sessions, most recently used first.", Schema: "SessionList"}},
 		}),
 		web.NewRoute(http.MethodDelete, base+"/sessions/:id", web.SessionRequired, h.endSession, web.Operation{
 			ID: "endSession", Tag: "sign-in", Summary: "End one session of the account",
-			Responses: gone, Problems: []int{http.StatusNotFound},
+			Responses: noContent, Problems: []int{http.StatusNotFound},
 		}),
 		web.NewRoute(http.MethodPut, base+"/passphrase", web.SessionRequired, h.changePassphrase, web.Operation{
-			ID: "changePassphrase", Tag: "sign-in", Summary: "Change the passphrase of an account that the appliance keeps",
-			Request: "PassphraseChange", Responses: gone,
+			ID: "changePassphrase", Tag: "sign-in", Summary: "Change the passphrase of a local account",
+			Request: "PassphraseChange", Responses: noContent,
 			Problems: []int{http.StatusNotFound, http.StatusTooManyRequests},
 		}),
 	}
 }
 
-// An accountReply is an account as its owner sees it.
+// An accountReply describes an account to its owner.
 type accountReply struct {
 	ID       string    `json:"id"`
 	Name     string    `json:"name"`
@@ -60,21 +60,22 @@ type accountReply struct {
 	Created  time.Time `json:"created_at"`
 }
 
-func showAccount(a auth.Account) accountReply {
+func newAccountReply(a auth.Account) accountReply {
 	return accountReply{a.ID, a.Name, a.Provider, a.Created.UTC().Truncate(time.Second)}
 }
 
 func (h *handlers) me(w http.ResponseWriter, r *http.Request) error {
 	w.Header().Set("Referrer-Policy", "no-referrer")
-	return web.WriteJSON(w, http.StatusOK, showAccount(web.Caller(r).Account))
+	return web.WriteJSON(w, http.StatusOK, newAccountReply(web.Caller(r).Account))
 }
 
-func (h *handlers) forgetMe(w http.ResponseWriter, r *http.Request) error {
-	return h.leave(w, h.Sessions.DeleteAccount(r.Context(), web.Caller(r).Account.ID))
+func (h *handlers) deleteMe(w http.ResponseWriter, r *http.Request) error {
+	return h.endCookies(w, h.Sessions.DeleteAccount(r.Context(), web.Caller(r).Account.ID))
 }
 
-// leave clears the cookies of a session that has ended, unless it has not.
-func (h *handlers) leave(w http.ResponseWriter, err error) error {
+// endCookies clears the session's cookies and answers 204 if err is nil;
+// otherwise it returns err.
+func (h *handlers) endCookies(w http.ResponseWriter, err error) error {
 	if err != nil {
 		return err
 	}
@@ -83,9 +84,9 @@ func (h *handlers) leave(w http.ResponseWriter, err error) error {
 	return nil
 }
 
-// A renewalReply is the body of POST /api/auth/refresh. It has tokens only for
-// who sent one in the body.
-type renewalReply struct {
+// A refreshReply is the response to POST /api/auth/refresh. Its tokens are
+// present only if the refresh token was sent in the body.
+type refreshReply struct {
 	Access    string `json:"access_token,omitempty"`
 	Refresh   string `json:"refresh_token,omitempty"`
 	TokenType string `json:"token_type"`
@@ -94,20 +95,20 @@ type renewalReply struct {
 
 func (h *handlers) refresh(w http.ResponseWriter, r *http.Request) error {
 	w.Header().Set("Referrer-Policy", "no-referrer")
-	given, err := h.tokenInBody(w, r)
+	token, err := h.tokenInBody(w, r)
 	if err != nil {
 		return err
 	}
-	renewal := renewalReply{TokenType: "Bearer", ExpiresIn: int(auth.AccessTTL.Seconds())}
-	if given != "" {
-		pair, err := h.renew(r, given)
+	reply := refreshReply{TokenType: "Bearer", ExpiresIn: int(auth.AccessTTL.Seconds())}
+	if token != "" {
+		pair, err := h.refreshFirst(r, token)
 		if err != nil {
 			return err
 		}
-		renewal.Access, renewal.Refresh = pair.Access.Reveal(), pair.Refresh.Reveal()
-		return web.WriteJSON(w, http.StatusOK, renewal)
+		reply.Access, reply.Refresh = pair.Access.Reveal(), pair.Refresh.Reveal()
+		return web.WriteJSON(w, http.StatusOK, reply)
 	}
-	pair, err := h.renew(r, h.cookies.values(r, refreshCookie)...)
+	pair, err := h.refreshFirst(r, h.cookies.values(r, refreshCookie)...)
 	if errors.Is(err, auth.ErrSessionEnded) {
 		h.cookies.clearSession(w)
 	}
@@ -115,10 +116,10 @@ func (h *handlers) refresh(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	h.cookies.setSession(w, pair)
-	return web.WriteJSON(w, http.StatusOK, renewal)
+	return web.WriteJSON(w, http.StatusOK, reply)
 }
 
-// tokenInBody returns the refresh token in the body; "" when there is none.
+// tokenInBody returns the refresh token in the body; "" means none.
 func (h *handlers) tokenInBody(w http.ResponseWriter, r *http.Request) (string, error) {
 	var body struct {
 		Refresh string `json:"refresh_token"`
@@ -127,21 +128,21 @@ func (h *handlers) tokenInBody(w http.ResponseWriter, r *http.Request) (string, 
 	return body.Refresh, err
 }
 
-// renew is the pair that follows the first of the tokens that is good. That a
-// session has ended is worth more than that another token is unknown.
-func (h *handlers) renew(r *http.Request, values ...string) (auth.TokenPair, error) {
-	verdict := web.ErrMissingToken
+// refreshFirst refreshes the session of the first valid token. If no token is
+// valid, auth.ErrSessionEnded takes precedence over auth.ErrInvalidToken.
+func (h *handlers) refreshFirst(r *http.Request, values ...string) (auth.TokenPair, error) {
+	failure := web.ErrMissingToken
 	for _, value := range values {
-		token, _ := auth.ParseToken(value) // what is none is refused as an unknown one
+		token, _ := auth.ParseToken(value) // a malformed token is refused like an unknown one
 		pair, err := h.Sessions.Refresh(r.Context(), token)
 		if err == nil || !errors.Is(err, auth.ErrInvalidToken) {
 			return pair, err
 		}
-		if !errors.Is(verdict, auth.ErrSessionEnded) {
-			verdict = err
+		if !errors.Is(failure, auth.ErrSessionEnded) {
+			failure = err
 		}
 	}
-	return auth.TokenPair{}, verdict
+	return auth.TokenPair{}, failure
 }
 
 func (h *handlers) logout(w http.ResponseWriter, r *http.Request) error {
@@ -149,16 +150,16 @@ func (h *handlers) logout(w http.ResponseWriter, r *http.Request) error {
 	if t, ok := auth.Bearer(r.Header.Values("Authorization")); ok {
 		tokens = append(tokens, t)
 	}
-	return h.leave(w, h.Sessions.Logout(r.Context(), tokens...))
+	return h.endCookies(w, h.Sessions.Logout(r.Context(), tokens...))
 }
 
 func (h *handlers) logoutAll(w http.ResponseWriter, r *http.Request) error {
 	_, err := h.Sessions.EndAll(r.Context(), web.Caller(r).Account.ID, auth.EndedByOwner)
-	return h.leave(w, err)
+	return h.endCookies(w, err)
 }
 
-// A sessionReply is one of the places where an account is signed in. Ages are
-// in seconds: the appliance's clock may be wrong.
+// A sessionReply describes a session of an account. It contains ages instead of
+// times because the host's clock may be wrong.
 type sessionReply struct {
 	ID      string `json:"id"`
 	Current bool   `json:"current"`
@@ -175,15 +176,15 @@ type sessionsReply struct {
 
 func (h *handlers) listSessions(w http.ResponseWriter, r *http.Request) error {
 	caller := web.Caller(r)
-	live, err := h.Sessions.List(r.Context(), caller.Account.ID)
+	sessions, err := h.Sessions.List(r.Context(), caller.Account.ID)
 	if err != nil {
 		return err
 	}
 	all := sessionsReply{Sessions: []sessionReply{}}
-	for _, l := range live {
+	for _, s := range sessions {
 		all.Sessions = append(all.Sessions, sessionReply{
-			ID: l.ID, Current: l.ID == caller.Session.ID, Device: l.Device.Agent, Network: l.Device.Network,
-			Method: l.Method, Age: int64(l.Age.Seconds()), Idle: int64(l.Idle.Seconds()),
+			ID: s.ID, Current: s.ID == caller.Session.ID, Device: s.Device.Agent, Network: s.Device.Network,
+			Method: s.Method, Age: int64(s.Age.Seconds()), Idle: int64(s.Idle.Seconds()),
 		})
 	}
 	return web.WriteJSON(w, http.StatusOK, all)
@@ -217,9 +218,9 @@ func (h *handlers) changePassphrase(w http.ResponseWriter, r *http.Request) erro
 	if err := h.Decode(w, r, "PassphraseChange", &body); err != nil {
 		return err
 	}
-	claim := auth.Credentials{Name: account.Name, Passphrase: body.Current, From: web.ClientAddr(r)}
-	if err := h.Passphrases.ChangePassphrase(r.Context(), claim, body.Passphrase); err != nil {
-		return asViolation(err)
+	credentials := auth.Credentials{Name: account.Name, Passphrase: body.Current, From: web.ClientAddr(r)}
+	if err := h.Passphrases.ChangePassphrase(r.Context(), credentials, body.Passphrase); err != nil {
+		return passphraseError(err)
 	}
 	if body.Everywhere {
 		return h.logoutAll(w, r)
@@ -228,18 +229,20 @@ func (h *handlers) changePassphrase(w http.ResponseWriter, r *http.Request) erro
 	return nil
 }
 
-// asViolation is what is wrong with a passphrase, as of its place in the body.
-func asViolation(err error) error {
+// passphraseError converts an error of a passphrase change into a
+// [web.BodyError] that names the member of the body, or into a
+// [web.RetryError]; it returns other errors unchanged.
+func passphraseError(err error) error {
 	if wait, ok := errors.AsType[*auth.ThrottledError](err); ok {
 		return &web.RetryError{Err: web.ErrTooManyRequests, After: wait.Wait}
 	}
-	for wrong, v := range map[error]web.Violation{
-		auth.ErrWrongCredentials:    {Path: "/current", Code: "wrong", Detail: "this is not the present passphrase"},
+	for known, v := range map[error]web.Violation{
+		auth.ErrWrongCredentials:    {Path: "/current", Code: "wrong", Detail: "is not the current passphrase"},
 		auth.ErrPassphraseTooShort:  {Path: "/passphrase", Code: "too_short", Detail: auth.ErrPassphraseTooShort.Error()},
 		auth.ErrPassphraseTooLong:   {Path: "/passphrase", Code: "too_long", Detail: auth.ErrPassphraseTooLong.Error()},
 		auth.ErrPassphraseTooCommon: {Path: "/passphrase", Code: "too_common", Detail: auth.ErrPassphraseTooCommon.Error()},
 	} {
-		if errors.Is(err, wrong) {
+		if errors.Is(err, known) {
 			return &web.BodyError{Violations: []web.Violation{v}}
 		}
 	}

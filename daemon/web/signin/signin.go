@@ -1,5 +1,5 @@
-// Package signin serves signing in: the redirects to a provider and back, the
-// forms of the server's own accounts, sessions and their cookies, and the
+// Package signin serves sign-in over HTTP: the redirects to a provider and back,
+// the forms of local accounts, sessions and their cookies, and the
 // administration of accounts and API tokens.
 package signin
 
@@ -15,26 +15,26 @@ import (
 	"pressbox/daemon/web"
 )
 
-// A Config holds what signing in needs.
+// A Config configures sign-in.
 type Config struct {
 	Sessions *session.Sessions
 	SignIn   *session.SignIn
-	// Local serves the forms of the server's own accounts, and Passphrases
-	// changes these; nil when an external provider has the accounts.
+	// Local signs in local accounts and Passphrases changes their passphrases;
+	// both are nil if an external provider is configured.
 	Local       LocalAccounts
 	Passphrases Passphrases
 
-	// Redirect is the redirect URI (OAUTH_SERVER_REDIRECT_URI); "" means the
-	// one of the origin that the browser used.
+	// Redirect is the redirect URI (OAUTH_SERVER_REDIRECT_URI); "" means
+	// CallbackPath at the origin of the request.
 	Redirect string
-	// Frontend is the origin of the web client (FRONTEND_URL); "" means that
-	// the client is the server's own page.
+	// Frontend is the origin of the web client (FRONTEND_URL); "" means the
+	// server's own page.
 	Frontend string
-	// Secure marks cookies for https only, and gives them the prefix __Secure-.
+	// Secure sets the cookies' attribute Secure and their prefix __Secure-.
 	Secure bool
 }
 
-// LocalAccounts is the appliance's own sign-in provider, as its page needs it.
+// LocalAccounts is the provider of local accounts.
 type LocalAccounts interface {
 	ParseRequest(q url.Values, redirect string) (auth.LocalRequest, error)
 	SignIn(ctx context.Context, r auth.LocalRequest, c auth.Credentials) (to string, err error)
@@ -43,21 +43,20 @@ type LocalAccounts interface {
 	SignUp() auth.SignUpPolicy
 }
 
-// Passphrases are those of the appliance's own accounts.
+// Passphrases changes the passphrases of local accounts.
 type Passphrases interface {
 	ChangePassphrase(ctx context.Context, c auth.Credentials, passphrase string) error
 	ResetPassphrase(ctx context.Context, name string) (passphrase string, err error)
 }
 
-// CallbackPath is where a sign-in provider sends browsers back to.
+// CallbackPath is the path of the redirect URI.
 const CallbackPath = "/api/auth/idp/callback/server"
 
-const (
-	errorPath = "/auth/callback" // of the client
-)
+// errorPath is the web client's page for a failed sign-in.
+const errorPath = "/auth/callback"
 
-// startRate is the number of sign-ins that one address may begin each minute,
-// and at once.
+// startRate is the number of sign-ins that one address may start per minute,
+// and the burst.
 const startRate = 60
 
 // An Authenticator identifies the senders of requests by their cookies and
@@ -72,8 +71,8 @@ func New(cfg Config) *Authenticator {
 	return &Authenticator{Config: cfg, cookies: cookies{cfg.Secure}}
 }
 
-// Authenticate returns the caller of a request. frameToken is the token in a
-// websocket's first message; "" means none.
+// Authenticate returns the caller of a request. frameToken is the token in the
+// first frame of a websocket; "" means none.
 func (a *Authenticator) Authenticate(r *http.Request, frameToken string) (auth.Caller, error) {
 	return a.Sessions.Authenticate(r.Context(), auth.RequestCredentials{
 		Cookies:       a.cookies.values(r, accessCookie),
@@ -83,8 +82,8 @@ func (a *Authenticator) Authenticate(r *http.Request, frameToken string) (auth.C
 	})
 }
 
-// SignedIn returns the caller of a request, who has a session: an API token
-// is refused.
+// SignedIn returns the caller of a request with a session; it refuses API
+// tokens.
 func (a *Authenticator) SignedIn(r *http.Request) (auth.Caller, error) {
 	caller, err := a.Authenticate(r, "")
 	if err == nil && !caller.SignedIn() {
@@ -93,12 +92,12 @@ func (a *Authenticator) SignedIn(r *http.Request) (auth.Caller, error) {
 	return caller, err
 }
 
-// NotifyToken returns nil when the token is an API token that is valid from
-// that address.
+// NotifyToken returns nil if token is an API token that is valid for the
+// address.
 func (a *Authenticator) NotifyToken(ctx context.Context, token string, from netip.Addr) error {
 	caller, err := a.Sessions.Authenticate(ctx, auth.RequestCredentials{Authorization: []string{"Bearer " + token}, From: from})
 	if err == nil && caller.SignedIn() {
-		err = auth.ErrInvalidToken // sessions are for the routes below /api
+		err = auth.ErrInvalidToken // sessions are valid only below /api
 	}
 	return err
 }
@@ -107,12 +106,11 @@ func (a *Authenticator) NotifyToken(ctx context.Context, token string, from neti
 type handlers struct {
 	*web.Server
 	*Authenticator
-	starts *web.Limiter // sign-ins begun, by address
+	starts *web.Limiter // started sign-ins, by address
 	pages  *pages
 }
 
-// newHandlers returns the handlers; a is nil when signing in is not
-// configured.
+// newHandlers returns the handlers; a is nil if sign-in is not configured.
 func newHandlers(s *web.Server, a *Authenticator) *handlers {
 	frontend := ""
 	if a != nil {
@@ -121,20 +119,22 @@ func newHandlers(s *web.Server, a *Authenticator) *handlers {
 	return &handlers{s, a, web.NewLimiter(startRate, startRate), newPages(frontend)}
 }
 
-// Routes returns the routes of signing in and of sessions. They answer 404
-// when a is nil.
+// Routes returns the routes of sign-in and sessions. They answer 404 if a is
+// nil.
 func Routes(s *web.Server, a *Authenticator) []web.Route {
 	h := newHandlers(s, a)
 	return h.whenConfigured(slices.Concat(h.flowRoutes(), h.sessionRoutes(), h.localRoutes()))
 }
 
-// AdminRoutes returns the administrator's routes of accounts and API tokens.
-// They answer 404 when a is nil.
+// AdminRoutes returns the administrator's routes for accounts and API tokens.
+// They answer 404 if a is nil.
 func AdminRoutes(s *web.Server, a *Authenticator) []web.Route {
 	h := newHandlers(s, a)
 	return h.whenConfigured(h.accountRoutes())
 }
 
+// whenConfigured adds the header Vary to the routes and disables them if sign-in
+// is not configured.
 func (h *handlers) whenConfigured(routes []web.Route) []web.Route {
 	for i, rt := range routes {
 		routes[i].Handle = func(w http.ResponseWriter, r *http.Request) error {
@@ -145,7 +145,7 @@ func (h *handlers) whenConfigured(routes []web.Route) []web.Route {
 	return web.When(routes, func() bool { return h.Authenticator != nil })
 }
 
-// redirectURI is the redirect URI of a sign-in that this request begins.
+// redirectURI returns the redirect URI for a sign-in that r starts.
 func (h *handlers) redirectURI(r *http.Request) string {
 	if h.Redirect != "" {
 		return h.Redirect
