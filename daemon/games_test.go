@@ -27,47 +27,74 @@ import (
 // never is longer than any wait in these tests takes on the slowest host.
 const never = 5 * time.Minute
 
-// A browser is the HTTP client of an account.
+// A browser is the HTTP client of an account, with its cookies.
 type browser struct {
 	http.Client
-	tb   testing.TB
-	base string
+	tb     testing.TB
+	base   string
+	dialer websocket.Dialer
 }
 
-// signUp creates an account and returns its browser.
-func signUp(tb testing.TB, base string) *browser {
+// newBrowser returns a browser without an account; nil is the default transport.
+func newBrowser(tb testing.TB, base string, transport *http.Transport) *browser {
 	tb.Helper()
 	cookies, err := cookiejar.New(nil)
 	if err != nil {
 		tb.Fatal(err)
 	}
-	b := &browser{http.Client{Jar: cookies}, tb, base}
-	page, err := b.Get(base + "/api/auth/idp/login")
-	if err != nil {
-		tb.Fatal(err)
+	b := &browser{tb: tb, base: base, Client: http.Client{Jar: cookies}}
+	b.dialer = websocket.Dialer{Subprotocols: []string{"pressbox.v1"}, Jar: cookies, HandshakeTimeout: never}
+	if transport != nil {
+		b.Transport = transport
+		b.dialer.NetDialContext, b.dialer.TLSClientConfig = transport.DialContext, transport.TLSClientConfig
 	}
-	defer page.Body.Close()
-	end, err := b.PostForm(page.Request.URL.String(), url.Values{"form": {"create"}, "name": {"Anna"}, "passphrase": {"a dog in a boat"}})
-	if err != nil {
-		tb.Fatal(err)
-	}
-	defer end.Body.Close()
 	return b
 }
 
-// ask sends a request with a JSON body, "" for none, and returns the response's body.
-func (b *browser) ask(method, path, body string, want int) []byte {
+// signUp creates an account and returns its browser.
+func signUp(tb testing.TB, base string) *browser {
+	tb.Helper()
+	b := newBrowser(tb, base, nil)
+	b.signUp()
+	return b
+}
+
+// signUp creates an account and returns its form.
+func (b *browser) signUp() (form *http.Response) {
 	b.tb.Helper()
-	req, err := http.NewRequest(method, b.base+path, strings.NewReader(body))
+	form = b.request("GET", "/api/auth/idp/login", "")
+	end, err := b.PostForm(form.Request.URL.String(), url.Values{"form": {"create"}, "name": {"Anna"}, "passphrase": {"a dog in a boat"}})
+	if err != nil {
+		b.tb.Fatal(err)
+	}
+	_ = end.Body.Close()
+	return form
+}
+
+// request sends a request with a JSON body, "" for none. headers alternates names and values.
+func (b *browser) request(method, path, body string, headers ...string) *http.Response {
+	b.tb.Helper()
+	req, err := http.NewRequestWithContext(b.tb.Context(), method, b.base+path, strings.NewReader(body))
 	if err != nil {
 		b.tb.Fatal(err)
 	}
 	req.Header.Set("Content-Type", "application/json")
+	for i := 0; i < len(headers); i += 2 {
+		req.Header.Set(headers[i], headers[i+1])
+	}
 	resp, err := b.Do(req)
 	if err != nil {
 		b.tb.Fatal(err)
 	}
-	defer resp.Body.Close()
+	b.tb.Cleanup(func() { _ = resp.Body.Close() })
+	return resp
+}
+
+// ask sends a request and returns the response's body; it fails the test unless the response
+// has the status want.
+func (b *browser) ask(method, path, body string, want int) []byte {
+	b.tb.Helper()
+	resp := b.request(method, path, body)
 	text, err := io.ReadAll(resp.Body)
 	if err != nil || resp.StatusCode != want {
 		b.tb.Fatalf("%s %s: %s, %v, want %d: %s", method, path, resp.Status, err, want, text)
@@ -75,26 +102,7 @@ func (b *browser) ask(method, path, body string, want int) []byte {
 	return text
 }
 
-// play starts a game against the bot with these options, and returns its id and a replica of
-// it.
-func (b *browser) play(options string) (id string, r *replica.Replica) {
-	b.tb.Helper()
-	var teams struct{ Teams []struct{ ID string } }
-	b.read("/api/teams", &teams)
-	var g struct{ ID string }
-	made := b.ask("POST", "/api/games", fmt.Sprintf(`{"home_team": %q, "away_team": %q, "options": {"opponent": "bot", %s}}`,
-		teams.Teams[0].ID, teams.Teams[1].ID, options), 201)
-	if err := json.Unmarshal(made, &g); err != nil {
-		b.tb.Fatal(err)
-	}
-	lineup := b.ask("POST", "/api/games/"+g.ID+"/lineups/home/suggest", "", 200)
-	r, err := replica.New(b.ask("PUT", "/api/games/"+g.ID+"/lineups/home", string(lineup), 200))
-	if err != nil {
-		b.tb.Fatal(err)
-	}
-	return g.ID, r
-}
-
+// read decodes the response to a GET request.
 func (b *browser) read(path string, v any) {
 	b.tb.Helper()
 	if err := json.Unmarshal(b.ask("GET", path, "", 200), v); err != nil {
@@ -102,18 +110,16 @@ func (b *browser) read(path string, v any) {
 	}
 }
 
-// dial opens a websocket.
-func (b *browser) dial() (*websocket.Conn, error) {
-	dialer := websocket.Dialer{Subprotocols: []string{"pressbox.v1"}, Jar: b.Jar, HandshakeTimeout: never}
-	conn, resp, err := dialer.Dial("ws"+strings.TrimPrefix(b.base, "http")+"/api/ws", nil)
-	if err != nil {
-		return nil, err
+// dial opens a websocket from a page of an origin.
+func (b *browser) dial(origin string) (*websocket.Conn, *http.Response, error) {
+	conn, resp, err := b.dialer.Dial("ws"+strings.TrimPrefix(b.base, "http")+"/api/ws", http.Header{"Origin": {origin}})
+	if resp != nil {
+		_ = resp.Body.Close()
 	}
-	_ = resp.Body.Close()
-	return conn, nil
+	return conn, resp, err
 }
 
-// A player plays against the bot while the server is killed again and again.
+// A player plays a game against the bot, over one connection or several.
 type player struct {
 	*browser
 	game    string
@@ -125,19 +131,37 @@ type player struct {
 	total   int
 }
 
+// play starts a game against the bot with these options.
+func (p *player) play(options string) {
+	p.tb.Helper()
+	var teams struct{ Teams []struct{ ID string } }
+	p.read("/api/teams", &teams)
+	var g struct{ ID string }
+	created := p.ask("POST", "/api/games", fmt.Sprintf(`{"home_team": %q, "away_team": %q, "options": {"opponent": "bot", %s}}`,
+		teams.Teams[0].ID, teams.Teams[1].ID, options), 201)
+	if err := json.Unmarshal(created, &g); err != nil {
+		p.tb.Fatal(err)
+	}
+	lineup := p.ask("POST", "/api/games/"+g.ID+"/lineups/home/suggest", "", 200)
+	known, err := replica.New(p.ask("PUT", "/api/games/"+g.ID+"/lineups/home", string(lineup), 200))
+	if err != nil {
+		p.tb.Fatal(err)
+	}
+	p.game, p.replica, p.acked, p.pending = g.ID, known, map[string]uint64{}, ""
+}
+
 var errDiverged = errors.New("the replica and the server differ")
 
-// connect plays over one connection until it breaks or the game is over.
-func (p *player) connect() error {
-	conn, err := p.dial()
+// connect plays over one connection until it breaks, the game is over, or stop, called with
+// each applied frame, returns true.
+func (p *player) connect(stop func(replica.Frame) bool) error {
+	conn, _, err := p.dial(p.base)
 	if err != nil {
 		return err
 	}
 	defer conn.Close()
-	send := func(format string, args ...any) error {
-		return conn.WriteMessage(websocket.TextMessage, fmt.Appendf(nil, format, args...))
-	}
-	if err := send(`{"t":"join","g":%q,"d":{"since":%d}}`, p.game, p.replica.Rev); err != nil {
+	send := func(text string) error { return conn.WriteMessage(websocket.TextMessage, []byte(text)) }
+	if err := send(fmt.Sprintf(`{"t":"join","g":%q,"d":{"since":%d}}`, p.game, p.replica.Rev)); err != nil {
 		return err
 	}
 	for !p.replica.Over {
@@ -146,45 +170,57 @@ func (p *player) connect() error {
 		if err := conn.ReadJSON(&f); err != nil {
 			return err
 		}
-		if err := p.replica.Apply(f); err != nil {
+		if err := p.apply(f); err != nil {
 			return fmt.Errorf("%w: %w", errDiverged, err)
 		}
-		switch {
-		case f.T == "ack" || f.T == "nak":
-			if before, ok := p.acked[f.CID]; f.T == "ack" && ok && before != f.Rev {
-				return fmt.Errorf("%w: %s was revision %d and is %d", errDiverged, f.CID, before, f.Rev)
-			}
-			if f.T == "ack" {
-				p.acked[f.CID] = f.Rev
-				p.total++
-			}
-			if f.CID == p.cid {
-				p.pending = ""
-			}
-		case f.T == "state" && p.pending != "":
-			if err := send("%s", p.pending); err != nil {
-				return err
-			}
+		if stop != nil && stop(f) {
+			return nil
+		}
+		resend := f.T == "state" && p.pending != ""
+		if !resend && (p.pending != "" || len(p.replica.Legal) == 0) {
 			continue
 		}
-		if p.pending == "" && len(p.replica.Legal) > 0 {
-			p.cids++
-			p.cid = "c" + strconv.Itoa(p.cids)
-			p.pending = fmt.Sprintf(`{"t":"cmd","g":%q,"cid":%q,"rev":%d,"d":{"action":%s}}`, p.game, p.cid, p.replica.Rev, p.replica.Legal[0].Action)
-			p.replica.Legal = nil
-			if err := send("%s", p.pending); err != nil {
-				return err
-			}
+		if !resend {
+			p.decide()
+		}
+		if err := send(p.pending); err != nil {
+			return err
 		}
 	}
 	return nil
+}
+
+// apply applies a frame to the replica and records the revision of an acknowledged command.
+func (p *player) apply(f replica.Frame) error {
+	if err := p.replica.Apply(f); err != nil {
+		return err
+	}
+	if before, ok := p.acked[f.CID]; f.T == "ack" && ok && before != f.Rev {
+		return fmt.Errorf("%s was revision %d and is %d", f.CID, before, f.Rev)
+	}
+	if f.T == "ack" {
+		p.acked[f.CID] = f.Rev
+		p.total++
+	}
+	if (f.T == "ack" || f.T == "nak") && f.CID == p.cid {
+		p.pending = ""
+	}
+	return nil
+}
+
+// decide makes the first legal choice the pending command.
+func (p *player) decide() {
+	p.cids++
+	p.cid = "c" + strconv.Itoa(p.cids)
+	p.pending = fmt.Sprintf(`{"t":"cmd","g":%q,"cid":%q,"rev":%d,"d":{"action":%s}}`, p.game, p.cid, p.replica.Rev, p.replica.Legal[0].Action)
+	p.replica.Legal = nil
 }
 
 // check fails the test unless every acknowledged command has its revision: the server answers
 // a repeated command by its id.
 func (p *player) check() {
 	p.tb.Helper()
-	conn, err := p.dial()
+	conn, _, err := p.dial(p.base)
 	if err != nil {
 		p.tb.Fatal(err)
 	}
@@ -224,8 +260,7 @@ func TestKill_game(t *testing.T) {
 			if p.replica != nil {
 				p.check()
 			}
-			p.game, p.replica = p.play(`"innings": 9`)
-			p.acked, p.pending = map[string]uint64{}, ""
+			p.play(`"innings": 9`)
 			games++
 		}
 		killed := make(chan struct{})
@@ -233,7 +268,7 @@ func TestKill_game(t *testing.T) {
 			_ = server.end(syscall.SIGKILL) // the error says so
 			close(killed)
 		})
-		if err := p.connect(); errors.Is(err, errDiverged) {
+		if err := p.connect(nil); errors.Is(err, errDiverged) {
 			t.Fatalf("round %d: %v", round, err)
 		}
 		if kill.Stop() { // the game was over before
@@ -243,7 +278,7 @@ func TestKill_game(t *testing.T) {
 		server = runProcessIn(t, dir, env)
 		p.base = server.url
 	}
-	if err := p.connect(); err != nil {
+	if err := p.connect(nil); err != nil {
 		t.Fatal(err)
 	}
 	p.check()
@@ -257,20 +292,19 @@ func TestKill_game(t *testing.T) {
 func TestGame_scoringPlayAnnounced(t *testing.T) {
 	t.Parallel()
 	s := newServer(t)
-	b := signUp(t, s.url)
+	p := &player{browser: signUp(t, s.url)}
 	pulsetest.Retry(t, func(t *pulsetest.Attempt) {
 		recording := s.sound.Record()
-		id, known := b.play(`"announce": "scoring"`)
+		p.play(`"announce": "scoring"`)
 		if !recording.WaitFor(func(samples []float32) bool { return quietAfter(samples, 0) }) {
 			t.Error("the start of the game is not announced")
 			return
 		}
-		conn, err := b.dial()
-		if err != nil {
+		received := 0 // the length of the recording when the client received the last frame
+		if err := p.connect(func(f replica.Frame) bool { received = recording.Len(); return scored(t, f) }); err != nil {
 			t.Fatal(err)
 		}
-		defer conn.Close()
-		awaitCall(t, recording, playUntilScore(t, conn, id, known, recording))
+		awaitCall(t, recording, received)
 	})
 	var queue struct{ Queue, Recent []any }
 	if err := s.Call(t.Context(), http.MethodGet, "/notify", nil, &queue); err != nil {
@@ -281,45 +315,20 @@ func TestGame_scoringPlayAnnounced(t *testing.T) {
 	}
 }
 
-// playUntilScore plays until a run scores or the game is over, and returns the length of the
-// recording when the client received that.
-func playUntilScore(tb testing.TB, conn *websocket.Conn, id string, known *replica.Replica, recording *pulsetest.Recording) (received int) {
+// scored reports whether the game has a run after the event in a frame.
+func scored(tb testing.TB, f replica.Frame) bool {
 	tb.Helper()
-	send := func(format string, args ...any) {
-		if err := conn.WriteMessage(websocket.TextMessage, fmt.Appendf(nil, format, args...)); err != nil {
-			tb.Fatal(err)
-		}
+	var e struct {
+		Now   struct{ Score struct{ Home, Away int } }
+		Legal *[]replica.Choice
 	}
-	send(`{"t":"join","g":%q}`, id)
-	for cid := 0; ; {
-		var fr replica.Frame
-		if err := conn.ReadJSON(&fr); err != nil {
-			tb.Fatal(err)
-		}
-		// It is announced only after this.
-		received = recording.Len()
-		if err := known.Apply(fr); err != nil {
-			tb.Fatal(err)
-		}
-		var e struct {
-			Kind  string
-			Now   struct{ Score struct{ Home, Away int } }
-			Legal *[]replica.Choice
-		}
-		if fr.T == "event" {
-			if err := json.Unmarshal(fr.D, &e); err != nil {
-				tb.Fatal(err)
-			}
-		}
-		if e.Legal != nil && (e.Now.Score.Home+e.Now.Score.Away > 0 || known.Over) {
-			return received
-		}
-		if len(known.Legal) > 0 {
-			cid++
-			send(`{"t":"cmd","g":%q,"cid":"c%d","rev":%d,"d":{"action":%s}}`, id, cid, known.Rev, known.Legal[0].Action)
-			known.Legal = nil
-		}
+	if f.T != "event" {
+		return false
 	}
+	if err := json.Unmarshal(f.D, &e); err != nil {
+		tb.Fatal(err)
+	}
+	return e.Legal != nil && e.Now.Score.Home+e.Now.Score.Away > 0
 }
 
 // quietAfter reports whether there is an audible sound after a sample, and then silence for
@@ -391,7 +400,7 @@ func TestTeamData(t *testing.T) {
 	dir, env := t.TempDir(), environment(t, silent,
 		"TEAM_DATA_URL="+api.URL+"/api", "TEAM_DATA_TOKEN=s3cret-of-the-league", "DEFAULT_SEASON=12", "LOG_LEVEL=DEBUG")
 	p := runProcessIn(t, dir, env)
-	b := signUp(t, p.url)
+	b := &player{browser: signUp(t, p.url)}
 	var teams struct {
 		Season int
 		Source string

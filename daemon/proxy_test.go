@@ -6,13 +6,9 @@ import (
 	"crypto/tls"
 	"crypto/x509"
 	"fmt"
-	"html"
-	"io"
 	"net"
 	"net/http"
-	"net/http/cookiejar"
 	"net/netip"
-	"net/url"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -20,10 +16,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/gorilla/websocket"
-
 	"pressbox/daemon/lantest"
-	"pressbox/daemon/replica"
 )
 
 // proxyName is the host name in packaging/doc/https.md.
@@ -103,18 +96,10 @@ func awaitHandshake(t *testing.T) {
 	}
 }
 
-// A visitor is a browser at one address that uses the proxy.
-type visitor struct {
-	*testing.T
-	http.Client
-}
-
-func newVisitor(t *testing.T, roots *x509.CertPool, from string) *visitor {
+// newVisitor returns a browser at an address that uses the proxy, whose certificate authority
+// is roots.
+func newVisitor(t *testing.T, roots *x509.CertPool, from string) *browser {
 	t.Helper()
-	cookies, err := cookiejar.New(nil)
-	if err != nil {
-		t.Fatal(err)
-	}
 	dialer := net.Dialer{LocalAddr: net.TCPAddrFromAddrPort(netip.AddrPortFrom(netip.MustParseAddr(from), 0))}
 	transport := &http.Transport{
 		TLSClientConfig: &tls.Config{RootCAs: roots, MinVersion: tls.VersionTLS12},
@@ -127,78 +112,7 @@ func newVisitor(t *testing.T, roots *x509.CertPool, from string) *visitor {
 		},
 	}
 	t.Cleanup(transport.CloseIdleConnections)
-	return &visitor{t, http.Client{Jar: cookies, Transport: transport, CheckRedirect: func(*http.Request, []*http.Request) error {
-		return http.ErrUseLastResponse
-	}}}
-}
-
-// ask sends a request and fails the test unless the response has that status. headers
-// alternates names and values.
-func (v *visitor) ask(want int, method, address, body string, headers ...string) *http.Response {
-	v.Helper()
-	req, err := http.NewRequestWithContext(v.Context(), method, address, strings.NewReader(body))
-	if err != nil {
-		v.Fatal(err)
-	}
-	for i := 0; i < len(headers); i += 2 {
-		req.Header.Set(headers[i], headers[i+1])
-	}
-	resp, err := v.Do(req)
-	if err != nil {
-		v.Fatal(err)
-	}
-	v.Cleanup(func() { _ = resp.Body.Close() })
-	if resp.StatusCode != want {
-		v.Fatalf("%s %s: %s, want %d", method, address, resp.Status, want)
-	}
-	return resp
-}
-
-// status returns the status of a request with a forged X-Forwarded-For.
-func (v *visitor) status(address, forwardedFor string) int {
-	v.Helper()
-	req, err := http.NewRequestWithContext(v.Context(), http.MethodGet, address, http.NoBody)
-	if err != nil {
-		v.Fatal(err)
-	}
-	req.Header.Set("X-Forwarded-For", forwardedFor)
-	resp, err := v.Do(req)
-	if err != nil {
-		v.Fatal(err)
-	}
-	_ = resp.Body.Close()
-	return resp.StatusCode
-}
-
-// location returns the target of a redirection.
-func (v *visitor) location(resp *http.Response) string {
-	v.Helper()
-	u, err := resp.Location()
-	if err != nil {
-		v.Fatal(err)
-	}
-	return u.String()
-}
-
-// body returns the body of a response.
-func (v *visitor) body(resp *http.Response) string {
-	v.Helper()
-	text, err := io.ReadAll(resp.Body)
-	if err != nil {
-		v.Fatal(err)
-	}
-	return string(text)
-}
-
-// signUp creates an account and returns the form and the response that sets the cookies.
-func (v *visitor) signUp(base string) (page, callback *http.Response) {
-	v.Helper()
-	page = v.ask(http.StatusOK, "GET", v.location(v.ask(http.StatusFound, "GET", base+"/api/auth/idp/login", "")), "")
-	form := regexp.MustCompile(`action="([^"]+)"`).FindStringSubmatch(v.body(page))
-	claim := url.Values{"form": {"create"}, "name": {"Anna"}, "passphrase": {"seven quiet herons"}}.Encode()
-	back := v.ask(http.StatusSeeOther, "POST", base+html.UnescapeString(form[1]), claim,
-		"Content-Type", "application/x-www-form-urlencoded", "Origin", base)
-	return page, v.ask(http.StatusSeeOther, "GET", v.location(back), "")
+	return newBrowser(t, "https://"+proxyName, transport)
 }
 
 // behindCaddy starts a server and Caddy as the document says, and returns Caddy's certificate
@@ -219,24 +133,19 @@ func TestProxy_signIn(t *testing.T) {
 		return
 	}
 	p, roots := behindCaddy(t)
-	const base = "https://" + proxyName
 	v := newVisitor(t, roots, lantest.Address)
-
-	page, callback := v.signUp(base)
-	if hsts := page.Header.Get("Strict-Transport-Security"); hsts == "" {
+	if form := v.signUp(); form.Header.Get("Strict-Transport-Security") == "" {
 		t.Error("there is no Strict-Transport-Security")
 	}
+	refreshed := v.request("POST", "/api/auth/refresh", "", "Origin", v.base)
 	var set []string
-	for _, c := range callback.Cookies() {
-		if c.MaxAge > 0 {
-			set = append(set, fmt.Sprint(c.Name, " ", c.Path, " ", c.Secure))
-		}
+	for _, c := range refreshed.Cookies() {
+		set = append(set, fmt.Sprint(c.Name, " ", c.Path, " ", c.Secure, " ", c.MaxAge > 0))
 	}
-	if got, want := strings.Join(set, "; "), "__Secure-pressbox_access /api true; __Secure-pressbox_refresh /api/auth true"; got != want {
-		t.Errorf("cookies %s, want %s", got, want)
+	if got, want := strings.Join(set, "; "), "__Secure-pressbox_access /api true true; __Secure-pressbox_refresh /api/auth true true"; got != want {
+		t.Errorf("%s with the cookies %s, want %s", refreshed.Status, got, want)
 	}
-	v.ask(http.StatusOK, "POST", base+"/api/auth/refresh", "", "Origin", base)
-	if me := v.body(v.ask(http.StatusOK, "GET", base+"/api/auth/me", "")); !strings.Contains(me, `"name":"Anna"`) {
+	if me := v.ask("GET", "/api/auth/me", "", http.StatusOK); !strings.Contains(string(me), `"name":"Anna"`) {
 		t.Errorf("me: %s", me)
 	}
 	if !p.awaitLog("path=/api/auth/refresh status=200 bytes=") || !strings.Contains(p.logged(), "client="+lantest.Address) {
@@ -252,44 +161,13 @@ func TestProxy_websocket(t *testing.T) {
 		return
 	}
 	_, roots := behindCaddy(t)
-	const base = "https://" + proxyName
-	v := newVisitor(t, roots, lantest.Address)
-	v.signUp(base)
-	b := &browser{v.Client, t, base}
-	id, known := b.play(`"innings": 3`)
-	transport, ok := v.Transport.(*http.Transport)
-	if !ok {
-		t.Fatalf("a transport of type %T", v.Transport)
-	}
-	dialer := websocket.Dialer{NetDialContext: transport.DialContext, TLSClientConfig: transport.TLSClientConfig, Jar: v.Jar}
-	conn, resp, err := dialer.Dial("wss://"+proxyName+"/api/ws", http.Header{"Origin": {base}})
-	if err != nil {
+	p := &player{browser: newVisitor(t, roots, lantest.Address)}
+	p.signUp()
+	p.play(`"innings": 3`)
+	if err := p.connect(nil); err != nil {
 		t.Fatal(err)
 	}
-	defer resp.Body.Close()
-	defer conn.Close()
-	if err := conn.WriteMessage(websocket.TextMessage, fmt.Appendf(nil, `{"t":"join","g":%q,"d":{"since":%d}}`, id, known.Rev)); err != nil {
-		t.Fatal(err)
-	}
-	for cids := 0; !known.Over; {
-		var frame replica.Frame
-		if err := conn.ReadJSON(&frame); err != nil {
-			t.Fatal(err)
-		}
-		if err := known.Apply(frame); err != nil {
-			t.Fatal(err)
-		}
-		if len(known.Legal) > 0 {
-			cids++
-			command := fmt.Appendf(nil, `{"t":"cmd","g":%q,"cid":"c%d","rev":%d,"d":{"action":%s}}`, id, cids, known.Rev, known.Legal[0].Action)
-			known.Legal = nil
-			if err := conn.WriteMessage(websocket.TextMessage, command); err != nil {
-				t.Fatal(err)
-			}
-		}
-	}
-	_, refused, err := dialer.Dial("wss://"+proxyName+"/api/ws", http.Header{"Origin": {"https://elsewhere.example"}})
-	if err == nil || refused.StatusCode != http.StatusForbidden {
+	if _, refused, err := p.dial("https://elsewhere.example"); err == nil || refused.StatusCode != http.StatusForbidden {
 		t.Errorf("a page of another origin: %v", err)
 	}
 }
@@ -302,23 +180,25 @@ func TestProxy_clientAddress(t *testing.T) {
 		return
 	}
 	_, roots := behindCaddy(t)
-	const base = "https://" + proxyName
 	local, remote := newVisitor(t, roots, lantest.Address), newVisitor(t, roots, lantest.PublicAddress)
-	events := bufio.NewScanner(local.ask(http.StatusOK, "GET", base+"/events", "").Body)
+	events := bufio.NewScanner(local.request("GET", "/events", "").Body)
 	const announcement = `{"message": "The door is open."}`
-	remote.ask(http.StatusUnauthorized, "POST", base+"/notify", announcement,
-		"Content-Type", "application/json", "X-Forwarded-For", lantest.Address)
-	local.ask(http.StatusAccepted, "POST", base+"/notify", announcement, "Content-Type", "application/json")
+	if resp := remote.request("POST", "/notify", announcement, "X-Forwarded-For", lantest.Address); resp.StatusCode != http.StatusUnauthorized {
+		t.Errorf("a remote client: %s, want 401", resp.Status)
+	}
+	local.ask("POST", "/notify", announcement, http.StatusAccepted)
 	for !strings.Contains(events.Text(), "The door is open.") {
 		if !events.Scan() {
 			t.Fatalf("the events end: %v", events.Err())
 		}
 	}
 	// The rate limit is one per second: a faster client is refused, whatever its header.
-	for i := 0; remote.status(base+"/api/auth/idp/login", fmt.Sprintf("198.51.100.%d", i%250)) != http.StatusTooManyRequests; i++ {
-		if i == 1000 {
-			t.Fatal("a thousand sign-ins were started and none was refused")
+	for i := range 1000 {
+		resp := remote.request("GET", "/api/auth/idp/login", "", "X-Forwarded-For", fmt.Sprintf("198.51.100.%d", i%250))
+		if resp.StatusCode == http.StatusTooManyRequests {
+			local.ask("GET", "/api/auth/idp/login", "", http.StatusOK)
+			return
 		}
 	}
-	local.ask(http.StatusFound, "GET", base+"/api/auth/idp/login", "")
+	t.Error("a thousand sign-ins were started and none was refused")
 }
