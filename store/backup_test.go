@@ -129,7 +129,7 @@ func TestCheck_random(t *testing.T) {
 	good := filled(t)
 	info, err := os.Stat(good)
 	store.NoError(t, err)
-	passed, rounds := 0, 40
+	passed, rounds := 0, 20
 	if testing.Short() {
 		rounds = 8
 	}

@@ -24,8 +24,9 @@ import (
 	"pressbox/voice/announce"
 )
 
-// A release describes the content of a store that a released version wrote:
-// testdata/vX.Y.Z.json beside vX.Y.Z.db.gz.
+// A release describes the content of a store that the packages of a released
+// version wrote (sign-ins, a queue, games played at random):
+// testdata/vX.Y.Z.json beside vX.Y.Z.db.gz. Neither is ever written again.
 type release struct {
 	Auth struct {
 		Wall  time.Time
