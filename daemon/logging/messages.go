@@ -140,8 +140,8 @@ func storeMessages() []Message {
 			"The store was copied to @PRESSBOX_BACKUP@. The server removes all but the newest three backups.",
 		},
 		{
-			"febc02324c5e4944b59dabc4d7d19a61", "a backup was cut off",
-			"An administrator requested a backup, and the store could not be read to its end: @PRESSBOX_ERR@. The file that was sent is not a valid backup. Check the store with \"pressbox doctor\".",
+			"febc02324c5e4944b59dabc4d7d19a61", "backup download incomplete",
+			"An administrator requested a backup, and the server could not read the whole store: @PRESSBOX_ERR@. The partial file is not a backup. \"pressbox doctor\" checks the store.",
 		},
 	}
 }

@@ -10,7 +10,8 @@ import (
 	"pressbox/auth"
 )
 
-// Access is who may announce, and watch announcements (NOTIFY_ACCESS).
+// Access selects the clients that may create and watch announcements
+// (NOTIFY_ACCESS).
 type Access string
 
 // The values of NOTIFY_ACCESS. A valid token is accepted in each but Off.
@@ -23,72 +24,80 @@ const (
 
 // Tokens checks the API tokens that clients send as Authorization: Bearer.
 type Tokens interface {
-	// NotifyToken returns nil when the token permits announcing from that
-	// address. from is not valid when the client's address is not known.
+	// NotifyToken returns nil if the token permits announcements from that
+	// address. from is invalid if the client's address is unknown.
 	NotifyToken(ctx context.Context, token string, from netip.Addr) error
 }
 
 // Sessions identifies signed-in clients.
 type Sessions interface {
-	// SignedIn returns the account and session of a request: by its
-	// Authorization header or, without one, by its cookie. The error is
-	// [auth.ErrNoCredentials] when it has neither.
+	// SignedIn returns the account and session of a request, from its
+	// Authorization header or, without one, its cookie. The error is
+	// [auth.ErrNoCredentials] if it has neither.
 	SignedIn(r *http.Request) (auth.Caller, error)
 }
 
-// A Class says who may use a route.
+// A Class is the rule by which clients may use a route.
 type Class int
 
 // The classes of routes.
 const (
 	Public          Class = iota // every client
-	NotifyAccess                 // by NOTIFY_ACCESS
-	NotifyOrSession              // by NOTIFY_ACCESS, or with a session
-	SessionRequired              // with a session
-	AdminSocket                  // clients of the administrator's socket; see [Server.administrators]
+	NotifyAccess                 // clients that NOTIFY_ACCESS permits
+	NotifyOrSession              // clients that NOTIFY_ACCESS permits; unless it is off, also clients with a session
+	SessionRequired              // clients with a session
+	AdminSocket                  // clients of the administrator's socket; see [requireAdministrator]
 	MetricsAccess                // clients of the administrator's socket, and every client with METRICS=on
 )
 
-// Authorize returns nil as long as the request may use its route. Streams call
-// it again while they last.
+// Authorize returns nil while the request may use its route. Streams call it
+// again while they last.
 func (s *Server) Authorize(r *http.Request) error {
-	return s.authorize(r, infoOf(r.Context()).class)
+	return s.access.authorize(r, infoOf(r.Context()).class)
 }
 
-func (s *Server) authorize(r *http.Request, c Class) error {
+// accessRules decides which requests may use a route.
+type accessRules struct {
+	notify   Access
+	tokens   Tokens   // nil: every API token is invalid
+	sessions Sessions // nil: every request is without a session
+}
+
+// authorize returns nil if the request may use a route of class c.
+func (a accessRules) authorize(r *http.Request, c Class) error {
 	switch c {
 	case Public, AdminSocket, MetricsAccess:
 		return nil
 	case SessionRequired:
-		return s.requireSession(r)
+		return a.requireSession(r)
 	}
-	if s.cfg.Access == Off {
+	if a.notify == Off {
 		return errAnnouncementsOff
 	}
-	signedIn := func() bool { return c == NotifyOrSession && s.requireSession(r) == nil }
+	signedIn := func() bool { return c == NotifyOrSession && a.requireSession(r) == nil }
 	client := infoOf(r.Context()).client
-	if token, sent := bearer(r.Header); sent { // it alone counts
-		if s.validToken(r.Context(), token, client) || signedIn() {
+	if token, sent := bearer(r.Header); sent { // then the address does not count
+		if a.validToken(r.Context(), token, client) || signedIn() {
 			return nil
 		}
 		return errToken
 	}
-	if s.cfg.Access == Open || s.cfg.Access == LAN && isLocal(client) || signedIn() {
+	if a.notify == Open || a.notify == LAN && isLocal(client) || signedIn() {
 		return nil
 	}
-	if s.cfg.Access == Token {
+	if a.notify == Token {
 		return errTokenOnly
 	}
 	return errAccess
 }
 
-// requireSession returns nil when the request has a session, and notes its
-// caller.
-func (s *Server) requireSession(r *http.Request) error {
-	if s.cfg.Sessions == nil {
+// requireSession returns nil if the request has a session, and stores its
+// caller in the request's info.
+func (a accessRules) requireSession(r *http.Request) error {
+	if a.sessions == nil {
 		return errNoSession
 	}
-	caller, err := s.cfg.Sessions.SignedIn(r)
+	caller, err := a.sessions.SignedIn(r)
 	if errors.Is(err, auth.ErrNoCredentials) {
 		return errNoSession
 	}
@@ -98,8 +107,8 @@ func (s *Server) requireSession(r *http.Request) error {
 	return err
 }
 
-func (s *Server) validToken(ctx context.Context, token string, client netip.Addr) bool {
-	return token != "" && s.cfg.Tokens != nil && s.cfg.Tokens.NotifyToken(ctx, token, client) == nil
+func (a accessRules) validToken(ctx context.Context, token string, client netip.Addr) bool {
+	return token != "" && a.tokens != nil && a.tokens.NotifyToken(ctx, token, client) == nil
 }
 
 // bearer returns the token of an Authorization header (RFC 6750 §2.1), "" for a
@@ -121,7 +130,7 @@ func bearer(h http.Header) (token string, sent bool) {
 	return token, sent
 }
 
-// challenge is the WWW-Authenticate header of a refusal (RFC 6750 §3).
+// challenge returns the WWW-Authenticate header for err (RFC 6750 §3).
 func challenge(err error) string {
 	if errors.Is(err, errToken) || errors.Is(err, auth.ErrInvalidToken) {
 		return `Bearer realm="pressbox", error="invalid_token"`

@@ -6,14 +6,16 @@ import (
 	"time"
 )
 
-// activity counts the requests from the network that are being answered.
+// activity counts the requests and connections from the network that are open.
 type activity struct {
-	mu   sync.Mutex // guards what follows
+	started time.Time
+
+	mu   sync.Mutex // guards the fields below
 	open int        // requests, streams and websockets
-	last time.Time  // when one ended
+	last time.Time  // end of the latest one; zero before the first
 }
 
-// count counts the requests that next answers.
+// count returns a handler that counts the requests that next handles.
 func (a *activity) count(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		a.begin()
@@ -35,19 +37,22 @@ func (a *activity) end() {
 	a.last = time.Now()
 }
 
-// Idle returns how long there has been no request from the network; 0 while
-// one is being answered.
-func (s *Server) Idle() time.Duration {
-	s.activity.mu.Lock()
-	defer s.activity.mu.Unlock()
-	if s.activity.open > 0 {
+// idle returns the time since the latest request ended; 0 while one is open.
+func (a *activity) idle() time.Duration {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.open > 0 {
 		return 0
 	}
-	if s.activity.last.IsZero() {
-		return time.Since(s.started)
+	if a.last.IsZero() {
+		return time.Since(a.started)
 	}
-	return time.Since(s.activity.last)
+	return time.Since(a.last)
 }
+
+// Idle returns the time since the latest request from the network ended; 0
+// while one is open.
+func (s *Server) Idle() time.Duration { return s.activity.idle() }
 
 // Track counts a connection that outlives its request, such as a websocket,
 // until done is called: [Server.Serve] waits for it, and the server is not
@@ -65,12 +70,12 @@ func (s *Server) Track() (done func(), ok bool) {
 
 // A connTracker counts connections until it is closed.
 type connTracker struct {
-	mu     sync.Mutex // guards what follows
+	mu     sync.Mutex // guards the fields below
 	closed bool
 	open   sync.WaitGroup
 }
 
-// add counts one more; false when the tracker is closed.
+// add counts one more connection; false if the tracker is closed.
 func (t *connTracker) add() bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -80,7 +85,7 @@ func (t *connTracker) add() bool {
 	return !t.closed
 }
 
-// close refuses further connections, and waits for those that are open.
+// close refuses further connections, and waits for the open ones to end.
 func (t *connTracker) close() {
 	t.mu.Lock()
 	t.closed = true

@@ -5,10 +5,10 @@ import (
 	"net/netip"
 )
 
-// Schemas are those of request bodies.
+// Schemas holds the schemas of request bodies.
 type Schemas struct{ schemas }
 
-// CompileSchemas returns the schemas of a document.
+// CompileSchemas returns the request schemas of a document.
 func CompileSchemas(document []byte, routes []Route) (Schemas, error) {
 	all, err := compileSchemas(document, routes)
 	return Schemas{all}, err
@@ -35,7 +35,7 @@ func AllowHost(header string, allowed ...string) bool {
 	return h.allow(header)
 }
 
-// CheckAllowedHost returns why a name cannot be among AllowedHosts.
+// CheckAllowedHost returns an error if AllowedHosts cannot have the name.
 func CheckAllowedHost(name string) error {
 	_, err := newHosts([]string{name})
 	return err
@@ -46,10 +46,10 @@ func ClientOf(trusted []netip.Prefix, peer netip.Addr, headers map[string][]stri
 	return proxies(trusted).client(peer, headers)
 }
 
-// Local reports whether an address is of the local network.
+// Local reports whether an address belongs to the local network.
 func Local(a netip.Addr) bool { return isLocal(a) }
 
-// PeerOf returns the user and the groups at the other end of a connection.
+// PeerOf returns the user and the groups of the peer of a connection.
 func PeerOf(conn *net.UnixConn) (uid int, groups []uint32, err error) {
 	p, err := peerOf(conn)
 	return p.uid, p.groups, err

@@ -9,12 +9,11 @@ import (
 	"strings"
 )
 
-// hosts says under which names the daemon may be asked. A page on the internet
-// can make its own name point at this machine (DNS rebinding), and is then, to
-// a browser, of the same origin; so only names that the internet cannot give
-// out are answered to: IP addresses, localhost, names without a dot, those
-// under .local (RFC 6762) and .home.arpa (RFC 8375), this machine's own, and
-// those that the operator listed.
+// hosts holds the Host names that the server accepts. A page on the internet can
+// resolve its own name to this host (DNS rebinding), and then has the same
+// origin. So the server accepts only names that cannot be registered: IP
+// addresses, localhost, names without a dot, names under .local (RFC 6762) and
+// .home.arpa (RFC 8375), the name of the host, and the configured ones.
 type hosts struct {
 	names    []string // lower case, without a final dot
 	suffixes []string // such as ".local"
@@ -31,18 +30,18 @@ func newHosts(allowed []string) (hosts, error) {
 			h.suffixes = append(h.suffixes, suffix)
 			continue
 		}
-		if _, err := netip.ParseAddr(name); err == nil { // of addresses, all but a few are answered to
+		if _, err := netip.ParseAddr(name); err == nil { // addresses are accepted anyway
 			continue
 		}
 		if name == "" || strings.ContainsAny(name, "*/:@ ") {
-			return hosts{}, fmt.Errorf("allowed host %q: expected a name, or *.name", entry)
+			return hosts{}, fmt.Errorf("allowed host %q: want a name or *.name", entry)
 		}
 		h.names = append(h.names, name)
 	}
 	return h, nil
 }
 
-// allow says whether a Host header is one that the daemon answers to.
+// allow reports whether the server accepts a Host header.
 func (h hosts) allow(header string) bool {
 	host, ok := hostOf(header)
 	if !ok {
@@ -62,9 +61,9 @@ func (h hosts) allow(header string) bool {
 	})
 }
 
-// hostOf returns the host of a Host header in its canonical form, without its
-// port, and whether the header is well formed. A name whose last label is a
-// number is not: browsers take it for an address.
+// hostOf returns the host of a Host header in canonical form, without its port,
+// and reports whether the header is valid. A name whose last label is a number
+// is invalid: browsers parse it as an address.
 func hostOf(header string) (host string, ok bool) {
 	host = header
 	if strings.HasPrefix(header, "[") || strings.Count(header, ":") == 1 {
@@ -94,8 +93,8 @@ func canonicalHost(host string) string {
 	return strings.ToLower(strings.TrimSuffix(host, "."))
 }
 
-// isName says whether every label of a name is made of letters, digits,
-// hyphens and underscores.
+// isName reports whether host has at most 253 bytes and labels of 1 to 63
+// letters, digits, hyphens and underscores.
 func isName(host string) bool {
 	for label := range strings.SplitSeq(host, ".") {
 		if label == "" || len(label) > 63 {

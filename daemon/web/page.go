@@ -18,15 +18,15 @@ import (
 	"pressbox/daemon/web/static"
 )
 
-// LoginPath is where browsers begin to sign in.
+// LoginPath is the path at which browsers begin to sign in.
 const LoginPath = "/api/auth/idp/login"
 
-// A pageFiles is the page as browsers get it. Its files stand under an address
-// with their common hash in it, so that they may be kept for ever, and a page
-// never mixes files of two versions.
-type pageFiles struct {
+// A page is the web page. The paths of its files contain a hash of all of them,
+// so that browsers may cache them for ever and never mix files of two versions.
+type page struct {
+	cfg      Config
 	document *template.Template
-	version  string            // hash of all files, 12 hexadecimal digits
+	hash     string            // of all files, 12 hexadecimal digits
 	files    map[string]*asset // by name
 }
 
@@ -34,12 +34,12 @@ type pageFiles struct {
 type asset struct {
 	media string
 	body  []byte
-	// packed is body with gzip around it, made once, when it is first asked
-	// for; nil where that would gain nothing.
-	packed func() []byte
+	// gzipped returns body compressed with gzip, on the first call; nil for
+	// files that are compressed already.
+	gzipped func() []byte
 }
 
-// mediaOf is the media type of one of the page's files.
+// mediaOf returns the media type of one of the page's files.
 func mediaOf(name string) string {
 	switch path.Ext(name) {
 	case ".js":
@@ -53,79 +53,80 @@ func mediaOf(name string) string {
 	}
 }
 
-// loadPage reads the page.
-func loadPage() (*pageFiles, error) {
-	c := &pageFiles{files: map[string]*asset{}}
+// loadPage returns the embedded page.
+func loadPage(cfg Config) (*page, error) {
+	p := &page{cfg: cfg, files: map[string]*asset{}}
 	var err error
-	if c.document, err = template.ParseFS(static.Files, "index.html"); err != nil {
-		return nil, fmt.Errorf("read the page: %w", err)
+	if p.document, err = template.ParseFS(static.Files, "index.html"); err != nil {
+		return nil, fmt.Errorf("load the page: %w", err)
 	}
 	sum := sha256.New()
 	for _, folder := range []string{"page", "vendor"} {
-		all, err := fs.ReadDir(static.Files, folder)
+		all, err := fs.ReadDir(static.Files, folder) // sorted by name
 		if err != nil {
-			return nil, fmt.Errorf("read the page: %w", err)
+			return nil, fmt.Errorf("load the page: %w", err)
 		}
-		for _, entry := range all { // in the order of their names
+		for _, entry := range all {
 			body, err := static.Files.ReadFile(path.Join(folder, entry.Name()))
 			if err != nil {
-				return nil, fmt.Errorf("read the page: %w", err)
+				return nil, fmt.Errorf("load the page: %w", err)
 			}
-			_, _ = fmt.Fprintf(sum, "%s %d\n", entry.Name(), len(body)) // a hash takes everything
+			_, _ = fmt.Fprintf(sum, "%s %d\n", entry.Name(), len(body)) // a hash returns no error
 			_, _ = sum.Write(body)
-			c.files[entry.Name()] = newAsset(entry.Name(), body)
+			p.files[entry.Name()] = newAsset(entry.Name(), body)
 		}
 	}
-	c.version = hex.EncodeToString(sum.Sum(nil)[:6])
-	return c, nil
+	p.hash = hex.EncodeToString(sum.Sum(nil)[:6])
+	return p, nil
 }
 
 func newAsset(name string, body []byte) *asset {
 	a := &asset{media: mediaOf(name), body: body}
-	if path.Ext(name) == ".woff2" { // is packed already
+	if path.Ext(name) == ".woff2" { // compressed already
 		return a
 	}
-	a.packed = sync.OnceValue(func() []byte {
-		var packed bytes.Buffer
-		z, err := gzip.NewWriterLevel(&packed, gzip.BestCompression)
+	a.gzipped = sync.OnceValue(func() []byte {
+		var buf bytes.Buffer
+		z, err := gzip.NewWriterLevel(&buf, gzip.BestCompression)
 		if err != nil {
-			panic(err) // only for a level that there is not
+			panic(err) // only for an invalid level
 		}
-		_, _ = z.Write(body) // a buffer takes everything
+		_, _ = z.Write(body) // a buffer returns no error
 		_ = z.Close()
-		return packed.Bytes()
+		return buf.Bytes()
 	})
 	return a
 }
 
-// pagePaths are the addresses at which the page is. Which part of it is shown
-// there is its own script's to know: see routes in static/page/app.js.
+// pagePaths returns the paths at which the page is served. Its script selects
+// the view of each path: see routes in static/page/app.js.
 func pagePaths() []struct{ id, path, summary string } {
 	return []struct{ id, path, summary string }{
-		{"getLobby", "/", "The lobby: games that are played, that wait and that are over"},
-		{"getNewGame", "/new", "A new game"},
-		{"getGamePage", "/games/:id", "A game: scoreboard, field, decisions, play-by-play"},
-		{"getLineupPage", "/games/:id/lineup", "The line-up cards of a game"},
-		{"getReplay", "/games/:id/replay", "A game again, from its first pitch"},
-		{"getReplayAt", "/games/:id/replay/:rev", "A game again, at one of its plays"},
-		{"getStandingsPage", "/standings", "The clubs' standings"},
-		{"getPlayersPage", "/players", "Batting and pitching lines"},
-		{"getAnnouncementsPage", "/announcements", "Say something in the house, and see what waits"},
-		{"getAccountPage", "/account", "Who is signed in, and where"},
-		{"getKiosk", "/kiosk", "For a display on the wall"},
-		{"getAbout", "/about", "What this is, and of what it is made"},
+		{"getLobby", "/", "Get the lobby: active, open and finished games"},
+		{"getNewGame", "/new", "Get the form of a new game"},
+		{"getGamePage", "/games/:id", "Get a game: scoreboard, field, decisions, play-by-play"},
+		{"getLineupPage", "/games/:id/lineup", "Get the line-up cards of a game"},
+		{"getReplay", "/games/:id/replay", "Get the replay of a game"},
+		{"getReplayAt", "/games/:id/replay/:rev", "Get the replay of a game from one of its plays"},
+		{"getStandingsPage", "/standings", "Get the standings of the clubs"},
+		{"getPlayersPage", "/players", "Get batting and pitching lines"},
+		{"getAnnouncementsPage", "/announcements", "Get the queue of announcements and a form to create one"},
+		{"getAccountPage", "/account", "Get the account and its sessions"},
+		{"getKiosk", "/kiosk", "Get the wall display"},
+		{"getAbout", "/about", "Get the version, components and licences"},
 	}
 }
 
 // PageRoutes returns the routes of the page.
 func (s *Server) PageRoutes() []Route {
-	routes := []Route{{http.MethodGet, "/page/:version/:file", Public, s.pageFile, Operation{
-		ID: "getPageFile", Tag: "page", Summary: "A file of the page; one of this version may be kept for ever",
-		Responses: []Response{{Status: http.StatusOK, Description: "A file.", Media: []string{"*/*"}}},
-		Problems:  []int{http.StatusNotFound},
+	routes := []Route{{http.MethodGet, "/page/:version/:file", Public, s.page.serveFile, Operation{
+		ID: "getPageFile", Tag: "page", Summary: "Get a file of the page",
+		Description: "The path contains a hash of all files, so that clients may cache the file for ever.",
+		Responses:   []Response{{Status: http.StatusOK, Description: "The file.", Media: []string{"*/*"}}},
+		Problems:    []int{http.StatusNotFound},
 	}}}
 	for _, p := range pagePaths() {
-		routes = append(routes, Route{http.MethodGet, p.path, Public, s.pageHandler(http.StatusOK), Operation{
+		routes = append(routes, Route{http.MethodGet, p.path, Public, s.page.handler(http.StatusOK), Operation{
 			ID: p.id, Tag: "page", Summary: p.summary,
 			Responses: []Response{{Status: http.StatusOK, Description: "The page.", Media: []string{"text/html"}}},
 		}})
@@ -133,79 +134,81 @@ func (s *Server) PageRoutes() []Route {
 	return routes
 }
 
-// pageHandler answers with the document.
-func (s *Server) pageHandler(status int) Handler {
-	return func(w http.ResponseWriter, r *http.Request) error { return s.WritePage(w, r, status, "") }
+// WritePage responds with the document. Browsers without scripts show plain,
+// unless it is "".
+func (s *Server) WritePage(w http.ResponseWriter, r *http.Request, status int, plain string) error {
+	return s.page.write(w, r, status, plain)
 }
 
-// WritePage answers with the document. Without scripts it says plain, if there
-// is something that has to be said all the same.
-func (s *Server) WritePage(w http.ResponseWriter, r *http.Request, status int, plain string) error {
+// handler returns a handler that responds with the document.
+func (p *page) handler(status int) Handler {
+	return func(w http.ResponseWriter, r *http.Request) error { return p.write(w, r, status, "") }
+}
+
+func (p *page) write(w http.ResponseWriter, r *http.Request, status int, plain string) error {
 	var document bytes.Buffer
 	values := struct {
 		Version, Files, Join, Plain, Again string
 		Season                             int
-	}{s.cfg.Version, "/page/" + s.page.version, s.joinAddress(r), plain, LoginPath, s.cfg.Season}
-	if err := s.page.document.Execute(&document, values); err != nil {
-		return fmt.Errorf("write the page: %w", err)
+	}{p.cfg.Version, "/page/" + p.hash, joinURL(r, p.cfg.PublicOrigin), plain, LoginPath, p.cfg.Season}
+	if err := p.document.Execute(&document, values); err != nil {
+		return fmt.Errorf("render the page: %w", err)
 	}
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
-	w.Header().Set("Cache-Control", "no-cache") // it may be kept, and has to be asked about
+	w.Header().Set("Cache-Control", "no-cache") // browsers may store it, and must revalidate it
 	w.WriteHeader(status)
-	_, _ = w.Write(document.Bytes()) // the client has gone; there is no one to tell
+	_, _ = w.Write(document.Bytes()) // the client may have disconnected
 	return nil
 }
 
-// pageFile answers with a file. A version that is not ours is of a page that
-// was opened before the daemon was renewed; it is told so, and loads itself
-// again.
-func (s *Server) pageFile(w http.ResponseWriter, r *http.Request) error {
-	a, ok := s.page.files[Param(r, "file")]
-	if !ok || Param(r, "version") != s.page.version {
+// serveFile responds with a file. A path with another hash belongs to a page
+// that was opened before an upgrade; the page reloads itself after the 404.
+func (p *page) serveFile(w http.ResponseWriter, r *http.Request) error {
+	a, ok := p.files[Param(r, "file")]
+	if !ok || Param(r, "version") != p.hash {
 		return ErrNotFound
 	}
 	h := w.Header()
 	h.Set("Content-Type", a.media)
 	h.Set("Cache-Control", "public, max-age=31536000, immutable")
 	body := a.body
-	if a.packed != nil {
+	if a.gzipped != nil {
 		h.Add("Vary", "Accept-Encoding")
 		if AcceptsGzip(r) {
 			h.Set("Content-Encoding", "gzip")
-			body = a.packed()
+			body = a.gzipped()
 		}
 	}
-	_, _ = w.Write(body) // the client has gone; there is no one to tell
+	_, _ = w.Write(body) // the client may have disconnected
 	return nil
 }
 
-// notFound is the answer to a path that leads nowhere: the page to somebody
-// who reads, a problem to a program.
-func (s *Server) notFound() http.Handler {
-	lost, problem := s.pageHandler(http.StatusNotFound), s.refuseAll(ErrNotFound)
+// notFound returns the handler of unknown paths: it responds to browsers with
+// the page, to other clients with a problem.
+func (p *page) notFound() http.Handler {
+	document, problem := p.handler(http.StatusNotFound), refuseAll(ErrNotFound)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		reads := r.Method == http.MethodGet && !strings.HasPrefix(r.URL.Path, "/api/") &&
+		browser := r.Method == http.MethodGet && !strings.HasPrefix(r.URL.Path, "/api/") &&
 			strings.Contains(r.Header.Get("Accept"), "text/html")
-		if !reads || lost(w, r) != nil {
+		if !browser || document(w, r) != nil {
 			problem.ServeHTTP(w, r)
 		}
 	})
 }
 
-// joinAddress is where other machines of the house reach the page. It is
-// "" where the address that the browser used is as good as any; a wall display
-// that shows this machine its own page has asked "localhost", of which no
-// phone can make anything.
-func (s *Server) joinAddress(r *http.Request) string {
-	if s.cfg.PublicOrigin != "" {
-		return s.cfg.PublicOrigin
+// joinURL returns the origin at which other hosts reach the page, "" if the one
+// that the browser used will do. A wall display on this host uses "localhost",
+// which a phone cannot open.
+func joinURL(r *http.Request, publicOrigin string) string {
+	if publicOrigin != "" {
+		return publicOrigin
 	}
 	name, ok := hostOf(r.Host)
 	own, err := netip.ParseAddr(name)
 	if !ok || name != "localhost" && (err != nil || !own.IsLoopback()) {
 		return ""
 	}
-	address, ok := houseAddress()
+	address, ok := privateAddr()
 	if !ok {
 		return ""
 	}
@@ -215,8 +218,8 @@ func (s *Server) joinAddress(r *http.Request) string {
 	return "http://" + address.String()
 }
 
-// houseAddress is the first private IPv4 address of this machine.
-func houseAddress() (netip.Addr, bool) {
+// privateAddr returns the first private IPv4 address of this host.
+func privateAddr() (netip.Addr, bool) {
 	all, err := net.InterfaceAddrs()
 	if err != nil {
 		return netip.Addr{}, false

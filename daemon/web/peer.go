@@ -11,17 +11,16 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A peer is the process at the other end of a Unix socket, as it was when it
-// connected, in the kernel's words (SO_PEERCRED, SO_PEERGROUPS; unix(7)).
+// A peer holds the credentials of the process at the other end of a Unix socket
+// at the time it connected (SO_PEERCRED, SO_PEERGROUPS; unix(7)).
 type peer struct {
 	uid    int
-	groups []uint32 // its own first, then the further ones
+	groups []uint32 // primary group first, then the supplementary ones
 }
 
 type peerKey struct{}
 
-// withPeer notes in a connection's context who is at its other end; only Unix sockets
-// know.
+// withPeer stores the peer of a Unix socket in the connection's context.
 func withPeer(ctx context.Context, conn net.Conn) context.Context {
 	local, ok := conn.(*net.UnixConn)
 	if !ok {
@@ -40,14 +39,14 @@ func peerOf(conn *net.UnixConn) (p peer, err error) {
 		return peer{}, err
 	}
 	controlErr := raw.Control(func(fd uintptr) {
-		var who *unix.Ucred
-		if who, err = unix.GetsockoptUcred(int(fd), unix.SOL_SOCKET, unix.SO_PEERCRED); err != nil {
+		var ucred *unix.Ucred
+		if ucred, err = unix.GetsockoptUcred(int(fd), unix.SOL_SOCKET, unix.SO_PEERCRED); err != nil {
 			return
 		}
-		p = peer{uid: int(who.Uid), groups: []uint32{who.Gid}}
-		var further []uint32
-		further, err = peerGroups(fd)
-		p.groups = append(p.groups, further...)
+		p = peer{uid: int(ucred.Uid), groups: []uint32{ucred.Gid}}
+		var supplementary []uint32
+		supplementary, err = peerGroups(fd)
+		p.groups = append(p.groups, supplementary...)
 	})
 	if controlErr != nil {
 		return peer{}, controlErr
@@ -55,13 +54,13 @@ func peerOf(conn *net.UnixConn) (p peer, err error) {
 	return p, err
 }
 
-// peerGroups asks for the further groups, first for how many there are.
+// peerGroups returns the supplementary groups of the peer.
 func peerGroups(fd uintptr) ([]uint32, error) {
 	groups := make([]uint32, 64)
 	for {
-		size := uint32(len(groups)) * uint32(unsafe.Sizeof(groups[0])) //nolint:gosec // the kernel allows 65,536 of them
+		size := uint32(len(groups)) * uint32(unsafe.Sizeof(groups[0])) //nolint:gosec // the kernel has at most 65,536
 		_, _, errno := unix.Syscall6(unix.SYS_GETSOCKOPT, fd, unix.SOL_SOCKET, unix.SO_PEERGROUPS,
-			uintptr(unsafe.Pointer(&groups[0])), uintptr(unsafe.Pointer(&size)), 0) //nolint:gosec // x/sys/unix has no call for it
+			uintptr(unsafe.Pointer(&groups[0])), uintptr(unsafe.Pointer(&size)), 0) //nolint:gosec // x/sys/unix has no function for it
 		count := size / uint32(unsafe.Sizeof(groups[0]))
 		switch errno {
 		case 0:
@@ -74,16 +73,13 @@ func peerGroups(fd uintptr) ([]uint32, error) {
 	}
 }
 
-// administrators is a second bar behind the mode of the socket at an address, should
-// that be loosened: only root, the daemon's own user and members of the socket's group
-// come through to next. A socket that does not say who connects lets nobody through.
-func (s *Server) administrators(at net.Addr, next http.Handler) http.Handler {
-	refused := s.logged(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		s.writeProblem(w, r, errNotAdministrator)
-	}))
+// requireAdministrator returns a handler that passes requests to next only from
+// root, the server's own user and members of the group of the socket at addr,
+// should the socket's mode be loosened. It refuses peers without credentials.
+func requireAdministrator(addr net.Addr, next, refused http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		p, known := r.Context().Value(peerKey{}).(peer)
-		if !known || !p.administers(at.String()) {
+		if !known || !p.administers(addr.String()) {
 			refused.ServeHTTP(w, r)
 			return
 		}
@@ -91,9 +87,9 @@ func (s *Server) administrators(at net.Addr, next http.Handler) http.Handler {
 	})
 }
 
-// administers says whether a peer may administer through a socket. The group is the one
-// that the socket has now, whoever gave it that. One that the daemon's user namespace
-// does not know looks like every other such group; then the socket's mode decides alone.
+// administers reports whether a peer may administer through a socket, by the
+// group that the socket has now. Groups that the server's user namespace does
+// not map all look alike; then the socket's mode decides alone.
 func (p peer) administers(socket string) bool {
 	if p.uid == 0 || p.uid == os.Geteuid() {
 		return true

@@ -7,18 +7,18 @@ import (
 	"sync"
 )
 
-// pendingConns are the connections of a server whose first request has not come yet.
-// While it shuts down, net/http hangs up on a request that it has just read; so
-// whoever was let in before is heard first.
+// pendingConns holds the connections of a server that have sent no request yet.
+// While it shuts down, net/http closes a connection whose request it has just
+// read; so shutdown waits for the first request of accepted connections.
 type pendingConns struct {
-	mu    sync.Mutex // guards what follows
+	mu    sync.Mutex // guards the fields below
 	conns map[net.Conn]struct{}
-	empty chan struct{} // closed when there are none; nil while nobody waits
+	empty chan struct{} // closed when there are none; nil unless wait is waiting
 }
 
 type pendingConnKey struct{}
 
-// add notes a connection, and in its context which one it is.
+// add adds a connection, and stores it in its context.
 func (n *pendingConns) add(ctx context.Context, conn net.Conn) context.Context {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -26,14 +26,15 @@ func (n *pendingConns) add(ctx context.Context, conn net.Conn) context.Context {
 	return context.WithValue(ctx, pendingConnKey{}, conn)
 }
 
-// stateChanged forgets a connection that has ended.
+// stateChanged removes a connection that is closed.
 func (n *pendingConns) stateChanged(conn net.Conn, state http.ConnState) {
 	if state == http.StateClosed {
 		n.remove(conn)
 	}
 }
 
-// handled forgets the connection of each request that h is asked.
+// handled returns a handler that removes the connection of each request, and
+// passes the request to h.
 func (n *pendingConns) handled(h http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if conn, ok := r.Context().Value(pendingConnKey{}).(net.Conn); ok {
@@ -53,19 +54,19 @@ func (n *pendingConns) remove(conn net.Conn) {
 	}
 }
 
-// wait returns when each was heard or has left, or when ctx ends. No more may
-// enter.
+// wait returns when there are no pending connections, or when ctx ends. No more
+// may be added.
 func (n *pendingConns) wait(ctx context.Context) {
 	n.mu.Lock()
 	if len(n.conns) == 0 {
 		n.mu.Unlock()
 		return
 	}
-	none := make(chan struct{})
-	n.empty = none
+	empty := make(chan struct{})
+	n.empty = empty
 	n.mu.Unlock()
 	select {
-	case <-none:
+	case <-empty:
 	case <-ctx.Done():
 	}
 }

@@ -17,42 +17,42 @@ import (
 	"pressbox/voice/announce"
 )
 
-// What a client can do wrong, besides what the rooms below object to.
+// The errors that clients can cause, in addition to those of the packages below.
 var (
-	errNotJSON          = errors.New("the body must be exactly one JSON object")
-	ErrNotFound         = errors.New("there is nothing at this address")
-	errMethodNotAllowed = errors.New("this address does not know that method")
-	ErrBodyTooLarge     = errors.New("the body may have 64 KiB")
-	ErrContentType      = errors.New("send the body as Content-Type: application/json")
-	ErrIdempotencyKey   = errors.New("an Idempotency-Key has 1 to 255 visible ASCII characters, and stands in one header")
-	errHost             = errors.New("this appliance does not answer to that host name; add it to ALLOWED_HOSTS if it should")
-	ErrCrossOrigin      = errors.New("a page of another site may not do this")
-	errAccess           = errors.New("this needs a token, or to be asked from the local network")
-	errTokenOnly        = errors.New("this needs a token")
-	errToken            = errors.New("the token is not valid here")
-	errNoSession        = errors.New("sign in first: this needs a session, by its cookie or its access token")
-	errNotAdministrator = errors.New("only root, the daemon's user and the group of the administrator's socket may administer; SocketGroup= in a drop-in of pressbox-admin.socket names another group")
-	errAnnouncementsOff = errors.New("announcements are switched off on this appliance")
+	errNotJSON          = errors.New("request body must be exactly one JSON object")
+	ErrNotFound         = errors.New("not found")
+	errMethodNotAllowed = errors.New("method not allowed")
+	ErrBodyTooLarge     = errors.New("request body exceeds 64 KiB")
+	ErrContentType      = errors.New("Content-Type must be application/json")
+	ErrIdempotencyKey   = errors.New("Idempotency-Key must be a single header of 1 to 255 visible ASCII characters")
+	errHost             = errors.New("Host name not accepted; ALLOWED_HOSTS adds names")
+	ErrCrossOrigin      = errors.New("cross-origin request refused")
+	errAccess           = errors.New("API token required outside the local network")
+	errTokenOnly        = errors.New("API token required")
+	errToken            = errors.New("invalid API token")
+	errNoSession        = errors.New("sign in first: send the session's cookie or its access token")
+	errNotAdministrator = errors.New("only root, the server's user and members of the administrator socket's group may administer; SocketGroup= in a drop-in of pressbox-admin.socket sets the group")
+	errAnnouncementsOff = errors.New("announcements are disabled by NOTIFY_ACCESS=off")
 	ErrTooManyRequests  = errors.New("too many requests from this address")
-	ErrBusy             = errors.New("as much speech as possible is being made already")
-	ErrNoSignIn         = errors.New("this is no sign-in that was begun here")
-	ErrNoPassphrase     = errors.New("this appliance keeps no passphrase of the account: somebody else vouches for it")
-	ErrNotWebSocket     = errors.New("this address is for websockets")
-	ErrNotForm          = errors.New("send the form as a browser does")
-	ErrMissingToken     = errors.New("a refresh token is needed, in the cookie or in the body")
-	ErrStopping         = errors.New("the appliance is stopping")
-	errInterrupted      = errors.New("the request was cut off before it could be answered")
+	ErrBusy             = errors.New("too many speech requests in progress")
+	ErrNoSignIn         = errors.New("unknown or expired sign-in")
+	ErrNoPassphrase     = errors.New("this account signs in through an external provider and has no passphrase here")
+	ErrNotWebSocket     = errors.New("websocket handshake required")
+	ErrNotForm          = errors.New("Content-Type must be application/x-www-form-urlencoded")
+	ErrMissingToken     = errors.New("refresh token required, in the cookie or in the body")
+	ErrStopping         = errors.New("the server is stopping")
+	errInterrupted      = errors.New("request interrupted")
 )
 
-// statuses says what each error means in HTTP, and which code programs see.
-// The error's own text, without the context that it was wrapped in, is what
-// the client is told. An error that is not here is our fault: 500, logged,
-// and not explained.
+// statuses maps each error to its HTTP status and to the code for programs. The
+// error's own text, without its wrapping, is the detail that the client
+// receives. An error that is not listed is internal: 500, logged, and not
+// explained.
 var statuses = []struct {
 	err    error
 	status int
 	code   string
-	retry  time.Duration // when to ask again; 0 means that it does not help
+	retry  time.Duration // Retry-After; 0 means none
 }{
 	{errNotJSON, http.StatusBadRequest, "not_json", 0},
 	{ErrNotWebSocket, http.StatusBadRequest, "not_websocket", 0},
@@ -88,8 +88,8 @@ var statuses = []struct {
 	{errInterrupted, http.StatusServiceUnavailable, "interrupted", 2 * time.Second},
 }
 
-// A Problem is the body of every refusal (RFC 9457). Its type is always
-// "about:blank", so its title is the status in words; Code tells programs more.
+// A Problem is the body of every error response (RFC 9457). Its type is always
+// "about:blank", so its title is the text of the status; Code is for programs.
 type Problem struct {
 	Type      string      `json:"type"`
 	Title     string      `json:"title"`
@@ -102,33 +102,33 @@ type Problem struct {
 	retry time.Duration
 }
 
-// A Violation is one thing that is wrong with a body. Path is a JSON pointer
-// (RFC 6901) into it.
+// A Violation is one error in a body. Path is a JSON pointer (RFC 6901) into it.
 type Violation struct {
 	Path   string `json:"path"`
 	Code   string `json:"code"`
 	Detail string `json:"detail"`
 }
 
-// A BodyError lists everything that is wrong with the shape of a body.
+// A BodyError lists every violation of a body's schema.
 type BodyError struct{ Violations []Violation }
 
 func (e *BodyError) Error() string {
 	return fmt.Sprintf("%d violations, first at %s: %s", len(e.Violations), e.Violations[0].Path, e.Violations[0].Detail)
 }
 
-// With adds what else is wrong, about members of which nothing was said yet.
+// With returns the error with more violations added, except those of members
+// that it has one of already.
 func (e *BodyError) With(more []Violation) error {
 	all := slices.Clone(e.Violations)
 	for _, v := range more {
-		if !slices.ContainsFunc(e.Violations, func(said Violation) bool { return said.Path == v.Path }) {
+		if !slices.ContainsFunc(e.Violations, func(known Violation) bool { return known.Path == v.Path }) {
 			all = append(all, v)
 		}
 	}
 	return &BodyError{all}
 }
 
-// A RetryError is an error with the time after which to try again.
+// A RetryError is an error with the time after which to retry.
 type RetryError struct {
 	Err   error
 	After time.Duration
@@ -138,12 +138,12 @@ func (e *RetryError) Error() string { return e.Err.Error() }
 
 func (e *RetryError) Unwrap() error { return e.Err }
 
-// NewProblem says what err means to the client.
+// NewProblem returns the problem that err is to the client.
 func NewProblem(err error) Problem {
 	p := Problem{
 		Status: http.StatusInternalServerError,
 		Code:   "internal",
-		Detail: "something went wrong in the appliance; its log says more under this request_id",
+		Detail: "internal error; the server's log has the cause under this request_id",
 	}
 	switch violations := ViolationsOf(err); {
 	case len(violations) == 1:
@@ -151,20 +151,20 @@ func NewProblem(err error) Problem {
 		p.Errors = violations
 	case len(violations) > 1:
 		p.Status, p.Code = http.StatusUnprocessableEntity, "invalid"
-		p.Detail = fmt.Sprintf("%d things are wrong with the body", len(violations))
+		p.Detail = fmt.Sprintf("%d violations in the request", len(violations))
 		p.Errors = violations
 	default:
-		p.look(err)
+		p.setStatus(err)
 	}
-	if late, ok := errors.AsType[*RetryError](err); ok {
-		p.retry = late.After
+	if retryable, ok := errors.AsType[*RetryError](err); ok {
+		p.retry = retryable.After
 	}
 	p.Type, p.Title = "about:blank", http.StatusText(p.Status)
 	return p
 }
 
-// look finds what err means, if it is known.
-func (p *Problem) look(err error) {
+// setStatus sets status, code and detail for err, if it is a known error.
+func (p *Problem) setStatus(err error) {
 	if refused, ok := errors.AsType[*protocol.Error](err); ok {
 		p.Status, p.Code, p.Detail = gameStatus(refused.Code), string(refused.Code), refused.Detail
 		if p.Status == http.StatusServiceUnavailable {
@@ -175,15 +175,15 @@ func (p *Problem) look(err error) {
 	for _, s := range statuses {
 		if errors.Is(err, s.err) {
 			p.Status, p.Code, p.Detail, p.retry = s.status, s.code, s.err.Error(), s.retry
-			if where, ok := errors.AsType[*jsontext.SyntacticError](err); ok {
-				p.Detail = fmt.Sprintf("%s; at byte %d: %v", p.Detail, where.ByteOffset, where.Err)
+			if syntax, ok := errors.AsType[*jsontext.SyntacticError](err); ok {
+				p.Detail = fmt.Sprintf("%s; at byte %d: %v", p.Detail, syntax.ByteOffset, syntax.Err)
 			}
 			return
 		}
 	}
 }
 
-// gameStatus says what it means in HTTP that a game refused something.
+// gameStatus returns the HTTP status of a game's error code.
 func gameStatus(code protocol.Code) int {
 	switch code {
 	case protocol.UnknownGame:
@@ -197,15 +197,14 @@ func gameStatus(code protocol.Code) int {
 	case protocol.UnreadableGame:
 		return http.StatusInternalServerError
 	default:
-		return http.StatusConflict // it is not the moment
+		return http.StatusConflict // not in the current state of the game
 	}
 }
 
-// ViolationsOf returns everything that err finds wrong with a body; nil when
-// it is about something else.
+// ViolationsOf returns the violations of err; nil if it is not about a body.
 func ViolationsOf(err error) []Violation {
-	if shape, ok := errors.AsType[*BodyError](err); ok {
-		return shape.Violations
+	if body, ok := errors.AsType[*BodyError](err); ok {
+		return body.Violations
 	}
 	if refused, ok := errors.AsType[*protocol.Error](err); ok {
 		all := make([]Violation, len(refused.Errors))
@@ -225,15 +224,15 @@ func ViolationsOf(err error) []Violation {
 	return all
 }
 
-// writeProblem answers with the problem that err is.
-func (s *Server) writeProblem(w http.ResponseWriter, r *http.Request, err error) {
-	if gone := r.Context().Err(); gone != nil && errors.Is(err, gone) { // the client has gone, or its time was up
+// writeProblem responds with the problem of err.
+func writeProblem(w http.ResponseWriter, r *http.Request, err error) {
+	if ended := r.Context().Err(); ended != nil && errors.Is(err, ended) { // the client disconnected, or the request timed out
 		err = errInterrupted
 	}
 	p := NewProblem(err)
 	info := infoOf(r.Context())
 	p.RequestID, info.code = info.id, p.Code
-	if p.Status >= http.StatusInternalServerError && err.Error() != p.Detail { // there is more to it than the client is told
+	if p.Status >= http.StatusInternalServerError && err.Error() != p.Detail { // the client does not receive all of it
 		info.err = err
 	}
 	h := w.Header()
@@ -243,22 +242,22 @@ func (s *Server) writeProblem(w http.ResponseWriter, r *http.Request, err error)
 	if p.Status == http.StatusUnauthorized {
 		h.Set("WWW-Authenticate", challenge(err))
 	}
-	for _, of := range []string{"Content-Length", "Content-Encoding", "ETag", "Location"} {
-		h.Del(of) // what was to be answered
+	for _, name := range []string{"Content-Length", "Content-Encoding", "ETag", "Location"} {
+		h.Del(name) // of the response that the handler began
 	}
 	h.Set("Content-Type", "application/problem+json")
 	w.WriteHeader(p.Status)
-	_ = json.NewEncoder(w).Encode(p) // the client has gone; there is no one to tell
+	_ = json.NewEncoder(w).Encode(p) // the client may have disconnected
 }
 
-// WriteJSON answers with v as JSON.
+// WriteJSON responds with v as JSON.
 func WriteJSON(w http.ResponseWriter, status int, v any) error {
 	body, err := json.Marshal(v)
 	if err != nil {
-		return fmt.Errorf("encode the answer: %w", err)
+		return fmt.Errorf("encode the response: %w", err)
 	}
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
-	_, _ = w.Write(append(body, '\n')) // the client has gone; there is no one to tell
+	_, _ = w.Write(append(body, '\n')) // the client may have disconnected
 	return nil
 }

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// proxies are the reverse proxies that are believed about whom they speak for.
+// proxies holds the reverse proxies whose forwarding headers are trusted.
 type proxies []netip.Prefix
 
 func (p proxies) trust(a netip.Addr) bool {
@@ -15,14 +15,14 @@ func (p proxies) trust(a netip.Addr) bool {
 }
 
 // client returns the address that a request comes from. Without forwarding
-// headers that is the peer. With them it is what the trusted proxies say; when
-// a stranger sent them, or they say nothing sure, the address is the zero
-// Addr: someone from outside, we do not know who.
+// headers that is the peer; with those of a trusted proxy, the address in them.
+// It is the zero Addr, unknown, if the peer is not trusted or its headers are
+// ambiguous.
 func (p proxies) client(peer netip.Addr, h http.Header) netip.Addr {
 	forwardedFor, forwarded := h.Values("X-Forwarded-For"), h.Values("Forwarded")
 	switch {
 	case len(forwardedFor) == 0 && len(forwarded) == 0:
-		if len(h.Values("X-Real-Ip")) > 0 { // a proxy stands before us, and says too little
+		if len(h.Values("X-Real-Ip")) > 0 { // a proxy, but this header has no chain
 			return netip.Addr{}
 		}
 		return peer
@@ -33,8 +33,8 @@ func (p proxies) client(peer netip.Addr, h http.Header) netip.Addr {
 	case len(forwardedFor) == 0:
 		return p.origin(forwardedHops(forwarded))
 	}
-	// A proxy writes one of the two and may let a stranger's other one pass:
-	// only what both say is sure.
+	// A proxy writes one of the two and may pass on the other from the client:
+	// only an address in both is certain.
 	one, other := p.origin(forwardedForHops(forwardedFor)), p.origin(forwardedHops(forwarded))
 	if one != other {
 		return netip.Addr{}
@@ -61,12 +61,11 @@ func forwardedForHops(values []string) []string {
 }
 
 // forwardedHops returns the for= nodes of Forwarded headers (RFC 7239 §4),
-// nearest last. A hop that does not say for whom it is, or cannot be read, is
-// "".
+// nearest last. A hop without a valid for= is "".
 func forwardedHops(values []string) []string {
 	var hops []string
 	for _, value := range values {
-		if strings.Count(value, `"`)%2 != 0 { // a quote that a stranger left open hides what stands after it
+		if strings.Count(value, `"`)%2 != 0 { // an open quote from the client hides what follows
 			hops = append(hops, "")
 			continue
 		}
@@ -77,8 +76,8 @@ func forwardedHops(values []string) []string {
 	return hops
 }
 
-// forNode returns the for= node of one element of a Forwarded header; "" when
-// there is not exactly one.
+// forNode returns the for= node of one element of a Forwarded header; "" unless
+// it has exactly one.
 func forNode(element string) string {
 	node := ""
 	for _, pair := range splitQuoted(element, ';') {
@@ -94,7 +93,7 @@ func forNode(element string) string {
 	return node
 }
 
-// splitQuoted splits s at sep where sep is not inside double quotes.
+// splitQuoted splits s at each sep outside double quotes.
 func splitQuoted(s string, sep byte) []string {
 	var parts []string
 	start, quoted := 0, false
@@ -110,9 +109,8 @@ func splitQuoted(s string, sep byte) []string {
 	return append(parts, s[start:])
 }
 
-// hopAddr reads one hop: an address, with or without a port, IPv6 with or
-// without brackets. What is not an address (a name, "unknown", "_hidden")
-// gives the zero Addr.
+// hopAddr parses one hop: an address, with or without a port, IPv6 with or
+// without brackets. It returns the zero Addr for a name, "unknown" or "_hidden".
 func hopAddr(hop string) netip.Addr {
 	hop = strings.TrimSpace(hop)
 	if ap, err := netip.ParseAddrPort(hop); err == nil {
@@ -133,7 +131,7 @@ func hopAddr(hop string) netip.Addr {
 }
 
 // remoteAddr returns the address of one end of a connection, such as
-// "192.168.1.7:8888"; the zero Addr when that is not an IP connection.
+// "192.168.1.7:8888"; the zero Addr unless that is an IP connection.
 func remoteAddr(end string) netip.Addr {
 	ap, err := netip.ParseAddrPort(end)
 	if err != nil {
@@ -142,6 +140,6 @@ func remoteAddr(end string) netip.Addr {
 	return NormalizeAddr(ap.Addr())
 }
 
-// NormalizeAddr returns an address in the form in which addresses are compared: IPv4
-// as IPv4, without a zone.
+// NormalizeAddr returns an address in the form for comparison: IPv4-mapped
+// addresses as IPv4, without a zone.
 func NormalizeAddr(a netip.Addr) netip.Addr { return a.Unmap().WithZone("") }

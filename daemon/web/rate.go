@@ -8,23 +8,22 @@ import (
 	"golang.org/x/time/rate"
 )
 
-// maxAddresses is for how many addresses a limiter remembers at once what they
-// did. Those beyond share one allowance.
+// maxAddresses is the number of addresses that a limiter counts separately in
+// each generation. Further ones share one allowance.
 const maxAddresses = 4096
 
-// A Limiter limits how often each address may do something. An address that
-// has been quiet for as long as a spent allowance takes to come back is
-// forgotten, which changes nothing for it; so two generations of allowances
-// are kept, and the older one is dropped whole.
+// A Limiter limits the rate of events of each address. After an idle period in
+// which a spent allowance is restored, an address needs no record; so the
+// limiter has two generations of allowances, and deletes the older one whole.
 type Limiter struct {
 	every  rate.Limit
 	burst  int
-	period time.Duration // in which a spent allowance comes back
+	period time.Duration // until a spent allowance is restored
 
-	mu                sync.Mutex // guards what follows
+	mu                sync.Mutex // guards the fields below
 	current, previous map[netip.Prefix]*rate.Limiter
-	overflow          *rate.Limiter // for addresses that there was no room for
-	periodBegan       time.Time     // when young was begun
+	overflow          *rate.Limiter // shared by the addresses beyond maxAddresses
+	periodBegan       time.Time     // start of the current generation
 }
 
 // NewLimiter returns a limiter that allows each address perMinute events a
@@ -40,8 +39,8 @@ func NewLimiter(perMinute, burst int) *Limiter {
 	return l
 }
 
-// reserve counts one event of the address. It returns 0 when it may happen, and
-// otherwise how long to wait before the next one may.
+// reserve counts one event of the address. It returns 0 if the event is
+// permitted, otherwise the time until the next one is.
 func (l *Limiter) reserve(a netip.Addr, now time.Time) (wait time.Duration) {
 	r := l.allowance(addrBlock(a), now).ReserveN(now, 1)
 	if wait = r.DelayFrom(now); wait > 0 {
@@ -70,8 +69,8 @@ func (l *Limiter) allowance(net netip.Prefix, now time.Time) *rate.Limiter {
 	return known
 }
 
-// addrBlock returns what counts as one address: an IPv4 address, or the /64
-// that an IPv6 host picks its addresses from. All unknown ones are one.
+// addrBlock returns the block that counts as one address: an IPv4 address, or
+// the /64 of an IPv6 address. All unknown addresses are one block.
 func addrBlock(a netip.Addr) netip.Prefix {
 	bits := a.BitLen()
 	if a.Is6() {

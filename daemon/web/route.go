@@ -7,7 +7,7 @@ import (
 	"github.com/julienschmidt/httprouter"
 )
 
-// A Handler answers a request, or returns an error, which becomes a
+// A Handler responds to a request, or returns an error, which becomes a
 // [Problem]; see [statuses].
 type Handler func(w http.ResponseWriter, r *http.Request) error
 
@@ -31,15 +31,15 @@ type Operation struct {
 	Tag         string
 	Summary     string
 	Description string
-	Headers     []string // names of components/parameters that it takes
-	Params      []string // the same, in the query
-	Request     string   // schema of its JSON body; "" means that it reads none
+	Headers     []string // names of header parameters in components/parameters
+	Params      []string // names of query parameters in components/parameters
+	Request     string   // schema of its JSON body; "" means none
 	Optional    bool     // the body may be missing
-	Form        string   // schema of its body as a form, instead of Request
+	Form        string   // schema of its form body, instead of Request
 	Responses   []Response
-	Problems    []int // statuses besides those that its class and its body lead to
+	Problems    []int // statuses in addition to those of its class and its body
 	Limited     bool  // by NOTIFY_RATE
-	Once        bool  // a GET changes something, so HEAD is not served
+	Once        bool  // GET changes state, so HEAD is refused
 }
 
 // A Response is one of an operation's responses that is not a problem.
@@ -48,15 +48,15 @@ type Response struct {
 	Description string
 	Media       []string // nil means application/json
 	Schema      string   // "" means any bytes
-	Location    bool     // it has a Location header
+	Location    bool     // with a Location header
 }
 
-// When returns the routes with handlers that answer 404 unless there reports
-// true.
-func When(routes []Route, there func() bool) []Route {
+// When returns the routes with handlers that respond 404 unless available
+// returns true.
+func When(routes []Route, available func() bool) []Route {
 	for i, rt := range routes {
 		routes[i].Handle = func(w http.ResponseWriter, r *http.Request) error {
-			if !there() {
+			if !available() {
 				return ErrNotFound
 			}
 			return rt.Handle(w, r)
@@ -65,31 +65,31 @@ func When(routes []Route, there func() bool) []Route {
 	return routes
 }
 
-// serves reports whether routes of a class are served on the administrator's
-// socket, or else on the network.
-func (s *Server) serves(c Class, onAdminSocket bool) bool {
+// servedOn reports whether routes of the class are served on the
+// administrator's socket, or else on the network.
+func (c Class) servedOn(adminSocket, openMetrics bool) bool {
 	if c == MetricsAccess {
-		return onAdminSocket || s.cfg.OpenMetrics
+		return adminSocket || openMetrics
 	}
-	return (c == AdminSocket) == onAdminSocket
+	return (c == AdminSocket) == adminSocket
 }
 
-// router makes a router of the administrator's routes, or of all others.
-// Every route for GET answers HEAD as well, unless a GET changes something;
-// OPTIONS lists a path's methods.
-func (s *Server) router(routes []Route, onAdminSocket bool) http.Handler {
+// router returns a router of the administrator's routes, or of all others.
+// Every route for GET also serves HEAD, unless its GET changes state; OPTIONS
+// lists the methods of a path.
+func (s *Server) router(routes []Route, adminSocket bool) http.Handler {
 	m := &httprouter.Router{
 		RedirectTrailingSlash:  true,
 		HandleMethodNotAllowed: true,
 		HandleOPTIONS:          true,
-		NotFound:               s.notFound(),
-		MethodNotAllowed:       s.refuseAll(errMethodNotAllowed),
+		NotFound:               s.page.notFound(),
+		MethodNotAllowed:       refuseAll(errMethodNotAllowed),
 		GlobalOPTIONS: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 			w.WriteHeader(http.StatusNoContent)
 		}),
 	}
 	for _, rt := range routes {
-		if !s.serves(rt.Class, onAdminSocket) {
+		if !rt.Class.servedOn(adminSocket, s.cfg.OpenMetrics) {
 			continue
 		}
 		h := s.routeHandler(rt)
@@ -101,13 +101,13 @@ func (s *Server) router(routes []Route, onAdminSocket bool) http.Handler {
 	return m
 }
 
-// refuseAll returns a handler that answers every request with err.
-func (s *Server) refuseAll(err error) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { s.writeProblem(w, r, err) })
+// refuseAll returns a handler that responds to every request with err.
+func refuseAll(err error) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { writeProblem(w, r, err) })
 }
 
 // routeHandler returns a route's handler behind the guards that depend on the
-// route. An error that it returns becomes a problem.
+// route. An error becomes a problem.
 func (s *Server) routeHandler(rt Route) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		info := infoOf(r.Context())
@@ -117,20 +117,20 @@ func (s *Server) routeHandler(rt Route) http.Handler {
 			err = rt.Handle(w, r)
 		}
 		if err != nil {
-			s.writeProblem(w, r, err)
+			writeProblem(w, r, err)
 		}
 	})
 }
 
-// authorizeRoute returns nil when the request may use the route now, and its
-// body has a media type that the route reads.
+// authorizeRoute returns nil if the request is within the route's rate limit,
+// may use the route, and has a body of a media type that the route accepts.
 func (s *Server) authorizeRoute(rt Route, r *http.Request) error {
 	if rt.Operation.Limited {
 		if err := s.Allow(s.posts, r); err != nil {
 			return err
 		}
 	}
-	if err := s.authorize(r, rt.Class); err != nil {
+	if err := s.access.authorize(r, rt.Class); err != nil {
 		return err
 	}
 	if rt.Operation.Request == "" || rt.Operation.Optional {
@@ -139,10 +139,10 @@ func (s *Server) authorizeRoute(rt Route, r *http.Request) error {
 	return checkContentType(r)
 }
 
-// Allow counts a request against the limit of its address, and returns a
-// [RetryError] when that is reached. Loopback addresses have no limit unless
-// LimitLoopback is set. A client of unknown address counts as the peer of the
-// connection.
+// Allow counts a request against the limit of its client's address, and returns
+// a [RetryError] above the limit. Loopback addresses have no limit unless
+// LimitLoopback is set. A client with an unknown address counts as the peer of
+// the connection.
 func (s *Server) Allow(l *Limiter, r *http.Request) error {
 	client := infoOf(r.Context()).client
 	if client.IsLoopback() && !s.cfg.LimitLoopback {
@@ -157,7 +157,7 @@ func (s *Server) Allow(l *Limiter, r *http.Request) error {
 	return nil
 }
 
-// Param returns a part of the path, such as "id".
+// Param returns a parameter of the path, such as "id".
 func Param(r *http.Request, name string) string {
 	return httprouter.ParamsFromContext(r.Context()).ByName(name)
 }

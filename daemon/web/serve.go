@@ -14,35 +14,37 @@ import (
 )
 
 // WriteTimeout is the time limit from the end of a request's header to the end
-// of the answer.
+// of the response.
 const WriteTimeout = 30 * time.Second
 
-// What one client may take of the daemon. Streams set their own deadline for
-// each write; once a request was read, net/http lifts the one for reading.
+// Limits for clients. Streams set their own deadline for each write; net/http
+// removes the one for reading once it has read a request.
 const (
 	maxHeader     = 16 << 10         // bytes, of a request
-	headerTimeout = 5 * time.Second  // from connecting to the end of the header
-	readTimeout   = 15 * time.Second // … to the end of the body
+	headerTimeout = 5 * time.Second  // from the connection to the end of the header
+	readTimeout   = 15 * time.Second // from the connection to the end of the body
 	idleTimeout   = 2 * time.Minute  // between two requests
 
-	maxConns     = 1024 // at the same time
-	maxConnsEach = 64   // from one address that is not this machine or a trusted proxy
+	maxConns     = 1024 // open at once
+	maxConnsEach = 64   // open at once from one address, except loopback and trusted proxies
 
-	shutdownTimeout = 5 * time.Second // for requests that are being answered when the server stops
+	shutdownTimeout = 5 * time.Second // for open requests when the server stops
 )
 
-// Serve answers requests on a listener until ctx ends. Then it closes the
-// listener, has streams end, waits up to 5 seconds for clients that have
-// connected and for requests that are being answered, closes what is left, and
-// returns nil. It may be called for several listeners.
+// Serve serves requests on a listener until ctx ends. Then it closes the
+// listener, ends streams, waits up to 5 seconds for the first request of
+// accepted connections and for open requests, closes the remaining connections,
+// and returns nil. It may be called for several listeners.
 func (s *Server) Serve(ctx context.Context, ln net.Listener) error {
-	exempt := func(a netip.Addr) bool { return !a.IsValid() || a.IsLoopback() || s.proxies.trust(a) }
+	exempt := func(a netip.Addr) bool { return !a.IsValid() || a.IsLoopback() || s.requests.proxies.trust(a) }
 	return s.serveOn(ctx, &limitedListener{Listener: ln, exempt: exempt, each: map[netip.Prefix]int{}}, s.public)
 }
 
-// ServeAdmin answers the administrator's requests in the same way, on a Unix socket.
+// ServeAdmin serves the administrator's requests like [Server.Serve], on a Unix
+// socket.
 func (s *Server) ServeAdmin(ctx context.Context, ln net.Listener) error {
-	return s.serveOn(ctx, ln, s.administrators(ln.Addr(), s.admin))
+	refused := s.requests.log(refuseAll(errNotAdministrator))
+	return s.serveOn(ctx, ln, requireAdministrator(ln.Addr(), s.admin, refused))
 }
 
 func (s *Server) serveOn(ctx context.Context, ln net.Listener, h http.Handler) error {
@@ -69,17 +71,17 @@ func (s *Server) serveOn(ctx context.Context, ln net.Listener, h http.Handler) e
 	case <-ctx.Done():
 	}
 	s.stop.Do(func() { close(s.closing) })
-	patience, cancel := context.WithTimeout(context.WithoutCancel(ctx), shutdownTimeout)
+	shutdown, cancel := context.WithTimeout(context.WithoutCancel(ctx), shutdownTimeout)
 	defer cancel()
 	closed := ln.Close()
 	if err := <-ended; !errors.Is(err, net.ErrClosed) {
 		closed = errors.Join(closed, err)
 	}
-	pending.wait(patience)
-	if err := server.Shutdown(patience); err != nil {
-		_ = server.Close() // it says again what Shutdown said
+	pending.wait(shutdown)
+	if err := server.Shutdown(shutdown); err != nil {
+		_ = server.Close() // it repeats the error of Shutdown
 	}
-	s.conns.close() // they end as closing is closed
+	s.conns.close() // they end because s.closing is closed
 	if closed != nil {
 		return fmt.Errorf("serve %s: %w", ln.Addr(), closed)
 	}
@@ -90,9 +92,9 @@ func (s *Server) serveOn(ctx context.Context, ln net.Listener, h http.Handler) e
 // address beyond [maxConnsEach].
 type limitedListener struct {
 	net.Listener
-	exempt func(netip.Addr) bool // from the limit for each address
+	exempt func(netip.Addr) bool // from maxConnsEach
 
-	mu   sync.Mutex // guards what follows
+	mu   sync.Mutex // guards the fields below
 	all  int
 	each map[netip.Prefix]int
 }
@@ -108,7 +110,7 @@ func (l *limitedListener) Accept() (net.Conn, error) {
 		if l.add(from) {
 			return &limitedConn{Conn: conn, release: sync.OnceFunc(func() { l.remove(from) })}, nil
 		}
-		_ = conn.Close() // nothing was sent
+		_ = conn.Close() // nothing has been sent
 	}
 }
 
@@ -139,17 +141,17 @@ type limitedConn struct {
 	release func()
 }
 
-// Close closes the connection, which no longer counts.
+// Close closes the connection, and removes it from the count.
 func (c *limitedConn) Close() error {
 	c.release()
 	return c.Conn.Close()
 }
 
-// SyscallConn returns that of the connection below.
+// SyscallConn returns the raw connection of the underlying connection.
 func (c *limitedConn) SyscallConn() (syscall.RawConn, error) {
-	below, ok := c.Conn.(syscall.Conn)
+	inner, ok := c.Conn.(syscall.Conn)
 	if !ok {
 		return nil, errors.ErrUnsupported
 	}
-	return below.SyscallConn()
+	return inner.SyscallConn()
 }

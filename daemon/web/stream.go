@@ -11,7 +11,7 @@ import (
 const (
 	// Heartbeat is the time between two comments that keep a stream open.
 	Heartbeat    = 15 * time.Second
-	eventTimeout = 10 * time.Second // for a client to take an event
+	eventTimeout = 10 * time.Second // for a client to receive an event
 )
 
 // An EventStream writes server-sent events (WHATWG HTML §9.2).
@@ -20,18 +20,18 @@ type EventStream struct {
 	control *http.ResponseController
 }
 
-// NewEventStream begins an answer that is a stream of events. ok is false for
-// HEAD, which only gets the header.
+// NewEventStream begins a response that is a stream of events. ok is false for
+// HEAD, whose response is only the header.
 func NewEventStream(w http.ResponseWriter, r *http.Request) (stream *EventStream, ok bool) {
 	w.Header().Set("Content-Type", "text/event-stream")
 	w.Header().Set("X-Accel-Buffering", "no") // nginx would delay events
 	return &EventStream{w, http.NewResponseController(w)}, r.Method != http.MethodHead
 }
 
-// Open tells the client how long to wait before it reconnects.
+// Open sends the time that the client waits before it reconnects.
 func (e *EventStream) Open() error { return e.write([]byte("retry: 2000\n\n")) }
 
-// Send writes an event with data as JSON; id "" means that it has none.
+// Send writes an event with data as JSON; id "" means none.
 func (e *EventStream) Send(id, event string, data any) error {
 	text, err := json.Marshal(data)
 	if err != nil {
@@ -48,10 +48,10 @@ func (e *EventStream) Send(id, event string, data any) error {
 // Heartbeat writes a comment.
 func (e *EventStream) Heartbeat() error { return e.write([]byte(": still here\n\n")) }
 
-// ExtendDeadline gives the client time to take what is written next: an event,
-// or the end of the answer, which would otherwise look cut off.
+// ExtendDeadline gives the client [eventTimeout] to receive the next event, or
+// the end of the response, which would otherwise look incomplete.
 func (e *EventStream) ExtendDeadline() {
-	_ = e.control.SetWriteDeadline(time.Now().Add(eventTimeout)) // a test's recorder has none
+	_ = e.control.SetWriteDeadline(time.Now().Add(eventTimeout)) // httptest.ResponseRecorder has none
 }
 
 func (e *EventStream) write(text []byte) error {

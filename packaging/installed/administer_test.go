@@ -22,7 +22,7 @@ func testAdministrators(s *server) {
 	}
 	s.mustNotAdminister("bob", 1, "only root, the user pressbox and the group adm may administer")
 	s.run("chmod", "0666", socket)
-	s.mustNotAdminister("bob", 4, "only root, the daemon's user and the group of the administrator's socket may administer")
+	s.mustNotAdminister("bob", 4, "only root, the server's user and members of the administrator socket's group may administer")
 	s.run("chgrp", "bob", socket)
 	s.run("runuser", "--user=bob", "--", "pressbox", "log-level")
 	s.run("chgrp", "adm", socket)

@@ -1,5 +1,5 @@
-// Package admin serves what operators and their monitoring ask: health, status,
-// findings, log level, backups and metrics.
+// Package admin serves operators and their monitoring: health, status, findings
+// of the doctor, log level, backups and metrics.
 package admin
 
 import (
@@ -16,25 +16,25 @@ import (
 	"pressbox/voice/announce"
 )
 
-// A Config holds what these routes ask.
+// A Config holds what the routes of this package serve.
 type Config struct {
-	Checks    []Check // for GET /health, in their order
+	Checks    []Check // for GET /health
 	Announcer *announce.Announcer
-	// Versions holds the versions of what the program is built of, such as
-	// "onnxruntime", for GET /admin/status; nil means none.
+	// Versions holds the versions of components by name, such as "onnxruntime",
+	// for GET /admin/status; nil means none.
 	Versions map[string]string
 
 	Level   *slog.LevelVar        // of the log
 	Backup  func(io.Writer) error // writes a copy of the store
 	Metrics http.Handler
-	// Diagnose checks every part; a part that does not work takes seconds.
+	// Diagnose checks every component; one that fails takes seconds.
 	Diagnose func(context.Context) []Finding
 	// Counts returns object counts by type: "games", "sessions" and so on; nil
 	// means none.
 	Counts func(context.Context) (map[string]int, error)
 }
 
-// handlers answer the routes of this package.
+// handlers has the handlers of this package.
 type handlers struct {
 	*web.Server
 	Config
@@ -47,43 +47,43 @@ func Routes(s *web.Server, cfg Config) []web.Route {
 	return append(h.healthRoutes(), h.adminRoutes()...)
 }
 
-// A Finding is what was found of one part of the appliance.
+// A Finding is the result of one check of the doctor.
 type Finding struct {
 	Name   string `json:"name"`
 	Result string `json:"result"` // "ok", "warning" or "failure"
 	Detail string `json:"detail"`
-	Remedy string `json:"remedy,omitempty"` // what to do, usually a command
+	Remedy string `json:"remedy,omitempty"` // how to fix it, usually a command
 }
 
 func (h *handlers) adminRoutes() []web.Route {
 	const tag = "administration"
 	return []web.Route{
 		web.NewRoute(http.MethodGet, "/admin/status", web.AdminSocket, h.status, web.Operation{
-			ID: "getStatus", Tag: tag, Summary: "All that the appliance knows of itself",
-			Responses: []web.Response{{Status: http.StatusOK, Description: "Its status.", Schema: "Status"}},
+			ID: "getStatus", Tag: tag, Summary: "Get the status: health, queue, versions and object counts",
+			Responses: []web.Response{{Status: http.StatusOK, Description: "The status.", Schema: "Status"}},
 		}),
-		web.NewRoute(http.MethodGet, "/admin/examination", web.AdminSocket, h.examination, web.Operation{
-			ID: "getExamination", Tag: tag, Summary: "Whether each part works, and how to mend it",
-			Description: "The daemon looks for itself, as \"pressbox doctor\" would.",
-			Responses:   []web.Response{{Status: http.StatusOK, Description: "What it found.", Schema: "Examination"}},
+		web.NewRoute(http.MethodGet, "/admin/examination", web.AdminSocket, h.diagnose, web.Operation{
+			ID: "getFindings", Tag: tag, Summary: "Check every component, and get the findings",
+			Description: "The server runs the checks of \"pressbox doctor\" in its own process.",
+			Responses:   []web.Response{{Status: http.StatusOK, Description: "The findings.", Schema: "Findings"}},
 		}),
 		web.NewRoute(http.MethodGet, "/admin/log-level", web.AdminSocket, h.logLevel, web.Operation{
-			ID: "getLogLevel", Tag: tag, Summary: "The least important messages that are logged",
+			ID: "getLogLevel", Tag: tag, Summary: "Get the log level",
 			Responses: []web.Response{{Status: http.StatusOK, Description: "The level.", Schema: "LogLevel"}},
 		}),
 		web.NewRoute(http.MethodPut, "/admin/log-level", web.AdminSocket, h.setLogLevel, web.Operation{
-			ID: "setLogLevel", Tag: tag, Summary: "Log more, or less, until the next reload or restart", Request: "LogLevel",
-			Responses: []web.Response{{Status: http.StatusOK, Description: "The level from now on.", Schema: "LogLevel"}},
+			ID: "setLogLevel", Tag: tag, Summary: "Set the log level until the next reload or restart", Request: "LogLevel",
+			Responses: []web.Response{{Status: http.StatusOK, Description: "The new level.", Schema: "LogLevel"}},
 		}),
 		web.NewRoute(http.MethodGet, "/admin/backup", web.AdminSocket, h.backup, web.Operation{
-			ID: "getBackup", Tag: tag, Summary: "A copy of the store as it is now",
-			Description: "An answer that is cut off is no backup.",
-			Responses:   []web.Response{{Status: http.StatusOK, Description: "The store.", Media: []string{"application/octet-stream"}}},
+			ID: "getBackup", Tag: tag, Summary: "Get a backup of the store",
+			Description: "An incomplete response is not a backup.",
+			Responses:   []web.Response{{Status: http.StatusOK, Description: "A copy of the store.", Media: []string{"application/octet-stream"}}},
 		}),
 		web.NewRoute(http.MethodGet, "/metrics", web.MetricsAccess, h.metrics, web.Operation{
-			ID: "getMetrics", Tag: "appliance", Summary: "Figures for Prometheus",
-			Description: "On the administrator's socket, and on the network with METRICS=on.",
-			Responses:   []web.Response{{Status: http.StatusOK, Description: "The figures.", Media: []string{"text/plain"}}},
+			ID: "getMetrics", Tag: "server", Summary: "Get the metrics in Prometheus text format",
+			Description: "Served on the administrator's socket, and with METRICS=on also on the network.",
+			Responses:   []web.Response{{Status: http.StatusOK, Description: "The metrics.", Media: []string{"text/plain"}}},
 		}),
 	}
 }
@@ -109,18 +109,18 @@ func (h *handlers) status(w http.ResponseWriter, r *http.Request) error {
 	return web.WriteJSON(w, http.StatusOK, statusReply{h.healthReply(), announcements.Queue(h.Announcer), versions, counts})
 }
 
-// An examinationReply is the body of GET /admin/examination.
-type examinationReply struct {
+// A findingsReply is the body of GET /admin/examination.
+type findingsReply struct {
 	Findings []Finding `json:"findings"`
 }
 
-// examinationPatience is for the whole examination, so that there is time to write it.
-const examinationPatience = web.WriteTimeout - 5*time.Second
+// diagnoseTimeout leaves 5 seconds of the write timeout for the response.
+const diagnoseTimeout = web.WriteTimeout - 5*time.Second
 
-func (h *handlers) examination(w http.ResponseWriter, r *http.Request) error {
-	ctx, stop := context.WithTimeout(r.Context(), examinationPatience)
-	defer stop()
-	return web.WriteJSON(w, http.StatusOK, examinationReply{h.Diagnose(ctx)})
+func (h *handlers) diagnose(w http.ResponseWriter, r *http.Request) error {
+	ctx, cancel := context.WithTimeout(r.Context(), diagnoseTimeout)
+	defer cancel()
+	return web.WriteJSON(w, http.StatusOK, findingsReply{h.Diagnose(ctx)})
 }
 
 type logLevel struct {
@@ -137,7 +137,7 @@ func (h *handlers) setLogLevel(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	var level slog.Level
-	// The schema has let through nothing else.
+	// The schema accepts only valid levels.
 	if err := level.UnmarshalText([]byte(strings.Replace(body.Level, "WARNING", "WARN", 1))); err != nil {
 		return err
 	}
@@ -145,31 +145,31 @@ func (h *handlers) setLogLevel(w http.ResponseWriter, r *http.Request) error {
 	return h.logLevel(w, r)
 }
 
-// backup sends a copy of the store. web.When that fails in the middle it hangs up, so
-// that nobody takes the beginning for the whole.
+// backup responds with a copy of the store. After an error in the middle it
+// closes the connection, so that the client sees that the copy is incomplete.
 func (h *handlers) backup(w http.ResponseWriter, _ *http.Request) error {
 	w.Header().Set("Content-Type", "application/octet-stream")
 	out := &deadlineWriter{w: w, control: http.NewResponseController(w)}
 	err := h.Backup(out)
 	if err != nil && out.begun {
-		h.Log().Error("a backup was cut off", "err", err)
+		h.Log().Error("backup download incomplete", "err", err)
 		panic(http.ErrAbortHandler)
 	}
 	return err
 }
 
-// A deadlineWriter writer gives the client a while for each write, however long all of
-// them take.
+// A deadlineWriter applies [web.WriteTimeout] to each write instead of to the
+// whole response.
 type deadlineWriter struct {
 	w       io.Writer
 	control *http.ResponseController
 	begun   bool
 }
 
-func (p *deadlineWriter) Write(data []byte) (int, error) {
-	_ = p.control.SetWriteDeadline(time.Now().Add(web.WriteTimeout)) // only a test's recorder has none
-	p.begun = true
-	return p.w.Write(data)
+func (d *deadlineWriter) Write(data []byte) (int, error) {
+	_ = d.control.SetWriteDeadline(time.Now().Add(web.WriteTimeout)) // httptest.ResponseRecorder has none
+	d.begun = true
+	return d.w.Write(data)
 }
 
 func (h *handlers) metrics(w http.ResponseWriter, r *http.Request) error {

@@ -9,30 +9,30 @@ import (
 	"pressbox/daemon/web"
 )
 
-// A Health is how a part of the appliance is, or all of it.
+// A Health is the health of a component or of the server.
 type Health string
 
-// The healths, from good to bad.
+// The values of Health, from good to bad.
 const (
 	OK       Health = "ok"
-	Degraded Health = "degraded" // something does not work; announcements are accepted
+	Degraded Health = "degraded" // a component does not work; announcements are accepted
 	Failing  Health = "failing"  // announcements cannot be accepted
 )
 
-// A Check is one part of the appliance that tells how it is.
+// A Check reports the health of one component.
 type Check struct {
 	Name   string           // such as "store"
-	Report func() Condition // must not wait for anything
+	Report func() Condition // must not block
 }
 
-// A Condition is what a part of the appliance says of itself.
+// A Condition is the health of a component with its details.
 type Condition struct {
 	Health Health         // "" means OK
 	Detail string         // why it is not OK; "" otherwise
-	Facts  map[string]any // further members of its JSON object; nil means none
+	Facts  map[string]any // additional members of its JSON object; nil means none
 }
 
-// MarshalJSON writes one object: status, detail and the facts.
+// MarshalJSON returns one object with status, detail and the facts.
 func (c Condition) MarshalJSON() ([]byte, error) {
 	all := map[string]any{"status": c.health()}
 	if c.Detail != "" {
@@ -59,7 +59,7 @@ type healthReply struct {
 
 func (h *handlers) healthRoutes() []web.Route {
 	return []web.Route{web.NewRoute(http.MethodGet, "/health", web.Public, h.health, web.Operation{
-		ID: "getHealth", Tag: "appliance", Summary: "How the appliance is",
+		ID: "getHealth", Tag: "server", Summary: "Get the health of the server and its components",
 		Responses: []web.Response{
 			{Status: http.StatusOK, Description: "Announcements are accepted.", Schema: "Health"},
 			{Status: http.StatusServiceUnavailable, Description: "Announcements cannot be accepted.", Schema: "Health"},
@@ -76,7 +76,7 @@ func (h *handlers) health(w http.ResponseWriter, _ *http.Request) error {
 	return web.WriteJSON(w, http.StatusOK, all)
 }
 
-// healthReply asks every part; the whole is as well as the worst of them.
+// healthReply runs every check; the status is that of the worst one.
 func (h *handlers) healthReply() healthReply {
 	reply := healthReply{
 		Status:  OK,

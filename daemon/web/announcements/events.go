@@ -9,22 +9,22 @@ import (
 	"pressbox/voice/announce"
 )
 
-// maxMissed is the number of ended announcements that a client that reconnects
-// is sent.
+// maxMissed is the maximum number of missed ends that a client receives when it
+// reconnects.
 const maxMissed = 200
 
 func (h *handlers) eventRoutes() []web.Route {
 	return []web.Route{web.NewRoute(http.MethodGet, "/events", web.NotifyAccess, h.events, web.Operation{
-		ID: "watchAnnouncements", Tag: "announcements", Summary: "What happens to announcements, as server-sent events",
-		Description: "Every event is of the type `announcement`, its data an Announcement. First come the ends that a client with a " +
-			"Last-Event-ID missed, then everything that is spoken or waits, then each change. The id of an event is that of the announcement that ended last.",
+		ID: "watchAnnouncements", Tag: "announcements", Summary: "Watch announcements as server-sent events",
+		Description: "Every event has the type `announcement` and an Announcement as data. The stream begins with the announcements that ended " +
+			"after Last-Event-ID, oldest first, and those in the queue; then it sends each change. The id of an event is that of the announcement that ended last.",
 		Headers:   []string{"Last-Event-ID"},
-		Responses: []web.Response{{Status: http.StatusOK, Description: "A stream without an end.", Media: []string{"text/event-stream"}}},
+		Responses: []web.Response{{Status: http.StatusOK, Description: "A stream that does not end.", Media: []string{"text/event-stream"}}},
 	})}
 }
 
-// events streams until the client disconnects, does not keep up, or may no
-// longer listen, or until the server stops.
+// events streams until the client disconnects, does not read, or loses its
+// permission, or until the server stops.
 func (h *handlers) events(w http.ResponseWriter, r *http.Request) error {
 	events, ok := web.NewEventStream(w, r)
 	if !ok {
@@ -38,8 +38,8 @@ func (h *handlers) events(w http.ResponseWriter, r *http.Request) error {
 	if err := out.begin(queue, recent, r.Header.Get("Last-Event-ID")); err != nil {
 		return nil // the client has disconnected
 	}
-	pulse := time.NewTicker(web.Heartbeat)
-	defer pulse.Stop()
+	heartbeat := time.NewTicker(web.Heartbeat)
+	defer heartbeat.Stop()
 	for {
 		var err error
 		select {
@@ -48,7 +48,7 @@ func (h *handlers) events(w http.ResponseWriter, r *http.Request) error {
 				return nil
 			}
 			err = out.send(change.View)
-		case <-pulse.C:
+		case <-heartbeat.C:
 			if err = h.Authorize(r); err == nil {
 				err = out.Heartbeat()
 			}
@@ -58,14 +58,14 @@ func (h *handlers) events(w http.ResponseWriter, r *http.Request) error {
 			return nil
 		}
 		if err != nil {
-			return nil // the client does not read, or may no longer listen
+			return nil // the client does not read, or has lost its permission
 		}
 	}
 }
 
-// Snapshot returns what list says, and takes from changes what led there, so that
-// what is still in it comes after. web.When as many changes wait after the listing
-// as before, all of them were made before.
+// Snapshot returns the result of list, and removes from changes the events that
+// it includes, so that only later ones remain. If changes has as many events
+// after a call of list as before it, list includes all of them.
 func Snapshot(changes <-chan announce.Event, list func() (queue, recent []announce.View)) (queue, recent []announce.View) {
 	before := -1
 	for before != len(changes) {
@@ -81,11 +81,11 @@ func Snapshot(changes <-chan announce.Event, list func() (queue, recent []announ
 // A stream sends announcements as server-sent events.
 type stream struct {
 	*web.EventStream
-	last string // id of the announcement that ended last; "" means none has
+	last string // id of the announcement that ended last; "" means none
 }
 
-// begin sends the ends that the client missed since the announcement lastSeen
-// ended, and everything that has not ended.
+// begin sends the announcements that ended after lastSeen, and those in the
+// queue.
 func (e *stream) begin(queue, recent []announce.View, lastSeen string) error {
 	if err := e.Open(); err != nil {
 		return err
@@ -93,7 +93,7 @@ func (e *stream) begin(queue, recent []announce.View, lastSeen string) error {
 	missed := 0
 	if lastSeen != "" {
 		missed = slices.IndexFunc(recent, func(v announce.View) bool { return v.ID == lastSeen })
-		if missed < 0 { // it has been deleted since
+		if missed < 0 { // it has been deleted
 			missed = min(len(recent), maxMissed)
 		}
 	}

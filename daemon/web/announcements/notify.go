@@ -1,5 +1,5 @@
-// Package announcements serves announcements: their queue, their events, the
-// voices that speak them, and speech as a file.
+// Package announcements serves announcements: the queue, its events, the voices,
+// and speech as a file.
 package announcements
 
 import (
@@ -12,10 +12,10 @@ import (
 	"pressbox/voice/announce"
 )
 
-// maxKey is how long an Idempotency-Key may be, in bytes.
+// maxKey is the maximum length of an Idempotency-Key in bytes.
 const maxKey = 255
 
-// A Config holds what announcements need.
+// A Config holds what the routes of this package use.
 type Config struct {
 	Announcer   *announce.Announcer
 	Speaker     announce.Speaker // for POST /v1/audio/speech
@@ -23,15 +23,15 @@ type Config struct {
 	Voices      func() VoiceList // for GET /voices; called for every request
 }
 
-// handlers answer the routes of this package.
+// handlers has the handlers of this package.
 type handlers struct {
 	*web.Server
 	Config
-	speeches chan struct{} // one element for each synthesis that is running
+	speeches chan struct{} // one element for each speech request in progress
 }
 
-// Routes returns the routes of announcements. Those under NOTIFY_ACCESS are
-// there a second time below /api, where a session permits them as well.
+// Routes returns the routes of this package. Those under NOTIFY_ACCESS are also
+// served below /api, where a session permits them as well.
 func Routes(s *web.Server, cfg Config) []web.Route {
 	h := &handlers{s, cfg, make(chan struct{}, maxSpeeches)}
 	guarded := slices.Concat(h.notifyRoutes(), h.eventRoutes(), h.speechRoutes())
@@ -44,7 +44,7 @@ func underAPI(routes []web.Route) []web.Route {
 	for i := range api {
 		api[i].Path = "/api" + api[i].Path
 		api[i].Class = web.NotifyOrSession
-		api[i].Operation.ID += "FromPage"
+		api[i].Operation.ID += "WithSession"
 	}
 	return api
 }
@@ -53,32 +53,32 @@ func (h *handlers) notifyRoutes() []web.Route {
 	one := []web.Response{{Status: http.StatusOK, Description: "The announcement.", Schema: "Announcement"}}
 	return []web.Route{
 		web.NewRoute(http.MethodPost, "/notify", web.NotifyAccess, h.announce, web.Operation{
-			ID: "announce", Tag: "announcements", Summary: "Have something said",
-			Description: "202 means that it is kept on disk: it will be spoken, or expire, whatever happens to the power.",
+			ID: "createAnnouncement", Tag: "announcements", Summary: "Create an announcement",
+			Description: "202 means that the announcement is on disk: it survives a crash or a power cut, and is spoken unless it expires.",
 			Headers:     []string{"Idempotency-Key"},
 			Request:     "AnnouncementRequest",
 			Responses: []web.Response{{
-				Status: http.StatusAccepted, Description: "It is kept.", Schema: "Announcement", Location: true,
+				Status: http.StatusAccepted, Description: "The announcement is saved.", Schema: "Announcement", Location: true,
 			}},
 			Problems: []int{http.StatusServiceUnavailable},
 			Limited:  true,
 		}),
 		web.NewRoute(http.MethodGet, "/notify", web.NotifyAccess, h.queue, web.Operation{
-			ID: "listAnnouncements", Tag: "announcements", Summary: "What will be said, and what was",
-			Responses: []web.Response{{Status: http.StatusOK, Description: "The queue.", Schema: "Queue"}},
+			ID: "listAnnouncements", Tag: "announcements", Summary: "List the queue and the recent announcements",
+			Responses: []web.Response{{Status: http.StatusOK, Description: "The announcements.", Schema: "Queue"}},
 		}),
 		web.NewRoute(http.MethodDelete, "/notify", web.NotifyAccess, h.cancelWaiting, web.Operation{
-			ID: "cancelWaiting", Tag: "announcements", Summary: "Cancel all that wait",
-			Description: "The one being spoken is not cut off.",
-			Responses:   []web.Response{{Status: http.StatusOK, Description: "They will not be said.", Schema: "Cancelled"}},
+			ID: "cancelWaiting", Tag: "announcements", Summary: "Cancel all waiting announcements",
+			Description: "The announcement that is being spoken is not cancelled.",
+			Responses:   []web.Response{{Status: http.StatusOK, Description: "The number of cancelled announcements.", Schema: "Cancelled"}},
 			Problems:    []int{http.StatusServiceUnavailable},
 		}),
 		web.NewRoute(http.MethodGet, "/notify/:id", web.NotifyAccess, h.find, web.Operation{
-			ID: "getAnnouncement", Tag: "announcements", Summary: "What became of an announcement",
+			ID: "getAnnouncement", Tag: "announcements", Summary: "Get an announcement",
 			Responses: one, Problems: []int{http.StatusNotFound},
 		}),
 		web.NewRoute(http.MethodDelete, "/notify/:id", web.NotifyAccess, h.cancel, web.Operation{
-			ID: "cancelAnnouncement", Tag: "announcements", Summary: "Cancel an announcement, also in mid-sentence",
+			ID: "cancelAnnouncement", Tag: "announcements", Summary: "Cancel an announcement, also while it is spoken",
 			Responses: one, Problems: []int{http.StatusNotFound, http.StatusConflict, http.StatusServiceUnavailable},
 		}),
 	}
@@ -93,7 +93,7 @@ type announcementRequest struct {
 	TTL     int    `json:"ttl"` // seconds
 }
 
-// An Announcement is what clients are told of one.
+// An Announcement is the JSON of an announcement.
 type Announcement struct {
 	ID        string          `json:"id"`
 	Status    announce.Status `json:"status"`
@@ -109,7 +109,7 @@ type Announcement struct {
 	Error     string          `json:"error,omitempty"`
 }
 
-// NewAnnouncement returns an announcement as clients see it.
+// NewAnnouncement returns the JSON of v.
 func NewAnnouncement(v announce.View) Announcement {
 	return Announcement{
 		ID: v.ID, Status: v.Status, Position: v.Position,
@@ -120,11 +120,11 @@ func NewAnnouncement(v announce.View) Announcement {
 	}
 }
 
-// maxRecent is how many ended announcements one answer lists. There may be
-// thousands, of five thousand characters each; all are found by their ids.
+// maxRecent is the maximum number of ended announcements in one response. The
+// store may have thousands, of 5,000 characters each; GET /notify/{id} finds all.
 const maxRecent = 200
 
-// A QueueReply lists the announcements that wait, and the latest ended ones.
+// A QueueReply is the body of GET /notify.
 type QueueReply struct {
 	Queue  []Announcement `json:"queue"`
 	Recent []Announcement `json:"recent"`
@@ -137,8 +137,8 @@ func (h *handlers) announce(w http.ResponseWriter, r *http.Request) error {
 	}
 	var body announcementRequest
 	err = h.Decode(w, r, "AnnouncementRequest", &body)
-	shape, misshapen := errors.AsType[*web.BodyError](err)
-	if err != nil && !misshapen {
+	bodyErr, invalid := errors.AsType[*web.BodyError](err)
+	if err != nil && !invalid {
 		return err
 	}
 	request := announce.Request{
@@ -149,9 +149,9 @@ func (h *handlers) announce(w http.ResponseWriter, r *http.Request) error {
 		TTL:            time.Duration(body.TTL) * time.Second,
 		IdempotencyKey: key,
 	}
-	if misshapen { // everything that is wrong is said at once
+	if invalid { // the response lists every violation
 		_, err := h.Announcer.Check(request)
-		return shape.With(web.ViolationsOf(err))
+		return bodyErr.With(web.ViolationsOf(err))
 	}
 	view, err := h.Announcer.Announce(r.Context(), request)
 	if err != nil {
@@ -161,7 +161,7 @@ func (h *handlers) announce(w http.ResponseWriter, r *http.Request) error {
 	return web.WriteJSON(w, http.StatusAccepted, NewAnnouncement(view))
 }
 
-// idempotencyKey returns the key that a request carries; "" means none.
+// idempotencyKey returns the Idempotency-Key of a request; "" means none.
 func idempotencyKey(h http.Header) (string, error) {
 	values := h.Values("Idempotency-Key")
 	if len(values) == 0 {
@@ -179,7 +179,7 @@ func (h *handlers) queue(w http.ResponseWriter, _ *http.Request) error {
 	return web.WriteJSON(w, http.StatusOK, Queue(h.Announcer))
 }
 
-// Queue returns the announcements of an announcer.
+// Queue returns the queue and the recent announcements of a.
 func Queue(a *announce.Announcer) QueueReply {
 	queue, recent := a.Queue()
 	recent = recent[:min(len(recent), maxRecent)]

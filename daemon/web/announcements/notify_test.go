@@ -21,7 +21,7 @@ import (
 func TestWhyABodyIsNoJSON(t *testing.T) {
 	t.Parallel()
 	r := webtest.NewRig(t)
-	const one = "the body must be exactly one JSON object"
+	const one = "request body must be exactly one JSON object"
 	for body, want := range map[string]string{
 		``:                                      one,
 		`[]`:                                    one,

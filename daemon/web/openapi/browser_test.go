@@ -49,7 +49,7 @@ func TestDocsInABrowser(t *testing.T) {
 	}
 	ctx, cancel = context.WithTimeout(ctx, 10*time.Minute)
 	defer cancel()
-	const post = "#operations-announcements-announce "
+	const post = "#operations-announcements-createAnnouncement "
 	if err := chromedp.Do(ctx, chromedp.Navigate(base+"/docs"), chromedp.WaitVisible(post)); err != nil {
 		t.Fatalf("%v; the browser said %q", err, complaints)
 	}

@@ -15,12 +15,11 @@ import (
 	"pressbox/daemon/web/static"
 )
 
-// Documents holds both documents. Its zero value has [Documents.Routes]
-// already; [Documents.Build] fills it.
+// Documents holds both documents. [Documents.Build] sets them; [Documents.Routes]
+// may be called before.
 type Documents struct{ openAPI, asyncAPI []byte }
 
-// Build makes the documents of the routes and of this version, and returns the
-// OpenAPI document.
+// Build sets the documents of the routes, and returns the OpenAPI document.
 func (d *Documents) Build(routes []web.Route, version string) (openAPI []byte, err error) {
 	if d.openAPI, err = Document(routes, version); err != nil {
 		return nil, err
@@ -29,34 +28,34 @@ func (d *Documents) Build(routes []web.Route, version string) (openAPI []byte, e
 	return d.openAPI, err
 }
 
-// Routes returns the routes of the documents and of Swagger UI. The page that
-// Swagger UI brings has inline scripts, which our policy forbids; so its files
-// are used, and the page and the script that starts it are ours.
+// Routes returns the routes of the documents and of Swagger UI. Swagger UI's own
+// page has inline scripts, which the Content-Security-Policy forbids; so the page
+// and its start script are replaced.
 func (d *Documents) Routes() []web.Route {
 	return []web.Route{
 		web.NewRoute(http.MethodGet, "/docs", web.Public, staticFile("text/html", "docs.html"), web.Operation{
-			ID: "getDocs", Tag: "page", Summary: "The API, to read and to try",
-			Responses: []web.Response{{Status: http.StatusOK, Description: "A page.", Media: []string{"text/html"}}},
+			ID: "getDocs", Tag: "page", Summary: "Get the API documentation (Swagger UI)",
+			Responses: []web.Response{{Status: http.StatusOK, Description: "The page.", Media: []string{"text/html"}}},
 		}),
 		web.NewRoute(http.MethodGet, "/docs.js", web.Public, staticFile("text/javascript", "docs.js"), web.Operation{
-			ID: "getDocsScript", Tag: "page", Summary: "What starts the page about the API",
-			Responses: []web.Response{{Status: http.StatusOK, Description: "A script.", Media: []string{"text/javascript"}}},
+			ID: "getDocsScript", Tag: "page", Summary: "Get the start script of the API documentation",
+			Responses: []web.Response{{Status: http.StatusOK, Description: "The script.", Media: []string{"text/javascript"}}},
 		}),
 		web.NewRoute(http.MethodGet, "/docs/:asset", web.Public, docsAsset, web.Operation{
-			ID: "getDocsAsset", Tag: "page", Summary: "A file of Swagger UI",
+			ID: "getDocsAsset", Tag: "page", Summary: "Get a file of Swagger UI",
 			Responses: []web.Response{
-				{Status: http.StatusOK, Description: "A file.", Media: []string{"*/*"}},
-				{Status: http.StatusNotModified, Description: "The client has it."},
+				{Status: http.StatusOK, Description: "The file.", Media: []string{"*/*"}},
+				{Status: http.StatusNotModified, Description: "The client's copy is current."},
 			},
 			Problems: []int{http.StatusNotFound},
 		}),
 		web.NewRoute(http.MethodGet, "/openapi.json", web.Public, d.serveOpenAPI, web.Operation{
-			ID: "getOpenAPI", Tag: "page", Summary: "This document",
-			Responses: []web.Response{{Status: http.StatusOK, Description: "OpenAPI 3.1.", Schema: "Document"}},
+			ID: "getOpenAPI", Tag: "page", Summary: "Get this document",
+			Responses: []web.Response{{Status: http.StatusOK, Description: "The OpenAPI 3.1 document.", Schema: "Document"}},
 		}),
 		web.NewRoute(http.MethodGet, "/asyncapi.json", web.Public, d.serveAsyncAPI, web.Operation{
-			ID: "getAsyncAPI", Tag: "page", Summary: "The frames of the websocket at /api/ws",
-			Responses: []web.Response{{Status: http.StatusOK, Description: "AsyncAPI 3.0.", Schema: "SocketDocument"}},
+			ID: "getAsyncAPI", Tag: "page", Summary: "Get the description of the websocket at /api/ws",
+			Responses: []web.Response{{Status: http.StatusOK, Description: "The AsyncAPI 3.0 document.", Schema: "SocketDocument"}},
 		}),
 	}
 }
@@ -69,17 +68,17 @@ func (d *Documents) serveAsyncAPI(w http.ResponseWriter, r *http.Request) error 
 	return web.File("application/json", d.asyncAPI)(w, r)
 }
 
-// staticFile returns a handler that answers with one of our files.
+// staticFile returns a handler that responds with a file of package static.
 func staticFile(media, name string) web.Handler {
 	body, err := static.Files.ReadFile(name)
 	if err != nil {
-		panic(err) // it is embedded
+		panic(err) // not for an embedded file
 	}
 	return web.File(media, body)
 }
 
-// docsAsset answers with a file of Swagger UI, compressed as it is embedded
-// where the client takes that.
+// docsAsset responds with a file of Swagger UI, compressed as it is embedded if
+// the client accepts gzip.
 func docsAsset(w http.ResponseWriter, r *http.Request) error {
 	name := web.Param(r, "asset")
 	var media string
@@ -91,35 +90,36 @@ func docsAsset(w http.ResponseWriter, r *http.Request) error {
 	default:
 		return web.ErrNotFound
 	}
-	packed, err := swgui.FS.ReadFile(name + ".gz")
+	gzipped, err := swgui.FS.ReadFile(name + ".gz")
 	if err != nil {
 		return fmt.Errorf("read Swagger UI: %w", err)
 	}
 	h := w.Header()
 	h.Set("Content-Type", media)
-	h.Set("Cache-Control", "no-cache") // it may be kept, and has to be asked about
+	h.Set("Cache-Control", "no-cache") // clients may store it, and must revalidate it
 	h.Add("Vary", "Accept-Encoding")
 	if web.AcceptsGzip(r) {
-		return kept(w, r, packed)
+		return serveGzip(w, r, gzipped)
 	}
-	unpacked, err := gzip.NewReader(bytes.NewReader(packed))
+	z, err := gzip.NewReader(bytes.NewReader(gzipped))
 	if err != nil {
-		return fmt.Errorf("unpack Swagger UI: %w", err)
+		return fmt.Errorf("decompress Swagger UI: %w", err)
 	}
-	_, _ = io.Copy(w, unpacked) //nolint:gosec // what is embedded is of a known size; the client may have gone
+	_, _ = io.Copy(w, z) //nolint:gosec // the embedded file has a known size; the client may have disconnected
 	return nil
 }
 
-// kept answers with a file that is packed with gzip, or that the client has it.
-func kept(w http.ResponseWriter, r *http.Request, packed []byte) error {
-	tag := fmt.Sprintf(`"%x"`, sha256.Sum256(packed))
+// serveGzip responds with a file compressed with gzip, or with 304 if the client
+// has it.
+func serveGzip(w http.ResponseWriter, r *http.Request, gzipped []byte) error {
+	tag := fmt.Sprintf(`"%x"`, sha256.Sum256(gzipped))
 	h := w.Header()
 	h.Set("ETag", tag)
-	if strings.Contains(r.Header.Get("If-None-Match"), tag) { // it may be one of several, and weakened by a proxy
+	if strings.Contains(r.Header.Get("If-None-Match"), tag) { // a list, whose tags a proxy may have weakened
 		w.WriteHeader(http.StatusNotModified)
 		return nil
 	}
 	h.Set("Content-Encoding", "gzip")
-	_, _ = w.Write(packed) //nolint:gosec // it is embedded; and the client may have gone
+	_, _ = w.Write(gzipped) //nolint:gosec // the file is embedded; the client may have disconnected
 	return nil
 }

@@ -1,6 +1,6 @@
-// Package openapi describes the API: the OpenAPI document, which is made from
-// the table of routes, the AsyncAPI document of the websocket, and the pages
-// on which to read and try both.
+// Package openapi serves the description of the API: the OpenAPI document, which
+// is built from the table of routes, the AsyncAPI document of the websocket, and
+// Swagger UI.
 package openapi
 
 import (
@@ -16,17 +16,17 @@ import (
 	"pressbox/daemon/web"
 )
 
-// schemas is what stands under components/schemas of the document.
+// schemas holds components/schemas of the document, except those of games.
 //
 //go:embed schemas.json
 var schemas []byte
 
-// gameSchemas stands there too: what is said of games.
+// gameSchemas holds the schemas of games.
 //
 //go:embed games.json
 var gameSchemas []byte
 
-// The members of the OpenAPI 3.1 document that we fill.
+// The types of the OpenAPI 3.1 document.
 type (
 	object  = map[string]any
 	apiItem map[string]apiOperation // by method
@@ -61,18 +61,18 @@ func Document(routes []web.Route, version string) ([]byte, error) {
 		Info: object{
 			"title":       "Pressbox",
 			"version":     version,
-			"summary":     "Announcements that the house hears, and baseball that it plays.",
-			"description": "Errors are application/problem+json (RFC 9457): `code` is for programs, `detail` for people, and `errors` lists everything that is wrong with a body.",
+			"summary":     "Spoken announcements and turn-based baseball for your house.",
+			"description": "Errors are application/problem+json (RFC 9457): `code` is for programs, `detail` for people, and `errors` lists every violation in the request.",
 			"license":     object{"name": "MIT", "identifier": "MIT"},
 		},
 		Tags: []object{
-			{"name": "announcements", "description": "What the house is told."},
-			{"name": "speech", "description": "Speech as a file, not on the loudspeaker."},
-			{"name": "appliance", "description": "How it is, and what it can do."},
-			{"name": "games", "description": "Baseball. What is played is said on the websocket: /asyncapi.json describes it."},
+			{"name": "announcements", "description": "Announcements on the loudspeaker."},
+			{"name": "speech", "description": "Speech as a file."},
+			{"name": "server", "description": "Health, voices and metrics."},
+			{"name": "games", "description": "Baseball. Clients play over the websocket, which /asyncapi.json describes."},
 			{"name": "sign-in", "description": "Accounts and sessions."},
-			{"name": "page", "description": "For people."},
-			{"name": "administration", "description": "Only on the administrator's unix socket."},
+			{"name": "page", "description": "Web pages and documents."},
+			{"name": "administration", "description": "Served only on the administrator's Unix socket."},
 		},
 		Paths: map[string]apiItem{},
 		Components: object{
@@ -91,23 +91,23 @@ func Document(routes []web.Route, version string) ([]byte, error) {
 	}
 	text, err := json.MarshalIndent(doc, "", "  ")
 	if err != nil {
-		return nil, fmt.Errorf("write the OpenAPI document: %w", err)
+		return nil, fmt.Errorf("encode the OpenAPI document: %w", err)
 	}
 	return append(text, '\n'), nil
 }
 
-// components are all schemas, by name.
+// components returns all schemas by name.
 func components() (map[string]json.RawMessage, error) {
 	all := map[string]json.RawMessage{}
 	for _, text := range [][]byte{schemas, gameSchemas} {
 		if err := json.Unmarshal(text, &all); err != nil {
-			return nil, fmt.Errorf("read the schemas: %w", err)
+			return nil, fmt.Errorf("parse the schemas: %w", err)
 		}
 	}
 	return all, nil
 }
 
-// describe writes a route's operation.
+// describe returns the operation of a route.
 func describe(rt web.Route) apiOperation {
 	op := apiOperation{
 		ID:          rt.Operation.ID,
@@ -135,8 +135,8 @@ func describe(rt web.Route) apiOperation {
 	for _, a := range rt.Operation.Responses {
 		op.Responses[strconv.Itoa(a.Status)] = response(a)
 	}
-	for _, status := range refusals(rt) {
-		op.Responses[strconv.Itoa(status)] = refusal(status)
+	for _, status := range problemStatuses(rt) {
+		op.Responses[strconv.Itoa(status)] = problemResponse(status)
 	}
 	switch rt.Class {
 	case web.Public:
@@ -147,14 +147,14 @@ func describe(rt web.Route) apiOperation {
 	case web.SessionRequired:
 		op.Security = []map[string][]string{{"session": {}}, {"bearer": {}}}
 	case web.AdminSocket, web.MetricsAccess:
-		op.Servers = []object{{"url": "http://localhost", "description": "the administrator's unix socket, admin.sock"}}
+		op.Servers = []object{{"url": "http://localhost", "description": "the administrator's Unix socket, admin.sock"}}
 	}
 	return op
 }
 
-// refusals lists the statuses of all problems that a route may answer,
-// without those that do not depend on the route (404, 405).
-func refusals(rt web.Route) []int {
+// problemStatuses returns the statuses of all problems of a route, without those
+// that do not depend on the route (404, 405).
+func problemStatuses(rt web.Route) []int {
 	all := map[int]bool{http.StatusInternalServerError: true}
 	add := func(statuses ...int) {
 		for _, status := range statuses {
@@ -209,7 +209,7 @@ func response(a web.Response) object {
 	return all
 }
 
-func refusal(status int) object {
+func problemResponse(status int) object {
 	described := object{"X-Request-Id": object{"$ref": "#/components/headers/X-Request-Id"}}
 	switch status {
 	case http.StatusTooManyRequests, http.StatusServiceUnavailable:
@@ -224,7 +224,7 @@ func refusal(status int) object {
 	}
 }
 
-// content says that a body of any of the media is as the schema describes it.
+// content returns the content of a body with the schema in each of the media.
 func content(schema string, media ...string) object {
 	body := object{}
 	if schema != "" {
@@ -241,23 +241,23 @@ func parameters() object {
 	return object{
 		"Idempotency-Key": object{
 			"name": "Idempotency-Key", "in": "header",
-			"description": "Any text that the client makes up for one announcement. The same key and body within 24 hours gives the first answer, and is spoken once.",
+			"description": "Any text, unique for each announcement of a client. A request with the key and body of an earlier one within 24 hours gets the first response, and nothing is spoken twice.",
 			"schema":      object{"type": "string", "minLength": 1, "maxLength": 255, "pattern": "^[!-~]+$"},
 		},
 		"Last-Event-ID": object{
 			"name": "Last-Event-ID", "in": "header",
-			"description": "The id of the last event that the client has seen. Browsers send it by themselves.",
+			"description": "The id of the last event that the client has received. Browsers send it automatically.",
 			"schema":      object{"type": "string"},
 		},
-		"season": query("season", "The season. Without it, DEFAULT_SEASON.", object{"type": "integer", "minimum": 1, "maximum": web.MaxSeason}),
+		"season": query("season", "The season; default DEFAULT_SEASON.", object{"type": "integer", "minimum": 1, "maximum": web.MaxSeason}),
 		"team":   query("team", "Only the players of this team.", object{"type": "string"}),
-		"status": query("status", "Only games of this status.", object{"type": "string", "enum": []string{"pending", "active", "finished"}}),
-		"before": query("before", "Only finished games that ended before: the id of one, or a time (RFC 3339).", object{"type": "string"}),
-		"since":  query("since", "Only what came after this revision.", object{"type": "integer", "minimum": 0, "maximum": web.MaxInteger}),
+		"status": query("status", "Only games with this status.", object{"type": "string", "enum": []string{"pending", "active", "finished"}}),
+		"before": query("before", "Only finished games that ended before this one (a game id) or this time (RFC 3339).", object{"type": "string"}),
+		"since":  query("since", "Only events after this revision.", object{"type": "integer", "minimum": 0, "maximum": web.MaxInteger}),
 	}
 }
 
-// query describes a parameter of the address.
+// query returns a query parameter.
 func query(name, description string, schema object) object {
 	return object{"name": name, "in": "query", "description": description, "schema": schema}
 }
@@ -265,18 +265,18 @@ func query(name, description string, schema object) object {
 func headers() object {
 	text := object{"type": "string"}
 	return object{
-		"X-Request-Id":     object{"description": "Names the request in the appliance's log.", "schema": text},
-		"Location":         object{"description": "Where to go.", "schema": text},
-		"Retry-After":      object{"description": "Seconds after which to ask again.", "schema": object{"type": "integer", "minimum": 1}},
-		"WWW-Authenticate": object{"description": "RFC 6750.", "schema": text},
+		"X-Request-Id":     object{"description": "Id of the request in the server's log.", "schema": text},
+		"Location":         object{"description": "URL of the created or other resource.", "schema": text},
+		"Retry-After":      object{"description": "Seconds after which to retry.", "schema": object{"type": "integer", "minimum": 1}},
+		"WWW-Authenticate": object{"description": "Challenge (RFC 6750).", "schema": text},
 	}
 }
 
 func securitySchemes() object {
 	return object{
-		"token":   object{"type": "http", "scheme": "bearer", "description": "A token that `pressbox tokens` made."},
-		"session": object{"type": "apiKey", "in": "cookie", "name": "pressbox_access", "description": "A signed-in session; on https the name has the prefix __Secure-."},
-		"bearer":  object{"type": "http", "scheme": "bearer", "description": "A session's access token, as POST /api/auth/refresh answers it."},
+		"token":   object{"type": "http", "scheme": "bearer", "description": "An API token; `pressbox tokens create` creates one."},
+		"session": object{"type": "apiKey", "in": "cookie", "name": "pressbox_access", "description": "The session of a signed-in account; over https the name has the prefix __Secure-."},
+		"bearer":  object{"type": "http", "scheme": "bearer", "description": "The access token of a session, from POST /api/auth/refresh."},
 	}
 }
 

@@ -1,5 +1,5 @@
-// Package site puts the server's routes together: the one table of routes, from
-// which the router and the OpenAPI document are made.
+// Package site joins the routes of all packages into the one table from which the
+// router and the OpenAPI document are built.
 package site
 
 import (
@@ -15,19 +15,19 @@ import (
 	"pressbox/daemon/web/signin"
 )
 
-// A Config holds what every package of routes needs. Some fields are derived
-// from others: from SignIn, unless it is nil, Tokens, Sessions, Frontend,
-// PublicOrigin and those of Play that authenticate; the Announcer of Admin and
-// Play from that of Announcements; the Season of Play from that of Config.
+// A Config holds the configuration of every package of routes. [New] sets some
+// fields from others: from SignIn, unless it is nil, Tokens, Sessions, Frontend,
+// PublicOrigin, Play.Sessions and Play.Authenticate; from
+// Announcements.Announcer those of Admin and Play; from Season that of Play.
 type Config struct {
 	web.Config
 	Announcements announcements.Config
 	Admin         admin.Config
-	SignIn        *signin.Config // nil: nobody can sign in
+	SignIn        *signin.Config // nil disables sign-in
 	Play          play.Config
 }
 
-// New returns a server of all routes.
+// New returns a server with all routes.
 func New(cfg Config) (*web.Server, error) {
 	in := authenticator(&cfg)
 	cfg.Admin.Announcer, cfg.Play.Announcer = cfg.Announcements.Announcer, cfg.Announcements.Announcer
@@ -45,13 +45,13 @@ func OpenAPI(version string) ([]byte, error) {
 	return openapi.Document(Routes(), version)
 }
 
-// Routes returns the table of routes, whose handlers are of no server.
+// Routes returns the table of routes. Their handlers must not be called.
 func Routes() []web.Route {
 	return routes(new(web.Server), Config{}, nil, &openapi.Documents{})
 }
 
-// NewAccountAdmin returns the administrator's handler of accounts and API
-// tokens alone, for a process that serves nothing else.
+// NewAccountAdmin returns a handler of only the administrator's routes of
+// accounts and API tokens.
 func NewAccountAdmin(cfg Config) (http.Handler, error) {
 	in := authenticator(&cfg)
 	s, err := web.New(cfg.Config)
@@ -64,8 +64,8 @@ func NewAccountAdmin(cfg Config) (http.Handler, error) {
 	return s.AdminHandler(), nil
 }
 
-// authenticator returns the authenticator of cfg.SignIn, and fills the fields
-// of cfg that are derived from it; nil without SignIn.
+// authenticator returns the authenticator of cfg.SignIn, nil without SignIn, and
+// sets the fields of cfg that are derived from it.
 func authenticator(cfg *Config) *signin.Authenticator {
 	if cfg.SignIn == nil {
 		return nil
