@@ -124,7 +124,7 @@ func TestScorebook_reliefPitchers(t *testing.T) {
 		inherited, in      int
 	}{
 		{"(g) runners left on base are charged to the pitcher who left them", "S7 S7.1-2" + change + "HR.2-H;1-H K K K", 2, 2, 1, 1, 2, 2},
-		{"(g) a number of runners, not persons: the force leaves his run", "W" + change + "64(1)/FO S7.1-2 S7.2-H;1-2 K K", 1, 1, 0, 0, 1, 1},
+		{"(g) a number of runners, not persons: the force leaves the run charged", "W" + change + "64(1)/FO S7.1-2 S7.2-H;1-2 K K", 1, 1, 0, 0, 1, 1},
 		{"(g) two on, the one in front is forced: the charges move up", "W W.1-2" + change + "65(2)/FO.1-2;B-1 S7.2-H;1-2 63.2-3;1-2 K", 1, 1, 0, 0, 2, 1},
 		{"(g) a runner caught stealing is no longer charged", "W" + change + "CS2(26) S7 HR.1-H K K", 0, 0, 2, 2, 1, 0},
 		{"(h) a walk with the pitcher behind is charged to the one who left", "20:NP" + change + "31:W HR.1-H K K K", 1, 1, 1, 1, 0, 0},

@@ -18,7 +18,7 @@ func testAdministrators(s *server) {
 	s.run("runuser", "--user=alice", "--", "pressbox", "log-level", "INFO")
 	alice := s.run("id", "--user", "alice")
 	if did := s.journal("PRESSBOX_UID=" + alice); !strings.Contains(did, "/admin/log-level") {
-		s.t.Errorf("the journal does not say what alice, %s, has done:\n%s", alice, did)
+		s.t.Errorf("the journal has no entry of alice, %s:\n%s", alice, did)
 	}
 	s.mustNotAdminister("bob", 1, "only root, the user pressbox and the group adm may administer")
 	s.run("chmod", "0666", socket)

@@ -53,7 +53,7 @@ func testRestore(s *server) {
 	s.run("pressbox", "backup", "/root/before.db")
 	s.run("pressbox", "tokens", "create", "after")
 	if says := s.try("pressbox", "restore", "/root/before.db"); !strings.Contains(says, "the server is running: stop it first") {
-		s.t.Errorf("restore does not say that a daemon runs: %s", says)
+		s.t.Errorf("restore does not report that the server is running: %s", says)
 	}
 	s.run("systemctl", "stop", "pressbox.socket", "pressbox-admin.socket", "pressbox")
 	s.run("pressbox", "restore", "/root/before.db")

@@ -242,7 +242,7 @@ func BenchmarkDecisionFrames(b *testing.B) {
 			address := p.Open(b)
 			pairs := make([]*pair, n)
 			for i := range pairs {
-				pairs[i] = newPair(p, b, address)
+				pairs[i] = newPair(b, p, address)
 			}
 			var commits, waits, ratios []float64
 			for b.Loop() {
@@ -286,32 +286,13 @@ type pair struct {
 
 // A client is a manager's websocket.
 type client struct {
-	*websocket.Conn
-	game     string
-	rev      uint64
-	legal    []replica.Choice
-	received chan received
+	*webtest.Socket
+	game  string
+	rev   uint64
+	legal []replica.Choice
 }
 
-// received is a message with the time of its arrival.
-type received struct {
-	text []byte
-	at   time.Time
-}
-
-// readAll reads until the connection is closed, as a browser does.
-func (s *client) readAll() {
-	defer close(s.received)
-	for {
-		_, text, err := s.ReadMessage()
-		if err != nil {
-			return
-		}
-		s.received <- received{text, time.Now()}
-	}
-}
-
-func newPair(p *webtest.GamesRig, b *testing.B, address string) *pair {
+func newPair(b *testing.B, p *webtest.GamesRig, address string) *pair {
 	b.Helper()
 	q := &pair{rig: p, b: b, address: address}
 	q.start()
@@ -325,23 +306,19 @@ func (q *pair) start() {
 		if q.clients[i] != nil {
 			_ = q.clients[i].Close()
 		}
-		q.clients[i] = &client{Conn: f.Dial(q.address).Conn, game: table.ID, received: make(chan received, 1000)}
-		go q.clients[i].readAll()
-		if err := q.clients[i].WriteMessage(websocket.TextMessage, fmt.Appendf(nil, `{"t":"join","g":%q}`, table.ID)); err != nil {
-			q.b.Fatal(err)
-		}
+		q.clients[i] = &client{Socket: f.Dial(q.address), game: table.ID}
+		q.clients[i].Sendf(`{"t":"join","g":%q}`, table.ID)
 		q.clients[i].read(q.b, "state")
 	}
 }
 
-// read reads until a message of this kind with a state, and returns the time of
-// its arrival.
-func (s *client) read(b *testing.B, kind string) time.Time {
+// read reads until a message of this kind with a state.
+func (s *client) read(b *testing.B, kind string) {
 	b.Helper()
 	for {
-		next, ok := <-s.received
-		if !ok {
-			b.Fatal("the connection was closed")
+		_, text, err := s.ReadMessage()
+		if err != nil {
+			b.Fatal(err)
 		}
 		var f struct {
 			T   string
@@ -351,12 +328,12 @@ func (s *client) read(b *testing.B, kind string) time.Time {
 				Legal []replica.Choice
 			}
 		}
-		if err := json.Unmarshal(next.text, &f); err != nil {
+		if err := json.Unmarshal(text, &f); err != nil {
 			b.Fatal(err)
 		}
 		if f.T == kind && (f.T == "skip" || f.D.State != nil) {
 			s.rev, s.legal = f.Rev, f.D.Legal
-			return next.at
+			return
 		}
 	}
 }
@@ -377,23 +354,18 @@ func (q *pair) decide() time.Duration {
 		last.read(q.b, "skip")
 		last.legal = other
 	}
-	began := q.send(last)
-	a, b := q.clients[0].read(q.b, "event"), q.clients[1].read(q.b, "event")
-	if b.After(a) {
-		a = b
+	began := time.Now()
+	q.send(last)
+	for _, s := range q.clients {
+		s.read(q.b, "event")
 	}
-	return a.Sub(began)
+	return time.Since(began)
 }
 
-// send sends the first legal action and returns the time.
-func (q *pair) send(s *client) time.Time {
+// send sends the first legal action.
+func (q *pair) send(s *client) {
 	q.n++
-	text := fmt.Appendf(nil, `{"t":"cmd","g":%q,"cid":"c%d","rev":%d,"d":{"action":%s}}`, s.game, q.n, s.rev, s.legal[0].Action)
-	began := time.Now()
-	if err := s.WriteMessage(websocket.TextMessage, text); err != nil {
-		q.b.Fatal(err)
-	}
-	return began
+	s.Sendf(`{"t":"cmd","g":%q,"cid":"c%d","rev":%d,"d":{"action":%s}}`, s.game, q.n, s.rev, s.legal[0].Action)
 }
 
 // decideAll plays turns in all games at once and returns the median time.

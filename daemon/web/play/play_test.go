@@ -28,7 +28,7 @@ func TestWholeGames(t *testing.T) {
 	for i := 0; i < len(games); i += step {
 		t.Run(fmt.Sprint(i), func(t *testing.T) {
 			t.Parallel()
-			playGame(p, t, address, games[i], rand.New(rand.NewPCG(uint64(i), 1)))
+			playGame(t, p, address, games[i], rand.New(rand.NewPCG(uint64(i), 1)))
 		})
 	}
 }
@@ -56,7 +56,7 @@ func optionCombinations() (games []string) {
 }
 
 // playGame plays a game with these options to the end.
-func playGame(p *webtest.GamesRig, t *testing.T, address, options string, dice *rand.Rand) {
+func playGame(t *testing.T, p *webtest.GamesRig, address, options string, dice *rand.Rand) {
 	t.Helper()
 	anna, bert, carl := p.Player(t, "Anna"+t.Name()), p.Player(t, "Bert"+t.Name()), p.Player(t, "Carl"+t.Name())
 	g := anna.CreateGame(options)

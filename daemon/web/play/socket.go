@@ -134,14 +134,17 @@ func (k *socket) readFrames(ctx context.Context) {
 	}
 }
 
-// isAlive extends the read deadline, or, once the socket is closed, reads the
-// client's close frame and returns false.
+// isAlive extends the read deadline, or, once the socket is closed, discards
+// frames until the client's close frame or the deadline and returns false.
 func (k *socket) isAlive() bool {
 	if k.extendDeadline() {
 		return true
 	}
-	_, _, _ = k.conn.ReadMessage() // the close frame or a timeout
-	return false
+	for {
+		if _, _, err := k.conn.NextReader(); err != nil {
+			return false
+		}
+	}
 }
 
 // extendDeadline gives the client [readTimeout] unless the socket is closed.

@@ -32,7 +32,7 @@ func (h *handlers) teamRoutes() []web.Route {
 			Problems:  []int{http.StatusNotFound, http.StatusConflict, http.StatusServiceUnavailable},
 		}),
 	}
-	return web.When(routes, func() bool { return h.Config.Teams != nil })
+	return web.When(routes, func() bool { return h.Teams != nil })
 }
 
 func (h *handlers) teams(w http.ResponseWriter, r *http.Request) error {
@@ -40,7 +40,7 @@ func (h *handlers) teams(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	list, err := h.Config.Teams.Teams(r.Context(), season)
+	list, err := h.Teams.Teams(r.Context(), season)
 	if err != nil {
 		return err
 	}
@@ -53,7 +53,7 @@ func (h *handlers) roster(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	roster, err := h.Config.Teams.Roster(r.Context(), season, web.Param(r, "id"))
+	roster, err := h.Teams.Roster(r.Context(), season, web.Param(r, "id"))
 	if err != nil {
 		return err
 	}
