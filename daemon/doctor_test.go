@@ -234,19 +234,3 @@ func brokenVoice(t *testing.T, dir string) []string {
 	}
 	return []string{"MODEL_DIR=" + dir, "DEFAULT_VOICE=crow"}
 }
-
-func TestDoctor_runningServer(t *testing.T) {
-	t.Parallel()
-	env := environment(t)
-	server := pulsetest.Start(t, pulsetest.Config{})
-	dir := t.TempDir()
-	setting := "PULSE_SERVER=" + server.Address
-	p := runProcessIn(t, dir, append(env, setting))
-	if !p.awaitLog(soundConnected) {
-		t.Fatal(p.logged())
-	}
-	found := runDoctor(t, dir, setting)
-	if !has(found, "server", ok, "is running", "") || !has(found, "store", ok, "is in use", "") || doctor.Worst(found) == doctor.Failure {
-		t.Errorf("found %+v", found)
-	}
-}

@@ -15,6 +15,7 @@ import (
 	"sync"
 	"syscall"
 	"testing"
+	"time"
 
 	"pressbox/audio/pulse/pulsetest"
 	"pressbox/daemon/client"
@@ -166,12 +167,18 @@ func (p *process) read(stderr io.Reader, url chan<- string) {
 	p.grown.Broadcast()
 }
 
-// awaitLog waits until the log contains text; it reports false if the server ends before.
+// maxWait is the time for which a test waits for a log message or a notification.
+const maxWait = 2 * time.Minute
+
+// awaitLog waits until the log contains text; it reports false if the server ends before, or
+// after [maxWait].
 func (p *process) awaitLog(text string) bool {
+	deadline := time.Now().Add(maxWait)
+	defer time.AfterFunc(maxWait, p.grown.Broadcast).Stop()
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for !strings.Contains(p.log.String(), text) {
-		if p.closed {
+		if p.closed || time.Now().After(deadline) {
 			return false
 		}
 		p.grown.Wait()
@@ -396,11 +403,13 @@ func (m *serviceManager) receive(conn *net.UnixConn) {
 func (m *serviceManager) await(pattern string) {
 	m.t.Helper()
 	want := regexp.MustCompile(pattern)
+	deadline := time.Now().Add(maxWait)
+	defer time.AfterFunc(maxWait, m.grown.Broadcast).Stop()
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	for from := m.next; ; m.next++ {
 		for m.next == len(m.received) {
-			if m.err != nil {
+			if m.err != nil || time.Now().After(deadline) {
 				m.t.Fatalf("no notification matches %q: %.2000q", pattern, m.received[from:])
 			}
 			m.grown.Wait()

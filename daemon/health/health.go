@@ -99,5 +99,5 @@ func (m *Monitor) voices() admin.Condition {
 
 func (m *Monitor) queue() admin.Condition {
 	s := m.Announcer.Stats()
-	return condition(nil, admin.Degraded, map[string]any{"waiting": s.Waiting, "max": s.Max, "speaking": s.Current != "", "unkept": s.Unsaved})
+	return condition(nil, admin.Degraded, map[string]any{"waiting": s.Waiting, "max": s.Max, "speaking": s.Current != "", "unsaved": s.Unsaved})
 }

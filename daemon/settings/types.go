@@ -18,22 +18,22 @@ type valueType struct {
 	parse   func(value string) (any, bool) // value is "" if the setting has no default and is not set
 }
 
-// text is any string.
+// text returns the type of strings.
 func text() valueType {
 	return valueType{name: "string", expects: "a string", parse: func(value string) (any, bool) { return value, true }}
 }
 
-// path is the path of a file or a directory.
+// path returns the type of paths of files and directories.
 func path() valueType {
 	return valueType{name: "path", expects: "a path", parse: func(value string) (any, bool) { return value, true }}
 }
 
-// list is a []string, separated by commas or spaces.
+// list returns the type of a []string that is separated by commas or spaces.
 func list() valueType {
 	return valueType{name: "list", expects: "words separated by commas or spaces", parse: func(value string) (any, bool) { return splitList(value), true }}
 }
 
-// integer is an int from min to max.
+// integer returns the type of an int in a range.
 func integer(from, to int) valueType {
 	return valueType{
 		"integer", fmt.Sprintf("%d–%d", from, to), fmt.Sprintf("an integer from %d to %d", from, to),
@@ -44,7 +44,7 @@ func integer(from, to int) valueType {
 	}
 }
 
-// seconds is a time.Duration, written as an integer.
+// seconds returns the type of a time.Duration that is written as an integer.
 func seconds(from, to int) valueType {
 	t := integer(from, to)
 	return valueType{"seconds", t.limits, t.expects + ", in seconds", func(value string) (any, bool) {
@@ -54,7 +54,7 @@ func seconds(from, to int) valueType {
 	}}
 }
 
-// size is an int64 of bytes, written with the suffix KiB, MiB, GiB or none.
+// size returns the type of an int64 of bytes that is written with the unit KiB, MiB, GiB or none.
 func size(least int64) valueType {
 	expects := fmt.Sprintf("a size in bytes or with the unit KiB, MiB or GiB, at least %d MiB", least>>20)
 	return valueType{"size", fmt.Sprintf("≥ %d MiB", least>>20), expects, func(value string) (any, bool) {
@@ -70,7 +70,7 @@ func size(least int64) valueType {
 	}}
 }
 
-// oneOf is one of the words, in lower or upper case.
+// oneOf returns the type of words from a list, in lower or upper case.
 func oneOf(words ...string) valueType {
 	return valueType{name: strings.Join(words, "|"), expects: "one of " + strings.Join(words, ", "), parse: func(value string) (any, bool) {
 		for _, word := range words {
@@ -82,7 +82,7 @@ func oneOf(words ...string) valueType {
 	}}
 }
 
-// yesNo is a bool.
+// yesNo returns the type of a bool.
 func yesNo() valueType {
 	t := oneOf("yes", "no")
 	parseWord := t.parse
@@ -103,7 +103,7 @@ func logLevel() valueType {
 	}}
 }
 
-// host is a host name or an IP address without brackets, and without a port.
+// host returns the type of a host name or an IP address without brackets, without a port.
 func host() valueType {
 	return valueType{name: "host", expects: "an IP address or a host name, without a port", parse: func(value string) (any, bool) {
 		_, err := netip.ParseAddr(value)
@@ -111,14 +111,14 @@ func host() valueType {
 	}}
 }
 
-// webURL is an absolute http or https URL, or "".
+// webURL returns the type of an absolute http or https URL, or "".
 func webURL() valueType {
 	return valueType{name: "URL", expects: "a URL such as https://pressbox.example/path", parse: func(value string) (any, bool) {
 		return value, value == "" || parseURL(value) != nil
 	}}
 }
 
-// origin is a URL without a path, or "", in the form that browsers send in Origin.
+// origin returns the type of a URL without a path, or "", in the form of the header Origin.
 func origin() valueType {
 	return valueType{name: "origin", expects: "a URL without a path, such as https://pressbox.example", parse: func(value string) (any, bool) {
 		if value == "" {
@@ -143,7 +143,7 @@ func parseURL(value string) *url.URL {
 	return u
 }
 
-// hosts is a []string of host names, some with a leading "*.".
+// hosts returns the type of a []string of host names, which may begin with "*.".
 func hosts() valueType {
 	return valueType{name: "hosts", expects: "host names such as pressbox.example or *.example, separated by commas", parse: func(value string) (any, bool) {
 		var names []string
@@ -157,7 +157,7 @@ func hosts() valueType {
 	}}
 }
 
-// networks is a []netip.Prefix; an address stands for a network of one.
+// networks returns the type of a []netip.Prefix; an address is a network of one.
 func networks() valueType {
 	return valueType{name: "networks", expects: "IP addresses or networks such as 10.0.0.0/8, separated by commas", parse: func(value string) (any, bool) {
 		var nets []netip.Prefix
