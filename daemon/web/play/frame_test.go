@@ -74,6 +74,7 @@ func TestParseFrame_matchesSchemas(t *testing.T) {
 		`{"t":"ping","d":{"ts":"1"}}`:                                            false,
 		`{"t":"auth","d":{"token":"x"}}`:                                         true,
 		`{"t":"auth","d":{"token":7}}`:                                           false,
+		`{"t":"auth","d":{"token":"x","x":1}}`:                                   false,
 		`{"t":"auth","d":{}}`:                                                    false,
 		`{"t":"auth"}`:                                                           false,
 	} {
