@@ -5,6 +5,7 @@ import (
 	"errors"
 	"net/http"
 	"net/netip"
+	"slices"
 	"strings"
 	"testing"
 
@@ -14,7 +15,7 @@ import (
 	"pressbox/daemon/web/webtest"
 )
 
-// tokens stands in for the store of API tokens: one is good.
+// tokens implements Tokens: one token is valid.
 type tokens struct{ good string }
 
 func (k tokens) NotifyToken(_ context.Context, token string, _ netip.Addr) error {
@@ -24,7 +25,7 @@ func (k tokens) NotifyToken(_ context.Context, token string, _ netip.Addr) error
 	return errors.New("no such token")
 }
 
-// sessions stands in for sign-in: a cookie is enough.
+// sessions implements Sessions: any cookie is a session.
 type sessions struct{}
 
 func (sessions) SignedIn(r *http.Request) (auth.Caller, error) {
@@ -35,7 +36,7 @@ func (sessions) SignedIn(r *http.Request) (auth.Caller, error) {
 	return auth.Caller{}, auth.ErrInvalidToken
 }
 
-func TestNotifyAccess(t *testing.T) {
+func TestNotifyAccess_modes(t *testing.T) {
 	t.Parallel()
 	const cookie, good, bad = "Cookie: pressbox_access=x", "Authorization: Bearer good", "Authorization: Bearer bad"
 	all := map[web.Access]*webtest.Rig{}
@@ -61,7 +62,7 @@ func TestNotifyAccess(t *testing.T) {
 
 		{webtest.ForeignClient, good, "/notify", 200, 200, 200, 403},
 		{webtest.LANClient, good, "/notify", 200, 200, 200, 403},
-		{webtest.LANClient, bad, "/notify", 401, 401, 401, 403}, // judged by it alone
+		{webtest.LANClient, bad, "/notify", 401, 401, 401, 403}, // the token alone counts
 		{webtest.LANClient, "Authorization: Bearer", "/notify", 401, 401, 401, 403},
 		{webtest.LANClient, "Authorization: Bearer good bad", "/notify", 401, 401, 401, 403},
 		{webtest.LANClient, "Authorization: Basic Z29vZA==", "/notify", 200, 401, 200, 403},
@@ -91,46 +92,49 @@ func TestNotifyAccess(t *testing.T) {
 	}
 }
 
-func TestEveryGuardedRouteIsGuarded(t *testing.T) {
+// Every route under NOTIFY_ACCESS refuses clients outside the local network.
+func TestNotifyAccess_everyRoute(t *testing.T) {
 	t.Parallel()
 	r := webtest.NewRig(t)
-	for _, prefix := range []string{"", "/api"} {
-		for _, tt := range []struct{ method, path string }{
-			{"POST", "/notify"},
-			{"GET", "/notify"},
-			{"DELETE", "/notify"},
-			{"GET", "/notify/x"},
-			{"DELETE", "/notify/x"},
-			{"GET", "/events"},
-			{"HEAD", "/events"},
-			{"POST", "/v1/audio/speech"},
-		} {
-			r.Do(t, tt.method, prefix+tt.path, "", "Client", webtest.ForeignClient)
-			if w := r.Do(t, tt.method, prefix+tt.path, "", "Client", webtest.ForeignClient); w.Code != 401 {
-				t.Errorf("%s %s from outside: status %d, want 401", tt.method, prefix+tt.path, w.Code)
+	routes := 0
+	r.Check.Each(func(op webtest.Operation, method, template string) {
+		if !slices.ContainsFunc(op.Security, func(scheme map[string][]string) bool { return scheme["token"] != nil }) {
+			return
+		}
+		routes++
+		methods := []string{method}
+		if method == http.MethodGet {
+			methods = append(methods, http.MethodHead)
+		}
+		for _, method := range methods {
+			path := webtest.InBraces.ReplaceAllString(template, "x")
+			if w := r.Do(t, method, path, "", "Client", webtest.ForeignClient); w.Code != 401 {
+				t.Errorf("%s %s from outside: status %d, want 401", method, path, w.Code)
 			}
 		}
+	})
+	if routes != 14 {
+		t.Errorf("%d routes, want 14", routes)
 	}
 }
 
-func TestChallenge(t *testing.T) {
-	t.Parallel()
-	r := webtest.NewRig(t)
-	plain := r.Do(t, "GET", "/notify", "", "Client", webtest.ForeignClient).Want(401, "unauthenticated")
-	if got := plain.Header().Get("WWW-Authenticate"); strings.Contains(got, "error=") {
-		t.Errorf("without a token: WWW-Authenticate: %s", got)
-	}
-	wrong := r.Do(t, "GET", "/notify", "", "Authorization", "Bearer nonsense").Want(401, "invalid_token")
-	if got := wrong.Header().Get("WWW-Authenticate"); !strings.Contains(got, `error="invalid_token"`) {
-		t.Errorf("with a bad token: WWW-Authenticate: %s", got)
-	}
-}
-
-func TestTokenInTheQueryIsNotRead(t *testing.T) {
+func TestAuthorize_challenge(t *testing.T) {
 	t.Parallel()
 	r := webtest.NewRig(t, func(c *site.Config) { c.Tokens = tokens{"good"} })
-	r.Do(t, "GET", "/notify?access_token=good&token=good", "", "Client", webtest.ForeignClient).Want(401, "unauthenticated")
+	for _, tt := range []struct{ path, header, code, want string }{
+		{"/notify", "", "unauthenticated", `Bearer realm="pressbox"`},
+		{"/notify?access_token=good&token=good", "", "unauthenticated", `Bearer realm="pressbox"`}, // not read from the query
+		{"/notify", "Bearer bad", "invalid_token", `Bearer realm="pressbox", error="invalid_token"`},
+	} {
+		headers := []string{"Client", webtest.ForeignClient}
+		if tt.header != "" {
+			headers = append(headers, "Authorization", tt.header)
+		}
+		if got := r.Do(t, "GET", tt.path, "", headers...).Want(401, tt.code).Header().Get("WWW-Authenticate"); got != tt.want {
+			t.Errorf("GET %s, Authorization %q: WWW-Authenticate %s, want %s", tt.path, tt.header, got, tt.want)
+		}
+	}
 	if strings.Contains(r.Log.String(), "good") {
-		t.Error("the query was logged")
+		t.Error("the query is in the log")
 	}
 }

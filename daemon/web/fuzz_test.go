@@ -14,8 +14,8 @@ import (
 	"encoding/json"
 )
 
-// Whatever the body is, it is taken whole or refused with a code; and what is
-// taken is one JSON object as encoding/json knows it, with the same values.
+// Every body is accepted or refused with a code; an accepted one is a JSON object
+// for encoding/json, with the same values.
 func FuzzBody(f *testing.F) {
 	for _, seed := range []string{
 		`{"message": "x", "rate": 170, "voice": "v", "urgent": true, "ttl": 60}`,
@@ -46,10 +46,10 @@ func FuzzBody(f *testing.F) {
 		switch status {
 		case 200:
 			if err := json.Unmarshal(text, &want); err != nil || got != want || !utf8.Valid(text) {
-				t.Fatalf("%q was taken as %+v, it is %+v: %v", text, got, want, err)
+				t.Fatalf("%q was decoded as %+v, want %+v: %v", text, got, want, err)
 			}
 			if got.Rate != 0 && (got.Rate < 60 || got.Rate > 400) || got.TTL != 0 && (got.TTL < 5 || got.TTL > 86400) {
-				t.Fatalf("%q was taken as %+v", text, got)
+				t.Fatalf("%q was decoded as %+v", text, got)
 			}
 		case 400, 422:
 			if code == "" {
@@ -61,8 +61,7 @@ func FuzzBody(f *testing.F) {
 	})
 }
 
-// A Host that is answered to is an address or a name that no one on the
-// internet can own.
+// Every accepted Host is an address or a name that cannot be registered.
 func FuzzHost(f *testing.F) {
 	for _, seed := range []string{"localhost", "[::1]:80", "10.0.0.1:8888", "a.local.", "evil.example", "0.0.0.0", "1.2.3", "[::", "a:b:c", "x.HOME.arpa:1"} {
 		f.Add(seed)
@@ -78,47 +77,47 @@ func FuzzHost(f *testing.F) {
 		host = strings.TrimSuffix(strings.Trim(host, "[]"), ".")
 		if a, err := netip.ParseAddr(host); err == nil {
 			if a.IsUnspecified() {
-				t.Fatalf("Host: %q was answered to", header)
+				t.Fatalf("Host %q was accepted", header)
 			}
 			return
 		}
 		if strings.Contains(host, ".") && !strings.HasSuffix(host, ".local") && !strings.HasSuffix(host, ".localhost") && !strings.HasSuffix(host, ".home.arpa") {
-			t.Fatalf("Host: %q was answered to", header)
+			t.Fatalf("Host %q was accepted", header)
 		}
 		if strings.ContainsAny(host, "/@\\%?# ") {
-			t.Fatalf("Host: %q was answered to", header)
+			t.Fatalf("Host %q was accepted", header)
 		}
 	})
 }
 
-// What a stranger writes into forwarding headers never makes it anyone else;
-// what it sends through a trusted proxy that appends never hides it.
+// Forwarding headers of an untrusted client never change its address, and never
+// hide it behind a trusted proxy that appends to them.
 func FuzzForwarded(f *testing.F) {
 	for _, seed := range []string{"127.0.0.1", `for="[::1]:1"`, "unknown", `for=10.0.0.1;for=10.0.0.2`, `"`, ",", "10.0.0.1, 127.0.0.1", `for="a,b";x`, `for=127.0.0.1;by="`} {
 		f.Add(seed, seed)
 	}
-	proxy, stranger := netip.MustParseAddr("10.0.0.1"), netip.MustParseAddr("203.0.113.5")
+	proxy, untrusted := netip.MustParseAddr("10.0.0.1"), netip.MustParseAddr("203.0.113.5")
 	trusted := []netip.Prefix{netip.PrefixFrom(proxy, 32)}
 	f.Fuzz(func(t *testing.T, forwardedFor, forwarded string) {
 		headers := http.Header{"X-Forwarded-For": {forwardedFor}, "Forwarded": {forwarded}}
-		if got := web.ClientOf(trusted, stranger, headers); got.IsValid() {
-			t.Fatalf("the stranger became %v", got)
+		if got := web.ClientOf(trusted, untrusted, headers); got.IsValid() {
+			t.Fatalf("the client became %v", got)
 		}
-		appended := http.Header{"X-Forwarded-For": {forwardedFor + ", " + stranger.String()}}
-		if got := web.ClientOf(trusted, proxy, appended); got != stranger {
-			t.Fatalf("the stranger became %v", got)
+		appended := http.Header{"X-Forwarded-For": {forwardedFor + ", " + untrusted.String()}}
+		if got := web.ClientOf(trusted, proxy, appended); got != untrusted {
+			t.Fatalf("the client became %v", got)
 		}
-		passed := http.Header{"X-Forwarded-For": {stranger.String()}, "Forwarded": {forwarded}}
-		if got := web.ClientOf(trusted, proxy, passed); got.IsValid() && got != stranger {
-			t.Fatalf("the stranger became %v", got)
+		passed := http.Header{"X-Forwarded-For": {untrusted.String()}, "Forwarded": {forwarded}}
+		if got := web.ClientOf(trusted, proxy, passed); got.IsValid() && got != untrusted {
+			t.Fatalf("the client became %v", got)
 		}
-		own := http.Header{"Forwarded": {forwarded, "for=" + stranger.String()}}
-		if got := web.ClientOf(trusted, proxy, own); got.IsValid() && got != stranger {
-			t.Fatalf("the stranger became %v", got)
+		own := http.Header{"Forwarded": {forwarded, "for=" + untrusted.String()}}
+		if got := web.ClientOf(trusted, proxy, own); got.IsValid() && got != untrusted {
+			t.Fatalf("the client became %v", got)
 		}
-		one := http.Header{"Forwarded": {forwarded + `, for="` + stranger.String() + `:80"`}}
-		if got := web.ClientOf(trusted, proxy, one); got.IsValid() && got != stranger {
-			t.Fatalf("the stranger became %v", got)
+		one := http.Header{"Forwarded": {forwarded + `, for="` + untrusted.String() + `:80"`}}
+		if got := web.ClientOf(trusted, proxy, one); got.IsValid() && got != untrusted {
+			t.Fatalf("the client became %v", got)
 		}
 	})
 }

@@ -7,53 +7,11 @@ import (
 	"testing"
 
 	"pressbox/daemon/web"
-	"pressbox/daemon/web/announcements"
 	"pressbox/daemon/web/site"
 	"pressbox/daemon/web/webtest"
 )
 
-func TestPanicIsAProblemWithARequestID(t *testing.T) {
-	t.Parallel()
-	r := webtest.NewRig(t, func(c *site.Config) {
-		c.Announcements.Voices = func() announcements.VoiceList { panic("the roof is on fire") }
-	})
-	w := r.Do(t, "GET", "/voices", "").Want(500, "internal")
-	id := w.Field("request_id")
-	if id == "" || id != w.Header().Get("X-Request-Id") || strings.Contains(w.Body.String(), "roof") || strings.Contains(w.Body.String(), "goroutine") {
-		t.Errorf("%v %s", w.Header(), w.Body)
-	}
-	log := r.Log.String()
-	for _, want := range []string{"level=ERROR", "the roof is on fire", "request_id=" + id, "guards_test.go"} {
-		if !strings.Contains(log, want) {
-			t.Errorf("no %q in the log: %s", want, log)
-		}
-	}
-	r.Do(t, "GET", "/health", "").Want(200, "") // and life goes on
-}
-
-func TestLogHasOneLineWithoutWhatWasSaid(t *testing.T) {
-	t.Parallel()
-	r := webtest.NewRig(t)
-	r.Do(t, "POST", "/notify?token=topsecret", `{"message": "The spare key is under the mat."}`, "Authorization", "Basic topsecret", "Cookie", "a=topsecret").Want(202, "")
-	log := r.Log.String()
-	if strings.Contains(log, "mat") || strings.Contains(log, "topsecret") {
-		t.Errorf("the log tells too much: %s", log)
-	}
-	if strings.Count(log, "\n") != 1 {
-		t.Errorf("the log of one request is %s", log)
-	}
-	for _, want := range []string{"level=INFO", "msg=request", "method=POST", "path=/notify", "status=202", "client=192.168.1.20"} {
-		if !strings.Contains(log, want) {
-			t.Errorf("no %q in the log: %s", want, log)
-		}
-	}
-	r.Do(t, "GET", "/health", "")
-	if !strings.Contains(r.Log.String(), "level=DEBUG msg=request method=GET path=/health") {
-		t.Errorf("the log of a question is %s", r.Log.String())
-	}
-}
-
-func TestHostsThatAreAnswered(t *testing.T) {
+func TestHosts_allow(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {
 		host string
@@ -82,7 +40,7 @@ func TestHostsThatAreAnswered(t *testing.T) {
 		{"", false},
 		{"evil.example", false},
 		{"evil.example:8888", false},
-		{"club.example", false}, // only what is below it was listed
+		{"club.example", false}, // only names below it are configured
 		{"speaker.example.org.evil.example", false},
 		{"notspeaker.example.org", false},
 		{"local", true}, // a name without a dot
@@ -95,7 +53,7 @@ func TestHostsThatAreAnswered(t *testing.T) {
 		{"::1", false}, // needs brackets
 		{"[127.0.0.1]", false},
 		{"[fe80::1%25eth0]", false},
-		{"2130706433", false}, // browsers take it for 127.0.0.1
+		{"2130706433", false}, // browsers parse it as 127.0.0.1
 		{"evil.127", false},
 		{"localhost:", false},
 		{"localhost:x", false},
@@ -107,12 +65,12 @@ func TestHostsThatAreAnswered(t *testing.T) {
 		{strings.Repeat("a", 64) + ".local", false},
 	} {
 		if got := web.AllowHost(tt.host, "speaker.example.org", "*.club.example"); got != tt.want {
-			t.Errorf("Host: %s answered is %t, want %t", tt.host, got, tt.want)
+			t.Errorf("Host %s accepted: %t, want %t", tt.host, got, tt.want)
 		}
 	}
 }
 
-func TestWrongHostIsMisdirected(t *testing.T) {
+func TestGuards_wrongHost(t *testing.T) {
 	t.Parallel()
 	r := webtest.NewRig(t)
 	r.Do(t, "GET", "/health", "", "Host", "evil.example").Want(421, "wrong_host")
@@ -121,7 +79,7 @@ func TestWrongHostIsMisdirected(t *testing.T) {
 	r.Do(t, "GET", "/health", "", "Host", "10.0.0.1:8888").Want(200, "")
 }
 
-func TestAllowedHostsMustBeNames(t *testing.T) {
+func TestHosts_configured(t *testing.T) {
 	t.Parallel()
 	for _, good := range []string{"x.example", "*.x.example", "Box.Example.", "192.168.1.5", "fd00::7"} {
 		if err := web.CheckAllowedHost(good); err != nil {
@@ -130,30 +88,30 @@ func TestAllowedHostsMustBeNames(t *testing.T) {
 	}
 	for _, bad := range []string{"", "http://x.example", "x.example/y", "*", "*.", "a*b", "x.example:80", "two names"} {
 		if err := web.CheckAllowedHost(bad); err == nil {
-			t.Errorf("ALLOWED_HOSTS=%q was taken", bad)
+			t.Errorf("ALLOWED_HOSTS=%q is accepted", bad)
 		}
 	}
 }
 
-// What a page of another site can make a browser send (auth.md §1.4), and what
-// scripts send.
-func TestRequestsOfBrowsersAndScripts(t *testing.T) {
+// The server refuses what a page of another site can make a browser send, and
+// accepts requests of its own page and of scripts.
+func TestGuards_crossOrigin(t *testing.T) {
 	t.Parallel()
 	r := webtest.NewRig(t, func(c *site.Config) { c.TrustedOrigins = []string{"https://box.example.org"} })
 	const body = `{"message": "Dinner is ready."}`
 	for _, tt := range []struct {
-		what    string
+		name    string
 		headers []string
 		status  int
 		code    string
 	}{
 		{"curl -d", []string{"Content-Type", "application/x-www-form-urlencoded"}, 202, ""},
 		{"curl --json", []string{"Content-Type", "application/json"}, 202, ""},
-		{"a script without a type", nil, 202, ""},
+		{"a script without Content-Type", nil, 202, ""},
 		{"JSON with a charset", []string{"Content-Type", "application/json; charset=utf-8"}, 202, ""},
 		{"a script's plain text", []string{"Content-Type", "text/plain"}, 415, "unsupported_media_type"},
-		{"a script's two types", []string{"Content-Type", "application/json", "Content-Type", "text/plain"}, 415, "unsupported_media_type"},
-		{"a script's nonsense", []string{"Content-Type", ";;"}, 415, "unsupported_media_type"},
+		{"a script with two Content-Types", []string{"Content-Type", "application/json", "Content-Type", "text/plain"}, 415, "unsupported_media_type"},
+		{"a script with an invalid Content-Type", []string{"Content-Type", ";;"}, 415, "unsupported_media_type"},
 
 		{"our own page", []string{"Content-Type", "application/json", "Origin", "http://pressbox.local:8888"}, 202, ""},
 		{"our own page, new browser", []string{"Content-Type", "application/json", "Sec-Fetch-Site", "same-origin"}, 202, ""},
@@ -161,21 +119,21 @@ func TestRequestsOfBrowsersAndScripts(t *testing.T) {
 		{"our own page, no type", []string{"Sec-Fetch-Site", "same-origin"}, 415, "unsupported_media_type"},
 		{"a trusted page", []string{"Content-Type", "application/json", "Origin", "https://box.example.org", "Sec-Fetch-Site", "cross-site"}, 202, ""},
 
-		{"a blob without a type", []string{"Origin", "https://evil.example"}, 403, "cross_origin"},
+		{"a blob without Content-Type", []string{"Origin", "https://evil.example"}, 403, "cross_origin"},
 		{"another port of ours", []string{"Content-Type", "application/json", "Origin", "http://pressbox.local:3000"}, 403, "cross_origin"},
 		{"a text/plain form", []string{"Content-Type", "text/plain", "Origin", "null"}, 403, "cross_origin"},
 		{"a new browser, another site", []string{"Content-Type", "text/plain", "Sec-Fetch-Site", "cross-site"}, 403, "cross_origin"},
 		{"a new browser, a sister site", []string{"Content-Type", "application/json", "Sec-Fetch-Site", "same-site"}, 403, "cross_origin"},
 		{"rebinding", []string{"Host", "evil.example", "Content-Type", "application/json", "Origin", "http://evil.example"}, 421, "wrong_host"},
 	} {
-		t.Run(tt.what, func(t *testing.T) {
+		t.Run(tt.name, func(t *testing.T) {
 			r.Do(t, "POST", "/notify", body, tt.headers...).Want(tt.status, tt.code)
 			r.Do(t, "DELETE", "/notify", "").Want(200, "")
 		})
 	}
 }
 
-func TestEveryAnswerTellsBrowsersWhatNotToDo(t *testing.T) {
+func TestGuards_securityHeaders(t *testing.T) {
 	t.Parallel()
 	r := webtest.NewRig(t)
 	for _, tt := range []struct{ method, path, host string }{
@@ -198,25 +156,25 @@ func TestEveryAnswerTellsBrowsersWhatNotToDo(t *testing.T) {
 	}
 }
 
-func TestWhoTheClientIs(t *testing.T) {
+func TestProxies_client(t *testing.T) {
 	t.Parallel()
 	trusted := []netip.Prefix{netip.MustParsePrefix("127.0.0.1/32"), netip.MustParsePrefix("10.0.0.0/24")}
-	const proxy, stranger = "10.0.0.1", "203.0.113.5"
+	const proxy, untrusted = "10.0.0.1", "203.0.113.5"
 	for _, tt := range []struct {
 		peer    string
 		headers []string
-		want    string // "" means that no one can say
+		want    string // "" means unknown
 	}{
-		{stranger, nil, stranger},
+		{untrusted, nil, untrusted},
 		{proxy, nil, proxy},
-		{stranger, []string{"X-Forwarded-For: 127.0.0.1"}, ""},
-		{stranger, []string{"Forwarded: for=127.0.0.1"}, ""},
-		{"192.168.1.9", []string{"X-Forwarded-For: 192.168.1.10"}, ""}, // a proxy that is not configured
+		{untrusted, []string{"X-Forwarded-For: 127.0.0.1"}, ""},
+		{untrusted, []string{"Forwarded: for=127.0.0.1"}, ""},
+		{"192.168.1.9", []string{"X-Forwarded-For: 192.168.1.10"}, ""}, // a proxy that is not trusted
 		{"192.168.1.9", []string{"X-Real-Ip: 192.168.1.10"}, ""},
 		{proxy, []string{"X-Real-Ip: 192.168.1.10"}, ""},
 
 		{proxy, []string{"X-Forwarded-For: 198.51.100.1"}, "198.51.100.1"},
-		{proxy, []string{"X-Forwarded-For: 127.0.0.2, 198.51.100.1"}, "198.51.100.1"}, // what the client claims stands before
+		{proxy, []string{"X-Forwarded-For: 127.0.0.2, 198.51.100.1"}, "198.51.100.1"}, // the client sent the first address
 		{proxy, []string{"X-Forwarded-For: 192.168.1.1, 198.51.100.1, 10.0.0.2"}, "198.51.100.1"},
 		{proxy, []string{"X-Forwarded-For: 192.168.1.1", "X-Forwarded-For: 198.51.100.1"}, "198.51.100.1"},
 		{proxy, []string{"X-Forwarded-For: 10.0.0.3"}, "10.0.0.3"},
@@ -232,7 +190,7 @@ func TestWhoTheClientIs(t *testing.T) {
 		{proxy, []string{`Forwarded: for=192.168.1.1, for="198.51.100.1:80"`}, "198.51.100.1"},
 		{proxy, []string{`Forwarded: for=192.168.1.1;by="a,for=127.0.0.1", proto=http`}, ""},
 		{proxy, []string{"Forwarded: for=192.168.1.1;for=198.51.100.1"}, ""},
-		{proxy, []string{`Forwarded: for=127.0.0.1;by=", for=198.51.100.1`}, ""}, // a quote left open
+		{proxy, []string{`Forwarded: for=127.0.0.1;by=", for=198.51.100.1`}, ""}, // an open quote
 		{proxy, []string{`Forwarded: for=127.0.0.1;by="`, "Forwarded: for=198.51.100.1"}, "198.51.100.1"},
 		{proxy, []string{`Forwarded: for=127.0.0.1;by=", for="198.51.100.1:80"`}, ""},
 		{proxy, []string{"Forwarded: for=198.51.100.1,"}, ""},
@@ -241,7 +199,7 @@ func TestWhoTheClientIs(t *testing.T) {
 		{proxy, []string{"Forwarded: proto=https"}, ""},
 
 		{proxy, []string{"X-Forwarded-For: 198.51.100.1", "Forwarded: for=198.51.100.1"}, "198.51.100.1"},
-		{proxy, []string{"X-Forwarded-For: 198.51.100.1", "Forwarded: for=127.0.0.1"}, ""}, // one of them is the client's own
+		{proxy, []string{"X-Forwarded-For: 198.51.100.1", "Forwarded: for=127.0.0.1"}, ""}, // the client sent one of them
 	} {
 		headers := http.Header{}
 		for _, h := range tt.headers {
@@ -250,12 +208,12 @@ func TestWhoTheClientIs(t *testing.T) {
 		}
 		want, _ := netip.ParseAddr(tt.want)
 		if got := web.ClientOf(trusted, netip.MustParseAddr(tt.peer), headers); got != want {
-			t.Errorf("client of %s with %q is %v, want %q", tt.peer, tt.headers, got, tt.want)
+			t.Errorf("client of %s with %q: %v, want %q", tt.peer, tt.headers, got, tt.want)
 		}
 	}
 }
 
-func TestLocalAddresses(t *testing.T) {
+func TestIsLocal_ranges(t *testing.T) {
 	t.Parallel()
 	for address, want := range map[string]bool{
 		"127.0.0.1": true, "127.255.255.255": true, "::1": true,
@@ -267,7 +225,7 @@ func TestLocalAddresses(t *testing.T) {
 		"100.64.0.1": false, "0.0.0.0": false, "203.0.113.5": false,
 	} {
 		if got := web.Local(netip.MustParseAddr(address)); got != want {
-			t.Errorf("%s is local: %t, want %t", address, got, want)
+			t.Errorf("%s local: %t, want %t", address, got, want)
 		}
 	}
 }

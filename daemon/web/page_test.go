@@ -19,28 +19,28 @@ import (
 
 var pageFile = regexp.MustCompile(`"(/page/[0-9a-f]{12}/)([a-zA-Z0-9.-]+)"`)
 
-// The document names its files under the hash of them all. They may be kept
-// for ever, and come packed to whom they can.
-func TestPageFilesAreForEver(t *testing.T) {
+// The document links to its files by the hash of all of them. They may be cached
+// for ever, and are compressed for clients that accept it.
+func TestPage_files(t *testing.T) {
 	t.Parallel()
 	r := webtest.NewRig(t)
 	page := r.Do(t, "GET", "/", "").Want(200, "")
-	if kept := page.Header().Get("Cache-Control"); kept != "no-cache" {
-		t.Errorf("the document has Cache-Control %q", kept)
+	if cache := page.Header().Get("Cache-Control"); cache != "no-cache" {
+		t.Errorf("the document has Cache-Control %q", cache)
 	}
-	named := pageFile.FindAllStringSubmatch(page.Body.String(), -1)
-	if len(named) < 5 {
-		t.Fatalf("the document names %q", named)
+	links := pageFile.FindAllStringSubmatch(page.Body.String(), -1)
+	if len(links) < 5 {
+		t.Fatalf("the document links to %q", links)
 	}
-	for _, file := range named {
+	for _, file := range links {
 		plain := r.Do(t, "GET", file[1]+file[2], "").Want(200, "")
-		packed := r.Do(t, "GET", file[1]+file[2], "", "Accept-Encoding", "gzip").Want(200, "")
-		if kept := packed.Header().Get("Cache-Control"); kept != "public, max-age=31536000, immutable" {
-			t.Errorf("%s: Cache-Control %q", file[2], kept)
+		gzipped := r.Do(t, "GET", file[1]+file[2], "", "Accept-Encoding", "gzip").Want(200, "")
+		if cache := gzipped.Header().Get("Cache-Control"); cache != "public, max-age=31536000, immutable" {
+			t.Errorf("%s: Cache-Control %q", file[2], cache)
 		}
-		body := packed.Body.Bytes()
-		if packed.Header().Get("Content-Encoding") == "gzip" {
-			z, err := gzip.NewReader(packed.Body)
+		body := gzipped.Body.Bytes()
+		if gzipped.Header().Get("Content-Encoding") == "gzip" {
+			z, err := gzip.NewReader(gzipped.Body)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -48,47 +48,47 @@ func TestPageFilesAreForEver(t *testing.T) {
 				t.Fatal(err)
 			}
 		} else if filepath.Ext(file[2]) != ".woff2" {
-			t.Errorf("%s comes unpacked", file[2])
+			t.Errorf("%s is not compressed", file[2])
 		}
 		if !bytes.Equal(body, plain.Body.Bytes()) || len(body) == 0 {
-			t.Errorf("%s is something else when packed", file[2])
+			t.Errorf("%s differs when it is compressed", file[2])
 		}
 		r.Do(t, "GET", "/page/000000000000/"+file[2], "").Want(404, "not_found")
 	}
-	r.Do(t, "GET", named[0][1]+"types.d.ts", "").Want(404, "not_found")
+	r.Do(t, "GET", links[0][1]+"types.d.ts", "").Want(404, "not_found")
 }
 
-// Whoever reads and is lost gets the page; a program gets a problem.
-func TestPageOfTheLost(t *testing.T) {
+// At an unknown path, browsers get the page and other clients a problem.
+func TestPage_notFound(t *testing.T) {
 	t.Parallel()
 	r := webtest.NewRig(t)
-	lost := webtest.NewRequest("GET", "/left/field", "", "Accept", "text/html,*/*")
-	w := httptest.NewRecorder() // not held against the document, which promises a problem
-	if r.Handler().ServeHTTP(w, lost); w.Code != http.StatusNotFound || !strings.Contains(w.Body.String(), "/app.js") {
+	request := webtest.NewRequest("GET", "/left/field", "", "Accept", "text/html,*/*")
+	w := httptest.NewRecorder() // not checked: the document has a problem here
+	if r.Handler().ServeHTTP(w, request); w.Code != http.StatusNotFound || !strings.Contains(w.Body.String(), "/app.js") {
 		t.Errorf("status %d, %s", w.Code, w.Body)
 	}
 	r.Do(t, "GET", "/left/field", "").Want(404, "not_found")
 	r.Do(t, "GET", "/api/left/field", "", "Accept", "text/html").Want(404, "not_found")
 }
 
-// What others wrote is what they wrote.
-func TestPageVendored(t *testing.T) {
+// Vendored files have the published checksums.
+func TestPage_vendored(t *testing.T) {
 	t.Parallel()
-	sums, err := os.ReadFile("static/vendor/SHA256SUMS")
+	text, err := os.ReadFile("static/vendor/SHA256SUMS")
 	if err != nil {
 		t.Fatal(err)
 	}
-	listed := map[string]string{"SHA256SUMS": ""}
-	for line := range strings.Lines(string(sums)) {
+	sums := map[string]string{"SHA256SUMS": ""}
+	for line := range strings.Lines(string(text)) {
 		sum, name, _ := strings.Cut(strings.TrimSpace(line), "  ")
-		listed[name] = sum
+		sums[name] = sum
 	}
 	all, err := os.ReadDir("static/vendor")
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(all) != len(listed) {
-		t.Errorf("%d files, of which %d are listed", len(all), len(listed))
+	if len(all) != len(sums) {
+		t.Errorf("%d files, %d checksums", len(all), len(sums))
 	}
 	for _, file := range all {
 		body, err := os.ReadFile(filepath.Join("static/vendor", file.Name()))
@@ -96,8 +96,8 @@ func TestPageVendored(t *testing.T) {
 			t.Fatal(err)
 		}
 		sum := sha256.Sum256(body)
-		if want := listed[file.Name()]; want != "" && want != hex.EncodeToString(sum[:]) {
-			t.Errorf("%s was changed", file.Name())
+		if want := sums[file.Name()]; want != "" && want != hex.EncodeToString(sum[:]) {
+			t.Errorf("%s differs from the published file", file.Name())
 		}
 	}
 }

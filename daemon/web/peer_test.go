@@ -17,8 +17,7 @@ import (
 	"pressbox/daemon/web/webtest"
 )
 
-// The kernel says who is at the other end, and in which groups.
-func TestAPeerIsWhatTheKernelSays(t *testing.T) {
+func TestPeerOf_credentials(t *testing.T) {
 	t.Parallel()
 	l, path := webtest.ListenUnix(t)
 	dialed, err := new(net.Dialer).DialContext(t.Context(), "unix", path)
@@ -41,70 +40,54 @@ func TestAPeerIsWhatTheKernelSays(t *testing.T) {
 	}
 	for _, group := range append(want, os.Getgid()) {
 		if !slices.Contains(groups, uint32(group)) {
-			t.Errorf("the peer's groups are %v, and %d is not among them", groups, group)
+			t.Errorf("groups %v of the peer lack %d", groups, group)
 		}
 	}
 }
 
-func TestWhoMayAdminister(t *testing.T) {
+func TestPeer_administers(t *testing.T) {
 	t.Parallel()
 	_, path := webtest.ListenUnix(t)
 	own, group := os.Geteuid(), uint32(os.Getegid())
 	for _, tt := range []struct {
-		who    string
+		name   string
 		uid    int
 		groups []uint32
 		socket string
-		may    bool
+		want   bool
 	}{
 		{"root", 0, []uint32{0}, path, true},
-		{"the daemon's own user", own, []uint32{group + 1}, path, true},
+		{"the server's user", own, []uint32{group + 1}, path, true},
 		{"a member of the socket's group", own + 1000, []uint32{group}, path, true},
-		{"one of whose further groups it is", own + 1000, []uint32{group + 1, group + 2, group}, path, true},
-		{"a stranger", own + 1000, []uint32{group + 1, group + 2}, path, false},
-		{"a stranger at a socket that is gone", own + 1000, []uint32{group}, path + "-gone", false},
-		{"root at a socket that is gone", 0, []uint32{0}, path + "-gone", true},
+		{"a member by a supplementary group", own + 1000, []uint32{group + 1, group + 2, group}, path, true},
+		{"another user", own + 1000, []uint32{group + 1, group + 2}, path, false},
+		{"another user at a deleted socket", own + 1000, []uint32{group}, path + "-deleted", false},
+		{"root at a deleted socket", 0, []uint32{0}, path + "-deleted", true},
 	} {
-		if may := web.Administers(tt.uid, tt.groups, tt.socket); may != tt.may {
-			t.Errorf("%s may administer: %v, want %v", tt.who, may, tt.may)
+		if got := web.Administers(tt.uid, tt.groups, tt.socket); got != tt.want {
+			t.Errorf("%s administers: %v, want %v", tt.name, got, tt.want)
 		}
 	}
 }
 
-// A socket of the network, which a drop-in could hand to the daemon as the
-// administrator's, knows no users: nobody administers there.
-func TestNobodyAdministersWithoutBeingKnown(t *testing.T) {
+// A TCP socket has no peer credentials, so no client can administer through it.
+func TestServeAdmin_tcp(t *testing.T) {
 	t.Parallel()
 	r := webtest.NewRig(t, func(c *site.Config) { c.Admin.Level = new(slog.LevelVar) })
-	l, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	ctx, stop := context.WithCancel(context.Background())
+	l := webtest.NewWire()
+	ctx, cancel := context.WithCancel(context.Background())
 	served := make(chan error, 1)
 	go func() { served <- r.ServeAdmin(ctx, l) }()
-	defer func() {
-		stop()
-		if err := <-served; err != nil {
-			t.Error(err)
-		}
-	}()
-	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://"+l.Addr().String()+"/admin/log-level", http.NoBody)
-	if err != nil {
-		t.Fatal(err)
-	}
-	resp, err := http.DefaultTransport.RoundTrip(req)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer resp.Body.Close()
+	conn, resp := l.Ask(t, "GET /admin/log-level HTTP/1.1\r\nHost: localhost\r\n\r\n")
 	body, err := io.ReadAll(resp.Body)
-	if err != nil {
-		t.Fatal(err)
+	if err != nil || resp.StatusCode != http.StatusForbidden || !strings.Contains(string(body), "not_administrator") {
+		t.Errorf("status %d, %v: %s", resp.StatusCode, err, body)
 	}
 	resp.Body = io.NopCloser(bytes.NewReader(body))
-	r.Check.CheckResponse(t, req, resp)
-	if resp.StatusCode != http.StatusForbidden || !strings.Contains(string(body), "not_administrator") {
-		t.Errorf("status %d: %s", resp.StatusCode, body)
+	r.Check.CheckResponse(t, webtest.NewRequest("GET", "/admin/log-level", ""), resp)
+	conn.Close()
+	cancel()
+	if err := <-served; err != nil {
+		t.Error(err)
 	}
 }

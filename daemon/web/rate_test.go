@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-func TestLimiterForgetsOnlyWhatDoesNotMatter(t *testing.T) {
+func TestLimiter_generations(t *testing.T) {
 	t.Parallel()
 	l := NewLimiter(60, 30) // one a second, 30 at once
 	now := time.Unix(1_700_000_000, 0)
@@ -16,19 +16,19 @@ func TestLimiterForgetsOnlyWhatDoesNotMatter(t *testing.T) {
 			t.Fatalf("wait %v inside the burst", wait)
 		}
 	}
-	// Whenever the generations turn, exactly one a second is given.
+	// Exactly one event a second is permitted across changes of the generation.
 	for second := range 200 {
 		now = now.Add(time.Second)
 		if wait := l.reserve(a, now); wait != 0 {
 			t.Fatalf("second %d: wait %v", second, wait)
 		}
 		if wait := l.reserve(a, now); wait != time.Second {
-			t.Fatalf("second %d: a second one waits %v, want 1s", second, wait)
+			t.Fatalf("second %d: the second event waits %v, want 1s", second, wait)
 		}
 	}
 }
 
-func TestLimiterMemoryIsBounded(t *testing.T) {
+func TestLimiter_maxAddresses(t *testing.T) {
 	t.Parallel()
 	l := NewLimiter(60, 30)
 	now := time.Unix(1_700_000_000, 0)
@@ -45,16 +45,16 @@ func TestLimiterMemoryIsBounded(t *testing.T) {
 		}
 	}
 	if len(l.current) > maxAddresses || len(l.previous) > maxAddresses {
-		t.Errorf("remembers %d and %d addresses", len(l.current), len(l.previous))
+		t.Errorf("%d and %d addresses, want at most maxAddresses", len(l.current), len(l.previous))
 	}
 	if want := 100_000 - (maxAddresses - 1) - 30; refused != want {
-		t.Errorf("%d of a crowd were refused, want %d: they share one allowance", refused, want)
+		t.Errorf("%d of 100,000 addresses refused, want %d", refused, want)
 	}
 	if l.reserve(spent, now) == 0 {
-		t.Error("a crowd made a limit be forgotten")
+		t.Error("other addresses reset the limit of an address")
 	}
 	now = now.Add(time.Minute)
 	if wait := l.reserve(a, now); wait != 0 {
-		t.Errorf("after a minute of quiet: wait %v", wait)
+		t.Errorf("after an idle minute: wait %v", wait)
 	}
 }

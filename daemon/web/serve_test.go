@@ -15,32 +15,31 @@ import (
 	"pressbox/daemon/web/webtest"
 )
 
-// hungUp waits until the server hangs up, and returns when that was and what
-// it said before.
-func hungUp(conn net.Conn) (after time.Duration, said string) {
+// readAll reads until the server closes the connection, and returns the time until
+// then and the text.
+func readAll(conn net.Conn) (after time.Duration, text string) {
 	began := time.Now()
 	all, _ := io.ReadAll(conn)
 	return time.Since(began), string(all)
 }
 
-// A client that sends or reads slowly is hung up on after a known time.
-func TestSlowClientsAreHungUpOn(t *testing.T) {
+func TestServe_timeouts(t *testing.T) {
 	t.Parallel()
 	const post = "POST /notify HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1000\r\n"
 	for _, tt := range []struct {
-		what, sent string
-		every      time.Duration // between further bytes; 0 means that there are none
+		name, sent string
+		every      time.Duration // between further bytes; 0 means none
 		after      time.Duration
-		said       string
+		want       string
 	}{
-		{"says nothing", "", 0, 5 * time.Second, ""},
-		{"stops in its header", "GET /health HTTP/1.1\r\nHo", 0, 5 * time.Second, ""},
-		{"dribbles its header", "GET /health HTTP/1.1\r\nX: ", time.Second, 5 * time.Second, ""},
-		{"stops in its body", post + "\r\n{", 0, 15 * time.Second, "not_json"},
-		{"dribbles its body", post + "\r\n{", time.Second, 15 * time.Second, "not_json"},
-		{"is idle afterwards", "GET /health HTTP/1.1\r\nHost: localhost\r\n\r\n", 0, 2 * time.Minute, "uptime_seconds"},
+		{"no request", "", 0, 5 * time.Second, ""},
+		{"incomplete header", "GET /health HTTP/1.1\r\nHo", 0, 5 * time.Second, ""},
+		{"slow header", "GET /health HTTP/1.1\r\nX: ", time.Second, 5 * time.Second, ""},
+		{"incomplete body", post + "\r\n{", 0, 15 * time.Second, "not_json"},
+		{"slow body", post + "\r\n{", time.Second, 15 * time.Second, "not_json"},
+		{"idle connection", "GET /health HTTP/1.1\r\nHost: localhost\r\n\r\n", 0, 2 * time.Minute, "uptime_seconds"},
 	} {
-		t.Run(tt.what, func(t *testing.T) {
+		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
 				r := webtest.NewRig(t)
@@ -53,9 +52,9 @@ func TestSlowClientsAreHungUpOn(t *testing.T) {
 						time.Sleep(tt.every)
 					}
 				})
-				after, said := hungUp(conn)
-				if after != tt.after || !strings.Contains(said, tt.said) || tt.said == "" && strings.Contains(said, "200 OK") {
-					t.Errorf("hung up after %v, want %v, having said %q", after, tt.after, said)
+				after, got := readAll(conn)
+				if after != tt.after || !strings.Contains(got, tt.want) || tt.want == "" && strings.Contains(got, "200 OK") {
+					t.Errorf("closed after %v, want %v; response %q", after, tt.after, got)
 				}
 				conn.Close()
 				sending.Wait()
@@ -67,7 +66,7 @@ func TestSlowClientsAreHungUpOn(t *testing.T) {
 	}
 }
 
-func TestSlowReaderIsHungUpOn(t *testing.T) {
+func TestServe_writeTimeout(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		r := webtest.NewRig(t)
@@ -79,12 +78,12 @@ func TestSlowReaderIsHungUpOn(t *testing.T) {
 		time.Sleep(30*time.Second - time.Nanosecond)
 		synctest.Wait()
 		if strings.Contains(r.Log.String(), "swagger") {
-			t.Error("it was hung up on before its time")
+			t.Error("closed before the timeout")
 		}
 		time.Sleep(time.Nanosecond)
 		synctest.Wait()
 		if !strings.Contains(r.Log.String(), "swagger") {
-			t.Error("it was not hung up on")
+			t.Error("not closed after the timeout")
 		}
 		conn.Close()
 		if err := stop(); err != nil {
@@ -93,7 +92,7 @@ func TestSlowReaderIsHungUpOn(t *testing.T) {
 	})
 }
 
-func TestHeaderLimit(t *testing.T) {
+func TestServe_maxHeader(t *testing.T) {
 	t.Parallel()
 	base := webtest.NewRig(t).ListenTCP(t)
 	for size, want := range map[int]int{15 << 10: 200, 32 << 10: 431} {
@@ -113,16 +112,15 @@ func TestHeaderLimit(t *testing.T) {
 	}
 }
 
-// One address has 64 connections, whatever it does with them; others are not
-// touched by that, and a closed one makes room.
-func TestConnectionLimit(t *testing.T) {
+// One address may open 64 connections, loopback any number, all together 1,024.
+func TestServe_maxConns(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		r := webtest.NewRig(t)
 		l, stop := r.ServeWire()
 		open := func(from string) (net.Conn, bool) {
 			here, there := net.Pipe()
-			l.Conns <- from2{there, from}
+			l.Conns <- addrConn{there, from}
 			synctest.Wait()
 			if _, err := io.WriteString(here, "GET /health HTTP/1.1\r\nHost: localhost\r\n\r\n"); err != nil {
 				return nil, false
@@ -142,20 +140,20 @@ func TestConnectionLimit(t *testing.T) {
 			conns = append(conns, conn)
 		}
 		if _, ok := open("192.168.1.20:2"); ok {
-			t.Error("connection 65 was taken")
+			t.Error("connection 65 was accepted")
 		}
 		if _, ok := open("192.168.1.21:1"); !ok {
 			t.Error("another address was refused")
 		}
 		for range 70 {
 			if _, ok := open("127.0.0.1:1"); !ok {
-				t.Fatal("this machine was refused")
+				t.Fatal("loopback was refused")
 			}
 		}
 		conns[0].Close()
 		synctest.Wait()
 		if _, ok := open("192.168.1.20:3"); !ok {
-			t.Error("there was no room although one had closed")
+			t.Error("refused although a connection was closed")
 		}
 		for i := 64 + 1 + 70; i < 1024; i++ {
 			if _, ok := open(fmt.Sprintf("10.0.%d.%d:1", i/256, i%256)); !ok {
@@ -163,7 +161,7 @@ func TestConnectionLimit(t *testing.T) {
 			}
 		}
 		if _, ok := open("127.0.0.1:1"); ok {
-			t.Error("connection 1025 in all was taken")
+			t.Error("connection 1025 in all was accepted")
 		}
 		if err := stop(); err != nil {
 			t.Error(err)
@@ -171,17 +169,16 @@ func TestConnectionLimit(t *testing.T) {
 	})
 }
 
-// from2 is a connection from an address.
-type from2 struct {
+// An addrConn is a connection from an address.
+type addrConn struct {
 	net.Conn
 	addr string
 }
 
-func (c from2) RemoteAddr() net.Addr { return webtest.Address(c.addr) }
+func (c addrConn) RemoteAddr() net.Addr { return webtest.Address(c.addr) }
 
-// A request that is being answered when the server stops is answered; what
-// hangs is cut off after five seconds; new connections are refused at once.
-func TestStopping(t *testing.T) {
+// When the server stops, open requests have five seconds to end.
+func TestServe_shutdown(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		r := webtest.NewRig(t)
@@ -200,31 +197,31 @@ func TestStopping(t *testing.T) {
 		go func() { ended <- stop() }()
 		synctest.Wait()
 		r.Speaker.Gate <- struct{}{}
-		answered := make(chan string)
+		replies := make(chan string)
 		for _, conn := range []net.Conn{short, long} {
 			go func() {
-				_, said := hungUp(conn)
-				answered <- said
+				_, text := readAll(conn)
+				replies <- text
 			}()
 		}
-		if said := <-answered; !strings.HasPrefix(said, "HTTP/1.1 200 OK") || !strings.HasSuffix(said, "\r\n0\r\n\r\n") {
-			t.Errorf("the one that could be finished got %.100q", said)
+		if got := <-replies; !strings.HasPrefix(got, "HTTP/1.1 200 OK") || !strings.HasSuffix(got, "\r\n0\r\n\r\n") {
+			t.Errorf("response of the short request: %.100q", got)
 		}
-		if said := <-answered; said != "" {
-			t.Errorf("the one that hung got %.100q", said)
+		if got := <-replies; got != "" {
+			t.Errorf("response of the long request: %.100q", got)
 		}
 		if err := <-ended; err != nil {
 			t.Error(err)
 		}
 		if took := time.Since(began); took < 5*time.Second || took > 6*time.Second {
-			t.Errorf("stopping took %v, want 5s", took)
+			t.Errorf("shutdown took %v, want 5s", took)
 		}
 	})
 }
 
-// Who has connected when the server stops is answered, even if the request comes
-// only then; who says nothing is hung up on.
-func TestWhoHasConnectedIsAnswered(t *testing.T) {
+// Connections that the server has accepted before it stops may still send their
+// first request.
+func TestServe_shutdownPendingConns(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		r := webtest.NewRig(t)
@@ -238,27 +235,27 @@ func TestWhoHasConnectedIsAnswered(t *testing.T) {
 		if _, err := io.WriteString(late, "GET /health HTTP/1.1\r\nHost: localhost\r\n\r\n"); err != nil {
 			t.Fatal(err)
 		}
-		if _, said := hungUp(late); !strings.HasPrefix(said, "HTTP/1.1 200 OK") {
-			t.Errorf("the late one got %.100q", said)
+		if _, got := readAll(late); !strings.HasPrefix(got, "HTTP/1.1 200 OK") {
+			t.Errorf("response of the late request: %.100q", got)
 		}
-		if _, said := hungUp(silent); said != "" {
-			t.Errorf("the silent one got %.100q", said)
+		if _, got := readAll(silent); got != "" {
+			t.Errorf("response without a request: %.100q", got)
 		}
 		if err := <-ended; err != nil {
 			t.Error(err)
 		}
 		if took := time.Since(began); took < 4*time.Second || took > 6*time.Second {
-			t.Errorf("stopping took %v, want 5s", took)
+			t.Errorf("shutdown took %v, want 5s", took)
 		}
 	})
 }
 
-func TestListenerThatBreaks(t *testing.T) {
+func TestServe_listenerError(t *testing.T) {
 	t.Parallel()
 	r := webtest.NewRig(t)
 	l := webtest.NewWire()
 	l.Close()
 	if err := r.Serve(t.Context(), l); err == nil {
-		t.Error("Serve returned nil although its listener broke")
+		t.Error("Serve with a closed listener: no error")
 	}
 }

@@ -46,7 +46,7 @@ func (e *EventStream) Send(id, event string, data any) error {
 }
 
 // Heartbeat writes a comment.
-func (e *EventStream) Heartbeat() error { return e.write([]byte(": still here\n\n")) }
+func (e *EventStream) Heartbeat() error { return e.write([]byte(": heartbeat\n\n")) }
 
 // ExtendDeadline gives the client [eventTimeout] to receive the next event, or
 // the end of the response, which would otherwise look incomplete.

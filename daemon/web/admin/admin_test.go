@@ -22,27 +22,27 @@ import (
 	"pressbox/daemon/web/webtest"
 )
 
-func TestTheLogLevelIsChangedWhileItRuns(t *testing.T) {
+func TestLogLevel_set(t *testing.T) {
 	t.Parallel()
 	level := new(slog.LevelVar)
 	r := webtest.NewRig(t, func(c *site.Config) { c.Admin.Level = level })
-	ask := func(method, body string) webtest.Reply {
+	send := func(method, body string) webtest.Reply {
 		return r.Send(t, r.AdminHandler(), webtest.NewRequest(method, "/admin/log-level", body, "Content-Type", webtest.AsJSON))
 	}
-	if got := ask("GET", "").Want(200, "").Field("level"); got != "INFO" {
-		t.Errorf("it begins with %s", got)
+	if got := send("GET", "").Want(200, "").Field("level"); got != "INFO" {
+		t.Errorf("GET /admin/log-level: %s, want INFO", got)
 	}
 	for _, tt := range []struct {
-		said string
+		name string
 		want slog.Level
 	}{{"DEBUG", slog.LevelDebug}, {"WARNING", slog.LevelWarn}, {"WARN", slog.LevelWarn}, {"ERROR", slog.LevelError}} {
-		if ask("PUT", `{"level":"`+tt.said+`"}`).Want(200, "").Field("level"); level.Level() != tt.want {
-			t.Errorf("%s made it %v", tt.said, level.Level())
+		if send("PUT", `{"level":"`+tt.name+`"}`).Want(200, "").Field("level"); level.Level() != tt.want {
+			t.Errorf("level after %s: %v, want %v", tt.name, level.Level(), tt.want)
 		}
 	}
 	for _, body := range []string{`{"level":"LOUD"}`, `{"level":7}`, `{}`, `{"level":"INFO","x":1}`} {
-		if ask("PUT", body).Want(422, ""); level.Level() != slog.LevelError {
-			t.Errorf("%s made it %v", body, level.Level())
+		if send("PUT", body).Want(422, ""); level.Level() != slog.LevelError {
+			t.Errorf("level after %s: %v, want ERROR", body, level.Level())
 		}
 	}
 	if got := fromNetwork(r, "/admin/log-level"); got != http.StatusNotFound {
@@ -50,27 +50,27 @@ func TestTheLogLevelIsChangedWhileItRuns(t *testing.T) {
 	}
 }
 
-// fromNetwork is the status of what the network is answered at a path.
+// fromNetwork returns the status of GET path on the network.
 func fromNetwork(r *webtest.Rig, path string) int {
 	w := httptest.NewRecorder()
 	r.Handler().ServeHTTP(w, webtest.NewRequest(http.MethodGet, path, ""))
 	return w.Code
 }
 
-// A backup comes whole, or the client sees that it did not.
-func TestABackupIsNeverTakenForWholeWhenItIsNot(t *testing.T) {
+// A backup is complete, or the client sees an error.
+func TestBackup_incomplete(t *testing.T) {
 	t.Parallel()
-	broken := errors.New("the disk is gone")
+	errDisk := errors.New("read error")
 	for name, tt := range map[string]struct {
 		backup func(io.Writer) error
 		status int
-		whole  bool
+		ok     bool
 	}{
-		"whole":             {func(w io.Writer) error { _, err := io.WriteString(w, strings.Repeat("store", 1e5)); return err }, 200, true},
-		"never begun":       {func(io.Writer) error { return broken }, 500, true},
-		"cut off":           {func(w io.Writer) error { _, _ = io.WriteString(w, strings.Repeat("store", 1e5)); return broken }, 200, false},
-		"cut off at once":   {func(w io.Writer) error { _, _ = io.WriteString(w, "s"); return broken }, 0, false},
-		"the daemon panics": {func(w io.Writer) error { panic("broken") }, 500, true},
+		"complete":           {func(w io.Writer) error { _, err := io.WriteString(w, strings.Repeat("store", 1e5)); return err }, 200, true},
+		"error at first":     {func(io.Writer) error { return errDisk }, 500, true},
+		"error later":        {func(w io.Writer) error { _, _ = io.WriteString(w, strings.Repeat("store", 1e5)); return errDisk }, 200, false},
+		"error after a byte": {func(w io.Writer) error { _, _ = io.WriteString(w, "s"); return errDisk }, 0, false},
+		"panic":              {func(w io.Writer) error { panic("broken") }, 500, true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -78,20 +78,20 @@ func TestABackupIsNeverTakenForWholeWhenItIsNot(t *testing.T) {
 			client := serveAdmin(t, r.Server)
 			resp, err := client.Get("http://localhost/admin/backup")
 			if tt.status == 0 && err != nil {
-				return // hung up before the header was out
+				return // the connection was closed before the header was sent
 			}
 			if err != nil {
 				t.Fatal(err)
 			}
 			_, err = io.Copy(io.Discard, resp.Body)
-			if resp.StatusCode != max(tt.status, 200) || (err == nil) != tt.whole {
+			if resp.StatusCode != max(tt.status, 200) || (err == nil) != tt.ok {
 				t.Errorf("status %d, read: %v", resp.StatusCode, err)
 			}
 		})
 	}
 }
 
-// serveAdmin serves the administrator on a real socket.
+// serveAdmin serves the administrator's routes on a Unix socket.
 func serveAdmin(t *testing.T, s *web.Server) *http.Client {
 	t.Helper()
 	l, path := webtest.ListenUnix(t)
@@ -111,8 +111,8 @@ func serveAdmin(t *testing.T, s *web.Server) *http.Client {
 	return &http.Client{Transport: transport}
 }
 
-// Who administered is in the log, as the kernel says it.
-func TestTheLogNamesWhoAdministered(t *testing.T) {
+// The log entry has the user id of the peer.
+func TestRequestLog_peerUID(t *testing.T) {
 	t.Parallel()
 	r := webtest.NewRig(t, func(c *site.Config) { c.Admin.Level = new(slog.LevelVar) })
 	client := serveAdmin(t, r.Server)
@@ -133,14 +133,14 @@ func TestTheLogNamesWhoAdministered(t *testing.T) {
 	}
 }
 
-func TestMetricsAreForTheNetworkOnlyWhenTheyAreOpen(t *testing.T) {
+func TestMetrics_openMetrics(t *testing.T) {
 	t.Parallel()
-	figures := http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+	metrics := http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "text/plain; version=0.0.4")
 		_, _ = io.WriteString(w, "pressbox_up 1\n")
 	})
 	for _, open := range []bool{false, true} {
-		r := webtest.NewRig(t, func(c *site.Config) { c.Admin.Metrics, c.OpenMetrics = figures, open })
+		r := webtest.NewRig(t, func(c *site.Config) { c.Admin.Metrics, c.OpenMetrics = metrics, open })
 		r.Send(t, r.AdminHandler(), webtest.NewRequest("GET", "/metrics", "")).Want(200, "")
 		want := map[bool]int{true: http.StatusOK, false: http.StatusNotFound}[open]
 		if got := fromNetwork(r, "/metrics"); got != want {
@@ -149,24 +149,27 @@ func TestMetricsAreForTheNetworkOnlyWhenTheyAreOpen(t *testing.T) {
 	}
 }
 
-func TestStatusCountsWhatThereIs(t *testing.T) {
+func TestStatus_members(t *testing.T) {
 	t.Parallel()
 	r := webtest.NewRig(t, func(c *site.Config) {
 		c.Admin.Counts = func(context.Context) (map[string]int, error) { return map[string]int{"games": 3}, nil }
 	})
-	if got := r.Send(t, r.AdminHandler(), webtest.NewRequest("GET", "/admin/status", "")).Want(200, "").Field("counts"); got != `{"games":3}` {
-		t.Errorf("counts: %s", got)
+	r.Announce(t, "hello")
+	w := r.Send(t, r.AdminHandler(), webtest.NewRequest("GET", "/admin/status", "", "Host", "anything", "Client", "@")).Want(200, "")
+	if w.Field("counts") != `{"games":3}` || w.Field("versions") != `{"go":"go1.26","pressbox":"1.2.3"}` ||
+		!strings.Contains(w.Field("queue"), "hello") || !strings.Contains(w.Field("health"), `"ok"`) {
+		t.Errorf("%s", w.Body)
 	}
 }
 
-// The daemon is given a while to look at itself, and there is time left to say what it found.
-func TestAnExaminationIsTold(t *testing.T) {
+// The checks have a deadline that leaves time for the response.
+func TestFindings_deadline(t *testing.T) {
 	t.Parallel()
 	r := webtest.NewRig(t, func(c *site.Config) {
 		c.Admin.Diagnose = func(ctx context.Context) []admin.Finding {
 			until, ok := ctx.Deadline()
 			if left := time.Until(until); !ok || left < 20*time.Second || left > 26*time.Second {
-				t.Errorf("it has %v", left)
+				t.Errorf("deadline in %v, want 25s", left)
 			}
 			return []admin.Finding{{Name: "sound", Result: "failure", Detail: "muted", Remedy: "unmute it"}, {Name: "store", Result: "ok", Detail: "sound"}}
 		}
@@ -177,7 +180,7 @@ func TestAnExaminationIsTold(t *testing.T) {
 	}
 }
 
-func TestQuietIsSinceTheLastAnswer(t *testing.T) {
+func TestIdle_sinceLastRequest(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		began, release := make(chan struct{}), make(chan struct{})
@@ -186,23 +189,60 @@ func TestQuietIsSinceTheLastAnswer(t *testing.T) {
 		})
 		time.Sleep(time.Minute)
 		if got := r.Idle(); got != time.Minute {
-			t.Errorf("after a minute of nothing: %v", got)
+			t.Errorf("idle after a minute: %v", got)
 		}
-		answered := make(chan struct{})
+		done := make(chan struct{})
 		go func() {
-			defer close(answered)
+			defer close(done)
 			r.Do(t, "GET", "/voices", "")
 		}()
 		<-began
 		time.Sleep(time.Minute)
 		if got := r.Idle(); got != 0 {
-			t.Errorf("while somebody is being answered: %v", got)
+			t.Errorf("idle during a request: %v", got)
 		}
 		close(release)
-		<-answered
+		<-done
 		time.Sleep(time.Second)
 		if got := r.Idle(); got != time.Second {
-			t.Errorf("a second later: %v", got)
+			t.Errorf("idle a second after a request: %v", got)
 		}
 	})
+}
+
+func TestHealth_worstCheck(t *testing.T) {
+	t.Parallel()
+	report := func(h admin.Health, detail string) func() admin.Condition {
+		return func() admin.Condition {
+			return admin.Condition{Health: h, Detail: detail, Facts: map[string]any{"waiting": 3}}
+		}
+	}
+	for _, tt := range []struct {
+		checks []admin.Check
+		status int
+		want   admin.Health
+	}{
+		{nil, 200, admin.OK},
+		{[]admin.Check{{"a", report("", "")}, {"b", report(admin.OK, "")}}, 200, admin.OK},
+		{[]admin.Check{{"a", report(admin.OK, "")}, {"b", report(admin.Degraded, "no sound server")}}, 200, admin.Degraded},
+		{[]admin.Check{{"a", report(admin.Degraded, "x")}, {"b", report(admin.OK, "")}}, 200, admin.Degraded},
+		{[]admin.Check{{"a", report(admin.Failing, "disk full")}, {"b", report(admin.Degraded, "x")}}, 503, admin.Failing},
+		{[]admin.Check{{"a", report(admin.Degraded, "x")}, {"b", report(admin.Failing, "x")}}, 503, admin.Failing},
+	} {
+		began := time.Now()
+		r := webtest.NewRig(t, func(c *site.Config) { c.Admin.Checks = tt.checks })
+		w := r.Do(t, "GET", "/health", "").Want(tt.status, "")
+		if got := w.Field("status"); got != string(tt.want) {
+			t.Errorf("%v: status %s, want %s", tt.checks, got, tt.want)
+		}
+		uptime, err := strconv.Atoi(w.Field("uptime_seconds"))
+		if w.Field("version") != "1.2.3" || err != nil || uptime < 0 || float64(uptime) > time.Since(began).Seconds() {
+			t.Errorf("%s, %v", w.Body, err)
+		}
+		for _, check := range tt.checks {
+			if !strings.Contains(w.Field("checks"), `"`+check.Name+`":{`) || !strings.Contains(w.Field("checks"), `"waiting":3`) {
+				t.Errorf("checks %s", w.Field("checks"))
+			}
+		}
+	}
 }

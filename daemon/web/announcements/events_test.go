@@ -18,7 +18,7 @@ import (
 	"pressbox/voice/announce"
 )
 
-func TestEventsTellWhatHappens(t *testing.T) {
+func TestEvents_everyChange(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		r := webtest.NewRig(t)
@@ -45,14 +45,14 @@ func TestEventsTellWhatHappens(t *testing.T) {
 			t.Error(err)
 		}
 		if took := time.Since(began); took > time.Second {
-			t.Errorf("a listener held up the stopping for %v", took)
+			t.Errorf("shutdown with a client took %v", took)
 		}
 	})
 }
 
-// A client that comes back is told the ends that it missed, the oldest first,
-// and how things stand.
-func TestEventsAfterAnInterruption(t *testing.T) {
+// A client that reconnects receives the ends that it missed, oldest first, and the
+// queue.
+func TestEvents_lastEventID(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		r := webtest.NewRig(t)
@@ -77,7 +77,7 @@ func TestEventsAfterAnInterruption(t *testing.T) {
 				"id: " + ids[2] + ", event: announcement, three done",
 				"id: " + ids[2] + ", event: announcement, four playing",
 			}},
-			{"long-forgotten", []string{
+			{"deleted", []string{
 				"id: " + ids[0] + ", event: announcement, one done",
 				"id: " + ids[1] + ", event: announcement, two done",
 				"id: " + ids[2] + ", event: announcement, three done",
@@ -91,7 +91,7 @@ func TestEventsAfterAnInterruption(t *testing.T) {
 	})
 }
 
-func TestEventsAreAliveWhenNothingHappens(t *testing.T) {
+func TestEvents_heartbeat(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		r := webtest.NewRig(t)
@@ -99,32 +99,32 @@ func TestEventsAreAliveWhenNothingHappens(t *testing.T) {
 		defer stop()
 		began := time.Now()
 		_, events := l.Listen(t, "")
-		for i := 1; i <= 20; i++ { // far beyond the time-outs of ordinary requests
-			events.Want(": still here")
+		for i := 1; i <= 20; i++ { // beyond the timeouts of other requests
+			events.Want(": heartbeat")
 			if since := time.Since(began); since != time.Duration(i)*15*time.Second {
-				t.Fatalf("sign %d of life after %v", i, since)
+				t.Fatalf("heartbeat %d after %v", i, since)
 			}
 		}
 	})
 }
 
-func TestListenerThatDoesNotReadIsDropped(t *testing.T) {
+func TestEvents_slowClient(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		r := webtest.NewRig(t)
 		l, stop := r.ServeWire()
 		conn, events := l.Listen(t, "")
 		began := time.Now()
-		events.Want(": still here")
+		events.Want(": heartbeat")
 		time.Sleep(15*time.Second + 10*time.Second - time.Nanosecond)
 		synctest.Wait()
 		if strings.Contains(r.Log.String(), "path=/events") {
-			t.Error("it was dropped before its time")
+			t.Error("disconnected before the timeout")
 		}
 		time.Sleep(time.Nanosecond)
 		synctest.Wait()
 		if !strings.Contains(r.Log.String(), "path=/events") {
-			t.Errorf("it was not dropped after %v", time.Since(began))
+			t.Errorf("not disconnected after %v", time.Since(began))
 		}
 		conn.Close()
 		if err := stop(); err != nil {
@@ -133,8 +133,8 @@ func TestListenerThatDoesNotReadIsDropped(t *testing.T) {
 	})
 }
 
-// Whoever may no longer listen is hung up on at the next sign of life.
-func TestListenerThatLosesItsPermissionIsDropped(t *testing.T) {
+// A stream ends at the next heartbeat after its client has lost its permission.
+func TestEvents_permissionLost(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		k := &revocable{}
@@ -143,18 +143,17 @@ func TestListenerThatLosesItsPermissionIsDropped(t *testing.T) {
 		defer stop()
 		_, resp := l.Ask(t, "GET /events HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer x\r\n\r\n")
 		events := webtest.EventReader{T: t, Lines: bufio.NewScanner(resp.Body)}
-		events.Want("retry: 2000", ": still here")
+		events.Want("retry: 2000", ": heartbeat")
 		k.revoked.Store(true)
 		events.Want("")
 		if err := events.Lines.Err(); err != nil {
-			t.Errorf("the stream does not end, it breaks: %v", err)
+			t.Errorf("the stream ends with %v", err)
 		}
 	})
 }
 
-// A stream begins with how things stand, and goes on with what comes after,
-// even when something happens while they are listed.
-func TestEventsBeforeTheListAreNotToldAgain(t *testing.T) {
+// A snapshot includes the changes during the listing, and removes their events.
+func TestSnapshot_changesDuringListing(t *testing.T) {
 	t.Parallel()
 	changes := make(chan announce.Event, 10)
 	changes <- announce.Event{} // before the listing
@@ -167,11 +166,11 @@ func TestEventsBeforeTheListAreNotToldAgain(t *testing.T) {
 		return make([]announce.View, state), nil
 	})
 	if len(queue) != 3 || len(changes) != 0 || listings != 3 {
-		t.Errorf("after %d listings, %d of 3 changes are in the list and %d are still to be told", listings, len(queue), len(changes))
+		t.Errorf("after %d listings, %d of 3 changes are in the list and %d events are left", listings, len(queue), len(changes))
 	}
 }
 
-// revocable stands in for tokens: every one is valid until all are revoked.
+// revocable implements Tokens: every token is valid until all are revoked.
 type revocable struct{ revoked atomic.Bool }
 
 func (k *revocable) NotifyToken(context.Context, string, netip.Addr) error {

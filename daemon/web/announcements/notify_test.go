@@ -16,29 +16,7 @@ import (
 	"pressbox/daemon/web/webtest"
 )
 
-// Of a body that is no JSON, the answer says where and why, and no more of it
-// than that.
-func TestWhyABodyIsNoJSON(t *testing.T) {
-	t.Parallel()
-	r := webtest.NewRig(t)
-	const one = "request body must be exactly one JSON object"
-	for body, want := range map[string]string{
-		``:                                      one,
-		`[]`:                                    one,
-		`{"message": "x"`:                       one + "; at byte 15: unexpected EOF",
-		`{"message": "x", "message": "y"}`:      one + "; at byte 17: duplicate object member name",
-		`{"message": "x"} x`:                    one + "; at byte 17: invalid character 'x' after top-level value",
-		"{\"message\": \"\xff\"}":               one + "; at byte 13: invalid UTF-8",
-		`{"x": "` + strings.Repeat("y", 50_000): one + "; at byte 50007: unexpected EOF",
-	} {
-		w := r.Do(t, "POST", "/notify", body).Want(400, "not_json")
-		if got := w.Field("detail"); got != want {
-			t.Errorf("POST /notify %.40s: %s, want %s", body, got, want)
-		}
-	}
-}
-
-func TestAnnouncementIsAcceptedAndFollowed(t *testing.T) {
+func TestNotify_lifecycle(t *testing.T) {
 	t.Parallel()
 	r := webtest.NewRig(t)
 	w := r.Do(t, "POST", "/notify", `{"message": "  Dinner is ready. ", "rate": 200, "urgent": true, "ttl": 60}`).Want(202, "")
@@ -53,29 +31,29 @@ func TestAnnouncementIsAcceptedAndFollowed(t *testing.T) {
 			t.Errorf("%s is %s, want %s", name, got, want)
 		}
 	}
-	created, expires := moment(t, w.Field("created_at")), moment(t, w.Field("expires_at"))
+	created, expires := parseTime(t, w.Field("created_at")), parseTime(t, w.Field("expires_at"))
 	if left := expires.Sub(created); left != time.Minute {
 		t.Errorf("it expires after %v, want 1m0s", left)
 	}
 	r.Let <- struct{}{}
-	done := until(r, t, id, "done")
+	done := waitStatus(r, t, id, "done")
 	if done.Field("position") != "" || done.Field("started_at") == "" || done.Field("ended_at") == "" {
 		t.Errorf("the ended announcement is %s", done.Body)
 	}
 	r.Do(t, "DELETE", "/notify/"+id, "").Want(409, "already_ended")
 }
 
-func moment(t *testing.T, text string) time.Time {
+func parseTime(t *testing.T, text string) time.Time {
 	t.Helper()
 	at, err := time.Parse("2006-01-02T15:04:05.000Z", text)
 	if err != nil {
-		t.Fatalf("%q is not a moment in UTC with milliseconds: %v", text, err)
+		t.Fatalf("%q is not a time in UTC with milliseconds: %v", text, err)
 	}
 	return at
 }
 
-// until waits until an announcement has that status, and returns it.
-func until(r *webtest.Rig, t *testing.T, id, status string) webtest.Reply {
+// waitStatus waits until an announcement has the status, and returns it.
+func waitStatus(r *webtest.Rig, t *testing.T, id, status string) webtest.Reply {
 	t.Helper()
 	changes, stop := r.Announcer.Watch()
 	defer stop()
@@ -91,16 +69,7 @@ func until(r *webtest.Rig, t *testing.T, id, status string) webtest.Reply {
 	}
 }
 
-func TestDefaults(t *testing.T) {
-	t.Parallel()
-	r := webtest.NewRig(t)
-	w := r.Do(t, "POST", "/notify", `{"message": "x"}`).Want(202, "")
-	if w.Field("rate") != "170" || w.Field("voice") != webtest.Voice || w.Field("urgent") != "false" {
-		t.Errorf("defaults: %s", w.Body)
-	}
-}
-
-func TestQueueIsListedInSpeakingOrder(t *testing.T) {
+func TestNotify_queueOrder(t *testing.T) {
 	t.Parallel()
 	r := webtest.NewRig(t)
 	ids := map[string]string{}
@@ -108,10 +77,10 @@ func TestQueueIsListedInSpeakingOrder(t *testing.T) {
 		w := r.Do(t, "POST", "/notify", fmt.Sprintf(`{"message": %q, "urgent": %s}`, tt.name, tt.urgent)).Want(202, "")
 		ids[tt.name] = w.Field("id")
 		if tt.name == "head" {
-			until(r, t, ids["head"], "playing")
+			waitStatus(r, t, ids["head"], "playing")
 		}
 	}
-	if got := order(r, t); got != "0 head, 1 urgent, 2 plain" {
+	if got := queued(r, t); got != "0 head, 1 urgent, 2 plain" {
 		t.Errorf("the queue is %s", got)
 	}
 	r.Do(t, "DELETE", "/notify/"+ids["plain"], "").Want(200, "")
@@ -122,9 +91,9 @@ func TestQueueIsListedInSpeakingOrder(t *testing.T) {
 		t.Errorf("cancelled %s, want 1", w.Body)
 	}
 	if w := r.Do(t, "DELETE", "/notify/"+ids["head"], "").Want(200, ""); w.Field("status") != "cancelled" {
-		t.Errorf("cut off in mid-sentence: %s", w.Body)
+		t.Errorf("cancelled while it is spoken: %s", w.Body)
 	}
-	if got := order(r, t); got != "" {
+	if got := queued(r, t); got != "" {
 		t.Errorf("the queue is %s, want it empty", got)
 	}
 	if got := r.Do(t, "GET", "/notify", "").Field("recent"); strings.Count(got, `"cancelled"`) != 3 {
@@ -132,9 +101,9 @@ func TestQueueIsListedInSpeakingOrder(t *testing.T) {
 	}
 }
 
-// However much has been said in a day, what is listed of it has an end; the rest
-// is found by its id.
-func TestNotAllThatWasIsListed(t *testing.T) {
+// GET /notify lists the latest 200 ended announcements; older ones are found by
+// their ids.
+func TestNotify_recentLimit(t *testing.T) {
 	t.Parallel()
 	r := webtest.NewRig(t)
 	var first string
@@ -157,8 +126,8 @@ func TestNotAllThatWasIsListed(t *testing.T) {
 	r.Do(t, "GET", "/notify/"+first, "").Want(200, "")
 }
 
-// order returns position and message of the queue.
-func order(r *webtest.Rig, t *testing.T) string {
+// queued returns position and message of every announcement in the queue.
+func queued(r *webtest.Rig, t *testing.T) string {
 	t.Helper()
 	var list struct {
 		Queue []struct {
@@ -170,26 +139,18 @@ func order(r *webtest.Rig, t *testing.T) string {
 	if err := json.Unmarshal(w.Body.Bytes(), &list); err != nil {
 		t.Fatal(err)
 	}
-	var said []string
+	var all []string
 	for _, a := range list.Queue {
-		said = append(said, fmt.Sprint(a.Position, " ", a.Message))
+		all = append(all, fmt.Sprint(a.Position, " ", a.Message))
 	}
-	return strings.Join(said, ", ")
+	return strings.Join(all, ", ")
 }
 
-func TestUnknownAnnouncement(t *testing.T) {
-	t.Parallel()
-	r := webtest.NewRig(t)
-	r.Do(t, "GET", "/notify/nothing", "").Want(404, "not_found")
-	r.Do(t, "DELETE", "/notify/nothing", "").Want(404, "not_found")
-	r.Do(t, "GET", "/notify/%2e%2e%2fhealth", "").Want(404, "not_found")
-}
-
-func TestFullQueueSaysWhenToComeBack(t *testing.T) {
+func TestNotify_queueFull(t *testing.T) {
 	t.Parallel()
 	r := webtest.NewRig(t)
 	first := r.Do(t, "POST", "/notify", `{"message": "head"}`, "Idempotency-Key", "k").Want(202, "")
-	until(r, t, first.Field("id"), "playing")
+	waitStatus(r, t, first.Field("id"), "playing")
 	for range 3 {
 		r.Do(t, "POST", "/notify", `{"message": "x"}`).Want(202, "")
 	}
@@ -197,14 +158,14 @@ func TestFullQueueSaysWhenToComeBack(t *testing.T) {
 	if w.Header().Get("Retry-After") != "5" {
 		t.Errorf("Retry-After %q", w.Header().Get("Retry-After"))
 	}
-	// What was accepted is answered again, however full the queue is.
+	// A repeated key gets the first response even while the queue is full.
 	again := r.Do(t, "POST", "/notify", `{"message": "head"}`, "Idempotency-Key", "k").Want(202, "")
 	if again.Body.String() != first.Body.String() {
-		t.Errorf("the first answer was %s, the second %s", first.Body, again.Body)
+		t.Errorf("the first response is %s, the second %s", first.Body, again.Body)
 	}
 }
 
-func TestIdempotencyKey(t *testing.T) {
+func TestNotify_idempotencyKey(t *testing.T) {
 	t.Parallel()
 	r := webtest.NewRig(t)
 	first := r.Do(t, "POST", "/notify", `{"message": "x", "rate": 170}`, "Idempotency-Key", "k").Want(202, "")
@@ -220,32 +181,34 @@ func TestIdempotencyKey(t *testing.T) {
 	r.Do(t, "POST", "/notify", `{"message": "x"}`, "Idempotency-Key", strings.Repeat("k", 255)).Want(202, "")
 }
 
-func TestBodiesThatAreRefused(t *testing.T) {
+func TestNotify_refused(t *testing.T) {
 	t.Parallel()
 	r := webtest.NewRig(t)
+	const one = "request body must be exactly one JSON object"
 	for _, tt := range []struct {
 		body   string
 		status int
-		said   string // code of a 400; otherwise path and code of every violation
+		want   string // 400: start of the detail; otherwise path and code of every violation
 	}{
-		{``, 400, "not_json"},
-		{`null`, 400, "not_json"},
-		{`[]`, 400, "not_json"},
-		{`"x"`, 400, "not_json"},
-		{`{`, 400, "not_json"},
-		{`{"message": "x"`, 400, "not_json"},
-		{`{"message": "x"}}`, 400, "not_json"},
-		{`{"message": "x"} {"message": "y"}`, 400, "not_json"},
-		{`{"message": "x"} x`, 400, "not_json"},
-		{`{"message": "x",}`, 400, "not_json"},
-		{`{'message': 'x'}`, 400, "not_json"},
-		{`{"message": "x", "message": "y"}`, 400, "not_json"},
-		{`{"message": "x", "m\u0065ssage": "y"}`, 400, "not_json"},
-		{`{"message": "x", "more": {"a": 1, "a": 2}}`, 400, "not_json"},
-		{"{\"message\": \"\xff\"}", 400, "not_json"},
-		{`{"message": "\ud800"}`, 400, "not_json"},
-		{"\ufeff" + `{"message": "x"}`, 400, "not_json"},
-		{`{"message": "x", "rate": 0170}`, 400, "not_json"},
+		{``, 400, one},
+		{`null`, 400, one},
+		{`[]`, 400, one},
+		{`"x"`, 400, one},
+		{`{`, 400, one},
+		{`{"message": "x"`, 400, one + "; at byte 15: unexpected EOF"},
+		{`{"message": "x"}}`, 400, one},
+		{`{"message": "x"} {"message": "y"}`, 400, one},
+		{`{"message": "x"} x`, 400, one + "; at byte 17: invalid character 'x' after top-level value"},
+		{`{"message": "x",}`, 400, one},
+		{`{'message': 'x'}`, 400, one},
+		{`{"message": "x", "message": "y"}`, 400, one + "; at byte 17: duplicate object member name"},
+		{`{"message": "x", "m\u0065ssage": "y"}`, 400, one},
+		{`{"message": "x", "more": {"a": 1, "a": 2}}`, 400, one},
+		{"{\"message\": \"\xff\"}", 400, one + "; at byte 13: invalid UTF-8"},
+		{`{"message": "\ud800"}`, 400, one},
+		{"\ufeff" + `{"message": "x"}`, 400, one},
+		{`{"message": "x", "rate": 0170}`, 400, one},
+		{`{"x": "` + strings.Repeat("y", 50_000), 400, one + "; at byte 50007: unexpected EOF"},
 
 		{`{}`, 422, "/message required"},
 		{`{"message": null}`, 422, "/message wrong_type"},
@@ -272,86 +235,65 @@ func TestBodiesThatAreRefused(t *testing.T) {
 		{`{"message": "x", "ttl": 4}`, 422, "/ttl out_of_range"},
 		{`{"message": "x", "ttl": 86401}`, 422, "/ttl out_of_range"},
 		{`{"message": "x", "voice": 1}`, 422, "/voice wrong_type"},
-		{`{"message": "x", "voice": "nobody"}`, 422, "/voice unknown_voice"},
+		{`{"message": "x", "voice": "unknown"}`, 422, "/voice unknown_voice"},
+		{fmt.Sprintf(`{"message": %q}`, strings.Repeat("ä", 5001)), 422, "/message too_long"},
 
-		// Everything at once, whichever of us finds it.
+		// The response lists the violations of the schema and of the announcer.
 		{
-			`{"message": "…", "voice": "nobody", "rate": 1, "ttl": "soon", "loud": true}`, 422,
+			`{"message": "…", "voice": "unknown", "rate": 1, "ttl": "soon", "loud": true}`, 422,
 			"/loud unknown_field, /message not_speakable, /rate out_of_range, /ttl wrong_type, /voice unknown_voice",
 		},
 	} {
 		w := r.Do(t, "POST", "/notify", tt.body)
-		got := w.Field("code")
+		got := w.Field("detail")
 		if w.Code == 422 {
 			all := strings.Split(w.Violations(), ", ")
 			slices.Sort(all)
 			got = strings.Join(all, ", ")
 		}
-		if w.Code != tt.status || got != tt.said {
-			t.Errorf("POST /notify %s: status %d, %s; want %d, %s", tt.body, w.Code, got, tt.status, tt.said)
+		if w.Code != tt.status || !strings.HasPrefix(got, tt.want) || w.Code == 422 && got != tt.want || w.Code == 400 && w.Field("code") != "not_json" {
+			t.Errorf("POST /notify %.100s: status %d, %s; want %d, %s", tt.body, w.Code, got, tt.status, tt.want)
 		}
 	}
-	if got := order(r, t); got != "" {
-		t.Errorf("something was accepted: %s", got)
+	if detail := r.Do(t, "POST", "/notify", `{"message": "x", "voice": "unknown"}`).Want(422, "unknown_voice").Field("detail"); !strings.Contains(detail, webtest.Voice) {
+		t.Errorf("detail of an unknown voice: %s, want the installed ones", detail)
+	}
+	if got := queued(r, t); got != "" {
+		t.Errorf("accepted: %s", got)
 	}
 }
 
-func TestBodiesThatAreTaken(t *testing.T) {
+func TestNotify_accepted(t *testing.T) {
 	t.Parallel()
 	r := webtest.NewRig(t)
-	for _, body := range []string{
-		`{"message": "x", "rate": 60}`,
-		`{"message": "x", "rate": 400}`,
-		`{"message": "x", "rate": 170.0}`,
-		`{"message": "x", "rate": 1.7e2}`,
-		`{"message": "x", "ttl": 5}`,
-		`{"message": "x", "ttl": 86400}`,
-		`{"message": "x", "voice": "` + webtest.Voice + `"}`,
-		`{"message": "x", "voice": ""}`,
-		"\r\n\t {\"message\": \"x\"}\n",
-		fmt.Sprintf(`{"message": %q}`, " "+strings.Repeat("ä", 5000)+" "),
+	for body, rate := range map[string]string{
+		`{"message": "x", "rate": 60}`:                                           "60",
+		`{"message": "x", "rate": 400}`:                                          "400",
+		`{"message": "x", "rate": 170.0}`:                                        "170",
+		`{"message": "x", "rate": 1.7e2}`:                                        "170",
+		`{"message": "x", "ttl": 5}`:                                             "170",
+		`{"message": "x", "ttl": 86400}`:                                         "170",
+		`{"message": "x", "voice": "` + webtest.Voice + `"}`:                     "170",
+		`{"message": "x", "voice": ""}`:                                          "170",
+		"\r\n\t {\"message\": \"x\"}\n":                                          "170",
+		fmt.Sprintf(`{"message": %q}`, " "+strings.Repeat("ä", 5000)+" "):        "170",
+		`{"message": "x"}` + strings.Repeat(" ", 64<<10-len(`{"message": "x"}`)): "170", // largest body
 	} {
-		r.Do(t, "POST", "/notify", body).Want(202, "")
+		w := r.Do(t, "POST", "/notify", body).Want(202, "")
+		if w.Field("rate") != rate || w.Field("voice") != webtest.Voice || w.Field("urgent") != "false" {
+			t.Errorf("POST /notify %.100s: %s", body, w.Body)
+		}
 		r.Let <- struct{}{}
 	}
+	r.Do(t, "POST", "/notify", strings.Repeat(" ", 64<<10+1)).Want(413, "body_too_large")
 }
 
-func TestMessageLength(t *testing.T) {
-	t.Parallel()
-	r := webtest.NewRig(t)
-	w := r.Do(t, "POST", "/notify", fmt.Sprintf(`{"message": %q}`, strings.Repeat("ä", 5001))).Want(422, "too_long")
-	if w.Violations() != "/message too_long" {
-		t.Error(w.Violations())
-	}
-}
-
-func TestUnknownVoiceSaysWhichThereAre(t *testing.T) {
-	t.Parallel()
-	r := webtest.NewRig(t)
-	w := r.Do(t, "POST", "/notify", `{"message": "x", "voice": "nobody"}`).Want(422, "unknown_voice")
-	if !strings.Contains(w.Field("detail"), webtest.Voice) {
-		t.Errorf("detail: %s", w.Field("detail"))
-	}
-}
-
-func TestBodyLimit(t *testing.T) {
-	t.Parallel()
-	r := webtest.NewRig(t)
-	body := func(size int) string {
-		const frame = `{"message": "x"}`
-		return frame + strings.Repeat(" ", size-len(frame))
-	}
-	r.Do(t, "POST", "/notify", body(64<<10)).Want(202, "")
-	r.Do(t, "POST", "/notify", body(64<<10+1)).Want(413, "body_too_large")
-	r.Do(t, "POST", "/v1/audio/speech", body(64<<10+1)).Want(413, "body_too_large")
-}
-
-func TestRateLimit(t *testing.T) {
+func TestNotify_rateLimit(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		r := webtest.NewRig(t, func(c *site.Config) { c.NotifyRate = 10 })
 		post := func(client string) webtest.Reply {
-			return r.Do(t, "POST", "/notify", `{"message": "…"}`, "Client", client) // refused: nothing is queued
+			return r.Do(t, "POST", "/notify", `{"message": "…"}`, "Client", client) // refused, so nothing is queued
 		}
 		for range 5 {
 			post(webtest.LANClient).Want(422, "")
@@ -360,10 +302,10 @@ func TestRateLimit(t *testing.T) {
 		if w.Header().Get("Retry-After") != "6" {
 			t.Errorf("Retry-After %q, want 6", w.Header().Get("Retry-After"))
 		}
-		post("192.168.1.20:9").Want(429, "") // another port of the same
+		post("192.168.1.20:9").Want(429, "") // another port
 		post("192.168.1.21:9").Want(422, "") // another address
 		r.Do(t, "POST", "/api/notify", `{"message": "…"}`).Want(429, "")
-		r.Do(t, "GET", "/notify", "").Want(200, "") // asking is free
+		r.Do(t, "GET", "/notify", "").Want(200, "") // GET has no limit
 		for range 20 {
 			post("127.0.0.1:1").Want(422, "")
 		}
@@ -375,9 +317,9 @@ func TestRateLimit(t *testing.T) {
 	})
 }
 
-// Addresses of one IPv6 network are one; those that cannot be known are the
-// peer's; and this machine is limited when that is configured.
-func TestWhoSharesALimit(t *testing.T) {
+// Addresses of one IPv6 /64 share a limit, unknown ones have that of the peer, and
+// LimitLoopback includes loopback addresses.
+func TestNotify_sharedRateLimit(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		r := webtest.NewRig(t, func(c *site.Config) {
@@ -396,7 +338,7 @@ func TestWhoSharesALimit(t *testing.T) {
 			{"10.0.0.1:1", "198.51.100.1", 422},
 			{"10.0.0.1:1", "198.51.100.1", 429},
 			{"10.0.0.1:1", "198.51.100.2", 422},
-			{"203.0.113.5:1", "198.51.100.3", 422}, // a claim of its own
+			{"203.0.113.5:1", "198.51.100.3", 422}, // forwarding header of an untrusted peer
 			{"203.0.113.5:1", "198.51.100.4", 429},
 		} {
 			headers := []string{"Client", tt.client}
@@ -410,7 +352,7 @@ func TestWhoSharesALimit(t *testing.T) {
 	})
 }
 
-func TestMethodsAndAddressesThatAreNot(t *testing.T) {
+func TestRouter_unknownPathsAndMethods(t *testing.T) {
 	t.Parallel()
 	r := webtest.NewRig(t)
 	for _, tt := range []struct{ method, path, allow string }{
@@ -425,9 +367,10 @@ func TestMethodsAndAddressesThatAreNot(t *testing.T) {
 			t.Errorf("%s %s: Allow: %s, want %s", tt.method, tt.path, got, tt.allow)
 		}
 	}
-	for _, path := range []string{"/nothing", "/notify/a/b", "/Health", "/notify//x", "/docs/../health", "/docs/nothing.js"} {
+	for _, path := range []string{"/nothing", "/notify/nothing", "/notify/%2e%2e%2fhealth", "/notify/a/b", "/Health", "/notify//x", "/docs/../health", "/docs/nothing.js"} {
 		r.Do(t, "GET", path, "").Want(404, "not_found")
 	}
+	r.Do(t, "DELETE", "/notify/nothing", "").Want(404, "not_found")
 	if w := r.Do(t, "HEAD", "/health", "").Want(200, ""); w.Header().Get("Content-Type") != "application/json" {
 		t.Errorf("HEAD /health: %v", w.Header())
 	}
@@ -449,13 +392,13 @@ func TestMethodsAndAddressesThatAreNot(t *testing.T) {
 	}
 }
 
-// When the client goes before it was answered, that is nobody's fault.
-func TestClientThatGoes(t *testing.T) {
+// A client that disconnects before the response is not an internal error.
+func TestNotify_clientDisconnects(t *testing.T) {
 	t.Parallel()
 	r := webtest.NewRig(t)
-	gone, cancel := context.WithCancel(t.Context())
+	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	r.Send(t, r.Handler(), webtest.NewRequest("POST", "/notify", `{"message": "x"}`).WithContext(gone)).Want(503, "interrupted")
+	r.Send(t, r.Handler(), webtest.NewRequest("POST", "/notify", `{"message": "x"}`).WithContext(ctx)).Want(503, "interrupted")
 	if strings.Contains(r.Log.String(), "level=ERROR") {
 		t.Errorf("the log: %s", r.Log)
 	}

@@ -14,7 +14,7 @@ import (
 	"pressbox/daemon/web/webtest"
 )
 
-func TestSpeechIsWAV(t *testing.T) {
+func TestSpeech_wav(t *testing.T) {
 	t.Parallel()
 	r := webtest.NewRig(t)
 	for _, body := range []string{
@@ -35,12 +35,12 @@ func TestSpeechIsWAV(t *testing.T) {
 			}
 		}
 	}
-	if got := order(r, t); got != "" {
-		t.Errorf("it was announced: %s", got)
+	if got := queued(r, t); got != "" {
+		t.Errorf("the queue has %s, want it empty", got)
 	}
 }
 
-func TestSpeechAsPCM(t *testing.T) {
+func TestSpeech_pcm(t *testing.T) {
 	t.Parallel()
 	r := webtest.NewRig(t)
 	w := r.Do(t, "POST", "/v1/audio/speech", `{"input": "one two three", "response_format": "pcm"}`).Want(200, "")
@@ -56,16 +56,14 @@ func TestSpeechAsPCM(t *testing.T) {
 	}
 }
 
-func TestSpeechThatIsRefused(t *testing.T) {
+func TestSpeech_validation(t *testing.T) {
 	t.Parallel()
 	r := webtest.NewRig(t)
 	for _, tt := range []struct {
 		body   string
 		status int
-		said   string
+		want   string
 	}{
-		{`{`, 400, ""},
-		{`{"input": "x"} x`, 400, ""},
 		{`{}`, 422, "/input required"},
 		{`{"input": 7}`, 422, "/input wrong_type"},
 		{`{"input": " "}`, 422, "/input required"},
@@ -92,27 +90,27 @@ func TestSpeechThatIsRefused(t *testing.T) {
 		if w.Code == 422 {
 			got = w.Violations()
 		}
-		if w.Code != tt.status || got != tt.said {
-			t.Errorf("POST /v1/audio/speech %s: status %d, %s; want %d, %s", tt.body, w.Code, got, tt.status, tt.said)
+		if w.Code != tt.status || got != tt.want {
+			t.Errorf("POST /v1/audio/speech %s: status %d, %s; want %d, %s", tt.body, w.Code, got, tt.status, tt.want)
 		}
 	}
 }
 
-func TestSpeechThatCannotBeginIsAProblem(t *testing.T) {
+func TestSpeech_firstClipFails(t *testing.T) {
 	t.Parallel()
 	r := webtest.NewRig(t)
 	r.Speaker.FirstErr = webtest.ErrVoice
 	w := r.Do(t, "POST", "/v1/audio/speech", `{"input": "one two"}`).Want(500, "internal")
 	if strings.Contains(w.Body.String(), webtest.ErrVoice.Error()) {
-		t.Errorf("the client is told %s", w.Body)
+		t.Errorf("the cause is in the response: %s", w.Body)
 	}
 	if log := r.Log.String(); !strings.Contains(log, webtest.ErrVoice.Error()) || !strings.Contains(log, w.Field("request_id")) {
-		t.Errorf("the log says %s", log)
+		t.Errorf("the cause is not in the log: %s", log)
 	}
 }
 
-// Half a speech must not look like a whole one.
-func TestSpeechThatBreaksIsCutOff(t *testing.T) {
+// The server closes the connection after an error in the middle of a response.
+func TestSpeech_laterClipFails(t *testing.T) {
 	t.Parallel()
 	r := webtest.NewRig(t)
 	r.Speaker.SecondErr = webtest.ErrVoice
@@ -122,12 +120,11 @@ func TestSpeechThatBreaksIsCutOff(t *testing.T) {
 	}
 	defer resp.Body.Close()
 	if got, err := io.ReadAll(resp.Body); err == nil {
-		t.Errorf("the answer of %d bytes is whole", len(got))
+		t.Errorf("the response of %d bytes has no error", len(got))
 	}
 }
 
-// Speech is sent clip by clip, as it is made.
-func TestSpeechIsStreamed(t *testing.T) {
+func TestSpeech_streamsClips(t *testing.T) {
 	t.Parallel()
 	r := webtest.NewRig(t)
 	r.Speaker.Gate = make(chan struct{}, 1)
@@ -141,14 +138,14 @@ func TestSpeechIsStreamed(t *testing.T) {
 	if _, err := io.ReadFull(resp.Body, first); err != nil {
 		t.Fatal(err)
 	}
-	r.Speaker.Gate <- struct{}{} // only now is the second one made
+	r.Speaker.Gate <- struct{}{} // synthesizes the second clip
 	rest, err := io.ReadAll(resp.Body)
 	if err != nil || len(rest) != 2*2205 {
-		t.Errorf("then came %d bytes and %v, want %d", len(rest), err, 2*2205)
+		t.Errorf("the rest is %d bytes and %v, want %d", len(rest), err, 2*2205)
 	}
 }
 
-func TestNoMoreSpeechAtOnceThanThereAreProcessorsFor(t *testing.T) {
+func TestSpeech_concurrencyLimit(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		r := webtest.NewRig(t)
@@ -171,13 +168,13 @@ func TestNoMoreSpeechAtOnceThanThereAreProcessorsFor(t *testing.T) {
 		go func() { answered <- r.Do(t, "POST", "/v1/audio/speech", `{"input": "x"}`).Code }()
 		r.Speaker.Gate <- struct{}{}
 		if got := <-answered; got != 200 {
-			t.Errorf("afterwards: status %d", got)
+			t.Errorf("after the limit: status %d", got)
 		}
 	})
 }
 
-// When the client goes, nothing more is made for it.
-func TestSpeechEndsWithItsClient(t *testing.T) {
+// The synthesis stops when the client disconnects.
+func TestSpeech_clientDisconnects(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		r := webtest.NewRig(t)
@@ -197,8 +194,8 @@ func TestSpeechEndsWithItsClient(t *testing.T) {
 	})
 }
 
-// A client may take a clip as slowly as it sounds, and not much more slowly.
-func TestSpeechIsReadSlowly(t *testing.T) {
+// A client has twice the duration of a clip and 20 seconds to read it.
+func TestSpeech_writeTimeout(t *testing.T) {
 	t.Parallel()
 	const (
 		body    = `{"input": "one two"}`
@@ -213,21 +210,21 @@ func TestSpeechIsReadSlowly(t *testing.T) {
 		if _, err := io.CopyN(io.Discard, resp.Body, 44); err != nil {
 			t.Fatal(err)
 		}
-		for heard := range 120 {
+		for seconds := range 120 {
 			time.Sleep(time.Second)
 			if _, err := io.CopyN(io.Discard, resp.Body, second); err != nil {
-				t.Fatalf("after %d seconds: %v", heard, err)
+				t.Fatalf("after %d seconds: %v", seconds, err)
 			}
 		}
 		if n, err := io.Copy(io.Discard, resp.Body); n != 0 || err != nil {
-			t.Errorf("then came %d bytes and %v", n, err)
+			t.Errorf("the rest is %d bytes and %v, want none", n, err)
 		}
 		conn.Close()
 
 		conn, resp = l.Ask(t, request)
 		time.Sleep(2*time.Minute + 20*time.Second - time.Nanosecond)
 		if _, err := io.CopyN(io.Discard, resp.Body, second); err != nil {
-			t.Errorf("it was cut off before its time: %v", err)
+			t.Errorf("closed before the timeout: %v", err)
 		}
 		conn.Close()
 
@@ -235,7 +232,7 @@ func TestSpeechIsReadSlowly(t *testing.T) {
 		time.Sleep(2*time.Minute + 20*time.Second)
 		synctest.Wait()
 		if n, err := io.Copy(io.Discard, resp.Body); err == nil {
-			t.Errorf("it was not cut off: %d bytes", n)
+			t.Errorf("not closed after the timeout: read %d bytes", n)
 		}
 		conn.Close()
 		if err := stop(); err != nil {

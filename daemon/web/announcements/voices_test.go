@@ -9,9 +9,9 @@ import (
 	"pressbox/daemon/web/webtest"
 )
 
-func TestVoices(t *testing.T) {
+func TestVoices_list(t *testing.T) {
 	t.Parallel()
-	pace := 168.5
+	rate := 168.5
 	list := announcements.VoiceList{Default: webtest.Voice}
 	r := webtest.NewRig(t, func(c *site.Config) { c.Announcements.Voices = func() announcements.VoiceList { return list } })
 	if w := r.Do(t, "GET", "/voices", "").Want(200, ""); w.Field("voices") != "[]" || w.Field("default") != webtest.Voice {
@@ -20,7 +20,7 @@ func TestVoices(t *testing.T) {
 	list.Voices = []announcements.Voice{
 		{
 			Name: webtest.Voice, Language: "en", Country: "US", Speaker: "ballpark", Quality: "medium", SampleRate: 22050,
-			Speakers: []string{"alice", "bob"}, SizeBytes: 7 << 20, Default: true, Loaded: true, WordsPerMinute: &pace, License: "MIT",
+			Speakers: []string{"alice", "bob"}, SizeBytes: 7 << 20, Default: true, Loaded: true, WordsPerMinute: &rate, License: "MIT",
 		},
 		{Name: "broken", Error: "the model file is truncated"},
 	}

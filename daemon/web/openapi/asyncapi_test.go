@@ -15,36 +15,35 @@ import (
 	"pressbox/daemon/web/webtest"
 )
 
-// The schema is AsyncAPI's own (Apache-2.0), of the npm package @asyncapi/specs 6.11.1.
-func TestSocketDocumentIsAsyncAPI30(t *testing.T) {
+// The schema is AsyncAPI's (Apache-2.0), from the npm package @asyncapi/specs 6.11.1.
+func TestAsyncAPI_validDocument(t *testing.T) {
 	t.Parallel()
 	text, err := openapi.AsyncAPI("1.2.3")
 	if err != nil {
 		t.Fatal(err)
 	}
-	packed, err := os.ReadFile("testdata/asyncapi-3.0.0.json.gz")
+	gzipped, err := os.ReadFile("testdata/asyncapi-3.0.0.json.gz")
 	if err != nil {
 		t.Fatal(err)
 	}
-	published, err := gzip.NewReader(bytes.NewReader(packed))
+	published, err := gzip.NewReader(bytes.NewReader(gzipped))
 	if err != nil {
 		t.Fatal(err)
 	}
 	webtest.WantValid(t, text, jsonschema.Draft7, "http://asyncapi.com/definitions/3.0.0/asyncapi.json", published)
 }
 
-// Both documents say the same of what they share, /docs leads to this one, and
-// it is served.
-func TestSocketDocumentIsServed(t *testing.T) {
+// Both documents have the same shared schemas, and /docs links to this one.
+func TestAsyncAPI_served(t *testing.T) {
 	t.Parallel()
 	r := webtest.NewRig(t)
 	got := r.Do(t, "GET", "/asyncapi.json", "").Want(200, "").Body.Bytes()
 	want, err := openapi.AsyncAPI("1.2.3")
 	if err != nil || !bytes.Equal(got, want) {
-		t.Errorf("it differs from AsyncAPI(version), %v", err)
+		t.Errorf("GET /asyncapi.json differs from AsyncAPI(version), %v", err)
 	}
 	if page := r.Do(t, "GET", "/docs", "").Body.String(); !strings.Contains(page, `href="/asyncapi.json"`) {
-		t.Error("/docs does not lead there")
+		t.Error("/docs does not link to /asyncapi.json")
 	}
 	open, err := site.OpenAPI("1.2.3")
 	if err != nil {
@@ -70,10 +69,10 @@ func TestSocketDocumentIsServed(t *testing.T) {
 		a, _ := json.Marshal(schema)
 		b, _ := json.Marshal(other)
 		if !bytes.Equal(a, b) {
-			t.Errorf("the documents differ about %s", name)
+			t.Errorf("the documents differ in schema %s", name)
 		}
 	}
 	if shared < 10 {
-		t.Errorf("they share %d schemas", shared)
+		t.Errorf("the documents share %d schemas", shared)
 	}
 }

@@ -15,10 +15,13 @@ import (
 	"pressbox/daemon/web/webtest"
 )
 
-// The page about the API works in a browser: offline, under our policy, and so
-// that something can be announced from it.
-func TestDocsInABrowser(t *testing.T) {
+// Swagger UI works in a browser offline and under the Content-Security-Policy, and
+// can create an announcement.
+func TestDocs_inBrowser(t *testing.T) {
 	t.Parallel()
+	if testing.Short() {
+		t.Skip("starts a browser")
+	}
 	r := webtest.NewRig(t)
 	base := r.ListenTCP(t)
 	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.NoSandbox, chromedp.DisableGPU, chromedp.WSURLReadTimeout(10*time.Minute))
@@ -27,20 +30,20 @@ func TestDocsInABrowser(t *testing.T) {
 	ctx, cancel = chromedp.NewContext(ctx)
 	defer cancel()
 	var mu sync.Mutex
-	var complaints []string
+	var problems []string
 	err := chromedp.Listen(ctx, func(event any) {
 		mu.Lock()
 		defer mu.Unlock()
 		switch e := event.(type) {
 		case *log.EventEntryAdded:
 			if !strings.HasSuffix(e.Entry.URL, "/favicon.ico") {
-				complaints = append(complaints, e.Entry.Text+" "+e.Entry.URL)
+				problems = append(problems, e.Entry.Text+" "+e.Entry.URL)
 			}
 		case *runtime.EventExceptionThrown:
-			complaints = append(complaints, e.ExceptionDetails.Text)
+			problems = append(problems, e.ExceptionDetails.Text)
 		case *network.EventRequestWillBeSent:
 			if !strings.HasPrefix(e.Request.URL, base+"/") && !strings.HasPrefix(e.Request.URL, "data:") {
-				complaints = append(complaints, "asked "+e.Request.URL)
+				problems = append(problems, "request to "+e.Request.URL)
 			}
 		}
 	})
@@ -51,7 +54,7 @@ func TestDocsInABrowser(t *testing.T) {
 	defer cancel()
 	const post = "#operations-announcements-createAnnouncement "
 	if err := chromedp.Do(ctx, chromedp.Navigate(base+"/docs"), chromedp.WaitVisible(post)); err != nil {
-		t.Fatalf("%v; the browser said %q", err, complaints)
+		t.Fatalf("%v; the browser reported %q", err, problems)
 	}
 	operations, err := chromedp.Run(ctx, chromedp.Evaluate[[]string](`[...document.querySelectorAll(".opblock")].map(e => e.id)`))
 	if err != nil {
@@ -65,9 +68,9 @@ func TestDocsInABrowser(t *testing.T) {
 		chromedp.WaitVisible(post+".live-responses-table"),
 	)
 	if err != nil {
-		t.Fatalf("%v; the browser said %q", err, complaints)
+		t.Fatalf("%v; the browser reported %q", err, problems)
 	}
-	answer, err := chromedp.Run(ctx, chromedp.Text(post+".live-responses-table"))
+	response, err := chromedp.Run(ctx, chromedp.Text(post+".live-responses-table"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -78,12 +81,12 @@ func TestDocsInABrowser(t *testing.T) {
 	if len(operations) != documented {
 		t.Errorf("the page shows %d operations, the document has %d: %q", len(operations), documented, operations)
 	}
-	if !strings.Contains(answer, "202") || !strings.Contains(answer, "queued") {
-		t.Errorf("executing it showed %s", answer)
+	if !strings.Contains(response, "202") || !strings.Contains(response, "queued") {
+		t.Errorf("the response is %s", response)
 	}
 	mu.Lock()
 	defer mu.Unlock()
-	if len(complaints) > 0 {
-		t.Errorf("the browser complains: %q", complaints)
+	if len(problems) > 0 {
+		t.Errorf("the browser reported %q", problems)
 	}
 }

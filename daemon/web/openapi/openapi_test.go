@@ -12,7 +12,7 @@ import (
 	"pressbox/daemon/web/webtest"
 )
 
-func TestDocumentIsOpenAPI31(t *testing.T) {
+func TestDocument_validOpenAPI(t *testing.T) {
 	t.Parallel()
 	text, err := site.OpenAPI("1.2.3")
 	if err != nil {
@@ -26,9 +26,9 @@ func TestDocumentIsOpenAPI31(t *testing.T) {
 	webtest.WantValid(t, text, jsonschema.Draft2020, "https://spec.openapis.org/oas/3.1/schema", published)
 }
 
-// Every schema of the document is one, and is used; every reference leads
-// somewhere; every operation has its own id.
-func TestDocumentHoldsTogether(t *testing.T) {
+// Every schema is valid and used, every reference resolves, and operation ids are
+// unique.
+func TestDocument_references(t *testing.T) {
 	t.Parallel()
 	text, err := site.OpenAPI("1.2.3")
 	if err != nil {
@@ -48,13 +48,13 @@ func TestDocumentHoldsTogether(t *testing.T) {
 	for _, ref := range regexp.MustCompile(`"#/components/([A-Za-z]+)/([A-Za-z-]+)"`).FindAllStringSubmatch(string(text), -1) {
 		used[ref[1]+"/"+ref[2]] = true
 		if doc.Components[ref[1]][ref[2]] == nil {
-			t.Errorf("%s leads nowhere", ref[0])
+			t.Errorf("%s does not resolve", ref[0])
 		}
 	}
 	for kind, all := range doc.Components {
 		for name := range all {
 			if kind != "securitySchemes" && !used[kind+"/"+name] {
-				t.Errorf("nothing uses %s/%s", kind, name)
+				t.Errorf("%s/%s is unused", kind, name)
 			}
 		}
 	}
@@ -62,7 +62,7 @@ func TestDocumentHoldsTogether(t *testing.T) {
 	for path, methods := range check.Paths {
 		for method, op := range methods {
 			if other := ids[op.ID]; other != "" || op.ID == "" {
-				t.Errorf("operation id %q of %s %s is also that of %s", op.ID, method, path, other)
+				t.Errorf("operation id %q of %s %s is empty or also that of %s", op.ID, method, path, other)
 			}
 			ids[op.ID] = method + " " + path
 		}

@@ -16,29 +16,29 @@ import (
 	"pressbox/daemon/web/webtest"
 )
 
-// A visitor asks every address there is, as somebody who is signed in and, where an
-// address is the administrator's, as that.
-type visitor struct {
+// A routeClient sends requests to every route, signed in, and as administrator to
+// the administrator's routes.
+type routeClient struct {
 	*webtest.Player
-	game string // one that he made
+	game string // id of a game of the player
 }
 
-func newVisitor(t *testing.T) *visitor {
+func newRouteClient(t *testing.T) *routeClient {
 	t.Helper()
-	furnish := func(c *site.Config) {
+	configure := func(c *site.Config) {
 		c.Admin = admin.Config{
 			Level:   new(slog.LevelVar),
 			Backup:  func(w io.Writer) error { _, err := io.WriteString(w, "store"); return err },
 			Metrics: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.Header().Set("Content-Type", "text/plain") }),
 		}
 	}
-	p := webtest.NewGamesRig(t, webtest.WithTeams, webtest.Local(auth.SignUpOpen, webtest.NewClock()), furnish)
+	p := webtest.NewGamesRig(t, webtest.WithTeams, webtest.Local(auth.SignUpOpen, webtest.NewClock()), configure)
 	anna := p.Resident(t, "Anna")
-	return &visitor{anna, anna.CreateGame(`{}`).ID}
+	return &routeClient{anna, anna.CreateGame(`{}`).ID}
 }
 
-// visit asks an address of the document; every answer is held against it.
-func (v *visitor) visit(op webtest.Operation, method, template, body string, headers ...string) int {
+// request sends a request to a path of the document, and checks the response.
+func (v *routeClient) request(op webtest.Operation, method, template, body string, headers ...string) int {
 	v.T.Helper()
 	path := strings.NewReplacer("/games/{id}", "/games/"+v.game, "{side}", "home", "{version}", "x", "{file}", "x",
 		"/teams/{id}", "/teams/"+webtest.HomeTeam(), "{asset}", "swagger-ui.css", "{rev}", "1", "{id}", "x").Replace(template)
@@ -48,11 +48,11 @@ func (v *visitor) visit(op webtest.Operation, method, template, body string, hea
 	return v.Rig.Send(v.T, v.AdminHandler(), webtest.NewRequest(method, path, body, headers...)).Code
 }
 
-// Whatever takes JSON takes no other, no more than it may have, and nothing that is
-// said to be something else.
-func TestEveryBodyThatIsNone(t *testing.T) {
+// Every route with a JSON body refuses other bodies, bodies above the limit and
+// other media types.
+func TestRoutes_invalidBody(t *testing.T) {
 	t.Parallel()
-	v := newVisitor(t)
+	v := newRouteClient(t)
 	bodies := 0
 	v.Check.Each(func(op webtest.Operation, method, template string) {
 		if _, ok := op.Body.Content["application/json"]; !ok {
@@ -69,7 +69,7 @@ func TestEveryBodyThatIsNone(t *testing.T) {
 			{`{}`, "text/plain", 415},
 			{`{}`, "application/x-www-form-urlencoded", 415}, // a browser's form
 		} {
-			if got := v.visit(op, method, template, tt.body, "Content-Type", tt.media, "Sec-Fetch-Site", "same-origin"); got != tt.want {
+			if got := v.request(op, method, template, tt.body, "Content-Type", tt.media, "Sec-Fetch-Site", "same-origin"); got != tt.want {
 				t.Errorf("%s %s with %.20s as %s: status %d, want %d", method, template, tt.body, tt.media, got, tt.want)
 			}
 		}
@@ -79,36 +79,36 @@ func TestEveryBodyThatIsNone(t *testing.T) {
 	}
 }
 
-// Every GET but a stream's answers as the document says, to HEAD as well and with
-// the same headers; and what needs somebody who is signed in refuses everybody else.
-func TestEveryGet(t *testing.T) {
+// Every GET but a stream's has a documented response, HEAD has the same status, and
+// routes that need a session refuse clients without one.
+func TestRoutes_get(t *testing.T) {
 	t.Parallel()
-	v := newVisitor(t)
-	nobody := &visitor{&webtest.Player{Browser: v.SignInRig.Browser(t), T: t, Name: "nobody"}, v.game}
+	v := newRouteClient(t)
+	anonymous := &routeClient{&webtest.Player{Browser: v.SignInRig.Browser(t), T: t, Name: "anonymous"}, v.game}
 	v.Check.Each(func(op webtest.Operation, method, template string) {
 		_, stream := op.Responses["200"].Content["text/event-stream"]
 		if method != http.MethodGet || stream || op.ID == "getFindings" {
 			return
 		}
-		got := v.visit(op, http.MethodGet, template, "")
+		got := v.request(op, http.MethodGet, template, "")
 		if got >= 500 {
 			t.Errorf("GET %s: status %d", template, got)
 		}
-		if head := v.visit(op, http.MethodHead, template, ""); head != got && head != http.StatusMethodNotAllowed {
+		if head := v.request(op, http.MethodHead, template, ""); head != got && head != http.StatusMethodNotAllowed {
 			t.Errorf("HEAD %s: status %d, GET %d", template, head, got)
 		}
-		if personal := len(op.Security) > 0 && op.Security[0]["session"] != nil; personal {
-			if got := nobody.visit(op, http.MethodGet, template, ""); got != http.StatusUnauthorized {
-				t.Errorf("GET %s by nobody: status %d", template, got)
+		if len(op.Security) > 0 && op.Security[0]["session"] != nil {
+			if got := anonymous.request(op, http.MethodGet, template, ""); got != http.StatusUnauthorized {
+				t.Errorf("GET %s without a session: status %d, want 401", template, got)
 			}
 		}
 	})
 }
 
-// A stream has a type of its own and is not kept by anybody on its way.
-func TestEveryStream(t *testing.T) {
+// Streams have the type of events, and no cache or proxy stores or delays them.
+func TestRoutes_streams(t *testing.T) {
 	t.Parallel()
-	v := newVisitor(t)
+	v := newRouteClient(t)
 	server := httptest.NewServer(v.Handler())
 	t.Cleanup(server.Close)
 	for _, path := range []string{"/events", "/api/events", "/api/kiosk"} {
@@ -123,18 +123,18 @@ func TestEveryStream(t *testing.T) {
 		first := make([]byte, len("retry: 2000\n\n"))
 		_, err = io.ReadFull(resp.Body, first)
 		_ = resp.Body.Close()
-		said := fmt.Sprint(resp.StatusCode, resp.Header["Content-Type"], resp.Header["Cache-Control"], resp.Header["X-Accel-Buffering"])
-		if want := "200 [text/event-stream] [no-store] [no]"; said != want || err != nil || string(first) != "retry: 2000\n\n" {
-			t.Errorf("GET %s: %s, %q, %v; want %s", path, said, first, err, want)
+		got := fmt.Sprint(resp.StatusCode, resp.Header["Content-Type"], resp.Header["Cache-Control"], resp.Header["X-Accel-Buffering"])
+		if want := "200 [text/event-stream] [no-store] [no]"; got != want || err != nil || string(first) != "retry: 2000\n\n" {
+			t.Errorf("GET %s: %s, %q, %v; want %s", path, got, first, err, want)
 		}
 	}
 }
 
-// An example in the document is as its schema says; and a body that is one does
-// what it shows, since who tries the API out begins with it.
-func TestEveryExample(t *testing.T) {
+// Every example of the document is valid by its schema, and routes accept it as a
+// body.
+func TestRoutes_examples(t *testing.T) {
 	t.Parallel()
-	v := newVisitor(t)
+	v := newRouteClient(t)
 	schemas, seen := v.Check.Examples(t), 0
 	for name, examples := range schemas {
 		for _, example := range examples {
@@ -153,7 +153,7 @@ func TestEveryExample(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if got := v.visit(op, method, template, string(text), "Content-Type", webtest.AsJSON); got >= 300 {
+			if got := v.request(op, method, template, string(text), "Content-Type", webtest.AsJSON); got >= 300 {
 				t.Errorf("%s %s %s: status %d", method, template, text, got)
 			}
 		}

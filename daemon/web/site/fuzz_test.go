@@ -14,8 +14,8 @@ import (
 	"pressbox/game/protocol"
 )
 
-// Whatever comes as a request, from somebody who is signed in or nobody, is
-// answered as the document promises, and never because something is broken here.
+// Every response to any request, signed in or not, is valid by the OpenAPI
+// document and no internal error.
 func FuzzRequest(f *testing.F) {
 	for _, seed := range []string{
 		"GET / HTTP/1.1\r\nHost: localhost\r\nAccept: text/html\r\n\r\n",
@@ -47,7 +47,7 @@ func FuzzRequest(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text []byte, signedIn bool) {
 		r, err := http.ReadRequest(bufio.NewReader(bytes.NewReader(text)))
 		if err != nil || r.URL.Path == "/api/auth/me" && r.Method == http.MethodDelete || strings.HasPrefix(r.URL.Path, "/api/auth/logout") {
-			return // she stays
+			return // keeps the account and its session
 		}
 		r.RemoteAddr = "127.0.0.1:40000"
 		if signedIn {
@@ -57,7 +57,7 @@ func FuzzRequest(f *testing.F) {
 		defer cancel()
 		switch r.URL.Path {
 		case "/events", "/api/events", "/api/kiosk":
-			cancel() // or they would go on
+			cancel() // ends the stream
 		}
 		w := httptest.NewRecorder()
 		p.Handler().ServeHTTP(w, r.WithContext(ctx))
@@ -65,12 +65,12 @@ func FuzzRequest(f *testing.F) {
 		if w.Code >= 500 {
 			t.Fatalf("%s %s: status %d: %s", r.Method, r.URL, w.Code, w.Body)
 		}
-		tidy(p, t, id, w)
+		undo(p, t, id, w)
 	})
 }
 
-// tidy takes back what an answer says was made for somebody.
-func tidy(p *webtest.GamesRig, t *testing.T, id string, w *httptest.ResponseRecorder) {
+// undo cancels the game or the announcements that a request created.
+func undo(p *webtest.GamesRig, t *testing.T, id string, w *httptest.ResponseRecorder) {
 	t.Helper()
 	var err error
 	if game, ok := strings.CutPrefix(w.Header().Get("Location"), "/api/games/"); ok && w.Code == http.StatusCreated {

@@ -12,10 +12,9 @@ import (
 	"pressbox/daemon/web/webtest"
 )
 
-// The document and the router cover each other: an address answers to exactly
-// the methods that are documented for it (HEAD comes with GET), and there are
-// no more addresses than the document has.
-func TestDocumentAndRouterCoverEachOther(t *testing.T) {
+// The router serves exactly the documented methods of each path (and HEAD with
+// GET), on the documented listener.
+func TestRoutes_documented(t *testing.T) {
 	t.Parallel()
 	r := webtest.NewRig(t)
 	for path, methods := range r.Check.Paths {
@@ -33,25 +32,25 @@ func TestDocumentAndRouterCoverEachOther(t *testing.T) {
 		if !public {
 			handler, other = other, handler
 		}
-		asked := webtest.InBraces.ReplaceAllString(path, "x")
-		resp := r.Send(t, handler, webtest.NewRequest(http.MethodOptions, asked, ""))
+		url := webtest.InBraces.ReplaceAllString(path, "x")
+		resp := r.Send(t, handler, webtest.NewRequest(http.MethodOptions, url, ""))
 		if got := resp.Header().Get("Allow"); resp.Code != http.StatusNoContent || got != strings.Join(want, ", ") {
 			t.Errorf("OPTIONS %s: status %d, Allow %q, want 204, %q", path, resp.Code, got, strings.Join(want, ", "))
 		}
-		elsewhere := httptest.NewRecorder()
-		other.ServeHTTP(elsewhere, webtest.NewRequest(http.MethodOptions, asked, ""))
-		if elsewhere.Code != http.StatusNotFound {
-			t.Errorf("OPTIONS %s on the other socket: status %d, want 404", path, elsewhere.Code)
+		otherReply := httptest.NewRecorder()
+		other.ServeHTTP(otherReply, webtest.NewRequest(http.MethodOptions, url, ""))
+		if otherReply.Code != http.StatusNotFound {
+			t.Errorf("OPTIONS %s on the other socket: status %d, want 404", path, otherReply.Code)
 		}
 	}
 	for _, rt := range site.Routes() {
 		if _, ok := r.Check.Paths[regexp.MustCompile(`:([a-z]+)`).ReplaceAllString(rt.Path, "{$1}")][strings.ToLower(rt.Method)]; !ok {
-			t.Errorf("%s %s is routed and not documented", rt.Method, rt.Path)
+			t.Errorf("%s %s is not documented", rt.Method, rt.Path)
 		}
 	}
 }
 
-func TestServedDocumentIsTheOneOfTheCommand(t *testing.T) {
+func TestOpenAPI_served(t *testing.T) {
 	t.Parallel()
 	want, err := site.OpenAPI("1.2.3")
 	if err != nil {
