@@ -70,11 +70,18 @@ func (a accessRules) authorize(r *http.Request, c Class) error {
 		return nil
 	case SessionRequired:
 		return a.requireSession(r)
+	default:
+		return a.authorizeNotify(r, c == NotifyOrSession)
 	}
+}
+
+// authorizeNotify returns nil if NOTIFY_ACCESS permits the request, or, if it is
+// not off and orSession is true, if the request has a session.
+func (a accessRules) authorizeNotify(r *http.Request, orSession bool) error {
 	if a.notify == Off {
 		return errAnnouncementsOff
 	}
-	signedIn := func() bool { return c == NotifyOrSession && a.requireSession(r) == nil }
+	signedIn := func() bool { return orSession && a.requireSession(r) == nil }
 	client := infoOf(r.Context()).client
 	if token, sent := bearer(r.Header); sent { // then the address does not count
 		if a.validToken(r.Context(), token, client) || signedIn() {

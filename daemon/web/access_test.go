@@ -113,8 +113,8 @@ func TestNotifyAccess_everyRoute(t *testing.T) {
 			}
 		}
 	})
-	if routes != 14 {
-		t.Errorf("%d routes, want 14", routes)
+	if routes != 15 {
+		t.Errorf("%d routes, want 15", routes)
 	}
 }
 

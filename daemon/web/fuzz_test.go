@@ -1,6 +1,7 @@
 package web_test
 
 import (
+	"encoding/json"
 	"net/http"
 	"net/netip"
 	"slices"
@@ -10,8 +11,6 @@ import (
 
 	"pressbox/daemon/web"
 	"pressbox/daemon/web/site"
-
-	"encoding/json"
 )
 
 // Every body is accepted or refused with a code; an accepted one is a JSON object

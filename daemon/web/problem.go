@@ -25,7 +25,7 @@ var (
 	ErrBodyTooLarge     = errors.New("request body exceeds 64 KiB")
 	ErrContentType      = errors.New("Content-Type must be application/json")
 	ErrIdempotencyKey   = errors.New("Idempotency-Key must be a single header of 1 to 255 visible ASCII characters")
-	errHost             = errors.New("Host name not accepted; ALLOWED_HOSTS adds names")
+	errHost             = errors.New("unknown Host name; ALLOWED_HOSTS adds names")
 	ErrCrossOrigin      = errors.New("cross-origin request refused")
 	errAccess           = errors.New("API token required outside the local network")
 	errTokenOnly        = errors.New("API token required")

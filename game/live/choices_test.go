@@ -34,8 +34,8 @@ func combined(t *testing.T, legal []protocol.Choice, turn int) protocol.Action {
 		}
 		turn /= n
 	}
-	action, err := protocol.ReadAction([]byte(text(t, all)))
-	if err != nil {
+	var action protocol.Action
+	if err := json.Unmarshal([]byte(text(t, all)), &action); err != nil {
 		t.Fatal(err)
 	}
 	action.Verb, action.Decision, action.Side = legal[0].Action.Verb, legal[0].Action.Decision, legal[0].Action.Side

@@ -201,7 +201,7 @@ func (tx *Tx) pauseOrConcede(sides []game.Side, a protocol.Action) error {
 	}
 }
 
-// sideNamed returns the side of a name that [ReadAction] has accepted.
+// sideNamed returns the side of a name that [protocol.Action.Check] has accepted.
 func sideNamed(name string) game.Side {
 	if name == game.Home.String() {
 		return game.Home

@@ -1,11 +1,6 @@
 package protocol
 
 import (
-	"bytes"
-	"encoding/json"
-	"errors"
-	"io"
-
 	"pressbox/game"
 	"pressbox/game/chance"
 )
@@ -18,7 +13,6 @@ type Command struct {
 }
 
 // An Action is one thing that a manager may do. It is opaque to clients, which send back one that the server offered.
-// [ReadAction] decodes one.
 type Action struct {
 	Verb           string `json:"a"`             // see the constants below
 	Decision       uint64 `json:"d,omitzero"`    // number of the decision that it is for
@@ -58,21 +52,12 @@ func (a *Action) Decides() bool {
 // MaxCommandID is the most characters of a command's id.
 const MaxCommandID = 64
 
-// ReadAction decodes an action. The error is an [*Error] with the code [Malformed].
-func ReadAction(data []byte) (Action, error) {
-	var a Action
-	d := json.NewDecoder(bytes.NewReader(data))
-	d.DisallowUnknownFields()
-	if err := d.Decode(&a); err != nil {
-		return Action{}, &Error{Code: Malformed, Detail: "the action is not one that the server sent", cause: err}
-	}
-	if _, err := d.Token(); !errors.Is(err, io.EOF) {
-		return Action{}, Refuse(Malformed, "unexpected data after the action")
-	}
+// Check returns an error if the action names a side that does not exist.
+func (a *Action) Check() error {
 	if a.Side != "" && a.Side != game.Home.String() && a.Side != game.Away.String() {
-		return Action{}, ErrSideName(a.Side)
+		return ErrSideName(a.Side)
 	}
-	return a, nil
+	return nil
 }
 
 // ErrSideName refuses a name that is not a side's.

@@ -36,7 +36,7 @@ func TestNotify_lifecycle(t *testing.T) {
 		t.Errorf("it expires after %v, want 1m0s", left)
 	}
 	r.Let <- struct{}{}
-	done := waitStatus(r, t, id, "done")
+	done := waitStatus(t, r, id, "done")
 	if done.Field("position") != "" || done.Field("started_at") == "" || done.Field("ended_at") == "" {
 		t.Errorf("the ended announcement is %s", done.Body)
 	}
@@ -53,7 +53,7 @@ func parseTime(t *testing.T, text string) time.Time {
 }
 
 // waitStatus waits until an announcement has the status, and returns it.
-func waitStatus(r *webtest.Rig, t *testing.T, id, status string) webtest.Reply {
+func waitStatus(t *testing.T, r *webtest.Rig, id, status string) webtest.Reply {
 	t.Helper()
 	changes, stop := r.Announcer.Watch()
 	defer stop()
@@ -77,10 +77,10 @@ func TestNotify_queueOrder(t *testing.T) {
 		w := r.Do(t, "POST", "/notify", fmt.Sprintf(`{"message": %q, "urgent": %s}`, tt.name, tt.urgent)).Want(202, "")
 		ids[tt.name] = w.Field("id")
 		if tt.name == "head" {
-			waitStatus(r, t, ids["head"], "playing")
+			waitStatus(t, r, ids["head"], "playing")
 		}
 	}
-	if got := queued(r, t); got != "0 head, 1 urgent, 2 plain" {
+	if got := queued(t, r); got != "0 head, 1 urgent, 2 plain" {
 		t.Errorf("the queue is %s", got)
 	}
 	r.Do(t, "DELETE", "/notify/"+ids["plain"], "").Want(200, "")
@@ -93,7 +93,7 @@ func TestNotify_queueOrder(t *testing.T) {
 	if w := r.Do(t, "DELETE", "/notify/"+ids["head"], "").Want(200, ""); w.Field("status") != "cancelled" {
 		t.Errorf("cancelled while it is spoken: %s", w.Body)
 	}
-	if got := queued(r, t); got != "" {
+	if got := queued(t, r); got != "" {
 		t.Errorf("the queue is %s, want it empty", got)
 	}
 	if got := r.Do(t, "GET", "/notify", "").Field("recent"); strings.Count(got, `"cancelled"`) != 3 {
@@ -127,7 +127,7 @@ func TestNotify_recentLimit(t *testing.T) {
 }
 
 // queued returns position and message of every announcement in the queue.
-func queued(r *webtest.Rig, t *testing.T) string {
+func queued(t *testing.T, r *webtest.Rig) string {
 	t.Helper()
 	var list struct {
 		Queue []struct {
@@ -150,7 +150,7 @@ func TestNotify_queueFull(t *testing.T) {
 	t.Parallel()
 	r := webtest.NewRig(t)
 	first := r.Do(t, "POST", "/notify", `{"message": "head"}`, "Idempotency-Key", "k").Want(202, "")
-	waitStatus(r, t, first.Field("id"), "playing")
+	waitStatus(t, r, first.Field("id"), "playing")
 	for range 3 {
 		r.Do(t, "POST", "/notify", `{"message": "x"}`).Want(202, "")
 	}
@@ -258,7 +258,7 @@ func TestNotify_refused(t *testing.T) {
 	if detail := r.Do(t, "POST", "/notify", `{"message": "x", "voice": "unknown"}`).Want(422, "unknown_voice").Field("detail"); !strings.Contains(detail, webtest.Voice) {
 		t.Errorf("detail of an unknown voice: %s, want the installed ones", detail)
 	}
-	if got := queued(r, t); got != "" {
+	if got := queued(t, r); got != "" {
 		t.Errorf("accepted: %s", got)
 	}
 }

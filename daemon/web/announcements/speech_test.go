@@ -35,7 +35,7 @@ func TestSpeech_wav(t *testing.T) {
 			}
 		}
 	}
-	if got := queued(r, t); got != "" {
+	if got := queued(t, r); got != "" {
 		t.Errorf("the queue has %s, want it empty", got)
 	}
 }

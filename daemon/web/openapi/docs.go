@@ -120,6 +120,6 @@ func serveGzip(w http.ResponseWriter, r *http.Request, gzipped []byte) error {
 		return nil
 	}
 	h.Set("Content-Encoding", "gzip")
-	_, _ = w.Write(gzipped) //nolint:gosec // the file is embedded; the client may have disconnected
+	_, _ = w.Write(gzipped) // the client may have disconnected
 	return nil
 }

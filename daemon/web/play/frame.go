@@ -125,9 +125,10 @@ func (r *request) decodeCommand(data jsontext.Value) error {
 	if err := r.requireGame(); err != nil {
 		return err
 	}
-	var err error
-	r.action, err = protocol.ReadAction(d.Action)
-	return err
+	if err := web.DecodeJSON(d.Action, &r.action); err != nil {
+		return malformed("the action is not one that the server sent")
+	}
+	return r.action.Check()
 }
 
 func (r *request) decodePing(data jsontext.Value) error {

@@ -65,12 +65,12 @@ func FuzzRequest(f *testing.F) {
 		if w.Code >= 500 {
 			t.Fatalf("%s %s: status %d: %s", r.Method, r.URL, w.Code, w.Body)
 		}
-		undo(p, t, id, w)
+		undo(t, p, id, w)
 	})
 }
 
 // undo cancels the game or the announcements that a request created.
-func undo(p *webtest.GamesRig, t *testing.T, id string, w *httptest.ResponseRecorder) {
+func undo(t *testing.T, p *webtest.GamesRig, id string, w *httptest.ResponseRecorder) {
 	t.Helper()
 	var err error
 	if game, ok := strings.CutPrefix(w.Header().Get("Location"), "/api/games/"); ok && w.Code == http.StatusCreated {
