@@ -107,7 +107,7 @@ func TestNotifyAccess_everyRoute(t *testing.T) {
 			methods = append(methods, http.MethodHead)
 		}
 		for _, method := range methods {
-			path := webtest.InBraces.ReplaceAllString(template, "x")
+			path := webtest.PathParameter.ReplaceAllString(template, "x")
 			if w := r.Do(t, method, path, "", "Client", webtest.ForeignClient); w.Code != 401 {
 				t.Errorf("%s %s from outside: status %d, want 401", method, path, w.Code)
 			}

@@ -29,7 +29,7 @@ func TestEvents_everyChange(t *testing.T) {
 		events.Want("event: announcement, one playing")
 		second := r.Announce(t, "two")
 		events.Want("event: announcement, two queued")
-		r.Let <- struct{}{}
+		r.Release <- struct{}{}
 		events.Want(
 			"id: "+first+", event: announcement, one done",
 			"id: "+first+", event: announcement, two synthesizing",
@@ -61,7 +61,7 @@ func TestEvents_lastEventID(t *testing.T) {
 		var ids []string
 		for _, message := range []string{"one", "two", "three"} {
 			ids = append(ids, r.Announce(t, message))
-			r.Let <- struct{}{}
+			r.Release <- struct{}{}
 			synctest.Wait()
 		}
 		r.Announce(t, "four")

@@ -35,7 +35,7 @@ func TestNotify_lifecycle(t *testing.T) {
 	if left := expires.Sub(created); left != time.Minute {
 		t.Errorf("it expires after %v, want 1m0s", left)
 	}
-	r.Let <- struct{}{}
+	r.Release <- struct{}{}
 	done := waitStatus(t, r, id, "done")
 	if done.Field("position") != "" || done.Field("started_at") == "" || done.Field("ended_at") == "" {
 		t.Errorf("the ended announcement is %s", done.Body)
@@ -283,7 +283,7 @@ func TestNotify_accepted(t *testing.T) {
 		if w.Field("rate") != rate || w.Field("voice") != webtest.Voice || w.Field("urgent") != "false" {
 			t.Errorf("POST /notify %.100s: %s", body, w.Body)
 		}
-		r.Let <- struct{}{}
+		r.Release <- struct{}{}
 	}
 	r.Do(t, "POST", "/notify", strings.Repeat(" ", 64<<10+1)).Want(413, "body_too_large")
 }

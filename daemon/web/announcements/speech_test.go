@@ -178,7 +178,7 @@ func TestSpeech_clientDisconnects(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		r := webtest.NewRig(t)
-		r.Speaker.Gate, r.Speaker.Ended = make(chan struct{}), make(chan struct{})
+		r.Speaker.Gate, r.Speaker.Canceled = make(chan struct{}), make(chan struct{})
 		l, stop := r.ServeWire()
 		conn := l.Dial()
 		const body = `{"input": "one two"}`
@@ -187,7 +187,7 @@ func TestSpeech_clientDisconnects(t *testing.T) {
 		}
 		synctest.Wait()
 		conn.Close()
-		<-r.Speaker.Ended
+		<-r.Speaker.Canceled
 		if err := stop(); err != nil {
 			t.Error(err)
 		}

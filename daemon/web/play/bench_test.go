@@ -277,7 +277,7 @@ func bareCommit(b *testing.B, s *store.Store) time.Duration {
 
 // A pair plays one game after the other.
 type pair struct {
-	rig     *webtest.GamesRig
+	rig     *webtest.Rig
 	b       *testing.B
 	address string
 	clients [2]*client
@@ -292,7 +292,7 @@ type client struct {
 	legal []replica.Choice
 }
 
-func newPair(b *testing.B, p *webtest.GamesRig, address string) *pair {
+func newPair(b *testing.B, p *webtest.Rig, address string) *pair {
 	b.Helper()
 	q := &pair{rig: p, b: b, address: address}
 	q.start()
@@ -301,7 +301,7 @@ func newPair(b *testing.B, p *webtest.GamesRig, address string) *pair {
 
 // start starts a game.
 func (q *pair) start() {
-	table := q.rig.NewTable(q.b, `{"announce": "off"}`)
+	table := q.rig.NewMatch(q.b, `{"announce": "off"}`)
 	for i, f := range []*webtest.Player{table.Home, table.Away} {
 		if q.clients[i] != nil {
 			_ = q.clients[i].Close()

@@ -33,7 +33,7 @@ func TestErrors_cause(t *testing.T) {
 		if strings.Contains(answer.Text, tt.cause) {
 			t.Errorf("%s %s: the client received %s", tt.method, tt.path, answer.Text)
 		}
-		if record := p.Logged(answer.Field("request_id")); !strings.Contains(record, "level=ERROR") || !strings.Contains(record, tt.cause) {
+		if record := p.LogLine(answer.Field("request_id")); !strings.Contains(record, "level=ERROR") || !strings.Contains(record, tt.cause) {
 			t.Errorf("%s %s: log record %q, want the cause %q", tt.method, tt.path, record, tt.cause)
 		}
 	}
@@ -47,8 +47,8 @@ func TestErrors_cause(t *testing.T) {
 func TestErrors_causeOnWebsocket(t *testing.T) {
 	t.Parallel()
 	p := webtest.NewGamesRig(t)
-	seat := p.NewTable(t, `{}`)
-	m := seat.Home.Manage(p.Open(t), seat.ID).Sit()
+	seat := p.NewMatch(t, `{}`)
+	m := seat.Home.Manage(p.Open(t), seat.ID).JoinState()
 	if err := p.GameStore.Close(); err != nil {
 		t.Fatal(err)
 	}
@@ -58,7 +58,7 @@ func TestErrors_causeOnWebsocket(t *testing.T) {
 	if f := m.Until("nak", "ack"); f.Code() != "unavailable" || !strings.Contains(string(f.Text), "the server cannot save the game") {
 		t.Errorf("answer %s", f.Text)
 	}
-	if record := p.Logged("level=ERROR"); !strings.Contains(record, "the store is closed") || strings.Count(p.Log.String(), "level=ERROR") != 1 {
+	if record := p.LogLine("level=ERROR"); !strings.Contains(record, "the store is closed") || strings.Count(p.Log.String(), "level=ERROR") != 1 {
 		t.Errorf("log: %s", p.Log)
 	}
 }
@@ -90,7 +90,7 @@ func TestErrors_unreadableBoxScore(t *testing.T) {
 	anna.Ask("POST", "/api/games/"+id+"/concede", "", 200, nil)
 	for _, path := range []string{"/api/stats/standings", "/api/stats/players"} {
 		answer := anna.Refused("GET", path, "", 500, "unreadable_game")
-		if record := p.Logged(answer.Field("request_id")); !strings.Contains(record, "game "+id) {
+		if record := p.LogLine(answer.Field("request_id")); !strings.Contains(record, "game "+id) {
 			t.Errorf("GET %s: log record %q, want the game's id", path, record)
 		}
 	}

@@ -130,7 +130,7 @@ func TestCancelGame_rules(t *testing.T) {
 	anna.Ask("DELETE", path, "", 204, nil)
 	anna.Refused("GET", path, "", 404, "unknown_game")
 	anna.Refused("DELETE", path, "", 404, "unknown_game")
-	seat := p.NewTable(t, `{}`)
+	seat := p.NewMatch(t, `{}`)
 	seat.Home.Refused("DELETE", "/api/games/"+seat.ID, "", 409, "not_pending")
 }
 
@@ -345,7 +345,7 @@ func TestKiosk_events(t *testing.T) {
 	d.Await("gone", gone)
 	anna.Ask("POST", "/api/notify", `{"message": "Dinner is ready."}`, 202, nil)
 	d.Await("announcement", "Dinner")
-	m := anna.Manage(address, public).Sit()
+	m := anna.Manage(address, public).JoinState()
 	m.Command(m.Legal[0].Action)
 	d.Await("play", `"kind":"play"`)
 	if !strings.Contains(d.Last, `"now":{`) || !strings.Contains(d.Last, `"text":["`) {

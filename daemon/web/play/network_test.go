@@ -162,7 +162,7 @@ func TestSocket_faultyNetwork(t *testing.T) {
 	p := webtest.NewGamesRig(t)
 	address := p.Open(t)
 	for i := range 4 {
-		seat := p.NewTable(t, `{"innings": 3}`) // not parallel: the provider has one identity at a time
+		seat := p.NewMatch(t, `{"innings": 3}`) // not parallel: the provider has one identity at a time
 		t.Run(fmt.Sprint(i), func(t *testing.T) {
 			t.Parallel()
 			proxy := newFaultyProxy(t, address, uint64(i)).Addr().String()

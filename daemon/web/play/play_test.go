@@ -56,7 +56,7 @@ func optionCombinations() (games []string) {
 }
 
 // playGame plays a game with these options to the end.
-func playGame(t *testing.T, p *webtest.GamesRig, address, options string, dice *rand.Rand) {
+func playGame(t *testing.T, p *webtest.Rig, address, options string, dice *rand.Rand) {
 	t.Helper()
 	anna, bert, carl := p.Player(t, "Anna"+t.Name()), p.Player(t, "Bert"+t.Name()), p.Player(t, "Carl"+t.Name())
 	g := anna.CreateGame(options)

@@ -14,10 +14,10 @@ func TestSealedCall_hidden(t *testing.T) {
 	t.Parallel()
 	p := webtest.NewGamesRig(t)
 	address := p.Open(t)
-	seat := p.NewTable(t, `{}`)
-	anna, bert := seat.Home.Manage(address, seat.ID).Sit(), seat.Away.Manage(address, seat.ID).Sit()
+	seat := p.NewMatch(t, `{}`)
+	anna, bert := seat.Home.Manage(address, seat.ID).JoinState(), seat.Away.Manage(address, seat.ID).JoinState()
 	carl := p.Player(t, "Carl")
-	spectator := carl.Manage(address, seat.ID).Sit()
+	spectator := carl.Manage(address, seat.ID).JoinState()
 	pitch, swing := anna, bert
 	pitcher, batter := seat.Home, seat.Away
 	if pitch.Legal[0].Group != "defence" {
@@ -25,22 +25,22 @@ func TestSealedCall_hidden(t *testing.T) {
 	}
 	display := webtest.OpenDisplay(t, address)
 	const secret = "pitch around"
-	pitch.Heard, swing.Heard, spectator.Heard = nil, nil, nil
+	pitch.Received, swing.Received, spectator.Received = nil, nil, nil
 	pitch.Command([]byte(`{"a":"defence","pitch":"` + secret + `","d":1}`))
 	for _, m := range []*webtest.Manager{pitch, swing, spectator} {
-		for len(m.Heard) == 0 || !strings.Contains(m.Heard[len(m.Heard)-1], `"decided":true`) {
+		for len(m.Received) == 0 || !strings.Contains(m.Received[len(m.Received)-1], `"decided":true`) {
 			m.Follow(m.Next())
 		}
 	}
-	if own := strings.Join(pitch.Heard, ""); !strings.Contains(own, secret) {
+	if own := strings.Join(pitch.Received, ""); !strings.Contains(own, secret) {
 		t.Errorf("its manager did not receive it: %s", own)
 	}
 	overHTTP := func(f *webtest.Player) string {
 		return f.Ask("GET", "/api/games/"+seat.ID, "", 200, nil).Text + f.Ask("GET", "/api/games/"+seat.ID+"/events", "", 200, nil).Text
 	}
 	for name, received := range map[string]string{
-		"the other manager": strings.Join(swing.Heard, ""), "the other manager over HTTP": overHTTP(batter),
-		"a spectator": strings.Join(spectator.Heard, ""), "a spectator over HTTP": overHTTP(carl),
+		"the other manager": strings.Join(swing.Received, ""), "the other manager over HTTP": overHTTP(batter),
+		"a spectator": strings.Join(spectator.Received, ""), "a spectator over HTTP": overHTTP(carl),
 	} {
 		if strings.Contains(received, secret) || strings.Contains(received, `"sealed"`) {
 			t.Errorf("%s received it: %s", name, received)
@@ -53,10 +53,10 @@ func TestSealedCall_hidden(t *testing.T) {
 		t.Errorf("%d legal actions of the other manager, %d of its manager", len(swing.Legal), len(pitch.Legal))
 	}
 	swing.Command(swing.Legal[0].Action)
-	for !strings.Contains(spectator.Heard[len(spectator.Heard)-1], `"kind":"play"`) {
+	for !strings.Contains(spectator.Received[len(spectator.Received)-1], `"kind":"play"`) {
 		spectator.Follow(spectator.Next())
 	}
-	if !strings.Contains(spectator.Heard[len(spectator.Heard)-1], secret) {
+	if !strings.Contains(spectator.Received[len(spectator.Received)-1], secret) {
 		t.Error("the play does not contain the resolved call")
 	}
 	display.Await("play", `"kind":"play"`)
@@ -71,9 +71,9 @@ func TestSocket_twoTabs(t *testing.T) {
 	t.Parallel()
 	p := webtest.NewGamesRig(t)
 	address := p.Open(t)
-	seat := p.NewTable(t, `{}`)
-	bert := seat.Away.Manage(address, seat.ID).Sit()
-	one, two := seat.Home.Manage(address, seat.ID).Sit(), seat.Home.Manage(address, seat.ID).Sit()
+	seat := p.NewMatch(t, `{}`)
+	bert := seat.Away.Manage(address, seat.ID).JoinState()
+	one, two := seat.Home.Manage(address, seat.ID).JoinState(), seat.Home.Manage(address, seat.ID).JoinState()
 	cid := one.Command(one.Legal[0].Action)
 	first := one.Until("ack")
 	sealed := two.Until("event")
@@ -101,8 +101,8 @@ func TestCommand_concurrent(t *testing.T) {
 	t.Parallel()
 	p := webtest.NewGamesRig(t)
 	address := p.Open(t)
-	seat := p.NewTable(t, `{"innings": 3}`)
-	anna, bert, tab := seat.Home.Manage(address, seat.ID).Sit(), seat.Away.Manage(address, seat.ID).Sit(), seat.Home.Manage(address, seat.ID).Sit()
+	seat := p.NewMatch(t, `{"innings": 3}`)
+	anna, bert, tab := seat.Home.Manage(address, seat.ID).JoinState(), seat.Away.Manage(address, seat.ID).JoinState(), seat.Home.Manage(address, seat.ID).JoinState()
 	tab.Commands = 1000
 	for range 15 { // below the rate limit of a socket
 		var deciding sync.WaitGroup

@@ -9,7 +9,7 @@ import (
 
 // inBubble runs a test in a synctest bubble with a server on a wire, which
 // serves until stop is called.
-func inBubble(t *testing.T, test func(p *webtest.GamesRig, l *webtest.Wire, stop func() error)) {
+func inBubble(t *testing.T, test func(p *webtest.Rig, l *webtest.Wire, stop func() error)) {
 	t.Helper()
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -19,10 +19,10 @@ func TestSocket_refusedFrames(t *testing.T) {
 	t.Parallel()
 	p := webtest.NewGamesRig(t)
 	address := p.Open(t)
-	seat := p.NewTable(t, `{}`)
-	other := p.NewTable(t, `{}`)
-	anna, bert := seat.Home.Manage(address, seat.ID).Sit(), seat.Away.Manage(address, seat.ID).Sit()
-	carl := p.Player(t, "Carl").Manage(address, seat.ID).Sit()
+	seat := p.NewMatch(t, `{}`)
+	other := p.NewMatch(t, `{}`)
+	anna, bert := seat.Home.Manage(address, seat.ID).JoinState(), seat.Away.Manage(address, seat.ID).JoinState()
+	carl := p.Player(t, "Carl").Manage(address, seat.ID).JoinState()
 	swing, pitch := anna, bert // the sides at bat and in the field
 	if !strings.Contains(string(anna.Legal[0].Action), "offence") {
 		swing, pitch = bert, anna
@@ -144,7 +144,7 @@ func TestSocketJoin_limit(t *testing.T) {
 // Forty frames at once and twenty per second are answered; one more closes the
 // socket with 4429.
 func TestSocket_rateLimit(t *testing.T) {
-	inBubble(t, func(p *webtest.GamesRig, l *webtest.Wire, _ func() error) {
+	inBubble(t, func(p *webtest.Rig, l *webtest.Wire, _ func() error) {
 		t := p.T
 		k := p.Player(t, "Anna").DialWire(l)
 		ping := func(times int) {
@@ -173,7 +173,7 @@ func TestSocket_rateLimit(t *testing.T) {
 
 // The websocket's own pings count as frames.
 func TestSocket_pingRateLimit(t *testing.T) {
-	inBubble(t, func(p *webtest.GamesRig, l *webtest.Wire, _ func() error) {
+	inBubble(t, func(p *webtest.Rig, l *webtest.Wire, _ func() error) {
 		t := p.T
 		k := p.Player(t, "Anna").DialWire(l)
 		pongs := make(chan string, 50)
@@ -197,7 +197,7 @@ func TestSocket_pingRateLimit(t *testing.T) {
 // A client that answers no pings is closed after 25 seconds; one that does
 // stays and receives its lag.
 func TestSocket_pings(t *testing.T) {
-	inBubble(t, func(p *webtest.GamesRig, l *webtest.Wire, _ func() error) {
+	inBubble(t, func(p *webtest.Rig, l *webtest.Wire, _ func() error) {
 		t := p.T
 		anna := p.Player(t, "Anna")
 		dead, alive := anna.DialWire(l), anna.DialWire(l)
@@ -231,15 +231,15 @@ func TestSocket_pings(t *testing.T) {
 // A client that reads nothing is closed with 4408 when 64 messages are queued,
 // also if it takes nothing at all; other clients do not wait for it.
 func TestSocket_slowClient(t *testing.T) {
-	inBubble(t, func(p *webtest.GamesRig, l *webtest.Wire, _ func() error) {
+	inBubble(t, func(p *webtest.Rig, l *webtest.Wire, _ func() error) {
 		t := p.T
-		seat := p.NewTable(t, `{}`)
+		seat := p.NewMatch(t, `{}`)
 		slow, stuck := p.Player(t, "Carl").DialWire(l), p.Player(t, "Dora").DialWire(l)
 		join(slow, seat.ID)
 		join(stuck, seat.ID)
 		anna := seat.Home.DialWire(l)
 		m := &webtest.Manager{Socket: anna, Replica: webtest.NewReplica(t, seat.Home.Ask("GET", "/api/games/"+seat.ID, "", 200, nil)), Game: seat.ID}
-		m.Sit()
+		m.JoinState()
 		began := time.Now()
 		for range 40 {
 			for _, action := range []string{`{"a":"pause"}`, `{"a":"resume"}`} {
@@ -269,7 +269,7 @@ func TestSocket_slowClient(t *testing.T) {
 // When the server stops, every socket is closed with 4001, unauthenticated ones
 // too, and Serve waits for them.
 func TestSocket_serverStops(t *testing.T) {
-	inBubble(t, func(p *webtest.GamesRig, l *webtest.Wire, stop func() error) {
+	inBubble(t, func(p *webtest.Rig, l *webtest.Wire, stop func() error) {
 		t := p.T
 		anna := p.Player(t, "Anna")
 		k := anna.DialWire(l)
@@ -298,7 +298,7 @@ func TestSocket_serverStops(t *testing.T) {
 // Neither a client that goes on sending pongs instead of a close frame delays
 // the stop, nor one that takes no more bytes.
 func TestSocket_stopDoesNotWait(t *testing.T) {
-	inBubble(t, func(p *webtest.GamesRig, l *webtest.Wire, stop func() error) {
+	inBubble(t, func(p *webtest.Rig, l *webtest.Wire, stop func() error) {
 		t := p.T
 		anna := p.Player(t, "Anna")
 		k, stuck := anna.DialWire(l), anna.DialWire(l)
@@ -329,9 +329,9 @@ func TestSocket_stopDoesNotWait(t *testing.T) {
 // When a session ends, its sockets are closed with 4401 and its manager goes
 // offline.
 func TestSocket_sessionEnds(t *testing.T) {
-	inBubble(t, func(p *webtest.GamesRig, l *webtest.Wire, _ func() error) {
+	inBubble(t, func(p *webtest.Rig, l *webtest.Wire, _ func() error) {
 		t := p.T
-		seat := p.NewTable(t, `{}`)
+		seat := p.NewMatch(t, `{}`)
 		bert, anna := seat.Away.DialWire(l), seat.Home.DialWire(l)
 		join(bert, seat.ID)
 		join(anna, seat.ID)
@@ -347,7 +347,7 @@ func TestSocket_sessionEnds(t *testing.T) {
 
 // Watchers of a game that is cancelled receive a bye; the socket stays open.
 func TestSocket_gameCancelled(t *testing.T) {
-	inBubble(t, func(p *webtest.GamesRig, l *webtest.Wire, _ func() error) {
+	inBubble(t, func(p *webtest.Rig, l *webtest.Wire, _ func() error) {
 		t := p.T
 		anna := p.Player(t, "Anna")
 		g := anna.CreateGame(`{}`)
@@ -367,7 +367,7 @@ func TestSocket_gameCancelled(t *testing.T) {
 
 // The server is idle only from when its last websocket is closed.
 func TestSocket_countsAsActivity(t *testing.T) {
-	inBubble(t, func(p *webtest.GamesRig, l *webtest.Wire, _ func() error) {
+	inBubble(t, func(p *webtest.Rig, l *webtest.Wire, _ func() error) {
 		t := p.T
 		k := p.Player(t, "Anna").DialWire(l)
 		go func() { _, _, _ = k.ReadMessage() }() // answers pings

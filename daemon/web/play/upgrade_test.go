@@ -22,7 +22,7 @@ import (
 )
 
 // serveEcho serves the websocket of [play.EchoRoute] until the test ends.
-func serveEcho(t *testing.T, h *webtest.SignInRig, l net.Listener) {
+func serveEcho(t *testing.T, h *webtest.Rig, l net.Listener) {
 	t.Helper()
 	cfg := h.Config
 	s, err := web.New(cfg.Config)
@@ -44,7 +44,7 @@ func serveEcho(t *testing.T, h *webtest.SignInRig, l net.Listener) {
 
 // dialEcho opens a websocket to a server of its own, with these headers. status
 // is that of the answer.
-func dialEcho(t *testing.T, h *webtest.SignInRig, headers ...string) (conn *websocket.Conn, status int) {
+func dialEcho(t *testing.T, h *webtest.Rig, headers ...string) (conn *websocket.Conn, status int) {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -54,14 +54,14 @@ func dialEcho(t *testing.T, h *webtest.SignInRig, headers ...string) (conn *webs
 }
 
 // dialEchoWire opens a websocket in a synctest bubble.
-func dialEchoWire(t *testing.T, h *webtest.SignInRig, headers ...string) *websocket.Conn {
+func dialEchoWire(t *testing.T, h *webtest.Rig, headers ...string) *websocket.Conn {
 	t.Helper()
 	l := webtest.NewWire()
 	conn, _ := openEcho(t, h, l, func() (net.Conn, error) { return l.Dial(), nil }, headers)
 	return conn
 }
 
-func openEcho(t *testing.T, h *webtest.SignInRig, l net.Listener, dial func() (net.Conn, error), headers []string) (*websocket.Conn, int) {
+func openEcho(t *testing.T, h *webtest.Rig, l net.Listener, dial func() (net.Conn, error), headers []string) (*websocket.Conn, int) {
 	t.Helper()
 	serveEcho(t, h, l)
 	header := http.Header{}

@@ -25,8 +25,8 @@ import (
 // lanName is a name of the local network.
 const lanName = "pressbox.home.arpa"
 
-// serveAt answers at a host, which leads to [lantest.Address], on plain http or
-// https, and is its origin.
+// serveAt serves handler on http or https at [lantest.Address] and returns the
+// origin with the name host.
 func serveAt(t *testing.T, scheme, host string, handler http.Handler) (origin string) {
 	t.Helper()
 	server := httptest.NewUnstartedServer(handler)
@@ -50,7 +50,7 @@ func serveAt(t *testing.T, scheme, host string, handler http.Handler) (origin st
 	return scheme + "://" + net.JoinHostPort(host, port)
 }
 
-// pageOf answers every request with a page.
+// pageOf returns a handler that serves one page.
 func pageOf(text string) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "text/html")
@@ -58,7 +58,7 @@ func pageOf(text string) http.Handler {
 	})
 }
 
-// A tab is one of a real browser, Chromium.
+// A tab is a tab of Chromium.
 type tab struct {
 	t   *testing.T
 	ctx context.Context
@@ -73,7 +73,7 @@ func newTab(t *testing.T) *tab {
 	t.Cleanup(cancel)
 	ctx, cancel = chromedp.NewContext(ctx)
 	t.Cleanup(cancel)
-	if err := chromedp.Do(ctx); err != nil { // the first call starts the browser, and must not have a deadline
+	if err := chromedp.Do(ctx); err != nil { // starts the browser; without a deadline, which would end it
 		t.Fatal(err)
 	}
 	ctx, cancel = context.WithTimeout(ctx, 10*time.Minute)
@@ -88,9 +88,9 @@ func (b *tab) do(actions ...chromedp.Action[chromedp.Void]) {
 	}
 }
 
-// join makes an account, from the daemon's own page on, and waits until the
-// browser arrives where arrived is seen.
-func (b *tab) join(origin, name, arrived string) {
+// signUp creates an account through the server's page and waits for the element
+// wait.
+func (b *tab) signUp(origin, name, wait string) {
 	b.t.Helper()
 	b.do(
 		chromedp.Navigate(origin),
@@ -98,34 +98,33 @@ func (b *tab) join(origin, name, arrived string) {
 		chromedp.WaitVisible("#new-passphrase"),
 		chromedp.SendKeys("#new-name", name),
 		chromedp.SendKeys("#new-passphrase", webtest.Passphrase+"\r"),
-		chromedp.WaitVisible(arrived),
+		chromedp.WaitVisible(wait),
 	)
 }
 
-// fetch asks from a script in the page, with cookies, and is the status, or
-// "blocked" when the script may not see the answer.
+// fetch sends a request from a script in the page and returns the status, or
+// "blocked" if the script cannot read the response.
 func (b *tab) fetch(method, address string) string {
 	b.t.Helper()
 	script := fmt.Sprintf(`fetch(%q, {method: %q, credentials: "include"}).then(r => "" + r.status, () => "blocked")`, address, method)
-	said, err := chromedp.Run(b.ctx, chromedp.Evaluate[string](script, chromedp.EvalAwaitPromise))
+	status, err := chromedp.Run(b.ctx, chromedp.Evaluate[string](script, chromedp.EvalAwaitPromise))
 	if err != nil {
 		b.t.Fatal(err)
 	}
-	return said
+	return status
 }
 
-// cookies are what the browser keeps for some addresses: name, path, and
-// whether they are for https and hidden from scripts.
+// cookies returns name, path, Secure and HttpOnly of the cookies for the addresses.
 func (b *tab) cookies(addresses ...string) string {
 	b.t.Helper()
-	kept, err := chromedp.Run(b.ctx, func(ctx context.Context, t *chromedp.Target) (network.GetCookiesResult, error) {
+	result, err := chromedp.Run(b.ctx, func(ctx context.Context, t *chromedp.Target) (network.GetCookiesResult, error) {
 		return chromedp.Call(ctx, network.GetCookies, network.GetCookiesParams{URLs: addresses})
 	})
 	if err != nil {
 		b.t.Fatal(err)
 	}
 	var all []string
-	for _, c := range kept.Cookies {
+	for _, c := range result.Cookies {
 		all = append(all, fmt.Sprintf("%s %s %v %v", c.Name, c.Path, c.Secure, c.HTTPOnly))
 	}
 	slices.Sort(all)
@@ -134,15 +133,15 @@ func (b *tab) cookies(addresses ...string) string {
 
 const home = `header a[href="/account"]`
 
-// A witness writes down what a browser sends.
-type witness struct {
+// A recorder records the cookies and the origin of requests.
+type recorder struct {
 	http.Handler
 
-	mu   sync.Mutex
+	mu   sync.Mutex        // guards sent
 	sent map[string]string // method and path → names of cookies, and Sec-Fetch-Site
 }
 
-func (w *witness) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
+func (w *recorder) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
 	var names []string
 	for _, c := range r.Cookies() {
 		names = append(names, c.Name)
@@ -154,22 +153,20 @@ func (w *witness) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
 	w.Handler.ServeHTTP(rw, r)
 }
 
-// saw fails the test unless a request was sent with these cookies, and from
-// that kind of site.
-func (w *witness) saw(t *testing.T, request, site string, cookies ...string) {
+// want fails the test unless the request had these cookies and this Sec-Fetch-Site.
+func (w *recorder) want(t *testing.T, request, site string, cookies ...string) {
 	t.Helper()
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if want := fmt.Sprintf("%q %q", cookies, site); w.sent[request] != want {
-		t.Errorf("%s came with %s, want %s", request, w.sent[request], want)
+		t.Errorf("%s: %s, want %s", request, w.sent[request], want)
 	}
 }
 
-// On plain http and on https a browser signs in through the page under its
-// policy, keeps the cookies under their right names, sends each where it
-// belongs, and shows none to a script. On plain http it does not say from what
-// kind of site a request comes, and may change things all the same.
-func TestBrowserKeepsTheCookies(t *testing.T) {
+// On http and https a browser signs in under the pages' policy, stores the cookies with
+// their names, sends each to its path and hides them from scripts. On plain http it
+// sends no Sec-Fetch-Site and may still change data.
+func TestBrowser_cookies(t *testing.T) {
 	t.Parallel()
 	if !lantest.Inside(t) {
 		return
@@ -183,10 +180,10 @@ func TestBrowserKeepsTheCookies(t *testing.T) {
 			t.Parallel()
 			secure := tt.scheme == "https"
 			h := webtest.NewLocalRig(t, auth.SignUpOpen, func(c *site.Config) { c.SignIn.Secure = secure })
-			seen := &witness{Handler: h.Handler(), sent: map[string]string{}}
+			seen := &recorder{Handler: h.Handler(), sent: map[string]string{}}
 			origin := serveAt(t, tt.scheme, tt.host, seen)
 			b := newTab(t)
-			b.join(origin, "Anna", home)
+			b.signUp(origin, "Anna", home)
 			access, refresh := tt.prefix+"pressbox_access", tt.prefix+"pressbox_refresh"
 			want := fmt.Sprintf("%s /api %v true; %s /api/auth %v true", access, secure, refresh, secure)
 			if got := b.cookies(origin + "/api/auth/me"); got != want {
@@ -207,9 +204,9 @@ func TestBrowserKeepsTheCookies(t *testing.T) {
 					t.Errorf("%s %s: %s, want %s", step.method, step.path, got, step.want)
 				}
 			}
-			seen.saw(t, "GET /api/ws", tt.site, access)
-			seen.saw(t, "GET /socket.io/", tt.site)
-			seen.saw(t, "POST /api/auth/refresh", tt.site, access, refresh)
+			seen.want(t, "GET /api/ws", tt.site, access)
+			seen.want(t, "GET /socket.io/", tt.site)
+			seen.want(t, "POST /api/auth/refresh", tt.site, access, refresh)
 			if got := b.fetch("GET", origin+"/api/auth/me"); got != "401" {
 				t.Errorf("after logging out: %s", got)
 			}
@@ -220,8 +217,8 @@ func TestBrowserKeepsTheCookies(t *testing.T) {
 	}
 }
 
-// B7: cookies for https are dropped on plain http, so a page says so instead.
-func TestB7_BrowserDropsSecureCookies(t *testing.T) {
+// B7: the browser drops Secure cookies on plain http, so a page explains the failure.
+func TestBrowser_dropsSecureCookies(t *testing.T) {
 	t.Parallel()
 	if !lantest.Inside(t) {
 		return
@@ -236,38 +233,37 @@ func TestB7_BrowserDropsSecureCookies(t *testing.T) {
 		origin := serveAt(t, "http", host, setter)
 		b.do(chromedp.Navigate(origin))
 		if got := b.cookies(origin); got != "plain / false false" {
-			t.Errorf("the browser keeps %s of %s", got, origin)
+			t.Errorf("cookies %s of %s", got, origin)
 		}
 	}
 	h := webtest.NewLocalRig(t, auth.SignUpOpen, func(c *site.Config) { c.SignIn.Secure = true })
 	b.do(chromedp.Navigate(serveAt(t, "http", lanName, h.Handler()) + "/api/auth/idp/login"))
-	if said, err := chromedp.Run(b.ctx, chromedp.Text("main")); err != nil || !strings.Contains(said, auth.CodeInsecureTransport.Description()) {
-		t.Errorf("the page says %q, %v", said, err)
+	if text, err := chromedp.Run(b.ctx, chromedp.Text("main")); err != nil || !strings.Contains(text, auth.CodeInsecureTransport.Description()) {
+		t.Errorf("page %q, %v", text, err)
 	}
 }
 
-// F13, D12: a client at another port is reached through the form, and may use
-// the session; a page at a third port has the cookies sent along and gets
-// nothing by them.
-func TestBrowserWithAClientElsewhere(t *testing.T) {
+// F13, D12: a web client at another port receives the redirect of the form and uses the
+// session; a page at a third port cannot, although the browser sends its cookies.
+func TestBrowser_otherOrigins(t *testing.T) {
 	t.Parallel()
 	if !lantest.Inside(t) {
 		return
 	}
 	client := serveAt(t, "http", lanName, pageOf(`<p id="arrived">the client</p>`))
-	stranger := serveAt(t, "http", lanName, pageOf(`<p id="arrived">another program of this machine</p>`))
+	other := serveAt(t, "http", lanName, pageOf(`<p id="arrived">another page</p>`))
 	h := webtest.NewLocalRig(t, auth.SignUpOpen, func(c *site.Config) {
 		c.SignIn.Frontend, c.TrustedOrigins = client, []string{client}
 	})
 	origin := serveAt(t, "http", lanName, h.Handler())
 	b := newTab(t)
-	b.join(origin, "Anna", "#arrived")
+	b.signUp(origin, "Anna", "#arrived")
 	for _, step := range []struct{ from, method, path, want string }{
 		{client, "GET", "/api/auth/me", "200"},
 		{client, "POST", "/api/auth/refresh", "200"},
-		{stranger, "GET", "/api/auth/me", "blocked"},
-		{stranger, "POST", "/api/auth/logout", "blocked"},
-		{stranger, "DELETE", "/api/auth/me", "blocked"},
+		{other, "GET", "/api/auth/me", "blocked"},
+		{other, "POST", "/api/auth/logout", "blocked"},
+		{other, "DELETE", "/api/auth/me", "blocked"},
 		{client, "GET", "/api/auth/me", "200"},
 		{client, "DELETE", "/api/auth/me", "204"},
 		{client, "GET", "/api/auth/me", "401"},

@@ -16,8 +16,8 @@ import (
 
 const callbackURL = "/api/auth/idp/callback/server"
 
-// The whole flow: begin, come back, be somebody.
-func TestSignIn(t *testing.T) {
+// A complete sign-in.
+func TestSignIn_flow(t *testing.T) {
 	t.Parallel()
 	b := webtest.NewSignInRig(t).Browser(t)
 	b.Get("/api/auth/me").Want(401)
@@ -28,48 +28,34 @@ func TestSignIn(t *testing.T) {
 	}
 }
 
-// A2: a state serves once.
-func TestA2_CallbackTwice(t *testing.T) {
+// Sign-ins in several tabs are independent; the oldest above the limit is dropped.
+func TestCallback_state(t *testing.T) {
 	t.Parallel()
 	b := webtest.NewSignInRig(t).Browser(t)
-	state := b.Begin()
-	b.Callback(state, "code").Want(http.StatusSeeOther)
-	b.Callback(state, "code").WantError(auth.CodeInvalidState)
-	b = webtest.NewSignInRig(t).Browser(t)
-	state = b.Begin()
-	b.Clock.Advance(auth.FlowTTL + time.Second)
-	b.Callback(state, "code").WantError(auth.CodeStateExpired)
-}
-
-// A3, CVE-2022-39222: a state serves the browser that has its cookie.
-func TestA3_AnotherBrowser(t *testing.T) {
-	t.Parallel()
-	h := webtest.NewSignInRig(t)
-	state := h.Browser(t).Begin()
-	h.Browser(t).Callback(state, "code").WantError(auth.CodeBrowserMismatch)
-	if len(h.Provider.Codes) != 0 {
-		t.Error("the code was exchanged")
-	}
-}
-
-// Two tabs do not disturb one another; of many, the oldest gives way.
-func TestFlowsInTabs(t *testing.T) {
-	t.Parallel()
-	b := webtest.NewSignInRig(t).Browser(t)
-	var states []string
+	states := make([]string, 0, 7)
 	for range 7 {
 		states = append(states, b.Begin())
 	}
 	b.Callback(states[0], "code").WantError(auth.CodeBrowserMismatch)
 	for _, state := range states[3:] {
 		if p := b.Callback(state, "code").Want(http.StatusSeeOther); p.Header.Get("Location") != "/" {
-			t.Errorf("sent to %s", p.Header.Get("Location"))
+			t.Errorf("redirect to %s", p.Header.Get("Location"))
 		}
+		b.Callback(state, "code").WantError(auth.CodeInvalidState) // A2: single use
 	}
+	state := b.Begin() // A3, CVE-2022-39222: bound to the browser's cookie
+	exchanged := len(b.Provider.Codes)
+	b.Browser(t).Callback(state, "code").WantError(auth.CodeBrowserMismatch)
+	if len(b.Provider.Codes) != exchanged {
+		t.Error("the code was exchanged")
+	}
+	state = b.Begin()
+	b.Clock.Advance(auth.FlowTTL + time.Second)
+	b.Callback(state, "code").WantError(auth.CodeStateExpired)
 }
 
-// A5, F9: the redirect URI is the configured one, whatever the request says.
-func TestA5_RedirectURIIsConfigured(t *testing.T) {
+// A5, F9: the redirect URI is the configured one, whatever the request's headers.
+func TestLogin_redirectURI(t *testing.T) {
 	t.Parallel()
 	const configured = "http://pressbox.local:8888" + callbackURL
 	h := webtest.NewSignInRig(t, func(c *site.Config) { c.SignIn.Redirect = configured })
@@ -90,28 +76,28 @@ func TestA5_RedirectURIIsConfigured(t *testing.T) {
 	}
 }
 
-// A sign-in begins at the host to which it comes back, so that its cookie is
-// there; and once, should a proxy hide the host.
-func TestCanonicalHost(t *testing.T) {
+// A sign-in starts at the redirect URI's host, whose cookie the callback needs. It is
+// redirected once, because a proxy may change Host.
+func TestLogin_canonicalHost(t *testing.T) {
 	t.Parallel()
 	h := webtest.NewSignInRig(t, func(c *site.Config) { c.SignIn.Redirect = "http://pressbox.local:8888" + callbackURL })
 	b := h.Browser(t)
 	p := b.Get("/api/auth/idp/login?return=/lobby", "Host", "192.168.1.5:8888").Want(http.StatusFound)
 	to := p.Header.Get("Location")
 	if !strings.HasPrefix(to, "http://pressbox.local:8888/api/auth/idp/login?") || p.Query("return") != "/lobby" {
-		t.Fatalf("sent to %s", to)
+		t.Fatalf("redirect to %s", to)
 	}
 	if len(h.Provider.Flows) != 0 {
-		t.Error("a sign-in was begun at the wrong host")
+		t.Error("a sign-in was started at the wrong host")
 	}
 	b.Get(to, "Host", "192.168.1.5:8888").Want(http.StatusFound)
 	if len(h.Provider.Flows) != 1 {
-		t.Error("a sign-in behind a proxy that hides the host is never begun")
+		t.Error("no sign-in was started behind a proxy that changes Host")
 	}
 }
 
-// A8: a sign-in ends in the client, and nowhere else (CVE-2026-25779).
-func TestA8_ReturnsToTheClient(t *testing.T) {
+// A8: a sign-in ends in the web client only (CVE-2026-25779).
+func TestCallback_returnPath(t *testing.T) {
 	t.Parallel()
 	h := webtest.NewSignInRig(t, func(c *site.Config) { c.SignIn.Frontend = "https://client.example" })
 	for query, want := range map[string]string{
@@ -131,11 +117,10 @@ func TestA8_ReturnsToTheClient(t *testing.T) {
 	}
 }
 
-// A9: sixty sign-ins at once begin, the next is told to wait; this machine may
-// begin any.
-func TestA9_StartsAreLimited(t *testing.T) {
+// A9: 60 sign-ins per minute and address; the host itself is exempt.
+func TestLogin_rateLimit(t *testing.T) {
 	t.Parallel()
-	synctest.Test(t, func(t *testing.T) { // in which no start comes back while they are made
+	synctest.Test(t, func(t *testing.T) { // so that the limit does not recover
 		h := webtest.NewSignInRig(t)
 		b := h.Browser(t)
 		for range 60 {
@@ -153,8 +138,8 @@ func TestA9_StartsAreLimited(t *testing.T) {
 	})
 }
 
-// A10, CVE-2026-33758: what a provider writes is not echoed.
-func TestA10_ErrorsAreNotEchoed(t *testing.T) {
+// A10: text of the provider is not echoed (CVE-2026-33758).
+func TestSignInError_noEcho(t *testing.T) {
 	t.Parallel()
 	h := webtest.NewSignInRig(t)
 	for given, want := range map[string]auth.Code{
@@ -172,15 +157,15 @@ func TestA10_ErrorsAreNotEchoed(t *testing.T) {
 	b := h.Browser(t)
 	p := b.Get("/auth/callback?error=access_denied&error_description=%3Cscript%3E&error_id=%3Cscript%3E").Want(200)
 	if !strings.Contains(p.Text, auth.CodeAccessDenied.Description()) || strings.Contains(p.Text, "<script>") {
-		t.Errorf("the page says %s", p.Text)
+		t.Errorf("page %s", p.Text)
 	}
 	if p := b.Get("/auth/callback?error=made_up").Want(200); !strings.Contains(p.Text, auth.CodeServerError.Description()) {
-		t.Errorf("the page says %s", p.Text)
+		t.Errorf("page %s", p.Text)
 	}
 }
 
-// A11: whatever the parameters, the browser ends on the client's page.
-func TestA11_Parameters(t *testing.T) {
+// A11: any parameters lead to the client's page.
+func TestCallback_parameters(t *testing.T) {
 	t.Parallel()
 	h := webtest.NewSignInRig(t)
 	b := h.Browser(t)
@@ -193,9 +178,8 @@ func TestA11_Parameters(t *testing.T) {
 	b.Get(callbackURL + "?%zz&state=;").WantError(auth.CodeInvalidState)
 }
 
-// A12: the provider's troubles are told as such, and our own as ours, with
-// their cause in the log.
-func TestA12_ProviderTrouble(t *testing.T) {
+// A12: errors of the provider have their own codes; server errors are logged.
+func TestCallback_providerErrors(t *testing.T) {
 	t.Parallel()
 	h := webtest.NewSignInRig(t)
 	b := h.Browser(t)
@@ -206,13 +190,12 @@ func TestA12_ProviderTrouble(t *testing.T) {
 	h.Provider.Err = fmt.Errorf("the disk is on fire")
 	b.Callback(b.Begin(), "code").WantError(auth.CodeServerError)
 	if !strings.Contains(h.Log.String(), "the disk is on fire") {
-		t.Error("our own trouble is not logged")
+		t.Error("the server error is not logged")
 	}
 }
 
-// A14: who signs in again in a browser ends the session that it had
-// (CVE-2026-34454).
-func TestA14_SignInReplaces(t *testing.T) {
+// A14: a new sign-in ends the browser's previous session (CVE-2026-34454).
+func TestCallback_replacesSession(t *testing.T) {
 	t.Parallel()
 	h := webtest.NewSignInRig(t)
 	b := h.Browser(t)
@@ -225,8 +208,8 @@ func TestA14_SignInReplaces(t *testing.T) {
 	other.Send("POST", "/api/auth/refresh", `{"refresh_token":"`+refresh+`"}`, "Content-Type", "application/json").Want(401)
 }
 
-// A15: a callback is a GET, and a HEAD changes nothing.
-func TestA15_CallbackIsAGet(t *testing.T) {
+// A15: HEAD and POST change nothing.
+func TestCallback_methods(t *testing.T) {
 	t.Parallel()
 	b := webtest.NewSignInRig(t).Browser(t)
 	state := b.Begin()
@@ -240,8 +223,8 @@ func TestA15_CallbackIsAGet(t *testing.T) {
 	b.Get("/api/auth/me").Want(200)
 }
 
-// A16, B8: what is secret goes neither into caches nor into Referer headers.
-func TestA16_Headers(t *testing.T) {
+// A16, B8: secrets reach neither caches nor Referer headers.
+func TestSignIn_headers(t *testing.T) {
 	t.Parallel()
 	b := webtest.NewSignInRig(t).Browser(t)
 	state := b.Get("/api/auth/idp/login").Want(http.StatusFound).Query("state")
@@ -264,8 +247,8 @@ func TestA16_Headers(t *testing.T) {
 	}
 }
 
-// B1, B3: the cookies are as the specification has them, to the attribute.
-func TestB1_Cookies(t *testing.T) {
+// B1, B3: names, paths, lifetimes and attributes of the cookies.
+func TestCookies_attributes(t *testing.T) {
 	t.Parallel()
 	for _, secure := range []bool{false, true} {
 		h := webtest.NewSignInRig(t, func(c *site.Config) { c.SignIn.Secure = secure }, webtest.BehindProxy)
@@ -299,39 +282,39 @@ func TestB1_Cookies(t *testing.T) {
 			}
 		}
 		if binding.Value == "" || len(p.Cookies()) != 3 {
-			t.Errorf("%d cookies, want the two and the end of the binding", len(p.Cookies()))
+			t.Errorf("%d cookies, want access, refresh and the deleted binding", len(p.Cookies()))
 		}
 	}
 }
 
-// B7: on plain http, where a browser would drop our cookies, a page says so.
-func TestB7_InsecureTransport(t *testing.T) {
+// B7: on plain http with Secure cookies, a page explains the failure.
+func TestLogin_insecureTransport(t *testing.T) {
 	t.Parallel()
 	h := webtest.NewSignInRig(t, func(c *site.Config) { c.SignIn.Secure = true })
 	b := h.Browser(t)
 	p := b.Get("/api/auth/idp/login").Want(http.StatusForbidden)
 	if !strings.Contains(p.Text, "Sign-in needs https here.") || len(p.Cookies()) != 0 {
-		t.Errorf("the page says %s, and sets %v", p.Text, p.Cookies())
+		t.Errorf("page %s, cookies %v", p.Text, p.Cookies())
 	}
-	b.Origin = "http://127.0.0.1:8888" // browsers keep them there
+	b.Origin = "http://127.0.0.1:8888" // browsers accept Secure cookies here
 	b.Begin()
 	b.Origin = "http://localhost:8888"
 	b.Begin()
 }
 
-// C8: a bug in the program is an answer with a number, and no more.
-func TestC8_Panic(t *testing.T) {
+// C8: a panic is a 500 with a request id and no detail.
+func TestLogin_panic(t *testing.T) {
 	t.Parallel()
 	h := webtest.NewSignInRig(t)
 	h.Provider.Panics = true
 	p := h.Browser(t).Get("/api/auth/idp/login").Want(500)
 	if p.Field("request_id") == "" || strings.Contains(p.Text, "bug") || !strings.Contains(h.Log.String(), "the provider has a bug") {
-		t.Errorf("the answer is %s", p.Text)
+		t.Errorf("response %s", p.Text)
 	}
 }
 
-// F8: what happens at the door is logged, by its code and never by its secrets.
-func TestF8_EventsAreLogged(t *testing.T) {
+// F8: sign-ins, refusals and ended sessions are logged with their codes.
+func TestSignIn_logged(t *testing.T) {
 	t.Parallel()
 	h := webtest.NewSignInRig(t)
 	b := h.Browser(t)
@@ -340,15 +323,15 @@ func TestF8_EventsAreLogged(t *testing.T) {
 	b.Post("/api/auth/logout").Want(204)
 	for _, want := range []string{"signed in", "sign-in refused", "invalid_state", "sessions ended", "why=logout"} {
 		if !strings.Contains(h.Log.String(), want) {
-			t.Errorf("the log does not say %q", want)
+			t.Errorf("the log lacks %q", want)
 		}
 	}
 }
 
-// F9: who sends X-Forwarded-For without being trusted is still from outside.
-func TestF9_ForwardedHeaders(t *testing.T) {
+// F9: forwarded headers of an untrusted client are ignored.
+func TestLogin_untrustedProxy(t *testing.T) {
 	t.Parallel()
-	synctest.Test(t, func(t *testing.T) { // in which no start comes back while they are made
+	synctest.Test(t, func(t *testing.T) { // so that the limit does not recover
 		h := webtest.NewSignInRig(t, webtest.BehindProxy)
 		b := h.Browser(t)
 		b.From = "203.0.113.5:1000"
@@ -356,16 +339,16 @@ func TestF9_ForwardedHeaders(t *testing.T) {
 		for range 60 {
 			b.Begin()
 		}
-		b.Get("/api/auth/idp/login").Want(http.StatusTooManyRequests) // it is not taken for this machine
+		b.Get("/api/auth/idp/login").Want(http.StatusTooManyRequests) // not exempt like the host
 		p := b.Get("/api/auth/idp/callback/server", "X-Forwarded-Proto", "https")
 		if p.Header.Get("Strict-Transport-Security") != "" {
-			t.Error("a stranger is believed about TLS")
+			t.Error("X-Forwarded-Proto of an untrusted client is trusted")
 		}
 	})
 }
 
-// F10: only our own names are answered to.
-func TestF10_Hosts(t *testing.T) {
+// F10: only the server's own names are accepted as Host.
+func TestLogin_hosts(t *testing.T) {
 	t.Parallel()
 	b := webtest.NewSignInRig(t).Browser(t)
 	for host, want := range map[string]int{
@@ -375,22 +358,22 @@ func TestF10_Hosts(t *testing.T) {
 	}
 }
 
-// F14: https is insisted on where it was used, and nowhere else.
-func TestF14_HSTS(t *testing.T) {
+// F14: Strict-Transport-Security is sent on https only.
+func TestHSTS_https(t *testing.T) {
 	t.Parallel()
 	h := webtest.NewSignInRig(t, webtest.BehindProxy)
 	b := h.Browser(t)
 	if p := b.Get("/"); p.Header.Get("Strict-Transport-Security") != "" {
-		t.Error("on plain http")
+		t.Error("Strict-Transport-Security on plain http")
 	}
 	b.UseProxy()
 	if p := b.Get("/"); p.Header.Get("Strict-Transport-Security") == "" {
-		t.Error("not on https")
+		t.Error("no Strict-Transport-Security on https")
 	}
 }
 
-// The client's page of another origin may read answers, and no other page.
-func TestCORS(t *testing.T) {
+// Only trusted origins may read responses.
+func TestCORS_trustedOrigin(t *testing.T) {
 	t.Parallel()
 	const client = "http://pressbox.local:3000"
 	h := webtest.NewSignInRig(t, func(c *site.Config) {
@@ -405,7 +388,7 @@ func TestCORS(t *testing.T) {
 			t.Errorf("Origin %s: allowed %q, credentials %q", origin, got, credentials)
 		}
 		if !strings.Contains(strings.Join(p.Header.Values("Vary"), ","), "Origin") {
-			t.Error("caches are not told that it depends on the origin")
+			t.Error("Vary lacks Origin")
 		}
 	}
 	p := b.Send("OPTIONS", "/api/auth/refresh", "", "Origin", client, "Access-Control-Request-Method", "POST")

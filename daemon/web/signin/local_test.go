@@ -17,13 +17,12 @@ import (
 	"pressbox/daemon/web/webtest"
 )
 
-// A13: an account is made and signed in to through the same flow as any
-// provider's, by 303s that leave the passphrase behind.
-func TestLocalAccounts(t *testing.T) {
+// A13: local accounts sign in through the flow of any provider, by redirects with 303.
+func TestLocal_accounts(t *testing.T) {
 	t.Parallel()
 	h := webtest.NewLocalRig(t, auth.SignUpOpen)
 	b := h.Browser(t)
-	b.CreateAccount("  Anna ") // stray spaces are not part of it
+	b.CreateAccount("  Anna ") // surrounding spaces are trimmed
 	me := b.Get("/api/auth/me").Want(200)
 	if me.Field("name") != "Anna" || me.Field("provider") != "local" {
 		t.Errorf("me: %s", me.Text)
@@ -33,12 +32,12 @@ func TestLocalAccounts(t *testing.T) {
 	if got := again.Get("/api/auth/me").Want(200); got.Field("id") != me.Field("id") {
 		t.Errorf("me: %s, want %s", got.Text, me.Text)
 	}
-	plain := h.Browser(t) // the first form needs no hidden field
+	plain := h.Browser(t) // the field form is optional
 	plain.FollowForm(plain.Submit(plain.LocalForm(), "name", "anna", "passphrase", webtest.Passphrase))
 }
 
-// Who would rather not is sent back with that.
-func TestLocalCancel(t *testing.T) {
+// Cancel redirects with access_denied.
+func TestLocal_cancel(t *testing.T) {
 	t.Parallel()
 	b := webtest.NewLocalRig(t, auth.SignUpOpen).Browser(t)
 	to := b.Get("/api/auth/idp/login").Want(http.StatusFound).Header.Get("Location")
@@ -48,9 +47,9 @@ func TestLocalCancel(t *testing.T) {
 	b.Get(html.UnescapeString(link)).WantError(auth.CodeAccessDenied)
 }
 
-// F2, F3: what is wrong is said on the page, with status 422; of a wrong name
-// no more than of a wrong passphrase.
-func TestF2_WrongForms(t *testing.T) {
+// F2, F3: the page shows the error with status 422; an unknown name and a wrong
+// passphrase look the same.
+func TestLocal_formErrors(t *testing.T) {
 	t.Parallel()
 	h := webtest.NewLocalRig(t, auth.SignUpOpen)
 	h.Browser(t).CreateAccount("anna")
@@ -63,7 +62,7 @@ func TestF2_WrongForms(t *testing.T) {
 		{"create", "", webtest.Passphrase, auth.ErrInvalidName.Error()},
 		{"create", "ANNA", webtest.Passphrase, auth.ErrNameTaken.Error()},
 		{"signin", "anna", "another dog", auth.ErrWrongCredentials.Error()},
-		{"signin", "nobody", "another dog", auth.ErrWrongCredentials.Error()},
+		{"signin", "unknown", "another dog", auth.ErrWrongCredentials.Error()},
 	} {
 		b := h.Browser(t)
 		b.From = "127.0.0.1:1000"
@@ -77,8 +76,8 @@ func TestF2_WrongForms(t *testing.T) {
 	b.FollowForm(b.Submit(b.LocalForm(), "form", "create", "name", "bert", "passphrase", strings.Repeat("ü", 64)))
 }
 
-// What is typed comes back as text.
-func TestLocalPageEscapes(t *testing.T) {
+// The submitted name is escaped.
+func TestLocal_escapes(t *testing.T) {
 	t.Parallel()
 	b := webtest.NewLocalRig(t, auth.SignUpOpen).Browser(t)
 	p := b.Submit(b.LocalForm(), "form", "signin", "name", `"><script>alert(1)</script>`, "passphrase", "another dog").Want(422)
@@ -87,8 +86,8 @@ func TestLocalPageEscapes(t *testing.T) {
 	}
 }
 
-// F4: who tries too often waits, is told how long, and is let in then.
-func TestF4_Throttled(t *testing.T) {
+// F4: repeated failures are throttled; the page shows the time to wait.
+func TestLocal_throttled(t *testing.T) {
 	t.Parallel()
 	h := webtest.NewLocalRig(t, auth.SignUpOpen)
 	h.Browser(t).CreateAccount("alice")
@@ -102,14 +101,13 @@ func TestF4_Throttled(t *testing.T) {
 	b.FollowForm(b.Submit(b.LocalForm(), "name", "ALICE", "passphrase", webtest.Passphrase))
 }
 
-// F1: without an account there is none, and where an invite is needed the form
-// asks for it.
-func TestF1_SignUpPolicy(t *testing.T) {
+// F1: closed sign-up offers no form; sign-up by invite requires an unused invite.
+func TestLocal_signUpPolicy(t *testing.T) {
 	t.Parallel()
 	closed := webtest.NewLocalRig(t, auth.SignUpClosed).Browser(t)
 	action := closed.LocalForm()
 	if p := closed.Get(action); strings.Contains(p.Text, "Create account") {
-		t.Error("closed, and there is a form to make accounts")
+		t.Error("sign-up is closed, but the page has its form")
 	}
 	p := closed.Submit(action, "form", "create", "name", "anna", "passphrase", webtest.Passphrase).Want(422)
 	if !strings.Contains(p.Text, auth.ErrNotInvited.Error()) {
@@ -126,8 +124,8 @@ func TestF1_SignUpPolicy(t *testing.T) {
 	b.Submit(b.LocalForm(), "form", "create", "name", "bert", "passphrase", webtest.Passphrase, "invite", made).Want(422)
 }
 
-// F5: a new passphrase needs the present one, and can end all sessions.
-func TestF5_ChangePassphrase(t *testing.T) {
+// F5: a new passphrase requires the current one and can end all sessions.
+func TestChangePassphrase_sessions(t *testing.T) {
 	t.Parallel()
 	h := webtest.NewLocalRig(t, auth.SignUpOpen)
 	b := h.Browser(t)
@@ -145,9 +143,9 @@ func TestF5_ChangePassphrase(t *testing.T) {
 		}
 	}
 	if p := change(`{"current":"not the one","passphrase":"another dog"}`).Want(422); p.Field("code") != "wrong" {
-		t.Errorf("by a wrong one: %s", p.Text)
+		t.Errorf("with a wrong passphrase: %s", p.Text)
 	}
-	change(`{"current":"` + webtest.Passphrase + `","passphrase":"another dog"}`).Want(429) // it was wrong a moment ago
+	change(`{"current":"` + webtest.Passphrase + `","passphrase":"another dog"}`).Want(429) // throttled after the wrong one
 	h.Secret("passphrase", "another dog")
 
 	c := h.Browser(t)
@@ -167,9 +165,8 @@ func TestF5_ChangePassphrase(t *testing.T) {
 	other.Send(http.MethodPut, "/api/auth/passphrase", `{"current":"x","passphrase":"another dog"}`, "Content-Type", webtest.AsJSON).Want(404)
 }
 
-// F6: the operator lists people, shuts them out and gives them another
-// passphrase.
-func TestF6_Administration(t *testing.T) {
+// F6: the administrator lists accounts, disables them and resets passphrases.
+func TestAdmin_accounts(t *testing.T) {
 	t.Parallel()
 	h := webtest.NewLocalRig(t, auth.SignUpOpen)
 	b := h.Browser(t)
@@ -188,13 +185,13 @@ func TestF6_Administration(t *testing.T) {
 	b.Get("/api/auth/me").Want(401)
 	p := b.Submit(b.LocalForm(), "name", "anna", "passphrase", given).Want(http.StatusSeeOther)
 	b.Get(p.Header.Get("Location")).WantError(auth.CodeAccountDisabled)
-	admin("PATCH", "/admin/users/nobody", `{"disabled":true}`).Want(404, "not_found")
-	admin("POST", "/admin/passphrases", `{"name":"nobody"}`).Want(404, "not_found")
+	admin("PATCH", "/admin/users/unknown", `{"disabled":true}`).Want(404, "not_found")
+	admin("POST", "/admin/passphrases", `{"name":"unknown"}`).Want(404, "not_found")
 	admin("PATCH", "/admin/users/"+id, `{"admin":true}`).Want(422, "")
 }
 
-// F11: the token page of the local provider is nowhere on the network.
-func TestF11_NoTokenPage(t *testing.T) {
+// F11: the local provider has no token endpoint.
+func TestLocal_noTokenEndpoint(t *testing.T) {
 	t.Parallel()
 	b := webtest.NewLocalRig(t, auth.SignUpOpen).Browser(t)
 	for _, path := range []string{"/api/auth/local/token", "/api/auth/local/userinfo", "/token", "/userinfo"} {
@@ -204,9 +201,9 @@ func TestF11_NoTokenPage(t *testing.T) {
 	foreign.Get(auth.AuthorizePath).Want(404)
 }
 
-// F13: the page has no script, one style that is known by its hash, and forms
-// that end here or in the client.
-func TestF13_ContentSecurityPolicy(t *testing.T) {
+// F13: the page has no script and one style with its hash; its forms end at the server
+// or in the web client.
+func TestLocal_contentSecurityPolicy(t *testing.T) {
 	t.Parallel()
 	for frontend, ends := range map[string]string{"": "'self'", "http://pressbox.local:3000": "'self' http://pressbox.local:3000"} {
 		b := webtest.NewLocalRig(t, auth.SignUpOpen, func(c *site.Config) { c.SignIn.Frontend = frontend }).Browser(t)
@@ -225,9 +222,8 @@ func TestF13_ContentSecurityPolicy(t *testing.T) {
 	}
 }
 
-// The page shows itself for a sign-in that was begun here, to the letter
-// (CVE-2026-28512).
-func TestLocalPageNeedsARequest(t *testing.T) {
+// The page requires an unmodified authorization request (CVE-2026-28512).
+func TestLocal_invalidRequest(t *testing.T) {
 	t.Parallel()
 	b := webtest.NewLocalRig(t, auth.SignUpOpen).Browser(t)
 	b.Get(auth.AuthorizePath).Want(400)
@@ -236,12 +232,11 @@ func TestLocalPageNeedsARequest(t *testing.T) {
 	b.Submit(strings.Replace(action, "S256", "plain", 1), "name", "a", "passphrase", "b").Want(400)
 	b.Send(http.MethodPost, action, `{"name":"a"}`, "Content-Type", webtest.AsJSON).Want(415)
 	b.Send(http.MethodPost, action, "name=a&passphrase="+strings.Repeat("b", 70_000), "Content-Type", "application/x-www-form-urlencoded").Want(413)
-	// A page of another site can make nobody sign in as somebody else.
+	// A page of another site cannot submit the form.
 	b.Send(http.MethodPost, action, "name=a&passphrase=b", "Content-Type", "application/x-www-form-urlencoded", "Origin", "http://evil").Want(403)
 }
 
-// Whatever the cookies and the header, the answer is 200 or 401 (or the header
-// is too odd for HTTP at all).
+// Any cookies and header without a valid token are refused.
 func FuzzCredentials(f *testing.F) {
 	for _, seed := range [][2]string{{"", ""}, {"pressbox_access=x", ""}, {"", "Bearer x"}, {`pressbox_access="a;b`, "Basic"}, {"a=b;;=;pressbox_access=", "\t"}} {
 		f.Add(seed[0], seed[1])
@@ -257,7 +252,7 @@ func FuzzCredentials(f *testing.F) {
 	})
 }
 
-// Whatever the callback's query, the browser ends on the client's page.
+// Any query of the callback leads to the client's page.
 func FuzzCallback(f *testing.F) {
 	for _, seed := range []string{"", "state=a&code=b", "state=a&state=b", "error=<script>", "%zz", "state=%00&iss=x", ";"} {
 		f.Add(seed)

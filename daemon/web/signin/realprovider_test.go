@@ -28,8 +28,8 @@ import (
 //go:embed testdata/oidc-provider/provider.js
 var providerScript string
 
-// startProvider starts npm's oidc-provider in a process of its own, which ends
-// with the test, and is its issuer.
+// startProvider starts npm's oidc-provider in a child process, which ends with the
+// test, and returns its issuer.
 func startProvider(t *testing.T, redirect, secret string) (issuer string) {
 	t.Helper()
 	dir, err := filepath.Abs("../../../.build/oidc-provider")
@@ -37,9 +37,9 @@ func startProvider(t *testing.T, redirect, secret string) (issuer string) {
 		t.Fatal(err)
 	}
 	if _, err := os.Stat(filepath.Join(dir, "node_modules")); err != nil {
-		t.Fatalf("there is no oidc-provider: run \"make test\": %v", err)
+		t.Fatalf("oidc-provider is not installed, run \"make test\": %v", err)
 	}
-	node := filepath.Join(dir, "node_modules", ".bin", "node") // where the machine's is too old
+	node := filepath.Join(dir, "node_modules", ".bin", "node") // installed if the host's node is too old
 	if _, err := os.Stat(node); err != nil {
 		node = "node"
 	}
@@ -63,7 +63,7 @@ func startProvider(t *testing.T, redirect, secret string) (issuer string) {
 	lines := bufio.NewScanner(out)
 	for lines.Scan() {
 		if strings.HasPrefix(lines.Text(), "http://") {
-			go func() { _, _ = io.Copy(io.Discard, out) }() // ends with the process
+			go func() { _, _ = io.Copy(io.Discard, out) }() // until the process ends
 			return lines.Text()
 		}
 	}
@@ -71,20 +71,20 @@ func startProvider(t *testing.T, redirect, secret string) (issuer string) {
 	return ""
 }
 
-// abroad is a house on a real port whose people sign in with a real provider.
-type abroad struct {
-	*webtest.SignInRig
-	url    string // of the house
+// providerRig is a rig on a TCP port with a real provider.
+type providerRig struct {
+	*webtest.Rig
+	url    string // of the rig
 	issuer string
 }
 
-func newAbroad(t *testing.T, provider string) *abroad {
+func newProviderRig(t *testing.T, provider string) *providerRig {
 	t.Helper()
 	server := httptest.NewUnstartedServer(nil)
-	a := &abroad{url: "http://" + server.Listener.Addr().String()}
+	a := &providerRig{url: "http://" + server.Listener.Addr().String()}
 	redirect, secret := a.url+callbackURL, auth.NewSecret()
 	a.issuer = startProvider(t, redirect, secret)
-	a.SignInRig = webtest.NewSignInRig(t, func(c *site.Config) {
+	a.Rig = webtest.NewSignInRig(t, func(c *site.Config) {
 		p, err := idp.New(idp.Config{
 			Provider: provider, ClientID: "pressbox", ClientSecret: secret, Issuer: a.issuer, Scopes: []string{"openid", "profile"},
 			AuthURL: a.issuer + "/auth", TokenURL: a.issuer + "/token", UserinfoURL: a.issuer + "/me",
@@ -102,25 +102,25 @@ func newAbroad(t *testing.T, provider string) *abroad {
 	return a
 }
 
-// surfer is a browser on the network.
-type surfer struct {
-	*abroad
+// networkClient is a client with a cookie jar that uses the network.
+type networkClient struct {
+	*providerRig
 	http.Client
 }
 
-func (a *abroad) surfer(t *testing.T) *surfer {
+func (a *providerRig) client(t *testing.T) *networkClient {
 	t.Helper()
-	jar, err := cookiejar.New(nil)
+	cookies, err := cookiejar.New(nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &surfer{a, http.Client{Jar: jar, CheckRedirect: func(*http.Request, []*http.Request) error {
+	return &networkClient{a, http.Client{Jar: cookies, CheckRedirect: func(*http.Request, []*http.Request) error {
 		return http.ErrUseLastResponse
 	}}}
 }
 
-// open asks for a page; with a form it is sent.
-func (s *surfer) open(address string, form url.Values) webtest.Page {
+// open requests a page; it sends the form unless form is nil.
+func (s *networkClient) open(address string, form url.Values) webtest.Page {
 	s.T.Helper()
 	method, body := http.MethodGet, ""
 	if form != nil {
@@ -149,11 +149,11 @@ func (s *surfer) open(address string, form url.Values) webtest.Page {
 }
 
 // next follows a redirect.
-func (s *surfer) next(p webtest.Page) webtest.Page {
+func (s *networkClient) next(p webtest.Page) webtest.Page {
 	s.T.Helper()
 	to, err := p.Location()
 	if err != nil {
-		s.T.Fatalf("%s leads nowhere: %v %s", p.Request.URL, err, p.Text)
+		s.T.Fatalf("%s does not redirect: %v %s", p.Request.URL, err, p.Text)
 	}
 	s.Secret("code", to.Query().Get("code"))
 	s.Secret("state", to.Query().Get("state"))
@@ -162,8 +162,8 @@ func (s *surfer) next(p webtest.Page) webtest.Page {
 
 var providersForm = regexp.MustCompile(`action="([^"]+)"`)
 
-// toForm follows redirects until there is a form, and is where it goes.
-func (s *surfer) toForm(p webtest.Page) string {
+// toForm follows redirects to a form and returns the URL of its action.
+func (s *networkClient) toForm(p webtest.Page) string {
 	s.T.Helper()
 	for p.StatusCode/100 == 3 {
 		p = s.next(p)
@@ -179,13 +179,13 @@ func (s *surfer) toForm(p webtest.Page) string {
 	return to.String()
 }
 
-// toCallback follows redirects until the house is asked, which is not done.
-func (s *surfer) toCallback(p webtest.Page) *url.URL {
+// toCallback follows redirects up to the redirect URI, which it does not request.
+func (s *networkClient) toCallback(p webtest.Page) *url.URL {
 	s.T.Helper()
 	for {
 		to, err := p.Location()
 		if err != nil {
-			s.T.Fatalf("%s leads nowhere: %v %s", p.Request.URL, err, p.Text)
+			s.T.Fatalf("%s does not redirect: %v %s", p.Request.URL, err, p.Text)
 		}
 		if strings.HasPrefix(to.String(), s.url+callbackURL) {
 			return to
@@ -194,60 +194,61 @@ func (s *surfer) toCallback(p webtest.Page) *url.URL {
 	}
 }
 
-// consent signs in at the provider and agrees, up to the callback.
-func (s *surfer) consent(name string) *url.URL {
+// consent signs in at the provider, consents and returns the redirect URI.
+func (s *networkClient) consent(name string) *url.URL {
 	s.T.Helper()
 	form := s.toForm(s.open(s.url+"/api/auth/idp/login", nil))
 	p := s.open(form, url.Values{"prompt": {"login"}, "login": {name}, "password": {"any"}})
 	return s.toCallback(s.open(s.toForm(p), url.Values{"prompt": {"consent"}}))
 }
 
-// noCache keeps nothing.
+// noCache is an empty cache of discovery documents.
 type noCache struct{}
 
 func (noCache) Cached(context.Context, string) ([]byte, error) { return nil, nil }
 
 func (noCache) SaveCached(context.Context, string, []byte) error { return nil }
 
-// The whole flow with a provider that somebody else wrote, as OpenID Connect
-// and as plain OAuth 2.0: somebody signs in, declines, is sent back by an
-// impostor, brings a code twice, and goes without PKCE.
-func TestRealProvider(t *testing.T) {
+// Sign-in with an independent provider, as OpenID Connect and as plain OAuth 2.0.
+func TestProvider_real(t *testing.T) {
+	if testing.Short() {
+		t.Skip("runs npm's oidc-provider in a child process")
+	}
 	t.Parallel()
 	for _, kind := range []string{"oidc", "oauth2"} {
 		t.Run(kind, func(t *testing.T) {
 			t.Parallel()
-			a := newAbroad(t, kind)
-			s := a.surfer(t)
+			a := newProviderRig(t, kind)
+			s := a.client(t)
 			back := s.consent("anna")
 			if iss := back.Query().Get("iss"); iss != a.issuer {
-				t.Fatalf("the provider says iss=%q, want %q", iss, a.issuer)
+				t.Fatalf("iss=%q, want %q", iss, a.issuer)
 			}
 			s.open(back.String(), nil).Want(http.StatusSeeOther)
 			if me := s.open(a.url+"/api/auth/me", nil).Want(200); me.Field("name") != "anna of the provider" || me.Field("provider") != kind {
 				t.Errorf("me: %s", me.Text)
 			}
-			s.open(back.String(), nil).WantError(auth.CodeInvalidState) // A2
+			s.open(back.String(), nil).WantError(auth.CodeInvalidState) // A2: the state is used
 
-			t.Run("declined", func(t *testing.T) { // A10
-				s := a.surfer(t)
+			t.Run("declined", func(t *testing.T) { // A10: access_denied of the provider
+				s := a.client(t)
 				form := s.toForm(s.open(a.url+"/api/auth/idp/login", nil))
 				back := s.toCallback(s.open(form+"/abort", nil))
 				if back.Query().Get("error") != "access_denied" || back.Query().Get("iss") != a.issuer {
-					t.Fatalf("the provider says %s", back)
+					t.Fatalf("redirect to %s", back)
 				}
 				s.open(back.String(), nil).WantError(auth.CodeAccessDenied)
 			})
-			t.Run("impostor", func(t *testing.T) { // A6
-				s := a.surfer(t)
+			t.Run("impostor", func(t *testing.T) { // A6: iss of another provider
+				s := a.client(t)
 				back := s.consent("anna")
 				q := back.Query()
 				q.Set("iss", "https://evil.example")
 				back.RawQuery = q.Encode()
 				s.open(back.String(), nil).WantError(auth.CodeIssuerMismatch)
 			})
-			t.Run("stolen code", func(t *testing.T) { // A4: it is bound to the flow's verifier
-				thief, victim := a.surfer(t), a.surfer(t)
+			t.Run("stolen code", func(t *testing.T) { // A4: the code is bound to the flow's verifier
+				thief, victim := a.client(t), a.client(t)
 				stolen := victim.consent("anna").Query().Get("code")
 				back := thief.consent("eve")
 				q := back.Query()
@@ -255,8 +256,8 @@ func TestRealProvider(t *testing.T) {
 				back.RawQuery = q.Encode()
 				thief.open(back.String(), nil).WantError(auth.CodeExchangeFailed)
 			})
-			t.Run("without PKCE", func(t *testing.T) { // A4
-				s := a.surfer(t)
+			t.Run("without PKCE", func(t *testing.T) { // A4: the provider requires PKCE
+				s := a.client(t)
 				to, err := s.open(a.url+"/api/auth/idp/login", nil).Location()
 				if err != nil {
 					t.Fatal(err)
@@ -267,7 +268,7 @@ func TestRealProvider(t *testing.T) {
 				to.RawQuery = q.Encode()
 				back := s.toCallback(s.open(to.String(), nil))
 				if back.Query().Get("error") != "invalid_request" {
-					t.Fatalf("the provider says %s", back)
+					t.Fatalf("redirect to %s", back)
 				}
 				s.open(back.String(), nil).WantError(auth.CodeProviderError)
 			})

@@ -32,8 +32,8 @@ func newRouteClient(t *testing.T) *routeClient {
 			Metrics: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.Header().Set("Content-Type", "text/plain") }),
 		}
 	}
-	p := webtest.NewGamesRig(t, webtest.WithTeams, webtest.Local(auth.SignUpOpen, webtest.NewClock()), configure)
-	anna := p.Resident(t, "Anna")
+	p := webtest.NewGamesRig(t, webtest.WithTeams, webtest.WithLocalAccounts(auth.SignUpOpen, webtest.NewClock()), configure)
+	anna := p.LocalPlayer(t, "Anna")
 	return &routeClient{anna, anna.CreateGame(`{}`).ID}
 }
 
@@ -84,7 +84,7 @@ func TestRoutes_invalidBody(t *testing.T) {
 func TestRoutes_get(t *testing.T) {
 	t.Parallel()
 	v := newRouteClient(t)
-	anonymous := &routeClient{&webtest.Player{Browser: v.SignInRig.Browser(t), T: t, Name: "anonymous"}, v.game}
+	anonymous := &routeClient{&webtest.Player{Browser: v.Rig.Browser(t), T: t, Name: "anonymous"}, v.game}
 	v.Check.Each(func(op webtest.Operation, method, template string) {
 		_, stream := op.Responses["200"].Content["text/event-stream"]
 		if method != http.MethodGet || stream || op.ID == "getFindings" {

@@ -41,8 +41,8 @@ func FuzzRequest(f *testing.F) {
 		f.Add([]byte(seed), true)
 		f.Add([]byte(seed), false)
 	}
-	p := webtest.NewGamesRig(f, webtest.WithTeams, webtest.Local(auth.SignUpOpen, webtest.NewClock()))
-	anna := p.Resident(f, "Anna")
+	p := webtest.NewGamesRig(f, webtest.WithTeams, webtest.WithLocalAccounts(auth.SignUpOpen, webtest.NewClock()))
+	anna := p.LocalPlayer(f, "Anna")
 	cookie, id := "pressbox_access="+anna.AccessToken(), anna.Get("/api/auth/me").Field("id")
 	f.Fuzz(func(t *testing.T, text []byte, signedIn bool) {
 		r, err := http.ReadRequest(bufio.NewReader(bytes.NewReader(text)))
@@ -70,7 +70,7 @@ func FuzzRequest(f *testing.F) {
 }
 
 // undo cancels the game or the announcements that a request created.
-func undo(t *testing.T, p *webtest.GamesRig, id string, w *httptest.ResponseRecorder) {
+func undo(t *testing.T, p *webtest.Rig, id string, w *httptest.ResponseRecorder) {
 	t.Helper()
 	var err error
 	if game, ok := strings.CutPrefix(w.Header().Get("Location"), "/api/games/"); ok && w.Code == http.StatusCreated {

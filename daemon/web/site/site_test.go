@@ -32,7 +32,7 @@ func TestRoutes_documented(t *testing.T) {
 		if !public {
 			handler, other = other, handler
 		}
-		url := webtest.InBraces.ReplaceAllString(path, "x")
+		url := webtest.PathParameter.ReplaceAllString(path, "x")
 		resp := r.Send(t, handler, webtest.NewRequest(http.MethodOptions, url, ""))
 		if got := resp.Header().Get("Allow"); resp.Code != http.StatusNoContent || got != strings.Join(want, ", ") {
 			t.Errorf("OPTIONS %s: status %d, Allow %q, want 204, %q", path, resp.Code, got, strings.Join(want, ", "))

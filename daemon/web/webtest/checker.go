@@ -18,8 +18,8 @@ import (
 	"pressbox/daemon/web/site"
 )
 
-// Each calls visit for every operation, in order.
-func (c *Checker) Each(visit func(op Operation, method, template string)) {
+// Each calls f for every operation, in order of path and method.
+func (c *Checker) Each(f func(op Operation, method, template string)) {
 	var names []string
 	for template, methods := range c.Paths {
 		for method := range methods {
@@ -29,16 +29,17 @@ func (c *Checker) Each(visit func(op Operation, method, template string)) {
 	slices.Sort(names)
 	for _, name := range names {
 		template, method, _ := strings.Cut(name, " ")
-		visit(c.Paths[template][strings.ToLower(method)], method, template)
+		f(c.Paths[template][strings.ToLower(method)], method, template)
 	}
 }
 
-// RequestSchema is the schema of the operation's body; "" when it has none.
+// RequestSchema returns the name of the schema of the request body; "" if there is
+// none.
 func (op Operation) RequestSchema() string {
 	return strings.TrimPrefix(op.Body.Content["application/json"].Schema.Ref, "#/components/schemas/")
 }
 
-// Examples are those of each schema of the document.
+// Examples returns the examples of each schema.
 func (c *Checker) Examples(tb testing.TB) map[string][]any {
 	tb.Helper()
 	text, err := site.OpenAPI("1.2.3")
@@ -62,12 +63,13 @@ func (c *Checker) Examples(tb testing.TB) map[string][]any {
 	return all
 }
 
-// A Checker holds answers against the OpenAPI document.
+// A Checker checks responses against the OpenAPI document.
 type Checker struct {
 	Paths   map[string]map[string]Operation // path, method
 	schemas *Schemas
 }
 
+// An Operation is an operation of the OpenAPI document.
 type Operation struct {
 	ID        string `json:"operationId"`
 	Servers   []any  `json:"servers"`
@@ -79,13 +81,14 @@ type Operation struct {
 	} `json:"responses"`
 }
 
-// media is how a body of some media type is described.
+// media describes a body of one media type.
 type media struct {
 	Schema struct {
 		Ref string `json:"$ref"`
 	} `json:"schema"`
 }
 
+// NewChecker returns a checker with the server's document.
 func NewChecker(tb testing.TB) *Checker {
 	tb.Helper()
 	text, err := site.OpenAPI("1.2.3")
@@ -105,16 +108,17 @@ func NewChecker(tb testing.TB) *Checker {
 	return &Checker{doc.Paths, all}
 }
 
-var InBraces = regexp.MustCompile(`\{[a-z]+\}`)
+// PathParameter matches a parameter in a path template.
+var PathParameter = regexp.MustCompile(`\{[a-z]+\}`)
 
-// find returns the operation of a request, and whether there is one.
+// find returns the operation of a request and reports whether there is one.
 func (c *Checker) find(method, path string) (Operation, bool) {
 	if method == http.MethodHead {
 		method = http.MethodGet
 	}
-	asked := strings.Split(path, "/")
+	segments := strings.Split(path, "/")
 	for template, methods := range c.Paths {
-		same := slices.EqualFunc(strings.Split(template, "/"), asked, func(want, got string) bool {
+		same := slices.EqualFunc(strings.Split(template, "/"), segments, func(want, got string) bool {
 			return want == got || strings.HasPrefix(want, "{") && got != ""
 		})
 		if op, ok := methods[strings.ToLower(method)]; ok && same {
@@ -124,9 +128,8 @@ func (c *Checker) find(method, path string) (Operation, bool) {
 	return Operation{}, false
 }
 
-// CheckResponse fails the test unless the answer is one that the document promises.
-// Of addresses and methods that it does not know, the answer must be a
-// problem.
+// CheckResponse fails the test unless the document describes the response. For an
+// unknown path or method, the response must be a problem.
 func (c *Checker) CheckResponse(tb testing.TB, req *http.Request, resp *http.Response) {
 	tb.Helper()
 	body, err := io.ReadAll(resp.Body)
@@ -140,10 +143,10 @@ func (c *Checker) CheckResponse(tb testing.TB, req *http.Request, resp *http.Res
 		}
 	}()
 	if resp.Header.Get("X-Request-Id") == "" {
-		tb.Error("the answer has no X-Request-Id")
+		tb.Error("the response has no X-Request-Id")
 	}
 	switch resp.StatusCode {
-	case http.StatusMovedPermanently, http.StatusTemporaryRedirect: // from an address with a slash too many
+	case http.StatusMovedPermanently, http.StatusTemporaryRedirect: // a path with a trailing slash
 		return
 	}
 	if req.Method == http.MethodOptions {
@@ -153,13 +156,13 @@ func (c *Checker) CheckResponse(tb testing.TB, req *http.Request, resp *http.Res
 	op, ok := c.find(req.Method, req.URL.Path)
 	switch {
 	case ok && resp.StatusCode != http.StatusMethodNotAllowed:
-		schema = op.promises(tb, resp)
+		schema = op.checkResponse(tb, resp)
 	case resp.StatusCode < 400:
 		tb.Errorf("%s %s is not documented", req.Method, req.URL.Path)
-	case resp.StatusCode == http.StatusNotFound && strings.HasPrefix(resp.Header.Get("Content-Type"), "text/html"): // to somebody who reads
+	case resp.StatusCode == http.StatusNotFound && strings.HasPrefix(resp.Header.Get("Content-Type"), "text/html"): // a page for browsers
 		return
 	case resp.Header.Get("Content-Type") != "application/problem+json":
-		tb.Errorf("a refusal of the type %q", resp.Header.Get("Content-Type"))
+		tb.Errorf("an error of the media type %q", resp.Header.Get("Content-Type"))
 	}
 	if schema == "" || req.Method == http.MethodHead {
 		return
@@ -170,13 +173,13 @@ func (c *Checker) CheckResponse(tb testing.TB, req *http.Request, resp *http.Res
 		return
 	}
 	if err := c.Schema(tb, schema).Validate(value); err != nil {
-		tb.Errorf("the body is not as documented: %v", err)
+		tb.Errorf("the body does not match its schema: %v", err)
 	}
 }
 
-// promises fails the test unless the operation documents such an answer, and
-// returns the schema of its body; "" when any will do, or there is none.
-func (op Operation) promises(tb testing.TB, resp *http.Response) (schema string) {
+// checkResponse fails the test unless the operation documents the status, headers
+// and media type. It returns the schema of the body; "" means any or no body.
+func (op Operation) checkResponse(tb testing.TB, resp *http.Response) (schema string) {
 	tb.Helper()
 	documented, ok := op.Responses[strconv.Itoa(resp.StatusCode)]
 	if !ok {
@@ -184,7 +187,7 @@ func (op Operation) promises(tb testing.TB, resp *http.Response) (schema string)
 	}
 	for name := range documented.Headers {
 		if resp.Header.Get(name) == "" {
-			tb.Errorf("%s documents the header %s of status %d, the answer has none", op.ID, name, resp.StatusCode)
+			tb.Errorf("%s documents the header %s of status %d, which is missing", op.ID, name, resp.StatusCode)
 		}
 	}
 	if len(documented.Content) == 0 {
@@ -195,12 +198,13 @@ func (op Operation) promises(tb testing.TB, resp *http.Response) (schema string)
 		tb.Errorf("Content-Type %q: %v", resp.Header.Get("Content-Type"), err)
 	}
 	content, ok := documented.Content[kind]
-	if _, open := documented.Content["*/*"]; !ok && !open {
+	if _, anyType := documented.Content["*/*"]; !ok && !anyType {
 		tb.Errorf("%s documents %v for status %d, not %q", op.ID, slices.Collect(maps.Keys(documented.Content)), resp.StatusCode, kind)
 	}
 	return content.Schema.Ref
 }
 
+// Schema returns the schema that ref leads to.
 func (c *Checker) Schema(tb testing.TB, ref string) *jsonschema.Schema {
 	tb.Helper()
 	schema, err := c.schemas.At(ref)

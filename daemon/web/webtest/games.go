@@ -11,11 +11,9 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"testing"
 	"time"
 
@@ -29,15 +27,14 @@ import (
 	"pressbox/game/live"
 	"pressbox/game/protocol"
 	"pressbox/game/teams"
-	"pressbox/store"
 )
 
-// Resident signs somebody in who has an account of the appliance.
-func (p *GamesRig) Resident(tb testing.TB, name string) *Player {
+// LocalPlayer creates a local account and signs in with it.
+func (p *Rig) LocalPlayer(tb testing.TB, name string) *Player {
 	tb.Helper()
 	f := &Player{p.Browser(tb), tb, name}
 	form := f.Get("/api/auth/idp/login").Want(http.StatusFound).Header.Get("Location")
-	back := f.Submit(form, "form", "create", "name", name, "passphrase", "nobody guesses this").Want(http.StatusSeeOther)
+	back := f.Submit(form, "form", "create", "name", name, "passphrase", Passphrase).Want(http.StatusSeeOther)
 	f.Get(back.Header.Get("Location")).Want(http.StatusSeeOther)
 	return f
 }
@@ -66,72 +63,46 @@ func (Clubs) Roster(ctx context.Context, season int, id string) (teams.Roster, e
 	return r, err
 }
 
-// A GamesRig is a house in which games are played.
-type GamesRig struct {
-	*SignInRig
-	Games     *live.Games
-	GameStore *store.Store // of games
-	fans      atomic.Int64
-}
-
-// NewGamesRig makes one; its hall runs until the test ends.
-func NewGamesRig(tb testing.TB, change ...func(*site.Config)) *GamesRig {
+// NewGamesRig returns a rig with sign-in and games.
+func NewGamesRig(tb testing.TB, change ...func(*site.Config)) *Rig {
 	tb.Helper()
-	p := &GamesRig{}
-	kept, err := store.Open(filepath.Join(tb.TempDir(), "games.db"), store.Options{})
-	if err != nil {
-		tb.Fatal(err)
-	}
-	tb.Cleanup(func() {
-		if err := kept.Close(); err != nil {
-			tb.Error(err)
-		}
-	})
-	p.GameStore = kept
-	furnish := func(cfg *site.Config) {
+	r := newRig(tb)
+	r.GameStore = openStore(tb)
+	withGames := func(cfg *site.Config) {
 		var err error
-		p.Games, err = live.New(tb.Context(), live.Config{Journal: kept.Games(), Rosters: Clubs{}, Announcer: cfg.Announcements.Announcer, Log: cfg.Log})
+		r.Games, err = live.New(tb.Context(), live.Config{Journal: r.GameStore.Games(), Rosters: Clubs{}, Announcer: cfg.Announcements.Announcer, Log: cfg.Log})
 		if err != nil {
 			tb.Fatal(err)
 		}
-		cfg.Play.Games, cfg.Season = p.Games, league.LastSeason
+		cfg.Play.Games, cfg.Season = r.Games, league.LastSeason
 	}
-	p.SignInRig = NewSignInRig(tb, append([]func(*site.Config){furnish}, change...)...)
-	ctx, cancel := context.WithCancel(context.Background())
-	var running sync.WaitGroup
-	running.Go(func() {
-		if err := p.Games.Run(ctx); err != nil {
-			tb.Error(err)
-		}
-	})
-	tb.Cleanup(func() {
-		cancel()
-		running.Wait()
-	})
-	return p
+	r.startSignIn(NewClock(), append([]func(*site.Config){withGames}, change...))
+	run(tb, r.Games.Run)
+	return r
 }
 
-// A Player is somebody who is signed in.
+// A Player is a browser that is signed in.
 type Player struct {
 	*Browser
-	T    testing.TB // of the test that he is in, which may be one of several in a stadium
+	T    testing.TB // may be a subtest of the rig's test
 	Name string
 }
 
-// Player signs somebody in.
-func (p *GamesRig) Player(tb testing.TB, name string) *Player {
+// Player signs in with an account of a name, from an address of its own.
+func (p *Rig) Player(tb testing.TB, name string) *Player {
 	tb.Helper()
 	p.Provider.Mu.Lock()
 	p.Provider.Identity = auth.Identity{Provider: "test", Subject: name, Name: name}
 	p.Provider.Mu.Unlock()
 	f := &Player{p.Browser(tb), tb, name}
-	n := p.fans.Add(1) // each has an address of his own, and so an allowance
+	n := p.players.Add(1) // the limits of an address apply to one player
 	f.From = fmt.Sprintf("192.168.%d.%d:40000", n/250, n%250+1)
 	f.SignIn()
 	return f
 }
 
-// Ask sends a request with a JSON body, "" for none, and reads the answer into v, if that is not nil.
+// Ask sends a request with a JSON body; "" means none. It decodes the response into
+// v unless v is nil.
 func (f *Player) Ask(method, path, body string, status int, v any) Page {
 	f.T.Helper()
 	headers := []string{"Sec-Fetch-Site", "same-origin"}
@@ -147,7 +118,8 @@ func (f *Player) Ask(method, path, body string, status int, v any) Page {
 	return answer
 }
 
-// Refused sends a request that must be refused so.
+// Refused sends a request and fails the test unless the response has the status and
+// the problem code.
 func (f *Player) Refused(method, path, body string, status int, code string) Page {
 	f.T.Helper()
 	answer := f.Ask(method, path, body, status, nil)
@@ -157,7 +129,7 @@ func (f *Player) Refused(method, path, body string, status int, code string) Pag
 	return answer
 }
 
-// A GameView is a game as tests look at it.
+// A GameView is the part of a game that tests inspect.
 type GameView struct {
 	ID     string
 	Status protocol.Status
@@ -178,7 +150,7 @@ type seatView struct {
 	Lineup    json.RawMessage
 }
 
-// CreateGame makes a game with these options, as JSON.
+// CreateGame creates a game; options is a JSON object.
 func (f *Player) CreateGame(options string) GameView {
 	f.T.Helper()
 	var g GameView
@@ -186,11 +158,13 @@ func (f *Player) CreateGame(options string) GameView {
 	return g
 }
 
+// HomeTeam returns the id of the home team.
 func HomeTeam() string { return "BWH" }
 
+// AwayTeam returns the id of the away team.
 func AwayTeam() string { return "CPR" }
 
-// SuggestLineup hands in the line-up that the bot would.
+// SuggestLineup submits the line-up that the server suggests.
 func (f *Player) SuggestLineup(id, side string) GameView {
 	f.T.Helper()
 	lineup := f.Ask("POST", "/api/games/"+id+"/lineups/"+side+"/suggest", "", 200, nil).Text
@@ -199,70 +173,70 @@ func (f *Player) SuggestLineup(id, side string) GameView {
 	return g
 }
 
-// Open serves the stadium on a real port, for websockets, and is its address.
-func (p *GamesRig) Open(tb testing.TB) string {
+// Open serves the rig on a TCP port and returns its address.
+func (p *Rig) Open(tb testing.TB) string {
 	tb.Helper()
 	server := httptest.NewServer(p.Handler())
 	tb.Cleanup(server.Close)
 	return strings.TrimPrefix(server.URL, "http://")
 }
 
-// A Frame is one of a websocket, read.
+// A Frame is a frame of a websocket.
 type Frame struct {
 	replica.Frame
 	Text []byte
 }
 
-// A Socket is a websocket to a stadium.
+// A Socket is a websocket to the server.
 type Socket struct {
 	*websocket.Conn
 	T      testing.TB
 	Schema func(name string) *jsonschema.Schema
 
-	// Of one that is read by itself, from the first time on, so that it answers
-	// pings while nobody listens; nil for one that is read when somebody does.
-	come chan come
-	read sync.Once
+	// incoming buffers the messages, so that the socket answers pings while the test
+	// does not read; nil if ReadMessage reads from the connection.
+	incoming chan message
+	read     sync.Once
 }
 
-// A come is what has come: a message, or the end.
-type come struct {
+// A message is a result of ReadMessage.
+type message struct {
 	kind int
 	text []byte
 	err  error
 }
 
-// ReadMessage is the next message.
+// ReadMessage returns the next message.
 func (l *Socket) ReadMessage() (kind int, text []byte, err error) {
-	if l.come == nil {
+	if l.incoming == nil {
 		return l.Conn.ReadMessage()
 	}
-	l.read.Do(func() { go l.readOut() })
+	l.read.Do(func() { go l.readAll() })
 	select {
-	case m, ok := <-l.come:
+	case m, ok := <-l.incoming:
 		if !ok {
 			return 0, nil, net.ErrClosed
 		}
 		return m.kind, m.text, m.err
-	case <-time.After(5 * time.Minute): // a test that fails shall end
+	case <-time.After(5 * time.Minute): // so that a failed test ends
 		return 0, nil, os.ErrDeadlineExceeded
 	}
 }
 
-// readOut reads until the connection ends, which it does with the test.
-func (l *Socket) readOut() {
-	defer close(l.come)
+// readAll reads until the connection is closed.
+func (l *Socket) readAll() {
+	defer close(l.incoming)
 	for {
-		var m come
+		var m message
 		m.kind, m.text, m.err = l.Conn.ReadMessage()
-		l.come <- m
+		l.incoming <- m
 		if m.err != nil {
 			return
 		}
 	}
 }
 
-// Dial opens a websocket as somebody.
+// Dial opens a websocket of the player, which is closed when the test ends.
 func (f *Player) Dial(address string) *Socket {
 	f.T.Helper()
 	l, err := f.TryDial(address)
@@ -273,6 +247,7 @@ func (f *Player) Dial(address string) *Socket {
 	return l
 }
 
+// TryDial opens a websocket of the player.
 func (f *Player) TryDial(address string) (*Socket, error) {
 	dialer := websocket.Dialer{Subprotocols: []string{"pressbox.v1"}, HandshakeTimeout: 5 * time.Minute}
 	conn, resp, err := dialer.Dial("ws://"+address+"/api/ws", http.Header{"Cookie": {"pressbox_access=" + f.AccessToken()}})
@@ -280,8 +255,8 @@ func (f *Player) TryDial(address string) (*Socket, error) {
 		return nil, err
 	}
 	_ = resp.Body.Close()
-	const many = 1 << 10 // more than are told of a game
-	return &Socket{Conn: conn, T: f.T, Schema: FrameSchemas(), come: make(chan come, many)}, nil
+	const capacity = 1 << 10 // more than the frames of a game
+	return &Socket{Conn: conn, T: f.T, Schema: FrameSchemas(), incoming: make(chan message, capacity)}, nil
 }
 
 // Sendf sends a frame.
@@ -292,7 +267,7 @@ func (l *Socket) Sendf(format string, args ...any) {
 	}
 }
 
-// Read reads the next frame, and holds it against the AsyncAPI document.
+// Read returns the next frame, checked against the AsyncAPI document.
 func (l *Socket) Read() (Frame, error) {
 	_, text, err := l.ReadMessage()
 	if err != nil {
@@ -307,12 +282,12 @@ func (l *Socket) Read() (Frame, error) {
 		l.T.Errorf("%v in %s", err, text)
 	}
 	if err := l.Schema(f.T).Validate(value); err != nil {
-		l.T.Errorf("a frame is not as documented: %v\n%s", err, text)
+		l.T.Errorf("frame does not match its schema: %v\n%s", err, text)
 	}
 	return f, nil
 }
 
-// Next is the next frame, or one of type "closed" whose rev is the code.
+// Next returns the next frame, or one of type "closed" with the close code as Rev.
 func (l *Socket) Next() Frame {
 	l.T.Helper()
 	f, err := l.Read()
@@ -325,7 +300,7 @@ func (l *Socket) Next() Frame {
 	return f
 }
 
-// Until skips frames before one of these types.
+// Until returns the next frame of one of the types.
 func (l *Socket) Until(types ...string) Frame {
 	l.T.Helper()
 	for {
@@ -339,23 +314,23 @@ func (l *Socket) Until(types ...string) Frame {
 	}
 }
 
-// WantNak fails the test unless the next frame that answers is a nak with that code.
+// WantNak fails the test unless the next nak, ack or pong is a nak with the code.
 func (l *Socket) WantNak(code string) {
 	l.T.Helper()
 	f := l.Until("nak", "ack", "pong", "closed")
 	if got := f.Code(); f.T != "nak" || got != code {
-		l.T.Errorf("answered %s, want a nak with code %s", f.Text, code)
+		l.T.Errorf("reply %s, want a nak with code %s", f.Text, code)
 	}
 }
 
-// Code is the code of a nak.
+// Code returns the error code of a nak.
 func (f Frame) Code() string {
 	var d struct{ Code string }
 	_ = json.Unmarshal(f.D, &d)
 	return d.Code
 }
 
-// Violations returns path and code of all that is wrong.
+// Violations returns path and code of each violation.
 func (p Page) Violations() []string {
 	p.T.Helper()
 	var problem struct {
@@ -371,12 +346,13 @@ func (p Page) Violations() []string {
 	return all
 }
 
+// Sorted returns the sorted elements in one line.
 func Sorted(all []string) string {
 	slices.Sort(all)
 	return strings.Join(all, ", ")
 }
 
-// A Display reads what a wall display is told.
+// A Display reads the event stream of a wall display.
 type Display struct {
 	t     testing.TB
 	lines *bufio.Scanner
@@ -384,6 +360,7 @@ type Display struct {
 	All   []string // type and data of all events
 }
 
+// OpenDisplay opens the event stream.
 func OpenDisplay(tb testing.TB, address string) *Display {
 	tb.Helper()
 	resp, err := http.Get("http://" + address + "/api/kiosk")
@@ -396,7 +373,7 @@ func OpenDisplay(tb testing.TB, address string) *Display {
 	return &Display{t: tb, lines: lines}
 }
 
-// Await reads until an event of a type that holds a text.
+// Await reads until an event of the type kind whose data contains text.
 func (d *Display) Await(kind, text string) {
 	d.t.Helper()
 	event := ""
@@ -415,10 +392,10 @@ func (d *Display) Await(kind, text string) {
 			return
 		}
 	}
-	d.t.Fatalf("no %s with %s came: %v", kind, text, d.lines.Err())
+	d.t.Fatalf("no event %s with %s: %v", kind, text, d.lines.Err())
 }
 
-// WantDocumented holds an event of a stream against the OpenAPI document.
+// WantDocumented checks the data of an event against the OpenAPI document.
 func WantDocumented(tb testing.TB, event, data string) {
 	tb.Helper()
 	name := map[string]string{"game": "Game", "announcement": "Announcement"}[event]
@@ -430,34 +407,34 @@ func WantDocumented(tb testing.TB, event, data string) {
 		tb.Fatal(err)
 	}
 	if err := NewChecker(tb).Schema(tb, "#/components/schemas/"+name).Validate(value); err != nil {
-		tb.Errorf("a %s is not as documented: %v", event, err)
+		tb.Errorf("%s does not match its schema: %v", event, err)
 	}
 }
 
-// WithTeams lets the built-in league be asked for.
+// WithTeams configures the built-in league.
 func WithTeams(cfg *site.Config) { cfg.Play.Teams = Clubs{} }
 
-// NewTable begins a game with these options.
-func (p *GamesRig) NewTable(tb testing.TB, options string) *Table {
+// NewMatch starts a game; options is a JSON object.
+func (p *Rig) NewMatch(tb testing.TB, options string) *Match {
 	tb.Helper()
-	n := p.fans.Load() // nobody sits at two tables: one has only so many sessions
-	seat := &Table{GamesRig: p, Home: p.Player(tb, fmt.Sprint("Anna ", n)), Away: p.Player(tb, fmt.Sprint("Bert ", n))}
-	seat.ID = seat.Home.CreateGame(options).ID
-	seat.Away.Ask(http.MethodPost, "/api/games/"+seat.ID+"/join", "", 200, nil)
-	seat.Home.SuggestLineup(seat.ID, "home")
-	if g := seat.Away.SuggestLineup(seat.ID, "away"); g.Status != protocol.Active {
-		tb.Fatalf("with both line-ups in it is %s", g.Status)
+	n := p.players.Load() // new players: an account has a limited number of sessions
+	m := &Match{Rig: p, Home: p.Player(tb, fmt.Sprint("Anna ", n)), Away: p.Player(tb, fmt.Sprint("Bert ", n))}
+	m.ID = m.Home.CreateGame(options).ID
+	m.Away.Ask(http.MethodPost, "/api/games/"+m.ID+"/join", "", 200, nil)
+	m.Home.SuggestLineup(m.ID, "home")
+	if g := m.Away.SuggestLineup(m.ID, "away"); g.Status != protocol.Active {
+		tb.Fatalf("status %s with both line-ups, want active", g.Status)
 	}
-	return seat
+	return m
 }
 
-// TrySendf sends a frame; the connection may have been cut.
+// TrySendf sends a frame and returns the error.
 func (l *Socket) TrySendf(format string, args ...any) error {
 	return l.WriteMessage(1, fmt.Appendf(nil, format, args...))
 }
 
-// DialWire opens a websocket of a stadium that is in a synctest bubble, over a
-// wire on which the stadium is served.
+// DialWire opens a websocket over a wire on which the rig is served in a synctest
+// bubble.
 func (f *Player) DialWire(l *Wire) *Socket {
 	f.T.Helper()
 	dialer := websocket.Dialer{NetDialContext: func(context.Context, string, string) (net.Conn, error) { return l.Dial(), nil }}

@@ -10,15 +10,15 @@ import (
 	"pressbox/daemon/replica"
 )
 
-// A Table is a game of two that has begun, and who sits at it.
-type Table struct {
-	*GamesRig
+// A Match is an active game and its two managers.
+type Match struct {
+	*Rig
 	ID         string
-	Home, Away *Player // home, away
+	Home, Away *Player
 }
 
-// Sit joins and follows until the state.
-func (m *Manager) Sit() *Manager {
+// JoinState joins and applies frames until the game's state.
+func (m *Manager) JoinState() *Manager {
 	m.T.Helper()
 	m.Join()
 	for {
@@ -30,20 +30,20 @@ func (m *Manager) Sit() *Manager {
 	}
 }
 
-// State is where the game stands, for comparing.
-func (s *Table) State(t *testing.T) string {
+// State returns the revision and the hash of the game's state.
+func (a *Match) State(t *testing.T) string {
 	t.Helper()
 	var g struct {
 		Rev   uint64
 		State struct{ Hash string }
 	}
-	s.Home.Ask(http.MethodGet, "/api/games/"+s.ID, "", 200, &g)
+	a.Home.Ask(http.MethodGet, "/api/games/"+a.ID, "", 200, &g)
 	return fmt.Sprint(g.Rev, g.State.Hash)
 }
 
-// Side is the side that the manager was told he has.
+// Side returns the side in the first hello; "" if there is none.
 func (m *Manager) Side() string {
-	for _, h := range m.Heard {
+	for _, h := range m.Received {
 		var hello struct {
 			T string
 			D struct{ Sides []string }
@@ -55,7 +55,7 @@ func (m *Manager) Side() string {
 	return ""
 }
 
-// NewReplica begins with what GET /api/games/{id} says of the rosters.
+// NewReplica returns a replica of the game in a response of GET /api/games/{id}.
 func NewReplica(tb testing.TB, g Page) *replica.Replica {
 	tb.Helper()
 	r, err := replica.New([]byte(g.Text))
@@ -65,47 +65,47 @@ func NewReplica(tb testing.TB, g Page) *replica.Replica {
 	return r
 }
 
-// A Manager plays a game over a websocket: he decides by what he is told is
-// legal, and keeps a replica.
+// A Manager plays a game over a websocket: it chooses among the legal actions and
+// maintains a replica.
 type Manager struct {
 	*Socket
 	*replica.Replica
 	Game     string
 	Commands int
-	Dice     *rand.Rand // nil: always the first of what is legal
-	Heard    []string   // all frames
+	Dice     *rand.Rand // chooses the action; nil means the first legal one
+	Received []string   // all frames
 }
 
-// Manage makes a manager of a game, who has not joined it.
+// Manage returns a manager that has not yet joined the game.
 func (f *Player) Manage(address, id string) *Manager {
 	f.T.Helper()
 	return &Manager{Socket: f.Dial(address), Replica: NewReplica(f.T, f.Ask("GET", "/api/games/"+id, "", 200, nil)), Game: id}
 }
 
-// Join joins, from the revision that the replica has.
+// Join joins the game at the revision of the replica.
 func (m *Manager) Join() {
 	m.T.Helper()
 	m.Sendf(`{"t":"join","g":%q,"d":{"since":%d}}`, m.Game, m.Rev)
 }
 
-// Follow takes over a frame.
+// Follow applies a frame to the replica.
 func (m *Manager) Follow(f Frame) {
 	m.T.Helper()
-	m.Heard = append(m.Heard, string(f.Text))
+	m.Received = append(m.Received, string(f.Text))
 	if err := m.Apply(f.Frame); err != nil {
 		m.T.Fatal(err)
 	}
 	switch f.T {
 	case "nak":
-		if code := f.Code(); code != "stale_revision" { // the other manager was quicker: news come
-			m.T.Fatalf("answered %s", f.Text)
+		if code := f.Code(); code != "stale_revision" { // the other manager acted first
+			m.T.Fatalf("reply %s", f.Text)
 		}
 	case "closed":
-		m.T.Fatalf("hung up on with %d", f.Rev)
+		m.T.Fatalf("closed with %d", f.Rev)
 	}
 }
 
-// Command sends an action under a new command id, and returns the id.
+// Command sends an action and returns its new command id.
 func (m *Manager) Command(action []byte) string {
 	m.T.Helper()
 	m.Commands++
@@ -114,29 +114,29 @@ func (m *Manager) Command(action []byte) string {
 	return cid
 }
 
-// Decide sends one of what is legal, if anything is, or now and then a
-// substitution.
+// Decide sends a legal action, or sometimes a substitution. It sends nothing if no
+// action is legal.
 func (m *Manager) Decide() {
 	m.T.Helper()
 	if len(m.Legal) == 0 {
 		return
 	}
-	choose := m.Legal[0]
+	action := m.Legal[0]
 	if m.Dice != nil && m.Dice.IntN(3) == 0 {
-		choose = m.Legal[m.Dice.IntN(len(m.Legal))]
+		action = m.Legal[m.Dice.IntN(len(m.Legal))]
 	}
 	if m.Dice != nil && m.Dice.IntN(20) == 0 {
 		for _, o := range m.Offers {
 			if o.Group == "substitution" && m.Dice.IntN(5) == 0 {
-				choose = o
+				action = o
 			}
 		}
 	}
 	m.Legal, m.Offers = nil, nil
-	m.Command(choose.Action)
+	m.Command(action.Action)
 }
 
-// PlayOut joins and plays to the end.
+// PlayOut joins the game and plays it to the end.
 func (m *Manager) PlayOut() {
 	m.T.Helper()
 	m.Join()

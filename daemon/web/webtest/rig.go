@@ -1,7 +1,6 @@
-// Package webtest holds what the tests of the server's packages share: a server
-// over a real store, with stand-ins for voices, loudspeaker, sign-in provider
-// and clubs; clients of it; and the check of every response against the OpenAPI
-// document.
+// Package webtest provides the server's tests with a server on a real store, with
+// fakes of the voices, the audio output, the sign-in provider and the clubs, and
+// with clients that check every response against the OpenAPI document.
 package webtest
 
 import (
@@ -18,27 +17,32 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
 	"pressbox/audio"
+	"pressbox/auth/session"
 	"pressbox/daemon/web"
 	"pressbox/daemon/web/admin"
 	"pressbox/daemon/web/announcements"
 	"pressbox/daemon/web/site"
+	"pressbox/game/live"
 	"pressbox/store"
 	"pressbox/voice/announce"
 )
 
+// Client addresses on the local network and outside of it.
 const (
 	LANClient     = "192.168.1.20:40000"
 	ForeignClient = "203.0.113.5:40000"
 )
 
+// AsJSON is the media type of JSON.
 const AsJSON = "application/json"
 
-// Logged is what the log says of a request.
-func (r *Rig) Logged(id string) string {
+// LogLine returns the first line of the log that contains id; "" if there is none.
+func (r *Rig) LogLine(id string) string {
 	for line := range strings.Lines(r.Log.String()) {
 		if strings.Contains(line, id) {
 			return line
@@ -47,8 +51,8 @@ func (r *Rig) Logged(id string) string {
 	return ""
 }
 
-// Serve serves the rig on a wire until stop is called, which returns what
-// Serve said.
+// ServeWire serves the rig on a wire until stop is called, which returns the
+// result of Serve.
 func (r *Rig) ServeWire() (l *Wire, stop func() error) {
 	l = NewWire()
 	ctx, cancel := context.WithCancel(context.Background())
@@ -60,23 +64,26 @@ func (r *Rig) ServeWire() (l *Wire, stop func() error) {
 	}
 }
 
+// Announce creates an announcement and returns its id.
 func (r *Rig) Announce(t *testing.T, message string) (id string) {
 	t.Helper()
 	return r.Do(t, "POST", "/notify", fmt.Sprintf(`{"message": %q}`, message)).Want(202, "").Field("id")
 }
 
-// A Speaker stands in for the voices: each word of a message is a clip of a
-// tenth of a second.
+// A Speaker is a fake of the voices: it speaks each word of a message as a clip
+// of 100 ms.
 type Speaker struct {
-	Slow      int           // how many times as long each clip is; 0 means once
-	Gate      chan struct{} // when not nil, each clip waits for an element
-	FirstErr  error         // when not nil, what it says instead of the first clip
-	SecondErr error         // when not nil, what it says instead of the second clip
-	Ended     chan struct{} // when not nil, told when a speech was given up
+	Slow      int           // factor of the length of a clip; 0 means 1
+	Gate      chan struct{} // if not nil, each clip waits for a receive
+	FirstErr  error         // if not nil, returned instead of the first clip
+	SecondErr error         // if not nil, returned instead of the second clip
+	Canceled  chan struct{} // if not nil, closed when a speech is canceled
 }
 
+// Voice is the only installed voice.
 const Voice = "en_US-ballpark-medium"
 
+// Voice returns the installed voice for its name and for "".
 func (s *Speaker) Voice(name string) (string, error) {
 	if name == "" || name == Voice {
 		return Voice, nil
@@ -84,6 +91,7 @@ func (s *Speaker) Voice(name string) (string, error) {
 	return "", &announce.UnknownVoiceError{Name: name, Installed: []string{Voice}}
 }
 
+// Speak returns a clip per word of message.
 func (s *Speaker) Speak(ctx context.Context, _, message string, _ int) iter.Seq2[audio.Clip, error] {
 	return func(yield func(audio.Clip, error) bool) {
 		for i := range strings.Fields(message) {
@@ -91,8 +99,8 @@ func (s *Speaker) Speak(ctx context.Context, _, message string, _ int) iter.Seq2
 				select {
 				case <-s.Gate:
 				case <-ctx.Done():
-					if s.Ended != nil {
-						close(s.Ended)
+					if s.Canceled != nil {
+						close(s.Canceled)
 					}
 					yield(audio.Clip{}, ctx.Err())
 					return
@@ -113,12 +121,13 @@ func (s *Speaker) Speak(ctx context.Context, _, message string, _ int) iter.Seq2
 	}
 }
 
-// A Sink stands in for the loudspeaker: of each announcement it plays the
-// first clip, and the others when it is let, in no time.
-type Sink struct{ let chan struct{} }
+// A Sink is a fake of the audio output. It plays the first clip of each
+// announcement at once and the others after a receive from release.
+type Sink struct{ release chan struct{} }
 
+// Play consumes clips.
 func (s *Sink) Play(ctx context.Context, clips <-chan audio.Clip) error {
-	let := s.let
+	let := s.release
 	for next := clips; ; {
 		select {
 		case _, more := <-next:
@@ -136,52 +145,93 @@ func (s *Sink) Play(ctx context.Context, clips <-chan audio.Clip) error {
 	}
 }
 
-// A Rig is a server on a real store and a real queue.
+// A Rig is a server on real stores. The fields of sign-in and games are nil if its
+// constructor does not set them up.
 type Rig struct {
 	*web.Server
+	T         testing.TB
 	Announcer *announce.Announcer
 	Store     *store.Store // of announcements
 	Speaker   *Speaker
-	Let       chan struct{} // an element lets one announcement be played
+	Release   chan struct{} // each send lets one announcement play to its end
 	Log       *LogBuffer
 	Check     *Checker
 	Config    site.Config
+
+	// Set by NewSignInRig and NewGamesRig.
+	Provider *Provider
+	Sessions *session.Sessions
+	Accounts *session.LocalAccounts
+	Clock    *Clock
+	mu       sync.Mutex        // guards secrets
+	secrets  map[string]string // secret → its kind
+
+	// Set by NewGamesRig.
+	Games     *live.Games
+	GameStore *store.Store // of games
+	players   atomic.Int64
 }
 
-// NewRig makes a rig; change may alter its configuration.
+// NewRig returns a rig without sign-in; each change may alter the configuration.
 func NewRig(tb testing.TB, change ...func(*site.Config)) *Rig {
 	tb.Helper()
-	log := &LogBuffer{}
-	r := &Rig{Speaker: &Speaker{}, Let: make(chan struct{}), Log: log, Check: NewChecker(tb)}
-	logger := slog.New(slog.NewTextHandler(log, &slog.HandlerOptions{Level: slog.LevelDebug}))
-	kept, err := store.Open(filepath.Join(tb.TempDir(), "pressbox.db"), store.Options{})
+	r := newRig(tb)
+	r.start(change)
+	return r
+}
+
+func newRig(tb testing.TB) *Rig {
+	tb.Helper()
+	return &Rig{
+		T: tb, Speaker: &Speaker{}, Release: make(chan struct{}), Log: &LogBuffer{}, Check: NewChecker(tb),
+		Store: openStore(tb), secrets: map[string]string{},
+	}
+}
+
+// openStore opens a store that is closed when the test ends.
+func openStore(tb testing.TB) *store.Store {
+	tb.Helper()
+	s, err := store.Open(filepath.Join(tb.TempDir(), "pressbox.db"), store.Options{})
 	if err != nil {
 		tb.Fatal(err)
 	}
-	r.Store = kept
-	quiet := slog.New(slog.DiscardHandler)
-	queue := announce.Config{Max: 3, TTL: 10 * time.Minute, Rate: 170, Volume: 100}
-	r.Announcer, err = announce.New(queue, kept, r.Speaker, &Sink{r.Let}, quiet)
-	if err != nil {
-		tb.Fatal(err)
-	}
+	tb.Cleanup(func() {
+		if err := s.Close(); err != nil {
+			tb.Error(err)
+		}
+	})
+	return s
+}
+
+// run calls run in a goroutine and cancels its context when the test ends.
+func run(tb testing.TB, run func(context.Context) error) {
+	tb.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
 	var running sync.WaitGroup
 	running.Go(func() {
-		if err := r.Announcer.Run(ctx); err != nil {
+		if err := run(ctx); err != nil {
 			tb.Error(err)
 		}
 	})
 	tb.Cleanup(func() {
-		close(r.Let) // otherwise the announcer would wait for its sentence to end
 		cancel()
 		running.Wait()
-		if err := kept.Close(); err != nil {
-			tb.Error(err)
-		}
 	})
-	cfg := site.Config{
-		Config: web.Config{Log: logger, Version: "1.2.3"},
+}
+
+// start runs the announcer and creates the server.
+func (r *Rig) start(change []func(*site.Config)) {
+	r.T.Helper()
+	queue := announce.Config{Max: 3, TTL: 10 * time.Minute, Rate: 170, Volume: 100}
+	var err error
+	r.Announcer, err = announce.New(queue, r.Store, r.Speaker, &Sink{r.Release}, slog.New(slog.DiscardHandler))
+	if err != nil {
+		r.T.Fatal(err)
+	}
+	run(r.T, r.Announcer.Run)
+	r.T.Cleanup(func() { close(r.Release) }) // otherwise the announcer waits for it
+	r.Config = site.Config{
+		Config: web.Config{Log: slog.New(slog.NewTextHandler(r.Log, &slog.HandlerOptions{Level: slog.LevelDebug})), Version: "1.2.3"},
 		Announcements: announcements.Config{
 			Announcer:   r.Announcer,
 			Speaker:     r.Speaker,
@@ -191,28 +241,27 @@ func NewRig(tb testing.TB, change ...func(*site.Config)) *Rig {
 		Admin: admin.Config{Versions: map[string]string{"go": "go1.26"}},
 	}
 	for _, c := range change {
-		c(&cfg)
+		c(&r.Config)
 	}
-	r.Config = cfg
-	if r.Server, err = site.New(cfg); err != nil {
-		tb.Fatal(err)
+	if r.Server, err = site.New(r.Config); err != nil {
+		r.T.Fatal(err)
 	}
-	return r
 }
 
-// A Reply is an answer that was held against the OpenAPI document.
+// A Reply is a response that matches the OpenAPI document.
 type Reply struct {
 	*httptest.ResponseRecorder
 	T testing.TB
 }
 
-// Do sends a request from the LAN; the headers are name and value in turn. A
-// "Host" and a "Client" (address and port) may be among them.
+// Do sends a request from the local network. headers alternates names and values;
+// "Host" sets the host and "Client" the client's address and port.
 func (r *Rig) Do(tb testing.TB, method, path, body string, headers ...string) Reply {
 	tb.Helper()
 	return r.Send(tb, r.Handler(), NewRequest(method, path, body, headers...))
 }
 
+// NewRequest returns a request as Do sends it.
 func NewRequest(method, path, body string, headers ...string) *http.Request {
 	req := httptest.NewRequest(method, path, strings.NewReader(body))
 	if body == "" {
@@ -232,6 +281,7 @@ func NewRequest(method, path, body string, headers ...string) *http.Request {
 	return req
 }
 
+// Send sends a request to h and checks the response.
 func (r *Rig) Send(tb testing.TB, h http.Handler, req *http.Request) Reply {
 	tb.Helper()
 	w := httptest.NewRecorder()
@@ -240,8 +290,8 @@ func (r *Rig) Send(tb testing.TB, h http.Handler, req *http.Request) Reply {
 	return Reply{w, tb}
 }
 
-// Want fails the test unless the answer has that status and, when it is a
-// problem, that code.
+// Want fails the test unless the response has the status and, if code is not "",
+// the problem code.
 func (w Reply) Want(status int, code string) Reply {
 	w.T.Helper()
 	if w.Code != status {
@@ -253,7 +303,7 @@ func (w Reply) Want(status int, code string) Reply {
 	return w
 }
 
-// Field returns a member of the answer's JSON object, as text.
+// Field returns a member of the response's JSON object as text.
 func (w Reply) Field(name string) string {
 	w.T.Helper()
 	var all map[string]any
@@ -274,7 +324,7 @@ func (w Reply) Field(name string) string {
 	}
 }
 
-// Violations returns path and code of all that is wrong, in order.
+// Violations returns path and code of each violation, in order.
 func (w Reply) Violations() string {
 	w.T.Helper()
 	var p struct {
@@ -283,16 +333,16 @@ func (w Reply) Violations() string {
 	if err := json.Unmarshal(w.Body.Bytes(), &p); err != nil {
 		w.T.Fatal(err)
 	}
-	var said []string
+	var all []string
 	for _, e := range p.Errors {
-		said = append(said, e.Path+" "+e.Code)
+		all = append(all, e.Path+" "+e.Code)
 	}
-	return strings.Join(said, ", ")
+	return strings.Join(all, ", ")
 }
 
-// LogBuffer is a buffer that may be written and read concurrently.
+// LogBuffer is a buffer for concurrent use.
 type LogBuffer struct {
-	mu  sync.Mutex
+	mu  sync.Mutex // guards buf
 	buf bytes.Buffer
 }
 
@@ -308,26 +358,16 @@ func (b *LogBuffer) String() string {
 	return b.buf.String()
 }
 
+// ErrVoice is an error of the voices.
 var ErrVoice = errors.New("the model is broken")
 
-// ListenTCP serves the rig on a real port until the test ends, and returns its
-// URL.
+// ListenTCP serves the rig on a TCP port until the test ends and returns its URL.
 func (r *Rig) ListenTCP(t *testing.T) (base string) {
 	t.Helper()
 	ln, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
-	ctx, cancel := context.WithCancel(context.Background())
-	var serving sync.WaitGroup
-	serving.Go(func() {
-		if err := r.Serve(ctx, ln); err != nil {
-			t.Error(err)
-		}
-	})
-	t.Cleanup(func() {
-		cancel()
-		serving.Wait()
-	})
+	run(t, func(ctx context.Context) error { return r.Serve(ctx, ln) })
 	return "http://" + ln.Addr().String()
 }

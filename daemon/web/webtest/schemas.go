@@ -11,8 +11,8 @@ import (
 	"pressbox/daemon/web/openapi"
 )
 
-// FrameSchemas returns the schema of each frame, which says what there may be
-// and refuses the rest.
+// FrameSchemas returns a function that returns the schema of a frame type. The
+// schemas refuse unknown members.
 var FrameSchemas = sync.OnceValue(func() func(string) *jsonschema.Schema {
 	text, err := openapi.AsyncAPI("1.2.3")
 	if err != nil {
@@ -31,16 +31,16 @@ var FrameSchemas = sync.OnceValue(func() func(string) *jsonschema.Schema {
 	}
 })
 
-// Schemas are those of a document, each compiled when it is first asked for.
+// Schemas compiles the schemas of a document at their first use.
 type Schemas struct {
 	name     string // of the document
 	compiler *jsonschema.Compiler
 
-	mu       sync.Mutex // guards what follows
+	mu       sync.Mutex // guards compiled
 	compiled map[string]*jsonschema.Schema
 }
 
-// NewSchemas reads a document. Its schemas refuse what they do not mention.
+// NewSchemas parses a document. Its schemas refuse unknown members.
 func NewSchemas(name string, document []byte) (*Schemas, error) {
 	tree, err := jsonschema.UnmarshalJSON(bytes.NewReader(document))
 	if err != nil {
@@ -52,8 +52,8 @@ func NewSchemas(name string, document []byte) (*Schemas, error) {
 	return s, s.compiler.AddResource(name, tree)
 }
 
-// closeObjects makes every schema with properties refuse others, unless it
-// says that there may be: what is answered is documented.
+// closeObjects sets additionalProperties to false in each schema with properties
+// that does not have it.
 func closeObjects(tree any) {
 	switch node := tree.(type) {
 	case []any:
@@ -71,7 +71,7 @@ func closeObjects(tree any) {
 	}
 }
 
-// At returns the schema to which a reference leads, such as "#/components/schemas/Problem".
+// At returns the schema that a reference leads to, such as "#/components/schemas/Problem".
 func (s *Schemas) At(ref string) (*jsonschema.Schema, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -85,8 +85,8 @@ func (s *Schemas) At(ref string) (*jsonschema.Schema, error) {
 	return s.compiled[ref], nil
 }
 
-// WantValid fails the test unless a document is one of the kind that a published
-// schema describes.
+// WantValid fails the test unless document matches the published schema of
+// address.
 func WantValid(t *testing.T, document []byte, draft *jsonschema.Draft, address string, published io.Reader) {
 	t.Helper()
 	meta, err := jsonschema.UnmarshalJSON(published)

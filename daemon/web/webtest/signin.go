@@ -11,7 +11,6 @@ import (
 	"net/http/httptest"
 	"net/netip"
 	"net/url"
-	"path/filepath"
 	"regexp"
 	"strings"
 	"sync"
@@ -24,19 +23,19 @@ import (
 	"pressbox/clock"
 	"pressbox/daemon/web/signin"
 	"pressbox/daemon/web/site"
-	"pressbox/store"
 )
 
-// A Provider stands in for a sign-in provider: it vouches for who it is told.
+// A Provider is a fake of a sign-in provider. Identify returns Identity and Err.
 type Provider struct {
-	Mu       sync.Mutex
+	Mu       sync.Mutex // guards the other fields
 	Identity auth.Identity
 	Err      error
 	Panics   bool
-	Flows    []auth.AuthorizationRequest // as asked with, and as exchanged
-	Codes    []string                    // as exchanged
+	Flows    []auth.AuthorizationRequest // of Authorize and of Identify
+	Codes    []string                    // of Identify
 }
 
+// Authorize returns the URL of a sign-in.
 func (v *Provider) Authorize(_ context.Context, f auth.AuthorizationRequest) (string, error) {
 	v.Mu.Lock()
 	defer v.Mu.Unlock()
@@ -47,10 +46,12 @@ func (v *Provider) Authorize(_ context.Context, f auth.AuthorizationRequest) (st
 	return "https://idp.example/authorize?" + url.Values{"state": {f.State}, "redirect_uri": {f.Redirect}}.Encode(), nil
 }
 
+// Issuer returns the issuer, which sends no iss parameter.
 func (v *Provider) Issuer(context.Context) (string, bool, error) {
 	return "https://idp.example", false, nil
 }
 
+// Identify exchanges a code.
 func (v *Provider) Identify(_ context.Context, f auth.AuthorizationRequest, code string) (auth.Identity, error) {
 	v.Mu.Lock()
 	defer v.Mu.Unlock()
@@ -58,85 +59,72 @@ func (v *Provider) Identify(_ context.Context, f auth.AuthorizationRequest, code
 	return v.Identity, v.Err
 }
 
-// A SignInRig is a rig that people can sign in to. Whatever is secret and was
-// issued in a test is searched for in the log when the test ends (F7).
-type SignInRig struct {
-	*Rig
-	T        testing.TB
-	Provider *Provider
-	Sessions *session.Sessions
-	Accounts *session.LocalAccounts
-	Clock    *Clock
-
-	mu      sync.Mutex
-	secrets map[string]string // secret → what it is
-}
-
-// A Clock is set by hand.
+// A Clock is a manual clock.
 type Clock struct {
-	mu sync.Mutex
+	mu sync.Mutex // guards at
 	at time.Time
 }
 
+// NewClock returns a clock that shows the present time.
 func NewClock() *Clock { return &Clock{at: time.Now()} }
 
+// Now returns the clock's time.
 func (c *Clock) Now() time.Time {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.at
 }
 
+// Advance moves the clock forward.
 func (c *Clock) Advance(d time.Duration) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.at = c.at.Add(d)
 }
 
-// NewSignInRig makes a house with a voucher; change may alter how one signs in.
-func NewSignInRig(tb testing.TB, change ...func(*site.Config)) *SignInRig {
+// NewSignInRig returns a rig with a fake of the sign-in provider; each change may
+// alter the configuration. The log must not contain a secret that the test
+// issued (F7).
+func NewSignInRig(tb testing.TB, change ...func(*site.Config)) *Rig {
 	tb.Helper()
-	return NewSignInRigAt(tb, NewClock(), change...)
+	return newSignInRig(tb, NewClock(), change)
 }
 
-// NewSignInRigAt is newHouse with the house's clock.
-func NewSignInRigAt(tb testing.TB, now *Clock, change ...func(*site.Config)) *SignInRig {
+func newSignInRig(tb testing.TB, now *Clock, change []func(*site.Config)) *Rig {
 	tb.Helper()
-	h := &SignInRig{
-		T: tb, Clock: now, secrets: map[string]string{},
-		Provider: &Provider{Identity: auth.Identity{Provider: "test", Subject: "1", Name: "Anna"}},
-	}
-	kept, err := store.Open(filepath.Join(tb.TempDir(), "people.db"), store.Options{})
-	if err != nil {
-		tb.Fatal(err)
-	}
-	tb.Cleanup(func() {
-		if err := kept.Close(); err != nil {
-			tb.Error(err)
-		}
-	})
-	began := h.Clock.Now()
-	times, err := session.OpenClock(tb.Context(), kept.Auth(), clock.Source{
-		Wall: h.Clock.Now, Since: func() time.Duration { return h.Clock.Now().Sub(began) }, Boot: "boot",
+	r := newRig(tb)
+	r.startSignIn(now, change)
+	return r
+}
+
+// startSignIn sets up sign-in and creates the server.
+func (r *Rig) startSignIn(now *Clock, change []func(*site.Config)) {
+	r.T.Helper()
+	r.Clock = now
+	r.Provider = &Provider{Identity: auth.Identity{Provider: "test", Subject: "1", Name: "Anna"}}
+	repository := openStore(r.T).Auth()
+	start := now.Now()
+	times, err := session.OpenClock(r.T.Context(), repository, clock.Source{
+		Wall: now.Now, Since: func() time.Duration { return now.Now().Sub(start) }, Boot: "boot",
 	}, time.Time{})
 	if err != nil {
-		tb.Fatal(err)
+		r.T.Fatal(err)
 	}
-	furnish := func(cfg *site.Config) {
-		h.Sessions = session.New(kept.Auth(), times, 0, cfg.Log)
-		h.Accounts = h.Sessions.LocalAccounts()
+	withSignIn := func(cfg *site.Config) {
+		r.Sessions = session.New(repository, times, 0, cfg.Log)
+		r.Accounts = r.Sessions.LocalAccounts()
 		cfg.SignIn = &signin.Config{
-			Sessions: h.Sessions,
-			SignIn:   &session.SignIn{Provider: h.Provider, ProviderName: "test", SignUp: auth.SignUpOpen, Sessions: h.Sessions, Log: cfg.Log},
+			Sessions: r.Sessions,
+			SignIn:   &session.SignIn{Provider: r.Provider, ProviderName: "test", SignUp: auth.SignUpOpen, Sessions: r.Sessions, Log: cfg.Log},
 		}
 	}
-	h.Rig = NewRig(tb, append([]func(*site.Config){furnish}, change...)...)
-	tb.Cleanup(h.searchLog)
-	return h
+	r.start(append([]func(*site.Config){withSignIn}, change...))
+	r.T.Cleanup(r.searchLog)
 }
 
-// Local makes the appliance vouch for its own accounts, by a clock: whoever was
-// wrong waits a second by it, however long the machine takes to ask again.
-func Local(policy auth.SignUpPolicy, now *Clock) func(*site.Config) {
+// WithLocalAccounts configures local accounts. The throttle uses the clock, so that
+// its waits do not depend on the speed of the host.
+func WithLocalAccounts(policy auth.SignUpPolicy, now *Clock) func(*site.Config) {
 	return func(cfg *site.Config) {
 		l := idp.NewLocal(idp.LocalConfig{
 			Accounts: cfg.SignIn.Sessions.LocalAccounts(), SignUp: policy, Now: now.Now, Log: cfg.Log,
@@ -148,15 +136,15 @@ func Local(policy auth.SignUpPolicy, now *Clock) func(*site.Config) {
 	}
 }
 
-// NewLocalRig makes a house that keeps accounts itself.
-func NewLocalRig(tb testing.TB, policy auth.SignUpPolicy, change ...func(*site.Config)) *SignInRig {
+// NewLocalRig returns a rig with local accounts.
+func NewLocalRig(tb testing.TB, policy auth.SignUpPolicy, change ...func(*site.Config)) *Rig {
 	tb.Helper()
 	now := NewClock()
-	return NewSignInRigAt(tb, now, append([]func(*site.Config){Local(policy, now)}, change...)...)
+	return newSignInRig(tb, now, append([]func(*site.Config){WithLocalAccounts(policy, now)}, change...))
 }
 
-// Secret notes that something must not be logged.
-func (h *SignInRig) Secret(what, value string) {
+// Secret records a value that must not be logged; what is its kind.
+func (h *Rig) Secret(what, value string) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if len(value) >= 8 {
@@ -164,45 +152,47 @@ func (h *SignInRig) Secret(what, value string) {
 	}
 }
 
-// searchLog is F7: no code, state, token, cookie or passphrase is in the log.
-func (h *SignInRig) searchLog() {
+// searchLog fails the test if the log contains a code, state, token, cookie or
+// passphrase (F7).
+func (h *Rig) searchLog() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	log := h.Log.String()
 	for value, what := range h.secrets {
 		if strings.Contains(log, value) {
-			h.T.Errorf("the log has a %s, %q", what, value)
+			h.T.Errorf("the log contains a %s, %q", what, value)
 		}
 	}
 }
 
-var AnyToken = regexp.MustCompile(`x[artio]_[A-Za-z0-9_-]{43}`)
+// TokenPattern matches any token.
+var TokenPattern = regexp.MustCompile(`x[artio]_[A-Za-z0-9_-]{43}`)
 
-// A Browser keeps cookies as browsers do, and every answer that it gets is held
-// against the OpenAPI document.
+// A Browser is a client with a cookie jar. It checks every response against the
+// OpenAPI document.
 type Browser struct {
-	*SignInRig
+	*Rig
 	Client http.Client
 	Origin string
 	Header http.Header // sent with every request
 	From   string      // address and port
 }
 
-// Browser opens one, at the usual address.
-func (h *SignInRig) Browser(tb testing.TB) *Browser {
+// Browser returns a browser on the local network.
+func (h *Rig) Browser(tb testing.TB) *Browser {
 	tb.Helper()
-	jar, err := cookiejar.New(nil)
+	cookies, err := cookiejar.New(nil)
 	if err != nil {
 		tb.Fatal(err)
 	}
-	b := &Browser{SignInRig: h, Origin: "http://pressbox.local:8888", Header: http.Header{}, From: "192.168.1.20:40000"}
-	b.Client = http.Client{Jar: jar, Transport: b, CheckRedirect: func(*http.Request, []*http.Request) error {
+	b := &Browser{Rig: h, Origin: "http://pressbox.local:8888", Header: http.Header{}, From: "192.168.1.20:40000"}
+	b.Client = http.Client{Jar: cookies, Transport: b, CheckRedirect: func(*http.Request, []*http.Request) error {
 		return http.ErrUseLastResponse
 	}}
 	return b
 }
 
-// RoundTrip sends a request to the house.
+// RoundTrip sends a request to the rig.
 func (b *Browser) RoundTrip(r *http.Request) (*http.Response, error) {
 	r = r.Clone(r.Context())
 	r.RemoteAddr, r.RequestURI = b.From, r.URL.RequestURI()
@@ -229,7 +219,7 @@ func (b *Browser) RoundTrip(r *http.Request) (*http.Response, error) {
 			b.Secret("state", u.Query().Get("state"))
 		}
 	}
-	for _, token := range AnyToken.FindAllString(w.Body.String(), -1) {
+	for _, token := range TokenPattern.FindAllString(w.Body.String(), -1) {
 		b.Secret("token", token)
 	}
 	b.Check.CheckResponse(b.T, r, resp)
@@ -237,13 +227,15 @@ func (b *Browser) RoundTrip(r *http.Request) (*http.Response, error) {
 	return resp, nil
 }
 
-// An Page is an answer, read.
+// A Page is a response with its body.
 type Page struct {
 	*http.Response
 	T    testing.TB
 	Text string
 }
 
+// Send sends a request; headers alternates names and values. A path without a
+// host is relative to Origin.
 func (b *Browser) Send(method, path, body string, headers ...string) Page {
 	b.T.Helper()
 	if strings.HasPrefix(path, "/") {
@@ -272,17 +264,19 @@ func (b *Browser) Send(method, path, body string, headers ...string) Page {
 	return Page{resp, b.T, string(text)}
 }
 
+// Get sends a GET request.
 func (b *Browser) Get(path string, headers ...string) Page {
 	b.T.Helper()
 	return b.Send(http.MethodGet, path, "", headers...)
 }
 
+// Post sends a POST request without a body.
 func (b *Browser) Post(path string, headers ...string) Page {
 	b.T.Helper()
 	return b.Send(http.MethodPost, path, "", headers...)
 }
 
-// Submit sends a form as a browser does.
+// Submit sends a form; fields alternates names and values.
 func (b *Browser) Submit(path string, fields ...string) Page {
 	b.T.Helper()
 	form := url.Values{}
@@ -295,7 +289,7 @@ func (b *Browser) Submit(path string, fields ...string) Page {
 	return b.Send(http.MethodPost, path, form.Encode(), "Content-Type", "application/x-www-form-urlencoded", "Origin", b.Origin)
 }
 
-// Want fails the test unless the answer has that status.
+// Want fails the test unless the response has the status.
 func (p Page) Want(status int) Page {
 	p.T.Helper()
 	if p.StatusCode != status {
@@ -304,7 +298,7 @@ func (p Page) Want(status int) Page {
 	return p
 }
 
-// Query is a parameter of where the answer leads.
+// Query returns a query parameter of the redirect.
 func (p Page) Query(name string) string {
 	p.T.Helper()
 	u, err := url.Parse(p.Header.Get("Location"))
@@ -314,7 +308,7 @@ func (p Page) Query(name string) string {
 	return u.Query().Get(name)
 }
 
-// Field is a member of the answer's JSON object.
+// Field returns a string member of the response's JSON object.
 func (p Page) Field(name string) string {
 	p.T.Helper()
 	var all map[string]any
@@ -325,7 +319,7 @@ func (p Page) Field(name string) string {
 	return text
 }
 
-// SetCookie is the cookie of a name that the answer sets; nil when it sets none.
+// SetCookie returns the cookie of a name that the response sets; nil if none.
 func (p Page) SetCookie(name string) *http.Cookie {
 	for _, c := range p.Cookies() {
 		if c.Name == name {
@@ -335,8 +329,8 @@ func (p Page) SetCookie(name string) *http.Cookie {
 	return nil
 }
 
-// WantError fails the test unless the browser is sent to the client's page with
-// that code, and without a session.
+// WantError fails the test unless the response redirects to the client's page for
+// a failed sign-in, with the code and without session cookies.
 func (p Page) WantError(code auth.Code) {
 	p.T.Helper()
 	p.Want(http.StatusSeeOther)
@@ -347,20 +341,21 @@ func (p Page) WantError(code auth.Code) {
 	q := u.Query()
 	if u.Path != "/auth/callback" || q.Get("error") != string(code) || q.Get("error_description") != code.Description() ||
 		q.Get("error_id") != p.Header.Get("X-Request-Id") || len(q) != 3 {
-		p.T.Errorf("sent to %s, want error=%s", u, code)
+		p.T.Errorf("redirect to %s, want error=%s", u, code)
 	}
 	if p.SetCookie("pressbox_access") != nil || p.SetCookie("pressbox_refresh") != nil {
-		p.T.Error("and with cookies")
+		p.T.Error("the failed sign-in sets session cookies")
 	}
 }
 
-// Begin begins a sign-in and is its state.
+// Begin starts a sign-in and returns its state.
 func (b *Browser) Begin() (state string) {
 	b.T.Helper()
 	return b.Get("/api/auth/idp/login").Want(http.StatusFound).Query("state")
 }
 
-// Callback comes back from the provider.
+// Callback requests the redirect URI; more alternates names and values of further
+// parameters.
 func (b *Browser) Callback(state, code string, more ...string) Page {
 	b.T.Helper()
 	q := url.Values{"state": {state}, "code": {code}}
@@ -370,16 +365,16 @@ func (b *Browser) Callback(state, code string, more ...string) Page {
 	return b.Get("/api/auth/idp/callback/server?" + q.Encode())
 }
 
-// SignIn signs in with the voucher.
+// SignIn signs in through the fake provider.
 func (b *Browser) SignIn() {
 	b.T.Helper()
 	p := b.Callback(b.Begin(), "code "+auth.NewSecret()).Want(http.StatusSeeOther)
 	if p.Header.Get("Location") != "/" {
-		b.T.Fatalf("sent to %s", p.Header.Get("Location"))
+		b.T.Fatalf("redirect to %s", p.Header.Get("Location"))
 	}
 }
 
-// Cookie is the value of a cookie that the browser has; "" when it has none.
+// Cookie returns the value of a cookie for a path; "" if there is none.
 func (b *Browser) Cookie(name, path string) string {
 	u, err := url.Parse(b.Origin + path)
 	if err != nil {
@@ -393,28 +388,31 @@ func (b *Browser) Cookie(name, path string) string {
 	return ""
 }
 
+// AccessToken returns the access token in the cookie.
 func (b *Browser) AccessToken() string { return b.Cookie("pressbox_access", "/api") }
 
+// RefreshToken returns the refresh token in the cookie.
 func (b *Browser) RefreshToken() string { return b.Cookie("pressbox_refresh", "/api/auth") }
 
-// BehindProxy makes the house trust a reverse proxy.
+// BehindProxy makes the server trust a reverse proxy.
 func BehindProxy(c *site.Config) {
 	c.TrustedProxies = []netip.Prefix{netip.MustParsePrefix("10.0.0.0/8")}
 }
 
-// UseProxy makes the browser come by https, through that proxy.
+// UseProxy makes the browser use https through that proxy.
 func (b *Browser) UseProxy() {
 	b.Origin, b.From = "https://pressbox.local", "10.0.0.1:1000"
 	b.Header.Set("X-Forwarded-Proto", "https")
 	b.Header.Set("X-Forwarded-For", "192.168.1.20")
 }
 
+// Passphrase is the passphrase of local accounts.
 const Passphrase = "a dog in a boat"
 
 var formAction = regexp.MustCompile(`<form method="post" action="([^"]+)"`)
 
-// LocalForm opens the page of local accounts, as a sign-in leads to it, and is where
-// its forms go.
+// LocalForm starts a sign-in, opens the page of local accounts and returns the URL
+// of its forms.
 func (b *Browser) LocalForm() (action string) {
 	b.T.Helper()
 	to := b.Get("/api/auth/idp/login").Want(http.StatusFound).Header.Get("Location")
@@ -426,25 +424,25 @@ func (b *Browser) LocalForm() (action string) {
 	return html.UnescapeString(found[1])
 }
 
-// FollowForm follows where a form that succeeded leads, to the end.
+// FollowForm follows the redirects of a successful form to the end of the sign-in.
 func (b *Browser) FollowForm(p Page) {
 	b.T.Helper()
 	p.Want(http.StatusSeeOther)
 	if p = b.Get(p.Header.Get("Location")).Want(http.StatusSeeOther); p.Header.Get("Location") != "/" {
-		b.T.Fatalf("sent to %s", p.Header.Get("Location"))
+		b.T.Fatalf("redirect to %s", p.Header.Get("Location"))
 	}
 }
 
-// CreateAccount makes an account and signs in with it.
+// CreateAccount creates a local account and signs in with it.
 func (b *Browser) CreateAccount(name string) {
 	b.T.Helper()
 	b.FollowForm(b.Submit(b.LocalForm(), "form", "create", "name", name, "passphrase", Passphrase))
 }
 
-// Bearer is the header of a token.
+// Bearer returns the Authorization header with a token.
 func Bearer(token string) []string { return []string{"Authorization", "Bearer " + token} }
 
-// RefreshWith refreshes as older clients do.
+// RefreshWith refreshes with the token in the body.
 func (b *Browser) RefreshWith(token string) Page {
 	b.T.Helper()
 	return b.Send(http.MethodPost, "/api/auth/refresh", `{"refresh_token":"`+token+`"}`, "Content-Type", AsJSON)

@@ -13,16 +13,17 @@ import (
 	"testing"
 )
 
-// A Wire is a listener whose connections are in memory, so that time can be
-// that of a synctest bubble.
+// A Wire is a listener with connections in memory, for a synctest bubble.
 type Wire struct {
 	Conns  chan net.Conn
 	closed chan struct{}
 	once   sync.Once
 }
 
+// NewWire returns an open wire.
 func NewWire() *Wire { return &Wire{Conns: make(chan net.Conn), closed: make(chan struct{})} }
 
+// Accept returns the server's end of the next connection.
 func (l *Wire) Accept() (net.Conn, error) {
 	select {
 	case c := <-l.Conns:
@@ -32,19 +33,22 @@ func (l *Wire) Accept() (net.Conn, error) {
 	}
 }
 
+// Close ends Accept.
 func (l *Wire) Close() error {
 	l.once.Do(func() { close(l.closed) })
 	return nil
 }
 
+// Addr returns an empty address.
 func (l *Wire) Addr() net.Addr { return Address("") }
 
-// Address is that of the LAN's client.
+// An Address is the address of an end of a Pipe.
 type Address string
 
+// String returns the address and port.
 func (a Address) String() string { return string(a) }
 
-// A Pipe is an end of a connection in memory that seems to come from the LAN.
+// A Pipe is an end of a connection in memory with a client on the local network.
 type Pipe struct{ net.Conn }
 
 // Dial connects to the server.
@@ -54,8 +58,8 @@ func (l *Wire) Dial() net.Conn {
 	return here
 }
 
-// Ask sends a request on a new connection, and returns the connection and the
-// answer.
+// Ask sends a request on a new connection and returns the connection and the
+// response.
 func (l *Wire) Ask(t *testing.T, request string) (net.Conn, *http.Response) {
 	t.Helper()
 	conn := l.Dial()
@@ -69,12 +73,13 @@ func (l *Wire) Ask(t *testing.T, request string) (net.Conn, *http.Response) {
 	return conn, resp
 }
 
-// A EventReader reads server-sent events.
+// An EventReader reads server-sent events.
 type EventReader struct {
 	T     *testing.T
 	Lines *bufio.Scanner
 }
 
+// Listen opens the event stream after the event lastSeen; "" means none.
 func (l *Wire) Listen(t *testing.T, lastSeen string) (net.Conn, EventReader) {
 	t.Helper()
 	request := "GET /events HTTP/1.1\r\nHost: localhost\r\n"
@@ -92,8 +97,8 @@ func (l *Wire) Listen(t *testing.T, lastSeen string) (net.Conn, EventReader) {
 	return conn, events
 }
 
-// Next returns the next event in one line, its data as message and status;
-// "" when the stream ended.
+// Next returns the next event in one line, with message and status of its data; ""
+// means the end of the stream.
 func (l EventReader) Next() string {
 	l.T.Helper()
 	var parts []string
@@ -117,6 +122,7 @@ func (l EventReader) Next() string {
 	return ""
 }
 
+// Want fails the test unless these events follow.
 func (l EventReader) Want(events ...string) {
 	l.T.Helper()
 	for _, want := range events {
@@ -129,13 +135,13 @@ func (l EventReader) Want(events ...string) {
 // Network returns "tcp".
 func (Address) Network() string { return "tcp" }
 
-// RemoteAddr returns an address of the LAN.
+// RemoteAddr returns an address on the local network.
 func (Pipe) RemoteAddr() net.Addr { return Address(LANClient) }
 
-// ListenUnix listens on a socket of this test, which no other user can reach.
+// ListenUnix listens on a Unix socket in a private directory.
 func ListenUnix(t *testing.T) (l net.Listener, path string) {
 	t.Helper()
-	dir, err := os.MkdirTemp("", "admin") //nolint:usetesting // whose directory may be too long a path for a socket
+	dir, err := os.MkdirTemp("", "admin") //nolint:usetesting // the path of t.TempDir may be too long for a socket
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -145,6 +151,6 @@ func ListenUnix(t *testing.T) (l net.Listener, path string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { _ = l.Close() }) // a server closes it first
+	t.Cleanup(func() { _ = l.Close() }) // the server may have closed it
 	return l, path
 }
