@@ -44,9 +44,6 @@ const (
 	failure = doctor.Failure
 )
 
-// soundConnected is the log message of a connected sound server.
-const soundConnected = "audio output connected"
-
 // has reports whether there is a finding of that name and result whose detail and remedy
 // contain these texts.
 func has(findings []doctor.Finding, name, result, detail, remedy string) bool {

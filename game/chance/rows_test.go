@@ -87,8 +87,15 @@ func TestThrowTo(t *testing.T) {
 		to       game.Base
 		credited string
 	}{
-		{6, game.First, "63"}, {3, game.First, "3"}, {4, game.Second, "46"}, {6, game.Second, "64"}, {7, game.Second, "74"},
-		{9, game.Second, "96"}, {2, game.Third, "25"}, {8, game.HomePlate, "82"}, {2, game.HomePlate, "2"},
+		{6, game.First, "63"},
+		{3, game.First, "3"},
+		{4, game.Second, "46"},
+		{6, game.Second, "64"},
+		{7, game.Second, "74"},
+		{9, game.Second, "96"},
+		{2, game.Third, "25"},
+		{8, game.HomePlate, "82"},
+		{2, game.HomePlate, "2"},
 	} {
 		if got, holder := throwTo(tt.from, tt.to); got != tt.credited || digit(holder) != got[len(got)-1:] {
 			t.Errorf("%d to %v: %s, then %d has the ball, want %s", tt.from, tt.to, got, holder, tt.credited)

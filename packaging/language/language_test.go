@@ -72,8 +72,15 @@ func TestVocabulary(t *testing.T) {
 
 // findings returns what the rules ban in one file, as file:line messages.
 func findings(name string, body []byte, rules []rule, exceptions []*exception) (found []string) {
+	banned := make(map[string]*regexp.Regexp) // by kind: any of the rules
 	for _, p := range pieces(name, body) {
+		if banned[p.kind] == nil {
+			banned[p.kind] = union(rules, name, p.kind)
+		}
 		for i, line := range strings.Split(p.text, "\n") {
+			if !banned[p.kind].MatchString(line) {
+				continue
+			}
 			for _, r := range rules {
 				if !r.covers(name, p.kind) {
 					continue
@@ -89,6 +96,20 @@ func findings(name string, body []byte, rules []rule, exceptions []*exception) (
 	return found
 }
 
+// union returns a pattern that matches where any rule for a file and a kind does.
+func union(rules []rule, name, kind string) *regexp.Regexp {
+	var patterns []string
+	for _, r := range rules {
+		if r.covers(name, kind) {
+			patterns = append(patterns, "(?:"+r.pattern.String()+")")
+		}
+	}
+	if len(patterns) == 0 {
+		return regexp.MustCompile(`[^\s\S]`)
+	}
+	return regexp.MustCompile(strings.Join(patterns, "|"))
+}
+
 func (r rule) covers(name, kind string) bool {
 	if r.folder != "." && !strings.HasPrefix(name, r.folder) {
 		return false
@@ -99,7 +120,7 @@ func (r rule) covers(name, kind string) bool {
 func allowed(name, line, match string, exceptions []*exception) bool {
 	for _, e := range exceptions {
 		here, _ := path.Match(e.file, name)
-		if !here && !(strings.HasSuffix(e.file, "/") && strings.HasPrefix(name, e.file)) {
+		if !here && (!strings.HasSuffix(e.file, "/") || !strings.HasPrefix(name, e.file)) {
 			continue
 		}
 		for _, fits := range e.pattern.FindAllString(line, -1) {
@@ -123,6 +144,7 @@ func pieces(name string, body []byte) []piece {
 
 func goPieces(body []byte) (out []piece) {
 	var s scanner.Scanner
+	seen := make(map[string]bool) // names, of which the first of each is enough
 	files := token.NewFileSet()
 	file := files.AddFile("", files.Base(), len(body))
 	s.Init(file, body, nil, scanner.ScanComments)
@@ -138,7 +160,10 @@ func goPieces(body []byte) (out []piece) {
 		case token.STRING:
 			out = append(out, piece{"string", file.Line(at), text})
 		case token.IDENT:
-			out = append(out, piece{"name", file.Line(at), text})
+			if !seen[text] {
+				out = append(out, piece{"name", file.Line(at), text})
+			}
+			seen[text] = true
 		default:
 		}
 	}

@@ -28,7 +28,7 @@ func BenchmarkMe(b *testing.B) {
 		}
 	}
 	cfg := h.Config
-	cfg.SignIn, cfg.Sessions = nil, fixedAccount{auth.Account{ID: "x", Name: "Anna", Provider: "test", Created: time.Now()}}
+	cfg.Sessions = fixedAccount{auth.Account{ID: "x", Name: "Anna", Provider: "test", Created: time.Now()}}
 	other, err := web.New(cfg.Config)
 	if err != nil {
 		b.Fatal(err)

@@ -51,7 +51,7 @@ func (h *handlers) login(w http.ResponseWriter, r *http.Request) error {
 		return h.showInsecure(w)
 	}
 	q := r.URL.Query()
-	started, err := h.Authenticator.SignIn.Begin(r.Context(), auth.FlowOptions{
+	started, err := h.SignIn.Begin(r.Context(), auth.FlowOptions{
 		Redirect: h.redirectURI(r), Return: q.Get("return"), Invite: q.Get("invite"),
 	})
 	if err != nil {
@@ -108,7 +108,7 @@ func (h *handlers) callback(w http.ResponseWriter, r *http.Request) error {
 	if c.Binding != "" {
 		h.cookies.set(w, flowName(c.State), flowPath, "", 0)
 	}
-	result, err := h.Authenticator.SignIn.Finish(r.Context(), c)
+	result, err := h.SignIn.Finish(r.Context(), c)
 	if err != nil {
 		return h.signInFailed(w, r, err)
 	}

@@ -158,8 +158,14 @@ func TestAuthenticate_credentials(t *testing.T) {
 		rows = append(rows, row{"GET", "/me", 401, []string{"Authorization", value}})
 	}
 	for _, header := range [][]string{
-		{"X-Forwarded-Uri", "/health"}, {"X-Original-Url", "/health"}, {"X-Forwarded-User", id}, {"X_Forwarded_User", id}, {"Remote-User", id},
-		{"X-Forwarded-Email", "anna@example.com"}, {"User-Agent", "kube-probe/1.0"}, {"X-Forwarded-Method", "OPTIONS"},
+		{"X-Forwarded-Uri", "/health"},
+		{"X-Original-Url", "/health"},
+		{"X-Forwarded-User", id},
+		{"X_Forwarded_User", id},
+		{"Remote-User", id},
+		{"X-Forwarded-Email", "anna@example.com"},
+		{"User-Agent", "kube-probe/1.0"},
+		{"X-Forwarded-Method", "OPTIONS"},
 	} {
 		rows = append(rows, row{"GET", "/me", 401, header})
 	}

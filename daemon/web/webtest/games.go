@@ -30,9 +30,9 @@ import (
 )
 
 // LocalPlayer creates a local account and signs in with it.
-func (p *Rig) LocalPlayer(tb testing.TB, name string) *Player {
+func (r *Rig) LocalPlayer(tb testing.TB, name string) *Player {
 	tb.Helper()
-	f := &Player{p.Browser(tb), tb, name}
+	f := &Player{r.Browser(tb), tb, name}
 	form := f.Get("/api/auth/idp/login").Want(http.StatusFound).Header.Get("Location")
 	back := f.Submit(form, "form", "create", "name", name, "passphrase", Passphrase).Want(http.StatusSeeOther)
 	f.Get(back.Header.Get("Location")).Want(http.StatusSeeOther)
@@ -89,13 +89,13 @@ type Player struct {
 }
 
 // Player signs in with an account of a name, from an address of its own.
-func (p *Rig) Player(tb testing.TB, name string) *Player {
+func (r *Rig) Player(tb testing.TB, name string) *Player {
 	tb.Helper()
-	p.Provider.Mu.Lock()
-	p.Provider.Identity = auth.Identity{Provider: "test", Subject: name, Name: name}
-	p.Provider.Mu.Unlock()
-	f := &Player{p.Browser(tb), tb, name}
-	n := p.players.Add(1) // the limits of an address apply to one player
+	r.Provider.Mu.Lock()
+	r.Provider.Identity = auth.Identity{Provider: "test", Subject: name, Name: name}
+	r.Provider.Mu.Unlock()
+	f := &Player{r.Browser(tb), tb, name}
+	n := r.players.Add(1) // the limits of an address apply to one player
 	f.From = fmt.Sprintf("192.168.%d.%d:40000", n/250, n%250+1)
 	f.SignIn()
 	return f
@@ -174,9 +174,9 @@ func (f *Player) SuggestLineup(id, side string) GameView {
 }
 
 // Open serves the rig on a TCP port and returns its address.
-func (p *Rig) Open(tb testing.TB) string {
+func (r *Rig) Open(tb testing.TB) string {
 	tb.Helper()
-	server := httptest.NewServer(p.Handler())
+	server := httptest.NewServer(r.Handler())
 	tb.Cleanup(server.Close)
 	return strings.TrimPrefix(server.URL, "http://")
 }
@@ -415,10 +415,10 @@ func WantDocumented(tb testing.TB, event, data string) {
 func WithTeams(cfg *site.Config) { cfg.Play.Teams = Clubs{} }
 
 // NewMatch starts a game; options is a JSON object.
-func (p *Rig) NewMatch(tb testing.TB, options string) *Match {
+func (r *Rig) NewMatch(tb testing.TB, options string) *Match {
 	tb.Helper()
-	n := p.players.Load() // new players: an account has a limited number of sessions
-	m := &Match{Rig: p, Home: p.Player(tb, fmt.Sprint("Anna ", n)), Away: p.Player(tb, fmt.Sprint("Bert ", n))}
+	n := r.players.Load() // new players: an account has a limited number of sessions
+	m := &Match{Rig: r, Home: r.Player(tb, fmt.Sprint("Anna ", n)), Away: r.Player(tb, fmt.Sprint("Bert ", n))}
 	m.ID = m.Home.CreateGame(options).ID
 	m.Away.Ask(http.MethodPost, "/api/games/"+m.ID+"/join", "", 200, nil)
 	m.Home.SuggestLineup(m.ID, "home")

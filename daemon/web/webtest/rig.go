@@ -15,6 +15,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -95,29 +96,35 @@ func (s *Speaker) Voice(name string) (string, error) {
 func (s *Speaker) Speak(ctx context.Context, _, message string, _ int) iter.Seq2[audio.Clip, error] {
 	return func(yield func(audio.Clip, error) bool) {
 		for i := range strings.Fields(message) {
-			if s.Gate != nil {
-				select {
-				case <-s.Gate:
-				case <-ctx.Done():
-					if s.Canceled != nil {
-						close(s.Canceled)
-					}
-					yield(audio.Clip{}, ctx.Err())
-					return
-				}
+			err := s.wait(ctx)
+			if err == nil {
+				err = []error{s.FirstErr, s.SecondErr}[min(i, 1)]
 			}
-			if err := []error{s.FirstErr, s.SecondErr}[min(i, 1)]; err != nil {
+			if err != nil {
 				yield(audio.Clip{}, err)
 				return
 			}
-			samples := make([]float32, 2205*max(1, s.Slow))
-			for j := range samples {
-				samples[j] = 0.25
-			}
+			samples := slices.Repeat([]float32{0.25}, 2205*max(1, s.Slow))
 			if !yield(audio.Clip{Rate: 22050, Samples: samples}, nil) {
 				return
 			}
 		}
+	}
+}
+
+// wait waits for the gate, if there is one, and closes Canceled if ctx ends.
+func (s *Speaker) wait(ctx context.Context) error {
+	if s.Gate == nil {
+		return nil
+	}
+	select {
+	case <-s.Gate:
+		return nil
+	case <-ctx.Done():
+		if s.Canceled != nil {
+			close(s.Canceled)
+		}
+		return ctx.Err()
 	}
 }
 

@@ -144,23 +144,23 @@ func NewLocalRig(tb testing.TB, policy auth.SignUpPolicy, change ...func(*site.C
 }
 
 // Secret records a value that must not be logged; what is its kind.
-func (h *Rig) Secret(what, value string) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
+func (r *Rig) Secret(what, value string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
 	if len(value) >= 8 {
-		h.secrets[value] = what
+		r.secrets[value] = what
 	}
 }
 
 // searchLog fails the test if the log contains a code, state, token, cookie or
 // passphrase (F7).
-func (h *Rig) searchLog() {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	log := h.Log.String()
-	for value, what := range h.secrets {
+func (r *Rig) searchLog() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	log := r.Log.String()
+	for value, what := range r.secrets {
 		if strings.Contains(log, value) {
-			h.T.Errorf("the log contains a %s, %q", what, value)
+			r.T.Errorf("the log contains a %s, %q", what, value)
 		}
 	}
 }
@@ -179,13 +179,13 @@ type Browser struct {
 }
 
 // Browser returns a browser on the local network.
-func (h *Rig) Browser(tb testing.TB) *Browser {
+func (r *Rig) Browser(tb testing.TB) *Browser {
 	tb.Helper()
 	cookies, err := cookiejar.New(nil)
 	if err != nil {
 		tb.Fatal(err)
 	}
-	b := &Browser{Rig: h, Origin: "http://pressbox.local:8888", Header: http.Header{}, From: "192.168.1.20:40000"}
+	b := &Browser{Rig: r, Origin: "http://pressbox.local:8888", Header: http.Header{}, From: "192.168.1.20:40000"}
 	b.Client = http.Client{Jar: cookies, Transport: b, CheckRedirect: func(*http.Request, []*http.Request) error {
 		return http.ErrUseLastResponse
 	}}

@@ -87,7 +87,7 @@ func (l *Wire) Listen(t *testing.T, lastSeen string) (net.Conn, EventReader) {
 		request += "Last-Event-ID: " + lastSeen + "\r\n"
 	}
 	conn, resp := l.Ask(t, request+"\r\n")
-	if resp.StatusCode != 200 || resp.Header.Get("Content-Type") != "text/event-stream" {
+	if resp.StatusCode != http.StatusOK || resp.Header.Get("Content-Type") != "text/event-stream" {
 		t.Fatalf("GET /events: %v", resp)
 	}
 	events := EventReader{t, bufio.NewScanner(resp.Body)}
