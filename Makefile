@@ -16,6 +16,8 @@ export ONNXRUNTIME_LIB := $(CURDIR)/bin/libonnxruntime.so
 FUZZTIME   ?= 20s
 # Packages whose tests record sound in real time; they run alone.
 REALTIME   := ./audio/pulse ./daemon
+# Packages whose tests "make check" runs.
+STATIC     := ./packaging/language
 
 .PHONY: run build test test-short vendor types check bench fuzz test-crash deb test-package generate fmt lint tools parts voice clean
 
@@ -74,7 +76,7 @@ test: parts build ## every test, with the race detector and real parts
 	@mkdir -p .build
 	@packaging/again $(GOTESTSUM) --version >/dev/null
 	$(GOTESTSUM) --format pkgname-and-test-fails --jsonfile .build/realtime.json -- -race -timeout 60m -p 1 $(REALTIME)
-	$(GOTESTSUM) --format pkgname-and-test-fails --jsonfile .build/test.json -- -race -timeout 60m $$(go list ./... | grep -vxF "$$(go list $(REALTIME))")
+	$(GOTESTSUM) --format pkgname-and-test-fails --jsonfile .build/test.json -- -race -timeout 60m $$(go list ./... | grep -vxF "$$(go list $(REALTIME) $(STATIC))")
 	@cat .build/realtime.json .build/test.json >.build/all.json
 	@packaging/noskips .build/all.json
 
@@ -99,7 +101,7 @@ check: lint types ## static checks: format, vet, lint, vocabulary, types, floors
 	GOARCH=arm CGO_ENABLED=0 go build $$(go list -f '{{if .GoFiles}}{{.ImportPath}}{{end}}' ./... | grep -vE '/(daemon|cli|doctor|onnx|speak|voicetest)$$') # 32-bit integers; the packages left out need cgo
 	go mod tidy -diff
 	go test -count=1 -run 'TestFloors|TestGenerated' ./daemon/...
-	go test -count=1 ./packaging/language
+	go test -count=1 $(STATIC)
 	@out=$$(packaging/again $(DEADCODE) -test ./... && $(DEADCODE) ./daemon); [ -z "$$out" ] || { echo "$$out"; exit 1; }
 
 lint: $(LINT)

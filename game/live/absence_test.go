@@ -145,15 +145,15 @@ func TestRun_endIsNoError(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := begun(t, turnSeconds(30))
 		ctx, cancel := context.WithCancel(t.Context())
-		done := make(chan error, 1)
-		go func() { done <- r.Run(ctx) }()
-		defer r.watch(ann, 0).leave()
 		appended := false
 		r.journal.before = func(live.Change) error {
 			appended = true
 			cancel()
 			return nil
 		}
+		done := make(chan error, 1)
+		go func() { done <- r.Run(ctx) }()
+		defer r.watch(ann, 0).leave()
 		pass(30 * time.Second)
 		if err := <-done; err != nil || len(r.log.lines) != 0 || !appended {
 			t.Errorf("Run: %v, logged %q, journal used %v", err, r.log.lines, appended)
