@@ -31,6 +31,7 @@ var floors = map[string][]string{
 	"game/match":           {"game", "game/bot", "game/call", "game/chance", "game/odds", "game/protocol", "game/retro", "game/teams"},
 	"clock":                {},
 	"clock/system":         {}, // it reads the kernel's clocks, and nothing else
+	"atomicfile":           {}, // it replaces files, and nothing else
 	"auth":                 {"clock"},
 
 	// 1: loops, without I/O of their own
@@ -43,7 +44,7 @@ var floors = map[string][]string{
 	"voice/espeak":      {"voice"},
 	"voice/onnx":        {"voice"},
 	"voice/library":     {"audio", "voice", "voice/announce", "voice/speakable"},
-	"store":             {"auth", "clock", "clock/system", "game", "game/live", "voice/announce"},
+	"store":             {"atomicfile", "auth", "clock", "clock/system", "game", "game/live", "voice/announce"},
 	"voice/catalogue":   {},
 	"auth/idp":          {"auth", "auth/session"},
 	"game/teamdata":     {"game", "game/teams"},
@@ -74,13 +75,13 @@ var floors = map[string][]string{
 	"daemon/recovery": {"daemon/exitcode", "daemon/settings", "daemon/systemd", "store"},
 	"daemon/signin":   {"auth", "auth/idp", "auth/session", "clock", "clock/system", "daemon/exitcode", "daemon/settings", "daemon/web/signin", "store"},
 	"daemon/client":   {"audio", "daemon/exitcode", "daemon/settings"},
-	"daemon/setup":    {"daemon/exitcode", "daemon/settings"},
+	"daemon/setup":    {"atomicfile", "daemon/exitcode", "daemon/settings"},
 	"daemon/doctor": {
 		"audio/pulse", "clock/system", "daemon/client", "daemon/recovery", "daemon/settings", "daemon/setup", "daemon/web/admin",
 		"store", "voice", "voice/espeak", "voice/library", "voice/onnx",
 	},
 	"daemon/cli": {
-		"audio", "audio/pulse", "daemon/client", "daemon/doctor", "daemon/exitcode", "daemon/logging", "daemon/recovery", "daemon/settings",
+		"atomicfile", "audio", "audio/pulse", "daemon/client", "daemon/doctor", "daemon/exitcode", "daemon/logging", "daemon/recovery", "daemon/settings",
 		"daemon/setup", "store", "voice/catalogue",
 	},
 

@@ -2,47 +2,30 @@ package store
 
 import (
 	"errors"
-	"fmt"
 	"io"
 	"os"
 	"path/filepath"
 
 	"golang.org/x/sys/unix"
+
+	"pressbox/atomicfile"
 )
 
 // partPrefix begins the name of an unfinished file.
-const partPrefix = ".new-"
+const partPrefix = atomicfile.TempPrefix
 
-// WriteAtomic writes a file and returns its size. The file appears at path,
-// replacing the previous one, when it is on disk and check, unless nil, has
-// returned nil for it; otherwise nothing is left of it.
+// WriteAtomic writes a file like [atomicfile.Write], readable by its owner alone, and
+// returns its size. As root, the owner of the folder gets the file.
 func WriteAtomic(path string, write func(io.Writer) error, check func(path string) error) (size int64, err error) {
-	dir := filepath.Dir(path)
-	f, err := os.CreateTemp(dir, partPrefix+"*"+filepath.Ext(path))
-	if err != nil {
-		return 0, fmt.Errorf("write %s: %w", path, err)
-	}
-	defer func() {
+	a := atomicfile.Own(0o600)
+	if os.Geteuid() == 0 {
+		folder, err := atomicfile.Like(filepath.Dir(path))
 		if err != nil {
-			err = errors.Join(fmt.Errorf("write %s: %w", path, err), ignoreMissing(os.Remove(f.Name())))
-		}
-	}()
-	if err := errors.Join(write(f), chownLike(f, dir), f.Sync(), f.Close()); err != nil {
-		return 0, err
-	}
-	if check != nil {
-		if err := check(f.Name()); err != nil {
 			return 0, err
 		}
+		a.UID, a.GID = folder.UID, folder.GID
 	}
-	info, err := os.Stat(f.Name())
-	if err != nil {
-		return 0, err
-	}
-	if err := os.Rename(f.Name(), path); err != nil {
-		return 0, err
-	}
-	return info.Size(), syncDir(dir)
+	return atomicfile.Write(path, a, write, check)
 }
 
 // chownLike gives a file that root writes to the owner of its folder, whose

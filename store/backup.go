@@ -113,7 +113,7 @@ func removeParts(dir string, now time.Time) error {
 	}
 	var errs []error
 	for _, f := range files {
-		if !strings.HasPrefix(f.Name(), partPrefix) || !strings.HasSuffix(f.Name(), backupSuffix) {
+		if !strings.HasPrefix(f.Name(), partPrefix) {
 			continue
 		}
 		info, err := f.Info()

@@ -5,12 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
-	"path/filepath"
 	"strings"
 
 	"github.com/spf13/cobra"
 
+	"pressbox/atomicfile"
 	"pressbox/audio"
 	"pressbox/daemon/client"
 	"pressbox/daemon/exitcode"
@@ -105,16 +104,7 @@ func saveSpeech(ctx context.Context, c *client.Client, a client.Announcement, pa
 	if err != nil {
 		return err
 	}
-	temp, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+"-*")
-	if err != nil {
-		return fmt.Errorf("write the speech: %w", err)
-	}
-	defer os.Remove(temp.Name()) //nolint:errcheck // after the rename it does not exist
-	err = errors.Join(audio.WriteWAV(temp, speech), temp.Chmod(0o644), temp.Close())
-	if err == nil {
-		err = os.Rename(temp.Name(), path)
-	}
-	if err != nil {
+	if _, err := atomicfile.Write(path, atomicfile.Own(0o644), func(w io.Writer) error { return audio.WriteWAV(w, speech) }, nil); err != nil {
 		return fmt.Errorf("write the speech: %w", err)
 	}
 	return nil

@@ -14,7 +14,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"golang.org/x/sys/unix"
+	"pressbox/atomicfile"
 )
 
 // A Setup changes files below a root and, if that is "/", runs programs.
@@ -47,10 +47,16 @@ func (s Setup) write(f file) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil { //nolint:gosec // as all of /etc
 		return fmt.Errorf("write %s: %w", path, err)
 	}
-	if err := os.WriteFile(path, []byte(f.content), 0o644); err != nil { //nolint:gosec // other programs read it, and it is no secret
-		return fmt.Errorf("write %s: %w", path, err)
-	}
-	return nil
+	return writeAtomic(path, atomicfile.Own(0o644), f.content) // other programs read it, and it is no secret
+}
+
+// writeAtomic replaces a file.
+func writeAtomic(path string, a atomicfile.Attributes, content string) error {
+	_, err := atomicfile.Write(path, a, func(w io.Writer) error {
+		_, err := io.WriteString(w, content)
+		return err
+	}, nil)
+	return err
 }
 
 // remove removes a file or an empty directory, if it exists.
@@ -93,23 +99,11 @@ func (s Setup) edit(name string, edit func(string) string) error {
 		return nil
 	}
 	s.printf("+ change %s", path)
-	var st unix.Stat_t
-	if err := unix.Stat(path, &st); err != nil {
-		return fmt.Errorf("edit %s: %w", path, err)
-	}
-	f, err := os.CreateTemp(filepath.Dir(path), ".pressbox-*")
+	a, err := atomicfile.Like(path)
 	if err != nil {
 		return fmt.Errorf("edit %s: %w", path, err)
 	}
-	_, err = f.WriteString(edited)
-	err = errors.Join(err, f.Chown(int(st.Uid), int(st.Gid)), f.Chmod(fs.FileMode(st.Mode&0o777)), f.Sync(), f.Close())
-	if err == nil {
-		err = os.Rename(f.Name(), path)
-	}
-	if err != nil {
-		return errors.Join(fmt.Errorf("edit %s: %w", path, err), os.Remove(f.Name()))
-	}
-	return nil
+	return writeAtomic(path, a, edited)
 }
 
 // run prints and runs a program of the system.

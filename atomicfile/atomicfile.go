@@ -1,0 +1,109 @@
+// Package atomicfile replaces files.
+//
+// One law: after a crash or a power cut at any moment, a file has its old content or
+// its new one, and once a function has returned nil, its new one.
+package atomicfile
+
+import (
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"golang.org/x/sys/unix"
+)
+
+// TempPrefix begins the name of an unfinished file, in the directory of the file that
+// it would have replaced. A crash may leave one behind.
+const TempPrefix = ".new-"
+
+// Attributes are the owner and the permissions of a file.
+type Attributes struct {
+	Mode fs.FileMode // independent of the umask
+	// UID and GID are the owner; -1 means the user and group of this process.
+	UID, GID int
+}
+
+// Own returns the attributes of a file that belongs to this process.
+func Own(mode fs.FileMode) Attributes { return Attributes{mode, -1, -1} }
+
+// Like returns the attributes of an existing file or directory.
+func Like(path string) (Attributes, error) {
+	var st unix.Stat_t
+	if err := unix.Stat(path, &st); err != nil {
+		return Attributes{}, &fs.PathError{Op: "stat", Path: path, Err: err}
+	}
+	return Attributes{fs.FileMode(st.Mode & 0o777), int(st.Uid), int(st.Gid)}, nil
+}
+
+// Write writes a file and returns its size in bytes. The file appears at path, in place
+// of an earlier file or link, when it is on disk and check, unless nil, has returned nil
+// for its temporary path. If that fails, nothing is left of it.
+func Write(path string, a Attributes, write func(io.Writer) error, check func(path string) error) (size int64, err error) {
+	dir, err := os.OpenRoot(filepath.Dir(path))
+	if err != nil {
+		return 0, fmt.Errorf("write %s: %w", path, err)
+	}
+	defer dir.Close() //nolint:errcheck // it was only synced
+	temp := TempPrefix + rand.Text()
+	size, err = writeTemp(dir, temp, a, write)
+	if err == nil && check != nil {
+		err = check(filepath.Join(filepath.Dir(path), temp))
+	}
+	if err == nil {
+		err = Rename(dir, temp, filepath.Base(path))
+	}
+	if err != nil {
+		return 0, errors.Join(fmt.Errorf("write %s: %w", path, err), removeExisting(dir, temp))
+	}
+	return size, nil
+}
+
+// writeTemp writes a new file and waits until it is on disk.
+func writeTemp(dir *os.Root, name string, a Attributes, write func(io.Writer) error) (size int64, err error) {
+	f, err := dir.OpenFile(name, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
+	if err != nil {
+		return 0, err
+	}
+	defer func() { err = errors.Join(err, f.Close()) }()
+	if err := write(f); err != nil {
+		return 0, err
+	}
+	if err := errors.Join(f.Chown(a.UID, a.GID), f.Chmod(a.Mode), f.Sync()); err != nil {
+		return 0, err
+	}
+	info, err := f.Stat()
+	if err != nil {
+		return 0, err
+	}
+	return info.Size(), nil
+}
+
+// Rename renames a file whose content is on disk, in place of an earlier file or link
+// of that name, and waits until the directory is on disk.
+func Rename(dir *os.Root, from, to string) error {
+	if err := dir.Rename(from, to); err != nil {
+		return err
+	}
+	return Sync(dir)
+}
+
+// Sync waits until a directory's names are on disk.
+func Sync(dir *os.Root) error {
+	d, err := dir.Open(".")
+	if err != nil {
+		return err
+	}
+	return errors.Join(d.Sync(), d.Close())
+}
+
+// removeExisting removes a file if it exists.
+func removeExisting(dir *os.Root, name string) error {
+	if err := dir.Remove(name); !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return nil
+}
