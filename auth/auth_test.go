@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"pressbox/auth"
+	"pressbox/check"
 )
 
 func ExampleParseToken() {
@@ -102,9 +103,7 @@ func TestToken_hidesSecret(t *testing.T) {
 	var out strings.Builder
 	slog.New(slog.NewJSONHandler(&out, nil)).Info("x", "token", token, "in", struct{ T auth.Token }{token})
 	js, err := json.Marshal(map[string]any{"t": token})
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.NoError(t, err)
 	fmt.Fprintf(&out, "%v %+v %#v %s %q %s", token, token, token, token, token, js)
 	if strings.Contains(out.String(), token.Reveal()[4:]) {
 		t.Errorf("shown in %s", out.String())
@@ -116,9 +115,7 @@ func TestHash_text(t *testing.T) {
 	t.Parallel()
 	h := auth.HashOf("secret")
 	text, err := h.MarshalText()
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.NoError(t, err)
 	var again auth.Hash
 	if err := again.UnmarshalText(text); err != nil || again != h {
 		t.Errorf("%s is %x, %v", text, again, err)
@@ -175,9 +172,7 @@ func TestParseCallback_parameters(t *testing.T) {
 	t.Parallel()
 	parse := func(query string) (auth.Callback, error) {
 		q, err := url.ParseQuery(query)
-		if err != nil {
-			t.Fatal(err)
-		}
+		check.NoError(t, err)
 		return auth.ParseCallback(q)
 	}
 	for _, query := range []string{

@@ -98,17 +98,18 @@ var floors = map[string][]string{
 
 	// Stand-ins for an outside thing, and what tests share. As no package may
 	// import them, only tests do.
+	"check":                 {},
 	"audio/pulse/pulsetest": {},
 	"voice/voicetest":       {"voice", "voice/espeak", "voice/onnx"},
 	"daemon/lantest":        {},
 	"game/gametest":         {"game", "game/retro", "game/retro/eventfile"},
 	"game/bot/bottest":      {"game", "game/bot", "game/chance", "game/teams"},
 	"store/killtest":        {},
-	"auth/authtest":         {"auth", "auth/session", "clock"},
+	"auth/authtest":         {"auth", "auth/session", "check", "clock"},
 	"daemon/replica":        {"game"},
 	"daemon/pagetest":       {},
 	"daemon/web/webtest": {
-		"audio", "auth", "auth/idp", "auth/session", "clock", "daemon/replica", "daemon/web", "daemon/web/admin", "daemon/web/announcements",
+		"audio", "auth", "auth/authtest", "auth/idp", "auth/session", "check", "daemon/replica", "daemon/web", "daemon/web/admin", "daemon/web/announcements",
 		"daemon/web/openapi", "daemon/web/signin", "daemon/web/site", "game/league", "game/live", "game/protocol", "game/teams", "store",
 		"voice/announce",
 	},

@@ -103,6 +103,13 @@ func (p *Provider) Identify(_ context.Context, r auth.AuthorizationRequest, code
 	return p.Identity, p.Err
 }
 
+// Identifies sets Identity, for concurrent use.
+func (p *Provider) Identifies(identity auth.Identity) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.Identity = identity
+}
+
 // Requests returns the requests so far, in order.
 func (p *Provider) Requests() []auth.AuthorizationRequest {
 	p.mu.Lock()

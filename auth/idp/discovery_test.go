@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"pressbox/auth"
+	"pressbox/check"
 )
 
 // Discovery happens at a sign-in, once a day. While it fails, the last known
@@ -31,7 +32,7 @@ func TestDiscovery_cached(t *testing.T) {
 	}
 	f.down = false
 	for range 3 {
-		noError(t, authorize(p))
+		check.NoError(t, authorize(p))
 	}
 	if f.fetched != 2 {
 		t.Errorf("fetched %d times, want 2", f.fetched)

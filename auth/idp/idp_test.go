@@ -14,6 +14,7 @@ import (
 
 	"pressbox/auth"
 	"pressbox/auth/idp"
+	"pressbox/check"
 )
 
 // A4: the authorization request has the S256 challenge and not the verifier.
@@ -25,7 +26,7 @@ func TestProvider_authorize(t *testing.T) {
 			f := newServer(t)
 			request := newRequest()
 			to, err := newProvider(t, f.config(provider)).Authorize(t.Context(), request)
-			noError(t, err)
+			check.NoError(t, err)
 			q := query(t, to)
 			for name, want := range map[string]string{
 				"response_type": "code", "client_id": "us", "redirect_uri": request.Redirect, "state": request.State,
@@ -48,7 +49,7 @@ func TestProvider_authorize(t *testing.T) {
 func query(t *testing.T, address string) url.Values {
 	t.Helper()
 	u, err := url.Parse(address)
-	noError(t, err)
+	check.NoError(t, err)
 	return u.Query()
 }
 

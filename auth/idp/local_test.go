@@ -1,7 +1,6 @@
 package idp_test
 
 import (
-	"bytes"
 	"errors"
 	"io"
 	"log/slog"
@@ -17,6 +16,7 @@ import (
 	"pressbox/auth/authtest"
 	"pressbox/auth/idp"
 	"pressbox/auth/session"
+	"pressbox/check"
 	"pressbox/store"
 )
 
@@ -25,7 +25,7 @@ type localRig struct {
 	*idp.Local
 	t        *testing.T
 	host     *authtest.Host
-	log      bytes.Buffer
+	log      check.Log
 	sessions *session.Sessions
 }
 
@@ -40,15 +40,11 @@ func cheap() idp.Cost { return idp.Cost{Memory: 64, Time: 1} }
 func newLocalRig(t *testing.T) *localRig {
 	t.Helper()
 	s, err := store.Open(filepath.Join(t.TempDir(), "pressbox.db"), store.Options{})
-	noError(t, err)
-	t.Cleanup(func() {
-		if err := s.Close(); err != nil {
-			t.Error(err)
-		}
-	})
+	check.NoError(t, err)
+	check.Close(t, s)
 	r := &localRig{t: t, host: authtest.NewHost()}
 	c, err := session.OpenClock(t.Context(), s.Auth(), r.host.Source(), authtest.Released)
-	noError(t, err)
+	check.NoError(t, err)
 	r.sessions = session.New(s.Auth(), c, 0, slog.New(slog.NewTextHandler(&r.log, nil)))
 	r.start(auth.SignUpOpen, cheap)
 	return r
@@ -72,7 +68,7 @@ func (r *localRig) request() (auth.AuthorizationRequest, auth.LocalRequest) {
 		r.t.Fatalf("authorize: %s, %v", to, err)
 	}
 	local, err := r.ParseRequest(query(r.t, to), callback)
-	noError(r.t, err)
+	check.NoError(r.t, err)
 	return request, local
 }
 
@@ -116,7 +112,7 @@ func TestLocal_flow(t *testing.T) {
 	}
 	request, local := r.request()
 	to, err := r.SignIn(t.Context(), local, credentials(" ANNA ", phrase))
-	noError(t, err)
+	check.NoError(t, err)
 	again, err := r.Provider().Identify(t.Context(), request, query(t, to).Get("code"))
 	if err != nil || again != first {
 		t.Errorf("identified %+v, %v; want %+v", again, err, first)
@@ -214,9 +210,9 @@ func TestLocal_changePassphrase(t *testing.T) {
 func (r *localRig) exchange(form url.Values) (status int) {
 	r.t.Helper()
 	req, err := http.NewRequestWithContext(r.t.Context(), http.MethodPost, "http://local.invalid/token", strings.NewReader(form.Encode()))
-	noError(r.t, err)
+	check.NoError(r.t, err)
 	resp, err := r.RoundTrip(req)
-	noError(r.t, err)
+	check.NoError(r.t, err)
 	defer resp.Body.Close()
 	if _, err := io.Copy(io.Discard, resp.Body); err != nil {
 		r.t.Fatal(err)
@@ -277,7 +273,7 @@ func TestLocal_parseRequest(t *testing.T) {
 	request := newRequest()
 	request.Redirect = callback
 	to, err := r.Provider().Authorize(t.Context(), request)
-	noError(t, err)
+	check.NoError(t, err)
 	refused := func(name string, values []string) {
 		t.Helper()
 		q := query(t, to)
@@ -302,7 +298,7 @@ func TestLocal_createRefuses(t *testing.T) {
 	r := newLocalRig(t)
 	r.create("anna")
 	invite, err := r.sessions.CreateInvite(t.Context())
-	noError(t, err)
+	check.NoError(t, err)
 	for _, tt := range []struct {
 		name, passphrase, invite string
 		policy                   auth.SignUpPolicy
@@ -323,13 +319,5 @@ func TestLocal_createRefuses(t *testing.T) {
 		if _, err := r.Create(t.Context(), local, c); !errors.Is(err, tt.want) {
 			t.Errorf("create %q: %v, want %v", tt.name, err, tt.want)
 		}
-	}
-}
-
-// noError ends the test unless err is nil.
-func noError(tb testing.TB, err error) {
-	tb.Helper()
-	if err != nil {
-		tb.Fatal(err)
 	}
 }

@@ -12,6 +12,7 @@ import (
 
 	"pressbox/auth"
 	"pressbox/auth/idp"
+	"pressbox/check"
 )
 
 // F2: every character of a passphrase counts, in any Unicode composition.
@@ -20,7 +21,7 @@ func TestHasher_verify(t *testing.T) {
 	hasher := idp.NewHasher(cheap)
 	long := strings.Repeat("ü", 127)
 	hash, err := hasher.Hash(t.Context(), long+"a")
-	noError(t, err)
+	check.NoError(t, err)
 	for passphrase, want := range map[string]bool{
 		long + "a": true, long + "b": false, long: false,
 		strings.Repeat("u\u0308", 127) + "a": true,
@@ -43,9 +44,9 @@ func TestHasher_argon2id(t *testing.T) {
 	}
 	hasher := idp.NewHasher(idp.MinCost)
 	one, err := hasher.Hash(t.Context(), phrase)
-	noError(t, err)
+	check.NoError(t, err)
 	two, err := hasher.Hash(t.Context(), phrase)
-	noError(t, err)
+	check.NoError(t, err)
 	if one == two || !strings.HasPrefix(one, "$argon2id$v=19$m=19456,t=2,p=1$") {
 		t.Errorf("hashes %s and %s", one, two)
 	}
@@ -64,7 +65,7 @@ func TestHasher_argon2id(t *testing.T) {
 func cpuTime(t *testing.T) time.Duration {
 	t.Helper()
 	var use syscall.Rusage
-	noError(t, syscall.Getrusage(syscall.RUSAGE_SELF, &use))
+	check.NoError(t, syscall.Getrusage(syscall.RUSAGE_SELF, &use))
 	return time.Duration(use.Utime.Nano() + use.Stime.Nano())
 }
 
@@ -112,10 +113,10 @@ func TestLocal_rehash(t *testing.T) {
 	r := newLocalRig(t)
 	r.create("anna")
 	before, err := r.sessions.LocalAccounts().Find(t.Context(), "anna")
-	noError(t, err)
+	check.NoError(t, err)
 	r.start(auth.SignUpOpen, func() idp.Cost { return idp.Cost{Memory: 64, Time: 2} })
 	for range 2 {
-		noError(t, r.signIn("anna", phrase))
+		check.NoError(t, r.signIn("anna", phrase))
 	}
 	after, err := r.sessions.LocalAccounts().Find(t.Context(), "anna")
 	if err != nil || after.Hash == before.Hash || !strings.Contains(after.Hash, "t=2") {

@@ -23,6 +23,7 @@ import (
 
 	"pressbox/auth"
 	"pressbox/auth/idp"
+	"pressbox/check"
 )
 
 // server is an identity provider for OAuth 2.0 and OpenID Connect. It is correct
@@ -242,7 +243,7 @@ func (f *server) config(provider string) idp.Config {
 func newProvider(t *testing.T, c idp.Config) auth.Provider {
 	t.Helper()
 	p, err := idp.New(c)
-	noError(t, err)
+	check.NoError(t, err)
 	return p
 }
 
@@ -264,7 +265,7 @@ func identify(t *testing.T, p auth.Provider) (auth.Identity, error) {
 func must(t *testing.T, p auth.Provider) auth.Identity {
 	t.Helper()
 	identity, err := identify(t, p)
-	noError(t, err)
+	check.NoError(t, err)
 	return identity
 }
 

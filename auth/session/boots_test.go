@@ -10,6 +10,7 @@ import (
 	"pressbox/auth"
 	"pressbox/auth/authtest"
 	"pressbox/auth/session"
+	"pressbox/check"
 	"pressbox/clock"
 )
 
@@ -42,7 +43,7 @@ func TestClock_correctedThenRestarted(t *testing.T) {
 	result := r.signIn() // while the clock is decades behind
 	r.host.Correct(40 * year)
 	r.clock.Corrected()
-	noError(t, session.SaveClock(t.Context(), r.store.Auth(), r.clock))
+	check.NoError(t, session.SaveClock(t.Context(), r.store.Auth(), r.clock))
 	r.host.Pass(time.Hour)
 	r.host.Restart("second", time.Minute)
 	r.start()
@@ -56,7 +57,7 @@ func TestClock_restartedBehind(t *testing.T) {
 	r := newRig(t)
 	result := r.signIn()
 	r.host.Pass(10 * time.Minute)
-	noError(t, session.SaveClock(t.Context(), r.store.Auth(), r.clock))
+	check.NoError(t, session.SaveClock(t.Context(), r.store.Auth(), r.clock))
 	seen := r.clock.Wall()
 	r.host.Restart("second", -3*year)
 	r.start()
@@ -109,7 +110,7 @@ func TestOpenClock_bounded(t *testing.T) {
 		}
 		return nil
 	})
-	noError(t, err)
+	check.NoError(t, err)
 	for i := range 5 {
 		r.host.Restart(fmt.Sprint("new", i), time.Minute)
 		r.start()

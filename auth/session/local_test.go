@@ -10,6 +10,7 @@ import (
 
 	"pressbox/auth"
 	"pressbox/auth/session"
+	"pressbox/check"
 )
 
 // F4: each wrong passphrase makes a name wait longer, up to a minute; the right
@@ -107,7 +108,7 @@ func TestLocalAccounts_names(t *testing.T) {
 	if err := local.Rehash(t.Context(), "Anna", "another", "h2"); !errors.Is(err, auth.ErrNotFound) {
 		t.Errorf("rehash of another hash: %v, want %v", err, auth.ErrNotFound)
 	}
-	noError(t, local.Rehash(t.Context(), "Anna", "h1", "h2"))
+	check.NoError(t, local.Rehash(t.Context(), "Anna", "h1", "h2"))
 	r.ProviderName, r.idp.Identity = auth.Local, auth.Identity{
 		Provider: auth.Local, Issuer: auth.LocalIssuer, Subject: "s1", Name: "Anna",
 	}
@@ -118,7 +119,7 @@ func TestLocalAccounts_names(t *testing.T) {
 	if same, err := local.Account(t.Context(), got); err != nil || same != account {
 		t.Errorf("account %+v, %v; want %+v", same, err, account)
 	}
-	noError(t, r.Sessions.DeleteAccount(t.Context(), account.ID))
+	check.NoError(t, r.Sessions.DeleteAccount(t.Context(), account.ID))
 	if _, err := local.Find(t.Context(), "anna"); !errors.Is(err, auth.ErrNotFound) {
 		t.Errorf("after its account was deleted: %v, want %v", err, auth.ErrNotFound)
 	}

@@ -1,16 +1,15 @@
 package session_test
 
 import (
-	"bytes"
 	"errors"
 	"log/slog"
 	"path/filepath"
-	"sync"
 	"testing"
 
 	"pressbox/auth"
 	"pressbox/auth/authtest"
 	"pressbox/auth/session"
+	"pressbox/check"
 	"pressbox/clock"
 	"pressbox/store"
 )
@@ -24,18 +23,14 @@ type rig struct {
 	host  *authtest.Host
 	clock *clock.Clock
 	idp   *authtest.Provider
-	log   lockedBuffer
+	log   check.Log
 }
 
 func newRig(t *testing.T) *rig {
 	t.Helper()
 	r := &rig{t: t, path: filepath.Join(t.TempDir(), "pressbox.db"), host: authtest.NewHost()}
 	r.start()
-	t.Cleanup(func() {
-		if err := r.store.Close(); err != nil {
-			t.Error(err)
-		}
-	})
+	check.Close(t, r.store)
 	return r
 }
 
@@ -43,36 +38,18 @@ func newRig(t *testing.T) *rig {
 func (r *rig) start() {
 	r.t.Helper()
 	if r.store != nil {
-		noError(r.t, r.store.Close())
+		check.NoError(r.t, r.store.Close())
 	}
 	var err error
 	r.store, err = store.Open(r.path, store.Options{})
-	noError(r.t, err)
+	check.NoError(r.t, err)
 	r.clock, err = session.OpenClock(r.t.Context(), r.store.Auth(), r.host.Source(), authtest.Released)
-	noError(r.t, err)
+	check.NoError(r.t, err)
 	in := authtest.NewSignIn(r.t, r.store.Auth(), r.clock, slog.New(slog.NewTextHandler(&r.log, nil)))
 	if r.idp == nil {
 		r.idp, _ = in.Provider.(*authtest.Provider)
 	}
 	r.SignIn, in.Provider = in, r.idp
-}
-
-// lockedBuffer is a buffer for concurrent use.
-type lockedBuffer struct {
-	mu sync.Mutex
-	b  bytes.Buffer
-}
-
-func (l *lockedBuffer) Write(p []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.b.Write(p)
-}
-
-func (l *lockedBuffer) String() string {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.b.String()
 }
 
 // records returns the records of a table.
@@ -85,7 +62,7 @@ func (r *rig) records(table auth.Table) map[string]string {
 			return nil
 		})
 	})
-	noError(r.t, err)
+	check.NoError(r.t, err)
 	return records
 }
 
@@ -93,10 +70,10 @@ func (r *rig) records(table auth.Table) map[string]string {
 func (r *rig) commits(do func()) uint64 {
 	r.t.Helper()
 	before, err := r.store.Stats()
-	noError(r.t, err)
+	check.NoError(r.t, err)
 	do()
 	after, err := r.store.Stats()
-	noError(r.t, err)
+	check.NoError(r.t, err)
 	return after.Commits - before.Commits
 }
 
@@ -120,7 +97,7 @@ func (r *rig) refused(c auth.Callback, want auth.Code) {
 func (r *rig) invite() auth.Token {
 	r.t.Helper()
 	invite, err := r.Sessions.CreateInvite(r.t.Context())
-	noError(r.t, err)
+	check.NoError(r.t, err)
 	return invite
 }
 
@@ -155,13 +132,5 @@ func (r *rig) notRefreshed(token auth.Token, want error) {
 	r.t.Helper()
 	if pair, err := r.Sessions.Refresh(r.t.Context(), token); !errors.Is(err, want) {
 		r.t.Fatalf("refresh: %v, %v; want %v", pair, err, want)
-	}
-}
-
-// noError ends the test unless err is nil.
-func noError(tb testing.TB, err error) {
-	tb.Helper()
-	if err != nil {
-		tb.Fatal(err)
 	}
 }

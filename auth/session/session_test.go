@@ -13,6 +13,7 @@ import (
 	"pressbox/auth"
 	"pressbox/auth/authtest"
 	"pressbox/auth/session"
+	"pressbox/check"
 )
 
 // C2, C4, B5, E2: an Authorization header takes precedence and has one valid
@@ -84,10 +85,10 @@ func TestSessions_endAtOnce(t *testing.T) {
 			r := newRig(t)
 			result := r.signIn()
 			caller, err := r.Sessions.Authenticate(t.Context(), auth.RequestCredentials{FrameToken: result.Access.Reveal()})
-			noError(t, err)
+			check.NoError(t, err)
 			ended, stop := r.Sessions.Watch(caller.Session)
 			defer stop()
-			noError(t, end(r, result))
+			check.NoError(t, end(r, result))
 			r.invalid(result.Access)
 			r.notRefreshed(result.Refresh, auth.ErrSessionEnded)
 			if err := r.Sessions.Validate(t.Context(), caller.Session); !errors.Is(err, auth.ErrSessionEnded) {
@@ -107,9 +108,9 @@ func TestSetDisabled_enable(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	account := r.signIn().Account
-	noError(t, r.Sessions.SetDisabled(t.Context(), account.ID, true))
+	check.NoError(t, r.Sessions.SetDisabled(t.Context(), account.ID, true))
 	r.refused(authtest.Callback(r.begin()), auth.CodeAccountDisabled)
-	noError(t, r.Sessions.SetDisabled(t.Context(), account.ID, false))
+	check.NoError(t, r.Sessions.SetDisabled(t.Context(), account.ID, false))
 	r.signIn()
 	if err := r.Sessions.SetDisabled(t.Context(), "unknown", true); !errors.Is(err, auth.ErrNotFound) {
 		t.Errorf("disable an unknown account: %v, want %v", err, auth.ErrNotFound)
@@ -125,7 +126,7 @@ func TestAuthenticate_readsAccount(t *testing.T) {
 	change := func(do func(tx auth.Tx, key []byte) error) {
 		t.Helper()
 		err := r.store.Auth().Update(t.Context(), func(tx auth.Tx) error { return do(tx, []byte(result.Account.ID)) })
-		noError(t, err)
+		check.NoError(t, err)
 		r.invalid(result.Access)
 		r.notRefreshed(result.Refresh, auth.ErrSessionEnded)
 	}
@@ -145,13 +146,13 @@ func TestSessions_storeNoSecrets(t *testing.T) {
 	pair := r.refresh(result.Refresh)
 	invite := r.invite()
 	api, _, err := r.Sessions.CreateAPIToken(t.Context(), "doorbell", netip.Prefix{}, 0)
-	noError(t, err)
+	check.NoError(t, err)
 	var seen strings.Builder
 	for _, table := range session.Tables() {
 		fmt.Fprintln(&seen, r.records(table))
 	}
 	file, err := os.ReadFile(r.path)
-	noError(t, err)
+	check.NoError(t, err)
 	fmt.Fprintf(&seen, "%s %s %v %+v %#v %s", file, r.log.String(), result, pair, invite, api)
 	if !strings.Contains(seen.String(), "Anna") {
 		t.Fatal("the account is not stored")
@@ -310,9 +311,9 @@ func TestLogout_anyToken(t *testing.T) {
 	r := newRig(t)
 	byAccess, byRefresh, stays := r.signIn(), r.signIn(), r.signIn()
 	for range 2 {
-		noError(t, r.Sessions.Logout(t.Context(), byAccess.Access, byRefresh.Refresh, auth.NewToken(auth.KindAccess)))
+		check.NoError(t, r.Sessions.Logout(t.Context(), byAccess.Access, byRefresh.Refresh, auth.NewToken(auth.KindAccess)))
 	}
-	noError(t, r.Sessions.Logout(t.Context()))
+	check.NoError(t, r.Sessions.Logout(t.Context()))
 	r.invalid(byAccess.Access)
 	r.invalid(byRefresh.Access)
 	r.valid(stays.Access)
@@ -362,7 +363,7 @@ func TestDeleteExpired_records(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	gone, stays := r.signIn(), r.signIn()
-	noError(t, r.Sessions.Logout(t.Context(), gone.Access))
+	check.NoError(t, r.Sessions.Logout(t.Context(), gone.Access))
 	counted := func(wantAccounts, wantSessions int) {
 		t.Helper()
 		if accounts, sessions, err := r.Sessions.Count(t.Context()); accounts != wantAccounts || sessions != wantSessions || err != nil {
@@ -372,7 +373,7 @@ func TestDeleteExpired_records(t *testing.T) {
 	counted(1, 1)
 	r.host.Pass(2 * auth.AccessTTL)
 	next := r.refresh(stays.Refresh)
-	noError(t, r.Sessions.DeleteExpired(t.Context()))
+	check.NoError(t, r.Sessions.DeleteExpired(t.Context()))
 	for table, want := range map[auth.Table]int{
 		"auth_session": 1, "auth_access": 1, "auth_refresh": 2, "auth_user": 1, "auth_identity": 1, "auth_state": 0,
 	} {
@@ -390,7 +391,7 @@ func TestAPIToken_networkAndExpiry(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	token, record, err := r.Sessions.CreateAPIToken(t.Context(), "doorbell", netip.MustParsePrefix("192.168.1.0/24"), time.Hour)
-	noError(t, err)
+	check.NoError(t, err)
 	try := func(from string) (auth.Caller, error) {
 		return r.Sessions.Authenticate(t.Context(), auth.RequestCredentials{
 			Authorization: []string{"Bearer " + token.Reveal()}, From: netip.MustParseAddr(from),
@@ -410,7 +411,7 @@ func TestAPIToken_networkAndExpiry(t *testing.T) {
 	r.host.Pass(time.Hour + time.Second)
 	refused("192.168.1.7", "expired")
 	token, record, err = r.Sessions.CreateAPIToken(t.Context(), "unlimited", netip.Prefix{}, 0)
-	noError(t, err)
+	check.NoError(t, err)
 	r.host.Pass(1000 * 24 * time.Hour)
 	if _, err := try("2001:db8::1"); err != nil {
 		t.Errorf("without expiry and network: %v", err)
@@ -418,7 +419,7 @@ func TestAPIToken_networkAndExpiry(t *testing.T) {
 	if list, err := r.Sessions.APITokens(t.Context()); err != nil || len(list) != 1 || list[0] != record {
 		t.Errorf("list %+v, %v", list, err)
 	}
-	noError(t, r.Sessions.RevokeAPIToken(t.Context(), record.ID))
+	check.NoError(t, r.Sessions.RevokeAPIToken(t.Context(), record.ID))
 	refused("2001:db8::1", "revoked")
 	if err := r.Sessions.RevokeAPIToken(t.Context(), record.ID); !errors.Is(err, auth.ErrNotFound) {
 		t.Errorf("revoke again: %v, want %v", err, auth.ErrNotFound)

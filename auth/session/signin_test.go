@@ -9,6 +9,7 @@ import (
 
 	"pressbox/auth"
 	"pressbox/auth/authtest"
+	"pressbox/check"
 )
 
 // A1: a state is 256 random bits, and no two are the same.
@@ -136,7 +137,7 @@ func TestFinish_returnPath(t *testing.T) {
 	r := newRig(t)
 	for path, want := range map[string]string{"/games/7": "/games/7", "//evil": ""} {
 		flow, err := r.Begin(t.Context(), auth.FlowOptions{Redirect: "x", Return: path})
-		noError(t, err)
+		check.NoError(t, err)
 		if result, err := r.Finish(t.Context(), authtest.Callback(flow)); err != nil || result.Return != want {
 			t.Errorf("started with %q: returned to %q, %v; want %q", path, result.Return, err, want)
 		}
@@ -168,7 +169,7 @@ func TestBegin_bounded(t *testing.T) {
 		}
 	}
 	r.host.Pass(3 * auth.FlowTTL)
-	noError(t, r.Sessions.DeleteExpired(t.Context()))
+	check.NoError(t, r.Sessions.DeleteExpired(t.Context()))
 	if flows, order := len(r.records("auth_state")), len(r.records("auth_state_order")); flows != 0 || order != 0 {
 		t.Errorf("%d flows in an order of %d after they have expired", flows, order)
 	}
@@ -231,6 +232,11 @@ func TestFinish_identity(t *testing.T) {
 			t.Errorf("%+v has the account of %+v", identity, anna)
 		}
 	}
+	check.NoError(t, r.Sessions.DeleteAccount(t.Context(), anna.ID))
+	r.idp.Identity = auth.Identity{Provider: "test", Subject: "1", Name: "Anna"}
+	if again := r.signIn().Account; again.ID == anna.ID {
+		t.Error("the deleted account was restored")
+	}
 }
 
 // F1: a policy allows new accounts to anyone, with an invite, or not at all. An
@@ -251,7 +257,7 @@ func TestFinish_signUpPolicy(t *testing.T) {
 	r.refused(authtest.Callback(r.begin()), auth.CodeNotInvited)
 	with := func(invite auth.Token) auth.Callback {
 		flow, err := r.Begin(t.Context(), auth.FlowOptions{Redirect: "x", Invite: invite.Reveal()})
-		noError(t, err)
+		check.NoError(t, err)
 		return authtest.Callback(flow)
 	}
 	invite := r.invite()
@@ -270,7 +276,7 @@ func TestSignIn_storeFails(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	flow := r.begin()
-	noError(t, r.store.Close())
+	check.NoError(t, r.store.Close())
 	if _, err := r.Begin(t.Context(), auth.FlowOptions{}); err == nil || auth.CodeOf(err) != auth.CodeServerError {
 		t.Errorf("begin: %v, want server_error", err)
 	}

@@ -85,8 +85,8 @@ func TestNotifyAccess_modes(t *testing.T) {
 			headers = append(headers, name, value)
 		}
 		for mode, want := range map[web.Access]int{web.LAN: tt.lan, web.Token: tt.token, web.Open: tt.open, web.Off: tt.off} {
-			if got := all[mode].Do(t, "GET", tt.path, "", headers...); got.Code != want {
-				t.Errorf("NOTIFY_ACCESS=%s, GET %s from %s with %q: status %d, want %d", mode, tt.path, tt.client, tt.header, got.Code, want)
+			if got := all[mode].Do(t, "GET", tt.path, "", headers...); got.StatusCode != want {
+				t.Errorf("NOTIFY_ACCESS=%s, GET %s from %s with %q: status %d, want %d", mode, tt.path, tt.client, tt.header, got.StatusCode, want)
 			}
 		}
 	}
@@ -108,8 +108,8 @@ func TestNotifyAccess_everyRoute(t *testing.T) {
 		}
 		for _, method := range methods {
 			path := webtest.PathParameter.ReplaceAllString(template, "x")
-			if w := r.Do(t, method, path, "", "Client", webtest.ForeignClient); w.Code != 401 {
-				t.Errorf("%s %s from outside: status %d, want 401", method, path, w.Code)
+			if w := r.Do(t, method, path, "", "Client", webtest.ForeignClient); w.StatusCode != 401 {
+				t.Errorf("%s %s from outside: status %d, want 401", method, path, w.StatusCode)
 			}
 		}
 	})
@@ -130,7 +130,7 @@ func TestAuthorize_challenge(t *testing.T) {
 		if tt.header != "" {
 			headers = append(headers, "Authorization", tt.header)
 		}
-		if got := r.Do(t, "GET", tt.path, "", headers...).Want(401, tt.code).Header().Get("WWW-Authenticate"); got != tt.want {
+		if got := r.Do(t, "GET", tt.path, "", headers...).Want(401, tt.code).Header.Get("WWW-Authenticate"); got != tt.want {
 			t.Errorf("GET %s, Authorization %q: WWW-Authenticate %s, want %s", tt.path, tt.header, got, tt.want)
 		}
 	}

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"unicode/utf8"
 
+	"pressbox/check"
 	"pressbox/daemon/web"
 	"pressbox/daemon/web/site"
 )
@@ -25,13 +26,9 @@ func FuzzBody(f *testing.F) {
 		f.Add([]byte(seed))
 	}
 	document, err := site.OpenAPI("")
-	if err != nil {
-		f.Fatal(err)
-	}
+	check.NoError(f, err)
 	bodies, err := web.CompileSchemas(document, site.Routes())
-	if err != nil {
-		f.Fatal(err)
-	}
+	check.NoError(f, err)
 	f.Fuzz(func(t *testing.T, text []byte) {
 		type request struct {
 			Message string  `json:"message"`

@@ -1,7 +1,6 @@
 package web_test
 
 import (
-	"bytes"
 	"compress/gzip"
 	"crypto/sha256"
 	"encoding/hex"
@@ -14,6 +13,7 @@ import (
 	"strings"
 	"testing"
 
+	"pressbox/check"
 	"pressbox/daemon/web/webtest"
 )
 
@@ -24,33 +24,31 @@ var pageFile = regexp.MustCompile(`"(/page/[0-9a-f]{12}/)([a-zA-Z0-9.-]+)"`)
 func TestPage_files(t *testing.T) {
 	t.Parallel()
 	r := webtest.NewRig(t)
-	page := r.Do(t, "GET", "/", "").Want(200, "")
-	if cache := page.Header().Get("Cache-Control"); cache != "no-cache" {
+	page := r.Do(t, "GET", "/", "").Want(200)
+	if cache := page.Header.Get("Cache-Control"); cache != "no-cache" {
 		t.Errorf("the document has Cache-Control %q", cache)
 	}
-	links := pageFile.FindAllStringSubmatch(page.Body.String(), -1)
+	links := pageFile.FindAllStringSubmatch(page.Text, -1)
 	if len(links) < 5 {
 		t.Fatalf("the document links to %q", links)
 	}
 	for _, file := range links {
-		plain := r.Do(t, "GET", file[1]+file[2], "").Want(200, "")
-		gzipped := r.Do(t, "GET", file[1]+file[2], "", "Accept-Encoding", "gzip").Want(200, "")
-		if cache := gzipped.Header().Get("Cache-Control"); cache != "public, max-age=31536000, immutable" {
+		plain := r.Do(t, "GET", file[1]+file[2], "").Want(200)
+		gzipped := r.Do(t, "GET", file[1]+file[2], "", "Accept-Encoding", "gzip").Want(200)
+		if cache := gzipped.Header.Get("Cache-Control"); cache != "public, max-age=31536000, immutable" {
 			t.Errorf("%s: Cache-Control %q", file[2], cache)
 		}
-		body := gzipped.Body.Bytes()
-		if gzipped.Header().Get("Content-Encoding") == "gzip" {
+		body := []byte(gzipped.Text)
+		if gzipped.Header.Get("Content-Encoding") == "gzip" {
 			z, err := gzip.NewReader(gzipped.Body)
-			if err != nil {
-				t.Fatal(err)
-			}
+			check.NoError(t, err)
 			if body, err = io.ReadAll(z); err != nil {
 				t.Fatal(err)
 			}
 		} else if filepath.Ext(file[2]) != ".woff2" {
 			t.Errorf("%s is not compressed", file[2])
 		}
-		if !bytes.Equal(body, plain.Body.Bytes()) || len(body) == 0 {
+		if string(body) != plain.Text || len(body) == 0 {
 			t.Errorf("%s differs when it is compressed", file[2])
 		}
 		r.Do(t, "GET", "/page/000000000000/"+file[2], "").Want(404, "not_found")
@@ -75,26 +73,20 @@ func TestPage_notFound(t *testing.T) {
 func TestPage_vendored(t *testing.T) {
 	t.Parallel()
 	text, err := os.ReadFile("static/vendor/SHA256SUMS")
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.NoError(t, err)
 	sums := map[string]string{"SHA256SUMS": ""}
 	for line := range strings.Lines(string(text)) {
 		sum, name, _ := strings.Cut(strings.TrimSpace(line), "  ")
 		sums[name] = sum
 	}
 	all, err := os.ReadDir("static/vendor")
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.NoError(t, err)
 	if len(all) != len(sums) {
 		t.Errorf("%d files, %d checksums", len(all), len(sums))
 	}
 	for _, file := range all {
 		body, err := os.ReadFile(filepath.Join("static/vendor", file.Name()))
-		if err != nil {
-			t.Fatal(err)
-		}
+		check.NoError(t, err)
 		sum := sha256.Sum256(body)
 		if want := sums[file.Name()]; want != "" && want != hex.EncodeToString(sum[:]) {
 			t.Errorf("%s differs from the published file", file.Name())

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"testing"
 
+	"pressbox/check"
 	"pressbox/daemon/web"
 	"pressbox/daemon/web/site"
 	"pressbox/daemon/web/webtest"
@@ -21,23 +22,17 @@ func TestPeerOf_credentials(t *testing.T) {
 	t.Parallel()
 	l, path := webtest.ListenUnix(t)
 	dialed, err := new(net.Dialer).DialContext(t.Context(), "unix", path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.NoError(t, err)
 	defer dialed.Close()
 	conn, err := l.Accept()
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.NoError(t, err)
 	defer conn.Close()
 	uid, groups, err := web.PeerOf(conn.(*net.UnixConn))
 	if err != nil || uid != os.Getuid() {
 		t.Errorf("the peer is user %d (%v), want %d", uid, err, os.Getuid())
 	}
 	want, err := os.Getgroups()
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.NoError(t, err)
 	for _, group := range append(want, os.Getgid()) {
 		if !slices.Contains(groups, uint32(group)) {
 			t.Errorf("groups %v of the peer lack %d", groups, group)

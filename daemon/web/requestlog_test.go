@@ -18,8 +18,8 @@ func TestRequestLog_panic(t *testing.T) {
 	})
 	w := r.Do(t, "GET", "/voices", "").Want(500, "internal")
 	id := w.Field("request_id")
-	if id == "" || id != w.Header().Get("X-Request-Id") || strings.Contains(w.Body.String(), "test panic") || strings.Contains(w.Body.String(), "goroutine") {
-		t.Errorf("%v %s", w.Header(), w.Body)
+	if id == "" || id != w.Header.Get("X-Request-Id") || strings.Contains(w.Text, "test panic") || strings.Contains(w.Text, "goroutine") {
+		t.Errorf("%v %s", w.Header, w.Text)
 	}
 	log := r.Log.String()
 	for _, want := range []string{"level=ERROR", "test panic", "request_id=" + id, "requestlog_test.go"} {
@@ -27,14 +27,14 @@ func TestRequestLog_panic(t *testing.T) {
 			t.Errorf("no %q in the log: %s", want, log)
 		}
 	}
-	r.Do(t, "GET", "/health", "").Want(200, "")
+	r.Do(t, "GET", "/health", "").Want(200)
 }
 
 // The log has one entry for a request, without query, body and credentials.
 func TestRequestLog_entry(t *testing.T) {
 	t.Parallel()
 	r := webtest.NewRig(t)
-	r.Do(t, "POST", "/notify?token=topsecret", `{"message": "The spare key is under the mat."}`, "Authorization", "Basic topsecret", "Cookie", "a=topsecret").Want(202, "")
+	r.Do(t, "POST", "/notify?token=topsecret", `{"message": "The spare key is under the mat."}`, "Authorization", "Basic topsecret", "Cookie", "a=topsecret").Want(202)
 	log := r.Log.String()
 	if strings.Contains(log, "mat") || strings.Contains(log, "topsecret") {
 		t.Errorf("a secret is in the log: %s", log)

@@ -12,6 +12,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"pressbox/check"
 	"pressbox/daemon/web/webtest"
 )
 
@@ -97,14 +98,10 @@ func TestServe_maxHeader(t *testing.T) {
 	base := webtest.NewRig(t).ListenTCP(t)
 	for size, want := range map[int]int{15 << 10: 200, 32 << 10: 431} {
 		req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, base+"/health", nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		check.NoError(t, err)
 		req.Header.Set("X", strings.Repeat("x", size))
 		resp, err := http.DefaultClient.Do(req)
-		if err != nil {
-			t.Fatal(err)
-		}
+		check.NoError(t, err)
 		resp.Body.Close()
 		if resp.StatusCode != want {
 			t.Errorf("a header of %d bytes: status %d, want %d", size, resp.StatusCode, want)

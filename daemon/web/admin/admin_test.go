@@ -15,6 +15,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"pressbox/check"
 	"pressbox/daemon/web"
 	"pressbox/daemon/web/admin"
 	"pressbox/daemon/web/announcements"
@@ -26,22 +27,22 @@ func TestLogLevel_set(t *testing.T) {
 	t.Parallel()
 	level := new(slog.LevelVar)
 	r := webtest.NewRig(t, func(c *site.Config) { c.Admin.Level = level })
-	send := func(method, body string) webtest.Reply {
+	send := func(method, body string) webtest.Page {
 		return r.Send(t, r.AdminHandler(), webtest.NewRequest(method, "/admin/log-level", body, "Content-Type", webtest.AsJSON))
 	}
-	if got := send("GET", "").Want(200, "").Field("level"); got != "INFO" {
+	if got := send("GET", "").Want(200).Field("level"); got != "INFO" {
 		t.Errorf("GET /admin/log-level: %s, want INFO", got)
 	}
 	for _, tt := range []struct {
 		name string
 		want slog.Level
 	}{{"DEBUG", slog.LevelDebug}, {"WARNING", slog.LevelWarn}, {"WARN", slog.LevelWarn}, {"ERROR", slog.LevelError}} {
-		if send("PUT", `{"level":"`+tt.name+`"}`).Want(200, "").Field("level"); level.Level() != tt.want {
+		if send("PUT", `{"level":"`+tt.name+`"}`).Want(200).Field("level"); level.Level() != tt.want {
 			t.Errorf("level after %s: %v, want %v", tt.name, level.Level(), tt.want)
 		}
 	}
 	for _, body := range []string{`{"level":"LOUD"}`, `{"level":7}`, `{}`, `{"level":"INFO","x":1}`} {
-		if send("PUT", body).Want(422, ""); level.Level() != slog.LevelError {
+		if send("PUT", body).Want(422); level.Level() != slog.LevelError {
 			t.Errorf("level after %s: %v, want ERROR", body, level.Level())
 		}
 	}
@@ -80,9 +81,7 @@ func TestBackup_incomplete(t *testing.T) {
 			if tt.status == 0 && err != nil {
 				return // the connection was closed before the header was sent
 			}
-			if err != nil {
-				t.Fatal(err)
-			}
+			check.NoError(t, err)
 			_, err = io.Copy(io.Discard, resp.Body)
 			if resp.StatusCode != max(tt.status, 200) || (err == nil) != tt.ok {
 				t.Errorf("status %d, read: %v", resp.StatusCode, err)
@@ -117,14 +116,10 @@ func TestRequestLog_peerUID(t *testing.T) {
 	r := webtest.NewRig(t, func(c *site.Config) { c.Admin.Level = new(slog.LevelVar) })
 	client := serveAdmin(t, r.Server)
 	request, err := http.NewRequestWithContext(t.Context(), http.MethodPut, "http://localhost/admin/log-level", strings.NewReader(`{"level":"LOUD"}`))
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.NoError(t, err)
 	request.Header.Set("Content-Type", "application/json")
 	resp, err := client.Do(request)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.NoError(t, err)
 	_ = resp.Body.Close()
 	for _, want := range []string{"path=/admin/log-level", "status=422", "code=", "uid=" + strconv.Itoa(os.Getuid())} {
 		if log := r.Log.String(); !strings.Contains(log, want) {
@@ -141,7 +136,7 @@ func TestMetrics_openMetrics(t *testing.T) {
 	})
 	for _, open := range []bool{false, true} {
 		r := webtest.NewRig(t, func(c *site.Config) { c.Admin.Metrics, c.OpenMetrics = metrics, open })
-		r.Send(t, r.AdminHandler(), webtest.NewRequest("GET", "/metrics", "")).Want(200, "")
+		r.Send(t, r.AdminHandler(), webtest.NewRequest("GET", "/metrics", "")).Want(200)
 		want := map[bool]int{true: http.StatusOK, false: http.StatusNotFound}[open]
 		if got := fromNetwork(r, "/metrics"); got != want {
 			t.Errorf("open: %t: status %d, want %d", open, got, want)
@@ -155,10 +150,10 @@ func TestStatus_members(t *testing.T) {
 		c.Admin.Counts = func(context.Context) (map[string]int, error) { return map[string]int{"games": 3}, nil }
 	})
 	r.Announce(t, "hello")
-	w := r.Send(t, r.AdminHandler(), webtest.NewRequest("GET", "/admin/status", "", "Host", "anything", "Client", "@")).Want(200, "")
+	w := r.Send(t, r.AdminHandler(), webtest.NewRequest("GET", "/admin/status", "", "Host", "anything", "Client", "@")).Want(200)
 	if w.Field("counts") != `{"games":3}` || w.Field("versions") != `{"go":"go1.26","pressbox":"1.2.3"}` ||
 		!strings.Contains(w.Field("queue"), "hello") || !strings.Contains(w.Field("health"), `"ok"`) {
-		t.Errorf("%s", w.Body)
+		t.Errorf("%s", w.Text)
 	}
 }
 
@@ -174,8 +169,8 @@ func TestFindings_deadline(t *testing.T) {
 			return []admin.Finding{{Name: "sound", Result: "failure", Detail: "muted", Remedy: "unmute it"}, {Name: "store", Result: "ok", Detail: "sound"}}
 		}
 	})
-	got := r.Send(t, r.AdminHandler(), webtest.NewRequest("GET", "/admin/examination", "")).Want(200, "").Field("findings")
-	if want := `[{"detail":"muted","name":"sound","remedy":"unmute it","result":"failure"},{"detail":"sound","name":"store","result":"ok"}]`; got != want {
+	got := r.Send(t, r.AdminHandler(), webtest.NewRequest("GET", "/admin/examination", "")).Want(200).Field("findings")
+	if want := `[{"name":"sound","result":"failure","detail":"muted","remedy":"unmute it"},{"name":"store","result":"ok","detail":"sound"}]`; got != want {
 		t.Errorf("findings: %s, want %s", got, want)
 	}
 }
@@ -231,13 +226,13 @@ func TestHealth_worstCheck(t *testing.T) {
 	} {
 		began := time.Now()
 		r := webtest.NewRig(t, func(c *site.Config) { c.Admin.Checks = tt.checks })
-		w := r.Do(t, "GET", "/health", "").Want(tt.status, "")
+		w := r.Do(t, "GET", "/health", "").Want(tt.status)
 		if got := w.Field("status"); got != string(tt.want) {
 			t.Errorf("%v: status %s, want %s", tt.checks, got, tt.want)
 		}
 		uptime, err := strconv.Atoi(w.Field("uptime_seconds"))
 		if w.Field("version") != "1.2.3" || err != nil || uptime < 0 || float64(uptime) > time.Since(began).Seconds() {
-			t.Errorf("%s, %v", w.Body, err)
+			t.Errorf("%s, %v", w.Text, err)
 		}
 		for _, check := range tt.checks {
 			if !strings.Contains(w.Field("checks"), `"`+check.Name+`":{`) || !strings.Contains(w.Field("checks"), `"waiting":3`) {

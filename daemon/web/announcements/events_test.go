@@ -35,7 +35,7 @@ func TestEvents_everyChange(t *testing.T) {
 			"id: "+first+", event: announcement, two synthesizing",
 			"id: "+first+", event: announcement, two playing",
 		)
-		r.Do(t, "DELETE", "/notify/"+second, "").Want(200, "")
+		r.Do(t, "DELETE", "/notify/"+second, "").Want(200)
 		events.Want("id: " + second + ", event: announcement, two cancelled")
 		began := time.Now()
 		stopped := make(chan error)

@@ -2,10 +2,8 @@ package announcements_test
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"net/netip"
-	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -19,9 +17,9 @@ import (
 func TestNotify_lifecycle(t *testing.T) {
 	t.Parallel()
 	r := webtest.NewRig(t)
-	w := r.Do(t, "POST", "/notify", `{"message": "  Dinner is ready. ", "rate": 200, "urgent": true, "ttl": 60}`).Want(202, "")
+	w := r.Do(t, "POST", "/notify", `{"message": "  Dinner is ready. ", "rate": 200, "urgent": true, "ttl": 60}`).Want(202)
 	id := w.Field("id")
-	if got := w.Header().Get("Location"); got != "/notify/"+id || id == "" {
+	if got := w.Header.Get("Location"); got != "/notify/"+id || id == "" {
 		t.Errorf("Location %q of announcement %q", got, id)
 	}
 	for name, want := range map[string]string{
@@ -38,7 +36,7 @@ func TestNotify_lifecycle(t *testing.T) {
 	r.Release <- struct{}{}
 	done := waitStatus(t, r, id, "done")
 	if done.Field("position") != "" || done.Field("started_at") == "" || done.Field("ended_at") == "" {
-		t.Errorf("the ended announcement is %s", done.Body)
+		t.Errorf("the ended announcement is %s", done.Text)
 	}
 	r.Do(t, "DELETE", "/notify/"+id, "").Want(409, "already_ended")
 }
@@ -53,12 +51,12 @@ func parseTime(t *testing.T, text string) time.Time {
 }
 
 // waitStatus waits until an announcement has the status, and returns it.
-func waitStatus(t *testing.T, r *webtest.Rig, id, status string) webtest.Reply {
+func waitStatus(t *testing.T, r *webtest.Rig, id, status string) webtest.Page {
 	t.Helper()
 	changes, stop := r.Announcer.Watch()
 	defer stop()
 	for {
-		if w := r.Do(t, "GET", "/notify/"+id, "").Want(200, ""); w.Field("status") == status {
+		if w := r.Do(t, "GET", "/notify/"+id, "").Want(200); w.Field("status") == status {
 			return w
 		}
 		select {
@@ -74,7 +72,7 @@ func TestNotify_queueOrder(t *testing.T) {
 	r := webtest.NewRig(t)
 	ids := map[string]string{}
 	for _, tt := range []struct{ name, urgent string }{{"head", "false"}, {"plain", "false"}, {"urgent", "true"}} {
-		w := r.Do(t, "POST", "/notify", fmt.Sprintf(`{"message": %q, "urgent": %s}`, tt.name, tt.urgent)).Want(202, "")
+		w := r.Do(t, "POST", "/notify", fmt.Sprintf(`{"message": %q, "urgent": %s}`, tt.name, tt.urgent)).Want(202)
 		ids[tt.name] = w.Field("id")
 		if tt.name == "head" {
 			waitStatus(t, r, ids["head"], "playing")
@@ -83,15 +81,15 @@ func TestNotify_queueOrder(t *testing.T) {
 	if got := queued(t, r); got != "0 head, 1 urgent, 2 plain" {
 		t.Errorf("the queue is %s", got)
 	}
-	r.Do(t, "DELETE", "/notify/"+ids["plain"], "").Want(200, "")
-	if w := r.Do(t, "GET", "/notify/"+ids["plain"], "").Want(200, ""); w.Field("status") != "cancelled" {
-		t.Errorf("the cancelled announcement is %s", w.Body)
+	r.Do(t, "DELETE", "/notify/"+ids["plain"], "").Want(200)
+	if w := r.Do(t, "GET", "/notify/"+ids["plain"], "").Want(200); w.Field("status") != "cancelled" {
+		t.Errorf("the cancelled announcement is %s", w.Text)
 	}
-	if w := r.Do(t, "DELETE", "/notify", "").Want(200, ""); w.Field("cancelled") != "1" {
-		t.Errorf("cancelled %s, want 1", w.Body)
+	if w := r.Do(t, "DELETE", "/notify", "").Want(200); w.Field("cancelled") != "1" {
+		t.Errorf("cancelled %s, want 1", w.Text)
 	}
-	if w := r.Do(t, "DELETE", "/notify/"+ids["head"], "").Want(200, ""); w.Field("status") != "cancelled" {
-		t.Errorf("cancelled while it is spoken: %s", w.Body)
+	if w := r.Do(t, "DELETE", "/notify/"+ids["head"], "").Want(200); w.Field("status") != "cancelled" {
+		t.Errorf("cancelled while it is spoken: %s", w.Text)
 	}
 	if got := queued(t, r); got != "" {
 		t.Errorf("the queue is %s, want it empty", got)
@@ -108,8 +106,8 @@ func TestNotify_recentLimit(t *testing.T) {
 	r := webtest.NewRig(t)
 	var first string
 	for i := range 201 {
-		id := r.Do(t, "POST", "/notify", fmt.Sprintf(`{"message": "%d"}`, i), "Client", "127.0.0.1:1").Want(202, "").Field("id")
-		r.Do(t, "DELETE", "/notify/"+id, "").Want(200, "")
+		id := r.Do(t, "POST", "/notify", fmt.Sprintf(`{"message": "%d"}`, i), "Client", "127.0.0.1:1").Want(202).Field("id")
+		r.Do(t, "DELETE", "/notify/"+id, "").Want(200)
 		if i == 0 {
 			first = id
 		}
@@ -117,13 +115,11 @@ func TestNotify_recentLimit(t *testing.T) {
 	var list struct {
 		Recent []struct{ ID, Message string }
 	}
-	if err := json.Unmarshal(r.Do(t, "GET", "/notify", "").Want(200, "").Body.Bytes(), &list); err != nil {
-		t.Fatal(err)
-	}
+	r.Do(t, "GET", "/notify", "").Want(200).Decode(&list)
 	if n := len(list.Recent); n != 200 || list.Recent[0].Message != "200" || list.Recent[n-1].ID == first {
 		t.Errorf("%d are listed, from %+v to %+v", n, list.Recent[0], list.Recent[n-1])
 	}
-	r.Do(t, "GET", "/notify/"+first, "").Want(200, "")
+	r.Do(t, "GET", "/notify/"+first, "").Want(200)
 }
 
 // queued returns position and message of every announcement in the queue.
@@ -135,10 +131,8 @@ func queued(t *testing.T, r *webtest.Rig) string {
 			Message  string
 		}
 	}
-	w := r.Do(t, "GET", "/notify", "").Want(200, "")
-	if err := json.Unmarshal(w.Body.Bytes(), &list); err != nil {
-		t.Fatal(err)
-	}
+	w := r.Do(t, "GET", "/notify", "").Want(200)
+	w.Decode(&list)
 	var all []string
 	for _, a := range list.Queue {
 		all = append(all, fmt.Sprint(a.Position, " ", a.Message))
@@ -149,36 +143,36 @@ func queued(t *testing.T, r *webtest.Rig) string {
 func TestNotify_queueFull(t *testing.T) {
 	t.Parallel()
 	r := webtest.NewRig(t)
-	first := r.Do(t, "POST", "/notify", `{"message": "head"}`, "Idempotency-Key", "k").Want(202, "")
+	first := r.Do(t, "POST", "/notify", `{"message": "head"}`, "Idempotency-Key", "k").Want(202)
 	waitStatus(t, r, first.Field("id"), "playing")
 	for range 3 {
-		r.Do(t, "POST", "/notify", `{"message": "x"}`).Want(202, "")
+		r.Do(t, "POST", "/notify", `{"message": "x"}`).Want(202)
 	}
 	w := r.Do(t, "POST", "/notify", `{"message": "x"}`).Want(503, "queue_full")
-	if w.Header().Get("Retry-After") != "5" {
-		t.Errorf("Retry-After %q", w.Header().Get("Retry-After"))
+	if w.Header.Get("Retry-After") != "5" {
+		t.Errorf("Retry-After %q", w.Header.Get("Retry-After"))
 	}
 	// A repeated key gets the first response even while the queue is full.
-	again := r.Do(t, "POST", "/notify", `{"message": "head"}`, "Idempotency-Key", "k").Want(202, "")
-	if again.Body.String() != first.Body.String() {
-		t.Errorf("the first response is %s, the second %s", first.Body, again.Body)
+	again := r.Do(t, "POST", "/notify", `{"message": "head"}`, "Idempotency-Key", "k").Want(202)
+	if again.Text != first.Text {
+		t.Errorf("the first response is %s, the second %s", first.Text, again.Text)
 	}
 }
 
 func TestNotify_idempotencyKey(t *testing.T) {
 	t.Parallel()
 	r := webtest.NewRig(t)
-	first := r.Do(t, "POST", "/notify", `{"message": "x", "rate": 170}`, "Idempotency-Key", "k").Want(202, "")
-	again := r.Do(t, "POST", "/notify", ` {"rate":1.7e2,"message":"x"}`, "Idempotency-Key", "k").Want(202, "")
-	if again.Field("id") != first.Field("id") || again.Header().Get("Location") != first.Header().Get("Location") {
-		t.Errorf("the same request gave %s and %s", first.Body, again.Body)
+	first := r.Do(t, "POST", "/notify", `{"message": "x", "rate": 170}`, "Idempotency-Key", "k").Want(202)
+	again := r.Do(t, "POST", "/notify", ` {"rate":1.7e2,"message":"x"}`, "Idempotency-Key", "k").Want(202)
+	if again.Field("id") != first.Field("id") || again.Header.Get("Location") != first.Header.Get("Location") {
+		t.Errorf("the same request gave %s and %s", first.Text, again.Text)
 	}
 	r.Do(t, "POST", "/notify", `{"message": "y"}`, "Idempotency-Key", "k").Want(422, "idempotency_key_reused")
 	for _, bad := range []string{"", "two words", "grün", strings.Repeat("k", 256), "tab\t"} {
 		r.Do(t, "POST", "/notify", `{"message": "x"}`, "Idempotency-Key", bad).Want(400, "bad_idempotency_key")
 	}
 	r.Do(t, "POST", "/notify", `{"message": "x"}`, "Idempotency-Key", "a", "Idempotency-Key", "b").Want(400, "bad_idempotency_key")
-	r.Do(t, "POST", "/notify", `{"message": "x"}`, "Idempotency-Key", strings.Repeat("k", 255)).Want(202, "")
+	r.Do(t, "POST", "/notify", `{"message": "x"}`, "Idempotency-Key", strings.Repeat("k", 255)).Want(202)
 }
 
 func TestNotify_refused(t *testing.T) {
@@ -246,13 +240,11 @@ func TestNotify_refused(t *testing.T) {
 	} {
 		w := r.Do(t, "POST", "/notify", tt.body)
 		got := w.Field("detail")
-		if w.Code == 422 {
-			all := strings.Split(w.Violations(), ", ")
-			slices.Sort(all)
-			got = strings.Join(all, ", ")
+		if w.StatusCode == 422 {
+			got = w.Violations()
 		}
-		if w.Code != tt.status || !strings.HasPrefix(got, tt.want) || w.Code == 422 && got != tt.want || w.Code == 400 && w.Field("code") != "not_json" {
-			t.Errorf("POST /notify %.100s: status %d, %s; want %d, %s", tt.body, w.Code, got, tt.status, tt.want)
+		if w.StatusCode != tt.status || !strings.HasPrefix(got, tt.want) || w.StatusCode == 422 && got != tt.want || w.StatusCode == 400 && w.Field("code") != "not_json" {
+			t.Errorf("POST /notify %.100s: status %d, %s; want %d, %s", tt.body, w.StatusCode, got, tt.status, tt.want)
 		}
 	}
 	if detail := r.Do(t, "POST", "/notify", `{"message": "x", "voice": "unknown"}`).Want(422, "unknown_voice").Field("detail"); !strings.Contains(detail, webtest.Voice) {
@@ -279,9 +271,9 @@ func TestNotify_accepted(t *testing.T) {
 		fmt.Sprintf(`{"message": %q}`, " "+strings.Repeat("ä", 5000)+" "):        "170",
 		`{"message": "x"}` + strings.Repeat(" ", 64<<10-len(`{"message": "x"}`)): "170", // largest body
 	} {
-		w := r.Do(t, "POST", "/notify", body).Want(202, "")
+		w := r.Do(t, "POST", "/notify", body).Want(202)
 		if w.Field("rate") != rate || w.Field("voice") != webtest.Voice || w.Field("urgent") != "false" {
-			t.Errorf("POST /notify %.100s: %s", body, w.Body)
+			t.Errorf("POST /notify %.100s: %s", body, w.Text)
 		}
 		r.Release <- struct{}{}
 	}
@@ -292,28 +284,28 @@ func TestNotify_rateLimit(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		r := webtest.NewRig(t, func(c *site.Config) { c.NotifyRate = 10 })
-		post := func(client string) webtest.Reply {
+		post := func(client string) webtest.Page {
 			return r.Do(t, "POST", "/notify", `{"message": "…"}`, "Client", client) // refused, so nothing is queued
 		}
 		for range 5 {
-			post(webtest.LANClient).Want(422, "")
+			post(webtest.LANClient).Want(422)
 		}
 		w := post(webtest.LANClient).Want(429, "too_many_requests")
-		if w.Header().Get("Retry-After") != "6" {
-			t.Errorf("Retry-After %q, want 6", w.Header().Get("Retry-After"))
+		if w.Header.Get("Retry-After") != "6" {
+			t.Errorf("Retry-After %q, want 6", w.Header.Get("Retry-After"))
 		}
-		post("192.168.1.20:9").Want(429, "") // another port
-		post("192.168.1.21:9").Want(422, "") // another address
-		r.Do(t, "POST", "/api/notify", `{"message": "…"}`).Want(429, "")
-		r.Do(t, "GET", "/notify", "").Want(200, "") // GET has no limit
+		post("192.168.1.20:9").Want(429) // another port
+		post("192.168.1.21:9").Want(422) // another address
+		r.Do(t, "POST", "/api/notify", `{"message": "…"}`).Want(429)
+		r.Do(t, "GET", "/notify", "").Want(200) // GET has no limit
 		for range 20 {
-			post("127.0.0.1:1").Want(422, "")
+			post("127.0.0.1:1").Want(422)
 		}
 		time.Sleep(6*time.Second - time.Nanosecond)
-		post(webtest.LANClient).Want(429, "")
+		post(webtest.LANClient).Want(429)
 		time.Sleep(time.Nanosecond)
-		post(webtest.LANClient).Want(422, "")
-		post(webtest.LANClient).Want(429, "")
+		post(webtest.LANClient).Want(422)
+		post(webtest.LANClient).Want(429)
 	})
 }
 
@@ -345,8 +337,8 @@ func TestNotify_sharedRateLimit(t *testing.T) {
 			if tt.forwarded != "" {
 				headers = append(headers, "X-Forwarded-For", tt.forwarded)
 			}
-			if w := r.Do(t, "POST", "/notify", `{"message": "…"}`, headers...); w.Code != tt.status {
-				t.Errorf("from %s for %q: status %d, want %d", tt.client, tt.forwarded, w.Code, tt.status)
+			if w := r.Do(t, "POST", "/notify", `{"message": "…"}`, headers...); w.StatusCode != tt.status {
+				t.Errorf("from %s for %q: status %d, want %d", tt.client, tt.forwarded, w.StatusCode, tt.status)
 			}
 		}
 	})
@@ -363,7 +355,7 @@ func TestRouter_unknownPathsAndMethods(t *testing.T) {
 		{"BREW", "/health", "GET, HEAD, OPTIONS"},
 	} {
 		w := r.Do(t, tt.method, tt.path, "").Want(405, "method_not_allowed")
-		if got := w.Header().Get("Allow"); got != tt.allow {
+		if got := w.Header.Get("Allow"); got != tt.allow {
 			t.Errorf("%s %s: Allow: %s, want %s", tt.method, tt.path, got, tt.allow)
 		}
 	}
@@ -371,8 +363,8 @@ func TestRouter_unknownPathsAndMethods(t *testing.T) {
 		r.Do(t, "GET", path, "").Want(404, "not_found")
 	}
 	r.Do(t, "DELETE", "/notify/nothing", "").Want(404, "not_found")
-	if w := r.Do(t, "HEAD", "/health", "").Want(200, ""); w.Header().Get("Content-Type") != "application/json" {
-		t.Errorf("HEAD /health: %v", w.Header())
+	if w := r.Do(t, "HEAD", "/health", "").Want(200); w.Header.Get("Content-Type") != "application/json" {
+		t.Errorf("HEAD /health: %v", w.Header)
 	}
 	for _, tt := range []struct {
 		method, path string
@@ -386,8 +378,8 @@ func TestRouter_unknownPathsAndMethods(t *testing.T) {
 		{"GET", "//evil.example/health/", 404, ""},
 	} {
 		w := r.Do(t, tt.method, tt.path, "")
-		if w.Code != tt.status || w.Header().Get("Location") != tt.to {
-			t.Errorf("%s %s: status %d to %q, want %d to %q", tt.method, tt.path, w.Code, w.Header().Get("Location"), tt.status, tt.to)
+		if w.StatusCode != tt.status || w.Header.Get("Location") != tt.to {
+			t.Errorf("%s %s: status %d to %q, want %d to %q", tt.method, tt.path, w.StatusCode, w.Header.Get("Location"), tt.status, tt.to)
 		}
 	}
 }

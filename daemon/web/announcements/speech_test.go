@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"pressbox/audio"
+	"pressbox/check"
 	"pressbox/daemon/web/webtest"
 )
 
@@ -22,14 +23,12 @@ func TestSpeech_wav(t *testing.T) {
 		`{"model": "tts-1", "input": " one two three ", "voice": "` + webtest.Voice + `", "response_format": "wav", "speed": 1.5, "instructions": "be kind", "stream_format": "audio"}`,
 	} {
 		for _, path := range []string{"/v1/audio/speech", "/api/v1/audio/speech"} {
-			w := r.Do(t, "POST", path, body).Want(200, "")
-			if got := w.Header().Get("Content-Type"); got != "audio/wav" {
+			w := r.Do(t, "POST", path, body).Want(200)
+			if got := w.Header.Get("Content-Type"); got != "audio/wav" {
 				t.Errorf("Content-Type %s", got)
 			}
 			clip, err := audio.DecodeWAV(w.Body)
-			if err != nil {
-				t.Fatal(err)
-			}
+			check.NoError(t, err)
 			if clip.Rate != 22050 || len(clip.Samples) != 3*2205 {
 				t.Errorf("%d samples at %d Hz, want %d at 22050 Hz", len(clip.Samples), clip.Rate, 3*2205)
 			}
@@ -43,14 +42,14 @@ func TestSpeech_wav(t *testing.T) {
 func TestSpeech_pcm(t *testing.T) {
 	t.Parallel()
 	r := webtest.NewRig(t)
-	w := r.Do(t, "POST", "/v1/audio/speech", `{"input": "one two three", "response_format": "pcm"}`).Want(200, "")
-	if got := w.Header().Get("Content-Type"); got != "audio/pcm" {
+	w := r.Do(t, "POST", "/v1/audio/speech", `{"input": "one two three", "response_format": "pcm"}`).Want(200)
+	if got := w.Header.Get("Content-Type"); got != "audio/pcm" {
 		t.Errorf("Content-Type %s", got)
 	}
-	if got, want := w.Body.Len(), 2*24000*3/10; got != want {
+	if got, want := len(w.Text), 2*24000*3/10; got != want {
 		t.Errorf("%d bytes of 0.3 s, want %d: 24,000 samples a second of 16 bits", got, want)
 	}
-	middle := int16(binary.LittleEndian.Uint16(w.Body.Bytes()[w.Body.Len()/2&^1:]))
+	middle := int16(binary.LittleEndian.Uint16([]byte(w.Text)[len(w.Text)/2&^1:]))
 	if middle < 8100 || middle > 8300 { // 0.25 of full scale
 		t.Errorf("the sample in the middle is %d, want about 8192", middle)
 	}
@@ -87,11 +86,11 @@ func TestSpeech_validation(t *testing.T) {
 	} {
 		w := r.Do(t, "POST", "/v1/audio/speech", tt.body)
 		got := ""
-		if w.Code == 422 {
+		if w.StatusCode == 422 {
 			got = w.Violations()
 		}
-		if w.Code != tt.status || got != tt.want {
-			t.Errorf("POST /v1/audio/speech %s: status %d, %s; want %d, %s", tt.body, w.Code, got, tt.status, tt.want)
+		if w.StatusCode != tt.status || got != tt.want {
+			t.Errorf("POST /v1/audio/speech %s: status %d, %s; want %d, %s", tt.body, w.StatusCode, got, tt.status, tt.want)
 		}
 	}
 }
@@ -101,8 +100,8 @@ func TestSpeech_firstClipFails(t *testing.T) {
 	r := webtest.NewRig(t)
 	r.Speaker.FirstErr = webtest.ErrVoice
 	w := r.Do(t, "POST", "/v1/audio/speech", `{"input": "one two"}`).Want(500, "internal")
-	if strings.Contains(w.Body.String(), webtest.ErrVoice.Error()) {
-		t.Errorf("the cause is in the response: %s", w.Body)
+	if strings.Contains(w.Text, webtest.ErrVoice.Error()) {
+		t.Errorf("the cause is in the response: %s", w.Text)
 	}
 	if log := r.Log.String(); !strings.Contains(log, webtest.ErrVoice.Error()) || !strings.Contains(log, w.Field("request_id")) {
 		t.Errorf("the cause is not in the log: %s", log)
@@ -115,9 +114,7 @@ func TestSpeech_laterClipFails(t *testing.T) {
 	r := webtest.NewRig(t)
 	r.Speaker.SecondErr = webtest.ErrVoice
 	resp, err := http.Post(r.ListenTCP(t)+"/v1/audio/speech", "application/json", strings.NewReader(`{"input": "one two"}`))
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.NoError(t, err)
 	defer resp.Body.Close()
 	if got, err := io.ReadAll(resp.Body); err == nil {
 		t.Errorf("the response of %d bytes has no error", len(got))
@@ -130,9 +127,7 @@ func TestSpeech_streamsClips(t *testing.T) {
 	r.Speaker.Gate = make(chan struct{}, 1)
 	r.Speaker.Gate <- struct{}{}
 	resp, err := http.Post(r.ListenTCP(t)+"/v1/audio/speech", "application/json", strings.NewReader(`{"input": "one two"}`))
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.NoError(t, err)
 	defer resp.Body.Close()
 	first := make([]byte, 44+2*2205)
 	if _, err := io.ReadFull(resp.Body, first); err != nil {
@@ -152,12 +147,12 @@ func TestSpeech_concurrencyLimit(t *testing.T) {
 		r.Speaker.Gate = make(chan struct{})
 		answered := make(chan int)
 		for range 2 {
-			go func() { answered <- r.Do(t, "POST", "/v1/audio/speech", `{"input": "x"}`).Code }()
+			go func() { answered <- r.Do(t, "POST", "/v1/audio/speech", `{"input": "x"}`).StatusCode }()
 		}
 		synctest.Wait()
 		w := r.Do(t, "POST", "/v1/audio/speech", `{"input": "x"}`).Want(503, "busy")
-		if w.Header().Get("Retry-After") != "2" {
-			t.Errorf("Retry-After %q", w.Header().Get("Retry-After"))
+		if w.Header.Get("Retry-After") != "2" {
+			t.Errorf("Retry-After %q", w.Header.Get("Retry-After"))
 		}
 		for range 2 {
 			r.Speaker.Gate <- struct{}{}
@@ -165,7 +160,7 @@ func TestSpeech_concurrencyLimit(t *testing.T) {
 				t.Errorf("status %d", got)
 			}
 		}
-		go func() { answered <- r.Do(t, "POST", "/v1/audio/speech", `{"input": "x"}`).Code }()
+		go func() { answered <- r.Do(t, "POST", "/v1/audio/speech", `{"input": "x"}`).StatusCode }()
 		r.Speaker.Gate <- struct{}{}
 		if got := <-answered; got != 200 {
 			t.Errorf("after the limit: status %d", got)

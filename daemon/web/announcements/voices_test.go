@@ -14,8 +14,8 @@ func TestVoices_list(t *testing.T) {
 	rate := 168.5
 	list := announcements.VoiceList{Default: webtest.Voice}
 	r := webtest.NewRig(t, func(c *site.Config) { c.Announcements.Voices = func() announcements.VoiceList { return list } })
-	if w := r.Do(t, "GET", "/voices", "").Want(200, ""); w.Field("voices") != "[]" || w.Field("default") != webtest.Voice {
-		t.Errorf("without voices: %s", w.Body)
+	if w := r.Do(t, "GET", "/voices", "").Want(200); w.Field("voices") != "[]" || w.Field("default") != webtest.Voice {
+		t.Errorf("without voices: %s", w.Text)
 	}
 	list.Voices = []announcements.Voice{
 		{
@@ -24,10 +24,10 @@ func TestVoices_list(t *testing.T) {
 		},
 		{Name: "broken", Error: "the model file is truncated"},
 	}
-	w := r.Do(t, "GET", "/voices", "").Want(200, "")
+	w := r.Do(t, "GET", "/voices", "").Want(200)
 	for _, want := range []string{`"words_per_minute":168.5`, `"words_per_minute":null`, `"speakers":[]`, `"speakers":["alice","bob"]`, `"error":"the model file is truncated"`} {
-		if !strings.Contains(w.Body.String(), want) {
-			t.Errorf("no %s in %s", want, w.Body)
+		if !strings.Contains(w.Text, want) {
+			t.Errorf("no %s in %s", want, w.Text)
 		}
 	}
 }

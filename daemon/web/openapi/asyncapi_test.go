@@ -10,6 +10,7 @@ import (
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
+	"pressbox/check"
 	"pressbox/daemon/web/openapi"
 	"pressbox/daemon/web/site"
 	"pressbox/daemon/web/webtest"
@@ -19,17 +20,11 @@ import (
 func TestAsyncAPI_validDocument(t *testing.T) {
 	t.Parallel()
 	text, err := openapi.AsyncAPI("1.2.3")
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.NoError(t, err)
 	gzipped, err := os.ReadFile("testdata/asyncapi-3.0.0.json.gz")
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.NoError(t, err)
 	published, err := gzip.NewReader(bytes.NewReader(gzipped))
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.NoError(t, err)
 	webtest.WantValid(t, text, jsonschema.Draft7, "http://asyncapi.com/definitions/3.0.0/asyncapi.json", published)
 }
 
@@ -37,28 +32,22 @@ func TestAsyncAPI_validDocument(t *testing.T) {
 func TestAsyncAPI_served(t *testing.T) {
 	t.Parallel()
 	r := webtest.NewRig(t)
-	got := r.Do(t, "GET", "/asyncapi.json", "").Want(200, "").Body.Bytes()
+	got := r.Do(t, "GET", "/asyncapi.json", "").Want(200).Text
 	want, err := openapi.AsyncAPI("1.2.3")
-	if err != nil || !bytes.Equal(got, want) {
+	if err != nil || got != string(want) {
 		t.Errorf("GET /asyncapi.json differs from AsyncAPI(version), %v", err)
 	}
-	if page := r.Do(t, "GET", "/docs", "").Body.String(); !strings.Contains(page, `href="/asyncapi.json"`) {
+	if page := r.Do(t, "GET", "/docs", "").Text; !strings.Contains(page, `href="/asyncapi.json"`) {
 		t.Error("/docs does not link to /asyncapi.json")
 	}
 	open, err := site.OpenAPI("1.2.3")
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.NoError(t, err)
 	type document struct {
 		Components struct{ Schemas map[string]any }
 	}
 	var socket, http document
-	if err := json.Unmarshal(got, &socket); err != nil {
-		t.Fatal(err)
-	}
-	if err := json.Unmarshal(open, &http); err != nil {
-		t.Fatal(err)
-	}
+	check.NoError(t, json.Unmarshal([]byte(got), &socket))
+	check.NoError(t, json.Unmarshal(open, &http))
 	shared := 0
 	for name, schema := range socket.Components.Schemas {
 		other, ok := http.Components.Schemas[name]

@@ -12,6 +12,7 @@ import (
 	"github.com/chromedp/cdproto/runtime"
 	"github.com/chromedp/chromedp"
 
+	"pressbox/check"
 	"pressbox/daemon/web/webtest"
 )
 
@@ -47,9 +48,7 @@ func TestDocs_inBrowser(t *testing.T) {
 			}
 		}
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.NoError(t, err)
 	ctx, cancel = context.WithTimeout(ctx, 10*time.Minute)
 	defer cancel()
 	const post = "#operations-announcements-createAnnouncement "
@@ -57,9 +56,7 @@ func TestDocs_inBrowser(t *testing.T) {
 		t.Fatalf("%v; the browser reported %q", err, problems)
 	}
 	operations, err := chromedp.Run(ctx, chromedp.Evaluate[[]string](`[...document.querySelectorAll(".opblock")].map(e => e.id)`))
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.NoError(t, err)
 	err = chromedp.Do(
 		ctx,
 		chromedp.Click(post+".opblock-summary-control"),
@@ -71,9 +68,7 @@ func TestDocs_inBrowser(t *testing.T) {
 		t.Fatalf("%v; the browser reported %q", err, problems)
 	}
 	response, err := chromedp.Run(ctx, chromedp.Text(post+".live-responses-table"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.NoError(t, err)
 	documented := 0
 	for _, methods := range r.Check.Paths {
 		documented += len(methods)

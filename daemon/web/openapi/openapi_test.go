@@ -8,6 +8,7 @@ import (
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
+	"pressbox/check"
 	"pressbox/daemon/web/site"
 	"pressbox/daemon/web/webtest"
 )
@@ -15,13 +16,9 @@ import (
 func TestDocument_validOpenAPI(t *testing.T) {
 	t.Parallel()
 	text, err := site.OpenAPI("1.2.3")
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.NoError(t, err)
 	published, err := os.Open("testdata/openapi-3.1.json")
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.NoError(t, err)
 	defer published.Close()
 	webtest.WantValid(t, text, jsonschema.Draft2020, "https://spec.openapis.org/oas/3.1/schema", published)
 }
@@ -31,15 +28,11 @@ func TestDocument_validOpenAPI(t *testing.T) {
 func TestDocument_references(t *testing.T) {
 	t.Parallel()
 	text, err := site.OpenAPI("1.2.3")
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.NoError(t, err)
 	var doc struct {
 		Components map[string]map[string]any
 	}
-	if err := json.Unmarshal(text, &doc); err != nil {
-		t.Fatal(err)
-	}
+	check.NoError(t, json.Unmarshal(text, &doc))
 	check := webtest.NewChecker(t)
 	for name := range doc.Components["schemas"] {
 		check.Schema(t, "#/components/schemas/"+name)

@@ -18,6 +18,7 @@ import (
 
 	"github.com/gorilla/websocket"
 
+	"pressbox/check"
 	"pressbox/daemon/replica"
 	"pressbox/daemon/web/play"
 	"pressbox/daemon/web/webtest"
@@ -116,13 +117,9 @@ func (c *bareLoop) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 func (c *bareLoop) send(b *testing.B, text string) {
 	b.Helper()
 	m, err := websocket.NewPreparedMessage(websocket.TextMessage, []byte(`{"t":"event","g":"game","rev":1,"d":{"text":["`+text+`"]}}`))
-	if err != nil {
-		b.Fatal(err)
-	}
+	check.NoError(b, err)
 	for _, conn := range c.conns {
-		if err := conn.WritePreparedMessage(m); err != nil {
-			b.Fatal(err)
-		}
+		check.NoError(b, conn.WritePreparedMessage(m))
 	}
 }
 
@@ -140,9 +137,7 @@ func openAudience(b *testing.B, handler http.Handler, opened <-chan struct{}) *a
 	g := &audience{done: make(chan struct{}, 1)}
 	for range watchers {
 		conn, resp, err := websocket.DefaultDialer.Dial("ws"+strings.TrimPrefix(server.URL, "http"), nil)
-		if err != nil {
-			b.Fatal(err)
-		}
+		check.NoError(b, err)
 		_ = resp.Body.Close()
 		<-opened
 		b.Cleanup(func() { _ = conn.Close() })
@@ -198,9 +193,7 @@ func memoryInUse() int64 {
 func openBareWatcher(f *webtest.Player, address, id string) net.Conn {
 	f.T.Helper()
 	conn, err := net.Dial("tcp", address)
-	if err != nil {
-		f.T.Fatal(err)
-	}
+	check.NoError(f.T, err)
 	fmt.Fprintf(conn, "GET /api/ws HTTP/1.1\r\nHost: %s\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\n"+
 		"Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nCookie: pressbox_access=%s\r\n\r\n", address, f.AccessToken())
 	readUntil(f, conn, "\r\n\r\n")
@@ -234,9 +227,7 @@ func BenchmarkDecisionFrames(b *testing.B) {
 	for _, n := range []int{1, 200} {
 		b.Run(fmt.Sprintf("%dgames", n), func(b *testing.B) {
 			bare, err := store.Open(filepath.Join(b.TempDir(), "bare.db"), store.Options{})
-			if err != nil {
-				b.Fatal(err)
-			}
+			check.NoError(b, err)
 			defer bare.Close()
 			p := webtest.NewGamesRig(b)
 			address := p.Open(b)
@@ -266,9 +257,7 @@ func bareCommit(b *testing.B, s *store.Store) time.Duration {
 	took := make([]time.Duration, 60)
 	for i := range took {
 		began := time.Now()
-		if err := s.SaveTeamData(b.Context(), fmt.Sprint(i), make([]byte, 2000)); err != nil {
-			b.Fatal(err)
-		}
+		check.NoError(b, s.SaveTeamData(b.Context(), fmt.Sprint(i), make([]byte, 2000)))
 		took[i] = time.Since(began)
 	}
 	slices.Sort(took)
@@ -317,9 +306,7 @@ func (s *client) read(b *testing.B, kind string) {
 	b.Helper()
 	for {
 		_, text, err := s.ReadMessage()
-		if err != nil {
-			b.Fatal(err)
-		}
+		check.NoError(b, err)
 		var f struct {
 			T   string
 			Rev uint64
@@ -328,9 +315,7 @@ func (s *client) read(b *testing.B, kind string) {
 				Legal []replica.Choice
 			}
 		}
-		if err := json.Unmarshal(text, &f); err != nil {
-			b.Fatal(err)
-		}
+		check.NoError(b, json.Unmarshal(text, &f))
 		if f.T == kind && (f.T == "skip" || f.D.State != nil) {
 			s.rev, s.legal = f.Rev, f.D.Legal
 			return

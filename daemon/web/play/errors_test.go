@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"pressbox/check"
 	"pressbox/daemon/web/admin"
 	"pressbox/daemon/web/site"
 	"pressbox/daemon/web/webtest"
@@ -20,9 +21,7 @@ func TestErrors_cause(t *testing.T) {
 	anna := p.Player(t, "Anna")
 	id := anna.CreateGame(`{}`).ID
 	for _, s := range []*store.Store{p.Store, p.GameStore} {
-		if err := s.Close(); err != nil {
-			t.Fatal(err)
-		}
+		check.NoError(t, s.Close())
 	}
 	for _, tt := range []struct{ method, path, body, code, cause string }{
 		{"POST", "/api/notify", `{"message": "x"}`, "not_accepting", "the store is closed"},
@@ -49,9 +48,7 @@ func TestErrors_causeOnWebsocket(t *testing.T) {
 	p := webtest.NewGamesRig(t)
 	seat := p.NewMatch(t, `{}`)
 	m := seat.Home.Manage(p.Open(t), seat.ID).JoinState()
-	if err := p.GameStore.Close(); err != nil {
-		t.Fatal(err)
-	}
+	check.NoError(t, p.GameStore.Close())
 	m.Command([]byte(`{"a":"resume"}`))
 	m.WantNak("illegal_action")
 	m.Command([]byte(`{"a":"pause"}`))
@@ -75,9 +72,7 @@ func (brokenJournal) Boxes(_ context.Context, games []string) (map[string][]byte
 func TestErrors_unreadableBoxScore(t *testing.T) {
 	t.Parallel()
 	s, err := store.Open(filepath.Join(t.TempDir(), "broken.db"), store.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.NoError(t, err)
 	defer s.Close()
 	p := webtest.NewGamesRig(t, func(cfg *site.Config) {
 		if cfg.Play.Games, err = live.New(t.Context(), live.Config{Journal: brokenJournal{s.Games()}, Rosters: webtest.Clubs{}, Log: cfg.Log}); err != nil {
@@ -106,7 +101,7 @@ func TestErrors_remedy(t *testing.T) {
 	r := webtest.NewRig(t, func(c *site.Config) {
 		c.Admin.Checks = []admin.Check{{Name: "store", Report: func() admin.Condition { return admin.Condition{Health: admin.Failing} }}}
 	})
-	if after := r.Do(t, "GET", "/health", "").Want(503, "").Header().Get("Retry-After"); after != "10" {
+	if after := r.Do(t, "GET", "/health", "").Want(503).Header.Get("Retry-After"); after != "10" {
 		t.Errorf("GET /health, failing: Retry-After %q", after)
 	}
 }

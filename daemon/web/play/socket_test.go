@@ -10,6 +10,7 @@ import (
 
 	"github.com/gorilla/websocket"
 
+	"pressbox/check"
 	"pressbox/daemon/web/webtest"
 )
 
@@ -79,9 +80,7 @@ func TestSocket_refusedFrames(t *testing.T) {
 			t.Errorf("%s: answer %s, want %s", tt.name, f.Text, tt.code)
 		}
 	}
-	if err := anna.WriteMessage(websocket.BinaryMessage, []byte(`{"t":"ping"}`)); err != nil {
-		t.Fatal(err)
-	}
+	check.NoError(t, anna.WriteMessage(websocket.BinaryMessage, []byte(`{"t":"ping"}`)))
 	anna.WantNak("malformed")
 	if after := seat.State(t); after != before {
 		t.Errorf("the game changed from %s to %s", before, after)
@@ -184,9 +183,7 @@ func TestSocket_pingRateLimit(t *testing.T) {
 		closed := make(chan webtest.Frame, 1)
 		go func() { closed <- k.Next() }()
 		for range 41 {
-			if err := k.WriteControl(websocket.PingMessage, []byte("x"), time.Now().Add(time.Second)); err != nil {
-				t.Fatal(err)
-			}
+			check.NoError(t, k.WriteControl(websocket.PingMessage, []byte("x"), time.Now().Add(time.Second)))
 		}
 		if f := <-closed; f.Rev != 4429 || len(pongs) != 40 || <-pongs != "x" {
 			t.Errorf("closed with %d after %d pongs", f.Rev, len(pongs)+1)

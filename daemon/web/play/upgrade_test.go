@@ -14,6 +14,7 @@ import (
 	"github.com/gorilla/websocket"
 
 	"pressbox/auth"
+	"pressbox/check"
 	"pressbox/daemon/web"
 	"pressbox/daemon/web/play"
 	"pressbox/daemon/web/signin"
@@ -26,13 +27,9 @@ func serveEcho(t *testing.T, h *webtest.Rig, l net.Listener) {
 	t.Helper()
 	cfg := h.Config
 	s, err := web.New(cfg.Config)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.NoError(t, err)
 	route := play.EchoRoute(s, play.Config{Sessions: cfg.SignIn.Sessions, Authenticate: signin.New(*cfg.SignIn).Authenticate})
-	if err := s.Mount([]web.Route{route}, []byte("{}")); err != nil {
-		t.Fatal(err)
-	}
+	check.NoError(t, s.Mount([]web.Route{route}, []byte("{}")))
 	server := &http.Server{Handler: s.Handler()}
 	ended := make(chan error, 1)
 	go func() { ended <- server.Serve(l) }()
@@ -47,9 +44,7 @@ func serveEcho(t *testing.T, h *webtest.Rig, l net.Listener) {
 func dialEcho(t *testing.T, h *webtest.Rig, headers ...string) (conn *websocket.Conn, status int) {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.NoError(t, err)
 	return openEcho(t, h, l, func() (net.Conn, error) { return net.Dial("tcp", l.Addr().String()) }, headers)
 }
 
@@ -93,17 +88,13 @@ func receive(t *testing.T, conn *websocket.Conn) string {
 	if closed, ok := errors.AsType[*websocket.CloseError](err); ok {
 		return fmt.Sprint("closed ", closed.Code)
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.NoError(t, err)
 	return string(text)
 }
 
 func send(t *testing.T, conn *websocket.Conn, frame string) {
 	t.Helper()
-	if err := conn.WriteMessage(websocket.TextMessage, []byte(frame)); err != nil {
-		t.Fatal(err)
-	}
+	check.NoError(t, conn.WriteMessage(websocket.TextMessage, []byte(frame)))
 }
 
 // wantOpen fails the test unless the websocket is open.
@@ -256,7 +247,7 @@ func TestServeConn_sessionExpires(t *testing.T) {
 		}
 		time.Sleep(10 * time.Minute)
 		wantOpen(t, conn)
-		h.Clock.Advance(auth.RefreshTTL + time.Second)
+		h.Clock.Pass(auth.RefreshTTL + time.Second)
 		began := time.Now()
 		if got, took := receive(t, conn), time.Since(began); got != "closed 4401" || took > time.Minute {
 			t.Errorf("%s after %v, want closed 4401 within a minute", got, took)

@@ -11,6 +11,7 @@ import (
 
 	"github.com/gorilla/websocket"
 
+	"pressbox/check"
 	"pressbox/daemon/web/play"
 	"pressbox/daemon/web/webtest"
 	"pressbox/game/protocol"
@@ -26,9 +27,7 @@ func serveBroadcaster(t *testing.T) (b *play.Broadcaster, open func() *websocket
 	return b, func() *websocket.Conn {
 		t.Helper()
 		conn, resp, err := websocket.DefaultDialer.Dial("ws"+strings.TrimPrefix(server.URL, "http"), nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		check.NoError(t, err)
 		_ = resp.Body.Close()
 		<-b.Opened
 		t.Cleanup(func() { _ = conn.Close() })
@@ -43,13 +42,9 @@ func nextRevision(t *testing.T, conn *websocket.Conn) (rev uint64, code int) {
 	if closed, ok := errors.AsType[*websocket.CloseError](err); ok {
 		return 0, closed.Code
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.NoError(t, err)
 	var f struct{ Rev uint64 }
-	if err := json.Unmarshal(text, &f); err != nil {
-		t.Fatal(err)
-	}
+	check.NoError(t, json.Unmarshal(text, &f))
 	return f.Rev, 0
 }
 

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"pressbox/auth"
+	"pressbox/check"
 	"pressbox/daemon/web"
 	"pressbox/daemon/web/signin"
 	"pressbox/daemon/web/site"
@@ -30,16 +31,10 @@ func BenchmarkMe(b *testing.B) {
 	cfg := h.Config
 	cfg.Sessions = fixedAccount{auth.Account{ID: "x", Name: "Anna", Provider: "test", Created: time.Now()}}
 	other, err := web.New(cfg.Config)
-	if err != nil {
-		b.Fatal(err)
-	}
+	check.NoError(b, err)
 	document, err := site.OpenAPI("")
-	if err != nil {
-		b.Fatal(err)
-	}
-	if err := other.Mount(signin.Routes(other, &signin.Authenticator{}), document); err != nil {
-		b.Fatal(err)
-	}
+	check.NoError(b, err)
+	check.NoError(b, other.Mount(signin.Routes(other, &signin.Authenticator{}), document))
 	bare := other.Handler()
 	var without, with time.Duration
 	for b.Loop() { // in turn, so that load slows both

@@ -17,6 +17,7 @@ import (
 	"github.com/chromedp/chromedp"
 
 	"pressbox/auth"
+	"pressbox/check"
 	"pressbox/daemon/lantest"
 	"pressbox/daemon/web/site"
 	"pressbox/daemon/web/webtest"
@@ -30,9 +31,7 @@ const lanName = "pressbox.home.arpa"
 func serveAt(t *testing.T, scheme, host string, handler http.Handler) (origin string) {
 	t.Helper()
 	server := httptest.NewUnstartedServer(handler)
-	if err := server.Listener.Close(); err != nil {
-		t.Fatal(err)
-	}
+	check.NoError(t, server.Listener.Close())
 	var err error
 	if server.Listener, err = net.Listen("tcp", lantest.Address+":0"); err != nil {
 		t.Fatal(err)
@@ -44,9 +43,7 @@ func serveAt(t *testing.T, scheme, host string, handler http.Handler) (origin st
 	}
 	t.Cleanup(server.Close)
 	_, port, err := net.SplitHostPort(server.Listener.Addr().String())
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.NoError(t, err)
 	return scheme + "://" + net.JoinHostPort(host, port)
 }
 
@@ -83,9 +80,7 @@ func newTab(t *testing.T) *tab {
 
 func (b *tab) do(actions ...chromedp.Action[chromedp.Void]) {
 	b.t.Helper()
-	if err := chromedp.Do(b.ctx, actions...); err != nil {
-		b.t.Fatal(err)
-	}
+	check.NoError(b.t, chromedp.Do(b.ctx, actions...))
 }
 
 // signUp creates an account through the server's page and waits for the element
@@ -108,9 +103,7 @@ func (b *tab) fetch(method, address string) string {
 	b.t.Helper()
 	script := fmt.Sprintf(`fetch(%q, {method: %q, credentials: "include"}).then(r => "" + r.status, () => "blocked")`, address, method)
 	status, err := chromedp.Run(b.ctx, chromedp.Evaluate[string](script, chromedp.EvalAwaitPromise))
-	if err != nil {
-		b.t.Fatal(err)
-	}
+	check.NoError(b.t, err)
 	return status
 }
 
@@ -120,9 +113,7 @@ func (b *tab) cookies(addresses ...string) string {
 	result, err := chromedp.Run(b.ctx, func(ctx context.Context, t *chromedp.Target) (network.GetCookiesResult, error) {
 		return chromedp.Call(ctx, network.GetCookies, network.GetCookiesParams{URLs: addresses})
 	})
-	if err != nil {
-		b.t.Fatal(err)
-	}
+	check.NoError(b.t, err)
 	var all []string
 	for _, c := range result.Cookies {
 		all = append(all, fmt.Sprintf("%s %s %v %v", c.Name, c.Path, c.Secure, c.HTTPOnly))

@@ -8,7 +8,6 @@ import (
 	"io"
 	"log/slog"
 	"net/http"
-	"net/http/cookiejar"
 	"net/http/httptest"
 	"net/url"
 	"os"
@@ -21,6 +20,7 @@ import (
 
 	"pressbox/auth"
 	"pressbox/auth/idp"
+	"pressbox/check"
 	"pressbox/daemon/web/site"
 	"pressbox/daemon/web/webtest"
 )
@@ -33,9 +33,7 @@ var providerScript string
 func startProvider(t *testing.T, redirect, secret string) (issuer string) {
 	t.Helper()
 	dir, err := filepath.Abs("../../../.build/oidc-provider")
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.NoError(t, err)
 	if _, err := os.Stat(filepath.Join(dir, "node_modules")); err != nil {
 		t.Fatalf("oidc-provider is not installed, run \"make test\": %v", err)
 	}
@@ -46,16 +44,10 @@ func startProvider(t *testing.T, redirect, secret string) (issuer string) {
 	cmd := exec.Command(node, "--input-type=module", "-e", providerScript, redirect, secret)
 	cmd.Dir = dir
 	stop, err := cmd.StdinPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.NoError(t, err)
 	out, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	check.NoError(t, err)
+	check.NoError(t, cmd.Start())
 	t.Cleanup(func() {
 		_ = stop.Close()
 		_ = cmd.Wait()
@@ -90,9 +82,7 @@ func newProviderRig(t *testing.T, provider string) *providerRig {
 			AuthURL: a.issuer + "/auth", TokenURL: a.issuer + "/token", UserinfoURL: a.issuer + "/me",
 			Cache: noCache{}, Now: time.Now, Log: slog.New(slog.DiscardHandler),
 		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		check.NoError(t, err)
 		c.SignIn.SignIn.Provider, c.SignIn.SignIn.ProviderName, c.SignIn.Redirect = p, provider, redirect
 	})
 	a.Secret("client secret", secret)
@@ -102,50 +92,14 @@ func newProviderRig(t *testing.T, provider string) *providerRig {
 	return a
 }
 
-// networkClient is a client with a cookie jar that uses the network.
-type networkClient struct {
-	*providerRig
-	http.Client
-}
+// A networkClient is a browser that uses the network.
+type networkClient struct{ *webtest.Browser }
 
 func (a *providerRig) client(t *testing.T) *networkClient {
 	t.Helper()
-	cookies, err := cookiejar.New(nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return &networkClient{a, http.Client{Jar: cookies, CheckRedirect: func(*http.Request, []*http.Request) error {
-		return http.ErrUseLastResponse
-	}}}
-}
-
-// open requests a page; it sends the form unless form is nil.
-func (s *networkClient) open(address string, form url.Values) webtest.Page {
-	s.T.Helper()
-	method, body := http.MethodGet, ""
-	if form != nil {
-		method, body = http.MethodPost, form.Encode()
-	}
-	req, err := http.NewRequestWithContext(s.T.Context(), method, address, strings.NewReader(body))
-	if err != nil {
-		s.T.Fatal(err)
-	}
-	if form != nil {
-		req.Header.Set("Content-Type", "application/x-www-form-urlencoded")
-	}
-	resp, err := s.Do(req)
-	if err != nil {
-		s.T.Fatal(err)
-	}
-	defer resp.Body.Close()
-	text, err := io.ReadAll(resp.Body)
-	if err != nil {
-		s.T.Fatal(err)
-	}
-	for _, c := range resp.Cookies() {
-		s.Secret("cookie", c.Value)
-	}
-	return webtest.Page{Response: resp, T: s.T, Text: string(text)}
+	b := a.Browser(t)
+	b.Origin, b.Network = a.url, true
+	return &networkClient{b}
 }
 
 // next follows a redirect.
@@ -155,9 +109,7 @@ func (s *networkClient) next(p webtest.Page) webtest.Page {
 	if err != nil {
 		s.T.Fatalf("%s does not redirect: %v %s", p.Request.URL, err, p.Text)
 	}
-	s.Secret("code", to.Query().Get("code"))
-	s.Secret("state", to.Query().Get("state"))
-	return s.open(to.String(), nil)
+	return s.Get(to.String())
 }
 
 var providersForm = regexp.MustCompile(`action="([^"]+)"`)
@@ -173,9 +125,7 @@ func (s *networkClient) toForm(p webtest.Page) string {
 		s.T.Fatalf("no form at %s: %d %s", p.Request.URL, p.StatusCode, p.Text)
 	}
 	to, err := p.Request.URL.Parse(html.UnescapeString(form[1]))
-	if err != nil {
-		s.T.Fatal(err)
-	}
+	check.NoError(s.T, err)
 	return to.String()
 }
 
@@ -187,7 +137,7 @@ func (s *networkClient) toCallback(p webtest.Page) *url.URL {
 		if err != nil {
 			s.T.Fatalf("%s does not redirect: %v %s", p.Request.URL, err, p.Text)
 		}
-		if strings.HasPrefix(to.String(), s.url+callbackURL) {
+		if strings.HasPrefix(to.String(), s.Origin+callbackURL) {
 			return to
 		}
 		p = s.next(p)
@@ -197,9 +147,9 @@ func (s *networkClient) toCallback(p webtest.Page) *url.URL {
 // consent signs in at the provider, consents and returns the redirect URI.
 func (s *networkClient) consent(name string) *url.URL {
 	s.T.Helper()
-	form := s.toForm(s.open(s.url+"/api/auth/idp/login", nil))
-	p := s.open(form, url.Values{"prompt": {"login"}, "login": {name}, "password": {"any"}})
-	return s.toCallback(s.open(s.toForm(p), url.Values{"prompt": {"consent"}}))
+	form := s.toForm(s.Get("/api/auth/idp/login"))
+	p := s.Submit(form, "prompt", "login", "login", name, "password", "any")
+	return s.toCallback(s.Submit(s.toForm(p), "prompt", "consent"))
 }
 
 // noCache is an empty cache of discovery documents.
@@ -224,20 +174,20 @@ func TestProvider_real(t *testing.T) {
 			if iss := back.Query().Get("iss"); iss != a.issuer {
 				t.Fatalf("iss=%q, want %q", iss, a.issuer)
 			}
-			s.open(back.String(), nil).Want(http.StatusSeeOther)
-			if me := s.open(a.url+"/api/auth/me", nil).Want(200); me.Field("name") != "anna of the provider" || me.Field("provider") != kind {
+			s.Get(back.String()).Want(http.StatusSeeOther)
+			if me := s.Get("/api/auth/me").Want(200); me.Field("name") != "anna of the provider" || me.Field("provider") != kind {
 				t.Errorf("me: %s", me.Text)
 			}
-			s.open(back.String(), nil).WantError(auth.CodeInvalidState) // A2: the state is used
+			s.Get(back.String()).WantError(auth.CodeInvalidState) // A2: the state is used
 
 			t.Run("declined", func(t *testing.T) { // A10: access_denied of the provider
 				s := a.client(t)
-				form := s.toForm(s.open(a.url+"/api/auth/idp/login", nil))
-				back := s.toCallback(s.open(form+"/abort", nil))
+				form := s.toForm(s.Get("/api/auth/idp/login"))
+				back := s.toCallback(s.Get(form + "/abort"))
 				if back.Query().Get("error") != "access_denied" || back.Query().Get("iss") != a.issuer {
 					t.Fatalf("redirect to %s", back)
 				}
-				s.open(back.String(), nil).WantError(auth.CodeAccessDenied)
+				s.Get(back.String()).WantError(auth.CodeAccessDenied)
 			})
 			t.Run("impostor", func(t *testing.T) { // A6: iss of another provider
 				s := a.client(t)
@@ -245,7 +195,7 @@ func TestProvider_real(t *testing.T) {
 				q := back.Query()
 				q.Set("iss", "https://evil.example")
 				back.RawQuery = q.Encode()
-				s.open(back.String(), nil).WantError(auth.CodeIssuerMismatch)
+				s.Get(back.String()).WantError(auth.CodeIssuerMismatch)
 			})
 			t.Run("stolen code", func(t *testing.T) { // A4: the code is bound to the flow's verifier
 				thief, victim := a.client(t), a.client(t)
@@ -254,23 +204,21 @@ func TestProvider_real(t *testing.T) {
 				q := back.Query()
 				q.Set("code", stolen)
 				back.RawQuery = q.Encode()
-				thief.open(back.String(), nil).WantError(auth.CodeExchangeFailed)
+				thief.Get(back.String()).WantError(auth.CodeExchangeFailed)
 			})
 			t.Run("without PKCE", func(t *testing.T) { // A4: the provider requires PKCE
 				s := a.client(t)
-				to, err := s.open(a.url+"/api/auth/idp/login", nil).Location()
-				if err != nil {
-					t.Fatal(err)
-				}
+				to, err := s.Get("/api/auth/idp/login").Location()
+				check.NoError(t, err)
 				q := to.Query()
 				q.Del("code_challenge")
 				q.Del("code_challenge_method")
 				to.RawQuery = q.Encode()
-				back := s.toCallback(s.open(to.String(), nil))
+				back := s.toCallback(s.Get(to.String()))
 				if back.Query().Get("error") != "invalid_request" {
 					t.Fatalf("redirect to %s", back)
 				}
-				s.open(back.String(), nil).WantError(auth.CodeProviderError)
+				s.Get(back.String()).WantError(auth.CodeProviderError)
 			})
 		})
 	}

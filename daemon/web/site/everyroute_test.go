@@ -11,6 +11,8 @@ import (
 	"testing"
 
 	"pressbox/auth"
+	"pressbox/auth/authtest"
+	"pressbox/check"
 	"pressbox/daemon/web/admin"
 	"pressbox/daemon/web/site"
 	"pressbox/daemon/web/webtest"
@@ -32,7 +34,7 @@ func newRouteClient(t *testing.T) *routeClient {
 			Metrics: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.Header().Set("Content-Type", "text/plain") }),
 		}
 	}
-	p := webtest.NewGamesRig(t, webtest.WithTeams, webtest.WithLocalAccounts(auth.SignUpOpen, webtest.NewClock()), configure)
+	p := webtest.NewGamesRig(t, webtest.WithTeams, webtest.WithLocalAccounts(auth.SignUpOpen, authtest.NewHost()), configure)
 	anna := p.LocalPlayer(t, "Anna")
 	return &routeClient{anna, anna.CreateGame(`{}`).ID}
 }
@@ -45,7 +47,7 @@ func (v *routeClient) request(op webtest.Operation, method, template, body strin
 	if len(op.Servers) == 0 {
 		return v.Send(method, path, body, headers...).StatusCode
 	}
-	return v.Rig.Send(v.T, v.AdminHandler(), webtest.NewRequest(method, path, body, headers...)).Code
+	return v.Rig.Send(v.T, v.AdminHandler(), webtest.NewRequest(method, path, body, headers...)).StatusCode
 }
 
 // Every route with a JSON body refuses other bodies, bodies above the limit and
@@ -113,13 +115,9 @@ func TestRoutes_streams(t *testing.T) {
 	t.Cleanup(server.Close)
 	for _, path := range []string{"/events", "/api/events", "/api/kiosk"} {
 		req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, server.URL+path, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		check.NoError(t, err)
 		resp, err := server.Client().Do(req)
-		if err != nil {
-			t.Fatal(err)
-		}
+		check.NoError(t, err)
 		first := make([]byte, len("retry: 2000\n\n"))
 		_, err = io.ReadFull(resp.Body, first)
 		_ = resp.Body.Close()
@@ -150,9 +148,7 @@ func TestRoutes_examples(t *testing.T) {
 	v.Check.Each(func(op webtest.Operation, method, template string) {
 		for _, example := range schemas[op.RequestSchema()] {
 			text, err := json.Marshal(example)
-			if err != nil {
-				t.Fatal(err)
-			}
+			check.NoError(t, err)
 			if got := v.request(op, method, template, string(text), "Content-Type", webtest.AsJSON); got >= 300 {
 				t.Errorf("%s %s %s: status %d", method, template, text, got)
 			}

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"pressbox/auth"
+	"pressbox/auth/authtest"
 	"pressbox/daemon/web/webtest"
 	"pressbox/game/protocol"
 )
@@ -41,7 +42,7 @@ func FuzzRequest(f *testing.F) {
 		f.Add([]byte(seed), true)
 		f.Add([]byte(seed), false)
 	}
-	p := webtest.NewGamesRig(f, webtest.WithTeams, webtest.WithLocalAccounts(auth.SignUpOpen, webtest.NewClock()))
+	p := webtest.NewGamesRig(f, webtest.WithTeams, webtest.WithLocalAccounts(auth.SignUpOpen, authtest.NewHost()))
 	anna := p.LocalPlayer(f, "Anna")
 	cookie, id := "pressbox_access="+anna.AccessToken(), anna.Get("/api/auth/me").Field("id")
 	f.Fuzz(func(t *testing.T, text []byte, signedIn bool) {

@@ -34,8 +34,8 @@ func TestRoutes_documented(t *testing.T) {
 		}
 		url := webtest.PathParameter.ReplaceAllString(path, "x")
 		resp := r.Send(t, handler, webtest.NewRequest(http.MethodOptions, url, ""))
-		if got := resp.Header().Get("Allow"); resp.Code != http.StatusNoContent || got != strings.Join(want, ", ") {
-			t.Errorf("OPTIONS %s: status %d, Allow %q, want 204, %q", path, resp.Code, got, strings.Join(want, ", "))
+		if got := resp.Header.Get("Allow"); resp.StatusCode != http.StatusNoContent || got != strings.Join(want, ", ") {
+			t.Errorf("OPTIONS %s: status %d, Allow %q, want 204, %q", path, resp.StatusCode, got, strings.Join(want, ", "))
 		}
 		otherReply := httptest.NewRecorder()
 		other.ServeHTTP(otherReply, webtest.NewRequest(http.MethodOptions, url, ""))
@@ -57,7 +57,7 @@ func TestOpenAPI_served(t *testing.T) {
 		t.Fatal(err)
 	}
 	r := webtest.NewRig(t)
-	if got := r.Do(t, "GET", "/openapi.json", "").Want(200, ""); got.Body.String() != string(want) {
+	if got := r.Do(t, "GET", "/openapi.json", "").Want(200); got.Text != string(want) {
 		t.Error("GET /openapi.json differs from OpenAPI(version)")
 	}
 }

@@ -15,6 +15,7 @@ import (
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
+	"pressbox/check"
 	"pressbox/daemon/web/site"
 )
 
@@ -43,17 +44,13 @@ func (op Operation) RequestSchema() string {
 func (c *Checker) Examples(tb testing.TB) map[string][]any {
 	tb.Helper()
 	text, err := site.OpenAPI("1.2.3")
-	if err != nil {
-		tb.Fatal(err)
-	}
+	check.NoError(tb, err)
 	var doc struct {
 		Components struct {
 			Schemas map[string]struct{ Examples []any }
 		}
 	}
-	if err := json.Unmarshal(text, &doc); err != nil {
-		tb.Fatal(err)
-	}
+	check.NoError(tb, json.Unmarshal(text, &doc))
 	all := map[string][]any{}
 	for name, schema := range doc.Components.Schemas {
 		if len(schema.Examples) > 0 {
@@ -92,19 +89,13 @@ type media struct {
 func NewChecker(tb testing.TB) *Checker {
 	tb.Helper()
 	text, err := site.OpenAPI("1.2.3")
-	if err != nil {
-		tb.Fatal(err)
-	}
+	check.NoError(tb, err)
 	var doc struct {
 		Paths map[string]map[string]Operation `json:"paths"`
 	}
-	if err := json.Unmarshal(text, &doc); err != nil {
-		tb.Fatal(err)
-	}
+	check.NoError(tb, json.Unmarshal(text, &doc))
 	all, err := NewSchemas("openapi.json", text)
-	if err != nil {
-		tb.Fatal(err)
-	}
+	check.NoError(tb, err)
 	return &Checker{doc.Paths, all}
 }
 
@@ -133,9 +124,7 @@ func (c *Checker) find(method, path string) (Operation, bool) {
 func (c *Checker) CheckResponse(tb testing.TB, req *http.Request, resp *http.Response) {
 	tb.Helper()
 	body, err := io.ReadAll(resp.Body)
-	if err != nil {
-		tb.Fatal(err)
-	}
+	check.NoError(tb, err)
 	failed := tb.Failed()
 	defer func() {
 		if tb.Failed() && !failed {
@@ -208,8 +197,6 @@ func (op Operation) checkResponse(tb testing.TB, resp *http.Response) (schema st
 func (c *Checker) Schema(tb testing.TB, ref string) *jsonschema.Schema {
 	tb.Helper()
 	schema, err := c.schemas.At(ref)
-	if err != nil {
-		tb.Fatal(err)
-	}
+	check.NoError(tb, err)
 	return schema
 }

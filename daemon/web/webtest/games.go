@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"net"
 	"net/http"
-	"net/http/httptest"
 	"os"
 	"slices"
 	"strings"
@@ -21,6 +20,7 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
 	"pressbox/auth"
+	"pressbox/check"
 	"pressbox/daemon/replica"
 	"pressbox/daemon/web/site"
 	"pressbox/game/league"
@@ -33,9 +33,7 @@ import (
 func (r *Rig) LocalPlayer(tb testing.TB, name string) *Player {
 	tb.Helper()
 	f := &Player{r.Browser(tb), tb, name}
-	form := f.Get("/api/auth/idp/login").Want(http.StatusFound).Header.Get("Location")
-	back := f.Submit(form, "form", "create", "name", name, "passphrase", Passphrase).Want(http.StatusSeeOther)
-	f.Get(back.Header.Get("Location")).Want(http.StatusSeeOther)
+	f.CreateAccount(name)
 	return f
 }
 
@@ -71,13 +69,11 @@ func NewGamesRig(tb testing.TB, change ...func(*site.Config)) *Rig {
 	withGames := func(cfg *site.Config) {
 		var err error
 		r.Games, err = live.New(tb.Context(), live.Config{Journal: r.GameStore.Games(), Rosters: Clubs{}, Announcer: cfg.Announcements.Announcer, Log: cfg.Log})
-		if err != nil {
-			tb.Fatal(err)
-		}
+		check.NoError(tb, err)
 		cfg.Play.Games, cfg.Season = r.Games, league.LastSeason
 	}
-	r.startSignIn(NewClock(), append([]func(*site.Config){withGames}, change...))
-	run(tb, r.Games.Run)
+	r.startSignIn(append([]func(*site.Config){withGames}, change...))
+	check.Run(tb, r.Games.Run)
 	return r
 }
 
@@ -91,9 +87,7 @@ type Player struct {
 // Player signs in with an account of a name, from an address of its own.
 func (r *Rig) Player(tb testing.TB, name string) *Player {
 	tb.Helper()
-	r.Provider.Mu.Lock()
-	r.Provider.Identity = auth.Identity{Provider: "test", Subject: name, Name: name}
-	r.Provider.Mu.Unlock()
+	r.Provider.Identifies(auth.Identity{Provider: "test", Subject: name, Name: name})
 	f := &Player{r.Browser(tb), tb, name}
 	n := r.players.Add(1) // the limits of an address apply to one player
 	f.From = fmt.Sprintf("192.168.%d.%d:40000", n/250, n%250+1)
@@ -111,9 +105,7 @@ func (f *Player) Ask(method, path, body string, status int, v any) Page {
 	}
 	answer := f.Send(method, path, body, headers...).Want(status)
 	if v != nil {
-		if err := json.Unmarshal([]byte(answer.Text), v); err != nil {
-			f.T.Fatalf("%s %s: %v in %s", method, path, err, answer.Text)
-		}
+		answer.Decode(v)
 	}
 	return answer
 }
@@ -122,11 +114,7 @@ func (f *Player) Ask(method, path, body string, status int, v any) Page {
 // the problem code.
 func (f *Player) Refused(method, path, body string, status int, code string) Page {
 	f.T.Helper()
-	answer := f.Ask(method, path, body, status, nil)
-	if got := answer.Field("code"); got != code {
-		f.T.Errorf("%s %s: code %q, want %q: %s", method, path, got, code, answer.Text)
-	}
-	return answer
+	return f.Ask(method, path, body, status, nil).Want(status, code)
 }
 
 // A GameView is the part of a game that tests inspect.
@@ -176,9 +164,7 @@ func (f *Player) SuggestLineup(id, side string) GameView {
 // Open serves the rig on a TCP port and returns its address.
 func (r *Rig) Open(tb testing.TB) string {
 	tb.Helper()
-	server := httptest.NewServer(r.Handler())
-	tb.Cleanup(server.Close)
-	return strings.TrimPrefix(server.URL, "http://")
+	return strings.TrimPrefix(r.ListenTCP(tb), "http://")
 }
 
 // A Frame is a frame of a websocket.
@@ -240,9 +226,7 @@ func (l *Socket) readAll() {
 func (f *Player) Dial(address string) *Socket {
 	f.T.Helper()
 	l, err := f.TryDial(address)
-	if err != nil {
-		f.T.Fatal(err)
-	}
+	check.NoError(f.T, err)
 	f.T.Cleanup(func() { _ = l.Close() })
 	return l
 }
@@ -262,9 +246,12 @@ func (f *Player) TryDial(address string) (*Socket, error) {
 // Sendf sends a frame.
 func (l *Socket) Sendf(format string, args ...any) {
 	l.T.Helper()
-	if err := l.WriteMessage(websocket.TextMessage, fmt.Appendf(nil, format, args...)); err != nil {
-		l.T.Fatal(err)
-	}
+	check.NoError(l.T, l.TrySendf(format, args...))
+}
+
+// TrySendf sends a frame and returns the error.
+func (l *Socket) TrySendf(format string, args ...any) error {
+	return l.WriteMessage(websocket.TextMessage, fmt.Appendf(nil, format, args...))
 }
 
 // Read returns the next frame, checked against the AsyncAPI document.
@@ -294,9 +281,7 @@ func (l *Socket) Next() Frame {
 	if closed, ok := errors.AsType[*websocket.CloseError](err); ok {
 		return Frame{Frame: replica.Frame{T: "closed", Rev: uint64(closed.Code)}}
 	}
-	if err != nil {
-		l.T.Fatal(err)
-	}
+	check.NoError(l.T, err)
 	return f
 }
 
@@ -330,28 +315,6 @@ func (f Frame) Code() string {
 	return d.Code
 }
 
-// Violations returns path and code of each violation.
-func (p Page) Violations() []string {
-	p.T.Helper()
-	var problem struct {
-		Errors []struct{ Path, Code string }
-	}
-	if err := json.Unmarshal([]byte(p.Text), &problem); err != nil {
-		p.T.Fatal(err)
-	}
-	var all []string
-	for _, e := range problem.Errors {
-		all = append(all, e.Path+" "+e.Code)
-	}
-	return all
-}
-
-// Sorted returns the sorted elements in one line.
-func Sorted(all []string) string {
-	slices.Sort(all)
-	return strings.Join(all, ", ")
-}
-
 // A Display reads the event stream of a wall display.
 type Display struct {
 	t     testing.TB
@@ -364,9 +327,7 @@ type Display struct {
 func OpenDisplay(tb testing.TB, address string) *Display {
 	tb.Helper()
 	resp, err := http.Get("http://" + address + "/api/kiosk")
-	if err != nil {
-		tb.Fatal(err)
-	}
+	check.NoError(tb, err)
 	tb.Cleanup(func() { _ = resp.Body.Close() })
 	lines := bufio.NewScanner(resp.Body)
 	lines.Buffer(nil, 1<<20)
@@ -403,9 +364,7 @@ func WantDocumented(tb testing.TB, event, data string) {
 		return
 	}
 	value, err := jsonschema.UnmarshalJSON(strings.NewReader(data))
-	if err != nil {
-		tb.Fatal(err)
-	}
+	check.NoError(tb, err)
 	if err := NewChecker(tb).Schema(tb, "#/components/schemas/"+name).Validate(value); err != nil {
 		tb.Errorf("%s does not match its schema: %v", event, err)
 	}
@@ -428,20 +387,13 @@ func (r *Rig) NewMatch(tb testing.TB, options string) *Match {
 	return m
 }
 
-// TrySendf sends a frame and returns the error.
-func (l *Socket) TrySendf(format string, args ...any) error {
-	return l.WriteMessage(1, fmt.Appendf(nil, format, args...))
-}
-
 // DialWire opens a websocket over a wire on which the rig is served in a synctest
 // bubble.
 func (f *Player) DialWire(l *Wire) *Socket {
 	f.T.Helper()
 	dialer := websocket.Dialer{NetDialContext: func(context.Context, string, string) (net.Conn, error) { return l.Dial(), nil }}
 	conn, resp, err := dialer.DialContext(context.Background(), "ws://pressbox.local/api/ws", http.Header{"Cookie": {"pressbox_access=" + f.AccessToken()}})
-	if err != nil {
-		f.T.Fatal(err)
-	}
+	check.NoError(f.T, err)
 	_ = resp.Body.Close()
 	return &Socket{Conn: conn, T: f.T, Schema: FrameSchemas()}
 }

@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"testing"
 
+	"pressbox/check"
 	"pressbox/daemon/replica"
 )
 
@@ -59,9 +60,7 @@ func (m *Manager) Side() string {
 func NewReplica(tb testing.TB, g Page) *replica.Replica {
 	tb.Helper()
 	r, err := replica.New([]byte(g.Text))
-	if err != nil {
-		tb.Fatal(err)
-	}
+	check.NoError(tb, err)
 	return r
 }
 
@@ -92,9 +91,7 @@ func (m *Manager) Join() {
 func (m *Manager) Follow(f Frame) {
 	m.T.Helper()
 	m.Received = append(m.Received, string(f.Text))
-	if err := m.Apply(f.Frame); err != nil {
-		m.T.Fatal(err)
-	}
+	check.NoError(m.T, m.Apply(f.Frame))
 	switch f.T {
 	case "nak":
 		if code := f.Code(); code != "stale_revision" { // the other manager acted first

@@ -4,11 +4,10 @@
 package webtest
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"iter"
 	"log/slog"
 	"net"
@@ -23,7 +22,9 @@ import (
 	"time"
 
 	"pressbox/audio"
+	"pressbox/auth/authtest"
 	"pressbox/auth/session"
+	"pressbox/check"
 	"pressbox/daemon/web"
 	"pressbox/daemon/web/admin"
 	"pressbox/daemon/web/announcements"
@@ -161,15 +162,15 @@ type Rig struct {
 	Store     *store.Store // of announcements
 	Speaker   *Speaker
 	Release   chan struct{} // each send lets one announcement play to its end
-	Log       *LogBuffer
+	Log       *check.Log
 	Check     *Checker
 	Config    site.Config
 
 	// Set by NewSignInRig and NewGamesRig.
-	Provider *Provider
+	Provider *authtest.Provider
 	Sessions *session.Sessions
 	Accounts *session.LocalAccounts
-	Clock    *Clock
+	Clock    *authtest.Host
 	mu       sync.Mutex        // guards secrets
 	secrets  map[string]string // secret → its kind
 
@@ -190,7 +191,7 @@ func NewRig(tb testing.TB, change ...func(*site.Config)) *Rig {
 func newRig(tb testing.TB) *Rig {
 	tb.Helper()
 	return &Rig{
-		T: tb, Speaker: &Speaker{}, Release: make(chan struct{}), Log: &LogBuffer{}, Check: NewChecker(tb),
+		T: tb, Speaker: &Speaker{}, Release: make(chan struct{}), Log: &check.Log{}, Clock: authtest.NewHost(), Check: NewChecker(tb),
 		Store: openStore(tb), secrets: map[string]string{},
 	}
 }
@@ -199,31 +200,9 @@ func newRig(tb testing.TB) *Rig {
 func openStore(tb testing.TB) *store.Store {
 	tb.Helper()
 	s, err := store.Open(filepath.Join(tb.TempDir(), "pressbox.db"), store.Options{})
-	if err != nil {
-		tb.Fatal(err)
-	}
-	tb.Cleanup(func() {
-		if err := s.Close(); err != nil {
-			tb.Error(err)
-		}
-	})
+	check.NoError(tb, err)
+	check.Close(tb, s)
 	return s
-}
-
-// run calls run in a goroutine and cancels its context when the test ends.
-func run(tb testing.TB, run func(context.Context) error) {
-	tb.Helper()
-	ctx, cancel := context.WithCancel(context.Background())
-	var running sync.WaitGroup
-	running.Go(func() {
-		if err := run(ctx); err != nil {
-			tb.Error(err)
-		}
-	})
-	tb.Cleanup(func() {
-		cancel()
-		running.Wait()
-	})
 }
 
 // start runs the announcer and creates the server.
@@ -232,10 +211,8 @@ func (r *Rig) start(change []func(*site.Config)) {
 	queue := announce.Config{Max: 3, TTL: 10 * time.Minute, Rate: 170, Volume: 100}
 	var err error
 	r.Announcer, err = announce.New(queue, r.Store, r.Speaker, &Sink{r.Release}, slog.New(slog.DiscardHandler))
-	if err != nil {
-		r.T.Fatal(err)
-	}
-	run(r.T, r.Announcer.Run)
+	check.NoError(r.T, err)
+	check.Run(r.T, r.Announcer.Run)
 	r.T.Cleanup(func() { close(r.Release) }) // otherwise the announcer waits for it
 	r.Config = site.Config{
 		Config: web.Config{Log: slog.New(slog.NewTextHandler(r.Log, &slog.HandlerOptions{Level: slog.LevelDebug})), Version: "1.2.3"},
@@ -255,15 +232,9 @@ func (r *Rig) start(change []func(*site.Config)) {
 	}
 }
 
-// A Reply is a response that matches the OpenAPI document.
-type Reply struct {
-	*httptest.ResponseRecorder
-	T testing.TB
-}
-
 // Do sends a request from the local network. headers alternates names and values;
 // "Host" sets the host and "Client" the client's address and port.
-func (r *Rig) Do(tb testing.TB, method, path, body string, headers ...string) Reply {
+func (r *Rig) Do(tb testing.TB, method, path, body string, headers ...string) Page {
 	tb.Helper()
 	return r.Send(tb, r.Handler(), NewRequest(method, path, body, headers...))
 }
@@ -289,92 +260,26 @@ func NewRequest(method, path, body string, headers ...string) *http.Request {
 }
 
 // Send sends a request to h and checks the response.
-func (r *Rig) Send(tb testing.TB, h http.Handler, req *http.Request) Reply {
+func (r *Rig) Send(tb testing.TB, h http.Handler, req *http.Request) Page {
 	tb.Helper()
 	w := httptest.NewRecorder()
 	h.ServeHTTP(w, req)
-	r.Check.CheckResponse(tb, req, w.Result())
-	return Reply{w, tb}
-}
-
-// Want fails the test unless the response has the status and, if code is not "",
-// the problem code.
-func (w Reply) Want(status int, code string) Reply {
-	w.T.Helper()
-	if w.Code != status {
-		w.T.Fatalf("status %d, want %d: %s", w.Code, status, w.Body)
-	}
-	if code != "" && w.Field("code") != code {
-		w.T.Fatalf("code %q, want %q: %s", w.Field("code"), code, w.Body)
-	}
-	return w
-}
-
-// Field returns a member of the response's JSON object as text.
-func (w Reply) Field(name string) string {
-	w.T.Helper()
-	var all map[string]any
-	if err := json.Unmarshal(w.Body.Bytes(), &all); err != nil {
-		w.T.Fatalf("%v in %s", err, w.Body)
-	}
-	switch v := all[name].(type) {
-	case nil:
-		return ""
-	case string:
-		return v
-	default:
-		text, err := json.Marshal(v)
-		if err != nil {
-			w.T.Fatal(err)
-		}
-		return string(text)
-	}
-}
-
-// Violations returns path and code of each violation, in order.
-func (w Reply) Violations() string {
-	w.T.Helper()
-	var p struct {
-		Errors []struct{ Path, Code string }
-	}
-	if err := json.Unmarshal(w.Body.Bytes(), &p); err != nil {
-		w.T.Fatal(err)
-	}
-	var all []string
-	for _, e := range p.Errors {
-		all = append(all, e.Path+" "+e.Code)
-	}
-	return strings.Join(all, ", ")
-}
-
-// LogBuffer is a buffer for concurrent use.
-type LogBuffer struct {
-	mu  sync.Mutex // guards buf
-	buf bytes.Buffer
-}
-
-func (b *LogBuffer) Write(p []byte) (int, error) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.buf.Write(p)
-}
-
-func (b *LogBuffer) String() string {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.buf.String()
+	resp := w.Result()
+	resp.Request = req
+	text := w.Body.String()
+	r.Check.CheckResponse(tb, req, resp)
+	resp.Body = io.NopCloser(strings.NewReader(text))
+	return Page{resp, tb, text}
 }
 
 // ErrVoice is an error of the voices.
 var ErrVoice = errors.New("the model is broken")
 
 // ListenTCP serves the rig on a TCP port until the test ends and returns its URL.
-func (r *Rig) ListenTCP(t *testing.T) (base string) {
-	t.Helper()
+func (r *Rig) ListenTCP(tb testing.TB) (base string) {
+	tb.Helper()
 	ln, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	run(t, func(ctx context.Context) error { return r.Serve(ctx, ln) })
+	check.NoError(tb, err)
+	check.Run(tb, func(ctx context.Context) error { return r.Serve(ctx, ln) })
 	return "http://" + ln.Addr().String()
 }

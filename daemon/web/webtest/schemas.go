@@ -8,6 +8,7 @@ import (
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
+	"pressbox/check"
 	"pressbox/daemon/web/openapi"
 )
 
@@ -90,22 +91,14 @@ func (s *Schemas) At(ref string) (*jsonschema.Schema, error) {
 func WantValid(t *testing.T, document []byte, draft *jsonschema.Draft, address string, published io.Reader) {
 	t.Helper()
 	meta, err := jsonschema.UnmarshalJSON(published)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.NoError(t, err)
 	c := jsonschema.NewCompiler()
 	c.DefaultDraft(draft)
-	if err := c.AddResource(address, meta); err != nil {
-		t.Fatal(err)
-	}
+	check.NoError(t, c.AddResource(address, meta))
 	schema, err := c.Compile(address)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.NoError(t, err)
 	value, err := jsonschema.UnmarshalJSON(bytes.NewReader(document))
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.NoError(t, err)
 	if err := schema.Validate(value); err != nil {
 		t.Error(err)
 	}

@@ -1,122 +1,49 @@
 package webtest
 
 import (
-	"context"
 	"encoding/json"
 	"html"
 	"io"
 	"maps"
 	"net/http"
 	"net/http/cookiejar"
-	"net/http/httptest"
 	"net/netip"
 	"net/url"
 	"regexp"
+	"slices"
 	"strings"
-	"sync"
 	"testing"
-	"time"
 
 	"pressbox/auth"
+	"pressbox/auth/authtest"
 	"pressbox/auth/idp"
 	"pressbox/auth/session"
-	"pressbox/clock"
+	"pressbox/check"
 	"pressbox/daemon/web/signin"
 	"pressbox/daemon/web/site"
 )
-
-// A Provider is a fake of a sign-in provider. Identify returns Identity and Err.
-type Provider struct {
-	Mu       sync.Mutex // guards the other fields
-	Identity auth.Identity
-	Err      error
-	Panics   bool
-	Flows    []auth.AuthorizationRequest // of Authorize and of Identify
-	Codes    []string                    // of Identify
-}
-
-// Authorize returns the URL of a sign-in.
-func (v *Provider) Authorize(_ context.Context, f auth.AuthorizationRequest) (string, error) {
-	v.Mu.Lock()
-	defer v.Mu.Unlock()
-	if v.Panics {
-		panic("the provider has a bug")
-	}
-	v.Flows = append(v.Flows, f)
-	return "https://idp.example/authorize?" + url.Values{"state": {f.State}, "redirect_uri": {f.Redirect}}.Encode(), nil
-}
-
-// Issuer returns the issuer, which sends no iss parameter.
-func (v *Provider) Issuer(context.Context) (string, bool, error) {
-	return "https://idp.example", false, nil
-}
-
-// Identify exchanges a code.
-func (v *Provider) Identify(_ context.Context, f auth.AuthorizationRequest, code string) (auth.Identity, error) {
-	v.Mu.Lock()
-	defer v.Mu.Unlock()
-	v.Flows, v.Codes = append(v.Flows, f), append(v.Codes, code)
-	return v.Identity, v.Err
-}
-
-// A Clock is a manual clock.
-type Clock struct {
-	mu sync.Mutex // guards at
-	at time.Time
-}
-
-// NewClock returns a clock that shows the present time.
-func NewClock() *Clock { return &Clock{at: time.Now()} }
-
-// Now returns the clock's time.
-func (c *Clock) Now() time.Time {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.at
-}
-
-// Advance moves the clock forward.
-func (c *Clock) Advance(d time.Duration) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.at = c.at.Add(d)
-}
 
 // NewSignInRig returns a rig with a fake of the sign-in provider; each change may
 // alter the configuration. The log must not contain a secret that the test
 // issued (F7).
 func NewSignInRig(tb testing.TB, change ...func(*site.Config)) *Rig {
 	tb.Helper()
-	return newSignInRig(tb, NewClock(), change)
-}
-
-func newSignInRig(tb testing.TB, now *Clock, change []func(*site.Config)) *Rig {
-	tb.Helper()
 	r := newRig(tb)
-	r.startSignIn(now, change)
+	r.startSignIn(change)
 	return r
 }
 
 // startSignIn sets up sign-in and creates the server.
-func (r *Rig) startSignIn(now *Clock, change []func(*site.Config)) {
+func (r *Rig) startSignIn(change []func(*site.Config)) {
 	r.T.Helper()
-	r.Clock = now
-	r.Provider = &Provider{Identity: auth.Identity{Provider: "test", Subject: "1", Name: "Anna"}}
 	repository := openStore(r.T).Auth()
-	start := now.Now()
-	times, err := session.OpenClock(r.T.Context(), repository, clock.Source{
-		Wall: now.Now, Since: func() time.Duration { return now.Now().Sub(start) }, Boot: "boot",
-	}, time.Time{})
-	if err != nil {
-		r.T.Fatal(err)
-	}
+	times, err := session.OpenClock(r.T.Context(), repository, r.Clock.Source(), authtest.Released)
+	check.NoError(r.T, err)
 	withSignIn := func(cfg *site.Config) {
-		r.Sessions = session.New(repository, times, 0, cfg.Log)
-		r.Accounts = r.Sessions.LocalAccounts()
-		cfg.SignIn = &signin.Config{
-			Sessions: r.Sessions,
-			SignIn:   &session.SignIn{Provider: r.Provider, ProviderName: "test", SignUp: auth.SignUpOpen, Sessions: r.Sessions, Log: cfg.Log},
-		}
+		in := authtest.NewSignIn(r.T, repository, times, cfg.Log)
+		r.Provider, _ = in.Provider.(*authtest.Provider)
+		r.Sessions, r.Accounts = in.Sessions, in.Sessions.LocalAccounts()
+		cfg.SignIn = &signin.Config{Sessions: r.Sessions, SignIn: in}
 	}
 	r.start(append([]func(*site.Config){withSignIn}, change...))
 	r.T.Cleanup(r.searchLog)
@@ -124,7 +51,7 @@ func (r *Rig) startSignIn(now *Clock, change []func(*site.Config)) {
 
 // WithLocalAccounts configures local accounts. The throttle uses the clock, so that
 // its waits do not depend on the speed of the host.
-func WithLocalAccounts(policy auth.SignUpPolicy, now *Clock) func(*site.Config) {
+func WithLocalAccounts(policy auth.SignUpPolicy, now *authtest.Host) func(*site.Config) {
 	return func(cfg *site.Config) {
 		l := idp.NewLocal(idp.LocalConfig{
 			Accounts: cfg.SignIn.Sessions.LocalAccounts(), SignUp: policy, Now: now.Now, Log: cfg.Log,
@@ -139,8 +66,9 @@ func WithLocalAccounts(policy auth.SignUpPolicy, now *Clock) func(*site.Config) 
 // NewLocalRig returns a rig with local accounts.
 func NewLocalRig(tb testing.TB, policy auth.SignUpPolicy, change ...func(*site.Config)) *Rig {
 	tb.Helper()
-	now := NewClock()
-	return newSignInRig(tb, now, append([]func(*site.Config){WithLocalAccounts(policy, now)}, change...))
+	r := newRig(tb)
+	r.startSignIn(append([]func(*site.Config){WithLocalAccounts(policy, r.Clock)}, change...))
+	return r
 }
 
 // Secret records a value that must not be logged; what is its kind.
@@ -176,15 +104,15 @@ type Browser struct {
 	Origin string
 	Header http.Header // sent with every request
 	From   string      // address and port
+
+	Network bool // send requests over the network instead of to the rig's handler
 }
 
 // Browser returns a browser on the local network.
 func (r *Rig) Browser(tb testing.TB) *Browser {
 	tb.Helper()
 	cookies, err := cookiejar.New(nil)
-	if err != nil {
-		tb.Fatal(err)
-	}
+	check.NoError(tb, err)
 	b := &Browser{Rig: r, Origin: "http://pressbox.local:8888", Header: http.Header{}, From: "192.168.1.20:40000"}
 	b.Client = http.Client{Jar: cookies, Transport: b, CheckRedirect: func(*http.Request, []*http.Request) error {
 		return http.ErrUseLastResponse
@@ -206,10 +134,10 @@ func (b *Browser) RoundTrip(r *http.Request) (*http.Response, error) {
 	for _, c := range r.Cookies() {
 		b.Secret("cookie", c.Value)
 	}
-	w := httptest.NewRecorder()
-	b.Handler().ServeHTTP(w, r)
-	resp := w.Result()
-	resp.Request = r
+	resp, err := b.send(r)
+	if err != nil {
+		return nil, err
+	}
 	for _, c := range resp.Cookies() {
 		b.Secret("cookie", c.Value)
 	}
@@ -219,12 +147,20 @@ func (b *Browser) RoundTrip(r *http.Request) (*http.Response, error) {
 			b.Secret("state", u.Query().Get("state"))
 		}
 	}
-	for _, token := range TokenPattern.FindAllString(w.Body.String(), -1) {
+	return resp, nil
+}
+
+// send sends a request over the network, or to the rig and checks the response.
+func (b *Browser) send(r *http.Request) (*http.Response, error) {
+	if b.Network {
+		r.RequestURI = ""
+		return http.DefaultTransport.RoundTrip(r)
+	}
+	p := b.Rig.Send(b.T, b.Handler(), r)
+	for _, token := range TokenPattern.FindAllString(p.Text, -1) {
 		b.Secret("token", token)
 	}
-	b.Check.CheckResponse(b.T, r, resp)
-	resp.Body = io.NopCloser(strings.NewReader(w.Body.String()))
-	return resp, nil
+	return p.Response, nil
 }
 
 // A Page is a response with its body.
@@ -242,9 +178,7 @@ func (b *Browser) Send(method, path, body string, headers ...string) Page {
 		path = b.Origin + path
 	}
 	req, err := http.NewRequestWithContext(b.T.Context(), method, path, strings.NewReader(body))
-	if err != nil {
-		b.T.Fatal(err)
-	}
+	check.NoError(b.T, err)
 	for i := 0; i < len(headers); i += 2 {
 		if headers[i] == "Host" {
 			req.Host = headers[i+1]
@@ -253,14 +187,10 @@ func (b *Browser) Send(method, path, body string, headers ...string) Page {
 		req.Header.Add(headers[i], headers[i+1])
 	}
 	resp, err := b.Client.Do(req)
-	if err != nil {
-		b.T.Fatal(err)
-	}
+	check.NoError(b.T, err)
 	defer resp.Body.Close()
 	text, err := io.ReadAll(resp.Body)
-	if err != nil {
-		b.T.Fatal(err)
-	}
+	check.NoError(b.T, err)
 	return Page{resp, b.T, string(text)}
 }
 
@@ -289,11 +219,15 @@ func (b *Browser) Submit(path string, fields ...string) Page {
 	return b.Send(http.MethodPost, path, form.Encode(), "Content-Type", "application/x-www-form-urlencoded", "Origin", b.Origin)
 }
 
-// Want fails the test unless the response has the status.
-func (p Page) Want(status int) Page {
+// Want fails the test unless the response has the status and, if given, the problem
+// code.
+func (p Page) Want(status int, code ...string) Page {
 	p.T.Helper()
 	if p.StatusCode != status {
 		p.T.Fatalf("%s %s: status %d, want %d: %v %s", p.Request.Method, p.Request.URL.Path, p.StatusCode, status, p.Header, p.Text)
+	}
+	if len(code) > 0 && code[0] != "" && p.Field("code") != code[0] {
+		p.T.Fatalf("code %q, want %q: %s", p.Field("code"), code[0], p.Text)
 	}
 	return p
 }
@@ -302,21 +236,43 @@ func (p Page) Want(status int) Page {
 func (p Page) Query(name string) string {
 	p.T.Helper()
 	u, err := url.Parse(p.Header.Get("Location"))
-	if err != nil {
-		p.T.Fatal(err)
-	}
+	check.NoError(p.T, err)
 	return u.Query().Get(name)
 }
 
-// Field returns a string member of the response's JSON object.
+// Field returns a member of the response's JSON object: a string, or JSON.
 func (p Page) Field(name string) string {
 	p.T.Helper()
-	var all map[string]any
-	if err := json.Unmarshal([]byte(p.Text), &all); err != nil {
-		p.T.Fatalf("%v in %s", err, p.Text)
+	var all map[string]json.RawMessage
+	p.Decode(&all)
+	var text string
+	if json.Unmarshal(all[name], &text) != nil {
+		return string(all[name])
 	}
-	text, _ := all[name].(string)
 	return text
+}
+
+// Decode decodes the body.
+func (p Page) Decode(v any) {
+	p.T.Helper()
+	if err := json.Unmarshal([]byte(p.Text), v); err != nil {
+		p.T.Fatalf("%s %s: %v in %s", p.Request.Method, p.Request.URL.Path, err, p.Text)
+	}
+}
+
+// Violations returns path and code of each violation, sorted.
+func (p Page) Violations() string {
+	p.T.Helper()
+	var problem struct {
+		Errors []struct{ Path, Code string }
+	}
+	p.Decode(&problem)
+	var all []string
+	for _, e := range problem.Errors {
+		all = append(all, e.Path+" "+e.Code)
+	}
+	slices.Sort(all)
+	return strings.Join(all, ", ")
 }
 
 // SetCookie returns the cookie of a name that the response sets; nil if none.
@@ -335,9 +291,7 @@ func (p Page) WantError(code auth.Code) {
 	p.T.Helper()
 	p.Want(http.StatusSeeOther)
 	u, err := url.Parse(p.Header.Get("Location"))
-	if err != nil {
-		p.T.Fatal(err)
-	}
+	check.NoError(p.T, err)
 	q := u.Query()
 	if u.Path != "/auth/callback" || q.Get("error") != string(code) || q.Get("error_description") != code.Description() ||
 		q.Get("error_id") != p.Header.Get("X-Request-Id") || len(q) != 3 {
@@ -377,9 +331,7 @@ func (b *Browser) SignIn() {
 // Cookie returns the value of a cookie for a path; "" if there is none.
 func (b *Browser) Cookie(name, path string) string {
 	u, err := url.Parse(b.Origin + path)
-	if err != nil {
-		b.T.Fatal(err)
-	}
+	check.NoError(b.T, err)
 	for _, c := range b.Client.Jar.Cookies(u) {
 		if c.Name == name {
 			return c.Value

@@ -11,6 +11,8 @@ import (
 	"strings"
 	"sync"
 	"testing"
+
+	"pressbox/check"
 )
 
 // A Wire is a listener with connections in memory, for a synctest bubble.
@@ -67,9 +69,7 @@ func (l *Wire) Ask(t *testing.T, request string) (net.Conn, *http.Response) {
 		t.Fatal(err)
 	}
 	resp, err := http.ReadResponse(bufio.NewReader(conn), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.NoError(t, err)
 	return conn, resp
 }
 
@@ -111,9 +111,7 @@ func (l EventReader) Next() string {
 		case isData:
 			WantDocumented(l.T, "announcement", data)
 			var a struct{ Message, Status string }
-			if err := json.Unmarshal([]byte(data), &a); err != nil {
-				l.T.Fatal(err)
-			}
+			check.NoError(l.T, json.Unmarshal([]byte(data), &a))
 			parts = append(parts, a.Message+" "+a.Status)
 		default:
 			parts = append(parts, line)
@@ -142,15 +140,11 @@ func (Pipe) RemoteAddr() net.Addr { return Address(LANClient) }
 func ListenUnix(t *testing.T) (l net.Listener, path string) {
 	t.Helper()
 	dir, err := os.MkdirTemp("", "admin") //nolint:usetesting // the path of t.TempDir may be too long for a socket
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.NoError(t, err)
 	t.Cleanup(func() { _ = os.RemoveAll(dir) })
 	path = filepath.Join(dir, "s")
 	l, err = new(net.ListenConfig).Listen(t.Context(), "unix", path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.NoError(t, err)
 	t.Cleanup(func() { _ = l.Close() }) // the server may have closed it
 	return l, path
 }

@@ -1,0 +1,68 @@
+// Package check provides what the tests of every package need: it ends a test at
+// an unexpected error, closes and runs things until the test ends, and records a log.
+package check
+
+import (
+	"bytes"
+	"context"
+	"io"
+	"sync"
+	"testing"
+)
+
+// NoError ends the test unless err is nil.
+func NoError(tb testing.TB, err error) {
+	tb.Helper()
+	if err != nil {
+		tb.Fatal(err)
+	}
+}
+
+// Close closes c when the test ends, which must not fail.
+func Close(tb testing.TB, c io.Closer) {
+	tb.Helper()
+	tb.Cleanup(func() {
+		if err := c.Close(); err != nil {
+			tb.Error(err)
+		}
+	})
+}
+
+// Run calls run in a goroutine and cancels its context when the test ends; it must
+// not return an error. A stop before the end of the test is possible, repeatedly.
+func Run(tb testing.TB, run func(context.Context) error) (stop func()) {
+	tb.Helper()
+	ctx, cancel := context.WithCancel(context.Background())
+	var running sync.WaitGroup
+	running.Go(func() {
+		if err := run(ctx); err != nil {
+			tb.Errorf("Run: %v", err)
+		}
+	})
+	stop = func() {
+		cancel()
+		running.Wait()
+	}
+	tb.Cleanup(stop)
+	return stop
+}
+
+// A Log is a buffer that may be read while it is written.
+type Log struct {
+	mu  sync.Mutex // guards buf
+	buf bytes.Buffer
+}
+
+// Write appends p.
+func (l *Log) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.buf.Write(p)
+}
+
+// String returns what has been written.
+func (l *Log) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.buf.String()
+}
