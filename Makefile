@@ -15,7 +15,7 @@ NPM_CI     := packaging/again npm ci --no-audit --no-fund
 export ONNXRUNTIME_LIB := $(CURDIR)/bin/libonnxruntime.so
 FUZZTIME   ?= 20s
 # Packages whose tests record sound in real time; they run alone.
-REALTIME   := ./audio/pulse ./daemon
+REALTIME   := ./audio/pulse ./daemon/soundtest
 # Packages whose tests "make check" runs.
 STATIC     := ./packaging/language
 

@@ -8,7 +8,6 @@ import (
 	"net"
 	"net/http"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -22,6 +21,7 @@ import (
 	"pressbox/daemon/cli"
 	"pressbox/daemon/client"
 	"pressbox/daemon/recovery"
+	"pressbox/daemon/servertest"
 	"pressbox/daemon/settings"
 	"pressbox/voice"
 	"pressbox/voice/espeak"
@@ -39,7 +39,7 @@ func BenchmarkFirstSample(b *testing.B) {
 	written := make(chan time.Time, 1)
 	a, c := runApp(b, func() { written <- time.Now() })
 	minimum := newMinimum(b, a)
-	long := twelveWords + strings.Repeat(" "+passage, 9)
+	long := strings.TrimSpace(strings.Repeat(twelveWords+" ", 42))
 	var short, longer, needed, limit []time.Duration
 	for b.Loop() {
 		short = append(short, firstSample(b, a, c, twelveWords, written))
@@ -78,8 +78,8 @@ func firstSample(b *testing.B, a *app, c *client.Client, text string, written <-
 func runApp(b *testing.B, onFirstWrite func()) (*app, *client.Client) {
 	b.Helper()
 	log := slog.New(slog.DiscardHandler)
-	values := append(commonSettings(b), "PULSE_SERVER="+pulsetest.Start(b, pulsetest.Config{}).Address)
-	b.Chdir(calibratedDir(b))
+	values := append(servertest.Settings(b), "PULSE_SERVER="+pulsetest.Start(b, pulsetest.Config{}).Address)
+	b.Chdir(servertest.CalibratedDir(b))
 	for _, assignment := range values {
 		name, value, _ := strings.Cut(assignment, "=")
 		b.Setenv(name, value)
@@ -200,21 +200,21 @@ func (m *minimum) measure(b *testing.B) (speech, commit time.Duration) {
 // a client can connect. Limit: 50 ms.
 func BenchmarkStart(b *testing.B) {
 	dir := builtProgram(b)
-	env := environment(b, silent)
+	env := servertest.Environment(b, servertest.Silent)
 	var took []time.Duration
 	for b.Loop() {
 		began := time.Now()
-		p, err := startProcess(dir, env)
+		p, err := servertest.Start(dir, env)
 		if err != nil {
 			b.Fatal(err)
 		}
-		conn, err := net.Dial("tcp", strings.TrimPrefix(p.url, "http://"))
+		conn, err := net.Dial("tcp", strings.TrimPrefix(p.URL, "http://"))
 		took = append(took, time.Since(began))
 		if err != nil {
 			b.Fatal(err)
 		}
 		conn.Close()
-		if err := p.end(syscall.SIGTERM); err != nil {
+		if err := p.End(syscall.SIGTERM); err != nil {
 			b.Fatal(err)
 		}
 	}
@@ -226,19 +226,19 @@ func BenchmarkStart(b *testing.B) {
 // server, for a minute. Limits: 40 MB, 0.2 wake-ups/s.
 func BenchmarkIdle(b *testing.B) {
 	dir := builtProgram(b)
-	env := environment(b, "MODEL_DIR="+b.TempDir(), "PULSE_SERVER="+pulsetest.Start(b, pulsetest.Config{}).Address)
-	p, err := startProcess(dir, env)
+	env := servertest.Environment(b, "MODEL_DIR="+b.TempDir(), "PULSE_SERVER="+pulsetest.Start(b, pulsetest.Config{}).Address)
+	p, err := servertest.Start(dir, env)
 	if err != nil {
 		b.Fatal(err)
 	}
-	defer p.end(syscall.SIGTERM)
+	defer p.End(syscall.SIGTERM)
 	for b.Loop() {
 		<-time.After(10 * time.Second) // after the work of the start
-		before := wakeUps(b, p.cmd.Process.Pid)
+		before := wakeUps(b, p.Cmd.Process.Pid)
 		<-time.After(time.Minute)
-		after := wakeUps(b, p.cmd.Process.Pid)
+		after := wakeUps(b, p.Cmd.Process.Pid)
 		b.ReportMetric(float64(after-before)/60, "wake-ups/s")
-		b.ReportMetric(float64(status(b, fmt.Sprintf("/proc/%d/status", p.cmd.Process.Pid), "VmRSS"))/1e3, "MB-rss")
+		b.ReportMetric(float64(status(b, fmt.Sprintf("/proc/%d/status", p.Cmd.Process.Pid), "VmRSS"))/1e3, "MB-rss")
 	}
 	b.ReportMetric(0, "ns/op")
 }
@@ -248,9 +248,8 @@ func BenchmarkIdle(b *testing.B) {
 func builtProgram(b *testing.B) string {
 	b.Helper()
 	bin := b.TempDir()
-	build := exec.Command("go", "build", "-trimpath", "-ldflags=-s -w", "-o", filepath.Join(bin, "pressbox"), ".")
-	if out, err := build.CombinedOutput(); err != nil {
-		b.Fatalf("%v: %s", err, out)
+	if err := servertest.Build(bin, "-trimpath", "-ldflags=-s -w"); err != nil {
+		b.Fatal(err)
 	}
 	b.Setenv("PATH", bin+":"+os.Getenv("PATH"))
 	return b.TempDir()

@@ -18,13 +18,14 @@ import (
 
 	"pressbox/audio/pulse/pulsetest"
 	"pressbox/daemon/doctor"
+	"pressbox/daemon/servertest"
 )
 
 // runDoctor runs "pressbox doctor --json" in a directory.
 func runDoctor(t *testing.T, dir string, values ...string) []doctor.Finding {
 	t.Helper()
 	cmd := exec.Command("pressbox", "doctor", "--json")
-	cmd.Dir, cmd.Env = dir, environment(t, values...)
+	cmd.Dir, cmd.Env = dir, servertest.Environment(t, values...)
 	var stderr bytes.Buffer
 	cmd.Stderr = &stderr
 	out, err := cmd.Output()
@@ -89,9 +90,9 @@ func TestDoctor_problems(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			environment(t) // skips a short run
+			servertest.Environment(t) // skips a short run
 			dir := t.TempDir()
-			values := append([]string{silent}, tt.prepare(t, dir)...)
+			values := append([]string{servertest.Silent}, tt.prepare(t, dir)...)
 			if found := runDoctor(t, dir, values...); !has(found, tt.name, tt.result, tt.detail, tt.remedy) {
 				t.Errorf("want %s: %s, %q, %q; found\n%+v", tt.name, tt.result, tt.detail, tt.remedy, found)
 			}
@@ -189,7 +190,7 @@ func otherVersion(t *testing.T, dir string) []string {
 // serveAdmin listens on the admin socket in STATE_DIR.
 func serveAdmin(t *testing.T, dir string, answer http.HandlerFunc) {
 	t.Helper()
-	writeState(t, dir, "pressbox.db", "")
+	servertest.WriteState(t, dir, "pressbox.db", "")
 	l, err := net.Listen("unix", filepath.Join(dir, "state", "admin.sock"))
 	if err != nil {
 		t.Fatal(err)
@@ -211,14 +212,14 @@ func usedPort(t *testing.T, _ string) []string {
 
 func damagedStore(t *testing.T, dir string) []string {
 	t.Helper()
-	writeState(t, dir, "pressbox.db", strings.Repeat("This is no store. ", 2000))
+	servertest.WriteState(t, dir, "pressbox.db", strings.Repeat("This is no store. ", 2000))
 	return nil
 }
 
 func replacedStore(t *testing.T, dir string) []string {
 	t.Helper()
-	writeState(t, dir, "pressbox.db", strings.Repeat("x", 20000))
-	writeState(t, dir, "pressbox.db.damaged-20260101T000000Z", "")
+	servertest.WriteState(t, dir, "pressbox.db", strings.Repeat("x", 20000))
+	servertest.WriteState(t, dir, "pressbox.db.damaged-20260101T000000Z", "")
 	return nil
 }
 

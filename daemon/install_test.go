@@ -13,6 +13,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"pressbox/daemon/servertest"
 )
 
 // serveCatalog serves the bundled voice under another name, in the format of Piper's
@@ -52,14 +54,14 @@ func TestVoicesInstall(t *testing.T) {
 	const name = "en_US-copy-medium"
 	dir := t.TempDir()
 	models := filepath.Join(dir, "voices")
-	env := environment(t, silent, "MODEL_DIR="+models, "VOICES_URL="+serveCatalog(t, name), "DEFAULT_VOICE="+name)
+	env := servertest.Environment(t, servertest.Silent, "MODEL_DIR="+models, "VOICES_URL="+serveCatalog(t, name), "DEFAULT_VOICE="+name)
 	pressbox := func(args ...string) (string, error) {
 		cmd := exec.Command("pressbox", args...)
 		cmd.Dir, cmd.Env = dir, env
 		out, err := cmd.CombinedOutput()
 		return string(out), err
 	}
-	p := runProcessIn(t, dir, env)
+	p := servertest.RunIn(t, dir, env)
 	if out, err := pressbox("voices", "available", "en"); err != nil || !strings.HasPrefix(out, name+"  English, United States  ") {
 		t.Errorf("available: %v, %s", err, out)
 	}
@@ -75,10 +77,10 @@ func TestVoicesInstall(t *testing.T) {
 			t.Errorf("install does not print %q: %s", want, out)
 		}
 	}
-	if !p.awaitLog("voice=" + name) {
-		t.Fatalf("the server has not found it:\n%s", p.logged())
+	if !p.AwaitLog("voice=" + name) {
+		t.Fatalf("the server has not found it:\n%s", p.Logged())
 	}
-	if out, err := pressbox("say", "--server", p.url, "--out", "hello.wav", "Hello."); err != nil {
-		t.Errorf("say: %v: %s\n%s", err, out, p.logged())
+	if out, err := pressbox("say", "--server", p.URL, "--out", "hello.wav", "Hello."); err != nil {
+		t.Errorf("say: %v: %s\n%s", err, out, p.Logged())
 	}
 }

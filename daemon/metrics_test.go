@@ -5,12 +5,14 @@ import (
 	"testing"
 
 	"github.com/prometheus/client_golang/prometheus/testutil/promlint"
+
+	"pressbox/daemon/servertest"
 )
 
 func TestMetrics_promlint(t *testing.T) {
 	t.Parallel()
-	p := runProcess(t, silent, "METRICS=on")
-	resp, err := http.Get(p.url + "/metrics")
+	p := servertest.Run(t, servertest.Silent, "METRICS=on")
+	resp, err := http.Get(p.URL + "/metrics")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -17,6 +17,7 @@ import (
 	"testing"
 
 	"pressbox/daemon/lantest"
+	"pressbox/daemon/servertest"
 )
 
 // proxyName is the host name in packaging/doc/https.md.
@@ -80,7 +81,7 @@ func startCaddy(t *testing.T) *x509.CertPool {
 // awaitHandshake waits until the proxy has its certificate.
 func awaitHandshake(t *testing.T) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), never)
+	ctx, cancel := context.WithTimeout(t.Context(), servertest.Never)
 	defer cancel()
 	// Its authority is not known yet.
 	dialer := tls.Dialer{Config: &tls.Config{ServerName: proxyName, InsecureSkipVerify: true}}
@@ -98,7 +99,7 @@ func awaitHandshake(t *testing.T) {
 
 // newVisitor returns a browser at an address that uses the proxy, whose certificate authority
 // is roots.
-func newVisitor(t *testing.T, roots *x509.CertPool, from string) *browser {
+func newVisitor(t *testing.T, roots *x509.CertPool, from string) *servertest.Browser {
 	t.Helper()
 	dialer := net.Dialer{LocalAddr: net.TCPAddrFromAddrPort(netip.AddrPortFrom(netip.MustParseAddr(from), 0))}
 	transport := &http.Transport{
@@ -112,18 +113,18 @@ func newVisitor(t *testing.T, roots *x509.CertPool, from string) *browser {
 		},
 	}
 	t.Cleanup(transport.CloseIdleConnections)
-	return newBrowser(t, "https://"+proxyName, transport)
+	return servertest.NewBrowser(t, "https://"+proxyName, transport)
 }
 
 // behindCaddy starts a server and Caddy as the document says, and returns Caddy's certificate
 // authority.
-func behindCaddy(t *testing.T) (*process, *x509.CertPool) {
+func behindCaddy(t *testing.T) (*servertest.Process, *x509.CertPool) {
 	t.Helper()
 	dir := t.TempDir()
 	if err := os.WriteFile(filepath.Join(dir, ".env"), []byte(recipe(t, "env")), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	return runProcessIn(t, dir, environment(t, "PORT=8888", silent)), startCaddy(t)
+	return servertest.RunIn(t, dir, servertest.Environment(t, "PORT=8888", servertest.Silent)), startCaddy(t)
 }
 
 // Behind the documented proxy, clients sign in over https, and the log has their addresses.
@@ -134,10 +135,10 @@ func TestProxy_signIn(t *testing.T) {
 	}
 	p, roots := behindCaddy(t)
 	v := newVisitor(t, roots, lantest.Address)
-	if form := v.signUp(); form.Header.Get("Strict-Transport-Security") == "" {
+	if form := v.SignUp(); form.Header.Get("Strict-Transport-Security") == "" {
 		t.Error("there is no Strict-Transport-Security")
 	}
-	refreshed := v.request("POST", "/api/auth/refresh", "", "Origin", v.base)
+	refreshed := v.Request("POST", "/api/auth/refresh", "", "Origin", v.Base)
 	var set []string
 	for _, c := range refreshed.Cookies() {
 		set = append(set, fmt.Sprint(c.Name, " ", c.Path, " ", c.Secure, " ", c.MaxAge > 0))
@@ -145,11 +146,11 @@ func TestProxy_signIn(t *testing.T) {
 	if got, want := strings.Join(set, "; "), "__Secure-pressbox_access /api true true; __Secure-pressbox_refresh /api/auth true true"; got != want {
 		t.Errorf("%s with the cookies %s, want %s", refreshed.Status, got, want)
 	}
-	if me := v.ask("GET", "/api/auth/me", "", http.StatusOK); !strings.Contains(string(me), `"name":"Anna"`) {
+	if me := v.Ask("GET", "/api/auth/me", "", http.StatusOK); !strings.Contains(string(me), `"name":"Anna"`) {
 		t.Errorf("me: %s", me)
 	}
-	if !p.awaitLog("path=/api/auth/refresh status=200 bytes=") || !strings.Contains(p.logged(), "client="+lantest.Address) {
-		t.Errorf("the log does not have the client's address:\n%s", p.logged())
+	if !p.AwaitLog("path=/api/auth/refresh status=200 bytes=") || !strings.Contains(p.Logged(), "client="+lantest.Address) {
+		t.Errorf("the log does not have the client's address:\n%s", p.Logged())
 	}
 }
 
@@ -161,13 +162,13 @@ func TestProxy_websocket(t *testing.T) {
 		return
 	}
 	_, roots := behindCaddy(t)
-	p := &player{browser: newVisitor(t, roots, lantest.Address)}
-	p.signUp()
-	p.play(`"innings": 3`)
-	if err := p.connect(nil); err != nil {
+	p := &servertest.Player{Browser: newVisitor(t, roots, lantest.Address)}
+	p.SignUp()
+	p.Play(`"innings": 3`)
+	if err := p.Connect(nil); err != nil {
 		t.Fatal(err)
 	}
-	if _, refused, err := p.dial("https://elsewhere.example"); err == nil || refused.StatusCode != http.StatusForbidden {
+	if _, refused, err := p.Dial("https://elsewhere.example"); err == nil || refused.StatusCode != http.StatusForbidden {
 		t.Errorf("a page of another origin: %v", err)
 	}
 }
@@ -181,12 +182,12 @@ func TestProxy_clientAddress(t *testing.T) {
 	}
 	_, roots := behindCaddy(t)
 	local, remote := newVisitor(t, roots, lantest.Address), newVisitor(t, roots, lantest.PublicAddress)
-	events := bufio.NewScanner(local.request("GET", "/events", "").Body)
+	events := bufio.NewScanner(local.Request("GET", "/events", "").Body)
 	const announcement = `{"message": "The door is open."}`
-	if resp := remote.request("POST", "/notify", announcement, "X-Forwarded-For", lantest.Address); resp.StatusCode != http.StatusUnauthorized {
+	if resp := remote.Request("POST", "/notify", announcement, "X-Forwarded-For", lantest.Address); resp.StatusCode != http.StatusUnauthorized {
 		t.Errorf("a remote client: %s, want 401", resp.Status)
 	}
-	local.ask("POST", "/notify", announcement, http.StatusAccepted)
+	local.Ask("POST", "/notify", announcement, http.StatusAccepted)
 	for !strings.Contains(events.Text(), "The door is open.") {
 		if !events.Scan() {
 			t.Fatalf("the events end: %v", events.Err())
@@ -194,9 +195,9 @@ func TestProxy_clientAddress(t *testing.T) {
 	}
 	// The rate limit is one per second: a faster client is refused, whatever its header.
 	for i := range 1000 {
-		resp := remote.request("GET", "/api/auth/idp/login", "", "X-Forwarded-For", fmt.Sprintf("198.51.100.%d", i%250))
+		resp := remote.Request("GET", "/api/auth/idp/login", "", "X-Forwarded-For", fmt.Sprintf("198.51.100.%d", i%250))
 		if resp.StatusCode == http.StatusTooManyRequests {
-			local.ask("GET", "/api/auth/idp/login", "", http.StatusOK)
+			local.Ask("GET", "/api/auth/idp/login", "", http.StatusOK)
 			return
 		}
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"pressbox/audio/pulse/pulsetest"
+	"pressbox/daemon/servertest"
 	"pressbox/daemon/settings"
 )
 
@@ -23,7 +24,7 @@ func TestMain(m *testing.M) {
 // Each script in testdata is a session in a shell.
 func TestScripts(t *testing.T) {
 	t.Parallel()
-	env := environment(t, "PULSE_SERVER="+pulsetest.Start(t, pulsetest.Config{}).Address)
+	env := servertest.Environment(t, "PULSE_SERVER="+pulsetest.Start(t, pulsetest.Config{}).Address)
 	testscript.Run(t, testscript.Params{
 		Dir: "testdata",
 		Setup: func(e *testscript.Env) error {
@@ -31,7 +32,7 @@ func TestScripts(t *testing.T) {
 			e.Values["started"], e.Values["environment"] = started, env
 			e.Defer(func() {
 				for _, p := range *started {
-					_ = p.end(syscall.SIGKILL) // it may have ended
+					_ = p.End(syscall.SIGKILL) // it may have ended
 				}
 			})
 			return nil
@@ -58,16 +59,16 @@ func exitsWith(ts *testscript.TestScript, neg bool, args []string) {
 }
 
 // processes holds the servers that a script has started, the newest last.
-type processes []*process
+type processes []*servertest.Process
 
 // newest returns the server that the script started last.
-func newest(ts *testscript.TestScript) *process {
+func newest(ts *testscript.TestScript) *servertest.Process {
 	started := *ts.Value("started").(*processes)
 	return started[len(started)-1]
 }
 
 // start is the script command "start [ARG...]": it runs "pressbox serve" with the settings in
-// the script's environment, and sets PRESSBOX_URL and SERVER_PORT when it listens.
+// the script's servertest.Environment, and sets PRESSBOX_URL and SERVER_PORT when it listens.
 func start(ts *testscript.TestScript, neg bool, args []string) {
 	if neg {
 		ts.Fatalf("use \"code N pressbox serve\" for a server that must not start")
@@ -78,36 +79,36 @@ func start(ts *testscript.TestScript, neg bool, args []string) {
 			env = append(env, s.Name+"="+value)
 		}
 	}
-	p, err := startProcess(ts.Getenv("WORK"), env, args...)
+	p, err := servertest.Start(ts.Getenv("WORK"), env, args...)
 	ts.Check(err)
 	started := ts.Value("started").(*processes)
 	*started = append(*started, p)
-	ts.Setenv("PRESSBOX_URL", p.url)
-	ts.Setenv("SERVER_PORT", p.url[strings.LastIndex(p.url, ":")+1:])
+	ts.Setenv("PRESSBOX_URL", p.URL)
+	ts.Setenv("SERVER_PORT", p.URL[strings.LastIndex(p.URL, ":")+1:])
 }
 
 // end is the script command "end" (testscript has a "stop" of its own): the newest server
 // exits with 0 after SIGTERM, and its log is written to the file "log".
 func end(ts *testscript.TestScript, neg bool, args []string) {
 	p := newest(ts)
-	err := p.end(syscall.SIGTERM)
+	err := p.End(syscall.SIGTERM)
 	if neg || len(args) > 0 || err != nil {
-		ts.Fatalf("end: %v\n%s", err, p.logged())
+		ts.Fatalf("end: %v\n%s", err, p.Logged())
 	}
-	ts.Check(os.WriteFile(ts.MkAbs("log"), []byte(strings.TrimSpace(p.logged())+"\n"), 0o600))
+	ts.Check(os.WriteFile(ts.MkAbs("log"), []byte(strings.TrimSpace(p.Logged())+"\n"), 0o600))
 }
 
 // logs is the script command "logs TEXT": it waits until the newest server's log contains TEXT.
 func logs(ts *testscript.TestScript, neg bool, args []string) {
 	p := newest(ts)
-	if neg || len(args) != 1 || !p.awaitLog(args[0]) {
-		ts.Fatalf("logs %q:\n%s", args, p.logged())
+	if neg || len(args) != 1 || !p.AwaitLog(args[0]) {
+		ts.Fatalf("logs %q:\n%s", args, p.Logged())
 	}
 }
 
 // hangUp is the script command "hup TEXT": it sends SIGHUP to the newest server and waits for
 // TEXT in its log.
 func hangUp(ts *testscript.TestScript, neg bool, args []string) {
-	ts.Check(newest(ts).cmd.Process.Signal(syscall.SIGHUP))
+	ts.Check(newest(ts).Cmd.Process.Signal(syscall.SIGHUP))
 	logs(ts, neg, args)
 }

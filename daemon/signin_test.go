@@ -8,6 +8,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"pressbox/daemon/servertest"
 )
 
 var secrets = regexp.MustCompile(`x[ar]_[A-Za-z0-9_-]{43}`)
@@ -16,26 +18,26 @@ var secrets = regexp.MustCompile(`x[ar]_[A-Za-z0-9_-]{43}`)
 // repeats the request the same tokens, and the chain continues. No secret is logged.
 func TestKill_renewal(t *testing.T) {
 	t.Parallel()
-	dir, env := t.TempDir(), environment(t, silent)
-	p := runProcessIn(t, dir, env)
-	token := refreshToken(t, p.url)
-	status, lost := renew(t, p.url, token)
+	dir, env := t.TempDir(), servertest.Environment(t, servertest.Silent)
+	p := servertest.RunIn(t, dir, env)
+	token := refreshToken(t, p.URL)
+	status, lost := renew(t, p.URL, token)
 	if status != http.StatusOK {
 		t.Fatalf("renewed: %d %s", status, lost)
 	}
-	_ = p.end(syscall.SIGKILL) // the error says so
-	log := p.logged()
-	p = runProcessIn(t, dir, env)
-	if status, again := renew(t, p.url, token); status != http.StatusOK || again != lost {
+	_ = p.End(syscall.SIGKILL) // the error says so
+	log := p.Logged()
+	p = servertest.RunIn(t, dir, env)
+	if status, again := renew(t, p.URL, token); status != http.StatusOK || again != lost {
 		t.Errorf("repeated after the kill: %d %s, want %s", status, again, lost)
 	}
-	if status, next := renew(t, p.url, secrets.FindAllString(lost, 2)[1]); status != http.StatusOK || next == lost {
+	if status, next := renew(t, p.URL, secrets.FindAllString(lost, 2)[1]); status != http.StatusOK || next == lost {
 		t.Errorf("the next renewal: %d %s", status, next)
 	}
-	if err := p.end(syscall.SIGTERM); err != nil {
+	if err := p.End(syscall.SIGTERM); err != nil {
 		t.Error(err)
 	}
-	log += p.logged()
+	log += p.Logged()
 	if strings.Contains(log, token) || secrets.MatchString(log) || strings.Contains(log, "a dog in a boat") {
 		t.Errorf("a secret is in the log:\n%s", log)
 	}
@@ -48,7 +50,7 @@ func refreshToken(t *testing.T, base string) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, cookie := range signUp(t, base).Jar.Cookies(u) {
+	for _, cookie := range servertest.SignUp(t, base).Jar.Cookies(u) {
 		if cookie.Name == "pressbox_refresh" {
 			return cookie.Value
 		}

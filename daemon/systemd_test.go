@@ -5,44 +5,50 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"os"
+	"os/exec"
 	"path/filepath"
 	"regexp"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
+	"time"
+
+	"pressbox/daemon/servertest"
 )
 
 // From its start to its end the server notifies the service manager of its state, and the
 // watchdog of its progress.
 func TestServe_notifications(t *testing.T) {
 	t.Parallel()
-	env := environment(t, silent, "WATCHDOG_USEC=300000", "VOLUME=40")
+	env := servertest.Environment(t, servertest.Silent, "WATCHDOG_USEC=300000", "VOLUME=40")
 	m := newServiceManager(t)
-	p := runProcessIn(t, t.TempDir(), append(env, "NOTIFY_SOCKET="+m.path))
-	m.await(`^READY=1\nSTATUS=Silent, 0 of 50 waiting; \d+ voices; on ` + regexp.QuoteMeta(p.url))
+	p := servertest.RunIn(t, t.TempDir(), append(env, "NOTIFY_SOCKET="+m.path))
+	m.await(`^READY=1\nSTATUS=Silent, 0 of 50 waiting; \d+ voices; on ` + regexp.QuoteMeta(p.URL))
 	m.await(`^STATUS=.*audio degraded: no sound server`)
 	m.await(`^WATCHDOG=1$`)
 	m.await(`^WATCHDOG=1$`)
-	p.signal(t, syscall.SIGHUP)
+	p.Signal(t, syscall.SIGHUP)
 	m.await(`^RELOADING=1\nMONOTONIC_USEC=\d+\s*$`)
 	m.await(`^READY=1\nSTATUS=Silent`)
-	p.signal(t, syscall.SIGTERM)
+	p.Signal(t, syscall.SIGTERM)
 	m.await(`^STOPPING=1$`)
-	if <-p.ended; p.err != nil {
-		t.Error(p.err)
+	if <-p.Ended; p.Err != nil {
+		t.Error(p.Err)
 	}
 }
 
 // The service manager is asked to wait while a store is checked and a backup copied.
 func TestServe_extendsTimeoutForCheck(t *testing.T) {
 	t.Parallel()
-	env := environment(t, silent)
+	env := servertest.Environment(t, servertest.Silent)
 	m := newServiceManager(t)
 	dir := t.TempDir()
-	writeState(t, dir, "pressbox.db", strings.Repeat("This is no store. ", 2000))
-	writeState(t, dir, "pressbox.db.open", "")
-	writeState(t, dir, "backups/pressbox-000001-20261121.db", "nor is this")
-	runProcessIn(t, dir, append(env, "NOTIFY_SOCKET="+m.path))
+	servertest.WriteState(t, dir, "pressbox.db", strings.Repeat("This is no store. ", 2000))
+	servertest.WriteState(t, dir, "pressbox.db.open", "")
+	servertest.WriteState(t, dir, "backups/pressbox-000001-20261121.db", "nor is this")
+	servertest.RunIn(t, dir, append(env, "NOTIFY_SOCKET="+m.path))
 	m.await(`^EXTEND_TIMEOUT_USEC=300000000$`) // the check
 	m.await(`^EXTEND_TIMEOUT_USEC=300000000$`) // the backup
 	m.await(`^READY=1\n`)
@@ -51,18 +57,18 @@ func TestServe_extendsTimeoutForCheck(t *testing.T) {
 // SIGQUIT, which systemd's watchdog sends, writes the stacks of all goroutines.
 func TestServe_dumpOnSIGQUIT(t *testing.T) {
 	t.Parallel()
-	p := runProcess(t, silent)
-	resp, err := http.Get(p.url + "/events") // the response comes when all parts run
+	p := servertest.Run(t, servertest.Silent)
+	resp, err := http.Get(p.URL + "/events") // the response comes when all parts run
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer resp.Body.Close()
-	if err := p.end(syscall.SIGQUIT); err == nil {
+	if err := p.End(syscall.SIGQUIT); err == nil {
 		t.Error("the server exited with 0")
 	}
 	for _, want := range []string{"goroutine ", "announce.(*Announcer).Run", "pulse.(*Sink).Run"} {
-		if !strings.Contains(p.logged(), want) {
-			t.Errorf("the dump does not name %s:\n%.2000s", want, p.logged())
+		if !strings.Contains(p.Logged(), want) {
+			t.Errorf("the dump does not name %s:\n%.2000s", want, p.Logged())
 		}
 	}
 }
@@ -71,11 +77,11 @@ func TestServe_dumpOnSIGQUIT(t *testing.T) {
 func TestServe_earlySIGHUP(t *testing.T) {
 	t.Parallel()
 	for range 10 {
-		p := runProcess(t, silent)
-		p.signal(t, syscall.SIGHUP)
-		if !p.awaitLog("msg=reloaded") {
-			<-p.ended
-			t.Fatalf("it ended with %v:\n%s", p.err, p.logged())
+		p := servertest.Run(t, servertest.Silent)
+		p.Signal(t, syscall.SIGHUP)
+		if !p.AwaitLog("msg=reloaded") {
+			<-p.Ended
+			t.Fatalf("it ended with %v:\n%s", p.Err, p.Logged())
 		}
 	}
 }
@@ -84,7 +90,7 @@ func TestServe_earlySIGHUP(t *testing.T) {
 // start, and ignores HOST and PORT.
 func TestServe_socketActivation(t *testing.T) {
 	t.Parallel()
-	env := environment(t, "PORT=1", silent)
+	env := servertest.Environment(t, "PORT=1", servertest.Silent)
 	dir, m := t.TempDir(), newServiceManager(t)
 	open, openFile := openSocket(t, "tcp", "127.0.0.1:0")
 	admin, adminFile := openSocket(t, "unix", filepath.Join(dir, "inherited.sock"))
@@ -101,8 +107,8 @@ func TestServe_socketActivation(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if p.url != "http://"+open {
-		t.Errorf("it listens at %s, want %s", p.url, open)
+	if p.URL != "http://"+open {
+		t.Errorf("it listens at %s, want %s", p.URL, open)
 	}
 	if answer, err := io.ReadAll(early); !strings.HasPrefix(string(answer), "HTTP/1.1 200 OK") {
 		t.Errorf("the early client: %q, %v", answer, err)
@@ -115,10 +121,10 @@ func TestServe_socketActivation(t *testing.T) {
 	if answer, err := io.ReadAll(conn); !strings.HasPrefix(string(answer), "HTTP/1.1 200 OK") {
 		t.Errorf("the administrator: %q, %v", answer, err)
 	}
-	if err := p.end(syscall.SIGTERM); err != nil {
+	if err := p.End(syscall.SIGTERM); err != nil {
 		t.Error(err)
 	}
-	m.await(`^READY=1\nSTATUS=Silent.* on ` + regexp.QuoteMeta(p.url))
+	m.await(`^READY=1\nSTATUS=Silent.* on ` + regexp.QuoteMeta(p.URL))
 	m.await(`^STOPPING=1$`)
 }
 
@@ -137,7 +143,7 @@ func TestServe_socketMismatch(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			env := environment(t, silent)
+			env := servertest.Environment(t, servertest.Silent)
 			address, file := openSocket(t, "tcp", "127.0.0.1:0")
 			if tt.port == "" {
 				_, tt.port, _ = net.SplitHostPort(address)
@@ -146,12 +152,12 @@ func TestServe_socketMismatch(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if err := p.end(syscall.SIGTERM); err != nil {
+			if err := p.End(syscall.SIGTERM); err != nil {
 				t.Fatal(err)
 			}
-			warned := strings.Contains(p.logged(), `level=WARN msg="HOST and PORT ignored: socket passed by systemd"`)
-			if p.url != "http://"+address || warned != tt.warns {
-				t.Errorf("it listens on %s, want %s; warned: %t, want %t\n%s", p.url, address, warned, tt.warns, p.logged())
+			warned := strings.Contains(p.Logged(), `level=WARN msg="HOST and PORT ignored: socket passed by systemd"`)
+			if p.URL != "http://"+address || warned != tt.warns {
+				t.Errorf("it listens on %s, want %s; warned: %t, want %t\n%s", p.URL, address, warned, tt.warns, p.Logged())
 			}
 		})
 	}
@@ -160,7 +166,7 @@ func TestServe_socketMismatch(t *testing.T) {
 // An idle server exits if systemd can start it again with the next request.
 func TestServe_exitOnIdle(t *testing.T) {
 	t.Parallel()
-	env := environment(t, silent, "EXIT_ON_IDLE=1")
+	env := servertest.Environment(t, servertest.Silent, "EXIT_ON_IDLE=1")
 	address, file := openSocket(t, "tcp", "127.0.0.1:0")
 	dir := t.TempDir()
 	for range 2 {
@@ -182,16 +188,112 @@ func TestServe_exitOnIdle(t *testing.T) {
 				if waiting = false; err != nil {
 					t.Fatal(err)
 				}
-				<-p.ended
-			case <-p.ended:
+				<-p.Ended
+			case <-p.Ended:
 			}
-			if p.err != nil || !strings.Contains(p.logged(), `msg="idle timeout, exiting"`) {
-				t.Errorf("it ended with %v:\n%s", p.err, p.logged())
+			if p.Err != nil || !strings.Contains(p.Logged(), `msg="idle timeout, exiting"`) {
+				t.Errorf("it ended with %v:\n%s", p.Err, p.Logged())
 			}
 		}
 	}
-	alone := runProcess(t, silent, "EXIT_ON_IDLE=1")
-	if !alone.awaitLog(`msg="EXIT_ON_IDLE ignored: no socket from systemd"`) {
-		t.Error(alone.logged())
+	alone := servertest.Run(t, servertest.Silent, "EXIT_ON_IDLE=1")
+	if !alone.AwaitLog(`msg="EXIT_ON_IDLE ignored: no socket from systemd"`) {
+		t.Error(alone.Logged())
+	}
+}
+
+// activate starts a server with sockets from systemd, whose names are separated by colons.
+func activate(dir string, env []string, names string, sockets ...*os.File) (*servertest.Process, error) {
+	cmd := exec.Command("sh", "-c", `LISTEN_PID=$$ exec pressbox serve`)
+	cmd.Dir = dir
+	cmd.Env = append(env, fmt.Sprint("LISTEN_FDS=", len(sockets)), "LISTEN_FDNAMES="+names)
+	cmd.ExtraFiles = sockets
+	return servertest.StartCommand(cmd)
+}
+
+// openSocket opens a listener and returns its address and a file for a child process.
+func openSocket(t *testing.T, network, address string) (string, *os.File) {
+	t.Helper()
+	l, err := net.Listen(network, address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { l.Close() })
+	file, err := l.(interface{ File() (*os.File, error) }).File()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { file.Close() })
+	return l.Addr().String(), file
+}
+
+// A serviceManager receives the notifications of a server (sd_notify(3)), at all times, so
+// that no sender waits.
+type serviceManager struct {
+	t    *testing.T
+	path string
+
+	mu       sync.Mutex // guards what follows
+	grown    sync.Cond  // waits with mu for more
+	received []string
+	next     int // of received, for await
+	err      error
+}
+
+func newServiceManager(t *testing.T) *serviceManager {
+	t.Helper()
+	dir, err := os.MkdirTemp("", "notify") //nolint:usetesting // t.TempDir may exceed the length of a socket's path
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = os.RemoveAll(dir) })
+	m := &serviceManager{t: t, path: filepath.Join(dir, "s")}
+	m.grown.L = &m.mu
+	conn, err := net.ListenUnixgram("unixgram", &net.UnixAddr{Net: "unixgram", Name: m.path})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var receiver sync.WaitGroup
+	receiver.Go(func() { m.receive(conn) })
+	t.Cleanup(func() {
+		_ = conn.Close()
+		receiver.Wait()
+	})
+	return m
+}
+
+func (m *serviceManager) receive(conn *net.UnixConn) {
+	message := make([]byte, 4096)
+	for {
+		n, err := conn.Read(message)
+		m.mu.Lock()
+		m.received, m.err = append(m.received, string(message[:n])), err
+		m.mu.Unlock()
+		m.grown.Broadcast()
+		if err != nil {
+			return
+		}
+	}
+}
+
+// await waits for a notification that matches, after those awaited before.
+func (m *serviceManager) await(pattern string) {
+	m.t.Helper()
+	want := regexp.MustCompile(pattern)
+	deadline := time.Now().Add(servertest.MaxWait)
+	defer time.AfterFunc(servertest.MaxWait, m.grown.Broadcast).Stop()
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for from := m.next; ; m.next++ {
+		for m.next == len(m.received) {
+			if m.err != nil || time.Now().After(deadline) {
+				m.t.Fatalf("no notification matches %q: %.2000q", pattern, m.received[from:])
+			}
+			m.grown.Wait()
+		}
+		if want.MatchString(m.received[m.next]) {
+			m.next++
+			return
+		}
 	}
 }

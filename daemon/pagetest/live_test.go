@@ -130,14 +130,14 @@ func TestLive_silentNetwork(t *testing.T) {
 	b.await(canCall)
 	b.expect("WebSocket", "ERR_")
 	before, plays := value[string](b, shown), len(b.defences(id))
-	s.signal(syscall.SIGSTOP)
+	s.Signal(t, syscall.SIGSTOP)
 	b.call()
 	b.says(".chip", "Sent")
 	b.says(".banner", "connection lost")
 	if after := value[string](b, shown); after != before {
 		t.Errorf("without an event the page went from %s to %s", before, after)
 	}
-	s.signal(syscall.SIGCONT)
+	s.Signal(t, syscall.SIGCONT)
 	b.says(".link-state", "Live")
 	b.await(`!document.querySelector(".chip")`)
 	b.await(shown + " !== " + quote(before))

@@ -6,15 +6,11 @@
 package pagetest_test
 
 import (
-	"bufio"
 	"context"
 	"encoding/json"
 	"fmt"
-	"io"
 	"os"
-	"os/exec"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -28,6 +24,8 @@ import (
 	"github.com/chromedp/cdproto/page"
 	"github.com/chromedp/cdproto/runtime"
 	"github.com/chromedp/chromedp"
+
+	"pressbox/daemon/servertest"
 )
 
 const (
@@ -36,25 +34,21 @@ const (
 	deadline   = 10 * time.Minute // for anything that a test waits for
 )
 
-// shared holds what all tests use: the program, and one browser in which each tab
-// has a context of its own, with its own cookies and cache.
+// shared holds what all tests use: one browser in which each tab has a context of its
+// own, with its own cookies and cache.
 type shared struct {
-	program string
 	axe     string // the source of axe-core
 	browser context.Context
 }
 
 var (
 	rig     = sync.OnceValues(newShared)
-	cleanup = func() error { return nil }
+	cleanup = func() {}
 )
 
 func TestMain(m *testing.M) {
-	code := m.Run()
-	if err := cleanup(); err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		code = 1
-	}
+	code := servertest.Main(m)
+	cleanup()
 	os.Exit(code)
 }
 
@@ -63,40 +57,28 @@ func newShared() (*shared, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read axe-core, which \"make parts\" installs: %w", err)
 	}
-	dir, err := os.MkdirTemp("", "pagetest")
-	if err != nil {
-		return nil, err
-	}
-	program := filepath.Join(dir, "pressbox")
-	if out, err := exec.Command("go", "build", "-o", program, "pressbox/daemon").CombinedOutput(); err != nil {
-		return nil, fmt.Errorf("build the server: %w\n%s", err, out)
-	}
 	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.NoSandbox, chromedp.DisableGPU, chromedp.WSURLReadTimeout(deadline),
 		chromedp.Flag("disable-quic", true), chromedp.Flag("disable-component-update", true),
 		chromedp.Flag("autoplay-policy", "no-user-gesture-required"))
 	allocator, free := chromedp.NewExecAllocator(context.Background(), options...)
 	browser, quit := chromedp.NewContext(allocator)
-	cleanup = func() error {
+	cleanup = func() {
 		quit()
 		free()
-		return os.RemoveAll(dir)
 	}
 	if err := chromedp.Do(browser); err != nil { // the first call starts the browser, and must not have a deadline
 		return nil, fmt.Errorf("start the browser: %w", err)
 	}
-	return &shared{program: program, axe: string(axe), browser: browser}, nil
+	return &shared{axe: string(axe), browser: browser}, nil
 }
 
-// A server is a running program with a store of its own and without sound.
+// A server has a store of its own and no sound.
 type server struct {
 	*shared
-	url string
-	cmd *exec.Cmd
+	*servertest.Process
 }
 
-var listening = regexp.MustCompile(`msg=listening .*url=(\S+)`)
-
-// newServer starts a server and waits until it listens.
+// newServer starts a server that must not log an error.
 func newServer(tb testing.TB, settings ...string) *server {
 	tb.Helper()
 	if testing.Short() {
@@ -106,55 +88,14 @@ func newServer(tb testing.TB, settings ...string) *server {
 	if err != nil {
 		tb.Fatal(err)
 	}
-	repository, err := filepath.Abs(root)
-	if err != nil {
-		tb.Fatal(err)
-	}
-	a := &server{shared: s, cmd: exec.Command(s.program, "serve")}
-	a.cmd.Dir = tb.TempDir()
-	a.cmd.Env = append([]string{
-		"PATH=" + os.Getenv("PATH"), "HOME=" + a.cmd.Dir, "HOST=127.0.0.1", "PORT=0", "LOG_LEVEL=INFO",
-		"MODEL_DIR=" + filepath.Join(repository, "models"), "PULSE_SERVER=unix:/nowhere",
-		"ONNXRUNTIME_LIB=" + filepath.Join(repository, "bin/libonnxruntime.so"),
-	}, settings...)
-	stderr, err := a.cmd.StderrPipe()
-	if err != nil {
-		tb.Fatal(err)
-	}
-	if err := a.cmd.Start(); err != nil {
-		tb.Fatal(err)
-	}
-	url, ended := make(chan string, 1), make(chan struct{})
-	var logged strings.Builder
-	go func() {
-		defer close(ended)
-		lines := bufio.NewScanner(io.TeeReader(stderr, &logged))
-		lines.Buffer(nil, 1<<20)
-		for lines.Scan() {
-			if found := listening.FindStringSubmatch(lines.Text()); found != nil {
-				url <- found[1]
-			}
-		}
-		_ = a.cmd.Wait() // a signal ends it
-	}()
+	p := servertest.Run(tb, append(settings, servertest.Silent)...)
 	tb.Cleanup(func() {
-		a.signal(syscall.SIGTERM)
-		<-ended
-		if strings.Contains(logged.String(), "level=ERROR") {
-			tb.Errorf("the server logged\n%s", logged.String())
+		if err := p.End(syscall.SIGTERM); err != nil || strings.Contains(p.Logged(), "level=ERROR") {
+			tb.Errorf("the server ended with %v and logged\n%s", err, p.Logged())
 		}
 	})
-	select {
-	case a.url = <-url:
-	case <-ended:
-		tb.Fatalf("the server exited:\n%s", logged.String())
-	}
-	return a
+	return &server{s, p}
 }
-
-// signal sends a signal to the server. While it is stopped, its connections
-// stay open and nothing passes, as when a telephone leaves the Wi-Fi.
-func (s *server) signal(sig syscall.Signal) { _ = s.cmd.Process.Signal(sig) }
 
 // A tab is the only one of a browser of its own.
 type tab struct {
@@ -232,7 +173,7 @@ func (b *tab) receive(event any) {
 			return
 		}
 		b.requests++
-		if path, ok := strings.CutPrefix(e.Request.URL, b.url+"/"); !ok {
+		if path, ok := strings.CutPrefix(e.Request.URL, b.URL+"/"); !ok {
 			complain("requested " + e.Request.URL)
 		} else if strings.HasPrefix(path, "api/") {
 			b.paths = append(b.paths, "/"+path)
@@ -278,7 +219,7 @@ func (b *tab) content() string {
 
 func (b *tab) open(path string) {
 	b.t.Helper()
-	b.do(chromedp.Navigate(b.url + path))
+	b.do(chromedp.Navigate(b.URL + path))
 }
 
 // await waits until an expression is true. Arguments that it has are formatted

@@ -1,11 +1,7 @@
-package main
+package soundtest_test
 
 import (
-	"errors"
-	"fmt"
 	"math"
-	"net/http"
-	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -13,44 +9,57 @@ import (
 
 	"pressbox/audio/pulse/pulsetest"
 	"pressbox/daemon/client"
+	"pressbox/daemon/servertest"
 )
 
-const rate = 22050 // samples per second of the bundled voice and of the sink
+// passage has 56 ordinary words and no number.
+const passage = "The old couple walked slowly down the road to the village, and their dog ran ahead of them. " +
+	"It was a fine morning in early summer. The birds sang in the trees, and the air was full of the smell of flowers. " +
+	"When they came to the bridge they stopped, looked at the water, and smiled at the children who played there."
 
-// The sink receives every sample of the announcement's speech, once, and silence otherwise.
+// The sink receives every sample of an announcement's speech at its rate, once, and silence
+// otherwise.
 func TestAnnouncement_samples(t *testing.T) {
 	t.Parallel()
-	s := newServer(t)
-	const text = "Dinner is ready. Please come down, all of you."
-	want := s.speech(text)
-	pulsetest.Retry(t, func(t *pulsetest.Attempt) {
-		recording := s.sound.Record()
-		s.awaitPlayed(s.post(client.Announcement{Message: text}).ID)
-		got := recording.Stop()
-		at := occurrences(got, want, 1)
-		if len(at) != 1 {
-			t.Errorf("the speech occurs %d times in %d samples, of which %d are audible; want %d samples once",
-				len(at), len(got), len(audible(got)), len(audible(want)))
-			return
+	s := servertest.NewServer(t)
+	for _, announcement := range []client.Announcement{
+		{Message: "Dinner is ready. Please come down, all of you."},
+		{Message: passage, Rate: 260},
+	} {
+		want := s.Samples(announcement)
+		pulsetest.Retry(t, func(t *pulsetest.Attempt) {
+			recording := s.Sound.Record()
+			s.AwaitPlayed(s.Post(announcement).ID)
+			got := recording.Stop()
+			at := occurrences(got, want, 1)
+			if len(at) != 1 {
+				t.Errorf("the speech occurs %d times in %d samples, of which %d are audible; want %d samples once",
+					len(at), len(got), len(audible(got)), len(audible(want)))
+				return
+			}
+			if peak(got[:at[0]]) > 0 || peak(got[at[0]+len(want):]) > 0 {
+				t.Error("there is other sound before or after it")
+			}
+		})
+		if _, between := pause(audible(want)); announcement.Rate == 0 && (between < rate/5 || between > rate*3/10) {
+			t.Errorf("the pause between the sentences is %d samples long, want %d", between, rate/5)
 		}
-		if peak(got[:at[0]]) > 0 || peak(got[at[0]+len(want):]) > 0 {
-			t.Error("there is other sound before or after it")
+		minutes := float64(len(audible(want))) / rate / 60
+		if got := float64(len(strings.Fields(announcement.Message))) / minutes; announcement.Rate > 0 && math.Abs(got/float64(announcement.Rate)-1) > 0.08 {
+			t.Errorf("%.0f words per minute, want %d ± 8 %%", got, announcement.Rate)
 		}
-	})
-	if _, between := pause(audible(want)); between < rate/5 || between > rate*3/10 {
-		t.Errorf("the pause between the sentences is %d samples long, want %d", between, rate/5)
 	}
 }
 
 func TestAnnouncement_urgentGain(t *testing.T) {
 	t.Parallel()
-	s := newServer(t)
+	s := servertest.NewServer(t)
 	const text = "The oven is on fire!"
-	want := s.speech(text)
+	want := s.Samples(client.Announcement{Message: text})
 	pulsetest.Retry(t, func(t *pulsetest.Attempt) {
-		recording := s.sound.Record()
-		s.awaitPlayed(s.post(client.Announcement{Message: text}).ID)
-		s.awaitPlayed(s.post(client.Announcement{Message: text, Urgent: true}).ID)
+		recording := s.Sound.Record()
+		s.AwaitPlayed(s.Post(client.Announcement{Message: text}).ID)
+		s.AwaitPlayed(s.Post(client.Announcement{Message: text, Urgent: true}).ID)
 		got := recording.Stop()
 		plain, urgent := occurrences(got, want, 1), occurrences(got, want, 1.5)
 		if len(plain) != 1 || len(urgent) != 1 || urgent[0] < plain[0] {
@@ -64,78 +73,17 @@ func TestAnnouncement_urgentGain(t *testing.T) {
 	})
 }
 
-// passage has 56 ordinary words and no number.
-const passage = "The old couple walked slowly down the road to the village, and their dog ran ahead of them. " +
-	"It was a fine morning in early summer. The birds sang in the trees, and the air was full of the smell of flowers. " +
-	"When they came to the bridge they stopped, looked at the water, and smiled at the children who played there."
-
-func TestAnnouncement_rate(t *testing.T) {
-	t.Parallel()
-	words := len(strings.Fields(passage))
-	for _, want := range []int{120, 170, 220, 260} {
-		t.Run(fmt.Sprint(want), func(t *testing.T) {
-			t.Parallel()
-			s := newServer(t)
-			pulsetest.Retry(t, func(t *pulsetest.Attempt) {
-				recording := s.sound.Record()
-				s.awaitPlayed(s.post(client.Announcement{Message: passage, Rate: want}).ID)
-				minutes := float64(len(audible(recording.Stop()))) / rate / 60
-				got := float64(words) / minutes
-				if got < 0.92*float64(want) || got > 1.08*float64(want) {
-					t.Errorf("%d words in %.1f s are %.0f per minute, want %d ± 8 %%", words, minutes*60, got, want)
-				}
-			})
-		})
-	}
-}
-
-// Fifty announcements fill the queue. The next one is refused, and the others are played,
-// the urgent ones first.
-func TestAnnouncement_fullQueue(t *testing.T) {
-	t.Parallel()
-	s := newServer(t)
-	// The first one lasts longer than it takes to fill the queue; then it is cancelled.
-	first := s.post(client.Announcement{Message: strings.Repeat("This is the first, and everything else waits behind it. ", 25)})
-	s.awaitStatus(first.ID, "playing")
-	var plain, urgent []string
-	for i := range 50 {
-		r := client.Announcement{Message: "Go.", Rate: 400, Urgent: i%7 == 3}
-		id := s.post(r).ID
-		if r.Urgent {
-			urgent = append(urgent, id)
-		} else {
-			plain = append(plain, id)
+// awaitHealth polls a server's health until done reports true.
+func awaitHealth(tb testing.TB, url string, done func(client.Health) bool) {
+	tb.Helper()
+	for {
+		h, err := client.HealthAt(tb.Context(), url)
+		if err != nil {
+			tb.Fatal(err)
 		}
-	}
-	_, err := s.Announce(t.Context(), client.Announcement{Message: "One too many."})
-	problem, ok := errors.AsType[*client.ProblemError](err)
-	if !ok || problem.Status != http.StatusServiceUnavailable || problem.Code != "queue_full" || problem.RetryAfter == "" {
-		t.Errorf("one too many: %v, want 503 queue_full with Retry-After", err)
-	}
-	var cancelled client.Report
-	if err := s.Call(t.Context(), http.MethodDelete, "/notify/"+first.ID, nil, &cancelled); err != nil || cancelled.Status != "cancelled" {
-		t.Fatalf("the first one, cancelled: %+v, %v", cancelled, err)
-	}
-	order := slices.Concat([]string{first.ID}, urgent, plain)
-	s.awaitPlayed(order[len(order)-1])
-	var list struct {
-		Recent []struct {
-			ID     string `json:"id"`
-			Status string `json:"status"`
-		} `json:"recent"`
-	}
-	if err := s.Call(t.Context(), http.MethodGet, "/notify", nil, &list); err != nil {
-		t.Fatal(err)
-	}
-	var got []string
-	for _, r := range slices.Backward(list.Recent) {
-		if r.Status != "done" && r.ID != first.ID {
-			t.Errorf("%s ended as %s", r.ID, r.Status)
+		if done(h) {
+			return
 		}
-		got = append(got, r.ID)
-	}
-	if !slices.Equal(got, order) {
-		t.Errorf("they were played in the order\n%v, want\n%v", got, order)
 	}
 }
 
@@ -143,28 +91,28 @@ func TestAnnouncement_fullQueue(t *testing.T) {
 // others once.
 func TestKill_playback(t *testing.T) {
 	t.Parallel()
-	s := newServer(t)
+	s := servertest.NewServer(t)
 	texts := []string{"The first is short.", "The second one is a good deal longer, so that it can be cut.", "The third is last."}
 	var want [][]float32
 	for _, text := range texts {
-		want = append(want, s.speech(text))
+		want = append(want, s.Samples(client.Announcement{Message: text}))
 	}
 	pulsetest.Retry(t, func(t *pulsetest.Attempt) {
-		recording := s.sound.Record()
+		recording := s.Sound.Record()
 		var ids []string
 		for _, text := range texts {
-			ids = append(ids, s.post(client.Announcement{Message: text}).ID)
+			ids = append(ids, s.Post(client.Announcement{Message: text}).ID)
 		}
-		s.awaitPlayed(ids[0])
+		s.AwaitPlayed(ids[0])
 		cut := want[1][:rate]
 		recording.WaitFor(func(samples []float32) bool {
 			return len(occurrences(samples[max(0, len(samples)-2*rate):], cut, 1)) > 0
 		})
-		if err := s.end(syscall.SIGKILL); err == nil {
+		if err := s.End(syscall.SIGKILL); err == nil {
 			t.Fatal("the server exited with 0")
 		}
-		s.start()
-		s.awaitPlayed(ids[2])
+		s.Restart()
+		s.AwaitPlayed(ids[2])
 		got := recording.Stop()
 		for i, clip := range want {
 			if at := occurrences(got, clip, 1); len(at) != 1 {
@@ -181,28 +129,28 @@ func TestKill_playback(t *testing.T) {
 // announcement is played from its start when the sound server is back.
 func TestAnnouncement_soundServerRestart(t *testing.T) {
 	t.Parallel()
-	s := newServer(t)
+	s := servertest.NewServer(t)
 	const text = "When the sound server comes back, this is said again from its very beginning."
-	want := s.speech(text)
+	want := s.Samples(client.Announcement{Message: text})
 	pulsetest.Retry(t, func(t *pulsetest.Attempt) {
-		recording := s.sound.Record()
-		id := s.post(client.Announcement{Message: text}).ID
+		recording := s.Sound.Record()
+		id := s.Post(client.Announcement{Message: text}).ID
 		recording.WaitFor(func(samples []float32) bool { return len(audible(samples)) > rate })
-		s.sound.Kill()
+		s.Sound.Kill()
 		killed := time.Now()
-		s.awaitHealth(t.Context(), func(h client.Health) bool { return h.Status == "degraded" && h.Checks.Audio.Detail != "" })
+		awaitHealth(t, s.URL, func(h client.Health) bool { return h.Status == "degraded" && h.Checks.Audio.Detail != "" })
 		if took := time.Since(killed); took > time.Second {
 			t.Errorf("it was reported %v after the sound server was killed, want a second at most", took)
 		}
-		s.signal(t, syscall.SIGSTOP) // until the recorder listens
-		s.sound.Start()
-		recording = s.sound.Record()
-		s.signal(t, syscall.SIGCONT)
-		s.awaitPlayed(id)
+		s.Signal(t, syscall.SIGSTOP) // until the recorder listens
+		s.Sound.Start()
+		recording = s.Sound.Record()
+		s.Signal(t, syscall.SIGCONT)
+		s.AwaitPlayed(id)
 		if at := occurrences(recording.Stop(), want, 1); len(at) != 1 {
 			t.Errorf("after the restart it was played at %v, want once", at)
 		}
-		s.awaitHealth(t.Context(), func(h client.Health) bool { return h.Status == "ok" })
+		awaitHealth(t, s.URL, func(h client.Health) bool { return h.Status == "ok" })
 	})
 }
 
@@ -210,18 +158,18 @@ func TestAnnouncement_soundServerRestart(t *testing.T) {
 // next start.
 func TestAnnouncement_shutdown(t *testing.T) {
 	t.Parallel()
-	s := newServer(t)
+	s := servertest.NewServer(t)
 	const text = "This sentence is finished before the server ends. This one is not even begun, but said later."
-	whole := s.speech(text)
+	whole := s.Samples(client.Announcement{Message: text})
 	end, _ := pause(audible(whole))
 	sentence := audible(whole)[:end]
 	pulsetest.Retry(t, func(t *pulsetest.Attempt) {
-		recording := s.sound.Record()
-		id := s.post(client.Announcement{Message: text}).ID
+		recording := s.Sound.Record()
+		id := s.Post(client.Announcement{Message: text}).ID
 		recording.WaitFor(func(samples []float32) bool { return len(audible(samples)) > rate/2 })
 		began := time.Now()
-		if err := s.end(syscall.SIGTERM); err != nil {
-			t.Fatalf("it ended with %v\n%s", err, s.logged())
+		if err := s.End(syscall.SIGTERM); err != nil {
+			t.Fatalf("it ended with %v\n%s", err, s.Logged())
 		}
 		if took := time.Since(began); took > 6*time.Second {
 			t.Errorf("it took %v to end", took)
@@ -231,9 +179,9 @@ func TestAnnouncement_shutdown(t *testing.T) {
 		if at := occurrences(got, sentence, 1); len(at) != 1 || peak(got[at[0]+len(sentence):]) > nothing {
 			t.Errorf("the sentence was played at %v, want once and nothing after it", at)
 		}
-		recording = s.sound.Record()
-		s.start()
-		s.awaitPlayed(id)
+		recording = s.Sound.Record()
+		s.Restart()
+		s.AwaitPlayed(id)
 		if at := occurrences(recording.Stop(), whole, 1); len(at) != 1 {
 			t.Errorf("after the next start it was played at %v, want once", at)
 		}

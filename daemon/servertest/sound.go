@@ -1,0 +1,142 @@
+package servertest
+
+import (
+	"net/http"
+	"os"
+	"path/filepath"
+	"sync"
+	"syscall"
+	"testing"
+
+	"pressbox/audio/pulse/pulsetest"
+	"pressbox/daemon/client"
+)
+
+// A Server is a process with a sound server and a client.
+type Server struct {
+	*client.Client
+	*Process
+	Sound *pulsetest.Server
+
+	tb  testing.TB
+	dir string // its working directory
+	env []string
+}
+
+// NewServer starts a server whose voices are calibrated, with the settings given. It is killed
+// at the end of the test.
+func NewServer(tb testing.TB, values ...string) *Server {
+	tb.Helper()
+	s := &Server{tb: tb, dir: CalibratedDir(tb), Sound: pulsetest.Start(tb, pulsetest.Config{})}
+	s.env = Environment(tb, append(values, "PULSE_SERVER="+s.Sound.Address)...)
+	s.Restart()
+	return s
+}
+
+// Restart starts the server after its end.
+func (s *Server) Restart() {
+	s.tb.Helper()
+	s.Process = RunIn(s.tb, s.dir, s.env)
+	s.Client = client.New(s.URL, "")
+}
+
+// calibrated holds a store with the calibrations of the bundled voices, which take seconds
+// and do not differ between servers.
+var calibrated struct {
+	sync.Once
+	store []byte
+}
+
+// CalibratedDir returns a new working directory whose store has the calibrations.
+func CalibratedDir(tb testing.TB) string {
+	tb.Helper()
+	calibrated.Do(func() { calibrated.store = calibrate(tb) })
+	dir := tb.TempDir()
+	WriteState(tb, dir, "pressbox.db", string(calibrated.store))
+	return dir
+}
+
+// WriteState writes a file in STATE_DIR of a working directory.
+func WriteState(tb testing.TB, dir, name, content string) {
+	tb.Helper()
+	path := filepath.Join(dir, "state", name)
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		tb.Fatal(err)
+	}
+	if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
+		tb.Fatal(err)
+	}
+}
+
+func calibrate(tb testing.TB) []byte {
+	tb.Helper()
+	s := &Server{tb: tb, dir: tb.TempDir(), env: Environment(tb, Silent)}
+	s.Restart()
+	for remaining := 1; remaining > 0; {
+		s.Samples(client.Announcement{Message: "One."}) // takes a while
+		var list struct {
+			Voices []struct {
+				WordsPerMinute *float64 `json:"words_per_minute"`
+			} `json:"voices"`
+		}
+		if err := s.Call(tb.Context(), http.MethodGet, "/voices", nil, &list); err != nil {
+			tb.Fatal(err)
+		}
+		remaining = 0
+		for _, v := range list.Voices {
+			if v.WordsPerMinute == nil {
+				remaining++
+			}
+		}
+	}
+	if err := s.End(syscall.SIGTERM); err != nil {
+		tb.Fatal(err)
+	}
+	store, err := os.ReadFile(filepath.Join(s.dir, "state", "pressbox.db"))
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return store
+}
+
+// Post creates an announcement.
+func (s *Server) Post(request client.Announcement) client.Report {
+	s.tb.Helper()
+	r, err := s.Announce(s.tb.Context(), request)
+	if err != nil {
+		s.tb.Fatalf("POST /notify %.40q: %v", request.Message, err)
+	}
+	return r
+}
+
+// AwaitPlayed waits until an announcement has been played.
+func (s *Server) AwaitPlayed(id string) {
+	s.tb.Helper()
+	if r, err := s.Follow(s.tb.Context(), id); err != nil || r.Status != "done" {
+		s.tb.Fatalf("the announcement %s ended as %+v, %v\n%s", id, r, err, s.Logged())
+	}
+}
+
+// AwaitStatus waits until an announcement has a status.
+func (s *Server) AwaitStatus(id, status string) {
+	s.tb.Helper()
+	for {
+		var r client.Report
+		if err := s.Call(s.tb.Context(), http.MethodGet, "/notify/"+id, nil, &r); err != nil || r.Ended() {
+			s.tb.Fatalf("the announcement %s is %+v, %v; want %s", id, r, err, status)
+		}
+		if r.Status == status {
+			return
+		}
+	}
+}
+
+// Samples returns the samples of an announcement's speech.
+func (s *Server) Samples(request client.Announcement) []float32 {
+	s.tb.Helper()
+	clip, err := s.Speech(s.tb.Context(), request)
+	if err != nil {
+		s.tb.Fatal(err)
+	}
+	return clip.Samples
+}
