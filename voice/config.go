@@ -1,11 +1,9 @@
 package voice
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
-	"math"
 	"regexp"
 	"slices"
 	"strings"
@@ -30,7 +28,8 @@ const (
 )
 
 // A Config is a validated .onnx.json of a voice. The keys are Piper's;
-// phoneme_map, phoneme_silence and unknown ones are ignored.
+// hop_length, phoneme_map, phoneme_silence, piper_version and unknown ones are
+// ignored.
 type Config struct {
 	SampleRate int    // audio.sample_rate, 8000–48000 a second
 	Quality    string // audio.quality; informative
@@ -48,9 +47,6 @@ type Config struct {
 	NoiseScale  float32 // inference.noise_scale, 0.667 when absent
 	LengthScale float32 // inference.length_scale, 1 when absent
 	NoiseW      float32 // inference.noise_w, 0.8 when absent
-
-	HopLength    int    // samples a frame; informative, 256 when absent
-	PiperVersion string // informative
 
 	clusters [][]string // vowel_clusters, longest first
 }
@@ -86,8 +82,6 @@ type configFile struct {
 		NoiseW      *float32 `json:"noise_w"`
 	} `json:"inference"`
 	VowelClusters [][]string `json:"vowel_clusters"`
-	HopLength     *int       `json:"hop_length"`
-	PiperVersion  string     `json:"piper_version"`
 	Language      Language   `json:"language"`
 	Dataset       string     `json:"dataset"`
 }
@@ -95,9 +89,9 @@ type configFile struct {
 // ParseConfig parses a voice's .onnx.json. The error lists everything that is
 // wrong with it.
 func ParseConfig(data []byte) (*Config, error) {
-	var f configFile
-	if err := json.Unmarshal(data, &f); err != nil {
-		return nil, fmt.Errorf("parse the voice's config: %w", err)
+	f, err := decodeConfig(data)
+	if err != nil {
+		return nil, err
 	}
 	if missing := f.missing(); len(missing) > 0 {
 		return nil, fmt.Errorf("the voice's config lacks %s", strings.Join(missing, ", "))
@@ -117,11 +111,9 @@ func ParseConfig(data []byte) (*Config, error) {
 		NoiseScale:     or(f.Inference.NoiseScale, 0.667),
 		LengthScale:    or(f.Inference.LengthScale, 1),
 		NoiseW:         or(f.Inference.NoiseW, 0.8),
-		HopLength:      or(f.HopLength, 256),
-		PiperVersion:   f.PiperVersion,
 		clusters:       sortedClusters(f.VowelClusters),
 	}
-	if err := errors.Join(c.checkTypes(), c.checkIDs(), c.checkSpeakers(), c.checkScales(), c.checkClusters()); err != nil {
+	if err = errors.Join(c.checkTypes(), c.checkIDs(), c.checkSpeakers(), c.checkScales(), c.checkClusters()); err != nil {
 		return nil, fmt.Errorf("the voice's config is invalid: %s", strings.ReplaceAll(err.Error(), "\n", "; "))
 	}
 	return c, nil
@@ -225,9 +217,6 @@ func (c *Config) checkScales() error {
 	}
 	if c.NoiseW < 0 || c.NoiseW > 10 {
 		errs = append(errs, fmt.Errorf("inference.noise_w is %g, want 0 to 10", c.NoiseW))
-	}
-	if c.HopLength < 1 || c.HopLength > math.MaxInt16 {
-		errs = append(errs, fmt.Errorf("hop_length is %d, want 1 to %d", c.HopLength, math.MaxInt16))
 	}
 	return errors.Join(errs...)
 }

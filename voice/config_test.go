@@ -12,15 +12,15 @@ func TestParseConfig_bundledAndDefaults(t *testing.T) {
 	t.Parallel()
 	c := voicetest.Config(t, voicetest.Bundled)
 	if c.SampleRate != 22050 || c.Espeak != "en-us" || c.PhonemeType != voice.Espeak || c.Speakers != 1 || c.Symbols != 256 ||
-		c.NoiseScale != 0.667 || c.LengthScale != 1 || c.NoiseW != 0 || c.HopLength != 220 || c.Quality != "medium" ||
+		c.NoiseScale != 0.667 || c.LengthScale != 1 || c.NoiseW != 0 || c.Quality != "medium" ||
 		c.Dataset != "pressbox" || c.Language.Country != "United States" || c.Locale() != "en-us" {
 		t.Errorf("%+v", c)
 	}
-	c, err := voice.ParseConfig(voicetest.ChangedJSON(t, `{"inference": null, "phoneme_type": null, "hop_length": null, "language": null, "unheard_of": 3}`))
+	c, err := voice.ParseConfig(voicetest.ChangedJSON(t, `{"inference": null, "phoneme_type": null, "language": null, "unheard_of": 3, "piper_version": 2}`))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if c.NoiseScale != 0.667 || c.LengthScale != 1 || c.NoiseW != 0.8 || c.PhonemeType != voice.Espeak || c.HopLength != 256 {
+	if c.NoiseScale != 0.667 || c.LengthScale != 1 || c.NoiseW != 0.8 || c.PhonemeType != voice.Espeak {
 		t.Errorf("%+v", c)
 	}
 }
@@ -35,7 +35,12 @@ func TestParseConfig_errors(t *testing.T) {
 		{`{"phoneme_type": "pinyin"}`, `phoneme_type is "pinyin", expected "espeak" or "text"`},
 		{`{"num_symbols": 100}`, `phoneme_id_map gives "\"" the id 150, but num_symbols is 100`},
 		{`{"num_symbols": 0}`, "num_symbols is 0"},
-		{`{"num_symbols": "256"}`, "num_symbols"},
+		{`{"num_symbols": "256"}`, "has text at num_symbols, expected a whole number"},
+		{`{"audio": {"quality": 2}}`, "has a number at audio.quality, expected text"},
+		{`{"audio": 3}`, "has a number at audio, expected an object"},
+		{`{"num_symbols": 25.5}`, "has a number at num_symbols, expected a whole number"},
+		{`{"inference": {"noise_w": "loud"}}`, "has text at inference.noise_w, expected a number"},
+		{`{"phoneme_id_map": {"a": 3}}`, "has a number at phoneme_id_map, expected a list"},
 		{`{"phoneme_id_map": {"a": [-1]}}`, `gives "a" the id -1`},
 		{`{"phoneme_id_map": {"a": [256]}}`, `gives "a" the id 256`},
 		{`{"phoneme_id_map": {"^": null}}`, `phoneme_id_map has no "^"`},
@@ -50,7 +55,6 @@ func TestParseConfig_errors(t *testing.T) {
 		{`{"inference": {"length_scale": 0}}`, "inference.length_scale is 0"},
 		{`{"inference": {"noise_scale": -1}}`, "inference.noise_scale is -1"},
 		{`{"inference": {"noise_w": 100}}`, "inference.noise_w is 100"},
-		{`{"hop_length": 0}`, "hop_length is 0"},
 		{`{"vowel_clusters": [["a", "ɪ"]]}`, `vowel_clusters has "aɪ"`},
 		{`{"num_speakers": 0, "audio": {"sample_rate": 1}}`, "num_speakers is 0"}, // all errors at once
 		{`{"num_speakers": 0, "audio": {"sample_rate": 1}}`, "audio.sample_rate is 1"},
@@ -60,9 +64,14 @@ func TestParseConfig_errors(t *testing.T) {
 			t.Errorf("config with %s: %v, want an error with %q", tt.changes, err, tt.want)
 		}
 	}
-	for _, text := range []string{"", "null", "[]", "<html>", "{", `{"audio": 3}`} {
-		if _, err := voice.ParseConfig([]byte(text)); err == nil {
-			t.Errorf("config %q is accepted", text)
+	for text, want := range map[string]string{
+		"": "unexpected end", "null": "lacks audio.sample_rate", "[]": "expected an object", "{": "unexpected end",
+		"\n <!DOCTYPE html><p>": "an HTML page",
+		"version https://git-lfs.github.com/spec/v1\noid sha256:0\n": "a Git LFS pointer",
+		"\ufeff" + string(voicetest.ChangedJSON(t, `{}`)):            "byte order mark",
+	} {
+		if _, err := voice.ParseConfig([]byte(text)); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("config %.40q: %v, want an error with %q", text, err, want)
 		}
 	}
 }

@@ -44,16 +44,40 @@ func (e *RequestError) Error() string {
 	return strings.Join(details, "; ")
 }
 
-// An UnknownVoiceError reports that a voice is not installed, and which ones
-// are.
+// An UnknownVoiceError reports that there is no usable voice of a name, and
+// which voices there are.
 type UnknownVoiceError struct {
 	Name      string
-	Installed []string
+	Installed []string // usable voices
+	Broken    error    // why an installed voice of this name cannot be used; nil if there is none
+	Speakers  []string // those of the voice, if only the speaker after the # is unknown
 }
 
 func (e *UnknownVoiceError) Error() string {
-	if len(e.Installed) == 0 {
-		return fmt.Sprintf("voice %q is not installed; no voice is", e.Name)
+	switch {
+	case e.Broken != nil:
+		return fmt.Sprintf("voice %q is broken: %v; %s", e.Name, e.Broken, e.installed())
+	case len(e.Speakers) > 0:
+		return fmt.Sprintf("voice %q: the voice has no such speaker; its speakers: %s", e.Name, joinNames(e.Speakers))
 	}
-	return fmt.Sprintf("voice %q is not installed; installed voices: %s", e.Name, strings.Join(e.Installed, ", "))
+	return fmt.Sprintf("voice %q is not installed; %s", e.Name, e.installed())
+}
+
+// installed returns the list of usable voices in words.
+func (e *UnknownVoiceError) installed() string {
+	if len(e.Installed) == 0 {
+		return "no voice is usable"
+	}
+	return "installed voices: " + joinNames(e.Installed)
+}
+
+// maxListed is the number of names in the text of an error.
+const maxListed = 20
+
+// joinNames joins names, of a long list the first ones.
+func joinNames(names []string) string {
+	if more := len(names) - maxListed; more > 0 {
+		return fmt.Sprintf("%s and %d more (GET /voices)", strings.Join(names[:maxListed], ", "), more)
+	}
+	return strings.Join(names, ", ")
 }

@@ -179,10 +179,6 @@ func (l *Library) Health() error {
 	if l.unavailable != nil {
 		return l.unavailable
 	}
-	base, _, _ := strings.Cut(l.cfg.Default, "#")
-	if e := cmp.Or(l.voices[l.cfg.Default], l.voices[base]); e != nil && e.err != nil {
-		return fmt.Errorf("default voice %s: %w", e.name, e.err)
-	}
 	if _, _, err := l.findLocked(l.cfg.Default); err != nil {
 		return fmt.Errorf("default voice: %w", err)
 	}
@@ -198,17 +194,26 @@ func (l *Library) find(name string) (*installedVoice, int64, error) {
 
 // findLocked is find; l.mu must be held.
 func (l *Library) findLocked(name string) (*installedVoice, int64, error) {
-	if e := l.voices[name]; e != nil && e.err == nil {
+	unknown := &announce.UnknownVoiceError{Name: name, Installed: l.usable()}
+	e, speaker, hasSpeaker := l.voices[name], "", false
+	if at := strings.LastIndexByte(name, '#'); e == nil && at >= 0 {
+		e, speaker, hasSpeaker = l.voices[name[:at]], name[at+1:], true
+	}
+	switch {
+	case e == nil:
+		return nil, 0, unknown
+	case e.err != nil:
+		unknown.Broken = e.err
+		return nil, 0, unknown
+	case !hasSpeaker:
 		return e, e.config.DefaultSpeaker, nil
 	}
-	if at := strings.LastIndexByte(name, '#'); at >= 0 {
-		if e := l.voices[name[:at]]; e != nil && e.err == nil {
-			if speaker, ok := speakerOf(e.config, name[at+1:]); ok {
-				return e, speaker, nil
-			}
-		}
+	id, ok := speakerOf(e.config, speaker)
+	if !ok {
+		unknown.Speakers = speakers(e.config)
+		return nil, 0, unknown
 	}
-	return nil, 0, &announce.UnknownVoiceError{Name: name, Installed: l.usable()}
+	return e, id, nil
 }
 
 // speakerOf returns the speaker with a name or number.

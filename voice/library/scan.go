@@ -138,9 +138,28 @@ func readVoice(dir, name string, alone bool) *installedVoice {
 	case e.files[1] == fileStamp{}:
 		e.err = fmt.Errorf("config file %s%s is missing", name, configSuffix)
 	default:
-		e.config, e.err = readConfig(e.path + ".json")
+		if e.config, e.err = readConfig(e.path + ".json"); e.err == nil {
+			e.err = checkModel(e.path)
+		}
 	}
 	return e
+}
+
+// checkModel checks the beginning of the model file at path.
+func checkModel(path string) error {
+	f, err := os.Open(path) //nolint:gosec // a file in a directory of voices
+	if err != nil {
+		return err
+	}
+	defer func() { _ = f.Close() }()
+	head, err := io.ReadAll(io.LimitReader(f, 512))
+	if err == nil {
+		err = voice.CheckDownload(head)
+	}
+	if err != nil {
+		return fmt.Errorf("read the model: %w", err)
+	}
+	return nil
 }
 
 func readConfig(path string) (*voice.Config, error) {
