@@ -56,8 +56,10 @@ const minScale, maxScale = 0.4, 2.6
 
 // exactWords is the number of words from which a message has exactly the
 // requested rate. A single word is spoken at the speed of one of average
-// length; between the two the speed is interpolated.
-const exactWords = 50
+// length; between the two the speed is interpolated. The rate is that of prose:
+// a message in which one word of maxNumbers is a number is spoken at the average
+// speed, because its words are long.
+const exactWords, maxNumbers = 50, 8
 
 // WordsPerMinute returns the speed of ordinary text at the voice's own length
 // scale.
@@ -92,7 +94,7 @@ func (c Calibration) targetSeconds(m textLength, rate int) float64 {
 	ordinary := newClauses(passage).length()
 	perWord := 60 / float64(rate)
 	average := c.duration(m).at(c.scale(ordinary, float64(ordinary.words)*perWord))
-	exact := min(float64(m.words)/exactWords, 1)
+	exact := min(float64(m.words)/exactWords, 1) * max(0, 1-maxNumbers*float64(m.numbers)/float64(max(m.words, 1)))
 	return exact*float64(m.words)*perWord + (1-exact)*average
 }
 

@@ -1,5 +1,7 @@
 package voice
 
+import "time"
+
 const (
 	// maxStep limits the change of the scale from one segment to the next, so
 	// that it is not noticed; maxDrift limits the change from the first one.
@@ -9,8 +11,9 @@ const (
 	trust = 2.0
 )
 
-// A rateController adjusts the length scale of each segment so that the message
-// has the requested rate.
+// A rateController adjusts the length scale of each segment, and the pauses
+// between segments once the scale is at its limit, so that the message has the
+// requested rate.
 type rateController struct {
 	calibration      Calibration
 	remaining        textLength // not yet spoken
@@ -19,17 +22,40 @@ type rateController struct {
 	spoken, expected float64    // seconds of the segments so far
 }
 
-// newRateController returns the controller for a message of length m at a rate in
-// words per minute.
-func newRateController(c Calibration, m textLength, rate int) *rateController {
-	c = c.orDefault()
-	return &rateController{calibration: c, remaining: m, seconds: c.targetSeconds(m, rate)}
+// paced returns the controller for a message at a rate in words per minute, and
+// the clauses to be spoken: as they are, or cut into phrases if the rate is below
+// what [maxScale] permits.
+func paced(s clauses, c Calibration, rate int) (clauses, *rateController) {
+	m := s.length()
+	seconds := c.targetSeconds(m, rate)
+	if seconds > c.duration(m).at(maxScale) {
+		s = s.phrases()
+		m = s.length()
+	}
+	return s, &rateController{calibration: c, remaining: m, seconds: seconds}
 }
+
+// nextPause returns the silence before the next segment: a [Pause] between
+// sentences, and an equal share of the time that the remaining text leaves at
+// [maxScale].
+func (r *rateController) nextPause(next segment) time.Duration {
+	pause := time.Duration(0)
+	if next.pauseBefore {
+		pause = Pause
+	}
+	spare := r.seconds - r.bias()*r.calibration.duration(r.remaining).at(maxScale)
+	if r.first == 0 || spare <= 0 {
+		return pause
+	}
+	return pause + time.Duration(spare/float64(r.remaining.segments)*float64(time.Second))
+}
+
+// bias returns how much longer the segments have lasted than expected.
+func (r *rateController) bias() float64 { return (r.spoken + trust) / (r.expected + trust) }
 
 // nextScale returns the scale of the next segment.
 func (r *rateController) nextScale() float64 {
-	bias := (r.spoken + trust) / (r.expected + trust)
-	scale := r.calibration.scale(r.remaining, r.seconds/bias)
+	scale := r.calibration.scale(r.remaining, r.seconds/r.bias())
 	if r.first == 0 {
 		r.first, r.last = scale, scale
 	}
@@ -45,9 +71,9 @@ func within(x, base, share float64) float64 {
 
 // advance subtracts a segment of length m that lasted so many seconds, and the
 // pause before it.
-func (r *rateController) advance(m textLength, seconds float64) {
+func (r *rateController) advance(m textLength, seconds float64, pause time.Duration) {
 	r.remaining = r.remaining.minus(m)
-	r.seconds -= seconds + float64(m.pauses)*Pause.Seconds()
+	r.seconds -= seconds + pause.Seconds()
 	m.pauses = 0
 	r.spoken += seconds
 	r.expected += r.calibration.duration(m).plus(1, r.calibration.Ends).at(r.last)

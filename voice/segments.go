@@ -15,6 +15,7 @@ type clause struct {
 	raw       bool   // text is phonemes
 	joined    bool   // no space before it
 	breakable bool   // a segment may end after it
+	phrase    bool   // a segment does end after it
 }
 
 // characters returns the number of characters, the unit of all limits.
@@ -127,6 +128,7 @@ const (
 	secondSegment = 72  // about twelve words
 	maxSegment    = 200 // limits the memory of a run
 	maxClause     = 160 // longer clauses are cut between words
+	maxPhrase     = 32  // of slow speech: four to six words
 )
 
 // add adds a clause with its mark; a mark without text is added to the clause
@@ -147,6 +149,26 @@ func (s *clauses) add(text string, mark rune) {
 		text, glued = strings.TrimSpace(text[at:]), false
 	}
 	*s = append(*s, clause{text: text, mark: mark, breakable: mark != 0, joined: glued})
+}
+
+// phrases returns the clauses cut between words into parts of about equal length,
+// at most [maxPhrase], each of which becomes a segment.
+func (s clauses) phrases() clauses {
+	var all clauses
+	for _, c := range s {
+		for parts := (c.characters() + maxPhrase - 1) / maxPhrase; !c.raw && parts > 1; parts-- {
+			at := cutBefore(c.text, c.characters()/parts+maxPhrase/8)
+			first := c
+			first.text, first.mark, first.phrase = c.text[:at], 0, true
+			all = append(all, first)
+			c.text, c.joined = strings.TrimSpace(c.text[at:]), false
+		}
+		if c.text != "" {
+			c.phrase = c.breakable
+			all = append(all, c)
+		}
+	}
+	return all
 }
 
 // cutBefore returns the offset of the last space in the first n characters of
@@ -197,7 +219,7 @@ func (s clauses) segments() iter.Seq[segment] {
 // of one sentence that fit the budget.
 func (s clauses) next(budget int) (n, size int) {
 	for i, c := range s {
-		if size >= minSegment && s[i-1].breakable && size+c.characters() > budget {
+		if i > 0 && s[i-1].phrase || size >= minSegment && s[i-1].breakable && size+c.characters() > budget {
 			return i, size
 		}
 		size += c.characters()

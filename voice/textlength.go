@@ -9,6 +9,7 @@ import (
 type textLength struct {
 	words    int
 	letters  int // a digit counts as several
+	numbers  int // words with digits or a hyphen, as in "twenty-one"
 	marks    int // inside segments
 	segments int
 	pauses   int // between sentences
@@ -25,6 +26,9 @@ func lengthOf(clauses []clause) textLength {
 			if n := letters(word); n > 0 {
 				m.letters += n
 				m.words++
+				if strings.ContainsAny(word, "-0123456789") {
+					m.numbers++
+				}
 			}
 		}
 		if c.mark != 0 && i < len(clauses)-1 {
@@ -40,7 +44,7 @@ func (s clauses) length() textLength {
 	for seg := range s.segments() {
 		m := seg.length()
 		all = textLength{
-			all.words + m.words, all.letters + m.letters, all.marks + m.marks,
+			all.words + m.words, all.letters + m.letters, all.numbers + m.numbers, all.marks + m.marks,
 			all.segments + m.segments, all.pauses + m.pauses,
 		}
 	}
@@ -58,7 +62,7 @@ func (s segment) length() textLength {
 
 func (m textLength) minus(o textLength) textLength {
 	return textLength{
-		m.words - o.words, m.letters - o.letters, m.marks - o.marks,
+		m.words - o.words, m.letters - o.letters, m.numbers - o.numbers, m.marks - o.marks,
 		m.segments - o.segments, m.pauses - o.pauses,
 	}
 }

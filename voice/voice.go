@@ -80,32 +80,36 @@ type Voice struct {
 
 // Speak yields the clips of a message in order, as they are synthesised: at
 // rate words per minute, levelled by [Calibration.Gain] and audio.Limit, with a
-// [Pause] between sentences. The caller owns the clips. Speak stops at the
+// [Pause] between sentences. A rate for which the voice cannot be slowed enough
+// is reached by longer pauses between phrases. The caller owns the clips. Speak stops at the
 // first error, which is ctx's if ctx ended.
 func (v *Voice) Speak(ctx context.Context, text string, rate int) iter.Seq2[audio.Clip, error] {
 	return func(yield func(audio.Clip, error) bool) {
-		parts := newClauses(text)
-		controller := newRateController(v.Calibration, parts.length(), rate)
-		spoken, pause := false, false // pause: the next sound follows a Pause
+		parts, controller := paced(newClauses(text), v.Calibration.orDefault(), rate)
+		spoken, pause := false, time.Duration(0) // pause: silence before the next sound
 		for next := range v.encoded(ctx, parts) {
+			pause = max(pause, controller.nextPause(next.segment))
 			samples, err := v.infer(ctx, next, float32(controller.nextScale()))
 			if err != nil {
 				yield(audio.Clip{}, err)
 				return
 			}
-			controller.advance(next.segment.length(), v.seconds(samples))
-			pause = pause || next.segment.pauseBefore
 			if len(samples) == 0 {
+				controller.advance(next.segment.length(), 0, 0)
 				continue
 			}
-			if spoken && pause && !yield(v.silence(Pause), nil) {
+			if !spoken {
+				pause = 0
+			}
+			controller.advance(next.segment.length(), v.seconds(samples), pause)
+			if pause > 0 && !yield(v.silence(pause), nil) {
 				return
 			}
 			audio.Limit(samples, v.Calibration.orDefault().Gain)
 			if !yield(audio.Clip{Rate: v.Config.SampleRate, Samples: samples}, nil) {
 				return
 			}
-			spoken, pause = true, false
+			spoken, pause = true, 0
 		}
 		if !spoken {
 			yield(audio.Clip{}, ErrNoSpeech)
