@@ -11,14 +11,18 @@ var (
 	metaBucket         = []byte("meta")
 	waitingBucket      = []byte("waiting")
 	endedBucket        = []byte("ended")
-	keysBucket         = []byte("keys")
-	keysByAgeBucket    = []byte("keys-by-age")
+	keysBucket         = []byte("idempotency_keys")
+	keysBySeqBucket    = []byte("idempotency_seq")
 	calibrationsBucket = []byte("calibrations")
 	idpCacheBucket     = []byte("idp_cache")
 	flowBucket         = []byte("auth_state")
 	flowOrderBucket    = []byte("auth_state_order")
 	bootBucket         = []byte("meta_clock")
 	bootOrderBucket    = []byte("meta_clock_order")
+
+	// Until schema 4.
+	oldKeysBucket      = []byte("keys")
+	oldKeysByAgeBucket = []byte("keys-by-age")
 
 	schemaKey = []byte("schema")
 	probeKey  = []byte("probe")

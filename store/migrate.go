@@ -21,10 +21,11 @@ type migration func(*bolt.Tx) error
 //
 //nolint:gochecknoglobals // a table
 var migrations = []migration{
-	createBuckets(metaBucket, waitingBucket, endedBucket, keysBucket, keysByAgeBucket, calibrationsBucket),
+	createBuckets(metaBucket, waitingBucket, endedBucket, oldKeysBucket, oldKeysByAgeBucket, calibrationsBucket),
 	createBuckets(authBuckets()...),
 	createBuckets(summariesBucket, movesBucket, packsBucket, boxesBucket),
 	orderByAge,
+	keysBySender,
 }
 
 // createBuckets returns the migration that adds empty buckets.

@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -14,55 +15,65 @@ import (
 
 // Find returns the announcement that was accepted with a key in the last 24
 // hours; see [announce.Outbox].
-func (s *Store) Find(ctx context.Context, key announce.IdempotencyKey) (announce.Announcement, bool, error) {
+func (s *Store) Find(ctx context.Context, key announce.IdempotencyKey) (earlier announce.Accepted, ok bool, err error) {
 	if err := ctx.Err(); err != nil {
-		return announce.Announcement{}, false, err
+		return announce.Accepted{}, false, err
 	}
 	now := s.now()
-	var n announce.Announcement
-	var ok bool
-	err := s.view(func(tx *bolt.Tx) (err error) {
-		n, ok, err = findKey(tx, key, now)
+	err = s.view(func(tx *bolt.Tx) (err error) {
+		earlier, ok, err = keysOf(tx).find(key, now)
 		return err
 	})
 	if err != nil {
-		return announce.Announcement{}, false, fmt.Errorf("look up an idempotency key: %w", err)
+		return announce.Accepted{}, false, fmt.Errorf("look up an idempotency key: %w", err)
 	}
-	return n, ok, nil
+	return earlier, ok, nil
 }
 
 // Append saves an announcement and its idempotency key, if it has one; see
 // [announce.Outbox].
-func (s *Store) Append(ctx context.Context, n announce.Announcement, key announce.IdempotencyKey) (saved announce.Announcement, fresh bool, err error) {
-	if err := s.checkSpace(); err != nil {
-		return announce.Announcement{}, false, fmt.Errorf("save announcement %s: %w", n.ID, err)
+func (s *Store) Append(ctx context.Context, n announce.Announcement, key announce.IdempotencyKey) (stored announce.Accepted, fresh bool, err error) {
+	if err := s.makeRoom(ctx); err != nil {
+		return announce.Accepted{}, false, fmt.Errorf("save announcement %s: %w", n.ID, err)
 	}
 	now := s.now()
 	value, err := encode(n, now)
 	if err != nil {
-		return announce.Announcement{}, false, err
+		return announce.Accepted{}, false, err
 	}
 	err = s.update(ctx, func(tx *bolt.Tx) error {
-		saved, fresh = n, true
 		if key.Key != "" {
-			earlier, ok, err := findKey(tx, key, now)
-			if err != nil {
+			t := keysOf(tx)
+			earlier, repeated, err := t.find(key, now)
+			if err != nil || repeated {
+				stored, fresh = earlier, false
 				return err
 			}
-			if ok {
-				saved, fresh = earlier, false
-				return nil
-			}
-			if err := saveKey(tx, key, value, now); err != nil {
+			r := keyRecord{now, key.Digest, n.Seq, announce.Accepted{ID: n.ID, Status: n.Status}}
+			if err := t.save(keyName(key), r, s.maxKeys()); err != nil {
 				return err
 			}
 		}
+		stored, fresh = announce.Accepted{ID: n.ID, Status: n.Status}, true
 		return tx.Bucket(waitingBucket).Put(number(n.Seq), value)
 	})
 	if err != nil {
-		return announce.Announcement{}, false, fmt.Errorf("save announcement %s: %w", n.ID, err)
+		return announce.Accepted{}, false, fmt.Errorf("save announcement %s: %w", n.ID, err)
 	}
-	return saved, fresh, nil
+	return stored, fresh, nil
+}
+
+// makeRoom returns [ErrFull] if only the reserve is left, also after expired
+// idempotency keys were deleted.
+func (s *Store) makeRoom(ctx context.Context) error {
+	err := s.checkSpace()
+	if !errors.Is(err, ErrFull) {
+		return err
+	}
+	if err := s.DeleteExpired(ctx); err != nil {
+		return err
+	}
+	return s.checkSpace()
 }
 
 // Done saves the ends of announcements and deletes the oldest ended ones; see
@@ -78,7 +89,7 @@ func (s *Store) Done(ctx context.Context, ns ...announce.Announcement) error {
 	}
 	err := s.update(ctx, func(tx *bolt.Tx) error {
 		for i, n := range ns {
-			if err := moveToEnded(tx, number(n.Seq), values[i]); err != nil {
+			if err := errors.Join(moveToEnded(tx, number(n.Seq), values[i]), keysOf(tx).setStatus(number(n.Seq), n.Status)); err != nil {
 				return err
 			}
 		}

@@ -1,7 +1,6 @@
 package store
 
 import (
-	"fmt"
 	"testing"
 	"time"
 
@@ -64,41 +63,6 @@ func TestLoad_movesExpiry(t *testing.T) {
 	if left := waiting[0].Expires.Sub(present.Wall); left != 59*time.Second {
 		t.Errorf("%s left after a second in which the clock was set, want 59s", left)
 	}
-}
-
-// An idempotency key is valid for a day; old keys are deleted, and can be used
-// again.
-func TestAppend_oldKeys(t *testing.T) {
-	t.Parallel()
-	s := OpenForTest(t, "", Options{})
-	present := stopClock(s)
-	seq := uint64(0)
-	save := func(key, wantID string, wantFresh bool) {
-		t.Helper()
-		seq++
-		n := announce.Announcement{ID: fmt.Sprint(key, seq), Seq: seq, Message: "a", Created: present.Wall, Status: announce.Queued}
-		got, fresh, err := s.Append(t.Context(), n, announce.IdempotencyKey{Key: key})
-		if err != nil || fresh != wantFresh || wantID != "" && got.ID != wantID {
-			t.Errorf("key %s: %s, fresh %v, %v; want %s, %v", key, got.ID, fresh, err, wantID, wantFresh)
-		}
-	}
-	pass := func(d time.Duration) { present.Wall, present.Since = present.Wall.Add(d), present.Since+d }
-	for i := range 30 { // more than one call deletes
-		save(fmt.Sprint("b", i), "", true)
-	}
-	pass(1)
-	save("a", "a31", true)
-	pass(announce.KeyRetention - 1)
-	save("a", "a31", false)
-	pass(1)
-	save("a", "a33", true)
-	for i := range 4 {
-		save(fmt.Sprint("c", i), "", true)
-	}
-	if keys, index := count(t, s, keysBucket), count(t, s, keysByAgeBucket); keys != 5 || index != 5 {
-		t.Errorf("%d keys, %d in the index; want a and the four c", keys, index)
-	}
-	save("a", "a33", false)
 }
 
 // The count of ended announcements is right when one ends twice.

@@ -10,8 +10,9 @@
 //	meta              "schema" → version (8 bytes); "probe" → padding
 //	waiting           seq (8 bytes) → announcement that waits or is played
 //	ended             seq (8 bytes) → announcement; the bucket's sequence is their count
-//	keys              idempotency key → time, digest (32 bytes), announcement as accepted
-//	keys-by-age       time (Unix nanoseconds, 8 bytes), idempotency key → nothing
+//	idempotency_keys  digests of sender and key (16 bytes each) → [keyRecord]: time,
+//	                  digest of the request, id; the bucket's sequence is their count
+//	idempotency_seq   seq (8 bytes) → key of idempotency_keys
 //	calibrations      hash of a voice's model → JSON
 //	auth_…            sign-in, see package auth/session
 //	meta_clock…       boots of the host, see package auth/session

@@ -112,6 +112,10 @@ func speechMessages() []Message {
 func storeMessages() []Message {
 	return []Message{
 		{
+			"cf45866071e14e32b3731d68d27a7e50", "expired data not deleted",
+			"Idempotency keys older than a day could not be deleted from the store: @PRESSBOX_ERR@. The server tries again in ten minutes. Usually the disk is full or broken.",
+		},
+		{
 			"320b7fe5c5114e40944aa8f6e97996e6", "an announcement cannot be read",
 			"A record in the store is not a valid announcement: @PRESSBOX_ERR@. It is skipped. The store was damaged or edited; check it with \"pressbox doctor\".",
 		},

@@ -87,7 +87,7 @@ type Outbox struct {
 }
 
 // Append implements [announce.Outbox].
-func (o Outbox) Append(ctx context.Context, n announce.Announcement, key announce.IdempotencyKey) (stored announce.Announcement, fresh bool, err error) {
+func (o Outbox) Append(ctx context.Context, n announce.Announcement, key announce.IdempotencyKey) (stored announce.Accepted, fresh bool, err error) {
 	stored, fresh, err = o.Outbox.Append(ctx, n, key)
 	if err == nil && fresh {
 		o.Metrics.accepted.Inc()

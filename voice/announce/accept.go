@@ -22,9 +22,10 @@ const (
 )
 
 // Announce accepts a request. When it returns, the announcement is saved and
-// will be spoken or expire. If the idempotency key was used for the same
-// request in the last 24 hours, Announce returns the first answer again and
-// accepts nothing, even if the queue is full.
+// will be spoken or expire. If its sender used the idempotency key for the same
+// request in the last 24 hours, Announce returns that announcement as it is now
+// and accepts nothing, even if the queue is full; only ID and Status are set if
+// the announcement is no longer stored.
 //
 // The error is a [*RequestError], [ErrFull], [ErrKeyReused] or ctx's, or it
 // wraps [ErrUnavailable]. Nothing is saved then, unless ctx ended or the disk
@@ -35,10 +36,10 @@ const (
 // released if saving fails.
 func (a *Announcer) Announce(ctx context.Context, r Request) (View, error) {
 	key := r.idempotencyKey()
-	if ann, ok, err := a.previousAnswer(ctx, key); err != nil {
+	if earlier, ok, err := a.acceptedEarlier(ctx, key); err != nil {
 		return View{}, err
 	} else if ok {
-		return acceptedView(ann), nil
+		return a.viewOf(earlier), nil
 	}
 	ann, err := a.Check(r)
 	if err != nil {
@@ -48,29 +49,40 @@ func (a *Announcer) Announce(ctx context.Context, r Request) (View, error) {
 	if err := a.reserve(it); err != nil {
 		return View{}, err
 	}
-	saved, fresh, err := a.outbox.Append(ctx, it.Announcement, key)
+	ann = it.Announcement // with number and position; enqueue shares it
+	stored, fresh, err := a.outbox.Append(ctx, ann, key)
 	if err != nil {
 		a.unreserve(it)
 		return View{}, outboxError(ctx, err)
 	}
 	if !fresh {
 		a.unreserve(it)
-		return acceptedView(saved), nil
+		return a.viewOf(stored), nil
 	}
 	a.enqueue(it)
-	a.log.Info("announcement accepted", "announcement", saved.ID, "characters", utf8.RuneCountInString(saved.Message),
-		"voice", saved.Voice, "rate", saved.Rate, "urgent", saved.Urgent, "place", saved.InitialPosition)
-	return acceptedView(saved), nil
+	a.log.Info("announcement accepted", "announcement", ann.ID, "characters", utf8.RuneCountInString(ann.Message),
+		"voice", ann.Voice, "rate", ann.Rate, "urgent", ann.Urgent, "place", ann.InitialPosition)
+	return View{Announcement: ann, Position: &ann.InitialPosition}, nil
 }
 
-// previousAnswer looks for the first answer to a repeated request. It precedes
+// acceptedEarlier looks for the announcement of a repeated request. It precedes
 // the checks: an accepted request stays accepted even if its voice was removed.
-func (a *Announcer) previousAnswer(ctx context.Context, key IdempotencyKey) (Announcement, bool, error) {
+func (a *Announcer) acceptedEarlier(ctx context.Context, key IdempotencyKey) (Accepted, bool, error) {
 	if key.Key == "" || len(key.Key) > keyMaxLength {
-		return Announcement{}, false, nil
+		return Accepted{}, false, nil
 	}
-	ann, ok, err := a.outbox.Find(ctx, key)
-	return ann, ok, outboxError(ctx, err)
+	earlier, ok, err := a.outbox.Find(ctx, key)
+	return earlier, ok, outboxError(ctx, err)
+}
+
+// viewOf returns an accepted announcement as it is now; only its ID and Status
+// if it is not in memory.
+func (a *Announcer) viewOf(earlier Accepted) View {
+	view, err := a.Find(earlier.ID)
+	if err != nil {
+		return View{Announcement: Announcement{ID: earlier.ID, Status: earlier.Status}}
+	}
+	return view
 }
 
 // outboxError wraps an error of the outbox in [ErrUnavailable] unless the
@@ -84,12 +96,6 @@ func outboxError(ctx context.Context, err error) error {
 	default:
 		return fmt.Errorf("%w: %w", ErrUnavailable, err)
 	}
-}
-
-// acceptedView returns the answer to an accepted request, now and whenever the
-// request is repeated.
-func acceptedView(ann Announcement) View {
-	return View{Announcement: ann, Position: &ann.InitialPosition}
 }
 
 // reserve numbers it and reserves a place in the queue, or returns [ErrFull].
@@ -140,6 +146,7 @@ func (r Request) idempotencyKey() IdempotencyKey {
 		return IdempotencyKey{}
 	}
 	return IdempotencyKey{
+		Sender: r.Sender,
 		Key:    r.IdempotencyKey,
 		Digest: sha256.Sum256(fmt.Appendf(nil, "%q %q %d %t %d", r.Message, r.Voice, r.Rate, r.Urgent, r.TTL)),
 	}

@@ -167,10 +167,11 @@ func TestAnnounce_repeatedKeySpokenOnce(t *testing.T) {
 			h.t.Fatal(err)
 		}
 		h.expectError(announce.Request{Message: "more"}, announce.ErrFull)
-		for _, when := range []string{"while the queue is full", "after it was spoken"} {
+		for _, status := range []announce.Status{announce.Queued, announce.Done} { // while the queue is full, after it was spoken
 			again, err := h.Announce(h.t.Context(), r)
-			if err != nil || again.Announcement != first.Announcement || *again.Position != *first.Position {
-				h.t.Errorf("%s: %+v, %v, want the first answer %+v", when, again, err, first)
+			now := h.expectStatus(first.ID, status)
+			if err != nil || again.Announcement != now.Announcement || (again.Position == nil) != status.Ended() {
+				h.t.Errorf("repeated: %+v, %v, want it as it is: %+v", again, err, now)
 			}
 			time.Sleep(time.Minute)
 		}
@@ -352,8 +353,11 @@ func TestQueue_forgetsOldEnded(t *testing.T) {
 		var first string
 		for i := range 6 {
 			for j := range 50 {
-				v := h.post("a", false)
+				r := announce.Request{Message: "a"}
 				if i+j == 0 {
+					r.IdempotencyKey = "first"
+				}
+				if v := h.request(r); i+j == 0 {
 					first = v.ID
 				}
 			}
@@ -368,6 +372,11 @@ func TestQueue_forgetsOldEnded(t *testing.T) {
 		}
 		if _, err := h.Find(first); !errors.Is(err, announce.ErrNotFound) {
 			h.t.Errorf("the first: %v, want ErrNotFound", err)
+		}
+		again, err := h.Announce(h.t.Context(), announce.Request{Message: "a", IdempotencyKey: "first"})
+		want := announce.Announcement{ID: first, Status: announce.Done}
+		if err != nil || again.Announcement != want || again.Position != nil {
+			h.t.Errorf("its key again: %+v, %v, want %+v", again, err, want)
 		}
 	})
 }

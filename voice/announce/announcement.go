@@ -53,6 +53,7 @@ type Request struct {
 	Urgent         bool          // spoken before the others, at 1.5 times their level
 	TTL            time.Duration // 0 means the default
 	IdempotencyKey string        // "" means none
+	Sender         string        // whose IdempotencyKey it is
 }
 
 // An Announcement is an accepted request.
@@ -75,6 +76,7 @@ type Announcement struct {
 // How long an [Outbox] stores things.
 const (
 	KeyRetention   = 24 * time.Hour // of an idempotency key
+	KeysPerSender  = 1000           // idempotency keys
 	EndedRetention = 24 * time.Hour // of an ended announcement
 	EndedMin       = 200            // ended announcements that are stored for longer
 	EndedMax       = 5000           // ended announcements that are stored at all
@@ -90,13 +92,14 @@ func Evictable(age time.Duration, count int) bool {
 // An Outbox stores announcements so that they survive crashes and power cuts.
 type Outbox interface {
 	// Find returns the announcement that was appended with key in the last
-	// [KeyRetention], as it was appended, and whether there is one. It
-	// returns ErrKeyReused if that was a different request.
-	Find(ctx context.Context, key IdempotencyKey) (Announcement, bool, error)
+	// [KeyRetention], and whether there is one. It returns ErrKeyReused if
+	// that was a different request. Keys beyond the limits of the outbox are
+	// forgotten earlier, the sender's own before those of others.
+	Find(ctx context.Context, key IdempotencyKey) (Accepted, bool, error)
 	// Append stores a durably. If Find would find an announcement, Append
 	// stores nothing and returns that one, with fresh false. It does not
 	// return before it is certain whether a is stored.
-	Append(ctx context.Context, a Announcement, key IdempotencyKey) (stored Announcement, fresh bool, err error)
+	Append(ctx context.Context, a Announcement, key IdempotencyKey) (stored Accepted, fresh bool, err error)
 	// Done stores the ends of appended announcements durably, in one
 	// transaction.
 	Done(ctx context.Context, ended ...Announcement) error
@@ -107,8 +110,16 @@ type Outbox interface {
 	Load(ctx context.Context) (waiting, ended []Announcement, err error)
 }
 
+// An Accepted is the part of an announcement that an outbox stores with its
+// idempotency key.
+type Accepted struct {
+	ID     string
+	Status Status // Queued until Done has stored its end
+}
+
 // An IdempotencyKey makes it safe to repeat a request.
 type IdempotencyKey struct {
+	Sender string   // identifies the client; others may use the same Key
 	Key    string   // as the client sent it; "" means none
 	Digest [32]byte // of the request
 }

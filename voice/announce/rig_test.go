@@ -20,7 +20,7 @@ import (
 type outbox struct {
 	mu      sync.Mutex
 	stored  map[string]announce.Announcement
-	first   map[string]announce.Announcement // by idempotency key
+	first   map[string]string // id, by idempotency key
 	digests map[string][32]byte
 	fault   error         // returned by Append and Done
 	slow    time.Duration // how long these take
@@ -30,7 +30,7 @@ type outbox struct {
 func newOutbox() *outbox {
 	return &outbox{
 		stored:  make(map[string]announce.Announcement),
-		first:   make(map[string]announce.Announcement),
+		first:   make(map[string]string),
 		digests: make(map[string][32]byte),
 	}
 }
@@ -51,30 +51,30 @@ func (o *outbox) lock() error {
 	return fault
 }
 
-func (o *outbox) Find(_ context.Context, key announce.IdempotencyKey) (announce.Announcement, bool, error) {
+func (o *outbox) Find(_ context.Context, key announce.IdempotencyKey) (announce.Accepted, bool, error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	n, ok := o.first[key.Key]
+	id, ok := o.first[key.Key]
 	if ok && o.digests[key.Key] != key.Digest {
-		return announce.Announcement{}, false, announce.ErrKeyReused
+		return announce.Accepted{}, false, announce.ErrKeyReused
 	}
-	return n, ok, nil
+	return announce.Accepted{ID: id, Status: o.stored[id].Status}, ok, nil
 }
 
-func (o *outbox) Append(ctx context.Context, n announce.Announcement, key announce.IdempotencyKey) (announce.Announcement, bool, error) {
+func (o *outbox) Append(ctx context.Context, n announce.Announcement, key announce.IdempotencyKey) (announce.Accepted, bool, error) {
 	if before, ok, err := o.Find(ctx, key); ok || err != nil {
 		return before, false, err
 	}
 	err := o.lock()
 	defer o.mu.Unlock()
 	if err != nil {
-		return announce.Announcement{}, false, err
+		return announce.Accepted{}, false, err
 	}
 	o.stored[n.ID] = n
 	if key.Key != "" {
-		o.first[key.Key], o.digests[key.Key] = n, key.Digest
+		o.first[key.Key], o.digests[key.Key] = n.ID, key.Digest
 	}
-	return n, true, nil
+	return announce.Accepted{ID: n.ID, Status: n.Status}, true, nil
 }
 
 func (o *outbox) Done(_ context.Context, ns ...announce.Announcement) error {

@@ -54,11 +54,12 @@ func (h *handlers) notifyRoutes() []web.Route {
 	return []web.Route{
 		web.NewRoute(http.MethodPost, "/notify", web.NotifyAccess, h.announce, web.Operation{
 			ID: "createAnnouncement", Tag: "announcements", Summary: "Create an announcement",
-			Description: "202 means that the announcement is on disk: it survives a crash or a power cut, and is spoken unless it expires.",
-			Headers:     []string{"Idempotency-Key"},
-			Request:     "AnnouncementRequest",
+			Description: "202 means that the announcement is on disk: it survives a crash or a power cut, and is spoken unless it expires. " +
+				"A repeated Idempotency-Key of the same client returns the announcement as it is now; the last 1,000 keys of 24 hours are stored for each client.",
+			Headers: []string{"Idempotency-Key"},
+			Request: "AnnouncementRequest",
 			Responses: []web.Response{{
-				Status: http.StatusAccepted, Description: "The announcement is saved.", Schema: "Announcement", Location: true,
+				Status: http.StatusAccepted, Description: "The announcement is saved.", Schema: "Accepted", Location: true,
 			}},
 			Problems: []int{http.StatusServiceUnavailable},
 			Limited:  true,
@@ -149,6 +150,9 @@ func (h *handlers) announce(w http.ResponseWriter, r *http.Request) error {
 		TTL:            time.Duration(body.TTL) * time.Second,
 		IdempotencyKey: key,
 	}
+	if key != "" {
+		request.Sender = h.Sender(r)
+	}
 	if invalid { // the response lists every violation
 		_, err := h.Announcer.Check(request)
 		return bodyErr.With(web.ViolationsOf(err))
@@ -158,6 +162,12 @@ func (h *handlers) announce(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	w.Header().Set("Location", r.URL.Path+"/"+view.ID)
+	if view.Created.IsZero() { // the request was repeated, and its announcement is no longer stored
+		return web.WriteJSON(w, http.StatusAccepted, struct {
+			ID     string          `json:"id"`
+			Status announce.Status `json:"status"`
+		}{view.ID, view.Status})
+	}
 	return web.WriteJSON(w, http.StatusAccepted, NewAnnouncement(view))
 }
 

@@ -241,7 +241,7 @@ func parameters() object {
 	return object{
 		"Idempotency-Key": object{
 			"name": "Idempotency-Key", "in": "header",
-			"description": "Any text, unique for each announcement of a client. A request with the key and body of an earlier one within 24 hours gets the first response, and nothing is spoken twice.",
+			"description": "Any text, unique for each announcement of a client. A request with the key and body of an earlier one of this client within 24 hours gets the earlier announcement, and nothing is spoken twice.",
 			"schema":      object{"type": "string", "minLength": 1, "maxLength": 255, "pattern": "^[!-~]+$"},
 		},
 		"Last-Event-ID": object{

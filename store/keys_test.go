@@ -1,0 +1,264 @@
+package store
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	bolt "go.etcd.io/bbolt"
+
+	"pressbox/clock"
+	"pressbox/voice/announce"
+)
+
+// largest is the longest message in its longest stored form: 30 KB.
+var largest = strings.Repeat("<", announce.MaxMessage)
+
+// postEnded appends an announcement with a key and ends it, as POST and DELETE
+// do.
+func postEnded(s *Store, seq uint64, key announce.IdempotencyKey, now clock.Moment) error {
+	n := announce.Announcement{
+		ID: fmt.Sprintf("%026d", seq), Seq: seq, Message: largest, Created: now.Wall, Status: announce.Queued,
+	}
+	if _, _, err := s.Append(context.Background(), n, key); err != nil {
+		return err
+	}
+	n.Status, n.Ended = announce.Cancelled, now.Wall
+	return s.Done(context.Background(), n)
+}
+
+// Announcements with idempotency keys cannot fill the store; a store that they
+// filled accepts announcements a day later.
+func TestAppend_fullByKeysThenAccepts(t *testing.T) {
+	t.Parallel()
+	s := OpenForTest(t, "", Options{MaxSize: 8 << 20})
+	present := stopClock(s)
+	var err error
+	for seq := uint64(1); seq <= 120 && err == nil; seq++ {
+		err = postEnded(s, seq, announce.IdempotencyKey{Key: fmt.Sprint(seq)}, *present)
+	}
+	if err != nil {
+		t.Errorf("the keys fill the store: %v", err)
+	}
+	present.Wall, present.Since = present.Wall.Add(25*time.Hour), present.Since+25*time.Hour
+	if err := postEnded(s, 2000, announce.IdempotencyKey{Key: "later"}, *present); err != nil {
+		t.Errorf("a day later: %v", err)
+	}
+}
+
+// A keyRig saves keys with consecutive seqs.
+type keyRig struct {
+	*Store
+	t       *testing.T
+	present *clock.Moment
+	seq     uint64
+}
+
+func newKeyRig(t *testing.T) *keyRig {
+	t.Helper()
+	s := OpenForTest(t, "", Options{})
+	return &keyRig{Store: s, t: t, present: stopClock(s)}
+}
+
+// keyOf returns the key with a number of a sender.
+func keyOf(sender string, i int) announce.IdempotencyKey {
+	return announce.IdempotencyKey{Sender: sender, Key: fmt.Sprint(i)}
+}
+
+// save saves the keys first to last of a sender, in one transaction, while all
+// keys are limited.
+func (r *keyRig) save(sender string, first, last, limit int) {
+	r.t.Helper()
+	NoError(r.t, r.update(r.t.Context(), func(tx *bolt.Tx) error {
+		var errs []error
+		for i := first; i <= last; i++ {
+			r.seq++
+			record := keyRecord{at: *r.present, seq: r.seq, Accepted: announce.Accepted{ID: fmt.Sprint(sender, i)}}
+			errs = append(errs, keysOf(tx).save(keyName(keyOf(sender, i)), record, limit))
+		}
+		return errors.Join(errs...)
+	}))
+}
+
+// pass lets time pass.
+func (r *keyRig) pass(d time.Duration) {
+	r.present.Wall, r.present.Since = r.present.Wall.Add(d), r.present.Since+d
+}
+
+// expect fails the test unless exactly the keys first to last, of those up to
+// last, are found.
+func (r *keyRig) expect(sender string, first, last int) {
+	r.t.Helper()
+	for i := 1; i <= last; i++ {
+		earlier, ok, err := r.Find(r.t.Context(), keyOf(sender, i))
+		if err != nil || ok != (i >= first) || ok && earlier.ID != fmt.Sprint(sender, i) {
+			r.t.Errorf("key %d of %s: %+v, %v, %v; want %d to %d", i, sender, earlier, ok, err, first, last)
+		}
+	}
+}
+
+// expectCount checks the number of keys in both buckets and the counter.
+func (r *keyRig) expectCount(want int) {
+	r.t.Helper()
+	keys, seqs := count(r.t, r.Store, keysBucket), count(r.t, r.Store, keysBySeqBucket)
+	NoError(r.t, r.view(func(tx *bolt.Tx) error {
+		if n := keysOf(tx).count(); n != want || keys != want || seqs != want {
+			r.t.Errorf("%d keys, %d by seq, counted %d, want %d", keys, seqs, n, want)
+		}
+		return nil
+	}))
+}
+
+func TestKeys_perSender(t *testing.T) {
+	t.Parallel()
+	r := newKeyRig(t)
+	r.save("other", 1, 1, maxKeys)
+	r.save("ann", 1, announce.KeysPerSender, maxKeys)
+	r.expect("ann", 1, announce.KeysPerSender)
+	r.save("ann", announce.KeysPerSender+1, announce.KeysPerSender+2, maxKeys)
+	r.expect("ann", 3, announce.KeysPerSender+2)
+	r.expect("other", 1, 1)
+	r.expectCount(announce.KeysPerSender + 1)
+}
+
+// Beyond the limit of all keys, the sender that has most loses its oldest.
+func TestKeys_total(t *testing.T) {
+	t.Parallel()
+	r := newKeyRig(t)
+	r.save("bob", 1, 2, 8)
+	r.save("eve", 1, 6, 8)
+	r.expect("eve", 1, 6)
+	r.save("ann", 1, 1, 8)
+	r.expect("eve", 2, 6)
+	r.save("eve", 7, 9, 8)
+	r.expect("eve", 5, 9)
+	r.save("bob", 3, 5, 8) // then bob has most
+	r.expect("eve", 7, 9)
+	r.expect("bob", 2, 5)
+	r.expect("ann", 1, 1)
+	r.expectCount(8)
+	if n := (&Store{maxSize: 512 << 20}).maxKeys(); n != maxKeys {
+		t.Errorf("%d keys at 512 MiB, want %d", n, maxKeys)
+	}
+	if n := (&Store{maxSize: 8 << 20}).maxKeys(); n != 256 {
+		t.Errorf("%d keys at 8 MiB, want 256", n)
+	}
+}
+
+// All keys take at most keyCost bytes of the file each.
+func TestKeys_size(t *testing.T) {
+	t.Parallel()
+	r := newKeyRig(t)
+	const many = 2000
+	for i := 1; i <= many; i += 100 {
+		r.save(fmt.Sprint(i), 1, 100, maxKeys)
+	}
+	NoError(t, r.view(func(tx *bolt.Tx) error {
+		size := 0
+		for _, b := range []*bolt.Bucket{keysOf(tx).records, keysOf(tx).bySeq} {
+			stats := b.Stats()
+			size += stats.LeafAlloc + stats.BranchAlloc
+		}
+		if size > many*keyCost {
+			t.Errorf("%d keys take %d bytes, want at most %d each", many, size, keyCost)
+		}
+		t.Logf("%d bytes for each key", size/many)
+		return nil
+	}))
+}
+
+func TestKeys_expire(t *testing.T) {
+	t.Parallel()
+	r := newKeyRig(t)
+	r.save("ann", 1, 3, maxKeys)
+	r.pass(1)
+	r.save("ann", 4, 4, maxKeys)
+	r.pass(announce.KeyRetention - 2)
+	r.expect("ann", 1, 4)
+	r.pass(1)
+	r.expect("ann", 4, 4)
+	r.expectCount(4)
+	r.save("ann", 3, 3, maxKeys) // it can be used again
+	NoError(t, r.DeleteExpired(t.Context()))
+	r.expect("ann", 3, 4)
+	r.expectCount(2)
+	commits := r.commits.Load()
+	NoError(t, r.DeleteExpired(t.Context()))
+	if r.commits.Load() != commits {
+		t.Error("a sweep without expired keys writes")
+	}
+}
+
+func TestRun_deletesExpired(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		r := newKeyRig(t)
+		r.save("ann", 1, 3, maxKeys)
+		r.pass(announce.KeyRetention)
+		ctx, cancel := context.WithCancel(t.Context())
+		done := make(chan error, 1)
+		go func() { done <- r.Run(ctx) }()
+		time.Sleep(sweepInterval - 1)
+		synctest.Wait()
+		r.expectCount(3)
+		time.Sleep(time.Nanosecond)
+		synctest.Wait()
+		r.expectCount(0)
+		cancel()
+		NoError(t, <-done)
+	})
+}
+
+// A store of schema 4 that is full of keys is migrated, and accepts announcements.
+// Its keys have no sender: they belong to the client that repeats its request.
+func TestMigrate_fullByKeys(t *testing.T) {
+	t.Parallel()
+	path := unpack(t, "schema4.db")
+	db, err := bolt.Open(path, 0o600, &bolt.Options{PageSize: pageSize})
+	NoError(t, err)
+	now := newKeyRig(t).now()
+	digest := [32]byte{1}
+	const many = 240
+	for i := range many {
+		n := announce.Announcement{ID: fmt.Sprint("id", i), Seq: uint64(100 + i), Message: largest, Created: now.Wall, Status: announce.Queued}
+		NoError(t, db.Update(func(tx *bolt.Tx) error {
+			value, err := encode(n, now)
+			at := number(uint64(now.Wall.UnixNano()) + uint64(i))
+			return errors.Join(err,
+				tx.Bucket(oldKeysBucket).Put([]byte(fmt.Sprint(i)), slices.Concat(at, digest[:], value)),
+				tx.Bucket(oldKeysByAgeBucket).Put(slices.Concat(at, []byte(fmt.Sprint(i))), nil))
+		}))
+	}
+	NoError(t, db.Close())
+	s := OpenForTest(t, path, Options{MaxSize: 8 << 20})
+	if err := postEnded(s, 1000, keyOf("ann", 1000), now); err != nil {
+		t.Errorf("after the migration: %v", err)
+	}
+	for sender, want := range map[string]bool{"": true, "ann": true} {
+		earlier, ok, err := s.Find(t.Context(), announce.IdempotencyKey{Sender: sender, Key: "239", Digest: digest})
+		if err != nil || ok != want || earlier != (announce.Accepted{ID: "id239", Status: announce.Done}) {
+			t.Errorf("sender %q: %+v, %v, %v", sender, earlier, ok, err)
+		}
+	}
+	if _, ok, err := s.Find(t.Context(), keyOf("bob", 239)); ok || err != nil {
+		t.Errorf("the key with the request of another sender: %v, %v, want it unused", ok, err)
+	}
+}
+
+func FuzzDecodeKey(f *testing.F) {
+	f.Add(keyRecord{at: at(time.Unix(1_750_000_000, 5), "b1", time.Hour), seq: 7, Accepted: announce.Accepted{ID: "a", Status: announce.Expired}}.encode())
+	f.Add(bytes.Repeat([]byte{255}, keyFixedSize+300))
+	f.Add([]byte{})
+	f.Fuzz(func(t *testing.T, data []byte) {
+		r, err := decodeKey(data)
+		if err == nil && !bytes.Equal(r.encode(), data) {
+			t.Errorf("%x became %x", data, r.encode())
+		}
+	})
+}
