@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"pressbox/atomicfile"
+	"pressbox/check"
 )
 
 // text returns a function that writes s, and then fails with err unless it is nil.
@@ -24,9 +25,7 @@ func text(s string, err error) func(io.Writer) error {
 func content(t *testing.T, dir string) string {
 	t.Helper()
 	files, err := os.ReadDir(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.NoError(t, err)
 	all := ""
 	for _, f := range files {
 		all += f.Name() + " "
@@ -57,9 +56,7 @@ func TestWrite_replaces(t *testing.T) {
 			dir := t.TempDir()
 			path, want := filepath.Join(dir, "f"), "f new"
 			if earlier != "" {
-				if err := os.WriteFile(path, []byte(earlier), 0o600); err != nil {
-					t.Fatal(err)
-				}
+				check.NoError(t, os.WriteFile(path, []byte(earlier), 0o600))
 			}
 			if tt.fails {
 				want = content(t, dir)
@@ -97,16 +94,12 @@ func TestWrite_attributes(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	path := filepath.Join(dir, "f")
-	if err := os.WriteFile(path, nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	check.NoError(t, os.WriteFile(path, nil, 0o600))
 	if err := os.Chmod(path, 0o646); err != nil { // independent of the umask
 		t.Fatal(err)
 	}
 	if os.Geteuid() == 0 {
-		if err := os.Chown(path, 4321, 1234); err != nil {
-			t.Fatal(err)
-		}
+		check.NoError(t, os.Chown(path, 4321, 1234))
 	}
 	before, err := atomicfile.Like(path)
 	if err != nil || before.Mode != 0o646 || os.Geteuid() == 0 && (before.UID != 4321 || before.GID != 1234) {
@@ -127,9 +120,7 @@ func TestWrite_attributes(t *testing.T) {
 func TestWrite_replacesLink(t *testing.T) {
 	t.Parallel()
 	dir, outside := t.TempDir(), filepath.Join(t.TempDir(), "target")
-	if err := errors.Join(os.WriteFile(outside, []byte("old"), 0o600), os.Symlink(outside, filepath.Join(dir, "f"))); err != nil {
-		t.Fatal(err)
-	}
+	check.NoError(t, errors.Join(os.WriteFile(outside, []byte("old"), 0o600), os.Symlink(outside, filepath.Join(dir, "f"))))
 	if _, err := atomicfile.Write(filepath.Join(dir, "f"), atomicfile.Own(0o600), text("new", nil), nil); err != nil {
 		t.Fatal(err)
 	}

@@ -13,6 +13,7 @@ import (
 	"pgregory.net/rapid"
 
 	"pressbox/audio"
+	"pressbox/check"
 )
 
 func TestClip_duration(t *testing.T) {
@@ -183,9 +184,7 @@ func TestWriteWAV_roundTrip(t *testing.T) {
 	t.Parallel()
 	clip := audio.Clip{Rate: 22050, Samples: append(sine(440, 22050, 999, 0.9), 1, -1, 0)}
 	var file bytes.Buffer
-	if err := audio.WriteWAV(&file, clip); err != nil {
-		t.Fatal(err)
-	}
+	check.NoError(t, audio.WriteWAV(&file, clip))
 	if size := binary.LittleEndian.Uint32(file.Bytes()[4:]); int(size) != file.Len()-8 {
 		t.Errorf("the header has %d for %d bytes", size, file.Len()-8)
 	}
@@ -292,11 +291,9 @@ func riff(tag, channels, bits uint16, data []byte) []byte {
 	return append(file, data...)
 }
 
-func newResampler(t interface{ Fatal(args ...any) }, from, to int) *audio.Resampler {
+func newResampler(t check.T, from, to int) *audio.Resampler {
 	r, err := audio.NewResampler(from, to)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.NoError(t, err)
 	return r
 }
 

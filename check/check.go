@@ -10,8 +10,14 @@ import (
 	"testing"
 )
 
+// A T is a testing.TB or a rapid.T.
+type T interface {
+	Helper()
+	Fatal(args ...any)
+}
+
 // NoError ends the test unless err is nil.
-func NoError(tb testing.TB, err error) {
+func NoError(tb T, err error) {
 	tb.Helper()
 	if err != nil {
 		tb.Fatal(err)

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"pressbox/check"
 	"pressbox/game"
 	"pressbox/game/gametest"
 	"pressbox/game/retro"
@@ -39,9 +40,7 @@ func lineup(side game.Side, dh bool) game.Lineup { return gametest.Lineup(clubs(
 func newGame(tb testing.TB, o game.Options) game.State {
 	tb.Helper()
 	s, err := game.New(o, clubs(), [2]game.Lineup{lineup(game.Away, o.DH), lineup(game.Home, o.DH)})
-	if err != nil {
-		tb.Fatal(err)
-	}
+	check.NoError(tb, err)
 	return s
 }
 
@@ -84,9 +83,7 @@ func refusal(tb testing.TB, err error) string {
 func parse(tb testing.TB, s *game.State, event string) game.Play {
 	tb.Helper()
 	p, err := retro.Parse(s, event)
-	if err != nil {
-		tb.Fatal(err)
-	}
+	check.NoError(tb, err)
 	return p
 }
 
@@ -153,9 +150,7 @@ func (g *scored) substitute(text string) {
 	g.t.Helper()
 	list := subs(g.t, strings.ReplaceAll(text, ":", " ")+" injured")
 	after, err := g.s.Substitute(list...)
-	if err != nil {
-		g.t.Fatal(err)
-	}
+	check.NoError(g.t, err)
 	g.book.RecordSubstitutions(&g.s, list, &after)
 	g.s = after
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"pressbox/check"
 	"pressbox/game"
 )
 
@@ -77,9 +78,7 @@ func TestLineup_json(t *testing.T) {
 	t.Parallel()
 	var l game.Lineup
 	text := `{"batting_order":[{"player_id":"a1","position":"CF"},{"player_id":"a2","position":"shortstop"}],"pitcher_id":"a10"}`
-	if err := json.Unmarshal([]byte(text), &l); err != nil {
-		t.Fatal(err)
-	}
+	check.NoError(t, json.Unmarshal([]byte(text), &l))
 	if l.Order[0] != (game.Slot{Player: "a1", Position: game.CenterField}) || l.Pitcher != "a10" {
 		t.Errorf("read %+v", l)
 	}
@@ -113,13 +112,9 @@ func TestState_json(t *testing.T) {
 	t.Parallel()
 	s := apply(t, newGame(t, game.Options{DH: true, ExtraInnings: game.Standard}), "S7", "W.1-2", "K")
 	text, err := json.Marshal(s)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.NoError(t, err)
 	var back game.State
-	if err := json.Unmarshal(text, &back); err != nil {
-		t.Fatal(err)
-	}
+	check.NoError(t, json.Unmarshal(text, &back))
 	again, err := json.Marshal(back)
 	if err != nil || string(again) != string(text) {
 		t.Errorf("%s\nread and written: %s, %v", text, again, err)

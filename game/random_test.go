@@ -6,6 +6,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"pressbox/check"
 	"pressbox/game"
 	"pressbox/game/gametest"
 	"pressbox/game/retro"
@@ -93,13 +94,9 @@ func (g *randomGame) substitute() {
 // export writes the game and reads it back.
 func (g *randomGame) export() {
 	_, read, err := gametest.WriteRead(g.card, &g.s, g.book)
-	if err != nil {
-		g.rt.Fatal(err)
-	}
+	check.NoError(g.rt, err)
 	end, err := read.Replay(func(*retro.Step, *game.Scorebook) {})
-	if err != nil {
-		g.rt.Fatal(err)
-	}
+	check.NoError(g.rt, err)
 	want, got := g.book.BoxScore(&g.s), end.Scorebook.BoxScore(&end.End)
 	for side := range want.Teams {
 		want.Teams[side].Fielding, got.Teams[side].Fielding = nil, nil // in order of appearance

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"pressbox/check"
 	"pressbox/game"
 )
 
@@ -23,9 +24,7 @@ func subs(tb testing.TB, text string) []game.Substitution {
 	for one := range strings.SplitSeq(text, ", ") {
 		f := strings.Fields(one)
 		s := sub(game.PlayerID(f[0]), len(f[1])*10-10+int(f[1][0]-'0'), 0)
-		if err := s.Position.UnmarshalText([]byte(f[2])); err != nil {
-			tb.Fatal(err)
-		}
+		check.NoError(tb, s.Position.UnmarshalText([]byte(f[2])))
 		s.Injured = len(f) > 3
 		all = append(all, s)
 	}
@@ -96,9 +95,7 @@ func TestSubstitute_threeBatterMinimum(t *testing.T) {
 	t.Parallel()
 	o := game.Options{DH: true}
 	relieved, err := apply(t, newGame(t, o), "W", "64(1)3/GDP", "K", "K", "K", "K").Substitute(sub("h11", 0, game.Pitcher))
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.NoError(t, err)
 	relieved = apply(t, relieved, "W")
 	for _, tt := range []struct {
 		name          string
@@ -177,9 +174,7 @@ func TestSubstitute_twoWay(t *testing.T) {
 	lineups := [2]game.Lineup{lineup(game.Away, true), lineup(game.Home, true)}
 	lineups[game.Home].Pitcher = "h4"
 	s, err := game.New(game.Options{DH: true}, clubs(), lineups)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.NoError(t, err)
 	s.Teams[game.Home].BattersFaced = 3
 	s.Teams[game.Home].DHBatted = true
 	atBat := s
@@ -197,9 +192,7 @@ func TestSubstitute_twoWay(t *testing.T) {
 		{"leaves as both", atBat, "h15 4 PH, h11 0 P", "h15", "h11", []game.PlayerID{"h4"}},
 	} {
 		next, err := tt.s.Substitute(subs(t, tt.subs)...)
-		if err != nil {
-			t.Fatal(err)
-		}
+		check.NoError(t, err)
 		h := next.Teams[game.Home]
 		if h.DH != 4 || h.Order[3].Player != tt.bats || h.Pitcher != tt.pitches || !slices.Equal(h.Removed, tt.removed) {
 			t.Errorf("%s: %+v", tt.name, h)
@@ -216,13 +209,9 @@ func TestState_copies(t *testing.T) {
 	s := situation(t, "5t 0 1-- 0-0", game.Options{DH: true})
 	before := describe(&s)
 	one, err := s.Substitute(sub("a15", 9, game.PinchRunner))
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.NoError(t, err)
 	two, err := s.Substitute(sub("a16", 9, game.PinchRunner))
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.NoError(t, err)
 	apply(t, one, "HR")
 	if got := describe(&s); got != before || s.Bases[0].Player != "a9" || len(s.Teams[game.Away].Bench) != 10 {
 		t.Errorf("the original became %s, %v, bench %v", got, s.Bases, s.Teams[game.Away].Bench)

@@ -3,6 +3,7 @@ package game_test
 import (
 	"testing"
 
+	"pressbox/check"
 	"pressbox/game"
 )
 
@@ -43,9 +44,7 @@ func TestApply_battingOrder(t *testing.T) {
 	caught := parse(t, &s, "CS2(26)")
 	caught.Count = game.Count{Balls: 2, Strikes: 1}
 	s, err := s.Apply(caught)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.NoError(t, err)
 	s = apply(t, s, "K", "K", "K")
 	if s.Batter() != "a4" || s.Count != (game.Count{}) {
 		t.Errorf("%s leads off the second with %v, want a4 with a new count", s.Batter(), s.Count)
@@ -67,9 +66,7 @@ func TestApply_outOfTurn(t *testing.T) {
 	}
 	after := func(s game.State, p game.Play) game.State {
 		next, err := s.Apply(p)
-		if err != nil {
-			t.Fatal(err)
-		}
+		check.NoError(t, err)
 		return next
 	}
 	s := newGame(t, game.Options{DH: true})
@@ -120,9 +117,7 @@ func TestApply_fourthOut(t *testing.T) {
 		},
 	}
 	after, err := s.Apply(p)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.NoError(t, err)
 	if got := describe(&after); got != "1b 0 --- 0-0" {
 		t.Errorf("the side is out: %s", got)
 	}
@@ -188,9 +183,7 @@ func TestState_callAndForfeit(t *testing.T) {
 	}
 	s := situation(t, "3t 0 --- 5-0", o)
 	lost, err := s.Forfeit(game.Away)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.NoError(t, err)
 	if side, won := lost.Winner(); !won || side != game.Home || lost.Result() != [2]int{0, 9} || lost.Score != [2]int{5, 0} {
 		t.Errorf("forfeited by away: %v won %v, result %v, score %v", side, won, lost.Result(), lost.Score)
 	}

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"pressbox/audio"
+	"pressbox/check"
 	"pressbox/voice"
 	"pressbox/voice/voicetest"
 )
@@ -113,9 +114,7 @@ func TestSpeak_phonemes(t *testing.T) {
 		{`{}`, "... ? Hello", "həlˈoʊ."},
 	} {
 		c, err := voice.ParseConfig(voicetest.ChangedJSON(t, tt.changes))
-		if err != nil {
-			t.Fatal(err)
-		}
+		check.NoError(t, err)
 		// Clusters are shown in parentheses.
 		shown := *c
 		shown.PhonemeIDs = map[string][]int64{}
@@ -206,9 +205,7 @@ func TestSpeak_synthesisesOnDemand(t *testing.T) {
 	text := "Dinner is ready in the kitchen, please come and wash your hands. " + strings.Repeat("There is more to say, and then some. ", 70)
 	n := 0
 	for _, err := range v.Speak(t.Context(), text, 170) {
-		if err != nil {
-			t.Fatal(err)
-		}
+		check.NoError(t, err)
 		if n++; n == 1 && (p.calls.Load() > 2 || len(h.inputs) != 1) {
 			t.Errorf("the first clip came after %d clauses and %d runs", p.calls.Load(), len(h.inputs))
 		}

@@ -9,14 +9,13 @@ import (
 
 	"pressbox/audio/pulse"
 	"pressbox/audio/pulse/pulsetest"
+	"pressbox/check"
 )
 
 func inspect(t *testing.T, cfg pulse.Config) pulse.Inspection {
 	t.Helper()
 	r, err := pulse.Inspect(t.Context(), cfg)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.NoError(t, err)
 	return r
 }
 
@@ -52,9 +51,7 @@ func TestInspect_failures(t *testing.T) {
 	stopped.Signal(syscall.SIGSTOP)
 	dead := filepath.Join(dir, "dead")
 	l, err := net.ListenUnix("unix", &net.UnixAddr{Net: "unix", Name: dead})
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.NoError(t, err)
 	l.SetUnlinkOnClose(false)
 	_ = l.Close()
 	for server, want := range map[string]pulse.Failure{

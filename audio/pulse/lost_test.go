@@ -19,6 +19,7 @@ import (
 	"pressbox/audio"
 	"pressbox/audio/pulse"
 	"pressbox/audio/pulse/pulsetest"
+	"pressbox/check"
 )
 
 // This test is not parallel, so that it counts no goroutines of other tests.
@@ -340,9 +341,7 @@ func TestConfig_serversAndCookies(t *testing.T) {
 func file(t *testing.T, content []byte) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "cookie")
-	if err := os.WriteFile(path, content, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	check.NoError(t, os.WriteFile(path, content, 0o600))
 	return path
 }
 
@@ -360,12 +359,8 @@ func startTCP(t *testing.T, cookie string) (server *pulsetest.Server, address st
 func runtimeDir(t *testing.T, server *pulsetest.Server) string {
 	t.Helper()
 	dir := t.TempDir()
-	if err := os.Mkdir(filepath.Join(dir, "pulse"), 0o700); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Symlink(strings.TrimPrefix(server.Address, "unix:"), filepath.Join(dir, "pulse", "native")); err != nil {
-		t.Fatal(err)
-	}
+	check.NoError(t, os.Mkdir(filepath.Join(dir, "pulse"), 0o700))
+	check.NoError(t, os.Symlink(strings.TrimPrefix(server.Address, "unix:"), filepath.Join(dir, "pulse", "native")))
 	return dir
 }
 
@@ -373,9 +368,7 @@ func runtimeDir(t *testing.T, server *pulsetest.Server) string {
 func listen(tb testing.TB, serve func(net.Conn)) string {
 	tb.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		tb.Fatal(err)
-	}
+	check.NoError(tb, err)
 	done := make(chan struct{})
 	go func() {
 		defer close(done)

@@ -147,9 +147,7 @@ func TestCalibratedCost_cached(t *testing.T) {
 func FuzzVerify(f *testing.F) {
 	hasher := idp.NewHasher(func() idp.Cost { return idp.Cost{Memory: 8, Time: 1} })
 	hash, err := hasher.Hash(context.Background(), phrase)
-	if err != nil {
-		f.Fatal(err)
-	}
+	check.NoError(f, err)
 	for _, seed := range []string{hash, "", "$argon2id$v=19$m=8,t=1,p=1$$", "$$$$$"} {
 		f.Add(seed)
 	}

@@ -281,9 +281,7 @@ func refused(t *testing.T, p auth.Provider, want auth.Code) {
 // to f.
 func (f *server) transport() http.RoundTripper {
 	to, err := url.Parse(f.URL)
-	if err != nil {
-		f.t.Fatal(err)
-	}
+	check.NoError(f.t, err)
 	return roundTrip(func(r *http.Request) (*http.Response, error) {
 		r = r.Clone(r.Context())
 		paths := map[string]string{

@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"pressbox/check"
 	"pressbox/daemon/exitcode"
 )
 
@@ -22,9 +23,7 @@ func TestClient_noResponse(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "s")
 	l, err := net.Listen("unix", path) // it accepts no connection
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.NoError(t, err)
 	t.Cleanup(func() { _ = l.Close() })
 	late, stop := context.WithTimeout(t.Context(), time.Millisecond)
 	defer stop()
@@ -44,22 +43,14 @@ func TestFirstListening_unreachable(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	hidden := filepath.Join(dir, "hidden")
-	if err := os.Mkdir(hidden, 0o700); err != nil {
-		t.Fatal(err)
-	}
+	check.NoError(t, os.Mkdir(hidden, 0o700))
 	for _, path := range []string{filepath.Join(hidden, "s"), filepath.Join(dir, "s")} {
 		l, err := net.Listen("unix", path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		check.NoError(t, err)
 		t.Cleanup(func() { _ = l.Close() })
-		if err := os.Chmod(path, 0o666); err != nil {
-			t.Fatal(err)
-		}
+		check.NoError(t, os.Chmod(path, 0o666))
 	}
-	if err := os.Chmod(hidden, 0); err != nil {
-		t.Fatal(err)
-	}
+	check.NoError(t, os.Chmod(hidden, 0))
 	t.Cleanup(func() { _ = os.Chmod(hidden, 0o700) })
 	if os.Geteuid() == 0 {
 		dropPrivileges(t, dir)
@@ -76,13 +67,9 @@ func TestFirstListening_unreachable(t *testing.T) {
 // makes dir accessible.
 func dropPrivileges(t *testing.T, dir string) {
 	t.Helper()
-	if err := os.Chmod(filepath.Dir(dir), 0o755); err != nil {
-		t.Fatal(err)
-	}
+	check.NoError(t, os.Chmod(filepath.Dir(dir), 0o755))
 	runtime.LockOSThread() // until this goroutine ends, and the thread with it
 	const unprivileged = 65534
-	if err := syscall.Setfsuid(unprivileged); err != nil {
-		t.Fatal(err)
-	}
+	check.NoError(t, syscall.Setfsuid(unprivileged))
 	t.Cleanup(func() { _ = syscall.Setfsuid(0) }) // for the other cleanups
 }

@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"pressbox/audio/pulse"
+	"pressbox/check"
 	"pressbox/daemon/settings"
 	"pressbox/daemon/setup"
 )
@@ -90,9 +91,7 @@ func TestCheckJournal(t *testing.T) {
 	if found := checkJournal(root); !has(found, "journal", Warning, "in memory", "Storage=persistent") {
 		t.Errorf("a volatile journal: %+v", found)
 	}
-	if err := os.MkdirAll(root+"var/log/journal", 0o755); err != nil {
-		t.Fatal(err)
-	}
+	check.NoError(t, os.MkdirAll(root+"var/log/journal", 0o755))
 	if found := checkJournal(root); !has(found, "journal", OK, "", "") {
 		t.Errorf("a persistent journal: %+v", found)
 	}
@@ -102,9 +101,7 @@ func TestCheckMemory(t *testing.T) {
 	t.Parallel()
 	root := t.TempDir()
 	for controllers, want := range map[string]int{"cpu io pids\n": 1, "cpu memory\n": 0} {
-		if err := os.WriteFile(root+"/cgroup.controllers", []byte(controllers), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		check.NoError(t, os.WriteFile(root+"/cgroup.controllers", []byte(controllers), 0o600))
 		if found := checkMemory(root); len(found) != want {
 			t.Errorf("controllers %q: %+v", controllers, found)
 		}
@@ -132,14 +129,10 @@ func TestCheckAudioSetup(t *testing.T) {
 			t.Parallel()
 			root := t.TempDir()
 			user := map[string]string{headless: "", session: "kiosk"}[tt.mode]
-			if err := (setup.Setup{Root: root, Out: io.Discard}).Audio(setup.AudioSetup{Mode: tt.mode, User: user}); err != nil {
-				t.Fatal(err)
-			}
+			check.NoError(t, (setup.Setup{Root: root, Out: io.Discard}).Audio(setup.AudioSetup{Mode: tt.mode, User: user}))
 			for _, file := range tt.files {
 				path := filepath.Join(root, file)
-				if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, nil, 0o600)); err != nil {
-					t.Fatal(err)
-				}
+				check.NoError(t, errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, nil, 0o600)))
 			}
 			uids := map[string]string{"pressbox": "7", "kiosk": "8"}
 			found := checkAudioSetup(root, func(name string) (string, error) { return uids[name], nil })

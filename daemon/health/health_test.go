@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"pressbox/check"
 	"pressbox/daemon/web/admin"
 	"pressbox/store"
 )
@@ -13,9 +14,7 @@ import (
 func TestMonitor_storeFillsUp(t *testing.T) {
 	t.Parallel()
 	st, err := store.Open(filepath.Join(t.TempDir(), "pressbox.db"), store.Options{MaxSize: 4 << 20})
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.NoError(t, err)
 	defer st.Close()
 	m := &Monitor{Store: st}
 	var states []admin.Health
@@ -30,9 +29,7 @@ func TestMonitor_storeFillsUp(t *testing.T) {
 		if c.Health == admin.Failing {
 			break
 		}
-		if err := st.SaveTeamData(t.Context(), fmt.Sprint(n), make([]byte, 50<<10)); err != nil {
-			t.Fatal(err)
-		}
+		check.NoError(t, st.SaveTeamData(t.Context(), fmt.Sprint(n), make([]byte, 50<<10)))
 	}
 	if got := fmt.Sprint(states); got != "[ degraded failing]" {
 		t.Errorf("the states of the store were %s", got)

@@ -14,6 +14,7 @@ import (
 	"strings"
 	"testing"
 
+	"pressbox/check"
 	"pressbox/daemon/logging"
 )
 
@@ -45,9 +46,7 @@ func logCalls(t *testing.T) map[string][]string {
 		})
 		return nil
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.NoError(t, err)
 	return levels
 }
 
@@ -106,18 +105,12 @@ func TestMessages_journalctl(t *testing.T) {
 		t.Fatalf("journalctl is missing (apt install systemd): %v", err)
 	}
 	catalog, err := os.ReadFile("../../packaging/pressbox.catalog")
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.NoError(t, err)
 	root := t.TempDir()
 	for _, dir := range []string{"usr/lib/systemd/catalog", "var/lib/systemd/catalog"} {
-		if err := os.MkdirAll(filepath.Join(root, dir), 0o755); err != nil {
-			t.Fatal(err)
-		}
+		check.NoError(t, os.MkdirAll(filepath.Join(root, dir), 0o755))
 	}
-	if err := os.WriteFile(filepath.Join(root, "usr/lib/systemd/catalog/pressbox.catalog"), catalog, 0o644); err != nil {
-		t.Fatal(err)
-	}
+	check.NoError(t, os.WriteFile(filepath.Join(root, "usr/lib/systemd/catalog/pressbox.catalog"), catalog, 0o644))
 	if out, err := exec.Command(journalctl, "--root="+root, "--update-catalog").CombinedOutput(); err != nil || len(out) > 0 {
 		t.Fatalf("journalctl --update-catalog: %v: %s", err, out)
 	}

@@ -15,6 +15,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"pressbox/check"
 	"pressbox/daemon/exitcode"
 	"pressbox/daemon/settings"
 	"pressbox/store"
@@ -42,9 +43,7 @@ func TestSchedule(t *testing.T) {
 		cfg := settings.Config{StateDir: t.TempDir()}
 		var log bytes.Buffer // read when Run has ended
 		st, err := store.Open(cfg.StorePath(), store.Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		check.NoError(t, err)
 		defer st.Close()
 		ctx, stop := context.WithCancel(t.Context())
 		ended := make(chan error)
@@ -64,15 +63,11 @@ func TestSchedule(t *testing.T) {
 				t.Errorf("%v later there are %d backups, want %d", tt.after, got, tt.want)
 			}
 		}
-		if err := errors.Join(os.RemoveAll(cfg.BackupDir()), os.WriteFile(cfg.BackupDir(), nil, 0o600)); err != nil {
-			t.Fatal(err)
-		}
+		check.NoError(t, errors.Join(os.RemoveAll(cfg.BackupDir()), os.WriteFile(cfg.BackupDir(), nil, 0o600)))
 		if got := count(Interval); got != 0 {
 			t.Errorf("with a file in place of the directory: %d backups", got)
 		}
-		if err := os.Remove(cfg.BackupDir()); err != nil {
-			t.Fatal(err)
-		}
+		check.NoError(t, os.Remove(cfg.BackupDir()))
 		if got := count(retryDelay); got != 1 {
 			t.Errorf("an hour after that: %d backups, want 1", got)
 		}
@@ -93,22 +88,14 @@ func TestOpen_interruptedSalvage(t *testing.T) {
 	path := cfg.StorePath()
 	log := slog.New(slog.DiscardHandler)
 	st, _, err := Open(t.Context(), cfg, log)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.NoError(t, err)
 	backup, err := st.AddBackup(t.Context(), cfg.BackupDir(), nil)
-	if err := errors.Join(err, st.Close()); err != nil {
-		t.Fatal(err)
-	}
+	check.NoError(t, errors.Join(err, st.Close()))
 	junk := bytes.Repeat([]byte("This is no store. "), 2000)
-	if err := os.WriteFile(path, junk, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	check.NoError(t, os.WriteFile(path, junk, 0o600))
 	for _, unclean := range []bool{false, true} {
 		if unclean {
-			if err := os.WriteFile(path+".open", nil, 0o600); err != nil {
-				t.Fatal(err)
-			}
+			check.NoError(t, os.WriteFile(path+".open", nil, 0o600))
 		}
 		ctx, cancel := context.WithCancel(t.Context())
 		cancel()
@@ -159,16 +146,12 @@ func TestUntilBackup(t *testing.T) {
 		t.Errorf("without a backup: %v", wait)
 	}
 	path := filepath.Join(dir, "pressbox-000007-20261121.db")
-	if err := os.WriteFile(path, nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	check.NoError(t, os.WriteFile(path, nil, 0o600))
 	for age, want := range map[time.Duration]time.Duration{
 		time.Hour: 23 * time.Hour, 30 * time.Hour: -6 * time.Hour,
 		-time.Hour: 0, // from a wrong clock
 	} {
-		if err := os.Chtimes(path, now.Add(-age), now.Add(-age)); err != nil {
-			t.Fatal(err)
-		}
+		check.NoError(t, os.Chtimes(path, now.Add(-age), now.Add(-age)))
 		if got := untilBackup(dir, now); got != want {
 			t.Errorf("%v after the last backup: %v, want %v", age, got, want)
 		}

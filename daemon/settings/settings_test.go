@@ -16,6 +16,7 @@ import (
 
 	"pressbox/auth"
 	"pressbox/auth/idp"
+	"pressbox/check"
 	"pressbox/game/league"
 )
 
@@ -26,9 +27,7 @@ func configure(t *testing.T, local, system string, args ...string) (Config, *Sou
 	t.Chdir(t.TempDir())
 	withoutEnvironment(t)
 	for name, text := range map[string]string{".env": local, "pressbox.env": system} {
-		if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		check.NoError(t, os.WriteFile(name, []byte(text), 0o600))
 	}
 	s, err := readSources(t, Table(), args...)
 	if err != nil {
@@ -57,9 +56,7 @@ func readSources(t *testing.T, table []Setting, args ...string) (*Sources, error
 	t.Helper()
 	flags := pflag.NewFlagSet("", pflag.ContinueOnError)
 	addFlags(flags, table)
-	if err := flags.Parse(args); err != nil {
-		t.Fatal(err)
-	}
+	check.NoError(t, flags.Parse(args))
 	return read(table, flags, "pressbox.env")
 }
 
@@ -290,9 +287,7 @@ func TestValues_secretsMasked(t *testing.T) {
 	if _, err = s.Values(); err == nil || strings.Contains(err.Error(), "hunter2") {
 		t.Errorf("a wrong secret: %v", err)
 	}
-	if err := os.WriteFile("pressbox.env", []byte("API_SECERT=hunter3\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	check.NoError(t, os.WriteFile("pressbox.env", []byte("API_SECERT=hunter3\n"), 0o600))
 	if _, err := readSources(t, table); err == nil || strings.Contains(err.Error(), "hunter3") {
 		t.Errorf("a secret under a misspelled name: %v", err)
 	}
@@ -377,9 +372,7 @@ func FuzzParseDotenv(f *testing.F) {
 // The package's file is valid and has every setting.
 func TestRead_shippedFile(t *testing.T) {
 	shipped, err := os.ReadFile("../../packaging/pressbox.env")
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.NoError(t, err)
 	if cfg, _, err := configure(t, "", string(shipped)); err != nil || cfg.ModelDir != "/var/lib/pressbox/models" {
 		t.Errorf("the shipped file gives MODEL_DIR=%q, %v", cfg.ModelDir, err)
 	}
@@ -395,14 +388,10 @@ func TestRead_shippedFile(t *testing.T) {
 func TestRead_unreadableSystemFile(t *testing.T) {
 	t.Chdir(t.TempDir())
 	withoutEnvironment(t)
-	if err := os.WriteFile("pressbox.env", nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	check.NoError(t, os.WriteFile("pressbox.env", nil, 0o600))
 	t.Setenv("MODEL_DIR", "/mine")
 	s, err := readSources(t, Table())
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.NoError(t, err)
 	s.assumeShipped()
 	cfg, err := s.Config()
 	if err != nil || cfg.StateDir != "/var/lib/pressbox" || cfg.PulseServer != "unix:"+AudioSocket || cfg.ModelDir != "/mine" {

@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"pressbox/check"
 	"pressbox/daemon/systemd"
 )
 
@@ -64,29 +65,21 @@ func activate(t *testing.T, names string, files ...*os.File) *exec.Cmd {
 func TestListeners_byName(t *testing.T) {
 	t.Parallel()
 	tcp, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.NoError(t, err)
 	unix, err := net.Listen("unix", filepath.Join(t.TempDir(), "admin.sock"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.NoError(t, err)
 	tcpFile, _ := tcp.(*net.TCPListener).File()
 	unixFile, _ := unix.(*net.UnixListener).File()
 	var out strings.Builder
 	cmd := activate(t, "http:admin", tcpFile, unixFile)
 	cmd.Stdout = &out
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	check.NoError(t, cmd.Start())
 	for _, l := range []struct {
 		net.Listener
 		name string
 	}{{tcp, "http"}, {unix, "admin"}} {
 		conn, err := net.Dial(l.Addr().Network(), l.Addr().String())
-		if err != nil {
-			t.Fatal(err)
-		}
+		check.NoError(t, err)
 		if name, err := io.ReadAll(conn); string(name) != l.name || err != nil {
 			t.Errorf("the socket at %v is named %q, %v; want %q", l.Addr(), name, err, l.name)
 		}
@@ -99,9 +92,7 @@ func TestListeners_byName(t *testing.T) {
 func TestListeners_notASocket(t *testing.T) {
 	t.Parallel()
 	file, err := os.Create(filepath.Join(t.TempDir(), "plain"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.NoError(t, err)
 	out, err := activate(t, "http", file).Output()
 	if err == nil || !strings.Contains(string(out), "use the socket http from systemd") {
 		t.Errorf("a regular file: %v, %q", err, out)
@@ -118,9 +109,7 @@ func TestListeners_none(t *testing.T) {
 func TestNotify(t *testing.T) {
 	addr := &net.UnixAddr{Name: filepath.Join(t.TempDir(), "notify"), Net: "unixgram"}
 	manager, err := net.ListenUnixgram("unixgram", addr)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.NoError(t, err)
 	defer manager.Close()
 	t.Setenv("NOTIFY_SOCKET", addr.Name)
 	for _, tt := range []struct {
@@ -134,9 +123,7 @@ func TestNotify(t *testing.T) {
 		{systemd.Stopping, "STOPPING=1"},
 		{systemd.Alive, "WATCHDOG=1"},
 	} {
-		if err := tt.notify(); err != nil {
-			t.Fatal(err)
-		}
+		check.NoError(t, tt.notify())
 		got := make([]byte, 100)
 		n, err := manager.Read(got)
 		if err != nil || !regexp.MustCompile("^"+tt.want+"$").Match(got[:n]) {

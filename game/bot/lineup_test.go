@@ -8,6 +8,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"pressbox/check"
 	"pressbox/game"
 	"pressbox/game/bot"
 	"pressbox/game/chance"
@@ -23,9 +24,7 @@ func TestSuggestLineup_builtInLeague(t *testing.T) {
 			club := c.Club()
 			for _, dh := range []bool{true, false} {
 				l, err := bot.SuggestLineup(club, teams.Ratings(c), dh)
-				if err != nil {
-					t.Fatal(err)
-				}
+				check.NoError(t, err)
 				for _, slot := range l.Order {
 					p, _ := club.Player(slot.Player)
 					if !has(p, slot.Position) {
@@ -91,9 +90,7 @@ func TestSuggestLineup_betterBatter(t *testing.T) {
 	club.Players = append(club.Players, star)
 	ratings[star.ID] = chance.Rating{Batting: great}
 	l, err := bot.SuggestLineup(club, ratings, true)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.NoError(t, err)
 	for i, slot := range l.Order {
 		if slot.Player == star.ID {
 			if slot.Position != game.Shortstop || i > 3 {

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"pressbox/check"
 	"pressbox/game"
 	"pressbox/game/call"
 	"pressbox/game/gametest"
@@ -45,9 +46,7 @@ func newGame(tb testing.TB, dh bool) game.State {
 		lineups[side] = gametest.Lineup(c, dh)
 	}
 	s, err := game.New(game.Options{DH: dh}, clubs(), lineups)
-	if err != nil {
-		tb.Fatal(err)
-	}
+	check.NoError(tb, err)
 	return s
 }
 
@@ -79,9 +78,7 @@ func variants(say func(rev uint64) call.Line) string {
 func TestCommentator_plays(t *testing.T) {
 	t.Parallel()
 	events, err := os.ReadFile(filepath.Join("testdata", "plays.txt"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.NoError(t, err)
 	var out strings.Builder
 	c := call.New(call.English(), clubs(), "golden")
 	for line := range strings.Lines(string(events)) {
@@ -101,9 +98,7 @@ func played(t *testing.T, line string) (before game.State, p game.Play, after ga
 	part := strings.Split(line+" |", " | ")
 	before = situation(t, part[0])
 	p, err := retro.Parse(&before, strings.TrimSuffix(part[1], " |"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.NoError(t, err)
 	if len(part) > 2 {
 		p.Pitches = strings.TrimSuffix(part[2], " |")
 	}
@@ -182,13 +177,9 @@ func TestCommentator_otherLines(t *testing.T) {
 	}
 	s := situation(t, "9b 2 --- 4-4")
 	p, err := retro.Parse(&s, "K")
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.NoError(t, err)
 	extra, err := s.Apply(p)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.NoError(t, err)
 	say("turn with the automatic runner", func(rev uint64) call.Line { return c.HalfInning(rev, &extra) })
 	for _, h := range []call.HalfTotals{{}, {Runs: 1, Hits: 1, Errors: 1, Left: 1}, {Runs: 3, Hits: 4, Errors: 2, Left: 2}} {
 		say(fmt.Sprintf("summary %+v", h), func(rev uint64) call.Line { return c.HalfSummary(rev, game.Home, h) })

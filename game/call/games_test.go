@@ -13,6 +13,7 @@ import (
 	"sync"
 	"testing"
 
+	"pressbox/check"
 	"pressbox/game"
 	"pressbox/game/call"
 	"pressbox/game/gametest"
@@ -62,14 +63,10 @@ func each(t *testing.T, do func(*retro.Game)) {
 		return nil
 	}
 	ours, err := filepath.Glob(filepath.Join("..", "retro", "testdata", "*.ev"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.NoError(t, err)
 	for _, path := range ours {
 		text, err := os.ReadFile(path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		check.NoError(t, err)
 		if err := read(bytes.NewReader(text)); err != nil {
 			t.Fatalf("%s: %v", path, err)
 		}
@@ -333,9 +330,7 @@ func TestHalfTotals_add(t *testing.T) {
 	var h call.HalfTotals
 	for _, event := range []string{"S7", "E6.1-2", "S8.2-H;1-2", "64(1)3/GDP/G6.2-3", "W", "8/F8"} {
 		p, err := retro.Parse(&s, event)
-		if err != nil {
-			t.Fatal(err)
-		}
+		check.NoError(t, err)
 		h = h.Add(&s, p)
 		if s, err = s.Apply(p); err != nil {
 			t.Fatal(err)

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"text/tabwriter"
 
+	"pressbox/check"
 	"pressbox/game"
 	"pressbox/game/chance"
 )
@@ -153,9 +154,7 @@ func report(tb testing.TB, title string, found []measurement, errors float64) {
 		fmt.Fprintf(w, "%s\t%.4g\t%.4g\t%.2g\t%s\n", m.name, m.got, m.want, m.tolerance, mark)
 	}
 	if _, bench := tb.(*testing.B); bench || testing.Verbose() {
-		if err := w.Flush(); err != nil {
-			tb.Fatal(err)
-		}
+		check.NoError(tb, w.Flush())
 	}
 }
 
@@ -247,9 +246,7 @@ func (f *fixture) play(tb testing.TB, n int, sum *tally) {
 			h.begin(&s)
 		}
 		r, err := sim.Resolve(&s, m, tactics)
-		if err != nil {
-			tb.Fatal(err)
-		}
+		check.NoError(tb, err)
 		next, err := s.Apply(r.Play)
 		if err != nil {
 			tb.Fatalf("game %d, %v in %d %v, %d out, %v: %v: %+v", n, tactics, s.Inning, s.Half, s.Outs, s.Bases, err, r.Final(r.Bold))

@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"pressbox/check"
 	"pressbox/game"
 	"pressbox/game/chance"
 )
@@ -22,9 +23,7 @@ func BenchmarkGames(b *testing.B) {
 		for m := (chance.Progress{}); !s.Over(); {
 			f.relieve(sim, &s, m)
 			r, err := sim.Resolve(&s, m, chance.Tactics{})
-			if err != nil {
-				b.Fatal(err)
-			}
+			check.NoError(b, err)
 			if s, err = s.Apply(r.Play); err != nil {
 				b.Fatal(err)
 			}
@@ -41,9 +40,7 @@ func BenchmarkGames(b *testing.B) {
 func cpuTime(tb testing.TB) time.Duration {
 	tb.Helper()
 	var used syscall.Rusage
-	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &used); err != nil {
-		tb.Fatal(err)
-	}
+	check.NoError(tb, syscall.Getrusage(syscall.RUSAGE_SELF, &used))
 	return time.Duration(used.Utime.Nano() + used.Stime.Nano())
 }
 
@@ -56,9 +53,7 @@ func turn(tb testing.TB) func() {
 	var m chance.Progress
 	return func() {
 		r, err := sim.Resolve(&s, m, chance.Tactics{})
-		if err != nil {
-			tb.Fatal(err)
-		}
+		check.NoError(tb, err)
 		if _, err := s.Apply(r.Play); err != nil {
 			tb.Fatal(err)
 		}

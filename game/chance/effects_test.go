@@ -6,6 +6,7 @@ import (
 	"slices"
 	"testing"
 
+	"pressbox/check"
 	"pressbox/game"
 	"pressbox/game/chance"
 )
@@ -35,13 +36,9 @@ func sample(tb testing.TB, at int, c chance.Tactics, ratings chance.Ratings, see
 	n = sampleSize(20000)
 	for i := range n {
 		r, err := sim.Resolve(&s, chance.Progress{Turns: uint64(i)}, c)
-		if err != nil {
-			tb.Fatal(err)
-		}
+		check.NoError(tb, err)
 		after, err := s.Apply(r.Play)
-		if err != nil {
-			tb.Fatal(err)
-		}
+		check.NoError(tb, err)
 		see(&s, &r, &after)
 	}
 	return n
@@ -362,21 +359,15 @@ func TestResolution_interruptedTurn(t *testing.T) {
 	sim := chance.NewSimulator(chance.Seed{3}, f.clubs, nil, chance.ParkFactors{})
 	s := f.at(t, 3)
 	steal, err := sim.Resolve(&s, chance.Progress{}, chance.Tactics{Offence: chance.StealSecond})
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.NoError(t, err)
 	p := steal.Final(true)
 	next, err := s.Apply(p)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.NoError(t, err)
 	if p.Pitches != ">B" || next.Count != (game.Count{Balls: 1}) || next.Batter() != s.Batter() {
 		t.Errorf("a steal has pitches %q, count %+v, %s at bat", p.Pitches, next.Count, next.Batter())
 	}
 	r, err := sim.Resolve(&next, steal.Next, chance.Tactics{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.NoError(t, err)
 	if got := r.Final(true).Pitches; len(got) < 4 || got[:3] != ">B." {
 		t.Errorf("the turn continues as %q, want >B. and more", got)
 	}

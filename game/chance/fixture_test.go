@@ -7,6 +7,7 @@ import (
 	"slices"
 	"testing"
 
+	"pressbox/check"
 	"pressbox/game"
 	"pressbox/game/chance"
 	"pressbox/game/gametest"
@@ -83,9 +84,7 @@ func averageLeague() []fixture {
 func builtInLeague(tb testing.TB) []fixture {
 	tb.Helper()
 	clubs, err := league.Season(league.LastSeason)
-	if err != nil {
-		tb.Fatal(err)
-	}
+	check.NoError(tb, err)
 	var all []fixture
 	for n := range 5 {
 		for _, home := range clubs {
@@ -120,9 +119,7 @@ func (f *fixture) start(tb testing.TB, n uint64, o game.Options) (*chance.Simula
 	var seed chance.Seed
 	binary.BigEndian.PutUint64(seed[:], n)
 	s, err := game.New(o, f.clubs, f.lineups)
-	if err != nil {
-		tb.Fatal(err)
-	}
+	check.NoError(tb, err)
 	return chance.NewSimulator(seed, f.clubs, f.ratings, f.park), s
 }
 

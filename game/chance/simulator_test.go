@@ -10,6 +10,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"pressbox/check"
 	"pressbox/game"
 	"pressbox/game/chance"
 )
@@ -72,9 +73,7 @@ func checkAnyTactics(t *rapid.T) {
 	copy(seed[:], rapid.SliceOfN(rapid.Byte(), 8, 8).Draw(t, "seed"))
 	sim := chance.NewSimulator(seed, f.clubs, nil, chance.ParkFactors{})
 	s, err := game.New(game.Options{DH: true, Innings: rapid.SampledFrom([]int{1, 3, 9}).Draw(t, "innings")}, f.clubs, f.lineups)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.NoError(t, err)
 	book := game.NewScorebook(&s, f.clubs)
 	var m chance.Progress
 	tactics, most := anyTactics(), rapid.IntRange(20, 120).Draw(t, "turns")
@@ -109,9 +108,7 @@ func checkAnyTactics(t *rapid.T) {
 		p := r.Final(bold)
 		next, _ := s.Apply(p)
 		book.RecordPlay(&s, &p, &next)
-		if err := book.Prove(&next); err != nil {
-			t.Fatal(err)
-		}
+		check.NoError(t, book.Prove(&next))
 		s, m = next, r.Next
 	}
 	if text, err := json.Marshal(m); err != nil || json.Unmarshal(text, &m) != nil {
@@ -201,9 +198,7 @@ func TestProgress_json(t *testing.T) {
 	}
 	at := chance.Progress{Turns: 7, Workloads: [2]chance.Workload{{Pitcher: "p", Batters: 3, Pitches: 11}}, PickoffThrows: 1, Pitches: pitches}
 	data, err := json.Marshal(at)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.NoError(t, err)
 	var again chance.Progress
 	if err := json.Unmarshal(data, &again); err != nil || again != at {
 		t.Errorf("%s: read %+v, %v, want %+v", data, again, err, at)

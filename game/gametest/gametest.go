@@ -14,6 +14,7 @@ import (
 	"strings"
 	"testing"
 
+	"pressbox/check"
 	"pressbox/game"
 	"pressbox/game/retro"
 	"pressbox/game/retro/eventfile"
@@ -85,9 +86,7 @@ func SeasonDir(tb testing.TB) string {
 		return dir
 	}
 	dir, err := os.Getwd()
-	if err != nil {
-		tb.Fatal(err)
-	}
+	check.NoError(tb, err)
 	for {
 		if _, err := os.Stat(filepath.Join(dir, "go.mod")); err == nil {
 			return filepath.Join(dir, "game", "retro", "testdata", "season")
@@ -137,15 +136,11 @@ func Golden(tb testing.TB, name, got string) {
 	tb.Helper()
 	path := filepath.Join("testdata", name)
 	if *update {
-		if err := os.WriteFile(path, []byte(got), 0o600); err != nil {
-			tb.Fatal(err)
-		}
+		check.NoError(tb, os.WriteFile(path, []byte(got), 0o600))
 		return
 	}
 	want, err := os.ReadFile(path) //nolint:gosec // a test names it
-	if err != nil {
-		tb.Fatal(err)
-	}
+	check.NoError(tb, err)
 	if got != string(want) {
 		tb.Errorf("differs from %s; got:\n%s", path, got)
 	}

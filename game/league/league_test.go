@@ -14,6 +14,7 @@ import (
 	"strings"
 	"testing"
 
+	"pressbox/check"
 	"pressbox/game"
 	"pressbox/game/chance"
 	"pressbox/game/gametest"
@@ -24,9 +25,7 @@ import (
 func season(tb testing.TB, n int) []teams.Roster {
 	tb.Helper()
 	clubs, err := league.Season(n)
-	if err != nil {
-		tb.Fatal(err)
-	}
+	check.NoError(tb, err)
 	return clubs
 }
 
@@ -46,9 +45,7 @@ func TestSeason_neverChanges(t *testing.T) {
 	hash := sha256.New()
 	for _, c := range rosters(t) {
 		text, err := json.Marshal([]any{c.Team, c.Team.Park.Factors, c.Players})
-		if err != nil {
-			t.Fatal(err)
-		}
+		check.NoError(t, err)
 		hash.Write(text)
 		for _, p := range c.Players {
 			hash.Write([]byte(strconv.FormatFloat(p.Rating.Batting.HR+p.Rating.Pitching.K+p.Rating.Speed, 'f', 9, 64)))
@@ -257,8 +254,6 @@ func realSurnames(tb testing.TB) map[string]bool {
 	if errors.Is(err, fs.ErrNotExist) {
 		tb.Skip("RETROSHEET_DIR has no rosters of 2020")
 	}
-	if err != nil {
-		tb.Fatal(err)
-	}
+	check.NoError(tb, err)
 	return found
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -130,8 +131,8 @@ func TestAbsence_replacedAfterObstacle(t *testing.T) {
 				if !r.get(ann).State.BotManages.Away {
 					r.Errorf("the bot does not manage; Ann received %v", a.kinds())
 				}
-				if n := r.log.count("automatic game update failed"); n != tt.failures {
-					r.Errorf("logged %d failures, want %d: %q", n, tt.failures, r.log.lines)
+				if n := strings.Count(r.log.String(), "automatic game update failed"); n != tt.failures {
+					r.Errorf("logged %d failures, want %d: %q", n, tt.failures, r.log)
 				}
 				a.leave()
 			}, turnSeconds(600))
@@ -155,8 +156,8 @@ func TestRun_endIsNoError(t *testing.T) {
 		go func() { done <- r.Run(ctx) }()
 		defer r.watch(ann, 0).leave()
 		pass(30 * time.Second)
-		if err := <-done; err != nil || len(r.log.lines) != 0 || !appended {
-			t.Errorf("Run: %v, logged %q, journal used %v", err, r.log.lines, appended)
+		if err := <-done; err != nil || r.log.String() != "" || !appended {
+			t.Errorf("Run: %v, logged %q, journal used %v", err, r.log, appended)
 		}
 	})
 }

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"pressbox/check"
 	"pressbox/game/live"
 	"pressbox/game/protocol"
 	"pressbox/store"
@@ -23,9 +24,7 @@ func BenchmarkDecision(b *testing.B) {
 	for _, n := range []int{1, 200} {
 		b.Run(fmt.Sprintf("%dgames", n), func(b *testing.B) {
 			s, err := store.Open(filepath.Join(b.TempDir(), "pressbox.db"), store.Options{})
-			if err != nil {
-				b.Fatal(err)
-			}
+			check.NoError(b, err)
 			defer s.Close()
 			h := benchGames(b, s.Games())
 			games := make([]*benchGame, n)
@@ -57,9 +56,7 @@ func commitTime(b *testing.B, s *store.Store) time.Duration {
 	took := make([]time.Duration, 60)
 	for i := range took {
 		begin := time.Now()
-		if err := s.SaveTeamData(b.Context(), fmt.Sprint(i), make([]byte, 2000)); err != nil {
-			b.Fatal(err)
-		}
+		check.NoError(b, s.SaveTeamData(b.Context(), fmt.Sprint(i), make([]byte, 2000)))
 		took[i] = time.Since(begin)
 	}
 	slices.Sort(took)
@@ -70,9 +67,7 @@ func commitTime(b *testing.B, s *store.Store) time.Duration {
 func benchGames(b *testing.B, j live.Journal) *live.Games {
 	b.Helper()
 	games, err := live.New(b.Context(), live.Config{Journal: j, Rosters: builtIn(), Log: slog.New(slog.DiscardHandler)})
-	if err != nil {
-		b.Fatal(err)
-	}
+	check.NoError(b, err)
 	return games
 }
 
@@ -112,7 +107,7 @@ func (g *benchGame) next() protocol.Command {
 			}
 			return true
 		})
-		g.ok(err)
+		check.NoError(g, err)
 		g.leave = []func(){g.client.leave, spectator}
 		legal, _ = g.legal()
 	}
@@ -157,28 +152,20 @@ func decide(b *testing.B, games []*benchGame, turns int) []time.Duration {
 func BenchmarkOpenGames(b *testing.B) {
 	path := filepath.Join(b.TempDir(), "pressbox.db")
 	s, err := store.Open(path, store.Options{})
-	if err != nil {
-		b.Fatal(err)
-	}
+	check.NoError(b, err)
 	fill(b, s.Games(), 1000)
-	if err := s.Close(); err != nil {
-		b.Fatal(err)
-	}
+	check.NoError(b, s.Close())
 	var took []time.Duration
 	for b.Loop() {
 		begin := time.Now()
 		s, err := store.Open(path, store.Options{})
-		if err != nil {
-			b.Fatal(err)
-		}
+		check.NoError(b, err)
 		h := benchGames(b, s.Games())
 		took = append(took, time.Since(begin))
 		if l, err := h.List(ann, live.Query{}); err != nil || len(l.Active) != 100 || len(l.Finished) != 100 {
 			b.Fatalf("%d active, %d finished, %v", len(l.Active), len(l.Finished), err)
 		}
-		if err := s.Close(); err != nil {
-			b.Fatal(err)
-		}
+		check.NoError(b, s.Close())
 	}
 	slices.Sort(took)
 	b.ReportMetric(float64(took[len(took)/2].Microseconds())/1000, "ms/open")
@@ -232,9 +219,7 @@ func BenchmarkLoadGame(b *testing.B) {
 // BenchmarkStandings measures the first request for a season's statistics, with 100 games in the store.
 func BenchmarkStandings(b *testing.B) {
 	s, err := store.Open(filepath.Join(b.TempDir(), "pressbox.db"), store.Options{})
-	if err != nil {
-		b.Fatal(err)
-	}
+	check.NoError(b, err)
 	defer s.Close()
 	fill(b, s.Games(), 100)
 	for b.Loop() {
@@ -251,6 +236,6 @@ func BenchmarkMatch(b *testing.B) {
 		b.StopTimer()
 		c := g.next()
 		b.StartTimer()
-		g.ok(g.send(ann, c))
+		check.NoError(g, g.send(ann, c))
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"pressbox/check"
 	"pressbox/game"
 	"pressbox/game/chance"
 	"pressbox/game/protocol"
@@ -18,9 +19,7 @@ func combined(t *testing.T, legal []protocol.Choice, turn int) protocol.Action {
 	values := map[string][]map[string]any{}
 	for _, c := range legal {
 		var fields map[string]any
-		if err := json.Unmarshal([]byte(text(t, c.Action)), &fields); err != nil {
-			t.Fatal(err)
-		}
+		check.NoError(t, json.Unmarshal([]byte(text(t, c.Action)), &fields))
 		maps.DeleteFunc(fields, func(name string, _ any) bool { return name == "a" || name == "d" || name == "side" })
 		for name := range fields {
 			values[name] = append(values[name], fields)
@@ -35,9 +34,7 @@ func combined(t *testing.T, legal []protocol.Choice, turn int) protocol.Action {
 		turn /= n
 	}
 	var action protocol.Action
-	if err := json.Unmarshal([]byte(text(t, all)), &action); err != nil {
-		t.Fatal(err)
-	}
+	check.NoError(t, json.Unmarshal([]byte(text(t, all)), &action))
 	action.Verb, action.Decision, action.Side = legal[0].Action.Verb, legal[0].Action.Decision, legal[0].Action.Side
 	return action
 }
@@ -149,7 +146,7 @@ func TestDoubleSwitch_accepted(t *testing.T) {
 		}
 		want := switched(t, g.State.State, game.Home, c)
 		w := r.watch(carl, g.Revision)
-		r.ok(r.try(ann, c.Action))
+		check.NoError(r, r.try(ann, c.Action))
 		got := r.get(ann).State.Teams[game.Home]
 		if text(t, got) != text(t, want) {
 			t.Errorf("%s: %s: the team is %s, want %s", name, c.Label, text(t, got), text(t, want))

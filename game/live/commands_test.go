@@ -7,6 +7,7 @@ import (
 	"sync"
 	"testing"
 
+	"pressbox/check"
 	"pressbox/game"
 	"pressbox/game/live"
 	"pressbox/game/protocol"
@@ -83,7 +84,7 @@ func TestSubmit_duplicateIsOneMove(t *testing.T) {
 	r := begun(t)
 	c := r.command(ann, r.choice(ann, "Pitch to the batter").Action)
 	rev := c.Revision + 1
-	r.ok(r.send(ann, c))
+	check.NoError(r, r.send(ann, c))
 	again := func(r *rig) {
 		t.Helper()
 		before := r.visible()
@@ -146,7 +147,7 @@ func TestSubmit_refusals(t *testing.T) {
 	r := begun(t)
 	g := r.get(ann)
 	pending, err := r.Create(t.Context(), ann, request())
-	r.ok(err)
+	check.NoError(r, err)
 	anns, bobs := r.get(ann).Legal[0].Action, r.get(bob).Legal[0].Action
 	yes := true
 	cmd := func(a protocol.Action) protocol.Command {
@@ -249,12 +250,12 @@ func TestSubmit_unsavedChangesNothing(t *testing.T) {
 			t.Fatalf("command %d: Carl received it", n)
 		}
 		r.journal.setErr(nil)
-		r.ok(r.send(who, c))
+		check.NoError(r, r.send(who, c))
 	}
 	r.create()
 	r.journal.setErr(broken)
 	lists, err := r.List(ann, live.Query{})
-	r.ok(err)
+	check.NoError(r, err)
 	r.wantCode("create", second(r.Create(t.Context(), ann, request())), protocol.Unavailable)
 	if after, err := r.List(ann, live.Query{}); err != nil || text(t, after) != text(t, lists) {
 		t.Errorf("the lists changed from %s to %s, %v", text(t, lists), text(t, after), err)
@@ -269,7 +270,7 @@ func TestSubmit_savedAcknowledgedPublished(t *testing.T) {
 	r := begun(t, withBot)
 	saved := func() uint64 {
 		moves, err := r.journal.Moves(t.Context(), r.id)
-		r.ok(err)
+		check.NoError(r, err)
 		return uint64(len(moves))
 	}
 	acked := false
@@ -279,7 +280,7 @@ func TestSubmit_savedAcknowledgedPublished(t *testing.T) {
 		}
 		return true
 	})
-	r.ok(err)
+	check.NoError(r, err)
 	defer leave()
 	for range 25 {
 		legal := r.get(ann).Legal

@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"pressbox/check"
 	"pressbox/game/live"
 	"pressbox/game/protocol"
 	"pressbox/store"
@@ -139,7 +140,7 @@ func (p *player) prepare() {
 		}
 	}
 	_, err := p.Watch(p.Context(), carl, p.id, 0, p.record(carl))
-	p.ok(err)
+	check.NoError(p, err)
 }
 
 // turn lets each manager decide once.
@@ -217,7 +218,7 @@ func unacknowledged(diary string) (map[string]protocol.Command, error) {
 func checkDiary(r *rig, j live.Journal, diary string) {
 	r.Helper()
 	data, err := os.ReadFile(diary)
-	r.ok(err)
+	check.NoError(r, err)
 	saved := map[string]map[string]bool{} // by game, the lines that the diary may have
 	count := map[string]int{}
 	for line := range strings.Lines(string(data)) {
@@ -245,12 +246,12 @@ func savedLines(r *rig, j live.Journal) map[string]bool {
 	r.Helper()
 	lines := map[string]bool{}
 	all, err := r.Events(r.Context(), carl, r.id, 0)
-	r.ok(err)
+	check.NoError(r, err)
 	for _, m := range all {
 		lines[received(m)] = true
 	}
 	moves, err := j.Moves(r.Context(), r.id)
-	r.ok(err)
+	check.NoError(r, err)
 	once := map[string]bool{}
 	for _, data := range moves {
 		var m struct {
@@ -258,7 +259,7 @@ func savedLines(r *rig, j live.Journal) map[string]bool {
 			By  protocol.Person `json:"by"`
 			CID string          `json:"cid"`
 		}
-		r.ok(json.Unmarshal(data, &m))
+		check.NoError(r, json.Unmarshal(data, &m))
 		if key := m.By.ID + " " + m.CID; m.CID != "" && once[key] {
 			r.Errorf("game %s has the command %s twice", r.id, key)
 		} else {

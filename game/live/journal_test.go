@@ -17,6 +17,7 @@ import (
 	"testing"
 	"time"
 
+	"pressbox/check"
 	"pressbox/game"
 	"pressbox/game/chance"
 	"pressbox/game/live"
@@ -74,25 +75,25 @@ func TestDice_verifiable(t *testing.T) {
 	var bold *bool
 	plays := 0
 	all, err := r.Events(t.Context(), carl, r.id, 0)
-	r.ok(err)
+	check.NoError(r, err)
 	for _, m := range all {
 		e, ok := m.Data.(*protocol.Event)
 		switch {
 		case !ok:
 		case e.Kind == protocol.Substituted:
 			s, err = s.Substitute(e.Subs...)
-			r.ok(err)
+			check.NoError(r, err)
 		case e.Kind == protocol.Answered:
 			bold = e.Bold
 		case e.Kind == protocol.Played:
 			turn, err := sim.Resolve(&s, at, *e.Calls)
-			r.ok(err)
+			check.NoError(r, err)
 			play := turn.Final(bold != nil && *bold)
 			if text(t, play) != text(t, e.Play) {
 				t.Fatalf("revision %d: %s, the seed gives %s", m.Revision, text(t, e.Play), text(t, play))
 			}
 			s, err = s.Apply(play)
-			r.ok(err)
+			check.NoError(r, err)
 			at, bold = turn.Next, nil
 			plays++
 		}
@@ -110,14 +111,14 @@ func simulator(r *rig, seed chance.Seed, end protocol.Game) (*chance.Simulator, 
 	var park chance.ParkFactors
 	for side, id := range []string{end.Away.Team.ID, end.Home.Team.ID} {
 		roster, err := builtIn().Roster(r.Context(), 0, id)
-		r.ok(err)
+		check.NoError(r, err)
 		c := match.ClubOf(&roster)
 		maps.Copy(ratings, c.Ratings)
 		clubs[side], park = c.Club, c.Park
 	}
 	options := game.Options{DH: end.Options.DH, Innings: end.Options.Innings, ExtraInnings: end.Options.ExtraInnings}
 	s, err := game.New(options, clubs, [2]game.Lineup{*end.Away.Lineup, *end.Home.Lineup})
-	r.ok(err)
+	check.NoError(r, err)
 	return chance.NewSimulator(seed, clubs, ratings, park), s
 }
 
@@ -166,8 +167,8 @@ func TestLoad_damagedJournal(t *testing.T) {
 	}
 	j.summaries["nonsense"] = []byte("}")
 	again := newRig(t, j)
-	if l, err := again.List(ann, live.Query{}); err != nil || len(l.Active) != 2 || again.log.count("game unreadable") != 1 {
-		t.Errorf("with an unreadable summary, %d games are active, %v, logged %q", len(l.Active), err, again.log.lines)
+	if l, err := again.List(ann, live.Query{}); err != nil || len(l.Active) != 2 || strings.Count(again.log.String(), "game unreadable") != 1 {
+		t.Errorf("with an unreadable summary, %d games are active, %v, logged %q", len(l.Active), err, again.log)
 	}
 }
 
@@ -191,7 +192,7 @@ func TestNew_rebuildsOldSummaries(t *testing.T) {
 	played.playOut()
 	want := maps.Clone(r.journal.summaries)
 	lists, err := r.List(ann, live.Query{})
-	r.ok(err)
+	check.NoError(r, err)
 	for name, old := range map[string]string{"0.1.0": `{"game":{"id":"x","rev":7}}`, "newer": `{"version":99,"id":"x"}`, "broken": "}"} {
 		for id := range want {
 			r.journal.summaries[id] = []byte(old)
@@ -208,15 +209,15 @@ func TestNew_rebuildsOldSummaries(t *testing.T) {
 		again.decide(ann) // the journal still takes the next move
 		want = maps.Clone(r.journal.summaries)
 		lists, err = again.List(ann, live.Query{})
-		r.ok(err)
+		check.NoError(r, err)
 	}
 	for id := range want {
 		r.journal.summaries[id] = []byte("}")
 	}
 	r.journal.setErr(errFull)
 	again := r.reloaded(r.journal)
-	if got, err := again.List(ann, live.Query{}); err != nil || text(t, got) != text(t, lists) || again.log.count("game summary not saved") != 2 {
-		t.Errorf("on a full disk: lists %s, %v, logged %q", text(t, got), err, again.log.lines)
+	if got, err := again.List(ann, live.Query{}); err != nil || text(t, got) != text(t, lists) || strings.Count(again.log.String(), "game summary not saved") != 2 {
+		t.Errorf("on a full disk: lists %s, %v, logged %q", text(t, got), err, again.log)
 	}
 }
 
@@ -233,9 +234,7 @@ func TestJournal_allVersionsReplay(t *testing.T) {
 		for _, name := range []string{"whole", "interrupted"} {
 			path := filepath.Join("testdata", "journal-"+version+"-"+name)
 			want, err := os.ReadFile(path + ".golden")
-			if err != nil {
-				t.Fatal(err)
-			}
+			check.NoError(t, err)
 			id, j := readJournal(t, path+".gz")
 			r := newRig(t, j)
 			r.id = id
@@ -246,7 +245,7 @@ func TestJournal_allVersionsReplay(t *testing.T) {
 				var move struct {
 					Kind protocol.EventKind `json:"kind"`
 				}
-				r.ok(json.Unmarshal(m, &move))
+				check.NoError(r, json.Unmarshal(m, &move))
 				kinds[move.Kind] = true
 			}
 		}
@@ -288,7 +287,7 @@ func (r *rig) trace() string {
 	r.Helper()
 	var b strings.Builder
 	all, err := r.Events(r.Context(), protocol.Person{}, r.id, 0)
-	r.ok(err)
+	check.NoError(r, err)
 	for _, m := range all {
 		if e, ok := m.Data.(*protocol.Event); ok {
 			fmt.Fprintf(&b, "%d %s %s %s\n", m.Revision, e.Kind, e.Notation, e.Hash)
@@ -297,9 +296,9 @@ func (r *rig) trace() string {
 		}
 	}
 	g, box, err := r.Box(r.Context(), protocol.Person{}, r.id)
-	r.ok(err)
+	check.NoError(r, err)
 	fmt.Fprintf(&b, "%s\n%s\n", text(r, g.Result), text(r, box))
-	r.ok(r.Scorecard(r.Context(), r.id, &b))
+	check.NoError(r, r.Scorecard(r.Context(), r.id, &b))
 	return b.String()
 }
 
@@ -308,7 +307,7 @@ func writeWhole(t *testing.T, path string) {
 	t.Helper()
 	r := begun(t, withoutDH)
 	r.playOut()
-	r.ok(second(r.Rematch(t.Context(), ann, r.id)))
+	check.NoError(r, second(r.Rematch(t.Context(), ann, r.id)))
 	r.writeJournal(path)
 }
 
@@ -349,7 +348,7 @@ func (r *rig) writeJournal(path string) {
 	}
 	z.Close()
 	for name, content := range map[string][]byte{".gz": data.Bytes(), ".golden": []byte(r.trace())} {
-		r.ok(os.WriteFile(path+name, content, 0o644))
+		check.NoError(r, os.WriteFile(path+name, content, 0o644))
 	}
 }
 
@@ -357,14 +356,10 @@ func (r *rig) writeJournal(path string) {
 func readJournal(t *testing.T, path string) (id string, j *journal) {
 	t.Helper()
 	f, err := os.Open(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.NoError(t, err)
 	defer f.Close()
 	z, err := gzip.NewReader(f)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.NoError(t, err)
 	var data bytes.Buffer
 	if _, err := data.ReadFrom(z); err != nil {
 		t.Fatal(err)

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"pressbox/check"
 	"pressbox/game/live"
 	"pressbox/game/protocol"
 )
@@ -50,7 +51,7 @@ func TestList_visibility(t *testing.T) {
 	}
 	r.wantCode("cancel a finished game", r.Cancel(t.Context(), ann, over.id), protocol.NotPending)
 	w := r.watch(carl, 0)
-	r.ok(r.Cancel(t.Context(), ann, r.id))
+	check.NoError(r, r.Cancel(t.Context(), ann, r.id))
 	if lobby.last("gone") == nil || w.last("bye") == nil {
 		t.Errorf("of the cancellation the lobby received %s, Carl %s", text(t, lobby.received()), text(t, w.received()))
 	}

@@ -10,6 +10,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"pressbox/check"
 	"pressbox/game"
 	"pressbox/game/live"
 	"pressbox/game/protocol"
@@ -170,7 +171,7 @@ func TestRematch_reservesTheSide(t *testing.T) {
 	rematch := func(who protocol.Person) protocol.Game {
 		t.Helper()
 		g, err := r.Rematch(t.Context(), who, first.ID)
-		r.ok(err)
+		check.NoError(r, err)
 		return g
 	}
 	var racing sync.WaitGroup
@@ -200,7 +201,7 @@ func TestRematch_reservesTheSide(t *testing.T) {
 			t.Errorf("Ann's rematch: %s", text(t, next))
 		}
 	}
-	r.ok(r.Cancel(t.Context(), bob, r.id))
+	check.NoError(r, r.Cancel(t.Context(), bob, r.id))
 	if next := rematch(ann); next.ID == r.id {
 		t.Error("the rematch after a cancelled one is the cancelled one")
 	}
@@ -295,13 +296,13 @@ func TestCreate_limitPerPerson(t *testing.T) {
 		r.wantCode("one more", second(r.Create(ctx, ann, request())), protocol.TooManyGames)
 	}
 	refused()
-	r.ok(second(r.Create(ctx, bob, request())))
-	r.ok(r.Cancel(ctx, ann, r.id))
+	check.NoError(r, second(r.Create(ctx, bob, request())))
+	check.NoError(r, r.Cancel(ctx, ann, r.id))
 	r.create()
 	refused()
 	r.id = active
 	r.concede(ann)
-	r.ok(second(r.Rematch(ctx, ann, active)))
+	check.NoError(r, second(r.Rematch(ctx, ann, active)))
 	refused()
 	if lists, err := r.List(ann, live.Query{}); err != nil || len(lists.Pending) != 201 {
 		t.Errorf("%d pending games, %v", len(lists.Pending), err)

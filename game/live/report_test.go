@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"pressbox/check"
 	"pressbox/game"
 	"pressbox/game/league"
 	"pressbox/game/live"
@@ -107,14 +108,14 @@ func TestStandings_emptySeasonsNotCached(t *testing.T) {
 func checkScorecard(r *rig, end protocol.Game) {
 	r.Helper()
 	var card bytes.Buffer
-	r.ok(r.Scorecard(r.Context(), r.id, &card))
+	check.NoError(r, r.Scorecard(r.Context(), r.id, &card))
 	if !strings.HasPrefix(card.String(), "id,") {
 		r.Errorf("begins with %.20q", card.String())
 	}
 	for read, err := range eventfile.Read(&card) {
-		r.ok(err)
+		check.NoError(r, err)
 		replayed, err := read.Replay(func(*retro.Step, *game.Scorebook) {})
-		r.ok(err)
+		check.NoError(r, err)
 		if replayed.End.Score != [2]int{end.Score.Away, end.Score.Home} {
 			r.Errorf("the scorecard replays to %v, want %+v", replayed.End.Score, end.Score)
 		}

@@ -16,6 +16,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"pressbox/check"
 	"pressbox/game"
 	"pressbox/game/league"
 	"pressbox/game/live"
@@ -100,26 +101,6 @@ func (j *journal) cut(id string, moves int) *journal {
 	return c
 }
 
-// A logBuffer collects log lines.
-type logBuffer struct {
-	mu    sync.Mutex
-	lines []string
-}
-
-func (l *logBuffer) Write(line []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.lines = append(l.lines, string(line))
-	return len(line), nil
-}
-
-// count returns how many lines contain text.
-func (l *logBuffer) count(text string) int {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return len(slices.DeleteFunc(slices.Clone(l.lines), func(line string) bool { return !strings.Contains(line, text) }))
-}
-
 // builtIn returns the built-in league.
 var builtIn = sync.OnceValue(func() *league.League { return league.New(league.LastSeason) })
 
@@ -136,7 +117,7 @@ type rig struct {
 	testing.TB
 	*live.Games
 	journal *journal
-	log     *logBuffer
+	log     *check.Log
 	id      string
 }
 
@@ -149,13 +130,13 @@ func newRig(tb testing.TB, j *journal) *rig {
 // rigWith returns a rig with a configuration; what it lacks is added.
 func rigWith(tb testing.TB, j *journal, c live.Config) *rig {
 	tb.Helper()
-	r := &rig{TB: tb, journal: j, log: &logBuffer{}}
+	r := &rig{TB: tb, journal: j, log: &check.Log{}}
 	c.Log = slog.New(slog.NewTextHandler(r.log, nil))
 	if c.Rosters == nil {
 		c.Rosters = builtIn()
 	}
 	games, err := live.New(tb.Context(), c)
-	r.ok(err)
+	check.NoError(r, err)
 	r.Games = games
 	return r
 }
@@ -174,13 +155,6 @@ func (r *rig) reloaded(j *journal) *rig {
 	next := newRig(r.TB, j)
 	next.id = r.id
 	return next
-}
-
-func (r *rig) ok(err error) {
-	if err != nil {
-		r.Helper()
-		r.Fatal(err)
-	}
 }
 
 // An option changes the options of a game.
@@ -207,7 +181,7 @@ func request(options ...option) protocol.Request {
 func (r *rig) create(options ...option) protocol.Game {
 	r.Helper()
 	g, err := r.Create(r.Context(), ann, request(options...))
-	r.ok(err)
+	check.NoError(r, err)
 	r.id = g.ID
 	return g
 }
@@ -235,14 +209,14 @@ func (r *rig) begin(options ...option) protocol.Game {
 func (r *rig) join(who protocol.Person) protocol.Game {
 	r.Helper()
 	g, err := r.Join(r.Context(), who, r.id)
-	r.ok(err)
+	check.NoError(r, err)
 	return g
 }
 
 func (r *rig) suggest(who protocol.Person, side game.Side) game.Lineup {
 	r.Helper()
 	l, err := r.Suggest(r.Context(), who, r.id, side)
-	r.ok(err)
+	check.NoError(r, err)
 	return l
 }
 
@@ -250,14 +224,14 @@ func (r *rig) suggest(who protocol.Person, side game.Side) game.Lineup {
 func (r *rig) submitLineup(who protocol.Person, side game.Side) protocol.Game {
 	r.Helper()
 	g, err := r.SetLineup(r.Context(), who, r.id, side, r.suggest(who, side))
-	r.ok(err)
+	check.NoError(r, err)
 	return g
 }
 
 func (r *rig) concede(who protocol.Person) protocol.Game {
 	r.Helper()
 	g, err := r.Concede(r.Context(), who, r.id)
-	r.ok(err)
+	check.NoError(r, err)
 	return g
 }
 
@@ -265,7 +239,7 @@ func (r *rig) concede(who protocol.Person) protocol.Game {
 func (r *rig) get(who protocol.Person) protocol.Game {
 	r.Helper()
 	g, err := r.Game(r.Context(), who, r.id)
-	r.ok(err)
+	check.NoError(r, err)
 	return g
 }
 
@@ -273,7 +247,7 @@ func (r *rig) get(who protocol.Person) protocol.Game {
 func (r *rig) events(who protocol.Person) string {
 	r.Helper()
 	all, err := r.Events(r.Context(), who, r.id, 0)
-	r.ok(err)
+	check.NoError(r, err)
 	return text(r, all)
 }
 
@@ -396,17 +370,7 @@ func (r *rig) playOn() {
 }
 
 // run runs the games, in a synctest bubble, until stop is called.
-func (r *rig) run() (stop func()) {
-	ctx, cancel := context.WithCancel(r.Context())
-	done := make(chan error, 1)
-	go func() { done <- r.Run(ctx) }()
-	return func() {
-		cancel()
-		if err := <-done; err != nil {
-			r.Errorf("Run: %v", err)
-		}
-	}
-}
+func (r *rig) run() (stop func()) { return check.Run(r, r.Run) }
 
 // pass advances the time of a bubble, and waits for all that is due then.
 func pass(d time.Duration) {

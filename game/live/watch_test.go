@@ -8,6 +8,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"pressbox/check"
 	"pressbox/game"
 	"pressbox/game/live"
 	"pressbox/game/protocol"
@@ -160,7 +161,7 @@ func TestMemory_limit(t *testing.T) {
 	r.id = watched
 	w := r.watch(carl, 0)
 	for i := range 200 {
-		r.ok(second(r.Game(t.Context(), ann, fmt.Sprintf("%016d", i))))
+		check.NoError(r, second(r.Game(t.Context(), ann, fmt.Sprintf("%016d", i))))
 		if n := r.InMemory(); n > 65 {
 			t.Fatalf("after %d games %d are in memory, want at most 64 and the watched one", i+1, n)
 		}
@@ -213,8 +214,8 @@ func TestPanic_gameIsReloaded(t *testing.T) {
 				if bye := a.last("bye"); bye == nil || bye.Data != (protocol.Bye{Code: "restart"}) {
 					t.Errorf("Ann received %s", text(t, bye))
 				}
-				if n := r.log.count("game evicted after a panic"); (n == 1) != (name == "by the clock") {
-					t.Errorf("logged %q", r.log.lines)
+				if n := strings.Count(r.log.String(), "game evicted after a panic"); (n == 1) != (name == "by the clock") {
+					t.Errorf("logged %q", r.log)
 				}
 				r.rejoin(a, ann, 0)
 				defer a.leave()

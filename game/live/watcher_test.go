@@ -5,6 +5,7 @@ import (
 	"sync"
 	"testing"
 
+	"pressbox/check"
 	"pressbox/game/protocol"
 )
 
@@ -28,7 +29,7 @@ func (r *rig) watch(who protocol.Person, since uint64) *watcher {
 func (r *rig) rejoin(w *watcher, who protocol.Person, since uint64) {
 	r.Helper()
 	leave, err := r.Watch(r.Context(), who, r.id, since, w.send)
-	r.ok(err)
+	check.NoError(r, err)
 	w.leave = leave
 }
 

@@ -11,6 +11,7 @@ import (
 	"slices"
 	"testing"
 
+	"pressbox/check"
 	"pressbox/game"
 	"pressbox/game/call"
 	"pressbox/game/odds"
@@ -21,13 +22,9 @@ import (
 func journal1(tb testing.TB) [][]byte {
 	tb.Helper()
 	packed, err := os.ReadFile(filepath.Join("..", "live", "testdata", "journal-1-whole.gz"))
-	if err != nil {
-		tb.Fatal(err)
-	}
+	check.NoError(tb, err)
 	z, err := gzip.NewReader(bytes.NewReader(packed))
-	if err != nil {
-		tb.Fatal(err)
-	}
+	check.NoError(tb, err)
 	var plain bytes.Buffer
 	if _, err := plain.ReadFrom(z); err != nil {
 		tb.Fatal(err)
@@ -58,9 +55,7 @@ func load(moves [][]byte) (*Match, error) {
 // code; an accepted one follows the rules, can be encoded, and gives the same position when it is loaded.
 func FuzzAction(f *testing.F) {
 	whole, err := load(journal1(f))
-	if err != nil {
-		f.Fatal(err)
-	}
+	check.NoError(f, err)
 	for rev, text := range map[int]string{
 		6: `{"a":"offence","call":"swing","d":1}`, 7: `{"a":"defence","pitch":"pitch around","infield":"in","lines":true}`, 8: `{"a":"undo"}`,
 		20: `{"a":"substitute","subs":[{"player_id":"x","slot":1,"position":"PH"}]}`, 21: `{"a":"pause"}`, 22: `{"a":"resume"}`,
@@ -118,9 +113,7 @@ func (m *Match) positions(tb testing.TB) []*Match {
 	var all []*Match
 	for i, move := range m.history.moves {
 		after, err := p.apply(move)
-		if err != nil {
-			tb.Fatal(err)
-		}
+		check.NoError(tb, err)
 		if p = after; i > 0 {
 			h := *m.history
 			h.events = h.events[:i+1]
@@ -136,9 +129,7 @@ func dump(tb testing.TB, p *Position) string {
 	data, err := json.Marshal([]any{
 		p.Revision, p.Status, p.Result, p.state, p.moment, p.Decision, p.sealed, p.question, p.Pause, p.seats[0].replaced, p.seats[1].replaced,
 	})
-	if err != nil {
-		tb.Fatal(err)
-	}
+	check.NoError(tb, err)
 	return string(data)
 }
 
@@ -161,15 +152,11 @@ func checkTx(t *testing.T, m *Match, tx *Tx) {
 		t.Fatal("accepted without a move")
 	}
 	moves, err := tx.Moves()
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.NoError(t, err)
 	p := m.Position
 	for _, data := range moves {
 		decoded, err := decodeMove(data)
-		if err != nil {
-			t.Fatal(err)
-		}
+		check.NoError(t, err)
 		if p, err = p.apply(decoded); err != nil {
 			t.Fatalf("%s: %v", data, err)
 		}

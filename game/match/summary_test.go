@@ -8,6 +8,8 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+
+	"pressbox/check"
 )
 
 var update = flag.Bool("update", false, "write the summaries of this version into testdata")
@@ -19,30 +21,20 @@ func TestSummary_storedForm(t *testing.T) {
 	var got bytes.Buffer
 	for _, n := range []int{1, 40, len(moves)} {
 		s, err := Summarize("old", moves[:n])
-		if err != nil {
-			t.Fatal(err)
-		}
+		check.NoError(t, err)
 		data, err := s.Encode()
-		if err != nil {
-			t.Fatal(err)
-		}
+		check.NoError(t, err)
 		if again, ok := DecodeSummary("old", data); !ok || again.Revision != uint64(n) {
 			t.Errorf("%s is not decoded", data)
 		}
-		if err := json.Indent(&got, data, "", "\t"); err != nil {
-			t.Fatal(err)
-		}
+		check.NoError(t, json.Indent(&got, data, "", "\t"))
 	}
 	path := filepath.Join("testdata", fmt.Sprintf("summary-%d.golden", summaryVersion))
 	if *update {
-		if err := os.WriteFile(path, got.Bytes(), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		check.NoError(t, os.WriteFile(path, got.Bytes(), 0o644))
 	}
 	want, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.NoError(t, err)
 	if got.String() != string(want) {
 		t.Errorf("%s has changed: raise summaryVersion and run the test with -update. It is now %s", path, got.String())
 	}

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"pressbox/check"
 	"pressbox/game"
 	"pressbox/game/retro"
 	"pressbox/game/retro/eventfile"
@@ -22,9 +23,7 @@ func FuzzParse(f *testing.F) {
 	}
 	g := ownGames(f)[0]
 	start, err := game.New(g.Setup())
-	if err != nil {
-		f.Fatal(err)
-	}
+	check.NoError(f, err)
 	f.Fuzz(func(t *testing.T, event string, bases uint8) {
 		s := start
 		for i := range s.Bases {
@@ -58,9 +57,7 @@ func FuzzParse(f *testing.F) {
 func FuzzRead(f *testing.F) {
 	for _, g := range ownGames(f)[:3] {
 		var b bytes.Buffer
-		if err := retro.Write(&b, g); err != nil {
-			f.Fatal(err)
-		}
+		check.NoError(f, retro.Write(&b, g))
 		f.Add(b.String())
 	}
 	f.Add("id,HAR202604010\nplay,1,0,a,00,,K\n")

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"pressbox/check"
 	"pressbox/game"
 	"pressbox/game/gametest"
 	"pressbox/game/retro"
@@ -25,9 +26,7 @@ func ownGames(tb testing.TB) []*retro.Game {
 	var games []*retro.Game
 	for _, path := range files {
 		text, err := os.ReadFile(path)
-		if err != nil {
-			tb.Fatal(err)
-		}
+		check.NoError(tb, err)
 		for g, err := range eventfile.Read(bytes.NewReader(text)) {
 			if err != nil {
 				tb.Fatalf("%s: %v", path, err)
@@ -50,9 +49,7 @@ func TestGame_ownGames(t *testing.T) {
 					t.Errorf("line %d %s: %v", step.Line, step.Event, err)
 				}
 			})
-			if err != nil {
-				t.Fatal(err)
-			}
+			check.NoError(t, err)
 			gametest.Golden(t, g.ID+".box", boxText(end))
 			if err := writeRead(g); err != nil {
 				t.Error(err)

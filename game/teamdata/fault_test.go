@@ -14,6 +14,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"pressbox/check"
 	"pressbox/game/teamdata"
 	"pressbox/game/teams"
 )
@@ -354,9 +355,7 @@ func TestClient_run(t *testing.T) {
 func list(t *testing.T, r *rig) teams.List {
 	t.Helper()
 	got, err := r.Teams(t.Context(), 3)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.NoError(t, err)
 	return got
 }
 
@@ -402,9 +401,7 @@ func TestClient_playerFormats(t *testing.T) {
 		send(w, object{"players": append(unusual, squad("3", "32")...)})
 	})
 	roster, err := r.Roster(t.Context(), 3, "32")
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.NoError(t, err)
 	var got strings.Builder
 	for _, p := range roster.Players[:len(roster.Players)-12] {
 		fmt.Fprintf(&got, "%s|%s|%s%s|%v|%s|%s\n", p.ID, p.Name, p.Bats, p.Throws, p.Positions, p.Number, p.ImageURL)

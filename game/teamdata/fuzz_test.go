@@ -8,6 +8,7 @@ import (
 	"testing"
 	"unicode/utf8"
 
+	"pressbox/check"
 	"pressbox/game"
 	"pressbox/game/teams"
 )
@@ -77,13 +78,9 @@ func shown(s string) bool {
 func saved(t *testing.T, body []byte) []byte {
 	t.Helper()
 	raw, err := json.Marshal(cacheEntry{Body: body})
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.NoError(t, err)
 	var rec cacheEntry
-	if err := json.Unmarshal(raw, &rec); err != nil {
-		t.Fatal(err)
-	}
+	check.NoError(t, json.Unmarshal(raw, &rec))
 	return rec.Body
 }
 

@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"pressbox/check"
 	"pressbox/game/teamdata"
 )
 
@@ -177,16 +178,7 @@ func connect(t *testing.T, a *api, c teamdata.Config, change ...func(*teamdata.C
 	if r.Client, err = teamdata.New(c); err != nil {
 		t.Fatal(err)
 	}
-	ctx, cancel := context.WithCancel(t.Context())
-	done := make(chan error, 1)
-	go func() { done <- r.Run(ctx) }()
-	r.stop = sync.OnceFunc(func() {
-		cancel()
-		if err := <-done; err != nil {
-			t.Error(err)
-		}
-	})
-	t.Cleanup(r.stop)
+	r.stop = check.Run(t, r.Run)
 	return r
 }
 

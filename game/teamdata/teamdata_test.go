@@ -10,6 +10,7 @@ import (
 	"sync"
 	"testing"
 
+	"pressbox/check"
 	"pressbox/game/bot"
 	"pressbox/game/teamdata"
 	"pressbox/game/teams"
@@ -21,9 +22,7 @@ func TestClient_teams(t *testing.T) {
 	r := newRig(t)
 	for _, season := range []int{0, 1} {
 		got, err := r.Teams(t.Context(), season)
-		if err != nil {
-			t.Fatal(err)
-		}
+		check.NoError(t, err)
 		want := season
 		if season == 0 {
 			want = 3 // DefaultSeason
@@ -49,9 +48,7 @@ func TestClient_roster(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	roster, err := r.Roster(t.Context(), 3, "32")
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.NoError(t, err)
 	if roster.Team.Abbrev != "BH" || roster.Season != 3 || len(roster.Players) != 12 {
 		t.Fatalf("%+v", roster)
 	}
@@ -62,9 +59,7 @@ func TestClient_roster(t *testing.T) {
 		}
 	}
 	raw, err := json.Marshal(roster)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.NoError(t, err)
 	for _, want := range []string{`"team":{"id":"32"`, `"source":"127.0.0.1:`, `"stale":false`, `"bats":"R"`, `"positions":["SP"]`, `"positions":["RP"]`, `"positions":["DH"]`} {
 		if !strings.Contains(string(raw), want) {
 			t.Errorf("no %s in %s", want, raw)
@@ -151,9 +146,7 @@ func TestClient_entryOfAnotherURL(t *testing.T) {
 		}
 	}
 	roster, err := r.Roster(t.Context(), 3, "31")
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.NoError(t, err)
 	if roster.Players[0].Name != "Man 0 of 31" || r.api.requests() != 4 {
 		t.Errorf("%+v after %d requests", roster.Players[0], r.api.requests())
 	}
@@ -163,9 +156,7 @@ func TestClient_restart(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	before, err := r.Teams(t.Context(), 3)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.NoError(t, err)
 	r.api.set(down)
 	again := connect(t, r.api, teamdata.Config{URL: "http://" + before.Source + "/api/v3/"}, func(c *teamdata.Config) {
 		c.Cache = r.cache.clone()

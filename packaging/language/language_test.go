@@ -16,6 +16,8 @@ import (
 	"strings"
 	"testing"
 	"unicode"
+
+	"pressbox/check"
 )
 
 // A rule bans a pattern in one kind of text.
@@ -53,9 +55,7 @@ func TestVocabulary(t *testing.T) {
 		if os.IsNotExist(err) { // deleted, but not committed yet
 			continue
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		check.NoError(t, err)
 		for _, found := range findings(name, body, rules, exceptions) {
 			t.Error(found)
 		}
@@ -173,9 +173,7 @@ func goPieces(body []byte) (out []piece) {
 func vocabulary(t *testing.T) (rules []rule, exceptions []*exception) {
 	t.Helper()
 	f, err := os.Open("vocabulary.txt")
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.NoError(t, err)
 	defer f.Close()
 	lines := bufio.NewScanner(f)
 	for n := 1; lines.Scan(); n++ {
@@ -248,9 +246,7 @@ func TestNames(t *testing.T) {
 		if os.IsNotExist(err) {
 			continue
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		check.NoError(t, err)
 		for _, m := range declared.FindAllStringSubmatch(string(body), -1) {
 			if m[1] == "TestMain" {
 				continue
@@ -304,9 +300,7 @@ func repository(t *testing.T) string {
 		return root
 	}
 	root, err := filepath.Abs("../..")
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.NoError(t, err)
 	return root
 }
 

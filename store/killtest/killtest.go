@@ -12,6 +12,8 @@ import (
 	"strconv"
 	"testing"
 	"time"
+
+	"pressbox/check"
 )
 
 // A Child is the function of a child process.
@@ -51,12 +53,8 @@ func Kill(tb testing.TB, round int, longest time.Duration, child string, args ..
 	var stderr bytes.Buffer
 	cmd.Stderr = &stderr
 	out, err := cmd.StdoutPipe()
-	if err != nil {
-		tb.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		tb.Fatal(err)
-	}
+	check.NoError(tb, err)
+	check.NoError(tb, cmd.Start())
 	if round%5 != 4 {
 		if _, err := bufio.NewReader(out).ReadString('\n'); err != nil {
 			tb.Errorf("round %d: %s is not ready: %v", round, child, err)

@@ -9,6 +9,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"pressbox/check"
 	"pressbox/voice/announce"
 )
 
@@ -163,9 +164,7 @@ func TestAnnounce_repeatedKeySpokenOnce(t *testing.T) {
 		h.post("head", false)
 		r := announce.Request{Message: "once", IdempotencyKey: "k1"}
 		first, err := h.Announce(h.t.Context(), r)
-		if err != nil {
-			h.t.Fatal(err)
-		}
+		check.NoError(h.t, err)
 		h.expectError(announce.Request{Message: "more"}, announce.ErrFull)
 		for _, status := range []announce.Status{announce.Queued, announce.Done} { // while the queue is full, after it was spoken
 			again, err := h.Announce(h.t.Context(), r)
@@ -404,9 +403,7 @@ func TestConfigure_appliesToLaterRequests(t *testing.T) {
 		}
 		c := settings
 		c.Max, c.Volume, c.TTL = 1, 50, time.Hour
-		if err := h.Configure(c); err != nil {
-			h.t.Fatal(err)
-		}
+		check.NoError(h.t, h.Configure(c))
 		h.expectError(announce.Request{Message: "d"}, announce.ErrFull)
 		if err := h.Configure(announce.Config{}); err == nil || h.Stats().Max != 1 {
 			h.t.Errorf("invalid settings: %v, and then Max is %d; want an error and 1", err, h.Stats().Max)

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"pressbox/audio"
+	"pressbox/check"
 	"pressbox/voice/announce"
 )
 
@@ -284,23 +285,13 @@ func newRig(t *testing.T, c announce.Config) *rig {
 func (h *rig) restart(c announce.Config) {
 	h.t.Helper()
 	a, err := announce.New(c, h.outbox, h.speaker, h.sink, slog.New(slog.DiscardHandler))
-	if err != nil {
-		h.t.Fatal(err)
-	}
+	check.NoError(h.t, err)
 	h.Announcer = a
 }
 
 // run runs the announcer; stop ends it and waits for it.
 func (h *rig) run() (stop func()) {
-	ctx, cancel := context.WithCancel(context.Background())
-	done := make(chan error, 1)
-	go func() { done <- h.Run(ctx) }()
-	stop = sync.OnceFunc(func() {
-		cancel()
-		if err := <-done; err != nil {
-			h.t.Errorf("Run: %v", err)
-		}
-	})
+	stop = check.Run(h.t, h.Run)
 	synctest.Wait()
 	return stop
 }

@@ -19,6 +19,7 @@ import (
 	"testing"
 	"time"
 
+	"pressbox/check"
 	"pressbox/voice/catalogue"
 )
 
@@ -102,9 +103,7 @@ func (c *countedWriter) Write(p []byte) (int, error) {
 func (s *fakeServer) fetch(t *testing.T) *catalogue.Catalogue {
 	t.Helper()
 	c, err := catalogue.Fetch(t.Context(), s.Client(), s.URL+"/v1/voices.json")
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.NoError(t, err)
 	return c
 }
 
@@ -113,9 +112,7 @@ func (s *fakeServer) install(t *testing.T, dir, name string) error {
 	t.Helper()
 	c := s.fetch(t)
 	v, err := c.Find(name)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.NoError(t, err)
 	i := catalogue.Installer{Catalogue: c, Client: s.Client(), Dir: dir, RetryDelay: time.Millisecond}
 	return i.Install(t.Context(), v)
 }
@@ -123,9 +120,7 @@ func (s *fakeServer) install(t *testing.T, dir, name string) error {
 // mustInstall installs tern and fails the test unless dir then has its files.
 func (s *fakeServer) mustInstall(t *testing.T, dir string) {
 	t.Helper()
-	if err := s.install(t, dir, tern); err != nil {
-		t.Fatal(err)
-	}
+	check.NoError(t, s.install(t, dir, tern))
 	s.expectInstalled(t, dir)
 }
 
@@ -146,9 +141,7 @@ func (s *fakeServer) models() []string {
 func names(t *testing.T, dir string) []string {
 	t.Helper()
 	files, err := os.ReadDir(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.NoError(t, err)
 	var all []string
 	for _, f := range files {
 		all = append(all, f.Name())
@@ -187,9 +180,7 @@ func TestInstall_complete(t *testing.T) {
 	if card, err := i.Card(t.Context(), v); err != nil || !strings.Contains(card, "License: CC0") {
 		t.Errorf("Card: %q, %v", card, err)
 	}
-	if err := i.Install(t.Context(), v); err != nil {
-		t.Fatal(err)
-	}
+	check.NoError(t, i.Install(t.Context(), v))
 	s.expectInstalled(t, dir)
 	if asked, _ := s.requests(); last[tern+".onnx"] != 300_000 || len(asked) != 3 {
 		t.Errorf("progress %v; requests %v, want each file once", last, asked)
@@ -260,9 +251,7 @@ func TestInstall_resumesEarlierPart(t *testing.T) {
 			t.Parallel()
 			s, dir := open(t), t.TempDir()
 			s.answer = tt.answer
-			if err := os.WriteFile(filepath.Join(dir, "."+tern+".onnx.part"), tt.part(s.files[model]), 0o600); err != nil {
-				t.Fatal(err)
-			}
+			check.NoError(t, os.WriteFile(filepath.Join(dir, "."+tern+".onnx.part"), tt.part(s.files[model]), 0o600))
 			s.mustInstall(t, dir)
 			if got := len(s.models()); name == "server without ranges" && got != 1 {
 				t.Errorf("the model was requested %d times, want once", got)
@@ -291,9 +280,7 @@ func TestInstall_modesAndLinks(t *testing.T) {
 	}
 
 	other, linked := filepath.Join(t.TempDir(), "other"), t.TempDir()
-	if err := os.Symlink(other, filepath.Join(linked, "."+tern+".onnx.part")); err != nil {
-		t.Fatal(err)
-	}
+	check.NoError(t, os.Symlink(other, filepath.Join(linked, "."+tern+".onnx.part")))
 	if err := s.install(t, linked, tern); err == nil {
 		t.Error("a link was followed")
 	}
@@ -401,9 +388,7 @@ func FuzzParse(f *testing.F) {
 		s.add("en/", tern, []string{"tern", "../tern"})
 		return s.index
 	}())))
-	if err != nil {
-		f.Fatal(err)
-	}
+	check.NoError(f, err)
 	f.Add(index)
 	f.Add([]byte(`{}`))
 	f.Add([]byte(`{"../v": {"files": {}}}`))

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"pressbox/check"
 	"pressbox/voice"
 )
 
@@ -40,9 +41,7 @@ func parallel(t *testing.T, path string) *Phonemizer {
 func mustPhonemes(tb testing.TB, p *Phonemizer, lang, clause string) string {
 	tb.Helper()
 	ipa, err := p.Phonemes(tb.Context(), lang, clause)
-	if err != nil {
-		tb.Fatal(err)
-	}
+	check.NoError(tb, err)
 	return ipa
 }
 
@@ -97,9 +96,7 @@ func TestPhonemizer_replacesDeadChild(t *testing.T) {
 	p := parallel(t, "")
 	want := mustPhonemes(t, p, "en-us", "hello")
 	killed := p.children[0]
-	if err := killed.cmd.Process.Kill(); err != nil {
-		t.Fatal(err)
-	}
+	check.NoError(t, killed.cmd.Process.Kill())
 	if got, err := p.Phonemes(t.Context(), "en-us", "hello"); err != nil || got != want {
 		t.Errorf("after its end: %q, %v; want %q", got, err, want)
 	}
@@ -112,9 +109,7 @@ func TestPhonemizer_replacesDeadChild(t *testing.T) {
 func script(t *testing.T, body string) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "espeak-ng")
-	if err := os.WriteFile(path, []byte("#!/bin/sh\n"+body), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	check.NoError(t, os.WriteFile(path, []byte("#!/bin/sh\n"+body), 0o700))
 	return path
 }
 

@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"pressbox/check"
 	"pressbox/voice"
 	"pressbox/voice/announce"
 	"pressbox/voice/espeak"
@@ -48,9 +49,7 @@ func TestRun_loadsAndCalibratesDefault(t *testing.T) {
 func TestSpeak_textAndRate(t *testing.T) {
 	t.Parallel()
 	lexicon, err := speakable.ParseLexicon(strings.NewReader("sba = summer baseball association of the county\n"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.NoError(t, err)
 	h := open(t, nil, withBundled)
 	awaitCalibrated(t, h, bundled)
 	const text = "Good morning. The plumber comes at ten, so please leave the garage door open and move the car. " +
@@ -193,9 +192,7 @@ func TestRun_followsFiles(t *testing.T) {
 	}
 
 	for _, suffix := range []string{".onnx", ".onnx.json"} {
-		if err := os.Remove(filepath.Join(h.dir, bundled+suffix)); err != nil {
-			t.Fatal(err)
-		}
+		check.NoError(t, os.Remove(filepath.Join(h.dir, bundled+suffix)))
 	}
 	eventually(t, "the voice is removed", func() bool { return len(h.Voices()) == 0 })
 	if err := speakError(t, h, ""); err == nil {
@@ -239,9 +236,7 @@ func TestRun_directoryCreatedLater(t *testing.T) {
 	})
 	withTiny("en_GB-first-low", "hum", `{}`)(t, h.dir)
 	eventually(t, "the directories are watched", func() bool { return len(h.Voices()) == 1 })
-	if err := os.Mkdir(dir, 0o755); err != nil {
-		t.Fatal(err)
-	}
+	check.NoError(t, os.Mkdir(dir, 0o755))
 	withBundled(t, dir)
 	eventually(t, "the voice in the new directory is found", func() bool { return info(h, bundled).Loaded })
 	withTiny("en_GB-hum-low", "hum", `{}`)(t, dir)
@@ -340,9 +335,7 @@ func TestSpeak_afterRun(t *testing.T) {
 	h := newRig(t, nil, withBundled)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if err := h.Run(ctx); err != nil {
-		t.Fatal(err)
-	}
+	check.NoError(t, h.Run(ctx))
 	if err := speakError(t, h, ""); err == nil || !strings.Contains(err.Error(), "closed") {
 		t.Errorf("%v, want an error about the closed library", err)
 	}

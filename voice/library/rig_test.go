@@ -1,18 +1,17 @@
 package library_test
 
 import (
-	"context"
 	"errors"
 	"log/slog"
 	"os"
 	"path/filepath"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
 
 	"pressbox/audio"
+	"pressbox/check"
 	"pressbox/voice"
 	"pressbox/voice/library"
 	"pressbox/voice/voicetest"
@@ -58,7 +57,7 @@ type rig struct {
 	*library.Library
 	dir    string
 	memory *memory
-	logs   *logBuffer
+	logs   *check.Log
 	loads  atomic.Int32 // of models
 	closes atomic.Int32
 }
@@ -80,7 +79,7 @@ func newRig(tb testing.TB, change func(*library.Config), files ...func(testing.T
 	tb.Helper()
 	runtime := voicetest.Runtime(tb)
 	runtime.Threads = 1
-	h := &rig{dir: tb.TempDir(), memory: &memory{}, logs: &logBuffer{}}
+	h := &rig{dir: tb.TempDir(), memory: &memory{}, logs: &check.Log{}}
 	for _, f := range files {
 		f(tb, h.dir)
 	}
@@ -108,18 +107,12 @@ func newRig(tb testing.TB, change func(*library.Config), files ...func(testing.T
 func open(tb testing.TB, change func(*library.Config), files ...func(testing.TB, string)) *rig {
 	tb.Helper()
 	h := newRig(tb, change, files...)
-	ctx, cancel := context.WithCancel(context.Background())
-	ended := make(chan error, 1)
-	go func() { ended <- h.Run(ctx) }()
 	tb.Cleanup(func() {
-		cancel()
-		if err := <-ended; err != nil {
-			tb.Errorf("Run: %v", err)
-		}
 		if n, m := h.loads.Load(), h.closes.Load(); n != m {
 			tb.Errorf("%d models were loaded and %d closed", n, m)
 		}
 	})
+	check.Run(tb, h.Run)
 	return h
 }
 
@@ -130,29 +123,9 @@ func start(t *testing.T, change func(*library.Config), files ...func(testing.TB,
 	return open(t, change, files...)
 }
 
-// A logBuffer is a log that may be read while it is written.
-type logBuffer struct {
-	mu sync.Mutex
-	b  strings.Builder
-}
-
-func (j *logBuffer) Write(p []byte) (int, error) {
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	return j.b.Write(p)
-}
-
-func (j *logBuffer) String() string {
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	return j.b.String()
-}
-
 func put(tb testing.TB, path string, data []byte) {
 	tb.Helper()
-	if err := os.WriteFile(path, data, 0o644); err != nil {
-		tb.Fatal(err)
-	}
+	check.NoError(tb, os.WriteFile(path, data, 0o644))
 }
 
 // withBundled adds the bundled voice.
@@ -219,9 +192,7 @@ func speak(tb testing.TB, h *rig, name, text string, rate int) []audio.Clip {
 	tb.Helper()
 	var clips []audio.Clip
 	for clip, err := range h.Speak(tb.Context(), name, text, rate) {
-		if err != nil {
-			tb.Fatal(err)
-		}
+		check.NoError(tb, err)
 		clips = append(clips, clip)
 	}
 	return clips
@@ -257,8 +228,6 @@ func withFile(name, text string) func(testing.TB, string) {
 func withDirectory(name string) func(testing.TB, string) {
 	return func(tb testing.TB, dir string) {
 		tb.Helper()
-		if err := os.Mkdir(filepath.Join(dir, name), 0o755); err != nil {
-			tb.Fatal(err)
-		}
+		check.NoError(tb, os.Mkdir(filepath.Join(dir, name), 0o755))
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"pressbox/check"
 	"pressbox/voice"
 	"pressbox/voice/voicetest"
 )
@@ -121,9 +122,7 @@ func TestBundled_fileSize(t *testing.T) {
 	const most = 8_000_000 // bytes
 	for _, name := range voicetest.Names(t) {
 		stat, err := os.Stat(voicetest.Path(t, name))
-		if err != nil {
-			t.Fatal(err)
-		}
+		check.NoError(t, err)
 		if stat.Size() > most {
 			t.Errorf("%s has %d bytes, want at most %d", name, stat.Size(), most)
 		}
@@ -227,17 +226,13 @@ func BenchmarkBundled(b *testing.B) {
 			runtime := voicetest.Runtime(b)
 			runtime.Threads = 1
 			m, err := runtime.Load(voicetest.Path(b, name), config)
-			if err != nil {
-				b.Fatal(err)
-			}
+			check.NoError(b, err)
 			defer func() { _ = m.Close() }() // the benchmark ends
 			in := voice.Input{IDs: plainIDs(config, "θɹˈiː tə tˈuː ɪnðə bˈɑːɾəm ʌvðə nˈaɪnθ."), NoiseScale: 0.667, LengthScale: 1}
 			samples := 0
 			for b.Loop() {
 				out, err := m.Infer(b.Context(), in)
-				if err != nil {
-					b.Fatal(err)
-				}
+				check.NoError(b, err)
 				samples += len(out)
 			}
 			b.ReportMetric(float64(samples)/float64(config.SampleRate)/b.Elapsed().Seconds(), "x-realtime")

@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"pressbox/check"
 	"pressbox/voice"
 	"pressbox/voice/onnx"
 	"pressbox/voice/voicetest"
@@ -47,9 +48,7 @@ var hello = []int64{1, 0, 20, 0, 59, 0, 24, 0, 120, 0, 27, 0, 100, 0, 10, 0, 2}
 func infer(tb testing.TB, m voice.Model, in voice.Input) []float32 {
 	tb.Helper()
 	samples, err := m.Infer(context.Background(), in)
-	if err != nil {
-		tb.Fatal(err)
-	}
+	check.NoError(tb, err)
 	return samples
 }
 
@@ -86,13 +85,9 @@ func TestLoad_invalidModels(t *testing.T) {
 	t.Parallel()
 	path, config := voicetest.Path(t, voicetest.Bundled), voicetest.Config(t, voicetest.Bundled)
 	whole, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.NoError(t, err)
 	half := filepath.Join(t.TempDir(), "half.onnx")
-	if err := os.WriteFile(half, whole[:len(whole)/2], 0o600); err != nil {
-		t.Fatal(err)
-	}
+	check.NoError(t, os.WriteFile(half, whole[:len(whole)/2], 0o600))
 	several := *config
 	several.Speakers = 2
 	slower := *config
@@ -148,9 +143,7 @@ func TestInfer_noIDs(t *testing.T) {
 func worked(t *testing.T) time.Duration {
 	t.Helper()
 	var use syscall.Rusage
-	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &use); err != nil {
-		t.Fatal(err)
-	}
+	check.NoError(t, syscall.Getrusage(syscall.RUSAGE_SELF, &use))
 	return time.Duration(use.Utime.Nano() + use.Stime.Nano())
 }
 
@@ -203,9 +196,7 @@ func TestInfer_concurrent(t *testing.T) {
 func TestVersion_invalidLibrary(t *testing.T) {
 	t.Parallel()
 	words := filepath.Join(t.TempDir(), "words.so")
-	if err := os.WriteFile(words, []byte("no library"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	check.NoError(t, os.WriteFile(words, []byte("no library"), 0o600))
 	for _, tt := range []struct{ name, path, want string }{
 		{"missing", "/nowhere/libonnxruntime.so", "/nowhere/libonnxruntime.so"},
 		{"not a library", words, words},
@@ -241,9 +232,7 @@ struct base *OrtGetApiBase(void) { return &base; }
 `
 	dir := t.TempDir()
 	path := filepath.Join(dir, "libonnxruntime.so")
-	if err := os.WriteFile(filepath.Join(dir, "old.c"), []byte(source), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	check.NoError(t, os.WriteFile(filepath.Join(dir, "old.c"), []byte(source), 0o600))
 	if out, err := exec.Command("gcc", "-shared", "-fPIC", "-o", path, filepath.Join(dir, "old.c")).CombinedOutput(); err != nil {
 		t.Fatalf("gcc: %v: %s", err, out)
 	}

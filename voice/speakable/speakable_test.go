@@ -13,6 +13,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"pressbox/check"
 	"pressbox/voice/speakable"
 )
 
@@ -23,9 +24,7 @@ type saying struct{ written, spoken string }
 func sayings(tb testing.TB, file string) []saying {
 	tb.Helper()
 	text, err := os.ReadFile("testdata/" + file)
-	if err != nil {
-		tb.Fatal(err)
-	}
+	check.NoError(tb, err)
 	var table []saying
 	for row := range strings.Lines(string(text)) {
 		row = strings.TrimSuffix(row, "\n")
@@ -113,9 +112,7 @@ func TestText_espeakReadsNoSigns(t *testing.T) {
 	cmd := exec.CommandContext(t.Context(), espeak, "-q", "--ipa", "-v", "en-us")
 	cmd.Stdin = &in
 	out, err := cmd.Output()
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.NoError(t, err)
 	if lines := bytes.Count(out, []byte("\n")); lines < rows {
 		t.Fatalf("espeak-ng read %d lines of %d rows", lines, rows)
 	}
@@ -167,9 +164,7 @@ func readingTime(t *testing.T, part string, n int) time.Duration {
 func cpuTime(t *testing.T) time.Duration {
 	t.Helper()
 	var now unix.Timespec
-	if err := unix.ClockGettime(unix.CLOCK_THREAD_CPUTIME_ID, &now); err != nil {
-		t.Fatal(err)
-	}
+	check.NoError(t, unix.ClockGettime(unix.CLOCK_THREAD_CPUTIME_ID, &now))
 	return time.Duration(now.Nano())
 }
 

@@ -14,6 +14,7 @@ import (
 	"strings"
 	"testing"
 
+	"pressbox/check"
 	"pressbox/voice"
 	"pressbox/voice/espeak"
 	"pressbox/voice/onnx"
@@ -26,9 +27,7 @@ const Bundled = "en_US-pressbox-medium"
 func Root(tb testing.TB) string {
 	tb.Helper()
 	dir, err := os.Getwd()
-	if err != nil {
-		tb.Fatal(err)
-	}
+	check.NoError(tb, err)
 	for ; dir != "/"; dir = filepath.Dir(dir) {
 		if _, err := os.Stat(filepath.Join(dir, "go.mod")); err == nil {
 			return dir
@@ -42,9 +41,7 @@ func Root(tb testing.TB) string {
 func Read(tb testing.TB, path string) []byte {
 	tb.Helper()
 	data, err := os.ReadFile(filepath.Join(Root(tb), path)) //nolint:gosec // a test names it
-	if err != nil {
-		tb.Fatal(err)
-	}
+	check.NoError(tb, err)
 	return data
 }
 
@@ -58,9 +55,7 @@ func Path(tb testing.TB, name string) string {
 func Config(tb testing.TB, name string) *voice.Config {
 	tb.Helper()
 	config, err := voice.ParseConfig(Read(tb, "models/"+name+".onnx.json"))
-	if err != nil {
-		tb.Fatal(err)
-	}
+	check.NoError(tb, err)
 	return config
 }
 
@@ -82,17 +77,11 @@ func Names(tb testing.TB) []string {
 func ChangedJSON(tb testing.TB, changes string) []byte {
 	tb.Helper()
 	var config, with map[string]any
-	if err := json.Unmarshal(Read(tb, "models/"+Bundled+".onnx.json"), &config); err != nil {
-		tb.Fatal(err)
-	}
-	if err := json.Unmarshal([]byte(changes), &with); err != nil {
-		tb.Fatal(err)
-	}
+	check.NoError(tb, json.Unmarshal(Read(tb, "models/"+Bundled+".onnx.json"), &config))
+	check.NoError(tb, json.Unmarshal([]byte(changes), &with))
 	merge(config, with)
 	data, err := json.Marshal(config)
-	if err != nil {
-		tb.Fatal(err)
-	}
+	check.NoError(tb, err)
 	return data
 }
 
@@ -129,14 +118,8 @@ func Runtime(tb testing.TB) onnx.Runtime {
 func Load(tb testing.TB, path string, config *voice.Config) voice.Model {
 	tb.Helper()
 	m, err := Runtime(tb).Load(path, config)
-	if err != nil {
-		tb.Fatal(err)
-	}
-	tb.Cleanup(func() {
-		if err := m.Close(); err != nil {
-			tb.Error(err)
-		}
-	})
+	check.NoError(tb, err)
+	check.Close(tb, m)
 	return m
 }
 

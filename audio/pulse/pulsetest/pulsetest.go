@@ -15,6 +15,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"pressbox/check"
 )
 
 // startTime limits the start of a server on a busy host.
@@ -63,9 +65,7 @@ func New(tb testing.TB, cfg Config) *Server {
 		cfg.Format = "float32le"
 	}
 	dir, err := os.MkdirTemp("", "pulse") //nolint:usetesting // its path may be too long for a socket
-	if err != nil {
-		tb.Fatal(err)
-	}
+	check.NoError(tb, err)
 	s := &Server{Address: "unix:" + filepath.Join(dir, "native"), tb: tb, cfg: cfg, dir: dir}
 	tb.Cleanup(func() {
 		s.Kill()
@@ -81,9 +81,7 @@ func (s *Server) Start() {
 	s.tb.Helper()
 	notify := &net.UnixAddr{Net: "unixgram", Name: filepath.Join(s.dir, "notify")}
 	ready, err := net.ListenUnixgram("unixgram", notify)
-	if err != nil {
-		s.tb.Fatal(err)
-	}
+	check.NoError(s.tb, err)
 	defer func() {
 		_ = ready.Close()
 		_ = os.Remove(notify.Name) // Start makes it again
