@@ -50,7 +50,7 @@ var floors = map[string][]string{
 	"game/teamdata":     {"game", "game/teams"},
 	"daemon/systemd":    {},
 	"daemon/web/static": {},
-	"daemon/web":        {"auth", "daemon/web/static", "game/protocol", "game/teams", "voice/announce"},
+	"daemon/web":        {"auth", "daemon/web/static", "game/protocol", "game/teams", "voice", "voice/announce"},
 
 	// 2b: the routes of the HTTP server
 	"daemon/web/announcements": {"audio", "daemon/web", "voice/announce"},

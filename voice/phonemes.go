@@ -123,6 +123,19 @@ func (c *Config) id(phoneme string) []int64 {
 	return id
 }
 
+// PlainBrackets returns text with single brackets around each [[block]] that is
+// not made of the voice's phonemes only, so that the block is read as text.
+func (c *Config) PlainBrackets(text string) string {
+	return rawBlock.ReplaceAllStringFunc(text, func(block string) string {
+		for _, p := range codepoints(strings.Trim(block, "[]")) {
+			if p != space && len(c.id(p)) == 0 {
+				return block[1 : len(block)-1]
+			}
+		}
+		return block
+	})
+}
+
 // audible reports whether a phoneme is a sound, not a mark or a space.
 func audible(phoneme string) bool {
 	return strings.ContainsFunc(phoneme, func(r rune) bool {

@@ -68,6 +68,21 @@ func speak(tb testing.TB, v *voice.Voice, text string, rate int) []audio.Clip {
 }
 
 // The vectors are those of Piper's own tests.
+func TestPlainBrackets(t *testing.T) {
+	t.Parallel()
+	c := voicetest.Config(t, voicetest.Bundled)
+	for text, want := range map[string]string{
+		"I am [[ bˈætmæn ]].":       "I am [[ bˈætmæn ]].",
+		"[[FIRING]] Disk":           "[FIRING] Disk",
+		"[[漢字]] and [[ˈa]] [[x*y]]": "[漢字] and [[ˈa]] [x*y]",
+		"[[ ]] [[a":                 "[[ ]] [[a",
+	} {
+		if got := c.PlainBrackets(text); got != want {
+			t.Errorf("PlainBrackets(%q) = %q, want %q", text, got, want)
+		}
+	}
+}
+
 func TestSpeak_goldenIDs(t *testing.T) {
 	t.Parallel()
 	v, h := sineVoice(t, voicetest.Espeak(t))

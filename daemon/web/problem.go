@@ -14,6 +14,7 @@ import (
 	"pressbox/auth"
 	"pressbox/game/protocol"
 	"pressbox/game/teams"
+	"pressbox/voice"
 	"pressbox/voice/announce"
 )
 
@@ -84,6 +85,8 @@ var statuses = []struct {
 	{announce.ErrUnavailable, http.StatusServiceUnavailable, "not_accepting", 10 * time.Second},
 	{teams.ErrUnavailable, http.StatusServiceUnavailable, "team_data_unavailable", 30 * time.Second},
 	{ErrBusy, http.StatusServiceUnavailable, "busy", 2 * time.Second},
+	{voice.ErrNoSpeech, http.StatusUnprocessableEntity, announce.CodeNotSpeakable, 0},
+	{voice.ErrUnavailable, http.StatusServiceUnavailable, "speech_unavailable", 30 * time.Second},
 	{ErrStopping, http.StatusServiceUnavailable, "stopping", 2 * time.Second},
 	{errInterrupted, http.StatusServiceUnavailable, "interrupted", 2 * time.Second},
 }

@@ -140,9 +140,14 @@ func (l *Library) speak(ctx context.Context, name, message string, rate int) ite
 		defer l.release(e)
 		v := l.voice(e, speaker)
 		v.Calibration = l.calibrationOf(ctx, calibrationJob{entry: e, speaker: speaker})
-		text := speakable.Text(message, v.Config.Locale(), l.lexicon.Load())
+		text := l.text(v.Config, message)
 		v.Speak(ctx, text, rate)(yield)
 	}
+}
+
+// text returns the speakable text of a message for a voice.
+func (l *Library) text(c *voice.Config, message string) string {
+	return speakable.Text(c.PlainBrackets(message), c.Locale(), l.lexicon.Load())
 }
 
 // voice returns a voice.Voice for one speaker; the model must be acquired.

@@ -43,7 +43,7 @@ c++ = see plus plus
 [de] boot = [[ boːt ]]
 km run = $5 dash
 café = coffee house
-wifi = why fi [[ x ]]
+wifi = why fi [[ ɪks ]]
 `
 	lex, err := speakable.ParseLexicon(strings.NewReader(file))
 	if err != nil {
@@ -65,7 +65,7 @@ wifi = why fi [[ x ]]
 		{"en", "5 km run", "five five dollars dash."},
 		{"en", "CAFE\u0301", "coffee house."},
 		{"en", "**sql** [sql](http://x.y)", "sequel sequel."},
-		{"en", "[[ sql ]] wifi [[ sql ]]", "[[ sql ]] why fi [[ x ]] [[ sql ]]."},
+		{"en", "[[ sqˈl ]] wifi [[ sqˈl ]]", "[[ sqˈl ]] why fi [[ ɪks ]] [[ sqˈl ]]."},
 	} {
 		if got := speakable.Text(tt.written, tt.lang, lex); got != tt.spoken {
 			t.Errorf("Text(%q, %s) = %q, want %q", tt.written, tt.lang, got, tt.spoken)

@@ -9,9 +9,19 @@ import (
 // processed. It is a private-use character, which no step matches.
 const hidden = "\uE000"
 
-var rawBlock = regexp.MustCompile(`\[\[[^\r\n]*?\]\]`)
+// ipa matches characters of phonemes: lower-case Latin letters, the letters,
+// modifiers and diacritics of the International Phonetic Alphabet, and marks.
+const (
+	ipaSign = `æçðøœŋħβθχɐ-˿\x{300}-\x{36F}ᴀ-ᶿⱱ`
+	ipa     = `[a-z .,;:!?'|‖` + ipaSign + `]*`
+)
 
-// around processes the text around blocks of raw phonemes. change must preserve
+// rawBlock matches a block of raw phonemes. One that could be words, as in
+// "[[main page]]", has no sign of the phonetic alphabet and is text.
+var rawBlock = regexp.MustCompile(`\[\[` + ipa + `[` + ipaSign + `]` + ipa + `\]\]`)
+
+// around processes the text around blocks of raw phonemes; other double brackets
+// are text. change must preserve
 // each [hidden] and their order.
 func around(s string, change func(string) string) string {
 	var blocks []string

@@ -13,6 +13,7 @@ import (
 	"pressbox/audio"
 	"pressbox/check"
 	"pressbox/daemon/web/webtest"
+	"pressbox/voice"
 )
 
 func TestSpeech_wav(t *testing.T) {
@@ -105,6 +106,23 @@ func TestSpeech_firstClipFails(t *testing.T) {
 	}
 	if log := r.Log.String(); !strings.Contains(log, webtest.ErrVoice.Error()) || !strings.Contains(log, w.Field("request_id")) {
 		t.Errorf("the cause is not in the log: %s", log)
+	}
+}
+
+// Text for which a voice has no sound is the client's fault; a missing espeak-ng is
+// not.
+func TestSpeech_voiceCannotSpeak(t *testing.T) {
+	t.Parallel()
+	for cause, want := range map[error]struct {
+		status int
+		code   string
+	}{
+		voice.ErrNoSpeech:    {422, "not_speakable"},
+		voice.ErrUnavailable: {503, "speech_unavailable"},
+	} {
+		r := webtest.NewRig(t)
+		r.Speaker.FirstErr = fmt.Errorf("speak: %w", cause)
+		r.Do(t, "POST", "/v1/audio/speech", `{"input": "x"}`).Want(want.status, want.code)
 	}
 }
 
