@@ -84,10 +84,11 @@ func runApp(b *testing.B, onFirstWrite func()) (*app, *client.Client) {
 		name, value, _ := strings.Cut(assignment, "=")
 		b.Setenv(name, value)
 	}
-	cfg, err := settings.ForHost("")
+	host, err := settings.ForHost("")
 	if err != nil {
 		b.Fatal(err)
 	}
+	cfg := host.Config
 	st, _, err := recovery.Open(b.Context(), cfg, log)
 	if err != nil {
 		b.Fatal(err)

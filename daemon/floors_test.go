@@ -66,7 +66,8 @@ var floors = map[string][]string{
 	},
 
 	// 3: parts of the server and its commands; daemon connects them
-	"daemon/settings": {},
+	"daemon/trust":    {},
+	"daemon/settings": {"daemon/trust"},
 	"daemon/exitcode": {},
 	"daemon/logging":  {"daemon/systemd"},
 	"daemon/metrics":  {"voice/announce"},
@@ -74,15 +75,15 @@ var floors = map[string][]string{
 	"daemon/health":   {"audio/pulse", "daemon/systemd", "daemon/web/admin", "store", "voice/announce", "voice/library"},
 	"daemon/recovery": {"daemon/exitcode", "daemon/settings", "daemon/systemd", "store"},
 	"daemon/signin":   {"auth", "auth/idp", "auth/session", "clock", "clock/system", "daemon/exitcode", "daemon/settings", "daemon/web/signin", "store"},
-	"daemon/client":   {"audio", "daemon/exitcode", "daemon/settings"},
+	"daemon/client":   {"audio", "daemon/exitcode", "daemon/settings", "daemon/trust"},
 	"daemon/setup":    {"atomicfile", "daemon/exitcode", "daemon/settings"},
 	"daemon/doctor": {
-		"audio/pulse", "clock/system", "daemon/client", "daemon/recovery", "daemon/settings", "daemon/setup", "daemon/web/admin",
-		"store", "voice", "voice/espeak", "voice/library", "voice/onnx",
+		"audio/pulse", "clock/system", "daemon/client", "daemon/recovery", "daemon/settings", "daemon/setup", "daemon/trust",
+		"daemon/web/admin", "store", "voice", "voice/espeak", "voice/library", "voice/onnx",
 	},
 	"daemon/cli": {
 		"atomicfile", "audio", "audio/pulse", "daemon/client", "daemon/doctor", "daemon/exitcode", "daemon/logging", "daemon/recovery", "daemon/settings",
-		"daemon/setup", "store", "voice/catalogue",
+		"daemon/setup", "daemon/trust", "store", "voice/catalogue",
 	},
 
 	// 4: programs; no package imports them
@@ -98,6 +99,8 @@ var floors = map[string][]string{
 
 	// Stand-ins for an outside thing, and what tests share. As no package may
 	// import them, only tests do.
+	"daemon/trust/trusttest": {},
+
 	"check":                 {},
 	"audio/pulse/pulsetest": {"check"},
 	"voice/voicetest":       {"check", "voice", "voice/espeak", "voice/onnx"},

@@ -16,6 +16,26 @@ import (
 	"pressbox/daemon/settings"
 )
 
+// hostSettings returns the settings of the server on this host, with another STATE_DIR
+// unless stateDir is "", and prints why root ignores a .env.
+func hostSettings(cmd *cobra.Command, stateDir string) (settings.Host, error) {
+	host, err := settings.ForHost(stateDir)
+	if host.Ignored != nil {
+		cmd.PrintErrln("pressbox:", host.Ignored)
+	}
+	if err != nil {
+		err = exitcode.With(exitcode.Usage, err)
+	}
+	return host, err
+}
+
+// stateDirFlag adds a flag for STATE_DIR to cmd and returns the function that reads the
+// settings of the server on this host.
+func stateDirFlag(cmd *cobra.Command) func() (settings.Host, error) {
+	dir := cmd.Flags().String("state-dir", "", "`directory` of the store [STATE_DIR]")
+	return func() (settings.Host, error) { return hostSettings(cmd, *dir) }
+}
+
 // serverFlag adds a flag for the server's URL to cmd and returns the function that makes a
 // client: of --server, else of $PRESSBOX_URL, else of HOST and PORT in the settings. Its
 // token is $PRESSBOX_TOKEN.
@@ -27,9 +47,9 @@ func serverFlag(cmd *cobra.Command) func() (*client.Client, error) {
 			url = os.Getenv("PRESSBOX_URL")
 		}
 		if url == "" {
-			cfg, err := settings.ForHost("")
+			host, err := hostSettings(cmd, "")
 			if err == nil {
-				url, err = client.Origin(cfg)
+				url, err = client.Origin(host.Config)
 			}
 			if err != nil {
 				return nil, exitcode.With(exitcode.Usage, err)
@@ -43,23 +63,29 @@ func serverFlag(cmd *cobra.Command) func() (*client.Client, error) {
 	}
 }
 
+// running returns an administrator's client of the running server; nil if none runs.
+func running(ctx context.Context, host settings.Host) (*client.Client, error) {
+	path, err := client.FindSocket(ctx, host)
+	if err != nil || path == "" {
+		return nil, err
+	}
+	return client.ForSocket(path), nil
+}
+
 // adminFlag adds a flag for STATE_DIR to cmd and returns the function that makes an
 // administrator's client of the running server.
 func adminFlag(cmd *cobra.Command) func() (*client.Client, error) {
 	config := stateDirFlag(cmd)
 	return func() (*client.Client, error) {
-		cfg, err := config()
+		host, err := config()
 		if err != nil {
 			return nil, err
 		}
-		path, err := client.FindSocket(cfg)
-		if err != nil {
-			return nil, err
+		c, err := running(cmd.Context(), host)
+		if err == nil && c == nil {
+			err = exitcode.With(exitcode.Unreachable, fmt.Errorf("no server is running in %s or at %s; start one with \"systemctl start pressbox\" or \"pressbox serve\"", host.StateDir, settings.SharedAdmin))
 		}
-		if path == "" {
-			return nil, exitcode.With(exitcode.Unreachable, fmt.Errorf("no server is running in %s or at %s; start one with \"systemctl start pressbox\" or \"pressbox serve\"", cfg.StateDir, settings.SharedAdmin))
-		}
-		return client.ForSocket(path), nil
+		return c, err
 	}
 }
 
@@ -68,24 +94,24 @@ func adminFlag(cmd *cobra.Command) func() (*client.Client, error) {
 func (p Program) administer(cmd *cobra.Command) func(do func(context.Context, *client.Client) error) error {
 	config := stateDirFlag(cmd)
 	return func(do func(context.Context, *client.Client) error) (err error) {
-		cfg, err := config()
+		host, err := config()
 		if err != nil {
 			return err
 		}
-		path, err := client.FindSocket(cfg)
+		c, err := running(cmd.Context(), host)
 		if err != nil {
 			return err
 		}
-		if path != "" {
-			return do(cmd.Context(), client.ForSocket(path))
+		if c != nil {
+			return do(cmd.Context(), c)
 		}
 		log := logging.New(cmd.ErrOrStderr(), slog.LevelWarn)
-		st, _, err := recovery.Open(cmd.Context(), cfg, log)
+		st, _, err := recovery.Open(cmd.Context(), host.Config, log)
 		if err != nil {
 			return err
 		}
 		defer func() { err = errors.Join(err, st.Close()) }()
-		handler, err := p.Administration(cfg, st, log)
+		handler, err := p.Administration(host.Config, st, log)
 		if err != nil {
 			return err
 		}

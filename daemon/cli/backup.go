@@ -11,7 +11,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"pressbox/daemon/client"
 	"pressbox/daemon/exitcode"
 	"pressbox/daemon/logging"
 	"pressbox/daemon/recovery"
@@ -32,11 +31,11 @@ func backupCommand() *cobra.Command {
 		if _, err := os.Lstat(path); !errors.Is(err, fs.ErrNotExist) {
 			return errors.Join(fmt.Errorf("the file %s already exists", path), err)
 		}
-		cfg, err := config()
+		host, err := config()
 		if err != nil {
 			return err
 		}
-		size, err := backUp(cmd.Context(), cfg, path, logging.New(cmd.ErrOrStderr(), slog.LevelWarn))
+		size, err := backUp(cmd.Context(), host, path, logging.New(cmd.ErrOrStderr(), slog.LevelWarn))
 		if err != nil {
 			return err
 		}
@@ -47,19 +46,18 @@ func backupCommand() *cobra.Command {
 }
 
 // backUp copies the store of the running server, or that in STATE_DIR, to path.
-func backUp(ctx context.Context, cfg settings.Config, path string, log *slog.Logger) (size int64, err error) {
-	socket, err := client.FindSocket(cfg)
+func backUp(ctx context.Context, host settings.Host, path string, log *slog.Logger) (size int64, err error) {
+	c, err := running(ctx, host)
 	if err != nil {
 		return 0, err
 	}
-	if socket != "" {
-		c := client.ForSocket(socket)
+	if c != nil {
 		return recovery.WriteBackup(ctx, path, func(w io.Writer) error { return c.Backup(ctx, w) })
 	}
-	if _, err := os.Stat(cfg.StorePath()); err != nil {
-		return 0, exitcode.With(exitcode.Unreachable, fmt.Errorf("no server is running, and there is no store in STATE_DIR=%s: %w", cfg.StateDir, err))
+	if _, err := os.Stat(host.StorePath()); err != nil {
+		return 0, exitcode.With(exitcode.Unreachable, fmt.Errorf("no server is running, and there is no store in STATE_DIR=%s: %w", host.StateDir, err))
 	}
-	return recovery.Backup(ctx, cfg, path, log)
+	return recovery.Backup(ctx, host.Config, path, log)
 }
 
 func restoreCommand() *cobra.Command {
@@ -76,18 +74,18 @@ func restoreCommand() *cobra.Command {
 	}
 	config := stateDirFlag(cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		cfg, err := config()
+		host, err := config()
 		if err != nil {
 			return err
 		}
-		socket, err := client.FindSocket(cfg)
+		c, err := running(cmd.Context(), host)
 		if err != nil {
 			return err
 		}
-		if socket != "" {
+		if c != nil {
 			return exitcode.With(exitcode.InUse, errors.New("the server is running: stop it first, with \"systemctl stop pressbox.socket pressbox-admin.socket pressbox\""))
 		}
-		aside, err := recovery.Restore(cmd.Context(), cfg, args[0])
+		aside, err := recovery.Restore(cmd.Context(), host.Config, args[0])
 		if err != nil {
 			return err
 		}

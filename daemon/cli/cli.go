@@ -6,11 +6,9 @@ package cli
 
 import (
 	"context"
-	"fmt"
 	"log/slog"
 	"net/http"
 	"strings"
-	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 
@@ -92,19 +90,6 @@ func settingsFlags(cmd *cobra.Command) func() (*settings.Sources, error) {
 	}
 }
 
-// stateDirFlag adds a flag for STATE_DIR to cmd and returns the function that reads the
-// settings of the server on this host.
-func stateDirFlag(cmd *cobra.Command) func() (settings.Config, error) {
-	dir := cmd.Flags().String("state-dir", "", "`directory` of the store [STATE_DIR]")
-	return func() (settings.Config, error) {
-		cfg, err := settings.ForHost(*dir)
-		if err != nil {
-			return cfg, exitcode.With(exitcode.Usage, err)
-		}
-		return cfg, nil
-	}
-}
-
 func (p Program) serveCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "serve",
@@ -112,7 +97,8 @@ func (p Program) serveCommand() *cobra.Command {
 		Long: "Serve runs the server until it receives SIGTERM or Ctrl-C. It then finishes the current\n" +
 			"sentence, within five seconds.\n\n" +
 			"Every flag is also a setting, with the name in brackets. In order of precedence: flags,\n" +
-			"the environment, .env in the working directory, and\n" + settings.SystemFile + ".",
+			"the environment, .env in the working directory, and\n" + settings.SystemFile + ". Root's other\n" +
+			"commands, except config, ignore a .env that another user could have written.",
 		Args: cobra.NoArgs,
 	}
 	sources := settingsFlags(cmd)
@@ -163,13 +149,7 @@ func configCommand() *cobra.Command {
 		if err != nil {
 			return exitcode.With(exitcode.Usage, err)
 		}
-		table := newTable(cmd)
-		for _, v := range values {
-			if _, err := fmt.Fprintf(table, "%s\t%s\t%s\n", v.Name, v, v.Origin); err != nil {
-				return err
-			}
-		}
-		return table.Flush()
+		return printTable(cmd, values, func(v settings.Value) []any { return []any{v.Name, v, v.Origin} })
 	}
 	return cmd
 }
@@ -188,9 +168,4 @@ func (p Program) openAPICommand() *cobra.Command {
 			return err
 		},
 	}
-}
-
-// newTable returns a writer that aligns columns, separated by tabs, on the command's output.
-func newTable(cmd *cobra.Command) *tabwriter.Writer {
-	return tabwriter.NewWriter(cmd.OutOrStdout(), 0, 0, 2, ' ', 0)
 }

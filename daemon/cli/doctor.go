@@ -27,8 +27,8 @@ func (p Program) doctorCommand() *cobra.Command {
 	dir := cmd.Flags().String("state-dir", "", "`directory` of the store [STATE_DIR]")
 	asJSON := cmd.Flags().Bool("json", false, "print the findings as JSON")
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
-		report := doctor.New(*dir, p.Build.Version).Run(cmd.Context())
-		var err error
+		host, err := hostSettings(cmd, *dir) // doctor reports an error
+		report := doctor.New(cmd.Context(), host, err, p.Build.Version).Run(cmd.Context())
 		if *asJSON {
 			err = printJSON(cmd, report)
 		} else {

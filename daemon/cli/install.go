@@ -9,13 +9,13 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 	"golang.org/x/sys/unix"
 
-	"pressbox/daemon/exitcode"
 	"pressbox/daemon/settings"
 	"pressbox/voice/catalogue"
 )
@@ -41,24 +41,19 @@ func availableCommand() *cobra.Command {
 		Args:  cobra.MaximumNArgs(1),
 	}
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		cfg, err := settings.ForHost("")
-		if err != nil {
-			return exitcode.With(exitcode.Usage, err)
-		}
-		c, err := catalogue.Fetch(cmd.Context(), catalogueClient(), cfg.VoicesURL)
+		host, err := hostSettings(cmd, "")
 		if err != nil {
 			return err
 		}
-		table := newTable(cmd)
-		for _, v := range c.Voices() {
-			if !strings.HasPrefix(v.Name, strings.Join(args, "")) {
-				continue
-			}
-			if _, err := fmt.Fprintf(table, "%s\t%s\t%.1f MB\t%d speakers\n", v.Name, v.Language, float64(v.Size())/1e6, max(1, v.Speakers)); err != nil {
-				return err
-			}
+		c, err := catalogue.Fetch(cmd.Context(), catalogueClient(), host.VoicesURL)
+		if err != nil {
+			return err
 		}
-		return table.Flush()
+		prefix := strings.Join(args, "")
+		voices := slices.DeleteFunc(c.Voices(), func(v catalogue.Voice) bool { return !strings.HasPrefix(v.Name, prefix) })
+		return printTable(cmd, voices, func(v catalogue.Voice) []any {
+			return []any{v.Name, v.Language, megabytes(v.Size()), fmt.Sprintf("%d speakers", max(1, v.Speakers))}
+		})
 	}
 	return cmd
 }
@@ -75,10 +70,11 @@ func installCommand() *cobra.Command {
 	}
 	dir := cmd.Flags().String("model-dir", "", "`directory` of the voices [MODEL_DIR]")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		cfg, err := settings.ForHost("")
+		host, err := hostSettings(cmd, "")
 		if err != nil {
-			return exitcode.With(exitcode.Usage, err)
+			return err
 		}
+		cfg := host.Config
 		if *dir != "" {
 			cfg.ModelDir = *dir
 		}

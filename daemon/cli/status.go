@@ -2,7 +2,6 @@ package cli
 
 import (
 	"cmp"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
@@ -35,19 +34,7 @@ func (p Program) statusCommand() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		var response json.RawMessage
-		if err := c.Call(cmd.Context(), http.MethodGet, "/admin/status", nil, &response); err != nil {
-			return err
-		}
-		var s client.Status
-		if err := json.Unmarshal(response, &s); err != nil {
-			return fmt.Errorf("decode the server's response: %w", err)
-		}
-		if *asJSON {
-			err = printJSON(cmd, response)
-		} else {
-			err = printStatus(cmd, s)
-		}
+		s, err := get(cmd, c, "/admin/status", *asJSON, printStatus)
 		if err == nil && s.Health.Status != "ok" {
 			err = errNotOK
 		}

@@ -73,13 +73,7 @@ func (p Program) listTokensCommand() *cobra.Command {
 			if err := c.Call(ctx, http.MethodGet, "/admin/tokens", nil, &list); err != nil {
 				return err
 			}
-			table := newTable(cmd)
-			for _, t := range list.Tokens {
-				if _, err := fmt.Fprintf(table, "%s\t%s\t%s\t%s\n", t.ID, t.Name, t.networkText(), t.expiry()); err != nil {
-					return err
-				}
-			}
-			return table.Flush()
+			return printTable(cmd, list.Tokens, func(t token) []any { return []any{t.ID, t.Name, t.networkText(), t.expiry()} })
 		})
 	}
 	return cmd

@@ -62,17 +62,13 @@ func (p Program) listUsersCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			table := newTable(cmd)
-			for _, u := range users {
+			return printTable(cmd, users, func(u user) []any {
 				note := ""
 				if u.Disabled {
 					note = "disabled"
 				}
-				if _, err := fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\n", u.ID, u.Name, u.Provider, u.Created.Format(time.DateOnly), note); err != nil {
-					return err
-				}
-			}
-			return table.Flush()
+				return []any{u.ID, u.Name, u.Provider, u.Created.Format(time.DateOnly), note}
+			})
 		})
 	}
 	return cmd

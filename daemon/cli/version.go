@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"encoding/json"
 	"fmt"
 	"runtime"
 	"strings"
@@ -59,10 +58,4 @@ func (p Program) versionCommand() *cobra.Command {
 		}{b.Version, b.Released, hash, changed, runtime.Version(), platform})
 	}
 	return cmd
-}
-
-func printJSON(cmd *cobra.Command, v any) error {
-	out := json.NewEncoder(cmd.OutOrStdout())
-	out.SetIndent("", "  ")
-	return out.Encode(v)
 }

@@ -1,9 +1,7 @@
 package cli
 
 import (
-	"encoding/json"
 	"fmt"
-	"net/http"
 
 	"github.com/spf13/cobra"
 )
@@ -22,45 +20,36 @@ func voicesCommand() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		var response json.RawMessage
-		if err := c.Call(cmd.Context(), http.MethodGet, "/voices", nil, &response); err != nil {
-			return err
-		}
-		if *asJSON {
-			return printJSON(cmd, response)
-		}
-		return printVoices(cmd, response)
+		_, err = get(cmd, c, "/voices", *asJSON, printVoices)
+		return err
 	}
 	return cmd
 }
 
-func printVoices(cmd *cobra.Command, response []byte) error {
-	var list struct {
-		Default string `json:"default"`
-		Voices  []struct {
-			Name       string `json:"name"`
-			Language   string `json:"language"`
-			Quality    string `json:"quality"`
-			SampleRate int    `json:"sample_rate"`
-			SizeBytes  int64  `json:"size_bytes"`
-			Default    bool   `json:"default"`
-			Error      string `json:"error"`
-		} `json:"voices"`
-	}
-	if err := json.Unmarshal(response, &list); err != nil {
-		return fmt.Errorf("decode the list of voices: %w", err)
-	}
-	table := newTable(cmd)
-	for _, v := range list.Voices {
+// A voiceList holds the installed voices.
+type voiceList struct {
+	Voices []installedVoice `json:"voices"`
+}
+
+type installedVoice struct {
+	Name       string `json:"name"`
+	Language   string `json:"language"`
+	Quality    string `json:"quality"`
+	SampleRate int    `json:"sample_rate"` // Hz
+	SizeBytes  int64  `json:"size_bytes"`
+	Default    bool   `json:"default"`
+	Error      string `json:"error"` // "" means that it can speak
+}
+
+func printVoices(cmd *cobra.Command, list voiceList) error {
+	return printTable(cmd, list.Voices, func(v installedVoice) []any {
 		note := v.Error
 		if v.Default {
 			note = "default"
 		}
-		_, err := fmt.Fprintf(table, "%s\t%s\t%s\t%d Hz\t%.1f MB\t%s\n",
-			v.Name, v.Language, v.Quality, v.SampleRate, float64(v.SizeBytes)/1e6, note)
-		if err != nil {
-			return err
-		}
-	}
-	return table.Flush()
+		return []any{v.Name, v.Language, v.Quality, fmt.Sprintf("%d Hz", v.SampleRate), megabytes(v.SizeBytes), note}
+	})
 }
+
+// megabytes describes a size in bytes.
+func megabytes(size int64) string { return fmt.Sprintf("%.1f MB", float64(size)/1e6) }

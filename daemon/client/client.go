@@ -16,13 +16,14 @@ import (
 	"net/http"
 	"net/netip"
 	"net/url"
-	"strconv"
+	"os"
 	"strings"
 	"syscall"
 	"time"
 
 	"pressbox/daemon/exitcode"
 	"pressbox/daemon/settings"
+	"pressbox/daemon/trust"
 )
 
 // A Client sends requests to one server.
@@ -43,14 +44,29 @@ func New(origin, token string) *Client {
 	return &Client{Base: origin, Token: token, HTTP: http.Client{Transport: transport}}
 }
 
-// ForSocket returns a client of the server whose admin socket is at path.
+// ForSocket returns a client of the server whose admin socket is at path. For root, only
+// servers of root and of the service have one; see [trust.Peer].
 func ForSocket(path string) *Client {
 	return &Client{Base: "http://localhost", socket: path, HTTP: http.Client{Transport: &http.Transport{
 		ResponseHeaderTimeout: ResponseTimeout,
-		DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
-			return new(net.Dialer).DialContext(ctx, "unix", path)
-		},
+		DialContext:           func(ctx context.Context, _, _ string) (net.Conn, error) { return dialSocket(ctx, path) },
 	}}}
+}
+
+// dialSocket connects to an admin socket.
+func dialSocket(ctx context.Context, path string) (net.Conn, error) {
+	conn, err := new(net.Dialer).DialContext(ctx, "unix", path)
+	if err != nil {
+		return nil, err
+	}
+	local, ok := conn.(*net.UnixConn)
+	if !ok {
+		return nil, errors.Join(fmt.Errorf("%s is not a Unix socket", path), conn.Close())
+	}
+	if err := trust.Peer(local, settings.UserName); err != nil {
+		return nil, errors.Join(fmt.Errorf("%s: %w", path, err), conn.Close())
+	}
+	return conn, nil
 }
 
 // ForHandler returns a client whose requests h answers in this process.
@@ -58,36 +74,55 @@ func ForHandler(h http.Handler) *Client {
 	return &Client{Base: "http://localhost", HTTP: http.Client{Transport: InProcess{h}}}
 }
 
-// Origin returns the origin at which this host reaches a server with these settings.
+// Origin returns the origin at which this host reaches a server with these settings: an
+// address, as a resolver on the network could answer for a name.
 func Origin(cfg settings.Config) (string, error) {
 	if cfg.Port == 0 {
 		return "", errors.New("with PORT=0 the server's address is unknown: pass it with --server")
 	}
-	host := cfg.Host
-	if addr, err := netip.ParseAddr(host); err == nil && addr.IsUnspecified() {
-		host = "localhost"
+	addr, err := netip.ParseAddr(cfg.Host)
+	switch {
+	case cfg.Host == "localhost":
+		addr = netip.AddrFrom4([4]byte{127, 0, 0, 1})
+	case err != nil:
+		return "", fmt.Errorf("HOST=%s is a name, which may stand for another host: pass the server's address with --server", cfg.Host)
+	case addr.IsUnspecified() && addr.Is4():
+		addr = netip.AddrFrom4([4]byte{127, 0, 0, 1})
+	case addr.IsUnspecified():
+		addr = netip.IPv6Loopback()
 	}
-	return "http://" + net.JoinHostPort(host, strconv.Itoa(cfg.Port)), nil
+	return "http://" + netip.AddrPortFrom(addr, uint16(cfg.Port)).String(), nil //nolint:gosec // the settings have at most 65535
 }
 
 // FindSocket returns the admin socket of the server with these settings; "" if none runs.
-func FindSocket(cfg settings.Config) (path string, err error) {
-	return firstListening(cfg.AdminSocket(), settings.SharedAdmin)
+func FindSocket(ctx context.Context, h settings.Host) (path string, err error) {
+	return firstListening(ctx, sockets(h, os.Geteuid() == 0)...)
+}
+
+// sockets returns the admin sockets to try. For root the service's is the first: another
+// user may have made STATE_DIR, unless it was chosen.
+func sockets(h settings.Host, root bool) []string {
+	if root && !h.Chosen {
+		return []string{settings.SharedAdmin, h.AdminSocket()}
+	}
+	return []string{h.AdminSocket(), settings.SharedAdmin}
 }
 
 // firstListening returns the first path on which a server listens; "" if there is none. A
 // path that this user cannot reach is an error only if there is no other: the group adm
 // may use the shared socket and not enter STATE_DIR.
-func firstListening(paths ...string) (path string, err error) {
+func firstListening(ctx context.Context, paths ...string) (path string, err error) {
 	var denied error
 	for _, path := range paths {
-		conn, err := net.Dial("unix", path) //nolint:noctx // it does not wait
+		conn, err := dialSocket(ctx, path)
 		switch {
 		case err == nil:
 			_ = conn.Close() // nothing was sent
 			return path, nil
 		case errors.Is(err, fs.ErrPermission):
 			denied = cmp.Or(denied, fmt.Errorf("only root, the user pressbox and the group adm may administer the server: %w", err))
+		case errors.Is(err, trust.ErrPeer):
+			denied = cmp.Or(denied, err)
 		case !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, syscall.ECONNREFUSED):
 			return "", fmt.Errorf("connect to the server: %w", err)
 		}

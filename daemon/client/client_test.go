@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -16,6 +17,7 @@ import (
 
 	"pressbox/check"
 	"pressbox/daemon/exitcode"
+	"pressbox/daemon/settings"
 )
 
 // A server that hangs and an interrupted command have different errors.
@@ -38,6 +40,27 @@ func TestClient_noResponse(t *testing.T) {
 	}
 }
 
+// Root administers the service, unless STATE_DIR was chosen; another user first a server of
+// the working directory.
+func TestSockets_order(t *testing.T) {
+	t.Parallel()
+	const shared, own = settings.SharedAdmin, "state/admin.sock"
+	for _, tt := range []struct {
+		root, chosen bool
+		want         []string
+	}{
+		{true, false, []string{shared, own}},
+		{true, true, []string{own, shared}},
+		{false, false, []string{own, shared}},
+		{false, true, []string{own, shared}},
+	} {
+		h := settings.Host{Config: settings.Config{StateDir: "state"}, Chosen: tt.chosen}
+		if got := sockets(h, tt.root); !slices.Equal(got, tt.want) {
+			t.Errorf("root: %v, chosen: %v: %q, want %q", tt.root, tt.chosen, got, tt.want)
+		}
+	}
+}
+
 // The group adm may use the shared socket, but not enter STATE_DIR.
 func TestFirstListening_unreachable(t *testing.T) {
 	t.Parallel()
@@ -55,10 +78,10 @@ func TestFirstListening_unreachable(t *testing.T) {
 	if os.Geteuid() == 0 {
 		dropPrivileges(t, dir)
 	}
-	if path, err := firstListening(filepath.Join(hidden, "s"), filepath.Join(dir, "s")); err != nil || path != filepath.Join(dir, "s") {
+	if path, err := firstListening(t.Context(), filepath.Join(hidden, "s"), filepath.Join(dir, "s")); err != nil || path != filepath.Join(dir, "s") {
 		t.Errorf("found %q, %v", path, err)
 	}
-	if path, err := firstListening(filepath.Join(hidden, "s"), filepath.Join(dir, "none")); path != "" || !errors.Is(err, fs.ErrPermission) {
+	if path, err := firstListening(t.Context(), filepath.Join(hidden, "s"), filepath.Join(dir, "none")); path != "" || !errors.Is(err, fs.ErrPermission) {
 		t.Errorf("found %q, %v; want a permission error", path, err)
 	}
 }

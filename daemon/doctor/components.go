@@ -48,7 +48,7 @@ func (d Doctor) checkSettings(context.Context) []Finding {
 func (d Doctor) checkServer(context.Context) []Finding {
 	switch {
 	case d.denied != nil:
-		return finding("server", Warning, "run doctor as root", "%s", oneLine(d.denied))
+		return finding("server", Warning, d.deniedRemedy(), "%s", oneLine(d.denied))
 	case d.socket == "":
 		return finding("server", Failure, startCommand, "not running")
 	default:

@@ -12,6 +12,7 @@ import (
 
 	"pressbox/daemon/client"
 	"pressbox/daemon/settings"
+	"pressbox/daemon/trust"
 	"pressbox/daemon/web/admin"
 )
 
@@ -48,19 +49,14 @@ type Doctor struct {
 	settingsErr error           // why the settings are invalid; cfg is the defaults then
 	socket      string          // the admin socket; "" if no server runs, or denied is not nil
 	denied      error           // why this user may not use the admin socket
-	account     *account        // the server's user, if doctor can act as that user
+	account     *trust.Account  // the server's user, if doctor can act as that user
 }
 
-// New returns a Doctor for the server whose STATE_DIR is stateDir; "" means that of the
-// settings. version is this program's.
-func New(stateDir, version string) Doctor {
-	d := Doctor{version: version}
-	d.cfg, d.settingsErr = settings.ForHost(stateDir)
-	if d.settingsErr != nil {
-		d.cfg, _ = settings.Defaults(stateDir) // the defaults are valid
-	}
-	d.socket, d.denied = client.FindSocket(d.cfg)
-	d.account = serverAccount(d.cfg.StateDir)
+// New returns a Doctor for the server of this host, by its settings; err is the reason why
+// they are invalid. version is this program's.
+func New(ctx context.Context, host settings.Host, err error, version string) Doctor {
+	d := Doctor{version: version, cfg: host.Config, settingsErr: err, account: serverAccount(host.StateDir)}
+	d.socket, d.denied = client.FindSocket(ctx, host)
 	return d
 }
 

@@ -2,12 +2,14 @@ package doctor
 
 import (
 	"context"
+	"errors"
 	"net/http"
 	"strings"
 	"time"
 
 	"pressbox/daemon/client"
 	"pressbox/daemon/settings"
+	"pressbox/daemon/trust"
 )
 
 // How long doctor waits for a server's status, and for its check of itself.
@@ -25,6 +27,14 @@ func (d Doctor) restartCommand() string {
 		return "stop the server and start it again"
 	}
 	return "systemctl restart pressbox"
+}
+
+// deniedRemedy returns how to use the admin socket that this user may not use.
+func (d Doctor) deniedRemedy() string {
+	if errors.Is(d.denied, trust.ErrPeer) {
+		return "run doctor as the server's user"
+	}
+	return "run doctor as root"
 }
 
 // askServer returns the findings of the running server.
@@ -63,7 +73,7 @@ func (d Doctor) askHealth(ctx context.Context) (findings []Finding, ok bool) {
 	}
 	why, remedy := "its STATE_DIR is not "+d.cfg.StateDir, "run doctor with --state-dir and that server's directory, to check more"
 	if d.denied != nil {
-		why, remedy = oneLine(d.denied), "run doctor as root, to check more"
+		why, remedy = oneLine(d.denied), d.deniedRemedy()+", to check more"
 	}
 	findings = finding("server", Warning, remedy, "version %s answers at %s; %s", h.Version, origin, why)
 	return append(findings, healthFindings(h)...), true

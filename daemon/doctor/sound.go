@@ -6,15 +6,14 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
-	"os/user"
 	"slices"
-	"strconv"
 	"strings"
 	"syscall"
 	"time"
 
 	"pressbox/audio/pulse"
 	"pressbox/daemon/settings"
+	"pressbox/daemon/trust"
 )
 
 // SoundCommand is the name of the program's hidden command that calls [pulse.Inspect] on the
@@ -36,7 +35,7 @@ func (d Doctor) checkSound(ctx context.Context) []Finding {
 	if d.account == nil {
 		report, err = pulse.Inspect(ctx, PulseConfig(d.cfg))
 	} else {
-		report, err = d.account.inspect(ctx, d.cfg.PulseServer)
+		report, err = inspectAs(ctx, *d.account, d.cfg.PulseServer)
 	}
 	if err != nil {
 		return finding("sound", Failure, "correct PULSE_SERVER", "%s", oneLine(err))
@@ -128,55 +127,30 @@ func connectionFindings(attempts []pulse.Attempt) []Finding {
 	return findings
 }
 
-// An account is the user that runs the server.
-type account struct {
-	name   string
-	uid    uint32
-	gid    uint32
-	groups []uint32
-}
-
 // serverAccount returns the owner of STATE_DIR, if this process runs as root and the owner
 // is another user; nil otherwise.
-func serverAccount(stateDir string) *account {
-	if os.Geteuid() != 0 {
+func serverAccount(stateDir string) *trust.Account {
+	owner, err := trust.Owner(stateDir)
+	if os.Geteuid() != 0 || err != nil || owner.UID == 0 {
 		return nil
 	}
-	info, err := os.Stat(stateDir)
-	if err != nil {
-		return nil
-	}
-	st, ok := info.Sys().(*syscall.Stat_t)
-	if !ok || st.Uid == 0 {
-		return nil
-	}
-	a := &account{name: strconv.FormatUint(uint64(st.Uid), 10), uid: st.Uid, gid: st.Gid}
-	if u, err := user.LookupId(a.name); err == nil {
-		a.name = u.Username
-		ids, _ := u.GroupIds() // without them, fewer files are accessible
-		for _, id := range ids {
-			if n, err := strconv.ParseUint(id, 10, 32); err == nil {
-				a.groups = append(a.groups, uint32(n))
-			}
-		}
-	}
-	return a
+	return &owner
 }
 
-// inspect inspects a sound server in a child process of the account.
-func (a *account) inspect(ctx context.Context, server string) (pulse.Inspection, error) {
+// inspectAs inspects a sound server in a child process of an account.
+func inspectAs(ctx context.Context, a trust.Account, server string) (pulse.Inspection, error) {
 	var report pulse.Inspection
 	cmd := exec.CommandContext(ctx, "/proc/self/exe", SoundCommand, server) //nolint:gosec // this program
 	cmd.Args[0] = "pressbox"
 	cmd.Dir = "/"
 	cmd.Env = []string{"PATH=/usr/bin:/bin", "HOME=/nonexistent"}
-	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: a.uid, Gid: a.gid, Groups: a.groups}}
+	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: a.Credential()}
 	out, err := cmd.Output()
 	if err != nil {
-		return report, fmt.Errorf("inspect the sound server as %s: %w", a.name, err)
+		return report, fmt.Errorf("inspect the sound server as %s: %w", a.Name(), err)
 	}
 	if err := json.Unmarshal(out, &report); err != nil {
-		return report, fmt.Errorf("inspect the sound server as %s: %w", a.name, err)
+		return report, fmt.Errorf("inspect the sound server as %s: %w", a.Name(), err)
 	}
 	return report, nil
 }

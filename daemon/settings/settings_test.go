@@ -57,7 +57,7 @@ func readSources(t *testing.T, table []Setting, args ...string) (*Sources, error
 	flags := pflag.NewFlagSet("", pflag.ContinueOnError)
 	addFlags(flags, table)
 	check.NoError(t, flags.Parse(args))
-	return read(table, flags, "pressbox.env")
+	return read(table, flags, "pressbox.env", localFile)
 }
 
 func TestConfig_defaults(t *testing.T) {

@@ -75,9 +75,12 @@ func (f *flagValue) Set(text string) error {
 
 // Read reads the files, and later the flags and the environment. A missing file is empty,
 // unless it is another one than [SystemFile].
-func Read(flags *pflag.FlagSet, file string) (*Sources, error) { return read(Table(), flags, file) }
+func Read(flags *pflag.FlagSet, file string) (*Sources, error) {
+	return read(Table(), flags, file, localFile)
+}
 
-func read(table []Setting, flags *pflag.FlagSet, file string) (*Sources, error) {
+// read is [Read] with another table and another .env; "" means none.
+func read(table []Setting, flags *pflag.FlagSet, file, local string) (*Sources, error) {
 	s := &Sources{table: withStateDirectory(table), viper: viper.New(), flags: flags, origins: make(map[string]string)}
 	s.viper.AllowEmptyEnv(true)
 	for _, row := range s.table {
@@ -103,7 +106,10 @@ func read(table []Setting, flags *pflag.FlagSet, file string) (*Sources, error) 
 	for _, u := range unknown {
 		errs = append(errs, errors.New(u))
 	}
-	s.Unknown, err = s.merge(localFile)
+	if local == "" {
+		return s, errors.Join(errs...)
+	}
+	s.Unknown, err = s.merge(local)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		errs = append(errs, err)
 	}
@@ -223,36 +229,6 @@ func (s *Sources) Config() (Config, error) {
 		return Config{}, fmt.Errorf("the table of settings and Config disagree: %w", err)
 	}
 	return cfg, nil
-}
-
-// ForHost returns the settings of a server started on this host, with another STATE_DIR
-// unless stateDir is "". A system file that this user cannot read counts as the shipped one.
-func ForHost(stateDir string) (Config, error) {
-	flags := pflag.NewFlagSet("", pflag.ContinueOnError)
-	AddFlags(flags)
-	if stateDir != "" {
-		if err := flags.Set("state-dir", stateDir); err != nil {
-			return Config{}, err
-		}
-	}
-	s, err := Read(flags, SystemFile)
-	if err != nil && !errors.Is(err, fs.ErrPermission) {
-		return Config{}, err
-	}
-	return s.Config()
-}
-
-// Defaults returns the default settings, with another STATE_DIR unless stateDir is "".
-func Defaults(stateDir string) (Config, error) {
-	s := &Sources{table: withStateDirectory(Table()), viper: viper.New(), flags: pflag.NewFlagSet("", pflag.ContinueOnError)}
-	for _, row := range s.table {
-		s.viper.SetDefault(row.Name, row.Default)
-	}
-	cfg, err := s.Config()
-	if stateDir != "" {
-		cfg.StateDir = stateDir
-	}
-	return cfg, err
 }
 
 // Changed returns the names of the settings that differ and that a reload applies (reload)
