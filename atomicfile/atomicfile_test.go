@@ -24,8 +24,7 @@ func text(s string, err error) func(io.Writer) error {
 // content returns the names in a directory and the text of its file "f".
 func content(t *testing.T, dir string) string {
 	t.Helper()
-	files, err := os.ReadDir(dir)
-	check.NoError(t, err)
+	files := check.Must(os.ReadDir(dir))(t)
 	all := ""
 	for _, f := range files {
 		all += f.Name() + " "

@@ -292,8 +292,7 @@ func riff(tag, channels, bits uint16, data []byte) []byte {
 }
 
 func newResampler(t check.T, from, to int) *audio.Resampler {
-	r, err := audio.NewResampler(from, to)
-	check.NoError(t, err)
+	r := check.Must(audio.NewResampler(from, to))(t)
 	return r
 }
 

@@ -102,8 +102,7 @@ func TestToken_hidesSecret(t *testing.T) {
 	token := auth.NewToken(auth.KindAPI)
 	var out strings.Builder
 	slog.New(slog.NewJSONHandler(&out, nil)).Info("x", "token", token, "in", struct{ T auth.Token }{token})
-	js, err := json.Marshal(map[string]any{"t": token})
-	check.NoError(t, err)
+	js := check.Must(json.Marshal(map[string]any{"t": token}))(t)
 	fmt.Fprintf(&out, "%v %+v %#v %s %q %s", token, token, token, token, token, js)
 	if strings.Contains(out.String(), token.Reveal()[4:]) {
 		t.Errorf("shown in %s", out.String())
@@ -114,8 +113,7 @@ func TestToken_hidesSecret(t *testing.T) {
 func TestHash_text(t *testing.T) {
 	t.Parallel()
 	h := auth.HashOf("secret")
-	text, err := h.MarshalText()
-	check.NoError(t, err)
+	text := check.Must(h.MarshalText())(t)
 	var again auth.Hash
 	if err := again.UnmarshalText(text); err != nil || again != h {
 		t.Errorf("%s is %x, %v", text, again, err)
@@ -171,8 +169,7 @@ func TestReturnPath_openRedirect(t *testing.T) {
 func TestParseCallback_parameters(t *testing.T) {
 	t.Parallel()
 	parse := func(query string) (auth.Callback, error) {
-		q, err := url.ParseQuery(query)
-		check.NoError(t, err)
+		q := check.Must(url.ParseQuery(query))(t)
 		return auth.ParseCallback(q)
 	}
 	for _, query := range []string{

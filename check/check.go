@@ -24,6 +24,17 @@ func NoError(tb T, err error) {
 	}
 }
 
+// Must returns a function that returns v, or ends the test if err is not nil:
+//
+//	file := check.Must(os.Open(path))(t)
+func Must[V any](v V, err error) func(tb T) V {
+	return func(tb T) V {
+		tb.Helper()
+		NoError(tb, err)
+		return v
+	}
+}
+
 // Close closes c when the test ends, which must not fail.
 func Close(tb testing.TB, c io.Closer) {
 	tb.Helper()

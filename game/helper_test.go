@@ -39,8 +39,7 @@ func lineup(side game.Side, dh bool) game.Lineup { return gametest.Lineup(clubs(
 
 func newGame(tb testing.TB, o game.Options) game.State {
 	tb.Helper()
-	s, err := game.New(o, clubs(), [2]game.Lineup{lineup(game.Away, o.DH), lineup(game.Home, o.DH)})
-	check.NoError(tb, err)
+	s := check.Must(game.New(o, clubs(), [2]game.Lineup{lineup(game.Away, o.DH), lineup(game.Home, o.DH)}))(tb)
 	return s
 }
 
@@ -82,8 +81,7 @@ func refusal(tb testing.TB, err error) string {
 
 func parse(tb testing.TB, s *game.State, event string) game.Play {
 	tb.Helper()
-	p, err := retro.Parse(s, event)
-	check.NoError(tb, err)
+	p := check.Must(retro.Parse(s, event))(tb)
 	return p
 }
 
@@ -149,8 +147,7 @@ func (g *scored) halfInnings(runs string) {
 func (g *scored) substitute(text string) {
 	g.t.Helper()
 	list := subs(g.t, strings.ReplaceAll(text, ":", " ")+" injured")
-	after, err := g.s.Substitute(list...)
-	check.NoError(g.t, err)
+	after := check.Must(g.s.Substitute(list...))(g.t)
 	g.book.RecordSubstitutions(&g.s, list, &after)
 	g.s = after
 }

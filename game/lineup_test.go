@@ -111,8 +111,7 @@ func TestNew_violations(t *testing.T) {
 func TestState_json(t *testing.T) {
 	t.Parallel()
 	s := apply(t, newGame(t, game.Options{DH: true, ExtraInnings: game.Standard}), "S7", "W.1-2", "K")
-	text, err := json.Marshal(s)
-	check.NoError(t, err)
+	text := check.Must(json.Marshal(s))(t)
 	var back game.State
 	check.NoError(t, json.Unmarshal(text, &back))
 	again, err := json.Marshal(back)

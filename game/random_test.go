@@ -95,8 +95,7 @@ func (g *randomGame) substitute() {
 func (g *randomGame) export() {
 	_, read, err := gametest.WriteRead(g.card, &g.s, g.book)
 	check.NoError(g.rt, err)
-	end, err := read.Replay(func(*retro.Step, *game.Scorebook) {})
-	check.NoError(g.rt, err)
+	end := check.Must(read.Replay(func(*retro.Step, *game.Scorebook) {}))(g.rt)
 	want, got := g.book.BoxScore(&g.s), end.Scorebook.BoxScore(&end.End)
 	for side := range want.Teams {
 		want.Teams[side].Fielding, got.Teams[side].Fielding = nil, nil // in order of appearance

@@ -94,8 +94,7 @@ func TestSubstitute_rules(t *testing.T) {
 func TestSubstitute_threeBatterMinimum(t *testing.T) {
 	t.Parallel()
 	o := game.Options{DH: true}
-	relieved, err := apply(t, newGame(t, o), "W", "64(1)3/GDP", "K", "K", "K", "K").Substitute(sub("h11", 0, game.Pitcher))
-	check.NoError(t, err)
+	relieved := check.Must(apply(t, newGame(t, o), "W", "64(1)3/GDP", "K", "K", "K", "K").Substitute(sub("h11", 0, game.Pitcher)))(t)
 	relieved = apply(t, relieved, "W")
 	for _, tt := range []struct {
 		name          string
@@ -173,8 +172,7 @@ func TestSubstitute_twoWay(t *testing.T) {
 	t.Parallel()
 	lineups := [2]game.Lineup{lineup(game.Away, true), lineup(game.Home, true)}
 	lineups[game.Home].Pitcher = "h4"
-	s, err := game.New(game.Options{DH: true}, clubs(), lineups)
-	check.NoError(t, err)
+	s := check.Must(game.New(game.Options{DH: true}, clubs(), lineups))(t)
 	s.Teams[game.Home].BattersFaced = 3
 	s.Teams[game.Home].DHBatted = true
 	atBat := s
@@ -191,8 +189,7 @@ func TestSubstitute_twoWay(t *testing.T) {
 		{"leaves as DH", atBat, "h15 4 PH", "h15", "h4", []game.PlayerID{}},
 		{"leaves as both", atBat, "h15 4 PH, h11 0 P", "h15", "h11", []game.PlayerID{"h4"}},
 	} {
-		next, err := tt.s.Substitute(subs(t, tt.subs)...)
-		check.NoError(t, err)
+		next := check.Must(tt.s.Substitute(subs(t, tt.subs)...))(t)
 		h := next.Teams[game.Home]
 		if h.DH != 4 || h.Order[3].Player != tt.bats || h.Pitcher != tt.pitches || !slices.Equal(h.Removed, tt.removed) {
 			t.Errorf("%s: %+v", tt.name, h)
@@ -208,10 +205,8 @@ func TestState_copies(t *testing.T) {
 	t.Parallel()
 	s := situation(t, "5t 0 1-- 0-0", game.Options{DH: true})
 	before := describe(&s)
-	one, err := s.Substitute(sub("a15", 9, game.PinchRunner))
-	check.NoError(t, err)
-	two, err := s.Substitute(sub("a16", 9, game.PinchRunner))
-	check.NoError(t, err)
+	one := check.Must(s.Substitute(sub("a15", 9, game.PinchRunner)))(t)
+	two := check.Must(s.Substitute(sub("a16", 9, game.PinchRunner)))(t)
 	apply(t, one, "HR")
 	if got := describe(&s); got != before || s.Bases[0].Player != "a9" || len(s.Teams[game.Away].Bench) != 10 {
 		t.Errorf("the original became %s, %v, bench %v", got, s.Bases, s.Teams[game.Away].Bench)

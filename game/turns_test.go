@@ -43,8 +43,7 @@ func TestApply_battingOrder(t *testing.T) {
 	s := apply(t, newGame(t, game.Options{DH: true}), "K", "K", "S7")
 	caught := parse(t, &s, "CS2(26)")
 	caught.Count = game.Count{Balls: 2, Strikes: 1}
-	s, err := s.Apply(caught)
-	check.NoError(t, err)
+	s = check.Must(s.Apply(caught))(t)
 	s = apply(t, s, "K", "K", "K")
 	if s.Batter() != "a4" || s.Count != (game.Count{}) {
 		t.Errorf("%s leads off the second with %v, want a4 with a new count", s.Batter(), s.Count)
@@ -65,8 +64,7 @@ func TestApply_outOfTurn(t *testing.T) {
 		return p
 	}
 	after := func(s game.State, p game.Play) game.State {
-		next, err := s.Apply(p)
-		check.NoError(t, err)
+		next := check.Must(s.Apply(p))(t)
 		return next
 	}
 	s := newGame(t, game.Options{DH: true})
@@ -116,8 +114,7 @@ func TestApply_fourthOut(t *testing.T) {
 			{Runner: game.Third, At: game.Third, Kind: game.AppealOut, Fielders: "5"},
 		},
 	}
-	after, err := s.Apply(p)
-	check.NoError(t, err)
+	after := check.Must(s.Apply(p))(t)
 	if got := describe(&after); got != "1b 0 --- 0-0" {
 		t.Errorf("the side is out: %s", got)
 	}
@@ -182,8 +179,7 @@ func TestState_callAndForfeit(t *testing.T) {
 		}
 	}
 	s := situation(t, "3t 0 --- 5-0", o)
-	lost, err := s.Forfeit(game.Away)
-	check.NoError(t, err)
+	lost := check.Must(s.Forfeit(game.Away))(t)
 	if side, won := lost.Winner(); !won || side != game.Home || lost.Result() != [2]int{0, 9} || lost.Score != [2]int{5, 0} {
 		t.Errorf("forfeited by away: %v won %v, result %v, score %v", side, won, lost.Result(), lost.Score)
 	}

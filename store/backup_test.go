@@ -17,6 +17,7 @@ import (
 
 	bolt "go.etcd.io/bbolt"
 
+	"pressbox/check"
 	"pressbox/store"
 	"pressbox/store/killtest"
 )
@@ -42,8 +43,7 @@ func checkInChild(t *testing.T, path string) (failure string) {
 func filled(t *testing.T) (path string) {
 	t.Helper()
 	path = filepath.Join(t.TempDir(), "pressbox.db")
-	s, err := store.Open(path, store.Options{})
-	store.NoError(t, err)
+	s := check.Must(store.Open(path, store.Options{}))(t)
 	for i := range 200 {
 		store.NoError(t, s.SaveCalibration(fmt.Sprint("voice ", i), bytes.Repeat([]byte("x"), 300)))
 	}
@@ -53,8 +53,7 @@ func filled(t *testing.T) (path string) {
 
 func copyFile(t *testing.T, from, to string) {
 	t.Helper()
-	data, err := os.ReadFile(from)
-	store.NoError(t, err)
+	data := check.Must(os.ReadFile(from))(t)
 	store.NoError(t, os.WriteFile(to, data, 0o600))
 }
 
@@ -65,8 +64,7 @@ func TestUncleanShutdown_untilChecked(t *testing.T) {
 	if store.UncleanShutdown(path) {
 		t.Error("unclean after Close")
 	}
-	s, err := store.Open(path, store.Options{})
-	store.NoError(t, err)
+	s := check.Must(store.Open(path, store.Options{}))(t)
 	crashed := filepath.Join(t.TempDir(), "pressbox.db") // as a power cut would leave it
 	copyFile(t, path, crashed)
 	copyFile(t, path+".open", crashed+".open")
@@ -74,8 +72,7 @@ func TestUncleanShutdown_untilChecked(t *testing.T) {
 		t.Error("not unclean while it is open")
 	}
 	store.NoError(t, s.Close())
-	again, err := store.Open(crashed, store.Options{})
-	store.NoError(t, err)
+	again := check.Must(store.Open(crashed, store.Options{}))(t)
 	if err := again.Close(); err != nil || !store.UncleanShutdown(crashed) {
 		t.Errorf("opened and closed without a check: %v, unclean: %t; want unclean", err, store.UncleanShutdown(crashed))
 	}
@@ -127,8 +124,7 @@ func TestCheck_failures(t *testing.T) {
 func TestCheck_random(t *testing.T) {
 	t.Parallel()
 	good := filled(t)
-	info, err := os.Stat(good)
-	store.NoError(t, err)
+	info := check.Must(os.Stat(good))(t)
 	passed, rounds := 0, 20
 	if testing.Short() {
 		rounds = 8
@@ -273,16 +269,14 @@ func TestWriteAtomic_owner(t *testing.T) {
 		store.NoError(t, os.Chown(dir, otherUser, otherUser))
 	}
 	path := filepath.Join(dir, "pressbox.db")
-	s, err := store.Open(path, store.Options{})
-	store.NoError(t, err)
+	s := check.Must(store.Open(path, store.Options{}))(t)
 	copied := filepath.Join(dir, "copy.db")
 	if _, err := store.WriteAtomic(copied, s.Backup, nil); err != nil {
 		t.Fatal(err)
 	}
 	store.NoError(t, s.Close())
 	for _, file := range []string{path, copied} {
-		info, err := os.Stat(file)
-		store.NoError(t, err)
+		info := check.Must(os.Stat(file))(t)
 		if st, ok := info.Sys().(*syscall.Stat_t); !ok || int(st.Uid) != owner {
 			t.Errorf("%s belongs to %v, want %d", file, info.Sys(), owner)
 		}
@@ -304,8 +298,7 @@ func TestAddBackup_unfinished(t *testing.T) {
 		old := time.Now().Add(-25 * time.Hour)
 		store.NoError(t, os.Chtimes(path, old, old))
 	}
-	b, err := s.AddBackup(t.Context(), dir, nil)
-	store.NoError(t, err)
+	b := check.Must(s.AddBackup(t.Context(), dir, nil))(t)
 	stays[filepath.Base(b.Path)] = true
 	for name, want := range stays {
 		if _, err := os.Stat(filepath.Join(dir, name)); (err == nil) != want {

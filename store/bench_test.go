@@ -16,6 +16,7 @@ import (
 	bolt "go.etcd.io/bbolt"
 
 	"pressbox/audio"
+	"pressbox/check"
 	"pressbox/store"
 	"pressbox/voice/announce"
 )
@@ -114,8 +115,7 @@ const message = "Now batting for the visitors, number twenty-four, the second ba
 func newQueue(b *testing.B) *announce.Announcer {
 	b.Helper()
 	c := announce.Config{Max: 1 << 30, TTL: time.Hour, Rate: 170, Volume: 100}
-	a, err := announce.New(c, store.OpenForTest(b, "", store.Options{}), silent{}, nil, slog.New(slog.DiscardHandler))
-	store.NoError(b, err)
+	a := check.Must(announce.New(c, store.OpenForTest(b, "", store.Options{}), silent{}, nil, slog.New(slog.DiscardHandler)))(b)
 	return a
 }
 
@@ -149,8 +149,7 @@ func newBaseline(b *testing.B) *baseline {
 	store.NoError(b, err)
 	n := announcement(1)
 	n.Message = message
-	value, err := json.Marshal(n)
-	store.NoError(b, err)
+	value := check.Must(json.Marshal(n))(b)
 	return &baseline{db: db, value: value}
 }
 

@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"pressbox/check"
 	"pressbox/store"
 	"pressbox/voice/announce"
 )
@@ -46,8 +47,7 @@ func save(tb testing.TB, s *store.Store, n announce.Announcement) {
 func TestOutbox_reopened(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "deep", "down", "pressbox.db")
-	s, err := store.Open(path, store.Options{})
-	store.NoError(t, err)
+	s := check.Must(store.Open(path, store.Options{}))(t)
 	key, other := announce.IdempotencyKey{Key: "k", Digest: [32]byte{1}}, announce.IdempotencyKey{Key: "k", Digest: [32]byte{2}}
 	if _, ok, err := s.Find(t.Context(), key); ok || err != nil {
 		t.Errorf("an unknown key: %v, %v", ok, err)
@@ -110,16 +110,14 @@ func TestOpen_locked(t *testing.T) {
 func damage(t *testing.T, change func(data []byte) []byte) (path string) {
 	t.Helper()
 	path = filepath.Join(t.TempDir(), "pressbox.db")
-	s, err := store.Open(path, store.Options{})
-	store.NoError(t, err)
+	s := check.Must(store.Open(path, store.Options{}))(t)
 	for i := range 50 {
 		n := announcement(i + 1)
 		n.Message = strings.Repeat("x", 3000)
 		save(t, s, n)
 	}
 	store.NoError(t, s.Close())
-	data, err := os.ReadFile(path)
-	store.NoError(t, err)
+	data := check.Must(os.ReadFile(path))(t)
 	store.NoError(t, os.WriteFile(path, change(data), 0o600))
 	return path
 }
@@ -268,8 +266,7 @@ func TestBackup_concurrent(t *testing.T) {
 	}
 	for i := range 5 {
 		path := filepath.Join(t.TempDir(), "backup.db")
-		f, err := os.Create(path)
-		store.NoError(t, err)
+		f := check.Must(os.Create(path))(t)
 		if err := errors.Join(s.Backup(f), f.Close(), checkPages(path)); err != nil {
 			t.Errorf("backup %d: %v", i, err)
 		}

@@ -128,8 +128,7 @@ func TestSpeak_phonemes(t *testing.T) {
 		{`{"phoneme_type": "text", "espeak": null, "phoneme_id_map": {"\u0308": [210]}}`, "Grün, Dich! X", "gru\u0308n, dich! / X."},
 		{`{}`, "... ? Hello", "həlˈoʊ."},
 	} {
-		c, err := voice.ParseConfig(voicetest.ChangedJSON(t, tt.changes))
-		check.NoError(t, err)
+		c := check.Must(voice.ParseConfig(voicetest.ChangedJSON(t, tt.changes)))(t)
 		// Clusters are shown in parentheses.
 		shown := *c
 		shown.PhonemeIDs = map[string][]int64{}

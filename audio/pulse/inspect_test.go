@@ -14,8 +14,7 @@ import (
 
 func inspect(t *testing.T, cfg pulse.Config) pulse.Inspection {
 	t.Helper()
-	r, err := pulse.Inspect(t.Context(), cfg)
-	check.NoError(t, err)
+	r := check.Must(pulse.Inspect(t.Context(), cfg))(t)
 	return r
 }
 
@@ -50,8 +49,7 @@ func TestInspect_failures(t *testing.T) {
 	stopped := pulsetest.Start(t, pulsetest.Config{})
 	stopped.Signal(syscall.SIGSTOP)
 	dead := filepath.Join(dir, "dead")
-	l, err := net.ListenUnix("unix", &net.UnixAddr{Net: "unix", Name: dead})
-	check.NoError(t, err)
+	l := check.Must(net.ListenUnix("unix", &net.UnixAddr{Net: "unix", Name: dead}))(t)
 	l.SetUnlinkOnClose(false)
 	_ = l.Close()
 	for server, want := range map[string]pulse.Failure{

@@ -367,8 +367,7 @@ func runtimeDir(t *testing.T, server *pulsetest.Server) string {
 // listen serves every connection with serve and then closes it.
 func listen(tb testing.TB, serve func(net.Conn)) string {
 	tb.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	check.NoError(tb, err)
+	l := check.Must(net.Listen("tcp", "127.0.0.1:0"))(tb)
 	done := make(chan struct{})
 	go func() {
 		defer close(done)

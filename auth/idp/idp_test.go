@@ -25,8 +25,7 @@ func TestProvider_authorize(t *testing.T) {
 			t.Parallel()
 			f := newServer(t)
 			request := newRequest()
-			to, err := newProvider(t, f.config(provider)).Authorize(t.Context(), request)
-			check.NoError(t, err)
+			to := check.Must(newProvider(t, f.config(provider)).Authorize(t.Context(), request))(t)
 			q := query(t, to)
 			for name, want := range map[string]string{
 				"response_type": "code", "client_id": "us", "redirect_uri": request.Redirect, "state": request.State,
@@ -48,8 +47,7 @@ func TestProvider_authorize(t *testing.T) {
 
 func query(t *testing.T, address string) url.Values {
 	t.Helper()
-	u, err := url.Parse(address)
-	check.NoError(t, err)
+	u := check.Must(url.Parse(address))(t)
 	return u.Query()
 }
 

@@ -39,12 +39,10 @@ func cheap() idp.Cost { return idp.Cost{Memory: 64, Time: 1} }
 
 func newLocalRig(t *testing.T) *localRig {
 	t.Helper()
-	s, err := store.Open(filepath.Join(t.TempDir(), "pressbox.db"), store.Options{})
-	check.NoError(t, err)
+	s := check.Must(store.Open(filepath.Join(t.TempDir(), "pressbox.db"), store.Options{}))(t)
 	check.Close(t, s)
 	r := &localRig{t: t, host: authtest.NewHost()}
-	c, err := session.OpenClock(t.Context(), s.Auth(), r.host.Source(), authtest.Released)
-	check.NoError(t, err)
+	c := check.Must(session.OpenClock(t.Context(), s.Auth(), r.host.Source(), authtest.Released))(t)
 	r.sessions = session.New(s.Auth(), c, 0, slog.New(slog.NewTextHandler(&r.log, nil)))
 	r.start(auth.SignUpOpen, cheap)
 	return r
@@ -67,8 +65,7 @@ func (r *localRig) request() (auth.AuthorizationRequest, auth.LocalRequest) {
 	if err != nil || !strings.HasPrefix(to, auth.AuthorizePath+"?") {
 		r.t.Fatalf("authorize: %s, %v", to, err)
 	}
-	local, err := r.ParseRequest(query(r.t, to), callback)
-	check.NoError(r.t, err)
+	local := check.Must(r.ParseRequest(query(r.t, to), callback))(r.t)
 	return request, local
 }
 
@@ -111,8 +108,7 @@ func TestLocal_flow(t *testing.T) {
 		t.Fatalf("identified %+v, %v", first, err)
 	}
 	request, local := r.request()
-	to, err := r.SignIn(t.Context(), local, credentials(" ANNA ", phrase))
-	check.NoError(t, err)
+	to := check.Must(r.SignIn(t.Context(), local, credentials(" ANNA ", phrase)))(t)
 	again, err := r.Provider().Identify(t.Context(), request, query(t, to).Get("code"))
 	if err != nil || again != first {
 		t.Errorf("identified %+v, %v; want %+v", again, err, first)
@@ -211,8 +207,7 @@ func (r *localRig) exchange(form url.Values) (status int) {
 	r.t.Helper()
 	req, err := http.NewRequestWithContext(r.t.Context(), http.MethodPost, "http://local.invalid/token", strings.NewReader(form.Encode()))
 	check.NoError(r.t, err)
-	resp, err := r.RoundTrip(req)
-	check.NoError(r.t, err)
+	resp := check.Must(r.RoundTrip(req))(r.t)
 	defer resp.Body.Close()
 	if _, err := io.Copy(io.Discard, resp.Body); err != nil {
 		r.t.Fatal(err)
@@ -272,8 +267,7 @@ func TestLocal_parseRequest(t *testing.T) {
 	r := newLocalRig(t)
 	request := newRequest()
 	request.Redirect = callback
-	to, err := r.Provider().Authorize(t.Context(), request)
-	check.NoError(t, err)
+	to := check.Must(r.Provider().Authorize(t.Context(), request))(t)
 	refused := func(name string, values []string) {
 		t.Helper()
 		q := query(t, to)
@@ -297,8 +291,7 @@ func TestLocal_createRefuses(t *testing.T) {
 	t.Parallel()
 	r := newLocalRig(t)
 	r.create("anna")
-	invite, err := r.sessions.CreateInvite(t.Context())
-	check.NoError(t, err)
+	invite := check.Must(r.sessions.CreateInvite(t.Context()))(t)
 	for _, tt := range []struct {
 		name, passphrase, invite string
 		policy                   auth.SignUpPolicy

@@ -20,8 +20,7 @@ func TestHasher_verify(t *testing.T) {
 	t.Parallel()
 	hasher := idp.NewHasher(cheap)
 	long := strings.Repeat("ü", 127)
-	hash, err := hasher.Hash(t.Context(), long+"a")
-	check.NoError(t, err)
+	hash := check.Must(hasher.Hash(t.Context(), long+"a"))(t)
 	for passphrase, want := range map[string]bool{
 		long + "a": true, long + "b": false, long: false,
 		strings.Repeat("u\u0308", 127) + "a": true,
@@ -43,10 +42,8 @@ func TestHasher_argon2id(t *testing.T) {
 		t.Errorf("calibrated for an hour: %+v", cost)
 	}
 	hasher := idp.NewHasher(idp.MinCost)
-	one, err := hasher.Hash(t.Context(), phrase)
-	check.NoError(t, err)
-	two, err := hasher.Hash(t.Context(), phrase)
-	check.NoError(t, err)
+	one := check.Must(hasher.Hash(t.Context(), phrase))(t)
+	two := check.Must(hasher.Hash(t.Context(), phrase))(t)
 	if one == two || !strings.HasPrefix(one, "$argon2id$v=19$m=19456,t=2,p=1$") {
 		t.Errorf("hashes %s and %s", one, two)
 	}
@@ -112,8 +109,7 @@ func TestLocal_rehash(t *testing.T) {
 	t.Parallel()
 	r := newLocalRig(t)
 	r.create("anna")
-	before, err := r.sessions.LocalAccounts().Find(t.Context(), "anna")
-	check.NoError(t, err)
+	before := check.Must(r.sessions.LocalAccounts().Find(t.Context(), "anna"))(t)
 	r.start(auth.SignUpOpen, func() idp.Cost { return idp.Cost{Memory: 64, Time: 2} })
 	for range 2 {
 		check.NoError(t, r.signIn("anna", phrase))
@@ -146,8 +142,7 @@ func TestCalibratedCost_cached(t *testing.T) {
 // A malformed hash is an error, never a panic.
 func FuzzVerify(f *testing.F) {
 	hasher := idp.NewHasher(func() idp.Cost { return idp.Cost{Memory: 8, Time: 1} })
-	hash, err := hasher.Hash(context.Background(), phrase)
-	check.NoError(f, err)
+	hash := check.Must(hasher.Hash(context.Background(), phrase))(f)
 	for _, seed := range []string{hash, "", "$argon2id$v=19$m=8,t=1,p=1$$", "$$$$$"} {
 		f.Add(seed)
 	}

@@ -242,8 +242,7 @@ func (f *server) config(provider string) idp.Config {
 
 func newProvider(t *testing.T, c idp.Config) auth.Provider {
 	t.Helper()
-	p, err := idp.New(c)
-	check.NoError(t, err)
+	p := check.Must(idp.New(c))(t)
 	return p
 }
 
@@ -264,8 +263,7 @@ func identify(t *testing.T, p auth.Provider) (auth.Identity, error) {
 // must returns the identity.
 func must(t *testing.T, p auth.Provider) auth.Identity {
 	t.Helper()
-	identity, err := identify(t, p)
-	check.NoError(t, err)
+	identity := check.Must(identify(t, p))(t)
 	return identity
 }
 
@@ -280,8 +278,7 @@ func refused(t *testing.T, p auth.Provider, want auth.Code) {
 // transport returns a transport that sends the requests to the URLs of the presets
 // to f.
 func (f *server) transport() http.RoundTripper {
-	to, err := url.Parse(f.URL)
-	check.NoError(f.t, err)
+	to := check.Must(url.Parse(f.URL))(f.t)
 	return roundTrip(func(r *http.Request) (*http.Response, error) {
 		r = r.Clone(r.Context())
 		paths := map[string]string{

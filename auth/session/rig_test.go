@@ -69,11 +69,9 @@ func (r *rig) records(table auth.Table) map[string]string {
 // commits returns how many transactions do writes.
 func (r *rig) commits(do func()) uint64 {
 	r.t.Helper()
-	before, err := r.store.Stats()
-	check.NoError(r.t, err)
+	before := check.Must(r.store.Stats())(r.t)
 	do()
-	after, err := r.store.Stats()
-	check.NoError(r.t, err)
+	after := check.Must(r.store.Stats())(r.t)
 	return after.Commits - before.Commits
 }
 
@@ -96,8 +94,7 @@ func (r *rig) refused(c auth.Callback, want auth.Code) {
 // invite returns a new invite.
 func (r *rig) invite() auth.Token {
 	r.t.Helper()
-	invite, err := r.Sessions.CreateInvite(r.t.Context())
-	check.NoError(r.t, err)
+	invite := check.Must(r.Sessions.CreateInvite(r.t.Context()))(r.t)
 	return invite
 }
 

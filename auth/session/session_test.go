@@ -84,8 +84,7 @@ func TestSessions_endAtOnce(t *testing.T) {
 			t.Parallel()
 			r := newRig(t)
 			result := r.signIn()
-			caller, err := r.Sessions.Authenticate(t.Context(), auth.RequestCredentials{FrameToken: result.Access.Reveal()})
-			check.NoError(t, err)
+			caller := check.Must(r.Sessions.Authenticate(t.Context(), auth.RequestCredentials{FrameToken: result.Access.Reveal()}))(t)
 			ended, stop := r.Sessions.Watch(caller.Session)
 			defer stop()
 			check.NoError(t, end(r, result))
@@ -151,8 +150,7 @@ func TestSessions_storeNoSecrets(t *testing.T) {
 	for _, table := range session.Tables() {
 		fmt.Fprintln(&seen, r.records(table))
 	}
-	file, err := os.ReadFile(r.path)
-	check.NoError(t, err)
+	file := check.Must(os.ReadFile(r.path))(t)
 	fmt.Fprintf(&seen, "%s %s %v %+v %#v %s", file, r.log.String(), result, pair, invite, api)
 	if !strings.Contains(seen.String(), "Anna") {
 		t.Fatal("the account is not stored")

@@ -136,8 +136,7 @@ func TestFinish_returnPath(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	for path, want := range map[string]string{"/games/7": "/games/7", "//evil": ""} {
-		flow, err := r.Begin(t.Context(), auth.FlowOptions{Redirect: "x", Return: path})
-		check.NoError(t, err)
+		flow := check.Must(r.Begin(t.Context(), auth.FlowOptions{Redirect: "x", Return: path}))(t)
 		if result, err := r.Finish(t.Context(), authtest.Callback(flow)); err != nil || result.Return != want {
 			t.Errorf("started with %q: returned to %q, %v; want %q", path, result.Return, err, want)
 		}
@@ -256,8 +255,7 @@ func TestFinish_signUpPolicy(t *testing.T) {
 	r.SignUp, r.idp.Identity = auth.SignUpInvite, unknown
 	r.refused(authtest.Callback(r.begin()), auth.CodeNotInvited)
 	with := func(invite auth.Token) auth.Callback {
-		flow, err := r.Begin(t.Context(), auth.FlowOptions{Redirect: "x", Invite: invite.Reveal()})
-		check.NoError(t, err)
+		flow := check.Must(r.Begin(t.Context(), auth.FlowOptions{Redirect: "x", Invite: invite.Reveal()}))(t)
 		return authtest.Callback(flow)
 	}
 	invite := r.invite()

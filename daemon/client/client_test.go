@@ -68,8 +68,7 @@ func TestFirstListening_unreachable(t *testing.T) {
 	hidden := filepath.Join(dir, "hidden")
 	check.NoError(t, os.Mkdir(hidden, 0o700))
 	for _, path := range []string{filepath.Join(hidden, "s"), filepath.Join(dir, "s")} {
-		l, err := net.Listen("unix", path)
-		check.NoError(t, err)
+		l := check.Must(net.Listen("unix", path))(t)
 		t.Cleanup(func() { _ = l.Close() })
 		check.NoError(t, os.Chmod(path, 0o666))
 	}

@@ -13,8 +13,7 @@ import (
 // A store that fills up is degraded before it rejects data, and failing then.
 func TestMonitor_storeFillsUp(t *testing.T) {
 	t.Parallel()
-	st, err := store.Open(filepath.Join(t.TempDir(), "pressbox.db"), store.Options{MaxSize: 4 << 20})
-	check.NoError(t, err)
+	st := check.Must(store.Open(filepath.Join(t.TempDir(), "pressbox.db"), store.Options{MaxSize: 4 << 20}))(t)
 	defer st.Close()
 	m := &Monitor{Store: st}
 	var states []admin.Health

@@ -104,8 +104,7 @@ func TestMessages_journalctl(t *testing.T) {
 	if err != nil {
 		t.Fatalf("journalctl is missing (apt install systemd): %v", err)
 	}
-	catalog, err := os.ReadFile("../../packaging/pressbox.catalog")
-	check.NoError(t, err)
+	catalog := check.Must(os.ReadFile("../../packaging/pressbox.catalog"))(t)
 	root := t.TempDir()
 	for _, dir := range []string{"usr/lib/systemd/catalog", "var/lib/systemd/catalog"} {
 		check.NoError(t, os.MkdirAll(filepath.Join(root, dir), 0o755))

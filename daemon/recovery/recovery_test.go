@@ -42,8 +42,7 @@ func TestSchedule(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		cfg := settings.Config{StateDir: t.TempDir()}
 		var log bytes.Buffer // read when Run has ended
-		st, err := store.Open(cfg.StorePath(), store.Options{})
-		check.NoError(t, err)
+		st := check.Must(store.Open(cfg.StorePath(), store.Options{}))(t)
 		defer st.Close()
 		ctx, stop := context.WithCancel(t.Context())
 		ended := make(chan error)

@@ -371,8 +371,7 @@ func FuzzParseDotenv(f *testing.F) {
 
 // The package's file is valid and has every setting.
 func TestRead_shippedFile(t *testing.T) {
-	shipped, err := os.ReadFile("../../packaging/pressbox.env")
-	check.NoError(t, err)
+	shipped := check.Must(os.ReadFile("../../packaging/pressbox.env"))(t)
 	if cfg, _, err := configure(t, "", string(shipped)); err != nil || cfg.ModelDir != "/var/lib/pressbox/models" {
 		t.Errorf("the shipped file gives MODEL_DIR=%q, %v", cfg.ModelDir, err)
 	}
@@ -390,8 +389,7 @@ func TestRead_unreadableSystemFile(t *testing.T) {
 	withoutEnvironment(t)
 	check.NoError(t, os.WriteFile("pressbox.env", nil, 0o600))
 	t.Setenv("MODEL_DIR", "/mine")
-	s, err := readSources(t, Table())
-	check.NoError(t, err)
+	s := check.Must(readSources(t, Table()))(t)
 	s.assumeShipped()
 	cfg, err := s.Config()
 	if err != nil || cfg.StateDir != "/var/lib/pressbox" || cfg.PulseServer != "unix:"+AudioSocket || cfg.ModelDir != "/mine" {

@@ -64,10 +64,8 @@ func activate(t *testing.T, names string, files ...*os.File) *exec.Cmd {
 
 func TestListeners_byName(t *testing.T) {
 	t.Parallel()
-	tcp, err := net.Listen("tcp", "127.0.0.1:0")
-	check.NoError(t, err)
-	unix, err := net.Listen("unix", filepath.Join(t.TempDir(), "admin.sock"))
-	check.NoError(t, err)
+	tcp := check.Must(net.Listen("tcp", "127.0.0.1:0"))(t)
+	unix := check.Must(net.Listen("unix", filepath.Join(t.TempDir(), "admin.sock")))(t)
 	tcpFile, _ := tcp.(*net.TCPListener).File()
 	unixFile, _ := unix.(*net.UnixListener).File()
 	var out strings.Builder
@@ -78,8 +76,7 @@ func TestListeners_byName(t *testing.T) {
 		net.Listener
 		name string
 	}{{tcp, "http"}, {unix, "admin"}} {
-		conn, err := net.Dial(l.Addr().Network(), l.Addr().String())
-		check.NoError(t, err)
+		conn := check.Must(net.Dial(l.Addr().Network(), l.Addr().String()))(t)
 		if name, err := io.ReadAll(conn); string(name) != l.name || err != nil {
 			t.Errorf("the socket at %v is named %q, %v; want %q", l.Addr(), name, err, l.name)
 		}
@@ -91,8 +88,7 @@ func TestListeners_byName(t *testing.T) {
 
 func TestListeners_notASocket(t *testing.T) {
 	t.Parallel()
-	file, err := os.Create(filepath.Join(t.TempDir(), "plain"))
-	check.NoError(t, err)
+	file := check.Must(os.Create(filepath.Join(t.TempDir(), "plain")))(t)
 	out, err := activate(t, "http", file).Output()
 	if err == nil || !strings.Contains(string(out), "use the socket http from systemd") {
 		t.Errorf("a regular file: %v, %q", err, out)
@@ -108,8 +104,7 @@ func TestListeners_none(t *testing.T) {
 
 func TestNotify(t *testing.T) {
 	addr := &net.UnixAddr{Name: filepath.Join(t.TempDir(), "notify"), Net: "unixgram"}
-	manager, err := net.ListenUnixgram("unixgram", addr)
-	check.NoError(t, err)
+	manager := check.Must(net.ListenUnixgram("unixgram", addr))(t)
 	defer manager.Close()
 	t.Setenv("NOTIFY_SOCKET", addr.Name)
 	for _, tt := range []struct {

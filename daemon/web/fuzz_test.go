@@ -25,10 +25,8 @@ func FuzzBody(f *testing.F) {
 	} {
 		f.Add([]byte(seed))
 	}
-	document, err := site.OpenAPI("")
-	check.NoError(f, err)
-	bodies, err := web.CompileSchemas(document, site.Routes())
-	check.NoError(f, err)
+	document := check.Must(site.OpenAPI(""))(f)
+	bodies := check.Must(web.CompileSchemas(document, site.Routes()))(f)
 	f.Fuzz(func(t *testing.T, text []byte) {
 		type request struct {
 			Message string  `json:"message"`

@@ -72,21 +72,18 @@ func TestPage_notFound(t *testing.T) {
 // Vendored files have the published checksums.
 func TestPage_vendored(t *testing.T) {
 	t.Parallel()
-	text, err := os.ReadFile("static/vendor/SHA256SUMS")
-	check.NoError(t, err)
+	text := check.Must(os.ReadFile("static/vendor/SHA256SUMS"))(t)
 	sums := map[string]string{"SHA256SUMS": ""}
 	for line := range strings.Lines(string(text)) {
 		sum, name, _ := strings.Cut(strings.TrimSpace(line), "  ")
 		sums[name] = sum
 	}
-	all, err := os.ReadDir("static/vendor")
-	check.NoError(t, err)
+	all := check.Must(os.ReadDir("static/vendor"))(t)
 	if len(all) != len(sums) {
 		t.Errorf("%d files, %d checksums", len(all), len(sums))
 	}
 	for _, file := range all {
-		body, err := os.ReadFile(filepath.Join("static/vendor", file.Name()))
-		check.NoError(t, err)
+		body := check.Must(os.ReadFile(filepath.Join("static/vendor", file.Name())))(t)
 		sum := sha256.Sum256(body)
 		if want := sums[file.Name()]; want != "" && want != hex.EncodeToString(sum[:]) {
 			t.Errorf("%s differs from the published file", file.Name())

@@ -21,18 +21,15 @@ import (
 func TestPeerOf_credentials(t *testing.T) {
 	t.Parallel()
 	l, path := webtest.ListenUnix(t)
-	dialed, err := new(net.Dialer).DialContext(t.Context(), "unix", path)
-	check.NoError(t, err)
+	dialed := check.Must(new(net.Dialer).DialContext(t.Context(), "unix", path))(t)
 	defer dialed.Close()
-	conn, err := l.Accept()
-	check.NoError(t, err)
+	conn := check.Must(l.Accept())(t)
 	defer conn.Close()
 	uid, groups, err := web.PeerOf(conn.(*net.UnixConn))
 	if err != nil || uid != os.Getuid() {
 		t.Errorf("the peer is user %d (%v), want %d", uid, err, os.Getuid())
 	}
-	want, err := os.Getgroups()
-	check.NoError(t, err)
+	want := check.Must(os.Getgroups())(t)
 	for _, group := range append(want, os.Getgid()) {
 		if !slices.Contains(groups, uint32(group)) {
 			t.Errorf("groups %v of the peer lack %d", groups, group)

@@ -97,11 +97,9 @@ func TestServe_maxHeader(t *testing.T) {
 	t.Parallel()
 	base := webtest.NewRig(t).ListenTCP(t)
 	for size, want := range map[int]int{15 << 10: 200, 32 << 10: 431} {
-		req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, base+"/health", nil)
-		check.NoError(t, err)
+		req := check.Must(http.NewRequestWithContext(t.Context(), http.MethodGet, base+"/health", nil))(t)
 		req.Header.Set("X", strings.Repeat("x", size))
-		resp, err := http.DefaultClient.Do(req)
-		check.NoError(t, err)
+		resp := check.Must(http.DefaultClient.Do(req))(t)
 		resp.Body.Close()
 		if resp.StatusCode != want {
 			t.Errorf("a header of %d bytes: status %d, want %d", size, resp.StatusCode, want)

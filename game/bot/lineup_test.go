@@ -23,8 +23,7 @@ func TestSuggestLineup_builtInLeague(t *testing.T) {
 		for _, c := range season(t, n) {
 			club := c.Club()
 			for _, dh := range []bool{true, false} {
-				l, err := bot.SuggestLineup(club, teams.Ratings(c), dh)
-				check.NoError(t, err)
+				l := check.Must(bot.SuggestLineup(club, teams.Ratings(c), dh))(t)
 				for _, slot := range l.Order {
 					p, _ := club.Player(slot.Player)
 					if !has(p, slot.Position) {
@@ -89,8 +88,7 @@ func TestSuggestLineup_betterBatter(t *testing.T) {
 	star := game.Player{ID: "star", Name: "A Star", Bats: "L", Throws: "R", Positions: []game.Role{"SS"}}
 	club.Players = append(club.Players, star)
 	ratings[star.ID] = chance.Rating{Batting: great}
-	l, err := bot.SuggestLineup(club, ratings, true)
-	check.NoError(t, err)
+	l := check.Must(bot.SuggestLineup(club, ratings, true))(t)
 	for i, slot := range l.Order {
 		if slot.Player == star.ID {
 			if slot.Position != game.Shortstop || i > 3 {

@@ -45,8 +45,7 @@ func newGame(tb testing.TB, dh bool) game.State {
 	for side, c := range clubs() {
 		lineups[side] = gametest.Lineup(c, dh)
 	}
-	s, err := game.New(game.Options{DH: dh}, clubs(), lineups)
-	check.NoError(tb, err)
+	s := check.Must(game.New(game.Options{DH: dh}, clubs(), lineups))(tb)
 	return s
 }
 
@@ -77,8 +76,7 @@ func variants(say func(rev uint64) call.Line) string {
 // Every shape of play has its words: plays.txt has a situation and an event per line, plays.golden all texts for them.
 func TestCommentator_plays(t *testing.T) {
 	t.Parallel()
-	events, err := os.ReadFile(filepath.Join("testdata", "plays.txt"))
-	check.NoError(t, err)
+	events := check.Must(os.ReadFile(filepath.Join("testdata", "plays.txt")))(t)
 	var out strings.Builder
 	c := call.New(call.English(), clubs(), "golden")
 	for line := range strings.Lines(string(events)) {
@@ -176,10 +174,8 @@ func TestCommentator_otherLines(t *testing.T) {
 		say("situation "+in, func(uint64) call.Line { return c.Situation(&s) })
 	}
 	s := situation(t, "9b 2 --- 4-4")
-	p, err := retro.Parse(&s, "K")
-	check.NoError(t, err)
-	extra, err := s.Apply(p)
-	check.NoError(t, err)
+	p := check.Must(retro.Parse(&s, "K"))(t)
+	extra := check.Must(s.Apply(p))(t)
 	say("turn with the automatic runner", func(rev uint64) call.Line { return c.HalfInning(rev, &extra) })
 	for _, h := range []call.HalfTotals{{}, {Runs: 1, Hits: 1, Errors: 1, Left: 1}, {Runs: 3, Hits: 4, Errors: 2, Left: 2}} {
 		say(fmt.Sprintf("summary %+v", h), func(rev uint64) call.Line { return c.HalfSummary(rev, game.Home, h) })

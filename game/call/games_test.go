@@ -65,8 +65,7 @@ func each(t *testing.T, do func(*retro.Game)) {
 	ours, err := filepath.Glob(filepath.Join("..", "retro", "testdata", "*.ev"))
 	check.NoError(t, err)
 	for _, path := range ours {
-		text, err := os.ReadFile(path)
-		check.NoError(t, err)
+		text := check.Must(os.ReadFile(path))(t)
 		if err := read(bytes.NewReader(text)); err != nil {
 			t.Fatalf("%s: %v", path, err)
 		}

@@ -245,8 +245,7 @@ func (f *fixture) play(tb testing.TB, n int, sum *tally) {
 		if m.Pitches == (chance.Pitches{}) {
 			h.begin(&s)
 		}
-		r, err := sim.Resolve(&s, m, tactics)
-		check.NoError(tb, err)
+		r := check.Must(sim.Resolve(&s, m, tactics))(tb)
 		next, err := s.Apply(r.Play)
 		if err != nil {
 			tb.Fatalf("game %d, %v in %d %v, %d out, %v: %v: %+v", n, tactics, s.Inning, s.Half, s.Outs, s.Bases, err, r.Final(r.Bold))

@@ -52,8 +52,7 @@ func turn(tb testing.TB) func() {
 	s := f.at(tb, 3*3+1)
 	var m chance.Progress
 	return func() {
-		r, err := sim.Resolve(&s, m, chance.Tactics{})
-		check.NoError(tb, err)
+		r := check.Must(sim.Resolve(&s, m, chance.Tactics{}))(tb)
 		if _, err := s.Apply(r.Play); err != nil {
 			tb.Fatal(err)
 		}

@@ -35,10 +35,8 @@ func sample(tb testing.TB, at int, c chance.Tactics, ratings chance.Ratings, see
 	s := f.at(tb, at)
 	n = sampleSize(20000)
 	for i := range n {
-		r, err := sim.Resolve(&s, chance.Progress{Turns: uint64(i)}, c)
-		check.NoError(tb, err)
-		after, err := s.Apply(r.Play)
-		check.NoError(tb, err)
+		r := check.Must(sim.Resolve(&s, chance.Progress{Turns: uint64(i)}, c))(tb)
+		after := check.Must(s.Apply(r.Play))(tb)
 		see(&s, &r, &after)
 	}
 	return n
@@ -358,16 +356,13 @@ func TestResolution_interruptedTurn(t *testing.T) {
 	f := averageFixture(0)
 	sim := chance.NewSimulator(chance.Seed{3}, f.clubs, nil, chance.ParkFactors{})
 	s := f.at(t, 3)
-	steal, err := sim.Resolve(&s, chance.Progress{}, chance.Tactics{Offence: chance.StealSecond})
-	check.NoError(t, err)
+	steal := check.Must(sim.Resolve(&s, chance.Progress{}, chance.Tactics{Offence: chance.StealSecond}))(t)
 	p := steal.Final(true)
-	next, err := s.Apply(p)
-	check.NoError(t, err)
+	next := check.Must(s.Apply(p))(t)
 	if p.Pitches != ">B" || next.Count != (game.Count{Balls: 1}) || next.Batter() != s.Batter() {
 		t.Errorf("a steal has pitches %q, count %+v, %s at bat", p.Pitches, next.Count, next.Batter())
 	}
-	r, err := sim.Resolve(&next, steal.Next, chance.Tactics{})
-	check.NoError(t, err)
+	r := check.Must(sim.Resolve(&next, steal.Next, chance.Tactics{}))(t)
 	if got := r.Final(true).Pitches; len(got) < 4 || got[:3] != ">B." {
 		t.Errorf("the turn continues as %q, want >B. and more", got)
 	}

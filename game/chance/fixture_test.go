@@ -83,8 +83,7 @@ func averageLeague() []fixture {
 // builtInLeague returns all pairs of clubs of the last season, at the park of each, with each starter.
 func builtInLeague(tb testing.TB) []fixture {
 	tb.Helper()
-	clubs, err := league.Season(league.LastSeason)
-	check.NoError(tb, err)
+	clubs := check.Must(league.Season(league.LastSeason))(tb)
 	var all []fixture
 	for n := range 5 {
 		for _, home := range clubs {
@@ -118,8 +117,7 @@ func (f *fixture) start(tb testing.TB, n uint64, o game.Options) (*chance.Simula
 	tb.Helper()
 	var seed chance.Seed
 	binary.BigEndian.PutUint64(seed[:], n)
-	s, err := game.New(o, f.clubs, f.lineups)
-	check.NoError(tb, err)
+	s := check.Must(game.New(o, f.clubs, f.lineups))(tb)
 	return chance.NewSimulator(seed, f.clubs, f.ratings, f.park), s
 }
 

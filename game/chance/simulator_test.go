@@ -72,8 +72,7 @@ func checkAnyTactics(t *rapid.T) {
 	var seed chance.Seed
 	copy(seed[:], rapid.SliceOfN(rapid.Byte(), 8, 8).Draw(t, "seed"))
 	sim := chance.NewSimulator(seed, f.clubs, nil, chance.ParkFactors{})
-	s, err := game.New(game.Options{DH: true, Innings: rapid.SampledFrom([]int{1, 3, 9}).Draw(t, "innings")}, f.clubs, f.lineups)
-	check.NoError(t, err)
+	s := check.Must(game.New(game.Options{DH: true, Innings: rapid.SampledFrom([]int{1, 3, 9}).Draw(t, "innings")}, f.clubs, f.lineups))(t)
 	book := game.NewScorebook(&s, f.clubs)
 	var m chance.Progress
 	tactics, most := anyTactics(), rapid.IntRange(20, 120).Draw(t, "turns")
@@ -197,8 +196,7 @@ func TestProgress_json(t *testing.T) {
 		t.Fatalf("read %q, %v", pitches.String(), err)
 	}
 	at := chance.Progress{Turns: 7, Workloads: [2]chance.Workload{{Pitcher: "p", Batters: 3, Pitches: 11}}, PickoffThrows: 1, Pitches: pitches}
-	data, err := json.Marshal(at)
-	check.NoError(t, err)
+	data := check.Must(json.Marshal(at))(t)
 	var again chance.Progress
 	if err := json.Unmarshal(data, &again); err != nil || again != at {
 		t.Errorf("%s: read %+v, %v, want %+v", data, again, err, at)

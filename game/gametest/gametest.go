@@ -85,8 +85,7 @@ func SeasonDir(tb testing.TB) string {
 	if dir := os.Getenv("RETROSHEET_DIR"); dir != "" {
 		return dir
 	}
-	dir, err := os.Getwd()
-	check.NoError(tb, err)
+	dir := check.Must(os.Getwd())(tb)
 	for {
 		if _, err := os.Stat(filepath.Join(dir, "go.mod")); err == nil {
 			return filepath.Join(dir, "game", "retro", "testdata", "season")

@@ -24,8 +24,7 @@ import (
 
 func season(tb testing.TB, n int) []teams.Roster {
 	tb.Helper()
-	clubs, err := league.Season(n)
-	check.NoError(tb, err)
+	clubs := check.Must(league.Season(n))(tb)
 	return clubs
 }
 
@@ -44,8 +43,7 @@ func TestSeason_neverChanges(t *testing.T) {
 	t.Parallel()
 	hash := sha256.New()
 	for _, c := range rosters(t) {
-		text, err := json.Marshal([]any{c.Team, c.Team.Park.Factors, c.Players})
-		check.NoError(t, err)
+		text := check.Must(json.Marshal([]any{c.Team, c.Team.Park.Factors, c.Players}))(t)
 		hash.Write(text)
 		for _, p := range c.Players {
 			hash.Write([]byte(strconv.FormatFloat(p.Rating.Batting.HR+p.Rating.Pitching.K+p.Rating.Speed, 'f', 9, 64)))

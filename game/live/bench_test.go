@@ -23,8 +23,7 @@ import (
 func BenchmarkDecision(b *testing.B) {
 	for _, n := range []int{1, 200} {
 		b.Run(fmt.Sprintf("%dgames", n), func(b *testing.B) {
-			s, err := store.Open(filepath.Join(b.TempDir(), "pressbox.db"), store.Options{})
-			check.NoError(b, err)
+			s := check.Must(store.Open(filepath.Join(b.TempDir(), "pressbox.db"), store.Options{}))(b)
 			defer s.Close()
 			h := benchGames(b, s.Games())
 			games := make([]*benchGame, n)
@@ -66,8 +65,7 @@ func commitTime(b *testing.B, s *store.Store) time.Duration {
 // benchGames returns games over a journal.
 func benchGames(b *testing.B, j live.Journal) *live.Games {
 	b.Helper()
-	games, err := live.New(b.Context(), live.Config{Journal: j, Rosters: builtIn(), Log: slog.New(slog.DiscardHandler)})
-	check.NoError(b, err)
+	games := check.Must(live.New(b.Context(), live.Config{Journal: j, Rosters: builtIn(), Log: slog.New(slog.DiscardHandler)}))(b)
 	return games
 }
 
@@ -151,15 +149,13 @@ func decide(b *testing.B, games []*benchGame, turns int) []time.Duration {
 // BenchmarkOpenGames measures a start with 1,000 games in the store, every tenth of them not over. Limit: 200 ms.
 func BenchmarkOpenGames(b *testing.B) {
 	path := filepath.Join(b.TempDir(), "pressbox.db")
-	s, err := store.Open(path, store.Options{})
-	check.NoError(b, err)
+	s := check.Must(store.Open(path, store.Options{}))(b)
 	fill(b, s.Games(), 1000)
 	check.NoError(b, s.Close())
 	var took []time.Duration
 	for b.Loop() {
 		begin := time.Now()
-		s, err := store.Open(path, store.Options{})
-		check.NoError(b, err)
+		s := check.Must(store.Open(path, store.Options{}))(b)
 		h := benchGames(b, s.Games())
 		took = append(took, time.Since(begin))
 		if l, err := h.List(ann, live.Query{}); err != nil || len(l.Active) != 100 || len(l.Finished) != 100 {
@@ -218,8 +214,7 @@ func BenchmarkLoadGame(b *testing.B) {
 
 // BenchmarkStandings measures the first request for a season's statistics, with 100 games in the store.
 func BenchmarkStandings(b *testing.B) {
-	s, err := store.Open(filepath.Join(b.TempDir(), "pressbox.db"), store.Options{})
-	check.NoError(b, err)
+	s := check.Must(store.Open(filepath.Join(b.TempDir(), "pressbox.db"), store.Options{}))(b)
 	defer s.Close()
 	fill(b, s.Games(), 100)
 	for b.Loop() {

@@ -146,8 +146,7 @@ func TestSubmit_refusals(t *testing.T) {
 	t.Parallel()
 	r := begun(t)
 	g := r.get(ann)
-	pending, err := r.Create(t.Context(), ann, request())
-	check.NoError(r, err)
+	pending := check.Must(r.Create(t.Context(), ann, request()))(r)
 	anns, bobs := r.get(ann).Legal[0].Action, r.get(bob).Legal[0].Action
 	yes := true
 	cmd := func(a protocol.Action) protocol.Command {
@@ -254,8 +253,7 @@ func TestSubmit_unsavedChangesNothing(t *testing.T) {
 	}
 	r.create()
 	r.journal.setErr(broken)
-	lists, err := r.List(ann, live.Query{})
-	check.NoError(r, err)
+	lists := check.Must(r.List(ann, live.Query{}))(r)
 	r.wantCode("create", second(r.Create(t.Context(), ann, request())), protocol.Unavailable)
 	if after, err := r.List(ann, live.Query{}); err != nil || text(t, after) != text(t, lists) {
 		t.Errorf("the lists changed from %s to %s, %v", text(t, lists), text(t, after), err)
@@ -269,8 +267,7 @@ func TestSubmit_savedAcknowledgedPublished(t *testing.T) {
 	t.Parallel()
 	r := begun(t, withBot)
 	saved := func() uint64 {
-		moves, err := r.journal.Moves(t.Context(), r.id)
-		check.NoError(r, err)
+		moves := check.Must(r.journal.Moves(t.Context(), r.id))(r)
 		return uint64(len(moves))
 	}
 	acked := false

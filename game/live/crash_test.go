@@ -33,10 +33,7 @@ func TestCrash(t *testing.T) {
 	for life := range killtest.Rounds(t, 20) {
 		killtest.Kill(t, life, 150*time.Millisecond, "players", dir, strconv.Itoa(life))
 	}
-	s, err := store.Open(filepath.Join(dir, "pressbox.db"), store.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := check.Must(store.Open(filepath.Join(dir, "pressbox.db"), store.Options{}))(t)
 	defer s.Close()
 	checkDiary(rigWith(t, nil, live.Config{Journal: s.Games()}), s.Games(), filepath.Join(dir, "diary"))
 }
@@ -217,8 +214,7 @@ func unacknowledged(diary string) (map[string]protocol.Command, error) {
 // checkDiary compares the diary with what was saved.
 func checkDiary(r *rig, j live.Journal, diary string) {
 	r.Helper()
-	data, err := os.ReadFile(diary)
-	check.NoError(r, err)
+	data := check.Must(os.ReadFile(diary))(r)
 	saved := map[string]map[string]bool{} // by game, the lines that the diary may have
 	count := map[string]int{}
 	for line := range strings.Lines(string(data)) {
@@ -245,13 +241,11 @@ func checkDiary(r *rig, j live.Journal, diary string) {
 func savedLines(r *rig, j live.Journal) map[string]bool {
 	r.Helper()
 	lines := map[string]bool{}
-	all, err := r.Events(r.Context(), carl, r.id, 0)
-	check.NoError(r, err)
+	all := check.Must(r.Events(r.Context(), carl, r.id, 0))(r)
 	for _, m := range all {
 		lines[received(m)] = true
 	}
-	moves, err := j.Moves(r.Context(), r.id)
-	check.NoError(r, err)
+	moves := check.Must(j.Moves(r.Context(), r.id))(r)
 	once := map[string]bool{}
 	for _, data := range moves {
 		var m struct {

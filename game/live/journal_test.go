@@ -110,15 +110,13 @@ func simulator(r *rig, seed chance.Seed, end protocol.Game) (*chance.Simulator, 
 	var clubs [2]game.Club
 	var park chance.ParkFactors
 	for side, id := range []string{end.Away.Team.ID, end.Home.Team.ID} {
-		roster, err := builtIn().Roster(r.Context(), 0, id)
-		check.NoError(r, err)
+		roster := check.Must(builtIn().Roster(r.Context(), 0, id))(r)
 		c := match.ClubOf(&roster)
 		maps.Copy(ratings, c.Ratings)
 		clubs[side], park = c.Club, c.Park
 	}
 	options := game.Options{DH: end.Options.DH, Innings: end.Options.Innings, ExtraInnings: end.Options.ExtraInnings}
-	s, err := game.New(options, clubs, [2]game.Lineup{*end.Away.Lineup, *end.Home.Lineup})
-	check.NoError(r, err)
+	s := check.Must(game.New(options, clubs, [2]game.Lineup{*end.Away.Lineup, *end.Home.Lineup}))(r)
 	return chance.NewSimulator(seed, clubs, ratings, park), s
 }
 
@@ -233,8 +231,7 @@ func TestJournal_allVersionsReplay(t *testing.T) {
 		kinds := map[protocol.EventKind]bool{}
 		for _, name := range []string{"whole", "interrupted"} {
 			path := filepath.Join("testdata", "journal-"+version+"-"+name)
-			want, err := os.ReadFile(path + ".golden")
-			check.NoError(t, err)
+			want := check.Must(os.ReadFile(path + ".golden"))(t)
 			id, j := readJournal(t, path+".gz")
 			r := newRig(t, j)
 			r.id = id
@@ -286,8 +283,7 @@ func TestJournal_version1Continues(t *testing.T) {
 func (r *rig) trace() string {
 	r.Helper()
 	var b strings.Builder
-	all, err := r.Events(r.Context(), protocol.Person{}, r.id, 0)
-	check.NoError(r, err)
+	all := check.Must(r.Events(r.Context(), protocol.Person{}, r.id, 0))(r)
 	for _, m := range all {
 		if e, ok := m.Data.(*protocol.Event); ok {
 			fmt.Fprintf(&b, "%d %s %s %s\n", m.Revision, e.Kind, e.Notation, e.Hash)
@@ -355,11 +351,9 @@ func (r *rig) writeJournal(path string) {
 // readJournal reads what writeJournal wrote.
 func readJournal(t *testing.T, path string) (id string, j *journal) {
 	t.Helper()
-	f, err := os.Open(path)
-	check.NoError(t, err)
+	f := check.Must(os.Open(path))(t)
 	defer f.Close()
-	z, err := gzip.NewReader(f)
-	check.NoError(t, err)
+	z := check.Must(gzip.NewReader(f))(t)
 	var data bytes.Buffer
 	if _, err := data.ReadFrom(z); err != nil {
 		t.Fatal(err)

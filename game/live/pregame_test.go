@@ -170,8 +170,7 @@ func TestRematch_reservesTheSide(t *testing.T) {
 	}
 	rematch := func(who protocol.Person) protocol.Game {
 		t.Helper()
-		g, err := r.Rematch(t.Context(), who, first.ID)
-		check.NoError(r, err)
+		g := check.Must(r.Rematch(t.Context(), who, first.ID))(r)
 		return g
 	}
 	var racing sync.WaitGroup

@@ -114,8 +114,7 @@ func checkScorecard(r *rig, end protocol.Game) {
 	}
 	for read, err := range eventfile.Read(&card) {
 		check.NoError(r, err)
-		replayed, err := read.Replay(func(*retro.Step, *game.Scorebook) {})
-		check.NoError(r, err)
+		replayed := check.Must(read.Replay(func(*retro.Step, *game.Scorebook) {}))(r)
 		if replayed.End.Score != [2]int{end.Score.Away, end.Score.Home} {
 			r.Errorf("the scorecard replays to %v, want %+v", replayed.End.Score, end.Score)
 		}

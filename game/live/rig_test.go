@@ -135,8 +135,7 @@ func rigWith(tb testing.TB, j *journal, c live.Config) *rig {
 	if c.Rosters == nil {
 		c.Rosters = builtIn()
 	}
-	games, err := live.New(tb.Context(), c)
-	check.NoError(r, err)
+	games := check.Must(live.New(tb.Context(), c))(r)
 	r.Games = games
 	return r
 }
@@ -180,8 +179,7 @@ func request(options ...option) protocol.Request {
 // create creates a game of Ann's and makes it the rig's.
 func (r *rig) create(options ...option) protocol.Game {
 	r.Helper()
-	g, err := r.Create(r.Context(), ann, request(options...))
-	check.NoError(r, err)
+	g := check.Must(r.Create(r.Context(), ann, request(options...)))(r)
 	r.id = g.ID
 	return g
 }
@@ -208,46 +206,40 @@ func (r *rig) begin(options ...option) protocol.Game {
 
 func (r *rig) join(who protocol.Person) protocol.Game {
 	r.Helper()
-	g, err := r.Join(r.Context(), who, r.id)
-	check.NoError(r, err)
+	g := check.Must(r.Join(r.Context(), who, r.id))(r)
 	return g
 }
 
 func (r *rig) suggest(who protocol.Person, side game.Side) game.Lineup {
 	r.Helper()
-	l, err := r.Suggest(r.Context(), who, r.id, side)
-	check.NoError(r, err)
+	l := check.Must(r.Suggest(r.Context(), who, r.id, side))(r)
 	return l
 }
 
 // submitLineup submits the suggested line-up.
 func (r *rig) submitLineup(who protocol.Person, side game.Side) protocol.Game {
 	r.Helper()
-	g, err := r.SetLineup(r.Context(), who, r.id, side, r.suggest(who, side))
-	check.NoError(r, err)
+	g := check.Must(r.SetLineup(r.Context(), who, r.id, side, r.suggest(who, side)))(r)
 	return g
 }
 
 func (r *rig) concede(who protocol.Person) protocol.Game {
 	r.Helper()
-	g, err := r.Concede(r.Context(), who, r.id)
-	check.NoError(r, err)
+	g := check.Must(r.Concede(r.Context(), who, r.id))(r)
 	return g
 }
 
 // get returns the game as who sees it.
 func (r *rig) get(who protocol.Person) protocol.Game {
 	r.Helper()
-	g, err := r.Game(r.Context(), who, r.id)
-	check.NoError(r, err)
+	g := check.Must(r.Game(r.Context(), who, r.id))(r)
 	return g
 }
 
 // events returns the game's events as who sees them.
 func (r *rig) events(who protocol.Person) string {
 	r.Helper()
-	all, err := r.Events(r.Context(), who, r.id, 0)
-	check.NoError(r, err)
+	all := check.Must(r.Events(r.Context(), who, r.id, 0))(r)
 	return text(r, all)
 }
 
@@ -401,10 +393,7 @@ func difference(got, want string) string {
 // text returns a value as JSON.
 func text(tb testing.TB, v any) string {
 	tb.Helper()
-	data, err := json.Marshal(v)
-	if err != nil {
-		tb.Fatal(err)
-	}
+	data := check.Must(json.Marshal(v))(tb)
 	return string(data)
 }
 

@@ -28,8 +28,7 @@ func (r *rig) watch(who protocol.Person, since uint64) *watcher {
 // rejoin subscribes a watcher again.
 func (r *rig) rejoin(w *watcher, who protocol.Person, since uint64) {
 	r.Helper()
-	leave, err := r.Watch(r.Context(), who, r.id, since, w.send)
-	check.NoError(r, err)
+	leave := check.Must(r.Watch(r.Context(), who, r.id, since, w.send))(r)
 	w.leave = leave
 }
 

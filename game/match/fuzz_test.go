@@ -21,10 +21,8 @@ import (
 // journal1 returns the moves of a game whose journal has version 1.
 func journal1(tb testing.TB) [][]byte {
 	tb.Helper()
-	packed, err := os.ReadFile(filepath.Join("..", "live", "testdata", "journal-1-whole.gz"))
-	check.NoError(tb, err)
-	z, err := gzip.NewReader(bytes.NewReader(packed))
-	check.NoError(tb, err)
+	packed := check.Must(os.ReadFile(filepath.Join("..", "live", "testdata", "journal-1-whole.gz")))(tb)
+	z := check.Must(gzip.NewReader(bytes.NewReader(packed)))(tb)
 	var plain bytes.Buffer
 	if _, err := plain.ReadFrom(z); err != nil {
 		tb.Fatal(err)
@@ -54,8 +52,7 @@ func load(moves [][]byte) (*Match, error) {
 // FuzzAction sends any action at any revision of a real game, for either side. A refused action changes nothing and has a
 // code; an accepted one follows the rules, can be encoded, and gives the same position when it is loaded.
 func FuzzAction(f *testing.F) {
-	whole, err := load(journal1(f))
-	check.NoError(f, err)
+	whole := check.Must(load(journal1(f)))(f)
 	for rev, text := range map[int]string{
 		6: `{"a":"offence","call":"swing","d":1}`, 7: `{"a":"defence","pitch":"pitch around","infield":"in","lines":true}`, 8: `{"a":"undo"}`,
 		20: `{"a":"substitute","subs":[{"player_id":"x","slot":1,"position":"PH"}]}`, 21: `{"a":"pause"}`, 22: `{"a":"resume"}`,
@@ -112,8 +109,7 @@ func (m *Match) positions(tb testing.TB) []*Match {
 	var p Position
 	var all []*Match
 	for i, move := range m.history.moves {
-		after, err := p.apply(move)
-		check.NoError(tb, err)
+		after := check.Must(p.apply(move))(tb)
 		if p = after; i > 0 {
 			h := *m.history
 			h.events = h.events[:i+1]
@@ -151,8 +147,7 @@ func checkTx(t *testing.T, m *Match, tx *Tx) {
 	if tx.Len() == 0 {
 		t.Fatal("accepted without a move")
 	}
-	moves, err := tx.Moves()
-	check.NoError(t, err)
+	moves := check.Must(tx.Moves())(t)
 	p := m.Position
 	for _, data := range moves {
 		decoded, err := decodeMove(data)

@@ -20,10 +20,8 @@ func TestSummary_storedForm(t *testing.T) {
 	moves := journal1(t)
 	var got bytes.Buffer
 	for _, n := range []int{1, 40, len(moves)} {
-		s, err := Summarize("old", moves[:n])
-		check.NoError(t, err)
-		data, err := s.Encode()
-		check.NoError(t, err)
+		s := check.Must(Summarize("old", moves[:n]))(t)
+		data := check.Must(s.Encode())(t)
 		if again, ok := DecodeSummary("old", data); !ok || again.Revision != uint64(n) {
 			t.Errorf("%s is not decoded", data)
 		}
@@ -33,8 +31,7 @@ func TestSummary_storedForm(t *testing.T) {
 	if *update {
 		check.NoError(t, os.WriteFile(path, got.Bytes(), 0o644))
 	}
-	want, err := os.ReadFile(path)
-	check.NoError(t, err)
+	want := check.Must(os.ReadFile(path))(t)
 	if got.String() != string(want) {
 		t.Errorf("%s has changed: raise summaryVersion and run the test with -update. It is now %s", path, got.String())
 	}

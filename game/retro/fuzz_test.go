@@ -22,8 +22,7 @@ func FuzzParse(f *testing.F) {
 		}
 	}
 	g := ownGames(f)[0]
-	start, err := game.New(g.Setup())
-	check.NoError(f, err)
+	start := check.Must(game.New(g.Setup()))(f)
 	f.Fuzz(func(t *testing.T, event string, bases uint8) {
 		s := start
 		for i := range s.Bases {

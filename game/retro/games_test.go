@@ -25,8 +25,7 @@ func ownGames(tb testing.TB) []*retro.Game {
 	}
 	var games []*retro.Game
 	for _, path := range files {
-		text, err := os.ReadFile(path)
-		check.NoError(tb, err)
+		text := check.Must(os.ReadFile(path))(tb)
 		for g, err := range eventfile.Read(bytes.NewReader(text)) {
 			if err != nil {
 				tb.Fatalf("%s: %v", path, err)

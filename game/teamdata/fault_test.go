@@ -354,8 +354,7 @@ func TestClient_run(t *testing.T) {
 
 func list(t *testing.T, r *rig) teams.List {
 	t.Helper()
-	got, err := r.Teams(t.Context(), 3)
-	check.NoError(t, err)
+	got := check.Must(r.Teams(t.Context(), 3))(t)
 	return got
 }
 
@@ -400,8 +399,7 @@ func TestClient_playerFormats(t *testing.T) {
 		}
 		send(w, object{"players": append(unusual, squad("3", "32")...)})
 	})
-	roster, err := r.Roster(t.Context(), 3, "32")
-	check.NoError(t, err)
+	roster := check.Must(r.Roster(t.Context(), 3, "32"))(t)
 	var got strings.Builder
 	for _, p := range roster.Players[:len(roster.Players)-12] {
 		fmt.Fprintf(&got, "%s|%s|%s%s|%v|%s|%s\n", p.ID, p.Name, p.Bats, p.Throws, p.Positions, p.Number, p.ImageURL)

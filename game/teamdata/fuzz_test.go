@@ -77,8 +77,7 @@ func shown(s string) bool {
 // saved returns a body after it was in a cache entry.
 func saved(t *testing.T, body []byte) []byte {
 	t.Helper()
-	raw, err := json.Marshal(cacheEntry{Body: body})
-	check.NoError(t, err)
+	raw := check.Must(json.Marshal(cacheEntry{Body: body}))(t)
 	var rec cacheEntry
 	check.NoError(t, json.Unmarshal(raw, &rec))
 	return rec.Body

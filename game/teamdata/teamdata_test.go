@@ -21,8 +21,7 @@ func TestClient_teams(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	for _, season := range []int{0, 1} {
-		got, err := r.Teams(t.Context(), season)
-		check.NoError(t, err)
+		got := check.Must(r.Teams(t.Context(), season))(t)
 		want := season
 		if season == 0 {
 			want = 3 // DefaultSeason
@@ -47,8 +46,7 @@ func TestClient_teams(t *testing.T) {
 func TestClient_roster(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
-	roster, err := r.Roster(t.Context(), 3, "32")
-	check.NoError(t, err)
+	roster := check.Must(r.Roster(t.Context(), 3, "32"))(t)
 	if roster.Team.Abbrev != "BH" || roster.Season != 3 || len(roster.Players) != 12 {
 		t.Fatalf("%+v", roster)
 	}
@@ -58,8 +56,7 @@ func TestClient_roster(t *testing.T) {
 			t.Errorf("dh %v: %v", dh, err)
 		}
 	}
-	raw, err := json.Marshal(roster)
-	check.NoError(t, err)
+	raw := check.Must(json.Marshal(roster))(t)
 	for _, want := range []string{`"team":{"id":"32"`, `"source":"127.0.0.1:`, `"stale":false`, `"bats":"R"`, `"positions":["SP"]`, `"positions":["RP"]`, `"positions":["DH"]`} {
 		if !strings.Contains(string(raw), want) {
 			t.Errorf("no %s in %s", want, raw)
@@ -145,8 +142,7 @@ func TestClient_entryOfAnotherURL(t *testing.T) {
 			r.cache.items[key] = r.cache.items[strings.Replace(key, "=31", "=32", 1)]
 		}
 	}
-	roster, err := r.Roster(t.Context(), 3, "31")
-	check.NoError(t, err)
+	roster := check.Must(r.Roster(t.Context(), 3, "31"))(t)
 	if roster.Players[0].Name != "Man 0 of 31" || r.api.requests() != 4 {
 		t.Errorf("%+v after %d requests", roster.Players[0], r.api.requests())
 	}
@@ -155,8 +151,7 @@ func TestClient_entryOfAnotherURL(t *testing.T) {
 func TestClient_restart(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
-	before, err := r.Teams(t.Context(), 3)
-	check.NoError(t, err)
+	before := check.Must(r.Teams(t.Context(), 3))(t)
 	r.api.set(down)
 	again := connect(t, r.api, teamdata.Config{URL: "http://" + before.Source + "/api/v3/"}, func(c *teamdata.Config) {
 		c.Cache = r.cache.clone()

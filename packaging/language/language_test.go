@@ -172,8 +172,7 @@ func goPieces(body []byte) (out []piece) {
 // vocabulary reads the rules and exceptions of vocabulary.txt.
 func vocabulary(t *testing.T) (rules []rule, exceptions []*exception) {
 	t.Helper()
-	f, err := os.Open("vocabulary.txt")
-	check.NoError(t, err)
+	f := check.Must(os.Open("vocabulary.txt"))(t)
 	defer f.Close()
 	lines := bufio.NewScanner(f)
 	for n := 1; lines.Scan(); n++ {
@@ -299,8 +298,7 @@ func repository(t *testing.T) string {
 	if root := os.Getenv("LANGUAGE_ROOT"); root != "" {
 		return root
 	}
-	root, err := filepath.Abs("../..")
-	check.NoError(t, err)
+	root := check.Must(filepath.Abs("../.."))(t)
 	return root
 }
 

@@ -52,8 +52,7 @@ func Kill(tb testing.TB, round int, longest time.Duration, child string, args ..
 	cmd := Command(tb, child, args...)
 	var stderr bytes.Buffer
 	cmd.Stderr = &stderr
-	out, err := cmd.StdoutPipe()
-	check.NoError(tb, err)
+	out := check.Must(cmd.StdoutPipe())(tb)
 	check.NoError(tb, cmd.Start())
 	if round%5 != 4 {
 		if _, err := bufio.NewReader(out).ReadString('\n'); err != nil {

@@ -163,8 +163,7 @@ func TestAnnounce_repeatedKeySpokenOnce(t *testing.T) {
 	running(t, c, func(h *rig) {
 		h.post("head", false)
 		r := announce.Request{Message: "once", IdempotencyKey: "k1"}
-		first, err := h.Announce(h.t.Context(), r)
-		check.NoError(h.t, err)
+		first := check.Must(h.Announce(h.t.Context(), r))(h.t)
 		h.expectError(announce.Request{Message: "more"}, announce.ErrFull)
 		for _, status := range []announce.Status{announce.Queued, announce.Done} { // while the queue is full, after it was spoken
 			again, err := h.Announce(h.t.Context(), r)

@@ -284,8 +284,7 @@ func newRig(t *testing.T, c announce.Config) *rig {
 // restart replaces the announcer, as after a crash.
 func (h *rig) restart(c announce.Config) {
 	h.t.Helper()
-	a, err := announce.New(c, h.outbox, h.speaker, h.sink, slog.New(slog.DiscardHandler))
-	check.NoError(h.t, err)
+	a := check.Must(announce.New(c, h.outbox, h.speaker, h.sink, slog.New(slog.DiscardHandler)))(h.t)
 	h.Announcer = a
 }
 

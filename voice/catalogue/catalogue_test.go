@@ -102,8 +102,7 @@ func (c *countedWriter) Write(p []byte) (int, error) {
 
 func (s *fakeServer) fetch(t *testing.T) *catalogue.Catalogue {
 	t.Helper()
-	c, err := catalogue.Fetch(t.Context(), s.Client(), s.URL+"/v1/voices.json")
-	check.NoError(t, err)
+	c := check.Must(catalogue.Fetch(t.Context(), s.Client(), s.URL+"/v1/voices.json"))(t)
 	return c
 }
 
@@ -111,8 +110,7 @@ func (s *fakeServer) fetch(t *testing.T) *catalogue.Catalogue {
 func (s *fakeServer) install(t *testing.T, dir, name string) error {
 	t.Helper()
 	c := s.fetch(t)
-	v, err := c.Find(name)
-	check.NoError(t, err)
+	v := check.Must(c.Find(name))(t)
 	i := catalogue.Installer{Catalogue: c, Client: s.Client(), Dir: dir, RetryDelay: time.Millisecond}
 	return i.Install(t.Context(), v)
 }
@@ -140,8 +138,7 @@ func (s *fakeServer) models() []string {
 // names returns the files of a directory.
 func names(t *testing.T, dir string) []string {
 	t.Helper()
-	files, err := os.ReadDir(dir)
-	check.NoError(t, err)
+	files := check.Must(os.ReadDir(dir))(t)
 	var all []string
 	for _, f := range files {
 		all = append(all, f.Name())

@@ -40,8 +40,7 @@ func parallel(t *testing.T, path string) *Phonemizer {
 
 func mustPhonemes(tb testing.TB, p *Phonemizer, lang, clause string) string {
 	tb.Helper()
-	ipa, err := p.Phonemes(tb.Context(), lang, clause)
-	check.NoError(tb, err)
+	ipa := check.Must(p.Phonemes(tb.Context(), lang, clause))(tb)
 	return ipa
 }
 

@@ -48,8 +48,7 @@ func TestRun_loadsAndCalibratesDefault(t *testing.T) {
 
 func TestSpeak_textAndRate(t *testing.T) {
 	t.Parallel()
-	lexicon, err := speakable.ParseLexicon(strings.NewReader("sba = summer baseball association of the county\n"))
-	check.NoError(t, err)
+	lexicon := check.Must(speakable.ParseLexicon(strings.NewReader("sba = summer baseball association of the county\n")))(t)
 	h := open(t, nil, withBundled)
 	awaitCalibrated(t, h, bundled)
 	const text = "Good morning. The plumber comes at ten, so please leave the garage door open and move the car. " +

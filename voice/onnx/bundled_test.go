@@ -121,8 +121,7 @@ func TestBundled_fileSize(t *testing.T) {
 	t.Parallel()
 	const most = 8_000_000 // bytes
 	for _, name := range voicetest.Names(t) {
-		stat, err := os.Stat(voicetest.Path(t, name))
-		check.NoError(t, err)
+		stat := check.Must(os.Stat(voicetest.Path(t, name)))(t)
 		if stat.Size() > most {
 			t.Errorf("%s has %d bytes, want at most %d", name, stat.Size(), most)
 		}
@@ -225,14 +224,12 @@ func BenchmarkBundled(b *testing.B) {
 			config := voicetest.Config(b, name)
 			runtime := voicetest.Runtime(b)
 			runtime.Threads = 1
-			m, err := runtime.Load(voicetest.Path(b, name), config)
-			check.NoError(b, err)
+			m := check.Must(runtime.Load(voicetest.Path(b, name), config))(b)
 			defer func() { _ = m.Close() }() // the benchmark ends
 			in := voice.Input{IDs: plainIDs(config, "θɹˈiː tə tˈuː ɪnðə bˈɑːɾəm ʌvðə nˈaɪnθ."), NoiseScale: 0.667, LengthScale: 1}
 			samples := 0
 			for b.Loop() {
-				out, err := m.Infer(b.Context(), in)
-				check.NoError(b, err)
+				out := check.Must(m.Infer(b.Context(), in))(b)
 				samples += len(out)
 			}
 			b.ReportMetric(float64(samples)/float64(config.SampleRate)/b.Elapsed().Seconds(), "x-realtime")

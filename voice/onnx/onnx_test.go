@@ -47,8 +47,7 @@ var hello = []int64{1, 0, 20, 0, 59, 0, 24, 0, 120, 0, 27, 0, 100, 0, 10, 0, 2}
 
 func infer(tb testing.TB, m voice.Model, in voice.Input) []float32 {
 	tb.Helper()
-	samples, err := m.Infer(context.Background(), in)
-	check.NoError(tb, err)
+	samples := check.Must(m.Infer(context.Background(), in))(tb)
 	return samples
 }
 
@@ -84,8 +83,7 @@ func TestInfer_models(t *testing.T) {
 func TestLoad_invalidModels(t *testing.T) {
 	t.Parallel()
 	path, config := voicetest.Path(t, voicetest.Bundled), voicetest.Config(t, voicetest.Bundled)
-	whole, err := os.ReadFile(path)
-	check.NoError(t, err)
+	whole := check.Must(os.ReadFile(path))(t)
 	half := filepath.Join(t.TempDir(), "half.onnx")
 	check.NoError(t, os.WriteFile(half, whole[:len(whole)/2], 0o600))
 	several := *config

@@ -23,8 +23,7 @@ type saying struct{ written, spoken string }
 // sayings reads a table of testdata: "written ⇒ spoken", with \n for a line break.
 func sayings(tb testing.TB, file string) []saying {
 	tb.Helper()
-	text, err := os.ReadFile("testdata/" + file)
-	check.NoError(tb, err)
+	text := check.Must(os.ReadFile("testdata/" + file))(tb)
 	var table []saying
 	for row := range strings.Lines(string(text)) {
 		row = strings.TrimSuffix(row, "\n")
@@ -111,8 +110,7 @@ func TestText_espeakReadsNoSigns(t *testing.T) {
 	}
 	cmd := exec.CommandContext(t.Context(), espeak, "-q", "--ipa", "-v", "en-us")
 	cmd.Stdin = &in
-	out, err := cmd.Output()
-	check.NoError(t, err)
+	out := check.Must(cmd.Output())(t)
 	if lines := bytes.Count(out, []byte("\n")); lines < rows {
 		t.Fatalf("espeak-ng read %d lines of %d rows", lines, rows)
 	}

@@ -26,8 +26,7 @@ const Bundled = "en_US-pressbox-medium"
 // Root returns the directory of go.mod.
 func Root(tb testing.TB) string {
 	tb.Helper()
-	dir, err := os.Getwd()
-	check.NoError(tb, err)
+	dir := check.Must(os.Getwd())(tb)
 	for ; dir != "/"; dir = filepath.Dir(dir) {
 		if _, err := os.Stat(filepath.Join(dir, "go.mod")); err == nil {
 			return dir
@@ -54,8 +53,7 @@ func Path(tb testing.TB, name string) string {
 // Config returns the config of a bundled voice.
 func Config(tb testing.TB, name string) *voice.Config {
 	tb.Helper()
-	config, err := voice.ParseConfig(Read(tb, "models/"+name+".onnx.json"))
-	check.NoError(tb, err)
+	config := check.Must(voice.ParseConfig(Read(tb, "models/"+name+".onnx.json")))(tb)
 	return config
 }
 
@@ -80,8 +78,7 @@ func ChangedJSON(tb testing.TB, changes string) []byte {
 	check.NoError(tb, json.Unmarshal(Read(tb, "models/"+Bundled+".onnx.json"), &config))
 	check.NoError(tb, json.Unmarshal([]byte(changes), &with))
 	merge(config, with)
-	data, err := json.Marshal(config)
-	check.NoError(tb, err)
+	data := check.Must(json.Marshal(config))(tb)
 	return data
 }
 
@@ -117,8 +114,7 @@ func Runtime(tb testing.TB) onnx.Runtime {
 // Load loads a model until the test ends.
 func Load(tb testing.TB, path string, config *voice.Config) voice.Model {
 	tb.Helper()
-	m, err := Runtime(tb).Load(path, config)
-	check.NoError(tb, err)
+	m := check.Must(Runtime(tb).Load(path, config))(tb)
 	check.Close(tb, m)
 	return m
 }

@@ -80,8 +80,7 @@ func New(tb testing.TB, cfg Config) *Server {
 func (s *Server) Start() {
 	s.tb.Helper()
 	notify := &net.UnixAddr{Net: "unixgram", Name: filepath.Join(s.dir, "notify")}
-	ready, err := net.ListenUnixgram("unixgram", notify)
-	check.NoError(s.tb, err)
+	ready := check.Must(net.ListenUnixgram("unixgram", notify))(s.tb)
 	defer func() {
 		_ = ready.Close()
 		_ = os.Remove(notify.Name) // Start makes it again

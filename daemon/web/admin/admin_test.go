@@ -118,8 +118,7 @@ func TestRequestLog_peerUID(t *testing.T) {
 	request, err := http.NewRequestWithContext(t.Context(), http.MethodPut, "http://localhost/admin/log-level", strings.NewReader(`{"level":"LOUD"}`))
 	check.NoError(t, err)
 	request.Header.Set("Content-Type", "application/json")
-	resp, err := client.Do(request)
-	check.NoError(t, err)
+	resp := check.Must(client.Do(request))(t)
 	_ = resp.Body.Close()
 	for _, want := range []string{"path=/admin/log-level", "status=422", "code=", "uid=" + strconv.Itoa(os.Getuid())} {
 		if log := r.Log.String(); !strings.Contains(log, want) {

@@ -28,8 +28,7 @@ func TestSpeech_wav(t *testing.T) {
 			if got := w.Header.Get("Content-Type"); got != "audio/wav" {
 				t.Errorf("Content-Type %s", got)
 			}
-			clip, err := audio.DecodeWAV(w.Body)
-			check.NoError(t, err)
+			clip := check.Must(audio.DecodeWAV(w.Body))(t)
 			if clip.Rate != 22050 || len(clip.Samples) != 3*2205 {
 				t.Errorf("%d samples at %d Hz, want %d at 22050 Hz", len(clip.Samples), clip.Rate, 3*2205)
 			}
@@ -131,8 +130,7 @@ func TestSpeech_laterClipFails(t *testing.T) {
 	t.Parallel()
 	r := webtest.NewRig(t)
 	r.Speaker.SecondErr = webtest.ErrVoice
-	resp, err := http.Post(r.ListenTCP(t)+"/v1/audio/speech", "application/json", strings.NewReader(`{"input": "one two"}`))
-	check.NoError(t, err)
+	resp := check.Must(http.Post(r.ListenTCP(t)+"/v1/audio/speech", "application/json", strings.NewReader(`{"input": "one two"}`)))(t)
 	defer resp.Body.Close()
 	if got, err := io.ReadAll(resp.Body); err == nil {
 		t.Errorf("the response of %d bytes has no error", len(got))
@@ -144,8 +142,7 @@ func TestSpeech_streamsClips(t *testing.T) {
 	r := webtest.NewRig(t)
 	r.Speaker.Gate = make(chan struct{}, 1)
 	r.Speaker.Gate <- struct{}{}
-	resp, err := http.Post(r.ListenTCP(t)+"/v1/audio/speech", "application/json", strings.NewReader(`{"input": "one two"}`))
-	check.NoError(t, err)
+	resp := check.Must(http.Post(r.ListenTCP(t)+"/v1/audio/speech", "application/json", strings.NewReader(`{"input": "one two"}`)))(t)
 	defer resp.Body.Close()
 	first := make([]byte, 44+2*2205)
 	if _, err := io.ReadFull(resp.Body, first); err != nil {

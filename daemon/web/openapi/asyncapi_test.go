@@ -19,12 +19,9 @@ import (
 // The schema is AsyncAPI's (Apache-2.0), from the npm package @asyncapi/specs 6.11.1.
 func TestAsyncAPI_validDocument(t *testing.T) {
 	t.Parallel()
-	text, err := openapi.AsyncAPI("1.2.3")
-	check.NoError(t, err)
-	gzipped, err := os.ReadFile("testdata/asyncapi-3.0.0.json.gz")
-	check.NoError(t, err)
-	published, err := gzip.NewReader(bytes.NewReader(gzipped))
-	check.NoError(t, err)
+	text := check.Must(openapi.AsyncAPI("1.2.3"))(t)
+	gzipped := check.Must(os.ReadFile("testdata/asyncapi-3.0.0.json.gz"))(t)
+	published := check.Must(gzip.NewReader(bytes.NewReader(gzipped)))(t)
 	webtest.WantValid(t, text, jsonschema.Draft7, "http://asyncapi.com/definitions/3.0.0/asyncapi.json", published)
 }
 
@@ -40,8 +37,7 @@ func TestAsyncAPI_served(t *testing.T) {
 	if page := r.Do(t, "GET", "/docs", "").Text; !strings.Contains(page, `href="/asyncapi.json"`) {
 		t.Error("/docs does not link to /asyncapi.json")
 	}
-	open, err := site.OpenAPI("1.2.3")
-	check.NoError(t, err)
+	open := check.Must(site.OpenAPI("1.2.3"))(t)
 	type document struct {
 		Components struct{ Schemas map[string]any }
 	}

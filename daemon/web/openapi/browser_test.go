@@ -67,8 +67,7 @@ func TestDocs_inBrowser(t *testing.T) {
 	if err != nil {
 		t.Fatalf("%v; the browser reported %q", err, problems)
 	}
-	response, err := chromedp.Run(ctx, chromedp.Text(post+".live-responses-table"))
-	check.NoError(t, err)
+	response := check.Must(chromedp.Run(ctx, chromedp.Text(post+".live-responses-table")))(t)
 	documented := 0
 	for _, methods := range r.Check.Paths {
 		documented += len(methods)

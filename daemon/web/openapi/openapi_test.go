@@ -15,10 +15,8 @@ import (
 
 func TestDocument_validOpenAPI(t *testing.T) {
 	t.Parallel()
-	text, err := site.OpenAPI("1.2.3")
-	check.NoError(t, err)
-	published, err := os.Open("testdata/openapi-3.1.json")
-	check.NoError(t, err)
+	text := check.Must(site.OpenAPI("1.2.3"))(t)
+	published := check.Must(os.Open("testdata/openapi-3.1.json"))(t)
 	defer published.Close()
 	webtest.WantValid(t, text, jsonschema.Draft2020, "https://spec.openapis.org/oas/3.1/schema", published)
 }
@@ -27,8 +25,7 @@ func TestDocument_validOpenAPI(t *testing.T) {
 // unique.
 func TestDocument_references(t *testing.T) {
 	t.Parallel()
-	text, err := site.OpenAPI("1.2.3")
-	check.NoError(t, err)
+	text := check.Must(site.OpenAPI("1.2.3"))(t)
 	var doc struct {
 		Components map[string]map[string]any
 	}

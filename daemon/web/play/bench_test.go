@@ -116,8 +116,7 @@ func (c *bareLoop) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 func (c *bareLoop) send(b *testing.B, text string) {
 	b.Helper()
-	m, err := websocket.NewPreparedMessage(websocket.TextMessage, []byte(`{"t":"event","g":"game","rev":1,"d":{"text":["`+text+`"]}}`))
-	check.NoError(b, err)
+	m := check.Must(websocket.NewPreparedMessage(websocket.TextMessage, []byte(`{"t":"event","g":"game","rev":1,"d":{"text":["`+text+`"]}}`)))(b)
 	for _, conn := range c.conns {
 		check.NoError(b, conn.WritePreparedMessage(m))
 	}
@@ -192,8 +191,7 @@ func memoryInUse() int64 {
 // without a library that has buffers.
 func openBareWatcher(f *webtest.Player, address, id string) net.Conn {
 	f.T.Helper()
-	conn, err := net.Dial("tcp", address)
-	check.NoError(f.T, err)
+	conn := check.Must(net.Dial("tcp", address))(f.T)
 	fmt.Fprintf(conn, "GET /api/ws HTTP/1.1\r\nHost: %s\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\n"+
 		"Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nCookie: pressbox_access=%s\r\n\r\n", address, f.AccessToken())
 	readUntil(f, conn, "\r\n\r\n")
@@ -226,8 +224,7 @@ func readUntil(f *webtest.Player, conn net.Conn, text string) {
 func BenchmarkDecisionFrames(b *testing.B) {
 	for _, n := range []int{1, 200} {
 		b.Run(fmt.Sprintf("%dgames", n), func(b *testing.B) {
-			bare, err := store.Open(filepath.Join(b.TempDir(), "bare.db"), store.Options{})
-			check.NoError(b, err)
+			bare := check.Must(store.Open(filepath.Join(b.TempDir(), "bare.db"), store.Options{}))(b)
 			defer bare.Close()
 			p := webtest.NewGamesRig(b)
 			address := p.Open(b)

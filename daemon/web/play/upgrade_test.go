@@ -26,8 +26,7 @@ import (
 func serveEcho(t *testing.T, h *webtest.Rig, l net.Listener) {
 	t.Helper()
 	cfg := h.Config
-	s, err := web.New(cfg.Config)
-	check.NoError(t, err)
+	s := check.Must(web.New(cfg.Config))(t)
 	route := play.EchoRoute(s, play.Config{Sessions: cfg.SignIn.Sessions, Authenticate: signin.New(*cfg.SignIn).Authenticate})
 	check.NoError(t, s.Mount([]web.Route{route}, []byte("{}")))
 	server := &http.Server{Handler: s.Handler()}
@@ -43,8 +42,7 @@ func serveEcho(t *testing.T, h *webtest.Rig, l net.Listener) {
 // is that of the answer.
 func dialEcho(t *testing.T, h *webtest.Rig, headers ...string) (conn *websocket.Conn, status int) {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	check.NoError(t, err)
+	l := check.Must(net.Listen("tcp", "127.0.0.1:0"))(t)
 	return openEcho(t, h, l, func() (net.Conn, error) { return net.Dial("tcp", l.Addr().String()) }, headers)
 }
 

@@ -30,10 +30,8 @@ func BenchmarkMe(b *testing.B) {
 	}
 	cfg := h.Config
 	cfg.Sessions = fixedAccount{auth.Account{ID: "x", Name: "Anna", Provider: "test", Created: time.Now()}}
-	other, err := web.New(cfg.Config)
-	check.NoError(b, err)
-	document, err := site.OpenAPI("")
-	check.NoError(b, err)
+	other := check.Must(web.New(cfg.Config))(b)
+	document := check.Must(site.OpenAPI(""))(b)
 	check.NoError(b, other.Mount(signin.Routes(other, &signin.Authenticator{}), document))
 	bare := other.Handler()
 	var without, with time.Duration

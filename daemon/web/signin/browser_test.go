@@ -102,8 +102,7 @@ func (b *tab) signUp(origin, name, wait string) {
 func (b *tab) fetch(method, address string) string {
 	b.t.Helper()
 	script := fmt.Sprintf(`fetch(%q, {method: %q, credentials: "include"}).then(r => "" + r.status, () => "blocked")`, address, method)
-	status, err := chromedp.Run(b.ctx, chromedp.Evaluate[string](script, chromedp.EvalAwaitPromise))
-	check.NoError(b.t, err)
+	status := check.Must(chromedp.Run(b.ctx, chromedp.Evaluate[string](script, chromedp.EvalAwaitPromise)))(b.t)
 	return status
 }
 

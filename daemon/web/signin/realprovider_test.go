@@ -32,8 +32,7 @@ var providerScript string
 // test, and returns its issuer.
 func startProvider(t *testing.T, redirect, secret string) (issuer string) {
 	t.Helper()
-	dir, err := filepath.Abs("../../../.build/oidc-provider")
-	check.NoError(t, err)
+	dir := check.Must(filepath.Abs("../../../.build/oidc-provider"))(t)
 	if _, err := os.Stat(filepath.Join(dir, "node_modules")); err != nil {
 		t.Fatalf("oidc-provider is not installed, run \"make test\": %v", err)
 	}
@@ -43,10 +42,8 @@ func startProvider(t *testing.T, redirect, secret string) (issuer string) {
 	}
 	cmd := exec.Command(node, "--input-type=module", "-e", providerScript, redirect, secret)
 	cmd.Dir = dir
-	stop, err := cmd.StdinPipe()
-	check.NoError(t, err)
-	out, err := cmd.StdoutPipe()
-	check.NoError(t, err)
+	stop := check.Must(cmd.StdinPipe())(t)
+	out := check.Must(cmd.StdoutPipe())(t)
 	check.NoError(t, cmd.Start())
 	t.Cleanup(func() {
 		_ = stop.Close()
@@ -124,8 +121,7 @@ func (s *networkClient) toForm(p webtest.Page) string {
 	if form == nil {
 		s.T.Fatalf("no form at %s: %d %s", p.Request.URL, p.StatusCode, p.Text)
 	}
-	to, err := p.Request.URL.Parse(html.UnescapeString(form[1]))
-	check.NoError(s.T, err)
+	to := check.Must(p.Request.URL.Parse(html.UnescapeString(form[1])))(s.T)
 	return to.String()
 }
 
@@ -208,8 +204,7 @@ func TestProvider_real(t *testing.T) {
 			})
 			t.Run("without PKCE", func(t *testing.T) { // A4: the provider requires PKCE
 				s := a.client(t)
-				to, err := s.Get("/api/auth/idp/login").Location()
-				check.NoError(t, err)
+				to := check.Must(s.Get("/api/auth/idp/login").Location())(t)
 				q := to.Query()
 				q.Del("code_challenge")
 				q.Del("code_challenge_method")

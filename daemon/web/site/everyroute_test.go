@@ -114,8 +114,7 @@ func TestRoutes_streams(t *testing.T) {
 	server := httptest.NewServer(v.Handler())
 	t.Cleanup(server.Close)
 	for _, path := range []string{"/events", "/api/events", "/api/kiosk"} {
-		req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, server.URL+path, nil)
-		check.NoError(t, err)
+		req := check.Must(http.NewRequestWithContext(t.Context(), http.MethodGet, server.URL+path, nil))(t)
 		resp, err := server.Client().Do(req)
 		check.NoError(t, err)
 		first := make([]byte, len("retry: 2000\n\n"))
@@ -147,8 +146,7 @@ func TestRoutes_examples(t *testing.T) {
 	}
 	v.Check.Each(func(op webtest.Operation, method, template string) {
 		for _, example := range schemas[op.RequestSchema()] {
-			text, err := json.Marshal(example)
-			check.NoError(t, err)
+			text := check.Must(json.Marshal(example))(t)
 			if got := v.request(op, method, template, string(text), "Content-Type", webtest.AsJSON); got >= 300 {
 				t.Errorf("%s %s %s: status %d", method, template, text, got)
 			}

@@ -43,8 +43,7 @@ func (op Operation) RequestSchema() string {
 // Examples returns the examples of each schema.
 func (c *Checker) Examples(tb testing.TB) map[string][]any {
 	tb.Helper()
-	text, err := site.OpenAPI("1.2.3")
-	check.NoError(tb, err)
+	text := check.Must(site.OpenAPI("1.2.3"))(tb)
 	var doc struct {
 		Components struct {
 			Schemas map[string]struct{ Examples []any }
@@ -88,14 +87,12 @@ type media struct {
 // NewChecker returns a checker with the server's document.
 func NewChecker(tb testing.TB) *Checker {
 	tb.Helper()
-	text, err := site.OpenAPI("1.2.3")
-	check.NoError(tb, err)
+	text := check.Must(site.OpenAPI("1.2.3"))(tb)
 	var doc struct {
 		Paths map[string]map[string]Operation `json:"paths"`
 	}
 	check.NoError(tb, json.Unmarshal(text, &doc))
-	all, err := NewSchemas("openapi.json", text)
-	check.NoError(tb, err)
+	all := check.Must(NewSchemas("openapi.json", text))(tb)
 	return &Checker{doc.Paths, all}
 }
 
@@ -123,8 +120,7 @@ func (c *Checker) find(method, path string) (Operation, bool) {
 // unknown path or method, the response must be a problem.
 func (c *Checker) CheckResponse(tb testing.TB, req *http.Request, resp *http.Response) {
 	tb.Helper()
-	body, err := io.ReadAll(resp.Body)
-	check.NoError(tb, err)
+	body := check.Must(io.ReadAll(resp.Body))(tb)
 	failed := tb.Failed()
 	defer func() {
 		if tb.Failed() && !failed {
@@ -196,7 +192,6 @@ func (op Operation) checkResponse(tb testing.TB, resp *http.Response) (schema st
 // Schema returns the schema that ref leads to.
 func (c *Checker) Schema(tb testing.TB, ref string) *jsonschema.Schema {
 	tb.Helper()
-	schema, err := c.schemas.At(ref)
-	check.NoError(tb, err)
+	schema := check.Must(c.schemas.At(ref))(tb)
 	return schema
 }

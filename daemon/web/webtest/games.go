@@ -225,8 +225,7 @@ func (l *Socket) readAll() {
 // Dial opens a websocket of the player, which is closed when the test ends.
 func (f *Player) Dial(address string) *Socket {
 	f.T.Helper()
-	l, err := f.TryDial(address)
-	check.NoError(f.T, err)
+	l := check.Must(f.TryDial(address))(f.T)
 	f.T.Cleanup(func() { _ = l.Close() })
 	return l
 }
@@ -326,8 +325,7 @@ type Display struct {
 // OpenDisplay opens the event stream.
 func OpenDisplay(tb testing.TB, address string) *Display {
 	tb.Helper()
-	resp, err := http.Get("http://" + address + "/api/kiosk")
-	check.NoError(tb, err)
+	resp := check.Must(http.Get("http://" + address + "/api/kiosk"))(tb)
 	tb.Cleanup(func() { _ = resp.Body.Close() })
 	lines := bufio.NewScanner(resp.Body)
 	lines.Buffer(nil, 1<<20)
@@ -363,8 +361,7 @@ func WantDocumented(tb testing.TB, event, data string) {
 	if name == "" {
 		return
 	}
-	value, err := jsonschema.UnmarshalJSON(strings.NewReader(data))
-	check.NoError(tb, err)
+	value := check.Must(jsonschema.UnmarshalJSON(strings.NewReader(data)))(tb)
 	if err := NewChecker(tb).Schema(tb, "#/components/schemas/"+name).Validate(value); err != nil {
 		tb.Errorf("%s does not match its schema: %v", event, err)
 	}

@@ -59,8 +59,7 @@ func (m *Manager) Side() string {
 // NewReplica returns a replica of the game in a response of GET /api/games/{id}.
 func NewReplica(tb testing.TB, g Page) *replica.Replica {
 	tb.Helper()
-	r, err := replica.New([]byte(g.Text))
-	check.NoError(tb, err)
+	r := check.Must(replica.New([]byte(g.Text)))(tb)
 	return r
 }
 

@@ -199,8 +199,7 @@ func newRig(tb testing.TB) *Rig {
 // openStore opens a store that is closed when the test ends.
 func openStore(tb testing.TB) *store.Store {
 	tb.Helper()
-	s, err := store.Open(filepath.Join(tb.TempDir(), "pressbox.db"), store.Options{})
-	check.NoError(tb, err)
+	s := check.Must(store.Open(filepath.Join(tb.TempDir(), "pressbox.db"), store.Options{}))(tb)
 	check.Close(tb, s)
 	return s
 }
@@ -278,8 +277,7 @@ var ErrVoice = errors.New("the model is broken")
 // ListenTCP serves the rig on a TCP port until the test ends and returns its URL.
 func (r *Rig) ListenTCP(tb testing.TB) (base string) {
 	tb.Helper()
-	ln, err := net.Listen("tcp", "127.0.0.1:0")
-	check.NoError(tb, err)
+	ln := check.Must(net.Listen("tcp", "127.0.0.1:0"))(tb)
 	check.Run(tb, func(ctx context.Context) error { return r.Serve(ctx, ln) })
 	return "http://" + ln.Addr().String()
 }

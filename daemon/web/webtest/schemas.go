@@ -90,15 +90,12 @@ func (s *Schemas) At(ref string) (*jsonschema.Schema, error) {
 // address.
 func WantValid(t *testing.T, document []byte, draft *jsonschema.Draft, address string, published io.Reader) {
 	t.Helper()
-	meta, err := jsonschema.UnmarshalJSON(published)
-	check.NoError(t, err)
+	meta := check.Must(jsonschema.UnmarshalJSON(published))(t)
 	c := jsonschema.NewCompiler()
 	c.DefaultDraft(draft)
 	check.NoError(t, c.AddResource(address, meta))
-	schema, err := c.Compile(address)
-	check.NoError(t, err)
-	value, err := jsonschema.UnmarshalJSON(bytes.NewReader(document))
-	check.NoError(t, err)
+	schema := check.Must(c.Compile(address))(t)
+	value := check.Must(jsonschema.UnmarshalJSON(bytes.NewReader(document)))(t)
 	if err := schema.Validate(value); err != nil {
 		t.Error(err)
 	}

@@ -37,8 +37,7 @@ func NewSignInRig(tb testing.TB, change ...func(*site.Config)) *Rig {
 func (r *Rig) startSignIn(change []func(*site.Config)) {
 	r.T.Helper()
 	repository := openStore(r.T).Auth()
-	times, err := session.OpenClock(r.T.Context(), repository, r.Clock.Source(), authtest.Released)
-	check.NoError(r.T, err)
+	times := check.Must(session.OpenClock(r.T.Context(), repository, r.Clock.Source(), authtest.Released))(r.T)
 	withSignIn := func(cfg *site.Config) {
 		in := authtest.NewSignIn(r.T, repository, times, cfg.Log)
 		r.Provider, _ = in.Provider.(*authtest.Provider)
@@ -111,8 +110,7 @@ type Browser struct {
 // Browser returns a browser on the local network.
 func (r *Rig) Browser(tb testing.TB) *Browser {
 	tb.Helper()
-	cookies, err := cookiejar.New(nil)
-	check.NoError(tb, err)
+	cookies := check.Must(cookiejar.New(nil))(tb)
 	b := &Browser{Rig: r, Origin: "http://pressbox.local:8888", Header: http.Header{}, From: "192.168.1.20:40000"}
 	b.Client = http.Client{Jar: cookies, Transport: b, CheckRedirect: func(*http.Request, []*http.Request) error {
 		return http.ErrUseLastResponse
@@ -177,8 +175,7 @@ func (b *Browser) Send(method, path, body string, headers ...string) Page {
 	if strings.HasPrefix(path, "/") {
 		path = b.Origin + path
 	}
-	req, err := http.NewRequestWithContext(b.T.Context(), method, path, strings.NewReader(body))
-	check.NoError(b.T, err)
+	req := check.Must(http.NewRequestWithContext(b.T.Context(), method, path, strings.NewReader(body)))(b.T)
 	for i := 0; i < len(headers); i += 2 {
 		if headers[i] == "Host" {
 			req.Host = headers[i+1]
@@ -186,11 +183,9 @@ func (b *Browser) Send(method, path, body string, headers ...string) Page {
 		}
 		req.Header.Add(headers[i], headers[i+1])
 	}
-	resp, err := b.Client.Do(req)
-	check.NoError(b.T, err)
+	resp := check.Must(b.Client.Do(req))(b.T)
 	defer resp.Body.Close()
-	text, err := io.ReadAll(resp.Body)
-	check.NoError(b.T, err)
+	text := check.Must(io.ReadAll(resp.Body))(b.T)
 	return Page{resp, b.T, string(text)}
 }
 
@@ -235,8 +230,7 @@ func (p Page) Want(status int, code ...string) Page {
 // Query returns a query parameter of the redirect.
 func (p Page) Query(name string) string {
 	p.T.Helper()
-	u, err := url.Parse(p.Header.Get("Location"))
-	check.NoError(p.T, err)
+	u := check.Must(url.Parse(p.Header.Get("Location")))(p.T)
 	return u.Query().Get(name)
 }
 
@@ -290,8 +284,7 @@ func (p Page) SetCookie(name string) *http.Cookie {
 func (p Page) WantError(code auth.Code) {
 	p.T.Helper()
 	p.Want(http.StatusSeeOther)
-	u, err := url.Parse(p.Header.Get("Location"))
-	check.NoError(p.T, err)
+	u := check.Must(url.Parse(p.Header.Get("Location")))(p.T)
 	q := u.Query()
 	if u.Path != "/auth/callback" || q.Get("error") != string(code) || q.Get("error_description") != code.Description() ||
 		q.Get("error_id") != p.Header.Get("X-Request-Id") || len(q) != 3 {
@@ -330,8 +323,7 @@ func (b *Browser) SignIn() {
 
 // Cookie returns the value of a cookie for a path; "" if there is none.
 func (b *Browser) Cookie(name, path string) string {
-	u, err := url.Parse(b.Origin + path)
-	check.NoError(b.T, err)
+	u := check.Must(url.Parse(b.Origin + path))(b.T)
 	for _, c := range b.Client.Jar.Cookies(u) {
 		if c.Name == name {
 			return c.Value

@@ -68,8 +68,7 @@ func (l *Wire) Ask(t *testing.T, request string) (net.Conn, *http.Response) {
 	if _, err := io.WriteString(conn, request); err != nil {
 		t.Fatal(err)
 	}
-	resp, err := http.ReadResponse(bufio.NewReader(conn), nil)
-	check.NoError(t, err)
+	resp := check.Must(http.ReadResponse(bufio.NewReader(conn), nil))(t)
 	return conn, resp
 }
 
