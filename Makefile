@@ -16,6 +16,13 @@ export ONNXRUNTIME_LIB := $(CURDIR)/bin/libonnxruntime.so
 FUZZTIME   ?= 20s
 # Packages whose tests record sound in real time; they run alone.
 REALTIME   := ./audio/pulse ./daemon/soundtest
+# Packages whose tests take large samples and start no goroutines of the product: with the
+# race detector they take small ones.
+SAMPLED    := ./game/bot ./game/call ./game/chance ./game/odds ./game/retro
+# The tests that run without the race detector: in the browser, and with the whole samples.
+NORACE     := ./daemon/pagetest $(SAMPLED)
+OTHERS      = $$(go list ./... | grep -vxF "$$(go list $(REALTIME) $(STATIC) $(NORACE))")
+TEST        = $(GOTESTSUM) --format pkgname-and-test-fails --jsonfile .build/$@
 # Packages whose tests "make check" runs.
 STATIC     := ./packaging/language
 
@@ -75,9 +82,13 @@ types: .build/page/node_modules ## check the page's scripts against their JSDoc 
 test: parts build ## every test, with the race detector and real parts
 	@mkdir -p .build
 	@packaging/again $(GOTESTSUM) --version >/dev/null
-	$(GOTESTSUM) --format pkgname-and-test-fails --jsonfile .build/realtime.json -- -race -timeout 60m -p 1 $(REALTIME)
-	$(GOTESTSUM) --format pkgname-and-test-fails --jsonfile .build/test.json -- -race -timeout 60m $$(go list ./... | grep -vxF "$$(go list $(REALTIME) $(STATIC))")
-	@cat .build/realtime.json .build/test.json >.build/all.json
+	@# The other tests are compiled while the processors are mostly idle.
+	@nice -n 19 go list -race -test -export $(OTHERS) >/dev/null & \
+	$(TEST)-realtime.json -- -race -timeout 60m -p 1 $(REALTIME); status=$$?; wait; exit $$status
+	$(TEST)-race.json -- -race -timeout 60m -p $$(($$(nproc) + 1)) $(OTHERS) # some wait
+	$(TEST)-sampled.json -- -race -short -timeout 60m $(SAMPLED)
+	$(TEST)-whole.json -- -trimpath -timeout 60m $(NORACE)
+	@cat .build/test-realtime.json .build/test-race.json .build/test-sampled.json .build/test-whole.json >.build/all.json
 	@packaging/noskips .build/all.json
 
 test-short: bin/libonnxruntime.so ## the tests that need no browser, sound server or child process

@@ -76,7 +76,7 @@ func TestServe_dumpOnSIGQUIT(t *testing.T) {
 // A SIGHUP as soon as the server listens reloads it; unhandled, it would end the process.
 func TestServe_earlySIGHUP(t *testing.T) {
 	t.Parallel()
-	for range 10 {
+	for range 4 {
 		p := servertest.Run(t, servertest.Silent)
 		p.Signal(t, syscall.SIGHUP)
 		if !p.AwaitLog("msg=reloaded") {

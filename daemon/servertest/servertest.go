@@ -28,8 +28,9 @@ const Silent = "PULSE_SERVER=unix:/nonexistent"
 // MaxWait is the time for which a test waits for a log message or a notification.
 const MaxWait = 2 * time.Minute
 
-// Main builds the program, with the race detector if the tests have it, puts it first in PATH,
-// runs a package's tests and returns their exit code. A short run builds nothing.
+// Main builds the program like the tests, with the race detector or with the flag of "make
+// build", puts it first in PATH, runs a package's tests and returns their exit code. A short
+// run builds nothing.
 func Main(m *testing.M) (code int) {
 	if flag.Parse(); testing.Short() {
 		return m.Run()
@@ -37,7 +38,7 @@ func Main(m *testing.M) (code int) {
 	dir, err := os.MkdirTemp("", "servertest")
 	if err == nil {
 		defer os.RemoveAll(dir)
-		err = errors.Join(Build(dir, fmt.Sprint("-race=", race())), os.Setenv("PATH", dir+":"+os.Getenv("PATH")))
+		err = errors.Join(Build(dir, detector()), os.Setenv("PATH", dir+":"+os.Getenv("PATH")))
 	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
@@ -46,10 +47,13 @@ func Main(m *testing.M) (code int) {
 	return m.Run()
 }
 
-// race reports whether the tests run with the race detector.
-func race() bool {
+// detector returns the flag of the build: "-race" if the tests have the race detector.
+func detector() string {
 	info, ok := debug.ReadBuildInfo()
-	return ok && slices.Contains(info.Settings, debug.BuildSetting{Key: "-race", Value: "true"})
+	if ok && slices.Contains(info.Settings, debug.BuildSetting{Key: "-race", Value: "true"}) {
+		return "-race"
+	}
+	return "-trimpath"
 }
 
 // Build builds the program in a directory.
