@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
-	"os"
 	"runtime"
 	"sync/atomic"
 	"time"
@@ -14,7 +13,6 @@ import (
 	"pressbox/daemon/cli"
 	"pressbox/daemon/client"
 	"pressbox/daemon/doctor"
-	"pressbox/daemon/exitcode"
 	"pressbox/daemon/health"
 	"pressbox/daemon/metrics"
 	"pressbox/daemon/settings"
@@ -52,6 +50,7 @@ type app struct {
 
 	monitor           *health.Monitor
 	metrics           *metrics.Metrics
+	lexiconErr        atomic.Pointer[error] // why the lexicon is incomplete, as last read
 	synthesis, writes watchdog.Progress
 	queue             watchdog.QueueCheck
 }
@@ -62,13 +61,10 @@ func build(o cli.ServeOptions, st *store.Store, sink *pulse.Sink) (*app, error) 
 	cfg, log := o.Config, o.Log
 	a.reloaded.Store(&cfg)
 	a.synthesis.Observe, a.writes.Observe = a.metrics.ClipTime, a.metrics.WriteTime
-	lexicon, err := readLexicon(cfg.LexiconFile)
-	if err != nil {
-		return nil, exitcode.With(exitcode.Usage, err)
-	}
+	var err error
 	a.voices = library.New(library.Config{
 		Dirs: cfg.VoiceDirs(), Default: cfg.DefaultVoice, DefaultRate: cfg.DefaultRate, CacheBytes: cfg.VoiceCacheBytes,
-		Lexicon: lexicon, Calibrations: st, Phonemizer: a.phonemizer, Load: onnx.Runtime{Library: cfg.ONNXRuntimeLib}.Load, Log: log,
+		Lexicon: a.readLexicon(cfg), Calibrations: st, Phonemizer: a.phonemizer, Load: onnx.Runtime{Library: cfg.ONNXRuntimeLib}.Load, Log: log,
 	})
 	outbox := metrics.Outbox{Outbox: watchdog.Outbox{Outbox: st, Progress: &a.writes}, Metrics: a.metrics}
 	a.announcer, err = announce.New(queueConfig(cfg.DefaultRate, cfg), outbox, a.speaker(), sink, log)
@@ -87,7 +83,7 @@ func build(o cli.ServeOptions, st *store.Store, sink *pulse.Sink) (*app, error) 
 	if err != nil {
 		return nil, err
 	}
-	a.monitor = &health.Monitor{Store: st, Sink: sink, Voices: a.voices, Announcer: a.announcer, Log: log}
+	a.monitor = &health.Monitor{Store: st, Sink: sink, Voices: a.voices, Announcer: a.announcer, Lexicon: func() error { return *a.lexiconErr.Load() }, Log: log}
 	a.metrics.Register(version, runtime.Version(), a.readings())
 	a.web, err = site.New(a.webConfig())
 	if err != nil {
@@ -106,21 +102,15 @@ func queueConfig(rate int, cfg settings.Config) announce.Config {
 	return announce.Config{Max: cfg.QueueMaxSize, TTL: cfg.NotifyTTL, Rate: rate, Volume: cfg.Volume}
 }
 
-// readLexicon reads LEXICON_FILE; nil without a path.
-func readLexicon(path string) (*speakable.Lexicon, error) {
-	if path == "" {
-		return nil, nil
-	}
-	f, err := os.Open(path) //nolint:gosec // the administrator sets the path
+// readLexicon reads LEXICON_FILE. What is wrong with it is logged, and reported until it
+// is read again; the valid lines are in effect.
+func (a *app) readLexicon(cfg settings.Config) *speakable.Lexicon {
+	lexicon, err := cfg.Lexicon()
 	if err != nil {
-		return nil, fmt.Errorf("read LEXICON_FILE: %w", err)
+		a.Log.Error("lexicon incomplete", "err", err)
 	}
-	defer f.Close() //nolint:errcheck // it was only read
-	lexicon, err := speakable.ParseLexicon(f)
-	if err != nil {
-		return nil, fmt.Errorf("read LEXICON_FILE %s: %w", path, err)
-	}
-	return lexicon, nil
+	a.lexiconErr.Store(&err)
+	return lexicon
 }
 
 func (a *app) webConfig() site.Config {

@@ -67,7 +67,7 @@ var floors = map[string][]string{
 
 	// 3: parts of the server and its commands; daemon connects them
 	"daemon/trust":    {},
-	"daemon/settings": {"daemon/trust"},
+	"daemon/settings": {"daemon/trust", "voice/speakable"},
 	"daemon/exitcode": {},
 	"daemon/logging":  {"daemon/systemd"},
 	"daemon/metrics":  {"voice/announce"},

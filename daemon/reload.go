@@ -38,16 +38,11 @@ func (a *app) reloadOn(ctx context.Context, hangups <-chan os.Signal) error {
 }
 
 // reload reads the settings and the lexicon again and applies what can change at run time.
-// If anything is invalid, nothing changes.
+// If a setting is invalid, nothing changes.
 func (a *app) reload() {
 	next, err := a.Read()
 	if err != nil {
 		a.Log.Error("reload failed: invalid settings", "err", err)
-		return
-	}
-	lexicon, err := readLexicon(next.LexiconFile)
-	if err != nil {
-		a.Log.Error("reload failed: invalid lexicon", "err", err)
 		return
 	}
 	if err := a.announcer.Configure(queueConfig(a.Config.DefaultRate, next)); err != nil {
@@ -55,7 +50,7 @@ func (a *app) reload() {
 		return
 	}
 	a.Level.Set(next.LogLevel)
-	a.voices.Reload(lexicon)
+	a.voices.Reload(a.readLexicon(next))
 	a.reloaded.Store(&next)
 	for _, name := range settings.Changed(a.Config, next, false) {
 		a.Log.Warn("setting change requires a restart", "key", name)

@@ -133,7 +133,7 @@ func configCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "config",
 		Short: "Print every setting, its value and the value's origin",
-		Long:  "Config prints the settings of \"pressbox serve\" with the same flags. Secrets are masked. It\nfails if a setting is invalid.",
+		Long:  "Config prints the settings of \"pressbox serve\" with the same flags. Secrets are masked. It\nfails if a setting is invalid; invalid lines of LEXICON_FILE are named.",
 		Args:  cobra.NoArgs,
 	}
 	sources := settingsFlags(cmd)
@@ -148,6 +148,11 @@ func configCommand() *cobra.Command {
 		values, err := s.Values()
 		if err != nil {
 			return exitcode.With(exitcode.Usage, err)
+		}
+		if cfg, err := s.Config(); err == nil {
+			if _, err := cfg.Lexicon(); err != nil {
+				cmd.PrintErrln("pressbox:", err)
+			}
 		}
 		return printTable(cmd, values, func(v settings.Value) []any { return []any{v.Name, v, v.Origin} })
 	}

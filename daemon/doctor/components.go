@@ -44,6 +44,20 @@ func (d Doctor) checkSettings(context.Context) []Finding {
 	return finding("settings", OK, "", "valid")
 }
 
+func (d Doctor) checkLexicon(context.Context) []Finding { return lexiconFindings(d.cfg) }
+
+// lexiconFindings checks LEXICON_FILE, if there is one.
+func lexiconFindings(cfg settings.Config) []Finding {
+	_, err := cfg.Lexicon()
+	switch {
+	case cfg.LexiconFile == "":
+		return nil
+	case err != nil:
+		return finding("lexicon", Warning, "correct it and run: systemctl reload pressbox", "%s", oneLine(err))
+	}
+	return finding("lexicon", OK, "", "%s is valid", cfg.LexiconFile)
+}
+
 // checkServer explains why no server was asked.
 func (d Doctor) checkServer(context.Context) []Finding {
 	switch {

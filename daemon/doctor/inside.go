@@ -32,6 +32,7 @@ func (s Inside) Findings(ctx context.Context) []Finding {
 	findings = append(findings, s.checkStore()...) //nolint:contextcheck // the store's test write is short
 	findings = append(findings, diskFindings(s.Started.StateDir)...)
 	findings = append(findings, voiceFindings(s.Voices)...)
+	findings = append(findings, lexiconFindings(s.Reloaded())...)
 	findings = append(findings, phonemizerFindings(ctx, s.Phonemizer)...)
 	findings = append(findings, runtimeFindings(s.Started.ONNXRuntimeLib)...)
 	return append(findings, s.checkSound(ctx)...)

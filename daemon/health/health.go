@@ -22,6 +22,7 @@ type Monitor struct {
 	Sink      *pulse.Sink
 	Voices    *library.Library
 	Announcer *announce.Announcer
+	Lexicon   func() error // why the lexicon is incomplete; nil if it is complete
 	Log       *slog.Logger
 
 	// Salvaged describes how a damaged store was replaced at the start; "" means that it
@@ -37,6 +38,7 @@ func (m *Monitor) Checks() []admin.Check {
 		{Name: "store", Report: m.store},
 		{Name: "audio", Report: m.audio},
 		{Name: "voices", Report: m.voices},
+		{Name: "lexicon", Report: m.lexicon},
 		{Name: "queue", Report: m.queue},
 	}
 }
@@ -95,6 +97,10 @@ func (m *Monitor) voices() admin.Condition {
 	return condition(m.Voices.Health(), admin.Degraded, map[string]any{
 		"default": m.Voices.Default(), "installed": installed, "broken": broken,
 	})
+}
+
+func (m *Monitor) lexicon() admin.Condition {
+	return condition(m.Lexicon(), admin.Degraded, nil)
 }
 
 func (m *Monitor) queue() admin.Condition {

@@ -38,8 +38,8 @@ func serverMessages() []Message {
 			"The setting @PRESSBOX_KEY@ has changed and is not applied on reload. Run \"systemctl restart pressbox\"; no client is refused during the restart.",
 		},
 		{
-			"84cc9ffa68d241eaad86332fb3cf0a5e", "reload failed: invalid lexicon",
-			"LEXICON_FILE is invalid: @PRESSBOX_ERR@. The previous lexicon and settings stay in effect.",
+			"84cc9ffa68d241eaad86332fb3cf0a5e", "lexicon incomplete",
+			"@PRESSBOX_ERR@. The other lines of LEXICON_FILE are in effect. Correct these and run \"systemctl reload pressbox\".",
 		},
 		{
 			"e1519a6c619b44d49a3bffe5bab4289e", "HOST and PORT ignored: socket passed by systemd",

@@ -35,8 +35,12 @@ var (
 	closing   = regexp.MustCompile(`"\s+=(?:\s|$)`)
 )
 
-// ParseLexicon parses a lexicon in the format of the package comment. Its error
-// lists every invalid line and the reason.
+// maxInvalid is the number of invalid lines in an error of [ParseLexicon].
+const maxInvalid = 10
+
+// ParseLexicon parses a lexicon in the format of the package comment. The error
+// names the invalid lines, of many the first ones, with the reasons, separated by
+// semicolons; the lexicon has the valid lines.
 func ParseLexicon(r io.Reader) (*Lexicon, error) {
 	lex := &Lexicon{entries: map[string][]entry{}}
 	lines := bufio.NewScanner(r)
@@ -61,13 +65,25 @@ func ParseLexicon(r io.Reader) (*Lexicon, error) {
 	if err := lines.Err(); err != nil {
 		wrong = append(wrong, fmt.Errorf("line %d: %w", n+1, err))
 	}
-	if len(wrong) > 0 {
-		return nil, errors.Join(wrong...)
-	}
 	for _, same := range lex.entries {
 		slices.SortFunc(same, closer)
 	}
-	return lex, nil
+	return lex, invalidLines(wrong)
+}
+
+// invalidLines returns one error for the errors of lines, nil for none.
+func invalidLines(wrong []error) error {
+	if len(wrong) == 0 {
+		return nil
+	}
+	lines := make([]string, 0, maxInvalid+1)
+	for _, err := range wrong[:min(len(wrong), maxInvalid)] {
+		lines = append(lines, err.Error())
+	}
+	if more := len(wrong) - maxInvalid; more > 0 {
+		lines = append(lines, fmt.Sprintf("%d more", more))
+	}
+	return errors.New(strings.Join(lines, "; "))
 }
 
 // parseEntry parses a line with an entry.

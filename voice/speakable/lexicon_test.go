@@ -98,10 +98,14 @@ func TestParseLexicon_errors(t *testing.T) {
 		{"a = \xff", "line 1: not UTF-8"},
 		{"a = b\n" + strings.Repeat("x", 5000), "line 2: "},
 		{"bad\na = b\nworse", "line 3: want "},
+		{strings.Repeat("bad\n", 12), "; 2 more"},
 	} {
-		_, err := speakable.ParseLexicon(strings.NewReader(tt.file))
+		lex, err := speakable.ParseLexicon(strings.NewReader(tt.file + "\nZyx = the end\n"))
 		if err == nil || !strings.Contains(err.Error(), tt.want) {
 			t.Errorf("ParseLexicon(%.40q) = %v, want %q", tt.file, err, tt.want)
+		}
+		if got := speakable.Text("Zyx", "en", lex); got != "the end." && len(tt.file) < 5000 {
+			t.Errorf("ParseLexicon(%.40q): the valid line is lost", tt.file)
 		}
 	}
 }
@@ -115,7 +119,6 @@ func FuzzParseLexicon(f *testing.F) {
 			if !strings.HasPrefix(err.Error(), "line ") {
 				t.Fatalf("ParseLexicon(%q): %v has no line number", file, err)
 			}
-			return
 		}
 		got := speakable.Text(s, "en-us", lex)
 		if strings.ContainsAny(got, "\n\r") {
