@@ -25,6 +25,11 @@ func TestDecodeJSON_rules(t *testing.T) {
 		"{\"t\":\"\xff\"}":             false, // invalid UTF-8
 		`{"t":"\ud800"}`:               false,
 		`{"t":1}`:                      false,
+		`{"t":"a",}`:                   false,
+		`{'t':'a'}`:                    false,
+		`{"t":"a","\u0074":"b"}`:       false,
+		"\ufeff{}":                     false,
+		`{"d":{"n":017}}`:              false,
 	} {
 		var v struct {
 			Type string         `json:"t"`

@@ -20,9 +20,14 @@ var errFull = errors.New("full")
 func TestAbsence_replacedAndReturned(t *testing.T) {
 	t.Parallel()
 	inBubble(t, func(r *rig) {
-		a, b := r.watch(ann, 0), r.watch(bob, 0)
+		a, b, tab := r.watch(ann, 0), r.watch(bob, 0), r.watch(bob, 0)
 		defer a.leave()
 		pass(time.Hour)
+		tab.leave()
+		pass(0)
+		if p := a.presence().Away; !p.Online {
+			r.Errorf("as Bob closes one of two tabs: %+v", p)
+		}
 		b.leave()
 		pass(0)
 		if p := a.presence().Away; p.Online || p.Gone || p.GoneIn != 60 || p.Since.IsZero() {

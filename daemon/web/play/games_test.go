@@ -3,11 +3,9 @@ package play_test
 import (
 	"encoding/json"
 	"fmt"
-	"net/http"
 	"strings"
 	"testing"
 
-	"pressbox/daemon/web/site"
 	"pressbox/daemon/web/webtest"
 	"pressbox/game/protocol"
 )
@@ -15,31 +13,6 @@ import (
 // twoTeams returns the members of a request that name both teams.
 func twoTeams(home, away string) string {
 	return fmt.Sprintf(`"home_team": %q, "away_team": %q`, home, away)
-}
-
-// Every route of teams, games and statistics requires a session.
-func TestRoutes_requireSession(t *testing.T) {
-	t.Parallel()
-	p := webtest.NewGamesRig(t, webtest.WithTeams)
-	id := p.Player(t, "Anna").CreateGame(`{}`).ID
-	visitor := &webtest.Player{Browser: p.Browser(t), T: t, Name: "unauthenticated"}
-	requests := 0
-	for _, rt := range site.Routes() {
-		path, ok := strings.CutPrefix(rt.Path, "/api/")
-		if !ok || !strings.HasPrefix(path, "games") && !strings.HasPrefix(path, "teams") && !strings.HasPrefix(path, "stats") {
-			continue
-		}
-		requests++
-		path = strings.NewReplacer(":id", id, ":side", "home").Replace(rt.Path)
-		body := ""
-		if rt.Method == http.MethodPut || rt.Path == "/api/games" && rt.Method == http.MethodPost {
-			body = `{}`
-		}
-		visitor.Refused(rt.Method, path, body, 401, "unauthenticated")
-	}
-	if requests != 18 {
-		t.Errorf("%d routes, want 18", requests)
-	}
 }
 
 // A game is created with the requested options or the defaults; an invalid
@@ -118,20 +91,6 @@ func TestCreateGame_limit(t *testing.T) {
 	body := `{` + twoTeams(webtest.HomeTeam(), webtest.AwayTeam()) + `}`
 	anna.Refused("POST", "/api/games", body, 409, "too_many_games")
 	p.Player(t, "Bert").Ask("POST", "/api/games", body, 201, nil)
-}
-
-// Only its creator can cancel a game, and only before it starts.
-func TestCancelGame_rules(t *testing.T) {
-	t.Parallel()
-	p := webtest.NewGamesRig(t)
-	anna, bert := p.Player(t, "Anna"), p.Player(t, "Bert")
-	path := "/api/games/" + anna.CreateGame(`{}`).ID
-	bert.Refused("DELETE", path, "", 403, "forbidden")
-	anna.Ask("DELETE", path, "", 204, nil)
-	anna.Refused("GET", path, "", 404, "unknown_game")
-	anna.Refused("DELETE", path, "", 404, "unknown_game")
-	seat := p.NewMatch(t, `{}`)
-	seat.Home.Refused("DELETE", "/api/games/"+seat.ID, "", 409, "not_pending")
 }
 
 // What the managers and a third person can do and see, from the creation of a

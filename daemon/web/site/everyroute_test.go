@@ -82,12 +82,19 @@ func TestRoutes_invalidBody(t *testing.T) {
 }
 
 // Every GET but a stream's has a documented response, HEAD has the same status, and
-// routes that need a session refuse clients without one.
+// routes that need a session refuse clients without one, by any method.
 func TestRoutes_get(t *testing.T) {
 	t.Parallel()
 	v := newRouteClient(t)
 	anonymous := &routeClient{&webtest.Player{Browser: v.Rig.Browser(t), T: t, Name: "anonymous"}, v.game}
+	sessions := 0
 	v.Check.Each(func(op webtest.Operation, method, template string) {
+		if len(op.Security) > 0 && op.Security[0]["session"] != nil {
+			sessions++
+			if got := anonymous.request(op, method, template, ""); got != http.StatusUnauthorized {
+				t.Errorf("%s %s without a session: status %d, want 401", method, template, got)
+			}
+		}
 		_, stream := op.Responses["200"].Content["text/event-stream"]
 		if method != http.MethodGet || stream || op.ID == "getFindings" {
 			return
@@ -99,12 +106,10 @@ func TestRoutes_get(t *testing.T) {
 		if head := v.request(op, http.MethodHead, template, ""); head != got && head != http.StatusMethodNotAllowed {
 			t.Errorf("HEAD %s: status %d, GET %d", template, head, got)
 		}
-		if len(op.Security) > 0 && op.Security[0]["session"] != nil {
-			if got := anonymous.request(op, http.MethodGet, template, ""); got != http.StatusUnauthorized {
-				t.Errorf("GET %s without a session: status %d, want 401", template, got)
-			}
-		}
 	})
+	if sessions < 18 {
+		t.Errorf("%d routes need a session", sessions)
+	}
 }
 
 // Streams have the type of events, and no cache or proxy stores or delays them.
