@@ -39,7 +39,7 @@ bin/libonnxruntime.so: packaging/onnxruntime/SHA256SUMS
 	@touch $@
 
 parts: bin/libonnxruntime.so .build/oidc-provider/node_modules .build/page/node_modules .build/caddy ## install what the tests need beyond Go
-	@packaging/need espeak-ng pulseaudio pulseaudio-utils chromium curl
+	@packaging/need espeak-ng pulseaudio pulseaudio-utils chromium curl fuse3
 
 # The reverse proxy of packaging/doc/https.md.
 .build/caddy:
@@ -94,7 +94,8 @@ test: parts build ## every test, with the race detector and real parts
 test-short: bin/libonnxruntime.so ## the tests that need no browser, sound server or child process
 	go test -short ./...
 
-test-crash: parts build ## the long kill tests, and a whole game of every kind
+test-crash: parts build ## every power cut, the long kill tests, and a whole game of every kind
+	PRESSBOX_CRASH_STATES=all go test -timeout 60m -run Power -v ./daemon/recovery
 	PRESSBOX_CRASH_ROUNDS=200 go test -timeout 60m -run 'Crash|Kill' -v ./store ./daemon
 	PRESSBOX_CRASH_ROUNDS=1000 go test -timeout 60m -run Crash -v ./game/live
 	PRESSBOX_CRASH_ROUNDS=1 go test -timeout 60m -run TestWholeGames -v ./daemon/web/play

@@ -11,6 +11,7 @@ require (
 	github.com/go-json-experiment/json v0.0.0-20260213210345-44df1a37e875
 	github.com/go-viper/mapstructure/v2 v2.4.0
 	github.com/gorilla/websocket v1.5.3
+	github.com/hanwen/go-fuse/v2 v2.12.1
 	github.com/jfreymuth/pulse v0.1.1
 	github.com/julienschmidt/httprouter v1.3.0
 	github.com/makiuchi-d/gozxing v0.1.1

@@ -100,6 +100,43 @@ func Sync(dir *os.Root) error {
 	return errors.Join(d.Sync(), d.Close())
 }
 
+// MkdirAll creates a directory and those above it that do not exist, like [os.MkdirAll],
+// and waits until their names are on disk. It does so also if the directory exists: the
+// process that created it may have ended before.
+func MkdirAll(path string, mode fs.FileMode) error {
+	path = filepath.Clean(path)
+	parents := []string{filepath.Dir(path)}
+	for dir := parents[0]; !exists(dir); dir = filepath.Dir(dir) {
+		parents = append(parents, filepath.Dir(dir))
+	}
+	if err := os.MkdirAll(path, mode); err != nil {
+		return err
+	}
+	for _, parent := range parents {
+		err := syncPath(parent)
+		foreign := errors.Is(err, fs.ErrPermission) || errors.Is(err, unix.EINVAL) // of another user, or of a file system such as /proc
+		if err != nil && !foreign {
+			return err
+		}
+	}
+	return nil
+}
+
+// exists reports whether a directory exists, as far as this process can see.
+func exists(dir string) bool {
+	_, err := os.Stat(dir)
+	return !errors.Is(err, fs.ErrNotExist)
+}
+
+// syncPath waits until a directory's names are on disk.
+func syncPath(dir string) error {
+	d, err := os.Open(dir) //nolint:gosec // of the caller
+	if err != nil {
+		return err
+	}
+	return errors.Join(d.Sync(), d.Close())
+}
+
 // removeExisting removes a file if it exists.
 func removeExisting(dir *os.Root, name string) error {
 	if err := dir.Remove(name); !errors.Is(err, fs.ErrNotExist) {

@@ -73,7 +73,7 @@ var floors = map[string][]string{
 	"daemon/metrics":  {"voice/announce"},
 	"daemon/watchdog": {"audio", "daemon/systemd", "game/live", "voice/announce"},
 	"daemon/health":   {"audio/pulse", "daemon/systemd", "daemon/web/admin", "store", "voice/announce", "voice/library"},
-	"daemon/recovery": {"daemon/exitcode", "daemon/settings", "daemon/systemd", "store"},
+	"daemon/recovery": {"atomicfile", "daemon/exitcode", "daemon/settings", "daemon/systemd", "store"},
 	"daemon/signin":   {"auth", "auth/idp", "auth/session", "clock", "clock/system", "daemon/exitcode", "daemon/settings", "daemon/web/signin", "store"},
 	"daemon/client":   {"audio", "daemon/exitcode", "daemon/settings", "daemon/trust"},
 	"daemon/setup":    {"atomicfile", "daemon/exitcode", "daemon/settings"},
@@ -108,6 +108,7 @@ var floors = map[string][]string{
 	"game/gametest":         {"check", "game", "game/retro", "game/retro/eventfile"},
 	"game/bot/bottest":      {"game", "game/bot", "game/chance", "game/teams"},
 	"store/killtest":        {"check"},
+	"store/crashtest":       {},
 	"auth/authtest":         {"auth", "auth/session", "check", "clock"},
 	"daemon/replica":        {"game"},
 	"daemon/servertest":     {"audio/pulse/pulsetest", "daemon/client", "daemon/replica"},
@@ -124,6 +125,7 @@ var floors = map[string][]string{
 // also in tests.
 var doors = map[string]string{
 	"go.etcd.io/bbolt":                    "store",
+	"github.com/hanwen/go-fuse":           "store/crashtest",
 	"github.com/coreos/go-systemd":        "daemon/systemd",
 	"github.com/gorilla/websocket":        "daemon/web/play",
 	"github.com/julienschmidt/httprouter": "daemon/web",

@@ -13,6 +13,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"pressbox/atomicfile"
 )
 
 const (
@@ -79,7 +81,7 @@ func (s *Store) AddBackup(ctx context.Context, dir string, check func(path strin
 	now := time.Now().UTC()
 	b := Backup{Number: number, Made: now}
 	b.Path = filepath.Join(dir, fmt.Sprintf("%s%06d-%s%s", backupPrefix, number, now.Format("20060102"), backupSuffix))
-	if err := os.MkdirAll(dir, 0o700); err != nil {
+	if err := atomicfile.MkdirAll(dir, 0o700); err != nil {
 		return Backup{}, fmt.Errorf("back up the store: %w", err)
 	}
 	if err := removeParts(dir, now); err != nil {
@@ -142,13 +144,31 @@ func PruneBackups(dir string, n int) error {
 }
 
 // SetAside gives the store at path a second name, which it keeps when another
-// file replaces it at path, and returns that name.
+// file replaces it at path, and returns that name. The stamp is that of an earlier
+// one if the host's clock was never set.
 func SetAside(path, why, stamp string) (aside string, err error) {
-	aside = path + "." + why + "-" + stamp
-	if err := os.Link(path, aside); err != nil {
-		return "", fmt.Errorf("set the store aside: %w", err)
+	name := path + "." + why + "-" + stamp
+	aside = name
+	for n := 2; ; n++ {
+		err := os.Link(path, aside)
+		if err != nil && !errors.Is(err, fs.ErrExist) {
+			return "", fmt.Errorf("set the store aside: %w", err)
+		}
+		if err == nil || sameFile(path, aside) { // since an interruption
+			return aside, syncDir(filepath.Dir(path))
+		}
+		aside = fmt.Sprintf("%s-%d", name, n)
 	}
-	return aside, syncDir(filepath.Dir(path))
+}
+
+// sameFile reports whether two paths are names of one file.
+func sameFile(a, b string) bool {
+	first, err := os.Lstat(a)
+	if err != nil {
+		return false
+	}
+	second, err := os.Lstat(b)
+	return err == nil && os.SameFile(first, second)
 }
 
 // PutBack undoes [SetAside].
@@ -161,7 +181,8 @@ func PutBack(path, aside string) error {
 }
 
 // Restore replaces the file at path by a copy of a backup, for which check must
-// return nil. No process may have the store at path open.
+// return nil. No process may have the store at path open. The mark of an unclean
+// shutdown stays, see [MarkChecked].
 func Restore(path, backup string, check func(path string) error) error {
 	_, err := WriteAtomic(path, func(w io.Writer) error {
 		f, err := os.Open(backup) //nolint:gosec // the operator names the file
@@ -175,5 +196,5 @@ func Restore(path, backup string, check func(path string) error) error {
 	if err != nil {
 		return fmt.Errorf("restore %s: %w", backup, err)
 	}
-	return MarkChecked(path)
+	return nil
 }

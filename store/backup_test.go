@@ -244,6 +244,26 @@ func TestAddBackup_failed(t *testing.T) {
 	}
 }
 
+// A stamp may be that of an earlier store that was set aside, or of an interrupted
+// attempt.
+func TestSetAside_sameStamp(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "f")
+	for _, tt := range []struct{ content, aside string }{{"first", path + ".damaged-1"}, {"second", path + ".damaged-1-2"}} {
+		store.NoError(t, os.WriteFile(path, []byte(tt.content), 0o600))
+		for range 2 {
+			aside, err := store.SetAside(path, "damaged", "1")
+			if aside != tt.aside || err != nil {
+				t.Errorf("%s: set aside as %s, %v, want %s", tt.content, aside, err, tt.aside)
+			}
+		}
+		if got, err := os.ReadFile(tt.aside); string(got) != tt.content || err != nil {
+			t.Errorf("%s has %q, %v", tt.aside, got, err)
+		}
+		store.NoError(t, os.Remove(path))
+	}
+}
+
 // A backup that cannot be read leaves the store as it is.
 func TestRestore_missingBackup(t *testing.T) {
 	t.Parallel()

@@ -3,6 +3,7 @@ package store
 import (
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -15,7 +16,8 @@ import (
 // The mark of an open store is a file beside it, because a mark in the store
 // could be read only by opening a file that may be damaged:
 //
-//	pressbox.db.open              exists while the store is open, and after an unclean shutdown
+//	pressbox.db.open              exists while the store is open, and after an unclean shutdown;
+//	                              its text, if any, describes the salvage that was begun since
 //	pressbox.db.damaged-TIME      a damaged store that was set aside
 //	backups/pressbox-N-DATE.db    the last backups; N counts them
 const openSuffix = ".open"
@@ -25,6 +27,30 @@ const openSuffix = ".open"
 func UncleanShutdown(path string) bool {
 	_, err := os.Lstat(path + openSuffix)
 	return err == nil
+}
+
+// MarkSalvage creates the mark of an open store at path with a description of what
+// is about to replace it. The mark stays until the store is closed, so that the
+// description is there after a crash.
+func MarkSalvage(path, description string) error {
+	_, err := WriteAtomic(path+openSuffix, func(w io.Writer) error {
+		_, err := io.WriteString(w, description)
+		return err
+	}, nil)
+	return err
+}
+
+// Salvage returns the description of the last [MarkSalvage]; "" if the store was
+// closed since.
+func Salvage(path string) (description string, err error) {
+	text, err := os.ReadFile(path + openSuffix) //nolint:gosec // the operator names the file
+	if errors.Is(err, fs.ErrNotExist) {
+		return "", nil
+	}
+	if err != nil {
+		return "", fmt.Errorf("read the mark of an unclean shutdown: %w", err)
+	}
+	return string(text), nil
 }
 
 // MarkChecked records that the store at path was checked after an unclean
@@ -37,11 +63,13 @@ func MarkChecked(path string) error {
 }
 
 // mark creates the mark of an open store. A mark of an earlier process stays when
-// this store is closed, until [MarkChecked].
+// this store is closed, until [MarkChecked], unless it describes a salvage.
 func (s *Store) mark() error {
 	f, err := os.OpenFile(s.path+openSuffix, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
 	if errors.Is(err, fs.ErrExist) {
-		return nil
+		salvage, err := Salvage(s.path)
+		s.marked = salvage != ""
+		return err
 	}
 	if err != nil {
 		return err

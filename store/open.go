@@ -17,6 +17,7 @@ import (
 	bolterrors "go.etcd.io/bbolt/errors"
 	"golang.org/x/sys/unix"
 
+	"pressbox/atomicfile"
 	"pressbox/clock"
 	"pressbox/clock/system"
 )
@@ -83,6 +84,9 @@ func (s *Store) open(timeout time.Duration) error {
 	if err := s.connect(timeout); err != nil {
 		return err
 	}
+	if err := s.confirm(); err != nil {
+		return errors.Join(err, s.Close())
+	}
 	if err := s.mark(); err != nil {
 		return errors.Join(fmt.Errorf("mark it as open: %w", err), s.Close())
 	}
@@ -123,6 +127,25 @@ func (s *Store) connect(timeout time.Duration) error {
 	}
 }
 
+// confirm writes the meta pages again, as they are read, and waits until they are
+// on disk. A sync that failed in an earlier process may have lost one of them, and
+// Linux still shows it: then the next transaction would overwrite the only one
+// that the disk has, and pages that it refers to.
+func (s *Store) confirm() error {
+	metas := make([]byte, 2*pageSize)
+	_, err := s.file.ReadAt(metas, 0)
+	if err == nil {
+		_, err = s.file.WriteAt(metas, 0)
+	}
+	if err == nil {
+		err = s.file.Sync()
+	}
+	if err != nil {
+		return fmt.Errorf("%w: %w", ErrUnconfirmed, err)
+	}
+	return nil
+}
+
 // abandon closes a file on which bbolt has panicked. bbolt may hold its own locks
 // for ever and cannot close the file; its memory map stays, which would keep the
 // file locked.
@@ -146,7 +169,7 @@ func (s *Store) mapSize() int {
 // so that a file without content always means damage.
 func create(path string) error {
 	dir := filepath.Dir(path)
-	if err := os.MkdirAll(dir, 0o700); err != nil {
+	if err := atomicfile.MkdirAll(dir, 0o700); err != nil {
 		return err
 	}
 	f, err := os.CreateTemp(dir, partPrefix+"*.db")

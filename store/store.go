@@ -5,6 +5,13 @@
 // is one transaction. Concurrent transactions share a sync (group commit), and a
 // single one is not delayed. No slice of bbolt leaves the package.
 //
+// After a power cut the file has every confirmed change, because bbolt syncs the
+// pages of a transaction before the meta page that refers to them. If the sync of
+// a meta page fails, its content on disk is unknown: nothing is written any more
+// ([ErrUnconfirmed]) until the store is opened again, which writes the meta pages
+// again before anything else. If another write or sync fails, the change is rolled
+// back, and the next one writes its pages again.
+//
 // The buckets; numbers are big-endian, announcements are written by [encode]:
 //
 //	meta              "schema" → version (8 bytes); "probe" → padding

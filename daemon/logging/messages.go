@@ -128,6 +128,10 @@ func storeMessages() []Message {
 			"The store could not be read: @PRESSBOX_ERR@. It was renamed to @PRESSBOX_ASIDE@ and replaced by the newest intact backup, @PRESSBOX_BACKUP@; with \"none\", the new store is empty. Data accepted after that backup is only in the renamed file. If the store is on a memory card, replace the card.",
 		},
 		{
+			"974bab63db864023b7224e126845dba2", "store salvaged before an unclean shutdown",
+			"The server replaced a damaged store and was then not stopped, but killed or without power: @PRESSBOX_SALVAGE@. Data accepted after that backup is only in the damaged store. The message appears at each start until the server is stopped.",
+		},
+		{
 			"b5d52ecb4ea748499a6cdcadd616acad", "damaged backup skipped",
 			"The backup @PRESSBOX_BACKUP@ cannot be restored: @PRESSBOX_ERR@. The next older one is tried.",
 		},

@@ -19,6 +19,7 @@ import (
 	"syscall"
 	"time"
 
+	"pressbox/atomicfile"
 	"pressbox/daemon/exitcode"
 	"pressbox/daemon/settings"
 	"pressbox/daemon/systemd"
@@ -109,7 +110,7 @@ func (e *childError) Unwrap() error { return e.kind }
 
 // Open opens the store, and locks it for this process. After an unclean shutdown it checks
 // the store first. A damaged store is renamed and replaced by the newest intact backup;
-// salvaged then describes that.
+// salvaged then describes that, also at the next start if this one ends uncleanly.
 func Open(ctx context.Context, cfg settings.Config, log *slog.Logger) (st *store.Store, salvaged string, err error) {
 	path := cfg.StorePath()
 	if store.UncleanShutdown(path) {
@@ -135,7 +136,7 @@ func Open(ctx context.Context, cfg settings.Config, log *slog.Logger) (st *store
 // impossible, opening the store decides.
 func afterUncleanShutdown(ctx context.Context, path, backups string, log *slog.Logger) (salvaged string, err error) {
 	if _, err := os.Stat(path); errors.Is(err, os.ErrNotExist) {
-		return "", store.MarkChecked(path)
+		return checked(path, log)
 	}
 	extendStart(log)
 	err = CheckInChild(ctx, path)
@@ -152,8 +153,19 @@ func afterUncleanShutdown(ctx context.Context, path, backups string, log *slog.L
 		return "", nil
 	default:
 		log.Warn("unclean shutdown, store checked", "result", "intact")
-		return "", store.MarkChecked(path)
+		return checked(path, log)
 	}
+}
+
+// checked removes the mark of an unclean shutdown, unless a salvage was begun before: then the
+// mark stays until the store is closed, and salvaged describes the salvage.
+func checked(path string, log *slog.Logger) (salvaged string, err error) {
+	salvaged, err = store.Salvage(path)
+	if err != nil || salvaged == "" {
+		return "", errors.Join(err, store.MarkChecked(path))
+	}
+	log.Error("store salvaged before an unclean shutdown", "salvage", salvaged)
+	return salvaged, nil
 }
 
 // extendStart asks the service manager, which ends a server that is not ready in time, for
@@ -166,36 +178,45 @@ func extendStart(log *slog.Logger) {
 
 // salvage renames the damaged store at path and restores the newest intact backup; without
 // one, the next store is empty. The damaged store stays at path until the end, so that an
-// interrupted salvage begins again at the next start.
+// interrupted salvage begins again at the next start. The mark of the open store describes the
+// salvage before the store is replaced.
 func salvage(ctx context.Context, path, backups string, cause error, log *slog.Logger) (salvaged string, err error) {
 	aside, err := store.SetAside(path, "damaged", timestamp())
 	if err != nil {
 		return "", errors.Join(cause, err)
 	}
-	from, err := restoreNewest(ctx, path, backups, log)
+	mark := func(from string) error {
+		salvaged = fmt.Sprintf("the store was damaged; restored backup: %s; damaged store: %s", from, aside)
+		return store.MarkSalvage(path, salvaged)
+	}
+	from, err := restoreNewest(ctx, path, backups, mark, log)
 	if err != nil && ctx.Err() != nil {
 		err = exitcode.ErrInterrupted
 	}
 	if err != nil {
-		return "", errors.Join(cause, err, store.PutBack(path, aside))
+		return "", errors.Join(cause, err, store.PutBack(path, aside), store.MarkSalvage(path, ""))
 	}
 	log.Error("store damaged, backup restored", "err", cause, "aside", aside, "backup", from)
-	return fmt.Sprintf("the store was damaged; restored backup: %s; damaged store: %s", from, aside), nil
+	return salvaged, nil
 }
 
 // timestamp returns the part of a renamed store's name that makes it unique.
 func timestamp() string { return time.Now().UTC().Format("20060102T150405Z") }
 
 // restoreNewest restores the newest intact backup to path and returns its name, or removes
-// path and returns "none". An error leaves the choice to the next start: a backup that
-// could not be read or written this time may be restored then.
-func restoreNewest(ctx context.Context, path, backups string, log *slog.Logger) (from string, err error) {
+// path and returns "none". It calls mark with the name before it changes path. An error leaves
+// the choice to the next start: a backup that could not be read or written this time may be
+// restored then.
+func restoreNewest(ctx context.Context, path, backups string, mark func(from string) error, log *slog.Logger) (from string, err error) {
 	all, err := store.Backups(backups)
 	if err != nil {
 		return "", err
 	}
 	for _, b := range all {
 		extendStart(log)
+		if err := mark(b.Path); err != nil {
+			return "", err
+		}
 		err := store.Restore(path, b.Path, checker(ctx))
 		if err == nil {
 			return b.Path, nil
@@ -205,10 +226,13 @@ func restoreNewest(ctx context.Context, path, backups string, log *slog.Logger) 
 		}
 		log.Error("damaged backup skipped", "backup", b.Path, "err", err)
 	}
+	if err := mark("none"); err != nil {
+		return "", err
+	}
 	if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return "", fmt.Errorf("remove the damaged store: %w", err)
 	}
-	return "none", store.MarkChecked(path)
+	return "none", nil
 }
 
 // unusable reports whether err, from restoring a backup, is permanent.
@@ -243,7 +267,7 @@ func Restore(ctx context.Context, cfg settings.Config, backup string) (aside str
 		return "", err
 	}
 	path := cfg.StorePath()
-	if err := os.MkdirAll(cfg.StateDir, 0o700); err != nil {
+	if err := atomicfile.MkdirAll(cfg.StateDir, 0o700); err != nil {
 		return "", fmt.Errorf("restore %s: %w", backup, err)
 	}
 	if _, err := os.Stat(path); err == nil {
@@ -260,7 +284,7 @@ func Restore(ctx context.Context, cfg settings.Config, backup string) (aside str
 		}
 		return "", err
 	}
-	return aside, nil
+	return aside, store.MarkChecked(path)
 }
 
 // DamagedStores returns the damaged stores that were renamed, oldest first.

@@ -19,9 +19,10 @@ import (
 	"pressbox/daemon/exitcode"
 	"pressbox/daemon/settings"
 	"pressbox/store"
+	"pressbox/store/killtest"
 )
 
-// TestMain is the program of the child process that checks a store.
+// TestMain is also the program of the child processes.
 func TestMain(m *testing.M) {
 	if len(os.Args) == 3 && os.Args[1] == CheckCommand {
 		err := CheckStore(os.Args[2])
@@ -32,7 +33,7 @@ func TestMain(m *testing.M) {
 		code, _ := exitcode.Of(err)
 		os.Exit(code)
 	}
-	os.Exit(m.Run())
+	killtest.Main(m, map[string]killtest.Child{"life": runLife, "opener": runOpener})
 }
 
 // One backup a day is made, the last three are retained, and a failed one is tried again in
@@ -121,6 +122,30 @@ func TestOpen_interruptedSalvage(t *testing.T) {
 	}
 	if content, err := os.ReadFile(damaged[0]); !bytes.Equal(content, junk) {
 		t.Errorf("the damaged store was changed: %v", err)
+	}
+}
+
+// A salvage is described at each start until the server was stopped.
+func TestOpen_describesSalvageAgain(t *testing.T) {
+	t.Parallel()
+	cfg := settings.Config{StateDir: t.TempDir()}
+	log := slog.New(slog.DiscardHandler)
+	check.NoError(t, os.WriteFile(cfg.StorePath(), []byte("This is no store."), 0o600))
+	st, first, err := Open(t.Context(), cfg, log)
+	if err != nil || first == "" {
+		t.Fatalf("salvaged %q, %v", first, err)
+	}
+	mark, err := os.ReadFile(cfg.StorePath() + ".open")
+	check.NoError(t, errors.Join(err, st.Close()))
+	if err := os.WriteFile(cfg.StorePath()+".open", mark, 0o600); err != nil { // the process was killed instead
+		t.Fatal(err)
+	}
+	for _, want := range []string{first, ""} {
+		st, salvaged, err := Open(t.Context(), cfg, log)
+		if err != nil || salvaged != want {
+			t.Fatalf("salvaged %q, %v; want %q", salvaged, err, want)
+		}
+		check.NoError(t, st.Close())
 	}
 }
 

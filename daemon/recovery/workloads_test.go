@@ -1,0 +1,305 @@
+package recovery
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"iter"
+	"log/slog"
+	"net/netip"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"pressbox/audio"
+	"pressbox/auth"
+	"pressbox/auth/authtest"
+	"pressbox/auth/session"
+	"pressbox/game"
+	"pressbox/game/league"
+	"pressbox/game/live"
+	"pressbox/game/protocol"
+	"pressbox/store"
+	"pressbox/voice/announce"
+)
+
+// A workload is a kind of data that the server saves: a new bucket of the store needs
+// a row.
+type workload struct {
+	name string
+	// step makes the i-th change and acknowledges it.
+	step func(s *site, i int) error
+	// look returns the state of what a key names; "" means that it does not exist.
+	look func(s *site, key string) (string, error)
+}
+
+var workloads = []workload{
+	{"announcement", announceOrCancel, findAnnouncement},
+	{"move", move, findMove},
+	{"session", signInOrOut, findSession},
+	{"token", createOrRevokeToken, findToken},
+	{"calibration", calibrate, findCalibration},
+	{"team", saveTeamData, findTeamData},
+	{"provider", saveProviderDocument, findProviderDocument},
+}
+
+// A site is a store in use. Its ledger is nil where it is only read.
+type site struct {
+	store     *store.Store
+	announcer *announce.Announcer
+	games     *live.Games
+	signIn    *session.SignIn
+	ledger    *ledger
+
+	life     int // the number of the process
+	gameID   string
+	cancel   string // the last announcement
+	sessions []auth.Result
+	tokens   []auth.APIToken
+}
+
+func newSite(ctx context.Context, st *store.Store) (*site, error) {
+	log := slog.New(slog.DiscardHandler)
+	s := &site{store: st}
+	c := announce.Config{Max: 10_000, TTL: 24 * time.Hour, Rate: 170, Volume: 100}
+	var err error
+	if s.announcer, err = announce.New(c, st, mute{}, mute{}, log); err != nil {
+		return nil, err
+	}
+	if s.games, err = live.New(ctx, live.Config{Journal: st.Games(), Rosters: builtIn(), Log: log}); err != nil {
+		return nil, err
+	}
+	clock, err := session.OpenClock(ctx, st.Auth(), authtest.NewHost().Source(), authtest.Released)
+	if err != nil {
+		return nil, err
+	}
+	s.signIn = &session.SignIn{
+		Provider:     &authtest.Provider{Identity: auth.Identity{Provider: "test", Subject: "1", Name: "Anna"}},
+		ProviderName: "test", SignUp: auth.SignUpOpen, Sessions: session.New(st.Auth(), clock, 0, log), Log: log,
+	}
+	return s, nil
+}
+
+var builtIn = sync.OnceValue(func() *league.League { return league.New(league.LastSeason) })
+
+// mute is a speaker and a sink that are not used: the announcer does not run.
+type mute struct{}
+
+func (mute) Voice(string) (string, error)                  { return "anna", nil }
+func (mute) Play(context.Context, <-chan audio.Clip) error { return errors.New("not used") }
+func (mute) Speak(context.Context, string, string, int) iter.Seq2[audio.Clip, error] {
+	return func(func(audio.Clip, error) bool) {}
+}
+
+// round makes the i-th change of every workload: one after the other, or, in every second
+// round, at the same time.
+func (s *site) round(i int) error {
+	errs := make([]error, len(workloads))
+	var wait sync.WaitGroup
+	for n, w := range workloads {
+		wait.Go(func() {
+			if err := w.step(s, i); err != nil {
+				errs[n] = fmt.Errorf("%s %d: %w", w.name, i, err)
+			}
+		})
+		if i%2 == 0 {
+			wait.Wait()
+		}
+	}
+	wait.Wait()
+	return errors.Join(errs...)
+}
+
+// look returns the state of what a key of the form workload/key names.
+func (s *site) look(key string) (string, error) {
+	name, rest, _ := strings.Cut(key, "/")
+	i := slices.IndexFunc(workloads, func(w workload) bool { return w.name == name })
+	if i < 0 {
+		return "", fmt.Errorf("no workload %s", key)
+	}
+	return workloads[i].look(s, rest)
+}
+
+// announceOrCancel cancels every third announcement.
+func announceOrCancel(s *site, i int) error {
+	if i%3 == 2 {
+		s.ledger.begin("announcement/"+s.cancel, string(announce.Cancelled))
+		_, err := s.announcer.Cancel(context.Background(), s.cancel)
+		return s.ledger.ack("announcement/"+s.cancel, err)
+	}
+	message := fmt.Sprintf("The bus %d-%d is here. %s", s.life, i, strings.Repeat("Bring an umbrella. ", i*7%40))
+	v, err := s.announcer.Announce(context.Background(), announce.Request{Message: message, IdempotencyKey: fmt.Sprint(s.life, "-", i)})
+	if err != nil {
+		return err
+	}
+	s.cancel = v.ID
+	s.ledger.begin("announcement/"+v.ID, string(announce.Queued))
+	return s.ledger.ack("announcement/"+v.ID, nil)
+}
+
+func findAnnouncement(s *site, id string) (string, error) {
+	waiting, ended, err := s.store.Load(context.Background())
+	for _, a := range append(waiting, ended...) {
+		if a.ID == id {
+			return string(a.Status), err
+		}
+	}
+	return "", err
+}
+
+var ann = protocol.Person{ID: "u-ann", Name: "Ann"}
+
+// move begins a game, or makes the first legal move of the present one.
+func move(s *site, i int) error {
+	ctx := context.Background()
+	if s.gameID == "" {
+		return s.beginGame()
+	}
+	g, err := s.games.Game(ctx, ann, s.gameID)
+	if err != nil {
+		return err
+	}
+	if len(g.Legal) == 0 {
+		s.gameID = ""
+		return nil
+	}
+	c := protocol.Command{ID: fmt.Sprint(s.life, "-", i), Revision: g.Revision, Action: g.Legal[i%len(g.Legal)].Action}
+	key := "move/" + s.gameID + "/" + c.ID
+	s.ledger.begin(key, "saved")
+	_, _, err = s.games.Submit(ctx, ann, s.gameID, c, nil)
+	return s.ledger.ack(key, err)
+}
+
+func (s *site) beginGame() error {
+	ctx := context.Background()
+	q := protocol.Request{HomeTeam: "BWH", AwayTeam: "CPR", Options: protocol.Defaults()}
+	q.Options.Opponent, q.Options.Innings = protocol.HotSeat, 3
+	g, err := s.games.Create(ctx, ann, q)
+	if err != nil {
+		return err
+	}
+	s.ledger.begin("move/"+g.ID, "saved")
+	for _, side := range []game.Side{game.Away, game.Home} {
+		l, err := s.games.Suggest(ctx, ann, g.ID, side)
+		if err == nil {
+			_, err = s.games.SetLineup(ctx, ann, g.ID, side, l)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	s.gameID = g.ID
+	return s.ledger.ack("move/"+g.ID, nil)
+}
+
+func findMove(s *site, key string) (string, error) {
+	id, command, _ := strings.Cut(key, "/")
+	moves, err := s.store.Games().Moves(context.Background(), id)
+	if len(moves) > 0 && command == "" { // of a game of which only the existence was recorded
+		return "saved", err
+	}
+	for _, data := range moves {
+		var m struct {
+			CID string `json:"cid"`
+		}
+		if err := json.Unmarshal(data, &m); err != nil {
+			return "", err
+		}
+		if m.CID == command {
+			return "saved", nil
+		}
+	}
+	return "", err
+}
+
+// signInOrOut signs in, renews the tokens, or signs out.
+func signInOrOut(s *site, i int) error {
+	ctx := context.Background()
+	if i%3 == 2 && len(s.sessions) > 0 {
+		r := s.sessions[0]
+		s.sessions = s.sessions[1:]
+		s.ledger.begin("session/"+r.Access.Reveal(), "ended")
+		return s.ledger.ack("session/"+r.Access.Reveal(), s.signIn.Sessions.Logout(ctx, r.Access))
+	}
+	flow, err := s.signIn.Begin(ctx, auth.FlowOptions{Redirect: "https://box.example/callback"})
+	if err != nil {
+		return err
+	}
+	r, err := s.signIn.Finish(ctx, auth.Callback{State: flow.State, Binding: flow.Binding, Code: "code"})
+	if err != nil {
+		return err
+	}
+	s.sessions = append(s.sessions, r)
+	s.ledger.begin("session/"+r.Access.Reveal(), "open")
+	return s.ledger.ack("session/"+r.Access.Reveal(), nil)
+}
+
+// findSession does not distinguish a session that ended from one that never was.
+func findSession(s *site, token string) (string, error) {
+	_, err := s.signIn.Sessions.Authenticate(context.Background(), auth.RequestCredentials{Cookies: []string{token}})
+	if err != nil {
+		return "ended", nil //nolint:nilerr // it is the answer
+	}
+	return "open", nil
+}
+
+func createOrRevokeToken(s *site, i int) error {
+	ctx := context.Background()
+	if i%4 == 3 && len(s.tokens) > 0 {
+		id := s.tokens[0].ID
+		s.tokens = s.tokens[1:]
+		s.ledger.begin("token/"+id, "")
+		return s.ledger.ack("token/"+id, s.signIn.Sessions.RevokeAPIToken(ctx, id))
+	}
+	_, record, err := s.signIn.Sessions.CreateAPIToken(ctx, fmt.Sprint("token ", s.life, "-", i), netip.Prefix{}, 0)
+	if err != nil {
+		return err
+	}
+	s.tokens = append(s.tokens, record)
+	s.ledger.begin("token/"+record.ID, "valid")
+	return s.ledger.ack("token/"+record.ID, nil)
+}
+
+func findToken(s *site, id string) (string, error) {
+	all, err := s.signIn.Sessions.APITokens(context.Background())
+	if slices.ContainsFunc(all, func(t auth.APIToken) bool { return t.ID == id }) {
+		return "valid", err
+	}
+	return "", err
+}
+
+// calibrate replaces one of five values.
+func calibrate(s *site, i int) error {
+	key, value := fmt.Sprint("voice-", i%5), fmt.Sprintf(`{"life":%d,"gain":%d}`, s.life, i)
+	s.ledger.begin("calibration/"+key, value)
+	return s.ledger.ack("calibration/"+key, s.store.SaveCalibration(key, []byte(value)))
+}
+
+func findCalibration(s *site, key string) (string, error) {
+	value, _, err := s.store.Calibration(key)
+	return string(value), err
+}
+
+func saveTeamData(s *site, i int) error {
+	key, value := fmt.Sprint("/teams/", i%7), fmt.Sprintf("%d-%d%s", s.life, i, strings.Repeat(" ", i*311%9000))
+	s.ledger.begin("team/"+key, value)
+	return s.ledger.ack("team/"+key, s.store.SaveTeamData(context.Background(), key, []byte(value)))
+}
+
+func findTeamData(s *site, key string) (string, error) {
+	value, err := s.store.TeamData(context.Background(), key)
+	return string(value), err
+}
+
+func saveProviderDocument(s *site, i int) error {
+	value := fmt.Sprint(s.life, "-", i)
+	s.ledger.begin("provider/keys", value)
+	return s.ledger.ack("provider/keys", s.store.SaveCached(context.Background(), "keys", []byte(value)))
+}
+
+func findProviderDocument(s *site, key string) (string, error) {
+	value, err := s.store.Cached(context.Background(), key)
+	return string(value), err
+}
