@@ -19,8 +19,9 @@ REALTIME   := ./audio/pulse ./daemon/soundtest
 # Packages whose tests take large samples and start no goroutines of the product: with the
 # race detector they take small ones.
 SAMPLED    := ./game/bot ./game/call ./game/chance ./game/odds ./game/retro
-# The tests that run without the race detector: in the browser, and with the whole samples.
-NORACE     := ./daemon/pagetest $(SAMPLED)
+# The tests that run without the race detector: in the browser, with the whole samples, and
+# of texts, which start no goroutine either.
+NORACE     := ./daemon/pagetest ./voice/speakable $(SAMPLED)
 OTHERS      = $$(go list ./... | grep -vxF "$$(go list $(REALTIME) $(STATIC) $(NORACE))")
 TEST        = $(GOTESTSUM) --format pkgname-and-test-fails --jsonfile .build/$@
 # Packages whose tests "make check" runs.
