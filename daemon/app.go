@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"math"
 	"net/http"
 	"net/url"
 	"runtime"
@@ -133,7 +134,7 @@ func (a *app) webConfig() site.Config {
 			Observe:        a.metrics.Request,
 		},
 		Announcements: announcements.Config{
-			Announcer: a.announcer, Speaker: a.speaker(), DefaultRate: cfg.DefaultRate, Voices: a.listVoices,
+			Announcer: a.announcer, Speaker: a.speaker(), DefaultRate: cfg.DefaultRate, Voices: a.listVoices, Preview: a.preview,
 		},
 		Admin: admin.Config{
 			Checks: a.monitor.Checks(), Versions: map[string]string{"go": runtime.Version(), "revision": revision},
@@ -161,6 +162,13 @@ func (a *app) listVoices() announcements.VoiceList {
 		list.Voices = append(list.Voices, announcements.Voice(v))
 	}
 	return list
+}
+
+// preview describes the speech of a message.
+func (a *app) preview(ctx context.Context, name, message string) (announcements.Preview, error) {
+	text, p, err := a.voices.Preview(ctx, name, message)
+	seconds := math.Round(p.Duration.Seconds()*10) / 10
+	return announcements.Preview{Text: text, Words: p.Words, Seconds: seconds, Phonemes: p.Phonemes}, err
 }
 
 // counts returns the number of objects by type, for GET /admin/status.

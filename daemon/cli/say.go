@@ -38,7 +38,11 @@ func sayCommand() *cobra.Command {
 	cmd.Flags().IntVar(&a.TTL, "ttl", 0, "`seconds` after which it expires (default the server's)")
 	wait := cmd.Flags().Bool("wait", false, "wait until it has been played")
 	out := cmd.Flags().String("out", "", "write the speech to a WAV `file` instead of announcing it")
+	show := cmd.Flags().Bool("show", false, "show the text in words and its phonemes instead of announcing it")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		if *show && (*out != "" || a.Urgent || a.TTL != 0 || a.Rate != 0 || *wait) {
+			return exitcode.With(exitcode.Usage, errors.New("--show can be combined only with --voice"))
+		}
 		if *out != "" && (a.Urgent || a.TTL != 0 || *wait) {
 			return exitcode.With(exitcode.Usage, errors.New("--out cannot be combined with --urgent, --ttl and --wait"))
 		}
@@ -49,6 +53,9 @@ func sayCommand() *cobra.Command {
 		c, err := connect()
 		if err != nil {
 			return err
+		}
+		if *show {
+			return showSpeakable(cmd, c, a)
 		}
 		if *out != "" {
 			return saveSpeech(cmd.Context(), c, a, *out)
@@ -96,6 +103,16 @@ func printReport(w io.Writer, r client.Report) error {
 		_, err := fmt.Fprintln(w, r.ID, r.Status)
 		return err
 	}
+}
+
+// showSpeakable prints an announcement's message as it would be spoken.
+func showSpeakable(cmd *cobra.Command, c *client.Client, a client.Announcement) error {
+	s, err := c.Speakable(cmd.Context(), a)
+	if err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(cmd.OutOrStdout(), "%s\n%s\n%d words, %.1f s\n", s.Text, s.Phonemes, s.Words, s.Seconds)
+	return err
 }
 
 // saveSpeech writes the speech of an announcement to a WAV file, atomically.

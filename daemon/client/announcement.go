@@ -47,6 +47,21 @@ func (c *Client) Announce(ctx context.Context, a Announcement) (Report, error) {
 	return r, err
 }
 
+// A Speakable is a message as it would be spoken.
+type Speakable struct {
+	Text     string  `json:"text"`
+	Words    int     `json:"words"`
+	Seconds  float64 `json:"seconds"`
+	Phonemes string  `json:"phonemes"`
+}
+
+// Speakable returns an announcement's message as it would be spoken.
+func (c *Client) Speakable(ctx context.Context, a Announcement) (Speakable, error) {
+	var s Speakable
+	err := c.Call(ctx, http.MethodPost, "/speakable", Announcement{Message: a.Message, Voice: a.Voice}, &s)
+	return s, err
+}
+
 // Speech returns an announcement's speech without announcing it.
 func (c *Client) Speech(ctx context.Context, a Announcement) (audio.Clip, error) {
 	body := map[string]any{"input": a.Message, "voice": a.Voice, "response_format": "wav"}

@@ -55,7 +55,7 @@ func serverSettings() []Setting {
 		},
 		{
 			Name: "LOG_LEVEL", valueType: logLevel(), Default: "INFO", Reload: true,
-			Description: "minimum level of log messages", More: "The text of announcements is never logged.",
+			Description: "minimum level of log messages", More: "DEBUG also logs the text of announcements as it is spoken.",
 		},
 		{
 			Name: "STATE_DIR", valueType: path(), Default: "./state", Shipped: "/var/lib/pressbox",

@@ -58,6 +58,17 @@ func (l *Library) calibrationOf(ctx context.Context, j calibrationJob) voice.Cal
 	return c.value
 }
 
+// knownCalibration returns the calibration of a voice, the zero value if it is not
+// known yet.
+func (l *Library) knownCalibration(e *installedVoice, speaker int64) voice.Calibration {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if c := e.calibrations[speaker]; c != nil {
+		return c.value
+	}
+	return voice.Calibration{}
+}
+
 // requestCalibration queues j unless it is queued or done.
 func (l *Library) requestCalibration(j calibrationJob) *calibration {
 	l.mu.Lock()

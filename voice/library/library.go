@@ -141,8 +141,23 @@ func (l *Library) speak(ctx context.Context, name, message string, rate int) ite
 		v := l.voice(e, speaker)
 		v.Calibration = l.calibrationOf(ctx, calibrationJob{entry: e, speaker: speaker})
 		text := l.text(v.Config, message)
+		l.cfg.Log.Debug("message spoken", "voice", name, "text", text)
 		v.Speak(ctx, text, rate)(yield)
 	}
+}
+
+// Preview returns the speakable text of a message and describes its speech in the
+// named voice at the default rate; "" means the default voice. It does not load
+// the model.
+func (l *Library) Preview(ctx context.Context, name, message string) (text string, p voice.Preview, err error) {
+	e, speaker, err := l.find(cmp.Or(name, l.cfg.Default))
+	if err != nil {
+		return "", p, err
+	}
+	v := &voice.Voice{Config: e.config, Phonemizer: l.cfg.Phonemizer, Speaker: speaker, Calibration: l.knownCalibration(e, speaker)}
+	text = l.text(e.config, message)
+	p, err = v.Preview(ctx, text, l.cfg.DefaultRate)
+	return text, p, err
 }
 
 // text returns the speakable text of a message for a voice.

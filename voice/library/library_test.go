@@ -75,6 +75,29 @@ func TestSpeak_textAndRate(t *testing.T) {
 	}
 }
 
+// The preview is of what is spoken: its duration is about that of the sound.
+func TestPreview(t *testing.T) {
+	t.Parallel()
+	h := open(t, nil, withBundled)
+	awaitCalibrated(t, h, bundled)
+	message := "The washer is done in 1h 5m. " + strings.Repeat("There is fresh bread on the kitchen table, and the butter is next to it. ", 4)
+	text, p, err := h.Preview(t.Context(), "", message)
+	check.NoError(t, err)
+	if !strings.HasPrefix(text, "The washer is done in one hour five") || p.Words < 60 || !strings.HasPrefix(p.Phonemes, "ðə wˈɑːʃɚ") {
+		t.Errorf("%q, %d words, phonemes %q", text, p.Words, p.Phonemes)
+	}
+	clips := speak(t, h, "", message, 0)
+	if seconds := float64(samples(clips)) / float64(clips[0].Rate); math.Abs(p.Duration.Seconds()/seconds-1) > 0.1 {
+		t.Errorf("estimated %.1f s, spoken in %.1f s", p.Duration.Seconds(), seconds)
+	}
+	if _, _, err := h.Preview(t.Context(), "unknown", message); err == nil {
+		t.Error("an unknown voice has a preview")
+	}
+	if _, _, err := h.Preview(t.Context(), "", "..."); !errors.Is(err, voice.ErrNoSpeech) {
+		t.Errorf("a text without speech: %v", err)
+	}
+}
+
 func TestVoice_unknown(t *testing.T) {
 	t.Parallel()
 	h := newRig(t, nil, withBundled, withTiny("de_DE-several-low", "speakers", `{"num_speakers": 3, "speaker_id_map": {"p225": 2}}`))

@@ -3,6 +3,7 @@
 package announcements
 
 import (
+	"context"
 	"errors"
 	"net/http"
 	"slices"
@@ -21,6 +22,8 @@ type Config struct {
 	Speaker     announce.Speaker // for POST /v1/audio/speech
 	DefaultRate int              // words per minute at speed 1.0
 	Voices      func() VoiceList // for GET /voices; called for every request
+	// Preview is for POST /speakable; voice is installed.
+	Preview func(ctx context.Context, voice, message string) (Preview, error)
 }
 
 // handlers has the handlers of this package.
@@ -34,7 +37,7 @@ type handlers struct {
 // served below /api, where a session permits them as well.
 func Routes(s *web.Server, cfg Config) []web.Route {
 	h := &handlers{s, cfg, make(chan struct{}, maxSpeeches)}
-	guarded := slices.Concat(h.notifyRoutes(), h.eventRoutes(), h.speechRoutes())
+	guarded := slices.Concat(h.notifyRoutes(), h.eventRoutes(), h.speechRoutes(), h.speakableRoutes())
 	return slices.Concat(guarded, underAPI(guarded), h.voiceRoutes())
 }
 

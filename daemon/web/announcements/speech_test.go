@@ -122,6 +122,7 @@ func TestSpeech_voiceCannotSpeak(t *testing.T) {
 		r := webtest.NewRig(t)
 		r.Speaker.FirstErr = fmt.Errorf("speak: %w", cause)
 		r.Do(t, "POST", "/v1/audio/speech", `{"input": "x"}`).Want(want.status, want.code)
+		r.Do(t, "POST", "/speakable", `{"message": "x"}`).Want(want.status, want.code)
 	}
 }
 

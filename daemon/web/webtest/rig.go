@@ -93,6 +93,12 @@ func (s *Speaker) Voice(name string) (string, error) {
 	return "", &announce.UnknownVoiceError{Name: name, Installed: []string{Voice}}
 }
 
+// Preview describes a second of speech per word of message.
+func (s *Speaker) Preview(_ context.Context, _, message string) (announcements.Preview, error) {
+	n := len(strings.Fields(message))
+	return announcements.Preview{Text: message + ".", Words: n, Seconds: float64(n), Phonemes: strings.ToLower(message)}, s.FirstErr
+}
+
 // Speak returns a clip per word of message.
 func (s *Speaker) Speak(ctx context.Context, _, message string, _ int) iter.Seq2[audio.Clip, error] {
 	return func(yield func(audio.Clip, error) bool) {
@@ -219,6 +225,7 @@ func (r *Rig) start(change []func(*site.Config)) {
 			Announcer:   r.Announcer,
 			Speaker:     r.Speaker,
 			DefaultRate: 170,
+			Preview:     r.Speaker.Preview,
 			Voices:      func() announcements.VoiceList { return announcements.VoiceList{Default: Voice} },
 		},
 		Admin: admin.Config{Versions: map[string]string{"go": "go1.26"}},

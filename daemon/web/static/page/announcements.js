@@ -13,6 +13,7 @@ export function announcements({ update, me }) {
   /** @type {import("./ui.js").Problem | null} */ let formProblem = null;
   let online = false, sending = false, confirmation = "";
   /** @type {"" | "loading" | "playing"} */ let preview = "";
+  let shown = ""; // the message in words, on request
   const draft = { message: "", voice: stored("voice", ""), rate: Number(stored("rate", "170")), urgent: false };
 
   /** @type {EventSource | null} */ let stream = null;
@@ -58,7 +59,7 @@ export function announcements({ update, me }) {
     try {
       const a = await api("POST", "/api/notify", { ...body(), urgent: draft.urgent });
       receive(a);
-      [formProblem, confirmation, draft.message] = [null, t("say.accepted"), ""];
+      [formProblem, confirmation, draft.message, shown] = [null, t("say.accepted"), "", ""];
       readOut(confirmation);
       store("voice", draft.voice);
       store("rate", String(draft.rate));
@@ -68,6 +69,16 @@ export function announcements({ update, me }) {
     sending = false;
     await update();
     document.getElementById("message")?.focus();
+  };
+  const show = async () => {
+    try {
+      const { rate, ...request } = body();
+      [shown, formProblem] = [(await api("POST", "/api/speakable", request)).text, null];
+      readOut(shown);
+    } catch (err) {
+      [shown, formProblem] = ["", problemOf(err)];
+    }
+    update();
   };
   const playPreview = async () => {
     if (preview) return stopPreview();
@@ -131,7 +142,7 @@ export function announcements({ update, me }) {
     ${formProblem?.errors.length ? nothing : alertBox(formProblem)}
     <label for="message">${t("say.message")}</label>
     <textarea id="message" rows="4" maxlength=${maxLength} required placeholder=${t("say.placeholder")} aria-invalid=${invalid("message")} aria-describedby="wrong-message"
-      .value=${draft.message} @input=${(/** @type {any} */ e) => { draft.message = e.target.value; confirmation = ""; update(); }}></textarea>
+      .value=${draft.message} @input=${(/** @type {any} */ e) => { draft.message = e.target.value; confirmation = shown = ""; update(); }}></textarea>
     ${violations("message")}
     <div class="two">
       <div><label for="voice">${t("say.voice")}</label>
@@ -146,7 +157,9 @@ export function announcements({ update, me }) {
     <label class="check"><input type="checkbox" .checked=${draft.urgent} @change=${(/** @type {any} */ e) => { draft.urgent = e.target.checked; update(); }}> ${t("say.urgent")}</label>
     <p class="row"><button class="primary" ?disabled=${sending}>${t("say.speak")}</button>
       <button type="button" @click=${playPreview} ?disabled=${!draft.message.trim()} aria-pressed=${preview ? "true" : "false"}>${preview === "loading" ? t("say.loading") : preview === "playing" ? t("say.stop") : t("say.preview")}</button>
+      <button type="button" @click=${show} ?disabled=${!draft.message.trim()}>${t("say.show")}</button>
       <span role="status" class="good-inline">${confirmation}</span></p>
+    ${shown ? html`<p id="shown"><small>${t("say.shown")}</small><br>${shown}</p>` : nothing}
   </form>`;
 
   /** @param {Announcement} a */

@@ -128,6 +128,8 @@ export default {
   "say.urgenttag": "Urgent",
   "say.speak": "Announce",
   "say.preview": "Preview",
+  "say.show": "Show as spoken",
+  "say.shown": "In words:",
   "say.loading": "Loading…",
   "say.stop": "Stop",
   "say.accepted": "Added to the queue.",
