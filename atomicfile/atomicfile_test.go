@@ -104,9 +104,7 @@ func TestWrite_attributes(t *testing.T) {
 	if err != nil || before.Mode != 0o646 || os.Geteuid() == 0 && (before.UID != 4321 || before.GID != 1234) {
 		t.Fatalf("%+v, %v", before, err)
 	}
-	if _, err := atomicfile.Write(path, before, text("new", nil), nil); err != nil {
-		t.Fatal(err)
-	}
+	check.Must(atomicfile.Write(path, before, text("new", nil), nil))(t)
 	if after, err := atomicfile.Like(path); after != before || err != nil {
 		t.Errorf("attributes %+v, %v; want %+v", after, err, before)
 	}
@@ -142,9 +140,7 @@ func TestWrite_replacesLink(t *testing.T) {
 	t.Parallel()
 	dir, outside := t.TempDir(), filepath.Join(t.TempDir(), "target")
 	check.NoError(t, errors.Join(os.WriteFile(outside, []byte("old"), 0o600), os.Symlink(outside, filepath.Join(dir, "f"))))
-	if _, err := atomicfile.Write(filepath.Join(dir, "f"), atomicfile.Own(0o600), text("new", nil), nil); err != nil {
-		t.Fatal(err)
-	}
+	check.Must(atomicfile.Write(filepath.Join(dir, "f"), atomicfile.Own(0o600), text("new", nil), nil))(t)
 	target, err := os.ReadFile(outside)
 	if got := fmt.Sprintf("%s; %s, %v", content(t, dir), target, err); got != "f new; old, <nil>" {
 		t.Errorf("%s", got)

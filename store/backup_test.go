@@ -291,9 +291,7 @@ func TestWriteAtomic_owner(t *testing.T) {
 	path := filepath.Join(dir, "pressbox.db")
 	s := check.Must(store.Open(path, store.Options{}))(t)
 	copied := filepath.Join(dir, "copy.db")
-	if _, err := store.WriteAtomic(copied, s.Backup, nil); err != nil {
-		t.Fatal(err)
-	}
+	check.Must(store.WriteAtomic(copied, s.Backup, nil))(t)
 	store.NoError(t, s.Close())
 	for _, file := range []string{path, copied} {
 		info := check.Must(os.Stat(file))(t)

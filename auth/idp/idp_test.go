@@ -77,9 +77,7 @@ func TestProvider_exchange(t *testing.T) {
 			c := f.config("")
 			tt.change(&c, f)
 			p, request := newProvider(t, c), newRequest()
-			if _, err := p.Identify(t.Context(), request, request.Nonce); err != nil {
-				t.Fatal(err)
-			}
+			check.Must(p.Identify(t.Context(), request, request.Nonce))(t)
 			if len(f.received) != 1 {
 				t.Fatalf("%d token requests, want 1", len(f.received))
 			}

@@ -209,9 +209,7 @@ func (r *localRig) exchange(form url.Values) (status int) {
 	check.NoError(r.t, err)
 	resp := check.Must(r.RoundTrip(req))(r.t)
 	defer resp.Body.Close()
-	if _, err := io.Copy(io.Discard, resp.Body); err != nil {
-		r.t.Fatal(err)
-	}
+	check.Must(io.Copy(io.Discard, resp.Body))(r.t)
 	return resp.StatusCode
 }
 

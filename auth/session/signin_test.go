@@ -34,9 +34,7 @@ func TestFinish_stateSingleUse(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	used := authtest.Callback(r.begin())
-	if _, err := r.Finish(t.Context(), used); err != nil {
-		t.Fatal(err)
-	}
+	check.Must(r.Finish(t.Context(), used))(t)
 	r.refused(used, auth.CodeInvalidState)
 
 	failed := authtest.Callback(r.begin())

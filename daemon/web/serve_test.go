@@ -73,9 +73,7 @@ func TestServe_writeTimeout(t *testing.T) {
 		r := webtest.NewRig(t)
 		l, stop := r.ServeWire()
 		conn := l.Dial()
-		if _, err := io.WriteString(conn, "GET /docs/swagger-ui-bundle.js HTTP/1.1\r\nHost: localhost\r\n\r\n"); err != nil {
-			t.Fatal(err)
-		}
+		check.Must(io.WriteString(conn, "GET /docs/swagger-ui-bundle.js HTTP/1.1\r\nHost: localhost\r\n\r\n"))(t)
 		time.Sleep(30*time.Second - time.Nanosecond)
 		synctest.Wait()
 		if strings.Contains(r.Log.String(), "swagger") {
@@ -182,9 +180,7 @@ func TestServe_shutdown(t *testing.T) {
 		short, long := l.Dial(), l.Dial()
 		for _, conn := range []net.Conn{short, long} {
 			const body = `{"input": "one"}`
-			if _, err := fmt.Fprintf(conn, "POST /v1/audio/speech HTTP/1.1\r\nHost: localhost\r\nContent-Length: %d\r\n\r\n%s", len(body), body); err != nil {
-				t.Fatal(err)
-			}
+			check.Must(fmt.Fprintf(conn, "POST /v1/audio/speech HTTP/1.1\r\nHost: localhost\r\nContent-Length: %d\r\n\r\n%s", len(body), body))(t)
 		}
 		synctest.Wait()
 		began := time.Now()
@@ -227,9 +223,7 @@ func TestServe_shutdownPendingConns(t *testing.T) {
 		ended := make(chan error)
 		go func() { ended <- stop() }()
 		time.Sleep(time.Second)
-		if _, err := io.WriteString(late, "GET /health HTTP/1.1\r\nHost: localhost\r\n\r\n"); err != nil {
-			t.Fatal(err)
-		}
+		check.Must(io.WriteString(late, "GET /health HTTP/1.1\r\nHost: localhost\r\n\r\n"))(t)
 		if _, got := readAll(late); !strings.HasPrefix(got, "HTTP/1.1 200 OK") {
 			t.Errorf("response of the late request: %.100q", got)
 		}

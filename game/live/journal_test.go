@@ -355,9 +355,7 @@ func readJournal(t *testing.T, path string) (id string, j *journal) {
 	defer f.Close()
 	z := check.Must(gzip.NewReader(f))(t)
 	var data bytes.Buffer
-	if _, err := data.ReadFrom(z); err != nil {
-		t.Fatal(err)
-	}
+	check.Must(data.ReadFrom(z))(t)
 	var parts [][]byte
 	for plain := data.Bytes(); len(plain) > 0; {
 		n, size := binary.Uvarint(plain)

@@ -24,9 +24,7 @@ func journal1(tb testing.TB) [][]byte {
 	packed := check.Must(os.ReadFile(filepath.Join("..", "live", "testdata", "journal-1-whole.gz")))(tb)
 	z := check.Must(gzip.NewReader(bytes.NewReader(packed)))(tb)
 	var plain bytes.Buffer
-	if _, err := plain.ReadFrom(z); err != nil {
-		tb.Fatal(err)
-	}
+	check.Must(plain.ReadFrom(z))(tb)
 	var parts [][]byte
 	for rest := plain.Bytes(); len(rest) > 0; {
 		n, size := binary.Uvarint(rest)
@@ -181,9 +179,7 @@ func FuzzJournal(f *testing.F) {
 			return
 		}
 		for _, sides := range [][]game.Side{{}, {game.Away}, {game.Home}} {
-			if _, err := json.Marshal([]any{m.View(), m.Legal(sides), m.Offers(sides, [2]bool{})}); err != nil {
-				t.Fatal(err)
-			}
+			check.Must(json.Marshal([]any{m.View(), m.Legal(sides), m.Offers(sides, [2]bool{})}))(t)
 		}
 	})
 }

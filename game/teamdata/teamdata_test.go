@@ -133,9 +133,7 @@ func TestClient_entryOfAnotherURL(t *testing.T) {
 		send(w, object{"players": players})
 	})
 	for _, id := range []string{"31", "32"} {
-		if _, err := r.Roster(t.Context(), 3, id); err != nil {
-			t.Fatal(err)
-		}
+		check.Must(r.Roster(t.Context(), 3, id))(t)
 	}
 	for key := range r.cache.items {
 		if strings.Contains(key, "team_id=31") {
@@ -189,9 +187,7 @@ func TestClient_token(t *testing.T) {
 	t.Parallel()
 	const token = "hush-hush"
 	r := newRig(t, func(c *teamdata.Config) { c.Token = token })
-	if _, err := r.Teams(t.Context(), 3); err != nil {
-		t.Fatal(err)
-	}
+	check.Must(r.Teams(t.Context(), 3))(t)
 	if got := r.api.last().Header.Get("Authorization"); got != "Bearer "+token {
 		t.Errorf("Authorization %q", got)
 	}

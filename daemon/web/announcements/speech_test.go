@@ -146,9 +146,7 @@ func TestSpeech_streamsClips(t *testing.T) {
 	resp := check.Must(http.Post(r.ListenTCP(t)+"/v1/audio/speech", "application/json", strings.NewReader(`{"input": "one two"}`)))(t)
 	defer resp.Body.Close()
 	first := make([]byte, 44+2*2205)
-	if _, err := io.ReadFull(resp.Body, first); err != nil {
-		t.Fatal(err)
-	}
+	check.Must(io.ReadFull(resp.Body, first))(t)
 	r.Speaker.Gate <- struct{}{} // synthesizes the second clip
 	rest, err := io.ReadAll(resp.Body)
 	if err != nil || len(rest) != 2*2205 {
@@ -193,9 +191,7 @@ func TestSpeech_clientDisconnects(t *testing.T) {
 		l, stop := r.ServeWire()
 		conn := l.Dial()
 		const body = `{"input": "one two"}`
-		if _, err := fmt.Fprintf(conn, "POST /v1/audio/speech HTTP/1.1\r\nHost: localhost\r\nContent-Length: %d\r\n\r\n%s", len(body), body); err != nil {
-			t.Fatal(err)
-		}
+		check.Must(fmt.Fprintf(conn, "POST /v1/audio/speech HTTP/1.1\r\nHost: localhost\r\nContent-Length: %d\r\n\r\n%s", len(body), body))(t)
 		synctest.Wait()
 		conn.Close()
 		<-r.Speaker.Canceled
@@ -218,9 +214,7 @@ func TestSpeech_writeTimeout(t *testing.T) {
 		r.Speaker.Slow = 600 // each clip lasts a minute
 		l, stop := r.ServeWire()
 		conn, resp := l.Ask(t, request)
-		if _, err := io.CopyN(io.Discard, resp.Body, 44); err != nil {
-			t.Fatal(err)
-		}
+		check.Must(io.CopyN(io.Discard, resp.Body, 44))(t)
 		for seconds := range 120 {
 			time.Sleep(time.Second)
 			if _, err := io.CopyN(io.Discard, resp.Body, second); err != nil {

@@ -197,9 +197,7 @@ func openBareWatcher(f *webtest.Player, address, id string) net.Conn {
 	readUntil(f, conn, "\r\n\r\n")
 	join := fmt.Sprintf(`{"t":"join","g":%q,"d":{"since":1}}`, id)
 	frame := append([]byte{0x81, 0x80 | byte(len(join)), 0, 0, 0, 0}, join...) // masked with zeros
-	if _, err := conn.Write(frame); err != nil {
-		f.T.Fatal(err)
-	}
+	check.Must(conn.Write(frame))(f.T)
 	readUntil(f, conn, `{"t":"state"`)
 	return conn
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"pressbox/check"
 	"pressbox/daemon/web/webtest"
 	"pressbox/game/protocol"
 )
@@ -84,9 +85,7 @@ func TestCreateGame_limit(t *testing.T) {
 	anna := p.Player(t, "Anna")
 	person := protocol.Person{ID: anna.Get("/api/auth/me").Field("id"), Name: "Anna"}
 	for range 200 {
-		if _, err := p.Games.Create(t.Context(), person, protocol.Request{HomeTeam: webtest.HomeTeam(), AwayTeam: webtest.AwayTeam(), Options: protocol.Defaults()}); err != nil {
-			t.Fatal(err)
-		}
+		check.Must(p.Games.Create(t.Context(), person, protocol.Request{HomeTeam: webtest.HomeTeam(), AwayTeam: webtest.AwayTeam(), Options: protocol.Defaults()}))(t)
 	}
 	body := `{` + twoTeams(webtest.HomeTeam(), webtest.AwayTeam()) + `}`
 	anna.Refused("POST", "/api/games", body, 409, "too_many_games")

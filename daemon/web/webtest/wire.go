@@ -65,9 +65,7 @@ func (l *Wire) Dial() net.Conn {
 func (l *Wire) Ask(t *testing.T, request string) (net.Conn, *http.Response) {
 	t.Helper()
 	conn := l.Dial()
-	if _, err := io.WriteString(conn, request); err != nil {
-		t.Fatal(err)
-	}
+	check.Must(io.WriteString(conn, request))(t)
 	resp := check.Must(http.ReadResponse(bufio.NewReader(conn), nil))(t)
 	return conn, resp
 }
