@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"pressbox/auth/netblock"
 	"pressbox/clock"
 )
 
@@ -99,16 +100,10 @@ func Bearer(header []string) (Token, bool) {
 // Network returns the network of an address, wide enough to identify no single
 // host: /24, or /48 for IPv6. It returns "" for the zero address.
 func Network(a netip.Addr) string {
-	a = a.Unmap().WithZone("")
-	bits := 24
-	if a.Is6() {
-		bits = 48
+	if p := netblock.WideOf(a); p.IsValid() {
+		return p.String()
 	}
-	p, err := a.Prefix(bits)
-	if err != nil || !p.IsValid() {
-		return ""
-	}
-	return p.String()
+	return ""
 }
 
 // Agent returns the browser and operating system of a User-Agent header, and

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"pressbox/audio/pulse"
+	"pressbox/auth/netblock"
 	"pressbox/daemon/cli"
 	"pressbox/daemon/client"
 	"pressbox/daemon/doctor"
@@ -46,6 +47,7 @@ type app struct {
 	announcer  *announce.Announcer
 	rosters    rosterSource
 	games      *live.Games
+	blocks     *netblock.Table
 	signIn     *signin.SignIn
 	web        *web.Server
 
@@ -58,7 +60,10 @@ type app struct {
 
 // build connects the parts. It starts nothing.
 func build(o cli.ServeOptions, st *store.Store, sink *pulse.Sink) (*app, error) {
-	a := &app{ServeOptions: o, store: st, sink: sink, phonemizer: espeak.New(""), metrics: metrics.New()}
+	a := &app{
+		ServeOptions: o, store: st, sink: sink, phonemizer: espeak.New(""), metrics: metrics.New(),
+		blocks: netblock.New(web.InterfacePrefixes()),
+	}
 	cfg, log := o.Config, o.Log
 	a.reloaded.Store(&cfg)
 	a.synthesis.Observe, a.writes.Observe = a.metrics.ClipTime, a.metrics.WriteTime
@@ -72,7 +77,7 @@ func build(o cli.ServeOptions, st *store.Store, sink *pulse.Sink) (*app, error) 
 	if err != nil {
 		return nil, err
 	}
-	if a.signIn, err = signin.New(cfg, st, releaseDate(), log); err != nil {
+	if a.signIn, err = signin.New(cfg, st, a.blocks, releaseDate(), log); err != nil {
 		return nil, err
 	}
 	if a.rosters, err = openRosters(cfg, st, log); err != nil {
@@ -128,6 +133,7 @@ func (a *app) webConfig() site.Config {
 			AllowedHosts:   cfg.AllowedHosts,
 			TrustedProxies: cfg.TrustedProxies,
 			NotifyRate:     cfg.NotifyRate,
+			Blocks:         a.blocks,
 			LimitLoopback:  cfg.NotifyRateLoopback,
 			Season:         cfg.DefaultSeason,
 			OpenMetrics:    cfg.Metrics == "on",

@@ -32,11 +32,12 @@ var floors = map[string][]string{
 	"clock":                {},
 	"clock/system":         {}, // it reads the kernel's clocks, and nothing else
 	"atomicfile":           {}, // it replaces files, and nothing else
-	"auth":                 {"clock"},
+	"auth/netblock":        {},
+	"auth":                 {"auth/netblock", "clock"},
 
 	// 1: loops, without I/O of their own
 	"voice/announce": {"audio", "voice/speakable"},
-	"auth/session":   {"auth", "clock"},
+	"auth/session":   {"auth", "auth/netblock", "clock"},
 	"game/live":      {"game", "game/call", "game/match", "game/odds", "game/protocol", "game/stats", "game/teams"},
 
 	// 2: edges; each uses one thing outside the program, and none imports another
@@ -50,7 +51,7 @@ var floors = map[string][]string{
 	"game/teamdata":     {"game", "game/teams"},
 	"daemon/systemd":    {},
 	"daemon/web/static": {},
-	"daemon/web":        {"auth", "daemon/web/static", "game/protocol", "game/teams", "voice", "voice/announce"},
+	"daemon/web":        {"auth", "auth/netblock", "daemon/web/static", "game/protocol", "game/teams", "voice", "voice/announce"},
 
 	// 2b: the routes of the HTTP server
 	"daemon/web/announcements": {"audio", "daemon/web", "voice/announce"},
@@ -74,7 +75,7 @@ var floors = map[string][]string{
 	"daemon/watchdog": {"audio", "daemon/systemd", "game/live", "voice/announce"},
 	"daemon/health":   {"audio/pulse", "daemon/systemd", "daemon/web/admin", "store", "voice/announce", "voice/library"},
 	"daemon/recovery": {"atomicfile", "daemon/exitcode", "daemon/settings", "daemon/systemd", "store"},
-	"daemon/signin":   {"auth", "auth/idp", "auth/session", "clock", "clock/system", "daemon/exitcode", "daemon/settings", "daemon/web/signin", "store"},
+	"daemon/signin":   {"auth", "auth/idp", "auth/netblock", "auth/session", "clock", "clock/system", "daemon/exitcode", "daemon/settings", "daemon/web/signin", "store"},
 	"daemon/client":   {"audio", "daemon/exitcode", "daemon/settings", "daemon/trust"},
 	"daemon/setup":    {"atomicfile", "daemon/exitcode", "daemon/settings"},
 	"daemon/doctor": {
@@ -91,7 +92,7 @@ var floors = map[string][]string{
 	"packaging/sbom":     {},
 	"models/train/speak": {"audio", "voice", "voice/onnx"},
 	"daemon": {
-		"audio/pulse", "clock/system", "daemon/cli", "daemon/client", "daemon/doctor", "daemon/exitcode", "daemon/health", "daemon/metrics",
+		"audio/pulse", "auth/netblock", "clock/system", "daemon/cli", "daemon/client", "daemon/doctor", "daemon/exitcode", "daemon/health", "daemon/metrics",
 		"daemon/recovery", "daemon/settings", "daemon/signin", "daemon/systemd", "daemon/watchdog", "daemon/web", "daemon/web/admin",
 		"daemon/web/announcements", "daemon/web/play", "daemon/web/site", "game/league", "game/live", "game/protocol", "game/teamdata",
 		"store", "voice/announce", "voice/espeak", "voice/library", "voice/onnx", "voice/speakable",

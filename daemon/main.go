@@ -48,7 +48,7 @@ func program() cli.Program {
 
 // administration returns the handler of the administration of a store.
 func administration(cfg settings.Config, st *store.Store, log *slog.Logger) (http.Handler, error) {
-	s, err := signin.New(cfg, st, releaseDate(), log)
+	s, err := signin.New(cfg, st, nil, releaseDate(), log)
 	if err != nil {
 		return nil, err
 	}

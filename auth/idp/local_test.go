@@ -51,7 +51,7 @@ func newLocalRig(t *testing.T) *localRig {
 // start starts the provider, or restarts it with another cost.
 func (r *localRig) start(signUp auth.SignUpPolicy, cost func() idp.Cost) {
 	r.Local = idp.NewLocal(idp.LocalConfig{
-		Accounts: r.sessions.LocalAccounts(), Throttle: session.NewThrottle(r.host.Now, netip.Addr.IsLoopback),
+		Accounts: r.sessions.LocalAccounts(), Throttle: session.NewThrottle(r.host.Now, nil, netip.Addr.IsLoopback),
 		Hasher: idp.NewHasher(cost), SignUp: signUp, Now: r.host.Now, Log: slog.New(slog.NewTextHandler(&r.log, nil)),
 	})
 }
@@ -139,7 +139,9 @@ func TestLocal_throttled(t *testing.T) {
 	r.create("alice")
 	_, local := r.request()
 	try := func(name, passphrase string) error {
-		_, err := r.SignIn(t.Context(), local, credentials(name, passphrase))
+		c := credentials(name, passphrase)
+		c.From = netip.MustParseAddr("192.168.1.8")
+		_, err := r.SignIn(t.Context(), local, c)
 		return err
 	}
 	if err := try("Alice", "wrong wrong"); !errors.Is(err, auth.ErrWrongCredentials) {

@@ -2,11 +2,15 @@ package session
 
 import "pressbox/auth"
 
-// Counters returns how many names and addresses a throttle counts.
-func Counters(t *Throttle) (names, addrs int) {
+// Counters returns the number of entries in the largest table of a throttle, and
+// of waiting clients in its longest line.
+func Counters(t *Throttle) (entries, waiting int) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	return len(t.names), len(t.addrs)
+	for _, n := range t.names {
+		waiting = max(waiting, len(n.line.waiting))
+	}
+	return max(len(t.names), len(t.hosts), len(t.networks), len(t.guesses), len(t.known)), waiting
 }
 
 // Tables returns all tables.

@@ -2,90 +2,12 @@ package session_test
 
 import (
 	"errors"
-	"fmt"
-	"net/netip"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"pressbox/auth"
-	"pressbox/auth/session"
 	"pressbox/check"
 )
-
-// F4: each wrong passphrase makes a name wait longer, up to a minute; the right
-// one then works, and resets the count.
-func TestThrottle_names(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		throttle := session.NewThrottle(time.Now, func(netip.Addr) bool { return true })
-		lan := netip.MustParseAddr("192.168.1.2")
-		wait := func(name string, want time.Duration) (right func()) {
-			t.Helper()
-			right, got := throttle.Try(name, lan)
-			if got != want {
-				t.Fatalf("%s waits %v, want %v", name, got, want)
-			}
-			return right
-		}
-		for _, seconds := range []int{1, 2, 4, 8, 16, 32, 60, 60, 60} {
-			delay := time.Duration(seconds) * time.Second
-			wait("alice", 0)
-			wait("alice", delay)
-			wait("bob"+delay.String(), 0)
-			time.Sleep(delay)
-		}
-		wait("alice", 0)()
-		wait("alice", 0)
-		time.Sleep(time.Hour)
-		wait("alice", 0)
-		wait("alice", time.Second)
-	})
-}
-
-// F4: an address has five attempts, and five a minute; exempt ones have any
-// number.
-func TestThrottle_addresses(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		throttle := session.NewThrottle(time.Now, netip.Addr.IsLoopback)
-		names := 0
-		try := func(from string, waits bool) {
-			t.Helper()
-			names++
-			_, wait := throttle.Try(fmt.Sprint("name", names), netip.MustParseAddr(from))
-			if wait > 12*time.Second || (wait > 0) != waits {
-				t.Errorf("%s waits %v, want up to 12s: %v", from, wait, waits)
-			}
-		}
-		for i := range 5 {
-			try(fmt.Sprintf("2001:db8::%d", i), false)
-		}
-		try("2001:db8::ffff", true) // the sixth of one /64
-		try("2001:db8:0:1::1", false)
-		for range 50 {
-			try("127.0.0.1", false)
-		}
-		time.Sleep(12 * time.Second)
-		try("2001:db8::1", false)
-	})
-}
-
-// Thousands of names and addresses take bounded memory.
-func TestThrottle_bounded(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		throttle := session.NewThrottle(time.Now, func(netip.Addr) bool { return false })
-		addr := netip.MustParseAddr("10.0.0.1")
-		for i := range 20_000 {
-			throttle.Try(fmt.Sprint(i), addr)
-			addr = addr.Next()
-		}
-		if names, addrs := session.Counters(throttle); names > 4096 || addrs > 4096 {
-			t.Errorf("%d names and %d addresses are counted, want at most 4096", names, addrs)
-		}
-	})
-}
 
 // A name is taken once, in any spelling, and free again after its account was
 // deleted.

@@ -21,6 +21,7 @@ import (
 
 	"pressbox/auth"
 	"pressbox/auth/idp"
+	"pressbox/auth/netblock"
 	"pressbox/auth/session"
 	"pressbox/clock"
 	"pressbox/clock/system"
@@ -39,9 +40,10 @@ type SignIn struct {
 	log   *slog.Logger
 }
 
-// New builds the parts over the store. released is the date of the program's version: the
+// New builds the parts over the store. blocks are the addresses that count as one client.
+// released is the date of the program's version: the
 // host's clock cannot be right if it is earlier; the zero time means unknown.
-func New(cfg settings.Config, st *store.Store, released time.Time, log *slog.Logger) (*SignIn, error) {
+func New(cfg settings.Config, st *store.Store, blocks *netblock.Table, released time.Time, log *slog.Logger) (*SignIn, error) {
 	boot, err := system.BootID()
 	if err != nil {
 		return nil, err
@@ -62,14 +64,14 @@ func New(cfg settings.Config, st *store.Store, released time.Time, log *slog.Log
 	if s.Web.Redirect == "" && cfg.PublicURL != "" {
 		s.Web.Redirect = cfg.PublicURL + signin.CallbackPath
 	}
-	if err := s.addProvider(cfg, st, released); err != nil {
+	if err := s.addProvider(cfg, st, blocks, released); err != nil {
 		return nil, exitcode.With(exitcode.Usage, err)
 	}
 	return s, nil
 }
 
 // addProvider adds the provider that the settings select.
-func (s *SignIn) addProvider(cfg settings.Config, st *store.Store, released time.Time) (err error) {
+func (s *SignIn) addProvider(cfg settings.Config, st *store.Store, blocks *netblock.Table, released time.Time) (err error) {
 	local := cfg.SignIn.Provider == auth.Local
 	u, err := url.Parse(s.Web.Redirect)
 	if (err != nil || u.Path != signin.CallbackPath) && (!local || s.Web.Redirect != "") {
@@ -77,7 +79,7 @@ func (s *SignIn) addProvider(cfg settings.Config, st *store.Store, released time
 			cfg.OAuthRedirectURI, cfg.SignIn.Provider, signin.CallbackPath)
 	}
 	if local {
-		s.addLocal(cfg, st)
+		s.addLocal(cfg, st, blocks)
 		return nil
 	}
 	secret, err := clientSecret(cfg.SignIn)
@@ -99,13 +101,13 @@ func (s *SignIn) addProvider(cfg settings.Config, st *store.Store, released time
 
 // addLocal adds the accounts in the store. Their form asks for an invite, so the sign-in
 // itself is open to the accounts that it authenticates.
-func (s *SignIn) addLocal(cfg settings.Config, st *store.Store) {
+func (s *SignIn) addLocal(cfg settings.Config, st *store.Store, blocks *netblock.Table) {
 	exempt := func(a netip.Addr) bool {
 		return a.IsLoopback() || slices.ContainsFunc(cfg.TrustedProxies, func(p netip.Prefix) bool { return p.Contains(a) })
 	}
 	local := idp.NewLocal(idp.LocalConfig{
 		Accounts: s.Web.Sessions.LocalAccounts(),
-		Throttle: session.NewThrottle(time.Now, exempt),
+		Throttle: session.NewThrottle(time.Now, blocks, exempt),
 		Hasher:   idp.NewHasher(idp.CalibratedCost(st)),
 		SignUp:   s.Web.SignIn.SignUp,
 		Now:      time.Now,

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"pressbox/auth"
+	"pressbox/auth/netblock"
 )
 
 // Access selects the clients that may create and watch announcements
@@ -89,7 +90,7 @@ func (a accessRules) authorizeNotify(r *http.Request, orSession bool) error {
 		}
 		return errToken
 	}
-	if a.notify == Open || a.notify == LAN && isLocal(client) || signedIn() {
+	if a.notify == Open || a.notify == LAN && netblock.IsLocal(client) || signedIn() {
 		return nil
 	}
 	if a.notify == Token {
@@ -143,10 +144,4 @@ func challenge(err error) string {
 		return `Bearer realm="pressbox", error="invalid_token"`
 	}
 	return `Bearer realm="pressbox"`
-}
-
-// isLocal reports whether an address belongs to this host or its local network:
-// loopback, RFC 1918, RFC 4193 or link-local.
-func isLocal(a netip.Addr) bool {
-	return a.IsLoopback() || a.IsPrivate() || a.IsLinkLocalUnicast()
 }

@@ -46,9 +46,6 @@ func ClientOf(trusted []netip.Prefix, peer netip.Addr, headers map[string][]stri
 	return proxies(trusted).client(peer, headers)
 }
 
-// Local reports whether an address belongs to the local network.
-func Local(a netip.Addr) bool { return isLocal(a) }
-
 // PeerOf returns the user and the groups of the peer of a connection.
 func PeerOf(conn *net.UnixConn) (uid int, groups []uint32, err error) {
 	p, err := peerOf(conn)

@@ -220,13 +220,8 @@ func joinURL(r *http.Request, publicOrigin string) string {
 
 // privateAddr returns the first private IPv4 address of this host.
 func privateAddr() (netip.Addr, bool) {
-	all, err := net.InterfaceAddrs()
-	if err != nil {
-		return netip.Addr{}, false
-	}
-	for _, one := range all {
-		prefix, err := netip.ParsePrefix(one.String())
-		if a := prefix.Addr(); err == nil && a.Is4() && a.IsPrivate() {
+	for _, prefix := range interfacePrefixes() {
+		if a := prefix.Addr(); a.Is4() && a.IsPrivate() {
 			return a, true
 		}
 	}

@@ -1,84 +1,136 @@
 package web
 
 import (
+	"net"
 	"net/netip"
 	"sync"
 	"time"
 
 	"golang.org/x/time/rate"
+
+	"pressbox/auth/netblock"
 )
 
-// maxAddresses is the number of addresses that a limiter counts separately in
-// each generation. Further ones share one allowance.
+// maxAddresses is the number of clients and networks that a limiter counts
+// separately in each generation. Further clients share one allowance.
 const maxAddresses = 4096
 
-// A Limiter limits the rate of events of each address. After an idle period in
-// which a spent allowance is restored, an address needs no record; so the
-// limiter has two generations of allowances, and deletes the older one whole.
+// A Limiter limits the rate of events of each client, and of the clients of one
+// local IPv6 network together (see [netblock.Table]). After an idle period in which
+// a spent allowance is restored, a client needs no record; so the limiter has two
+// generations of allowances, and deletes the older one whole.
 type Limiter struct {
+	blocks *netblock.Table
 	every  rate.Limit
 	burst  int
 	period time.Duration // until a spent allowance is restored
 
 	mu                sync.Mutex // guards the fields below
-	current, previous map[netip.Prefix]*rate.Limiter
-	overflow          *rate.Limiter // shared by the addresses beyond maxAddresses
+	current, previous map[allowanceKey]*rate.Limiter
+	overflow          *rate.Limiter // shared by the clients beyond maxAddresses
 	periodBegan       time.Time     // start of the current generation
 }
 
-// NewLimiter returns a limiter that allows each address perMinute events a
-// minute, and burst at once.
-func NewLimiter(perMinute, burst int) *Limiter {
+type allowanceKey struct {
+	block netip.Prefix
+	share int // limits of one client
+}
+
+// NewLimiter returns a limiter that allows each client perMinute events a
+// minute, and burst at once. The blocks of addresses are those of blocks.
+func NewLimiter(blocks *netblock.Table, perMinute, burst int) *Limiter {
 	l := &Limiter{
+		blocks:  blocks,
 		every:   rate.Limit(float64(perMinute) / 60),
 		burst:   max(1, burst),
-		current: map[netip.Prefix]*rate.Limiter{},
+		current: map[allowanceKey]*rate.Limiter{},
 	}
 	l.period = time.Duration(float64(l.burst) / float64(l.every) * float64(time.Second))
 	l.overflow = rate.NewLimiter(l.every, l.burst)
 	return l
 }
 
+// NewLimiter returns a limiter with the server's blocks.
+func (s *Server) NewLimiter(perMinute, burst int) *Limiter {
+	return NewLimiter(s.cfg.Blocks, perMinute, burst)
+}
+
 // reserve counts one event of the address. It returns 0 if the event is
 // permitted, otherwise the time until the next one is.
 func (l *Limiter) reserve(a netip.Addr, now time.Time) (wait time.Duration) {
-	r := l.allowance(addrBlock(a), now).ReserveN(now, 1)
-	if wait = r.DelayFrom(now); wait > 0 {
-		r.CancelAt(now)
+	var reserved []*rate.Reservation
+	for _, allowance := range l.allowances(l.blocks.Of(a), now) {
+		r := allowance.ReserveN(now, 1)
+		wait, reserved = max(wait, r.DelayFrom(now)), append(reserved, r)
+	}
+	if wait > 0 {
+		for _, r := range reserved {
+			r.CancelAt(now)
+		}
 	}
 	return wait
 }
 
-func (l *Limiter) allowance(net netip.Prefix, now time.Time) *rate.Limiter {
+// allowances returns the allowances of a client and of its network, if it has one.
+func (l *Limiter) allowances(b netblock.Blocks, now time.Time) []*rate.Limiter {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if now.Sub(l.periodBegan) >= l.period {
-		l.previous, l.current, l.periodBegan = l.current, map[netip.Prefix]*rate.Limiter{}, now
+		l.previous, l.current, l.periodBegan = l.current, map[allowanceKey]*rate.Limiter{}, now
 	}
-	if known, ok := l.current[net]; ok {
+	host := l.allowance(allowanceKey{b.Host, 1})
+	if !b.Network.IsValid() || host == l.overflow {
+		return []*rate.Limiter{host}
+	}
+	return []*rate.Limiter{host, l.allowance(allowanceKey{b.Network, netblock.Share})}
+}
+
+// allowance returns an allowance of the current generation. l.mu must be held.
+func (l *Limiter) allowance(key allowanceKey) *rate.Limiter {
+	if known, ok := l.current[key]; ok {
 		return known
 	}
 	if len(l.current) >= maxAddresses {
 		return l.overflow
 	}
-	known, ok := l.previous[net]
+	known, ok := l.previous[key]
 	if !ok {
-		known = rate.NewLimiter(l.every, l.burst)
+		known = rate.NewLimiter(l.every*rate.Limit(key.share), l.burst*key.share)
 	}
-	l.current[net] = known
+	l.current[key] = known
 	return known
 }
 
-// addrBlock returns the block that counts as one address: an IPv4 address, or
-// the /64 of an IPv6 address. All unknown addresses are one block.
-func addrBlock(a netip.Addr) netip.Prefix {
-	bits := a.BitLen()
-	if a.Is6() {
-		bits = 64
+// interfacesAge is the time for which the prefixes of the host's interfaces are
+// cached.
+const interfacesAge = 30 * time.Second
+
+// InterfacePrefixes returns a function that returns the prefixes of the addresses
+// of the host's interfaces, at most 30 seconds old; none if they cannot be read.
+func InterfacePrefixes() func() []netip.Prefix {
+	var mu sync.Mutex // guards the variables below
+	var read time.Time
+	var prefixes []netip.Prefix
+	return func() []netip.Prefix {
+		mu.Lock()
+		defer mu.Unlock()
+		if read.IsZero() || time.Since(read) > interfacesAge {
+			prefixes, read = interfacePrefixes(), time.Now()
+		}
+		return prefixes
 	}
-	net, err := a.Prefix(bits)
-	if err != nil { // the zero Addr
-		return netip.Prefix{}
+}
+
+func interfacePrefixes() []netip.Prefix {
+	all, err := net.InterfaceAddrs()
+	if err != nil {
+		return nil
 	}
-	return net
+	var prefixes []netip.Prefix
+	for _, one := range all {
+		if prefix, err := netip.ParsePrefix(one.String()); err == nil {
+			prefixes = append(prefixes, prefix)
+		}
+	}
+	return prefixes
 }

@@ -8,7 +8,7 @@ import (
 
 func TestLimiter_generations(t *testing.T) {
 	t.Parallel()
-	l := NewLimiter(60, 30) // one a second, 30 at once
+	l := NewLimiter(nil, 60, 30) // one a second, 30 at once
 	now := time.Unix(1_700_000_000, 0)
 	a := netip.MustParseAddr("192.0.2.1")
 	for range 30 {
@@ -30,7 +30,7 @@ func TestLimiter_generations(t *testing.T) {
 
 func TestLimiter_maxAddresses(t *testing.T) {
 	t.Parallel()
-	l := NewLimiter(60, 30)
+	l := NewLimiter(nil, 60, 30)
 	now := time.Unix(1_700_000_000, 0)
 	spent := netip.MustParseAddr("192.0.2.1")
 	for range 30 {

@@ -11,6 +11,8 @@ import (
 	"sync"
 	"syscall"
 	"time"
+
+	"pressbox/auth/netblock"
 )
 
 // WriteTimeout is the time limit from the end of a request's header to the end
@@ -26,7 +28,7 @@ const (
 	idleTimeout   = 2 * time.Minute  // between two requests
 
 	maxConns     = 1024 // open at once
-	maxConnsEach = 64   // open at once from one address, except loopback and trusted proxies
+	maxConnsEach = 64   // open at once from one client, except loopback and trusted proxies
 
 	shutdownTimeout = 5 * time.Second // for open requests when the server stops
 )
@@ -37,7 +39,7 @@ const (
 // and returns nil. It may be called for several listeners.
 func (s *Server) Serve(ctx context.Context, ln net.Listener) error {
 	exempt := func(a netip.Addr) bool { return !a.IsValid() || a.IsLoopback() || s.requests.proxies.trust(a) }
-	return s.serveOn(ctx, &limitedListener{Listener: ln, exempt: exempt, each: map[netip.Prefix]int{}}, s.public)
+	return s.serveOn(ctx, &limitedListener{Listener: ln, blocks: s.cfg.Blocks, exempt: exempt, each: map[netip.Prefix]int{}}, s.public)
 }
 
 // ServeAdmin serves the administrator's requests like [Server.Serve], on a Unix
@@ -89,14 +91,16 @@ func (s *Server) serveOn(ctx context.Context, ln net.Listener, h http.Handler) e
 }
 
 // A limitedListener closes connections beyond [maxConns], and those of one
-// address beyond [maxConnsEach].
+// client beyond [maxConnsEach], and those of a local IPv6 network beyond
+// [netblock.Share] times as many.
 type limitedListener struct {
 	net.Listener
+	blocks *netblock.Table
 	exempt func(netip.Addr) bool // from maxConnsEach
 
 	mu   sync.Mutex // guards the fields below
 	all  int
-	each map[netip.Prefix]int
+	each map[netip.Prefix]int // by client and by network
 }
 
 // Accept returns the next connection within the limits.
@@ -107,32 +111,36 @@ func (l *limitedListener) Accept() (net.Conn, error) {
 			return nil, err
 		}
 		from := remoteAddr(conn.RemoteAddr().String())
-		if l.add(from) {
-			return &limitedConn{Conn: conn, release: sync.OnceFunc(func() { l.remove(from) })}, nil
+		if blocks, ok := l.add(from); ok {
+			return &limitedConn{Conn: conn, release: sync.OnceFunc(func() { l.remove(blocks) })}, nil
 		}
 		_ = conn.Close() // nothing has been sent
 	}
 }
 
-func (l *limitedListener) add(from netip.Addr) bool {
+// add counts a connection in its blocks, if it is within the limits.
+func (l *limitedListener) add(from netip.Addr) (b netblock.Blocks, ok bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	net := addrBlock(from)
-	if l.all >= maxConns || l.each[net] >= maxConnsEach && !l.exempt(from) {
-		return false
+	b = l.blocks.Of(from)
+	full := l.each[b.Host] >= maxConnsEach || b.Network.IsValid() && l.each[b.Network] >= netblock.Share*maxConnsEach
+	if l.all >= maxConns || full && !l.exempt(from) {
+		return b, false
 	}
 	l.all++
-	l.each[net]++
-	return true
+	l.each[b.Host]++
+	l.each[b.Network]++
+	return b, true
 }
 
-func (l *limitedListener) remove(from netip.Addr) {
+func (l *limitedListener) remove(b netblock.Blocks) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.all--
-	net := addrBlock(from)
-	if l.each[net]--; l.each[net] == 0 {
-		delete(l.each, net)
+	for _, block := range []netip.Prefix{b.Host, b.Network} {
+		if l.each[block]--; l.each[block] == 0 {
+			delete(l.each, block)
+		}
 	}
 }
 

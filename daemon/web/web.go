@@ -15,6 +15,8 @@ import (
 	"net/netip"
 	"sync"
 	"time"
+
+	"pressbox/auth/netblock"
 )
 
 // A Config holds the settings of a [Server]. Log is required.
@@ -47,6 +49,9 @@ type Config struct {
 	// NotifyRate is the number of announcements that one address may create each
 	// minute, in bursts of at most half as many; 0 means 120.
 	NotifyRate int
+	// Blocks are the addresses that count as one client; nil: without the prefixes
+	// of the host's interfaces.
+	Blocks *netblock.Table
 	// LimitLoopback applies rate limits to loopback addresses as well.
 	LimitLoopback bool
 
@@ -97,7 +102,7 @@ func New(cfg Config) (*Server, error) {
 		access:   accessRules{notify: cfg.Access, tokens: cfg.Tokens, sessions: cfg.Sessions},
 		requests: requestLog{logger: cfg.Log, observe: cfg.Observe, proxies: cfg.TrustedProxies},
 		origins:  http.NewCrossOriginProtection(),
-		posts:    NewLimiter(cfg.NotifyRate, cfg.NotifyRate/2),
+		posts:    NewLimiter(cfg.Blocks, cfg.NotifyRate, cfg.NotifyRate/2),
 		closing:  make(chan struct{}),
 		activity: activity{started: time.Now()},
 	}

@@ -54,7 +54,7 @@ func WithLocalAccounts(policy auth.SignUpPolicy, now *authtest.Host) func(*site.
 	return func(cfg *site.Config) {
 		l := idp.NewLocal(idp.LocalConfig{
 			Accounts: cfg.SignIn.Sessions.LocalAccounts(), SignUp: policy, Now: now.Now, Log: cfg.Log,
-			Throttle: session.NewThrottle(now.Now, netip.Addr.IsLoopback),
+			Throttle: session.NewThrottle(now.Now, nil, netip.Addr.IsLoopback),
 			Hasher:   idp.NewHasher(func() idp.Cost { return idp.Cost{Memory: 64, Time: 1} }),
 		})
 		cfg.SignIn.Local, cfg.SignIn.Passphrases = l, l

@@ -1,0 +1,53 @@
+package netblock_test
+
+import (
+	"net/netip"
+	"testing"
+
+	"pressbox/auth/netblock"
+)
+
+func TestTable_of(t *testing.T) {
+	t.Parallel()
+	own := []netip.Prefix{netip.MustParsePrefix("2001:db8:1:2::/64"), netip.MustParsePrefix("192.168.1.0/24"), netip.MustParsePrefix("::/0")}
+	table := netblock.New(func() []netip.Prefix { return own })
+	for _, tt := range []struct{ addr, host, network string }{
+		{"192.168.1.7", "192.168.1.7/32", ""},
+		{"203.0.113.7", "203.0.113.7/32", ""},
+		{"::ffff:192.168.1.7", "192.168.1.7/32", ""},
+		{"fe80::1%eth0", "fe80::1/128", "fe80::/64"},
+		{"fd00:1:2:3::7", "fd00:1:2:3::7/128", "fd00:1:2:3::/64"},
+		{"2001:db8:1:2::7", "2001:db8:1:2::7/128", "2001:db8:1:2::/64"},
+		{"2001:db8:1:3::7", "2001:db8:1:3::/64", ""},
+		{"::1", "::/64", ""},
+	} {
+		got := table.Of(netip.MustParseAddr(tt.addr))
+		if got.Host.String() != tt.host || got.Network.IsValid() != (tt.network != "") || tt.network != "" && got.Network.String() != tt.network {
+			t.Errorf("%s: %v, want %s and %q", tt.addr, got, tt.host, tt.network)
+		}
+	}
+	if got := table.Of(netip.Addr{}); got != (netblock.Blocks{}) {
+		t.Errorf("no address: %v", got)
+	}
+	var none *netblock.Table
+	if got := none.Of(netip.MustParseAddr("2001:db8:1:2::7")).Host.Bits(); got != 64 {
+		t.Errorf("without interfaces: /%d, want /64", got)
+	}
+}
+
+func TestIsLocal_ranges(t *testing.T) {
+	t.Parallel()
+	for address, want := range map[string]bool{
+		"127.0.0.1": true, "127.255.255.255": true, "::1": true,
+		"10.0.0.0": true, "10.255.255.255": true, "9.255.255.255": false, "11.0.0.0": false,
+		"172.15.255.255": false, "172.16.0.0": true, "172.31.255.255": true, "172.32.0.0": false,
+		"192.167.255.255": false, "192.168.0.0": true, "192.168.255.255": true, "192.169.0.0": false,
+		"169.254.1.1": true, "169.253.255.255": false, "fe80::1": true, "fec0::1": false,
+		"fc00::1": true, "fdff::1": true, "fe00::1": false, "2001:db8::1": false,
+		"100.64.0.1": false, "0.0.0.0": false, "203.0.113.5": false,
+	} {
+		if got := netblock.IsLocal(netip.MustParseAddr(address)); got != want {
+			t.Errorf("%s local: %t, want %t", address, got, want)
+		}
+	}
+}

@@ -1,0 +1,281 @@
+package session_test
+
+import (
+	"context"
+	"fmt"
+	"net/netip"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"pressbox/auth/session"
+)
+
+func newThrottle() *session.Throttle {
+	return session.NewThrottle(time.Now, nil, netip.Addr.IsLoopback)
+}
+
+// addresses returns n addresses from the first one on.
+func addresses(first string, n int) []netip.Addr {
+	all := []netip.Addr{netip.MustParseAddr(first)}
+	for len(all) < n {
+		all = append(all, all[len(all)-1].Next())
+	}
+	return all
+}
+
+// guess tries a name from each address as soon as the throttle permits it, until
+// stop is called, which returns the number of permitted tries. At most atOnce
+// addresses are in use at a time; each makes one try and comes back after the others.
+func guess(throttle *session.Throttle, from []netip.Addr, atOnce int) (stop func() int) {
+	ctx, cancel := context.WithCancel(context.Background())
+	var tries atomic.Int64
+	var guessers sync.WaitGroup
+	for i := range atOnce {
+		guessers.Go(func() {
+			for next := i; ctx.Err() == nil; next += atOnce {
+				for ctx.Err() == nil {
+					_, wait := throttle.Try("alice", from[next%len(from)])
+					if wait == 0 {
+						tries.Add(1)
+						break
+					}
+					if wait > 5*time.Second && len(from) > atOnce { // another address is sooner
+						time.Sleep(time.Second)
+						break
+					}
+					time.Sleep(wait)
+				}
+			}
+		})
+	}
+	return func() int {
+		cancel()
+		guessers.Wait()
+		return int(tries.Load())
+	}
+}
+
+// F4: each wrong passphrase makes a client wait longer, up to a minute; the right
+// one then works, and resets the count.
+func TestThrottle_delays(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		throttle := newThrottle()
+		lan, other := netip.MustParseAddr("192.168.1.2"), netip.MustParseAddr("192.168.1.3")
+		wait := func(name string, from netip.Addr, want time.Duration) (right func()) {
+			t.Helper()
+			right, got := throttle.Try(name, from)
+			if got != want {
+				t.Fatalf("%s from %v waits %v, want %v", name, from, got, want)
+			}
+			return right
+		}
+		for _, seconds := range []int{1, 2, 4, 8, 16, 32, 60, 60, 60} {
+			delay := time.Duration(seconds) * time.Second
+			wait("alice", lan, 0)
+			wait("alice", lan, delay)
+			if seconds > 8 {
+				wait("bob"+delay.String(), other, 0)
+			}
+			time.Sleep(delay)
+		}
+		wait("alice", lan, 0)()
+		wait("alice", lan, 0)
+		time.Sleep(time.Hour)
+		wait("alice", lan, 0)
+		wait("alice", lan, time.Second)
+	})
+}
+
+// F4: an address has five attempts, and five a minute; exempt ones have any
+// number.
+func TestThrottle_addresses(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		throttle := newThrottle()
+		names := 0
+		try := func(from string, waits bool) {
+			t.Helper()
+			names++
+			_, wait := throttle.Try(fmt.Sprint("name", names), netip.MustParseAddr(from))
+			if wait > 12*time.Second || (wait > 0) != waits {
+				t.Errorf("%s waits %v, want up to 12s: %v", from, wait, waits)
+			}
+		}
+		for i := range 5 {
+			try(fmt.Sprintf("2001:db8::%d", i), false)
+		}
+		try("2001:db8::ffff", true) // the sixth of one /64
+		try("2001:db8:0:1::1", false)
+		for range 50 {
+			try("127.0.0.1", false)
+		}
+		time.Sleep(12 * time.Second)
+		try("2001:db8::1", false)
+	})
+}
+
+// Thousands of names and addresses take bounded memory.
+func TestThrottle_bounded(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		throttle := newThrottle()
+		addr, neighbor := netip.MustParseAddr("10.0.0.1"), netip.MustParseAddr("fe80::1")
+		for i := range 10_000 {
+			name := fmt.Sprint(i)
+			if right, wait := throttle.Try(name, addr); wait == 0 {
+				right()
+			}
+			throttle.Try(name, neighbor)
+			throttle.Try("alice", neighbor)
+			addr, neighbor = addr.Next(), neighbor.Next()
+		}
+		if entries, waiting := session.Counters(throttle); entries > 4096 || waiting > 256 {
+			t.Errorf("%d entries and %d waiting clients, want at most 4096 and 256", entries, waiting)
+		}
+	})
+}
+
+// F4: clients that guess a name at every opening, from any number of addresses,
+// keep its owner out for at most five seconds.
+func TestThrottle_ownerNotLockedOut(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		name, first string
+		addresses   int
+		atOnce      int
+		owner       string
+	}{
+		{"one address", "192.168.1.100", 1, 1, "192.168.1.2"},
+		{"many addresses of the owner's network", "192.168.1.10", 200, 1, "192.168.1.220"},
+		{"all addresses of the owner's network", "192.168.1.10", 200, 60, "192.168.1.220"},
+		{"another network", "10.0.0.1", 250, 60, "192.168.1.2"},
+		{"local IPv6 addresses", "fe80::1", 1000, 1, "fe80:0:0:0:1::"},
+		{"another IPv6 network", "fd00:1::1", 1000, 60, "fe80:0:0:0:1::"},
+		{"the internet", "203.0.113.1", 1000, 60, "198.51.100.7"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				throttle := newThrottle()
+				stop := guess(throttle, addresses(tt.first, tt.addresses), tt.atOnce)
+				owner := netip.MustParseAddr(tt.owner)
+				for range 5 { // each time from another address
+					time.Sleep(time.Minute)
+					began := time.Now()
+					for time.Since(began) < time.Minute {
+						if right, wait := throttle.Try("alice", owner); wait == 0 {
+							right()
+							break
+						}
+						time.Sleep(time.Second)
+					}
+					if waited := time.Since(began); waited > 5*time.Second {
+						t.Errorf("the owner at %v waited %v, want at most 5s", owner, waited)
+					}
+					owner = owner.Next()
+				}
+				if n := stop(); n < 8 {
+					t.Errorf("only %d guesses: the test shows nothing", n)
+				}
+			})
+		})
+	}
+}
+
+// A client that has given the right passphrase does not wait for those that guess,
+// even if they have every other address of its network.
+func TestThrottle_knownClient(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		throttle := newThrottle()
+		owner := netip.MustParseAddr("fe80::ffff")
+		right, _ := throttle.Try("alice", owner)
+		right()
+		stop := guess(throttle, addresses("fe80::1", 500), 60)
+		for range 5 {
+			time.Sleep(time.Minute)
+			right, wait := throttle.Try("alice", owner)
+			if wait > 0 {
+				t.Fatalf("a client that has signed in waits %v", wait)
+			}
+			right()
+		}
+		stop()
+	})
+}
+
+// F4: the number of guesses for a name is bounded, however many addresses they come
+// from.
+func TestThrottle_totalRate(t *testing.T) {
+	t.Parallel()
+	const most = 30 * 5 // a try every two seconds
+	for _, tt := range []struct {
+		name, first       string
+		addresses, atOnce int
+		atLeast, atMost   int
+	}{
+		{"one address", "192.168.1.100", 1, 1, 9, 11},
+		{"loopback", "127.0.0.1", 1, 1, most, most},
+		{"the local network", "192.168.1.1", 250, 50, most, most + 250},
+		{"a network of 65,536", "10.0.0.1", 1000, 50, most, most + 256 + 256*5/15},
+		{"local IPv6 addresses", "fe80::1", 1000, 50, most / 2, most},
+		{"the internet", "203.0.113.1", 1000, 50, most / 2, most},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				stop := guess(newThrottle(), addresses(tt.first, tt.addresses), tt.atOnce)
+				time.Sleep(5*time.Minute - time.Nanosecond)
+				if n := stop(); n < tt.atLeast || n > tt.atMost {
+					t.Errorf("%d guesses in five minutes, want %d to %d", n, tt.atLeast, tt.atMost)
+				}
+			})
+		})
+	}
+}
+
+// Refused tries are counted too: who asks without end has no place in a line.
+func TestThrottle_refusedTries(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		throttle := newThrottle()
+		from := netip.MustParseAddr("203.0.113.5")
+		permitted := func(name string) bool { _, wait := throttle.Try(name, from); return wait == 0 }
+		for i := range 60 {
+			if got, want := permitted("alice"), i == 0; got != want {
+				t.Fatalf("try %d permitted: %t, want %t", i, got, want)
+			}
+		}
+		if permitted("bob") {
+			t.Error("try 61 at once was permitted")
+		}
+		time.Sleep(time.Second)
+		if !permitted("bob") {
+			t.Error("a try was refused after a second")
+		}
+	})
+}
+
+// The addresses of a local IPv6 network have forty tries together, and forty a minute.
+func TestThrottle_ipv6Network(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		throttle := newThrottle()
+		permitted := 0
+		for i, from := range addresses("fd00::1", 50) {
+			if _, wait := throttle.Try(fmt.Sprint("name", i), from); wait == 0 {
+				permitted++
+			}
+		}
+		if permitted != 40 {
+			t.Errorf("%d tries of a /64 at once, want 40", permitted)
+		}
+		if _, wait := throttle.Try("alice", netip.MustParseAddr("fd00:0:0:1::1")); wait > 0 {
+			t.Errorf("an address of another /64 waits %v", wait)
+		}
+	})
+}
