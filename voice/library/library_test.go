@@ -183,6 +183,10 @@ func TestVoices_faultyAffectOnlyThemselves(t *testing.T) {
 		if err := speakError(t, h, name); err == nil {
 			t.Errorf("the faulty voice %s speaks", name)
 		}
+		log := h.logs.String()
+		if n := strings.Count(log, `unusable" voice=`+name) + strings.Count(log, `invalid" voice=`+name); n != 1 {
+			t.Errorf("the faulty voice %s is logged %d times", name, n)
+		}
 	}
 	if n := samples(speak(t, h, "", "hello", 170)); n == 0 || h.Health() != nil {
 		t.Errorf("the valid voice yields %d samples; Health: %v", n, h.Health())

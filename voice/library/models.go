@@ -171,18 +171,20 @@ func (l *Library) load(ctx context.Context, e *installedVoice) error {
 	return nil
 }
 
-// failed stores why e, or every voice, cannot be used. It ignores errors after
-// the end of ctx.
+// failed stores why e, or every voice, cannot be used, and logs it unless it is
+// already stored. It ignores errors after the end of ctx.
 func (l *Library) failed(ctx context.Context, e *installedVoice, err error) {
 	if ctx.Err() != nil {
 		return
 	}
-	l.cfg.Log.Error("voice unusable", "voice", e.name, "err", err)
-	l.setUnavailable(err)
-	if errors.Is(err, voice.ErrUnavailable) {
-		return
-	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	e.err = err
+	stored := &e.err
+	if errors.Is(err, voice.ErrUnavailable) {
+		stored = &l.unavailable
+	}
+	if *stored == nil || (*stored).Error() != err.Error() {
+		l.cfg.Log.Error("voice unusable", "voice", e.name, "err", err)
+	}
+	*stored = err
 }
