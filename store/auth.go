@@ -34,7 +34,7 @@ func (r authRepository) View(ctx context.Context, read func(auth.Tx) error) erro
 
 // Update implements [auth.Repository].
 func (r authRepository) Update(ctx context.Context, change func(auth.Tx) error) error {
-	return r.update(ctx, func(tx *bolt.Tx) error { return change(authTx{tx}) })
+	return r.grow(ctx, signInShare, func(tx *bolt.Tx) error { return change(authTx{tx}) })
 }
 
 // authTx implements [auth.Tx].
@@ -47,12 +47,12 @@ func (t authTx) Get(table auth.Table, key []byte) []byte {
 
 // Put writes a record.
 func (t authTx) Put(table auth.Table, key, value []byte) error {
-	return t.tx.Bucket([]byte(table)).Put(key, value)
+	return tableOf(t.tx, []byte(table)).Put(key, value)
 }
 
 // Delete deletes a record, if it exists.
 func (t authTx) Delete(table auth.Table, key []byte) error {
-	return t.tx.Bucket([]byte(table)).Delete(key)
+	return tableOf(t.tx, []byte(table)).Delete(key)
 }
 
 // Each visits the records whose keys begin with prefix, in order.

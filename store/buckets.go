@@ -9,6 +9,7 @@ import (
 
 var (
 	metaBucket         = []byte("meta")
+	usageBucket        = []byte("usage")
 	waitingBucket      = []byte("waiting")
 	endedBucket        = []byte("ended")
 	keysBucket         = []byte("idempotency_keys")

@@ -3,6 +3,7 @@ package store
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 
 	bolt "go.etcd.io/bbolt"
@@ -27,23 +28,43 @@ func (s *Store) TeamData(_ context.Context, key string) (value []byte, err error
 	return value, nil
 }
 
-// SaveTeamData caches an answer of the team-data API. It returns [ErrFull] when
-// the store is nearly full.
+// SaveTeamData caches an answer of the team-data API. It returns [ErrFull] if the
+// share of caches has no room for it alone.
 func (s *Store) SaveTeamData(ctx context.Context, key string, value []byte) error {
-	err := s.checkSpace()
-	if err == nil {
-		err = s.update(ctx, func(tx *bolt.Tx) error {
-			b, err := tx.CreateBucketIfNotExists(teamDataBucket)
-			if err != nil {
-				return err
-			}
-			return b.Put([]byte(key), value)
-		})
-	}
+	err := s.cache(ctx, teamDataBucket, []byte(key), value)
 	if err != nil {
 		return fmt.Errorf("save team data: %w", err)
 	}
 	return nil
+}
+
+// cache saves an entry of a cache. If the share of caches is full, it first
+// deletes all team data, which can be requested again.
+func (s *Store) cache(ctx context.Context, bucket, key, value []byte) error {
+	put := func(tx *bolt.Tx) error {
+		if _, err := tx.CreateBucketIfNotExists(bucket); err != nil {
+			return err
+		}
+		return tableOf(tx, bucket).Put(key, value)
+	}
+	err := s.grow(ctx, cachesShare, put)
+	if !errors.Is(err, ErrFull) {
+		return err
+	}
+	if err := s.update(ctx, deleteTeamData); err != nil {
+		return err
+	}
+	return s.grow(ctx, cachesShare, put)
+}
+
+func deleteTeamData(tx *bolt.Tx) error {
+	if tx.Bucket(teamDataBucket) == nil {
+		return nil
+	}
+	if err := tx.DeleteBucket(teamDataBucket); err != nil {
+		return err
+	}
+	return tx.Bucket(usageBucket).Delete(teamDataBucket)
 }
 
 // Cached returns the cached document of a sign-in provider, nil if there is none.
@@ -60,9 +81,7 @@ func (s *Store) Cached(_ context.Context, key string) (value []byte, err error) 
 
 // SaveCached caches a document of a sign-in provider.
 func (s *Store) SaveCached(ctx context.Context, key string, value []byte) error {
-	err := s.update(ctx, func(tx *bolt.Tx) error {
-		return tx.Bucket(idpCacheBucket).Put([]byte(key), value)
-	})
+	err := s.cache(ctx, idpCacheBucket, []byte(key), value)
 	if err != nil {
 		return fmt.Errorf("save %s: %w", key, err)
 	}
@@ -83,9 +102,7 @@ func (s *Store) Calibration(hash string) (json []byte, ok bool, err error) {
 
 // SaveCalibration saves the calibration of the voice whose model has this hash.
 func (s *Store) SaveCalibration(hash string, json []byte) error {
-	err := s.update(context.Background(), func(tx *bolt.Tx) error {
-		return tx.Bucket(calibrationsBucket).Put([]byte(hash), json)
-	})
+	err := s.cache(context.Background(), calibrationsBucket, []byte(hash), json)
 	if err != nil {
 		return fmt.Errorf("save the calibration of %s: %w", hash, err)
 	}

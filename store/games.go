@@ -32,41 +32,60 @@ type journal struct{ store *Store }
 // Append saves a change; see [live.Journal]. The transaction that ends a game also
 // packs its moves.
 func (j journal) Append(ctx context.Context, c live.Change) (nearlyFull bool, err error) {
-	if c.First == 1 {
-		if err := j.store.checkSpace(); err != nil {
-			return true, fmt.Errorf("create game %s: %w: %w", c.Game, live.ErrFull, err)
-		}
+	if c.Summary == nil {
+		err = j.store.update(ctx, func(tx *bolt.Tx) error { return deleteGame(tx, []byte(c.Game)) })
+	} else {
+		err = j.store.grow(ctx, gamesShare, func(tx *bolt.Tx) error {
+			if err := appendMoves(tx, c); err != nil {
+				return err
+			}
+			return j.store.checkNewGame(tx, c)
+		})
 	}
-	err = j.store.update(ctx, func(tx *bolt.Tx) error {
-		if c.Summary == nil {
-			return deleteGame(tx, []byte(c.Game))
-		}
-		return appendMoves(tx, c)
-	})
+	if errors.Is(err, ErrFull) {
+		err = fmt.Errorf("%w: %w", live.ErrFull, err)
+	}
 	if err != nil {
 		return false, fmt.Errorf("append to game %s from move %d: %w", c.Game, c.First, err)
 	}
 	st, err := j.store.Stats()
-	return err == nil && st.NearlyFull(), nil
+	return err == nil && st.Shares[gamesShare].nearlyFull(), nil
+}
+
+// checkNewGame returns [ErrFull] for a new game in the last sixteenth of the
+// games' share, which is for the moves of the others.
+func (s *Store) checkNewGame(tx *bolt.Tx, c live.Change) error {
+	limit := s.limit(gamesShare) / 16 * 15
+	if size, _ := used(tx, gamesShare); c.First == 1 && size > limit {
+		return fmt.Errorf("%w: games would use %d of %d bytes", ErrFull, size, limit)
+	}
+	return nil
 }
 
 func deleteGame(tx *bolt.Tx, id []byte) error {
 	for _, name := range [...][]byte{summariesBucket, packsBucket, boxesBucket} {
-		if err := tx.Bucket(name).Delete(id); err != nil {
+		if err := tableOf(tx, name).Delete(id); err != nil {
 			return err
 		}
 	}
-	if moves := tx.Bucket(movesBucket); moves.Bucket(id) != nil {
-		return moves.DeleteBucket(id)
+	moves := tableOf(tx, movesBucket)
+	game := moves.Bucket.Bucket(id)
+	if game == nil {
+		return nil
 	}
-	return nil
+	return errors.Join(moves.count(-subBucketCost(id, game)), moves.DeleteBucket(id))
 }
 
 // appendMoves appends moves. The sequence of a game's bucket is its last revision,
 // also after its moves were packed.
 func appendMoves(tx *bolt.Tx, c live.Change) error {
 	id := []byte(c.Game)
-	moves, err := tx.Bucket(movesBucket).CreateBucketIfNotExists(id)
+	all := tableOf(tx, movesBucket)
+	before := int64(0)
+	if game := all.Bucket.Bucket(id); game != nil {
+		before = subBucketCost(id, game)
+	}
+	moves, err := all.CreateBucketIfNotExists(id)
 	if err != nil {
 		return err
 	}
@@ -83,7 +102,10 @@ func appendMoves(tx *bolt.Tx, c live.Change) error {
 	if err := moves.SetSequence(last); err != nil {
 		return err
 	}
-	if err := tx.Bucket(summariesBucket).Put(id, c.Summary); err != nil {
+	if err := all.count(subBucketCost(id, moves) - before); err != nil {
+		return err
+	}
+	if err := tableOf(tx, summariesBucket).Put(id, c.Summary); err != nil {
 		return err
 	}
 	if c.Box == nil {
@@ -96,7 +118,7 @@ func appendMoves(tx *bolt.Tx, c live.Change) error {
 	if err != nil {
 		return err
 	}
-	return tx.Bucket(boxesBucket).Put(id, box)
+	return tableOf(tx, boxesBucket).Put(id, box)
 }
 
 // packGame replaces the moves of a game by one compressed value.
@@ -113,11 +135,12 @@ func packGame(tx *bolt.Tx, id []byte) error {
 	if err != nil {
 		return err
 	}
-	if err := tx.Bucket(packsBucket).Put(id, pack); err != nil {
+	if err := tableOf(tx, packsBucket).Put(id, pack); err != nil {
 		return err
 	}
-	moves := tx.Bucket(movesBucket)
-	last := moves.Bucket(id).Sequence()
+	moves := tableOf(tx, movesBucket)
+	game := moves.Bucket.Bucket(id)
+	before, last := subBucketCost(id, game), game.Sequence()
 	if err := moves.DeleteBucket(id); err != nil {
 		return err
 	}
@@ -125,7 +148,7 @@ func packGame(tx *bolt.Tx, id []byte) error {
 	if err != nil {
 		return err
 	}
-	return empty.SetSequence(last)
+	return errors.Join(moves.count(subBucketCost(id, empty)-before), empty.SetSequence(last))
 }
 
 // gameMoves returns all moves of a game: the packed ones and the later ones.

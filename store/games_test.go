@@ -132,62 +132,46 @@ func TestJournal_delete(t *testing.T) {
 	checkMoves(t, s, "two", 1)
 }
 
-// A nearly full store is reported, a full one refuses new games, and both accept moves.
+// A nearly full share of games is reported, a full one rejects new games before it
+// rejects moves.
 func TestJournal_full(t *testing.T) {
 	t.Parallel()
 	s := OpenForTest(t, "", Options{MaxSize: 4 << 20})
 	NoError(t, appendGame(s, "one", 1, 1, ""))
 	n := uint64(2)
-	move := func() (nearlyFull bool) {
-		nearlyFull, err := s.Games().Append(t.Context(), live.Change{Game: "one", Summary: []byte("h"), First: n, Moves: [][]byte{bytes.Repeat([]byte("x"), 50<<10)}})
-		if err != nil {
-			t.Fatalf("move %d: %v", n, err)
+	move := func() (nearlyFull bool, err error) {
+		c := live.Change{Game: "one", Summary: []byte("h"), First: n, Moves: [][]byte{bytes.Repeat([]byte("x"), 8<<10)}}
+		if nearlyFull, err = s.Games().Append(t.Context(), c); err == nil {
+			n++
 		}
-		n++
-		return nearlyFull
+		return nearlyFull, err
 	}
-	for !move() {
+	for nearlyFull := false; !nearlyFull; {
+		var err error
+		nearlyFull, err = move()
+		NoError(t, err)
 	}
 	if err := errors.Join(appendGame(s, "two", 1, 1, ""), s.Health()); err != nil {
-		t.Errorf("a new game in a nearly full store: %v", err)
+		t.Errorf("a new game in a nearly full share: %v", err)
 	}
-	for s.Health() == nil {
-		move()
+	for appendGame(s, fmt.Sprint(n), 1, 1, "") == nil {
+		if _, err := move(); err != nil {
+			t.Fatalf("a move before new games are rejected: %v", err)
+		}
 	}
-	if err := appendGame(s, "three", 1, 1, ""); !errors.Is(err, live.ErrFull) {
-		t.Errorf("a new game: %v, want %v", err, live.ErrFull)
+	if _, err := move(); err != nil {
+		t.Errorf("a move when new games are rejected: %v", err)
 	}
-	if err := appendGame(s, "one", n, n, ""); err != nil {
-		t.Errorf("a move: %v", err)
+	var err error
+	for err == nil {
+		_, err = move()
 	}
-	if _, err := s.Games().Append(t.Context(), live.Change{Game: "one"}); err != nil {
-		t.Fatal(err)
+	if !errors.Is(err, live.ErrFull) || s.Health() != nil {
+		t.Errorf("a move in a full share: %v, health %v; want %v and nil", err, s.Health(), live.ErrFull)
 	}
-	if err := appendGame(s, "three", 1, 1, ""); err != nil {
+	_, err = s.Games().Append(t.Context(), live.Change{Game: "one"})
+	if err := errors.Join(err, appendGame(s, "three", 1, 1, "")); err != nil {
 		t.Errorf("a new game after an old one was deleted: %v", err)
-	}
-}
-
-// A store is nearly full at 90 %, before it is full.
-func TestStats_nearlyFull(t *testing.T) {
-	t.Parallel()
-	for _, most := range []int64{2 << 20, 4 << 20, 8 << 20, 16 << 20, 64 << 20, 512 << 20, 8 << 30} {
-		nearly, full := most, most
-		for size := most; size > 0; size -= 64 << 10 {
-			st := Stats{Size: size, Max: most}
-			if st.NearlyFull() {
-				nearly = size
-			}
-			if st.left() < st.reserve() {
-				full = size
-			}
-		}
-		if nearly >= full || most-full < most/16 {
-			t.Errorf("of %d bytes: nearly full at %d, full at %d", most, nearly, full)
-		}
-		if share := float64(nearly) / float64(most); most >= 512<<20 && (share < .895 || share > .905 || float64(full) < .93*float64(most)) {
-			t.Errorf("of %d bytes: nearly full at %.3f, full at %.3f", most, share, float64(full)/float64(most))
-		}
 	}
 }
 

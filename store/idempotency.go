@@ -82,12 +82,12 @@ func keyName(key announce.IdempotencyKey) []byte {
 
 // keyTable holds the two buckets of idempotency keys in a transaction.
 type keyTable struct {
-	records *bolt.Bucket // key → record; the bucket's sequence is their count
-	bySeq   *bolt.Bucket // seq of the announcement → key
+	records table // key → record; the bucket's sequence is their count
+	bySeq   table // seq of the announcement → key
 }
 
 func keysOf(tx *bolt.Tx) keyTable {
-	return keyTable{tx.Bucket(keysBucket), tx.Bucket(keysBySeqBucket)}
+	return keyTable{tableOf(tx, keysBucket), tableOf(tx, keysBySeqBucket)}
 }
 
 // find returns the announcement that was accepted with a key. It ignores keys
@@ -220,7 +220,7 @@ func (t keyTable) oldest(sender []byte) (keys senderKeys) {
 // the oldest key.
 func (t keyTable) most() senderKeys {
 	all := map[string]senderKeys{}
-	for k, v := range pairs(t.records) {
+	for k, v := range pairs(t.records.Bucket) {
 		keys := all[string(k[:senderSize])]
 		keys.add(k, v)
 		all[string(k[:senderSize])] = keys
@@ -249,7 +249,7 @@ func (s *senderKeys) add(name, v []byte) {
 // expired returns the seqs of the oldest keys as far as they are past their
 // retention.
 func (t keyTable) expired(now clock.Moment) (seqs [][]byte) {
-	for seq, name := range pairs(t.bySeq) {
+	for seq, name := range pairs(t.bySeq.Bucket) {
 		r, err := decodeKey(t.records.Get(name))
 		if err == nil && now.Sub(r.at) < announce.KeyRetention {
 			break

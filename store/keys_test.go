@@ -161,7 +161,7 @@ func TestKeys_size(t *testing.T) {
 	}
 	NoError(t, r.view(func(tx *bolt.Tx) error {
 		size := 0
-		for _, b := range []*bolt.Bucket{keysOf(tx).records, keysOf(tx).bySeq} {
+		for _, b := range []table{keysOf(tx).records, keysOf(tx).bySeq} {
 			stats := b.Stats()
 			size += stats.LeafAlloc + stats.BranchAlloc
 		}

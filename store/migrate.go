@@ -26,6 +26,7 @@ var migrations = []migration{
 	createBuckets(summariesBucket, movesBucket, packsBucket, boxesBucket),
 	orderByAge,
 	keysBySender,
+	countUsage,
 }
 
 // createBuckets returns the migration that adds empty buckets.

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -33,15 +34,17 @@ func (s *Store) Find(ctx context.Context, key announce.IdempotencyKey) (earlier 
 // Append saves an announcement and its idempotency key, if it has one; see
 // [announce.Outbox].
 func (s *Store) Append(ctx context.Context, n announce.Announcement, key announce.IdempotencyKey) (stored announce.Accepted, fresh bool, err error) {
-	if err := s.makeRoom(ctx); err != nil {
-		return announce.Accepted{}, false, fmt.Errorf("save announcement %s: %w", n.ID, err)
-	}
 	now := s.now()
 	value, err := encode(n, now)
 	if err != nil {
 		return announce.Accepted{}, false, err
 	}
-	err = s.update(ctx, func(tx *bolt.Tx) error {
+	if errors.Is(s.checkSpace(announcementsShare), ErrFull) {
+		if err := s.DeleteExpired(ctx); err != nil {
+			return announce.Accepted{}, false, err
+		}
+	}
+	err = s.grow(ctx, announcementsShare, func(tx *bolt.Tx) error {
 		if key.Key != "" {
 			t := keysOf(tx)
 			earlier, repeated, err := t.find(key, now)
@@ -55,25 +58,15 @@ func (s *Store) Append(ctx context.Context, n announce.Announcement, key announc
 			}
 		}
 		stored, fresh = announce.Accepted{ID: n.ID, Status: n.Status}, true
-		return tx.Bucket(waitingBucket).Put(number(n.Seq), value)
+		if err := tableOf(tx, waitingBucket).Put(number(n.Seq), value); err != nil {
+			return err
+		}
+		return s.deleteOldEnded(tx, now)
 	})
 	if err != nil {
 		return announce.Accepted{}, false, fmt.Errorf("save announcement %s: %w", n.ID, err)
 	}
 	return stored, fresh, nil
-}
-
-// makeRoom returns [ErrFull] if only the reserve is left, also after expired
-// idempotency keys were deleted.
-func (s *Store) makeRoom(ctx context.Context) error {
-	err := s.checkSpace()
-	if !errors.Is(err, ErrFull) {
-		return err
-	}
-	if err := s.DeleteExpired(ctx); err != nil {
-		return err
-	}
-	return s.checkSpace()
 }
 
 // Done saves the ends of announcements and deletes the oldest ended ones; see
@@ -93,7 +86,7 @@ func (s *Store) Done(ctx context.Context, ns ...announce.Announcement) error {
 				return err
 			}
 		}
-		return deleteOldEnded(tx, now)
+		return s.deleteOldEnded(tx, now)
 	})
 	if err != nil {
 		return fmt.Errorf("save the ends of %d announcements: %w", len(ns), err)
@@ -151,10 +144,10 @@ func expiry(n announce.Announcement, then, now clock.Moment) time.Time {
 
 // moveToEnded saves an announcement as ended.
 func moveToEnded(tx *bolt.Tx, seq, value []byte) error {
-	if err := tx.Bucket(waitingBucket).Delete(seq); err != nil {
+	if err := tableOf(tx, waitingBucket).Delete(seq); err != nil {
 		return err
 	}
-	ended := tx.Bucket(endedBucket)
+	ended := tableOf(tx, endedBucket)
 	if ended.Get(seq) == nil {
 		if err := ended.SetSequence(ended.Sequence() + 1); err != nil {
 			return err
@@ -163,18 +156,22 @@ func moveToEnded(tx *bolt.Tx, seq, value []byte) error {
 	return ended.Put(seq, value)
 }
 
-// deleteOldEnded deletes the oldest ended announcements that are evictable.
-func deleteOldEnded(tx *bolt.Tx, now clock.Moment) error {
-	ended := tx.Bucket(endedBucket)
+// deleteOldEnded deletes the oldest ended announcements that are evictable, or as
+// many as their share needs.
+func (s *Store) deleteOldEnded(tx *bolt.Tx, now clock.Moment) error {
+	ended := tableOf(tx, endedBucket)
+	limit := s.limit(announcementsShare)
 	count := ended.Sequence()
 	c := ended.Cursor()
 	for k, v := c.First(); k != nil; k, v = c.First() {
 		_, then, err := decode(v)
 		remembered := int(count) //nolint:gosec // it counts what is in the file
-		if err == nil && !announce.Evictable(now.Sub(then), remembered) {
+		size, _ := used(tx, announcementsShare)
+		over := size > limit || ended.bytes() > limit/2
+		if err == nil && !over && !announce.Evictable(now.Sub(then), remembered, ended.bytes()) {
 			break
 		}
-		if err := c.Delete(); err != nil {
+		if err := ended.Delete(bytes.Clone(k)); err != nil {
 			return err
 		}
 		count--

@@ -15,6 +15,7 @@
 // The buckets; numbers are big-endian, announcements are written by [encode]:
 //
 //	meta              "schema" → version (8 bytes); "probe" → padding
+//	usage             bucket → bytes of the file that it takes at most, see [entryCost]
 //	waiting           seq (8 bytes) → announcement that waits or is played
 //	ended             seq (8 bytes) → announcement; the bucket's sequence is their count
 //	idempotency_keys  digests of sender and key (16 bytes each) → [keyRecord]: time,
@@ -30,6 +31,36 @@
 //	game_packs        finished game → its moves: gzip of length (varint), move, length, …
 //	game_boxes        finished game → its box score, gzip
 //	teamcache         URL → answer of the team-data API, JSON; created when first needed
+//
+// Each kind of data has a share of the file that no other can use, see
+// [Store.limit]. A full share rejects its own data only.
+//
+//	bucket            owner         share          bound
+//	meta              store         -              two keys
+//	usage             store         -              one number for each bucket
+//	waiting           announce      announcements  QUEUE_MAX_SIZE + 1; ends after ttl
+//	ended             announce      announcements  4 MiB, half of the share; 24 h or the last 200
+//	idempotency_keys  announce      announcements  1,000 for each sender; 10,000 or 1/32 of the file; 24 h
+//	idempotency_seq   announce      announcements  as idempotency_keys
+//	auth_state        auth/session  sign-in        256 pending flows
+//	auth_state_order  auth/session  sign-in        as auth_state
+//	auth_user         auth/session  sign-in        with the next two, half of the share
+//	auth_identity     auth/session  sign-in        as auth_user
+//	auth_local        auth/session  sign-in        as auth_user
+//	auth_session      auth/session  sign-in        the share; 7 days without use
+//	auth_access       auth/session  sign-in        the share; 1 h
+//	auth_refresh      auth/session  sign-in        the share; 7 days
+//	auth_apitoken     auth/session  sign-in        the share; made by the administrator
+//	auth_invite       auth/session  sign-in        the share; made by the administrator
+//	meta_clock        auth/session  sign-in        the last boots
+//	meta_clock_order  auth/session  sign-in        as meta_clock
+//	game_heads        game/live     games          one for each game, see [live.Games]
+//	game_moves        game/live     games          as game_heads
+//	game_packs        game/live     games          as game_heads
+//	game_boxes        game/live     games          as game_heads
+//	idp_cache         auth/idp      caches         one for each document of the provider
+//	calibrations      library       caches         one for each voice that was installed
+//	teamcache         teamdata      caches         the share; deleted when the share is full
 //
 // A change of the layout is a new migration, see [migrations].
 package store
@@ -136,27 +167,29 @@ func (s *Store) Health() error {
 	case lastErr != nil:
 		return lastErr
 	default:
-		return s.checkSpace()
+		return s.checkAcceptance()
 	}
+}
+
+// checkAcceptance returns [ErrFull] if a long announcement finds no room, even
+// after the ended ones are deleted.
+func (s *Store) checkAcceptance() error {
+	if err := s.checkSpace(announcementsShare); err != nil {
+		return err
+	}
+	return s.view(func(tx *bolt.Tx) error {
+		size, _ := used(tx, announcementsShare)
+		size -= tableOf(tx, endedBucket).bytes()
+		if limit := s.limit(announcementsShare); size > limit-8*pageSize {
+			return fmt.Errorf("%w: waiting announcements use %d of %d bytes", ErrFull, size, limit)
+		}
+		return nil
+	})
 }
 
 // probe writes as much as a long announcement needs.
 func probe(tx *bolt.Tx) error {
 	return tx.Bucket(metaBucket).Put(probeKey, make([]byte, 8*pageSize))
-}
-
-// checkSpace returns [ErrFull] when only the reserve is left. The reserve is for
-// writes that must succeed, such as the end of an announcement; what makes the
-// file grow calls checkSpace first.
-func (s *Store) checkSpace() error {
-	st, err := s.Stats()
-	if err != nil {
-		return err
-	}
-	if st.left() < st.reserve() {
-		return fmt.Errorf("%w: %d of %d bytes are used", ErrFull, st.Size-st.Free, st.Max)
-	}
-	return nil
 }
 
 // Stats describes the use of a store.
@@ -165,7 +198,16 @@ type Stats struct {
 	Free    int64  // of these, bytes that will be reused
 	Max     int64  // size limit of the file
 	Commits uint64 // since the store was opened
+	Shares  []Share
 }
+
+// A Share is a part of the store that only one kind of data can use.
+type Share struct {
+	Name      string
+	Used, Max int64 // bytes
+}
+
+func (s Share) nearlyFull() bool { return s.Used > s.Max/10*9 }
 
 // left returns the bytes that can still be written. Free pages count half: they
 // are scattered, and a long value needs several adjacent ones.
@@ -174,9 +216,19 @@ func (st Stats) left() int64 { return st.Max - allocSize - st.Size + st.Free/2 }
 // reserve returns a sixteenth of the size limit, up to an eighth of a small one.
 func (st Stats) reserve() int64 { return max(st.Max/16, min(st.Max/8, allocSize)) }
 
-// NearlyFull reports whether a tenth of the store is left, or little more than
-// the reserve of a small one. The caller should then delete old data.
-func (st Stats) NearlyFull() bool { return st.left() < max(st.Max/10, st.reserve()*3/2) }
+// NearlyFull returns the name of a share of which more than nine tenths are used,
+// "the file" if little more than its reserve is left, otherwise "".
+func (st Stats) NearlyFull() string {
+	for _, sh := range st.Shares {
+		if sh.nearlyFull() {
+			return sh.Name
+		}
+	}
+	if st.left() < st.reserve()*3/2 {
+		return "the file"
+	}
+	return ""
+}
 
 // Stats returns the use of the store.
 func (s *Store) Stats() (Stats, error) {
@@ -185,6 +237,10 @@ func (s *Store) Stats() (Stats, error) {
 		db := s.db.Stats()
 		st.Size = tx.Size()
 		st.Free = int64(db.FreePageN+db.PendingPageN) * int64(s.db.Info().PageSize)
+		for sh := range shareCount {
+			size, _ := used(tx, sh)
+			st.Shares = append(st.Shares, Share{sh.String(), size, s.limit(sh)})
+		}
 		return nil
 	})
 	return st, err

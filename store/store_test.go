@@ -219,8 +219,8 @@ func TestAppend_full(t *testing.T) {
 			t.Fatalf("end %s and nine more: %v", ns[0].ID, err)
 		}
 	}
-	if _, over, err := s.Load(t.Context()); err != nil || len(over) != announce.EndedMin {
-		t.Errorf("%d ended announcements, %v, want %d", len(over), err, announce.EndedMin)
+	if _, over, err := s.Load(t.Context()); err != nil || len(over) < saved/4 || len(over) > saved*2/3 { // about half of their share
+		t.Errorf("%d ended announcements of %d, %v", len(over), saved, err)
 	}
 	if err := s.Health(); err != nil {
 		t.Errorf("health after announcements were deleted: %v", err)

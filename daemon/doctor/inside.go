@@ -72,8 +72,8 @@ func (s Inside) checkStore() []Finding {
 		findings = finding("store", Failure, "systemctl restart pressbox: the server restores the newest intact backup", "%s", oneLine(err))
 	case err != nil:
 		findings = finding("store", Failure, "free disk space, or replace a broken disk (see: journalctl -k)", "%s", oneLine(err))
-	case stats.NearlyFull():
-		findings = finding("store", Warning, increase, "%s is nearly full, %s", path, size)
+	case stats.NearlyFull() != "":
+		findings = finding("store", Warning, increase, "%s is nearly full (%s), %s", path, stats.NearlyFull(), size)
 	}
 	return append(findings, backupFindings(s.Started, true)...)
 }

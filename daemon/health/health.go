@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"strings"
 
 	"pressbox/audio/pulse"
 	"pressbox/daemon/web/admin"
@@ -71,13 +72,28 @@ func (m *Monitor) store() admin.Condition {
 	case err != nil:
 	case m.Salvaged != "":
 		err, bad = errors.New(m.Salvaged), admin.Degraded
-	case stats.NearlyFull():
-		err, bad = fmt.Errorf("the store is nearly full (%d of %d bytes): the oldest finished private games are deleted; increase STORE_MAX_SIZE",
-			stats.Size-stats.Free, stats.Max), admin.Degraded
+	case stats.NearlyFull() != "":
+		err, bad = nearlyFullError(stats), admin.Degraded
 	}
-	return condition(err, bad, map[string]any{
+	facts := map[string]any{
 		"size_bytes": stats.Size, "free_bytes": stats.Free, "max_bytes": stats.Max, "commits": stats.Commits,
-	})
+	}
+	for _, share := range stats.Shares {
+		name := strings.ReplaceAll(share.Name, "-", "_")
+		facts[name+"_bytes"], facts[name+"_max_bytes"] = share.Used, share.Max
+	}
+	return condition(err, bad, facts)
+}
+
+// nearlyFullError describes the share of the store that is nearly full.
+func nearlyFullError(stats store.Stats) error {
+	for _, share := range stats.Shares {
+		if share.Name == stats.NearlyFull() {
+			return fmt.Errorf("the store is nearly full: %s use %d of %d bytes; the oldest are deleted where that is possible; increase STORE_MAX_SIZE",
+				share.Name, share.Used, share.Max)
+		}
+	}
+	return fmt.Errorf("the store is nearly full: %d of %d bytes are used; increase STORE_MAX_SIZE", stats.Size-stats.Free, stats.Max)
 }
 
 func (m *Monitor) audio() admin.Condition {

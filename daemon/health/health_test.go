@@ -3,11 +3,13 @@ package health
 import (
 	"fmt"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"pressbox/check"
 	"pressbox/daemon/web/admin"
 	"pressbox/store"
+	"pressbox/voice/announce"
 )
 
 // A store that fills up is degraded before it rejects data, and failing then.
@@ -17,7 +19,7 @@ func TestMonitor_storeFillsUp(t *testing.T) {
 	defer st.Close()
 	m := &Monitor{Store: st}
 	var states []admin.Health
-	for n := 0; ; n++ {
+	for n := 1; ; n++ {
 		c := m.store()
 		if len(states) == 0 || states[len(states)-1] != c.Health {
 			states = append(states, c.Health)
@@ -28,7 +30,9 @@ func TestMonitor_storeFillsUp(t *testing.T) {
 		if c.Health == admin.Failing {
 			break
 		}
-		check.NoError(t, st.SaveTeamData(t.Context(), fmt.Sprint(n), make([]byte, 50<<10)))
+		a := announce.Announcement{ID: fmt.Sprint(n), Seq: uint64(n), Message: strings.Repeat("x", 10<<10), Status: announce.Queued}
+		_, _, err := st.Append(t.Context(), a, announce.IdempotencyKey{})
+		check.NoError(t, err)
 	}
 	if got := fmt.Sprint(states); got != "[ degraded failing]" {
 		t.Errorf("the states of the store were %s", got)

@@ -64,7 +64,7 @@ func serverSettings() []Setting {
 		{
 			Name: "STORE_MAX_SIZE", valueType: size(2 << 20), Default: "512MiB",
 			Description: "maximum size of the store",
-			More:        "At 90 % the oldest finished private games are deleted. When full, new data is rejected; existing data is kept.",
+			More:        "Announcements, sign-in, games and caches each have a share of it, and a full share rejects its own data only. When the games use 90 % of theirs, the oldest finished game of the account with the most games is deleted.",
 		},
 		{
 			Name: "EXIT_ON_IDLE", valueType: seconds(0, 86_400), Default: "0",

@@ -334,17 +334,19 @@ func TestQueue_forgetsOldEnded(t *testing.T) {
 	for _, tt := range []struct {
 		age   time.Duration
 		count int
+		bytes int64
 		want  bool
 	}{
-		{0, 1, false},
-		{announce.EndedRetention, 200, false},
-		{announce.EndedRetention, 201, true},
-		{announce.EndedRetention - 1, 201, false},
-		{announce.EndedRetention - 1, 5000, false},
-		{0, 5001, true},
+		{0, 1, 0, false},
+		{announce.EndedRetention, 200, 0, false},
+		{announce.EndedRetention, 201, 0, true},
+		{announce.EndedRetention - 1, 201, 0, false},
+		{announce.EndedRetention - 1, 9000, announce.EndedMaxBytes, false},
+		{0, 9000, announce.EndedMaxBytes + 1, true},
+		{0, 100, announce.EndedMaxBytes + 1, true},
 	} {
-		if got := announce.Evictable(tt.age, tt.count); got != tt.want {
-			t.Errorf("Evictable(%s, %d) = %v, want %v", tt.age, tt.count, got, tt.want)
+		if got := announce.Evictable(tt.age, tt.count, tt.bytes); got != tt.want {
+			t.Errorf("Evictable(%s, %d, %d) = %v, want %v", tt.age, tt.count, tt.bytes, got, tt.want)
 		}
 	}
 	running(t, settings, func(h *rig) {

@@ -56,6 +56,7 @@ type Announcer struct {
 	current    *item        // being synthesised or played; nil if none
 	byID       map[string]*item
 	ended      []*item        // recently ended, oldest end first
+	endedBytes int64          // sum of their sizes
 	unsaved    []Announcement // ends that the outbox has not saved yet
 	sinkErr    error          // of the last attempt to play, if the sink was lost; nil once something was played
 	nextExpiry time.Time      // when expire wakes up; zero means never

@@ -79,14 +79,14 @@ const (
 	KeysPerSender  = 1000           // idempotency keys
 	EndedRetention = 24 * time.Hour // of an ended announcement
 	EndedMin       = 200            // ended announcements that are stored for longer
-	EndedMax       = 5000           // ended announcements that are stored at all
+	EndedMaxBytes  = 4 << 20        // of all ended announcements
 	keyMaxLength   = 255            // bytes of an idempotency key
 )
 
-// Evictable reports whether the oldest of count stored ended announcements may
-// be deleted, age after its end.
-func Evictable(age time.Duration, count int) bool {
-	return count > EndedMin && age >= EndedRetention || count > EndedMax
+// Evictable reports whether the oldest of count stored ended announcements,
+// which have so many bytes together, may be deleted, age after its end.
+func Evictable(age time.Duration, count int, bytes int64) bool {
+	return count > EndedMin && age >= EndedRetention || bytes > EndedMaxBytes
 }
 
 // An Outbox stores announcements so that they survive crashes and power cuts.

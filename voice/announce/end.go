@@ -148,9 +148,11 @@ func (a *Announcer) recordEnd(ctx context.Context, status Status, why string, it
 // be held.
 func (a *Announcer) addEnded(it *item) {
 	a.ended = append(a.ended, it)
+	a.endedBytes += it.size()
 	a.byID[it.ID] = it
-	for Evictable(time.Since(a.ended[0].Ended), len(a.ended)) {
+	for Evictable(time.Since(a.ended[0].Ended), len(a.ended), a.endedBytes) {
 		delete(a.byID, a.ended[0].ID)
+		a.endedBytes -= a.ended[0].size()
 		a.ended[0] = nil
 		a.ended = a.ended[1:]
 	}

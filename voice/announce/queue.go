@@ -19,6 +19,12 @@ type item struct {
 	saveErr  error                   // why its end was not saved; read after finished is closed
 }
 
+// size returns the approximate bytes of it in memory.
+func (it *item) size() int64 {
+	const fixed = 1024 // the struct, its short texts and its place in the index
+	return fixed + int64(len(it.Message)+len(it.Error))
+}
+
 // A queue holds the waiting items in the order in which they are spoken.
 type queue []*item
 

@@ -1,0 +1,254 @@
+package store
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+
+	bolt "go.etcd.io/bbolt"
+)
+
+// A share is a part of the store that only one kind of data can use.
+type share int
+
+// The shares, in the order in which they lose room when the file is fragmented:
+// the last one first.
+const (
+	announcementsShare share = iota
+	signInShare
+	gamesShare
+	cachesShare
+	shareCount
+)
+
+func (s share) String() string {
+	return [...]string{"announcements", "sign-in", "games", "caches"}[s]
+}
+
+// A bucketRow describes a bucket. Only buckets that have one exist.
+type bucketRow struct {
+	name  []byte
+	share share
+	// account: an account or what it needs to sign in. These use at most half of
+	// their share, so that those who have an account can go on to sign in.
+	account bool
+}
+
+// bucketRows returns the rows of all buckets with data; meta and usage have a
+// fixed size.
+func bucketRows() []bucketRow {
+	return []bucketRow{
+		{waitingBucket, announcementsShare, false},
+		{endedBucket, announcementsShare, false},
+		{keysBucket, announcementsShare, false},
+		{keysBySeqBucket, announcementsShare, false},
+		{flowBucket, signInShare, false},
+		{flowOrderBucket, signInShare, false},
+		{[]byte("auth_access"), signInShare, false},
+		{[]byte("auth_refresh"), signInShare, false},
+		{[]byte("auth_session"), signInShare, false},
+		{[]byte("auth_user"), signInShare, true},
+		{[]byte("auth_identity"), signInShare, true},
+		{[]byte("auth_local"), signInShare, true},
+		{[]byte("auth_apitoken"), signInShare, false},
+		{[]byte("auth_invite"), signInShare, false},
+		{bootBucket, signInShare, false},
+		{bootOrderBucket, signInShare, false},
+		{summariesBucket, gamesShare, false},
+		{movesBucket, gamesShare, false},
+		{packsBucket, gamesShare, false},
+		{boxesBucket, gamesShare, false},
+		{idpCacheBucket, cachesShare, false},
+		{calibrationsBucket, cachesShare, false},
+		{teamDataBucket, cachesShare, false},
+	}
+}
+
+// mostAnnouncements is the largest share of announcements, in bytes: more than
+// QUEUE_MAX_SIZE 1,000 of the longest, with the ended ones and the keys.
+const mostAnnouncements = 64 << 20
+
+// limit returns the bytes that a share can use. All shares together are what a
+// new store can hold above the reserve.
+func (s *Store) limit(sh share) int64 {
+	usable := max(0, Stats{Max: s.maxSize}.left()-Stats{Max: s.maxSize}.reserve())
+	announcements := min(usable*3/8, mostAnnouncements)
+	switch sh {
+	case announcementsShare:
+		return announcements
+	case gamesShare:
+		return usable - announcements - 2*(usable/8)
+	default:
+		return usable / 8
+	}
+}
+
+// entryCost returns the bytes of the file that an entry takes at most: pages are
+// split in halves, between entries, and a long entry wastes at most half a page.
+func entryCost(key, value int) int64 {
+	const header = 16
+	n := int64(header + key + value)
+	return n + min(n*3/2, pageSize/2)
+}
+
+// A table is a bucket whose size is counted in the bucket of usage.
+type table struct {
+	*bolt.Bucket
+	name  []byte
+	usage *bolt.Bucket // nil: not counted, before schema 6
+}
+
+func tableOf(tx *bolt.Tx, name []byte) table {
+	return table{tx.Bucket(name), name, tx.Bucket(usageBucket)}
+}
+
+// Put writes an entry.
+func (t table) Put(key, value []byte) error {
+	cost := entryCost(len(key), len(value))
+	if old := t.Get(key); old != nil {
+		cost -= entryCost(len(key), len(old))
+	}
+	if err := t.Bucket.Put(key, value); err != nil {
+		return err
+	}
+	return t.count(cost)
+}
+
+// Delete deletes an entry, if it exists.
+func (t table) Delete(key []byte) error {
+	old := t.Get(key)
+	if old == nil {
+		return nil
+	}
+	cost := entryCost(len(key), len(old))
+	if err := t.Bucket.Delete(key); err != nil {
+		return err
+	}
+	return t.count(-cost)
+}
+
+// bytes returns the counted size of the table.
+func (t table) bytes() int64 { return usageOf(t.usage, t.name) }
+
+// count adds to the counted size of the table.
+func (t table) count(bytes int64) error {
+	if t.usage == nil || bytes == 0 {
+		return nil
+	}
+	return t.usage.Put(t.name, number(uint64(max(0, usageOf(t.usage, t.name)+bytes))))
+}
+
+func usageOf(usage *bolt.Bucket, name []byte) int64 {
+	if usage == nil {
+		return 0
+	}
+	if v := usage.Get(name); len(v) == 8 {
+		return int64(binary.BigEndian.Uint64(v)) //nolint:gosec // written by count
+	}
+	return 0
+}
+
+// subBucketCost returns the bytes of the file that a bucket in a bucket takes at
+// most.
+func subBucketCost(key []byte, b *bolt.Bucket) int64 {
+	const header = 32 // of the bucket, and of an empty page in it
+	cost := entryCost(len(key), header)
+	for k, v := range pairs(b) {
+		cost += entryCost(len(k), len(v))
+	}
+	if cost > entryCost(len(key), header) {
+		cost += pageSize
+	}
+	return cost
+}
+
+// used returns the counted size of a share, and of the accounts in it.
+func used(tx *bolt.Tx, sh share) (all, accounts int64) {
+	usage := tx.Bucket(usageBucket)
+	for _, row := range bucketRows() {
+		if row.share != sh {
+			continue
+		}
+		size := usageOf(usage, row.name)
+		all += size
+		if row.account {
+			accounts += size
+		}
+	}
+	return all, accounts
+}
+
+// grow is [Store.update] for changes that may be rejected: it returns [ErrFull],
+// and changes nothing, if fn makes its share larger while the share or the file is
+// full.
+func (s *Store) grow(ctx context.Context, sh share, fn func(*bolt.Tx) error) error {
+	short := s.checkSpace(sh)
+	if short != nil && !errors.Is(short, ErrFull) {
+		return short
+	}
+	return s.update(ctx, func(tx *bolt.Tx) error {
+		before, accountsBefore := used(tx, sh)
+		if err := fn(tx); err != nil {
+			return err
+		}
+		after, accounts := used(tx, sh)
+		limit := s.limit(sh)
+		if after > before && short != nil {
+			return short
+		}
+		if after > before && after > limit {
+			return fmt.Errorf("%w: %s would use %d of %d bytes", ErrFull, sh, after, limit)
+		}
+		if accounts > accountsBefore && accounts > limit/2 {
+			return fmt.Errorf("%w: accounts would use %d of %d bytes", ErrFull, accounts, limit/2)
+		}
+		return nil
+	})
+}
+
+// checkSpace returns [ErrFull] if the file has only the reserve left and what the
+// shares before sh have not used. The reserve is for writes that must succeed,
+// such as the end of an announcement.
+func (s *Store) checkSpace(sh share) error {
+	st, err := s.Stats()
+	if err != nil {
+		return err
+	}
+	others := int64(0)
+	for _, other := range st.Shares[:sh] {
+		others += max(0, other.Max-other.Used)
+	}
+	if st.left() < st.reserve()+others {
+		return fmt.Errorf("%w: %d of %d bytes are used", ErrFull, st.Size-st.Free, st.Max)
+	}
+	return nil
+}
+
+// countUsage is the migration to schema 6. It counts the size of each bucket.
+func countUsage(tx *bolt.Tx) error {
+	usage, err := tx.CreateBucket(usageBucket)
+	if err != nil {
+		return fmt.Errorf("create the bucket %s: %w", usageBucket, err)
+	}
+	for _, row := range bucketRows() {
+		if b := tx.Bucket(row.name); b != nil {
+			if err := usage.Put(row.name, number(uint64(sizeOf(b)))); err != nil { //nolint:gosec // not negative
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// sizeOf returns the bytes of the file that a bucket takes at most.
+func sizeOf(b *bolt.Bucket) (size int64) {
+	for k, v := range pairs(b) {
+		if v == nil {
+			size += subBucketCost(k, b.Bucket(k))
+		} else {
+			size += entryCost(len(k), len(v))
+		}
+	}
+	return size
+}
