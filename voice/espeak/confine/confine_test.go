@@ -1,0 +1,97 @@
+package confine
+
+import (
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+)
+
+func TestMain(m *testing.M) {
+	Main(os.Args)
+	m.Run()
+}
+
+// perl, which Debian always has, runs a line of code, confined or not, with arguments. It
+// returns what the code printed, or the error that it died of.
+func perl(t *testing.T, confined bool, code string, args ...string) string {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("runs perl")
+	}
+	path, err := exec.LookPath("perl")
+	if err != nil {
+		t.Fatal(err)
+	}
+	command := []string{path}
+	if confined {
+		command = append(Command(), path)
+	}
+	cmd := exec.CommandContext(t.Context(), command[0], append(append(command[1:], "-"), args...)...)
+	cmd.Stdin = strings.NewReader(code) // for -e it opens /dev/null
+	out, err := cmd.CombinedOutput()
+	if err != nil && len(out) == 0 {
+		t.Fatalf("perl %q: %v", code, err)
+	}
+	return string(out)
+}
+
+// Each attempt succeeds without confinement, so that its failure shows the confinement.
+func TestRun_denies(t *testing.T) {
+	t.Parallel()
+	if err := Missing(); err != nil {
+		t.Skipf("this kernel cannot restrict everything: %v", err)
+	}
+	state := t.TempDir()
+	secret := filepath.Join(state, "pressbox.db")
+	if err := os.WriteFile(secret, []byte("secret"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer listener.Close()
+	port := fmt.Sprint(listener.Addr().(*net.TCPAddr).Port)
+	sleeper := exec.CommandContext(t.Context(), "sleep", "1000")
+	if err := sleeper.Start(); err != nil {
+		t.Fatal(err)
+	}
+	defer func() { sleeper.Process.Kill(); sleeper.Wait() }()
+	args := []string{secret, state, port, fmt.Sprint(sleeper.Process.Pid), fmt.Sprint(os.Getpid())}
+	const denied, absent = "Permission denied", "Function not implemented"
+	for _, tt := range []struct{ name, code, want string }{
+		{"read the store", `open(F, "<", $ARGV[0])`, denied},
+		{"list STATE_DIR", `opendir(D, $ARGV[1])`, denied},
+		{"read users", `open(F, "<", "/etc/passwd")`, denied},
+		{"read the server's environment", `open(F, "<", "/proc/$ARGV[4]/environ")`, denied},
+		{"write the store", `open(F, "+<", $ARGV[0])`, absent},
+		{"create a file", `open(F, ">", "$ARGV[1]/new")`, absent},
+		{"create a file in /tmp", `open(F, ">", "/tmp/confined-$$") && unlink("/tmp/confined-$$")`, absent},
+		{"make a directory", `mkdir("$ARGV[1]/d$$")`, absent},
+		{"rename a file", `rename($ARGV[0], $ARGV[0])`, absent},
+		{"change a mode", `chmod(0600, $ARGV[0])`, absent},
+		{"open a TCP socket", `socket(S, 2, 1, 0) && connect(S, pack("SnC4x8", 2, $ARGV[2], 127, 0, 0, 1))`, absent},
+		{"open a UNIX socket", `socket(S, 1, 1, 0)`, absent},
+		{"signal a process", `kill(0, $ARGV[3])`, absent},
+		{"trace itself", `syscall(101, 0, 0, 0, 0) == 0`, absent}, // ptrace on amd64
+		{"start a process", `defined($p = fork()) && ($p || exit)`, absent},
+		{"execute a program", `exec("/bin/true")`, absent},
+		{"execute a library's loader", `exec("/lib64/ld-linux-x86-64.so.2", "--version")`, absent},
+	} {
+		code := tt.code + ` or die "$!\n"`
+		if strings.Contains(tt.code, "syscall") && runtime.GOARCH != "amd64" {
+			continue
+		}
+		if got := perl(t, false, code, args...); strings.Contains(got, denied) || strings.Contains(got, absent) {
+			t.Errorf("%s: %q without confinement", tt.name, got)
+		}
+		if got := perl(t, true, code, args...); got != tt.want+"\n" {
+			t.Errorf("%s: %q, want %q", tt.name, got, tt.want)
+		}
+	}
+}
