@@ -61,7 +61,7 @@ type app struct {
 // build connects the parts. It starts nothing.
 func build(o cli.ServeOptions, st *store.Store, sink *pulse.Sink) (*app, error) {
 	a := &app{
-		ServeOptions: o, store: st, sink: sink, phonemizer: espeak.New(""), metrics: metrics.New(),
+		ServeOptions: o, store: st, sink: sink, phonemizer: espeak.New("", o.Confine...), metrics: metrics.New(),
 		blocks: netblock.New(web.InterfacePrefixes()),
 	}
 	cfg, log := o.Config, o.Log

@@ -18,6 +18,7 @@ import (
 	"pressbox/daemon/web"
 	"pressbox/daemon/web/site"
 	"pressbox/store"
+	"pressbox/voice/espeak/confine"
 )
 
 //go:generate go test -run TestGenerated . -update
@@ -32,6 +33,7 @@ var (
 )
 
 func main() {
+	confine.Main(os.Args) // which becomes espeak-ng, if the server runs this program for that
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	context.AfterFunc(ctx, stop) // a second signal ends the process at once
 	os.Exit(program().Execute(ctx, os.Args[1:]))
@@ -42,6 +44,7 @@ func program() cli.Program {
 		Build:          cli.Build{Version: version, Released: released, Revision: revision},
 		Serve:          serve,
 		Administration: administration,
+		Confine:        confine.Command(),
 		OpenAPI:        func() ([]byte, error) { return site.OpenAPI(version) },
 	}
 }

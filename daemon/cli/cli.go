@@ -25,6 +25,8 @@ type Program struct {
 	Serve func(ctx context.Context, o ServeOptions) error
 	// Administration returns the handler of the administration of a store that no server uses.
 	Administration func(cfg settings.Config, st *store.Store, log *slog.Logger) (http.Handler, error)
+	// Confine is the command that runs espeak-ng confined.
+	Confine []string
 	// OpenAPI returns the OpenAPI document.
 	OpenAPI func() ([]byte, error)
 }
@@ -35,6 +37,8 @@ type ServeOptions struct {
 	Read   func() (settings.Config, error) // reads the settings again
 	Log    *slog.Logger
 	Level  *slog.LevelVar // of Log
+	// Confine is the command that runs espeak-ng confined; without one it is not.
+	Confine []string
 }
 
 // Execute runs the command that args name and returns the exit code.
@@ -124,7 +128,7 @@ func (p Program) serveCommand() *cobra.Command {
 			}
 			return s.Config()
 		}
-		return p.Serve(cmd.Context(), ServeOptions{Config: cfg, Read: read, Log: log, Level: level})
+		return p.Serve(cmd.Context(), ServeOptions{Config: cfg, Read: read, Log: log, Level: level, Confine: p.Confine})
 	}
 	return cmd
 }

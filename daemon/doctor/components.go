@@ -22,6 +22,7 @@ import (
 	"pressbox/store"
 	"pressbox/voice"
 	"pressbox/voice/espeak"
+	"pressbox/voice/espeak/confine"
 	"pressbox/voice/library"
 	"pressbox/voice/onnx"
 )
@@ -229,9 +230,19 @@ func voiceFindings(voices *library.Library) []Finding {
 }
 
 func (d Doctor) checkPhonemizer(ctx context.Context) []Finding {
-	phonemizer := espeak.New("")
+	phonemizer := espeak.New("", d.confine...)
 	defer func() { _ = phonemizer.Close() }() // its child is not used again
-	return phonemizerFindings(ctx, phonemizer)
+	return append(phonemizerFindings(ctx, phonemizer), confinementFindings(confine.Missing())...)
+}
+
+// confinementFindings reports what the kernel cannot restrict for espeak-ng; missing is nil if
+// it can restrict everything.
+func confinementFindings(missing error) []Finding {
+	if missing == nil {
+		return finding("sandbox", OK, "", "espeak-ng is confined")
+	}
+	const remedy = "use a kernel with landlock and seccomp (Debian's has both), and add landlock to lsm= on its command line if that is set"
+	return finding("sandbox", Warning, remedy, "espeak-ng works, but is not fully confined: %s", oneLine(missing))
 }
 
 func phonemizerFindings(ctx context.Context, phonemizer voice.Phonemizer) []Finding {

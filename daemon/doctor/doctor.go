@@ -49,13 +49,15 @@ type Doctor struct {
 	settingsErr error           // why the settings are invalid; cfg is the defaults then
 	socket      string          // the admin socket; "" if no server runs, or denied is not nil
 	denied      error           // why this user may not use the admin socket
+	confine     []string        // the command that runs espeak-ng confined
 	account     *trust.Account  // the server's user, if doctor can act as that user
 }
 
 // New returns a Doctor for the server of this host, by its settings; err is the reason why
-// they are invalid. version is this program's.
-func New(ctx context.Context, host settings.Host, err error, version string) Doctor {
-	d := Doctor{version: version, cfg: host.Config, settingsErr: err, account: serverAccount(host.StateDir)}
+// they are invalid. version is this program's; confine is the command that runs espeak-ng
+// confined.
+func New(ctx context.Context, host settings.Host, err error, version string, confine []string) Doctor {
+	d := Doctor{version: version, confine: confine, cfg: host.Config, settingsErr: err, account: serverAccount(host.StateDir)}
 	d.socket, d.denied = client.FindSocket(ctx, host)
 	return d
 }

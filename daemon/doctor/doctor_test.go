@@ -2,6 +2,7 @@ package doctor
 
 import (
 	"errors"
+	"fmt"
 	"io"
 	"net"
 	"net/http"
@@ -10,6 +11,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 
 	"pressbox/audio/pulse"
@@ -94,6 +96,17 @@ func TestCheckJournal(t *testing.T) {
 	check.NoError(t, os.MkdirAll(root+"var/log/journal", 0o755))
 	if found := checkJournal(root); !has(found, "journal", OK, "", "") {
 		t.Errorf("a persistent journal: %+v", found)
+	}
+}
+
+// Without landlock espeak-ng works, and the finding names a remedy.
+func TestConfinementFindings(t *testing.T) {
+	t.Parallel()
+	if found := confinementFindings(nil); !has(found, "sandbox", OK, "is confined", "") {
+		t.Errorf("everything supported: %+v", found)
+	}
+	if found := confinementFindings(fmt.Errorf("landlock: %w", syscall.ENOSYS)); !has(found, "sandbox", Warning, "landlock: function not implemented", "lsm=") {
+		t.Errorf("without landlock: %+v", found)
 	}
 }
 

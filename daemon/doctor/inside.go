@@ -11,6 +11,7 @@ import (
 	"pressbox/daemon/settings"
 	"pressbox/store"
 	"pressbox/voice"
+	"pressbox/voice/espeak/confine"
 	"pressbox/voice/library"
 )
 
@@ -34,6 +35,7 @@ func (s Inside) Findings(ctx context.Context) []Finding {
 	findings = append(findings, voiceFindings(s.Voices)...)
 	findings = append(findings, lexiconFindings(s.Reloaded())...)
 	findings = append(findings, phonemizerFindings(ctx, s.Phonemizer)...)
+	findings = append(findings, confinementFindings(confine.Missing())...)
 	findings = append(findings, runtimeFindings(s.Started.ONNXRuntimeLib)...)
 	return append(findings, s.checkSound(ctx)...)
 }

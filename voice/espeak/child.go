@@ -10,13 +10,12 @@ import (
 	"os/exec"
 	"strings"
 	"time"
+
+	"golang.org/x/sys/unix"
 )
 
-// The line that follows each clause, and its output from espeak-ng.
-const (
-	endMarker    = "[[????]]"
-	endMarkerIPA = "ʔʔʔʔ"
-)
+// environment is all that a child sees of the server's environment: no secret is among it.
+var environment = []string{"PATH=/usr/local/bin:/usr/bin:/bin", "LANG=C.UTF-8"} //nolint:gochecknoglobals // a constant
 
 // maxAnswer limits the answer to a clause, in bytes.
 const maxAnswer = 64 << 10
@@ -32,11 +31,11 @@ type child struct {
 }
 
 // start starts an espeak-ng for lang and waits until it answers.
-func start(ctx context.Context, path, lang string, limits limits) (*child, error) {
+func start(ctx context.Context, command []string, lang string, limits limits) (*child, error) {
 	if lang == "" || strings.HasPrefix(lang, "-") {
 		return nil, fmt.Errorf("espeak-ng has no voice %q", lang)
 	}
-	c, err := spawn(path, lang)
+	c, err := spawn(command, lang)
 	if err != nil {
 		return nil, fmt.Errorf("start espeak-ng: %w", err)
 	}
@@ -46,7 +45,7 @@ func start(ctx context.Context, path, lang string, limits limits) (*child, error
 			return nil, ctx.Err()
 		}
 		if errors.Is(err, os.ErrDeadlineExceeded) { // the host is slow; the voice is not at fault
-			return nil, fmt.Errorf("%w: %w", errDied, err)
+			return nil, died(err)
 		}
 		if output := c.errors.String(); output != "" {
 			return nil, fmt.Errorf("espeak-ng does not speak %q: %s", lang, output)
@@ -56,8 +55,14 @@ func start(ctx context.Context, path, lang string, limits limits) (*child, error
 	return c, nil
 }
 
-// spawn runs the program with pipes for its input and output.
-func spawn(path, lang string) (*child, error) {
+// spawn runs a command with pipes for its input and output. The last part of the command is
+// the program espeak-ng.
+func spawn(command []string, lang string) (*child, error) {
+	program, err := exec.LookPath(command[len(command)-1])
+	if err != nil {
+		return nil, err
+	}
+	command = append(command[:len(command)-1:len(command)-1], program)
 	childIn, in, err := os.Pipe()
 	if err != nil {
 		return nil, err
@@ -71,7 +76,11 @@ func spawn(path, lang string) (*child, error) {
 	defer func() { _ = childOut.Close() }()
 	c := &child{lang: lang, in: in, out: out, lines: bufio.NewReaderSize(out, maxAnswer), errors: &limitedBuffer{}}
 	// The end of its input ends the child, so it does not outlive this process.
-	c.cmd = exec.Command(path, "-q", "--ipa", "-b", "1", "-v", lang) //nolint:gosec,noctx // the path is configured; see above
+	c.cmd = exec.Command(command[0], append(command[1:], "-q", "--ipa", "-b", "1", "-v", lang)...) //nolint:gosec,noctx // the path is configured; see above
+	c.cmd.Env = environment
+	if len(command) > 1 {
+		c.cmd.Args[0] = os.Args[0] // the helper is this program, which may depend on its name, as in tests
+	}
 	c.cmd.Stdin, c.cmd.Stdout, c.cmd.Stderr = childIn, childOut, c.errors
 	if err := c.cmd.Start(); err != nil {
 		_ = in.Close()
@@ -84,6 +93,9 @@ func spawn(path, lang string) (*child, error) {
 // ask writes a clause and reads its phonemes, one line of the answer per line.
 // After an error the child must be closed.
 func (c *child) ask(ctx context.Context, clause string, limits limits) (string, error) {
+	if err := c.checkSilent(); err != nil {
+		return "", err
+	}
 	deadline := time.Now().Add(limits.timeout)
 	if err := errors.Join(c.in.SetDeadline(deadline), c.out.SetDeadline(deadline)); err != nil {
 		return "", err
@@ -94,21 +106,46 @@ func (c *child) ask(ctx context.Context, clause string, limits limits) (string, 
 		_ = c.out.SetDeadline(soon)
 	})
 	defer stop()
-	if _, err := c.in.WriteString(clause + "\n" + endMarker + "\n"); err != nil {
+	m := newMarker()
+	if _, err := c.in.WriteString(clause + "\n" + m.text + "\n"); err != nil {
 		return "", err
 	}
-	return c.answer()
+	ipa, err := c.answer(m)
+	if err == nil && c.lines.Buffered() > 0 {
+		err = errUnasked
+	}
+	return ipa, err
 }
 
-// answer reads up to the end marker.
-func (c *child) answer() (string, error) {
+// errUnasked reports output that belongs to no question.
+var errUnasked = errors.New("output after the end of an answer")
+
+// checkSilent returns an error if the child has written anything since its last answer, or
+// has ended.
+func (c *child) checkSilent() error {
+	pipe, err := c.out.SyscallConn()
+	if err != nil {
+		return err
+	}
+	var n int
+	err = errors.Join(pipe.Control(func(fd uintptr) {
+		n, err = unix.Poll([]unix.PollFd{{Fd: int32(fd), Events: unix.POLLIN}}, 0) //nolint:gosec // a descriptor is small
+	}), err)
+	if err == nil && n > 0 {
+		err = errUnasked
+	}
+	return err
+}
+
+// answer reads up to the marker.
+func (c *child) answer(m marker) (string, error) {
 	var output strings.Builder
 	for output.Len() < maxAnswer {
 		line, err := c.lines.ReadSlice('\n')
 		if err != nil {
 			return "", err
 		}
-		if line = bytes.TrimSpace(line); string(line) == endMarkerIPA {
+		if line = bytes.TrimSpace(line); string(line) == m.ipa {
 			return strings.TrimSpace(output.String()), nil
 		}
 		output.Write(line)
@@ -137,7 +174,11 @@ func (b *limitedBuffer) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// String returns the contents on one line.
+// String returns the last line. Those before are warnings of libraries.
 func (b *limitedBuffer) String() string {
-	return strings.Join(strings.Fields(b.Buffer.String()), " ")
+	lines := strings.FieldsFunc(b.Buffer.String(), func(r rune) bool { return r == '\n' })
+	if len(lines) == 0 {
+		return ""
+	}
+	return strings.TrimSpace(lines[len(lines)-1])
 }

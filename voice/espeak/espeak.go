@@ -7,9 +7,14 @@
 // licence nor its crashes affect this program.
 //
 // The child prints the IPA of each line that it reads, on any number of lines.
-// So each clause is followed by a line of glottal stops in espeak's own phoneme
-// notation, which all its languages print in the same way and which no clause
-// contains. The output before that line is the answer.
+// So each clause is followed by a line of random phonemes in espeak's own
+// notation, which all its languages print in the same way. The output before
+// that line is the answer. A child that prints anything else is ended, so that
+// the answer to a clause is never that to another.
+//
+// Texts come from the network and espeak-ng is written in C. Therefore the
+// child gets an environment without secrets and, in the product, runs confined
+// (voice/espeak/confine): one that is taken over can return wrong phonemes.
 package espeak
 
 import (
@@ -17,6 +22,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"os"
 	"os/exec"
 	"slices"
 	"strings"
@@ -44,13 +50,23 @@ type limits struct {
 // ErrNotInstalled reports that the program espeak-ng was not found.
 var ErrNotInstalled = fmt.Errorf("%w: espeak-ng is not installed (install the package espeak-ng)", voice.ErrUnavailable)
 
-// errDied reports that a child has stopped working.
-var errDied = fmt.Errorf("%w: espeak-ng stopped answering", voice.ErrUnavailable)
+// errDied reports that a child ended, or was ended, while it processed a clause.
+var errDied = errors.New("espeak-ng failed")
+
+// died wraps the reason why a child was ended in errDied. One that crashes or
+// prints too much does so because of the clause, which then fails alone. If a
+// deadline passed the host may be too slow, and speech is unavailable.
+func died(reason error) error {
+	if errors.Is(reason, os.ErrDeadlineExceeded) {
+		return fmt.Errorf("%w: %w: %w", voice.ErrUnavailable, errDied, reason)
+	}
+	return fmt.Errorf("%w: %w", errDied, reason)
+}
 
 // A Phonemizer runs one espeak-ng for each of the most recently used languages.
 // It may be used concurrently; clauses are processed one at a time.
 type Phonemizer struct {
-	path     string
+	command  []string // espeak-ng, behind its helper
 	limits   limits
 	slot     chan struct{} // holds a token; the goroutine that has it owns children
 	children []*child      // the most recently used is last; nil once closed
@@ -58,12 +74,13 @@ type Phonemizer struct {
 }
 
 // New returns a Phonemizer that runs the program at path, or espeak-ng from
-// PATH for "". It starts nothing.
-func New(path string) *Phonemizer {
+// PATH for "". helper is the command that confines the program named after it;
+// without one it is not confined. New starts nothing.
+func New(path string, helper ...string) *Phonemizer {
 	if path == "" {
 		path = "espeak-ng"
 	}
-	p := &Phonemizer{path: path, limits: limits{5 * time.Second, 50 * time.Millisecond}, slot: make(chan struct{}, 1)}
+	p := &Phonemizer{command: append(slices.Clip(helper), path), limits: limits{5 * time.Second, 50 * time.Millisecond}, slot: make(chan struct{}, 1)}
 	p.slot <- struct{}{}
 	return p
 }
@@ -114,7 +131,7 @@ func (p *Phonemizer) ask(ctx context.Context, lang, clause string) (string, erro
 		if ctx.Err() != nil {
 			return "", ctx.Err()
 		}
-		return "", fmt.Errorf("%w: %w", errDied, err)
+		return "", died(err)
 	}
 	return ipa, nil
 }
@@ -130,7 +147,7 @@ func (p *Phonemizer) child(ctx context.Context, lang string) (*child, error) {
 		p.children = append(slices.Delete(p.children, i, i+1), c)
 		return c, nil
 	}
-	c, err := start(ctx, p.path, lang, p.limits)
+	c, err := start(ctx, p.command, lang, p.limits)
 	if errors.Is(err, exec.ErrNotFound) || errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("%w: %w", ErrNotInstalled, err)
 	}
@@ -149,10 +166,39 @@ func (p *Phonemizer) child(ctx context.Context, lang string) (*child, error) {
 // control characters, which it takes as commands, and without opening brackets,
 // which start its phoneme notation.
 func oneLine(clause string) string {
-	return strings.TrimSpace(strings.Map(func(r rune) rune {
+	return strings.TrimSpace(breakInitials(strings.Map(func(r rune) rune {
 		if unicode.IsControl(r) || r == '[' || r == unicode.ReplacementChar {
 			return ' '
 		}
 		return r
-	}, clause))
+	}, clause)))
+}
+
+// maxInitials limits a run of initials, such as "U.S.A.". espeak-ng 1.51 copies
+// the letters of one, of up to 4 bytes, to 80 bytes on its stack without a
+// check (CheckDottedAbbrev in translate.c).
+const maxInitials = 16
+
+// breakInitials replaces each dot that makes a run of initials too long by a
+// space, so that espeak-ng reads two runs. Up to three characters count as
+// initials, because espeak-ng drops some.
+func breakInitials(clause string) string {
+	run, length := 0, 0
+	return strings.Map(func(r rune) rune {
+		switch {
+		case r == '.':
+			run++
+			if length > 3 {
+				run = 0
+			}
+			length = 0
+			if run == maxInitials {
+				run = 0
+				return ' '
+			}
+		case !unicode.IsSpace(r):
+			length++
+		}
+		return r
+	}, clause)
 }

@@ -7,17 +7,24 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"pressbox/check"
 	"pressbox/voice"
+	"pressbox/voice/espeak/confine"
 )
+
+func TestMain(m *testing.M) {
+	confine.Main(os.Args)
+	m.Run()
+}
 
 // newPhonemizer returns a Phonemizer with limits for a busy host. It skips the
 // test in short mode.
-func newPhonemizer(tb testing.TB, path string) *Phonemizer {
+func newPhonemizer(tb testing.TB, path string, helper ...string) *Phonemizer {
 	tb.Helper()
 	if testing.Short() {
 		tb.Skip("runs espeak-ng")
@@ -25,7 +32,7 @@ func newPhonemizer(tb testing.TB, path string) *Phonemizer {
 	if _, err := exec.LookPath("espeak-ng"); err != nil {
 		tb.Fatalf("espeak-ng is missing (\"make parts\" installs it): %v", err)
 	}
-	p := New(path)
+	p := New(path, helper...)
 	p.limits = limits{5 * time.Minute, 5 * time.Minute}
 	tb.Cleanup(func() { p.Close() })
 	return p
@@ -108,12 +115,17 @@ func TestPhonemizer_replacesDeadChild(t *testing.T) {
 func script(t *testing.T, body string) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "espeak-ng")
-	check.NoError(t, os.WriteFile(path, []byte("#!/bin/sh\n"+body), 0o700))
+	check.NoError(t, os.WriteFile(path, []byte("#!/bin/sh\n"+readAnswer+body), 0o700))
 	return path
 }
 
+// readAnswer defines a function that reads a clause and answers it with nothing.
+const readAnswer = `marker() { echo "$end" | sed 's/[][]//g; s/C/ç/g; s/?/ʔ/g'; }
+answer() { read -r clause; read -r end; marker; }
+`
+
 // hangs answers the first clause, which checks that it runs, and no other.
-const hangs = "read clause; read end; echo ʔʔʔʔ; while read more; do :; done\n"
+const hangs = "answer; while read more; do :; done\n"
 
 func TestPhonemizer_replacesHangingChild(t *testing.T) {
 	t.Parallel()
@@ -173,13 +185,157 @@ func TestPhonemizer_cancelRetainsChild(t *testing.T) {
 func TestPhonemizer_endlessAnswer(t *testing.T) {
 	t.Parallel()
 	for name, body := range map[string]string{
-		"lines": "read clause; read end; echo ʔʔʔʔ; exec yes",
-		"line":  "read clause; read end; echo ʔʔʔʔ; exec cat /dev/zero",
+		"lines": "answer; read -r clause; exec yes",
+		"line":  "answer; read -r clause; exec cat /dev/zero",
 	} {
 		if _, err := newPhonemizer(t, script(t, body)).Phonemes(t.Context(), "en-us", "hello"); !errors.Is(err, errDied) {
 			t.Errorf("endless %s: %v, want %v", name, err, errDied)
 		}
 	}
+}
+
+// A child that writes more than its answer, or another clause's marker, is ended.
+func TestPhonemizer_wrongMarker(t *testing.T) {
+	t.Parallel()
+	const again = "read -r clause; read -r end; while read -r more; do :; done\n"
+	for name, tt := range map[string]struct {
+		body string
+		want error
+	}{
+		"old marker":   {"answer; old=$end; read -r clause; read -r end; end=$old; echo secret; marker; " + again, os.ErrDeadlineExceeded},
+		"output after": {`answer; read -r clause; read -r end; printf '%s\nsecret\n' "$(marker)"; ` + again, errUnasked},
+	} {
+		p := newPhonemizer(t, script(t, tt.body))
+		if tt.want == os.ErrDeadlineExceeded {
+			p.limits.timeout = 500 * time.Millisecond
+		}
+		if got, err := p.Phonemes(t.Context(), "en-us", "hello"); !errors.Is(err, errDied) || !errors.Is(err, tt.want) || len(p.children) != 0 {
+			t.Errorf("%s: %q, %v, %d children; want %v and none", name, got, err, len(p.children), tt.want)
+		}
+	}
+}
+
+// Output between two clauses ends the child, too.
+func TestChild_checkSilent(t *testing.T) {
+	t.Parallel()
+	out, childOut, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer out.Close()
+	c := &child{out: out}
+	if err := c.checkSilent(); err != nil {
+		t.Errorf("a silent child: %v", err)
+	}
+	if _, err := childOut.WriteString("stale\n"); err != nil {
+		t.Fatal(err)
+	}
+	if err := c.checkSilent(); !errors.Is(err, errUnasked) {
+		t.Errorf("after output: %v, want %v", err, errUnasked)
+	}
+	childOut.Close()
+}
+
+// In Arabic and Persian four hamzas have the phonemes ʔʔʔʔ, which ended every answer once: the
+// next clause got those of the one before.
+func TestPhonemizer_fourHamzas(t *testing.T) {
+	p := parallel(t, "")
+	for _, lang := range []string{"ar", "fa"} {
+		want := mustPhonemes(t, p, lang, "سلام")
+		if got := mustPhonemes(t, p, lang, "ءءءء"); got != "ʔʔʔʔ" {
+			t.Errorf("%s: %q, want ʔʔʔʔ", lang, got)
+		}
+		if got := mustPhonemes(t, p, lang, "سلام"); got != want || want == "" {
+			t.Errorf("%s after four hamzas: %q, want %q", lang, got, want)
+		}
+	}
+}
+
+// Every language of espeak-ng prints the markers unchanged.
+func TestMarker_everyLanguage(t *testing.T) {
+	p := parallel(t, "")
+	list, err := exec.CommandContext(t.Context(), "espeak-ng", "--voices").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	n := 0
+	for line := range strings.Lines(string(list)) {
+		lang := strings.Fields(line)[1]
+		if lang == "Language" || lang == "chr-US-Qaaa-x-west" { // the heading, and one that 1.51 lists and does not find
+			continue
+		}
+		n++
+		for range 5 {
+			if got, err := p.Phonemes(t.Context(), lang, ""); err != nil || got != "" {
+				t.Fatalf("%s: %q, %v", lang, got, err)
+			}
+		}
+	}
+	if n < 100 {
+		t.Errorf("%d languages, want more", n)
+	}
+}
+
+// A crash of espeak-ng is an error for its clause only.
+func TestPhonemizer_crash(t *testing.T) {
+	p := parallel(t, "")
+	want := mustPhonemes(t, p, "ml", "1")
+	english := mustPhonemes(t, p, "en-us", "hello")
+	other := p.children[1]
+	if got, err := p.Phonemes(t.Context(), "ml", crasher); !errors.Is(err, errDied) || errors.Is(err, voice.ErrUnavailable) {
+		t.Errorf("%q: %q, %v; want %v for the clause alone", crasher, got, err, errDied)
+	}
+	if got := mustPhonemes(t, p, "ml", "1"); got != want {
+		t.Errorf("after a crash: %q, want %q", got, want)
+	}
+	if got := mustPhonemes(t, p, "en-us", "hello"); got != english || !slices.Contains(p.children, other) {
+		t.Errorf("another language after a crash: %q, want %q", got, english)
+	}
+}
+
+// The child sees none of the server's environment, and the confined one is restricted.
+func TestPhonemizer_process(t *testing.T) {
+	t.Setenv("IDP_CLIENT_SECRET", "secret")
+	plain, confined := newPhonemizer(t, ""), newPhonemizer(t, "", confine.Command()...)
+	for _, clause := range []string{"Hello", "Mr. Smith"} {
+		if got, want := mustPhonemes(t, confined, "en-us", clause), mustPhonemes(t, plain, "en-us", clause); got != want {
+			t.Errorf("confined, %q: %q, want %q", clause, got, want)
+		}
+	}
+	for _, p := range []*Phonemizer{plain, confined} {
+		if got, want := procFile(t, p, "environ"), "PATH=/usr/local/bin:/usr/bin:/bin\x00LANG=C.UTF-8\x00"; got != want {
+			t.Errorf("environment %q, want %q", got, want)
+		}
+	}
+	status := procFile(t, confined, "status")
+	for _, want := range []string{"NoNewPrivs:\t1\n", "Seccomp:\t2\n"} {
+		if !strings.Contains(status, want) {
+			t.Errorf("status of the confined child lacks %q:\n%s", want, status)
+		}
+	}
+	if got, limit := resident(t, confined), resident(t, plain)+1<<10; got > limit {
+		t.Errorf("confined: %d KiB resident, want at most %d", got, limit)
+	}
+}
+
+// procFile returns a file of the first child in /proc.
+func procFile(t *testing.T, p *Phonemizer, name string) string {
+	t.Helper()
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/%s", p.children[0].cmd.Process.Pid, name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
+// resident returns the memory of the first child, in KiB.
+func resident(t *testing.T, p *Phonemizer) (kib int) {
+	t.Helper()
+	_, rest, _ := strings.Cut(procFile(t, p, "status"), "VmRSS:")
+	if _, err := fmt.Sscan(rest, &kib); err != nil {
+		t.Fatal(err)
+	}
+	return kib
 }
 
 func TestPhonemizer_limitsChildren(t *testing.T) {
@@ -217,21 +373,50 @@ func TestPhonemizer_closed(t *testing.T) {
 	}
 }
 
-// No clause affects the answer to the next one.
+// crasher ends espeak-ng 1.51 by SIGSEGV in Malayalam.
+const crasher = "ꞨɁ"
+
+// languages are those of the fuzz target: those in which something was found, and some of
+// other scripts.
+var languages = []string{"en-us", "ar", "fa", "ml", "de", "ru", "cmn"}
+
+// An answer is that to its own clause, and a crash is an error for its clause only.
 func FuzzPhonemes(f *testing.F) {
-	for _, s := range []string{"Hello", "?", "🎉", "[[????]]", "\x01", "[ [[x", "ʔʔʔʔ", "<b>", "\n\n", "ꙮ", "٣", "[[[[????]]]]"} {
-		f.Add(s)
-	}
-	p := newPhonemizer(f, "")
-	want := mustPhonemes(f, p, "en-us", "hello there")
-	f.Fuzz(func(t *testing.T, clause string) {
-		if _, err := p.Phonemes(t.Context(), "en-us", clause); err != nil && len(clause) <= maxClause {
-			t.Fatalf("%q: %v", clause, err)
+	for _, s := range []string{
+		"Hello", "?", "🎉", "[[????]]", "\x01", "[ [[x", "ʔʔʔʔ", "<b>", "\n\n", "ꙮ", "٣", "[[[[????]]]]",
+	} {
+		for i := range languages {
+			f.Add(uint8(i), s)
 		}
-		if got, err := p.Phonemes(t.Context(), "en-us", "hello there"); err != nil || got != want {
-			t.Fatalf("after %q: %q, %v; want %q", clause, got, err, want)
+	}
+	p := newPhonemizer(f, "", confine.Command()...)
+	const known = "1 2 3"
+	want := make(map[string]string)
+	f.Fuzz(func(t *testing.T, i uint8, clause string) {
+		lang := languages[int(i)%len(languages)]
+		if want[lang] == "" {
+			want[lang] = mustPhonemes(t, newPhonemizer(t, ""), lang, known)
+		}
+		_, err := p.Phonemes(t.Context(), lang, clause)
+		if err != nil && len(clause) <= maxClause && (lang != "ml" || !errors.Is(err, errDied)) {
+			t.Fatalf("%s %q: %v", lang, clause, err)
+		}
+		if got, err := p.Phonemes(t.Context(), lang, known); err != nil || got != want[lang] {
+			t.Fatalf("%s after %q: %q, %v; want %q", lang, clause, got, err, want[lang])
 		}
 	})
+}
+
+func BenchmarkStart(b *testing.B) {
+	for name, helper := range map[string][]string{"plain": nil, "confined": confine.Command()} {
+		b.Run(name, func(b *testing.B) {
+			for b.Loop() {
+				p := newPhonemizer(b, "", helper...)
+				mustPhonemes(b, p, "en-us", "hello")
+				p.Close()
+			}
+		})
+	}
 }
 
 func BenchmarkPhonemes(b *testing.B) {

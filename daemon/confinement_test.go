@@ -1,0 +1,49 @@
+package main
+
+import (
+	"fmt"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"pressbox/daemon/servertest"
+)
+
+// The server's espeak-ng is confined and has none of the server's secrets.
+func TestServe_confinesEspeak(t *testing.T) {
+	t.Parallel()
+	p := servertest.Run(t, servertest.Silent, "IDP_CLIENT_SECRET=hidden")
+	res, err := http.Post(p.URL+"/v1/audio/speech", "application/json", strings.NewReader(`{"input": "Hello", "model": "any", "voice": "en_US-pressbox-medium"}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer res.Body.Close()
+	if res.StatusCode != http.StatusOK {
+		t.Fatalf("speech: status %d", res.StatusCode)
+	}
+	dirs, err := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/children", p.Cmd.Process.Pid))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var children []string
+	for _, path := range dirs {
+		pids, err := os.ReadFile(path)
+		if err != nil {
+			continue // a thread that has ended
+		}
+		children = append(children, strings.Fields(string(pids))...)
+	}
+	if len(children) != 1 {
+		t.Fatalf("children %v, want espeak-ng", children)
+	}
+	environment, err := os.ReadFile("/proc/" + children[0] + "/environ")
+	if err != nil || strings.Contains(string(environment), "SECRET") || !strings.Contains(string(environment), "LANG=C.UTF-8") {
+		t.Errorf("environment of espeak-ng: %q, %v", environment, err)
+	}
+	status, err := os.ReadFile("/proc/" + children[0] + "/status")
+	if err != nil || !strings.Contains(string(status), "Seccomp:\t2\n") {
+		t.Errorf("espeak-ng is not confined: %v\n%s", err, status)
+	}
+}
