@@ -14,26 +14,28 @@ const module = "pressbox/"
 // floor, and within floors 0, 2b and 3 those before it. A package that is missing is an error.
 var floors = map[string][]string{
 	// 0: pure
-	"audio":                {},
-	"voice/speakable":      {},
-	"voice":                {"audio", "voice/speakable"},
-	"game":                 {},
-	"game/chance":          {"game"},
-	"game/bot":             {"game", "game/chance"},
-	"game/retro":           {"game"},
-	"game/retro/eventfile": {"game", "game/retro"},
-	"game/league":          {"game", "game/chance", "game/teams"},
-	"game/call":            {"game"},
-	"game/odds":            {"game", "game/chance"},
-	"game/stats":           {"game", "game/teams"},
-	"game/teams":           {"game", "game/chance"},
-	"game/protocol":        {"game", "game/chance", "game/teams"},
-	"game/match":           {"game", "game/bot", "game/call", "game/chance", "game/odds", "game/protocol", "game/retro", "game/teams"},
-	"clock":                {},
-	"clock/system":         {}, // it reads the kernel's clocks, and nothing else
-	"atomicfile":           {}, // it replaces files, and nothing else
-	"auth/netblock":        {},
-	"auth":                 {"auth/netblock", "clock"},
+	"audio":                     {},
+	"voice/speakable/recognize": {},
+	"voice/speakable/english":   {"voice/speakable/recognize"},
+	"voice/speakable":           {"voice/speakable/english", "voice/speakable/recognize"},
+	"voice":                     {"audio", "voice/speakable"},
+	"game":                      {},
+	"game/chance":               {"game"},
+	"game/bot":                  {"game", "game/chance"},
+	"game/retro":                {"game"},
+	"game/retro/eventfile":      {"game", "game/retro"},
+	"game/league":               {"game", "game/chance", "game/teams"},
+	"game/call":                 {"game"},
+	"game/odds":                 {"game", "game/chance"},
+	"game/stats":                {"game", "game/teams"},
+	"game/teams":                {"game", "game/chance"},
+	"game/protocol":             {"game", "game/chance", "game/teams"},
+	"game/match":                {"game", "game/bot", "game/call", "game/chance", "game/odds", "game/protocol", "game/retro", "game/teams"},
+	"clock":                     {},
+	"clock/system":              {}, // it reads the kernel's clocks, and nothing else
+	"atomicfile":                {}, // it replaces files, and nothing else
+	"auth/netblock":             {},
+	"auth":                      {"auth/netblock", "clock"},
 
 	// 1: loops, without I/O of their own
 	"voice/announce": {"audio", "voice/speakable"},

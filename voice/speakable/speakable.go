@@ -9,10 +9,15 @@
 // # Steps
 //
 // The first steps apply to every language: HTML tags and entities, Markdown,
-// invisible and unusual characters, web addresses, line ends, punctuation. Then
-// follow the lexicon and, for English ("en", "en-gb", …), the [reader], which
-// converts numbers, money, dates, times, units, abbreviations, addresses, symbols
-// and emoji to words. For other languages espeak-ng does that.
+// invisible and unusual characters, line ends. Then follow the lexicon and, for a
+// language that has a [recognize.Sayer], two steps: package recognize splits the
+// text into typed tokens, and the language's package says each token. The
+// recogniser is shared, and what differs between languages is in tables. For
+// other languages espeak-ng reads numbers and signs, and only web addresses are
+// shortened. The last step is punctuation.
+//
+// To add a language, write its tables and its Sayer in a package beside english,
+// and a case in sayerOf.
 //
 // Blocks of raw phonemes, [[ like this ]], are not changed.
 //
@@ -36,14 +41,16 @@
 // Quotes protect what would be read as a comment, a tag or a sign; they are not
 // part of the pattern. A replacement is not looked up again, but is made speakable
 // like the rest.
-//
-// The names of emoji and symbols in emoji.txt come from Unicode CLDR 48.2
-// (licence Unicode-3.0); gen.go converts them.
 package speakable
 
 import (
+	"regexp"
 	"strings"
 	"unicode"
+	"unicode/utf8"
+
+	"pressbox/voice/speakable/english"
+	"pressbox/voice/speakable/recognize"
 )
 
 // Text returns s as one line of sentences that can be spoken in lang, a
@@ -57,13 +64,84 @@ func Text(s, lang string, lex *Lexicon) string {
 		return ""
 	}
 	s = lex.apply(s, lang)
+	sayer := sayerOf(lang)
 	return around(s, func(s string) string {
-		if english(lang) {
-			s = read(s, regionOf(lang))
-		} else {
-			s = addresses(s)
+		if sayer != nil {
+			return punctuate(say(s, sayer))
 		}
-		return punctuate(s)
+		return punctuate(addresses(s))
+	})
+}
+
+// A sayer is a language of which the tokens can be said.
+type sayer struct {
+	recognize.Sayer
+	locale *recognize.Locale
+}
+
+// sayerOf returns the sayer of a language, nil if espeak-ng reads its numbers and
+// signs.
+func sayerOf(lang string) *sayer {
+	switch {
+	case lang == "en" || strings.HasPrefix(lang, "en-us"):
+		return &sayer{english.American, english.American.Locale}
+	case strings.HasPrefix(lang, "en-"):
+		return &sayer{english.British, english.British.Locale}
+	}
+	return nil
+}
+
+// say returns text with its tokens in words. Words are separated by spaces from
+// what stands next to them.
+func say(text string, sayer *sayer) string {
+	var b strings.Builder
+	b.Grow(len(text) + len(text)/2)
+	spoken, last := false, ' ' // whether a token that is not text stands before; the last rune
+	for _, t := range recognize.Tokens(text, sayer.locale) {
+		words, plain := "", false
+		switch t := t.(type) {
+		case recognize.Text:
+			words, plain = string(t), true
+		default:
+			words = sayer.Say(t)
+		}
+		if words == "" {
+			if isWord(last) {
+				b.WriteByte(' ')
+				last = ' '
+			}
+			continue
+		}
+		next := first(words)
+		if (spoken || !plain) && apart(last, next, plain) {
+			b.WriteByte(' ')
+		}
+		b.WriteString(words)
+		last, _ = utf8.DecodeLastRuneInString(words)
+		spoken = !plain
+	}
+	return b.String()
+}
+
+// apart reports whether a space is missing between two runes, of which one
+// belongs to a token. Plain text after a token may start with a mark.
+func apart(last, next rune, plain bool) bool {
+	if plain {
+		return isWord(next) || strings.ContainsRune("\"([{*_", next)
+	}
+	return isWord(last) || strings.ContainsRune("\")]}*_", last)
+}
+
+var webAddress = regexp.MustCompile(`(?i)\b(?:https?|ftp|wss?|rtsp)://[^\s<>"\x{E000}]+|\bwww\.[^\s<>"\x{E000}]+`)
+
+// addresses shortens web addresses to what is spoken, for languages in which
+// espeak-ng has the names of their signs.
+func addresses(s string) string {
+	if !strings.Contains(s, "://") && !strings.Contains(s, "www.") {
+		return s
+	}
+	return webAddress.ReplaceAllStringFunc(s, func(a string) string {
+		return recognize.Readable(a) + a[len(recognize.TrimMarks(a)):]
 	})
 }
 
@@ -89,13 +167,11 @@ func language(code string) string {
 	return strings.ToLower(strings.ReplaceAll(strings.TrimSpace(code), "_", "-"))
 }
 
-func english(lang string) bool { return lang == "en" || strings.HasPrefix(lang, "en-") }
-
-func isWord(r rune) bool {
-	return 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || isDigit(r) ||
-		r >= 0x80 && (unicode.IsLetter(r) || unicode.IsNumber(r) || unicode.IsMark(r))
-}
-
-func isLetter(r rune) bool { return isWord(r) && !unicode.IsNumber(r) }
+func isWord(r rune) bool { return recognize.IsWord(r) }
 
 func isDigit(r rune) bool { return '0' <= r && r <= '9' }
+
+func first(s string) rune {
+	c, _ := utf8.DecodeRuneInString(s)
+	return c
+}

@@ -1,4 +1,4 @@
-package speakable
+package english
 
 import (
 	"strconv"
@@ -19,9 +19,9 @@ type numbers struct {
 	and                 string // between hundreds and the rest: " " or " and "
 }
 
-func newNumbers(r region) numbers {
+func newNumbers(british bool) numbers {
 	n := numbers{strings.Fields(small), strings.Fields(tens), strings.Fields(scales), " "}
-	if r == british {
+	if british {
 		n.and = " and "
 	}
 	return n
@@ -139,7 +139,7 @@ func (n numbers) spell(s string) string {
 	var b strings.Builder
 	run := 0
 	for i, r := range s {
-		if !isDigit(r) {
+		if r < '0' || r > '9' {
 			run = 0
 			continue
 		}

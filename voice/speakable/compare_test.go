@@ -1,0 +1,208 @@
+package speakable_test
+
+import (
+	"bytes"
+	"maps"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"unicode"
+
+	"pressbox/check"
+	"pressbox/voice/speakable"
+)
+
+// A comparison is a row of testdata/LANG/CLASS.tsv.
+type comparison struct {
+	class, written string
+	wordings       []string
+}
+
+// allowed has the number of rows of each class that may be wrong, 0 for a class
+// that is not listed. Numbers may only be lowered.
+var allowed = map[string]map[string]int{
+	"en": {
+		"abbreviations":        2,
+		"acronyms":             1,
+		"brackets":             1,
+		"clock-times":          1,
+		"codes":                2,
+		"dates":                3,
+		"decimals":             1,
+		"durations":            2,
+		"glued":                1,
+		"identifiers":          1,
+		"letter-behind-number": 2,
+		"markup":               2,
+		"mathematics":          1,
+		"micro":                3,
+		"money":                1,
+		"notices":              1,
+		"paces":                2,
+		"paths":                2,
+		"ranges":               1,
+		"ratios":               1,
+		"signs":                1,
+		"telephones":           2,
+		"units":                2,
+		"weekdays":             4,
+		"zones":                1,
+	},
+}
+
+// TestText_soundsAsTheWords compares, as phonemes of espeak-ng, what Text
+// returns with the words that a person says; then it looks for rows that
+// espeak-ng reads better without Text.
+func TestText_soundsAsTheWords(t *testing.T) {
+	if testing.Short() {
+		t.Skip("runs espeak-ng")
+	}
+	t.Parallel()
+	for dir, limits := range allowed {
+		lang := map[string]string{"en": "en-us"}[dir]
+		rows := comparisons(t, dir)
+		right, wrong, raw := map[string]int{}, map[string]int{}, map[string]int{}
+		ipa := phonemes(t, lang, rows)
+		for _, row := range rows {
+			spoken := speakable.Text(row.written, lang, nil)
+			switch {
+			case same(spoken, row.wordings), ipa.equal(spoken, row.wordings):
+				right[row.class]++
+				continue
+			case ipa.equal(row.written, row.wordings):
+				raw[row.class]++
+				t.Errorf("%s/%s: %q is spoken %q; espeak-ng alone is right", dir, row.class, row.written, spoken)
+			}
+			wrong[row.class]++
+			t.Logf("%s/%s: %q is spoken %q, want %q", dir, row.class, row.written, spoken, row.wordings)
+		}
+		report(t, dir, rows, right, wrong, raw, limits)
+	}
+}
+
+// report logs the table of counts and compares it with the limits.
+func report(t *testing.T, dir string, rows []comparison, right, wrong, raw, limits map[string]int) {
+	t.Helper()
+	classes := map[string]bool{}
+	for _, row := range rows {
+		classes[row.class] = true
+	}
+	sum := 0
+	t.Logf("%s: %-22s right wrong raw better", dir, "class")
+	for _, class := range slices.Sorted(maps.Keys(classes)) {
+		t.Logf("%s: %-22s %5d %5d %5d", dir, class, right[class], wrong[class], raw[class])
+		sum += wrong[class]
+		if wrong[class] > limits[class] {
+			t.Errorf("%s/%s: %d rows are wrong, at most %d are allowed", dir, class, wrong[class], limits[class])
+		}
+	}
+	t.Logf("%s: %d of %d rows are wrong", dir, sum, len(rows))
+}
+
+// comparisons reads the tables of a language.
+func comparisons(tb testing.TB, dir string) []comparison {
+	tb.Helper()
+	files, err := filepath.Glob("testdata/" + dir + "/*.tsv")
+	check.NoError(tb, err)
+	var rows []comparison
+	for _, file := range files {
+		text, err := os.ReadFile(file) //nolint:gosec // a file of testdata
+		check.NoError(tb, err)
+		for line := range strings.Lines(string(text)) {
+			written, words, ok := strings.Cut(strings.TrimSuffix(line, "\n"), "\t")
+			if !ok {
+				continue
+			}
+			rows = append(rows, comparison{
+				class:    strings.TrimSuffix(filepath.Base(file), ".tsv"),
+				written:  strings.ReplaceAll(written, `\n`, "\n"),
+				wordings: strings.Split(words, " | "),
+			})
+		}
+	}
+	if len(rows) < 100 {
+		tb.Fatalf("testdata/%s has %d rows", dir, len(rows))
+	}
+	return rows
+}
+
+// A pronunciation maps texts to their phonemes.
+type pronunciation map[string]string
+
+// equal reports whether spoken sounds as one of the wordings does, with or
+// without pauses.
+func (p pronunciation) equal(spoken string, wordings []string) bool {
+	for _, words := range wordings {
+		if p[spoken] == p[words] || p[unpaused(spoken)] == p[unpaused(words)] {
+			return true
+		}
+	}
+	return false
+}
+
+// same reports whether spoken has the letters of one of the wordings, so that
+// espeak-ng need not be run.
+func same(spoken string, wordings []string) bool {
+	return slices.ContainsFunc(wordings, func(words string) bool { return letters(spoken) == letters(words) })
+}
+
+func letters(text string) string {
+	return strings.Join(strings.FieldsFunc(strings.ToLower(text), func(c rune) bool { return !unicode.IsLetter(c) && c != '\'' }), " ")
+}
+
+// phonemes runs espeak-ng once on the texts of the rows that are not the same.
+func phonemes(tb testing.TB, lang string, rows []comparison) pronunciation {
+	tb.Helper()
+	espeak, err := exec.LookPath("espeak-ng")
+	if err != nil {
+		tb.Fatal("espeak-ng is missing (\"make parts\" installs it)")
+	}
+	var texts []string
+	for _, row := range rows {
+		spoken := speakable.Text(row.written, lang, nil)
+		if same(spoken, row.wordings) {
+			continue
+		}
+		for _, text := range append([]string{row.written, spoken}, row.wordings...) {
+			texts = append(texts, text, unpaused(text))
+		}
+	}
+	const mark, markIPA = "[[????]]", "ʔʔʔʔ"
+	var in bytes.Buffer
+	for _, text := range texts {
+		in.WriteString(strings.ReplaceAll(text, "\n", " ") + "\n" + mark + "\n")
+	}
+	cmd := exec.CommandContext(tb.Context(), espeak, "-q", "--ipa", "-b", "1", "-v", lang) //nolint:gosec // found above
+	cmd.Stdin = &in
+	out, err := cmd.Output()
+	check.NoError(tb, err)
+	all := pronunciation{}
+	var ipa strings.Builder
+	for line := range strings.Lines(string(out)) {
+		if line = strings.TrimSpace(line); line != markIPA {
+			ipa.WriteString(line)
+			continue
+		}
+		if len(texts) == 0 {
+			tb.Fatal("espeak-ng has answered more often than it was asked")
+		}
+		all[texts[0]] = unstressed.Replace(ipa.String())
+		texts = texts[1:]
+		ipa.Reset()
+	}
+	if len(texts) > 0 {
+		tb.Fatalf("espeak-ng has not answered %q", texts[0])
+	}
+	return all
+}
+
+var (
+	unstressed = strings.NewReplacer("ˈ", "", "ˌ", "", " ", "", "_", "")
+	pauses     = strings.NewReplacer(", ", " ", "; ", " ", ": ", " ", ". ", " ", "! ", " ", "? ", " ")
+)
+
+// unpaused returns a text without the marks between words.
+func unpaused(text string) string { return strings.TrimRight(pauses.Replace(text), ".!?,;:") }

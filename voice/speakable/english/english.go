@@ -1,0 +1,78 @@
+// Package english says tokens in American or British English. Its tables are
+// text files, described at [recognize.Tables]:
+//
+//	context.txt        words that decide between two readings
+//	units.txt          units of measure
+//	abbreviations.txt  short and long forms
+//	homographs.txt     words with two pronunciations, respelled for espeak-ng
+//	signs.txt          names of signs, directions and scripts
+//	emoji.txt          names of emoji, from Unicode CLDR 48.2 (licence Unicode-3.0); gen.go converts them
+package english
+
+import (
+	_ "embed"
+	"unicode"
+
+	"pressbox/voice/speakable/recognize"
+)
+
+// The tables.
+var (
+	//go:embed context.txt
+	context string
+	//go:embed units.txt
+	units string
+	//go:embed abbreviations.txt
+	abbreviations string
+	//go:embed homographs.txt
+	homographs string
+	//go:embed signs.txt
+	signs string
+)
+
+const months = `1 january jan
+2 february feb
+3 march mar
+4 april apr
+5 may
+6 june jun
+7 july jul
+8 august aug
+9 september sep sept
+10 october oct
+11 november nov
+12 december dec`
+
+const weekdays = `0 sunday sun su
+1 monday mon mo
+2 tuesday tue tues tu
+3 wednesday wed we weds
+4 thursday thu thur thurs th
+5 friday fri fr
+6 saturday sat sa`
+
+// A Sayer says tokens in one variety of English. It is not changed once it is
+// made.
+type Sayer struct {
+	*recognize.Locale
+	numbers
+	british bool
+}
+
+// American and British are the varieties: the 20th of November is 11/20 in the
+// American one, and 105 has an "and" in the British one.
+var (
+	American = sayer(false)
+	British  = sayer(true)
+)
+
+func sayer(british bool) *Sayer {
+	locale := recognize.ParseLocale(recognize.Locale{
+		MonthFirst: !british,
+		Readable:   []*unicode.RangeTable{unicode.Latin},
+		EmojiName:  emojiName,
+	}, recognize.Tables{
+		Context: context, Units: units, Abbreviations: abbreviations, Homographs: homographs, Signs: signs, Months: months, Weekdays: weekdays,
+	})
+	return &Sayer{Locale: locale, numbers: newNumbers(british), british: british}
+}

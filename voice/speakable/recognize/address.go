@@ -1,0 +1,140 @@
+package recognize
+
+import (
+	"net/url"
+	"regexp"
+	"strings"
+	"unicode"
+)
+
+var (
+	mailOrHost = regexp.MustCompile(`^(?i)(?:mailto:)?[a-z0-9._%+-]+@[a-z0-9-]+(?:\.[a-z0-9-]+)+|^(?i)(?:(?:https?|ftp|wss?|rtsp|smb|nfs|ssh|mqtt)://[^\s<>"\x{E000}]+|www\.[^\s<>"\x{E000}]+|localhost:\d+[^\s<>"\x{E000}]*|(?:[a-z0-9_-]+\.)+([a-z]{2,12})(?::\d+|/[^\s<>"\x{E000}]*)*)`)
+	scheme     = regexp.MustCompile(`(?i)^(?:[a-z]+://(?:[^/@\s]*@)?|mailto:)?(?:www\.)?`)
+	hostPort   = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9-]*:(\d{2,5})\b`)
+	localPath  = regexp.MustCompile(`^/[A-Za-z0-9._-]+(?:/[A-Za-z0-9._-]+)*/?`)
+	topicPath  = regexp.MustCompile(`^[A-Za-z0-9_-]+(?:/[A-Za-z0-9_-]+){2,}`)
+	drivePath  = regexp.MustCompile(`^[A-Z]:\\[^\s<>"\x{E000}]*`)
+	ip6        = regexp.MustCompile(`^[0-9A-Fa-f]{1,4}(?::{1,2}[0-9A-Fa-f]{1,4}){1,7}\b`)
+)
+
+// addressRules are the rules of addresses that start with a digit.
+var addressRules = []rule{
+	{"IPv4 address", ".", regexp.MustCompile(`^\d{1,3}(?:\.\d{1,3}){3}(?::\d{1,5}|/\d{1,2})?\b`), whole(func(_ *scanner, m []string) Token { return Address{m[0]} })},
+}
+
+// readable returns an address without its scheme, "www.", query and fragment.
+func readable(a string) string {
+	a = TrimMarks(a)
+	a = a[len(scheme.FindString(a)):]
+	if cut := strings.IndexAny(a, "?#"); cut > 0 {
+		a = a[:cut]
+	}
+	if plain, err := url.PathUnescape(a); err == nil && strings.IndexFunc(plain, func(c rune) bool { return unicode.IsControl(c) || unicode.Is(unicode.Co, c) }) < 0 && plain != "" {
+		a = strings.ToValidUTF8(plain, "")
+	}
+	return strings.TrimRight(a, "/")
+}
+
+// Readable returns an address without its scheme, "www.", query and fragment.
+func Readable(a string) string {
+	a = TrimMarks(a)
+	a = a[len(scheme.FindString(a)):]
+	if cut := strings.IndexAny(a, "?#"); cut > 0 {
+		a = a[:cut]
+	}
+	return strings.TrimRight(a, "/")
+}
+
+// TrimMarks removes the punctuation after an address.
+func TrimMarks(a string) string {
+	a = strings.TrimRight(a, ".,;:!?'*_`|")
+	if strings.HasSuffix(a, ")") && !strings.Contains(a, "(") {
+		a = strings.TrimRight(a, ").,;:!?'")
+	}
+	return a
+}
+
+// address recognises a web or mail address, a host with its port, or a topic. A
+// name is a host if it ends like one; a capital after a point without a space
+// starts a sentence.
+func (s *scanner) address(word string) bool {
+	after := s.rest(len(word))
+	if after == "" || !strings.ContainsRune("./:@-_+%", rune(after[0])) {
+		return false
+	}
+	rest, ok := s.chunkRest()
+	if !ok {
+		return false
+	}
+	if m := hostPort.FindString(rest); m != "" && s.ends(m) && len(m) < len(rest)+1 && strings.ContainsFunc(m, IsDigit) && s.port(m, word) {
+		return s.take(Address{m}, len(m))
+	}
+	m := mailOrHost.FindStringSubmatch(rest)
+	if m == nil {
+		if t := topicPath.FindString(rest); t != "" && s.ends(t) && strings.ToLower(t) == t {
+			return s.take(Address{t}, len(t))
+		}
+		if t := drivePath.FindString(rest); t != "" {
+			t = TrimMarks(t)
+			return s.take(Address{t}, len(t))
+		}
+		return false
+	}
+	a := TrimMarks(m[0])
+	if len(a) < len(rest) && IsWord(first(rest[len(a):])) {
+		return false
+	}
+	if m[1] != "" && !strings.ContainsAny(a, "@") {
+		host := a
+		if cut := strings.IndexAny(host, "/:"); cut > 0 {
+			host = host[:cut]
+		}
+		end := host[strings.LastIndexByte(host, '.')+1:]
+		if !s.Is(TopLevel, end) || capital(end) && strings.ToUpper(host) != host {
+			return false
+		}
+	}
+	if text := readable(a); text != "" {
+		return s.take(Address{text}, len(a))
+	}
+	return false
+}
+
+// port reports whether m is a host with a port and not a label with a number.
+func (s *scanner) port(m, word string) bool {
+	digits := m[strings.LastIndexByte(m, ':')+1:]
+	return len(digits) >= 4 && (strings.ToLower(word) == word || strings.ContainsFunc(word, IsDigit)) && !s.Is(Seat, word)
+}
+
+// path recognises a path at the position, which starts with a slash.
+func (s *scanner) path() bool {
+	rest, ok := s.chunkRest()
+	if !ok {
+		return false
+	}
+	m := TrimMarks(localPath.FindString(rest))
+	if len(m) < 2 || !s.ends(m) {
+		return false
+	}
+	return s.take(Address{m}, len(m))
+}
+
+// A chunk is the text between two spaces, with the number of searches for an
+// address in it. The number is limited so that the work stays linear.
+type chunk struct{ end, tries int }
+
+const chunkTries = 4
+
+// chunkRest returns the rest of the chunk at the position, and false after too
+// many searches.
+func (s *scanner) chunkRest() (string, bool) {
+	if s.at >= s.chunk.end {
+		end := strings.IndexAny(s.src[s.at:], " \n\uE000")
+		if end < 0 {
+			end = len(s.src) - s.at
+		}
+		s.chunk = chunk{end: s.at + end}
+	}
+	s.chunk.tries++
+	return s.src[s.at:s.chunk.end], s.chunk.tries <= chunkTries
+}

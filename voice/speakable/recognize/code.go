@@ -1,0 +1,229 @@
+package recognize
+
+import (
+	"regexp"
+	"strings"
+	"unicode"
+)
+
+// phoneRules are the rules of telephone numbers that start with a digit.
+var phoneRules = []rule{
+	{"telephone number with letters", "-", regexp.MustCompile(`^(1)-(8\d\d)-([A-Z][A-Z-]{3,9})\b`), whole(func(_ *scanner, m []string) Token {
+		return Identifier{Runs: []string{m[1], m[2], m[3]}}
+	})},
+	{"telephone number", "-. ", regexp.MustCompile(`^(?:1[ .-])?(?:\(\d{3}\) ?|\d{3}[-. ])\d{3}[-. ]\d{4}`), whole((*scanner).phone)},
+	{"telephone number", " -", regexp.MustCompile(`^0\d{2,4}(?:[ -/]\d{2,8}){1,4}`), whole((*scanner).phone)},
+	{"telephone number", "-", regexp.MustCompile(`^\d{3}-\d{4}`), whole((*scanner).phone)},
+	{"social security number", "-", regexp.MustCompile(`^\d{3}-\d{2}-\d{4}`), whole((*scanner).phone)},
+	{"card number", " -", regexp.MustCompile(`^\d{4}(?:[ -]\d{4}){2,3}`), whole((*scanner).phone)},
+	{"ten digits", "$", regexp.MustCompile(`^\d{10,11}`), whole(func(s *scanner, m []string) Token { return phoneDigits(m[0]) })},
+	{"ten digits", " ,.!?:;)", regexp.MustCompile(`^\d{10}`), whole(func(s *scanner, m []string) Token { return phoneDigits(m[0]) })},
+}
+
+func (s *scanner) phone(m []string) Token {
+	if strings.HasPrefix(s.rest(len(m[0])), "-") || !s.ends(m[0]) {
+		return nil
+	}
+	plus := strings.HasPrefix(m[0], "+")
+	groups := strings.FieldsFunc(m[0], func(c rune) bool { return !IsDigit(c) })
+	if len(groups) == 1 && len(groups[0]) >= 10 && strings.HasPrefix(groups[0], "1") {
+		d := groups[0]
+		groups = []string{d[:1], d[1:4], d[4:7], d[7:]}
+	}
+	if len(groups) == 2 && len(groups[1]) >= 10 {
+		d := groups[1]
+		groups = append(groups[:1], d[:3], d[3:6], d[6:])
+	}
+	return Digits{Groups: groups, Plus: plus}
+}
+
+// phoneDigits returns ten digits in the groups of a telephone number, others in
+// groups of four.
+func phoneDigits(d string) Token {
+	if len(d) == 10 && d[0] != '0' && d[0] != '1' {
+		return Digits{Groups: []string{d[:3], d[3:6], d[6:]}}
+	}
+	return Digits{Groups: fours(d)}
+}
+
+// fours splits digits into groups: of three if there are six or nine, otherwise
+// of four; up to five digits stay together.
+func fours(d string) []string {
+	size := 4
+	switch {
+	case len(d) <= 5:
+		return []string{d}
+	case len(d)%3 == 0 && len(d) <= 9:
+		size = 3
+	}
+	var groups []string
+	for len(d) > size {
+		groups, d = append(groups, d[:size]), d[size:]
+	}
+	return append(groups, d)
+}
+
+// codeRules are the rules of codes that start with a digit.
+var codeRules = []rule{
+	{"hexadecimal number", "a", regexp.MustCompile(`^0x[0-9A-Fa-f]{1,16}\b`), whole(func(_ *scanner, m []string) Token {
+		return Identifier{Runs: runs(m[0])}
+	})},
+	{"hardware address", "a:", regexp.MustCompile(`^[0-9A-Fa-f]{2}(?::[0-9A-Fa-f]{2}){3,7}\b`), whole(func(_ *scanner, m []string) Token {
+		return Identifier{Runs: runs(m[0])}
+	})},
+	{"code of letters and digits", "a", regexp.MustCompile(`^\d[0-9A-Z]{4,24}\b`), whole(func(_ *scanner, m []string) Token {
+		if strings.ContainsFunc(strings.TrimLeft(m[0], "0123456789"), IsDigit) && strings.ContainsFunc(m[0], unicode.IsUpper) {
+			return Identifier{Runs: runs(m[0])}
+		}
+		return nil
+	})},
+	{"version with a suffix", ".", regexp.MustCompile(`^(\d{1,5}(?:\.\d{1,5}){2,4})-(alpha|beta|rc|pre|dev|b)\.?(\d*)`), whole(func(_ *scanner, m []string) Token {
+		return Version{Parts: append(strings.Split(m[1], "."), m[2], m[3])}
+	})},
+	{"digit groups", "-", regexp.MustCompile(`^\d+(?:-[0-9A-Za-z]+)+`), whole((*scanner).dashed)},
+	{"emergency number", " .,!?:$", regexp.MustCompile(`^(?:911|112|999|311|988|211|411|511|110)\b`), whole(func(s *scanner, m []string) Token {
+		if s.Is(Dialled, s.nextWord(len(m[0]))) || s.Is(Dialled, s.before(0)) {
+			return Digits{Groups: []string{m[0]}}
+		}
+		return nil
+	})},
+	{"label", "a", regexp.MustCompile(`^(\d{1,4})([A-Za-z])\b`), whole((*scanner).label)},
+	{"code", "", regexp.MustCompile(`^\d{2,16}(?: \d{2,4}){0,4}\b`), whole((*scanner).code)},
+	{"version", ".", regexp.MustCompile(`^[1-9]\d{0,2}(?:\.\d{3}){2}\b`), whole(func(s *scanner, m []string) Token {
+		return Number{Whole: plainDigits(m[0]), Grouped: true}
+	})},
+	{"version", ".", regexp.MustCompile(`^\d{1,5}(?:\.\d{1,5}){2,5}`), whole(func(_ *scanner, m []string) Token {
+		return Version{Parts: strings.Split(m[0], ".")}
+	})},
+}
+
+// runs splits a code into runs of letters and of digits.
+func runs(code string) []string {
+	var parts []string
+	for code != "" {
+		c := first(code)
+		digit := IsDigit(c)
+		n := strings.IndexFunc(code, func(c rune) bool { return IsDigit(c) != digit || !IsWord(c) })
+		switch {
+		case n < 0:
+			n = len(code)
+		case n == 0:
+			code = code[len(string(c)):]
+			continue
+		}
+		parts, code = append(parts, code[:n]), code[n:]
+	}
+	return parts
+}
+
+// dashed recognises groups of digits with dashes that are no range: with a word
+// before that names a code, with a leading zero, or with more than two groups.
+func (s *scanner) dashed(m []string) Token {
+	groups := strings.Split(m[0], "-")
+	digits, zero := true, false
+	for _, group := range groups {
+		digits = digits && allDigits(group)
+		zero = zero || len(group) > 1 && group[0] == '0'
+	}
+	switch {
+	case m[0] == "10-4" && s.before(0) == "":
+		return Identifier{Runs: groups}
+	case len(groups) == 2 && groups[0] == groups[1] && len(groups[0]) < 3 && s.words[0] != "":
+		return Pair{A: Number{Whole: groups[0]}, B: Number{Whole: groups[1]}, Join: Plain}
+	case !digits && len(groups) > 2 && strings.ContainsFunc(groups[1], IsDigit) && allDigits(groups[1]):
+		return Identifier{Runs: runs(m[0])}
+	case !digits:
+		return nil
+	case s.Is(Carrier, s.before(0)):
+		return Identifier{Runs: groups, Paired: true}
+	case len(groups) > 2, zero && len(groups[0]) != 4, s.coded():
+		return Identifier{Runs: groups}
+	}
+	return nil
+}
+
+// coded reports whether the words before are those of a code: "code", "PIN is",
+// "code changed to".
+func (s *scanner) coded() bool {
+	for _, word := range s.words {
+		if s.Is(Code, word) {
+			return true
+		}
+		if !s.Is(Filler, word) {
+			return false
+		}
+	}
+	return false
+}
+
+// code recognises digits after a word such as "code": a code of three or more
+// digits, or of several groups.
+func (s *scanner) code(m []string) Token {
+	after := s.rest(len(m[0]))
+	if strings.HasPrefix(after, ":") || strings.HasPrefix(after, ".") && startsWithDigit(after[1:]) || strings.HasPrefix(after, ",") && startsWithDigit(after[1:]) ||
+		strings.HasPrefix(after, "%") || strings.HasPrefix(after, "/") {
+		return nil
+	}
+	groups := strings.Fields(m[0])
+	switch {
+	case len(groups) > 1 && (s.coded() || s.Is(Dialled, s.before(0))):
+		return Digits{Groups: groups}
+	case len(groups) > 1:
+		return nil
+	case len(m[0]) > 2 && (s.coded() || s.Is(Dialled, s.before(0))):
+		return Digits{Groups: fours(m[0])}
+	case len(m[0]) > 2 && s.Is(Carrier, s.before(0)):
+		return Identifier{Runs: []string{m[0]}, Paired: true}
+	case len(m[0]) > 10 || len(m[0]) > 1 && m[0][0] == '0':
+		return Digits{Groups: fours(m[0])}
+	}
+	return nil
+}
+
+// label recognises the number and letter of a seat, a gate or an apartment.
+func (s *scanner) label(m []string) Token {
+	_, after := s.last.(Label)
+	after = after || s.Is(Seat, s.before(2)) && startsWithDigit(s.before(1)) && len(s.before(0)) < 4
+	seat := s.Is(Seat, s.before(0)) || s.Is(Filler, s.before(0)) && s.Is(Seat, s.before(1))
+	switch {
+	case seat, after:
+	case !unicode.IsUpper(first(m[2])):
+		return nil
+	case strings.Contains("CFVWJLAhs", m[2]) && !s.named(len(m[0])):
+		return nil
+	case m[2] == "A" && s.nears(Electric):
+		return nil
+	}
+	return Label{m[1], m[2]}
+}
+
+// named reports whether a capitalised word follows on the same line, as in 221B
+// Baker Street.
+func (s *scanner) named(n int) bool {
+	word := s.nextWord(n)
+	return word != "" && capital(word) && len(word) > 2 && !s.loud && strings.ToUpper(word) != word
+}
+
+var identifier = regexp.MustCompile(`^([A-Z][A-Z0-9]{1,9}|[A-Z])-?((?:\d+)(?:-[0-9A-Z]+)*|[0-9]+[A-Z]+[0-9A-Z]*)\b`)
+
+// identified recognises CVE-2024-3094, OPS-417, UA1542 and F-16.
+func (s *scanner) identified(word string) bool {
+	if !capital(word) || len(word) > 12 {
+		return false
+	}
+	m := identifier.FindString(s.rest(0))
+	if m == "" || !s.ends(m) || strings.HasPrefix(s.rest(len(m)), ".") && len(s.rest(len(m))) > 1 && IsWord(first(s.rest(len(m))[1:])) {
+		return false
+	}
+	parts := runs(m)
+	dash := strings.Contains(m, "-")
+	switch {
+	case !dash && (len(parts) < 2 || len(parts[0]) > 3 && len(parts) == 2):
+		return false
+	case !dash && len(parts) == 2 && len(parts[1]) < 3:
+		return false // A4, MP3, H2O are left to espeak-ng
+	case dash && s.Is(Zone, parts[0]):
+		return false
+	}
+	return s.take(Identifier{Runs: parts, Paired: len(parts) == 2 && s.Is(Carrier, parts[0])}, len(m))
+}

@@ -1,0 +1,280 @@
+package recognize
+
+import (
+	"fmt"
+	"strings"
+	"unicode"
+)
+
+// A Locale is what the recogniser has to know of a language. It is not changed
+// once it is made, and safe for concurrent use.
+type Locale struct {
+	DecimalComma bool // 3,14 and 1.000
+	MonthFirst   bool // 11/20 is in November
+	// Readable are the scripts that the language's voices can read.
+	Readable []*unicode.RangeTable
+	// EmojiName returns the name of a symbol or sequence, "" for none; nil
+	// leaves all symbols to espeak-ng.
+	EmojiName func(symbol string) string
+
+	roles         map[string]Roles
+	months        map[string]int
+	weekdays      map[string]int
+	units         map[string]unitNames
+	abbreviations map[string][]abbreviation
+	homographs    map[string][]homograph
+	signs         map[string]string
+}
+
+// Roles is a set of [Role].
+type Roles uint64
+
+// A Role is what a word decides about its neighbours.
+type Role int
+
+// Roles of words, in the order of roleNames.
+const (
+	Minutes      Role = iota // a lone 5m near it is minutes
+	MinutesAfter             // … directly after it
+	Metres                   // a lone 5m near it is metres
+	MetresAfter              // … directly after it
+	Time                     // 9a and 2d after it is a time
+	Seat                     // 4C after it is a label
+	Electric                 // 10A after it is amperes
+	Compound                 // a quantity before it is an adjective
+	Determiner               // before a quantity that is an adjective
+	Extent                   // after a quantity that is no adjective
+	Part                     // 3/4 after it is three of four
+	Parts                    // 3/4 before it is three of four
+	Portion                  // 3/4 before it is three quarters
+	Pressure                 // 120/80 after it has "over"
+	DateBefore               // 11/22 after it is a date
+	DateAfter                // … before it
+	Code                     // digits after it are spelled
+	Refusal                  // "no." after it is the word "no"
+	Filler                   // between a Code and its digits
+	Dialled                  // a short number before it is a telephone number
+	Carrier                  // a number after letters or words that name a flight, road or train
+	Owner                    // 30s after it is a decade
+	Period                   // denominator of a price or rate
+	Note                     // a price before it is an adjective
+	Ruler                    // a Roman number after it is an ordinal
+	Chapter                  // a Roman number after it is a number
+	Saintly                  // St. after it is Saint
+	Starter                  // often starts a sentence
+	Lower                    // a word in sentences in capitals
+	Spelled                  // letters that espeak-ng reads as a word
+	Calm                     // spelled only among small letters
+	Zone                     // time zones
+	TopLevel                 // ends a host's name
+	Highway                  // a letter after its number is a direction
+	NameDay                  // a short form that is also a word or a name
+	numRoles
+)
+
+// roleNames are the names in context.txt, in the order of the constants.
+var roleNames = [numRoles]string{
+	"minutes", "minutes-after", "metres", "metres-after", "time", "seat", "electric", "compound", "determiner", "extent",
+	"part", "parts", "portion", "pressure", "date-before", "date-after", "code", "refusal", "filler", "dialled", "carrier", "owner",
+	"period", "note", "ruler", "chapter", "saintly", "starter", "lower", "spelled", "calm", "zone", "top-level", "highway",
+	"name-day",
+}
+
+type unitNames struct{ One, Many string }
+
+// An abbreviation is replaced by its long form where its condition applies.
+type abbreviation struct {
+	long                                           string
+	point, number, afterNumber, name, named, inner bool // see [Tables]
+}
+
+// A homograph is replaced if the word before or after is listed.
+type homograph struct {
+	say           string
+	before, after []string // "" in before is the start of a sentence
+	not           []string // words before that forbid it
+}
+
+// Tables are the files of a locale.
+//
+//	Context        role: words …             one row per role, may be repeated
+//	Units          symbol | one | many | prefixes
+//	Abbreviations  short = long ; condition
+//	Homographs     word = respelling ; before: … ; after: … ; not: …
+//	Months         1 january jan             number and names
+//	Weekdays       0 sunday sun
+//	Signs          sign TAB name
+//
+// Empty lines, and lines that start with "# " and have no tab, are comments.
+//
+// Context has the words that decide between two readings; the roles are those of
+// [Role], by their names in roleNames. Units may have underscores for spaces;
+// many is the singular with an s if it is empty and the singular if it is =. A
+// row with the prefixes "k M" also stands for kW and MW; "-k M" for these only.
+//
+// Several rows of Abbreviations may have the same short form; the first applies
+// of which all conditions are met: "point" needs its point, "number" a number
+// after it, "after-number" one before it, "name" a capitalised word after it,
+// "named" a capitalised word or ordinal before it and none after it. "inner"
+// never ends a sentence. Several rows of Homographs may have the same word; a
+// row applies if the word before is in before, the word after in after, and the
+// word before not in not. ^ is the start of a sentence.
+type Tables struct {
+	Context, Units, Abbreviations, Homographs, Months, Weekdays, Signs string
+}
+
+// prefixes of units.
+var prefixNames = map[string]string{
+	"n": "nano", "μ": "micro", "m": "milli", "c": "centi", "d": "deci", "h": "hecto", "k": "kilo", "M": "mega", "G": "giga", "T": "tera", "P": "peta",
+	"Ki": "kibi", "Mi": "mebi", "Gi": "gibi", "Ti": "tebi",
+}
+
+// ParseLocale adds tables to a locale. It panics on an invalid row: tables are
+// part of the program, and a test reads them.
+func ParseLocale(l Locale, t Tables) *Locale {
+	l.roles, l.units, l.abbreviations = map[string]Roles{}, map[string]unitNames{}, map[string][]abbreviation{}
+	l.homographs, l.signs = map[string][]homograph{}, map[string]string{}
+	l.months, l.weekdays = numbered(t.Months), numbered(t.Weekdays)
+	for row := range rows(t.Context) {
+		l.addRole(row)
+	}
+	for row := range rows(t.Units) {
+		l.addUnit(row)
+	}
+	for row := range rows(t.Abbreviations) {
+		l.addAbbreviation(row)
+	}
+	for row := range rows(t.Homographs) {
+		l.addHomograph(row)
+	}
+	for row := range rows(t.Signs) {
+		sign, name, _ := strings.Cut(row, "\t")
+		l.signs[sign] = strings.TrimSpace(name)
+	}
+	return &l
+}
+
+// rows yields the rows of a table.
+func rows(table string) func(yield func(string) bool) {
+	return func(yield func(string) bool) {
+		for row := range strings.Lines(table) {
+			row = strings.TrimSpace(row)
+			if row == "" || row == "#" || strings.HasPrefix(row, "# ") && !strings.Contains(row, "\t") {
+				continue
+			}
+			if !yield(row) {
+				return
+			}
+		}
+	}
+}
+
+func numbered(table string) map[string]int {
+	m := map[string]int{}
+	for row := range rows(table) {
+		words := strings.Fields(row)
+		for _, name := range words[1:] {
+			m[name] = atoi(words[0])
+		}
+	}
+	return m
+}
+
+func (l *Locale) addRole(row string) {
+	name, words, _ := strings.Cut(row, ":")
+	for role, known := range roleNames {
+		if known != name {
+			continue
+		}
+		for word := range strings.FieldsSeq(words) {
+			l.roles[word] |= 1 << role
+		}
+		return
+	}
+	panic(fmt.Sprintf("there is no role %q", name))
+}
+
+func (l *Locale) addAbbreviation(row string) {
+	short, long, _ := strings.Cut(row, "=")
+	long, when, _ := strings.Cut(long, ";")
+	a := abbreviation{long: strings.TrimSpace(long)}
+	for condition := range strings.FieldsSeq(when) {
+		switch condition {
+		case "point":
+			a.point = true
+		case "number":
+			a.number = true
+		case "after-number":
+			a.afterNumber = true
+		case "name":
+			a.name = true
+		case "named":
+			a.named = true
+		case "inner":
+			a.inner = true
+		default:
+			panic(fmt.Sprintf("abbreviation %q has an unknown condition %q", row, condition))
+		}
+	}
+	short = strings.TrimSpace(short)
+	l.abbreviations[short] = append(l.abbreviations[short], a)
+}
+
+func (l *Locale) addUnit(row string) {
+	fields := strings.Split(row, "|")
+	for i := range fields {
+		fields[i] = strings.ReplaceAll(strings.TrimSpace(fields[i]), "_", " ")
+	}
+	for len(fields) < 4 {
+		fields = append(fields, "")
+	}
+	one, many := fields[1], fields[2]
+	switch many {
+	case "":
+		many = one + "s"
+	case "=":
+		many = one
+	}
+	if !strings.HasPrefix(fields[3], "-") {
+		l.units[fields[0]] = unitNames{one, many}
+	}
+	for p := range strings.FieldsSeq(strings.TrimPrefix(fields[3], "-")) {
+		l.units[p+fields[0]] = unitNames{prefixNames[p] + one, prefixNames[p] + many}
+	}
+}
+
+func (l *Locale) addHomograph(row string) {
+	parts := strings.Split(row, ";")
+	word, say, _ := strings.Cut(parts[0], "=")
+	h := homograph{say: strings.TrimSpace(say)}
+	for _, part := range parts[1:] {
+		kind, words, _ := strings.Cut(strings.TrimSpace(part), ":")
+		list := strings.Fields(strings.ReplaceAll(words, "^", " ^ "))
+		switch kind {
+		case "before":
+			h.before = list
+		case "after":
+			h.after = list
+		case "not":
+			h.not = list
+		default:
+			panic(fmt.Sprintf("homograph %q has an unknown part %q", row, kind))
+		}
+	}
+	word = strings.TrimSpace(word)
+	l.homographs[word] = append(l.homographs[word], h)
+}
+
+// Is reports whether a word, in any case, has a role.
+func (l *Locale) Is(role Role, word string) bool {
+	return word != "" && l.roles[strings.ToLower(word)]&(1<<role) != 0
+}
+
+// Unit returns the singular and plural of a unit's symbol.
+func (l *Locale) Unit(symbol string) (one, many string, ok bool) {
+	u, ok := l.units[symbol]
+	return u.One, u.Many, ok
+}
+
+// SignName returns the name of a sign, "" if it has none.
+func (l *Locale) SignName(sign string) string { return l.signs[sign] }

@@ -1,0 +1,408 @@
+package recognize
+
+import (
+	"regexp"
+	"strings"
+	"unicode"
+)
+
+// unitSign matches a unit's symbol, with a power, and per another, and a point.
+const unitSign = `((?:sq\.? |cu\.? |fl\.? )?(?:[°º] ?[CF]\b|[°º%‰¢€£$₽ΩµμΩ][A-Za-zΩ]{0,3}|[A-Za-zł]{1,5}Ω?\b|[A-Za-zł]{1,5}))([²³]|\^[23]|[23]\b)?(?:/(?:(\d{1,3}) ?)?([A-Za-z]{1,6}|m[23]\b)([²³]|\^[23]|[23]\b)?)?(\.?)`
+
+// magnitude matches the magnitude of an amount of money.
+const magnitude = `(?: ?((?i:thousand|million|billion|trillion)|[mM]n|[bB]n|tn|[kKmMBT])\b)?`
+
+// currencies are the ISO codes of signs.
+var currencies = map[string]string{
+	"$": "USD", "£": "GBP", "€": "EUR", "¥": "JPY", "₹": "INR",
+	"US$": "US", "C$": "CAD", "CA$": "CAD", "A$": "AUD", "AU$": "AUD", "NZ$": "NZD",
+}
+
+// measureRules are the rules of durations, quantities and amounts.
+var measureRules = []rule{
+	{"duration", "", regexp.MustCompile(`^\d+(?:[.,]\d+)?[ -]?(?:min|mins|sec|secs|hrs?|Std|Min|[wdhmsy])\b\.?|^\d+[wdhm]\d`), (*scanner).duration},
+	{"ordinal", "a,", regexp.MustCompile(`^(\d{1,3}(?:,\d{3})+|\d{1,9})(?:st|nd|rd|th|ST|ND|RD|TH)\b`), whole(func(_ *scanner, m []string) Token {
+		return Ordinal{N: atoi(plainDigits(m[1]))}
+	})},
+	{"decade", "a'", regexp.MustCompile(`^(\d{0,2})(\d0)'?s\b`), whole((*scanner).decade)},
+	{"feet and inches", "' a", regexp.MustCompile(`^(\d{1,2})(?:' ?| ?ft\.? )(\d{1,2})(?:"|''| ?in\b|\b)`), whole(func(s *scanner, m []string) Token {
+		if atoi(m[2]) > 11 || strings.Contains(m[0], "ft") && !strings.Contains(m[0], "in") {
+			return nil
+		}
+		return FeetInches{atoi(m[1]), atoi(m[2])}
+	})},
+	{"inches", `".`, regexp.MustCompile(`^(\d+(?:\.\d+)?)"`), whole(func(s *scanner, m []string) Token {
+		if s.quote {
+			return nil
+		}
+		u := Unit{Symbol: "in."}
+		word := s.nextWord(len(m[0]))
+		return Quantity{Number: decimal(m[1]), Unit: u, Compound: word != "" && !s.Is(Extent, word)}
+	})},
+	{"product", " xu.", regexp.MustCompile(`^(\d{1,4}(?:\.\d+)?) x (\d{1,4}(?:\.\d+)?) =`), func(_ *scanner, m []string) (Token, int) {
+		return Word{m[1] + " times " + m[2]}, len(m[0]) - len(" =")
+	}},
+	{"size", "a u.", regexp.MustCompile(`^(\d{1,4}(?:\.\d+)?) ?(?:x ?|×)(\d{1,4}(?:\.\d+)?)(?: ?(?:x ?|×)(\d{1,4}(?:\.\d+)?))?\b`), whole(func(_ *scanner, m []string) Token {
+		var size Size
+		for _, side := range m[1:] {
+			if side != "" {
+				size.Sides = append(size.Sides, decimal(side))
+			}
+		}
+		return size
+	})},
+	{"times", "au.", regexp.MustCompile(`^(\d+(?:\.\d+)?)[x×]`), whole(func(_ *scanner, m []string) Token { return Times{decimal(m[1])} })},
+	{"amount before its currency", "", regexp.MustCompile(`^` + amount + ` ?([€£$¥]|EUR|USD|GBP|CAD|AUD|JPY|CHF)(?:/([A-Za-z]{1,6})\b)?`), (*scanner).amountBefore},
+	{"quantity", "", regexp.MustCompile(`^` + amount + `([ -]?)` + unitSign), (*scanner).quantity},
+	{"temperature", "a.", regexp.MustCompile(`^(\d{1,3}(?:\.\d+)?) ?([CF])\b`), (*scanner).temperature},
+	{"direction", " ", regexp.MustCompile(`^(\d+) ([NSEW])\b`), (*scanner).direction},
+	{"magnitude", "a.", regexp.MustCompile(`^(\d+(?:\.\d+)?)(k|K|M|B|bn|mn)\b`), (*scanner).magnitude},
+	{"letters after a decimal", ".", regexp.MustCompile(`^(\d+\.\d+)([A-Za-z]{1,3})\b`), func(_ *scanner, m []string) (Token, int) {
+		return Identifier{Runs: []string{m[1], m[2]}}, len(m[0])
+	}},
+}
+
+// durationUnits are the units of a duration in descending order.
+const durationUnits = "ywdhms"
+
+var durationPart = regexp.MustCompile(`^(\d+(?:[.,]\d+)?) ?(min|mins|sec|secs|hrs?|Std|Min|[wdhmsy])(?:\b\.?|)( ?)`)
+
+// duration recognises 1h 5m, 2h13m, and a lone 5m near a word that makes it
+// minutes.
+func (s *scanner) duration(_ []string) (Token, int) {
+	var d Duration
+	view, n, order := s.rest(0), 0, -1
+	dense := false // directly followed by another part
+	for {
+		m := durationPart.FindStringSubmatch(view[n:])
+		if m == nil {
+			break
+		}
+		unit := lower(m[2])
+		at := strings.IndexByte(durationUnits, unit)
+		after := view[n+len(m[0])-len(m[3]):]
+		letter := after != "" && IsWord(first(after))
+		number, ok := s.number(m[1], true)
+		if at <= order || at > order+1 && order >= 0 && len(d.Parts) > 0 && !adjacent(d.Parts[len(d.Parts)-1].Unit, unit) || !ok || letter && !startsWithDigit(after) {
+			break
+		}
+		d.Parts, order = append(d.Parts, DurationPart{number, unit}), at
+		n += len(m[0])
+		dense = m[3] != ""
+		if m[3] == "" && !letter {
+			break
+		}
+	}
+	if n == 0 {
+		return nil, 0
+	}
+	if dense {
+		n--
+	}
+	switch {
+	case len(d.Parts) > 1:
+		return d, n
+	case !s.ends(view[:n]), !s.lone(&d, view[:n], n):
+		return nil, 0
+	}
+	return d, n
+}
+
+// adjacent reports whether a duration may go on with unit b after a: 1h 5s has
+// no minutes, 3d 12m no hours.
+func adjacent(a, b byte) bool {
+	return strings.Contains("ydyw wd dh hm ms hs dm", string([]byte{a, b}))
+}
+
+// lone reports whether a single part is a duration.
+func (s *scanner) lone(d *Duration, written string, n int) bool {
+	number, unit := d.Parts[0].Number, strings.TrimLeft(written, "0123456789., -")
+	spaced := strings.ContainsAny(written, " ")
+	switch strings.TrimSuffix(unit, ".") {
+	case "m":
+		if !s.minutes(n, spaced) {
+			return false
+		}
+	case "s":
+		if len(number.Whole) == 4 && strings.HasSuffix(number.Whole, "0") || s.Is(Owner, s.before(0)) && number.Fraction == "" && strings.HasSuffix(number.Whole, "0") || spaced && strings.Contains(written, "-") {
+			return false
+		}
+	case "d", "w", "y":
+		if spaced || unit == "w" && !s.Is(Time, s.before(0)) || strings.HasPrefix(s.rest(n), "/") {
+			return false
+		}
+	}
+	if strings.HasPrefix(s.rest(n), "/") || strings.HasPrefix(s.rest(n), "²") || strings.HasPrefix(s.rest(n), "³") {
+		return false
+	}
+	d.Compound = strings.Contains(written, "-")
+	return true
+}
+
+// minutes reports whether a lone "m" is minutes and not metres.
+func (s *scanner) minutes(n int, spaced bool) bool {
+	next := s.nextWords(n, 3)
+	for i, word := range next {
+		if s.Is(MetresAfter, word) || i == 0 && s.Is(Compound, word) && s.Is(Metres, word) {
+			return false
+		}
+	}
+	if len(next) > 0 && s.Is(MinutesAfter, next[0]) {
+		return true
+	}
+	for i, word := range s.words {
+		switch {
+		case s.Is(Metres, word):
+			return false
+		case s.Is(Minutes, word):
+			return !spaced || i == 0
+		}
+		if i == 0 && s.Is(Determiner, word) {
+			return false
+		}
+	}
+	for _, word := range next {
+		if s.Is(Metres, word) {
+			return false
+		}
+		if s.Is(Minutes, word) && !spaced {
+			return true
+		}
+	}
+	before := strings.TrimRight(s.src[max(0, s.at-4):s.at], " ")
+	return !spaced && strings.HasSuffix(before, ":")
+}
+
+// decade recognises 1990s, and 30s after a word such as "the".
+func (s *scanner) decade(m []string) Token {
+	tens := atoi(m[2])
+	switch {
+	case len(m[1]) == 2:
+		return Decade{Century: atoi(m[1]), Tens: tens}
+	case m[1] == "" && tens > 10 && s.Is(Owner, s.before(0)):
+		return Decade{Tens: tens}
+	}
+	return nil
+}
+
+// quantity recognises a number with a unit.
+func (s *scanner) quantity(m []string) (Token, int) {
+	gap := m[2]
+	u, less, ok := s.unit(m[3:], gap)
+	if !ok || !s.fits(m, gap) {
+		return nil, 0
+	}
+	number, ok := s.number(m[1], true)
+	if !ok {
+		return nil, 0
+	}
+	n := len(m[0]) - less
+	return Quantity{Number: number, Unit: u, Compound: gap == "-" || s.compound(number, u, n)}, n
+}
+
+// compound reports whether a quantity of n bytes stands before a noun.
+func (s *scanner) compound(number Number, u Unit, n int) bool {
+	word := s.nextWord(n)
+	if word == "" || u.Symbol == "%" || strings.HasPrefix(u.Symbol, "°") || number.Whole == "1" || capital(word) || strings.HasPrefix(s.rest(n), ".") {
+		return false
+	}
+	return s.Is(Compound, word) && !s.Is(Metres, s.before(0)) || s.Is(Determiner, s.before(0)) && !s.Is(Extent, word) && !strings.HasSuffix(word, "ed")
+}
+
+// unit returns the unit of the submatches of [unitSign], and the number of bytes
+// at the match's end that do not belong to it.
+func (s *scanner) unit(m []string, gap string) (u Unit, less int, ok bool) {
+	sign, point := m[0], m[5]
+	symbol := strings.ReplaceAll(strings.ReplaceAll(sign, "µ", "μ"), "º", "°")
+	if word, rest, found := strings.Cut(symbol, " "); found && word[0] != "°"[0] {
+		u.Power = map[byte]int{'s': 2, 'c': 3, 'f': 4}[word[0]]
+		symbol = rest
+	}
+	symbol = strings.ReplaceAll(symbol, " ", "")
+	if symbol == "in" && (point != "" || gap == "") {
+		symbol = "in."
+	}
+	if _, _, known := s.Unit(symbol); !known || s.loud && symbol == strings.ToLower(symbol) && len(symbol) > 4 {
+		return u, 0, false
+	}
+	u.Symbol = symbol
+	if p := power(m[1]); p > 0 {
+		u.Power = p
+		if strings.ContainsAny(m[1], "23") && !lengths(symbol) {
+			return u, 0, false
+		}
+	}
+	if m[3] != "" {
+		per, p := m[3], power(m[4])
+		if strings.HasSuffix(per, "2") || strings.HasSuffix(per, "3") {
+			per, p = per[:len(per)-1], power(per[len(per)-1:])
+		}
+		if _, _, known := s.Unit(per); !known && !s.Is(Period, per) {
+			return u, 0, false
+		}
+		u.PerCount, u.Per, u.PerPower = m[2], per, p
+	}
+	if point != "" && (len(symbol) == 1 || strings.ContainsAny(symbol, "°%€$£") || s.endsSentence(len(m[0]), false) && false) {
+		less = 1
+	}
+	return u, less, true
+}
+
+func lengths(symbol string) bool {
+	switch symbol {
+	case "m", "cm", "mm", "km", "dm", "ft", "in.", "mi", "yd":
+		return true
+	}
+	return false
+}
+
+func power(sign string) int {
+	switch sign {
+	case "²", "^2", "2":
+		return 2
+	case "³", "^3", "3":
+		return 3
+	}
+	return 0
+}
+
+// fits reports whether the unit's symbol is a unit here: short symbols are words
+// or letters elsewhere.
+func (s *scanner) fits(m []string, gap string) bool {
+	n := len(m[0])
+	switch symbol := m[3]; symbol {
+	case "$", "£", "€":
+		return !startsWithDigit(s.rest(n))
+	case "s", "h", "l", "kn", "bar", "min", "cal", "kr", "g":
+		return gap != "-"
+	case "V", "W", "J", "L", "A", "F", "K", "N", "C", "H":
+		if s.Is(Seat, s.before(0)) || s.Is(Highway, s.before(0)) || gap == "-" && symbol != "V" {
+			return false
+		}
+		switch symbol {
+		case "A":
+			return s.nears(Electric) || s.follows(Electric, n, 2) || strings.ContainsAny(m[1], ".,") && gap == ""
+		case "W", "J", "L", "V":
+			return gap == "" || s.nextWord(n) == "" || !capital(s.nextWord(n))
+		}
+		return false
+	case "pt", "ac", "in", "hp", "ct":
+		return gap != "-"
+	}
+	return true
+}
+
+// temperature recognises 72F and 20C, without the degree sign.
+func (s *scanner) temperature(m []string) (Token, int) {
+	spaced := strings.Contains(m[0], " ")
+	if s.Is(Seat, s.before(0)) || spaced && !s.Is(Extent, s.before(0)) || s.named(len(m[0])) && !spaced && s.before(0) == "" {
+		return nil, 0
+	}
+	if _, label := s.last.(Label); label {
+		return nil, 0
+	}
+	return Quantity{Number: decimal(m[1]), Unit: Unit{Symbol: "°" + m[2]}}, len(m[0])
+}
+
+// direction recognises the letter after a road's or a house's number: I-80 W, 405
+// N Main St.
+func (s *scanner) direction(m []string) (Token, int) {
+	road := s.Is(Highway, s.before(0))
+	if !road && !s.named(len(m[0])) {
+		return nil, 0
+	}
+	return Number{Whole: m[1]}, len(m[1])
+}
+
+// magnitude recognises 4.7B people and 1.8k likes.
+func (s *scanner) magnitude(m []string) (Token, int) {
+	_, decimals, _ := strings.Cut(m[1], ".")
+	word := s.nextWord(len(m[0]))
+	switch {
+	case strings.Contains(m[2], "n"), m[2] == "k" && !s.nears(Metres):
+	case m[2] == "K" && decimals == "", s.Is(Seat, s.before(0)):
+		return nil, 0
+	case m[2] == "k" || (decimals == "" || word == "" || !unicode.IsLower(first(word)) || s.Is(Extent, word) || word == "down" || word == "up"):
+		return nil, 0
+	}
+	return Money{Amount: decimal(m[1]), Magnitude: magnitudeOf(m[2])}, len(m[0])
+}
+
+// magnitudeOf returns the magnitude of a word or letter: k, M, B or T.
+func magnitudeOf(written string) string {
+	switch strings.ToLower(written) {
+	case "":
+		return ""
+	case "k", "thousand":
+		return "k"
+	case "m", "mn", "million":
+		return "M"
+	case "b", "bn", "billion":
+		return "B"
+	}
+	return "T"
+}
+
+// price recognises an amount, or a range of amounts, after its currency.
+func (s *scanner) price(m []string) (Token, int) {
+	written := m[6]
+	amount, ok := s.number(written, true)
+	n := len(m[0])
+	if !ok {
+		at := strings.IndexAny(written, ",.")
+		if m[7] != "" || m[4] != "" {
+			return nil, 0
+		}
+		n -= len(written) - at
+		amount = Number{Whole: written[:at]}
+	}
+	money := Money{Currency: currencies[m[1]+m[2]], Amount: amount, Magnitude: magnitudeOf(m[7])}
+	if money.Currency == "" {
+		money.Currency = currencies[m[2]]
+	}
+	if m[4] != "" {
+		if money.Low, ok = s.number(m[4], true); !ok {
+			return nil, 0
+		}
+		money.LowMagnitude = magnitudeOf(m[5])
+	}
+	money.Negative = m[3] != ""
+	money.Compound = s.Is(Note, s.nextWord(n)) && amount.Fraction == "" && money.Magnitude == ""
+	if per := perWord.FindString(s.rest(n)); per != "" {
+		if _, _, known := s.Unit(per[1:]); known || s.Is(Period, per[1:]) {
+			money.Per, n = per[1:], n+len(per)
+		}
+	}
+	return money, n
+}
+
+var perWord = regexp.MustCompile(`^/[A-Za-z]{1,6}\b`)
+
+// amountBefore recognises 12,99 €.
+func (s *scanner) amountBefore(m []string) (Token, int) {
+	amount, ok := s.number(m[1], true)
+	if !ok && strings.Count(m[1], ",") == 1 && m[3] != "" { // 1,689 €/l
+		whole, fraction, _ := strings.Cut(m[1], ",")
+		amount, ok = Number{Whole: whole, Fraction: fraction}, true
+	}
+	if !ok || m[2] == "$" && startsWithDigit(s.rest(len(m[0]))) || m[2] != "€" && len(m[2]) < 3 && !strings.HasSuffix(m[0], m[2]) {
+		return nil, 0
+	}
+	if m[3] != "" && amount.Grouped && len(amount.Whole) == 4 && strings.Contains(m[1], ",") {
+		amount = Number{Whole: amount.Whole[:1], Fraction: amount.Whole[1:]}
+	}
+	code := currencies[m[2]]
+	if code == "" {
+		code = m[2]
+	}
+	if code == "USD" && len(m[2]) == 3 {
+		code = "US"
+	}
+	n := len(m[0])
+	if m[3] != "" {
+		if _, _, known := s.Unit(m[3]); !known && !s.Is(Period, m[3]) {
+			m[3], n = "", n-1-len(m[3])
+		}
+	}
+	return Money{Currency: code, Amount: amount, Per: m[3]}, n
+}

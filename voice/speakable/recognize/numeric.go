@@ -1,0 +1,206 @@
+package recognize
+
+import (
+	"regexp"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// A rule recognises what starts with a digit.
+type rule struct {
+	name string
+	// after has the characters that may follow the first digits: letters as
+	// 'a', others outside ASCII as 'u', nothing as '$'; "" allows all. In
+	// leadRules it is the first character, '$' for all currencies.
+	after string
+	like  *regexp.Regexp // anchored
+	// make returns the token of a match and the length that it takes, 0 if the
+	// rule does not apply.
+	make func(s *scanner, m []string) (Token, int)
+}
+
+// numeric has the rules in the order in which they are tried.
+var numeric []rule
+
+func init() { //nolint:gochecknoinits // the rules refer to methods that refer to the rules
+	for _, rules := range [][]rule{addressRules, dateRules, clockRules, phoneRules, codeRules, pairRules, measureRules, numberRules} {
+		numeric = append(numeric, rules...)
+	}
+}
+
+// numeric reads what starts with a digit or a sign of a number.
+func (s *scanner) numeric(c rune) bool {
+	if s.glued() && !unicode.Is(unicode.So, s.previous()) {
+		return false
+	}
+	switch {
+	case IsDigit(c):
+		return s.digits()
+	case strings.ContainsRune(".('+", c):
+		return s.try(leadRules, c)
+	case unicode.Is(unicode.Sc, c), c >= 'A' && c <= 'Z' && strings.ContainsAny(s.rest(0)[:min(4, len(s.rest(0)))], "$£€"):
+		return s.try(leadRules, '$')
+	case unicode.Is(unicode.No, c):
+		return s.try(leadRules, 'u')
+	}
+	return false
+}
+
+// digits tries the rules for digits.
+func (s *scanner) digits() bool {
+	n := strings.IndexFunc(s.src[s.at:], func(c rune) bool { return !IsDigit(c) })
+	class := '$'
+	if n >= 0 {
+		switch c, _ := utf8.DecodeRuneInString(s.src[s.at+n:]); {
+		case isLetter(c):
+			class = 'a'
+		case c >= 0x80:
+			class = 'u'
+		default:
+			class = c
+		}
+	}
+	return s.try(numeric, class)
+}
+
+// try tries rules at the position.
+func (s *scanner) try(rules []rule, class rune) bool {
+	view := s.rest(0)
+	for i := range rules {
+		r := &rules[i]
+		if r.after != "" && !strings.ContainsRune(r.after, class) {
+			continue
+		}
+		m := r.like.FindStringSubmatch(view)
+		if m == nil {
+			continue
+		}
+		if t, n := r.make(s, m); n > 0 && s.ends(s.src[s.at:s.at+n]) {
+			return s.take(t, n)
+		}
+	}
+	return false
+}
+
+// whole returns a maker that takes all of a match.
+func whole(make func(s *scanner, m []string) Token) func(s *scanner, m []string) (Token, int) {
+	return func(s *scanner, m []string) (Token, int) {
+		if t := make(s, m); t != nil {
+			return t, len(m[0])
+		}
+		return nil, 0
+	}
+}
+
+// amount matches a number with either decimal mark and separators; [number]
+// decides what they are.
+const amount = `(\d{1,3}(?:,\d{2,3})*,\d{3}(?:\.\d+)?|\d{1,3}(?:\.\d{3})+,\d+|\d{1,3}(?:\.\d{3}){2,}|\d+(?:[.,]\d+)?)`
+
+// number returns the number in an amount, or false if its marks are not those of
+// the locale. With measured, a unit follows, so that the other decimal mark is
+// one too: 21,5 °C.
+func (l *Locale) number(written string, measured bool) (Number, bool) {
+	decimal, group := ".", ","
+	if l.DecimalComma {
+		decimal, group = ",", "."
+	}
+	at := strings.LastIndexAny(written, ".,")
+	if at < 0 {
+		return Number{Whole: written}, true
+	}
+	head, mark, tail := written[:at], written[at:at+1], written[at+1:]
+	grouped := strings.ContainsAny(head, ".,")
+	switch {
+	case grouped && strings.Contains(head, mark): // 1,234,567
+		if len(tail) != 3 {
+			return Number{}, false
+		}
+		return Number{Whole: plainDigits(written), Grouped: true}, mark == group || strings.Count(written, mark) > 1
+	case grouped: // 1,234.5 and 1.234,5
+		return Number{Whole: plainDigits(head), Fraction: tail, Grouped: true}, true
+	case mark == decimal:
+		return Number{Whole: head, Fraction: tail}, true
+	case len(tail) == 3 && len(head) <= 3 && head[0] != '0':
+		return Number{Whole: head + tail, Grouped: true}, true
+	case measured || head == "0":
+		return Number{Whole: head, Fraction: tail}, mark != group || len(tail) < 3 || head == "0"
+	}
+	return Number{}, false
+}
+
+func plainDigits(s string) string { return strings.NewReplacer(",", "", ".", "", " ", "").Replace(s) }
+
+// numberRules are the rules of numbers without a unit.
+var numberRules = []rule{
+	{"grouped by spaces", " ", regexp.MustCompile(`^[1-9]\d{0,2}(?: 000)+`), whole(func(_ *scanner, m []string) Token {
+		return Number{Whole: plainDigits(m[0]), Grouped: true}
+	})},
+	{"scientific", "a.", regexp.MustCompile(`^(\d+(?:\.\d+)?)[eE]([+-−]?)(\d{1,3})`), whole(func(s *scanner, m []string) Token {
+		n, ok := s.number(m[1], false)
+		if !ok || len(m[3]) > 2 && m[2] == "" {
+			return nil
+		}
+		return Scientific{Number: n, Negative: m[2] != "" && m[2] != "+", Exponent: m[3]}
+	})},
+	{"number", "", regexp.MustCompile(`^` + amount), (*scanner).plainNumber},
+}
+
+// plainNumber recognises a number without a unit; a mark that does not belong to
+// it ends it.
+func (s *scanner) plainNumber(m []string) (Token, int) {
+	if n, ok := s.number(m[1], s.Is(Code, "") || strings.EqualFold(s.before(0), "ph")); ok {
+		return n, len(m[1])
+	}
+	n := strings.IndexFunc(m[1], func(c rune) bool { return !IsDigit(c) })
+	return Number{Whole: m[1][:n]}, n
+}
+
+// leadRules are the rules of numbers that start with a sign.
+var leadRules = []rule{
+	{"amount after its currency", "$", regexp.MustCompile(`^(?:(US|CA|C|AU|A|NZ) ?)?([$£€¥₹])\s?([-−])?(?:` + amount + magnitude + ` ?[-–] ?[$£€]?)?` + amount + magnitude), (*scanner).price},
+	{"cents", "$", regexp.MustCompile(`^([$£€])(\.\d\d)`), whole(func(_ *scanner, m []string) Token {
+		return Money{Currency: currencies[m[1]], Amount: Number{Whole: "0", Fraction: m[2][1:]}}
+	})},
+	{"telephone number", "+", regexp.MustCompile(`^\+\d{1,3}(?:[ .-]?\(?\d{1,5}\)?){2,7}`), whole((*scanner).phone)},
+	{"telephone number", "(", regexp.MustCompile(`^\(\d{3}\) ?\d{3}[-. ]\d{4}|^\(0\d{1,5}\) ?\d{3,8}(?:[ -]\d{3,8})?`), whole((*scanner).phone)},
+	{"x of y in brackets", "(", regexp.MustCompile(`^\((\d{1,4})/(\d{1,4})\)`), whole(func(s *scanner, m []string) Token {
+		if t, _ := s.pair([]string{m[0], m[1], m[2]}); t != nil {
+			if _, fraction := t.(Fraction); !fraction {
+				return t
+			}
+		}
+		return Pair{A: Number{Whole: m[1]}, B: Number{Whole: m[2]}, Join: Of}
+	})},
+	{"decade", "'", regexp.MustCompile(`^'(\d0)'?s`), whole(func(_ *scanner, m []string) Token { return Decade{Tens: atoi(m[1])} })},
+	{"short year", "'", regexp.MustCompile(`^'(\d\d)`), whole(func(s *scanner, m []string) Token {
+		if s.quote || strings.HasPrefix(s.rest(len(m[0])), "'") || !s.ends(m[0]) {
+			return nil
+		}
+		return ShortYear{atoi(m[1])}
+	})},
+	{"average", ".", regexp.MustCompile(`^\.([1-9]\d\d)`), whole(func(s *scanner, m []string) Token {
+		if _, _, ok := s.Unit(s.nextWord(len(m[0]))); ok || s.DecimalComma || !s.ends(m[0]) {
+			return nil
+		}
+		return Average{m[1]}
+	})},
+	{"decimal without a whole", ".", regexp.MustCompile(`^\.(\d+)( ?)` + unitSign), func(s *scanner, m []string) (Token, int) {
+		u, n, ok := s.unit(m[3:], m[2])
+		if !ok {
+			return nil, 0
+		}
+		return Quantity{Number: Number{Fraction: m[1]}, Unit: u}, len(m[0]) - n
+	}},
+	{"decimal without a whole", ".", regexp.MustCompile(`^\.(\d+)`), whole(func(_ *scanner, m []string) Token { return Number{Fraction: m[1]} })},
+	{"fraction sign", "u", regexp.MustCompile(`^[` + vulgar + `]( ?)` + unitSign), func(s *scanner, m []string) (Token, int) {
+		f := vulgarFraction("", first(m[0]))
+		u, n, ok := s.unit(m[2:], m[1])
+		if !ok {
+			return nil, 0
+		}
+		f.Unit = u
+		return f, len(m[0]) - n
+	}},
+	{"fraction sign", "u", regexp.MustCompile(`^[` + vulgar + `]`), whole(func(_ *scanner, m []string) Token { return vulgarFraction("", first(m[0])) })},
+}

@@ -1,0 +1,137 @@
+package recognize
+
+import (
+	"regexp"
+	"strings"
+	"unicode/utf8"
+)
+
+// vulgar has the fraction signs, vulgarParts their values.
+const vulgar = `½⅓⅔¼¾⅕⅖⅗⅘⅙⅚⅛⅜⅝⅞`
+
+var vulgarParts = [][2]int{
+	{1, 2}, {1, 3}, {2, 3}, {1, 4}, {3, 4}, {1, 5}, {2, 5}, {3, 5}, {4, 5}, {1, 6}, {5, 6}, {1, 8}, {3, 8}, {5, 8}, {7, 8},
+}
+
+func vulgarFraction(whole string, sign rune) Fraction {
+	at := utf8.RuneCountInString(vulgar[:strings.IndexRune(vulgar, sign)])
+	return Fraction{Whole: whole, Num: vulgarParts[at][0], Den: vulgarParts[at][1]}
+}
+
+// pairRules are the rules of fractions, ratios and scores.
+var pairRules = []rule{
+	{"whole and fraction sign", " u", regexp.MustCompile(`^(\d{1,3}) ?([` + vulgar + `])(?:( ?)` + unitSign + `)?`), (*scanner).mixedSign},
+	{"whole and fraction", " -", regexp.MustCompile(`^(\d{1,3})[ -](\d{1,2})/(\d{1,2})(?:( ?)` + unitSign + `|("))?`), (*scanner).mixed},
+	{"fraction of a unit", "/", regexp.MustCompile(`^(\d{1,2})/(\d{1,3})(?:( ?)` + unitSign + `|("))`), (*scanner).partOfUnit},
+	{"decimals of a unit", "/.", regexp.MustCompile(`^(\d+(?:\.\d+)?)/(\d+(?:\.\d+)?)( ?)` + unitSign), func(s *scanner, m []string) (Token, int) {
+		u, n, ok := s.unit(m[4:], m[3])
+		if !ok {
+			return nil, 0
+		}
+		return Pair{A: decimal(m[1]), B: decimal(m[2]), Unit: u}, len(m[0]) - n
+	}},
+	{"decimals", "/.", regexp.MustCompile(`^(\d+\.\d+)/(\d+(?:\.\d+)?)\b`), whole(func(_ *scanner, m []string) Token {
+		return Pair{A: decimal(m[1]), B: decimal(m[2])}
+	})},
+	{"pair", "/", regexp.MustCompile(`^(\d{1,5})/(\d{1,5})\b`), (*scanner).pair},
+	{"baseball", "-", regexp.MustCompile(`^(\d{1,2})-for-(\d{1,2})`), whole(func(_ *scanner, m []string) Token {
+		return Word{strings.Replace(m[1], "0", "oh", 1) + " for " + m[2]}
+	})},
+	{"count", "-u", regexp.MustCompile(`^([0-3])[-–]([0-2]) (?:count|pitch)`), func(_ *scanner, m []string) (Token, int) {
+		return Pair{A: Number{Whole: m[1]}, B: Number{Whole: m[2]}, Join: Plain}, len(m[0]) - len(" count")
+	}},
+	{"record", "-u", regexp.MustCompile(`^(\d{1,3})[-–](\d{1,3}) record`), func(_ *scanner, m []string) (Token, int) {
+		return Pair{A: Number{Whole: m[1]}, B: Number{Whole: m[2]}, Join: And}, len(m[0]) - len(" record")
+	}},
+}
+
+func decimal(s string) Number {
+	whole, fraction, _ := strings.Cut(s, ".")
+	return Number{Whole: whole, Fraction: fraction}
+}
+
+func (s *scanner) mixedSign(m []string) (Token, int) {
+	sign, _ := utf8.DecodeRuneInString(m[2])
+	f, n := vulgarFraction(m[1], sign), len(m[0])
+	return s.withUnit(f, m[3:], n, len(m[1])+strings.Index(m[0][len(m[1]):], m[2])+len(m[2]))
+}
+
+// mixed recognises 2 1/2, also with a unit.
+func (s *scanner) mixed(m []string) (Token, int) {
+	f := Fraction{Whole: m[1], Num: atoi(m[2]), Den: atoi(m[3])}
+	if f.Num >= f.Den || !named(f.Den) || s.coded() {
+		return nil, 0
+	}
+	bare := len(m[1]) + 1 + len(m[2]) + 1 + len(m[3])
+	if m[len(m)-1] == `"` && !s.quote {
+		f.Unit = Unit{Symbol: "in."}
+		return f, len(m[0])
+	}
+	return s.withUnit(f, m[4:], len(m[0]), bare)
+}
+
+// withUnit adds the unit of a fraction, if there is one: m is the gap and the
+// submatches of [unitSign]. Without a unit the fraction has bare bytes.
+func (s *scanner) withUnit(f Fraction, m []string, n, bare int) (Token, int) {
+	if len(m) > 1 && m[1] != "" {
+		if u, less, ok := s.unit(m[1:], m[0]); ok {
+			f.Unit = u
+			return f, n - less
+		}
+	}
+	return f, bare
+}
+
+// partOfUnit recognises 3/4 mile and 5/16".
+func (s *scanner) partOfUnit(m []string) (Token, int) {
+	f := Fraction{Num: atoi(m[1]), Den: atoi(m[2])}
+	if f.Num == 0 || f.Num >= f.Den || f.Den > 10 && !named(f.Den) && m[4] != "s" {
+		return nil, 0
+	}
+	if m[len(m)-1] == `"` {
+		f.Unit = Unit{Symbol: "in."}
+		return f, len(m[0])
+	}
+	u, n, ok := s.unit(m[4:], m[3])
+	if !ok || u.Per != "" || s.Is(Part, s.before(0)) {
+		return nil, 0
+	}
+	f.Unit = u
+	return f, len(m[0]) - n
+}
+
+// named reports whether the parts of den have a name.
+func named(den int) bool {
+	switch den {
+	case 2, 3, 4, 5, 6, 7, 8, 9, 10, 12, 16, 32, 64, 100:
+		return true
+	}
+	return false
+}
+
+// pair recognises a/b: x of y near words such as "step" and "disks", "over" in a
+// blood pressure, a fraction before words such as "cup" or alone.
+func (s *scanner) pair(m []string) (Token, int) {
+	a, b, n := atoi(m[1]), atoi(m[2]), len(m[0])
+	if strings.HasPrefix(s.rest(n), "/") || s.previous() == '/' {
+		return nil, 0
+	}
+	p := Pair{A: Number{Whole: m[1]}, B: Number{Whole: m[2]}}
+	fraction := Fraction{Num: a, Den: b}
+	part := a > 0 && a < b && named(b)
+	bracket := s.previous() == '[' || s.previous() == '(' || m[0][0] == '('
+	switch {
+	case m[0] == "24/7" || m[0] == "9/11" || a == b && a > 9 && !s.nears(Part) && !s.follows(Parts, n, 2):
+		p.Join = Plain
+	case s.nears(Pressure) && a > b || a > b && a > 80 && b > 39:
+		p.Join = Over
+	case part && s.follows(Portion, n, 1) && !s.Is(Part, s.before(0)):
+		return fraction, n
+	case s.Is(Part, s.before(0)), s.follows(Parts, n, 2), bracket && a <= b, a == 0:
+	case part && (s.before(0) == "" || s.follows(Portion, n, 1) || strings.EqualFold(s.before(0), "is") || s.Is(Determiner, s.before(0))):
+		return fraction, n
+	case a > b:
+		p.Join = Over
+	}
+	return p, n
+}

@@ -1,0 +1,216 @@
+package recognize
+
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// picture recognises emoji and ratings. A run of one emoji is said once; one that
+// stands beside its own name is not said.
+func (s *scanner) picture(c rune) bool {
+	switch c {
+	case '★', '☆', '⭐', '🌟':
+		return s.stars()
+	}
+	if s.EmojiName == nil {
+		return false
+	}
+	name, n := s.emoji(s.rest(0))
+	if n == 0 {
+		return false
+	}
+	for end := n; ; {
+		gap := len(s.rest(end)) - len(strings.TrimLeft(s.rest(end), " "))
+		again, more := s.emoji(s.rest(end + gap))
+		if more == 0 || again != name {
+			break
+		}
+		end += gap + more
+		n = end
+	}
+	if s.beside(name, n) {
+		return s.take(Sign{""}, n)
+	}
+	return s.take(Emoji{name}, n)
+}
+
+// stars recognises a rating: ★★★★☆ and ⭐⭐⭐.
+func (s *scanner) stars() bool {
+	full, empty, n := 0, 0, 0
+	for _, c := range s.src[s.at:] {
+		switch {
+		case c == '★', c == '⭐', c == '🌟':
+			full++
+		case c == '☆':
+			empty++
+		default:
+			c = -1
+		}
+		if c < 0 {
+			break
+		}
+		n += utf8.RuneLen(c)
+	}
+	of := full + empty
+	if empty == 0 {
+		of = 0
+	}
+	return s.take(Stars{full, of}, n)
+}
+
+// emoji returns the name and length of the longest emoji with a name at the start
+// of text.
+func (s *scanner) emoji(text string) (name string, n int) {
+	if text == "" || text[0] < 0x80 {
+		return "", 0
+	}
+	n = sequence(text)
+	for n > 0 {
+		if name = s.signs[text[:n]]; name != "" {
+			return name, n
+		}
+		if name = s.EmojiName(text[:n]); name != "" {
+			return name, n
+		}
+		_, size := utf8.DecodeLastRuneInString(text[:n])
+		n -= size
+	}
+	return "", 0
+}
+
+// sequence returns the length of the emoji sequence at the start of text: symbols
+// with joiners between them, or the two letters of a flag.
+func sequence(text string) int {
+	n, joined := 0, true
+	for i, c := range text {
+		flag := regional(c) && regional(first(text)) && i == utf8.RuneLen(c)
+		switch {
+		case c == '\u200D':
+			joined = true
+			continue
+		case !flag && (!joined || IsWord(c) || c < 0x80):
+			return n
+		}
+		n, joined = i+utf8.RuneLen(c), false
+	}
+	return n
+}
+
+// regional reports whether c is a letter of a flag.
+func regional(c rune) bool { return 0x1F1E6 <= c && c <= 0x1F1FF }
+
+// beside reports whether the last word of an emoji's name is one of the next two
+// words after n bytes, or the word before.
+func (s *scanner) beside(name string, n int) bool {
+	words := append(s.nextWords(n, 3), s.before(0))
+	for label := range strings.FieldsSeq(name) {
+		for _, word := range words {
+			if len(label) > 2 && sameWord(word, label) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// sameWord reports whether two words are equal but for their case and a plural.
+func sameWord(a, b string) bool {
+	a, b = strings.ToLower(a), strings.ToLower(b)
+	return a == b || a == b+"s" || a+"s" == b
+}
+
+// scripts are the scripts with the names under which they are in the table of
+// signs.
+var scripts = []struct {
+	name  string
+	table *unicode.RangeTable
+}{
+	{"Latin", unicode.Latin},
+	{"Greek", unicode.Greek},
+	{"Cyrillic", unicode.Cyrillic},
+	{"Han", unicode.Han},
+	{"Hiragana", unicode.Hiragana},
+	{"Katakana", unicode.Katakana},
+	{"Hangul", unicode.Hangul},
+	{"Arabic", unicode.Arabic},
+	{"Hebrew", unicode.Hebrew},
+	{"Thai", unicode.Thai},
+	{"Devanagari", unicode.Devanagari},
+	{"Bengali", unicode.Bengali},
+	{"Tamil", unicode.Tamil},
+	{"Telugu", unicode.Telugu},
+	{"Kannada", unicode.Kannada},
+	{"Malayalam", unicode.Malayalam},
+	{"Gujarati", unicode.Gujarati},
+	{"Gurmukhi", unicode.Gurmukhi},
+	{"Georgian", unicode.Georgian},
+	{"Armenian", unicode.Armenian},
+	{"Ethiopic", unicode.Ethiopic},
+	{"Khmer", unicode.Khmer},
+	{"Lao", unicode.Lao},
+	{"Myanmar", unicode.Myanmar},
+	{"Sinhala", unicode.Sinhala},
+	{"Tibetan", unicode.Tibetan},
+	{"Mongolian", unicode.Mongolian},
+}
+
+// scriptOf returns the name of a letter's script, "" if the table has none.
+func scriptOf(c rune) string {
+	if c < 0x250 || !unicode.IsLetter(c) && !unicode.IsMark(c) {
+		return ""
+	}
+	for _, script := range scripts {
+		if unicode.Is(script.table, c) {
+			return script.name
+		}
+	}
+	return ""
+}
+
+// foreign recognises a passage in a script that the locale's voices cannot read:
+// words and the spaces and marks between them. A single letter of an alphabet
+// stays, as espeak-ng has its name.
+func (s *scanner) foreign() bool {
+	c := first(s.src[s.at:])
+	script := scriptOf(c)
+	if script == "" || s.readable(c) {
+		return false
+	}
+	end, run, letters, name := 0, 0, 0, script
+	for i, c := range s.src[s.at:] {
+		now := scriptOf(c)
+		switch {
+		case now == "Hiragana" || now == "Katakana":
+			name = "Hiragana"
+		case now != "" && now != script && !s.sameText(now, script):
+			return s.passage(name, end, letters)
+		case now == "" && !unicode.IsMark(c) && !strings.ContainsRune(" ,、，。·・ー'-.", c):
+			return s.passage(name, end, letters)
+		}
+		if now != "" || unicode.IsMark(c) || c == 'ー' {
+			end = i + utf8.RuneLen(c)
+			run++
+		} else {
+			run = 0
+		}
+		letters = max(letters, run)
+	}
+	return s.passage(name, end, letters)
+}
+
+// sameText reports whether two scripts are used in one text.
+func (s *scanner) sameText(a, b string) bool {
+	const east = "Han Hiragana Katakana"
+	return strings.Contains(east, a) && strings.Contains(east, b)
+}
+
+func (s *scanner) readable(c rune) bool { return unicode.In(c, s.Readable...) }
+
+// passage makes the token of a passage of n bytes.
+func (s *scanner) passage(name string, n, letters int) bool {
+	if letters < 2 && (name == "Greek" || name == "Cyrillic") {
+		return false
+	}
+	return s.take(Script{name}, n)
+}

@@ -1,0 +1,291 @@
+package recognize
+
+import (
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// window limits, in bytes, how far one recogniser looks ahead, so that the work
+// stays linear.
+const window = 96
+
+// memory is the number of words before the position that are remembered.
+const memory = 4
+
+// A scanner scans a text once.
+type scanner struct {
+	*Locale
+	src    string
+	at     int // position in src
+	tokens []Token
+	copied int            // src[copied:at] is text that is not yet in tokens
+	words  [memory]string // the words before, the last one first, as written; "" before the start of a sentence
+	begins bool           // words[0] starts a sentence
+	quote  bool           // inside double quotes
+	loud   bool           // the text is in capitals
+	last   Token          // the token before the position, nil if there are words in between
+	chunk  chunk
+}
+
+// Tokens returns the tokens of a text. It takes a time linear in its length.
+func Tokens(src string, l *Locale) []Token {
+	s := &scanner{Locale: l, src: src, loud: l.loud(src)}
+	for s.at < len(s.src) {
+		s.step()
+	}
+	s.flush()
+	return s.tokens
+}
+
+// step reads the text at the position.
+func (s *scanner) step() {
+	c, size := utf8.DecodeRuneInString(s.src[s.at:])
+	switch {
+	case c >= 0x80 && s.foreign():
+	case s.numeric(c):
+	case IsWord(c):
+		s.word()
+	case s.sign(c):
+	default:
+		s.pass(size, c)
+	}
+}
+
+// pass leaves one character between words as it is.
+func (s *scanner) pass(size int, c rune) {
+	switch c {
+	case '"':
+		s.quote = !s.quote
+	case '.', '!', '?', '\n':
+		if c != '.' || s.at+1 == len(s.src) || s.src[s.at+1] == ' ' || s.src[s.at+1] == '\n' {
+			s.words, s.last = [memory]string{}, nil
+		}
+	}
+	s.at += size
+}
+
+// flush makes a token of the text that is copied.
+func (s *scanner) flush() {
+	if s.copied < s.at {
+		s.tokens = append(s.tokens, Text(s.src[s.copied:s.at]))
+	}
+	s.copied = s.at
+}
+
+// take makes a token of the next n bytes. A point at their end that also ends a
+// sentence remains.
+func (s *scanner) take(t Token, n int) bool {
+	s.flush()
+	written := s.src[s.at : s.at+n]
+	point := n > 1 && written[n-1] == '.' && s.endsSentence(n, false)
+	s.tokens = append(s.tokens, t)
+	s.at += n
+	s.copied = s.at
+	if point {
+		s.tokens = append(s.tokens, Text("."))
+	}
+	s.remember(written)
+	if point {
+		s.words = [memory]string{}
+	}
+	s.last = t
+	return true
+}
+
+// takeInner makes a token of the next n bytes; a point at their end is part of it.
+func (s *scanner) takeInner(t Token, n int) bool {
+	s.flush()
+	s.tokens = append(s.tokens, t)
+	written := s.src[s.at : s.at+n]
+	s.at += n
+	s.copied = s.at
+	s.remember(strings.TrimSuffix(written, "."))
+	s.last = t
+	return true
+}
+
+// remember adds a word to the words before the position.
+func (s *scanner) remember(word string) {
+	s.begins = s.words[0] == ""
+	copy(s.words[1:], s.words[:])
+	s.words[0] = word
+	s.last = nil
+}
+
+// skip leaves the next n bytes, a word, as they are.
+func (s *scanner) skip(n int) {
+	word := s.src[s.at : s.at+n]
+	s.at += n
+	s.remember(word)
+}
+
+// before returns the i-th word before the position, the last one for 0.
+func (s *scanner) before(i int) string { return s.words[i] }
+
+// glued reports whether a word ends directly before the position.
+func (s *scanner) glued() bool {
+	c, _ := utf8.DecodeLastRuneInString(s.src[:s.at])
+	return s.at > 0 && IsWord(c)
+}
+
+// previous returns the character before the position, ' ' at the start.
+func (s *scanner) previous() rune {
+	if s.at == 0 {
+		return ' '
+	}
+	c, _ := utf8.DecodeLastRuneInString(s.src[:s.at])
+	return c
+}
+
+// rest returns the text after the next n bytes, at most window bytes of it.
+func (s *scanner) rest(n int) string {
+	text := s.src[s.at+n:]
+	if len(text) <= window {
+		return text
+	}
+	end := window
+	for !utf8.RuneStart(text[end]) {
+		end--
+	}
+	return text[:end]
+}
+
+// next returns the text after the next n bytes, without leading spaces.
+func (s *scanner) next(n int) string { return strings.TrimLeft(s.rest(n), " ") }
+
+// nextWord returns the word after the next n bytes and spaces, "" for none.
+func (s *scanner) nextWord(n int) string {
+	text := s.next(n)
+	if text == "" || !IsWord(first(text)) {
+		return ""
+	}
+	return token(text)
+}
+
+// nextWords returns up to k words after the next n bytes, up to a mark.
+func (s *scanner) nextWords(n, k int) []string {
+	var words []string
+	text := s.rest(n)
+	for range k {
+		text = strings.TrimLeft(text, " ")
+		if text == "" || !IsWord(first(text)) {
+			break
+		}
+		word := token(text)
+		words = append(words, word)
+		text = text[len(word):]
+	}
+	return words
+}
+
+// nears reports whether one of the words before has a role.
+func (s *scanner) nears(role Role) bool {
+	for _, word := range s.words {
+		if s.Is(role, word) {
+			return true
+		}
+	}
+	return false
+}
+
+// follows reports whether one of the next k words after n bytes has a role.
+func (s *scanner) follows(role Role, n, k int) bool {
+	for _, word := range s.nextWords(n, k) {
+		if s.Is(role, word) {
+			return true
+		}
+	}
+	return false
+}
+
+// ends reports whether a match at the position ends at the end of a word.
+func (s *scanner) ends(match string) bool {
+	c, _ := utf8.DecodeLastRuneInString(match)
+	next, _ := utf8.DecodeRuneInString(s.src[s.at+len(match):])
+	return s.at+len(match) == len(s.src) || !IsWord(next) || !IsWord(c)
+}
+
+// endsSentence reports whether a point at the end of the next n bytes also ends
+// a sentence: a capitalised word follows, or nothing. With strict, the word must
+// be one that often starts sentences.
+func (s *scanner) endsSentence(n int, strict bool) bool {
+	text := s.next(n)
+	if text == "" || text[0] == '\n' {
+		return true
+	}
+	c, size := utf8.DecodeRuneInString(text)
+	if !unicode.IsUpper(c) {
+		return false
+	}
+	if strict {
+		return s.Is(Starter, token(text))
+	}
+	second, _ := utf8.DecodeRuneInString(text[size:])
+	return !unicode.IsUpper(second)
+}
+
+// loud reports whether a text is a sentence in capitals: at least two words of
+// two letters, one of which is a word such as THE, and no small letters.
+func (l *Locale) loud(text string) bool {
+	words, small := 0, false
+	for len(text) > 0 {
+		word := token(text)
+		text = text[len(word):]
+		if len(word) < 2 || !unicode.IsLetter(first(word)) {
+			continue
+		}
+		if strings.ContainsFunc(word, unicode.IsLower) {
+			return false
+		}
+		words++
+		small = small || l.Is(Lower, word)
+	}
+	return words > 1 && small
+}
+
+// IsWord reports whether c is part of a word: a letter, digit or mark.
+func IsWord(c rune) bool {
+	return 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || IsDigit(c) ||
+		c >= 0x80 && (unicode.IsLetter(c) || unicode.IsNumber(c) || unicode.IsMark(c))
+}
+
+// IsDigit reports whether c is an ASCII digit.
+func IsDigit(c rune) bool { return '0' <= c && c <= '9' }
+
+func isLetter(c rune) bool { return IsWord(c) && !unicode.IsNumber(c) }
+
+// token returns the word, or the single other character, at the start of s.
+func token(s string) string {
+	n := strings.IndexFunc(s, func(c rune) bool { return !IsWord(c) })
+	switch n {
+	case -1:
+		return s
+	case 0:
+		_, n = utf8.DecodeRuneInString(s)
+	}
+	return s[:n]
+}
+
+func first(s string) rune {
+	c, _ := utf8.DecodeRuneInString(s)
+	return c
+}
+
+func capital(word string) bool { return unicode.IsUpper(first(word)) }
+
+func startsWithDigit(s string) bool { return s != "" && IsDigit(rune(s[0])) }
+
+func allDigits(s string) bool { return strings.Trim(s, "0123456789") == "" }
+
+func itoa(n int) string { return strconv.Itoa(n) }
+
+// atoi returns the number in a few digits, 0 for none.
+func atoi(digits string) int {
+	n, err := strconv.Atoi(digits)
+	if err != nil {
+		return 0
+	}
+	return n
+}

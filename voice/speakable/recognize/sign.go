@@ -1,0 +1,220 @@
+package recognize
+
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// sign recognises a sign that is spoken.
+func (s *scanner) sign(c rune) bool {
+	size := utf8.RuneLen(c)
+	before := s.previous()
+	after, _ := utf8.DecodeRuneInString(s.src[s.at+size:])
+	switch c {
+	case '-', '–', '−', '—':
+		return s.dash(c, size, before, after)
+	case '<', '>', '=', '~', '^', '*', '/', '\'':
+		return s.operator(c, before, after)
+	case '#', '@':
+		return s.handle(c, before, after)
+	case '(':
+		if isLetter(before) && strings.HasPrefix(s.src[s.at:], "(s)") {
+			s.flush()
+			s.tokens = append(s.tokens, Text("s"))
+			s.at += len("(s)")
+			s.copied = s.at
+			return true
+		}
+	case '$':
+		if isLetter(after) {
+			return s.take(Sign{"$ name"}, 1)
+		}
+		if after == ' ' && (s.at == 0 || before == '\n') {
+			return s.take(Sign{"$ name"}, 1)
+		}
+	}
+	_, named := s.signs[string(c)]
+	if named && !unicode.Is(unicode.So, c) {
+		return s.take(Sign{string(c)}, size)
+	}
+	return c >= 0x80 && s.picture(c) || named && s.take(Sign{string(c)}, size)
+}
+
+// dash recognises a minus, and the "to" of a range or a score. Other dashes stay.
+func (s *scanner) dash(c rune, size int, before, after rune) bool {
+	gap := strings.TrimLeft(s.rest(size), " ")
+	number := gap != "" && (startsWithDigit(gap) || gap[0] == '.' && len(gap) > 1 && IsDigit(rune(gap[1])) || strings.ContainsRune("$£€½¼¾", first(gap)))
+	spoken := strings.TrimRight(s.src[max(0, s.at-4):s.at], " ")
+	last, _ := utf8.DecodeLastRuneInString(spoken)
+	operand := unicode.IsNumber(last) || strings.ContainsRune("%°$£€", last) || s.measured(last)
+	spaced := before == ' ' && after == ' '
+	switch {
+	case strings.HasPrefix(s.src[s.at:], "->"):
+		return s.take(Sign{"→"}, len("->"))
+	case s.ranged(c, before, after, size):
+		return s.take(Sign{"to"}, size)
+	case !number:
+		return c == '−' && s.take(Sign{"−"}, size)
+	case c == '−', operand && s.equation(gap, spaced), isLetter(before) && s.countdown():
+		return s.take(Sign{"−"}, size)
+	case operand && (spaced || before != ' '):
+		return s.take(Sign{"to"}, size)
+	case isLetter(before):
+		return s.take(Sign{""}, size)
+	case after != ' ' || s.at == 0 || last == '\n' || last == ':':
+		return s.take(Sign{"−"}, size)
+	}
+	return false
+}
+
+// countdown reports whether the dash is that of T-5.
+func (s *scanner) countdown() bool { return s.before(0) == "T" }
+
+// ranged reports whether a dash is the "to" between two days, months or letters:
+// Mon-Fri, Jan–Mar, A-D.
+func (s *scanner) ranged(c, before, after rune, size int) bool {
+	if c == '−' || !isLetter(after) {
+		return false
+	}
+	switch s.last.(type) {
+	case Weekday, Month:
+		word := s.nextWord(size)
+		return s.short(word) && capital(word)
+	case Clock, Date:
+		return s.short(s.nextWord(size))
+	}
+	before0, word := s.before(0), token(s.rest(size))
+	if len(before0) == 1 && len(word) == 1 && isLetter(before) && unicode.IsUpper(before) == unicode.IsUpper(after) && before < after && s.before(1) != "" {
+		return true
+	}
+	_, day := s.weekdays[strings.ToLower(before0)]
+	return (day || s.months[strings.ToLower(before0)] > 0) && s.short(word) && capital(word) && before != ' '
+}
+
+// measured reports whether a word that ends with last is part of a quantity or a
+// time.
+func (s *scanner) measured(last rune) bool {
+	if !isLetter(last) && last != '.' {
+		return false
+	}
+	switch s.last.(type) {
+	case Quantity, Clock, Duration, Date, Money, Ordinal, Label, Number, Size:
+		return true
+	}
+	return false
+}
+
+// equation reports whether a sum with its result follows, or a question for it.
+func (s *scanner) equation(text string, spaced bool) bool {
+	rest := strings.TrimLeft(text, "0123456789.,")
+	sum := strings.HasPrefix(rest, " - ") || strings.HasPrefix(rest, " + ")
+	question := strings.HasPrefix(rest, "?") && strings.EqualFold(s.before(1), "is")
+	return strings.HasPrefix(strings.TrimLeft(rest, " "), "=") || spaced && sum || question
+}
+
+// comparisons has the signs of two characters, before those of one.
+var comparisons = []struct{ written, sign string }{
+	{"<=", "≤"}, {">=", "≥"}, {"==", "="}, {"!=", "≠"}, {"=>", "→"}, {"<-", "←"}, {"**", "^"},
+}
+
+// operator recognises a sign that is spoken only between or before operands.
+func (s *scanner) operator(c, before, after rune) bool {
+	view := s.rest(0)
+	next := first(strings.TrimLeft(s.rest(1), " =*"))
+	operand := IsWord(next) || strings.ContainsRune("$£€-.−\"", next) && next != 0
+	for _, two := range comparisons {
+		if !strings.HasPrefix(view, two.written) || strings.HasPrefix(view, "===") || before == '=' {
+			continue
+		}
+		if two.written == "**" && (!IsDigit(before) || !startsWithDigit(view[2:])) {
+			continue
+		}
+		return s.take(Sign{two.sign}, 2)
+	}
+	tight := IsWord(before) || strings.ContainsRune("%°\"'.)$£€¢", before)
+	switch {
+	case c == '=' && (before == '=' || after == '='):
+		return false
+	case c == '~' && (IsDigit(after) || strings.ContainsRune("$£€", after)):
+		return s.take(Sign{"~"}, 1)
+	case c == '~' && after == '/':
+		return s.take(Sign{"~ home"}, 1)
+	case c == '*' && startsWithDigit(s.rest(1)) && !IsWord(before) && !strings.Contains(s.rest(1), "*"):
+		return s.take(Sign{"* key"}, 1)
+	case c == '*' && operand && (s.product(before, after) || before == ' ' && after == ' ' && s.words[0] != ""):
+		return s.take(Sign{"×"}, 1)
+	case c == '^' && operand && (tight || before == ' '):
+		return s.take(Sign{"^"}, 1)
+	case c == '/':
+		return s.slash(before, after)
+	case c == '\'' || c == '~' || c == '^' || c == '*':
+		return false
+	}
+	return s.take(Sign{string(c)}, 1)
+}
+
+// product reports whether a star stands between two digits or single letters.
+func (s *scanner) product(before, after rune) bool {
+	letter := isLetter(before) && isLetter(after) && len(s.before(0)) == 1 && len(token(s.rest(1))) == 1
+	return IsDigit(before) && IsDigit(after) || letter && !strings.Contains(s.rest(2), "*")
+}
+
+// slash recognises a slash: "per" after a number, silent between two words, and
+// named at the start of a path.
+func (s *scanner) slash(before, after rune) bool {
+	word := token(s.rest(1))
+	_, _, unit := s.Unit(word)
+	if isLetter(after) && !IsWord(before) && s.path() {
+		return true
+	}
+	switch {
+	case before == ' ' && after == ' ' && startsWithDigit(s.next(1)) && startsWithDigit(s.before(0)):
+		return s.take(Sign{"÷"}, 1)
+	case IsWord(after) && (unicode.IsNumber(before) || strings.ContainsRune("$£€%", before)) && (s.Is(Period, word) || unit):
+		return s.take(Per{word}, 1+len(word))
+	case IsWord(before) || IsWord(after) && before == ')':
+		return s.take(Sign{""}, 1)
+	case IsWord(after):
+		return s.take(Sign{"/"}, 1)
+	}
+	return s.take(Sign{""}, 1)
+}
+
+// handle recognises #1, #tag, C#, @name and the pound key.
+func (s *scanner) handle(c, before, after rune) bool {
+	name := strings.TrimRight(nameAt(s.rest(1)), "_-")
+	switch {
+	case c == '#' && (before == 'C' || before == 'F') && !IsWord(after):
+		return s.take(Sign{"♯"}, 1)
+	case c == '#' && strings.EqualFold(s.before(0), "number") && before == ' ':
+		return s.take(Sign{""}, 1)
+	case c == '#' && !IsWord(after):
+		return s.take(Sign{"# key"}, 1)
+	case c == '#' && name != "" && !startsWithDigit(name):
+		return s.take(Tag{name}, 1+len(name))
+	case c == '#' && s.hash(name):
+		return true
+	case c == '@' && name != "" && isLetter(first(name)):
+		return s.take(Mention{name}, 1+len(name))
+	}
+	return s.take(Sign{string(c)}, 1)
+}
+
+// hash takes the number of four or more digits after a #, as in order #5512.
+func (s *scanner) hash(name string) bool {
+	if !allDigits(name) || len(name) < 4 {
+		return false
+	}
+	s.take(Sign{"#"}, 1)
+	return s.take(Digits{Groups: fours(name)}, len(name))
+}
+
+// nameAt returns the name at the start of text, as used in mentions and tags.
+func nameAt(text string) string {
+	n := strings.IndexFunc(text, func(c rune) bool { return !IsWord(c) && c != '_' })
+	if n < 0 {
+		n = len(text)
+	}
+	return text[:n]
+}

@@ -1,0 +1,298 @@
+package recognize
+
+import (
+	"regexp"
+	"strings"
+)
+
+// dateRules are the rules of dates that start with a digit.
+var dateRules = []rule{
+	{"ISO date", "-/", regexp.MustCompile(`^(\d{4})[-/](\d\d)[-/](\d\d)(?:(?:T|,? )(\d\d):(\d\d)(?::\d\d(?:[.,]\d+)?)?(Z)?\b)?`), whole((*scanner).isoDate)},
+	{"numeric date", "/", regexp.MustCompile(`^(\d{1,2})/(\d{1,2})/(\d{4}|\d{2})`), whole(func(s *scanner, m []string) Token {
+		month, day := m[1], m[2]
+		if !s.MonthFirst {
+			month, day = day, month
+		}
+		if t := date(m[3], month, day); t != nil {
+			return t
+		}
+		return date(m[3], day, month)
+	})},
+	{"numeric date", ".-", regexp.MustCompile(`^(\d{1,2})[.-](\d{1,2})[.-](\d{4})`), whole(func(_ *scanner, m []string) Token {
+		if t := date(m[3], m[2], m[1]); t != nil {
+			return t
+		}
+		return date(m[3], m[1], m[2])
+	})},
+	{"month and year", "/", regexp.MustCompile(`^(0[1-9]|1[0-2])/(20\d\d)`), whole(func(_ *scanner, m []string) Token {
+		return Date{Month: atoi(m[1]), Year: atoi(m[2])}
+	})},
+	{"day and month", " a.", regexp.MustCompile(`^(\d{1,2})(?:st|nd|rd|th|\.)? (?:of )?(\p{L}{3,9})\.?(?:,? (\d{4}))?`), (*scanner).dayMonth},
+	{"month and day", "/", regexp.MustCompile(`^(\d{1,2})/(\d{1,2})`), (*scanner).monthDay},
+}
+
+// isoDate recognises 2026-11-20T19:00Z.
+func (s *scanner) isoDate(m []string) Token {
+	d, ok := date(m[1], m[2], m[3]).(Date)
+	if !ok {
+		return nil
+	}
+	if m[4] != "" {
+		c, ok := clock(m[4], m[5], "", 0).(Clock)
+		if !ok {
+			return nil
+		}
+		d.Clock, d.UTC = &c, m[6] != ""
+	}
+	return d
+}
+
+// date returns a numeric date, nil if it is invalid.
+func date(year, month, day string) Token {
+	y, m, d := atoi(year), atoi(month), atoi(day)
+	if m < 1 || m > 12 || d < 1 || d > 31 {
+		return nil
+	}
+	if len(year) == 2 {
+		y += 1900
+		if y < 1970 {
+			y += 100
+		}
+	}
+	return Date{Year: y, Month: m, Day: d, Comma: true}
+}
+
+// dayMonth recognises 4 July 2026.
+func (s *scanner) dayMonth(m []string) (Token, int) {
+	day, month := atoi(m[1]), s.months[strings.ToLower(m[2])]
+	if day < 1 || day > 31 || month == 0 || m[2] == "may" || !capital(m[2]) && !strings.Contains(m[0], " of ") {
+		return nil, 0
+	}
+	n := len(m[0])
+	if m[3] != "" && !s.ends(m[0]) {
+		n -= len(m[3]) + 1
+		m[3] = ""
+	}
+	article := !strings.EqualFold(s.before(0), "the") && !strings.Contains(m[0], " of ")
+	return Date{Year: atoi(m[3]), Month: month, Day: day, DayFirst: true, Article: article, Comma: true}, n
+}
+
+// monthDay recognises 11/22 where a word near it makes it a date, or where it can
+// be nothing else. A slash after it makes it a path or a longer list.
+func (s *scanner) monthDay(m []string) (Token, int) {
+	month, day := atoi(m[1]), atoi(m[2])
+	if !s.MonthFirst {
+		month, day = day, month
+	}
+	n := len(m[0])
+	if month < 1 || month > 12 || day < 1 || day > 31 || m[1][0] == '0' && len(m[1]) == 1 || strings.HasPrefix(s.rest(n), "/") || s.previous() == '/' {
+		return nil, 0
+	}
+	if m[0] == "9/11" || m[0] == "24/7" || s.Is(Part, s.before(0)) && s.before(0) != "" && !s.Is(DateBefore, s.before(0)) {
+		return nil, 0
+	}
+	if !s.dated(n, m[2]) {
+		return nil, 0
+	}
+	return Date{Month: month, Day: day}, n
+}
+
+// dated reports whether 11/22 of n bytes is a date.
+func (s *scanner) dated(n int, second string) bool {
+	after := strings.TrimLeft(s.rest(n), " ")
+	_, weekday := s.last.(Weekday)
+	_, date := s.last.(Date)
+	inUnit := s.follows(Portion, n, 1) || s.follows(Parts, n, 1)
+	_, _, unit := s.Unit(s.nextWord(n))
+	switch {
+	case weekday, date, s.Is(DateAfter, s.nextWord(n)) && !inUnit, strings.HasPrefix(after, "@"):
+		return true
+	case s.datePair(after):
+		return true
+	case s.before(1) != "" && s.Is(DateBefore, s.before(0)) && !inUnit && !unit, s.Is(DateBefore, s.before(0)) && !inUnit && !unit:
+		return true
+	}
+	if strings.HasPrefix(after, ",") && clockNear.MatchString(after) {
+		return true
+	}
+	for _, word := range s.nextWords(n, 3) {
+		if s.Is(DateAfter, word) && word != "at" && !inUnit && !unit {
+			return true
+		}
+	}
+	v := atoi(second)
+	return !inUnit && !unit && !s.nears(Part) && !s.nears(Pressure) && v != 12 && v != 16 && v > 10 && v != 20 && v != 24 && v != 25 && v != 30 ||
+		s.before(0) == "" && strings.TrimRight(after, ".!") == "" && v > 12 && v <= 31 && v != 16
+}
+
+var (
+	clockNear = regexp.MustCompile(`^, \d{1,2}(?:[-–]\d{1,2}|:\d\d)? ?[apAP]\.?[mM]?\b|^, \d{1,2}:\d\d`)
+	dateTo    = regexp.MustCompile(`^[-–] ?\d{1,2}/\d{1,2}\b`)
+)
+
+// datePair reports whether a range to another date follows.
+func (s *scanner) datePair(after string) bool { return dateTo.MatchString(after) }
+
+var (
+	// monthFirst matches what follows a month's name in a date.
+	monthFirst = regexp.MustCompile(`^\.? (\d{1,2})(?:st|nd|rd|th)?(?:\s?[-–]\s?(\d{1,2})(?:st|nd|rd|th)?)?(?:(,?) (\d{4}))?`)
+	// monthYear matches a year after a month's name.
+	monthYear = regexp.MustCompile(`^\.? (\d{4})`)
+)
+
+// monthDate recognises a date that starts with the month's name.
+func (s *scanner) monthDate(word string) bool {
+	month := s.months[strings.ToLower(word)]
+	if month == 0 || !capital(word) {
+		return false
+	}
+	view := s.rest(len(word))
+	if m := monthFirst.FindStringSubmatch(view); m != nil && atoi(m[1]) >= 1 && atoi(m[1]) <= 31 && atoi(m[2]) <= 31 && !followsClock(view[len(m[0]):], m[4]) {
+		d := Date{Month: month, Day: atoi(m[1]), To: atoi(m[2]), Year: atoi(m[4]), Comma: m[3] != ""}
+		if n := len(word) + len(m[0]); s.ends(s.src[s.at : s.at+n]) {
+			return s.take(d, n)
+		}
+	}
+	if m := monthYear.FindStringSubmatch(view); m != nil {
+		if n := len(word) + len(m[0]); s.ends(s.src[s.at : s.at+n]) {
+			return s.take(Date{Month: month, Year: atoi(m[1])}, n)
+		}
+	}
+	return false
+}
+
+// followsClock reports whether what was taken for a day or year is an hour.
+func followsClock(rest, year string) bool { return year == "" && strings.HasPrefix(rest, ":") }
+
+// clockRules are the rules of clock times.
+var clockRules = []rule{
+	{"ISO time", ":", regexp.MustCompile(`^(\d\d):(\d\d)(?::(\d\d))?(?:[.,]\d+)?(Z)`), whole(func(s *scanner, m []string) Token {
+		return clock(m[1], m[2], "", 0)
+	})},
+	{"stopwatch", ":", regexp.MustCompile(`^(\d{1,2}):([0-5]\d)\.(\d{1,3})`), whole(func(_ *scanner, m []string) Token {
+		return Clock{Hour: atoi(m[1]), Minute: atoi(m[2]), Second: -1, Split: m[3]}
+	})},
+	{"clock time", ":", regexp.MustCompile(`^(\d{1,2}):(\d\d)(?::(\d\d))?(?: ?([AaPp])\.?[Mm]\b\.?| ?([ap])\b| (o'clock|[Uu]hr))?`), (*scanner).clockTime},
+	{"half day", "a .", regexp.MustCompile(`^(\d{1,2})(?:\.(\d\d))? ?([AaPp])\.?[Mm]\b\.?`), whole(func(_ *scanner, m []string) Token {
+		if h := atoi(m[1]); h < 1 || h > 12 || atoi(m[2]) > 59 {
+			return nil
+		}
+		return Clock{Hour: atoi(m[1]), Minute: atoi(m[2]), Second: -1, Half: lower(m[3])}
+	})},
+	{"half day", "a", regexp.MustCompile(`^(\d{1,2})([ap])\b`), whole((*scanner).shortHour)},
+	{"four digits", " ", regexp.MustCompile(`^([01]\d|2[0-3])([0-5]\d) (\p{L}+)\b`), func(s *scanner, m []string) (Token, int) {
+		if !s.Is(Zone, m[3]) {
+			return nil, 0
+		}
+		return Clock{Hour: atoi(m[1]), Minute: atoi(m[2]), Second: -2}, 4
+	}},
+	{"ratio", ":", regexp.MustCompile(`^(\d{1,4}):(\d{1,4})`), whole(func(s *scanner, m []string) Token {
+		if strings.HasPrefix(s.rest(len(m[0])), ":") {
+			return nil
+		}
+		return Pair{A: Number{Whole: m[1]}, B: Number{Whole: m[2]}, Join: To}
+	})},
+	{"central time", "/", regexp.MustCompile(`^(\d{1,2})/(\d{1,2})c\b`), whole(func(_ *scanner, m []string) Token {
+		return Clock{Hour: atoi(m[1]), Second: -1, Central: atoi(m[2])}
+	})},
+}
+
+// lower returns the half of the day of a letter, 0 for none.
+func lower(letter string) byte {
+	if letter == "" {
+		return 0
+	}
+	return strings.ToLower(letter)[0]
+}
+
+// clock returns a time of day, nil if it is invalid.
+func clock(hour, minute, second string, half byte) Token {
+	h, m, sec := atoi(hour), atoi(minute), -1
+	if second != "" {
+		sec = atoi(second)
+	}
+	if m > 59 || sec > 59 || h > 24 && (half != 0 || sec >= 0) || h == 24 && m > 0 && sec >= 0 {
+		return nil
+	}
+	return Clock{Hour: h, Minute: m, Second: sec, Half: half}
+}
+
+func (s *scanner) clockTime(m []string) (Token, int) {
+	t := clock(m[1], m[2], m[3], lower(m[4]+m[5]))
+	c, ok := t.(Clock)
+	if !ok || len(m[1])+len(m[2]) < 3 {
+		return nil, 0
+	}
+	c.Sharp = m[6] != ""
+	if strings.HasPrefix(s.rest(len(m[0])), ":") {
+		return nil, 0
+	}
+	return c, len(m[0])
+}
+
+// shortHour recognises 9a and 5p near another time.
+func (s *scanner) shortHour(m []string) Token {
+	h := atoi(m[1])
+	if h < 1 || h > 12 || s.Is(Seat, s.before(0)) {
+		return nil
+	}
+	before, ok := s.last.(Clock)
+	switch {
+	case ok && before.Half != 0, s.Is(Time, s.before(0)), s.previous() == '@', strings.HasSuffix(strings.TrimRight(s.src[max(0, s.at-3):s.at], " "), "@"), hourTo.MatchString(s.rest(len(m[0]))):
+		return Clock{Hour: h, Second: -1, Half: m[2][0]}
+	}
+	return nil
+}
+
+var hourTo = regexp.MustCompile(`^(?: ?[-–] ?| to )\d{1,2}(?::\d\d)?[ap]\b`)
+
+// weekdayShort recognises a weekday's short form: before a date or time, in a
+// range or list, after a word such as "on", and alone; not where it is a word.
+func (s *scanner) weekdayShort(word string, n int) bool {
+	day, ok := s.weekdays[strings.ToLower(word)]
+	if !ok || !capital(word) || len(word) > 5 || strings.HasPrefix(s.rest(len(word)), "'") || s.loud && s.Is(NameDay, word) {
+		return false
+	}
+	if s.Is(NameDay, word) && !s.calendar(n) {
+		return false
+	}
+	if n > len(word) && s.short(s.nextWord(n)) {
+		s.takeInner(Weekday{day}, n)
+		return true
+	}
+	return s.take(Weekday{day}, n)
+}
+
+// monthShort recognises a month's short form.
+func (s *scanner) monthShort(word string, n int) bool {
+	month := s.months[strings.ToLower(word)]
+	if month == 0 || !capital(word) || len(word) > 4 || strings.HasPrefix(s.rest(len(word)), "'") {
+		return false
+	}
+	if s.Is(NameDay, word) && !s.calendar(n) {
+		return false
+	}
+	return s.take(Month{month}, n)
+}
+
+var joins = regexp.MustCompile(`^(?: ?[-–/&,] ?| (?:and|or|to|through|bis|und|oder) )(\p{L}{2,9})`)
+
+// calendar reports whether the neighbours of a short form of n bytes are those
+// of a calendar: another short form, a time, or a word such as "on" or "until".
+func (s *scanner) calendar(n int) bool {
+	switch s.last.(type) {
+	case Weekday, Month, Date, Clock:
+		return true
+	}
+	if m := joins.FindStringSubmatch(s.rest(n)); m != nil && capital(m[1]) && s.short(m[1]) {
+		return true
+	}
+	after := s.next(n)
+	return startsWithDigit(after) || s.Is(DateBefore, s.before(0)) || s.Is(Time, s.before(0)) || s.begins && s.Is(DateAfter, s.nextWord(n)) && false
+}
+
+// short reports whether a word is the name of a day or month.
+func (s *scanner) short(word string) bool {
+	_, day := s.weekdays[strings.ToLower(word)]
+	return day || s.months[strings.ToLower(word)] > 0
+}

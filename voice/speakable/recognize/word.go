@@ -1,0 +1,405 @@
+package recognize
+
+import (
+	"regexp"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+var (
+	lettered  = regexp.MustCompile(`^(?:(?:Ph|\p{L})\.){2,8}\p{L}?`)
+	versions  = regexp.MustCompile(`^(?:v(\d{1,5}(?:\.\d{1,5}){0,4})|V(\d{1,5}(?:\.\d{1,5}){1,4}))(?:-(alpha|beta|rc|pre|dev)\.?(\d*))?`)
+	ampersand = regexp.MustCompile(`^([A-Z]{1,3})&([A-Z]{1,3})`)
+	glued     = regexp.MustCompile(`^(\p{L}{1,12})-?(\d{1,4}\.\d{1,4})\b`)
+	bareRate  = regexp.MustCompile(`^(km|m|mi|ft|kB|MB|Mb)/(h|s)\b`)
+	zone      = regexp.MustCompile(`^(UTC|GMT)([+−-])(\d{1,2})(?::?(\d\d))?\b`)
+	grade     = regexp.MustCompile(`^([ABO]|AB|[CD])([−-])(?:[ .,!?;:)]|$)`)
+)
+
+// words has the recognisers of what starts with a letter, in the order in which
+// they are tried.
+var words []func(s *scanner, word string) bool
+
+func init() { //nolint:gochecknoinits // as for numeric
+	words = []func(s *scanner, word string) bool{
+		(*scanner).monthDate, (*scanner).signed, (*scanner).address, (*scanner).initials, (*scanner).joined, (*scanner).rate, (*scanner).release,
+		(*scanner).gluedNumber, (*scanner).identified, (*scanner).abbreviated, (*scanner).calendarWord, (*scanner).homograph, (*scanner).capitals,
+		(*scanner).powered, (*scanner).between, (*scanner).roman, (*scanner).initial, (*scanner).plate,
+	}
+}
+
+// word reads a word at the position, with what belongs to it.
+func (s *scanner) word() {
+	word := token(s.src[s.at:])
+	for _, recognise := range words {
+		if recognise(s, word) {
+			return
+		}
+	}
+	s.skip(len(word))
+}
+
+// signed recognises UTC-5 and the minus of a grade or blood type.
+func (s *scanner) signed(word string) bool {
+	if len(word) > 3 || !capital(word) {
+		return false
+	}
+	if m := zone.FindStringSubmatch(s.rest(0)); m != nil && s.ends(m[0]) {
+		s.take(Letters{m[1]}, len(m[1]))
+		s.take(Sign{m[2]}, len(m[2]))
+		return s.take(Number{Whole: m[3]}, len(m[3]))
+	}
+	if m := grade.FindStringSubmatch(s.rest(0)); m != nil && (s.before(0) != "" || s.at == 0) {
+		s.take(Letters{m[1]}, len(m[1]))
+		return s.take(Sign{"−"}, len(m[2]))
+	}
+	return false
+}
+
+// initials recognises letters with points: U.S., e.g.
+func (s *scanner) initials(word string) bool {
+	if s.at+len(word) >= len(s.src) || s.src[s.at+len(word)] != '.' || utf8.RuneCountInString(word) > 2 {
+		return false
+	}
+	m := lettered.FindString(s.rest(0))
+	if m == "" || !s.ends(m) {
+		return false
+	}
+	spoken := strings.TrimSuffix(m, ".")
+	if long := s.abbreviations[strings.ToLower(spoken)]; len(long) > 0 {
+		spoken = long[0].long
+	}
+	s.flush()
+	s.tokens = append(s.tokens, Word{spoken})
+	point := strings.HasSuffix(m, ".") && s.endsSentence(len(m), true)
+	s.at += len(m)
+	s.copied = s.at
+	s.remember(m)
+	if point {
+		s.tokens = append(s.tokens, Text("."))
+		s.words = [memory]string{}
+	}
+	return true
+}
+
+// joined recognises letters around an "and" (R&B), and abbreviations with a
+// stroke (w/o).
+func (s *scanner) joined(word string) bool {
+	if m := ampersand.FindStringSubmatch(s.rest(0)); m != nil && s.ends(m[0]) {
+		s.take(Letters{m[1]}, len(m[1]))
+		s.take(Sign{"&"}, 1)
+		return s.take(Letters{m[2]}, len(m[2]))
+	}
+	after := s.rest(len(word))
+	if len(word) > 3 || after == "" || after[0] != '/' {
+		return false
+	}
+	for _, n := range []int{len(word) + 1 + len(token(after[1:]+" ")), len(word) + 1} {
+		if n = min(n, len(word)+len(after)); n <= 0 {
+			continue
+		}
+		written := s.src[s.at : s.at+n]
+		if long := s.abbreviations[strings.ToLower(written)]; len(long) > 0 && (s.ends(written) || strings.HasSuffix(written, "/")) {
+			return s.take(Word{long[0].long}, n)
+		}
+	}
+	return false
+}
+
+// rate recognises a rate without a number: km/h.
+func (s *scanner) rate(string) bool {
+	m := bareRate.FindStringSubmatch(s.rest(0))
+	if m == nil || !s.ends(m[0]) {
+		return false
+	}
+	_, many, _ := s.Unit(m[1])
+	per, _, _ := s.Unit(m[2])
+	return s.take(Rate{many, per}, len(m[0]))
+}
+
+// release recognises v2 and v1.2.3.
+func (s *scanner) release(word string) bool {
+	if word[0] != 'v' && word[0] != 'V' || len(word) < 2 {
+		return false
+	}
+	m := versions.FindStringSubmatch(s.rest(0))
+	if m == nil || !s.ends(m[0]) {
+		return false
+	}
+	parts := strings.Split(m[1]+m[2], ".")
+	if m[3] != "" {
+		parts = append(parts, m[3], m[4])
+	}
+	return s.take(Version{Parts: parts, Named: true}, len(m[0]))
+}
+
+// gluedNumber recognises PM2.5, pH7.4 and GPT-4.1.
+func (s *scanner) gluedNumber(string) bool {
+	m := glued.FindStringSubmatch(s.rest(0))
+	if m == nil || !s.ends(m[0]) || strings.HasPrefix(s.rest(len(m[0])), ".") && startsWithDigit(s.rest(len(m[0])+1)) {
+		return false
+	}
+	return s.take(Identifier{Runs: []string{m[1], m[2]}}, len(m[0]))
+}
+
+// abbreviated recognises an abbreviation.
+func (s *scanner) abbreviated(word string) bool {
+	after := s.rest(len(word))
+	point := strings.HasPrefix(after, ".") && !strings.HasPrefix(after, "..")
+	n := len(word)
+	if point {
+		n++
+	}
+	for _, a := range s.abbreviations[word] {
+		if !s.meets(a, word, point, n) {
+			continue
+		}
+		if a.inner {
+			return s.takeInner(Word{a.long}, n)
+		}
+		return s.take(Word{a.long}, n)
+	}
+	return false
+}
+
+// meets reports whether an abbreviation's conditions are met.
+func (s *scanner) meets(a abbreviation, word string, point bool, n int) bool {
+	after := s.next(n)
+	previous := s.previous()
+	switch {
+	case a.point && !point, previous == '/' && !a.point, previous == '_', strings.HasPrefix(s.rest(len(word)), "_"):
+		return false
+	case a.number && !startsWithDigit(after) && !strings.HasPrefix(after, "#"), a.afterNumber && !s.afterNumber():
+		return false
+	case a.number && strings.EqualFold(word, "no") && s.refused():
+		return false
+	case a.name && !capital(after) && s.nextWord(n) != "and" && !strings.HasPrefix(after, "/"):
+		return false
+	case a.named:
+		name := s.before(0)
+		street := name != "" && (capital(name) && !s.begins || startsWithDigit(name) || capital(name) && startsWithDigit(s.before(1)) || s.begins && capital(name) && !a.name && a.long != "Street")
+		return street && !s.Is(Saintly, name) && (!capital(after) || s.Is(Starter, token(after)) || !point && strings.Contains("&", after[:1]))
+	}
+	return true
+}
+
+// afterNumber reports whether the word before is a number.
+func (s *scanner) afterNumber() bool {
+	switch s.last.(type) {
+	case Number, Fraction, Pair:
+		return true
+	}
+	return startsWithDigit(s.before(0))
+}
+
+// refused reports whether "no." is the word and not "number".
+func (s *scanner) refused() bool {
+	if s.before(0) != "" {
+		return s.Is(Refusal, s.before(0))
+	}
+	return strings.ContainsAny(s.src[max(0, s.at-3):s.at], "?!.")
+}
+
+// calendarWord recognises short forms of weekdays and months.
+func (s *scanner) calendarWord(word string) bool {
+	n := len(word)
+	if strings.HasPrefix(s.rest(n), ".") {
+		n++
+	}
+	return s.weekdayShort(word, n) || s.monthShort(word, n)
+}
+
+// homograph recognises a word with two pronunciations by its neighbours.
+func (s *scanner) homograph(word string) bool {
+	after := s.nextWord(len(word))
+	for _, h := range s.homographs[strings.ToLower(word)] {
+		if h.matches(s.before(0), after) {
+			say := h.say
+			if capital(word) && s.before(0) == "" {
+				say = strings.ToUpper(say[:1]) + say[1:]
+			}
+			return s.take(Word{say}, len(word))
+		}
+	}
+	return false
+}
+
+// matches reports whether a homograph has this pronunciation between two words.
+func (h homograph) matches(before, after string) bool {
+	in := func(list []string, word string) bool {
+		if word == "" {
+			word = "^"
+		}
+		for _, w := range list {
+			if strings.EqualFold(w, word) {
+				return true
+			}
+		}
+		return false
+	}
+	return (len(h.before) == 0 || in(h.before, before)) && (len(h.after) == 0 || in(h.after, after)) && !in(h.not, before)
+}
+
+// capitals recognises function words and acronyms in capitals.
+func (s *scanner) capitals(word string) bool {
+	if len(word) < 2 || strings.ToUpper(word) != word || !unicode.IsLetter(first(word)) {
+		return len(word) == 1 && s.letter(word)
+	}
+	lower, spelled := s.Is(Lower, word), s.Is(Spelled, word)
+	switch {
+	case lower && (s.loud || !s.calm(len(word))):
+		return s.take(Word{strings.ToLower(word)}, len(word))
+	case s.Is(Calm, word) && s.loud:
+		return s.take(Word{strings.ToLower(word)}, len(word))
+	case s.Is(Calm, word) && !s.calm(len(word)):
+	case spelled && s.loud, spelled && !lower, spelled && s.calm(len(word)):
+		return s.take(Letters{word}, len(word))
+	}
+	return false
+}
+
+// letter recognises a lone A that is the letter: after a word such as "room", or
+// in a range of letters.
+func (s *scanner) letter(word string) bool {
+	if word != "A" {
+		return false
+	}
+	label := s.Is(Seat, s.before(0)) || s.previous() == '[' || s.previous() == '&' || strings.HasPrefix(s.rest(1), "-") && len(s.rest(1)) > 1 && len(token(s.rest(2))) == 1 || strings.HasPrefix(s.rest(1), "]")
+	return label && s.take(Letters{word}, 1)
+}
+
+// calm reports whether the words around are not all in capitals.
+func (s *scanner) calm(n int) bool {
+	after := s.nextWord(n)
+	if after == "" || !isLetter(first(after)) {
+		before := s.before(0)
+		return before == "" || strings.ToUpper(before) != before || !isLetter(first(before))
+	}
+	return len(after) < 2 || strings.ToUpper(after) != after
+}
+
+// powered recognises m² and x².
+func (s *scanner) powered(word string) bool {
+	base := strings.TrimRight(word, "²³")
+	if base == word || base == "" {
+		return false
+	}
+	p := power(word[len(base):])
+	if _, _, ok := s.Unit(base); !ok || p == 0 || len(base) == 1 && !lengths(base) {
+		s.take(Text(base), len(base))
+		for _, c := range word[len(base):] {
+			s.take(Sign{string(c)}, utf8.RuneLen(c))
+		}
+		return true
+	}
+	return s.take(Unit{Symbol: base, Power: p}, len(word))
+}
+
+// between recognises the x of 2 x 4, and the letter of a direction.
+func (s *scanner) between(word string) bool {
+	switch {
+	case word == "x" && startsWithDigit(s.before(0)) && startsWithDigit(s.next(1)):
+		return s.take(Sign{"x"}, 1)
+	case word == "x" && startsWithDigit(s.before(0)) && startsWithDigit(s.rest(1)):
+		return s.take(Word{"extension"}, 1)
+	case len(word) > 2:
+		return false
+	}
+	name, ok := s.signs["direction "+word]
+	if !ok {
+		return false
+	}
+	n := len(word)
+	if strings.HasPrefix(s.rest(n), ".") {
+		n++
+	}
+	after := s.nextWord(n)
+	_, number := s.last.(Number)
+	q, angle := s.last.(Quantity)
+	road := s.Is(Highway, s.before(1)) || s.Is(Highway, strings.TrimRight(s.before(0), "0123456789- "))
+	switch {
+	case number && (road || capital(after) && len(after) > 1), angle && q.Unit.Symbol == "°", road,
+		len(word) == 2 && strings.EqualFold(after, "corner"):
+		if n > len(word) && s.endsSentence(n, false) && after == "" {
+			n = len(word)
+		}
+		return s.takeInner(Word{name}, n)
+	}
+	return false
+}
+
+// initial drops the point of a name's initial: "John F. Kennedy".
+func (s *scanner) initial(word string) bool {
+	if len(word) != 1 || !unicode.IsUpper(rune(word[0])) || !strings.HasPrefix(s.rest(1), ". ") || word == "I" && s.before(0) == "" {
+		return false
+	}
+	after := s.next(2)
+	if !capital(after) || s.Is(Starter, token(after)) || s.before(0) != "" && !capital(s.before(0)) {
+		return false
+	}
+	return s.takeInner(Word{word}, 2)
+}
+
+// plate recognises a word of letters and digits that no one can pronounce: a
+// number plate, a serial number.
+func (s *scanner) plate(word string) bool {
+	if len(word) < 5 || !strings.ContainsFunc(word, IsDigit) || strings.ContainsFunc(word, unicode.IsLower) || strings.ContainsFunc(word, func(c rune) bool { return c >= 0x80 }) {
+		return false
+	}
+	if len(runs(word)) < 3 {
+		return false
+	}
+	return s.take(Identifier{Runs: runs(word)}, len(word))
+}
+
+// roman recognises Roman numbers of rulers, chapters and names.
+func (s *scanner) roman(word string) bool {
+	n := romanValue(word)
+	before := s.before(0)
+	switch {
+	case n == 0 || len(word) == 1 && before == "":
+		return false
+	case s.Is(Ruler, before) && (len(word) > 1 || !strings.HasPrefix(s.rest(len(word)), " ")):
+		return s.take(Ordinal{N: n, Article: true}, len(word))
+	case s.Is(Chapter, before) && capital(before), len(word) > 1 && capital(before) && !s.loud && strings.ToUpper(before) != before, (word == "II" || word == "III") && !s.loud:
+		return s.take(Number{Whole: itoa(n), Grouped: true}, len(word))
+	case len(word) > 1 && s.calm(len(word)):
+		return s.take(Letters{word}, len(word)) // an IV; espeak-ng says "roman four"
+	}
+	return false
+}
+
+// romanValue returns the value of a Roman number up to 89, 0 for none.
+func romanValue(w string) int {
+	if len(w) > 8 || strings.Trim(w, "IVXL") != "" {
+		return 0
+	}
+	value := func(c byte) int { return [...]int{1, 5, 10, 50}[strings.IndexByte("IVXL", c)] }
+	n := 0
+	for i := range len(w) {
+		v := value(w[i])
+		if i+1 < len(w) && v < value(w[i+1]) {
+			v = -v
+		}
+		n += v
+	}
+	if n <= 0 || roman(n) != w {
+		return 0
+	}
+	return n
+}
+
+// roman returns n, 1–89, as a Roman number.
+func roman(n int) string {
+	var b strings.Builder
+	for _, step := range []struct {
+		value int
+		sign  string
+	}{{50, "L"}, {40, "XL"}, {10, "X"}, {9, "IX"}, {5, "V"}, {4, "IV"}, {1, "I"}} {
+		for ; n >= step.value; n -= step.value {
+			b.WriteString(step.sign)
+		}
+	}
+	return b.String()
+}
