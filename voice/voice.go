@@ -59,6 +59,9 @@ type Input struct {
 var (
 	// ErrNoSpeech reports that a message has no speech for the voice.
 	ErrNoSpeech = errors.New("the message has nothing that this voice can speak")
+	// ErrUnreadable, wrapped with the reason, is returned by a [Phonemizer]
+	// that fails at this text and works for others.
+	ErrUnreadable = errors.New("the phonemes of the text cannot be found")
 	// ErrUnavailable, wrapped with the reason, is returned by a [Model]'s
 	// loader or a [Phonemizer] if the program or library that it needs is not
 	// installed. The voice is not at fault.

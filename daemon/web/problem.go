@@ -86,6 +86,7 @@ var statuses = []struct {
 	{teams.ErrUnavailable, http.StatusServiceUnavailable, "team_data_unavailable", 30 * time.Second},
 	{ErrBusy, http.StatusServiceUnavailable, "busy", 2 * time.Second},
 	{voice.ErrNoSpeech, http.StatusUnprocessableEntity, announce.CodeNotSpeakable, 0},
+	{voice.ErrUnreadable, http.StatusUnprocessableEntity, announce.CodeNotSpeakable, 0},
 	{voice.ErrUnavailable, http.StatusServiceUnavailable, "speech_unavailable", 30 * time.Second},
 	{ErrStopping, http.StatusServiceUnavailable, "stopping", 2 * time.Second},
 	{errInterrupted, http.StatusServiceUnavailable, "interrupted", 2 * time.Second},

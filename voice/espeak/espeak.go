@@ -60,7 +60,7 @@ func died(reason error) error {
 	if errors.Is(reason, os.ErrDeadlineExceeded) {
 		return fmt.Errorf("%w: %w: %w", voice.ErrUnavailable, errDied, reason)
 	}
-	return fmt.Errorf("%w: %w", errDied, reason)
+	return fmt.Errorf("%w: %w: %w", voice.ErrUnreadable, errDied, reason)
 }
 
 // A Phonemizer runs one espeak-ng for each of the most recently used languages.

@@ -117,6 +117,7 @@ func TestSpeech_voiceCannotSpeak(t *testing.T) {
 		code   string
 	}{
 		voice.ErrNoSpeech:    {422, "not_speakable"},
+		voice.ErrUnreadable:  {422, "not_speakable"},
 		voice.ErrUnavailable: {503, "speech_unavailable"},
 	} {
 		r := webtest.NewRig(t)
