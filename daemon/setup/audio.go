@@ -7,6 +7,7 @@ import (
 	"os/exec"
 	"os/user"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -77,15 +78,19 @@ func (s Setup) CheckAudio(a AudioSetup) error {
 		return errors.New("session requires --user with the user who logs in on this host")
 	case a.User == settings.UserName:
 		return errors.New("the user " + settings.UserName + " does not log in: use headless for its sound server")
+	case a.User != "" && !userName.MatchString(a.User):
+		return fmt.Errorf("the user %q: expected a name of letters, digits and _ . @ -", a.User)
 	case a.Mode == "session" && s.onHost():
 		_, err := user.Lookup(a.User)
 		return err
-	case strings.ContainsAny(a.User, " \t\n%\"'\\"):
-		return fmt.Errorf("the user %q: expected a user name", a.User)
 	default:
 		return nil
 	}
 }
+
+// userName matches the names that mean themselves in the files of tmpfiles.d, where space
+// separates and % begins a specifier, and as arguments of programs.
+var userName = regexp.MustCompile(`^[\pL\pN_][\pL\pN_.@-]*\$?$`)
 
 // Audio applies an AudioSetup, in place of an earlier one.
 func (s Setup) Audio(a AudioSetup) error {

@@ -68,9 +68,9 @@ func testInstall(s *server) {
 			s.t.Errorf("%s is %s and %s, want active and enabled", unit, active, enabled)
 		}
 	}
-	if got := s.run("stat", "--format=%U:%G %a", "/etc/pressbox/pressbox.env", "/var/lib/pressbox", "/run/pressbox/admin.sock"); got !=
-		"root:pressbox 640\npressbox:pressbox 700\nroot:adm 660" {
-		s.t.Errorf("owners and modes of the settings, the state and the administrator's socket are\n%s", got)
+	if got := s.run("stat", "--format=%U:%G %a", "/etc/pressbox/pressbox.env", "/var/lib/pressbox", "/var/lib/pressbox-audio", "/run/pressbox/admin.sock"); got !=
+		"root:pressbox 640\npressbox:pressbox 700\npressbox:pressbox 700\nroot:adm 660" {
+		s.t.Errorf("owners and modes of the settings, the state, the home and the administrator's socket are\n%s", got)
 	}
 	// The upgrade has to preserve an edited setting.
 	s.run("sed", "-i", "s/^#VOLUME=.*/VOLUME=90/", "/etc/pressbox/pressbox.env")
@@ -78,6 +78,11 @@ func testInstall(s *server) {
 }
 
 func testUpgrade(s *server) {
+	// Up to 0.2.0 the state directory was the home of the user pressbox.
+	s.run("sed", "-i", "s,:/var/lib/pressbox-audio:,:/var/lib/pressbox:,", "/etc/passwd")
+	const volumes = "/.local/state/wireplumber/default-routes"
+	s.write("/var/lib/pressbox"+volumes, []byte("[default-routes]\n"))
+	s.run("chown", "-R", "pressbox:", "/var/lib/pressbox/.local")
 	game := s.play()
 	r := s.underLoad(func() { s.install(currentPackage(s.t)) })
 	r.mustAnswerAll(s.t)
@@ -87,6 +92,9 @@ func testUpgrade(s *server) {
 	}
 	if got := s.run("pressbox", "config"); !containsLine(got, "VOLUME", "90", "pressbox.env") {
 		s.t.Errorf("the edited settings did not survive:\n%s", got)
+	}
+	if got := s.run("getent", "passwd", "pressbox"); !strings.Contains(got, ":/var/lib/pressbox-audio:") || !s.exists("/var/lib/pressbox-audio"+volumes) {
+		s.t.Errorf("the home of the user was not moved: %s; with its volumes: %v", got, s.exists("/var/lib/pressbox-audio"+volumes))
 	}
 }
 
@@ -128,6 +136,9 @@ func testActivation(s *server) {
 func testHeadlessSound(s *server) {
 	s.run("pressbox", "setup-audio", "headless")
 	s.checkPlayback("pressbox")
+	if got := s.run("systemctl", "--user", "--machine=pressbox@.host", "show-environment"); !containsLine(got, "HOME=/var/lib/pressbox-audio") {
+		s.t.Errorf("the user's service manager, outside the sandbox, reads units of a home that the service may write:\n%s", got)
+	}
 }
 
 // checkPlayback checks that an announcement is played by a user's sound server.

@@ -4,8 +4,10 @@ package installed
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
+	"os/exec"
 	"slices"
 	"strings"
 	"testing"
@@ -45,6 +47,7 @@ func untestable() map[string]string {
 // testSandbox attempts what the unit forbids, from inside. Without the sandbox every
 // attempt must succeed; without one directive at least one more attempt must succeed.
 func testSandbox(s *server) {
+	s.checkHome()
 	s.installProbe()
 	unit := s.run("cat", shippedUnit)
 	ignored := ""
@@ -82,6 +85,23 @@ func testSandbox(s *server) {
 			s.t.Errorf("without %s= no further attempt succeeds", directive)
 		}
 		s.t.Logf("without %s= the server could %s", directive, strings.Join(could, ", "))
+	}
+}
+
+// checkHome checks that the server cannot write the home of its user, where the user's
+// service manager, which is not in the sandbox, reads units.
+func (s *server) checkHome() {
+	s.t.Helper()
+	home := strings.Split(s.run("getent", "passwd", "pressbox"), ":")[5]
+	server := s.run("systemctl", "show", "--value", "--property=MainPID", "pressbox.service")
+	for path, want := range map[string]bool{"/var/lib/pressbox": true, home: false} {
+		out, err := s.command("nsenter", "--mount", "--target", server, "setpriv", "--reuid=pressbox", "--clear-groups", "test", "-w", path).CombinedOutput()
+		if exit, ok := errors.AsType[*exec.ExitError](err); err != nil && (!ok || exit.ExitCode() != 1) {
+			s.t.Fatalf("test -w %s: %v: %s", path, err, out)
+		}
+		if (err == nil) != want {
+			s.t.Errorf("the server could write %s: %v, want %v", path, err == nil, want)
+		}
 	}
 }
 
