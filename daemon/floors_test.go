@@ -48,7 +48,7 @@ var floors = map[string][]string{
 	"voice/onnx":        {"voice"},
 	"voice/library":     {"audio", "voice", "voice/announce", "voice/speakable"},
 	"store":             {"atomicfile", "auth", "clock", "clock/system", "game", "game/live", "voice/announce"},
-	"voice/catalogue":   {},
+	"voice/catalogue":   {"atomicfile"},
 	"auth/idp":          {"auth", "auth/session"},
 	"game/teamdata":     {"game", "game/teams"},
 	"daemon/systemd":    {},

@@ -120,7 +120,7 @@ func TestHostileEnv_voices(t *testing.T) {
 	const name = "en_US-copy-medium"
 	dir, target := t.TempDir(), t.TempDir()
 	writeDotenv(t, dir, "VOICES_URL=%s\nMODEL_DIR=%s\n", serveCatalog(t, name), target)
-	_, errs := runHostile(t, dir, "voices", "install", name)
+	_, errs := runHostile(t, dir, "voices", "install", "--insecure-http", name)
 	checkIgnored(t, dir, errs)
 	files, err := os.ReadDir(target)
 	if root := os.Geteuid() == 0; err != nil || root == (len(files) > 0) {

@@ -14,7 +14,10 @@ import (
 	"testing"
 	"time"
 
+	"pressbox/check"
 	"pressbox/daemon/servertest"
+	"pressbox/daemon/trust"
+	"pressbox/daemon/trust/trusttest"
 )
 
 // serveCatalog serves the bundled voice under another name, in the format of Piper's
@@ -62,17 +65,17 @@ func TestVoicesInstall(t *testing.T) {
 		return string(out), err
 	}
 	p := servertest.RunIn(t, dir, env)
-	if out, err := pressbox("voices", "available", "en"); err != nil || !strings.HasPrefix(out, name+"  English, United States  ") {
+	if out, err := pressbox("voices", "available", "--insecure-http", "en"); err != nil || !strings.Contains(out, "\n"+name+"  English, United States  ") {
 		t.Errorf("available: %v, %s", err, out)
 	}
-	if out, err := pressbox("voices", "install", "en_US-coppy-medium"); err == nil || !strings.Contains(out, "similar names: "+name) {
+	if out, err := pressbox("voices", "install", "--insecure-http", "en_US-coppy-medium"); err == nil || !strings.Contains(out, "similar names: "+name) {
 		t.Errorf("a misspelled name: %v, %s", err, out)
 	}
-	out, err := pressbox("voices", "install", name)
+	out, err := pressbox("voices", "install", "--insecure-http", name)
 	if err != nil {
 		t.Fatalf("install: %v: %s", err, out)
 	}
-	for _, want := range []string{"licence: ", ".onnx: 100 % of ", "installed in " + models} {
+	for _, want := range []string{"licence: ", ".onnx: 100 % of ", "installed in " + models + ", checked by MD5", "warning: VOICES_URL is not https"} {
 		if !strings.Contains(out, want) || strings.Contains(out, "not stated") {
 			t.Errorf("install does not print %q: %s", want, out)
 		}
@@ -83,4 +86,46 @@ func TestVoicesInstall(t *testing.T) {
 	if out, err := pressbox("say", "--server", p.URL, "--out", "hello.wav", "Hello."); err != nil {
 		t.Errorf("say: %v: %s\n%s", err, out, p.Logged())
 	}
+}
+
+// Root installs a voice as the user who controls MODEL_DIR: the files belong to that user,
+// and a link of that user does not lead to a directory that only root may write.
+func TestVoicesInstall_owner(t *testing.T) {
+	t.Parallel()
+	const name = "en_US-copy-medium"
+	root := os.Geteuid() == 0
+	url := serveCatalog(t, name)
+	install := func(dir string) (string, error) {
+		cmd := exec.Command("pressbox", "voices", "install", "--insecure-http", "--model-dir", dir, name)
+		cmd.Dir, cmd.Env = t.TempDir(), servertest.Environment(t, "VOICES_URL="+url)
+		out, err := cmd.CombinedOutput()
+		return string(out), err
+	}
+	reachable(t)
+	theirs, private := t.TempDir(), t.TempDir()
+	check.NoError(t, os.Chmod(private, 0o755))
+	link := filepath.Join(theirs, "link")
+	check.NoError(t, os.Symlink(private, link))
+	trusttest.Give(t, theirs)
+
+	models := filepath.Join(theirs, "new", "models")
+	if out, err := install(models); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	for _, file := range check.Must(os.ReadDir(models))(t) {
+		owner := check.Must(trust.Owner(filepath.Join(models, file.Name())))(t)
+		if want := os.Geteuid(); !root && int(owner.UID) != want || root && owner.UID != trusttest.Stranger {
+			t.Errorf("%s belongs to %d", file.Name(), owner.UID)
+		}
+	}
+	out, err := install(link)
+	if written := check.Must(os.ReadDir(private))(t); root == (len(written) > 0) || root && !strings.Contains(out, "permission denied") {
+		t.Errorf("through a link, as root: %v: wrote %v, %v: %s", root, written, err, out)
+	}
+}
+
+// reachable makes the temporary directories of the test accessible to other users.
+func reachable(t *testing.T) {
+	t.Helper()
+	check.NoError(t, os.Chmod(filepath.Dir(t.TempDir()), 0o755))
 }

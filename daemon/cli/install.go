@@ -1,7 +1,8 @@
 package cli
 
 import (
-	"context"
+	"cmp"
+	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -17,20 +18,33 @@ import (
 	"golang.org/x/sys/unix"
 
 	"pressbox/daemon/settings"
+	"pressbox/daemon/trust"
 	"pressbox/voice/catalogue"
 )
 
 // diskReserve is the disk space in bytes that an installed voice leaves free.
 const diskReserve = 64 << 20
 
-// catalogueClient returns the client of the catalog, whose server may be slow to respond.
-func catalogueClient() *http.Client {
-	return &http.Client{Transport: &http.Transport{
-		Proxy:               http.ProxyFromEnvironment,
-		DialContext:         (&net.Dialer{Timeout: 30 * time.Second}).DialContext,
-		TLSHandshakeTimeout: 30 * time.Second,
-		ForceAttemptHTTP2:   true,
-	}}
+// catalogueFlag adds the flag of catalogues without https to cmd and returns the function
+// that fetches one, whose server may be slow to respond.
+func catalogueFlag(cmd *cobra.Command) func(url string) (*catalogue.Catalogue, error) {
+	insecure := cmd.Flags().Bool("insecure-http", false, "accept a VOICES_URL without https: anyone on the network can replace the voice")
+	return func(url string) (*catalogue.Catalogue, error) {
+		if *insecure && strings.HasPrefix(url, "http:") {
+			cmd.PrintErrln("pressbox: warning: VOICES_URL is not https: anyone on the network can replace the voice and its checksum")
+		}
+		client := &http.Client{Transport: &http.Transport{
+			Proxy:               http.ProxyFromEnvironment,
+			DialContext:         (&net.Dialer{Timeout: 30 * time.Second}).DialContext,
+			TLSHandshakeTimeout: 30 * time.Second,
+			ForceAttemptHTTP2:   true,
+		}}
+		c, err := catalogue.Fetch(cmd.Context(), client, url, *insecure)
+		if errors.Is(err, catalogue.ErrInsecure) {
+			err = fmt.Errorf("%w; to accept it, pass --insecure-http", err)
+		}
+		return c, err
+	}
 }
 
 func availableCommand() *cobra.Command {
@@ -40,12 +54,13 @@ func availableCommand() *cobra.Command {
 		Long:  "Available lists the voices of the catalog VOICES_URL whose names begin with PREFIX, such as\n\"de\" for German.",
 		Args:  cobra.MaximumNArgs(1),
 	}
+	fetch := catalogueFlag(cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		host, err := hostSettings(cmd, "")
 		if err != nil {
 			return err
 		}
-		c, err := catalogue.Fetch(cmd.Context(), catalogueClient(), host.VoicesURL)
+		c, err := fetch(host.VoicesURL)
 		if err != nil {
 			return err
 		}
@@ -64,59 +79,83 @@ func installCommand() *cobra.Command {
 		Short: "Download and install a voice",
 		Long: "Install downloads a voice of the catalog VOICES_URL (see \"pressbox voices available\"), checks\n" +
 			"it and moves it to MODEL_DIR, where a running server finds it at once. An interrupted\n" +
-			"download is continued by the next one. The voice's licence is printed first.",
+			"download is continued by the next one. The voice's licence is printed first. As root, it\n" +
+			"runs as the user who controls MODEL_DIR.",
 		Example: "  sudo pressbox voices install de_DE-thorsten-medium",
 		Args:    cobra.ExactArgs(1),
 	}
 	dir := cmd.Flags().String("model-dir", "", "`directory` of the voices [MODEL_DIR]")
+	fetch := catalogueFlag(cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		host, err := hostSettings(cmd, "")
 		if err != nil {
 			return err
 		}
-		cfg := host.Config
-		if *dir != "" {
-			cfg.ModelDir = *dir
+		models, err := openModels(cmp.Or(*dir, host.ModelDir))
+		if err != nil {
+			return fmt.Errorf("install %s: %w", args[0], err)
 		}
-		return installVoice(cmd.Context(), cfg, args[0], cmd.OutOrStdout(), cmd.ErrOrStderr())
+		defer models.Close() //nolint:errcheck // the installer has synced it
+		c, err := fetch(host.VoicesURL)
+		if err != nil {
+			return err
+		}
+		return installVoice(cmd, c, models, args[0])
 	}
 	return cmd
 }
 
-func installVoice(ctx context.Context, cfg settings.Config, name string, out, bar io.Writer) error {
-	client := catalogueClient()
-	defer client.CloseIdleConnections()
-	c, err := catalogue.Fetch(ctx, client, cfg.VoicesURL)
-	if err != nil {
-		return err
+// openModels opens the directory of the voices and creates it if it does not exist. Root
+// becomes the user who controls it: links of that user have no power over root's files.
+func openModels(dir string) (*os.Root, error) {
+	if os.Geteuid() == 0 {
+		owner, err := trust.Controller(dir)
+		if err == nil {
+			err = owner.Become()
+		}
+		if err != nil {
+			return nil, err
+		}
 	}
+	if err := os.MkdirAll(dir, 0o755); err != nil { //nolint:gosec // other users read voices
+		return nil, err
+	}
+	return os.OpenRoot(dir)
+}
+
+func installVoice(cmd *cobra.Command, c *catalogue.Catalogue, models *os.Root, name string) error {
 	v, err := c.Find(name)
 	if err != nil {
 		return fmt.Errorf("%w; similar names: %s", err, strings.Join(similarVoices(name, c.Voices()), ", "))
 	}
-	if err := os.MkdirAll(cfg.ModelDir, 0o755); err != nil { //nolint:gosec // other users read voices
+	if err := checkSpace(models.Name(), v.Size()); err != nil {
 		return fmt.Errorf("install %s: %w", v.Name, err)
 	}
-	if err := checkSpace(cfg.ModelDir, v.Size()); err != nil {
-		return fmt.Errorf("install %s: %w", v.Name, err)
-	}
-	progress := newProgressBar(bar)
-	i := catalogue.Installer{Catalogue: c, Client: client, Dir: cfg.ModelDir, Progress: progress.show}
-	card, err := i.Card(ctx, v)
+	progress, out := newProgressBar(cmd.ErrOrStderr()), cmd.OutOrStdout()
+	i := catalogue.Installer{Catalogue: c, Dir: models, Progress: progress.show}
+	card, err := i.Card(cmd.Context(), v)
 	if err != nil {
 		return err
 	}
 	progress.clear()
-	if _, err := fmt.Fprintf(out, "%s, %s, %.1f MB, licence: %s\n", v.Name, v.Language, float64(v.Size())/1e6, licenceOf(card)); err != nil {
+	if _, err := fmt.Fprintf(out, "%s, %s, %s, licence: %s\n", v.Name, v.Language, megabytes(v.Size()), licenceOf(card)); err != nil {
 		return err
 	}
-	err = i.Install(ctx, v)
+	err = i.Install(cmd.Context(), v)
 	progress.clear()
 	if err != nil {
 		return err
 	}
-	_, err = fmt.Fprintf(out, "installed in %s; model card: %s\n", cfg.ModelDir, filepath.Join(cfg.ModelDir, v.Name+".MODEL_CARD"))
+	_, err = fmt.Fprintf(out, "installed in %s, checked by %s; model card: %s\n", models.Name(), checksumText(v), filepath.Join(models.Name(), v.Name+".MODEL_CARD"))
 	return err
+}
+
+// checksumText names the checksum by which a voice was checked.
+func checksumText(v catalogue.Voice) string {
+	if v.Checksum() == "MD5" {
+		return "MD5 (the catalog has no SHA-256)"
+	}
+	return v.Checksum()
 }
 
 // similarVoices returns the three names that are most similar to name.

@@ -89,6 +89,7 @@ func speechSettings() []Setting {
 		{
 			Name: "VOICES_URL", valueType: webURL(), Default: "https://huggingface.co/rhasspy/piper-voices/resolve/main/voices.json",
 			Description: "catalog for \"pressbox voices install\", in the format of Piper's voices.json",
+			More:        "Without https, the command requires --insecure-http.",
 		},
 		{
 			Name: "DEFAULT_VOICE", valueType: text(), Default: "en_US-pressbox-medium",

@@ -75,7 +75,7 @@ func testRestore(s *server) {
 func testVoiceInstall(s *server) {
 	const name = "en_US-copy-medium"
 	s.serveVoice(name, "127.0.0.1:9100")
-	s.run("sh", "-c", "umask 077 && VOICES_URL=http://127.0.0.1:9100/voices.json pressbox voices install "+name)
+	s.run("sh", "-c", "umask 077 && VOICES_URL=http://127.0.0.1:9100/voices.json pressbox voices install --insecure-http "+name)
 	request := speechRequest("Play ball!")
 	request["voice"] = name
 	s.until("the new voice speaks", func() bool {

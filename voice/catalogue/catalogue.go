@@ -34,11 +34,15 @@ var (
 	ErrUnknown   = errors.New("voice not in the catalogue")
 	ErrMalformed = errors.New("not a catalogue of voices")
 	ErrChecksum  = errors.New("the file does not match the catalogue")
+	// ErrInsecure is the error of an address, or of a redirect, that anyone on the way can
+	// answer.
+	ErrInsecure = errors.New("not https")
 )
 
 // A Catalogue lists the voices that can be installed.
 type Catalogue struct {
 	base   *url.URL // of voices.json
+	client *http.Client
 	voices map[string]Voice
 }
 
@@ -56,7 +60,13 @@ type file struct {
 	path string // relative to the catalogue
 	name string // in the voice directory
 	size int64
-	md5  string // in hexadecimal
+	sum  checksum
+}
+
+// A checksum is the digest of a file, in hexadecimal.
+type checksum struct {
+	algorithm string // "SHA-256" or "MD5"
+	digest    string
 }
 
 // Size returns the size of the voice in bytes.
@@ -65,6 +75,15 @@ func (v Voice) Size() (total int64) {
 		total += f.size
 	}
 	return total
+}
+
+// Checksum returns the weakest algorithm by which the catalogue describes the voice's
+// files: "SHA-256" or "MD5".
+func (v Voice) Checksum() string {
+	if slices.ContainsFunc(v.files, func(f file) bool { return f.sum.algorithm != sha256Name }) {
+		return md5Name
+	}
+	return sha256Name
 }
 
 // An indexEntry is an entry of voices.json, without fields that are not used.
@@ -76,18 +95,27 @@ type indexEntry struct {
 	Quality  string `json:"quality"`
 	Speakers int    `json:"num_speakers"`
 	Files    map[string]struct {
-		Size int64  `json:"size_bytes"`
-		MD5  string `json:"md5_digest"`
+		Size   int64  `json:"size_bytes"`
+		SHA256 string `json:"sha256_digest"` // "" means none; Piper's catalogue has none
+		MD5    string `json:"md5_digest"`
 	} `json:"files"`
 	Aliases []string `json:"aliases"`
 }
 
-// Fetch downloads the catalogue at an address.
-func Fetch(ctx context.Context, client *http.Client, address string) (*Catalogue, error) {
+// Fetch downloads the catalogue at an address. It and the files of its voices are fetched
+// over https; with insecure, also over http. A redirect from https to http is an error in
+// any case.
+func Fetch(ctx context.Context, client *http.Client, address string, insecure bool) (*Catalogue, error) {
 	base, err := url.Parse(address)
 	if err != nil {
 		return nil, fmt.Errorf("fetch the catalogue: %w", err)
 	}
+	if base.Scheme != "https" && !insecure {
+		return nil, fmt.Errorf("fetch the catalogue: %s: %w", address, ErrInsecure)
+	}
+	own := *client
+	own.CheckRedirect = checkRedirect
+	client = &own
 	resp, err := get(ctx, client, base.String(), 0)
 	if err != nil {
 		return nil, fmt.Errorf("fetch the catalogue: %w", err)
@@ -104,10 +132,39 @@ func Fetch(ctx context.Context, client *http.Client, address string) (*Catalogue
 	if err != nil {
 		return nil, fmt.Errorf("fetch the catalogue: %w", err)
 	}
-	return &Catalogue{base, voices}, nil
+	return &Catalogue{base, client, voices}, nil
 }
 
-var digest = regexp.MustCompile(`^[0-9a-f]{32}$`)
+// checkRedirect follows at most ten redirects, and none from https to another scheme.
+func checkRedirect(next *http.Request, via []*http.Request) error {
+	const most = 10
+	if len(via) >= most {
+		return fmt.Errorf("more than %d redirects", most)
+	}
+	if via[len(via)-1].URL.Scheme == "https" && next.URL.Scheme != "https" {
+		return fmt.Errorf("redirected to %s: %w", next.URL.Redacted(), ErrInsecure)
+	}
+	return nil
+}
+
+const (
+	sha256Name = "SHA-256"
+	md5Name    = "MD5"
+)
+
+var (
+	sha256Digest = regexp.MustCompile(`^[0-9a-f]{64}$`)
+	md5Digest    = regexp.MustCompile(`^[0-9a-f]{32}$`)
+)
+
+// parseChecksum returns the stronger of a file's checksums; ok is false if a digest is
+// invalid, or there is none.
+func parseChecksum(sha256, md5 string) (sum checksum, ok bool) {
+	if sha256 != "" {
+		return checksum{sha256Name, sha256}, sha256Digest.MatchString(sha256)
+	}
+	return checksum{md5Name, md5}, md5Digest.MatchString(md5)
+}
 
 // validName reports whether a name may be used for a file: letters and digits
 // of any script and, except first, the punctuation in names of voices.
@@ -163,10 +220,11 @@ func (e indexEntry) voice(name string) (Voice, error) {
 		if ranks[to] == 0 {
 			continue // not needed
 		}
-		if !path.IsAbs("/"+from) || strings.Contains(from, "..") || about.Size < 0 || about.Size > maxFile || !digest.MatchString(about.MD5) {
+		sum, ok := parseChecksum(about.SHA256, about.MD5)
+		if !ok || !path.IsAbs("/"+from) || strings.Contains(from, "..") || about.Size < 0 || about.Size > maxFile {
 			return Voice{}, fmt.Errorf("file %q has an invalid name, size or checksum", from)
 		}
-		v.files = append(v.files, file{from, to, about.Size, about.MD5})
+		v.files = append(v.files, file{from, to, about.Size, sum})
 	}
 	slices.SortFunc(v.files, func(a, b file) int { return cmp.Compare(ranks[a.name], ranks[b.name]) })
 	if len(v.files) < 2 || v.files[0].name != name+".onnx.json" || v.files[len(v.files)-1].name != name+".onnx" {

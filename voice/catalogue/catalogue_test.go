@@ -3,6 +3,7 @@ package catalogue_test
 import (
 	"bytes"
 	"crypto/md5"
+	"crypto/sha256"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -46,7 +47,7 @@ func open(t *testing.T) *fakeServer {
 	s := &fakeServer{files: map[string][]byte{}, index: map[string]any{}}
 	s.add("en/en_GB/tern/medium/", tern, []string{"en-gb-tern-medium"})
 	s.add("pt/pt_PT/tugão/low/", "pt_PT-tugão-low", nil)
-	s.Server = httptest.NewServer(http.HandlerFunc(s.serve))
+	s.Server = httptest.NewTLSServer(http.HandlerFunc(s.serve))
 	t.Cleanup(s.Close)
 	return s
 }
@@ -102,8 +103,19 @@ func (c *countedWriter) Write(p []byte) (int, error) {
 
 func (s *fakeServer) fetch(t *testing.T) *catalogue.Catalogue {
 	t.Helper()
-	c := check.Must(catalogue.Fetch(t.Context(), s.Client(), s.URL+"/v1/voices.json"))(t)
+	c := check.Must(catalogue.Fetch(t.Context(), s.Client(), s.URL+"/v1/voices.json", false))(t)
 	return c
+}
+
+// openRoot opens a directory until the test ends.
+func openRoot(t *testing.T, dir string) *os.Root {
+	t.Helper()
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { check.Close(t, root) })
+	return root
 }
 
 // install installs a voice into a directory.
@@ -111,7 +123,7 @@ func (s *fakeServer) install(t *testing.T, dir, name string) error {
 	t.Helper()
 	c := s.fetch(t)
 	v := check.Must(c.Find(name))(t)
-	i := catalogue.Installer{Catalogue: c, Client: s.Client(), Dir: dir, RetryDelay: time.Millisecond}
+	i := catalogue.Installer{Catalogue: c, Dir: openRoot(t, dir), RetryDelay: time.Millisecond}
 	return i.Install(t.Context(), v)
 }
 
@@ -168,7 +180,7 @@ func TestInstall_complete(t *testing.T) {
 		t.Fatalf("%+v, %v", v, err)
 	}
 	last := map[string]int64{}
-	i := catalogue.Installer{Catalogue: c, Client: s.Client(), Dir: dir, Progress: func(name string, done, total int64) {
+	i := catalogue.Installer{Catalogue: c, Dir: openRoot(t, dir), Progress: func(name string, done, total int64) {
 		if done <= last[name] || done > total {
 			t.Errorf("%s: %d of %d after %d", name, done, total, last[name])
 		}
@@ -260,9 +272,8 @@ func TestInstall_resumesEarlierPart(t *testing.T) {
 	}
 }
 
-// The server runs as another user than the installer and reads every file; a link
-// in its directory does not lead the installer elsewhere.
-func TestInstall_modesAndLinks(t *testing.T) {
+// The server may run as another user than the installer, and reads every file.
+func TestInstall_modes(t *testing.T) {
 	t.Parallel()
 	s, dir := open(t), t.TempDir()
 	if err := os.WriteFile(filepath.Join(dir, "."+tern+".onnx.part"), nil, 0o600); err != nil { // as with a umask of 077
@@ -275,14 +286,117 @@ func TestInstall_modesAndLinks(t *testing.T) {
 			t.Errorf("%s has the mode %v (%v)", name, info.Mode(), err)
 		}
 	}
+}
 
-	other, linked := filepath.Join(t.TempDir(), "other"), t.TempDir()
-	check.NoError(t, os.Symlink(other, filepath.Join(linked, "."+tern+".onnx.part")))
-	if err := s.install(t, linked, tern); err == nil {
-		t.Error("a link was followed")
+// Links in the directory lead nowhere else: a partial file that is one is an error, a voice's
+// file that is one is replaced.
+func TestInstall_links(t *testing.T) {
+	t.Parallel()
+	s := open(t)
+	for _, tt := range []struct {
+		link      string
+		installed bool
+	}{
+		{"." + tern + ".onnx.part", false},
+		{tern + ".onnx", true},
+	} {
+		other, dir := filepath.Join(t.TempDir(), "other"), t.TempDir()
+		check.NoError(t, os.WriteFile(other, []byte("before"), 0o600))
+		check.NoError(t, os.Symlink(other, filepath.Join(dir, tt.link)))
+		if err := s.install(t, dir, tern); (err == nil) != tt.installed {
+			t.Errorf("%s is a link: %v, want success: %v", tt.link, err, tt.installed)
+		}
+		if tt.installed {
+			s.expectInstalled(t, dir)
+		}
+		if got, err := os.ReadFile(other); string(got) != "before" || err != nil {
+			t.Errorf("%s: the target of the link has %q, %v", tt.link, got, err)
+		}
 	}
-	if _, err := os.Lstat(other); !errors.Is(err, os.ErrNotExist) {
-		t.Errorf("the target of the link was written (%v)", err)
+}
+
+// A catalogue at another address than https is fetched only on request.
+func TestFetch_insecure(t *testing.T) {
+	t.Parallel()
+	asked := 0
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		asked++
+		_, _ = io.WriteString(w, `{}`)
+	}))
+	t.Cleanup(server.Close)
+	if _, err := catalogue.Fetch(t.Context(), server.Client(), server.URL, false); !errors.Is(err, catalogue.ErrInsecure) || asked != 0 {
+		t.Errorf("http: %v after %d requests", err, asked)
+	}
+	if _, err := catalogue.Fetch(t.Context(), server.Client(), server.URL, true); err != nil || asked != 1 {
+		t.Errorf("http on request: %v after %d requests", err, asked)
+	}
+}
+
+// A redirect to https is followed. One from https to http is not, as anyone on the way
+// could answer there.
+func TestInstall_redirects(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct {
+		from, to string
+		refused  bool
+	}{
+		"https to https": {"https", "https", false},
+		"http to http":   {"http", "http", false},
+		"http to https":  {"http", "https", false},
+		"https to http":  {"https", "http", true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s, dir := open(t), t.TempDir()
+			plain := httptest.NewServer(http.HandlerFunc(s.serve))
+			t.Cleanup(plain.Close)
+			urls := map[string]string{"https": s.URL, "http": plain.URL}
+			s.answer = func(w http.ResponseWriter, r *http.Request, content []byte) bool {
+				redirect := len(content) > 1000 && r.URL.RawQuery == ""
+				if redirect {
+					http.Redirect(w, r, urls[tt.to]+r.URL.EscapedPath()+"?redirected", http.StatusFound)
+				}
+				return redirect
+			}
+			c := check.Must(catalogue.Fetch(t.Context(), s.Client(), urls[tt.from]+"/v1/voices.json", true))(t)
+			i := catalogue.Installer{Catalogue: c, Dir: openRoot(t, dir), RetryDelay: time.Millisecond}
+			err := i.Install(t.Context(), check.Must(c.Find(tern))(t))
+			if errors.Is(err, catalogue.ErrInsecure) != tt.refused || err != nil && !tt.refused {
+				t.Fatalf("Install: %v, want refused: %v", err, tt.refused)
+			}
+			if want := map[bool]int{true: 1, false: 2}[tt.refused]; len(s.models()) != want {
+				t.Errorf("the model was requested %d times, want %d", len(s.models()), want)
+			}
+			if !tt.refused {
+				s.expectInstalled(t, dir)
+			}
+		})
+	}
+}
+
+// A file with a SHA-256 is checked by it, whatever its MD5.
+func TestInstall_sha256(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct {
+		sha256   func(content []byte) string
+		checksum string
+		want     error
+	}{
+		"right":   {func(content []byte) string { return fmt.Sprintf("%x", sha256.Sum256(content)) }, "SHA-256", nil},
+		"wrong":   {func([]byte) string { return strings.Repeat("0", 64) }, "SHA-256", catalogue.ErrChecksum},
+		"missing": {func([]byte) string { return "" }, "MD5", nil},
+	} {
+		s := open(t)
+		about := s.index[tern].(map[string]any)["files"].(map[string]any)
+		for path, file := range about {
+			file.(map[string]any)["sha256_digest"] = tt.sha256(s.files["/v1/"+path])
+		}
+		if err := s.install(t, t.TempDir(), tern); !errors.Is(err, tt.want) {
+			t.Errorf("%s: %v, want %v", name, err, tt.want)
+		}
+		if got := check.Must(s.fetch(t).Find(tern))(t).Checksum(); got != tt.checksum {
+			t.Errorf("%s: the checksum is %s, want %s", name, got, tt.checksum)
+		}
 	}
 }
 
@@ -340,11 +454,6 @@ func TestInstall_rejectsInvalidFiles(t *testing.T) {
 			}
 		})
 	}
-	s := open(t)
-	err := s.install(t, filepath.Join(t.TempDir(), "nowhere"), tern)
-	if asked, _ := s.requests(); !errors.Is(err, os.ErrNotExist) || len(asked) > 0 {
-		t.Errorf("without a directory: %v, after requests %v", err, asked)
-	}
 }
 
 func TestFetch_rejectsInvalidCatalogues(t *testing.T) {
@@ -360,6 +469,7 @@ func TestFetch_rejectsInvalidCatalogues(t *testing.T) {
 		"leading dot":  `{".v": {"files": {".v.onnx": {` + right + `}, ".v.onnx.json": {` + right + `}}}}`,
 		"too large":    `{"v": {"files": {"v.onnx": {"size_bytes": 99999999999, "md5_digest": "0123456789abcdef0123456789abcdef"}, "v.onnx.json": {` + right + `}}}}`,
 		"negative":     `{"v": {"files": {"v.onnx": {"size_bytes": -1, "md5_digest": "0123456789abcdef0123456789abcdef"}, "v.onnx.json": {` + right + `}}}}`,
+		"bad SHA-256":  `{"v": {"files": {"v.onnx": {"size_bytes": 1, "sha256_digest": "x", "md5_digest": "0123456789abcdef0123456789abcdef"}, "v.onnx.json": {` + right + `}}}}`,
 		"bad digest":   `{"v": {"files": {"v.onnx": {"size_bytes": 1, "md5_digest": "x"}, "v.onnx.json": {` + right + `}}}}`,
 		"too long":     `{"x": "` + strings.Repeat("x", 17<<20) + `"}`,
 	} {
@@ -367,12 +477,12 @@ func TestFetch_rejectsInvalidCatalogues(t *testing.T) {
 			t.Parallel()
 			server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, text) }))
 			defer server.Close()
-			if c, err := catalogue.Fetch(t.Context(), server.Client(), server.URL); !errors.Is(err, catalogue.ErrMalformed) {
+			if c, err := catalogue.Fetch(t.Context(), server.Client(), server.URL, true); !errors.Is(err, catalogue.ErrMalformed) {
 				t.Errorf("accepted: %+v, %v", c, err)
 			}
 		})
 	}
-	if _, err := catalogue.Fetch(t.Context(), http.DefaultClient, "http://127.0.0.1:1/voices.json"); err == nil {
+	if _, err := catalogue.Fetch(t.Context(), http.DefaultClient, "http://127.0.0.1:1/voices.json", true); err == nil {
 		t.Error("Fetch without a server succeeds")
 	}
 }

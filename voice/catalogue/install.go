@@ -3,7 +3,8 @@ package catalogue
 import (
 	"cmp"
 	"context"
-	"crypto/md5" //nolint:gosec // checksums detect transfer errors; https authenticates
+	"crypto/md5" //nolint:gosec // see check
+	"crypto/sha256"
 	"encoding/hex"
 	"errors"
 	"fmt"
@@ -14,6 +15,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"pressbox/atomicfile"
 )
 
 const (
@@ -28,11 +31,11 @@ func (e *StatusError) Error() string {
 	return fmt.Sprintf("the server returned %d %s", e.Code, http.StatusText(e.Code))
 }
 
-// An Installer installs voices of a catalogue into a directory.
+// An Installer installs voices of a catalogue into a directory. It follows no link that
+// leads out of it.
 type Installer struct {
 	Catalogue *Catalogue
-	Client    *http.Client
-	Dir       string
+	Dir       *os.Root
 	// Progress, unless nil, is called with the progress of a file in bytes.
 	Progress   func(name string, done, total int64)
 	RetryDelay time.Duration // before the second attempt, doubled each time; 0 means 1 s
@@ -48,7 +51,7 @@ func (i *Installer) Card(ctx context.Context, v Voice) (string, error) {
 		if err := i.fetch(ctx, f); err != nil {
 			return "", err
 		}
-		text, err := os.ReadFile(i.partPath(f))
+		text, err := i.Dir.ReadFile(f.part())
 		if err != nil {
 			return "", fmt.Errorf("read the card of %s: %w", v.Name, err)
 		}
@@ -59,7 +62,8 @@ func (i *Installer) Card(ctx context.Context, v Voice) (string, error) {
 
 // Install downloads the missing files of a voice and, once all are complete and
 // valid, moves them into the directory, the model last so that the library
-// never sees an incomplete voice. It replaces files of the same names.
+// never sees an incomplete voice. It replaces files of the same names; each of
+// them is the old or the new one at any moment, also after a power cut.
 func (i *Installer) Install(ctx context.Context, v Voice) error {
 	for _, f := range v.files {
 		if err := i.fetch(ctx, f); err != nil {
@@ -67,19 +71,15 @@ func (i *Installer) Install(ctx context.Context, v Voice) error {
 		}
 	}
 	for _, f := range v.files {
-		if err := os.Rename(i.partPath(f), filepath.Join(i.Dir, f.name)); err != nil {
+		if err := atomicfile.Rename(i.Dir, f.part(), f.name); err != nil {
 			return fmt.Errorf("install %s: %w", v.Name, err)
 		}
 	}
-	dir, err := os.Open(i.Dir)
-	if err != nil {
-		return fmt.Errorf("install %s: %w", v.Name, err)
-	}
-	return errors.Join(dir.Sync(), dir.Close())
+	return nil
 }
 
-// partPath returns the path of a file until it is installed.
-func (i *Installer) partPath(f file) string { return filepath.Join(i.Dir, "."+f.name+".part") }
+// part returns the name of a file until it is installed.
+func (f file) part() string { return "." + f.name + ".part" }
 
 // fetch downloads the rest of a file and checks it. If the check fails, the
 // partial file may have been another version: fetch downloads it once more from
@@ -88,7 +88,7 @@ func (i *Installer) fetch(ctx context.Context, f file) error {
 	for retried := false; ; retried = true {
 		err := i.fetchRetrying(ctx, f)
 		if err == nil {
-			err = check(i.partPath(f), f)
+			err = i.check(f)
 		}
 		if err == nil {
 			return nil
@@ -96,7 +96,7 @@ func (i *Installer) fetch(ctx context.Context, f file) error {
 		if !errors.Is(err, ErrChecksum) {
 			return fmt.Errorf("fetch %s: %w", f.name, err)
 		}
-		if err := errors.Join(err, os.Remove(i.partPath(f))); retried {
+		if err := errors.Join(err, i.Dir.Remove(f.part())); retried {
 			return fmt.Errorf("fetch %s: %w", f.name, err)
 		}
 	}
@@ -125,13 +125,12 @@ func (i *Installer) fetchRetrying(ctx context.Context, f file) (err error) {
 func permanent(err error) bool {
 	status, ok := errors.AsType[*StatusError](err)
 	_, local := errors.AsType[*os.PathError](err)
-	return local || ok && status.Code < 500 && status.Code != http.StatusTooManyRequests && status.Code != http.StatusRequestTimeout
+	return local || errors.Is(err, ErrInsecure) || ok && status.Code < 500 && status.Code != http.StatusTooManyRequests && status.Code != http.StatusRequestTimeout
 }
 
 // fetchOnce appends the missing part of a file.
 func (i *Installer) fetchOnce(ctx context.Context, f file) (err error) {
-	// Root installs into a directory of the server's user, who could have put a symbolic link there.
-	out, err := os.OpenFile(i.partPath(f), os.O_CREATE|os.O_WRONLY|unix.O_NOFOLLOW, 0o644) //nolint:gosec // voices are readable by everyone
+	out, err := i.Dir.OpenFile(f.part(), os.O_CREATE|os.O_WRONLY|unix.O_NOFOLLOW, 0o644)
 	if err != nil {
 		return err
 	}
@@ -146,7 +145,7 @@ func (i *Installer) fetchOnce(ctx context.Context, f file) (err error) {
 	if have > f.size {
 		return ErrChecksum
 	}
-	resp, err := get(ctx, i.Client, i.Catalogue.fileURL(f), have)
+	resp, err := get(ctx, i.Catalogue.client, i.Catalogue.fileURL(f), have)
 	if err != nil {
 		return err
 	}
@@ -188,19 +187,22 @@ func (c *progressWriter) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// check compares a file with its description in the catalogue.
-func check(path string, f file) error {
-	in, err := os.Open(path) //nolint:gosec // a file of the installer
+// check compares a partial file with its description in the catalogue.
+func (i *Installer) check(f file) error {
+	in, err := i.Dir.Open(f.part())
 	if err != nil {
 		return err
 	}
 	defer in.Close() //nolint:errcheck // it was only read
-	sum := md5.New() //nolint:gosec // as above
+	sum := sha256.New()
+	if f.sum.algorithm == md5Name {
+		sum = md5.New() //nolint:gosec // Piper's catalogue has no other; https authenticates it
+	}
 	if _, err := io.Copy(sum, in); err != nil {
 		return err
 	}
-	if got := hex.EncodeToString(sum.Sum(nil)); got != f.md5 {
-		return fmt.Errorf("%w: its MD5 is %s, expected %s", ErrChecksum, got, f.md5)
+	if got := hex.EncodeToString(sum.Sum(nil)); got != f.sum.digest {
+		return fmt.Errorf("%w: its %s is %s, expected %s", ErrChecksum, f.sum.algorithm, got, f.sum.digest)
 	}
 	return nil
 }
