@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -37,21 +38,24 @@ func stateDirFlag(cmd *cobra.Command) func() (settings.Host, error) {
 }
 
 // serverFlag adds a flag for the server's URL to cmd and returns the function that makes a
-// client: of --server, else of $PRESSBOX_URL, else of HOST and PORT in the settings. Its
-// token is $PRESSBOX_TOKEN.
-func serverFlag(cmd *cobra.Command) func() (*client.Client, error) {
+// client: of --server, else of $PRESSBOX_URL, else of the server on this host, if socket is
+// set by its admin socket where this user may use that. The client's token is
+// $PRESSBOX_TOKEN.
+func serverFlag(cmd *cobra.Command, socket bool) func() (*client.Client, error) {
 	server := cmd.Flags().String("server", "", "`url` of the server (default $PRESSBOX_URL, else the server on this host)")
 	return func() (*client.Client, error) {
-		url := *server
-		if url == "" {
-			url = os.Getenv("PRESSBOX_URL")
-		}
+		url := cmp.Or(*server, os.Getenv("PRESSBOX_URL"))
 		if url == "" {
 			host, err := hostSettings(cmd, "")
-			if err == nil {
-				url, err = client.Origin(host.Config)
-			}
 			if err != nil {
+				return nil, err
+			}
+			if socket {
+				if c, _ := running(cmd.Context(), host); c != nil { // without the right to use it, there is the port
+					return c, nil
+				}
+			}
+			if url, err = client.Origin(host.Config); err != nil {
 				return nil, exitcode.With(exitcode.Usage, err)
 			}
 		}

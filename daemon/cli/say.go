@@ -19,7 +19,9 @@ func sayCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "say [flags] TEXT...",
 		Short: "Announce a text",
-		Long: "Say creates an announcement. With \"-\" as the text, it is read from the standard input.\n\n" +
+		Long: "Say creates an announcement. With \"-\" as the text, it is read from the standard input.\n" +
+			"On the server's host, root, the user pressbox and the group adm need neither a token nor\n" +
+			"NOTIFY_ACCESS: say uses the administrator's socket. Others use the port.\n\n" +
 			exitcode.Help,
 		Example: "  pressbox say Dinner is ready.\n  pressbox say --urgent --wait \"The oven is on fire!\"\n" +
 			"  fortune | pressbox say --out fortune.wav -",
@@ -30,7 +32,7 @@ func sayCommand() *cobra.Command {
 			return nil
 		},
 	}
-	connect := serverFlag(cmd)
+	connect := serverFlag(cmd, true)
 	var a client.Announcement
 	cmd.Flags().StringVar(&a.Voice, "voice", "", "`name` of an installed voice (default the server's)")
 	cmd.Flags().IntVar(&a.Rate, "rate", 0, "`words` per minute, 60 to 400 (default the server's)")

@@ -13,7 +13,7 @@ func voicesCommand() *cobra.Command {
 		Args:  cobra.NoArgs,
 	}
 	cmd.AddCommand(availableCommand(), installCommand())
-	connect := serverFlag(cmd)
+	connect := serverFlag(cmd, false)
 	asJSON := cmd.Flags().Bool("json", false, "print the server's response as JSON")
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		c, err := connect()

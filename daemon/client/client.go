@@ -44,8 +44,8 @@ func New(origin, token string) *Client {
 	return &Client{Base: origin, Token: token, HTTP: http.Client{Transport: transport}}
 }
 
-// ForSocket returns a client of the server whose admin socket is at path. For root, only
-// servers of root and of the service have one; see [trust.Peer].
+// ForSocket returns a client of the server whose admin socket is at path. Only root, the
+// service and this user may run it; see [trust.Peer].
 func ForSocket(path string) *Client {
 	return &Client{Base: "http://localhost", socket: path, HTTP: http.Client{Transport: &http.Transport{
 		ResponseHeaderTimeout: ResponseTimeout,

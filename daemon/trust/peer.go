@@ -12,15 +12,12 @@ import (
 )
 
 // ErrPeer is the error of a server that another user runs.
-var ErrPeer = errors.New("root administers only servers of root and of the service")
+var ErrPeer = errors.New("not a server of root, of the service or of this user")
 
-// Peer returns an error if this process is root's and the process that listens at the
-// other end of a Unix socket belongs neither to root nor to the user service
-// (SO_PEERCRED, unix(7): its credentials when it called listen).
+// Peer returns an error unless the process that listens at the other end of a Unix socket
+// belongs to root, to the user service or to the user of this process (SO_PEERCRED,
+// unix(7): its credentials when it called listen).
 func Peer(conn *net.UnixConn, service string) error {
-	if os.Geteuid() != 0 {
-		return nil
-	}
 	raw, err := conn.SyscallConn()
 	if err != nil {
 		return err
@@ -33,10 +30,10 @@ func Peer(conn *net.UnixConn, service string) error {
 	if err := errors.Join(err, credErr); err != nil {
 		return fmt.Errorf("read the credentials of the server: %w", err)
 	}
-	if peer.Uid == 0 || isUser(peer.Uid, service) {
+	if peer.Uid == 0 || int(peer.Uid) == os.Geteuid() || isUser(peer.Uid, service) {
 		return nil
 	}
-	return fmt.Errorf("%w, and %s runs this one: use \"sudo -u\" with that user", ErrPeer, Account{UID: peer.Uid}.Name())
+	return fmt.Errorf("%w: %s runs it", ErrPeer, Account{UID: peer.Uid}.Name())
 }
 
 // isUser reports whether the user with that name has the number uid.

@@ -1,8 +1,9 @@
-// Package trust restricts what root relies on: settings, servers and directories that
-// another user of the host controls have no power over root's commands.
+// Package trust restricts what commands rely on: settings and directories that another user
+// of the host controls have no power over root's commands, and servers of another user none
+// over anyone's.
 //
-// One law: for a process of another user than root, everything is allowed; the kernel
-// decides then.
+// One law: which files and directories a process of another user may rely on is the
+// kernel's decision, and not restricted here.
 package trust
 
 import (

@@ -150,7 +150,7 @@ func TestFile_onHost(t *testing.T) {
 	}
 }
 
-// Root accepts servers of root and of the service; for another user, the kernel decides.
+// A server is one of root, of the service or of the user.
 func TestPeer_users(t *testing.T) {
 	t.Parallel()
 	root := os.Geteuid() == 0

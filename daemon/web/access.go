@@ -44,7 +44,7 @@ type Class int
 // The classes of routes.
 const (
 	Public          Class = iota // every client
-	NotifyAccess                 // clients that NOTIFY_ACCESS permits
+	NotifyAccess                 // clients that NOTIFY_ACCESS permits, and those of the administrator's socket
 	NotifyOrSession              // clients that NOTIFY_ACCESS permits; unless it is off, also clients with a session
 	SessionRequired              // clients with a session
 	AdminSocket                  // clients of the administrator's socket; see [requireAdministrator]
@@ -66,6 +66,9 @@ type accessRules struct {
 
 // authorize returns nil if the request may use a route of class c.
 func (a accessRules) authorize(r *http.Request, c Class) error {
+	if infoOf(r.Context()).local {
+		return nil
+	}
 	switch c {
 	case Public, AdminSocket, MetricsAccess:
 		return nil

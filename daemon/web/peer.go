@@ -73,6 +73,15 @@ func peerGroups(fd uintptr) ([]uint32, error) {
 	}
 }
 
+// onSocket returns a handler that marks requests as sent on the administrator's socket.
+// Neither NOTIFY_ACCESS nor the rate limits, which are for the network, apply to them.
+func onSocket(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		infoOf(r.Context()).local = true
+		next.ServeHTTP(w, r)
+	})
+}
+
 // requireAdministrator returns a handler that passes requests to next only from
 // root, the server's own user and members of the group of the socket at addr,
 // should the socket's mode be loosened. It refuses peers without credentials.

@@ -68,10 +68,14 @@ func When(routes []Route, available func() bool) []Route {
 // servedOn reports whether routes of the class are served on the
 // administrator's socket, or else on the network.
 func (c Class) servedOn(adminSocket, openMetrics bool) bool {
-	if c == MetricsAccess {
+	switch c {
+	case MetricsAccess:
 		return adminSocket || openMetrics
+	case NotifyAccess:
+		return true
+	default:
+		return (c == AdminSocket) == adminSocket
 	}
-	return (c == AdminSocket) == adminSocket
 }
 
 // router returns a router of the administrator's routes, or of all others.
@@ -144,8 +148,9 @@ func (s *Server) authorizeRoute(rt Route, r *http.Request) error {
 // LimitLoopback is set. A client with an unknown address counts as the peer of
 // the connection.
 func (s *Server) Allow(l *Limiter, r *http.Request) error {
-	client := infoOf(r.Context()).client
-	if client.IsLoopback() && !s.cfg.LimitLoopback {
+	info := infoOf(r.Context())
+	client := info.client
+	if info.local || client.IsLoopback() && !s.cfg.LimitLoopback {
 		return nil
 	}
 	if !client.IsValid() {

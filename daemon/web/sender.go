@@ -4,13 +4,18 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"net/http"
+	"strconv"
 )
 
 // Sender returns the identity of the client of an authorized request:
 // "account:ID" with a session, "token:DIGEST" with an API token, otherwise
-// "address:IP" with the client's address, or the peer's if that is unknown.
+// "address:IP" with the client's address, or the peer's if that is unknown. On
+// the administrator's socket it is "user:UID".
 func (s *Server) Sender(r *http.Request) string {
 	info := infoOf(r.Context())
+	if p, ok := r.Context().Value(peerKey{}).(peer); ok && info.local {
+		return "user:" + strconv.Itoa(p.uid)
+	}
 	if info.class == NotifyOrSession && s.access.requireSession(r) == nil {
 		return "account:" + info.caller.Account.ID
 	}

@@ -125,7 +125,7 @@ func (s *Server) Mount(routes []Route, document []byte) (err error) {
 		return err
 	}
 	s.public = s.activity.count(s.guarded(s.router(routes, false)))
-	s.admin = s.requests.log(s.router(routes, true))
+	s.admin = s.requests.log(onSocket(s.router(routes, true)))
 	return nil
 }
 

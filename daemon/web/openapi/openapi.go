@@ -66,7 +66,7 @@ func Document(routes []web.Route, version string) ([]byte, error) {
 			"license":     object{"name": "MIT", "identifier": "MIT"},
 		},
 		Tags: []object{
-			{"name": "announcements", "description": "Announcements on the loudspeaker."},
+			{"name": "announcements", "description": "Announcements on the loudspeaker. /notify and /events are also served on the administrator's Unix socket, as are /speakable and /v1/audio/speech, without a token and whatever NOTIFY_ACCESS is."},
 			{"name": "speech", "description": "Speech as a file."},
 			{"name": "server", "description": "Health, voices and metrics."},
 			{"name": "games", "description": "Baseball. Clients play over the websocket, which /asyncapi.json describes."},
