@@ -118,18 +118,14 @@ func TestMkdirAll(t *testing.T) {
 	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "a", "b", "c")
 	for range 2 {
-		if err := atomicfile.MkdirAll(dir, 0o700); err != nil {
-			t.Fatal(err)
-		}
+		check.NoError(t, atomicfile.MkdirAll(dir, 0o700))
 		info, err := os.Stat(dir)
 		if err != nil || !info.IsDir() || info.Mode().Perm() != 0o700 {
 			t.Errorf("%v, %v, want a directory of mode 700", info, err)
 		}
 	}
 	file := filepath.Join(dir, "f")
-	if err := os.WriteFile(file, nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	check.NoError(t, os.WriteFile(file, nil, 0o600))
 	if err := atomicfile.MkdirAll(filepath.Join(file, "d"), 0o700); err == nil {
 		t.Error("a directory was created below a file")
 	}

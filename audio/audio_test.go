@@ -292,8 +292,7 @@ func riff(tag, channels, bits uint16, data []byte) []byte {
 }
 
 func newResampler(t check.T, from, to int) *audio.Resampler {
-	r := check.Must(audio.NewResampler(from, to))(t)
-	return r
+	return check.Must(audio.NewResampler(from, to))(t)
 }
 
 func sine(frequency float64, rate, n int, level float64) []float32 {

@@ -18,6 +18,7 @@ import (
 
 	"pressbox/audio/pulse"
 	"pressbox/audio/pulse/pulsetest"
+	"pressbox/check"
 	"pressbox/daemon/cli"
 	"pressbox/daemon/client"
 	"pressbox/daemon/recovery"
@@ -59,18 +60,11 @@ func BenchmarkFirstSample(b *testing.B) {
 // may have ended the espeak child, so it is started before the measurement.
 func firstSample(b *testing.B, a *app, c *client.Client, text string, written <-chan time.Time) time.Duration {
 	b.Helper()
-	if _, err := a.phonemizer.Phonemes(b.Context(), "en-us", "warm"); err != nil {
-		b.Fatal(err)
-	}
+	check.Must(a.phonemizer.Phonemes(b.Context(), "en-us", "warm"))(b)
 	began := time.Now()
-	r, err := c.Announce(b.Context(), client.Announcement{Message: text})
-	if err != nil {
-		b.Fatal(err)
-	}
+	r := check.Must(c.Announce(b.Context(), client.Announcement{Message: text}))(b)
 	took := (<-written).Sub(began)
-	if err := c.Call(b.Context(), http.MethodDelete, "/notify/"+r.ID, nil, &r); err != nil {
-		b.Fatal(err)
-	}
+	check.NoError(b, c.Call(b.Context(), http.MethodDelete, "/notify/"+r.ID, nil, &r))
 	return took
 }
 
@@ -84,24 +78,13 @@ func runApp(b *testing.B, onFirstWrite func()) (*app, *client.Client) {
 		name, value, _ := strings.Cut(assignment, "=")
 		b.Setenv(name, value)
 	}
-	host, err := settings.ForHost("")
-	if err != nil {
-		b.Fatal(err)
-	}
+	host := check.Must(settings.ForHost(""))(b)
 	cfg := host.Config
 	st, _, err := recovery.Open(b.Context(), cfg, log)
-	if err != nil {
-		b.Fatal(err)
-	}
+	check.NoError(b, err)
 	sink := pulse.New(pulse.Config{Server: cfg.PulseServer, OnFirstWrite: onFirstWrite, Log: log})
-	a, err := build(cli.ServeOptions{Config: cfg, Log: log}, st, sink)
-	if err != nil {
-		b.Fatal(err)
-	}
-	s, err := listen(cfg)
-	if err != nil {
-		b.Fatal(err)
-	}
+	a := check.Must(build(cli.ServeOptions{Config: cfg, Log: log}, st, sink))(b)
+	s := check.Must(listen(cfg))(b)
 	ctx, stop := context.WithCancel(b.Context())
 	ended := make(chan error, 1)
 	go func() { ended <- a.run(ctx, s) }()
@@ -128,18 +111,9 @@ type minimum struct {
 func newMinimum(b *testing.B, a *app) *minimum {
 	b.Helper()
 	model := filepath.Join(a.Config.ModelDir, a.Config.DefaultVoice+".onnx")
-	text, err := os.ReadFile(model + ".json")
-	if err != nil {
-		b.Fatal(err)
-	}
-	config, err := voice.ParseConfig(text)
-	if err != nil {
-		b.Fatal(err)
-	}
-	loaded, err := onnx.Runtime{Library: a.Config.ONNXRuntimeLib}.Load(model, config)
-	if err != nil {
-		b.Fatal(err)
-	}
+	text := check.Must(os.ReadFile(model + ".json"))(b)
+	config := check.Must(voice.ParseConfig(text))(b)
+	loaded := check.Must(onnx.Runtime{Library: a.Config.ONNXRuntimeLib}.Load(model, config))(b)
 	phonemizer := espeak.New("")
 	b.Cleanup(func() {
 		_ = phonemizer.Close() // it holds no data
@@ -148,17 +122,13 @@ func newMinimum(b *testing.B, a *app) *minimum {
 		}
 	})
 	v := &voice.Voice{Config: config, Phonemizer: phonemizer, Model: loaded}
-	if v.Calibration, err = v.Calibrate(b.Context()); err != nil {
-		b.Fatal(err)
-	}
+	v.Calibration = check.Must(v.Calibrate(b.Context()))(b)
 	m := &minimum{app: a, voice: v}
 	recorder := &firstInput{Model: loaded, to: m}
 	recording := *v
 	recording.Model = recorder
 	for _, err := range recording.Speak(b.Context(), twelveWords, a.Config.DefaultRate) {
-		if err != nil {
-			b.Fatal(err)
-		}
+		check.NoError(b, err)
 		return m
 	}
 	b.Fatal("the message has no speech")
@@ -183,17 +153,11 @@ func (m *firstInput) Infer(ctx context.Context, in voice.Input) ([]float32, erro
 func (m *minimum) measure(b *testing.B) (speech, commit time.Duration) {
 	b.Helper()
 	began := time.Now()
-	if _, err := m.voice.Phonemizer.Phonemes(b.Context(), "en-us", "Dinner is ready in the kitchen"); err != nil {
-		b.Fatal(err)
-	}
-	if _, err := m.voice.Model.Infer(b.Context(), m.first); err != nil {
-		b.Fatal(err)
-	}
+	check.Must(m.voice.Phonemizer.Phonemes(b.Context(), "en-us", "Dinner is ready in the kitchen"))(b)
+	check.Must(m.voice.Model.Infer(b.Context(), m.first))(b)
 	speech = time.Since(began)
 	began = time.Now()
-	if err := m.app.store.SaveCalibration("benchmark", make([]byte, 300)); err != nil {
-		b.Fatal(err)
-	}
+	check.NoError(b, m.app.store.SaveCalibration("benchmark", make([]byte, 300)))
 	return speech, time.Since(began)
 }
 
@@ -205,19 +169,12 @@ func BenchmarkStart(b *testing.B) {
 	var took []time.Duration
 	for b.Loop() {
 		began := time.Now()
-		p, err := servertest.Start(dir, env)
-		if err != nil {
-			b.Fatal(err)
-		}
+		p := check.Must(servertest.Start(dir, env))(b)
 		conn, err := net.Dial("tcp", strings.TrimPrefix(p.URL, "http://"))
 		took = append(took, time.Since(began))
-		if err != nil {
-			b.Fatal(err)
-		}
+		check.NoError(b, err)
 		conn.Close()
-		if err := p.End(syscall.SIGTERM); err != nil {
-			b.Fatal(err)
-		}
+		check.NoError(b, p.End(syscall.SIGTERM))
 	}
 	b.ReportMetric(median(took).Seconds()*1e3, "ms/start")
 	b.ReportMetric(0, "ns/op")
@@ -228,10 +185,7 @@ func BenchmarkStart(b *testing.B) {
 func BenchmarkIdle(b *testing.B) {
 	dir := builtProgram(b)
 	env := servertest.Environment(b, "MODEL_DIR="+b.TempDir(), "PULSE_SERVER="+pulsetest.Start(b, pulsetest.Config{}).Address)
-	p, err := servertest.Start(dir, env)
-	if err != nil {
-		b.Fatal(err)
-	}
+	p := check.Must(servertest.Start(dir, env))(b)
 	defer p.End(syscall.SIGTERM)
 	for b.Loop() {
 		<-time.After(10 * time.Second) // after the work of the start
@@ -249,9 +203,7 @@ func BenchmarkIdle(b *testing.B) {
 func builtProgram(b *testing.B) string {
 	b.Helper()
 	bin := b.TempDir()
-	if err := servertest.Build(bin, "-trimpath", "-ldflags=-s -w"); err != nil {
-		b.Fatal(err)
-	}
+	check.NoError(b, servertest.Build(bin, "-trimpath", "-ldflags=-s -w"))
 	b.Setenv("PATH", bin+":"+os.Getenv("PATH"))
 	return b.TempDir()
 }
@@ -259,10 +211,7 @@ func builtProgram(b *testing.B) string {
 // wakeUps returns the number of voluntary context switches of a process's threads.
 func wakeUps(b *testing.B, pid int) int {
 	b.Helper()
-	threads, err := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/status", pid))
-	if err != nil {
-		b.Fatal(err)
-	}
+	threads := check.Must(filepath.Glob(fmt.Sprintf("/proc/%d/task/*/status", pid)))(b)
 	sum := 0
 	for _, thread := range threads {
 		sum += status(b, thread, "voluntary_ctxt_switches")
@@ -273,18 +222,11 @@ func wakeUps(b *testing.B, pid int) int {
 // status returns a number from a file like /proc/PID/status.
 func status(b *testing.B, path, name string) int {
 	b.Helper()
-	f, err := os.Open(path)
-	if err != nil {
-		b.Fatal(err)
-	}
+	f := check.Must(os.Open(path))(b)
 	defer f.Close()
 	for lines := bufio.NewScanner(f); lines.Scan(); {
 		if value, ok := strings.CutPrefix(lines.Text(), name+":"); ok {
-			n, err := strconv.Atoi(strings.TrimSpace(strings.TrimSuffix(value, "kB")))
-			if err != nil {
-				b.Fatal(err)
-			}
-			return n
+			return check.Must(strconv.Atoi(strings.TrimSpace(strings.TrimSuffix(value, "kB"))))(b)
 		}
 	}
 	b.Fatalf("%s has no %s", path, name)

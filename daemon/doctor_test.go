@@ -17,6 +17,7 @@ import (
 	"testing"
 
 	"pressbox/audio/pulse/pulsetest"
+	"pressbox/check"
 	"pressbox/daemon/doctor"
 	"pressbox/daemon/servertest"
 )
@@ -119,10 +120,7 @@ func sound(change func(*pulsetest.Server), values ...string) func(*testing.T, st
 func deadSocket(t *testing.T, dir string) []string {
 	t.Helper()
 	path := filepath.Join(dir, "s")
-	l, err := net.ListenUnix("unix", &net.UnixAddr{Net: "unix", Name: path})
-	if err != nil {
-		t.Fatal(err)
-	}
+	l := check.Must(net.ListenUnix("unix", &net.UnixAddr{Net: "unix", Name: path}))(t)
 	l.SetUnlinkOnClose(false)
 	_ = l.Close()
 	return []string{"PULSE_SERVER=unix:" + path}
@@ -136,18 +134,12 @@ func forbiddenSocket(t *testing.T, dir string) []string {
 	hidden := filepath.Join(dir, "hidden")
 	state := filepath.Join(dir, "state")
 	for _, path := range []string{hidden, state} {
-		if err := os.Mkdir(path, 0o700); err != nil {
-			t.Fatal(err)
-		}
+		check.NoError(t, os.Mkdir(path, 0o700))
 	}
-	if err := os.Symlink(strings.TrimPrefix(server.Address, "unix:"), filepath.Join(hidden, "native")); err != nil {
-		t.Fatal(err)
-	}
+	check.NoError(t, os.Symlink(strings.TrimPrefix(server.Address, "unix:"), filepath.Join(hidden, "native")))
 	if os.Geteuid() == 0 {
 		const unprivileged = 65534
-		if err := os.Chown(state, unprivileged, unprivileged); err != nil {
-			t.Fatal(err)
-		}
+		check.NoError(t, os.Chown(state, unprivileged, unprivileged))
 	} else if err := os.Chmod(hidden, 0); err != nil {
 		t.Fatal(err)
 	}
@@ -157,9 +149,7 @@ func forbiddenSocket(t *testing.T, dir string) []string {
 func wrongCookie(t *testing.T, dir string) []string {
 	t.Helper()
 	secret := filepath.Join(dir, "cookie")
-	if err := os.WriteFile(secret, bytes.Repeat([]byte("secret! "), 32), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	check.NoError(t, os.WriteFile(secret, bytes.Repeat([]byte("secret! "), 32), 0o600))
 	port := pulsetest.FreePort(t)
 	pulsetest.Start(t, pulsetest.Config{Modules: []string{
 		fmt.Sprintf("module-native-protocol-tcp listen=127.0.0.1 port=%d auth-cookie=%s", port, secret),
@@ -191,10 +181,7 @@ func otherVersion(t *testing.T, dir string) []string {
 func serveAdmin(t *testing.T, dir string, answer http.HandlerFunc) {
 	t.Helper()
 	servertest.WriteState(t, dir, "pressbox.db", "")
-	l, err := net.Listen("unix", filepath.Join(dir, "state", "admin.sock"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	l := check.Must(net.Listen("unix", filepath.Join(dir, "state", "admin.sock")))(t)
 	server := httptest.Server{Listener: l, Config: &http.Server{Handler: answer}}
 	server.Start()
 	t.Cleanup(server.Close)
@@ -202,10 +189,7 @@ func serveAdmin(t *testing.T, dir string, answer http.HandlerFunc) {
 
 func usedPort(t *testing.T, _ string) []string {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	l := check.Must(net.Listen("tcp", "127.0.0.1:0"))(t)
 	t.Cleanup(func() { _ = l.Close() })
 	return []string{fmt.Sprintf("PORT=%d", l.Addr().(*net.TCPAddr).Port)}
 }
@@ -226,9 +210,7 @@ func replacedStore(t *testing.T, dir string) []string {
 func brokenVoice(t *testing.T, dir string) []string {
 	t.Helper()
 	for _, name := range []string{"crow.onnx", "crow.onnx.json"} {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte("caw"), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		check.NoError(t, os.WriteFile(filepath.Join(dir, name), []byte("caw"), 0o600))
 	}
 	return []string{"MODEL_DIR=" + dir, "DEFAULT_VOICE=crow"}
 }

@@ -117,7 +117,7 @@ var floors = map[string][]string{
 	"store/crashtest":       {},
 	"auth/authtest":         {"auth", "auth/session", "check", "clock"},
 	"daemon/replica":        {"game"},
-	"daemon/servertest":     {"audio/pulse/pulsetest", "daemon/client", "daemon/replica"},
+	"daemon/servertest":     {"audio/pulse/pulsetest", "check", "daemon/client", "daemon/replica"},
 	"daemon/soundtest":      {},
 	"daemon/pagetest":       {},
 	"daemon/web/webtest": {

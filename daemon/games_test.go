@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"pressbox/check"
 	"pressbox/daemon/servertest"
 	"pressbox/store/killtest"
 )
@@ -49,9 +50,7 @@ func TestKill_game(t *testing.T) {
 		server = servertest.RunIn(t, dir, env)
 		p.Base = server.URL
 	}
-	if err := p.Connect(nil); err != nil {
-		t.Fatal(err)
-	}
+	check.NoError(t, p.Connect(nil))
 	p.Check()
 	t.Logf("%d games, %d commands acknowledged, the last one at revision %d", games, p.Acks, p.Replica.Rev)
 	if err := server.End(syscall.SIGTERM); err != nil {

@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"pressbox/check"
 	"pressbox/daemon/exitcode"
 	"pressbox/daemon/logging"
 	"pressbox/daemon/settings"
@@ -36,9 +37,7 @@ func TestGenerated(t *testing.T) {
 	} {
 		path = filepath.Join("../packaging", path)
 		if *update {
-			if err := os.WriteFile(path, []byte(want), 0o644); err != nil {
-				t.Fatal(err)
-			}
+			check.NoError(t, os.WriteFile(path, []byte(want), 0o644))
 		} else if got, err := os.ReadFile(path); err != nil || string(got) != want {
 			t.Errorf("%s is not current (%v): run \"make generate\"", path, err)
 		}
@@ -48,10 +47,7 @@ func TestGenerated(t *testing.T) {
 // README shows settings in a table of its own; its defaults are those of the table in code.
 func TestGenerated_readme(t *testing.T) {
 	t.Parallel()
-	readme, err := os.ReadFile("../README.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	readme := check.Must(os.ReadFile("../README.md"))(t)
 	rows := regexp.MustCompile("(?m)^\\| `([A-Z_]+)` \\| (?:`(.*?)`)? ?\\|").FindAllStringSubmatch(string(readme), -1)
 	if len(rows) < 10 {
 		t.Errorf("README.md has %d settings, want at least 10", len(rows))
@@ -140,9 +136,7 @@ func wrapped(prefix, text string) string {
 func completion(t *testing.T, write func(root *cobra.Command, to *bytes.Buffer) error) string {
 	t.Helper()
 	var b bytes.Buffer
-	if err := write(program().Command(new(bool)), &b); err != nil {
-		t.Fatal(err)
-	}
+	check.NoError(t, write(program().Command(new(bool)), &b))
 	return b.String()
 }
 

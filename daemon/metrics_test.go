@@ -6,16 +6,14 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus/testutil/promlint"
 
+	"pressbox/check"
 	"pressbox/daemon/servertest"
 )
 
 func TestMetrics_promlint(t *testing.T) {
 	t.Parallel()
 	p := servertest.Run(t, servertest.Silent, "METRICS=on")
-	resp, err := http.Get(p.URL + "/metrics")
-	if err != nil {
-		t.Fatal(err)
-	}
+	resp := check.Must(http.Get(p.URL + "/metrics"))(t)
 	defer resp.Body.Close()
 	problems, err := promlint.New(resp.Body).Lint()
 	if err != nil || len(problems) > 0 {

@@ -16,6 +16,7 @@ import (
 	"strings"
 	"testing"
 
+	"pressbox/check"
 	"pressbox/daemon/lantest"
 	"pressbox/daemon/servertest"
 )
@@ -26,10 +27,7 @@ const proxyName = "pressbox.home.arpa"
 // recipe returns the code block of a kind in packaging/doc/https.md, of which there is one.
 func recipe(t *testing.T, kind string) string {
 	t.Helper()
-	document, err := os.ReadFile("../packaging/doc/https.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	document := check.Must(os.ReadFile("../packaging/doc/https.md"))(t)
 	blocks := regexp.MustCompile("(?s)```"+kind+"\n(.*?)```").FindAllStringSubmatch(string(document), -1)
 	if len(blocks) != 1 {
 		t.Fatalf("packaging/doc/https.md has %d blocks of %s, want one", len(blocks), kind)
@@ -41,26 +39,19 @@ func recipe(t *testing.T, kind string) string {
 // returns its certificate authority.
 func startCaddy(t *testing.T) *x509.CertPool {
 	t.Helper()
-	program, err := filepath.Abs("../.build/caddy")
-	if err != nil {
-		t.Fatal(err)
-	}
+	program := check.Must(filepath.Abs("../.build/caddy"))(t)
 	if _, err := os.Stat(program); err != nil {
 		t.Fatalf("Caddy is missing: run \"make .build/caddy\": %v", err)
 	}
 	dir := t.TempDir()
 	file := "{\n\tadmin off\n\tskip_install_trust\n}\n" + recipe(t, "caddyfile") // it changes nothing outside dir
-	if err := os.WriteFile(filepath.Join(dir, "Caddyfile"), []byte(file), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	check.NoError(t, os.WriteFile(filepath.Join(dir, "Caddyfile"), []byte(file), 0o600))
 	ctx, cancel := context.WithCancel(context.Background())
 	cmd := exec.CommandContext(ctx, program, "run", "--config", filepath.Join(dir, "Caddyfile"))
 	cmd.Env = append(os.Environ(), "HOME="+dir, "XDG_DATA_HOME="+dir, "XDG_CONFIG_HOME="+dir)
 	log := &strings.Builder{}
 	cmd.Stderr = log
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	check.NoError(t, cmd.Start())
 	t.Cleanup(func() {
 		cancel()
 		_ = cmd.Wait() // the error says that it was killed
@@ -69,10 +60,7 @@ func startCaddy(t *testing.T) *x509.CertPool {
 		}
 	})
 	awaitHandshake(t)
-	root, err := os.ReadFile(filepath.Join(dir, "caddy", "pki", "authorities", "local", "root.crt"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	root := check.Must(os.ReadFile(filepath.Join(dir, "caddy", "pki", "authorities", "local", "root.crt")))(t)
 	pool := x509.NewCertPool()
 	pool.AppendCertsFromPEM(root)
 	return pool
@@ -121,9 +109,7 @@ func newVisitor(t *testing.T, roots *x509.CertPool, from string) *servertest.Bro
 func behindCaddy(t *testing.T) (*servertest.Process, *x509.CertPool) {
 	t.Helper()
 	dir := t.TempDir()
-	if err := os.WriteFile(filepath.Join(dir, ".env"), []byte(recipe(t, "env")), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	check.NoError(t, os.WriteFile(filepath.Join(dir, ".env"), []byte(recipe(t, "env")), 0o600))
 	return servertest.RunIn(t, dir, servertest.Environment(t, "PORT=8888", servertest.Silent)), startCaddy(t)
 }
 
@@ -165,9 +151,7 @@ func TestProxy_websocket(t *testing.T) {
 	p := &servertest.Player{Browser: newVisitor(t, roots, lantest.Address)}
 	p.SignUp()
 	p.Play(`"innings": 3`)
-	if err := p.Connect(nil); err != nil {
-		t.Fatal(err)
-	}
+	check.NoError(t, p.Connect(nil))
 	if _, refused, err := p.Dial("https://elsewhere.example"); err == nil || refused.StatusCode != http.StatusForbidden {
 		t.Errorf("a page of another origin: %v", err)
 	}

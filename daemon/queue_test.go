@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"pressbox/check"
 	"pressbox/daemon/client"
 	"pressbox/daemon/servertest"
 )
@@ -48,9 +49,7 @@ func TestAnnouncement_fullQueue(t *testing.T) {
 			Status string `json:"status"`
 		} `json:"recent"`
 	}
-	if err := s.Call(t.Context(), http.MethodGet, "/notify", nil, &list); err != nil {
-		t.Fatal(err)
-	}
+	check.NoError(t, s.Call(t.Context(), http.MethodGet, "/notify", nil, &list))
 	var got []string
 	for _, r := range slices.Backward(list.Recent) {
 		if r.Status != "done" && r.ID != first.ID {

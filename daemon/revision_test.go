@@ -6,25 +6,20 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"pressbox/check"
 )
 
 // packaging/revision prints the commit of the sources, for the linker.
 func TestRevision(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	script, err := os.ReadFile("../packaging/revision")
-	if err != nil {
-		t.Fatal(err)
-	}
+	script := check.Must(os.ReadFile("../packaging/revision"))(t)
 	put := func(path, content string) {
 		t.Helper()
 		path = filepath.Join(dir, path)
-		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, []byte(content), 0o700); err != nil {
-			t.Fatal(err)
-		}
+		check.NoError(t, os.MkdirAll(filepath.Dir(path), 0o700))
+		check.NoError(t, os.WriteFile(path, []byte(content), 0o700))
 	}
 	run := func(name string, args ...string) string {
 		t.Helper()

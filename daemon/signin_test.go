@@ -9,6 +9,7 @@ import (
 	"syscall"
 	"testing"
 
+	"pressbox/check"
 	"pressbox/daemon/servertest"
 )
 
@@ -46,10 +47,7 @@ func TestKill_renewal(t *testing.T) {
 // refreshToken creates an account and returns its refresh token.
 func refreshToken(t *testing.T, base string) string {
 	t.Helper()
-	u, err := url.Parse(base + "/api/auth")
-	if err != nil {
-		t.Fatal(err)
-	}
+	u := check.Must(url.Parse(base + "/api/auth"))(t)
 	for _, cookie := range servertest.SignUp(t, base).Jar.Cookies(u) {
 		if cookie.Name == "pressbox_refresh" {
 			return cookie.Value
@@ -62,14 +60,8 @@ func refreshToken(t *testing.T, base string) string {
 // renew sends a refresh token in the body.
 func renew(t *testing.T, base, token string) (status int, body string) {
 	t.Helper()
-	resp, err := http.Post(base+"/api/auth/refresh", "application/json", strings.NewReader(`{"refresh_token":"`+token+`"}`))
-	if err != nil {
-		t.Fatal(err)
-	}
+	resp := check.Must(http.Post(base+"/api/auth/refresh", "application/json", strings.NewReader(`{"refresh_token":"`+token+`"}`)))(t)
 	defer resp.Body.Close()
-	text, err := io.ReadAll(resp.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := check.Must(io.ReadAll(resp.Body))(t)
 	return resp.StatusCode, string(text)
 }

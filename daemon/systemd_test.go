@@ -15,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"pressbox/check"
 	"pressbox/daemon/servertest"
 )
 
@@ -59,9 +60,7 @@ func TestServe_dumpOnSIGQUIT(t *testing.T) {
 	t.Parallel()
 	p := servertest.Run(t, servertest.Silent)
 	resp, err := http.Get(p.URL + "/events") // the response comes when all parts run
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.NoError(t, err)
 	defer resp.Body.Close()
 	if err := p.End(syscall.SIGQUIT); err == nil {
 		t.Error("the server exited with 0")
@@ -97,26 +96,17 @@ func TestServe_socketActivation(t *testing.T) {
 	get := func(conn net.Conn, path string) {
 		fmt.Fprintf(conn, "GET %s HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n", path)
 	}
-	early, err := net.Dial("tcp", open)
-	if err != nil {
-		t.Fatal(err)
-	}
+	early := check.Must(net.Dial("tcp", open))(t)
 	defer early.Close()
 	get(early, "/health")
-	p, err := activate(dir, append(env, "NOTIFY_SOCKET="+m.path), "http:admin", openFile, adminFile)
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := check.Must(activate(dir, append(env, "NOTIFY_SOCKET="+m.path), "http:admin", openFile, adminFile))(t)
 	if p.URL != "http://"+open {
 		t.Errorf("it listens at %s, want %s", p.URL, open)
 	}
 	if answer, err := io.ReadAll(early); !strings.HasPrefix(string(answer), "HTTP/1.1 200 OK") {
 		t.Errorf("the early client: %q, %v", answer, err)
 	}
-	conn, err := net.Dial("unix", admin)
-	if err != nil {
-		t.Fatal(err)
-	}
+	conn := check.Must(net.Dial("unix", admin))(t)
 	get(conn, "/admin/status")
 	if answer, err := io.ReadAll(conn); !strings.HasPrefix(string(answer), "HTTP/1.1 200 OK") {
 		t.Errorf("the administrator: %q, %v", answer, err)
@@ -148,13 +138,8 @@ func TestServe_socketMismatch(t *testing.T) {
 			if tt.port == "" {
 				_, tt.port, _ = net.SplitHostPort(address)
 			}
-			p, err := activate(t.TempDir(), append(env, "HOST="+tt.host, "PORT="+tt.port), "http", file)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if err := p.End(syscall.SIGTERM); err != nil {
-				t.Fatal(err)
-			}
+			p := check.Must(activate(t.TempDir(), append(env, "HOST="+tt.host, "PORT="+tt.port), "http", file))(t)
+			check.NoError(t, p.End(syscall.SIGTERM))
 			warned := strings.Contains(p.Logged(), `level=WARN msg="HOST and PORT ignored: socket passed by systemd"`)
 			if p.URL != "http://"+address || warned != tt.warns {
 				t.Errorf("it listens on %s, want %s; warned: %t, want %t\n%s", p.URL, address, warned, tt.warns, p.Logged())
@@ -179,10 +164,7 @@ func TestServe_exitOnIdle(t *testing.T) {
 			answered <- err
 		}()
 		for waiting := true; waiting; { // it may exit before the request comes, which starts it again
-			p, err := activate(dir, env, "http", file)
-			if err != nil {
-				t.Fatal(err)
-			}
+			p := check.Must(activate(dir, env, "http", file))(t)
 			select {
 			case err := <-answered:
 				if waiting = false; err != nil {
@@ -214,15 +196,9 @@ func activate(dir string, env []string, names string, sockets ...*os.File) (*ser
 // openSocket opens a listener and returns its address and a file for a child process.
 func openSocket(t *testing.T, network, address string) (string, *os.File) {
 	t.Helper()
-	l, err := net.Listen(network, address)
-	if err != nil {
-		t.Fatal(err)
-	}
+	l := check.Must(net.Listen(network, address))(t)
 	t.Cleanup(func() { l.Close() })
-	file, err := l.(interface{ File() (*os.File, error) }).File()
-	if err != nil {
-		t.Fatal(err)
-	}
+	file := check.Must(l.(interface{ File() (*os.File, error) }).File())(t)
 	t.Cleanup(func() { file.Close() })
 	return l.Addr().String(), file
 }
@@ -243,16 +219,11 @@ type serviceManager struct {
 func newServiceManager(t *testing.T) *serviceManager {
 	t.Helper()
 	dir, err := os.MkdirTemp("", "notify") //nolint:usetesting // t.TempDir may exceed the length of a socket's path
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.NoError(t, err)
 	t.Cleanup(func() { _ = os.RemoveAll(dir) })
 	m := &serviceManager{t: t, path: filepath.Join(dir, "s")}
 	m.grown.L = &m.mu
-	conn, err := net.ListenUnixgram("unixgram", &net.UnixAddr{Net: "unixgram", Name: m.path})
-	if err != nil {
-		t.Fatal(err)
-	}
+	conn := check.Must(net.ListenUnixgram("unixgram", &net.UnixAddr{Net: "unixgram", Name: m.path}))(t)
 	var receiver sync.WaitGroup
 	receiver.Go(func() { m.receive(conn) })
 	t.Cleanup(func() {

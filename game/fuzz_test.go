@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"testing"
 
+	"pressbox/check"
 	"pressbox/game"
 )
 
@@ -171,10 +172,7 @@ func keepsLaws(t *testing.T, before, after *game.State, err error) {
 // FuzzLineup checks arbitrary line-ups: New accepts one exactly when Check finds no violation, and each violation is named.
 func FuzzLineup(f *testing.F) {
 	for _, dh := range []bool{true, false} {
-		text, err := json.Marshal(lineup(game.Home, dh))
-		if err != nil {
-			f.Fatal(err)
-		}
+		text := check.Must(json.Marshal(lineup(game.Home, dh)))(f)
 		f.Add(text, dh)
 	}
 	f.Add([]byte(`{"batting_order":[{}],"pitcher_id":"h1"}`), true)

@@ -39,8 +39,7 @@ func lineup(side game.Side, dh bool) game.Lineup { return gametest.Lineup(clubs(
 
 func newGame(tb testing.TB, o game.Options) game.State {
 	tb.Helper()
-	s := check.Must(game.New(o, clubs(), [2]game.Lineup{lineup(game.Away, o.DH), lineup(game.Home, o.DH)}))(tb)
-	return s
+	return check.Must(game.New(o, clubs(), [2]game.Lineup{lineup(game.Away, o.DH), lineup(game.Home, o.DH)}))(tb)
 }
 
 // situation returns a game in a situation of [gametest.SetSituation].
@@ -81,8 +80,7 @@ func refusal(tb testing.TB, err error) string {
 
 func parse(tb testing.TB, s *game.State, event string) game.Play {
 	tb.Helper()
-	p := check.Must(retro.Parse(s, event))(tb)
-	return p
+	return check.Must(retro.Parse(s, event))(tb)
 }
 
 // A scored game is a state with its scorebook.

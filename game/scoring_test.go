@@ -4,6 +4,7 @@ import (
 	"slices"
 	"testing"
 
+	"pressbox/check"
 	"pressbox/game"
 )
 
@@ -265,10 +266,7 @@ func TestScorebook_proveFails(t *testing.T) {
 	g := newScored(t, game.Options{DH: true}).play("S7 K")
 	before := g.s
 	p := parse(t, &before, "HR.1-H")
-	after, err := before.Apply(p)
-	if err != nil {
-		t.Fatal(err)
-	}
+	after := check.Must(before.Apply(p))(t)
 	if err := g.book.Prove(&after); err == nil {
 		t.Error("a home run is missing, but the box score balances")
 	}

@@ -64,8 +64,7 @@ func TestApply_outOfTurn(t *testing.T) {
 		return p
 	}
 	after := func(s game.State, p game.Play) game.State {
-		next := check.Must(s.Apply(p))(t)
-		return next
+		return check.Must(s.Apply(p))(t)
 	}
 	s := newGame(t, game.Options{DH: true})
 	onFirst := situation(t, "1t 0 1-- 0-0", game.Options{DH: true})

@@ -10,6 +10,7 @@ import (
 	"pressbox/auth"
 	"pressbox/auth/authtest"
 	"pressbox/auth/session"
+	"pressbox/check"
 )
 
 // newSignIn returns a sign-in over s that identifies every user as Anna.
@@ -60,15 +61,14 @@ func TestAuth_transactions(t *testing.T) {
 	if !errors.Is(err, errRefused) || count(t, s, []byte(table)) != 0 {
 		t.Errorf("refused: %v, and %d records", err, count(t, s, []byte(table)))
 	}
-	err = s.Auth().Update(t.Context(), func(tx auth.Tx) error {
+	check.NoError(t, s.Auth().Update(t.Context(), func(tx auth.Tx) error {
 		for _, key := range []string{"a/1", "a/2", "b/1"} {
 			if err := tx.Put(table, []byte(key), []byte(key)); err != nil {
 				return err
 			}
 		}
 		return tx.Delete(table, []byte("a/1"))
-	})
-	NoError(t, err)
+	}))
 	var seen []string
 	err = s.Auth().View(t.Context(), func(tx auth.Tx) error {
 		return tx.Each(table, []byte("a/"), func(key, value []byte) error {
@@ -106,8 +106,7 @@ func BenchmarkRefresh(b *testing.B) {
 	token := authtest.Run(b, in).Refresh
 	before := s.commits.Load()
 	for b.Loop() {
-		pair, err := in.Sessions.Refresh(b.Context(), token)
-		NoError(b, err)
+		pair := check.Must(in.Sessions.Refresh(b.Context(), token))(b)
 		token = pair.Refresh
 	}
 	b.ReportMetric(float64(s.commits.Load()-before)/float64(b.N), "syncs/op")
@@ -119,8 +118,6 @@ func BenchmarkAuthenticate(b *testing.B) {
 	in := newSignIn(b, s)
 	credentials := auth.RequestCredentials{Cookies: []string{authtest.Run(b, in).Access.Reveal()}}
 	for b.Loop() {
-		if _, err := in.Sessions.Authenticate(b.Context(), credentials); err != nil {
-			b.Fatal(err)
-		}
+		check.Must(in.Sessions.Authenticate(b.Context(), credentials))(b)
 	}
 }

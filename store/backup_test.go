@@ -45,16 +45,16 @@ func filled(t *testing.T) (path string) {
 	path = filepath.Join(t.TempDir(), "pressbox.db")
 	s := check.Must(store.Open(path, store.Options{}))(t)
 	for i := range 200 {
-		store.NoError(t, s.SaveCalibration(fmt.Sprint("voice ", i), bytes.Repeat([]byte("x"), 300)))
+		check.NoError(t, s.SaveCalibration(fmt.Sprint("voice ", i), bytes.Repeat([]byte("x"), 300)))
 	}
-	store.NoError(t, s.Close())
+	check.NoError(t, s.Close())
 	return path
 }
 
 func copyFile(t *testing.T, from, to string) {
 	t.Helper()
 	data := check.Must(os.ReadFile(from))(t)
-	store.NoError(t, os.WriteFile(to, data, 0o600))
+	check.NoError(t, os.WriteFile(to, data, 0o600))
 }
 
 // An unclean shutdown is reported until MarkChecked.
@@ -71,7 +71,7 @@ func TestUncleanShutdown_untilChecked(t *testing.T) {
 	if !store.UncleanShutdown(path) {
 		t.Error("not unclean while it is open")
 	}
-	store.NoError(t, s.Close())
+	check.NoError(t, s.Close())
 	again := check.Must(store.Open(crashed, store.Options{}))(t)
 	if err := again.Close(); err != nil || !store.UncleanShutdown(crashed) {
 		t.Errorf("opened and closed without a check: %v, unclean: %t; want unclean", err, store.UncleanShutdown(crashed))
@@ -102,7 +102,7 @@ func TestCheck_failures(t *testing.T) {
 			t.Parallel()
 			path := filepath.Join(t.TempDir(), "pressbox.db")
 			copyFile(t, good, path)
-			store.NoError(t, tt.damage(path))
+			check.NoError(t, tt.damage(path))
 			if got := checkInChild(t, path); (got == "") != (tt.want == "") || !strings.Contains(got, tt.want) {
 				t.Errorf("check: %q, want %q", got, tt.want)
 			}
@@ -140,7 +140,7 @@ func TestCheck_random(t *testing.T) {
 		if i%2 == 0 {
 			at = rand.Int64N(2 * 4096)
 		}
-		store.NoError(t, write(path, at, junk))
+		check.NoError(t, write(path, at, junk))
 		if checkInChild(t, path) != "" {
 			continue
 		}
@@ -194,13 +194,13 @@ func TestAddBackup_pruned(t *testing.T) {
 	s := store.OpenForTest(t, filled(t), store.Options{})
 	dir := filepath.Join(t.TempDir(), "backups")
 	for i := range 5 {
-		store.NoError(t, s.SaveCalibration("newest", fmt.Append(nil, i)))
+		check.NoError(t, s.SaveCalibration("newest", fmt.Append(nil, i)))
 		made, err := s.AddBackup(t.Context(), dir, store.Check)
 		if err != nil || made.Number != i+1 || made.Size == 0 {
 			t.Fatalf("backup %d: %+v, %v", i+1, made, err)
 		}
 	}
-	store.NoError(t, store.PruneBackups(dir, 3))
+	check.NoError(t, store.PruneBackups(dir, 3))
 	all, err := store.Backups(dir)
 	var numbers []int
 	for _, b := range all {
@@ -210,7 +210,7 @@ func TestAddBackup_pruned(t *testing.T) {
 		t.Fatalf("backups %v, %v; want 5, 4, 3", numbers, err)
 	}
 	restored := filepath.Join(t.TempDir(), "pressbox.db")
-	store.NoError(t, store.Restore(restored, all[1].Path, store.Check))
+	check.NoError(t, store.Restore(restored, all[1].Path, store.Check))
 	r := store.OpenForTest(t, restored, store.Options{})
 	if got, ok, err := r.Calibration("newest"); string(got) != "3" || !ok || err != nil {
 		t.Errorf("the fourth backup has %q, %t, %v; want 3", got, ok, err)
@@ -237,7 +237,7 @@ func TestAddBackup_failed(t *testing.T) {
 		t.Errorf("a missing folder has %v, %v", none, err)
 	}
 	for _, name := range []string{"pressbox-1.db.gz", "pressbox-x-1.db", "pressbox--1.db", "other-1.db", ".new-1.db", "pressbox-0-1.db"} {
-		store.NoError(t, os.WriteFile(filepath.Join(dir, name), nil, 0o600))
+		check.NoError(t, os.WriteFile(filepath.Join(dir, name), nil, 0o600))
 	}
 	if none, err := store.Backups(dir); len(none) > 0 || err != nil {
 		t.Errorf("other files are backups %v, %v", none, err)
@@ -250,7 +250,7 @@ func TestSetAside_sameStamp(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "f")
 	for _, tt := range []struct{ content, aside string }{{"first", path + ".damaged-1"}, {"second", path + ".damaged-1-2"}} {
-		store.NoError(t, os.WriteFile(path, []byte(tt.content), 0o600))
+		check.NoError(t, os.WriteFile(path, []byte(tt.content), 0o600))
 		for range 2 {
 			aside, err := store.SetAside(path, "damaged", "1")
 			if aside != tt.aside || err != nil {
@@ -260,7 +260,7 @@ func TestSetAside_sameStamp(t *testing.T) {
 		if got, err := os.ReadFile(tt.aside); string(got) != tt.content || err != nil {
 			t.Errorf("%s has %q, %v", tt.aside, got, err)
 		}
-		store.NoError(t, os.Remove(path))
+		check.NoError(t, os.Remove(path))
 	}
 }
 
@@ -268,7 +268,7 @@ func TestSetAside_sameStamp(t *testing.T) {
 func TestRestore_missingBackup(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "f")
-	store.NoError(t, os.WriteFile(path, []byte("old"), 0o600))
+	check.NoError(t, os.WriteFile(path, []byte("old"), 0o600))
 	if err := store.Restore(path, filepath.Join(t.TempDir(), "missing"), nil); err == nil {
 		t.Error("a missing backup was restored")
 	}
@@ -286,13 +286,13 @@ func TestWriteAtomic_owner(t *testing.T) {
 	owner := os.Getuid()
 	if owner == 0 {
 		owner = otherUser
-		store.NoError(t, os.Chown(dir, otherUser, otherUser))
+		check.NoError(t, os.Chown(dir, otherUser, otherUser))
 	}
 	path := filepath.Join(dir, "pressbox.db")
 	s := check.Must(store.Open(path, store.Options{}))(t)
 	copied := filepath.Join(dir, "copy.db")
 	check.Must(store.WriteAtomic(copied, s.Backup, nil))(t)
-	store.NoError(t, s.Close())
+	check.NoError(t, s.Close())
 	for _, file := range []string{path, copied} {
 		info := check.Must(os.Stat(file))(t)
 		if st, ok := info.Sys().(*syscall.Stat_t); !ok || int(st.Uid) != owner {
@@ -309,12 +309,12 @@ func TestAddBackup_unfinished(t *testing.T) {
 	stays := map[string]bool{".new-1": false, ".new-2": true, ".new-3.db": false, "new-4.db": true}
 	for name := range stays {
 		path := filepath.Join(dir, name)
-		store.NoError(t, os.WriteFile(path, []byte("half"), 0o600))
+		check.NoError(t, os.WriteFile(path, []byte("half"), 0o600))
 		if name == ".new-2" {
 			continue
 		}
 		old := time.Now().Add(-25 * time.Hour)
-		store.NoError(t, os.Chtimes(path, old, old))
+		check.NoError(t, os.Chtimes(path, old, old))
 	}
 	b := check.Must(s.AddBackup(t.Context(), dir, nil))(t)
 	stays[filepath.Base(b.Path)] = true

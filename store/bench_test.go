@@ -115,8 +115,7 @@ const message = "Now batting for the visitors, number twenty-four, the second ba
 func newQueue(b *testing.B) *announce.Announcer {
 	b.Helper()
 	c := announce.Config{Max: 1 << 30, TTL: time.Hour, Rate: 170, Volume: 100}
-	a := check.Must(announce.New(c, store.OpenForTest(b, "", store.Options{}), silent{}, nil, slog.New(slog.DiscardHandler)))(b)
-	return a
+	return check.Must(announce.New(c, store.OpenForTest(b, "", store.Options{}), silent{}, nil, slog.New(slog.DiscardHandler)))(b)
 }
 
 // silent is a speaker without clips.
@@ -137,16 +136,14 @@ type baseline struct {
 
 func newBaseline(b *testing.B) *baseline {
 	b.Helper()
-	db, err := bolt.Open(filepath.Join(b.TempDir(), "baseline.db"), 0o600, &bolt.Options{
+	db := check.Must(bolt.Open(filepath.Join(b.TempDir(), "baseline.db"), 0o600, &bolt.Options{
 		PageSize: 4096, FreelistType: bolt.FreelistMapType, Timeout: time.Second, InitialMmapSize: 512 << 20,
-	})
-	store.NoError(b, err)
+	}))(b)
 	b.Cleanup(func() { db.Close() })
-	err = db.Update(func(tx *bolt.Tx) error {
+	check.NoError(b, db.Update(func(tx *bolt.Tx) error {
 		_, err := tx.CreateBucket([]byte("waiting"))
 		return err
-	})
-	store.NoError(b, err)
+	}))
 	n := announcement(1)
 	n.Message = message
 	value := check.Must(json.Marshal(n))(b)
@@ -160,10 +157,9 @@ func (l *baseline) loop(b *testing.B, n int) []time.Duration {
 	for i := range took {
 		start := time.Now()
 		l.seq++
-		err := l.db.Update(func(tx *bolt.Tx) error {
+		check.NoError(b, l.db.Update(func(tx *bolt.Tx) error {
 			return tx.Bucket([]byte("waiting")).Put(binary.BigEndian.AppendUint64(nil, l.seq), l.value)
-		})
-		store.NoError(b, err)
+		}))
 		took[i] = time.Since(start)
 	}
 	return took
@@ -180,7 +176,7 @@ func BenchmarkLoad(b *testing.B) {
 		save(b, s, n)
 		all = append(all, ended(n))
 	}
-	store.NoError(b, s.Done(b.Context(), all[50:]...))
+	check.NoError(b, s.Done(b.Context(), all[50:]...))
 	for b.Loop() {
 		if waiting, over, err := s.Load(b.Context()); err != nil || len(waiting) != 50 || len(over) != 950 {
 			b.Fatalf("%d and %d, %v", len(waiting), len(over), err)

@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"pressbox/check"
 	"pressbox/store"
 )
 
@@ -35,13 +36,12 @@ func TestCache_reopened(t *testing.T) {
 				t.Errorf("%s: %s is %q, %v; want %q", name, key, value, err, want)
 			}
 		}
-		s, err := store.Open(path, store.Options{})
-		store.NoError(t, err)
+		s := check.Must(store.Open(path, store.Options{}))(t)
 		want(s, "a", "")
 		for _, value := range []string{"old", "new"} {
-			store.NoError(t, c.save(s, t.Context(), "a", []byte(value)))
+			check.NoError(t, c.save(s, t.Context(), "a", []byte(value)))
 		}
-		store.NoError(t, s.Close())
+		check.NoError(t, s.Close())
 		if err := c.save(s, t.Context(), "a", nil); !errors.Is(err, store.ErrClosed) {
 			t.Errorf("%s: save in a closed store: %v, want %v", name, err, store.ErrClosed)
 		}

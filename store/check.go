@@ -101,13 +101,14 @@ func Check(path string) error {
 	if info.Size() < minFileSize {
 		return fmt.Errorf("check the store %s: %w: the file has %d bytes, want at least %d", path, ErrCorrupt, info.Size(), minFileSize)
 	}
-	if err := recoverCorrupt(func() error { return check(path) }); err != nil {
+	if err := recoverCorrupt(func() error { return checkPages(path) }); err != nil {
 		return fmt.Errorf("check the store %s: %w", path, err)
 	}
 	return nil
 }
 
-func check(path string) error {
+// checkPages returns how [Check] fails if it reads every page of the store at path.
+func checkPages(path string) error {
 	db, err := bolt.Open(path, 0o600, &bolt.Options{ReadOnly: true, Timeout: time.Millisecond})
 	switch {
 	case errors.Is(err, bolterrors.ErrTimeout):

@@ -14,6 +14,8 @@ import (
 	"time"
 
 	bolt "go.etcd.io/bbolt"
+
+	"pressbox/check"
 )
 
 var errRefused = errors.New("refused")
@@ -32,12 +34,11 @@ func put(key string) func(*bolt.Tx) error {
 // has reports whether put put a key, and how many it counted.
 func has(t *testing.T, s *Store, key string) (ok bool, count uint64) {
 	t.Helper()
-	err := s.view(func(tx *bolt.Tx) error {
+	check.NoError(t, s.view(func(tx *bolt.Tx) error {
 		b := tx.Bucket(metaBucket)
 		ok, count = b.Get([]byte(key)) != nil, b.Sequence()
 		return nil
-	})
-	NoError(t, err)
+	}))
 	return ok, count
 }
 
@@ -90,7 +91,7 @@ func TestUpdate_alone(t *testing.T) {
 		s := OpenForTest(t, "", Options{})
 		start, before := time.Now(), s.commits.Load()
 		for range 10 {
-			NoError(t, s.update(t.Context(), put("k")))
+			check.NoError(t, s.update(t.Context(), put("k")))
 		}
 		if took := time.Since(start); took != 0 {
 			t.Errorf("waited %s, want 0", took)
@@ -223,8 +224,7 @@ func TestClose_writesQueue(t *testing.T) {
 func TestUpdate_load(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "pressbox.db")
-	s, err := Open(path, Options{})
-	NoError(t, err)
+	s := check.Must(Open(path, Options{}))(t)
 	var saved atomic.Uint64
 	var wait sync.WaitGroup
 	for writer := range 32 {
@@ -253,7 +253,7 @@ func TestUpdate_load(t *testing.T) {
 	if st, err := s.Stats(); err != nil || st.Commits > saved.Load()/2 {
 		t.Errorf("%d commits for %d changes, %v, want at most half", st.Commits, saved.Load(), err)
 	}
-	NoError(t, s.Close())
+	check.NoError(t, s.Close())
 	s = OpenForTest(t, path, Options{})
 	if _, count := has(t, s, "0-1"); count != saved.Load() {
 		t.Errorf("%d changes are in the file, %d were confirmed", count, saved.Load())
@@ -265,8 +265,7 @@ func TestUpdate_unconfirmed(t *testing.T) {
 	t.Parallel()
 	s := OpenForTest(t, "", Options{})
 	var id int
-	err := s.update(t.Context(), func(tx *bolt.Tx) error { id = tx.ID(); return nil })
-	NoError(t, err)
+	check.NoError(t, s.update(t.Context(), func(tx *bolt.Tx) error { id = tx.ID(); return nil }))
 	// Transaction id can be read, but its sync has failed.
 	if err := s.recordOutcome(id, errors.New("input/output error")); !errors.Is(err, ErrUnconfirmed) {
 		t.Errorf("outcome: %v, want ErrUnconfirmed", err)

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"pressbox/audio"
+	"pressbox/check"
 	"pressbox/store"
 	"pressbox/store/killtest"
 	"pressbox/voice/announce"
@@ -175,8 +176,7 @@ type events struct {
 
 func readEvents(t *testing.T, dir string) *events {
 	t.Helper()
-	data, err := os.ReadFile(filepath.Join(dir, "log"))
-	store.NoError(t, err)
+	data := check.Must(os.ReadFile(filepath.Join(dir, "log")))(t)
 	d := &events{
 		dir: dir, last: make(map[int]int), accepted: make(map[int]bool), cancelled: make(map[int]int),
 		played: make(map[int]bool), started: make(map[int][]int), startedAt: make(map[int]int),

@@ -3,6 +3,8 @@ package store
 import (
 	"path/filepath"
 	"testing"
+
+	"pressbox/check"
 )
 
 // OpenForTest opens the store at path, "" for a new one, until the test ends.
@@ -11,10 +13,7 @@ func OpenForTest(tb testing.TB, path string, o Options) *Store {
 	if path == "" {
 		path = filepath.Join(tb.TempDir(), "pressbox.db")
 	}
-	s, err := Open(path, o)
-	if err != nil {
-		tb.Fatal(err)
-	}
+	s := check.Must(Open(path, o))(tb)
 	tb.Cleanup(func() {
 		if err := s.Close(); err != nil {
 			tb.Errorf("close: %v", err)
@@ -26,7 +25,5 @@ func OpenForTest(tb testing.TB, path string, o Options) *Store {
 // NoError ends the test unless err is nil.
 func NoError(tb testing.TB, err error) {
 	tb.Helper()
-	if err != nil {
-		tb.Fatal(err)
-	}
+	check.NoError(tb, err)
 }

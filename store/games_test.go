@@ -13,6 +13,7 @@ import (
 
 	bolt "go.etcd.io/bbolt"
 
+	"pressbox/check"
 	"pressbox/game/live"
 )
 
@@ -47,19 +48,18 @@ func checkMoves(t *testing.T, s *Store, id string, last uint64) {
 func TestJournal_order(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "pressbox.db")
-	s, err := Open(path, Options{})
-	NoError(t, err)
+	s := check.Must(Open(path, Options{}))(t)
 	for _, err := range []error{
 		appendGame(s, "one", 1, 3, ""), appendGame(s, "two", 1, 1, ""), appendGame(s, "one", 4, 300, ""),
 	} {
-		NoError(t, err)
+		check.NoError(t, err)
 	}
 	for _, first := range []uint64{300, 302, 1, 0} {
 		if err := appendGame(s, "one", first, first, ""); !errors.Is(err, errOrder) {
 			t.Errorf("move %d after 300: %v, want %v", first, err, errOrder)
 		}
 	}
-	NoError(t, s.Close())
+	check.NoError(t, s.Close())
 	s = OpenForTest(t, path, Options{})
 	checkMoves(t, s, "one", 300)
 	checkMoves(t, s, "two", 1)
@@ -79,7 +79,7 @@ func TestJournal_packed(t *testing.T) {
 	for _, err := range []error{
 		appendGame(s, "one", 1, 200, ""), appendGame(s, "one", 201, 202, box), appendGame(s, "one", 203, 203, ""),
 	} {
-		NoError(t, err)
+		check.NoError(t, err)
 	}
 	checkMoves(t, s, "one", 203)
 	if err := appendGame(s, "one", 203, 203, ""); !errors.Is(err, errOrder) {
@@ -89,7 +89,7 @@ func TestJournal_packed(t *testing.T) {
 	if err != nil || len(boxes) != 1 || string(boxes["one"]) != box {
 		t.Errorf("boxes %.40q, %v", boxes, err)
 	}
-	err = s.view(func(tx *bolt.Tx) error {
+	check.NoError(t, s.view(func(tx *bolt.Tx) error {
 		if n := tx.Bucket(movesBucket).Bucket([]byte("one")).Stats().KeyN; n != 1 {
 			t.Errorf("%d moves are not packed, want the last one", n)
 		}
@@ -97,8 +97,7 @@ func TestJournal_packed(t *testing.T) {
 			t.Errorf("the box takes %d bytes of %d", n, len(box))
 		}
 		return nil
-	})
-	NoError(t, err)
+	}))
 }
 
 // A deleted game leaves nothing.
@@ -108,23 +107,20 @@ func TestJournal_delete(t *testing.T) {
 	for _, err := range []error{
 		appendGame(s, "one", 1, 2, "box"), appendGame(s, "one", 3, 3, ""), appendGame(s, "two", 1, 1, ""),
 	} {
-		NoError(t, err)
+		check.NoError(t, err)
 	}
 	for range 2 { // also if there is none
-		if _, err := s.Games().Append(t.Context(), live.Change{Game: "one"}); err != nil {
-			t.Fatal(err)
-		}
+		check.Must(s.Games().Append(t.Context(), live.Change{Game: "one"}))(t)
 	}
 	for _, bucket := range [][]byte{summariesBucket, packsBucket, boxesBucket, movesBucket} {
-		err := s.view(func(tx *bolt.Tx) error {
+		check.NoError(t, s.view(func(tx *bolt.Tx) error {
 			for id := range pairs(tx.Bucket(bucket)) {
 				if string(id) == "one" {
 					t.Errorf("%s still has it", bucket)
 				}
 			}
 			return nil
-		})
-		NoError(t, err)
+		}))
 	}
 	if err := appendGame(s, "one", 1, 2, ""); err != nil {
 		t.Errorf("the same id again: %v", err)
@@ -137,7 +133,7 @@ func TestJournal_delete(t *testing.T) {
 func TestJournal_full(t *testing.T) {
 	t.Parallel()
 	s := OpenForTest(t, "", Options{MaxSize: 4 << 20})
-	NoError(t, appendGame(s, "one", 1, 1, ""))
+	check.NoError(t, appendGame(s, "one", 1, 1, ""))
 	n := uint64(2)
 	move := func() (nearlyFull bool, err error) {
 		c := live.Change{Game: "one", Summary: []byte("h"), First: n, Moves: [][]byte{bytes.Repeat([]byte("x"), 8<<10)}}
@@ -147,9 +143,7 @@ func TestJournal_full(t *testing.T) {
 		return nearlyFull, err
 	}
 	for nearlyFull := false; !nearlyFull; {
-		var err error
-		nearlyFull, err = move()
-		NoError(t, err)
+		nearlyFull = check.Must(move())(t)
 	}
 	if err := errors.Join(appendGame(s, "two", 1, 1, ""), s.Health()); err != nil {
 		t.Errorf("a new game in a nearly full share: %v", err)
@@ -178,8 +172,7 @@ func TestJournal_full(t *testing.T) {
 // A value larger than any game is damage, and is not truncated.
 func TestDecompress_limit(t *testing.T) {
 	t.Parallel()
-	part, err := compress(make([]byte, 1<<20))
-	NoError(t, err)
+	part := check.Must(compress(make([]byte, 1<<20)))(t)
 	parts := bytes.Repeat(part, maxDecompressed>>20+1) // gzip reads them as one
 	if plain, err := decompress(parts); !errors.Is(err, ErrCorrupt) {
 		t.Errorf("%d bytes, %v, want %v", len(plain), err, ErrCorrupt)
@@ -189,20 +182,18 @@ func TestDecompress_limit(t *testing.T) {
 func TestJournal_damagedPack(t *testing.T) {
 	t.Parallel()
 	s := OpenForTest(t, "", Options{})
-	NoError(t, appendGame(s, "one", 1, 50, "box"))
+	check.NoError(t, appendGame(s, "one", 1, 50, "box"))
 	var pack []byte
-	err := s.view(func(tx *bolt.Tx) error {
+	check.NoError(t, s.view(func(tx *bolt.Tx) error {
 		pack = bytes.Clone(tx.Bucket(packsBucket).Get([]byte("one")))
 		return nil
-	})
-	NoError(t, err)
+	}))
 	var cut bytes.Buffer
 	z := gzip.NewWriter(&cut)
 	z.Write([]byte("\x05abc"))
 	z.Close()
 	for name, damaged := range map[string][]byte{"no gzip": []byte("one"), "cut": pack[:len(pack)-9], "short": cut.Bytes()} {
-		err := s.update(t.Context(), func(tx *bolt.Tx) error { return tx.Bucket(packsBucket).Put([]byte("one"), damaged) })
-		NoError(t, err)
+		check.NoError(t, s.update(t.Context(), func(tx *bolt.Tx) error { return tx.Bucket(packsBucket).Put([]byte("one"), damaged) }))
 		if moves, err := s.Games().Moves(t.Context(), "one"); !errors.Is(err, ErrCorrupt) {
 			t.Errorf("%s: %d moves, %v, want %v", name, len(moves), err, ErrCorrupt)
 		}
@@ -224,8 +215,7 @@ func FuzzPack(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
 		read(t, data)
-		pack, err := compress(data)
-		NoError(t, err)
+		pack := check.Must(compress(data))(t)
 		rest := data
 		for _, m := range read(t, pack) {
 			i := bytes.Index(rest, m)
@@ -240,7 +230,7 @@ func FuzzPack(f *testing.F) {
 func TestJournal_closed(t *testing.T) {
 	t.Parallel()
 	s := OpenForTest(t, "", Options{})
-	NoError(t, s.Close())
+	check.NoError(t, s.Close())
 	if err := appendGame(s, "one", 1, 1, ""); !errors.Is(err, ErrClosed) {
 		t.Errorf("append: %v, want %v", err, ErrClosed)
 	}

@@ -13,6 +13,7 @@ import (
 
 	bolt "go.etcd.io/bbolt"
 
+	"pressbox/check"
 	"pressbox/clock"
 	"pressbox/voice/announce"
 )
@@ -75,7 +76,7 @@ func keyOf(sender string, i int) announce.IdempotencyKey {
 // keys are limited.
 func (r *keyRig) save(sender string, first, last, limit int) {
 	r.t.Helper()
-	NoError(r.t, r.update(r.t.Context(), func(tx *bolt.Tx) error {
+	check.NoError(r.t, r.update(r.t.Context(), func(tx *bolt.Tx) error {
 		var errs []error
 		for i := first; i <= last; i++ {
 			r.seq++
@@ -107,7 +108,7 @@ func (r *keyRig) expect(sender string, first, last int) {
 func (r *keyRig) expectCount(want int) {
 	r.t.Helper()
 	keys, seqs := count(r.t, r.Store, keysBucket), count(r.t, r.Store, keysBySeqBucket)
-	NoError(r.t, r.view(func(tx *bolt.Tx) error {
+	check.NoError(r.t, r.view(func(tx *bolt.Tx) error {
 		if n := keysOf(tx).count(); n != want || keys != want || seqs != want {
 			r.t.Errorf("%d keys, %d by seq, counted %d, want %d", keys, seqs, n, want)
 		}
@@ -159,7 +160,7 @@ func TestKeys_size(t *testing.T) {
 	for i := 1; i <= many; i += 100 {
 		r.save(fmt.Sprint(i), 1, 100, maxKeys)
 	}
-	NoError(t, r.view(func(tx *bolt.Tx) error {
+	check.NoError(t, r.view(func(tx *bolt.Tx) error {
 		size := 0
 		for _, b := range []table{keysOf(tx).records, keysOf(tx).bySeq} {
 			stats := b.Stats()
@@ -185,11 +186,11 @@ func TestKeys_expire(t *testing.T) {
 	r.expect("ann", 4, 4)
 	r.expectCount(4)
 	r.save("ann", 3, 3, maxKeys) // it can be used again
-	NoError(t, r.DeleteExpired(t.Context()))
+	check.NoError(t, r.DeleteExpired(t.Context()))
 	r.expect("ann", 3, 4)
 	r.expectCount(2)
 	commits := r.commits.Load()
-	NoError(t, r.DeleteExpired(t.Context()))
+	check.NoError(t, r.DeleteExpired(t.Context()))
 	if r.commits.Load() != commits {
 		t.Error("a sweep without expired keys writes")
 	}
@@ -211,7 +212,7 @@ func TestRun_deletesExpired(t *testing.T) {
 		synctest.Wait()
 		r.expectCount(0)
 		cancel()
-		NoError(t, <-done)
+		check.NoError(t, <-done)
 	})
 }
 
@@ -220,14 +221,13 @@ func TestRun_deletesExpired(t *testing.T) {
 func TestMigrate_fullByKeys(t *testing.T) {
 	t.Parallel()
 	path := unpack(t, "schema4.db")
-	db, err := bolt.Open(path, 0o600, &bolt.Options{PageSize: pageSize})
-	NoError(t, err)
+	db := check.Must(bolt.Open(path, 0o600, &bolt.Options{PageSize: pageSize}))(t)
 	now := newKeyRig(t).now()
 	digest := [32]byte{1}
 	const many = 240
 	for i := range many {
 		n := announce.Announcement{ID: fmt.Sprint("id", i), Seq: uint64(100 + i), Message: largest, Created: now.Wall, Status: announce.Queued}
-		NoError(t, db.Update(func(tx *bolt.Tx) error {
+		check.NoError(t, db.Update(func(tx *bolt.Tx) error {
 			value, err := encode(n, now)
 			at := number(uint64(now.Wall.UnixNano()) + uint64(i))
 			return errors.Join(err,
@@ -235,7 +235,7 @@ func TestMigrate_fullByKeys(t *testing.T) {
 				tx.Bucket(oldKeysByAgeBucket).Put(slices.Concat(at, []byte(fmt.Sprint(i))), nil))
 		}))
 	}
-	NoError(t, db.Close())
+	check.NoError(t, db.Close())
 	s := OpenForTest(t, path, Options{MaxSize: 8 << 20})
 	if err := postEnded(s, 1000, keyOf("ann", 1000), now); err != nil {
 		t.Errorf("after the migration: %v", err)

@@ -18,6 +18,7 @@ import (
 	"pressbox/auth"
 	"pressbox/auth/authtest"
 	"pressbox/auth/session"
+	"pressbox/check"
 	"pressbox/clock"
 	"pressbox/voice/announce"
 )
@@ -27,28 +28,24 @@ var update = flag.Bool("update", false, "write a store of the present schema int
 // count returns the number of keys in a bucket.
 func count(t *testing.T, s *Store, bucket []byte) (n int) {
 	t.Helper()
-	err := s.view(func(tx *bolt.Tx) error {
+	check.NoError(t, s.view(func(tx *bolt.Tx) error {
 		for range pairs(tx.Bucket(bucket)) {
 			n++
 		}
 		return nil
-	})
-	NoError(t, err)
+	}))
 	return n
 }
 
 // unpack returns a copy of a store in testdata.
 func unpack(t *testing.T, name string) (path string) {
 	t.Helper()
-	f, err := os.Open(filepath.Join("testdata", name+".gz"))
-	NoError(t, err)
+	f := check.Must(os.Open(filepath.Join("testdata", name+".gz")))(t)
 	defer f.Close()
-	z, err := gzip.NewReader(f)
-	NoError(t, err)
-	data, err := io.ReadAll(z)
-	NoError(t, err)
+	z := check.Must(gzip.NewReader(f))(t)
+	data := check.Must(io.ReadAll(z))(t)
 	path = filepath.Join(t.TempDir(), name)
-	NoError(t, os.WriteFile(path, data, 0o600))
+	check.NoError(t, os.WriteFile(path, data, 0o600))
 	return path
 }
 
@@ -90,17 +87,15 @@ func TestMigrate_everySchema(t *testing.T) {
 // wrote them.
 func goldenSignIn(t *testing.T, s *Store) *session.SignIn {
 	t.Helper()
-	c, err := session.OpenClock(t.Context(), s.Auth(), clock.Source{
+	c := check.Must(session.OpenClock(t.Context(), s.Auth(), clock.Source{
 		Wall: time.Now, Since: func() time.Duration { return time.Minute }, Boot: "boot",
-	}, time.Time{})
-	NoError(t, err)
+	}, time.Time{}))(t)
 	return authtest.NewSignIn(t, s.Auth(), c, slog.New(slog.DiscardHandler))
 }
 
 func checkGoldenSession(t *testing.T, s *Store, schema int) {
 	t.Helper()
-	text, err := os.ReadFile(goldenToken(schema))
-	NoError(t, err)
+	text := check.Must(os.ReadFile(goldenToken(schema)))(t)
 	token, ok := auth.ParseToken(string(text))
 	if !ok {
 		t.Fatal("no token")
@@ -156,27 +151,24 @@ func writeGolden(t *testing.T) {
 			n.Status, n.Started, n.Ended = announce.Done, wall, wall
 			err = errors.Join(err, s.Done(t.Context(), n))
 		}
-		NoError(t, err)
+		check.NoError(t, err)
 	}
 	token := authtest.Run(t, goldenSignIn(t, s)).Refresh.Reveal()
-	f, err := os.Create(filepath.Join("testdata", fmt.Sprintf("schema%d.db.gz", len(migrations))))
-	NoError(t, err)
+	f := check.Must(os.Create(filepath.Join("testdata", fmt.Sprintf("schema%d.db.gz", len(migrations)))))(t)
 	z := gzip.NewWriter(f)
-	err = errors.Join(
+	check.NoError(t, errors.Join(
 		s.SaveCalibration("5e1f", []byte(`{"gain":1.2}`)),
 		os.WriteFile(goldenToken(len(migrations)), []byte(token), 0o600),
 		appendGame(s, "over", 1, 40, "box"), appendGame(s, "over", 41, 41, ""), appendGame(s, "active", 1, 5, ""),
 		s.Backup(z), z.Close(), f.Close(),
-	)
-	NoError(t, err)
+	))
 }
 
 // Migrations run in order, each once and in one transaction.
 func TestMigrate_steps(t *testing.T) {
 	t.Parallel()
 	path := unpack(t, "schema1.db")
-	s, err := Open(path, Options{})
-	NoError(t, err)
+	s := check.Must(Open(path, Options{}))(t)
 	var ran []string
 	step := func(name string, fault error) migration {
 		return func(tx *bolt.Tx) error {
@@ -201,7 +193,7 @@ func TestMigrate_steps(t *testing.T) {
 	if got := fmt.Sprint(ran); got != "[two three three four]" {
 		t.Errorf("ran %s, want each once but the one that failed", got)
 	}
-	NoError(t, s.Close())
+	check.NoError(t, s.Close())
 	for range 2 { // the first must not keep the file locked
 		if _, err := Open(path, Options{}); !errors.Is(err, ErrNewer) {
 			t.Errorf("open a newer store: %v, want %v", err, ErrNewer)
@@ -230,7 +222,7 @@ func TestOpen_emptyFile(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "pressbox.db")
 	for range 2 { // the second must not replace the first
-		NoError(t, create(path))
+		check.NoError(t, create(path))
 	}
 	s := OpenForTest(t, path, Options{})
 	if err := s.update(t.Context(), put("a")); err != nil {

@@ -6,6 +6,7 @@ import (
 
 	bolt "go.etcd.io/bbolt"
 
+	"pressbox/check"
 	"pressbox/clock"
 	"pressbox/voice/announce"
 )
@@ -72,7 +73,7 @@ func TestDone_count(t *testing.T) {
 	n := announce.Announcement{ID: "a", Message: "a", Created: time.Now(), Ended: time.Now(), Status: announce.Done}
 	for seq := range uint64(250) {
 		n.Seq = seq
-		NoError(t, s.Done(t.Context(), n, n))
+		check.NoError(t, s.Done(t.Context(), n, n))
 	}
 	err := s.view(func(tx *bolt.Tx) error {
 		if got := tx.Bucket(endedBucket).Sequence(); got != 250 {

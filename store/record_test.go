@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"pressbox/check"
 	"pressbox/clock"
 	"pressbox/voice/announce"
 )
@@ -23,8 +24,7 @@ var sample = announce.Announcement{
 
 func TestEncode_decode(t *testing.T) {
 	t.Parallel()
-	data, err := encode(sample, at(sample.Ended.Add(time.Minute), "b1", time.Hour))
-	NoError(t, err)
+	data := check.Must(encode(sample, at(sample.Ended.Add(time.Minute), "b1", time.Hour)))(t)
 	n, then, err := decode(data)
 	if err != nil || n != sample {
 		t.Errorf("decoded %+v, %v, want %+v", n, err, sample)
@@ -35,10 +35,7 @@ func TestEncode_decode(t *testing.T) {
 }
 
 func FuzzDecode(f *testing.F) {
-	data, err := encode(sample, at(sample.Ended, "b1", time.Hour))
-	if err != nil {
-		f.Fatal(err)
-	}
+	data := check.Must(encode(sample, at(sample.Ended, "b1", time.Hour)))(f)
 	f.Add(data)
 	f.Add([]byte{})
 	f.Add([]byte{recordFormat})
@@ -75,8 +72,7 @@ func BenchmarkEncode(b *testing.B) {
 }
 
 func BenchmarkDecode(b *testing.B) {
-	data, err := encode(sample, at(sample.Ended, "b1", time.Hour))
-	NoError(b, err)
+	data := check.Must(encode(sample, at(sample.Ended, "b1", time.Hour)))(b)
 	for b.Loop() {
 		if _, _, err := decode(data); err != nil {
 			b.Fatal(err)

@@ -59,8 +59,8 @@ func TestOutbox_reopened(t *testing.T) {
 	if _, fresh, err := s.Append(t.Context(), first, key); !fresh || err != nil {
 		t.Fatalf("append with a key: %v, %v", fresh, err)
 	}
-	store.NoError(t, s.Done(t.Context(), ended(first), ended(announcement(4))))
-	store.NoError(t, s.Close())
+	check.NoError(t, s.Done(t.Context(), ended(first), ended(announcement(4))))
+	check.NoError(t, s.Close())
 	if _, _, err := s.Append(t.Context(), announcement(6), announce.IdempotencyKey{}); !errors.Is(err, store.ErrClosed) {
 		t.Errorf("append to a closed store: %v, want ErrClosed", err)
 	}
@@ -82,7 +82,7 @@ func TestOutbox_reopened(t *testing.T) {
 		t.Errorf("the key of another request: %v, %v; want ErrKeyReused", findErr, appendErr)
 	}
 	waiting, over, err := s.Load(t.Context())
-	store.NoError(t, err)
+	check.NoError(t, err)
 	var got []uint64
 	for _, n := range append(waiting, over...) {
 		got = append(got, n.Seq)
@@ -116,9 +116,9 @@ func damage(t *testing.T, change func(data []byte) []byte) (path string) {
 		n.Message = strings.Repeat("x", 3000)
 		save(t, s, n)
 	}
-	store.NoError(t, s.Close())
+	check.NoError(t, s.Close())
 	data := check.Must(os.ReadFile(path))(t)
-	store.NoError(t, os.WriteFile(path, change(data), 0o600))
+	check.NoError(t, os.WriteFile(path, change(data), 0o600))
 	return path
 }
 
@@ -167,7 +167,7 @@ func TestAppend_damaged(t *testing.T) {
 	t.Parallel()
 	path := damage(t, func(data []byte) []byte { return data })
 	s := store.OpenForTest(t, path, store.Options{})
-	store.NoError(t, os.Truncate(path, 3*4096))
+	check.NoError(t, os.Truncate(path, 3*4096))
 	for range 2 {
 		if _, _, err := s.Append(t.Context(), announcement(1000), announce.IdempotencyKey{}); !errors.Is(err, store.ErrCorrupt) {
 			t.Errorf("append to a truncated file: %v, want ErrCorrupt", err)

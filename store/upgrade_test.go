@@ -18,6 +18,7 @@ import (
 	"pressbox/auth/authtest"
 	"pressbox/auth/idp"
 	"pressbox/auth/session"
+	"pressbox/check"
 	"pressbox/clock"
 	"pressbox/game/live"
 	"pressbox/game/protocol"
@@ -69,12 +70,10 @@ type releasedBox struct {
 func openRelease(t *testing.T, version string) (*Store, release) {
 	t.Helper()
 	var want release
-	data, err := os.ReadFile(filepath.Join("testdata", version+".json"))
-	NoError(t, err)
-	NoError(t, json.Unmarshal(data, &want))
+	data := check.Must(os.ReadFile(filepath.Join("testdata", version+".json")))(t)
+	check.NoError(t, json.Unmarshal(data, &want))
 	path := unpack(t, version+".db")
-	s, err := Open(path, Options{})
-	NoError(t, err)
+	s := check.Must(Open(path, Options{}))(t)
 	if err := s.Close(); err != nil { // it is read after its migration and a restart
 		t.Fatal(err)
 	}
@@ -88,7 +87,7 @@ func TestUpgrade_signIn(t *testing.T) {
 	c, err := session.OpenClock(t.Context(), s.Auth(), clock.Source{ // a minute later, after a restart of the host
 		Wall: func() time.Time { return want.Wall.Add(time.Minute) }, Since: func() time.Duration { return time.Second }, Boot: "next",
 	}, time.Time{})
-	NoError(t, err)
+	check.NoError(t, err)
 	log := slog.New(slog.DiscardHandler)
 	sessions := session.New(s.Auth(), c, 0, log)
 
@@ -112,9 +111,7 @@ func TestUpgrade_signIn(t *testing.T) {
 	}
 
 	in := &session.SignIn{Provider: &authtest.Provider{Identity: auth.Identity{Subject: "unknown"}}, ProviderName: "discord", SignUp: auth.SignUpInvite, Sessions: sessions, Log: log}
-	if _, err := in.Begin(t.Context(), auth.FlowOptions{Redirect: "x", Invite: want.Invite}); err != nil {
-		t.Fatal(err)
-	}
+	check.Must(in.Begin(t.Context(), auth.FlowOptions{Redirect: "x", Invite: want.Invite}))(t)
 	for i, f := range want.Flows {
 		_, err := in.Finish(t.Context(), auth.Callback{State: f.State, Binding: f.Binding, Code: "c"})
 		if auth.CodeOf(err) != auth.CodeNotInvited { // the flow is valid, the unknown user has no invite
@@ -124,8 +121,7 @@ func TestUpgrade_signIn(t *testing.T) {
 	if n := count(t, s, flowOrderBucket); n != 1 {
 		t.Errorf("%d pending flows, want the new one", n)
 	}
-	local, err := sessions.LocalAccounts().Find(t.Context(), "ann")
-	NoError(t, err)
+	local := check.Must(sessions.LocalAccounts().Find(t.Context(), "ann"))(t)
 	if right, _, err := idp.NewHasher(idp.MinCost).Verify(t.Context(), local.Hash, want.Ann.Passphrase); !right || err != nil {
 		t.Errorf("passphrase: %v, %v", right, err)
 	}
@@ -137,7 +133,7 @@ func TestUpgrade_announcements(t *testing.T) {
 	want := r.Announcements
 	s.now = func() clock.Moment { return at(want.Made.Add(time.Minute), "next", time.Second) }
 	waiting, ended, err := s.Load(t.Context())
-	NoError(t, err)
+	check.NoError(t, err)
 	texts := func(ns []announce.Announcement) (texts []string) {
 		for _, n := range ns {
 			texts = append(texts, n.Message)
@@ -163,8 +159,7 @@ func TestUpgrade_announcements(t *testing.T) {
 func TestUpgrade_games(t *testing.T) {
 	t.Parallel()
 	s, r := openRelease(t, "v0.1.0")
-	games, err := live.New(t.Context(), live.Config{Journal: s.Games(), Log: slog.New(slog.DiscardHandler)})
-	NoError(t, err)
+	games := check.Must(live.New(t.Context(), live.Config{Journal: s.Games(), Log: slog.New(slog.DiscardHandler)}))(t)
 	ann := protocol.Person{ID: "u-ann", Name: "Ann"}
 	for _, want := range r.Games {
 		got := describe(t, games, ann, want.ID)
@@ -184,8 +179,7 @@ func TestUpgrade_games(t *testing.T) {
 // describe returns what a release's description says of a game.
 func describe(t *testing.T, games *live.Games, viewer protocol.Person, id string) releasedGame {
 	t.Helper()
-	g, err := games.Game(t.Context(), viewer, id)
-	NoError(t, err)
+	g := check.Must(games.Game(t.Context(), viewer, id))(t)
 	d := releasedGame{ID: id, Status: string(g.Status), Rev: g.Revision, Inning: g.Inning}
 	if g.Score != nil {
 		d.Home, d.Away = g.Score.Home, g.Score.Away
@@ -193,17 +187,16 @@ func describe(t *testing.T, games *live.Games, viewer protocol.Person, id string
 	if g.Result != nil {
 		d.Result = g.Result.Winner + " " + g.Result.How
 	}
-	events, err := games.Events(t.Context(), viewer, id, 0)
-	NoError(t, err)
+	events := check.Must(games.Events(t.Context(), viewer, id, 0))(t)
 	d.Events = len(events)
 	if g.Status == protocol.Pending {
 		return d
 	}
 	var card strings.Builder
-	NoError(t, games.Scorecard(t.Context(), id, &card))
+	check.NoError(t, games.Scorecard(t.Context(), id, &card))
 	d.Scorecard = card.String()
 	_, box, err := games.Box(t.Context(), viewer, id)
-	NoError(t, err)
+	check.NoError(t, err)
 	for _, team := range box.Teams {
 		d.Box = append(d.Box, releasedBox{
 			Line: team.LineScore, Runs: team.Runs, Hits: team.Hits, Errors: team.Errors, LeftOnBase: team.LeftOnBase,
@@ -218,8 +211,7 @@ func finish(t *testing.T, games *live.Games, id string) {
 	t.Helper()
 	for i := range 2000 {
 		for _, who := range []protocol.Person{{ID: "u-ann", Name: "Ann"}, {ID: "u-bob", Name: "Bob"}} {
-			g, err := games.Game(t.Context(), who, id)
-			NoError(t, err)
+			g := check.Must(games.Game(t.Context(), who, id))(t)
 			if g.Status == protocol.Finished {
 				return
 			}

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"pressbox/check"
 	"pressbox/voice"
 )
 
@@ -34,9 +35,7 @@ func recordInputs(b *testing.B, v *voice.Voice, text string) []voice.Input {
 func infer(b *testing.B, v *voice.Voice, inputs []voice.Input) {
 	b.Helper()
 	for _, in := range inputs {
-		if _, err := v.Model.Infer(b.Context(), in); err != nil {
-			b.Fatal(err)
-		}
+		check.Must(v.Model.Infer(b.Context(), in))(b)
 	}
 }
 
@@ -65,9 +64,7 @@ func BenchmarkSpeakLong(b *testing.B) {
 		clips := speak(b, v, text, 170)
 		whole = append(whole, time.Since(begun))
 		begun = time.Now()
-		if _, err := v.Phonemizer.Phonemes(b.Context(), "en-us", "Good morning everyone"); err != nil {
-			b.Fatal(err)
-		}
+		check.Must(v.Phonemizer.Phonemes(b.Context(), "en-us", "Good morning everyone"))(b)
 		infer(b, v, inputs)
 		bare = append(bare, time.Since(begun))
 		b.ReportMetric(seconds(clips)/median(whole).Seconds(), "x-realtime")
@@ -84,9 +81,7 @@ func BenchmarkFirstClip(b *testing.B) {
 	first := func(text string) time.Duration {
 		begun := time.Now()
 		for _, err := range v.Speak(b.Context(), text, 170) {
-			if err != nil {
-				b.Fatal(err)
-			}
+			check.NoError(b, err)
 			break
 		}
 		return time.Since(begun)
@@ -98,9 +93,7 @@ func BenchmarkFirstClip(b *testing.B) {
 		short = append(short, first(twelve))
 		longer = append(longer, first(long))
 		begun := time.Now()
-		if _, err := v.Phonemizer.Phonemes(b.Context(), "en-us", "Dinner is ready in the kitchen"); err != nil {
-			b.Fatal(err)
-		}
+		check.Must(v.Phonemizer.Phonemes(b.Context(), "en-us", "Dinner is ready in the kitchen"))(b)
 		infer(b, v, inputs)
 		bare = append(bare, time.Since(begun))
 	}

@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"pressbox/check"
 	"pressbox/voice"
 	"pressbox/voice/voicetest"
 )
@@ -16,10 +17,7 @@ func TestParseConfig_bundledAndDefaults(t *testing.T) {
 		c.Dataset != "pressbox" || c.Language.Country != "United States" || c.Locale() != "en-us" {
 		t.Errorf("%+v", c)
 	}
-	c, err := voice.ParseConfig(voicetest.ChangedJSON(t, `{"inference": null, "phoneme_type": null, "language": null, "unheard_of": 3, "piper_version": 2}`))
-	if err != nil {
-		t.Fatal(err)
-	}
+	c = check.Must(voice.ParseConfig(voicetest.ChangedJSON(t, `{"inference": null, "phoneme_type": null, "language": null, "unheard_of": 3, "piper_version": 2}`)))(t)
 	if c.NoiseScale != 0.667 || c.LengthScale != 1 || c.NoiseW != 0.8 || c.PhonemeType != voice.Espeak {
 		t.Errorf("%+v", c)
 	}

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"pressbox/audio"
+	"pressbox/check"
 	"pressbox/voice"
 	"pressbox/voice/voicetest"
 )
@@ -21,10 +22,7 @@ func passages(tb testing.TB) map[string]string {
 // texts reads a file of lines with a name and at least 50 words.
 func texts(tb testing.TB, path string) map[string]string {
 	tb.Helper()
-	data, err := os.ReadFile(path)
-	if err != nil {
-		tb.Fatal(err)
-	}
+	data := check.Must(os.ReadFile(path))(tb)
 	all := map[string]string{}
 	for line := range strings.Lines(string(data)) {
 		name, text, ok := strings.Cut(strings.TrimSpace(line), ": ")
@@ -47,10 +45,7 @@ func bundled(tb testing.TB) *voice.Voice {
 func calibrated(tb testing.TB) *voice.Voice {
 	tb.Helper()
 	v := bundled(tb)
-	c, err := v.Calibrate(tb.Context())
-	if err != nil {
-		tb.Fatal(err)
-	}
+	c := check.Must(v.Calibrate(tb.Context()))(tb)
 	v.Calibration = c
 	return v
 }
@@ -84,7 +79,7 @@ func wordsPerMinute(tb testing.TB, v *voice.Voice, text string, rate int) float6
 // of these languages.
 func TestSpeak_wordsPerMinute(t *testing.T) {
 	t.Parallel()
-	check := func(v *voice.Voice, name, text string, rates ...int) {
+	requireRates := func(v *voice.Voice, name, text string, rates ...int) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			for _, rate := range rates {
@@ -96,18 +91,14 @@ func TestSpeak_wordsPerMinute(t *testing.T) {
 	}
 	v := calibrated(t)
 	for name, text := range passages(t) {
-		check(v, name, text, 100, 170, 260) // the languages have the rates between
+		requireRates(v, name, text, 100, 170, 260) // the languages have the rates between
 	}
 	for lang, text := range texts(t, "testdata/languages.txt") {
 		foreign, config := *v, *v.Config
 		config.Espeak = lang
 		foreign.Config, foreign.Calibration = &config, voice.Calibration{}
-		c, err := foreign.Calibrate(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
-		foreign.Calibration = c
-		check(&foreign, lang, text, 120, 220)
+		foreign.Calibration = check.Must(foreign.Calibrate(t.Context()))(t)
+		requireRates(&foreign, lang, text, 120, 220)
 	}
 }
 
@@ -158,10 +149,7 @@ func TestCalibration_wordsPerMinute(t *testing.T) {
 	if wpm := v.Calibration.WordsPerMinute(); wpm < 175 || wpm > 200 {
 		t.Errorf("the bundled voice speaks %.0f words per minute, want about 186", wpm)
 	}
-	data, err := json.Marshal(v.Calibration)
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := check.Must(json.Marshal(v.Calibration))(t)
 	var read voice.Calibration
 	if err := json.Unmarshal(data, &read); err != nil || read != v.Calibration {
 		t.Errorf("%s reads as %+v, %v", data, read, err)
@@ -205,10 +193,7 @@ func TestCalibrate_gainEqualisesLevels(t *testing.T) {
 	v, h := sineVoice(t, &spellingPhonemizer{})
 	for _, level := range []float32{0.05, 0.2, 0.9} {
 		h.level = level
-		c, err := v.Calibrate(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
+		c := check.Must(v.Calibrate(t.Context()))(t)
 		// The root mean square of a sine is its peak over √2; the target is 0.126.
 		if got := float64(c.Gain*level) / math.Sqrt2; math.Abs(got-0.126) > 0.002 {
 			t.Errorf("a sine of %v gets level %.4f, want 0.126", level, got)

@@ -14,8 +14,7 @@ import (
 
 func inspect(t *testing.T, cfg pulse.Config) pulse.Inspection {
 	t.Helper()
-	r := check.Must(pulse.Inspect(t.Context(), cfg))(t)
-	return r
+	return check.Must(pulse.Inspect(t.Context(), cfg))(t)
 }
 
 func TestInspect_findsSinks(t *testing.T) {

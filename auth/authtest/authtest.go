@@ -11,6 +11,7 @@ import (
 
 	"pressbox/auth"
 	"pressbox/auth/session"
+	"pressbox/check"
 	"pressbox/clock"
 )
 
@@ -129,10 +130,7 @@ func (p *Provider) Codes() []string {
 func NewSignIn(tb testing.TB, repo auth.Repository, c *clock.Clock, log *slog.Logger) *session.SignIn {
 	tb.Helper()
 	if c == nil {
-		var err error
-		if c, err = session.OpenClock(tb.Context(), repo, NewHost().Source(), Released); err != nil {
-			tb.Fatal(err)
-		}
+		c = check.Must(session.OpenClock(tb.Context(), repo, NewHost().Source(), Released))(tb)
 	}
 	return &session.SignIn{
 		Provider:     &Provider{Identity: auth.Identity{Provider: "test", Subject: "1", Name: "Anna"}},

@@ -242,8 +242,7 @@ func (f *server) config(provider string) idp.Config {
 
 func newProvider(t *testing.T, c idp.Config) auth.Provider {
 	t.Helper()
-	p := check.Must(idp.New(c))(t)
-	return p
+	return check.Must(idp.New(c))(t)
 }
 
 func newRequest() auth.AuthorizationRequest {
@@ -263,8 +262,7 @@ func identify(t *testing.T, p auth.Provider) (auth.Identity, error) {
 // must returns the identity.
 func must(t *testing.T, p auth.Provider) auth.Identity {
 	t.Helper()
-	identity := check.Must(identify(t, p))(t)
-	return identity
+	return check.Must(identify(t, p))(t)
 }
 
 // refused checks that p refuses with a code.

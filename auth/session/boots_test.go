@@ -94,7 +94,7 @@ func TestOpenClock_bounded(t *testing.T) {
 	if age := r.clock.Age(clock.Instant{Boot: "unknown"}); age < year {
 		t.Errorf("age %v, want more than any lifetime", age)
 	}
-	err := r.store.Auth().Update(t.Context(), func(tx auth.Tx) error {
+	check.NoError(t, r.store.Auth().Update(t.Context(), func(tx auth.Tx) error {
 		for i := range uint64(998) { // with the first one, one less than the limit
 			id := fmt.Sprint("boot", i)
 			value, err := json.Marshal(clock.Boot{Start: authtest.Released, Seen: authtest.Released})
@@ -109,8 +109,7 @@ func TestOpenClock_bounded(t *testing.T) {
 			}
 		}
 		return nil
-	})
-	check.NoError(t, err)
+	}))
 	for i := range 5 {
 		r.host.Restart(fmt.Sprint("new", i), time.Minute)
 		r.start()

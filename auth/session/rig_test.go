@@ -40,11 +40,8 @@ func (r *rig) start() {
 	if r.store != nil {
 		check.NoError(r.t, r.store.Close())
 	}
-	var err error
-	r.store, err = store.Open(r.path, store.Options{})
-	check.NoError(r.t, err)
-	r.clock, err = session.OpenClock(r.t.Context(), r.store.Auth(), r.host.Source(), authtest.Released)
-	check.NoError(r.t, err)
+	r.store = check.Must(store.Open(r.path, store.Options{}))(r.t)
+	r.clock = check.Must(session.OpenClock(r.t.Context(), r.store.Auth(), r.host.Source(), authtest.Released))(r.t)
 	in := authtest.NewSignIn(r.t, r.store.Auth(), r.clock, slog.New(slog.NewTextHandler(&r.log, nil)))
 	if r.idp == nil {
 		r.idp, _ = in.Provider.(*authtest.Provider)
@@ -56,13 +53,12 @@ func (r *rig) start() {
 func (r *rig) records(table auth.Table) map[string]string {
 	r.t.Helper()
 	records := map[string]string{}
-	err := r.store.Auth().View(r.t.Context(), func(tx auth.Tx) error {
+	check.NoError(r.t, r.store.Auth().View(r.t.Context(), func(tx auth.Tx) error {
 		return tx.Each(table, nil, func(key, value []byte) error {
 			records[string(key)] = string(value)
 			return nil
 		})
-	})
-	check.NoError(r.t, err)
+	}))
 	return records
 }
 
@@ -94,8 +90,7 @@ func (r *rig) refused(c auth.Callback, want auth.Code) {
 // invite returns a new invite.
 func (r *rig) invite() auth.Token {
 	r.t.Helper()
-	invite := check.Must(r.Sessions.CreateInvite(r.t.Context()))(r.t)
-	return invite
+	return check.Must(r.Sessions.CreateInvite(r.t.Context()))(r.t)
 }
 
 // valid checks that an access token is accepted.

@@ -124,8 +124,7 @@ func TestAuthenticate_readsAccount(t *testing.T) {
 	result := r.signIn()
 	change := func(do func(tx auth.Tx, key []byte) error) {
 		t.Helper()
-		err := r.store.Auth().Update(t.Context(), func(tx auth.Tx) error { return do(tx, []byte(result.Account.ID)) })
-		check.NoError(t, err)
+		check.NoError(t, r.store.Auth().Update(t.Context(), func(tx auth.Tx) error { return do(tx, []byte(result.Account.ID)) }))
 		r.invalid(result.Access)
 		r.notRefreshed(result.Refresh, auth.ErrSessionEnded)
 	}

@@ -9,6 +9,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"pressbox/check"
 	"pressbox/clock/system"
 )
 
@@ -25,9 +26,7 @@ func TestWatch(t *testing.T) {
 		if errors.Is(err, syscall.EPERM) {
 			break
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		check.NoError(t, err)
 		select {
 		case <-changed:
 			notified = true

@@ -22,7 +22,7 @@ import (
 func logCalls(t *testing.T) map[string][]string {
 	t.Helper()
 	levels := make(map[string][]string)
-	err := filepath.WalkDir("../..", func(path string, d fs.DirEntry, err error) error {
+	check.NoError(t, filepath.WalkDir("../..", func(path string, d fs.DirEntry, err error) error {
 		switch {
 		case err != nil:
 			return err
@@ -45,8 +45,7 @@ func logCalls(t *testing.T) map[string][]string {
 			return true
 		})
 		return nil
-	})
-	check.NoError(t, err)
+	}))
 	return levels
 }
 

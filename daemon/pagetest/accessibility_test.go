@@ -8,6 +8,8 @@ import (
 
 	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/chromedp"
+
+	"pressbox/check"
 )
 
 // screenshots is the folder for screenshots of all that looks is called for; ""
@@ -65,11 +67,6 @@ func (b *tab) emulate(feature, value string) {
 // shoot writes a screenshot.
 func (b *tab) shoot(name string, screenshot chromedp.Action[[]byte]) {
 	b.t.Helper()
-	picture, err := chromedp.Run(b.ctx, screenshot)
-	if err != nil {
-		b.t.Fatal(err)
-	}
-	if err := os.WriteFile(name, picture, 0o644); err != nil {
-		b.t.Fatal(err)
-	}
+	picture := check.Must(chromedp.Run(b.ctx, screenshot))(b.t)
+	check.NoError(b.t, os.WriteFile(name, picture, 0o644))
 }

@@ -9,6 +9,8 @@ import (
 	"github.com/chromedp/chromedp"
 	"github.com/makiuchi-d/gozxing"
 	"github.com/makiuchi-d/gozxing/qrcode"
+
+	"pressbox/check"
 )
 
 // The wall display shows the game in progress, the announcements and how to
@@ -40,17 +42,9 @@ func TestKiosk_gameAndAnnouncements(t *testing.T) {
 func (b *tab) scan(selector string) string {
 	b.t.Helper()
 	picture, err := chromedp.Run(b.ctx, chromedp.ScreenshotScale(selector, 3)) // a camera has more pixels than the screen
-	if err != nil {
-		b.t.Fatal(err)
-	}
-	decoded, err := png.Decode(bytes.NewReader(picture))
-	if err != nil {
-		b.t.Fatal(err)
-	}
-	bitmap, err := gozxing.NewBinaryBitmapFromImage(decoded)
-	if err != nil {
-		b.t.Fatal(err)
-	}
+	check.NoError(b.t, err)
+	decoded := check.Must(png.Decode(bytes.NewReader(picture)))(b.t)
+	bitmap := check.Must(gozxing.NewBinaryBitmapFromImage(decoded))(b.t)
 	code, err := qrcode.NewQRCodeReader().Decode(bitmap, nil)
 	if err != nil {
 		b.t.Fatalf("%s is not a QR code: %v", selector, err)

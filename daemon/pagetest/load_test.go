@@ -17,6 +17,8 @@ import (
 	"github.com/chromedp/cdproto/runtime"
 	"github.com/chromedp/cdproto/tracing"
 	"github.com/chromedp/chromedp"
+
+	"pressbox/check"
 )
 
 // Limits of loading a view.
@@ -240,13 +242,10 @@ func (b *tab) trace(do func()) []slice {
 		IncludedCategories: []string{"devtools.timeline", "blink.user_timing"}, ExcludedCategories: []string{"*"},
 	}})
 	do()
-	_, err := chromedp.Run(b.ctx, chromedp.WaitEvent(tracing.TracingComplete, nil, chromedp.Func(func(ctx context.Context, t *chromedp.Target) error {
+	check.Must(chromedp.Run(b.ctx, chromedp.WaitEvent(tracing.TracingComplete, nil, chromedp.Func(func(ctx context.Context, t *chromedp.Target) error {
 		_, err := cdp.Call(ctx, t, tracing.End, cdp.Empty{})
 		return err
-	})))
-	if err != nil {
-		b.t.Fatal(err)
-	}
+	}))))(b.t)
 	return trace
 }
 

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"pressbox/check"
 )
 
 // importing matches imports, also those of types and those at run time.
@@ -23,10 +25,7 @@ func TestModules_noCycles(t *testing.T) {
 	}
 	imports := map[string][]string{}
 	for _, file := range files {
-		source, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
+		source := check.Must(os.ReadFile(file))(t)
 		for _, found := range importing.FindAllStringSubmatch(string(source), -1) {
 			imports[filepath.Base(file)] = append(imports[filepath.Base(file)], found[1])
 		}

@@ -9,6 +9,8 @@ import (
 
 	"github.com/chromedp/cdproto/page"
 	"github.com/chromedp/chromedp"
+
+	"pressbox/check"
 )
 
 var update = flag.Bool("update", false, "renew the pictures of the README")
@@ -27,10 +29,7 @@ func TestPictures(t *testing.T) {
 		renewPictures(t)
 	}
 	for _, name := range []string{picturePage, pictureWall} {
-		file, err := os.ReadFile(name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		file := check.Must(os.ReadFile(name))(t)
 		picture, err := png.DecodeConfig(bytes.NewReader(file))
 		if err != nil {
 			t.Fatalf("%s: %v", name, err)

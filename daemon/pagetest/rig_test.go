@@ -25,6 +25,7 @@ import (
 	"github.com/chromedp/cdproto/runtime"
 	"github.com/chromedp/chromedp"
 
+	"pressbox/check"
 	"pressbox/daemon/servertest"
 )
 
@@ -84,10 +85,7 @@ func newServer(tb testing.TB, settings ...string) *server {
 	if testing.Short() {
 		tb.Skip("needs Chromium")
 	}
-	s, err := rig()
-	if err != nil {
-		tb.Fatal(err)
-	}
+	s := check.Must(rig())(tb)
 	p := servertest.Run(tb, append(settings, servertest.Silent)...)
 	tb.Cleanup(func() {
 		if err := p.End(syscall.SIGTERM); err != nil || strings.Contains(p.Logged(), "level=ERROR") {
@@ -121,9 +119,7 @@ func newTab(tb testing.TB, s *server) *tab {
 	tb.Cleanup(cancel)
 	b := &tab{server: s, t: tb, ctx: ctx, dialogs: make(chan string, 1)}
 	b.do(chromedp.EmulateViewport(1280, 800))
-	if err := chromedp.Listen(ctx, b.receive); err != nil {
-		tb.Fatal(err)
-	}
+	check.NoError(tb, chromedp.Listen(ctx, b.receive))
 	tb.Cleanup(func() {
 		b.mu.Lock()
 		defer b.mu.Unlock()
@@ -294,9 +290,7 @@ func (b *tab) confirm(selector string, yes bool) (question string) {
 		b.t.Fatalf("no dialog (%v)\n%s", err, b.content())
 	}
 	send(b, page.HandleJavaScriptDialog, page.HandleJavaScriptDialogParams{Accept: yes})
-	if err := <-clicked; err != nil {
-		b.t.Fatal(err)
-	}
+	check.NoError(b.t, <-clicked)
 	return question
 }
 

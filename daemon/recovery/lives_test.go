@@ -252,11 +252,9 @@ func prepareOld(version string) func(testing.TB, settings.Config) {
 // unpack writes the store of an earlier version.
 func unpack(tb testing.TB, version string, cfg settings.Config) {
 	tb.Helper()
-	packed, err := os.Open("../../store/testdata/" + version + ".db.gz")
-	check.NoError(tb, err)
+	packed := check.Must(os.Open("../../store/testdata/" + version + ".db.gz"))(tb)
 	defer packed.Close()
-	plain, err := gzip.NewReader(packed)
-	check.NoError(tb, err)
+	plain := check.Must(gzip.NewReader(packed))(tb)
 	content, err := io.ReadAll(plain)
 	check.NoError(tb, errors.Join(err, os.MkdirAll(cfg.StateDir, 0o700), os.WriteFile(cfg.StorePath(), content, 0o600)))
 }

@@ -131,10 +131,8 @@ const maxOpening = 30 * time.Second
 func startOpener(tb testing.TB) *opener {
 	tb.Helper()
 	o := &opener{tb: tb, cmd: killtest.Command(tb, "opener")}
-	in, err := o.cmd.StdinPipe()
-	check.NoError(tb, err)
-	out, err := o.cmd.StdoutPipe()
-	check.NoError(tb, err)
+	in := check.Must(o.cmd.StdinPipe())(tb)
+	out := check.Must(o.cmd.StdoutPipe())(tb)
 	o.cmd.Stderr = &o.err
 	o.in, o.out = json.NewEncoder(in), bufio.NewReader(out)
 	check.NoError(tb, o.cmd.Start())

@@ -15,6 +15,7 @@ import (
 
 	"github.com/gorilla/websocket"
 
+	"pressbox/check"
 	"pressbox/daemon/replica"
 )
 
@@ -32,10 +33,7 @@ type Browser struct {
 // NewBrowser returns a browser without an account; nil is the default transport.
 func NewBrowser(tb testing.TB, base string, transport *http.Transport) *Browser {
 	tb.Helper()
-	cookies, err := cookiejar.New(nil)
-	if err != nil {
-		tb.Fatal(err)
-	}
+	cookies := check.Must(cookiejar.New(nil))(tb)
 	b := &Browser{tb: tb, Base: base, Client: http.Client{Jar: cookies}}
 	b.dialer = websocket.Dialer{Subprotocols: []string{"pressbox.v1"}, Jar: cookies, HandshakeTimeout: Never}
 	if transport != nil {
@@ -57,10 +55,7 @@ func SignUp(tb testing.TB, base string) *Browser {
 func (b *Browser) SignUp() (form *http.Response) {
 	b.tb.Helper()
 	form = b.Request("GET", "/api/auth/idp/login", "")
-	end, err := b.PostForm(form.Request.URL.String(), url.Values{"form": {"create"}, "name": {"Anna"}, "passphrase": {"a dog in a boat"}})
-	if err != nil {
-		b.tb.Fatal(err)
-	}
+	end := check.Must(b.PostForm(form.Request.URL.String(), url.Values{"form": {"create"}, "name": {"Anna"}, "passphrase": {"a dog in a boat"}}))(b.tb)
 	_ = end.Body.Close()
 	return form
 }
@@ -68,18 +63,12 @@ func (b *Browser) SignUp() (form *http.Response) {
 // Request sends a request with a JSON body, "" for none. headers alternates names and values.
 func (b *Browser) Request(method, path, body string, headers ...string) *http.Response {
 	b.tb.Helper()
-	req, err := http.NewRequestWithContext(b.tb.Context(), method, b.Base+path, strings.NewReader(body))
-	if err != nil {
-		b.tb.Fatal(err)
-	}
+	req := check.Must(http.NewRequestWithContext(b.tb.Context(), method, b.Base+path, strings.NewReader(body)))(b.tb)
 	req.Header.Set("Content-Type", "application/json")
 	for i := 0; i < len(headers); i += 2 {
 		req.Header.Set(headers[i], headers[i+1])
 	}
-	resp, err := b.Do(req)
-	if err != nil {
-		b.tb.Fatal(err)
-	}
+	resp := check.Must(b.Do(req))(b.tb)
 	b.tb.Cleanup(func() { _ = resp.Body.Close() })
 	return resp
 }
@@ -99,9 +88,7 @@ func (b *Browser) Ask(method, path, body string, want int) []byte {
 // Read decodes the response to a GET request.
 func (b *Browser) Read(path string, v any) {
 	b.tb.Helper()
-	if err := json.Unmarshal(b.Ask("GET", path, "", 200), v); err != nil {
-		b.tb.Fatal(err)
-	}
+	check.NoError(b.tb, json.Unmarshal(b.Ask("GET", path, "", 200), v))
 }
 
 // Dial opens a websocket from a page of an origin.
@@ -133,14 +120,9 @@ func (p *Player) Play(options string) {
 	var g struct{ ID string }
 	created := p.Ask("POST", "/api/games", fmt.Sprintf(`{"home_team": %q, "away_team": %q, "options": {"opponent": "bot", %s}}`,
 		teams.Teams[0].ID, teams.Teams[1].ID, options), 201)
-	if err := json.Unmarshal(created, &g); err != nil {
-		p.tb.Fatal(err)
-	}
+	check.NoError(p.tb, json.Unmarshal(created, &g))
 	lineup := p.Ask("POST", "/api/games/"+g.ID+"/lineups/home/suggest", "", 200)
-	known, err := replica.New(p.Ask("PUT", "/api/games/"+g.ID+"/lineups/home", string(lineup), 200))
-	if err != nil {
-		p.tb.Fatal(err)
-	}
+	known := check.Must(replica.New(p.Ask("PUT", "/api/games/"+g.ID+"/lineups/home", string(lineup), 200)))(p.tb)
 	p.game, p.Replica, p.acked, p.pending = g.ID, known, map[string]uint64{}, ""
 }
 
@@ -216,9 +198,7 @@ func (p *Player) decide() {
 func (p *Player) Check() {
 	p.tb.Helper()
 	conn, _, err := p.Dial(p.Base)
-	if err != nil {
-		p.tb.Fatal(err)
-	}
+	check.NoError(p.tb, err)
 	defer conn.Close()
 	asked := 0
 	for cid, rev := range p.acked {
@@ -231,9 +211,7 @@ func (p *Player) Check() {
 		_ = conn.WriteMessage(websocket.TextMessage, fmt.Appendf(nil, `{"t":"cmd","g":%q,"cid":%q,"rev":1,"d":{"action":{"a":"offence","call":"swing"}}}`, p.game, cid))
 		var f replica.Frame
 		for f.T != "ack" && f.T != "nak" {
-			if err := conn.ReadJSON(&f); err != nil {
-				p.tb.Fatal(err)
-			}
+			check.NoError(p.tb, conn.ReadJSON(&f))
 		}
 		if f.T != "ack" || f.Rev != rev || string(f.D) != `{"dup":true}` {
 			p.tb.Errorf("%s was acknowledged as revision %d, and is now answered %s %d %s", cid, rev, f.T, f.Rev, f.D)

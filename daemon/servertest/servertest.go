@@ -20,6 +20,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"pressbox/check"
 )
 
 // Silent is the setting of a server without a sound server.
@@ -89,10 +91,7 @@ func Settings(tb testing.TB) []string {
 			tb.Fatalf("%s is missing: apt install %s", program, program)
 		}
 	}
-	root, err := repository()
-	if err != nil {
-		tb.Fatal(err)
-	}
+	root := check.Must(repository())(tb)
 	runtime := os.Getenv("ONNXRUNTIME_LIB")
 	if runtime == "" {
 		runtime = filepath.Join(root, "bin/libonnxruntime.so")
@@ -135,10 +134,7 @@ func Run(tb testing.TB, values ...string) *Process {
 // RunIn starts a server in a directory. It is killed at the end of the test.
 func RunIn(tb testing.TB, dir string, env []string) *Process {
 	tb.Helper()
-	p, err := Start(dir, env)
-	if err != nil {
-		tb.Fatal(err)
-	}
+	p := check.Must(Start(dir, env))(tb)
 	tb.Cleanup(func() { _ = p.End(syscall.SIGKILL) }) // it may have ended
 	return p
 }
@@ -220,7 +216,5 @@ func (p *Process) End(signal syscall.Signal) error {
 // Signal sends a signal to a running server.
 func (p *Process) Signal(tb testing.TB, signal syscall.Signal) {
 	tb.Helper()
-	if err := p.Cmd.Process.Signal(signal); err != nil {
-		tb.Fatal(err)
-	}
+	check.NoError(tb, p.Cmd.Process.Signal(signal))
 }

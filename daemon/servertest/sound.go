@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"pressbox/audio/pulse/pulsetest"
+	"pressbox/check"
 	"pressbox/daemon/client"
 )
 
@@ -60,12 +61,8 @@ func CalibratedDir(tb testing.TB) string {
 func WriteState(tb testing.TB, dir, name, content string) {
 	tb.Helper()
 	path := filepath.Join(dir, "state", name)
-	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-		tb.Fatal(err)
-	}
-	if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
-		tb.Fatal(err)
-	}
+	check.NoError(tb, os.MkdirAll(filepath.Dir(path), 0o700))
+	check.NoError(tb, os.WriteFile(path, []byte(content), 0o600))
 }
 
 func calibrate(tb testing.TB) []byte {
@@ -79,9 +76,7 @@ func calibrate(tb testing.TB) []byte {
 				WordsPerMinute *float64 `json:"words_per_minute"`
 			} `json:"voices"`
 		}
-		if err := s.Call(tb.Context(), http.MethodGet, "/voices", nil, &list); err != nil {
-			tb.Fatal(err)
-		}
+		check.NoError(tb, s.Call(tb.Context(), http.MethodGet, "/voices", nil, &list))
 		remaining = 0
 		for _, v := range list.Voices {
 			if v.WordsPerMinute == nil {
@@ -89,14 +84,8 @@ func calibrate(tb testing.TB) []byte {
 			}
 		}
 	}
-	if err := s.End(syscall.SIGTERM); err != nil {
-		tb.Fatal(err)
-	}
-	store, err := os.ReadFile(filepath.Join(s.dir, "state", "pressbox.db"))
-	if err != nil {
-		tb.Fatal(err)
-	}
-	return store
+	check.NoError(tb, s.End(syscall.SIGTERM))
+	return check.Must(os.ReadFile(filepath.Join(s.dir, "state", "pressbox.db")))(tb)
 }
 
 // Post creates an announcement.
@@ -134,9 +123,5 @@ func (s *Server) AwaitStatus(id, status string) {
 // Samples returns the samples of an announcement's speech.
 func (s *Server) Samples(request client.Announcement) []float32 {
 	s.tb.Helper()
-	clip, err := s.Speech(s.tb.Context(), request)
-	if err != nil {
-		s.tb.Fatal(err)
-	}
-	return clip.Samples
+	return check.Must(s.Speech(s.tb.Context(), request))(s.tb).Samples
 }

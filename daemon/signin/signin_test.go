@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"pressbox/check"
 	"pressbox/daemon/settings"
 )
 
@@ -13,9 +14,7 @@ func TestClientSecret(t *testing.T) {
 	dir := t.TempDir()
 	write := func(name, text string) string {
 		path := filepath.Join(dir, name)
-		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		check.NoError(t, os.WriteFile(path, []byte(text), 0o600))
 		return path
 	}
 	file := write("file", "in the file\n")

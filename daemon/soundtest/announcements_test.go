@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"pressbox/audio/pulse/pulsetest"
+	"pressbox/check"
 	"pressbox/daemon/client"
 	"pressbox/daemon/servertest"
 )
@@ -77,10 +78,7 @@ func TestAnnouncement_urgentGain(t *testing.T) {
 func awaitHealth(tb testing.TB, url string, done func(client.Health) bool) {
 	tb.Helper()
 	for {
-		h, err := client.HealthAt(tb.Context(), url)
-		if err != nil {
-			tb.Fatal(err)
-		}
+		h := check.Must(client.HealthAt(tb.Context(), url))(tb)
 		if done(h) {
 			return
 		}

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"pressbox/audio/pulse/pulsetest"
+	"pressbox/check"
 	"pressbox/daemon/replica"
 	"pressbox/daemon/servertest"
 )
@@ -23,15 +24,11 @@ func TestGame_scoringPlayAnnounced(t *testing.T) {
 			return
 		}
 		received := 0 // the length of the recording when the client received the last frame
-		if err := p.Connect(func(f replica.Frame) bool { received = recording.Len(); return scored(t, f) }); err != nil {
-			t.Fatal(err)
-		}
+		check.NoError(t, p.Connect(func(f replica.Frame) bool { received = recording.Len(); return scored(t, f) }))
 		awaitCall(t, recording, received)
 	})
 	var queue struct{ Queue, Recent []any }
-	if err := s.Call(t.Context(), http.MethodGet, "/notify", nil, &queue); err != nil {
-		t.Fatal(err)
-	}
+	check.NoError(t, s.Call(t.Context(), http.MethodGet, "/notify", nil, &queue))
 	if len(queue.Queue)+len(queue.Recent) > 0 {
 		t.Errorf("the commentary is among the announcements: %v", queue)
 	}
@@ -47,9 +44,7 @@ func scored(tb testing.TB, f replica.Frame) bool {
 	if f.T != "event" {
 		return false
 	}
-	if err := json.Unmarshal(f.D, &e); err != nil {
-		tb.Fatal(err)
-	}
+	check.NoError(tb, json.Unmarshal(f.D, &e))
 	return e.Legal != nil && e.Now.Score.Home+e.Now.Score.Away > 0
 }
 

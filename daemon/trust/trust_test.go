@@ -10,6 +10,7 @@ import (
 	"syscall"
 	"testing"
 
+	"pressbox/check"
 	"pressbox/daemon/trust/trusttest"
 )
 
@@ -125,23 +126,17 @@ func TestFile_onHost(t *testing.T) {
 	file, link := filepath.Join(parent, ".env"), filepath.Join(parent, "link")
 	strangers := filepath.Join(t.TempDir(), "f")
 	for _, path := range []string{file, strangers} {
-		if err := os.WriteFile(path, nil, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		check.NoError(t, os.WriteFile(path, nil, 0o600))
 	}
 	trusttest.Give(t, filepath.Dir(strangers))
-	if err := os.Symlink(strangers, link); err != nil {
-		t.Fatal(err)
-	}
+	check.NoError(t, os.Symlink(strangers, link))
 	if err := File(file); err != nil {
 		t.Errorf("a file of root's: %v", err)
 	}
 	if err := File(link); (err != nil) != root {
 		t.Errorf("a link to another user's file: %v", err)
 	}
-	if err := os.Chmod(file, 0o622); err != nil {
-		t.Fatal(err)
-	}
+	check.NoError(t, os.Chmod(file, 0o622))
 	if err := File(file); (err != nil) != root {
 		t.Errorf("a file that others may write: %v", err)
 	}
@@ -154,10 +149,7 @@ func TestFile_onHost(t *testing.T) {
 func TestPeer_users(t *testing.T) {
 	t.Parallel()
 	root := os.Geteuid() == 0
-	own, err := net.Listen("unix", filepath.Join(t.TempDir(), "s"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	own := check.Must(net.Listen("unix", filepath.Join(t.TempDir(), "s")))(t)
 	t.Cleanup(func() { _ = own.Close() })
 	other := trusttest.Listen(t, filepath.Join(t.TempDir(), "s"))
 	for _, tt := range []struct {
@@ -170,10 +162,7 @@ func TestPeer_users(t *testing.T) {
 		{"the service's", other, Account{UID: trusttest.Stranger}.Name(), false},
 		{"another user's", other, "no-such-user", root},
 	} {
-		conn, err := net.Dial("unix", tt.l.Addr().String())
-		if err != nil {
-			t.Fatal(err)
-		}
+		conn := check.Must(net.Dial("unix", tt.l.Addr().String()))(t)
 		t.Cleanup(func() { _ = conn.Close() })
 		if err := Peer(conn.(*net.UnixConn), tt.service); errors.Is(err, ErrPeer) != tt.refused || err != nil && !tt.refused {
 			t.Errorf("%s server: %v", tt.name, err)

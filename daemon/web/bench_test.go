@@ -4,6 +4,7 @@ import (
 	"net/http/httptest"
 	"testing"
 
+	"pressbox/check"
 	"pressbox/daemon/web/site"
 	"pressbox/daemon/web/webtest"
 )
@@ -27,8 +28,6 @@ func BenchmarkRefusedAnnouncement(b *testing.B) {
 func BenchmarkNew(b *testing.B) {
 	r := webtest.NewRig(b)
 	for b.Loop() {
-		if _, err := site.New(r.Config); err != nil {
-			b.Fatal(err)
-		}
+		check.Must(site.New(r.Config))(b)
 	}
 }

@@ -40,11 +40,8 @@ func TestPage_files(t *testing.T) {
 		}
 		body := []byte(gzipped.Text)
 		if gzipped.Header.Get("Content-Encoding") == "gzip" {
-			z, err := gzip.NewReader(gzipped.Body)
-			check.NoError(t, err)
-			if body, err = io.ReadAll(z); err != nil {
-				t.Fatal(err)
-			}
+			z := check.Must(gzip.NewReader(gzipped.Body))(t)
+			body = check.Must(io.ReadAll(z))(t)
 		} else if filepath.Ext(file[2]) != ".woff2" {
 			t.Errorf("%s is not compressed", file[2])
 		}

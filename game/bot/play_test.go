@@ -8,6 +8,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"pressbox/check"
 	"pressbox/game"
 	"pressbox/game/bot/bottest"
 	"pressbox/game/chance"
@@ -89,11 +90,7 @@ func compete(tb testing.TB, games int, dh bool) *contest {
 
 func season(tb testing.TB, n int) []teams.Roster {
 	tb.Helper()
-	clubs, err := league.Season(n)
-	if err != nil {
-		tb.Fatal(err)
-	}
-	return clubs
+	return check.Must(league.Season(n))(tb)
 }
 
 // fixtures returns all pairings of the clubs of a season.

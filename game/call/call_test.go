@@ -45,8 +45,7 @@ func newGame(tb testing.TB, dh bool) game.State {
 	for side, c := range clubs() {
 		lineups[side] = gametest.Lineup(c, dh)
 	}
-	s := check.Must(game.New(game.Options{DH: dh}, clubs(), lineups))(tb)
-	return s
+	return check.Must(game.New(game.Options{DH: dh}, clubs(), lineups))(tb)
 }
 
 // situation returns a game in a situation, see [gametest.SetSituation].
@@ -95,12 +94,11 @@ func played(t *testing.T, line string) (before game.State, p game.Play, after ga
 	t.Helper()
 	part := strings.Split(line+" |", " | ")
 	before = situation(t, part[0])
-	p, err := retro.Parse(&before, strings.TrimSuffix(part[1], " |"))
-	check.NoError(t, err)
+	p = check.Must(retro.Parse(&before, strings.TrimSuffix(part[1], " |")))(t)
 	if len(part) > 2 {
 		p.Pitches = strings.TrimSuffix(part[2], " |")
 	}
-	after, err = before.Apply(p)
+	after, err := before.Apply(p)
 	if err != nil {
 		t.Fatalf("%s: %v", line, err)
 	}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"testing"
 
+	"pressbox/check"
 	"pressbox/game"
 	"pressbox/game/bot/bottest"
 	"pressbox/game/call"
@@ -15,10 +16,7 @@ import (
 // The laws of calls on real games hold for games between two bots, too.
 func TestCommentator_simulatedGames(t *testing.T) {
 	t.Parallel()
-	clubs, err := league.Season(3)
-	if err != nil {
-		t.Fatal(err)
-	}
+	clubs := check.Must(league.Season(3))(t)
 	book, all := call.English(), claims()
 	for n := range 24 {
 		p := bottest.Pair(t, clubs[n%8], clubs[(n+1+n/8)%8], n%2 == 0)

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"testing"
 
+	"pressbox/check"
 	"pressbox/game"
 	"pressbox/game/gametest"
 )
@@ -114,9 +115,5 @@ func fullState(tb testing.TB) game.State {
 		}
 		lineups[side] = gametest.Lineup(clubs[side], true)
 	}
-	s, err := game.New(game.Options{DH: true}, clubs, lineups)
-	if err != nil {
-		tb.Fatal(err)
-	}
-	return s
+	return check.Must(game.New(game.Options{DH: true}, clubs, lineups))(tb)
 }

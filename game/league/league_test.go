@@ -24,8 +24,7 @@ import (
 
 func season(tb testing.TB, n int) []teams.Roster {
 	tb.Helper()
-	clubs := check.Must(league.Season(n))(tb)
-	return clubs
+	return check.Must(league.Season(n))(tb)
 }
 
 // rosters returns the rosters of all seasons.

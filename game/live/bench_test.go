@@ -65,8 +65,7 @@ func commitTime(b *testing.B, s *store.Store) time.Duration {
 // benchGames returns games over a journal.
 func benchGames(b *testing.B, j live.Journal) *live.Games {
 	b.Helper()
-	games := check.Must(live.New(b.Context(), live.Config{Journal: j, Rosters: builtIn(), Log: slog.New(slog.DiscardHandler)}))(b)
-	return games
+	return check.Must(live.New(b.Context(), live.Config{Journal: j, Rosters: builtIn(), Log: slog.New(slog.DiscardHandler)}))(b)
 }
 
 // A benchGame is a game against the bot, replaced by another when it ends, with a spectator.
@@ -96,7 +95,7 @@ func (g *benchGame) next() protocol.Command {
 		}
 		g.begin(withBot)
 		g.client = &client{watcher: g.watch(ann, 0), who: ann}
-		spectator, err := g.Watch(g.Context(), carl, g.id, 0, func(m *protocol.Message) bool {
+		spectator := check.Must(g.Watch(g.Context(), carl, g.id, 0, func(m *protocol.Message) bool {
 			if e, ok := m.Data.(*protocol.Event); ok && e.State != nil {
 				select {
 				case g.seen <- time.Now():
@@ -104,8 +103,7 @@ func (g *benchGame) next() protocol.Command {
 				}
 			}
 			return true
-		})
-		check.NoError(g, err)
+		}))(g)
 		g.leave = []func(){g.client.leave, spectator}
 		legal, _ = g.legal()
 	}
@@ -185,9 +183,7 @@ func fill(b *testing.B, to live.Journal, n int) {
 		if i%10 == 0 {
 			c.Summary, c.Moves, c.Box = renamed(half, r.id, id), c.Moves[:len(c.Moves)/2], nil
 		}
-		if _, err := to.Append(b.Context(), c); err != nil {
-			b.Fatal(err)
-		}
+		check.Must(to.Append(b.Context(), c))(b)
 	}
 }
 
@@ -200,9 +196,7 @@ func renamed(summary []byte, old, id string) []byte {
 func BenchmarkLoadGame(b *testing.B) {
 	r := begun(b, hotSeat)
 	end := r.playFirst()
-	if _, err := r.reloaded(r.journal).WinProbability(b.Context(), r.id); err != nil {
-		b.Fatal(err)
-	}
+	check.Must(r.reloaded(r.journal).WinProbability(b.Context(), r.id))(b)
 	b.ReportMetric(float64(end.Revision), "moves")
 	for b.Loop() {
 		b.StopTimer()

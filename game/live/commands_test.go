@@ -271,13 +271,12 @@ func TestSubmit_savedAcknowledgedPublished(t *testing.T) {
 		return uint64(len(moves))
 	}
 	acked := false
-	leave, err := r.Watch(t.Context(), carl, r.id, r.get(ann).Revision, func(m *protocol.Message) bool {
+	leave := check.Must(r.Watch(t.Context(), carl, r.id, r.get(ann).Revision, func(m *protocol.Message) bool {
 		if (m.Type == "event" || m.Type == "skip") && (!acked || saved() < m.Revision) {
 			t.Errorf("revision %d was published before it was acknowledged, or saved", m.Revision)
 		}
 		return true
-	})
-	check.NoError(r, err)
+	}))(r)
 	defer leave()
 	for range 25 {
 		legal := r.get(ann).Legal

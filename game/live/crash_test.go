@@ -136,8 +136,7 @@ func (p *player) prepare() {
 			p.submit(who, c)
 		}
 	}
-	_, err := p.Watch(p.Context(), carl, p.id, 0, p.record(carl))
-	check.NoError(p, err)
+	check.Must(p.Watch(p.Context(), carl, p.id, 0, p.record(carl)))(p)
 }
 
 // turn lets each manager decide once.

@@ -74,26 +74,22 @@ func TestDice_verifiable(t *testing.T) {
 	var at chance.Progress
 	var bold *bool
 	plays := 0
-	all, err := r.Events(t.Context(), carl, r.id, 0)
-	check.NoError(r, err)
+	all := check.Must(r.Events(t.Context(), carl, r.id, 0))(r)
 	for _, m := range all {
 		e, ok := m.Data.(*protocol.Event)
 		switch {
 		case !ok:
 		case e.Kind == protocol.Substituted:
-			s, err = s.Substitute(e.Subs...)
-			check.NoError(r, err)
+			s = check.Must(s.Substitute(e.Subs...))(r)
 		case e.Kind == protocol.Answered:
 			bold = e.Bold
 		case e.Kind == protocol.Played:
-			turn, err := sim.Resolve(&s, at, *e.Calls)
-			check.NoError(r, err)
+			turn := check.Must(sim.Resolve(&s, at, *e.Calls))(r)
 			play := turn.Final(bold != nil && *bold)
 			if text(t, play) != text(t, e.Play) {
 				t.Fatalf("revision %d: %s, the seed gives %s", m.Revision, text(t, e.Play), text(t, play))
 			}
-			s, err = s.Apply(play)
-			check.NoError(r, err)
+			s = check.Must(s.Apply(play))(r)
 			at, bold = turn.Next, nil
 			plays++
 		}
@@ -189,8 +185,7 @@ func TestNew_rebuildsOldSummaries(t *testing.T) {
 	played.begin(hotSeat, private, innings(3))
 	played.playOut()
 	want := maps.Clone(r.journal.summaries)
-	lists, err := r.List(ann, live.Query{})
-	check.NoError(r, err)
+	lists := check.Must(r.List(ann, live.Query{}))(r)
 	for name, old := range map[string]string{"0.1.0": `{"game":{"id":"x","rev":7}}`, "newer": `{"version":99,"id":"x"}`, "broken": "}"} {
 		for id := range want {
 			r.journal.summaries[id] = []byte(old)
@@ -206,8 +201,7 @@ func TestNew_rebuildsOldSummaries(t *testing.T) {
 		}
 		again.decide(ann) // the journal still takes the next move
 		want = maps.Clone(r.journal.summaries)
-		lists, err = again.List(ann, live.Query{})
-		check.NoError(r, err)
+		lists = check.Must(again.List(ann, live.Query{}))(r)
 	}
 	for id := range want {
 		r.journal.summaries[id] = []byte("}")

@@ -170,8 +170,7 @@ func TestRematch_reservesTheSide(t *testing.T) {
 	}
 	rematch := func(who protocol.Person) protocol.Game {
 		t.Helper()
-		g := check.Must(r.Rematch(t.Context(), who, first.ID))(r)
-		return g
+		return check.Must(r.Rematch(t.Context(), who, first.ID))(r)
 	}
 	var racing sync.WaitGroup
 	ids := make([]string, 4)

@@ -206,34 +206,29 @@ func (r *rig) begin(options ...option) protocol.Game {
 
 func (r *rig) join(who protocol.Person) protocol.Game {
 	r.Helper()
-	g := check.Must(r.Join(r.Context(), who, r.id))(r)
-	return g
+	return check.Must(r.Join(r.Context(), who, r.id))(r)
 }
 
 func (r *rig) suggest(who protocol.Person, side game.Side) game.Lineup {
 	r.Helper()
-	l := check.Must(r.Suggest(r.Context(), who, r.id, side))(r)
-	return l
+	return check.Must(r.Suggest(r.Context(), who, r.id, side))(r)
 }
 
 // submitLineup submits the suggested line-up.
 func (r *rig) submitLineup(who protocol.Person, side game.Side) protocol.Game {
 	r.Helper()
-	g := check.Must(r.SetLineup(r.Context(), who, r.id, side, r.suggest(who, side)))(r)
-	return g
+	return check.Must(r.SetLineup(r.Context(), who, r.id, side, r.suggest(who, side)))(r)
 }
 
 func (r *rig) concede(who protocol.Person) protocol.Game {
 	r.Helper()
-	g := check.Must(r.Concede(r.Context(), who, r.id))(r)
-	return g
+	return check.Must(r.Concede(r.Context(), who, r.id))(r)
 }
 
 // get returns the game as who sees it.
 func (r *rig) get(who protocol.Person) protocol.Game {
 	r.Helper()
-	g := check.Must(r.Game(r.Context(), who, r.id))(r)
-	return g
+	return check.Must(r.Game(r.Context(), who, r.id))(r)
 }
 
 // events returns the game's events as who sees them.

@@ -120,10 +120,9 @@ func (m *Match) positions(tb testing.TB) []*Match {
 // dump returns all of a position as text.
 func dump(tb testing.TB, p *Position) string {
 	tb.Helper()
-	data, err := json.Marshal([]any{
+	data := check.Must(json.Marshal([]any{
 		p.Revision, p.Status, p.Result, p.state, p.moment, p.Decision, p.sealed, p.question, p.Pause, p.seats[0].replaced, p.seats[1].replaced,
-	})
-	check.NoError(tb, err)
+	}))(tb)
 	return string(data)
 }
 
@@ -148,8 +147,8 @@ func checkTx(t *testing.T, m *Match, tx *Tx) {
 	moves := check.Must(tx.Moves())(t)
 	p := m.Position
 	for _, data := range moves {
-		decoded, err := decodeMove(data)
-		check.NoError(t, err)
+		decoded := check.Must(decodeMove(data))(t)
+		var err error
 		if p, err = p.apply(decoded); err != nil {
 			t.Fatalf("%s: %v", data, err)
 		}

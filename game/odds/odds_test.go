@@ -5,6 +5,7 @@ import (
 	"math"
 	"testing"
 
+	"pressbox/check"
 	"pressbox/game"
 	"pressbox/game/bot/bottest"
 	"pressbox/game/chance"
@@ -208,10 +209,7 @@ func TestModel_calibrated(t *testing.T) {
 	var expected, won, seen [bins]float64
 	var clubs []teams.Roster
 	for n := range league.LastSeason {
-		season, err := league.Season(n + 1)
-		if err != nil {
-			t.Fatal(err)
-		}
+		season := check.Must(league.Season(n + 1))(t)
 		clubs = append(clubs, season...)
 	}
 	tables := map[int]*Model{}

@@ -4,6 +4,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"pressbox/check"
 	"pressbox/game"
 	"pressbox/game/gametest"
 	"pressbox/game/retro"
@@ -13,11 +14,7 @@ import (
 func events2020(b *testing.B) (path string, games []*retro.Game) {
 	b.Helper()
 	path = filepath.Join(gametest.SeasonDir(b), "retrosheet-events-2020.tar.gz")
-	games, err := readEvents(path)
-	if err != nil {
-		b.Fatal(err)
-	}
-	return path, games
+	return path, check.Must(readEvents(path))(b)
 }
 
 // BenchmarkSeason replays the 2020 season, scoring included.
@@ -41,8 +38,6 @@ func BenchmarkSeason(b *testing.B) {
 func BenchmarkRead(b *testing.B) {
 	path, _ := events2020(b)
 	for b.Loop() {
-		if _, err := readEvents(path); err != nil {
-			b.Fatal(err)
-		}
+		check.Must(readEvents(path))(b)
 	}
 }

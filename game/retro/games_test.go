@@ -43,12 +43,11 @@ func TestGame_ownGames(t *testing.T) {
 	for _, g := range ownGames(t) {
 		t.Run(g.ID, func(t *testing.T) {
 			t.Parallel()
-			end, err := g.Replay(func(step *retro.Step, b *game.Scorebook) {
+			end := check.Must(g.Replay(func(step *retro.Step, b *game.Scorebook) {
 				if err := b.Prove(&step.After); err != nil {
 					t.Errorf("line %d %s: %v", step.Line, step.Event, err)
 				}
-			})
-			check.NoError(t, err)
+			}))(t)
 			gametest.Golden(t, g.ID+".box", boxText(end))
 			if err := writeRead(g); err != nil {
 				t.Error(err)

@@ -16,6 +16,7 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"pressbox/check"
 	"pressbox/game"
 	"pressbox/game/gametest"
 	"pressbox/game/retro"
@@ -66,9 +67,7 @@ func readSeason(t *testing.T, dir, year string) *season {
 	wait.Go(func() { s.gameRows, errs[1] = readTable(filepath.Join(dir, "golden-games-"+year+".csv.gz")) })
 	wait.Go(func() { s.games, errs[2] = readEvents(filepath.Join(dir, "retrosheet-events-"+year+".tar.gz")) })
 	wait.Wait()
-	if err := errors.Join(errs[:]...); err != nil {
-		t.Fatal(err)
-	}
+	check.NoError(t, errors.Join(errs[:]...))
 	return s
 }
 

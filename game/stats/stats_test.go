@@ -8,6 +8,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"pressbox/check"
 	"pressbox/game"
 	"pressbox/game/stats"
 	"pressbox/game/teams"
@@ -32,10 +33,7 @@ func TestAccumulator_standings(t *testing.T) {
 	} {
 		acc.Add(r)
 	}
-	got, err := json.Marshal(acc.Standings())
-	if err != nil {
-		t.Fatal(err)
-	}
+	got := check.Must(json.Marshal(acc.Standings()))(t)
 	const want = `[` +
 		`{"team":{"id":"ELM","abbrev":"ELM","name":"The ELM"},"g":4,"w":3,"l":1,"t":0,"pct":0.75,"gb":0,"rs":18,"ra":5,"streak":"W3",` +
 		`"home":{"w":2,"l":0,"t":0},"away":{"w":1,"l":1,"t":0}},` +

@@ -354,8 +354,7 @@ func TestClient_run(t *testing.T) {
 
 func list(t *testing.T, r *rig) teams.List {
 	t.Helper()
-	got := check.Must(r.Teams(t.Context(), 3))(t)
-	return got
+	return check.Must(r.Teams(t.Context(), 3))(t)
 }
 
 // A team with too few players is an error; the others are not affected.

@@ -174,10 +174,7 @@ func connect(t *testing.T, a *api, c teamdata.Config, change ...func(*teamdata.C
 	for _, f := range change {
 		f(&c)
 	}
-	var err error
-	if r.Client, err = teamdata.New(c); err != nil {
-		t.Fatal(err)
-	}
+	r.Client = check.Must(teamdata.New(c))(t)
 	r.stop = check.Run(t, r.Run)
 	return r
 }

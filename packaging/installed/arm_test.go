@@ -17,6 +17,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"pressbox/check"
 )
 
 // emulatedTime is long because emulation on a busy host is slow.
@@ -85,13 +87,8 @@ func speech(t *testing.T, root, state, text string, by ...string) []int16 {
 		"PATH=" + os.Getenv("PATH"), "PORT=0", "HOST=127.0.0.1", "STATE_DIR=" + state, "PULSE_SERVER=unix:" + state + "/none",
 		"MODEL_DIR=" + bundledVoice(t, root), "ONNXRUNTIME_LIB=" + filepath.Join(root, "usr/lib/pressbox/libonnxruntime.so"),
 	}
-	said, err := cmd.StderrPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	said := check.Must(cmd.StderrPipe())(t)
+	check.NoError(t, cmd.Start())
 	defer func() {
 		_ = cmd.Process.Signal(syscall.SIGTERM)
 		go func() { _, _ = io.Copy(io.Discard, said) }()
@@ -101,10 +98,7 @@ func speech(t *testing.T, root, state, text string, by ...string) []int16 {
 	}()
 	stop := time.AfterFunc(emulatedTime, func() { _ = cmd.Process.Kill() })
 	defer stop.Stop()
-	address, err := listening(said)
-	if err != nil {
-		t.Fatal(err)
-	}
+	address := check.Must(listening(said))(t)
 	go func() { _, _ = io.Copy(io.Discard, said) }()
 	fetch(t, address, "Hello.") // returns when the voice is loaded
 	file := filepath.Join(t.TempDir(), "said.wav")
@@ -115,10 +109,7 @@ func speech(t *testing.T, root, state, text string, by ...string) []int16 {
 // samplesIn returns the samples of a WAV file with a single data chunk.
 func samplesIn(t *testing.T, file string) []int16 {
 	t.Helper()
-	content, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	content := check.Must(os.ReadFile(file))(t)
 	_, rest, found := bytes.Cut(content, []byte("data"))
 	if !found || len(rest) < 4 || !bytes.HasPrefix(content, []byte("RIFF")) {
 		t.Fatalf("%s is no WAV file: %d bytes", file, len(content))
@@ -133,9 +124,7 @@ func bundledVoice(t *testing.T, root string) string {
 	dir := t.TempDir()
 	for _, suffix := range []string{".onnx", ".onnx.json"} {
 		name := "en_US-pressbox-medium" + suffix
-		if err := os.Symlink(filepath.Join(root, "usr/share/pressbox/models", name), filepath.Join(dir, name)); err != nil {
-			t.Fatal(err)
-		}
+		check.NoError(t, os.Symlink(filepath.Join(root, "usr/share/pressbox/models", name), filepath.Join(dir, name)))
 	}
 	return dir
 }
@@ -156,15 +145,9 @@ func listening(said io.Reader) (address string, err error) {
 // fetch returns the PCM of a text, and retries until the voice is loaded.
 func fetch(t *testing.T, address, text string) []byte {
 	t.Helper()
-	body, err := json.Marshal(speechRequest(text))
-	if err != nil {
-		t.Fatal(err)
-	}
+	body := check.Must(json.Marshal(speechRequest(text)))(t)
 	for deadline := time.Now().Add(emulatedTime); ; {
-		resp, err := http.Post(address+"/v1/audio/speech", "application/json", bytes.NewReader(body))
-		if err != nil {
-			t.Fatal(err)
-		}
+		resp := check.Must(http.Post(address+"/v1/audio/speech", "application/json", bytes.NewReader(body)))(t)
 		answer, err := io.ReadAll(resp.Body)
 		resp.Body.Close()
 		switch {

@@ -16,6 +16,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"pressbox/check"
 )
 
 // Time limits. No wait for a condition is longer than waitTime.
@@ -73,10 +75,7 @@ func (h *host) try(args ...string) string {
 // copyIn copies a file into the host's /root.
 func (h *host) copyIn(file string) (path string) {
 	h.t.Helper()
-	content, err := os.ReadFile(file)
-	if err != nil {
-		h.t.Fatal(err)
-	}
+	content := check.Must(os.ReadFile(file))(h.t)
 	path = filepath.Join("/root", filepath.Base(file))
 	h.write(path, content)
 	return path
@@ -86,12 +85,8 @@ func (h *host) copyIn(file string) (path string) {
 func (h *host) write(path string, content []byte) {
 	h.t.Helper()
 	outside := filepath.Join(h.root, path)
-	if err := os.MkdirAll(filepath.Dir(outside), 0o755); err != nil {
-		h.t.Fatal(err)
-	}
-	if err := os.WriteFile(outside, content, 0o644); err != nil {
-		h.t.Fatal(err)
-	}
+	check.NoError(h.t, os.MkdirAll(filepath.Dir(outside), 0o755))
+	check.NoError(h.t, os.WriteFile(outside, content, 0o644))
 }
 
 // exists reports whether the host has a file or folder.
@@ -123,13 +118,8 @@ func (h *host) now() (cursor string) {
 func (h *host) logged(since, text string) {
 	h.t.Helper()
 	cmd := h.command("timeout", strconv.Itoa(int(waitTime.Seconds())), "journalctl", "--follow", "--after-cursor="+since, "--all", "--output=cat", "--unit=pressbox.service")
-	out, err := cmd.StdoutPipe()
-	if err != nil {
-		h.t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		h.t.Fatal(err)
-	}
+	out := check.Must(cmd.StdoutPipe())(h.t)
+	check.NoError(h.t, cmd.Start())
 	defer func() {
 		_ = out.Close()
 		_ = cmd.Process.Kill()

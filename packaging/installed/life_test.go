@@ -11,6 +11,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"pressbox/check"
 )
 
 // TestDebian_boots fails if this package cannot be tested here.
@@ -188,10 +190,7 @@ func testJournal(s *server) {
 	if got := s.journal("--catalog", "--after-cursor="+since, "--unit=pressbox.service"); !strings.Contains(got, explained) {
 		s.t.Errorf("the journal has no explanation with %q:\n%s", explained, got)
 	}
-	resp, err := s.request("POST", "/v1/audio/speech", speechRequest("Play ball!"), nil)
-	if err != nil {
-		s.t.Fatal(err)
-	}
+	resp := check.Must(s.request("POST", "/v1/audio/speech", speechRequest("Play ball!"), nil))(s.t)
 	id := resp.Header.Get("X-Request-Id")
 	if got := s.journal("--output=verbose", "PRESSBOX_REQUEST_ID="+id); !strings.Contains(got, "/v1/audio/speech") {
 		s.t.Errorf("request %q is not found in the journal by its id: %s", id, got)

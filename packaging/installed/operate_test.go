@@ -12,6 +12,8 @@ import (
 	"path/filepath"
 	"strings"
 	"time"
+
+	"pressbox/check"
 )
 
 // testPowerCut kills the host while announcements wait. They are spoken after the next
@@ -91,23 +93,14 @@ func (s *server) serveVoice(name, address string) {
 	s.t.Helper()
 	files, about := map[string][]byte{}, map[string]any{}
 	for shipped, sold := range map[string]string{".onnx": name + ".onnx", ".onnx.json": name + ".onnx.json", ".MODEL_CARD": "MODEL_CARD"} {
-		content, err := os.ReadFile("../../models/en_US-pressbox-medium" + shipped)
-		if err != nil {
-			s.t.Fatal(err)
-		}
+		content := check.Must(os.ReadFile("../../models/en_US-pressbox-medium" + shipped))(s.t)
 		path, sum := filepath.Join("en/en_US/copy/medium", sold), md5.Sum(content)
 		files["/"+path] = content
 		about[path] = map[string]any{"size_bytes": len(content), "md5_digest": hex.EncodeToString(sum[:])}
 	}
-	index, err := json.Marshal(map[string]any{name: map[string]any{"language": map[string]string{"name_english": "English"}, "num_speakers": 1, "files": about}})
-	if err != nil {
-		s.t.Fatal(err)
-	}
+	index := check.Must(json.Marshal(map[string]any{name: map[string]any{"language": map[string]string{"name_english": "English"}, "num_speakers": 1, "files": about}}))(s.t)
 	files["/voices.json"] = index
-	l, err := s.listen("tcp", address)
-	if err != nil {
-		s.t.Fatal(err)
-	}
+	l := check.Must(s.listen("tcp", address))(s.t)
 	server := &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(files[r.URL.Path]))
 	})}

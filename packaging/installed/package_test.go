@@ -12,6 +12,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"pressbox/check"
 )
 
 // nativeArch returns Debian's name of the local architecture.
@@ -51,10 +53,7 @@ func testPackage(t *testing.T, suffix string) string {
 // version returns the newest version in the changelog.
 func version(t *testing.T) string {
 	t.Helper()
-	content, err := os.ReadFile("../../CHANGELOG.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	content := check.Must(os.ReadFile("../../CHANGELOG.md"))(t)
 	for line := range strings.Lines(string(content)) {
 		if entry, ok := strings.CutPrefix(line, "## "); ok {
 			number, _, _ := strings.Cut(entry, " ")
@@ -106,9 +105,7 @@ func TestPackage_rejectsARMv6(t *testing.T) {
 			refused bool
 		}{{"armv6l", true}, {"armv7l", false}, {"aarch64", false}, {"x86_64", false}} {
 			bin := t.TempDir()
-			if err := os.WriteFile(filepath.Join(bin, "uname"), []byte("#!/bin/sh\necho "+tt.machine+"\n"), 0o755); err != nil {
-				t.Fatal(err)
-			}
+			check.NoError(t, os.WriteFile(filepath.Join(bin, "uname"), []byte("#!/bin/sh\necho "+tt.machine+"\n"), 0o755))
 			cmd := exec.Command(filepath.Join(dir, "preinst"), "install")
 			cmd.Env = []string{"PATH=" + bin + ":/usr/bin:/bin"}
 			out, err := cmd.CombinedOutput()
@@ -124,10 +121,7 @@ func TestPackage_rejectsARMv6(t *testing.T) {
 func TestPackage_hasBillOfMaterials(t *testing.T) {
 	t.Parallel()
 	dir := unpack(t, currentPackage(t))
-	content, err := os.ReadFile(filepath.Join(dir, "usr/share/doc/pressbox/sbom.cdx.json"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	content := check.Must(os.ReadFile(filepath.Join(dir, "usr/share/doc/pressbox/sbom.cdx.json")))(t)
 	var bill struct {
 		BomFormat, SpecVersion string
 		Components             []struct {
@@ -145,10 +139,7 @@ func TestPackage_hasBillOfMaterials(t *testing.T) {
 			components[c.Name] = c.Hashes[0].Content
 		}
 	}
-	program, err := buildinfo.ReadFile(filepath.Join(dir, "usr/bin/pressbox"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	program := check.Must(buildinfo.ReadFile(filepath.Join(dir, "usr/bin/pressbox")))(t)
 	want := map[string]string{"onnxruntime": sha256Of(t, filepath.Join(dir, "usr/lib/pressbox/libonnxruntime.so"))}
 	for _, m := range program.Deps {
 		want[m.Path] = m.Version
@@ -170,10 +161,7 @@ func TestPackage_hasBillOfMaterials(t *testing.T) {
 // sha256Of returns the SHA-256 of a file in hexadecimal.
 func sha256Of(t *testing.T, file string) string {
 	t.Helper()
-	content, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	content := check.Must(os.ReadFile(file))(t)
 	s := sha256.Sum256(content)
 	return hex.EncodeToString(s[:])
 }

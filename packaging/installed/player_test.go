@@ -13,6 +13,8 @@ import (
 	"time"
 
 	"github.com/gorilla/websocket"
+
+	"pressbox/check"
 )
 
 // A player plays both sides of a game while the server is restarted.
@@ -34,10 +36,7 @@ const movePause = 100 * time.Millisecond // between two moves, so that the game 
 // play signs up an account and plays until finish is called.
 func (s *server) play() *player {
 	s.t.Helper()
-	jar, err := cookiejar.New(nil)
-	if err != nil {
-		s.t.Fatal(err)
-	}
+	jar := check.Must(cookiejar.New(nil))(s.t)
 	person := *s
 	person.http.Jar = jar
 	t := &player{server: &person, stop: make(chan struct{})}
@@ -66,15 +65,10 @@ func (s *server) play() *player {
 func (t *player) signUp() {
 	t.t.Helper()
 	page, err := t.http.Get("http://127.0.0.1:8888/api/auth/idp/login")
-	if err != nil {
-		t.t.Fatal(err)
-	}
+	check.NoError(t.t, err)
 	page.Body.Close()
 	form := url.Values{"form": {"create"}, "name": {"Manager"}, "passphrase": {"a dog in a boat"}}
-	signedIn, err := t.http.PostForm(page.Request.URL.String(), form)
-	if err != nil {
-		t.t.Fatal(err)
-	}
+	signedIn := check.Must(t.http.PostForm(page.Request.URL.String(), form))(t.t)
 	signedIn.Body.Close()
 	t.mustRequest("GET", "/api/auth/me", nil, nil)
 }

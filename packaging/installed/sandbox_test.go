@@ -11,6 +11,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"pressbox/check"
 )
 
 const shippedUnit = "/usr/lib/systemd/system/pressbox.service"
@@ -109,19 +111,14 @@ func (s *server) checkHome() {
 func (s *server) systemd() int {
 	s.t.Helper()
 	var version int
-	if _, err := fmt.Sscanf(s.run("systemctl", "--version"), "systemd %d", &version); err != nil {
-		s.t.Fatal(err)
-	}
+	check.Must(fmt.Sscanf(s.run("systemctl", "--version"), "systemd %d", &version))(s.t)
 	return version
 }
 
 // installProbe copies the probe to the host, and creates the files that it accesses.
 func (s *server) installProbe() {
 	s.t.Helper()
-	program, err := os.Executable()
-	if err != nil {
-		s.t.Fatal(err)
-	}
+	program := check.Must(os.Executable())(s.t)
 	s.run("rm", "-f", "/usr/local/bin/probe", probeDevice)
 	s.run("mv", s.copyIn(program), "/usr/local/bin/probe")
 	s.run("chmod", "0755", "/usr/local/bin/probe")
@@ -171,8 +168,6 @@ func (s *server) probe(unit string, without []string) map[string]string {
 	s.run("systemctl", "daemon-reload")
 	s.run("systemctl", "start", name)
 	done := make(map[string]string)
-	if err := json.Unmarshal([]byte(s.run("cat", out)), &done); err != nil {
-		s.t.Fatal(err)
-	}
+	check.NoError(s.t, json.Unmarshal([]byte(s.run("cat", out)), &done))
 	return done
 }

@@ -11,6 +11,8 @@ import (
 	"strconv"
 	"sync"
 	"time"
+
+	"pressbox/check"
 )
 
 const rate = 24000 // samples per second of PCM from /v1/audio/speech
@@ -100,13 +102,8 @@ func (s *server) record() *recording {
 	r := &recording{ended: make(chan struct{})}
 	r.cmd = s.command("parec", "--server=unix:/run/pressbox-audio/native", "--device=@DEFAULT_MONITOR@",
 		"--raw", "--format=s16le", "--channels=1", "--rate="+strconv.Itoa(rate), "--latency-msec=20")
-	var err error
-	if r.out, err = r.cmd.StdoutPipe(); err != nil {
-		s.t.Fatal(err)
-	}
-	if err := r.cmd.Start(); err != nil {
-		s.t.Fatal(err)
-	}
+	r.out = check.Must(r.cmd.StdoutPipe())(s.t)
+	check.NoError(s.t, r.cmd.Start())
 	go func() {
 		defer close(r.ended)
 		for part := make([]byte, 4096); ; {

@@ -298,8 +298,7 @@ func repository(t *testing.T) string {
 	if root := os.Getenv("LANGUAGE_ROOT"); root != "" {
 		return root
 	}
-	root := check.Must(filepath.Abs("../.."))(t)
-	return root
+	return check.Must(filepath.Abs("../.."))(t)
 }
 
 // File names are portable: a shell redirection that went wrong is not committed.

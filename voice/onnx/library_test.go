@@ -5,14 +5,13 @@ import (
 	"path/filepath"
 	"slices"
 	"testing"
+
+	"pressbox/check"
 )
 
 func TestCandidates_order(t *testing.T) {
 	t.Parallel()
-	program, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
+	program := check.Must(os.Executable())(t)
 	want := []string{filepath.Join(filepath.Dir(program), "libonnxruntime.so"), "/usr/lib/pressbox/libonnxruntime.so"}
 	if got := candidates(""); len(got) < 2 || !slices.Equal(got[:2], want) {
 		t.Errorf("candidates start with %q, want %q", got, want)

@@ -47,8 +47,7 @@ var hello = []int64{1, 0, 20, 0, 59, 0, 24, 0, 120, 0, 27, 0, 100, 0, 10, 0, 2}
 
 func infer(tb testing.TB, m voice.Model, in voice.Input) []float32 {
 	tb.Helper()
-	samples := check.Must(m.Infer(context.Background(), in))(tb)
-	return samples
+	return check.Must(m.Infer(context.Background(), in))(tb)
 }
 
 // The models produce level × sin(0.1 × t), so any sample shows the level.

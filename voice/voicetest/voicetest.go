@@ -53,8 +53,7 @@ func Path(tb testing.TB, name string) string {
 // Config returns the config of a bundled voice.
 func Config(tb testing.TB, name string) *voice.Config {
 	tb.Helper()
-	config := check.Must(voice.ParseConfig(Read(tb, "models/"+name+".onnx.json")))(tb)
-	return config
+	return check.Must(voice.ParseConfig(Read(tb, "models/"+name+".onnx.json")))(tb)
 }
 
 // Names returns the names of the bundled voices.
@@ -78,8 +77,7 @@ func ChangedJSON(tb testing.TB, changes string) []byte {
 	check.NoError(tb, json.Unmarshal(Read(tb, "models/"+Bundled+".onnx.json"), &config))
 	check.NoError(tb, json.Unmarshal([]byte(changes), &with))
 	merge(config, with)
-	data := check.Must(json.Marshal(config))(tb)
-	return data
+	return check.Must(json.Marshal(config))(tb)
 }
 
 func merge(into, with map[string]any) {

@@ -9,6 +9,8 @@ import (
 	"slices"
 	"sync"
 	"time"
+
+	"pressbox/check"
 )
 
 // A Recording holds what the sink "speaker" has played since Record, silence
@@ -29,10 +31,7 @@ func (s *Server) Record() *Recording {
 	s.tb.Helper()
 	parec := s.command("parec", "--server="+s.Address, "--device=speaker.monitor", "--raw", "--format=float32le",
 		fmt.Sprintf("--rate=%d", s.cfg.Rate), "--channels=1", "--latency-msec=20")
-	pipe, err := parec.StdoutPipe()
-	if err != nil {
-		s.tb.Fatal(err)
-	}
+	pipe := check.Must(parec.StdoutPipe())(s.tb)
 	if err := parec.Start(); err != nil {
 		s.tb.Fatalf("start parec (\"make parts\" installs it): %v", err)
 	}

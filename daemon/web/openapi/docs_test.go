@@ -5,6 +5,7 @@ import (
 	"io"
 	"testing"
 
+	"pressbox/check"
 	"pressbox/daemon/web/webtest"
 )
 
@@ -17,10 +18,7 @@ func TestDocs_assets(t *testing.T) {
 		if gzipped.Header.Get("Content-Encoding") != "gzip" || gzipped.Header.Get("Vary") != "Accept-Encoding" {
 			t.Errorf("GET %s: %v", path, gzipped.Header)
 		}
-		z, err := gzip.NewReader(gzipped.Body)
-		if err != nil {
-			t.Fatal(err)
-		}
+		z := check.Must(gzip.NewReader(gzipped.Body))(t)
 		unzipped, err := io.ReadAll(z)
 		if err != nil || plain != string(unzipped) || len(plain) < 50_000 {
 			t.Errorf("GET %s: %d bytes plain, %d unzipped, %v", path, len(plain), len(unzipped), err)

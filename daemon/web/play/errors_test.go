@@ -71,13 +71,10 @@ func (brokenJournal) Boxes(_ context.Context, games []string) (map[string][]byte
 // the game.
 func TestErrors_unreadableBoxScore(t *testing.T) {
 	t.Parallel()
-	s, err := store.Open(filepath.Join(t.TempDir(), "broken.db"), store.Options{})
-	check.NoError(t, err)
+	s := check.Must(store.Open(filepath.Join(t.TempDir(), "broken.db"), store.Options{}))(t)
 	defer s.Close()
 	p := webtest.NewGamesRig(t, func(cfg *site.Config) {
-		if cfg.Play.Games, err = live.New(t.Context(), live.Config{Journal: brokenJournal{s.Games()}, Rosters: webtest.Clubs{}, Log: cfg.Log}); err != nil {
-			t.Fatal(err)
-		}
+		cfg.Play.Games = check.Must(live.New(t.Context(), live.Config{Journal: brokenJournal{s.Games()}, Rosters: webtest.Clubs{}, Log: cfg.Log}))(t)
 	})
 	anna := p.Player(t, "Anna")
 	id := anna.CreateGame(`{"opponent": "bot"}`).ID

@@ -7,6 +7,7 @@ import (
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
+	"pressbox/check"
 	"pressbox/daemon/web/play"
 	"pressbox/daemon/web/webtest"
 )
@@ -81,10 +82,7 @@ func TestParseFrame_matchesSchemas(t *testing.T) {
 		if _, code := play.ParseFrame([]byte(frame)); (code == "") != valid {
 			t.Errorf("%s: code %q, want valid %t", frame, code, valid)
 		}
-		value, err := jsonschema.UnmarshalJSON(strings.NewReader(frame))
-		if err != nil {
-			t.Fatal(err)
-		}
+		value := check.Must(jsonschema.UnmarshalJSON(strings.NewReader(frame)))(t)
 		kind, _, _ := strings.Cut(strings.TrimPrefix(frame, `{"t":"`), `"`)
 		if err := webtest.FrameSchemas()(kind).Validate(value); (err == nil) != valid {
 			t.Errorf("%s: schema error %v, want valid %t", frame, err, valid)

@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"pressbox/check"
 	"pressbox/daemon/web/webtest"
 )
 
@@ -28,10 +29,7 @@ type faultyProxy struct {
 
 func newFaultyProxy(t *testing.T, to string, seed uint64) *faultyProxy {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	l := check.Must(net.Listen("tcp", "127.0.0.1:0"))(t)
 	c := &faultyProxy{Listener: l, to: to, dice: rand.New(rand.NewPCG(seed, 7))}
 	var running sync.WaitGroup
 	running.Go(func() {

@@ -33,9 +33,7 @@ func serveAt(t *testing.T, scheme, host string, handler http.Handler) (origin st
 	server := httptest.NewUnstartedServer(handler)
 	check.NoError(t, server.Listener.Close())
 	var err error
-	if server.Listener, err = net.Listen("tcp", lantest.Address+":0"); err != nil {
-		t.Fatal(err)
-	}
+	server.Listener = check.Must(net.Listen("tcp", lantest.Address+":0"))(t)
 	if scheme == "https" {
 		server.StartTLS()
 	} else {
@@ -102,17 +100,15 @@ func (b *tab) signUp(origin, name, wait string) {
 func (b *tab) fetch(method, address string) string {
 	b.t.Helper()
 	script := fmt.Sprintf(`fetch(%q, {method: %q, credentials: "include"}).then(r => "" + r.status, () => "blocked")`, address, method)
-	status := check.Must(chromedp.Run(b.ctx, chromedp.Evaluate[string](script, chromedp.EvalAwaitPromise)))(b.t)
-	return status
+	return check.Must(chromedp.Run(b.ctx, chromedp.Evaluate[string](script, chromedp.EvalAwaitPromise)))(b.t)
 }
 
 // cookies returns name, path, Secure and HttpOnly of the cookies for the addresses.
 func (b *tab) cookies(addresses ...string) string {
 	b.t.Helper()
-	result, err := chromedp.Run(b.ctx, func(ctx context.Context, t *chromedp.Target) (network.GetCookiesResult, error) {
+	result := check.Must(chromedp.Run(b.ctx, func(ctx context.Context, t *chromedp.Target) (network.GetCookiesResult, error) {
 		return chromedp.Call(ctx, network.GetCookies, network.GetCookiesParams{URLs: addresses})
-	})
-	check.NoError(b.t, err)
+	}))(b.t)
 	var all []string
 	for _, c := range result.Cookies {
 		all = append(all, fmt.Sprintf("%s %s %v %v", c.Name, c.Path, c.Secure, c.HTTPOnly))

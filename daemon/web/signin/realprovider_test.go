@@ -74,12 +74,11 @@ func newProviderRig(t *testing.T, provider string) *providerRig {
 	redirect, secret := a.url+callbackURL, auth.NewSecret()
 	a.issuer = startProvider(t, redirect, secret)
 	a.Rig = webtest.NewSignInRig(t, func(c *site.Config) {
-		p, err := idp.New(idp.Config{
+		p := check.Must(idp.New(idp.Config{
 			Provider: provider, ClientID: "pressbox", ClientSecret: secret, Issuer: a.issuer, Scopes: []string{"openid", "profile"},
 			AuthURL: a.issuer + "/auth", TokenURL: a.issuer + "/token", UserinfoURL: a.issuer + "/me",
 			Cache: noCache{}, Now: time.Now, Log: slog.New(slog.DiscardHandler),
-		})
-		check.NoError(t, err)
+		}))(t)
 		c.SignIn.SignIn.Provider, c.SignIn.SignIn.ProviderName, c.SignIn.Redirect = p, provider, redirect
 	})
 	a.Secret("client secret", secret)

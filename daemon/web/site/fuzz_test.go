@@ -11,6 +11,7 @@ import (
 
 	"pressbox/auth"
 	"pressbox/auth/authtest"
+	"pressbox/check"
 	"pressbox/daemon/web/webtest"
 	"pressbox/game/protocol"
 )
@@ -80,7 +81,5 @@ func undo(t *testing.T, p *webtest.Rig, id string, w *httptest.ResponseRecorder)
 	if w.Code == http.StatusAccepted {
 		_, err = p.Announcer.CancelWaiting(t.Context())
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.NoError(t, err)
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"pressbox/check"
 	"pressbox/daemon/web/site"
 	"pressbox/daemon/web/webtest"
 )
@@ -57,10 +58,7 @@ func TestRoutes_documented(t *testing.T) {
 
 func TestOpenAPI_served(t *testing.T) {
 	t.Parallel()
-	want, err := site.OpenAPI("1.2.3")
-	if err != nil {
-		t.Fatal(err)
-	}
+	want := check.Must(site.OpenAPI("1.2.3"))(t)
 	r := webtest.NewRig(t)
 	if got := r.Do(t, "GET", "/openapi.json", "").Want(200); got.Text != string(want) {
 		t.Error("GET /openapi.json differs from OpenAPI(version)")

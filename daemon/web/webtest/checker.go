@@ -192,6 +192,5 @@ func (op Operation) checkResponse(tb testing.TB, resp *http.Response) (schema st
 // Schema returns the schema that ref leads to.
 func (c *Checker) Schema(tb testing.TB, ref string) *jsonschema.Schema {
 	tb.Helper()
-	schema := check.Must(c.schemas.At(ref))(tb)
-	return schema
+	return check.Must(c.schemas.At(ref))(tb)
 }

@@ -67,9 +67,7 @@ func NewGamesRig(tb testing.TB, change ...func(*site.Config)) *Rig {
 	r := newRig(tb)
 	r.GameStore = openStore(tb)
 	withGames := func(cfg *site.Config) {
-		var err error
-		r.Games, err = live.New(tb.Context(), live.Config{Journal: r.GameStore.Games(), Rosters: Clubs{}, Announcer: cfg.Announcements.Announcer, Log: cfg.Log})
-		check.NoError(tb, err)
+		r.Games = check.Must(live.New(tb.Context(), live.Config{Journal: r.GameStore.Games(), Rosters: Clubs{}, Announcer: cfg.Announcements.Announcer, Log: cfg.Log}))(tb)
 		cfg.Play.Games, cfg.Season = r.Games, league.LastSeason
 	}
 	r.startSignIn(append([]func(*site.Config){withGames}, change...))

@@ -59,8 +59,7 @@ func (m *Manager) Side() string {
 // NewReplica returns a replica of the game in a response of GET /api/games/{id}.
 func NewReplica(tb testing.TB, g Page) *replica.Replica {
 	tb.Helper()
-	r := check.Must(replica.New([]byte(g.Text)))(tb)
-	return r
+	return check.Must(replica.New([]byte(g.Text)))(tb)
 }
 
 // A Manager plays a game over a websocket: it chooses among the legal actions and

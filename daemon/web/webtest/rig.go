@@ -215,8 +215,7 @@ func (r *Rig) start(change []func(*site.Config)) {
 	r.T.Helper()
 	queue := announce.Config{Max: 3, TTL: 10 * time.Minute, Rate: 170, Volume: 100}
 	var err error
-	r.Announcer, err = announce.New(queue, r.Store, r.Speaker, &Sink{r.Release}, slog.New(slog.DiscardHandler))
-	check.NoError(r.T, err)
+	r.Announcer = check.Must(announce.New(queue, r.Store, r.Speaker, &Sink{r.Release}, slog.New(slog.DiscardHandler)))(r.T)
 	check.Run(r.T, r.Announcer.Run)
 	r.T.Cleanup(func() { close(r.Release) }) // otherwise the announcer waits for it
 	r.Config = site.Config{

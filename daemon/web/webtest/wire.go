@@ -140,8 +140,7 @@ func ListenUnix(t *testing.T) (l net.Listener, path string) {
 	check.NoError(t, err)
 	t.Cleanup(func() { _ = os.RemoveAll(dir) })
 	path = filepath.Join(dir, "s")
-	l, err = new(net.ListenConfig).Listen(t.Context(), "unix", path)
-	check.NoError(t, err)
+	l = check.Must(new(net.ListenConfig).Listen(t.Context(), "unix", path))(t)
 	t.Cleanup(func() { _ = l.Close() }) // the server may have closed it
 	return l, path
 }
