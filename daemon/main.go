@@ -16,7 +16,9 @@ import (
 	"pressbox/daemon/settings"
 	"pressbox/daemon/signin"
 	"pressbox/daemon/web"
+	"pressbox/daemon/web/play"
 	"pressbox/daemon/web/site"
+	"pressbox/game/live"
 	"pressbox/store"
 	"pressbox/voice/espeak/confine"
 )
@@ -55,7 +57,13 @@ func administration(cfg settings.Config, st *store.Store, log *slog.Logger) (htt
 	if err != nil {
 		return nil, err
 	}
-	return site.NewAccountAdmin(site.Config{Config: web.Config{Log: log, Version: version}, SignIn: s.Web})
+	games, err := live.New(context.Background(), live.Config{Journal: st.Games(), Log: log})
+	if err != nil {
+		return nil, err
+	}
+	return site.NewAccountAdmin(site.Config{
+		Config: web.Config{Log: log, Version: version}, SignIn: s.Web, Play: play.Config{Games: games},
+	})
 }
 
 // releaseDate returns the date of this version; the zero time if it is unknown.

@@ -106,7 +106,7 @@ func (p Program) revokeTokenCommand() *cobra.Command {
 
 // notFound returns err, or a shorter error if err is the problem not_found.
 func notFound(what, name string, err error) error {
-	if p, ok := errors.AsType[*client.ProblemError](err); ok && p.Code == "not_found" {
+	if p, ok := errors.AsType[*client.ProblemError](err); ok && (p.Code == "not_found" || p.Code == "unknown_game") {
 		return exitcode.With(exitcode.Refused, fmt.Errorf("there is no %s %q", what, name))
 	}
 	return err

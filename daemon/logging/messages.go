@@ -279,6 +279,10 @@ func gameMessages() []Message {
 			"The store is nearly full, and the old game @PRESSBOX_GAME@ could not be deleted to make room: @PRESSBOX_ERR@.",
 		},
 		{
+			"8ed4c80dd6954fda8da70a540d7c109e", "game removed by the administrator",
+			"The administrator deleted the game @PRESSBOX_GAME@ with \"pressbox games remove\".",
+		},
+		{
 			"8d3f5b1c9a2e4f60b7c4d1e86f0a3b57", "game summary not saved",
 			"The summary of the game @PRESSBOX_GAME@ was rebuilt from its moves and could not be saved: @PRESSBOX_ERR@. It is rebuilt at the next start. Usually the disk is full.",
 		},

@@ -79,8 +79,9 @@ func (g *Games) create(ctx context.Context, by protocol.Person, o *match.Origin)
 	if err != nil {
 		return protocol.Game{}, err
 	}
+	g.deleteExcess(ctx, by)
 	crowded, err := g.config.Journal.Append(ctx, c)
-	for errors.Is(err, ErrFull) && g.makeRoom(ctx) {
+	for errors.Is(err, ErrFull) && g.makeRoom(ctx, by) {
 		crowded, err = g.config.Journal.Append(ctx, c)
 	}
 	if err != nil {
@@ -89,7 +90,7 @@ func (g *Games) create(ctx context.Context, by protocol.Person, o *match.Origin)
 	g.updateSummary(s, nil)
 	g.wakeAt(time.Now().Add(pendingFor))
 	if crowded {
-		g.makeRoom(ctx)
+		g.makeRoom(ctx, by)
 	}
 	return g.Game(ctx, by, s.ID)
 }

@@ -190,6 +190,9 @@ func (m *liveMatch) commit(ctx context.Context, tx *match.Tx, ack Send) error {
 		return err
 	}
 	crowded, err := m.games.config.Journal.Append(ctx, c)
+	for errors.Is(err, ErrFull) && m.games.makeRoom(ctx, m.Creator) {
+		crowded, err = m.games.config.Journal.Append(ctx, c)
+	}
 	if err != nil {
 		return unavailable(err, "save the game")
 	}
@@ -210,7 +213,7 @@ func (m *liveMatch) commit(ctx context.Context, tx *match.Tx, ack Send) error {
 	}
 	m.inconsistent = false
 	if crowded {
-		m.games.makeRoom(ctx)
+		m.games.makeRoom(ctx, protocol.Person{})
 	}
 	return nil
 }

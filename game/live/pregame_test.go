@@ -7,7 +7,6 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"pressbox/check"
@@ -214,6 +213,7 @@ func (r *rig) fourGames(private [4]bool) (ids [4]string) {
 			}
 		})
 		if n < 3 {
+			r.playAlone(ann)
 			r.concede(ann)
 		}
 		ids[n] = r.id
@@ -232,53 +232,6 @@ func (r *rig) found(ids [4]string) (numbers string) {
 		}
 	}
 	return numbers
-}
-
-// When space runs out, the private game that finished first is deleted; listed and unfinished games stay.
-func TestMakeRoom_oldestPrivateFinished(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		r := newRig(t, newJournal())
-		defer r.run()()
-		ids := r.fourGames([4]bool{false, true, true, true})
-		standings := func(want int) {
-			t.Helper()
-			if s, err := r.Standings(t.Context(), 3); err != nil || s[0].Games != want {
-				t.Errorf("%s, %v, want %d games", text(t, s), err, want)
-			}
-		}
-		standings(3)
-		r.journal.crowded = true
-		for n, want := range []string{"0123", "023", "03", "03"} {
-			if got := r.found(ids); got != want || len(r.journal.summaries) != len(want) {
-				t.Errorf("after %d moves games %s exist, %d in the journal, want %s", n, got, len(r.journal.summaries), want)
-			}
-			pass(time.Minute + time.Second)
-			r.decide(ann)
-		}
-		standings(1)
-	})
-}
-
-// If there is no room for a new game, the oldest private finished ones are deleted; listed ones are not.
-func TestMakeRoom_forNewGame(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		r := newRig(t, newJournal())
-		defer r.run()()
-		ids := r.fourGames([4]bool{true, false, true, true})
-		r.journal.before = func(c live.Change) error {
-			if c.First == 1 && len(r.journal.summaries) >= 3 {
-				return live.ErrFull
-			}
-			return nil
-		}
-		r.create()
-		if got := r.found(ids); got != "13" {
-			t.Errorf("games %s exist, want 13", got)
-		}
-		r.wantCode("without private finished games", second(r.Create(t.Context(), ann, request())), protocol.StoreFull)
-	})
 }
 
 // One person may have created 200 games that are not finished; ending or cancelling one makes room for another.

@@ -26,6 +26,7 @@ func TestReports_agreeWithPlays(t *testing.T) {
 	for n := range 3 {
 		r.begin(innings(3), hotSeat)
 		if n == 2 {
+			r.playAlone(ann)
 			r.concede(ann)
 		}
 		games = append(games, r.playOut())
@@ -98,6 +99,7 @@ func TestStandings_emptySeasonsNotCached(t *testing.T) {
 	if n := r.Seasons(); n != 0 {
 		t.Errorf("%d seasons are cached, want none", n)
 	}
+	r.playAlone(ann)
 	g := r.concede(ann)
 	if all, err := r.Standings(t.Context(), g.Season); err != nil || len(all) != 2 || r.Seasons() != 1 {
 		t.Errorf("after a game: %s, %v, %d cached", text(t, all), err, r.Seasons())

@@ -177,6 +177,11 @@ func (m *liveMatch) runDue(ctx context.Context) time.Time {
 		m.timeOut(ctx, at)
 	}
 	if len(m.subscribers) == 0 && !at.Before(m.idle.Add(evictAfter)) {
+		if m.isUnplayed() {
+			if err := m.delete(ctx); err != nil && ctx.Err() == nil {
+				m.games.config.Log.Error("old game not deleted", "game", m.id, "err", err)
+			}
+		}
 		m.evict()
 		return time.Time{}
 	}

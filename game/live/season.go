@@ -30,9 +30,9 @@ type season struct {
 	games map[string]struct{} // counted in stats
 }
 
-// add adds a finished game, once.
+// add adds a finished game, once; a game without a play does not count.
 func (s *season) add(g *match.Summary, box game.BoxScore) {
-	if _, ok := s.games[g.ID]; ok {
+	if _, ok := s.games[g.ID]; ok || withoutPlay(box) {
 		return
 	}
 	s.games[g.ID] = struct{}{}
@@ -147,30 +147,4 @@ func (g *Games) finished(season int) []*summary {
 	}
 	slices.SortFunc(games, func(a, b *summary) int { return byTime(a.Finished, b.Finished, a.ID, b.ID) })
 	return games
-}
-
-// makeRoom deletes the private game that finished first and is not in memory. It returns false if there is none.
-func (g *Games) makeRoom(ctx context.Context) bool {
-	g.mu.Lock()
-	var oldest *summary
-	for _, s := range g.summaries {
-		if s.Status == protocol.Finished && !s.Listed() && g.loaded[s.ID] == nil && (oldest == nil || s.Finished.Before(oldest.Finished)) {
-			oldest = s
-		}
-	}
-	if oldest == nil {
-		g.mu.Unlock()
-		return false
-	}
-	delete(g.summaries, oldest.ID)
-	g.mu.Unlock()
-	if _, err := g.config.Journal.Append(context.WithoutCancel(ctx), Change{Game: oldest.ID}); err != nil {
-		g.config.Log.Error("old game not deleted", "game", oldest.ID, "err", err)
-		g.mu.Lock()
-		g.summaries[oldest.ID] = oldest
-		g.mu.Unlock()
-		return false
-	}
-	g.season.invalidate(oldest.Season)
-	return true
 }

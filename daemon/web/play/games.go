@@ -39,6 +39,7 @@ type handlers struct {
 	*web.Server
 	Config
 	buffers sync.Pool // write buffers of websockets
+	created creations
 }
 
 // Routes returns the routes of this package.
@@ -58,10 +59,10 @@ func (h *handlers) lobbyRoutes() []web.Route {
 	return []web.Route{
 		web.NewRoute(http.MethodPost, "/api/games", web.SessionRequired, h.createGame, web.Operation{
 			ID: "createGame", Tag: "games", Summary: "Create a game",
-			Description: "The game copies both rosters. It starts when both line-ups are submitted. A person can have at most 200 pending and active games.",
+			Description: "The game copies both rosters. It starts when both line-ups are submitted. An account can create 30 games an hour and have at most 200 pending and active ones; of its finished games, the last 500 are stored. A game that ends without a play is not stored.",
 			Request:     "GameRequest",
 			Responses:   []web.Response{{Status: http.StatusCreated, Description: "The game is saved.", Schema: "Game", Location: true}},
-			Problems:    []int{http.StatusConflict, http.StatusServiceUnavailable},
+			Problems:    []int{http.StatusConflict, http.StatusTooManyRequests, http.StatusServiceUnavailable},
 		}),
 		web.NewRoute(http.MethodGet, "/api/games", web.SessionRequired, h.listGames, web.Operation{
 			ID: "listGames", Tag: "games", Summary: "List pending, active and finished games",
@@ -101,7 +102,7 @@ func (h *handlers) lobbyRoutes() []web.Route {
 		web.NewRoute(http.MethodPost, "/api/games/:id/rematch", web.SessionRequired, h.rematch, web.Operation{
 			ID: "rematch", Tag: "games", Summary: "Create a game with the same teams and options",
 			Responses: []web.Response{{Status: http.StatusCreated, Description: "The new game.", Schema: "Game", Location: true}},
-			Problems:  changeProblems(),
+			Problems:  append(changeProblems(), http.StatusTooManyRequests),
 		}),
 	}
 }
@@ -156,6 +157,9 @@ func personOf(r *http.Request) protocol.Person {
 }
 
 func (h *handlers) createGame(w http.ResponseWriter, r *http.Request) error {
+	if err := h.allowCreation(r); err != nil {
+		return err
+	}
 	request := protocol.Request{Options: protocol.Defaults()}
 	if err := h.Decode(w, r, "GameRequest", &request); err != nil {
 		return err
@@ -258,6 +262,9 @@ func sideOf(r *http.Request) (game.Side, error) {
 }
 
 func (h *handlers) rematch(w http.ResponseWriter, r *http.Request) error {
+	if err := h.allowCreation(r); err != nil {
+		return err
+	}
 	g, err := h.Games.Rematch(r.Context(), personOf(r), web.Param(r, "id"))
 	if err != nil {
 		return err

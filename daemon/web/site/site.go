@@ -51,14 +51,14 @@ func Routes() []web.Route {
 }
 
 // NewAccountAdmin returns a handler of only the administrator's routes of
-// accounts and API tokens.
+// accounts, API tokens and games.
 func NewAccountAdmin(cfg Config) (http.Handler, error) {
 	in := authenticator(&cfg)
 	s, err := web.New(cfg.Config)
 	if err != nil {
 		return nil, err
 	}
-	if s, err = mount(s, signin.AdminRoutes(s, in), &openapi.Documents{}, cfg.Version); err != nil {
+	if s, err = mount(s, slices.Concat(signin.AdminRoutes(s, in), play.AdminRoutes(s, cfg.Play)), &openapi.Documents{}, cfg.Version); err != nil {
 		return nil, err
 	}
 	return s.AdminHandler(), nil
@@ -96,5 +96,6 @@ func routes(s *web.Server, cfg Config, in *signin.Authenticator, docs *openapi.D
 		play.Routes(s, cfg.Play),
 		admin.Routes(s, cfg.Admin),
 		signin.AdminRoutes(s, in),
+		play.AdminRoutes(s, cfg.Play),
 	)
 }

@@ -1,0 +1,42 @@
+package play
+
+import (
+	"net/http"
+
+	"pressbox/daemon/web"
+	"pressbox/game/live"
+)
+
+// AdminRoutes returns the administrator's routes of games. They answer 404 if
+// there are no games.
+func AdminRoutes(s *web.Server, cfg Config) []web.Route {
+	h := &handlers{Server: s, Config: cfg}
+	const tag = "administration"
+	return web.When([]web.Route{
+		web.NewRoute(http.MethodGet, "/admin/games", web.AdminSocket, h.listAllGames, web.Operation{
+			ID: "listAllGames", Tag: tag, Summary: "List all games, listed and private, oldest first",
+			Responses: []web.Response{{Status: http.StatusOK, Description: "The games.", Schema: "StoredGameList"}},
+		}),
+		web.NewRoute(http.MethodDelete, "/admin/games/:id", web.AdminSocket, h.removeGame, web.Operation{
+			ID: "removeGame", Tag: tag, Summary: "Delete a game, whatever its status",
+			Responses: []web.Response{{Status: http.StatusNoContent, Description: "The game is deleted."}},
+			Problems:  []int{http.StatusNotFound, http.StatusServiceUnavailable},
+		}),
+	}, func() bool { return h.Games != nil })
+}
+
+func (h *handlers) listAllGames(w http.ResponseWriter, _ *http.Request) error {
+	return web.WriteJSON(w, http.StatusOK, struct {
+		Games []live.StoredGame `json:"games"`
+	}{append([]live.StoredGame{}, h.Games.Stored()...)})
+}
+
+func (h *handlers) removeGame(w http.ResponseWriter, r *http.Request) error {
+	id := web.Param(r, "id")
+	if err := h.Games.Remove(r.Context(), id); err != nil {
+		return err
+	}
+	h.Log().Info("game removed by the administrator", "game", id)
+	w.WriteHeader(http.StatusNoContent)
+	return nil
+}

@@ -1,0 +1,52 @@
+package live
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"slices"
+	"testing"
+	"time"
+
+	"pressbox/game/match"
+	"pressbox/game/protocol"
+)
+
+// deletions is a journal that records deleted games.
+type deletions struct {
+	Journal
+	games []string
+}
+
+func (d *deletions) Append(_ context.Context, c Change) (bool, error) {
+	d.games = append(d.games, c.Game)
+	return false, nil
+}
+
+// The 501st finished game of a person replaces the oldest one, and no one else's.
+func TestDeleteExcess_oldestOwn(t *testing.T) {
+	t.Parallel()
+	ann, bob := protocol.Person{ID: "ann"}, protocol.Person{ID: "bob"}
+	journal := &deletions{}
+	g := &Games{config: Config{Journal: journal, Log: slog.New(slog.DiscardHandler)}, summaries: map[string]*summary{}, loaded: map[string]*liveMatch{}}
+	finished := time.Now().Add(-time.Hour)
+	add := func(by protocol.Person, n int) {
+		id := fmt.Sprint(by.ID, n)
+		g.summaries[id] = &summary{Summary: &match.Summary{
+			ID: id, Creator: by, Status: protocol.Finished, Finished: finished.Add(time.Duration(n) * time.Second),
+		}}
+	}
+	add(bob, 0)
+	for n := 1; n < maxFinishedPerPerson; n++ {
+		add(ann, n)
+	}
+	g.deleteExcess(t.Context(), ann)
+	if len(journal.games) != 0 {
+		t.Errorf("below the limit, %v were deleted", journal.games)
+	}
+	add(ann, maxFinishedPerPerson)
+	g.deleteExcess(t.Context(), ann)
+	if !slices.Equal(journal.games, []string{"ann1"}) || len(g.summaries) != maxFinishedPerPerson {
+		t.Errorf("%v were deleted, %d are left; want ann1 and %d", journal.games, len(g.summaries), maxFinishedPerPerson)
+	}
+}
