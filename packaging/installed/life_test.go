@@ -34,6 +34,7 @@ func lifeCycle(t *testing.T, suite string) {
 	}{
 		{"Install", testInstall, false},
 		{"Upgrade", testUpgrade, false},
+		{"PrivateSettings", testPrivateSettings, false},
 		{"Hardening", testHardening, false},
 		{"Sandbox", testSandbox, false},
 		{"Administrators", testAdministrators, false},
@@ -97,6 +98,26 @@ func testUpgrade(s *server) {
 	}
 	if got := s.run("getent", "passwd", "pressbox"); !strings.Contains(got, ":/var/lib/pressbox-audio:") || !s.exists("/var/lib/pressbox-audio"+volumes) {
 		s.t.Errorf("the home of the user was not moved: %s; with its volumes: %v", got, s.exists("/var/lib/pressbox-audio"+volumes))
+	}
+}
+
+// testPrivateSettings checks that the installation makes the settings private, or fails with
+// the reason.
+func testPrivateSettings(s *server) {
+	configure := func() (string, error) {
+		out, err := s.command("/var/lib/dpkg/info/pressbox.postinst", "configure", version(s.t)).CombinedOutput()
+		return string(out), err
+	}
+	s.run("chmod", "0644", settingsFile)
+	s.run("mount", "--bind", settingsFile, settingsFile)
+	s.run("mount", "-o", "remount,bind,ro", settingsFile)
+	out, err := configure()
+	s.run("umount", settingsFile)
+	if err == nil || !strings.Contains(out, settingsFile+" may be readable by every user") {
+		s.t.Errorf("settings that stay readable: %v: %s", err, out)
+	}
+	if out, err := configure(); err != nil || s.run("stat", "--format=%U:%G %a", settingsFile) != "root:pressbox 640" {
+		s.t.Errorf("readable settings: %v: %s", err, out)
 	}
 }
 
