@@ -2,6 +2,7 @@ package web
 
 import (
 	"net/http"
+	"net/netip"
 	"time"
 
 	"github.com/julienschmidt/httprouter"
@@ -148,18 +149,36 @@ func (s *Server) authorizeRoute(rt Route, r *http.Request) error {
 // LimitLoopback is set. A client with an unknown address counts as the peer of
 // the connection.
 func (s *Server) Allow(l *Limiter, r *http.Request) error {
-	info := infoOf(r.Context())
-	client := info.client
-	if info.local || client.IsLoopback() && !s.cfg.LimitLoopback {
+	client, limited := s.countedAs(r)
+	if !limited {
 		return nil
-	}
-	if !client.IsValid() {
-		client = remoteAddr(r.RemoteAddr)
 	}
 	if wait := l.reserve(client, time.Now()); wait > 0 {
 		return &RetryError{Err: ErrTooManyRequests, After: wait}
 	}
 	return nil
+}
+
+// countedAs returns the address as which a request is counted, and whether it is
+// limited.
+func (s *Server) countedAs(r *http.Request) (client netip.Addr, limited bool) {
+	info := infoOf(r.Context())
+	client = info.client
+	limited = !info.local && (!client.IsLoopback() || s.cfg.LimitLoopback)
+	if !client.IsValid() {
+		client = remoteAddr(r.RemoteAddr)
+	}
+	return client, limited
+}
+
+// ClientBlock returns the block of addresses as which the client of a request is
+// counted; zero if it is not limited.
+func (s *Server) ClientBlock(r *http.Request) netip.Prefix {
+	client, limited := s.countedAs(r)
+	if !limited {
+		return netip.Prefix{}
+	}
+	return s.cfg.Blocks.Of(client).Host
 }
 
 // Param returns a parameter of the path, such as "id".

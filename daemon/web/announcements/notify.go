@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"net/netip"
 	"slices"
 	"time"
 
@@ -30,13 +31,13 @@ type Config struct {
 type handlers struct {
 	*web.Server
 	Config
-	speeches chan struct{} // one element for each speech request in progress
+	speeches speechSlots
 }
 
 // Routes returns the routes of this package. Those under NOTIFY_ACCESS are also
 // served below /api, where a session permits them as well.
 func Routes(s *web.Server, cfg Config) []web.Route {
-	h := &handlers{s, cfg, make(chan struct{}, maxSpeeches)}
+	h := &handlers{s, cfg, speechSlots{clients: map[netip.Prefix]bool{}}}
 	guarded := slices.Concat(h.notifyRoutes(), h.eventRoutes(), h.speechRoutes(), h.speakableRoutes())
 	return slices.Concat(guarded, underAPI(guarded), h.voiceRoutes())
 }

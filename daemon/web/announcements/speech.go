@@ -6,6 +6,8 @@ import (
 	"io"
 	"math"
 	"net/http"
+	"net/netip"
+	"sync"
 	"time"
 
 	"pressbox/audio"
@@ -14,11 +16,12 @@ import (
 )
 
 const (
-	maxSpeeches = 2      // concurrent requests; each uses a processor
+	maxSpeeches = 2      // concurrent requests, one of a client; each uses a processor
 	pcmRate     = 24_000 // samples per second of OpenAI's "pcm"
-	// speechTimeout is the time for a client to read a clip, plus twice its
-	// duration: some clients play speech as it arrives.
-	speechTimeout = 20 * time.Second
+	// A client has speechTimeout to read, and speechSlowness times the duration of the
+	// speech: some clients play speech as it arrives.
+	speechTimeout  = 5 * time.Second
+	speechSlowness = 1.2
 
 	minRate, maxRate = 60, 400 // words per minute
 )
@@ -32,6 +35,7 @@ func (h *handlers) speechRoutes() []web.Route {
 			{Status: http.StatusOK, Description: "The speech.", Media: []string{"audio/wav", "audio/pcm"}},
 		},
 		Problems: []int{http.StatusServiceUnavailable},
+		Limited:  true,
 	})}
 }
 
@@ -58,13 +62,40 @@ func (h *handlers) speech(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return speechError(err)
 	}
-	select {
-	case h.speeches <- struct{}{}:
-		defer func() { <-h.speeches }()
-	default:
-		return web.ErrBusy
+	release, err := h.speeches.take(h.ClientBlock(r))
+	if err != nil {
+		return err
 	}
+	defer release()
 	return h.stream(w, r, body.Format, n)
+}
+
+// speechSlots limits the speech requests in progress.
+type speechSlots struct {
+	mu      sync.Mutex // guards the fields below
+	taken   int
+	clients map[netip.Prefix]bool // those with a slot
+}
+
+// take takes a slot for a client, until release is called. The zero client has any
+// number of slots.
+func (s *speechSlots) take(client netip.Prefix) (release func(), err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	switch {
+	case client.IsValid() && s.clients[client]:
+		return nil, &web.RetryError{Err: web.ErrTooManyRequests, After: 2 * time.Second}
+	case s.taken >= maxSpeeches:
+		return nil, web.ErrBusy
+	}
+	s.taken++
+	s.clients[client] = true
+	return func() {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		s.taken--
+		delete(s.clients, client)
+	}, nil
 }
 
 // speechError returns the error of an announcement as that of a speech request,
@@ -88,7 +119,7 @@ func speechError(err error) error {
 func (h *handlers) stream(w http.ResponseWriter, r *http.Request, format string, n announce.Announcement) error {
 	ctx := r.Context()
 	e := &encoder{format: format}
-	out := http.NewResponseController(w)
+	out := &speechWriter{w: w, control: http.NewResponseController(w), budget: speechTimeout}
 	w.Header().Set("Content-Type", "audio/"+format) // a problem replaces it
 	for clip, err := range h.Speaker.Speak(ctx, n.Voice, n.Message, n.Rate) {
 		var data []byte
@@ -101,26 +132,38 @@ func (h *handlers) stream(w http.ResponseWriter, r *http.Request, format string,
 		if err != nil && ctx.Err() == nil {
 			web.LogError(r, err)
 		}
-		if err != nil || sendSpeech(w, out, data, clip.Duration()) != nil {
+		if err != nil || out.send(data, clip.Duration()) != nil {
 			panic(http.ErrAbortHandler)
 		}
 	}
 	if !e.begun {
 		return errors.New("synthesize speech: no audio")
 	}
-	if sendSpeech(w, out, e.end(), 0) != nil {
+	if out.send(e.end(), 0) != nil {
 		panic(http.ErrAbortHandler)
 	}
 	return nil
 }
 
-// sendSpeech writes data, which plays for the given duration.
-func sendSpeech(w io.Writer, out *http.ResponseController, data []byte, duration time.Duration) error {
-	_ = out.SetWriteDeadline(time.Now().Add(speechTimeout + 2*duration)) // httptest.ResponseRecorder has none
-	if _, err := w.Write(data); err != nil {
+// A speechWriter sends speech within the time that its client has to read it. The
+// time of the synthesis does not count.
+type speechWriter struct {
+	w       io.Writer
+	control *http.ResponseController
+	budget  time.Duration // left for writing
+}
+
+// send writes data, which plays for the given duration.
+func (s *speechWriter) send(data []byte, duration time.Duration) error {
+	began := time.Now()
+	s.budget += time.Duration(speechSlowness * float64(duration))
+	_ = s.control.SetWriteDeadline(began.Add(s.budget)) // httptest.ResponseRecorder has none
+	if _, err := s.w.Write(data); err != nil {
 		return fmt.Errorf("send speech: %w", err)
 	}
-	return out.Flush()
+	err := s.control.Flush()
+	s.budget -= time.Since(began)
+	return err
 }
 
 // An encoder encodes clips as a WAV stream, or as PCM at [pcmRate].

@@ -12,6 +12,7 @@ import (
 
 	"pressbox/audio"
 	"pressbox/check"
+	"pressbox/daemon/web/site"
 	"pressbox/daemon/web/webtest"
 	"pressbox/voice"
 )
@@ -161,11 +162,13 @@ func TestSpeech_concurrencyLimit(t *testing.T) {
 		r := webtest.NewRig(t)
 		r.Speaker.Gate = make(chan struct{})
 		answered := make(chan int)
-		for range 2 {
-			go func() { answered <- r.Do(t, "POST", "/v1/audio/speech", `{"input": "x"}`).StatusCode }()
+		for _, client := range []string{"192.168.1.20:1", "192.168.1.21:1"} {
+			go func() {
+				answered <- r.Do(t, "POST", "/v1/audio/speech", `{"input": "x"}`, "Client", client).StatusCode
+			}()
 		}
 		synctest.Wait()
-		w := r.Do(t, "POST", "/v1/audio/speech", `{"input": "x"}`).Want(503, "busy")
+		w := r.Do(t, "POST", "/v1/audio/speech", `{"input": "x"}`, "Client", "192.168.1.22:1").Want(503, "busy")
 		if w.Header.Get("Retry-After") != "2" {
 			t.Errorf("Retry-After %q", w.Header.Get("Retry-After"))
 		}
@@ -202,7 +205,57 @@ func TestSpeech_clientDisconnects(t *testing.T) {
 	})
 }
 
-// A client has twice the duration of a clip and 20 seconds to read it.
+// One address has one request at a time, so that it leaves a slot for others;
+// loopback addresses have any number.
+func TestSpeech_slotOfAddress(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		r := webtest.NewRig(t)
+		r.Speaker.Gate = make(chan struct{})
+		answered := make(chan int)
+		speak := func(client string) {
+			go func() {
+				answered <- r.Do(t, "POST", "/v1/audio/speech", `{"input": "x"}`, "Client", client).StatusCode
+			}()
+			synctest.Wait()
+		}
+		speak("192.168.1.20:1")
+		speak("192.168.1.20:2")
+		if got := <-answered; got != http.StatusTooManyRequests {
+			t.Errorf("second request of an address: status %d, want 429", got)
+		}
+		speak("[fe80::1]:1")
+		for range 2 {
+			r.Speaker.Gate <- struct{}{}
+			if got := <-answered; got != http.StatusOK {
+				t.Errorf("status %d, want 200", got)
+			}
+		}
+		for range 2 {
+			speak("127.0.0.1:1")
+		}
+		for range 2 {
+			r.Speaker.Gate <- struct{}{}
+			if got := <-answered; got != http.StatusOK {
+				t.Errorf("loopback: status %d, want 200", got)
+			}
+		}
+	})
+}
+
+// Speech counts in NOTIFY_RATE.
+func TestSpeech_notifyRate(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		r := webtest.NewRig(t, func(c *site.Config) { c.NotifyRate = 4 }) // in bursts of 2
+		r.Do(t, "POST", "/v1/audio/speech", `{"input": "x"}`).Want(200, "")
+		r.Do(t, "POST", "/notify", `{"message": "x"}`).Want(202, "")
+		r.Do(t, "POST", "/v1/audio/speech", `{"input": "x"}`).Want(429, "too_many_requests")
+		r.Do(t, "POST", "/v1/audio/speech", `{"input": "x"}`, "Client", "192.168.1.21:1").Want(200, "")
+	})
+}
+
+// A client has 1.2 times the duration of the speech so far and 5 seconds to read it.
 func TestSpeech_writeTimeout(t *testing.T) {
 	t.Parallel()
 	const (
@@ -226,19 +279,34 @@ func TestSpeech_writeTimeout(t *testing.T) {
 			t.Errorf("the rest is %d bytes and %v, want none", n, err)
 		}
 		conn.Close()
+		synctest.Wait()
 
 		conn, resp = l.Ask(t, request)
-		time.Sleep(2*time.Minute + 20*time.Second - time.Nanosecond)
+		time.Sleep(77*time.Second - time.Nanosecond)
 		if _, err := io.CopyN(io.Discard, resp.Body, second); err != nil {
 			t.Errorf("closed before the timeout: %v", err)
 		}
 		conn.Close()
+		synctest.Wait()
 
 		conn, resp = l.Ask(t, request)
-		time.Sleep(2*time.Minute + 20*time.Second)
+		time.Sleep(77 * time.Second)
 		synctest.Wait()
 		if n, err := io.Copy(io.Discard, resp.Body); err == nil {
 			t.Errorf("not closed after the timeout: read %d bytes", n)
+		}
+		conn.Close()
+		synctest.Wait()
+
+		conn, resp = l.Ask(t, request) // the time that is saved with one clip is left for the next
+		check.Must(io.CopyN(io.Discard, resp.Body, 44+60*second+1))(t)
+		time.Sleep(2*72*time.Second + 5*time.Second - time.Nanosecond)
+		if _, err := io.CopyN(io.Discard, resp.Body, second); err != nil {
+			t.Errorf("closed before the timeout of the second clip: %v", err)
+		}
+		time.Sleep(time.Nanosecond)
+		if _, err := io.Copy(io.Discard, resp.Body); err == nil {
+			t.Error("not closed after the timeout of the second clip")
 		}
 		conn.Close()
 		if err := stop(); err != nil {
