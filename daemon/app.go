@@ -124,6 +124,9 @@ func (a *app) webConfig() site.Config {
 	inside := doctor.Inside{
 		Started: cfg, Reloaded: func() settings.Config { return *a.reloaded.Load() }, Read: a.Read,
 		Store: a.store, Voices: a.voices, Phonemizer: a.phonemizer, Sink: a.sink,
+		Probe: func(ctx context.Context, c *http.Client, origin string) (web.Arrival, error) {
+			return a.web.Probe(ctx, c, origin)
+		},
 	}
 	c := site.Config{
 		Config: web.Config{

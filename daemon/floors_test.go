@@ -80,12 +80,12 @@ var floors = map[string][]string{
 	"daemon/watchdog": {"audio", "daemon/systemd", "game/live", "voice/announce"},
 	"daemon/health":   {"audio/pulse", "daemon/systemd", "daemon/web/admin", "store", "voice/announce", "voice/library"},
 	"daemon/recovery": {"atomicfile", "daemon/exitcode", "daemon/settings", "daemon/systemd", "store"},
-	"daemon/signin":   {"auth", "auth/idp", "auth/netblock", "auth/session", "clock", "clock/system", "daemon/exitcode", "daemon/settings", "daemon/web/signin", "store"},
+	"daemon/signin":   {"auth", "auth/idp", "auth/netblock", "auth/session", "clock", "clock/system", "daemon/exitcode", "daemon/settings", "daemon/web", "daemon/web/signin", "store"},
 	"daemon/client":   {"audio", "daemon/exitcode", "daemon/settings", "daemon/trust"},
 	"daemon/setup":    {"atomicfile", "daemon/exitcode", "daemon/settings"},
 	"daemon/doctor": {
 		"audio/pulse", "clock/system", "daemon/client", "daemon/recovery", "daemon/settings", "daemon/setup", "daemon/trust",
-		"daemon/web/admin", "store", "voice", "voice/espeak", "voice/espeak/confine", "voice/library", "voice/onnx",
+		"daemon/web", "daemon/web/admin", "store", "voice", "voice/espeak", "voice/espeak/confine", "voice/library", "voice/onnx",
 	},
 	"daemon/cli": {
 		"atomicfile", "audio", "audio/pulse", "daemon/client", "daemon/doctor", "daemon/exitcode", "daemon/logging", "daemon/recovery", "daemon/settings",

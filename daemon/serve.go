@@ -38,6 +38,9 @@ func serve(ctx context.Context, o cli.ServeOptions) (err error) {
 	if s.mismatch != "" {
 		o.Log.Warn("HOST and PORT ignored: socket passed by systemd", "listening", s.mismatch, "settings", o.Config.Address())
 	}
+	if permitted := o.Config.Exposed(); permitted != "" {
+		o.Log.Warn("open to every address", "permitted", permitted)
+	}
 	a.monitor.Salvaged = salvaged
 	return a.run(ctx, s)
 }

@@ -42,7 +42,7 @@ func (d Doctor) checkSettings(context.Context) []Finding {
 	} else if err == nil {
 		_ = f.Close() // nothing was read
 	}
-	return finding("settings", OK, "", "valid")
+	return append(finding("settings", OK, "", "valid"), exposureFindings(d.cfg)...)
 }
 
 func (d Doctor) checkLexicon(context.Context) []Finding { return lexiconFindings(d.cfg) }

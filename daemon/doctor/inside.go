@@ -4,11 +4,13 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"net/http"
 	"strings"
 
 	"pressbox/audio/pulse"
 	"pressbox/daemon/client"
 	"pressbox/daemon/settings"
+	"pressbox/daemon/web"
 	"pressbox/store"
 	"pressbox/voice"
 	"pressbox/voice/espeak/confine"
@@ -25,11 +27,15 @@ type Inside struct {
 	Voices     *library.Library
 	Phonemizer voice.Phonemizer
 	Sink       *pulse.Sink
+	// Probe sends a request to the public origin; nil means that it is not checked.
+	Probe func(ctx context.Context, client *http.Client, origin string) (web.Arrival, error)
 }
 
 // Findings checks everything.
 func (s Inside) Findings(ctx context.Context) []Finding {
 	findings := s.checkSettings()
+	findings = append(findings, exposureFindings(s.Started)...)
+	findings = append(findings, s.checkProxy(ctx)...)
 	findings = append(findings, s.checkStore()...) //nolint:contextcheck // the store's test write is short
 	findings = append(findings, diskFindings(s.Started.StateDir)...)
 	findings = append(findings, voiceFindings(s.Voices)...)

@@ -58,6 +58,10 @@ func serverMessages() []Message {
 			"EXIT_ON_IDLE requires that pressbox.socket starts the server again on the next request. This server opened its port itself. Start it by pressbox.socket, or set EXIT_ON_IDLE=0.",
 		},
 		{
+			"1474ac74251c48a984adc4a4a95b9a13", "open to every address",
+			"With NOTIFY_ACCESS=open and PUBLIC_URL or TRUSTED_PROXIES, every client that reaches the server may @PRESSBOX_PERMITTED@, also from the internet. If that is not intended, set NOTIFY_ACCESS to lan or token.",
+		},
+		{
 			"581d2a56a08d419db1ee4b0f251481bd", "idle timeout, exiting",
 			"The server was idle for EXIT_ON_IDLE seconds. pressbox.socket starts it again on the next request.",
 		},

@@ -92,6 +92,18 @@ type SignIn struct {
 	SessionMaxAge time.Duration `mapstructure:"SESSION_MAX_AGE"`
 }
 
+// Exposed returns what the settings permit every client that reaches the server through its
+// public address or a proxy; "" if nothing is open to addresses outside of the local network.
+func (c Config) Exposed() string {
+	if c.NotifyAccess != "open" || c.PublicURL == "" && len(c.TrustedProxies) == 0 {
+		return ""
+	}
+	if c.SignIn.SignUp == "open" {
+		return "announce and create accounts"
+	}
+	return "announce"
+}
+
 // StorePath returns the path of the store.
 func (c Config) StorePath() string { return filepath.Join(c.StateDir, storeName) }
 

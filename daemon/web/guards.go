@@ -69,6 +69,7 @@ func (s *Server) guarded(routes http.Handler) http.Handler {
 		if s.cfg.Frontend != "" {
 			setCORS(h, r, s.cfg.Frontend)
 		}
+		s.probes.record(r) // before the guards: they depend on the settings that it checks
 		if !s.hosts.allow(r.Host) {
 			writeProblem(w, r, errHost)
 			return

@@ -166,7 +166,8 @@ func TestProxies_client(t *testing.T) {
 		want    string // "" means unknown
 	}{
 		{untrusted, nil, untrusted},
-		{proxy, nil, proxy},
+		{proxy, nil, ""}, // it names no client
+		{"127.0.0.1", nil, "127.0.0.1"},
 		{untrusted, []string{"X-Forwarded-For: 127.0.0.1"}, ""},
 		{untrusted, []string{"Forwarded: for=127.0.0.1"}, ""},
 		{"192.168.1.9", []string{"X-Forwarded-For: 192.168.1.10"}, ""}, // a proxy that is not trusted

@@ -16,13 +16,15 @@ func (p proxies) trust(a netip.Addr) bool {
 
 // client returns the address that a request comes from. Without forwarding
 // headers that is the peer; with those of a trusted proxy, the address in them.
-// It is the zero Addr, unknown, if the peer is not trusted or its headers are
-// ambiguous.
+// It is the zero Addr, unknown, if the peer sends headers and is not trusted, if
+// they are ambiguous, or if a trusted proxy sends none. Without headers, a proxy at a
+// loopback address looks like a program on this host; see [Server.Probe].
 func (p proxies) client(peer netip.Addr, h http.Header) netip.Addr {
 	forwardedFor, forwarded := h.Values("X-Forwarded-For"), h.Values("Forwarded")
 	switch {
 	case len(forwardedFor) == 0 && len(forwarded) == 0:
-		if len(h.Values("X-Real-Ip")) > 0 { // a proxy, but this header has no chain
+		silent := p.trust(peer) && !peer.IsLoopback() // programs on this host need no header
+		if silent || len(h.Values("X-Real-Ip")) > 0 { // a proxy, but this header has no chain
 			return netip.Addr{}
 		}
 		return peer

@@ -69,6 +69,7 @@ type Server struct {
 	hosts    hosts
 	access   accessRules
 	requests requestLog
+	probes   probes
 	origins  *http.CrossOriginProtection
 	posts    *Limiter      // of routes with Limited, by address
 	closing  chan struct{} // closed when streams must end
