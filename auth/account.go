@@ -1,10 +1,13 @@
 package auth
 
 import (
+	"net/netip"
 	"time"
 	"unicode/utf8"
 
 	"golang.org/x/text/secure/precis"
+
+	"pressbox/auth/netblock"
 )
 
 // An Account is created by the first sign-in of an identity. Name is for display
@@ -36,7 +39,23 @@ const (
 	SignUpOpen   SignUpPolicy = "open"
 	SignUpInvite SignUpPolicy = "invite" // with an invite, which is used up
 	SignUpClosed SignUpPolicy = "closed"
+	// SignUpLocal is SignUpOpen for clients of the local network and SignUpInvite for
+	// others; see [SignUpPolicy.For].
+	SignUpLocal SignUpPolicy = "local"
 )
+
+// For returns the policy for a client: open, invite or closed. The zero address is
+// not local.
+func (p SignUpPolicy) For(from netip.Addr) SignUpPolicy {
+	switch {
+	case p != SignUpLocal:
+		return p
+	case netblock.IsLocal(from):
+		return SignUpOpen
+	default:
+		return SignUpInvite
+	}
+}
 
 // A LocalAccount is the name and passphrase of an account of the local provider.
 type LocalAccount struct {

@@ -3,6 +3,7 @@ package auth
 import (
 	"context"
 	"fmt"
+	"net/netip"
 	"net/url"
 
 	"pressbox/clock"
@@ -69,6 +70,7 @@ type Callback struct {
 	Binding  string  // value of the flow's cookie; "" if absent
 	Replaces []Token // tokens of the session that this browser had
 	Device   Device
+	From     netip.Addr // zero if unknown
 }
 
 // maxParamLength is the length limit of a callback parameter, in bytes. The

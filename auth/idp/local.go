@@ -160,12 +160,17 @@ func (l *Local) Create(ctx context.Context, r auth.LocalRequest, c auth.Credenti
 	if _, wait := l.throttle.Try("", c.From); wait > 0 {
 		return "", &auth.ThrottledError{Wait: wait}
 	}
+	policy := l.signUp.For(c.From)
+	// Before the hash and the name: others do not learn which names exist, at no cost.
+	if err := l.accounts.MayCreate(ctx, policy, c.Invite); err != nil {
+		return "", err
+	}
 	hash, err := l.hasher.Hash(ctx, c.Passphrase)
 	if err != nil {
 		return "", fmt.Errorf("hash a passphrase: %w", err)
 	}
 	account := auth.LocalAccount{Name: c.Name, Subject: rand.Text(), Hash: hash}
-	if account, err = l.accounts.Create(ctx, account, l.signUp, c.Invite); err != nil {
+	if account, err = l.accounts.Create(ctx, account, policy, c.Invite); err != nil {
 		return "", err
 	}
 	l.log.Info("local account created", "network", auth.Network(c.From))

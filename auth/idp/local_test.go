@@ -131,6 +131,29 @@ func TestLocal_noDefaultAccounts(t *testing.T) {
 	}
 }
 
+// Without an invite, a new and an existing name are refused alike, and neither costs
+// a hash.
+func TestLocal_signUpJudgedFirst(t *testing.T) {
+	t.Parallel()
+	r := newLocalRig(t)
+	r.create("alice")
+	_, local := r.request()
+	for _, policy := range []auth.SignUpPolicy{auth.SignUpClosed, auth.SignUpInvite, auth.SignUpLocal} {
+		strict := idp.NewLocal(idp.LocalConfig{
+			Accounts: r.sessions.LocalAccounts(), Throttle: session.NewThrottle(r.host.Now, nil, netip.Addr.IsLoopback),
+			Hasher: idp.NewHasher(func() idp.Cost { t.Error("a passphrase was hashed"); return idp.MinCost() }),
+			SignUp: policy, Now: r.host.Now, Log: slog.New(slog.DiscardHandler),
+		})
+		for _, name := range []string{"alice", "bob"} {
+			c := credentials(name, phrase)
+			c.From, c.Invite = netip.MustParseAddr("203.0.113.5"), auth.NewToken(auth.KindInvite).Reveal()
+			if _, err := strict.Create(t.Context(), local, c); !errors.Is(err, auth.ErrNotInvited) {
+				t.Errorf("SIGN_UP=%s, %s: %v, want %v", policy, name, err, auth.ErrNotInvited)
+			}
+		}
+	}
+}
+
 // F4: all spellings of a name share one throttle; the right passphrase works
 // after the wait. New accounts are throttled by address.
 func TestLocal_throttled(t *testing.T) {

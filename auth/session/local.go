@@ -31,6 +31,19 @@ func (l *LocalAccounts) Find(ctx context.Context, name string) (account auth.Loc
 	return account, err
 }
 
+// MayCreate returns nil if the policy, which is open, invite or closed, permits a
+// new account with the invite; otherwise [auth.ErrNotInvited].
+func (l *LocalAccounts) MayCreate(ctx context.Context, policy auth.SignUpPolicy, invite string) error {
+	if policy == auth.SignUpOpen {
+		return nil
+	}
+	t, ok := auth.ParseToken(invite)
+	if policy != auth.SignUpInvite || !ok {
+		return auth.ErrNotInvited
+	}
+	return l.sessions.repo.View(ctx, func(tx auth.Tx) error { return l.sessions.checkInvite(tx, t.Hash()) })
+}
+
 // Create stores a local account and returns it with its name normalised. It
 // returns [auth.ErrNameTaken], [auth.ErrNotFound] for an invalid name, or
 // [auth.ErrNotInvited]. The transaction that stores the name uses up the invite.
@@ -46,11 +59,11 @@ func (l *LocalAccounts) Create(ctx context.Context, account auth.LocalAccount, p
 	account.Name, _ = precis.Nickname.String(account.Name) // valid: it has a canonical form
 	account.Created = l.sessions.clock.Wall()
 	err := l.sessions.repo.Update(ctx, func(tx auth.Tx) error {
-		if tx.Get(tableLocal, []byte(key)) != nil {
-			return auth.ErrNameTaken
-		}
 		if err := l.sessions.checkSignUp(tx, policy, hash); err != nil {
-			return err
+			return err // before the name is looked up
+		}
+		if tx.Get(tableLocal, []byte(key)) != nil {
+			return auth.ErrNameTaken // and the invite stays valid
 		}
 		return put(tx, tableLocal, []byte(key), account)
 	})
@@ -138,13 +151,18 @@ func (s *Sessions) CreateInvite(ctx context.Context) (auth.Token, error) {
 	return t, nil
 }
 
-// useInvite deletes a valid invite, or returns ErrNotInvited.
-func (s *Sessions) useInvite(tx auth.Tx, hash auth.Hash) error {
+// checkInvite returns nil for a valid invite, or ErrNotInvited.
+func (s *Sessions) checkInvite(tx auth.Tx, hash auth.Hash) error {
 	i, err := get[inviteRecord](tx, tableInvite, hash[:])
 	if errors.Is(err, auth.ErrNotFound) || err == nil && s.clock.Age(i.Issued) > auth.InviteTTL {
 		return auth.ErrNotInvited
 	}
-	if err != nil {
+	return err
+}
+
+// useInvite deletes a valid invite, or returns ErrNotInvited.
+func (s *Sessions) useInvite(tx auth.Tx, hash auth.Hash) error {
+	if err := s.checkInvite(tx, hash); err != nil {
 		return err
 	}
 	return tx.Delete(tableInvite, hash[:])

@@ -79,7 +79,7 @@ func (in *SignIn) finish(ctx context.Context, c auth.Callback) (auth.Result, err
 		return auth.Result{}, &auth.RefusalError{Code: auth.CodeUserinfoFailed, Err: errors.New("subject is empty")}
 	}
 	result, err := in.Sessions.open(ctx, admission{
-		identity: identity, signUp: in.SignUp, invite: flow.Invite, device: c.Device, replaces: c.Replaces,
+		identity: identity, signUp: in.SignUp.For(c.From), invite: flow.Invite, device: c.Device, replaces: c.Replaces,
 	})
 	result.Return = flow.Return
 	return result, err

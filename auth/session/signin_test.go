@@ -2,6 +2,7 @@ package session_test
 
 import (
 	"encoding/base64"
+	"net/netip"
 	"strings"
 	"sync"
 	"testing"
@@ -26,6 +27,46 @@ func TestBegin_stateRandom(t *testing.T) {
 	}
 	if len(seen) != 100 {
 		t.Errorf("100 flows have %d states", len(seen))
+	}
+}
+
+// SIGN_UP=open without NOTIFY_ACCESS=open: clients of the local network become
+// accounts, others need an invite, with every provider; accounts sign in from any
+// address.
+func TestFinish_signUpLocal(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	r.SignUp = auth.SignUpLocal
+	finish := func(subject, from, invite string) error {
+		r.idp.Identity.Subject = subject
+		started, err := r.Begin(t.Context(), auth.FlowOptions{Redirect: "https://box.example/cb", Invite: invite})
+		if err != nil {
+			t.Fatal(err)
+		}
+		c := authtest.Callback(started)
+		c.From, _ = netip.ParseAddr(from) // "": unknown
+		_, err = r.Finish(t.Context(), c)
+		return err
+	}
+	invite := r.invite().Reveal()
+	for _, tt := range []struct {
+		subject, from, invite string
+		want                  bool
+	}{
+		{"1", "203.0.113.5", "", false},
+		{"1", "", "", false},
+		{"1", "203.0.113.5", "xi_", false},
+		{"1", "192.168.1.5", "", true},
+		{"1", "203.0.113.5", "", true}, // an account
+		{"2", "203.0.113.5", invite, true},
+		{"3", "203.0.113.5", invite, false}, // used
+		{"3", "127.0.0.1", "", true},
+		{"4", "fe80::1", "", true},
+	} {
+		err := finish(tt.subject, tt.from, tt.invite)
+		if tt.want && err != nil || !tt.want && auth.CodeOf(err) != auth.CodeNotInvited {
+			t.Errorf("%s from %q with %.5q: %v, want success: %t", tt.subject, tt.from, tt.invite, err, tt.want)
+		}
 	}
 }
 

@@ -143,7 +143,7 @@ func announcementSettings() []Setting {
 		},
 		{
 			Name: "NOTIFY_RATE", valueType: integer(1, 100_000), Default: "120",
-			Description: "maximum number of announcements per minute and client address", More: "Bursts are limited to half of it.",
+			Description: "maximum number of announcements and speech files per minute and client address", More: "Bursts are limited to half of it.",
 		},
 		{
 			Name: "NOTIFY_RATE_LOOPBACK", valueType: yesNo(), Default: "no",
@@ -187,7 +187,7 @@ func signInSettings() []Setting {
 	return slices.Concat(providerSettings(), []Setting{
 		{
 			Name: "SIGN_UP", valueType: oneOf("open", "invite", "closed"), Default: "open",
-			Description: "who may sign up", More: "open: anyone. invite: holders of an invite (\"pressbox users invite\"). closed: no one.",
+			Description: "who may sign up", More: "open: anyone on the local network, others with an invite; with NOTIFY_ACCESS=open anyone. invite: holders of an invite (\"pressbox users invite\"). closed: no one.",
 		},
 		{
 			Name: "COOKIE_SECURE", valueType: oneOf("auto", "always", "never"), Default: "auto",

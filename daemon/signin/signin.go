@@ -27,6 +27,7 @@ import (
 	"pressbox/clock/system"
 	"pressbox/daemon/exitcode"
 	"pressbox/daemon/settings"
+	"pressbox/daemon/web"
 	"pressbox/daemon/web/signin"
 	"pressbox/store"
 )
@@ -56,7 +57,7 @@ func New(cfg settings.Config, st *store.Store, blocks *netblock.Table, released 
 	sessions := session.New(st.Auth(), clk, cfg.SignIn.SessionMaxAge, log)
 	s := &SignIn{clock: clk, repo: st.Auth(), log: log, Web: &signin.Config{
 		Sessions: sessions,
-		SignIn:   &session.SignIn{ProviderName: cfg.SignIn.Provider, SignUp: auth.SignUpPolicy(cfg.SignIn.SignUp), Sessions: sessions, Log: log},
+		SignIn:   &session.SignIn{ProviderName: cfg.SignIn.Provider, SignUp: signUpPolicy(cfg), Sessions: sessions, Log: log},
 		Redirect: cfg.OAuthRedirectURI,
 		Frontend: cfg.FrontendURL,
 		Secure:   secureCookies(cfg),
@@ -115,6 +116,16 @@ func (s *SignIn) addLocal(cfg settings.Config, st *store.Store, blocks *netblock
 	})
 	s.Web.SignIn.SignUp, s.Web.SignIn.Provider = auth.SignUpOpen, local.Provider()
 	s.Web.Local, s.Web.Passphrases = local, local
+}
+
+// signUpPolicy returns the sign-up policy. An account may announce, so SIGN_UP=open admits
+// other addresses than local ones without an invite only if NOTIFY_ACCESS=open does too.
+func signUpPolicy(cfg settings.Config) auth.SignUpPolicy {
+	policy := auth.SignUpPolicy(cfg.SignIn.SignUp)
+	if policy == auth.SignUpOpen && web.Access(cfg.NotifyAccess) != web.Open {
+		return auth.SignUpLocal
+	}
+	return policy
 }
 
 // secureCookies reports whether cookies are restricted to https.

@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"pressbox/auth"
 	"pressbox/check"
 	"pressbox/daemon/settings"
 )
@@ -40,6 +41,28 @@ func TestClientSecret(t *testing.T) {
 	}
 	if got, err := clientSecret(settings.SignIn{SecretFile: filepath.Join(dir, "missing")}); err == nil {
 		t.Errorf("a missing file: %q", got)
+	}
+}
+
+// SIGN_UP=open admits clients from outside of the local network only if NOTIFY_ACCESS=open
+// does.
+func TestSignUpPolicy(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		signUp, access string
+		want           auth.SignUpPolicy
+	}{
+		{"open", "open", auth.SignUpOpen},
+		{"open", "lan", auth.SignUpLocal},
+		{"open", "token", auth.SignUpLocal},
+		{"open", "off", auth.SignUpLocal},
+		{"invite", "open", auth.SignUpInvite},
+		{"closed", "lan", auth.SignUpClosed},
+	} {
+		cfg := settings.Config{NotifyAccess: tt.access, SignIn: settings.SignIn{SignUp: tt.signUp}}
+		if got := signUpPolicy(cfg); got != tt.want {
+			t.Errorf("SIGN_UP=%s, NOTIFY_ACCESS=%s: %s, want %s", tt.signUp, tt.access, got, tt.want)
+		}
 	}
 }
 

@@ -113,8 +113,8 @@ func TestNotifyAccess_everyRoute(t *testing.T) {
 			}
 		}
 	})
-	if routes != 15 {
-		t.Errorf("%d routes, want 15", routes)
+	if routes != 17 {
+		t.Errorf("%d routes, want 17", routes)
 	}
 }
 

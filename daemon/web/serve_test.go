@@ -177,7 +177,9 @@ func TestServe_shutdown(t *testing.T) {
 		r := webtest.NewRig(t)
 		r.Speaker.Gate = make(chan struct{})
 		l, stop := r.ServeWire()
-		short, long := l.Dial(), l.Dial()
+		short := l.Dial()
+		long, there := net.Pipe()
+		l.Conns <- addrConn{there, "192.168.1.21:40000"} // a client has one speech request at a time
 		for _, conn := range []net.Conn{short, long} {
 			const body = `{"input": "one"}`
 			check.Must(fmt.Fprintf(conn, "POST /v1/audio/speech HTTP/1.1\r\nHost: localhost\r\nContent-Length: %d\r\n\r\n%s", len(body), body))(t)

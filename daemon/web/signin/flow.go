@@ -16,7 +16,7 @@ func (h *handlers) flowRoutes() []web.Route {
 	return []web.Route{
 		web.NewRoute(http.MethodGet, web.LoginPath, web.Public, h.login, web.Operation{
 			ID: "beginSignIn", Tag: "sign-in", Summary: "Start a sign-in",
-			Description: "For browsers. Stores a one-time state for ten minutes and redirects to the sign-in provider. `return` is the path in the web client to open afterwards; `invite` is an invite, if sign-up requires one.",
+			Description: "For browsers. Stores a one-time state for ten minutes and redirects to the sign-in provider. `return` is the path in the web client to open afterwards; `invite` is an invite, if a new account requires one: it applies to every provider, and a link with it can be given to the person who is invited.",
 			Responses: []web.Response{
 				{Status: http.StatusFound, Description: "Redirect to the provider.", Location: true},
 				{Status: http.StatusForbidden, Description: "A page that explains why sign-in is impossible on this connection.", Media: []string{"text/html"}},
@@ -58,7 +58,16 @@ func (h *handlers) login(w http.ResponseWriter, r *http.Request) error {
 		return h.signInFailed(w, r, err)
 	}
 	h.cookies.setFlow(w, r, started)
-	return redirect(w, http.StatusFound, started.URL)
+	return redirect(w, http.StatusFound, h.withInvite(started.URL, q.Get("invite")))
+}
+
+// withInvite adds an invite to the URL of the page of local accounts, which shows it
+// in its form. Other providers do not receive it: it is part of the pending flow.
+func (h *handlers) withInvite(to, invite string) string {
+	if h.Local == nil || invite == "" {
+		return to
+	}
+	return to + "&" + url.Values{"invite": {invite}}.Encode()
 }
 
 // canonicalLogin returns the login URL at the redirect URI's host if the request
@@ -102,9 +111,8 @@ func (h *handlers) callback(w http.ResponseWriter, r *http.Request) error {
 	}
 	c.Binding = h.cookies.binding(r, c.State)
 	c.Replaces = h.cookies.tokens(r)
-	c.Device = auth.Device{
-		Agent: auth.Agent(r.UserAgent()), Network: auth.Network(web.ClientAddr(r)),
-	}
+	c.From = web.ClientAddr(r)
+	c.Device = auth.Device{Agent: auth.Agent(r.UserAgent()), Network: auth.Network(c.From)}
 	if c.Binding != "" {
 		h.cookies.set(w, flowName(c.State), flowPath, "", 0)
 	}

@@ -58,6 +58,7 @@ type formsPage struct {
 	Cancel string // URL that cancels the sign-in
 	Create bool   // show the form to sign up
 	Invite bool   // which requires an invite
+	Code   string // invite in the link that the user opened; "" if none
 	Form   string // submitted form, "signin" or "create"; "" if none
 	Wrong  string // error of the submitted form
 	Name   string // submitted name; the passphrase is not repeated
@@ -114,9 +115,10 @@ func (h *handlers) localRequest(r *http.Request) (auth.LocalRequest, formsPage, 
 	if err != nil {
 		return auth.LocalRequest{}, formsPage{}, web.ErrNoSignIn
 	}
+	policy := local.SignUp().For(web.ClientAddr(r))
 	return request, formsPage{
 		Title: "Sign in", Action: auth.AuthorizePath + "?" + q.Encode(), Cancel: local.Deny(request),
-		Create: local.SignUp() != auth.SignUpClosed, Invite: local.SignUp() == auth.SignUpInvite,
+		Create: policy != auth.SignUpClosed, Invite: policy == auth.SignUpInvite, Code: q.Get("invite"),
 	}, nil
 }
 
@@ -149,6 +151,7 @@ func (h *handlers) localSubmit(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	page.Form, page.Name = r.PostForm.Get("form"), credentials.Name
+	page.Code = credentials.Invite
 	signIn := h.Local.SignIn
 	if page.Form == "create" {
 		signIn = h.Local.Create

@@ -115,6 +115,44 @@ func TestLocal_signUpPolicy(t *testing.T) {
 	b.Submit(b.LocalForm(), "form", "create", "name", "bert", "passphrase", webtest.Passphrase, "invite", made).Want(422)
 }
 
+// From outside of the local network, SIGN_UP=open asks for an invite, which a link
+// to the sign-in can contain.
+func TestLocal_inviteLink(t *testing.T) {
+	t.Parallel()
+	h := webtest.NewLocalRig(t, auth.SignUpLocal)
+	here := h.Browser(t)
+	if p := here.Get(here.LocalForm()); strings.Contains(p.Text, `name="invite"`) {
+		t.Error("the form asks a local client for an invite")
+	}
+	here.CreateAccount("anna")
+	invite := h.Send(t, h.AdminHandler(), webtest.NewRequest("POST", "/admin/invites", "")).Want(201).Field("invite")
+	away := h.Browser(t)
+	away.From = webtest.ForeignClient
+	away.Submit(away.LocalForm(), "form", "create", "name", "bert", "passphrase", webtest.Passphrase).Want(422)
+	form := away.Get(away.Get("/api/auth/idp/login?invite=" + invite).Want(302).Header.Get("Location")).Want(200)
+	if !strings.Contains(form.Text, `name="invite"`) || !strings.Contains(form.Text, `value="`+invite+`"`) {
+		t.Errorf("the form has no invite: %s", form.Text)
+	}
+	away.FollowForm(away.Submit(away.LocalForm(), "form", "create", "name", "bert", "passphrase", webtest.Passphrase, "invite", invite))
+	away.Get("/api/auth/me").Want(200)
+}
+
+// Another provider never receives the invite, and the callback uses it up.
+func TestFlow_inviteOfProvider(t *testing.T) {
+	t.Parallel()
+	h := webtest.NewSignInRig(t, func(c *site.Config) { c.SignIn.SignIn.SignUp = auth.SignUpLocal })
+	invite := h.Send(t, h.AdminHandler(), webtest.NewRequest("POST", "/admin/invites", "")).Want(201).Field("invite")
+	b := h.Browser(t)
+	b.From = webtest.ForeignClient
+	b.Callback(b.Begin(), "code "+auth.NewSecret()).WantError(auth.CodeNotInvited)
+	to := b.Get("/api/auth/idp/login?invite=" + invite).Want(302)
+	if strings.Contains(to.Header.Get("Location"), invite) {
+		t.Errorf("the provider receives the invite: %s", to.Header.Get("Location"))
+	}
+	b.Callback(to.Query("state"), "code "+auth.NewSecret()).Want(303)
+	b.Get("/api/auth/me").Want(200)
+}
+
 // F5: a new passphrase requires the current one and can end all sessions.
 func TestChangePassphrase_sessions(t *testing.T) {
 	t.Parallel()

@@ -90,6 +90,16 @@ export function account({ me, update }) {
   };
 }
 
+/** The form that starts a sign-in with an invite. */
+const inviteForm = () => html`<form class="fields" @submit=${(/** @type {SubmitEvent} */ e) => {
+  e.preventDefault();
+  const invite = String(new FormData(/** @type {HTMLFormElement} */ (e.target)).get("invite"));
+  location.assign(signInAddress("/", invite.trim()));
+}}>
+  <label>${t("callback.invite")} <input name="invite" required autocomplete="off" autocapitalize="none" spellcheck="false"></label>
+  <p><button class="primary">${t("callback.invited")}</button></p>
+</form>`;
+
 /** @param {PageContext} page @returns {View} */
 export function callback({ query, me }) {
   const code = query.get("error") ?? "";
@@ -102,6 +112,7 @@ export function callback({ query, me }) {
       <h1>${cancelled ? t("callback.cancelled") : t("callback.title")}</h1>
       <p role="alert">${code ? label("callback", code, t("callback.unknown")) : t("callback.none")}</p>
       ${label("callback.out", code, "") ? html`<p>${label("callback.out", code, "")}</p>` : nothing}
+      ${code === "not_invited" && !me ? inviteForm() : nothing}
       <p class="row">${me ? html`<a class="button primary" href="/">${t("lost.out")}</a>`
         : html`<a class="button primary" href=${signInAddress("/")}>${t("callback.again")}</a> <a class="button" href="/">${t("lost.out")}</a>`}</p>
       ${id ? html`<p class="hint">${t("callback.id")} <code>${id}</code>${code ? html` · <code>${code}</code>` : nothing}</p>` : nothing}

@@ -144,9 +144,12 @@ export const session = {
   },
 };
 
-/** Returns the address that starts a sign-in and leads back to the given path. @param {string} [to] */
-export const signInAddress = (to = location.pathname + location.search) =>
-  `/api/auth/idp/login?return=${encodeURIComponent(to.startsWith("/auth/") ? "/" : to)}`;
+/**
+ * Returns the address that starts a sign-in and leads back to the given path.
+ * @param {string} [to] @param {string} [invite]
+ */
+export const signInAddress = (to = location.pathname + location.search, invite = "") =>
+  `/api/auth/idp/login?return=${encodeURIComponent(to.startsWith("/auth/") ? "/" : to)}${invite && `&invite=${encodeURIComponent(invite)}`}`;
 
 // ---- the document
 
