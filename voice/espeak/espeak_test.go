@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -115,6 +116,8 @@ func TestPhonemizer_replacesDeadChild(t *testing.T) {
 func script(t *testing.T, body string) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "espeak-ng")
+	syscall.ForkLock.RLock() // a process that another test starts would hold the file open: ETXTBSY
+	defer syscall.ForkLock.RUnlock()
 	check.NoError(t, os.WriteFile(path, []byte("#!/bin/sh\n"+readAnswer+body), 0o700))
 	return path
 }
@@ -206,7 +209,7 @@ func TestPhonemizer_wrongMarker(t *testing.T) {
 		"output after": {`answer; read -r clause; read -r end; printf '%s\nsecret\n' "$(marker)"; ` + again, errUnasked},
 	} {
 		p := newPhonemizer(t, script(t, tt.body))
-		if tt.want == os.ErrDeadlineExceeded {
+		if errors.Is(tt.want, os.ErrDeadlineExceeded) {
 			p.limits.timeout = 500 * time.Millisecond
 		}
 		if got, err := p.Phonemes(t.Context(), "en-us", "hello"); !errors.Is(err, errDied) || !errors.Is(err, tt.want) || len(p.children) != 0 {
@@ -276,20 +279,22 @@ func TestMarker_everyLanguage(t *testing.T) {
 	}
 }
 
-// A crash of espeak-ng is an error for its clause only.
+// A crash is an error for its clause only.
 func TestPhonemizer_crash(t *testing.T) {
-	p := parallel(t, "")
-	want := mustPhonemes(t, p, "ml", "1")
-	english := mustPhonemes(t, p, "en-us", "hello")
+	p := parallel(t, script(t, `answer
+while read -r clause; do read -r end; [ "$clause" = crash ] && kill -SEGV $$; echo "$clause"; marker; done
+`))
+	mustPhonemes(t, p, "ml", "one")
+	mustPhonemes(t, p, "en-us", "one")
 	other := p.children[1]
-	if got, err := p.Phonemes(t.Context(), "ml", crasher); !errors.Is(err, voice.ErrUnreadable) || errors.Is(err, voice.ErrUnavailable) {
-		t.Errorf("%q: %q, %v; want %v for the clause alone", crasher, got, err, voice.ErrUnreadable)
+	if got, err := p.Phonemes(t.Context(), "ml", "crash"); !errors.Is(err, voice.ErrUnreadable) || errors.Is(err, voice.ErrUnavailable) {
+		t.Errorf("%q, %v; want %v, for the clause alone", got, err, voice.ErrUnreadable)
 	}
-	if got := mustPhonemes(t, p, "ml", "1"); got != want {
-		t.Errorf("after a crash: %q, want %q", got, want)
+	if got := mustPhonemes(t, p, "ml", "two"); got != "two" {
+		t.Errorf("after a crash: %q, want two", got)
 	}
-	if got := mustPhonemes(t, p, "en-us", "hello"); got != english || !slices.Contains(p.children, other) {
-		t.Errorf("another language after a crash: %q, want %q", got, english)
+	if got := mustPhonemes(t, p, "en-us", "two"); got != "two" || !slices.Contains(p.children, other) {
+		t.Errorf("another language after a crash: %q, want two", got)
 	}
 }
 
@@ -313,7 +318,8 @@ func TestPhonemizer_process(t *testing.T) {
 			t.Errorf("status of the confined child lacks %q:\n%s", want, status)
 		}
 	}
-	if got, limit := resident(t, confined), resident(t, plain)+1<<10; got > limit {
+	// The helper has more than 16 MiB.
+	if got, limit := resident(t, confined), resident(t, plain)+4<<10; got > limit {
 		t.Errorf("confined: %d KiB resident, want at most %d", got, limit)
 	}
 }
@@ -372,9 +378,6 @@ func TestPhonemizer_closed(t *testing.T) {
 		t.Error("a closed phonemizer answers")
 	}
 }
-
-// crasher ends espeak-ng 1.51 by SIGSEGV in Malayalam.
-const crasher = "ꞨɁ"
 
 // languages are those of the fuzz target: those in which something was found, and some of
 // other scripts.

@@ -40,6 +40,22 @@ func perl(t *testing.T, confined bool, code string, args ...string) string {
 	return string(out)
 }
 
+// The limits are those of the package, on both of their sides.
+func TestRun_limits(t *testing.T) {
+	t.Parallel()
+	const files = `while (open(my $f, "<", "/etc/ld.so.cache")) { push @f, $f } print fileno($f[-1]), "\n"`
+	if got, want := perl(t, true, files), fmt.Sprintln(maxFiles-1); got != want {
+		t.Errorf("the last file has the number %q, want %q", got, want)
+	}
+	const memory = `my $x; vec($x, $ARGV[0], 8) = 1; print length($x), "\n"`
+	if got, want := perl(t, true, memory, fmt.Sprint(maxData*3/4)), fmt.Sprintln(maxData*3/4+1); got != want {
+		t.Errorf("three quarters of the memory: %q, want %q", got, want)
+	}
+	if got := perl(t, true, memory, fmt.Sprint(maxData)); !strings.Contains(got, "Out of memory") {
+		t.Errorf("all the memory: %q, want a failure", got)
+	}
+}
+
 // Each attempt succeeds without confinement, so that its failure shows the confinement.
 func TestRun_denies(t *testing.T) {
 	t.Parallel()
