@@ -76,16 +76,27 @@ func running(ctx context.Context, host settings.Host) (*client.Client, error) {
 	return client.ForSocket(path), nil
 }
 
+// runningFlag adds a flag for STATE_DIR to cmd and returns the function that reads the
+// settings of this host and makes an administrator's client of the running server; the
+// client is nil if none runs.
+func runningFlag(cmd *cobra.Command) func() (settings.Host, *client.Client, error) {
+	config := stateDirFlag(cmd)
+	return func() (settings.Host, *client.Client, error) {
+		host, err := config()
+		if err != nil {
+			return host, nil, err
+		}
+		c, err := running(cmd.Context(), host)
+		return host, c, err
+	}
+}
+
 // adminFlag adds a flag for STATE_DIR to cmd and returns the function that makes an
 // administrator's client of the running server.
 func adminFlag(cmd *cobra.Command) func() (*client.Client, error) {
-	config := stateDirFlag(cmd)
+	find := runningFlag(cmd)
 	return func() (*client.Client, error) {
-		host, err := config()
-		if err != nil {
-			return nil, err
-		}
-		c, err := running(cmd.Context(), host)
+		host, c, err := find()
 		if err == nil && c == nil {
 			err = exitcode.With(exitcode.Unreachable, fmt.Errorf("no server is running in %s or at %s; start one with \"systemctl start pressbox\" or \"pressbox serve\"", host.StateDir, settings.SharedAdmin))
 		}
@@ -96,13 +107,9 @@ func adminFlag(cmd *cobra.Command) func() (*client.Client, error) {
 // administer adds a flag for STATE_DIR to cmd and returns the function that calls do with an
 // administrator's client: of the running server, else of a handler on its store.
 func (p Program) administer(cmd *cobra.Command) func(do func(context.Context, *client.Client) error) error {
-	config := stateDirFlag(cmd)
+	find := runningFlag(cmd)
 	return func(do func(context.Context, *client.Client) error) (err error) {
-		host, err := config()
-		if err != nil {
-			return err
-		}
-		c, err := running(cmd.Context(), host)
+		host, c, err := find()
 		if err != nil {
 			return err
 		}

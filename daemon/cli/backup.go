@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"pressbox/daemon/client"
 	"pressbox/daemon/exitcode"
 	"pressbox/daemon/logging"
 	"pressbox/daemon/recovery"
@@ -25,17 +26,17 @@ func backupCommand() *cobra.Command {
 			"copy contains all data, including accounts: protect it like the store.",
 		Args: cobra.ExactArgs(1),
 	}
-	config := stateDirFlag(cmd)
+	find := runningFlag(cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		path := args[0]
 		if _, err := os.Lstat(path); !errors.Is(err, fs.ErrNotExist) {
 			return errors.Join(fmt.Errorf("the file %s already exists", path), err)
 		}
-		host, err := config()
+		host, c, err := find()
 		if err != nil {
 			return err
 		}
-		size, err := backUp(cmd.Context(), host, path, logging.New(cmd.ErrOrStderr(), slog.LevelWarn))
+		size, err := backUp(cmd.Context(), host, c, path, logging.New(cmd.ErrOrStderr(), slog.LevelWarn))
 		if err != nil {
 			return err
 		}
@@ -45,12 +46,8 @@ func backupCommand() *cobra.Command {
 	return cmd
 }
 
-// backUp copies the store of the running server, or that in STATE_DIR, to path.
-func backUp(ctx context.Context, host settings.Host, path string, log *slog.Logger) (size int64, err error) {
-	c, err := running(ctx, host)
-	if err != nil {
-		return 0, err
-	}
+// backUp copies the store of the running server c, or without one that in STATE_DIR, to path.
+func backUp(ctx context.Context, host settings.Host, c *client.Client, path string, log *slog.Logger) (size int64, err error) {
 	if c != nil {
 		return recovery.WriteBackup(ctx, path, func(w io.Writer) error { return c.Backup(ctx, w) })
 	}
@@ -72,13 +69,9 @@ func restoreCommand() *cobra.Command {
 			"backups beside it. A backup of a newer version is refused.",
 		Args: cobra.ExactArgs(1),
 	}
-	config := stateDirFlag(cmd)
+	find := runningFlag(cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		host, err := config()
-		if err != nil {
-			return err
-		}
-		c, err := running(cmd.Context(), host)
+		host, c, err := find()
 		if err != nil {
 			return err
 		}
