@@ -26,7 +26,7 @@ const (
 
 // Limits on what unauthenticated clients can store.
 const (
-	MaxPendingFlows = 256 // the oldest is deleted to make room
+	MaxPendingFlows = 256 // to make room, the oldest of the client with most is deleted
 	MaxSessions     = 32  // per account; the one unused for longest ends
 )
 

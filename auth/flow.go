@@ -48,9 +48,10 @@ type PendingFlow struct {
 
 // FlowOptions are the parameters with which a browser starts a flow.
 type FlowOptions struct {
-	Redirect string // redirect URI
-	Return   string // path in the client after the sign-in; see [ReturnPath]
-	Invite   string // "" means none
+	Redirect string     // redirect URI
+	Return   string     // path in the client after the sign-in; see [ReturnPath]
+	Invite   string     // "" means none
+	From     netip.Addr // zero if unknown
 }
 
 // A StartedFlow holds the redirect and the cookie of a flow that has started.

@@ -38,7 +38,7 @@ func SaveClock(ctx context.Context, repo auth.Repository, c *clock.Clock) error 
 	id, boot := c.Boot()
 	err := repo.Update(ctx, func(tx auth.Tx) error {
 		if tx.Get(tableBoot, []byte(id)) == nil {
-			if _, err := bootOrder.add(tx, []byte(id)); err != nil {
+			if _, err := bootOrder.add(tx, []byte(id), nil); err != nil {
 				return err
 			}
 		}

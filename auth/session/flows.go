@@ -1,22 +1,65 @@
 package session
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"net/netip"
+	"strings"
 
 	"pressbox/auth"
+	"pressbox/auth/netblock"
 )
 
-// flowOrder bounds the flows that are stored.
+// flowOrder bounds the flows that are stored. Its tags are those of flowTag.
 //
 //nolint:gochecknoglobals // a constant
-var flowOrder = ageOrder{index: tableFlowOrder, table: tableFlow, limit: auth.MaxPendingFlows}
+var flowOrder = ageOrder{
+	index: tableFlowOrder, table: tableFlow, limit: auth.MaxPendingFlows, keySize: len(auth.Hash{}), victim: mostPending,
+}
 
-// savePending stores a flow, and deletes the oldest of too many.
-func (s *Sessions) savePending(ctx context.Context, key auth.Hash, flow auth.PendingFlow) error {
+// flowTag returns the network and the client that start a flow, such as
+// "192.168.1.0/24 192.168.1.7/32". It is " " for an unknown address.
+func flowTag(blocks *netblock.Table, from netip.Addr) []byte {
+	text := func(p netip.Prefix) string {
+		if !p.IsValid() {
+			return ""
+		}
+		return p.String()
+	}
+	return []byte(text(netblock.WideOf(from)) + " " + text(blocks.Of(from).Host))
+}
+
+// mostPending returns the index of the oldest tag of the client with most, in the
+// network with most; so a client that starts many flows deletes its own. Flows of
+// before the update have no tag.
+func mostPending(tags [][]byte) int {
+	networks, clients := make(map[string]int), make(map[string]int)
+	network := func(tag []byte) string {
+		name, _, _ := strings.Cut(string(tag), " ")
+		return name
+	}
+	for _, tag := range tags {
+		networks[network(tag)]++
+		clients[string(tag)]++
+	}
+	oldest := 0
+	for i, tag := range tags {
+		if cmp.Or(
+			cmp.Compare(networks[network(tag)], networks[network(tags[oldest])]),
+			cmp.Compare(clients[string(tag)], clients[string(tags[oldest])]),
+		) > 0 {
+			oldest = i
+		}
+	}
+	return oldest
+}
+
+// savePending stores a flow that a client starts, and deletes one of too many.
+func (s *Sessions) savePending(ctx context.Context, key auth.Hash, tag []byte, flow auth.PendingFlow) error {
 	return s.repo.Update(ctx, func(tx auth.Tx) (err error) {
-		if flow.Sequence, err = flowOrder.add(tx, key[:]); err != nil {
+		if flow.Sequence, err = flowOrder.add(tx, key[:], tag); err != nil {
 			return err
 		}
 		return put(tx, tableFlow, key[:], flow)

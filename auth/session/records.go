@@ -1,9 +1,11 @@
 package session
 
 import (
+	"bytes"
 	"encoding/binary"
 	"encoding/json"
 	"fmt"
+	"slices"
 
 	"pressbox/auth"
 )
@@ -72,38 +74,73 @@ func deleteWhere[T any](tx auth.Tx, table auth.Table, match func(key string, rec
 	return err
 }
 
-// An ageOrder is an index of a bounded table by age: sequence → key. It finds
-// the oldest record without reading any other.
+// An ageOrder is an index of a bounded table by age: sequence → key and tag. It
+// finds the record to delete without reading any.
 type ageOrder struct {
 	index, table auth.Table
-	limit        int // records in the table
+	limit        int                     // records in the table
+	keySize      int                     // bytes of the keys, whose tags follow; 0: keys of any size, without tags
+	victim       func(tags [][]byte) int // the tag whose record is deleted to make room; nil: the oldest
 }
 
-// add puts a new key at the end of the order and deletes the oldest records
-// beyond the limit. It returns the key's sequence.
-func (o ageOrder) add(tx auth.Tx, key []byte) (sequence uint64, err error) {
-	var order []uint64
-	err = tx.Each(o.index, nil, func(k, _ []byte) error {
-		order = append(order, binary.BigEndian.Uint64(k))
-		return nil
-	})
+// An aged is an entry of an ageOrder.
+type aged struct {
+	sequence uint64
+	key, tag []byte
+}
+
+// add puts a new key at the end of the order, and deletes records beyond the limit.
+// It returns the key's sequence.
+func (o ageOrder) add(tx auth.Tx, key, tag []byte) (sequence uint64, err error) {
+	order, err := o.entries(tx)
 	if err != nil {
 		return 0, err
 	}
 	if len(order) > 0 {
-		sequence = order[len(order)-1] + 1
+		sequence = order[len(order)-1].sequence + 1
 	}
-	for len(order) >= o.limit {
-		oldest := sequenceKey(order[0])
-		if err := tx.Delete(o.table, tx.Get(o.index, oldest)); err != nil {
+	order = append(order, aged{sequence, key, tag})
+	for len(order) > o.limit {
+		at := o.choose(order)
+		if err := o.delete(tx, order[at]); err != nil {
 			return 0, err
 		}
-		if err := tx.Delete(o.index, oldest); err != nil {
-			return 0, err
-		}
-		order = order[1:]
+		order = slices.Delete(order, at, at+1)
 	}
-	return sequence, tx.Put(o.index, sequenceKey(sequence), key)
+	return sequence, tx.Put(o.index, sequenceKey(sequence), slices.Concat(key, tag))
+}
+
+// entries returns the order, oldest first.
+func (o ageOrder) entries(tx auth.Tx) (order []aged, err error) {
+	err = tx.Each(o.index, nil, func(k, v []byte) error {
+		size := len(v)
+		if o.keySize > 0 {
+			size = min(size, o.keySize)
+		}
+		v = bytes.Clone(v)
+		order = append(order, aged{binary.BigEndian.Uint64(k), v[:size], v[size:]})
+		return nil
+	})
+	return order, err
+}
+
+// choose returns the index of the entry to delete: never the newest, which is last.
+func (o ageOrder) choose(order []aged) int {
+	if o.victim == nil {
+		return 0
+	}
+	tags := make([][]byte, len(order))
+	for i, e := range order {
+		tags[i] = e.tag
+	}
+	return min(o.victim(tags), len(order)-2)
+}
+
+func (o ageOrder) delete(tx auth.Tx, e aged) error {
+	if err := tx.Delete(o.table, e.key); err != nil {
+		return err
+	}
+	return tx.Delete(o.index, sequenceKey(e.sequence))
 }
 
 // sequenceKey returns a key that sorts as the numbers do.

@@ -15,7 +15,7 @@
 // noted:
 //
 //	auth_state        SHA-256(state)                        → auth.PendingFlow
-//	auth_state_order  sequence (8 bytes)                    → key in auth_state
+//	auth_state_order  sequence (8 bytes)                    → key in auth_state (32 bytes), network " " client
 //	auth_access       SHA-256(access token)                 → accessRecord
 //	auth_refresh      SHA-256(refresh token)                → refreshRecord
 //	auth_session      account id "/" session id             → auth.Session

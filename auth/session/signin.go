@@ -8,6 +8,7 @@ import (
 	"log/slog"
 
 	"pressbox/auth"
+	"pressbox/auth/netblock"
 )
 
 // SignIn runs the flows of one provider. Its fields are set before use and not
@@ -17,6 +18,7 @@ type SignIn struct {
 	ProviderName string            // as configured; part of each identity and pending flow
 	SignUp       auth.SignUpPolicy // the local provider applies it on its own page
 	Sessions     *Sessions
+	Blocks       *netblock.Table // addresses that are one client
 	Log          *slog.Logger
 }
 
@@ -43,7 +45,7 @@ func (in *SignIn) Begin(ctx context.Context, o auth.FlowOptions) (auth.StartedFl
 	if invite, ok := auth.ParseToken(o.Invite); ok {
 		flow.Invite = invite.Hash()
 	}
-	if err := in.Sessions.savePending(ctx, auth.HashOf(request.State), flow); err != nil {
+	if err := in.Sessions.savePending(ctx, auth.HashOf(request.State), flowTag(in.Blocks, o.From), flow); err != nil {
 		return auth.StartedFlow{}, fmt.Errorf("save a pending sign-in: %w", err)
 	}
 	return started, nil

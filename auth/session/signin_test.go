@@ -70,6 +70,37 @@ func TestFinish_signUpLocal(t *testing.T) {
 	}
 }
 
+// Who starts many sign-ins deletes own pending ones: at the limit, the oldest of the
+// client with most goes, in the network with most.
+func TestBegin_evictsMostPending(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	begin := func(from string) auth.StartedFlow {
+		started, err := r.Begin(t.Context(), auth.FlowOptions{Redirect: "https://box.example/cb", From: netip.MustParseAddr(from)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return started
+	}
+	victims := []auth.StartedFlow{begin("192.168.1.20"), begin("203.0.113.9"), begin("fe80::2")}
+	first := begin("192.168.1.66")
+	for range auth.MaxPendingFlows + 1 {
+		begin("192.168.1.66")
+	}
+	for i := range auth.MaxPendingFlows {
+		begin(netip.AddrFrom4([4]byte{10, 0, 0, byte(i)}).String()) // a whole network
+	}
+	for _, victim := range victims {
+		if _, err := r.Finish(t.Context(), authtest.Callback(victim)); err != nil {
+			t.Errorf("a sign-in of another client: %v", err)
+		}
+	}
+	r.refused(authtest.Callback(first), auth.CodeInvalidState)
+	if n := len(r.records("auth_state")); n != auth.MaxPendingFlows-len(victims) {
+		t.Errorf("%d pending sign-ins, want %d", n, auth.MaxPendingFlows-len(victims))
+	}
+}
+
 // A2: a state is valid once, for ten minutes, whatever the outcome.
 func TestFinish_stateSingleUse(t *testing.T) {
 	t.Parallel()

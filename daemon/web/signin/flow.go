@@ -52,7 +52,7 @@ func (h *handlers) login(w http.ResponseWriter, r *http.Request) error {
 	}
 	q := r.URL.Query()
 	started, err := h.SignIn.Begin(r.Context(), auth.FlowOptions{
-		Redirect: h.redirectURI(r), Return: q.Get("return"), Invite: q.Get("invite"),
+		Redirect: h.redirectURI(r), Return: q.Get("return"), Invite: q.Get("invite"), From: web.ClientAddr(r),
 	})
 	if err != nil {
 		return h.signInFailed(w, r, err)
