@@ -85,19 +85,9 @@ func runApp(b *testing.B, onFirstWrite func()) (*app, *client.Client) {
 	sink := pulse.New(pulse.Config{Server: cfg.PulseServer, OnFirstWrite: onFirstWrite, Log: log})
 	a := check.Must(build(cli.ServeOptions{Config: cfg, Log: log}, st, sink))(b)
 	s := check.Must(listen(cfg))(b)
-	ctx, stop := context.WithCancel(b.Context())
-	ended := make(chan error, 1)
-	go func() { ended <- a.run(ctx, s) }()
-	b.Cleanup(func() {
-		stop()
-		if err := <-ended; err != nil {
-			b.Error(err)
-		}
-		_ = a.phonemizer.Close() // it holds no data
-		if err := st.Close(); err != nil {
-			b.Error(err)
-		}
-	})
+	check.Close(b, st)
+	b.Cleanup(func() { _ = a.phonemizer.Close() }) // it holds no data
+	check.Run(b, func(ctx context.Context) error { return a.run(ctx, s) })
 	return a, client.New(urlOf(s.http[0]), "")
 }
 
@@ -115,12 +105,8 @@ func newMinimum(b *testing.B, a *app) *minimum {
 	config := check.Must(voice.ParseConfig(text))(b)
 	loaded := check.Must(onnx.Runtime{Library: a.Config.ONNXRuntimeLib}.Load(model, config))(b)
 	phonemizer := espeak.New("")
-	b.Cleanup(func() {
-		_ = phonemizer.Close() // it holds no data
-		if err := loaded.Close(); err != nil {
-			b.Error(err)
-		}
-	})
+	b.Cleanup(func() { _ = phonemizer.Close() }) // it holds no data
+	check.Close(b, loaded)
 	v := &voice.Voice{Config: config, Phonemizer: phonemizer, Model: loaded}
 	v.Calibration = check.Must(v.Calibrate(b.Context()))(b)
 	m := &minimum{app: a, voice: v}

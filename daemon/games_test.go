@@ -53,9 +53,7 @@ func TestKill_game(t *testing.T) {
 	check.NoError(t, p.Connect(nil))
 	p.Check()
 	t.Logf("%d games, %d commands acknowledged, the last one at revision %d", games, p.Acks, p.Replica.Rev)
-	if err := server.End(syscall.SIGTERM); err != nil {
-		t.Error(err)
-	}
+	check.NoError(t, server.End(syscall.SIGTERM))
 }
 
 // rosterJSON returns the players of a team in the format of SBA v3.
@@ -123,9 +121,7 @@ func TestTeamData(t *testing.T) {
 	if answer := b.Ask("GET", "/api/teams?season=3", "", 404); !strings.Contains(string(answer), "unknown_team") {
 		t.Errorf("an unknown season: %s", answer)
 	}
-	if err := p.End(syscall.SIGTERM); err != nil {
-		t.Error(err)
-	}
+	check.NoError(t, p.End(syscall.SIGTERM))
 	mu.Lock()
 	down = true
 	mu.Unlock()

@@ -35,9 +35,7 @@ func TestKill_renewal(t *testing.T) {
 	if status, next := renew(t, p.URL, secrets.FindAllString(lost, 2)[1]); status != http.StatusOK || next == lost {
 		t.Errorf("the next renewal: %d %s", status, next)
 	}
-	if err := p.End(syscall.SIGTERM); err != nil {
-		t.Error(err)
-	}
+	check.NoError(t, p.End(syscall.SIGTERM))
 	log += p.Logged()
 	if strings.Contains(log, token) || secrets.MatchString(log) || strings.Contains(log, "a dog in a boat") {
 		t.Errorf("a secret is in the log:\n%s", log)
@@ -60,8 +58,7 @@ func refreshToken(t *testing.T, base string) string {
 // renew sends a refresh token in the body.
 func renew(t *testing.T, base, token string) (status int, body string) {
 	t.Helper()
-	resp := check.Must(http.Post(base+"/api/auth/refresh", "application/json", strings.NewReader(`{"refresh_token":"`+token+`"}`)))(t)
-	defer resp.Body.Close()
+	resp := servertest.NewBrowser(t, base, nil).Request("POST", "/api/auth/refresh", `{"refresh_token":"`+token+`"}`)
 	text := check.Must(io.ReadAll(resp.Body))(t)
 	return resp.StatusCode, string(text)
 }

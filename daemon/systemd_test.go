@@ -111,9 +111,7 @@ func TestServe_socketActivation(t *testing.T) {
 	if answer, err := io.ReadAll(conn); !strings.HasPrefix(string(answer), "HTTP/1.1 200 OK") {
 		t.Errorf("the administrator: %q, %v", answer, err)
 	}
-	if err := p.End(syscall.SIGTERM); err != nil {
-		t.Error(err)
-	}
+	check.NoError(t, p.End(syscall.SIGTERM))
 	m.await(`^READY=1\nSTATUS=Silent.* on ` + regexp.QuoteMeta(p.URL))
 	m.await(`^STOPPING=1$`)
 }

@@ -271,9 +271,7 @@ func TestScorebook_proveFails(t *testing.T) {
 		t.Error("a home run is missing, but the box score balances")
 	}
 	g.book.RecordPlay(&before, &p, &after)
-	if err := g.book.Prove(&after); err != nil {
-		t.Error(err)
-	}
+	check.NoError(t, g.book.Prove(&after))
 	lines := g.box().Teams[game.Away].Batting
 	if !slices.ContainsFunc(lines, func(l game.BattingLine) bool { return l.Player == "a3" && l.HomeRuns == 1 && l.RunsBattedIn == 2 }) {
 		t.Errorf("%+v", lines)

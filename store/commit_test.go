@@ -129,9 +129,7 @@ func TestUpdate_groupFailure(t *testing.T) {
 				t.Errorf("%s: %v", key, errs[i])
 			}
 		}
-		if err := s.Health(); err != nil {
-			t.Errorf("health: %v", err)
-		}
+		check.NoError(t, s.Health())
 	})
 }
 
@@ -290,9 +288,7 @@ func TestHealth_retries(t *testing.T) {
 			t.Fatalf("a huge change: %v, want ErrFull", err)
 		}
 		before := s.commits.Load()
-		if err := s.Health(); err != nil {
-			t.Errorf("health: %v, want a successful commit", err)
-		}
+		check.NoError(t, s.Health())
 		if n := s.commits.Load() - before; n != 1 {
 			t.Errorf("%d commits, want 1", n)
 		}

@@ -14,11 +14,7 @@ func OpenForTest(tb testing.TB, path string, o Options) *Store {
 		path = filepath.Join(tb.TempDir(), "pressbox.db")
 	}
 	s := check.Must(Open(path, o))(tb)
-	tb.Cleanup(func() {
-		if err := s.Close(); err != nil {
-			tb.Errorf("close: %v", err)
-		}
-	})
+	check.Close(tb, s)
 	return s
 }
 

@@ -122,9 +122,7 @@ func TestJournal_delete(t *testing.T) {
 			return nil
 		}))
 	}
-	if err := appendGame(s, "one", 1, 2, ""); err != nil {
-		t.Errorf("the same id again: %v", err)
-	}
+	check.NoError(t, appendGame(s, "one", 1, 2, "")) // the same id again
 	checkMoves(t, s, "two", 1)
 }
 
@@ -145,17 +143,11 @@ func TestJournal_full(t *testing.T) {
 	for nearlyFull := false; !nearlyFull; {
 		nearlyFull = check.Must(move())(t)
 	}
-	if err := errors.Join(appendGame(s, "two", 1, 1, ""), s.Health()); err != nil {
-		t.Errorf("a new game in a nearly full share: %v", err)
-	}
+	check.NoError(t, errors.Join(appendGame(s, "two", 1, 1, ""), s.Health())) // a new game in a nearly full share
 	for appendGame(s, fmt.Sprint(n), 1, 1, "") == nil {
-		if _, err := move(); err != nil {
-			t.Fatalf("a move before new games are rejected: %v", err)
-		}
+		check.Must(move())(t) // a move before new games are rejected
 	}
-	if _, err := move(); err != nil {
-		t.Errorf("a move when new games are rejected: %v", err)
-	}
+	check.Must(move())(t) // a move when new games are rejected
 	var err error
 	for err == nil {
 		_, err = move()
@@ -164,9 +156,7 @@ func TestJournal_full(t *testing.T) {
 		t.Errorf("a move in a full share: %v, health %v; want %v and nil", err, s.Health(), live.ErrFull)
 	}
 	_, err = s.Games().Append(t.Context(), live.Change{Game: "one"})
-	if err := errors.Join(err, appendGame(s, "three", 1, 1, "")); err != nil {
-		t.Errorf("a new game after an old one was deleted: %v", err)
-	}
+	check.NoError(t, errors.Join(err, appendGame(s, "three", 1, 1, ""))) // a new game after an old one was deleted
 }
 
 // A value larger than any game is damage, and is not truncated.

@@ -48,9 +48,7 @@ func TestAppend_fullByKeysThenAccepts(t *testing.T) {
 		t.Errorf("the keys fill the store: %v", err)
 	}
 	present.Wall, present.Since = present.Wall.Add(25*time.Hour), present.Since+25*time.Hour
-	if err := postEnded(s, 2000, announce.IdempotencyKey{Key: "later"}, *present); err != nil {
-		t.Errorf("a day later: %v", err)
-	}
+	check.NoError(t, postEnded(s, 2000, announce.IdempotencyKey{Key: "later"}, *present)) // a day later
 }
 
 // A keyRig saves keys with consecutive seqs.
@@ -237,9 +235,7 @@ func TestMigrate_fullByKeys(t *testing.T) {
 	}
 	check.NoError(t, db.Close())
 	s := OpenForTest(t, path, Options{MaxSize: 8 << 20})
-	if err := postEnded(s, 1000, keyOf("ann", 1000), now); err != nil {
-		t.Errorf("after the migration: %v", err)
-	}
+	check.NoError(t, postEnded(s, 1000, keyOf("ann", 1000), now)) // after the migration
 	for sender, want := range map[string]bool{"": true, "ann": true} {
 		earlier, ok, err := s.Find(t.Context(), announce.IdempotencyKey{Sender: sender, Key: "239", Digest: digest})
 		if err != nil || ok != want || earlier != (announce.Accepted{ID: "id239", Status: announce.Done}) {

@@ -101,10 +101,7 @@ func checkGoldenSession(t *testing.T, s *Store, schema int) {
 		t.Fatal("no token")
 	}
 	in := goldenSignIn(t, s).Sessions
-	pair, err := in.Refresh(t.Context(), token)
-	if err != nil {
-		t.Errorf("refresh: %v", err)
-	}
+	pair := check.Must(in.Refresh(t.Context(), token))(t)
 	caller, err := in.Authenticate(t.Context(), auth.RequestCredentials{FrameToken: pair.Access.Reveal()})
 	if err != nil || caller.Account.Name != "Anna" || caller.Account.Created.IsZero() {
 		t.Errorf("caller %+v, %v", caller, err)
@@ -113,16 +110,12 @@ func checkGoldenSession(t *testing.T, s *Store, schema int) {
 
 func checkGoldenGames(t *testing.T, s *Store, stored bool) {
 	t.Helper()
-	if err := appendGame(s, "new", 1, 2, ""); err != nil {
-		t.Error(err)
-	}
+	check.NoError(t, appendGame(s, "new", 1, 2, ""))
 	checkMoves(t, s, "new", 2)
 	if !stored {
 		return
 	}
-	if err := appendGame(s, "active", 6, 6, ""); err != nil {
-		t.Error(err)
-	}
+	check.NoError(t, appendGame(s, "active", 6, 6, ""))
 	checkMoves(t, s, "active", 6)
 	checkMoves(t, s, "over", 41)
 	boxes, err := s.Games().Boxes(t.Context(), []string{"over"})
@@ -186,9 +179,7 @@ func TestMigrate_steps(t *testing.T) {
 	}
 	steps[old+1] = step("three", nil)
 	for range 2 {
-		if err := s.migrate(steps); err != nil {
-			t.Errorf("migrate again: %v", err)
-		}
+		check.NoError(t, s.migrate(steps)) // again
 	}
 	if got := fmt.Sprint(ran); got != "[two three three four]" {
 		t.Errorf("ran %s, want each once but the one that failed", got)
@@ -225,9 +216,7 @@ func TestOpen_emptyFile(t *testing.T) {
 		check.NoError(t, create(path))
 	}
 	s := OpenForTest(t, path, Options{})
-	if err := s.update(t.Context(), put("a")); err != nil {
-		t.Error(err)
-	}
+	check.NoError(t, s.update(t.Context(), put("a")))
 	if left, _ := filepath.Glob(filepath.Join(filepath.Dir(path), ".new-*")); len(left) > 0 {
 		t.Errorf("unfinished files: %v", left)
 	}

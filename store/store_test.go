@@ -222,9 +222,7 @@ func TestAppend_full(t *testing.T) {
 	if _, over, err := s.Load(t.Context()); err != nil || len(over) < saved/4 || len(over) > saved*2/3 { // about half of their share
 		t.Errorf("%d ended announcements of %d, %v", len(over), saved, err)
 	}
-	if err := s.Health(); err != nil {
-		t.Errorf("health after announcements were deleted: %v", err)
-	}
+	check.NoError(t, s.Health()) // after announcements were deleted
 	save(t, s, announcement(100000))
 }
 

@@ -101,9 +101,7 @@ func TestUpgrade_signIn(t *testing.T) {
 	}
 	for _, text := range []string{want.Ann.Refresh, want.Bob.Refresh} {
 		token, _ := auth.ParseToken(text)
-		if _, err := sessions.Refresh(t.Context(), token); err != nil {
-			t.Errorf("refresh: %v", err)
-		}
+		check.Must(sessions.Refresh(t.Context(), token))(t)
 	}
 	spent, _ := auth.ParseToken(want.Bob.Spent)
 	if _, err := sessions.Refresh(t.Context(), spent); err == nil {

@@ -27,9 +27,7 @@ func TestRun_leavesNoGoroutines(t *testing.T) {
 	before := runtime.NumGoroutine()
 	server := pulsetest.Start(t, pulsetest.Config{})
 	sink := pulse.New(pulse.Config{Server: server.Address, Log: logger(t)})
-	ctx, stop := context.WithCancel(t.Context())
-	ended := make(chan error, 1)
-	go func() { ended <- sink.Run(ctx) }()
+	stop := check.Run(t, sink.Run)
 	mustPlay(t, sink, noise(50*time.Millisecond))
 	server.Kill()
 	until(t, func() bool { return sink.Health() != nil })
@@ -37,7 +35,6 @@ func TestRun_leavesNoGoroutines(t *testing.T) {
 	until(t, func() bool { return sink.Health() == nil })
 	mustPlay(t, sink, noise(50*time.Millisecond))
 	stop()
-	wantErr(t, "Run", <-ended, nil)
 	server.Kill()
 	// A goroutine may still be in its last statement.
 	for limit := time.Now().Add(waitLimit); runtime.NumGoroutine() > before && time.Now().Before(limit); {
@@ -95,12 +92,8 @@ func TestPlay_withoutServer(t *testing.T) {
 	}
 	t.Parallel()
 	sink := pulse.New(pulse.Config{Server: "unix:" + filepath.Join(t.TempDir(), "native"), Log: logger(t)})
-	if err := sink.Health(); err != nil {
-		t.Errorf("Health before the first attempt: %v, want nil", err)
-	}
-	ctx, stop := context.WithCancel(t.Context())
-	ended := make(chan error, 1)
-	go func() { ended <- sink.Run(ctx) }()
+	check.NoError(t, sink.Health()) // before the first attempt
+	check.Run(t, sink.Run)
 	pulsetest.Retry(t, func(a *pulsetest.Attempt) {
 		began := time.Now()
 		wantErr(a, "Play without a server", sink.Play(a.Context(), all(noise(time.Second))), audio.ErrSinkLost)
@@ -111,8 +104,6 @@ func TestPlay_withoutServer(t *testing.T) {
 	waiting, giveUp := context.WithCancel(t.Context())
 	giveUp()
 	wantErr(t, "Play with an ended context", sink.Play(waiting, all(noise(time.Second))), context.Canceled)
-	stop()
-	wantErr(t, "Run", <-ended, nil)
 }
 
 // A missing sink is lost, even if the server has others.
@@ -141,9 +132,7 @@ func TestPlay_waitsForSink(t *testing.T) {
 		!strings.HasPrefix(status.Server, "pulseaudio ") {
 		t.Errorf("Status: %+v", status)
 	}
-	if err := sink.Health(); err != nil {
-		t.Errorf("Health with a muted sink: %v, want nil", err)
-	}
+	check.NoError(t, sink.Health()) // with a muted sink
 }
 
 func TestPlay_sinkRemovedMidWord(t *testing.T) {

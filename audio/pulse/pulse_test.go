@@ -15,6 +15,7 @@ import (
 	"pressbox/audio"
 	"pressbox/audio/pulse"
 	"pressbox/audio/pulse/pulsetest"
+	"pressbox/check"
 )
 
 const rate = 22050 // of the sink and the clips, unless a test says otherwise
@@ -280,9 +281,7 @@ func startPlay(ctx context.Context, sink *pulse.Sink, clips <-chan audio.Clip) c
 
 func mustPlay(tb testing.TB, sink *pulse.Sink, clips ...audio.Clip) {
 	tb.Helper()
-	if err := sink.Play(tb.Context(), all(clips...)); err != nil {
-		tb.Fatalf("Play: %v", err)
-	}
+	check.NoError(tb, sink.Play(tb.Context(), all(clips...)))
 }
 
 func wantErr(tb testing.TB, what string, err, want error) {
@@ -297,15 +296,7 @@ func run(tb testing.TB, cfg pulse.Config) *pulse.Sink {
 	tb.Helper()
 	cfg.Log = logger(tb)
 	sink := pulse.New(cfg)
-	ctx, stop := context.WithCancel(context.Background())
-	ended := make(chan error, 1)
-	go func() { ended <- sink.Run(ctx) }()
-	tb.Cleanup(func() {
-		stop()
-		if err := <-ended; err != nil {
-			tb.Errorf("Run: %v, want nil", err)
-		}
-	})
+	check.Run(tb, sink.Run)
 	return sink
 }
 

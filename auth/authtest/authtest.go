@@ -141,10 +141,7 @@ func NewSignIn(tb testing.TB, repo auth.Repository, c *clock.Clock, log *slog.Lo
 // Begin starts a flow.
 func Begin(tb testing.TB, in *session.SignIn) auth.StartedFlow {
 	tb.Helper()
-	started, err := in.Begin(tb.Context(), auth.FlowOptions{Redirect: "https://box.example/cb"})
-	if err != nil {
-		tb.Fatalf("begin: %v", err)
-	}
+	started := check.Must(in.Begin(tb.Context(), auth.FlowOptions{Redirect: "https://box.example/cb"}))(tb)
 	return started
 }
 
@@ -158,9 +155,6 @@ func Run(tb testing.TB, in *session.SignIn, tokens ...auth.Token) auth.Result {
 	tb.Helper()
 	c := Callback(Begin(tb, in))
 	c.Replaces = tokens
-	result, err := in.Finish(tb.Context(), c)
-	if err != nil {
-		tb.Fatalf("finish: %v", err)
-	}
+	result := check.Must(in.Finish(tb.Context(), c))(tb)
 	return result
 }

@@ -177,9 +177,7 @@ func TestLocal_throttled(t *testing.T) {
 		}
 	}
 	r.host.Pass(time.Second)
-	if err := try("alice", phrase); err != nil {
-		t.Errorf("after the wait: %v", err)
-	}
+	check.NoError(t, try("alice", phrase)) // after the wait
 	remote := credentials("x", phrase)
 	remote.From = netip.MustParseAddr("192.168.1.9")
 	var err error
@@ -212,9 +210,7 @@ func TestLocal_changePassphrase(t *testing.T) {
 	if err := r.signIn("anna", phrase); !errors.Is(err, auth.ErrWrongCredentials) {
 		t.Errorf("sign in with the old one: %v, want %v", err, auth.ErrWrongCredentials)
 	}
-	if err := r.signIn("anna", "another dog"); err != nil {
-		t.Errorf("sign in with the new one: %v", err)
-	}
+	check.NoError(t, r.signIn("anna", "another dog")) // sign in with the new one
 	random, err := r.ResetPassphrase(t.Context(), "Anna")
 	if err != nil || r.signIn("anna", random) != nil || r.signIn("anna", "another dog") == nil {
 		t.Errorf("reset to %d characters, %v", len(random), err)

@@ -96,9 +96,7 @@ func (r *rig) invite() auth.Token {
 // valid checks that an access token is accepted.
 func (r *rig) valid(token auth.Token) {
 	r.t.Helper()
-	if _, err := r.Sessions.Authenticate(r.t.Context(), auth.RequestCredentials{Cookies: []string{token.Reveal()}}); err != nil {
-		r.t.Fatalf("access token: %v, want it to be valid", err)
-	}
+	check.Must(r.Sessions.Authenticate(r.t.Context(), auth.RequestCredentials{Cookies: []string{token.Reveal()}}))(r.t) // access token
 }
 
 // invalid checks that an access token is refused.
@@ -112,10 +110,7 @@ func (r *rig) invalid(token auth.Token) {
 
 func (r *rig) refresh(token auth.Token) auth.TokenPair {
 	r.t.Helper()
-	pair, err := r.Sessions.Refresh(r.t.Context(), token)
-	if err != nil {
-		r.t.Fatalf("refresh: %v", err)
-	}
+	pair := check.Must(r.Sessions.Refresh(r.t.Context(), token))(r.t)
 	return pair
 }
 

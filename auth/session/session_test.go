@@ -332,9 +332,7 @@ func TestSessions_listAndEnd(t *testing.T) {
 	if err := r.Sessions.End(t.Context(), other, list[1].ID, auth.EndedByOwner); !errors.Is(err, auth.ErrNotFound) {
 		t.Errorf("end a session of another account: %v, want %v", err, auth.ErrNotFound)
 	}
-	if err := r.Sessions.End(t.Context(), desk.Account.ID, list[1].ID, auth.EndedByOwner); err != nil {
-		t.Error(err)
-	}
+	check.NoError(t, r.Sessions.End(t.Context(), desk.Account.ID, list[1].ID, auth.EndedByOwner))
 	r.invalid(phone.Access)
 	r.valid(desk.Access)
 }
@@ -410,9 +408,7 @@ func TestAPIToken_networkAndExpiry(t *testing.T) {
 	token, record, err = r.Sessions.CreateAPIToken(t.Context(), "unlimited", netip.Prefix{}, 0)
 	check.NoError(t, err)
 	r.host.Pass(1000 * 24 * time.Hour)
-	if _, err := try("2001:db8::1"); err != nil {
-		t.Errorf("without expiry and network: %v", err)
-	}
+	check.Must(try("2001:db8::1"))(t) // without expiry and network
 	if list, err := r.Sessions.APITokens(t.Context()); err != nil || len(list) != 1 || list[0] != record {
 		t.Errorf("list %+v, %v", list, err)
 	}

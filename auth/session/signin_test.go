@@ -117,9 +117,7 @@ func TestFinish_stateSingleUse(t *testing.T) {
 
 	late, inTime := authtest.Callback(r.begin()), authtest.Callback(r.begin())
 	r.host.Pass(auth.FlowTTL)
-	if _, err := r.Finish(t.Context(), inTime); err != nil {
-		t.Fatalf("at ten minutes: %v", err)
-	}
+	check.Must(r.Finish(t.Context(), inTime))(t) // at ten minutes
 	r.host.Pass(time.Second)
 	late.Binding = "" // its cookie has expired too
 	r.refused(late, auth.CodeStateExpired)
@@ -233,9 +231,7 @@ func TestBegin_bounded(t *testing.T) {
 		t.Errorf("an unknown state: %d commits, want 0", n)
 	}
 	for _, flow := range []auth.StartedFlow{second, last} {
-		if _, err := r.Finish(t.Context(), authtest.Callback(flow)); err != nil {
-			t.Errorf("the oldest and the newest that are left: %v", err)
-		}
+		check.Must(r.Finish(t.Context(), authtest.Callback(flow)))(t) // the oldest and the newest that are left
 	}
 	r.host.Pass(3 * auth.FlowTTL)
 	check.NoError(t, r.Sessions.DeleteExpired(t.Context()))
@@ -329,9 +325,7 @@ func TestFinish_signUpPolicy(t *testing.T) {
 		return authtest.Callback(flow)
 	}
 	invite := r.invite()
-	if _, err := r.Finish(t.Context(), with(invite)); err != nil {
-		t.Fatalf("with an invite: %v", err)
-	}
+	check.Must(r.Finish(t.Context(), with(invite)))(t) // with an invite
 	r.idp.Identity.Subject = "10"
 	r.refused(with(invite), auth.CodeNotInvited)
 	late := r.invite()

@@ -36,7 +36,5 @@ func TestWatch(t *testing.T) {
 		}
 	}
 	cancel()
-	if err := <-ended; err != nil {
-		t.Errorf("at the end: %v", err)
-	}
+	check.NoError(t, <-ended) // at the end
 }

@@ -113,9 +113,7 @@ func TestOpen_interruptedSalvage(t *testing.T) {
 	if err != nil || !strings.Contains(salvaged, "restored backup: "+backup.Path) {
 		t.Fatalf("the next start: %q, %v", salvaged, err)
 	}
-	if err := st.Close(); err != nil {
-		t.Error(err)
-	}
+	check.NoError(t, st.Close())
 	damaged := DamagedStores(cfg)
 	if len(damaged) != 1 {
 		t.Fatalf("damaged stores: %v", damaged)

@@ -79,7 +79,5 @@ func TestServeAdmin_tcp(t *testing.T) {
 	r.Check.CheckResponse(t, webtest.NewRequest("GET", "/admin/log-level", ""), resp)
 	conn.Close()
 	cancel()
-	if err := <-served; err != nil {
-		t.Error(err)
-	}
+	check.NoError(t, <-served)
 }

@@ -59,9 +59,7 @@ func TestServe_timeouts(t *testing.T) {
 				}
 				conn.Close()
 				sending.Wait()
-				if err := stop(); err != nil {
-					t.Error(err)
-				}
+				check.NoError(t, stop())
 			})
 		})
 	}
@@ -85,9 +83,7 @@ func TestServe_writeTimeout(t *testing.T) {
 			t.Error("not closed after the timeout")
 		}
 		conn.Close()
-		if err := stop(); err != nil {
-			t.Error(err)
-		}
+		check.NoError(t, stop())
 	})
 }
 
@@ -156,9 +152,7 @@ func TestServe_maxConns(t *testing.T) {
 		if _, ok := open("127.0.0.1:1"); ok {
 			t.Error("connection 1025 in all was accepted")
 		}
-		if err := stop(); err != nil {
-			t.Error(err)
-		}
+		check.NoError(t, stop())
 	})
 }
 
@@ -203,9 +197,7 @@ func TestServe_shutdown(t *testing.T) {
 		if got := <-replies; got != "" {
 			t.Errorf("response of the long request: %.100q", got)
 		}
-		if err := <-ended; err != nil {
-			t.Error(err)
-		}
+		check.NoError(t, <-ended)
 		if took := time.Since(began); took < 5*time.Second || took > 6*time.Second {
 			t.Errorf("shutdown took %v, want 5s", took)
 		}
@@ -232,9 +224,7 @@ func TestServe_shutdownPendingConns(t *testing.T) {
 		if _, got := readAll(silent); got != "" {
 			t.Errorf("response without a request: %.100q", got)
 		}
-		if err := <-ended; err != nil {
-			t.Error(err)
-		}
+		check.NoError(t, <-ended)
 		if took := time.Since(began); took < 4*time.Second || took > 6*time.Second {
 			t.Errorf("shutdown took %v, want 5s", took)
 		}

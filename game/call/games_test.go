@@ -100,9 +100,7 @@ func callGame(t *testing.T, book *call.Phrasebook, all []claim, g *retro.Game) {
 		}
 		checkPlay(t, all, step, l)
 	})
-	if err != nil {
-		t.Error(err)
-	}
+	check.NoError(t, err)
 }
 
 func mark(id game.PlayerID) string {

@@ -6,6 +6,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"pressbox/check"
 	"pressbox/game"
 	"pressbox/game/protocol"
 )
@@ -103,9 +104,7 @@ func TestPause_stopsEverything(t *testing.T) {
 		}
 		r.do(bob, "Resume")
 		r.wantClock("after the pause", 10_000)
-		if err := r.try(bob, action); err != nil {
-			r.Errorf("the decision that was open before the pause: %v", err)
-		}
+		check.NoError(r, r.try(bob, action)) // the decision that was open before the pause
 	}, turnSeconds(30))
 }
 

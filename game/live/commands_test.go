@@ -101,9 +101,7 @@ func TestSubmit_duplicateIsOneMove(t *testing.T) {
 		}
 	}
 	again(r)
-	if err := r.send(bob, protocol.Command{ID: c.ID, Revision: rev, Action: r.choice(bob, "Swing").Action}); err != nil {
-		t.Errorf("the same id from Bob: %v", err)
-	}
+	check.NoError(t, r.send(bob, protocol.Command{ID: c.ID, Revision: rev, Action: r.choice(bob, "Swing").Action})) // the same id from Bob
 	again(r)
 	again(r.reloaded(r.journal))
 }
@@ -210,10 +208,8 @@ func TestSubmit_olderRevisionOfOpenDecision(t *testing.T) {
 	r.do(ann, "Pitch to the batter")
 	r.do(ann, "Pause")
 	r.do(ann, "Resume")
-	action.Decision = 0 // by the revision alone
-	if err := r.send(bob, protocol.Command{ID: "late", Revision: rev, Action: action}); err != nil {
-		t.Errorf("three revisions late: %v", err)
-	}
+	action.Decision = 0                                                                        // by the revision alone
+	check.NoError(t, r.send(bob, protocol.Command{ID: "late", Revision: rev, Action: action})) // three revisions late
 	r.wantCode("after the play", r.send(bob, protocol.Command{ID: "too late", Revision: rev, Action: action}), protocol.StaleRevision)
 }
 
@@ -399,9 +395,7 @@ func TestSubmit_swapsAreLimited(t *testing.T) {
 	r.do(ann, offers[i].Label)
 	r.wantCode("after a new player", swap(), protocol.IllegalAction)
 	r.playOn()
-	if err := swap(); err != nil {
-		t.Errorf("after a play: %v", err)
-	}
+	check.NoError(t, swap()) // after a play
 }
 
 // A manager may hand the side to the bot and take it back; meanwhile the manager decides nothing.

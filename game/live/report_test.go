@@ -127,9 +127,7 @@ func TestScorecard_replays(t *testing.T) {
 	t.Parallel()
 	for _, dh := range []bool{true, false} {
 		r := begun(t, func(o *protocol.Options) { o.DH = dh })
-		if err := r.Scorecard(t.Context(), r.id, &bytes.Buffer{}); err != nil {
-			t.Errorf("before the first pitch: %v", err)
-		}
+		check.NoError(t, r.Scorecard(t.Context(), r.id, &bytes.Buffer{})) // before the first pitch
 		checkScorecard(r, r.playOut())
 	}
 }

@@ -49,9 +49,7 @@ func TestGame_ownGames(t *testing.T) {
 				}
 			}))(t)
 			gametest.Golden(t, g.ID+".box", boxText(end))
-			if err := writeRead(g); err != nil {
-				t.Error(err)
-			}
+			check.NoError(t, writeRead(g))
 		})
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"testing"
 
+	"pressbox/check"
 	"pressbox/game"
 	"pressbox/game/bot/bottest"
 	"pressbox/game/chance"
@@ -38,9 +39,7 @@ func TestScorecard_liveGames(t *testing.T) {
 	for n := range games {
 		t.Run(strconv.Itoa(n), func(t *testing.T) {
 			t.Parallel()
-			if err := playLive(t, n, clubs[n%len(clubs)]).check(); err != nil {
-				t.Error(err)
-			}
+			check.NoError(t, playLive(t, n, clubs[n%len(clubs)]).check())
 		})
 	}
 }

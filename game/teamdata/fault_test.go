@@ -129,9 +129,7 @@ func TestClient_redirects(t *testing.T) {
 		}
 		http.Redirect(w, q, q.URL.Path+"/?"+q.URL.RawQuery, http.StatusTemporaryRedirect)
 	})
-	if _, err := near.Teams(t.Context(), 3); err != nil {
-		t.Error(err)
-	}
+	check.Must(near.Teams(t.Context(), 3))(t)
 }
 
 // Stale data is revalidated with a conditional request in the background.
@@ -372,9 +370,7 @@ func TestClient_tooFewPlayers(t *testing.T) {
 	if !errors.Is(err, teams.ErrTooFewPlayers) || !strings.Contains(err.Error(), "of BH in season 3") || !strings.Contains(err.Error(), "7 hitters and 2 pitchers") {
 		t.Errorf("%v", err)
 	}
-	if _, err := r.Roster(t.Context(), 3, "31"); err != nil {
-		t.Error(err)
-	}
+	check.Must(r.Roster(t.Context(), 3, "31"))(t)
 }
 
 // Variants of the API's format are accepted; invalid players are left out.

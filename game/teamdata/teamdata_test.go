@@ -164,9 +164,7 @@ func TestClient_fullCache(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	r.cache.full = errFull
-	if _, err := r.Teams(t.Context(), 3); err != nil {
-		t.Error(err)
-	}
+	check.Must(r.Teams(t.Context(), 3))(t)
 	r.stop()
 	if !strings.Contains(r.log.String(), "full") {
 		t.Errorf("log %q", r.log)

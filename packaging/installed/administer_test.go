@@ -20,22 +20,22 @@ func testAdministrators(s *server) {
 	if did := s.journal("PRESSBOX_UID=" + alice); !strings.Contains(did, "/admin/log-level") {
 		s.t.Errorf("the journal has no entry of alice, %s:\n%s", alice, did)
 	}
-	s.mustNotAdminister("bob", 1, "only root, the user pressbox and the group adm may administer")
+	create := []string{"runuser", "--user=bob", "--", "pressbox", "tokens", "create", "door"}
+	s.mustRefuse(1, "only root, the user pressbox and the group adm may administer", create...)
 	s.run("chmod", "0666", socket)
-	s.mustNotAdminister("bob", 4, "only root, the server's user and members of the administrator socket's group may administer")
+	s.mustRefuse(4, "only root, the server's user and members of the administrator socket's group may administer", create...)
 	s.run("chgrp", "bob", socket)
 	s.run("runuser", "--user=bob", "--", "pressbox", "log-level")
 	s.run("chgrp", "adm", socket)
 	s.run("chmod", "0660", socket)
 }
 
-// mustNotAdminister checks the exit code and the message when a user without the right
-// administers.
-func (s *server) mustNotAdminister(name string, code int, why string) {
+// mustRefuse checks the exit status and the message of a command that fails.
+func (s *server) mustRefuse(code int, why string, args ...string) {
 	s.t.Helper()
-	out, err := s.command("runuser", "--user="+name, "--", "pressbox", "tokens", "create", "door").CombinedOutput()
+	out, err := s.command(args...).CombinedOutput()
 	exit, ok := errors.AsType[*exec.ExitError](err)
 	if !ok || exit.ExitCode() != code || !strings.Contains(string(out), why) {
-		s.t.Errorf("%s administers (%v), want exit status %d and %q:\n%s", name, err, code, why, out)
+		s.t.Errorf("%q: %v, want exit status %d and %q:\n%s", args, err, code, why, out)
 	}
 }

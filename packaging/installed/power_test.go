@@ -15,6 +15,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"pressbox/check"
 )
 
 // A powerSupply starts and stops a host.
@@ -32,10 +34,7 @@ type powerSupply struct {
 // boot boots a fresh copy of a Debian suite, with further arguments for the script boot.
 func boot(t *testing.T, suite string, how ...string) *host {
 	t.Helper()
-	tree, err := filepath.Abs("../../.build/trees/" + suite)
-	if err != nil {
-		t.Fatal(err)
-	}
+	tree := check.Must(filepath.Abs("../../.build/trees/" + suite))(t)
 	run(t, buildTime, "./tree", suite, tree)
 	work := t.TempDir()
 	h := &host{t, &powerSupply{work: work, script: append([]string{"./boot", tree, work}, how...)}}
@@ -47,32 +46,26 @@ func boot(t *testing.T, suite string, how ...string) *host {
 // powerOn returns when the host has booted.
 func (h *host) powerOn() {
 	h.t.Helper()
-	notify, err := net.ListenUnixgram("unixgram", &net.UnixAddr{Name: filepath.Join(h.work, "notify"), Net: "unixgram"})
-	if err != nil {
-		h.t.Fatal(err)
-	}
+	notify := check.Must(net.ListenUnixgram("unixgram", &net.UnixAddr{Name: filepath.Join(h.work, "notify"), Net: "unixgram"}))(h.t)
 	defer notify.Close()
 	var console bytes.Buffer
 	cmd := exec.Command(h.script[0], h.script[1:]...)
 	cmd.Env = append(os.Environ(), "NOTIFY_SOCKET="+notify.LocalAddr().String())
 	cmd.Stdout, cmd.Stderr = &console, &console
-	if err := cmd.Start(); err != nil {
-		h.t.Fatal(err)
-	}
+	check.NoError(h.t, cmd.Start())
 	h.ended = make(chan struct{})
 	go func() {
 		defer close(h.ended)
 		_ = cmd.Wait() // the exit status depends on how the host was stopped
 	}()
+	var err error
 	if h.leader, err = untilReady(notify); err != nil {
 		_ = cmd.Process.Kill() // the host's first process ends with it
 		<-h.ended
 		h.t.Fatalf("boot: %v\n%s", err, &console)
 	}
 	h.root = "/proc/" + h.leader + "/root"
-	if h.net, err = unix.Open("/proc/"+h.leader+"/ns/net", unix.O_RDONLY|unix.O_CLOEXEC, 0); err != nil {
-		h.t.Fatal(err)
-	}
+	h.net = check.Must(unix.Open("/proc/"+h.leader+"/ns/net", unix.O_RDONLY|unix.O_CLOEXEC, 0))(h.t)
 }
 
 // untilReady returns the process ID of the host's first process once all its units have
@@ -138,9 +131,7 @@ func (h *host) clear() {
 	if errors.Is(err, os.ErrNotExist) {
 		return
 	}
-	if err != nil {
-		h.t.Fatal(err)
-	}
+	check.NoError(h.t, err)
 	for group := range strings.FieldsSeq(string(groups)) {
 		run(h.t, commandTime, "find", group, "-depth", "-type", "d", "-exec", "rmdir", "{}", ";")
 	}

@@ -14,6 +14,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"pressbox/check"
 )
 
 // A server is Pressbox installed on a host, and an HTTP client of it.
@@ -81,9 +83,7 @@ func (s *server) request(method, path string, body, answer any, headers ...strin
 // mustRequest is like request and fails the test on an error.
 func (s *server) mustRequest(method, path string, body, answer any) {
 	s.t.Helper()
-	if _, err := s.request(method, path, body, answer); err != nil {
-		s.t.Fatal(err)
-	}
+	check.Must(s.request(method, path, body, answer))(s.t)
 }
 
 type health struct {

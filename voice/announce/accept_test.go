@@ -287,9 +287,7 @@ func TestCancel_pendingIsNotStarted(t *testing.T) {
 		h.expectCancelError(b.ID, announce.ErrEnded)
 		time.Sleep(3 * time.Second)
 		h.expect("a1 c1")
-		if err := <-cancelled; err != nil {
-			h.t.Errorf("cancel: %v", err)
-		}
+		check.NoError(h.t, <-cancelled)
 		h.expectStatus(b.ID, announce.Cancelled)
 	})
 }

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"pressbox/audio"
+	"pressbox/check"
 	"pressbox/voice/announce"
 )
 
@@ -153,9 +154,7 @@ func TestSinkLost_speaksAgain(t *testing.T) {
 		h.expect("a1 a2 / a1 a2 b1")
 		h.expectStatus(a.ID, announce.Done)
 		h.expectStatus(b.ID, announce.Done)
-		if err := h.Stats().SinkError; err != nil {
-			h.t.Errorf("Stats().SinkError is %v, want nil", err)
-		}
+		check.NoError(h.t, h.Stats().SinkError)
 	})
 }
 
@@ -346,8 +345,6 @@ func TestRun_endsWithoutAnnouncements(t *testing.T) {
 	bubble(t, settings, func(h *rig) {
 		ctx, cancel := context.WithTimeout(context.Background(), time.Second)
 		defer cancel()
-		if err := h.Run(ctx); err != nil {
-			h.t.Errorf("Run: %v", err)
-		}
+		check.NoError(h.t, h.Run(ctx))
 	})
 }

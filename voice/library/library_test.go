@@ -38,9 +38,7 @@ func TestRun_loadsAndCalibratesDefault(t *testing.T) {
 	if wanted, _ := json.Marshal(want); string(got) != string(wanted) {
 		t.Errorf("%s, want %s", got, wanted)
 	}
-	if err := h.Health(); err != nil {
-		t.Errorf("Health: %v", err)
-	}
+	check.NoError(t, h.Health())
 	if h.memory.len() != 1 {
 		t.Errorf("%d calibrations saved, want 1", h.memory.len())
 	}
@@ -326,9 +324,7 @@ func TestHealth_espeakMissing(t *testing.T) {
 	eventually(t, "Health names the package", func() bool {
 		return h.Health() != nil && strings.Contains(h.Health().Error(), "install the package espeak-ng")
 	})
-	if _, err := h.Voice(""); err != nil {
-		t.Errorf("Voice: %v", err)
-	}
+	check.Must(h.Voice(""))(t)
 	if err := speakError(t, h, ""); !errors.Is(err, voice.ErrUnavailable) {
 		t.Errorf("speak: %v", err)
 	}

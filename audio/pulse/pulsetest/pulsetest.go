@@ -69,9 +69,7 @@ func New(tb testing.TB, cfg Config) *Server {
 	s := &Server{Address: "unix:" + filepath.Join(dir, "native"), tb: tb, cfg: cfg, dir: dir}
 	tb.Cleanup(func() {
 		s.Kill()
-		if err := os.RemoveAll(dir); err != nil {
-			tb.Error(err)
-		}
+		check.NoError(tb, os.RemoveAll(dir))
 	})
 	return s
 }
@@ -144,9 +142,7 @@ func (s *Server) Kill() {
 // Signal sends a signal to the server; after SIGSTOP it does not answer.
 func (s *Server) Signal(sig syscall.Signal) {
 	s.tb.Helper()
-	if err := s.process.Process.Signal(sig); err != nil {
-		s.tb.Errorf("signal the sound server: %v", err)
-	}
+	check.NoError(s.tb, s.process.Process.Signal(sig))
 }
 
 // Pactl runs pactl with the arguments and returns its output.

@@ -99,9 +99,7 @@ func serveAdmin(t *testing.T, s *web.Server) *http.Client {
 	go func() { served <- s.ServeAdmin(ctx, l) }()
 	t.Cleanup(func() {
 		stop()
-		if err := <-served; err != nil {
-			t.Error(err)
-		}
+		check.NoError(t, <-served)
 	})
 	transport := &http.Transport{DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
 		return new(net.Dialer).DialContext(ctx, "unix", path)

@@ -11,6 +11,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"pressbox/check"
 	"pressbox/daemon/web"
 	"pressbox/daemon/web/announcements"
 	"pressbox/daemon/web/site"
@@ -127,9 +128,7 @@ func TestEvents_slowClient(t *testing.T) {
 			t.Errorf("not disconnected after %v", time.Since(began))
 		}
 		conn.Close()
-		if err := stop(); err != nil {
-			t.Error(err)
-		}
+		check.NoError(t, stop())
 	})
 }
 

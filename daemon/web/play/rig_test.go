@@ -4,6 +4,7 @@ import (
 	"testing"
 	"testing/synctest"
 
+	"pressbox/check"
 	"pressbox/daemon/web/webtest"
 )
 
@@ -23,9 +24,7 @@ func inBubble(t *testing.T, test func(p *webtest.Rig, l *webtest.Wire, stop func
 		}
 		test(p, l, stop)
 		if !stopped {
-			if err := stop(); err != nil {
-				t.Error(err)
-			}
+			check.NoError(t, stop())
 		}
 	})
 }

@@ -96,7 +96,5 @@ func WantValid(t *testing.T, document []byte, draft *jsonschema.Draft, address s
 	check.NoError(t, c.AddResource(address, meta))
 	schema := check.Must(c.Compile(address))(t)
 	value := check.Must(jsonschema.UnmarshalJSON(bytes.NewReader(document)))(t)
-	if err := schema.Validate(value); err != nil {
-		t.Error(err)
-	}
+	check.NoError(t, schema.Validate(value))
 }
