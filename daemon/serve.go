@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"os"
 
 	"pressbox/audio/pulse"
 	"pressbox/daemon/cli"
@@ -16,6 +17,7 @@ import (
 // serve opens the store, builds the parts, listens, and runs until ctx ends. Then it stops
 // accepting, finishes the current sentence, and closes everything in reverse.
 func serve(ctx context.Context, o cli.ServeOptions) (err error) {
+	limitMemory(os.DirFS("/"))
 	st, salvaged, err := recovery.Open(ctx, o.Config, o.Log)
 	if errors.Is(err, exitcode.ErrInterrupted) { // stopped during the check of the store
 		return nil

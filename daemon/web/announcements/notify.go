@@ -32,12 +32,34 @@ type handlers struct {
 	*web.Server
 	Config
 	speeches speechSlots
+	reads    *web.Limiter // of announcements, by address
+	cancels  *web.Limiter // by address
+}
+
+// How many requests of a kind an address can send each minute, in bursts of at
+// most half as many.
+const (
+	readRate   = 600
+	cancelRate = 120
+)
+
+// limited returns a handler that first counts its requests with a limiter.
+func (h *handlers) limited(l *web.Limiter, next web.Handler) web.Handler {
+	return func(w http.ResponseWriter, r *http.Request) error {
+		if err := h.Allow(l, r); err != nil {
+			return err
+		}
+		return next(w, r)
+	}
 }
 
 // Routes returns the routes of this package. Those under NOTIFY_ACCESS are also
 // served below /api, where a session permits them as well.
 func Routes(s *web.Server, cfg Config) []web.Route {
-	h := &handlers{s, cfg, speechSlots{clients: map[netip.Prefix]bool{}}}
+	h := &handlers{
+		Server: s, Config: cfg, speeches: speechSlots{clients: map[netip.Prefix]bool{}},
+		reads: s.NewLimiter(readRate, readRate/2), cancels: s.NewLimiter(cancelRate, cancelRate/2),
+	}
 	guarded := slices.Concat(h.notifyRoutes(), h.eventRoutes(), h.speechRoutes(), h.speakableRoutes())
 	return slices.Concat(guarded, underAPI(guarded), h.voiceRoutes())
 }
@@ -68,23 +90,24 @@ func (h *handlers) notifyRoutes() []web.Route {
 			Problems: []int{http.StatusServiceUnavailable},
 			Limited:  true,
 		}),
-		web.NewRoute(http.MethodGet, "/notify", web.NotifyAccess, h.queue, web.Operation{
+		web.NewRoute(http.MethodGet, "/notify", web.NotifyAccess, h.limited(h.reads, h.queue), web.Operation{
 			ID: "listAnnouncements", Tag: "announcements", Summary: "List the queue and the recent announcements",
 			Responses: []web.Response{{Status: http.StatusOK, Description: "The announcements.", Schema: "Queue"}},
+			Problems:  []int{http.StatusTooManyRequests},
 		}),
-		web.NewRoute(http.MethodDelete, "/notify", web.NotifyAccess, h.cancelWaiting, web.Operation{
+		web.NewRoute(http.MethodDelete, "/notify", web.NotifyAccess, h.limited(h.cancels, h.cancelWaiting), web.Operation{
 			ID: "cancelWaiting", Tag: "announcements", Summary: "Cancel all waiting announcements",
 			Description: "The announcement that is being spoken is not cancelled.",
 			Responses:   []web.Response{{Status: http.StatusOK, Description: "The number of cancelled announcements.", Schema: "Cancelled"}},
-			Problems:    []int{http.StatusServiceUnavailable},
+			Problems:    []int{http.StatusTooManyRequests, http.StatusServiceUnavailable},
 		}),
-		web.NewRoute(http.MethodGet, "/notify/:id", web.NotifyAccess, h.find, web.Operation{
+		web.NewRoute(http.MethodGet, "/notify/:id", web.NotifyAccess, h.limited(h.reads, h.find), web.Operation{
 			ID: "getAnnouncement", Tag: "announcements", Summary: "Get an announcement",
-			Responses: one, Problems: []int{http.StatusNotFound},
+			Responses: one, Problems: []int{http.StatusNotFound, http.StatusTooManyRequests},
 		}),
-		web.NewRoute(http.MethodDelete, "/notify/:id", web.NotifyAccess, h.cancel, web.Operation{
+		web.NewRoute(http.MethodDelete, "/notify/:id", web.NotifyAccess, h.limited(h.cancels, h.cancel), web.Operation{
 			ID: "cancelAnnouncement", Tag: "announcements", Summary: "Cancel an announcement, also while it is spoken",
-			Responses: one, Problems: []int{http.StatusNotFound, http.StatusConflict, http.StatusServiceUnavailable},
+			Responses: one, Problems: []int{http.StatusNotFound, http.StatusConflict, http.StatusTooManyRequests, http.StatusServiceUnavailable},
 		}),
 	}
 }

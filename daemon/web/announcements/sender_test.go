@@ -59,3 +59,34 @@ func TestNotify_keyBelongsToSender(t *testing.T) {
 		})
 	}
 }
+
+// Reading and cancelling announcements have a limit for each address; requests
+// below /api count too, and those of other addresses do not.
+func TestNotify_limitsReadsAndCancels(t *testing.T) {
+	t.Parallel()
+	r := webtest.NewRig(t)
+	for _, tt := range []struct {
+		method string
+		paths  []string
+		burst  int
+	}{
+		{"GET", []string{"/notify", "/notify/none", "/api/notify", "/api/notify/none"}, 300},
+		{"DELETE", []string{"/notify", "/notify/none", "/api/notify", "/api/notify/none"}, 60},
+	} {
+		limited := 0
+		for i := range tt.burst + 10 {
+			w := r.Do(t, tt.method, tt.paths[i%4], "")
+			if w.StatusCode == 429 {
+				limited++
+				if w.Header.Get("Retry-After") == "" {
+					t.Fatalf("429 without Retry-After: %s", w.Text)
+				}
+			}
+		}
+		if limited == 0 || limited > 10 { // some are allowed again meanwhile
+			t.Errorf("%s: %d of %d rejected, want at most 10", tt.method, limited, tt.burst+10)
+		}
+		r.Do(t, tt.method, "/notify", "", "Client", "192.168.1.21:1").Want(200)
+		r.Do(t, tt.method, "/notify", "", "Client", "127.0.0.1:1").Want(200)
+	}
+}
