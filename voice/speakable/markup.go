@@ -7,10 +7,11 @@ import (
 )
 
 var (
-	entity   = regexp.MustCompile(`&#?\w{1,32};`)
-	comment  = regexp.MustCompile(`<!--[^\x{E000}]*?-->`)
-	tag      = regexp.MustCompile(`(?i)</?(a|abbr|address|article|audio|b|big|blockquote|body|br|break|center|cite|code|dd|del|dfn|div|dl|dt|em|emphasis|figure|font|footer|h[1-6]|head|header|hr|html|i|img|ins|kbd|li|main|mark|nav|ol|p|pre|prosody|q|s|samp|say-as|section|small|span|speak|strike|strong|sub|sup|table|tbody|td|tfoot|th|thead|tr|tt|u|ul|var|voice)(?:\s+[\w:-]+\s*=\s*(?:"[^"\x{E000}]*"|'[^'\x{E000}]*'|[^\s"'<>\x{E000}]+))*\s*/?>`)
-	autolink = regexp.MustCompile(`<((?:https?://|mailto:)[^<>\s\x{E000}]+)>`)
+	entity     = regexp.MustCompile(`&#?\w{1,32};`)
+	hiddenBody = regexp.MustCompile(`(?is)<(?:style|script|head|template)(?:\s[^<>\x{E000}]*)?>[^\x{E000}]*?</(?:style|script|head|template)\s*>`)
+	comment    = regexp.MustCompile(`<!--[^\x{E000}]*?-->`)
+	tag        = regexp.MustCompile(`(?i)</?(a|abbr|address|article|audio|b|big|blockquote|body|br|break|center|cite|code|dd|del|dfn|div|dl|dt|em|emphasis|figure|font|footer|h[1-6]|head|header|hr|html|i|img|ins|kbd|li|main|mark|nav|ol|p|pre|prosody|q|s|samp|say-as|section|small|span|speak|strike|strong|sub|sup|table|tbody|td|tfoot|th|thead|tr|tt|u|ul|var|voice)(?:\s+[\w:-]+\s*=\s*(?:"[^"\x{E000}]*"|'[^'\x{E000}]*'|[^\s"'<>\x{E000}]+))*\s*/?>`)
+	autolink   = regexp.MustCompile(`<((?:https?://|mailto:)[^<>\s\x{E000}]+)>`)
 )
 
 // untag removes the tags of HTML and SSML from s, converts those of a new line
@@ -18,6 +19,7 @@ var (
 // is not changed.
 func untag(s string) string {
 	if strings.Contains(s, "<") {
+		s = hiddenBody.ReplaceAllString(s, " ")
 		s = comment.ReplaceAllString(s, " ")
 		s = autolink.ReplaceAllString(s, "$1")
 		s = tag.ReplaceAllStringFunc(s, tagText)

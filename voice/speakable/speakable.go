@@ -150,10 +150,13 @@ func HasSpeech(s string) bool {
 	return strings.ContainsFunc(clean(s), speaks)
 }
 
+// escapes matches the escape sequences of terminals: colours, cursor, titles.
+var escapes = regexp.MustCompile(`\x1b(?:\[[0-9;?]*[A-Za-z]|\][^\x07\x1b]*\x07)`)
+
 // clean applies the steps for all languages.
 func clean(s string) string {
 	return around(strings.ToValidUTF8(s, ""), func(s string) string {
-		return unmark(tidy(untag(s)))
+		return unmark(tidy(untag(escapes.ReplaceAllString(s, ""))))
 	})
 }
 

@@ -73,8 +73,11 @@ func (s *Sayer) labelNumber(digits string) string {
 // digits says digits one by one, in groups.
 func (s *Sayer) digits(d recognize.Digits) string {
 	spoken := s.spell(strings.Join(d.Groups, " "))
-	if d.Plus {
+	switch {
+	case d.Plus:
 		return "plus " + spoken
+	case d.Extension:
+		return "extension " + spoken
 	}
 	return spoken
 }
@@ -115,6 +118,7 @@ var addressSigns = map[rune]string{
 // address says an address: example dot com slash door.
 func (s *Sayer) address(a string) string {
 	var spoken []string
+	hex := strings.Contains(a, "::")
 	for a != "" {
 		c, size := utf8.DecodeRuneInString(a)
 		if n := strings.IndexFunc(a, func(c rune) bool { return !recognize.IsWord(c) }); n > 0 {
@@ -130,15 +134,16 @@ func (s *Sayer) address(a string) string {
 		case !recognize.IsWord(c):
 			continue
 		default:
-			part = s.name(part)
+			part = s.name(part, hex)
 		}
 		spoken = append(spoken, part)
 	}
 	return strings.Join(spoken, " ")
 }
 
-// name says a part of an address; three or more digits are spelled.
-func (s *Sayer) name(part string) string {
+// name says a part of an address; three or more digits are spelled, and all
+// letters of a hexadecimal one.
+func (s *Sayer) name(part string, hex bool) string {
 	var words []string
 	for part != "" {
 		digit := recognize.IsDigit(rune(part[0]))
@@ -152,7 +157,7 @@ func (s *Sayer) name(part string) string {
 			run = s.spell(run)
 		case digit:
 			run = s.whole(run)
-		case run == "a" || s.Is(recognize.Spelled, run) && !s.Is(recognize.Lower, run) && !s.Is(recognize.TopLevel, run):
+		case hex, run == "a" || s.Is(recognize.Spelled, run) && !s.Is(recognize.Lower, run) && !s.Is(recognize.TopLevel, run):
 			run = spelled(strings.ToUpper(run))
 		}
 		words = append(words, run)

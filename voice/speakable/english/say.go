@@ -86,7 +86,7 @@ func (s *Sayer) amount(t recognize.Token) string {
 	case recognize.Rate:
 		return t.Many + " per " + t.Per
 	case recognize.Per:
-		return "per " + s.per("", t.Per, 0)
+		return "per " + s.per("", t.Per, t.Power)
 	case recognize.FeetInches:
 		return s.cardinal(t.Feet) + " foot " + s.cardinal(t.Inches)
 	case recognize.Size:

@@ -110,6 +110,7 @@ var durationNames = map[byte]string{'y': "year", 'w': "week", 'd': "day", 'h': "
 func (s *Sayer) duration(d recognize.Duration) string {
 	var parts []string
 	for _, part := range d.Parts {
+		part.Number.Whole = strings.TrimLeft(part.Number.Whole[:len(part.Number.Whole)-1], "0") + part.Number.Whole[len(part.Number.Whole)-1:]
 		name, number := durationNames[part.Unit], s.number(part.Number)
 		switch {
 		case d.Compound:

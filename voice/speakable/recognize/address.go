@@ -69,6 +69,9 @@ func (s *scanner) address(word string) bool {
 	if m := hostPort.FindString(rest); m != "" && s.ends(m) && len(m) < len(rest)+1 && strings.ContainsFunc(m, IsDigit) && s.port(m, word) {
 		return s.take(Address{m}, len(m))
 	}
+	if m := ip6.FindString(rest); strings.Contains(m, "::") && s.ends(m) {
+		return s.take(Address{m}, len(m))
+	}
 	m := mailOrHost.FindStringSubmatch(rest)
 	if m == nil {
 		if t := topicPath.FindString(rest); t != "" && s.ends(t) && strings.ToLower(t) == t {

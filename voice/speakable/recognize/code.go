@@ -15,6 +15,7 @@ var phoneRules = []rule{
 	{"telephone number", " -", regexp.MustCompile(`^0\d{2,4}(?:[ -/]\d{2,8}){1,4}`), whole((*scanner).phone)},
 	{"telephone number", "-", regexp.MustCompile(`^\d{3}-\d{4}`), whole((*scanner).phone)},
 	{"social security number", "-", regexp.MustCompile(`^\d{3}-\d{2}-\d{4}`), whole((*scanner).phone)},
+	{"postal code", "-", regexp.MustCompile(`^\d{5}-\d{4}`), whole((*scanner).phone)},
 	{"card number", " -", regexp.MustCompile(`^\d{4}(?:[ -]\d{4}){2,3}`), whole((*scanner).phone)},
 	{"ten digits", "$", regexp.MustCompile(`^\d{10,11}`), whole(func(s *scanner, m []string) Token { return phoneDigits(m[0]) })},
 	{"ten digits", " ,.!?:;)", regexp.MustCompile(`^\d{10}`), whole(func(s *scanner, m []string) Token { return phoneDigits(m[0]) })},
@@ -26,6 +27,9 @@ func (s *scanner) phone(m []string) Token {
 	}
 	plus := strings.HasPrefix(m[0], "+")
 	groups := strings.FieldsFunc(m[0], func(c rune) bool { return !IsDigit(c) })
+	if plus && len(strings.Join(groups, "")) < 7 {
+		return nil
+	}
 	if len(groups) == 1 && len(groups[0]) >= 10 && strings.HasPrefix(groups[0], "1") {
 		d := groups[0]
 		groups = []string{d[:1], d[1:4], d[4:7], d[7:]}
@@ -136,7 +140,9 @@ func (s *scanner) dashed(m []string) Token {
 		return nil
 	case s.Is(Carrier, s.before(0)):
 		return Identifier{Runs: groups, Paired: true}
-	case len(groups) > 2, zero && len(groups[0]) != 4, s.coded():
+	case s.coded():
+		return Digits{Groups: groups}
+	case len(groups) > 2, zero && len(groups[0]) != 4:
 		return Identifier{Runs: groups}
 	}
 	return nil
@@ -183,7 +189,7 @@ func (s *scanner) code(m []string) Token {
 // label recognises the number and letter of a seat, a gate or an apartment.
 func (s *scanner) label(m []string) Token {
 	_, after := s.last.(Label)
-	after = after || s.Is(Seat, s.before(2)) && startsWithDigit(s.before(1)) && len(s.before(0)) < 4
+	after = after || s.Is(Seat, s.before(2)) && startsWithDigit(s.before(1)) && s.Is(Joiner, s.before(0))
 	seat := s.Is(Seat, s.before(0)) || s.Is(Filler, s.before(0)) && s.Is(Seat, s.before(1))
 	switch {
 	case seat, after:
@@ -220,7 +226,9 @@ func (s *scanner) identified(word string) bool {
 	switch {
 	case !dash && (len(parts) < 2 || len(parts[0]) > 3 && len(parts) == 2):
 		return false
-	case !dash && len(parts) == 2 && len(parts[1]) < 3:
+	case dash && word == "T":
+		return false
+	case !dash && len(parts) == 2 && len(parts[1]) < 3 && !s.Is(Seat, s.before(0)):
 		return false // A4, MP3, H2O are left to espeak-ng
 	case dash && s.Is(Zone, parts[0]):
 		return false

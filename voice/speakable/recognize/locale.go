@@ -65,6 +65,7 @@ const (
 	Lower                    // a word in sentences in capitals
 	Spelled                  // letters that espeak-ng reads as a word
 	Calm                     // spelled only among small letters
+	Joiner                   // joins two of a kind: and
 	Zone                     // time zones
 	TopLevel                 // ends a host's name
 	Highway                  // a letter after its number is a direction
@@ -76,7 +77,7 @@ const (
 var roleNames = [numRoles]string{
 	"minutes", "minutes-after", "metres", "metres-after", "time", "seat", "electric", "compound", "determiner", "extent",
 	"part", "parts", "portion", "pressure", "date-before", "date-after", "code", "refusal", "filler", "dialled", "carrier", "owner",
-	"period", "note", "ruler", "chapter", "saintly", "starter", "lower", "spelled", "calm", "zone", "top-level", "highway",
+	"period", "note", "ruler", "chapter", "saintly", "starter", "lower", "spelled", "calm", "joiner", "zone", "top-level", "highway",
 	"name-day",
 }
 

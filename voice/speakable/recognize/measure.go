@@ -54,7 +54,7 @@ var measureRules = []rule{
 	{"times", "au.", regexp.MustCompile(`^(\d+(?:\.\d+)?)[x×]`), whole(func(_ *scanner, m []string) Token { return Times{decimal(m[1])} })},
 	{"amount before its currency", "", regexp.MustCompile(`^` + amount + ` ?([€£$¥]|EUR|USD|GBP|CAD|AUD|JPY|CHF)(?:/([A-Za-z]{1,6})\b)?`), (*scanner).amountBefore},
 	{"quantity", "", regexp.MustCompile(`^` + amount + `([ -]?)` + unitSign), (*scanner).quantity},
-	{"temperature", "a.", regexp.MustCompile(`^(\d{1,3}(?:\.\d+)?) ?([CF])\b`), (*scanner).temperature},
+	{"temperature", "a. ", regexp.MustCompile(`^(\d{1,3}(?:\.\d+)?) ?([CF])\b`), (*scanner).temperature},
 	{"direction", " ", regexp.MustCompile(`^(\d+) ([NSEW])\b`), (*scanner).direction},
 	{"magnitude", "a.", regexp.MustCompile(`^(\d+(?:\.\d+)?)(k|K|M|B|bn|mn)\b`), (*scanner).magnitude},
 	{"letters after a decimal", ".", regexp.MustCompile(`^(\d+\.\d+)([A-Za-z]{1,3})\b`), func(_ *scanner, m []string) (Token, int) {

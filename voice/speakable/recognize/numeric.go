@@ -158,7 +158,7 @@ func (s *scanner) plainNumber(m []string) (Token, int) {
 
 // leadRules are the rules of numbers that start with a sign.
 var leadRules = []rule{
-	{"amount after its currency", "$", regexp.MustCompile(`^(?:(US|CA|C|AU|A|NZ) ?)?([$£€¥₹])\s?([-−])?(?:` + amount + magnitude + ` ?[-–] ?[$£€]?)?` + amount + magnitude), (*scanner).price},
+	{"amount after its currency", "$", regexp.MustCompile(`^(?:(US|CA|C|AU|A|NZ))?([$£€¥₹])\s?([-−])?(?:` + amount + magnitude + ` ?[-–] ?[$£€]?)?` + amount + magnitude), (*scanner).price},
 	{"cents", "$", regexp.MustCompile(`^([$£€])(\.\d\d)`), whole(func(_ *scanner, m []string) Token {
 		return Money{Currency: currencies[m[1]], Amount: Number{Whole: "0", Fraction: m[2][1:]}}
 	})},

@@ -127,8 +127,10 @@ func (s *scanner) pair(m []string) (Token, int) {
 		p.Join = Over
 	case part && s.follows(Portion, n, 1) && !s.Is(Part, s.before(0)):
 		return fraction, n
+	case part && strings.EqualFold(s.before(0), "is"):
+		return fraction, n
 	case s.Is(Part, s.before(0)), s.follows(Parts, n, 2), bracket && a <= b, a == 0:
-	case part && (s.before(0) == "" || s.follows(Portion, n, 1) || strings.EqualFold(s.before(0), "is") || s.Is(Determiner, s.before(0))):
+	case part && (s.before(0) == "" || s.follows(Portion, n, 1) || s.Is(Determiner, s.before(0))):
 		return fraction, n
 	case a > b:
 		p.Join = Over

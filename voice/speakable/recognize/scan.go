@@ -86,12 +86,24 @@ func (s *scanner) take(t Token, n int) bool {
 	if point {
 		s.tokens = append(s.tokens, Text("."))
 	}
+	if sign, ok := t.(Sign); ok && joining(sign.Sign) {
+		return true // what stands before it is still before what follows
+	}
 	s.remember(written)
 	if point {
 		s.words = [memory]string{}
 	}
 	s.last = t
 	return true
+}
+
+// joining reports whether a sign joins two tokens of one kind.
+func joining(sign string) bool {
+	switch sign {
+	case "", "to", "&", "@":
+		return true
+	}
+	return false
 }
 
 // takeInner makes a token of the next n bytes; a point at their end is part of it.
@@ -111,7 +123,9 @@ func (s *scanner) remember(word string) {
 	s.begins = s.words[0] == ""
 	copy(s.words[1:], s.words[:])
 	s.words[0] = word
-	s.last = nil
+	if !s.Is(Joiner, word) {
+		s.last = nil
+	}
 }
 
 // skip leaves the next n bytes, a word, as they are.

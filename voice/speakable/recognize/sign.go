@@ -60,7 +60,7 @@ func (s *scanner) dash(c rune, size int, before, after rune) bool {
 		return s.take(Sign{"−"}, size)
 	case operand && (spaced || before != ' '):
 		return s.take(Sign{"to"}, size)
-	case isLetter(before):
+	case isLetter(before), before == '*':
 		return s.take(Sign{""}, size)
 	case after != ' ' || s.at == 0 || last == '\n' || last == ':':
 		return s.take(Sign{"−"}, size)
@@ -164,16 +164,17 @@ func (s *scanner) product(before, after rune) bool {
 // named at the start of a path.
 func (s *scanner) slash(before, after rune) bool {
 	word := token(s.rest(1))
-	_, _, unit := s.Unit(word)
-	if isLetter(after) && !IsWord(before) && s.path() {
+	base := strings.TrimRight(word, "²³")
+	_, _, unit := s.Unit(base)
+	if isLetter(after) && !IsWord(before) && before != '.' && before != ')' && s.path() {
 		return true
 	}
 	switch {
 	case before == ' ' && after == ' ' && startsWithDigit(s.next(1)) && startsWithDigit(s.before(0)):
 		return s.take(Sign{"÷"}, 1)
 	case IsWord(after) && (unicode.IsNumber(before) || strings.ContainsRune("$£€%", before)) && (s.Is(Period, word) || unit):
-		return s.take(Per{word}, 1+len(word))
-	case IsWord(before) || IsWord(after) && before == ')':
+		return s.take(Per{base, power(word[len(base):])}, 1+len(word))
+	case IsWord(before) || before == '.' || IsWord(after) && before == ')':
 		return s.take(Sign{""}, 1)
 	case IsWord(after):
 		return s.take(Sign{"/"}, 1)

@@ -91,7 +91,10 @@ type (
 
 	// Per is the denominator after a number or sign: 120/m. It is a unit's symbol
 	// or a word of the role [Period].
-	Per struct{ Per string }
+	Per struct {
+		Per   string
+		Power int
+	}
 
 	// A Quantity is a number with a unit. A Compound stands before a noun: a
 	// 5-meter cable.
@@ -174,8 +177,9 @@ type (
 	// Digits are spoken one by one, in the groups that are written. Plus is set
 	// for +49 30 901820.
 	Digits struct {
-		Groups []string
-		Plus   bool
+		Groups    []string
+		Plus      bool
+		Extension bool // the extension of the number before
 	}
 
 	// An Identifier is a code of letters and digits: its runs in order. The name

@@ -91,18 +91,19 @@ func (s *scanner) monthDay(m []string) (Token, int) {
 	if m[0] == "9/11" || m[0] == "24/7" || s.Is(Part, s.before(0)) && s.before(0) != "" && !s.Is(DateBefore, s.before(0)) {
 		return nil, 0
 	}
-	if !s.dated(n, m[2]) {
+	if !s.dated(n, m[2], atoi(m[1]) > atoi(m[2])) {
 		return nil, 0
 	}
 	return Date{Month: month, Day: day}, n
 }
 
-// dated reports whether 11/22 of n bytes is a date.
-func (s *scanner) dated(n int, second string) bool {
+// dated reports whether 11/22 of n bytes is a date. If the first number exceeds
+// the second, it is no x of y.
+func (s *scanner) dated(n int, second string, exceeds bool) bool {
 	after := strings.TrimLeft(s.rest(n), " ")
 	_, weekday := s.last.(Weekday)
 	_, date := s.last.(Date)
-	inUnit := s.follows(Portion, n, 1) || s.follows(Parts, n, 1)
+	inUnit := !exceeds && (s.follows(Portion, n, 1) || s.follows(Parts, n, 1))
 	_, _, unit := s.Unit(s.nextWord(n))
 	switch {
 	case weekday, date, s.Is(DateAfter, s.nextWord(n)) && !inUnit, strings.HasPrefix(after, "@"):
@@ -250,6 +251,9 @@ var hourTo = regexp.MustCompile(`^(?: ?[-–] ?| to )\d{1,2}(?::\d\d)?[ap]\b`)
 // range or list, after a word such as "on", and alone; not where it is a word.
 func (s *scanner) weekdayShort(word string, n int) bool {
 	day, ok := s.weekdays[strings.ToLower(word)]
+	if len(word) == 2 && ok && !s.listed(n) {
+		return false
+	}
 	if !ok || !capital(word) || len(word) > 5 || strings.HasPrefix(s.rest(len(word)), "'") || s.loud && s.Is(NameDay, word) {
 		return false
 	}
@@ -275,20 +279,26 @@ func (s *scanner) monthShort(word string, n int) bool {
 	return s.take(Month{month}, n)
 }
 
+// listed reports whether a short form stands in a range or list of others.
+func (s *scanner) listed(n int) bool {
+	switch s.last.(type) {
+	case Weekday, Month:
+		return true
+	}
+	m := joins.FindStringSubmatch(s.rest(n))
+	return m != nil && capital(m[1]) && s.short(m[1])
+}
+
 var joins = regexp.MustCompile(`^(?: ?[-–/&,] ?| (?:and|or|to|through|bis|und|oder) )(\p{L}{2,9})`)
 
 // calendar reports whether the neighbours of a short form of n bytes are those
 // of a calendar: another short form, a time, or a word such as "on" or "until".
 func (s *scanner) calendar(n int) bool {
 	switch s.last.(type) {
-	case Weekday, Month, Date, Clock:
+	case Date, Clock:
 		return true
 	}
-	if m := joins.FindStringSubmatch(s.rest(n)); m != nil && capital(m[1]) && s.short(m[1]) {
-		return true
-	}
-	after := s.next(n)
-	return startsWithDigit(after) || s.Is(DateBefore, s.before(0)) || s.Is(Time, s.before(0)) || s.begins && s.Is(DateAfter, s.nextWord(n)) && false
+	return s.listed(n) || startsWithDigit(s.next(n)) || s.Is(DateBefore, s.before(0)) || s.Is(Time, s.before(0))
 }
 
 // short reports whether a word is the name of a day or month.

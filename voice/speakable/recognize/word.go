@@ -25,7 +25,7 @@ func init() { //nolint:gochecknoinits // as for numeric
 	words = []func(s *scanner, word string) bool{
 		(*scanner).monthDate, (*scanner).signed, (*scanner).address, (*scanner).initials, (*scanner).joined, (*scanner).rate, (*scanner).release,
 		(*scanner).gluedNumber, (*scanner).identified, (*scanner).abbreviated, (*scanner).calendarWord, (*scanner).homograph, (*scanner).capitals,
-		(*scanner).powered, (*scanner).between, (*scanner).roman, (*scanner).initial, (*scanner).plate,
+		(*scanner).unitWord, (*scanner).powered, (*scanner).between, (*scanner).roman, (*scanner).initial, (*scanner).plate,
 	}
 }
 
@@ -47,7 +47,10 @@ func (s *scanner) signed(word string) bool {
 	}
 	if m := zone.FindStringSubmatch(s.rest(0)); m != nil && s.ends(m[0]) {
 		s.take(Letters{m[1]}, len(m[1]))
-		s.take(Sign{m[2]}, len(m[2]))
+		if m[2] != "+" {
+			m[2] = m[2][:0] + "−"
+		}
+		s.take(Sign{m[2]}, len(s.rest(0))-len(strings.TrimLeft(s.rest(0), "+-−")))
 		return s.take(Number{Whole: m[3]}, len(m[3]))
 	}
 	if m := grade.FindStringSubmatch(s.rest(0)); m != nil && (s.before(0) != "" || s.at == 0) {
@@ -168,7 +171,7 @@ func (s *scanner) meets(a abbreviation, word string, point bool, n int) bool {
 	after := s.next(n)
 	previous := s.previous()
 	switch {
-	case a.point && !point, previous == '/' && !a.point, previous == '_', strings.HasPrefix(s.rest(len(word)), "_"):
+	case a.point && !point, previous == '/' && !a.point && !a.name, previous == '_', strings.HasPrefix(s.rest(len(word)), "_"):
 		return false
 	case a.number && !startsWithDigit(after) && !strings.HasPrefix(after, "#"), a.afterNumber && !s.afterNumber():
 		return false
@@ -214,7 +217,7 @@ func (s *scanner) calendarWord(word string) bool {
 func (s *scanner) homograph(word string) bool {
 	after := s.nextWord(len(word))
 	for _, h := range s.homographs[strings.ToLower(word)] {
-		if h.matches(s.before(0), after) {
+		if h.matches(s.before(0), after) || startsWithDigit(after) && h.matches(s.before(0), "0") {
 			say := h.say
 			if capital(word) && s.before(0) == "" {
 				say = strings.ToUpper(say[:1]) + say[1:]
@@ -262,6 +265,10 @@ func (s *scanner) capitals(word string) bool {
 // letter recognises a lone A that is the letter: after a word such as "room", or
 // in a range of letters.
 func (s *scanner) letter(word string) bool {
+	if word == "a" {
+		c := first(s.next(1))
+		return c != 0 && strings.ContainsRune("*=≠<>+²³^", c) && s.take(Letters{"A"}, 1)
+	}
 	if word != "A" {
 		return false
 	}
@@ -296,13 +303,26 @@ func (s *scanner) powered(word string) bool {
 	return s.take(Unit{Symbol: base, Power: p}, len(word))
 }
 
+// unitWord recognises a unit after a size, a pair or a time: 2x4 ft.
+func (s *scanner) unitWord(word string) bool {
+	switch s.last.(type) {
+	case Size, Pair, Clock:
+	default:
+		return false
+	}
+	if _, _, ok := s.Unit(word); !ok || len(word) < 2 || s.previous() != ' ' {
+		return false
+	}
+	return s.take(Unit{Symbol: word}, len(word))
+}
+
 // between recognises the x of 2 x 4, and the letter of a direction.
 func (s *scanner) between(word string) bool {
 	switch {
 	case word == "x" && startsWithDigit(s.before(0)) && startsWithDigit(s.next(1)):
 		return s.take(Sign{"x"}, 1)
-	case word == "x" && startsWithDigit(s.before(0)) && startsWithDigit(s.rest(1)):
-		return s.take(Word{"extension"}, 1)
+	case word[0] == 'x' && len(word) > 1 && allDigits(word[1:]) && s.dialled():
+		return s.take(Digits{Groups: []string{word[1:]}, Extension: true}, len(word))
 	case len(word) > 2:
 		return false
 	}
@@ -327,6 +347,12 @@ func (s *scanner) between(word string) bool {
 		return s.takeInner(Word{name}, n)
 	}
 	return false
+}
+
+// dialled reports whether a telephone number stands before.
+func (s *scanner) dialled() bool {
+	_, ok := s.last.(Digits)
+	return ok
 }
 
 // initial drops the point of a name's initial: "John F. Kennedy".
