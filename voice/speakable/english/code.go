@@ -26,7 +26,7 @@ func (s *Sayer) identifier(t recognize.Identifier) string {
 			spoken = append(spoken, s.codeNumber(run, dense && !yearLike(run), i+1 < len(runs)))
 		case len(runs) == 3 && runs[0] == "1" && i == 2: // 1-800-FLOWERS
 			spoken = append(spoken, run)
-		case s.Is(recognize.Lower, run), len(run) > 1 && strings.ToUpper(run) != run, len(run) > 3:
+		case len(run) > 1 && strings.ToUpper(run) != run, len(run) > 3:
 			spoken = append(spoken, run)
 		default:
 			spoken = append(spoken, spelled(strings.ToUpper(run)))
@@ -66,6 +66,9 @@ func (s *Sayer) codeNumber(run string, spell, more bool) string {
 func (s *Sayer) labelNumber(digits string) string {
 	if len(digits) == 3 && digits[1:] != "00" && digits[0] != '0' {
 		return s.cardinal(atoi(digits[:1])) + " " + s.numbers.pair(atoi(digits[1:]))
+	}
+	if v := atoi(digits); len(digits) == 4 && digits[0] != '0' && v%1000 > 9 {
+		return s.year(v)
 	}
 	return s.number(recognize.Number{Whole: digits})
 }

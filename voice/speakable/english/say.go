@@ -82,6 +82,9 @@ func (s *Sayer) amount(t recognize.Token) string {
 		return s.quantity(t)
 	case recognize.Unit:
 		_, many := s.unit(t)
+		if t.Per != "" {
+			many += " per " + s.per("", t.Per, 0)
+		}
 		return many
 	case recognize.Rate:
 		return t.Many + " per " + t.Per

@@ -140,7 +140,7 @@ func (s *scanner) dashed(m []string) Token {
 		return nil
 	case s.Is(Carrier, s.before(0)):
 		return Identifier{Runs: groups, Paired: true}
-	case s.coded():
+	case s.coded(), s.previous() == '#':
 		return Digits{Groups: groups}
 	case len(groups) > 2, zero && len(groups[0]) != 4:
 		return Identifier{Runs: groups}
@@ -233,5 +233,5 @@ func (s *scanner) identified(word string) bool {
 	case dash && s.Is(Zone, parts[0]):
 		return false
 	}
-	return s.take(Identifier{Runs: parts, Paired: len(parts) == 2 && s.Is(Carrier, parts[0])}, len(m))
+	return s.take(Identifier{Runs: parts, Paired: len(parts) == 2 && len(parts[1]) < 5 && parts[1][0] != '0'}, len(m))
 }

@@ -66,6 +66,7 @@ const (
 	Spelled                  // letters that espeak-ng reads as a word
 	Calm                     // spelled only among small letters
 	Joiner                   // joins two of a kind: and
+	Moment                   // a time of day in a word: noon
 	Zone                     // time zones
 	TopLevel                 // ends a host's name
 	Highway                  // a letter after its number is a direction
@@ -77,7 +78,7 @@ const (
 var roleNames = [numRoles]string{
 	"minutes", "minutes-after", "metres", "metres-after", "time", "seat", "electric", "compound", "determiner", "extent",
 	"part", "parts", "portion", "pressure", "date-before", "date-after", "code", "refusal", "filler", "dialled", "carrier", "owner",
-	"period", "note", "ruler", "chapter", "saintly", "starter", "lower", "spelled", "calm", "joiner", "zone", "top-level", "highway",
+	"period", "note", "ruler", "chapter", "saintly", "starter", "lower", "spelled", "calm", "joiner", "moment", "zone", "top-level", "highway",
 	"name-day",
 }
 
@@ -85,8 +86,8 @@ type unitNames struct{ One, Many string }
 
 // An abbreviation is replaced by its long form where its condition applies.
 type abbreviation struct {
-	long                                           string
-	point, number, afterNumber, name, named, inner bool // see [Tables]
+	long                                                 string
+	point, number, afterNumber, year, name, named, inner bool // see [Tables]
 }
 
 // A homograph is replaced if the word before or after is listed.
@@ -115,7 +116,7 @@ type homograph struct {
 //
 // Several rows of Abbreviations may have the same short form; the first applies
 // of which all conditions are met: "point" needs its point, "number" a number
-// after it, "after-number" one before it, "name" a capitalised word after it,
+// after it, "year" a year after it, "after-number" a number before it, "name" a capitalised word after it,
 // "named" a capitalised word or ordinal before it and none after it. "inner"
 // never ends a sentence. Several rows of Homographs may have the same word; a
 // row applies if the word before is in before, the word after in after, and the
@@ -205,6 +206,8 @@ func (l *Locale) addAbbreviation(row string) {
 			a.point = true
 		case "number":
 			a.number = true
+		case "year":
+			a.year = true
 		case "after-number":
 			a.afterNumber = true
 		case "name":

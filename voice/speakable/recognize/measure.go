@@ -188,7 +188,10 @@ func (s *scanner) decade(m []string) Token {
 // quantity recognises a number with a unit.
 func (s *scanner) quantity(m []string) (Token, int) {
 	gap := m[2]
-	u, less, ok := s.unit(m[3:], gap)
+	if after := s.rest(len(m[0])); m[3] == "in" && gap == " " && (after == "" || strings.ContainsRune(",;)!\n", rune(after[0])) || s.nextWord(len(m[0])) == "of") {
+		m[3] = "in."
+	}
+	u, less, ok := s.unit(m[0], m[3:], gap)
 	if !ok || !s.fits(m, gap) {
 		return nil, 0
 	}
@@ -209,12 +212,13 @@ func (s *scanner) compound(number Number, u Unit, n int) bool {
 	return s.Is(Compound, word) && !s.Is(Metres, s.before(0)) || s.Is(Determiner, s.before(0)) && !s.Is(Extent, word) && !strings.HasSuffix(word, "ed")
 }
 
-// unit returns the unit of the submatches of [unitSign], and the number of bytes
-// at the match's end that do not belong to it.
-func (s *scanner) unit(m []string, gap string) (u Unit, less int, ok bool) {
+// unit returns the unit of the submatches of [unitSign] in match, and the number
+// of bytes at the match's end that do not belong to it: a denominator that is no
+// unit, or a point.
+func (s *scanner) unit(match string, m []string, gap string) (u Unit, less int, ok bool) {
 	sign, point := m[0], m[5]
 	symbol := strings.ReplaceAll(strings.ReplaceAll(sign, "µ", "μ"), "º", "°")
-	if word, rest, found := strings.Cut(symbol, " "); found && word[0] != "°"[0] {
+	if word, rest, found := strings.Cut(symbol, " "); found && !strings.HasPrefix(word, "°") {
 		u.Power = map[byte]int{'s': 2, 'c': 3, 'f': 4}[word[0]]
 		symbol = rest
 	}
@@ -222,7 +226,7 @@ func (s *scanner) unit(m []string, gap string) (u Unit, less int, ok bool) {
 	if symbol == "in" && (point != "" || gap == "") {
 		symbol = "in."
 	}
-	if _, _, known := s.Unit(symbol); !known || s.loud && symbol == strings.ToLower(symbol) && len(symbol) > 4 {
+	if _, _, known := s.Unit(symbol); !known {
 		return u, 0, false
 	}
 	u.Symbol = symbol
@@ -232,20 +236,30 @@ func (s *scanner) unit(m []string, gap string) (u Unit, less int, ok bool) {
 			return u, 0, false
 		}
 	}
-	if m[3] != "" {
-		per, p := m[3], power(m[4])
-		if strings.HasSuffix(per, "2") || strings.HasSuffix(per, "3") {
-			per, p = per[:len(per)-1], power(per[len(per)-1:])
-		}
-		if _, _, known := s.Unit(per); !known && !s.Is(Period, per) {
-			return u, 0, false
-		}
-		u.PerCount, u.Per, u.PerPower = m[2], per, p
+	if m[3] != "" && !s.denominator(&u, m) {
+		return u, len(match) - strings.LastIndexByte(match, '/'), true
 	}
-	if point != "" && (len(symbol) == 1 || strings.ContainsAny(symbol, "°%€$£") || s.endsSentence(len(m[0]), false) && false) {
+	if point != "" && (len(symbol) == 1 || strings.ContainsAny(symbol, "°%€$£")) {
 		less = 1
 	}
 	return u, less, true
+}
+
+// denominator adds the denominator of the submatches of [unitSign] to a unit, or
+// reports that it is none.
+func (s *scanner) denominator(u *Unit, m []string) bool {
+	per, p := m[3], power(m[4])
+	if strings.HasSuffix(per, "2") || strings.HasSuffix(per, "3") {
+		per, p = per[:len(per)-1], power(per[len(per)-1:])
+	}
+	if _, _, known := s.Unit(per); !known && !s.Is(Period, per) {
+		return false
+	}
+	if m[2] != "" && m[2] != "10" && m[2] != "100" && m[2] != "1000" {
+		return false
+	}
+	u.PerCount, u.Per, u.PerPower = m[2], per, p
+	return true
 }
 
 func lengths(symbol string) bool {
@@ -286,7 +300,9 @@ func (s *scanner) fits(m []string, gap string) bool {
 			return gap == "" || s.nextWord(n) == "" || !capital(s.nextWord(n))
 		}
 		return false
-	case "pt", "ac", "in", "hp", "ct":
+	case "ac", "pt", "t", "mo":
+		return gap == " "
+	case "in", "hp", "ct":
 		return gap != "-"
 	}
 	return true
@@ -319,6 +335,8 @@ func (s *scanner) magnitude(m []string) (Token, int) {
 	_, decimals, _ := strings.Cut(m[1], ".")
 	word := s.nextWord(len(m[0]))
 	switch {
+	case m[2] == "k" && decimals == "" && (s.follows(Metres, len(m[0]), 1) || word == "in" || word == "on"):
+		return nil, 0
 	case strings.Contains(m[2], "n"), m[2] == "k" && !s.nears(Metres):
 	case m[2] == "K" && decimals == "", s.Is(Seat, s.before(0)):
 		return nil, 0

@@ -186,7 +186,7 @@ var leadRules = []rule{
 		return Average{m[1]}
 	})},
 	{"decimal without a whole", ".", regexp.MustCompile(`^\.(\d+)( ?)` + unitSign), func(s *scanner, m []string) (Token, int) {
-		u, n, ok := s.unit(m[3:], m[2])
+		u, n, ok := s.unit(m[0], m[3:], m[2])
 		if !ok {
 			return nil, 0
 		}
@@ -195,7 +195,7 @@ var leadRules = []rule{
 	{"decimal without a whole", ".", regexp.MustCompile(`^\.(\d+)`), whole(func(_ *scanner, m []string) Token { return Number{Fraction: m[1]} })},
 	{"fraction sign", "u", regexp.MustCompile(`^[` + vulgar + `]( ?)` + unitSign), func(s *scanner, m []string) (Token, int) {
 		f := vulgarFraction("", first(m[0]))
-		u, n, ok := s.unit(m[2:], m[1])
+		u, n, ok := s.unit(m[0], m[2:], m[1])
 		if !ok {
 			return nil, 0
 		}

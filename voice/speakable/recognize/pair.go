@@ -24,7 +24,7 @@ var pairRules = []rule{
 	{"whole and fraction", " -", regexp.MustCompile(`^(\d{1,3})[ -](\d{1,2})/(\d{1,2})(?:( ?)` + unitSign + `|("))?`), (*scanner).mixed},
 	{"fraction of a unit", "/", regexp.MustCompile(`^(\d{1,2})/(\d{1,3})(?:( ?)` + unitSign + `|("))`), (*scanner).partOfUnit},
 	{"decimals of a unit", "/.", regexp.MustCompile(`^(\d+(?:\.\d+)?)/(\d+(?:\.\d+)?)( ?)` + unitSign), func(s *scanner, m []string) (Token, int) {
-		u, n, ok := s.unit(m[4:], m[3])
+		u, n, ok := s.unit(m[0], m[4:], m[3])
 		if !ok {
 			return nil, 0
 		}
@@ -52,8 +52,8 @@ func decimal(s string) Number {
 
 func (s *scanner) mixedSign(m []string) (Token, int) {
 	sign, _ := utf8.DecodeRuneInString(m[2])
-	f, n := vulgarFraction(m[1], sign), len(m[0])
-	return s.withUnit(f, m[3:], n, len(m[1])+strings.Index(m[0][len(m[1]):], m[2])+len(m[2]))
+	f := vulgarFraction(m[1], sign)
+	return s.withUnit(f, m[0], m[3:], len(m[1])+strings.Index(m[0][len(m[1]):], m[2])+len(m[2]))
 }
 
 // mixed recognises 2 1/2, also with a unit.
@@ -67,16 +67,16 @@ func (s *scanner) mixed(m []string) (Token, int) {
 		f.Unit = Unit{Symbol: "in."}
 		return f, len(m[0])
 	}
-	return s.withUnit(f, m[4:], len(m[0]), bare)
+	return s.withUnit(f, m[0], m[4:], bare)
 }
 
 // withUnit adds the unit of a fraction, if there is one: m is the gap and the
-// submatches of [unitSign]. Without a unit the fraction has bare bytes.
-func (s *scanner) withUnit(f Fraction, m []string, n, bare int) (Token, int) {
+// submatches of [unitSign] in match. Without a unit the fraction has bare bytes.
+func (s *scanner) withUnit(f Fraction, match string, m []string, bare int) (Token, int) {
 	if len(m) > 1 && m[1] != "" {
-		if u, less, ok := s.unit(m[1:], m[0]); ok {
+		if u, less, ok := s.unit(match, m[1:], m[0]); ok {
 			f.Unit = u
-			return f, n - less
+			return f, len(match) - less
 		}
 	}
 	return f, bare
@@ -92,7 +92,7 @@ func (s *scanner) partOfUnit(m []string) (Token, int) {
 		f.Unit = Unit{Symbol: "in."}
 		return f, len(m[0])
 	}
-	u, n, ok := s.unit(m[4:], m[3])
+	u, n, ok := s.unit(m[0], m[4:], m[3])
 	if !ok || u.Per != "" || s.Is(Part, s.before(0)) {
 		return nil, 0
 	}

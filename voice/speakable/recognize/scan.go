@@ -131,7 +131,12 @@ func (s *scanner) remember(word string) {
 // skip leaves the next n bytes, a word, as they are.
 func (s *scanner) skip(n int) {
 	word := s.src[s.at : s.at+n]
+	clitic := s.at > 1 && s.src[s.at-1] == '\'' && s.words[0] != "" && strings.HasSuffix(s.src[:s.at-1], s.words[0])
 	s.at += n
+	if clitic { // don't, John's
+		s.words[0] += "'" + word
+		return
+	}
 	s.remember(word)
 }
 

@@ -26,6 +26,8 @@ func (s *scanner) sign(c rune) bool {
 			s.copied = s.at
 			return true
 		}
+	case '!':
+		return after == '=' && s.take(Sign{"≠"}, len("!="))
 	case '$':
 		if isLetter(after) {
 			return s.take(Sign{"$ name"}, 1)
@@ -47,7 +49,7 @@ func (s *scanner) dash(c rune, size int, before, after rune) bool {
 	number := gap != "" && (startsWithDigit(gap) || gap[0] == '.' && len(gap) > 1 && IsDigit(rune(gap[1])) || strings.ContainsRune("$£€½¼¾", first(gap)))
 	spoken := strings.TrimRight(s.src[max(0, s.at-4):s.at], " ")
 	last, _ := utf8.DecodeLastRuneInString(spoken)
-	operand := unicode.IsNumber(last) || strings.ContainsRune("%°$£€", last) || s.measured(last)
+	operand := s.Is(Moment, s.before(0)) || unicode.IsNumber(last) || strings.ContainsRune("%°$£€", last) || s.measured(last)
 	spaced := before == ' ' && after == ' '
 	switch {
 	case strings.HasPrefix(s.src[s.at:], "->"):
@@ -170,7 +172,7 @@ func (s *scanner) slash(before, after rune) bool {
 		return true
 	}
 	switch {
-	case before == ' ' && after == ' ' && startsWithDigit(s.next(1)) && startsWithDigit(s.before(0)):
+	case before == ' ' && after == ' ' && startsWithDigit(s.next(1)) && s.operand():
 		return s.take(Sign{"÷"}, 1)
 	case IsWord(after) && (unicode.IsNumber(before) || strings.ContainsRune("$£€%", before)) && (s.Is(Period, word) || unit):
 		return s.take(Per{base, power(word[len(base):])}, 1+len(word))
@@ -180,6 +182,12 @@ func (s *scanner) slash(before, after rune) bool {
 		return s.take(Sign{"/"}, 1)
 	}
 	return s.take(Sign{""}, 1)
+}
+
+// operand reports whether the token before is a plain number.
+func (s *scanner) operand() bool {
+	_, ok := s.last.(Number)
+	return ok
 }
 
 // handle recognises #1, #tag, C#, @name and the pound key.

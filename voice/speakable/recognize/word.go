@@ -8,13 +8,14 @@ import (
 )
 
 var (
-	lettered  = regexp.MustCompile(`^(?:(?:Ph|\p{L})\.){2,8}\p{L}?`)
-	versions  = regexp.MustCompile(`^(?:v(\d{1,5}(?:\.\d{1,5}){0,4})|V(\d{1,5}(?:\.\d{1,5}){1,4}))(?:-(alpha|beta|rc|pre|dev)\.?(\d*))?`)
-	ampersand = regexp.MustCompile(`^([A-Z]{1,3})&([A-Z]{1,3})`)
-	glued     = regexp.MustCompile(`^(\p{L}{1,12})-?(\d{1,4}\.\d{1,4})\b`)
-	bareRate  = regexp.MustCompile(`^(km|m|mi|ft|kB|MB|Mb)/(h|s)\b`)
-	zone      = regexp.MustCompile(`^(UTC|GMT)([+−-])(\d{1,2})(?::?(\d\d))?\b`)
-	grade     = regexp.MustCompile(`^([ABO]|AB|[CD])([−-])(?:[ .,!?;:)]|$)`)
+	lettered   = regexp.MustCompile(`^(?:(?:Ph|\p{L})\.){2,8}\p{L}?`)
+	versions   = regexp.MustCompile(`^(?:v(\d{1,5}(?:\.\d{1,5}){0,4})|V(\d{1,5}(?:\.\d{1,5}){1,4}))(?:-(alpha|beta|rc|pre|dev)\.?(\d*))?`)
+	ampersand  = regexp.MustCompile(`^([A-Z]{1,3})&([A-Z]{1,3})`)
+	glued      = regexp.MustCompile(`^(\p{L}{1,12})-?(\d{1,4}\.\d{1,4})\b`)
+	fourDigits = regexp.MustCompile(`^[12]\d{3}\b`)
+	bareRate   = regexp.MustCompile(`^(km|m|mi|ft|kB|MB|Mb)/(h|s)\b`)
+	zone       = regexp.MustCompile(`^(UTC|GMT)([+−-])(\d{1,2})(?::?(\d\d))?\b`)
+	grade      = regexp.MustCompile(`^([ABO]|AB|[CD])([−-])(?:[ .,!?;:)]|$)`)
 )
 
 // words has the recognisers of what starts with a letter, in the order in which
@@ -24,8 +25,8 @@ var words []func(s *scanner, word string) bool
 func init() { //nolint:gochecknoinits // as for numeric
 	words = []func(s *scanner, word string) bool{
 		(*scanner).monthDate, (*scanner).signed, (*scanner).address, (*scanner).initials, (*scanner).joined, (*scanner).rate, (*scanner).release,
-		(*scanner).gluedNumber, (*scanner).identified, (*scanner).abbreviated, (*scanner).calendarWord, (*scanner).homograph, (*scanner).capitals,
-		(*scanner).unitWord, (*scanner).powered, (*scanner).between, (*scanner).roman, (*scanner).initial, (*scanner).plate,
+		(*scanner).gluedNumber, (*scanner).identified, (*scanner).unitWord, (*scanner).abbreviated, (*scanner).calendarWord, (*scanner).homograph, (*scanner).capitals,
+		(*scanner).powered, (*scanner).between, (*scanner).roman, (*scanner).initial, (*scanner).plate,
 	}
 }
 
@@ -95,7 +96,7 @@ func (s *scanner) joined(word string) bool {
 		return s.take(Letters{m[2]}, len(m[2]))
 	}
 	after := s.rest(len(word))
-	if len(word) > 3 || after == "" || after[0] != '/' {
+	if len(word) > 3 || after == "" || after[0] != '/' || s.previous() == '/' {
 		return false
 	}
 	for _, n := range []int{len(word) + 1 + len(token(after[1:]+" ")), len(word) + 1} {
@@ -103,7 +104,8 @@ func (s *scanner) joined(word string) bool {
 			continue
 		}
 		written := s.src[s.at : s.at+n]
-		if long := s.abbreviations[strings.ToLower(written)]; len(long) > 0 && (s.ends(written) || strings.HasSuffix(written, "/")) {
+		long := s.abbreviations[strings.ToLower(written)]
+		if len(long) > 0 && (strings.ToLower(word) == word || strings.ToUpper(written) == written && len(written) > 2) && (s.ends(written) || strings.HasSuffix(written, "/")) {
 			return s.take(Word{long[0].long}, n)
 		}
 	}
@@ -175,14 +177,17 @@ func (s *scanner) meets(a abbreviation, word string, point bool, n int) bool {
 		return false
 	case a.number && !startsWithDigit(after) && !strings.HasPrefix(after, "#"), a.afterNumber && !s.afterNumber():
 		return false
+	case a.year && !fourDigits.MatchString(after):
+		return false
 	case a.number && strings.EqualFold(word, "no") && s.refused():
 		return false
-	case a.name && !capital(after) && s.nextWord(n) != "and" && !strings.HasPrefix(after, "/"):
+	case a.name && !capital(after) && s.nextWord(n) != "and" && !strings.HasPrefix(after, "/") && !strings.HasPrefix(after, "&"):
 		return false
 	case a.named:
 		name := s.before(0)
 		street := name != "" && (capital(name) && !s.begins || startsWithDigit(name) || capital(name) && startsWithDigit(s.before(1)) || s.begins && capital(name) && !a.name && a.long != "Street")
-		return street && !s.Is(Saintly, name) && (!capital(after) || s.Is(Starter, token(after)) || !point && strings.Contains("&", after[:1]))
+		_, house := s.abbreviations[token(after+" ")]
+		return street && !s.Is(Saintly, name) && (!capital(after) || house || s.Is(Starter, token(after)) || !point && strings.Contains("&", after[:1]))
 	}
 	return true
 }
@@ -313,6 +318,11 @@ func (s *scanner) unitWord(word string) bool {
 	if _, _, ok := s.Unit(word); !ok || len(word) < 2 || s.previous() != ' ' {
 		return false
 	}
+	if per := perWord.FindString(s.rest(len(word))); per != "" {
+		if _, _, ok := s.Unit(per[1:]); ok {
+			return s.take(Unit{Symbol: word, Per: per[1:]}, len(word)+len(per))
+		}
+	}
 	return s.take(Unit{Symbol: word}, len(word))
 }
 
@@ -321,6 +331,8 @@ func (s *scanner) between(word string) bool {
 	switch {
 	case word == "x" && startsWithDigit(s.before(0)) && startsWithDigit(s.next(1)):
 		return s.take(Sign{"x"}, 1)
+	case word == "x" && startsWithDigit(s.before(0)) && isLetter(first(s.next(1))):
+		return s.take(Sign{"×"}, 1)
 	case word[0] == 'x' && len(word) > 1 && allDigits(word[1:]) && s.dialled():
 		return s.take(Digits{Groups: []string{word[1:]}, Extension: true}, len(word))
 	case len(word) > 2:
