@@ -197,7 +197,7 @@ func (s *scanner) label(m []string) Token {
 		return nil
 	case strings.Contains("CFVWJLAhs", m[2]) && !s.named(len(m[0])):
 		return nil
-	case m[2] == "A" && s.nears(Electric):
+	case m[2] == "A" && s.nears(Electric), strings.Contains("MB", m[2]) && s.Is(Countable, s.nextWord(len(m[0]))):
 		return nil
 	}
 	return Label{m[1], m[2]}

@@ -66,6 +66,7 @@ const (
 	Spelled                  // letters that espeak-ng reads as a word
 	Calm                     // spelled only among small letters
 	Joiner                   // joins two of a kind: and
+	Countable                // 5M before it is millions
 	Moment                   // a time of day in a word: noon
 	Zone                     // time zones
 	TopLevel                 // ends a host's name
@@ -78,7 +79,7 @@ const (
 var roleNames = [numRoles]string{
 	"minutes", "minutes-after", "metres", "metres-after", "time", "seat", "electric", "compound", "determiner", "extent",
 	"part", "parts", "portion", "pressure", "date-before", "date-after", "code", "refusal", "filler", "dialled", "carrier", "owner",
-	"period", "note", "ruler", "chapter", "saintly", "starter", "lower", "spelled", "calm", "joiner", "moment", "zone", "top-level", "highway",
+	"period", "note", "ruler", "chapter", "saintly", "starter", "lower", "spelled", "calm", "joiner", "countable", "moment", "zone", "top-level", "highway",
 	"name-day",
 }
 

@@ -42,7 +42,7 @@ var measureRules = []rule{
 	{"product", " xu.", regexp.MustCompile(`^(\d{1,4}(?:\.\d+)?) x (\d{1,4}(?:\.\d+)?) =`), func(_ *scanner, m []string) (Token, int) {
 		return Word{m[1] + " times " + m[2]}, len(m[0]) - len(" =")
 	}},
-	{"size", "a u.", regexp.MustCompile(`^(\d{1,4}(?:\.\d+)?) ?(?:x ?|×)(\d{1,4}(?:\.\d+)?)(?: ?(?:x ?|×)(\d{1,4}(?:\.\d+)?))?\b`), whole(func(_ *scanner, m []string) Token {
+	{"size", "a u.", regexp.MustCompile(`^(\d{1,4}(?:\.\d+)?)(?:x| x |×)(\d{1,4}(?:\.\d+)?)(?:(?:x| x |×)(\d{1,4}(?:\.\d+)?))?\b`), whole(func(_ *scanner, m []string) Token {
 		var size Size
 		for _, side := range m[1:] {
 			if side != "" {
@@ -337,7 +337,7 @@ func (s *scanner) magnitude(m []string) (Token, int) {
 	switch {
 	case m[2] == "k" && decimals == "" && (s.follows(Metres, len(m[0]), 1) || word == "in" || word == "on"):
 		return nil, 0
-	case strings.Contains(m[2], "n"), m[2] == "k" && !s.nears(Metres):
+	case strings.Contains(m[2], "n"), decimals == "" && m[2] != "K" && s.Is(Countable, word), m[2] == "k" && !s.nears(Metres):
 	case m[2] == "K" && decimals == "", s.Is(Seat, s.before(0)):
 		return nil, 0
 	case m[2] == "k" || (decimals == "" || word == "" || !unicode.IsLower(first(word)) || s.Is(Extent, word) || word == "down" || word == "up"):

@@ -33,6 +33,9 @@ var pairRules = []rule{
 	{"decimals", "/.", regexp.MustCompile(`^(\d+\.\d+)/(\d+(?:\.\d+)?)\b`), whole(func(_ *scanner, m []string) Token {
 		return Pair{A: decimal(m[1]), B: decimal(m[2])}
 	})},
+	{"grouped pair", "/,", regexp.MustCompile(`^(\d{1,3}(?:,\d{3})+|\d{1,5})/(\d{1,3}(?:,\d{3})+)\b`), whole(func(_ *scanner, m []string) Token {
+		return Pair{A: Number{Whole: plainDigits(m[1]), Grouped: true}, B: Number{Whole: plainDigits(m[2]), Grouped: true}}
+	})},
 	{"pair", "/", regexp.MustCompile(`^(\d{1,5})/(\d{1,5})\b`), (*scanner).pair},
 	{"baseball", "-", regexp.MustCompile(`^(\d{1,2})-for-(\d{1,2})`), whole(func(_ *scanner, m []string) Token {
 		return Word{strings.Replace(m[1], "0", "oh", 1) + " for " + m[2]}

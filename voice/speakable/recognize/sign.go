@@ -26,6 +26,10 @@ func (s *scanner) sign(c rune) bool {
 			s.copied = s.at
 			return true
 		}
+	case '"':
+		if _, ok := s.last.(Size); ok && !s.quote && s.glued() {
+			return s.takeInner(Word{s.signs["inch"]}, 1)
+		}
 	case '!':
 		return after == '=' && s.take(Sign{"≠"}, len("!="))
 	case '$':
@@ -49,7 +53,7 @@ func (s *scanner) dash(c rune, size int, before, after rune) bool {
 	number := gap != "" && (startsWithDigit(gap) || gap[0] == '.' && len(gap) > 1 && IsDigit(rune(gap[1])) || strings.ContainsRune("$£€½¼¾", first(gap)))
 	spoken := strings.TrimRight(s.src[max(0, s.at-4):s.at], " ")
 	last, _ := utf8.DecodeLastRuneInString(spoken)
-	operand := s.Is(Moment, s.before(0)) || unicode.IsNumber(last) || strings.ContainsRune("%°$£€", last) || s.measured(last)
+	operand := s.Is(Moment, s.before(0)) || unicode.IsNumber(last) && !s.letters() || strings.ContainsRune("%°$£€", last) || s.measured(last)
 	spaced := before == ' ' && after == ' '
 	switch {
 	case strings.HasPrefix(s.src[s.at:], "->"):
@@ -62,12 +66,18 @@ func (s *scanner) dash(c rune, size int, before, after rune) bool {
 		return s.take(Sign{"−"}, size)
 	case operand && (spaced || before != ' '):
 		return s.take(Sign{"to"}, size)
-	case isLetter(before), before == '*':
+	case IsWord(before) && (isLetter(before) || s.letters()), before == '*':
 		return s.take(Sign{""}, size)
 	case after != ' ' || s.at == 0 || last == '\n' || last == ':':
 		return s.take(Sign{"−"}, size)
 	}
 	return false
+}
+
+// letters reports whether the word directly before starts with a letter: i7.
+func (s *scanner) letters() bool {
+	_, label := s.last.(Label)
+	return s.glued() && isLetter(first(s.before(0))) && !label && s.last == nil
 }
 
 // countdown reports whether the dash is that of T-5.
@@ -174,7 +184,7 @@ func (s *scanner) slash(before, after rune) bool {
 	switch {
 	case before == ' ' && after == ' ' && startsWithDigit(s.next(1)) && s.operand():
 		return s.take(Sign{"÷"}, 1)
-	case IsWord(after) && (unicode.IsNumber(before) || strings.ContainsRune("$£€%", before)) && (s.Is(Period, word) || unit):
+	case IsWord(after) && (unicode.IsNumber(before) || s.timed() || strings.ContainsRune("$£€%", before)) && (s.Is(Period, word) || unit):
 		return s.take(Per{base, power(word[len(base):])}, 1+len(word))
 	case IsWord(before) || before == '.' || IsWord(after) && before == ')':
 		return s.take(Sign{""}, 1)
@@ -182,6 +192,12 @@ func (s *scanner) slash(before, after rune) bool {
 		return s.take(Sign{"/"}, 1)
 	}
 	return s.take(Sign{""}, 1)
+}
+
+// timed reports whether the token before is a number of times: 2x.
+func (s *scanner) timed() bool {
+	_, ok := s.last.(Times)
+	return ok
 }
 
 // operand reports whether the token before is a plain number.

@@ -251,7 +251,7 @@ var hourTo = regexp.MustCompile(`^(?: ?[-–] ?| to )\d{1,2}(?::\d\d)?[ap]\b`)
 // range or list, after a word such as "on", and alone; not where it is a word.
 func (s *scanner) weekdayShort(word string, n int) bool {
 	day, ok := s.weekdays[strings.ToLower(word)]
-	if len(word) == 2 && ok && !s.listed(n) {
+	if len(word) == 2 && ok && !s.inRange(n) {
 		return false
 	}
 	if !ok || !capital(word) || len(word) > 5 || strings.HasPrefix(s.rest(len(word)), "'") || s.loud && s.Is(NameDay, word) {
@@ -279,8 +279,8 @@ func (s *scanner) monthShort(word string, n int) bool {
 	return s.take(Month{month}, n)
 }
 
-// listed reports whether a short form stands in a range or list of others.
-func (s *scanner) listed(n int) bool {
+// inRange reports whether a short form stands in a range or list of others.
+func (s *scanner) inRange(n int) bool {
 	switch s.last.(type) {
 	case Weekday, Month:
 		return true
@@ -298,7 +298,7 @@ func (s *scanner) calendar(n int) bool {
 	case Date, Clock:
 		return true
 	}
-	return s.listed(n) || startsWithDigit(s.next(n)) || s.Is(DateBefore, s.before(0)) || s.Is(Time, s.before(0))
+	return s.inRange(n) || startsWithDigit(s.next(n)) || s.Is(DateBefore, s.before(0)) || s.Is(Time, s.before(0))
 }
 
 // short reports whether a word is the name of a day or month.

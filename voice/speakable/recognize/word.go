@@ -12,6 +12,7 @@ var (
 	versions   = regexp.MustCompile(`^(?:v(\d{1,5}(?:\.\d{1,5}){0,4})|V(\d{1,5}(?:\.\d{1,5}){1,4}))(?:-(alpha|beta|rc|pre|dev)\.?(\d*))?`)
 	ampersand  = regexp.MustCompile(`^([A-Z]{1,3})&([A-Z]{1,3})`)
 	glued      = regexp.MustCompile(`^(\p{L}{1,12})-?(\d{1,4}\.\d{1,4})\b`)
+	codedMoney = regexp.MustCompile(`^(USD|EUR|GBP|CAD|AUD|JPY|CHF|NZD|INR) ?` + amount)
 	fourDigits = regexp.MustCompile(`^[12]\d{3}\b`)
 	bareRate   = regexp.MustCompile(`^(km|m|mi|ft|kB|MB|Mb)/(h|s)\b`)
 	zone       = regexp.MustCompile(`^(UTC|GMT)([+−-])(\d{1,2})(?::?(\d\d))?\b`)
@@ -25,7 +26,7 @@ var words []func(s *scanner, word string) bool
 func init() { //nolint:gochecknoinits // as for numeric
 	words = []func(s *scanner, word string) bool{
 		(*scanner).monthDate, (*scanner).signed, (*scanner).address, (*scanner).initials, (*scanner).joined, (*scanner).rate, (*scanner).release,
-		(*scanner).gluedNumber, (*scanner).identified, (*scanner).unitWord, (*scanner).abbreviated, (*scanner).calendarWord, (*scanner).homograph, (*scanner).capitals,
+		(*scanner).codedAmount, (*scanner).gluedNumber, (*scanner).identified, (*scanner).unitWord, (*scanner).abbreviated, (*scanner).calendarWord, (*scanner).homograph, (*scanner).capitals,
 		(*scanner).powered, (*scanner).between, (*scanner).roman, (*scanner).initial, (*scanner).plate,
 	}
 }
@@ -137,6 +138,22 @@ func (s *scanner) release(word string) bool {
 		parts = append(parts, m[3], m[4])
 	}
 	return s.take(Version{Parts: parts, Named: true}, len(m[0]))
+}
+
+// codedAmount recognises CHF 12.50.
+func (s *scanner) codedAmount(word string) bool {
+	if len(word) < 3 || !capital(word) {
+		return false
+	}
+	m := codedMoney.FindStringSubmatch(s.rest(0))
+	if m == nil || !s.ends(m[0]) {
+		return false
+	}
+	n, ok := s.number(m[2], true)
+	if m[1] == "USD" {
+		m[1] = "US"
+	}
+	return ok && s.take(Money{Currency: m[1], Amount: n}, len(m[0]))
 }
 
 // gluedNumber recognises PM2.5, pH7.4 and GPT-4.1.
