@@ -96,7 +96,7 @@ test-short: bin/libonnxruntime.so ## the tests that need no browser, sound serve
 	go test -short ./...
 
 test-crash: parts build ## every power cut, the long kill tests, and a whole game of every kind
-	PRESSBOX_CRASH_STATES=all go test -timeout 60m -run Power -v ./daemon/recovery
+	PRESSBOX_CRASH_STATES=all go test -timeout 60m -run 'Power|diskFails' -v ./daemon/recovery ./daemon/disktest
 	PRESSBOX_CRASH_ROUNDS=200 go test -timeout 60m -run 'Crash|Kill' -v ./store ./daemon
 	PRESSBOX_CRASH_ROUNDS=1000 go test -timeout 60m -run Crash -v ./game/live
 	PRESSBOX_CRASH_ROUNDS=1 go test -timeout 60m -run TestWholeGames -v ./daemon/web/play

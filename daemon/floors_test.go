@@ -120,6 +120,7 @@ var floors = map[string][]string{
 	"daemon/servertest":     {"audio/pulse/pulsetest", "check", "daemon/client", "daemon/replica"},
 	"daemon/soundtest":      {},
 	"daemon/pagetest":       {},
+	"daemon/disktest":       {},
 	"daemon/web/webtest": {
 		"audio", "auth", "auth/authtest", "auth/idp", "auth/session", "check", "daemon/replica", "daemon/web", "daemon/web/admin", "daemon/web/announcements",
 		"daemon/web/openapi", "daemon/web/signin", "daemon/web/site", "game/league", "game/live", "game/protocol", "game/teams", "store",

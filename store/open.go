@@ -180,11 +180,17 @@ func create(path string) error {
 	if err := errors.Join(chownLike(f, dir), f.Close()); err != nil {
 		return err
 	}
-	db, err := bolt.Open(f.Name(), 0o600, &bolt.Options{PageSize: pageSize, FreelistType: freelist})
-	if err != nil {
-		return err
+	err = recoverCorrupt(func() error {
+		db, err := bolt.Open(f.Name(), 0o600, &bolt.Options{PageSize: pageSize, FreelistType: freelist})
+		if err != nil {
+			return err
+		}
+		return db.Close()
+	})
+	if errors.Is(err, ErrCorrupt) { // what was just written cannot be read
+		return fmt.Errorf("%w: %s", unix.EIO, err.Error())
 	}
-	if err := db.Close(); err != nil {
+	if err != nil {
 		return err
 	}
 	// Unlike a rename, a link does not replace the file of a concurrent process.

@@ -261,7 +261,12 @@ func (s *Store) Backup(w io.Writer) error {
 
 // view calls fn in a read transaction.
 func (s *Store) view(fn func(*bolt.Tx) error) error {
-	err := recoverCorrupt(func() error { return s.db.View(fn) })
+	err := recoverCorrupt(func() error {
+		if err := s.readMeta(); err != nil {
+			return err
+		}
+		return s.db.View(fn)
+	})
 	if errors.Is(err, bolterrors.ErrDatabaseNotOpen) {
 		return ErrClosed
 	}

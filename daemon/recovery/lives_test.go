@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"log/slog"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -39,9 +40,9 @@ var scenarios = []scenario{
 	{name: "migration of schema 1", prepare: prepareOld("schema1"), lives: []string{"migrate 2", "serve 2"}},
 	{name: "migration of schema 3", prepare: prepareOld("schema3"), lives: []string{"migrate 2"}},
 	{name: "migration of 0.1.0", prepare: prepareOld("v0.1.0"), lives: []string{"migrate 2"}},
-	{name: "failed sync of pages", lives: []string{"unreliable 4", "serve 4"}, fail: failSync(false, 9)},
-	{name: "failed sync of meta page", lives: []string{"unreliable 4", "serve 4"}, fail: failSync(true, 9)},
-	{name: "failed syncs before a crash", lives: []string{"unreliable-crash 4", "serve 4"}, fail: failSync(true, 12)},
+	{name: "failed sync of pages", lives: []string{"unreliable 4", "serve 4"}, fail: failSync(false, 16)},
+	{name: "failed sync of meta page", lives: []string{"unreliable 4", "serve 4"}, fail: failSync(true, 16)},
+	{name: "failed syncs before a crash", lives: []string{"unreliable-crash 4", "serve 4"}, fail: failSync(true, 20)},
 }
 
 // failSync returns a plan by which the n-th sync fails, counted from 0: of those after a write to
@@ -77,7 +78,7 @@ func (s scenario) record(tb testing.TB, divisor int) crashtest.Trace {
 		what, count, _ := strings.Cut(life, " ")
 		rounds, _ := strconv.Atoi(count)
 		rounds = max(rounds/divisor, min(rounds, 6))
-		if out, err := killtest.Command(tb, "life", disk.Dir, strconv.Itoa(n), what, strconv.Itoa(rounds)).CombinedOutput(); err != nil {
+		if out, err := lifeCommand(tb, disk.Dir, n, what, strconv.Itoa(rounds)).CombinedOutput(); err != nil {
 			tb.Fatalf("%s, %s: %v\n%s", s.name, life, err, out)
 		}
 	}
@@ -86,6 +87,12 @@ func (s scenario) record(tb testing.TB, divisor int) crashtest.Trace {
 		tb.Fatalf("%s: the trace leads to another content than the disk has, %v", s.name, err)
 	}
 	return trace
+}
+
+// lifeCommand returns the command of a process that uses the disk at dir.
+func lifeCommand(tb testing.TB, dir string, number int, what, rounds string) *exec.Cmd {
+	tb.Helper()
+	return killtest.Command(tb, "life", dir, strconv.Itoa(number), what, rounds)
 }
 
 // A life is a process that uses a disk.

@@ -157,12 +157,15 @@ func (s scenario) judgeOne(o *opener, trace crashtest.Trace, state crashtest.Sta
 		return err.Error()
 	}
 	known := histories(trace.Acks(state.Next))
-	a := o.ask(question{dir, slices.Sorted(maps.Keys(known))})
+	a := o.ask(question{dir, keysOf(known)})
 	if a.Failed != "" {
 		return a.Failed
 	}
 	return contradictions(known, a, strings.HasPrefix(s.name, "salvage"))
 }
+
+// keysOf returns the keys of histories, in order.
+func keysOf(known map[string]*history) []string { return slices.Sorted(maps.Keys(known)) }
 
 // contradictions returns how an answer contradicts what was acknowledged; "" for nothing.
 func contradictions(known map[string]*history, a answer, damaged bool) string {

@@ -118,13 +118,18 @@ func Open(ctx context.Context, cfg settings.Config, log *slog.Logger) (st *store
 			return nil, "", err
 		}
 	}
-	options := store.Options{MaxSize: cfg.StoreMaxSize, Log: log}
-	st, err = store.Open(path, options) //nolint:contextcheck // a migration is not interrupted
+	open := func() (*store.Store, error) {
+		return store.Open(path, store.Options{MaxSize: cfg.StoreMaxSize, Log: log})
+	}
+	st, err = open()
+	if errors.Is(err, store.ErrCorrupt) { // a disk may fail to read once
+		st, err = open()
+	}
 	if errors.Is(err, store.ErrCorrupt) && salvaged == "" {
 		if salvaged, err = salvage(ctx, path, cfg.BackupDir(), err, log); err != nil {
 			return nil, "", err
 		}
-		st, err = store.Open(path, options) //nolint:contextcheck // as above
+		st, err = open()
 	}
 	if errors.Is(err, store.ErrLocked) {
 		return nil, "", exitcode.With(exitcode.InUse, fmt.Errorf("%w; use another STATE_DIR or --state-dir", err))
@@ -140,6 +145,9 @@ func afterUncleanShutdown(ctx context.Context, path, backups string, log *slog.L
 	}
 	extendStart(log)
 	err = CheckInChild(ctx, path)
+	if errors.Is(err, store.ErrCorrupt) { // a disk may fail to read once
+		err = CheckInChild(ctx, path)
+	}
 	switch {
 	case ctx.Err() != nil:
 		return "", exitcode.ErrInterrupted
@@ -218,6 +226,9 @@ func restoreNewest(ctx context.Context, path, backups string, mark func(from str
 			return "", err
 		}
 		err := store.Restore(path, b.Path, checker(ctx))
+		if unusable(err) { // a disk may fail to read once
+			err = store.Restore(path, b.Path, checker(ctx))
+		}
 		if err == nil {
 			return b.Path, nil
 		}

@@ -60,11 +60,19 @@ func TempDir(tb testing.TB) string {
 // folder, which it changes. A host without FUSE fails the test.
 func Mount(tb testing.TB, content string) *Disk {
 	tb.Helper()
+	d, unmount := MountUntil(tb, content)
+	tb.Cleanup(unmount)
+	return d
+}
+
+// MountUntil mounts a file system like [Mount], until the caller unmounts it.
+func MountUntil(tb testing.TB, content string) (d *Disk, unmount func()) {
+	tb.Helper()
 	base, err := ReadImage(content)
 	if err != nil {
 		tb.Fatal(err)
 	}
-	d := &Disk{Dir: TempDir(tb), under: content, trace: Trace{Base: base}, files: map[uint64]int{}, next: len(base.files) + 1}
+	d = &Disk{Dir: TempDir(tb), under: content, trace: Trace{Base: base}, files: map[uint64]int{}, next: len(base.files) + 1}
 	for name, id := range base.names {
 		var st syscall.Stat_t
 		if err := syscall.Stat(filepath.Join(content, name), &st); err != nil {
@@ -81,12 +89,14 @@ func Mount(tb testing.TB, content string) *Disk {
 	if err != nil {
 		tb.Fatalf("the tests of power cuts mount a file system, which failed: %v\nThey need /dev/fuse, and root or fusermount3 (\"make parts\" installs fuse3).", err)
 	}
-	tb.Cleanup(func() {
-		if err := server.Unmount(); err != nil {
+	return d, func() {
+		// As root: also if the kernel has not quite ended a process that was killed.
+		if syscall.Unmount(d.Dir, syscall.MNT_DETACH) == nil {
+			server.Wait()
+		} else if err := server.Unmount(); err != nil {
 			tb.Errorf("unmount %s: %v", d.Dir, err)
 		}
-	})
-	return d
+	}
 }
 
 func (d *Disk) mount() (*fuse.Server, error) {

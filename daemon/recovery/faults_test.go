@@ -1,0 +1,155 @@
+package recovery
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"runtime"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"pressbox/check"
+	"pressbox/store/crashtest"
+)
+
+// faulty are short scenarios of one life, each of whose operations fails in turn.
+var faulty = []scenario{
+	{name: "create", lives: []string{"serve 2"}},
+	{name: "backups", lives: []string{"backups 2"}},
+	{name: "backup command", prepare: prepareRestore, lives: []string{"command 0"}},
+	{name: "restore", prepare: prepareRestore, lives: []string{"restore 0"}},
+	{name: "salvage", prepare: prepareDamaged, lives: []string{"salvage 1"}},
+	{name: "migration", prepare: prepareOld("schema1"), lives: []string{"migrate 1"}},
+}
+
+// A fault is a way in which operations fail, the n-th after the first failure.
+type fault struct {
+	name string
+	fail func(o crashtest.Op, n int) syscall.Errno
+}
+
+var faults = []fault{
+	{"one EIO", func(_ crashtest.Op, n int) syscall.Errno {
+		if n == 0 {
+			return syscall.EIO
+		}
+		return 0
+	}},
+	{"EIO from then on", func(crashtest.Op, int) syscall.Errno { return syscall.EIO }},
+	{"read-only from then on", func(o crashtest.Op, _ int) syscall.Errno {
+		if o.Kind < crashtest.Open {
+			return syscall.EROFS
+		}
+		return 0
+	}},
+}
+
+// Whichever operation fails while a store is created, used, backed up, restored, salvaged or
+// migrated: no process crashes, and a disk that works again has everything that was
+// acknowledged.
+func TestOpen_diskFails(t *testing.T) {
+	t.Parallel()
+	if testing.Short() {
+		t.Skip("mounts file systems and starts child processes")
+	}
+	for _, s := range faulty {
+		t.Run(s.name, func(t *testing.T) {
+			all, err := s.failing(t, nil).run()
+			check.NoError(t, err)
+			step := max(1, all*len(faults)/8)
+			if stateLimit(t) > 500 {
+				step = 1
+			}
+			var wait sync.WaitGroup
+			turns := make(chan func(), 1)
+			for range runtime.GOMAXPROCS(0) {
+				wait.Go(func() {
+					for turn := range turns {
+						turn()
+					}
+				})
+			}
+			n := 0
+			for i, f := range faults {
+				for first := i * step / len(faults); first < all; first += step {
+					n++
+					turns <- func() {
+						if err := s.fails(t, first, f); err != nil {
+							t.Errorf("%s, operation %d of %d: %v", f.name, first, all, err)
+						}
+					}
+				}
+			}
+			close(turns)
+			wait.Wait()
+			t.Logf("%d operations, %d failures", all, n)
+		})
+	}
+}
+
+// A failingLife is the first life of a scenario on a disk of its own.
+type failingLife struct {
+	scenario
+	tb   testing.TB
+	dir  string
+	disk *crashtest.Disk
+	end  func()
+}
+
+// failing returns the first life of a scenario on a disk that fails by a plan.
+func (s scenario) failing(tb testing.TB, plan func(int, crashtest.Op) syscall.Errno) failingLife {
+	tb.Helper()
+	l := failingLife{scenario: s, tb: tb, dir: crashtest.TempDir(tb)}
+	if s.prepare != nil {
+		s.prepare(tb, configIn(l.dir))
+	}
+	l.disk, l.end = crashtest.MountUntil(tb, l.dir)
+	l.disk.Fail(plan)
+	return l
+}
+
+// run runs the process and returns the number of its operations.
+func (l failingLife) run() (operations int, err error) {
+	defer l.end()
+	what, rounds, _ := strings.Cut(l.lives[0], " ")
+	cmd := lifeCommand(l.tb, l.disk.Dir, 0, what, rounds)
+	late := time.AfterFunc(maxOpening, func() { _ = cmd.Process.Signal(syscall.SIGQUIT) }) // prints the stacks
+	defer late.Stop()
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		err = fmt.Errorf("%w: %s", err, out)
+	}
+	return l.disk.Operations(), err
+}
+
+// fails runs the first life on a disk that fails from an operation on, and then opens the store.
+func (s scenario) fails(t *testing.T, first int, f fault) error {
+	t.Helper()
+	l := s.failing(t, func(n int, o crashtest.Op) syscall.Errno {
+		if n < first {
+			return 0
+		}
+		return f.fail(o, n-first)
+	})
+	defer os.RemoveAll(l.dir)
+	_, err := l.run()
+	if failed, ok := errors.AsType[*exec.ExitError](err); ok && failed.ExitCode() != 1 {
+		return fmt.Errorf("the process crashed: %w", err)
+	}
+	trace := l.disk.Trace()
+	known := histories(trace.Acks(len(trace.Ops)))
+	o := startOpener(t)
+	defer func() { o.end() }()
+	a := o.ask(question{l.dir, keysOf(known)})
+	if a.Failed != "" {
+		return errors.New(a.Failed)
+	}
+	if wrong := contradictions(known, a, strings.HasPrefix(s.name, "salvage")); wrong != "" {
+		return errors.New(wrong)
+	}
+	return nil
+}
