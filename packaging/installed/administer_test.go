@@ -20,6 +20,7 @@ func testAdministrators(s *server) {
 	if did := s.journal("PRESSBOX_UID=" + alice); !strings.Contains(did, "/admin/log-level") {
 		s.t.Errorf("the journal has no entry of alice, %s:\n%s", alice, did)
 	}
+	s.checkSay()
 	create := []string{"runuser", "--user=bob", "--", "pressbox", "tokens", "create", "door"}
 	s.mustRefuse(1, "only root, the user pressbox and the group adm may administer", create...)
 	s.run("chmod", "0666", socket)
@@ -28,6 +29,18 @@ func testAdministrators(s *server) {
 	s.run("runuser", "--user=bob", "--", "pressbox", "log-level")
 	s.run("chgrp", "adm", socket)
 	s.run("chmod", "0660", socket)
+}
+
+// checkSay checks that a member of the socket's group can announce where NOTIFY_ACCESS permits
+// no one, and another user cannot.
+func (s *server) checkSay() {
+	s.t.Helper()
+	s.run("sed", "-i", "s/^#NOTIFY_ACCESS=.*/NOTIFY_ACCESS=off/", settingsFile)
+	s.run("systemctl", "restart", "pressbox.service")
+	s.run("runuser", "--user=alice", "--", "pressbox", "say", "On the socket.")
+	s.mustRefuse(4, "(403)", "runuser", "--user=bob", "--", "pressbox", "say", "Over the port.")
+	s.run("sed", "-i", "s/^NOTIFY_ACCESS=.*/#NOTIFY_ACCESS=lan/", settingsFile)
+	s.run("systemctl", "restart", "pressbox.service")
 }
 
 // mustRefuse checks the exit status and the message of a command that fails.
