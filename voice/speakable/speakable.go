@@ -84,9 +84,9 @@ type sayer struct {
 func sayerOf(lang string) *sayer {
 	switch {
 	case lang == "en" || strings.HasPrefix(lang, "en-us"):
-		return &sayer{english.American, english.American.Locale}
+		return &sayer{english.American(), english.American().Locale}
 	case strings.HasPrefix(lang, "en-"):
-		return &sayer{english.British, english.British.Locale}
+		return &sayer{english.British(), english.British().Locale}
 	}
 	return nil
 }
@@ -98,11 +98,9 @@ func say(text string, sayer *sayer) string {
 	b.Grow(len(text) + len(text)/2)
 	spoken, last := false, ' ' // whether a token that is not text stands before; the last rune
 	for _, t := range recognize.Tokens(text, sayer.locale) {
-		words, plain := "", false
-		switch t := t.(type) {
-		case recognize.Text:
-			words, plain = string(t), true
-		default:
+		text, plain := t.(recognize.Text)
+		words := string(text)
+		if !plain {
 			words = sayer.Say(t)
 		}
 		if words == "" {

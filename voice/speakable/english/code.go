@@ -65,7 +65,7 @@ func (s *Sayer) codeNumber(run string, spell, more bool) string {
 // labelNumber says the number of a label: twelve, two twenty-one.
 func (s *Sayer) labelNumber(digits string) string {
 	if len(digits) == 3 && digits[1:] != "00" && digits[0] != '0' {
-		return s.cardinal(atoi(digits[:1])) + " " + s.numbers.pair(atoi(digits[1:]))
+		return s.cardinal(atoi(digits[:1])) + " " + s.pair(atoi(digits[1:]))
 	}
 	if v := atoi(digits); len(digits) == 4 && digits[0] != '0' && v%1000 > 9 {
 		return s.year(v)
@@ -113,9 +113,29 @@ func (s *Sayer) version(v recognize.Version) string {
 	return strings.TrimSpace(b.String())
 }
 
-// addressSigns are the names of signs in addresses.
-var addressSigns = map[rune]string{
-	'.': "dot", '/': "slash", '@': "at", ':': "colon", '-': "dash", '_': "underscore", '+': "plus", '~': "tilde", '\\': "backslash",
+// addressSign returns the name of a sign in addresses, "" for none.
+func addressSign(c rune) string {
+	switch c {
+	case '.':
+		return "dot"
+	case '/':
+		return "slash"
+	case '@':
+		return "at"
+	case ':':
+		return "colon"
+	case '-':
+		return "dash"
+	case '_':
+		return "underscore"
+	case '+':
+		return "plus"
+	case '~':
+		return "tilde"
+	case '\\':
+		return "backslash"
+	}
+	return ""
 }
 
 // address says an address: example dot com slash door.
@@ -131,7 +151,7 @@ func (s *Sayer) address(a string) string {
 		}
 		part := a[:size]
 		a = a[size:]
-		switch name := addressSigns[c]; {
+		switch name := addressSign(c); {
 		case name != "":
 			part = name
 		case !recognize.IsWord(c):

@@ -59,12 +59,17 @@ type Sayer struct {
 	british bool
 }
 
-// American and British are the varieties: the 20th of November is 11/20 in the
-// American one, and 105 has an "and" in the British one.
-var (
-	American = sayer(false)
-	British  = sayer(true)
-)
+// varieties has the two varieties of English.
+type varieties struct{ american, british *Sayer }
+
+// static is the only instance.
+var static = &varieties{sayer(false), sayer(true)}
+
+// American returns the variety in which 11/20 is in November.
+func American() *Sayer { return static.american }
+
+// British returns the variety in which 105 has an "and".
+func British() *Sayer { return static.british }
 
 func sayer(british bool) *Sayer {
 	locale := recognize.ParseLocale(recognize.Locale{

@@ -10,21 +10,47 @@ import (
 // spoken.
 type coins struct{ one, many, cent, cents string }
 
-var currencies = map[string]coins{
-	"USD": {"dollar", "dollars", "cent", "cents"},
-	"CAD": {"Canadian dollar", "Canadian dollars", "cent", "cents"},
-	"AUD": {"Australian dollar", "Australian dollars", "cent", "cents"},
-	"NZD": {"New Zealand dollar", "New Zealand dollars", "cent", "cents"},
-	"GBP": {"pound", "pounds", "pence", "pence"},
-	"EUR": {"euro", "euros", "cent", "cents"},
-	"JPY": {"yen", "yen", "", ""},
-	"INR": {"rupee", "rupees", "", ""},
-	"CHF": {"Swiss franc", "Swiss francs", "", ""},
-	"":    {"", "", "", ""},
-	"US":  {"U.S dollar", "U.S dollars", "cent", "cents"},
+// currency returns the names of a currency.
+func currency(code string) coins {
+	switch code {
+	case "USD":
+		return coins{"dollar", "dollars", "cent", "cents"}
+	case "US":
+		return coins{"U.S dollar", "U.S dollars", "cent", "cents"}
+	case "CAD":
+		return coins{"Canadian dollar", "Canadian dollars", "cent", "cents"}
+	case "AUD":
+		return coins{"Australian dollar", "Australian dollars", "cent", "cents"}
+	case "NZD":
+		return coins{"New Zealand dollar", "New Zealand dollars", "cent", "cents"}
+	case "GBP":
+		return coins{"pound", "pounds", "pence", "pence"}
+	case "EUR":
+		return coins{"euro", "euros", "cent", "cents"}
+	case "JPY":
+		return coins{"yen", "yen", "", ""}
+	case "INR":
+		return coins{"rupee", "rupees", "", ""}
+	case "CHF":
+		return coins{"Swiss franc", "Swiss francs", "", ""}
+	}
+	return coins{}
 }
 
-var magnitudes = map[string]string{"k": "thousand", "M": "million", "B": "billion", "T": "trillion"}
+// magnitude returns the name of a magnitude.
+func magnitude(m string) string {
+	switch m {
+	case "k":
+		return "thousand"
+	case "M":
+		return "million"
+	case "B":
+		return "billion"
+	case "T":
+		return "trillion"
+	}
+	return ""
+}
 
 // money says an amount, or a range of amounts.
 func (s *Sayer) money(m recognize.Money) string {
@@ -32,7 +58,7 @@ func (s *Sayer) money(m recognize.Money) string {
 	if low := m.Low; low.Whole != "" {
 		from := s.plain(low)
 		if m.LowMagnitude != "" && m.LowMagnitude != m.Magnitude {
-			from += " " + magnitudes[m.LowMagnitude]
+			from += " " + magnitude(m.LowMagnitude)
 		}
 		spoken = from + " to " + spoken
 	}
@@ -53,14 +79,11 @@ func (s *Sayer) plain(n recognize.Number) string {
 
 // sum says one amount.
 func (s *Sayer) sum(m recognize.Money) string {
-	names, ok := currencies[m.Currency]
-	if !ok {
-		names = coins{m.Currency, m.Currency, "", ""}
-	}
+	names := currency(m.Currency)
 	n := m.Amount
 	switch {
 	case m.Magnitude != "":
-		return strings.TrimSpace(s.plain(n) + " " + magnitudes[m.Magnitude] + " " + names.many)
+		return strings.TrimSpace(s.plain(n) + " " + magnitude(m.Magnitude) + " " + names.many)
 	case m.Compound:
 		return strings.ReplaceAll(s.plain(n), " ", "-") + "-" + names.one
 	case n.Fraction == "00" || n.Fraction == "":

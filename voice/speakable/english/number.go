@@ -42,18 +42,6 @@ func (n numbers) whole(digits string) string {
 	return n.cardinal(v)
 }
 
-// decimal returns a number in words. fraction starts with a point or is empty.
-func (n numbers) decimal(whole, fraction string) string {
-	spoken := n.whole(whole)
-	if whole == "" {
-		spoken = ""
-	}
-	if fraction == "" {
-		return spoken
-	}
-	return strings.TrimSpace(spoken + " point " + n.spell(fraction[1:]))
-}
-
 // cardinal returns v ≥ 0 in words.
 func (n numbers) cardinal(v int) string {
 	switch {

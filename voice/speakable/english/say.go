@@ -53,7 +53,7 @@ func (s *Sayer) time(t recognize.Token) (spoken string, ok bool) {
 	case recognize.Weekday:
 		return [...]string{"Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday"}[t.Day], true
 	case recognize.Month:
-		return monthNames[t.Month], true
+		return month(t.Month), true
 	case recognize.Duration:
 		return s.duration(t), true
 	case recognize.Decade:

@@ -6,8 +6,11 @@ import (
 	"pressbox/voice/speakable/recognize"
 )
 
-var monthNames = [...]string{
-	"", "January", "February", "March", "April", "May", "June", "July", "August", "September", "October", "November", "December",
+// month returns the name of month m, 1–12.
+func month(m int) string {
+	return [...]string{
+		"", "January", "February", "March", "April", "May", "June", "July", "August", "September", "October", "November", "December",
+	}[m]
 }
 
 // clock says a time of day: six thirty p.m.
@@ -80,7 +83,7 @@ func (s *Sayer) date(d recognize.Date) string {
 
 // day says a date: March third, twenty twenty-six.
 func (s *Sayer) day(d recognize.Date) string {
-	spoken := monthNames[d.Month]
+	spoken := month(d.Month)
 	switch {
 	case d.Day == 0 && d.Year > 0:
 		return spoken + " " + s.year(d.Year)
@@ -104,14 +107,31 @@ func (s *Sayer) day(d recognize.Date) string {
 	return spoken + " " + s.year(d.Year)
 }
 
-var durationNames = map[byte]string{'y': "year", 'w': "week", 'd': "day", 'h': "hour", 'm': "minute", 's': "second"}
+// durationUnit returns the name of a part of a duration.
+func durationUnit(letter byte) string {
+	switch letter {
+	case 'y':
+		return "year"
+	case 'w':
+		return "week"
+	case 'd':
+		return "day"
+	case 'h':
+		return "hour"
+	case 'm':
+		return "minute"
+	}
+	return "second"
+}
 
 // duration says a duration: one hour five minutes.
 func (s *Sayer) duration(d recognize.Duration) string {
 	var parts []string
 	for _, part := range d.Parts {
-		part.Number.Whole = strings.TrimLeft(part.Number.Whole[:len(part.Number.Whole)-1], "0") + part.Number.Whole[len(part.Number.Whole)-1:]
-		name, number := durationNames[part.Unit], s.number(part.Number)
+		if whole := strings.TrimLeft(part.Number.Whole, "0"); whole != "" {
+			part.Number.Whole = whole
+		}
+		name, number := durationUnit(part.Unit), s.number(part.Number)
 		switch {
 		case d.Compound:
 			number = strings.ReplaceAll(number, " ", "-") + "-" + name

@@ -17,9 +17,11 @@ var (
 	ip6        = regexp.MustCompile(`^[0-9A-Fa-f]{1,4}(?::{1,2}[0-9A-Fa-f]{1,4}){1,7}\b`)
 )
 
-// addressRules are the rules of addresses that start with a digit.
-var addressRules = []rule{
-	{"IPv4 address", ".", regexp.MustCompile(`^\d{1,3}(?:\.\d{1,3}){3}(?::\d{1,5}|/\d{1,2})?\b`), whole(func(_ *scanner, m []string) Token { return Address{m[0]} })},
+// addressRules returns the rules of addresses that start with a digit.
+func addressRules() []rule {
+	return []rule{
+		{"IPv4 address", ".", regexp.MustCompile(`^\d{1,3}(?:\.\d{1,3}){3}(?::\d{1,5}|/\d{1,2})?\b`), whole(func(_ *scanner, m []string) Token { return Address{m[0]} })},
+	}
 }
 
 // readable returns an address without its scheme, "www.", query and fragment.
@@ -54,9 +56,7 @@ func TrimMarks(a string) string {
 	return a
 }
 
-// address recognises a web or mail address, a host with its port, or a topic. A
-// name is a host if it ends like one; a capital after a point without a space
-// starts a sentence.
+// address recognises a web or mail address, a host with its port, or a topic.
 func (s *scanner) address(word string) bool {
 	after := s.rest(len(word))
 	if after == "" || !strings.ContainsRune("./:@-_+%", rune(after[0])) {
@@ -66,41 +66,44 @@ func (s *scanner) address(word string) bool {
 	if !ok {
 		return false
 	}
-	if m := hostPort.FindString(rest); m != "" && s.ends(m) && len(m) < len(rest)+1 && strings.ContainsFunc(m, IsDigit) && s.port(m, word) {
-		return s.take(Address{m}, len(m))
-	}
-	if m := ip6.FindString(rest); strings.Contains(m, "::") && s.ends(m) {
-		return s.take(Address{m}, len(m))
-	}
-	m := mailOrHost.FindStringSubmatch(rest)
-	if m == nil {
-		if t := topicPath.FindString(rest); t != "" && s.ends(t) && strings.ToLower(t) == t {
-			return s.take(Address{t}, len(t))
-		}
-		if t := drivePath.FindString(rest); t != "" {
-			t = TrimMarks(t)
-			return s.take(Address{t}, len(t))
-		}
+	a := s.addressIn(rest, word)
+	if a == "" || len(a) < len(rest) && IsWord(first(rest[len(a):])) {
 		return false
+	}
+	text := readable(a)
+	return text != "" && s.take(Address{text}, len(a))
+}
+
+// addressIn returns the address at the start of text, which starts with word.
+func (s *scanner) addressIn(text, word string) string {
+	if m := hostPort.FindString(text); m != "" && s.port(m, word) {
+		return m
+	}
+	if m := ip6.FindString(text); strings.Contains(m, "::") {
+		return m
+	}
+	m := mailOrHost.FindStringSubmatch(text)
+	if m == nil {
+		if t := topicPath.FindString(text); t != "" && strings.ToLower(t) == t {
+			return t
+		}
+		return TrimMarks(drivePath.FindString(text))
 	}
 	a := TrimMarks(m[0])
-	if len(a) < len(rest) && IsWord(first(rest[len(a):])) {
-		return false
+	if m[1] != "" && !strings.Contains(a, "@") && !s.host(a) {
+		return ""
 	}
-	if m[1] != "" && !strings.ContainsAny(a, "@") {
-		host := a
-		if cut := strings.IndexAny(host, "/:"); cut > 0 {
-			host = host[:cut]
-		}
-		end := host[strings.LastIndexByte(host, '.')+1:]
-		if !s.Is(TopLevel, end) || capital(end) && strings.ToUpper(host) != host {
-			return false
-		}
+	return a
+}
+
+// host reports whether an address without a scheme ends like a host or a file. A
+// capital after a point without a space starts a sentence.
+func (s *scanner) host(a string) bool {
+	if cut := strings.IndexAny(a, "/:"); cut > 0 {
+		a = a[:cut]
 	}
-	if text := readable(a); text != "" {
-		return s.take(Address{text}, len(a))
-	}
-	return false
+	end := a[strings.LastIndexByte(a, '.')+1:]
+	return s.Is(TopLevel, end) && (!capital(end) || strings.ToUpper(a) == a)
 }
 
 // port reports whether m is a host with a port and not a label with a number.

@@ -6,19 +6,21 @@ import (
 	"unicode"
 )
 
-// phoneRules are the rules of telephone numbers that start with a digit.
-var phoneRules = []rule{
-	{"telephone number with letters", "-", regexp.MustCompile(`^(1)-(8\d\d)-([A-Z][A-Z-]{3,9})\b`), whole(func(_ *scanner, m []string) Token {
-		return Identifier{Runs: []string{m[1], m[2], m[3]}}
-	})},
-	{"telephone number", "-. ", regexp.MustCompile(`^(?:1[ .-])?(?:\(\d{3}\) ?|\d{3}[-. ])\d{3}[-. ]\d{4}`), whole((*scanner).phone)},
-	{"telephone number", " -", regexp.MustCompile(`^0\d{2,4}(?:[ -/]\d{2,8}){1,4}`), whole((*scanner).phone)},
-	{"telephone number", "-", regexp.MustCompile(`^\d{3}-\d{4}`), whole((*scanner).phone)},
-	{"social security number", "-", regexp.MustCompile(`^\d{3}-\d{2}-\d{4}`), whole((*scanner).phone)},
-	{"postal code", "-", regexp.MustCompile(`^\d{5}-\d{4}`), whole((*scanner).phone)},
-	{"card number", " -", regexp.MustCompile(`^\d{4}(?:[ -]\d{4}){2,3}`), whole((*scanner).phone)},
-	{"ten digits", "$", regexp.MustCompile(`^\d{10,11}`), whole(func(s *scanner, m []string) Token { return phoneDigits(m[0]) })},
-	{"ten digits", " ,.!?:;)", regexp.MustCompile(`^\d{10}`), whole(func(s *scanner, m []string) Token { return phoneDigits(m[0]) })},
+// phoneRules returns the rules of telephone numbers that start with a digit.
+func phoneRules() []rule {
+	return []rule{
+		{"telephone number with letters", "-", regexp.MustCompile(`^(1)-(8\d\d)-([A-Z][A-Z-]{3,9})\b`), whole(func(_ *scanner, m []string) Token {
+			return Identifier{Runs: []string{m[1], m[2], m[3]}}
+		})},
+		{"telephone number", "-. ", regexp.MustCompile(`^(?:1[ .-])?(?:\(\d{3}\) ?|\d{3}[-. ])\d{3}[-. ]\d{4}`), whole((*scanner).phone)},
+		{"telephone number", " -", regexp.MustCompile(`^0\d{2,4}(?:[ -/]\d{2,8}){1,4}`), whole((*scanner).phone)},
+		{"telephone number", "-", regexp.MustCompile(`^\d{3}-\d{4}`), whole((*scanner).phone)},
+		{"social security number", "-", regexp.MustCompile(`^\d{3}-\d{2}-\d{4}`), whole((*scanner).phone)},
+		{"postal code", "-", regexp.MustCompile(`^\d{5}-\d{4}`), whole((*scanner).phone)},
+		{"card number", " -", regexp.MustCompile(`^\d{4}(?:[ -]\d{4}){2,3}`), whole((*scanner).phone)},
+		{"ten digits", "$", regexp.MustCompile(`^\d{10,11}`), whole(func(s *scanner, m []string) Token { return phoneDigits(m[0]) })},
+		{"ten digits", " ,.!?:;)", regexp.MustCompile(`^\d{10}`), whole(func(s *scanner, m []string) Token { return phoneDigits(m[0]) })},
+	}
 }
 
 func (s *scanner) phone(m []string) Token {
@@ -67,38 +69,40 @@ func fours(d string) []string {
 	return append(groups, d)
 }
 
-// codeRules are the rules of codes that start with a digit.
-var codeRules = []rule{
-	{"hexadecimal number", "a", regexp.MustCompile(`^0x[0-9A-Fa-f]{1,16}\b`), whole(func(_ *scanner, m []string) Token {
-		return Identifier{Runs: runs(m[0])}
-	})},
-	{"hardware address", "a:", regexp.MustCompile(`^[0-9A-Fa-f]{2}(?::[0-9A-Fa-f]{2}){3,7}\b`), whole(func(_ *scanner, m []string) Token {
-		return Identifier{Runs: runs(m[0])}
-	})},
-	{"code of letters and digits", "a", regexp.MustCompile(`^\d[0-9A-Z]{4,24}\b`), whole(func(_ *scanner, m []string) Token {
-		if strings.ContainsFunc(strings.TrimLeft(m[0], "0123456789"), IsDigit) && strings.ContainsFunc(m[0], unicode.IsUpper) {
+// codeRules returns the rules of codes that start with a digit.
+func codeRules() []rule {
+	return []rule{
+		{"hexadecimal number", "a", regexp.MustCompile(`^0x[0-9A-Fa-f]{1,16}\b`), whole(func(_ *scanner, m []string) Token {
 			return Identifier{Runs: runs(m[0])}
-		}
-		return nil
-	})},
-	{"version with a suffix", ".", regexp.MustCompile(`^(\d{1,5}(?:\.\d{1,5}){2,4})-(alpha|beta|rc|pre|dev|b)\.?(\d*)`), whole(func(_ *scanner, m []string) Token {
-		return Version{Parts: append(strings.Split(m[1], "."), m[2], m[3])}
-	})},
-	{"digit groups", "-", regexp.MustCompile(`^\d+(?:-[0-9A-Za-z]+)+`), whole((*scanner).dashed)},
-	{"emergency number", " .,!?:$", regexp.MustCompile(`^(?:911|112|999|311|988|211|411|511|110)\b`), whole(func(s *scanner, m []string) Token {
-		if s.Is(Dialled, s.nextWord(len(m[0]))) || s.Is(Dialled, s.before(0)) {
-			return Digits{Groups: []string{m[0]}}
-		}
-		return nil
-	})},
-	{"label", "a", regexp.MustCompile(`^(\d{1,4})([A-Za-z])\b`), whole((*scanner).label)},
-	{"code", "", regexp.MustCompile(`^\d{2,16}(?: \d{2,4}){0,4}\b`), whole((*scanner).code)},
-	{"version", ".", regexp.MustCompile(`^[1-9]\d{0,2}(?:\.\d{3}){2}\b`), whole(func(s *scanner, m []string) Token {
-		return Number{Whole: plainDigits(m[0]), Grouped: true}
-	})},
-	{"version", ".", regexp.MustCompile(`^\d{1,5}(?:\.\d{1,5}){2,5}`), whole(func(_ *scanner, m []string) Token {
-		return Version{Parts: strings.Split(m[0], ".")}
-	})},
+		})},
+		{"hardware address", "a:", regexp.MustCompile(`^[0-9A-Fa-f]{2}(?::[0-9A-Fa-f]{2}){3,7}\b`), whole(func(_ *scanner, m []string) Token {
+			return Identifier{Runs: runs(m[0])}
+		})},
+		{"code of letters and digits", "a", regexp.MustCompile(`^\d[0-9A-Z]{4,24}\b`), whole(func(_ *scanner, m []string) Token {
+			if strings.ContainsFunc(strings.TrimLeft(m[0], "0123456789"), IsDigit) && strings.ContainsFunc(m[0], unicode.IsUpper) {
+				return Identifier{Runs: runs(m[0])}
+			}
+			return nil
+		})},
+		{"version with a suffix", ".", regexp.MustCompile(`^(\d{1,5}(?:\.\d{1,5}){2,4})-(alpha|beta|rc|pre|dev|b)\.?(\d*)`), whole(func(_ *scanner, m []string) Token {
+			return Version{Parts: append(strings.Split(m[1], "."), m[2], m[3])}
+		})},
+		{"digit groups", "-", regexp.MustCompile(`^\d+(?:-[0-9A-Za-z]+)+`), whole((*scanner).dashed)},
+		{"emergency number", " .,!?:$", regexp.MustCompile(`^(?:911|112|999|311|988|211|411|511|110)\b`), whole(func(s *scanner, m []string) Token {
+			if s.Is(Dialled, s.nextWord(len(m[0]))) || s.Is(Dialled, s.before(0)) {
+				return Digits{Groups: []string{m[0]}}
+			}
+			return nil
+		})},
+		{"label", "a", regexp.MustCompile(`^(\d{1,4})([A-Za-z])\b`), whole((*scanner).label)},
+		{"code", "", regexp.MustCompile(`^\d{2,16}(?: \d{2,4}){0,4}\b`), whole((*scanner).code)},
+		{"version", ".", regexp.MustCompile(`^[1-9]\d{0,2}(?:\.\d{3}){2}\b`), whole(func(s *scanner, m []string) Token {
+			return Number{Whole: plainDigits(m[0]), Grouped: true}
+		})},
+		{"version", ".", regexp.MustCompile(`^\d{1,5}(?:\.\d{1,5}){2,5}`), whole(func(_ *scanner, m []string) Token {
+			return Version{Parts: strings.Split(m[0], ".")}
+		})},
+	}
 }
 
 // runs splits a code into runs of letters and of digits.

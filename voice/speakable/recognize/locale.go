@@ -75,12 +75,14 @@ const (
 	numRoles
 )
 
-// roleNames are the names in context.txt, in the order of the constants.
-var roleNames = [numRoles]string{
-	"minutes", "minutes-after", "metres", "metres-after", "time", "seat", "electric", "compound", "determiner", "extent",
-	"part", "parts", "portion", "pressure", "date-before", "date-after", "code", "refusal", "filler", "dialled", "carrier", "owner",
-	"period", "note", "ruler", "chapter", "saintly", "starter", "lower", "spelled", "calm", "joiner", "countable", "moment", "zone", "top-level", "highway",
-	"name-day",
+// roleNames returns the names in context.txt, in the order of the constants.
+func roleNames() [numRoles]string {
+	return [numRoles]string{
+		"minutes", "minutes-after", "metres", "metres-after", "time", "seat", "electric", "compound", "determiner", "extent",
+		"part", "parts", "portion", "pressure", "date-before", "date-after", "code", "refusal", "filler", "dialled", "carrier", "owner",
+		"period", "note", "ruler", "chapter", "saintly", "starter", "lower", "spelled", "calm", "joiner", "countable", "moment", "zone", "top-level", "highway",
+		"name-day",
+	}
 }
 
 type unitNames struct{ One, Many string }
@@ -126,10 +128,12 @@ type Tables struct {
 	Context, Units, Abbreviations, Homographs, Months, Weekdays, Signs string
 }
 
-// prefixes of units.
-var prefixNames = map[string]string{
-	"n": "nano", "μ": "micro", "m": "milli", "c": "centi", "d": "deci", "h": "hecto", "k": "kilo", "M": "mega", "G": "giga", "T": "tera", "P": "peta",
-	"Ki": "kibi", "Mi": "mebi", "Gi": "gibi", "Ti": "tebi",
+// prefixNames returns the names of the prefixes of units.
+func prefixNames() map[string]string {
+	return map[string]string{
+		"n": "nano", "μ": "micro", "m": "milli", "c": "centi", "d": "deci", "h": "hecto", "k": "kilo", "M": "mega", "G": "giga", "T": "tera", "P": "peta",
+		"Ki": "kibi", "Mi": "mebi", "Gi": "gibi", "Ti": "tebi",
+	}
 }
 
 // ParseLocale adds tables to a locale. It panics on an invalid row: tables are
@@ -185,7 +189,7 @@ func numbered(table string) map[string]int {
 
 func (l *Locale) addRole(row string) {
 	name, words, _ := strings.Cut(row, ":")
-	for role, known := range roleNames {
+	for role, known := range roleNames() {
 		if known != name {
 			continue
 		}
@@ -243,8 +247,9 @@ func (l *Locale) addUnit(row string) {
 	if !strings.HasPrefix(fields[3], "-") {
 		l.units[fields[0]] = unitNames{one, many}
 	}
+	prefixes := prefixNames()
 	for p := range strings.FieldsSeq(strings.TrimPrefix(fields[3], "-")) {
-		l.units[p+fields[0]] = unitNames{prefixNames[p] + one, prefixNames[p] + many}
+		l.units[p+fields[0]] = unitNames{prefixes[p] + one, prefixes[p] + many}
 	}
 }
 

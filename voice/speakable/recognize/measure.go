@@ -2,6 +2,7 @@ package recognize
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 	"unicode"
 )
@@ -12,54 +13,76 @@ const unitSign = `((?:sq\.? |cu\.? |fl\.? )?(?:[°º] ?[CF]\b|[°º%‰¢€£$�
 // magnitude matches the magnitude of an amount of money.
 const magnitude = `(?: ?((?i:thousand|million|billion|trillion)|[mM]n|[bB]n|tn|[kKmMBT])\b)?`
 
-// currencies are the ISO codes of signs.
-var currencies = map[string]string{
-	"$": "USD", "£": "GBP", "€": "EUR", "¥": "JPY", "₹": "INR",
-	"US$": "US", "C$": "CAD", "CA$": "CAD", "A$": "AUD", "AU$": "AUD", "NZ$": "NZD",
+// currency returns the code of a currency's sign, or of the name of a country and
+// its sign; "" for none.
+func currency(sign string) string {
+	switch sign {
+	case "$":
+		return "USD"
+	case "£":
+		return "GBP"
+	case "€":
+		return "EUR"
+	case "¥":
+		return "JPY"
+	case "₹":
+		return "INR"
+	case "US$":
+		return "US"
+	case "C$", "CA$":
+		return "CAD"
+	case "A$", "AU$":
+		return "AUD"
+	case "NZ$":
+		return "NZD"
+	}
+	return ""
 }
 
-// measureRules are the rules of durations, quantities and amounts.
-var measureRules = []rule{
-	{"duration", "", regexp.MustCompile(`^\d+(?:[.,]\d+)?[ -]?(?:min|mins|sec|secs|hrs?|Std|Min|[wdhmsy])\b\.?|^\d+[wdhm]\d`), (*scanner).duration},
-	{"ordinal", "a,", regexp.MustCompile(`^(\d{1,3}(?:,\d{3})+|\d{1,9})(?:st|nd|rd|th|ST|ND|RD|TH)\b`), whole(func(_ *scanner, m []string) Token {
-		return Ordinal{N: atoi(plainDigits(m[1]))}
-	})},
-	{"decade", "a'", regexp.MustCompile(`^(\d{0,2})(\d0)'?s\b`), whole((*scanner).decade)},
-	{"feet and inches", "' a", regexp.MustCompile(`^(\d{1,2})(?:' ?| ?ft\.? )(\d{1,2})(?:"|''| ?in\b|\b)`), whole(func(s *scanner, m []string) Token {
-		if atoi(m[2]) > 11 || strings.Contains(m[0], "ft") && !strings.Contains(m[0], "in") {
-			return nil
-		}
-		return FeetInches{atoi(m[1]), atoi(m[2])}
-	})},
-	{"inches", `".`, regexp.MustCompile(`^(\d+(?:\.\d+)?)"`), whole(func(s *scanner, m []string) Token {
-		if s.quote {
-			return nil
-		}
-		u := Unit{Symbol: "in."}
-		word := s.nextWord(len(m[0]))
-		return Quantity{Number: decimal(m[1]), Unit: u, Compound: word != "" && !s.Is(Extent, word)}
-	})},
-	{"product", " xu.", regexp.MustCompile(`^(\d{1,4}(?:\.\d+)?) x (\d{1,4}(?:\.\d+)?) =`), func(_ *scanner, m []string) (Token, int) {
-		return Word{m[1] + " times " + m[2]}, len(m[0]) - len(" =")
-	}},
-	{"size", "a u.", regexp.MustCompile(`^(\d{1,4}(?:\.\d+)?)(?:x| x |×)(\d{1,4}(?:\.\d+)?)(?:(?:x| x |×)(\d{1,4}(?:\.\d+)?))?\b`), whole(func(_ *scanner, m []string) Token {
-		var size Size
-		for _, side := range m[1:] {
-			if side != "" {
-				size.Sides = append(size.Sides, decimal(side))
+// measureRules returns the rules of durations, quantities and amounts.
+func measureRules() []rule {
+	return []rule{
+		{"duration", "", regexp.MustCompile(`^\d+(?:[.,]\d+)?[ -]?(?:min|mins|sec|secs|hrs?|Std|Min|[wdhmsy])\b\.?|^\d+[wdhm]\d`), (*scanner).duration},
+		{"ordinal", "a,", regexp.MustCompile(`^(\d{1,3}(?:,\d{3})+|\d{1,9})(?:st|nd|rd|th|ST|ND|RD|TH)\b`), whole(func(_ *scanner, m []string) Token {
+			return Ordinal{N: atoi(plainDigits(m[1]))}
+		})},
+		{"decade", "a'", regexp.MustCompile(`^(\d{0,2})(\d0)'?s\b`), whole((*scanner).decade)},
+		{"feet and inches", "' a", regexp.MustCompile(`^(\d{1,2})(?:' ?| ?ft\.? )(\d{1,2})(?:"|''| ?in\b|\b)`), whole(func(s *scanner, m []string) Token {
+			if atoi(m[2]) > 11 || strings.Contains(m[0], "ft") && !strings.Contains(m[0], "in") {
+				return nil
 			}
-		}
-		return size
-	})},
-	{"times", "au.", regexp.MustCompile(`^(\d+(?:\.\d+)?)[x×]`), whole(func(_ *scanner, m []string) Token { return Times{decimal(m[1])} })},
-	{"amount before its currency", "", regexp.MustCompile(`^` + amount + ` ?([€£$¥]|EUR|USD|GBP|CAD|AUD|JPY|CHF)(?:/([A-Za-z]{1,6})\b)?`), (*scanner).amountBefore},
-	{"quantity", "", regexp.MustCompile(`^` + amount + `([ -]?)` + unitSign), (*scanner).quantity},
-	{"temperature", "a. ", regexp.MustCompile(`^(\d{1,3}(?:\.\d+)?) ?([CF])\b`), (*scanner).temperature},
-	{"direction", " ", regexp.MustCompile(`^(\d+) ([NSEW])\b`), (*scanner).direction},
-	{"magnitude", "a.", regexp.MustCompile(`^(\d+(?:\.\d+)?)(k|K|M|B|bn|mn)\b`), (*scanner).magnitude},
-	{"letters after a decimal", ".", regexp.MustCompile(`^(\d+\.\d+)([A-Za-z]{1,3})\b`), func(_ *scanner, m []string) (Token, int) {
-		return Identifier{Runs: []string{m[1], m[2]}}, len(m[0])
-	}},
+			return FeetInches{atoi(m[1]), atoi(m[2])}
+		})},
+		{"inches", `".`, regexp.MustCompile(`^(\d+(?:\.\d+)?)"`), whole(func(s *scanner, m []string) Token {
+			if s.quote {
+				return nil
+			}
+			u := Unit{Symbol: "in."}
+			word := s.nextWord(len(m[0]))
+			return Quantity{Number: decimal(m[1]), Unit: u, Compound: word != "" && !s.Is(Extent, word)}
+		})},
+		{"product", " xu.", regexp.MustCompile(`^(\d{1,4}(?:\.\d+)?) x (\d{1,4}(?:\.\d+)?) =`), func(_ *scanner, m []string) (Token, int) {
+			return Word{m[1] + " times " + m[2]}, len(m[0]) - len(" =")
+		}},
+		{"size", "a u.", regexp.MustCompile(`^(\d{1,4}(?:\.\d+)?)(?:x| x |×)(\d{1,4}(?:\.\d+)?)(?:(?:x| x |×)(\d{1,4}(?:\.\d+)?))?\b`), whole(func(_ *scanner, m []string) Token {
+			var size Size
+			for _, side := range m[1:] {
+				if side != "" {
+					size.Sides = append(size.Sides, decimal(side))
+				}
+			}
+			return size
+		})},
+		{"times", "au.", regexp.MustCompile(`^(\d+(?:\.\d+)?)[x×]`), whole(func(_ *scanner, m []string) Token { return Times{decimal(m[1])} })},
+		{"amount before its currency", "", regexp.MustCompile(`^` + amount + ` ?([€£$¥]|EUR|USD|GBP|CAD|AUD|JPY|CHF)(?:/([A-Za-z]{1,6})\b)?`), (*scanner).amountBefore},
+		{"quantity", "", regexp.MustCompile(`^` + amount + `([ -]?)` + unitSign), (*scanner).quantity},
+		{"temperature", "a. ", regexp.MustCompile(`^(\d{1,3}(?:\.\d+)?) ?([CF])\b`), (*scanner).temperature},
+		{"direction", " ", regexp.MustCompile(`^(\d+) ([NSEW])\b`), (*scanner).direction},
+		{"magnitude", "a.", regexp.MustCompile(`^(\d+(?:\.\d+)?)(k|K|M|B|bn|mn)\b`), (*scanner).magnitude},
+		{"letters after a decimal", ".", regexp.MustCompile(`^(\d+\.\d+)([A-Za-z]{1,3})\b`), func(_ *scanner, m []string) (Token, int) {
+			return Identifier{Runs: []string{m[1], m[2]}}, len(m[0])
+		}},
+	}
 }
 
 // durationUnits are the units of a duration in descending order.
@@ -139,38 +162,40 @@ func (s *scanner) lone(d *Duration, written string, n int) bool {
 	return true
 }
 
-// minutes reports whether a lone "m" is minutes and not metres.
+// minutes reports whether a lone "m" is minutes and not metres: first what stands
+// directly behind it decides, then the words before, the nearest first, then the
+// words behind.
 func (s *scanner) minutes(n int, spaced bool) bool {
 	next := s.nextWords(n, 3)
-	for i, word := range next {
-		if s.Is(MetresAfter, word) || i == 0 && s.Is(Compound, word) && s.Is(Metres, word) {
-			return false
-		}
+	if s.metres(next) {
+		return false
 	}
 	if len(next) > 0 && s.Is(MinutesAfter, next[0]) {
 		return true
 	}
 	for i, word := range s.words {
 		switch {
-		case s.Is(Metres, word):
+		case s.Is(Metres, word), i == 0 && s.Is(Determiner, word):
 			return false
 		case s.Is(Minutes, word):
 			return !spaced || i == 0
 		}
-		if i == 0 && s.Is(Determiner, word) {
-			return false
-		}
 	}
 	for _, word := range next {
-		if s.Is(Metres, word) {
-			return false
-		}
-		if s.Is(Minutes, word) && !spaced {
-			return true
+		if s.Is(Metres, word) || s.Is(Minutes, word) {
+			return s.Is(Minutes, word) && !s.Is(Metres, word) && !spaced
 		}
 	}
 	before := strings.TrimRight(s.src[max(0, s.at-4):s.at], " ")
 	return !spaced && strings.HasSuffix(before, ":")
+}
+
+// metres reports whether the words behind a lone "m" make it metres.
+func (s *scanner) metres(next []string) bool {
+	if len(next) > 0 && s.Is(Compound, next[0]) && s.Is(Metres, next[0]) {
+		return true
+	}
+	return slices.ContainsFunc(next, func(word string) bool { return s.Is(MetresAfter, word) })
 }
 
 // decade recognises 1990s, and 30s after a word such as "the".
@@ -374,9 +399,9 @@ func (s *scanner) price(m []string) (Token, int) {
 		n -= len(written) - at
 		amount = Number{Whole: written[:at]}
 	}
-	money := Money{Currency: currencies[m[1]+m[2]], Amount: amount, Magnitude: magnitudeOf(m[7])}
+	money := Money{Currency: currency(m[1] + m[2]), Amount: amount, Magnitude: magnitudeOf(m[7])}
 	if money.Currency == "" {
-		money.Currency = currencies[m[2]]
+		money.Currency = currency(m[2])
 	}
 	if m[4] != "" {
 		if money.Low, ok = s.number(m[4], true); !ok {
@@ -409,7 +434,7 @@ func (s *scanner) amountBefore(m []string) (Token, int) {
 	if m[3] != "" && amount.Grouped && len(amount.Whole) == 4 && strings.Contains(m[1], ",") {
 		amount = Number{Whole: amount.Whole[:1], Fraction: amount.Whole[1:]}
 	}
-	code := currencies[m[2]]
+	code := currency(m[2])
 	if code == "" {
 		code = m[2]
 	}

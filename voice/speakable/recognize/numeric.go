@@ -2,6 +2,7 @@ package recognize
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -12,21 +13,28 @@ type rule struct {
 	name string
 	// after has the characters that may follow the first digits: letters as
 	// 'a', others outside ASCII as 'u', nothing as '$'; "" allows all. In
-	// leadRules it is the first character, '$' for all currencies.
+	// lead rules it is the first character, '$' for all currencies.
 	after string
 	like  *regexp.Regexp // anchored
-	// make returns the token of a match and the length that it takes, 0 if the
+	// build returns the token of a match and the length that it takes, 0 if the
 	// rule does not apply.
-	make func(s *scanner, m []string) (Token, int)
+	build func(s *scanner, m []string) (Token, int)
 }
 
-// numeric has the rules in the order in which they are tried.
-var numeric []rule
+// tables has the constant data of the recogniser.
+type tables struct {
+	numeric []rule                               // what starts with a digit, in the order in which it is tried
+	lead    []rule                               // what starts with a sign of a number
+	words   []func(s *scanner, word string) bool // what starts with a letter
+	scripts []script
+}
 
-func init() { //nolint:gochecknoinits // the rules refer to methods that refer to the rules
-	for _, rules := range [][]rule{addressRules, dateRules, clockRules, phoneRules, codeRules, pairRules, measureRules, numberRules} {
-		numeric = append(numeric, rules...)
-	}
+// static is the only instance.
+var static = &tables{
+	numeric: slices.Concat(addressRules(), dateRules(), clockRules(), phoneRules(), codeRules(), pairRules(), measureRules(), numberRules()),
+	lead:    leadRules(),
+	words:   wordRules(),
+	scripts: scripts(),
 }
 
 // numeric reads what starts with a digit or a sign of a number.
@@ -38,11 +46,11 @@ func (s *scanner) numeric(c rune) bool {
 	case IsDigit(c):
 		return s.digits()
 	case strings.ContainsRune(".('+", c):
-		return s.try(leadRules, c)
+		return s.try(static.lead, c)
 	case unicode.Is(unicode.Sc, c), c >= 'A' && c <= 'Z' && strings.ContainsAny(s.rest(0)[:min(4, len(s.rest(0)))], "$£€"):
-		return s.try(leadRules, '$')
+		return s.try(static.lead, '$')
 	case unicode.Is(unicode.No, c):
-		return s.try(leadRules, 'u')
+		return s.try(static.lead, 'u')
 	}
 	return false
 }
@@ -61,7 +69,7 @@ func (s *scanner) digits() bool {
 			class = c
 		}
 	}
-	return s.try(numeric, class)
+	return s.try(static.numeric, class)
 }
 
 // try tries rules at the position.
@@ -76,7 +84,7 @@ func (s *scanner) try(rules []rule, class rune) bool {
 		if m == nil {
 			continue
 		}
-		if t, n := r.make(s, m); n > 0 && s.ends(s.src[s.at:s.at+n]) {
+		if t, n := r.build(s, m); n > 0 && s.ends(s.src[s.at:s.at+n]) {
 			return s.take(t, n)
 		}
 	}
@@ -84,9 +92,9 @@ func (s *scanner) try(rules []rule, class rune) bool {
 }
 
 // whole returns a maker that takes all of a match.
-func whole(make func(s *scanner, m []string) Token) func(s *scanner, m []string) (Token, int) {
+func whole(build func(s *scanner, m []string) Token) func(s *scanner, m []string) (Token, int) {
 	return func(s *scanner, m []string) (Token, int) {
-		if t := make(s, m); t != nil {
+		if t := build(s, m); t != nil {
 			return t, len(m[0])
 		}
 		return nil, 0
@@ -131,19 +139,21 @@ func (l *Locale) number(written string, measured bool) (Number, bool) {
 
 func plainDigits(s string) string { return strings.NewReplacer(",", "", ".", "", " ", "").Replace(s) }
 
-// numberRules are the rules of numbers without a unit.
-var numberRules = []rule{
-	{"grouped by spaces", " ", regexp.MustCompile(`^[1-9]\d{0,2}(?: 000)+`), whole(func(_ *scanner, m []string) Token {
-		return Number{Whole: plainDigits(m[0]), Grouped: true}
-	})},
-	{"scientific", "a.", regexp.MustCompile(`^(\d+(?:\.\d+)?)[eE]([+-−]?)(\d{1,3})`), whole(func(s *scanner, m []string) Token {
-		n, ok := s.number(m[1], false)
-		if !ok || len(m[3]) > 2 && m[2] == "" {
-			return nil
-		}
-		return Scientific{Number: n, Negative: m[2] != "" && m[2] != "+", Exponent: m[3]}
-	})},
-	{"number", "", regexp.MustCompile(`^` + amount), (*scanner).plainNumber},
+// numberRules returns the rules of numbers without a unit.
+func numberRules() []rule {
+	return []rule{
+		{"grouped by spaces", " ", regexp.MustCompile(`^[1-9]\d{0,2}(?: 000)+`), whole(func(_ *scanner, m []string) Token {
+			return Number{Whole: plainDigits(m[0]), Grouped: true}
+		})},
+		{"scientific", "a.", regexp.MustCompile(`^(\d+(?:\.\d+)?)[eE]([+-−]?)(\d{1,3})`), whole(func(s *scanner, m []string) Token {
+			n, ok := s.number(m[1], false)
+			if !ok || len(m[3]) > 2 && m[2] == "" {
+				return nil
+			}
+			return Scientific{Number: n, Negative: m[2] != "" && m[2] != "+", Exponent: m[3]}
+		})},
+		{"number", "", regexp.MustCompile(`^` + amount), (*scanner).plainNumber},
+	}
 }
 
 // plainNumber recognises a number without a unit; a mark that does not belong to
@@ -156,51 +166,53 @@ func (s *scanner) plainNumber(m []string) (Token, int) {
 	return Number{Whole: m[1][:n]}, n
 }
 
-// leadRules are the rules of numbers that start with a sign.
-var leadRules = []rule{
-	{"amount after its currency", "$", regexp.MustCompile(`^(?:(US|CA|C|AU|A|NZ))?([$£€¥₹])\s?([-−])?(?:` + amount + magnitude + ` ?[-–] ?[$£€]?)?` + amount + magnitude), (*scanner).price},
-	{"cents", "$", regexp.MustCompile(`^([$£€])(\.\d\d)`), whole(func(_ *scanner, m []string) Token {
-		return Money{Currency: currencies[m[1]], Amount: Number{Whole: "0", Fraction: m[2][1:]}}
-	})},
-	{"telephone number", "+", regexp.MustCompile(`^\+\d{1,3}(?:[ .-]?\(?\d{1,5}\)?){2,7}`), whole((*scanner).phone)},
-	{"telephone number", "(", regexp.MustCompile(`^\(\d{3}\) ?\d{3}[-. ]\d{4}|^\(0\d{1,5}\) ?\d{3,8}(?:[ -]\d{3,8})?`), whole((*scanner).phone)},
-	{"x of y in brackets", "(", regexp.MustCompile(`^\((\d{1,4})/(\d{1,4})\)`), whole(func(s *scanner, m []string) Token {
-		if t, _ := s.pair([]string{m[0], m[1], m[2]}); t != nil {
-			if _, fraction := t.(Fraction); !fraction {
-				return t
+// leadRules returns the rules of numbers that start with a sign.
+func leadRules() []rule {
+	return []rule{
+		{"amount after its currency", "$", regexp.MustCompile(`^(?:(US|CA|C|AU|A|NZ))?([$£€¥₹])\s?([-−])?(?:` + amount + magnitude + ` ?[-–] ?[$£€]?)?` + amount + magnitude), (*scanner).price},
+		{"cents", "$", regexp.MustCompile(`^([$£€])(\.\d\d)`), whole(func(_ *scanner, m []string) Token {
+			return Money{Currency: currency(m[1]), Amount: Number{Whole: "0", Fraction: m[2][1:]}}
+		})},
+		{"telephone number", "+", regexp.MustCompile(`^\+\d{1,3}(?:[ .-]?\(?\d{1,5}\)?){2,7}`), whole((*scanner).phone)},
+		{"telephone number", "(", regexp.MustCompile(`^\(\d{3}\) ?\d{3}[-. ]\d{4}|^\(0\d{1,5}\) ?\d{3,8}(?:[ -]\d{3,8})?`), whole((*scanner).phone)},
+		{"x of y in brackets", "(", regexp.MustCompile(`^\((\d{1,4})/(\d{1,4})\)`), whole(func(s *scanner, m []string) Token {
+			if t, _ := s.pair([]string{m[0], m[1], m[2]}); t != nil {
+				if _, fraction := t.(Fraction); !fraction {
+					return t
+				}
 			}
-		}
-		return Pair{A: Number{Whole: m[1]}, B: Number{Whole: m[2]}, Join: Of}
-	})},
-	{"decade", "'", regexp.MustCompile(`^'(\d0)'?s`), whole(func(_ *scanner, m []string) Token { return Decade{Tens: atoi(m[1])} })},
-	{"short year", "'", regexp.MustCompile(`^'(\d\d)`), whole(func(s *scanner, m []string) Token {
-		if s.quote || strings.HasPrefix(s.rest(len(m[0])), "'") || !s.ends(m[0]) {
-			return nil
-		}
-		return ShortYear{atoi(m[1])}
-	})},
-	{"average", ".", regexp.MustCompile(`^\.([1-9]\d\d)`), whole(func(s *scanner, m []string) Token {
-		if _, _, ok := s.Unit(s.nextWord(len(m[0]))); ok || s.DecimalComma || !s.ends(m[0]) {
-			return nil
-		}
-		return Average{m[1]}
-	})},
-	{"decimal without a whole", ".", regexp.MustCompile(`^\.(\d+)( ?)` + unitSign), func(s *scanner, m []string) (Token, int) {
-		u, n, ok := s.unit(m[0], m[3:], m[2])
-		if !ok {
-			return nil, 0
-		}
-		return Quantity{Number: Number{Fraction: m[1]}, Unit: u}, len(m[0]) - n
-	}},
-	{"decimal without a whole", ".", regexp.MustCompile(`^\.(\d+)`), whole(func(_ *scanner, m []string) Token { return Number{Fraction: m[1]} })},
-	{"fraction sign", "u", regexp.MustCompile(`^[` + vulgar + `]( ?)` + unitSign), func(s *scanner, m []string) (Token, int) {
-		f := vulgarFraction("", first(m[0]))
-		u, n, ok := s.unit(m[0], m[2:], m[1])
-		if !ok {
-			return nil, 0
-		}
-		f.Unit = u
-		return f, len(m[0]) - n
-	}},
-	{"fraction sign", "u", regexp.MustCompile(`^[` + vulgar + `]`), whole(func(_ *scanner, m []string) Token { return vulgarFraction("", first(m[0])) })},
+			return Pair{A: Number{Whole: m[1]}, B: Number{Whole: m[2]}, Join: Of}
+		})},
+		{"decade", "'", regexp.MustCompile(`^'(\d0)'?s`), whole(func(_ *scanner, m []string) Token { return Decade{Tens: atoi(m[1])} })},
+		{"short year", "'", regexp.MustCompile(`^'(\d\d)`), whole(func(s *scanner, m []string) Token {
+			if s.quote || strings.HasPrefix(s.rest(len(m[0])), "'") || !s.ends(m[0]) {
+				return nil
+			}
+			return ShortYear{atoi(m[1])}
+		})},
+		{"average", ".", regexp.MustCompile(`^\.([1-9]\d\d)`), whole(func(s *scanner, m []string) Token {
+			if _, _, ok := s.Unit(s.nextWord(len(m[0]))); ok || s.DecimalComma || !s.ends(m[0]) {
+				return nil
+			}
+			return Average{m[1]}
+		})},
+		{"decimal without a whole", ".", regexp.MustCompile(`^\.(\d+)( ?)` + unitSign), func(s *scanner, m []string) (Token, int) {
+			u, n, ok := s.unit(m[0], m[3:], m[2])
+			if !ok {
+				return nil, 0
+			}
+			return Quantity{Number: Number{Fraction: m[1]}, Unit: u}, len(m[0]) - n
+		}},
+		{"decimal without a whole", ".", regexp.MustCompile(`^\.(\d+)`), whole(func(_ *scanner, m []string) Token { return Number{Fraction: m[1]} })},
+		{"fraction sign", "u", regexp.MustCompile(`^[` + vulgar + `]( ?)` + unitSign), func(s *scanner, m []string) (Token, int) {
+			f := vulgarFraction("", first(m[0]))
+			u, n, ok := s.unit(m[0], m[2:], m[1])
+			if !ok {
+				return nil, 0
+			}
+			f.Unit = u
+			return f, len(m[0]) - n
+		}},
+		{"fraction sign", "u", regexp.MustCompile(`^[` + vulgar + `]`), whole(func(_ *scanner, m []string) Token { return vulgarFraction("", first(m[0])) })},
+	}
 }

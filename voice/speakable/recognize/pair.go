@@ -6,46 +6,48 @@ import (
 	"unicode/utf8"
 )
 
-// vulgar has the fraction signs, vulgarParts their values.
+// vulgar has the fraction signs.
 const vulgar = `½⅓⅔¼¾⅕⅖⅗⅘⅙⅚⅛⅜⅝⅞`
 
-var vulgarParts = [][2]int{
-	{1, 2}, {1, 3}, {2, 3}, {1, 4}, {3, 4}, {1, 5}, {2, 5}, {3, 5}, {4, 5}, {1, 6}, {5, 6}, {1, 8}, {3, 8}, {5, 8}, {7, 8},
-}
-
+// vulgarFraction returns the value of a fraction sign.
 func vulgarFraction(whole string, sign rune) Fraction {
+	parts := [...][2]int{
+		{1, 2}, {1, 3}, {2, 3}, {1, 4}, {3, 4}, {1, 5}, {2, 5}, {3, 5}, {4, 5}, {1, 6}, {5, 6}, {1, 8}, {3, 8}, {5, 8}, {7, 8},
+	}
 	at := utf8.RuneCountInString(vulgar[:strings.IndexRune(vulgar, sign)])
-	return Fraction{Whole: whole, Num: vulgarParts[at][0], Den: vulgarParts[at][1]}
+	return Fraction{Whole: whole, Num: parts[at][0], Den: parts[at][1]}
 }
 
-// pairRules are the rules of fractions, ratios and scores.
-var pairRules = []rule{
-	{"whole and fraction sign", " u", regexp.MustCompile(`^(\d{1,3}) ?([` + vulgar + `])(?:( ?)` + unitSign + `)?`), (*scanner).mixedSign},
-	{"whole and fraction", " -", regexp.MustCompile(`^(\d{1,3})[ -](\d{1,2})/(\d{1,2})(?:( ?)` + unitSign + `|("))?`), (*scanner).mixed},
-	{"fraction of a unit", "/", regexp.MustCompile(`^(\d{1,2})/(\d{1,3})(?:( ?)` + unitSign + `|("))`), (*scanner).partOfUnit},
-	{"decimals of a unit", "/.", regexp.MustCompile(`^(\d+(?:\.\d+)?)/(\d+(?:\.\d+)?)( ?)` + unitSign), func(s *scanner, m []string) (Token, int) {
-		u, n, ok := s.unit(m[0], m[4:], m[3])
-		if !ok {
-			return nil, 0
-		}
-		return Pair{A: decimal(m[1]), B: decimal(m[2]), Unit: u}, len(m[0]) - n
-	}},
-	{"decimals", "/.", regexp.MustCompile(`^(\d+\.\d+)/(\d+(?:\.\d+)?)\b`), whole(func(_ *scanner, m []string) Token {
-		return Pair{A: decimal(m[1]), B: decimal(m[2])}
-	})},
-	{"grouped pair", "/,", regexp.MustCompile(`^(\d{1,3}(?:,\d{3})+|\d{1,5})/(\d{1,3}(?:,\d{3})+)\b`), whole(func(_ *scanner, m []string) Token {
-		return Pair{A: Number{Whole: plainDigits(m[1]), Grouped: true}, B: Number{Whole: plainDigits(m[2]), Grouped: true}}
-	})},
-	{"pair", "/", regexp.MustCompile(`^(\d{1,5})/(\d{1,5})\b`), (*scanner).pair},
-	{"baseball", "-", regexp.MustCompile(`^(\d{1,2})-for-(\d{1,2})`), whole(func(_ *scanner, m []string) Token {
-		return Word{strings.Replace(m[1], "0", "oh", 1) + " for " + m[2]}
-	})},
-	{"count", "-u", regexp.MustCompile(`^([0-3])[-–]([0-2]) (?:count|pitch)`), func(_ *scanner, m []string) (Token, int) {
-		return Pair{A: Number{Whole: m[1]}, B: Number{Whole: m[2]}, Join: Plain}, len(m[0]) - len(" count")
-	}},
-	{"record", "-u", regexp.MustCompile(`^(\d{1,3})[-–](\d{1,3}) record`), func(_ *scanner, m []string) (Token, int) {
-		return Pair{A: Number{Whole: m[1]}, B: Number{Whole: m[2]}, Join: And}, len(m[0]) - len(" record")
-	}},
+// pairRules returns the rules of fractions, ratios and scores.
+func pairRules() []rule {
+	return []rule{
+		{"whole and fraction sign", " u", regexp.MustCompile(`^(\d{1,3}) ?([` + vulgar + `])(?:( ?)` + unitSign + `)?`), (*scanner).mixedSign},
+		{"whole and fraction", " -", regexp.MustCompile(`^(\d{1,3})[ -](\d{1,2})/(\d{1,2})(?:( ?)` + unitSign + `|("))?`), (*scanner).mixed},
+		{"fraction of a unit", "/", regexp.MustCompile(`^(\d{1,2})/(\d{1,3})(?:( ?)` + unitSign + `|("))`), (*scanner).partOfUnit},
+		{"decimals of a unit", "/.", regexp.MustCompile(`^(\d+(?:\.\d+)?)/(\d+(?:\.\d+)?)( ?)` + unitSign), func(s *scanner, m []string) (Token, int) {
+			u, n, ok := s.unit(m[0], m[4:], m[3])
+			if !ok {
+				return nil, 0
+			}
+			return Pair{A: decimal(m[1]), B: decimal(m[2]), Unit: u}, len(m[0]) - n
+		}},
+		{"decimals", "/.", regexp.MustCompile(`^(\d+\.\d+)/(\d+(?:\.\d+)?)\b`), whole(func(_ *scanner, m []string) Token {
+			return Pair{A: decimal(m[1]), B: decimal(m[2])}
+		})},
+		{"grouped pair", "/,", regexp.MustCompile(`^(\d{1,3}(?:,\d{3})+|\d{1,5})/(\d{1,3}(?:,\d{3})+)\b`), whole(func(_ *scanner, m []string) Token {
+			return Pair{A: Number{Whole: plainDigits(m[1]), Grouped: true}, B: Number{Whole: plainDigits(m[2]), Grouped: true}}
+		})},
+		{"pair", "/", regexp.MustCompile(`^(\d{1,5})/(\d{1,5})\b`), (*scanner).pair},
+		{"baseball", "-", regexp.MustCompile(`^(\d{1,2})-for-(\d{1,2})`), whole(func(_ *scanner, m []string) Token {
+			return Word{strings.Replace(m[1], "0", "oh", 1) + " for " + m[2]}
+		})},
+		{"count", "-u", regexp.MustCompile(`^([0-3])[-–]([0-2]) (?:count|pitch)`), func(_ *scanner, m []string) (Token, int) {
+			return Pair{A: Number{Whole: m[1]}, B: Number{Whole: m[2]}, Join: Plain}, len(m[0]) - len(" count")
+		}},
+		{"record", "-u", regexp.MustCompile(`^(\d{1,3})[-–](\d{1,3}) record`), func(_ *scanner, m []string) (Token, int) {
+			return Pair{A: Number{Whole: m[1]}, B: Number{Whole: m[2]}, Join: And}, len(m[0]) - len(" record")
+		}},
+	}
 }
 
 func decimal(s string) Number {

@@ -39,10 +39,10 @@ func (s *scanner) picture(c rune) bool {
 func (s *scanner) stars() bool {
 	full, empty, n := 0, 0, 0
 	for _, c := range s.src[s.at:] {
-		switch {
-		case c == '★', c == '⭐', c == '🌟':
+		switch c {
+		case '★', '⭐', '🌟':
 			full++
-		case c == '☆':
+		case '☆':
 			empty++
 		default:
 			c = -1
@@ -120,39 +120,43 @@ func sameWord(a, b string) bool {
 	return a == b || a == b+"s" || a+"s" == b
 }
 
-// scripts are the scripts with the names under which they are in the table of
-// signs.
-var scripts = []struct {
+// A script has its name in the table of signs.
+type script struct {
 	name  string
 	table *unicode.RangeTable
-}{
-	{"Latin", unicode.Latin},
-	{"Greek", unicode.Greek},
-	{"Cyrillic", unicode.Cyrillic},
-	{"Han", unicode.Han},
-	{"Hiragana", unicode.Hiragana},
-	{"Katakana", unicode.Katakana},
-	{"Hangul", unicode.Hangul},
-	{"Arabic", unicode.Arabic},
-	{"Hebrew", unicode.Hebrew},
-	{"Thai", unicode.Thai},
-	{"Devanagari", unicode.Devanagari},
-	{"Bengali", unicode.Bengali},
-	{"Tamil", unicode.Tamil},
-	{"Telugu", unicode.Telugu},
-	{"Kannada", unicode.Kannada},
-	{"Malayalam", unicode.Malayalam},
-	{"Gujarati", unicode.Gujarati},
-	{"Gurmukhi", unicode.Gurmukhi},
-	{"Georgian", unicode.Georgian},
-	{"Armenian", unicode.Armenian},
-	{"Ethiopic", unicode.Ethiopic},
-	{"Khmer", unicode.Khmer},
-	{"Lao", unicode.Lao},
-	{"Myanmar", unicode.Myanmar},
-	{"Sinhala", unicode.Sinhala},
-	{"Tibetan", unicode.Tibetan},
-	{"Mongolian", unicode.Mongolian},
+}
+
+// scripts returns the scripts that are named.
+func scripts() []script {
+	return []script{
+		{"Latin", unicode.Latin},
+		{"Greek", unicode.Greek},
+		{"Cyrillic", unicode.Cyrillic},
+		{"Han", unicode.Han},
+		{"Hiragana", unicode.Hiragana},
+		{"Katakana", unicode.Katakana},
+		{"Hangul", unicode.Hangul},
+		{"Arabic", unicode.Arabic},
+		{"Hebrew", unicode.Hebrew},
+		{"Thai", unicode.Thai},
+		{"Devanagari", unicode.Devanagari},
+		{"Bengali", unicode.Bengali},
+		{"Tamil", unicode.Tamil},
+		{"Telugu", unicode.Telugu},
+		{"Kannada", unicode.Kannada},
+		{"Malayalam", unicode.Malayalam},
+		{"Gujarati", unicode.Gujarati},
+		{"Gurmukhi", unicode.Gurmukhi},
+		{"Georgian", unicode.Georgian},
+		{"Armenian", unicode.Armenian},
+		{"Ethiopic", unicode.Ethiopic},
+		{"Khmer", unicode.Khmer},
+		{"Lao", unicode.Lao},
+		{"Myanmar", unicode.Myanmar},
+		{"Sinhala", unicode.Sinhala},
+		{"Tibetan", unicode.Tibetan},
+		{"Mongolian", unicode.Mongolian},
+	}
 }
 
 // scriptOf returns the name of a letter's script, "" if the table has none.
@@ -160,7 +164,7 @@ func scriptOf(c rune) string {
 	if c < 0x250 || !unicode.IsLetter(c) && !unicode.IsMark(c) {
 		return ""
 	}
-	for _, script := range scripts {
+	for _, script := range static.scripts {
 		if unicode.Is(script.table, c) {
 			return script.name
 		}

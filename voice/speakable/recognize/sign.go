@@ -125,45 +125,77 @@ func (s *scanner) equation(text string, spaced bool) bool {
 	return strings.HasPrefix(strings.TrimLeft(rest, " "), "=") || spaced && sum || question
 }
 
-// comparisons has the signs of two characters, before those of one.
-var comparisons = []struct{ written, sign string }{
-	{"<=", "≤"}, {">=", "≥"}, {"==", "="}, {"!=", "≠"}, {"=>", "→"}, {"<-", "←"}, {"**", "^"},
-}
-
 // operator recognises a sign that is spoken only between or before operands.
 func (s *scanner) operator(c, before, after rune) bool {
-	view := s.rest(0)
+	if s.comparison(before) {
+		return true
+	}
 	next := first(strings.TrimLeft(s.rest(1), " =*"))
 	operand := IsWord(next) || strings.ContainsRune("$£€-.−\"", next) && next != 0
-	for _, two := range comparisons {
-		if !strings.HasPrefix(view, two.written) || strings.HasPrefix(view, "===") || before == '=' {
-			continue
-		}
-		if two.written == "**" && (!IsDigit(before) || !startsWithDigit(view[2:])) {
-			continue
-		}
-		return s.take(Sign{two.sign}, 2)
-	}
-	tight := IsWord(before) || strings.ContainsRune("%°\"'.)$£€¢", before)
-	switch {
-	case c == '=' && (before == '=' || after == '='):
-		return false
-	case c == '~' && (IsDigit(after) || strings.ContainsRune("$£€", after)):
-		return s.take(Sign{"~"}, 1)
-	case c == '~' && after == '/':
-		return s.take(Sign{"~ home"}, 1)
-	case c == '*' && startsWithDigit(s.rest(1)) && !IsWord(before) && !strings.Contains(s.rest(1), "*"):
-		return s.take(Sign{"* key"}, 1)
-	case c == '*' && operand && (s.product(before, after) || before == ' ' && after == ' ' && s.words[0] != ""):
-		return s.take(Sign{"×"}, 1)
-	case c == '^' && operand && (tight || before == ' '):
-		return s.take(Sign{"^"}, 1)
-	case c == '/':
+	switch c {
+	case '=':
+		return before != '=' && after != '=' && s.take(Sign{"="}, 1)
+	case '~':
+		return s.tilde(after)
+	case '*':
+		return s.star(before, after, operand)
+	case '^':
+		tight := IsWord(before) || strings.ContainsRune("%°\"'.)$£€¢ ", before)
+		return operand && tight && s.take(Sign{"^"}, 1)
+	case '/':
 		return s.slash(before, after)
-	case c == '\'' || c == '~' || c == '^' || c == '*':
+	case '\'':
 		return false
 	}
 	return s.take(Sign{string(c)}, 1)
+}
+
+// comparison recognises a sign of two characters.
+func (s *scanner) comparison(before rune) bool {
+	view := s.rest(0)
+	if len(view) < 2 || strings.HasPrefix(view, "===") || before == '=' {
+		return false
+	}
+	sign := ""
+	switch view[:2] {
+	case "<=":
+		sign = "≤"
+	case ">=":
+		sign = "≥"
+	case "==":
+		sign = "="
+	case "=>":
+		sign = "→"
+	case "<-":
+		sign = "←"
+	case "**":
+		if IsDigit(before) && startsWithDigit(view[2:]) {
+			sign = "^"
+		}
+	}
+	return sign != "" && s.take(Sign{sign}, 2)
+}
+
+// tilde recognises ~10 and ~/notes.
+func (s *scanner) tilde(after rune) bool {
+	switch {
+	case IsDigit(after), strings.ContainsRune("$£€", after):
+		return s.take(Sign{"~"}, 1)
+	case after == '/':
+		return s.take(Sign{"~ home"}, 1)
+	}
+	return false
+}
+
+// star recognises the star of a product and of *69; others are emphasis.
+func (s *scanner) star(before, after rune, operand bool) bool {
+	switch rest := s.rest(1); {
+	case startsWithDigit(rest) && !IsWord(before) && before != '*' && !strings.Contains(rest, "*"):
+		return s.take(Sign{"* key"}, 1)
+	case operand && (s.product(before, after) || before == ' ' && after == ' ' && s.words[0] != ""):
+		return s.take(Sign{"×"}, 1)
+	}
+	return false
 }
 
 // product reports whether a star stands between two digits or single letters.

@@ -26,7 +26,7 @@
 package recognize
 
 // A Token is a part of a text: one of the types below.
-type Token interface{}
+type Token any
 
 // A Sayer returns tokens in the words of one language.
 type Sayer interface {
@@ -209,8 +209,10 @@ type (
 	// and query.
 	Address struct{ Text string }
 
-	// A Tag is a #name, a Mention an @name.
-	Tag     struct{ Name string }
+	// A Tag is a #name.
+	Tag struct{ Name string }
+
+	// A Mention is an @name.
 	Mention struct{ Name string }
 
 	// An Emoji is a picture of which the locale has the name.

@@ -5,30 +5,32 @@ import (
 	"strings"
 )
 
-// dateRules are the rules of dates that start with a digit.
-var dateRules = []rule{
-	{"ISO date", "-/", regexp.MustCompile(`^(\d{4})[-/](\d\d)[-/](\d\d)(?:(?:T|,? )(\d\d):(\d\d)(?::\d\d(?:[.,]\d+)?)?(Z)?\b)?`), whole((*scanner).isoDate)},
-	{"numeric date", "/", regexp.MustCompile(`^(\d{1,2})/(\d{1,2})/(\d{4}|\d{2})`), whole(func(s *scanner, m []string) Token {
-		month, day := m[1], m[2]
-		if !s.MonthFirst {
-			month, day = day, month
-		}
-		if t := date(m[3], month, day); t != nil {
-			return t
-		}
-		return date(m[3], day, month)
-	})},
-	{"numeric date", ".-", regexp.MustCompile(`^(\d{1,2})[.-](\d{1,2})[.-](\d{4})`), whole(func(_ *scanner, m []string) Token {
-		if t := date(m[3], m[2], m[1]); t != nil {
-			return t
-		}
-		return date(m[3], m[1], m[2])
-	})},
-	{"month and year", "/", regexp.MustCompile(`^(0[1-9]|1[0-2])/(20\d\d)`), whole(func(_ *scanner, m []string) Token {
-		return Date{Month: atoi(m[1]), Year: atoi(m[2])}
-	})},
-	{"day and month", " a.", regexp.MustCompile(`^(\d{1,2})(?:st|nd|rd|th|\.)? (?:of )?(\p{L}{3,9})\.?(?:,? (\d{4}))?`), (*scanner).dayMonth},
-	{"month and day", "/", regexp.MustCompile(`^(\d{1,2})/(\d{1,2})`), (*scanner).monthDay},
+// dateRules returns the rules of dates that start with a digit.
+func dateRules() []rule {
+	return []rule{
+		{"ISO date", "-/", regexp.MustCompile(`^(\d{4})[-/](\d\d)[-/](\d\d)(?:(?:T|,? )(\d\d):(\d\d)(?::\d\d(?:[.,]\d+)?)?(Z)?\b)?`), whole((*scanner).isoDate)},
+		{"numeric date", "/", regexp.MustCompile(`^(\d{1,2})/(\d{1,2})/(\d{4}|\d{2})`), whole(func(s *scanner, m []string) Token {
+			month, day := m[1], m[2]
+			if !s.MonthFirst {
+				month, day = day, month
+			}
+			if t := date(m[3], month, day); t != nil {
+				return t
+			}
+			return date(m[3], day, month)
+		})},
+		{"numeric date", ".-", regexp.MustCompile(`^(\d{1,2})[.-](\d{1,2})[.-](\d{4})`), whole(func(_ *scanner, m []string) Token {
+			if t := date(m[3], m[2], m[1]); t != nil {
+				return t
+			}
+			return date(m[3], m[1], m[2])
+		})},
+		{"month and year", "/", regexp.MustCompile(`^(0[1-9]|1[0-2])/(20\d\d)`), whole(func(_ *scanner, m []string) Token {
+			return Date{Month: atoi(m[1]), Year: atoi(m[2])}
+		})},
+		{"day and month", " a.", regexp.MustCompile(`^(\d{1,2})(?:st|nd|rd|th|\.)? (?:of )?(\p{L}{3,9})\.?(?:,? (\d{4}))?`), (*scanner).dayMonth},
+		{"month and day", "/", regexp.MustCompile(`^(\d{1,2})/(\d{1,2})`), (*scanner).monthDay},
+	}
 }
 
 // isoDate recognises 2026-11-20T19:00Z.
@@ -165,37 +167,39 @@ func (s *scanner) monthDate(word string) bool {
 // followsClock reports whether what was taken for a day or year is an hour.
 func followsClock(rest, year string) bool { return year == "" && strings.HasPrefix(rest, ":") }
 
-// clockRules are the rules of clock times.
-var clockRules = []rule{
-	{"ISO time", ":", regexp.MustCompile(`^(\d\d):(\d\d)(?::(\d\d))?(?:[.,]\d+)?(Z)`), whole(func(s *scanner, m []string) Token {
-		return clock(m[1], m[2], "", 0)
-	})},
-	{"stopwatch", ":", regexp.MustCompile(`^(\d{1,2}):([0-5]\d)\.(\d{1,3})`), whole(func(_ *scanner, m []string) Token {
-		return Clock{Hour: atoi(m[1]), Minute: atoi(m[2]), Second: -1, Split: m[3]}
-	})},
-	{"clock time", ":", regexp.MustCompile(`^(\d{1,2}):(\d\d)(?::(\d\d))?(?: ?([AaPp])\.?[Mm]\b\.?| ?([ap])\b| (o'clock|[Uu]hr))?`), (*scanner).clockTime},
-	{"half day", "a .", regexp.MustCompile(`^(\d{1,2})(?:\.(\d\d))? ?([AaPp])\.?[Mm]\b\.?`), whole(func(_ *scanner, m []string) Token {
-		if h := atoi(m[1]); h < 1 || h > 12 || atoi(m[2]) > 59 {
-			return nil
-		}
-		return Clock{Hour: atoi(m[1]), Minute: atoi(m[2]), Second: -1, Half: lower(m[3])}
-	})},
-	{"half day", "a", regexp.MustCompile(`^(\d{1,2})([ap])\b`), whole((*scanner).shortHour)},
-	{"four digits", " ", regexp.MustCompile(`^([01]\d|2[0-3])([0-5]\d) (\p{L}+)\b`), func(s *scanner, m []string) (Token, int) {
-		if !s.Is(Zone, m[3]) {
-			return nil, 0
-		}
-		return Clock{Hour: atoi(m[1]), Minute: atoi(m[2]), Second: -2}, 4
-	}},
-	{"ratio", ":", regexp.MustCompile(`^(\d{1,4}):(\d{1,4})`), whole(func(s *scanner, m []string) Token {
-		if strings.HasPrefix(s.rest(len(m[0])), ":") {
-			return nil
-		}
-		return Pair{A: Number{Whole: m[1]}, B: Number{Whole: m[2]}, Join: To}
-	})},
-	{"central time", "/", regexp.MustCompile(`^(\d{1,2})/(\d{1,2})c\b`), whole(func(_ *scanner, m []string) Token {
-		return Clock{Hour: atoi(m[1]), Second: -1, Central: atoi(m[2])}
-	})},
+// clockRules returns the rules of clock times.
+func clockRules() []rule {
+	return []rule{
+		{"ISO time", ":", regexp.MustCompile(`^(\d\d):(\d\d)(?::(\d\d))?(?:[.,]\d+)?(Z)`), whole(func(s *scanner, m []string) Token {
+			return clock(m[1], m[2], "", 0)
+		})},
+		{"stopwatch", ":", regexp.MustCompile(`^(\d{1,2}):([0-5]\d)\.(\d{1,3})`), whole(func(_ *scanner, m []string) Token {
+			return Clock{Hour: atoi(m[1]), Minute: atoi(m[2]), Second: -1, Split: m[3]}
+		})},
+		{"clock time", ":", regexp.MustCompile(`^(\d{1,2}):(\d\d)(?::(\d\d))?(?: ?([AaPp])\.?[Mm]\b\.?| ?([ap])\b| (o'clock|[Uu]hr))?`), (*scanner).clockTime},
+		{"half day", "a .", regexp.MustCompile(`^(\d{1,2})(?:\.(\d\d))? ?([AaPp])\.?[Mm]\b\.?`), whole(func(_ *scanner, m []string) Token {
+			if h := atoi(m[1]); h < 1 || h > 12 || atoi(m[2]) > 59 {
+				return nil
+			}
+			return Clock{Hour: atoi(m[1]), Minute: atoi(m[2]), Second: -1, Half: lower(m[3])}
+		})},
+		{"half day", "a", regexp.MustCompile(`^(\d{1,2})([ap])\b`), whole((*scanner).shortHour)},
+		{"four digits", " ", regexp.MustCompile(`^([01]\d|2[0-3])([0-5]\d) (\p{L}+)\b`), func(s *scanner, m []string) (Token, int) {
+			if !s.Is(Zone, m[3]) {
+				return nil, 0
+			}
+			return Clock{Hour: atoi(m[1]), Minute: atoi(m[2]), Second: -2}, 4
+		}},
+		{"ratio", ":", regexp.MustCompile(`^(\d{1,4}):(\d{1,4})`), whole(func(s *scanner, m []string) Token {
+			if strings.HasPrefix(s.rest(len(m[0])), ":") {
+				return nil
+			}
+			return Pair{A: Number{Whole: m[1]}, B: Number{Whole: m[2]}, Join: To}
+		})},
+		{"central time", "/", regexp.MustCompile(`^(\d{1,2})/(\d{1,2})c\b`), whole(func(_ *scanner, m []string) Token {
+			return Clock{Hour: atoi(m[1]), Second: -1, Central: atoi(m[2])}
+		})},
+	}
 }
 
 // lower returns the half of the day of a letter, 0 for none.

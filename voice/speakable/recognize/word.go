@@ -19,22 +19,20 @@ var (
 	grade      = regexp.MustCompile(`^([ABO]|AB|[CD])([−-])(?:[ .,!?;:)]|$)`)
 )
 
-// words has the recognisers of what starts with a letter, in the order in which
-// they are tried.
-var words []func(s *scanner, word string) bool
-
-func init() { //nolint:gochecknoinits // as for numeric
-	words = []func(s *scanner, word string) bool{
+// wordRules returns the recognisers of what starts with a letter, in the order in
+// which they are tried.
+func wordRules() []func(s *scanner, word string) bool {
+	return []func(s *scanner, word string) bool{
 		(*scanner).monthDate, (*scanner).signed, (*scanner).address, (*scanner).initials, (*scanner).joined, (*scanner).rate, (*scanner).release,
-		(*scanner).codedAmount, (*scanner).gluedNumber, (*scanner).identified, (*scanner).unitWord, (*scanner).abbreviated, (*scanner).calendarWord, (*scanner).homograph, (*scanner).capitals,
-		(*scanner).powered, (*scanner).between, (*scanner).roman, (*scanner).initial, (*scanner).plate,
+		(*scanner).codedAmount, (*scanner).gluedNumber, (*scanner).identified, (*scanner).unitWord, (*scanner).abbreviated, (*scanner).calendarWord,
+		(*scanner).homograph, (*scanner).capitals, (*scanner).powered, (*scanner).between, (*scanner).roman, (*scanner).initial, (*scanner).plate,
 	}
 }
 
 // word reads a word at the position, with what belongs to it.
 func (s *scanner) word() {
 	word := token(s.src[s.at:])
-	for _, recognise := range words {
+	for _, recognise := range static.words {
 		if recognise(s, word) {
 			return
 		}
