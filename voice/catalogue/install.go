@@ -139,8 +139,11 @@ func (i *Installer) fetchOnce(ctx context.Context, f file) (err error) {
 		return err
 	}
 	have, err := out.Seek(0, io.SeekEnd)
-	if err != nil || have == f.size {
+	if err != nil {
 		return err
+	}
+	if have == f.size { // an earlier process may have ended before its sync
+		return out.Sync()
 	}
 	if have > f.size {
 		return ErrChecksum
