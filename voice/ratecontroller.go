@@ -16,6 +16,7 @@ const (
 // requested rate.
 type rateController struct {
 	calibration      Calibration
+	slow             bool       // the rate is below what maxScale permits
 	remaining        textLength // not yet spoken
 	seconds          float64    // left for the remaining text
 	first, last      float64    // scales of segments; 0 before the first
@@ -28,23 +29,24 @@ type rateController struct {
 func paced(s clauses, c Calibration, rate int) (clauses, *rateController) {
 	m := s.length()
 	seconds := c.targetSeconds(m, rate)
-	if seconds > c.duration(m).at(maxScale) {
+	slow := seconds > c.duration(m).at(maxScale)
+	if slow {
 		s = s.phrases()
 		m = s.length()
 	}
-	return s, &rateController{calibration: c, remaining: m, seconds: seconds}
+	return s, &rateController{calibration: c, slow: slow, remaining: m, seconds: seconds}
 }
 
 // nextPause returns the silence before the next segment: a [Pause] between
-// sentences, and an equal share of the time that the remaining text leaves at
-// [maxScale].
+// sentences, and in slow speech an equal share of the time that the remaining text
+// leaves at [maxScale].
 func (r *rateController) nextPause(next segment) time.Duration {
 	pause := time.Duration(0)
 	if next.pauseBefore {
 		pause = Pause
 	}
 	spare := r.seconds - r.bias()*r.calibration.duration(r.remaining).at(maxScale)
-	if r.first == 0 || spare <= 0 {
+	if !r.slow || r.first == 0 || spare <= 0 {
 		return pause
 	}
 	return pause + time.Duration(spare/float64(r.remaining.segments)*float64(time.Second))
