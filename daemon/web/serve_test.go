@@ -66,10 +66,7 @@ func TestServe_timeouts(t *testing.T) {
 }
 
 func TestServe_writeTimeout(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		r := webtest.NewRig(t)
-		l, stop := r.ServeWire()
+	webtest.InBubble(t, webtest.NewRig, func(t *testing.T, r *webtest.Rig, l *webtest.Wire) {
 		conn := l.Dial()
 		check.Must(io.WriteString(conn, "GET /docs/swagger-ui-bundle.js HTTP/1.1\r\nHost: localhost\r\n\r\n"))(t)
 		time.Sleep(30*time.Second - time.Nanosecond)
@@ -83,7 +80,6 @@ func TestServe_writeTimeout(t *testing.T) {
 			t.Error("not closed after the timeout")
 		}
 		conn.Close()
-		check.NoError(t, stop())
 	})
 }
 
@@ -103,10 +99,7 @@ func TestServe_maxHeader(t *testing.T) {
 
 // One address may open 64 connections, loopback any number, all together 1,024.
 func TestServe_maxConns(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		r := webtest.NewRig(t)
-		l, stop := r.ServeWire()
+	webtest.InBubble(t, webtest.NewRig, func(t *testing.T, r *webtest.Rig, l *webtest.Wire) {
 		open := func(from string) (net.Conn, bool) {
 			here, there := net.Pipe()
 			l.Conns <- addrConn{there, from}
@@ -152,7 +145,6 @@ func TestServe_maxConns(t *testing.T) {
 		if _, ok := open("127.0.0.1:1"); ok {
 			t.Error("connection 1025 in all was accepted")
 		}
-		check.NoError(t, stop())
 	})
 }
 
@@ -166,11 +158,8 @@ func (c addrConn) RemoteAddr() net.Addr { return webtest.Address(c.addr) }
 
 // When the server stops, open requests have five seconds to end.
 func TestServe_shutdown(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		r := webtest.NewRig(t)
+	webtest.InBubble(t, webtest.NewRig, func(t *testing.T, r *webtest.Rig, l *webtest.Wire) {
 		r.Speaker.Gate = make(chan struct{})
-		l, stop := r.ServeWire()
 		short := l.Dial()
 		long, there := net.Pipe()
 		l.Conns <- addrConn{there, "192.168.1.21:40000"} // a client has one speech request at a time
@@ -181,7 +170,7 @@ func TestServe_shutdown(t *testing.T) {
 		synctest.Wait()
 		began := time.Now()
 		ended := make(chan error)
-		go func() { ended <- stop() }()
+		go func() { ended <- l.Stop() }()
 		synctest.Wait()
 		r.Speaker.Gate <- struct{}{}
 		replies := make(chan string)
@@ -207,15 +196,12 @@ func TestServe_shutdown(t *testing.T) {
 // Connections that the server has accepted before it stops may still send their
 // first request.
 func TestServe_shutdownPendingConns(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		r := webtest.NewRig(t)
-		l, stop := r.ServeWire()
+	webtest.InBubble(t, webtest.NewRig, func(t *testing.T, r *webtest.Rig, l *webtest.Wire) {
 		late, silent := l.Dial(), l.Dial()
 		synctest.Wait()
 		began := time.Now()
 		ended := make(chan error)
-		go func() { ended <- stop() }()
+		go func() { ended <- l.Stop() }()
 		time.Sleep(time.Second)
 		check.Must(io.WriteString(late, "GET /health HTTP/1.1\r\nHost: localhost\r\n\r\n"))(t)
 		if _, got := readAll(late); !strings.HasPrefix(got, "HTTP/1.1 200 OK") {

@@ -20,10 +20,7 @@ import (
 )
 
 func TestEvents_everyChange(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		r := webtest.NewRig(t)
-		l, stop := r.ServeWire()
+	webtest.InBubble(t, webtest.NewRig, func(t *testing.T, r *webtest.Rig, l *webtest.Wire) {
 		first := r.Announce(t, "one")
 		synctest.Wait()
 		_, events := l.Listen(t, "")
@@ -40,11 +37,9 @@ func TestEvents_everyChange(t *testing.T) {
 		events.Want("id: " + second + ", event: announcement, two cancelled")
 		began := time.Now()
 		stopped := make(chan error)
-		go func() { stopped <- stop() }()
+		go func() { stopped <- l.Stop() }()
 		events.Want("")
-		if err := <-stopped; err != nil {
-			t.Error(err)
-		}
+		check.NoError(t, <-stopped)
 		if took := time.Since(began); took > time.Second {
 			t.Errorf("shutdown with a client took %v", took)
 		}
@@ -54,11 +49,7 @@ func TestEvents_everyChange(t *testing.T) {
 // A client that reconnects receives the ends that it missed, oldest first, and the
 // queue.
 func TestEvents_lastEventID(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		r := webtest.NewRig(t)
-		l, stop := r.ServeWire()
-		defer stop()
+	webtest.InBubble(t, webtest.NewRig, func(t *testing.T, r *webtest.Rig, l *webtest.Wire) {
 		var ids []string
 		for _, message := range []string{"one", "two", "three"} {
 			ids = append(ids, r.Announce(t, message))
@@ -93,11 +84,7 @@ func TestEvents_lastEventID(t *testing.T) {
 }
 
 func TestEvents_heartbeat(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		r := webtest.NewRig(t)
-		l, stop := r.ServeWire()
-		defer stop()
+	webtest.InBubble(t, webtest.NewRig, func(t *testing.T, r *webtest.Rig, l *webtest.Wire) {
 		began := time.Now()
 		_, events := l.Listen(t, "")
 		for i := 1; i <= 20; i++ { // beyond the timeouts of other requests
@@ -110,10 +97,7 @@ func TestEvents_heartbeat(t *testing.T) {
 }
 
 func TestEvents_slowClient(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		r := webtest.NewRig(t)
-		l, stop := r.ServeWire()
+	webtest.InBubble(t, webtest.NewRig, func(t *testing.T, r *webtest.Rig, l *webtest.Wire) {
 		conn, events := l.Listen(t, "")
 		began := time.Now()
 		events.Want(": heartbeat")
@@ -128,7 +112,6 @@ func TestEvents_slowClient(t *testing.T) {
 			t.Errorf("not disconnected after %v", time.Since(began))
 		}
 		conn.Close()
-		check.NoError(t, stop())
 	})
 }
 

@@ -19,6 +19,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"pressbox/audio"
@@ -64,6 +65,21 @@ func (r *Rig) ServeWire() (l *Wire, stop func() error) {
 		cancel()
 		return <-ended
 	}
+}
+
+// InBubble runs a test in a synctest bubble, parallel to others, with a rig that is
+// served on a wire until the test stops it or ends.
+func InBubble(t *testing.T, newRig func(testing.TB, ...func(*site.Config)) *Rig, test func(t *testing.T, r *Rig, l *Wire)) {
+	t.Helper()
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		t.Helper()
+		r := newRig(t)
+		l, stop := r.ServeWire()
+		l.Stop = sync.OnceValue(stop)
+		defer func() { check.NoError(t, l.Stop()) }()
+		test(t, r, l)
+	})
 }
 
 // Announce creates an announcement and returns its id.

@@ -18,6 +18,7 @@ import (
 // A Wire is a listener with connections in memory, for a synctest bubble.
 type Wire struct {
 	Conns  chan net.Conn
+	Stop   func() error // of [InBubble]: stops the server and returns the result of Serve
 	closed chan struct{}
 	once   sync.Once
 }
