@@ -152,3 +152,21 @@ func scopes(configured, minimum []string) []string {
 	}
 	return minimum
 }
+
+// maxField is the length limit of a subject (OpenID Connect Core §2) and of a name, in
+// bytes.
+const maxField = 255
+
+// bounded returns an identity with its name cut to [maxField]. It refuses a longer
+// subject, because two cut ones could be equal.
+func bounded(identity auth.Identity) (auth.Identity, error) {
+	if n := len(identity.Subject); n > maxField {
+		return auth.Identity{}, &auth.RefusalError{
+			Code: auth.CodeUserinfoFailed, Err: fmt.Errorf("subject has %d bytes, want at most %d", n, maxField),
+		}
+	}
+	if len(identity.Name) > maxField {
+		identity.Name = strings.ToValidUTF8(identity.Name[:maxField], "")
+	}
+	return identity, nil
+}

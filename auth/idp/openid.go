@@ -116,9 +116,11 @@ func (o *openID) Identify(ctx context.Context, request auth.AuthorizationRequest
 	}
 	identity := auth.Identity{Provider: o.Provider, Issuer: d.Issuer, Subject: claims.Subject, Name: claims.name()}
 	if identity.Name == "" && d.Userinfo != "" {
-		identity.Name, err = o.fetchName(ctx, d.Userinfo, token, identity.Subject)
+		if identity.Name, err = o.fetchName(ctx, d.Userinfo, token, identity.Subject); err != nil {
+			return auth.Identity{}, err
+		}
 	}
-	return identity, err
+	return bounded(identity)
 }
 
 // claims holds the used claims of an ID token.

@@ -74,7 +74,7 @@ func (p *plain) Identify(ctx context.Context, request auth.AuthorizationRequest,
 	if identity.Subject == "" {
 		return auth.Identity{}, auth.Refuse(auth.CodeUserinfoFailed, fmt.Errorf("userinfo has none of the fields %q", p.subject))
 	}
-	return identity, nil
+	return bounded(identity)
 }
 
 // revoke revokes a token if the provider would otherwise keep it for ever. A

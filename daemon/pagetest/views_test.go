@@ -104,6 +104,10 @@ func TestCallback_explainsEachError(t *testing.T) {
 		}
 	}
 	b.looks("callback")
+	b.open("/auth/callback?error=not_invited") // an invite is entered where it is missing
+	b.focus("[name=invite]", "xi_x")
+	b.press("main form button")
+	b.await(`location.pathname === "/api/auth/local/authorize" && location.search.includes("invite=xi_x")`)
 	b.open("/api/auth/idp/login")
 	b.shows("#new-name")
 	b.looks("forms")

@@ -71,6 +71,39 @@ func FuzzRequest(f *testing.F) {
 	})
 }
 
+// Every query and every Last-Event-ID gets a response that is valid by the OpenAPI
+// document and no internal error.
+func FuzzQuery(f *testing.F) {
+	paths := []string{
+		"/api/games", "/api/games/x/events", "/api/teams", "/api/teams/BWH/roster", "/api/stats/players", "/api/stats/standings",
+		"/api/auth/idp/login", "/api/auth/idp/callback/server", "/auth/callback", "/api/auth/local/authorize", "/events", "/notify",
+	}
+	for i, query := range []string{
+		"status=finished&before=2026-01-01T00:00:00Z", "since=-1", "season=1e9", "season=2&season=3", "season=3&team=%zz", "season=%00",
+		"return=//evil&invite=xi_x", "state=a&code=b&iss=c&state=d", "error=%0d%0aX:1", "client_id=pressbox&response_type=code", ";", "message=x",
+	} {
+		f.Add(uint8(i), query, "x")
+	}
+	p := webtest.NewGamesRig(f, webtest.WithTeams, webtest.WithLocalAccounts(auth.SignUpOpen, authtest.NewHost()))
+	cookie := "pressbox_access=" + p.LocalPlayer(f, "Anna").AccessToken()
+	f.Fuzz(func(t *testing.T, path uint8, query, lastEvent string) {
+		r := webtest.NewRequest(http.MethodGet, paths[int(path)%len(paths)], "", "Client", "127.0.0.1:40000", "Cookie", cookie)
+		r.URL.RawQuery = query
+		r.Header.Set("Last-Event-ID", lastEvent)
+		ctx, cancel := context.WithCancel(t.Context())
+		defer cancel()
+		if r.URL.Path == "/events" {
+			cancel() // ends the stream
+		}
+		w := httptest.NewRecorder()
+		p.Handler().ServeHTTP(w, r.WithContext(ctx))
+		p.Check.CheckResponse(t, r, w.Result())
+		if w.Code >= 500 {
+			t.Fatalf("GET %s: status %d: %s", r.URL, w.Code, w.Body)
+		}
+	})
+}
+
 // undo cancels the game or the announcements that a request created.
 func undo(t *testing.T, p *webtest.Rig, id string, w *httptest.ResponseRecorder) {
 	t.Helper()
