@@ -66,7 +66,7 @@ func readLine(s string, several bool) line {
 	if rule.MatchString(s) || fence.MatchString(s) {
 		return line{block: true}
 	}
-	if q := quoted.FindString(s); q != "" && !startsWithDigit(s[len(q):]) {
+	if q := quoted.FindString(s); q != "" && !startsWithDigit(s[len(q):]) && !strings.ContainsRune("$£€", first(s[len(q):])) {
 		s = s[len(q):]
 	}
 	if h := heading.FindString(s); h != "" {

@@ -178,7 +178,7 @@ func (s *scanner) minutes(n int, spaced bool) bool {
 		case s.Is(Metres, word), i == 0 && s.Is(Determiner, word):
 			return false
 		case s.Is(Minutes, word):
-			return !spaced || i == 0
+			return (!spaced || i == 0) && (word != "in" || !s.nears(MetresAfter))
 		}
 	}
 	for _, word := range next {

@@ -145,7 +145,7 @@ func numberRules() []rule {
 		{"grouped by spaces", " ", regexp.MustCompile(`^[1-9]\d{0,2}(?: 000)+`), whole(func(_ *scanner, m []string) Token {
 			return Number{Whole: plainDigits(m[0]), Grouped: true}
 		})},
-		{"scientific", "a.", regexp.MustCompile(`^(\d+(?:\.\d+)?)[eE]([+-−]?)(\d{1,3})`), whole(func(s *scanner, m []string) Token {
+		{"scientific", "a.", regexp.MustCompile(`^(\d+(?:\.\d+)?)[eE]([+−-]?)(\d{1,3})`), whole(func(s *scanner, m []string) Token {
 			n, ok := s.number(m[1], false)
 			if !ok || len(m[3]) > 2 && m[2] == "" {
 				return nil

@@ -30,6 +30,8 @@ func (s *scanner) sign(c rune) bool {
 		if _, ok := s.last.(Size); ok && !s.quote && s.glued() {
 			return s.takeInner(Word{s.signs["inch"]}, 1)
 		}
+	case '.':
+		return isLetter(after) && before == ' ' && s.take(Sign{"."}, 1) // .NET
 	case '!':
 		return after == '=' && s.take(Sign{"≠"}, len("!="))
 	case '$':
@@ -53,6 +55,9 @@ func (s *scanner) dash(c rune, size int, before, after rune) bool {
 	number := gap != "" && (startsWithDigit(gap) || gap[0] == '.' && len(gap) > 1 && IsDigit(rune(gap[1])) || strings.ContainsRune("$£€½¼¾", first(gap)))
 	spoken := strings.TrimRight(s.src[max(0, s.at-4):s.at], " ")
 	last, _ := utf8.DecodeLastRuneInString(spoken)
+	if _, version := s.last.(Version); version && IsWord(before) && IsDigit(after) {
+		return s.take(Sign{""}, size) // 6.1.0-18-amd64
+	}
 	operand := s.Is(Moment, s.before(0)) || unicode.IsNumber(last) && !s.letters() || strings.ContainsRune("%°$£€", last) || s.measured(last)
 	spaced := before == ' ' && after == ' '
 	switch {
