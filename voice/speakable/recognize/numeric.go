@@ -57,7 +57,7 @@ func (s *scanner) numeric(c rune) bool {
 
 // digits tries the rules for digits.
 func (s *scanner) digits() bool {
-	n := strings.IndexFunc(s.src[s.at:], func(c rune) bool { return !IsDigit(c) })
+	n := strings.IndexFunc(s.rest(0), func(c rune) bool { return !IsDigit(c) })
 	class := '$'
 	if n >= 0 {
 		switch c, _ := utf8.DecodeRuneInString(s.src[s.at+n:]); {

@@ -181,26 +181,27 @@ func (s *scanner) foreign() bool {
 	if script == "" || s.readable(c) {
 		return false
 	}
-	end, run, letters, name := 0, 0, 0, script
+	if script == "Greek" || script == "Cyrillic" {
+		if next, _ := utf8.DecodeRuneInString(s.src[s.at+utf8.RuneLen(c):]); scriptOf(next) != script {
+			return false
+		}
+	}
+	end, name := 0, script
 	for i, c := range s.src[s.at:] {
 		now := scriptOf(c)
 		switch {
 		case now == "Hiragana" || now == "Katakana":
 			name = "Hiragana"
 		case now != "" && now != script && !s.sameText(now, script):
-			return s.passage(name, end, letters)
+			return s.take(Script{name}, end)
 		case now == "" && !unicode.IsMark(c) && !strings.ContainsRune(" ,、，。·・ー'-.", c):
-			return s.passage(name, end, letters)
+			return s.take(Script{name}, end)
 		}
 		if now != "" || unicode.IsMark(c) || c == 'ー' {
 			end = i + utf8.RuneLen(c)
-			run++
-		} else {
-			run = 0
 		}
-		letters = max(letters, run)
 	}
-	return s.passage(name, end, letters)
+	return s.take(Script{name}, end)
 }
 
 // sameText reports whether two scripts are used in one text.
@@ -210,11 +211,3 @@ func (s *scanner) sameText(a, b string) bool {
 }
 
 func (s *scanner) readable(c rune) bool { return unicode.In(c, s.Readable...) }
-
-// passage makes the token of a passage of n bytes.
-func (s *scanner) passage(name string, n, letters int) bool {
-	if letters < 2 && (name == "Greek" || name == "Cyrillic") {
-		return false
-	}
-	return s.take(Script{name}, n)
-}

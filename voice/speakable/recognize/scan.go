@@ -241,6 +241,9 @@ func (s *scanner) endsSentence(n int, strict bool) bool {
 	if strict {
 		return s.Is(Starter, token(text))
 	}
+	if word := token(text); len(word) == 1 && word != "I" && word != "A" {
+		return false
+	}
 	second, _ := utf8.DecodeRuneInString(text[size:])
 	return !unicode.IsUpper(second)
 }

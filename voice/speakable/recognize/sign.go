@@ -94,6 +94,9 @@ func (s *scanner) ranged(c, before, after rune, size int) bool {
 	if c == '−' || !isLetter(after) {
 		return false
 	}
+	if s.Is(Moment, s.nextWord(size)) && (IsDigit(before) || s.measured(before)) {
+		return true
+	}
 	switch s.last.(type) {
 	case Weekday, Month:
 		word := s.nextWord(size)

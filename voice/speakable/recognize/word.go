@@ -292,6 +292,12 @@ func (s *scanner) letter(word string) bool {
 	if word != "A" {
 		return false
 	}
+	after := strings.TrimLeft(s.rest(1), " ")
+	next := s.nextWord(1)
+	if s.before(0) != "" && (after == "" || next == "" && !strings.ContainsRune("\"'([$#.", first(after)) || s.Is(Joiner, next)) ||
+		strings.HasPrefix(s.rest(1), "+") || len(next) == 1 && capital(next) && next != "I" {
+		return s.take(Letters{word}, 1)
+	}
 	label := s.Is(Seat, s.before(0)) || s.previous() == '[' || s.previous() == '&' || strings.HasPrefix(s.rest(1), "-") && len(s.rest(1)) > 1 && len(token(s.rest(2))) == 1 || strings.HasPrefix(s.rest(1), "]")
 	return label && s.take(Letters{word}, 1)
 }
