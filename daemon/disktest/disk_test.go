@@ -44,21 +44,21 @@ var failures = []failure{
 // plan returns the plan of a disk that fails from the n-th operation on, and a function that
 // reports whether an operation has failed.
 func (f failure) plan(first int) (plan func(int, crashtest.Op) syscall.Errno, failed func() bool) {
-	var mu sync.Mutex // guards any
-	any := false
+	var mu sync.Mutex // guards seen
+	seen := false
 	plan = func(n int, o crashtest.Op) syscall.Errno {
 		if n < first || !f.concerns(o, n-first) {
 			return 0
 		}
 		mu.Lock()
 		defer mu.Unlock()
-		any = true
+		seen = true
 		return f.err
 	}
 	return plan, func() bool {
 		mu.Lock()
 		defer mu.Unlock()
-		return any
+		return seen
 	}
 }
 
@@ -174,8 +174,7 @@ type site struct {
 
 func newSite(tb testing.TB, calibrated string, env []string) *site {
 	tb.Helper()
-	content, err := os.MkdirTemp("/dev/shm", "pressbox-disk-")
-	check.NoError(tb, err)
+	content := crashtest.TempDir(tb)
 	check.NoError(tb, os.CopyFS(content, os.DirFS(calibrated)))
 	disk, unmount := crashtest.MountUntil(tb, content)
 	s := &site{tb: tb, disk: disk, acknowledged: map[string]string{}}
@@ -235,7 +234,7 @@ func (s *site) reports(f failure) error {
 			return errors.New("an announcement was accepted on a disk that cannot be written")
 		}
 	}
-	resp, err := http.Get(s.URL + "/health") //nolint:noctx // of a test
+	resp, err := http.Get(s.URL + "/health")
 	if err != nil {
 		return err
 	}

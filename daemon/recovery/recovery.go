@@ -118,7 +118,7 @@ func Open(ctx context.Context, cfg settings.Config, log *slog.Logger) (st *store
 			return nil, "", err
 		}
 	}
-	open := func() (*store.Store, error) {
+	open := func() (*store.Store, error) { //nolint:contextcheck // a migration is not interrupted
 		return store.Open(path, store.Options{MaxSize: cfg.StoreMaxSize, Log: log})
 	}
 	st, err = open()

@@ -65,7 +65,7 @@ func newSite(ctx context.Context, st *store.Store) (*site, error) {
 	s := &site{store: st}
 	c := announce.Config{Max: 10_000, TTL: 24 * time.Hour, Rate: 170, Volume: 100}
 	var err error
-	if s.announcer, err = announce.New(c, st, mute{}, mute{}, log); err != nil {
+	if s.announcer, err = announce.New(c, st, mute{}, mute{}, log); err != nil { //nolint:contextcheck // it reads once
 		return nil, err
 	}
 	if s.games, err = live.New(ctx, live.Config{Journal: st.Games(), Rosters: builtIn(), Log: log}); err != nil {

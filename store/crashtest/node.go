@@ -74,7 +74,7 @@ func (n *node) OpendirHandle(ctx context.Context, flags uint32) (h fs.FileHandle
 }
 
 func (n *node) Link(ctx context.Context, target fs.InodeEmbedder, name string, out *fuse.EntryOut) (made *fs.Inode, errno syscall.Errno) {
-	o := target.(*node).op(Link) //nolint:forcetypeassert // all nodes are
+	o := target.(*node).op(Link) //nolint:errcheck,forcetypeassert // all nodes are
 	o.To = n.child(name)
 	errno = n.disk.do(o, func() (errno syscall.Errno) {
 		made, errno = n.LoopbackNode.Link(ctx, target, name, out)
@@ -85,7 +85,7 @@ func (n *node) Link(ctx context.Context, target fs.InodeEmbedder, name string, o
 
 func (n *node) Rename(ctx context.Context, name string, newParent fs.InodeEmbedder, newName string, flags uint32) syscall.Errno {
 	o := n.entry(Rename, name)
-	o.To = newParent.(*node).child(newName) //nolint:forcetypeassert // all nodes are
+	o.To = newParent.(*node).child(newName) //nolint:errcheck,forcetypeassert // all nodes are
 	return n.disk.do(o, func() syscall.Errno {
 		return n.LoopbackNode.Rename(ctx, name, newParent, newName, flags)
 	})

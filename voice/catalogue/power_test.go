@@ -45,7 +45,7 @@ func installTern(args []string) error {
 
 // leavePart downloads the model and is killed before it is on disk.
 func leavePart(args []string) error {
-	resp, err := http.Get(args[1] + "/v1/en/en_GB/tern/medium/" + tern + ".onnx") //nolint:noctx // of this test
+	resp, err := http.Get(args[1] + "/v1/en/en_GB/tern/medium/" + tern + ".onnx")
 	if err != nil {
 		return err
 	}
