@@ -66,18 +66,18 @@ func TestServe_timeouts(t *testing.T) {
 }
 
 func TestServe_writeTimeout(t *testing.T) {
-	webtest.InBubble(t, webtest.NewRig, func(t *testing.T, r *webtest.Rig, l *webtest.Wire) {
+	webtest.InBubble(t, webtest.NewRig, func(r *webtest.Rig, l *webtest.Wire) {
 		conn := l.Dial()
-		check.Must(io.WriteString(conn, "GET /docs/swagger-ui-bundle.js HTTP/1.1\r\nHost: localhost\r\n\r\n"))(t)
+		check.Must(io.WriteString(conn, "GET /docs/swagger-ui-bundle.js HTTP/1.1\r\nHost: localhost\r\n\r\n"))(r.T)
 		time.Sleep(30*time.Second - time.Nanosecond)
 		synctest.Wait()
 		if strings.Contains(r.Log.String(), "swagger") {
-			t.Error("closed before the timeout")
+			r.T.Error("closed before the timeout")
 		}
 		time.Sleep(time.Nanosecond)
 		synctest.Wait()
 		if !strings.Contains(r.Log.String(), "swagger") {
-			t.Error("not closed after the timeout")
+			r.T.Error("not closed after the timeout")
 		}
 		conn.Close()
 	})
@@ -99,7 +99,7 @@ func TestServe_maxHeader(t *testing.T) {
 
 // One address may open 64 connections, loopback any number, all together 1,024.
 func TestServe_maxConns(t *testing.T) {
-	webtest.InBubble(t, webtest.NewRig, func(t *testing.T, r *webtest.Rig, l *webtest.Wire) {
+	webtest.InBubble(t, webtest.NewRig, func(r *webtest.Rig, l *webtest.Wire) {
 		open := func(from string) (net.Conn, bool) {
 			here, there := net.Pipe()
 			l.Conns <- addrConn{there, from}
@@ -109,7 +109,7 @@ func TestServe_maxConns(t *testing.T) {
 			}
 			resp, err := http.ReadResponse(bufio.NewReader(here), nil)
 			if err != nil || resp.StatusCode != 200 {
-				t.Fatal(resp, err)
+				r.T.Fatal(resp, err)
 			}
 			return here, true
 		}
@@ -117,33 +117,33 @@ func TestServe_maxConns(t *testing.T) {
 		for i := range 64 {
 			conn, ok := open("192.168.1.20:1")
 			if !ok {
-				t.Fatalf("connection %d was refused", i)
+				r.T.Fatalf("connection %d was refused", i)
 			}
 			conns = append(conns, conn)
 		}
 		if _, ok := open("192.168.1.20:2"); ok {
-			t.Error("connection 65 was accepted")
+			r.T.Error("connection 65 was accepted")
 		}
 		if _, ok := open("192.168.1.21:1"); !ok {
-			t.Error("another address was refused")
+			r.T.Error("another address was refused")
 		}
 		for range 70 {
 			if _, ok := open("127.0.0.1:1"); !ok {
-				t.Fatal("loopback was refused")
+				r.T.Fatal("loopback was refused")
 			}
 		}
 		conns[0].Close()
 		synctest.Wait()
 		if _, ok := open("192.168.1.20:3"); !ok {
-			t.Error("refused although a connection was closed")
+			r.T.Error("refused although a connection was closed")
 		}
 		for i := 64 + 1 + 70; i < 1024; i++ {
 			if _, ok := open(fmt.Sprintf("10.0.%d.%d:1", i/256, i%256)); !ok {
-				t.Fatalf("connection %d in all was refused", i)
+				r.T.Fatalf("connection %d in all was refused", i)
 			}
 		}
 		if _, ok := open("127.0.0.1:1"); ok {
-			t.Error("connection 1025 in all was accepted")
+			r.T.Error("connection 1025 in all was accepted")
 		}
 	})
 }
@@ -158,14 +158,14 @@ func (c addrConn) RemoteAddr() net.Addr { return webtest.Address(c.addr) }
 
 // When the server stops, open requests have five seconds to end.
 func TestServe_shutdown(t *testing.T) {
-	webtest.InBubble(t, webtest.NewRig, func(t *testing.T, r *webtest.Rig, l *webtest.Wire) {
+	webtest.InBubble(t, webtest.NewRig, func(r *webtest.Rig, l *webtest.Wire) {
 		r.Speaker.Gate = make(chan struct{})
 		short := l.Dial()
 		long, there := net.Pipe()
 		l.Conns <- addrConn{there, "192.168.1.21:40000"} // a client has one speech request at a time
 		for _, conn := range []net.Conn{short, long} {
 			const body = `{"input": "one"}`
-			check.Must(fmt.Fprintf(conn, "POST /v1/audio/speech HTTP/1.1\r\nHost: localhost\r\nContent-Length: %d\r\n\r\n%s", len(body), body))(t)
+			check.Must(fmt.Fprintf(conn, "POST /v1/audio/speech HTTP/1.1\r\nHost: localhost\r\nContent-Length: %d\r\n\r\n%s", len(body), body))(r.T)
 		}
 		synctest.Wait()
 		began := time.Now()
@@ -181,14 +181,14 @@ func TestServe_shutdown(t *testing.T) {
 			}()
 		}
 		if got := <-replies; !strings.HasPrefix(got, "HTTP/1.1 200 OK") || !strings.HasSuffix(got, "\r\n0\r\n\r\n") {
-			t.Errorf("response of the short request: %.100q", got)
+			r.T.Errorf("response of the short request: %.100q", got)
 		}
 		if got := <-replies; got != "" {
-			t.Errorf("response of the long request: %.100q", got)
+			r.T.Errorf("response of the long request: %.100q", got)
 		}
-		check.NoError(t, <-ended)
+		check.NoError(r.T, <-ended)
 		if took := time.Since(began); took < 5*time.Second || took > 6*time.Second {
-			t.Errorf("shutdown took %v, want 5s", took)
+			r.T.Errorf("shutdown took %v, want 5s", took)
 		}
 	})
 }
@@ -196,23 +196,23 @@ func TestServe_shutdown(t *testing.T) {
 // Connections that the server has accepted before it stops may still send their
 // first request.
 func TestServe_shutdownPendingConns(t *testing.T) {
-	webtest.InBubble(t, webtest.NewRig, func(t *testing.T, r *webtest.Rig, l *webtest.Wire) {
+	webtest.InBubble(t, webtest.NewRig, func(r *webtest.Rig, l *webtest.Wire) {
 		late, silent := l.Dial(), l.Dial()
 		synctest.Wait()
 		began := time.Now()
 		ended := make(chan error)
 		go func() { ended <- l.Stop() }()
 		time.Sleep(time.Second)
-		check.Must(io.WriteString(late, "GET /health HTTP/1.1\r\nHost: localhost\r\n\r\n"))(t)
+		check.Must(io.WriteString(late, "GET /health HTTP/1.1\r\nHost: localhost\r\n\r\n"))(r.T)
 		if _, got := readAll(late); !strings.HasPrefix(got, "HTTP/1.1 200 OK") {
-			t.Errorf("response of the late request: %.100q", got)
+			r.T.Errorf("response of the late request: %.100q", got)
 		}
 		if _, got := readAll(silent); got != "" {
-			t.Errorf("response without a request: %.100q", got)
+			r.T.Errorf("response without a request: %.100q", got)
 		}
-		check.NoError(t, <-ended)
+		check.NoError(r.T, <-ended)
 		if took := time.Since(began); took < 4*time.Second || took > 6*time.Second {
-			t.Errorf("shutdown took %v, want 5s", took)
+			r.T.Errorf("shutdown took %v, want 5s", took)
 		}
 	})
 }

@@ -20,12 +20,12 @@ import (
 )
 
 func TestEvents_everyChange(t *testing.T) {
-	webtest.InBubble(t, webtest.NewRig, func(t *testing.T, r *webtest.Rig, l *webtest.Wire) {
-		first := r.Announce(t, "one")
+	webtest.InBubble(t, webtest.NewRig, func(r *webtest.Rig, l *webtest.Wire) {
+		first := r.Announce(r.T, "one")
 		synctest.Wait()
-		_, events := l.Listen(t, "")
+		_, events := l.Listen(r.T, "")
 		events.Want("event: announcement, one playing")
-		second := r.Announce(t, "two")
+		second := r.Announce(r.T, "two")
 		events.Want("event: announcement, two queued")
 		r.Release <- struct{}{}
 		events.Want(
@@ -33,15 +33,15 @@ func TestEvents_everyChange(t *testing.T) {
 			"id: "+first+", event: announcement, two synthesizing",
 			"id: "+first+", event: announcement, two playing",
 		)
-		r.Do(t, "DELETE", "/notify/"+second, "").Want(200)
+		r.Do(r.T, "DELETE", "/notify/"+second, "").Want(200)
 		events.Want("id: " + second + ", event: announcement, two cancelled")
 		began := time.Now()
 		stopped := make(chan error)
 		go func() { stopped <- l.Stop() }()
 		events.Want("")
-		check.NoError(t, <-stopped)
+		check.NoError(r.T, <-stopped)
 		if took := time.Since(began); took > time.Second {
-			t.Errorf("shutdown with a client took %v", took)
+			r.T.Errorf("shutdown with a client took %v", took)
 		}
 	})
 }
@@ -49,14 +49,14 @@ func TestEvents_everyChange(t *testing.T) {
 // A client that reconnects receives the ends that it missed, oldest first, and the
 // queue.
 func TestEvents_lastEventID(t *testing.T) {
-	webtest.InBubble(t, webtest.NewRig, func(t *testing.T, r *webtest.Rig, l *webtest.Wire) {
+	webtest.InBubble(t, webtest.NewRig, func(r *webtest.Rig, l *webtest.Wire) {
 		var ids []string
 		for _, message := range []string{"one", "two", "three"} {
-			ids = append(ids, r.Announce(t, message))
+			ids = append(ids, r.Announce(r.T, message))
 			r.Release <- struct{}{}
 			synctest.Wait()
 		}
-		r.Announce(t, "four")
+		r.Announce(r.T, "four")
 		synctest.Wait()
 		for _, tt := range []struct {
 			lastSeen string
@@ -76,7 +76,7 @@ func TestEvents_lastEventID(t *testing.T) {
 				"id: " + ids[2] + ", event: announcement, four playing",
 			}},
 		} {
-			conn, events := l.Listen(t, tt.lastSeen)
+			conn, events := l.Listen(r.T, tt.lastSeen)
 			events.Want(tt.want...)
 			conn.Close()
 		}
@@ -84,32 +84,32 @@ func TestEvents_lastEventID(t *testing.T) {
 }
 
 func TestEvents_heartbeat(t *testing.T) {
-	webtest.InBubble(t, webtest.NewRig, func(t *testing.T, r *webtest.Rig, l *webtest.Wire) {
+	webtest.InBubble(t, webtest.NewRig, func(r *webtest.Rig, l *webtest.Wire) {
 		began := time.Now()
-		_, events := l.Listen(t, "")
+		_, events := l.Listen(r.T, "")
 		for i := 1; i <= 20; i++ { // beyond the timeouts of other requests
 			events.Want(": heartbeat")
 			if since := time.Since(began); since != time.Duration(i)*15*time.Second {
-				t.Fatalf("heartbeat %d after %v", i, since)
+				r.T.Fatalf("heartbeat %d after %v", i, since)
 			}
 		}
 	})
 }
 
 func TestEvents_slowClient(t *testing.T) {
-	webtest.InBubble(t, webtest.NewRig, func(t *testing.T, r *webtest.Rig, l *webtest.Wire) {
-		conn, events := l.Listen(t, "")
+	webtest.InBubble(t, webtest.NewRig, func(r *webtest.Rig, l *webtest.Wire) {
+		conn, events := l.Listen(r.T, "")
 		began := time.Now()
 		events.Want(": heartbeat")
 		time.Sleep(15*time.Second + 10*time.Second - time.Nanosecond)
 		synctest.Wait()
 		if strings.Contains(r.Log.String(), "path=/events") {
-			t.Error("disconnected before the timeout")
+			r.T.Error("disconnected before the timeout")
 		}
 		time.Sleep(time.Nanosecond)
 		synctest.Wait()
 		if !strings.Contains(r.Log.String(), "path=/events") {
-			t.Errorf("not disconnected after %v", time.Since(began))
+			r.T.Errorf("not disconnected after %v", time.Since(began))
 		}
 		conn.Close()
 	})

@@ -124,13 +124,13 @@ func TestSocketJoin_limit(t *testing.T) {
 // Forty frames at once and twenty per second are answered; one more closes the
 // socket with 4429.
 func TestSocket_rateLimit(t *testing.T) {
-	webtest.InBubble(t, webtest.NewGamesRig, func(t *testing.T, p *webtest.Rig, l *webtest.Wire) {
-		k := p.Player(t, "Anna").DialWire(l)
+	webtest.InBubble(t, webtest.NewGamesRig, func(p *webtest.Rig, l *webtest.Wire) {
+		k := p.Player(p.T, "Anna").DialWire(l)
 		ping := func(times int) {
 			for range times {
 				k.Sendf(`{"t":"ping","d":{"ts":17.5}}`)
 				if f := k.Next(); f.T != "pong" || string(f.D) != `{"ts":17.5}` {
-					t.Fatalf("answer %s %s", f.T, f.Text)
+					p.T.Fatalf("answer %s %s", f.T, f.Text)
 				}
 			}
 		}
@@ -145,15 +145,15 @@ func TestSocket_rateLimit(t *testing.T) {
 			}
 		}()
 		if f := k.Until("closed"); f.Rev != 4429 {
-			t.Errorf("too many frames: closed with %d", f.Rev)
+			p.T.Errorf("too many frames: closed with %d", f.Rev)
 		}
 	})
 }
 
 // The websocket's own pings count as frames.
 func TestSocket_pingRateLimit(t *testing.T) {
-	webtest.InBubble(t, webtest.NewGamesRig, func(t *testing.T, p *webtest.Rig, l *webtest.Wire) {
-		k := p.Player(t, "Anna").DialWire(l)
+	webtest.InBubble(t, webtest.NewGamesRig, func(p *webtest.Rig, l *webtest.Wire) {
+		k := p.Player(p.T, "Anna").DialWire(l)
 		pongs := make(chan string, 50)
 		k.SetPongHandler(func(data string) error {
 			pongs <- data
@@ -162,10 +162,10 @@ func TestSocket_pingRateLimit(t *testing.T) {
 		closed := make(chan webtest.Frame, 1)
 		go func() { closed <- k.Next() }()
 		for range 41 {
-			check.NoError(t, k.WriteControl(websocket.PingMessage, []byte("x"), time.Now().Add(time.Second)))
+			check.NoError(p.T, k.WriteControl(websocket.PingMessage, []byte("x"), time.Now().Add(time.Second)))
 		}
 		if f := <-closed; f.Rev != 4429 || len(pongs) != 40 || <-pongs != "x" {
-			t.Errorf("closed with %d after %d pongs", f.Rev, len(pongs)+1)
+			p.T.Errorf("closed with %d after %d pongs", f.Rev, len(pongs)+1)
 		}
 	})
 }
@@ -173,8 +173,8 @@ func TestSocket_pingRateLimit(t *testing.T) {
 // A client that answers no pings is closed after 25 seconds; one that does
 // stays and receives its lag.
 func TestSocket_pings(t *testing.T) {
-	webtest.InBubble(t, webtest.NewGamesRig, func(t *testing.T, p *webtest.Rig, l *webtest.Wire) {
-		anna := p.Player(t, "Anna")
+	webtest.InBubble(t, webtest.NewGamesRig, func(p *webtest.Rig, l *webtest.Wire) {
+		anna := p.Player(p.T, "Anna")
 		dead, alive := anna.DialWire(l), anna.DialWire(l)
 		dead.SetPingHandler(func(string) error { return nil })
 		alive.SetPingHandler(func(data string) error {
@@ -193,11 +193,11 @@ func TestSocket_pings(t *testing.T) {
 			time.Sleep(40 * time.Second)
 			alive.Sendf(`{"t":"ping"}`)
 			if f := <-answers; string(f.D) != `{"lag":80}` {
-				t.Errorf("the live client received %s", f.Text)
+				p.T.Errorf("the live client received %s", f.Text)
 			}
 		}
 		if took := <-closed; took != 25*time.Second {
-			t.Errorf("the dead client was closed after %s, want 25 s", took)
+			p.T.Errorf("the dead client was closed after %s, want 25 s", took)
 		}
 		_ = alive.Close()
 	})
@@ -205,12 +205,12 @@ func TestSocket_pings(t *testing.T) {
 
 // A client that takes nothing at all is closed, too, and no other waits for it.
 func TestSocket_stuckClient(t *testing.T) {
-	webtest.InBubble(t, webtest.NewGamesRig, func(t *testing.T, p *webtest.Rig, l *webtest.Wire) {
-		seat := p.NewMatch(t, `{}`)
-		stuck := p.Player(t, "Dora").DialWire(l)
+	webtest.InBubble(t, webtest.NewGamesRig, func(p *webtest.Rig, l *webtest.Wire) {
+		seat := p.NewMatch(p.T, `{}`)
+		stuck := p.Player(p.T, "Dora").DialWire(l)
 		join(stuck, seat.ID)
 		anna := seat.Home.DialWire(l)
-		m := &webtest.Manager{Socket: anna, Replica: webtest.NewReplica(t, seat.Home.Ask("GET", "/api/games/"+seat.ID, "", 200, nil)), Game: seat.ID}
+		m := &webtest.Manager{Socket: anna, Replica: webtest.NewReplica(p.T, seat.Home.Ask("GET", "/api/games/"+seat.ID, "", 200, nil)), Game: seat.ID}
 		m.JoinState()
 		began := time.Now()
 		for range 40 {
@@ -221,11 +221,11 @@ func TestSocket_stuckClient(t *testing.T) {
 			time.Sleep(100 * time.Millisecond) // the rate limit
 		}
 		if took := time.Since(began); took != 4*time.Second {
-			t.Errorf("the others waited for the stuck client: it took %s, want 4 s", took)
+			p.T.Errorf("the others waited for the stuck client: it took %s, want 4 s", took)
 		}
 		time.Sleep(2 * time.Second)
 		if _, err := stuck.Read(); err == nil {
-			t.Error("the stuck client is not closed")
+			p.T.Error("the stuck client is not closed")
 		}
 	})
 }
@@ -233,27 +233,27 @@ func TestSocket_stuckClient(t *testing.T) {
 // When the server stops, every socket is closed with 4001, unauthenticated ones
 // too, and Serve waits for them.
 func TestSocket_serverStops(t *testing.T) {
-	webtest.InBubble(t, webtest.NewGamesRig, func(t *testing.T, p *webtest.Rig, l *webtest.Wire) {
-		anna := p.Player(t, "Anna")
+	webtest.InBubble(t, webtest.NewGamesRig, func(p *webtest.Rig, l *webtest.Wire) {
+		anna := p.Player(p.T, "Anna")
 		k := anna.DialWire(l)
 		join(k, anna.CreateGame(`{}`).ID)
-		unknown := &webtest.Player{Browser: p.Browser(t), T: t, Name: "unauthenticated"}
+		unknown := &webtest.Player{Browser: p.Browser(p.T), T: t, Name: "unauthenticated"}
 		n := unknown.DialWire(l)
 		stopped := make(chan error, 1)
 		began := time.Now()
 		go func() { stopped <- l.Stop() }()
 		if f := k.Until("bye"); string(f.D) != `{"code":"restart","retry_after":1}` {
-			t.Errorf("received %s", f.Text)
+			p.T.Errorf("received %s", f.Text)
 		}
 		if f := k.Next(); f.Rev != 4001 {
-			t.Errorf("closed with %d, want 4001", f.Rev)
+			p.T.Errorf("closed with %d, want 4001", f.Rev)
 		}
 		if f := n.Next(); f.Rev != 4001 {
-			t.Errorf("the unauthenticated socket was closed with %d, want 4001", f.Rev)
+			p.T.Errorf("the unauthenticated socket was closed with %d, want 4001", f.Rev)
 		}
 		_, _ = k.Close(), n.Close()
 		if err := <-stopped; err != nil || time.Since(began) > 3*time.Second {
-			t.Errorf("stopped after %s: %v", time.Since(began), err)
+			p.T.Errorf("stopped after %s: %v", time.Since(began), err)
 		}
 	})
 }
@@ -261,8 +261,8 @@ func TestSocket_serverStops(t *testing.T) {
 // Neither a client that goes on sending pongs instead of a close frame delays
 // the stop, nor one that takes no more bytes.
 func TestSocket_stopDoesNotWait(t *testing.T) {
-	webtest.InBubble(t, webtest.NewGamesRig, func(t *testing.T, p *webtest.Rig, l *webtest.Wire) {
-		anna := p.Player(t, "Anna")
+	webtest.InBubble(t, webtest.NewGamesRig, func(p *webtest.Rig, l *webtest.Wire) {
+		anna := p.Player(p.T, "Anna")
 		k, stuck := anna.DialWire(l), anna.DialWire(l)
 		k.SetCloseHandler(func(int, string) error { return nil })
 		var running sync.WaitGroup
@@ -282,7 +282,7 @@ func TestSocket_stopDoesNotWait(t *testing.T) {
 		stuck.Sendf(`{"t":"ping"}`) // the pong is not read
 		began := time.Now()
 		if err := l.Stop(); err != nil || time.Since(began) > 3*time.Second {
-			t.Errorf("stopped after %s: %v", time.Since(began), err)
+			p.T.Errorf("stopped after %s: %v", time.Since(began), err)
 		}
 		running.Wait()
 	})
@@ -291,14 +291,14 @@ func TestSocket_stopDoesNotWait(t *testing.T) {
 // When a session ends, its sockets are closed with 4401 and its manager goes
 // offline.
 func TestSocket_sessionEnds(t *testing.T) {
-	webtest.InBubble(t, webtest.NewGamesRig, func(t *testing.T, p *webtest.Rig, l *webtest.Wire) {
-		seat := p.NewMatch(t, `{}`)
+	webtest.InBubble(t, webtest.NewGamesRig, func(p *webtest.Rig, l *webtest.Wire) {
+		seat := p.NewMatch(p.T, `{}`)
 		bert, anna := seat.Away.DialWire(l), seat.Home.DialWire(l)
 		join(bert, seat.ID)
 		join(anna, seat.ID)
 		seat.Home.Post("/api/auth/logout").Want(204)
 		if f := anna.Until("closed"); f.Rev != 4401 {
-			t.Errorf("closed with %d, want 4401", f.Rev)
+			p.T.Errorf("closed with %d, want 4401", f.Rev)
 		}
 		for f := bert.Until("presence"); !strings.Contains(string(f.D), `"home":{"online":false,`); f = bert.Until("presence") {
 		}
@@ -308,14 +308,14 @@ func TestSocket_sessionEnds(t *testing.T) {
 
 // Watchers of a game that is cancelled receive a bye; the socket stays open.
 func TestSocket_gameCancelled(t *testing.T) {
-	webtest.InBubble(t, webtest.NewGamesRig, func(t *testing.T, p *webtest.Rig, l *webtest.Wire) {
-		anna := p.Player(t, "Anna")
+	webtest.InBubble(t, webtest.NewGamesRig, func(p *webtest.Rig, l *webtest.Wire) {
+		anna := p.Player(p.T, "Anna")
 		g := anna.CreateGame(`{}`)
-		k := p.Player(t, "Bert").DialWire(l)
+		k := p.Player(p.T, "Bert").DialWire(l)
 		join(k, g.ID)
 		anna.Ask("DELETE", "/api/games/"+g.ID, "", 204, nil)
 		if f := k.Until("bye"); f.G != g.ID || string(f.D) != `{"code":"cancelled"}` {
-			t.Errorf("received %s", f.Text)
+			p.T.Errorf("received %s", f.Text)
 		}
 		k.Sendf(`{"t":"ping"}`)
 		k.Until("pong")
@@ -327,18 +327,18 @@ func TestSocket_gameCancelled(t *testing.T) {
 
 // The server is idle only from when its last websocket is closed.
 func TestSocket_countsAsActivity(t *testing.T) {
-	webtest.InBubble(t, webtest.NewGamesRig, func(t *testing.T, p *webtest.Rig, l *webtest.Wire) {
-		k := p.Player(t, "Anna").DialWire(l)
+	webtest.InBubble(t, webtest.NewGamesRig, func(p *webtest.Rig, l *webtest.Wire) {
+		k := p.Player(p.T, "Anna").DialWire(l)
 		go func() { _, _, _ = k.ReadMessage() }() // answers pings
 		time.Sleep(50 * time.Second)
 		if idle := p.Idle(); idle != 0 {
-			t.Errorf("idle for %s while a websocket is open", idle)
+			p.T.Errorf("idle for %s while a websocket is open", idle)
 		}
 		_ = k.Close()
 		synctest.Wait()
 		time.Sleep(time.Minute)
 		if idle := p.Idle(); idle != time.Minute {
-			t.Errorf("idle for %s a minute after it was closed", idle)
+			p.T.Errorf("idle for %s a minute after it was closed", idle)
 		}
 	})
 }

@@ -69,7 +69,7 @@ func (r *Rig) ServeWire() (l *Wire, stop func() error) {
 
 // InBubble runs a test in a synctest bubble, parallel to others, with a rig that is
 // served on a wire until the test stops it or ends.
-func InBubble(t *testing.T, newRig func(testing.TB, ...func(*site.Config)) *Rig, test func(t *testing.T, r *Rig, l *Wire)) {
+func InBubble(t *testing.T, newRig func(testing.TB, ...func(*site.Config)) *Rig, test func(r *Rig, l *Wire)) {
 	t.Helper()
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -78,14 +78,14 @@ func InBubble(t *testing.T, newRig func(testing.TB, ...func(*site.Config)) *Rig,
 		l, stop := r.ServeWire()
 		l.Stop = sync.OnceValue(stop)
 		defer func() { check.NoError(t, l.Stop()) }()
-		test(t, r, l)
+		test(r, l)
 	})
 }
 
 // Announce creates an announcement and returns its id.
-func (r *Rig) Announce(t *testing.T, message string) (id string) {
-	t.Helper()
-	return r.Do(t, "POST", "/notify", fmt.Sprintf(`{"message": %q}`, message)).Want(202, "").Field("id")
+func (r *Rig) Announce(tb testing.TB, message string) (id string) {
+	tb.Helper()
+	return r.Do(tb, "POST", "/notify", fmt.Sprintf(`{"message": %q}`, message)).Want(202, "").Field("id")
 }
 
 // A Speaker is a fake of the voices: it speaks each word of a message as a clip

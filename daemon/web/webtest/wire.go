@@ -63,34 +63,34 @@ func (l *Wire) Dial() net.Conn {
 
 // Ask sends a request on a new connection and returns the connection and the
 // response.
-func (l *Wire) Ask(t *testing.T, request string) (net.Conn, *http.Response) {
-	t.Helper()
+func (l *Wire) Ask(tb testing.TB, request string) (net.Conn, *http.Response) {
+	tb.Helper()
 	conn := l.Dial()
-	check.Must(io.WriteString(conn, request))(t)
-	resp := check.Must(http.ReadResponse(bufio.NewReader(conn), nil))(t)
+	check.Must(io.WriteString(conn, request))(tb)
+	resp := check.Must(http.ReadResponse(bufio.NewReader(conn), nil))(tb)
 	return conn, resp
 }
 
 // An EventReader reads server-sent events.
 type EventReader struct {
-	T     *testing.T
+	T     testing.TB
 	Lines *bufio.Scanner
 }
 
 // Listen opens the event stream after the event lastSeen; "" means none.
-func (l *Wire) Listen(t *testing.T, lastSeen string) (net.Conn, EventReader) {
-	t.Helper()
+func (l *Wire) Listen(tb testing.TB, lastSeen string) (net.Conn, EventReader) {
+	tb.Helper()
 	request := "GET /events HTTP/1.1\r\nHost: localhost\r\n"
 	if lastSeen != "" {
 		request += "Last-Event-ID: " + lastSeen + "\r\n"
 	}
-	conn, resp := l.Ask(t, request+"\r\n")
+	conn, resp := l.Ask(tb, request+"\r\n")
 	if resp.StatusCode != http.StatusOK || resp.Header.Get("Content-Type") != "text/event-stream" {
-		t.Fatalf("GET /events: %v", resp)
+		tb.Fatalf("GET /events: %v", resp)
 	}
-	events := EventReader{t, bufio.NewScanner(resp.Body)}
+	events := EventReader{tb, bufio.NewScanner(resp.Body)}
 	if first := events.Next(); first != "retry: 2000" {
-		t.Fatalf("the stream begins with %q", first)
+		tb.Fatalf("the stream begins with %q", first)
 	}
 	return conn, events
 }
