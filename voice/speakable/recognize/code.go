@@ -174,6 +174,9 @@ func (s *scanner) code(m []string) Token {
 		strings.HasPrefix(after, "%") || strings.HasPrefix(after, "/") {
 		return nil
 	}
+	if _, _, unit := s.Unit(s.nextWord(len(m[0]))); unit && strings.HasPrefix(after, " ") {
+		return nil
+	}
 	groups := strings.Fields(m[0])
 	switch {
 	case len(groups) > 1 && (s.coded() || s.Is(Dialled, s.before(0))):
@@ -194,7 +197,7 @@ func (s *scanner) code(m []string) Token {
 func (s *scanner) label(m []string) Token {
 	_, after := s.last.(Label)
 	after = after || s.Is(Seat, s.before(2)) && startsWithDigit(s.before(1)) && s.Is(Joiner, s.before(0))
-	seat := s.Is(Seat, s.before(0)) || s.Is(Filler, s.before(0)) && s.Is(Seat, s.before(1))
+	seat := s.Is(Seat, s.before(0)) && !s.Is(Space, s.before(1))
 	switch {
 	case seat, after:
 	case !unicode.IsUpper(first(m[2])):

@@ -40,6 +40,7 @@ const (
 	MetresAfter              // … directly after it
 	Time                     // 9a and 2d after it is a time
 	Seat                     // 4C after it is a label
+	Space                    // living: 21C after "living room" is a temperature
 	Electric                 // 10A after it is amperes
 	Compound                 // a quantity before it is an adjective
 	Determiner               // before a quantity that is an adjective
@@ -78,7 +79,7 @@ const (
 // roleNames returns the names in context.txt, in the order of the constants.
 func roleNames() [numRoles]string {
 	return [numRoles]string{
-		"minutes", "minutes-after", "metres", "metres-after", "time", "seat", "electric", "compound", "determiner", "extent",
+		"minutes", "minutes-after", "metres", "metres-after", "time", "seat", "space", "electric", "compound", "determiner", "extent",
 		"part", "parts", "portion", "pressure", "date-before", "date-after", "code", "refusal", "filler", "dialled", "carrier", "owner",
 		"period", "note", "ruler", "chapter", "saintly", "starter", "lower", "spelled", "calm", "joiner", "countable", "moment", "zone", "top-level", "highway",
 		"name-day",

@@ -336,7 +336,7 @@ func (s *scanner) fits(m []string, gap string) bool {
 // temperature recognises 72F and 20C, without the degree sign.
 func (s *scanner) temperature(m []string) (Token, int) {
 	spaced := strings.Contains(m[0], " ")
-	if s.Is(Seat, s.before(0)) || spaced && !s.Is(Extent, s.before(0)) || s.named(len(m[0])) && !spaced && s.before(0) == "" {
+	if s.Is(Seat, s.before(0)) && !s.Is(Space, s.before(1)) || spaced && !s.Is(Extent, s.before(0)) || s.named(len(m[0])) && !spaced && s.before(0) == "" {
 		return nil, 0
 	}
 	if _, label := s.last.(Label); label {
