@@ -50,6 +50,7 @@ import (
 	"unicode/utf8"
 
 	"pressbox/voice/speakable/english"
+	"pressbox/voice/speakable/german"
 	"pressbox/voice/speakable/recognize"
 )
 
@@ -87,6 +88,8 @@ func sayerOf(lang string) *sayer {
 		return &sayer{english.American(), english.American().Locale}
 	case strings.HasPrefix(lang, "en-"):
 		return &sayer{english.British(), english.British().Locale}
+	case lang == "de" || strings.HasPrefix(lang, "de-"):
+		return &sayer{german.German(), german.German().Locale}
 	}
 	return nil
 }

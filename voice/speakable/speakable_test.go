@@ -135,27 +135,34 @@ func TestText_linearTime(t *testing.T) {
 		"| ", "*", "'", "\"", "🇺🇸", "👩\u200d", "é", "\u0301", "½", "10:", "A.", "x ", "1 ", "(", "\\", "…", "—",
 		"π ", "Ж, ", "漢 ", "★", "🔥", "🔥 ", "1/2 ", "5m ", "a/", "/a", "</", "<style>", "\x1b[", "::", "A-", ".a", "1h", "Mon-", "IT ", "#1", "\uE000",
 	} {
-		var ratio float64
-		for range 6 {
-			once, more := readingTime(t, part, 1_000), readingTime(t, part, 16_000)
-			if ratio = float64(more) / float64(once); ratio < 64 {
-				break
-			}
-		}
-		if ratio >= 64 {
-			t.Errorf("16 times as much of %q takes %.0f times as long", part, ratio)
-		}
+		linear(t, part, "en-us")
+	}
+	for _, part := range []string{"1.", "1,", "1. ", "z. ", "str.", "am 1. und ", "1 ein ", "10.10.", "in 1 "} {
+		linear(t, part, "de")
 	}
 }
 
+// linear fails if the time for a repeated part is not linear in its length.
+func linear(t *testing.T, part, lang string) {
+	t.Helper()
+	var ratio float64
+	for range 6 {
+		once, more := readingTime(t, part, lang, 1_000), readingTime(t, part, lang, 16_000)
+		if ratio = float64(more) / float64(once); ratio < 64 {
+			return
+		}
+	}
+	t.Errorf("%s: 16 times as much of %q takes %.0f times as long", lang, part, ratio)
+}
+
 // readingTime returns the processor time for n bytes of a repeated part.
-func readingTime(t *testing.T, part string, n int) time.Duration {
+func readingTime(t *testing.T, part, lang string, n int) time.Duration {
 	t.Helper()
 	text := strings.Repeat(part, n/len(part))
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 	begin := cpuTime(t)
-	speakable.Text(text, "en-us", nil)
+	speakable.Text(text, lang, nil)
 	return cpuTime(t) - begin
 }
 

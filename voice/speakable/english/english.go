@@ -28,6 +28,8 @@ var (
 	homographs string
 	//go:embed signs.txt
 	signs string
+	//go:embed emoji.txt
+	emoji string
 )
 
 const months = `1 january jan
@@ -75,7 +77,7 @@ func sayer(british bool) *Sayer {
 	locale := recognize.ParseLocale(recognize.Locale{
 		MonthFirst: !british,
 		Readable:   []*unicode.RangeTable{unicode.Latin},
-		EmojiName:  emojiName,
+		EmojiName:  recognize.EmojiNames(emoji),
 	}, recognize.Tables{
 		Context: context, Units: units, Abbreviations: abbreviations, Homographs: homographs, Signs: signs, Months: months, Weekdays: weekdays,
 	})

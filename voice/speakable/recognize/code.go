@@ -14,6 +14,7 @@ func phoneRules() []rule {
 		})},
 		{"telephone number", "-. ", regexp.MustCompile(`^(?:1[ .-])?(?:\(\d{3}\) ?|\d{3}[-. ])\d{3}[-. ]\d{4}`), whole((*scanner).phone)},
 		{"telephone number", " -", regexp.MustCompile(`^0\d{2,4}(?:[ -/]\d{2,8}){1,4}`), whole((*scanner).phone)},
+		{"telephone number", "/", regexp.MustCompile(`^0\d{2,5}/\d{3,8}(?:[ -]\d{1,8}){0,3}`), whole((*scanner).phone)},
 		{"telephone number", "-", regexp.MustCompile(`^\d{3}-\d{4}`), whole((*scanner).phone)},
 		{"social security number", "-", regexp.MustCompile(`^\d{3}-\d{2}-\d{4}`), whole((*scanner).phone)},
 		{"postal code", "-", regexp.MustCompile(`^\d{5}-\d{4}`), whole((*scanner).phone)},
@@ -200,6 +201,7 @@ func (s *scanner) label(m []string) Token {
 	seat := s.Is(Seat, s.before(0)) && !s.Is(Space, s.before(1))
 	switch {
 	case seat, after:
+	case s.PointOrdinal && strings.Contains("abcef", m[2]): // Gartenstraße 5a
 	case !unicode.IsUpper(first(m[2])):
 		return nil
 	case strings.Contains("CFVWJLAhs", m[2]) && !s.named(len(m[0])):

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 )
 
 // A Locale is what the recogniser has to know of a language. It is not changed
@@ -11,6 +12,7 @@ import (
 type Locale struct {
 	DecimalComma bool // 3,14 and 1.000
 	MonthFirst   bool // 11/20 is in November
+	PointOrdinal bool // 22. is an ordinal, 24.12. a date, and the day has 24 hours
 	// Readable are the scripts that the language's voices can read.
 	Readable []*unicode.RangeTable
 	// EmojiName returns the name of a symbol or sequence, "" for none; nil
@@ -24,6 +26,7 @@ type Locale struct {
 	abbreviations map[string][]abbreviation
 	homographs    map[string][]homograph
 	signs         map[string]string
+	endings       []string // the keys of abbreviations that start with a dash
 }
 
 // Roles is a set of [Role].
@@ -73,6 +76,18 @@ const (
 	TopLevel                 // ends a host's name
 	Highway                  // a letter after its number is a direction
 	NameDay                  // a short form that is also a word or a name
+
+	// For languages that inflect numbers.
+	WeakBefore    // an ordinal after it is Oblique
+	ArticleBefore // … is Definite
+	DativeBefore  // a number after it is Dative
+	DativeArticle // an article in the dative after a DativeBefore
+	About         // between such a word and the number
+	Ranked        // a noun after an ordinal without an article
+	YearBefore    // a year follows
+	Feminine      // nouns of which the ending does not show the gender
+	Masculine     // …
+	Neuter        // …
 	numRoles
 )
 
@@ -82,7 +97,8 @@ func roleNames() [numRoles]string {
 		"minutes", "minutes-after", "metres", "metres-after", "time", "seat", "space", "electric", "compound", "determiner", "extent",
 		"part", "parts", "portion", "pressure", "date-before", "date-after", "code", "refusal", "filler", "dialled", "carrier", "owner",
 		"period", "note", "ruler", "chapter", "saintly", "starter", "lower", "spelled", "calm", "joiner", "countable", "moment", "zone", "top-level", "highway",
-		"name-day",
+		"name-day", "weak-before", "article-before", "dative-before", "dative-article", "about", "ranked", "year-before", "feminine", "masculine",
+		"neuter",
 	}
 }
 
@@ -122,7 +138,8 @@ type homograph struct {
 // of which all conditions are met: "point" needs its point, "number" a number
 // after it, "year" a year after it, "after-number" a number before it, "name" a capitalised word after it,
 // "named" a capitalised word or ordinal before it and none after it. "inner"
-// never ends a sentence. Several rows of Homographs may have the same word; a
+// never ends a sentence. A short form with a dash before it is the end of a word.
+// Several rows of Homographs may have the same word; a
 // row applies if the word before is in before, the word after in after, and the
 // word before not in not. ^ is the start of a sentence.
 type Tables struct {
@@ -226,7 +243,9 @@ func (l *Locale) addAbbreviation(row string) {
 			panic(fmt.Sprintf("abbreviation %q has an unknown condition %q", row, condition))
 		}
 	}
-	short = strings.TrimSpace(short)
+	if short = strings.TrimSpace(short); strings.HasPrefix(short, "-") {
+		l.endings = append(l.endings, short)
+	}
 	l.abbreviations[short] = append(l.abbreviations[short], a)
 }
 
@@ -250,8 +269,16 @@ func (l *Locale) addUnit(row string) {
 	}
 	prefixes := prefixNames()
 	for p := range strings.FieldsSeq(strings.TrimPrefix(fields[3], "-")) {
-		l.units[p+fields[0]] = unitNames{prefixes[p] + one, prefixes[p] + many}
+		l.units[p+fields[0]] = unitNames{prefixed(prefixes[p], one), prefixed(prefixes[p], many)}
 	}
+}
+
+// prefixed returns a unit's name with a prefix, which takes over its capital.
+func prefixed(prefix, unit string) string {
+	if c, n := utf8.DecodeRuneInString(unit); unicode.IsUpper(c) && prefix != "" {
+		return strings.ToUpper(prefix[:1]) + prefix[1:] + string(unicode.ToLower(c)) + unit[n:]
+	}
+	return prefix + unit
 }
 
 func (l *Locale) addHomograph(row string) {

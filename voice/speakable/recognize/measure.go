@@ -42,7 +42,7 @@ func currency(sign string) string {
 // measureRules returns the rules of durations, quantities and amounts.
 func measureRules() []rule {
 	return []rule{
-		{"duration", "", regexp.MustCompile(`^\d+(?:[.,]\d+)?[ -]?(?:min|mins|sec|secs|hrs?|Std|Min|[wdhmsy])\b\.?|^\d+[wdhm]\d`), (*scanner).duration},
+		{"duration", "", regexp.MustCompile(`^\d+(?:[.,]\d+)?[ -]?(?:min|mins|sec|secs|hrs?|Stdn?|Min|Sek|[wdhmsy])\b\.?|^\d+[wdhm]\d`), (*scanner).duration},
 		{"ordinal", "a,", regexp.MustCompile(`^(\d{1,3}(?:,\d{3})+|\d{1,9})(?:st|nd|rd|th|ST|ND|RD|TH)\b`), whole(func(_ *scanner, m []string) Token {
 			return Ordinal{N: atoi(plainDigits(m[1]))}
 		})},
@@ -62,7 +62,7 @@ func measureRules() []rule {
 			return Quantity{Number: decimal(m[1]), Unit: u, Compound: word != "" && !s.Is(Extent, word)}
 		})},
 		{"product", " xu.", regexp.MustCompile(`^(\d{1,4}(?:\.\d+)?) x (\d{1,4}(?:\.\d+)?) =`), func(_ *scanner, m []string) (Token, int) {
-			return Word{m[1] + " times " + m[2]}, len(m[0]) - len(" =")
+			return Pair{A: decimal(m[1]), B: decimal(m[2]), Join: By}, len(m[0]) - len(" =")
 		}},
 		{"size", "a u.", regexp.MustCompile(`^(\d{1,4}(?:\.\d+)?)(?:x| x |×)(\d{1,4}(?:\.\d+)?)(?:(?:x| x |×)(\d{1,4}(?:\.\d+)?))?\b`), whole(func(_ *scanner, m []string) Token {
 			var size Size
@@ -88,7 +88,7 @@ func measureRules() []rule {
 // durationUnits are the units of a duration in descending order.
 const durationUnits = "ywdhms"
 
-var durationPart = regexp.MustCompile(`^(\d+(?:[.,]\d+)?) ?(min|mins|sec|secs|hrs?|Std|Min|[wdhmsy])(?:\b\.?|)( ?)`)
+var durationPart = regexp.MustCompile(`^(\d+(?:[.,]\d+)?) ?(min|mins|sec|secs|hrs?|Stdn?|Min|Sek|[wdhmsy])(?:\b\.?|)( ?)`)
 
 // duration recognises 1h 5m, 2h13m, and a lone 5m near a word that makes it
 // minutes.
@@ -102,6 +102,9 @@ func (s *scanner) duration(_ []string) (Token, int) {
 			break
 		}
 		unit := lower(m[2])
+		if strings.HasPrefix(m[2], "St") { // Std., Stunden
+			unit = 'h'
+		}
 		at := strings.IndexByte(durationUnits, unit)
 		after := view[n+len(m[0])-len(m[3]):]
 		letter := after != "" && IsWord(first(after))

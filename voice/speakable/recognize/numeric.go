@@ -31,7 +31,7 @@ type tables struct {
 
 // static is the only instance.
 var static = &tables{
-	numeric: slices.Concat(addressRules(), dateRules(), clockRules(), phoneRules(), codeRules(), pairRules(), measureRules(), numberRules()),
+	numeric: slices.Concat(addressRules(), dateRules(), clockRules(), pointRules(), phoneRules(), codeRules(), pairRules(), measureRules(), countRules(), numberRules()),
 	lead:    leadRules(),
 	words:   wordRules(),
 	scripts: scripts(),
@@ -161,6 +161,9 @@ func numberRules() []rule {
 func (s *scanner) plainNumber(m []string) (Token, int) {
 	if n, ok := s.number(m[1], s.Is(Code, "") || strings.EqualFold(s.before(0), "ph")); ok {
 		return n, len(m[1])
+	}
+	if s.DecimalComma && strings.Count(m[1], ".") == 1 {
+		return Version{Parts: strings.Split(m[1], ".")}, len(m[1])
 	}
 	n := strings.IndexFunc(m[1], func(c rune) bool { return !IsDigit(c) })
 	return Number{Whole: m[1][:n]}, n

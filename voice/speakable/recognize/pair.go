@@ -24,7 +24,7 @@ func pairRules() []rule {
 		{"whole and fraction sign", " u", regexp.MustCompile(`^(\d{1,3}) ?([` + vulgar + `])(?:( ?)` + unitSign + `)?`), (*scanner).mixedSign},
 		{"whole and fraction", " -", regexp.MustCompile(`^(\d{1,3})[ -](\d{1,2})/(\d{1,2})(?:( ?)` + unitSign + `|("))?`), (*scanner).mixed},
 		{"fraction of a unit", "/", regexp.MustCompile(`^(\d{1,2})/(\d{1,3})(?:( ?)` + unitSign + `|("))`), (*scanner).partOfUnit},
-		{"decimals of a unit", "/.", regexp.MustCompile(`^(\d+(?:\.\d+)?)/(\d+(?:\.\d+)?)( ?)` + unitSign), func(s *scanner, m []string) (Token, int) {
+		{"decimals of a unit", "/.,", regexp.MustCompile(`^(\d+(?:[.,]\d+)?)/(\d+(?:[.,]\d+)?)( ?)` + unitSign), func(s *scanner, m []string) (Token, int) {
 			u, n, ok := s.unit(m[0], m[4:], m[3])
 			if !ok {
 				return nil, 0
@@ -51,7 +51,7 @@ func pairRules() []rule {
 }
 
 func decimal(s string) Number {
-	whole, fraction, _ := strings.Cut(s, ".")
+	whole, fraction, _ := strings.Cut(strings.Replace(s, ",", ".", 1), ".")
 	return Number{Whole: whole, Fraction: fraction}
 }
 

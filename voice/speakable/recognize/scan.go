@@ -24,6 +24,7 @@ type scanner struct {
 	words  [memory]string // the words before, the last one first, as written; "" before the start of a sentence
 	begins bool           // words[0] starts a sentence
 	quote  bool           // inside double quotes
+	demand Case           // what was demanded of the last date or ordinal
 	loud   bool           // the text is in capitals
 	last   Token          // the token before the position, nil if there are words in between
 	chunk  chunk
@@ -79,7 +80,8 @@ func (s *scanner) flush() {
 func (s *scanner) take(t Token, n int) bool {
 	s.flush()
 	written := s.src[s.at : s.at+n]
-	point := n > 1 && written[n-1] == '.' && s.endsSentence(n, false)
+	point := n > 1 && written[n-1] == '.' && s.endsSentence(n, s.pointed(t))
+	t = s.inflected(t, n)
 	s.tokens = append(s.tokens, t)
 	s.at += n
 	s.copied = s.at
@@ -97,6 +99,16 @@ func (s *scanner) take(t Token, n int) bool {
 	return true
 }
 
+// pointed reports whether the point at the end of a token belongs to it, so that
+// it also ends a sentence only before words that often start one.
+func (s *scanner) pointed(t Token) bool {
+	switch t.(type) {
+	case Date, Ordinal, Quantity, Duration:
+		return s.PointOrdinal
+	}
+	return false
+}
+
 // joining reports whether a sign joins two tokens of one kind.
 func joining(sign string) bool {
 	switch sign {
@@ -109,6 +121,7 @@ func joining(sign string) bool {
 // takeInner makes a token of the next n bytes; a point at their end is part of it.
 func (s *scanner) takeInner(t Token, n int) bool {
 	s.flush()
+	t = s.inflected(t, n)
 	s.tokens = append(s.tokens, t)
 	written := s.src[s.at : s.at+n]
 	s.at += n

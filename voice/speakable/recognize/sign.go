@@ -103,6 +103,8 @@ func (s *scanner) ranged(c, before, after rune, size int) bool {
 		return s.short(word) && capital(word)
 	case Clock, Date:
 		return s.short(s.nextWord(size))
+	case Label:
+		return s.PointOrdinal && len(token(s.rest(size))) == 1
 	}
 	before0, word := s.before(0), token(s.rest(size))
 	if len(before0) == 1 && len(word) == 1 && isLetter(before) && unicode.IsUpper(before) == unicode.IsUpper(after) && before < after && s.before(1) != "" {

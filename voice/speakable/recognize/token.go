@@ -57,10 +57,20 @@ type (
 	// An Average is three digits after a bare point, as in baseball: .275.
 	Average struct{ Digits string }
 
-	// An Ordinal is 22nd, or the Roman number of a ruler, which has Article.
+	// An Ordinal is 22nd, or the Roman number of a ruler, which has Article. Noun
+	// is the word after it, "" if it is not known.
 	Ordinal struct {
 		N       int
 		Article bool
+		Noun    string
+		Case    Case
+	}
+
+	// A Counted is a lone 1 before Noun, with an Adjective ("" for none) between
+	// them: ein neues Paket.
+	Counted struct {
+		Adjective, Noun string
+		Case            Case
 	}
 
 	// A Decade is the 1990s (Century 19, Tens 90) or the '90s (Century 0).
@@ -74,6 +84,8 @@ type (
 		Whole    string
 		Num, Den int
 		Unit     Unit
+		Noun     string // the word after it, in languages that inflect
+		Case     Case
 	}
 
 	// A Unit is a unit of measure as written. Its Symbol is a key of the
@@ -102,12 +114,14 @@ type (
 		Number   Number
 		Unit     Unit
 		Compound bool
+		Case     Case
 	}
 
 	// A Duration is a list of parts, the longest unit first.
 	Duration struct {
 		Parts    []DurationPart
 		Compound bool
+		Case     Case
 	}
 
 	// A DurationPart is a number of years 'y', weeks 'w', days 'd', hours 'h',
@@ -136,7 +150,8 @@ type (
 		Central              int  // 7 in 8/7c
 	}
 
-	// A Date has a Year and Day of 0 if none is written. Article is set if the
+	// A Date has a Year and Day of 0 if none is written, and a Month of 0 if only a
+	// year is. Article is set if the
 	// day stands first and no article is written. Comma stands before the year.
 	Date struct {
 		Year, Month, Day int
@@ -146,6 +161,7 @@ type (
 		Comma            bool
 		Clock            *Clock // written with the date; nil for none
 		UTC              bool
+		Case             Case
 	}
 
 	// A Weekday is 0 (Sunday) to 6, written in a short form.
@@ -238,4 +254,5 @@ const (
 	To                // 16 to 9
 	Plain             // 24/7
 	And               // a 12-8 record
+	By                // 6 x 7
 )

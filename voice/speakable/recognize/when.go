@@ -150,7 +150,7 @@ func (s *scanner) monthDate(word string) bool {
 		return false
 	}
 	view := s.rest(len(word))
-	if m := monthFirst.FindStringSubmatch(view); m != nil && atoi(m[1]) >= 1 && atoi(m[1]) <= 31 && atoi(m[2]) <= 31 && !followsClock(view[len(m[0]):], m[4]) {
+	if m := monthFirst.FindStringSubmatch(view); m != nil && !s.PointOrdinal && atoi(m[1]) >= 1 && atoi(m[1]) <= 31 && atoi(m[2]) <= 31 && !followsClock(view[len(m[0]):], m[4]) {
 		d := Date{Month: month, Day: atoi(m[1]), To: atoi(m[2]), Year: atoi(m[4]), Comma: m[3] != ""}
 		if n := len(word) + len(m[0]); s.ends(s.src[s.at : s.at+n]) {
 			return s.take(d, n)
@@ -177,8 +177,8 @@ func clockRules() []rule {
 			return Clock{Hour: atoi(m[1]), Minute: atoi(m[2]), Second: -1, Split: m[3]}
 		})},
 		{"clock time", ":", regexp.MustCompile(`^(\d{1,2}):(\d\d)(?::(\d\d))?(?: ?([AaPp])\.?[Mm]\b\.?| ?([ap])\b| (o'clock|[Uu]hr))?`), (*scanner).clockTime},
-		{"half day", "a .", regexp.MustCompile(`^(\d{1,2})(?:\.(\d\d))? ?([AaPp])\.?[Mm]\b\.?`), whole(func(_ *scanner, m []string) Token {
-			if h := atoi(m[1]); h < 1 || h > 12 || atoi(m[2]) > 59 {
+		{"half day", "a .", regexp.MustCompile(`^(\d{1,2})(?:\.(\d\d))? ?([AaPp])\.?[Mm]\b\.?`), whole(func(s *scanner, m []string) Token {
+			if h := atoi(m[1]); h < 1 || h > 12 || atoi(m[2]) > 59 || s.PointOrdinal {
 				return nil
 			}
 			return Clock{Hour: atoi(m[1]), Minute: atoi(m[2]), Second: -1, Half: lower(m[3])}
@@ -229,16 +229,23 @@ func (s *scanner) clockTime(m []string) (Token, int) {
 		return nil, 0
 	}
 	c.Sharp = m[6] != ""
-	if strings.HasPrefix(s.rest(len(m[0])), ":") {
+	n := len(m[0])
+	if s.PointOrdinal && strings.HasPrefix(s.rest(n), " h") && s.ends(s.src[s.at:s.at+n+2]) {
+		n += len(" h")
+	}
+	if s.PointOrdinal && m[4]+m[5] != "" { // 19:30 am Bahnhof
+		n, c.Half = strings.IndexFunc(m[0], func(r rune) bool { return !IsDigit(r) && r != ':' }), 0
+	}
+	if strings.HasPrefix(s.rest(n), ":") {
 		return nil, 0
 	}
-	return c, len(m[0])
+	return c, n
 }
 
 // shortHour recognises 9a and 5p near another time.
 func (s *scanner) shortHour(m []string) Token {
 	h := atoi(m[1])
-	if h < 1 || h > 12 || s.Is(Seat, s.before(0)) {
+	if h < 1 || h > 12 || s.PointOrdinal || s.Is(Seat, s.before(0)) {
 		return nil
 	}
 	before, ok := s.last.(Clock)
@@ -255,7 +262,7 @@ var hourTo = regexp.MustCompile(`^(?: ?[-–] ?| to )\d{1,2}(?::\d\d)?[ap]\b`)
 // range or list, after a word such as "on", and alone; not where it is a word.
 func (s *scanner) weekdayShort(word string, n int) bool {
 	day, ok := s.weekdays[strings.ToLower(word)]
-	if len(word) == 2 && ok && !s.inRange(n) {
+	if len(word) == 2 && ok && !s.PointOrdinal && !s.inRange(n) {
 		return false
 	}
 	if !ok || !capital(word) || len(word) > 5 || strings.HasPrefix(s.rest(len(word)), "'") || s.loud && s.Is(NameDay, word) {
@@ -302,7 +309,11 @@ func (s *scanner) calendar(n int) bool {
 	case Date, Clock:
 		return true
 	}
-	return s.inRange(n) || startsWithDigit(s.next(n)) || s.Is(DateBefore, s.before(0)) || s.Is(Time, s.before(0))
+	after := s.next(n)
+	if s.PointOrdinal {
+		after = strings.TrimLeft(after, ", ")
+	}
+	return s.inRange(n) || startsWithDigit(after) || s.Is(DateBefore, s.before(0)) || s.Is(Time, s.before(0))
 }
 
 // short reports whether a word is the name of a day or month.

@@ -11,7 +11,7 @@ var (
 	lettered   = regexp.MustCompile(`^(?:(?:Ph|\p{L})\.){2,8}\p{L}?`)
 	versions   = regexp.MustCompile(`^(?:v(\d{1,5}(?:\.\d{1,5}){0,4})|V(\d{1,5}(?:\.\d{1,5}){1,4}))(?:-(alpha|beta|rc|pre|dev)\.?(\d*))?`)
 	ampersand  = regexp.MustCompile(`^([A-Z]{1,3})&([A-Z]{1,3})`)
-	glued      = regexp.MustCompile(`^(\p{L}{1,12})-?(\d{1,4}\.\d{1,4})\b`)
+	glued      = regexp.MustCompile(`^(\p{L}{1,12})-?(\d{1,4}[.,]\d{1,4})\b`)
 	codedMoney = regexp.MustCompile(`^(USD|EUR|GBP|CAD|AUD|JPY|CHF|NZD|INR) ?` + amount)
 	fourDigits = regexp.MustCompile(`^[12]\d{3}\b`)
 	bareRate   = regexp.MustCompile(`^(km|m|mi|ft|kB|MB|Mb)/(h|s)\b`)
@@ -64,6 +64,9 @@ func (s *scanner) signed(word string) bool {
 func (s *scanner) initials(word string) bool {
 	if s.at+len(word) >= len(s.src) || s.src[s.at+len(word)] != '.' || utf8.RuneCountInString(word) > 2 {
 		return false
+	}
+	if s.spaced() {
+		return true
 	}
 	m := lettered.FindString(s.rest(0))
 	if m == "" || !s.ends(m) {
@@ -157,7 +160,7 @@ func (s *scanner) codedAmount(word string) bool {
 // gluedNumber recognises PM2.5, pH7.4 and GPT-4.1.
 func (s *scanner) gluedNumber(string) bool {
 	m := glued.FindStringSubmatch(s.rest(0))
-	if m == nil || !s.ends(m[0]) || strings.HasPrefix(s.rest(len(m[0])), ".") && startsWithDigit(s.rest(len(m[0])+1)) {
+	if m == nil || !s.ends(m[0]) || strings.Contains(m[2], ",") && !s.DecimalComma || strings.HasPrefix(s.rest(len(m[0])), ".") && startsWithDigit(s.rest(len(m[0])+1)) {
 		return false
 	}
 	return s.take(Identifier{Runs: []string{m[1], m[2]}}, len(m[0]))
@@ -180,7 +183,7 @@ func (s *scanner) abbreviated(word string) bool {
 		}
 		return s.take(Word{a.long}, n)
 	}
-	return false
+	return s.shortened(word)
 }
 
 // meets reports whether an abbreviation's conditions are met.
@@ -420,6 +423,9 @@ func (s *scanner) roman(word string) bool {
 	case n == 0 || len(word) == 1 && before == "":
 		return false
 	case s.Is(Ruler, before) && (len(word) > 1 || !strings.HasPrefix(s.rest(len(word)), " ")):
+		if s.PointOrdinal && strings.HasPrefix(s.rest(len(word)), ".") {
+			return s.take(Ordinal{N: n, Article: true}, len(word)+1)
+		}
 		return s.take(Ordinal{N: n, Article: true}, len(word))
 	case s.Is(Chapter, before) && capital(before), len(word) > 1 && capital(before) && !s.loud && strings.ToUpper(before) != before, (word == "II" || word == "III") && !s.loud:
 		return s.take(Number{Whole: itoa(n), Grouped: true}, len(word))

@@ -1,0 +1,161 @@
+package german
+
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"pressbox/voice/speakable/recognize"
+)
+
+// identifier says a code: letters one by one, numbers of up to two digits as
+// numbers, longer ones digit by digit, a year as a year.
+func (s *Sayer) identifier(t recognize.Identifier) string {
+	var spoken []string
+	for i, run := range t.Runs {
+		switch {
+		case strings.ContainsAny(run, ",."):
+			whole, fraction, _ := strings.Cut(strings.ReplaceAll(run, ".", ","), ",")
+			spoken = append(spoken, number(recognize.Number{Whole: whole, Fraction: fraction}))
+		case recognize.IsDigit(rune(run[0])):
+			spoken = append(spoken, codeNumber(run, i+1 < len(t.Runs)))
+		case len(run) > 3:
+			spoken = append(spoken, run)
+		default:
+			spoken = append(spoken, spelled(strings.ToUpper(run)))
+		}
+	}
+	return strings.Join(spoken, " ")
+}
+
+// codeNumber says a run of digits in a code. With more, others follow it.
+func codeNumber(run string, more bool) string {
+	year := len(run) == 4 && strings.HasPrefix(run, "20")
+	if year && more || len(run) < 3 && run[0] != '0' {
+		return number(recognize.Number{Whole: run})
+	}
+	return digits(run)
+}
+
+// version says 1.2.3: 1 Punkt 2 Punkt 3.
+func (s *Sayer) version(v recognize.Version) string {
+	var parts []string
+	if v.Named {
+		parts = append(parts, "Version")
+	}
+	for i, part := range v.Parts {
+		if part == "" {
+			continue
+		}
+		if i > 0 && v.Parts[i-1] != "" && recognize.IsDigit(rune(part[0])) && recognize.IsDigit(rune(v.Parts[i-1][0])) {
+			parts = append(parts, "Punkt")
+		}
+		switch {
+		case !recognize.IsDigit(rune(part[0])) && len(part) < 3:
+			part = spelled(strings.ToUpper(part))
+		case recognize.IsDigit(rune(part[0])):
+			part = number(recognize.Number{Whole: part})
+		}
+		parts = append(parts, part)
+	}
+	return strings.Join(parts, " ")
+}
+
+// signName returns the name of a sign in addresses, "" for others.
+func signName(sign rune) string {
+	switch sign {
+	case '.':
+		return "Punkt"
+	case '/':
+		return "Schrägstrich"
+	case '@':
+		return "ät"
+	case ':':
+		return "Doppelpunkt"
+	case '-':
+		return "Minus"
+	case '_':
+		return "Unterstrich"
+	case '+':
+		return "plus"
+	case '~':
+		return "Tilde"
+	case '\\':
+		return "Backslash"
+	}
+	return ""
+}
+
+// address says an address: example Punkt D E Schrägstrich hilfe.
+func (s *Sayer) address(a string) string {
+	var spoken []string
+	for a != "" {
+		c, size := utf8.DecodeRuneInString(a)
+		if n := strings.IndexFunc(a, func(c rune) bool { return !recognize.IsWord(c) }); n > 0 {
+			size = n
+		} else if n < 0 {
+			size = len(a)
+		}
+		part := a[:size]
+		a = a[size:]
+		switch name := signName(c); {
+		case name != "":
+			part = name
+		case !recognize.IsWord(c):
+			continue
+		default:
+			part = s.name(part)
+		}
+		spoken = append(spoken, part)
+	}
+	return strings.Join(spoken, " ")
+}
+
+// name says a part of an address; three or more digits are spelled, and so is the
+// name of a country.
+func (s *Sayer) name(part string) string {
+	if len(part) == 2 && s.Is(recognize.TopLevel, part) || s.Is(recognize.Spelled, part) {
+		return spelled(strings.ToUpper(part))
+	}
+	var words []string
+	for part != "" {
+		digit := recognize.IsDigit(rune(part[0]))
+		n := strings.IndexFunc(part, func(c rune) bool { return recognize.IsDigit(c) != digit })
+		if n < 0 {
+			n = len(part)
+		}
+		run := part[:n]
+		if digit {
+			run = codeNumber(run, false)
+		}
+		words, part = append(words, run), part[n:]
+	}
+	return strings.Join(words, " ")
+}
+
+// camel splits a name such as TagDerOffenenTür into its words.
+func camel(name string) string {
+	var b strings.Builder
+	before := ' '
+	for _, c := range name {
+		switch {
+		case c == '_' || c == '-':
+			c = ' '
+		case unicode.IsUpper(c) && unicode.IsLower(before), recognize.IsDigit(c) && unicode.IsLetter(before), unicode.IsLetter(c) && recognize.IsDigit(before):
+			b.WriteByte(' ')
+		}
+		b.WriteRune(c)
+		before = c
+	}
+	return strings.TrimSpace(b.String())
+}
+
+// spelled writes letters with spaces, so that espeak-ng spells them; a digit of
+// CO2 is a number.
+func spelled(letters string) string {
+	var names []string
+	for _, c := range letters {
+		names = append(names, string(c))
+	}
+	return strings.Join(names, " ")
+}

@@ -1,0 +1,103 @@
+package german
+
+import (
+	"strconv"
+	"strings"
+
+	"pressbox/voice/speakable/recognize"
+)
+
+// monthName returns the name of a month, "" for 0.
+func monthName(month int) string {
+	return [...]string{
+		"", "Januar", "Februar", "März", "April", "Mai", "Juni", "Juli", "August", "September", "Oktober", "November", "Dezember",
+	}[month]
+}
+
+// dayName returns the name of a weekday; 0 is Sunday.
+func dayName(day int) string {
+	return [...]string{"Sonntag", "Montag", "Dienstag", "Mittwoch", "Donnerstag", "Freitag", "Samstag"}[day]
+}
+
+// clock says a time of day: 19 Uhr 30.
+func clock(c recognize.Clock) string {
+	spoken := strconv.Itoa(c.Hour)
+	if c.Hour == 1 {
+		spoken = "ein"
+	}
+	switch {
+	case c.Split != "":
+		return strconv.Itoa(c.Hour) + " Minuten " + strconv.Itoa(c.Minute) + "," + c.Split + " Sekunden"
+	}
+	spoken += " Uhr"
+	if c.Minute > 0 {
+		spoken += " " + strconv.Itoa(c.Minute)
+	}
+	if c.Second > 0 {
+		spoken += " und " + strconv.Itoa(c.Second) + " Sekunden"
+	}
+	return spoken
+}
+
+// date says a date, and the time that is written with it.
+func (s *Sayer) date(d recognize.Date) string {
+	spoken := monthName(d.Month)
+	if d.Day > 0 {
+		spoken = s.ranked(d.Day, "", d.Case) + " " + spoken
+	}
+	if d.Year > 0 {
+		spoken += " " + year(d.Year)
+	}
+	if d.Clock != nil {
+		spoken += ", " + clock(*d.Clock)
+	}
+	if d.UTC {
+		spoken += " U T C"
+	}
+	return strings.TrimSpace(spoken)
+}
+
+// period returns the names of a unit of a duration: one, several, and several in
+// the dative.
+func period(unit byte) [3]string {
+	switch unit {
+	case 'y':
+		return [3]string{"Jahr", "Jahre", "Jahren"}
+	case 'w':
+		return [3]string{"Woche", "Wochen", "Wochen"}
+	case 'd':
+		return [3]string{"Tag", "Tage", "Tagen"}
+	case 'h':
+		return [3]string{"Stunde", "Stunden", "Stunden"}
+	case 'm':
+		return [3]string{"Minute", "Minuten", "Minuten"}
+	}
+	return [3]string{"Sekunde", "Sekunden", "Sekunden"}
+}
+
+// duration says a duration: eine Stunde 5 Minuten.
+func (s *Sayer) duration(d recognize.Duration) string {
+	var parts []string
+	for _, part := range d.Parts {
+		names := period(part.Unit)
+		switch {
+		case isOne(part.Number):
+			parts = append(parts, s.article(names[0], d.Case)+" "+names[0])
+		case part.Number.Whole == "1" && part.Number.Fraction == "5":
+			parts = append(parts, "eineinhalb "+names[1])
+		case d.Case == recognize.Dative:
+			parts = append(parts, number(part.Number)+" "+names[2])
+		default:
+			parts = append(parts, number(part.Number)+" "+names[1])
+		}
+	}
+	return strings.Join(parts, " ")
+}
+
+// decade says the nineties.
+func decade(d recognize.Decade) string {
+	if d.Century > 0 {
+		return strings.ReplaceAll(year(d.Century*100+d.Tens), " ", "") + "er"
+	}
+	return strconv.Itoa(d.Tens) + "er"
+}

@@ -1,0 +1,223 @@
+package recognize
+
+import (
+	"regexp"
+	"strings"
+	"unicode"
+)
+
+// A Case is the ending that the words before a token demand of its words, in
+// languages that inflect numbers.
+type Case int
+
+// The cases of German.
+const (
+	Bare     Case = iota // erster Mai, eine Stunde
+	Definite             // der erste Mai
+	Oblique              // am ersten Mai
+	Dative               // nach einer Stunde
+)
+
+// inflected returns a token of n bytes with the case that the words before it
+// demand.
+func (s *scanner) inflected(t Token, n int) Token {
+	if !s.PointOrdinal {
+		return t
+	}
+	switch t := t.(type) {
+	case Date:
+		s.demand = s.demanded()
+		t.Case = s.demand
+		return t
+	case Duration:
+		t.Case = s.demanded()
+		return t
+	case Quantity:
+		t.Case = s.demanded()
+		return t
+	case Fraction:
+		t.Case, t.Noun = s.demanded(), s.nextWord(n)
+		return t
+	case Ordinal:
+		s.demand = s.demanded()
+		t.Case = s.demand
+		return t
+	case Counted:
+		t.Case = s.demanded()
+		return t
+	}
+	return t
+}
+
+// demanded returns the case that the words before the position demand.
+func (s *scanner) demanded() Case {
+	i := 0
+	for i < memory-1 && s.Is(About, s.before(i)) {
+		i++
+	}
+	word := s.before(i)
+	if s.Is(Joiner, word) && i+1 < memory {
+		word = s.before(i + 1) // am 2. und 3. Mai
+	}
+	switch {
+	case startsWithDigit(word):
+		return s.demand
+	case s.Is(WeakBefore, word), i+1 < memory && s.Is(DativeArticle, word) && s.Is(DativeBefore, s.before(i+1)):
+		return Oblique
+	case s.Is(ArticleBefore, word):
+		return Definite
+	case s.Is(DativeBefore, word):
+		return Dative
+	}
+	return Bare
+}
+
+// pointRules returns the rules of languages that write an ordinal with a point.
+func pointRules() []rule {
+	return []rule{
+		{"day and month with points", ".", regexp.MustCompile(`^(\d{1,2})\. ?(\d{1,2})\.(?: ?(\d{4}|\d{2})\b)?`), whole((*scanner).pointDate)},
+		{"clock time with a point", ".", regexp.MustCompile(`^(\d{1,2})\.([0-5]\d)( ?(?:Uhr|h)\b)?`), whole((*scanner).pointClock)},
+		{"amount without cents", ",", regexp.MustCompile(`^(\d{1,9}),(?:--?|[–—]) ?(€|EUR\b)?`), whole((*scanner).roundAmount)},
+		{"ordinal with a point", ".", regexp.MustCompile(`^(\d{1,3})\.`), whole((*scanner).pointOrdinal)},
+	}
+}
+
+// pointDate recognises 24.12., 24.12.26 and 24. 12. 2026.
+func (s *scanner) pointDate(m []string) Token {
+	rest := s.rest(len(m[0]))
+	if !s.PointOrdinal || startsWithDigit(rest) || strings.HasPrefix(rest, ".") && startsWithDigit(rest[1:]) || strings.EqualFold(s.before(0), "version") {
+		return nil
+	}
+	year := m[3]
+	if year == "" {
+		year = "2000"
+	}
+	d, ok := date(year, m[2], m[1]).(Date)
+	if !ok {
+		return nil
+	}
+	if m[3] == "" {
+		d.Year = 0
+	}
+	return d
+}
+
+// pointClock recognises 19.30 Uhr, and 19.30 after "um".
+func (s *scanner) pointClock(m []string) Token {
+	hour, um := atoi(m[1]), strings.EqualFold(s.before(0), "um")
+	if !s.PointOrdinal || hour > 24 || m[3] == "" && !um || !s.ends(m[0]) {
+		return nil
+	}
+	return Clock{Hour: hour, Minute: atoi(m[2]), Second: -1, Sharp: true}
+}
+
+// series matches the next ordinal of a list.
+var series = regexp.MustCompile(`^, \d{1,3}\.`)
+
+// roundAmount recognises 5,- €.
+func (s *scanner) roundAmount(m []string) Token {
+	switch {
+	case !s.DecimalComma:
+		return nil
+	case m[2] == "":
+		return Number{Whole: m[1]}
+	}
+	return Money{Currency: "EUR", Amount: Number{Whole: m[1]}}
+}
+
+// pointOrdinal recognises an ordinal by the words around it; otherwise the point
+// ends the sentence.
+func (s *scanner) pointOrdinal(m []string) Token {
+	n := len(m[0])
+	rest := s.rest(n)
+	if !s.PointOrdinal || rest != "" && !strings.ContainsRune(" \n,;:!?)\"", rune(rest[0])) || atoi(m[1]) == 0 {
+		return nil
+	}
+	word, demanded := s.nextWord(n), s.demanded()
+	governed := (demanded == Definite || demanded == Oblique) && !strings.EqualFold(s.before(0), "bis")
+	switch {
+	case word == "" || !isLetter(first(word)):
+		if !governed && !series.MatchString(rest) {
+			return nil
+		}
+		word = ""
+	case unicode.IsLower(first(word)), governed, s.rankedNoun(word), s.before(0) == "" && !s.Is(Starter, word):
+	default:
+		return nil
+	}
+	if s.Is(Starter, word) || unicode.IsLower(first(word)) {
+		word = ""
+	}
+	return Ordinal{N: atoi(m[1]), Noun: word}
+}
+
+// rankedNoun reports whether an ordinal often stands before a noun, or before the
+// last part of it.
+func (s *scanner) rankedNoun(noun string) bool {
+	noun = strings.ToLower(noun)
+	for i := range noun {
+		if s.Is(Ranked, noun[i:]) && (i == 0 || len(noun)-i > 3) {
+			return true
+		}
+	}
+	return false
+}
+
+// countRules returns the rules of bare numbers of which the words depend on their
+// neighbours.
+func countRules() []rule {
+	return []rule{
+		{"a lone 1", " ", regexp.MustCompile(`^1 (\p{L}+)(?: (\p{L}+))?`), func(s *scanner, m []string) (Token, int) {
+			noun, adjective := m[1], ""
+			if unicode.IsLower(first(noun)) {
+				adjective = noun
+				if noun = m[2]; !strings.HasSuffix(m[1], "e") && !strings.HasSuffix(m[1], "er") && !strings.HasSuffix(m[1], "es") && !strings.HasSuffix(m[1], "en") ||
+					capital(s.before(0)) && !s.begins && s.previous() == ' ' {
+					return nil, 0
+				}
+			}
+			if !s.PointOrdinal || !capital(noun) || s.Is(Seat, s.before(0)) {
+				return nil, 0
+			}
+			return Counted{Noun: noun, Adjective: adjective}, 1
+		}},
+		{"year", "", regexp.MustCompile(`^1[1-9]\d\d\b`), whole(func(s *scanner, m []string) Token {
+			rest := s.rest(len(m[0]))
+			marked := len(rest) > 1 && strings.ContainsRune(".,", rune(rest[0])) && IsDigit(rune(rest[1]))
+			after := s.Is(YearBefore, s.before(0))
+			if !s.PointOrdinal || marked || !after && atoi(m[0]) < 1500 || capital(s.nextWord(len(m[0]))) && !(after && capital(s.before(0))) {
+				return nil
+			}
+			return Date{Year: atoi(m[0])}
+		})},
+	}
+}
+
+var spacedLetters = regexp.MustCompile(`^\p{L}{1,2}(?:\. ?\p{L}{1,3}){1,3}\.`)
+
+// spaced recognises an abbreviation of letters with points and spaces: z. B.
+func (s *scanner) spaced() bool {
+	m := spacedLetters.FindString(s.rest(0))
+	key := strings.ToLower(strings.ReplaceAll(strings.TrimSuffix(m, "."), " ", ""))
+	long := s.abbreviations[key]
+	if m == "" || len(long) == 0 {
+		return false
+	}
+	if long[0].inner || !s.endsSentence(len(m), true) {
+		return s.takeInner(Word{long[0].long}, len(m))
+	}
+	return s.take(Word{long[0].long}, len(m))
+}
+
+// shortened recognises a word of which the end is abbreviated: Gartenstr.
+func (s *scanner) shortened(word string) bool {
+	if !strings.HasPrefix(s.rest(len(word)), ".") {
+		return false
+	}
+	for _, end := range s.endings {
+		if stem, ok := strings.CutSuffix(word, end[1:]); ok && stem != "" {
+			return s.takeInner(Word{stem + s.abbreviations[end][0].long[1:]}, len(word)+1)
+		}
+	}
+	return false
+}
