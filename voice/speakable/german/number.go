@@ -134,12 +134,3 @@ func number(n recognize.Number) string {
 }
 
 func isOne(n recognize.Number) bool { return n.Whole == "1" && n.Fraction == "" }
-
-// atoi returns the number in digits, 0 for none.
-func atoi(digits string) int {
-	n, err := strconv.Atoi(digits)
-	if err != nil {
-		return 0
-	}
-	return n
-}

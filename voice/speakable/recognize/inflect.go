@@ -185,7 +185,7 @@ func countRules() []rule {
 			rest := s.rest(len(m[0]))
 			marked := len(rest) > 1 && strings.ContainsRune(".,", rune(rest[0])) && IsDigit(rune(rest[1]))
 			after := s.Is(YearBefore, s.before(0))
-			if !s.PointOrdinal || marked || !after && atoi(m[0]) < 1500 || capital(s.nextWord(len(m[0]))) && !(after && capital(s.before(0))) {
+			if !s.PointOrdinal || marked || !after && atoi(m[0]) < 1500 || capital(s.nextWord(len(m[0]))) && (!after || !capital(s.before(0))) {
 				return nil
 			}
 			return Date{Year: atoi(m[0])}
