@@ -198,9 +198,8 @@ func (s *scanner) code(m []string) Token {
 func (s *scanner) label(m []string) Token {
 	_, after := s.last.(Label)
 	after = after || s.Is(Seat, s.before(2)) && startsWithDigit(s.before(1)) && s.Is(Joiner, s.before(0))
-	seat := s.Is(Seat, s.before(0)) && !s.Is(Space, s.before(1))
 	switch {
-	case seat, after:
+	case s.seated(), after:
 	case s.PointOrdinal && strings.Contains("abcef", m[2]): // Gartenstraße 5a
 	case !unicode.IsUpper(first(m[2])):
 		return nil
@@ -210,6 +209,23 @@ func (s *scanner) label(m []string) Token {
 		return nil
 	}
 	return Label{m[1], m[2]}
+}
+
+// seated reports whether the words before are those of a seat, a gate or an
+// apartment: "row", "seat is", "neighbor in".
+func (s *scanner) seated() bool {
+	if s.Is(Seat, s.before(0)) {
+		return !s.Is(Space, s.before(1))
+	}
+	if s.Is(Whereabouts, s.before(0)) && s.Is(Occupant, s.before(1)) {
+		return true
+	}
+	for i, word := range s.words {
+		if !s.Is(Filler, word) {
+			return i > 0 && s.Is(Boarding, word)
+		}
+	}
+	return false
 }
 
 // named reports whether a capitalised word follows on the same line, as in 221B

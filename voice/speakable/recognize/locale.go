@@ -43,6 +43,9 @@ const (
 	MetresAfter              // … directly after it
 	Time                     // 9a and 2d after it is a time
 	Seat                     // 4C after it is a label
+	Boarding                 // 4C after it and a Filler is a label
+	Occupant                 // 4C after it and a Whereabouts is a label
+	Whereabouts              // in, from
 	Space                    // living: 21C after "living room" is a temperature
 	Electric                 // 10A after it is amperes
 	Compound                 // a quantity before it is an adjective
@@ -94,7 +97,7 @@ const (
 // roleNames returns the names in context.txt, in the order of the constants.
 func roleNames() [numRoles]string {
 	return [numRoles]string{
-		"minutes", "minutes-after", "metres", "metres-after", "time", "seat", "space", "electric", "compound", "determiner", "extent",
+		"minutes", "minutes-after", "metres", "metres-after", "time", "seat", "boarding", "occupant", "whereabouts", "space", "electric", "compound", "determiner", "extent",
 		"part", "parts", "portion", "pressure", "date-before", "date-after", "code", "refusal", "filler", "dialled", "carrier", "owner",
 		"period", "note", "ruler", "chapter", "saintly", "starter", "lower", "spelled", "calm", "joiner", "countable", "moment", "zone", "top-level", "highway",
 		"name-day", "weak-before", "article-before", "dative-before", "dative-article", "about", "ranked", "year-before", "feminine", "masculine",

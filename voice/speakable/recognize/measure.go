@@ -318,7 +318,7 @@ func (s *scanner) fits(m []string, gap string) bool {
 	case "s", "h", "l", "kn", "bar", "min", "cal", "kr", "g":
 		return gap != "-"
 	case "V", "W", "J", "L", "A", "F", "K", "N", "C", "H":
-		if s.Is(Seat, s.before(0)) || s.Is(Highway, s.before(0)) || gap == "-" && symbol != "V" {
+		if s.Is(Seat, s.before(0)) || s.seated() || s.Is(Highway, s.before(0)) || gap == "-" && symbol != "V" {
 			return false
 		}
 		switch symbol {
@@ -339,7 +339,7 @@ func (s *scanner) fits(m []string, gap string) bool {
 // temperature recognises 72F and 20C, without the degree sign.
 func (s *scanner) temperature(m []string) (Token, int) {
 	spaced := strings.Contains(m[0], " ")
-	if s.Is(Seat, s.before(0)) && !s.Is(Space, s.before(1)) || spaced && !s.Is(Extent, s.before(0)) || s.named(len(m[0])) && !spaced && s.before(0) == "" {
+	if s.seated() || spaced && !s.Is(Extent, s.before(0)) || s.named(len(m[0])) && !spaced && s.before(0) == "" {
 		return nil, 0
 	}
 	if _, label := s.last.(Label); label {

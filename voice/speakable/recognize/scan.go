@@ -28,6 +28,7 @@ type scanner struct {
 	loud   bool           // the text is in capitals
 	last   Token          // the token before the position, nil if there are words in between
 	chunk  chunk
+	angle  int // position of the ">" that ends the <name> before
 }
 
 // Tokens returns the tokens of a text. It takes a time linear in its length.

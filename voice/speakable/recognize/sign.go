@@ -1,6 +1,7 @@
 package recognize
 
 import (
+	"regexp"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -35,18 +36,30 @@ func (s *scanner) sign(c rune) bool {
 	case '!':
 		return after == '=' && s.take(Sign{"≠"}, len("!="))
 	case '$':
-		if isLetter(after) {
+		if isLetter(after) || s.prompt(before, after) {
 			return s.take(Sign{"$ name"}, 1)
 		}
-		if after == ' ' && (s.at == 0 || before == '\n') {
-			return s.take(Sign{"$ name"}, 1)
-		}
+	}
+	if n := s.run(c); n > 1 && unicode.Is(unicode.Sc, c) {
+		return s.take(Sign{string(c)}, n*size)
 	}
 	_, named := s.signs[string(c)]
 	if named && !unicode.Is(unicode.So, c) {
 		return s.take(Sign{string(c)}, size)
 	}
 	return c >= 0x80 && s.picture(c) || named && s.take(Sign{string(c)}, size)
+}
+
+// prompt reports whether a dollar sign is the prompt of a shell.
+func (s *scanner) prompt(before, after rune) bool {
+	next := s.nextWord(1)
+	return after == ' ' && unicode.IsSpace(before) && unicode.IsLower(first(next)) && !s.Is(Extent, next)
+}
+
+// run returns the number of signs c at the position.
+func (s *scanner) run(c rune) int {
+	rest := s.rest(0)
+	return (len(rest) - len(strings.TrimLeft(rest, string(c)))) / utf8.RuneLen(c)
 }
 
 // dash recognises a minus, and the "to" of a range or a score. Other dashes stay.
@@ -137,6 +150,9 @@ func (s *scanner) equation(text string, spaced bool) bool {
 
 // operator recognises a sign that is spoken only between or before operands.
 func (s *scanner) operator(c, before, after rune) bool {
+	if s.bracket(before) {
+		return s.take(Sign{""}, 1)
+	}
 	if s.comparison(before) {
 		return true
 	}
@@ -158,6 +174,17 @@ func (s *scanner) operator(c, before, after rune) bool {
 		return false
 	}
 	return s.take(Sign{string(c)}, 1)
+}
+
+var bracketed = regexp.MustCompile(`^<(?:\p{Lu}[^<>\n]*[\p{L}\d.!?)]|\p{L}+)>(?:[\s.,:;!?)]|$)`)
+
+// bracket reports whether the sign is a bracket around words: <Front door>.
+func (s *scanner) bracket(before rune) bool {
+	if m := bracketed.FindString(s.rest(0)); m != "" && !IsWord(before) {
+		s.angle = s.at + strings.LastIndexByte(m, '>')
+		return true
+	}
+	return s.at > 0 && s.at == s.angle
 }
 
 // comparison recognises a sign of two characters.
