@@ -10,6 +10,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"pressbox/daemon/servertest"
@@ -132,9 +133,9 @@ func TestHostileEnv_voices(t *testing.T) {
 // localhost does not count.
 func TestSay_withoutResolver(t *testing.T) {
 	t.Parallel()
-	var asked string
+	var asked atomic.Value // the host of the last request
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		asked = r.Host
+		asked.Store(r.Host)
 		_, _ = io.WriteString(w, `{"voices":[]}`)
 	}))
 	t.Cleanup(server.Close)
@@ -142,8 +143,8 @@ func TestSay_withoutResolver(t *testing.T) {
 	for _, host := range []string{"0.0.0.0", "localhost"} {
 		cmd := exec.Command("pressbox", "voices")
 		cmd.Dir, cmd.Env = t.TempDir(), append(os.Environ(), "PORT="+port, "HOST="+host, "PRESSBOX_URL=")
-		if out, err := cmd.CombinedOutput(); err != nil || asked != "127.0.0.1:"+port {
-			t.Errorf("HOST=%s: requested from %q, %v: %s", host, asked, err, out)
+		if out, err := cmd.CombinedOutput(); err != nil || asked.Load() != "127.0.0.1:"+port {
+			t.Errorf("HOST=%s: requested from %q, %v: %s", host, asked.Load(), err, out)
 		}
 	}
 }
