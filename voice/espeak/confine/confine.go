@@ -69,8 +69,12 @@ func Missing() error {
 func run(path string, argv []string) error {
 	runtime.LockOSThread() // what follows restricts this thread only
 	debug.SetGCPercent(-1) // the collector makes calls that are not allowed
-	env := environment()   // before memory is limited
+	runtime.GOMAXPROCS(1)  // no other goroutine runs while this one makes raw calls
 	fd, err := openProgram(path)
+	if err != nil {
+		return err
+	}
+	program, err := newProgram(fd, argv, environment())
 	if err != nil {
 		return err
 	}
@@ -80,17 +84,13 @@ func run(path string, argv []string) error {
 	if err := restrictFiles(path); err != nil {
 		return fmt.Errorf("restrict files: %w", err)
 	}
-	if err := limitResources(); err != nil {
-		return fmt.Errorf("limit resources: %w", err)
+	if seccompSupported() == nil {
+		return program.exec()
 	}
-	restricted, err := restrictCalls(fd)
-	if err != nil {
-		return fmt.Errorf("restrict system calls: %w", err)
+	if errno := program.limitResources(); errno != 0 {
+		return fmt.Errorf("limit resources: %w", errno)
 	}
-	if !restricted {
-		return unix.Exec(path, argv, env)
-	}
-	return execFile(fd, argv, env)
+	return unix.Exec(path, argv, environment())
 }
 
 // environment returns the variables that the program gets: no secret is among them.
@@ -104,7 +104,7 @@ func environment() []string {
 	return env
 }
 
-// openProgram opens the file at path for [execFile]. The descriptor is at least maxFiles, so
+// openProgram opens the file at path for [program.exec]. The descriptor is at least maxFiles, so
 // that the program, in which it is closed, cannot open another with this number. All others
 // but the standard ones are closed in the program, too.
 func openProgram(path string) (fd int, err error) {
@@ -122,37 +122,66 @@ func openProgram(path string) (fd int, err error) {
 	return fd, nil
 }
 
-// limitResources sets limits that the program cannot raise. CPU time is not limited: the
-// program answers for weeks.
-func limitResources() error {
-	for resource, limit := range map[int]uint64{
-		unix.RLIMIT_DATA: maxData, unix.RLIMIT_NOFILE: maxFiles, unix.RLIMIT_CORE: 0,
-	} {
-		if err := unix.Setrlimit(resource, &unix.Rlimit{Cur: limit, Max: limit}); err != nil {
-			return err
-		}
-	}
-	return nil
+// A program is what the last calls of the helper need. They allocate nothing: the limit of
+// memory applies to the helper as well, whose runtime may have more.
+type program struct {
+	fd         uintptr
+	name       *byte // "": fd is the program itself
+	argv, envv []*byte
+	calls      unix.SockFprog
+	limits     []resourceLimit
 }
 
-// execFile replaces the process by the program in fd. The call is the only one that
-// [restrictCalls] allows for it.
-func execFile(fd int, argv, env []string) error {
-	empty, err := unix.BytePtrFromString("")
-	if err != nil {
-		return err
+type resourceLimit struct {
+	resource uintptr
+	value    unix.Rlimit
+}
+
+// newProgram returns the program in fd with its arguments, its environment and its limits.
+// CPU time is not limited: the program answers for weeks.
+func newProgram(fd int, argv, env []string) (*program, error) {
+	calls := filter(fd)
+	p := &program{
+		fd:    uintptr(fd), //nolint:gosec // a descriptor is not negative
+		name:  new(byte),
+		calls: unix.SockFprog{Len: uint16(len(calls)), Filter: &calls[0]}, //nolint:gosec // the kernel's limit is lower
+		limits: []resourceLimit{
+			{unix.RLIMIT_CORE, unix.Rlimit{}},
+			{unix.RLIMIT_NOFILE, unix.Rlimit{Cur: maxFiles, Max: maxFiles}},
+			{unix.RLIMIT_DATA, unix.Rlimit{Cur: maxData, Max: maxData}},
+		},
 	}
-	argvp, err := syscall.SlicePtrFromStrings(argv)
-	if err != nil {
-		return err
+	var argErr, envErr error
+	p.argv, argErr = syscall.SlicePtrFromStrings(argv)
+	p.envv, envErr = syscall.SlicePtrFromStrings(env)
+	return p, errors.Join(argErr, envErr)
+}
+
+// exec limits resources and system calls and replaces the process by the program: the only
+// call of its kind that the [filter] allows.
+func (p *program) exec() error {
+	if errno := p.limitResources(); errno != 0 {
+		return fmt.Errorf("limit resources: %w", errno)
 	}
-	envp, err := syscall.SlicePtrFromStrings(env)
-	if err != nil {
-		return err
+	_, _, errno := unix.RawSyscall6(unix.SYS_PRCTL, unix.PR_SET_SECCOMP, unix.SECCOMP_MODE_FILTER, uintptr(unsafe.Pointer(&p.calls)), 0, 0, 0) //nolint:gosec // seccomp(2)
+	if errno != 0 {
+		return fmt.Errorf("restrict system calls: %w", errno)
 	}
-	_, _, errno := unix.RawSyscall6(unix.SYS_EXECVEAT, uintptr(fd), uintptr(unsafe.Pointer(empty)), //nolint:gosec // execveat(2)
-		uintptr(unsafe.Pointer(&argvp[0])), uintptr(unsafe.Pointer(&envp[0])), unix.AT_EMPTY_PATH, 0) //nolint:gosec // execveat(2)
+	_, _, errno = unix.RawSyscall6(unix.SYS_EXECVEAT, p.fd, uintptr(unsafe.Pointer(p.name)), //nolint:gosec // execveat(2)
+		uintptr(unsafe.Pointer(&p.argv[0])), uintptr(unsafe.Pointer(&p.envv[0])), unix.AT_EMPTY_PATH, 0) //nolint:gosec // execveat(2)
 	return fmt.Errorf("execveat: %w", errno)
+}
+
+// limitResources sets limits that the program cannot raise.
+func (p *program) limitResources() syscall.Errno {
+	for i := range p.limits {
+		l := &p.limits[i]
+		_, _, errno := unix.RawSyscall6(unix.SYS_PRLIMIT64, 0, l.resource, uintptr(unsafe.Pointer(&l.value)), 0, 0, 0) //nolint:gosec // prlimit(2)
+		if errno != 0 {
+			return errno
+		}
+	}
+	return 0
 }
 
 // readable returns the files and directories that a program may read: libraries, and

@@ -3,7 +3,6 @@ package confine
 import (
 	"errors"
 	"math"
-	"unsafe"
 
 	"golang.org/x/sys/unix"
 )
@@ -32,18 +31,6 @@ const (
 
 // deny lets a system call fail as on a kernel that lacks it, for which libraries are prepared.
 const deny = unix.SECCOMP_RET_ERRNO | uint32(unix.ENOSYS)
-
-// restrictCalls lets the thread execute the program in fd and otherwise make the [allowed]
-// calls. It reports false if the kernel cannot restrict calls.
-func restrictCalls(fd int) (bool, error) {
-	if seccompSupported() != nil {
-		return false, nil //nolint:nilerr // Missing reports it
-	}
-	program := filter(fd)
-	prog := unix.SockFprog{Len: uint16(len(program)), Filter: &program[0]}                                 //nolint:gosec // the kernel's limit is lower
-	err := unix.Prctl(unix.PR_SET_SECCOMP, unix.SECCOMP_MODE_FILTER, uintptr(unsafe.Pointer(&prog)), 0, 0) //nolint:gosec // seccomp(2)
-	return err == nil, err
-}
 
 // seccompSupported returns nil if the kernel can filter calls.
 func seccompSupported() error {
