@@ -15,8 +15,10 @@ func tidy(s string) string {
 	var b strings.Builder
 	b.Grow(len(s))
 	last := ' ' // the last rune that was written
-	for _, r := range s {
+	for i, r := range s {
 		switch {
+		case r == '🏴':
+			b.WriteString(regionFlag(s[i:]))
 		case r == '\n' && last == '\r', invisible(r, last):
 			continue
 		case styled(r):
@@ -29,6 +31,17 @@ func tidy(s string) string {
 		last = r
 	}
 	return b.String()
+}
+
+// regionFlag returns the flag of a region with a name at the start of s, which is
+// a black flag with invisible letters, or the black flag alone.
+func regionFlag(s string) string {
+	for _, flag := range []string{"🏴\U000E0067\U000E0062\U000E0065\U000E006E\U000E0067\U000E007F", "🏴\U000E0067\U000E0062\U000E0073\U000E0063\U000E0074\U000E007F", "🏴\U000E0067\U000E0062\U000E0077\U000E006C\U000E0073\U000E007F"} {
+		if strings.HasPrefix(s, flag) {
+			return flag
+		}
+	}
+	return "🏴"
 }
 
 // plain returns the normal form of a character outside ASCII or of a control

@@ -165,7 +165,7 @@ func (s *Sayer) fraction(f recognize.Fraction) string {
 		return spoken
 	}
 	one, many := s.unit(f.Unit)
-	if f.Whole == "" {
+	if f.Whole == "" || f.Compound {
 		return spoken + " " + one
 	}
 	return spoken + " " + many
@@ -188,7 +188,7 @@ func (s *Sayer) part(a, b int) string {
 
 // relation says a pair.
 func (s *Sayer) relation(p recognize.Pair) string {
-	word := [...]string{recognize.Of: " of ", recognize.Over: " over ", recognize.To: " to ", recognize.Plain: " ", recognize.And: " and ", recognize.By: " times "}[p.Join]
+	word := [...]string{recognize.Of: " of ", recognize.Over: " over ", recognize.To: " to ", recognize.Plain: " ", recognize.And: " and ", recognize.By: " times ", recognize.Share: " "}[p.Join]
 	spoken := s.number(p.A) + word + s.number(p.B)
 	if p.Unit.Symbol != "" {
 		_, many := s.unit(p.Unit)

@@ -2,6 +2,7 @@ package recognize
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 	"unicode"
 )
@@ -100,6 +101,12 @@ func codeRules() []rule {
 		{"version", ".", regexp.MustCompile(`^[1-9]\d{0,2}(?:\.\d{3}){2}\b`), whole(func(s *scanner, m []string) Token {
 			return Number{Whole: plainDigits(m[0]), Grouped: true}
 		})},
+		{"version of a year and month", ".", regexp.MustCompile(`^(20[1-4]\d)\.(1[0-2]|0?[1-9])\b`), whole(func(s *scanner, m []string) Token {
+			if _, _, unit := s.Unit(s.nextWord(len(m[0]))); unit || s.DecimalComma || strings.HasPrefix(s.rest(len(m[0])), ".") || strings.ContainsAny(s.next(len(m[0]))[:min(1, len(s.next(len(m[0]))))], "%°$€£+=×/") {
+				return nil
+			}
+			return Version{Parts: m[1:]}
+		})},
 		{"version", ".", regexp.MustCompile(`^\d{1,5}(?:\.\d{1,5}){2,5}`), whole(func(_ *scanner, m []string) Token {
 			return Version{Parts: strings.Split(m[0], ".")}
 		})},
@@ -145,6 +152,8 @@ func (s *scanner) dashed(m []string) Token {
 		return nil
 	case s.Is(Carrier, s.before(0)):
 		return Identifier{Runs: groups, Paired: true}
+	case s.coded() && len(groups) > 2 && len(m[0]) >= 2*len(groups) && !slices.ContainsFunc(groups, func(group string) bool { return len(group) > 2 || group[0] == '0' }):
+		return Identifier{Runs: groups} // the numbers of a combination lock
 	case s.coded(), s.previous() == '#':
 		return Digits{Groups: groups}
 	case len(groups) > 2, zero && len(groups[0]) != 4:
@@ -180,6 +189,8 @@ func (s *scanner) code(m []string) Token {
 	}
 	groups := strings.Fields(m[0])
 	switch {
+	case len(m[0]) == 5 && s.postal(), (len(m[0]) == 5 || len(m[0]) == 6) && s.Is(Filler, s.before(0)) && s.Is(Dialled, s.before(2)):
+		return Digits{Groups: groups}
 	case len(groups) > 1 && (s.coded() || s.Is(Dialled, s.before(0))):
 		return Digits{Groups: groups}
 	case len(groups) > 1:
@@ -192,6 +203,12 @@ func (s *scanner) code(m []string) Token {
 		return Digits{Groups: fours(m[0])}
 	}
 	return nil
+}
+
+// postal reports whether a city and the letters of a state stand before.
+func (s *scanner) postal() bool {
+	state := s.before(0)
+	return s.Is(State, state) && strings.ToUpper(state) == state && capital(s.before(1)) && !s.loud && s.previous() == ' '
 }
 
 // label recognises the number and letter of a seat, a gate or an apartment.
@@ -232,6 +249,10 @@ func (s *scanner) seated() bool {
 // Baker Street.
 func (s *scanner) named(n int) bool {
 	word := s.nextWord(n)
+	if startsWithDigit(word) { // 77 W 12th St
+		end := strings.TrimLeft(word, "0123456789")
+		return len(end) == 2 && strings.Contains("st nd rd th", end)
+	}
 	return word != "" && capital(word) && len(word) > 2 && !s.loud && strings.ToUpper(word) != word
 }
 
@@ -258,5 +279,5 @@ func (s *scanner) identified(word string) bool {
 	case dash && s.Is(Zone, parts[0]):
 		return false
 	}
-	return s.take(Identifier{Runs: parts, Paired: len(parts) == 2 && len(parts[1]) < 5 && parts[1][0] != '0'}, len(m))
+	return s.take(Identifier{Runs: parts, Paired: (len(parts) == 2 || s.Is(Carrier, s.before(0))) && len(parts[1]) < 5 && parts[1][0] != '0'}, len(m))
 }

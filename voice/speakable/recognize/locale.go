@@ -42,10 +42,14 @@ const (
 	Metres                   // a lone 5m near it is metres
 	MetresAfter              // … directly after it
 	Time                     // 9a and 2d after it is a time
+	Elapsed                  // 6w before it is a time
 	Seat                     // 4C after it is a label
 	Boarding                 // 4C after it and a Filler is a label
 	Occupant                 // 4C after it and a Whereabouts is a label
 	Whereabouts              // in, from
+	State                    // five digits after it are a postal code
+	Thermal                  // 4 C beside it is a temperature
+	Scale                    // a number after it may have the other decimal mark
 	Space                    // living: 21C after "living room" is a temperature
 	Electric                 // 10A after it is amperes
 	Compound                 // a quantity before it is an adjective
@@ -97,7 +101,7 @@ const (
 // roleNames returns the names in context.txt, in the order of the constants.
 func roleNames() [numRoles]string {
 	return [numRoles]string{
-		"minutes", "minutes-after", "metres", "metres-after", "time", "seat", "boarding", "occupant", "whereabouts", "space", "electric", "compound", "determiner", "extent",
+		"minutes", "minutes-after", "metres", "metres-after", "time", "elapsed", "seat", "boarding", "occupant", "whereabouts", "state", "thermal", "scale", "space", "electric", "compound", "determiner", "extent",
 		"part", "parts", "portion", "pressure", "date-before", "date-after", "code", "refusal", "filler", "dialled", "carrier", "owner",
 		"period", "note", "ruler", "chapter", "saintly", "starter", "lower", "spelled", "calm", "joiner", "countable", "moment", "zone", "top-level", "highway",
 		"name-day", "weak-before", "article-before", "dative-before", "dative-article", "about", "ranked", "year-before", "feminine", "masculine",
@@ -110,7 +114,8 @@ type unitNames struct{ One, Many string }
 // An abbreviation is replaced by its long form where its condition applies.
 type abbreviation struct {
 	long                                                 string
-	point, number, afterNumber, year, name, named, inner bool // see [Tables]
+	point, number, afterNumber, year, name, named, inner bool   // see [Tables]
+	next                                                 string // the word that must follow, "" for any
 }
 
 // A homograph is replaced if the word before or after is listed.
@@ -140,11 +145,12 @@ type homograph struct {
 // Several rows of Abbreviations may have the same short form; the first applies
 // of which all conditions are met: "point" needs its point, "number" a number
 // after it, "year" a year after it, "after-number" a number before it, "name" a capitalised word after it,
-// "named" a capitalised word or ordinal before it and none after it. "inner"
+// "named" a capitalised word or ordinal before it and none after it, "+of" the word "of" after it. "inner"
 // never ends a sentence. A short form with a dash before it is the end of a word.
 // Several rows of Homographs may have the same word; a
 // row applies if the word before is in before, the word after in after, and the
-// word before not in not. ^ is the start of a sentence.
+// word before not in not. Two words before are joined by an underscore: take_a. ^ is
+// the start of a sentence.
 type Tables struct {
 	Context, Units, Abbreviations, Homographs, Months, Weekdays, Signs string
 }
@@ -243,6 +249,9 @@ func (l *Locale) addAbbreviation(row string) {
 		case "inner":
 			a.inner = true
 		default:
+			if a.next = strings.TrimPrefix(condition, "+"); a.next != condition {
+				continue
+			}
 			panic(fmt.Sprintf("abbreviation %q has an unknown condition %q", row, condition))
 		}
 	}

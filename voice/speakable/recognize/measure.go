@@ -48,13 +48,13 @@ func measureRules() []rule {
 		})},
 		{"decade", "a'", regexp.MustCompile(`^(\d{0,2})(\d0)'?s\b`), whole((*scanner).decade)},
 		{"feet and inches", "' a", regexp.MustCompile(`^(\d{1,2})(?:' ?| ?ft\.? )(\d{1,2})(?:"|''| ?in\b|\b)`), whole(func(s *scanner, m []string) Token {
-			if atoi(m[2]) > 11 || strings.Contains(m[0], "ft") && !strings.Contains(m[0], "in") {
+			if atoi(m[2]) > 11 || strings.HasSuffix(s.before(0), "°") || strings.Contains(m[0], "ft") && !strings.Contains(m[0], "in") {
 				return nil
 			}
 			return FeetInches{atoi(m[1]), atoi(m[2])}
 		})},
 		{"inches", `".`, regexp.MustCompile(`^(\d+(?:\.\d+)?)"`), whole(func(s *scanner, m []string) Token {
-			if s.quote {
+			if s.quote || s.before(0) == "'" { // 48° 12' 30"
 				return nil
 			}
 			u := Unit{Symbol: "in."}
@@ -79,7 +79,13 @@ func measureRules() []rule {
 		{"temperature", "a. ", regexp.MustCompile(`^(\d{1,3}(?:\.\d+)?) ?([CF])\b`), (*scanner).temperature},
 		{"direction", " ", regexp.MustCompile(`^(\d+) ([NSEW])\b`), (*scanner).direction},
 		{"magnitude", "a.", regexp.MustCompile(`^(\d+(?:\.\d+)?)(k|K|M|B|bn|mn)\b`), (*scanner).magnitude},
-		{"letters after a decimal", ".", regexp.MustCompile(`^(\d+\.\d+)([A-Za-z]{1,3})\b`), func(_ *scanner, m []string) (Token, int) {
+		{"letters after a decimal", ".", regexp.MustCompile(`^(\d+\.\d+)([A-Za-z]{1,3})\b`), func(s *scanner, m []string) (Token, int) {
+			if after := s.rest(len(m[0])); strings.EqualFold(m[2], "e") && len(after) > 1 && startsWithDigit(after[1:]) {
+				return nil, 0 // 2.5e-4
+			}
+			if len(m[2]) < 3 {
+				m[2] = strings.ToUpper(m[2]) // 802.11ax
+			}
 			return Identifier{Runs: []string{m[1], m[2]}}, len(m[0])
 		}},
 	}
@@ -146,7 +152,7 @@ func (s *scanner) lone(d *Duration, written string, n int) bool {
 	spaced := strings.ContainsAny(written, " ")
 	switch strings.TrimSuffix(unit, ".") {
 	case "m":
-		if !s.minutes(n, spaced) {
+		if s.isMinutes = s.minutes(n, spaced); !s.isMinutes {
 			return false
 		}
 	case "s":
@@ -154,7 +160,7 @@ func (s *scanner) lone(d *Duration, written string, n int) bool {
 			return false
 		}
 	case "d", "w", "y":
-		if spaced || unit == "w" && !s.Is(Time, s.before(0)) || strings.HasPrefix(s.rest(n), "/") {
+		if spaced || unit == "w" && !s.Is(Time, s.before(0)) && !s.Is(Elapsed, s.nextWord(n)) || strings.HasPrefix(s.rest(n), "/") {
 			return false
 		}
 	}
@@ -176,6 +182,9 @@ func (s *scanner) minutes(n int, spaced bool) bool {
 	if len(next) > 0 && s.Is(MinutesAfter, next[0]) {
 		return true
 	}
+	if s.isMinutes && s.inSeries() {
+		return true
+	}
 	for i, word := range s.words {
 		switch {
 		case s.Is(Metres, word), i == 0 && s.Is(Determiner, word):
@@ -191,6 +200,11 @@ func (s *scanner) minutes(n int, spaced bool) bool {
 	}
 	before := strings.TrimRight(s.src[max(0, s.at-4):s.at], " ")
 	return !spaced && strings.HasSuffix(before, ":")
+}
+
+// inSeries reports whether a lone "m" stands before in a list: 1m 0.7, 5m 0.9.
+func (s *scanner) inSeries() bool {
+	return startsWithDigit(s.before(0)) && startsWithDigit(s.before(1)) && strings.HasSuffix(s.before(1), "m")
 }
 
 // metres reports whether the words behind a lone "m" make it metres.
@@ -216,9 +230,6 @@ func (s *scanner) decade(m []string) Token {
 // quantity recognises a number with a unit.
 func (s *scanner) quantity(m []string) (Token, int) {
 	gap := m[2]
-	if after := s.rest(len(m[0])); m[3] == "in" && gap == " " && (after == "" || strings.ContainsRune(",;)!\n", rune(after[0])) || s.nextWord(len(m[0])) == "of") {
-		m[3] = "in."
-	}
 	u, less, ok := s.unit(m[0], m[3:], gap)
 	if !ok || !s.fits(m, gap) {
 		return nil, 0
@@ -234,7 +245,7 @@ func (s *scanner) quantity(m []string) (Token, int) {
 // compound reports whether a quantity of n bytes stands before a noun.
 func (s *scanner) compound(number Number, u Unit, n int) bool {
 	word := s.nextWord(n)
-	if word == "" || u.Symbol == "%" || strings.HasPrefix(u.Symbol, "°") || number.Whole == "1" || capital(word) || strings.HasPrefix(s.rest(n), ".") {
+	if word == "" || u.Symbol == "%" || len(u.Symbol) > 2 && strings.HasPrefix(u.Symbol, "°") || number.Whole == "1" || capital(word) || strings.HasPrefix(s.rest(n), ".") {
 		return false
 	}
 	return s.Is(Compound, word) && !s.Is(Metres, s.before(0)) || s.Is(Determiner, s.before(0)) && !s.Is(Extent, word) && !strings.HasSuffix(word, "ed")
@@ -251,7 +262,7 @@ func (s *scanner) unit(match string, m []string, gap string) (u Unit, less int, 
 		symbol = rest
 	}
 	symbol = strings.ReplaceAll(symbol, " ", "")
-	if symbol == "in" && (point != "" || gap == "") {
+	if after := s.rest(len(match)); symbol == "in" && (point != "" || gap == "" || after == "" || strings.ContainsRune(",;)!\n", rune(after[0])) || s.nextWord(len(match)) == "of") {
 		symbol = "in."
 	}
 	if _, _, known := s.Unit(symbol); !known {
@@ -325,7 +336,7 @@ func (s *scanner) fits(m []string, gap string) bool {
 		case "A":
 			return s.nears(Electric) || s.follows(Electric, n, 2) || strings.ContainsAny(m[1], ".,") && gap == ""
 		case "W", "J", "L", "V":
-			return gap == "" || s.nextWord(n) == "" || !capital(s.nextWord(n))
+			return gap == "" || s.nextWord(n) == "" || !capital(s.nextWord(n)) && (symbol != "W" || !s.named(n))
 		}
 		return false
 	case "ac", "pt", "t", "mo":
@@ -339,7 +350,7 @@ func (s *scanner) fits(m []string, gap string) bool {
 // temperature recognises 72F and 20C, without the degree sign.
 func (s *scanner) temperature(m []string) (Token, int) {
 	spaced := strings.Contains(m[0], " ")
-	if s.seated() || spaced && !s.Is(Extent, s.before(0)) || s.named(len(m[0])) && !spaced && s.before(0) == "" {
+	if s.seated() || spaced && !s.Is(Extent, s.before(0)) && !s.Is(Thermal, s.before(0)) && !s.Is(Thermal, s.nextWord(len(m[0]))) || s.named(len(m[0])) && !spaced && s.before(0) == "" {
 		return nil, 0
 	}
 	if _, label := s.last.(Label); label {

@@ -159,7 +159,7 @@ func numberRules() []rule {
 // plainNumber recognises a number without a unit; a mark that does not belong to
 // it ends it.
 func (s *scanner) plainNumber(m []string) (Token, int) {
-	if n, ok := s.number(m[1], s.Is(Code, "") || strings.EqualFold(s.before(0), "ph")); ok {
+	if n, ok := s.number(m[1], s.Is(Scale, s.before(0))); ok {
 		return n, len(m[1])
 	}
 	if s.DecimalComma && strings.Count(m[1], ".") == 1 {

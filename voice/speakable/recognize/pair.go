@@ -21,7 +21,7 @@ func vulgarFraction(whole string, sign rune) Fraction {
 // pairRules returns the rules of fractions, ratios and scores.
 func pairRules() []rule {
 	return []rule{
-		{"whole and fraction sign", " u", regexp.MustCompile(`^(\d{1,3}) ?([` + vulgar + `])(?:( ?)` + unitSign + `)?`), (*scanner).mixedSign},
+		{"whole and fraction sign", " u", regexp.MustCompile(`^(\d{1,3}) ?([` + vulgar + `])(?:( ?)` + unitSign + `|("))?`), (*scanner).mixedSign},
 		{"whole and fraction", " -", regexp.MustCompile(`^(\d{1,3})[ -](\d{1,2})/(\d{1,2})(?:( ?)` + unitSign + `|("))?`), (*scanner).mixed},
 		{"fraction of a unit", "/", regexp.MustCompile(`^(\d{1,2})/(\d{1,3})(?:( ?)` + unitSign + `|("))`), (*scanner).partOfUnit},
 		{"decimals of a unit", "/.,", regexp.MustCompile(`^(\d+(?:[.,]\d+)?)/(\d+(?:[.,]\d+)?)( ?)` + unitSign), func(s *scanner, m []string) (Token, int) {
@@ -58,6 +58,9 @@ func decimal(s string) Number {
 func (s *scanner) mixedSign(m []string) (Token, int) {
 	sign, _ := utf8.DecodeRuneInString(m[2])
 	f := vulgarFraction(m[1], sign)
+	if m[len(m)-1] == `"` && !s.quote {
+		return s.inches(f, len(m[0]))
+	}
 	return s.withUnit(f, m[0], m[3:], len(m[1])+strings.Index(m[0][len(m[1]):], m[2])+len(m[2]))
 }
 
@@ -69,8 +72,7 @@ func (s *scanner) mixed(m []string) (Token, int) {
 	}
 	bare := len(m[1]) + 1 + len(m[2]) + 1 + len(m[3])
 	if m[len(m)-1] == `"` && !s.quote {
-		f.Unit = Unit{Symbol: "in."}
-		return f, len(m[0])
+		return s.inches(f, len(m[0]))
 	}
 	return s.withUnit(f, m[0], m[4:], bare)
 }
@@ -87,6 +89,13 @@ func (s *scanner) withUnit(f Fraction, match string, m []string, bare int) (Toke
 	return f, bare
 }
 
+// inches returns a fraction of n bytes that ends with the sign of inches.
+func (s *scanner) inches(f Fraction, n int) (Token, int) {
+	word := s.nextWord(n)
+	f.Unit, f.Compound = Unit{Symbol: "in."}, word != "" && !s.Is(Extent, word)
+	return f, n
+}
+
 // partOfUnit recognises 3/4 mile and 5/16".
 func (s *scanner) partOfUnit(m []string) (Token, int) {
 	f := Fraction{Num: atoi(m[1]), Den: atoi(m[2])}
@@ -94,8 +103,7 @@ func (s *scanner) partOfUnit(m []string) (Token, int) {
 		return nil, 0
 	}
 	if m[len(m)-1] == `"` {
-		f.Unit = Unit{Symbol: "in."}
-		return f, len(m[0])
+		return s.inches(f, len(m[0]))
 	}
 	u, n, ok := s.unit(m[0], m[4:], m[3])
 	if !ok || u.Per != "" || s.Is(Part, s.before(0)) {
@@ -112,6 +120,13 @@ func named(den int) bool {
 		return true
 	}
 	return false
+}
+
+// summand reports whether a sign of a sum stands before or after the next n bytes.
+func (s *scanner) summand(n int) bool {
+	before := strings.TrimRight(s.src[max(0, s.at-4):s.at], " ")
+	last, _ := utf8.DecodeLastRuneInString(before)
+	return strings.ContainsRune("+=×÷", last) || strings.ContainsRune("+=×÷", first(s.next(n)+" "))
 }
 
 // pair recognises a/b: x of y near words such as "step" and "disks", "over" in a
@@ -132,8 +147,10 @@ func (s *scanner) pair(m []string) (Token, int) {
 		p.Join = Over
 	case part && s.follows(Portion, n, 1) && !s.Is(Part, s.before(0)):
 		return fraction, n
-	case part && strings.EqualFold(s.before(0), "is"):
+	case part && strings.EqualFold(s.before(0), "is"), part && !s.Is(Part, s.before(0)) && s.summand(n):
 		return fraction, n
+	case a > b && a+b == 100: // split it 60/40
+		p.Join = Share
 	case s.Is(Part, s.before(0)), s.follows(Parts, n, 2), bracket && a <= b, a == 0:
 	case part && (s.before(0) == "" || s.follows(Portion, n, 1) || s.Is(Determiner, s.before(0))):
 		return fraction, n

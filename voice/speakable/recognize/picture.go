@@ -89,6 +89,9 @@ func sequence(text string) int {
 		case c == '\u200D':
 			joined = true
 			continue
+		case n > 0 && 0xE0020 <= c && c <= 0xE007F: // the letters of a region's flag
+			n = i + utf8.RuneLen(c)
+			continue
 		case !flag && (!joined || IsWord(c) || c < 0x80):
 			return n
 		}

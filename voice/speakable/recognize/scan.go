@@ -17,18 +17,19 @@ const memory = 4
 // A scanner scans a text once.
 type scanner struct {
 	*Locale
-	src    string
-	at     int // position in src
-	tokens []Token
-	copied int            // src[copied:at] is text that is not yet in tokens
-	words  [memory]string // the words before, the last one first, as written; "" before the start of a sentence
-	begins bool           // words[0] starts a sentence
-	quote  bool           // inside double quotes
-	demand Case           // what was demanded of the last date or ordinal
-	loud   bool           // the text is in capitals
-	last   Token          // the token before the position, nil if there are words in between
-	chunk  chunk
-	angle  int // position of the ">" that ends the <name> before
+	src       string
+	at        int // position in src
+	tokens    []Token
+	copied    int            // src[copied:at] is text that is not yet in tokens
+	words     [memory]string // the words before, the last one first, as written; "" before the start of a sentence
+	begins    bool           // words[0] starts a sentence
+	quote     bool           // inside double quotes
+	demand    Case           // what was demanded of the last date or ordinal
+	loud      bool           // the text is in capitals
+	last      Token          // the token before the position, nil if there are words in between
+	chunk     chunk
+	isMinutes bool // the last lone "m" was minutes
+	angle     int  // position of the ">" that ends the <name> before
 }
 
 // Tokens returns the tokens of a text. It takes a time linear in its length.

@@ -28,13 +28,16 @@ func (s *scanner) sign(c rune) bool {
 			return true
 		}
 	case '"':
+		if s.arc() {
+			return s.take(Sign{"arc seconds"}, 1)
+		}
 		if _, ok := s.last.(Size); ok && !s.quote && s.glued() {
 			return s.takeInner(Word{s.signs["inch"]}, 1)
 		}
 	case '.':
 		return isLetter(after) && before == ' ' && s.take(Sign{"."}, 1) // .NET
 	case '!':
-		return after == '=' && s.take(Sign{"≠"}, len("!="))
+		return s.exclamation(before, after)
 	case '$':
 		if isLetter(after) || s.prompt(before, after) {
 			return s.take(Sign{"$ name"}, 1)
@@ -48,6 +51,14 @@ func (s *scanner) sign(c rune) bool {
 		return s.take(Sign{string(c)}, size)
 	}
 	return c >= 0x80 && s.picture(c) || named && s.take(Sign{string(c)}, size)
+}
+
+// exclamation recognises 5! = 120 and a != b.
+func (s *scanner) exclamation(before, after rune) bool {
+	if after == '=' {
+		return s.take(Sign{"≠"}, len("!="))
+	}
+	return IsDigit(before) && strings.ContainsRune("=+*/×÷", first(s.next(1)+" ")) && s.take(Sign{"n!"}, 1)
 }
 
 // prompt reports whether a dollar sign is the prompt of a shell.
@@ -104,6 +115,9 @@ func (s *scanner) countdown() bool { return s.before(0) == "T" }
 // ranged reports whether a dash is the "to" between two days, months or letters:
 // Mon-Fri, Jan–Mar, A-D.
 func (s *scanner) ranged(c, before, after rune, size int) bool {
+	if c != '−' && before == ' ' && after == ' ' && s.dates(s.next(size)) {
+		return true
+	}
 	if c == '−' || !isLetter(after) {
 		return false
 	}
@@ -120,11 +134,24 @@ func (s *scanner) ranged(c, before, after rune, size int) bool {
 		return s.PointOrdinal && len(token(s.rest(size))) == 1
 	}
 	before0, word := s.before(0), token(s.rest(size))
+	if before0 == "M" && word == "F" { // Monday to Friday
+		return true
+	}
 	if len(before0) == 1 && len(word) == 1 && isLetter(before) && unicode.IsUpper(before) == unicode.IsUpper(after) && before < after && s.before(1) != "" {
 		return true
 	}
 	_, day := s.weekdays[strings.ToLower(before0)]
 	return (day || s.months[strings.ToLower(before0)] > 0) && s.short(word) && capital(word) && before != ' '
+}
+
+// dates reports whether a date or weekday stands before and another one, text,
+// after a dash.
+func (s *scanner) dates(text string) bool {
+	month := token(text + " ")
+	_, date := s.last.(Date)
+	_, weekday := s.last.(Weekday)
+	_, day := s.weekdays[strings.ToLower(month)]
+	return weekday && day && capital(month) || date && s.months[strings.ToLower(month)] > 0 && startsWithDigit(strings.TrimLeft(text[len(month):], ". "))
 }
 
 // measured reports whether a word that ends with last is part of a quantity or a
@@ -171,7 +198,7 @@ func (s *scanner) operator(c, before, after rune) bool {
 	case '/':
 		return s.slash(before, after)
 	case '\'':
-		return false
+		return s.arc() && s.take(Sign{"arc minutes"}, 1)
 	}
 	return s.take(Sign{string(c)}, 1)
 }
@@ -185,6 +212,12 @@ func (s *scanner) bracket(before rune) bool {
 		return true
 	}
 	return s.at > 0 && s.at == s.angle
+}
+
+// arc reports whether the sign is that of minutes or seconds behind degrees:
+// 48° 12' 30".
+func (s *scanner) arc() bool {
+	return s.glued() && allDigits(s.before(0)) && (strings.HasSuffix(s.before(1), "°") || s.before(1) == "'" && strings.HasSuffix(s.before(3), "°"))
 }
 
 // comparison recognises a sign of two characters.
@@ -247,6 +280,10 @@ func (s *scanner) slash(before, after rune) bool {
 	word := token(s.rest(1))
 	base := strings.TrimRight(word, "²³")
 	_, _, unit := s.Unit(base)
+	_, clock := s.last.(Clock)
+	if (clock || s.operand()) && before == ' ' && (s.Is(Period, word) || unit) {
+		return s.take(Per{base, power(word[len(base):])}, 1+len(word)) // 5:30 /km
+	}
 	if isLetter(after) && !IsWord(before) && before != '.' && before != ')' && s.path() {
 		return true
 	}

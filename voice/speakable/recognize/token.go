@@ -84,6 +84,7 @@ type (
 		Whole    string
 		Num, Den int
 		Unit     Unit
+		Compound bool   // it stands before a noun: 3½" floppy
 		Noun     string // the word after it, in languages that inflect
 		Case     Case
 	}
@@ -255,4 +256,5 @@ const (
 	Plain             // 24/7
 	And               // a 12-8 record
 	By                // 6 x 7
+	Share             // split it 60/40
 )

@@ -3,12 +3,13 @@ package recognize
 import (
 	"regexp"
 	"strings"
+	"unicode"
 )
 
 // dateRules returns the rules of dates that start with a digit.
 func dateRules() []rule {
 	return []rule{
-		{"ISO date", "-/", regexp.MustCompile(`^(\d{4})[-/](\d\d)[-/](\d\d)(?:(?:T|,? )(\d\d):(\d\d)(?::\d\d(?:[.,]\d+)?)?(Z)?\b)?`), whole((*scanner).isoDate)},
+		{"ISO date", "-/", regexp.MustCompile(`^(\d{4})[-/](\d\d)[-/](\d\d)(?:(?:T|,? )(\d\d):(\d\d)(?::(\d\d)(?:[.,]\d+)?)?(Z)?\b)?`), whole((*scanner).isoDate)},
 		{"numeric date", "/", regexp.MustCompile(`^(\d{1,2})/(\d{1,2})/(\d{4}|\d{2})`), whole(func(s *scanner, m []string) Token {
 			month, day := m[1], m[2]
 			if !s.MonthFirst {
@@ -40,11 +41,11 @@ func (s *scanner) isoDate(m []string) Token {
 		return nil
 	}
 	if m[4] != "" {
-		c, ok := clock(m[4], m[5], "", 0).(Clock)
+		c, ok := clock(m[4], m[5], strings.Trim(m[6], "0"), 0).(Clock)
 		if !ok {
 			return nil
 		}
-		d.Clock, d.UTC = &c, m[6] != ""
+		d.Clock, d.UTC = &c, m[7] != ""
 	}
 	return d
 }
@@ -236,7 +237,7 @@ func (s *scanner) clockTime(m []string) (Token, int) {
 	if s.PointOrdinal && m[4]+m[5] != "" { // 19:30 am Bahnhof
 		n, c.Half = strings.IndexFunc(m[0], func(r rune) bool { return !IsDigit(r) && r != ':' }), 0
 	}
-	if strings.HasPrefix(s.rest(n), ":") {
+	if after := s.rest(n); strings.HasPrefix(after, ":") && startsWithDigit(after[1:]) {
 		return nil, 0
 	}
 	return c, n
@@ -268,14 +269,22 @@ func (s *scanner) weekdayShort(word string, n int) bool {
 	if !ok || !capital(word) || len(word) > 5 || strings.HasPrefix(s.rest(len(word)), "'") || s.loud && s.Is(NameDay, word) {
 		return false
 	}
-	if s.Is(NameDay, word) && !s.calendar(n) {
+	labels := strings.HasPrefix(s.rest(n), ":") && !s.PointOrdinal // Sat: soup
+	if s.Is(NameDay, word) && !labels && !s.calendar(n) && !s.pointedDay(word, n) {
 		return false
 	}
-	if n > len(word) && s.short(s.nextWord(n)) {
+	if n > len(word) && (s.short(s.nextWord(n)) || s.pointedDay(word, n)) {
 		s.takeInner(Weekday{day}, n)
 		return true
 	}
 	return s.take(Weekday{day}, n)
+}
+
+// pointedDay reports whether a short form of n bytes with its point stands before
+// a word that does not start a sentence: Sat. closed.
+func (s *scanner) pointedDay(word string, n int) bool {
+	after := s.nextWord(n)
+	return n > len(word) && after != "" && (unicode.IsLower(first(after)) || s.Is(DateAfter, after))
 }
 
 // monthShort recognises a month's short form.

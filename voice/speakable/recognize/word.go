@@ -195,9 +195,11 @@ func (s *scanner) meets(a abbreviation, word string, point bool, n int) bool {
 		return false
 	case a.number && !startsWithDigit(after) && !strings.HasPrefix(after, "#"), a.afterNumber && !s.afterNumber():
 		return false
+	case a.next != "" && s.nextWord(n) != a.next:
+		return false
 	case a.year && !fourDigits.MatchString(after):
 		return false
-	case a.number && strings.EqualFold(word, "no") && s.refused():
+	case a.number && strings.EqualFold(word, "no") && s.refused(capital(word)):
 		return false
 	case a.name && !capital(after) && s.nextWord(n) != "and" && !strings.HasPrefix(after, "/") && !strings.HasPrefix(after, "&"):
 		return false
@@ -219,10 +221,11 @@ func (s *scanner) afterNumber() bool {
 	return startsWithDigit(s.before(0))
 }
 
-// refused reports whether "no." is the word and not "number".
-func (s *scanner) refused() bool {
+// refused reports whether "no.", or with a capital "No.", is the word and not
+// "number": "we are No. 1" is none, "the answer is No." is.
+func (s *scanner) refused(capital bool) bool {
 	if s.before(0) != "" {
-		return s.Is(Refusal, s.before(0))
+		return s.Is(Refusal, s.before(0)) && (!capital || !s.Is(Filler, s.before(0)) || s.Is(Refusal, s.before(1)))
 	}
 	return strings.ContainsAny(s.src[max(0, s.at-3):s.at], "?!.")
 }
@@ -240,7 +243,7 @@ func (s *scanner) calendarWord(word string) bool {
 func (s *scanner) homograph(word string) bool {
 	after := s.nextWord(len(word))
 	for _, h := range s.homographs[strings.ToLower(word)] {
-		if h.matches(s.before(0), after) || startsWithDigit(after) && h.matches(s.before(0), "0") {
+		if h.matches(s.before(0), after, s.before(1)) || startsWithDigit(after) && h.matches(s.before(0), "0", s.before(1)) {
 			say := h.say
 			if capital(word) && s.before(0) == "" {
 				say = strings.ToUpper(say[:1]) + say[1:]
@@ -251,8 +254,9 @@ func (s *scanner) homograph(word string) bool {
 	return false
 }
 
-// matches reports whether a homograph has this pronunciation between two words.
-func (h homograph) matches(before, after string) bool {
+// matches reports whether a homograph has this pronunciation between two words;
+// earlier is the word before these.
+func (h homograph) matches(before, after, earlier string) bool {
 	in := func(list []string, word string) bool {
 		if word == "" {
 			word = "^"
@@ -264,7 +268,7 @@ func (h homograph) matches(before, after string) bool {
 		}
 		return false
 	}
-	return (len(h.before) == 0 || in(h.before, before)) && (len(h.after) == 0 || in(h.after, after)) && !in(h.not, before)
+	return (len(h.before) == 0 || in(h.before, before) || in(h.before, earlier+"_"+before)) && (len(h.after) == 0 || in(h.after, after)) && !in(h.not, before)
 }
 
 // capitals recognises function words and acronyms in capitals.
@@ -290,7 +294,7 @@ func (s *scanner) capitals(word string) bool {
 func (s *scanner) letter(word string) bool {
 	if word == "a" {
 		c := first(s.next(1))
-		return c != 0 && strings.ContainsRune("*=≠<>+²³^", c) && s.take(Letters{"A"}, 1)
+		return c != 0 && (strings.ContainsRune("*=≠<>+²³^", c) || strings.HasPrefix(s.next(1), "!=")) && s.take(Letters{"A"}, 1)
 	}
 	if word != "A" {
 		return false
@@ -339,7 +343,8 @@ func (s *scanner) unitWord(word string) bool {
 	default:
 		return false
 	}
-	if _, _, ok := s.Unit(word); !ok || len(word) < 2 || s.previous() != ' ' {
+	_, size := s.last.(Size)
+	if _, _, ok := s.Unit(word); !ok || len(word) < 2 && (word != "m" || !size) || s.previous() != ' ' {
 		return false
 	}
 	if per := perWord.FindString(s.rest(len(word))); per != "" {
@@ -375,7 +380,7 @@ func (s *scanner) between(word string) bool {
 	q, angle := s.last.(Quantity)
 	road := s.Is(Highway, s.before(1)) || s.Is(Highway, strings.TrimRight(s.before(0), "0123456789- "))
 	switch {
-	case number && (road || capital(after) && len(after) > 1), angle && q.Unit.Symbol == "°", road,
+	case number && (road || capital(after) && len(after) > 1 || s.named(n)), angle && q.Unit.Symbol == "°", s.before(0) == "'", s.before(0) == `"`, road,
 		len(word) == 2 && strings.EqualFold(after, "corner"):
 		if n > len(word) && s.endsSentence(n, false) && after == "" {
 			n = len(word)
@@ -427,7 +432,7 @@ func (s *scanner) roman(word string) bool {
 			return s.take(Ordinal{N: n, Article: true}, len(word)+1)
 		}
 		return s.take(Ordinal{N: n, Article: true}, len(word))
-	case s.Is(Chapter, before) && capital(before), len(word) > 1 && capital(before) && !s.loud && strings.ToUpper(before) != before, (word == "II" || word == "III") && !s.loud:
+	case s.Is(Chapter, before) && capital(before), len(word) > 1 && capital(before) && !s.Is(Determiner, before) && !s.loud && strings.ToUpper(before) != before, (word == "II" || word == "III") && !s.loud:
 		return s.take(Number{Whole: itoa(n), Grouped: true}, len(word))
 	case len(word) > 1 && s.calm(len(word)):
 		return s.take(Letters{word}, len(word)) // an IV; espeak-ng says "roman four"
