@@ -142,7 +142,7 @@ type resourceLimit struct {
 func newProgram(fd int, argv, env []string) (*program, error) {
 	calls := filter(fd)
 	p := &program{
-		fd:    uintptr(fd), //nolint:gosec // a descriptor is not negative
+		fd:    uintptr(fd),
 		name:  new(byte),
 		calls: unix.SockFprog{Len: uint16(len(calls)), Filter: &calls[0]}, //nolint:gosec // the kernel's limit is lower
 		limits: []resourceLimit{
