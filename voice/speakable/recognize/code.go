@@ -152,7 +152,7 @@ func (s *scanner) dashed(m []string) Token {
 		return nil
 	case s.Is(Carrier, s.before(0)):
 		return Identifier{Runs: groups, Paired: true}
-	case s.coded() && len(groups) > 2 && len(m[0]) >= 2*len(groups) && !slices.ContainsFunc(groups, func(group string) bool { return len(group) > 2 || group[0] == '0' }):
+	case s.nears(Lock) && len(groups) > 2 && !slices.ContainsFunc(groups, func(group string) bool { return len(group) > 2 || group[0] == '0' }):
 		return Identifier{Runs: groups} // the numbers of a combination lock
 	case s.coded(), s.previous() == '#':
 		return Digits{Groups: groups}

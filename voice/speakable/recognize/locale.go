@@ -62,6 +62,7 @@ const (
 	DateBefore               // 11/22 after it is a date
 	DateAfter                // … before it
 	Code                     // digits after it are spelled
+	Lock                     // groups of digits after it are numbers
 	Refusal                  // "no." after it is the word "no"
 	Filler                   // between a Code and its digits
 	Dialled                  // a short number before it is a telephone number
@@ -102,7 +103,7 @@ const (
 func roleNames() [numRoles]string {
 	return [numRoles]string{
 		"minutes", "minutes-after", "metres", "metres-after", "time", "elapsed", "seat", "boarding", "occupant", "whereabouts", "state", "thermal", "scale", "space", "electric", "compound", "determiner", "extent",
-		"part", "parts", "portion", "pressure", "date-before", "date-after", "code", "refusal", "filler", "dialled", "carrier", "owner",
+		"part", "parts", "portion", "pressure", "date-before", "date-after", "code", "lock", "refusal", "filler", "dialled", "carrier", "owner",
 		"period", "note", "ruler", "chapter", "saintly", "starter", "lower", "spelled", "calm", "joiner", "countable", "moment", "zone", "top-level", "highway",
 		"name-day", "weak-before", "article-before", "dative-before", "dative-article", "about", "ranked", "year-before", "feminine", "masculine",
 		"neuter",
