@@ -118,22 +118,47 @@ func checkPages(path string) error {
 	case err != nil:
 		return fmt.Errorf("%w: %w", ErrCorrupt, err)
 	}
-	defer db.Close() //nolint:errcheck // it was only read
-	return db.View(func(tx *bolt.Tx) error {
-		var wrong []error
-		for err := range tx.Check() { // to its end: it reads in a goroutine of its own
-			wrong = append(wrong, err)
+	tx, err := db.Begin(false)
+	if err != nil {
+		return errors.Join(err, db.Close())
+	}
+	if err := pageErrors(tx); err != nil {
+		return err // of a damaged store nothing is closed: Check's goroutine may still read it
+	}
+	err = checkSchema(tx)
+	return errors.Join(err, tx.Rollback(), db.Close())
+}
+
+// maxPageErrors is the number of errors after which a check ends: in a tree with a
+// cycle there is no last one.
+const maxPageErrors = 1000
+
+// pageErrors returns an error if a page of the store is damaged.
+func pageErrors(tx *bolt.Tx) error {
+	var first error
+	n := 0
+	for err := range tx.Check() { // it reads in a goroutine of its own
+		if first == nil {
+			first = err
 		}
-		if len(wrong) > 0 {
-			return fmt.Errorf("%w: %d errors, the first: %w", ErrCorrupt, len(wrong), wrong[0])
+		if n++; n == maxPageErrors {
+			break
 		}
-		at := schema(tx)
-		if at > uint64(len(migrations)) {
-			return fmt.Errorf("%w: its schema is %d, this version supports up to %d", ErrNewer, at, len(migrations))
-		}
-		if at == 0 && tx.Bucket(metaBucket) != nil {
-			return fmt.Errorf("%w: it has no schema", ErrCorrupt)
-		}
-		return nil
-	})
+	}
+	if first != nil {
+		return fmt.Errorf("%w: %d errors, the first: %w", ErrCorrupt, n, first)
+	}
+	return nil
+}
+
+// checkSchema returns [ErrNewer] or [ErrCorrupt] if the schema is not supported.
+func checkSchema(tx *bolt.Tx) error {
+	at := schema(tx)
+	if at > uint64(len(migrations)) {
+		return fmt.Errorf("%w: its schema is %d, this version supports up to %d", ErrNewer, at, len(migrations))
+	}
+	if at == 0 && tx.Bucket(metaBucket) != nil {
+		return fmt.Errorf("%w: it has no schema", ErrCorrupt)
+	}
+	return nil
 }

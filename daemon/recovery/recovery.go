@@ -15,6 +15,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"syscall"
 	"time"
@@ -67,6 +68,9 @@ func CheckInChild(ctx context.Context, path string) error {
 	defer stop()
 	cmd := exec.CommandContext(ctx, "/proc/self/exe", CheckCommand, path) //nolint:gosec // this program
 	cmd.Args[0] = "pressbox"
+	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL} // sent when the thread ends
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
 	cmd.Env = append(os.Environ(), "GOTRACEBACK=none")
 	out, err := cmd.CombinedOutput()
 	if err == nil {

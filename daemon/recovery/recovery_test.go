@@ -2,9 +2,11 @@ package recovery
 
 import (
 	"bytes"
+	"compress/gzip"
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"log/slog"
 	"os"
@@ -177,5 +179,19 @@ func TestUntilBackup(t *testing.T) {
 		if got := untilBackup(dir, now); got != want {
 			t.Errorf("%v after the last backup: %v, want %v", age, got, want)
 		}
+	}
+}
+
+// A page of cyclic.db refers to a page above it, so that the check of its pages has no
+// end. It is a state of TestPowerCut_syncsIgnored.
+func TestCheckInChild_cyclicPages(t *testing.T) {
+	t.Parallel()
+	file := check.Must(os.Open("testdata/cyclic.db.gz"))(t)
+	defer check.Close(t, file)
+	unpacked := check.Must(gzip.NewReader(file))(t)
+	path := filepath.Join(t.TempDir(), "pressbox.db")
+	check.NoError(t, os.WriteFile(path, check.Must(io.ReadAll(unpacked))(t), 0o600))
+	if err := CheckInChild(t.Context(), path); !errors.Is(err, store.ErrCorrupt) {
+		t.Errorf("%v, want %v", err, store.ErrCorrupt)
 	}
 }
