@@ -59,7 +59,9 @@ func TestPage_firstLoad(t *testing.T) {
 		anna.await(canCall)
 		return "/games/" + id
 	}
-	finished, active := start(), start()
+	finished := start()
+	anna.playTo(`document.querySelectorAll(".half li").length > 5`) // without a play it would not count
+	active := start()
 	anna.playTo(`document.querySelectorAll(".half li").length > 5`)
 	if status := anna.status("POST", "/api"+finished+"/concede"); status != 200 {
 		t.Fatalf("concede: status %d", status)

@@ -116,7 +116,7 @@ func TestCallback_explainsEachError(t *testing.T) {
 }
 
 // An announcement is sent once, appears in each browser's queue, can be heard
-// before and cancelled after. A violation is shown at its field.
+// and read in words before and cancelled after. A violation is shown at its field.
 func TestAnnouncements_previewQueueCancel(t *testing.T) {
 	t.Parallel()
 	s := newServer(t)
@@ -126,7 +126,9 @@ func TestAnnouncements_previewQueueCancel(t *testing.T) {
 		tab.says(".link-state", "Live")
 	}
 	b.await(`document.querySelectorAll("#voice option").length > 1`)
-	b.do(chromedp.SendKeys("#message", "Dinner is ready."))
+	b.do(chromedp.SendKeys("#message", "Dinner in 5m."))
+	b.pressNamed("Show as spoken")
+	b.says("#shown", "Dinner in five minutes.")
 	b.is(`(() => {
 		const button = document.querySelector("button[aria-pressed]");
 		window.labels = []; // all labels of the button, as a second of speech may be over before the test looks
@@ -137,8 +139,8 @@ func TestAnnouncements_previewQueueCancel(t *testing.T) {
 	b.says(`button[aria-pressed]`, "Preview")
 	b.press("main form .primary")
 	b.says("[role=status]", "to the queue")
-	b.says(".stubs li", "Dinner is ready.")
-	other.says(".stubs li", "Dinner is ready.")
+	b.says(".stubs li", "Dinner in 5m.")
+	other.says(".stubs li", "Dinner in 5m.")
 	if n := other.count(".stubs li"); n != 1 {
 		t.Errorf("it is in the queue %d times", n)
 	}
@@ -150,7 +152,7 @@ func TestAnnouncements_previewQueueCancel(t *testing.T) {
 	}
 	b.looks("announcements")
 	other.press(".stubs li button")
-	b.says(".ledger li", "Dinner is ready.")
+	b.says(".ledger li", "Dinner in 5m.")
 	b.says(".ledger .tag", "cancelled")
 }
 
