@@ -17,7 +17,7 @@ func withGerman(tb testing.TB, dir string) {
 
 func TestSpeak_german(t *testing.T) {
 	h := start(t, nil, withBundled, withGerman)
-	awaitCalibrated(t, h, bundled)
+	awaitCalibrated(t, h, bundled, "de")
 	const (
 		notice = "Der Trockner ist in 1 Std. fertig. Der Klempner kommt am 3.5. zum 2. Mal und bekommt 1 € und 1 kg Mehl, d. h. nicht viel."
 		words  = "Der Trockner ist in einer Stunde fertig. Der Klempner kommt am dritten Mai zum zweiten Mal und bekommt ein Euro und ein Kilogramm Mehl, das heißt nicht viel."
