@@ -142,15 +142,8 @@ func addressSign(c rune) string {
 func (s *Sayer) address(a string) string {
 	var spoken []string
 	hex := strings.Contains(a, "::")
-	for a != "" {
-		c, size := utf8.DecodeRuneInString(a)
-		if n := strings.IndexFunc(a, func(c rune) bool { return !recognize.IsWord(c) }); n > 0 {
-			size = n
-		} else if n < 0 {
-			size = len(a)
-		}
-		part := a[:size]
-		a = a[size:]
+	for part := range recognize.AddressParts(a) {
+		c, _ := utf8.DecodeRuneInString(part)
 		switch name := addressSign(c); {
 		case name != "":
 			part = name

@@ -89,15 +89,8 @@ func signName(sign rune) string {
 // address says an address: example Punkt D E Schrägstrich hilfe.
 func (s *Sayer) address(a string) string {
 	var spoken []string
-	for a != "" {
-		c, size := utf8.DecodeRuneInString(a)
-		if n := strings.IndexFunc(a, func(c rune) bool { return !recognize.IsWord(c) }); n > 0 {
-			size = n
-		} else if n < 0 {
-			size = len(a)
-		}
-		part := a[:size]
-		a = a[size:]
+	for part := range recognize.AddressParts(a) {
+		c, _ := utf8.DecodeRuneInString(part)
 		switch name := signName(c); {
 		case name != "":
 			part = name

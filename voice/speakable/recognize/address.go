@@ -1,6 +1,7 @@
 package recognize
 
 import (
+	"iter"
 	"net/url"
 	"regexp"
 	"strings"
@@ -143,4 +144,16 @@ func (s *scanner) chunkRest() (string, bool) {
 	}
 	s.chunk.tries++
 	return s.src[s.at:s.chunk.end], s.chunk.tries <= chunkTries
+}
+
+// AddressParts yields the words of an address and the single signs between them.
+func AddressParts(a string) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		for a != "" {
+			part := token(a)
+			if a = a[len(part):]; !yield(part) {
+				return
+			}
+		}
+	}
 }

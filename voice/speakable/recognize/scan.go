@@ -82,7 +82,7 @@ func (s *scanner) flush() {
 func (s *scanner) take(t Token, n int) bool {
 	s.flush()
 	written := s.src[s.at : s.at+n]
-	point := n > 1 && written[n-1] == '.' && s.endsSentence(n, s.pointed(t))
+	point := n > 1 && written[n-1] == '.' && s.endsSentence(n, s.pointed(t)) && !s.zoned(t, n)
 	t = s.inflected(t, n)
 	s.tokens = append(s.tokens, t)
 	s.at += n
@@ -109,6 +109,14 @@ func (s *scanner) pointed(t Token) bool {
 		return s.PointOrdinal
 	}
 	return false
+}
+
+// zoned reports whether a time of n bytes stands before what may be its zone: 7 p.m.
+// EST.
+func (s *scanner) zoned(t Token, n int) bool {
+	word := s.nextWord(n)
+	_, time := t.(Clock)
+	return time && len(word) > 1 && strings.ToUpper(word) == word
 }
 
 // joining reports whether a sign joins two tokens of one kind.
@@ -249,8 +257,7 @@ func (s *scanner) endsSentence(n int, strict bool) bool {
 	if text == "" || text[0] == '\n' {
 		return true
 	}
-	c, size := utf8.DecodeRuneInString(text)
-	if !unicode.IsUpper(c) {
+	if c, _ := utf8.DecodeRuneInString(text); !unicode.IsUpper(c) {
 		return false
 	}
 	if strict {
@@ -259,8 +266,7 @@ func (s *scanner) endsSentence(n int, strict bool) bool {
 	if word := token(text); len(word) == 1 && word != "I" && word != "A" {
 		return false
 	}
-	second, _ := utf8.DecodeRuneInString(text[size:])
-	return !unicode.IsUpper(second)
+	return true
 }
 
 // loud reports whether a text is a sentence in capitals: at least two words of
