@@ -113,7 +113,7 @@ func newMinimum(b *testing.B, a *app) *minimum {
 	recorder := &firstInput{Model: loaded, to: m}
 	recording := *v
 	recording.Model = recorder
-	for _, err := range recording.Speak(b.Context(), twelveWords, a.Config.DefaultRate) {
+	for _, err := range recording.Speak(b.Context(), twelveWords, a.Config.DefaultRate, 0) {
 		check.NoError(b, err)
 		return m
 	}

@@ -15,7 +15,6 @@ import (
 
 	bolt "go.etcd.io/bbolt"
 
-	"pressbox/audio"
 	"pressbox/check"
 	"pressbox/store"
 	"pressbox/voice/announce"
@@ -123,8 +122,8 @@ type silent struct{}
 
 func (silent) Voice(string) (string, error) { return "en_US-pressbox-medium", nil }
 
-func (silent) Speak(context.Context, string, string, int) iter.Seq2[audio.Clip, error] {
-	return func(func(audio.Clip, error) bool) {}
+func (silent) Speak(context.Context, announce.Utterance) iter.Seq2[announce.Clip, error] {
+	return func(func(announce.Clip, error) bool) {}
 }
 
 // A baseline is a bbolt file without a store.

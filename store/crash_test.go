@@ -128,10 +128,10 @@ type numbers struct{}
 
 func (numbers) Voice(string) (string, error) { return "anna", nil }
 
-func (numbers) Speak(_ context.Context, _, message string, _ int) iter.Seq2[audio.Clip, error] {
-	return func(yield func(audio.Clip, error) bool) {
-		number, err := strconv.Atoi(message)
-		clip := audio.Clip{Rate: number}
+func (numbers) Speak(_ context.Context, u announce.Utterance) iter.Seq2[announce.Clip, error] {
+	return func(yield func(announce.Clip, error) bool) {
+		number, err := strconv.Atoi(u.Message)
+		clip := announce.Clip{Clip: audio.Clip{Rate: number}}
 		for range 2 {
 			if !yield(clip, err) {
 				return
@@ -143,7 +143,7 @@ func (numbers) Speak(_ context.Context, _, message string, _ int) iter.Seq2[audi
 // logSink is a sink that logs what it plays.
 type logSink struct{ log *os.File }
 
-func (l logSink) Play(ctx context.Context, clips <-chan audio.Clip) error {
+func (l logSink) Play(ctx context.Context, clips <-chan audio.Clip) (played time.Duration, err error) {
 	number := 0
 	for {
 		select {
@@ -151,13 +151,13 @@ func (l logSink) Play(ctx context.Context, clips <-chan audio.Clip) error {
 			switch {
 			case !ok:
 				fmt.Fprintln(l.log, "played", number)
-				return nil
+				return 0, nil
 			case number == 0:
 				number = clip.Rate
 				fmt.Fprintln(l.log, "started", number)
 			}
 		case <-ctx.Done():
-			return ctx.Err()
+			return 0, ctx.Err()
 		}
 	}
 }

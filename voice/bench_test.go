@@ -80,7 +80,7 @@ func BenchmarkFirstClip(b *testing.B) {
 	const twelve = "Dinner is ready in the kitchen, please come and wash your hands."
 	first := func(text string) time.Duration {
 		begun := time.Now()
-		for _, err := range v.Speak(b.Context(), text, 170) {
+		for _, err := range v.Speak(b.Context(), text, 170, 0) {
 			check.NoError(b, err)
 			break
 		}

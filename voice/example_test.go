@@ -29,7 +29,7 @@ func ExampleVoice_Speak() {
 		return
 	}
 	v := voice.Voice{Config: config, Phonemizer: fixedPhonemizer("ab"), Model: fixedModel{}}
-	for clip, err := range v.Speak(context.Background(), "Dinner is ready. Come down.", 170) {
+	for clip, err := range v.Speak(context.Background(), "Dinner is ready. Come down.", 170, 0) {
 		if err != nil {
 			fmt.Println(err)
 			return

@@ -7,7 +7,6 @@ import (
 	"strings"
 	"testing"
 
-	"pressbox/audio"
 	"pressbox/check"
 	"pressbox/voice"
 	"pressbox/voice/voicetest"
@@ -51,7 +50,7 @@ func calibrated(tb testing.TB) *voice.Voice {
 }
 
 // seconds returns the time from the first to the last audible sample.
-func seconds(clips []audio.Clip) float64 {
+func seconds(clips []voice.Clip) float64 {
 	at, first, last := 0, -1, 0
 	for _, c := range clips {
 		for _, s := range c.Samples {

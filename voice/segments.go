@@ -64,6 +64,21 @@ func newClauses(text string) clauses {
 	return s
 }
 
+// from returns the clauses from a sentence on, or from the last one if there are
+// fewer, and the number of the first sentence that is left.
+func (s clauses) from(sentence int) (rest clauses, first int) {
+	for i := 0; first < sentence && i < len(s)-1; i++ {
+		if s[i].ends() {
+			first++
+			rest = s[i+1:]
+		}
+	}
+	if first == 0 {
+		rest = s
+	}
+	return rest, first
+}
+
 // addRaw adds phonemes unchanged, after the text before.
 func (s *clauses) addRaw(phonemes, before string) {
 	phonemes = strings.TrimSpace(phonemes)
@@ -197,18 +212,21 @@ func offset(text string, n int) int {
 type segment struct {
 	clauses     []clause
 	pauseBefore bool // it starts a sentence other than the first
+	sentence    int  // that it belongs to, from 0
 }
 
 // segments yields the segments in order.
 func (s clauses) segments() iter.Seq[segment] {
 	return func(yield func(segment) bool) {
-		pause, budget := false, firstSegment
+		pause, budget, sentence := false, firstSegment, 0
 		for len(s) > 0 {
 			n, size := s.next(budget)
-			if !yield(segment{clauses: s[:n], pauseBefore: pause}) {
+			if !yield(segment{clauses: s[:n], pauseBefore: pause, sentence: sentence}) {
 				return
 			}
-			pause = s[n-1].ends()
+			if pause = s[n-1].ends(); pause {
+				sentence++
+			}
 			s = s[n:]
 			budget = min(max(secondSegment, 2*size), maxSegment)
 		}

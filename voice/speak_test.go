@@ -55,10 +55,10 @@ func sineVoice(tb testing.TB, p voice.Phonemizer) (*voice.Voice, *sineModel) {
 	return &voice.Voice{Config: voicetest.Config(tb, voicetest.Bundled), Phonemizer: p, Model: h}, h
 }
 
-func speak(tb testing.TB, v *voice.Voice, text string, rate int) []audio.Clip {
+func speak(tb testing.TB, v *voice.Voice, text string, rate int) []voice.Clip {
 	tb.Helper()
-	var clips []audio.Clip
-	for clip, err := range v.Speak(tb.Context(), text, rate) {
+	var clips []voice.Clip
+	for clip, err := range v.Speak(tb.Context(), text, rate, 0) {
 		if err != nil {
 			tb.Fatalf("speak %q: %v", text, err)
 		}
@@ -169,7 +169,7 @@ func TestSpeak_messageWithoutSpeech(t *testing.T) {
 	t.Parallel()
 	v, h := sineVoice(t, voicetest.Espeak(t))
 	for _, text := range []string{"", "?!", "...", "[[ ]]", "[[.]]"} {
-		for clip, err := range v.Speak(t.Context(), text, 170) {
+		for clip, err := range v.Speak(t.Context(), text, 170, 0) {
 			if !errors.Is(err, voice.ErrNoSpeech) || clip.Samples != nil {
 				t.Errorf("%q: %v, %d samples", text, err, len(clip.Samples))
 			}
@@ -210,6 +210,42 @@ func TestSpeak_exactPauses(t *testing.T) {
 	}
 }
 
+// Clips have the numbers of their sentences, and a message can be spoken from any of
+// its sentences on, beginning without a pause.
+func TestSpeak_fromSentence(t *testing.T) {
+	t.Parallel()
+	const text = "One. Two is long, and it has more than one of the clauses that a sentence has, as was said. Is three? [[tuː]] four"
+	v, h := sineVoice(t, &spellingPhonemizer{})
+	for from, want := range map[int][]int{
+		0: {0, 1, 1, 1, 2, 2, 3, 3}, 1: {1, 1, 2, 2, 3, 3}, 2: {2, 3, 3}, 3: {3}, 4: {3}, 100: {3}, -1: {0, 1, 1, 1, 2, 2, 3, 3},
+	} {
+		h.inputs = nil
+		var got []int
+		for clip, err := range v.Speak(t.Context(), text, 170, from) {
+			check.NoError(t, err)
+			if len(got) == 0 && clip.Samples[100] == 0 {
+				t.Errorf("from %d: it begins with a pause", from)
+			}
+			got = append(got, clip.Sentence)
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("from sentence %d the clips are of sentences %v, want %v", from, got, want)
+		}
+	}
+}
+
+// What is left of a message that was spoken in part need not have speech.
+func TestSpeak_restWithoutSpeech(t *testing.T) {
+	t.Parallel()
+	v, h := sineVoice(t, fixedPhonemizer(""))
+	for _, err := range v.Speak(t.Context(), "One. Ж!", 170, 1) {
+		t.Errorf("%v, want no clip and no error", err)
+	}
+	if len(h.inputs) != 0 {
+		t.Errorf("the model was run with %v", h.inputs)
+	}
+}
+
 // The first clip is available after one run of the model and at most two clauses of
 // phonemes, however long the message is.
 func TestSpeak_synthesisesOnDemand(t *testing.T) {
@@ -218,7 +254,7 @@ func TestSpeak_synthesisesOnDemand(t *testing.T) {
 	v, h := sineVoice(t, p)
 	text := "Dinner is ready in the kitchen, please come and wash your hands. " + strings.Repeat("There is more to say, and then some. ", 70)
 	n := 0
-	for _, err := range v.Speak(t.Context(), text, 170) {
+	for _, err := range v.Speak(t.Context(), text, 170, 0) {
 		check.NoError(t, err)
 		if n++; n == 1 && (p.calls.Load() > 2 || len(h.inputs) != 1) {
 			t.Errorf("the first clip came after %d clauses and %d runs", p.calls.Load(), len(h.inputs))
@@ -241,7 +277,7 @@ func TestSpeak_stopsAtFirstError(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	var errs []error
-	for _, err := range v.Speak(ctx, "One. Two. Three.", 170) {
+	for _, err := range v.Speak(ctx, "One. Two. Three.", 170, 0) {
 		errs = append(errs, err)
 		cancel()
 	}
@@ -250,7 +286,7 @@ func TestSpeak_stopsAtFirstError(t *testing.T) {
 	}
 	h.err = errors.New("no memory")
 	n := 0
-	for _, err := range v.Speak(t.Context(), "One. Two.", 170) {
+	for _, err := range v.Speak(t.Context(), "One. Two.", 170, 0) {
 		if n++; n > 1 || !errors.Is(err, h.err) {
 			t.Errorf("clip %d: %v, want %v", n, err, h.err)
 		}
@@ -270,7 +306,7 @@ func TestSpeak_limitsLevel(t *testing.T) {
 	}
 }
 
-func peak(clips []audio.Clip) float64 {
+func peak(clips []voice.Clip) float64 {
 	var p float32
 	for _, c := range clips {
 		for _, s := range c.Samples {
@@ -301,7 +337,7 @@ func FuzzSpeak_espeakOutput(f *testing.F) {
 	f.Fuzz(func(t *testing.T, ipa string) {
 		h := &sineModel{}
 		v := &voice.Voice{Config: config, Phonemizer: fixedPhonemizer(ipa), Model: h}
-		for _, err := range v.Speak(t.Context(), "word", 170) {
+		for _, err := range v.Speak(t.Context(), "word", 170, 0) {
 			if err != nil && !errors.Is(err, voice.ErrNoSpeech) {
 				t.Fatal(err)
 			}

@@ -81,20 +81,28 @@ type Voice struct {
 	OnMissing func(phoneme string)
 }
 
-// Speak yields the clips of a message in order, as they are synthesised: at
-// rate words per minute, levelled by [Calibration.Gain] and audio.Limit, with a
-// [Pause] between sentences. A rate for which the voice cannot be slowed enough
-// is reached by longer pauses between phrases. The caller owns the clips. Speak stops at the
-// first error, which is ctx's if ctx ended.
-func (v *Voice) Speak(ctx context.Context, text string, rate int) iter.Seq2[audio.Clip, error] {
-	return func(yield func(audio.Clip, error) bool) {
-		parts, controller := paced(newClauses(text), v.Calibration.orDefault(), rate)
+// A Clip is a part of the sound of one sentence, or the pause before it.
+type Clip struct {
+	audio.Clip
+	Sentence int // from 0 within the text
+}
+
+// Speak yields the clips of a message from one of its sentences on, in order, as
+// they are synthesised: at rate words per minute, levelled by [Calibration.Gain]
+// and audio.Limit, with a [Pause] between sentences. A rate for which the voice
+// cannot be slowed enough is reached by longer pauses between phrases. The caller
+// owns the clips. If the message has fewer sentences, Speak begins with its last
+// one. It stops at the first error, which is ctx's if ctx ended.
+func (v *Voice) Speak(ctx context.Context, text string, rate, from int) iter.Seq2[Clip, error] {
+	return func(yield func(Clip, error) bool) {
+		rest, from := newClauses(text).from(from)
+		parts, controller := paced(rest, v.Calibration.orDefault(), rate)
 		spoken, pause := false, time.Duration(0) // pause: silence before the next sound
 		for next := range v.encoded(ctx, parts) {
 			pause = max(pause, controller.nextPause(next.segment))
 			samples, err := v.infer(ctx, next, float32(controller.nextScale()))
 			if err != nil {
-				yield(audio.Clip{}, err)
+				yield(Clip{}, err)
 				return
 			}
 			if len(samples) == 0 {
@@ -105,17 +113,18 @@ func (v *Voice) Speak(ctx context.Context, text string, rate int) iter.Seq2[audi
 				pause = 0
 			}
 			controller.advance(next.segment.length(), v.seconds(samples), pause)
-			if pause > 0 && !yield(v.silence(pause), nil) {
+			sentence := from + next.segment.sentence
+			if pause > 0 && !yield(Clip{v.silence(pause), sentence}, nil) {
 				return
 			}
 			audio.Limit(samples, v.Calibration.orDefault().Gain)
-			if !yield(audio.Clip{Rate: v.Config.SampleRate, Samples: samples}, nil) {
+			if !yield(Clip{audio.Clip{Rate: v.Config.SampleRate, Samples: samples}, sentence}, nil) {
 				return
 			}
 			spoken, pause = true, 0
 		}
-		if !spoken {
-			yield(audio.Clip{}, ErrNoSpeech)
+		if !spoken && from == 0 {
+			yield(Clip{}, ErrNoSpeech)
 		}
 	}
 }

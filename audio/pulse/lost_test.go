@@ -96,14 +96,14 @@ func TestPlay_withoutServer(t *testing.T) {
 	check.Run(t, sink.Run)
 	pulsetest.Retry(t, func(a *pulsetest.Attempt) {
 		began := time.Now()
-		wantErr(a, "Play without a server", sink.Play(a.Context(), all(noise(time.Second))), audio.ErrSinkLost)
+		wantErr(a, "Play without a server", <-startPlay(a.Context(), sink, all(noise(time.Second))), audio.ErrSinkLost)
 		if took := time.Since(began); took < 4*time.Second || took > 7*time.Second {
 			a.Errorf("Play gave up after %v, want about 5s", took)
 		}
 	})
 	waiting, giveUp := context.WithCancel(t.Context())
 	giveUp()
-	wantErr(t, "Play with an ended context", sink.Play(waiting, all(noise(time.Second))), context.Canceled)
+	wantErr(t, "Play with an ended context", <-startPlay(waiting, sink, all(noise(time.Second))), context.Canceled)
 }
 
 // A missing sink is lost, even if the server has others.

@@ -13,32 +13,35 @@ import (
 // heard; clips is then closed and empty. When ctx ends, it stops the sound at
 // once and returns ctx's error. The error is [audio.ErrSinkLost] if the sound
 // server or its sink is not available; before it receives the first clip, Play
-// waits up to 5 s for them. Concurrent calls play one after another.
-func (s *Sink) Play(ctx context.Context, clips <-chan audio.Clip) error {
+// waits up to 5 s for them. played is about the duration of the clips that had
+// been heard. Concurrent calls play one after another.
+func (s *Sink) Play(ctx context.Context, clips <-chan audio.Clip) (played time.Duration, err error) {
 	select {
 	case s.slot <- struct{}{}:
 	case <-ctx.Done():
-		return ctx.Err()
+		return 0, ctx.Err()
 	}
 	defer func() { <-s.slot }()
 	ready, err := s.awaitState(ctx)
 	if err != nil {
-		return err
+		return 0, err
 	}
 	out, err := s.prepare(ctx, ready)
 	if err == nil {
 		out, err = s.playClips(ctx, ready, out, clips)
 	}
 	if out == nil {
-		return err
+		return 0, err
 	}
+	played = out.played(time.Now())
 	if err != nil {
 		out.abort()
-		return err
+		return played, err
 	}
+	out.sent = 0
 	s.cached = out
 	signal(s.streamCached)
-	return nil
+	return played, nil
 }
 
 // awaitState returns the state once sound can be played.
@@ -158,6 +161,7 @@ func nextClip(ctx context.Context, conn *connection, out *stream, clips <-chan a
 // streamFor returns a stream of the given rate: out if it has that rate,
 // otherwise a new one after out has been played.
 func (s *Sink) streamFor(ctx context.Context, ready state, out *stream, rate int) (*stream, error) {
+	sent := time.Duration(0)
 	if out != nil {
 		if out.rate == rate {
 			return out, nil
@@ -165,8 +169,13 @@ func (s *Sink) streamFor(ctx context.Context, ready state, out *stream, rate int
 		if err := out.finish(ctx); err != nil {
 			return out, err
 		}
+		sent = out.sent
 		out.close()
 	}
 	s.lastRate = rate
-	return s.open(ctx, ready, rate)
+	out, err := s.open(ctx, ready, rate)
+	if out != nil {
+		out.sent = sent
+	}
+	return out, err
 }

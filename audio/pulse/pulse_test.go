@@ -101,11 +101,11 @@ func TestPlay_emptyClips(t *testing.T) {
 		"an empty clip": all(audio.Clip{Rate: rate}),
 		"a zero clip":   all(audio.Clip{}),
 	} {
-		if err := sink.Play(t.Context(), clips); err != nil {
+		if _, err := sink.Play(t.Context(), clips); err != nil {
 			t.Errorf("Play of %s: %v", name, err)
 		}
 	}
-	if err := sink.Play(t.Context(), all(audio.Clip{Samples: []float32{1}})); err == nil {
+	if _, err := sink.Play(t.Context(), all(audio.Clip{Samples: []float32{1}})); err == nil {
 		t.Error("Play of a clip without a rate succeeds, want an error")
 	}
 }
@@ -162,9 +162,14 @@ func TestPlay_cancelStopsAtOnce(t *testing.T) {
 	pulsetest.Retry(t, func(a *pulsetest.Attempt) {
 		recording := server.Record()
 		ctx, cancel := context.WithCancel(a.Context())
-		played := make(chan error, 1)
 		clip := noise(20 * time.Second)
-		go func() { played <- sink.Play(ctx, all(clip)) }()
+		length := time.Duration(0)
+		played := make(chan error, 1)
+		go func() {
+			var err error
+			length, err = sink.Play(ctx, all(clip))
+			played <- err
+		}()
 		recording.WaitFor(func(s []float32) bool { return len(sounding(s)) > rate })
 		before := recording.Len()
 		cancel()
@@ -177,6 +182,9 @@ func TestPlay_cancelStopsAtOnce(t *testing.T) {
 		last := len(recorded) - 1
 		for recorded[last] == 0 {
 			last--
+		}
+		if whole := time.Duration(len(sounding(recorded[:last+1]))) * time.Second / rate; (whole - length).Abs() > 250*time.Millisecond {
+			a.Errorf("Play returned %v, the recorder received %v", length, whole)
 		}
 		if late := time.Duration(last-before) * time.Second / rate; late > 100*time.Millisecond {
 			a.Errorf("heard for %v after it was cancelled, want 100 ms at most", late)
@@ -192,11 +200,10 @@ func TestPlay_cancelWhileWaiting(t *testing.T) {
 	_, sink := start(t, pulsetest.Config{})
 	ctx, cancel := context.WithCancel(t.Context())
 	clips := make(chan audio.Clip)
-	first, second := make(chan error, 1), make(chan error, 1)
-	go func() { first <- sink.Play(ctx, clips) }()
+	first := startPlay(ctx, sink, clips)
 	clips <- noise(10 * time.Millisecond) // the first one plays now
 	waiting, giveUp := context.WithCancel(t.Context())
-	go func() { second <- sink.Play(waiting, clips) }()
+	second := startPlay(waiting, sink, clips)
 	giveUp()
 	wantErr(t, "Play while another one plays", <-second, context.Canceled)
 	cancel()
@@ -275,13 +282,24 @@ func start(t *testing.T, cfg pulsetest.Config) (*pulsetest.Server, *pulse.Sink) 
 // startPlay starts Play and returns a channel for its error.
 func startPlay(ctx context.Context, sink *pulse.Sink, clips <-chan audio.Clip) chan error {
 	played := make(chan error, 1)
-	go func() { played <- sink.Play(ctx, clips) }()
+	go func() {
+		_, err := sink.Play(ctx, clips)
+		played <- err
+	}()
 	return played
 }
 
 func mustPlay(tb testing.TB, sink *pulse.Sink, clips ...audio.Clip) {
 	tb.Helper()
-	check.NoError(tb, sink.Play(tb.Context(), all(clips...)))
+	want := time.Duration(0)
+	for _, c := range clips {
+		want += c.Duration()
+	}
+	played, err := sink.Play(tb.Context(), all(clips...))
+	check.NoError(tb, err)
+	if missing := want - played; missing < 0 || missing > time.Microsecond {
+		tb.Errorf("Play returned %v of %v", played, want)
+	}
 }
 
 func wantErr(tb testing.TB, what string, err, want error) {

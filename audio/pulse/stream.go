@@ -38,6 +38,7 @@ type stream struct {
 	undrained   bool          // samples of a clip were written and have not been drained
 	playedUntil time.Time     // about when the server will have read all written samples
 	padding     time.Duration // of silence, written after the last clip
+	sent        time.Duration // of the clips of the current Play
 }
 
 // open opens a stream on the sink of the given name, or on the default sink for
@@ -205,7 +206,18 @@ func (s *stream) playClip(ctx context.Context, samples []float32, first func()) 
 		return err
 	}
 	s.onFirst, s.undrained, s.padding = first, true, 0
+	before := s.written.Load()
+	defer func() { s.sent += s.duration(int(s.written.Load()-before) * sampleBytes) }() //nolint:gosec // at most len(samples)
 	return s.write(ctx, samples)
+}
+
+// played returns about how much of the clips of the current Play has been heard.
+func (s *stream) played(now time.Time) time.Duration {
+	if !s.undrained {
+		return s.sent
+	}
+	unread := max(0, s.playedUntil.Sub(now)-s.padding)
+	return max(0, s.sent-unread-s.flow.current().latency)
 }
 
 // pad writes silence after a clip, once: it flushes the server's resampler, and

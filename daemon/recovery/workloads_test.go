@@ -87,10 +87,13 @@ var builtIn = sync.OnceValue(func() *league.League { return league.New(league.La
 // mute is a speaker and a sink that are not used: the announcer does not run.
 type mute struct{}
 
-func (mute) Voice(string) (string, error)                  { return "anna", nil }
-func (mute) Play(context.Context, <-chan audio.Clip) error { return errors.New("not used") }
-func (mute) Speak(context.Context, string, string, int) iter.Seq2[audio.Clip, error] {
-	return func(func(audio.Clip, error) bool) {}
+func (mute) Voice(string) (string, error) { return "anna", nil }
+func (mute) Play(context.Context, <-chan audio.Clip) (time.Duration, error) {
+	return 0, errors.New("not used")
+}
+
+func (mute) Speak(context.Context, announce.Utterance) iter.Seq2[announce.Clip, error] {
+	return func(func(announce.Clip, error) bool) {}
 }
 
 // round makes the i-th change of every workload: one after the other, or, in every second

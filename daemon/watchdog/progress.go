@@ -6,7 +6,6 @@ import (
 	"sync"
 	"time"
 
-	"pressbox/audio"
 	"pressbox/game/live"
 	"pressbox/voice/announce"
 )
@@ -71,11 +70,11 @@ type Speaker struct {
 
 // Speak implements [announce.Speaker]. The time in which the caller uses a clip does not
 // count.
-func (s Speaker) Speak(ctx context.Context, voice, message string, rate int) iter.Seq2[audio.Clip, error] {
-	return func(yield func(audio.Clip, error) bool) {
+func (s Speaker) Speak(ctx context.Context, u announce.Utterance) iter.Seq2[announce.Clip, error] {
+	return func(yield func(announce.Clip, error) bool) {
 		end := s.Begin()
 		defer func() { end() }()
-		for clip, err := range s.Speaker.Speak(ctx, voice, message, rate) {
+		for clip, err := range s.Speaker.Speak(ctx, u) {
 			end()
 			more := yield(clip, err)
 			end = s.Begin()

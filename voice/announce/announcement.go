@@ -124,22 +124,40 @@ type IdempotencyKey struct {
 	Digest [32]byte // of the request
 }
 
+// A Clip is a piece of an announcement's sound.
+type Clip struct {
+	audio.Clip
+	Sentence int    // that it belongs to, from 0 within the announcement's text; a pause belongs to the one after it
+	Voice    string // that speaks it
+}
+
+// An Utterance is a text to be spoken.
+type Utterance struct {
+	Voice   string // "" means the default voice
+	Message string
+	Rate    int // words per minute; 0 means the default rate
+	From    int // sentence that is spoken first; 0 is the beginning
+}
+
 // A Speaker turns text into sound.
 type Speaker interface {
 	// Voice returns the name of an installed voice, of the default voice for
 	// "", or an [*UnknownVoiceError].
 	Voice(name string) (string, error)
-	// Speak yields the clips of a message in order, as they are synthesised,
-	// at the common level and all at one sample rate. The receiver owns them.
-	// It stops at the first error, and soon after ctx ends.
-	Speak(ctx context.Context, voice, message string, rate int) iter.Seq2[audio.Clip, error]
+	// Speak yields the clips of a message from sentence u.From on, in order, as
+	// they are synthesised, at the common level and all at one sample rate. The
+	// receiver owns them. If the message has fewer sentences, its last one is
+	// spoken. Speak stops at the first error, and soon after ctx ends.
+	Speak(ctx context.Context, u Utterance) iter.Seq2[Clip, error]
 }
 
 // A Sink plays sound.
 type Sink interface {
 	// Play plays the clips as they arrive and returns when the last sample
-	// has been played; clips is then closed and empty. When ctx ends, it stops
-	// at once and returns ctx's error. The error wraps [audio.ErrSinkLost] if
-	// the connection to the sound server was lost.
-	Play(ctx context.Context, clips <-chan audio.Clip) error
+	// has been played; clips is then closed and empty. When ctx ends, it fades
+	// out within 20 ms and returns ctx's error. The error wraps
+	// [audio.ErrSinkLost] if the connection to the sound server was lost. played
+	// is the duration of the clips, from the first, that had been played when it
+	// returned.
+	Play(ctx context.Context, clips <-chan audio.Clip) (played time.Duration, err error)
 }

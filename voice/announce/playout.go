@@ -81,7 +81,10 @@ func (p *playout) play(ctx, sound context.Context, syn *synthesis, onStart func(
 	clips := make(chan audio.Clip)
 	played := make(chan error, 1)
 	fed := make(chan bool, 1)
-	p.running.Go(func() { played <- p.a.sink.Play(sound, clips) })
+	p.running.Go(func() {
+		_, err := p.a.sink.Play(sound, clips)
+		played <- err
+	})
 	p.running.Go(func() { fed <- syn.feed(feeding, clips, onStart) })
 
 	pb := playback{sinkErr: await(played, stop)}

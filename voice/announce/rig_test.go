@@ -133,20 +133,23 @@ func (s *speaker) Voice(name string) (string, error) {
 	return name, nil
 }
 
-func (s *speaker) Speak(ctx context.Context, _, message string, _ int) iter.Seq2[audio.Clip, error] {
-	return func(yield func(audio.Clip, error) bool) {
-		for sentence := range strings.SplitSeq(message, "|") {
+func (s *speaker) Speak(ctx context.Context, u announce.Utterance) iter.Seq2[announce.Clip, error] {
+	return func(yield func(announce.Clip, error) bool) {
+		for i, sentence := range strings.Split(u.Message, "|") {
+			if i < u.From {
+				continue
+			}
 			select {
 			case <-time.After(s.delay):
 			case <-ctx.Done():
-				yield(audio.Clip{}, ctx.Err())
+				yield(announce.Clip{}, ctx.Err())
 				return
 			}
 			if sentence == "unspeakable" {
-				yield(audio.Clip{}, errors.New("no phonemes"))
+				yield(announce.Clip{}, errors.New("no phonemes"))
 				return
 			}
-			if !yield(s.clip(sentence), nil) {
+			if !yield(announce.Clip{Clip: s.clip(sentence), Sentence: i, Voice: u.Voice}, nil) {
 				return
 			}
 		}
@@ -187,7 +190,7 @@ func (s *sink) restore() { s.mu.Lock(); defer s.mu.Unlock(); s.lost = make(chan 
 // attempts returns how often Play was called.
 func (s *sink) attempts() int { s.mu.Lock(); defer s.mu.Unlock(); return s.plays }
 
-func (s *sink) Play(ctx context.Context, clips <-chan audio.Clip) error {
+func (s *sink) Play(ctx context.Context, clips <-chan audio.Clip) (played time.Duration, err error) {
 	s.mu.Lock()
 	s.plays++
 	lost := s.lost
@@ -197,29 +200,30 @@ func (s *sink) Play(ctx context.Context, clips <-chan audio.Clip) error {
 		var ok bool
 		select {
 		case <-lost:
-			return errors.Join(errors.New("connection closed"), audio.ErrSinkLost)
+			return played, errors.Join(errors.New("connection closed"), audio.ErrSinkLost)
 		default:
 		}
 		select {
 		case clip, ok = <-clips:
 		case <-ctx.Done():
-			return ctx.Err()
+			return played, ctx.Err()
 		case <-lost:
-			return audio.ErrSinkLost
+			return played, audio.ErrSinkLost
 		}
 		if !ok {
-			return nil
+			return played, nil
 		}
 		s.begin(clip)
+		began := time.Now()
 		select {
 		case <-time.After(clip.Duration()):
-			continue
+			played += clip.Duration()
 		case <-ctx.Done():
 			s.interrupt()
-			return ctx.Err()
+			return played + time.Since(began), ctx.Err()
 		case <-lost:
 			s.interrupt()
-			return audio.ErrSinkLost
+			return played + time.Since(began), audio.ErrSinkLost
 		}
 	}
 }

@@ -11,13 +11,13 @@ import (
 // and one just finished.
 type synthesis struct {
 	id    string
-	clips chan audio.Clip // closed at the end
-	done  chan struct{}   // closed at the end, after clips
+	clips chan Clip     // closed at the end
+	done  chan struct{} // closed at the end, after clips
 	stop  context.CancelFunc
 	err   error // why clips are missing; read after clips is closed
 
 	// Used by feed only:
-	pending    audio.Clip // received from clips and not yet played
+	pending    Clip // received from clips and not yet played
 	hasPending bool
 	started    bool // the first clip was played
 	complete   bool // every clip was played
@@ -29,7 +29,7 @@ func (p *playout) synthesize(ctx context.Context, ann Announcement) *synthesis {
 	ctx, stop := context.WithCancel(ctx)
 	syn := &synthesis{
 		id:    ann.ID,
-		clips: make(chan audio.Clip, 1),
+		clips: make(chan Clip, 1),
 		done:  make(chan struct{}),
 		stop:  stop,
 	}
@@ -43,7 +43,7 @@ func (p *playout) synthesize(ctx context.Context, ann Announcement) *synthesis {
 }
 
 func (s *synthesis) run(ctx context.Context, speaker Speaker, ann Announcement, gain float32) error {
-	for clip, err := range speaker.Speak(ctx, ann.Voice, ann.Message, ann.Rate) {
+	for clip, err := range speaker.Speak(ctx, Utterance{Voice: ann.Voice, Message: ann.Message, Rate: ann.Rate}) {
 		if err != nil {
 			return err
 		}
@@ -64,8 +64,8 @@ func (s *synthesis) feed(ctx context.Context, out chan<- audio.Clip, onStart fun
 	defer close(out)
 	for s.next(ctx) {
 		select {
-		case out <- s.pending:
-			s.pending, s.hasPending = audio.Clip{}, false
+		case out <- s.pending.Clip:
+			s.pending, s.hasPending = Clip{}, false
 		case <-ctx.Done():
 			return false
 		}

@@ -27,7 +27,6 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"pressbox/audio"
 	"pressbox/voice"
 	"pressbox/voice/announce"
 	"pressbox/voice/speakable"
@@ -104,22 +103,21 @@ func (l *Library) Voice(name string) (string, error) {
 	return name, nil
 }
 
-// Speak converts the message to speakable text and yields its clips in order,
-// in the named voice, at rate words per minute; "" and 0 mean the defaults. It
-// stops at the first error, which is ctx's if ctx ended.
-func (l *Library) Speak(ctx context.Context, name, message string, rate int) iter.Seq2[audio.Clip, error] {
-	return func(yield func(audio.Clip, error) bool) {
-		name := cmp.Or(name, l.cfg.Default)
+// Speak implements announce.Speaker: it converts the message to speakable text and
+// yields its clips. The error is ctx's if ctx ended.
+func (l *Library) Speak(ctx context.Context, u announce.Utterance) iter.Seq2[announce.Clip, error] {
+	return func(yield func(announce.Clip, error) bool) {
+		u.Voice, u.Rate = cmp.Or(u.Voice, l.cfg.Default), cmp.Or(u.Rate, l.cfg.DefaultRate)
 		spoke := false
-		for clip, err := range l.speak(ctx, name, message, cmp.Or(rate, l.cfg.DefaultRate)) {
+		for clip, err := range l.speak(ctx, u) {
 			if err != nil {
 				l.setUnavailable(err)
-				err = fmt.Errorf("speak with %s: %w", name, err)
+				err = fmt.Errorf("speak with %s: %w", u.Voice, err)
 			} else if !spoke {
 				l.setUnavailable(nil)
 				spoke = true
 			}
-			if !yield(clip, err) {
+			if !yield(announce.Clip{Clip: clip.Clip, Sentence: clip.Sentence, Voice: u.Voice}, err) {
 				return
 			}
 		}
@@ -127,22 +125,22 @@ func (l *Library) Speak(ctx context.Context, name, message string, rate int) ite
 }
 
 // speak is Speak without defaults.
-func (l *Library) speak(ctx context.Context, name, message string, rate int) iter.Seq2[audio.Clip, error] {
-	return func(yield func(audio.Clip, error) bool) {
-		e, speaker, err := l.find(name)
+func (l *Library) speak(ctx context.Context, u announce.Utterance) iter.Seq2[voice.Clip, error] {
+	return func(yield func(voice.Clip, error) bool) {
+		e, speaker, err := l.find(u.Voice)
 		if err == nil {
 			err = l.acquire(ctx, e)
 		}
 		if err != nil {
-			yield(audio.Clip{}, err)
+			yield(voice.Clip{}, err)
 			return
 		}
 		defer l.release(e)
 		v := l.voice(e, speaker)
 		v.Calibration = l.calibrationOf(ctx, calibrationJob{entry: e, speaker: speaker})
-		text := l.text(v.Config, message)
-		l.cfg.Log.Debug("message spoken", "voice", name, "text", text)
-		v.Speak(ctx, text, rate)(yield)
+		text := l.text(v.Config, u.Message)
+		l.cfg.Log.Debug("message spoken", "voice", u.Voice, "text", text)
+		v.Speak(ctx, text, u.Rate, u.From)(yield)
 	}
 }
 

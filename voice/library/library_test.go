@@ -232,7 +232,7 @@ func pull(t *testing.T, h *rig, text string) (next func(), rest func() int) {
 	go func() {
 		defer close(done)
 		n := 0
-		for _, err := range h.Speak(context.Background(), "", text, 170) {
+		for _, err := range h.Speak(context.Background(), announce.Utterance{Message: text}) {
 			if err != nil {
 				t.Error(err)
 			}
@@ -345,7 +345,7 @@ func TestSpeak_endsWithContext(t *testing.T) {
 	h := newRig(t, nil, withBundled) // not running
 	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 	defer cancel()
-	for _, err := range h.Speak(ctx, "", "hello", 170) {
+	for _, err := range h.Speak(ctx, announce.Utterance{Message: "hello"}) {
 		if !errors.Is(err, context.DeadlineExceeded) {
 			t.Errorf("%v, want the context's error", err)
 		}

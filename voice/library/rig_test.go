@@ -13,6 +13,7 @@ import (
 	"pressbox/audio"
 	"pressbox/check"
 	"pressbox/voice"
+	"pressbox/voice/announce"
 	"pressbox/voice/library"
 	"pressbox/voice/voicetest"
 )
@@ -191,16 +192,16 @@ func awaitCalibrated(tb testing.TB, h *rig, names ...string) {
 func speak(tb testing.TB, h *rig, name, text string, rate int) []audio.Clip {
 	tb.Helper()
 	var clips []audio.Clip
-	for clip, err := range h.Speak(tb.Context(), name, text, rate) {
+	for clip, err := range h.Speak(tb.Context(), announce.Utterance{Voice: name, Message: text, Rate: rate}) {
 		check.NoError(tb, err)
-		clips = append(clips, clip)
+		clips = append(clips, clip.Clip)
 	}
 	return clips
 }
 
 func speakError(tb testing.TB, h *rig, name string) error {
 	tb.Helper()
-	for _, err := range h.Speak(tb.Context(), name, "hello", 0) {
+	for _, err := range h.Speak(tb.Context(), announce.Utterance{Voice: name, Message: "hello"}) {
 		if err != nil {
 			return err
 		}

@@ -76,7 +76,7 @@ func spokenTexts(t *testing.T) []string {
 
 func say(t *testing.T, v *voice.Voice, sentence string) {
 	t.Helper()
-	for _, err := range v.Speak(t.Context(), sentence, 170) {
+	for _, err := range v.Speak(t.Context(), sentence, 170, 0) {
 		if err != nil && !errors.Is(err, voice.ErrNoSpeech) {
 			t.Fatalf("Speak(%q): %v", sentence, err)
 		}

@@ -121,10 +121,10 @@ func (h *handlers) stream(w http.ResponseWriter, r *http.Request, format string,
 	e := &encoder{format: format}
 	out := &speechWriter{w: w, control: http.NewResponseController(w), budget: speechTimeout}
 	w.Header().Set("Content-Type", "audio/"+format) // a problem replaces it
-	for clip, err := range h.Speaker.Speak(ctx, n.Voice, n.Message, n.Rate) {
+	for clip, err := range h.Speaker.Speak(ctx, announce.Utterance{Voice: n.Voice, Message: n.Message, Rate: n.Rate}) {
 		var data []byte
 		if err == nil {
-			data, err = e.add(clip)
+			data, err = e.add(clip.Clip)
 		}
 		if err != nil && !e.begun {
 			return fmt.Errorf("synthesize speech: %w", err)

@@ -116,19 +116,19 @@ func (s *Speaker) Preview(_ context.Context, _, message string) (announcements.P
 }
 
 // Speak returns a clip per word of message.
-func (s *Speaker) Speak(ctx context.Context, _, message string, _ int) iter.Seq2[audio.Clip, error] {
-	return func(yield func(audio.Clip, error) bool) {
-		for i := range strings.Fields(message) {
+func (s *Speaker) Speak(ctx context.Context, u announce.Utterance) iter.Seq2[announce.Clip, error] {
+	return func(yield func(announce.Clip, error) bool) {
+		for i := range strings.Fields(u.Message) {
 			err := s.wait(ctx)
 			if err == nil {
 				err = []error{s.FirstErr, s.SecondErr}[min(i, 1)]
 			}
 			if err != nil {
-				yield(audio.Clip{}, err)
+				yield(announce.Clip{}, err)
 				return
 			}
 			samples := slices.Repeat([]float32{0.25}, 2205*max(1, s.Slow))
-			if !yield(audio.Clip{Rate: 22050, Samples: samples}, nil) {
+			if !yield(announce.Clip{Clip: audio.Clip{Rate: 22050, Samples: samples}, Voice: Voice}, nil) {
 				return
 			}
 		}
@@ -156,21 +156,22 @@ func (s *Speaker) wait(ctx context.Context) error {
 type Sink struct{ release chan struct{} }
 
 // Play consumes clips.
-func (s *Sink) Play(ctx context.Context, clips <-chan audio.Clip) error {
+func (s *Sink) Play(ctx context.Context, clips <-chan audio.Clip) (played time.Duration, err error) {
 	let := s.release
 	for next := clips; ; {
 		select {
-		case _, more := <-next:
+		case clip, more := <-next:
 			if !more {
-				return nil
+				return played, nil
 			}
+			played += clip.Duration()
 			if let != nil { // hold the rest back
 				next = nil
 			}
 		case <-let:
 			next, let = clips, nil
 		case <-ctx.Done():
-			return ctx.Err()
+			return played, ctx.Err()
 		}
 	}
 }
