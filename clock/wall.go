@@ -1,0 +1,33 @@
+package clock
+
+import "time"
+
+// FirstAt returns the first instant at which the wall clock of a time zone
+// shows the given time or a later one. Hours and minutes beyond their range
+// carry over, as in [time.Date]. A time that a change of the zone's offset skips
+// is the instant of the change; of a time that it repeats, it is the first.
+func FirstAt(year int, month time.Month, day, hour, minute int, zone *time.Location) time.Time {
+	shown := time.Date(year, month, day, hour, minute, 0, 0, time.UTC)
+	t := time.Date(year, month, day, hour, minute, 0, 0, zone)
+	begin, end := t.ZoneBounds()
+	switch face := wallFace(t); {
+	case face.After(shown): // skipped, and t is in the new offset
+		return begin
+	case face.Before(shown): // skipped, and t is in the old one
+		return end
+	}
+	if begin.IsZero() {
+		return t
+	}
+	_, before := begin.Add(-1).Zone()
+	_, now := t.Zone()
+	if first := t.Add(time.Duration(now-before) * time.Second); first.Before(begin) {
+		return first
+	}
+	return t
+}
+
+// wallFace returns what the wall clock shows at t, as a time in UTC.
+func wallFace(t time.Time) time.Time {
+	return time.Date(t.Year(), t.Month(), t.Day(), t.Hour(), t.Minute(), t.Second(), t.Nanosecond(), time.UTC)
+}
