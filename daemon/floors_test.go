@@ -33,6 +33,8 @@ var floors = map[string][]string{
 	"game/protocol":             {"game", "game/chance", "game/teams"},
 	"game/match":                {"game", "game/bot", "game/call", "game/chance", "game/odds", "game/protocol", "game/retro", "game/teams"},
 	"clock":                     {},
+	"clock/hours":               {"clock"},
+	"clock/cron":                {"clock"},
 	"clock/system":              {}, // it reads the kernel's clocks, and nothing else
 	"atomicfile":                {}, // it replaces files, and nothing else
 	"auth/netblock":             {},
@@ -74,7 +76,7 @@ var floors = map[string][]string{
 
 	// 3: parts of the server and its commands; daemon connects them
 	"daemon/trust":    {},
-	"daemon/settings": {"daemon/trust", "voice/speakable"},
+	"daemon/settings": {"clock/hours", "daemon/trust", "voice/speakable"},
 	"daemon/exitcode": {},
 	"daemon/logging":  {"daemon/systemd"},
 	"daemon/metrics":  {"voice/announce"},

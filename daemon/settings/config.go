@@ -13,6 +13,8 @@ import (
 	"path/filepath"
 	"strconv"
 	"time"
+
+	"pressbox/clock/hours"
 )
 
 // Files and directories with fixed names.
@@ -49,11 +51,21 @@ type Config struct {
 	PulseSink   string `mapstructure:"PULSE_SINK"`   // "" means the sound server's default
 	Volume      int    `mapstructure:"VOLUME"`       // percent
 
+	UrgentMinVolume int     `mapstructure:"URGENT_MIN_VOLUME"` // percent
+	Duck            float64 `mapstructure:"DUCK"`              // dB, at most 0
+
 	QueueMaxSize       int           `mapstructure:"QUEUE_MAX_SIZE"`
 	NotifyAccess       string        `mapstructure:"NOTIFY_ACCESS"`
 	NotifyRate         int           `mapstructure:"NOTIFY_RATE"` // requests per minute and address
 	NotifyRateLoopback bool          `mapstructure:"NOTIFY_RATE_LOOPBACK"`
 	NotifyTTL          time.Duration `mapstructure:"NOTIFY_TTL"`
+	Chime              string        `mapstructure:"CHIME"`
+	ChimeUrgent        string        `mapstructure:"CHIME_URGENT"`
+	History            string        `mapstructure:"HISTORY"` // "on" or "off"
+	ControlAccess      string        `mapstructure:"CONTROL_ACCESS"`
+	QuietHours         hours.Week    `mapstructure:"QUIET_HOURS"`
+	QuietMode          string        `mapstructure:"QUIET_MODE"`
+	QuietVolume        int           `mapstructure:"QUIET_VOLUME"`   // percent
 	StoreMaxSize       int64         `mapstructure:"STORE_MAX_SIZE"` // bytes
 	ExitOnIdle         time.Duration `mapstructure:"EXIT_ON_IDLE"`   // 0 means never
 	Metrics            string        `mapstructure:"METRICS"`        // "on" or "off"

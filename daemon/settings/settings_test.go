@@ -17,6 +17,7 @@ import (
 	"pressbox/auth"
 	"pressbox/auth/idp"
 	"pressbox/check"
+	"pressbox/clock/hours"
 	"pressbox/game/league"
 )
 
@@ -66,7 +67,8 @@ func TestConfig_defaults(t *testing.T) {
 		Host: "0.0.0.0", Port: 8888, LogLevel: slog.LevelInfo, StateDir: "./state", StoreMaxSize: 512 << 20, Metrics: "off",
 		VoicesURL: "https://huggingface.co/rhasspy/piper-voices/resolve/main/voices.json",
 		ModelDir:  "./models", DefaultVoice: "en_US-pressbox-medium", DefaultRate: 170, VoiceCacheBytes: 256 << 20,
-		Volume: 100, QueueMaxSize: 50, NotifyAccess: "lan", NotifyRate: 120, NotifyTTL: 10 * time.Minute,
+		Volume: 100, UrgentMinVolume: 40, Duck: -20, Chime: "ding", ChimeUrgent: "alert", History: "on", ControlAccess: "admin",
+		QuietMode: "silence", QuietVolume: 25, QueueMaxSize: 50, NotifyAccess: "lan", NotifyRate: 120, NotifyTTL: 10 * time.Minute,
 		SignIn:        SignIn{Provider: "local", Scopes: []string{}, AuthStyle: "header", SignUp: "open", CookieSecure: "auto", SessionMaxAge: 30 * 24 * time.Hour},
 		DefaultSeason: 3,
 	}
@@ -74,6 +76,8 @@ func TestConfig_defaults(t *testing.T) {
 		t.Errorf("the defaults are\n%+v, %v; want\n%+v", got, err, want)
 	}
 }
+
+var week, _ = hours.Parse("Mon-Fri 22:00-06:30, Sat-Sun 23:30-09:00") // valid: clock/hours tests it
 
 // examples holds a value for each setting that is not its default, as written and in
 // Config.
@@ -98,6 +102,15 @@ var examples = map[string]struct {
 	"PULSE_SERVER":              {"unix:/run/x", "unix:/run/x"},
 	"PULSE_SINK":                {"Kitchen.sink", "Kitchen.sink"},
 	"VOLUME":                    {"0", 0},
+	"URGENT_MIN_VOLUME":         {"0", 0},
+	"DUCK":                      {"-12.5", -12.5},
+	"CHIME":                     {"ding-dong", "ding-dong"},
+	"CHIME_URGENT":              {"none", "none"},
+	"HISTORY":                   {"off", "off"},
+	"CONTROL_ACCESS":            {"LAN", "lan"},
+	"QUIET_HOURS":               {"Mon-Fri 22:00-06:30, Sat-Sun 23:30-09:00", week},
+	"QUIET_MODE":                {"soft", "soft"},
+	"QUIET_VOLUME":              {"30", 30},
 	"QUEUE_MAX_SIZE":            {"1", 1},
 	"NOTIFY_ACCESS":             {"Token", "token"},
 	"NOTIFY_RATE":               {"7", 7},
@@ -255,6 +268,14 @@ func TestConfig_invalid(t *testing.T) {
 		{"NOTIFY_ACCESS", "everyone", "one of lan, token, open, off"},
 		{"STORE_MAX_SIZE", "512MB", "a size in bytes or with the unit KiB, MiB or GiB, at least 2 MiB"},
 		{"STORE_MAX_SIZE", "9999999999GiB", "a size in bytes or with the unit KiB, MiB or GiB, at least 2 MiB"},
+		{"DUCK", "3", "decibels from -60 to 0"},
+		{"DUCK", "-61", "decibels from -60 to 0"},
+		{"DUCK", "NaN", "decibels from -60 to 0"},
+		{"URGENT_MIN_VOLUME", "101", "an integer from 0 to 100"},
+		{"QUIET_VOLUME", "-1", "an integer from 0 to 100"},
+		{"QUIET_MODE", "quiet", "one of silence, hold, soft"},
+		{"QUIET_HOURS", "22-7", "times such as 22:00-07:00 or Mon-Fri 22:00-06:30, separated by commas: \"22\": expected a time from 00:00 to 24:00"},
+		{"CHIME", "gong", "one of none, ding, ding-dong, alert"},
 		{"HOST", "localhost:80", "an IP address or a host name, without a port"},
 		{"PUBLIC_URL", "pressbox.example", "a URL without a path, such as https://pressbox.example"},
 		{"PUBLIC_URL", "https://pressbox.example/sub", "a URL without a path, such as https://pressbox.example"},

@@ -191,7 +191,7 @@ func (s *Sources) Values() ([]Value, error) {
 		}
 		var ok bool
 		if v.parsed, ok = row.valueType.parse(v.Text); !ok {
-			errs = append(errs, fmt.Errorf("%s: %s=%s: expected %s", v.Origin, row.Name, v, row.valueType.expects))
+			errs = append(errs, row.valueType.reject(v))
 		}
 		all = append(all, v)
 	}

@@ -40,7 +40,7 @@ func (s Setting) Text() string {
 
 // Table returns every setting in the order of the documents.
 func Table() []Setting {
-	return slices.Concat(serverSettings(), speechSettings(), announcementSettings(), webSettings(), signInSettings(), gameSettings())
+	return slices.Concat(serverSettings(), speechSettings(), announcementSettings(), quietSettings(), webSettings(), signInSettings(), gameSettings())
 }
 
 func serverSettings() []Setting {
@@ -126,6 +126,15 @@ func speechSettings() []Setting {
 		{
 			Name: "VOLUME", valueType: integer(0, 100), Default: "100", Reload: true,
 			Description: "playback volume in percent",
+			More:        "A changed value replaces the volume that was set with \"pressbox volume\" or PUT /volume.",
+		},
+		{
+			Name: "URGENT_MIN_VOLUME", valueType: integer(0, 100), Default: "40", Reload: true,
+			Description: "minimum volume of urgent announcements in percent, also if muted or during quiet hours; 0: no minimum",
+		},
+		{
+			Name: "DUCK", valueType: decibels(-60), Default: "-20", Reload: true,
+			Description: "decibels by which other streams on the sink are lowered during an announcement; 0: they are not lowered",
 		},
 	}
 }
@@ -152,6 +161,44 @@ func announcementSettings() []Setting {
 		{
 			Name: "NOTIFY_TTL", valueType: seconds(5, 86_400), Default: "600", Reload: true,
 			Description: "seconds after which a waiting announcement expires",
+		},
+		{
+			Name: "CHIME", valueType: oneOf("none", "ding", "ding-dong", "alert"), Default: "ding", Reload: true,
+			Description: "sound before an announcement",
+			More:        "It is left out within 5 seconds after another announcement.",
+		},
+		{
+			Name: "CHIME_URGENT", valueType: oneOf("none", "ding", "ding-dong", "alert"), Default: "alert", Reload: true,
+			Description: "sound before an urgent announcement",
+		},
+		{
+			Name: "HISTORY", valueType: oneOf("on", "off"), Default: "on", Reload: true,
+			Description: "store the texts of ended announcements",
+			More:        "off: only what happened is stored, without the texts.",
+		},
+		{
+			Name: "CONTROL_ACCESS", valueType: oneOf("admin", "lan"), Default: "admin",
+			Description: "who may change the volume, quiet hours, schedules and favourites",
+			More:        "admin: signed-in administrators, tokens made with \"pressbox tokens create --control\", and the admin socket. lan: clients that may create announcements.",
+		},
+	}
+}
+
+func quietSettings() []Setting {
+	return []Setting{
+		{
+			Name: "QUIET_HOURS", valueType: weeklyHours(), Reload: true,
+			Description: "local times of quiet, such as \"22:00-07:00\" or \"Mon-Fri 22:00-06:30, Sat-Sun 23:30-09:00\"",
+			More:        "Only urgent announcements are spoken as usual then. A changed value of this or the next two settings ends the quiet that was set with \"pressbox quiet\" or PUT /quiet.",
+		},
+		{
+			Name: "QUIET_MODE", valueType: oneOf("silence", "hold", "soft"), Default: "silence", Reload: true,
+			Description: "what happens to announcements during quiet hours",
+			More:        "silence: they are not spoken. hold: they are spoken afterwards. soft: they are spoken at QUIET_VOLUME, without the usual chime.",
+		},
+		{
+			Name: "QUIET_VOLUME", valueType: integer(0, 100), Default: "25", Reload: true,
+			Description: "volume in percent during quiet hours with QUIET_MODE=soft",
 		},
 	}
 }

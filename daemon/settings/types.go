@@ -8,6 +8,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"pressbox/clock/hours"
 )
 
 // A valueType reads the values of settings.
@@ -16,6 +18,16 @@ type valueType struct {
 	limits  string                         // in documents: "0–65535"; "" means none
 	expects string                         // in errors: "an integer from 0 to 65535"
 	parse   func(value string) (any, bool) // value is "" if the setting has no default and is not set
+	explain func(value string) error       // returns what is wrong with a value; nil if expects says enough
+}
+
+// reject returns the error of a value that parse does not accept.
+func (t valueType) reject(value Value) error {
+	err := fmt.Errorf("%s: %s=%s: expected %s", value.Origin, value.Name, value, t.expects)
+	if t.explain != nil {
+		err = fmt.Errorf("%w: %w", err, t.explain(value.Text))
+	}
+	return err
 }
 
 // text returns the type of strings.
@@ -36,8 +48,8 @@ func list() valueType {
 // integer returns the type of an int in a range.
 func integer(from, to int) valueType {
 	return valueType{
-		"integer", fmt.Sprintf("%d–%d", from, to), fmt.Sprintf("an integer from %d to %d", from, to),
-		func(value string) (any, bool) {
+		name: "integer", limits: fmt.Sprintf("%d–%d", from, to), expects: fmt.Sprintf("an integer from %d to %d", from, to),
+		parse: func(value string) (any, bool) {
 			n, err := strconv.Atoi(value)
 			return n, err == nil && from <= n && n <= to
 		},
@@ -47,17 +59,43 @@ func integer(from, to int) valueType {
 // seconds returns the type of a time.Duration that is written as an integer.
 func seconds(from, to int) valueType {
 	t := integer(from, to)
-	return valueType{"seconds", t.limits, t.expects + ", in seconds", func(value string) (any, bool) {
+	return valueType{name: "seconds", limits: t.limits, expects: t.expects + ", in seconds", parse: func(value string) (any, bool) {
 		parsed, ok := t.parse(value)
 		n, isInt := parsed.(int)
 		return time.Duration(n) * time.Second, ok && isInt
 	}}
 }
 
+// decibels returns the type of a float64 from a negative number to 0.
+func decibels(from int) valueType {
+	return valueType{
+		name: "decibels", limits: fmt.Sprintf("%d to 0", from), expects: fmt.Sprintf("decibels from %d to 0", from),
+		parse: func(value string) (any, bool) {
+			n, err := strconv.ParseFloat(value, 64)
+			return n, err == nil && float64(from) <= n && n <= 0
+		},
+	}
+}
+
+// weeklyHours returns the type of an [hours.Week].
+func weeklyHours() valueType {
+	return valueType{
+		name: "hours", expects: "times such as 22:00-07:00 or Mon-Fri 22:00-06:30, separated by commas",
+		parse: func(value string) (any, bool) {
+			week, err := hours.Parse(value)
+			return week, err == nil
+		},
+		explain: func(value string) error {
+			_, err := hours.Parse(value)
+			return err
+		},
+	}
+}
+
 // size returns the type of an int64 of bytes that is written with the unit KiB, MiB, GiB or none.
 func size(least int64) valueType {
 	expects := fmt.Sprintf("a size in bytes or with the unit KiB, MiB or GiB, at least %d MiB", least>>20)
-	return valueType{"size", fmt.Sprintf("≥ %d MiB", least>>20), expects, func(value string) (any, bool) {
+	return valueType{name: "size", limits: fmt.Sprintf("≥ %d MiB", least>>20), expects: expects, parse: func(value string) (any, bool) {
 		digits, shift := value, 0
 		for i, unit := range []string{"KiB", "MiB", "GiB"} {
 			if before, ok := strings.CutSuffix(value, unit); ok {
