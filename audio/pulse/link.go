@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"slices"
 	"sync"
 	"syscall"
 	"time"
@@ -33,13 +34,15 @@ type link struct {
 	in       *bufio.Reader
 	frame    []byte // read from the socket and not yet by the library
 	verified bool   // the first message was a valid reply
+	payload  int    // bytes of the frame that is being written; the library writes one at a time
 
-	mu    sync.Mutex
-	cause error // why it was closed; nil while it is open
+	mu     sync.Mutex
+	cause  error            // why it was closed; nil while it is open
+	rewind map[uint32]int64 // bytes, by the channel whose next frame overwrites the last ones
 }
 
 func newLink(conn net.Conn) *link {
-	return &link{conn: conn, in: bufio.NewReader(conn)}
+	return &link{conn: conn, in: bufio.NewReader(conn), rewind: make(map[uint32]int64)}
 }
 
 // Read returns the next bytes of the next message.
@@ -105,6 +108,13 @@ func (l *link) check(frame []byte) ([]byte, error) {
 // Write sends p. It never returns an error, because the library would then
 // index out of range; Read reports the end.
 func (l *link) Write(p []byte) (int, error) {
+	switch {
+	case l.payload > 0:
+		l.payload -= len(p)
+	case len(p) == descriptorSize:
+		l.payload = int(binary.BigEndian.Uint32(p))
+		p = l.seek(p)
+	}
 	err := l.conn.SetWriteDeadline(time.Now().Add(timeout))
 	if err == nil {
 		_, err = l.conn.Write(p)
@@ -113,6 +123,30 @@ func (l *link) Write(p []byte) (int, error) {
 		l.close(closedError(err))
 	}
 	return len(p), nil
+}
+
+// overwrite makes the next frame of samples replace the last bytes that were
+// written to a channel. The library's own frames only append.
+func (l *link) overwrite(channel uint32, bytes int) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.rewind[channel] = int64(bytes)
+}
+
+// seek returns the descriptor of a frame, with the offset that overwrite asked
+// for; relative to the write index is the seek mode 0.
+func (l *link) seek(descriptor []byte) []byte {
+	channel := binary.BigEndian.Uint32(descriptor[4:])
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	bytes, found := l.rewind[channel]
+	if !found {
+		return descriptor
+	}
+	delete(l.rewind, channel)
+	patched := slices.Clone(descriptor)
+	binary.BigEndian.PutUint64(patched[8:], uint64(-bytes)) //nolint:gosec // two's complement, as the protocol has it
+	return patched
 }
 
 // close closes the link. The first cause counts.

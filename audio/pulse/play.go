@@ -10,11 +10,12 @@ import (
 )
 
 // Play plays the clips as they arrive and returns when the last sample has been
-// heard; clips is then closed and empty. When ctx ends, it stops the sound at
-// once and returns ctx's error. The error is [audio.ErrSinkLost] if the sound
-// server or its sink is not available; before it receives the first clip, Play
-// waits up to 5 s for them. played is about the duration of the clips that had
-// been heard. Concurrent calls play one after another.
+// heard; clips is then closed and empty. When ctx ends, it fades the sound out
+// and returns ctx's error. The error is [audio.ErrSinkLost] if the sound server
+// or its sink is not available; before it receives the first clip, Play waits up
+// to 5 s for them. played is the duration of the clips, or the parts of them,
+// that had been heard; it is estimated if the server was lost. Concurrent calls
+// play one after another.
 func (s *Sink) Play(ctx context.Context, clips <-chan audio.Clip) (played time.Duration, err error) {
 	select {
 	case s.slot <- struct{}{}:
@@ -26,22 +27,27 @@ func (s *Sink) Play(ctx context.Context, clips <-chan audio.Clip) (played time.D
 	if err != nil {
 		return 0, err
 	}
-	out, err := s.prepare(ctx, ready)
-	if err == nil {
-		out, err = s.playClips(ctx, ready, out, clips)
+	p := playback{sink: s, ready: ready}
+	if p.out, err = s.prepare(ctx, ready); err == nil {
+		err = p.play(ctx, clips)
 	}
-	if out == nil {
-		return 0, err
+	if p.out == nil {
+		return p.played, err
 	}
-	played = out.played(time.Now())
 	if err != nil {
-		out.abort()
-		return played, err
+		return p.played + p.out.stop(ctx), err
 	}
-	out.sent = 0
-	s.cached = out
+	s.cached = p.out
 	signal(s.streamCached)
-	return played, nil
+	return p.played + p.out.clipTime(), nil
+}
+
+// A playback is one call of Play.
+type playback struct {
+	sink   *Sink
+	ready  state
+	out    *stream       // nil while there is none
+	played time.Duration // on the streams before out
 }
 
 // awaitState returns the state once sound can be played.
@@ -78,6 +84,7 @@ func (s *Sink) prepare(ctx context.Context, ready state) (*stream, error) {
 	if out := s.cached; out != nil {
 		s.cached = nil
 		if out.alive() && out.flow.current().sink == ready.sink.index {
+			out.clips = 0
 			return out, nil
 		}
 		out.close()
@@ -105,27 +112,26 @@ func (s *Sink) open(ctx context.Context, ready state, rate int) (*stream, error)
 	return out, out.writeSilence(ctx, lead)
 }
 
-// playClips plays the clips on out and returns the stream that it used last,
-// nil if there was neither a stream nor a clip.
-func (s *Sink) playClips(ctx context.Context, ready state, out *stream, clips <-chan audio.Clip) (*stream, error) {
-	first := s.cfg.OnFirstWrite
+// play plays the clips. Neither a stream nor a clip is an error.
+func (p *playback) play(ctx context.Context, clips <-chan audio.Clip) error {
+	first := p.sink.cfg.OnFirstWrite
 	for {
-		clip, more, err := nextClip(ctx, ready.conn, out, clips)
+		clip, more, err := nextClip(ctx, p.ready.conn, p.out, clips)
 		switch {
 		case err != nil:
-			return out, err
+			return err
 		case !more:
-			return out, out.finish(ctx)
+			return p.out.finish(ctx)
 		case len(clip.Samples) == 0:
 			continue
 		case clip.Rate <= 0:
-			return out, fmt.Errorf("play a clip of %d Hz: the rate must be positive", clip.Rate)
+			return fmt.Errorf("play a clip of %d Hz: the rate must be positive", clip.Rate)
 		}
-		if out, err = s.streamFor(ctx, ready, out, clip.Rate); err != nil {
-			return out, err
+		if err := p.setRate(ctx, clip.Rate); err != nil {
+			return err
 		}
-		if err := out.playClip(ctx, clip.Samples, first); err != nil {
-			return out, err
+		if err := p.out.playClip(ctx, clip.Samples, first); err != nil {
+			return err
 		}
 		first = nil
 	}
@@ -158,24 +164,21 @@ func nextClip(ctx context.Context, conn *connection, out *stream, clips <-chan a
 	}
 }
 
-// streamFor returns a stream of the given rate: out if it has that rate,
-// otherwise a new one after out has been played.
-func (s *Sink) streamFor(ctx context.Context, ready state, out *stream, rate int) (*stream, error) {
-	sent := time.Duration(0)
-	if out != nil {
-		if out.rate == rate {
-			return out, nil
+// setRate replaces a stream of another rate after it has been played.
+func (p *playback) setRate(ctx context.Context, rate int) error {
+	if p.out != nil {
+		if p.out.rate == rate {
+			return nil
 		}
-		if err := out.finish(ctx); err != nil {
-			return out, err
+		if err := p.out.finish(ctx); err != nil {
+			return err
 		}
-		sent = out.sent
-		out.close()
+		p.played += p.out.clipTime()
+		p.out.close()
+		p.out = nil
 	}
-	s.lastRate = rate
-	out, err := s.open(ctx, ready, rate)
-	if out != nil {
-		out.sent = sent
-	}
-	return out, err
+	p.sink.lastRate = rate
+	var err error
+	p.out, err = p.sink.open(ctx, p.ready, rate)
+	return err
 }

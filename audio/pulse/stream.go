@@ -34,11 +34,12 @@ type stream struct {
 	bytes   []byte // buffer for sending
 	onFirst func() // called once, after samples were sent; may be nil
 	written *atomic.Uint64
+	history history // of about what the server buffers
+	clips   int     // samples of clips that were sent since the last Play began
 
 	undrained   bool          // samples of a clip were written and have not been drained
 	playedUntil time.Time     // about when the server will have read all written samples
 	padding     time.Duration // of silence, written after the last clip
-	sent        time.Duration // of the clips of the current Play
 }
 
 // open opens a stream on the sink of the given name, or on the default sink for
@@ -80,6 +81,7 @@ func (c *connection) open(rate int, sink string, written *atomic.Uint64) (*strea
 		flow:    c.flow(reply.StreamIndex),
 		bytes:   make([]byte, 0, chunkSamples*sampleBytes),
 		written: written,
+		history: history{limit: 2 * int(reply.BufferTargetLength) / sampleBytes},
 	}
 	s.flow.move(placement{
 		sink:         reply.SinkIndex,
@@ -93,7 +95,13 @@ func (c *connection) open(rate int, sink string, written *atomic.Uint64) (*strea
 
 // boundedLatency returns a sink's latency, at most maxLatency.
 func boundedLatency(latency proto.Microseconds) time.Duration {
-	return time.Duration(min(latency, proto.Microseconds(maxLatency.Microseconds()))) * time.Microsecond //nolint:gosec // bounded
+	return min(microseconds(latency), maxLatency)
+}
+
+// microseconds returns a duration of the protocol, at most an hour.
+func microseconds(n proto.Microseconds) time.Duration {
+	const limit = proto.Microseconds(time.Hour / time.Microsecond)
+	return time.Duration(min(n, limit)) * time.Microsecond
 }
 
 // requestError wraps the error of a request as lost, unless the request itself
@@ -106,8 +114,9 @@ func requestError(doing string, err error) error {
 	return lost(err)
 }
 
-// write sends the samples as fast as the server requests them.
-func (s *stream) write(ctx context.Context, samples []float32) error {
+// write sends the samples, of a clip or of silence, as fast as the server
+// requests them.
+func (s *stream) write(ctx context.Context, samples []float32, clip bool) error {
 	for len(samples) > 0 {
 		if ctx.Err() != nil {
 			return ctx.Err()
@@ -115,7 +124,7 @@ func (s *stream) write(ctx context.Context, samples []float32) error {
 		n := s.flow.take(min(len(samples), chunkSamples))
 		var err error
 		if n > 0 {
-			err = s.send(samples[:n])
+			err = s.send(samples[:n], clip)
 			samples = samples[n:]
 		} else {
 			err = s.wait(ctx, timeout, s.flow.granted)
@@ -130,16 +139,15 @@ func (s *stream) write(ctx context.Context, samples []float32) error {
 	return nil
 }
 
-func (s *stream) send(samples []float32) error {
-	s.bytes = s.bytes[:0]
-	for _, v := range samples {
-		s.bytes = binary.LittleEndian.AppendUint32(s.bytes, math.Float32bits(v))
-	}
-	if err := s.conn.client.Send(s.index, s.bytes); err != nil {
-		<-s.conn.closed
-		return lost(s.conn.link.closeCause())
+func (s *stream) send(samples []float32, clip bool) error {
+	if err := s.transmit(samples); err != nil {
+		return err
 	}
 	s.written.Add(uint64(len(samples)))
+	s.history.add(samples, clip)
+	if clip {
+		s.clips += len(samples)
+	}
 	if now := time.Now(); now.After(s.playedUntil) {
 		s.playedUntil = now
 	}
@@ -151,10 +159,26 @@ func (s *stream) send(samples []float32) error {
 	return nil
 }
 
+// transmit sends the samples to the server's buffer.
+func (s *stream) transmit(samples []float32) error {
+	s.bytes = s.bytes[:0]
+	for _, v := range samples {
+		s.bytes = binary.LittleEndian.AppendUint32(s.bytes, math.Float32bits(v))
+	}
+	if err := s.conn.client.Send(s.index, s.bytes); err != nil {
+		<-s.conn.closed
+		return lost(s.conn.link.closeCause())
+	}
+	return nil
+}
+
 // duration returns the playing time of so many bytes.
 func (s *stream) duration(bytes int) time.Duration {
 	return time.Duration(bytes) * time.Second / time.Duration(sampleBytes*s.rate)
 }
+
+// samples returns how many samples are played in d.
+func (s *stream) samples(d time.Duration) int { return int(d * time.Duration(s.rate) / time.Second) }
 
 // errKilled reports that the server has ended a stream, with its sink or on
 // another client's request.
@@ -196,7 +220,7 @@ func (s *stream) prime(ctx context.Context) error {
 
 // writeSilence writes silence of that duration.
 func (s *stream) writeSilence(ctx context.Context, d time.Duration) error {
-	return s.write(ctx, make([]float32, int(d*time.Duration(s.rate)/time.Second)))
+	return s.write(ctx, make([]float32, s.samples(d)), false)
 }
 
 // playClip writes a clip's samples and calls first, unless it is nil, after
@@ -206,18 +230,7 @@ func (s *stream) playClip(ctx context.Context, samples []float32, first func()) 
 		return err
 	}
 	s.onFirst, s.undrained, s.padding = first, true, 0
-	before := s.written.Load()
-	defer func() { s.sent += s.duration(int(s.written.Load()-before) * sampleBytes) }() //nolint:gosec // at most len(samples)
-	return s.write(ctx, samples)
-}
-
-// played returns about how much of the clips of the current Play has been heard.
-func (s *stream) played(now time.Time) time.Duration {
-	if !s.undrained {
-		return s.sent
-	}
-	unread := max(0, s.playedUntil.Sub(now)-s.padding)
-	return max(0, s.sent-unread-s.flow.current().latency)
+	return s.write(ctx, samples, true)
 }
 
 // pad writes silence after a clip, once: it flushes the server's resampler, and
@@ -256,13 +269,13 @@ func (s *stream) finish(ctx context.Context) error {
 func (s *stream) drain(ctx context.Context) error {
 	read, since := int64(-1), time.Now()
 	for {
-		var at proto.GetPlaybackLatencyReply
-		if err := s.conn.request(&proto.GetPlaybackLatency{StreamIndex: s.index}, &at); err != nil {
-			return requestError("query the playback latency", err)
+		at, err := s.position()
+		if err != nil {
+			return err
 		}
 		left := s.duration(int(at.WriteIndex-at.ReadIndex)) - s.padding
 		if left <= 0 {
-			return s.sleep(ctx, time.Duration(at.Latency)*time.Microsecond) //nolint:gosec // far below the limit
+			return s.sleep(ctx, microseconds(at.Latency))
 		}
 		if at.ReadIndex != read {
 			read, since = at.ReadIndex, time.Now()
@@ -274,6 +287,14 @@ func (s *stream) drain(ctx context.Context) error {
 			return err
 		}
 	}
+}
+
+// position returns how far the server has read and written.
+func (s *stream) position() (at proto.GetPlaybackLatencyReply, err error) {
+	if err := s.conn.request(&proto.GetPlaybackLatency{StreamIndex: s.index}, &at); err != nil {
+		return at, requestError("query the playback latency", err)
+	}
+	return at, nil
 }
 
 // sleep waits for d. It returns an error if ctx or the stream ends.
@@ -294,14 +315,6 @@ func (s *stream) alive() bool {
 	default:
 		return true
 	}
-}
-
-// abort stops the sound at once and closes the stream.
-func (s *stream) abort() {
-	if s.alive() {
-		_ = s.conn.request(&proto.FlushPlaybackStream{StreamIndex: s.index}, nil) // the stream ends anyway
-	}
-	s.close()
 }
 
 // close closes the stream and drops samples that have not been played.

@@ -1,5 +1,6 @@
-// Package pulsetest starts a sound server for a test: a real PulseAudio with a
-// null sink, which plays in real time and can be recorded. It is for tests only.
+// Package pulsetest starts a sound server for a test: a real PulseAudio or
+// PipeWire with a null sink, which plays in real time and can be recorded. It is
+// for tests only.
 //
 // One law: a server and its files do not outlive the test.
 package pulsetest
@@ -7,6 +8,7 @@ package pulsetest
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"net"
 	"os"
@@ -30,17 +32,24 @@ type Config struct {
 	Modules []string // further modules, each with its arguments
 }
 
-// A Server is a PulseAudio server with one sink, "speaker". A null sink without
+// A Server is a sound server with one sink, "speaker". A null sink without
 // a listener renders two seconds of silence ahead, and the first samples come
 // after them; a recorded one does not.
 type Server struct {
 	Address string // a server string, for PULSE_SERVER
 
-	tb      testing.TB
-	cfg     Config
-	dir     string
-	process *exec.Cmd     // nil while it does not run
-	exited  chan struct{} // closed when process has ended
+	tb     testing.TB
+	cfg    Config
+	dir    string
+	launch func(log *os.File) error // starts the programs and returns when they serve
+
+	programs []*program // running
+}
+
+// A program is a running part of a server.
+type program struct {
+	process *os.Process
+	exited  chan struct{} // closed when it has ended
 }
 
 // Start returns a running server, which ends with the test.
@@ -67,6 +76,7 @@ func New(tb testing.TB, cfg Config) *Server {
 	dir, err := os.MkdirTemp("", "pulse") //nolint:usetesting // its path may be too long for a socket
 	check.NoError(tb, err)
 	s := &Server{Address: "unix:" + filepath.Join(dir, "native"), tb: tb, cfg: cfg, dir: dir}
+	s.launch = s.launchPulseAudio
 	tb.Cleanup(func() {
 		s.Kill()
 		check.NoError(tb, os.RemoveAll(dir))
@@ -77,11 +87,24 @@ func New(tb testing.TB, cfg Config) *Server {
 // Start starts the server, also after Kill, and returns when it listens.
 func (s *Server) Start() {
 	s.tb.Helper()
+	log := check.Must(os.Create(filepath.Join(s.dir, "log")))(s.tb)
+	defer func() { _ = log.Close() }() // the programs have it
+	if err := s.launch(log); err != nil {
+		s.Kill()
+		text, _ := os.ReadFile(log.Name())
+		s.tb.Fatalf("start a sound server (\"make parts\" installs it): %v\n%s", err, text)
+	}
+}
+
+func (s *Server) launchPulseAudio(log *os.File) error {
 	notify := &net.UnixAddr{Net: "unixgram", Name: filepath.Join(s.dir, "notify")}
-	ready := check.Must(net.ListenUnixgram("unixgram", notify))(s.tb)
+	ready, err := net.ListenUnixgram("unixgram", notify)
+	if err != nil {
+		return err
+	}
 	defer func() {
 		_ = ready.Close()
-		_ = os.Remove(notify.Name) // Start makes it again
+		_ = os.Remove(notify.Name) // the next start makes it again
 	}()
 	args := []string{
 		"-n", "--daemonize=no", "--exit-idle-time=-1", "--use-pid-file=no", "--log-level=warn",
@@ -92,23 +115,47 @@ func (s *Server) Start() {
 		args = append(args, "-L", m)
 	}
 	args = append(args, "-L", "module-native-protocol-unix auth-anonymous=1 socket="+s.socket())
-	var log bytes.Buffer
-	s.process = s.command("pulseaudio", args...)
-	s.process.Env = append(s.process.Env, "NOTIFY_SOCKET="+ready.LocalAddr().String())
-	s.process.Stderr = &log
-	if err := s.process.Start(); err != nil {
-		s.tb.Fatalf("start PulseAudio (\"make parts\" installs it): %v", err)
+	cmd := s.command("pulseaudio", args...)
+	cmd.Env = append(cmd.Env, "NOTIFY_SOCKET="+ready.LocalAddr().String())
+	if err := s.spawn(cmd, log); err != nil {
+		return err
 	}
-	s.exited = make(chan struct{})
-	go func(process *exec.Cmd, exited chan struct{}) {
-		_ = process.Wait() // killed, so an error is normal
-		_ = ready.Close()  // ends awaitReady
+	go func(exited <-chan struct{}) {
+		<-exited
+		_ = ready.Close() // ends awaitReady
+	}(s.programs[0].exited)
+	return awaitReady(ready)
+}
+
+// spawn starts a part of the server.
+func (s *Server) spawn(cmd *exec.Cmd, log *os.File) error {
+	cmd.Stderr = log
+	if err := cmd.Start(); err != nil {
+		return err
+	}
+	exited := make(chan struct{})
+	go func() {
+		_ = cmd.Wait() // killed, so an error is normal
 		close(exited)
-	}(s.process, s.exited)
-	if err := awaitReady(ready); err != nil {
-		s.Kill()
-		s.tb.Fatalf("start a sound server: %v\n%s", err, &log)
+	}()
+	s.programs = append(s.programs, &program{process: cmd.Process, exited: exited})
+	return nil
+}
+
+// await waits for a condition while the programs run.
+func (s *Server) await(condition func() bool) error {
+	tick := time.NewTicker(5 * time.Millisecond)
+	defer tick.Stop()
+	for late := time.After(startTime); !condition(); {
+		select {
+		case <-tick.C:
+		case <-s.programs[len(s.programs)-1].exited:
+			return errors.New("a program of the server has ended")
+		case <-late:
+			return errors.New("timed out")
+		}
 	}
+	return nil
 }
 
 // awaitReady waits for the readiness message of sd_notify(3).
@@ -131,19 +178,25 @@ func awaitReady(socket *net.UnixConn) error {
 // Kill kills the server (SIGKILL) and waits for its end. It does nothing if the
 // server is not running.
 func (s *Server) Kill() {
-	if s.process == nil {
-		return
+	for _, p := range s.programs {
+		_ = p.process.Kill() // it may be gone already
 	}
-	_ = s.process.Process.Kill() // it may be gone already
-	<-s.exited
-	s.process = nil
+	for _, p := range s.programs {
+		<-p.exited
+	}
+	s.programs = nil
 }
 
 // Signal sends a signal to the server; after SIGSTOP it does not answer.
 func (s *Server) Signal(sig syscall.Signal) {
 	s.tb.Helper()
-	check.NoError(s.tb, s.process.Process.Signal(sig))
+	for _, p := range s.programs {
+		check.NoError(s.tb, p.process.Signal(sig))
+	}
 }
+
+// Rate returns the rate of the sink "speaker".
+func (s *Server) Rate() int { return s.cfg.Rate }
 
 // Pactl runs pactl with the arguments and returns its output.
 func (s *Server) Pactl(args ...string) string {

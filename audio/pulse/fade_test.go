@@ -1,0 +1,110 @@
+package pulse_test
+
+import (
+	"context"
+	"math"
+	"testing"
+	"time"
+
+	"pressbox/audio"
+	"pressbox/audio/pulse"
+	"pressbox/audio/pulse/pulsetest"
+)
+
+// servers start a sound server of each kind.
+var servers = map[string]func(testing.TB, pulsetest.Config) *pulsetest.Server{
+	"PulseAudio": pulsetest.Start,
+	"PipeWire":   pulsetest.StartPipeWire,
+}
+
+// A cancelled Play is faded out: what is recorded ends soon and without a step,
+// Play returns how long it was, and nothing of it is in the next one.
+func TestPlay_cancelFadesOut(t *testing.T) {
+	t.Parallel()
+	for name, start := range servers {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			server := start(t, pulsetest.Config{Rate: 48000})
+			sink := reach(t, pulse.Config{Server: server.Address})
+			pulsetest.Retry(t, func(a *pulsetest.Attempt) {
+				recording := server.Record()
+				length, took := playCancelled(a, sink, recording)
+				mustPlay(a, sink, audio.Clip{Rate: rate, Samples: make([]float32, rate/10)})
+				sound := span(recording.Stop())
+				recorded := time.Duration(len(sound)) * time.Second / time.Duration(server.Rate())
+				step := largestStep(sound[len(sound)-server.Rate()/4:])
+				t.Logf("cancelled: Play took %v; %v were played, recorded %v; the largest step is %.2f %%", took, length, recorded, 100*step)
+				if took > 120*time.Millisecond {
+					a.Errorf("Play returned %v after it was cancelled, want 120 ms at most", took)
+				}
+				if diff := length - recorded; diff.Abs() > 6*time.Millisecond {
+					a.Errorf("Play returned that %v were played, %v were recorded", length, recorded)
+				}
+				if step > 0.02 {
+					a.Errorf("a step of %.1f %% of full scale", 100*step)
+				}
+			})
+		})
+	}
+}
+
+// playCancelled cancels a Play after half a second and returns what it returned,
+// and how long after.
+func playCancelled(a *pulsetest.Attempt, sink *pulse.Sink, recording *pulsetest.Recording) (length, took time.Duration) {
+	a.Helper()
+	ctx, cancel := context.WithCancel(a.Context())
+	defer cancel()
+	asked := make(chan time.Time, 1)
+	go func() {
+		recording.WaitFor(func(s []float32) bool { return len(sounding(s)) > rate/2 })
+		asked <- time.Now()
+		cancel()
+	}()
+	length, err := sink.Play(ctx, all(wave(20*time.Second)))
+	wantErr(a, "Play", err, context.Canceled)
+	return length, time.Since(<-asked)
+}
+
+// A sink that plays nothing does not delay a cancel; what it did not play was
+// not played.
+func TestPlay_cancelOnSuspendedSink(t *testing.T) {
+	server, sink := start(t, pulsetest.Config{})
+	pulsetest.Retry(t, func(a *pulsetest.Attempt) {
+		server.Pactl("suspend-sink", "speaker", "0")
+		recording := server.Record()
+		suspended := make(chan struct{})
+		ctx, cancel := context.WithCancel(a.Context())
+		defer cancel()
+		go func() {
+			defer close(suspended)
+			recording.WaitFor(func(s []float32) bool { return len(sounding(s)) > rate/2 })
+			server.Pactl("suspend-sink", "speaker", "1")
+			cancel()
+		}()
+		length, err := sink.Play(ctx, all(wave(20*time.Second)))
+		wantErr(a, "Play", err, context.Canceled)
+		<-suspended
+		if length < time.Second/2 || length > time.Second*3/4 {
+			a.Errorf("%v were played, want the half second before the sink was suspended", length)
+		}
+	})
+}
+
+// wave returns a clip whose own steps are small and that is never silent.
+func wave(d time.Duration) audio.Clip {
+	samples := make([]float32, d*rate/time.Second)
+	for i := range samples {
+		samples[i] = 0.6 + 0.2*float32(math.Sin(2*math.Pi*100*float64(i)/rate))
+	}
+	return audio.Clip{Rate: rate, Samples: samples}
+}
+
+// largestStep returns the largest difference between a sample and the next one,
+// silence after the last one.
+func largestStep(samples []float32) float64 {
+	largest := math.Abs(float64(samples[len(samples)-1]))
+	for i := 1; i < len(samples); i++ {
+		largest = max(largest, math.Abs(float64(samples[i]-samples[i-1])))
+	}
+	return largest
+}
