@@ -5,7 +5,7 @@ const eventBuffer = 64
 
 // An Event reports a change of an announcement.
 type Event struct {
-	View View // after the change
+	View *View // after the change; all watchers share it
 }
 
 // Watch returns the events from now on, and a function that ends them. The
@@ -33,7 +33,8 @@ func (a *Announcer) publish(it *item) {
 	if len(a.watchers) == 0 {
 		return
 	}
-	event := Event{View: a.view(it)}
+	view := a.view(it)
+	event := Event{&view}
 	for c := range a.watchers {
 		select {
 		case c <- event:

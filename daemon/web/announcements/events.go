@@ -47,7 +47,7 @@ func (h *handlers) events(w http.ResponseWriter, r *http.Request) error {
 			if !ok {
 				return nil
 			}
-			err = out.send(change.View)
+			err = out.send(*change.View)
 		case <-heartbeat.C:
 			if err = h.Authorize(r); err == nil {
 				err = out.Heartbeat()

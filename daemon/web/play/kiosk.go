@@ -54,7 +54,7 @@ func (h *handlers) kiosk(w http.ResponseWriter, r *http.Request) error {
 			if !ok {
 				return nil
 			}
-			err = out.Send("", "announcement", announcements.NewAnnouncement(change.View))
+			err = out.Send("", "announcement", announcements.NewAnnouncement(*change.View))
 		case <-heartbeat.C:
 			if err = h.Authorize(r); err == nil {
 				err = out.Heartbeat()
