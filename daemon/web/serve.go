@@ -27,7 +27,7 @@ const (
 	readTimeout   = 15 * time.Second // from the connection to the end of the body
 	idleTimeout   = 2 * time.Minute  // between two requests
 
-	maxConns     = 1024 // open at once
+	maxConns     = 2560 // open at once: 1,000 event streams and as many websockets, and 560 others
 	maxConnsEach = 64   // open at once from one client, except loopback and trusted proxies
 
 	shutdownTimeout = 5 * time.Second // for open requests when the server stops

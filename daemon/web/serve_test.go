@@ -97,7 +97,7 @@ func TestServe_maxHeader(t *testing.T) {
 	}
 }
 
-// One address may open 64 connections, loopback any number, all together 1,024.
+// One address may open 64 connections, loopback any number, all together 2,560.
 func TestServe_maxConns(t *testing.T) {
 	webtest.InBubble(t, webtest.NewRig, func(r *webtest.Rig, l *webtest.Wire) {
 		open := func(from string) (net.Conn, bool) {
@@ -137,13 +137,13 @@ func TestServe_maxConns(t *testing.T) {
 		if _, ok := open("192.168.1.20:3"); !ok {
 			r.T.Error("refused although a connection was closed")
 		}
-		for i := 64 + 1 + 70; i < 1024; i++ {
+		for i := 64 + 1 + 70; i < 2560; i++ {
 			if _, ok := open(fmt.Sprintf("10.0.%d.%d:1", i/256, i%256)); !ok {
 				r.T.Fatalf("connection %d in all was refused", i)
 			}
 		}
 		if _, ok := open("127.0.0.1:1"); ok {
-			r.T.Error("connection 1025 in all was accepted")
+			r.T.Error("connection 2561 in all was accepted")
 		}
 	})
 }
