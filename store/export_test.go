@@ -17,9 +17,3 @@ func OpenForTest(tb testing.TB, path string, o Options) *Store {
 	check.Close(tb, s)
 	return s
 }
-
-// NoError ends the test unless err is nil.
-func NoError(tb testing.TB, err error) {
-	tb.Helper()
-	check.NoError(tb, err)
-}

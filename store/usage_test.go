@@ -11,6 +11,7 @@ import (
 	bolt "go.etcd.io/bbolt"
 
 	"pressbox/auth"
+	"pressbox/check"
 	"pressbox/game/live"
 	"pressbox/voice/announce"
 )
@@ -19,7 +20,7 @@ import (
 // its pages take no more.
 func checkUsage(t *testing.T, s *Store) {
 	t.Helper()
-	NoError(t, s.view(func(tx *bolt.Tx) error {
+	check.NoError(t, s.view(func(tx *bolt.Tx) error {
 		for _, row := range bucketRows() {
 			b := tx.Bucket(row.name)
 			if b == nil {
@@ -62,7 +63,7 @@ func TestShares_limits(t *testing.T) {
 func documentedShares(t *testing.T) map[string]string {
 	t.Helper()
 	source, err := os.ReadFile("store.go")
-	NoError(t, err)
+	check.NoError(t, err)
 	_, rows, _ := strings.Cut(string(source), "//	bucket ")
 	rows, _, _ = strings.Cut(rows, "//\n")
 	shares := map[string]string{}
@@ -87,8 +88,8 @@ func TestBuckets_documented(t *testing.T) {
 		t.Errorf("the package comment has the shares\n%v, bucketRows\n%v", shares, rows)
 	}
 	s := OpenForTest(t, "", Options{})
-	NoError(t, s.SaveTeamData(t.Context(), "url", []byte("{}")))
-	NoError(t, s.view(func(tx *bolt.Tx) error {
+	check.NoError(t, s.SaveTeamData(t.Context(), "url", []byte("{}")))
+	check.NoError(t, s.view(func(tx *bolt.Tx) error {
 		return tx.ForEach(func(name []byte, _ *bolt.Bucket) error {
 			if rows[string(name)] == "" {
 				t.Errorf("the bucket %s has no bound: add a row to the package comment and to bucketRows", name)
@@ -133,9 +134,9 @@ func TestShares_independent(t *testing.T) {
 	for ; appendGame(s, fmt.Sprintf("g%06d", games), 1, 30, string(box)) == nil; games++ {
 	}
 	for i := range 30 {
-		NoError(t, s.SaveTeamData(t.Context(), fmt.Sprint("https://example.org/", i), make([]byte, 60_000)))
+		check.NoError(t, s.SaveTeamData(t.Context(), fmt.Sprint("https://example.org/", i), make([]byte, 60_000)))
 	}
-	NoError(t, s.SaveCalibration("5e1f", []byte("{}")))
+	check.NoError(t, s.SaveCalibration("5e1f", []byte("{}")))
 	for i := range 100 {
 		if err := postEnded(s, uint64(i+1), announce.IdempotencyKey{Key: fmt.Sprint(i)}, s.now()); err != nil {
 			t.Fatalf("announcement %d: %v", i, err)
@@ -143,15 +144,15 @@ func TestShares_independent(t *testing.T) {
 	}
 	checkUsage(t, s)
 	st, err := s.Stats()
-	NoError(t, err)
+	check.NoError(t, err)
 	t.Logf("%d games; %+v", games, st)
 	if st.NearlyFull() != "sign-in" || s.Health() != nil || st.Size > 8<<20 {
 		t.Errorf("nearly full: %q, health %v, %d bytes", st.NearlyFull(), s.Health(), st.Size)
 	}
-	NoError(t, s.Auth().Update(t.Context(), func(tx auth.Tx) error { // a full share shrinks
+	check.NoError(t, s.Auth().Update(t.Context(), func(tx auth.Tx) error { // a full share shrinks
 		return tx.Delete("auth_user", fmt.Appendf(nil, "auth_user-%032d", 0))
 	}))
 	_, err = s.Games().Append(t.Context(), live.Change{Game: "g000000"})
-	NoError(t, err)
+	check.NoError(t, err)
 	checkUsage(t, s)
 }
