@@ -11,6 +11,7 @@ package auth
 
 import (
 	"errors"
+	"fmt"
 	"time"
 )
 
@@ -24,10 +25,14 @@ const (
 	ReuseGrace = 15 * time.Second    // a used refresh token still yields its one successor
 )
 
-// Limits on what unauthenticated clients can store.
+// Limits on what is stored. An account has at most MaxSessions × (MaxRenewals + 1)
+// refresh tokens.
 const (
-	MaxPendingFlows = 256 // to make room, the oldest of the client with most is deleted
-	MaxSessions     = 32  // per account; the one unused for longest ends
+	MaxPendingFlows = 256  // to make room, the oldest of the client with most is deleted
+	MaxSessions     = 32   // per account; the one unused for longest ends
+	MaxRenewals     = 1000 // of a session, which then ends; one each hour for [MaxAge] is 720
+	MaxAPITokens    = 100  // that have not expired; the next one is refused
+	MaxInvites      = 100  // that are valid; the next one is refused
 )
 
 // Errors that a caller branches on.
@@ -46,6 +51,10 @@ var (
 	ErrNameTaken = errors.New("name is taken")
 	// ErrNotInvited: sign-up is closed or needs a valid invite.
 	ErrNotInvited = errors.New("sign-up needs a valid invite")
+	// ErrTooManyTokens: there are [MaxAPITokens] API tokens.
+	ErrTooManyTokens = fmt.Errorf("there are %d API tokens, the maximum: revoke one first", MaxAPITokens)
+	// ErrTooManyInvites: there are [MaxInvites] invites.
+	ErrTooManyInvites = fmt.Errorf("there are %d unused invites, the maximum: each expires after a week", MaxInvites)
 )
 
 type endedError struct{}

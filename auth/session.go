@@ -19,13 +19,14 @@ type Device struct {
 // A Session is one sign-in of one browser or program: a family of refresh
 // tokens, each the successor of another.
 type Session struct {
-	ID      string        `json:"id"`
-	Account string        `json:"account"`
-	Method  string        `json:"method"` // provider that opened it
-	Device  Device        `json:"device"`
-	Started clock.Instant `json:"made"`
-	Renewed clock.Instant `json:"used"`
-	Ended   EndReason     `json:"ended,omitempty"` // "" while it is live
+	ID       string        `json:"id"`
+	Account  string        `json:"account"`
+	Method   string        `json:"method"` // provider that opened it
+	Device   Device        `json:"device"`
+	Started  clock.Instant `json:"made"`
+	Renewed  clock.Instant `json:"used"`
+	Renewals int           `json:"renewals,omitempty"`
+	Ended    EndReason     `json:"ended,omitempty"` // "" while it is live
 }
 
 // An EndReason records why a session ended before its time.
@@ -39,6 +40,7 @@ const (
 	EndedByOwner     EndReason = "revoked"  // by the account's user, from another device
 	EndedByOperator  EndReason = "operator"
 	EndedByLimit     EndReason = "crowded out" // by newer sessions of the account
+	EndedByRenewals  EndReason = "renewals"    // it was renewed [MaxRenewals] times
 )
 
 // A TokenPair holds the two tokens of a session.

@@ -47,11 +47,11 @@
 //	auth_user         auth/session  sign-in        with the next two, half of the share
 //	auth_identity     auth/session  sign-in        as auth_user
 //	auth_local        auth/session  sign-in        as auth_user
-//	auth_session      auth/session  sign-in        the share; 7 days without use
-//	auth_access       auth/session  sign-in        the share; 1 h
-//	auth_refresh      auth/session  sign-in        the share; 7 days
-//	auth_apitoken     auth/session  sign-in        the share; made by the administrator
-//	auth_invite       auth/session  sign-in        the share; made by the administrator
+//	auth_session      auth/session  sign-in        32 for each account; 7 days without use
+//	auth_access       auth/session  sign-in        1 h; with the next one, 1,001 for each session
+//	auth_refresh      auth/session  sign-in        7 days
+//	auth_apitoken     auth/session  sign-in        100
+//	auth_invite       auth/session  sign-in        100; 7 days
 //	meta_clock        auth/session  sign-in        the last boots
 //	meta_clock_order  auth/session  sign-in        as meta_clock
 //	game_heads        game/live     games          one for each game, see [live.Games]

@@ -11,14 +11,24 @@ import (
 )
 
 // CreateAPIToken returns a new API token. The name is for display. A zero network
-// means anywhere, a zero ttl no expiry. The token is not stored, only its hash.
+// means anywhere, a zero ttl no expiry. The token is not stored, only its hash. It
+// returns [auth.ErrTooManyTokens] beyond [auth.MaxAPITokens].
 func (s *Sessions) CreateAPIToken(ctx context.Context, name string, network netip.Prefix, ttl time.Duration) (auth.Token, auth.APIToken, error) {
 	t := auth.NewToken(auth.KindAPI)
 	hash := t.Hash()
 	record := auth.APIToken{
 		ID: auth.NewID(), Name: name, Network: network, TTL: ttl, Issued: s.clock.Now(), Created: s.clock.Wall(),
 	}
-	err := s.repo.Update(ctx, func(tx auth.Tx) error { return put(tx, tableAPIToken, hash[:], record) })
+	err := s.repo.Update(ctx, func(tx auth.Tx) error {
+		n, err := countWhere(tx, tableAPIToken, func(t auth.APIToken) bool { return !s.tokenExpired(t) })
+		switch {
+		case err != nil:
+			return err
+		case n >= auth.MaxAPITokens:
+			return auth.ErrTooManyTokens
+		}
+		return put(tx, tableAPIToken, hash[:], record)
+	})
 	if err != nil {
 		return auth.Token{}, auth.APIToken{}, fmt.Errorf("create an API token: %w", err)
 	}

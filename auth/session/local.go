@@ -137,11 +137,18 @@ type inviteRecord struct {
 }
 
 // CreateInvite returns an invite for one new account, valid for
-// [auth.InviteTTL].
+// [auth.InviteTTL]. It returns [auth.ErrTooManyInvites] beyond [auth.MaxInvites].
 func (s *Sessions) CreateInvite(ctx context.Context) (auth.Token, error) {
 	t := auth.NewToken(auth.KindInvite)
 	hash := t.Hash()
 	err := s.repo.Update(ctx, func(tx auth.Tx) error {
+		n, err := countWhere(tx, tableInvite, s.inviteValid)
+		switch {
+		case err != nil:
+			return err
+		case n >= auth.MaxInvites:
+			return auth.ErrTooManyInvites
+		}
 		return put(tx, tableInvite, hash[:], inviteRecord{s.clock.Now()})
 	})
 	if err != nil {
@@ -151,10 +158,12 @@ func (s *Sessions) CreateInvite(ctx context.Context) (auth.Token, error) {
 	return t, nil
 }
 
+func (s *Sessions) inviteValid(i inviteRecord) bool { return s.clock.Age(i.Issued) <= auth.InviteTTL }
+
 // checkInvite returns nil for a valid invite, or ErrNotInvited.
 func (s *Sessions) checkInvite(tx auth.Tx, hash auth.Hash) error {
 	i, err := get[inviteRecord](tx, tableInvite, hash[:])
-	if errors.Is(err, auth.ErrNotFound) || err == nil && s.clock.Age(i.Issued) > auth.InviteTTL {
+	if errors.Is(err, auth.ErrNotFound) || err == nil && !s.inviteValid(i) {
 		return auth.ErrNotInvited
 	}
 	return err

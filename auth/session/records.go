@@ -57,6 +57,17 @@ func each[T any](tx auth.Tx, table auth.Table, prefix []byte, visit func(key str
 	})
 }
 
+// countWhere returns the number of records that match.
+func countWhere[T any](tx auth.Tx, table auth.Table, match func(record T) bool) (n int, err error) {
+	err = each(tx, table, nil, func(_ string, record T) error {
+		if match(record) {
+			n++
+		}
+		return nil
+	})
+	return n, err
+}
+
 // deleteWhere deletes the records that match.
 func deleteWhere[T any](tx auth.Tx, table auth.Table, match func(key string, record T) bool) error {
 	var keys []string

@@ -37,6 +37,7 @@ const (
 	verdictReplay                // used within the grace period: the same successor again
 	verdictLate                  // used within the grace period, and so was its successor: refuse
 	verdictReuse                 // used before that: the token was copied, end the session
+	verdictLimit                 // first use, after auth.MaxRenewals others: end the session
 )
 
 // judge applies the rules of rotation (RFC 9700 §4.14.2).
@@ -46,6 +47,8 @@ func (s *Sessions) judge(f family) verdict {
 		return verdictEnded
 	case f.token.Used == nil && s.clock.Age(f.token.Issued) > auth.RefreshTTL:
 		return verdictEnded
+	case f.token.Used == nil && f.session.Renewals >= auth.MaxRenewals:
+		return verdictLimit
 	case f.token.Used == nil:
 		return verdictRotate
 	case s.clock.Age(*f.token.Used) > auth.ReuseGrace:
@@ -59,7 +62,8 @@ func (s *Sessions) judge(f family) verdict {
 
 // Refresh exchanges a refresh token for the next pair of its session. Within
 // [auth.ReuseGrace] the same token yields the same pair, because the tabs of a
-// browser refresh independently; after that, its use ends the session.
+// browser refresh independently; after that, its use ends the session. A session
+// also ends instead of its renewal after [auth.MaxRenewals].
 //
 // It returns [auth.ErrInvalidToken], or [auth.ErrSessionEnded] if the browser's
 // cookies are useless as well.
@@ -77,7 +81,7 @@ func (s *Sessions) Refresh(ctx context.Context, old auth.Token) (auth.TokenPair,
 		return err
 	}
 	err := s.repo.View(ctx, judge) // an unknown token causes no write
-	if err == nil && (v == verdictRotate || v == verdictReuse) {
+	if err == nil && (v == verdictRotate || v == verdictReuse || v == verdictLimit) {
 		err = s.repo.Update(ctx, func(tx auth.Tx) error {
 			if err := judge(tx); err != nil { // again: a concurrent request may have been first
 				return err
@@ -100,12 +104,15 @@ func (s *Sessions) carryOut(tx auth.Tx, v verdict, f *family, old auth.Token, sa
 	case verdictRotate:
 		now, hash := s.clock.Now(), old.Hash()
 		f.token.Used, f.token.Salt, f.session.Renewed = &now, salt, now
+		f.session.Renewals++
 		if err := put(tx, tableRefresh, hash[:], f.token); err != nil {
 			return err
 		}
 		return s.save(tx, f.session, old.Successors(salt))
 	case verdictReuse:
 		return end(tx, f.session, auth.EndedByReuse)
+	case verdictLimit:
+		return end(tx, f.session, auth.EndedByRenewals)
 	default:
 		return nil
 	}
@@ -121,6 +128,10 @@ func (s *Sessions) answer(v verdict, f family, old auth.Token) (auth.TokenPair, 
 	case verdictReuse:
 		s.log.Warn("refresh token used twice, session ended",
 			"account", f.session.Account, "session", f.session.ID, "network", f.session.Device.Network)
+		s.notifyEnded(sessionKey(f.session))
+		return auth.TokenPair{}, auth.ErrSessionEnded
+	case verdictLimit:
+		s.log.Info("session ended: renewed too often", "account", f.session.Account, "session", f.session.ID)
 		s.notifyEnded(sessionKey(f.session))
 		return auth.TokenPair{}, auth.ErrSessionEnded
 	default:

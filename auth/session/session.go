@@ -164,7 +164,7 @@ func (s *Sessions) DeleteExpired(ctx context.Context) error {
 			deleteWhere(tx, tableRefresh, func(_ string, r refreshRecord) bool {
 				return s.clock.Age(r.Issued) > auth.RefreshTTL+time.Minute || ended[r.Session]
 			}),
-			deleteWhere(tx, tableInvite, func(_ string, i inviteRecord) bool { return s.clock.Age(i.Issued) > auth.InviteTTL }),
+			deleteWhere(tx, tableInvite, func(_ string, i inviteRecord) bool { return !s.inviteValid(i) }),
 			deleteWhere(tx, tableAPIToken, func(_ string, t auth.APIToken) bool { return s.tokenExpired(t) }),
 		)
 	})

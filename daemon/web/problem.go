@@ -73,6 +73,8 @@ var statuses = []struct {
 	{teams.ErrUnknown, http.StatusNotFound, "unknown_team", 0},
 	{announce.ErrNotFound, http.StatusNotFound, "not_found", 0},
 	{errMethodNotAllowed, http.StatusMethodNotAllowed, "method_not_allowed", 0},
+	{auth.ErrTooManyTokens, http.StatusConflict, "too_many_tokens", 0},
+	{auth.ErrTooManyInvites, http.StatusConflict, "too_many_invites", 0},
 	{teams.ErrTooFewPlayers, http.StatusConflict, "incomplete_roster", 0},
 	{announce.ErrEnded, http.StatusConflict, "already_ended", 0},
 	{ErrBodyTooLarge, http.StatusRequestEntityTooLarge, "body_too_large", 0},
