@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"net/http"
@@ -26,11 +27,12 @@ func (p Program) usersCommand() *cobra.Command {
 		p.secretCommand(&cobra.Command{
 			Use: "reset NAME", Short: "Set a new passphrase for a local account, print it, and end the account's sessions",
 			Args: cobra.ExactArgs(1),
-		}, "/admin/passphrases", "passphrase"),
+		}, "/admin/passphrases", func(s secret) string { return s.Passphrase }),
 		p.secretCommand(&cobra.Command{
-			Use: "invite", Short: "Create an invite and print it: for one new account, within a week",
+			Use: "invite", Short: "Create an invite for one new account, within a week, and print its link",
+			Long: "Create an invite for one new account, within a week, and print its link. If no address is known that other hosts reach, print the invite alone.",
 			Args: cobra.NoArgs,
-		}, "/admin/invites", "invite"),
+		}, "/admin/invites", func(s secret) string { return cmp.Or(s.URL, s.Invite) }),
 	)
 	return cmd
 }
@@ -117,9 +119,16 @@ func userID(users []user, idOrName string) (id string, err error) {
 	}
 }
 
+// A secret is the response to a request that creates one.
+type secret struct {
+	Passphrase string `json:"passphrase"`
+	Invite     string `json:"invite"`
+	URL        string `json:"url"` // of the invite; "" means unknown
+}
+
 // secretCommand completes a command that creates a secret, for the name in its argument if
-// it has one, and prints it. The server returns it only once.
-func (p Program) secretCommand(cmd *cobra.Command, path, field string) *cobra.Command {
+// it has one, and prints what show returns. The server returns it only once.
+func (p Program) secretCommand(cmd *cobra.Command, path string, show func(secret) string) *cobra.Command {
 	administer := p.administer(cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		var body any
@@ -127,11 +136,11 @@ func (p Program) secretCommand(cmd *cobra.Command, path, field string) *cobra.Co
 			body = map[string]string{"name": args[0]}
 		}
 		return administer(func(ctx context.Context, c *client.Client) error {
-			created := map[string]string{}
+			var created secret
 			if err := c.Call(ctx, http.MethodPost, path, body, &created); err != nil {
 				return notFound("account", strings.Join(args, ""), err)
 			}
-			_, err := fmt.Fprintln(cmd.OutOrStdout(), created[field])
+			_, err := fmt.Fprintln(cmd.OutOrStdout(), show(created))
 			return err
 		})
 	}

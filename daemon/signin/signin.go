@@ -56,11 +56,12 @@ func New(cfg settings.Config, st *store.Store, blocks *netblock.Table, released 
 	}
 	sessions := session.New(st.Auth(), clk, cfg.SignIn.SessionMaxAge, log)
 	s := &SignIn{clock: clk, repo: st.Auth(), log: log, Web: &signin.Config{
-		Sessions: sessions,
-		SignIn:   &session.SignIn{ProviderName: cfg.SignIn.Provider, SignUp: signUpPolicy(cfg), Sessions: sessions, Blocks: blocks, Log: log},
-		Redirect: cfg.OAuthRedirectURI,
-		Frontend: cfg.FrontendURL,
-		Secure:   secureCookies(cfg),
+		Sessions:     sessions,
+		SignIn:       &session.SignIn{ProviderName: cfg.SignIn.Provider, SignUp: signUpPolicy(cfg), Sessions: sessions, Blocks: blocks, Log: log},
+		Redirect:     cfg.OAuthRedirectURI,
+		Frontend:     cfg.FrontendURL,
+		PublicOrigin: func() string { return origin(cfg, outboundAddr) },
+		Secure:       secureCookies(cfg),
 	}}
 	if s.Web.Redirect == "" && cfg.PublicURL != "" {
 		s.Web.Redirect = cfg.PublicURL + signin.CallbackPath

@@ -3,6 +3,7 @@ package signin
 import (
 	"net/http"
 	"net/netip"
+	"net/url"
 	"time"
 
 	"pressbox/auth"
@@ -20,6 +21,7 @@ func (h *handlers) accountRoutes() []web.Route {
 		web.NewRoute(http.MethodPost, "/admin/tokens", web.AdminSocket, h.createToken, web.Operation{
 			ID: "createToken", Tag: tag, Summary: "Create an API token; only this answer contains the secret", Request: "TokenRequest",
 			Responses: []web.Response{{Status: http.StatusCreated, Description: "The token.", Schema: "NewToken"}},
+			Problems:  []int{http.StatusConflict},
 		}),
 		web.NewRoute(http.MethodDelete, "/admin/tokens/:id", web.AdminSocket, h.revokeToken, web.Operation{
 			ID: "revokeToken", Tag: tag, Summary: "Revoke an API token",
@@ -40,6 +42,7 @@ func (h *handlers) accountRoutes() []web.Route {
 		web.NewRoute(http.MethodPost, "/admin/invites", web.AdminSocket, h.createInvite, web.Operation{
 			ID: "createInvite", Tag: tag, Summary: "Create an invite: for one new account, valid for a week",
 			Responses: []web.Response{{Status: http.StatusCreated, Description: "The invite.", Schema: "Invite"}},
+			Problems:  []int{http.StatusConflict},
 		}),
 	}
 }
@@ -189,5 +192,17 @@ func (h *handlers) createInvite(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	return web.WriteJSON(w, http.StatusCreated, map[string]string{"invite": invite.Reveal()})
+	reply := inviteReply{Invite: invite.Reveal()}
+	if h.PublicOrigin != nil {
+		if origin := h.PublicOrigin(); origin != "" {
+			reply.URL = origin + web.LoginPath + "?" + url.Values{"invite": {reply.Invite}}.Encode()
+		}
+	}
+	return web.WriteJSON(w, http.StatusCreated, reply)
+}
+
+// An inviteReply holds an invite, and the URL that starts a sign-in with it.
+type inviteReply struct {
+	Invite string `json:"invite"`
+	URL    string `json:"url,omitempty"`
 }

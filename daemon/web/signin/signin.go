@@ -30,6 +30,8 @@ type Config struct {
 	// Frontend is the origin of the web client (FRONTEND_URL); "" means the
 	// server's own page.
 	Frontend string
+	// PublicOrigin returns the URL at which other hosts reach the server; nil, or "", means unknown.
+	PublicOrigin func() string
 	// Secure sets the cookies' attribute Secure and their prefix __Secure-.
 	Secure bool
 }
