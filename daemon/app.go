@@ -73,13 +73,17 @@ func build(o cli.ServeOptions, st *store.Store, sink *pulse.Sink) (*app, error) 
 		Lexicon: a.readLexicon(cfg), Calibrations: st, Phonemizer: a.phonemizer, Load: onnx.Runtime{Library: cfg.ONNXRuntimeLib}.Load, Log: log,
 	})
 	outbox := metrics.Outbox{Outbox: watchdog.Outbox{Outbox: st, Progress: &a.writes}, Metrics: a.metrics}
-	a.announcer, err = announce.New(queueConfig(cfg.DefaultRate, cfg), outbox, a.speaker(), sink, log)
+	a.announcer, err = announce.New(queueConfig(cfg.DefaultRate, cfg), announce.Parts{
+		Outbox: outbox, Speaker: a.speaker(), Sink: sink, Estimate: a.voices.Estimate,
+		ClockSet: func() bool { return signin.ClockSet(releaseDate()) }, Log: log,
+	})
 	if err != nil {
 		return nil, err
 	}
 	if a.signIn, err = signin.New(cfg, st, a.blocks, releaseDate(), log); err != nil {
 		return nil, err
 	}
+	a.signIn.ClockChanged = a.announcer.Reconsider
 	if a.rosters, err = openRosters(cfg, st, log); err != nil {
 		return nil, err
 	}
@@ -105,7 +109,7 @@ func (a *app) speaker() announce.Speaker {
 
 // queueConfig returns the configuration of the announcer; rate does not change on reload.
 func queueConfig(rate int, cfg settings.Config) announce.Config {
-	return announce.Config{Max: cfg.QueueMaxSize, TTL: cfg.NotifyTTL, Rate: rate, Volume: cfg.Volume}
+	return announce.Config{Max: cfg.QueueMaxSize, TTL: cfg.NotifyTTL, Rate: rate, Volume: cfg.Volume, History: cfg.History == "on"}
 }
 
 // readLexicon reads LEXICON_FILE. What is wrong with it is logged, and reported until it

@@ -114,7 +114,9 @@ const message = "Now batting for the visitors, number twenty-four, the second ba
 func newQueue(b *testing.B) *announce.Announcer {
 	b.Helper()
 	c := announce.Config{Max: 1 << 30, TTL: time.Hour, Rate: 170, Volume: 100}
-	return check.Must(announce.New(c, store.OpenForTest(b, "", store.Options{}), silent{}, nil, slog.New(slog.DiscardHandler)))(b)
+	return check.Must(announce.New(c, announce.Parts{
+		Outbox: store.OpenForTest(b, "", store.Options{}), Speaker: silent{}, Log: slog.New(slog.DiscardHandler),
+	}))(b)
 }
 
 // silent is a speaker without clips.

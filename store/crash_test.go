@@ -52,8 +52,8 @@ func runAnnouncer(args []string) error {
 	if err != nil {
 		return err
 	}
-	c := announce.Config{Max: 40, TTL: 24 * time.Hour, Rate: 170, Volume: 100}
-	a, err := announce.New(c, s, numbers{}, logSink{log}, slog.New(slog.DiscardHandler))
+	c := announce.Config{Max: 40, TTL: 24 * time.Hour, Rate: 170, Volume: 100, History: true}
+	a, err := announce.New(c, announce.Parts{Outbox: s, Speaker: numbers{}, Sink: logSink{log}, Log: slog.New(slog.DiscardHandler)})
 	if err != nil {
 		return err
 	}
@@ -81,13 +81,13 @@ func runAnnouncer(args []string) error {
 func waitEmpty(a *announce.Announcer) {
 	for {
 		events, stop := a.Watch()
-		for queue, _ := a.Queue(); len(queue) > 0; queue, _ = a.Queue() {
+		for len(a.List().Queue) > 0 {
 			if _, ok := <-events; !ok {
 				break
 			}
 		}
 		stop()
-		if queue, _ := a.Queue(); len(queue) == 0 {
+		if len(a.List().Queue) == 0 {
 			return
 		}
 	}

@@ -41,7 +41,7 @@ type keyRecord struct {
 //
 //nolint:gochecknoglobals // a table
 var statusCodes = []announce.Status{
-	announce.Queued, announce.Done, announce.Failed, announce.Cancelled, announce.Expired,
+	announce.Queued, announce.Done, announce.Failed, announce.Cancelled, announce.Expired, announce.Silenced, announce.Scheduled,
 }
 
 // encode returns the stored form: wall clock (Unix nanoseconds), time since boot

@@ -58,6 +58,9 @@ func (s *Store) Append(ctx context.Context, n announce.Announcement, key announc
 			}
 		}
 		stored, fresh = announce.Accepted{ID: n.ID, Status: n.Status}, true
+		if err := s.checkPlanned(tx, n, value); err != nil {
+			return err
+		}
 		if err := tableOf(tx, waitingBucket).Put(number(n.Seq), value); err != nil {
 			return err
 		}
@@ -67,6 +70,31 @@ func (s *Store) Append(ctx context.Context, n announce.Announcement, key announc
 		return announce.Accepted{}, false, fmt.Errorf("save announcement %s: %w", n.ID, err)
 	}
 	return stored, fresh, nil
+}
+
+// checkPlanned returns [announce.ErrScheduleFull] if the announcements that wait
+// for a time or for repetitions, with the new one n, would use more than half of
+// the share: the others are for those that are spoken soon.
+func (s *Store) checkPlanned(tx *bolt.Tx, n announce.Announcement, value []byte) error {
+	size, limit := entryCost(8, len(value)), s.limit(announcementsShare)/2
+	waiting := tableOf(tx, waitingBucket)
+	if !planned(n) || size+waiting.bytes() <= limit {
+		return nil
+	}
+	for _, v := range pairs(waiting.Bucket) {
+		if other, _, err := decode(v); err == nil && planned(other) {
+			size += entryCost(8, len(v))
+		}
+	}
+	if size > limit {
+		return fmt.Errorf("%w: they would use %d of %d bytes", announce.ErrScheduleFull, size, limit)
+	}
+	return nil
+}
+
+// planned reports whether an announcement is stored until a time.
+func planned(n announce.Announcement) bool {
+	return n.Status == announce.Scheduled || n.Repeat.Times > 0 || !n.At.IsZero()
 }
 
 // Done saves the ends of announcements and deletes the oldest ended ones; see
@@ -90,6 +118,25 @@ func (s *Store) Done(ctx context.Context, ns ...announce.Announcement) error {
 	})
 	if err != nil {
 		return fmt.Errorf("save the ends of %d announcements: %w", len(ns), err)
+	}
+	return nil
+}
+
+// Update saves a changed announcement that has not ended; see [announce.Outbox].
+func (s *Store) Update(ctx context.Context, n announce.Announcement) error {
+	value, err := encodeChanged(n, s.now())
+	if err != nil {
+		return err
+	}
+	err = s.update(ctx, func(tx *bolt.Tx) error {
+		waiting := tableOf(tx, waitingBucket)
+		if waiting.Get(number(n.Seq)) == nil {
+			return nil
+		}
+		return waiting.Put(number(n.Seq), value)
+	})
+	if err != nil {
+		return fmt.Errorf("save the change of announcement %s: %w", n.ID, err)
 	}
 	return nil
 }
@@ -121,21 +168,23 @@ func (s *Store) announcements(tx *bolt.Tx, bucket []byte, now clock.Moment) []an
 			s.log.Error("an announcement cannot be read", "bucket", string(bucket), "key", fmt.Sprintf("%x", k), "err", err)
 			continue
 		}
-		if !n.Status.Ended() {
-			n.Expires = expiry(n, then, now)
+		if !n.Status.Ended() && !n.FixedTime {
+			n.Expires = moved(n.Expires, then, now)
+			if !n.At.IsZero() {
+				n.At = moved(n.At, then, now)
+			}
 		}
 		ns = append(ns, n)
 	}
 	return ns
 }
 
-// expiry returns when an announcement that was created then expires, by the wall
-// clock of now. Within one boot the remaining time is known and the result holds
-// also when the wall clock is set later. After another boot the wall clock may be
-// set at any moment, so the result has no monotonic reading.
-func expiry(n announce.Announcement, then, now clock.Moment) time.Time {
-	left := n.Expires.Sub(n.Created) - now.Sub(then)
-	at := now.Wall.Add(left)
+// moved returns the time t that was to come when the clock showed then, by the
+// wall clock of now. Within one boot the remaining time is known and the result
+// holds also when the wall clock is set later. After another boot the wall clock
+// may be set at any moment, so the result has no monotonic reading.
+func moved(t time.Time, then, now clock.Moment) time.Time {
+	at := now.Wall.Add(t.Sub(then.Wall) - now.Sub(then))
 	if now.Boot != then.Boot {
 		at = at.Round(0)
 	}

@@ -13,7 +13,7 @@ import (
 
 // The remaining time of an announcement survives restarts and corrections of the
 // clock.
-func TestExpiry_clockChanges(t *testing.T) {
+func TestMoved_clockChanges(t *testing.T) {
 	t.Parallel()
 	wall := time.Now()
 	then := at(wall, "b1", time.Hour)
@@ -31,7 +31,7 @@ func TestExpiry_clockChanges(t *testing.T) {
 		"the clock was lost":               {"b2", -24 * time.Hour, 10 * time.Second, ttl},
 	} {
 		now := at(wall.Add(tt.passed), tt.boot, tt.up)
-		got := expiry(announce.Announcement{Created: wall, Expires: wall.Add(ttl)}, then, now)
+		got := moved(wall.Add(ttl), then, now)
 		if left := got.Sub(now.Wall); left != tt.left {
 			t.Errorf("%s: %s left, want %s", name, left, tt.left)
 		}

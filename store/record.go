@@ -13,25 +13,68 @@ import (
 // takes a few microseconds where the sync takes hundreds, and people can read it.
 const recordFormat = 1
 
-// A record is a stored announcement. Times are Unix nanoseconds, 0 means none.
+// A record is a stored announcement. Times are Unix nanoseconds, 0 means none;
+// durations are nanoseconds.
 type record struct {
-	ID      string          `json:"id"`
-	Seq     uint64          `json:"seq"`
-	Message string          `json:"message"`
-	Voice   string          `json:"voice"`
-	Rate    int             `json:"rate"`
-	Urgent  bool            `json:"urgent,omitempty"`
-	Created int64           `json:"created"`
-	Expires int64           `json:"expires"`
-	Status  announce.Status `json:"status"`
-	Error   string          `json:"error,omitempty"`
-	Place   int             `json:"place,omitempty"`
-	Started int64           `json:"started,omitempty"`
-	Ended   int64           `json:"ended,omitempty"`
+	ID       string          `json:"id"`
+	Seq      uint64          `json:"seq"`
+	Title    string          `json:"title,omitempty"`
+	Message  string          `json:"message"`
+	Voice    string          `json:"voice"`
+	Rate     int             `json:"rate"`
+	Urgent   bool            `json:"urgent,omitempty"`
+	Priority int             `json:"priority,omitempty"`
+	Volume   int             `json:"volume,omitempty"`
+	Chime    string          `json:"chime,omitempty"`
+	Created  int64           `json:"created"`
+	TTL      time.Duration   `json:"ttl,omitempty"`
+	Expires  int64           `json:"expires"`
+	At       int64           `json:"at,omitempty"`
+	Fixed    bool            `json:"fixed,omitempty"`
+	Repeat   *repeatRecord   `json:"repeat,omitempty"`
+	Sender   *senderRecord   `json:"sender,omitempty"`
+	Status   announce.Status `json:"status"`
+	Quiet    bool            `json:"quiet,omitempty"`
+	Error    string          `json:"error,omitempty"`
+	Place    int             `json:"place,omitempty"`
+	Started  int64           `json:"started,omitempty"`
+	Ended    int64           `json:"ended,omitempty"`
 
-	// The instant of its end if it has ended, else of its creation.
-	Boot string        `json:"boot"`
-	Up   time.Duration `json:"up"`
+	// The instant of its end if it has ended, of its last change if Changed is
+	// that time, otherwise of its creation.
+	Boot    string        `json:"boot"`
+	Up      time.Duration `json:"up"`
+	Changed int64         `json:"changed,omitempty"`
+}
+
+type repeatRecord struct {
+	Times        int           `json:"times"`
+	Every        time.Duration `json:"every"`
+	Spoken       int           `json:"spoken,omitempty"`
+	Acknowledged bool          `json:"acknowledged,omitempty"`
+}
+
+type senderRecord struct {
+	Kind announce.SenderKind `json:"kind"`
+	Name string              `json:"name,omitempty"`
+}
+
+// newRecord returns the record of n without its instant.
+func newRecord(n announce.Announcement) record {
+	r := record{
+		ID: n.ID, Seq: n.Seq, Title: n.Title, Message: n.Message, Voice: n.Voice, Rate: n.Rate,
+		Urgent: n.Urgent, Priority: n.Priority, Volume: n.Volume, Chime: n.Chime,
+		Created: unixNano(n.Created), TTL: n.TTL, Expires: unixNano(n.Expires), At: unixNano(n.At), Fixed: n.FixedTime,
+		Status: n.Status, Quiet: n.Quiet, Error: n.Error, Place: n.InitialPosition,
+		Started: unixNano(n.Started), Ended: unixNano(n.Ended),
+	}
+	if n.Repeat.Times > 0 {
+		r.Repeat = &repeatRecord{n.Repeat.Times, n.Repeat.Every, n.Spoken, n.Acknowledged}
+	}
+	if n.Sender != (announce.Sender{}) {
+		r.Sender = &senderRecord{n.Sender.Kind, n.Sender.Name}
+	}
+	return r
 }
 
 // encode returns the stored form of n at the moment now.
@@ -41,20 +84,36 @@ func encode(n announce.Announcement, now clock.Moment) ([]byte, error) {
 		since = n.Ended
 	}
 	then := now.Add(-now.Wall.Sub(since))
-	data, err := json.Marshal(record{
-		ID: n.ID, Seq: n.Seq, Message: n.Message, Voice: n.Voice, Rate: n.Rate, Urgent: n.Urgent,
-		Created: unixNano(n.Created), Expires: unixNano(n.Expires), Status: n.Status, Error: n.Error,
-		Place: n.InitialPosition, Started: unixNano(n.Started), Ended: unixNano(n.Ended),
-		Boot: then.Boot, Up: then.Since,
-	})
+	r := newRecord(n)
+	r.Boot, r.Up = then.Boot, then.Since
+	return r.encode()
+}
+
+// encodeChanged returns the stored form of n, which was changed now and has not
+// ended. The time until At and Expires counts from now, and not from the creation,
+// since which the wall clock may have been set.
+func encodeChanged(n announce.Announcement, now clock.Moment) ([]byte, error) {
+	r := newRecord(n)
+	r.Boot, r.Up, r.Changed = now.Boot, now.Since, unixNano(now.Wall)
+	if !n.FixedTime {
+		r.Expires = unixNano(now.Wall.Add(n.Expires.Sub(now.Wall)))
+		if !n.At.IsZero() {
+			r.At = unixNano(now.Wall.Add(n.At.Sub(now.Wall)))
+		}
+	}
+	return r.encode()
+}
+
+func (r record) encode() ([]byte, error) {
+	data, err := json.Marshal(r)
 	if err != nil {
-		return nil, fmt.Errorf("encode announcement %s: %w", n.ID, err)
+		return nil, fmt.Errorf("encode announcement %s: %w", r.ID, err)
 	}
 	return append([]byte{recordFormat}, data...), nil
 }
 
 // decode returns an announcement and the moment of its end if it has ended, else
-// of its creation.
+// of its last change or its creation.
 func decode(data []byte) (announce.Announcement, clock.Moment, error) {
 	if len(data) == 0 || data[0] != recordFormat {
 		return announce.Announcement{}, clock.Moment{}, fmt.Errorf("%w: an announcement has an unknown format", ErrCorrupt)
@@ -63,16 +122,33 @@ func decode(data []byte) (announce.Announcement, clock.Moment, error) {
 	if err := json.Unmarshal(data[1:], &r); err != nil {
 		return announce.Announcement{}, clock.Moment{}, fmt.Errorf("%w: decode an announcement: %w", ErrCorrupt, err)
 	}
-	n := announce.Announcement{
-		ID: r.ID, Seq: r.Seq, Message: r.Message, Voice: r.Voice, Rate: r.Rate, Urgent: r.Urgent,
-		Created: fromUnixNano(r.Created), Expires: fromUnixNano(r.Expires), Status: r.Status, Error: r.Error,
-		InitialPosition: r.Place, Started: fromUnixNano(r.Started), Ended: fromUnixNano(r.Ended),
-	}
+	n := r.announcement()
 	then := clock.Moment{Wall: n.Created, Instant: clock.Instant{Boot: r.Boot, Since: r.Up}}
-	if n.Status.Ended() {
+	switch {
+	case n.Status.Ended():
 		then.Wall = n.Ended
+	case r.Changed != 0:
+		then.Wall = fromUnixNano(r.Changed)
 	}
 	return n, then, nil
+}
+
+func (r record) announcement() announce.Announcement {
+	n := announce.Announcement{
+		ID: r.ID, Seq: r.Seq, Title: r.Title, Message: r.Message, Voice: r.Voice, Rate: r.Rate,
+		Urgent: r.Urgent, Priority: r.Priority, Volume: r.Volume, Chime: r.Chime,
+		Created: fromUnixNano(r.Created), TTL: r.TTL, Expires: fromUnixNano(r.Expires), At: fromUnixNano(r.At), FixedTime: r.Fixed,
+		Status: r.Status, Quiet: r.Quiet, Error: r.Error, InitialPosition: r.Place,
+		Started: fromUnixNano(r.Started), Ended: fromUnixNano(r.Ended),
+	}
+	if r.Repeat != nil {
+		n.Repeat = announce.Repeat{Times: r.Repeat.Times, Every: r.Repeat.Every}
+		n.Spoken, n.Acknowledged = r.Repeat.Spoken, r.Repeat.Acknowledged
+	}
+	if r.Sender != nil {
+		n.Sender = announce.Sender{Kind: r.Sender.Kind, Name: r.Sender.Name}
+	}
+	return n
 }
 
 func unixNano(t time.Time) int64 {

@@ -35,10 +35,21 @@ func (v *Voice) Preview(ctx context.Context, text string, rate int) (Preview, er
 	if !spoken {
 		return Preview{}, ErrNoSpeech
 	}
+	return Preview{Words: m.words, Duration: c.spokenTime(m, rate), Phonemes: strings.Join(phonemes, space)}, nil
+}
+
+// Estimate returns the expected duration of speakable text at rate words per
+// minute, from the first to the last sample. It uses neither the model nor the
+// phonemizer.
+func (c Calibration) Estimate(text string, rate int) time.Duration {
+	c = c.orDefault()
+	parts, _ := paced(newClauses(text), c, rate)
+	return c.spokenTime(parts.length(), rate)
+}
+
+// spokenTime returns the expected duration of text of length m at rate words per
+// minute.
+func (c Calibration) spokenTime(m textLength, rate int) time.Duration {
 	seconds := max(c.targetSeconds(m, rate), c.duration(m).at(minScale))
-	return Preview{
-		Words:    m.words,
-		Duration: time.Duration(seconds * float64(time.Second)),
-		Phonemes: strings.Join(phonemes, space),
-	}, nil
+	return time.Duration(seconds * float64(time.Second))
 }

@@ -63,9 +63,9 @@ type site struct {
 func newSite(ctx context.Context, st *store.Store) (*site, error) {
 	log := slog.New(slog.DiscardHandler)
 	s := &site{store: st}
-	c := announce.Config{Max: 10_000, TTL: 24 * time.Hour, Rate: 170, Volume: 100}
+	c := announce.Config{Max: 10_000, TTL: 24 * time.Hour, Rate: 170, Volume: 100, History: true}
 	var err error
-	if s.announcer, err = announce.New(c, st, mute{}, mute{}, log); err != nil { //nolint:contextcheck // it reads once
+	if s.announcer, err = announce.New(c, announce.Parts{Outbox: st, Speaker: mute{}, Sink: mute{}, Log: log}); err != nil { //nolint:contextcheck // it reads once
 		return nil, err
 	}
 	if s.games, err = live.New(ctx, live.Config{Journal: st.Games(), Rosters: builtIn(), Log: log}); err != nil {

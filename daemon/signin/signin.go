@@ -36,6 +36,9 @@ import (
 type SignIn struct {
 	Web *signin.Config
 
+	// ClockChanged, if not nil, is called when the wall clock may have been set.
+	ClockChanged func()
+
 	clock *clock.Clock
 	repo  auth.Repository
 	log   *slog.Logger
@@ -93,7 +96,7 @@ func (s *SignIn) addProvider(cfg settings.Config, st *store.Store, blocks *netbl
 		Provider: in.Provider, ClientID: in.ClientID, ClientSecret: secret, Scopes: in.Scopes, Issuer: in.Issuer,
 		AuthURL: in.AuthURL, TokenURL: in.TokenURL, UserinfoURL: in.UserinfoURL,
 		SubjectField: in.SubjectField, NameField: in.NameField, SecretInBody: in.AuthStyle == "body",
-		Cache: st, Now: time.Now, ClockTrusted: func() bool { return clockTrusted(released) }, Log: s.log,
+		Cache: st, Now: time.Now, ClockTrusted: func() bool { return ClockSet(released) }, Log: s.log,
 	})
 	if err != nil {
 		return fmt.Errorf("IDP_PROVIDER: %w", err)
@@ -201,6 +204,9 @@ func (s *SignIn) checkClock() {
 	if by := s.clock.Corrected(); by != 0 {
 		s.log.Warn("clock changed", "by", by)
 	}
+	if s.ClockChanged != nil {
+		s.ClockChanged()
+	}
 }
 
 // logError logs a failed cleanup; the next one tries again.
@@ -210,9 +216,9 @@ func (s *SignIn) logError(err error) {
 	}
 }
 
-// clockTrusted reports whether a time server keeps the clock, or it is at least later than
+// ClockSet reports whether a time server keeps the clock, or it is at least later than
 // the program's release.
-func clockTrusted(released time.Time) bool {
+func ClockSet(released time.Time) bool {
 	synchronized, err := system.Synchronized()
 	return err == nil && synchronized || time.Now().After(released)
 }

@@ -25,9 +25,10 @@ const (
 
 // Tokens checks the API tokens that clients send as Authorization: Bearer.
 type Tokens interface {
-	// NotifyToken returns nil if the token permits announcements from that
-	// address. from is invalid if the client's address is unknown.
-	NotifyToken(ctx context.Context, token string, from netip.Addr) error
+	// NotifyToken returns the record of a token that permits announcements from
+	// that address, otherwise an error. from is invalid if the client's address is
+	// unknown.
+	NotifyToken(ctx context.Context, token string, from netip.Addr) (auth.APIToken, error)
 }
 
 // Sessions identifies signed-in clients.
@@ -88,7 +89,7 @@ func (a accessRules) authorizeNotify(r *http.Request, orSession bool) error {
 	signedIn := func() bool { return orSession && a.requireSession(r) == nil }
 	client := infoOf(r.Context()).client
 	if token, sent := bearer(r.Header); sent { // then the address does not count
-		if a.validToken(r.Context(), token, client) || signedIn() {
+		if a.validToken(r, token) || signedIn() {
 			return nil
 		}
 		return errToken
@@ -118,8 +119,18 @@ func (a accessRules) requireSession(r *http.Request) error {
 	return err
 }
 
-func (a accessRules) validToken(ctx context.Context, token string, client netip.Addr) bool {
-	return token != "" && a.tokens != nil && a.tokens.NotifyToken(ctx, token, client) == nil
+// validToken reports whether an API token permits announcements by the request,
+// and then stores its record in the request's info.
+func (a accessRules) validToken(r *http.Request, token string) bool {
+	if token == "" || a.tokens == nil {
+		return false
+	}
+	info := infoOf(r.Context())
+	record, err := a.tokens.NotifyToken(r.Context(), token, info.client)
+	if err == nil {
+		info.caller = auth.Caller{APIToken: record}
+	}
+	return err == nil
 }
 
 // bearer returns the token of an Authorization header (RFC 6750 §2.1), "" for a

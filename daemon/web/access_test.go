@@ -18,11 +18,11 @@ import (
 // tokens implements Tokens: one token is valid.
 type tokens struct{ good string }
 
-func (k tokens) NotifyToken(_ context.Context, token string, _ netip.Addr) error {
+func (k tokens) NotifyToken(_ context.Context, token string, _ netip.Addr) (auth.APIToken, error) {
 	if token == k.good {
-		return nil
+		return auth.APIToken{Name: "kitchen"}, nil
 	}
-	return errors.New("no such token")
+	return auth.APIToken{}, errors.New("no such token")
 }
 
 // sessions implements Sessions: any cookie is a session.
@@ -113,8 +113,8 @@ func TestNotifyAccess_everyRoute(t *testing.T) {
 			}
 		}
 	})
-	if routes != 17 {
-		t.Errorf("%d routes, want 17", routes)
+	if routes != 21 {
+		t.Errorf("%d routes, want 21", routes)
 	}
 }
 

@@ -4,28 +4,77 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"net/http"
+	"net/netip"
+	"os/user"
 	"strconv"
+
+	"pressbox/voice/announce"
 )
 
-// Sender returns the identity of the client of an authorized request:
+// ClientID returns the identity of the client of an authorized request:
 // "account:ID" with a session, "token:DIGEST" with an API token, otherwise
 // "address:IP" with the client's address, or the peer's if that is unknown. On
 // the administrator's socket it is "user:UID".
-func (s *Server) Sender(r *http.Request) string {
+func (s *Server) ClientID(r *http.Request) string {
 	info := infoOf(r.Context())
 	if p, ok := r.Context().Value(peerKey{}).(peer); ok && info.local {
 		return "user:" + strconv.Itoa(p.uid)
 	}
-	if info.class == NotifyOrSession && s.access.requireSession(r) == nil {
+	if s.SignedIn(r) {
 		return "account:" + info.caller.Account.ID
 	}
 	if token, sent := bearer(r.Header); sent {
 		digest := sha256.Sum256([]byte(token))
 		return "token:" + hex.EncodeToString(digest[:])
 	}
-	client := info.client
-	if !client.IsValid() {
-		client = remoteAddr(r.RemoteAddr)
+	return "address:" + addressOf(r).String()
+}
+
+// Sender returns the sender of an announcement by an authorized request: the
+// account of a session, the name of an API token, the user of the administrator's
+// socket, otherwise the client's address.
+func (s *Server) Sender(r *http.Request) announce.Sender {
+	info := infoOf(r.Context())
+	switch {
+	case info.local:
+		return announce.Sender{Kind: announce.FromCLI, Name: peerName(r)}
+	case s.SignedIn(r):
+		return announce.Sender{Kind: announce.FromPage, Name: info.caller.Account.Name}
+	case info.caller.APIToken.ID != "":
+		return announce.Sender{Kind: announce.FromToken, Name: info.caller.APIToken.Name}
 	}
-	return "address:" + client.String()
+	return announce.Sender{Kind: announce.FromAddress, Name: addressOf(r).String()}
+}
+
+// SignedIn reports whether a request to a route of class [NotifyOrSession] or
+// [SessionRequired] has a session.
+func (s *Server) SignedIn(r *http.Request) bool {
+	c := infoOf(r.Context()).class
+	return (c == NotifyOrSession || c == SessionRequired) && s.access.requireSession(r) == nil
+}
+
+// Administrator reports whether a request came on the administrator's socket.
+func (s *Server) Administrator(r *http.Request) bool { return infoOf(r.Context()).local }
+
+// peerName returns the name of the user at the other end of the administrator's
+// socket, or the number of one without a name; "" if it is unknown.
+func peerName(r *http.Request) string {
+	p, ok := r.Context().Value(peerKey{}).(peer)
+	if !ok {
+		return ""
+	}
+	id := strconv.Itoa(p.uid)
+	if u, err := user.LookupId(id); err == nil {
+		return u.Username
+	}
+	return id
+}
+
+// addressOf returns the address of the request's client, or of its peer if that
+// is unknown.
+func addressOf(r *http.Request) netip.Addr {
+	if client := infoOf(r.Context()).client; client.IsValid() {
+		return client
+	}
+	return remoteAddr(r.RemoteAddr)
 }

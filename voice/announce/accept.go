@@ -2,33 +2,25 @@ package announce
 
 import (
 	"context"
-	"crypto/rand"
 	"crypto/sha256"
 	"errors"
 	"fmt"
-	"strings"
 	"time"
 	"unicode/utf8"
-
-	"pressbox/voice/speakable"
 )
 
-// Limits of a request.
-const (
-	MaxMessage = 5000 // characters, without surrounding white space
-
-	minRate, maxRate = 60, 400 // words per minute
-	minTTL, maxTTL   = 5 * time.Second, 24 * time.Hour
-)
+// UrgentPlaces is the number of places in the queue, beyond its limit, for urgent
+// announcements.
+const UrgentPlaces = 10
 
 // Announce accepts a request. When it returns, the announcement is saved and
-// will be spoken or expire. If its sender used the idempotency key for the same
+// will be spoken, expire or end silenced. If its sender used the idempotency key for the same
 // request in the last 24 hours, Announce returns that announcement as it is now
 // and accepts nothing, even if the queue is full; only ID and Status are set if
 // the announcement is no longer stored.
 //
-// The error is a [*RequestError], [ErrFull], [ErrKeyReused] or ctx's, or it
-// wraps [ErrUnavailable]. Nothing is saved then, unless ctx ended or the disk
+// The error is a [*RequestError], [ErrFull], [ErrScheduleFull], [ErrKeyReused] or
+// ctx's, or it wraps [ErrUnavailable]. Nothing is saved then, unless ctx ended or the disk
 // failed during the write.
 //
 // Saving waits for the disk, so it happens without the lock, and concurrent
@@ -61,8 +53,13 @@ func (a *Announcer) Announce(ctx context.Context, r Request) (View, error) {
 	}
 	a.enqueue(it)
 	a.log.Info("announcement accepted", "announcement", ann.ID, "characters", utf8.RuneCountInString(ann.Message),
-		"voice", ann.Voice, "rate", ann.Rate, "urgent", ann.Urgent, "place", ann.InitialPosition)
-	return View{Announcement: ann, Position: &ann.InitialPosition}, nil
+		"voice", ann.Voice, "rate", ann.Rate, "urgent", ann.Urgent, "status", ann.Status, "place", ann.InitialPosition,
+		"sender", ann.Sender.Kind)
+	view := View{Announcement: ann, ClockUnset: ann.Status == Scheduled && a.clockUnset(ann)}
+	if ann.Status == Queued {
+		view.Position = &ann.InitialPosition
+	}
+	return view, nil
 }
 
 // acceptedEarlier looks for the announcement of a repeated request. It precedes
@@ -89,7 +86,7 @@ func (a *Announcer) viewOf(earlier Accepted) View {
 // request or its context caused it.
 func outboxError(ctx context.Context, err error) error {
 	switch {
-	case err == nil, errors.Is(err, ErrKeyReused), errors.Is(err, ErrUnavailable):
+	case err == nil, errors.Is(err, ErrKeyReused), errors.Is(err, ErrScheduleFull), errors.Is(err, ErrUnavailable):
 		return err
 	case ctx.Err() != nil && errors.Is(err, ctx.Err()):
 		return err
@@ -98,116 +95,90 @@ func outboxError(ctx context.Context, err error) error {
 	}
 }
 
-// reserve numbers it and reserves a place in the queue, or returns [ErrFull].
+// reserve numbers it, plans it and reserves a place in the queue or among the
+// scheduled ones, or returns [ErrFull] or [ErrScheduleFull].
 func (a *Announcer) reserve(it *item) error {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	waiting := len(a.queue) + a.reserved.total()
-	if a.current == nil {
-		waiting-- // the first of them becomes the current one
+	a.plan(it, time.Now())
+	it.place = placeOf(it)
+	if it.planned() && a.countPlanned()+a.reserved.planned >= MaxScheduled {
+		return ErrScheduleFull
 	}
-	if waiting >= a.config.Load().Max {
+	if it.Status == Queued && a.waiting() >= a.places(it.Urgent) {
 		return ErrFull
 	}
 	a.seq++
 	it.Seq = a.seq
-	it.InitialPosition = a.queue.place(it) + a.reserved.before(it.Urgent)
-	if a.current != nil {
-		it.InitialPosition++
+	if it.Status == Queued {
+		it.InitialPosition = a.queue.place(it) + a.reserved.before(it.place.rank)
+		if a.current != nil {
+			it.InitialPosition++
+		}
 	}
-	a.reserved.add(it.Urgent, 1)
+	a.reserved.add(it.place, 1)
 	return nil
+}
+
+// waiting returns the number of announcements that wait behind the current one,
+// with those being saved. a.mu must be held.
+func (a *Announcer) waiting() int {
+	n := len(a.queue) + a.reserved.total()
+	if a.current == nil {
+		n-- // the first of them becomes the current one
+	}
+	return n
+}
+
+// places returns how many announcements may wait for a new one to be accepted.
+func (a *Announcer) places(urgent bool) int {
+	n := a.config.Load().Max
+	if urgent {
+		n += UrgentPlaces
+	}
+	return n
 }
 
 // unreserve releases the place reserved for it.
 func (a *Announcer) unreserve(it *item) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	a.reserved.add(it.Urgent, -1)
+	a.reserved.add(it.place, -1)
 }
 
 // enqueue puts it, which is saved, into its reserved place.
 func (a *Announcer) enqueue(it *item) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	a.reserved.add(it.Urgent, -1)
-	a.queue.add(it)
+	a.reserved.add(it.place, -1)
+	a.insert(it)
 	a.byID[it.ID] = it
 	a.publish(it)
 	signal(a.queueChanged)
-	if a.nextExpiry.IsZero() || it.Expires.Before(a.nextExpiry) {
-		signal(a.expirySooner)
+	event := it.Expires
+	if it.Status == Scheduled {
+		event = it.SpeaksAt
+	}
+	if a.nextEvent.IsZero() || event.Before(a.nextEvent) {
+		signal(a.timesChanged)
 	}
 }
 
-// idempotencyKey returns the request's key with a digest of its other fields.
+// idempotencyKey returns the request's key with a digest of its other fields. The
+// digest of a request without newer fields is that of earlier versions, whose keys
+// are stored.
 func (r Request) idempotencyKey() IdempotencyKey {
 	if r.IdempotencyKey == "" {
 		return IdempotencyKey{}
 	}
-	return IdempotencyKey{
-		Sender: r.Sender,
-		Key:    r.IdempotencyKey,
-		Digest: sha256.Sum256(fmt.Appendf(nil, "%q %q %d %t %d", r.Message, r.Voice, r.Rate, r.Urgent, r.TTL)),
+	text := fmt.Appendf(nil, "%q %q %d %t %d", r.Message, r.Voice, r.Rate, r.Urgent, r.TTL)
+	at := int64(0)
+	if !r.At.IsZero() {
+		at = r.At.UnixNano()
 	}
-}
-
-// Check returns the announcement that r asks for, without number and position,
-// or a [*RequestError] that lists every violation. It accepts nothing.
-func (a *Announcer) Check(r Request) (Announcement, error) {
-	now := time.Now()
-	ann := Announcement{
-		ID:      strings.ToLower(rand.Text()),
-		Message: strings.TrimSpace(strings.ToValidUTF8(r.Message, "\uFFFD")), // as JSON stores it
-		Rate:    r.Rate,
-		Urgent:  r.Urgent,
-		Created: now.UTC(),
-		Status:  Queued,
+	newer := fmt.Sprintf(" %q %d %d %q %d %d %d %d", r.Title, r.Priority, r.Volume, r.Chime, at, r.In, r.Repeat.Times, r.Repeat.Every)
+	if newer != fmt.Sprintf(" %q 0 0 %q 0 0 0 0", "", "") {
+		text = append(text, newer...)
 	}
-	if ann.Rate == 0 {
-		ann.Rate = a.config.Load().Rate
-	}
-	ttl := r.TTL
-	if ttl == 0 {
-		ttl = a.config.Load().TTL
-	}
-	ann.Expires = now.Add(ttl) // not UTC(), which drops the monotonic clock reading
-
-	var wrong RequestError
-	wrong.checkMessage(ann.Message)
-	if ann.Rate < minRate || ann.Rate > maxRate {
-		wrong.add("rate", CodeOutOfRange, fmt.Sprintf("must be %d to %d words per minute", minRate, maxRate))
-	}
-	if ttl < minTTL || ttl > maxTTL {
-		wrong.add("ttl", CodeOutOfRange, fmt.Sprintf("must be %d to %d seconds", int(minTTL.Seconds()), int(maxTTL.Seconds())))
-	}
-	if len(r.IdempotencyKey) > keyMaxLength {
-		wrong.add("Idempotency-Key", CodeTooLong, fmt.Sprintf("must have at most %d bytes", keyMaxLength))
-	}
-	name, err := a.speaker.Voice(r.Voice)
-	if errors.As(err, &wrong.Voice) {
-		wrong.add("voice", CodeUnknownVoice, wrong.Voice.Error())
-	} else if err != nil {
-		return Announcement{}, fmt.Errorf("find the voice: %w", err)
-	}
-	ann.Voice = name
-	if len(wrong.Violations) > 0 {
-		return Announcement{}, &wrong
-	}
-	return ann, nil
-}
-
-func (e *RequestError) checkMessage(message string) {
-	switch n := utf8.RuneCountInString(message); {
-	case n == 0:
-		e.add("message", CodeRequired, "must not be empty")
-	case n > MaxMessage:
-		e.add("message", CodeTooLong, fmt.Sprintf("must have at most %d characters, has %d", MaxMessage, n))
-	case !speakable.HasSpeech(message):
-		e.add("message", CodeNotSpeakable, "has nothing that can be spoken")
-	}
-}
-
-func (e *RequestError) add(path, code, detail string) {
-	e.Violations = append(e.Violations, Violation{Path: path, Code: code, Detail: detail})
+	return IdempotencyKey{Sender: r.Client, Key: r.IdempotencyKey, Digest: sha256.Sum256(text)}
 }

@@ -81,7 +81,7 @@ func TestAnnounce_rejectsWhenQueueFull(t *testing.T) {
 						}
 					}
 					synctest.Wait()
-					h.expectError(announce.Request{Message: "b", Urgent: true}, announce.ErrFull)
+					h.expectError(announce.Request{Message: "b"}, announce.ErrFull)
 					if s := h.Stats(); s.Waiting != most || s.Max != most {
 						h.t.Errorf("%d are waiting of %d, want %d", s.Waiting, s.Max, most)
 					}
@@ -116,8 +116,8 @@ func TestAnnounce_reservesPlaceWhileSaving(t *testing.T) {
 				h.t.Errorf("after a failed save: %v, want ErrUnavailable", err)
 			}
 		}
-		if queue, recent := h.Queue(); len(queue)+len(recent) > 0 {
-			h.t.Errorf("unsaved announcements are listed: %v %v", queue, recent)
+		if l := h.List(); len(l.Queue)+len(l.Recent) > 0 {
+			h.t.Errorf("unsaved announcements are listed: %+v", l)
 		}
 		for want := range 2 {
 			if v := h.post("c", false); *v.Position != want {
@@ -148,7 +148,7 @@ func TestAnnounce_positionsCountReservedPlaces(t *testing.T) {
 				h.t.Errorf("%s was answered position %d, want %d", message, got[message], want)
 			}
 		}
-		queue, _ := h.Queue()
+		queue := h.List().Queue
 		for i, want := range []string{"b", "d", "a", "c"} {
 			if queue[i].Message != want || *queue[i].Position != i {
 				h.t.Errorf("%s at %d, want %s at %d", queue[i].Message, *queue[i].Position, want, i)
@@ -365,7 +365,7 @@ func TestQueue_forgetsOldEnded(t *testing.T) {
 		time.Sleep(announce.EndedRetention)
 		h.post("b", false)
 		time.Sleep(time.Minute)
-		if _, recent := h.Queue(); len(recent) != 200 {
+		if recent := h.List().Recent; len(recent) != 200 {
 			h.t.Errorf("%d are listed after a day, want 200", len(recent))
 		}
 		if _, err := h.Find(first); !errors.Is(err, announce.ErrNotFound) {
@@ -389,7 +389,7 @@ func TestNew_rejectsInvalidConfig(t *testing.T) {
 	} {
 		c := settings
 		change(&c)
-		if _, err := announce.New(c, newOutbox(), nil, nil, nil); err == nil {
+		if _, err := announce.New(c, announce.Parts{Outbox: newOutbox()}); err == nil {
 			t.Errorf("%+v is accepted", c)
 		}
 	}

@@ -10,9 +10,9 @@
 // exist in memory only: after a restart the announcement is queued again
 // anyway, and saving them would cost two more writes.
 //
-//	Announce ─ Check ─ reserve a place ─ Outbox.Append ─ queue ─┐
-//	                                                            │ take: urgent first
-//	Outbox.Done ◂─ outcome ◂─ Sink.Play ◂─ feed ◂─ synthesis ◂──┘
+//	Announce ─ Check ─ reserve a place ─ Outbox.Append ─┬───────── queue ─┐
+//	                                                    └ schedule ─┘     │ take: urgent first
+//	Outbox.Done ◂─ outcome ◂─ Sink.Play ◂─ feed ◂─ synthesis ◂─ policy ◂──┘
 //
 // While the queue is empty, comments on games are spoken ([Announcer.Comment]).
 // They are never saved and are dropped when they are late.
@@ -26,6 +26,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"pressbox/voice/announce/policy"
 )
 
 // Config holds the settings of the queue.
@@ -33,25 +35,54 @@ type Config struct {
 	Max    int           // announcements that may wait behind the current one; 0 means none
 	TTL    time.Duration // default time to live: 5 s to 24 h
 	Rate   int           // default words per minute: 60–400
-	Volume int           // percent, 0–100
+	Volume int           // percent, 0–100; without [Controls]
+	// History is true if the texts of ended announcements are saved.
+	History bool
+}
+
+// Parts holds the parts of an Announcer. Outbox, Speaker, Sink and Log are required.
+type Parts struct {
+	Outbox   Outbox
+	Speaker  Speaker
+	Sink     Sink
+	Controls Controls // nil: the volume of the Config, and never quiet
+	// Estimate returns the expected duration of a text, in a voice that is
+	// usable; nil means that texts are not limited by their duration.
+	Estimate func(voice, text string, rate int) time.Duration
+	// ClockSet reports whether the wall clock has been set since the host was
+	// started; nil means that it has.
+	ClockSet func() bool
+	Log      *slog.Logger
+}
+
+// Controls provide what applies to all announcements. [Announcer.Reconsider] is
+// called when it has changed.
+type Controls interface {
+	// State returns the state at a moment, present or future. The announcer is
+	// locked: State must not call it.
+	State(at time.Time) policy.State
 }
 
 // An Announcer accepts announcements and speaks them one after another. Its
 // methods may be called concurrently, and before and after [Announcer.Run].
 type Announcer struct {
-	config  atomic.Pointer[Config]
-	outbox  Outbox
-	speaker Speaker
-	sink    Sink
-	log     *slog.Logger
+	config   atomic.Pointer[Config]
+	outbox   Outbox
+	speaker  Speaker
+	sink     Sink
+	controls Controls // nil if there are none
+	estimate func(voice, text string, rate int) time.Duration
+	clockSet func() bool
+	log      *slog.Logger
 
 	queueChanged chan struct{} // capacity 1: the queue has changed since the playout read it
-	expirySooner chan struct{} // capacity 1: an announcement expires before nextExpiry
+	timesChanged chan struct{} // capacity 1: something is due before nextEvent
 
 	mu         sync.Mutex   // guards the fields below
 	seq        uint64       // of the newest announcement
 	reserved   reservations // places of requests that are being saved
 	queue      queue        // the waiting announcements
+	scheduled  []*item      // those that wait for their time, in no order
 	comments   []comment    // waiting, oldest first; at most one per topic
 	current    *item        // being synthesised or played; nil if none
 	byID       map[string]*item
@@ -59,23 +90,27 @@ type Announcer struct {
 	endedBytes int64          // sum of their sizes
 	unsaved    []Announcement // ends that the outbox has not saved yet
 	sinkErr    error          // of the last attempt to play, if the sink was lost; nil once something was played
-	nextExpiry time.Time      // when expire wakes up; zero means never
+	nextEvent  time.Time      // when watchTimes wakes up; zero means never
 	watchers   map[chan Event]struct{}
 	closed     bool // Run has returned
 }
 
 // New returns an Announcer with the announcements in the outbox. It starts
 // nothing.
-func New(c Config, outbox Outbox, speaker Speaker, sink Sink, log *slog.Logger) (*Announcer, error) {
+func New(c Config, p Parts) (*Announcer, error) {
 	if err := c.check(); err != nil {
 		return nil, err
 	}
 	a := &Announcer{
-		outbox: outbox, speaker: speaker, sink: sink, log: log,
+		outbox: p.Outbox, speaker: p.Speaker, sink: p.Sink, log: p.Log,
+		controls: p.Controls, estimate: p.Estimate, clockSet: p.ClockSet,
 		queueChanged: make(chan struct{}, 1),
-		expirySooner: make(chan struct{}, 1),
+		timesChanged: make(chan struct{}, 1),
 		byID:         make(map[string]*item),
 		watchers:     make(map[chan Event]struct{}),
+	}
+	if a.clockSet == nil {
+		a.clockSet = func() bool { return true }
 	}
 	a.config.Store(&c)
 	if err := a.load(); err != nil {
@@ -92,6 +127,7 @@ func (a *Announcer) Configure(c Config) error {
 		return err
 	}
 	a.config.Store(&c)
+	signal(a.timesChanged) // without History, it deletes texts
 	return nil
 }
 
@@ -100,7 +136,7 @@ func (a *Announcer) Configure(c Config) error {
 // It may be called once.
 func (a *Announcer) Run(ctx context.Context) error {
 	s := &playout{a: a}
-	s.running.Go(func() { a.expire(ctx) })
+	s.running.Go(func() { a.watchTimes(ctx) })
 	for s.step(ctx) {
 	}
 	s.dropPrefetched()
@@ -116,9 +152,11 @@ func (a *Announcer) load() error {
 	if err != nil {
 		return err
 	}
+	now := time.Now()
 	for _, ann := range waiting {
 		it := &item{Announcement: ann}
-		a.queue.add(it)
+		a.plan(it, now)
+		a.insert(it)
 		a.byID[ann.ID] = it
 		a.seq = max(a.seq, ann.Seq)
 	}

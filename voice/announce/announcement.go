@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"iter"
+	"strings"
 	"time"
 
 	"pressbox/audio"
@@ -11,21 +12,25 @@ import (
 
 // Errors of requests, in addition to [*RequestError].
 var (
-	ErrFull      = errors.New("the queue is full")
-	ErrNotFound  = errors.New("no such announcement")
-	ErrEnded     = errors.New("the announcement has already ended")
-	ErrKeyReused = errors.New("the idempotency key was used for a different request")
+	ErrFull         = errors.New("the queue is full")
+	ErrScheduleFull = errors.New("too many announcements are scheduled")
+	ErrNotFound     = errors.New("no such announcement")
+	ErrEnded        = errors.New("the announcement has already ended")
+	ErrNotRepeated  = errors.New("the announcement is not repeated")
+	ErrNoText       = errors.New("the text of the announcement was not saved")
+	ErrKeyReused    = errors.New("the idempotency key was used for a different request")
 	// ErrUnavailable, wrapped with the reason, is returned while the outbox
 	// cannot save: the disk is full or damaged.
 	ErrUnavailable = errors.New("announcements cannot be accepted")
 )
 
-// A Status is a step in the life of an announcement: queued → synthesizing →
-// playing → done. The other statuses end it earlier.
+// A Status is a step in the life of an announcement: scheduled → queued →
+// synthesizing → playing → done. The other statuses end it earlier.
 type Status string
 
-// The statuses of an announcement; the last four are final.
+// The statuses of an announcement; the last five are final.
 const (
+	Scheduled    Status = "scheduled" // waits for its time, the end of quiet, or its next repetition
 	Queued       Status = "queued"
 	Synthesizing Status = "synthesizing"
 	Playing      Status = "playing"
@@ -33,12 +38,13 @@ const (
 	Failed       Status = "failed"
 	Cancelled    Status = "cancelled"
 	Expired      Status = "expired"
+	Silenced     Status = "silenced" // not spoken: of priority 1, muted, or because of quiet
 )
 
 // Ended reports whether the status is final.
 func (s Status) Ended() bool {
 	switch s {
-	case Done, Failed, Cancelled, Expired:
+	case Done, Failed, Cancelled, Expired, Silenced:
 		return true
 	default:
 		return false
@@ -47,30 +53,89 @@ func (s Status) Ended() bool {
 
 // A Request asks for an announcement.
 type Request struct {
+	Title          string // spoken before the message, as a sentence; "" means none
 	Message        string
 	Voice          string        // "" means the default voice
 	Rate           int           // words per minute; 0 means the default rate
 	Urgent         bool          // spoken before the others, at 1.5 times their level
-	TTL            time.Duration // 0 means the default
-	IdempotencyKey string        // "" means none
-	Sender         string        // whose IdempotencyKey it is
+	Priority       int           // 1–5, see [policy.Announcement]; 0 means the usual one, 5 is urgent
+	Volume         int           // percent, 1–100; 0 means that of all announcements
+	Chime          string        // "none", "ding", "ding-dong" or "alert"; "" means the default
+	At             time.Time     // time of day at which it is spoken; zero means now
+	In             time.Duration // time until it is spoken, instead of At; 0 means now
+	TTL            time.Duration // from At or now; 0 means the default
+	Repeat         Repeat
+	Sender         Sender
+	IdempotencyKey string // "" means none
+	Client         string // whose IdempotencyKey it is
 }
+
+// A Repeat is how often an announcement is spoken until it is acknowledged.
+type Repeat struct {
+	Times int           // 2–10; 0 means once
+	Every time.Duration // from the end of one repetition to the next: 10 s to 1 h
+}
+
+// A Sender is the origin of an announcement.
+type Sender struct {
+	Kind SenderKind
+	Name string // of the account, token or user, or the address; at most [MaxSenderName] bytes
+}
+
+// A SenderKind is the way by which an announcement came.
+type SenderKind string
+
+// The kinds of senders.
+const (
+	FromPage     SenderKind = "page"    // a signed-in user; the name is the account's
+	FromToken    SenderKind = "token"   // the name is the token's
+	FromAddress  SenderKind = "address" // a client on the network; the name is its address
+	FromMQTT     SenderKind = "mqtt"
+	FromHook     SenderKind = "hook"
+	FromSchedule SenderKind = "schedule" // the name is the schedule's
+	FromCLI      SenderKind = "cli"      // the administrator's socket; the name is the user's
+)
 
 // An Announcement is an accepted request.
 type Announcement struct {
 	ID              string
 	Seq             uint64 // order of acceptance, from 1
+	Title           string
 	Message         string
 	Voice           string
 	Rate            int // words per minute
 	Urgent          bool
+	Priority        int    // 1–5
+	Volume          int    // percent; 0 means that of all announcements
+	Chime           string // "" means the default
 	Created         time.Time
+	TTL             time.Duration // from At, or from Created
 	Expires         time.Time
+	At              time.Time // when it may be spoken next; zero: since Created
+	FixedTime       bool      // At and Expires are times of day: a correction of the clock does not move them
+	Repeat          Repeat
+	Spoken          int  // finished repetitions
+	Acknowledged    bool // it is not repeated again
+	Sender          Sender
 	Status          Status
+	Quiet           bool      // quiet changes what happens to it
+	SpeaksAt        time.Time // when it is expected to be spoken; zero: unknown, or it is not scheduled
 	Error           string    // why it failed
 	InitialPosition int       // position at acceptance; 0 is the current announcement
 	Started         time.Time // when its first sample was played; zero before
 	Ended           time.Time // zero until it ends
+}
+
+// text returns what is spoken: the title as a sentence, then the message.
+func (ann Announcement) text() string {
+	if ann.Title == "" {
+		return ann.Message
+	}
+	end := ". "
+	if strings.ContainsAny(ann.Title[len(ann.Title)-1:], ".!?:;") {
+		end = " "
+	}
+	return ann.Title + end + ann.Message
 }
 
 // How long an [Outbox] stores things.
@@ -103,10 +168,13 @@ type Outbox interface {
 	// Done stores the ends of appended announcements durably, in one
 	// transaction.
 	Done(ctx context.Context, ended ...Announcement) error
+	// Update stores a changed announcement that has not ended durably. It does
+	// nothing for one that is not stored.
+	Update(ctx context.Context, changed Announcement) error
 	// Load returns the announcements that have not ended, in order of
 	// acceptance, and the stored ended ones, newest first. If the system
-	// clock was set in between, Load moves Expires so that the remaining time
-	// is right.
+	// clock was set in between, Load moves At and Expires so that the remaining
+	// time is right, unless they are fixed.
 	Load(ctx context.Context) (waiting, ended []Announcement, err error)
 }
 
@@ -114,7 +182,7 @@ type Outbox interface {
 // idempotency key.
 type Accepted struct {
 	ID     string
-	Status Status // Queued until Done has stored its end
+	Status Status // at acceptance, until Done has stored its end
 }
 
 // An IdempotencyKey makes it safe to repeat a request.

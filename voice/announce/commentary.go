@@ -43,11 +43,15 @@ func (a *Announcer) Comment(topic, text string) {
 	signal(a.queueChanged)
 }
 
-// nextComment removes and returns the oldest waiting comment.
+// nextComment removes and returns the oldest waiting comment. While comments are not
+// to be spoken, it drops them.
 func (a *Announcer) nextComment(now time.Time) (comment, bool) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.dropStaleComments(now)
+	if !a.decide(Announcement{}, now).Speak {
+		a.comments = nil
+	}
 	if len(a.comments) == 0 {
 		return comment{}, false
 	}

@@ -103,8 +103,8 @@ func TestComment_isNoAnnouncement(t *testing.T) {
 		h.Comment("g2", "s1")
 		time.Sleep(100 * time.Millisecond)
 		synctest.Wait()
-		if queue, recent := h.Queue(); len(queue)+len(recent) > 0 {
-			h.t.Errorf("the comment is listed: %v %v", queue, recent)
+		if l := h.List(); len(l.Queue)+len(l.Recent) > 0 {
+			h.t.Errorf("the comment is listed: %+v", l)
 		}
 		if s := h.Stats(); s.Waiting > 0 || s.Current != "" {
 			h.t.Errorf("the comment counts: %+v", s)

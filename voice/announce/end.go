@@ -37,16 +37,16 @@ func (a *Announcer) peek() (Announcement, bool) {
 	return it.Announcement, true
 }
 
-// firstReady returns the first waiting item that is not ending and has not
-// expired; nil means none. It wakes expire for an expired item, because a
+// firstReady returns the first waiting item that is to be spoken now, is not
+// ending and has not expired; nil means none. It wakes watchTimes for an expired item, because a
 // change of the system clock does not. a.mu must be held.
 func (a *Announcer) firstReady(now time.Time) *item {
 	for _, it := range a.queue {
 		switch {
 		case it.ending:
 		case !now.Before(it.Expires):
-			signal(a.expirySooner)
-		default:
+			signal(a.timesChanged)
+		case a.decide(it.Announcement, now).Speak:
 			return it
 		}
 	}
@@ -79,7 +79,7 @@ func (a *Announcer) requeue(it *item, sinkErr error) bool {
 	a.queue.add(it)
 	close(it.finished)
 	a.publish(it)
-	signal(a.expirySooner)
+	signal(a.timesChanged)
 	return true
 }
 
@@ -118,9 +118,7 @@ func (a *Announcer) recordEnd(ctx context.Context, status Status, why string, it
 	ends := a.unsaved
 	a.unsaved = nil
 	for _, it := range items {
-		ann := it.Announcement
-		ann.Status, ann.Error, ann.Ended = status, why, now
-		ends = append(ends, ann)
+		ends = append(ends, a.endedForm(it.Announcement, status, why, now))
 	}
 	a.mu.Unlock()
 
@@ -132,16 +130,27 @@ func (a *Announcer) recordEnd(ctx context.Context, status Status, why string, it
 		a.unsaved = append(a.unsaved, ends...)
 	}
 	for _, it := range items {
-		it.Status, it.Error, it.Ended = status, why, now
+		it.Announcement = a.endedForm(it.Announcement, status, why, now)
 		if a.current == it {
 			a.current, it.stop = nil, nil
 		}
 		a.addEnded(it)
 		a.publish(it)
 	}
-	a.queue = slices.DeleteFunc(a.queue, func(it *item) bool { return it.Status.Ended() })
+	hasEnded := func(it *item) bool { return it.Status.Ended() }
+	a.queue, a.scheduled = slices.DeleteFunc(a.queue, hasEnded), slices.DeleteFunc(a.scheduled, hasEnded)
 	signal(a.queueChanged)
 	return err
+}
+
+// endedForm returns an announcement as it ends: without its texts if these are
+// not to be saved.
+func (a *Announcer) endedForm(ann Announcement, status Status, why string, now time.Time) Announcement {
+	ann.Status, ann.SpeaksAt, ann.Error, ann.Ended = status, time.Time{}, why, now
+	if !a.config.Load().History {
+		ann.Title, ann.Message = "", ""
+	}
+	return ann
 }
 
 // addEnded appends an ended item and drops the oldest evictable ones. a.mu must

@@ -18,6 +18,9 @@ const (
 	CodeTooLong      = "too_long"
 	CodeNotSpeakable = "not_speakable"
 	CodeOutOfRange   = "out_of_range"
+	CodeNotOffered   = "not_offered"
+	CodeConflict     = "conflict" // with another member
+	CodeTooLate      = "too_late"
 	CodeUnknownVoice = "unknown_voice"
 )
 

@@ -37,6 +37,7 @@ func (p *playout) step(ctx context.Context) bool {
 	if ctx.Err() != nil {
 		return false
 	}
+	p.a.endUnspoken(ctx)
 	sound, stop := context.WithCancelCause(context.WithoutCancel(ctx))
 	defer stop(nil)
 	it := p.a.take(stop)
@@ -61,7 +62,9 @@ func (p *playout) step(ctx context.Context) bool {
 	}
 	syn.stop()
 	p.backoff = 0
-	p.a.finish(ctx, it, status, why)
+	if status != Done || !p.a.repeatLater(ctx, it) {
+		p.a.finish(ctx, it, status, why)
+	}
 	return true
 }
 

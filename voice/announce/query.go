@@ -10,7 +10,15 @@ import (
 // A View is an announcement at one moment.
 type View struct {
 	Announcement
-	Position *int // 0: current; 1…: waiting, in speaking order; nil: ended
+	Position   *int // 0: current; 1…: waiting, in speaking order; nil: ended or scheduled
+	ClockUnset bool // it waits for the wall clock to be set
+}
+
+// A List is all announcements at one moment.
+type List struct {
+	Queue     []View // in speaking order, first the current one
+	Scheduled []View // by the time at which they are spoken
+	Recent    []View // ended, latest first
 }
 
 // Find returns an announcement that is waiting, current or recently ended, or
@@ -25,21 +33,24 @@ func (a *Announcer) Find(id string) (View, error) {
 	return a.view(it), nil
 }
 
-// Queue returns the current and the waiting announcements in speaking order,
-// and the recently ended ones, latest first.
-func (a *Announcer) Queue() (queue, recent []View) {
+// List returns all announcements.
+func (a *Announcer) List() List {
 	a.mu.Lock()
 	defer a.mu.Unlock()
+	var l List
 	if a.current != nil {
-		queue = append(queue, a.view(a.current))
+		l.Queue = append(l.Queue, a.view(a.current))
 	}
 	for _, it := range a.queue {
-		queue = append(queue, a.view(it))
+		l.Queue = append(l.Queue, a.view(it))
+	}
+	for _, it := range slices.SortedFunc(slices.Values(a.scheduled), byTime) {
+		l.Scheduled = append(l.Scheduled, a.view(it))
 	}
 	for _, it := range slices.Backward(a.ended) {
-		recent = append(recent, a.view(it))
+		l.Recent = append(l.Recent, a.view(it))
 	}
-	return queue, recent
+	return l
 }
 
 // Cancel ends an announcement, in the middle of a word if it is being spoken,
@@ -79,13 +90,14 @@ func (a *Announcer) awaitCancelled(ctx context.Context, it *item) (View, error) 
 	return View{Announcement: it.Announcement}, outboxError(ctx, it.saveErr)
 }
 
-// CancelWaiting ends all waiting announcements, but not the current one, and
-// returns their number. Its errors are those of [Announcer.Cancel].
+// CancelWaiting ends all announcements in the queue, except the current one, and
+// those that wait for their next repetition, and returns their number. Its errors
+// are those of [Announcer.Cancel].
 func (a *Announcer) CancelWaiting(ctx context.Context) (int, error) {
 	a.mu.Lock()
 	var items []*item
-	for _, it := range a.queue {
-		if !it.ending {
+	for _, it := range slices.Concat(a.queue, a.scheduled) {
+		if !it.ending && (it.Status != Scheduled || it.Spoken > 0) {
 			it.ending = true
 			items = append(items, it)
 		}
@@ -110,6 +122,7 @@ func (a *Announcer) endCancelled(ctx context.Context, items ...*item) error {
 // Stats holds the state of the queue.
 type Stats struct {
 	Waiting   int       // announcements, without the current one
+	Scheduled int       // announcements that wait for a time
 	Max       int       // limit of Waiting
 	Current   string    // id of the announcement being synthesised or played; "" means none
 	Oldest    time.Time // acceptance of the longest waiting announcement; zero means none
@@ -121,7 +134,7 @@ type Stats struct {
 func (a *Announcer) Stats() Stats {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	s := Stats{Waiting: len(a.queue), Max: a.config.Load().Max, SinkError: a.sinkErr, Unsaved: len(a.unsaved)}
+	s := Stats{Waiting: len(a.queue), Scheduled: len(a.scheduled), Max: a.config.Load().Max, SinkError: a.sinkErr, Unsaved: len(a.unsaved)}
 	if a.current != nil {
 		s.Current = a.current.ID
 	} else if s.Waiting > 0 {
@@ -138,6 +151,8 @@ func (a *Announcer) view(it *item) View {
 	v := View{Announcement: it.Announcement}
 	switch {
 	case it.Status.Ended():
+	case it.Status == Scheduled:
+		v.ClockUnset = a.clockUnset(it.Announcement)
 	case it == a.current:
 		v.Position = new(int)
 	default:

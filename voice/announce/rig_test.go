@@ -91,6 +91,19 @@ func (o *outbox) Done(_ context.Context, ns ...announce.Announcement) error {
 	return nil
 }
 
+func (o *outbox) Update(_ context.Context, n announce.Announcement) error {
+	err := o.lock()
+	defer o.mu.Unlock()
+	if err != nil {
+		return err
+	}
+	if before, ok := o.stored[n.ID]; ok && !before.Status.Ended() {
+		o.saves++
+		o.stored[n.ID] = n
+	}
+	return nil
+}
+
 func (o *outbox) Load(context.Context) (waiting, ended []announce.Announcement, err error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -259,7 +272,7 @@ type rig struct {
 	sink    *sink
 }
 
-var settings = announce.Config{Max: 100, TTL: 10 * time.Minute, Rate: 170, Volume: 100}
+var settings = announce.Config{Max: 100, TTL: 10 * time.Minute, Rate: 170, Volume: 100, History: true}
 
 // bubble runs a test on an announcer that is not running, in fake time.
 func bubble(t *testing.T, c announce.Config, test func(h *rig)) {
@@ -288,7 +301,7 @@ func newRig(t *testing.T, c announce.Config) *rig {
 // restart replaces the announcer, as after a crash.
 func (h *rig) restart(c announce.Config) {
 	h.t.Helper()
-	a := check.Must(announce.New(c, h.outbox, h.speaker, h.sink, slog.New(slog.DiscardHandler)))(h.t)
+	a := check.Must(announce.New(c, announce.Parts{Outbox: h.outbox, Speaker: h.speaker, Sink: h.sink, Log: slog.New(slog.DiscardHandler)}))(h.t)
 	h.Announcer = a
 }
 

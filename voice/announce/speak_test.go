@@ -112,7 +112,7 @@ func TestVolume_urgentIsHalfLouder(t *testing.T) {
 		volume int
 		plain  float32
 		urgent float32
-	}{{100, 1, 1.5}, {50, 0.5, 0.75}, {0, 0, 0}} {
+	}{{100, 1, 1.5}, {50, 0.5, 0.75}, {1, 0.01, 0.015}} {
 		t.Run(fmt.Sprint(tt.volume), func(t *testing.T) {
 			c := settings
 			c.Volume = tt.volume
@@ -282,7 +282,8 @@ func TestRestart_speaksUnfinished(t *testing.T) {
 		stop()
 		h.expect("a1 c1 b1")
 		h.restart(settings)
-		queue, recent := h.Queue()
+		l := h.List()
+		queue, recent := l.Queue, l.Recent
 		if len(queue) != 1 || queue[0].ID != b.ID || queue[0].Status != announce.Queued {
 			h.t.Errorf("the queue is %v, want the interrupted one, queued", queue)
 		}

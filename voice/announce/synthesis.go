@@ -2,6 +2,7 @@ package announce
 
 import (
 	"context"
+	"time"
 
 	"pressbox/audio"
 )
@@ -33,7 +34,7 @@ func (p *playout) synthesize(ctx context.Context, ann Announcement) *synthesis {
 		done:  make(chan struct{}),
 		stop:  stop,
 	}
-	gain := p.a.config.Load().gain(ann.Urgent)
+	gain := gain(p.a.decide(ann, time.Now()).Volume, ann.Urgent)
 	p.running.Go(func() {
 		defer close(syn.done)
 		defer close(syn.clips)
@@ -43,7 +44,7 @@ func (p *playout) synthesize(ctx context.Context, ann Announcement) *synthesis {
 }
 
 func (s *synthesis) run(ctx context.Context, speaker Speaker, ann Announcement, gain float32) error {
-	for clip, err := range speaker.Speak(ctx, Utterance{Voice: ann.Voice, Message: ann.Message, Rate: ann.Rate}) {
+	for clip, err := range speaker.Speak(ctx, Utterance{Voice: ann.Voice, Message: ann.text(), Rate: ann.Rate}) {
 		if err != nil {
 			return err
 		}
@@ -102,10 +103,10 @@ func (s *synthesis) failure() error {
 	}
 }
 
-// gain returns the factor for the speaker's samples: the volume, times
+// gain returns the factor for the speaker's samples: the volume in percent, times
 // [audio.UrgentGain] for urgent announcements.
-func (c Config) gain(urgent bool) float32 {
-	gain := float32(c.Volume) / 100
+func gain(volume int, urgent bool) float32 {
+	gain := float32(volume) / 100
 	if urgent {
 		gain *= audio.UrgentGain
 	}

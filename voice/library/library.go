@@ -26,6 +26,7 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"pressbox/voice"
 	"pressbox/voice/announce"
@@ -156,6 +157,17 @@ func (l *Library) Preview(ctx context.Context, name, message string) (text strin
 	text = l.text(e.config, message)
 	p, err = v.Preview(ctx, text, l.cfg.DefaultRate)
 	return text, p, err
+}
+
+// Estimate returns the expected duration of a message in the named voice, which
+// must be usable, at rate words per minute; 0 for an unknown voice. It loads
+// nothing.
+func (l *Library) Estimate(name, message string, rate int) time.Duration {
+	e, speaker, err := l.find(name)
+	if err != nil {
+		return 0
+	}
+	return l.knownCalibration(e, speaker).Estimate(l.text(e.config, message), rate)
 }
 
 // text returns the speakable text of a message for a voice.

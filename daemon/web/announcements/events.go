@@ -17,7 +17,7 @@ func (h *handlers) eventRoutes() []web.Route {
 	return []web.Route{web.NewRoute(http.MethodGet, "/events", web.NotifyAccess, h.events, web.Operation{
 		ID: "watchAnnouncements", Tag: "announcements", Summary: "Watch announcements as server-sent events",
 		Description: "Every event has the type `announcement` and an Announcement as data. The stream begins with the announcements that ended " +
-			"after Last-Event-ID, oldest first, and those in the queue; then it sends each change. The id of an event is that of the announcement that ended last.",
+			"after Last-Event-ID, oldest first, those in the queue, and the scheduled ones; then it sends each change. The id of an event is that of the announcement that ended last.",
 		Headers:   []string{"Last-Event-ID"},
 		Responses: []web.Response{{Status: http.StatusOK, Description: "A stream that does not end.", Media: []string{"text/event-stream"}}},
 	})}
@@ -32,10 +32,10 @@ func (h *handlers) events(w http.ResponseWriter, r *http.Request) error {
 	}
 	changes, stop := h.Announcer.Watch()
 	defer stop()
-	queue, recent := Snapshot(changes, h.Announcer.Queue)
-	out := &stream{EventStream: events}
+	list := Snapshot(changes, h.Announcer.List)
+	out := &stream{EventStream: events, viewer: h.viewerOf(r)}
 	defer out.ExtendDeadline()
-	if err := out.begin(queue, recent, r.Header.Get("Last-Event-ID")); err != nil {
+	if err := out.begin(list, r.Header.Get("Last-Event-ID")); err != nil {
 		return nil // the client has disconnected
 	}
 	heartbeat := time.NewTicker(web.Heartbeat)
@@ -50,6 +50,7 @@ func (h *handlers) events(w http.ResponseWriter, r *http.Request) error {
 			err = out.send(*change.View)
 		case <-heartbeat.C:
 			if err = h.Authorize(r); err == nil {
+				out.viewer = h.viewerOf(r)
 				err = out.Heartbeat()
 			}
 		case <-r.Context().Done():
@@ -66,27 +67,29 @@ func (h *handlers) events(w http.ResponseWriter, r *http.Request) error {
 // Snapshot returns the result of list, and removes from changes the events that
 // it includes, so that only later ones remain. If changes has as many events
 // after a call of list as before it, list includes all of them.
-func Snapshot(changes <-chan announce.Event, list func() (queue, recent []announce.View)) (queue, recent []announce.View) {
+func Snapshot(changes <-chan announce.Event, list func() announce.List) (l announce.List) {
 	before := -1
 	for before != len(changes) {
 		before = len(changes)
-		queue, recent = list()
+		l = list()
 	}
 	for range before {
 		<-changes
 	}
-	return queue, recent
+	return l
 }
 
 // A stream sends announcements as server-sent events.
 type stream struct {
 	*web.EventStream
-	last string // id of the announcement that ended last; "" means none
+	viewer viewer
+	last   string // id of the announcement that ended last; "" means none
 }
 
-// begin sends the announcements that ended after lastSeen, and those in the
-// queue.
-func (e *stream) begin(queue, recent []announce.View, lastSeen string) error {
+// begin sends the announcements that ended after lastSeen, those in the queue, and
+// the scheduled ones.
+func (e *stream) begin(l announce.List, lastSeen string) error {
+	recent := l.Recent
 	if err := e.Open(); err != nil {
 		return err
 	}
@@ -108,7 +111,7 @@ func (e *stream) begin(queue, recent []announce.View, lastSeen string) error {
 	if len(recent) > 0 {
 		e.last = recent[0].ID
 	}
-	for _, v := range queue {
+	for _, v := range slices.Concat(l.Queue, l.Scheduled) {
 		if err := e.send(v); err != nil {
 			return err
 		}
@@ -121,5 +124,5 @@ func (e *stream) send(v announce.View) error {
 	if v.Status.Ended() {
 		e.last = v.ID
 	}
-	return e.Send(e.last, "announcement", NewAnnouncement(v))
+	return e.Send(e.last, "announcement", NewAnnouncement(v, e.viewer))
 }

@@ -11,6 +11,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"pressbox/auth"
 	"pressbox/check"
 	"pressbox/daemon/web"
 	"pressbox/daemon/web/announcements"
@@ -140,24 +141,24 @@ func TestSnapshot_changesDuringListing(t *testing.T) {
 	changes := make(chan announce.Event, 10)
 	changes <- announce.Event{} // before the listing
 	state, listings := 1, 0
-	queue, _ := announcements.Snapshot(changes, func() (queue, recent []announce.View) {
+	list := announcements.Snapshot(changes, func() announce.List {
 		if listings++; listings <= 2 { // during the first two
 			changes <- announce.Event{}
 			state++
 		}
-		return make([]announce.View, state), nil
+		return announce.List{Queue: make([]announce.View, state)}
 	})
-	if len(queue) != 3 || len(changes) != 0 || listings != 3 {
-		t.Errorf("after %d listings, %d of 3 changes are in the list and %d events are left", listings, len(queue), len(changes))
+	if len(list.Queue) != 3 || len(changes) != 0 || listings != 3 {
+		t.Errorf("after %d listings, %d of 3 changes are in the list and %d events are left", listings, len(list.Queue), len(changes))
 	}
 }
 
 // revocable implements Tokens: every token is valid until all are revoked.
 type revocable struct{ revoked atomic.Bool }
 
-func (k *revocable) NotifyToken(context.Context, string, netip.Addr) error {
+func (k *revocable) NotifyToken(context.Context, string, netip.Addr) (auth.APIToken, error) {
 	if k.revoked.Load() {
-		return errors.New("revoked")
+		return auth.APIToken{}, errors.New("revoked")
 	}
-	return nil
+	return auth.APIToken{Name: "kitchen"}, nil
 }

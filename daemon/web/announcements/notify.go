@@ -8,7 +8,7 @@ import (
 	"net/http"
 	"net/netip"
 	"slices"
-	"time"
+	"strings"
 
 	"pressbox/daemon/web"
 	"pressbox/voice/announce"
@@ -80,7 +80,8 @@ func (h *handlers) notifyRoutes() []web.Route {
 	return []web.Route{
 		web.NewRoute(http.MethodPost, "/notify", web.NotifyAccess, h.announce, web.Operation{
 			ID: "createAnnouncement", Tag: "announcements", Summary: "Create an announcement",
-			Description: "202 means that the announcement is on disk: it survives a crash or a power cut, and is spoken unless it expires. " +
+			Description: "202 means that the announcement is on disk: it survives a crash or a power cut, and is spoken unless it expires or ends `silenced`. " +
+				"The queue has ten places beyond QUEUE_MAX_SIZE for urgent announcements; at most 200 announcements are scheduled or repeated at a time. " +
 				"A repeated Idempotency-Key of the same client returns the announcement as it is now; the last 1,000 keys of 24 hours are stored for each client.",
 			Headers: []string{"Idempotency-Key"},
 			Request: "AnnouncementRequest",
@@ -91,13 +92,13 @@ func (h *handlers) notifyRoutes() []web.Route {
 			Limited:  true,
 		}),
 		web.NewRoute(http.MethodGet, "/notify", web.NotifyAccess, h.limited(h.reads, h.queue), web.Operation{
-			ID: "listAnnouncements", Tag: "announcements", Summary: "List the queue and the recent announcements",
+			ID: "listAnnouncements", Tag: "announcements", Summary: "List the queue, the scheduled and the recent announcements",
 			Responses: []web.Response{{Status: http.StatusOK, Description: "The announcements.", Schema: "Queue"}},
 			Problems:  []int{http.StatusTooManyRequests},
 		}),
 		web.NewRoute(http.MethodDelete, "/notify", web.NotifyAccess, h.limited(h.cancels, h.cancelWaiting), web.Operation{
 			ID: "cancelWaiting", Tag: "announcements", Summary: "Cancel all waiting announcements",
-			Description: "The announcement that is being spoken is not cancelled.",
+			Description: "Also those that were interrupted or wait for their next repetition. The announcement that is being spoken and the scheduled ones are not cancelled.",
 			Responses:   []web.Response{{Status: http.StatusOK, Description: "The number of cancelled announcements.", Schema: "Cancelled"}},
 			Problems:    []int{http.StatusTooManyRequests, http.StatusServiceUnavailable},
 		}),
@@ -109,42 +110,21 @@ func (h *handlers) notifyRoutes() []web.Route {
 			ID: "cancelAnnouncement", Tag: "announcements", Summary: "Cancel an announcement, also while it is spoken",
 			Responses: one, Problems: []int{http.StatusNotFound, http.StatusConflict, http.StatusTooManyRequests, http.StatusServiceUnavailable},
 		}),
-	}
-}
-
-// An announcementRequest is the body of POST /notify.
-type announcementRequest struct {
-	Message string `json:"message"`
-	Rate    int    `json:"rate"`
-	Voice   string `json:"voice"`
-	Urgent  bool   `json:"urgent"`
-	TTL     int    `json:"ttl"` // seconds
-}
-
-// An Announcement is the JSON of an announcement.
-type Announcement struct {
-	ID        string          `json:"id"`
-	Status    announce.Status `json:"status"`
-	Position  *int            `json:"position,omitempty"`
-	Message   string          `json:"message"`
-	Voice     string          `json:"voice"`
-	Rate      int             `json:"rate"`
-	Urgent    bool            `json:"urgent"`
-	CreatedAt web.Timestamp   `json:"created_at"`
-	ExpiresAt web.Timestamp   `json:"expires_at"`
-	StartedAt web.Timestamp   `json:"started_at,omitzero"`
-	EndedAt   web.Timestamp   `json:"ended_at,omitzero"`
-	Error     string          `json:"error,omitempty"`
-}
-
-// NewAnnouncement returns the JSON of v.
-func NewAnnouncement(v announce.View) Announcement {
-	return Announcement{
-		ID: v.ID, Status: v.Status, Position: v.Position,
-		Message: v.Message, Voice: v.Voice, Rate: v.Rate, Urgent: v.Urgent,
-		CreatedAt: web.Timestamp{Time: v.Created}, ExpiresAt: web.Timestamp{Time: v.Expires},
-		StartedAt: web.Timestamp{Time: v.Started}, EndedAt: web.Timestamp{Time: v.Ended},
-		Error: v.Error,
+		web.NewRoute(http.MethodPost, "/notify/:id/ack", web.NotifyAccess, h.limited(h.cancels, h.acknowledge), web.Operation{
+			ID: "acknowledgeAnnouncement", Tag: "announcements", Summary: "End the repetitions of an announcement",
+			Description: "While it is being spoken, it is spoken to its end. Otherwise it ends as `done`, or as `cancelled` if it was not spoken yet.",
+			Responses:   one, Problems: []int{http.StatusNotFound, http.StatusConflict, http.StatusTooManyRequests, http.StatusServiceUnavailable},
+		}),
+		web.NewRoute(http.MethodPost, "/notify/:id/again", web.NotifyAccess, h.again, web.Operation{
+			ID: "repeatAnnouncement", Tag: "announcements", Summary: "Speak an announcement once more",
+			Description: "Creates an announcement with the same text, voice, rate, priority, volume, chime and time to live, which is spoken now.",
+			Headers:     []string{"Idempotency-Key"},
+			Responses: []web.Response{{
+				Status: http.StatusAccepted, Description: "The new announcement is saved.", Schema: "Accepted", Location: true,
+			}},
+			Problems: []int{http.StatusNotFound, http.StatusConflict, http.StatusServiceUnavailable},
+			Limited:  true,
+		}),
 	}
 }
 
@@ -154,12 +134,13 @@ const maxRecent = 200
 
 // A QueueReply is the body of GET /notify.
 type QueueReply struct {
-	Queue  []Announcement `json:"queue"`
-	Recent []Announcement `json:"recent"`
+	Queue     []Announcement `json:"queue"`
+	Recent    []Announcement `json:"recent"`
+	Scheduled []Announcement `json:"scheduled"`
 }
 
 func (h *handlers) announce(w http.ResponseWriter, r *http.Request) error {
-	key, err := idempotencyKey(r.Header)
+	sender, err := h.requestBy(r)
 	if err != nil {
 		return err
 	}
@@ -169,33 +150,44 @@ func (h *handlers) announce(w http.ResponseWriter, r *http.Request) error {
 	if err != nil && !invalid {
 		return err
 	}
-	request := announce.Request{
-		Message:        body.Message,
-		Voice:          body.Voice,
-		Rate:           body.Rate,
-		Urgent:         body.Urgent,
-		TTL:            time.Duration(body.TTL) * time.Second,
-		IdempotencyKey: key,
-	}
-	if key != "" {
-		request.Sender = h.Sender(r)
-	}
+	request, err := body.request(sender)
 	if invalid { // the response lists every violation
-		_, err := h.Announcer.Check(request)
-		return bodyErr.With(web.ViolationsOf(err))
+		_, checkErr := h.Announcer.Check(request)
+		return bodyErr.With(append(web.ViolationsOf(err), web.ViolationsOf(checkErr)...))
+	}
+	if err != nil {
+		return err
 	}
 	view, err := h.Announcer.Announce(r.Context(), request)
 	if err != nil {
 		return err
 	}
-	w.Header().Set("Location", r.URL.Path+"/"+view.ID)
+	return h.accepted(w, r, strings.TrimSuffix(r.URL.Path, "/"), view)
+}
+
+// requestBy returns a request with the sender and the idempotency key of r.
+func (h *handlers) requestBy(r *http.Request) (announce.Request, error) {
+	key, err := idempotencyKey(r.Header)
+	if err != nil {
+		return announce.Request{}, err
+	}
+	by := announce.Request{Sender: h.Sender(r), IdempotencyKey: key}
+	if key != "" {
+		by.Client = h.ClientID(r)
+	}
+	return by, nil
+}
+
+// accepted responds with an accepted announcement. parent is the path above it.
+func (h *handlers) accepted(w http.ResponseWriter, r *http.Request, parent string, view announce.View) error {
+	w.Header().Set("Location", parent+"/"+view.ID)
 	if view.Created.IsZero() { // the request was repeated, and its announcement is no longer stored
 		return web.WriteJSON(w, http.StatusAccepted, struct {
 			ID     string          `json:"id"`
 			Status announce.Status `json:"status"`
 		}{view.ID, view.Status})
 	}
-	return web.WriteJSON(w, http.StatusAccepted, NewAnnouncement(view))
+	return web.WriteJSON(w, http.StatusAccepted, NewAnnouncement(view, h.viewerOf(r)))
 }
 
 // idempotencyKey returns the Idempotency-Key of a request; "" means none.
@@ -212,39 +204,62 @@ func idempotencyKey(h http.Header) (string, error) {
 	return key, nil
 }
 
-func (h *handlers) queue(w http.ResponseWriter, _ *http.Request) error {
-	return web.WriteJSON(w, http.StatusOK, Queue(h.Announcer))
+func (h *handlers) queue(w http.ResponseWriter, r *http.Request) error {
+	return web.WriteJSON(w, http.StatusOK, newQueue(h.Announcer.List(), h.viewerOf(r)))
 }
 
-// Queue returns the queue and the recent announcements of a.
-func Queue(a *announce.Announcer) QueueReply {
-	queue, recent := a.Queue()
-	recent = recent[:min(len(recent), maxRecent)]
-	return QueueReply{Queue: newAnnouncements(queue), Recent: newAnnouncements(recent)}
+// Queue returns the announcements of a as administrators see them.
+func Queue(a *announce.Announcer) QueueReply { return newQueue(a.List(), administrator) }
+
+func newQueue(l announce.List, to viewer) QueueReply {
+	recent := l.Recent[:min(len(l.Recent), maxRecent)]
+	return QueueReply{
+		Queue: newAnnouncements(l.Queue, to), Recent: newAnnouncements(recent, to), Scheduled: newAnnouncements(l.Scheduled, to),
+	}
 }
 
-func newAnnouncements(views []announce.View) []Announcement {
+func newAnnouncements(views []announce.View, to viewer) []Announcement {
 	all := make([]Announcement, len(views))
 	for i, v := range views {
-		all[i] = NewAnnouncement(v)
+		all[i] = NewAnnouncement(v, to)
 	}
 	return all
 }
 
 func (h *handlers) find(w http.ResponseWriter, r *http.Request) error {
 	view, err := h.Announcer.Find(web.Param(r, "id"))
-	if err != nil {
-		return err
-	}
-	return web.WriteJSON(w, http.StatusOK, NewAnnouncement(view))
+	return h.reply(w, r, view, err)
 }
 
 func (h *handlers) cancel(w http.ResponseWriter, r *http.Request) error {
 	view, err := h.Announcer.Cancel(r.Context(), web.Param(r, "id"))
+	return h.reply(w, r, view, err)
+}
+
+func (h *handlers) acknowledge(w http.ResponseWriter, r *http.Request) error {
+	view, err := h.Announcer.Acknowledge(r.Context(), web.Param(r, "id"))
+	return h.reply(w, r, view, err)
+}
+
+// reply responds with an announcement, or returns err.
+func (h *handlers) reply(w http.ResponseWriter, r *http.Request, view announce.View, err error) error {
 	if err != nil {
 		return err
 	}
-	return web.WriteJSON(w, http.StatusOK, NewAnnouncement(view))
+	return web.WriteJSON(w, http.StatusOK, NewAnnouncement(view, h.viewerOf(r)))
+}
+
+func (h *handlers) again(w http.ResponseWriter, r *http.Request) error {
+	by, err := h.requestBy(r)
+	if err != nil {
+		return err
+	}
+	id := web.Param(r, "id")
+	view, err := h.Announcer.Again(r.Context(), id, by)
+	if err != nil {
+		return err
+	}
+	return h.accepted(w, r, strings.TrimSuffix(r.URL.Path, "/"+id+"/again"), view)
 }
 
 func (h *handlers) cancelWaiting(w http.ResponseWriter, r *http.Request) error {

@@ -36,7 +36,7 @@ func TestSpeakable(t *testing.T) {
 	if w.Text != `{"text":"One TWO.","words":2,"seconds":2,"phonemes":"one two"}`+"\n" {
 		t.Errorf("%q", w.Text)
 	}
-	if got := r.Do(t, "GET", "/notify", "").Text; got != `{"queue":[],"recent":[]}`+"\n" {
+	if got := r.Do(t, "GET", "/notify", "").Text; got != `{"queue":[],"recent":[],"scheduled":[]}`+"\n" {
 		t.Errorf("after a preview the queue is %s", got)
 	}
 }

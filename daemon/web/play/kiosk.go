@@ -2,6 +2,7 @@ package play
 
 import (
 	"net/http"
+	"slices"
 	"sync"
 	"time"
 
@@ -17,9 +18,9 @@ const displayQueue = 64
 func (h *handlers) kioskRoutes() []web.Route {
 	routes := []web.Route{web.NewRoute(http.MethodGet, "/api/kiosk", web.NotifyOrSession, h.kiosk, web.Operation{
 		ID: "watchKiosk", Tag: "games", Summary: "Stream games and announcements to a wall display as server-sent events",
-		Description: "First a `game` for each listed game that is not finished, and an `announcement` for each queued or current one. " +
+		Description: "First a `game` for each listed game that is not finished, and an `announcement` for each current, queued or scheduled one. " +
 			"Then changes: `game` with a Game as the public sees it, `play` with {g, rev, kind, text, now} for each event of a game, " +
-			"`gone` with {id} of a cancelled game, `announcement` with an Announcement.",
+			"`gone` with {id} of a cancelled game, `announcement` with an Announcement, without its sender.",
 		Responses: []web.Response{{Status: http.StatusOK, Description: "An endless stream.", Media: []string{"text/event-stream"}}},
 	})}
 	return web.When(routes, func() bool { return h.Games != nil })
@@ -37,10 +38,10 @@ func (h *handlers) kiosk(w http.ResponseWriter, r *http.Request) error {
 	defer leave()
 	changes, stop := h.Announcer.Watch()
 	defer stop()
-	queue, _ := announcements.Snapshot(changes, h.Announcer.Queue)
+	list := announcements.Snapshot(changes, h.Announcer.List)
 	out := &displayStream{events}
 	defer out.ExtendDeadline()
-	if err := out.sendSnapshot(games, queue); err != nil {
+	if err := out.sendSnapshot(games, slices.Concat(list.Queue, list.Scheduled)); err != nil {
 		return nil // the display is gone
 	}
 	heartbeat := time.NewTicker(web.Heartbeat)
@@ -54,7 +55,7 @@ func (h *handlers) kiosk(w http.ResponseWriter, r *http.Request) error {
 			if !ok {
 				return nil
 			}
-			err = out.Send("", "announcement", announcements.NewAnnouncement(*change.View))
+			err = out.Send("", "announcement", announcements.NewAnnouncement(*change.View, announcements.Wall))
 		case <-heartbeat.C:
 			if err = h.Authorize(r); err == nil {
 				err = out.Heartbeat()
@@ -98,7 +99,7 @@ func (q *lobbyQueue) send(m *protocol.Message) bool {
 type displayStream struct{ *web.EventStream }
 
 // sendSnapshot sends the current games and announcements.
-func (s *displayStream) sendSnapshot(games []protocol.Game, queue []announce.View) error {
+func (s *displayStream) sendSnapshot(games []protocol.Game, waiting []announce.View) error {
 	if err := s.Open(); err != nil {
 		return err
 	}
@@ -107,8 +108,8 @@ func (s *displayStream) sendSnapshot(games []protocol.Game, queue []announce.Vie
 			return err
 		}
 	}
-	for _, v := range queue {
-		if err := s.Send("", "announcement", announcements.NewAnnouncement(v)); err != nil {
+	for _, v := range waiting {
+		if err := s.Send("", "announcement", announcements.NewAnnouncement(v, announcements.Wall)); err != nil {
 			return err
 		}
 	}

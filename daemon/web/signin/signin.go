@@ -94,14 +94,13 @@ func (a *Authenticator) SignedIn(r *http.Request) (auth.Caller, error) {
 	return caller, err
 }
 
-// NotifyToken returns nil if token is an API token that is valid for the
-// address.
-func (a *Authenticator) NotifyToken(ctx context.Context, token string, from netip.Addr) error {
+// NotifyToken returns the record of an API token that is valid for the address.
+func (a *Authenticator) NotifyToken(ctx context.Context, token string, from netip.Addr) (auth.APIToken, error) {
 	caller, err := a.Sessions.Authenticate(ctx, auth.RequestCredentials{Authorization: []string{"Bearer " + token}, From: from})
 	if err == nil && caller.SignedIn() {
 		err = auth.ErrInvalidToken // sessions are valid only below /api
 	}
-	return err
+	return caller.APIToken, err
 }
 
 // handlers answer the routes of this package.

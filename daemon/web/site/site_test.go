@@ -18,7 +18,9 @@ import (
 func TestRoutes_documented(t *testing.T) {
 	t.Parallel()
 	r := webtest.NewRig(t)
-	shared := map[string]bool{"/speakable": true, "/notify": true, "/notify/{id}": true, "/events": true, "/v1/audio/speech": true}
+	shared := map[string]bool{
+		"/speakable": true, "/notify": true, "/notify/{id}": true, "/notify/{id}/ack": true, "/notify/{id}/again": true, "/events": true, "/v1/audio/speech": true,
+	}
 	for path, methods := range r.Check.Paths {
 		want := []string{http.MethodOptions}
 		public := true

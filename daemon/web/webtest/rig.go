@@ -230,9 +230,11 @@ func openStore(tb testing.TB) *store.Store {
 // start runs the announcer and creates the server.
 func (r *Rig) start(change []func(*site.Config)) {
 	r.T.Helper()
-	queue := announce.Config{Max: 3, TTL: 10 * time.Minute, Rate: 170, Volume: 100}
+	queue := announce.Config{Max: 3, TTL: 10 * time.Minute, Rate: 170, Volume: 100, History: true}
 	var err error
-	r.Announcer = check.Must(announce.New(queue, r.Store, r.Speaker, &Sink{r.Release}, slog.New(slog.DiscardHandler)))(r.T)
+	r.Announcer = check.Must(announce.New(queue, announce.Parts{
+		Outbox: r.Store, Speaker: r.Speaker, Sink: &Sink{r.Release}, Log: slog.New(slog.DiscardHandler),
+	}))(r.T)
 	check.Run(r.T, r.Announcer.Run)
 	r.T.Cleanup(func() { close(r.Release) }) // otherwise the announcer waits for it
 	r.Config = site.Config{
