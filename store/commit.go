@@ -131,7 +131,12 @@ func (s *Store) commit(fn func(*bolt.Tx) error) error {
 	return s.recordOutcome(id, translate(err))
 }
 
-// recordOutcome notes the outcome of transaction id for later commits and Health.
+// recordOutcome notes the outcome of a transaction for later commits and Health. id is
+// 0 if it did not begin.
+//
+// No transaction follows one whose write or sync failed, unless the disk was only full:
+// after a failed write of a meta page, memory may show the new page to bbolt, which then
+// reads the list of free pages of a transaction that the disk does not have.
 func (s *Store) recordOutcome(id int, err error) error {
 	fatal := err
 	switch {
@@ -139,11 +144,11 @@ func (s *Store) recordOutcome(id int, err error) error {
 		s.commits.Add(1)
 		fatal = nil
 	case errors.Is(err, ErrCorrupt):
-	case s.visible(id):
+	case id == 0, errors.Is(err, ErrFull) && !s.visible(id):
+		fatal = nil
+	default:
 		err = fmt.Errorf("%w: %w", ErrUnconfirmed, err)
 		fatal = err
-	default:
-		fatal = nil
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -189,8 +194,17 @@ func recoverCorrupt(do func() error) (err error) {
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
 	defer func() {
 		if p := recover(); p != nil {
-			err = fmt.Errorf("%w: %v", ErrCorrupt, p)
+			err = fmt.Errorf("%w: %w", ErrCorrupt, panicked(p))
 		}
 	}()
 	return do()
+}
+
+// panicked returns the cause of a panic: of a fault at an address of the file in memory,
+// that the disk could not read it.
+func panicked(p any) error {
+	if fault, ok := p.(interface{ Addr() uintptr }); ok {
+		return fmt.Errorf("%w at address %#x of the file in memory", syscall.EIO, fault.Addr())
+	}
+	return fmt.Errorf("%v", p)
 }

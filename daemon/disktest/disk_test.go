@@ -26,42 +26,6 @@ import (
 
 func TestMain(m *testing.M) { os.Exit(servertest.Main(m)) }
 
-// A failure is a way in which a disk fails from an operation on.
-type failure struct {
-	name string
-	err  syscall.Errno
-	// concerns reports whether an operation fails that is the n-th after the first failure.
-	concerns func(o crashtest.Op, n int) bool
-	lasting  bool // no write succeeds any more
-}
-
-var failures = []failure{
-	{"one EIO", syscall.EIO, func(_ crashtest.Op, n int) bool { return n == 0 }, false},
-	{"EIO from then on", syscall.EIO, func(crashtest.Op, int) bool { return true }, true},
-	{"read-only from then on", syscall.EROFS, func(o crashtest.Op, _ int) bool { return o.Kind < crashtest.Open }, true},
-}
-
-// plan returns the plan of a disk that fails from the n-th operation on, and a function that
-// reports whether an operation has failed.
-func (f failure) plan(first int) (plan func(int, crashtest.Op) syscall.Errno, failed func() bool) {
-	var mu sync.Mutex // guards seen
-	seen := false
-	plan = func(n int, o crashtest.Op) syscall.Errno {
-		if n < first || !f.concerns(o, n-first) {
-			return 0
-		}
-		mu.Lock()
-		defer mu.Unlock()
-		seen = true
-		return f.err
-	}
-	return plan, func() bool {
-		mu.Lock()
-		defer mu.Unlock()
-		return seen
-	}
-}
-
 // Whichever operation of the store fails, for once or from then on: the server reports it,
 // loses nothing that was acknowledged, does not crash, and works again on a disk that works.
 func TestServer_diskFails(t *testing.T) {
@@ -72,7 +36,7 @@ func TestServer_diskFails(t *testing.T) {
 	step := stepOf(t, all)
 	outcomes := map[string]int{}
 	type run struct {
-		failure
+		crashtest.Failure
 		first int
 	}
 	next := make(chan run)
@@ -81,16 +45,17 @@ func TestServer_diskFails(t *testing.T) {
 	for range atOnce {
 		wait.Go(func() {
 			for r := range next {
-				outcome, err := attempt(t, calibrated, env, r.failure, r.first)
+				outcome, err := attempt(t, calibrated, env, r.Failure, r.first)
 				if err != nil {
-					t.Errorf("%s, operation %d: %v", r.name, r.first, err)
+					t.Errorf("%s, operation %d: %v", r.Name, r.first, err)
 				}
 				mu.Lock()
-				outcomes[r.name+", "+outcome]++
+				outcomes[r.Name+", "+outcome]++
 				mu.Unlock()
 			}
 		})
 	}
+	failures := crashtest.Failures()
 	for i, f := range failures {
 		for first := i * step / len(failures); first < all; first += step {
 			next <- run{f, first}
@@ -130,16 +95,16 @@ func operations(tb testing.TB, calibrated string, env []string) int {
 
 // attempt runs a server on a disk that fails from an operation on, and then on one that
 // works. It returns what the server did.
-func attempt(tb testing.TB, calibrated string, env []string, f failure, first int) (outcome string, err error) {
+func attempt(tb testing.TB, calibrated string, env []string, f crashtest.Failure, first int) (outcome string, err error) {
 	tb.Helper()
 	s := newSite(tb, calibrated, env)
 	defer s.remove()
-	plan, failed := f.plan(first)
+	plan, failed := f.Plan(first)
 	s.disk.Fail(plan)
 	outcome = "failed while it stopped"
 	if err := s.start(); err != nil {
 		outcome = "refused to start"
-		if err := s.said(err.Error(), f.err); err != nil {
+		if err := s.said(err.Error(), f.Err); err != nil {
 			return outcome, err
 		}
 	} else {
@@ -219,14 +184,14 @@ func (s *site) load() {
 }
 
 // reports checks that a server whose disk has failed says so.
-func (s *site) reports(f failure) error {
+func (s *site) reports(f crashtest.Failure) error {
 	for _, err := range s.refusals {
 		problem, ok := errors.AsType[*client.ProblemError](err)
 		if !ok || problem.Status < 500 {
 			return fmt.Errorf("a request was refused with %w", err)
 		}
 	}
-	if !f.lasting {
+	if !f.Lasting {
 		return nil
 	}
 	if len(s.acknowledged) == loads && len(s.refusals) == 0 { // the failure came after the last write
@@ -242,7 +207,7 @@ func (s *site) reports(f failure) error {
 	if resp.StatusCode != http.StatusServiceUnavailable {
 		return fmt.Errorf("/health is %s, want 503", resp.Status)
 	}
-	if err := s.said(s.Logged(), f.err); err != nil {
+	if err := s.said(s.Logged(), f.Err); err != nil {
 		return fmt.Errorf("the journal: %w", err)
 	}
 	cmd := exec.CommandContext(s.tb.Context(), "pressbox", "status")
@@ -251,7 +216,7 @@ func (s *site) reports(f failure) error {
 	if failed, ok := errors.AsType[*exec.ExitError](err); !ok || failed.ExitCode() != 1 {
 		return fmt.Errorf("status ended with %w, want exit code 1: %s", err, out)
 	}
-	if err := s.said(string(out), f.err); err != nil {
+	if err := s.said(string(out), f.Err); err != nil {
 		return fmt.Errorf("status: %w", err)
 	}
 	return nil

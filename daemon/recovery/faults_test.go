@@ -26,28 +26,6 @@ var faulty = []scenario{
 	{name: "migration", prepare: prepareOld("schema1"), lives: []string{"migrate 1"}},
 }
 
-// A fault is a way in which operations fail, the n-th after the first failure.
-type fault struct {
-	name string
-	fail func(o crashtest.Op, n int) syscall.Errno
-}
-
-var faults = []fault{
-	{"one EIO", func(_ crashtest.Op, n int) syscall.Errno {
-		if n == 0 {
-			return syscall.EIO
-		}
-		return 0
-	}},
-	{"EIO from then on", func(crashtest.Op, int) syscall.Errno { return syscall.EIO }},
-	{"read-only from then on", func(o crashtest.Op, _ int) syscall.Errno {
-		if o.Kind < crashtest.Open {
-			return syscall.EROFS
-		}
-		return 0
-	}},
-}
-
 // Whichever operation fails while a store is created, used, backed up, restored, salvaged or
 // migrated: no process crashes, and a disk that works again has everything that was
 // acknowledged.
@@ -56,11 +34,12 @@ func TestOpen_diskFails(t *testing.T) {
 	if testing.Short() {
 		t.Skip("mounts file systems and starts child processes")
 	}
+	failures := crashtest.Failures()
 	for _, s := range faulty {
 		t.Run(s.name, func(t *testing.T) {
 			all, err := s.failing(t, nil).run()
 			check.NoError(t, err)
-			step := max(1, all*len(faults)/8)
+			step := max(1, all*len(failures)/8)
 			if stateLimit(t) > 500 {
 				step = 1
 			}
@@ -74,12 +53,12 @@ func TestOpen_diskFails(t *testing.T) {
 				})
 			}
 			n := 0
-			for i, f := range faults {
-				for first := i * step / len(faults); first < all; first += step {
+			for i, f := range failures {
+				for first := i * step / len(failures); first < all; first += step {
 					n++
 					turns <- func() {
 						if err := s.fails(t, first, f); err != nil {
-							t.Errorf("%s, operation %d of %d: %v", f.name, first, all, err)
+							t.Errorf("%s, operation %d of %d: %v", f.Name, first, all, err)
 						}
 					}
 				}
@@ -127,14 +106,10 @@ func (l failingLife) run() (operations int, err error) {
 }
 
 // fails runs the first life on a disk that fails from an operation on, and then opens the store.
-func (s scenario) fails(t *testing.T, first int, f fault) error {
+func (s scenario) fails(t *testing.T, first int, f crashtest.Failure) error {
 	t.Helper()
-	l := s.failing(t, func(n int, o crashtest.Op) syscall.Errno {
-		if n < first {
-			return 0
-		}
-		return f.fail(o, n-first)
-	})
+	plan, _ := f.Plan(first)
+	l := s.failing(t, plan)
 	defer os.RemoveAll(l.dir)
 	_, err := l.run()
 	if failed, ok := errors.AsType[*exec.ExitError](err); ok && failed.ExitCode() != 1 {
