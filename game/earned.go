@@ -85,9 +85,7 @@ func (b *Scorebook) recordRuns(s *State, p *Play) {
 		}
 	}
 	n.advance(s, p, byError)
-	if outFrom != AtBat {
-		n.swapCharges(p, outFrom)
-	}
+	n.shiftCharges(p)
 	n.addMissedOuts(made)
 	b.creditRuns(s, p)
 	n.placeRunners(p)
@@ -208,7 +206,7 @@ func (n *errorlessInning) advanceScored(s *State, p *Play) {
 func (s *State) batterBase(p *Play) Base {
 	r := p.Advances[AtBat]
 	switch {
-	case r.Reason != OnError && !s.hasErrorFor(p, AtBat):
+	case !s.isAided(p, AtBat):
 		return r.To
 	case p.Kind.IsHit():
 		return Base(p.Kind-Single) + First
@@ -222,7 +220,7 @@ func (n *errorlessInning) errorlessBases(s *State, p *Play, from Base) Base {
 	made, why, helped := Base(0), ByPlay, false
 	if from != AtBat {
 		why = p.Advances[from].Reason
-		helped = why == OnError || s.hasErrorFor(p, from) || p.Kind == PickOff && p.Errors[0].Fielder != 0 // a wild throw moves every runner
+		helped = s.isAided(p, from) || p.Kind == PickOff && p.Errors[0].Fielder != 0 // a wild throw moves every runner
 		if to := p.Advances[from].To; to > from {
 			made = to - from
 		}
@@ -286,18 +284,37 @@ func forcedOutFrom(p *Play) Base {
 	return AtBat
 }
 
-// swapCharges keeps the number of runs charged to each pitcher (9.16(g)): when the batter reaches because a runner is
-// put out, each runner behind that one, the batter last, gets the charge of the one ahead.
-func (n *errorlessInning) swapCharges(p *Play, out Base) {
-	ahead := n.runners[n.onBase[out]-1]
-	for b := out; b > AtBat; b-- {
-		if i := n.onBase[b-1]; i > 0 && p.outIndex(b-1) < 0 {
-			br := &n.runners[i-1]
-			br.pitcher, ahead.pitcher = ahead.pitcher, br.pitcher
-			br.view, ahead.view = ahead.view, br.view
-			br.inherited, ahead.inherited = ahead.inherited, br.inherited
+// shiftCharges keeps the number of runs charged to each pitcher (9.16(g)): when a runner is put out by the batter's
+// action, each runner behind that one, the batter last, gets the charge of the one ahead. A batter who is out too takes
+// the last charge away.
+func (n *errorlessInning) shiftCharges(p *Play) {
+	for out := Third; out >= First; out-- {
+		if n.onBase[out] == 0 || !p.isOutByBatter(out) {
+			continue
+		}
+		ahead := n.runners[n.onBase[out]-1]
+		for b := out - 1; ; b-- {
+			if i := n.onBase[b]; i > 0 {
+				br := &n.runners[i-1]
+				br.pitcher, ahead.pitcher = ahead.pitcher, br.pitcher
+				br.view, ahead.view = ahead.view, br.view
+				br.inherited, ahead.inherited = ahead.inherited, br.inherited
+			}
+			if b == AtBat {
+				break
+			}
 		}
 	}
+}
+
+// isOutByBatter reports whether a batted ball put out the runner from a base in place of the batter: before the batter
+// was out, if the batter was, or in a reverse-force double play.
+func (p *Play) isOutByBatter(from Base) bool {
+	if p.Kind != BattedOut && p.Kind != FieldersChoice {
+		return false
+	}
+	out, batter := p.outIndex(from), p.outIndex(AtBat)
+	return out >= 0 && (batter < 0 || out < batter || p.Flags.Has(GroundedIntoDoublePlay))
 }
 
 // view returns the view of the pitcher charged with the batter.

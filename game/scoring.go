@@ -58,7 +58,7 @@ func (b *Scorebook) recordBatter(s *State, p *Play, t Tally) {
 	if p.Flags.Has(SacrificeFly) {
 		l.SacrificeFlies++
 	}
-	if p.Flags.Has(GroundedIntoDoublePlay) && t.Outs > 1 {
+	if p.Flags.Has(GroundedIntoDoublePlay) && t.Outs == 2 {
 		l.GroundedIntoDoublePlays++
 	}
 	pl := b.pitchingLine(s.Fielding(), b.responsiblePitcher(s, p))

@@ -2,6 +2,7 @@ package game_test
 
 import (
 	"slices"
+	"strings"
 	"testing"
 
 	"pressbox/check"
@@ -34,6 +35,14 @@ func TestTally_runsBattedIn(t *testing.T) {
 		{"1t 0 --3 0-0", "FC6.3-H", 1},
 		{"1t 1 --3 0-0", "8/SF/F8.3-H", 1},
 		{"1t 1 --3 0-0", "13/SH/BG1.3-H", 1},
+		{"1t 0 1-- 0-0", "S9.1-H(E9)", 0},     // 9.04(a)(1): aided by an error
+		{"1t 0 -2- 0-0", "S9.2XH(9E2)", 0},    // nor when the throw beat the runner
+		{"1t 0 -2- 0-0", "S9.2-H(E9)(RBI)", 1}, // unless the scorer rules otherwise
+		{"1t 0 1-- 0-0", "D9.1-H(E9);B-H", 0}, // who scores behind that runner scores on the same error
+		{"1t 0 -23 0-0", "S9.3-H;2-H(E9)", 1}, // who scores ahead does not
+		{"1t 0 -23 0-0", "FC5.3-H(E5);2-H", 0},
+		{"1t 0 123 0-0", "64(1)/FO.3-H;2-H(E4);B-1", 1},
+		{"1t 0 1-3 0-0", "FC4/GDP.3-H;1X2(46);BX1(463)", 0}, // 9.04(b)(1)
 	} {
 		s := situation(t, tt.in, game.Options{DH: true})
 		if got := s.Tally(parse(t, &s, tt.event)).RBI; got != tt.want {
@@ -102,6 +111,9 @@ func TestScorebook_earnedRuns(t *testing.T) {
 		{"(e) interference is unearned", "C/E2.B-1 HR.1-H K K K", 2, 1},
 		{"(e) a third strike that got away on a passed ball", "K+PB.B-1 HR.1-H K K K", 2, 1},
 		{"(e) on a wild pitch it earns", "K+WP.B-1 HR.1-H K K K", 2, 2},
+		{"(c) who scores behind a runner helped by an error scores on it too", "S7 D9.1-H(E9);B-H K K K", 2, 0},
+		{"(c) who scores ahead of that runner does not", "S7 S7.1-2 D9.2-H;1-H(E9) K K K", 2, 1},
+		{"(c) also after a fielder's choice", "S7 S7.1-2 SB3;SB2 FC5.3-H(E5);2-H K K K", 2, 0},
 		{"(b) an error and a double play after it are two outs, not three", "E6 64(1)3/GDP S7 S7.1-2 HR.2-H;1-H K", 3, 3},
 	} {
 		g := newScored(t, game.Options{DH: true}).play(tt.plays)
@@ -127,6 +139,11 @@ func TestScorebook_reliefPitchers(t *testing.T) {
 		{"(g) runners left on base are charged to the pitcher who left them", "S7 S7.1-2" + change + "HR.2-H;1-H K K K", 2, 2, 1, 1, 2, 2},
 		{"(g) a number of runners, not persons: the force leaves the run charged", "W" + change + "64(1)/FO S7.1-2 S7.2-H;1-2 K K", 1, 1, 0, 0, 1, 1},
 		{"(g) two on, the one in front is forced: the charges move up", "W W.1-2" + change + "65(2)/FO.1-2;B-1 S7.2-H;1-2 63.2-3;1-2 K", 1, 1, 0, 0, 2, 1},
+		{"(g) a double play from home: the others move up", "W W.1-2" + change + "W.2-3;1-2 42(3)3/GDP.2-3;1-2 S7.3-H;2-H K", 2, 2, 0, 0, 2, 2},
+		{"(g) a double play from third: the runner behind moves up", "W" + change + "W.1-2 5(2)3/GDP.1-2 S7.2-H K", 1, 1, 0, 0, 1, 1},
+		{"(g) a double play by way of second: no one is behind", "W" + change + "S7.1-3 64(1)3/GDP.3-H K", 1, 1, 0, 0, 1, 1},
+		{"(g) two forced out, the batter safe: the charges move up twice", "W W.1-2" + change + "W.2-3;1-2 2(3)25(2)/DP.1-2;B-1 HR.2-H;1-H K", 2, 2, 1, 1, 2, 2},
+		{"(g) a line drive caught, the runner doubled off, leaves the charges", "W" + change + "W.1-2 6(B)64(2)/LDP/L6 S7.1-2 S7.2-H;1-2 K", 0, 0, 1, 1, 1, 0},
 		{"(g) a runner caught stealing is no longer charged", "W" + change + "CS2(26) S7 HR.1-H K K", 0, 0, 2, 2, 1, 0},
 		{"(h) a walk with the pitcher behind is charged to the one who left", "20:NP" + change + "31:W HR.1-H K K K", 1, 1, 1, 1, 0, 0},
 		{"(h) 2-2 was not behind", "22:NP" + change + "32:W HR.1-H K K K", 0, 0, 2, 2, 0, 0},
@@ -199,6 +216,21 @@ func TestScorebook_leftOnBase(t *testing.T) {
 	g = newScored(t, game.Options{DH: true}).play("K K W W.1-2 PO1(13)")
 	if got := g.box().Teams[game.Away].LeftOnBase; got != 1 {
 		t.Errorf("9.02: %d left on base, want the other runner, not the batter", got)
+	}
+}
+
+// 9.02(a)(17): a ground ball into two outs is a double play, into three it is not.
+func TestScorebook_groundedIntoDoublePlay(t *testing.T) {
+	t.Parallel()
+	for plays, want := range map[string]int{"W 64(1)3/GDP": 1, "W W.1-2 54(1)3/GTP.2X3(35)": 0, "W W.1-2 5(2)4(1)3/GTP": 0, "W 6(1)/GDP.B-1(E3)": 0} {
+		g := newScored(t, game.Options{DH: true}).play(plays)
+		batter := game.PlayerID("a2")
+		if strings.Count(plays, "W") == 2 {
+			batter = "a3"
+		}
+		if got := g.batter(batter).GroundedIntoDoublePlays; got != want {
+			t.Errorf("%s: %d double plays, want %d", plays, got, want)
+		}
 	}
 }
 

@@ -49,9 +49,11 @@ func (s *State) isBattedIn(p *Play, b Base) bool {
 	switch {
 	case r.RBI != ByRule:
 		return r.RBI == Yes
-	case p.Kind.IsHit(), p.Kind == FieldersChoice:
+	case s.isAided(p, b):
+		return false
+	case p.Kind.IsHit():
 		return true
-	case p.Kind == BattedOut:
+	case p.Kind == BattedOut, p.Kind == FieldersChoice:
 		return !p.Flags.Has(GroundedIntoDoublePlay)
 	case p.Kind == ReachedOnError: // 9.04(a)(3)
 		return b == Third && s.Outs < 2
@@ -59,5 +61,19 @@ func (s *State) isBattedIn(p *Play, b Base) bool {
 		return b == Third && s.IsForced(Third)
 	default:
 		return false
+	}
+}
+
+// isAided reports whether an error helped the runner from b: an error on that runner's own advance, or on the advance of
+// a runner ahead, whom the one from b cannot pass. An error in the field that let the batter reach is not one on an
+// advance.
+func (s *State) isAided(p *Play, b Base) bool {
+	for from := Third; ; from-- {
+		if p.Advances[from].Reason == OnError || s.hasErrorFor(p, from) {
+			return true
+		}
+		if from == b {
+			return false
+		}
 	}
 }
