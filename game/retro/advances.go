@@ -2,6 +2,7 @@ package retro
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"pressbox/game"
@@ -36,14 +37,26 @@ func (x *parser) advance(text string) error {
 		_, err := x.credits(text[3:], from, game.AtBat)
 		return err
 	}
-	if text[3:] == "" {
-		return x.advanceOut(from, to, "")
-	}
-	out, err := x.credits(text[3:], from, to)
-	if err == nil && !out {
+	safe, err := x.attemptCredits(text[3:], from, to)
+	if err == nil && safe {
 		x.setDestination(from, to)
 	}
 	return err
+}
+
+// attemptCredits reads the parentheses after X, CS or PO. The runner is out, by fielders who may be unknown, unless there
+// is an error and no put-out.
+func (x *parser) attemptCredits(text string, runner, at game.Base) (safe bool, err error) {
+	errors := x.errors
+	out, err := x.credits(text, runner, at)
+	switch {
+	case err != nil, out:
+		return false, err
+	case x.errors > errors:
+		return true, nil
+	default:
+		return false, x.advanceOut(runner, at, "")
+	}
 }
 
 // undoStrikeoutOut removes the batter's out that a strikeout implies when an advance of the batter follows.
@@ -64,7 +77,8 @@ func (x *parser) setDestination(from, to game.Base) {
 }
 
 // credits reads the parentheses after an advance or an attempt: fielders, errors and annotations. It reports whether
-// they are a put-out: fielders without an error, at a base.
+// they are a put-out: fielders without an error, at a base. Of a credit that cannot be read, 5X, the fielders before what
+// is unknown count.
 func (x *parser) credits(text string, runner, at game.Base) (out bool, err error) {
 	for text != "" {
 		end := strings.IndexByte(text, ')')
@@ -73,12 +87,14 @@ func (x *parser) credits(text string, runner, at game.Base) (out bool, err error
 		}
 		one := text[1:end]
 		text = text[end+1:]
-		switch by, _, _ := strings.Cut(one, "/"); {
-		case by != "" && isDigits(by) && at != game.AtBat && !out:
-			out = true
-			err = x.advanceOut(runner, at, by)
-		case strings.Contains(by, "E") && x.isError(by):
+		by, _, _ := strings.Cut(one, "/")
+		fielders := by[:len(by)-len(strings.TrimLeft(by, "0123456789"))]
+		switch {
+		case isError(by):
 			err = x.advanceError(one, runner)
+		case fielders != "" && at != game.AtBat && !out:
+			out = true
+			err = x.advanceOut(runner, at, fielders)
 		default:
 			x.annotation(one, runner)
 		}
@@ -90,9 +106,9 @@ func (x *parser) credits(text string, runner, at game.Base) (out bool, err error
 }
 
 // isError reports whether a credit is fielders, an E and a fielder.
-func (x *parser) isError(by string) bool {
+func isError(by string) bool {
 	after, err, _ := strings.Cut(by, "E")
-	return isDigits(after) && len(err) > 0 && isDigits(err[:1])
+	return isDigits(after) && err != "" && err[0] >= '1' && err[0] <= '9'
 }
 
 func (x *parser) advanceError(one string, runner game.Base) error {
@@ -190,6 +206,7 @@ func (x *parser) complete() {
 		p.Ball.Contact = asBunt(p.Ball.Contact)
 	}
 	x.resolveThirdOut()
+	x.resolveOutOfTurn()
 	if x.outs >= 2 && !x.multipleOuts {
 		p.Flags |= game.NoDoublePlay
 	}
@@ -230,6 +247,19 @@ func (x *parser) resolveThirdOut() {
 			third.Kind = game.TagOut
 		}
 	}
+}
+
+// resolveOutOfTurn reads BOOT as a note, not as an appeal, if the play of the improper batter counted: on appeal the
+// proper batter is out, and nothing else happened (6.03(b)(3)).
+func (x *parser) resolveOutOfTurn() {
+	p := &x.play
+	moved := slices.ContainsFunc(p.Advances[:], func(r game.Advance) bool { return r.To != game.AtBat && r.Reason == game.ByPlay })
+	appeal := (p.Kind == game.BattedOut || p.Kind == game.Strikeout) && x.outs == 1 && p.Outs[0].Runner == game.AtBat && !moved
+	if !p.Flags.Has(game.OutForBattingOutOfTurn) || appeal {
+		return
+	}
+	p.Flags &^= game.OutForBattingOutOfTurn
+	p.OtherModifiers = strings.TrimPrefix(p.OtherModifiers+"/BOOT", "/")
 }
 
 // asBunt returns the bunt of a contact: a sacrifice hit is a bunt even where the text has only G.

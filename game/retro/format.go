@@ -88,6 +88,16 @@ func (f *formatter) basic(basic int) string {
 	}
 }
 
+// isBeyondSteal reports whether a runner tried for more than the stolen base.
+func (f *formatter) isBeyondSteal(from game.Base) bool {
+	r := f.play.Advances[from]
+	to := r.To
+	if i := f.outIndex(from); i >= 0 {
+		to = f.play.Outs[i].At
+	}
+	return r.Reason == game.Stole && to > from+1
+}
+
 // thrownOut reports whether a strikeout's batter was thrown out by fielders, who follow the K.
 func thrownOut(o game.Out) bool { return o.Kind == game.OutBeforeFirst && len(o.Fielders) > 1 }
 
@@ -104,18 +114,25 @@ func eventCode(p *game.Play) string {
 	}[p.Kind]
 }
 
-// secondEvent returns the second event on the pitch of a strikeout or walk.
+// secondEvent returns the second event on the pitch of a strikeout or walk. A wild pitch or passed ball that gave a runner
+// more than the stolen base stands in that runner's advance.
 func (f *formatter) secondEvent() string {
 	switch p := f.play; p.Also {
 	case game.NoKind:
 		return ""
+	case game.WildPitch, game.PassedBall:
+		for from := game.First; from <= game.Third; from++ {
+			if f.isBeyondSteal(from) {
+				return "+" + f.attempts(game.StolenBase)
+			}
+		}
+		return "+" + eventCode(&game.Play{Kind: p.Also})
 	case game.StolenBase, game.CaughtStealing, game.PickOff:
 		return "+" + f.attempts(p.Also)
 	case game.ReachedOnError:
 		return "+" + f.mainError()
 	default:
-		second := game.Play{Kind: p.Also}
-		return "+" + eventCode(&second)
+		return "+" + eventCode(&game.Play{Kind: p.Also})
 	}
 }
 

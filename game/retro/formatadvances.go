@@ -57,12 +57,15 @@ func (f *formatter) advance(from game.Base, basic int) string {
 		if o.Fielders != "" {
 			credit = "(" + o.Fielders + ")"
 		}
-		return name + "X" + baseLetter(o.At) + f.errors(from) + credit
+		return name + "X" + baseLetter(o.At) + f.errors(from) + credit + f.reason(from)
 	}
 	remarks := f.annotations(from)
 	errors := f.errors(from)
 	if f.isAttempt(from) {
 		errors = ""
+	}
+	if r.Reason == game.OnThrow && errors != "" {
+		errors, remarks = "(TH)"+errors, f.rulings(from) // after the error it would be read as a part of it
 	}
 	if f.isImplied(from, r.To) && remarks == "" && errors == "" {
 		return ""
@@ -82,7 +85,7 @@ func (f *formatter) isImplied(from, to game.Base) bool {
 	p := f.play
 	switch {
 	case to == game.AtBat:
-		return true
+		return p.Advances[from].Reason != game.Caught && p.Advances[from].Reason != game.PickedOffStealing
 	case from == game.AtBat && p.Kind == game.Strikeout:
 		return false
 	case from == game.AtBat:
@@ -96,25 +99,27 @@ func (f *formatter) isImplied(from, to game.Base) bool {
 	}
 }
 
-// annotations returns the scorer's rulings on an advance.
-func (f *formatter) annotations(from game.Base) string {
+// annotations returns the reason of an advance and the scorer's rulings on it.
+func (f *formatter) annotations(from game.Base) string { return f.reason(from) + f.rulings(from) }
+
+// reason returns the reason of an advance, "" for one that needs no mark.
+func (f *formatter) reason(from game.Base) string {
+	switch reason := f.play.Advances[from].Reason; {
+	case reason == game.OnWildPitch, f.isBeyondSteal(from) && f.play.Also == game.WildPitch:
+		return "(WP)"
+	case reason == game.OnPassedBall, f.isBeyondSteal(from) && f.play.Also == game.PassedBall:
+		return "(PB)"
+	case reason == game.OnThrow:
+		return "(TH)"
+	default:
+		return ""
+	}
+}
+
+// rulings returns the scorer's rulings on a run.
+func (f *formatter) rulings(from game.Base) string {
 	r := f.play.Advances[from]
 	text := ""
-	switch r.Reason {
-	case game.OnWildPitch:
-		text += "(WP)"
-	case game.OnPassedBall:
-		text += "(PB)"
-	case game.OnThrow:
-		text += "(TH)"
-	case game.Stole:
-		if to := r.To; to > from+1 && f.play.Also == game.WildPitch {
-			text += "(WP)"
-		} else if to > from+1 && f.play.Also == game.PassedBall {
-			text += "(PB)"
-		}
-	default:
-	}
 	switch r.RBI {
 	case game.Yes:
 		text += "(RBI)"

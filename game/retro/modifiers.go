@@ -140,7 +140,10 @@ func (x *parser) battedBall(text string) bool {
 		b.Contact = c
 	}
 	if location != "" || strength != game.Unmarked {
-		b.Location, b.Strength = location, strength
+		b.Location = location
+	}
+	if strength != game.Unmarked {
+		b.Strength = strength
 	}
 	return true
 }

@@ -13,6 +13,7 @@ func Parse(s *game.State, event string) (game.Play, error) {
 	x := parser{state: s}
 	head, advances := cutOutside(stripMarks(event), '.')
 	basic, modifiers := cutOutside(head, '/')
+	basic = x.strength(basic)
 	if err := x.modifiers(modifiers); err != nil {
 		return game.Play{}, fmt.Errorf("event %q: %w", event, err)
 	}
@@ -25,6 +26,18 @@ func Parse(s *game.State, event string) (game.Play, error) {
 	}
 	x.complete()
 	return x.play, nil
+}
+
+// strength reads and removes the + or - after a basic event, "43-", which a modifier may repeat.
+func (x *parser) strength(basic string) string {
+	text := strings.TrimRight(basic, "+-")
+	if mark := basic[len(text):]; mark != "" {
+		x.play.Ball.Strength = game.Hard
+		if mark[0] == '-' {
+			x.play.Ball.Strength = game.Soft
+		}
+	}
+	return text
 }
 
 // stripMarks removes the marks of uncertainty and of notes, which do not change the play.
@@ -133,7 +146,7 @@ func (x *parser) basicEvent(text string) (game.PlayKind, error) {
 		return game.ReachedOnError, x.fieldedBall(text)
 	case "FLE":
 		return game.FoulError, x.fieldedBall(text[2:])
-	case "SB":
+	case "SB", "POSB":
 		return game.StolenBase, x.stolenBase(rest)
 	case "CS":
 		return game.CaughtStealing, x.attempt(rest, game.Caught)
@@ -170,7 +183,7 @@ func simpleEventKind(word string) (game.PlayKind, bool) {
 		return game.Walk, true
 	case "IW", "I":
 		return game.IntentionalWalk, true
-	case "HP":
+	case "HP", "HBP":
 		return game.HitByPitch, true
 	case "C":
 		return game.CatchersInterference, true
@@ -184,7 +197,7 @@ func simpleEventKind(word string) (game.PlayKind, bool) {
 		return game.Balk, true
 	case "DI":
 		return game.Indifference, true
-	case "OA":
+	case "OA", "OBA":
 		return game.OtherAdvance, true
 	case "NP":
 		return game.NoPlay, true
@@ -387,18 +400,10 @@ func (x *parser) attempt(rest string, reason game.AdvanceReason) error {
 		return fmt.Errorf("attempt at unknown base %q", rest)
 	}
 	x.play.Advances[runner].Reason = reason
-	if rest[1:] == "" {
-		return x.advanceOut(runner, at, "")
-	}
-	out, err := x.credits(rest[1:], runner, at)
-	switch {
-	case err != nil:
-		return err
-	case out:
-		return nil
-	case reason != game.PickedOff:
+	safe, err := x.attemptCredits(rest[1:], runner, at)
+	if safe && reason != game.PickedOff {
 		x.play.Advances[runner].To = at
 	}
 	x.explicit[runner] = true
-	return nil
+	return err
 }
