@@ -35,11 +35,11 @@ func TestTally_runsBattedIn(t *testing.T) {
 		{"1t 0 --3 0-0", "FC6.3-H", 1},
 		{"1t 1 --3 0-0", "8/SF/F8.3-H", 1},
 		{"1t 1 --3 0-0", "13/SH/BG1.3-H", 1},
-		{"1t 0 1-- 0-0", "S9.1-H(E9)", 0},     // 9.04(a)(1): aided by an error
-		{"1t 0 -2- 0-0", "S9.2XH(9E2)", 0},    // nor when the throw beat the runner
+		{"1t 0 1-- 0-0", "S9.1-H(E9)", 0},      // 9.04(a)(1): aided by an error
+		{"1t 0 -2- 0-0", "S9.2XH(9E2)", 0},     // nor when the throw beat the runner
 		{"1t 0 -2- 0-0", "S9.2-H(E9)(RBI)", 1}, // unless the scorer rules otherwise
-		{"1t 0 1-- 0-0", "D9.1-H(E9);B-H", 0}, // who scores behind that runner scores on the same error
-		{"1t 0 -23 0-0", "S9.3-H;2-H(E9)", 1}, // who scores ahead does not
+		{"1t 0 1-- 0-0", "D9.1-H(E9);B-H", 0},  // who scores behind that runner scores on the same error
+		{"1t 0 -23 0-0", "S9.3-H;2-H(E9)", 1},  // who scores ahead does not
 		{"1t 0 -23 0-0", "FC5.3-H(E5);2-H", 0},
 		{"1t 0 123 0-0", "64(1)/FO.3-H;2-H(E4);B-1", 1},
 		{"1t 0 1-3 0-0", "FC4/GDP.3-H;1X2(46);BX1(463)", 0}, // 9.04(b)(1)

@@ -181,11 +181,13 @@ func (x *parser) annotation(text string, runner game.Base) {
 // pitchGotAway records a wild pitch or passed ball as the reason of an advance, or as the second event for the base
 // after a stolen one.
 func (x *parser) pitchGotAway(r *game.Advance, reason game.AdvanceReason, kind game.PlayKind) {
-	if r.Reason == game.Stole {
+	switch r.Reason {
+	case game.Stole:
 		x.play.Also = kind
-		return
+	case game.Caught, game.PickedOff, game.PickedOffStealing:
+	default:
+		r.Reason = reason
 	}
-	r.Reason = reason
 }
 
 // complete adds what the notation leaves out: the batter's destination and forced runners.

@@ -73,8 +73,8 @@ func (f *formatter) basic(basic int) string {
 		return f.fieldedOuts(basic)
 	case game.Strikeout:
 		text := "K"
-		if i := f.outIndex(game.AtBat); i >= 0 && thrownOut(p.Outs[i]) {
-			text += p.Outs[i].Fielders
+		if f.isThrownOut() {
+			text += p.Outs[0].Fielders
 		}
 		return text + f.secondEvent()
 	case game.ReachedOnError:
@@ -98,8 +98,13 @@ func (f *formatter) isBeyondSteal(from game.Base) bool {
 	return r.Reason == game.Stole && to > from+1
 }
 
-// thrownOut reports whether a strikeout's batter was thrown out by fielders, who follow the K.
-func thrownOut(o game.Out) bool { return o.Kind == game.OutBeforeFirst && len(o.Fielders) > 1 }
+// isThrownOut reports whether the first out is a strikeout's batter, thrown out by fielders, who follow the K. An error or
+// a reason needs an advance.
+func (f *formatter) isThrownOut() bool {
+	o := f.play.Outs[0]
+	return f.play.Kind == game.Strikeout && o.Runner == game.AtBat && o.Kind == game.OutBeforeFirst && len(o.Fielders) > 1 &&
+		f.errors(game.AtBat)+f.reason(game.AtBat) == ""
+}
 
 // eventCode returns the basic event of a kind that is only a code.
 func eventCode(p *game.Play) string {
@@ -210,10 +215,23 @@ func (f *formatter) attempt(from game.Base) (string, game.PlayKind) {
 // attemptCredits returns the errors and the put-out of an attempt.
 func (f *formatter) attemptCredits(from game.Base) string {
 	text := f.errors(from)
-	if i := f.outIndex(from); i >= 0 && f.play.Outs[i].Fielders != "" {
-		text += "(" + f.play.Outs[i].Fielders + ")"
+	if f.isOutInAttempt(from) && f.play.Outs[f.outIndex(from)].Fielders != "" {
+		text += "(" + f.play.Outs[f.outIndex(from)].Fielders + ")"
 	}
 	return text
+}
+
+// isOutInAttempt reports whether the runner was out at the base of the attempt, and not later, trying for another.
+func (f *formatter) isOutInAttempt(from game.Base) bool {
+	i := f.outIndex(from)
+	if i < 0 || !f.isAttempt(from) {
+		return false
+	}
+	at := from + 1
+	if f.play.Advances[from].Reason == game.PickedOff {
+		at = from
+	}
+	return f.play.Outs[i].At == at || f.errors(from) == ""
 }
 
 // isAttempt reports whether the runner's out or errors belong to an attempt.

@@ -11,14 +11,12 @@ import (
 func (f *formatter) advances(basic int) []string {
 	order := []game.Base{game.Third, game.Second, game.First, game.AtBat}
 	f.sortRanked(order, func(b game.Base) int {
-		if i := f.outIndex(b); i >= basic && !f.isAttempt(b) {
+		if i := f.outIndex(b); i >= basic && !f.isOutInAttempt(b) {
 			return i
 		}
 		return -1
 	})
-	f.sortRanked(order, func(b game.Base) int {
-		return slices.IndexFunc(f.play.Errors[:], func(e game.Error) bool { return e.Fielder != 0 && e.Runner == b && !f.isAttempt(b) })
-	})
+	f.sortRanked(order, f.errorRank)
 	var all []string
 	for _, from := range order {
 		if text := f.advance(from, basic); text != "" {
@@ -26,6 +24,16 @@ func (f *formatter) advances(basic int) []string {
 		}
 	}
 	return all
+}
+
+// errorRank returns the index of the first error in a player's advance, -1 for none.
+func (f *formatter) errorRank(runner game.Base) int {
+	for i, e := range f.play.Errors {
+		if e.Fielder != 0 && e.Runner == runner && !f.isAttempt(runner) && (i > 0 || !f.errorInBasic()) {
+			return i
+		}
+	}
+	return -1
 }
 
 // sortRanked sorts the bases that have a rank (0 and up) among themselves, and leaves the others in place.
@@ -48,22 +56,22 @@ func (f *formatter) sortRanked(order []game.Base, rank func(game.Base) int) {
 func (f *formatter) advance(from game.Base, basic int) string {
 	r := f.play.Advances[from]
 	name := baseLetter(from)
+	errors := f.errors(from)
+	if f.isAttempt(from) {
+		errors = ""
+	}
 	if i := f.outIndex(from); i >= 0 {
 		o := f.play.Outs[i]
-		if i < basic || f.isAttempt(from) || from == game.AtBat && f.play.Kind == game.Strikeout && (o.Kind == game.StruckOut || thrownOut(o)) {
+		if i < basic || f.isOutInAttempt(from) || from == game.AtBat && (o.Kind == game.StruckOut || f.isThrownOut()) {
 			return ""
 		}
 		credit := ""
 		if o.Fielders != "" {
 			credit = "(" + o.Fielders + ")"
 		}
-		return name + "X" + baseLetter(o.At) + f.errors(from) + credit + f.reason(from)
+		return name + "X" + baseLetter(o.At) + errors + credit + f.reason(from)
 	}
 	remarks := f.annotations(from)
-	errors := f.errors(from)
-	if f.isAttempt(from) {
-		errors = ""
-	}
 	if r.Reason == game.OnThrow && errors != "" {
 		errors, remarks = "(TH)"+errors, f.rulings(from) // after the error it would be read as a part of it
 	}
