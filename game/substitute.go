@@ -9,6 +9,7 @@ type Substitution struct {
 	Slot     int      `json:"slot"`             // place in the order, 1–9; 0 for a pitcher who does not bat
 	Position Position `json:"position"`         // of the nine, DH, PH or PR
 	Injured  bool     `json:"injured,omitzero"` // lifts the minimum of 5.10(g) and of 5.11(a)(2) for the player who leaves
+	AsRuled  bool     `json:"-"`                // the umpires let a player return although 5.10(d) disagrees: for replays of real games only
 }
 
 // Substitute returns the state after substitutions that are announced together, applied in order. Until the next play a
@@ -47,6 +48,8 @@ func (s *State) checkSub(sub Substitution) error {
 func (s *State) checkPlayer(t *TeamState, sub Substitution) error {
 	switch {
 	case t.isPlaying(sub.Player), slices.Contains(t.Bench, sub.Player):
+		return nil
+	case slices.Contains(t.Removed, sub.Player) && sub.AsRuled:
 		return nil
 	case slices.Contains(t.Removed, sub.Player):
 		return illegal("5.10(d)", "%s has left the game and may not return", sub.Player)
@@ -163,7 +166,7 @@ func (s *State) substitute(sub Substitution) {
 	if t.Pitcher != pitched {
 		t.BattersFaced, t.Relieved = 0, true
 	}
-	t.Bench = remove(t.Bench, sub.Player)
+	t.Bench, t.Removed = remove(t.Bench, sub.Player), remove(t.Removed, sub.Player)
 	for _, id := range before {
 		if id != "" && !t.isPlaying(id) {
 			t.Removed = append(slices.Clip(t.Removed), id)

@@ -90,6 +90,27 @@ func TestSubstitute_rules(t *testing.T) {
 	}
 }
 
+// 5.10(d): the umpires of a real game let a player return. No other rule is lifted.
+func TestSubstitute_asRuled(t *testing.T) {
+	t.Parallel()
+	s := newGame(t, game.Options{DH: true})
+	left := check.Must(s.Substitute(subs(t, "h15 1 CF")...))(t)
+	back := sub("h1", 1, game.CenterField)
+	if _, err := left.Substitute(back); refusal(t, err) != "5.10(d)" {
+		t.Errorf("h1 returns: %v", err)
+	}
+	back.AsRuled = true
+	after := check.Must(left.Substitute(back))(t)
+	home := &after.Teams[game.Home]
+	if home.Fielder(game.CenterField) != "h1" || !slices.Equal(home.Removed, []game.PlayerID{"h15"}) {
+		t.Errorf("%s in center field, %v have left", home.Fielder(game.CenterField), home.Removed)
+	}
+	back.Slot = 2
+	if _, err := left.Substitute(back, sub("h15", 1, game.CenterField), sub("h1", 3, game.FirstBase)); refusal(t, err) != "5.10(a)" {
+		t.Errorf("h1 bats twice: %v", err)
+	}
+}
+
 // 5.10(g): a pitcher faces three batters or ends a half-inning; before 2020 one batter was enough.
 func TestSubstitute_threeBatterMinimum(t *testing.T) {
 	t.Parallel()

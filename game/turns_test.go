@@ -82,7 +82,7 @@ func TestApply_outOfTurn(t *testing.T) {
 		{"improper batter without the flag", s, "S7", "a4", 0, "6.03(b)", ""},
 		{"(5) without an appeal the next batter follows", s, "S7", "a4", game.OutOfTurn, "", "1t 0 1-- 0-0 a5"},
 		{"(3) on appeal the proper batter is out", s, "2/BOOT", "", 0, "", "1t 1 --- 0-0 a2"},
-		{"(3) no runner advances on a void play", onFirst, "2/BOOT.1-2", "", 0, "6.03(b)(3)", ""},
+		{"(3) no runner advances on a void play", onFirst, "2.1-2", "", game.OutForBattingOutOfTurn, "6.03(b)(3)", ""},
 		{"(5) no appeal after the next pitch", unnoticed, "2/BOOT", "a1", 0, "6.03(b)", ""},
 		{"a runner cannot bat", early, "K", "a2", game.OutOfTurn, "6.03(b)", ""},
 		{"(7) batters on base are skipped", early, "K", "a1", game.OutOfTurn, "", "1t 1 12- 0-0 a4"},

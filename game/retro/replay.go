@@ -18,7 +18,7 @@ type Step struct {
 	Substitutions      []game.Substitution
 	After              game.State
 	ResponsiblePitcher game.PlayerID // charged with the plate appearance
-	RuleConflict       error         // the rule that the recorded play breaks; it was applied as ruled
+	RuleConflict       error         // the rule that the recorded move breaks; it was applied as ruled
 }
 
 // A ReplayResult is a replayed game.
@@ -112,9 +112,11 @@ func (g *Game) Replay(watch func(*Step, *game.Scorebook)) (*ReplayResult, error)
 		return nil, fmt.Errorf("game %s: %w", g.ID, err)
 	}
 	r := &ReplayResult{Start: s, Scorebook: game.NewScorebook(&s, clubs)}
-	for i := range g.Records {
-		step := Step{Line: g.Records[i].Line, Before: s}
-		if s, err = step.apply(&g.Records[i], r.Scorebook); err != nil {
+	records := slices.Clone(g.Records)
+	for i := range records {
+		moveFirst(records[i:], &s)
+		step := Step{Line: records[i].Line, Before: s}
+		if s, err = step.apply(&records[i], r.Scorebook); err != nil {
 			return nil, fmt.Errorf("game %s, line %d: %w", g.ID, step.Line, err)
 		}
 		if step.Substitutions != nil || step.Play.Kind != game.NoKind {
@@ -130,6 +132,27 @@ func (g *Game) Replay(watch func(*Step, *game.Scorebook)) (*ReplayResult, error)
 	r.Scorebook.ChooseWinner(game.PlayerID(g.InfoValue("wp")))
 	r.End = s
 	return r, nil
+}
+
+// moveFirst reorders the records of a change of pitchers in which the pitcher goes to the field: files name the new
+// pitcher first, whose entry would remove the old one from the game (5.10(d)).
+func moveFirst(records []Record, s *game.State) {
+	next := records[0].Substitution
+	if next == nil || next.Position != game.Pitcher {
+		return
+	}
+	old := s.Teams[next.Side].Pitcher
+	for i, r := range records[1:] {
+		switch sub := r.Substitution; {
+		case r.Play != nil && r.Play.Event != "NP":
+			return
+		case sub == nil || sub.Side != next.Side || sub.Player != old:
+		case sub.Position.IsFielder() && sub.Position != game.Pitcher:
+			copy(records[1:i+2], records[:i+1])
+			records[0] = r
+			return
+		}
+	}
 }
 
 // endEarly ends a game that was not played out: by forfeit, else called.
@@ -204,6 +227,11 @@ func (t *Step) applySubstitution(e *LineupEntry) error {
 	var broken *game.IllegalError
 	if errors.As(err, &broken) && (broken.Rule == "5.10(f)" || broken.Rule == "5.10(g)" || broken.Rule == "5.11(a)(2)") {
 		sub.Injured = true // the record has no reason, but only an injury allows it
+		t.After, err = t.Before.Substitute(sub)
+	}
+	if errors.As(err, &broken) && broken.Rule == "5.10(d)" {
+		t.RuleConflict = err
+		sub.AsRuled = true
 		t.After, err = t.Before.Substitute(sub)
 	}
 	t.Substitutions = []game.Substitution{sub}
