@@ -3,6 +3,7 @@ package game
 // A BoxScore is the box score (9.02, 9.03): the visitors' half, then the home team's.
 type BoxScore struct {
 	Teams            [2]TeamBoxScore `json:"teams"`
+	Innings          int             `json:"innings"`                  // that were begun
 	WinningPitcher   PlayerID        `json:"winning_pitcher,omitzero"` // once the game is over
 	WinnerByJudgment bool            `json:"win_judged,omitzero"`      // by the scorer's judgment: 9.17(b) or (c)
 	LosingPitcher    PlayerID        `json:"losing_pitcher,omitzero"`
@@ -71,8 +72,7 @@ type PitchingLine struct {
 	Strikes                int      `json:"strikes"`
 	InheritedRunners       int      `json:"inherited"`        // runners on base at entry
 	InheritedRunnersScored int      `json:"inherited_scored"` // inherited runners who scored during this pitcher's outing
-	entered                bool     // has faced a batter
-	leadAtEntry            int      // of the pitcher's side
+	leadAtEntry            int      // of the pitcher's side, when last brought in
 	runnersAtEntry         int      // runners on base
 }
 

@@ -26,13 +26,14 @@ func (c *pitchersOfRecord) recordRun(b *Scorebook, s *State, lead int, charged P
 
 // assignDecisions sets the pitchers of decision once the game is over (9.17, 9.19). The scorer's choice of winner
 // counts where the rule leaves one.
-func (x *BoxScore) assignDecisions(s *State, c *pitchersOfRecord, choice PlayerID) {
+func (x *BoxScore) assignDecisions(s *State, b *Scorebook) {
+	c, choice := &b.record, b.chosenWinner
 	if !s.Over() || !c.leads || s.End == AwayForfeit || s.End == HomeForfeit {
 		return
 	}
 	won := x.Teams[c.side].Pitching
 	x.LosingPitcher, x.WinningPitcher = c.loser, c.winner
-	if relief, must := judgmentCandidates(won, c.winner); len(relief) > 0 {
+	if relief, must := judgmentCandidates(won, c.winner, s.Options.ScheduledInnings()); len(relief) > 0 {
 		x.WinnerByJudgment = true
 		if must {
 			x.WinningPitcher = mostEffective(relief)
@@ -41,8 +42,11 @@ func (x *BoxScore) assignDecisions(s *State, c *pitchersOfRecord, choice PlayerI
 			x.WinningPitcher = choice
 		}
 	}
-	if last := won[len(won)-1]; len(won) > 1 && last.Player != x.WinningPitcher && last.earnsSave() {
-		x.SavingPitcher = last.Player
+	finished := b.lastPitcher[c.side]
+	for i := range won {
+		if l := &won[i]; len(won) > 1 && l.Player == finished && finished != x.WinningPitcher && l.earnsSave() {
+			x.SavingPitcher = finished
+		}
 	}
 }
 
@@ -50,11 +54,11 @@ func (x *BoxScore) assignDecisions(s *State, c *pitchersOfRecord, choice PlayerI
 // the rule leaves no choice, and whether the scorer should: a starter without the required innings (9.17(b)) must, and
 // a relief pitcher who was brief and ineffective, by the rule's comment less than an inning and two earned runs, gives
 // way to a later one (9.17(c)).
-func judgmentCandidates(won []PitchingLine, win PlayerID) (among []PitchingLine, should bool) {
+func judgmentCandidates(won []PitchingLine, win PlayerID, innings int) (among []PitchingLine, should bool) {
 	record := max(slices.IndexFunc(won, func(l PitchingLine) bool { return l.Player == win }), 0)
 	l, after := &won[record], won[record+1:]
 	switch {
-	case record == 0 && l.Outs < starterMinimumOuts(won):
+	case record == 0 && l.Outs < starterMinimumOuts(won, innings):
 		return after, true
 	case record > 0 && l.Outs <= 3 && l.earnedRunsIn() >= 2:
 		return after, l.Outs < 3
@@ -64,16 +68,19 @@ func judgmentCandidates(won []PitchingLine, win PlayerID) (among []PitchingLine,
 }
 
 // starterMinimumOuts returns the outs that a starting pitcher needs to win: five innings, or four if the side was in
-// the field for only five (9.17(b)).
-func starterMinimumOuts(lines []PitchingLine) int {
-	outs := 0
+// the field for only five (9.17(b)). Of a game scheduled for fewer, for which the rule has no number, all innings but one.
+func starterMinimumOuts(lines []PitchingLine, innings int) int {
+	outs, required := 0, 12
 	for _, l := range lines {
 		outs += l.Outs
 	}
 	if outs >= 18 {
-		return 15
+		required = 15
 	}
-	return 12
+	if innings <= 5 {
+		return min(required, 3*(innings-1))
+	}
+	return required
 }
 
 // mostEffective returns the most effective relief pitcher, which 9.17(b) leaves to the scorer's judgment: outs less two

@@ -38,14 +38,20 @@ func (n *errorlessInning) addRunner(br baserunner) int {
 	return len(n.runners)
 }
 
-// addView adds the view of a new pitcher, who inherits the runners on base.
-func (n *errorlessInning) addView(outs int) {
+// addView adds the view of a new pitcher, who inherits the runners on base except those whom that pitcher put there
+// before going to the field. It returns their number.
+func (n *errorlessInning) addView(outs int, pitcher PlayerID) (inherited int) {
 	n.outsByView = append(n.outsByView, outs)
 	for _, i := range n.onBase[First:] {
-		if i > 0 {
-			n.runners[i-1].inherited = true
+		if i == 0 {
+			continue
+		}
+		n.runners[i-1].inherited = n.runners[i-1].pitcher != pitcher
+		if n.runners[i-1].inherited {
+			inherited++
 		}
 	}
+	return inherited
 }
 
 // addMissedOuts adds outs that should have been made to all views.

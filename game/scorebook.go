@@ -11,10 +11,12 @@ type Scorebook struct {
 	clubs        [2]Club
 	teams        [2]TeamBoxScore
 	errorless    errorlessInning // the half-inning as it would have gone without errors
-	current      halfInning      // the half-inning in progress
+	begun        halfInning      // the half-inning of the last record
+	current      halfInning      // the half-inning of the last play
 	splitTurn    splitTurn       // of the current plate appearance
 	record       pitchersOfRecord
 	lastPitcher  [2]PlayerID       // by side
+	onMound      [2]PlayerID       // by side: who pitched the last play
 	putOuts      [2]int            // made by each side
 	runnersLeft  int               // on base after the last play
 	playCount    int               // without NoPlay
@@ -102,23 +104,23 @@ func (b *Scorebook) fieldingLine(side Side, id PlayerID, at Position) *FieldingL
 	return &b.teams[side].Fielding[len(lines)]
 }
 
-// startPitching records the lead and the runners that a pitcher inherits from the first batter faced on.
+// startPitching records the lead and the runners that a pitcher inherits from the first batter faced on, also when coming
+// back from the field.
 func (b *Scorebook) startPitching(s *State) {
-	side := s.Fielding()
-	l := b.pitchingLine(side, s.Pitcher())
-	if l.entered {
+	side, id := s.Fielding(), s.Pitcher()
+	if b.onMound[side] == id {
 		return
 	}
-	l.entered = true
-	l.leadAtEntry = -s.Lead()
+	b.onMound[side] = id
+	l := b.pitchingLine(side, id)
+	l.leadAtEntry, l.runnersAtEntry = -s.Lead(), 0
 	for _, r := range s.Bases {
 		if r.Player != "" {
 			l.runnersAtEntry++
 		}
 	}
 	if !b.isFirstPlay(s) {
-		l.InheritedRunners = l.runnersAtEntry
-		b.errorless.addView(s.Outs)
+		l.InheritedRunners += b.errorless.addView(s.Outs, id)
 	}
 }
 
@@ -127,6 +129,7 @@ func (b *Scorebook) isFirstPlay(s *State) bool { return b.current != halfInning{
 
 // RecordSubstitutions records substitutions that led from before to after.
 func (b *Scorebook) RecordSubstitutions(before *State, subs []Substitution, after *State) {
+	b.beginHalfInning(before)
 	for _, sub := range subs {
 		b.addToOrder(sub.Side, sub.Player, sub.Slot, sub.Position)
 	}
@@ -140,6 +143,7 @@ func (b *Scorebook) RecordSubstitutions(before *State, subs []Substitution, afte
 
 // RecordPlay records a play that led from before to after.
 func (b *Scorebook) RecordPlay(before *State, p *Play, after *State) {
+	b.beginHalfInning(before)
 	b.countPitches(before, p)
 	b.lastPitcher[before.Fielding()] = before.Pitcher()
 	if p.Kind == NoPlay {
@@ -162,11 +166,19 @@ func (b *Scorebook) RecordPlay(before *State, p *Play, after *State) {
 	b.finishPlay(before, p, after)
 }
 
+// beginHalfInning adds a half-inning to the line score. A game may be called before its first play is completed.
+func (b *Scorebook) beginHalfInning(s *State) {
+	if now := (halfInning{s.Inning, s.Half}); b.begun != now {
+		b.begun = now
+		t := &b.teams[s.Batting()]
+		t.LineScore = append(t.LineScore, 0)
+	}
+}
+
 func (b *Scorebook) startHalfInning(s *State) {
 	b.current = halfInning{s.Inning, s.Half}
 	b.errorless = errorlessInning{runners: b.errorless.runners[:0], outsByView: append(b.errorless.outsByView[:0], 0)}
 	t := &b.teams[s.Batting()]
-	t.LineScore = append(t.LineScore, 0)
 	for i, r := range s.Bases {
 		if r.Automatic {
 			t.AutomaticRunners++
@@ -260,7 +272,7 @@ func (b *Scorebook) Prove(s *State) error {
 
 // BoxScore returns the box score so far, with the pitchers of decision once the game is over.
 func (b *Scorebook) BoxScore(s *State) BoxScore {
-	box := BoxScore{Teams: b.teams}
+	box := BoxScore{Teams: b.teams, Innings: b.begun.inning}
 	for i := range box.Teams {
 		t := &box.Teams[i]
 		t.LineScore = append([]int{}, t.LineScore...)
@@ -272,6 +284,6 @@ func (b *Scorebook) BoxScore(s *State) BoxScore {
 		t.Fielding = append([]FieldingLine{}, t.Fielding...)
 	}
 	b.errorless.chargeEarnedRuns(&box.Teams[s.Fielding()], nil)
-	box.assignDecisions(s, &b.record, b.chosenWinner)
+	box.assignDecisions(s, b)
 	return box
 }

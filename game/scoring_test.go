@@ -281,6 +281,9 @@ func TestScorebook_save(t *testing.T) {
 		{"five runs, two on: the tying run is not on deck", "5", "K K K W W.1-2 sub:a11:0:P K K K", ""},
 		{"two outs are enough with the tying run at bat", "1", "K K K K sub:a11:0:P K K", "a11"},
 		{"less than an inning without a tying run", "3", "K K K K K sub:a11:0:P K", ""},
+		{"who went to the field, came back and finished", "2", "K K K sub:a11:4:P K sub:a11:4:CF sub:a12:1:P K sub:a11:4:P sub:a13:1:CF K", "a11"},
+		{"who came back with the tying run on deck", "4", "K K K W sub:a11:4:P K K sub:a11:4:CF sub:a12:1:P W.1-2 sub:a11:4:P sub:a13:1:CF K", "a11"},
+		{"who came back with a lead of four", "4", "K K K sub:a11:4:P K sub:a11:4:CF sub:a12:1:P K sub:a11:4:P sub:a13:1:CF K", ""},
 	} {
 		g := newScored(t, game.Options{DH: true, ExtraInnings: game.Standard}).play("#" + tt.lead + "000000000000000 " + tt.ninth)
 		if !g.s.Over() {
@@ -288,6 +291,62 @@ func TestScorebook_save(t *testing.T) {
 		}
 		if box := g.box(); box.SavingPitcher != tt.want || box.WinningPitcher != "a10" {
 			t.Errorf("9.19 %s: saved by %q, won by %s; want %q, a10", tt.name, box.SavingPitcher, box.WinningPitcher, tt.want)
+		}
+	}
+}
+
+// 9.17(b): in a game of few innings the starter needs all but one of them.
+func TestScorebook_winnerOfShortGame(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		innings  int
+		plays    string
+		win      game.PlayerID
+		judgment bool
+	}{
+		{3, "#1000 sub:a11:0:P #00", "a10", false},
+		{3, "#100 K K sub:a11:0:P K #00", "a11", true},
+		{5, "#10000000 sub:a11:0:P #00", "a10", false},
+		{5, "#100000 sub:a11:0:P #0000", "a11", true},
+		{7, "#100000000 sub:a11:0:P #00000", "a11", true},
+		{7, "#1000000000 sub:a11:0:P #0000", "a10", false},
+	} {
+		g := newScored(t, game.Options{DH: true, Innings: tt.innings, ExtraInnings: game.Standard}).play(tt.plays)
+		box := g.box()
+		if !g.s.Over() || box.WinningPitcher != tt.win || box.WinnerByJudgment != tt.judgment {
+			t.Errorf("%d innings, %s: %s, won by %s (judgment %v), want %s (%v)", tt.innings, tt.plays, describe(&g.s), box.WinningPitcher, box.WinnerByJudgment, tt.win, tt.judgment)
+		}
+	}
+}
+
+// A pitcher who comes back inherits the runners of the others, not the own ones.
+func TestScorebook_inheritedOnReturn(t *testing.T) {
+	t.Parallel()
+	g := newScored(t, game.Options{DH: true}).play("W sub:h11:4:P S7.1-2 sub:h11:4:CF sub:h12:1:P W.2-3;1-2 sub:h11:4:P sub:h13:1:CF HR.3-H;2-H;1-H")
+	if l := g.pitcher("h11"); l.InheritedRunners != 3 || l.InheritedRunnersScored != 2 || l.Runs != 2 {
+		t.Errorf("h11: %d inherited, %d scored, %d runs; want one, then two more, two of them scored, the own and the batter's", l.InheritedRunners, l.InheritedRunnersScored, l.Runs)
+	}
+	if l := g.pitcher("h12"); l.InheritedRunners != 2 || l.InheritedRunnersScored != 0 {
+		t.Errorf("h12: %d inherited, %d scored", l.InheritedRunners, l.InheritedRunnersScored)
+	}
+}
+
+// The innings of a called game are those that were begun.
+func TestScorebook_inningsOfCalledGame(t *testing.T) {
+	t.Parallel()
+	for plays, want := range map[string]struct{ innings, away, home int }{
+		"#1000000000":       {5, 5, 5},
+		"#1000000000 00:NP": {6, 6, 5},
+		"#1000000000 K":     {6, 6, 5},
+		"#10000000000":      {6, 6, 5},
+		"#00000000010 W":    {6, 6, 6},
+	} {
+		g := newScored(t, game.Options{DH: true}).play(plays)
+		g.s = check.Must(g.s.CallGame())(t)
+		g.book.RecordStoppage(&g.s)
+		box := g.box()
+		if away, home := len(box.Teams[0].LineScore), len(box.Teams[1].LineScore); box.Innings != want.innings || away != want.away || home != want.home {
+			t.Errorf("%s: %d innings, lines of %d and %d, want %+v", plays, box.Innings, away, home, want)
 		}
 	}
 }

@@ -134,14 +134,18 @@ func (g *Game) Replay(watch func(*Step, *game.Scorebook)) (*ReplayResult, error)
 	return r, nil
 }
 
-// moveFirst reorders the records of a change of pitchers in which the pitcher goes to the field: files name the new
-// pitcher first, whose entry would remove the old one from the game (5.10(d)).
+// moveFirst reorders the records of a change of pitchers in which one who does not bat goes to the field: files name the
+// new pitcher first, whose entry would remove the old one from the game (5.10(d)).
 func moveFirst(records []Record, s *game.State) {
 	next := records[0].Substitution
 	if next == nil || next.Position != game.Pitcher {
 		return
 	}
-	old := s.Teams[next.Side].Pitcher
+	team := &s.Teams[next.Side]
+	old := team.Pitcher
+	if slices.ContainsFunc(team.Order[:], func(o game.Slot) bool { return o.Player == old }) {
+		return
+	}
 	for i, r := range records[1:] {
 		switch sub := r.Substitution; {
 		case r.Play != nil && r.Play.Event != "NP":
