@@ -19,12 +19,8 @@ func (s *season) comparePlay(g *retro.Game, step *retro.Step, want []string) {
 		batter = st.Batter()
 	}
 	same := func(column, got string) {
-		if w := want[s.playRows.column[column]]; w != got {
-			class := column
-			if column == "EVENT_CD" && got == "18" && w == "2" && p.Errors[0].Assists != "" {
-				class = "EVENT_CD of nEn"
-			}
-			s.addDifference(class, "%s line %d %s: %s, want %s", g.ID, step.Line, step.Event, got, w)
+		if w := want[s.playRows.column[column]]; w != got && !isCoding(column, got, w, p) {
+			s.addDifference(column, "%s line %d %s: %s, want %s", g.ID, step.Line, step.Event, got, w)
 		}
 	}
 	number := func(column string, got int) { same(column, strconv.Itoa(got)) }
@@ -62,6 +58,13 @@ func (s *season) comparePlay(g *retro.Game, step *retro.Step, want []string) {
 	number("BAT_FLD_CD", int(order[max(place, 0)].Position))
 }
 
+// isCoding reports whether a difference is one of the answers' coding: they call a dropped throw, 6E3, an out, and give a
+// pinch hitter or runner who bats again in the inning no position.
+func isCoding(column, got, want string, p *game.Play) bool {
+	return column == "EVENT_CD" && got == "18" && want == "2" && p.Errors[0].Assists != "" ||
+		column == "BAT_FLD_CD" && (got == "11" || got == "12") && want == "0"
+}
+
 // destination returns where a player ended, in the reference's numbers: 0 out, 4 an earned run, 5 unearned, 6 unearned for the
 // team only.
 func destination(s *game.State, p *game.Play, from game.Base) int {
@@ -95,7 +98,7 @@ func (s *season) compareGame(g *retro.Game, r *retro.ReplayResult, want []string
 	number := func(column string, got int) { same(column, column, strconv.Itoa(got)) }
 	number("AWAY_SCORE_CT", r.End.Score[game.Away])
 	number("HOME_SCORE_CT", r.End.Score[game.Home])
-	number("INN_CT", r.End.Inning)
+	number("INN_CT", box.Innings)
 	outs := 0
 	for side, prefix := range []string{"AWAY_", "HOME_"} {
 		t := &box.Teams[side]
