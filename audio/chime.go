@@ -1,0 +1,86 @@
+package audio
+
+import (
+	"math"
+	"time"
+)
+
+// A Chime is a short sound that precedes an announcement.
+type Chime string
+
+// The chimes. The zero Chime is not one of them.
+const (
+	NoChime  Chime = "none"
+	Ding     Chime = "ding"      // one stroke
+	DingDong Chime = "ding-dong" // two, a major third down
+	Alert    Chime = "alert"     // three of the same pitch, in quick succession
+)
+
+// Chimes returns all chimes, first none.
+func Chimes() []Chime { return []Chime{NoChime, Ding, DingDong, Alert} }
+
+const (
+	chimeLevel  = 0.25                   // −12 dBFS: no sample exceeds it
+	chimeDecay  = 80 * time.Millisecond  // in which a stroke falls to 1/e
+	chimeAttack = 4 * time.Millisecond   // in which a stroke rises
+	chimeFade   = 30 * time.Millisecond  // to silence, at the end
+	dingTime    = 450 * time.Millisecond // of one stroke
+	chimeTime   = 600 * time.Millisecond // of several
+)
+
+// A stroke is a struck bell: three decaying sines.
+type stroke struct {
+	at    time.Duration
+	pitch float64 // of its first sine, in Hz
+}
+
+// partials are the sines of a stroke: multiples of its pitch, and levels that sum
+// up to 1.
+var partials = [...]struct{ multiple, level float64 }{{1, 0.7}, {2, 0.2}, {3, 0.1}} //nolint:gochecknoglobals // a table
+
+// strokes returns the strokes and the duration of a chime.
+func (c Chime) strokes() ([]stroke, time.Duration) {
+	switch c {
+	case Ding:
+		return []stroke{{0, 1046.5}}, dingTime
+	case DingDong:
+		return []stroke{{0, 1046.5}, {220 * time.Millisecond, 830.6}}, chimeTime
+	case Alert:
+		return []stroke{{0, 1318.5}, {130 * time.Millisecond, 1318.5}, {260 * time.Millisecond, 1318.5}}, chimeTime
+	default:
+		return nil, 0
+	}
+}
+
+// Samples returns a chime's samples at so many per second; none for [NoChime].
+// They begin and end with silence.
+func (c Chime) Samples(rate int) []float32 {
+	strokes, length := c.strokes()
+	count := func(d time.Duration) int { return int(d.Seconds() * float64(rate)) }
+	sum := make([]float64, count(length))
+	for _, s := range strokes {
+		s.addTo(sum[count(s.at):], rate)
+	}
+	samples := make([]float32, len(sum))
+	for i, v := range sum {
+		fade := min(1, float64(len(sum)-1-i)/float64(max(1, count(chimeFade))))
+		samples[i] = float32(max(-1, min(1, v)) * chimeLevel * fade)
+	}
+	return samples
+}
+
+// addTo adds a stroke to samples of the given rate, from the first on. It omits
+// sines that the rate cannot express.
+func (s stroke) addTo(samples []float64, rate int) {
+	for _, p := range partials {
+		pitch := s.pitch * p.multiple
+		if 2*pitch >= float64(rate) {
+			continue
+		}
+		for i := range samples {
+			t := float64(i) / float64(rate)
+			envelope := min(1, t/chimeAttack.Seconds()) * math.Exp(-t/chimeDecay.Seconds()*p.multiple)
+			samples[i] += p.level * envelope * math.Sin(2*math.Pi*pitch*t)
+		}
+	}
+}

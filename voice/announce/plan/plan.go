@@ -1,0 +1,136 @@
+// Package plan computes the sequence of an announcement's sound: what plays at
+// which sample, and how far other streams are lowered.
+//
+//	other streams  ▔▔╲▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁╱▔▔  Lower
+//	chime            ▇▅▃▁                        from sample 0
+//	speech                 ▇▇▇▇▇▇ ▇▇▇▇ ▇▇▇▇▇     from sample SpeechAt
+//
+// One law: without a chime, the first sample of the speech is the first one.
+package plan
+
+import (
+	"math"
+	"time"
+
+	"pressbox/audio"
+)
+
+const (
+	// Gap is the silence between the chime and the speech.
+	Gap = 200 * time.Millisecond
+	// ChimePause is the time after the end of an announcement in which the next one has
+	// no default chime.
+	ChimePause = 5 * time.Second
+)
+
+// An Occasion is what decides about the sequence.
+type Occasion struct {
+	Urgent  bool
+	Comment bool // not an announcement
+	Low     bool // of low priority
+	Soft    bool // in soft quiet
+	Resumed bool // it goes on after an interruption
+
+	Chime   audio.Chime // that was requested; "" means the default
+	Default audio.Chime // of announcements of its kind
+	Last    time.Time   // when another announcement ended; zero: none has
+	Now     time.Time
+
+	Volume int     // percent
+	Duck   float64 // of other streams, in dB; 0 leaves them as they are
+}
+
+// A Plan is the sequence of an announcement's or a comment's sound.
+type Plan struct {
+	Lower float64     // gain of the sink's other streams from sample 0 until the end; 1 leaves them as they are
+	Chime audio.Chime // at sample 0
+	Gain  float32     // factor of the chime's and the speech's samples
+}
+
+// For returns the plan for an occasion.
+func For(o Occasion) Plan {
+	p := Plan{Lower: math.Pow(10, min(0, o.Duck)/20), Chime: o.chime(), Gain: float32(o.Volume) / 100}
+	if o.Urgent {
+		p.Gain *= audio.UrgentGain
+	}
+	if p.Gain == 0 {
+		p.Lower = 1
+	}
+	return p
+}
+
+// chime returns the chime that is played: the requested one, or the default one
+// where it is usual. A requested one is played once.
+func (o Occasion) chime() audio.Chime {
+	recent := !o.Last.IsZero() && o.Now.Sub(o.Last) < ChimePause
+	usual := !o.Comment && !o.Low && !o.Soft && !recent
+	switch {
+	case o.Chime != "" && !o.Resumed:
+		return o.Chime
+	case o.Chime == audio.NoChime, o.Resumed, !usual, o.Default == "":
+		return audio.NoChime
+	default:
+		return o.Default
+	}
+}
+
+// Prelude returns what is played before the speech: the chime and the gap; nil
+// without a chime.
+func (p Plan) Prelude(rate int) []float32 {
+	chime := p.Chime.Samples(rate)
+	if len(chime) == 0 {
+		return nil
+	}
+	audio.Scale(chime, p.Gain)
+	return append(chime, make([]float32, int(Gap.Seconds()*float64(rate)))...)
+}
+
+// SpeechAt returns the sample at which the speech begins.
+func (p Plan) SpeechAt(rate int) int { return len(p.Prelude(rate)) }
+
+// A Timeline records which sentence is where in a sound.
+type Timeline struct {
+	sentences []sentence // in order
+}
+
+type sentence struct {
+	number int
+	end    time.Duration // from the beginning of the sound
+}
+
+// Add appends a part of a sentence.
+func (t *Timeline) Add(number int, length time.Duration) {
+	end := t.End() + length
+	if n := len(t.sentences); n > 0 && t.sentences[n-1].number == number {
+		t.sentences[n-1].end = end
+		return
+	}
+	t.sentences = append(t.sentences, sentence{number, end})
+}
+
+// End returns the duration of the sound.
+func (t *Timeline) End() time.Duration {
+	if n := len(t.sentences); n > 0 {
+		return t.sentences[n-1].end
+	}
+	return 0
+}
+
+// Last returns the number of the last sentence, -1 for none.
+func (t *Timeline) Last() int {
+	if n := len(t.sentences); n > 0 {
+		return t.sentences[n-1].number
+	}
+	return -1
+}
+
+// Unplayed returns the first sentence that has not been played to its end, if so
+// much of the sound was played; false if all have.
+func (t *Timeline) Unplayed(played time.Duration) (number int, ok bool) {
+	for _, s := range t.sentences {
+		if played < s.end {
+			return s.number, true
+		}
+	}
+	return 0, false
+}

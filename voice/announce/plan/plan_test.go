@@ -1,0 +1,144 @@
+package plan_test
+
+import (
+	"math"
+	"testing"
+	"time"
+
+	"pressbox/audio"
+	"pressbox/voice/announce/plan"
+)
+
+var now = time.Date(2026, 11, 22, 12, 0, 0, 0, time.UTC)
+
+func TestFor_chime(t *testing.T) {
+	t.Parallel()
+	before := func(d time.Duration) time.Time { return now.Add(-d) }
+	for _, tt := range []struct {
+		name string
+		o    plan.Occasion
+		want audio.Chime
+	}{
+		{"default", plan.Occasion{}, audio.Ding},
+		{"urgent", plan.Occasion{Urgent: true, Default: audio.Alert}, audio.Alert},
+		{"default none", plan.Occasion{Default: audio.NoChime}, audio.NoChime},
+		{"requested", plan.Occasion{Chime: audio.DingDong}, audio.DingDong},
+		{"requested none", plan.Occasion{Chime: audio.NoChime}, audio.NoChime},
+
+		{"4.999 s after another", plan.Occasion{Last: before(4999 * time.Millisecond)}, audio.NoChime},
+		{"5 s after another", plan.Occasion{Last: before(5 * time.Second)}, audio.Ding},
+		{"right after another", plan.Occasion{Last: now}, audio.NoChime},
+		{"urgent after another", plan.Occasion{Urgent: true, Default: audio.Alert, Last: now}, audio.NoChime},
+		{"requested after another", plan.Occasion{Chime: audio.DingDong, Last: now}, audio.DingDong},
+		{"the clock was set back", plan.Occasion{Last: now.Add(time.Hour)}, audio.NoChime},
+
+		{"soft", plan.Occasion{Soft: true}, audio.NoChime},
+		{"low", plan.Occasion{Low: true}, audio.NoChime},
+		{"comment", plan.Occasion{Comment: true}, audio.NoChime},
+		{"requested in soft quiet", plan.Occasion{Soft: true, Chime: audio.Ding}, audio.Ding},
+		{"requested, low", plan.Occasion{Low: true, Chime: audio.Ding}, audio.Ding},
+
+		{"resumed", plan.Occasion{Resumed: true}, audio.NoChime},
+		{"requested, resumed", plan.Occasion{Resumed: true, Chime: audio.Ding}, audio.NoChime},
+	} {
+		o := tt.o
+		o.Now, o.Volume = now, 100
+		if o.Default == "" {
+			o.Default = audio.Ding
+		}
+		if got := plan.For(o).Chime; got != tt.want {
+			t.Errorf("%s: %s, want %s", tt.name, got, tt.want)
+		}
+	}
+	if got := plan.For(plan.Occasion{Now: now}).Chime; got != audio.NoChime {
+		t.Errorf("without a default: %s, want none", got)
+	}
+}
+
+func TestFor_levels(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		o     plan.Occasion
+		gain  float32
+		lower float64
+	}{
+		{plan.Occasion{Volume: 100, Duck: -20}, 1, 0.1},
+		{plan.Occasion{Volume: 50, Duck: -6}, 0.5, 0.501},
+		{plan.Occasion{Volume: 100, Urgent: true, Duck: -20}, 1.5, 0.1},
+		{plan.Occasion{Volume: 40, Urgent: true}, 0.6, 1},
+		{plan.Occasion{Volume: 100, Comment: true, Duck: -20}, 1, 0.1},
+		{plan.Occasion{Volume: 100, Duck: 0}, 1, 1},
+		{plan.Occasion{Volume: 100, Duck: 6}, 1, 1},
+		{plan.Occasion{Volume: 0, Duck: -20}, 0, 1}, // nothing is audible
+	} {
+		p := plan.For(tt.o)
+		if math.Abs(float64(p.Gain-tt.gain)) > 1e-6 || math.Abs(p.Lower-tt.lower) > 1e-3 {
+			t.Errorf("%+v: gain %v, others at %v; want %v and %v", tt.o, p.Gain, p.Lower, tt.gain, tt.lower)
+		}
+	}
+}
+
+// The samples: the chime, 0.15 to 0.25 s of silence, the speech.
+func TestPlan_samples(t *testing.T) {
+	t.Parallel()
+	for _, rate := range []int{8000, 22050, 48000} {
+		for _, chime := range audio.Chimes() {
+			p := plan.Plan{Chime: chime, Gain: 1.5}
+			prelude := p.Prelude(rate)
+			bell := chime.Samples(rate)
+			if chime == audio.NoChime {
+				if p.SpeechAt(rate) != 0 || prelude != nil {
+					t.Errorf("without a chime, the speech begins at sample %d", p.SpeechAt(rate))
+				}
+				continue
+			}
+			for i, s := range bell {
+				if prelude[i] != 1.5*s {
+					t.Fatalf("%s at %d Hz: sample %d is %v, want %v", chime, rate, i, prelude[i], 1.5*s)
+				}
+			}
+			for i, s := range prelude[len(bell):] {
+				if s != 0 {
+					t.Fatalf("%s at %d Hz: sample %d of the gap is %v", chime, rate, i, s)
+				}
+			}
+			if gap := p.SpeechAt(rate) - len(bell); gap != rate/5 {
+				t.Errorf("%s at %d Hz: the speech begins %d samples after it, want %d", chime, rate, gap, rate/5)
+			}
+		}
+	}
+}
+
+func TestTimeline_unplayed(t *testing.T) {
+	t.Parallel()
+	const second = time.Second
+	var timeline plan.Timeline
+	if n, ok := timeline.Unplayed(0); ok || timeline.Last() != -1 || timeline.End() != 0 {
+		t.Errorf("empty: %d, %v", n, ok)
+	}
+	timeline.Add(2, second)   // the chime and a clause
+	timeline.Add(2, second)   // another clause
+	timeline.Add(4, second/5) // the pause; sentence 3 has no speech
+	timeline.Add(4, 2*second) //
+	for _, tt := range []struct {
+		played time.Duration
+		want   int
+		ok     bool
+	}{
+		{0, 2, true},
+		{second, 2, true},
+		{2*second - 1, 2, true},
+		{2 * second, 4, true},
+		{2*second + second/10, 4, true},
+		{4*second + second/5 - 1, 4, true},
+		{4*second + second/5, 0, false},
+		{math.MaxInt64, 0, false},
+	} {
+		if n, ok := timeline.Unplayed(tt.played); n != tt.want || ok != tt.ok {
+			t.Errorf("after %v: sentence %d, %v; want %d, %v", tt.played, n, ok, tt.want, tt.ok)
+		}
+	}
+	if timeline.Last() != 4 || timeline.End() != 4*second+second/5 {
+		t.Errorf("it ends with sentence %d after %v", timeline.Last(), timeline.End())
+	}
+}
