@@ -109,7 +109,10 @@ func (a *app) speaker() announce.Speaker {
 
 // queueConfig returns the configuration of the announcer; rate does not change on reload.
 func queueConfig(rate int, cfg settings.Config) announce.Config {
-	return announce.Config{Max: cfg.QueueMaxSize, TTL: cfg.NotifyTTL, Rate: rate, Volume: cfg.Volume, History: cfg.History == "on"}
+	return announce.Config{
+		Max: cfg.QueueMaxSize, TTL: cfg.NotifyTTL, Rate: rate, Volume: cfg.Volume, History: cfg.History == "on",
+		Chime: cfg.Chime, ChimeUrgent: cfg.ChimeUrgent, Duck: cfg.Duck,
+	}
 }
 
 // readLexicon reads LEXICON_FILE. What is wrong with it is logged, and reported until it

@@ -20,6 +20,7 @@ var floors = map[string][]string{
 	"voice/speakable/german":    {"voice/speakable/recognize"},
 	"voice/speakable":           {"voice/speakable/english", "voice/speakable/german", "voice/speakable/recognize"},
 	"voice":                     {"audio", "voice/speakable"},
+	"voice/announce/plan":       {"audio"},
 	"voice/announce/policy":     {},
 	"game":                      {},
 	"game/chance":               {"game"},
@@ -42,7 +43,7 @@ var floors = map[string][]string{
 	"auth":                      {"auth/netblock", "clock"},
 
 	// 1: loops, without I/O of their own
-	"voice/announce": {"audio", "voice/announce/policy", "voice/speakable"},
+	"voice/announce": {"audio", "voice/announce/plan", "voice/announce/policy", "voice/speakable"},
 	"auth/session":   {"auth", "auth/netblock", "clock"},
 	"game/live":      {"game", "game/call", "game/match", "game/odds", "game/protocol", "game/stats", "game/teams"},
 

@@ -35,6 +35,7 @@ type record struct {
 	Sender   *senderRecord   `json:"sender,omitempty"`
 	Status   announce.Status `json:"status"`
 	Quiet    bool            `json:"quiet,omitempty"`
+	Sentence int             `json:"sentence,omitempty"`
 	Error    string          `json:"error,omitempty"`
 	Place    int             `json:"place,omitempty"`
 	Started  int64           `json:"started,omitempty"`
@@ -65,7 +66,7 @@ func newRecord(n announce.Announcement) record {
 		ID: n.ID, Seq: n.Seq, Title: n.Title, Message: n.Message, Voice: n.Voice, Rate: n.Rate,
 		Urgent: n.Urgent, Priority: n.Priority, Volume: n.Volume, Chime: n.Chime,
 		Created: unixNano(n.Created), TTL: n.TTL, Expires: unixNano(n.Expires), At: unixNano(n.At), Fixed: n.FixedTime,
-		Status: n.Status, Quiet: n.Quiet, Error: n.Error, Place: n.InitialPosition,
+		Status: n.Status, Quiet: n.Quiet, Sentence: n.Sentence, Error: n.Error, Place: n.InitialPosition,
 		Started: unixNano(n.Started), Ended: unixNano(n.Ended),
 	}
 	if n.Repeat.Times > 0 {
@@ -138,7 +139,7 @@ func (r record) announcement() announce.Announcement {
 		ID: r.ID, Seq: r.Seq, Title: r.Title, Message: r.Message, Voice: r.Voice, Rate: r.Rate,
 		Urgent: r.Urgent, Priority: r.Priority, Volume: r.Volume, Chime: r.Chime,
 		Created: fromUnixNano(r.Created), TTL: r.TTL, Expires: fromUnixNano(r.Expires), At: fromUnixNano(r.At), FixedTime: r.Fixed,
-		Status: r.Status, Quiet: r.Quiet, Error: r.Error, InitialPosition: r.Place,
+		Status: r.Status, Quiet: r.Quiet, Sentence: r.Sentence, Error: r.Error, InitialPosition: r.Place,
 		Started: fromUnixNano(r.Started), Ended: fromUnixNano(r.Ended),
 	}
 	if r.Repeat != nil {

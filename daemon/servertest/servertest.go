@@ -79,7 +79,8 @@ func Environment(tb testing.TB, values ...string) []string {
 	return append(append(os.Environ(), Settings(tb)...), values...)
 }
 
-// Settings returns the settings of every server. It skips the test in a short run and fails
+// Settings returns the settings of every server, which plays no chimes unless they are
+// requested. It skips the test in a short run and fails
 // it if a part is missing.
 func Settings(tb testing.TB) []string {
 	tb.Helper()
@@ -99,7 +100,7 @@ func Settings(tb testing.TB) []string {
 	if _, err := os.Stat(runtime); err != nil {
 		tb.Fatalf("ONNX Runtime is missing: run \"make build\": %v", err)
 	}
-	return []string{"HOST=127.0.0.1", "PORT=0", "MODEL_DIR=" + filepath.Join(root, "models"), "ONNXRUNTIME_LIB=" + runtime}
+	return []string{"CHIME=none", "CHIME_URGENT=none", "HOST=127.0.0.1", "PORT=0", "MODEL_DIR=" + filepath.Join(root, "models"), "ONNXRUNTIME_LIB=" + runtime}
 }
 
 // A Process is a server in a child process.

@@ -152,13 +152,14 @@ func TestAnnouncement_soundServerRestart(t *testing.T) {
 	})
 }
 
-// On SIGTERM the server finishes the sentence, and plays the announcement again after its
-// next start.
+// On SIGTERM the server finishes the sentence, and goes on with the next one after its next
+// start.
 func TestAnnouncement_shutdown(t *testing.T) {
 	t.Parallel()
 	s := servertest.NewServer(t)
-	const text = "This sentence is finished before the server ends. This one is not even begun, but said later."
-	whole := s.Samples(client.Announcement{Message: text})
+	const first, second = "This sentence is finished before the server ends.", "This one is not even begun, but said later."
+	const text = first + " " + second
+	whole, rest := s.Samples(client.Announcement{Message: text}), s.Samples(client.Announcement{Message: second})
 	end, _ := pause(audible(whole))
 	sentence := audible(whole)[:end]
 	pulsetest.Retry(t, func(t *pulsetest.Attempt) {
@@ -180,8 +181,9 @@ func TestAnnouncement_shutdown(t *testing.T) {
 		recording = s.Sound.Record()
 		s.Restart()
 		s.AwaitPlayed(id)
-		if at := occurrences(recording.Stop(), whole, 1); len(at) != 1 {
-			t.Errorf("after the next start it was played at %v, want once", at)
+		got = recording.Stop()
+		if at := occurrences(got, rest, 1); len(at) != 1 || peak(got[:at[0]]) > nothing {
+			t.Errorf("after the next start the second sentence was played at %v, want once and nothing before it", at)
 		}
 	})
 }

@@ -103,6 +103,12 @@ func (o Outbox) Done(ctx context.Context, ended ...announce.Announcement) error 
 	return o.Outbox.Done(ctx, ended...)
 }
 
+// Update implements [announce.Outbox].
+func (o Outbox) Update(ctx context.Context, changed announce.Announcement) error {
+	defer o.Begin()()
+	return o.Outbox.Update(ctx, changed)
+}
+
 // A Journal tracks the writes of games.
 type Journal struct {
 	live.Journal

@@ -121,10 +121,11 @@ func (a *Announcer) reserve(it *item) error {
 }
 
 // waiting returns the number of announcements that wait behind the current one,
-// with those being saved. a.mu must be held.
+// with those being saved and without interrupted ones. a.mu must be held.
 func (a *Announcer) waiting() int {
-	n := len(a.queue) + a.reserved.total()
-	if a.current == nil {
+	resuming := a.queue.resuming() // they were accepted before, and come first
+	n := len(a.queue) - resuming + a.reserved.total()
+	if a.current == nil && resuming == 0 {
 		n-- // the first of them becomes the current one
 	}
 	return n

@@ -294,7 +294,7 @@ func TestCancel_pendingIsNotStarted(t *testing.T) {
 
 func TestCancelWaiting_leavesCurrent(t *testing.T) {
 	running(t, settings, func(h *rig) {
-		h.post("a1", false)
+		h.post("a1", true)
 		synctest.Wait()
 		for range 5 {
 			h.post("b", true)

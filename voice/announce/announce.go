@@ -6,13 +6,19 @@
 // crash every accepted announcement is therefore spoken or expires, and only
 // the one that was being spoken is spoken twice.
 //
-// Only acceptance and ends are saved. The statuses synthesizing and playing
-// exist in memory only: after a restart the announcement is queued again
-// anyway, and saving them would cost two more writes.
+// Only acceptance, changes of the order and ends are saved. The statuses
+// synthesizing and playing exist in memory only: after a restart the announcement
+// is queued again anyway, and saving them would cost two more writes. An
+// announcement that an urgent one interrupts is queued again, with the sentence
+// from which on it is spoken, and so is one that a clean stop cuts.
 //
 //	Announce ─ Check ─ reserve a place ─ Outbox.Append ─┬───────── queue ─┐
 //	                                                    └ schedule ─┘     │ take: urgent first
 //	Outbox.Done ◂─ outcome ◂─ Sink.Play ◂─ feed ◂─ synthesis ◂─ policy ◂──┘
+//
+// What is played when is computed by package plan and carried out by the playout:
+//
+//	Ducker lowers other streams ─ chime ─ speech ─ … next one … ─ Ducker restores them
 //
 // While the queue is empty, comments on games are spoken ([Announcer.Comment]).
 // They are never saved and are dropped when they are late.
@@ -38,6 +44,10 @@ type Config struct {
 	Volume int           // percent, 0–100; without [Controls]
 	// History is true if the texts of ended announcements are saved.
 	History bool
+	// Chime and ChimeUrgent are the default chimes of usual and urgent
+	// announcements, see [audio.Chime]; "" means none.
+	Chime, ChimeUrgent string
+	Duck               float64 // by which other streams are lowered while something is spoken, in dB, at most 0
 }
 
 // Parts holds the parts of an Announcer. Outbox, Speaker, Sink and Log are required.
@@ -45,6 +55,7 @@ type Parts struct {
 	Outbox   Outbox
 	Speaker  Speaker
 	Sink     Sink
+	Ducker   Ducker   // nil: other streams stay as they are
 	Controls Controls // nil: the volume of the Config, and never quiet
 	// Estimate returns the expected duration of a text, in a voice that is
 	// usable; nil means that texts are not limited by their duration.
@@ -70,6 +81,7 @@ type Announcer struct {
 	outbox   Outbox
 	speaker  Speaker
 	sink     Sink
+	ducker   Ducker   // nil if there is none
 	controls Controls // nil if there are none
 	estimate func(voice, text string, rate int) time.Duration
 	clockSet func() bool
@@ -102,7 +114,7 @@ func New(c Config, p Parts) (*Announcer, error) {
 		return nil, err
 	}
 	a := &Announcer{
-		outbox: p.Outbox, speaker: p.Speaker, sink: p.Sink, log: p.Log,
+		outbox: p.Outbox, speaker: p.Speaker, sink: p.Sink, ducker: p.Ducker, log: p.Log,
 		controls: p.Controls, estimate: p.Estimate, clockSet: p.ClockSet,
 		queueChanged: make(chan struct{}, 1),
 		timesChanged: make(chan struct{}, 1),
@@ -135,12 +147,12 @@ func (a *Announcer) Configure(c Config) error {
 // finish, for at most 5 seconds, closes the watchers' channels and returns nil.
 // It may be called once.
 func (a *Announcer) Run(ctx context.Context) error {
-	s := &playout{a: a}
-	s.running.Go(func() { a.watchTimes(ctx) })
-	for s.step(ctx) {
+	p := &playout{a: a}
+	p.ducking = ducking{ducker: a.ducker, log: a.log, running: &p.running}
+	p.running.Go(func() { a.watchTimes(ctx) })
+	for p.step(ctx) {
 	}
-	s.dropPrefetched()
-	s.running.Wait()
+	p.end()
 	a.closeWatchers()
 	return nil
 }

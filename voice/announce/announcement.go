@@ -120,6 +120,7 @@ type Announcement struct {
 	Status          Status
 	Quiet           bool      // quiet changes what happens to it
 	SpeaksAt        time.Time // when it is expected to be spoken; zero: unknown, or it is not scheduled
+	Sentence        int       // with which it is spoken on; 0 is its beginning
 	Error           string    // why it failed
 	InitialPosition int       // position at acceptance; 0 is the current announcement
 	Started         time.Time // when its first sample was played; zero before
@@ -136,6 +137,11 @@ func (ann Announcement) text() string {
 		end = " "
 	}
 	return ann.Title + end + ann.Message
+}
+
+// speech returns what is left to be spoken.
+func (ann Announcement) speech() Utterance {
+	return Utterance{Voice: ann.Voice, Message: ann.text(), Rate: ann.Rate, From: ann.Sentence}
 }
 
 // How long an [Outbox] stores things.

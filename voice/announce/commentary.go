@@ -6,7 +6,7 @@ import (
 	"slices"
 	"time"
 
-	"pressbox/audio"
+	"pressbox/voice/announce/plan"
 	"pressbox/voice/speakable"
 )
 
@@ -25,7 +25,7 @@ type comment struct {
 // Comment speaks a text when no announcement is waiting, or drops it after 10
 // seconds. It replaces a waiting comment of the same topic. An announcement
 // that arrives while a comment is spoken starts after the current clause; the
-// rest of the comment is dropped.
+// rest of the comment is dropped. An urgent one starts at once.
 func (a *Announcer) Comment(topic, text string) {
 	if !speakable.HasSpeech(text) {
 		return
@@ -66,60 +66,66 @@ func (a *Announcer) dropStaleComments(now time.Time) {
 }
 
 // speakComment speaks a comment. It returns false if ctx has ended.
-func (p *playout) speakComment(ctx context.Context, c comment) bool {
+func (p *playout) speakComment(ctx, sound context.Context, pb *playback, c comment) bool {
 	voice, err := p.a.speaker.Voice("")
 	if err != nil {
 		p.a.log.Debug("comment dropped", "about", c.topic, "err", err)
 		return true
 	}
-	sound, stop := context.WithCancelCause(context.WithoutCancel(ctx))
-	defer stop(nil)
-	u := &spokenComment{deadline: c.deadline, started: make(chan struct{}), stop: stop}
-	syn := p.synthesize(ctx, Announcement{Message: c.text, Voice: voice, Rate: p.a.config.Load().Rate})
-	defer syn.stop()
-	pb := p.play(ctx, sound, syn, func() { close(u.started) }, func(played <-chan error, enough func()) error {
-		return p.awaitComment(ctx, u, played, enough)
-	})
-	if pb.speakErr != nil {
-		p.a.log.Debug("comment incomplete", "about", c.topic, "err", pb.speakErr)
+	config, decision := p.a.config.Load(), p.a.decide(Announcement{}, time.Now())
+	pb.plan = plan.For(plan.Occasion{Comment: true, Volume: decision.Volume, Duck: config.Duck})
+	pb.syn = p.synthesize(ctx, "", Utterance{Voice: voice, Message: c.text, Rate: config.Rate})
+	defer pb.syn.stop()
+	started := make(chan struct{})
+	pb.onStart = func(string) { close(started) }
+	p.play(sound, pb, func() { p.attendComment(ctx, pb, c.deadline, started) })
+	if err := pb.speakErr; err != nil && !errors.Is(err, context.Canceled) {
+		p.a.log.Debug("comment incomplete", "about", c.topic, "err", err)
 	}
-	if errors.Is(pb.sinkErr, audio.ErrSinkLost) {
+	if pb.lost() {
+		p.ducking.restore()
 		return p.waitBackoff(ctx)
 	}
 	p.backoff = 0
 	return true
 }
 
-// A spokenComment is a comment that is being spoken.
-type spokenComment struct {
-	deadline time.Time
-	started  chan struct{} // closed at its first sample
-	stop     context.CancelCauseFunc
-}
-
-// awaitComment waits until a comment has been played. It calls enough, after
-// which no further clause starts, if the comment is late or an announcement
-// arrives, which it then prefetches.
-func (p *playout) awaitComment(ctx context.Context, u *spokenComment, played <-chan error, enough func()) error {
-	started, late, stopping := u.started, time.After(time.Until(u.deadline)), ctx.Done()
+// attendComment waits until a comment has been played. If it is late or an
+// announcement arrives, no further clause starts; the announcement is prefetched.
+// An urgent one stops the comment.
+func (p *playout) attendComment(ctx context.Context, pb *playback, deadline time.Time, started <-chan struct{}) {
+	late, stopping := time.After(time.Until(deadline)), ctx.Done()
 	var over <-chan time.Time
 	for {
 		select {
-		case err := <-played:
-			return err
+		case <-pb.finished:
+			return
 		case <-started:
 			started, late = nil, nil
 		case <-late:
-			enough()
+			pb.lastClip()
 		case <-p.a.queueChanged:
-			if _, waiting := p.a.peek(); waiting {
-				enough()
-				p.prefetch(ctx)
-			}
+			p.yieldTo(ctx, pb)
 		case <-stopping:
 			stopping, over = nil, time.After(stopGrace)
+			p.dropPrefetched()
+			pb.lastSentence()
 		case <-over:
-			u.stop(errStopping)
+			pb.stop(errStopping)
 		}
 	}
+}
+
+// yieldTo ends a comment for the next announcement, if there is one.
+func (p *playout) yieldTo(ctx context.Context, pb *playback) {
+	next, waiting := p.a.peek()
+	if !waiting {
+		return
+	}
+	pb.syn.stop()
+	pb.lastClip()
+	if next.Urgent {
+		pb.stop(errInterrupted)
+	}
+	p.prefetch(ctx)
 }

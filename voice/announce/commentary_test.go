@@ -21,7 +21,7 @@ func TestComment_spokenWhenQueueEmpty(t *testing.T) {
 		h.post("b1", false)
 		h.post("u1", true)
 		time.Sleep(10 * time.Second)
-		h.expect("one1 one2 a1 a2 u1 b1 two")
+		h.expect("one1 one2 a1 / u1 a1 a2 b1 two")
 	})
 }
 
@@ -72,21 +72,29 @@ func TestComment_droppedIfSynthesisIsSlow(t *testing.T) {
 	}
 }
 
-// An announcement posted during a comment starts right after the clause: it is
-// synthesised meanwhile.
+// An announcement that is posted during a comment starts right after the clause, and
+// an urgent one as soon as it is synthesised.
 func TestComment_yieldsToAnnouncement(t *testing.T) {
-	for _, urgent := range []bool{false, true} {
-		t.Run(fmt.Sprint(urgent), func(t *testing.T) {
+	for _, tt := range []struct {
+		urgent bool
+		played string
+		starts time.Duration
+	}{
+		{false, "r1 a1", 1100 * time.Millisecond},
+		{true, "r1 / a1", 600 * time.Millisecond},
+	} {
+		t.Run(fmt.Sprint(tt.urgent), func(t *testing.T) {
 			running(t, settings, func(h *rig) {
 				h.speaker.delay = 100 * time.Millisecond
+				h.sink.fade = 20 * time.Millisecond
 				h.Comment("g", "r1|r2|r3|r4")
 				time.Sleep(500 * time.Millisecond) // r1 from 0.1 s to 1.1 s
-				v := h.post("a1", urgent)
+				v := h.post("a1", tt.urgent)
 				time.Sleep(time.Minute)
-				h.expect("r1 a1")
+				h.expect(tt.played)
 				v = h.expectStatus(v.ID, announce.Done)
-				if started := v.Started.Sub(start); started > 1100*time.Millisecond {
-					h.t.Errorf("started after %s, want no gap after the clause: 1.1 s", started)
+				if starts := v.Started.Sub(start); starts != tt.starts {
+					h.t.Errorf("it starts after %s, want %s", starts, tt.starts)
 				}
 			})
 		})

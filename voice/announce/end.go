@@ -20,7 +20,11 @@ func (a *Announcer) take(stop context.CancelCauseFunc) *item {
 	}
 	a.queue.remove(it)
 	a.current = it
-	it.stop, it.finished = stop, make(chan struct{})
+	it.stop = func(why error) {
+		it.cause = why
+		stop(why)
+	}
+	it.cause, it.finished = nil, make(chan struct{})
 	it.Status = Synthesizing
 	a.publish(it)
 	return it
@@ -44,7 +48,7 @@ func (a *Announcer) firstReady(now time.Time) *item {
 	for _, it := range a.queue {
 		switch {
 		case it.ending:
-		case !now.Before(it.Expires):
+		case it.overdue(now):
 			signal(a.timesChanged)
 		case a.decide(it.Announcement, now).Speak:
 			return it
@@ -53,34 +57,78 @@ func (a *Announcer) firstReady(now time.Time) *item {
 	return nil
 }
 
-// markPlaying records that the first sample of it is being played.
-func (a *Announcer) markPlaying(it *item) {
+// markPlaying records that the first sample of it is being played, in a voice.
+func (a *Announcer) markPlaying(it *item, voice string) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	it.Status, it.Started = Playing, time.Now().UTC()
+	if voice != it.Voice {
+		a.log.Warn("another voice speaks", "announcement", it.ID, "voice", it.Voice, "instead", voice)
+		it.Voice = voice
+	}
+	it.Status, it.interrupted = Playing, false
+	if it.Started.IsZero() {
+		it.Started = time.Now().UTC()
+	}
 	a.sinkErr = nil
 	a.publish(it)
 }
 
-// requeue moves the current item back to its place in the queue, because of
-// sinkErr. It returns false if the item is being ended.
-func (a *Announcer) requeue(it *item, sinkErr error) bool {
+// interrupt stops the sound of the current item if an urgent one waits and it is
+// not urgent itself, and reports whether it did.
+func (a *Announcer) interrupt(it *item) bool {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	next := a.firstReady(time.Now())
+	if next == nil || !next.Urgent || it.Urgent || it.ending {
+		return false
+	}
+	it.stop(errInterrupted)
+	return true
+}
+
+// requeue moves the current item back to its place in the queue, to be spoken on
+// from a sentence, which it saves before. sinkErr is the sink's error. It returns
+// false if the item is being ended.
+func (a *Announcer) requeue(ctx context.Context, it *item, sentence int, sinkErr error) bool {
+	a.saveSentence(ctx, it, sentence)
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if it.ending {
 		return false
 	}
-	if errors.Is(sinkErr, audio.ErrSinkLost) && a.sinkErr == nil {
+	lost := errors.Is(sinkErr, audio.ErrSinkLost)
+	if lost && a.sinkErr == nil {
 		a.log.Warn("announcement interrupted, it will be spoken again", "announcement", it.ID, "err", sinkErr)
 		a.sinkErr = sinkErr
 	}
 	a.current = nil
-	it.Status, it.Started = Queued, time.Time{}
+	it.interrupted = !lost && (it.interrupted || it.Status == Playing)
+	it.Status = Queued
+	if !it.interrupted {
+		it.Started = time.Time{}
+	}
 	a.queue.add(it)
 	close(it.finished)
 	a.publish(it)
 	signal(a.timesChanged)
 	return true
+}
+
+// saveSentence records with which sentence the current item is to be spoken on.
+// If that cannot be saved, more of it may be spoken twice after a crash.
+func (a *Announcer) saveSentence(ctx context.Context, it *item, sentence int) {
+	a.mu.Lock()
+	unchanged := it.ending || it.Sentence == sentence
+	it.Sentence = sentence
+	ann := it.Announcement
+	a.mu.Unlock()
+	if unchanged {
+		return
+	}
+	ann.Status, ann.Started = Queued, time.Time{}
+	if err := a.outbox.Update(context.WithoutCancel(ctx), ann); err != nil {
+		a.log.Error("interruption not saved, more of the announcement may be spoken again after a restart", "announcement", it.ID, "err", err)
+	}
 }
 
 // finish ends the current item. It does not fail if the end cannot be saved: a

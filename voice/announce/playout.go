@@ -2,11 +2,12 @@ package announce
 
 import (
 	"context"
-	"errors"
 	"sync"
 	"time"
 
 	"pressbox/audio"
+	"pressbox/voice/announce/plan"
+	"pressbox/voice/announce/policy"
 )
 
 const (
@@ -15,20 +16,15 @@ const (
 	maxBackoff = 2 * time.Second        // the backoff doubles up to this
 )
 
-// Causes in the context of the current sound when it is stopped.
-var (
-	errCancelled = errors.New("cancelled")
-	errExpired   = errors.New("expired")
-	errStopping  = errors.New("stopping")
-)
-
 // A playout synthesises and plays announcements one after another. It belongs
 // to Run's goroutine.
 type playout struct {
 	a          *Announcer
 	prefetched *synthesis     // of a waiting announcement; nil means none
 	backoff    time.Duration  // before the next try; 0 unless the sink was lost
+	lastEnded  time.Time      // when an announcement that was audible ended; zero: none has
 	running    sync.WaitGroup // the goroutines that the playout has started
+	ducking    ducking
 }
 
 // step speaks the next announcement or comment, or waits for one. It returns
@@ -38,107 +34,113 @@ func (p *playout) step(ctx context.Context) bool {
 		return false
 	}
 	p.a.endUnspoken(ctx)
-	sound, stop := context.WithCancelCause(context.WithoutCancel(ctx))
-	defer stop(nil)
-	it := p.a.take(stop)
-	if it == nil {
-		p.dropPrefetched()
-		if c, ok := p.a.nextComment(time.Now()); ok {
-			return p.speakComment(ctx, c)
-		}
-		return wait(ctx, p.a.queueChanged)
+	sound, pb := newPlayback(ctx)
+	defer pb.stop(nil)
+	if it := p.a.take(pb.stop); it != nil {
+		return p.speak(ctx, sound, pb, it)
 	}
-	syn := p.synthesisOf(ctx, it)
-	pb := p.play(ctx, sound, syn, func() { p.a.markPlaying(it) }, func(played <-chan error, _ func()) error {
-		return p.awaitPlayed(ctx, syn, it, played)
-	})
-	status, why := pb.outcome(ctx, sound)
-	if status == Queued && !p.a.requeue(it, pb.sinkErr) {
-		status, why = pb.outcome(ctx, sound) // it was cancelled or expired in between
+	p.dropPrefetched()
+	if c, ok := p.a.nextComment(time.Now()); ok {
+		return p.speakComment(ctx, sound, pb, c)
 	}
+	p.ducking.restore()
+	return wait(ctx, p.a.queueChanged)
+}
+
+// end releases everything once step has returned false.
+func (p *playout) end() {
+	p.dropPrefetched()
+	p.ducking.restore()
+	p.running.Wait()
+}
+
+// speak speaks the current item. It returns false if ctx has ended.
+func (p *playout) speak(ctx, sound context.Context, pb *playback, it *item) bool {
+	pb.plan = plan.For(p.occasion(it))
+	pb.syn = p.synthesisOf(ctx, it, pb.plan.Gain)
+	pb.onStart = func(voice string) { p.a.markPlaying(it, voice) }
+	p.play(sound, pb, func() { p.attend(ctx, pb, it) })
+	status, why := pb.outcome(ctx, context.Cause(sound))
 	if status == Queued {
-		p.retain(syn)
-		return p.waitBackoff(ctx)
+		if p.a.requeue(ctx, it, pb.rest(it.Sentence), pb.sinkErr) {
+			return p.afterRequeue(ctx, pb)
+		}
+		status, why = pb.outcome(ctx, it.cause) // it was cancelled or expired in between
 	}
-	syn.stop()
+	pb.syn.stop()
 	p.backoff = 0
+	if pb.timeline.Last() >= 0 {
+		p.lastEnded = time.Now()
+	}
 	if status != Done || !p.a.repeatLater(ctx, it) {
 		p.a.finish(ctx, it, status, why)
 	}
 	return true
 }
 
-// A playback is the result of one attempt to play a synthesis.
-type playback struct {
-	complete bool  // the sink received every clip
-	sinkErr  error // of the sink
-	speakErr error // of the speaker
+// afterRequeue prepares the next step after an announcement was queued again. It
+// returns false if ctx has ended.
+func (p *playout) afterRequeue(ctx context.Context, pb *playback) bool {
+	if pb.lost() {
+		p.ducking.restore()
+		p.retain(pb.syn)
+		return p.waitBackoff(ctx)
+	}
+	pb.syn.stop()
+	p.backoff = 0
+	return true
 }
 
-// play plays syn until the sink has finished or sound ends. It calls onStart at
-// the first sample. await waits for the sink's result; when ctx ends, or await
-// calls enough, the sink gets no more clips.
-func (p *playout) play(ctx, sound context.Context, syn *synthesis, onStart func(), await func(played <-chan error, enough func()) error) playback {
-	feeding, stop := context.WithCancel(ctx)
-	defer stop()
-	clips := make(chan audio.Clip)
-	played := make(chan error, 1)
-	fed := make(chan bool, 1)
-	p.running.Go(func() {
-		_, err := p.a.sink.Play(sound, clips)
-		played <- err
-	})
-	p.running.Go(func() { fed <- syn.feed(feeding, clips, onStart) })
-
-	pb := playback{sinkErr: await(played, stop)}
-	stop()
-	pb.complete = <-fed
-	pb.speakErr = syn.failure()
-	return pb
+// occasion returns what decides how the current item is played.
+func (p *playout) occasion(it *item) plan.Occasion {
+	c, now := p.a.config.Load(), time.Now()
+	d := p.a.decide(it.Announcement, now)
+	o := plan.Occasion{
+		Urgent:  it.Urgent,
+		Low:     it.Priority == policy.Low,
+		Soft:    d.Quiet,
+		Resumed: it.resumes(),
+		Chime:   audio.Chime(it.Chime),
+		Default: audio.Chime(c.Chime),
+		Last:    p.lastEnded,
+		Now:     now,
+		Volume:  d.Volume,
+		Duck:    c.Duck,
+	}
+	if it.Urgent {
+		o.Default = audio.Chime(c.ChimeUrgent)
+	}
+	return o
 }
 
-// awaitPlayed waits until the current item has been played. Once its synthesis
-// is done, it prefetches the next announcement, and another one if the order
-// changes. It stops the sound stopGrace after ctx has ended.
-func (p *playout) awaitPlayed(ctx context.Context, syn *synthesis, it *item, played <-chan error) error {
-	done, stopping := syn.done, ctx.Done()
-	var changed <-chan struct{}
+// attend waits until the current item has been played. Once its synthesis is done,
+// it prefetches the next announcement, and another one if the order changes. An
+// urgent one is prefetched at once, and interrupts one that is not. When ctx ends,
+// attend lets the sentence finish, for at most stopGrace.
+func (p *playout) attend(ctx context.Context, pb *playback, it *item) {
+	synthesised, stopping := pb.syn.done, ctx.Done()
 	var late <-chan time.Time
 	for {
 		select {
-		case err := <-played:
-			return err
-		case <-done:
-			done, changed = nil, p.a.queueChanged
+		case <-pb.finished:
+			return
+		case <-synthesised:
+			synthesised = nil
 			p.prefetch(ctx)
-		case <-changed:
-			p.prefetch(ctx)
+		case <-p.a.queueChanged:
+			if p.a.interrupt(it) {
+				pb.syn.stop()
+				p.prefetch(ctx)
+			} else if synthesised == nil {
+				p.prefetch(ctx)
+			}
 		case <-stopping:
 			stopping, late = nil, time.After(stopGrace)
+			p.dropPrefetched()
+			pb.lastSentence()
 		case <-late:
-			it.stop(errStopping)
+			pb.stop(errStopping)
 		}
-	}
-}
-
-// outcome returns the status that the announcement gets, and the error of a
-// failed one. Queued means that it is spoken again.
-func (pb playback) outcome(ctx, sound context.Context) (status Status, why string) {
-	switch cause := context.Cause(sound); {
-	case pb.complete && pb.sinkErr == nil:
-		return Done, ""
-	case errors.Is(cause, errCancelled):
-		return Cancelled, ""
-	case errors.Is(cause, errExpired):
-		return Expired, ""
-	case errors.Is(pb.sinkErr, audio.ErrSinkLost), ctx.Err() != nil:
-		return Queued, ""
-	case pb.speakErr != nil:
-		return Failed, pb.speakErr.Error()
-	case pb.sinkErr != nil:
-		return Failed, pb.sinkErr.Error()
-	default:
-		return Failed, "the sink ended before the message"
 	}
 }
 
@@ -149,13 +151,14 @@ func (p *playout) waitBackoff(ctx context.Context) bool {
 	return wait(ctx, time.After(p.backoff))
 }
 
-// synthesisOf returns the prefetched synthesis of it, or starts one.
-func (p *playout) synthesisOf(ctx context.Context, it *item) *synthesis {
-	if syn := p.prefetched; syn != nil && syn.id == it.ID {
+// synthesisOf returns the prefetched synthesis of it, if it can be played at the
+// gain, or starts one.
+func (p *playout) synthesisOf(ctx context.Context, it *item, gain float32) *synthesis {
+	if syn := p.prefetched; syn != nil && syn.id == it.ID && syn.fits(gain) {
 		p.prefetched = nil
 		return syn
 	}
-	return p.synthesize(ctx, it.Announcement)
+	return p.synthesize(ctx, it.ID, it.speech())
 }
 
 // prefetch starts the synthesis of the announcement that is next, and drops
@@ -165,8 +168,8 @@ func (p *playout) prefetch(ctx context.Context) {
 	if p.prefetched != nil && (!ok || p.prefetched.id != next.ID) {
 		p.dropPrefetched()
 	}
-	if ok && p.prefetched == nil {
-		p.prefetched = p.synthesize(ctx, next)
+	if ok && p.prefetched == nil && ctx.Err() == nil {
+		p.prefetched = p.synthesize(ctx, next.ID, next.speech())
 	}
 }
 

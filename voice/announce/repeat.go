@@ -100,7 +100,7 @@ func (a *Announcer) nextRepetition(it *item) (next Announcement, ok bool) {
 	defer a.mu.Unlock()
 	next = it.Announcement
 	next.Spoken++
-	next.Status, next.Started = Scheduled, time.Time{}
+	next.Status, next.Started, next.Sentence = Scheduled, time.Time{}, 0
 	next.At, next.FixedTime = time.Now().Add(next.Repeat.Every), false
 	next.Expires = next.At.Add(next.TTL)
 	return next, next.Spoken < next.Repeat.Times && !it.ending && !it.Acknowledged

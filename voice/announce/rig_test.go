@@ -1,6 +1,7 @@
 package announce_test
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"iter"
@@ -120,20 +121,22 @@ func (o *outbox) Load(context.Context) (waiting, ended []announce.Announcement, 
 // writes returns how often Done succeeded.
 func (o *outbox) writes() int { o.mu.Lock(); defer o.mu.Unlock(); return o.saves }
 
-func (o *outbox) status(id string) announce.Status {
+// saved returns an announcement as it is saved.
+func (o *outbox) saved(id string) announce.Announcement {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	return o.stored[id].Status
+	return o.stored[id]
 }
 
-// A speaker stands in for synthesis. A message is sentences separated by "|",
-// each a clip of one second, "long" one of twenty seconds. The address of its
-// first sample identifies a clip.
+// A speaker stands in for synthesis. A message is sentences separated by "|", and
+// these are clips of one second separated by "+"; "long" is one of twenty seconds.
+// The address of its first sample identifies a clip.
 type speaker struct {
-	delay time.Duration // per clip
-	mu    sync.Mutex
-	made  []string // in order
-	texts map[*float32]string
+	delay   time.Duration // per clip
+	instead string        // the voice that speaks instead of the requested one; "" for that
+	mu      sync.Mutex
+	made    []string // in order
+	texts   map[*float32]string
 }
 
 func (s *speaker) Voice(name string) (string, error) {
@@ -152,18 +155,20 @@ func (s *speaker) Speak(ctx context.Context, u announce.Utterance) iter.Seq2[ann
 			if i < u.From {
 				continue
 			}
-			select {
-			case <-time.After(s.delay):
-			case <-ctx.Done():
-				yield(announce.Clip{}, ctx.Err())
-				return
-			}
-			if sentence == "unspeakable" {
-				yield(announce.Clip{}, errors.New("no phonemes"))
-				return
-			}
-			if !yield(announce.Clip{Clip: s.clip(sentence), Sentence: i, Voice: u.Voice}, nil) {
-				return
+			for text := range strings.SplitSeq(sentence, "+") {
+				select {
+				case <-time.After(s.delay):
+				case <-ctx.Done():
+					yield(announce.Clip{}, ctx.Err())
+					return
+				}
+				if text == "unspeakable" {
+					yield(announce.Clip{}, errors.New("no phonemes"))
+					return
+				}
+				if !yield(announce.Clip{Clip: s.clip(text), Sentence: i, Voice: cmp.Or(s.instead, u.Voice)}, nil) {
+					return
+				}
 			}
 		}
 	}
@@ -190,10 +195,11 @@ func (s *speaker) list() []string {
 // A sink stands in for the sound server. Play takes as long as the sound.
 type sink struct {
 	speaker *speaker
+	fade    time.Duration // after the end of the context
 	mu      sync.Mutex
 	lost    chan struct{} // closed while the server is lost
 	plays   int
-	played  []string // sentences that were started; "/" follows an interrupted one
+	played  []string // clips that were started, "chime" for a chime; "/" follows an interrupted one
 	levels  map[string][]float32
 }
 
@@ -232,6 +238,7 @@ func (s *sink) Play(ctx context.Context, clips <-chan audio.Clip) (played time.D
 		case <-time.After(clip.Duration()):
 			played += clip.Duration()
 		case <-ctx.Done():
+			time.Sleep(s.fade)
 			s.interrupt()
 			return played + time.Since(began), ctx.Err()
 		case <-lost:
@@ -243,7 +250,7 @@ func (s *sink) Play(ctx context.Context, clips <-chan audio.Clip) (played time.D
 
 func (s *sink) begin(c audio.Clip) {
 	s.speaker.mu.Lock()
-	sentence := s.speaker.texts[&c.Samples[0]]
+	sentence := cmp.Or(s.speaker.texts[&c.Samples[0]], "chime")
 	s.speaker.mu.Unlock()
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -270,6 +277,7 @@ type rig struct {
 	outbox  *outbox
 	speaker *speaker
 	sink    *sink
+	ducker  *ducker
 }
 
 var settings = announce.Config{Max: 100, TTL: 10 * time.Minute, Rate: 170, Volume: 100, History: true}
@@ -292,7 +300,7 @@ func running(t *testing.T, c announce.Config, test func(h *rig)) {
 
 func newRig(t *testing.T, c announce.Config) *rig {
 	t.Helper()
-	h := &rig{t: t, outbox: newOutbox(), speaker: &speaker{texts: make(map[*float32]string)}}
+	h := &rig{t: t, outbox: newOutbox(), speaker: &speaker{texts: make(map[*float32]string)}, ducker: &ducker{}}
 	h.sink = &sink{speaker: h.speaker, lost: make(chan struct{}), levels: make(map[string][]float32)}
 	h.restart(c)
 	return h
@@ -301,7 +309,9 @@ func newRig(t *testing.T, c announce.Config) *rig {
 // restart replaces the announcer, as after a crash.
 func (h *rig) restart(c announce.Config) {
 	h.t.Helper()
-	a := check.Must(announce.New(c, announce.Parts{Outbox: h.outbox, Speaker: h.speaker, Sink: h.sink, Log: slog.New(slog.DiscardHandler)}))(h.t)
+	a := check.Must(announce.New(c, announce.Parts{
+		Outbox: h.outbox, Speaker: h.speaker, Sink: h.sink, Ducker: h.ducker, Log: slog.New(slog.DiscardHandler),
+	}))(h.t)
 	h.Announcer = a
 }
 
@@ -375,7 +385,7 @@ func (h *rig) expectStatus(id string, want announce.Status) announce.View {
 // expectSaved fails the test unless the outbox has the status.
 func (h *rig) expectSaved(id string, want announce.Status) {
 	h.t.Helper()
-	if got := h.outbox.status(id); got != want {
+	if got := h.outbox.saved(id).Status; got != want {
 		h.t.Errorf("after %s the outbox has %s, want %s", time.Since(start), got, want)
 	}
 }

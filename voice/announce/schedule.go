@@ -115,7 +115,7 @@ func (a *Announcer) takeUnspoken(now time.Time) (unspoken []*item) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	for _, it := range slices.Clone(a.queue) {
-		if it.ending || !now.Before(it.Expires) {
+		if it.ending || it.overdue(now) {
 			continue
 		}
 		a.replan(it, now)

@@ -18,7 +18,7 @@ import (
 
 func TestQueue_urgentFirst(t *testing.T) {
 	running(t, settings, func(h *rig) {
-		h.post("head1|head2", false)
+		h.post("head", true)
 		synctest.Wait()
 		var urgent, plain []string
 		for i := range 50 {
@@ -32,7 +32,7 @@ func TestQueue_urgentFirst(t *testing.T) {
 			}
 		}
 		time.Sleep(time.Minute)
-		h.expect(strings.Join(slices.Concat([]string{"head1", "head2"}, urgent, plain), " "))
+		h.expect(strings.Join(slices.Concat([]string{"head"}, urgent, plain), " "))
 	})
 }
 
@@ -96,7 +96,7 @@ func TestPrefetch_afterRestart(t *testing.T) {
 func TestPrefetch_followsChangedOrder(t *testing.T) {
 	running(t, settings, func(h *rig) {
 		h.speaker.delay = 100 * time.Millisecond
-		h.post("a1", false)
+		h.post("a1", true)
 		h.post("b1|b2", false)
 		time.Sleep(500 * time.Millisecond)
 		h.post("u1", true)
@@ -225,6 +225,8 @@ func TestDone_fullDiskKeepsSpeaking(t *testing.T) {
 	})
 }
 
+// On a clean stop the sentence that is being spoken is finished, with all of its
+// clips; the announcement goes on from the next one.
 func TestStop_finishesSentence(t *testing.T) {
 	for _, tt := range []struct {
 		name    string
@@ -233,9 +235,11 @@ func TestStop_finishesSentence(t *testing.T) {
 		played  string
 		took    time.Duration
 		status  announce.Status
+		later   string
 	}{
-		{"between the first and the last sentence", "a1|a2|a3", 300 * time.Millisecond, "a1", 700 * time.Millisecond, announce.Queued},
-		{"in the last words", "a1|a2", 1300 * time.Millisecond, "a1 a2", 700 * time.Millisecond, announce.Done},
+		{"between the first and the last sentence", "a1|a2|a3", 300 * time.Millisecond, "a1", 700 * time.Millisecond, announce.Queued, "a2 a3 b1"},
+		{"between the clauses of a sentence", "a1+a2|a3", 300 * time.Millisecond, "a1 a2", 1700 * time.Millisecond, announce.Queued, "a3 b1"},
+		{"in the last words", "a1|a2", 1300 * time.Millisecond, "a1 a2", 700 * time.Millisecond, announce.Done, "b1"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			bubble(t, settings, func(h *rig) {
@@ -251,9 +255,29 @@ func TestStop_finishesSentence(t *testing.T) {
 				h.expect(tt.played)
 				h.expectStatus(a.ID, tt.status)
 				h.expectStatus(b.ID, announce.Queued)
+				h.restart(settings)
+				defer h.run()()
+				time.Sleep(time.Minute)
+				h.expect(tt.played + " " + tt.later)
 			})
 		})
 	}
+}
+
+// While its first clip is made, an announcement is not waited for.
+func TestStop_beforeFirstSample(t *testing.T) {
+	bubble(t, settings, func(h *rig) {
+		h.speaker.delay = 3 * time.Second
+		stop := h.run()
+		a := h.post("a1", false)
+		time.Sleep(time.Second)
+		stop()
+		if took := time.Since(start); took != time.Second {
+			h.t.Errorf("stopped after %s, want a second", took)
+		}
+		h.expect("")
+		h.expectStatus(a.ID, announce.Queued)
+	})
 }
 
 func TestStop_waitsFiveSecondsAtMost(t *testing.T) {
@@ -267,13 +291,16 @@ func TestStop_waitsFiveSecondsAtMost(t *testing.T) {
 		}
 		h.expect("long /")
 		h.expectStatus(a.ID, announce.Queued)
+		h.restart(settings)
+		defer h.run()()
+		h.expect("long / long")
 	})
 }
 
 func TestRestart_speaksUnfinished(t *testing.T) {
 	bubble(t, settings, func(h *rig) {
 		stop := h.run()
-		a := h.post("a1", false)
+		a := h.post("a1", true)
 		synctest.Wait()
 		b := h.post("b1|b2", false)
 		c := h.post("c1", true)
@@ -296,7 +323,7 @@ func TestRestart_speaksUnfinished(t *testing.T) {
 			h.t.Errorf("the number after the restart is %d, want above %d", d.Seq, c.Seq)
 		}
 		time.Sleep(10 * time.Second)
-		h.expect("a1 c1 b1 b1 b2 d1")
+		h.expect("a1 c1 b1 b2 d1") // b2 was not begun before
 		h.expectStatus(a.ID, announce.Done)
 	})
 }

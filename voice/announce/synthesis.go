@@ -2,53 +2,46 @@ package announce
 
 import (
 	"context"
-	"time"
 
 	"pressbox/audio"
 )
 
-// A synthesis produces the sound of one announcement, one clip ahead of
-// playback. It holds at most three clips: one offered to the sink, one ready
-// and one just finished.
+// A synthesis produces the clips of one announcement or comment, one clip ahead of
+// playback. It holds at most three: one offered to the sink, one ready and one just
+// finished.
 type synthesis struct {
-	id    string
-	clips chan Clip     // closed at the end
-	done  chan struct{} // closed at the end, after clips
+	id    string    // of the announcement; "" for a comment
+	clips chan Clip // closed at the end
+	done  chan struct{}
 	stop  context.CancelFunc
 	err   error // why clips are missing; read after clips is closed
 
-	// Used by feed only:
+	// Used by the playback only:
 	pending    Clip // received from clips and not yet played
 	hasPending bool
-	started    bool // the first clip was played
-	complete   bool // every clip was played
+	scaled     bool    // pending has its gain
+	gain       float32 // of pending, if it is scaled
+	started    bool    // the first clip was played
+	complete   bool    // every clip was played
 }
 
-// synthesize starts the synthesis of an announcement at its volume. It ends
-// with ctx.
-func (p *playout) synthesize(ctx context.Context, ann Announcement) *synthesis {
-	ctx, stop := context.WithCancel(ctx)
-	syn := &synthesis{
-		id:    ann.ID,
-		clips: make(chan Clip, 1),
-		done:  make(chan struct{}),
-		stop:  stop,
-	}
-	gain := gain(p.a.decide(ann, time.Now()).Volume, ann.Urgent)
+// synthesize starts a synthesis. It ends when stop is called.
+func (p *playout) synthesize(ctx context.Context, id string, u Utterance) *synthesis {
+	ctx, stop := context.WithCancel(context.WithoutCancel(ctx))
+	syn := &synthesis{id: id, clips: make(chan Clip, 1), done: make(chan struct{}), stop: stop}
 	p.running.Go(func() {
 		defer close(syn.done)
 		defer close(syn.clips)
-		syn.err = syn.run(ctx, p.a.speaker, ann, gain)
+		syn.err = syn.run(ctx, p.a.speaker, u)
 	})
 	return syn
 }
 
-func (s *synthesis) run(ctx context.Context, speaker Speaker, ann Announcement, gain float32) error {
-	for clip, err := range speaker.Speak(ctx, Utterance{Voice: ann.Voice, Message: ann.text(), Rate: ann.Rate}) {
+func (s *synthesis) run(ctx context.Context, speaker Speaker, u Utterance) error {
+	for clip, err := range speaker.Speak(ctx, u) {
 		if err != nil {
 			return err
 		}
-		audio.Scale(clip.Samples, gain)
 		select {
 		case s.clips <- clip:
 		case <-ctx.Done():
@@ -58,29 +51,9 @@ func (s *synthesis) run(ctx context.Context, speaker Speaker, ann Announcement, 
 	return nil
 }
 
-// feed sends the clips to out, calls onStart when the first is received, and
-// closes out. It reports whether every clip was sent; false if ctx ended or
-// the synthesis failed.
-func (s *synthesis) feed(ctx context.Context, out chan<- audio.Clip, onStart func()) bool {
-	defer close(out)
-	for s.next(ctx) {
-		select {
-		case out <- s.pending.Clip:
-			s.pending, s.hasPending = Clip{}, false
-		case <-ctx.Done():
-			return false
-		}
-		if !s.started {
-			s.started = true
-			onStart()
-		}
-	}
-	return s.complete
-}
-
-// next receives the next clip into pending unless one is there. It returns
-// false if there are no more or ctx has ended.
-func (s *synthesis) next(ctx context.Context) bool {
+// next receives the next clip into pending unless one is there. It returns false
+// if there are no more, or none in time.
+func (s *synthesis) next(giveUp <-chan struct{}) bool {
 	if s.hasPending {
 		return true
 	}
@@ -88,10 +61,26 @@ func (s *synthesis) next(ctx context.Context) bool {
 	case s.pending, s.hasPending = <-s.clips:
 		s.complete = !s.hasPending && s.err == nil
 		return s.hasPending
-	case <-ctx.Done():
+	case <-giveUp:
 		return false
 	}
 }
+
+// scale multiplies the pending clip by a gain, once.
+func (s *synthesis) scale(gain float32) {
+	if !s.scaled {
+		audio.Scale(s.pending.Samples, gain)
+		s.gain, s.scaled = gain, true
+	}
+}
+
+// take removes the pending clip, which was played.
+func (s *synthesis) take() {
+	s.pending, s.hasPending, s.scaled, s.started = Clip{}, false, false, true
+}
+
+// fits reports whether the synthesis can be played at a gain.
+func (s *synthesis) fits(gain float32) bool { return !s.scaled || s.gain == gain }
 
 // failure returns the error of a synthesis that has ended, otherwise nil.
 func (s *synthesis) failure() error {
@@ -101,14 +90,4 @@ func (s *synthesis) failure() error {
 	default:
 		return nil
 	}
-}
-
-// gain returns the factor for the speaker's samples: the volume in percent, times
-// [audio.UrgentGain] for urgent announcements.
-func gain(volume int, urgent bool) float32 {
-	gain := float32(volume) / 100
-	if urgent {
-		gain *= audio.UrgentGain
-	}
-	return gain
 }

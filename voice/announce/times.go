@@ -55,15 +55,15 @@ func (a *Announcer) advance(now time.Time) (overdue []*item, next time.Time) {
 		if it.ending {
 			continue
 		}
-		if !now.Before(it.Expires) {
+		if it.overdue(now) {
 			it.ending = true
 			overdue = append(overdue, it)
-		} else {
+		} else if !it.interrupted {
 			next = earlier(next, it.Expires)
 		}
 	}
-	if it := a.current; it != nil && !it.ending && it.Status == Synthesizing {
-		if !now.Before(it.Expires) {
+	if it := a.current; it != nil && !it.ending && !it.interrupted && it.Status == Synthesizing {
+		if it.overdue(now) {
 			it.ending = true
 			it.stop(errExpired)
 		} else {

@@ -71,7 +71,7 @@ func TestNotify_queueOrder(t *testing.T) {
 	t.Parallel()
 	r := webtest.NewRig(t)
 	ids := map[string]string{}
-	for _, tt := range []struct{ name, urgent string }{{"head", "false"}, {"plain", "false"}, {"urgent", "true"}} {
+	for _, tt := range []struct{ name, urgent string }{{"head", "true"}, {"plain", "false"}, {"urgent", "true"}} {
 		w := r.Do(t, "POST", "/notify", fmt.Sprintf(`{"message": %q, "urgent": %s}`, tt.name, tt.urgent)).Want(202)
 		ids[tt.name] = w.Field("id")
 		if tt.name == "head" {
