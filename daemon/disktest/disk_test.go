@@ -1,4 +1,4 @@
-// Package disktest runs the server on a disk that fails.
+// Package disktest runs the server on a disk that fails, and with a store that is full.
 package disktest
 
 import (
