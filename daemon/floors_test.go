@@ -52,7 +52,7 @@ var floors = map[string][]string{
 	"voice/espeak":      {"voice"},
 	"voice/onnx":        {"voice"},
 	"voice/library":     {"audio", "voice", "voice/announce", "voice/speakable"},
-	"store":             {"atomicfile", "auth", "clock", "clock/system", "game", "game/live", "voice/announce"},
+	"store":             {"atomicfile", "auth", "clock", "clock/system", "game", "game/live", "voice/announce", "voice/announce/policy"},
 	"voice/catalogue":   {"atomicfile"},
 	"auth/idp":          {"auth", "auth/session"},
 	"game/teamdata":     {"game", "game/teams"},

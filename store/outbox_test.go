@@ -1,6 +1,8 @@
 package store
 
 import (
+	"errors"
+	"fmt"
 	"testing"
 	"time"
 
@@ -64,6 +66,103 @@ func TestLoad_movesExpiry(t *testing.T) {
 	if left := waiting[0].Expires.Sub(present.Wall); left != 59*time.Second {
 		t.Errorf("%s left after a second in which the clock was set, want 59s", left)
 	}
+}
+
+// updated appends an announcement that waits for its next repetition, changes it
+// with the clock at another time, and returns it as it is loaded then.
+func updated(t *testing.T, s *Store, present *clock.Moment, n announce.Announcement, change, load time.Duration) announce.Announcement {
+	t.Helper()
+	_, _, err := s.Append(t.Context(), n, announce.IdempotencyKey{})
+	check.NoError(t, err)
+	*present = at(present.Wall.Add(change), present.Boot, present.Since+time.Minute)
+	n.Spoken++
+	if !n.FixedTime {
+		n.At, n.Expires = present.Wall.Add(time.Minute), present.Wall.Add(2*time.Minute)
+	}
+	check.NoError(t, s.Update(t.Context(), n))
+	*present = at(present.Wall.Add(load), present.Boot, present.Since+10*time.Second)
+	waiting, _, err := s.Load(t.Context())
+	if err != nil || len(waiting) != 1 || waiting[0].Spoken != n.Spoken {
+		t.Fatalf("loaded %+v, %v", waiting, err)
+	}
+	return waiting[0]
+}
+
+// The time until the next repetition survives corrections of the clock before and
+// after it was saved; a time of day is not moved by them.
+func TestUpdate_clockChanges(t *testing.T) {
+	t.Parallel()
+	for _, change := range []time.Duration{time.Minute, 1000 * time.Hour, -1000 * time.Hour} {
+		for _, load := range []time.Duration{10 * time.Second, 1000 * time.Hour, -1000 * time.Hour} {
+			s := OpenForTest(t, "", Options{})
+			present := stopClock(s)
+			n := announce.Announcement{
+				ID: "a", Seq: 1, Message: "a", Created: present.Wall, Expires: present.Wall.Add(time.Minute), Status: announce.Queued,
+				Repeat: announce.Repeat{Times: 3, Every: time.Minute},
+			}
+			got := updated(t, s, present, n, change, load)
+			if next, left := got.At.Sub(present.Wall), got.Expires.Sub(present.Wall); next != 50*time.Second || left != 110*time.Second {
+				t.Errorf("clock changed by %s and %s: next in %s, expires in %s; want 50s, 1m50s", change, load, next, left)
+			}
+			s = OpenForTest(t, "", Options{})
+			present = stopClock(s)
+			n.At, n.FixedTime, n.Expires = present.Wall.Add(time.Hour).Round(0), true, present.Wall.Add(2*time.Hour).Round(0)
+			if got := updated(t, s, present, n, change, load); !got.At.Equal(n.At) || !got.Expires.Equal(n.Expires) {
+				t.Errorf("clock changed by %s and %s: a time of day became %s to %s", change, load, got.At, got.Expires)
+			}
+		}
+	}
+}
+
+// An announcement that has ended is not changed any more.
+func TestUpdate_ended(t *testing.T) {
+	t.Parallel()
+	s := OpenForTest(t, "", Options{})
+	n := announce.Announcement{ID: "a", Seq: 1, Message: "a", Created: time.Now(), Status: announce.Queued}
+	_, _, err := s.Append(t.Context(), n, announce.IdempotencyKey{})
+	check.NoError(t, err)
+	end := n
+	end.Status, end.Ended = announce.Done, time.Now()
+	check.NoError(t, s.Done(t.Context(), end))
+	check.NoError(t, s.Update(t.Context(), n))
+	waiting, ended, err := s.Load(t.Context())
+	if err != nil || len(waiting) != 0 || len(ended) != 1 {
+		t.Errorf("%d wait, %d have ended, %v", len(waiting), len(ended), err)
+	}
+}
+
+// Scheduled announcements leave half of the share to those that are spoken soon.
+func TestAppend_scheduledShare(t *testing.T) {
+	t.Parallel()
+	s := OpenForTest(t, "", Options{MaxSize: 8 << 20})
+	post := func(seq uint64, change func(*announce.Announcement)) error {
+		n := announce.Announcement{ID: fmt.Sprint(seq), Seq: seq, Message: largest, Created: time.Now(), Status: announce.Queued}
+		change(&n)
+		_, _, err := s.Append(t.Context(), n, announce.IdempotencyKey{})
+		return err
+	}
+	kinds := []func(*announce.Announcement){
+		func(n *announce.Announcement) { n.At = time.Now().Add(time.Hour) },
+		func(n *announce.Announcement) { n.Repeat.Times = 2 },
+		func(n *announce.Announcement) { n.Status = announce.Scheduled },
+	}
+	seq, err := uint64(0), error(nil)
+	for err == nil {
+		seq++
+		err = post(seq, kinds[seq%3])
+	}
+	if !errors.Is(err, announce.ErrScheduleFull) || seq < 20 {
+		t.Fatalf("announcement %d: %v", seq, err)
+	}
+	soon := func(*announce.Announcement) {}
+	for range seq / 2 { // ended ones have the rest
+		seq++
+		check.NoError(t, post(seq, soon))
+	}
+	if err := post(seq+1, kinds[0]); !errors.Is(err, announce.ErrScheduleFull) {
+		t.Errorf("one more scheduled: %v", err)
+	}
+	checkUsage(t, s)
 }
 
 // The count of ended announcements is right when one ends twice.

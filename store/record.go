@@ -7,6 +7,7 @@ import (
 
 	"pressbox/clock"
 	"pressbox/voice/announce"
+	"pressbox/voice/announce/policy"
 )
 
 // recordFormat is the first byte of an encoded announcement; JSON follows. JSON
@@ -96,13 +97,17 @@ func encode(n announce.Announcement, now clock.Moment) ([]byte, error) {
 func encodeChanged(n announce.Announcement, now clock.Moment) ([]byte, error) {
 	r := newRecord(n)
 	r.Boot, r.Up, r.Changed = now.Boot, now.Since, unixNano(now.Wall)
-	if !n.FixedTime {
-		r.Expires = unixNano(now.Wall.Add(n.Expires.Sub(now.Wall)))
-		if !n.At.IsZero() {
-			r.At = unixNano(now.Wall.Add(n.At.Sub(now.Wall)))
-		}
-	}
+	r.Expires, r.At = shownBy(n.Expires, now.Wall), shownBy(n.At, now.Wall)
 	return r.encode()
+}
+
+// shownBy returns t by the wall clock that shows now: a time with a monotonic
+// reading may come from before the clock was set.
+func shownBy(t, now time.Time) int64 {
+	if t != t.Round(0) {
+		t = now.Add(t.Sub(now))
+	}
+	return unixNano(t)
 }
 
 func (r record) encode() ([]byte, error) {
@@ -141,6 +146,13 @@ func (r record) announcement() announce.Announcement {
 		Created: fromUnixNano(r.Created), TTL: r.TTL, Expires: fromUnixNano(r.Expires), At: fromUnixNano(r.At), FixedTime: r.Fixed,
 		Status: r.Status, Quiet: r.Quiet, Sentence: r.Sentence, Error: r.Error, InitialPosition: r.Place,
 		Started: fromUnixNano(r.Started), Ended: fromUnixNano(r.Ended),
+	}
+	if n.Priority == 0 { // stored before there were priorities
+		n.Priority = policy.Usual
+		if n.Urgent {
+			n.Priority = policy.Most
+		}
+		n.TTL = n.Expires.Sub(n.Created)
 	}
 	if r.Repeat != nil {
 		n.Repeat = announce.Repeat{Times: r.Repeat.Times, Every: r.Repeat.Every}

@@ -24,7 +24,7 @@ const (
 	minTTL, maxTTL     = 5 * time.Second, 24 * time.Hour
 	minTimes, maxTimes = 2, 10
 	minEvery, maxEvery = 10 * time.Second, time.Hour
-	minYear, maxYear   = 2000, 2199 // of a time while the wall clock is not set
+	minYear, maxYear   = 1971, 2199 // of a time while the wall clock is not set
 )
 
 // Check returns the announcement that r asks for, without number, status and

@@ -72,7 +72,10 @@ func (p *playout) speak(ctx, sound context.Context, pb *playback, it *item) bool
 	if pb.timeline.Last() >= 0 {
 		p.lastEnded = time.Now()
 	}
-	if status != Done || !p.a.repeatLater(ctx, it) {
+	if status == Done {
+		status = p.a.repeatLater(ctx, it)
+	}
+	if status != Scheduled {
 		p.a.finish(ctx, it, status, why)
 	}
 	return true

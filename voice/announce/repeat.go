@@ -67,21 +67,24 @@ func (a *Announcer) Acknowledge(ctx context.Context, id string) (View, error) {
 	return View{Announcement: it.Announcement}, outboxError(ctx, err)
 }
 
-// repeatLater schedules the next repetition of the current item, which has been
-// spoken, and reports whether there is one. There is none if the item is being
-// ended or was acknowledged.
-func (a *Announcer) repeatLater(ctx context.Context, it *item) bool {
+// repeatLater returns the status of the current item, which has been spoken. If a
+// repetition is left, repeatLater saves and schedules it, unless the item was
+// cancelled or acknowledged meanwhile.
+func (a *Announcer) repeatLater(ctx context.Context, it *item) Status {
 	next, ok := a.nextRepetition(it)
 	if !ok {
-		return false
+		return Done
 	}
 	if err := a.outbox.Update(context.WithoutCancel(ctx), next); err != nil {
 		a.log.Error("repetition not saved, one more may be spoken after a restart", "announcement", it.ID, "err", err)
 	}
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if it.ending || it.Acknowledged {
-		return false
+	switch {
+	case it.ending:
+		return Cancelled
+	case it.Acknowledged:
+		return Done
 	}
 	it.Announcement, a.current, it.stop = next, nil, nil
 	a.plan(it, time.Now())
@@ -90,18 +93,21 @@ func (a *Announcer) repeatLater(ctx context.Context, it *item) bool {
 	a.publish(it)
 	signal(a.queueChanged)
 	signal(a.timesChanged)
-	return true
+	return Scheduled
 }
 
-// nextRepetition returns the current item as it waits for its next repetition,
-// which counts from now, and whether there is one.
+// nextRepetition counts a repetition of the current item that ends now. It returns
+// the item as it waits for the next one, and whether there is one.
 func (a *Announcer) nextRepetition(it *item) (next Announcement, ok bool) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
+	if it.Repeat.Times == 0 {
+		return Announcement{}, false
+	}
+	it.Spoken++
 	next = it.Announcement
-	next.Spoken++
 	next.Status, next.Started, next.Sentence = Scheduled, time.Time{}, 0
 	next.At, next.FixedTime = time.Now().Add(next.Repeat.Every), false
 	next.Expires = next.At.Add(next.TTL)
-	return next, next.Spoken < next.Repeat.Times && !it.ending && !it.Acknowledged
+	return next, next.Spoken < next.Repeat.Times && !next.Acknowledged
 }

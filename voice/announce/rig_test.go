@@ -278,6 +278,7 @@ type rig struct {
 	speaker *speaker
 	sink    *sink
 	ducker  *ducker
+	parts   func(*announce.Parts) // changes what restart uses; nil: nothing
 }
 
 var settings = announce.Config{Max: 100, TTL: 10 * time.Minute, Rate: 170, Volume: 100, History: true}
@@ -309,10 +310,13 @@ func newRig(t *testing.T, c announce.Config) *rig {
 // restart replaces the announcer, as after a crash.
 func (h *rig) restart(c announce.Config) {
 	h.t.Helper()
-	a := check.Must(announce.New(c, announce.Parts{
+	p := announce.Parts{
 		Outbox: h.outbox, Speaker: h.speaker, Sink: h.sink, Ducker: h.ducker, Log: slog.New(slog.DiscardHandler),
-	}))(h.t)
-	h.Announcer = a
+	}
+	if h.parts != nil {
+		h.parts(&p)
+	}
+	h.Announcer = check.Must(announce.New(c, p))(h.t)
 }
 
 // run runs the announcer; stop ends it and waits for it.
