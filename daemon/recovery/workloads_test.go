@@ -37,6 +37,7 @@ type workload struct {
 
 var workloads = []workload{
 	{"announcement", announceOrCancel, findAnnouncement},
+	{"repeating", scheduleOrChange, findRepeating},
 	{"move", move, findMove},
 	{"session", signInOrOut, findSession},
 	{"token", createOrRevokeToken, findToken},
@@ -56,6 +57,7 @@ type site struct {
 	life     int // the number of the process
 	gameID   string
 	cancel   string // the last announcement
+	repeat   string // the last repeating one
 	sessions []auth.Result
 	tokens   []auth.APIToken
 }
@@ -140,6 +142,48 @@ func announceOrCancel(s *site, i int) error {
 	s.cancel = v.ID
 	s.ledger.begin("announcement/"+v.ID, string(announce.Queued))
 	return s.ledger.ack("announcement/"+v.ID, nil)
+}
+
+// scheduleOrChange schedules a repeating announcement, saves it as it waits for its
+// second repetition, and cancels it.
+func scheduleOrChange(s *site, i int) error {
+	ctx := context.Background()
+	if i%3 == 0 {
+		v, err := s.announcer.Announce(ctx, announce.Request{
+			Title: "Bus", Message: fmt.Sprintf("The bus %d-%d is here.", s.life, i), In: 24 * time.Hour,
+			Repeat: announce.Repeat{Times: 3, Every: time.Minute}, Sender: announce.Sender{Kind: announce.FromPage, Name: "Ann"},
+		})
+		if err != nil {
+			return err
+		}
+		s.repeat = v.ID
+		s.ledger.begin("repeating/"+v.ID, "scheduled 0")
+		return s.ledger.ack("repeating/"+v.ID, nil)
+	}
+	if i%3 == 1 {
+		v, err := s.announcer.Find(s.repeat)
+		if err != nil {
+			return err
+		}
+		v.Spoken++
+		s.ledger.begin("repeating/"+s.repeat, "scheduled 1")
+		return s.ledger.ack("repeating/"+s.repeat, s.store.Update(ctx, v.Announcement))
+	}
+	id := s.repeat
+	s.repeat = "" // if the next one cannot be saved, none is changed
+	s.ledger.begin("repeating/"+id, "cancelled 0")
+	_, err := s.announcer.Cancel(ctx, id)
+	return s.ledger.ack("repeating/"+id, err)
+}
+
+func findRepeating(s *site, id string) (string, error) {
+	waiting, ended, err := s.store.Load(context.Background())
+	for _, a := range append(waiting, ended...) {
+		if a.ID == id {
+			return fmt.Sprint(a.Status, " ", a.Spoken), err
+		}
+	}
+	return "", err
 }
 
 func findAnnouncement(s *site, id string) (string, error) {

@@ -160,5 +160,5 @@ func (k *revocable) NotifyToken(context.Context, string, netip.Addr) (auth.APITo
 	if k.revoked.Load() {
 		return auth.APIToken{}, errors.New("revoked")
 	}
-	return auth.APIToken{Name: "kitchen"}, nil
+	return auth.APIToken{ID: "1", Name: "kitchen"}, nil
 }

@@ -122,7 +122,7 @@ func (h *handlers) notifyRoutes() []web.Route {
 			Responses: []web.Response{{
 				Status: http.StatusAccepted, Description: "The new announcement is saved.", Schema: "Accepted", Location: true,
 			}},
-			Problems: []int{http.StatusNotFound, http.StatusConflict, http.StatusServiceUnavailable},
+			Problems: []int{http.StatusBadRequest, http.StatusNotFound, http.StatusConflict, http.StatusServiceUnavailable},
 			Limited:  true,
 		}),
 	}

@@ -17,7 +17,7 @@ func (cookieSessions) SignedIn(r *http.Request) (auth.Caller, error) {
 	if err != nil {
 		return auth.Caller{}, auth.ErrNoCredentials
 	}
-	return auth.Caller{Account: auth.Account{ID: c.Value}}, nil
+	return auth.Caller{Account: account(c.Value)}, nil
 }
 
 // An idempotency key belongs to its sender, a token, an account or an address:

@@ -255,6 +255,7 @@ func TestKiosk_events(t *testing.T) {
 	anna := p.Player(t, "Anna")
 	public, private := anna.CreateGame(`{"opponent": "bot"}`).ID, anna.CreateGame(`{"opponent": "bot", "visibility": "private"}`).ID
 	gone := anna.CreateGame(`{}`).ID
+	anna.Ask("POST", "/api/notify", `{"message": "Breakfast is ready.", "in": 3600}`, 202, nil)
 	d := webtest.OpenDisplay(t, address)
 	if d.Await("game", public); !strings.Contains(d.Last, `"status":"pending"`) || strings.Contains(d.Last, `"legal"`) {
 		t.Errorf("the snapshot has %s", d.Last)
@@ -267,6 +268,9 @@ func TestKiosk_events(t *testing.T) {
 	d.Await("gone", gone)
 	anna.Ask("POST", "/api/notify", `{"message": "Dinner is ready."}`, 202, nil)
 	d.Await("announcement", "Dinner")
+	if all := strings.Join(d.All, "\n"); strings.Contains(all, `"sender"`) || !strings.Contains(all, `"status":"scheduled"`) {
+		t.Errorf("the display received a sender, or no scheduled announcement: %s", all)
+	}
 	m := anna.Manage(address, public).JoinState()
 	m.Command(m.Legal[0].Action)
 	d.Await("play", `"kind":"play"`)

@@ -1,0 +1,180 @@
+package announcements_test
+
+import (
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"pressbox/auth"
+	"pressbox/daemon/web"
+	"pressbox/daemon/web/site"
+	"pressbox/daemon/web/webtest"
+)
+
+func TestNotify_newFields(t *testing.T) {
+	t.Parallel()
+	r := webtest.NewRig(t)
+	w := r.Do(t, "POST", "/notify", `{"title": " Laundry ", "message": "The washer is done.", "priority": 4, "volume": 30, "chime": "ding-dong",
+		"in": 3600, "ttl": 60, "repeat": {"times": 3, "every": 120}}`).Want(202)
+	for name, want := range map[string]string{
+		"status": "scheduled", "position": "", "title": "Laundry", "priority": "4", "volume": "30", "chime": "ding-dong", "urgent": "false",
+		"repeat": `{"times":3,"every":120,"spoken":0}`, "sender": `{"kind":"address"}`, "quiet": "", "clock_unset": "",
+	} {
+		if got := w.Field(name); got != want {
+			t.Errorf("%s is %s, want %s", name, got, want)
+		}
+	}
+	created, at, expires := parseTime(t, w.Field("created_at")), parseTime(t, w.Field("at")), parseTime(t, w.Field("expires_at"))
+	if at.Sub(created) != time.Hour || expires.Sub(at) != time.Minute || w.Field("speaks_at") != w.Field("at") {
+		t.Errorf("the times are %s", w.Text)
+	}
+	list := r.Do(t, "GET", "/notify", "").Want(200)
+	if got := list.Field("scheduled"); !strings.Contains(got, w.Field("id")) || list.Field("queue") != "[]" {
+		t.Errorf("the lists are %s", list.Text)
+	}
+	r.Do(t, "DELETE", "/notify", "").Want(200)
+	again := r.Do(t, "POST", "/notify/"+w.Field("id")+"/again", "").Want(202)
+	if again.Field("status") != "queued" || again.Field("title") != "Laundry" || again.Header.Get("Location") != "/notify/"+again.Field("id") {
+		t.Errorf("again: %s, at %s", again.Text, again.Header.Get("Location"))
+	}
+	if w := r.Do(t, "POST", "/notify/"+w.Field("id")+"/ack", "").Want(200); w.Field("status") != "cancelled" || !strings.Contains(w.Field("repeat"), `"acknowledged":true`) {
+		t.Errorf("acknowledged: %s", w.Text)
+	}
+	r.Do(t, "POST", "/notify/"+w.Field("id")+"/ack", "").Want(409, "already_ended")
+	r.Do(t, "POST", "/notify/"+again.Field("id")+"/ack", "").Want(409, "not_repeated")
+	r.Do(t, "POST", "/notify/none/ack", "").Want(404, "not_found")
+	r.Do(t, "POST", "/notify/none/again", "").Want(404, "not_found")
+	r.Do(t, "POST", "/api/notify/"+again.Field("id")+"/again", "", "Idempotency-Key", "two words").Want(400, "bad_idempotency_key")
+}
+
+func TestNotify_refusesNewFields(t *testing.T) {
+	t.Parallel()
+	r := webtest.NewRig(t)
+	at := func(ahead time.Duration) string { return time.Now().Add(ahead).UTC().Format(time.RFC3339Nano) }
+	for _, tt := range []struct{ fields, want string }{
+		{`"title": "` + strings.Repeat("ä", 250) + `"`, ""},
+		{`"title": "` + strings.Repeat("ä", 251) + `"`, "/title too_long"},
+		{`"title": 7`, "/title wrong_type"},
+		{`"priority": 0`, "/priority out_of_range"},
+		{`"priority": 1`, ""},
+		{`"priority": 6`, "/priority out_of_range"},
+		{`"volume": 0`, "/volume out_of_range"},
+		{`"volume": 1`, ""},
+		{`"volume": 100`, ""},
+		{`"volume": 101`, "/volume out_of_range"},
+		{`"chime": "gong"`, "/chime not_offered"},
+		{`"chime": ""`, "/chime not_offered"},
+		{`"in": 0`, "/in out_of_range"},
+		{`"in": 31622400`, ""},
+		{`"in": 31622401`, "/in out_of_range"},
+		{`"in": 1, "at": "` + at(time.Hour) + `"`, "/in conflict"},
+		{`"at": "` + at(366*24*time.Hour) + `"`, ""},
+		{`"at": "` + at(367*24*time.Hour) + `"`, "/at out_of_range"},
+		{`"ttl": 60, "at": "` + at(-50*time.Second) + `"`, ""},
+		{`"ttl": 60, "at": "` + at(-61*time.Second) + `"`, "/at too_late"},
+		{`"at": "2026-11-22 18:30"`, "/at invalid"},
+		{`"at": "2026-11-22T18:30:00"`, "/at invalid"},
+		{`"at": "0001-01-01T00:00:00Z"`, "/at invalid"},
+		{`"at": "9999-01-01T00:00:00Z"`, "/at out_of_range"},
+		{`"at": "tomorrow", "rate": 1, "voice": "unknown"`, "/at invalid, /rate out_of_range, /voice unknown_voice"},
+		{`"repeat": {"times": 2, "every": 10}`, ""},
+		{`"repeat": {"times": 10, "every": 3600}`, ""},
+		{`"repeat": {"times": 1, "every": 10}`, "/repeat/times out_of_range"},
+		{`"repeat": {"times": 11, "every": 10}`, "/repeat/times out_of_range"},
+		{`"repeat": {"times": 2, "every": 9}`, "/repeat/every out_of_range"},
+		{`"repeat": {"times": 2, "every": 3601}`, "/repeat/every out_of_range"},
+		{`"repeat": {"times": 2}`, "/repeat/every required"},
+		{`"repeat": {}`, "/repeat/every required, /repeat/times required"},
+	} {
+		w := r.Do(t, "POST", "/notify", `{"message": "x", `+tt.fields+`}`)
+		got := ""
+		if w.StatusCode != 202 {
+			got = w.Violations()
+		}
+		if got != tt.want {
+			t.Errorf("%s: status %d, %q, want %q", tt.fields, w.StatusCode, got, tt.want)
+		}
+		if w.StatusCode == 202 {
+			r.Do(t, "DELETE", "/notify/"+w.Field("id"), "")
+		}
+	}
+}
+
+// urgent takes precedence over priority.
+func TestNotify_priority(t *testing.T) {
+	t.Parallel()
+	r := webtest.NewRig(t)
+	for _, tt := range []struct{ fields, want string }{
+		{``, "false 3"},
+		{`, "priority": 5`, "true 5"},
+		{`, "priority": 4`, "false 4"},
+		{`, "urgent": true`, "true 5"},
+		{`, "urgent": true, "priority": 1`, "true 5"},
+		{`, "urgent": false, "priority": 5`, "false 4"},
+		{`, "urgent": false, "priority": 2`, "false 2"},
+	} {
+		w := r.Do(t, "POST", "/notify", `{"message": "x"`+tt.fields+`}`).Want(202)
+		if got := w.Field("urgent") + " " + w.Field("priority"); got != tt.want {
+			t.Errorf("%s: %s, want %s", tt.fields, got, tt.want)
+		}
+		r.Do(t, "DELETE", "/notify/"+w.Field("id"), "")
+	}
+}
+
+func TestNotify_scheduleFull(t *testing.T) {
+	t.Parallel()
+	r := webtest.NewRig(t, func(c *site.Config) { c.NotifyRate = 1000 })
+	for range 200 {
+		r.Do(t, "POST", "/notify", `{"message": "x", "in": 3600}`).Want(202)
+	}
+	w := r.Do(t, "POST", "/notify", `{"message": "x", "in": 3600}`).Want(503, "schedule_full")
+	if w.Header.Get("Retry-After") != "60" {
+		t.Errorf("Retry-After %q", w.Header.Get("Retry-After"))
+	}
+	r.Do(t, "POST", "/notify", `{"message": "x"}`).Want(202)
+}
+
+// Signed-in users see the names of senders, administrators also their addresses,
+// others and the wall neither.
+func TestSender_shown(t *testing.T) {
+	t.Parallel()
+	r := webtest.NewRig(t, func(c *site.Config) {
+		c.Access, c.Tokens, c.Sessions = web.Open, &revocable{}, cookieSessions{}
+	})
+	cookie := []string{"Cookie", "pressbox_access=ann"}
+	ids := map[string]string{
+		"address": r.Do(t, "POST", "/notify", `{"message": "x", "in": 60}`).Want(202).Field("id"),
+		"token":   r.Do(t, "POST", "/notify", `{"message": "x", "in": 60}`, "Authorization", "Bearer a").Want(202).Field("id"),
+		"page":    r.Do(t, "POST", "/api/notify", `{"message": "x", "in": 60}`, cookie...).Want(202).Field("id"),
+	}
+	names := map[string]string{"address": "192.168.1.20", "token": "kitchen", "page": "Name of ann"}
+	admin := func(id string) webtest.Page {
+		return r.Send(t, r.AdminHandler(), webtest.NewRequest(http.MethodGet, "/notify/"+id, ""))
+	}
+	for kind, id := range ids {
+		kindOnly, named := fmt.Sprintf(`{"kind":%q}`, kind), fmt.Sprintf(`{"kind":%q,"name":%q}`, kind, names[kind])
+		toUser := named
+		if kind == "address" {
+			toUser = kindOnly
+		}
+		for who, tt := range map[string]struct {
+			page webtest.Page
+			want string
+		}{
+			"a client":             {r.Do(t, "GET", "/notify/"+id, ""), kindOnly},
+			"a client with cookie": {r.Do(t, "GET", "/notify/"+id, "", cookie...), kindOnly},
+			"a token":              {r.Do(t, "GET", "/api/notify/"+id, "", "Authorization", "Bearer a"), kindOnly},
+			"a user":               {r.Do(t, "GET", "/api/notify/"+id, "", cookie...), toUser},
+			"an administrator":     {admin(id), named},
+		} {
+			if got := tt.page.Want(200).Field("sender"); got != tt.want {
+				t.Errorf("%s sees %s of %s, want %s", who, got, kind, tt.want)
+			}
+		}
+	}
+}
+
+// account returns an account whose name differs from its id.
+func account(id string) auth.Account { return auth.Account{ID: id, Name: "Name of " + id} }
