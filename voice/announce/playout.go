@@ -131,7 +131,7 @@ func (p *playout) attend(ctx context.Context, pb *playback, it *item) {
 			synthesised = nil
 			p.prefetch(ctx)
 		case <-p.a.queueChanged:
-			if p.a.interrupt(it) {
+			if stopping != nil && p.a.interrupt(it) {
 				pb.syn.stop()
 				p.prefetch(ctx)
 			} else if synthesised == nil {

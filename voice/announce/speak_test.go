@@ -264,6 +264,25 @@ func TestStop_finishesSentence(t *testing.T) {
 	}
 }
 
+// An urgent announcement that arrives meanwhile does not cut the last sentence.
+func TestStop_urgentWaits(t *testing.T) {
+	bubble(t, settings, func(h *rig) {
+		stop := h.run()
+		h.post("a1+a2|a3", false)
+		time.Sleep(500 * time.Millisecond)
+		go func() {
+			time.Sleep(500 * time.Millisecond)
+			h.post("u1", true)
+		}()
+		stop()
+		h.expect("a1 a2")
+		h.restart(settings)
+		defer h.run()()
+		time.Sleep(time.Minute)
+		h.expect("a1 a2 u1 a3")
+	})
+}
+
 // While its first clip is made, an announcement is not waited for.
 func TestStop_beforeFirstSample(t *testing.T) {
 	bubble(t, settings, func(h *rig) {
