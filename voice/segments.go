@@ -135,11 +135,11 @@ func abbreviates(rs []rune, i int) bool {
 	return single && i+2 < len(rs) && unicode.IsLower(rs[i+2])
 }
 
-// Sizes in characters. The first segment is short, so that speech starts early;
-// while a segment is played, there is time to synthesise a longer one.
+// Sizes in characters. The first segment is the first clause, so that speech starts
+// early; while a segment is played, there is time to synthesise a longer one.
 const (
-	minSegment    = 20  // speech is not cut before this
-	firstSegment  = 48  // the first segment is cut at its first mark beyond this
+	minAlone      = 8   // a short word sounds bad alone, at the beginning or the end
+	minSegment    = 20  // others are not cut before this
 	secondSegment = 72  // about twelve words
 	maxSegment    = 200 // limits the memory of a run
 	maxClause     = 160 // longer clauses are cut between words
@@ -218,9 +218,9 @@ type segment struct {
 // segments yields the segments in order.
 func (s clauses) segments() iter.Seq[segment] {
 	return func(yield func(segment) bool) {
-		pause, budget, sentence := false, firstSegment, 0
+		pause, least, budget, sentence := false, minAlone, 0, 0
 		for len(s) > 0 {
-			n, size := s.next(budget)
+			n, size := s.next(least, budget)
 			if !yield(segment{clauses: s[:n], pauseBefore: pause, sentence: sentence}) {
 				return
 			}
@@ -228,16 +228,16 @@ func (s clauses) segments() iter.Seq[segment] {
 				sentence++
 			}
 			s = s[n:]
-			budget = min(max(secondSegment, 2*size), maxSegment)
+			least, budget = minSegment, min(max(secondSegment, 2*size), maxSegment)
 		}
 	}
 }
 
 // next returns the number of clauses in the next segment, and its size: those
-// of one sentence that fit the budget.
-func (s clauses) next(budget int) (n, size int) {
+// of one sentence that fit the budget, or more if they have less than the least size.
+func (s clauses) next(least, budget int) (n, size int) {
 	for i, c := range s {
-		if i > 0 && s[i-1].phrase || size >= minSegment && s[i-1].breakable && size+c.characters() > budget {
+		if i > 0 && (s[i-1].phrase || size >= least && size+c.characters() > budget && s.breakable(i)) {
 			return i, size
 		}
 		size += c.characters()
@@ -246,4 +246,9 @@ func (s clauses) next(budget int) (n, size int) {
 		}
 	}
 	return len(s), size
+}
+
+// breakable reports whether a segment may end before clause i, which is not the first.
+func (s clauses) breakable(i int) bool {
+	return s[i-1].breakable && !(s[i].ends() && s[i].characters() < minAlone)
 }

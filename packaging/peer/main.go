@@ -1,0 +1,107 @@
+// Package main synthesizes speech with sherpa-onnx, as the peer of a benchmark.
+//
+//	peer MODEL ESPEAK-NG-DATA
+//
+// It reads a speed and a text from each line of its standard input, and writes the
+// nanoseconds that the synthesis took and the number of samples. It runs on one thread.
+package main
+
+import (
+	"bufio"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+
+	sherpa "github.com/k2-fsa/sherpa-onnx-go-linux"
+)
+
+func main() {
+	if err := run(os.Args[1:]); err != nil {
+		fmt.Fprintln(os.Stderr, "peer:", err)
+		os.Exit(1)
+	}
+}
+
+func run(args []string) error {
+	if len(args) != 2 {
+		return errors.New("usage: peer MODEL ESPEAK-NG-DATA")
+	}
+	tts, err := load(args[0], args[1])
+	if err != nil {
+		return err
+	}
+	defer sherpa.DeleteOfflineTts(tts)
+	lines := bufio.NewScanner(os.Stdin)
+	lines.Buffer(nil, 1<<20)
+	for lines.Scan() {
+		number, text, _ := strings.Cut(lines.Text(), " ")
+		speed, err := strconv.ParseFloat(number, 32)
+		if err != nil {
+			return fmt.Errorf("read the speed: %w", err)
+		}
+		began := time.Now()
+		speech := tts.Generate(text, 0, float32(speed))
+		fmt.Println(time.Since(began).Nanoseconds(), len(speech.Samples))
+	}
+	return lines.Err()
+}
+
+// A config is the part of a Piper voice's config that sherpa-onnx needs.
+type config struct {
+	PhonemeIDs map[string][]int `json:"phoneme_id_map"`
+	Inference  struct {
+		NoiseScale  float32 `json:"noise_scale"`
+		LengthScale float32 `json:"length_scale"`
+		NoiseW      float32 `json:"noise_w"`
+	} `json:"inference"`
+}
+
+func load(model, data string) (*sherpa.OfflineTts, error) {
+	text, err := os.ReadFile(model + ".json") //nolint:gosec // the benchmark names it
+	if err != nil {
+		return nil, err
+	}
+	var c config
+	if err := json.Unmarshal(text, &c); err != nil {
+		return nil, fmt.Errorf("read %s.json: %w", model, err)
+	}
+	dir, err := os.MkdirTemp("", "peer")
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = os.RemoveAll(dir) }() // sherpa-onnx has read it
+	tokens := filepath.Join(dir, "tokens.txt")
+	if err := os.WriteFile(tokens, c.tokens(), 0o600); err != nil {
+		return nil, err
+	}
+	// Zeros mean the defaults of sherpa-onnx.
+	tts := sherpa.NewOfflineTts(&sherpa.OfflineTtsConfig{
+		Model: sherpa.OfflineTtsModelConfig{
+			Vits: sherpa.OfflineTtsVitsModelConfig{
+				Model: model, Tokens: tokens, DataDir: data,
+				NoiseScale: c.Inference.NoiseScale, NoiseScaleW: max(c.Inference.NoiseW, 1e-9), LengthScale: c.Inference.LengthScale,
+			},
+			NumThreads: 1, Provider: "cpu",
+		},
+		MaxNumSentences: 1, // of a run
+		SilenceScale:    1, // pauses stay as they are
+	})
+	if tts == nil {
+		return nil, fmt.Errorf("sherpa-onnx does not load %s", model)
+	}
+	return tts, nil
+}
+
+// tokens returns the phonemes with their ids in the format of sherpa-onnx.
+func (c config) tokens() []byte {
+	var b []byte
+	for phoneme, ids := range c.PhonemeIDs {
+		b = fmt.Appendf(b, "%s %d\n", phoneme, ids[0])
+	}
+	return b
+}
