@@ -92,7 +92,8 @@ type Clip struct {
 // and audio.Limit, with a [Pause] between sentences. A rate for which the voice
 // cannot be slowed enough is reached by longer pauses between phrases. The caller
 // owns the clips. If the message has fewer sentences, Speak begins with its last
-// one. It stops at the first error, which is ctx's if ctx ended.
+// one. It stops at the first error, which is ctx's if ctx ended, with a clip
+// that has only the number of the sentence that failed.
 func (v *Voice) Speak(ctx context.Context, text string, rate, from int) iter.Seq2[Clip, error] {
 	return func(yield func(Clip, error) bool) {
 		rest, from := newClauses(text).from(from)
@@ -101,8 +102,9 @@ func (v *Voice) Speak(ctx context.Context, text string, rate, from int) iter.Seq
 		for next := range v.encoded(ctx, parts) {
 			pause = max(pause, controller.nextPause(next.segment))
 			samples, err := v.infer(ctx, next, float32(controller.nextScale()))
+			sentence := from + next.segment.sentence
 			if err != nil {
-				yield(Clip{}, err)
+				yield(Clip{Sentence: sentence}, err)
 				return
 			}
 			if len(samples) == 0 {
@@ -113,7 +115,6 @@ func (v *Voice) Speak(ctx context.Context, text string, rate, from int) iter.Seq
 				pause = 0
 			}
 			controller.advance(next.segment.length(), v.seconds(samples), pause)
-			sentence := from + next.segment.sentence
 			if pause > 0 && !yield(Clip{v.silence(pause), sentence}, nil) {
 				return
 			}

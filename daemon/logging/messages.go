@@ -165,6 +165,22 @@ func voiceMessages() []Message {
 			"The voice @PRESSBOX_VOICE@ cannot speak: @PRESSBOX_ERR@. Other voices are not affected. Install it again, or remove its files.",
 		},
 		{
+			"3fb5e0c305d94d05a8145313c7779808", "voice failed, another one speaks",
+			"The voice @PRESSBOX_VOICE@ failed while it spoke: @PRESSBOX_ERR@. Another voice, of the same language if there is one, speaks from the sentence that failed.",
+		},
+		{
+			"c23834f4ae23497f9e3efaf03d17dcee", "another voice speaks",
+			"The announcement @PRESSBOX_ANNOUNCEMENT@ is spoken by @PRESSBOX_INSTEAD@, because @PRESSBOX_VOICE@ cannot speak. \"pressbox voices\" lists the voices with their errors.",
+		},
+		{
+			"98a060d47ac040a6b8cdedfbeb397fb4", "no voice found",
+			"None of the directories @PRESSBOX_DIRS@ has a voice, so that nothing can be spoken. Correct MODEL_DIR, or install a voice with \"pressbox voices install\".",
+		},
+		{
+			"adfe457e238c42c1980c593a5c273de1", "voice directory missing",
+			"The directory @PRESSBOX_DIR@ does not exist. Correct MODEL_DIR, or create it. Its voices are found when it exists.",
+		},
+		{
 			"07fc9dc36c1d40f9a80a971835567283", "voice files invalid",
 			"The files of the voice @PRESSBOX_VOICE@ are invalid: @PRESSBOX_ERR@. The voice is listed with this error and not used.",
 		},

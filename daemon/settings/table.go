@@ -94,7 +94,7 @@ func speechSettings() []Setting {
 		{
 			Name: "DEFAULT_VOICE", valueType: text(), Default: "en_US-pressbox-medium",
 			Description: "default voice",
-			More:        "If it is missing, announcements that name no voice are rejected and /health reports \"degraded\".",
+			More:        "If it is missing or broken, another voice of the same language, or else any, speaks instead, and /health reports \"degraded\".",
 		},
 		{
 			Name: "DEFAULT_RATE", valueType: integer(60, 400), Default: "170",

@@ -61,16 +61,31 @@ func (a *Announcer) firstReady(now time.Time) *item {
 func (a *Announcer) markPlaying(it *item, voice string) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if voice != it.Voice {
-		a.log.Warn("another voice speaks", "announcement", it.ID, "voice", it.Voice, "instead", voice)
-		it.Voice = voice
-	}
+	a.setVoice(it, voice)
 	it.Status, it.interrupted = Playing, false
 	if it.Started.IsZero() {
 		it.Started = time.Now().UTC()
 	}
 	a.sinkErr = nil
 	a.publish(it)
+}
+
+// changeVoice records that another voice speaks the rest of it.
+func (a *Announcer) changeVoice(it *item, voice string) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.setVoice(it, voice)
+	a.publish(it)
+}
+
+// setVoice records and logs the voice that speaks it, if that is another one. It is
+// not saved before the end: after a crash the voice that was asked for may work
+// again. a.mu must be held.
+func (a *Announcer) setVoice(it *item, voice string) {
+	if voice != it.Voice {
+		a.log.Warn("another voice speaks", "announcement", it.ID, "voice", it.Voice, "instead", voice)
+		it.Voice = voice
+	}
 }
 
 // interrupt stops the sound of the current item if an urgent one waits and it is

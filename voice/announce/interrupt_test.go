@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"slices"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -274,6 +276,34 @@ func TestSpeaker_otherVoice(t *testing.T) {
 		time.Sleep(time.Second)
 		if v := h.outbox.saved(a.ID); v.Voice != "bert" {
 			h.t.Errorf("%s is saved, want bert", v.Voice)
+		}
+	})
+}
+
+// A voice that fails is replaced in the middle of a message, and that is logged once.
+func TestSpeaker_otherVoiceLater(t *testing.T) {
+	running(t, settings, func(h *rig) {
+		h.speaker.instead, h.speaker.from = "bert", 1
+		events, stop := h.Watch()
+		defer stop()
+		a := h.post("a1|a2|a3", false)
+		for _, want := range []string{"anna", "bert", "bert"} {
+			time.Sleep(500 * time.Millisecond)
+			if v := h.expectStatus(a.ID, announce.Playing); v.Voice != want {
+				h.t.Errorf("it is spoken by %s, want %s", v.Voice, want)
+			}
+			time.Sleep(500 * time.Millisecond)
+		}
+		time.Sleep(time.Second)
+		var voices []string
+		for range len(events) {
+			voices = append(voices, (<-events).View.Voice)
+		}
+		if got := strings.Join(slices.Compact(voices), " "); got != "anna bert" {
+			h.t.Errorf("the events name %s, want anna, then bert", got)
+		}
+		if n := strings.Count(h.log.String(), "another voice speaks"); n != 1 {
+			h.t.Errorf("logged %d times:\n%s", n, h.log.String())
 		}
 	})
 }

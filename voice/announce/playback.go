@@ -23,6 +23,8 @@ type playback struct {
 	plan    plan.Plan
 	syn     *synthesis
 	onStart func(voice string) // called at the first sample
+	onVoice func(voice string) // called when another voice speaks the rest
+	voice   string             // of the last clip that the sink received
 
 	stop         context.CancelCauseFunc // stops the sound
 	lastClip     context.CancelFunc      // closes enough
@@ -42,7 +44,7 @@ type playback struct {
 // newPlayback returns a playback and the context of its sound, which does not end
 // with ctx.
 func newPlayback(ctx context.Context) (sound context.Context, pb *playback) {
-	pb = &playback{finished: make(chan struct{})}
+	pb = &playback{finished: make(chan struct{}), onVoice: func(string) {}}
 	sound, pb.stop = context.WithCancelCause(context.WithoutCancel(ctx))
 	clips, lastClip := context.WithCancel(sound)
 	sentences, lastSentence := context.WithCancel(clips)
@@ -125,9 +127,13 @@ func (pb *playback) send(out chan<- audio.Clip, sound audio.Clip, last <-chan st
 		return false
 	case out <- sound:
 	}
-	if pb.timeline.Last() < 0 {
-		pb.onStart(pb.syn.pending.Voice)
+	switch voice := pb.syn.pending.Voice; {
+	case pb.timeline.Last() < 0:
+		pb.onStart(voice)
+	case voice != pb.voice:
+		pb.onVoice(voice)
 	}
+	pb.voice = pb.syn.pending.Voice
 	pb.timeline.Add(pb.syn.pending.Sentence, sound.Duration())
 	return true
 }

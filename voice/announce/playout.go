@@ -59,6 +59,7 @@ func (p *playout) speak(ctx, sound context.Context, pb *playback, it *item) bool
 	pb.plan = plan.For(p.occasion(it))
 	pb.syn = p.synthesisOf(ctx, it, pb.plan.Gain)
 	pb.onStart = func(voice string) { p.a.markPlaying(it, voice) }
+	pb.onVoice = func(voice string) { p.a.changeVoice(it, voice) }
 	p.play(sound, pb, func() { p.attend(ctx, pb, it) })
 	status, why := pb.outcome(ctx, context.Cause(sound))
 	if status == Queued {

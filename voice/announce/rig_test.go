@@ -134,6 +134,7 @@ func (o *outbox) saved(id string) announce.Announcement {
 type speaker struct {
 	delay   time.Duration // per clip
 	instead string        // the voice that speaks instead of the requested one; "" for that
+	from    int           // sentence from which on it does
 	mu      sync.Mutex
 	made    []string // in order
 	texts   map[*float32]string
@@ -166,7 +167,11 @@ func (s *speaker) Speak(ctx context.Context, u announce.Utterance) iter.Seq2[ann
 					yield(announce.Clip{}, errors.New("no phonemes"))
 					return
 				}
-				if !yield(announce.Clip{Clip: s.clip(text), Sentence: i, Voice: cmp.Or(s.instead, u.Voice)}, nil) {
+				voice := u.Voice
+				if i >= s.from {
+					voice = cmp.Or(s.instead, voice)
+				}
+				if !yield(announce.Clip{Clip: s.clip(text), Sentence: i, Voice: voice}, nil) {
 					return
 				}
 			}
@@ -274,6 +279,7 @@ func (s *sink) transcript() string {
 type rig struct {
 	*announce.Announcer
 	t       *testing.T
+	log     check.Log
 	outbox  *outbox
 	speaker *speaker
 	sink    *sink
@@ -311,7 +317,7 @@ func newRig(t *testing.T, c announce.Config) *rig {
 func (h *rig) restart(c announce.Config) {
 	h.t.Helper()
 	p := announce.Parts{
-		Outbox: h.outbox, Speaker: h.speaker, Sink: h.sink, Ducker: h.ducker, Log: slog.New(slog.DiscardHandler),
+		Outbox: h.outbox, Speaker: h.speaker, Sink: h.sink, Ducker: h.ducker, Log: slog.New(slog.NewTextHandler(&h.log, nil)),
 	}
 	if h.parts != nil {
 		h.parts(&p)

@@ -105,7 +105,7 @@ func (l *Library) runCalibrations(ctx context.Context) {
 	}
 }
 
-// nextJob returns the next job: requested ones, then the default voice, then
+// nextJob returns the next job: requested ones, then the voice that speaks by default, then
 // the others.
 func (l *Library) nextJob() (calibrationJob, bool) {
 	l.mu.Lock()
@@ -115,7 +115,7 @@ func (l *Library) nextJob() (calibrationJob, bool) {
 		l.requested = l.requested[1:]
 		return j, true
 	}
-	rest := []*installedVoice{l.defaultVoice()}
+	rest := []*installedVoice{l.preferredVoice()}
 	for _, name := range slices.Sorted(maps.Keys(l.voices)) {
 		rest = append(rest, l.voices[name])
 	}
@@ -196,7 +196,7 @@ func (l *Library) finishCalibration(ctx context.Context, j calibrationJob, err e
 	if errors.Is(err, voice.ErrUnavailable) {
 		delete(j.entry.calibrations, j.speaker)
 	}
-	if e := j.entry; j.background && e.model != nil && e.users == 0 && e != l.defaultVoice() {
+	if e := j.entry; j.background && e.model != nil && e.users == 0 && e != l.preferredVoice() {
 		l.unload(e) // it was loaded only for the calibration
 	}
 }

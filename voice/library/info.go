@@ -6,6 +6,9 @@ import (
 	"regexp"
 	"slices"
 	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"pressbox/voice"
 )
@@ -26,6 +29,7 @@ type Info struct {
 	WordsPerMinute *float64
 	License        string // from its card; may be empty
 	Error          string // why it is unusable; "" if it is usable
+	Label          string // its name for people, such as "Pressbox (English, US)"
 }
 
 // Default returns the name of the default voice, installed or not.
@@ -71,7 +75,33 @@ func (l *Library) info(e *installedVoice) Info {
 		i.Language, i.Country = cmp.Or(i.Language, part[1]), cmp.Or(i.Country, part[2])
 		i.Speaker, i.Quality = part[3], cmp.Or(i.Quality, part[4])
 	}
+	i.Label = i.Name
+	if i.Speaker != "" {
+		language := i.Language
+		if e.config != nil {
+			language = cmp.Or(e.config.Language.NameEnglish, language)
+		}
+		i.Label = label(i.Speaker, i.Quality, language, i.Country)
+	}
 	return i
+}
+
+// label returns a voice's name for people: its speaker, its quality unless that is
+// the usual one, and its language and country as far as they are known.
+func label(speaker, quality, language, country string) string {
+	name := strings.ReplaceAll(speaker, "_", " ")
+	first, size := utf8.DecodeRuneInString(name)
+	name = string(unicode.ToUpper(first)) + name[size:]
+	if quality != "" && quality != "medium" {
+		name += ", " + strings.ReplaceAll(quality, "_", " ")
+	}
+	if language == "" {
+		return name
+	}
+	if country != "" {
+		language += ", " + country
+	}
+	return name + " (" + language + ")"
 }
 
 // defaultVoice returns the default voice, nil if it is unusable; l.mu must be

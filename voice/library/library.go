@@ -41,7 +41,7 @@ type Calibrations interface {
 
 // A Config configures a Library.
 type Config struct {
-	Dirs         []string           // directories of voices; the first one with a name wins
+	Dirs         []string           // directories of voices, the operator's first; the first one with a name wins
 	Default      string             // default voice; its model stays loaded
 	DefaultRate  int                // words per minute
 	CacheBytes   int64              // limit for loaded models, without the default
@@ -84,6 +84,7 @@ func New(cfg Config) *Library {
 	}
 	l.lexicon.Store(cfg.Lexicon)
 	l.scan()
+	l.logMissing()
 	return l
 }
 
@@ -93,11 +94,17 @@ func (l *Library) Reload(lexicon *speakable.Lexicon) {
 	signal(l.rescan)
 }
 
-// Voice returns the name of an installed voice, of the default voice for "". It
-// returns an [*announce.UnknownVoiceError] for an unknown or faulty voice.
+// Voice returns the name of an installed voice. It returns an
+// [*announce.UnknownVoiceError] for an unknown or faulty voice. For "" it returns the
+// name of the default voice, or of its substitute if it cannot speak; the error wraps
+// [voice.ErrUnavailable] if no voice is usable.
 func (l *Library) Voice(name string) (string, error) {
-	name = cmp.Or(name, l.cfg.Default)
-	_, _, err := l.find(name)
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if name == "" {
+		return l.preferred()
+	}
+	_, _, err := l.findLocked(name)
 	if err != nil {
 		return "", err
 	}
@@ -105,23 +112,29 @@ func (l *Library) Voice(name string) (string, error) {
 }
 
 // Speak implements announce.Speaker: it converts the message to speakable text and
-// yields its clips. The error is ctx's if ctx ended.
+// yields its clips. If the voice cannot speak, or fails, another one speaks from the
+// sentence that failed: one of the same language, or else any. The error is that of
+// the first voice, or ctx's if ctx ended.
 func (l *Library) Speak(ctx context.Context, u announce.Utterance) iter.Seq2[announce.Clip, error] {
 	return func(yield func(announce.Clip, error) bool) {
 		u.Voice, u.Rate = cmp.Or(u.Voice, l.cfg.Default), cmp.Or(u.Rate, l.cfg.DefaultRate)
-		spoke := false
-		for clip, err := range l.speak(ctx, u) {
-			if err != nil {
-				l.setUnavailable(err)
-				err = fmt.Errorf("speak with %s: %w", u.Voice, err)
-			} else if !spoke {
-				l.setUnavailable(nil)
-				spoke = true
-			}
-			if !yield(announce.Clip{Clip: clip.Clip, Sentence: clip.Sentence, Voice: u.Voice}, err) {
+		wanted, tried := u.Voice, []string{}
+		var why error
+		for u.Voice != "" {
+			sentence, err := l.speakWith(ctx, u, yield)
+			if err == nil {
 				return
 			}
+			why = cmp.Or(why, err)
+			tried = append(tried, u.Voice)
+			if !faulty(ctx, err) || len(tried) == maxVoices {
+				break
+			}
+			l.logFault(u.Voice, err)
+			u.Voice, u.From = l.substitute(wanted, tried), sentence
 		}
+		l.setUnavailable(why)
+		yield(announce.Clip{}, why)
 	}
 }
 
@@ -149,7 +162,11 @@ func (l *Library) speak(ctx context.Context, u announce.Utterance) iter.Seq2[voi
 // named voice at the default rate; "" means the default voice. It does not load
 // the model.
 func (l *Library) Preview(ctx context.Context, name, message string) (text string, p voice.Preview, err error) {
-	e, speaker, err := l.find(cmp.Or(name, l.cfg.Default))
+	name, err = l.Voice(name)
+	if err != nil {
+		return "", p, err
+	}
+	e, speaker, err := l.find(name)
 	if err != nil {
 		return "", p, err
 	}
@@ -201,18 +218,22 @@ func (l *Library) setUnavailable(err error) {
 	l.unavailable = err
 }
 
-// Health returns why the default voice cannot speak, nil if it can or if that
-// is not known yet.
+// Health returns why the default voice cannot speak, and which one speaks instead; nil
+// if it can or if that is not known yet.
 func (l *Library) Health() error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.unavailable != nil {
 		return l.unavailable
 	}
-	if _, _, err := l.findLocked(l.cfg.Default); err != nil {
-		return fmt.Errorf("default voice: %w", err)
+	_, _, err := l.findLocked(l.cfg.Default)
+	if err == nil {
+		return nil
 	}
-	return nil
+	if name, none := l.preferred(); none == nil {
+		return fmt.Errorf("default voice: %w; %s speaks instead", err, name)
+	}
+	return fmt.Errorf("default voice: %w", err)
 }
 
 // find returns the voice and the speaker with a name.

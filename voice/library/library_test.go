@@ -33,6 +33,7 @@ func TestRun_loadsAndCalibratesDefault(t *testing.T) {
 	want := library.Info{
 		Name: bundled, Language: "en", Country: "US", Speaker: "pressbox", Quality: "medium", SampleRate: 22050,
 		Speakers: []string{}, SizeBytes: bundledBytes(t), Default: true, Loaded: true, License: "EST-2003",
+		Label: "Pressbox (English, US)",
 	}
 	got, _ := json.Marshal(i)
 	if wanted, _ := json.Marshal(want); string(got) != string(wanted) {
@@ -41,6 +42,21 @@ func TestRun_loadsAndCalibratesDefault(t *testing.T) {
 	check.NoError(t, h.Health())
 	if h.memory.len() != 1 {
 		t.Errorf("%d calibrations saved, want 1", h.memory.len())
+	}
+}
+
+// Voices have names for people, with what is known of them.
+func TestVoices_labels(t *testing.T) {
+	t.Parallel()
+	h := newRig(t, nil, withTiny("en_GB-jenny_dioco-low", "hum", `{"audio": {"quality": "low"}, "language": {"region": "GB", "country_english": "Great Britain"}}`),
+		withTiny("nameless", "hum", `{"dataset": null, "language": null}`), withTiny("émile", "hum", `{"dataset": "émile", "language": {"region": null}}`),
+		withFile("de_DE-lost-x_low.onnx", ""))
+	for name, want := range map[string]string{
+		"en_GB-jenny_dioco-low": "Jenny dioco, low (English, GB)", "nameless": "nameless", "émile": "Émile (English)", "de_DE-lost-x_low": "Lost, x low (de, DE)",
+	} {
+		if got := info(h, name).Label; got != want {
+			t.Errorf("%s: %q, want %q", name, got, want)
+		}
 	}
 }
 

@@ -94,10 +94,10 @@ func (l *Library) without(e *installedVoice) []*installedVoice {
 	return slices.DeleteFunc(l.loaded, func(o *installedVoice) bool { return o == e })
 }
 
-// trim unloads the least recently used models until the rest fit the cache; the
-// default voice and models with users stay. l.mu must be held.
+// trim unloads the least recently used models until the rest fit the cache; the voice
+// that speaks by default and models with users stay. l.mu must be held.
 func (l *Library) trim() {
-	pinned := l.defaultVoice()
+	pinned := l.preferredVoice()
 	total := int64(0)
 	for _, e := range l.loaded {
 		if e != pinned {
@@ -112,8 +112,8 @@ func (l *Library) trim() {
 	}
 }
 
-// runLoads loads the default voice once it is found, and the requested models,
-// one at a time.
+// runLoads loads the voice that speaks by default once it is found, and the requested
+// models, one at a time.
 func (l *Library) runLoads(ctx context.Context) {
 	for {
 		select {
@@ -129,12 +129,12 @@ func (l *Library) runLoads(ctx context.Context) {
 	}
 }
 
-// toPreload returns the default voice if it has not been preloaded, otherwise
-// nil.
+// toPreload returns the voice that speaks by default if it has not been preloaded,
+// otherwise nil.
 func (l *Library) toPreload() *installedVoice {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	e := l.defaultVoice()
+	e := l.preferredVoice()
 	if e == nil || e.preloaded {
 		return nil
 	}
@@ -187,4 +187,5 @@ func (l *Library) failed(ctx context.Context, e *installedVoice, err error) {
 		l.cfg.Log.Error("voice unusable", "voice", e.name, "err", err)
 	}
 	*stored = err
+	signal(l.preload) // another voice may speak by default now
 }

@@ -88,6 +88,18 @@ func (l *Library) scan() {
 	signal(l.calibrate)
 }
 
+// logMissing logs that the operator's directory, or any voice, is missing.
+func (l *Library) logMissing() {
+	if len(l.cfg.Dirs) > 0 {
+		if _, err := os.Stat(l.cfg.Dirs[0]); errors.Is(err, fs.ErrNotExist) {
+			l.cfg.Log.Warn("voice directory missing", "dir", l.cfg.Dirs[0])
+		}
+	}
+	if len(l.Voices()) == 0 {
+		l.cfg.Log.Warn("no voice found", "dirs", l.cfg.Dirs)
+	}
+}
+
 // scanDir adds the voices in dir whose names are not taken.
 func (l *Library) scanDir(dir string, found map[string]*installedVoice) {
 	files, err := os.ReadDir(dir)

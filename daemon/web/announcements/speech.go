@@ -29,7 +29,7 @@ const (
 func (h *handlers) speechRoutes() []web.Route {
 	return []web.Route{web.NewRoute(http.MethodPost, "/v1/audio/speech", web.NotifyAccess, h.speech, web.Operation{
 		ID: "createSpeech", Tag: "speech", Summary: "Synthesize speech as a file",
-		Description: "Compatible with clients of the OpenAI API. The server streams each sentence when it is synthesized.",
+		Description: "Compatible with clients of the OpenAI API. The server sends each part when it is synthesized, the first clause first.",
 		Request:     "SpeechRequest",
 		Responses: []web.Response{
 			{Status: http.StatusOK, Description: "The speech.", Media: []string{"audio/wav", "audio/pcm"}},
@@ -166,35 +166,57 @@ func (s *speechWriter) send(data []byte, duration time.Duration) error {
 	return err
 }
 
-// An encoder encodes clips as a WAV stream, or as PCM at [pcmRate].
+// An encoder encodes clips as a WAV stream, or as PCM at [pcmRate]. The rate of a WAV
+// stream is that of the first clip.
 type encoder struct {
-	format string // wav or pcm
-	begun  bool
-	rate   *audio.Resampler // nil for wav
+	format    string // wav or pcm
+	begun     bool
+	rate      int              // of the stream
+	from      int              // of the last clip
+	resampler *audio.Resampler // from that rate; nil if it is the stream's
 }
 
 // add returns the bytes of the next clip.
 func (e *encoder) add(c audio.Clip) (data []byte, err error) {
-	if !e.begun && e.format == "pcm" {
-		e.rate, err = audio.NewResampler(c.Rate, pcmRate)
+	if !e.begun {
+		data = e.begin(c.Rate)
 	}
-	if !e.begun && e.format == "wav" {
-		data = audio.WAVHeader(c.Rate)
-	}
-	if err != nil {
-		return nil, err
+	if c.Rate != e.from {
+		data = append(data, e.end()...) // another voice speaks
+		if err := e.convert(c.Rate); err != nil {
+			return nil, err
+		}
 	}
 	e.begun = true
-	if e.rate != nil {
-		return audio.AppendS16LE(nil, e.rate.Append(nil, c.Samples)), nil
+	if e.resampler != nil {
+		return audio.AppendS16LE(data, e.resampler.Append(nil, c.Samples)), nil
 	}
 	return audio.AppendS16LE(data, c.Samples), nil
 }
 
-// end returns the remaining bytes after the last clip.
-func (e *encoder) end() []byte {
-	if e.rate == nil {
+// begin sets the rate of the stream and returns its header.
+func (e *encoder) begin(rate int) []byte {
+	if e.format == "pcm" {
+		e.rate = pcmRate
 		return nil
 	}
-	return audio.AppendS16LE(nil, e.rate.Flush(nil))
+	e.rate = rate
+	return audio.WAVHeader(rate)
+}
+
+// convert prepares for clips of a rate.
+func (e *encoder) convert(from int) (err error) {
+	e.from, e.resampler = from, nil
+	if from != e.rate {
+		e.resampler, err = audio.NewResampler(from, e.rate)
+	}
+	return err
+}
+
+// end returns the remaining bytes after the last clip.
+func (e *encoder) end() []byte {
+	if e.resampler == nil {
+		return nil
+	}
+	return audio.AppendS16LE(nil, e.resampler.Flush(nil))
 }

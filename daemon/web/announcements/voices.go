@@ -27,6 +27,7 @@ type Voice struct {
 	WordsPerMinute *float64 `json:"words_per_minute"` // at length scale 1; nil until measured
 	License        string   `json:"license,omitempty"`
 	Error          string   `json:"error,omitempty"` // why it cannot be loaded
+	Label          string   `json:"label"`           // its name for people
 }
 
 func (h *handlers) voiceRoutes() []web.Route {

@@ -1,0 +1,169 @@
+package library_test
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"pressbox/check"
+	"pressbox/voice"
+	"pressbox/voice/announce"
+	"pressbox/voice/library"
+)
+
+const british, german = "en_GB-hum-low", "de_DE-hum-low"
+
+// inGerman changes the language of a config.
+const inGerman = `{"language": {"code": "de_DE", "family": "de", "region": "DE"}}`
+
+// spokenBy returns the voices that speak the sentences of a message, as voice:sentence.
+func spokenBy(t *testing.T, h *rig, name, message string, afterFirst func()) []string {
+	t.Helper()
+	var parts []string
+	for clip, err := range h.Speak(t.Context(), announce.Utterance{Voice: name, Message: message}) {
+		check.NoError(t, err)
+		part := clip.Voice + ":" + string(rune('0'+clip.Sentence))
+		if len(parts) == 0 || parts[len(parts)-1] != part {
+			parts = append(parts, part)
+		}
+		if afterFirst != nil {
+			afterFirst()
+			afterFirst = nil
+		}
+	}
+	return parts
+}
+
+// An announcement was accepted with a voice, which then vanishes or breaks.
+func TestSpeak_voiceBroken(t *testing.T) {
+	t.Parallel()
+	for name, destroy := range map[string]func(testing.TB, string){
+		"removed": func(tb testing.TB, path string) {
+			check.NoError(tb, errors.Join(os.Remove(path), os.Remove(path+".json")))
+		},
+		"model truncated": func(tb testing.TB, path string) { check.NoError(tb, os.Truncate(path, 1000)) },
+		"config replaced": func(tb testing.TB, path string) { put(tb, path+".json", []byte("{")) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			h := start(t, nil, withTiny(bundled, "hum", `{}`), withTiny(british, "hum", `{}`), withTiny(german, "hum", inGerman))
+			awaitCalibrated(t, h, bundled, british, german)
+			if got := spokenBy(t, h, bundled, "One. Two.", nil); strings.Join(got, " ") != bundled+":0 "+bundled+":1" {
+				t.Fatalf("before: %q", got)
+			}
+			destroy(t, filepath.Join(h.dir, bundled+".onnx"))
+			for _, changed := range []bool{false, true} {
+				if changed {
+					eventually(t, "the fault is noticed", func() bool { i := info(h, bundled); return i.Name == "" || i.Error != "" })
+				}
+				got := spokenBy(t, h, bundled, "One. Two.", nil)
+				if want := british + ":0 " + british + ":1"; changed && strings.Join(got, " ") != want || len(got) != 2 {
+					t.Errorf("spoken by %q, want %s", got, want)
+				}
+			}
+			if got, err := h.Voice(""); err != nil || got != british {
+				t.Errorf("by default %q, %v speaks, want %s", got, err, british)
+			}
+			if _, err := h.Voice(bundled); err == nil {
+				t.Error("the broken voice can be requested by its name")
+			}
+			if err := h.Health(); err == nil || !strings.Contains(err.Error(), british+" speaks instead") {
+				t.Errorf("Health: %v", err)
+			}
+			eventually(t, "the other voice is loaded", func() bool { return info(h, british).Loaded })
+		})
+	}
+}
+
+// brokenModel fails while fail is set.
+type brokenModel struct {
+	voice.Model
+	fail *atomic.Bool
+}
+
+func (m brokenModel) Infer(ctx context.Context, in voice.Input) ([]float32, error) {
+	if m.fail.Load() {
+		return nil, errors.New("out of memory")
+	}
+	return m.Model.Infer(ctx, in)
+}
+
+func TestSpeak_modelFailsInMidMessage(t *testing.T) {
+	t.Parallel()
+	var fail atomic.Bool
+	h := open(t, func(c *library.Config) {
+		load := c.Load
+		c.Load = func(path string, config *voice.Config) (voice.Model, error) {
+			m, err := load(path, config)
+			if strings.Contains(path, bundled) && err == nil {
+				m = brokenModel{m, &fail}
+			}
+			return m, err
+		}
+	}, withTiny(bundled, "hum", `{}`), withTiny(british, "hum", `{}`))
+	awaitCalibrated(t, h, bundled, british)
+	got := spokenBy(t, h, "", "One. Two. Three.", func() { fail.Store(true) })
+	if want := bundled + ":0 " + british + ":1 " + british + ":2"; strings.Join(got, " ") != want {
+		t.Errorf("spoken by %q, want %s", got, want)
+	}
+	if n := strings.Count(h.logs.String(), `"voice failed, another one speaks"`); n != 1 {
+		t.Errorf("logged %d times:\n%s", n, h.logs)
+	}
+}
+
+// The error is that of the voice that was asked for.
+func TestSpeak_noVoiceWorks(t *testing.T) {
+	t.Parallel()
+	h := open(t, nil, withTiny(bundled, "truncated", `{}`), withTiny(british, "truncated", `{}`))
+	if err := speakError(t, h, bundled); err == nil || !strings.HasPrefix(err.Error(), "speak with "+bundled) {
+		t.Errorf("%v, want that of %s", err, bundled)
+	}
+}
+
+func TestVoice_default(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct{ name, configured, want string }{
+		{"the default voice", german, german},
+		{"same language", "en_US-missing-low", british},
+		{"a missing speaker", "en_US-several-low#p9", "en_US-several-low"},
+		{"any language", "nl_NL-missing-low", german},
+		{"a name without language", "missing", german},
+	} {
+		h := newRig(t, func(c *library.Config) { c.Default = tt.configured },
+			withTiny(british, "hum", `{}`), withTiny(german, "hum", inGerman),
+			withTiny("en_US-several-low", "speakers", `{"num_speakers": 3}`))
+		if got, err := h.Voice(""); err != nil || got != tt.want {
+			t.Errorf("%s: %q, %v; want %q", tt.name, got, err, tt.want)
+		}
+	}
+	h := newRig(t, nil)
+	if _, err := h.Voice(""); !errors.Is(err, voice.ErrUnavailable) || !strings.Contains(err.Error(), bundled) {
+		t.Errorf("without voices: %v", err)
+	}
+}
+
+// An empty or mistyped directory is logged at the start.
+func TestNew_logsMissingVoices(t *testing.T) {
+	t.Parallel()
+	missing := filepath.Join(t.TempDir(), "modles")
+	for _, tt := range []struct {
+		dirs []string // the last one has a voice
+		want string   // messages
+	}{
+		{nil, ""},
+		{[]string{missing}, "voice directory missing"},
+		{[]string{t.TempDir()}, ""},
+	} {
+		h := newRig(t, func(c *library.Config) { c.Dirs = append(tt.dirs, c.Dirs...) }, withTiny(bundled, "hum", `{}`))
+		if log := h.logs.String(); strings.Contains(log, "no voice found") || strings.Contains(log, "voice directory missing") != (tt.want != "") {
+			t.Errorf("%q: %s", tt.dirs, log)
+		}
+		h = newRig(t, func(c *library.Config) { c.Dirs = append(tt.dirs, c.Dirs...) })
+		if log := h.logs.String(); !strings.Contains(log, "no voice found") {
+			t.Errorf("%q without a voice: %s", tt.dirs, log)
+		}
+	}
+}
