@@ -74,7 +74,7 @@ func build(o cli.ServeOptions, st *store.Store, sink *pulse.Sink) (*app, error) 
 	})
 	outbox := metrics.Outbox{Outbox: watchdog.Outbox{Outbox: st, Progress: &a.writes}, Metrics: a.metrics}
 	a.announcer, err = announce.New(queueConfig(cfg.DefaultRate, cfg), announce.Parts{
-		Outbox: outbox, Speaker: a.speaker(), Sink: sink, Estimate: a.voices.Estimate,
+		Outbox: outbox, Speaker: a.speaker(), Sink: sink, Ducker: sink, Estimate: a.voices.Estimate,
 		ClockSet: func() bool { return signin.ClockSet(releaseDate()) }, Log: log,
 	})
 	if err != nil {

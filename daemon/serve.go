@@ -27,7 +27,7 @@ func serve(ctx context.Context, o cli.ServeOptions) (err error) {
 	}
 	defer func() { err = errors.Join(err, st.Close()) }()
 	sound := doctor.PulseConfig(o.Config)
-	sound.Log = o.Log
+	sound.Log, sound.Ducked = o.Log, st
 	a, err := build(o, st, pulse.New(sound)) //nolint:contextcheck // the reads at the start are short
 	if err != nil {
 		return err

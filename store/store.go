@@ -31,6 +31,8 @@
 //	game_packs        finished game → its moves: gzip of length (varint), move, length, …
 //	game_boxes        finished game → its box score, gzip
 //	teamcache         URL → answer of the team-data API, JSON; created when first needed
+//	ducked            "streams" → lowered streams of the sound server, JSON of package
+//	                  audio/pulse; created when first needed
 //
 // Each kind of data has a share of the file that no other can use, see
 // [Store.limit]. A full share rejects its own data only.
@@ -61,6 +63,7 @@
 //	idp_cache         auth/idp      caches         one for each document of the provider
 //	calibrations      library       caches         one for each voice that was installed
 //	teamcache         teamdata      caches         the share; deleted when the share is full
+//	ducked            audio/pulse   caches         one key, 128 KiB
 //
 // A change of the layout is a new migration, see [migrations].
 package store

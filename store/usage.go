@@ -62,6 +62,7 @@ func bucketRows() []bucketRow {
 		{idpCacheBucket, cachesShare, false},
 		{calibrationsBucket, cachesShare, false},
 		{teamDataBucket, cachesShare, false},
+		{duckedBucket, cachesShare, false},
 	}
 }
 

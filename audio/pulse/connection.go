@@ -21,10 +21,14 @@ const timeout = 5 * time.Second
 // A connection is one session with the sound server. Its only goroutine is the
 // library's read loop, which ends when the link is closed.
 type connection struct {
-	client       *proto.Client
-	link         *link
-	closed       chan struct{} // closed at the end of the read loop
-	sinksChanged chan struct{} // capacity 1: sinks have changed
+	client        *proto.Client
+	link          *link
+	index         uint32        // of this client
+	cookie        uint32        // of this run of the server
+	pipeWire      bool          // the server is PipeWire's
+	closed        chan struct{} // closed at the end of the read loop
+	sinksChanged  chan struct{} // capacity 1: sinks have changed
+	inputsChanged chan struct{} // capacity 1: streams have changed
 
 	mu    sync.Mutex
 	flows map[uint32]*flow // by stream; an event may arrive before the stream's index is known
@@ -53,11 +57,12 @@ func dialOne(ctx context.Context, server address, cookie []byte) (*connection, e
 		return nil, err
 	}
 	c := &connection{
-		client:       new(proto.Client),
-		link:         newLink(conn),
-		closed:       make(chan struct{}),
-		sinksChanged: make(chan struct{}, 1),
-		flows:        make(map[uint32]*flow),
+		client:        new(proto.Client),
+		link:          newLink(conn),
+		closed:        make(chan struct{}),
+		sinksChanged:  make(chan struct{}, 1),
+		inputsChanged: make(chan struct{}, 1),
+		flows:         make(map[uint32]*flow),
 	}
 	c.client.Callback = c.handle // before Open, which may call it if the server closes at once
 	c.client.SetTimeout(timeout)
@@ -77,7 +82,7 @@ var (
 )
 
 // handshake authenticates, sets the client's name and subscribes to changes of
-// sinks.
+// sinks and streams.
 func (c *connection) handshake(cookie []byte) error {
 	var auth proto.AuthReply
 	err := c.request(&proto.Auth{Version: c.client.Version(), Cookie: cookie}, &auth)
@@ -98,12 +103,18 @@ func (c *connection) handshake(cookie []byte) error {
 		"application.icon_name":  proto.PropListString("audio-speakers"),
 		"application.process.id": proto.PropListString(strconv.Itoa(os.Getpid())),
 	}}
-	if err := c.request(&name, new(proto.SetClientNameReply)); err != nil {
+	var self proto.SetClientNameReply
+	if err := c.request(&name, &self); err != nil {
 		return fmt.Errorf("set the client name: %w", err)
 	}
-	events := proto.Subscribe{Mask: proto.SubscriptionMaskSink | proto.SubscriptionMaskServer}
+	var about proto.GetServerInfoReply
+	if err := c.request(new(proto.GetServerInfo), &about); err != nil {
+		return fmt.Errorf("query the sound server: %w", err)
+	}
+	c.index, c.cookie, c.pipeWire = self.ClientIndex, about.Cookie, strings.Contains(about.PackageName, "PipeWire")
+	events := proto.Subscribe{Mask: proto.SubscriptionMaskSink | proto.SubscriptionMaskServer | proto.SubscriptionMaskSinkInput}
 	if err := c.request(&events, nil); err != nil {
-		return fmt.Errorf("subscribe to changes of sinks: %w", err)
+		return fmt.Errorf("subscribe to changes of sinks and streams: %w", err)
 	}
 	return nil
 }
@@ -147,7 +158,11 @@ func (c *connection) handle(message any) {
 			latency:      boundedLatency(m.SinkLatency),
 		})
 	case *proto.SubscribeEvent:
-		signal(c.sinksChanged)
+		if m.Event.GetFacility() == proto.EventSinkSinkInput {
+			signal(c.inputsChanged)
+		} else {
+			signal(c.sinksChanged)
+		}
 	case *proto.ConnectionClosed:
 		close(c.closed)
 	}

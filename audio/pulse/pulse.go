@@ -44,6 +44,7 @@ type Config struct {
 	// OnFirstWrite, unless nil, is called when the first samples of a Play have
 	// been written to the server.
 	OnFirstWrite func()
+	Ducked       Ducked // nil: lowered streams are not restored after a kill
 	Log          *slog.Logger
 }
 
@@ -53,6 +54,8 @@ type Sink struct {
 	slot         chan struct{} // held while cached and lastRate are used
 	reconnect    chan struct{} // capacity 1: Play needs the server now
 	streamCached chan struct{} // capacity 1: a stream was cached
+
+	ducker *ducker
 
 	cached   *stream // open and idle; nil means none
 	lastRate int     // of the last clip; 0 means none
@@ -101,6 +104,7 @@ func New(cfg Config) *Sink {
 		slot:         make(chan struct{}, 1),
 		reconnect:    make(chan struct{}, 1),
 		streamCached: make(chan struct{}, 1),
+		ducker:       newDucker(cfg.Ducked, cfg.Log),
 		created:      time.Now(),
 		state:        state{changed: make(chan struct{})},
 	}
@@ -194,9 +198,21 @@ func (s *Sink) serve(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	stop := context.AfterFunc(ctx, func() { conn.link.close(ctx.Err()) })
+	ducked := make(chan struct{}) // closed when no stream is lowered any longer
+	stop := context.AfterFunc(ctx, func() {
+		select {
+		case <-ducked:
+		case <-time.After(time.Second): // the server hangs
+		}
+		conn.link.close(ctx.Err())
+	})
 	defer stop()
 	s.refresh(conn)
+	go func() {
+		defer close(ducked)
+		s.ducker.run(ctx, conn, s.sinkIndex)
+	}()
+	defer func() { <-ducked }()
 	var expired <-chan time.Time
 	for {
 		s.markIdle()
@@ -226,6 +242,13 @@ func (s *Sink) refresh(conn *connection) {
 		}
 	}
 	s.setState(state{conn: conn, server: server, sink: sink, err: err})
+}
+
+// sinkIndex returns the sink's index; found is false if there is none.
+func (s *Sink) sinkIndex() (index uint32, found bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.state.sink.index, s.state.sink.name != ""
 }
 
 // setState replaces the state, wakes those who wait for that, and logs whether

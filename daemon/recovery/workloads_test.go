@@ -44,6 +44,7 @@ var workloads = []workload{
 	{"calibration", calibrate, findCalibration},
 	{"team", saveTeamData, findTeamData},
 	{"provider", saveProviderDocument, findProviderDocument},
+	{"ducked", saveDucked, findDucked},
 }
 
 // A site is a store in use. Its ledger is nil where it is only read.
@@ -338,6 +339,21 @@ func saveTeamData(s *site, i int) error {
 func findTeamData(s *site, key string) (string, error) {
 	value, err := s.store.TeamData(context.Background(), key)
 	return string(value), err
+}
+
+// saveDucked saves lowered streams, and in every third round that none are.
+func saveDucked(s *site, i int) error {
+	var content []byte
+	if i%3 > 0 {
+		content = fmt.Appendf(nil, "%d-%d%s", s.life, i, strings.Repeat(" ", i*311%9000))
+	}
+	s.ledger.begin("ducked/streams", string(content))
+	return s.ledger.ack("ducked/streams", s.store.SaveDucked(context.Background(), content))
+}
+
+func findDucked(s *site, _ string) (string, error) {
+	content, err := s.store.Ducked()
+	return string(content), err
 }
 
 func saveProviderDocument(s *site, i int) error {

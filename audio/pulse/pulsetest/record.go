@@ -120,6 +120,12 @@ func (r *Recording) Len() int {
 	return len(r.samples)
 }
 
+// Samples returns the samples recorded so far.
+func (r *Recording) Samples() []float32 {
+	samples, _ := r.soFar()
+	return samples
+}
+
 // Stop waits until everything played by now has been recorded, and a quarter of
 // a second longer, and returns all samples. It computes their number from the
 // sink's rate and the clock.

@@ -1,0 +1,57 @@
+package store
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+
+	bolt "go.etcd.io/bbolt"
+)
+
+// duckedBucket is created with its first value, as teamDataBucket is.
+var duckedBucket = []byte("ducked")
+
+var duckedKey = []byte("streams")
+
+// MaxDucked is the largest content that SaveDucked saves, in bytes.
+const MaxDucked = 128 << 10
+
+// Ducked returns which streams of the sound server are lowered, nil if none are.
+func (s *Store) Ducked() (content []byte, err error) {
+	err = s.view(func(tx *bolt.Tx) error {
+		if b := tx.Bucket(duckedBucket); b != nil {
+			content = bytes.Clone(b.Get(duckedKey))
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, fmt.Errorf("read the lowered streams: %w", err)
+	}
+	return content, nil
+}
+
+// SaveDucked saves which streams of the sound server are lowered, in place of
+// those before; nil means none. It returns [ErrFull] if the share of caches has no
+// room for it.
+func (s *Store) SaveDucked(ctx context.Context, content []byte) error {
+	if len(content) > MaxDucked {
+		return fmt.Errorf("save the lowered streams: %d bytes, at most %d", len(content), MaxDucked)
+	}
+	var err error
+	if content == nil {
+		err = s.update(ctx, deleteDucked)
+	} else {
+		err = s.cache(ctx, duckedBucket, duckedKey, content)
+	}
+	if err != nil {
+		return fmt.Errorf("save the lowered streams: %w", err)
+	}
+	return nil
+}
+
+func deleteDucked(tx *bolt.Tx) error {
+	if tx.Bucket(duckedBucket) == nil {
+		return nil
+	}
+	return tableOf(tx, duckedBucket).Delete(duckedKey)
+}
