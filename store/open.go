@@ -65,6 +65,11 @@ func Open(path string, o Options) (*Store, error) {
 	if err := s.open(o.Timeout); err != nil {
 		return nil, fmt.Errorf("open the store %s: %w", path, err)
 	}
+	if o.Recount {
+		if err := s.recount(); err != nil {
+			return nil, errors.Join(fmt.Errorf("open the store %s: %w", path, err), s.Close())
+		}
+	}
 	return s, nil
 }
 

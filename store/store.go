@@ -101,6 +101,7 @@ var (
 type Options struct {
 	MaxSize int64         // bytes of the file, at least 2 MiB; 0 means 512 MiB
 	Timeout time.Duration // wait for another process to close it; 0 means 3 s
+	Recount bool          // check the counted size of each bucket, which takes a read of the file
 	Log     *slog.Logger  // nil means none
 }
 

@@ -242,6 +242,47 @@ func countUsage(tx *bolt.Tx) error {
 	return nil
 }
 
+// recount corrects the counted sizes that are wrong, and logs them: a share with
+// a wrong one could be full for ever.
+func (s *Store) recount() error {
+	right := true
+	err := s.view(func(tx *bolt.Tx) error {
+		return miscounted(tx, func([]byte, int64, int64) error {
+			right = false
+			return nil
+		})
+	})
+	if err == nil && !right {
+		err = s.update(context.Background(), func(tx *bolt.Tx) error {
+			usage := tx.Bucket(usageBucket)
+			return miscounted(tx, func(name []byte, counted, size int64) error {
+				s.log.Error("size of a bucket counted wrongly", "bucket", string(name), "counted", counted, "size", size)
+				return usage.Put(name, number(uint64(size))) //nolint:gosec // not negative
+			})
+		})
+	}
+	if err != nil {
+		return fmt.Errorf("count the sizes of the buckets: %w", err)
+	}
+	return nil
+}
+
+// miscounted calls visit for each bucket whose counted size is wrong.
+func miscounted(tx *bolt.Tx, visit func(name []byte, counted, size int64) error) error {
+	for _, row := range bucketRows() {
+		size := int64(0)
+		if b := tx.Bucket(row.name); b != nil {
+			size = sizeOf(b)
+		}
+		if counted := tableOf(tx, row.name).bytes(); counted != size {
+			if err := visit(row.name, counted, size); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
 // sizeOf returns the bytes of the file that a bucket takes at most.
 func sizeOf(b *bolt.Bucket) (size int64) {
 	for k, v := range pairs(b) {

@@ -2,9 +2,12 @@ package store
 
 import (
 	"crypto/rand"
+	"errors"
 	"fmt"
+	"log/slog"
 	"maps"
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -55,6 +58,30 @@ func TestShares_limits(t *testing.T) {
 		if sum > st.left()-st.reserve() || sum < most/8 {
 			t.Errorf("of %d bytes, all shares have %d", most, sum)
 		}
+	}
+}
+
+// A wrong size is corrected when the store is opened after an unclean shutdown; right ones are
+// not written.
+func TestOpen_recounts(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "pressbox.db")
+	s := check.Must(Open(path, Options{}))(t)
+	check.NoError(t, s.SaveTeamData(t.Context(), "url", []byte("{}")))
+	check.NoError(t, appendGame(s, "g1", 1, 30, "{}"))
+	check.NoError(t, s.update(t.Context(), func(tx *bolt.Tx) error {
+		usage := tx.Bucket(usageBucket)
+		return errors.Join(usage.Put(movesBucket, number(1<<40)), usage.Delete(teamDataBucket))
+	}))
+	check.NoError(t, s.Close())
+	for _, want := range []int{2, 0} {
+		var log check.Log
+		s := check.Must(Open(path, Options{Recount: true, Log: slog.New(slog.NewTextHandler(&log, nil))}))(t)
+		checkUsage(t, s)
+		if got := strings.Count(log.String(), "counted wrongly"); got != want || want == 0 && s.commits.Load() != 0 {
+			t.Errorf("%d wrong sizes, %d commits, want %d wrong sizes:\n%s", got, s.commits.Load(), want, log.String())
+		}
+		check.NoError(t, s.Close())
 	}
 }
 

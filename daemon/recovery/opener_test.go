@@ -59,8 +59,12 @@ func runOpener([]string) error {
 func (a *answer) find(q question) (err error) {
 	ctx, cfg := context.Background(), configIn(q.Dir)
 	var st *store.Store
-	if st, a.Salvaged, err = Open(ctx, cfg, slog.New(slog.DiscardHandler)); err != nil {
+	var log check.Log
+	if st, a.Salvaged, err = Open(ctx, cfg, slog.New(slog.NewTextHandler(&log, nil))); err != nil {
 		return fmt.Errorf("open: %w", err)
+	}
+	if text := log.String(); strings.Contains(text, "counted wrongly") {
+		return errors.Join(errors.New(text), st.Close())
 	}
 	if err := a.look(ctx, st, cfg, q.Keys); err != nil {
 		return errors.Join(err, st.Close())

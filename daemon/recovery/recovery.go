@@ -113,17 +113,18 @@ func (e *childError) Error() string { return e.message }
 func (e *childError) Unwrap() error { return e.kind }
 
 // Open opens the store, and locks it for this process. After an unclean shutdown it checks
-// the store first. A damaged store is renamed and replaced by the newest intact backup;
+// the store first, and counts the sizes of its buckets again. A damaged store is renamed and replaced by the newest intact backup;
 // salvaged then describes that, also at the next start if this one ends uncleanly.
 func Open(ctx context.Context, cfg settings.Config, log *slog.Logger) (st *store.Store, salvaged string, err error) {
 	path := cfg.StorePath()
-	if store.UncleanShutdown(path) {
+	unclean := store.UncleanShutdown(path)
+	if unclean {
 		if salvaged, err = afterUncleanShutdown(ctx, path, cfg.BackupDir(), log); err != nil {
 			return nil, "", err
 		}
 	}
 	open := func() (*store.Store, error) { //nolint:contextcheck // a migration is not interrupted
-		return store.Open(path, store.Options{MaxSize: cfg.StoreMaxSize, Log: log})
+		return store.Open(path, store.Options{MaxSize: cfg.StoreMaxSize, Recount: unclean, Log: log})
 	}
 	st, err = open()
 	if errors.Is(err, store.ErrCorrupt) { // a disk may fail to read once

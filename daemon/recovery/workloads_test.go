@@ -38,6 +38,7 @@ type workload struct {
 var workloads = []workload{
 	{"announcement", announceOrCancel, findAnnouncement},
 	{"repeating", scheduleOrChange, findRepeating},
+	{"key", announceOnce, findKey},
 	{"move", move, findMove},
 	{"session", signInOrOut, findSession},
 	{"token", createOrRevokeToken, findToken},
@@ -59,6 +60,7 @@ type site struct {
 	gameID   string
 	cancel   string // the last announcement
 	repeat   string // the last repeating one
+	keyed    string // the last announcement of a key
 	sessions []auth.Result
 	tokens   []auth.APIToken
 }
@@ -136,7 +138,7 @@ func announceOrCancel(s *site, i int) error {
 		return s.ledger.ack("announcement/"+s.cancel, err)
 	}
 	message := fmt.Sprintf("The bus %d-%d is here. %s", s.life, i, strings.Repeat("Bring an umbrella. ", i*7%40))
-	v, err := s.announcer.Announce(context.Background(), announce.Request{Message: message, IdempotencyKey: fmt.Sprint(s.life, "-", i)})
+	v, err := s.announcer.Announce(context.Background(), announce.Request{Message: message})
 	if err != nil {
 		return err
 	}
@@ -195,6 +197,41 @@ func findAnnouncement(s *site, id string) (string, error) {
 		}
 	}
 	return "", err
+}
+
+// announceOnce announces with an idempotency key, repeats the request, and cancels the
+// announcement, in three rounds.
+func announceOnce(s *site, i int) error {
+	ctx, key := context.Background(), fmt.Sprint(s.life, "-", i/3)
+	if i%3 == 2 {
+		s.ledger.begin("key/"+key, s.keyed+" "+string(announce.Cancelled))
+		_, err := s.announcer.Cancel(ctx, s.keyed)
+		return s.ledger.ack("key/"+key, err)
+	}
+	v, err := s.announcer.Announce(ctx, keyedRequest(key))
+	if err != nil {
+		return err
+	}
+	if i%3 == 1 && v.ID != s.keyed {
+		return fmt.Errorf("the key %s is of %s, a repeated request is answered with %s", key, s.keyed, v.ID)
+	}
+	s.keyed = v.ID
+	s.ledger.begin("key/"+key, v.ID+" "+string(v.Status))
+	return s.ledger.ack("key/"+key, nil)
+}
+
+func keyedRequest(key string) announce.Request {
+	return announce.Request{Message: "Ball four, " + key, IdempotencyKey: key}
+}
+
+// findKey repeats the request of a key that exists.
+func findKey(s *site, key string) (string, error) {
+	_, _, err := s.store.Find(context.Background(), announce.IdempotencyKey{Key: key}) // of another request
+	if !errors.Is(err, announce.ErrKeyReused) {
+		return "", err
+	}
+	v, err := s.announcer.Announce(context.Background(), keyedRequest(key))
+	return v.ID + " " + string(v.Status), err
 }
 
 var ann = protocol.Person{ID: "u-ann", Name: "Ann"}
