@@ -77,30 +77,40 @@ func runAnnouncer(args []string) error {
 	return errors.Join(a.Run(ctx), s.Close())
 }
 
-// waitEmpty returns when the queue is empty.
+// waiting reports whether an announcement is to be played.
+func waiting(a *announce.Announcer) bool {
+	l := a.List()
+	return len(l.Queue)+len(l.Scheduled) > 0
+}
+
+// waitEmpty returns when every announcement was played.
 func waitEmpty(a *announce.Announcer) {
 	for {
 		events, stop := a.Watch()
-		for len(a.List().Queue) > 0 {
+		for waiting(a) {
 			if _, ok := <-events; !ok {
 				break
 			}
 		}
 		stop()
-		if len(a.List().Queue) == 0 {
+		if !waiting(a) {
 			return
 		}
 	}
 }
 
-// client posts numbers for ever, and cancels some. It calls ready when the first
+// client posts numbers for ever, some to be played later, and cancels some. It calls ready when the first
 // was accepted.
 func client(a *announce.Announcer, log *os.File, number int, ready func()) {
 	for {
 		events, stop := a.Watch()
 		number++
-		v, err := a.Announce(context.Background(), announce.Request{Message: strconv.Itoa(number), Urgent: number%3 == 0})
-		if errors.Is(err, announce.ErrFull) {
+		r := announce.Request{Message: strconv.Itoa(number), Urgent: number%3 == 0}
+		if number%5 == 0 {
+			r.At = time.Now().Add(20 * time.Millisecond)
+		}
+		v, err := a.Announce(context.Background(), r)
+		if errors.Is(err, announce.ErrFull) || errors.Is(err, announce.ErrScheduleFull) {
 			<-events
 			stop()
 			continue
@@ -157,6 +167,9 @@ func (l logSink) Play(ctx context.Context, clips <-chan audio.Clip) (played time
 				fmt.Fprintln(l.log, "started", number)
 			}
 		case <-ctx.Done():
+			if number != 0 {
+				fmt.Fprintln(l.log, "stopped", number)
+			}
 			return 0, ctx.Err()
 		}
 	}
@@ -198,6 +211,8 @@ func readEvents(t *testing.T, dir string) *events {
 			d.started[number] = append(d.started[number], d.processes)
 			d.startedAt[number] = i
 			d.last[d.processes] = number
+		case "stopped": // by a cancellation or an urgent one: it may be started again
+			d.started[number] = d.started[number][:len(d.started[number])-1]
 		case "played":
 			d.played[number] = true
 		}
@@ -212,7 +227,7 @@ func (d *events) check(t *testing.T) {
 		t.Errorf("only %d were accepted and %d played in %d processes", len(d.accepted), len(d.played), d.processes)
 	}
 	for number, processes := range d.started {
-		for i, process := range processes[:len(processes)-1] {
+		for i, process := range processes[:max(0, len(processes)-1)] {
 			if d.last[process] != number || processes[i+1] == process {
 				t.Errorf("%d was started in processes %v, but was not the last in %d", number, processes, process)
 			}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"math"
+	"sync"
 )
 
 // A Calibration holds the measurements of one speaker of a voice, which correct
@@ -64,7 +65,7 @@ const exactWords, maxNumbers = 50, 8
 // WordsPerMinute returns the speed of ordinary text at the voice's own length
 // scale.
 func (c Calibration) WordsPerMinute() float64 {
-	m := newClauses(passage).length()
+	m := passageLength()
 	return 60 * float64(m.words) / c.orDefault().duration(m).at(1)
 }
 
@@ -91,7 +92,7 @@ func (c Calibration) scale(m textLength, seconds float64) float64 {
 // targetSeconds returns the intended duration of text of length m at a rate in
 // words per minute.
 func (c Calibration) targetSeconds(m textLength, rate int) float64 {
-	ordinary := newClauses(passage).length()
+	ordinary := passageLength()
 	perWord := 60 / float64(rate)
 	average := c.duration(m).at(c.scale(ordinary, float64(ordinary.words)*perWord))
 	exact := min(float64(m.words)/exactWords, 1) * max(0, 1-maxNumbers*float64(m.numbers)/float64(max(m.words, 1)))
@@ -108,6 +109,11 @@ const passage = "Good morning, everyone. The coffee is ready. " +
 	"Wait! " +
 	"The game begins at seven, and the home team has won nine of its last twelve games. " +
 	"Thank you for listening."
+
+// passageLength returns the length of the passage.
+//
+//nolint:gochecknoglobals // computed once: every estimate needs it
+var passageLength = sync.OnceValue(func() textLength { return newClauses(passage).length() })
 
 // Scales at which a voice is measured; other scales are interpolated and
 // extrapolated linearly.

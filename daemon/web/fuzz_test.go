@@ -19,6 +19,8 @@ import (
 func FuzzBody(f *testing.F) {
 	for _, seed := range []string{
 		`{"message": "x", "rate": 170, "voice": "v", "urgent": true, "ttl": 60}`,
+		`{"message": "x", "title": "t", "priority": 5, "volume": 100, "chime": "ding", "at": "2026-11-22T18:30:00Z", "repeat": {"times": 2, "every": 10}}`,
+		`{"message": "x", "in": 1, "repeat": {"times": 2, "every": 10, "x": 1}}`,
 		`{"message": "x", "message": "y"}`, `{"message": "x"} x`, `{"message": 1, "rate": "1", "a/b~": {}}`,
 		`{"message": "\ud83d\ude00", "rate": 1.7e2}`, `{"message": "x", "rate": 1e999}`, `[]`, `{`, "\xff",
 		`{"message":"x","rate":-0}`, `{"a":{"b":{"c":[1,2,{"d":null}]}}}`,
@@ -29,12 +31,23 @@ func FuzzBody(f *testing.F) {
 	bodies := check.Must(web.CompileSchemas(document, site.Routes()))(f)
 	f.Fuzz(func(t *testing.T, text []byte) {
 		type request struct {
-			Message string  `json:"message"`
-			Rate    float64 `json:"rate"`
-			Voice   string  `json:"voice"`
-			Urgent  bool    `json:"urgent"`
-			TTL     float64 `json:"ttl"`
+			Title    string  `json:"title"`
+			Message  string  `json:"message"`
+			Rate     float64 `json:"rate"`
+			Voice    string  `json:"voice"`
+			Urgent   bool    `json:"urgent"`
+			Priority float64 `json:"priority"`
+			Volume   float64 `json:"volume"`
+			Chime    string  `json:"chime"`
+			At       string  `json:"at"`
+			In       float64 `json:"in"`
+			TTL      float64 `json:"ttl"`
+			Repeat   struct {
+				Times float64 `json:"times"`
+				Every float64 `json:"every"`
+			} `json:"repeat"`
 		}
+		outside := func(n, least, most float64) bool { return n != 0 && (n < least || n > most) }
 		var got, want request
 		status, code := bodies.Decode(slices.Clone(text), "AnnouncementRequest", &got)
 		switch status {
@@ -42,7 +55,8 @@ func FuzzBody(f *testing.F) {
 			if err := json.Unmarshal(text, &want); err != nil || got != want || !utf8.Valid(text) {
 				t.Fatalf("%q was decoded as %+v, want %+v: %v", text, got, want, err)
 			}
-			if got.Rate != 0 && (got.Rate < 60 || got.Rate > 400) || got.TTL != 0 && (got.TTL < 5 || got.TTL > 86400) {
+			if outside(got.Rate, 60, 400) || outside(got.TTL, 5, 86400) || outside(got.Priority, 1, 5) || outside(got.Volume, 1, 100) ||
+				outside(got.In, 1, 31622400) || outside(got.Repeat.Times, 2, 10) || outside(got.Repeat.Every, 10, 3600) {
 				t.Fatalf("%q was decoded as %+v", text, got)
 			}
 		case 400, 422:

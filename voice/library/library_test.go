@@ -104,6 +104,15 @@ func TestPreview(t *testing.T) {
 	if seconds := float64(samples(clips)) / float64(clips[0].Rate); math.Abs(p.Duration.Seconds()/seconds-1) > 0.1 {
 		t.Errorf("estimated %.1f s, spoken in %.1f s", p.Duration.Seconds(), seconds)
 	}
+	if d := h.Estimate(bundled, message, 170); d != p.Duration {
+		t.Errorf("estimated %s, the preview %s", d, p.Duration)
+	}
+	if digits, letters := h.Estimate(bundled, strings.Repeat("1", 5000), 170), h.Estimate(bundled, strings.Repeat("a", 5000), 170); digits < 10*time.Minute || letters > 10*time.Minute {
+		t.Errorf("5,000 digits take %s, letters %s", digits, letters)
+	}
+	if d := h.Estimate("unknown", message, 170); d != 0 {
+		t.Errorf("an unknown voice takes %s", d)
+	}
 	if _, _, err := h.Preview(t.Context(), "unknown", message); err == nil {
 		t.Error("an unknown voice has a preview")
 	}
@@ -398,4 +407,17 @@ func TestSpeak_concurrent(t *testing.T) {
 		}
 	}
 	wg.Wait()
+}
+
+// BenchmarkEstimate measures what the limit of the duration costs each
+// announcement.
+func BenchmarkEstimate(b *testing.B) {
+	h := newRig(b, nil, withBundled)
+	for name, message := range map[string]string{"short": "Dinner is ready.", "longest": strings.Repeat("It is 72°F at 6:30 pm, so $5 is due. ", 135)} {
+		b.Run(name, func(b *testing.B) {
+			for b.Loop() {
+				h.Estimate(bundled, message, 170)
+			}
+		})
+	}
 }

@@ -57,6 +57,8 @@ func TestNotify_refusesNewFields(t *testing.T) {
 		{`"title": "` + strings.Repeat("ä", 250) + `"`, ""},
 		{`"title": "` + strings.Repeat("ä", 251) + `"`, "/title too_long"},
 		{`"title": 7`, "/title wrong_type"},
+		{`"title": "` + strings.Repeat("a ", 99) + `", "message": "` + strings.Repeat("a ", 501) + `"`, ""}, // ten minutes
+		{`"title": "` + strings.Repeat("a ", 100) + `", "message": "` + strings.Repeat("a ", 501) + `"`, "/message too_long"},
 		{`"priority": 0`, "/priority out_of_range"},
 		{`"priority": 1`, ""},
 		{`"priority": 6`, "/priority out_of_range"},
@@ -88,7 +90,10 @@ func TestNotify_refusesNewFields(t *testing.T) {
 		{`"repeat": {"times": 2}`, "/repeat/every required"},
 		{`"repeat": {}`, "/repeat/every required, /repeat/times required"},
 	} {
-		w := r.Do(t, "POST", "/notify", `{"message": "x", `+tt.fields+`}`)
+		if !strings.Contains(tt.fields, "message") {
+			tt.fields += `, "message": "x"`
+		}
+		w := r.Do(t, "POST", "/notify", `{`+tt.fields+`}`)
 		got := ""
 		if w.StatusCode != 202 {
 			got = w.Violations()

@@ -115,6 +115,11 @@ func (s *Speaker) Preview(_ context.Context, _, message string) (announcements.P
 	return announcements.Preview{Text: message + ".", Words: n, Seconds: float64(n), Phonemes: strings.ToLower(message)}, s.FirstErr
 }
 
+// Estimate returns the duration that Preview describes.
+func (s *Speaker) Estimate(_, message string, _ int) time.Duration {
+	return time.Duration(len(strings.Fields(message))) * time.Second
+}
+
 // Speak returns a clip per word of message.
 func (s *Speaker) Speak(ctx context.Context, u announce.Utterance) iter.Seq2[announce.Clip, error] {
 	return func(yield func(announce.Clip, error) bool) {
@@ -233,7 +238,7 @@ func (r *Rig) start(change []func(*site.Config)) {
 	queue := announce.Config{Max: 3, TTL: 10 * time.Minute, Rate: 170, Volume: 100, History: true}
 	var err error
 	r.Announcer = check.Must(announce.New(queue, announce.Parts{
-		Outbox: r.Store, Speaker: r.Speaker, Sink: &Sink{r.Release}, Log: slog.New(slog.DiscardHandler),
+		Outbox: r.Store, Speaker: r.Speaker, Sink: &Sink{r.Release}, Estimate: r.Speaker.Estimate, Log: slog.New(slog.DiscardHandler),
 	}))(r.T)
 	check.Run(r.T, r.Announcer.Run)
 	r.T.Cleanup(func() { close(r.Release) }) // otherwise the announcer waits for it
