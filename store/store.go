@@ -16,7 +16,7 @@
 //
 //	meta              "schema" → version (8 bytes); "probe" → padding
 //	usage             bucket → bytes of the file that it takes at most, see [entryCost]
-//	waiting           seq (8 bytes) → announcement that waits or is played
+//	waiting           seq (8 bytes) → announcement that is scheduled, waits or is played
 //	ended             seq (8 bytes) → announcement; the bucket's sequence is their count
 //	idempotency_keys  digests of sender and key (16 bytes each) → [keyRecord]: time,
 //	                  digest of the request, id; the bucket's sequence is their count
@@ -40,7 +40,7 @@
 //	bucket            owner         share          bound
 //	meta              store         -              two keys
 //	usage             store         -              one number for each bucket
-//	waiting           announce      announcements  QUEUE_MAX_SIZE + 1; ends after ttl
+//	waiting           announce      announcements  QUEUE_MAX_SIZE + 12, and 200 planned ones, in half of the share
 //	ended             announce      announcements  4 MiB, half of the share; 24 h or the last 200
 //	idempotency_keys  announce      announcements  1,000 for each sender; 10,000 or 1/32 of the file; 24 h
 //	idempotency_seq   announce      announcements  as idempotency_keys

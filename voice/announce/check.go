@@ -30,6 +30,19 @@ const (
 // Check returns the announcement that r asks for, without number, status and
 // position, or a [*RequestError] that lists every violation. It accepts nothing.
 func (a *Announcer) Check(r Request) (Announcement, error) {
+	ann, err := a.CheckSpeech(r)
+	if err != nil || a.estimate == nil {
+		return ann, err
+	}
+	if d := a.estimate(ann.Voice, ann.text(), ann.Rate); d > MaxSpeech {
+		return Announcement{}, &RequestError{Violations: []Violation{{"message", CodeTooLong, fmt.Sprintf(
+			"must have at most %d minutes of speech, has about %.1f at this rate", MaxSpeech/time.Minute, d.Minutes())}}}
+	}
+	return ann, nil
+}
+
+// CheckSpeech is Check without the limit of the duration.
+func (a *Announcer) CheckSpeech(r Request) (Announcement, error) {
 	now := time.Now()
 	c := a.config.Load()
 	ann := Announcement{
@@ -66,9 +79,6 @@ func (a *Announcer) Check(r Request) (Announcement, error) {
 		return Announcement{}, fmt.Errorf("find the voice: %w", err)
 	}
 	ann.Voice = name
-	if len(wrong.Violations) == 0 {
-		wrong.checkDuration(a.duration(ann))
-	}
 	if len(wrong.Violations) > 0 {
 		return Announcement{}, &wrong
 	}
@@ -108,15 +118,6 @@ func (ann *Announcement) setTime(r Request, now time.Time) {
 	default:
 		ann.Expires = now.Add(ann.TTL)
 	}
-}
-
-// duration returns the expected duration of the speech of ann, 0 if it is not
-// known.
-func (a *Announcer) duration(ann Announcement) time.Duration {
-	if a.estimate == nil {
-		return 0
-	}
-	return a.estimate(ann.Voice, ann.text(), ann.Rate)
 }
 
 func (e *RequestError) checkText(ann Announcement) {
@@ -164,12 +165,6 @@ func (e *RequestError) checkTime(r Request, ann Announcement, now time.Time, clo
 		e.add("at", CodeOutOfRange, fmt.Sprintf("must be at most %d days ahead", MaxAhead/(24*time.Hour)))
 	case !now.Before(ann.Expires):
 		e.add("at", CodeTooLate, "is longer ago than the time to live")
-	}
-}
-
-func (e *RequestError) checkDuration(d time.Duration) {
-	if d > MaxSpeech {
-		e.add("message", CodeTooLong, fmt.Sprintf("must have at most %d minutes of speech, has about %.1f at this rate", MaxSpeech/time.Minute, d.Minutes()))
 	}
 }
 
