@@ -19,8 +19,9 @@ func TestAnnouncement_fullQueue(t *testing.T) {
 	t.Parallel()
 	const size = 10
 	s := servertest.NewServer(t, fmt.Sprint("QUEUE_MAX_SIZE=", size))
-	// The first one lasts longer than it takes to fill the queue; then it is cancelled.
-	first := s.Post(client.Announcement{Message: strings.Repeat("This is the first, and everything else waits behind it. ", 10)})
+	// The first one is urgent, so that no other interrupts it, and lasts longer than it takes
+	// to fill the queue; then it is cancelled.
+	first := s.Post(client.Announcement{Message: strings.Repeat("This is the first, and everything else waits behind it. ", 10), Urgent: true})
 	s.AwaitStatus(first.ID, "playing")
 	var plain, urgent []string
 	for i := range size {

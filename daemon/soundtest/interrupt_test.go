@@ -2,6 +2,7 @@ package soundtest_test
 
 import (
 	"context"
+	"math"
 	"net/http"
 	"strings"
 	"syscall"
@@ -184,4 +185,62 @@ func TestChime_precedesSpeech(t *testing.T) {
 			t.Errorf("the chime was played at %v with %d samples, the speech at %v; want %d samples between them", bell, len(chime), speech, rate/5)
 		}
 	})
+}
+
+// While music is being lowered, an urgent announcement is audible as quickly. The music
+// stays 20 dB lower until both have ended, and then has its level again.
+func TestUrgent_whileMusicIsLowered(t *testing.T) {
+	t.Parallel()
+	s := newInterruption(t)
+	s.Sound.PlayTone(pulsetest.Tone{Program: "music", Sink: "speaker"})
+	pulsetest.Retry(t, func(t *pulsetest.Attempt) {
+		recording := s.Sound.Record()
+		recording.Wait(rate)
+		id := s.Post(client.Announcement{Message: interrupted}).ID
+		s.AwaitStatus(id, "playing")
+		_, before := s.postAlarm(recording)
+		s.AwaitPlayed(id)
+		recording.Wait(recording.Len() + 3*rate)
+		got := recording.Stop()
+
+		alarmAt, gain := match(got[before:], s.alarm[:rate/2])
+		if took := time.Duration(alarmAt+audibleAt(s.alarm)) * time.Second / rate; math.Abs(gain-1.5) > 0.1 || took > time.Second/2 {
+			t.Errorf("the urgent announcement is played with a gain of %.2f, %v after its POST; want 1.5 and half a second at most", gain, took)
+		}
+		again := before + alarmAt + len(s.alarm)
+		whole := s.Samples(client.Announcement{Message: interrupted})
+		wholeAt, gain := match(got[again:], whole[:rate/2])
+		if math.Abs(gain-1) > 0.1 {
+			t.Errorf("the interrupted one is played with a gain of %.2f", gain)
+			return
+		}
+		silence, length := pause(whole)
+		silence += again + wholeAt
+		for name, tt := range map[string]struct {
+			samples []float32
+			want    float64
+		}{
+			"before": {got[:rate/2], 1}, "between two sentences": {got[silence : silence+length], 0.1}, "after": {got[len(got)-rate/2:], 1},
+		} {
+			if level := loudness(tt.samples) / (0.1 / math.Sqrt2); math.Abs(level/tt.want-1) > 0.1 {
+				t.Errorf("the level of the music %s is %.3f, want %.1f", name, level, tt.want)
+			}
+		}
+	})
+}
+
+// match returns the position in the next second of a recording, and the gain, at which a
+// clip occurs in it among other sound.
+func match(recording, clip []float32) (at int, gain float64) {
+	energy := loudness(clip) * loudness(clip) * float64(len(clip))
+	for i := range min(rate, len(recording)-len(clip)) {
+		product := float32(0)
+		for n, s := range clip {
+			product += s * recording[i+n]
+		}
+		if g := float64(product) / energy; g > gain {
+			at, gain = i, g
+		}
+	}
+	return at, gain
 }

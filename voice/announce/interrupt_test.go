@@ -1,6 +1,7 @@
 package announce_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"maps"
@@ -10,6 +11,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"pressbox/check"
 	"pressbox/voice/announce"
 )
 
@@ -26,16 +28,19 @@ func interrupting(t *testing.T, c announce.Config, test func(h *rig)) {
 	})
 }
 
-// kill replaces the announcer, as after a crash: the old one's end is not saved.
-// The outbox is a copy.
-func (h *rig) kill(c announce.Config) {
+// kill ends a running announcer, and replaces it by one with what was saved before,
+// as after a crash.
+func (h *rig) kill(stop func()) {
 	h.t.Helper()
 	saved := newOutbox()
 	h.outbox.mu.Lock()
 	saved.stored = maps.Clone(h.outbox.stored)
 	h.outbox.mu.Unlock()
+	h.sink.lose()
+	stop() // it saves nothing of this in the copy
+	h.sink.restore()
 	h.outbox = saved
-	h.restart(c)
+	h.restart(settings)
 }
 
 // An urgent announcement starts as soon as its first clip is made. The interrupted
@@ -104,21 +109,26 @@ func TestUrgent_interruptsAgain(t *testing.T) {
 	})
 }
 
-// While another is being cancelled on a slow disk, an urgent one is made, and starts
-// when the end is saved.
+// While another one fades out because it was cancelled, an urgent one is made; it
+// starts when the end is saved.
 func TestUrgent_duringCancel(t *testing.T) {
 	interrupting(t, settings, func(h *rig) {
 		a := h.post("long|long", false)
 		time.Sleep(time.Second)
+		cancelled := make(chan error)
+		go func() {
+			_, err := h.Cancel(context.Background(), a.ID)
+			cancelled <- err
+		}()
+		synctest.Wait()
 		u := h.post("u1", true)
-		if _, err := h.Cancel(h.t.Context(), a.ID); err != nil {
-			h.t.Fatal(err)
-		}
+		h.outbox.set(nil, 200*time.Millisecond)
+		check.NoError(h.t, <-cancelled)
 		time.Sleep(time.Minute)
 		h.expect("long / u1")
 		h.expectStatus(a.ID, announce.Cancelled)
-		if v := h.expectStatus(u.ID, announce.Done); v.Started.Sub(start) > 1100*time.Millisecond {
-			h.t.Errorf("it starts after %s, want 1.1 s", v.Started.Sub(start))
+		if v := h.expectStatus(u.ID, announce.Done); v.Started.Sub(start) != 1220*time.Millisecond {
+			h.t.Errorf("it starts after %s, want 1.22 s", v.Started.Sub(start))
 		}
 	})
 }
@@ -138,14 +148,7 @@ func TestUrgent_interruptionSaved(t *testing.T) {
 				time.Sleep(1500 * time.Millisecond)
 				h.post("u1", true)
 				time.Sleep(after - 1500*time.Millisecond)
-				killed := h.outbox
-				h.kill(settings)
-				copied := h.outbox
-				h.outbox = killed
-				h.sink.lose() // as its process has ended
-				stop()
-				h.sink.restore()
-				h.outbox = copied
+				h.kill(stop)
 				defer h.run()()
 				time.Sleep(time.Minute)
 				h.expect(want)
