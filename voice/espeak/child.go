@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"slices"
 	"strings"
 	"time"
 
@@ -79,7 +80,8 @@ func spawn(command []string, lang string) (*child, error) {
 	c.cmd = exec.Command(command[0], append(command[1:], "-q", "--ipa", "-b", "1", "-v", lang)...) //nolint:gosec,noctx // the path is configured; see above
 	c.cmd.Env = environment
 	if len(command) > 1 {
-		c.cmd.Args[0] = os.Args[0] // the helper is this program, which may depend on its name, as in tests
+		c.cmd.Env = append(slices.Clip(environment), "GOGC=off") // the helper, which does not pass it on, ends before a collection pays
+		c.cmd.Args[0] = os.Args[0]                               // the helper is this program, which may depend on its name, as in tests
 	}
 	c.cmd.Stdin, c.cmd.Stdout, c.cmd.Stderr = childIn, childOut, c.errors
 	if err := c.cmd.Start(); err != nil {
