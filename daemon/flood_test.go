@@ -32,8 +32,8 @@ func BenchmarkFlood(b *testing.B) {
 	b.Setenv("GOMEMLIMIT", "256MiB")
 	for b.Loop() {
 		s := servertest.NewServer(b)
-		// Its speech lasts longer than the flood.
-		current := s.Post(client.Announcement{Message: strings.Repeat("This is spoken slowly. ", 217), Rate: 60})
+		// Its speech lasts nine minutes, longer than the flood.
+		current := s.Post(client.Announcement{Message: strings.Repeat("This is spoken slowly. ", 130), Rate: 60})
 		s.AwaitStatus(current.ID, "playing")
 		flood(b, s.URL)
 		flooded := residentMB(b, s)
@@ -52,11 +52,11 @@ func residentMB(b *testing.B, s *servertest.Server) float64 {
 	return float64(status(b, fmt.Sprintf("/proc/%d/status", s.Cmd.Process.Pid), "VmRSS")) * 1024 / 1e6
 }
 
-// flood posts and cancels announcements of 5,000 characters: of one byte, which JSON escapes,
-// and of four.
+// flood posts and cancels announcements of 5,000 characters: with line separators, which have
+// six bytes in JSON, and with characters of four bytes.
 func flood(b *testing.B, url string) {
 	b.Helper()
-	bodies := [][]byte{largestBody(b, "<"), largestBody(b, "😀")}
+	bodies := [][]byte{largestBody(b, "\u2028"), largestBody(b, "😀")}
 	c := http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: floodClients}}
 	defer c.CloseIdleConnections()
 	var posted atomic.Int64
@@ -75,10 +75,10 @@ func flood(b *testing.B, url string) {
 	}
 }
 
-// largestBody returns the request of an announcement that is 5,000 times one character.
+// largestBody returns the request of an announcement of 5,000 characters, nearly all the same.
 func largestBody(b *testing.B, character string) []byte {
 	b.Helper()
-	return check.Must(json.Marshal(client.Announcement{Message: strings.Repeat(character, 5000)}))(b)
+	return check.Must(json.Marshal(client.Announcement{Message: "Ball" + strings.Repeat(character, 4991) + "four."}))(b)
 }
 
 func postAndCancel(c *http.Client, url string, body []byte) error {
