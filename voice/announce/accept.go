@@ -72,14 +72,17 @@ func (a *Announcer) acceptedEarlier(ctx context.Context, key IdempotencyKey) (Ac
 	return earlier, ok, outboxError(ctx, err)
 }
 
-// viewOf returns an accepted announcement as it is now; only its ID and Status
-// if it is not in memory.
+// viewOf returns an accepted announcement as it is now, also one that was just
+// saved by a concurrent request; only its ID and Status if it is not in memory.
 func (a *Announcer) viewOf(earlier Accepted) View {
-	view, err := a.Find(earlier.ID)
-	if err != nil {
-		return View{Announcement: Announcement{ID: earlier.ID, Status: earlier.Status}}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	for _, items := range []map[string]*item{a.byID, a.saving} {
+		if it, ok := items[earlier.ID]; ok {
+			return a.view(it)
+		}
 	}
-	return view
+	return View{Announcement: Announcement{ID: earlier.ID, Status: earlier.Status}}
 }
 
 // outboxError wraps an error of the outbox in [ErrUnavailable] unless the
@@ -117,6 +120,7 @@ func (a *Announcer) reserve(it *item) error {
 		}
 	}
 	a.reserved.add(it.place, 1)
+	a.saving[it.ID] = it
 	return nil
 }
 
@@ -145,6 +149,7 @@ func (a *Announcer) unreserve(it *item) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.reserved.add(it.place, -1)
+	delete(a.saving, it.ID)
 }
 
 // enqueue puts it, which is saved, into its reserved place.
@@ -152,6 +157,7 @@ func (a *Announcer) enqueue(it *item) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.reserved.add(it.place, -1)
+	delete(a.saving, it.ID)
 	a.insert(it)
 	a.byID[it.ID] = it
 	a.publish(it)

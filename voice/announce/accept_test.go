@@ -181,6 +181,23 @@ func TestAnnounce_repeatedKeySpokenOnce(t *testing.T) {
 	})
 }
 
+// A request that is repeated while the first one is being accepted gets the whole
+// announcement.
+func TestAnnounce_concurrentKey(t *testing.T) {
+	running(t, settings, func(h *rig) {
+		h.post("head", false)
+		r := announce.Request{Message: "once", IdempotencyKey: "k1"}
+		var again announce.View
+		h.outbox.appended = func() { again = check.Must(h.Announce(h.t.Context(), r))(h.t) }
+		first := check.Must(h.Announce(h.t.Context(), r))(h.t)
+		if again.Announcement != first.Announcement || again.Position == nil || *again.Position != *first.Position {
+			h.t.Errorf("repeated: %+v, want %+v", again, first)
+		}
+		time.Sleep(time.Minute)
+		h.expect("head once")
+	})
+}
+
 func TestExpire_waitingAnnouncements(t *testing.T) {
 	running(t, settings, func(h *rig) {
 		h.post(strings.Repeat("a|", 19)+"a", false)

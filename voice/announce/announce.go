@@ -98,11 +98,12 @@ type Announcer struct {
 	comments   []comment    // waiting, oldest first; at most one per topic
 	current    *item        // being synthesised or played; nil if none
 	byID       map[string]*item
-	ended      []*item        // recently ended, oldest end first
-	endedBytes int64          // sum of their sizes
-	unsaved    []Announcement // ends that the outbox has not saved yet
-	sinkErr    error          // of the last attempt to play, if the sink was lost; nil once something was played
-	nextEvent  time.Time      // when watchTimes wakes up; zero means never
+	saving     map[string]*item // reserved and not yet in byID
+	ended      []*item          // recently ended, oldest end first
+	endedBytes int64            // sum of their sizes
+	unsaved    []Announcement   // ends that the outbox has not saved yet
+	sinkErr    error            // of the last attempt to play, if the sink was lost; nil once something was played
+	nextEvent  time.Time        // when watchTimes wakes up; zero means never
 	watchers   map[chan Event]struct{}
 	closed     bool // Run has returned
 }
@@ -119,6 +120,7 @@ func New(c Config, p Parts) (*Announcer, error) {
 		queueChanged: make(chan struct{}, 1),
 		timesChanged: make(chan struct{}, 1),
 		byID:         make(map[string]*item),
+		saving:       make(map[string]*item),
 		watchers:     make(map[chan Event]struct{}),
 	}
 	if a.clockSet == nil {

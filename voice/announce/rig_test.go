@@ -27,6 +27,8 @@ type outbox struct {
 	fault   error         // returned by Append and Done
 	slow    time.Duration // how long these take
 	saves   int
+
+	appended func() // called when an announcement was saved, before Append returns; nil: nothing
 }
 
 func newOutbox() *outbox {
@@ -64,6 +66,14 @@ func (o *outbox) Find(_ context.Context, key announce.IdempotencyKey) (announce.
 }
 
 func (o *outbox) Append(ctx context.Context, n announce.Announcement, key announce.IdempotencyKey) (announce.Accepted, bool, error) {
+	stored, fresh, err := o.save(ctx, n, key)
+	if fresh && o.appended != nil {
+		o.appended()
+	}
+	return stored, fresh, err
+}
+
+func (o *outbox) save(ctx context.Context, n announce.Announcement, key announce.IdempotencyKey) (announce.Accepted, bool, error) {
 	if before, ok, err := o.Find(ctx, key); ok || err != nil {
 		return before, false, err
 	}
