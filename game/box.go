@@ -50,6 +50,8 @@ type BattingLine struct {
 	GroundedIntoDoublePlays int        `json:"gdp"`
 	StolenBases             int        `json:"sb"`
 	CaughtStealing          int        `json:"cs"`
+	LeftOnBase              int        `json:"lob"`         // runners who stayed on base when this batter's turn ended in an out
+	TwoOutRunsBattedIn      int        `json:"two_out_rbi"` // of the runs batted in
 }
 
 // A PitchingLine is the game of one pitcher.
@@ -72,18 +74,24 @@ type PitchingLine struct {
 	Strikes                int      `json:"strikes"`
 	InheritedRunners       int      `json:"inherited"`        // runners on base at entry
 	InheritedRunnersScored int      `json:"inherited_scored"` // inherited runners who scored during this pitcher's outing
+	Hold                   bool     `json:"hold"`             // protected a lead in a save situation, and left with it
+	BlownSave              bool     `json:"blown_save"`       // let in the tying run in a save situation
+	QualityStart           bool     `json:"quality_start"`    // started, with six innings or more and at most three earned runs
 	leadAtEntry            int      // of the pitcher's side, when last brought in
 	runnersAtEntry         int      // runners on base
+	outsAtEntry            int      // of this pitcher
+	inSaveSituation        bool     // since entry
 }
 
 // A FieldingLine is the game of one player at one position.
 type FieldingLine struct {
-	Player      PlayerID `json:"player_id"`
-	Name        string   `json:"name"`
-	Position    Position `json:"position"`
-	PutOuts     int      `json:"po"`
-	Assists     int      `json:"a"`
-	Errors      int      `json:"e"`
-	DoublePlays int      `json:"dp"` // with a put-out or an assist of this fielder
-	PassedBalls int      `json:"pb"`
+	Player         PlayerID `json:"player_id"`
+	Name           string   `json:"name"`
+	Position       Position `json:"position"`
+	PutOuts        int      `json:"po"`
+	Assists        int      `json:"a"`
+	Errors         int      `json:"e"`
+	ThrowingErrors int      `json:"te"` // of the errors
+	DoublePlays    int      `json:"dp"` // with a put-out or an assist of this fielder
+	PassedBalls    int      `json:"pb"`
 }

@@ -102,12 +102,39 @@ func (l *PitchingLine) earnedRunsIn() int { return l.EarnedRuns + l.InheritedRun
 
 // earnsSave reports whether the winning side's last pitcher gets a save (9.19).
 func (l *PitchingLine) earnsSave() bool {
-	switch {
-	case l.leadAtEntry <= 0 || l.Outs == 0:
-		return false
-	case l.leadAtEntry <= 3 && l.Outs >= 3, l.leadAtEntry <= l.runnersAtEntry+2, l.Outs >= 9:
-		return true
-	default:
-		return false
+	return l.leadAtEntry > 0 && l.Outs > 0 && (l.leadAtEntry <= 3 && l.Outs >= 3 || l.isTyingRunNear() || l.Outs >= 9)
+}
+
+// isTyingRunNear reports whether the tying run was on base, at bat or on deck when the pitcher was brought in.
+func (l *PitchingLine) isTyingRunNear() bool { return l.leadAtEntry <= l.runnersAtEntry+2 }
+
+// isSaveSituation reports whether a relief pitcher was brought in to protect a lead that is small enough for a save.
+func (l *PitchingLine) isSaveSituation() bool {
+	return l.leadAtEntry > 0 && (l.leadAtEntry <= 3 || l.isTyingRunNear())
+}
+
+// loseLead records that the tying run scored while the pitcher was on the mound, whoever is charged with it.
+func (l *PitchingLine) loseLead() {
+	l.BlownSave = l.BlownSave || l.inSaveSituation
+	l.inSaveSituation = false
+}
+
+// leave records that another pitcher follows: one who got an out and leaves with the lead of a save situation has a hold.
+// Holds and blown saves are not in the rules; these are the definitions that leagues use.
+func (l *PitchingLine) leave() {
+	l.Hold = l.Hold || l.inSaveSituation && l.Outs > l.outsAtEntry
+	l.inSaveSituation = false
+}
+
+// assignCredits removes the hold of a pitcher who wins or saves the game, and marks quality starts.
+func (x *BoxScore) assignCredits(s *State) {
+	for side := range x.Teams {
+		lines := x.Teams[side].Pitching
+		for i := range lines {
+			l := &lines[i]
+			l.Hold = l.Hold && l.Player != x.WinningPitcher && l.Player != x.SavingPitcher
+			done := s.Over() || s.Teams[side].Pitcher != l.Player
+			l.QualityStart = i == 0 && done && l.Outs >= 18 && l.EarnedRuns <= 3
+		}
 	}
 }

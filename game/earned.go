@@ -346,6 +346,9 @@ func (b *Scorebook) creditRuns(s *State, p *Play) {
 				b.pitchingLine(s.Fielding(), s.Pitcher()).InheritedRunnersScored++
 			}
 			lead++
+			if lead == 0 {
+				b.pitchingLine(s.Fielding(), s.Pitcher()).loseLead()
+			}
 			b.record.recordRun(b, s, lead, br.pitcher)
 		}
 		if from == AtBat {

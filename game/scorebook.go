@@ -111,14 +111,18 @@ func (b *Scorebook) startPitching(s *State) {
 	if b.onMound[side] == id {
 		return
 	}
+	if left := b.onMound[side]; left != "" {
+		b.pitchingLine(side, left).leave()
+	}
 	b.onMound[side] = id
 	l := b.pitchingLine(side, id)
-	l.leadAtEntry, l.runnersAtEntry = -s.Lead(), 0
+	l.leadAtEntry, l.outsAtEntry, l.runnersAtEntry = -s.Lead(), l.Outs, 0
 	for _, r := range s.Bases {
 		if r.Player != "" {
 			l.runnersAtEntry++
 		}
 	}
+	l.inSaveSituation = b.teams[side].Pitching[0].Player != id && l.isSaveSituation()
 	if !b.isFirstPlay(s) {
 		l.InheritedRunners += b.errorless.addView(s.Outs, id)
 	}
@@ -285,5 +289,6 @@ func (b *Scorebook) BoxScore(s *State) BoxScore {
 	}
 	b.errorless.chargeEarnedRuns(&box.Teams[s.Fielding()], nil)
 	box.assignDecisions(s, b)
+	box.assignCredits(s)
 	return box
 }

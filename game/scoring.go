@@ -52,6 +52,10 @@ func (b *Scorebook) recordBatter(s *State, p *Play, t Tally) {
 		l.AtBats++
 	}
 	l.RunsBattedIn += t.RBI
+	if s.Outs == 2 {
+		l.TwoOutRunsBattedIn += t.RBI
+	}
+	l.LeftOnBase += s.strandedBy(p, t)
 	if p.Flags.Has(SacrificeHit) {
 		l.SacrificeHits++
 	}
@@ -64,6 +68,21 @@ func (b *Scorebook) recordBatter(s *State, p *Play, t Tally) {
 	pl := b.pitchingLine(s.Fielding(), b.responsiblePitcher(s, p))
 	pl.BattersFaced++
 	countResult(l, pl, p.Kind)
+}
+
+// strandedBy returns the number of runners who stay on base after a turn at bat that ended in an out, of the batter or
+// of another runner in the batter's place.
+func (s *State) strandedBy(p *Play, t Tally) int {
+	n := 0
+	if t.Outs == 0 || p.Kind != BattedOut && p.Kind != Strikeout && p.Kind != FieldersChoice {
+		return n
+	}
+	for from := First; from <= Third; from++ {
+		if to := s.destination(p, from); to != AtBat && to != HomePlate {
+			n++
+		}
+	}
+	return n
 }
 
 // countResult adds the result of a plate appearance to the batter's and the pitcher's line.
@@ -149,7 +168,11 @@ func (b *Scorebook) recordFielders(s *State, p *Play) {
 	}
 	for _, e := range p.Errors {
 		if e.Fielder != 0 {
-			b.fieldingLineAt(s, Position(e.Fielder)).Errors++
+			l := b.fieldingLineAt(s, Position(e.Fielder))
+			l.Errors++
+			if e.Kind == ThrowingError {
+				l.ThrowingErrors++
+			}
 			b.creditAssists(s, e.Assists, &[10]bool{})
 		}
 	}

@@ -191,7 +191,7 @@ func TestScorebook_fielding(t *testing.T) {
 		},
 		"K W CS2(26) S8 PB.1-2 6E3.2-3;B-1 WP.1-2 E6/TH.3-H;2-3;B-1 K23": {
 			{Player: "h8", Position: game.Catcher, PutOuts: 1, Assists: 2, PassedBalls: 1},
-			{Player: "h2", Position: game.Shortstop, PutOuts: 1, Assists: 1, Errors: 1},
+			{Player: "h2", Position: game.Shortstop, PutOuts: 1, Assists: 1, Errors: 1, ThrowingErrors: 1},
 			{Player: "h3", Position: game.FirstBase, PutOuts: 1, Errors: 1},
 		},
 	} {
@@ -291,6 +291,77 @@ func TestScorebook_save(t *testing.T) {
 		}
 		if box := g.box(); box.SavingPitcher != tt.want || box.WinningPitcher != "a10" {
 			t.Errorf("9.19 %s: saved by %q, won by %s; want %q, a10", tt.name, box.SavingPitcher, box.WinningPitcher, tt.want)
+		}
+	}
+}
+
+// Holds, blown saves and quality starts of the visitors' pitchers, who lead from the first inning on.
+func TestScorebook_holdsAndBlownSaves(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		name, plays  string
+		holds, blown []game.PlayerID
+		quality      bool // of a10
+		win, save    game.PlayerID
+		unfinished   bool
+	}{
+		{name: "a hold between the starter and the save", plays: "#30000000000000 K K K sub:a11:0:P K K K K K K sub:a12:0:P K K K", holds: []game.PlayerID{"a11"}, quality: true, win: "a10", save: "a12"},
+		{name: "two holds in one inning", plays: "#30000000000000 K K K sub:a11:0:P K sub:a12:0:P K K K K K sub:a13:0:P K K K", holds: []game.PlayerID{"a11", "a12"}, quality: true, win: "a10", save: "a13"},
+		{name: "no hold without an out", plays: "#30000000000000 K K K sub:a11:0:P W sub:a12:0:P K K K K K K K K K", quality: true, win: "a10", save: "a12"},
+		{name: "nor with a lead of four", plays: "#40000000000000 K K K sub:a11:0:P K sub:a12:0:P K K K K K K K K", quality: true, win: "a10"},
+		{name: "but with the tying run on deck", plays: "#40000000000000 K K K W W.1-2 sub:a11:0:P K sub:a12:0:P K K K K K K K K", holds: []game.PlayerID{"a11"}, quality: true, win: "a10", save: "a12"},
+		{name: "a hold also if runners left behind tie the game", plays: "#10000000000000 K K K sub:a11:0:P K W sub:a12:0:P HR.1-H", holds: []game.PlayerID{"a11"}, blown: []game.PlayerID{"a12"}, quality: true, unfinished: true},
+		{name: "a blown save, whoever is charged", plays: "#10000000000000 K K K W D7.1-H sub:a11:0:P", quality: true, unfinished: true},
+		{name: "inherited runner ties", plays: "#10000000000000 K K K W sub:a11:0:P D7.1-H K sub:a12:0:P K", blown: []game.PlayerID{"a11"}, quality: true, unfinished: true},
+		{name: "a blown save and a win", plays: "#100000000000000 sub:a11:0:P HR/F7D K K K HR/F7D K K K K K K", blown: []game.PlayerID{"a11"}, quality: true, win: "a11"},
+		{name: "a tie is no save situation", plays: "#000000000000000 sub:a11:0:P HR/F7D K", quality: true, unfinished: true},
+		{name: "five innings are no quality start", plays: "#3000000000 K K K sub:a11:0:P K", unfinished: true},
+		{name: "nor four earned runs", plays: "#5000000 HR/F7D HR/F7D HR/F7D HR/F7D #000000 sub:a11:0:P K", unfinished: true},
+		{name: "three are", plays: "#5000000 HR/F7D HR/F7D HR/F7D #000000 sub:a11:0:P K", quality: true, unfinished: true},
+		{name: "only after the starter has left", plays: "#500000000000000", unfinished: true},
+	} {
+		g := newScored(t, game.Options{DH: true, ExtraInnings: game.Standard}).play(tt.plays)
+		box := g.box()
+		var holds, blown []game.PlayerID
+		for _, l := range box.Teams[game.Away].Pitching {
+			if l.Hold {
+				holds = append(holds, l.Player)
+			}
+			if l.BlownSave {
+				blown = append(blown, l.Player)
+			}
+		}
+		if !slices.Equal(holds, tt.holds) || !slices.Equal(blown, tt.blown) || g.pitcher("a10").QualityStart != tt.quality {
+			t.Errorf("%s: holds %v, blown %v, quality start %v; want %v, %v, %v", tt.name, holds, blown, g.pitcher("a10").QualityStart, tt.holds, tt.blown, tt.quality)
+		}
+		if g.s.Over() == tt.unfinished || box.WinningPitcher != tt.win || box.SavingPitcher != tt.save {
+			t.Errorf("%s: %s, won by %q, saved by %q; want %q, %q", tt.name, describe(&g.s), box.WinningPitcher, box.SavingPitcher, tt.win, tt.save)
+		}
+	}
+}
+
+// A batter who makes an out leaves the runners who stay on base; runs batted in with two out are counted apart.
+func TestScorebook_leftOnBaseByBatter(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		plays     string
+		batter    game.PlayerID
+		left, two int
+	}{
+		{"W W.1-2 K", "a3", 2, 0},
+		{"W 64(1)/FO", "a2", 0, 0},           // the runner is out
+		{"W W.1-2 64(1)/FO.2-3", "a3", 1, 0}, // the other stays
+		{"W W.1-2 64(1)3/GDP.2-3", "a3", 1, 0},
+		{"W W.1-2 W.2-3;1-2 8/SF.3-H", "a4", 2, 0},
+		{"W W.1-2 13/SH/BG1.2-3;1-2", "a3", 2, 0},
+		{"W FC6.1-2", "a2", 0, 0}, // no out
+		{"W E6.1-2", "a2", 0, 0},
+		{"W K+CS2(26)", "a2", 0, 0},
+		{"K K W S7.1-2 S7.2-H;1-3", "a5", 0, 1},
+		{"K W S7.1-2 S7.2-H;1-3", "a4", 0, 0}, // with one out
+	} {
+		if l := newScored(t, game.Options{DH: true}).play(tt.plays).batter(tt.batter); l.LeftOnBase != tt.left || l.TwoOutRunsBattedIn != tt.two {
+			t.Errorf("%s: %d left on base, %d batted in with two out; want %d, %d", tt.plays, l.LeftOnBase, l.TwoOutRunsBattedIn, tt.left, tt.two)
 		}
 	}
 }

@@ -78,15 +78,22 @@ func boxText(r *retro.ReplayResult) string {
 	return b.String()
 }
 
-// counts lists the counts of a line that are not zero, under their JSON names.
+// counts lists the counts of a line that are not zero, and what is true of it, under their JSON names.
 func counts(line any) string {
 	var b strings.Builder
 	v := reflect.ValueOf(line)
 	for i := range v.NumField() {
 		f := v.Type().Field(i)
-		if n := v.Field(i); f.IsExported() && n.Kind() == reflect.Int && !n.IsZero() && f.Name != "Slot" {
-			name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
+		n := v.Field(i)
+		if !f.IsExported() || n.IsZero() || f.Name == "Slot" {
+			continue
+		}
+		switch name, _, _ := strings.Cut(f.Tag.Get("json"), ","); n.Kind() {
+		case reflect.Int:
 			fmt.Fprintf(&b, " %s %d", name, n.Int())
+		case reflect.Bool:
+			fmt.Fprintf(&b, " %s", name)
+		default:
 		}
 	}
 	return b.String()
