@@ -113,7 +113,7 @@ func (l *PitchingLine) isSaveSituation() bool {
 	return l.leadAtEntry > 0 && (l.leadAtEntry <= 3 || l.isTyingRunNear())
 }
 
-// loseLead records that the tying run scored while the pitcher was on the mound, whoever is charged with it.
+// loseLead records that the tying run scored while the pitcher was on the mound. The run may be charged to another.
 func (l *PitchingLine) loseLead() {
 	l.BlownSave = l.BlownSave || l.inSaveSituation
 	l.inSaveSituation = false

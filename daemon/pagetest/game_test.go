@@ -1,6 +1,7 @@
 package pagetest_test
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"strings"
@@ -109,14 +110,69 @@ func (b *tab) is(condition string) bool {
 	return value[bool](b, "Boolean("+condition+")")
 }
 
-// A box is the part of GET /api/games/{id}/boxscore that the scoreboard shows.
+// A box is the part of GET /api/games/{id}/boxscore that the page shows outside the tables.
 type box struct {
 	Teams [2]struct {
-		Line   []int `json:"line"`
-		Runs   int   `json:"runs"`
-		Hits   int   `json:"hits"`
-		Errors int   `json:"errors"`
+		Line    []int `json:"line"`
+		Runs    int   `json:"runs"`
+		Hits    int   `json:"hits"`
+		Errors  int   `json:"errors"`
+		Batting []struct {
+			Left int `json:"lob"`
+		} `json:"batting"`
+		Pitching []struct {
+			Hold         bool `json:"hold"`
+			BlownSave    bool `json:"blown_save"`
+			QualityStart bool `json:"quality_start"`
+		} `json:"pitching"`
+		Fielding []struct {
+			Name     string `json:"name"`
+			Errors   int    `json:"e"`
+			Throwing int    `json:"te"`
+		} `json:"fielding"`
 	} `json:"teams"`
+}
+
+// hasBoxScore fails the test unless the tab of the box score names those who made errors, marks the pitchers and adds up
+// the runners left on base.
+func (b *tab) hasBoxScore(id string) {
+	b.t.Helper()
+	for i, team := range get[box](b, "/api/games/"+id+"/boxscore").Teams {
+		in := fmt.Sprintf(`document.querySelectorAll(".box")[%d]`, i)
+		notes := value[string](b, in+`.querySelector(".notes").innerText`)
+		var errors []string
+		for _, f := range team.Fielding {
+			if f.Errors == 0 {
+				continue
+			}
+			text := f.Name
+			if f.Errors > 1 {
+				text += fmt.Sprint(" ", f.Errors)
+			}
+			if f.Throwing > 0 {
+				text += " (throw)"
+			}
+			errors = append(errors, text)
+		}
+		if want := " E: " + cmp.Or(strings.Join(errors, ", "), "0"); !strings.HasSuffix(notes, want) {
+			b.t.Errorf("the notes are %q, want %q at the end", notes, want)
+		}
+		left := 0
+		for _, l := range team.Batting {
+			left += l.Left
+		}
+		if got := value[string](b, in+`.querySelector("tfoot td:last-child").innerText`); got != fmt.Sprint(left) {
+			b.t.Errorf("%s runners left by the batters, want %d", got, left)
+		}
+		for j, p := range team.Pitching {
+			shown := value[string](b, fmt.Sprintf(`%s.querySelectorAll("table")[1].querySelectorAll("tbody th")[%d].innerText`, in, j))
+			for mark, is := range map[string]bool{"(H)": p.Hold, "(BS)": p.BlownSave, "(QS)": p.QualityStart} {
+				if strings.Contains(shown, mark) != is {
+					b.t.Errorf("%q is shown for %+v", shown, p)
+				}
+			}
+		}
+	}
 }
 
 // agrees fails the test unless the scoreboard shows the official box score.
@@ -197,6 +253,7 @@ func TestGame_byKeyboard(t *testing.T) {
 	}
 	b.await(`document.querySelectorAll(".box tbody tr").length >= 20`)
 	b.agrees(id)
+	b.hasBoxScore(id)
 	b.looks("final")
 	b.press(".final summary")
 	b.says(".dice", "Seed")

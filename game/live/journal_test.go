@@ -176,7 +176,8 @@ func TestNew_journalError(t *testing.T) {
 	}
 }
 
-// A summary of another version, or none at all, is built again from the moves and saved; a present one is not touched.
+// A summary of another version, or none at all, is built again from the moves and saved, with the box score of a finished
+// game; a present one is not touched.
 func TestNew_rebuildsOldSummaries(t *testing.T) {
 	t.Parallel()
 	r := begun(t, withBot)
@@ -185,10 +186,14 @@ func TestNew_rebuildsOldSummaries(t *testing.T) {
 	played.begin(hotSeat, private, innings(3))
 	played.playOut()
 	want := maps.Clone(r.journal.summaries)
+	boxes := maps.Clone(r.journal.boxes)
 	lists := check.Must(r.List(ann, live.Query{}))(r)
 	for name, old := range map[string]string{"0.1.0": `{"game":{"id":"x","rev":7}}`, "newer": `{"version":99,"id":"x"}`, "broken": "}"} {
 		for id := range want {
 			r.journal.summaries[id] = []byte(old)
+		}
+		for id := range boxes {
+			r.journal.boxes[id] = []byte("{}")
 		}
 		again := r.reloaded(r.journal)
 		if got, err := again.List(ann, live.Query{}); err != nil || text(t, got) != text(t, lists) {
@@ -198,6 +203,14 @@ func TestNew_rebuildsOldSummaries(t *testing.T) {
 			if got := string(r.journal.summaries[id]); got != string(want[id]) {
 				t.Errorf("%s: saved %s", name, difference(got, string(want[id])))
 			}
+		}
+		for id := range boxes {
+			if got := string(r.journal.boxes[id]); got != string(boxes[id]) {
+				t.Errorf("%s: saved box score %s", name, difference(got, string(boxes[id])))
+			}
+		}
+		if len(boxes) != 1 || len(r.journal.boxes) != 1 {
+			t.Errorf("%s: %d box scores, then %d; want that of the finished game", name, len(boxes), len(r.journal.boxes))
 		}
 		again.decide(ann) // the journal still takes the next move
 		want = maps.Clone(r.journal.summaries)
@@ -248,6 +261,20 @@ func TestJournal_allVersionsReplay(t *testing.T) {
 			if !kinds[k] {
 				t.Errorf("no journal of version %s has the kind %s", version, k)
 			}
+		}
+	}
+}
+
+// A trace with another value, or without a member, is not the same.
+func TestSameTrace_differences(t *testing.T) {
+	t.Parallel()
+	const want = "1 play K\n{\"a\":[{\"b\":1}],\"c\":2}"
+	for got, same := range map[string]bool{
+		want: true, "1 play K\n{\"a\":[{\"b\":1,\"new\":0}],\"c\":2,\"d\":3}": true, "1 play S\n{\"a\":[{\"b\":1}],\"c\":2}": false,
+		"1 play K\n{\"a\":[{\"b\":2}],\"c\":2}": false, "1 play K\n{\"a\":[],\"c\":2}": false, "1 play K\n{\"a\":[{\"b\":1}]}": false, "1 play K": false,
+	} {
+		if sameTrace(got, want) != same {
+			t.Errorf("%s: same as %s is %v, want %v", got, want, !same, same)
 		}
 	}
 }

@@ -2,10 +2,12 @@ package live
 
 import (
 	"context"
+	"encoding/json"
 	"slices"
 	"sync"
 	"time"
 
+	"pressbox/game"
 	"pressbox/game/match"
 	"pressbox/game/protocol"
 )
@@ -48,14 +50,15 @@ func (g *Games) addSummary(s *match.Summary) {
 	g.summaries[s.ID] = &summary{s, time.Now().Add(-age)}
 }
 
-// rebuildSummary builds the summary of a game from its moves and saves it. If it cannot be saved, it is built again by the
-// next start.
+// rebuildSummary builds the summary of a game, and the box score of a finished one, from its moves and saves them. If they
+// cannot be saved, they are built again by the next start.
 func (g *Games) rebuildSummary(ctx context.Context, id string) {
 	var s *match.Summary
+	var box *game.BoxScore
 	moves, err := g.config.Journal.Moves(ctx, id)
 	if err == nil {
 		err = recovered(func() error {
-			s, err = match.Summarize(id, moves)
+			s, box, err = match.Summarize(id, moves)
 			return err
 		})
 	}
@@ -64,9 +67,12 @@ func (g *Games) rebuildSummary(ctx context.Context, id string) {
 		return
 	}
 	g.addSummary(s)
-	data, err := s.Encode()
+	c := Change{Game: id, First: s.Revision + 1}
+	if c.Summary, err = s.Encode(); err == nil && box != nil {
+		c.Box, err = json.Marshal(box)
+	}
 	if err == nil {
-		_, err = g.config.Journal.Append(ctx, Change{Game: id, Summary: data, First: s.Revision + 1})
+		_, err = g.config.Journal.Append(ctx, c)
 	}
 	if err != nil {
 		g.config.Log.Error("game summary not saved", "game", id, "err", err)

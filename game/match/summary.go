@@ -10,12 +10,14 @@ import (
 	"pressbox/game/teams"
 )
 
-// summaryVersion is the version of the stored summaries. It must be raised with every change of their JSON or of what it
-// means; summaries of other versions are built again from the moves.
+// summaryVersion is the version of the stored summaries and of the box scores that are stored with those of finished
+// matches. It must be raised with every change of their JSON or of what it means, official scoring included; those of
+// other versions are built again from the moves.
 //
 //	1: the API's game, of 0.1.0 (without a version)
 //	2: a Summary
-const summaryVersion = 2
+//	3: box scores with holds, blown saves, quality starts, runners left by a batter; corrected scoring
+const summaryVersion = 3
 
 // A Summary holds what lists, statistics and access checks need of a match without its moves. It is stored beside them.
 type Summary struct {
@@ -64,17 +66,23 @@ func (s *Summary) Encode() ([]byte, error) {
 	return data, nil
 }
 
-// Summarize builds the summary of the match id from its moves.
-func Summarize(id string, moves [][]byte) (*Summary, error) {
+// Summarize builds the summary of the match id from its moves, and the box score of a finished one.
+func Summarize(id string, moves [][]byte) (s *Summary, box *game.BoxScore, err error) {
 	var last Position
-	err := replay(moves, func(_ *Position, s *step) error {
+	var book *game.Scorebook
+	err = replay(moves, func(before *Position, s *step) error {
+		book = score(book, before, s)
 		last = s.after
 		return nil
 	})
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	return summarize(id, &last), nil
+	if last.Status == protocol.Finished && book != nil {
+		b := book.BoxScore(&last.state)
+		box = &b
+	}
+	return summarize(id, &last), box, nil
 }
 
 func summarize(id string, p *Position) *Summary {

@@ -20,7 +20,11 @@ func TestSummary_storedForm(t *testing.T) {
 	moves := journal1(t)
 	var got bytes.Buffer
 	for _, n := range []int{1, 40, len(moves)} {
-		s := check.Must(Summarize("old", moves[:n]))(t)
+		s, box, err := Summarize("old", moves[:n])
+		check.NoError(t, err)
+		if finished := n == len(moves); (box != nil) != finished || finished && box.Teams[0].Runs+box.Teams[1].Runs != s.Scoreboard.Score.Home+s.Scoreboard.Score.Away {
+			t.Errorf("after %d moves: box score %+v, summary %+v", n, box, s)
+		}
 		data := check.Must(s.Encode())(t)
 		if again, ok := DecodeSummary("old", data); !ok || again.Revision != uint64(n) {
 			t.Errorf("%s is not decoded", data)

@@ -87,7 +87,15 @@ func (a *Accumulator) addPitcher(team teams.Ref, box *game.BoxScore, side game.S
 	for _, d := range [...]struct {
 		is bool
 		n  *int
-	}{{i == 0, &p.Started}, {box.WinningPitcher == l.Player, &p.Wins}, {box.LosingPitcher == l.Player, &p.Losses}, {box.SavingPitcher == l.Player, &p.Saves}} {
+	}{
+		{i == 0, &p.Started},
+		{box.WinningPitcher == l.Player, &p.Wins},
+		{box.LosingPitcher == l.Player, &p.Losses},
+		{box.SavingPitcher == l.Player, &p.Saves},
+		{l.Hold, &p.Holds},
+		{l.BlownSave, &p.BlownSaves},
+		{l.QualityStart, &p.QualityStarts},
+	} {
 		if d.is {
 			*d.n++
 		}

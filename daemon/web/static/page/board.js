@@ -368,32 +368,38 @@ const innings = (/** @type {number} */ outs) => `${Math.floor(outs / 3)}.${outs 
 /** @param {Game} game @param {Box | null} box */
 export function boxScore(game, box) {
   if (!box) return loading();
-  const mark = (/** @type {string} */ id) => (id === box.winning_pitcher ? t("box.w") : id === box.losing_pitcher ? t("box.l") : id === box.save ? t("box.s") : "");
+  /** @param {PitchingLine} p */
+  const marks = (p) => {
+    const has = { w: p.player_id === box.winning_pitcher, l: p.player_id === box.losing_pitcher, s: p.player_id === box.save, h: p.hold, bs: p.blown_save, qs: p.quality_start };
+    return /** @type {(keyof typeof has)[]} */ (Object.keys(has)).filter((mark) => has[mark]).map((mark) => t(`box.${mark}`)).join(" ");
+  };
   return html`${sides.map((side, i) => {
     const team = box.teams[i], club = game[side].team;
     return html`<section class="box" .style=${clubStyle(club)}><h3>${pennant(club)} ${club.name}</h3>
       <div class="scroll" tabindex="0" role="region" aria-label=${t("box.batting", { club: club.name })}><table><thead><tr><th scope="col">${t("box.batters")}</th>
-        ${["AB", "R", "H", "RBI", "BB", "SO"].map((c) => html`<th scope="col">${c}</th>`)}</tr></thead>
-        <tbody>${team.batting.map((b) => html`<tr><th scope="row" class=${b.slot ? nothing : "sub"}>${b.name} <small>${b.positions.join("-")}</small></th><td>${b.ab}</td><td>${b.r}</td><td>${b.h}</td><td>${b.rbi}</td><td>${b.bb}</td><td>${b.so}</td></tr>`)}</tbody>
-        <tfoot><tr><th scope="row">${t("box.total")}</th><td>${sum(team.batting, "ab")}</td><td>${team.runs}</td><td>${team.hits}</td><td>${sum(team.batting, "rbi")}</td><td>${sum(team.batting, "bb")}</td><td>${sum(team.batting, "so")}</td></tr></tfoot></table></div>
+        ${["AB", "R", "H", "RBI", "BB", "SO", "LOB"].map((c) => html`<th scope="col">${c}</th>`)}</tr></thead>
+        <tbody>${team.batting.map((b) => html`<tr><th scope="row" class=${b.slot ? nothing : "sub"}>${b.name} <small>${b.positions.join("-")}</small></th><td>${b.ab}</td><td>${b.r}</td><td>${b.h}</td><td>${b.rbi}</td><td>${b.bb}</td><td>${b.so}</td><td>${b.lob}</td></tr>`)}</tbody>
+        <tfoot><tr><th scope="row">${t("box.total")}</th><td>${sum(team.batting, "ab")}</td><td>${team.runs}</td><td>${team.hits}</td><td>${sum(team.batting, "rbi")}</td><td>${sum(team.batting, "bb")}</td><td>${sum(team.batting, "so")}</td><td>${sum(team.batting, "lob")}</td></tr></tfoot></table></div>
       <p class="notes">${notes(team)}</p>
       <div class="scroll" tabindex="0" role="region" aria-label=${t("box.pitching", { club: club.name })}><table><thead><tr><th scope="col">${t("box.pitchers")}</th>
         ${["IP", "H", "R", "ER", "BB", "SO", "HR", "P"].map((c) => html`<th scope="col">${c}</th>`)}</tr></thead>
-        <tbody>${team.pitching.map((p) => html`<tr><th scope="row">${p.name} ${mark(p.player_id)}</th><td>${innings(p.outs)}</td><td>${p.h}</td><td>${p.r}</td><td>${p.er}</td><td>${p.bb}</td><td>${p.so}</td><td>${p.hr}</td><td>${p.pitches}</td></tr>`)}</tbody></table></div>
+        <tbody>${team.pitching.map((p) => html`<tr><th scope="row">${p.name} ${marks(p)}</th><td>${innings(p.outs)}</td><td>${p.h}</td><td>${p.r}</td><td>${p.er}</td><td>${p.bb}</td><td>${p.so}</td><td>${p.hr}</td><td>${p.pitches}</td></tr>`)}</tbody></table></div>
     </section>`;
   })}`;
 }
 
-/** @param {BattingLine[]} lines @param {"ab" | "rbi" | "bb" | "so"} what */
+/** @param {BattingLine[]} lines @param {"ab" | "rbi" | "bb" | "so" | "lob"} what */
 const sum = (lines, what) => lines.reduce((n, b) => n + b[what], 0);
 
 /** @param {TeamBox} team */
 function notes(team) {
-  const extras = /** @type {const} */ ([["2B", "doubles"], ["3B", "triples"], ["HR", "hr"], ["SB", "sb"]]).flatMap(([abbrev, field]) => {
-    const players = team.batting.filter((b) => b[field]).map((b) => `${b.name}${b[field] > 1 ? ` ${b[field]}` : ""}`);
+  const times = (/** @type {number} */ n) => (n > 1 ? ` ${n}` : "");
+  const errors = team.fielding.filter((f) => f.e).map((f) => `${f.name}${times(f.e)}${f.te ? ` (${t("box.throw")})` : ""}`);
+  const extras = /** @type {const} */ ([["2B", "doubles"], ["3B", "triples"], ["HR", "hr"], ["SB", "sb"], ["2-out RBI", "two_out_rbi"]]).flatMap(([abbrev, field]) => {
+    const players = team.batting.filter((b) => b[field]).map((b) => `${b.name}${times(b[field])}`);
     return players.length ? [`${abbrev}: ${players.join(", ")}`] : [];
   });
-  return [...extras, `LOB: ${team.left_on_base}`, `DP: ${team.double_plays}`, `E: ${team.errors}`].join(". ");
+  return [...extras, `LOB: ${team.left_on_base}`, `DP: ${team.double_plays}`, `E: ${errors.join(", ") || 0}`].join(". ");
 }
 
 /** Describes the result. @param {Game} game @param {EventBody["result"]} result @param {Score | undefined} score */

@@ -54,8 +54,8 @@ export function standings({ update }) {
   };
 }
 
-const batting = /** @type {const} */ ([["g", "G"], ["pa", "PA"], ["ab", "AB"], ["r", "R"], ["h", "H"], ["doubles", "2B"], ["triples", "3B"], ["hr", "HR"], ["rbi", "RBI"], ["bb", "BB"], ["so", "SO"], ["sb", "SB"], ["avg", "AVG"], ["obp", "OBP"], ["slg", "SLG"], ["ops", "OPS"]]);
-const pitching = /** @type {const} */ ([["g", "G"], ["gs", "GS"], ["w", "W"], ["l", "L"], ["sv", "SV"], ["ip", "IP"], ["h", "H"], ["r", "R"], ["er", "ER"], ["bb", "BB"], ["so", "SO"], ["hr", "HR"], ["era", "ERA"], ["whip", "WHIP"]]);
+const batting = /** @type {const} */ ([["g", "G"], ["pa", "PA"], ["ab", "AB"], ["r", "R"], ["h", "H"], ["doubles", "2B"], ["triples", "3B"], ["hr", "HR"], ["rbi", "RBI"], ["bb", "BB"], ["so", "SO"], ["sb", "SB"], ["lob", "LOB"], ["avg", "AVG"], ["obp", "OBP"], ["slg", "SLG"], ["ops", "OPS"]]);
+const pitching = /** @type {const} */ ([["g", "G"], ["gs", "GS"], ["w", "W"], ["l", "L"], ["sv", "SV"], ["hld", "HLD"], ["bs", "BS"], ["qs", "QS"], ["ip", "IP"], ["h", "H"], ["r", "R"], ["er", "ER"], ["bb", "BB"], ["so", "SO"], ["hr", "HR"], ["era", "ERA"], ["whip", "WHIP"]]);
 
 /** @param {PageContext} page @returns {View} */
 export function players({ update, query }) {

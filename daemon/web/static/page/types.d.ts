@@ -48,9 +48,10 @@ interface Clock { side?: Side; ends_at?: string; left_ms: number }
 interface Presence { home?: Present | null; away?: Present | null; watchers?: number }
 interface Present { online: boolean; since?: string; gone_in?: number; gone?: boolean; decided?: boolean }
 
-interface BattingLine { player_id: string; name: string; slot: number; positions: string[]; ab: number; r: number; h: number; rbi: number; bb: number; so: number; doubles: number; triples: number; hr: number; sb: number }
-interface PitchingLine { player_id: string; name: string; outs: number; h: number; r: number; er: number; bb: number; so: number; hr: number; pitches: number; strikes: number }
-interface TeamBox { line: number[] | null; runs: number; hits: number; errors: number; left_on_base: number; double_plays: number; batting: BattingLine[]; pitching: PitchingLine[] }
+interface BattingLine { player_id: string; name: string; slot: number; positions: string[]; ab: number; r: number; h: number; rbi: number; bb: number; so: number; doubles: number; triples: number; hr: number; sb: number; lob: number; two_out_rbi: number }
+interface PitchingLine { player_id: string; name: string; outs: number; h: number; r: number; er: number; bb: number; so: number; hr: number; pitches: number; strikes: number; hold: boolean; blown_save: boolean; quality_start: boolean }
+interface FieldingLine { name: string; e: number; te: number }
+interface TeamBox { line: number[] | null; runs: number; hits: number; errors: number; left_on_base: number; double_plays: number; batting: BattingLine[]; pitching: PitchingLine[]; fielding: FieldingLine[] }
 interface Box { teams: TeamBox[]; winning_pitcher?: string; losing_pitcher?: string; save?: string }
 
 /** What the root gives to a view. */
