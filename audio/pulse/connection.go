@@ -21,6 +21,7 @@ const timeout = 5 * time.Second
 // A connection is one session with the sound server. Its only goroutine is the
 // library's read loop, which ends when the link is closed.
 type connection struct {
+	server        address
 	client        *proto.Client
 	link          *link
 	index         uint32        // of this client
@@ -57,6 +58,7 @@ func dialOne(ctx context.Context, server address, cookie []byte) (*connection, e
 		return nil, err
 	}
 	c := &connection{
+		server:        server,
 		client:        new(proto.Client),
 		link:          newLink(conn),
 		closed:        make(chan struct{}),

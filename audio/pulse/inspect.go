@@ -52,6 +52,33 @@ type SinkInfo struct {
 	Null        bool   `json:"null"`      // it discards the sound
 }
 
+// Address returns the address of the server that answered; "" if none did.
+func (r Inspection) Address() string {
+	if r.Server == "" {
+		return ""
+	}
+	return r.Attempts[len(r.Attempts)-1].Address
+}
+
+// Silence returns why a sink of the server at an address is silent, and the
+// command that changes it; "" if it is not silent.
+func (s SinkInfo) Silence(address string) (why, remedy string) {
+	return silence(address, s.Name, s.Muted, s.Volume)
+}
+
+func silence(server, sink string, muted bool, volume int) (why, remedy string) {
+	switch {
+	case sink == "":
+		return "", ""
+	case muted:
+		return "the sink " + sink + " is muted", fmt.Sprintf("pactl --server=%s set-sink-mute %s 0", server, sink)
+	case volume == 0:
+		return "the volume of the sink " + sink + " is 0 %", fmt.Sprintf("pactl --server=%s set-sink-volume %s 100%%", server, sink)
+	default:
+		return "", ""
+	}
+}
+
 // Inspect connects to the sound server as a Sink with this configuration would.
 // It returns an error only if the configuration names no server.
 func Inspect(ctx context.Context, cfg Config) (Inspection, error) {

@@ -128,7 +128,7 @@ func TestPlay_waitsForSink(t *testing.T) {
 	server.Pactl("set-sink-mute", "kitchen", "1")
 	server.Pactl("set-sink-volume", "kitchen", "30%")
 	until(t, func() bool { return sink.Status().Muted && sink.Status().Volume == 30 })
-	if status := sink.Status(); status.Sink != "kitchen" || status.Description != "Kitchen" ||
+	if status := sink.Status(); status.Sink != "kitchen" || status.Description != "Kitchen" || status.Address != server.Address ||
 		!strings.HasPrefix(status.Server, "pulseaudio ") {
 		t.Errorf("Status: %+v", status)
 	}

@@ -81,6 +81,7 @@ type state struct {
 // is "" without a sink.
 type Status struct {
 	Server      string // its name and version
+	Address     string // for PULSE_SERVER
 	Sink        string // its name, such as "alsa_output.pci-0000_00_1f.3.analog-stereo"
 	Description string // human-readable name
 	State       string // "running", "idle" or "suspended"
@@ -123,7 +124,7 @@ func (s *Sink) Status() Status {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	sink := s.state.sink
-	return Status{
+	status := Status{
 		Server:      s.state.server,
 		Sink:        sink.name,
 		Description: sink.description,
@@ -131,6 +132,16 @@ func (s *Sink) Status() Status {
 		Muted:       sink.muted,
 		Volume:      sink.volume,
 	}
+	if s.state.conn != nil {
+		status.Address = s.state.conn.server.String()
+	}
+	return status
+}
+
+// Silence returns why the sink is silent, and the command that changes it; ""
+// if it is not silent.
+func (s Status) Silence() (why, remedy string) {
+	return silence(s.Address, s.Sink, s.Muted, s.Volume)
 }
 
 // Written returns how many samples the server has accepted, including silence.

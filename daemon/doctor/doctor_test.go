@@ -34,7 +34,7 @@ func TestDoctor_publicHealth(t *testing.T) {
 	t.Parallel()
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		w.WriteHeader(http.StatusServiceUnavailable)
-		_, _ = io.WriteString(w, `{"status":"failing","version":"1","checks":{"store":{"status":"failing","detail":"the disk is full"},"audio":{"sink":"speaker","muted":true}}}`)
+		_, _ = io.WriteString(w, `{"status":"failing","version":"1","checks":{"store":{"status":"failing","detail":"the disk is full"},"audio":{"status":"degraded","detail":"the sink speaker is muted","sink":"speaker","muted":true}}}`)
 	}))
 	t.Cleanup(server.Close)
 	port := server.Listener.Addr().(*net.TCPAddr).Port
@@ -49,8 +49,8 @@ func TestDoctor_publicHealth(t *testing.T) {
 func TestSoundFindings(t *testing.T) {
 	t.Parallel()
 	sink := pulse.SinkInfo{Name: "hdmi", Description: "TV", State: "idle", Volume: 100, Port: "HDMI / DisplayPort"}
-	unplugged := sink
-	unplugged.Unplugged = true
+	unplugged, muted, zero, low := sink, sink, sink, sink
+	unplugged.Unplugged, muted.Muted, zero.Volume, low.Volume = true, true, 0, 1
 	answered := []pulse.Attempt{{Address: "unix:/x"}}
 	for name, tt := range map[string]struct {
 		report         pulse.Inspection
@@ -59,6 +59,9 @@ func TestSoundFindings(t *testing.T) {
 	}{
 		"no problem":      {pulse.Inspection{Attempts: answered, Server: "PipeWire", Default: "hdmi", Sinks: []pulse.SinkInfo{sink}}, OK, "TV, idle, volume 100 %", ""},
 		"unplugged":       {pulse.Inspection{Attempts: answered, Server: "PipeWire", Default: "hdmi", Sinks: []pulse.SinkInfo{unplugged}}, Failure, "nothing is plugged into hdmi (HDMI / DisplayPort)", "switch the screen or speaker on"},
+		"muted":           {pulse.Inspection{Attempts: answered, Server: "PipeWire", Default: "hdmi", Sinks: []pulse.SinkInfo{muted}}, Failure, "hdmi is muted", "pactl --server=unix:/x set-sink-mute hdmi 0"},
+		"at 0":            {pulse.Inspection{Attempts: answered, Server: "PipeWire", Default: "hdmi", Sinks: []pulse.SinkInfo{zero}}, Failure, "hdmi is 0 %", "pactl --server=unix:/x set-sink-volume hdmi 100%"},
+		"low":             {pulse.Inspection{Attempts: answered, Server: "PipeWire", Default: "hdmi", Sinks: []pulse.SinkInfo{low}}, Warning, "hdmi is 1 %", "pactl --server=unix:/x set-sink-volume hdmi 100%"},
 		"no profile":      {pulse.Inspection{Attempts: answered, Server: "PipeWire", Cards: 1}, Failure, "has no sink", "pactl set-card-profile"},
 		"another program": {pulse.Inspection{Attempts: []pulse.Attempt{{Address: "tcp:x:80", Failure: pulse.Other, Detail: "no PulseAudio server"}}}, Failure, "tcp:x:80: no PulseAudio", "PULSE_SERVER"},
 		"no default":      {pulse.Inspection{Attempts: answered, Server: "PipeWire", Sinks: []pulse.SinkInfo{sink}}, OK, "TV", ""},

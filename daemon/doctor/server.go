@@ -84,11 +84,7 @@ func healthFindings(h client.Health) []Finding {
 	c := h.Checks
 	findings := checkFinding(c.Store.Check, "store", c.Store.Summary())
 	findings = append(findings, checkFinding(c.Voices.Check, "voices", c.Voices.Summary())...)
-	findings = append(findings, checkFinding(c.Audio.Check, "sound", c.Audio.Summary())...)
-	if c.Audio.Muted {
-		findings = append(findings, finding("sound", Failure, "unmute it", "the sink %s is muted", c.Audio.Sink)...)
-	}
-	return findings
+	return append(findings, checkFinding(c.Audio.Check, "sound", c.Audio.Summary())...)
 }
 
 // checkFinding converts the health of one component.

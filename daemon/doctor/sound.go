@@ -73,11 +73,10 @@ func soundFindings(r pulse.Inspection, cfg settings.Config) []Finding {
 const lowVolume = 20
 
 func sinkFindings(r pulse.Inspection, s pulse.SinkInfo, cfg settings.Config) []Finding {
-	const pactl = "pactl --server=%s %s %s %s"
-	server := r.Attempts[len(r.Attempts)-1].Address
 	var findings []Finding
-	if s.Muted {
-		findings = append(findings, finding("sound", Failure, fmt.Sprintf(pactl, server, "set-sink-mute", s.Name, "0"), "the sink %s is muted", s.Name)...)
+	silent, remedy := s.Silence(r.Address())
+	if silent != "" { // /health is degraded
+		findings = finding("sound", Failure, remedy, "%s", silent)
 	}
 	if s.Unplugged {
 		findings = append(findings, finding("sound", Failure, "switch the screen or speaker on and plug it in, or choose another sink with PULSE_SINK", "nothing is plugged into %s (%s)", s.Name, s.Port)...)
@@ -85,8 +84,8 @@ func sinkFindings(r pulse.Inspection, s pulse.SinkInfo, cfg settings.Config) []F
 	if s.Null {
 		findings = append(findings, finding("sound", Warning, noCard(r.Cards), "the sink %s discards the sound", s.Name)...)
 	}
-	if s.Volume < lowVolume {
-		findings = append(findings, finding("sound", Warning, fmt.Sprintf(pactl, server, "set-sink-volume", s.Name, "100%"), "the volume of the sink %s is %d %%", s.Name, s.Volume)...)
+	if s.Volume < lowVolume && silent == "" {
+		findings = append(findings, finding("sound", Warning, fmt.Sprintf("pactl --server=%s set-sink-volume %s 100%%", r.Address(), s.Name), "the volume of the sink %s is %d %%", s.Name, s.Volume)...)
 	}
 	if cfg.Volume < lowVolume {
 		findings = append(findings, finding("sound", Warning, "set VOLUME=100", "VOLUME is %d", cfg.Volume)...)

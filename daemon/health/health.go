@@ -97,8 +97,16 @@ func nearlyFullError(stats store.Stats) error {
 }
 
 func (m *Monitor) audio() admin.Condition {
-	s := m.Sink.Status()
-	return condition(m.Sink.Health(), admin.Degraded, map[string]any{
+	return audioCondition(m.Sink.Status(), m.Sink.Health())
+}
+
+// audioCondition returns the condition of a sink; err is why nothing can be played. The
+// server's own mute is no matter of the sink.
+func audioCondition(s pulse.Status, err error) admin.Condition {
+	if silent, remedy := s.Silence(); err == nil && silent != "" {
+		err = fmt.Errorf("%s: no announcement can be heard; run: %s", silent, remedy)
+	}
+	return condition(err, admin.Degraded, map[string]any{
 		"server": s.Server, "sink": s.Sink, "sink_name": s.Description, "state": s.State, "muted": s.Muted, "volume": s.Volume,
 	})
 }

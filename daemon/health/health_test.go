@@ -1,11 +1,13 @@
 package health
 
 import (
+	"errors"
 	"fmt"
 	"path/filepath"
 	"strings"
 	"testing"
 
+	"pressbox/audio/pulse"
 	"pressbox/check"
 	"pressbox/daemon/web/admin"
 	"pressbox/store"
@@ -36,5 +38,32 @@ func TestMonitor_storeFillsUp(t *testing.T) {
 	}
 	if got := fmt.Sprint(states); got != "[ degraded failing]" {
 		t.Errorf("the states of the store were %s", got)
+	}
+}
+
+// A sink that is muted or at 0 is degraded, as doctor reports it, with the same remedy.
+func TestMonitor_silentSink(t *testing.T) {
+	t.Parallel()
+	speaker := pulse.Status{Server: "PulseAudio 16.1", Address: "unix:/run/a", Sink: "speaker", Volume: 1}
+	with := func(change func(*pulse.Status)) pulse.Status {
+		s := speaker
+		change(&s)
+		return s
+	}
+	for name, tt := range map[string]struct {
+		status pulse.Status
+		err    error
+		want   admin.Health
+		detail string
+	}{
+		"audible":       {speaker, nil, "", ""},
+		"muted":         {with(func(s *pulse.Status) { s.Muted = true }), nil, admin.Degraded, "pactl --server=unix:/run/a set-sink-mute speaker 0"},
+		"at 0":          {with(func(s *pulse.Status) { s.Volume = 0 }), nil, admin.Degraded, "pactl --server=unix:/run/a set-sink-volume speaker 100%"},
+		"not connected": {pulse.Status{}, errors.New("no sound server"), admin.Degraded, "no sound server"},
+		"starting":      {pulse.Status{}, nil, "", ""},
+	} {
+		if c := audioCondition(tt.status, tt.err); c.Health != tt.want || !strings.Contains(c.Detail, tt.detail) || (tt.detail == "") != (c.Detail == "") {
+			t.Errorf("%s: %q, %q; want %q, %q", name, c.Health, c.Detail, tt.want, tt.detail)
+		}
 	}
 }
