@@ -20,10 +20,35 @@ const (
 	lingerFile   = "/var/lib/systemd/linger/" + settings.UserName
 )
 
-const header = "# Written by \"pressbox setup-audio\"; \"pressbox setup-audio --undo\" removes it.\n"
+const (
+	header    = "#" + written
+	luaHeader = "--" + written
+	written   = " Written by \"pressbox setup-audio\"; \"pressbox setup-audio --undo\" removes it.\n"
+)
+
+// WirePlumber's files, for the versions of Debian 13 and 12.
+const (
+	wirePlumberFile   = "/etc/wireplumber/wireplumber.conf.d/50-pressbox.conf"
+	wirePlumberMain   = "/etc/wireplumber/main.lua.d/51-pressbox.lua"
+	wirePlumberBlueZ  = "/etc/wireplumber/bluetooth.lua.d/51-pressbox.lua"
+	permissions       = "rwxm" // other clients' volumes, and which volumes WirePlumber remembers
+	wirePlumberAccess = `access.rules = [
+  {
+    matches = [ { access = "restricted", application.id = "pressbox" } ]
+    actions = { update-props = { default_permissions = "` + permissions + `" } }
+  }
+]
+`
+	wirePlumberLuaAccess = `table.insert(default_access.rules, 1, {
+  matches = { { { "pipewire.access", "=", "restricted" }, { "application.id", "=", "pressbox" } } },
+  default_permissions = "` + permissions + `",
+})
+`
+)
 
 // sessionFiles returns the files by which the sound server of owner, PipeWire or
-// PulseAudio, listens on [settings.AudioSocket] while owner is logged in.
+// PulseAudio, listens on [settings.AudioSocket] while owner is logged in, and Pressbox may
+// lower the volumes of others. A rule that WirePlumber does not understand denies only that.
 func sessionFiles(owner string) []file {
 	return []file{
 		{tmpfilesFile, header + "d " + audioDir + " 0750 " + owner + " " + settings.UserName + " -\n"},
@@ -35,6 +60,8 @@ func sessionFiles(owner string) []file {
 }
 `},
 		{"/etc/pulse/default.pa.d/50-pressbox.pa", header + "load-module module-native-protocol-unix auth-anonymous=1 socket=" + settings.AudioSocket + "\n"},
+		{wirePlumberFile, header + wirePlumberAccess},
+		{wirePlumberMain, luaHeader + wirePlumberLuaAccess},
 	}
 }
 
@@ -43,17 +70,26 @@ func sessionFiles(owner string) []file {
 func headlessFiles() []file {
 	files := sessionFiles(settings.UserName)
 	files[0].content += "f " + lingerFile + " 0644 root root -\n" //nolint:dupword // user and group
+	for i := range files {
+		switch files[i].path { // a sink whose volume was never set starts at 100 %; without a seat, Bluetooth would be disabled
+		case wirePlumberFile:
+			files[i].content += `wireplumber.settings = { device.routes.default-sink-volume = 1.0 }
+wireplumber.profiles = {
+  main = { monitor.bluez.seat-monitoring = disabled }
+}
+`
+		case wirePlumberMain:
+			files[i].content += "device_defaults.properties[\"default-volume\"] = 1.0\n"
+		}
+	}
+	files = append(files, file{wirePlumberBlueZ, luaHeader + "bluez_monitor.properties[\"with-logind\"] = false\n"})
 	for _, unit := range []string{
 		"pipewire.service", "pipewire.socket", "pipewire-pulse.service", "pipewire-pulse.socket", "wireplumber.service", "filter-chain.service",
 	} {
 		files = append(files, file{"/etc/systemd/user/" + unit + ".d/pressbox.conf", header + "[Unit]\nConditionUser=" + settings.UserName + "\n"})
 	}
-	return append(files,
-		// The sound server starts with the user's manager, not with its first client.
-		file{"/etc/systemd/user/default.target.d/pressbox.conf", header + "[Unit]\nWants=pipewire-pulse.service\n"},
-		// Without a seat, WirePlumber disables Bluetooth: for the versions of Debian 13 and 12.
-		file{"/etc/wireplumber/wireplumber.conf.d/50-pressbox.conf", header + "wireplumber.profiles = {\n  main = { monitor.bluez.seat-monitoring = disabled }\n}\n"},
-		file{"/etc/wireplumber/bluetooth.lua.d/51-pressbox.lua", "-" + strings.Replace(header, "#", "-", 1) + "bluez_monitor.properties[\"with-logind\"] = false\n"})
+	// The sound server starts with the user's manager, not with its first client.
+	return append(files, file{"/etc/systemd/user/default.target.d/pressbox.conf", header + "[Unit]\nWants=pipewire-pulse.service\n"})
 }
 
 // An AudioSetup selects the sound server that serves [settings.AudioSocket].
@@ -197,7 +233,7 @@ func (s Setup) restartSession(name string) error {
 		return nil //nolint:nilerr // there is nothing to restart
 	}
 	for _, command := range [][]string{ // systemctl accepts a pattern without a match
-		{"daemon-reload"}, {"try-restart", "pipewire-pulse*.service", "pulseaudio*.service"}, {"start", "default.target"},
+		{"daemon-reload"}, {"try-restart", "wireplumber.service", "pipewire-pulse*.service", "pulseaudio*.service"}, {"start", "default.target"},
 	} {
 		if err := s.run("systemctl", append([]string{"--user", "--machine=" + name + "@.host"}, command...)...); err != nil {
 			return err

@@ -2,6 +2,7 @@ package pulsetest
 
 import (
 	"fmt"
+	"maps"
 	"net"
 	"os"
 	"path/filepath"
@@ -35,12 +36,16 @@ libcamera_monitor.enabled = false
 }
 
 // StartPipeWire returns a running PipeWire with WirePlumber and its PulseAudio
-// server, which end with the test. Of cfg it uses the rate.
+// server, which end with the test. Of cfg it uses the rate and the files.
 func StartPipeWire(tb testing.TB, cfg Config) *Server {
 	tb.Helper()
 	s := New(tb, cfg)
 	s.Address = "unix:" + filepath.Join(s.dir, "pulse", "native")
-	for name, content := range pipeWireFiles(s.cfg.Rate) {
+	files := pipeWireFiles(s.cfg.Rate)
+	if s.cfg.Files != nil {
+		maps.Copy(files, s.cfg.Files(s.dir))
+	}
+	for name, content := range files {
 		path := filepath.Join(s.dir, ".config", name)
 		check.NoError(tb, os.MkdirAll(filepath.Dir(path), 0o700))
 		check.NoError(tb, os.WriteFile(path, []byte(content), 0o600))

@@ -30,6 +30,10 @@ type Config struct {
 	Format  string   // of its samples; "" means float32le
 	Extra   string   // further arguments of module-null-sink
 	Modules []string // further modules, each with its arguments
+
+	// Files returns further files of PipeWire and WirePlumber, by their paths below
+	// XDG_CONFIG_HOME; dir is the server's directory. It may be nil.
+	Files func(dir string) map[string]string
 }
 
 // A Server is a sound server with one sink, "speaker". A null sink without
