@@ -130,14 +130,14 @@ func (d *ducker) run(ctx context.Context, conn *connection, sink func() (index u
 	d.setRunning(true)
 	defer d.setRunning(false)
 	for {
-		call := d.current()
+		call, ending := d.current(), ctx.Err() != nil
 		if index, found := sink(); found {
 			d.streams.sink = index
-			d.apply(ctx, conn, call)
+			d.apply(ctx, conn, call, ending)
 		} else if call != nil {
 			call.end(nil)
 		}
-		if ctx.Err() != nil {
+		if ending {
 			return
 		}
 		select {
@@ -151,11 +151,12 @@ func (d *ducker) run(ctx context.Context, conn *connection, sink func() (index u
 	}
 }
 
-// apply moves the ramp and sets the volumes of its step.
-func (d *ducker) apply(ctx context.Context, conn *connection, call *duckCall) {
+// apply moves the ramp and sets the volumes of its step: its first one, if the
+// ducker is ending.
+func (d *ducker) apply(ctx context.Context, conn *connection, call *duckCall, ending bool) {
 	switch {
-	case ctx.Err() != nil:
-		d.ramp = ramp{}
+	case ending: // at once
+		call, d.ramp = nil, ramp{}
 	case call != nil:
 		d.streams.gain = call.gain
 		d.ramp.move(duckSteps, time.Now())
