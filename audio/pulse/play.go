@@ -85,7 +85,9 @@ func (s *Sink) prepare(ctx context.Context, ready state) (*stream, error) {
 		s.cached = nil
 		if out.alive() && out.flow.current().sink == ready.sink.index {
 			out.clips = 0
-			return out, nil
+			if err := out.uncork(); err == nil {
+				return out, s.wake(ctx, ready, out)
+			}
 		}
 		out.close()
 	}
@@ -95,21 +97,25 @@ func (s *Sink) prepare(ctx context.Context, ready state) (*stream, error) {
 	return s.open(ctx, ready, s.lastRate)
 }
 
-// open returns a new stream. If the sink is suspended, it writes the silence
-// that wakes it.
+// open returns a new stream.
 func (s *Sink) open(ctx context.Context, ready state, rate int) (*stream, error) {
 	out, err := ready.conn.open(rate, s.cfg.Sink, &s.written)
 	if err != nil {
 		return nil, err
 	}
+	return out, s.wake(ctx, ready, out)
+}
+
+// wake writes the silence that wakes the sink if it is suspended.
+func (s *Sink) wake(ctx context.Context, ready state, out *stream) error {
 	if ready.sink.state != suspended || s.cfg.LeadIn < 0 {
-		return out, nil
+		return nil
 	}
 	lead := s.cfg.LeadIn
 	if lead == 0 {
 		lead = ready.sink.wakeTime
 	}
-	return out, out.writeSilence(ctx, lead)
+	return out.writeSilence(ctx, lead)
 }
 
 // play plays the clips. Neither a stream nor a clip is an error.

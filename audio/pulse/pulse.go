@@ -13,6 +13,7 @@ package pulse
 
 import (
 	"context"
+	"errors"
 	"log/slog"
 	"sync"
 	"sync/atomic"
@@ -21,11 +22,12 @@ import (
 	"pressbox/audio"
 )
 
-// Backoff of the connection attempts, and how long an idle stream stays open for
-// the next announcement.
+// Backoff of the connection attempts, and how long an idle stream stays running,
+// and open, for the next announcement.
 const (
 	minBackoff = 200 * time.Millisecond
 	maxBackoff = 5 * time.Second
+	corkTime   = 200 * time.Millisecond
 	cacheTime  = 5 * time.Second
 )
 
@@ -224,7 +226,7 @@ func (s *Sink) serve(ctx context.Context) error {
 		s.ducker.run(ctx, conn, s.sinkIndex)
 	}()
 	defer func() { <-ducked }()
-	var expired <-chan time.Time
+	var idle, expired <-chan time.Time
 	for {
 		s.markIdle()
 		select {
@@ -234,10 +236,13 @@ func (s *Sink) serve(ctx context.Context) error {
 			s.markBusy()
 			s.refresh(conn)
 		case <-s.streamCached:
-			expired = time.After(cacheTime)
+			idle, expired = time.After(corkTime), time.After(cacheTime)
+		case <-idle:
+			s.markBusy()
+			s.withCached((*stream).cork)
 		case <-expired:
 			s.markBusy()
-			s.expireCached()
+			s.withCached(func(*stream) error { return errExpired })
 		}
 	}
 }
@@ -279,14 +284,20 @@ func (s *Sink) setState(next state) {
 	}
 }
 
-// expireCached closes the cached stream, so that the sink can be suspended,
-// unless Play is running.
-func (s *Sink) expireCached() {
+// errExpired closes a cached stream, so that the sink can be suspended.
+var errExpired = errors.New("expired")
+
+// withCached calls fn with the cached stream, unless Play is running, and closes
+// the stream if fn returns an error.
+func (s *Sink) withCached(fn func(*stream) error) {
 	select {
 	case s.slot <- struct{}{}:
-		s.closeCached()
-		<-s.slot
+		defer func() { <-s.slot }()
 	default:
+		return
+	}
+	if s.cached != nil && fn(s.cached) != nil {
+		s.closeCached()
 	}
 }
 

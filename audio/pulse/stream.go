@@ -37,6 +37,7 @@ type stream struct {
 	history history // of about what the server buffers
 	clips   int     // samples of clips that were sent since the last Play began
 
+	corked      bool          // it does not run
 	undrained   bool          // samples of a clip were written and have not been drained
 	playedUntil time.Time     // about when the server will have read all written samples
 	padding     time.Duration // of silence, written after the last clip
@@ -302,6 +303,24 @@ func (s *stream) sleep(ctx context.Context, d time.Duration) error {
 	if err := s.wait(ctx, d, nil); !errors.Is(err, errStalled) {
 		return err
 	}
+	return nil
+}
+
+// cork stops an idle stream, so that it is no reason for the server to run the
+// sink, or to lower or pause others.
+func (s *stream) cork() error { return s.setCorked(true) }
+
+// uncork lets the stream run again.
+func (s *stream) uncork() error { return s.setCorked(false) }
+
+func (s *stream) setCorked(corked bool) error {
+	if s.corked == corked {
+		return nil
+	}
+	if err := s.conn.request(&proto.CorkPlaybackStream{StreamIndex: s.index, Corked: corked}, nil); err != nil {
+		return requestError("cork or uncork a stream", err)
+	}
+	s.corked = corked
 	return nil
 }
 
