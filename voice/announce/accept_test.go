@@ -2,6 +2,7 @@ package announce_test
 
 import (
 	"context"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"strings"
@@ -195,6 +196,40 @@ func TestAnnounce_concurrentKey(t *testing.T) {
 		}
 		time.Sleep(time.Minute)
 		h.expect("head once")
+	})
+}
+
+// A key belongs to a request with all of its fields; that of a request of earlier
+// versions has the digest that they stored.
+func TestAnnounce_keyDigest(t *testing.T) {
+	running(t, settings, func(h *rig) {
+		r := announce.Request{Message: "m", Voice: "bert", Rate: 200, Urgent: true, TTL: time.Minute, IdempotencyKey: "k"}
+		h.request(r)
+		if want := sha256.Sum256([]byte(`"m" "bert" 200 true 60000000000`)); h.outbox.digests["k"] != want {
+			h.t.Error("the digest differs from that of earlier versions")
+		}
+		for name, change := range map[string]func(*announce.Request){
+			"title":    func(r *announce.Request) { r.Title = "t" },
+			"priority": func(r *announce.Request) { r.Priority = 5 },
+			"volume":   func(r *announce.Request) { r.Volume = 1 },
+			"chime":    func(r *announce.Request) { r.Chime = "ding" },
+			"at":       func(r *announce.Request) { r.At = start.Add(time.Hour) },
+			"in":       func(r *announce.Request) { r.In = time.Hour },
+			"times":    func(r *announce.Request) { r.Repeat.Times = 2 },
+			"every":    func(r *announce.Request) { r.Repeat.Every = time.Minute },
+		} {
+			other := r
+			change(&other)
+			if _, err := h.Announce(h.t.Context(), other); !errors.Is(err, announce.ErrKeyReused) {
+				h.t.Errorf("another %s: %v, want ErrKeyReused", name, err)
+			}
+		}
+		r.IdempotencyKey, r.In = "later", time.Hour
+		first := h.request(r)
+		time.Sleep(time.Minute)
+		if again := h.request(r); again.ID != first.ID || again.Status != announce.Scheduled {
+			h.t.Errorf("repeated: %+v, want %s", again, first.ID)
+		}
 	})
 }
 

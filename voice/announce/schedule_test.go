@@ -373,6 +373,23 @@ func violations(err error) (all string) {
 	return ""
 }
 
+// An interrupted announcement is cancelled with those that wait.
+func TestDelete_interrupted(t *testing.T) {
+	running(t, settings, func(h *rig) {
+		v := h.post("a1|a2|a3", false)
+		time.Sleep(1500 * time.Millisecond)
+		h.post("long", true)
+		time.Sleep(time.Second)
+		h.expectStatus(v.ID, announce.Queued)
+		if n, err := h.CancelWaiting(context.Background()); n != 1 || err != nil {
+			h.t.Errorf("cancelled %d, %v, want 1", n, err)
+		}
+		h.expectStatus(v.ID, announce.Cancelled)
+		time.Sleep(time.Minute)
+		h.expect("a1 a2 / long")
+	})
+}
+
 func TestDelete_leavesScheduled(t *testing.T) {
 	running(t, settings, func(h *rig) {
 		h.post("head", false)
