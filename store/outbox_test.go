@@ -68,19 +68,20 @@ func TestLoad_movesExpiry(t *testing.T) {
 	}
 }
 
-// updated appends an announcement that waits for its next repetition, changes it
-// with the clock at another time, and returns it as it is loaded then.
-func updated(t *testing.T, s *Store, present *clock.Moment, n announce.Announcement, change, load time.Duration) announce.Announcement {
+// updated appends an announcement, changes it after a first correction of the clock,
+// as one that waits for its next repetition, and returns it as it is loaded after a
+// second one.
+func updated(t *testing.T, s *Store, present *clock.Moment, n announce.Announcement, by [2]time.Duration) announce.Announcement {
 	t.Helper()
 	_, _, err := s.Append(t.Context(), n, announce.IdempotencyKey{})
 	check.NoError(t, err)
-	*present = at(present.Wall.Add(change), present.Boot, present.Since+time.Minute)
+	*present = at(present.Wall.Add(by[0]), present.Boot, present.Since+time.Minute)
 	n.Spoken++
 	if !n.FixedTime {
 		n.At, n.Expires = present.Wall.Add(time.Minute), present.Wall.Add(2*time.Minute)
 	}
 	check.NoError(t, s.Update(t.Context(), n))
-	*present = at(present.Wall.Add(load), present.Boot, present.Since+10*time.Second)
+	*present = at(present.Wall.Add(by[1]), present.Boot, present.Since+10*time.Second)
 	waiting, _, err := s.Load(t.Context())
 	if err != nil || len(waiting) != 1 || waiting[0].Spoken != n.Spoken {
 		t.Fatalf("loaded %+v, %v", waiting, err)
@@ -100,14 +101,14 @@ func TestUpdate_clockChanges(t *testing.T) {
 				ID: "a", Seq: 1, Message: "a", Created: present.Wall, Expires: present.Wall.Add(time.Minute), Status: announce.Queued,
 				Repeat: announce.Repeat{Times: 3, Every: time.Minute},
 			}
-			got := updated(t, s, present, n, change, load)
+			got := updated(t, s, present, n, [2]time.Duration{change, load})
 			if next, left := got.At.Sub(present.Wall), got.Expires.Sub(present.Wall); next != 50*time.Second || left != 110*time.Second {
 				t.Errorf("clock changed by %s and %s: next in %s, expires in %s; want 50s, 1m50s", change, load, next, left)
 			}
 			s = OpenForTest(t, "", Options{})
 			present = stopClock(s)
 			n.At, n.FixedTime, n.Expires = present.Wall.Add(time.Hour).Round(0), true, present.Wall.Add(2*time.Hour).Round(0)
-			if got := updated(t, s, present, n, change, load); !got.At.Equal(n.At) || !got.Expires.Equal(n.Expires) {
+			if got := updated(t, s, present, n, [2]time.Duration{change, load}); !got.At.Equal(n.At) || !got.Expires.Equal(n.Expires) {
 				t.Errorf("clock changed by %s and %s: a time of day became %s to %s", change, load, got.At, got.Expires)
 			}
 		}

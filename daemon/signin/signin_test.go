@@ -1,12 +1,16 @@
 package signin
 
 import (
+	"log/slog"
 	"os"
 	"path/filepath"
 	"testing"
+	"time"
 
 	"pressbox/auth"
+	"pressbox/auth/authtest"
 	"pressbox/check"
+	"pressbox/clock"
 	"pressbox/daemon/settings"
 )
 
@@ -41,6 +45,25 @@ func TestClientSecret(t *testing.T) {
 	}
 	if got, err := clientSecret(settings.SignIn{SecretFile: filepath.Join(dir, "missing")}); err == nil {
 		t.Errorf("a missing file: %q", got)
+	}
+}
+
+// Each change of the wall clock is passed on, also one that is too small for sessions.
+func TestCheckClock_notifies(t *testing.T) {
+	t.Parallel()
+	host, changes := authtest.NewHost(), 0
+	s := &SignIn{
+		ClockChanged: func() { changes++ }, clock: clock.New(host.Source(), time.Time{}, nil), log: slog.New(slog.DiscardHandler),
+	}
+	for _, by := range []time.Duration{time.Second, time.Hour, -time.Hour} {
+		host.Correct(by)
+		s.checkClock()
+	}
+	if changes != 3 {
+		t.Errorf("%d changes, want 3", changes)
+	}
+	if !ClockSet(time.Now().Add(-time.Hour)) {
+		t.Error("a clock after the release is not set")
 	}
 }
 

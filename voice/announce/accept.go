@@ -14,14 +14,14 @@ import (
 const UrgentPlaces = 10
 
 // Announce accepts a request. When it returns, the announcement is saved and
-// will be spoken, expire or end silenced. If its sender used the idempotency key for the same
-// request in the last 24 hours, Announce returns that announcement as it is now
-// and accepts nothing, even if the queue is full; only ID and Status are set if
-// the announcement is no longer stored.
+// will be spoken, expire or end silenced. If its client used the idempotency key
+// for the same request in the last 24 hours, Announce returns that announcement as
+// it is now and accepts nothing, even if the queue is full; only ID and Status are
+// set if the announcement is no longer stored.
 //
 // The error is a [*RequestError], [ErrFull], [ErrScheduleFull], [ErrKeyReused] or
-// ctx's, or it wraps [ErrUnavailable]. Nothing is saved then, unless ctx ended or the disk
-// failed during the write.
+// ctx's, or it wraps [ErrUnavailable]. Nothing is saved then, unless ctx ended or
+// the disk failed during the write.
 //
 // Saving waits for the disk, so it happens without the lock, and concurrent
 // requests share one sync. The place in the queue is reserved before and
@@ -152,12 +152,14 @@ func (a *Announcer) unreserve(it *item) {
 	delete(a.saving, it.ID)
 }
 
-// enqueue puts it, which is saved, into its reserved place.
+// enqueue puts it, which is saved, into its reserved place. It plans it again,
+// because the controls may have changed meanwhile.
 func (a *Announcer) enqueue(it *item) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.reserved.add(it.place, -1)
 	delete(a.saving, it.ID)
+	a.plan(it, time.Now())
 	a.insert(it)
 	a.byID[it.ID] = it
 	a.publish(it)

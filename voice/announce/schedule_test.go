@@ -346,6 +346,21 @@ func TestQuiet_beginsAndEnds(t *testing.T) {
 	})
 }
 
+// Quiet that ends while an announcement is being saved does not hold it.
+func TestQuiet_endsWhileSaving(t *testing.T) {
+	c := &controls{quiet: between(policy.Hold, 0, time.Hour)}
+	controlled(t, c, func(h *rig) {
+		h.outbox.set(nil, time.Second)
+		time.AfterFunc(500*time.Millisecond, func() {
+			c.change(func(c *controls) { c.quiet = nil })
+			h.Reconsider()
+		})
+		h.request(announce.Request{Message: "saved", TTL: 2 * time.Hour})
+		time.Sleep(5 * time.Second)
+		h.expect("saved")
+	})
+}
+
 // A comment on a game is not spoken later.
 func TestMute_dropsComments(t *testing.T) {
 	c := &controls{state: policy.State{Volume: 100, Muted: true}}
