@@ -36,6 +36,17 @@ func TestRepeat_untilTimes(t *testing.T) {
 	})
 }
 
+// A repetition that follows an interrupted one begins with the first sentence.
+func TestRepeat_afterInterruption(t *testing.T) {
+	running(t, settings, func(h *rig) {
+		h.request(announce.Request{Message: "a1|a2", Repeat: announce.Repeat{Times: 2, Every: time.Minute}})
+		time.Sleep(1500 * time.Millisecond)
+		h.post("u", true)
+		time.Sleep(time.Hour)
+		h.expect("a1 a2 / u a2 a1 a2")
+	})
+}
+
 // The repetitions that were spoken are not spoken again after a restart.
 func TestRepeat_afterRestart(t *testing.T) {
 	bubble(t, settings, func(h *rig) {

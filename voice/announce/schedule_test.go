@@ -160,6 +160,7 @@ func TestScheduled_clockUnset(t *testing.T) {
 		h.restart(settings)
 		defer h.run()()
 		h.request(announce.Request{Message: "delay", In: time.Second})
+		h.request(announce.Request{Message: "another", At: start.Add(24 * time.Hour)}) // must not hide it
 		time.Sleep(2 * time.Minute)
 		h.expect("delay")
 		set.Store("set", true)
