@@ -51,7 +51,7 @@ var floors = map[string][]string{
 	"audio/pulse":       {"audio"},
 	"voice/espeak":      {"voice"},
 	"voice/onnx":        {"voice"},
-	"voice/library":     {"audio", "voice", "voice/announce", "voice/speakable"},
+	"voice/library":     {"audio", "voice", "voice/announce", "voice/announce/plan", "voice/speakable"},
 	"store":             {"atomicfile", "auth", "clock", "clock/system", "game", "game/live", "voice/announce", "voice/announce/policy"},
 	"voice/catalogue":   {"atomicfile"},
 	"auth/idp":          {"auth", "auth/session"},

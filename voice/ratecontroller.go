@@ -37,6 +37,18 @@ func paced(s clauses, c Calibration, rate int) (clauses, *rateController) {
 	return s, &rateController{calibration: c, slow: slow, remaining: m, seconds: seconds}
 }
 
+// foresee returns the segments of the message, of which the first sentence has the
+// number from.
+func (r *rateController) foresee(s clauses, from int) []Foreseen {
+	scale := r.calibration.scale(r.remaining, r.seconds)
+	var all []Foreseen
+	for seg := range s.segments() {
+		seconds := r.calibration.duration(seg.length()).plus(1, r.calibration.Ends).at(scale)
+		all = append(all, Foreseen{from + seg.sentence, time.Duration(seconds * float64(time.Second))})
+	}
+	return all
+}
+
 // nextPause returns the silence before the next segment: a [Pause] between
 // sentences, and in slow speech an equal share of the time that the remaining text
 // leaves at [maxScale].

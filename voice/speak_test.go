@@ -8,6 +8,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"pressbox/audio"
 	"pressbox/check"
@@ -230,6 +231,34 @@ func TestSpeak_fromSentence(t *testing.T) {
 		}
 		if !slices.Equal(got, want) {
 			t.Errorf("from sentence %d the clips are of sentences %v, want %v", from, got, want)
+		}
+	}
+}
+
+// Each clip has the segments that follow it, with their durations.
+func TestSpeak_foreseesRest(t *testing.T) {
+	t.Parallel()
+	const text = "One is short. Two is long, and it has more than one of the clauses that a sentence has, as was said. Is three?"
+	v, _ := sineVoice(t, &spellingPhonemizer{})
+	v.Calibration = check.Must(v.Calibrate(t.Context()))(t)
+	for from, want := range [][]int{{1, 1, 2}, {1, 2}, {}} {
+		var clips []voice.Clip
+		for clip, err := range v.Speak(t.Context(), text, 170, from) {
+			check.NoError(t, err)
+			clips = append(clips, clip)
+		}
+		sentences, foreseen, spoken := []int{}, time.Duration(0), time.Duration(0)
+		for _, next := range clips[0].Rest {
+			sentences, foreseen = append(sentences, next.Sentence), foreseen+next.Duration
+		}
+		for _, clip := range clips[1:] {
+			spoken += clip.Duration()
+		}
+		if !slices.Equal(sentences, want) || len(clips[len(clips)-1].Rest) != 0 {
+			t.Errorf("from %d segments of the sentences %v follow the first, want %v", from, sentences, want)
+		}
+		if ratio := foreseen.Seconds() / max(spoken.Seconds(), 0.01); len(want) > 0 && (ratio < 0.8 || ratio > 1.25) {
+			t.Errorf("from %d: %v are foreseen and %v spoken", from, foreseen, spoken)
 		}
 	}
 }

@@ -84,7 +84,14 @@ type Voice struct {
 // A Clip is a part of the sound of one sentence, or the pause before it.
 type Clip struct {
 	audio.Clip
-	Sentence int // from 0 within the text
+	Sentence int        // from 0 within the text
+	Rest     []Foreseen // segments that follow; the clips of a message share them
+}
+
+// A Foreseen is a segment that is not synthesised yet.
+type Foreseen struct {
+	Sentence int
+	Duration time.Duration // estimated, with the pause before it
 }
 
 // Speak yields the clips of a message from one of its sentences on, in order, as
@@ -99,10 +106,12 @@ func (v *Voice) Speak(ctx context.Context, text string, rate, from int) iter.Seq
 		rest, from := newClauses(text).from(from)
 		parts, controller := paced(rest, v.Calibration.orDefault(), rate)
 		spoken, pause := false, time.Duration(0) // pause: silence before the next sound
+		foreseen := controller.foresee(parts, from)
 		for next := range v.encoded(ctx, parts) {
 			pause = max(pause, controller.nextPause(next.segment))
 			samples, err := v.infer(ctx, next, float32(controller.nextScale()))
 			sentence := from + next.segment.sentence
+			foreseen = foreseen[1:]
 			if err != nil {
 				yield(Clip{Sentence: sentence}, err)
 				return
@@ -115,11 +124,11 @@ func (v *Voice) Speak(ctx context.Context, text string, rate, from int) iter.Seq
 				pause = 0
 			}
 			controller.advance(next.segment.length(), v.seconds(samples), pause)
-			if pause > 0 && !yield(Clip{v.silence(pause), sentence}, nil) {
+			if pause > 0 && !yield(Clip{v.silence(pause), sentence, foreseen}, nil) {
 				return
 			}
 			audio.Limit(samples, v.Calibration.orDefault().Gain)
-			if !yield(Clip{audio.Clip{Rate: v.Config.SampleRate, Samples: samples}, sentence}, nil) {
+			if !yield(Clip{audio.Clip{Rate: v.Config.SampleRate, Samples: samples}, sentence, foreseen}, nil) {
 				return
 			}
 			spoken, pause = true, 0

@@ -86,6 +86,7 @@ type Announcer struct {
 	estimate func(voice, text string, rate int) time.Duration
 	clockSet func() bool
 	log      *slog.Logger
+	speed    speedometer
 
 	queueChanged chan struct{} // capacity 1: the queue has changed since the playout read it
 	timesChanged chan struct{} // capacity 1: something is due before nextEvent

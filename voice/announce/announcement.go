@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"pressbox/audio"
+	"pressbox/voice/announce/plan"
 )
 
 // Errors of requests, in addition to [*RequestError].
@@ -201,8 +202,9 @@ type IdempotencyKey struct {
 // A Clip is a piece of an announcement's sound.
 type Clip struct {
 	audio.Clip
-	Sentence int    // that it belongs to, from 0 within the announcement's text; a pause belongs to the one after it
-	Voice    string // that speaks it
+	Sentence int            // that it belongs to, from 0 within the announcement's text; a pause belongs to the one after it
+	Voice    string         // that speaks it
+	Rest     []plan.Segment // foreseen to follow it
 }
 
 // An Utterance is a text to be spoken.

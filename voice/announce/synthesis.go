@@ -2,19 +2,21 @@ package announce
 
 import (
 	"context"
+	"time"
 
 	"pressbox/audio"
 )
 
-// A synthesis produces the clips of one announcement or comment, one clip ahead of
-// playback. It holds at most three: one offered to the sink, one ready and one just
-// finished.
+// A synthesis produces the clips of one announcement or comment, ahead of playback:
+// one clip, or as many as [plan.Lead] says if synthesis is slow. It holds two more:
+// one offered to the sink and one just finished.
 type synthesis struct {
 	id    string    // of the announcement; "" for a comment
-	clips chan Clip // closed at the end
+	clips chan Clip // closed at the end, after done
 	done  chan struct{}
 	stop  context.CancelFunc
-	err   error // why clips are missing; read after clips is closed
+	err   error // why clips are missing; read after done is closed
+	cut   bool  // clips are missing because it was stopped; read after clips is closed
 
 	// Used by the playback only:
 	pending    Clip // received from clips and not yet played
@@ -28,25 +30,33 @@ type synthesis struct {
 // synthesize starts a synthesis. It ends when stop is called.
 func (p *playout) synthesize(ctx context.Context, id string, u Utterance) *synthesis {
 	ctx, stop := context.WithCancel(context.WithoutCancel(ctx))
-	syn := &synthesis{id: id, clips: make(chan Clip, 1), done: make(chan struct{}), stop: stop}
+	syn := &synthesis{id: id, clips: make(chan Clip), done: make(chan struct{}), stop: stop}
+	made := make(chan madeClip)
 	p.running.Go(func() {
+		defer close(made)
 		defer close(syn.done)
+		syn.err = run(ctx, p.a.speaker, u, made)
+	})
+	p.running.Go(func() {
 		defer close(syn.clips)
-		syn.err = syn.run(ctx, p.a.speaker, u)
+		syn.cut = !(&lookahead{all: &p.a.speed}).pass(ctx, made, syn.clips)
 	})
 	return syn
 }
 
-func (s *synthesis) run(ctx context.Context, speaker Speaker, u Utterance) error {
+// run sends the clips of u and the times that they took to made.
+func run(ctx context.Context, speaker Speaker, u Utterance, made chan<- madeClip) error {
+	began := time.Now()
 	for clip, err := range speaker.Speak(ctx, u) {
 		if err != nil {
 			return err
 		}
 		select {
-		case s.clips <- clip:
+		case made <- madeClip{clip, time.Since(began)}:
 		case <-ctx.Done():
 			return ctx.Err()
 		}
+		began = time.Now()
 	}
 	return nil
 }
@@ -59,7 +69,7 @@ func (s *synthesis) next(giveUp <-chan struct{}) bool {
 	}
 	select {
 	case s.pending, s.hasPending = <-s.clips:
-		s.complete = !s.hasPending && s.err == nil
+		s.complete = !s.hasPending && !s.cut && s.err == nil
 		return s.hasPending
 	case <-giveUp:
 		return false

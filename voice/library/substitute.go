@@ -10,6 +10,7 @@ import (
 
 	"pressbox/voice"
 	"pressbox/voice/announce"
+	"pressbox/voice/announce/plan"
 )
 
 // maxVoices limits the voices that try to speak one message.
@@ -119,7 +120,11 @@ func (l *Library) speakWith(ctx context.Context, u announce.Utterance, yield fun
 		}
 		l.setUnavailable(nil)
 		sentence = clip.Sentence
-		if !yield(announce.Clip{Clip: clip.Clip, Sentence: clip.Sentence, Voice: u.Voice}, nil) {
+		rest := make([]plan.Segment, len(clip.Rest))
+		for i, next := range clip.Rest {
+			rest[i] = plan.Segment{Sentence: next.Sentence, Length: next.Duration}
+		}
+		if !yield(announce.Clip{Clip: clip.Clip, Sentence: clip.Sentence, Voice: u.Voice, Rest: rest}, nil) {
 			return sentence, nil
 		}
 	}

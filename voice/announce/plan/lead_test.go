@@ -1,0 +1,76 @@
+package plan_test
+
+import (
+	"testing"
+	"time"
+
+	"pressbox/voice/announce/plan"
+)
+
+// segments returns segments of so many seconds in a sentence.
+func segments(sentence int, seconds ...float64) []plan.Segment {
+	var all []plan.Segment
+	for _, s := range seconds {
+		all = append(all, plan.Segment{Sentence: sentence, Length: time.Duration(s * float64(time.Second))})
+	}
+	return all
+}
+
+func TestLead_mayPlay(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct {
+		lead plan.Lead
+		play bool
+		more bool // may be synthesized
+	}{
+		"nothing":                        {plan.Lead{}, false, true},
+		"all":                            {plan.Lead{Ready: segments(0, 1), Factor: 9}, true, true},
+		"quick":                          {plan.Lead{Ready: segments(0, 1), Rest: segments(0, 8), Factor: 0.1}, true, false},
+		"quick, long rest":               {plan.Lead{Ready: segments(0, 1), Rest: segments(0, 9), Factor: 0.1}, false, true},
+		"as long, not yet":               {plan.Lead{Ready: segments(0, 1), Rest: segments(0, 1), Factor: 1}, false, true},
+		"as long":                        {plan.Lead{Ready: segments(0, 1, 1), Rest: segments(0, 1), Factor: 1}, true, true},
+		"slow, not yet":                  {plan.Lead{Ready: segments(0, 4), Rest: segments(0, 1, 1), Factor: 3}, false, true},
+		"slow":                           {plan.Lead{Ready: segments(0, 6.3), Rest: segments(0, 1, 1), Factor: 3}, true, true},
+		"sentence ready, not the rest":   {plan.Lead{Ready: segments(0, 2), Rest: segments(1, 2), Factor: 3}, false, true},
+		"the same after 15 s":            {plan.Lead{Ready: segments(0, 2), Rest: segments(1, 2), Factor: 3, Spent: 15 * time.Second}, true, true},
+		"sentence not ready after 15 s":  {plan.Lead{Ready: segments(0, 2), Rest: segments(0, 2), Factor: 3, Spent: 15 * time.Second}, false, true},
+		"in a sentence":                  {plan.Lead{Ready: segments(0, 2), Rest: segments(0, 2), Factor: 3, Begun: true}, true, true},
+		"next sentence, not yet":         {plan.Lead{Ready: segments(1, 2), Rest: segments(1, 2), Factor: 3, Begun: true}, false, true},
+		"next sentence, not the rest":    {plan.Lead{Ready: segments(1, 2), Rest: segments(2, 2), Factor: 3, Begun: true}, true, true},
+		"a minute is ready":              {plan.Lead{Ready: segments(0, 60), Rest: segments(0, 600), Factor: 3}, true, false},
+		"nearly a minute is ready":       {plan.Lead{Ready: segments(0, 59), Rest: segments(0, 600), Factor: 3}, false, true},
+		"lazy up to half of the length":  {plan.Lead{Ready: segments(0, 2), Rest: segments(0, 2), Factor: 0.5}, true, false},
+		"eager above half of the length": {plan.Lead{Ready: segments(0, 2), Rest: segments(0, 2), Factor: 0.51}, true, true},
+	} {
+		if got := tt.lead.MayPlay(); got != tt.play {
+			t.Errorf("%s: may play %t", name, got)
+		}
+		if got := tt.lead.MaySynthesize(); got != tt.more {
+			t.Errorf("%s: may synthesize %t", name, got)
+		}
+	}
+}
+
+func TestSpeed_recent(t *testing.T) {
+	t.Parallel()
+	var s plan.Speed
+	if got := s.Factor("anna"); got != 0 {
+		t.Errorf("without a measurement: %v", got)
+	}
+	s = s.Add("anna", 3*time.Second, time.Second)
+	if got := s.Factor("anna"); got != 3 {
+		t.Errorf("%v, want 3", got)
+	}
+	if got := s.Factor("bert"); got != 0 {
+		t.Errorf("another voice: %v", got)
+	}
+	for range 60 {
+		s = s.Add("anna", time.Second, 10*time.Second)
+	}
+	if got := s.Factor("anna"); got < 0.099 || got > 0.11 {
+		t.Errorf("after 600 s at 0.1: %v", got)
+	}
+	if got := s.Add("bert", time.Second, time.Second).Factor("bert"); got != 1 {
+		t.Errorf("a new voice: %v, want 1", got)
+	}
+}
