@@ -159,6 +159,7 @@ func (l logSink) Play(ctx context.Context, clips <-chan audio.Clip) (played time
 		select {
 		case clip, ok := <-clips:
 			switch {
+			case ctx.Err() != nil:
 			case !ok:
 				fmt.Fprintln(l.log, "played", number)
 				return 0, nil
@@ -167,6 +168,8 @@ func (l logSink) Play(ctx context.Context, clips <-chan audio.Clip) (played time
 				fmt.Fprintln(l.log, "started", number)
 			}
 		case <-ctx.Done():
+		}
+		if ctx.Err() != nil {
 			if number != 0 {
 				fmt.Fprintln(l.log, "stopped", number)
 			}
