@@ -9,6 +9,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"pressbox/audio"
 	"pressbox/voice/announce/policy"
 	"pressbox/voice/speakable"
 )
@@ -141,7 +142,7 @@ func (e *RequestError) checkNumbers(ann Announcement) {
 	if ann.Volume != 0 {
 		e.checkNumber("volume", ann.Volume, 1, 100, "percent")
 	}
-	if !slices.Contains([]string{"", "none", "ding", "ding-dong", "alert"}, ann.Chime) {
+	if ann.Chime != "" && !slices.Contains(audio.Chimes(), audio.Chime(ann.Chime)) {
 		e.add("chime", CodeNotOffered, "must be none, ding, ding-dong or alert")
 	}
 	if ann.Repeat != (Repeat{}) {

@@ -3,7 +3,7 @@
 //
 //	other streams  ▔▔╲▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁╱▔▔  Lower
 //	chime            ▇▅▃▁                        from sample 0
-//	speech                 ▇▇▇▇▇▇ ▇▇▇▇ ▇▇▇▇▇     from sample SpeechAt
+//	speech                 ▇▇▇▇▇▇ ▇▇▇▇ ▇▇▇▇▇     from the end of the Prelude
 //
 // One law: without a chime, the first sample of the speech is the first one.
 package plan
@@ -84,9 +84,6 @@ func (p Plan) Prelude(rate int) []float32 {
 	audio.Scale(chime, p.Gain)
 	return append(chime, make([]float32, int(Gap.Seconds()*float64(rate)))...)
 }
-
-// SpeechAt returns the sample at which the speech begins.
-func (p Plan) SpeechAt(rate int) int { return len(p.Prelude(rate)) }
 
 // A Timeline records which sentence is where in a sound.
 type Timeline struct {
