@@ -43,6 +43,12 @@ func TestTally_runsBattedIn(t *testing.T) {
 		{"1t 0 -23 0-0", "FC5.3-H(E5);2-H", 0},
 		{"1t 0 123 0-0", "64(1)/FO.3-H;2-H(E4);B-1", 1},
 		{"1t 0 1-3 0-0", "FC4/GDP.3-H;1X2(46);BX1(463)", 0}, // 9.04(b)(1)
+		{"1t 0 1-3 0-0", "E3/GDP.3-H;1-2;B-1", 0},           // 9.04(b)(2)
+		{"1t 0 1-3 0-0", "6E3.3-H;1-2;B-1", 1},              // an out that was missed
+		{"1t 0 1-3 0-0", "6E3/GDP.3-H;1-2;B-1", 0},
+		{"1t 0 1-3 0-0", "6E3.3-H(E2);1-2;B-1", 0},
+		{"1t 0 -23 0-0", "6E3.3-H(E2);2-H;B-1", 0},
+		{"1t 0 -23 0-0", "6E3.3-H;2-H(E2);B-1", 1},
 	} {
 		s := situation(t, tt.in, game.Options{DH: true})
 		if got := s.Tally(parse(t, &s, tt.event)).RBI; got != tt.want {

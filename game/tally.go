@@ -53,8 +53,10 @@ func (s *State) isBattedIn(p *Play, b Base) bool {
 		return false
 	case p.Kind.IsHit():
 		return true
+	case p.Flags.Has(GroundedIntoDoublePlay): // 9.04(b), also if an error spoiled the double play
+		return false
 	case p.Kind == BattedOut, p.Kind == FieldersChoice:
-		return !p.Flags.Has(GroundedIntoDoublePlay)
+		return true
 	case p.Kind == ReachedOnError: // 9.04(a)(3)
 		return b == Third && s.Outs < 2
 	case p.Kind == Walk || p.Kind == IntentionalWalk || p.Kind == HitByPitch || p.Kind == CatchersInterference:

@@ -262,13 +262,13 @@ func (r *rig) choice(who protocol.Person, label string) protocol.Choice {
 	return all[i]
 }
 
-// commands makes the ids of commands unique.
+// commands makes the ids of commands unique, and command makes them unlike those in the journals of testdata.
 var commands atomic.Uint64
 
 // command returns a command with an action for the present revision.
 func (r *rig) command(who protocol.Person, a protocol.Action) protocol.Command {
 	r.Helper()
-	return protocol.Command{ID: fmt.Sprint("c", commands.Add(1)), Revision: r.get(who).Revision, Action: a}
+	return protocol.Command{ID: fmt.Sprint("command-", commands.Add(1)), Revision: r.get(who).Revision, Action: a}
 }
 
 // send submits a command.

@@ -232,10 +232,16 @@ func (x *parser) adjustRulings() {
 		switch {
 		case r.To != game.HomePlate:
 			r.Earned, r.RBI = game.ByRule, game.ByRule
-		case p.Kind == game.ReachedOnError && p.Errors[0].Assists != "" && r.RBI == game.ByRule:
+		case p.Kind == game.ReachedOnError && p.Errors[0].Assists != "" && r.RBI == game.ByRule && !x.isAided(game.Base(b)):
 			r.RBI = game.Yes // a play that should have been an out bats runs in unless the scorer rules otherwise
 		}
 	}
+}
+
+// isAided reports whether a further error helped the runner from a base or one ahead, or spoiled a double play.
+func (x *parser) isAided(from game.Base) bool {
+	return x.play.Flags.Has(game.GroundedIntoDoublePlay) ||
+		slices.ContainsFunc(x.play.Errors[1:x.errors], func(e game.Error) bool { return e.Runner >= from })
 }
 
 // resolveThirdOut reads an advance that ended in the third out as a tag play when a run counts: X does not show whether
