@@ -120,9 +120,9 @@ func (f *filled) authenticate(b *servertest.Browser, form, name string) bool {
 }
 
 // ask sends a request and returns the status of the response.
-func (f *filled) ask(b *servertest.Browser, method, path, body string, headers ...string) int {
+func (f *filled) ask(b *servertest.Browser, method, path, body string) int {
 	f.t.Helper()
-	resp := b.Request(method, path, body, headers...)
+	resp := b.Request(method, path, body)
 	check.NoError(f.t, resp.Body.Close())
 	return resp.StatusCode
 }

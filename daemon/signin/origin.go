@@ -31,7 +31,7 @@ func outboundAddr() netip.Addr {
 	if err != nil {
 		return netip.Addr{}
 	}
-	defer conn.Close()
+	defer func() { _ = conn.Close() }() // nothing was sent
 	from, err := netip.ParseAddrPort(conn.LocalAddr().String())
 	if err != nil {
 		return netip.Addr{}
