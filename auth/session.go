@@ -56,12 +56,14 @@ type SessionInfo struct {
 	Idle time.Duration // since the last renewal; a session in use is renewed every hour
 }
 
-// An APIToken describes a token that lets a program announce, and nothing else.
+// An APIToken describes a token that lets a program announce, and, with Control,
+// change the volume, quiet, schedules and favourites.
 type APIToken struct {
 	ID      string        `json:"id"`
-	Name    string        `json:"name"`
+	Name    string        `json:"name"`          // for display
 	Network netip.Prefix  `json:"network"`       // where it is valid; zero: anywhere
 	TTL     time.Duration `json:"ttl,omitempty"` // nanoseconds; 0: unlimited
+	Control bool          `json:"control,omitempty"`
 	Issued  clock.Instant `json:"made"`
 	Created time.Time     `json:"created_at"`
 }

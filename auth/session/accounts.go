@@ -46,16 +46,25 @@ func (s *Sessions) Count(ctx context.Context) (accounts, sessions int, err error
 	return accounts, sessions, nil
 }
 
-// SetDisabled disables an account and ends its sessions, or enables it.
-func (s *Sessions) SetDisabled(ctx context.Context, id string, disabled bool) error {
+// An AccountChange changes an account; a nil field does not.
+type AccountChange struct{ Disabled, Admin *bool }
+
+// ChangeAccount disables an account and ends its sessions, enables it, or makes it
+// an administrator's or not.
+func (s *Sessions) ChangeAccount(ctx context.Context, id string, change AccountChange) error {
 	var ended []string
-	err := s.repo.Update(ctx, func(tx auth.Tx) error {
-		account, err := get[auth.Account](tx, tableUser, []byte(id))
-		if err != nil {
+	var account auth.Account
+	err := s.repo.Update(ctx, func(tx auth.Tx) (err error) {
+		if account, err = get[auth.Account](tx, tableUser, []byte(id)); err != nil {
 			return err
 		}
-		account.Disabled = disabled
-		if disabled {
+		if change.Admin != nil {
+			account.Admin = *change.Admin
+		}
+		if change.Disabled != nil {
+			account.Disabled = *change.Disabled
+		}
+		if account.Disabled {
 			if ended, err = s.endIn(tx, id, auth.EndedByOperator, func(auth.Session) bool { return true }); err != nil {
 				return err
 			}
@@ -65,7 +74,7 @@ func (s *Sessions) SetDisabled(ctx context.Context, id string, disabled bool) er
 	if err != nil {
 		return fmt.Errorf("change account %s: %w", id, err)
 	}
-	s.log.Info("account changed", "account", id, "disabled", disabled)
+	s.log.Info("account changed", "account", id, "disabled", account.Disabled, "admin", account.Admin)
 	s.notifyEnded(ended...)
 	return nil
 }

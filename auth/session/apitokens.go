@@ -5,20 +5,17 @@ import (
 	"errors"
 	"fmt"
 	"net/netip"
-	"time"
 
 	"pressbox/auth"
 )
 
-// CreateAPIToken returns a new API token. The name is for display. A zero network
-// means anywhere, a zero ttl no expiry. The token is not stored, only its hash. It
-// returns [auth.ErrTooManyTokens] beyond [auth.MaxAPITokens].
-func (s *Sessions) CreateAPIToken(ctx context.Context, name string, network netip.Prefix, ttl time.Duration) (auth.Token, auth.APIToken, error) {
+// CreateAPIToken returns a new API token with the name, network, time to live and
+// Control of record. The token is not stored, only its hash. It returns
+// [auth.ErrTooManyTokens] beyond [auth.MaxAPITokens].
+func (s *Sessions) CreateAPIToken(ctx context.Context, record auth.APIToken) (auth.Token, auth.APIToken, error) {
 	t := auth.NewToken(auth.KindAPI)
 	hash := t.Hash()
-	record := auth.APIToken{
-		ID: auth.NewID(), Name: name, Network: network, TTL: ttl, Issued: s.clock.Now(), Created: s.clock.Wall(),
-	}
+	record.ID, record.Issued, record.Created = auth.NewID(), s.clock.Now(), s.clock.Wall()
 	err := s.repo.Update(ctx, func(tx auth.Tx) error {
 		n, err := countWhere(tx, tableAPIToken, func(t auth.APIToken) bool { return !s.tokenExpired(t) })
 		switch {
@@ -32,7 +29,7 @@ func (s *Sessions) CreateAPIToken(ctx context.Context, name string, network neti
 	if err != nil {
 		return auth.Token{}, auth.APIToken{}, fmt.Errorf("create an API token: %w", err)
 	}
-	s.log.Info("API token created", "token", record.ID, "name", name)
+	s.log.Info("API token created", "token", record.ID, "name", record.Name, "control", record.Control)
 	return t, record, nil
 }
 

@@ -70,7 +70,7 @@ func TestSessions_endAtOnce(t *testing.T) {
 	t.Parallel()
 	for name, end := range map[string]func(r *rig, result auth.Result) error{
 		"disabled": func(r *rig, result auth.Result) error {
-			return r.Sessions.SetDisabled(r.t.Context(), result.Account.ID, true)
+			return r.disable(result.Account.ID, true)
 		},
 		"deleted": func(r *rig, result auth.Result) error {
 			return r.Sessions.DeleteAccount(r.t.Context(), result.Account.ID)
@@ -104,16 +104,38 @@ func TestSessions_endAtOnce(t *testing.T) {
 }
 
 // C6: a disabled account cannot sign in until it is enabled.
-func TestSetDisabled_enable(t *testing.T) {
+func TestChangeAccount_enable(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	account := r.signIn().Account
-	check.NoError(t, r.Sessions.SetDisabled(t.Context(), account.ID, true))
+	check.NoError(t, r.disable(account.ID, true))
 	r.refused(authtest.Callback(r.begin()), auth.CodeAccountDisabled)
-	check.NoError(t, r.Sessions.SetDisabled(t.Context(), account.ID, false))
+	check.NoError(t, r.disable(account.ID, false))
 	r.signIn()
-	if err := r.Sessions.SetDisabled(t.Context(), "unknown", true); !errors.Is(err, auth.ErrNotFound) {
+	if err := r.disable("unknown", true); !errors.Is(err, auth.ErrNotFound) {
 		t.Errorf("disable an unknown account: %v, want %v", err, auth.ErrNotFound)
+	}
+}
+
+// disable disables or enables an account.
+func (r *rig) disable(id string, disabled bool) error {
+	return r.Sessions.ChangeAccount(r.t.Context(), id, session.AccountChange{Disabled: &disabled})
+}
+
+// The flags of an account are independent, and callers have them at once.
+func TestChangeAccount_admin(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	result := r.signIn()
+	for _, admin := range []bool{true, false} {
+		check.NoError(t, r.Sessions.ChangeAccount(t.Context(), result.Account.ID, session.AccountChange{Admin: &admin}))
+		check.NoError(t, r.disable(result.Account.ID, true))
+		check.NoError(t, r.disable(result.Account.ID, false))
+		result = r.signIn()
+		caller := check.Must(r.Sessions.Authenticate(t.Context(), auth.RequestCredentials{FrameToken: result.Access.Reveal()}))(t)
+		if caller.Account.Admin != admin {
+			t.Errorf("the account is an administrator's: %v, want %v", caller.Account.Admin, admin)
+		}
 	}
 }
 
@@ -144,7 +166,7 @@ func TestSessions_storeNoSecrets(t *testing.T) {
 	result := r.signIn()
 	pair := r.refresh(result.Refresh)
 	invite := r.invite()
-	api, _, err := r.Sessions.CreateAPIToken(t.Context(), "doorbell", netip.Prefix{}, 0)
+	api, _, err := r.Sessions.CreateAPIToken(t.Context(), auth.APIToken{Name: "doorbell"})
 	check.NoError(t, err)
 	var seen strings.Builder
 	for _, table := range session.Tables() {
@@ -382,7 +404,7 @@ func TestSessions_boundedTokens(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	token := func() error {
-		_, _, err := r.Sessions.CreateAPIToken(t.Context(), "doorbell", netip.Prefix{}, time.Hour)
+		_, _, err := r.Sessions.CreateAPIToken(t.Context(), auth.APIToken{Name: "doorbell", TTL: time.Hour})
 		return err
 	}
 	invite := func() error {
@@ -449,7 +471,7 @@ func TestDeleteExpired_records(t *testing.T) {
 func TestAPIToken_networkAndExpiry(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
-	token, record, err := r.Sessions.CreateAPIToken(t.Context(), "doorbell", netip.MustParsePrefix("192.168.1.0/24"), time.Hour)
+	token, record, err := r.Sessions.CreateAPIToken(t.Context(), auth.APIToken{Name: "doorbell", Network: netip.MustParsePrefix("192.168.1.0/24"), TTL: time.Hour, Control: true})
 	check.NoError(t, err)
 	try := func(from string) (auth.Caller, error) {
 		return r.Sessions.Authenticate(t.Context(), auth.RequestCredentials{
@@ -469,7 +491,7 @@ func TestAPIToken_networkAndExpiry(t *testing.T) {
 	refused("192.168.2.7", "from another network")
 	r.host.Pass(time.Hour + time.Second)
 	refused("192.168.1.7", "expired")
-	token, record, err = r.Sessions.CreateAPIToken(t.Context(), "unlimited", netip.Prefix{}, 0)
+	token, record, err = r.Sessions.CreateAPIToken(t.Context(), auth.APIToken{Name: "unlimited"})
 	check.NoError(t, err)
 	r.host.Pass(1000 * 24 * time.Hour)
 	check.Must(try("2001:db8::1"))(t) // without expiry and network

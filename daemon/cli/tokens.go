@@ -31,6 +31,7 @@ type token struct {
 	Name    string    `json:"name"`
 	Network string    `json:"network"` // "" means any
 	TTL     int64     `json:"ttl"`     // seconds; 0 means that it does not expire
+	Control bool      `json:"control"`
 	Created time.Time `json:"created_at"`
 }
 
@@ -43,8 +44,9 @@ func (p Program) createTokenCommand() *cobra.Command {
 	administer := p.administer(cmd)
 	network := cmd.Flags().String("network", "", "`network` from which the token is valid, such as 192.168.1.0/24 (default any)")
 	days := cmd.Flags().Uint("days", 0, "`days` until the token expires; 0: never")
+	control := cmd.Flags().Bool("control", false, "also allow to change the volume, quiet, schedules and favourites")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		body := map[string]any{"name": args[0], "ttl": *days * 24 * 60 * 60}
+		body := map[string]any{"name": args[0], "ttl": *days * 24 * 60 * 60, "control": *control}
 		if *network != "" {
 			body["network"] = *network
 		}
@@ -73,7 +75,7 @@ func (p Program) listTokensCommand() *cobra.Command {
 			if err := c.Call(ctx, http.MethodGet, "/admin/tokens", nil, &list); err != nil {
 				return err
 			}
-			return printTable(cmd, list.Tokens, func(t token) []any { return []any{t.ID, t.Name, t.networkText(), t.expiry()} })
+			return printTable(cmd, list.Tokens, func(t token) []any { return []any{t.ID, t.Name, t.networkText(), t.expiry(), t.permissions()} })
 		})
 	}
 	return cmd
@@ -84,6 +86,13 @@ func (t token) networkText() string {
 		return "from any network"
 	}
 	return "from " + t.Network
+}
+
+func (t token) permissions() string {
+	if t.Control {
+		return "may control"
+	}
+	return ""
 }
 
 func (t token) expiry() string {

@@ -22,8 +22,9 @@ func (p Program) usersCommand() *cobra.Command {
 	}
 	cmd.AddCommand(
 		p.listUsersCommand(),
-		p.setDisabledCommand("disable", "Disable an account and end its sessions", true),
-		p.setDisabledCommand("enable", "Enable an account again", false),
+		p.changeUserCommand("disable", "Disable an account and end its sessions", map[string]bool{"disabled": true}),
+		p.changeUserCommand("enable", "Enable an account again", map[string]bool{"disabled": false}),
+		p.adminUserCommand(),
 		p.secretCommand(&cobra.Command{
 			Use: "reset NAME", Short: "Set a new passphrase for a local account, print it, and end the account's sessions",
 			Args: cobra.ExactArgs(1),
@@ -44,6 +45,7 @@ type user struct {
 	Provider string    `json:"provider"`
 	Created  time.Time `json:"created_at"`
 	Disabled bool      `json:"disabled"`
+	Admin    bool      `json:"admin"`
 }
 
 // listUsers returns all accounts.
@@ -65,18 +67,32 @@ func (p Program) listUsersCommand() *cobra.Command {
 				return err
 			}
 			return printTable(cmd, users, func(u user) []any {
-				note := ""
-				if u.Disabled {
-					note = "disabled"
+				var notes []string
+				if u.Admin {
+					notes = append(notes, "administrator")
 				}
-				return []any{u.ID, u.Name, u.Provider, u.Created.Format(time.DateOnly), note}
+				if u.Disabled {
+					notes = append(notes, "disabled")
+				}
+				return []any{u.ID, u.Name, u.Provider, u.Created.Format(time.DateOnly), strings.Join(notes, ", ")}
 			})
 		})
 	}
 	return cmd
 }
 
-func (p Program) setDisabledCommand(name, short string, disabled bool) *cobra.Command {
+// adminUserCommand returns the command that makes an account an administrator's.
+func (p Program) adminUserCommand() *cobra.Command {
+	change := map[string]bool{}
+	cmd := p.changeUserCommand("admin", "Make an account an administrator's", change)
+	cmd.Long += " An administrator's account may change the\nvolume, quiet, schedules and favourites on the page; see CONTROL_ACCESS."
+	remove := cmd.Flags().Bool("remove", false, "make it an ordinary account again")
+	cmd.PreRun = func(*cobra.Command, []string) { change["admin"] = !*remove }
+	return cmd
+}
+
+// changeUserCommand returns a command that changes an account.
+func (p Program) changeUserCommand(name, short string, change map[string]bool) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: name + " ID|NAME", Short: short, Args: cobra.ExactArgs(1),
 		Long: short + ". The name must be unique.",
@@ -92,7 +108,7 @@ func (p Program) setDisabledCommand(name, short string, disabled bool) *cobra.Co
 			if err != nil {
 				return err
 			}
-			return c.Send(ctx, http.MethodPatch, "/admin/users/"+url.PathEscape(id), map[string]bool{"disabled": disabled})
+			return c.Send(ctx, http.MethodPatch, "/admin/users/"+url.PathEscape(id), change)
 		})
 	}
 	return cmd

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"pressbox/auth"
+	"pressbox/auth/session"
 	"pressbox/daemon/web"
 )
 
@@ -32,7 +33,7 @@ func (h *handlers) accountRoutes() []web.Route {
 			Responses: []web.Response{{Status: http.StatusOK, Description: "The accounts.", Schema: "UserList"}},
 		}),
 		web.NewRoute(http.MethodPatch, "/admin/users/:id", web.AdminSocket, h.changeUser, web.Operation{
-			ID: "changeUser", Tag: tag, Summary: "Disable or enable an account", Request: "UserChange",
+			ID: "changeUser", Tag: tag, Summary: "Disable or enable an account, or make it an administrator's or not", Request: "UserChange",
 			Responses: noContent, Problems: []int{http.StatusNotFound},
 		}),
 		web.NewRoute(http.MethodPost, "/admin/passphrases", web.AdminSocket, h.resetPassphrase, web.Operation{
@@ -53,11 +54,12 @@ type tokenReply struct {
 	Name    string    `json:"name"`
 	Network string    `json:"network,omitempty"`
 	TTL     int64     `json:"ttl,omitempty"` // seconds after its creation; 0 means no expiry
+	Control bool      `json:"control"`
 	Created time.Time `json:"created_at"`
 }
 
 func newTokenReply(t auth.APIToken) tokenReply {
-	reply := tokenReply{ID: t.ID, Name: t.Name, TTL: int64(t.TTL.Seconds()), Created: t.Created.UTC().Truncate(time.Second)}
+	reply := tokenReply{ID: t.ID, Name: t.Name, TTL: int64(t.TTL.Seconds()), Control: t.Control, Created: t.Created.UTC().Truncate(time.Second)}
 	if t.Network.IsValid() {
 		reply.Network = t.Network.String()
 	}
@@ -85,6 +87,7 @@ type tokenRequest struct {
 	Name    string `json:"name"`
 	Network string `json:"network"`
 	TTL     int64  `json:"ttl"` // seconds; 0 means no expiry
+	Control bool   `json:"control"`
 }
 
 type createdTokenReply struct {
@@ -101,7 +104,9 @@ func (h *handlers) createToken(w http.ResponseWriter, r *http.Request) error {
 	if !ok {
 		return &web.BodyError{Violations: []web.Violation{{Path: "/network", Code: "invalid", Detail: "must be a network such as 192.168.1.0/24 or an IP address"}}}
 	}
-	token, created, err := h.Sessions.CreateAPIToken(r.Context(), body.Name, network, time.Duration(body.TTL)*time.Second)
+	token, created, err := h.Sessions.CreateAPIToken(r.Context(), auth.APIToken{
+		Name: body.Name, Network: network, TTL: time.Duration(body.TTL) * time.Second, Control: body.Control,
+	})
 	if err != nil {
 		return err
 	}
@@ -162,12 +167,13 @@ func (h *handlers) listUsers(w http.ResponseWriter, r *http.Request) error {
 
 func (h *handlers) changeUser(w http.ResponseWriter, r *http.Request) error {
 	var body struct {
-		Disabled bool `json:"disabled"`
+		Disabled *bool `json:"disabled"`
+		Admin    *bool `json:"admin"`
 	}
 	if err := h.Decode(w, r, "UserChange", &body); err != nil {
 		return err
 	}
-	return writeNoContent(w, h.Sessions.SetDisabled(r.Context(), web.Param(r, "id"), body.Disabled))
+	return writeNoContent(w, h.Sessions.ChangeAccount(r.Context(), web.Param(r, "id"), session.AccountChange(body)))
 }
 
 func (h *handlers) resetPassphrase(w http.ResponseWriter, r *http.Request) error {

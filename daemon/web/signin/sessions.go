@@ -58,10 +58,11 @@ type accountReply struct {
 	Name     string    `json:"name"`
 	Provider string    `json:"provider"`
 	Created  time.Time `json:"created_at"`
+	Admin    bool      `json:"admin"`
 }
 
 func newAccountReply(a auth.Account) accountReply {
-	return accountReply{a.ID, a.Name, a.Provider, a.Created.UTC().Truncate(time.Second)}
+	return accountReply{a.ID, a.Name, a.Provider, a.Created.UTC().Truncate(time.Second), a.Admin}
 }
 
 func (h *handlers) me(w http.ResponseWriter, r *http.Request) error {
