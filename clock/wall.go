@@ -3,12 +3,11 @@ package clock
 import "time"
 
 // FirstAt returns the first instant at which the wall clock of a time zone
-// shows the given time or a later one. Hours and minutes beyond their range
-// carry over, as in [time.Date]. A time that a change of the zone's offset skips
+// shows the given minute of a day or a later time; 24·60 is the end of the day. A time that a change of the zone's offset skips
 // is the instant of the change; of a time that it repeats, it is the first.
-func FirstAt(year int, month time.Month, day, hour, minute int, zone *time.Location) time.Time {
-	shown := time.Date(year, month, day, hour, minute, 0, 0, time.UTC)
-	t := time.Date(year, month, day, hour, minute, 0, 0, zone)
+func FirstAt(year int, month time.Month, day, minute int, zone *time.Location) time.Time {
+	shown := time.Date(year, month, day, 0, minute, 0, 0, time.UTC)
+	t := time.Date(year, month, day, 0, minute, 0, 0, zone)
 	begin, end := t.ZoneBounds()
 	switch face := wallFace(t); {
 	case face.After(shown): // skipped, and t is in the new offset

@@ -53,7 +53,7 @@ var fields = [5]field{
 func Parse(text string) (Expr, error) {
 	words := strings.Fields(text)
 	if len(words) != len(fields) {
-		return Expr{}, fmt.Errorf("%d fields, expected 5: minute, hour, day of month, month, day of week", len(words))
+		return Expr{}, fmt.Errorf("%d fields, expected 5: minute, hour, day of the month, month and weekday", len(words))
 	}
 	var sets [len(fields)]set
 	for i, f := range fields {
@@ -130,10 +130,10 @@ func (f field) number(text string) (int, error) {
 		return f.first + i, nil
 	}
 	n, err := strconv.ParseUint(text, 10, 8)
-	if err != nil || int(n) < f.first || int(n) > f.last { //nolint:gosec // at most 255
+	if err != nil || int(n) < f.first || int(n) > f.last {
 		return 0, fmt.Errorf("%s %q: expected %s", f.name, text, f.expected())
 	}
-	return int(n), nil //nolint:gosec // at most 255
+	return int(n), nil
 }
 
 func (f field) expected() string {
@@ -175,7 +175,7 @@ func (e Expr) Next(after time.Time) time.Time {
 			if !e.hours.has(minute/60) || !e.minutes.has(minute%60) {
 				continue
 			}
-			if t := clock.FirstAt(year, month, day, 0, minute, zone); t.After(after) {
+			if t := clock.FirstAt(year, month, day, minute, zone); t.After(after) {
 				return t
 			}
 		}

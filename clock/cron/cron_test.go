@@ -56,7 +56,7 @@ func TestNext(t *testing.T) {
 		}
 		at := check.Must(time.Parse(layout, tt.after))(t).In(zone)
 		var got []string
-		for range strings.Split(tt.want, ", ") {
+		for range strings.SplitSeq(tt.want, ", ") {
 			at = e.Next(at)
 			got = append(got, at.Format(layout))
 		}
@@ -69,9 +69,9 @@ func TestNext(t *testing.T) {
 func TestParse_invalid(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{
-		"":               "0 fields, expected 5: minute, hour, day of month, month, day of week",
-		"0 0 * * * *":    "6 fields, expected 5: minute, hour, day of month, month, day of week",
-		"@daily":         "1 fields, expected 5: minute, hour, day of month, month, day of week",
+		"":               "0 fields, expected 5: minute, hour, day of the month, month and weekday",
+		"0 0 * * * *":    "6 fields, expected 5: minute, hour, day of the month, month and weekday",
+		"@daily":         "1 fields, expected 5: minute, hour, day of the month, month and weekday",
 		"60 0 * * *":     `minute "60": expected 0 to 59`,
 		"-1 0 * * *":     `minute "": expected 0 to 59`,
 		"0 24 * * *":     `hour "24": expected 0 to 23`,

@@ -25,7 +25,13 @@ const (
 )
 
 // A Week holds spans of time that recur each week. The zero Week has none.
-type Week struct{ spans []span }
+type Week struct {
+	spans []span
+	text  string // as it was parsed
+}
+
+// String returns the text of which Parse has made w.
+func (w Week) String() string { return w.text }
 
 // A span is a time of the day on some days of the week.
 type span struct {
@@ -44,7 +50,7 @@ func Parse(text string) (Week, error) {
 	if len(parts) > maxSpans {
 		return Week{}, fmt.Errorf("%d spans, expected at most %d", len(parts), maxSpans)
 	}
-	var w Week
+	w := Week{text: text}
 	for _, part := range parts {
 		s, err := parseSpan(strings.Fields(part))
 		if err != nil {
@@ -127,7 +133,7 @@ func parseTime(text string) (int, error) {
 	if !ok || errHour != nil || errMinute != nil || len(minute) != 2 || m > 59 || h*60+m > dayMinutes {
 		return 0, fmt.Errorf("%q: expected a time from 00:00 to 24:00", text)
 	}
-	return int(h*60 + m), nil //nolint:gosec // at most a day
+	return int(h*60 + m), nil
 }
 
 // An interval is a span on one day.
@@ -167,7 +173,7 @@ func (w Week) around(t time.Time) []interval {
 			if !s.days[weekday] {
 				continue
 			}
-			i := interval{clock.FirstAt(year, month, day, 0, s.start, t.Location()), clock.FirstAt(year, month, day, 0, s.end, t.Location())}
+			i := interval{clock.FirstAt(year, month, day, s.start, t.Location()), clock.FirstAt(year, month, day, s.end, t.Location())}
 			if i.from.Before(i.to) { // a change of the clocks may skip it
 				all = append(all, i)
 			}
