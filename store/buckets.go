@@ -14,6 +14,7 @@ var (
 	endedBucket        = []byte("ended")
 	keysBucket         = []byte("idempotency_keys")
 	keysBySeqBucket    = []byte("idempotency_seq")
+	controlsBucket     = []byte("controls")
 	calibrationsBucket = []byte("calibrations")
 	idpCacheBucket     = []byte("idp_cache")
 	flowBucket         = []byte("auth_state")

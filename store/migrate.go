@@ -27,6 +27,7 @@ var migrations = []migration{
 	orderByAge,
 	keysBySender,
 	countUsage,
+	createBuckets(controlsBucket),
 }
 
 // createBuckets returns the migration that adds empty buckets.

@@ -101,6 +101,9 @@ func (s *Store) open(timeout time.Duration) error {
 	return nil
 }
 
+// Now returns the present moment, by the clock that the store's records have.
+func (s *Store) Now() clock.Moment { return s.now() }
+
 // connect opens the file with bbolt.
 func (s *Store) connect(timeout time.Duration) error {
 	err := recoverCorrupt(func() (err error) {

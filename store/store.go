@@ -21,6 +21,7 @@
 //	idempotency_keys  digests of sender and key (16 bytes each) → [keyRecord]: time,
 //	                  digest of the request, id; the bucket's sequence is their count
 //	idempotency_seq   seq (8 bytes) → key of idempotency_keys
+//	controls          key → JSON, see package voice/control
 //	calibrations      hash of a voice's model → JSON
 //	auth_…            sign-in, see package auth/session
 //	meta_clock…       boots of the host, see package auth/session
@@ -44,6 +45,7 @@
 //	ended             announce      announcements  4 MiB, half of the share; 24 h or the last 200
 //	idempotency_keys  announce      announcements  1,000 for each sender; 10,000 or 1/32 of the file; 24 h
 //	idempotency_seq   announce      announcements  as idempotency_keys
+//	controls          control       announcements  a quarter of the share; the volume, quiet, 50 favourites, 100 schedules
 //	auth_state        auth/session  sign-in        256 pending flows
 //	auth_state_order  auth/session  sign-in        as auth_state
 //	auth_user         auth/session  sign-in        with the next two, half of the share

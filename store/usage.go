@@ -43,6 +43,7 @@ func bucketRows() []bucketRow {
 		{endedBucket, announcementsShare, false},
 		{keysBucket, announcementsShare, false},
 		{keysBySeqBucket, announcementsShare, false},
+		{controlsBucket, announcementsShare, false},
 		{flowBucket, signInShare, false},
 		{flowOrderBucket, signInShare, false},
 		{[]byte("auth_access"), signInShare, false},

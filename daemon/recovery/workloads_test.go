@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"iter"
 	"log/slog"
-	"net/netip"
 	"slices"
 	"strings"
 	"sync"
@@ -23,6 +22,7 @@ import (
 	"pressbox/game/protocol"
 	"pressbox/store"
 	"pressbox/voice/announce"
+	"pressbox/voice/control"
 )
 
 // A workload is a kind of data that the server saves: a new bucket of the store needs
@@ -46,6 +46,7 @@ var workloads = []workload{
 	{"team", saveTeamData, findTeamData},
 	{"provider", saveProviderDocument, findProviderDocument},
 	{"ducked", saveDucked, findDucked},
+	{"control", saveControl, findControl},
 }
 
 // A site is a store in use. Its ledger is nil where it is only read.
@@ -338,7 +339,7 @@ func createOrRevokeToken(s *site, i int) error {
 		s.ledger.begin("token/"+id, "")
 		return s.ledger.ack("token/"+id, s.signIn.Sessions.RevokeAPIToken(ctx, id))
 	}
-	_, record, err := s.signIn.Sessions.CreateAPIToken(ctx, fmt.Sprint("token ", s.life, "-", i), netip.Prefix{}, 0)
+	_, record, err := s.signIn.Sessions.CreateAPIToken(ctx, auth.APIToken{Name: fmt.Sprint("token ", s.life, "-", i)})
 	if err != nil {
 		return err
 	}
@@ -402,4 +403,24 @@ func saveProviderDocument(s *site, i int) error {
 func findProviderDocument(s *site, key string) (string, error) {
 	value, err := s.store.Cached(context.Background(), key)
 	return string(value), err
+}
+
+// saveControl replaces the volume, or creates or deletes one of three schedules.
+func saveControl(s *site, i int) error {
+	key, value := control.KeyVolume, fmt.Sprintf(`{"life":%d,"volume":%d}`, s.life, i)
+	if i%2 == 0 {
+		key = fmt.Sprint("schedule/", i%3)
+		value += strings.Repeat(" ", i*97%3000)
+	}
+	if i%8 == 6 {
+		s.ledger.begin("control/"+key, "")
+		return s.ledger.ack("control/"+key, s.store.SaveControl(context.Background(), key, nil))
+	}
+	s.ledger.begin("control/"+key, value)
+	return s.ledger.ack("control/"+key, s.store.SaveControl(context.Background(), key, []byte(value)))
+}
+
+func findControl(s *site, key string) (string, error) {
+	records, err := s.store.Controls(context.Background())
+	return string(records[key]), err
 }

@@ -1,0 +1,56 @@
+package store
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"testing"
+
+	bolt "go.etcd.io/bbolt"
+
+	"pressbox/check"
+	"pressbox/voice/announce"
+	"pressbox/voice/control"
+)
+
+func TestControls_saved(t *testing.T) {
+	t.Parallel()
+	s := OpenForTest(t, "", Options{})
+	check.NoError(t, s.SaveControl(t.Context(), "a", []byte("1")))
+	check.NoError(t, s.SaveControl(t.Context(), "a", []byte("2")))
+	check.NoError(t, s.SaveControl(t.Context(), "b", []byte("3")))
+	check.NoError(t, s.SaveControl(t.Context(), "b", nil))
+	records := check.Must(s.Controls(t.Context()))(t)
+	if len(records) != 1 || string(records["a"]) != "2" {
+		t.Errorf("controls %q", records)
+	}
+}
+
+// Schedules take at most a quarter of the share of announcements; then they can
+// still be replaced and deleted, and the volume can be set.
+func TestControls_share(t *testing.T) {
+	t.Parallel()
+	s := OpenForTest(t, "", Options{MaxSize: 8 << 20})
+	schedule := bytes.Repeat([]byte("x"), 30_000)
+	n := 0
+	var err error
+	for ; err == nil; n++ {
+		err = s.SaveControl(t.Context(), fmt.Sprint("schedule/", n), schedule)
+	}
+	var used int64
+	check.NoError(t, s.view(func(tx *bolt.Tx) error {
+		used = tableOf(tx, controlsBucket).bytes()
+		return nil
+	}))
+	limit := s.limit(announcementsShare) / 4
+	if !errors.Is(err, ErrFull) || used > limit || used < limit-2*int64(len(schedule)) {
+		t.Errorf("%v after %d schedules that use %d of %d bytes", err, n, used, limit)
+	}
+	check.NoError(t, s.SaveControl(t.Context(), "schedule/0", schedule))
+	check.NoError(t, s.SaveControl(t.Context(), control.KeyVolume, []byte(`{"volume":10}`)))
+	check.NoError(t, s.SaveControl(t.Context(), control.KeyQuiet, []byte(`{"on":true}`)))
+	check.NoError(t, s.SaveControl(t.Context(), "schedule/0", nil))
+	check.NoError(t, s.SaveControl(t.Context(), "schedule/new", schedule))
+	check.NoError(t, postEnded(s, 1, announce.IdempotencyKey{}, s.now()))
+	checkUsage(t, s)
+}

@@ -1,0 +1,40 @@
+package control
+
+import (
+	"time"
+
+	"pressbox/voice/announce"
+)
+
+// A Content holds the fields of an announcement that schedules and favourites
+// have, as clients send them and as they are stored.
+type Content struct {
+	Title    string  `json:"title,omitempty"`
+	Message  string  `json:"message"`
+	Voice    string  `json:"voice,omitempty"`
+	Rate     int     `json:"rate,omitempty"` // words per minute
+	Urgent   bool    `json:"urgent,omitempty"`
+	Priority int     `json:"priority,omitempty"`
+	Volume   int     `json:"volume,omitempty"` // percent
+	Chime    string  `json:"chime,omitempty"`
+	TTL      int     `json:"ttl,omitempty"` // seconds
+	Repeat   *Repeat `json:"repeat,omitempty"`
+}
+
+// A Repeat asks for repetitions until the announcement is acknowledged.
+type Repeat struct {
+	Times int `json:"times"`
+	Every int `json:"every"` // seconds
+}
+
+// Request returns the request for the announcement.
+func (c Content) Request() announce.Request {
+	r := announce.Request{
+		Title: c.Title, Message: c.Message, Voice: c.Voice, Rate: c.Rate, Urgent: c.Urgent, Priority: c.Priority,
+		Volume: c.Volume, Chime: c.Chime, TTL: time.Duration(c.TTL) * time.Second,
+	}
+	if c.Repeat != nil {
+		r.Repeat = announce.Repeat{Times: c.Repeat.Times, Every: time.Duration(c.Repeat.Every) * time.Second}
+	}
+	return r
+}

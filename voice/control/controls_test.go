@@ -1,0 +1,263 @@
+package control_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"pressbox/check"
+	"pressbox/voice/announce/policy"
+	"pressbox/voice/control"
+)
+
+func TestVolume_settingReplacesSet(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		name     string
+		settings []int // VOLUME of each start after the volume was set to 30
+		want     control.Volume
+	}{
+		{"same", []int{70}, control.Volume{Volume: 30, Muted: true, Set: true}},
+		{"changed", []int{80}, control.Volume{Volume: 80}},
+		{"changed back", []int{80, 70}, control.Volume{Volume: 70}},
+	} {
+		for _, reload := range []bool{false, true} {
+			r := newRig(t, day)
+			volume, muted := 30, true
+			check.Must(r.SetVolume(t.Context(), &volume, &muted))(t)
+			cfg := day
+			for _, cfg.Volume = range tt.settings {
+				if reload {
+					r.Configure(cfg)
+				} else {
+					r.restart(cfg)
+				}
+			}
+			if got := r.Volume(); got != tt.want {
+				t.Errorf("%s, reload %v: %+v, want %+v", tt.name, reload, got, tt.want)
+			}
+			r.restart(cfg)
+			if got := r.Volume(); got != tt.want {
+				t.Errorf("%s, reload %v, started again: %+v, want %+v", tt.name, reload, got, tt.want)
+			}
+		}
+	}
+}
+
+func TestVolume_oneOfBoth(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, day)
+	volume, muted := 0, true
+	check.Must(r.SetVolume(t.Context(), nil, &muted))(t)
+	if got := r.State(time.Now()); got.Volume != 70 || !got.Muted || got.UrgentMinVolume != 40 || got.QuietVolume != 25 {
+		t.Errorf("muted: %+v", got)
+	}
+	check.Must(r.SetVolume(t.Context(), &volume, nil))(t)
+	if got := r.State(time.Now()); got.Volume != 0 || !got.Muted {
+		t.Errorf("at volume 0: %+v", got)
+	}
+}
+
+func TestControls_notSavedNotApplied(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, day)
+	changes, stop := r.Hub().Watch()
+	defer stop()
+	r.repo.fail(errDisk)
+	volume := 5
+	_, errVolume := r.SetVolume(t.Context(), &volume, nil)
+	_, errQuiet := r.SwitchOn(t.Context(), time.Hour, policy.Soft)
+	errFavourites := r.SetFavourites(t.Context(), []control.Content{{Message: "a"}})
+	for _, err := range []error{errVolume, errQuiet, errFavourites} {
+		if !errors.Is(err, control.ErrUnavailable) || !errors.Is(err, errDisk) {
+			t.Errorf("%v, want it unavailable", err)
+		}
+	}
+	if s := r.State(time.Now()); s.Volume != 70 || s.Quiet.Active || len(r.Favourites()) > 0 || len(changes) > 0 {
+		t.Errorf("applied %+v, %d favourites, %d changes", s, len(r.Favourites()), len(changes))
+	}
+}
+
+func TestFavourites_saved(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, day)
+	want := []control.Content{{Title: "Kitchen", Message: "Dinner is ready.", Volume: 30}, {Message: "b", Repeat: &control.Repeat{Times: 2, Every: 10}}}
+	check.NoError(t, r.SetFavourites(t.Context(), want))
+	r.restart(day)
+	if got := r.Favourites(); len(got) != 2 || got[0] != want[0] || *got[1].Repeat != *want[1].Repeat {
+		t.Errorf("favourites %+v, want %+v", got, want)
+	}
+}
+
+// at returns an hour of the first day of the bubble.
+func at(hour int) time.Time { return time.Date(2000, 1, 1, hour, 0, 0, 0, time.UTC) }
+
+// states returns quiet from a moment on, as far as it is known then, for two days.
+func states(r *rig, from time.Time) string {
+	var all []string
+	last := "none"
+	for minutes := range 48 * 60 {
+		moment := from.Add(time.Duration(minutes) * time.Minute)
+		q := r.Quiet(moment)
+		text := "-"
+		if q.Active {
+			text = fmt.Sprintf("%s %s until %s", q.Reason, q.Mode, q.Until.UTC().Format("Mon 15:04"))
+		}
+		if text != last {
+			all = append(all, moment.UTC().Format("Mon 15:04 ")+text)
+			last = text
+		}
+	}
+	return strings.Join(all, ", ")
+}
+
+func TestQuiet_switchOverHours(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		name, hours string
+		now         time.Time
+		change      func(r *rig) error
+		want        string
+	}{
+		{"none", "", at(12), nil, "Sat 12:00 -"},
+		{"hours", "Sat 22:00-07:00", at(12), nil, "Sat 12:00 -, Sat 22:00 hours silence until Sun 07:00, Sun 07:00 -"},
+		{"on", "", at(12), on(time.Hour, ""), "Sat 12:00 switch silence until Sat 13:00, Sat 13:00 -"},
+		{"on, soft", "", at(12), on(time.Minute, policy.Soft), "Sat 12:00 switch soft until Sat 12:01, Sat 12:01 -"},
+		{"longest", "", at(12), on(25*time.Hour, ""), "Sat 12:00 switch silence until Sun 12:00, Sun 12:00 -"},
+		{"on, then off", "", at(12), both(on(time.Hour, ""), off), "Sat 12:00 -"},
+		{
+			"into the hours", "Sat 22:00-07:00", at(21), on(2*time.Hour, ""),
+			"Sat 21:00 switch silence until Sun 07:00, Sat 23:00 hours silence until Sun 07:00, Sun 07:00 -",
+		},
+		{
+			"into the hours, hold", "Sat 22:00-07:00", at(21), on(2*time.Hour, policy.Hold),
+			"Sat 21:00 switch hold until Sat 23:00, Sat 23:00 hours silence until Sun 07:00, Sun 07:00 -",
+		},
+		{
+			"in the hours, soft", "Sat 22:00-07:00", at(23), on(time.Hour, policy.Soft),
+			"Sat 23:00 switch soft until Sun 00:00, Sun 00:00 hours silence until Sun 07:00, Sun 07:00 -",
+		},
+		{"off in the hours", "22:00-07:00", at(23), off, "Sat 23:00 -, Sun 22:00 hours silence until Mon 07:00, Mon 07:00 -, Mon 22:00 hours silence until Tue 07:00"},
+		{"off for a day", "Sat-Mon 00:00-24:00", at(12), off, "Sat 12:00 -, Sun 12:00 hours silence until Tue 00:00"},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			time.Sleep(time.Until(tt.now))
+			cfg := withHours(t, tt.hours)
+			r := newRig(t, cfg)
+			if tt.change != nil {
+				check.NoError(t, tt.change(r))
+			}
+			for _, restarted := range []bool{false, true} {
+				if restarted {
+					r.restart(cfg)
+				}
+				if got := states(r, time.Now()); got != tt.want {
+					t.Errorf("%s, restarted %v: %s, want %s", tt.name, restarted, got, tt.want)
+				}
+			}
+			cfg.QuietVolume++
+			r.restart(cfg)
+			before := newRig(t, cfg)
+			if got, want := states(r, time.Now()), states(before, time.Now()); got != want {
+				t.Errorf("%s, QUIET_VOLUME changed: %s, want %s", tt.name, got, want)
+			}
+		})
+	}
+}
+
+// on switches quiet on.
+func on(d time.Duration, mode policy.Mode) func(*rig) error {
+	return func(r *rig) error {
+		_, err := r.SwitchOn(context.Background(), d, mode)
+		return err
+	}
+}
+
+func off(r *rig) error { return r.SwitchOff(context.Background()) }
+
+func both(a, b func(*rig) error) func(*rig) error {
+	return func(r *rig) error { return errors.Join(a(r), b(r)) }
+}
+
+// The switch has a duration: a correction of the wall clock does not change it, in
+// one boot. Over a boot the wall clock counts, and never more than the duration.
+func TestQuiet_switchOverRestart(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		name string
+		boot string
+		off  time.Duration // of the wall clock, after half an hour
+		want time.Duration // left of an hour
+	}{
+		{"process", "first", 0, 30 * time.Minute},
+		{"process, clock set", "first", 20 * 365 * 24 * time.Hour, 30 * time.Minute},
+		{"boot", "second", 0, 30 * time.Minute},
+		{"boot, clock not set", "second", -20 * 365 * 24 * time.Hour, time.Hour},
+		{"boot, next day", "second", 24 * time.Hour, 0},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			r := newRig(t, day)
+			check.NoError(t, on(time.Hour, policy.Hold)(r))
+			time.Sleep(30 * time.Minute)
+			r.host.boot, r.host.off = tt.boot, tt.off
+			r.restart(day)
+			q := r.Quiet(time.Now())
+			if q.Active != (tt.want > 0) || q.Active && time.Until(q.Until) != tt.want {
+				t.Errorf("%s: %+v, want %s left", tt.name, q, tt.want)
+			}
+		})
+	}
+}
+
+// Run calls reconsider when something has changed, and at no other time.
+func TestRun_reconsidersAtChanges(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t, withHours(t, "22:00-07:00"))
+		ctx, stop := context.WithCancel(t.Context())
+		ended := make(chan error)
+		var calls []string
+		go func() {
+			ended <- r.Controls.Run(ctx, func() { calls = append(calls, time.Now().UTC().Format("15:04")) })
+		}()
+		changes, unwatch := r.Hub().Watch()
+		defer unwatch()
+		expect := func(want string) {
+			t.Helper()
+			synctest.Wait()
+			var names []string
+			for len(changes) > 0 {
+				names = append(names, string(<-changes))
+			}
+			slices.Sort(names)
+			if got := strings.Join(append(slices.Compact(calls), slices.Compact(names)...), " "); got != want {
+				t.Errorf("%s, want %s", got, want)
+			}
+			calls = nil
+		}
+		time.Sleep(12 * time.Hour)
+		expect("07:00 quiet")
+		volume := 50
+		check.Must(r.SetVolume(t.Context(), &volume, nil))(t)
+		expect("12:00 volume")
+		check.NoError(t, on(90*time.Minute, "")(r))
+		expect("12:00 quiet")
+		time.Sleep(2 * time.Hour)
+		expect("13:30 quiet")
+		r.Controls.ClockChanged()
+		expect("14:00")
+		r.Configure(withHours(t, "15:00-16:00"))
+		expect("14:00 quiet")
+		r.Configure(withHours(t, "15:00-16:00"))
+		expect("")
+		time.Sleep(10 * time.Hour)
+		expect("15:00 16:00 quiet")
+		stop()
+		check.NoError(t, <-ended)
+	})
+}

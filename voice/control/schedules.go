@@ -1,0 +1,281 @@
+package control
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+	"unicode/utf8"
+
+	"pressbox/auth"
+	"pressbox/clock/cron"
+	"pressbox/voice/announce"
+)
+
+// Limits of schedules.
+const (
+	MaxSchedules  = 100
+	MaxPerCreator = 20
+	MaxName       = 100 // characters of a schedule's name
+	MaxFavourites = 50
+)
+
+// Errors of schedules.
+var (
+	ErrNoSchedule    = errors.New("no such schedule")
+	ErrManySchedules = fmt.Errorf("there are %d schedules already", MaxSchedules)
+	ErrOwnSchedules  = fmt.Errorf("this client has made %d schedules already", MaxPerCreator)
+)
+
+// A Plan is a schedule as a client sends it.
+type Plan struct {
+	Name     string `json:"name"`
+	Cron     string `json:"cron"`
+	TimeZone string `json:"time_zone,omitempty"` // "" means the host's
+	Enabled  bool   `json:"enabled"`
+	Content
+}
+
+// A Schedule is a stored plan.
+type Schedule struct {
+	ID string `json:"id"`
+	Plan
+	Creator string    `json:"creator"`       // the client that made it
+	Next    time.Time `json:"next,omitzero"` // when it is due; zero: never, or the clock is not set
+
+	expr cron.Expr
+	zone *time.Location // nil means the host's
+}
+
+// parse reads the times of the plan, and returns every violation.
+func (s *Schedule) parse() []announce.Violation {
+	var wrong []announce.Violation
+	add := func(path, code, detail string) {
+		wrong = append(wrong, announce.Violation{Path: path, Code: code, Detail: detail})
+	}
+	if n := utf8.RuneCountInString(strings.TrimSpace(s.Name)); n == 0 || n > MaxName {
+		add("name", announce.CodeOutOfRange, fmt.Sprintf("must have 1 to %d characters", MaxName))
+	}
+	var err error
+	if s.expr, err = cron.Parse(s.Cron); err != nil {
+		add("cron", codeInvalid, err.Error())
+	}
+	s.zone = nil
+	if s.TimeZone != "" {
+		if s.zone, err = time.LoadLocation(s.TimeZone); err != nil || s.TimeZone == "Local" {
+			add("time_zone", codeInvalid, "must be a name of the host's time zone database, such as Europe/Berlin")
+		}
+	}
+	return wrong
+}
+
+const codeInvalid = "invalid"
+
+// after returns when the schedule is due after a moment; zero if it is disabled.
+func (s *Schedule) after(t time.Time) time.Time {
+	if !s.Enabled {
+		return time.Time{}
+	}
+	zone := s.zone
+	if zone == nil {
+		zone = time.Local
+	}
+	return s.expr.Next(t.In(zone)).UTC()
+}
+
+// An Announcer accepts the announcements of schedules.
+type Announcer interface {
+	Announce(ctx context.Context, r announce.Request) (announce.View, error)
+	Check(r announce.Request) (announce.Announcement, error)
+}
+
+// ScheduleParts holds the parts that [Schedules] use; all are required.
+type ScheduleParts struct {
+	Repository Repository
+	Announcer  Announcer
+	Hub        *Hub             // where changes are published
+	Now        func() time.Time // the wall clock
+	ClockSet   func() bool      // whether it is set: until then nothing is due
+	Log        *slog.Logger
+}
+
+// Schedules create announcements at their times. The methods may be called
+// concurrently.
+type Schedules struct {
+	ScheduleParts
+
+	changed  chan struct{} // capacity 1: Run must look again
+	clockSet chan struct{} // capacity 1: the wall clock was set
+
+	saving sync.Mutex // held while a change is saved and applied; taken before mu
+
+	mu  sync.Mutex // guards all
+	all map[string]*Schedule
+}
+
+// NewSchedules returns the schedules of a repository. It starts nothing. An
+// unreadable schedule is logged and not listed; one whose time zone the host does
+// not know any more is disabled.
+func NewSchedules(p ScheduleParts) (*Schedules, error) {
+	s := &Schedules{ScheduleParts: p, changed: make(chan struct{}, 1), clockSet: make(chan struct{}, 1), all: map[string]*Schedule{}}
+	records, err := p.Repository.Controls(context.Background())
+	if err != nil {
+		return nil, fmt.Errorf("read the schedules: %w", err)
+	}
+	for key, data := range records {
+		if !strings.HasPrefix(key, schedulePrefix) {
+			continue
+		}
+		one := &Schedule{}
+		if err := json.Unmarshal(data, one); err != nil {
+			p.Log.Error("a control cannot be read", "key", key, "err", err)
+			continue
+		}
+		if wrong := one.parse(); len(wrong) > 0 {
+			p.Log.Error("a schedule is disabled", "schedule", one.ID, "err", wrong[0].Detail)
+			one.Enabled, one.Next = false, time.Time{}
+		}
+		s.all[one.ID] = one
+	}
+	return s, nil
+}
+
+// List returns the schedules, those that are due first at the beginning.
+func (s *Schedules) List() []Schedule {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	list := make([]Schedule, 0, len(s.all))
+	for _, one := range s.all {
+		list = append(list, *one)
+	}
+	slices.SortFunc(list, func(a, b Schedule) int {
+		if a.Next.IsZero() != b.Next.IsZero() {
+			return b.Next.Compare(a.Next) // those that are never due come last
+		}
+		return cmp.Or(a.Next.Compare(b.Next), cmp.Compare(a.ID, b.ID))
+	})
+	return list
+}
+
+// Find returns a schedule, or [ErrNoSchedule].
+func (s *Schedules) Find(id string) (Schedule, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	one, ok := s.all[id]
+	if !ok {
+		return Schedule{}, ErrNoSchedule
+	}
+	return *one, nil
+}
+
+// Create saves a new schedule of a client. Its errors are an
+// [*announce.RequestError] that lists every violation, [ErrManySchedules],
+// [ErrOwnSchedules], or they wrap [ErrUnavailable].
+func (s *Schedules) Create(ctx context.Context, creator string, p Plan) (Schedule, error) {
+	s.saving.Lock()
+	defer s.saving.Unlock()
+	one := &Schedule{ID: auth.NewID(), Plan: p, Creator: creator}
+	if err := s.prepare(one); err != nil {
+		return Schedule{}, err
+	}
+	if err := s.checkRoom(creator); err != nil {
+		return Schedule{}, err
+	}
+	return *one, s.put(ctx, one)
+}
+
+// Replace saves another plan for a schedule. Its errors are those of Create, and
+// [ErrNoSchedule].
+func (s *Schedules) Replace(ctx context.Context, id string, p Plan) (Schedule, error) {
+	s.saving.Lock()
+	defer s.saving.Unlock()
+	old, err := s.Find(id)
+	if err != nil {
+		return Schedule{}, err
+	}
+	one := &Schedule{ID: id, Plan: p, Creator: old.Creator}
+	if err := s.prepare(one); err != nil {
+		return Schedule{}, err
+	}
+	return *one, s.put(ctx, one)
+}
+
+// prepare checks the plan of a schedule and sets when it is due.
+func (s *Schedules) prepare(one *Schedule) error {
+	wrong := &announce.RequestError{Violations: one.parse()}
+	_, err := s.Announcer.Check(one.Request())
+	if invalid, ok := errors.AsType[*announce.RequestError](err); ok {
+		wrong.Violations, wrong.Voice = append(wrong.Violations, invalid.Violations...), invalid.Voice
+	} else if err != nil {
+		return err
+	}
+	if len(wrong.Violations) > 0 {
+		return wrong
+	}
+	one.Name = strings.TrimSpace(one.Name)
+	if s.ClockSet() {
+		one.Next = one.after(s.Now())
+	}
+	return nil
+}
+
+// checkRoom returns an error if there are too many schedules.
+func (s *Schedules) checkRoom(creator string) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	own := 0
+	for _, one := range s.all {
+		if one.Creator == creator {
+			own++
+		}
+	}
+	switch {
+	case len(s.all) >= MaxSchedules:
+		return ErrManySchedules
+	case own >= MaxPerCreator:
+		return ErrOwnSchedules
+	}
+	return nil
+}
+
+// put saves and applies a schedule. s.saving must be held.
+func (s *Schedules) put(ctx context.Context, one *Schedule) error {
+	if err := saveRecord(ctx, s.Repository, schedulePrefix+one.ID, one); err != nil {
+		return err
+	}
+	s.mu.Lock()
+	s.all[one.ID] = one
+	s.mu.Unlock()
+	s.notify()
+	return nil
+}
+
+// Delete deletes a schedule, or returns [ErrNoSchedule] or an error that wraps
+// [ErrUnavailable].
+func (s *Schedules) Delete(ctx context.Context, id string) error {
+	s.saving.Lock()
+	defer s.saving.Unlock()
+	if _, err := s.Find(id); err != nil {
+		return err
+	}
+	if err := s.Repository.SaveControl(ctx, schedulePrefix+id, nil); err != nil {
+		return fmt.Errorf("%w: %w", ErrUnavailable, err)
+	}
+	s.mu.Lock()
+	delete(s.all, id)
+	s.mu.Unlock()
+	s.notify()
+	return nil
+}
+
+// notify wakes Run and the watchers.
+func (s *Schedules) notify() {
+	signal(s.changed)
+	s.Hub.publish(ChangedSchedules)
+}

@@ -1,0 +1,267 @@
+package control_test
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"pressbox/check"
+	"pressbox/voice/announce"
+	"pressbox/voice/control"
+)
+
+// each returns a plan for a message at times.
+func each(cron, message string) control.Plan {
+	return control.Plan{Name: message, Cron: cron, TimeZone: "UTC", Enabled: true, Content: control.Content{Message: message}}
+}
+
+// inBubble runs a test with a rig in a bubble whose time begins on Saturday at
+// midnight.
+func inBubble(t *testing.T, test func(r *rig)) {
+	t.Helper()
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		t.Helper()
+		test(newRig(t, day))
+	})
+}
+
+func (r *rig) create(p control.Plan) control.Schedule {
+	r.t.Helper()
+	return check.Must(r.Create(r.t.Context(), "anna", p))(r.t)
+}
+
+// expect compares the accepted announcements, and forgets them.
+func (r *rig) expect(want ...string) {
+	r.t.Helper()
+	synctest.Wait()
+	if got := strings.Join(r.accepted, ", "); got != strings.Join(want, ", ") {
+		r.t.Errorf("accepted %s, want %s", got, strings.Join(want, ", "))
+	}
+	r.accepted = nil
+}
+
+func TestSchedules_fireAtTimes(t *testing.T) {
+	inBubble(t, func(r *rig) {
+		stop := r.run()
+		defer stop()
+		r.create(each("30 6 * * *", "wake"))
+		off := each("* * * * *", "off")
+		off.Enabled = false
+		r.create(off)
+		berlin := each("0 9 * * sun", "church")
+		berlin.TimeZone = "Europe/Berlin"
+		late := r.create(berlin)
+		time.Sleep(48 * time.Hour)
+		r.expect("Sat 06:30:00 schedule wake", "Sun 06:30:00 schedule wake", "Sun 08:00:00 schedule church")
+		check.Must(r.Replace(r.t.Context(), late.ID, each("0 1 * * *", "bells")))(r.t)
+		time.Sleep(2 * time.Hour)
+		check.NoError(r.t, r.Delete(r.t.Context(), late.ID))
+		time.Sleep(24 * time.Hour)
+		r.expect("Mon 01:00:00 schedule bells", "Mon 06:30:00 schedule wake")
+	})
+}
+
+func TestSchedules_missed(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		late time.Duration
+		want string
+	}{
+		{10 * time.Minute, "Sat 06:40:00 schedule wake"},
+		{10*time.Minute + time.Nanosecond, ""},
+		{0, "Sat 06:30:00 schedule wake"},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			r := newRig(t, day)
+			r.create(each("30 6 * * *", "wake"))
+			time.Sleep(6*time.Hour + 30*time.Minute + tt.late)
+			r.restart(day)
+			stop := r.run()
+			defer stop()
+			synctest.Wait()
+			if got := strings.Join(r.accepted, ", "); got != tt.want {
+				t.Errorf("%s late: accepted %q, want %q", tt.late, got, tt.want)
+			}
+			r.accepted = nil
+			time.Sleep(24 * time.Hour)
+			r.expect("Sun 06:30:00 schedule wake")
+		})
+	}
+}
+
+// Between the announcement and the next time of the schedule nothing is lost and
+// nothing is spoken twice.
+func TestSchedules_crashAfterAnnouncement(t *testing.T) {
+	inBubble(t, func(r *rig) {
+		r.create(each("30 6 * * *", "wake"))
+		stop := r.run()
+		synctest.Wait()
+		r.repo.fail(errDisk)
+		time.Sleep(6*time.Hour + 31*time.Minute)
+		stop()
+		r.repo.fail(nil)
+		r.expect("Sat 06:30:00 schedule wake")
+		r.restart(day) // the repository has the time that was due
+		stop = r.run()
+		defer stop()
+		r.expect()
+		time.Sleep(24 * time.Hour)
+		r.expect("Sun 06:30:00 schedule wake")
+	})
+}
+
+func TestSchedules_triedAgain(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		err  error
+		want string // after a minute
+	}{
+		{announce.ErrFull, "Sat 06:31:00 schedule wake"},
+		{fmt.Errorf("%w: %w", announce.ErrUnavailable, errDisk), "Sat 06:31:00 schedule wake"},
+		{&announce.RequestError{}, ""},
+		{announce.ErrKeyReused, ""},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			r := newRig(t, day)
+			r.create(each("30 6 * * *", "wake"))
+			r.err = tt.err
+			stop := r.run()
+			defer stop()
+			time.Sleep(6*time.Hour + 30*time.Minute + 59*time.Second)
+			r.expect()
+			r.err = nil
+			time.Sleep(time.Hour)
+			if got := strings.Join(r.accepted, ", "); got != tt.want {
+				t.Errorf("%v: accepted %q, want %q", tt.err, got, tt.want)
+			}
+		})
+	}
+}
+
+func TestSchedules_removedVoice(t *testing.T) {
+	inBubble(t, func(r *rig) {
+		s := r.create(each("30 6 * * *", "wake"))
+		key := "schedule/" + s.ID
+		r.repo.records[key] = []byte(strings.Replace(string(r.repo.records[key]), `"message"`, `"voice":"zoe","message"`, 1))
+		r.restart(day)
+		stop := r.run()
+		defer stop()
+		time.Sleep(7 * time.Hour)
+		r.expect("Sat 06:30:00 schedule wake")
+	})
+}
+
+// The wall clock is set while schedules wait.
+func TestSchedules_clockSet(t *testing.T) {
+	inBubble(t, func(r *rig) {
+		r.host.set, r.host.off = false, -30*365*24*time.Hour // a Pi without a clock
+		r.create(each("30 6 * * *", "wake"))
+		stop := r.run()
+		defer stop()
+		set := func(off time.Duration) {
+			synctest.Wait()
+			r.host.set, r.host.off = true, off
+			r.Schedules.ClockChanged()
+			synctest.Wait()
+		}
+		time.Sleep(24 * time.Hour)
+		if next := r.List()[0].Next; !next.IsZero() {
+			r.t.Errorf("due at %s, want never before the clock is set", next)
+		}
+		r.expect()
+		set(0)
+		time.Sleep(7 * time.Hour)
+		r.expect("Sun 06:30:00 schedule wake")
+		set(-time.Hour) // 06:00: the same time comes again
+		time.Sleep(2 * time.Hour)
+		r.expect()
+		set(20 * time.Hour) // 05:00 of the next day
+		time.Sleep(2 * time.Hour)
+		r.expect("Sun 10:30:00 schedule wake")
+		set(-30 * 24 * time.Hour) // it was a month ahead
+		time.Sleep(24 * time.Hour)
+		r.expect("Mon 06:30:00 schedule wake")
+	})
+}
+
+func TestSchedules_limits(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, day)
+	for i := range 105 {
+		_, err := r.Create(t.Context(), fmt.Sprint("client ", i/21), each("0 8 * * *", "x"))
+		var want error
+		if i%21 == 20 {
+			want = control.ErrOwnSchedules
+		}
+		if i == 104 { // 100 are stored
+			want = control.ErrManySchedules
+		}
+		if !errors.Is(err, want) {
+			t.Errorf("schedule %d: %v, want %v", i, err, want)
+		}
+	}
+	if n := len(r.List()); n != control.MaxSchedules {
+		t.Fatalf("%d schedules, want %d", n, control.MaxSchedules)
+	}
+	check.NoError(t, r.Delete(t.Context(), r.List()[0].ID))
+	check.Must(r.Create(t.Context(), "another", each("0 8 * * *", "x")))(t)
+}
+
+func TestSchedules_invalid(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, day)
+	for _, tt := range []struct {
+		change func(*control.Plan)
+		want   string
+	}{
+		{func(*control.Plan) {}, ""},
+		{func(p *control.Plan) { p.Name = strings.Repeat("ä", 100) + " " }, ""},
+		{func(p *control.Plan) { p.Name = strings.Repeat("ä", 101) }, "name out_of_range"},
+		{func(p *control.Plan) { p.Name = " " }, "name out_of_range"},
+		{func(p *control.Plan) { p.Cron = "0 25 * * *" }, "cron invalid"},
+		{func(p *control.Plan) { p.TimeZone = "Mars/Base" }, "time_zone invalid"},
+		{func(p *control.Plan) { p.TimeZone = "Local" }, "time_zone invalid"},
+		{func(p *control.Plan) { p.TimeZone = "../etc/passwd" }, "time_zone invalid"},
+		{func(p *control.Plan) { *p = control.Plan{} }, "name out_of_range, cron invalid, message required"},
+	} {
+		p := each("0 8 * * *", "x")
+		tt.change(&p)
+		_, err := r.Create(t.Context(), "anna", p)
+		var got []string
+		if wrong, ok := errors.AsType[*announce.RequestError](err); ok {
+			for _, v := range wrong.Violations {
+				got = append(got, v.Path+" "+v.Code)
+			}
+		}
+		if got := strings.Join(got, ", "); got != tt.want {
+			t.Errorf("%+v: %q, want %q", p, got, tt.want)
+		}
+	}
+	if _, err := r.Replace(t.Context(), "x", each("0 8 * * *", "x")); !errors.Is(err, control.ErrNoSchedule) {
+		t.Errorf("replace an unknown one: %v", err)
+	}
+	if err := r.Delete(t.Context(), "x"); !errors.Is(err, control.ErrNoSchedule) {
+		t.Errorf("delete an unknown one: %v", err)
+	}
+}
+
+func TestSchedules_notSavedNotApplied(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, day)
+	s := r.create(each("0 8 * * *", "old"))
+	r.repo.fail(errDisk)
+	_, errCreate := r.Create(t.Context(), "anna", each("0 9 * * *", "new"))
+	_, errReplace := r.Replace(t.Context(), s.ID, each("0 9 * * *", "new"))
+	for _, err := range []error{errCreate, errReplace, r.Delete(t.Context(), s.ID)} {
+		if !errors.Is(err, control.ErrUnavailable) {
+			t.Errorf("%v, want it unavailable", err)
+		}
+	}
+	if all := r.List(); len(all) != 1 || all[0].Name != "old" {
+		t.Errorf("schedules %+v", all)
+	}
+}
