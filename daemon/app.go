@@ -23,12 +23,13 @@ import (
 	"pressbox/daemon/web"
 	"pressbox/daemon/web/admin"
 	"pressbox/daemon/web/announcements"
+	webcontrol "pressbox/daemon/web/control"
 	"pressbox/daemon/web/play"
 	"pressbox/daemon/web/site"
 	"pressbox/game/live"
-	"pressbox/game/protocol"
 	"pressbox/store"
 	"pressbox/voice/announce"
+	"pressbox/voice/control"
 	"pressbox/voice/espeak"
 	"pressbox/voice/library"
 	"pressbox/voice/onnx"
@@ -44,7 +45,9 @@ type app struct {
 	sink       *pulse.Sink
 	phonemizer *espeak.Phonemizer
 	voices     *library.Library
+	controls   *control.Controls
 	announcer  *announce.Announcer
+	schedules  *control.Schedules
 	rosters    rosterSource
 	games      *live.Games
 	blocks     *netblock.Table
@@ -72,18 +75,24 @@ func build(o cli.ServeOptions, st *store.Store, sink *pulse.Sink) (*app, error) 
 		Dirs: cfg.VoiceDirs(), Default: cfg.DefaultVoice, DefaultRate: cfg.DefaultRate, CacheBytes: cfg.VoiceCacheBytes,
 		Lexicon: a.readLexicon(cfg), Calibrations: st, Phonemizer: a.phonemizer, Load: onnx.Runtime{Library: cfg.ONNXRuntimeLib}.Load, Log: log,
 	})
+	if a.controls, err = control.NewControls(controlConfig(cfg), st, st.Now, log); err != nil {
+		return nil, err
+	}
 	outbox := metrics.Outbox{Outbox: watchdog.Outbox{Outbox: st, Progress: &a.writes}, Metrics: a.metrics}
 	a.announcer, err = announce.New(queueConfig(cfg.DefaultRate, cfg), announce.Parts{
-		Outbox: outbox, Speaker: a.speaker(), Sink: sink, Ducker: sink, Estimate: a.voices.Estimate,
-		ClockSet: func() bool { return signin.ClockSet(releaseDate()) }, Log: log,
+		Outbox: outbox, Speaker: a.speaker(), Sink: sink, Ducker: sink, Controls: a.controls,
+		Estimate: a.voices.Estimate, ClockSet: clockSet, Log: log,
 	})
 	if err != nil {
+		return nil, err
+	}
+	if a.schedules, err = a.newSchedules(); err != nil {
 		return nil, err
 	}
 	if a.signIn, err = signin.New(cfg, st, a.blocks, releaseDate(), log); err != nil {
 		return nil, err
 	}
-	a.signIn.ClockChanged = a.announcer.Reconsider
+	a.signIn.ClockChanged = a.clockChanged
 	if a.rosters, err = openRosters(cfg, st, log); err != nil {
 		return nil, err
 	}
@@ -140,6 +149,7 @@ func (a *app) webConfig() site.Config {
 			Log:            a.Log,
 			Version:        version,
 			Access:         web.Access(cfg.NotifyAccess),
+			ControlAccess:  web.Control(cfg.ControlAccess),
 			AllowedHosts:   cfg.AllowedHosts,
 			TrustedProxies: cfg.TrustedProxies,
 			NotifyRate:     cfg.NotifyRate,
@@ -152,6 +162,7 @@ func (a *app) webConfig() site.Config {
 		Announcements: announcements.Config{
 			Announcer: a.announcer, Speaker: a.speaker(), DefaultRate: cfg.DefaultRate, Voices: a.listVoices, Preview: a.preview,
 		},
+		Control: webcontrol.Config{Controls: a.controls, Schedules: a.schedules, Check: a.announcer.Check},
 		Admin: admin.Config{
 			Checks: a.monitor.Checks(), Versions: map[string]string{"go": runtime.Version(), "revision": revision},
 			Level: a.Level, Backup: a.store.Backup, Metrics: a.metrics.Handler(), Diagnose: inside.Findings, Counts: a.counts,
@@ -289,7 +300,7 @@ func (a *app) runIdle(ctx context.Context, fromSystemd bool) error {
 		<-ctx.Done()
 		return nil
 	}
-	if a.monitor.AwaitIdle(ctx, limit, a.web.Idle, func() int { return a.games.CountByStatus()[protocol.Active] }) {
+	if a.monitor.AwaitIdle(ctx, limit, a.web.Idle, a.pending) {
 		a.Log.Info("idle timeout, exiting")
 	}
 	return nil

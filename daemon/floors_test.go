@@ -44,6 +44,7 @@ var floors = map[string][]string{
 
 	// 1: loops, without I/O of their own
 	"voice/announce": {"audio", "voice/announce/plan", "voice/announce/policy", "voice/speakable"},
+	"voice/control":  {"auth", "clock", "clock/cron", "clock/hours", "voice/announce", "voice/announce/policy"},
 	"auth/session":   {"auth", "auth/netblock", "clock"},
 	"game/live":      {"game", "game/call", "game/match", "game/odds", "game/protocol", "game/stats", "game/teams"},
 
@@ -52,20 +53,21 @@ var floors = map[string][]string{
 	"voice/espeak":      {"voice"},
 	"voice/onnx":        {"voice"},
 	"voice/library":     {"audio", "voice", "voice/announce", "voice/announce/plan", "voice/speakable"},
-	"store":             {"atomicfile", "auth", "clock", "clock/system", "game", "game/live", "voice/announce", "voice/announce/policy"},
+	"store":             {"atomicfile", "auth", "clock", "clock/system", "game", "game/live", "voice/announce", "voice/announce/policy", "voice/control"},
 	"voice/catalogue":   {"atomicfile"},
 	"auth/idp":          {"auth", "auth/session"},
 	"game/teamdata":     {"game", "game/teams"},
 	"daemon/systemd":    {},
 	"daemon/web/static": {},
-	"daemon/web":        {"auth", "auth/netblock", "daemon/web/static", "game/protocol", "game/teams", "voice", "voice/announce"},
+	"daemon/web":        {"auth", "auth/netblock", "daemon/web/static", "game/protocol", "game/teams", "voice", "voice/announce", "voice/control"},
 
 	// No edge imports it; it becomes the child of voice/espeak.
 	"voice/espeak/confine": {},
 
 	// 2b: the routes of the HTTP server
-	"daemon/web/announcements": {"audio", "daemon/web", "voice/announce"},
-	"daemon/web/admin":         {"daemon/web", "daemon/web/announcements", "voice/announce"},
+	"daemon/web/control":       {"daemon/web", "voice/announce", "voice/announce/policy", "voice/control"},
+	"daemon/web/announcements": {"audio", "daemon/web", "voice/announce", "voice/control"},
+	"daemon/web/admin":         {"daemon/web", "daemon/web/announcements", "daemon/web/control", "voice/announce", "voice/control"},
 	"daemon/web/openapi":       {"daemon/web", "daemon/web/static"},
 	"daemon/web/signin":        {"auth", "auth/session", "daemon/web", "daemon/web/static"},
 	"daemon/web/play": {
@@ -73,7 +75,7 @@ var floors = map[string][]string{
 		"voice/announce",
 	},
 	"daemon/web/site": {
-		"daemon/web", "daemon/web/admin", "daemon/web/announcements", "daemon/web/openapi", "daemon/web/play", "daemon/web/signin",
+		"daemon/web", "daemon/web/admin", "daemon/web/announcements", "daemon/web/control", "daemon/web/openapi", "daemon/web/play", "daemon/web/signin",
 	},
 
 	// 3: parts of the server and its commands; daemon connects them
@@ -104,8 +106,8 @@ var floors = map[string][]string{
 	"daemon": {
 		"audio/pulse", "auth/netblock", "clock/system", "daemon/cli", "daemon/client", "daemon/doctor", "daemon/exitcode", "daemon/health", "daemon/metrics",
 		"daemon/recovery", "daemon/settings", "daemon/signin", "daemon/systemd", "daemon/watchdog", "daemon/web", "daemon/web/admin",
-		"daemon/web/announcements", "daemon/web/play", "daemon/web/site", "game/league", "game/live", "game/protocol", "game/teamdata",
-		"store", "voice/announce", "voice/espeak", "voice/espeak/confine", "voice/library", "voice/onnx", "voice/speakable",
+		"daemon/web/announcements", "daemon/web/control", "daemon/web/play", "daemon/web/site", "game/league", "game/live", "game/protocol", "game/teamdata",
+		"store", "voice/announce", "voice/announce/policy", "voice/control", "voice/espeak", "voice/espeak/confine", "voice/library", "voice/onnx", "voice/speakable",
 	},
 
 	// Stand-ins for an outside thing, and what tests share. As no package may
@@ -127,9 +129,9 @@ var floors = map[string][]string{
 	"daemon/pagetest":       {},
 	"daemon/disktest":       {},
 	"daemon/web/webtest": {
-		"audio", "auth", "auth/authtest", "auth/idp", "auth/session", "check", "daemon/replica", "daemon/web", "daemon/web/admin", "daemon/web/announcements",
-		"daemon/web/openapi", "daemon/web/signin", "daemon/web/site", "game/league", "game/live", "game/protocol", "game/teams", "store",
-		"voice/announce",
+		"audio", "auth", "auth/authtest", "auth/idp", "auth/session", "check", "clock", "daemon/replica", "daemon/web", "daemon/web/admin", "daemon/web/announcements",
+		"daemon/web/control", "daemon/web/openapi", "daemon/web/signin", "daemon/web/site", "game/league", "game/live", "game/protocol", "game/teams", "store",
+		"voice/announce", "voice/announce/policy", "voice/control",
 	},
 }
 

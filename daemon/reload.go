@@ -29,7 +29,7 @@ func (a *app) reloadOn(ctx context.Context, hangups <-chan os.Signal) error {
 		select {
 		case <-hangups:
 			a.monitor.Notify(systemd.Reloading())
-			a.reload()
+			a.reload() //nolint:contextcheck // it writes at most two records
 			a.monitor.Notify(systemd.Ready(a.monitor.StatusLine()))
 		case <-ctx.Done():
 			return nil
@@ -49,6 +49,7 @@ func (a *app) reload() {
 		a.Log.Error("reload failed: invalid settings", "err", err)
 		return
 	}
+	a.controls.Configure(controlConfig(next))
 	a.Level.Set(next.LogLevel)
 	a.voices.Reload(a.readLexicon(next))
 	a.reloaded.Store(&next)

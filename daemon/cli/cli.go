@@ -72,7 +72,7 @@ func (p Program) Command(started *bool) *cobra.Command {
 		PersistentPreRun: func(*cobra.Command, []string) { *started = true },
 	}
 	root.AddCommand(
-		p.serveCommand(), sayCommand(), voicesCommand(),
+		p.serveCommand(), sayCommand(), stopCommand(), volumeCommand(), quietCommand(), schedulesCommand(), voicesCommand(),
 		configCommand(), p.versionCommand(), p.openAPICommand(),
 		p.tokensCommand(), p.usersCommand(), p.gamesCommand(),
 		p.statusCommand(), logLevelCommand(), backupCommand(), restoreCommand(), storeCheckCommand(),
@@ -137,7 +137,7 @@ func configCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "config",
 		Short: "Print every setting, its value and the value's origin",
-		Long:  "Config prints the settings of \"pressbox serve\" with the same flags. Secrets are masked. It\nfails if a setting is invalid; invalid lines of LEXICON_FILE are named.",
+		Long:  "Config prints the settings of \"pressbox serve\" with the same flags. Secrets are masked. It\nfails if a setting is invalid; invalid lines of LEXICON_FILE are named. What was set on the\nrunning server in place of VOLUME and QUIET_MODE is printed with the origin \"set\".",
 		Args:  cobra.NoArgs,
 	}
 	sources := settingsFlags(cmd)
@@ -157,6 +157,7 @@ func configCommand() *cobra.Command {
 			if _, err := cfg.Lexicon(); err != nil {
 				cmd.PrintErrln("pressbox:", err)
 			}
+			replaceSet(cmd.Context(), settings.Host{Config: cfg, Chosen: cmd.Flags().Changed("state-dir")}, values)
 		}
 		return printTable(cmd, values, func(v settings.Value) []any { return []any{v.Name, v, v.Origin} })
 	}

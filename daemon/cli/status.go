@@ -57,6 +57,8 @@ func printStatus(cmd *cobra.Command, s client.Status) error {
 	row("playing", cmp.Or(s.Playing(), "nothing"), "")
 	row("queue", fmt.Sprintf("%d of %d waiting", checks.Queue.Waiting, checks.Queue.Max), checks.Queue.Detail)
 	row("sound", checks.Audio.Summary(), checks.Audio.Detail)
+	row("volume", s.Volume.String(), "")
+	row("quiet", s.Quiet.String(), "")
 	row("voices", checks.Voices.Summary(), checks.Voices.Detail)
 	row("store", checks.Store.Summary(), checks.Store.Detail)
 	row("games", fmt.Sprintf("%d active, %d pending, %d finished", s.Counts["games_active"], s.Counts["games_pending"], s.Counts["games_finished"]), "")

@@ -40,6 +40,9 @@ func (r Report) Ended() bool {
 	return r.Status == "done" || r.Status == "failed" || r.Status == "cancelled" || r.Status == "expired"
 }
 
+// Speaking reports whether the announcement is being made or played.
+func (r Report) Speaking() bool { return r.Status == "synthesizing" || r.Status == "playing" }
+
 // Announce creates an announcement.
 func (c *Client) Announce(ctx context.Context, a Announcement) (Report, error) {
 	var r Report

@@ -21,6 +21,8 @@ type Status struct {
 	} `json:"queue"`
 	Versions map[string]string `json:"versions"`
 	Counts   map[string]int    `json:"counts"`
+	Volume   Volume            `json:"volume"`
+	Quiet    Quiet             `json:"quiet"`
 }
 
 // Playing returns the beginning of the announcement that is being played; "" if there is

@@ -12,7 +12,7 @@ type Message struct {
 
 // Messages returns the catalog.
 func Messages() []Message {
-	return slices.Concat(serverMessages(), speechMessages(), storeMessages(), voiceMessages(), signInMessages(), gameMessages())
+	return slices.Concat(serverMessages(), speechMessages(), controlMessages(), storeMessages(), voiceMessages(), signInMessages(), gameMessages())
 }
 
 func serverMessages() []Message {
@@ -109,6 +109,43 @@ func speechMessages() []Message {
 		{
 			"03d17a152dd34ca6b5847c4a245c3017", "expiry of announcements not saved",
 			"The expiry of announcements could not be saved: @PRESSBOX_ERR@. Usually the disk is full or broken: see \"df -h /var/lib/pressbox\" and \"journalctl -k\".",
+		},
+	}
+}
+
+func controlMessages() []Message {
+	return []Message{
+		{
+			"5d0b7f6c2a914e7c9f3e8b1d46a0c275", "control changed",
+			"@PRESSBOX_SENDER@ changed the volume, quiet, the schedules or the favourites (PRESSBOX_CONTROL). CONTROL_ACCESS decides who may.",
+		},
+		{
+			"c2e94a71b05d4f8aa6713d9e50f8b264", "scheduled announcement missed",
+			"The announcement of the schedule @PRESSBOX_SCHEDULE@ was due at @PRESSBOX_DUE@, when the server did not run or its clock was wrong. It is not made up for after more than 10 minutes.",
+		},
+		{
+			"e7a1d35c98f04b2db4c60a7f12e9d853", "scheduled announcement not accepted",
+			"The announcement of the schedule @PRESSBOX_SCHEDULE@ is not valid any more: @PRESSBOX_ERR@. The schedule goes on; correct it with \"pressbox schedules\" or on the page.",
+		},
+		{
+			"9b4f02e6d7c14a55a83e5c1907bd6f31", "scheduled announcement delayed",
+			"The announcement of the schedule @PRESSBOX_SCHEDULE@ was due and could not be accepted: @PRESSBOX_ERR@. The server tries again every 10 seconds, for 10 minutes.",
+		},
+		{
+			"4f6be1c80a2d4c719d5703eb8c12fa96", "a control cannot be read",
+			"The record @PRESSBOX_KEY@ of the volume, quiet, the favourites or a schedule is not valid: @PRESSBOX_ERR@. The setting in its place applies. The store was damaged or edited; check it with \"pressbox doctor\".",
+		},
+		{
+			"d83a50e7f14b49c2b6e19c0d75fa2e48", "a schedule is disabled",
+			"The schedule @PRESSBOX_SCHEDULE@ is not valid on this host: @PRESSBOX_ERR@. Usually its time zone is missing: install the package tzdata.",
+		},
+		{
+			"1c97be42f06d4d38a5b28e61d03f7ac9", "replaced control not deleted",
+			"What was set in place of a setting (@PRESSBOX_KEY@) was replaced by a changed setting and could not be deleted: @PRESSBOX_ERR@. It applies again if the setting is changed back.",
+		},
+		{
+			"a60f3d9b81c54e27b0d47f8e25c913ba", "next time of a schedule not saved",
+			"The next time of the schedule @PRESSBOX_SCHEDULE@ could not be saved: @PRESSBOX_ERR@. Nothing is spoken twice. Usually the disk is full or broken.",
 		},
 	}
 }

@@ -23,6 +23,16 @@ const (
 	Off   Access = "off"   // no client
 )
 
+// Control selects the clients that may change the volume, quiet, schedules and
+// favourites (CONTROL_ACCESS), of those that may announce.
+type Control string
+
+// The values of CONTROL_ACCESS.
+const (
+	ControlAdmin Control = "admin" // administrators: accounts with [auth.Account.Admin], API tokens with Control
+	ControlLAN   Control = "lan"   // every client that may announce
+)
+
 // Tokens checks the API tokens that clients send as Authorization: Bearer.
 type Tokens interface {
 	// NotifyToken returns the record of a token that permits announcements from
@@ -44,12 +54,14 @@ type Class int
 
 // The classes of routes.
 const (
-	Public          Class = iota // every client
-	NotifyAccess                 // clients that NOTIFY_ACCESS permits, and those of the administrator's socket
-	NotifyOrSession              // clients that NOTIFY_ACCESS permits; unless it is off, also clients with a session
-	SessionRequired              // clients with a session
-	AdminSocket                  // clients of the administrator's socket; see [requireAdministrator]
-	MetricsAccess                // clients of the administrator's socket, and every client with METRICS=on
+	Public           Class = iota // every client
+	NotifyAccess                  // clients that NOTIFY_ACCESS permits, and those of the administrator's socket
+	NotifyOrSession               // clients that NOTIFY_ACCESS permits; unless it is off, also clients with a session
+	ControlAccess                 // as NotifyAccess, if CONTROL_ACCESS permits them
+	ControlOrSession              // as NotifyOrSession, if CONTROL_ACCESS permits them
+	SessionRequired               // clients with a session
+	AdminSocket                   // clients of the administrator's socket; see [requireAdministrator]
+	MetricsAccess                 // clients of the administrator's socket, and every client with METRICS=on
 )
 
 // Authorize returns nil while the request may use its route. Streams call it
@@ -61,6 +73,7 @@ func (s *Server) Authorize(r *http.Request) error {
 // accessRules decides which requests may use a route.
 type accessRules struct {
 	notify   Access
+	control  Control
 	tokens   Tokens   // nil: every API token is invalid
 	sessions Sessions // nil: every request is without a session
 }
@@ -75,8 +88,28 @@ func (a accessRules) authorize(r *http.Request, c Class) error {
 		return nil
 	case SessionRequired:
 		return a.requireSession(r)
+	case ControlAccess, ControlOrSession:
+		return a.authorizeControl(r, c == ControlOrSession)
 	default:
 		return a.authorizeNotify(r, c == NotifyOrSession)
+	}
+}
+
+// authorizeControl returns nil if the request may announce and CONTROL_ACCESS
+// permits it.
+func (a accessRules) authorizeControl(r *http.Request, orSession bool) error {
+	if err := a.authorizeNotify(r, orSession); err != nil || a.control == ControlLAN {
+		return err
+	}
+	info := infoOf(r.Context())
+	identified := info.caller.APIToken.ID != "" || orSession && a.requireSession(r) == nil
+	switch {
+	case info.caller.APIToken.Control, info.caller.Account.Admin:
+		return nil
+	case identified:
+		return errNotPermitted
+	default:
+		return errControl
 	}
 }
 

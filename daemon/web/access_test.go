@@ -15,21 +15,27 @@ import (
 	"pressbox/daemon/web/webtest"
 )
 
-// tokens implements Tokens: one token is valid.
+// tokens implements Tokens: one token is valid, and another one, "panel", may control.
 type tokens struct{ good string }
 
 func (k tokens) NotifyToken(_ context.Context, token string, _ netip.Addr) (auth.APIToken, error) {
-	if token == k.good {
-		return auth.APIToken{Name: "kitchen"}, nil
+	switch token {
+	case k.good:
+		return auth.APIToken{ID: "1", Name: "kitchen"}, nil
+	case "panel":
+		return auth.APIToken{ID: "2", Name: "panel", Control: true}, nil
 	}
 	return auth.APIToken{}, errors.New("no such token")
 }
 
-// sessions implements Sessions: any cookie is a session.
+// sessions implements Sessions: any cookie is a session, "admin" an administrator's.
 type sessions struct{}
 
 func (sessions) SignedIn(r *http.Request) (auth.Caller, error) {
-	_, err := r.Cookie("pressbox_access")
+	cookie, err := r.Cookie("pressbox_access")
+	if err == nil && cookie.Value == "admin" && r.Header.Get("Authorization") == "" {
+		return auth.Caller{Account: auth.Account{ID: "1", Name: "Anna", Admin: true}}, nil
+	}
 	if err == nil && r.Header.Get("Authorization") == "" || r.Header.Get("Authorization") == "Bearer signed-in" {
 		return auth.Caller{}, nil
 	}
@@ -113,8 +119,72 @@ func TestNotifyAccess_everyRoute(t *testing.T) {
 			}
 		}
 	})
-	if routes != 21 {
-		t.Errorf("%d routes, want 21", routes)
+	if routes != 45 {
+		t.Errorf("%d routes, want 45", routes)
+	}
+}
+
+func TestControlAccess_modes(t *testing.T) {
+	t.Parallel()
+	const (
+		cookie, admin            = "Cookie: pressbox_access=x", "Cookie: pressbox_access=admin"
+		token, controlToken, bad = "Authorization: Bearer good", "Authorization: Bearer panel", "Authorization: Bearer bad"
+	)
+	rig := func(control web.Control, notify web.Access) *webtest.Rig {
+		return webtest.NewRig(t, func(c *site.Config) {
+			c.ControlAccess, c.Access, c.Tokens, c.Sessions = control, notify, tokens{"good"}, sessions{}
+		})
+	}
+	byAdmin, byLAN, off := rig("", web.LAN), rig(web.ControlLAN, web.LAN), rig(web.ControlLAN, web.Off)
+	for _, tt := range []struct {
+		client, header, path string
+		admin, lan, off      int
+	}{
+		{webtest.LANClient, "", "/volume", 401, 200, 403},
+		{"127.0.0.1:1", "", "/volume", 401, 200, 403},
+		{webtest.LANClient, "", "/api/volume", 401, 200, 403},
+		{webtest.LANClient, cookie, "/api/volume", 403, 200, 403},
+		{webtest.LANClient, admin, "/api/volume", 200, 200, 403},
+		{webtest.LANClient, admin, "/volume", 401, 200, 403}, // sessions count under /api only
+		{webtest.LANClient, token, "/volume", 403, 200, 403},
+		{webtest.LANClient, token, "/api/volume", 403, 200, 403},
+		{webtest.LANClient, controlToken, "/volume", 200, 200, 403},
+		{webtest.LANClient, controlToken, "/api/volume", 200, 200, 403},
+		{webtest.LANClient, bad, "/volume", 401, 401, 403},
+		{webtest.ForeignClient, "", "/volume", 401, 401, 403},
+		{webtest.ForeignClient, controlToken, "/volume", 200, 200, 403},
+		{webtest.ForeignClient, token, "/volume", 403, 200, 403},
+		{webtest.ForeignClient, admin, "/api/volume", 200, 200, 403},
+	} {
+		headers := []string{"Client", tt.client, "Content-Type", webtest.AsJSON}
+		if name, value, ok := strings.Cut(tt.header, ": "); ok {
+			headers = append(headers, name, value)
+		}
+		for mode, want := range map[*webtest.Rig]int{byAdmin: tt.admin, byLAN: tt.lan, off: tt.off} {
+			if got := mode.Do(t, "PUT", tt.path, `{"volume": 50}`, headers...); got.StatusCode != want {
+				t.Errorf("%s, PUT %s from %s with %q: status %d, want %d", mode.Config.ControlAccess, tt.path, tt.client, tt.header, got.StatusCode, want)
+			}
+		}
+	}
+	socket := webtest.NewRequest("PUT", "/volume", `{"volume": 40}`, "Content-Type", webtest.AsJSON)
+	off.Send(t, off.AdminHandler(), socket).Want(200)
+	byAdmin.Do(t, "GET", "/volume", "").Want(200)
+}
+
+// Every route that changes something refuses clients that may only announce.
+func TestControlAccess_everyRoute(t *testing.T) {
+	t.Parallel()
+	r := webtest.NewRig(t)
+	routes := 0
+	r.Check.Each(func(op webtest.Operation, method, template string) {
+		if !slices.Contains(op.Tags, "control") || method == http.MethodGet {
+			return
+		}
+		routes++
+		r.Do(t, method, webtest.PathParameter.ReplaceAllString(template, "x"), "").Want(401, "unauthenticated")
+	})
+	if routes != 14 {
+		t.Errorf("%d routes, want 14", routes)
 	}
 }
 

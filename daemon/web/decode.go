@@ -153,6 +153,10 @@ func violationsIn(e *jsonschema.ValidationError) []Violation {
 		return []Violation{{pointer(at), "too_short", fmt.Sprintf("must have at least %s", characters(k.Want))}}
 	case *kind.MaxLength:
 		return []Violation{{pointer(at), "too_long", fmt.Sprintf("must have at most %s, has %d", characters(k.Want), k.Got)}}
+	case *kind.MaxItems:
+		return []Violation{{pointer(at), "too_many", fmt.Sprintf("must have at most %d entries, has %d", k.Want, k.Got)}}
+	case *kind.MinProperties:
+		return []Violation{{pointer(at), "required", "must have at least one field"}}
 	case *kind.Enum:
 		return []Violation{{pointer(at), "not_offered", fmt.Sprintf("must be one of %v", k.Want)}}
 	default:

@@ -16,6 +16,7 @@ import (
 	"pressbox/game/teams"
 	"pressbox/voice"
 	"pressbox/voice/announce"
+	"pressbox/voice/control"
 )
 
 // The errors that clients can cause, in addition to those of the packages below.
@@ -33,6 +34,8 @@ var (
 	errToken            = errors.New("invalid API token")
 	errNoSession        = errors.New("sign in first: send the session's cookie or its access token")
 	errNotAdministrator = errors.New("only root, the server's user and members of the administrator socket's group may administer; SocketGroup= in a drop-in of pressbox-admin.socket sets the group")
+	errControl          = errors.New("sign in as an administrator, or send an API token made with --control (CONTROL_ACCESS=admin)")
+	errNotPermitted     = errors.New("only administrators and API tokens made with --control may change this (CONTROL_ACCESS=admin)")
 	errAnnouncementsOff = errors.New("announcements are disabled by NOTIFY_ACCESS=off")
 	ErrTooManyRequests  = errors.New("too many requests from this address")
 	ErrBusy             = errors.New("too many speech requests in progress")
@@ -60,11 +63,13 @@ var statuses = []struct {
 	{ErrIdempotencyKey, http.StatusBadRequest, "bad_idempotency_key", 0},
 	{errAccess, http.StatusUnauthorized, "unauthenticated", 0},
 	{errTokenOnly, http.StatusUnauthorized, "unauthenticated", 0},
+	{errControl, http.StatusUnauthorized, "unauthenticated", 0},
 	{errNoSession, http.StatusUnauthorized, "unauthenticated", 0},
 	{auth.ErrInvalidToken, http.StatusUnauthorized, "invalid_token", 0},
 	{ErrMissingToken, http.StatusUnauthorized, "missing_token", 0},
 	{errToken, http.StatusUnauthorized, "invalid_token", 0},
 	{ErrCrossOrigin, http.StatusForbidden, "cross_origin", 0},
+	{errNotPermitted, http.StatusForbidden, "not_permitted", 0},
 	{errAnnouncementsOff, http.StatusForbidden, "switched_off", 0},
 	{errNotAdministrator, http.StatusForbidden, "not_administrator", 0},
 	{ErrNotFound, http.StatusNotFound, "not_found", 0},
@@ -76,6 +81,10 @@ var statuses = []struct {
 	{auth.ErrTooManyTokens, http.StatusConflict, "too_many_tokens", 0},
 	{auth.ErrTooManyInvites, http.StatusConflict, "too_many_invites", 0},
 	{teams.ErrTooFewPlayers, http.StatusConflict, "incomplete_roster", 0},
+	{control.ErrNoSchedule, http.StatusNotFound, "not_found", 0},
+	{control.ErrManySchedules, http.StatusConflict, "too_many_schedules", 0},
+	{control.ErrOwnSchedules, http.StatusConflict, "too_many_schedules", 0},
+	{control.ErrUnavailable, http.StatusServiceUnavailable, "not_saved", 10 * time.Second},
 	{announce.ErrEnded, http.StatusConflict, "already_ended", 0},
 	{announce.ErrNotRepeated, http.StatusConflict, "not_repeated", 0},
 	{announce.ErrNoText, http.StatusConflict, "no_text", 0},

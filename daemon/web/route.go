@@ -3,6 +3,7 @@ package web
 import (
 	"net/http"
 	"net/netip"
+	"slices"
 	"time"
 
 	"github.com/julienschmidt/httprouter"
@@ -66,13 +67,30 @@ func When(routes []Route, available func() bool) []Route {
 	return routes
 }
 
+// UnderAPI returns the same routes below /api, where a session counts as a
+// permission to announce.
+func UnderAPI(routes []Route) []Route {
+	api := slices.Clone(routes)
+	for i := range api {
+		api[i].Path = "/api" + api[i].Path
+		api[i].Operation.ID += "WithSession"
+		switch api[i].Class {
+		case ControlAccess:
+			api[i].Class = ControlOrSession
+		default:
+			api[i].Class = NotifyOrSession
+		}
+	}
+	return api
+}
+
 // servedOn reports whether routes of the class are served on the
 // administrator's socket, or else on the network.
 func (c Class) servedOn(adminSocket, openMetrics bool) bool {
 	switch c {
 	case MetricsAccess:
 		return adminSocket || openMetrics
-	case NotifyAccess:
+	case NotifyAccess, ControlAccess:
 		return true
 	default:
 		return (c == AdminSocket) == adminSocket

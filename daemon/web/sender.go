@@ -46,15 +46,19 @@ func (s *Server) Sender(r *http.Request) announce.Sender {
 	return announce.Sender{Kind: announce.FromAddress, Name: addressOf(r).String()}
 }
 
-// SignedIn reports whether a request to a route of class [NotifyOrSession] or
-// [SessionRequired] has a session.
+// SignedIn reports whether a request to a route whose class counts sessions has
+// one.
 func (s *Server) SignedIn(r *http.Request) bool {
 	c := infoOf(r.Context()).class
-	return (c == NotifyOrSession || c == SessionRequired) && s.access.requireSession(r) == nil
+	return (c == NotifyOrSession || c == ControlOrSession || c == SessionRequired) && s.access.requireSession(r) == nil
 }
 
-// Administrator reports whether a request came on the administrator's socket.
-func (s *Server) Administrator(r *http.Request) bool { return infoOf(r.Context()).local }
+// Administrator reports whether a request came on the administrator's socket, or
+// has the session of an administrator's account.
+func (s *Server) Administrator(r *http.Request) bool {
+	info := infoOf(r.Context())
+	return info.local || s.SignedIn(r) && info.caller.Account.Admin
+}
 
 // peerName returns the name of the user at the other end of the administrator's
 // socket, or the number of one without a name; "" if it is unknown.

@@ -24,9 +24,10 @@ type Config struct {
 	Log     *slog.Logger
 	Version string
 
-	Access   Access   // NOTIFY_ACCESS; "" means LAN
-	Tokens   Tokens   // nil: every API token is invalid
-	Sessions Sessions // nil: every request is without a session
+	Access        Access   // NOTIFY_ACCESS; "" means LAN
+	ControlAccess Control  // CONTROL_ACCESS; "" means ControlAdmin
+	Tokens        Tokens   // nil: every API token is invalid
+	Sessions      Sessions // nil: every request is without a session
 
 	// AllowedHosts are additional Host names to accept, such as
 	// "pressbox.example.org" or "*.example.org"; see [hosts].
@@ -100,7 +101,7 @@ func New(cfg Config) (*Server, error) {
 	s := &Server{
 		cfg:      cfg,
 		hosts:    names,
-		access:   accessRules{notify: cfg.Access, tokens: cfg.Tokens, sessions: cfg.Sessions},
+		access:   accessRules{notify: cfg.Access, control: cfg.ControlAccess, tokens: cfg.Tokens, sessions: cfg.Sessions},
 		requests: requestLog{logger: cfg.Log, observe: cfg.Observe, proxies: cfg.TrustedProxies},
 		origins:  http.NewCrossOriginProtection(),
 		posts:    NewLimiter(cfg.Blocks, cfg.NotifyRate, cfg.NotifyRate/2),

@@ -13,13 +13,16 @@ import (
 
 	"pressbox/daemon/web"
 	"pressbox/daemon/web/announcements"
+	"pressbox/daemon/web/control"
 	"pressbox/voice/announce"
+	voicecontrol "pressbox/voice/control"
 )
 
 // A Config holds what the routes of this package serve.
 type Config struct {
 	Checks    []Check // for GET /health
 	Announcer *announce.Announcer
+	Controls  *voicecontrol.Controls
 	// Versions holds the versions of components by name, such as "onnxruntime",
 	// for GET /admin/status; nil means none.
 	Versions map[string]string
@@ -94,6 +97,8 @@ type statusReply struct {
 	Queue    announcements.QueueReply `json:"queue"`
 	Versions map[string]string        `json:"versions"`
 	Counts   map[string]int           `json:"counts"`
+	Volume   control.VolumeReply      `json:"volume"`
+	Quiet    control.QuietReply       `json:"quiet"`
 }
 
 func (h *handlers) status(w http.ResponseWriter, r *http.Request) error {
@@ -106,7 +111,10 @@ func (h *handlers) status(w http.ResponseWriter, r *http.Request) error {
 			return err
 		}
 	}
-	return web.WriteJSON(w, http.StatusOK, statusReply{h.healthReply(), announcements.Queue(h.Announcer), versions, counts})
+	return web.WriteJSON(w, http.StatusOK, statusReply{
+		h.healthReply(), announcements.Queue(h.Announcer), versions, counts,
+		control.VolumeReply(h.Controls.Volume()), control.NewQuiet(h.Controls.Quiet(time.Now())),
+	})
 }
 
 // A findingsReply is the body of GET /admin/examination.

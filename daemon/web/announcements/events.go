@@ -7,7 +7,17 @@ import (
 
 	"pressbox/daemon/web"
 	"pressbox/voice/announce"
+	"pressbox/voice/control"
 )
+
+// Changes are changes of the volume, quiet, schedules and favourites.
+type Changes interface {
+	// Watch returns the changes from now on, and a function that ends them. The
+	// channel is closed if the watcher is too slow.
+	Watch() (changes <-chan control.Change, stop func())
+	// State returns the data of an event: what has changed, as it is now.
+	State(c control.Change) any
+}
 
 // maxMissed is the maximum number of missed ends that a client receives when it
 // reconnects.
@@ -16,8 +26,9 @@ const maxMissed = 200
 func (h *handlers) eventRoutes() []web.Route {
 	return []web.Route{web.NewRoute(http.MethodGet, "/events", web.NotifyAccess, h.events, web.Operation{
 		ID: "watchAnnouncements", Tag: "announcements", Summary: "Watch announcements as server-sent events",
-		Description: "Every event has the type `announcement` and an Announcement as data. The stream begins with the announcements that ended " +
-			"after Last-Event-ID, oldest first, those in the queue, and the scheduled ones; then it sends each change. The id of an event is that of the announcement that ended last.",
+		Description: "Events of the type `announcement` have an Announcement as data. The stream begins with the announcements that ended " +
+			"after Last-Event-ID, oldest first, those in the queue, and the scheduled ones; then it sends each change. The id of an event is that of the announcement that ended last. " +
+			"Changes are also sent as events of the types `volume` and `quiet`, with what GET /volume and GET /quiet return as data, and `schedules` and `favourites`, with an empty object.",
 		Headers:   []string{"Last-Event-ID"},
 		Responses: []web.Response{{Status: http.StatusOK, Description: "A stream that does not end.", Media: []string{"text/event-stream"}}},
 	})}
@@ -32,6 +43,8 @@ func (h *handlers) events(w http.ResponseWriter, r *http.Request) error {
 	}
 	changes, stop := h.Announcer.Watch()
 	defer stop()
+	controls, stopControls := h.Changes.Watch()
+	defer stopControls()
 	list := Snapshot(changes, h.Announcer.List)
 	out := &stream{EventStream: events, viewer: h.viewerOf(r)}
 	defer out.ExtendDeadline()
@@ -48,6 +61,11 @@ func (h *handlers) events(w http.ResponseWriter, r *http.Request) error {
 				return nil
 			}
 			err = out.send(*change.View)
+		case change, ok := <-controls:
+			if !ok {
+				return nil
+			}
+			err = out.Send(out.last, string(change), h.Changes.State(change))
 		case <-heartbeat.C:
 			if err = h.Authorize(r); err == nil {
 				out.viewer = h.viewerOf(r)

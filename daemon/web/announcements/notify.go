@@ -23,6 +23,7 @@ type Config struct {
 	Speaker     announce.Speaker // for POST /v1/audio/speech
 	DefaultRate int              // words per minute at speed 1.0
 	Voices      func() VoiceList // for GET /voices; called for every request
+	Changes     Changes          // for GET /events
 	// Preview is for POST /speakable; voice is installed.
 	Preview func(ctx context.Context, voice, message string) (Preview, error)
 }
@@ -61,18 +62,7 @@ func Routes(s *web.Server, cfg Config) []web.Route {
 		reads: s.NewLimiter(readRate, readRate/2), cancels: s.NewLimiter(cancelRate, cancelRate/2),
 	}
 	guarded := slices.Concat(h.notifyRoutes(), h.eventRoutes(), h.speechRoutes(), h.speakableRoutes())
-	return slices.Concat(guarded, underAPI(guarded), h.voiceRoutes())
-}
-
-// underAPI returns the same routes below /api.
-func underAPI(routes []web.Route) []web.Route {
-	api := slices.Clone(routes)
-	for i := range api {
-		api[i].Path = "/api" + api[i].Path
-		api[i].Class = web.NotifyOrSession
-		api[i].Operation.ID += "WithSession"
-	}
-	return api
+	return slices.Concat(guarded, web.UnderAPI(guarded), h.voiceRoutes())
 }
 
 func (h *handlers) notifyRoutes() []web.Route {

@@ -26,6 +26,11 @@ var schemas []byte
 //go:embed games.json
 var gameSchemas []byte
 
+// controlSchemas holds the schemas of the volume, quiet, schedules and favourites.
+//
+//go:embed controls.json
+var controlSchemas []byte
+
 // The types of the OpenAPI 3.1 document.
 type (
 	object  = map[string]any
@@ -67,6 +72,7 @@ func Document(routes []web.Route, version string) ([]byte, error) {
 		},
 		Tags: []object{
 			{"name": "announcements", "description": "Announcements on the loudspeaker. /notify and /events are also served on the administrator's Unix socket, as are /speakable and /v1/audio/speech, without a token and whatever NOTIFY_ACCESS is."},
+			{"name": "control", "description": "Volume, quiet, schedules and favourites. NOTIFY_ACCESS permits to read them, CONTROL_ACCESS to change them."},
 			{"name": "speech", "description": "Speech as a file."},
 			{"name": "server", "description": "Health, voices and metrics."},
 			{"name": "games", "description": "Baseball. Clients play over the websocket, which /asyncapi.json describes."},
@@ -99,7 +105,7 @@ func Document(routes []web.Route, version string) ([]byte, error) {
 // components returns all schemas by name.
 func components() (map[string]json.RawMessage, error) {
 	all := map[string]json.RawMessage{}
-	for _, text := range [][]byte{schemas, gameSchemas} {
+	for _, text := range [][]byte{schemas, gameSchemas, controlSchemas} {
 		if err := json.Unmarshal(text, &all); err != nil {
 			return nil, fmt.Errorf("parse the schemas: %w", err)
 		}
@@ -140,9 +146,9 @@ func describe(rt web.Route) apiOperation {
 	}
 	switch rt.Class {
 	case web.Public:
-	case web.NotifyAccess:
+	case web.NotifyAccess, web.ControlAccess:
 		op.Security = []map[string][]string{{}, {"token": {}}}
-	case web.NotifyOrSession:
+	case web.NotifyOrSession, web.ControlOrSession:
 		op.Security = []map[string][]string{{}, {"token": {}}, {"session": {}}}
 	case web.SessionRequired:
 		op.Security = []map[string][]string{{"session": {}}, {"bearer": {}}}
@@ -167,7 +173,7 @@ func problemStatuses(rt web.Route) []int {
 			add(http.StatusForbidden)
 		}
 	}
-	if rt.Class == web.NotifyAccess || rt.Class == web.NotifyOrSession {
+	if slices.Contains([]web.Class{web.NotifyAccess, web.NotifyOrSession, web.ControlAccess, web.ControlOrSession}, rt.Class) {
 		add(http.StatusUnauthorized, http.StatusForbidden)
 	}
 	if rt.Class == web.AdminSocket || rt.Class == web.MetricsAccess {

@@ -13,6 +13,7 @@ import (
 	"pressbox/auth"
 	"pressbox/auth/authtest"
 	"pressbox/check"
+	"pressbox/daemon/web"
 	"pressbox/daemon/web/admin"
 	"pressbox/daemon/web/site"
 	"pressbox/daemon/web/webtest"
@@ -22,12 +23,14 @@ import (
 // the administrator's routes.
 type routeClient struct {
 	*webtest.Player
-	game string // id of a game of the player
+	game     string // id of a game of the player
+	schedule string // id of one
 }
 
 func newRouteClient(t *testing.T) *routeClient {
 	t.Helper()
 	configure := func(c *site.Config) {
+		c.ControlAccess = web.ControlLAN
 		c.Admin = admin.Config{
 			Level:   new(slog.LevelVar),
 			Backup:  func(w io.Writer) error { _, err := io.WriteString(w, "store"); return err },
@@ -36,13 +39,14 @@ func newRouteClient(t *testing.T) *routeClient {
 	}
 	p := webtest.NewGamesRig(t, webtest.WithTeams, webtest.WithLocalAccounts(auth.SignUpOpen, authtest.NewHost()), configure)
 	anna := p.LocalPlayer(t, "Anna")
-	return &routeClient{anna, anna.CreateGame(`{}`).ID}
+	created := anna.Send("POST", "/api/schedules", `{"name": "x", "cron": "0 8 * * *", "message": "x"}`).Want(201)
+	return &routeClient{anna, anna.CreateGame(`{}`).ID, created.Field("id")}
 }
 
 // request sends a request to a path of the document, and checks the response.
 func (v *routeClient) request(op webtest.Operation, method, template, body string, headers ...string) int {
 	v.T.Helper()
-	path := strings.NewReplacer("/games/{id}", "/games/"+v.game, "{side}", "home", "{version}", "x", "{file}", "x",
+	path := strings.NewReplacer("/games/{id}", "/games/"+v.game, "/schedules/{id}", "/schedules/"+v.schedule, "{side}", "home", "{version}", "x", "{file}", "x",
 		"/teams/{id}", "/teams/"+webtest.HomeTeam(), "{asset}", "swagger-ui.css", "{rev}", "1", "{id}", "x").Replace(template)
 	if len(op.Servers) == 0 {
 		return v.Send(method, path, body, headers...).StatusCode
@@ -86,7 +90,7 @@ func TestRoutes_invalidBody(t *testing.T) {
 func TestRoutes_get(t *testing.T) {
 	t.Parallel()
 	v := newRouteClient(t)
-	anonymous := &routeClient{&webtest.Player{Browser: v.Rig.Browser(t), T: t, Name: "anonymous"}, v.game}
+	anonymous := &routeClient{&webtest.Player{Browser: v.Rig.Browser(t), T: t, Name: "anonymous"}, v.game, v.schedule}
 	sessions := 0
 	v.Check.Each(func(op webtest.Operation, method, template string) {
 		if len(op.Security) > 0 && op.Security[0]["session"] != nil {

@@ -10,6 +10,7 @@ import (
 	"pressbox/daemon/web"
 	"pressbox/daemon/web/admin"
 	"pressbox/daemon/web/announcements"
+	"pressbox/daemon/web/control"
 	"pressbox/daemon/web/openapi"
 	"pressbox/daemon/web/play"
 	"pressbox/daemon/web/signin"
@@ -18,10 +19,12 @@ import (
 // A Config holds the configuration of every package of routes. [New] sets some
 // fields from others: from SignIn, unless it is nil, Tokens, Sessions, Frontend,
 // PublicOrigin, Play.Sessions and Play.Authenticate; from
-// Announcements.Announcer those of Admin and Play; from Season that of Play.
+// Announcements.Announcer those of Admin and Play; from Control
+// Admin.Controls and Announcements.Changes; from Season that of Play.
 type Config struct {
 	web.Config
 	Announcements announcements.Config
+	Control       control.Config
 	Admin         admin.Config
 	SignIn        *signin.Config // nil disables sign-in
 	Play          play.Config
@@ -32,6 +35,8 @@ func New(cfg Config) (*web.Server, error) {
 	in := authenticator(&cfg)
 	cfg.Admin.Announcer, cfg.Play.Announcer = cfg.Announcements.Announcer, cfg.Announcements.Announcer
 	cfg.Play.Season = cfg.Season
+	cfg.Admin.Controls = cfg.Control.Controls
+	cfg.Announcements.Changes = control.Events{Config: cfg.Control}
 	s, err := web.New(cfg.Config)
 	if err != nil {
 		return nil, err
@@ -90,6 +95,7 @@ func mount(s *web.Server, table []web.Route, docs *openapi.Documents, version st
 func routes(s *web.Server, cfg Config, in *signin.Authenticator, docs *openapi.Documents) []web.Route {
 	return slices.Concat(
 		announcements.Routes(s, cfg.Announcements),
+		control.Routes(s, cfg.Control),
 		docs.Routes(),
 		s.PageRoutes(),
 		signin.Routes(s, in),

@@ -69,6 +69,7 @@ type Checker struct {
 type Operation struct {
 	ID        string `json:"operationId"`
 	Servers   []any  `json:"servers"`
+	Tags      []string
 	Security  []map[string][]string
 	Body      struct{ Content map[string]media } `json:"requestBody"`
 	Responses map[string]struct {

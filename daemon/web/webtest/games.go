@@ -355,7 +355,7 @@ func (d *Display) Await(kind, text string) {
 // WantDocumented checks the data of an event against the OpenAPI document.
 func WantDocumented(tb testing.TB, event, data string) {
 	tb.Helper()
-	name := map[string]string{"game": "Game", "announcement": "Announcement"}[event]
+	name := map[string]string{"game": "Game", "announcement": "Announcement", "volume": "Volume", "quiet": "Quiet"}[event]
 	if name == "" {
 		return
 	}

@@ -26,13 +26,17 @@ import (
 	"pressbox/auth/authtest"
 	"pressbox/auth/session"
 	"pressbox/check"
+	"pressbox/clock"
 	"pressbox/daemon/web"
 	"pressbox/daemon/web/admin"
 	"pressbox/daemon/web/announcements"
+	"pressbox/daemon/web/control"
 	"pressbox/daemon/web/site"
 	"pressbox/game/live"
 	"pressbox/store"
 	"pressbox/voice/announce"
+	"pressbox/voice/announce/policy"
+	voicecontrol "pressbox/voice/control"
 )
 
 // Client addresses on the local network and outside of it.
@@ -187,6 +191,7 @@ type Rig struct {
 	*web.Server
 	T         testing.TB
 	Announcer *announce.Announcer
+	Controls  *voicecontrol.Controls
 	Store     *store.Store // of announcements
 	Speaker   *Speaker
 	Release   chan struct{} // each send lets one announcement play to its end
@@ -236,9 +241,14 @@ func openStore(tb testing.TB) *store.Store {
 func (r *Rig) start(change []func(*site.Config)) {
 	r.T.Helper()
 	queue := announce.Config{Max: 3, TTL: 10 * time.Minute, Rate: 170, Volume: 100, History: true}
+	discard := slog.New(slog.DiscardHandler)
 	var err error
+	r.Controls = check.Must(voicecontrol.NewControls(voicecontrol.Config{Volume: 100, QuietMode: policy.Silence}, r.Store, r.moment, discard))(r.T)
 	r.Announcer = check.Must(announce.New(queue, announce.Parts{
-		Outbox: r.Store, Speaker: r.Speaker, Sink: &Sink{r.Release}, Estimate: r.Speaker.Estimate, Log: slog.New(slog.DiscardHandler),
+		Outbox: r.Store, Speaker: r.Speaker, Sink: &Sink{r.Release}, Controls: r.Controls, Estimate: r.Speaker.Estimate, Log: discard,
+	}))(r.T)
+	schedules := check.Must(voicecontrol.NewSchedules(voicecontrol.ScheduleParts{
+		Repository: r.Store, Announcer: r.Announcer, Hub: r.Controls.Hub(), Now: time.Now, ClockSet: func() bool { return true }, Log: discard,
 	}))(r.T)
 	check.Run(r.T, r.Announcer.Run)
 	r.T.Cleanup(func() { close(r.Release) }) // otherwise the announcer waits for it
@@ -251,7 +261,8 @@ func (r *Rig) start(change []func(*site.Config)) {
 			Preview:     r.Speaker.Preview,
 			Voices:      func() announcements.VoiceList { return announcements.VoiceList{Default: Voice} },
 		},
-		Admin: admin.Config{Versions: map[string]string{"go": "go1.26"}},
+		Control: control.Config{Controls: r.Controls, Schedules: schedules, Check: r.Announcer.Check},
+		Admin:   admin.Config{Versions: map[string]string{"go": "go1.26"}},
 	}
 	for _, c := range change {
 		c(&r.Config)
@@ -259,6 +270,11 @@ func (r *Rig) start(change []func(*site.Config)) {
 	if r.Server, err = site.New(r.Config); err != nil {
 		r.T.Fatal(err)
 	}
+}
+
+// moment returns the present moment on a host whose clock is right.
+func (r *Rig) moment() clock.Moment {
+	return clock.Moment{Wall: time.Now(), Instant: clock.Instant{Boot: "boot"}}
 }
 
 // Do sends a request from the local network. headers alternates names and values;

@@ -100,6 +100,7 @@ func (l *Wire) Listen(tb testing.TB, lastSeen string) (net.Conn, EventReader) {
 func (l EventReader) Next() string {
 	l.T.Helper()
 	var parts []string
+	event := ""
 	for l.Lines.Scan() {
 		line := l.Lines.Text()
 		data, isData := strings.CutPrefix(line, "data: ")
@@ -107,11 +108,15 @@ func (l EventReader) Next() string {
 		case line == "":
 			return strings.Join(parts, ", ")
 		case isData:
-			WantDocumented(l.T, "announcement", data)
+			WantDocumented(l.T, event, data)
+			if event != "announcement" {
+				continue
+			}
 			var a struct{ Message, Status string }
 			check.NoError(l.T, json.Unmarshal([]byte(data), &a))
 			parts = append(parts, a.Message+" "+a.Status)
 		default:
+			event = strings.TrimPrefix(line, "event: ")
 			parts = append(parts, line)
 		}
 	}

@@ -1,0 +1,300 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"strconv"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"pressbox/daemon/client"
+	"pressbox/daemon/exitcode"
+	"pressbox/daemon/settings"
+)
+
+// controlHelp is the end of the description of each command that changes something
+// of which CONTROL_ACCESS decides.
+const controlHelp = "\n\nOn the server's host, root, the user pressbox and the group adm use the administrator's\nsocket. Others use the port, with a token of \"pressbox tokens create --control\" in\n$PRESSBOX_TOKEN, or with CONTROL_ACCESS=lan."
+
+func volumeCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "volume [PERCENT|mute|unmute]",
+		Short: "Print or change the volume",
+		Long: "Volume prints the volume, or changes it over restarts, until the setting VOLUME is changed.\n" +
+			"Urgent announcements are spoken at URGENT_MIN_VOLUME at least, also while muted." + controlHelp,
+		Args:      cobra.MaximumNArgs(1),
+		ValidArgs: []string{"mute", "unmute"},
+	}
+	connect := serverFlag(cmd, true)
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		method, change := http.MethodGet, any(nil)
+		if len(args) > 0 {
+			body, err := volumeChange(args[0])
+			if err != nil {
+				return exitcode.With(exitcode.Usage, err)
+			}
+			method, change = http.MethodPut, body
+		}
+		c, err := connect()
+		if err != nil {
+			return err
+		}
+		var v client.Volume
+		if err := c.Call(cmd.Context(), method, "/volume", change, &v); err != nil {
+			return err
+		}
+		_, err = fmt.Fprintln(cmd.OutOrStdout(), v)
+		return err
+	}
+	return cmd
+}
+
+// volumeChange returns the body of PUT /volume for an argument.
+func volumeChange(arg string) (any, error) {
+	if arg == "mute" || arg == "unmute" {
+		return map[string]bool{"muted": arg == "mute"}, nil
+	}
+	n, err := strconv.Atoi(arg)
+	if err != nil || n < 0 || n > 100 {
+		return nil, fmt.Errorf("volume %q: expected an integer from 0 to 100, mute or unmute", arg)
+	}
+	return map[string]int{"volume": n}, nil
+}
+
+func quietCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "quiet [on|off]",
+		Short: "Print whether it is quiet, or change it",
+		Long: "Quiet prints whether it is quiet. \"quiet on\" makes it quiet for an hour, or for another time of\n" +
+			"at most 24 hours; \"quiet off\" ends it, and suspends QUIET_HOURS until their end. Urgent\n" +
+			"announcements are always spoken." + controlHelp,
+		Example:   "  pressbox quiet --for 90m\n  pressbox quiet on --mode hold\n  pressbox quiet off",
+		Args:      cobra.MaximumNArgs(1),
+		ValidArgs: []string{"on", "off"},
+	}
+	connect := serverFlag(cmd, true)
+	duration := cmd.Flags().Duration("for", time.Hour, "`time` for which it is quiet, such as 90m or 8h")
+	mode := cmd.Flags().String("mode", "", "silence, hold or soft (default the setting QUIET_MODE)")
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		on := cmd.Flags().Changed("for") || cmd.Flags().Changed("mode")
+		off := false
+		if len(args) > 0 {
+			on, off = on || args[0] == "on", args[0] == "off"
+		}
+		if len(args) > 0 && args[0] != "on" && !off || on && off {
+			return exitcode.With(exitcode.Usage, errors.New("expected on or off; --for and --mode can be combined only with on"))
+		}
+		c, err := connect()
+		if err != nil {
+			return err
+		}
+		switch {
+		case on:
+			err = c.Send(cmd.Context(), http.MethodPut, "/quiet", quietRequest{int(duration.Seconds()), *mode})
+		case off:
+			err = c.Send(cmd.Context(), http.MethodDelete, "/quiet", nil)
+		}
+		if err != nil {
+			return err
+		}
+		var q client.Quiet
+		if err := c.Call(cmd.Context(), http.MethodGet, "/quiet", nil, &q); err != nil {
+			return err
+		}
+		_, err = fmt.Fprintln(cmd.OutOrStdout(), q)
+		return err
+	}
+	return cmd
+}
+
+// A quietRequest is the body of PUT /quiet.
+type quietRequest struct {
+	For  int    `json:"for"` // seconds
+	Mode string `json:"mode,omitempty"`
+}
+
+func schedulesCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "schedules",
+		Short: "Administer announcements that recur",
+		Long:  "Schedules administers announcements that are spoken at recurring times." + controlHelp,
+	}
+	cmd.AddCommand(
+		listSchedulesCommand(), addScheduleCommand(), removeSchedulesCommand(),
+		enableScheduleCommand("enable", "Enable a schedule", true), enableScheduleCommand("disable", "Disable a schedule", false),
+	)
+	return cmd
+}
+
+func listSchedulesCommand() *cobra.Command {
+	cmd := &cobra.Command{Use: "list", Short: "List the schedules, the next one first", Args: cobra.NoArgs}
+	connect := serverFlag(cmd, true)
+	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
+		c, err := connect()
+		if err != nil {
+			return err
+		}
+		var list struct {
+			Schedules []client.Schedule `json:"schedules"`
+		}
+		if err := c.Call(cmd.Context(), http.MethodGet, "/schedules", nil, &list); err != nil {
+			return err
+		}
+		return printTable(cmd, list.Schedules, func(s client.Schedule) []any { return []any{s.ID, s.Name, s.Times(), s.Due()} })
+	}
+	return cmd
+}
+
+func addScheduleCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:     "add NAME CRON TEXT",
+		Short:   "Create a schedule and print its id",
+		Long:    "Add creates a schedule. CRON has five fields: minute, hour, day of the month, month and weekday.",
+		Example: "  pressbox schedules add school \"25 7 * * mon-fri\" \"The bus comes in five minutes.\"",
+		Args:    cobra.ExactArgs(3),
+	}
+	connect := serverFlag(cmd, true)
+	s := map[string]any{}
+	zone := cmd.Flags().String("time-zone", "", "`name` such as Europe/Berlin (default the server's)")
+	voice := cmd.Flags().String("voice", "", "`name` of an installed voice (default the server's)")
+	urgent := cmd.Flags().Bool("urgent", false, "play it before others, and louder")
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		s["name"], s["cron"], s["message"], s["urgent"] = args[0], args[1], args[2], *urgent
+		if *zone != "" {
+			s["time_zone"] = *zone
+		}
+		if *voice != "" {
+			s["voice"] = *voice
+		}
+		c, err := connect()
+		if err != nil {
+			return err
+		}
+		var created client.Schedule
+		if err := c.Call(cmd.Context(), http.MethodPost, "/schedules", s, &created); err != nil {
+			return err
+		}
+		_, err = fmt.Fprintln(cmd.OutOrStdout(), created.ID, created.Due())
+		return err
+	}
+	return cmd
+}
+
+func removeSchedulesCommand() *cobra.Command {
+	cmd := &cobra.Command{Use: "remove ID…", Short: "Delete schedules", Args: cobra.MinimumNArgs(1)}
+	connect := serverFlag(cmd, true)
+	cmd.RunE = func(cmd *cobra.Command, ids []string) error {
+		c, err := connect()
+		if err != nil {
+			return err
+		}
+		for _, id := range ids {
+			if err := notFound("schedule", id, c.Send(cmd.Context(), http.MethodDelete, "/schedules/"+url.PathEscape(id), nil)); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	return cmd
+}
+
+func enableScheduleCommand(name, short string, enabled bool) *cobra.Command {
+	cmd := &cobra.Command{Use: name + " ID", Short: short, Args: cobra.ExactArgs(1)}
+	connect := serverFlag(cmd, true)
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		c, err := connect()
+		if err != nil {
+			return err
+		}
+		path := "/schedules/" + url.PathEscape(args[0])
+		s := map[string]any{}
+		if err := notFound("schedule", args[0], c.Call(cmd.Context(), http.MethodGet, path, nil, &s)); err != nil {
+			return err
+		}
+		delete(s, "id")
+		delete(s, "next_at")
+		s["enabled"] = enabled
+		return c.Send(cmd.Context(), http.MethodPut, path, s)
+	}
+	return cmd
+}
+
+func stopCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "stop [ID]",
+		Short: "Stop the announcement that is being spoken, or another one",
+		Long:  "Stop cancels the announcement that is being spoken, the one with an id, or with --all this\nand all that wait. Those that are scheduled for later stay.",
+		Args:  cobra.MaximumNArgs(1),
+	}
+	connect := serverFlag(cmd, true)
+	all := cmd.Flags().Bool("all", false, "cancel all that wait, too")
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		if *all && len(args) > 0 {
+			return exitcode.With(exitcode.Usage, errors.New("--all cannot be combined with an id"))
+		}
+		c, err := connect()
+		if err != nil {
+			return err
+		}
+		if len(args) > 0 {
+			return notFound("announcement", args[0], c.Send(cmd.Context(), http.MethodDelete, "/notify/"+url.PathEscape(args[0]), nil))
+		}
+		return stop(cmd.Context(), c, *all, cmd.OutOrStdout())
+	}
+	return cmd
+}
+
+// stop cancels the current announcement, and with all those that wait.
+func stop(ctx context.Context, c *client.Client, all bool, out io.Writer) error {
+	var waiting struct {
+		Cancelled int `json:"cancelled"`
+	}
+	if all { // first, so that none of them begins
+		if err := c.Call(ctx, http.MethodDelete, "/notify", nil, &waiting); err != nil {
+			return err
+		}
+	}
+	var list struct {
+		Queue []client.Report `json:"queue"`
+	}
+	if err := c.Call(ctx, http.MethodGet, "/notify", nil, &list); err != nil {
+		return err
+	}
+	stopped := waiting.Cancelled
+	if len(list.Queue) > 0 && list.Queue[0].Speaking() {
+		err := c.Send(ctx, http.MethodDelete, "/notify/"+list.Queue[0].ID, nil)
+		if p, ok := errors.AsType[*client.ProblemError](err); err != nil && (!ok || p.Code != "already_ended") {
+			return err
+		}
+		stopped++
+	}
+	_, err := fmt.Fprintf(out, "%d stopped\n", stopped)
+	return err
+}
+
+// replaceSet replaces the values of the settings instead of which something else was
+// set on the running server, if there is one that this user may administer.
+func replaceSet(ctx context.Context, host settings.Host, values []settings.Value) {
+	c, err := running(ctx, host)
+	if err != nil || c == nil {
+		return
+	}
+	status, err := c.Status(ctx)
+	if err != nil {
+		return
+	}
+	for i := range values {
+		v := &values[i]
+		switch {
+		case v.Name == "VOLUME" && status.Volume.Set:
+			v.Text, v.Origin = strconv.Itoa(status.Volume.Volume), "set"
+		case v.Name == "QUIET_MODE" && status.Quiet.Reason == "switch":
+			v.Text, v.Origin = status.Quiet.Mode, "set"
+		}
+	}
+}

@@ -1,0 +1,195 @@
+package control_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"pressbox/daemon/web"
+	"pressbox/daemon/web/site"
+	"pressbox/daemon/web/webtest"
+)
+
+// byLAN permits changes to all clients on the local network.
+func byLAN(c *site.Config) { c.ControlAccess = web.ControlLAN }
+
+func TestVolume(t *testing.T) {
+	t.Parallel()
+	r := webtest.NewRig(t, byLAN)
+	for _, tt := range []struct {
+		body   string
+		status int
+		want   string // the volume, or the code of the problem
+	}{
+		{"", 0, "100 false false"},
+		{`{"volume": 0}`, 200, "0 false true"},
+		{`{"muted": true}`, 200, "0 true true"},
+		{`{"volume": 100, "muted": false}`, 200, "100 false true"},
+		{`{"volume": 101}`, 422, "out_of_range"},
+		{`{"volume": -1}`, 422, "out_of_range"},
+		{`{"volume": "5"}`, 422, "wrong_type"},
+		{`{"loudness": 5}`, 422, "unknown_field"},
+		{`{}`, 422, "required"},
+		{"", 0, "100 false true"},
+	} {
+		show := func(w webtest.Page) string {
+			return strings.Join([]string{w.Field("volume"), w.Field("muted"), w.Field("set")}, " ")
+		}
+		switch {
+		case tt.body == "":
+			if got := show(r.Do(t, "GET", "/volume", "").Want(200)); got != tt.want {
+				t.Errorf("GET /volume: %s, want %s", got, tt.want)
+			}
+		case tt.status == 200:
+			if got := show(r.Do(t, "PUT", "/volume", tt.body).Want(200)); got != tt.want {
+				t.Errorf("PUT /volume %s: %s, want %s", tt.body, got, tt.want)
+			}
+		default:
+			r.Do(t, "PUT", "/volume", tt.body).Want(tt.status, tt.want)
+		}
+	}
+	if line := r.LogLine("control=volume"); !strings.Contains(line, `sender="address 192.168.1.20"`) {
+		t.Errorf("logged %s", line)
+	}
+}
+
+// The volume and quiet apply to announcements, and are sent as events.
+func TestControls_applied(t *testing.T) {
+	webtest.InBubble(t, webtest.NewRig, func(r *webtest.Rig, l *webtest.Wire) {
+		_, events := l.Listen(r.T, "")
+		socket := func(method, path, body string, status int) {
+			r.T.Helper()
+			r.Send(r.T, r.AdminHandler(), webtest.NewRequest(method, path, body, "Content-Type", webtest.AsJSON)).Want(status)
+		}
+		socket("PUT", "/volume", `{"muted": true}`, 200)
+		events.Want("event: volume")
+		id := r.Announce(r.T, "muted")
+		events.Want("event: announcement, muted queued", "id: "+id+", event: announcement, muted silenced")
+		socket("PUT", "/volume", `{"muted": false}`, 200)
+		socket("PUT", "/quiet", `{"for": 3600, "mode": "silence"}`, 200)
+		events.Want("id: "+id+", event: volume", "id: "+id+", event: quiet")
+		quiet := r.Announce(r.T, "quiet")
+		events.Want("id: "+id+", event: announcement, quiet queued", "id: "+quiet+", event: announcement, quiet silenced")
+		socket("DELETE", "/quiet", "", 204)
+		socket("POST", "/schedules", `{"name": "x", "cron": "0 8 * * *", "message": "x"}`, 201)
+		socket("PUT", "/favourites", `{"favourites": []}`, 200)
+		events.Want("id: "+quiet+", event: quiet", "id: "+quiet+", event: schedules", "id: "+quiet+", event: favourites")
+	})
+}
+
+func TestQuiet(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) { // the time is 2000-01-01 00:00 UTC
+		r := webtest.NewRig(t, byLAN)
+		for _, tt := range []struct {
+			body   string
+			status int
+			want   string
+		}{
+			{`{"for": 1}`, 200, "true silence switch 2000-01-01T00:00:01.000Z"},
+			{`{"for": 86400, "mode": "hold"}`, 200, "true hold switch 2000-01-02T00:00:00.000Z"},
+			{`{"until": "2000-01-02T01:00:00+01:00", "mode": "soft"}`, 200, "true soft switch 2000-01-02T00:00:00.000Z"},
+			{`{"for": 0}`, 422, "/for out_of_range"},
+			{`{"for": 86401}`, 422, "/for out_of_range"},
+			{`{"until": "2000-01-02T00:00:01Z"}`, 422, "/until out_of_range"},
+			{`{"until": "2000-01-01T00:00:00Z"}`, 422, "/until out_of_range"},
+			{`{"until": "07:00"}`, 422, "/until invalid"},
+			{`{"for": 60, "until": "2000-01-01T07:00:00Z"}`, 422, "/for required"},
+			{`{"mode": "soft"}`, 422, "/for required"},
+			{`{"for": 60, "mode": "whisper"}`, 422, "/mode not_offered"},
+		} {
+			w := r.Do(t, "PUT", "/quiet", tt.body).Want(tt.status)
+			got := w.Violations()
+			if tt.status == 200 {
+				got = strings.Join([]string{w.Field("active"), w.Field("mode"), w.Field("reason"), w.Field("until")}, " ")
+			}
+			if got != tt.want {
+				t.Errorf("PUT /quiet %s: %s, want %s", tt.body, got, tt.want)
+			}
+		}
+		r.Do(t, "DELETE", "/quiet", "").Want(204)
+		if w := r.Do(t, "GET", "/quiet", "").Want(200); w.Text != `{"active":false,"mode":"silence"}`+"\n" {
+			t.Errorf("GET /quiet after its end: %s", w.Text)
+		}
+		time.Sleep(time.Minute)
+	})
+}
+
+func TestSchedules(t *testing.T) {
+	t.Parallel()
+	r := webtest.NewRig(t, byLAN)
+	const body = `{"name": "Wake up", "cron": "30 6 * * mon-fri", "time_zone": "Europe/Berlin", "message": "Good morning.", "title": "Time", "volume": 30,
+		"repeat": {"times": 2, "every": 60}}`
+	created := r.Do(t, "POST", "/schedules", body).Want(201)
+	path := created.Header.Get("Location")
+	if path != "/schedules/"+created.Field("id") || created.Field("enabled") != "true" || !strings.HasSuffix(created.Field("next_at"), ":30:00.000Z") {
+		t.Errorf("created at %s: %s", path, created.Text)
+	}
+	if found := r.Do(t, "GET", path, "").Want(200); found.Text != created.Text {
+		t.Errorf("GET %s: %s, want %s", path, found.Text, created.Text)
+	}
+	replaced := r.Do(t, "PUT", path, `{"name": "Off", "cron": "0 7 * * *", "enabled": false, "message": "x"}`).Want(200)
+	if replaced.Field("next_at") != "" || replaced.Field("title") != "" || replaced.Field("id") != created.Field("id") {
+		t.Errorf("replaced by %s", replaced.Text)
+	}
+	if list := r.Do(t, "GET", "/schedules", "").Want(200); list.Text != `{"schedules":[`+strings.TrimSpace(replaced.Text)+"]}\n" {
+		t.Errorf("GET /schedules: %s", list.Text)
+	}
+	for body, want := range map[string]string{
+		`{"name": "", "cron": "60 6 * * *", "time_zone": "x", "message": ""}`:                          "/cron invalid, /message required, /name out_of_range, /time_zone invalid",
+		`{"name": "x", "cron": "0 6 * * *", "message": "x", "voice": "zoe"}`:                           "/voice unknown_voice",
+		`{"name": "x", "cron": "0 6 * * *", "message": "x", "at": "2026-01-01T00:00:00Z", "rate": 59}`: "/at unknown_field, /rate out_of_range",
+		`{"cron": "0 6 * * *"}`: "/message required, /name required",
+	} {
+		if got := r.Do(t, "POST", "/schedules", body).Want(422).Violations(); got != want {
+			t.Errorf("POST /schedules %s: %s, want %s", body, got, want)
+		}
+	}
+	r.Do(t, "DELETE", path, "").Want(204)
+	for _, method := range []string{"GET", "DELETE"} {
+		r.Do(t, method, path, "").Want(404, "not_found")
+	}
+	r.Do(t, "PUT", path, body).Want(404, "not_found")
+	for range 20 {
+		r.Do(t, "POST", "/schedules", body).Want(201)
+	}
+	r.Do(t, "POST", "/schedules", body).Want(409, "too_many_schedules")
+	r.Do(t, "POST", "/schedules", body, "Client", "192.168.1.21:1").Want(201)
+}
+
+func TestFavourites(t *testing.T) {
+	t.Parallel()
+	r := webtest.NewRig(t, byLAN)
+	if w := r.Do(t, "GET", "/favourites", "").Want(200); w.Text != `{"favourites":[]}`+"\n" {
+		t.Errorf("GET /favourites: %s", w.Text)
+	}
+	list := func(n int) string {
+		return `{"favourites":[` + strings.TrimSuffix(strings.Repeat(`{"message":"Dinner is ready.","urgent":true},`, n), ",") + `]}`
+	}
+	r.Do(t, "PUT", "/favourites", list(50)).Want(200)
+	r.Do(t, "PUT", "/favourites", list(51)).Want(422, "too_many")
+	if w := r.Do(t, "GET", "/favourites", "").Want(200); w.Text != list(50)+"\n" {
+		t.Errorf("GET /favourites: %s", w.Text)
+	}
+	got := r.Do(t, "PUT", "/favourites", `{"favourites": [{"message": "a"}, {"message": "…", "voice": "zoe"}]}`).Want(422).Violations()
+	if want := "/favourites/1/message not_speakable, /favourites/1/voice unknown_voice"; got != want {
+		t.Errorf("violations %s, want %s", got, want)
+	}
+}
+
+func TestChanges_limited(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		r := webtest.NewRig(t, byLAN)
+		for i := range 61 {
+			want := 200
+			if i == 60 {
+				want = 429
+			}
+			r.Do(t, "PUT", "/volume", fmt.Sprintf(`{"volume": %d}`, i)).Want(want)
+		}
+		r.Do(t, "GET", "/volume", "").Want(200)
+	})
+}

@@ -1,0 +1,167 @@
+package control
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+
+	"pressbox/daemon/web"
+	"pressbox/voice/announce"
+	"pressbox/voice/control"
+)
+
+func (h *handlers) scheduleRoutes() []web.Route {
+	one := ok("The schedule.", "Schedule")
+	return []web.Route{
+		h.read("/schedules", h.schedules, web.Operation{
+			ID: "listSchedules", Summary: "List the schedules", Responses: ok("The schedules; those that are due first come first.", "ScheduleList"),
+		}),
+		h.change(http.MethodPost, "/schedules", h.createSchedule, web.Operation{
+			ID: "createSchedule", Summary: "Create a schedule", Request: "ScheduleRequest",
+			Description: "At most 100, and 20 of one client. A time that a daylight saving change skips is the time of the change, and of one that it repeats the first counts. " +
+				"What was missed by more than 10 minutes, because the server did not run, is not made up for.",
+			Responses: []web.Response{{Status: http.StatusCreated, Description: "The schedule.", Schema: "Schedule", Location: true}},
+			Problems:  []int{http.StatusConflict},
+		}),
+		h.read("/schedules/:id", h.schedule, web.Operation{
+			ID: "getSchedule", Summary: "Get a schedule", Responses: one, Problems: []int{http.StatusNotFound},
+		}),
+		h.change(http.MethodPut, "/schedules/:id", h.replaceSchedule, web.Operation{
+			ID: "replaceSchedule", Summary: "Replace a schedule", Request: "ScheduleRequest", Responses: one, Problems: []int{http.StatusNotFound},
+		}),
+		h.change(http.MethodDelete, "/schedules/:id", h.deleteSchedule, web.Operation{
+			ID: "deleteSchedule", Summary: "Delete a schedule",
+			Responses: []web.Response{{Status: http.StatusNoContent, Description: "It is deleted."}}, Problems: []int{http.StatusNotFound},
+		}),
+	}
+}
+
+// A scheduleReply is the JSON of a schedule.
+type scheduleReply struct {
+	ID string `json:"id"`
+	control.Plan
+	NextAt web.Timestamp `json:"next_at,omitzero"`
+}
+
+func newSchedule(s control.Schedule) scheduleReply {
+	return scheduleReply{s.ID, s.Plan, web.Timestamp{Time: s.Next}}
+}
+
+func (h *handlers) schedules(w http.ResponseWriter, _ *http.Request) error {
+	all := []scheduleReply{}
+	for _, s := range h.Schedules.List() {
+		all = append(all, newSchedule(s))
+	}
+	return web.WriteJSON(w, http.StatusOK, map[string]any{"schedules": all})
+}
+
+func (h *handlers) schedule(w http.ResponseWriter, r *http.Request) error {
+	s, err := h.Schedules.Find(web.Param(r, "id"))
+	if err != nil {
+		return err
+	}
+	return web.WriteJSON(w, http.StatusOK, newSchedule(s))
+}
+
+// plan returns the body of a request.
+func (h *handlers) plan(w http.ResponseWriter, r *http.Request) (control.Plan, error) {
+	p := control.Plan{Enabled: true}
+	err := h.Decode(w, r, "ScheduleRequest", &p)
+	return p, err
+}
+
+func (h *handlers) createSchedule(w http.ResponseWriter, r *http.Request) error {
+	p, err := h.plan(w, r)
+	if err != nil {
+		return err
+	}
+	s, err := h.Schedules.Create(r.Context(), h.ClientID(r), p)
+	if err != nil {
+		return err
+	}
+	h.logChange(r, "schedules", "created "+s.ID)
+	w.Header().Set("Location", strings.TrimSuffix(r.URL.Path, "/")+"/"+s.ID)
+	return web.WriteJSON(w, http.StatusCreated, newSchedule(s))
+}
+
+func (h *handlers) replaceSchedule(w http.ResponseWriter, r *http.Request) error {
+	p, err := h.plan(w, r)
+	if err != nil {
+		return err
+	}
+	s, err := h.Schedules.Replace(r.Context(), web.Param(r, "id"), p)
+	if err != nil {
+		return err
+	}
+	h.logChange(r, "schedules", "replaced "+s.ID)
+	return web.WriteJSON(w, http.StatusOK, newSchedule(s))
+}
+
+func (h *handlers) deleteSchedule(w http.ResponseWriter, r *http.Request) error {
+	id := web.Param(r, "id")
+	if err := h.Schedules.Delete(r.Context(), id); err != nil {
+		return err
+	}
+	h.logChange(r, "schedules", "deleted "+id)
+	w.WriteHeader(http.StatusNoContent)
+	return nil
+}
+
+func (h *handlers) favouriteRoutes() []web.Route {
+	return []web.Route{
+		h.read("/favourites", h.favourites, web.Operation{
+			ID: "listFavourites", Summary: "List the favourites", Responses: ok("The favourites.", "Favourites"),
+		}),
+		h.change(http.MethodPut, "/favourites", h.setFavourites, web.Operation{
+			ID: "setFavourites", Summary: "Replace the favourites: messages that the page offers", Request: "Favourites",
+			Responses: ok("The favourites.", "Favourites"),
+		}),
+	}
+}
+
+type favourites struct {
+	Favourites []control.Content `json:"favourites"`
+}
+
+func (h *handlers) favourites(w http.ResponseWriter, _ *http.Request) error {
+	all := h.Controls.Favourites()
+	if all == nil {
+		all = []control.Content{}
+	}
+	return web.WriteJSON(w, http.StatusOK, favourites{all})
+}
+
+func (h *handlers) setFavourites(w http.ResponseWriter, r *http.Request) error {
+	var body favourites
+	if err := h.Decode(w, r, "Favourites", &body); err != nil {
+		return err
+	}
+	if err := h.checkFavourites(body.Favourites); err != nil {
+		return err
+	}
+	if err := h.Controls.SetFavourites(r.Context(), body.Favourites); err != nil {
+		return err
+	}
+	h.logChange(r, "favourites", len(body.Favourites))
+	return web.WriteJSON(w, http.StatusOK, body)
+}
+
+// checkFavourites returns the violations of all favourites.
+func (h *handlers) checkFavourites(all []control.Content) error {
+	var wrong []web.Violation
+	for i, content := range all {
+		_, err := h.Check(content.Request())
+		if _, invalid := errors.AsType[*announce.RequestError](err); err != nil && !invalid {
+			return err
+		}
+		for _, v := range web.ViolationsOf(err) {
+			v.Path = fmt.Sprintf("/favourites/%d%s", i, v.Path)
+			wrong = append(wrong, v)
+		}
+	}
+	if len(wrong) > 0 {
+		return &web.BodyError{Violations: wrong}
+	}
+	return nil
+}
