@@ -216,7 +216,11 @@ func TestAdmin_accounts(t *testing.T) {
 	b.Get(p.Header.Get("Location")).WantError(auth.CodeAccountDisabled)
 	admin("PATCH", "/admin/users/unknown", `{"disabled":true}`).Want(404, "not_found")
 	admin("POST", "/admin/passphrases", `{"name":"unknown"}`).Want(404, "not_found")
-	admin("PATCH", "/admin/users/"+id, `{"admin":true}`).Want(422)
+	admin("PATCH", "/admin/users/"+id, `{}`).Want(422)
+	admin("PATCH", "/admin/users/"+id, `{"disabled":false,"admin":true}`).Want(204)
+	if list := admin("GET", "/admin/users", "").Want(200); !strings.Contains(list.Text, `"admin":true,"disabled":false`) {
+		t.Errorf("users %s", list.Text)
+	}
 }
 
 // F11: the local provider has no token endpoint.
