@@ -48,9 +48,12 @@ func checkAudioSetup(root string, uidOf func(name string) (uid string, err error
 		return nil // the sound server was configured in another way
 	case status.Remedy != "":
 		return finding("audio", Failure, status.Remedy, "%s", status.Detail)
-	default:
-		return finding("audio", OK, "", "%s", status.Detail)
 	}
+	findings := finding("audio", OK, "", "%s", status.Detail)
+	if command := (setup.Setup{Root: root}).AudioOutdated(); command != "" {
+		findings = append(findings, finding("audio", Warning, command, "its files differ from those of this version, which lower other streams while something is spoken")...)
+	}
+	return findings
 }
 
 func checkClock() []Finding {

@@ -52,3 +52,22 @@ func (s Setup) missing(name string) bool {
 	_, err := os.Stat(filepath.Join(s.Root, name))
 	return errors.Is(err, fs.ErrNotExist)
 }
+
+// AudioOutdated returns the command that writes the files of an AudioSetup again, if an
+// earlier version of this program wrote them; "" otherwise.
+func (s Setup) AudioOutdated() string {
+	owner := s.audioUser()
+	files, command := sessionFiles(owner), "pressbox setup-audio session --user "+owner
+	switch owner {
+	case "":
+		return ""
+	case settings.UserName:
+		files, command = headlessFiles(), "pressbox setup-audio headless"
+	}
+	for _, f := range files {
+		if content, err := os.ReadFile(filepath.Join(s.Root, f.path)); err != nil || string(content) != f.content {
+			return command
+		}
+	}
+	return ""
+}
