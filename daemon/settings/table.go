@@ -144,6 +144,7 @@ func announcementSettings() []Setting {
 		{
 			Name: "QUEUE_MAX_SIZE", valueType: integer(1, 100_000), Default: "50", Reload: true,
 			Description: "maximum number of waiting announcements",
+			More:        "Ten more places are for urgent ones. Interrupted and scheduled announcements do not count.",
 		},
 		{
 			Name: "NOTIFY_ACCESS", valueType: oneOf("lan", "token", "open", "off"), Default: "lan",
@@ -161,6 +162,7 @@ func announcementSettings() []Setting {
 		{
 			Name: "NOTIFY_TTL", valueType: seconds(5, 86_400), Default: "600", Reload: true,
 			Description: "seconds after which a waiting announcement expires",
+			More:        "They count from the time of the announcement, if it has one.",
 		},
 		{
 			Name: "CHIME", valueType: oneOf("none", "ding", "ding-dong", "alert"), Default: "ding", Reload: true,
