@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 
 	"pressbox/check"
@@ -60,5 +61,34 @@ func TestAnnouncement_fullQueue(t *testing.T) {
 	}
 	if !slices.Equal(got, order) {
 		t.Errorf("they were played in the order\n%v, want\n%v", got, order)
+	}
+}
+
+// A server that is killed at the moment at which an announcement is due speaks it
+// after its restart, once.
+func TestAnnouncement_killedWhenDue(t *testing.T) {
+	t.Parallel()
+	s := servertest.NewServer(t)
+	var r client.Report
+	body := map[string]any{"title": "Time", "message": "It is time.", "in": 1}
+	check.NoError(t, s.Call(t.Context(), http.MethodPost, "/notify", body, &r))
+	if r.Status != "scheduled" {
+		t.Fatalf("accepted as %+v", r)
+	}
+	for r.Status == "scheduled" {
+		check.NoError(t, s.Call(t.Context(), http.MethodGet, "/notify/"+r.ID, nil, &r))
+	}
+	if err := s.End(syscall.SIGKILL); err == nil {
+		t.Error("the server was not killed")
+	}
+	s.Restart()
+	s.AwaitPlayed(r.ID)
+	var list struct {
+		Queue, Scheduled []any
+		Recent           []client.Report
+	}
+	check.NoError(t, s.Call(t.Context(), http.MethodGet, "/notify", nil, &list))
+	if len(list.Queue)+len(list.Scheduled) != 0 || len(list.Recent) != 1 {
+		t.Errorf("afterwards: %+v", list)
 	}
 }

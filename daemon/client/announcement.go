@@ -37,7 +37,7 @@ type Report struct {
 
 // Ended reports whether the announcement's status is final.
 func (r Report) Ended() bool {
-	return r.Status == "done" || r.Status == "failed" || r.Status == "cancelled" || r.Status == "expired"
+	return r.Status == "done" || r.Status == "failed" || r.Status == "cancelled" || r.Status == "expired" || r.Status == "silenced"
 }
 
 // Speaking reports whether the announcement is being made or played.
