@@ -91,6 +91,7 @@ type Announcer struct {
 	queueChanged chan struct{} // capacity 1: the queue has changed since the playout read it
 	timesChanged chan struct{} // capacity 1: something is due before nextEvent
 
+	updating   sync.Mutex   // held while a change of the current item is saved
 	mu         sync.Mutex   // guards the fields below
 	seq        uint64       // of the newest announcement
 	reserved   reservations // places of requests that are being saved

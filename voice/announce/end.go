@@ -135,15 +135,29 @@ func (a *Announcer) saveSentence(ctx context.Context, it *item, sentence int) {
 	a.mu.Lock()
 	unchanged := it.ending || it.Sentence == sentence
 	it.Sentence = sentence
-	ann := it.Announcement
 	a.mu.Unlock()
 	if unchanged {
 		return
 	}
-	ann.Status, ann.Started = Queued, time.Time{}
-	if err := a.outbox.Update(context.WithoutCancel(ctx), ann); err != nil {
+	if err := a.save(ctx, it); err != nil {
 		a.log.Error("interruption not saved, more of the announcement may be spoken again after a restart", "announcement", it.ID, "err", err)
 	}
+}
+
+// save stores the current item, which was changed, unless it has ended since.
+// Concurrent changes do not undo each other: each call stores all that were made
+// before it.
+func (a *Announcer) save(ctx context.Context, it *item) error {
+	a.updating.Lock()
+	defer a.updating.Unlock()
+	a.mu.Lock()
+	ann := it.Announcement
+	a.mu.Unlock()
+	if ann.Status.Ended() {
+		return nil // recordEnd has saved more
+	}
+	ann.Status, ann.Started = Queued, time.Time{}
+	return a.outbox.Update(context.WithoutCancel(ctx), ann)
 }
 
 // finish ends the current item. It does not fail if the end cannot be saved: a

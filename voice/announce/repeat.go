@@ -57,7 +57,7 @@ func (a *Announcer) Acknowledge(ctx context.Context, id string) (View, error) {
 	a.mu.Unlock()
 	a.log.Info("announcement acknowledged", "announcement", id, "spoken", changed.Spoken)
 	if current {
-		return changed, outboxError(ctx, a.outbox.Update(context.WithoutCancel(ctx), changed.Announcement))
+		return changed, outboxError(ctx, a.save(ctx, it))
 	}
 	status := Done
 	if changed.Spoken == 0 {
