@@ -150,7 +150,8 @@ func (p *page) write(w http.ResponseWriter, r *http.Request, status int, plain s
 	values := struct {
 		Version, Files, Join, Plain, Again string
 		Season                             int
-	}{p.cfg.Version, "/page/" + p.hash, joinURL(r, p.cfg.PublicOrigin), plain, LoginPath, p.cfg.Season}
+		Control                            Control
+	}{p.cfg.Version, "/page/" + p.hash, joinURL(r, p.cfg.PublicOrigin), plain, LoginPath, p.cfg.Season, p.cfg.ControlAccess}
 	if err := p.document.Execute(&document, values); err != nil {
 		return fmt.Errorf("render the page: %w", err)
 	}

@@ -4,6 +4,7 @@ import (
 	"compress/gzip"
 	"crypto/sha256"
 	"encoding/hex"
+	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -14,6 +15,8 @@ import (
 	"testing"
 
 	"pressbox/check"
+	"pressbox/daemon/web"
+	"pressbox/daemon/web/site"
 	"pressbox/daemon/web/webtest"
 )
 
@@ -51,6 +54,19 @@ func TestPage_files(t *testing.T) {
 		r.Do(t, "GET", "/page/000000000000/"+file[2], "").Want(404, "not_found")
 	}
 	r.Do(t, "GET", links[0][1]+"types.d.ts", "").Want(404, "not_found")
+}
+
+// The document has CONTROL_ACCESS, so that the page disables what its user may not
+// change.
+func TestPage_controlAccess(t *testing.T) {
+	t.Parallel()
+	for _, access := range []web.Control{web.ControlAdmin, web.ControlLAN} {
+		r := webtest.NewRig(t, func(c *site.Config) { c.ControlAccess = access })
+		want := fmt.Sprintf(`<meta name="pressbox-control" content=%q>`, access)
+		if page := r.Do(t, "GET", "/announcements", "").Want(200); !strings.Contains(page.Text, want) {
+			t.Errorf("%s is not in %s", want, page.Text)
+		}
+	}
 }
 
 // At an unknown path, browsers get the page and other clients a problem.

@@ -17,6 +17,8 @@ type Changes interface {
 	Watch() (changes <-chan control.Change, stop func())
 	// State returns the data of an event: what has changed, as it is now.
 	State(c control.Change) any
+	// States returns what the responses to GET contain.
+	States() map[control.Change]any
 }
 
 // maxMissed is the maximum number of missed ends that a client receives when it
@@ -28,8 +30,10 @@ func (h *handlers) eventRoutes() []web.Route {
 		ID: "watchAnnouncements", Tag: "announcements", Summary: "Watch announcements as server-sent events",
 		Description: "Events of the type `announcement` have an Announcement as data. The stream begins with the announcements that ended " +
 			"after Last-Event-ID, oldest first, those in the queue, and the scheduled ones; then it sends each change. The id of an event is that of the announcement that ended last. " +
-			"Changes are also sent as events of the types `volume` and `quiet`, with what GET /volume and GET /quiet return as data, and `schedules` and `favourites`, with an empty object.",
+			"Changes are also sent as events of the types `volume` and `quiet`, with what GET /volume and GET /quiet return as data, and `schedules` and `favourites`, with an empty object. " +
+			"With controls=true, the stream begins with one of each type, with what GET returns as data.",
 		Headers:   []string{"Last-Event-ID"},
+		Params:    []string{"controls"},
 		Responses: []web.Response{{Status: http.StatusOK, Description: "A stream that does not end.", Media: []string{"text/event-stream"}}},
 	})}
 }
@@ -37,6 +41,10 @@ func (h *handlers) eventRoutes() []web.Route {
 // events streams until the client disconnects, does not read, or loses its
 // permission, or until the server stops.
 func (h *handlers) events(w http.ResponseWriter, r *http.Request) error {
+	withControls, err := boolParam(r, "controls")
+	if err != nil {
+		return err
+	}
 	events, ok := web.NewEventStream(w, r)
 	if !ok {
 		return nil
@@ -49,6 +57,9 @@ func (h *handlers) events(w http.ResponseWriter, r *http.Request) error {
 	out := &stream{EventStream: events, viewer: h.viewerOf(r)}
 	defer out.ExtendDeadline()
 	if err := out.begin(list, r.Header.Get("Last-Event-ID")); err != nil {
+		return nil // the client has disconnected
+	}
+	if withControls && out.sendStates(h.Changes.States()) != nil {
 		return nil // the client has disconnected
 	}
 	heartbeat := time.NewTicker(web.Heartbeat)
@@ -80,6 +91,19 @@ func (h *handlers) events(w http.ResponseWriter, r *http.Request) error {
 			return nil // the client does not read, or has lost its permission
 		}
 	}
+}
+
+// boolParam returns a query parameter that is true or false; absent means false.
+func boolParam(r *http.Request, name string) (bool, error) {
+	switch value, err := web.QueryParam(r, name); {
+	case err != nil:
+		return false, err
+	case value == "" || value == "false":
+		return false, nil
+	case value != "true":
+		return false, web.QueryError(name, "not_offered", "must be true or false")
+	}
+	return true, nil
 }
 
 // Snapshot returns the result of list, and removes from changes the events that
@@ -143,4 +167,14 @@ func (e *stream) send(v announce.View) error {
 		e.last = v.ID
 	}
 	return e.Send(e.last, "announcement", NewAnnouncement(v, e.viewer))
+}
+
+// sendStates sends an event for each control.
+func (e *stream) sendStates(states map[control.Change]any) error {
+	for change, state := range states {
+		if err := e.Send(e.last, string(change), state); err != nil {
+			return err
+		}
+	}
+	return nil
 }

@@ -1,6 +1,7 @@
 package control_test
 
 import (
+	"bufio"
 	"fmt"
 	"strings"
 	"testing"
@@ -76,6 +77,37 @@ func TestControls_applied(t *testing.T) {
 		socket("POST", "/schedules", `{"name": "x", "cron": "0 8 * * *", "message": "x"}`, 201)
 		socket("PUT", "/favourites", `{"favourites": []}`, 200)
 		events.Want("id: "+quiet+", event: quiet", "id: "+quiet+", event: schedules", "id: "+quiet+", event: favourites")
+	})
+}
+
+// A stream that asks for the controls begins with them, as GET returns them.
+func TestEvents_beginWithControls(t *testing.T) {
+	webtest.InBubble(t, func(t testing.TB, configure ...func(*site.Config)) *webtest.Rig {
+		return webtest.NewRig(t, append(configure, byLAN)...)
+	}, func(r *webtest.Rig, l *webtest.Wire) {
+		r.Do(r.T, "PUT", "/volume", `{"volume": 40}`).Want(200)
+		r.Do(r.T, "PUT", "/favourites", `{"favourites": [{"message": "Dinner"}]}`).Want(200)
+		want := map[string]string{}
+		for _, name := range []string{"volume", "quiet", "schedules", "favourites"} {
+			want["event: "+name] = "data: " + strings.TrimSpace(r.Do(r.T, "GET", "/"+name, "").Want(200).Text)
+		}
+		r.Do(r.T, "GET", "/events?controls=1", "").Want(422, "not_offered")
+		_, resp := l.Ask(r.T, "GET /events?controls=true HTTP/1.1\r\nHost: localhost\r\n\r\n")
+		lines := bufio.NewScanner(resp.Body)
+		for event := ""; len(want) > 0 && lines.Scan(); {
+			switch line := lines.Text(); {
+			case strings.HasPrefix(line, "event: "):
+				event = line
+			case strings.HasPrefix(line, "data: "):
+				if line != want[event] {
+					r.T.Errorf("%s: %s, want %s", event, line, want[event])
+				}
+				delete(want, event)
+			}
+		}
+		if len(want) > 0 {
+			r.T.Errorf("the stream has no %v", want)
+		}
 	})
 }
 

@@ -12,6 +12,14 @@ type Events struct{ Config }
 // Watch returns the changes from now on, and a function that ends them.
 func (e Events) Watch() (changes <-chan control.Change, stop func()) { return e.Controls.Hub().Watch() }
 
+// States returns all controls as the responses to GET contain them.
+func (e Events) States() map[control.Change]any {
+	return map[control.Change]any{
+		control.ChangedVolume: e.State(control.ChangedVolume), control.ChangedQuiet: e.State(control.ChangedQuiet),
+		control.ChangedSchedules: newScheduleList(e.Schedules.List()), control.ChangedFavourites: newFavourites(e.Controls.Favourites()),
+	}
+}
+
 // State returns the JSON of what has changed: the volume or quiet. Schedules and
 // favourites are long, and clients that show them request them again.
 func (e Events) State(c control.Change) any {

@@ -48,12 +48,20 @@ func newSchedule(s control.Schedule) scheduleReply {
 	return scheduleReply{s.ID, s.Plan, web.Timestamp{Time: s.Next}}
 }
 
-func (h *handlers) schedules(w http.ResponseWriter, _ *http.Request) error {
-	all := []scheduleReply{}
-	for _, s := range h.Schedules.List() {
-		all = append(all, newSchedule(s))
+type scheduleList struct {
+	Schedules []scheduleReply `json:"schedules"`
+}
+
+func newScheduleList(all []control.Schedule) scheduleList {
+	list := scheduleList{[]scheduleReply{}} // [] instead of null
+	for _, s := range all {
+		list.Schedules = append(list.Schedules, newSchedule(s))
 	}
-	return web.WriteJSON(w, http.StatusOK, map[string]any{"schedules": all})
+	return list
+}
+
+func (h *handlers) schedules(w http.ResponseWriter, _ *http.Request) error {
+	return web.WriteJSON(w, http.StatusOK, newScheduleList(h.Schedules.List()))
 }
 
 func (h *handlers) schedule(w http.ResponseWriter, r *http.Request) error {
@@ -124,12 +132,12 @@ type favourites struct {
 	Favourites []control.Content `json:"favourites"`
 }
 
+func newFavourites(all []control.Content) favourites {
+	return favourites{append([]control.Content{}, all...)} // [] instead of null
+}
+
 func (h *handlers) favourites(w http.ResponseWriter, _ *http.Request) error {
-	all := h.Controls.Favourites()
-	if all == nil {
-		all = []control.Content{}
-	}
-	return web.WriteJSON(w, http.StatusOK, favourites{all})
+	return web.WriteJSON(w, http.StatusOK, newFavourites(h.Controls.Favourites()))
 }
 
 func (h *handlers) setFavourites(w http.ResponseWriter, r *http.Request) error {

@@ -255,11 +255,12 @@ func parameters() object {
 			"description": "The id of the last event that the client has received. Browsers send it automatically.",
 			"schema":      object{"type": "string"},
 		},
-		"season": query("season", "The season; default DEFAULT_SEASON.", object{"type": "integer", "minimum": 1, "maximum": web.MaxSeason}),
-		"team":   query("team", "Only the players of this team.", object{"type": "string"}),
-		"status": query("status", "Only games with this status.", object{"type": "string", "enum": []string{"pending", "active", "finished"}}),
-		"before": query("before", "Only finished games that ended before this one (a game id) or this time (RFC 3339).", object{"type": "string"}),
-		"since":  query("since", "Only events after this revision.", object{"type": "integer", "minimum": 0, "maximum": web.MaxInteger}),
+		"season":   query("season", "The season; default DEFAULT_SEASON.", object{"type": "integer", "minimum": 1, "maximum": web.MaxSeason}),
+		"controls": query("controls", "Begin with the volume, quiet, schedules and favourites.", object{"type": "boolean", "default": false}),
+		"team":     query("team", "Only the players of this team.", object{"type": "string"}),
+		"status":   query("status", "Only games with this status.", object{"type": "string", "enum": []string{"pending", "active", "finished"}}),
+		"before":   query("before", "Only finished games that ended before this one (a game id) or this time (RFC 3339).", object{"type": "string"}),
+		"since":    query("since", "Only events after this revision.", object{"type": "integer", "minimum": 0, "maximum": web.MaxInteger}),
 	}
 }
 
