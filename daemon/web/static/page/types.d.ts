@@ -1,14 +1,23 @@
 // The API types that the page uses. The OpenAPI document has all of them.
 
 interface Violation { path: string; code: string; detail: string }
-interface Account { id: string; name: string; provider: string; created_at: string }
+interface Account { id: string; name: string; provider: string; created_at: string; admin?: boolean }
 interface Session { id: string; current: boolean; device: string; network: string; method: string; age_seconds: number; idle_seconds: number }
 
-interface Announcement {
-  id: string; status: string; position?: number; message: string; voice: string; rate: number; urgent: boolean;
-  created_at: string; ended_at?: string; error?: string;
+/** The fields of an announcement that a client chooses; favourites and schedules have them as well. */
+interface Content {
+  title?: string; message: string; voice?: string; rate?: number; urgent?: boolean; priority?: number; volume?: number; chime?: string; ttl?: number;
+  repeat?: { times: number; every: number };
 }
-interface Voice { name: string; language?: string; speaker?: string; quality?: string; default?: boolean; error?: string; speakers?: string[] | number }
+interface Announcement {
+  id: string; status: string; position?: number; title?: string; message: string; voice: string; rate: number; urgent: boolean; priority: number;
+  created_at: string; at?: string; speaks_at?: string; ended_at?: string; clock_unset?: boolean; quiet?: boolean;
+  repeat?: { times: number; every: number; spoken: number; acknowledged?: boolean }; sender?: { kind: string; name?: string }; error?: string;
+}
+interface Schedule extends Content { id: string; name: string; cron: string; time_zone?: string; enabled: boolean; next_at?: string }
+interface Volume { volume: number; muted: boolean }
+interface Quiet { active: boolean; until?: string; mode: string; reason?: string }
+interface Voice { name: string; label?: string; error?: string; speakers?: string[] }
 
 type Side = "home" | "away";
 interface Club { id: string; abbrev: string; name: string; short_name?: string; city?: string; color?: string; text_color?: string; colors?: string[]; logo_url?: string }

@@ -43,10 +43,63 @@ export function formatTime(at) {
   return date.toLocaleString(document.documentElement.lang, today ? { timeStyle: "short" } : { dateStyle: "medium", timeStyle: "short" });
 }
 
+/** Returns when something is: the time today, the weekday within a week, otherwise the date. @param {string} at */
+export function when(at) {
+  const date = new Date(at), midnight = new Date();
+  midnight.setHours(0, 0, 0, 0);
+  const days = (date.getTime() - midnight.getTime()) / 864e5;
+  if (days < 1 || days >= 7) return formatTime(at);
+  return date.toLocaleString(document.documentElement.lang, { weekday: "short", hour: "numeric", minute: "2-digit" });
+}
+
+/** Returns the next moment at which a clock shows a time. @param {number} hour @param {number} minute */
+export function nextTime(hour, minute) {
+  const date = new Date();
+  date.setHours(hour, minute, 0, 0);
+  if (date.getTime() <= Date.now()) date.setDate(date.getDate() + 1);
+  return date.toISOString();
+}
+
 const ordinals = new Intl.PluralRules("en", { type: "ordinal" });
 
 /** Returns 1st for 1. @param {number} n */
 export const ordinal = (n) => t("ordinal", { n, end: { one: "st", two: "nd", few: "rd", other: "th", many: "th", zero: "th" }[ordinals.select(n)] });
+
+// ---- weekly times
+
+/** The browser's time zone. */
+export const timeZone = Intl.DateTimeFormat().resolvedOptions().timeZone;
+
+/** The days of the week as cron counts them: Sunday is 0. */
+export const weekdays = [1, 2, 3, 4, 5, 6, 0];
+
+/** @param {number} day @param {"short" | "long"} style */
+export const dayName = (day, style) => new Date(2023, 0, 1 + day).toLocaleString(document.documentElement.lang, { weekday: style }); // 2023 began on a Sunday
+
+/** Returns the cron expression of a time on some weekdays. @param {Set<number>} days @param {string} time such as 06:30 */
+export function cronOf(days, time) {
+  const [hour, minute] = time.split(":").map(Number);
+  return `${minute} ${hour} * * ${days.size === weekdays.length ? "*" : [...days].sort().join()}`;
+}
+
+const cronNames = ["sun", "mon", "tue", "wed", "thu", "fri", "sat"];
+
+/**
+ * Returns the time and the weekdays of a cron expression, null if it is not one
+ * time on some weekdays.
+ * @param {string} cron
+ */
+export function parseCron(cron) {
+  const [minute, hour, date, month, on, ...more] = cron.trim().toLowerCase().split(/\s+/);
+  if (!on || more.length || date !== "*" || month !== "*" || !/^[0-5]?\d$/.test(minute) || !/^([01]?\d|2[0-3])$/.test(hour)) return null;
+  /** @type {Set<number>} */ const days = new Set();
+  for (const part of on === "*" ? ["0-6"] : on.split(",")) {
+    const [first, last = first, ...rest] = part.split("-").map((day) => (/^[0-7]$/.test(day) ? Number(day) : cronNames.indexOf(day)));
+    if (rest.length || first < 0 || last < first) return null;
+    for (let day = first; day <= last; day++) days.add(day % 7);
+  }
+  return { days, hour: Number(hour), minute: Number(minute) };
+}
 
 // ---- the API
 
@@ -102,6 +155,35 @@ async function send(method, path, body, signal) {
   }
 }
 
+/**
+ * Returns an object that runs requests and has the problem of the last one.
+ * @param {() => void} update
+ */
+export function requests(update) {
+  const state = {
+    /** @type {Problem | null} */ problem: null,
+    /** Returns what send returns, undefined if it fails. @template T @param {() => Promise<T>} send @returns {Promise<T | undefined>} */
+    async run(send) {
+      try {
+        const result = await send();
+        state.problem = null;
+        return result;
+      } catch (err) {
+        state.problem = problemOf(err);
+        return undefined;
+      } finally {
+        update();
+      }
+    },
+  };
+  return state;
+}
+
+/** Focuses a heading if the element that had the focus is gone. @param {string} id */
+export const refocus = (id) => requestAnimationFrame(() => {
+  if (document.activeElement === document.body) document.getElementById(id)?.focus();
+});
+
 // ---- the session
 
 /** @type {Promise<boolean> | null} */
@@ -153,7 +235,7 @@ export const signInAddress = (to = location.pathname + location.search, invite =
 
 // ---- the document
 
-/** Returns a value that the server wrote into the document. @param {"version" | "join" | "season"} name */
+/** Returns a value that the server wrote into the document. @param {"version" | "join" | "season" | "control"} name */
 export const meta = (name) => document.querySelector(`meta[name="pressbox-${name}"]`)?.getAttribute("content") ?? "";
 
 /** Returns the address of a path for other people on this network. @param {string} path */

@@ -1,0 +1,284 @@
+package pagetest_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
+
+	"pressbox/check"
+)
+
+// newAnnouncements returns a tab with the announcements of a new server.
+func newAnnouncements(t *testing.T, settings ...string) *tab {
+	t.Helper()
+	b := newTab(t, newServer(t, settings...))
+	b.openAnnouncements()
+	return b
+}
+
+// openAnnouncements opens the announcements and waits for what the server sends.
+func (b *tab) openAnnouncements() {
+	b.t.Helper()
+	b.open("/announcements")
+	b.says(".link-state", "Live")
+	b.await(`document.querySelectorAll("#voice option").length > 1 && document.querySelector("#volume") && !document.querySelector("main .waiting")`)
+}
+
+// announce sends a message with the form.
+func (b *tab) announce(message string) {
+	b.t.Helper()
+	b.do(chromedp.SendKeys("#message", message), chromedp.Click("main form .primary"))
+	b.await(`document.querySelector("#message").value === ""`)
+}
+
+// set sets the value of a field as a user does.
+func (b *tab) set(selector, value string) {
+	b.t.Helper()
+	b.is(fmt.Sprintf(`(() => {
+		const field = document.querySelector(%q);
+		field.value = %q;
+		for (const event of ["input", "change"]) field.dispatchEvent(new Event(event, { bubbles: true }));
+	})()`, selector, value))
+}
+
+// queued returns the messages in the queue.
+func (b *tab) queued() string {
+	b.t.Helper()
+	return value[string](b, `fetch("/api/notify").then((r) => r.json()).then((list) => list.queue.map((a) => a.message).join("|"))`)
+}
+
+// Urgent applies to one announcement. Escape and S stop what is being spoken,
+// but not while a field has the focus. What was stopped can be said again.
+func TestAnnouncements_stopAndSayAgain(t *testing.T) {
+	t.Parallel()
+	b := newAnnouncements(t)
+	b.press("#urgent")
+	b.announce("The bus leaves.")
+	b.says("#queue .hot", "Urgent")
+	b.says("#queue small", "from the network")
+	if b.is(`document.querySelector("#urgent").checked`) {
+		t.Error("urgent is still ticked")
+	}
+	b.focus("#message", "s"+kb.Escape)
+	if got := value[string](b, `document.querySelector("#message").value`); got != "s" || b.queued() != "The bus leaves." {
+		t.Errorf("the field has %q, the queue %q", got, b.queued())
+	}
+	b.focus("#queue-title", kb.Escape)
+	b.says("#recent .cancelled", "Cancelled")
+	b.says("section .empty", "The queue is empty.")
+	b.pressNamed("Say again")
+	b.says("#queue li", "The bus leaves.")
+	b.looks("announcements-again")
+	b.focus("#recent-title", "s")
+	b.await(`document.querySelectorAll("#recent .cancelled").length === 2`)
+}
+
+// An announcement for a time waits in a list of its own, in which it can be
+// cancelled; a time that is past is refused at its field.
+func TestAnnouncements_atATime(t *testing.T) {
+	t.Parallel()
+	b := newAnnouncements(t)
+	at := func(when time.Time) {
+		b.press(`[name=when][value=at]`)
+		b.shows("#at")
+		b.set("#at", when.Format("2006-01-02T15:04"))
+	}
+	at(time.Now().AddDate(0, 0, 2))
+	b.announce("The bins.")
+	b.says("#scheduled li", "The bins.")
+	b.says("#scheduled .scheduled", "Scheduled")
+	b.says("#scheduled small", "Plays at")
+	b.says("main form [role=status]", "Scheduled:")
+	if !b.is(`document.querySelector("[name=when][value=now]").checked`) {
+		t.Error("the next announcement is for a time as well")
+	}
+	b.press("#scheduled button")
+	b.says("#recent li", "The bins.")
+	b.expect("422")
+	at(time.Now().AddDate(0, 0, -2))
+	b.do(chromedp.SendKeys("#message", "Late."), chromedp.Click("main form .primary"))
+	b.says("#wrong-at", "longer ago")
+	b.looks("announcements-at")
+}
+
+// An announcement that is repeated is acknowledged with a button.
+func TestAnnouncements_acknowledge(t *testing.T) {
+	t.Parallel()
+	b := newAnnouncements(t)
+	b.announce("First.") // the one that is being spoken is spoken to its end
+	b.is(`document.querySelector("form details").open = true`)
+	b.choose("#repeat", "Every minute")
+	b.announce("The washer is done.")
+	b.says("#queue li:nth-child(2)", "The washer is done.")
+	b.pressNamed("Acknowledge")
+	b.says("#recent li", "The washer is done.")
+	b.announce("Once.")
+	if n := value[int](b, `fetch("/api/notify").then((r) => r.json()).then((list) => list.queue.filter((a) => a.repeat).length)`); n != 0 {
+		t.Errorf("%d announcements are repeated", n)
+	}
+}
+
+// A favourite is spoken with one press, and shown in each browser.
+func TestAnnouncements_favourites(t *testing.T) {
+	t.Parallel()
+	b := newAnnouncements(t, "CONTROL_ACCESS=lan")
+	other := newTab(t, b.server)
+	other.openAnnouncements()
+	b.press("#urgent")
+	b.do(chromedp.SendKeys("#message", "Dinner is ready."))
+	b.pressNamed("Save as favorite")
+	b.says(".favourites .speak", "Dinner is ready.")
+	other.press(".favourites .speak")
+	other.says("#queue .urgent", "Dinner is ready.")
+	b.says("#queue .urgent", "Dinner is ready.")
+	b.looks("announcements-favourites")
+	other.press(".favourites .remove")
+	other.says("main .empty", "No favorites yet")
+	b.says("main .empty", "No favorites yet")
+}
+
+// A schedule is created by weekdays and a time, which are sent as cron; one that
+// has others is shown as its cron expression. It is turned off and removed.
+func TestAnnouncements_schedules(t *testing.T) {
+	t.Parallel()
+	b := newAnnouncements(t, "CONTROL_ACCESS=lan")
+	b.press("[name=when][value=weekly]")
+	b.press(`.day input[aria-label="Friday"]`)
+	b.set("#time", "06:30")
+	b.announce("Wake up.")
+	b.says("#schedules strong", "Mon, Tue, Wed, Thu at 6:30 AM")
+	b.says("#schedules small", "Next: ")
+	b.says("#schedules .quote", "Wake up.")
+	const first = `fetch("/api/schedules").then((r) => r.json()).then((list) => list.schedules[0].`
+	if cron, next := value[string](b, first+"cron)"), check.Must(time.Parse(time.RFC3339, value[string](b, first+"next_at)")))(t).Local(); cron != "30 6 * * 1,2,3,4" ||
+		next.Format("15:04") != "06:30" || next.Weekday() < time.Monday || next.Weekday() > time.Thursday {
+		t.Errorf("the schedule is %q, next at %s", cron, next)
+	}
+	b.looks("announcements-schedules")
+	b.press("#schedules input")
+	b.says("#schedules small", "Off")
+	if value[bool](b, first+"enabled)") {
+		t.Error("it is still on")
+	}
+	b.confirm("#schedules button", true)
+	b.says("main .empty", "No schedules yet")
+	b.is(`fetch("/api/schedules", { method: "POST", headers: { "Content-Type": "application/json" }, body: '{"name": "Rent", "cron": "0 9 1 * *", "message": "The rent is due."}' }).then((r) => r.ok)`)
+	b.says("#schedules code", "0 9 1 * *")
+	b.press("[name=when][value=weekly]")
+	for range 4 {
+		b.press(".day input:checked")
+	}
+	b.do(chromedp.SendKeys("#message", "Never."), chromedp.Click("main form .primary"))
+	b.says("#wrong-cron", "at least one weekday")
+}
+
+// The volume is set with the keyboard, muted, and applies in each browser.
+func TestAnnouncements_volume(t *testing.T) {
+	t.Parallel()
+	b := newAnnouncements(t, "CONTROL_ACCESS=lan", "VOLUME=50")
+	other := newTab(t, b.server)
+	other.openAnnouncements()
+	b.says("#level", "50 %")
+	b.focus("#volume", kb.ArrowRight)
+	b.says("#level", "55 %")
+	other.says("#level", "55 %")
+	b.pressNamed("Mute")
+	other.says("#level", "muted (55 %)")
+	other.says("main form .hint", "Muted")
+	other.announce("Hello.")
+	other.says("#recent .silenced", "Not spoken")
+	other.says("#recent small", "The loudspeaker was muted")
+	b.pressNamed("Mute")
+	other.await(`document.querySelector("#level").innerText === "55 %"`)
+}
+
+// Do not disturb is turned on for an hour, until the morning or a time, and off.
+func TestAnnouncements_doNotDisturb(t *testing.T) {
+	t.Parallel()
+	b := newAnnouncements(t, "CONTROL_ACCESS=lan")
+	b.says("#quiet", "Off")
+	until := func() time.Time {
+		return check.Must(time.Parse(time.RFC3339, get[map[string]any](b, "/api/quiet")["until"].(string)))(t).Local()
+	}
+	b.pressNamed("For 1 hour")
+	b.says("#quiet", "(switched on)")
+	if left := time.Until(until()); left > time.Hour || left < 30*time.Minute {
+		t.Errorf("it is quiet for %s", left)
+	}
+	b.says("main form .hint", "Do not disturb: On until")
+	b.announce("Hello.")
+	b.says("#recent .silenced", "Not spoken")
+	b.says("#recent small", "Do not disturb was on")
+	b.looks("announcements-quiet")
+	before := value[string](b, `document.querySelector("#quiet").innerText`)
+	b.pressNamed("Until 7 AM")
+	b.await(`document.querySelector("#quiet").innerText !== %q`, before)
+	if got := until().Format("15:04:05"); got != "07:00:00" {
+		t.Errorf("it is quiet until %s", got)
+	}
+	b.set(`#quiet ~ .row input`, "05:45")
+	b.pressNamed("Until")
+	b.says("#quiet", "5:45 AM")
+	b.pressNamed("Turn off")
+	b.says("#quiet", "Off")
+}
+
+// Without permission the controls are disabled, with the reason beside them.
+func TestAnnouncements_controlsDisabled(t *testing.T) {
+	t.Parallel()
+	b := newAnnouncements(t)
+	for _, selector := range []string{"#volume", "[value=weekly]", "#quiet ~ .row button"} {
+		if !b.is(fmt.Sprintf(`(() => {
+			const control = document.querySelector(%q), reason = document.getElementById(control.getAttribute("aria-describedby"));
+			return control.disabled && reason.innerText.includes("Only administrators") && reason.querySelector('a[href^="/api/auth/idp/login"]');
+		})()`, selector)) {
+			t.Errorf("%s is enabled, or has no reason", selector)
+		}
+	}
+	b.join("Anna")
+	b.openAnnouncements()
+	if !b.is(`document.querySelector("#volume").disabled && !document.querySelector(".hint a")`) {
+		t.Error("an account without the administrator's flag may change the volume")
+	}
+	b.looks("announcements-disabled")
+}
+
+// The page writes cron, and reads what it can show as a time on weekdays.
+func TestAnnouncements_cron(t *testing.T) {
+	t.Parallel()
+	b := newTab(t, newServer(t))
+	b.open("/about")
+	b.shows("main h1")
+	const module = `import([...document.querySelectorAll("link")].find((l) => l.href.endsWith("/ui.js")).href)`
+	for cron, want := range map[string]string{
+		"30 6 * * 1,2,3":    "6:30 1,2,3",
+		"0 0 * * *":         "0:0 0,1,2,3,4,5,6",
+		"59 23 * * mon-fri": "23:59 1,2,3,4,5",
+		"5 07 * * SUN,6":    "7:5 0,6",
+		"0 9 * * 5-7":       "9:0 0,5,6",
+		"0 9 1 * *":         "",
+		"0 9 * 6 1":         "",
+		"*/5 9 * * 1":       "",
+		"0 9-17 * * 1":      "",
+		"0 24 * * 1":        "",
+		"60 9 * * 1":        "",
+		"0 9 * * 5-1":       "",
+		"0 9 * * 1-3-5":     "",
+		"0 9 * * 8":         "",
+		"0 9 * * 1#2":       "",
+		"0 9 * *":           "",
+	} {
+		got := value[string](b, fmt.Sprintf(`%s.then(({ parseCron }) => parseCron(%q)).then((c) => c ? c.hour + ":" + c.minute + " " + [...c.days].sort() : "")`, module, cron))
+		if got != want {
+			t.Errorf("%q is read as %q, want %q", cron, got, want)
+		}
+	}
+	got := value[string](b, module+`.then(({ cronOf }) => [cronOf(new Set([5, 1]), "06:05"), cronOf(new Set([0, 1, 2, 3, 4, 5, 6]), "23:59")].join("|"))`)
+	if want := strings.Join([]string{"5 6 * * 1,5", "59 23 * * *"}, "|"); got != want {
+		t.Errorf("wrote %q, want %q", got, want)
+	}
+}
