@@ -163,6 +163,28 @@ func record(g *retro.Game) (recorded, *retro.ReplayResult, error) {
 	return f, end, err
 }
 
+// The pitcher goes to the field in the place of the designated hitter, and the next one bats for the fielder: the file
+// names the next one first.
+func TestReplay_pitcherToTheField(t *testing.T) {
+	t.Parallel()
+	g := check.Must(readEvents(filepath.Join("testdata", "classes", "classes.ev")))(t)[1]
+	places := map[game.PlayerID]int{"dellk001": 5, "burnk001": 4, "elmsk001": 5} // in the file 4, 5 and 4
+	for _, r := range g.Records {
+		if s := r.Substitution; s != nil && s.Slot > 0 && places[s.Player] > 0 {
+			s.Slot = places[s.Player]
+		}
+	}
+	end := check.Must(g.Replay(func(*retro.Step, *game.Scorebook) {}))(t)
+	home := &end.End.Teams[game.Home]
+	if home.DH != 0 || home.Pitcher != "burnk001" || home.Order[3].Player != "burnk001" || home.Fielder(game.LeftField) != "elmsk001" {
+		t.Errorf("the home team ends with %+v", home)
+	}
+	if box := end.Scorebook.BoxScore(&end.End); box.SavingPitcher != "burnk001" {
+		t.Errorf("saved by %q", box.SavingPitcher)
+	}
+	check.NoError(t, writeRead(g))
+}
+
 // A replaced player who comes back with the umpires' consent plays on, and the scorecard reads back the same.
 func TestReplay_returnAsRuled(t *testing.T) {
 	t.Parallel()
