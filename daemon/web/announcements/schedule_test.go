@@ -173,6 +173,8 @@ func TestSender_shown(t *testing.T) {
 			"a token":              {r.Do(t, "GET", "/api/notify/"+id, "", "Authorization", "Bearer a"), kindOnly},
 			"a user":               {r.Do(t, "GET", "/api/notify/"+id, "", cookie...), toUser},
 			"an administrator":     {admin(id), named},
+			"root":                 {r.Do(t, "GET", "/api/notify/"+id, "", "Cookie", "pressbox_access=root"), named},
+			"root without session": {r.Do(t, "GET", "/notify/"+id, "", "Cookie", "pressbox_access=root"), kindOnly},
 		} {
 			if got := tt.page.Want(200).Field("sender"); got != tt.want {
 				t.Errorf("%s sees %s of %s, want %s", who, got, kind, tt.want)
@@ -181,5 +183,8 @@ func TestSender_shown(t *testing.T) {
 	}
 }
 
-// account returns an account whose name differs from its id.
-func account(id string) auth.Account { return auth.Account{ID: id, Name: "Name of " + id} }
+// account returns an account whose name differs from its id; root is an
+// administrator.
+func account(id string) auth.Account {
+	return auth.Account{ID: id, Name: "Name of " + id, Admin: id == "root"}
+}
