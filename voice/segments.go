@@ -250,5 +250,5 @@ func (s clauses) next(least, budget int) (n, size int) {
 
 // breakable reports whether a segment may end before clause i, which is not the first.
 func (s clauses) breakable(i int) bool {
-	return s[i-1].breakable && !(s[i].ends() && s[i].characters() < minAlone)
+	return s[i-1].breakable && (!s[i].ends() || s[i].characters() >= minAlone)
 }

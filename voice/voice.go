@@ -124,11 +124,7 @@ func (v *Voice) Speak(ctx context.Context, text string, rate, from int) iter.Seq
 				pause = 0
 			}
 			controller.advance(next.segment.length(), v.seconds(samples), pause)
-			if pause > 0 && !yield(Clip{v.silence(pause), sentence, foreseen}, nil) {
-				return
-			}
-			audio.Limit(samples, v.Calibration.orDefault().Gain)
-			if !yield(Clip{audio.Clip{Rate: v.Config.SampleRate, Samples: samples}, sentence, foreseen}, nil) {
+			if !v.deliver(Clip{Sentence: sentence, Rest: foreseen}, pause, samples, yield) {
 				return
 			}
 			spoken, pause = true, 0
@@ -137,6 +133,20 @@ func (v *Voice) Speak(ctx context.Context, text string, rate, from int) iter.Seq
 			yield(Clip{}, ErrNoSpeech)
 		}
 	}
+}
+
+// deliver yields the pause before a segment and its samples, levelled, with the other
+// fields of c. It reports whether yield wants more.
+func (v *Voice) deliver(c Clip, pause time.Duration, samples []float32, yield func(Clip, error) bool) bool {
+	if pause > 0 {
+		c.Clip = v.silence(pause)
+		if !yield(c, nil) {
+			return false
+		}
+	}
+	audio.Limit(samples, v.Calibration.orDefault().Gain)
+	c.Clip = audio.Clip{Rate: v.Config.SampleRate, Samples: samples}
+	return yield(c, nil)
 }
 
 // An encoded segment has its ids, nil if it has no speech, or the error of the

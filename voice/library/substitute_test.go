@@ -41,12 +41,10 @@ func spokenBy(t *testing.T, h *rig, name, message string, afterFirst func()) []s
 // An announcement was accepted with a voice, which then vanishes or breaks.
 func TestSpeak_voiceBroken(t *testing.T) {
 	t.Parallel()
-	for name, destroy := range map[string]func(testing.TB, string){
-		"removed": func(tb testing.TB, path string) {
-			check.NoError(tb, errors.Join(os.Remove(path), os.Remove(path+".json")))
-		},
-		"model truncated": func(tb testing.TB, path string) { check.NoError(tb, os.Truncate(path, 1000)) },
-		"config replaced": func(tb testing.TB, path string) { put(tb, path+".json", []byte("{")) },
+	for name, destroy := range map[string]func(path string) error{
+		"removed":         func(path string) error { return errors.Join(os.Remove(path), os.Remove(path+".json")) },
+		"model truncated": func(path string) error { return os.Truncate(path, 1000) },
+		"config replaced": func(path string) error { return os.WriteFile(path+".json", []byte("{"), 0o600) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			h := start(t, nil, withTiny(bundled, "hum", `{}`), withTiny(british, "hum", `{}`), withTiny(german, "hum", inGerman))
@@ -54,7 +52,7 @@ func TestSpeak_voiceBroken(t *testing.T) {
 			if got := spokenBy(t, h, bundled, "One. Two.", nil); strings.Join(got, " ") != bundled+":0 "+bundled+":1" {
 				t.Fatalf("before: %q", got)
 			}
-			destroy(t, filepath.Join(h.dir, bundled+".onnx"))
+			check.NoError(t, destroy(filepath.Join(h.dir, bundled+".onnx")))
 			for _, changed := range []bool{false, true} {
 				if changed {
 					eventually(t, "the fault is noticed", func() bool { i := info(h, bundled); return i.Name == "" || i.Error != "" })

@@ -128,6 +128,17 @@ func TestSpeech_voiceCannotSpeak(t *testing.T) {
 	}
 }
 
+// Without a usable voice, a request that names none is not the client's fault.
+func TestSpeech_noVoice(t *testing.T) {
+	t.Parallel()
+	r := webtest.NewRig(t)
+	r.Speaker.VoiceErr = fmt.Errorf("%w: default voice: it is not installed", voice.ErrUnavailable)
+	for path, field := range map[string]string{"/notify": "message", "/v1/audio/speech": "input"} {
+		r.Do(t, "POST", path, fmt.Sprintf(`{%q: "x"}`, field)).Want(503, "speech_unavailable")
+		r.Do(t, "POST", path, fmt.Sprintf(`{%q: "x", "voice": "unknown"}`, field)).Want(422, "")
+	}
+}
+
 // The server closes the connection after an error in the middle of a response.
 func TestSpeech_laterClipFails(t *testing.T) {
 	t.Parallel()

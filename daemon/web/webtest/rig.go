@@ -97,6 +97,7 @@ func (r *Rig) Announce(tb testing.TB, message string) (id string) {
 type Speaker struct {
 	Slow      int           // factor of the length of a clip; 0 means 1
 	Gate      chan struct{} // if not nil, each clip waits for a receive
+	VoiceErr  error         // if not nil, returned instead of the default voice
 	FirstErr  error         // if not nil, returned instead of the first clip
 	SecondErr error         // if not nil, returned instead of the second clip
 	Canceled  chan struct{} // if not nil, closed when a speech is canceled
@@ -107,6 +108,9 @@ const Voice = "en_US-ballpark-medium"
 
 // Voice returns the installed voice for its name and for "".
 func (s *Speaker) Voice(name string) (string, error) {
+	if name == "" && s.VoiceErr != nil {
+		return "", s.VoiceErr
+	}
 	if name == "" || name == Voice {
 		return Voice, nil
 	}
