@@ -161,6 +161,9 @@ func TestUpgrade_games(t *testing.T) {
 	ann := protocol.Person{ID: "u-ann", Name: "Ann"}
 	for _, want := range r.Games {
 		got := describe(t, games, ann, want.ID)
+		if want.Status == "active" {
+			addBegunHalf(want.Box, got.Box)
+		}
 		if !reflect.DeepEqual(got, want) {
 			t.Errorf("game %+v\nwant %+v", got, want)
 		}
@@ -171,6 +174,16 @@ func TestUpgrade_games(t *testing.T) {
 	lists, err := games.List(ann, live.Query{})
 	if err != nil || len(lists.Pending) != 1 || len(lists.Active) != 0 || len(lists.Finished) != len(r.Games)-1 {
 		t.Errorf("%d pending, %d active, %d finished games, %v", len(lists.Pending), len(lists.Active), len(lists.Finished), err)
+	}
+}
+
+// addBegunHalf adds the half-inning without a play that has begun: since 0.4.0 its first
+// record begins it, such as a substitution, and it counts with 0 runs.
+func addBegunHalf(want, got []releasedBox) {
+	for i := range want {
+		if begun := append(slices.Clone(want[i].Line), 0); slices.Equal(got[i].Line, begun) {
+			want[i].Line = begun
+		}
 	}
 }
 
