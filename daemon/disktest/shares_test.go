@@ -38,6 +38,7 @@ func TestShares_announcementsHeard(t *testing.T) {
 	f.fillGames()
 	f.fillFlows()
 	f.fillTokens()
+	f.fillControls()
 	f.fillAccounts()
 	f.fillSessions()
 	check.NoError(t, f.End(syscall.SIGTERM))
@@ -189,6 +190,15 @@ func (f *filled) fillTokens() {
 			return admin.Call(f.t.Context(), http.MethodPost, path, body, &created) == nil
 		})
 	}
+}
+
+// fillControls creates schedules of the largest message as the administrator does.
+func (f *filled) fillControls() {
+	admin := client.ForSocket(filepath.Join(f.dir, "state", "admin.sock"))
+	f.untilRefused("/schedules", 101, func(int) bool {
+		body := map[string]any{"name": "x", "cron": "0 4 29 2 *", "message": largestMessage}
+		return admin.Send(f.t.Context(), http.MethodPost, "/schedules", body) == nil
+	})
 }
 
 // fillAccounts creates accounts, of which each has a session.

@@ -204,7 +204,8 @@ func TestQuiet_switchOverRestart(t *testing.T) {
 			r := newRig(t, day)
 			check.NoError(t, on(time.Hour, policy.Hold)(r))
 			time.Sleep(30 * time.Minute)
-			r.host.boot, r.host.off = tt.boot, tt.off
+			r.host.boot = tt.boot
+			r.host.setClock(true, tt.off)
 			r.restart(day)
 			q := r.Quiet(time.Now())
 			if q.Active != (tt.want > 0) || q.Active && time.Until(q.Until) != tt.want {
@@ -221,24 +222,26 @@ func TestRun_reconsidersAtChanges(t *testing.T) {
 		r := newRig(t, withHours(t, "22:00-07:00"))
 		ctx, stop := context.WithCancel(t.Context())
 		ended := make(chan error)
-		var calls []string
+		calls := make(chan string, 100)
 		go func() {
-			ended <- r.Controls.Run(ctx, func() { calls = append(calls, time.Now().UTC().Format("15:04")) })
+			ended <- r.Controls.Run(ctx, func() { calls <- time.Now().UTC().Format("15:04") })
 		}()
 		changes, unwatch := r.Hub().Watch()
 		defer unwatch()
 		expect := func(want string) {
 			t.Helper()
 			synctest.Wait()
-			var names []string
+			var times, names []string
+			for len(calls) > 0 {
+				times = append(times, <-calls)
+			}
 			for len(changes) > 0 {
 				names = append(names, string(<-changes))
 			}
 			slices.Sort(names)
-			if got := strings.Join(append(slices.Compact(calls), slices.Compact(names)...), " "); got != want {
+			if got := strings.Join(append(slices.Compact(times), slices.Compact(names)...), " "); got != want {
 				t.Errorf("%s, want %s", got, want)
 			}
-			calls = nil
 		}
 		time.Sleep(12 * time.Hour)
 		expect("07:00 quiet")

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"maps"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -54,11 +55,30 @@ func (r *repository) fail(err error) {
 // A host has a wall clock that can be wrong.
 type host struct {
 	boot string
-	off  time.Duration // of the wall clock
-	set  bool          // the clock is set
+
+	mu  sync.Mutex    // guards the fields below
+	off time.Duration // of the wall clock
+	set bool          // the clock is set
 }
 
-func (h *host) now() time.Time { return time.Now().Round(0).Add(h.off) }
+func (h *host) now() time.Time {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return time.Now().Round(0).Add(h.off)
+}
+
+func (h *host) clockSet() bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.set
+}
+
+// setClock moves the wall clock by off from the right time.
+func (h *host) setClock(set bool, off time.Duration) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.set, h.off = set, off
+}
 
 func (h *host) moment() clock.Moment {
 	since := time.Since(time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC))
@@ -101,7 +121,7 @@ func (r *rig) restart(cfg control.Config) {
 	log := slog.New(slog.DiscardHandler)
 	r.Controls = check.Must(control.NewControls(cfg, r.repo, r.host.moment, log))(r.t)
 	r.Schedules = check.Must(control.NewSchedules(control.ScheduleParts{
-		Repository: r.repo, Announcer: &r.announcer, Hub: r.Hub(), Now: r.host.now, ClockSet: func() bool { return r.host.set }, Log: log,
+		Repository: r.repo, Announcer: &r.announcer, Hub: r.Hub(), Now: r.host.now, ClockSet: r.host.clockSet, Log: log,
 	}))(r.t)
 }
 
@@ -119,12 +139,15 @@ func (r *rig) run() (stop func()) {
 // An announcer records the announcements that it accepts, one for each key, and
 // when.
 type announcer struct {
-	err      error // why it accepts none
+	mu       sync.Mutex // guards the fields below
+	err      error      // why it accepts none
 	keys     map[string]bool
 	accepted []string
 }
 
 func (a *announcer) Announce(_ context.Context, r announce.Request) (announce.View, error) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
 	if a.err != nil {
 		return announce.View{}, a.err
 	}
@@ -140,6 +163,22 @@ func (a *announcer) Announce(_ context.Context, r announce.Request) (announce.Vi
 		a.accepted = append(a.accepted, fmt.Sprintf("%s %s %s", time.Now().UTC().Format("Mon 15:04:05"), r.Sender.Kind, r.Message))
 	}
 	return announce.View{}, nil
+}
+
+// refuse makes the announcer return err; nil: accept.
+func (a *announcer) refuse(err error) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.err = err
+}
+
+// take returns the accepted announcements since the last call.
+func (a *announcer) take() string {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	text := strings.Join(a.accepted, ", ")
+	a.accepted = nil
+	return text
 }
 
 func (a *announcer) Check(r announce.Request) (announce.Announcement, error) {

@@ -38,10 +38,9 @@ func (r *rig) create(p control.Plan) control.Schedule {
 func (r *rig) expect(want ...string) {
 	r.t.Helper()
 	synctest.Wait()
-	if got := strings.Join(r.accepted, ", "); got != strings.Join(want, ", ") {
+	if got := r.take(); got != strings.Join(want, ", ") {
 		r.t.Errorf("accepted %s, want %s", got, strings.Join(want, ", "))
 	}
-	r.accepted = nil
 }
 
 func TestSchedules_fireAtTimes(t *testing.T) {
@@ -83,10 +82,9 @@ func TestSchedules_missed(t *testing.T) {
 			stop := r.run()
 			defer stop()
 			synctest.Wait()
-			if got := strings.Join(r.accepted, ", "); got != tt.want {
+			if got := r.take(); got != tt.want {
 				t.Errorf("%s late: accepted %q, want %q", tt.late, got, tt.want)
 			}
-			r.accepted = nil
 			time.Sleep(24 * time.Hour)
 			r.expect("Sun 06:30:00 schedule wake")
 		})
@@ -128,14 +126,14 @@ func TestSchedules_triedAgain(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			r := newRig(t, day)
 			r.create(each("30 6 * * *", "wake"))
-			r.err = tt.err
+			r.refuse(tt.err)
 			stop := r.run()
 			defer stop()
 			time.Sleep(6*time.Hour + 30*time.Minute + 59*time.Second)
 			r.expect()
-			r.err = nil
+			r.refuse(nil)
 			time.Sleep(time.Hour)
-			if got := strings.Join(r.accepted, ", "); got != tt.want {
+			if got := r.take(); got != tt.want {
 				t.Errorf("%v: accepted %q, want %q", tt.err, got, tt.want)
 			}
 		})
@@ -158,13 +156,13 @@ func TestSchedules_removedVoice(t *testing.T) {
 // The wall clock is set while schedules wait.
 func TestSchedules_clockSet(t *testing.T) {
 	inBubble(t, func(r *rig) {
-		r.host.set, r.host.off = false, -30*365*24*time.Hour // a Pi without a clock
+		r.host.setClock(false, -30*365*24*time.Hour) // a Pi without a clock
 		r.create(each("30 6 * * *", "wake"))
 		stop := r.run()
 		defer stop()
 		set := func(off time.Duration) {
 			synctest.Wait()
-			r.host.set, r.host.off = true, off
+			r.host.setClock(true, off)
 			r.Schedules.ClockChanged()
 			synctest.Wait()
 		}
