@@ -30,46 +30,52 @@ var firstDue = time.Date(2026, 11, 22, 12, 0, 0, 0, time.UTC)
 func TestSchedules_killedWhenDue(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	s, _, now, err := openSchedules(dir)
-	check.NoError(t, err)
-	now.Store(firstDue.Add(-time.Minute).Unix())
+	s := check.Must(openSite(dir))(t)
+	s.now.Store(firstDue.Add(-time.Minute).Unix())
 	check.Must(s.Create(t.Context(), "anna", each("* * * * *", "due")))(t)
-	check.NoError(t, s.Repository.(*store.Store).Close())
+	check.NoError(t, s.store.Close())
 
 	for round := range killtest.Rounds(t, 15) {
 		killtest.Kill(t, round, 100*time.Millisecond, "scheduler", dir)
 	}
-	s, a, now, err := openSchedules(dir)
-	check.NoError(t, err)
+	s = check.Must(openSite(dir))(t)
 	due := s.List()[0].Next
-	now.Store(due.Unix())
-	fireOnce(t.Context(), s)
+	s.fireOnce(t.Context(), due)
 	want := int(due.Sub(firstDue)/time.Minute) + 1
-	if got := len(a.List().Queue); got != want || got < 10 {
+	if got := len(s.announcer.List().Queue); got != want || got < 10 {
 		t.Errorf("%d announcements of %d minutes", got, want)
 	}
 	t.Logf("%d announcements", want)
-	check.NoError(t, s.Repository.(*store.Store).Close())
+	check.NoError(t, s.store.Close())
 }
 
 // fireUntilKilled is the child process: it sets the clock to the time at which the
 // schedule is due, as often as it can.
 func fireUntilKilled(args []string) error {
-	s, _, now, err := openSchedules(args[0])
+	s, err := openSite(args[0])
 	if err != nil {
 		return err
 	}
 	for i := 0; ; i++ {
-		now.Store(s.List()[0].Next.Unix())
-		fireOnce(context.Background(), s)
+		s.fireOnce(context.Background(), s.List()[0].Next)
 		if i == 0 {
 			fmt.Println("ready")
 		}
 	}
 }
 
-// fireOnce runs s until its schedule is due at another time.
-func fireOnce(ctx context.Context, s *control.Schedules) {
+// A site is schedules on a store, with a clock that tests set.
+type site struct {
+	*control.Schedules
+	store     *store.Store
+	announcer *announce.Announcer
+	now       atomic.Int64 // Unix seconds
+}
+
+// fireOnce sets the clock, and runs the schedules until theirs is due at another
+// time.
+func (s *site) fireOnce(ctx context.Context, at time.Time) {
+	s.now.Store(at.Unix())
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	changes, unwatch := s.Hub.Watch()
@@ -81,30 +87,29 @@ func fireOnce(ctx context.Context, s *control.Schedules) {
 	<-ended
 }
 
-// openSchedules returns the schedules and the announcer of the store in a folder,
-// and their clock in Unix seconds.
-func openSchedules(dir string) (*control.Schedules, *announce.Announcer, *atomic.Int64, error) {
+// openSite opens the store in a folder.
+func openSite(dir string) (*site, error) {
 	st, err := store.Open(filepath.Join(dir, "pressbox.db"), store.Options{})
 	if err != nil {
-		return nil, nil, nil, err
+		return nil, err
 	}
 	log := slog.New(slog.DiscardHandler)
 	a, err := announce.New(announce.Config{Max: 100_000, TTL: 24 * time.Hour, Rate: 170, Volume: 100}, announce.Parts{
 		Outbox: st, Speaker: mute{}, Sink: mute{}, Log: log,
 	})
 	if err != nil {
-		return nil, nil, nil, err
+		return nil, err
 	}
 	c, err := control.NewControls(day, st, st.Now, log)
 	if err != nil {
-		return nil, nil, nil, err
+		return nil, err
 	}
-	now := &atomic.Int64{}
-	s, err := control.NewSchedules(control.ScheduleParts{
-		Repository: st, Announcer: a, Hub: c.Hub(), Now: func() time.Time { return time.Unix(now.Load(), 0) },
+	s := &site{store: st, announcer: a}
+	s.Schedules, err = control.NewSchedules(control.ScheduleParts{
+		Repository: st, Announcer: a, Hub: c.Hub(), Now: func() time.Time { return time.Unix(s.now.Load(), 0) },
 		ClockSet: func() bool { return true }, Log: log,
 	})
-	return s, a, now, err
+	return s, err
 }
 
 // mute is a speaker and a sink that are not used: the announcer does not run.

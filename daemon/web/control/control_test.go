@@ -82,8 +82,9 @@ func TestControls_applied(t *testing.T) {
 
 // A stream that asks for the controls begins with them, as GET returns them.
 func TestEvents_beginWithControls(t *testing.T) {
-	webtest.InBubble(t, func(t testing.TB, configure ...func(*site.Config)) *webtest.Rig {
-		return webtest.NewRig(t, append(configure, byLAN)...)
+	webtest.InBubble(t, func(tb testing.TB, configure ...func(*site.Config)) *webtest.Rig {
+		tb.Helper()
+		return webtest.NewRig(tb, append(configure, byLAN)...)
 	}, func(r *webtest.Rig, l *webtest.Wire) {
 		r.Do(r.T, "PUT", "/volume", `{"volume": 40}`).Want(200)
 		r.Do(r.T, "PUT", "/favourites", `{"favourites": [{"message": "Dinner"}]}`).Want(200)
