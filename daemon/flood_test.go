@@ -81,30 +81,31 @@ func largestBody(b *testing.B, character string) []byte {
 }
 
 func postAndCancel(c *http.Client, url string, body []byte) error {
-	var r client.Report
-	if err := exchange(c, http.MethodPost, url+"/notify", body, http.StatusAccepted, &r); err != nil {
-		return err
+	r, err := exchange(c, http.MethodPost, url+"/notify", body, http.StatusAccepted)
+	if err == nil {
+		_, err = exchange(c, http.MethodDelete, url+"/notify/"+r.ID, nil, http.StatusOK)
 	}
-	return exchange(c, http.MethodDelete, url+"/notify/"+r.ID, nil, http.StatusOK, &r)
+	return err
 }
 
-// exchange sends a request and decodes the response, which must have a status.
-func exchange(c *http.Client, method, url string, body []byte, want int, response any) error {
+// exchange sends a request and returns the announcement of the response, which must have a
+// status.
+func exchange(c *http.Client, method, url string, body []byte, want int) (r client.Report, err error) {
 	req, err := http.NewRequest(method, url, bytes.NewReader(body))
 	if err != nil {
-		return err
+		return r, err
 	}
 	req.Header.Set("Content-Type", "application/json")
 	resp, err := c.Do(req)
 	if err != nil {
-		return err
+		return r, err
 	}
 	defer resp.Body.Close()
 	text, err := io.ReadAll(resp.Body)
 	if err != nil || resp.StatusCode != want {
-		return fmt.Errorf("%s %s: %s, want %d: %s (%w)", method, url, resp.Status, want, text, err)
+		return r, fmt.Errorf("%s %s: %s, want %d: %s (%w)", method, url, resp.Status, want, text, err)
 	}
-	return json.Unmarshal(text, response)
+	return r, json.Unmarshal(text, &r)
 }
 
 // watch opens event streams and websockets, which are open until the benchmark ends.
