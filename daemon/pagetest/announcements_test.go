@@ -2,6 +2,7 @@ package pagetest_test
 
 import (
 	"fmt"
+	"os/exec"
 	"strings"
 	"testing"
 	"time"
@@ -245,6 +246,45 @@ func TestAnnouncements_controlsDisabled(t *testing.T) {
 		t.Error("an account without the administrator's flag may change the volume")
 	}
 	b.looks("announcements-disabled")
+}
+
+// An administrator's account may change everything without CONTROL_ACCESS=lan, and
+// sees the addresses of senders.
+func TestAnnouncements_administrator(t *testing.T) {
+	t.Parallel()
+	b := newTab(t, newServer(t))
+	visitor := newTab(t, b.server)
+	b.join("Anna")
+	admin := exec.Command("pressbox", "users", "admin", "Anna")
+	admin.Dir, admin.Env = b.Cmd.Dir, b.Cmd.Env
+	if out, err := admin.CombinedOutput(); err != nil {
+		t.Fatalf("users admin: %v\n%s", err, out)
+	}
+	b.openAnnouncements()
+	b.focus("#volume", kb.ArrowLeft)
+	if b.is(`document.querySelector("main :disabled[aria-describedby], main #why-speaker")`) {
+		t.Error("something is disabled")
+	}
+	visitor.openAnnouncements()
+	visitor.says("#level", "95 %")
+	visitor.announce("Hello.")
+	b.says("#queue small", "from 127.0.0.1")
+	visitor.says("#queue small", "from the network")
+}
+
+// An announcement that quiet holds shows when it is spoken, and goes back to the
+// queue when quiet is turned off.
+func TestAnnouncements_held(t *testing.T) {
+	t.Parallel()
+	b := newAnnouncements(t, "CONTROL_ACCESS=lan", "QUIET_MODE=hold", "NOTIFY_TTL=86400")
+	b.pressNamed("For 1 hour")
+	b.says("main form .hint", "Announcements wait until then")
+	b.announce("Hello.")
+	b.says("#scheduled small", "Do not disturb: plays at")
+	b.says("main form [role=status]", "Scheduled:")
+	b.pressNamed("Turn off")
+	b.says("#queue li", "Hello.")
+	b.await(`!document.querySelector("#scheduled")`)
 }
 
 // The page writes cron, and reads what it can show as a time on weekdays.

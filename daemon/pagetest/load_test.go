@@ -67,7 +67,7 @@ func TestPage_firstLoad(t *testing.T) {
 		t.Fatalf("concede: status %d", status)
 	}
 	pending := "/games/" + anna.newGame(map[string]string{"opponent": "Anyone"})
-	const announcements = `document.querySelector(".link-state.on") && document.querySelectorAll("#voice option").length > 1`
+	const announcements = `document.querySelector(".link-state.on") && document.querySelectorAll("#voice option").length > 1 && document.querySelector("#volume")`
 	for _, tt := range []struct {
 		by              *tab
 		path, condition string
