@@ -110,6 +110,34 @@ func speechMessages() []Message {
 			"03d17a152dd34ca6b5847c4a245c3017", "expiry of announcements not saved",
 			"The expiry of announcements could not be saved: @PRESSBOX_ERR@. Usually the disk is full or broken: see \"df -h /var/lib/pressbox\" and \"journalctl -k\".",
 		},
+		{
+			"140531483b1b4a16b9ce34ccaf3cdeda", "end of announcements not saved, they may be spoken after a restart",
+			"Announcements ended unspoken, because of quiet, mute or their priority, and that could not be saved: @PRESSBOX_ERR@. Usually the disk is full or broken: see \"df -h /var/lib/pressbox\" and \"journalctl -k\".",
+		},
+		{
+			"e07bf95b0577445aabf55d1c235790c7", "interruption not saved, more of the announcement may be spoken again after a restart",
+			"An urgent announcement or a stop interrupted another one, and the sentence from which that one continues could not be saved: @PRESSBOX_ERR@. Usually the disk is full or broken: see \"df -h /var/lib/pressbox\" and \"journalctl -k\".",
+		},
+		{
+			"f20a4cde2de84ad8bd55be6100a79388", "repetition not saved, one more may be spoken after a restart",
+			"An announcement was repeated, and the remaining number of repetitions could not be saved: @PRESSBOX_ERR@. Usually the disk is full or broken: see \"df -h /var/lib/pressbox\" and \"journalctl -k\".",
+		},
+		{
+			"6f45680419f6449e86f96b6fc7888ab1", "texts of ended announcements not deleted",
+			"HISTORY is off, and the texts of announcements that ended earlier could not be deleted: @PRESSBOX_ERR@. Usually the disk is full or broken: see \"df -h /var/lib/pressbox\" and \"journalctl -k\".",
+		},
+		{
+			"a9e981ab5b254ca5815d549b3e6b7751", "other streams not lowered",
+			"An announcement is spoken while other programs play at their own volume: @PRESSBOX_ERR@. \"pressbox doctor\" checks the sound server; DUCK=0 switches the lowering off.",
+		},
+		{
+			"43fde7176d3b4991bd612cf543b0571a", "volume of a stream not changed",
+			"The sound server refused to change the volume of a stream of another program: @PRESSBOX_ERR@. Run \"pressbox setup-audio\" again: it permits this on PipeWire.",
+		},
+		{
+			"070316d933364b2b91747b9a73216937", "lowered streams not restored",
+			"Other programs may still play at the volume to which they were lowered: @PRESSBOX_ERR@. Their volumes are restored when the server has connected to the sound server.",
+		},
 	}
 }
 
@@ -159,6 +187,10 @@ func storeMessages() []Message {
 		{
 			"320b7fe5c5114e40944aa8f6e97996e6", "an announcement cannot be read",
 			"A record in the store is not a valid announcement: @PRESSBOX_ERR@. It is skipped. The store was damaged or edited; check it with \"pressbox doctor\".",
+		},
+		{
+			"d53869b332f94c6284fd8dba021ef5d1", "size of a bucket counted wrongly",
+			"After an unclean shutdown the bytes of the bucket @PRESSBOX_BUCKET@ were counted again: @PRESSBOX_SIZE@ instead of @PRESSBOX_COUNTED@. The count was corrected; no data was lost. If this repeats, report it.",
 		},
 		{
 			"642f47866be4492fa9adba081b3a4573", "unclean shutdown, store checked",
