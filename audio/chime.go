@@ -21,7 +21,8 @@ func Chimes() []Chime { return []Chime{NoChime, Ding, DingDong, Alert} }
 
 const (
 	chimeLevel  = 0.25                   // −12 dBFS: no sample exceeds it
-	chimeDecay  = 80 * time.Millisecond  // in which a stroke falls to 1/e
+	longDecay   = 120 * time.Millisecond // in which a stroke that rings falls to 1/e
+	shortDecay  = 80 * time.Millisecond  // and one of a quick succession
 	chimeAttack = 4 * time.Millisecond   // in which a stroke rises
 	chimeFade   = 30 * time.Millisecond  // to silence, at the end
 	dingTime    = 450 * time.Millisecond // of one stroke
@@ -31,7 +32,8 @@ const (
 // A stroke is a struck bell: three decaying sines.
 type stroke struct {
 	at    time.Duration
-	pitch float64 // of its first sine, in Hz
+	pitch float64       // of its first sine, in Hz
+	decay time.Duration // in which its first sine falls to 1/e
 }
 
 // partials are the sines of a stroke: multiples of its pitch, and levels that sum
@@ -42,11 +44,11 @@ var partials = [...]struct{ multiple, level float64 }{{1, 0.7}, {2, 0.2}, {3, 0.
 func (c Chime) strokes() ([]stroke, time.Duration) {
 	switch c {
 	case Ding:
-		return []stroke{{0, 1046.5}}, dingTime
+		return []stroke{{0, 1046.5, longDecay}}, dingTime
 	case DingDong:
-		return []stroke{{0, 1046.5}, {220 * time.Millisecond, 830.6}}, chimeTime
+		return []stroke{{0, 1046.5, longDecay}, {220 * time.Millisecond, 830.6, longDecay}}, chimeTime
 	case Alert:
-		return []stroke{{0, 1318.5}, {130 * time.Millisecond, 1318.5}, {260 * time.Millisecond, 1318.5}}, chimeTime
+		return []stroke{{0, 1318.5, shortDecay}, {130 * time.Millisecond, 1318.5, shortDecay}, {260 * time.Millisecond, 1318.5, shortDecay}}, chimeTime
 	default:
 		return nil, 0
 	}
@@ -61,10 +63,14 @@ func (c Chime) Samples(rate int) []float32 {
 	for _, s := range strokes {
 		s.addTo(sum[count(s.at):], rate)
 	}
+	peak := 1.0 // of strokes that overlap
+	for _, v := range sum {
+		peak = max(peak, math.Abs(v))
+	}
 	samples := make([]float32, len(sum))
 	for i, v := range sum {
 		fade := min(1, float64(len(sum)-1-i)/float64(max(1, count(chimeFade))))
-		samples[i] = float32(max(-1, min(1, v)) * chimeLevel * fade)
+		samples[i] = float32(v / peak * chimeLevel * fade)
 	}
 	return samples
 }
@@ -79,7 +85,7 @@ func (s stroke) addTo(samples []float64, rate int) {
 		}
 		for i := range samples {
 			t := float64(i) / float64(rate)
-			envelope := min(1, t/chimeAttack.Seconds()) * math.Exp(-t/chimeDecay.Seconds()*p.multiple)
+			envelope := min(1, t/chimeAttack.Seconds()) * math.Exp(-t/s.decay.Seconds()*p.multiple)
 			samples[i] += p.level * envelope * math.Sin(2*math.Pi*pitch*t)
 		}
 	}
