@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"io"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -21,7 +22,8 @@ func TestServe_confinesEspeak(t *testing.T) {
 	}
 	defer res.Body.Close()
 	if res.StatusCode != http.StatusOK {
-		t.Fatalf("speech: status %d", res.StatusCode)
+		body, _ := io.ReadAll(res.Body)
+		t.Fatalf("speech: status %d: %s; log: %s", res.StatusCode, body, p.Logged())
 	}
 	dirs, err := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/children", p.Cmd.Process.Pid))
 	if err != nil {

@@ -126,7 +126,7 @@ export default {
   "say.voice.default": "Default voice",
   "say.rate": "Speed",
   "say.wpm": "{n} words per minute",
-  "say.urgent": "Urgent: skip the queue, play louder",
+  "say.urgent": "Urgent: interrupts others, louder",
   "say.chime": "Chime",
   "say.chime.default": "Default",
   "say.chime.none": "None",
