@@ -137,7 +137,7 @@ func (s *server) calibrated() bool {
 func (s *server) announce(text string) {
 	s.t.Helper()
 	var posted struct{ ID string }
-	s.mustRequest("POST", "/notify", map[string]any{"message": text}, &posted)
+	s.mustRequest("POST", "/notify", map[string]any{"message": text, "chime": "none"}, &posted)
 	s.waitSpoken(posted.ID)
 }
 
