@@ -7,6 +7,7 @@ import (
 	"sync"
 	"syscall"
 	"testing"
+	"time"
 
 	"pressbox/audio/pulse/pulsetest"
 	"pressbox/check"
@@ -103,6 +104,21 @@ func (s *Server) AwaitPlayed(id string) {
 	s.tb.Helper()
 	if r, err := s.Follow(s.tb.Context(), id); err != nil || r.Status != "done" {
 		s.tb.Fatalf("the announcement %s ended as %+v, %v\n%s", id, r, err, s.Logged())
+	}
+}
+
+// AwaitIdle waits until the queue is empty.
+func (s *Server) AwaitIdle() {
+	s.tb.Helper()
+	for {
+		var list struct{ Queue []client.Report }
+		if err := s.Call(s.tb.Context(), http.MethodGet, "/notify", nil, &list); err != nil {
+			s.tb.Fatalf("GET /notify: %v", err)
+		}
+		if len(list.Queue) == 0 {
+			return
+		}
+		<-time.After(50 * time.Millisecond)
 	}
 }
 

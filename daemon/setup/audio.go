@@ -233,7 +233,7 @@ func (s Setup) restartSession(name string) error {
 		return nil //nolint:nilerr // there is nothing to restart
 	}
 	for _, command := range [][]string{ // systemctl accepts a pattern without a match
-		{"daemon-reload"}, {"try-restart", "wireplumber.service", "pipewire-pulse*.service", "pulseaudio*.service"}, {"start", "default.target"},
+		{"daemon-reload"}, {"try-restart", "wireplumber*.service", "pipewire-pulse*.service", "pulseaudio*.service"}, {"start", "default.target"},
 	} {
 		if err := s.run("systemctl", append([]string{"--user", "--machine=" + name + "@.host"}, command...)...); err != nil {
 			return err

@@ -101,6 +101,7 @@ func TestUrgent_cutsIn(t *testing.T) {
 	t.Parallel()
 	s := newInterruption(t, "QUEUE_MAX_SIZE=1")
 	pulsetest.Retry(t, func(t *pulsetest.Attempt) {
+		s.AwaitIdle() // after an attempt that was given up
 		recording := s.Sound.Record()
 		s.Post(client.Announcement{Message: interrupted})
 		last := s.Post(client.Announcement{Message: "Now the queue is full."}).ID
