@@ -133,7 +133,7 @@ func client(a *announce.Announcer, log *os.File, number int, ready func()) {
 	}
 }
 
-// numbers is a speaker that returns two clips, whose rate is the message.
+// numbers is a speaker that returns two clips of one sample, whose rate is the message.
 type numbers struct{}
 
 func (numbers) Voice(string) (string, error) { return "anna", nil }
@@ -141,7 +141,7 @@ func (numbers) Voice(string) (string, error) { return "anna", nil }
 func (numbers) Speak(_ context.Context, u announce.Utterance) iter.Seq2[announce.Clip, error] {
 	return func(yield func(announce.Clip, error) bool) {
 		number, err := strconv.Atoi(u.Message)
-		clip := announce.Clip{Clip: audio.Clip{Rate: number}}
+		clip := announce.Clip{Clip: audio.Clip{Rate: number, Samples: []float32{0}}}
 		for range 2 {
 			if !yield(clip, err) {
 				return

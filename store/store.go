@@ -7,10 +7,11 @@
 //
 // After a power cut the file has every confirmed change, because bbolt syncs the
 // pages of a transaction before the meta page that refers to them. If the sync of
-// a meta page fails, its content on disk is unknown: nothing is written any more
-// ([ErrUnconfirmed]) until the store is opened again, which writes the meta pages
-// again before anything else. If another write or sync fails, the change is rolled
-// back, and the next one writes its pages again.
+// a meta page fails, its content on disk is unknown, and if its write fails, what
+// bbolt reads of it in memory is: after any failed write or sync nothing is written
+// any more ([ErrUnconfirmed]) until the store is opened again, which writes the meta
+// pages again before anything else. Only a full disk is different: the change is
+// rolled back, and the next one writes its pages again.
 //
 // The buckets; numbers are big-endian, announcements are written by [encode]:
 //
@@ -94,8 +95,8 @@ var (
 	ErrCorrupt = errors.New("the store is damaged")
 	ErrFull    = errors.New("the store is full")
 	ErrClosed  = errors.New("the store is closed")
-	// ErrUnconfirmed means that the disk accepted a change and did not confirm
-	// it. Nothing is written until the store is opened again.
+	// ErrUnconfirmed means that a write or a sync of a change failed. Nothing is
+	// written until the store is opened again.
 	ErrUnconfirmed = errors.New("the disk did not confirm a change")
 )
 
