@@ -9,7 +9,6 @@ GO_FILES := $(shell git ls-files -- '*.go' 2>/dev/null)
 TOOLS      := $(CURDIR)/.build/bin
 LINT       := $(TOOLS)/golangci-lint-v2.15.0
 DEADCODE   := go run golang.org/x/tools/cmd/deadcode@v0.52.0
-GOTESTSUM  := go run gotest.tools/gotestsum@v1.13.0
 NPM_CI     := packaging/again npm ci --no-audit --no-fund
 
 export ONNXRUNTIME_LIB := $(CURDIR)/bin/libonnxruntime.so
@@ -25,7 +24,6 @@ PROGRAMS   := ^(TestPowerCut|TestOpen_diskFails|TestServer_diskFails)
 # and of texts, which start no goroutine either.
 NORACE     := ./daemon/pagetest ./daemon/recovery ./daemon/disktest ./voice/speakable $(SAMPLED)
 OTHERS      = $$(go list ./... | grep -vxF "$$(go list $(REALTIME) $(STATIC) $(NORACE))") ./daemon/recovery
-TEST        = $(GOTESTSUM) --format pkgname-and-test-fails --jsonfile .build/$@
 # Packages whose tests "make check" runs.
 STATIC     := ./packaging/language
 
@@ -84,15 +82,15 @@ types: .build/page/node_modules ## check the page's scripts against their JSDoc 
 
 test: parts build ## every test, with the race detector and real parts
 	@mkdir -p .build
-	@packaging/again $(GOTESTSUM) --version >/dev/null
+	@rm -f .build/test-*.json .build/reruns-*.txt
 	@# The other tests are compiled while the processors are mostly idle.
 	@nice -n 19 go list -race -test -export $(OTHERS) >/dev/null & \
-	$(TEST)-realtime.json -- -race -timeout 60m -p 1 $(REALTIME); status=$$?; wait; exit $$status
-	$(TEST)-race.json -- -race -timeout 60m -skip '$(PROGRAMS)' -p $$(($$(nproc) + 1)) $(OTHERS) # some wait
-	$(TEST)-sampled.json -- -race -short -timeout 60m $(SAMPLED)
-	$(TEST)-whole.json -- -trimpath -timeout 60m $(NORACE)
-	@cat .build/test-realtime.json .build/test-race.json .build/test-sampled.json .build/test-whole.json >.build/all.json
-	@packaging/noskips .build/all.json
+	packaging/phase realtime "$(REALTIME)" -race -timeout 60m -p 1; status=$$?; wait; exit $$status
+	packaging/phase race "$(OTHERS)" -race -timeout 60m -skip '$(PROGRAMS)' -p $$(($$(nproc) + 1)) # some wait
+	packaging/phase sampled "$(SAMPLED)" -race -short -timeout 60m
+	packaging/phase whole "$(NORACE)" -trimpath -timeout 60m
+	@packaging/reruns
+	@packaging/noskips .build/test-*.json
 
 test-short: bin/libonnxruntime.so ## the tests that need no browser, sound server or child process
 	go test -short ./...
