@@ -21,11 +21,20 @@ import (
 
 // A Simulator resolves the turns of one game. It never changes and may be shared.
 type Simulator struct {
+	rules   int
 	seed    Seed
 	park    ParkFactors
 	players map[game.PlayerID]*ratedPlayer
+	recent  RecentWork
 	data    *measurements
 }
+
+// Rules is the newest version of the rules of chance. A released version never changes: a change of the odds is a new
+// version, and a game keeps the version that it began with.
+//
+//	1: fatigue from batters faced
+//	2: fatigue from pitches, batters and the work of the last days, and the form of the day (fatigue.go)
+const Rules = 2
 
 // Progress holds what a [Simulator] needs in addition to the state of the game. The zero value is the start of a game; the value for
 // the next turn is Resolution.Next.

@@ -20,6 +20,8 @@ func (s Seed) Commitment() [32]byte { return sha256.Sum256(s[:]) }
 // each the top 53 bits, read big-endian, divided by 2⁵³: at least 0 and less than 1. The numbers of a turn depend on
 // nothing else, so a game continues after a restart from the decisions in its journal.
 //
+// The form of the day of a pitcher is drawn from the seed and the player's id, see form.
+//
 // A turn draws in this order, as far as it needs to: the official scorer's draw; plays between pitches and their results; a
 // pitch that the batter takes; the class of the plate appearance; contact and fielder; where the batter and the runners
 // end, at most four numbers; a throw behind a strikeout; the pitches, one number each.

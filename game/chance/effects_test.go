@@ -31,11 +31,12 @@ func slack(tolerance float64) float64 {
 func sample(tb testing.TB, at int, c chance.Tactics, ratings chance.Ratings, see func(*game.State, *chance.Resolution, *game.State)) (n int) {
 	tb.Helper()
 	f := averageFixture(0)
-	sim := chance.NewSimulator(chance.Seed{1, byte(at)}, f.clubs, ratings, chance.ParkFactors{})
+	sim := chance.NewSimulator(chance.Setup{Clubs: f.clubs, Ratings: ratings})
 	s := f.at(tb, at)
 	n = sampleSize(20000)
 	for i := range n {
-		r := check.Must(sim.Resolve(&s, chance.Progress{Turns: uint64(i)}, c))(tb)
+		seed := chance.Seed{1, byte(at), byte(i), byte(i >> 8)} // each game has its form of the day
+		r := check.Must(sim.WithSeed(seed).Resolve(&s, chance.Progress{}, c))(tb)
 		after := check.Must(s.Apply(r.Play))(tb)
 		see(&s, &r, &after)
 	}
@@ -198,7 +199,7 @@ func TestSimulator_stealOdds(t *testing.T) {
 	s := f.at(t, 3)
 	steal := chance.Tactics{Offence: chance.StealSecond}
 	odds := func(r chance.Ratings, d chance.Defence) float64 {
-		sim := chance.NewSimulator(chance.Seed{}, f.clubs, r, chance.ParkFactors{})
+		sim := chance.NewSimulator(chance.Setup{Clubs: f.clubs, Ratings: r})
 		return sim.Odds(&s, chance.Progress{}, chance.Tactics{Offence: steal.Offence, Defence: d}).Chance
 	}
 	average := odds(nil, chance.Defence{})
@@ -354,7 +355,7 @@ func TestResolution_pitchesMatchPlay(t *testing.T) {
 func TestResolution_interruptedTurn(t *testing.T) {
 	t.Parallel()
 	f := averageFixture(0)
-	sim := chance.NewSimulator(chance.Seed{3}, f.clubs, nil, chance.ParkFactors{})
+	sim := chance.NewSimulator(chance.Setup{Seed: chance.Seed{3}, Clubs: f.clubs})
 	s := f.at(t, 3)
 	steal := check.Must(sim.Resolve(&s, chance.Progress{}, chance.Tactics{Offence: chance.StealSecond}))(t)
 	p := steal.Final(true)
@@ -373,7 +374,7 @@ func TestSimulator_expectedRates(t *testing.T) {
 	t.Parallel()
 	f := averageFixture(0)
 	s := f.at(t, 0)
-	want := chance.NewSimulator(chance.Seed{}, f.clubs, nil, chance.ParkFactors{}).ExpectedRates(&s, chance.Progress{}, chance.Tactics{})
+	want := chance.NewSimulator(chance.Setup{Clubs: f.clubs}).ExpectedRates(&s, chance.Progress{}, chance.Tactics{})
 	kinds := []game.PlayKind{game.Strikeout, game.Walk, game.Single, game.Double, game.HomeRun}
 	var is []predicate
 	for _, k := range kinds {

@@ -18,22 +18,37 @@ type ratedPlayer struct {
 	hold         float64 // factor on the chance to pick a runner off
 }
 
-// Stamina of pitchers without a rating for it, in batters faced. Starters are relieved around the third time through the
-// order, after 22 to 27 batters (2015–19), relief pitchers after about an inning and a half.
-const (
-	StarterStamina  = 23
-	RelieverStamina = 6
-)
+// A Setup holds what a game is simulated from. Players without a rating are average.
+type Setup struct {
+	Rules   int // version, up to [Rules]; 0: the newest
+	Seed    Seed
+	Clubs   [2]game.Club
+	Ratings Ratings
+	Park    ParkFactors // of the home club
+	Recent  RecentWork
+}
 
-// NewSimulator returns the simulator of a game. Players without a rating are average.
-func NewSimulator(seed Seed, clubs [2]game.Club, ratings Ratings, park ParkFactors) *Simulator {
-	sim := &Simulator{seed: seed, park: park.filled(), players: map[game.PlayerID]*ratedPlayer{}, data: measuredData()}
-	for _, c := range clubs {
+// NewSimulator returns the simulator of a game.
+func NewSimulator(s Setup) *Simulator {
+	sim := &Simulator{
+		rules: s.Rules, seed: s.Seed, park: s.Park.filled(), players: map[game.PlayerID]*ratedPlayer{}, recent: s.Recent, data: measuredData(),
+	}
+	if sim.rules == 0 {
+		sim.rules = Rules
+	}
+	for _, c := range s.Clubs {
 		for _, p := range c.Players {
-			sim.players[p.ID] = sim.data.ratedPlayer(p, ratings[p.ID])
+			sim.players[p.ID] = sim.data.ratedPlayer(p, s.Ratings[p.ID])
 		}
 	}
 	return sim
+}
+
+// WithSeed returns the simulator of a game that differs only in the seed.
+func (sim *Simulator) WithSeed(s Seed) *Simulator {
+	other := *sim
+	other.seed = s
+	return &other
 }
 
 func (p ParkFactors) filled() ParkFactors {
@@ -111,6 +126,7 @@ type plateAppearance struct {
 	pitcher    *ratedPlayer
 	batterSide int // 0 left, 1 right
 	workload   Workload
+	form       float64         // of the pitcher; 0 where odds are shown
 	runners    [4]*ratedPlayer // by starting base; 0 is the batter
 	fielder    int             // who gets the ball, 1–9; 0 for none
 	zone       int             // of the fielder
@@ -146,16 +162,6 @@ func handIndex(h game.Hand) int {
 		return 0
 	}
 	return 1
-}
-
-// Fatigue returns the batters that the pitcher in the field has faced as a share of their stamina: 0 on entering, 1 when
-// tired.
-func (sim *Simulator) Fatigue(s *game.State, m Progress) float64 {
-	w := m.Workloads[s.Fielding()]
-	if w.Pitcher != s.Pitcher() {
-		return 0
-	}
-	return float64(w.Batters) / float64(sim.player(w.Pitcher).Stamina)
 }
 
 // fieldingSkill returns the sums of range and hands of the seven fielders behind the pitcher and catcher, in standard
@@ -217,25 +223,6 @@ func expOrOne(x float64) float64 {
 		return 1
 	}
 	return math.Exp(x)
-}
-
-// applyFatigue applies the times through the order to starters, whose rates are averages over all innings. For each batter
-// beyond the pitcher's stamina it adds 1 % to hits and walks and takes 1 % of the strikeouts (estimate; the sample of
-// fourth times through the order is too selective).
-func (pa *plateAppearance) applyFatigue(w *[classes]float64) {
-	if pa.pitcher.starter {
-		times := &pa.sim.data.timesThroughOrder[min(pa.workload.Batters/9, 3)]
-		for c := range w {
-			w[c] *= times[c]
-		}
-	}
-	if excess := pa.workload.Batters - pa.pitcher.Stamina; excess > 0 {
-		factor := 1 + .01*float64(excess)
-		w[strikeout] /= factor
-		for _, c := range [...]class{walk, hitByPitch, single, double, triple, homeRun} {
-			w[c] *= factor
-		}
-	}
 }
 
 // Matchup returns the rates of plate appearances of a batter against a pitcher with these rates, by the odds ratio against

@@ -13,6 +13,9 @@ func (sim *Simulator) Resolve(s *game.State, m Progress, c Tactics) (Resolution,
 	}
 	var pa plateAppearance
 	pa.init(sim, s, &m, c)
+	if sim.rules > 1 {
+		pa.form = sim.seed.form(s.Pitcher())
+	}
 	pa.scorerDraw = pa.dice.Float64()
 	pa.resolve()
 	pa.result.Play = s.LimitWalkOff(pa.result.Play)

@@ -71,7 +71,7 @@ func checkAnyTactics(t *rapid.T) {
 	f := averageFixture(0)
 	var seed chance.Seed
 	copy(seed[:], rapid.SliceOfN(rapid.Byte(), 8, 8).Draw(t, "seed"))
-	sim := chance.NewSimulator(seed, f.clubs, nil, chance.ParkFactors{})
+	sim := chance.NewSimulator(chance.Setup{Seed: seed, Clubs: f.clubs})
 	s := check.Must(game.New(game.Options{DH: true, Innings: rapid.SampledFrom([]int{1, 3, 9}).Draw(t, "innings")}, f.clubs, f.lineups))(t)
 	book := game.NewScorebook(&s, f.clubs)
 	var m chance.Progress
@@ -144,7 +144,7 @@ func TestLegalOffence_matchesResolve(t *testing.T) {
 		chance.StealSecond, chance.StealThird, chance.StealHome, chance.DoubleSteal,
 	}
 	f := averageFixture(0)
-	sim := chance.NewSimulator(chance.Seed{}, f.clubs, nil, chance.ParkFactors{})
+	sim := chance.NewSimulator(chance.Setup{Clubs: f.clubs})
 	for at := range 24 {
 		s := f.at(t, at)
 		legal := map[chance.Offence]bool{}

@@ -113,7 +113,7 @@ func simulator(r *rig, seed chance.Seed, end protocol.Game) (*chance.Simulator, 
 	}
 	options := game.Options{DH: end.Options.DH, Innings: end.Options.Innings, ExtraInnings: end.Options.ExtraInnings}
 	s := check.Must(game.New(options, clubs, [2]game.Lineup{*end.Away.Lineup, *end.Home.Lineup}))(r)
-	return chance.NewSimulator(seed, clubs, ratings, park), s
+	return chance.NewSimulator(chance.Setup{Seed: seed, Clubs: clubs, Ratings: ratings, Park: park}), s
 }
 
 // A journal that is damaged, or of a newer version, is refused, and affects only its own game.
@@ -142,11 +142,11 @@ func TestLoad_damagedJournal(t *testing.T) {
 		"an unknown side":   {replaced(1, `"side":"away"`, `"side":"middle"`), protocol.UnreadableGame},
 		"a bad line-up":     {replaced(2, `"position":"C"`, `"position":"P"`), protocol.UnreadableGame},
 		"a short seed":      {replaced(0, `"seed":"`, `"seed":"00`), protocol.UnreadableGame},
-		"newer rules":       {replaced(0, `"rules":1`, `"rules":2`), protocol.NewerRules},
-		"unknown rules":     {replaced(0, `"rules":1`, `"rules":0`), protocol.NewerRules},
-		"a newer journal":   {replaced(1, `"v":2`, `"v":3`), protocol.NewerRules},
+		"newer rules":       {replaced(0, `"rules":2`, `"rules":3`), protocol.NewerRules},
+		"unknown rules":     {replaced(0, `"rules":2`, `"rules":0`), protocol.NewerRules},
+		"a newer journal":   {replaced(1, `"v":3`, `"v":4`), protocol.NewerRules},
 		"starts too early":  {slices.Concat(whole[:2], [][]byte{early}), protocol.UnreadableGame},
-		"an unknown number": {replaced(0, `"v":2`, `"v":"two"`), protocol.UnreadableGame},
+		"an unknown number": {replaced(0, `"v":3`, `"v":"two"`), protocol.UnreadableGame},
 	} {
 		c := newJournal()
 		maps.Copy(c.summaries, j.summaries)
@@ -231,10 +231,10 @@ func TestNew_rebuildsOldSummaries(t *testing.T) {
 func TestJournal_allVersionsReplay(t *testing.T) {
 	t.Parallel()
 	if *update {
-		writeWhole(t, filepath.Join("testdata", "journal-2-whole"))
-		writeInterrupted(t, filepath.Join("testdata", "journal-2-interrupted"))
+		writeWhole(t, filepath.Join("testdata", "journal-3-whole"))
+		writeInterrupted(t, filepath.Join("testdata", "journal-3-interrupted"))
 	}
-	for _, version := range []string{"1", "2"} {
+	for _, version := range []string{"1", "2", "3"} {
 		kinds := map[protocol.EventKind]bool{}
 		for _, name := range []string{"whole", "interrupted"} {
 			path := filepath.Join("testdata", "journal-"+version+"-"+name)

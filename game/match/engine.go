@@ -12,32 +12,16 @@ import (
 )
 
 // Rules is the version of the rules that new matches use. A match keeps the version it began with.
-const Rules = 1
-
-// A resolver draws the outcome of a turn in one version of the rules. A released version never changes: a change of the
-// odds is a new version.
-type resolver func(*chance.Simulator, *game.State, chance.Progress, chance.Tactics) (chance.Resolution, error)
-
-// resolverOf returns the resolver of a version; nil if this program does not know it.
-func resolverOf(version int) resolver {
-	switch version {
-	case 1:
-		return (*chance.Simulator).Resolve
-	default:
-		return nil
-	}
-}
+const Rules = chance.Rules
 
 // An engine draws outcomes and decides for the bot in one match. It never changes.
 type engine struct {
 	table    *chance.Simulator
-	resolve  resolver
 	managers [2]*bot.Manager
 }
 
 func newEngine(o *Origin) (*engine, error) {
-	e := &engine{resolve: resolverOf(o.Rules)}
-	if e.resolve == nil {
+	if o.Rules < 1 || o.Rules > Rules {
 		return nil, protocol.Refuse(protocol.NewerRules, "the game uses rules version %d, this server supports versions up to %d", o.Rules, Rules)
 	}
 	ratings := chance.Ratings{}
@@ -45,7 +29,9 @@ func newEngine(o *Origin) (*engine, error) {
 		maps.Copy(ratings, o.Clubs[i].Ratings)
 	}
 	clubs := o.clubs()
-	e.table = chance.NewSimulator(chance.Seed(o.Seed), clubs, ratings, o.Clubs[game.Home].Park)
+	e := &engine{table: chance.NewSimulator(chance.Setup{
+		Rules: o.Rules, Seed: chance.Seed(o.Seed), Clubs: clubs, Ratings: ratings, Park: o.Clubs[game.Home].Park, Recent: o.Recent,
+	})}
 	for side := range e.managers {
 		e.managers[side] = bot.New(game.Side(side), clubs[side], ratings, e.table)
 	}

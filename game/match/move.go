@@ -15,7 +15,8 @@ import (
 //
 //	1: enumerations of plays are numbers; the version is not written
 //	2: enumerations are words, flags a list of words
-const journalVersion = 2
+//	3: games have rules of version 2 and, in a season, the recent work of pitchers
+const journalVersion = 3
 
 // A move is one revision of a match as the journal stores it: a decision, or what follows from one, with the drawn
 // outcome. Its JSON is the journal's format.
@@ -63,6 +64,7 @@ type Origin struct {
 	Reserved [2]protocol.Person `json:"reserved,omitzero"` // who alone may join an open side
 	Bots     [2]bool            `json:"bots"`
 	Former   string             `json:"former,omitzero"` // id of the match that this one follows
+	Recent   chance.RecentWork  `json:"recent,omitzero"` // of both clubs; nil: not in a season
 }
 
 // clubs returns the clubs as the rules use them, visitors first.

@@ -196,7 +196,7 @@ func (tx *Tx) resolveTurn() error {
 	} else {
 		calls.Defence = tx.managers[p.state.Fielding()].Defence(&p.state, p.moment)
 	}
-	turn, err := tx.resolve(tx.table, &p.state, p.moment, calls)
+	turn, err := tx.table.Resolve(&p.state, p.moment, calls)
 	if err != nil {
 		return fmt.Errorf("resolve %+v: %w", calls, err)
 	}

@@ -57,7 +57,7 @@ func (p *Pairing) Start(tb TB, n uint64, o game.Options, bots [2]bool) *Game {
 	tb.Helper()
 	var seed chance.Seed
 	binary.BigEndian.PutUint64(seed[:], n)
-	g := &Game{Simulator: chance.NewSimulator(seed, p.Clubs, p.Ratings, p.Park), tb: tb}
+	g := &Game{Simulator: chance.NewSimulator(chance.Setup{Seed: seed, Clubs: p.Clubs, Ratings: p.Ratings, Park: p.Park}), tb: tb}
 	for side, is := range bots {
 		if is {
 			g.Managers[side] = bot.New(game.Side(side), p.Clubs[side], p.Ratings, g.Simulator)

@@ -1,0 +1,174 @@
+package chance
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+	"math"
+
+	"pressbox/game"
+)
+
+// Stamina of pitchers without a rating for it, in batters faced. Starters are relieved around the third time through the
+// order, after 22 to 27 batters (2015–19), relief pitchers after about an inning and a half.
+const (
+	StarterStamina  = 23
+	RelieverStamina = 6
+)
+
+// RecentDays is the number of days after which a pitcher is rested.
+const RecentDays = 5
+
+// RecentWork holds the pitches that each pitcher threw on the days before the game, yesterday first. A pitcher without an
+// entry is rested.
+//
+// A nil RecentWork is unknown work: a starter who comes in as a relief pitcher counts as one between two starts.
+type RecentWork map[game.PlayerID][RecentDays]int
+
+// Tomorrow returns the work as the next day sees it, after the pitches of today.
+func (w RecentWork) Tomorrow(today map[game.PlayerID]int) RecentWork {
+	next := RecentWork{}
+	for id, days := range w {
+		copy(days[1:], days[:RecentDays-1])
+		days[0] = 0
+		if days != [RecentDays]int{} {
+			next[id] = days
+		}
+	}
+	for id, n := range today {
+		if n > 0 {
+			days := next[id]
+			days[0] += n
+			next[id] = days
+		}
+	}
+	return next
+}
+
+// Tiredness returns how tired a pitcher is before the game: 0 rested, 1 after a start, or an inning and a half or two of
+// relief, on the day before. Starters rest four days, as rotations of five do; a relief pitcher's 20 pitches cost half of
+// that, and are gone after three days (estimates, from published fatigue models of relief pitchers).
+func (w RecentWork) Tiredness(id game.PlayerID, starter bool) float64 {
+	full, left := 40., [RecentDays]float64{1, .6, .3, .1}
+	if starter {
+		full, left = 100, [RecentDays]float64{1, .8, .55, .25}
+	}
+	sum := 0.0
+	for i, n := range w[id] {
+		sum += float64(n) * left[i]
+	}
+	return sum / full
+}
+
+// Effects of fatigue, from version 2 on. Each is a change of the logarithm of a pitcher's rates of hits, walks and home
+// runs, and with the opposite sign of strikeouts (estimates, apart from the times through the order).
+const (
+	tiredEffect     = .10 // of a Tiredness of 1
+	shortRestRelief = 1.5 // times as much for a starter who comes in as a relief pitcher
+	betweenStarts   = .5  // Tiredness of such a starter if the RecentWork is nil
+	tiredStamina    = .4  // share of the stamina that a Tiredness of 1 takes
+	firstBatter     = .05 // the first batter of a relief pitcher
+	excessBatter    = .012
+	excessSquared   = .0015
+	formOfDay       = .10 // standard deviation
+	pitchesPerTurn  = 3.9
+)
+
+// tiredness returns how tired the current pitcher was before the game.
+func (pa *plateAppearance) tiredness() float64 { return pa.sim.tiredness(pa.state, pa.pitcher) }
+
+func (sim *Simulator) tiredness(s *game.State, p *ratedPlayer) float64 {
+	if !p.starter || !s.Teams[s.Fielding()].Relieved {
+		return sim.recent.Tiredness(s.Pitcher(), p.starter)
+	}
+	if sim.recent == nil {
+		return shortRestRelief * betweenStarts
+	}
+	return shortRestRelief * sim.recent.Tiredness(s.Pitcher(), true)
+}
+
+// stamina returns the batters that a pitcher with this tiredness faces before tiring.
+func (p *ratedPlayer) stamina(tiredness float64) float64 {
+	return float64(p.Stamina) * (1 - tiredStamina*min(tiredness, 1))
+}
+
+// effort returns what a pitcher has done in batters: half by the batters, half by the pitches.
+func (w *Workload) effort() float64 {
+	return (float64(w.Batters) + float64(w.Pitches)/pitchesPerTurn) / 2
+}
+
+// Fatigue returns what the pitcher in the field has done in the game as a share of the pitcher's stamina: 0 on entering, 1
+// when tired.
+func (sim *Simulator) Fatigue(s *game.State, m Progress) float64 {
+	w := m.Workloads[s.Fielding()]
+	if w.Pitcher != s.Pitcher() {
+		return 0
+	}
+	p := sim.player(w.Pitcher)
+	if sim.rules == 1 {
+		return float64(w.Batters) / float64(p.Stamina)
+	}
+	return w.effort() / p.stamina(sim.tiredness(s, p))
+}
+
+// applyFatigue applies the times through the order to starters, whose rates are averages over all innings, and what tires
+// the pitcher. The sample of fourth times through the order is too selective, so that they count as third ones; what is
+// beyond the pitcher's stamina costs more with each batter.
+func (pa *plateAppearance) applyFatigue(w *[classes]float64) {
+	if pa.sim.rules == 1 {
+		pa.applyFatigue1(w)
+		return
+	}
+	if pa.pitcher.starter && !pa.state.Teams[pa.state.Fielding()].Relieved {
+		times := &pa.sim.data.timesThroughOrder[min(pa.workload.Batters/9, 2)]
+		for c := range w {
+			w[c] *= times[c]
+		}
+	}
+	tired := pa.tiredness()
+	effect := tiredEffect*tired + pa.form
+	if excess := pa.workload.effort() - pa.pitcher.stamina(tired); excess > 0 {
+		effect += excessBatter*excess + excessSquared*excess*excess
+	}
+	if pa.workload.Batters == 0 && pa.state.Teams[pa.state.Fielding()].Relieved {
+		effect += firstBatter
+	}
+	tire(w, math.Exp(effect))
+}
+
+// applyFatigue1 is version 1: for each batter beyond the pitcher's stamina it adds 1 % to hits and walks and takes 1 % of
+// the strikeouts.
+func (pa *plateAppearance) applyFatigue1(w *[classes]float64) {
+	if pa.pitcher.starter {
+		times := &pa.sim.data.timesThroughOrder[min(pa.workload.Batters/9, 3)]
+		for c := range w {
+			w[c] *= times[c]
+		}
+	}
+	if excess := pa.workload.Batters - pa.pitcher.Stamina; excess > 0 {
+		tire(w, 1+.01*float64(excess))
+	}
+}
+
+// tire multiplies hits and walks by a factor, and divides strikeouts by it.
+func tire(w *[classes]float64, factor float64) {
+	w[strikeout] /= factor
+	for _, c := range [...]class{walk, hitByPitch, single, double, triple, homeRun} {
+		w[c] *= factor
+	}
+}
+
+// form returns how a pitcher is disposed on the day of the game: nearly normally distributed with the deviation formOfDay, a
+// change of the logarithm of the same rates as fatigue, negative for a good day. It is fixed by the seed and hidden: no odds
+// include it. z is the sum of the four numbers, each the top 53 bits divided by 2⁵³, of
+//
+//	SHA-256(seed ‖ "form" ‖ player id)
+func (s *Seed) form(id game.PlayerID) float64 {
+	var text [128]byte
+	block := sha256.Sum256(append(append(append(text[:0], s[:]...), "form"...), id...))
+	z := -2.0
+	for at := 0; at < len(block); at += 8 {
+		z += float64(binary.BigEndian.Uint64(block[at:])>>11) / (1 << 53)
+	}
+	const deviation = .5773502691896258 // of the sum of four uniform numbers, √(4/12)
+	return formOfDay * z / deviation
+}

@@ -1,0 +1,152 @@
+package chance_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"math"
+	"reflect"
+	"testing"
+
+	"pressbox/check"
+	"pressbox/game"
+	"pressbox/game/chance"
+)
+
+// runsPerTurn returns the run value of the batter due against the pitcher in s, by linear weights of 2015–19.
+func runsPerTurn(sim *chance.Simulator, s *game.State, m chance.Progress) float64 {
+	r := sim.ExpectedRates(s, m, chance.Tactics{})
+	return .31*r.BB + .34*r.HBP + .46*r.Single + .76*r.Double + 1.04*r.Triple + 1.39*r.HR - .26*(r.K+r.Out())
+}
+
+// worked returns the progress of a pitcher who has faced batters with pitches.
+func worked(s *game.State, batters, pitches int) chance.Progress {
+	return chance.Progress{Workloads: [2]chance.Workload{game.Home: {Pitcher: s.Pitcher(), Batters: batters, Pitches: pitches}}}
+}
+
+// Pitches tire as batters do, the third time through the order costs, the fourth no less, and from the pitcher's stamina on
+// each batter costs more than the one before.
+func TestFatigue_pitchesAndBatters(t *testing.T) {
+	t.Parallel()
+	f := averageFixture(0)
+	s := f.at(t, 0)
+	sim := chance.NewSimulator(chance.Setup{Clubs: f.clubs})
+	after := func(batters, pitches int) float64 { return runsPerTurn(sim, &s, worked(&s, batters, pitches)) }
+	usual := func(batters int) float64 { return after(batters, batters*39/10) }
+	if a, b := after(21, 70), after(21, 120); b < a+.005 {
+		t.Errorf("after 70 pitches %+.4f runs per batter, after 120 %+.4f", a, b)
+	}
+	if a, b, c := usual(0), usual(10), usual(19); b < a+.005 || c < b+.002 {
+		t.Errorf("times through the order: %+.4f, %+.4f, %+.4f runs per batter", a, b, c)
+	}
+	cost := usual(24) - usual(23)
+	for n := 24; n < 36; n++ {
+		next := usual(n+1) - usual(n)
+		if next <= 0 || next < cost-.0005 && n > 26 {
+			t.Errorf("batter %d costs %+.4f runs more than the one before, that one %+.4f", n+1, next, cost)
+		}
+		cost = next
+	}
+	if tired := sim.Fatigue(&s, worked(&s, chance.StarterStamina, chance.StarterStamina*39/10)); math.Abs(tired-1) > .02 {
+		t.Errorf("after %d batters a starter's fatigue is %.3f, want 1", chance.StarterStamina, tired)
+	}
+}
+
+// relieved returns the state with another pitcher of the home team who came in as a relief pitcher.
+func relieved(tb testing.TB, s game.State, id game.PlayerID) game.State {
+	tb.Helper()
+	s.Teams[game.Home].BattersFaced = 3
+	return check.Must(s.Substitute(game.Substitution{Side: game.Home, Player: id, Position: game.Pitcher}))(tb)
+}
+
+// What a pitcher did on the last days costs, less with each day, most for a starter who relieves. The first batter of a
+// relief pitcher costs.
+func TestRecentWork_effects(t *testing.T) {
+	t.Parallel()
+	f := averageFixture(0)
+	start := f.at(t, 0)
+	relief, other := f.clubs[1].Players[15].ID, f.clubs[1].Players[9].ID
+	if other == start.Pitcher() {
+		other = f.clubs[1].Players[10].ID
+	}
+	runsWith := func(s game.State, recent chance.RecentWork, batters int) float64 {
+		sim := chance.NewSimulator(chance.Setup{Clubs: f.clubs, Recent: recent})
+		return runsPerTurn(sim, &s, worked(&s, batters, batters*39/10))
+	}
+	for name, s := range map[string]game.State{"starter": start, "relief pitcher": relieved(t, start, relief)} {
+		last := math.Inf(1)
+		for day := range chance.RecentDays {
+			var days [chance.RecentDays]int
+			days[day] = 40
+			runs := runsWith(s, chance.RecentWork{s.Pitcher(): days}, 1)
+			if runs >= last && day > 0 && last > runsWith(s, chance.RecentWork{}, 1) {
+				t.Errorf("%s: 40 pitches %d days ago cost as much as on the day after", name, day+1)
+			}
+			last = runs
+		}
+		if math.Abs(last-runsWith(s, chance.RecentWork{}, 1)) > 1e-9 {
+			t.Errorf("%s: %d days ago still cost", name, chance.RecentDays)
+		}
+		tired := chance.RecentWork{s.Pitcher(): {45}}
+		if rested := chance.NewSimulator(chance.Setup{Clubs: f.clubs}); rested.Fatigue(&s, worked(&s, 5, 20)) >=
+			chance.NewSimulator(chance.Setup{Clubs: f.clubs, Recent: tired}).Fatigue(&s, worked(&s, 5, 20)) {
+			t.Errorf("%s: the stamina of a tired pitcher is that of a rested one", name)
+		}
+	}
+	in := relieved(t, start, other)
+	rested, between, short := runsWith(in, chance.RecentWork{}, 1), runsWith(in, nil, 1), runsWith(in, chance.RecentWork{other: {95}}, 1)
+	if between < rested+.01 || short < between+.005 {
+		t.Errorf("a starter in relief: rested %+.4f, between starts %+.4f, on the day after a start %+.4f runs", rested, between, short)
+	}
+	if first, second := runsWith(in, chance.RecentWork{}, 0), rested; first < second+.005 {
+		t.Errorf("the first batter of a relief pitcher: %+.4f runs, the second %+.4f", first, second)
+	}
+}
+
+// A day moves the work back and adds the pitches of today; what is older is gone.
+func TestRecentWork_tomorrow(t *testing.T) {
+	t.Parallel()
+	w := chance.RecentWork{"a": {1, 2, 3, 4, 5}, "b": {0, 0, 0, 0, 9}, "c": {7}}
+	before := maps.Clone(w)
+	next := w.Tomorrow(map[game.PlayerID]int{"c": 20, "d": 15, "e": 0})
+	if want := (chance.RecentWork{"a": {0, 1, 2, 3, 4}, "c": {20, 7}, "d": {15}}); !reflect.DeepEqual(next, want) || !reflect.DeepEqual(w, before) {
+		t.Errorf("the next day %v, want %v; the day before %v", next, want, w)
+	}
+	var again chance.RecentWork
+	if data, err := json.Marshal(next); err != nil || json.Unmarshal(data, &again) != nil || !reflect.DeepEqual(again, next) {
+		t.Errorf("in JSON %v, %v", again, err)
+	}
+}
+
+// The form of the day differs between games and pitchers, is the same for a whole game, and does not show in odds.
+func TestForm_hidden(t *testing.T) {
+	t.Parallel()
+	f := averageFixture(0)
+	s := f.at(t, 0)
+	sim := chance.NewSimulator(chance.Setup{Clubs: f.clubs})
+	want := sim.ExpectedRates(&s, chance.Progress{}, chance.Tactics{})
+	var shares []float64
+	for n := range 40 {
+		one := sim.WithSeed(chance.Seed{byte(n)})
+		if got := one.ExpectedRates(&s, chance.Progress{}, chance.Tactics{}); got != want {
+			t.Fatalf("seed %d shows %+v, want %+v", n, got, want)
+		}
+		strikeouts := 0.
+		const turns = 1000
+		for i := range turns {
+			if r := check.Must(one.Resolve(&s, chance.Progress{Turns: uint64(i)}, chance.Tactics{}))(t); r.Play.Kind == game.Strikeout {
+				strikeouts++
+			}
+		}
+		shares = append(shares, strikeouts/turns)
+	}
+	mean, square := 0.0, 0.0
+	for _, x := range shares {
+		mean += x / float64(len(shares))
+		square += x * x / float64(len(shares))
+	}
+	noise := math.Sqrt(mean * (1 - mean) / 1000)
+	if scatter := math.Sqrt(square - mean*mean); scatter < 1.2*noise || math.Abs(mean-want.K) > .015 {
+		t.Errorf("strikeouts %s ± %.4f over games, want %.4f and more than %.4f", fmt.Sprintf("%.4f", mean), scatter, want.K, 1.2*noise)
+	}
+}
