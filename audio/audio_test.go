@@ -312,3 +312,29 @@ func ratio(want, got []float32) float64 {
 	}
 	return 10 * math.Log10(signal/noise)
 }
+
+// Clips of other rates are converted to the rate of the first, or to one that is given.
+func TestJoiner_rates(t *testing.T) {
+	t.Parallel()
+	for _, rate := range []int{0, 24000} {
+		j := audio.Joiner{Rate: rate}
+		var samples []float32
+		for _, from := range []int{22050, 22050, 16000, 22050} {
+			var err error
+			if samples, err = j.Append(samples, audio.Clip{Rate: from, Samples: make([]float32, from)}); err != nil { // a second
+				t.Fatal(err)
+			}
+		}
+		samples = j.Flush(samples)
+		want := 22050
+		if rate != 0 {
+			want = rate
+		}
+		if j.Rate != want || len(samples) < 4*want-3 || len(samples) > 4*want+3 {
+			t.Errorf("rate %d: %d samples at %d, want 4 s at %d", rate, len(samples), j.Rate, want)
+		}
+	}
+	if _, err := new(audio.Joiner).Append(nil, audio.Clip{}); err == nil {
+		t.Error("a clip without a rate has no error")
+	}
+}

@@ -16,6 +16,7 @@ import (
 	"pressbox/daemon/client"
 	"pressbox/daemon/doctor"
 	"pressbox/daemon/health"
+	"pressbox/daemon/limits"
 	"pressbox/daemon/metrics"
 	"pressbox/daemon/settings"
 	"pressbox/daemon/signin"
@@ -51,6 +52,7 @@ type app struct {
 	rosters    rosterSource
 	games      *live.Games
 	blocks     *netblock.Table
+	speeches   *limits.Slots
 	signIn     *signin.SignIn
 	web        *web.Server
 
@@ -65,7 +67,7 @@ type app struct {
 func build(o cli.ServeOptions, st *store.Store, sink *pulse.Sink) (*app, error) {
 	a := &app{
 		ServeOptions: o, store: st, sink: sink, phonemizer: espeak.New("", o.Confine...), metrics: metrics.New(),
-		blocks: netblock.New(web.InterfacePrefixes()),
+		blocks: netblock.New(web.InterfacePrefixes()), speeches: limits.NewSlots(limits.Speeches),
 	}
 	cfg, log := o.Config, o.Log
 	a.reloaded.Store(&cfg)
@@ -160,7 +162,7 @@ func (a *app) webConfig() site.Config {
 			Observe:        a.metrics.Request,
 		},
 		Announcements: announcements.Config{
-			Announcer: a.announcer, Speaker: a.speaker(), DefaultRate: cfg.DefaultRate, Voices: a.listVoices, Preview: a.preview,
+			Announcer: a.announcer, Speaker: a.speaker(), DefaultRate: cfg.DefaultRate, Speeches: a.speeches, Voices: a.listVoices, Preview: a.preview,
 		},
 		Control: webcontrol.Config{Controls: a.controls, Schedules: a.schedules, Check: a.announcer.Check},
 		Admin: admin.Config{

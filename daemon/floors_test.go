@@ -59,17 +59,18 @@ var floors = map[string][]string{
 	"game/teamdata":     {"game", "game/teams"},
 	"daemon/systemd":    {},
 	"daemon/web/static": {},
-	"daemon/web":        {"auth", "auth/netblock", "daemon/web/static", "game/protocol", "game/teams", "voice", "voice/announce", "voice/control"},
+	"daemon/limits":     {"auth/netblock"},
+	"daemon/web":        {"auth", "auth/netblock", "daemon/limits", "daemon/web/static", "game/protocol", "game/teams", "voice", "voice/announce", "voice/control"},
 
 	// No edge imports it; it becomes the child of voice/espeak.
 	"voice/espeak/confine": {},
 
 	// 2b: the routes of the HTTP server
-	"daemon/web/control":       {"daemon/web", "voice/announce", "voice/announce/policy", "voice/control"},
-	"daemon/web/announcements": {"audio", "daemon/web", "voice/announce", "voice/control"},
+	"daemon/web/control":       {"daemon/limits", "daemon/web", "voice/announce", "voice/announce/policy", "voice/control"},
+	"daemon/web/announcements": {"audio", "daemon/limits", "daemon/web", "voice/announce", "voice/control"},
 	"daemon/web/admin":         {"daemon/web", "daemon/web/announcements", "daemon/web/control", "voice/announce", "voice/control"},
 	"daemon/web/openapi":       {"daemon/web", "daemon/web/static"},
-	"daemon/web/signin":        {"auth", "auth/session", "daemon/web", "daemon/web/static"},
+	"daemon/web/signin":        {"auth", "auth/session", "daemon/limits", "daemon/web", "daemon/web/static"},
 	"daemon/web/play": {
 		"auth", "auth/session", "daemon/web", "daemon/web/announcements", "game", "game/live", "game/protocol", "game/stats", "game/teams",
 		"voice/announce",
@@ -104,7 +105,7 @@ var floors = map[string][]string{
 	"packaging/sbom":     {},
 	"models/train/speak": {"audio", "voice", "voice/onnx"},
 	"daemon": {
-		"audio/pulse", "auth/netblock", "clock/system", "daemon/cli", "daemon/client", "daemon/doctor", "daemon/exitcode", "daemon/health", "daemon/metrics",
+		"audio/pulse", "auth/netblock", "clock/system", "daemon/cli", "daemon/client", "daemon/doctor", "daemon/exitcode", "daemon/health", "daemon/limits", "daemon/metrics",
 		"daemon/recovery", "daemon/settings", "daemon/signin", "daemon/systemd", "daemon/watchdog", "daemon/web", "daemon/web/admin",
 		"daemon/web/announcements", "daemon/web/control", "daemon/web/play", "daemon/web/site", "game/league", "game/live", "game/protocol", "game/teamdata",
 		"store", "voice/announce", "voice/announce/policy", "voice/control", "voice/espeak", "voice/espeak/confine", "voice/library", "voice/onnx", "voice/speakable",
@@ -129,7 +130,7 @@ var floors = map[string][]string{
 	"daemon/pagetest":       {},
 	"daemon/disktest":       {},
 	"daemon/web/webtest": {
-		"audio", "auth", "auth/authtest", "auth/idp", "auth/session", "check", "clock", "daemon/replica", "daemon/web", "daemon/web/admin", "daemon/web/announcements",
+		"audio", "auth", "auth/authtest", "auth/idp", "auth/session", "check", "clock", "daemon/limits", "daemon/replica", "daemon/web", "daemon/web/admin", "daemon/web/announcements",
 		"daemon/web/control", "daemon/web/openapi", "daemon/web/signin", "daemon/web/site", "game/league", "game/live", "game/protocol", "game/teams", "store",
 		"voice/announce", "voice/announce/policy", "voice/control",
 	},

@@ -72,6 +72,17 @@ func WideOf(a netip.Addr) netip.Prefix {
 	return p
 }
 
+// RemoteAddr returns the address of one end of a connection, such as
+// "192.168.1.7:8888", without a zone, and an IPv4-mapped one as IPv4; the zero
+// Addr unless that is an IP connection.
+func RemoteAddr(end string) netip.Addr {
+	ap, err := netip.ParseAddrPort(end)
+	if err != nil {
+		return netip.Addr{}
+	}
+	return ap.Addr().Unmap().WithZone("")
+}
+
 // IsLocal reports whether an address belongs to this host or its local network:
 // loopback, RFC 1918, RFC 4193 or link-local. The zero address does not.
 func IsLocal(a netip.Addr) bool {

@@ -4,6 +4,8 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+
+	"pressbox/auth/netblock"
 )
 
 // HTTPS reports whether the browser used https: by TLS on this connection, or
@@ -13,7 +15,7 @@ func (s *Server) HTTPS(r *http.Request) bool {
 		return true
 	}
 	forwarded := r.Header.Values("X-Forwarded-Proto")
-	return s.requests.proxies.trust(remoteAddr(r.RemoteAddr)) && len(forwarded) > 0 && strings.EqualFold(forwarded[len(forwarded)-1], "https")
+	return s.requests.proxies.trust(netblock.RemoteAddr(r.RemoteAddr)) && len(forwarded) > 0 && strings.EqualFold(forwarded[len(forwarded)-1], "https")
 }
 
 // Origin returns the origin that the browser used. Its host has passed the

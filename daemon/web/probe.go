@@ -9,6 +9,8 @@ import (
 	"net/http/httptrace"
 	"net/netip"
 	"sync"
+
+	"pressbox/auth/netblock"
 )
 
 // probeHeader identifies a request of [Server.Probe].
@@ -75,7 +77,7 @@ func (s *Server) Probe(ctx context.Context, client *http.Client, origin string) 
 	if result.remote == "" {
 		return Arrival{}, ErrNotThisServer
 	}
-	peer := remoteAddr(result.remote)
+	peer := netblock.RemoteAddr(result.remote)
 	return Arrival{
 		Peer: peer, Direct: result.remote == local, Forwarded: result.named,
 		Trusted: s.requests.proxies.trust(peer),

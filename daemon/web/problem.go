@@ -12,6 +12,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"pressbox/auth"
+	"pressbox/daemon/limits"
 	"pressbox/game/protocol"
 	"pressbox/game/teams"
 	"pressbox/voice"
@@ -38,7 +39,6 @@ var (
 	errNotPermitted     = errors.New("only administrators and API tokens made with --control may change this (CONTROL_ACCESS=admin)")
 	errAnnouncementsOff = errors.New("announcements are disabled by NOTIFY_ACCESS=off")
 	ErrTooManyRequests  = errors.New("too many requests from this address")
-	ErrBusy             = errors.New("too many speech requests in progress")
 	ErrNoSignIn         = errors.New("unknown or expired sign-in")
 	ErrNoPassphrase     = errors.New("this account signs in through an external provider and has no passphrase here")
 	ErrNotWebSocket     = errors.New("websocket handshake required")
@@ -94,11 +94,12 @@ var statuses = []struct {
 	{errHost, http.StatusMisdirectedRequest, "wrong_host", 0},
 	{announce.ErrKeyReused, http.StatusUnprocessableEntity, "idempotency_key_reused", 0},
 	{ErrTooManyRequests, http.StatusTooManyRequests, "too_many_requests", time.Second},
+	{limits.ErrClientBusy, http.StatusTooManyRequests, "too_many_requests", 2 * time.Second},
 	{announce.ErrFull, http.StatusServiceUnavailable, "queue_full", 5 * time.Second},
 	{announce.ErrScheduleFull, http.StatusServiceUnavailable, "schedule_full", time.Minute},
 	{announce.ErrUnavailable, http.StatusServiceUnavailable, "not_accepting", 10 * time.Second},
 	{teams.ErrUnavailable, http.StatusServiceUnavailable, "team_data_unavailable", 30 * time.Second},
-	{ErrBusy, http.StatusServiceUnavailable, "busy", 2 * time.Second},
+	{limits.ErrBusy, http.StatusServiceUnavailable, "busy", 2 * time.Second},
 	{voice.ErrNoSpeech, http.StatusUnprocessableEntity, announce.CodeNotSpeakable, 0},
 	{voice.ErrUnreadable, http.StatusUnprocessableEntity, announce.CodeNotSpeakable, 0},
 	{voice.ErrUnavailable, http.StatusServiceUnavailable, "speech_unavailable", 30 * time.Second},

@@ -132,16 +132,6 @@ func hopAddr(hop string) netip.Addr {
 	return NormalizeAddr(a)
 }
 
-// remoteAddr returns the address of one end of a connection, such as
-// "192.168.1.7:8888"; the zero Addr unless that is an IP connection.
-func remoteAddr(end string) netip.Addr {
-	ap, err := netip.ParseAddrPort(end)
-	if err != nil {
-		return netip.Addr{}
-	}
-	return NormalizeAddr(ap.Addr())
-}
-
 // NormalizeAddr returns an address in the form for comparison: IPv4-mapped
 // addresses as IPv4, without a zone.
 func NormalizeAddr(a netip.Addr) netip.Addr { return a.Unmap().WithZone("") }

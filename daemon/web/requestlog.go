@@ -11,6 +11,8 @@ import (
 	"net/netip"
 	"runtime/debug"
 	"time"
+
+	"pressbox/auth/netblock"
 )
 
 // A requestLog logs requests.
@@ -25,7 +27,7 @@ type requestLog struct {
 func (l requestLog) log(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		began := time.Now()
-		info := &requestInfo{id: rand.Text()[:16], client: l.proxies.client(remoteAddr(r.RemoteAddr), r.Header)}
+		info := &requestInfo{id: rand.Text()[:16], client: l.proxies.client(netblock.RemoteAddr(r.RemoteAddr), r.Header)}
 		r = r.WithContext(context.WithValue(r.Context(), requestInfoKey{}, info))
 		recorder := &responseRecorder{ResponseWriter: w}
 		recorder.Header().Set("X-Request-Id", info.id)

@@ -7,6 +7,9 @@ import (
 	"time"
 
 	"github.com/julienschmidt/httprouter"
+
+	"pressbox/auth/netblock"
+	"pressbox/daemon/limits"
 )
 
 // A Handler responds to a request, or returns an error, which becomes a
@@ -166,12 +169,12 @@ func (s *Server) authorizeRoute(rt Route, r *http.Request) error {
 // a [RetryError] above the limit. Loopback addresses have no limit unless
 // LimitLoopback is set. A client with an unknown address counts as the peer of
 // the connection.
-func (s *Server) Allow(l *Limiter, r *http.Request) error {
+func (s *Server) Allow(l *limits.Limiter, r *http.Request) error {
 	client, limited := s.countedAs(r)
 	if !limited {
 		return nil
 	}
-	if wait := l.reserve(client, time.Now()); wait > 0 {
+	if wait := l.Reserve(client, time.Now()); wait > 0 {
 		return &RetryError{Err: ErrTooManyRequests, After: wait}
 	}
 	return nil
@@ -184,7 +187,7 @@ func (s *Server) countedAs(r *http.Request) (client netip.Addr, limited bool) {
 	client = info.client
 	limited = !info.local && (!client.IsLoopback() || s.cfg.LimitLoopback)
 	if !client.IsValid() {
-		client = remoteAddr(r.RemoteAddr)
+		client = netblock.RemoteAddr(r.RemoteAddr)
 	}
 	return client, limited
 }

@@ -8,6 +8,7 @@ import (
 	"os/user"
 	"strconv"
 
+	"pressbox/auth/netblock"
 	"pressbox/voice/announce"
 )
 
@@ -80,5 +81,5 @@ func addressOf(r *http.Request) netip.Addr {
 	if client := infoOf(r.Context()).client; client.IsValid() {
 		return client
 	}
-	return remoteAddr(r.RemoteAddr)
+	return netblock.RemoteAddr(r.RemoteAddr)
 }

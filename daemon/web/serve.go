@@ -8,11 +8,9 @@ import (
 	"net"
 	"net/http"
 	"net/netip"
-	"sync"
-	"syscall"
 	"time"
 
-	"pressbox/auth/netblock"
+	"pressbox/daemon/limits"
 )
 
 // WriteTimeout is the time limit from the end of a request's header to the end
@@ -39,7 +37,8 @@ const (
 // and returns nil. It may be called for several listeners.
 func (s *Server) Serve(ctx context.Context, ln net.Listener) error {
 	exempt := func(a netip.Addr) bool { return !a.IsValid() || a.IsLoopback() || s.requests.proxies.trust(a) }
-	return s.serveOn(ctx, &limitedListener{Listener: ln, blocks: s.cfg.Blocks, exempt: exempt, each: map[netip.Prefix]int{}}, s.public)
+	conns := limits.Conns{Max: maxConns, Each: maxConnsEach, Exempt: exempt, Blocks: s.cfg.Blocks}
+	return s.serveOn(ctx, limits.Listen(ln, conns), s.public)
 }
 
 // ServeAdmin serves the administrator's requests like [Server.Serve], on a Unix
@@ -88,78 +87,4 @@ func (s *Server) serveOn(ctx context.Context, ln net.Listener, h http.Handler) e
 		return fmt.Errorf("serve %s: %w", ln.Addr(), closed)
 	}
 	return nil
-}
-
-// A limitedListener closes connections beyond [maxConns], and those of one
-// client beyond [maxConnsEach], and those of a local IPv6 network beyond
-// [netblock.Share] times as many.
-type limitedListener struct {
-	net.Listener
-	blocks *netblock.Table
-	exempt func(netip.Addr) bool // from maxConnsEach
-
-	mu   sync.Mutex // guards the fields below
-	all  int
-	each map[netip.Prefix]int // by client and by network
-}
-
-// Accept returns the next connection within the limits.
-func (l *limitedListener) Accept() (net.Conn, error) {
-	for {
-		conn, err := l.Listener.Accept()
-		if err != nil {
-			return nil, err
-		}
-		from := remoteAddr(conn.RemoteAddr().String())
-		if blocks, ok := l.add(from); ok {
-			return &limitedConn{Conn: conn, release: sync.OnceFunc(func() { l.remove(blocks) })}, nil
-		}
-		_ = conn.Close() // nothing has been sent
-	}
-}
-
-// add counts a connection in its blocks, if it is within the limits.
-func (l *limitedListener) add(from netip.Addr) (b netblock.Blocks, ok bool) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	b = l.blocks.Of(from)
-	full := l.each[b.Host] >= maxConnsEach || b.Network.IsValid() && l.each[b.Network] >= netblock.Share*maxConnsEach
-	if l.all >= maxConns || full && !l.exempt(from) {
-		return b, false
-	}
-	l.all++
-	l.each[b.Host]++
-	l.each[b.Network]++
-	return b, true
-}
-
-func (l *limitedListener) remove(b netblock.Blocks) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.all--
-	for _, block := range []netip.Prefix{b.Host, b.Network} {
-		if l.each[block]--; l.each[block] == 0 {
-			delete(l.each, block)
-		}
-	}
-}
-
-type limitedConn struct {
-	net.Conn
-	release func()
-}
-
-// Close closes the connection, and removes it from the count.
-func (c *limitedConn) Close() error {
-	c.release()
-	return c.Conn.Close()
-}
-
-// SyscallConn returns the raw connection of the underlying connection.
-func (c *limitedConn) SyscallConn() (syscall.RawConn, error) {
-	inner, ok := c.Conn.(syscall.Conn)
-	if !ok {
-		return nil, errors.ErrUnsupported
-	}
-	return inner.SyscallConn()
 }

@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"pressbox/auth/netblock"
+	"pressbox/daemon/limits"
 )
 
 // A Config holds the settings of a [Server]. Log is required.
@@ -72,12 +73,12 @@ type Server struct {
 	requests requestLog
 	probes   probes
 	origins  *http.CrossOriginProtection
-	posts    *Limiter      // of routes with Limited, by address
-	closing  chan struct{} // closed when streams must end
-	stop     sync.Once     // closes closing
-	activity activity      // of the network
-	conns    connTracker   // connections that outlive their request
-	schemas  schemas       // of request bodies
+	posts    *limits.Limiter // of routes with Limited, by address
+	closing  chan struct{}   // closed when streams must end
+	stop     sync.Once       // closes closing
+	activity activity        // of the network
+	conns    connTracker     // connections that outlive their request
+	schemas  schemas         // of request bodies
 	page     *page
 	public   http.Handler
 	admin    http.Handler
@@ -104,7 +105,7 @@ func New(cfg Config) (*Server, error) {
 		access:   accessRules{notify: cfg.Access, control: cfg.ControlAccess, tokens: cfg.Tokens, sessions: cfg.Sessions},
 		requests: requestLog{logger: cfg.Log, observe: cfg.Observe, proxies: cfg.TrustedProxies},
 		origins:  http.NewCrossOriginProtection(),
-		posts:    NewLimiter(cfg.Blocks, cfg.NotifyRate, cfg.NotifyRate/2),
+		posts:    limits.NewLimiter(cfg.Blocks, cfg.NotifyRate, cfg.NotifyRate/2),
 		closing:  make(chan struct{}),
 		activity: activity{started: time.Now()},
 	}
@@ -137,6 +138,14 @@ func (s *Server) Handler() http.Handler { return s.public }
 // AdminHandler returns the handler of requests on the administrator's socket.
 // It logs them; [Server.ServeAdmin] checks the peer before.
 func (s *Server) AdminHandler() http.Handler { return s.admin }
+
+// Posts returns the limiter of announcements by address (NOTIFY_RATE).
+func (s *Server) Posts() *limits.Limiter { return s.posts }
+
+// NewLimiter returns a limiter with the server's blocks of addresses.
+func (s *Server) NewLimiter(perMinute, burst int) *limits.Limiter {
+	return limits.NewLimiter(s.cfg.Blocks, perMinute, burst)
+}
 
 // Closing returns a channel that is closed when the server stops. Streams must
 // end then.

@@ -6,10 +6,10 @@ import (
 	"context"
 	"errors"
 	"net/http"
-	"net/netip"
 	"slices"
 	"strings"
 
+	"pressbox/daemon/limits"
 	"pressbox/daemon/web"
 	"pressbox/voice/announce"
 )
@@ -24,6 +24,7 @@ type Config struct {
 	DefaultRate int              // words per minute at speed 1.0
 	Voices      func() VoiceList // for GET /voices; called for every request
 	Changes     Changes          // for GET /events
+	Speeches    *limits.Slots    // of speech that is synthesized for clients
 	// Preview is for POST /speakable; voice is installed.
 	Preview func(ctx context.Context, voice, message string) (Preview, error)
 }
@@ -32,9 +33,8 @@ type Config struct {
 type handlers struct {
 	*web.Server
 	Config
-	speeches speechSlots
-	reads    *web.Limiter // of announcements, by address
-	cancels  *web.Limiter // by address
+	reads   *limits.Limiter // of announcements, by address
+	cancels *limits.Limiter // by address
 }
 
 // How many requests of a kind an address can send each minute, in bursts of at
@@ -45,7 +45,7 @@ const (
 )
 
 // limited returns a handler that first counts its requests with a limiter.
-func (h *handlers) limited(l *web.Limiter, next web.Handler) web.Handler {
+func (h *handlers) limited(l *limits.Limiter, next web.Handler) web.Handler {
 	return func(w http.ResponseWriter, r *http.Request) error {
 		if err := h.Allow(l, r); err != nil {
 			return err
@@ -58,7 +58,7 @@ func (h *handlers) limited(l *web.Limiter, next web.Handler) web.Handler {
 // served below /api, where a session permits them as well.
 func Routes(s *web.Server, cfg Config) []web.Route {
 	h := &handlers{
-		Server: s, Config: cfg, speeches: speechSlots{clients: map[netip.Prefix]bool{}},
+		Server: s, Config: cfg,
 		reads: s.NewLimiter(readRate, readRate/2), cancels: s.NewLimiter(cancelRate, cancelRate/2),
 	}
 	guarded := slices.Concat(h.notifyRoutes(), h.eventRoutes(), h.speechRoutes(), h.speakableRoutes())

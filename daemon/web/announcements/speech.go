@@ -6,8 +6,6 @@ import (
 	"io"
 	"math"
 	"net/http"
-	"net/netip"
-	"sync"
 	"time"
 
 	"pressbox/audio"
@@ -16,8 +14,7 @@ import (
 )
 
 const (
-	maxSpeeches = 2      // concurrent requests, one of a client; each uses a processor
-	pcmRate     = 24_000 // samples per second of OpenAI's "pcm"
+	pcmRate = 24_000 // samples per second of OpenAI's "pcm"
 	// A client has speechTimeout to read, and speechSlowness times the duration of the
 	// speech: some clients play speech as it arrives.
 	speechTimeout  = 5 * time.Second
@@ -62,40 +59,12 @@ func (h *handlers) speech(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return speechError(err)
 	}
-	release, err := h.speeches.take(h.ClientBlock(r))
+	release, err := h.Speeches.Take(h.ClientBlock(r))
 	if err != nil {
 		return err
 	}
 	defer release()
 	return h.stream(w, r, body.Format, n)
-}
-
-// speechSlots limits the speech requests in progress.
-type speechSlots struct {
-	mu      sync.Mutex // guards the fields below
-	taken   int
-	clients map[netip.Prefix]bool // those with a slot
-}
-
-// take takes a slot for a client, until release is called. The zero client has any
-// number of slots.
-func (s *speechSlots) take(client netip.Prefix) (release func(), err error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	switch {
-	case client.IsValid() && s.clients[client]:
-		return nil, &web.RetryError{Err: web.ErrTooManyRequests, After: 2 * time.Second}
-	case s.taken >= maxSpeeches:
-		return nil, web.ErrBusy
-	}
-	s.taken++
-	s.clients[client] = true
-	return func() {
-		s.mu.Lock()
-		defer s.mu.Unlock()
-		s.taken--
-		delete(s.clients, client)
-	}, nil
 }
 
 // speechError returns the error of an announcement as that of a speech request,
@@ -169,54 +138,27 @@ func (s *speechWriter) send(data []byte, duration time.Duration) error {
 // An encoder encodes clips as a WAV stream, or as PCM at [pcmRate]. The rate of a WAV
 // stream is that of the first clip.
 type encoder struct {
-	format    string // wav or pcm
-	begun     bool
-	rate      int              // of the stream
-	from      int              // of the last clip
-	resampler *audio.Resampler // from that rate; nil if it is the stream's
+	format string // wav or pcm
+	begun  bool
+	joiner audio.Joiner
 }
 
 // add returns the bytes of the next clip.
 func (e *encoder) add(c audio.Clip) (data []byte, err error) {
-	if !e.begun {
-		data = e.begin(c.Rate)
+	switch {
+	case e.begun:
+	case e.format == "pcm":
+		e.joiner.Rate = pcmRate
+	default:
+		data = audio.WAVHeader(c.Rate)
 	}
-	if c.Rate != e.from {
-		data = append(data, e.end()...) // another voice speaks
-		if err := e.convert(c.Rate); err != nil {
-			return nil, err
-		}
+	samples, err := e.joiner.Append(nil, c)
+	if err != nil {
+		return nil, err
 	}
 	e.begun = true
-	if e.resampler != nil {
-		return audio.AppendS16LE(data, e.resampler.Append(nil, c.Samples)), nil
-	}
-	return audio.AppendS16LE(data, c.Samples), nil
-}
-
-// begin sets the rate of the stream and returns its header.
-func (e *encoder) begin(rate int) []byte {
-	if e.format == "pcm" {
-		e.rate = pcmRate
-		return nil
-	}
-	e.rate = rate
-	return audio.WAVHeader(rate)
-}
-
-// convert prepares for clips of a rate.
-func (e *encoder) convert(from int) (err error) {
-	e.from, e.resampler = from, nil
-	if from != e.rate {
-		e.resampler, err = audio.NewResampler(from, e.rate)
-	}
-	return err
+	return audio.AppendS16LE(data, samples), nil
 }
 
 // end returns the remaining bytes after the last clip.
-func (e *encoder) end() []byte {
-	if e.resampler == nil {
-		return nil
-	}
-	return audio.AppendS16LE(nil, e.resampler.Flush(nil))
-}
+func (e *encoder) end() []byte { return audio.AppendS16LE(nil, e.joiner.Flush(nil)) }

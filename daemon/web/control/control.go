@@ -10,6 +10,7 @@ import (
 	"slices"
 	"time"
 
+	"pressbox/daemon/limits"
 	"pressbox/daemon/web"
 	"pressbox/voice/announce"
 	"pressbox/voice/announce/policy"
@@ -29,8 +30,8 @@ type Config struct {
 type handlers struct {
 	*web.Server
 	Config
-	reads   *web.Limiter // by address
-	changes *web.Limiter // by address
+	reads   *limits.Limiter // by address
+	changes *limits.Limiter // by address
 }
 
 // Requests per minute of one address.
@@ -64,7 +65,7 @@ func (h *handlers) change(method, path string, handle web.Handler, op web.Operat
 }
 
 // limited returns a handler that a client may call as often as l permits.
-func (h *handlers) limited(l *web.Limiter, next web.Handler) web.Handler {
+func (h *handlers) limited(l *limits.Limiter, next web.Handler) web.Handler {
 	return func(w http.ResponseWriter, r *http.Request) error {
 		if err := h.Allow(l, r); err != nil {
 			return err

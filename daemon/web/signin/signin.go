@@ -12,6 +12,7 @@ import (
 
 	"pressbox/auth"
 	"pressbox/auth/session"
+	"pressbox/daemon/limits"
 	"pressbox/daemon/web"
 )
 
@@ -107,7 +108,7 @@ func (a *Authenticator) NotifyToken(ctx context.Context, token string, from neti
 type handlers struct {
 	*web.Server
 	*Authenticator
-	starts *web.Limiter // started sign-ins, by address
+	starts *limits.Limiter // started sign-ins, by address
 	pages  *pages
 }
 

@@ -27,6 +27,7 @@ import (
 	"pressbox/auth/session"
 	"pressbox/check"
 	"pressbox/clock"
+	"pressbox/daemon/limits"
 	"pressbox/daemon/web"
 	"pressbox/daemon/web/admin"
 	"pressbox/daemon/web/announcements"
@@ -261,6 +262,7 @@ func (r *Rig) start(change []func(*site.Config)) {
 		Announcements: announcements.Config{
 			Announcer:   r.Announcer,
 			Speaker:     r.Speaker,
+			Speeches:    limits.NewSlots(limits.Speeches),
 			DefaultRate: 170,
 			Preview:     r.Speaker.Preview,
 			Voices:      func() announcements.VoiceList { return announcements.VoiceList{Default: Voice} },

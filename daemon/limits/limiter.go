@@ -1,7 +1,9 @@
-package web
+// Package limits counts what clients ask for, by their addresses. The servers of
+// all protocols use the same counters, so that a second protocol is no second
+// allowance.
+package limits
 
 import (
-	"net"
 	"net/netip"
 	"sync"
 	"time"
@@ -50,14 +52,9 @@ func NewLimiter(blocks *netblock.Table, perMinute, burst int) *Limiter {
 	return l
 }
 
-// NewLimiter returns a limiter with the server's blocks.
-func (s *Server) NewLimiter(perMinute, burst int) *Limiter {
-	return NewLimiter(s.cfg.Blocks, perMinute, burst)
-}
-
-// reserve counts one event of the address. It returns 0 if the event is
+// Reserve counts one event of the address. It returns 0 if the event is
 // permitted, otherwise the time until the next one is.
-func (l *Limiter) reserve(a netip.Addr, now time.Time) (wait time.Duration) {
+func (l *Limiter) Reserve(a netip.Addr, now time.Time) (wait time.Duration) {
 	var reserved []*rate.Reservation
 	for _, allowance := range l.allowances(l.blocks.Of(a), now) {
 		r := allowance.ReserveN(now, 1)
@@ -99,38 +96,4 @@ func (l *Limiter) allowance(key allowanceKey) *rate.Limiter {
 	}
 	l.current[key] = known
 	return known
-}
-
-// interfacesAge is the time for which the prefixes of the host's interfaces are
-// cached.
-const interfacesAge = 30 * time.Second
-
-// InterfacePrefixes returns a function that returns the prefixes of the addresses
-// of the host's interfaces, at most 30 seconds old; none if they cannot be read.
-func InterfacePrefixes() func() []netip.Prefix {
-	var mu sync.Mutex // guards the variables below
-	var read time.Time
-	var prefixes []netip.Prefix
-	return func() []netip.Prefix {
-		mu.Lock()
-		defer mu.Unlock()
-		if read.IsZero() || time.Since(read) > interfacesAge {
-			prefixes, read = interfacePrefixes(), time.Now()
-		}
-		return prefixes
-	}
-}
-
-func interfacePrefixes() []netip.Prefix {
-	all, err := net.InterfaceAddrs()
-	if err != nil {
-		return nil
-	}
-	var prefixes []netip.Prefix
-	for _, one := range all {
-		if prefix, err := netip.ParsePrefix(one.String()); err == nil {
-			prefixes = append(prefixes, prefix)
-		}
-	}
-	return prefixes
 }
