@@ -47,7 +47,7 @@ func DecodeJSON(text []byte, v any) error {
 // object that the named schema of the OpenAPI document accepts. With a
 // [BodyError], v holds the members that are valid.
 func (s *Server) Decode(w http.ResponseWriter, r *http.Request, schema string, v any) error {
-	text, err := readBody(w, r)
+	text, err := ReadBody(w, r)
 	if err != nil {
 		return err
 	}
@@ -57,7 +57,7 @@ func (s *Server) Decode(w http.ResponseWriter, r *http.Request, schema string, v
 // DecodeOptional is Decode for a body that may be missing, which leaves v
 // unchanged.
 func (s *Server) DecodeOptional(w http.ResponseWriter, r *http.Request, schema string, v any) error {
-	text, err := readBody(w, r)
+	text, err := ReadBody(w, r)
 	if err != nil || len(bytes.TrimSpace(text)) == 0 {
 		return err
 	}
@@ -67,8 +67,8 @@ func (s *Server) DecodeOptional(w http.ResponseWriter, r *http.Request, schema s
 	return s.schemas.decode(text, schema, v)
 }
 
-// readBody returns the body of a request.
-func readBody(w http.ResponseWriter, r *http.Request) ([]byte, error) {
+// ReadBody returns the body of a request, of at most [MaxBody] bytes.
+func ReadBody(w http.ResponseWriter, r *http.Request) ([]byte, error) {
 	text, err := io.ReadAll(http.MaxBytesReader(w, r.Body, MaxBody))
 	if _, long := errors.AsType[*http.MaxBytesError](err); long {
 		return nil, ErrBodyTooLarge
@@ -144,23 +144,23 @@ func violationsIn(e *jsonschema.ValidationError) []Violation {
 		return forEach(at, k.Missing, "required", "required field is missing")
 	case *kind.Type:
 		detail := fmt.Sprintf("must be %s, not %s", strings.Join(k.Want, " or "), k.Got)
-		return []Violation{{pointer(at), "wrong_type", detail}}
+		return []Violation{{Path: pointer(at), Code: "wrong_type", Detail: detail}}
 	case *kind.Minimum:
-		return []Violation{{pointer(at), "out_of_range", "must be at least " + k.Want.RatString()}}
+		return []Violation{{Path: pointer(at), Code: "out_of_range", Detail: "must be at least " + k.Want.RatString()}}
 	case *kind.Maximum:
-		return []Violation{{pointer(at), "out_of_range", "must be at most " + k.Want.RatString()}}
+		return []Violation{{Path: pointer(at), Code: "out_of_range", Detail: "must be at most " + k.Want.RatString()}}
 	case *kind.MinLength:
-		return []Violation{{pointer(at), "too_short", fmt.Sprintf("must have at least %s", characters(k.Want))}}
+		return []Violation{{Path: pointer(at), Code: "too_short", Detail: fmt.Sprintf("must have at least %s", characters(k.Want))}}
 	case *kind.MaxLength:
-		return []Violation{{pointer(at), "too_long", fmt.Sprintf("must have at most %s, has %d", characters(k.Want), k.Got)}}
+		return []Violation{{Path: pointer(at), Code: "too_long", Detail: fmt.Sprintf("must have at most %s, has %d", characters(k.Want), k.Got)}}
 	case *kind.MaxItems:
-		return []Violation{{pointer(at), "too_many", fmt.Sprintf("must have at most %d entries, has %d", k.Want, k.Got)}}
+		return []Violation{{Path: pointer(at), Code: "too_many", Detail: fmt.Sprintf("must have at most %d entries, has %d", k.Want, k.Got)}}
 	case *kind.MinProperties:
-		return []Violation{{pointer(at), "required", "must have at least one field"}}
+		return []Violation{{Path: pointer(at), Code: "required", Detail: "must have at least one field"}}
 	case *kind.Enum:
-		return []Violation{{pointer(at), "not_offered", fmt.Sprintf("must be one of %v", k.Want)}}
+		return []Violation{{Path: pointer(at), Code: "not_offered", Detail: fmt.Sprintf("must be one of %v", k.Want)}}
 	default:
-		return []Violation{{pointer(at), "invalid", "does not match the schema of the API"}}
+		return []Violation{{Path: pointer(at), Code: "invalid", Detail: "does not match the schema of the API"}}
 	}
 }
 
@@ -177,7 +177,7 @@ func characters(n int) string {
 func forEach(at, names []string, code, detail string) []Violation {
 	all := make([]Violation, len(names))
 	for i, name := range names {
-		all[i] = Violation{pointer(append(slices.Clone(at), name)), code, detail}
+		all[i] = Violation{Path: pointer(append(slices.Clone(at), name)), Code: code, Detail: detail}
 	}
 	return all
 }
@@ -214,18 +214,23 @@ func QueryError(name, code, detail string) error {
 // Other clients may also send none, or the form type that curl -d sends.
 func checkContentType(r *http.Request) error {
 	values := r.Header.Values("Content-Type")
-	browser := r.Header.Get("Origin") != "" || r.Header.Get("Sec-Fetch-Site") != "" || r.Header.Get("Sec-Fetch-Mode") != ""
-	if len(values) == 0 && !browser {
+	if len(values) == 0 && !fromBrowser(r) {
 		return nil
 	}
 	if len(values) != 1 {
 		return ErrContentType
 	}
 	media, _, err := mime.ParseMediaType(values[0])
-	if err == nil && (media == "application/json" || media == "application/x-www-form-urlencoded" && !browser) {
+	if err == nil && (media == "application/json" || media == "application/x-www-form-urlencoded" && !fromBrowser(r)) {
 		return nil
 	}
 	return ErrContentType
+}
+
+// fromBrowser reports whether a browser may have sent the request: it has a header that
+// only browsers send.
+func fromBrowser(r *http.Request) bool {
+	return r.Header.Get("Origin") != "" || r.Header.Get("Sec-Fetch-Site") != "" || r.Header.Get("Sec-Fetch-Mode") != ""
 }
 
 // compileSchemas returns the schemas of all request bodies from the document.

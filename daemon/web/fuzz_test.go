@@ -18,9 +18,9 @@ import (
 // for encoding/json, with the same values.
 func FuzzBody(f *testing.F) {
 	for _, seed := range []string{
-		`{"message": "x", "rate": 170, "voice": "v", "urgent": true, "ttl": 60}`,
-		`{"message": "x", "title": "t", "priority": 5, "volume": 100, "chime": "ding", "at": "2026-11-22T18:30:00Z", "repeat": {"times": 2, "every": 10}}`,
-		`{"message": "x", "in": 1, "repeat": {"times": 2, "every": 10, "x": 1}}`,
+		`{"name": "n", "cron": "0 8 * * *", "message": "x", "rate": 170, "voice": "v", "urgent": true, "ttl": 60}`,
+		`{"message": "x", "title": "t", "priority": 5, "volume": 100, "chime": "ding", "repeat": {"times": 2, "every": 10}}`,
+		`{"message": "x", "repeat": {"times": 2, "every": 10, "x": 1}}`,
 		`{"message": "x", "message": "y"}`, `{"message": "x"} x`, `{"message": 1, "rate": "1", "a/b~": {}}`,
 		`{"message": "\ud83d\ude00", "rate": 1.7e2}`, `{"message": "x", "rate": 1e999}`, `[]`, `{`, "\xff",
 		`{"message":"x","rate":-0}`, `{"a":{"b":{"c":[1,2,{"d":null}]}}}`,
@@ -39,8 +39,8 @@ func FuzzBody(f *testing.F) {
 			Priority float64 `json:"priority"`
 			Volume   float64 `json:"volume"`
 			Chime    string  `json:"chime"`
-			At       string  `json:"at"`
-			In       float64 `json:"in"`
+			Name     string  `json:"name"`
+			Cron     string  `json:"cron"`
 			TTL      float64 `json:"ttl"`
 			Repeat   struct {
 				Times float64 `json:"times"`
@@ -49,14 +49,14 @@ func FuzzBody(f *testing.F) {
 		}
 		outside := func(n, least, most float64) bool { return n != 0 && (n < least || n > most) }
 		var got, want request
-		status, code := bodies.Decode(slices.Clone(text), "AnnouncementRequest", &got)
+		status, code := bodies.Decode(slices.Clone(text), "ScheduleRequest", &got)
 		switch status {
 		case 200:
 			if err := json.Unmarshal(text, &want); err != nil || got != want || !utf8.Valid(text) {
 				t.Fatalf("%q was decoded as %+v, want %+v: %v", text, got, want, err)
 			}
 			if outside(got.Rate, 60, 400) || outside(got.TTL, 5, 86400) || outside(got.Priority, 1, 5) || outside(got.Volume, 1, 100) ||
-				outside(got.In, 1, 31622400) || outside(got.Repeat.Times, 2, 10) || outside(got.Repeat.Every, 10, 3600) {
+				outside(got.Repeat.Times, 2, 10) || outside(got.Repeat.Every, 10, 3600) {
 				t.Fatalf("%q was decoded as %+v", text, got)
 			}
 		case 400, 422:

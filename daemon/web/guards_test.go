@@ -109,13 +109,14 @@ func TestGuards_crossOrigin(t *testing.T) {
 		{"curl --json", []string{"Content-Type", "application/json"}, 202, ""},
 		{"a script without Content-Type", nil, 202, ""},
 		{"JSON with a charset", []string{"Content-Type", "application/json; charset=utf-8"}, 202, ""},
-		{"a script's plain text", []string{"Content-Type", "text/plain"}, 415, "unsupported_media_type"},
-		{"a script with two Content-Types", []string{"Content-Type", "application/json", "Content-Type", "text/plain"}, 415, "unsupported_media_type"},
-		{"a script with an invalid Content-Type", []string{"Content-Type", ";;"}, 415, "unsupported_media_type"},
+		{"a script's plain text", []string{"Content-Type", "text/plain"}, 202, ""},
+		{"a script with two Content-Types", []string{"Content-Type", "application/json", "Content-Type", "text/plain"}, 202, ""},
+		{"a script with an invalid Content-Type", []string{"Content-Type", ";;"}, 202, ""},
 
 		{"our own page", []string{"Content-Type", "application/json", "Origin", "http://pressbox.local:8888"}, 202, ""},
 		{"our own page, new browser", []string{"Content-Type", "application/json", "Sec-Fetch-Site", "same-origin"}, 202, ""},
 		{"our own page, form", []string{"Content-Type", "application/x-www-form-urlencoded", "Origin", "http://pressbox.local:8888"}, 415, "unsupported_media_type"},
+		{"our own page, plain text", []string{"Content-Type", "text/plain", "Sec-Fetch-Site", "same-origin"}, 415, "unsupported_media_type"},
 		{"our own page, no type", []string{"Sec-Fetch-Site", "same-origin"}, 415, "unsupported_media_type"},
 		{"a trusted page", []string{"Content-Type", "application/json", "Origin", "https://box.example.org", "Sec-Fetch-Site", "cross-site"}, 202, ""},
 

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"slices"
 	"strconv"
 	"time"
 
@@ -17,6 +16,7 @@ import (
 	"pressbox/game/teams"
 	"pressbox/voice"
 	"pressbox/voice/announce"
+	"pressbox/voice/announce/draft"
 	"pressbox/voice/control"
 )
 
@@ -116,16 +116,19 @@ type Problem struct {
 	Detail    string      `json:"detail"`
 	Code      string      `json:"code"`
 	Errors    []Violation `json:"errors,omitempty"`
+	Example   string      `json:"example,omitempty"` // of a body that is accepted
 	RequestID string      `json:"request_id"`
 
 	retry time.Duration
 }
 
-// A Violation is one error in a body. Path is a JSON pointer (RFC 6901) into it.
+// A Violation is one error in a body. Path is a JSON pointer (RFC 6901) into it, and
+// Position, of some bodies, the byte at which the value begins, from 0.
 type Violation struct {
-	Path   string `json:"path"`
-	Code   string `json:"code"`
-	Detail string `json:"detail"`
+	Path     string `json:"path"`
+	Code     string `json:"code"`
+	Detail   string `json:"detail"`
+	Position *int   `json:"position,omitempty"`
 }
 
 // A BodyError lists every violation of a body's schema.
@@ -133,18 +136,6 @@ type BodyError struct{ Violations []Violation }
 
 func (e *BodyError) Error() string {
 	return fmt.Sprintf("%d violations, first at %s: %s", len(e.Violations), e.Violations[0].Path, e.Violations[0].Detail)
-}
-
-// With returns the error with more violations added, except those of members
-// that it has one of already.
-func (e *BodyError) With(more []Violation) error {
-	all := slices.Clone(e.Violations)
-	for _, v := range more {
-		if !slices.ContainsFunc(e.Violations, func(known Violation) bool { return known.Path == v.Path }) {
-			all = append(all, v)
-		}
-	}
-	return &BodyError{all}
 }
 
 // A RetryError is an error with the time after which to retry.
@@ -175,6 +166,9 @@ func NewProblem(err error) Problem {
 	default:
 		p.setStatus(err)
 	}
+	if refused, ok := errors.AsType[*draft.Error](err); ok {
+		p.Example = refused.Example
+	}
 	if retryable, ok := errors.AsType[*RetryError](err); ok {
 		p.retry = retryable.After
 	}
@@ -184,6 +178,16 @@ func NewProblem(err error) Problem {
 
 // setStatus sets status, code and detail for err, if it is a known error.
 func (p *Problem) setStatus(err error) {
+	if malformed, ok := errors.AsType[*draft.Error](err); ok {
+		p.Status, p.Code, p.Detail = http.StatusBadRequest, malformed.Code, malformed.Reason
+		if malformed.Position >= 0 {
+			p.Detail += fmt.Sprintf("; at byte %d", malformed.Position)
+		}
+		if cause := malformed.Unwrap(); cause != nil {
+			p.Detail += ": " + cause.Error()
+		}
+		return
+	}
 	if refused, ok := errors.AsType[*protocol.Error](err); ok {
 		p.Status, p.Code, p.Detail = gameStatus(refused.Code), string(refused.Code), refused.Detail
 		if p.Status == http.StatusServiceUnavailable {
@@ -229,6 +233,16 @@ func ViolationsOf(err error) []Violation {
 		all := make([]Violation, len(refused.Errors))
 		for i, v := range refused.Errors {
 			all[i] = Violation{Path: v.Path, Code: string(v.Code), Detail: v.Detail}
+		}
+		return all
+	}
+	if refused, ok := errors.AsType[*draft.Error](err); ok {
+		all := make([]Violation, len(refused.Violations))
+		for i, v := range refused.Violations {
+			all[i] = Violation{Path: "/" + v.Path, Code: v.Code, Detail: v.Detail}
+			if v.Position >= 0 {
+				all[i].Position = &v.Position
+			}
 		}
 		return all
 	}

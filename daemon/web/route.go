@@ -40,6 +40,7 @@ type Operation struct {
 	Params      []string // names of query parameters in components/parameters
 	Request     string   // schema of its JSON body; "" means none
 	Optional    bool     // the body may be missing
+	AnyMedia    bool     // the body may also be a form or text, except of browsers
 	Form        string   // schema of its form body, instead of Request
 	Responses   []Response
 	Problems    []int // statuses in addition to those of its class and its body
@@ -160,6 +161,9 @@ func (s *Server) authorizeRoute(rt Route, r *http.Request) error {
 		return err
 	}
 	if rt.Operation.Request == "" || rt.Operation.Optional {
+		return nil
+	}
+	if rt.Operation.AnyMedia && !fromBrowser(r) {
 		return nil
 	}
 	return checkContentType(r)

@@ -2,55 +2,10 @@ package announcements
 
 import (
 	"net/http"
-	"time"
 
 	"pressbox/daemon/web"
 	"pressbox/voice/announce"
 )
-
-// An announcementRequest is the body of POST /notify.
-type announcementRequest struct {
-	Title    string `json:"title"`
-	Message  string `json:"message"`
-	Rate     int    `json:"rate"`
-	Voice    string `json:"voice"`
-	Urgent   *bool  `json:"urgent"`
-	Priority int    `json:"priority"`
-	Volume   int    `json:"volume"`
-	Chime    string `json:"chime"`
-	At       string `json:"at"`
-	In       int    `json:"in"`  // seconds
-	TTL      int    `json:"ttl"` // seconds
-	Repeat   struct {
-		Times int `json:"times"`
-		Every int `json:"every"` // seconds
-	} `json:"repeat"`
-}
-
-// request returns the request by a client, and an error if the time is not valid.
-func (b announcementRequest) request(by announce.Request) (announce.Request, error) {
-	r := by
-	r.Title, r.Message, r.Voice, r.Rate, r.Chime = b.Title, b.Message, b.Voice, b.Rate, b.Chime
-	r.Urgent, r.Priority, r.Volume = b.Urgent != nil && *b.Urgent, b.Priority, b.Volume
-	if b.Urgent != nil && !*b.Urgent { // it takes precedence over the priority
-		r.Priority = min(r.Priority, notUrgent)
-	}
-	r.In, r.TTL = time.Duration(b.In)*time.Second, time.Duration(b.TTL)*time.Second
-	r.Repeat = announce.Repeat{Times: b.Repeat.Times, Every: time.Duration(b.Repeat.Every) * time.Second}
-	if b.At == "" {
-		return r, nil
-	}
-	if err := r.At.UnmarshalText([]byte(b.At)); err != nil || r.At.Before(time.Unix(0, 0)) {
-		r.At = time.Time{}
-		return r, &web.BodyError{Violations: []web.Violation{{
-			Path: "/at", Code: "invalid", Detail: "must be a date and time of RFC 3339, such as 2026-11-22T18:30:00+01:00",
-		}}}
-	}
-	return r, nil
-}
-
-// notUrgent is the highest priority that is not urgent.
-const notUrgent = 4
 
 // An Announcement is the JSON of an announcement.
 type Announcement struct {
@@ -76,6 +31,7 @@ type Announcement struct {
 	StartedAt  web.Timestamp   `json:"started_at,omitzero"`
 	EndedAt    web.Timestamp   `json:"ended_at,omitzero"`
 	Error      string          `json:"error,omitempty"`
+	Warnings   []string        `json:"warnings,omitempty"` // of the request, in the response to it
 }
 
 type repetition struct {

@@ -4,7 +4,6 @@ package announcements
 
 import (
 	"context"
-	"errors"
 	"net/http"
 	"slices"
 	"strings"
@@ -12,6 +11,7 @@ import (
 	"pressbox/daemon/limits"
 	"pressbox/daemon/web"
 	"pressbox/voice/announce"
+	"pressbox/voice/announce/draft"
 )
 
 // maxKey is the maximum length of an Idempotency-Key in bytes.
@@ -72,9 +72,12 @@ func (h *handlers) notifyRoutes() []web.Route {
 			ID: "createAnnouncement", Tag: "announcements", Summary: "Create an announcement",
 			Description: "202 means that the announcement is on disk: it survives a crash or a power cut, and is spoken unless it expires or ends `silenced`. " +
 				"The queue has ten places beyond QUEUE_MAX_SIZE for urgent announcements; at most 200 announcements are scheduled or repeated at a time. " +
+				"A body that begins with { is JSON, whatever its media type; a form has a field `message`; any other body is the text of the message. Parameters of the URL are fields too. " +
+				"Unknown members of JSON are refused; unknown fields of forms and unknown parameters are ignored and listed in `warnings`. Browsers must send application/json. " +
 				"A repeated Idempotency-Key of the same client returns the announcement as it is now; the last 1,000 keys of 24 hours are stored for each client.",
-			Headers: []string{"Idempotency-Key"},
-			Request: "AnnouncementRequest",
+			Headers:  []string{"Idempotency-Key"},
+			Request:  "AnnouncementRequest",
+			AnyMedia: true,
 			Responses: []web.Response{{
 				Status: http.StatusAccepted, Description: "The announcement is saved.", Schema: "Accepted", Location: true,
 			}},
@@ -130,29 +133,23 @@ type QueueReply struct {
 }
 
 func (h *handlers) announce(w http.ResponseWriter, r *http.Request) error {
-	sender, err := h.requestBy(r)
+	by, err := h.requestBy(r)
 	if err != nil {
 		return err
 	}
-	var body announcementRequest
-	err = h.Decode(w, r, "AnnouncementRequest", &body)
-	bodyErr, invalid := errors.AsType[*web.BodyError](err)
-	if err != nil && !invalid {
-		return err
-	}
-	request, err := body.request(sender)
-	if invalid { // the response lists every violation
-		_, checkErr := h.Announcer.Check(request)
-		return bodyErr.With(append(web.ViolationsOf(err), web.ViolationsOf(checkErr)...))
-	}
+	body, err := web.ReadBody(w, r)
 	if err != nil {
 		return err
 	}
-	view, err := h.Announcer.Announce(r.Context(), request)
+	d, err := draft.Read(r.Header.Get("Content-Type"), body, r.URL.RawQuery)
 	if err != nil {
 		return err
 	}
-	return h.accepted(w, r, strings.TrimSuffix(r.URL.Path, "/"), view)
+	view, err := d.Announce(r.Context(), h.Announcer, by)
+	if err != nil {
+		return err
+	}
+	return h.accepted(w, r, r.URL.Path, view, d.Warnings)
 }
 
 // requestBy returns a request with the sender and the idempotency key of r.
@@ -168,16 +165,20 @@ func (h *handlers) requestBy(r *http.Request) (announce.Request, error) {
 	return by, nil
 }
 
-// accepted responds with an accepted announcement. parent is the path above it.
-func (h *handlers) accepted(w http.ResponseWriter, r *http.Request, parent string, view announce.View) error {
+// accepted responds with an accepted announcement and warnings. parent is the path above
+// it.
+func (h *handlers) accepted(w http.ResponseWriter, r *http.Request, parent string, view announce.View, warnings []string) error {
 	w.Header().Set("Location", parent+"/"+view.ID)
 	if view.Created.IsZero() { // the request was repeated, and its announcement is no longer stored
 		return web.WriteJSON(w, http.StatusAccepted, struct {
-			ID     string          `json:"id"`
-			Status announce.Status `json:"status"`
-		}{view.ID, view.Status})
+			ID       string          `json:"id"`
+			Status   announce.Status `json:"status"`
+			Warnings []string        `json:"warnings,omitempty"`
+		}{view.ID, view.Status, warnings})
 	}
-	return web.WriteJSON(w, http.StatusAccepted, NewAnnouncement(view, h.viewerOf(r)))
+	a := NewAnnouncement(view, h.viewerOf(r))
+	a.Warnings = warnings
+	return web.WriteJSON(w, http.StatusAccepted, a)
 }
 
 // idempotencyKey returns the Idempotency-Key of a request; "" means none.
@@ -249,7 +250,7 @@ func (h *handlers) again(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	return h.accepted(w, r, strings.TrimSuffix(r.URL.Path, "/"+id+"/again"), view)
+	return h.accepted(w, r, strings.TrimSuffix(r.URL.Path, "/"+id+"/again"), view, nil)
 }
 
 func (h *handlers) cancelWaiting(w http.ResponseWriter, r *http.Request) error {

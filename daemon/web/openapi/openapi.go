@@ -135,6 +135,11 @@ func describe(rt web.Route) apiOperation {
 	if rt.Operation.Request != "" {
 		op.RequestBody = object{"required": !rt.Operation.Optional, "content": content(rt.Operation.Request, "application/json")}
 	}
+	if rt.Operation.AnyMedia {
+		all := content(rt.Operation.Request, "application/json", "application/x-www-form-urlencoded", "multipart/form-data")
+		all["text/plain"] = object{"schema": object{"type": "string", "description": "The message."}}
+		op.RequestBody["content"] = all
+	}
 	if rt.Operation.Form != "" {
 		op.RequestBody = object{"required": true, "content": content(rt.Operation.Form, "application/x-www-form-urlencoded")}
 	}

@@ -1,0 +1,124 @@
+// Package draft reads announcements in the forms in which clients send them:
+// JSON, forms, plain text, and the parameters of an address.
+//
+// One law: every form is read into the same [Draft], by the same table of fields. What
+// was accepted in one form would be accepted in every other.
+package draft
+
+import (
+	"context"
+	"slices"
+
+	"pressbox/voice/announce"
+)
+
+// A Draft is an announcement as a client sent it, which may have violations. The zero
+// Draft is empty and usable.
+type Draft struct {
+	// Request has the values of the fields that are valid. It may be changed.
+	Request announce.Request
+	// Warnings has the names of the fields that are unknown and were ignored, sorted.
+	Warnings []string
+
+	urgent     *bool          // as given; it takes precedence over the priority
+	given      map[string]int // position of each given field; see [Violation]
+	violations []announce.Violation
+	where      map[string]int // positions of violations by path
+}
+
+// An Announcer accepts announcements; [*announce.Announcer] does.
+type Announcer interface {
+	Announce(ctx context.Context, r announce.Request) (announce.View, error)
+	Check(r announce.Request) (announce.Announcement, error)
+}
+
+// Announce accepts the announcement of the draft, by a sender and under an idempotency
+// key: those of by, whose other fields are ignored. If the draft or the announcement has
+// violations, the error is an [*Error] with all of them; otherwise it is that of
+// [announce.Announcer.Announce].
+func (d *Draft) Announce(ctx context.Context, a Announcer, by announce.Request) (announce.View, error) {
+	r := d.request(by)
+	if len(d.violations) > 0 {
+		_, err := a.Check(r)
+		return announce.View{}, d.refused(err)
+	}
+	view, err := a.Announce(ctx, r)
+	if err != nil {
+		return announce.View{}, d.refused(err)
+	}
+	return view, nil
+}
+
+// request returns the request of the draft with the sender and the key of by.
+func (d *Draft) request(by announce.Request) announce.Request {
+	r := d.Request
+	r.Sender, r.Client, r.IdempotencyKey = by.Sender, by.Client, by.IdempotencyKey
+	if d.urgent != nil {
+		r.Urgent = *d.urgent
+		if !r.Urgent {
+			r.Priority = min(r.Priority, notUrgent)
+		}
+	}
+	return r
+}
+
+// Priorities of announcements.
+const (
+	urgent    = 5
+	notUrgent = urgent - 1 // the highest that is not urgent
+)
+
+// Prioritize sets a priority of 1 to 5 by a sender for whom urgent begins at from (the
+// setting NTFY_URGENT); from 0 means never.
+func (d *Draft) Prioritize(priority, from int) {
+	d.Request.Priority = min(priority, notUrgent)
+	if from > 0 && priority >= from {
+		d.Request.Priority = urgent
+	}
+}
+
+// Set sets a field from text. An unknown one is added to the warnings. Text for a field
+// that is not text may have its value in words (true, yes, on) and digits, and is ignored
+// if it is empty.
+func (d *Draft) Set(name, text string) {
+	f := fieldOf(name)
+	switch {
+	case f == nil:
+		d.warn(name)
+	case d.isGiven(name):
+		d.refuse(name, codeGivenTwice, "must be given once")
+	default:
+		d.give(name, unknownPosition)
+		if text != "" || name == message {
+			f(d, name, value{kind: '"', text: text})
+		}
+	}
+}
+
+func (d *Draft) isGiven(name string) bool {
+	_, ok := d.given[name]
+	return ok
+}
+
+func (d *Draft) give(name string, position int) {
+	if d.given == nil {
+		d.given = map[string]int{}
+	}
+	d.given[name] = position
+}
+
+// warn adds the name of an unknown field to the warnings.
+func (d *Draft) warn(name string) {
+	const longest, most = 64, 20
+	if r := []rune(name); len(r) > longest {
+		name = string(r[:longest])
+	}
+	if at, known := slices.BinarySearch(d.Warnings, name); !known && len(d.Warnings) < most {
+		d.Warnings = slices.Insert(d.Warnings, at, name)
+	}
+}
+
+// refuse adds a violation.
+func (d *Draft) refuse(path, code, detail string) {
+	d.violations = append(d.violations, announce.Violation{Path: path, Code: code, Detail: detail})
+}
