@@ -22,6 +22,7 @@ var floors = map[string][]string{
 	"voice":                     {"audio", "voice/speakable"},
 	"voice/announce/plan":       {"audio"},
 	"voice/announce/policy":     {},
+	"voice/announce/webhook":    {},
 	"game":                      {},
 	"game/chance":               {"game"},
 	"game/bot":                  {"game", "game/chance"},

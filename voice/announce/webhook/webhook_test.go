@@ -1,0 +1,220 @@
+package webhook_test
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"pressbox/check"
+	"pressbox/voice/announce/webhook"
+)
+
+func never(string) bool { return false }
+
+// The bodies in testdata have the members that the senders' sources name:
+//   - alertmanager-firing and -resolved were recorded from Alertmanager 0.25.0;
+//     -group has the members of its type Message (notify/webhook/webhook.go,
+//     template/template.go, types Data and Alert);
+//   - grafana: the members of the tables "Body" and "Alert" of its documentation
+//     (configure-notifications/manage-contact-points/integrations/webhook-notifier);
+//   - uptime-kuma: server/notification-providers/webhook.js posts {heartbeat,
+//     monitor, msg}, with the toJSON of server/model/heartbeat.js and monitor.js;
+//   - apprise was recorded from Apprise 1.2.0, json://…?:rate=170.
+func TestRead_golden(t *testing.T) {
+	t.Parallel()
+	for file, want := range map[string]string{
+		"alertmanager-firing":   `map[message:The doorbell rang. priority:5] 0 []`,
+		"alertmanager-resolved": `map[message:Resolved: The doorbell rang. priority:3] 0 []`,
+		"alertmanager-group": `map[message:5 alerts: The disk of the NAS is almost full. High CPU Load on fd00::1. And 2 more. ` +
+			`Resolved: Last night's backup failed! priority:4] 0 []`,
+		"grafana-firing":   `map[message:2 alerts: The freezer is too warm. Power meter. priority:3] 0 []`,
+		"grafana-resolved": `map[message:Resolved: The freezer is too warm. priority:3] 0 []`,
+		"uptime-kuma-down": `map[message:nas is down: connect ECONNREFUSED 192.168.1.10:22. priority:4] 0 []`,
+		"uptime-kuma-up":   `map[message:nas is up. priority:3] 0 []`,
+		"uptime-kuma-test": `map[message:My Notification Testing priority:3] 0 []`,
+		"apprise":          `map[message:Dinner is ready — now "quick". priority:4 rate:170 title:The title] 0 []`,
+	} {
+		format := webhook.Formats()[slices.IndexFunc(webhook.Formats(), func(f string) bool { return strings.HasPrefix(file, f) })]
+		body := check.Must(os.ReadFile("testdata/" + file + ".json"))(t)
+		result, err := webhook.Read(format, body, never)
+		if got := fmt.Sprint(result.Fields, result.Repeated, result.Unknown); err != nil || got != want {
+			t.Errorf("%s:\n%s, %v; want\n%s", file, got, err, want)
+		}
+	}
+}
+
+func TestRead_bodies(t *testing.T) {
+	t.Parallel()
+	long := strings.Repeat("word ", 100)
+	for _, tt := range []struct{ format, body, want string }{ // want is the message, or the error
+		{"alertmanager", `{"alerts": [{"labels": {"alertname": "Washer"}}]}`, "Alert: Washer."},
+		{"alertmanager", `{"alerts": [{"labels": {"alertname": "disk_full", "instance": "nas"}, "annotations": {"summary": " "}}]}`, "Alert: disk full on nas."},
+		{"alertmanager", `{"alerts": [{"status": "resolved", "labels": {"alertname": "HTTPDown"}}]}`, "Resolved: HTTP Down."},
+		{"alertmanager", `{"status": "resolved", "alerts": [{}, {}]}`, "2 alerts are resolved: an alert without a name."},
+		{"alertmanager", `{"commonAnnotations": {"summary": "Common."}}`, "Common."},
+		{"alertmanager", `{"status": "resolved", "truncatedAlerts": 1, "alerts": [{"annotations": {"message": "Gate?"}}]}`, "2 alerts are resolved: Gate? And 1 more."},
+		{"alertmanager", `{"truncatedAlerts": -5, "alerts": [{"annotations": {"summary": "` + long + `"}}]}`, strings.TrimSpace(strings.Repeat("word ", 59)) + "…"},
+		{"alertmanager", `{"alerts": [` + strings.Repeat(`{"annotations": {"summary": "a"}},`, 9) + `{"annotations": {"summary": "b"}}]}`, "10 alerts: a. b."},
+		{"alertmanager", `{}`, "/alerts: must list at least one alert"},
+		{"alertmanager", `{"alerts": null}`, "/alerts: must list at least one alert"},
+		{"alertmanager", `{"alerts": "x"}`, "/alerts: must be a list"},
+		{"alertmanager", `{"alerts": [{"labels": {"a": 1}}]}`, "/alerts/0/labels/a: must be a string"},
+		{"alertmanager", `{"alerts": [7]}`, "/alerts/0: must be an object"},
+		{"alertmanager", `{"truncatedAlerts": "x"}`, "/truncatedAlerts: must be a number"},
+		{"alertmanager", `[]`, ": must be a JSON object"},
+		{"alertmanager", `{"a": 1} x`, ": must be a JSON object"},
+		{"alertmanager", `{"alerts": [], "alerts": []}`, ": must be a JSON object"},
+		{"uptime-kuma", `{"monitor": {"name": "nas"}, "heartbeat": {"status": 0}}`, "nas is down."},
+		{"uptime-kuma", `{"monitor": {"name": "nas"}, "heartbeat": {"status": 2}}`, "nas does not respond at the moment."},
+		{"uptime-kuma", `{"monitor": {"name": "nas"}, "heartbeat": {"status": 3}}`, "nas is under maintenance."},
+		{"uptime-kuma", `{"monitor": {"name": "nas"}, "heartbeat": {"status": 4}, "msg": "new"}`, "new"},
+		{"uptime-kuma", `{"monitor": {"name": " "}, "heartbeat": {"status": 0}, "msg": "[x] down"}`, "[x] down"},
+		{"uptime-kuma", `{"heartbeat": null, "monitor": null}`, "/msg: must not be empty"},
+		{"uptime-kuma", `{"heartbeat": {"status": "down"}}`, "/heartbeat/status: must be a number"},
+		{"apprise", `{"message": "a", "type": "info", "attachments": [{"base64": ""}]}`, "a"},
+		{"apprise", `{"message": 7, "title": null}`, "7"},
+		{"apprise", ``, ": must be a JSON object"},
+		{"other", `{}`, `the format "other" is not known`},
+	} {
+		result, err := webhook.Read(tt.format, []byte(tt.body), never)
+		if got := result.Fields["message"]; got != tt.want && (err == nil || !strings.Contains(err.Error(), tt.want)) {
+			t.Errorf("%s %s: %q, %v; want %q", tt.format, tt.body, got, err, tt.want)
+		}
+		if wrong, ok := errors.AsType[*webhook.BodyError](err); ok && wrong.Detail == "" {
+			t.Errorf("%s %s: %v has no detail", tt.format, tt.body, err)
+		}
+	}
+}
+
+// More alerts than are spoken one by one are counted.
+func TestRead_manyAlerts(t *testing.T) {
+	t.Parallel()
+	for n, want := range map[int]string{5: "5 alerts: A0. A1. A2. A3. A4.", 6: "6 alerts: A0. A1. A2. A3. A4. And 1 more."} {
+		var alerts []string
+		for i := range n {
+			alerts = append(alerts, fmt.Sprintf(`{"annotations": {"summary": "A%d"}}`, i))
+		}
+		result, err := webhook.Read("grafana", []byte(`{"alerts": [`+strings.Join(alerts, ",")+`]}`), never)
+		if err != nil || result.Fields["message"] != want {
+			t.Errorf("%d: %v, %v; want %q", n, result.Fields, err, want)
+		}
+	}
+}
+
+// An event that was announced is left out of the next announcement. The same
+// alert is a new event when it is resolved, and when it fires again.
+func TestRead_repeated(t *testing.T) {
+	t.Parallel()
+	announced := map[string]bool{}
+	known := func(event string) bool {
+		defer func() { announced[event] = true }()
+		return announced[event]
+	}
+	body := func(alerts ...string) []byte {
+		return []byte(`{"status": "firing", "alerts": [` + strings.Join(alerts, ",") + `]}`)
+	}
+	const (
+		door     = `{"fingerprint": "1", "startsAt": "10:00", "annotations": {"summary": "Door."}, "labels": {"severity": "critical"}}`
+		washer   = `{"labels": {"alertname": "Washer", "room": "cellar"}}`
+		dryer    = `{"labels": {"alertname": "Washer", "room": "attic"}}`
+		closed   = `{"fingerprint": "1", "startsAt": "10:00", "status": "resolved", "annotations": {"summary": "Door."}}`
+		reopened = `{"fingerprint": "1", "startsAt": "10:05", "annotations": {"summary": "Door."}}`
+	)
+	for i, tt := range []struct {
+		body []byte
+		want string
+	}{
+		{body(door), "map[message:Door. priority:5] 0"},
+		{body(door), "map[] 1"},
+		{body(door, washer), "map[message:Alert: Washer. priority:3] 1"},
+		{body(washer, door, dryer), "map[message:Alert: Washer. priority:3] 2"},
+		{body(closed, washer), "map[message:Resolved: Door. priority:3] 1"},
+		{body(reopened), "map[message:Door. priority:3] 0"},
+		{body(closed, reopened), "map[] 2"},
+	} {
+		result, err := webhook.Read("alertmanager", tt.body, known)
+		if got := fmt.Sprint(result.Fields, result.Repeated); err != nil || got != tt.want {
+			t.Errorf("%d: %s, %v; want %s", i, got, err, tt.want)
+		}
+	}
+}
+
+func TestRead_priorities(t *testing.T) {
+	t.Parallel()
+	for severity, want := range map[string]string{"critical": "5", " Critical ": "5", "page": "5", "warning": "4", "error": "4", "info": "3", "": "3", "none": "3"} {
+		for status, want := range map[string]string{"firing": want, "resolved": "3"} {
+			body := fmt.Sprintf(`{"status": %q, "alerts": [{"labels": {"severity": "info"}}, {"labels": {"severity": %q}}]}`, status, severity)
+			result, err := webhook.Read("alertmanager", []byte(body), never)
+			if err != nil || result.Fields["priority"] != want {
+				t.Errorf("%s %q: %v, %v; want priority %s", status, severity, result.Fields, err, want)
+			}
+		}
+	}
+}
+
+func TestRead_unknownMembers(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct{ format, body string }{
+		{"alertmanager", `{"zone": 1, "version": [], "groupKey": {}, "color": 2, "alerts": [{"x": 1}]}`},
+		{"grafana", `{"zone": 1, "orgId": 1, "title": "", "state": "", "message": "", "color": 2, "alerts": [{}]}`},
+		{"uptime-kuma", `{"zone": 1, "color": 2, "msg": "x", "monitor": {"x": 1}}`},
+	} {
+		result, err := webhook.Read(tt.format, []byte(tt.body), never)
+		if got := fmt.Sprint(result.Unknown); err != nil || got != "[color zone]" {
+			t.Errorf("%s: %s, %v", tt.format, got, err)
+		}
+	}
+}
+
+func TestValidName(t *testing.T) {
+	t.Parallel()
+	for name, want := range map[string]bool{
+		"a": true, "door-bell-2": true, strings.Repeat("x", 64): true, strings.Repeat("x", 65): false, "": false, "A": false, "a.b": false, "../x": false, "ü": false, "a\n": false,
+	} {
+		if webhook.ValidName(name) != want {
+			t.Errorf("%q is valid: %t", name, !want)
+		}
+	}
+	for _, format := range webhook.Formats() {
+		if !webhook.ValidName(format) {
+			t.Errorf("%q is not valid", format)
+		}
+	}
+}
+
+func FuzzWebhook(f *testing.F) {
+	for _, file := range check.Must(os.ReadDir("testdata"))(f) {
+		if body, err := os.ReadFile("testdata/" + file.Name()); err == nil {
+			f.Add(body)
+		}
+	}
+	f.Fuzz(func(t *testing.T, body []byte) {
+		for _, format := range webhook.Formats() {
+			var events []string
+			result, err := webhook.Read(format, body, func(event string) bool {
+				events = append(events, event)
+				return len(events)%3 == 0
+			})
+			if err != nil {
+				if wrong, ok := errors.AsType[*webhook.BodyError](err); !ok || wrong.Detail == "" {
+					t.Fatalf("%s: error %v", format, err)
+				}
+				continue
+			}
+			if format == "apprise" {
+				continue // its fields are those of the body
+			}
+			message := result.Fields["message"]
+			if n := utf8.RuneCountInString(message); n > webhook.MaxOutput || !utf8.ValidString(message) || n == 0 && result.Repeated == 0 {
+				t.Fatalf("%s: a message of %d characters: %q", format, n, message)
+			}
+			if p := result.Fields["priority"]; message != "" && p != "3" && p != "4" && p != "5" {
+				t.Fatalf("%s: priority %q", format, p)
+			}
+		}
+	})
+}
