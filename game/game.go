@@ -70,11 +70,12 @@ func (c Club) Player(id PlayerID) (Player, bool) {
 // Options are the rules that differ between games. The zero value is nine innings without a designated hitter, with the
 // automatic runner and the three-batter minimum.
 type Options struct {
-	DH                   bool         `json:"dh"`
-	Innings              int          `json:"innings"`       // scheduled; 0 means 9
-	ExtraInnings         ExtraInnings `json:"extra_innings"` // "" means AutomaticRunner
-	HomeBatsFirst        bool         `json:"home_first,omitzero"`
-	NoThreeBatterMinimum bool         `json:"no_minimum,omitzero"` // before 2020: a pitcher may leave after one batter (5.10(g))
+	DH                   bool           `json:"dh"`
+	Innings              int            `json:"innings"`       // scheduled; 0 means 9
+	ExtraInnings         ExtraInnings   `json:"extra_innings"` // "" means AutomaticRunner
+	HomeBatsFirst        bool           `json:"home_first,omitzero"`
+	NoThreeBatterMinimum bool           `json:"no_minimum,omitzero"` // before 2020: a pitcher may leave after one batter (5.10(g))
+	Disengagements       Disengagements `json:"disengagements,omitzero"`
 }
 
 // ScheduledInnings returns the number of innings after which a lead wins.
@@ -92,6 +93,15 @@ type ExtraInnings string
 const (
 	AutomaticRunner ExtraInnings = "runner"   // each extra half-inning starts with a runner on second, 7.01(b)
 	Standard        ExtraInnings = "standard" // like any other inning
+)
+
+// Disengagements selects the limit of pick-off throws. State.Apply does not depend on it.
+type Disengagements string
+
+// The limits.
+const (
+	Unlimited Disengagements = ""     // before 2023
+	Limit2023 Disengagements = "2023" // two per batter; a third that does not retire the runner is a balk
 )
 
 // A Side is one of the two teams.

@@ -72,40 +72,77 @@ func popUps(side int) []float64 {
 // % are ground balls, 57 % line drives, 5 % fly balls. Zones are those of all hits on ground balls and line drives by the
 // batter's side.
 func (pa *plateAppearance) drawSingle() {
-	if pa.dice.chance(.157) {
+	if pa.dice.chance(infieldSingles) {
 		pa.contact, pa.fielder = game.GroundBall, 1+pa.dice.pick(groundBalls(pa.batterSide))
 		return
 	}
 	pa.contact = [...]game.Contact{game.GroundBall, game.LineDrive, game.FlyBall}[pa.dice.pick([]float64{.38, .57, .05})]
-	by := []float64{.370, .352, .278}
-	if pa.batterSide == 0 {
-		by = []float64{.278, .345, .377}
+	pa.fielder = 7 + pa.dice.pick(singles(pa.batterSide))
+}
+
+// infieldSingles is the share of singles that stay in the infield.
+const infieldSingles = .157
+
+// singles returns the shares of the outfielders of the other singles.
+func singles(side int) []float64 {
+	if side == 0 {
+		return []float64{.278, .345, .377}
 	}
-	pa.fielder = 7 + pa.dice.pick(by)
+	return []float64{.370, .352, .278}
+}
+
+// zoneShares returns how often balls of a class go to each zone.
+func (pa *plateAppearance) zoneShares(c class) [fieldZones]float64 {
+	var outfield []float64
+	inside := 0.0
+	switch c {
+	case flyOut:
+		outfield = flyBalls(pa.batterSide)
+	case lineOut:
+		all := lineDrives(pa.batterSide)
+		for _, n := range all[:6] {
+			inside += n
+		}
+		outfield = all[6:]
+	case single:
+		outfield, inside = singles(pa.batterSide), infieldSingles/(1-infieldSingles)
+	case double, triple, homeRun:
+		_, outfield = extraBaseHits(c, pa.batterSide)
+	default:
+		return [fieldZones]float64{infield: 1}
+	}
+	sum := inside
+	for _, n := range outfield {
+		sum += n
+	}
+	return [fieldZones]float64{inside / sum, outfield[0] / sum, outfield[1] / sum, outfield[2] / sum}
 }
 
 // drawExtraBaseHit draws contact and fielder. Contact is measured in 2015–17 and 2019; the zones of doubles, triples and
 // home runs in 2020, split by the batter's side like outfield hits (doubles) or pulled fly balls (home runs, estimate).
 func (pa *plateAppearance) drawExtraBaseHit(c class) {
-	var lined float64
-	var by []float64
-	switch {
-	case c == double && pa.batterSide == 0:
-		lined, by = .83, []float64{.36, .26, .38}
-	case c == double:
-		lined, by = .83, []float64{.48, .27, .25}
-	case c == triple:
-		lined, by = .67, []float64{.11, .42, .47}
-	case pa.batterSide == 0:
-		lined, by = .25, []float64{.22, .27, .51}
-	default:
-		lined, by = .25, []float64{.62, .27, .11}
-	}
+	lined, by := extraBaseHits(c, pa.batterSide)
 	pa.contact = game.FlyBall
 	if pa.dice.chance(lined) {
 		pa.contact = game.LineDrive
 	}
 	pa.fielder = 7 + pa.dice.pick(by)
+}
+
+// extraBaseHits returns the share of line drives, and the shares of the outfielders.
+func extraBaseHits(c class, side int) (lined float64, by []float64) {
+	switch {
+	case c == double && side == 0:
+		return .83, []float64{.36, .26, .38}
+	case c == double:
+		return .83, []float64{.48, .27, .25}
+	case c == triple:
+		return .67, []float64{.11, .42, .47}
+	case side == 0:
+		return .25, []float64{.22, .27, .51}
+	default:
+		return .25, []float64{.62, .27, .11}
+	}
 }
 
 // zoneWeight returns the factor on a row's weight for the zone of the ball, relative to all zones. Measured in 2015–17 and

@@ -17,8 +17,8 @@ const (
 	pickedOffSecond   = 365. / 103650
 	pickedOffThird    = 73. / 69922
 	wildPickoff       = .44
-	pickoffOut        = .02           // per throw that the manager calls (estimate)
-	pickoffOutGoing   = .12           // per throw at a runner who is about to go (estimate)
+	pickoffOut1       = .02           // version 1: per throw that the manager calls (estimate)
+	pickoffOutGoing1  = .12           // version 1: per throw at a runner who is about to go (estimate)
 	wildSteal         = .05           // stolen bases with a wild throw (2020: 39 of 776)
 	squeezeMissChance = .12           // bunts missed or pitched out of reach (estimate)
 	droppedFouls      = 180. / 740020 // per plate appearance; compared with scorerDraw
@@ -41,7 +41,7 @@ func (pa *plateAppearance) resolveBetweenPitches() bool {
 	case going != 0:
 		pa.resolveSteal(going)
 		return true
-	case pa.scorerDraw < droppedFouls:
+	case pa.scorerChance(droppedFouls):
 		pa.dropFoulFly()
 		return true
 	case pa.bases == 0:
@@ -86,23 +86,24 @@ func (pa *plateAppearance) drawMishap() bool {
 	}
 	chances := [...]float64{
 		wildPitches, passedBalls, balks, first, indicator(pa.bases&onSecond != 0) * pickedOffSecond * pa.pitcher.hold,
-		indicator(pa.bases&onThird != 0) * pickedOffThird * pa.pitcher.hold,
+		indicator(pa.bases&onThird != 0) * pickedOffThird * pa.pitcher.hold, pa.indifference(), 1,
 	}
-	left := pa.dice.Float64()
-	for i, p := range chances {
-		if left >= p {
-			left -= p
-			continue
-		}
-		switch i {
-		case 0, 1, 2:
-			pa.advanceOn(game.WildPitch + game.PlayKind(i)) // WildPitch, PassedBall, Balk
-		default:
-			pa.pickOffRunner(game.Base(i-2), game.PickedOff) //nolint:gosec // 1–3
-		}
-		return true
+	const indifference, none = 6, 7
+	for _, p := range chances[:none] {
+		chances[none] -= p
 	}
-	return false
+	switch i := pa.dice.pick(chances[:]); i {
+	case 0, 1, 2:
+		pa.advanceOn(game.WildPitch + game.PlayKind(i)) // WildPitch, PassedBall, Balk
+	case indifference:
+		pa.advanceIndifferently()
+	case none:
+		return false
+	default:
+		from := game.Base(i - 2) //nolint:gosec // 1–3
+		pa.pickOffRunner(from, pa.pickOffReason(from))
+	}
+	return true
 }
 
 // advanceOn sets a play of kind k on which every runner advances one base.
@@ -129,9 +130,13 @@ func (pa *plateAppearance) resolvePickoffThrow(going bool) {
 	base := pa.pickoffBase()
 	pa.result.Next.Pitches.add('0' + byte(base))
 	pa.result.Next.PickoffThrows++
-	chance, reason := pickoffOut*pa.pitcher.hold, game.PickedOff
+	if pa.sim.rules > 1 {
+		pa.throwOver(base, going)
+		return
+	}
+	chance, reason := pickoffOut1*pa.pitcher.hold, game.PickedOff
 	if going {
-		chance, reason = pickoffOutGoing, game.PickedOffStealing
+		chance, reason = pickoffOutGoing1, game.PickedOffStealing
 	}
 	if pa.dice.chance(chance / (1 - wildPickoff)) {
 		pa.pickOffRunner(base, reason)
@@ -152,17 +157,29 @@ func (pa *plateAppearance) pickoffBase() game.Base {
 
 // pickOffRunner puts a runner out at the base, or lets all advance on a wild throw.
 func (pa *plateAppearance) pickOffRunner(from game.Base, reason game.AdvanceReason) {
+	if pa.dice.chance(wildPickoff) {
+		pa.throwAway(from, reason)
+		return
+	}
+	pa.tagOff(from, reason)
+}
+
+// throwAway sets a wild pick-off throw, on which all runners advance.
+func (pa *plateAppearance) throwAway(from game.Base, reason game.AdvanceReason) {
+	p := &pa.result.Play
+	p.Kind = game.PickOff
+	p.Advances[from] = game.Advance{To: from + 1, Reason: reason}
+	p.Errors[0] = game.Error{Fielder: 1, Kind: game.ThrowingError, Runner: from}
+	pa.advanceRunners(p)
+}
+
+// tagOff puts out a runner who is picked off, at the base or on the way to the next one.
+func (pa *plateAppearance) tagOff(from game.Base, reason game.AdvanceReason) {
 	p := &pa.result.Play
 	p.Kind = game.PickOff
 	at := from
 	if reason == game.PickedOffStealing {
 		at = from + 1
-	}
-	if pa.dice.chance(wildPickoff) {
-		p.Advances[from] = game.Advance{To: from + 1, Reason: reason}
-		p.Errors[0] = game.Error{Fielder: 1, Kind: game.ThrowingError, Runner: from}
-		pa.advanceRunners(p)
-		return
 	}
 	fielders, _ := throwTo(1, from)
 	if at != from {
@@ -174,6 +191,9 @@ func (pa *plateAppearance) pickOffRunner(from game.Base, reason game.AdvanceReas
 
 // resolveSteal resolves a steal by the runners in the mask.
 func (pa *plateAppearance) resolveSteal(going int) {
+	if pa.strikesOutOnSteal(going) {
+		return
+	}
 	pa.result.Next.Pitches.add('>')
 	if pa.tactics.Defence.Pitch == PitchOut {
 		pa.addPitch('P')

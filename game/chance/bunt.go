@@ -148,7 +148,7 @@ func (pa *plateAppearance) buntOut(p *game.Play) {
 	p.Kind = game.BattedOut
 	lead := pa.leadForcedRunner()
 	switch {
-	case pa.scorerDraw < .4:
+	case pa.scorerChance(.4):
 		p.Ball.Contact = game.BuntPopUp
 		p.Outs[0] = game.Out{Runner: game.AtBat, Kind: game.FlyOut, Fielders: digit(pa.fielder)}
 	case lead == game.AtBat || pa.state.Outs == 2:

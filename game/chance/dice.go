@@ -29,6 +29,7 @@ type Dice struct {
 	key   [len(Seed{}) + 16]byte // seed, turn, block
 	block [sha256.Size]byte
 	drawn uint64
+	path  *branches // if set, draws follow it
 }
 
 // Dice returns the stream of turn n, counted from 0.
@@ -52,11 +53,19 @@ func (d *Dice) Float64() float64 {
 }
 
 // chance reports whether an event of probability p happens.
-func (d *Dice) chance(p float64) bool { return d.Float64() < p }
+func (d *Dice) chance(p float64) bool {
+	if d.path != nil {
+		return d.path.pick([]float64{p, max(1-p, 0)}) == 0
+	}
+	return d.Float64() < p
+}
 
 // pick returns an index with probability in proportion to its weight, the last index with a weight if rounding exceeds the
 // sum. At least one weight must be positive.
 func (d *Dice) pick(weights []float64) int {
+	if d.path != nil {
+		return d.path.pick(weights)
+	}
 	var sum float64
 	for _, w := range weights {
 		sum += w

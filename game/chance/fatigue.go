@@ -125,7 +125,7 @@ func (pa *plateAppearance) applyFatigue(w *[classes]float64) {
 		}
 	}
 	tired := pa.tiredness()
-	effect := tiredEffect*tired + pa.form
+	effect := tiredEffect*tired + pa.form + throwOverEffect*float64(pa.result.Next.PickoffThrows)
 	if excess := pa.workload.effort() - pa.pitcher.stamina(tired); excess > 0 {
 		effect += excessBatter*excess + excessSquared*excess*excess
 	}

@@ -58,6 +58,13 @@ func (p *Pitches) add(letter byte) {
 	}
 }
 
+// insertLast adds a letter before the last one.
+func (p *Pitches) insertLast(letter byte) {
+	last := p.letters[p.n-1]
+	p.letters[p.n-1] = letter
+	p.add(last)
+}
+
 // Endings of a plate appearance, as far as the pitches show them.
 const (
 	endsInStrikeout = iota

@@ -156,6 +156,14 @@ func (pa *plateAppearance) init(t *Simulator, s *game.State, m *Progress, c Tact
 	}
 }
 
+// scorerChance reports whether an event of probability p happens by scorerDraw.
+func (pa *plateAppearance) scorerChance(p float64) bool {
+	if pa.dice.path != nil {
+		return pa.dice.chance(p)
+	}
+	return pa.scorerDraw < p
+}
+
 // handIndex returns 0 for left, 1 for right.
 func handIndex(h game.Hand) int {
 	if h == game.Left {

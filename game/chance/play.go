@@ -96,7 +96,10 @@ func (pa *plateAppearance) setOuts(p *game.Play, c class, r *advanceRow) {
 	}
 	for i, o := range r.outs[:r.outCount] {
 		fielders := digit(holder)
-		if o.kind != game.FlyOut && o.kind != game.StruckOut {
+		switch {
+		case o.kind == game.FlyOut || o.kind == game.StruckOut:
+		case pa.unassisted(o, holder):
+		default:
 			fielders, holder = throwTo(holder, o.base)
 		}
 		p.Outs[i] = game.Out{Runner: o.runner, At: o.base, Kind: o.kind, Fielders: fielders}
@@ -180,6 +183,11 @@ func (pa *plateAppearance) setHit(p *game.Play, c class, r *advanceRow) {
 	}
 	if r.outCount > 0 {
 		return // the throw was good
+	}
+	if pa.isGroundRuleDouble(c, r) {
+		p.Flags |= game.GroundRuleDouble
+		p.FieldedBy = ""
+		return
 	}
 	onBatter, onRunner := 0.0, runnerErrorAlone
 	switch {

@@ -118,14 +118,15 @@ func (pa *plateAppearance) walkIntentionally() {
 
 // throwAfterStrikeout resolves the throw at a runner who went with the third strike.
 func (pa *plateAppearance) throwAfterStrikeout() {
-	p := &pa.result.Play
-	if pa.state.Outs == 2 || p.Outs[0].Kind != game.StruckOut {
+	if pa.state.Outs == 2 || pa.result.Play.Outs[0].Kind != game.StruckOut {
 		return
 	}
-	lead := game.First
-	if pa.bases&onSecond != 0 {
-		lead = game.Second
-	}
+	pa.throwOut(pa.runnersGoing())
+}
+
+// throwOut resolves the throw at the lead of the runners who go with a third strike.
+func (pa *plateAppearance) throwOut(going int) {
+	p, lead := &pa.result.Play, game.Base(highest(going)) //nolint:gosec // 1–3
 	if !pa.dice.chance(pa.stealChance(lead)) {
 		by, _ := throwTo(2, lead+1)
 		p.Also = game.CaughtStealing
@@ -135,7 +136,9 @@ func (pa *plateAppearance) throwAfterStrikeout() {
 	}
 	p.Also = game.StolenBase
 	for b := game.First; b <= lead; b++ {
-		p.Advances[b] = game.Advance{To: b + 1, Reason: game.Stole}
+		if going&(1<<(b-1)) != 0 {
+			p.Advances[b] = game.Advance{To: b + 1, Reason: game.Stole}
+		}
 	}
 }
 
@@ -164,6 +167,9 @@ func (pa *plateAppearance) finish(before *Progress) {
 	next.Turns++
 	pa.workload.Pitches += next.Pitches.Thrown() - before.Pitches.Thrown()
 	pa.result.thrown = next.Pitches
+	if pa.sim.rules > 1 && pa.result.Play.Kind != game.NoPlay {
+		next.PickoffThrows = 0 // a runner has advanced, or is out
+	}
 	switch {
 	case pa.result.Play.Kind.EndsPlateAppearance():
 		pa.workload.Batters++

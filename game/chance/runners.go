@@ -21,6 +21,18 @@ type rowDraw struct {
 
 // resolveRunners draws where the batter and the runners end, and sets the question if there is one.
 func (pa *plateAppearance) resolveRunners(c class) {
+	w := pa.weighRows(c)
+	group := [3]outcome{noRisk, success, declined}[pa.dice.pick([]float64{w.sums[noRisk], w.sums[success] + w.sums[failure], w.sums[declined]})]
+	if group == noRisk {
+		w.pickDraw = pa.dice.Float64()
+		pa.result.Play = pa.buildPlay(c, w.pick(noRisk))
+		return
+	}
+	pa.resolveRisk(&w, group == success)
+}
+
+// weighRows returns the candidates of a class with their weights.
+func (pa *plateAppearance) weighRows(c class) rowDraw {
 	w := rowDraw{class: c, rows: pa.sim.data.rows[pa.baseOut][c]}
 	risked := measuredRow{class: c, baseOut: pa.baseOut}.riskedRunner()
 	edge := 0.0
@@ -41,13 +53,7 @@ func (pa *plateAppearance) resolveRunners(c class) {
 			w.values[o] /= w.sums[o]
 		}
 	}
-	group := [3]outcome{noRisk, success, declined}[pa.dice.pick([]float64{w.sums[noRisk], w.sums[success] + w.sums[failure], w.sums[declined]})]
-	if group == noRisk {
-		w.pickDraw = pa.dice.Float64()
-		pa.result.Play = pa.buildPlay(c, w.pick(noRisk))
-		return
-	}
-	pa.resolveRisk(&w, group == success)
+	return w
 }
 
 // pick returns the row that pickDraw selects among those with outcome o.
@@ -136,14 +142,7 @@ func (pa *plateAppearance) resolveRisk(w *rowDraw, taken bool) {
 // 1, with the measured average; if that average is low they spread evenly about it. The chances of risks declined are
 // uniform below the limit.
 func (pa *plateAppearance) drawRiskChance(w *rowDraw, taken bool) float64 {
-	safe := 1.0
-	if sum := w.sums[success] + w.sums[failure]; sum > 0 {
-		safe = w.sums[success] / sum
-	}
-	limit, power := minSendChance, (1-minSendChance)/(1-safe+1e-9)-1
-	if safe < (1+minSendChance)/2 {
-		limit, power = max(0, 2*safe-1), 1
-	}
+	limit, power := w.riskLimits()
 	v := pa.dice.Float64()
 	switch {
 	case w.sums[success] == 0:
@@ -154,6 +153,30 @@ func (pa *plateAppearance) drawRiskChance(w *rowDraw, taken bool) float64 {
 		return 1 - (1-limit)*math.Pow(v, power)
 	default:
 		return min(.1, limit) + (limit-min(.1, limit))*v
+	}
+}
+
+// riskLimits returns the least chance of a risk taken, and the power of the uniform draw that spreads the chances above it.
+func (w *rowDraw) riskLimits() (limit, power float64) {
+	safe := 1.0
+	if sum := w.sums[success] + w.sums[failure]; sum > 0 {
+		safe = w.sums[success] / sum
+	}
+	if safe < (1+minSendChance)/2 {
+		return max(0, 2*safe-1), 1
+	}
+	return minSendChance, (1-minSendChance)/(1-safe+1e-9) - 1
+}
+
+// meanRiskChance returns the mean of drawRiskChance for risks taken.
+func (w *rowDraw) meanRiskChance() float64 {
+	switch limit, power := w.riskLimits(); {
+	case w.sums[success] == 0:
+		return 0
+	case w.sums[failure] == 0:
+		return 1
+	default:
+		return 1 - (1-limit)/(power+1)
 	}
 }
 

@@ -48,7 +48,7 @@ const (
 	PitchAround     Pitch = "pitch around"
 	IntentionalWalk Pitch = "intentional walk"
 	PitchOut        Pitch = "pitch-out"
-	PickoffThrow    Pitch = "pick-off throw" // at the last runner with an open base ahead; at most two per batter
+	PickoffThrow    Pitch = "pick-off throw" // at the last runner with an open base ahead
 )
 
 // Infield is the depth of the infielders.
@@ -80,8 +80,11 @@ type IllegalTacticError struct {
 
 func (e *IllegalTacticError) Error() string { return fmt.Sprintf("the %s team: %s", e.Side, e.Detail) }
 
-// maxPickoffThrows is the limit per batter; the runner would be safe on a third one (5.07, the disengagements of 2023).
-const maxPickoffThrows = 2
+// Limits of pick-off throws per batter. With the limit of 2023 the third is a balk unless it retires the runner (5.07).
+const (
+	maxPickoffThrows     = 9 // the notation has room for no more
+	maxPickoffThrows2023 = 3
+)
 
 // LegalOffence returns all legal tactics of the offence, SwingAway first.
 func LegalOffence(s *game.State) []Offence {
@@ -168,15 +171,16 @@ func (d Defence) check(s *game.State, m *Progress) string {
 		if on == 0 {
 			return "a pick-off throw needs a runner"
 		}
-		if m.PickoffThrows >= maxPickoffThrows {
-			return "no pick-off throw is left for this batter, after two (5.07)"
+		if m.PickoffThrows >= maxPickoffThrows || s.Options.Disengagements == game.Limit2023 && m.PickoffThrows >= maxPickoffThrows2023 {
+			return "no pick-off throw is left for this batter"
 		}
 	default:
 		return fmt.Sprintf("unknown pitch %q", string(d.Pitch))
 	}
 	switch d.Infield {
 	case NormalDepth:
-	case InfieldIn, CornersIn:
+	case CornersIn: // against a bunt at any time
+	case InfieldIn:
 		if on&onThird == 0 || s.Outs == 2 {
 			return "the infield in needs a runner on third and less than two out"
 		}

@@ -1,0 +1,118 @@
+package chance
+
+import "pressbox/game"
+
+// Plays that version 1 does not have.
+const (
+	groundRuleShare   = .075 // of doubles on which all advance two bases: .09 a team and game (2015–17, 2019)
+	unassistedShare   = .2   // of forces at second that its fielders could throw for: .16 a team and game
+	pickedOffStealing = .52  // of pick-offs, 3,614 of 6,918 (20 seasons)
+	strikeoutSteals   = .09  // steals on a third strike: 4,047 and 2,812 caught, of 63,000 (20 seasons)
+	indifferent       = .085 // per pitch sequence with a lone runner on first who does not matter: .05 a team and game
+)
+
+// Throws to a base that the manager calls. With the runner standing, the out and the error weigh the same; each throw
+// distracts the pitcher a little for the rest of the plate appearance. A runner who goes on the pitcher's first move is
+// caught slightly more often than on a pitch (estimates).
+const (
+	throwOverOut     = .004
+	throwOverWild    = .010
+	throwOverCaught  = .33
+	throwOverEffect  = .01 // change of the logarithm of hits and walks, as fatigue
+	indifferenceLead = 3   // in the last inning; one more run for each inning before
+)
+
+// throwOver resolves a pick-off throw that the manager called.
+func (pa *plateAppearance) throwOver(base game.Base, going bool) {
+	out, wild, reason := throwOverOut*pa.pitcher.hold, throwOverWild, game.PickedOff
+	if going {
+		out, reason = throwOverCaught, game.PickedOffStealing
+	}
+	switch pa.dice.pick([]float64{out, wild, 1 - out - wild}) {
+	case 0:
+		pa.tagOff(base, reason)
+	case 1:
+		pa.throwAway(base, reason)
+	default:
+		pa.safeOnThrow(base, going)
+	}
+}
+
+// safeOnThrow sets a throw that retires no runner.
+func (pa *plateAppearance) safeOnThrow(base game.Base, going bool) {
+	p := &pa.result.Play
+	switch {
+	case going:
+		p.Kind = game.StolenBase
+		for from := base; from >= game.First; from-- {
+			if pa.runnersGoing()&(1<<(from-1)) != 0 {
+				p.Advances[from] = game.Advance{To: from + 1, Reason: game.Stole}
+			}
+		}
+	case pa.state.Options.Disengagements == game.Limit2023 && pa.result.Next.PickoffThrows >= maxPickoffThrows2023:
+		pa.advanceOn(game.Balk)
+	default:
+		p.Kind = game.NoPlay
+	}
+}
+
+// pickOffReason returns how a runner whom the manager did not send is picked off.
+func (pa *plateAppearance) pickOffReason(from game.Base) game.AdvanceReason {
+	if pa.sim.rules > 1 && pa.scorerDraw < pickedOffStealing && from < game.Third && pa.runners[from+1] == nil {
+		return game.PickedOffStealing
+	}
+	return game.PickedOff
+}
+
+// indifference returns the chance that a lone runner on first takes second while the defence does not care: in the last
+// innings, with a lead.
+func (pa *plateAppearance) indifference() float64 {
+	left := max(pa.state.Options.ScheduledInnings()-pa.state.Inning, 0)
+	if pa.sim.rules == 1 || pa.bases != onFirst || left > 1 || -pa.state.Lead() < indifferenceLead+left {
+		return 0
+	}
+	return indifferent
+}
+
+func (pa *plateAppearance) advanceIndifferently() {
+	p := &pa.result.Play
+	p.Kind = game.Indifference
+	pa.addPitch('B')
+	p.Advances[game.First] = game.Advance{To: game.Second}
+}
+
+// strikesOutOnSteal draws whether the pitch on which runners go is the third strike, and resolves the throw. It does not
+// happen when a runner goes home, or when the third strike ends the inning.
+func (pa *plateAppearance) strikesOutOnSteal(going int) bool {
+	if pa.sim.rules == 1 || going&onThird != 0 || pa.state.Outs == 2 || pa.tactics.Defence.Pitch == PitchOut || !pa.dice.chance(strikeoutSteals) {
+		return false
+	}
+	thrown, p := &pa.result.Next.Pitches, &pa.result.Play
+	if pa.dice.path == nil {
+		p.Count = pa.sim.data.counts.drawPitches(thrown, endsInStrikeout, &pa.dice)
+		thrown.insertLast('>')
+	}
+	p.Kind = game.Strikeout
+	p.Outs[0] = game.Out{Runner: game.AtBat, Kind: game.StruckOut, Fielders: "2"}
+	pa.throwOut(going)
+	return true
+}
+
+// unassisted reports whether an infielder who has the ball near second forces a runner without a throw.
+func (pa *plateAppearance) unassisted(o rowOut, holder int) bool {
+	return pa.sim.rules > 1 && o.kind == game.ForceOut && o.base == game.Second && holder == pa.fielder &&
+		(holder == 4 || holder == 6) && pa.scorerDraw > 1-unassistedShare
+}
+
+// isGroundRuleDouble reports whether a double is one by a ground rule: all advance two bases.
+func (pa *plateAppearance) isGroundRuleDouble(c class, r *advanceRow) bool {
+	if pa.sim.rules == 1 || c != double || pa.scorerDraw < 1-groundRuleShare || r.to[game.AtBat] != game.Second {
+		return false
+	}
+	for from := game.First; from <= game.Third; from++ {
+		if pa.runners[from] != nil && r.to[from] != min(from+2, game.HomePlate) {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,130 @@
+package chance_test
+
+import (
+	"math"
+	"testing"
+
+	"pressbox/check"
+	"pressbox/game"
+	"pressbox/game/chance"
+)
+
+func isUnassistedForce(_ *game.State, p *game.Play) bool {
+	return p.Outs[0].Kind == game.ForceOut && p.Outs[0].At == game.Second && len(p.Outs[0].Fielders) == 1
+}
+
+func isGroundRuleDouble(_ *game.State, p *game.Play) bool { return p.Flags.Has(game.GroundRuleDouble) }
+
+func isPickedOffStealing(_ *game.State, p *game.Play) bool {
+	return p.Advances[game.First].Reason == game.PickedOffStealing
+}
+
+func isStrikeoutSteal(_ *game.State, p *game.Play) bool {
+	return p.Kind == game.Strikeout && p.Also == game.StolenBase
+}
+
+// Plays that happen in real games more than once in fifty happen.
+func TestSimulator_rarePlays(t *testing.T) {
+	t.Parallel()
+	steal := chance.Tactics{Offence: chance.StealSecond}
+	for _, tt := range []struct {
+		name        string
+		at          int
+		tactics     chance.Tactics
+		is          predicate
+		least, most float64
+	}{
+		{"an unassisted force", 3, chance.Tactics{}, isUnassistedForce, .008, .03},
+		{"a ground-rule double", 0, chance.Tactics{}, isGroundRuleDouble, .002, .006},
+		{"picked off stealing", 3, chance.Tactics{}, isPickedOffStealing, .002, .008},
+		{"a strikeout and a steal", 3, steal, isStrikeoutSteal, .03, .08},
+		{"a strikeout and a throw-out", 3, steal, isStrikeoutDoublePlay, .01, .05},
+	} {
+		if got := shares(t, tt.at, tt.tactics, nil, tt.is)[0]; got < tt.least-slack(.002) || got > tt.most+slack(.004) {
+			t.Errorf("%s: %.4f of turns, want %.3f to %.3f", tt.name, got, tt.least, tt.most)
+		}
+	}
+}
+
+// The defence does not care about a lone runner on first when it leads late; otherwise it does.
+func TestSimulator_indifference(t *testing.T) {
+	t.Parallel()
+	f := averageFixture(0)
+	sim := chance.NewSimulator(chance.Setup{Clubs: f.clubs})
+	for _, tt := range []struct {
+		inning, lead, at int
+		want             bool
+	}{{9, 3, 3, true}, {9, 2, 3, false}, {8, 4, 3, true}, {8, 3, 3, false}, {7, 9, 3, false}, {9, 4, 9, false}, {9, 4, 0, false}, {10, 3, 3, true}} {
+		s := f.at(t, tt.at)
+		s.Inning, s.Score[game.Home] = tt.inning, tt.lead
+		found := false
+		for i := range 300 {
+			r := check.Must(sim.Resolve(&s, chance.Progress{Turns: uint64(i)}, chance.Tactics{}))(t)
+			found = found || r.Play.Kind == game.Indifference
+		}
+		if found != tt.want {
+			t.Errorf("inning %d, lead %d, base-out state %d: indifference %v", tt.inning, tt.lead, tt.at, found)
+		}
+	}
+}
+
+// With the limit of 2023 the third throw that retires no runner is a balk, and there is no fourth. Without it a throw costs a
+// little, and a limit keeps the notation readable.
+func TestPickoffThrow_limits(t *testing.T) {
+	t.Parallel()
+	f := averageFixture(0)
+	throw := chance.Tactics{Defence: chance.Defence{Pitch: chance.PickoffThrow}}
+	for _, tt := range []struct {
+		limit        game.Disengagements
+		before       int
+		legal, balks bool
+	}{
+		{game.Limit2023, 0, true, false},
+		{game.Limit2023, 1, true, false},
+		{game.Limit2023, 2, true, true},
+		{game.Limit2023, 3, false, false},
+		{game.Unlimited, 2, true, false},
+		{game.Unlimited, 8, true, false},
+		{game.Unlimited, 9, false, false},
+	} {
+		s := f.at(t, 3)
+		s.Options.Disengagements = tt.limit
+		sim := chance.NewSimulator(chance.Setup{Clubs: f.clubs})
+		m := chance.Progress{PickoffThrows: tt.before}
+		r, err := sim.Resolve(&s, m, throw)
+		switch {
+		case err == nil != tt.legal:
+			t.Errorf("%q after %d throws: %v", tt.limit, tt.before, err)
+		case err != nil:
+		case tt.balks && (r.Play.Kind != game.Balk || r.Next.PickoffThrows != 0),
+			!tt.balks && (r.Play.Kind != game.NoPlay || r.Next.PickoffThrows != tt.before+1):
+			t.Errorf("%q after %d throws: %s, then %d throws", tt.limit, tt.before, r.Play.Kind, r.Next.PickoffThrows)
+		}
+	}
+}
+
+// A throw over is worth nothing against a runner who stands, a little against one who goes, and helps the batter.
+func TestPickoffThrow_price(t *testing.T) {
+	t.Parallel()
+	f := averageFixture(0)
+	sim := chance.NewSimulator(chance.Setup{Clubs: f.clubs})
+	runs := func(at int, m chance.Progress, c chance.Tactics) float64 {
+		s := f.at(t, at)
+		o := sim.Outlook(&s, m, c)
+		return o.Runs()
+	}
+	throw, steal := chance.Defence{Pitch: chance.PickoffThrow}, chance.StealSecond
+	for outs := range 3 {
+		s := f.at(t, 3+outs)
+		if gain := chance.RunExpectancy(&s) - runs(3+outs, chance.Progress{}, chance.Tactics{Defence: throw}); math.Abs(gain) > .003 {
+			t.Errorf("%d out: a throw is worth %+.4f runs", outs, gain)
+		}
+		gain := runs(3+outs, chance.Progress{}, chance.Tactics{Offence: steal}) - runs(3+outs, chance.Progress{}, chance.Tactics{Offence: steal, Defence: throw})
+		if gain < -.06 || gain > .06 {
+			t.Errorf("%d out: a throw against a steal is worth %+.4f runs", outs, gain)
+		}
+	}
+	if a, b := runs(3, chance.Progress{}, chance.Tactics{}), runs(3, chance.Progress{PickoffThrows: 2}, chance.Tactics{}); b < a+.002 {
+		t.Errorf("after two throws %.4f runs, before them %.4f", b, a)
+	}
+}
