@@ -39,12 +39,18 @@ bin/libonnxruntime.so: packaging/onnxruntime/SHA256SUMS
 	@packaging/onnxruntime/fetch $$(go env GOARCH) $@
 	@touch $@
 
-parts: bin/libonnxruntime.so .build/oidc-provider/node_modules .build/page/node_modules .build/caddy ## install what the tests need beyond Go
+parts: bin/libonnxruntime.so .build/oidc-provider/node_modules .build/page/node_modules .build/caddy .build/mosquitto ## install what the tests need beyond Go
 	@packaging/need espeak-ng pulseaudio pulseaudio-utils pipewire pipewire-pulse wireplumber chromium curl fuse3
 
 # The reverse proxy of packaging/doc/https.md.
 .build/caddy:
 	@packaging/unpack caddy usr/bin/caddy $@
+
+# The MQTT broker of the tests, and the libraries that it needs.
+.build/mosquitto:
+	@packaging/unpack mosquitto usr/sbin/mosquitto $@.new
+	@packaging/need $$(apt-cache depends mosquitto | sed -n 's/^ *Depends: \(lib[^ ]*\)$$/\1/p')
+	@mv $@.new $@
 
 # A third-party sign-in provider, and a Node.js for it if the host's is too old.
 .build/oidc-provider/node_modules: daemon/web/signin/testdata/oidc-provider/package-lock.json

@@ -12,7 +12,7 @@ type Message struct {
 
 // Messages returns the catalog.
 func Messages() []Message {
-	return slices.Concat(serverMessages(), speechMessages(), controlMessages(), storeMessages(), voiceMessages(), signInMessages(), gameMessages())
+	return slices.Concat(serverMessages(), speechMessages(), controlMessages(), storeMessages(), voiceMessages(), signInMessages(), gameMessages(), mqttMessages())
 }
 
 func serverMessages() []Message {

@@ -103,11 +103,19 @@ func newBill(version string, info *buildinfo.BuildInfo, parts []component) bill 
 	for _, m := range info.Deps {
 		m = used(m)
 		url := "pkg:golang/" + m.Path + "@" + m.Version
-		b.Components = append(b.Components, component{Type: "library", Ref: url, Name: m.Path, Version: m.Version, URL: url})
+		c := component{Type: "library", Ref: url, Name: m.Path, Version: m.Version, URL: url}
+		if m.Path == paho {
+			c.Licences = []licence{{"BSD-3-Clause"}}
+		}
+		b.Components = append(b.Components, c)
 	}
 	b.Components = append(b.Components, parts...)
 	return b
 }
+
+// paho has two licences: EPL-2.0 or, as Pressbox uses it, EDL-1.0, which is BSD-3-Clause. Their
+// texts are in LICENSE and in edl-v10.
+const paho = "github.com/eclipse/paho.golang"
 
 // used returns the module that was linked for m.
 func used(m *debug.Module) *debug.Module {
@@ -163,7 +171,7 @@ func writeTexts(path string, modules []*debug.Module) error {
 // terms returns the licence in a module's folder. A licence that Debian installs
 // everywhere is referred to, as Debian Policy 12.5 requires.
 func terms(dir string) (string, error) {
-	for _, name := range []string{"LICENSE", "LICENSE.txt", "LICENSE.md", "COPYING", "LICENCE"} {
+	for _, name := range []string{"edl-v10", "LICENSE", "LICENSE.txt", "LICENSE.md", "COPYING", "LICENCE"} {
 		text, err := os.ReadFile(filepath.Join(dir, name)) //nolint:gosec // a fixed name in a module's folder
 		switch {
 		case errors.Is(err, os.ErrNotExist):

@@ -1,0 +1,316 @@
+package mqtt_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"pressbox/check"
+	"pressbox/daemon/mqtt"
+	"pressbox/daemon/mqtt/mqtttest"
+)
+
+// limit bounds the wait for what must happen.
+const limit = time.Minute
+
+// A peer is a session whose messages a test receives.
+type peer struct {
+	*mqtt.Session
+
+	config   mqtt.Config
+	received chan mqtt.Message
+	handle   func(mqtt.Message) error // nil accepts all
+	up       chan struct{}
+}
+
+// newPeer returns a session that is not running.
+func newPeer(t *testing.T, b *mqtttest.Broker, id string) *peer {
+	t.Helper()
+	p := &peer{received: make(chan mqtt.Message, 10_000), up: make(chan struct{}, 1000)}
+	p.config = mqtt.Config{
+		URL: b.URL("mqtt"), ClientID: id, MinDelay: 10 * time.Millisecond, Log: slog.New(slog.NewTextHandler(t.Output(), nil)),
+		InstanceTopic: "instance/" + id,
+		Will:          mqtt.Message{Topic: id + "/status", Payload: []byte("offline")},
+		SaveToken:     func(context.Context, string) error { return nil },
+		OnConnect:     []func(){func() { p.up <- struct{}{} }},
+		Subscriptions: []mqtt.Subscription{{Filter: id + "/#", Handle: func(_ context.Context, m mqtt.Message) error {
+			if p.handle != nil {
+				if err := p.handle(m); err != nil {
+					return err
+				}
+			}
+			p.received <- m
+			return nil
+		}}},
+	}
+	return p
+}
+
+// run runs it and waits for its first connection.
+func (p *peer) run(t *testing.T) (stop func()) {
+	t.Helper()
+	p.Session = mqtt.New(p.config)
+	stop = check.Run(t, p.Run)
+	p.awaitUp(t)
+	return stop
+}
+
+func (p *peer) awaitUp(t *testing.T) {
+	t.Helper()
+	select {
+	case <-p.up:
+	case <-time.After(limit):
+		t.Fatalf("no connection: %v", p.Status().Err)
+	}
+}
+
+// next returns the next message.
+func (p *peer) next(t *testing.T) mqtt.Message {
+	t.Helper()
+	select {
+	case m := <-p.received:
+		return m
+	case <-time.After(limit):
+		t.Fatalf("no message; status %+v", p.Status())
+		return mqtt.Message{}
+	}
+}
+
+// say publishes to p/say until the broker has acknowledged it.
+func (p *peer) say(t *testing.T, payload string) {
+	t.Helper()
+	for {
+		err := p.Publish(t.Context(), mqtt.Message{Topic: "p/say", Payload: []byte(payload)})
+		if err == nil {
+			return
+		}
+		p.awaitUp(t)
+	}
+}
+
+func TestSession_messages(t *testing.T) {
+	t.Parallel()
+	b := mqtttest.Start(t)
+	sender := newPeer(t, b, "sender")
+	sender.run(t)
+	check.NoError(t, sender.Publish(t.Context(), mqtt.Message{Topic: "p/stale", Payload: []byte("stale"), Retained: true}))
+	p := newPeer(t, b, "p")
+	p.run(t)
+	check.NoError(t, sender.Publish(t.Context(), mqtt.Message{Topic: "p/live", Payload: []byte("retained"), Retained: true}))
+	keys := map[string]bool{}
+	for range 2 { // the same twice is two messages
+		sender.say(t, "Hello.")
+		m := p.next(t)
+		if m.Topic != "p/say" || string(m.Payload) != "Hello." || m.Retained || m.Key == "" {
+			t.Fatalf("received %+v, want Hello. and no retained message", m)
+		}
+		keys[m.Key] = true
+	}
+	if len(keys) != 2 {
+		t.Errorf("keys %v, want two", keys)
+	}
+	large := strings.Repeat("x", mqtt.MaxPacket)
+	sender.say(t, large) // the broker discards it
+	sender.say(t, large[:mqtt.MaxPacket-100])
+	if m := p.next(t); len(m.Payload) != mqtt.MaxPacket-100 {
+		t.Errorf("received %d bytes, want those of the largest packet", len(m.Payload))
+	}
+}
+
+// A subscription that wants them receives what the broker has kept.
+func TestSession_retained(t *testing.T) {
+	t.Parallel()
+	b := mqtttest.Start(t)
+	p := newPeer(t, b, "p")
+	p.config.Subscriptions[0].Retained = true
+	stop := p.run(t)
+	check.NoError(t, p.Publish(t.Context(), mqtt.Message{Topic: "p/kept", Payload: []byte("on"), Retained: true}))
+	if m := p.next(t); !m.Retained {
+		t.Errorf("received %+v, want a retained message", m)
+	}
+	stop()
+	watcher := newPeer(t, b, "w")
+	watcher.config.Subscriptions[0].Filter, watcher.config.Subscriptions[0].Retained = "p/#", true
+	watcher.run(t)
+	got := map[string]string{}
+	for range 2 {
+		m := watcher.next(t)
+		got[m.Topic] = string(m.Payload)
+	}
+	if got["p/kept"] != "on" || got["p/status"] != "offline" {
+		t.Errorf("kept: %v, want the publication and the will of the session that ended", got)
+	}
+}
+
+// What a handler could not process comes again, with the same key, also to a new process.
+func TestSession_redelivers(t *testing.T) {
+	t.Parallel()
+	b := mqtttest.Start(t)
+	sender := newPeer(t, b, "sender")
+	sender.run(t)
+	p := newPeer(t, b, "p")
+	var token string
+	p.config.SaveToken = func(_ context.Context, t string) error { token = t; return nil }
+	var keys []string
+	failed := make(chan struct{}, 1)
+	p.handle = func(m mqtt.Message) error {
+		if keys = append(keys, m.Key); len(keys) == 1 {
+			failed <- struct{}{}
+			return errors.New("the disk is full")
+		}
+		return nil
+	}
+	stop := p.run(t)
+	sender.say(t, "first")
+	<-failed
+	p.next(t)
+	if len(keys) != 2 || keys[0] != keys[1] || keys[0] == "" {
+		t.Errorf("keys of a message that was redelivered: %q", keys)
+	}
+	stop()
+	sender.say(t, "while away")
+	again := newPeer(t, b, "p")
+	again.config.Token = token
+	again.run(t)
+	m := again.next(t)
+	if m.Key == keys[0] { // stopped before its acknowledgement was sent
+		m = again.next(t)
+	}
+	if string(m.Payload) != "while away" || !strings.HasPrefix(m.Key, token+"/") {
+		t.Errorf("received %+v, want what was sent meanwhile, with a key of the session %s", m, token)
+	}
+}
+
+// A cut while a handler runs: nothing is acknowledged, and the same comes again.
+func TestSession_cut(t *testing.T) {
+	t.Parallel()
+	b := mqtttest.Start(t)
+	sender := newPeer(t, b, "sender")
+	sender.run(t)
+	p := newPeer(t, b, "p")
+	first := true
+	p.handle = func(mqtt.Message) error {
+		if first {
+			first = false
+			b.Cut()
+		}
+		return nil
+	}
+	p.run(t)
+	go func() { _ = sender.Publish(t.Context(), mqtt.Message{Topic: "p/say", Payload: []byte("once")}) }()
+	one := p.next(t)
+	two := p.next(t)
+	if one.Key != two.Key || string(two.Payload) != "once" {
+		t.Errorf("received %+v and %+v, want the same", one, two)
+	}
+}
+
+// Another process with the same client ID does not make two of them fight forever.
+func TestSession_takenOver(t *testing.T) {
+	t.Parallel()
+	b := mqtttest.Start(t)
+	a, c := newPeer(t, b, "same"), newPeer(t, b, "same")
+	a.run(t)
+	c.run(t)
+	for deadline := time.After(limit); !a.Status().Stopped && !c.Status().Stopped; {
+		select {
+		case <-a.up:
+		case <-c.up:
+		case <-time.After(50 * time.Millisecond):
+		case <-deadline:
+			t.Fatalf("neither stopped: %+v, %+v", a.Status(), c.Status())
+		}
+	}
+	stopped := a
+	if c.Status().Stopped {
+		stopped = c
+	}
+	if s := stopped.Status(); s.Connected || s.Err == nil || !strings.Contains(s.Err.Error(), "three times in a minute") {
+		t.Errorf("status %+v, want stopped with its reason", s)
+	}
+}
+
+func TestSession_credentials(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	passwords, ca := filepath.Join(dir, "passwords"), mqtttest.Certificates(t, dir)
+	// The password "secret", in the form of mosquitto_passwd.
+	check.NoError(t, os.WriteFile(passwords, []byte(mqtttest.PasswordLine("pressbox", "secret")), 0o600))
+	b := mqtttest.Start(t, "allow_anonymous false", "password_file "+passwords,
+		"certfile "+filepath.Join(dir, "cert.pem"), "keyfile "+filepath.Join(dir, "key.pem"))
+	for _, tt := range []struct{ password, ca, err string }{
+		{"secret", ca, ""},
+		{"wrong", ca, "wrong MQTT_USERNAME or password"},
+		{"secret", "", "certificate signed by unknown authority"},
+		{"secret", filepath.Join(dir, "none"), "no such file"},
+		{"secret", passwords, "has no certificate"},
+	} {
+		t.Run(fmt.Sprintf("%s %s", tt.password, filepath.Base(tt.ca)), func(t *testing.T) {
+			t.Parallel()
+			p := newPeer(t, b, "p"+tt.password+filepath.Base(tt.ca))
+			p.config.URL, p.config.CAFile, p.config.Username = b.URL("mqtts"), tt.ca, "pressbox"
+			p.config.Password = func() (string, error) { return tt.password, nil }
+			p.Session = mqtt.New(p.config)
+			check.Run(t, p.Run)
+			if tt.err == "" {
+				p.awaitUp(t)
+				return
+			}
+			for deadline := time.After(limit); p.Status().Err == nil; {
+				select {
+				case <-time.After(10 * time.Millisecond): // the status is polled
+				case <-deadline:
+					t.Fatal("no error")
+				}
+			}
+			if err := p.Status().Err; err == nil || !strings.Contains(err.Error(), tt.err) {
+				t.Errorf("error %v, want %q", err, tt.err)
+			}
+		})
+	}
+}
+
+func TestSession_offline(t *testing.T) {
+	t.Parallel()
+	s := mqtt.New(mqtt.Config{})
+	if err := s.Publish(t.Context(), mqtt.Message{Topic: "a"}); !errors.Is(err, mqtt.ErrOffline) {
+		t.Errorf("Publish without a connection: %v", err)
+	}
+}
+
+// A broker that is ended and restarted under 200 messages loses none; a killed one repeats
+// some, with the same keys.
+func TestSession_brokerRestart(t *testing.T) {
+	t.Parallel()
+	const n = 200
+	b := mqtttest.Start(t)
+	sender, p := newPeer(t, b, "sender"), newPeer(t, b, "p")
+	p.run(t)
+	sender.run(t)
+	keys := map[string]string{} // key → payload
+	for i := range n {
+		sender.say(t, fmt.Sprintf("message %d", i))
+		if i == n/2 {
+			b.Stop()
+			b.Restart()
+		}
+	}
+	texts := map[string]bool{}
+	for len(texts) < n {
+		m := p.next(t)
+		texts[string(m.Payload)] = true
+		if before, ok := keys[m.Key]; ok && before != string(m.Payload) {
+			t.Errorf("%q and %q have the same key", before, m.Payload)
+		}
+		keys[m.Key] = string(m.Payload)
+	}
+	if len(keys) > n+1 { // the sender repeats the one in whose acknowledgement the broker ended
+		t.Errorf("%d keys of %d messages", len(keys), n)
+	}
+}
