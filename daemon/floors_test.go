@@ -15,6 +15,7 @@ const module = "pressbox/"
 var floors = map[string][]string{
 	// 0: pure
 	"audio":                     {},
+	"audio/flac":                {},
 	"voice/speakable/recognize": {},
 	"voice/speakable/english":   {"voice/speakable/recognize"},
 	"voice/speakable/german":    {"voice/speakable/recognize"},
