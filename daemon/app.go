@@ -27,6 +27,7 @@ import (
 	webcontrol "pressbox/daemon/web/control"
 	"pressbox/daemon/web/play"
 	"pressbox/daemon/web/site"
+	"pressbox/game/history/imported"
 	"pressbox/game/live"
 	"pressbox/store"
 	"pressbox/voice/announce"
@@ -49,7 +50,7 @@ type app struct {
 	controls   *control.Controls
 	announcer  *announce.Announcer
 	schedules  *control.Schedules
-	rosters    rosterSource
+	rosters    *imported.Seasons
 	games      *live.Games
 	blocks     *netblock.Table
 	speeches   *limits.Slots
@@ -170,7 +171,7 @@ func (a *app) webConfig() site.Config {
 			Level: a.Level, Backup: a.store.Backup, Metrics: a.metrics.Handler(), Diagnose: inside.Findings, Counts: a.counts,
 		},
 		SignIn: a.signIn.Web,
-		Play:   play.Config{Games: a.games, Teams: a.rosters},
+		Play:   play.Config{Games: a.games, Teams: a.rosters, Seasons: a.rosters},
 	}
 	for _, address := range []string{cfg.PublicURL, cfg.FrontendURL, cfg.OAuthRedirectURI} {
 		if u, err := url.Parse(address); err == nil && u.Host != "" {

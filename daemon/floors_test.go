@@ -32,6 +32,7 @@ var floors = map[string][]string{
 	"game/league":               {"game", "game/chance", "game/teams"},
 	"game/call":                 {"game"},
 	"game/odds":                 {"game", "game/chance"},
+	"game/history":              {"game", "game/chance", "game/retro", "game/retro/eventfile", "game/teams"},
 	"game/stats":                {"game", "game/teams"},
 	"game/teams":                {"game", "game/chance"},
 	"game/protocol":             {"game", "game/chance", "game/teams"},
@@ -45,11 +46,12 @@ var floors = map[string][]string{
 	"auth":                      {"auth/netblock", "clock"},
 
 	// 1: loops, without I/O of their own
-	"voice/announce":       {"audio", "voice/announce/plan", "voice/announce/policy", "voice/speakable"},
-	"voice/announce/draft": {"voice/announce"},
-	"voice/control":        {"auth", "clock", "clock/cron", "clock/hours", "voice/announce", "voice/announce/policy"},
-	"auth/session":         {"auth", "auth/netblock", "clock"},
-	"game/live":            {"game", "game/call", "game/match", "game/odds", "game/protocol", "game/stats", "game/teams"},
+	"voice/announce":        {"audio", "voice/announce/plan", "voice/announce/policy", "voice/speakable"},
+	"voice/announce/draft":  {"voice/announce"},
+	"voice/control":         {"auth", "clock", "clock/cron", "clock/hours", "voice/announce", "voice/announce/policy"},
+	"auth/session":          {"auth", "auth/netblock", "clock"},
+	"game/live":             {"game", "game/call", "game/match", "game/odds", "game/protocol", "game/stats", "game/teams"},
+	"game/history/imported": {"game/history", "game/teams"},
 
 	// 2: edges; each uses one thing outside the program, and none imports another
 	"audio/pulse":       {"audio"},
@@ -76,7 +78,7 @@ var floors = map[string][]string{
 	"daemon/web/openapi":       {"daemon/web", "daemon/web/static"},
 	"daemon/web/signin":        {"auth", "auth/session", "daemon/limits", "daemon/web", "daemon/web/static"},
 	"daemon/web/play": {
-		"auth", "auth/session", "daemon/web", "daemon/web/announcements", "game", "game/live", "game/protocol", "game/stats", "game/teams",
+		"auth", "auth/session", "daemon/web", "daemon/web/announcements", "game", "game/history", "game/live", "game/protocol", "game/stats", "game/teams",
 		"voice/announce",
 	},
 	"daemon/web/site": {
@@ -101,7 +103,7 @@ var floors = map[string][]string{
 	},
 	"daemon/cli": {
 		"atomicfile", "audio", "audio/pulse", "daemon/client", "daemon/doctor", "daemon/exitcode", "daemon/logging", "daemon/recovery", "daemon/settings",
-		"daemon/setup", "daemon/trust", "store", "voice/catalogue",
+		"daemon/setup", "daemon/trust", "game/history", "store", "voice/catalogue",
 	},
 
 	// 4: programs; no package imports them
@@ -111,7 +113,7 @@ var floors = map[string][]string{
 	"daemon": {
 		"audio/pulse", "auth/netblock", "clock/system", "daemon/cli", "daemon/client", "daemon/doctor", "daemon/exitcode", "daemon/health", "daemon/limits", "daemon/metrics",
 		"daemon/recovery", "daemon/settings", "daemon/signin", "daemon/systemd", "daemon/watchdog", "daemon/web", "daemon/web/admin",
-		"daemon/web/announcements", "daemon/web/control", "daemon/web/play", "daemon/web/site", "game/league", "game/live", "game/protocol", "game/teamdata",
+		"daemon/web/announcements", "daemon/web/control", "daemon/web/play", "daemon/web/site", "game/history/imported", "game/league", "game/live", "game/protocol", "game/teamdata",
 		"store", "voice/announce", "voice/announce/policy", "voice/control", "voice/espeak", "voice/espeak/confine", "voice/library", "voice/onnx", "voice/speakable",
 	},
 

@@ -1,28 +1,29 @@
 package main
 
 import (
-	"context"
 	"fmt"
 	"log/slog"
 
 	"pressbox/daemon/exitcode"
 	"pressbox/daemon/settings"
-	"pressbox/daemon/web/play"
+	"pressbox/game/history/imported"
 	"pressbox/game/league"
-	"pressbox/game/live"
 	"pressbox/game/teamdata"
+	"pressbox/store"
 )
 
-// A rosterSource provides teams to the pages, and rosters to the games.
-type rosterSource interface {
-	play.Teams
-	live.Rosters
-	Run(ctx context.Context) error
+// openRosters returns the imported seasons, beside the source that the settings select.
+func openRosters(cfg settings.Config, st *store.Store, log *slog.Logger) (*imported.Seasons, error) {
+	source, err := openSource(cfg, st, log)
+	if err != nil {
+		return nil, err
+	}
+	return imported.New(st, source), nil
 }
 
-// openRosters returns the source that the settings select: a team-data API or the built-in
+// openSource returns the source that the settings select: a team-data API or the built-in
 // league.
-func openRosters(cfg settings.Config, cache teamdata.Cache, log *slog.Logger) (rosterSource, error) {
+func openSource(cfg settings.Config, cache teamdata.Cache, log *slog.Logger) (imported.Source, error) {
 	if cfg.TeamDataURL == "" {
 		if cfg.DefaultSeason > league.LastSeason {
 			return nil, exitcode.With(exitcode.Usage, fmt.Errorf("DEFAULT_SEASON=%d: without TEAM_DATA_URL, expected a season of the built-in league, 1 to %d",

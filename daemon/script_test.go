@@ -4,6 +4,7 @@ import (
 	"errors"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -13,6 +14,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"pressbox/audio/pulse/pulsetest"
+	"pressbox/check"
 	"pressbox/daemon/servertest"
 	"pressbox/daemon/settings"
 )
@@ -25,10 +27,12 @@ func TestMain(m *testing.M) {
 func TestScripts(t *testing.T) {
 	t.Parallel()
 	env := servertest.Environment(t, "PULSE_SERVER="+pulsetest.Start(t, pulsetest.Config{}).Address)
+	root := check.Must(filepath.Abs(".."))(t)
 	testscript.Run(t, testscript.Params{
 		Dir: "testdata",
 		Setup: func(e *testscript.Env) error {
 			started := &processes{}
+			e.Setenv("RETROSHEET", filepath.Join(root, "game/retro/testdata/season"))
 			e.Values["started"], e.Values["environment"] = started, env
 			e.Defer(func() {
 				for _, p := range *started {

@@ -32,6 +32,8 @@
 //	                  is the last revision
 //	game_packs        finished game → its moves: gzip of length (varint), move, length, …
 //	game_boxes        finished game → its box score, gzip
+//	seasons           year → imported season, gzip of JSON of package game/history;
+//	                  created when first needed
 //	teamcache         URL → answer of the team-data API, JSON; created when first needed
 //	ducked            "streams" → lowered streams of the sound server, JSON of package
 //	                  audio/pulse; created when first needed
@@ -63,6 +65,7 @@
 //	game_moves        game/live     games          as game_heads
 //	game_packs        game/live     games          as game_heads
 //	game_boxes        game/live     games          as game_heads
+//	seasons           imported      games          50, by the administrator alone
 //	idp_cache         auth/idp      caches         one for each document of the provider
 //	calibrations      library       caches         one for each voice that was installed
 //	teamcache         teamdata      caches         the share; deleted when the share is full

@@ -60,6 +60,7 @@ func bucketRows() []bucketRow {
 		{movesBucket, gamesShare, false},
 		{packsBucket, gamesShare, false},
 		{boxesBucket, gamesShare, false},
+		{seasonsBucket, gamesShare, false},
 		{idpCacheBucket, cachesShare, false},
 		{calibrationsBucket, cachesShare, false},
 		{teamDataBucket, cachesShare, false},

@@ -160,23 +160,37 @@ func (p *ProblemError) Error() string {
 	}
 }
 
-// Open sends a request, with body as JSON unless it is nil, and returns the response if it
-// is a success. The caller closes it.
+// An Archive is the body of a request that is not JSON: a zip file.
+type Archive []byte
+
+// encode returns a body and its media type; none for nil.
+func encode(body any) (content io.Reader, media string, err error) {
+	if archive, ok := body.(Archive); ok {
+		return bytes.NewReader(archive), "application/zip", nil
+	}
+	if body == nil {
+		return nil, "", nil
+	}
+	text, err := json.Marshal(body)
+	if err != nil {
+		return nil, "", fmt.Errorf("encode the request: %w", err)
+	}
+	return bytes.NewReader(text), "application/json", nil
+}
+
+// Open sends a request, with body as JSON unless it is nil or an [Archive], and returns the
+// response if it is a success. The caller closes it.
 func (c *Client) Open(ctx context.Context, method, path string, body any) (*http.Response, error) {
-	var encoded io.Reader
-	if body != nil {
-		text, err := json.Marshal(body)
-		if err != nil {
-			return nil, fmt.Errorf("encode the request: %w", err)
-		}
-		encoded = bytes.NewReader(text)
+	encoded, media, err := encode(body)
+	if err != nil {
+		return nil, err
 	}
 	req, err := http.NewRequestWithContext(ctx, method, c.Base+path, encoded)
 	if err != nil {
 		return nil, fmt.Errorf("create the request: %w", err)
 	}
-	if body != nil {
-		req.Header.Set("Content-Type", "application/json")
+	if media != "" {
+		req.Header.Set("Content-Type", media)
 	}
 	if c.Token != "" {
 		req.Header.Set("Authorization", "Bearer "+c.Token)

@@ -372,6 +372,14 @@ func gameMessages() []Message {
 			"The administrator deleted the game @PRESSBOX_GAME@ with \"pressbox games remove\".",
 		},
 		{
+			"5c1f0b4e2d7a49c6a8e3f1b09d6c7e24", "season imported by the administrator",
+			"The administrator imported the clubs of @PRESSBOX_SEASON@ with \"pressbox teams import\": @PRESSBOX_GAMES@ games were replayed, @PRESSBOX_REJECTED@ could not be.",
+		},
+		{
+			"b7e94a1d60c84f3f9d25c8e07a3b61f2", "season removed by the administrator",
+			"The administrator deleted the imported clubs of @PRESSBOX_SEASON@ with \"pressbox teams remove\".",
+		},
+		{
 			"8d3f5b1c9a2e4f60b7c4d1e86f0a3b57", "game summary not saved",
 			"The summary of the game @PRESSBOX_GAME@ was rebuilt from its moves and could not be saved: @PRESSBOX_ERR@. It is rebuilt at the next start. Usually the disk is full.",
 		},

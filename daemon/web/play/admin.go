@@ -7,12 +7,12 @@ import (
 	"pressbox/game/live"
 )
 
-// AdminRoutes returns the administrator's routes of games. They answer 404 if
-// there are no games.
+// AdminRoutes returns the administrator's routes of games and of imported
+// seasons. They answer 404 if there are none.
 func AdminRoutes(s *web.Server, cfg Config) []web.Route {
 	h := &handlers{Server: s, Config: cfg}
 	const tag = "administration"
-	return web.When([]web.Route{
+	games := web.When([]web.Route{
 		web.NewRoute(http.MethodGet, "/admin/games", web.AdminSocket, h.listAllGames, web.Operation{
 			ID: "listAllGames", Tag: tag, Summary: "List all games, listed and private, oldest first",
 			Responses: []web.Response{{Status: http.StatusOK, Description: "The games.", Schema: "StoredGameList"}},
@@ -23,6 +23,7 @@ func AdminRoutes(s *web.Server, cfg Config) []web.Route {
 			Problems:  []int{http.StatusNotFound, http.StatusServiceUnavailable},
 		}),
 	}, func() bool { return h.Games != nil })
+	return append(games, h.seasonRoutes()...)
 }
 
 func (h *handlers) listAllGames(w http.ResponseWriter, _ *http.Request) error {

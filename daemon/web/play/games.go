@@ -24,6 +24,7 @@ import (
 type Config struct {
 	Games     *live.Games // nil: the routes of games answer 404
 	Teams     Teams       // nil: the routes of teams answer 404
+	Seasons   Seasons     // nil: the routes of imported seasons answer 404
 	Season    int         // default of statistics (DEFAULT_SEASON)
 	Announcer *announce.Announcer
 

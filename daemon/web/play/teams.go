@@ -66,6 +66,10 @@ func seasonOf(r *http.Request) (int, error) {
 	if text == "" || err != nil {
 		return 0, err
 	}
+	return parseSeason(text)
+}
+
+func parseSeason(text string) (int, error) {
 	n, err := strconv.Atoi(text)
 	if err != nil || n < 1 || n > web.MaxSeason {
 		return 0, web.QueryError("season", "out_of_range", "must be a whole number from 1 to 9999")

@@ -134,28 +134,42 @@ export function newGame({ update, go }) {
     home_team: "", away_team: "",
     options: { opponent: "open", side: "home", innings: 9, dh: true, extra_innings: "runner", turn_seconds: 0, announce: "scoring", visibility: "listed" },
   };
-  void api("GET", `/api/teams?season=${season}`).then((answer) => {
-    clubs = /** @type {Club[]} */ (answer.teams);
-    stale = answer.stale;
-    [form.home_team, form.away_team] = [clubs[0]?.id ?? "", clubs[1]?.id ?? ""];
-    void loadRoster(form.home_team);
-    void loadRoster(form.away_team);
-    update();
-  }, (err) => { problem = problemOf(err); update(); });
-
+  let chosen = season, notice = "";
   /** The rosters of the clubs that were chosen, by club. @type {Map<string, Player[]>} */
   const rosters = new Map();
+  /** The imported seasons. @type {number[]} */
+  let imported = [];
+  const load = async () => {
+    try {
+      const answer = await api("GET", `/api/teams?season=${chosen}`);
+      clubs = /** @type {Club[]} */ (answer.teams);
+      ({ stale, notice = "", seasons: imported = [] } = answer);
+      [form.home_team, form.away_team] = [clubs[0]?.id ?? "", clubs[1]?.id ?? ""];
+      rosters.clear();
+      void loadRoster(form.home_team);
+      void loadRoster(form.away_team);
+    } catch (err) {
+      problem = problemOf(err);
+    }
+    update();
+  };
+  /** The season of the clubs, where more than one can be chosen. */
+  const seasons = () => imported.length ? html`<p><label class="inline">${t("stats.season")} <select name="season"
+    @change=${(/** @type {any} */ e) => { chosen = Number(e.target.value); void load(); }}>
+    ${[season, ...imported.toReversed()].map((n) => html`<option value=${n} ?selected=${n === chosen}>${n}</option>`)}</select></label></p>` : nothing;
+
   /** @param {string} id */
   const loadRoster = async (id) => {
     if (!id || rosters.has(id)) return;
     rosters.set(id, []);
     try {
-      rosters.set(id, (await api("GET", `/api/teams/${encodeURIComponent(id)}/roster?season=${season}`)).players);
+      rosters.set(id, (await api("GET", `/api/teams/${encodeURIComponent(id)}/roster?season=${chosen}`)).players);
     } catch {
       rosters.delete(id); // only a hint: creating the game reports the error
     }
     update();
   };
+  void load();
   /** @param {string} id */
   const rosterHint = (id) => {
     const players = rosters.get(id) ?? [];
@@ -169,7 +183,7 @@ export function newGame({ update, go }) {
     if (sending) return;
     sending = true;
     try {
-      const game = await api("POST", "/api/games", { ...form, season });
+      const game = await api("POST", "/api/games", { ...form, season: chosen });
       go(`/games/${game.id}/lineup`, true);
     } catch (err) {
       problem = problemOf(err);
@@ -201,7 +215,9 @@ export function newGame({ update, go }) {
       ${alertBox(problem)}
       ${stale ? html`<p class="hint">${t("new.stale")}</p>` : nothing}
       ${clubs === null ? (problem ? nothing : loading()) : html`
+        ${seasons()}
         <div class="two">${club("away_team")}${club("home_team")}</div>
+        ${notice ? html`<p class="hint">${notice}</p>` : nothing}
         <div class="two">${choice("opponent", ["open", "bot", "hotseat"])}${form.options.opponent === "hotseat" ? nothing : choice("side", ["home", "away"])}${choice("innings", [9, 7, 5, 3])}</div>
         <details class="fine"><summary>${t("new.fine")}</summary><div class="two">${choice("dh", [true, false])}${choice("extra_innings", ["runner", "standard"])}
           ${choice("turn_seconds", [0, 30, 60, 120, 300])}${choice("announce", ["scoring", "all", "off"])}${choice("visibility", ["listed", "private"])}</div></details>

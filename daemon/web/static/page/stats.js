@@ -16,15 +16,19 @@ const rate = (v, digits = 3) => (v === null || v === undefined ? "–" : digits 
 /** @param {WonLost} r */
 const record = (r) => `${r.w}–${r.l}${r.t ? `–${r.t}` : ""}`;
 
+/** The imported seasons, which stand beside the league's. @type {number[]} */
+let imported = [];
+
 /** Returns the clubs of a season by id, with their colours. @param {number} season @returns {Promise<Map<string, Club>>} */
 async function clubsOf(season) {
   const answer = await api("GET", `/api/teams?season=${season}`);
+  imported = answer.seasons ?? [];
   return new Map(answer.teams.map((/** @type {Club} */ c) => [c.id, c]));
 }
 
 /** @param {number} season @param {(season: number) => void} choose */
 const seasons = (season, choose) => html`<label class="inline">${t("stats.season")} <select @change=${(/** @type {any} */ e) => choose(Number(e.target.value))}>
-  ${Array.from({ length: Math.min(defaultSeason, maxSeasons) }, (_, i) => defaultSeason - i).map((n) => html`<option value=${n} ?selected=${n === season}>${n}</option>`)}</select></label>`;
+  ${Array.from({ length: Math.min(defaultSeason, maxSeasons) }, (_, i) => defaultSeason - i).concat(imported.toReversed()).map((n) => html`<option value=${n} ?selected=${n === season}>${n}</option>`)}</select></label>`;
 
 /** @param {PageContext} page @returns {View} */
 export function standings({ update }) {

@@ -1,0 +1,141 @@
+package cli
+
+import (
+	"archive/zip"
+	"bytes"
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net/http"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strconv"
+
+	"github.com/spf13/cobra"
+
+	"pressbox/daemon/client"
+	"pressbox/daemon/exitcode"
+	"pressbox/game/history"
+)
+
+func (p Program) teamsCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "teams",
+		Short: "Administer the clubs of real seasons",
+		Long: "Administer the clubs of real seasons. They stand beside the built-in league or that of TEAM_DATA_URL; " +
+			"their season is the year.",
+	}
+	cmd.AddCommand(p.importTeamsCommand(), p.listTeamsCommand(), p.removeTeamsCommand())
+	return cmd
+}
+
+// An importedSeason is a season that was imported.
+type importedSeason struct {
+	Season   int      `json:"season"`
+	Clubs    int      `json:"clubs"`
+	Games    int      `json:"games"`
+	Rejected []string `json:"rejected"`
+	Notice   string   `json:"notice"`
+}
+
+func (p Program) importTeamsCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use: "import DIRECTORY|ZIP", Short: "Import the clubs of a season from Retrosheet's files", Args: cobra.ExactArgs(1),
+		Long: "Import the clubs of a season from Retrosheet's files, a directory or a zip file with the list of teams (TEAM2020), " +
+			"the rosters (ANA2020.ROS) and the event files (2020ANA.EVA), at most 64 MiB unpacked. Players are rated by what they did. " +
+			"A season of the same year is replaced; games that were created keep their players.",
+	}
+	administer := p.administer(cmd)
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		archive, err := readArchive(args[0])
+		if err != nil {
+			return exitcode.With(exitcode.Usage, err)
+		}
+		return administer(func(ctx context.Context, c *client.Client) error {
+			var s importedSeason
+			if err := c.Call(ctx, http.MethodPost, "/admin/teams", archive, &s); err != nil {
+				return err
+			}
+			for _, reason := range s.Rejected {
+				cmd.PrintErrln("pressbox: not replayed:", reason)
+			}
+			_, err := fmt.Fprintf(cmd.OutOrStdout(), "%d: %d clubs, from %d games\n\n%s\n", s.Season, s.Clubs, s.Games, s.Notice)
+			return err
+		})
+	}
+	return cmd
+}
+
+// readArchive returns a zip file, or the Retrosheet files of a directory as one.
+func readArchive(path string) (client.Archive, error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return nil, err
+	}
+	if !info.IsDir() {
+		data, err := os.ReadFile(path) //nolint:gosec // the user names it
+		return data, err
+	}
+	var out bytes.Buffer
+	z := zip.NewWriter(&out)
+	err = fs.WalkDir(os.DirFS(path), ".", func(name string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() || !history.IsFile(name) {
+			return err
+		}
+		data, err := os.ReadFile(filepath.Join(path, name)) //nolint:gosec // the user names the directory
+		if err != nil {
+			return err
+		}
+		w, err := z.Create(name)
+		if err != nil {
+			return err
+		}
+		_, err = w.Write(data)
+		return err
+	})
+	if err = errors.Join(err, z.Close()); err != nil {
+		return nil, fmt.Errorf("pack %s: %w", path, err)
+	}
+	return out.Bytes(), nil
+}
+
+func (p Program) listTeamsCommand() *cobra.Command {
+	cmd := &cobra.Command{Use: "list", Short: "List the imported seasons", Args: cobra.NoArgs}
+	administer := p.administer(cmd)
+	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
+		return administer(func(ctx context.Context, c *client.Client) error {
+			var list struct {
+				Seasons []importedSeason `json:"seasons"`
+			}
+			if err := c.Call(ctx, http.MethodGet, "/admin/teams", nil, &list); err != nil {
+				return err
+			}
+			return printTable(cmd, list.Seasons, func(s importedSeason) []any {
+				return []any{s.Season, strconv.Itoa(s.Clubs) + " clubs", strconv.Itoa(s.Games) + " games"}
+			})
+		})
+	}
+	return cmd
+}
+
+func (p Program) removeTeamsCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use: "remove SEASON…", Short: "Delete imported seasons", Args: cobra.MinimumNArgs(1),
+		Long: "Delete imported seasons. Games that were created keep their players.",
+	}
+	administer := p.administer(cmd)
+	cmd.RunE = func(_ *cobra.Command, seasons []string) error {
+		return administer(func(ctx context.Context, c *client.Client) error {
+			var first error
+			for _, season := range seasons {
+				err := notFound("imported season", season, c.Send(ctx, http.MethodDelete, "/admin/teams/"+url.PathEscape(season), nil))
+				first = cmp.Or(first, err)
+			}
+			return first
+		})
+	}
+	return cmd
+}
