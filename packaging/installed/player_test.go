@@ -4,6 +4,7 @@ package installed
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
 	"net/http/cookiejar"
@@ -31,7 +32,10 @@ type player struct {
 	connections int    // websocket connections opened
 }
 
-const movePause = 100 * time.Millisecond // between two moves, so that the game outlasts the upgrade
+const movePause = 500 * time.Millisecond // between two moves, so that the game outlasts the upgrade
+
+// errOver reports that nothing is left to play.
+var errOver = errors.New("the game is over")
 
 // play signs up an account and plays until finish is called.
 func (s *server) play() *player {
@@ -73,11 +77,11 @@ func (t *player) signUp() {
 	t.mustRequest("GET", "/api/auth/me", nil, nil)
 }
 
-// run plays moves, on a new connection whenever one breaks.
+// run plays moves, on a new connection whenever one breaks, until the game is over.
 func (t *player) run() {
 	for {
 		t.connections++
-		if err := t.playOnce(); err == nil {
+		if err := t.playOnce(); err == nil || errors.Is(err, errOver) {
 			return
 		}
 		select {
@@ -128,6 +132,9 @@ func (t *player) move(line *websocket.Conn) error {
 	if _, err := t.request(http.MethodGet, "/api/games/"+t.id, nil, &game); err != nil {
 		return err
 	}
+	if game.Status == "finished" {
+		return errOver
+	}
 	if len(game.Legal) == 0 {
 		return fmt.Errorf("the game is %s and nothing is legal", game.Status)
 	}
@@ -156,8 +163,8 @@ func (t *player) move(line *websocket.Conn) error {
 	}
 }
 
-// finish stops play, checks that every acknowledged move was saved, and concedes the game:
-// an unfinished game keeps the server from exiting when idle.
+// finish stops play, checks that every acknowledged move was saved, and concedes the game
+// unless it is over: an unfinished game keeps the server from exiting when idle.
 func (t *player) finish() {
 	t.t.Helper()
 	t.until("ten moves were made", func() bool { return t.moves.Load() >= 10 })
@@ -177,5 +184,9 @@ func (t *player) finish() {
 		t.t.Error("no connection broke: was the server restarted?")
 	}
 	t.t.Logf("game: %d moves on %d connections", t.moves.Load(), t.connections)
-	t.mustRequest(http.MethodPost, "/api/games/"+t.id+"/concede", struct{}{}, nil)
+	var state struct{ Status string }
+	t.mustRequest(http.MethodGet, "/api/games/"+t.id, nil, &state)
+	if state.Status != "finished" {
+		t.mustRequest(http.MethodPost, "/api/games/"+t.id+"/concede", struct{}{}, nil)
+	}
 }
