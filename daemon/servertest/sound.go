@@ -4,6 +4,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
 	"sync"
 	"syscall"
 	"testing"
@@ -29,16 +30,22 @@ type Server struct {
 // at the end of the test.
 func NewServer(tb testing.TB, values ...string) *Server {
 	tb.Helper()
-	s := &Server{tb: tb, dir: CalibratedDir(tb), Sound: pulsetest.Start(tb, pulsetest.Config{})}
-	s.env = Environment(tb, append(values, "PULSE_SERVER="+s.Sound.Address)...)
+	return NewServerOn(tb, pulsetest.Start(tb, pulsetest.Config{}), values...)
+}
+
+// NewServerOn is [NewServer] on a sound server.
+func NewServerOn(tb testing.TB, sound *pulsetest.Server, values ...string) *Server {
+	tb.Helper()
+	s := &Server{tb: tb, dir: CalibratedDir(tb), Sound: sound}
+	s.env = Environment(tb, append(values, "PULSE_SERVER="+sound.Address)...)
 	s.Restart()
 	return s
 }
 
-// Restart starts the server after its end.
-func (s *Server) Restart() {
+// Restart starts the server after its end, with further settings.
+func (s *Server) Restart(values ...string) {
 	s.tb.Helper()
-	s.Process = RunIn(s.tb, s.dir, s.env)
+	s.Process = RunIn(s.tb, s.dir, append(slices.Clip(s.env), values...))
 	s.Client = client.New(s.URL, "")
 }
 
