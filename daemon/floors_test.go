@@ -53,6 +53,8 @@ var floors = map[string][]string{
 	"game/live":             {"game", "game/call", "game/match", "game/odds", "game/protocol", "game/stats", "game/teams"},
 	"game/history/imported": {"game/history", "game/teams"},
 
+	"voice/rooms": {"voice/announce"},
+
 	// 2: edges; each uses one thing outside the program, and none imports another
 	"audio/pulse":       {"audio"},
 	"voice/espeak":      {"voice"},

@@ -94,7 +94,7 @@ func (s *Store) checkPlanned(tx *bolt.Tx, n announce.Announcement, value []byte)
 
 // planned reports whether an announcement is stored until a time.
 func planned(n announce.Announcement) bool {
-	return n.Status == announce.Scheduled || n.Repeat.Times > 0 || !n.At.IsZero()
+	return n.Rooms.Only || n.Status == announce.Scheduled || n.Repeat.Times > 0 || !n.At.IsZero()
 }
 
 // Done saves the ends of announcements and deletes the oldest ended ones; see
@@ -168,7 +168,7 @@ func (s *Store) announcements(tx *bolt.Tx, bucket []byte, now clock.Moment) []an
 			s.log.Error("an announcement cannot be read", "bucket", string(bucket), "key", fmt.Sprintf("%x", k), "err", err)
 			continue
 		}
-		if !n.Status.Ended() && !n.FixedTime {
+		if (!n.Status.Ended() || n.Rooms.Open()) && !n.FixedTime {
 			n.Expires = moved(n.Expires, then, now)
 			if !n.At.IsZero() {
 				n.At = moved(n.At, then, now)

@@ -34,6 +34,7 @@ type record struct {
 	Fixed    bool            `json:"fixed,omitempty"`
 	Repeat   *repeatRecord   `json:"repeat,omitempty"`
 	Sender   *senderRecord   `json:"sender,omitempty"`
+	Rooms    *roomsRecord    `json:"rooms,omitempty"`
 	Status   announce.Status `json:"status"`
 	Quiet    bool            `json:"quiet,omitempty"`
 	Sentence int             `json:"sentence,omitempty"`
@@ -61,6 +62,15 @@ type senderRecord struct {
 	Name string              `json:"name,omitempty"`
 }
 
+type roomsRecord struct {
+	From      string                        `json:"from,omitempty"`
+	Only      bool                          `json:"only,omitempty"`
+	Voice     string                        `json:"voice,omitempty"`
+	Rate      int                           `json:"rate,omitempty"`
+	Cancelled bool                          `json:"cancelled,omitempty"`
+	States    map[string]announce.RoomState `json:"states,omitempty"`
+}
+
 // newRecord returns the record of n without its instant.
 func newRecord(n announce.Announcement) record {
 	r := record{
@@ -75,6 +85,9 @@ func newRecord(n announce.Announcement) record {
 	}
 	if n.Sender != (announce.Sender{}) {
 		r.Sender = &senderRecord{n.Sender.Kind, n.Sender.Name}
+	}
+	if o := n.Rooms; o != (announce.Rooms{}) {
+		r.Rooms = &roomsRecord{o.From, o.Only, o.Voice, o.Rate, o.Cancelled, o.States()}
 	}
 	return r
 }
@@ -160,6 +173,9 @@ func (r record) announcement() announce.Announcement {
 	}
 	if r.Sender != nil {
 		n.Sender = announce.Sender{Kind: r.Sender.Kind, Name: r.Sender.Name}
+	}
+	if o := r.Rooms; o != nil {
+		n.Rooms = announce.Rooms{From: o.From, Only: o.Only, Voice: o.Voice, Rate: o.Rate, Cancelled: o.Cancelled}.With(o.States)
 	}
 	return n
 }

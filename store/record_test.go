@@ -19,7 +19,9 @@ var sample = announce.Announcement{
 	ID: "4tqlrn3pfdbfx5ldx2iuykvsce", Seq: 7, Title: "Ballpark", Message: "Now batting — number 24, \"Ada\" <Lovelace>.", Voice: "en_US-pressbox-medium",
 	Rate: 170, Urgent: true, Priority: 5, Volume: 80, Chime: "alert", TTL: 10 * time.Minute, At: time.Unix(1_750_000_000, 7).UTC(), FixedTime: true,
 	Repeat: announce.Repeat{Times: 3, Every: time.Minute}, Spoken: 2, Acknowledged: true, Quiet: true,
-	Sender:  announce.Sender{Kind: announce.FromToken, Name: "kitchen"},
+	Sender: announce.Sender{Kind: announce.FromToken, Name: "kitchen"},
+	Rooms: announce.Rooms{From: "hall", Only: true, Voice: "anna", Rate: 90, Cancelled: true}.With(
+		map[string]announce.RoomState{"kitchen": announce.RoomWaiting, "küche": "done"}),
 	Created: time.Unix(1_750_000_000, 123).UTC(), Expires: time.Unix(1_750_000_600, 123).UTC(),
 	Status: announce.Failed, Error: "no phonemes", InitialPosition: 3,
 	Started: time.Unix(1_750_000_002, 0).UTC(), Ended: time.Unix(1_750_000_009, 0).UTC(),

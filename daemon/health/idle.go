@@ -12,7 +12,7 @@ import (
 func (m *Monitor) AwaitIdle(ctx context.Context, limit time.Duration, requests func() time.Duration, games func() int) (timedOut bool) {
 	for {
 		idle := requests()
-		if s := m.Announcer.Stats(); s.Current != "" || !s.Oldest.IsZero() || s.Unsaved > 0 || s.Scheduled > 0 || games() > 0 {
+		if s := m.Announcer.Stats(); s.Current != "" || !s.Oldest.IsZero() || s.Unsaved > 0 || s.Scheduled+s.Away > 0 || games() > 0 {
 			idle = 0
 		}
 		if idle >= limit {

@@ -19,8 +19,8 @@ const UrgentPlaces = 10
 // it is now and accepts nothing, even if the queue is full; only ID and Status are
 // set if the announcement is no longer stored.
 //
-// The error is a [*RequestError], [ErrFull], [ErrScheduleFull], [ErrKeyReused] or
-// ctx's, or it wraps [ErrUnavailable]. Nothing is saved then, unless ctx ended or
+// The error is a [*RequestError], [ErrFull], [ErrScheduleFull], [ErrKeyReused],
+// [ErrRoomUnreachable] or ctx's, or it wraps [ErrUnavailable]. Nothing is saved then, unless ctx ended or
 // the disk failed during the write.
 //
 // Saving waits for the disk, so it happens without the lock, and concurrent
@@ -56,7 +56,7 @@ func (a *Announcer) Announce(ctx context.Context, r Request) (View, error) {
 		"voice", ann.Voice, "rate", ann.Rate, "urgent", ann.Urgent, "status", ann.Status, "place", ann.InitialPosition,
 		"sender", ann.Sender.Kind)
 	view := View{Announcement: ann, ClockUnset: ann.Status == Scheduled && a.clockUnset(ann)}
-	if ann.Status == Queued {
+	if ann.Status == Queued && !ann.Rooms.Only {
 		view.Position = &ann.InitialPosition
 	}
 	return view, nil
@@ -108,12 +108,12 @@ func (a *Announcer) reserve(it *item) error {
 	if it.planned() && a.countPlanned()+a.reserved.planned >= MaxScheduled {
 		return ErrScheduleFull
 	}
-	if it.Status == Queued && a.waiting() >= a.places(it.Urgent) {
+	if it.place.queued && a.waiting() >= a.places(it.Urgent) {
 		return ErrFull
 	}
 	a.seq++
 	it.Seq = a.seq
-	if it.Status == Queued {
+	if it.place.queued {
 		it.InitialPosition = a.queue.place(it) + a.reserved.before(it.place.rank)
 		if a.current != nil {
 			it.InitialPosition++
@@ -180,6 +180,9 @@ func (r Request) idempotencyKey() IdempotencyKey {
 	if r.IdempotencyKey == "" {
 		return IdempotencyKey{}
 	}
+	if r.From != "" { // what another room repeats has a shorter time to live
+		return IdempotencyKey{Sender: r.Client, Key: r.IdempotencyKey, Digest: sha256.Sum256([]byte(r.ID))}
+	}
 	text := fmt.Appendf(nil, "%q %q %d %t %d", r.Message, r.Voice, r.Rate, r.Urgent, r.TTL)
 	at := int64(0)
 	if !r.At.IsZero() {
@@ -188,6 +191,9 @@ func (r Request) idempotencyKey() IdempotencyKey {
 	newer := fmt.Sprintf(" %q %d %d %q %d %d %d %d", r.Title, r.Priority, r.Volume, r.Chime, at, r.In, r.Repeat.Times, r.Repeat.Every)
 	if newer != fmt.Sprintf(" %q 0 0 %q 0 0 0 0", "", "") {
 		text = append(text, newer...)
+	}
+	if len(r.Rooms) > 0 {
+		text = fmt.Appendf(text, " rooms %q", r.Rooms)
 	}
 	return IdempotencyKey{Sender: r.Client, Key: r.IdempotencyKey, Digest: sha256.Sum256(text)}
 }

@@ -63,6 +63,7 @@ type Parts struct {
 	// ClockSet reports whether the wall clock has been set since the host was
 	// started; nil means that it has.
 	ClockSet func() bool
+	Rooms    RoomNames // nil: there are no other rooms
 	Log      *slog.Logger
 }
 
@@ -85,6 +86,7 @@ type Announcer struct {
 	controls Controls // nil if there are none
 	estimate func(voice, text string, rate int) time.Duration
 	clockSet func() bool
+	rooms    RoomNames // nil if there are none
 	log      *slog.Logger
 	speed    speedometer
 
@@ -97,6 +99,7 @@ type Announcer struct {
 	reserved   reservations // places of requests that are being saved
 	queue      queue        // the waiting announcements
 	scheduled  []*item      // those that wait for their time, in no order
+	away       []*item      // those for other rooms only, oldest first
 	comments   []comment    // waiting, oldest first; at most one per topic
 	current    *item        // being synthesised or played; nil if none
 	byID       map[string]*item
@@ -118,7 +121,7 @@ func New(c Config, p Parts) (*Announcer, error) {
 	}
 	a := &Announcer{
 		outbox: p.Outbox, speaker: p.Speaker, sink: p.Sink, ducker: p.Ducker, log: p.Log,
-		controls: p.Controls, estimate: p.Estimate, clockSet: p.ClockSet,
+		controls: p.Controls, estimate: p.Estimate, clockSet: p.ClockSet, rooms: p.Rooms,
 		queueChanged: make(chan struct{}, 1),
 		timesChanged: make(chan struct{}, 1),
 		byID:         make(map[string]*item),

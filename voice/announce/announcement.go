@@ -54,7 +54,10 @@ func (s Status) Ended() bool {
 
 // A Request asks for an announcement.
 type Request struct {
-	Title          string // spoken before the message, as a sentence; "" means none
+	ID             string   // 26 characters, of an announcement from another room; "" means a new one
+	From           string   // the room that sent it; "" means none
+	Rooms          []string // the rooms in which it is spoken; empty means this one
+	Title          string   // spoken before the message, as a sentence; "" means none
 	Message        string
 	Voice          string        // "" means the default voice
 	Rate           int           // words per minute; 0 means the default rate
@@ -118,6 +121,7 @@ type Announcement struct {
 	Spoken          int  // finished repetitions
 	Acknowledged    bool // it is not repeated again
 	Sender          Sender
+	Rooms           Rooms
 	Status          Status
 	Quiet           bool      // quiet changes what happens to it
 	SpeaksAt        time.Time // when it is expected to be spoken; zero: unknown, or it is not scheduled

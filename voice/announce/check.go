@@ -47,7 +47,7 @@ func (a *Announcer) CheckSpeech(r Request) (Announcement, error) {
 	now := time.Now()
 	c := a.config.Load()
 	ann := Announcement{
-		ID:       strings.ToLower(rand.Text()),
+		ID:       orDefault(r.ID, strings.ToLower(rand.Text())),
 		Title:    trimmed(r.Title),
 		Message:  trimmed(r.Message),
 		Rate:     orDefault(r.Rate, c.Rate),
@@ -73,6 +73,11 @@ func (a *Announcer) CheckSpeech(r Request) (Announcement, error) {
 	if len(r.IdempotencyKey) > keyMaxLength {
 		wrong.add("Idempotency-Key", CodeTooLong, fmt.Sprintf("must have at most %d bytes", keyMaxLength))
 	}
+	rooms, unreachable := a.resolveRooms(r)
+	if errors.As(unreachable, &wrong.Room) {
+		wrong.add("room", CodeUnknownRoom, wrong.Room.Error())
+	}
+	ann.Rooms = rooms
 	name, err := a.speaker.Voice(r.Voice)
 	if errors.As(err, &wrong.Voice) {
 		wrong.add("voice", CodeUnknownVoice, wrong.Voice.Error())
@@ -82,6 +87,9 @@ func (a *Announcer) CheckSpeech(r Request) (Announcement, error) {
 	ann.Voice = name
 	if len(wrong.Violations) > 0 {
 		return Announcement{}, &wrong
+	}
+	if unreachable != nil {
+		return Announcement{}, unreachable
 	}
 	return ann, nil
 }

@@ -216,6 +216,7 @@ func (a *Announcer) recordEnd(ctx context.Context, status Status, why string, it
 	}
 	hasEnded := func(it *item) bool { return it.Status.Ended() }
 	a.queue, a.scheduled = slices.DeleteFunc(a.queue, hasEnded), slices.DeleteFunc(a.scheduled, hasEnded)
+	a.away = slices.DeleteFunc(a.away, hasEnded)
 	signal(a.queueChanged)
 	return err
 }
@@ -224,7 +225,7 @@ func (a *Announcer) recordEnd(ctx context.Context, status Status, why string, it
 // not to be saved.
 func (a *Announcer) endedForm(ann Announcement, status Status, why string, now time.Time) Announcement {
 	ann.Status, ann.SpeaksAt, ann.Error, ann.Ended = status, time.Time{}, why, now
-	if !a.config.Load().History {
+	if !a.config.Load().History && !ann.Rooms.Open() {
 		ann.Title, ann.Message = "", ""
 	}
 	return ann

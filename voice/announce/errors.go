@@ -22,6 +22,7 @@ const (
 	CodeConflict     = "conflict" // with another member
 	CodeTooLate      = "too_late"
 	CodeUnknownVoice = "unknown_voice"
+	CodeUnknownRoom  = "unknown_room"
 )
 
 // A RequestError lists all faults of a request.
@@ -29,6 +30,7 @@ type RequestError struct {
 	Violations []Violation
 	// Voice is set if the requested voice is not installed. errors.As finds it.
 	Voice *UnknownVoiceError
+	Room  *UnknownRoomError // set if a room is unknown
 }
 
 // Unwrap returns the UnknownVoiceError, if there is one.

@@ -33,7 +33,7 @@ type place struct {
 
 // placeOf returns the place that a planned item needs.
 func placeOf(it *item) place {
-	return place{rank: it.rank(), queued: it.Status == Queued, planned: it.planned()}
+	return place{rank: it.rank(), queued: it.Status == Queued && !it.Rooms.Only, planned: it.planned()}
 }
 
 // reservations counts places of announcements that are being saved.

@@ -98,7 +98,7 @@ func (p *playout) afterRequeue(ctx context.Context, pb *playback) bool {
 // occasion returns what decides how the current item is played.
 func (p *playout) occasion(it *item) plan.Occasion {
 	c, now := p.a.config.Load(), time.Now()
-	d := p.a.decide(it.Announcement, now)
+	d := p.a.decide(p.a.read(it), now)
 	o := plan.Occasion{
 		Urgent:  it.Urgent,
 		Low:     it.Priority == policy.Low,
@@ -162,7 +162,7 @@ func (p *playout) synthesisOf(ctx context.Context, it *item, gain float32) *synt
 		p.prefetched = nil
 		return syn
 	}
-	return p.synthesize(ctx, it.ID, it.speech())
+	return p.synthesize(ctx, it.ID, p.a.read(it).speech())
 }
 
 // prefetch starts the synthesis of the announcement that is next, and drops

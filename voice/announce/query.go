@@ -10,13 +10,13 @@ import (
 // A View is an announcement at one moment.
 type View struct {
 	Announcement
-	Position   *int // 0: current; 1…: waiting, in speaking order; nil: ended or scheduled
+	Position   *int // 0: current; 1…: waiting, in speaking order; nil: ended, scheduled, or for other rooms only
 	ClockUnset bool // it waits for the wall clock to be set
 }
 
 // A List is all announcements at one moment.
 type List struct {
-	Queue     []View // in speaking order, first the current one
+	Queue     []View // in speaking order, first the current one; last those for other rooms only
 	Scheduled []View // by the time at which they are spoken
 	Recent    []View // ended, latest first
 }
@@ -44,6 +44,9 @@ func (a *Announcer) List() List {
 	for _, it := range a.queue {
 		l.Queue = append(l.Queue, a.view(it))
 	}
+	for _, it := range a.away {
+		l.Queue = append(l.Queue, a.view(it))
+	}
 	for _, it := range slices.SortedFunc(slices.Values(a.scheduled), byTime) {
 		l.Scheduled = append(l.Scheduled, a.view(it))
 	}
@@ -54,7 +57,8 @@ func (a *Announcer) List() List {
 }
 
 // Cancel ends an announcement, in the middle of a word if it is being spoken,
-// and returns it once that is saved. The error is [ErrNotFound], [ErrEnded] or
+// and returns it once that is saved; one that has ended here is cancelled in the other
+// rooms that it was sent to. The error is [ErrNotFound], [ErrEnded] or
 // ctx's, or it wraps [ErrUnavailable] if the end could not be saved: the
 // announcement is silent then but would be spoken after a crash.
 func (a *Announcer) Cancel(ctx context.Context, id string) (View, error) {
@@ -63,6 +67,9 @@ func (a *Announcer) Cancel(ctx context.Context, id string) (View, error) {
 	if !ok {
 		a.mu.Unlock()
 		return View{}, ErrNotFound
+	}
+	if it.Status.Ended() && it.Rooms.Open() && !it.Rooms.Cancelled && it.Status != Cancelled {
+		return a.changeRooms(ctx, it, func() { it.Rooms.Cancelled = true })
 	}
 	if it.ending || it.Status.Ended() {
 		a.mu.Unlock()
@@ -76,7 +83,7 @@ func (a *Announcer) Cancel(ctx context.Context, id string) (View, error) {
 	}
 	a.mu.Unlock()
 	err := a.endCancelled(ctx, it)
-	return View{Announcement: it.Announcement}, err
+	return View{Announcement: a.read(it)}, err
 }
 
 // awaitCancelled waits until the playout has finished the current item.
@@ -87,7 +94,7 @@ func (a *Announcer) awaitCancelled(ctx context.Context, it *item) (View, error) 
 	if it.Status != Cancelled {
 		return View{}, ErrEnded
 	}
-	return View{Announcement: it.Announcement}, outboxError(ctx, it.saveErr)
+	return View{Announcement: a.read(it)}, outboxError(ctx, it.saveErr)
 }
 
 // CancelWaiting ends all announcements in the queue, except the current one, and
@@ -96,7 +103,7 @@ func (a *Announcer) awaitCancelled(ctx context.Context, it *item) (View, error) 
 func (a *Announcer) CancelWaiting(ctx context.Context) (int, error) {
 	a.mu.Lock()
 	var items []*item
-	for _, it := range slices.Concat(a.queue, a.scheduled) {
+	for _, it := range slices.Concat(a.queue, a.scheduled, a.away) {
 		if !it.ending && (it.Status != Scheduled || it.Spoken > 0) {
 			it.ending = true
 			items = append(items, it)
@@ -123,6 +130,7 @@ func (a *Announcer) endCancelled(ctx context.Context, items ...*item) error {
 type Stats struct {
 	Waiting   int       // announcements, without the current one
 	Scheduled int       // announcements that wait for a time
+	Away      int       // announcements that other rooms have still to speak, and this one not
 	Max       int       // limit of Waiting
 	Current   string    // id of the announcement being synthesised or played; "" means none
 	Oldest    time.Time // acceptance of the longest waiting announcement; zero means none
@@ -134,7 +142,7 @@ type Stats struct {
 func (a *Announcer) Stats() Stats {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	s := Stats{Waiting: len(a.queue), Scheduled: len(a.scheduled), Max: a.config.Load().Max, SinkError: a.sinkErr, Unsaved: len(a.unsaved)}
+	s := Stats{Waiting: len(a.queue), Scheduled: len(a.scheduled), Away: len(a.away), Max: a.config.Load().Max, SinkError: a.sinkErr, Unsaved: len(a.unsaved)}
 	if a.current != nil {
 		s.Current = a.current.ID
 	} else if s.Waiting > 0 {
@@ -146,11 +154,18 @@ func (a *Announcer) Stats() Stats {
 	return s
 }
 
+// read returns the announcement of it; what other rooms report changes it at any time.
+func (a *Announcer) read(it *item) Announcement {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return it.Announcement
+}
+
 // view returns it with its position. a.mu must be held.
 func (a *Announcer) view(it *item) View {
 	v := View{Announcement: it.Announcement}
 	switch {
-	case it.Status.Ended():
+	case it.Status.Ended(), it.Rooms.Only:
 	case it.Status == Scheduled:
 		v.ClockUnset = a.clockUnset(it.Announcement)
 	case it == a.current:

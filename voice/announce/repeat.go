@@ -21,8 +21,11 @@ func (a *Announcer) Again(ctx context.Context, id string, by Request) (View, err
 	}
 	r := Request{
 		Title: v.Title, Message: v.Message, Voice: v.Voice, Rate: v.Rate, Urgent: v.Urgent, Priority: v.Priority,
-		Volume: v.Volume, Chime: v.Chime, TTL: v.TTL,
+		Volume: v.Volume, Chime: v.Chime, TTL: v.TTL, Rooms: a.roomNames(v.Announcement),
 		Sender: by.Sender, IdempotencyKey: by.IdempotencyKey, Client: by.Client,
+	}
+	if len(r.Rooms) > 0 {
+		r.Voice, r.Rate = v.Rooms.Voice, v.Rooms.Rate
 	}
 	if _, err := a.speaker.Voice(r.Voice); err != nil {
 		if _, unknown := errors.AsType[*UnknownVoiceError](err); unknown {
@@ -43,6 +46,8 @@ func (a *Announcer) Acknowledge(ctx context.Context, id string) (View, error) {
 	case !ok:
 		a.mu.Unlock()
 		return View{}, ErrNotFound
+	case it.Repeat.Times > 0 && it.Rooms.Open() && (it.Rooms.Only && !it.ending || it.Status.Ended()):
+		return a.changeRooms(ctx, it, func() { it.Acknowledged = true })
 	case it.ending || it.Status.Ended():
 		a.mu.Unlock()
 		return View{}, ErrEnded
@@ -64,7 +69,7 @@ func (a *Announcer) Acknowledge(ctx context.Context, id string) (View, error) {
 		status = Cancelled
 	}
 	err := a.recordEnd(ctx, status, "", it)
-	return View{Announcement: it.Announcement}, outboxError(ctx, err)
+	return View{Announcement: a.read(it)}, outboxError(ctx, err)
 }
 
 // repeatLater returns the status of the current item, which has been spoken. If a

@@ -11,7 +11,7 @@ import (
 
 // Limits of announcements that are not spoken at once.
 const (
-	MaxScheduled = 200                  // announcements with a time or repetitions that have not ended
+	MaxScheduled = 200                  // announcements with a time, repetitions or only other rooms that have not ended
 	MaxAhead     = 366 * 24 * time.Hour // from now to their time
 )
 
@@ -32,6 +32,10 @@ func (a *Announcer) clockUnset(ann Announcement) bool { return ann.FixedTime && 
 // plan sets whether it waits in the queue or for a time, and what quiet will do
 // to it as far as that is known. a.mu must be held.
 func (a *Announcer) plan(it *item, now time.Time) {
+	if it.Rooms.Only { // each room plans it
+		it.Status = Queued
+		return
+	}
 	if a.clockUnset(it.Announcement) {
 		it.Status, it.SpeaksAt, it.Quiet = Scheduled, time.Time{}, false
 		return
@@ -50,12 +54,15 @@ func (a *Announcer) plan(it *item, now time.Time) {
 	}
 }
 
-// insert adds a planned item to the queue or to the scheduled ones. a.mu must be
-// held.
+// insert adds a planned item to the queue, to the scheduled ones or to those for other
+// rooms only. a.mu must be held.
 func (a *Announcer) insert(it *item) {
-	if it.Status == Scheduled {
+	switch {
+	case it.Rooms.Only:
+		a.away = append(a.away, it)
+	case it.Status == Scheduled:
 		a.scheduled = append(a.scheduled, it)
-	} else {
+	default:
 		a.queue.add(it)
 	}
 }
@@ -134,13 +141,13 @@ func (a *Announcer) takeUnspoken(now time.Time) (unspoken []*item) {
 
 // planned reports whether it counts to [MaxScheduled].
 func (it *item) planned() bool {
-	return it.Status == Scheduled || it.Repeat.Times > 0 || it.At.After(it.Created)
+	return it.Rooms.Only || it.Status == Scheduled || it.Repeat.Times > 0 || it.At.After(it.Created)
 }
 
 // countPlanned returns the number of items for which planned is true. a.mu must
 // be held.
 func (a *Announcer) countPlanned() int {
-	n := len(a.scheduled)
+	n := len(a.scheduled) + len(a.away)
 	for _, it := range a.queue {
 		if it.planned() {
 			n++

@@ -83,7 +83,7 @@ func (a *Announcer) forgetTexts(ctx context.Context) {
 	var changed []Announcement
 	a.mu.Lock()
 	for _, it := range a.ended {
-		if it.Message != "" {
+		if it.Message != "" && !it.Rooms.Open() {
 			a.endedBytes -= it.size()
 			it.Title, it.Message = "", ""
 			a.endedBytes += it.size()

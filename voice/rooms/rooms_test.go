@@ -1,0 +1,429 @@
+package rooms_test
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"pressbox/check"
+	"pressbox/voice/announce"
+	"pressbox/voice/rooms"
+)
+
+func TestRooms_oneRoom(t *testing.T) {
+	house(t, "hall kitchen attic", func(b *broker, hosts map[string]*host) {
+		hall, kitchen := hosts["hall"], hosts["kitchen"]
+		v := hall.post("xxx", "Kitchen")
+		if v.Position != nil {
+			t.Errorf("accepted at position %d", *v.Position)
+		}
+		hall.expect(v.ID, announce.Queued, "kitchen=sent")
+		kitchen.expect(v.ID, announce.Playing, "")
+		time.Sleep(3 * time.Second)
+		hall.expect(v.ID, announce.Done, "kitchen=done")
+		time.Sleep(time.Hour)
+		kitchen.expectSpoken(3)
+		hall.expectSpoken()
+		hosts["attic"].expectSpoken()
+		if b.seen = slices.DeleteFunc(b.seen, func(topic string) bool { return strings.HasPrefix(topic, "rooms/hall/") }); len(b.seen) != 1 {
+			t.Errorf("messages to rooms: %q", b.seen)
+		}
+	})
+}
+
+func TestRooms_all(t *testing.T) {
+	house(t, "hall kitchen attic", func(_ *broker, hosts map[string]*host) {
+		v := hosts["hall"].post("xx", "all")
+		time.Sleep(2 * time.Second)
+		hosts["hall"].expect(v.ID, announce.Done, "attic=done kitchen=done")
+		w := hosts["kitchen"].post("x", "kitchen", "hall", "hall")
+		time.Sleep(time.Minute)
+		hosts["kitchen"].expect(w.ID, announce.Done, "hall=done")
+		hosts["hall"].expectSpoken(2, 1)
+		hosts["kitchen"].expectSpoken(2, 1)
+		hosts["attic"].expectSpoken(2)
+		if v, err := hosts["attic"].Find(v.ID); err != nil || v.Sender != (announce.Sender{Kind: announce.FromMQTT, Name: "hall"}) {
+			t.Errorf("in the attic: %+v, %v", v.Sender, err)
+		}
+	})
+}
+
+// Two rooms post at the same time.
+func TestRooms_bothPost(t *testing.T) {
+	house(t, "hall kitchen", func(_ *broker, hosts map[string]*host) {
+		v, w := hosts["hall"].post("xx", "all"), hosts["kitchen"].post("xxx", "all")
+		time.Sleep(time.Minute)
+		hosts["hall"].expect(v.ID, announce.Done, "kitchen=done")
+		hosts["kitchen"].expect(w.ID, announce.Done, "hall=done")
+		for _, h := range hosts {
+			if len(h.spoken) != 2 {
+				t.Errorf("%s has spoken %d announcements", h.room, len(h.spoken))
+			}
+		}
+	})
+}
+
+func TestRooms_unknown(t *testing.T) {
+	house(t, "hall kitchen", func(_ *broker, hosts map[string]*host) {
+		for _, names := range [][]string{{"cellar"}, {"kitchen", "cellar"}, {""}} {
+			_, err := hosts["hall"].Announce(context.Background(), announce.Request{Message: "x", Rooms: names})
+			unknown, ok := errors.AsType[*announce.RequestError](err)
+			if !ok || unknown.Violations[0].Path != "room" || unknown.Violations[0].Code != announce.CodeUnknownRoom || !strings.Contains(err.Error(), "hall, all, kitchen") {
+				t.Errorf("%q: %v", names, err)
+			}
+		}
+		want := []rooms.Room{{"hall", true, true}, {"kitchen", false, true}}
+		if got := hosts["hall"].Rooms.List(); !slices.Equal(got, want) {
+			t.Errorf("rooms %+v, want %+v", got, want)
+		}
+	})
+}
+
+// Without a broker there is this room only.
+func TestRooms_withoutBroker(t *testing.T) {
+	t.Parallel()
+	r := rooms.New("hall", "", nil, slog.New(slog.DiscardHandler))
+	for _, name := range []string{"hall", "all", " HALL"} {
+		if here, others, err := r.Resolve([]string{name}); !here || others != nil || err != nil {
+			t.Errorf("%q: %v %v %v", name, here, others, err)
+		}
+	}
+	if _, _, err := r.Resolve([]string{"kitchen"}); err == nil {
+		t.Error("the kitchen is known")
+	}
+	check.Run(t, r.Run)()
+}
+
+// A room that was away speaks what has not expired.
+func TestRooms_away(t *testing.T) {
+	house(t, "hall kitchen", func(b *broker, hosts map[string]*host) {
+		hall, kitchen := hosts["hall"], hosts["kitchen"]
+		kitchen.disconnect()
+		if hall.Rooms.List()[1].Online {
+			t.Error("the kitchen is online")
+		}
+		late := hall.request(announce.Request{Message: "x", Rooms: []string{"kitchen"}, TTL: 10 * time.Second})
+		v := hall.post("xx", "all")
+		time.Sleep(9 * time.Second)
+		hall.expect(late.ID, announce.Queued, "kitchen=waiting")
+		time.Sleep(time.Second)
+		hall.expect(late.ID, announce.Expired, "kitchen=expired")
+		time.Sleep(8 * time.Minute)
+		hall.expect(v.ID, announce.Done, "kitchen=waiting")
+		kitchen.connect()
+		time.Sleep(2 * time.Second)
+		hall.expect(v.ID, announce.Done, "kitchen=done")
+		kitchen.expectSpoken(2)
+		if len(b.seen) > 7 {
+			t.Errorf("messages: %q", b.seen)
+		}
+	})
+}
+
+// Without a connection nothing is accepted for other rooms; what was accepted before is
+// sent with the next one.
+func TestRooms_brokerAway(t *testing.T) {
+	house(t, "hall kitchen", func(_ *broker, hosts map[string]*host) {
+		hall, kitchen := hosts["hall"], hosts["kitchen"]
+		hall.disconnect()
+		for _, name := range []string{"kitchen", "all", "cellar"} {
+			_, err := hall.Announce(context.Background(), announce.Request{Message: "x", Rooms: []string{name}})
+			if !errors.Is(err, announce.ErrRoomUnreachable) || len(hall.outbox.stored) > 0 {
+				t.Errorf("%s: %v, %d stored", name, err, len(hall.outbox.stored))
+			}
+		}
+		own := hall.post("x", "hall")
+		hall.connect()
+		v := hall.post("xx", "kitchen")
+		hall.expect(v.ID, announce.Queued, "kitchen=sent")
+		hall.disconnect() // the report is lost
+		time.Sleep(time.Minute)
+		kitchen.expectSpoken(2)
+		hall.connect()
+		hall.expect(v.ID, announce.Done, "kitchen=done")
+		hall.expect(own.ID, announce.Done, "")
+		kitchen.expectSpoken(2)
+	})
+}
+
+// Whatever is delivered twice or not at all, a room speaks once and the sender learns it.
+func TestRooms_twiceOrLost(t *testing.T) {
+	house(t, "hall kitchen", func(b *broker, hosts map[string]*host) {
+		hall, kitchen := hosts["hall"], hosts["kitchen"]
+		b.twice = true
+		v := hall.post("x", "kitchen")
+		time.Sleep(time.Minute)
+		hall.expect(v.ID, announce.Done, "kitchen=done")
+		b.lose("/say")
+		v = hall.post("xx", "kitchen")
+		hall.expect(v.ID, announce.Queued, "kitchen=waiting")
+		b.lose("/report")
+		time.Sleep(time.Minute)
+		hall.expect(v.ID, announce.Queued, "kitchen=waiting")
+		b.lose("")
+		time.Sleep(15 * time.Second)
+		hall.expect(v.ID, announce.Done, "kitchen=done")
+		kitchen.expectSpoken(1, 2)
+	})
+}
+
+// What is owed, and what was heard, is known after crashes of both hosts.
+func TestRooms_crash(t *testing.T) {
+	house(t, "hall kitchen", func(_ *broker, hosts map[string]*host) {
+		hall, kitchen := hosts["hall"], hosts["kitchen"]
+		kitchen.disconnect()
+		away, both := hall.post("x", "kitchen"), hall.post("xxx", "all")
+		time.Sleep(3 * time.Second)
+		hall.expect(both.ID, announce.Done, "kitchen=waiting")
+		hall.crash()
+		hall.connect()
+		hall.expect(away.ID, announce.Queued, "kitchen=waiting")
+		kitchen.connect()
+		time.Sleep(time.Second) // the first one has been spoken
+		kitchen.crash()
+		kitchen.connect()
+		time.Sleep(time.Minute)
+		hall.expect(away.ID, announce.Done, "kitchen=done")
+		hall.expect(both.ID, announce.Done, "kitchen=done")
+		kitchen.expectSpoken(1, 3) // a stop lets it finish the second one
+		hall.crash()
+		hall.connect()
+		hall.expect(both.ID, announce.Done, "kitchen=done")
+		hall.expectSpoken(3)
+	})
+}
+
+// A room whose queue is full is asked again.
+func TestRooms_queueFull(t *testing.T) {
+	house(t, "hall kitchen", func(_ *broker, hosts map[string]*host) {
+		hall, kitchen := hosts["hall"], hosts["kitchen"]
+		for range 11 {
+			kitchen.post("xxxx")
+		}
+		v := hall.post("x", "kitchen")
+		hall.expect(v.ID, announce.Queued, "kitchen=waiting")
+		time.Sleep(16 * time.Second)
+		hall.expect(v.ID, announce.Queued, "kitchen=sent")
+		time.Sleep(time.Minute)
+		hall.expect(v.ID, announce.Done, "kitchen=done")
+	})
+}
+
+func TestRooms_cancel(t *testing.T) {
+	house(t, "hall kitchen attic", func(_ *broker, hosts map[string]*host) {
+		hall, kitchen, attic := hosts["hall"], hosts["kitchen"], hosts["attic"]
+		attic.disconnect()
+		ctx := context.Background()
+		v := hall.post("xxxxxxxxxx", "kitchen", "attic")
+		time.Sleep(2 * time.Second)
+		if _, err := hall.Cancel(ctx, v.ID); err != nil {
+			t.Error(err)
+		}
+		hall.expect(v.ID, announce.Cancelled, "kitchen=cancelled attic=waiting")
+		kitchen.expect(v.ID, announce.Cancelled, "")
+		attic.connect()
+		hall.expect(v.ID, announce.Cancelled, "kitchen=cancelled attic=cancelled")
+		attic.expectSpoken()
+
+		kitchen.post("xxxx")
+		v = hall.post("x", "all")
+		time.Sleep(time.Second)
+		hall.expect(v.ID, announce.Done, "kitchen=sent attic=done")
+		if _, err := hall.Cancel(ctx, v.ID); err != nil { // it has ended in the hall
+			t.Error(err)
+		}
+		hall.expect(v.ID, announce.Done, "kitchen=cancelled attic=done")
+		if _, err := hall.Cancel(ctx, v.ID); !errors.Is(err, announce.ErrEnded) {
+			t.Error(err)
+		}
+		waiting := hall.post("x", "kitchen")
+		if n, err := hall.CancelWaiting(ctx); n != 1 || err != nil {
+			t.Error(n, err)
+		}
+		kitchen.expect(waiting.ID, announce.Cancelled, "")
+	})
+}
+
+// An acknowledgement in one room ends the repetitions in all.
+func TestRooms_acknowledge(t *testing.T) {
+	house(t, "hall kitchen attic", func(_ *broker, hosts map[string]*host) {
+		hall, kitchen, attic := hosts["hall"], hosts["kitchen"], hosts["attic"]
+		repeat := announce.Repeat{Times: 5, Every: time.Minute}
+		for i, where := range []*host{hall, kitchen} {
+			v := hall.request(announce.Request{Message: "x", Rooms: []string{"kitchen", "attic"}, Repeat: repeat})
+			time.Sleep(70 * time.Second)
+			hall.expect(v.ID, announce.Queued, "kitchen=sent attic=sent")
+			if _, err := where.Acknowledge(context.Background(), v.ID); err != nil {
+				t.Error(err)
+			}
+			hall.expect(v.ID, announce.Done, "kitchen=done attic=done")
+			time.Sleep(time.Hour)
+			attic.expectSpoken(slices.Repeat([]int{1}, 2+2*i)...)
+		}
+	})
+}
+
+func TestRooms_again(t *testing.T) {
+	house(t, "hall kitchen", func(_ *broker, hosts map[string]*host) {
+		hall, kitchen := hosts["hall"], hosts["kitchen"]
+		v := hall.request(announce.Request{Message: "x", Rooms: []string{"all"}, Voice: "anna", Rate: 90})
+		time.Sleep(time.Minute)
+		w, err := hall.Again(context.Background(), v.ID, announce.Request{})
+		if err != nil || w.ID == v.ID {
+			t.Fatalf("%+v, %v", w, err)
+		}
+		time.Sleep(time.Minute)
+		hall.expect(w.ID, announce.Done, "kitchen=done")
+		kitchen.expectSpoken(1, 1)
+		hall.expectSpoken(1, 1)
+		if there, _ := kitchen.Find(w.ID); there.Rate != 90 {
+			t.Errorf("at rate %d in the kitchen", there.Rate)
+		}
+	})
+}
+
+// A room keeps the time of an announcement, and its own voice if it has no other.
+func TestRooms_later(t *testing.T) {
+	house(t, "hall kitchen", func(_ *broker, hosts map[string]*host) {
+		hall, kitchen := hosts["hall"], hosts["kitchen"]
+		v := hall.request(announce.Request{Message: "x", Rooms: []string{"kitchen"}, In: time.Hour})
+		w := hall.request(announce.Request{Message: "xx", Rooms: []string{"kitchen"}, At: time.Now().Add(2 * time.Hour)})
+		hall.expect(v.ID, announce.Queued, "kitchen=sent")
+		time.Sleep(time.Hour + 10*time.Second)
+		hall.expect(v.ID, announce.Done, "kitchen=done")
+		hall.expect(w.ID, announce.Queued, "kitchen=sent")
+		time.Sleep(time.Hour)
+		hall.expect(w.ID, announce.Done, "kitchen=done")
+		kitchen.expectSpoken(1, 2)
+	})
+}
+
+// What another room sends is not passed on, and a room does not change what it did not send.
+func TestReceive_foreign(t *testing.T) {
+	house(t, "hall kitchen", func(_ *broker, hosts map[string]*host) {
+		hall, kitchen := hosts["hall"], hosts["kitchen"]
+		own := hall.request(announce.Request{Message: "x", In: time.Hour})
+		id := strings.Repeat("a", 26)
+		tests := []struct{ topic, payload, want string }{
+			{"say", `{"do":"cancel","id":"` + own.ID + `","from":"kitchen"}`, "not one of room kitchen"},
+			{"say", `{"do":"say","id":"` + own.ID + `","from":"kitchen","message":"y","ttl":600,"left":600}`, "not one of room kitchen"},
+			{"say", `{"do":"say","id":"A","from":"kitchen"}`, "expected 26"},
+			{"say", `{"do":"shout","id":"` + id + `","from":"kitchen"}`, "expected say"},
+			{"say", `{"do":"say","id":"` + id + `","from":"all","left":5}`, "another name"},
+			{"say", `{"do":"say","id":"` + id + `","from":"kitchen","left":-1}`, "out of range"},
+			{"say", `{"do":"say","id":"` + id + `","from":"kitchen","message":" ","ttl":600,"left":600}`, "must not be empty"},
+			{"say", `nonsense`, "read an order"},
+			{"report", `{"id":"` + own.ID + `","room":"kitchen","status":"done"}`, "not owed"},
+			{"report", `{"id":"` + id + `","room":"Kitchen"}`, `room "Kitchen"`},
+			{"report", `[]`, "read a report"},
+		}
+		for _, tt := range tests {
+			err := hall.Receive(context.Background(), "rooms/hall/"+tt.topic, []byte(tt.payload), 0)
+			if err == nil || !strings.Contains(err.Error(), tt.want) {
+				t.Errorf("%s %s: %v, want %q", tt.topic, tt.payload, err, tt.want)
+			}
+		}
+		hall.expect(own.ID, announce.Scheduled, "")
+		time.Sleep(5 * time.Minute)
+		hall.expectSpoken()
+		kitchen.expectSpoken()
+	})
+}
+
+// An expired say is only reported on, and an unknown voice is replaced.
+func TestReceive_say(t *testing.T) {
+	house(t, "hall", func(b *broker, hosts map[string]*host) {
+		hall := hosts["hall"]
+		for i, tt := range []struct {
+			members string
+			left    time.Duration
+			spoken  bool
+		}{
+			{`"ttl":600,"left":0`, 0, false},
+			{`"ttl":600,"left":600`, 3 * time.Second, true},
+			{`"ttl":600,"left":600,"voice":"carla"`, 0, true},
+			{`"ttl":600,"left":600,"at":"1999-12-31T23:00:00Z"`, 0, false},
+			{`"ttl":600,"left":600,"later":{"version":2}`, 0, true},
+		} {
+			id := strings.Repeat("b", 25) + string(rune('a'+i))
+			payload := `{"do":"say","id":"` + id + `","from":"kitchen","message":"x",` + tt.members + `}`
+			if err := hall.Receive(context.Background(), "rooms/hall/say", []byte(payload), tt.left); err != nil {
+				t.Errorf("%s: %v", tt.members, err)
+			}
+			synctest.Wait()
+			if _, err := hall.Find(id); (err == nil) != tt.spoken {
+				t.Errorf("%s: %v", tt.members, err)
+			}
+		}
+		time.Sleep(time.Minute)
+		hall.expectSpoken(1, 1, 1)
+		if i := slices.Index(b.seen, "rooms/kitchen/report"); i < 0 {
+			t.Errorf("messages: %q", b.seen)
+		}
+	})
+}
+
+// Two hosts of one name are noticed, and a host that was renamed leaves no room behind.
+func TestRooms_names(t *testing.T) {
+	house(t, "hall kitchen", func(b *broker, hosts map[string]*host) {
+		hall := hosts["hall"]
+		if hall.Namesake() != "" {
+			t.Error("there is another hall")
+		}
+		b.publish(rooms.Message{Topic: "host-2/status", Payload: []byte("online"), Retain: true})
+		b.publish(rooms.Message{Topic: "rooms/hall/status", Payload: []byte(`{"host":"host-2"}`), Retain: true})
+		b.publish(rooms.Message{Topic: "rooms/parlour/status", Payload: []byte(`{"host":"host-hall"}`), Retain: true})
+		synctest.Wait()
+		if hall.Namesake() != "host-2" {
+			t.Error("the other hall is not noticed")
+		}
+		if left := b.last["rooms/parlour/status"].Payload; len(left) > 0 {
+			t.Errorf("the former room is %s", left)
+		}
+		if hall.Has("parlour") || !hall.Has("Kitchen") || !hall.Has("all") {
+			t.Errorf("known rooms: %+v", hall.Rooms.List())
+		}
+	})
+}
+
+func TestCheckName(t *testing.T) {
+	t.Parallel()
+	for name, ok := range map[string]bool{
+		"kitchen": true, "living-room_2": true, "küche": true, strings.Repeat("a", 64): true,
+		"": false, "all": false, "Kitchen": false, "a b": false, "a/b": false, "+": false, "#": false, "a=b": false, strings.Repeat("a", 65): false,
+	} {
+		if err := rooms.CheckName(name); (err == nil) != ok {
+			t.Errorf("%q: %v", name, err)
+		}
+	}
+}
+
+// Whatever arrives, Receive returns, and the rooms stay those of statuses.
+func FuzzReceive(f *testing.F) {
+	id := strings.Repeat("c", 26)
+	f.Add("rooms/hall/say", []byte(`{"do":"say","id":"`+id+`","from":"kitchen","message":"x","ttl":600,"left":600,"times":3,"interval":60}`))
+	f.Add("rooms/hall/say", []byte(`{"do":"ack","id":"`+id+`","from":"kitchen"}`))
+	f.Add("rooms/hall/report", []byte(`{"id":"`+id+`","room":"kitchen","status":"done","acknowledged":true}`))
+	f.Add("rooms/kitchen/status", []byte(`{"host":"h"}`))
+	f.Add("rooms/kitchen/status", []byte(``))
+	f.Add("h/status", []byte(`online`))
+	f.Fuzz(func(t *testing.T, topic string, payload []byte) {
+		b := &broker{t: t, last: map[string]rooms.Message{}, hosts: map[string]*host{}}
+		h := &host{outbox: &outbox{stored: map[string]announce.Announcement{}, keys: map[string]string{}}, broker: b, room: "hall", max: 10, wake: make(chan struct{}, 1)}
+		h.Rooms = rooms.New("hall", "host-hall", bus{h}, slog.New(slog.DiscardHandler))
+		h.Announcer = check.Must(announce.New(announce.Config{Max: 10, TTL: time.Minute, Rate: 170},
+			announce.Parts{Outbox: h.outbox, Speaker: speaker{}, Sink: h, Rooms: h.Rooms, Log: slog.New(slog.DiscardHandler)}))(t)
+		h.Attach(h.Announcer)
+		_ = h.Receive(context.Background(), topic, payload, 0)
+		for _, room := range h.Rooms.List()[1:] {
+			if rooms.CheckName(room.Name) != nil || !strings.HasSuffix(topic, "/status") {
+				t.Errorf("after %q %q there is room %+v", topic, payload, room)
+			}
+		}
+	})
+}
