@@ -35,6 +35,7 @@ import (
 	"pressbox/voice/espeak"
 	"pressbox/voice/library"
 	"pressbox/voice/onnx"
+	"pressbox/voice/rooms"
 	"pressbox/voice/speakable"
 )
 
@@ -48,6 +49,7 @@ type app struct {
 	phonemizer *espeak.Phonemizer
 	voices     *library.Library
 	controls   *control.Controls
+	rooms      *rooms.Rooms
 	announcer  *announce.Announcer
 	schedules  *control.Schedules
 	rosters    *imported.Seasons
@@ -81,14 +83,16 @@ func build(o cli.ServeOptions, st *store.Store, sink *pulse.Sink) (*app, error) 
 	if a.controls, err = control.NewControls(controlConfig(cfg), st, st.Now, log); err != nil {
 		return nil, err
 	}
+	a.rooms = rooms.New(cfg.RoomName(), "", nil, log)
 	outbox := metrics.Outbox{Outbox: watchdog.Outbox{Outbox: st, Progress: &a.writes}, Metrics: a.metrics}
 	a.announcer, err = announce.New(queueConfig(cfg.DefaultRate, cfg), announce.Parts{
 		Outbox: outbox, Speaker: a.speaker(), Sink: sink, Ducker: sink, Controls: a.controls,
-		Estimate: a.voices.Estimate, ClockSet: clockSet, Log: log,
+		Estimate: a.voices.Estimate, ClockSet: clockSet, Rooms: a.rooms, Log: log,
 	})
 	if err != nil {
 		return nil, err
 	}
+	a.rooms.Attach(a.announcer)
 	if a.schedules, err = a.newSchedules(); err != nil {
 		return nil, err
 	}
@@ -163,7 +167,7 @@ func (a *app) webConfig() site.Config {
 			Observe:        a.metrics.Request,
 		},
 		Announcements: announcements.Config{
-			Announcer: a.announcer, Speaker: a.speaker(), DefaultRate: cfg.DefaultRate, Speeches: a.speeches, Voices: a.listVoices, Preview: a.preview,
+			Announcer: a.announcer, Speaker: a.speaker(), DefaultRate: cfg.DefaultRate, Speeches: a.speeches, Voices: a.listVoices, Rooms: a.rooms, Preview: a.preview,
 		},
 		Control: webcontrol.Config{Controls: a.controls, Schedules: a.schedules, Check: a.announcer.Check},
 		Admin: admin.Config{

@@ -68,14 +68,14 @@ var floors = map[string][]string{
 	"daemon/mqtt":       {},
 	"daemon/web/static": {},
 	"daemon/limits":     {"auth/netblock"},
-	"daemon/web":        {"auth", "auth/netblock", "daemon/limits", "daemon/web/static", "game/protocol", "game/teams", "voice", "voice/announce", "voice/announce/draft", "voice/control"},
+	"daemon/web":        {"auth", "auth/netblock", "daemon/limits", "daemon/web/static", "game/protocol", "game/teams", "voice", "voice/announce", "voice/announce/draft", "voice/control", "voice/rooms"},
 
 	// No edge imports it; it becomes the child of voice/espeak.
 	"voice/espeak/confine": {},
 
 	// 2b: the routes of the HTTP server
 	"daemon/web/control":       {"daemon/limits", "daemon/web", "voice/announce", "voice/announce/policy", "voice/control"},
-	"daemon/web/announcements": {"audio", "daemon/limits", "daemon/web", "voice/announce", "voice/announce/draft", "voice/control"},
+	"daemon/web/announcements": {"audio", "daemon/limits", "daemon/web", "voice/announce", "voice/announce/draft", "voice/control", "voice/rooms"},
 	"daemon/web/admin":         {"daemon/web", "daemon/web/announcements", "daemon/web/control", "voice/announce", "voice/control"},
 	"daemon/web/openapi":       {"daemon/web", "daemon/web/static"},
 	"daemon/web/signin":        {"auth", "auth/session", "daemon/limits", "daemon/web", "daemon/web/static"},
@@ -89,7 +89,7 @@ var floors = map[string][]string{
 
 	// 3: parts of the server and its commands; daemon connects them
 	"daemon/trust":    {},
-	"daemon/settings": {"clock/hours", "daemon/trust", "voice/speakable"},
+	"daemon/settings": {"clock/hours", "daemon/trust", "voice/rooms", "voice/speakable"},
 	"daemon/exitcode": {},
 	"daemon/logging":  {"daemon/systemd"},
 	"daemon/metrics":  {"voice/announce"},
@@ -116,7 +116,7 @@ var floors = map[string][]string{
 		"audio/pulse", "auth/netblock", "clock/system", "daemon/cli", "daemon/client", "daemon/doctor", "daemon/exitcode", "daemon/health", "daemon/limits", "daemon/metrics",
 		"daemon/recovery", "daemon/settings", "daemon/signin", "daemon/systemd", "daemon/watchdog", "daemon/web", "daemon/web/admin",
 		"daemon/web/announcements", "daemon/web/control", "daemon/web/play", "daemon/web/site", "game/history/imported", "game/league", "game/live", "game/protocol", "game/teamdata",
-		"store", "voice/announce", "voice/announce/policy", "voice/control", "voice/espeak", "voice/espeak/confine", "voice/library", "voice/onnx", "voice/speakable",
+		"store", "voice/announce", "voice/announce/policy", "voice/control", "voice/espeak", "voice/espeak/confine", "voice/library", "voice/onnx", "voice/rooms", "voice/speakable",
 	},
 
 	// Stand-ins for an outside thing, and what tests share. As no package may
@@ -141,7 +141,7 @@ var floors = map[string][]string{
 	"daemon/web/webtest": {
 		"audio", "auth", "auth/authtest", "auth/idp", "auth/session", "check", "clock", "daemon/limits", "daemon/replica", "daemon/web", "daemon/web/admin", "daemon/web/announcements",
 		"daemon/web/control", "daemon/web/openapi", "daemon/web/signin", "daemon/web/site", "game/league", "game/live", "game/protocol", "game/teams", "store",
-		"voice/announce", "voice/announce/policy", "voice/control",
+		"voice/announce", "voice/announce/policy", "voice/control", "voice/rooms",
 	},
 }
 

@@ -63,7 +63,7 @@ func (a *app) run(ctx context.Context, s sockets) error {
 	}
 	a.monitor.Notify(systemd.Ready(a.monitor.StatusLine()))
 	background := []runner{
-		a.store.Run, a.voices.Run, a.signIn.Run, a.rosters.Run, a.games.Run, a.runControls, a.schedules.Run, a.monitor.Run,
+		a.store.Run, a.voices.Run, a.signIn.Run, a.rosters.Run, a.games.Run, a.runControls, a.schedules.Run, a.rooms.Run, a.monitor.Run,
 		watchdog.Watchdog{Components: a.components(), OK: a.metrics.WatchdogOK, Log: a.Log}.Run,
 		recovery.Schedule{Store: a.store, Dir: a.Config.BackupDir(), Log: a.Log}.Run,
 		func(ctx context.Context) error { return a.reloadOn(ctx, hangups) },

@@ -38,15 +38,16 @@ func sayCommand() *cobra.Command {
 	cmd.Flags().IntVar(&a.Rate, "rate", 0, "`words` per minute, 60 to 400 (default the server's)")
 	cmd.Flags().BoolVar(&a.Urgent, "urgent", false, "play it before others, and louder")
 	cmd.Flags().IntVar(&a.TTL, "ttl", 0, "`seconds` after which it expires (default the server's)")
+	cmd.Flags().StringVar(&a.Room, "room", "", "`names` of rooms, separated by commas, or all (default the server's)")
 	wait := cmd.Flags().Bool("wait", false, "wait until it has been played")
 	out := cmd.Flags().String("out", "", "write the speech to a WAV `file` instead of announcing it")
 	show := cmd.Flags().Bool("show", false, "show the text in words and its phonemes instead of announcing it")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		if *show && (*out != "" || a.Urgent || a.TTL != 0 || a.Rate != 0 || *wait) {
+		if *show && (*out != "" || a.Urgent || a.TTL != 0 || a.Rate != 0 || a.Room != "" || *wait) {
 			return exitcode.With(exitcode.Usage, errors.New("--show can be combined only with --voice"))
 		}
-		if *out != "" && (a.Urgent || a.TTL != 0 || *wait) {
-			return exitcode.With(exitcode.Usage, errors.New("--out cannot be combined with --urgent, --ttl and --wait"))
+		if *out != "" && (a.Urgent || a.TTL != 0 || a.Room != "" || *wait) {
+			return exitcode.With(exitcode.Usage, errors.New("--out cannot be combined with --urgent, --ttl, --room and --wait"))
 		}
 		var err error
 		if a.Message, err = message(cmd.InOrStdin(), args); err != nil {

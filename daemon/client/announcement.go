@@ -25,6 +25,7 @@ type Announcement struct {
 	Rate    int    `json:"rate,omitempty"` // words per minute
 	Urgent  bool   `json:"urgent,omitempty"`
 	TTL     int    `json:"ttl,omitempty"` // seconds
+	Room    string `json:"room,omitempty"`
 }
 
 // A Report is the state of an announcement.

@@ -144,6 +144,10 @@ func speechMessages() []Message {
 func controlMessages() []Message {
 	return []Message{
 		{
+			"1d5b2288e392405c907988441088ab88", "state of another room not saved",
+			"The room @PRESSBOX_ROOM@ has not reported in time on the announcement @PRESSBOX_ANNOUNCEMENT@, and that could not be saved: @PRESSBOX_ERR@. After a restart the server waits for that room again, for a short time.",
+		},
+		{
 			"5d0b7f6c2a914e7c9f3e8b1d46a0c275", "control changed",
 			"@PRESSBOX_SENDER@ changed the volume, quiet, the schedules or the favourites (PRESSBOX_CONTROL). CONTROL_ACCESS decides who may.",
 		},

@@ -12,9 +12,11 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
+	"strings"
 	"time"
 
 	"pressbox/clock/hours"
+	"pressbox/voice/rooms"
 )
 
 // Files and directories with fixed names.
@@ -59,6 +61,7 @@ type Config struct {
 	NotifyRate         int           `mapstructure:"NOTIFY_RATE"` // requests per minute and address
 	NotifyRateLoopback bool          `mapstructure:"NOTIFY_RATE_LOOPBACK"`
 	NotifyTTL          time.Duration `mapstructure:"NOTIFY_TTL"`
+	Room               string        `mapstructure:"ROOM"` // "" means the host's name
 	Chime              string        `mapstructure:"CHIME"`
 	ChimeUrgent        string        `mapstructure:"CHIME_URGENT"`
 	History            string        `mapstructure:"HISTORY"` // "on" or "off"
@@ -114,6 +117,18 @@ func (c Config) Exposed() string {
 		return "announce and create accounts"
 	}
 	return "announce"
+}
+
+// RoomName returns the name of the room of this server.
+func (c Config) RoomName() string {
+	if c.Room != "" {
+		return strings.ToLower(c.Room)
+	}
+	host, err := os.Hostname()
+	if err != nil {
+		host = ""
+	}
+	return rooms.NameOf(host)
 }
 
 // StorePath returns the path of the store.

@@ -147,6 +147,11 @@ func announcementSettings() []Setting {
 			More:        "Ten more places are for urgent ones. Interrupted and scheduled announcements do not count.",
 		},
 		{
+			Name: "ROOM", valueType: room(),
+			Description: "name of this room, under which other rooms on the same MQTT broker send announcements to it",
+			More:        "If unset, the host's name.",
+		},
+		{
 			Name: "NOTIFY_ACCESS", valueType: oneOf("lan", "token", "open", "off"), Default: "lan",
 			Description: "who may create announcements",
 			More:        "lan: clients with a private address, and others with a token. token: clients with a token. open: everyone. off: no one.",

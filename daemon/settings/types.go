@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"pressbox/clock/hours"
+	"pressbox/voice/rooms"
 )
 
 // A valueType reads the values of settings.
@@ -146,6 +147,13 @@ func host() valueType {
 	return valueType{name: "host", expects: "an IP address or a host name, without a port", parse: func(value string) (any, bool) {
 		_, err := netip.ParseAddr(value)
 		return value, err == nil || isHostName(value)
+	}}
+}
+
+// room returns the type of the name of a room, or "".
+func room() valueType {
+	return valueType{name: "name", expects: "up to 64 letters, digits, - and _, and not \"all\"", parse: func(value string) (any, bool) {
+		return value, value == "" || rooms.CheckName(strings.ToLower(value)) == nil
 	}}
 }
 

@@ -97,6 +97,7 @@ var statuses = []struct {
 	{limits.ErrClientBusy, http.StatusTooManyRequests, "too_many_requests", 2 * time.Second},
 	{announce.ErrFull, http.StatusServiceUnavailable, "queue_full", 5 * time.Second},
 	{announce.ErrScheduleFull, http.StatusServiceUnavailable, "schedule_full", time.Minute},
+	{announce.ErrRoomUnreachable, http.StatusServiceUnavailable, "room_unreachable", 10 * time.Second},
 	{announce.ErrUnavailable, http.StatusServiceUnavailable, "not_accepting", 10 * time.Second},
 	{teams.ErrUnavailable, http.StatusServiceUnavailable, "team_data_unavailable", 30 * time.Second},
 	{limits.ErrBusy, http.StatusServiceUnavailable, "busy", 2 * time.Second},

@@ -48,6 +48,21 @@ func CheckName(name string) error {
 	return nil
 }
 
+// NameOf returns the name of the room of a host, by the host's name.
+func NameOf(host string) string {
+	host, _, _ = strings.Cut(strings.ToLower(host), ".")
+	name := strings.Map(func(c rune) rune {
+		if CheckName(string(c)) != nil {
+			return '-'
+		}
+		return c
+	}, host)
+	if CheckName(name) != nil {
+		return "pressbox"
+	}
+	return name
+}
+
 // A Message is one to be published. The topic is below that of all Pressboxes.
 type Message struct {
 	Topic   string

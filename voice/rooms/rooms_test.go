@@ -17,18 +17,18 @@ import (
 
 func TestRooms_oneRoom(t *testing.T) {
 	house(t, "hall kitchen attic", func(b *broker, hosts map[string]*host) {
-		hall, kitchen := hosts["hall"], hosts["kitchen"]
-		v := hall.post("xxx", "Kitchen")
+		front, kitchen := hosts["hall"], hosts["kitchen"]
+		v := front.post("xxx", "Kitchen")
 		if v.Position != nil {
 			t.Errorf("accepted at position %d", *v.Position)
 		}
-		hall.expect(v.ID, announce.Queued, "kitchen=sent")
+		front.expect(v.ID, announce.Queued, "kitchen=sent")
 		kitchen.expect(v.ID, announce.Playing, "")
 		time.Sleep(3 * time.Second)
-		hall.expect(v.ID, announce.Done, "kitchen=done")
+		front.expect(v.ID, announce.Done, "kitchen=done")
 		time.Sleep(time.Hour)
 		kitchen.expectSpoken(3)
-		hall.expectSpoken()
+		front.expectSpoken()
 		hosts["attic"].expectSpoken()
 		if b.seen = slices.DeleteFunc(b.seen, func(topic string) bool { return strings.HasPrefix(topic, "rooms/hall/") }); len(b.seen) != 1 {
 			t.Errorf("messages to rooms: %q", b.seen)
@@ -102,22 +102,22 @@ func TestRooms_withoutBroker(t *testing.T) {
 // A room that was away speaks what has not expired.
 func TestRooms_away(t *testing.T) {
 	house(t, "hall kitchen", func(b *broker, hosts map[string]*host) {
-		hall, kitchen := hosts["hall"], hosts["kitchen"]
+		front, kitchen := hosts["hall"], hosts["kitchen"]
 		kitchen.disconnect()
-		if hall.Rooms.List()[1].Online {
+		if front.Rooms.List()[1].Online {
 			t.Error("the kitchen is online")
 		}
-		late := hall.request(announce.Request{Message: "x", Rooms: []string{"kitchen"}, TTL: 10 * time.Second})
-		v := hall.post("xx", "all")
+		late := front.request(announce.Request{Message: "x", Rooms: []string{"kitchen"}, TTL: 10 * time.Second})
+		v := front.post("xx", "all")
 		time.Sleep(9 * time.Second)
-		hall.expect(late.ID, announce.Queued, "kitchen=waiting")
+		front.expect(late.ID, announce.Queued, "kitchen=waiting")
 		time.Sleep(time.Second)
-		hall.expect(late.ID, announce.Expired, "kitchen=expired")
+		front.expect(late.ID, announce.Expired, "kitchen=expired")
 		time.Sleep(8 * time.Minute)
-		hall.expect(v.ID, announce.Done, "kitchen=waiting")
+		front.expect(v.ID, announce.Done, "kitchen=waiting")
 		kitchen.connect()
 		time.Sleep(2 * time.Second)
-		hall.expect(v.ID, announce.Done, "kitchen=done")
+		front.expect(v.ID, announce.Done, "kitchen=done")
 		kitchen.expectSpoken(2)
 		if len(b.seen) > 7 {
 			t.Errorf("messages: %q", b.seen)
@@ -129,24 +129,24 @@ func TestRooms_away(t *testing.T) {
 // sent with the next one.
 func TestRooms_brokerAway(t *testing.T) {
 	house(t, "hall kitchen", func(_ *broker, hosts map[string]*host) {
-		hall, kitchen := hosts["hall"], hosts["kitchen"]
-		hall.disconnect()
+		front, kitchen := hosts["hall"], hosts["kitchen"]
+		front.disconnect()
 		for _, name := range []string{"kitchen", "all", "cellar"} {
-			_, err := hall.Announce(context.Background(), announce.Request{Message: "x", Rooms: []string{name}})
-			if !errors.Is(err, announce.ErrRoomUnreachable) || len(hall.outbox.stored) > 0 {
-				t.Errorf("%s: %v, %d stored", name, err, len(hall.outbox.stored))
+			_, err := front.Announce(context.Background(), announce.Request{Message: "x", Rooms: []string{name}})
+			if !errors.Is(err, announce.ErrRoomUnreachable) || len(front.outbox.stored) > 0 {
+				t.Errorf("%s: %v, %d stored", name, err, len(front.outbox.stored))
 			}
 		}
-		own := hall.post("x", "hall")
-		hall.connect()
-		v := hall.post("xx", "kitchen")
-		hall.expect(v.ID, announce.Queued, "kitchen=sent")
-		hall.disconnect() // the report is lost
+		own := front.post("x", "hall")
+		front.connect()
+		v := front.post("xx", "kitchen")
+		front.expect(v.ID, announce.Queued, "kitchen=sent")
+		front.disconnect() // the report is lost
 		time.Sleep(time.Minute)
 		kitchen.expectSpoken(2)
-		hall.connect()
-		hall.expect(v.ID, announce.Done, "kitchen=done")
-		hall.expect(own.ID, announce.Done, "")
+		front.connect()
+		front.expect(v.ID, announce.Done, "kitchen=done")
+		front.expect(own.ID, announce.Done, "")
 		kitchen.expectSpoken(2)
 	})
 }
@@ -154,20 +154,20 @@ func TestRooms_brokerAway(t *testing.T) {
 // Whatever is delivered twice or not at all, a room speaks once and the sender learns it.
 func TestRooms_twiceOrLost(t *testing.T) {
 	house(t, "hall kitchen", func(b *broker, hosts map[string]*host) {
-		hall, kitchen := hosts["hall"], hosts["kitchen"]
+		front, kitchen := hosts["hall"], hosts["kitchen"]
 		b.twice = true
-		v := hall.post("x", "kitchen")
+		v := front.post("x", "kitchen")
 		time.Sleep(time.Minute)
-		hall.expect(v.ID, announce.Done, "kitchen=done")
+		front.expect(v.ID, announce.Done, "kitchen=done")
 		b.lose("/say")
-		v = hall.post("xx", "kitchen")
-		hall.expect(v.ID, announce.Queued, "kitchen=waiting")
+		v = front.post("xx", "kitchen")
+		front.expect(v.ID, announce.Queued, "kitchen=waiting")
 		b.lose("/report")
 		time.Sleep(time.Minute)
-		hall.expect(v.ID, announce.Queued, "kitchen=waiting")
+		front.expect(v.ID, announce.Queued, "kitchen=waiting")
 		b.lose("")
 		time.Sleep(15 * time.Second)
-		hall.expect(v.ID, announce.Done, "kitchen=done")
+		front.expect(v.ID, announce.Done, "kitchen=done")
 		kitchen.expectSpoken(1, 2)
 	})
 }
@@ -175,74 +175,74 @@ func TestRooms_twiceOrLost(t *testing.T) {
 // What is owed, and what was heard, is known after crashes of both hosts.
 func TestRooms_crash(t *testing.T) {
 	house(t, "hall kitchen", func(_ *broker, hosts map[string]*host) {
-		hall, kitchen := hosts["hall"], hosts["kitchen"]
+		front, kitchen := hosts["hall"], hosts["kitchen"]
 		kitchen.disconnect()
-		away, both := hall.post("x", "kitchen"), hall.post("xxx", "all")
+		away, both := front.post("x", "kitchen"), front.post("xxx", "all")
 		time.Sleep(3 * time.Second)
-		hall.expect(both.ID, announce.Done, "kitchen=waiting")
-		hall.crash()
-		hall.connect()
-		hall.expect(away.ID, announce.Queued, "kitchen=waiting")
+		front.expect(both.ID, announce.Done, "kitchen=waiting")
+		front.crash()
+		front.connect()
+		front.expect(away.ID, announce.Queued, "kitchen=waiting")
 		kitchen.connect()
 		time.Sleep(time.Second) // the first one has been spoken
 		kitchen.crash()
 		kitchen.connect()
 		time.Sleep(time.Minute)
-		hall.expect(away.ID, announce.Done, "kitchen=done")
-		hall.expect(both.ID, announce.Done, "kitchen=done")
+		front.expect(away.ID, announce.Done, "kitchen=done")
+		front.expect(both.ID, announce.Done, "kitchen=done")
 		kitchen.expectSpoken(1, 3) // a stop lets it finish the second one
-		hall.crash()
-		hall.connect()
-		hall.expect(both.ID, announce.Done, "kitchen=done")
-		hall.expectSpoken(3)
+		front.crash()
+		front.connect()
+		front.expect(both.ID, announce.Done, "kitchen=done")
+		front.expectSpoken(3)
 	})
 }
 
 // A room whose queue is full is asked again.
 func TestRooms_queueFull(t *testing.T) {
 	house(t, "hall kitchen", func(_ *broker, hosts map[string]*host) {
-		hall, kitchen := hosts["hall"], hosts["kitchen"]
+		front, kitchen := hosts["hall"], hosts["kitchen"]
 		for range 11 {
 			kitchen.post("xxxx")
 		}
-		v := hall.post("x", "kitchen")
-		hall.expect(v.ID, announce.Queued, "kitchen=waiting")
+		v := front.post("x", "kitchen")
+		front.expect(v.ID, announce.Queued, "kitchen=waiting")
 		time.Sleep(16 * time.Second)
-		hall.expect(v.ID, announce.Queued, "kitchen=sent")
+		front.expect(v.ID, announce.Queued, "kitchen=sent")
 		time.Sleep(time.Minute)
-		hall.expect(v.ID, announce.Done, "kitchen=done")
+		front.expect(v.ID, announce.Done, "kitchen=done")
 	})
 }
 
 func TestRooms_cancel(t *testing.T) {
 	house(t, "hall kitchen attic", func(_ *broker, hosts map[string]*host) {
-		hall, kitchen, attic := hosts["hall"], hosts["kitchen"], hosts["attic"]
+		front, kitchen, attic := hosts["hall"], hosts["kitchen"], hosts["attic"]
 		attic.disconnect()
 		ctx := context.Background()
-		v := hall.post("xxxxxxxxxx", "kitchen", "attic")
+		v := front.post("xxxxxxxxxx", "kitchen", "attic")
 		time.Sleep(2 * time.Second)
-		if _, err := hall.Cancel(ctx, v.ID); err != nil {
+		if _, err := front.Cancel(ctx, v.ID); err != nil {
 			t.Error(err)
 		}
-		hall.expect(v.ID, announce.Cancelled, "kitchen=cancelled attic=waiting")
+		front.expect(v.ID, announce.Cancelled, "kitchen=cancelled attic=waiting")
 		kitchen.expect(v.ID, announce.Cancelled, "")
 		attic.connect()
-		hall.expect(v.ID, announce.Cancelled, "kitchen=cancelled attic=cancelled")
+		front.expect(v.ID, announce.Cancelled, "kitchen=cancelled attic=cancelled")
 		attic.expectSpoken()
 
 		kitchen.post("xxxx")
-		v = hall.post("x", "all")
+		v = front.post("x", "all")
 		time.Sleep(time.Second)
-		hall.expect(v.ID, announce.Done, "kitchen=sent attic=done")
-		if _, err := hall.Cancel(ctx, v.ID); err != nil { // it has ended in the hall
+		front.expect(v.ID, announce.Done, "kitchen=sent attic=done")
+		if _, err := front.Cancel(ctx, v.ID); err != nil { // it has ended in the hall
 			t.Error(err)
 		}
-		hall.expect(v.ID, announce.Done, "kitchen=cancelled attic=done")
-		if _, err := hall.Cancel(ctx, v.ID); !errors.Is(err, announce.ErrEnded) {
+		front.expect(v.ID, announce.Done, "kitchen=cancelled attic=done")
+		if _, err := front.Cancel(ctx, v.ID); !errors.Is(err, announce.ErrEnded) {
 			t.Error(err)
 		}
-		waiting := hall.post("x", "kitchen")
-		if n, err := hall.CancelWaiting(ctx); n != 1 || err != nil {
+		waiting := front.post("x", "kitchen")
+		if n, err := front.CancelWaiting(ctx); n != 1 || err != nil {
 			t.Error(n, err)
 		}
 		kitchen.expect(waiting.ID, announce.Cancelled, "")
@@ -252,16 +252,16 @@ func TestRooms_cancel(t *testing.T) {
 // An acknowledgement in one room ends the repetitions in all.
 func TestRooms_acknowledge(t *testing.T) {
 	house(t, "hall kitchen attic", func(_ *broker, hosts map[string]*host) {
-		hall, kitchen, attic := hosts["hall"], hosts["kitchen"], hosts["attic"]
+		front, kitchen, attic := hosts["hall"], hosts["kitchen"], hosts["attic"]
 		repeat := announce.Repeat{Times: 5, Every: time.Minute}
-		for i, where := range []*host{hall, kitchen} {
-			v := hall.request(announce.Request{Message: "x", Rooms: []string{"kitchen", "attic"}, Repeat: repeat})
+		for i, where := range []*host{front, kitchen} {
+			v := front.request(announce.Request{Message: "x", Rooms: []string{"kitchen", "attic"}, Repeat: repeat})
 			time.Sleep(70 * time.Second)
-			hall.expect(v.ID, announce.Queued, "kitchen=sent attic=sent")
+			front.expect(v.ID, announce.Queued, "kitchen=sent attic=sent")
 			if _, err := where.Acknowledge(context.Background(), v.ID); err != nil {
 				t.Error(err)
 			}
-			hall.expect(v.ID, announce.Done, "kitchen=done attic=done")
+			front.expect(v.ID, announce.Done, "kitchen=done attic=done")
 			time.Sleep(time.Hour)
 			attic.expectSpoken(slices.Repeat([]int{1}, 2+2*i)...)
 		}
@@ -270,17 +270,17 @@ func TestRooms_acknowledge(t *testing.T) {
 
 func TestRooms_again(t *testing.T) {
 	house(t, "hall kitchen", func(_ *broker, hosts map[string]*host) {
-		hall, kitchen := hosts["hall"], hosts["kitchen"]
-		v := hall.request(announce.Request{Message: "x", Rooms: []string{"all"}, Voice: "anna", Rate: 90})
+		front, kitchen := hosts["hall"], hosts["kitchen"]
+		v := front.request(announce.Request{Message: "x", Rooms: []string{"all"}, Voice: "anna", Rate: 90})
 		time.Sleep(time.Minute)
-		w, err := hall.Again(context.Background(), v.ID, announce.Request{})
+		w, err := front.Again(context.Background(), v.ID, announce.Request{})
 		if err != nil || w.ID == v.ID {
 			t.Fatalf("%+v, %v", w, err)
 		}
 		time.Sleep(time.Minute)
-		hall.expect(w.ID, announce.Done, "kitchen=done")
+		front.expect(w.ID, announce.Done, "kitchen=done")
 		kitchen.expectSpoken(1, 1)
-		hall.expectSpoken(1, 1)
+		front.expectSpoken(1, 1)
 		if there, _ := kitchen.Find(w.ID); there.Rate != 90 {
 			t.Errorf("at rate %d in the kitchen", there.Rate)
 		}
@@ -290,15 +290,15 @@ func TestRooms_again(t *testing.T) {
 // A room keeps the time of an announcement, and its own voice if it has no other.
 func TestRooms_later(t *testing.T) {
 	house(t, "hall kitchen", func(_ *broker, hosts map[string]*host) {
-		hall, kitchen := hosts["hall"], hosts["kitchen"]
-		v := hall.request(announce.Request{Message: "x", Rooms: []string{"kitchen"}, In: time.Hour})
-		w := hall.request(announce.Request{Message: "xx", Rooms: []string{"kitchen"}, At: time.Now().Add(2 * time.Hour)})
-		hall.expect(v.ID, announce.Queued, "kitchen=sent")
+		front, kitchen := hosts["hall"], hosts["kitchen"]
+		v := front.request(announce.Request{Message: "x", Rooms: []string{"kitchen"}, In: time.Hour})
+		w := front.request(announce.Request{Message: "xx", Rooms: []string{"kitchen"}, At: time.Now().Add(2 * time.Hour)})
+		front.expect(v.ID, announce.Queued, "kitchen=sent")
 		time.Sleep(time.Hour + 10*time.Second)
-		hall.expect(v.ID, announce.Done, "kitchen=done")
-		hall.expect(w.ID, announce.Queued, "kitchen=sent")
+		front.expect(v.ID, announce.Done, "kitchen=done")
+		front.expect(w.ID, announce.Queued, "kitchen=sent")
 		time.Sleep(time.Hour)
-		hall.expect(w.ID, announce.Done, "kitchen=done")
+		front.expect(w.ID, announce.Done, "kitchen=done")
 		kitchen.expectSpoken(1, 2)
 	})
 }
@@ -306,8 +306,8 @@ func TestRooms_later(t *testing.T) {
 // What another room sends is not passed on, and a room does not change what it did not send.
 func TestReceive_foreign(t *testing.T) {
 	house(t, "hall kitchen", func(_ *broker, hosts map[string]*host) {
-		hall, kitchen := hosts["hall"], hosts["kitchen"]
-		own := hall.request(announce.Request{Message: "x", In: time.Hour})
+		front, kitchen := hosts["hall"], hosts["kitchen"]
+		own := front.request(announce.Request{Message: "x", In: time.Hour})
 		id := strings.Repeat("a", 26)
 		tests := []struct{ topic, payload, want string }{
 			{"say", `{"do":"cancel","id":"` + own.ID + `","from":"kitchen"}`, "not one of room kitchen"},
@@ -323,14 +323,14 @@ func TestReceive_foreign(t *testing.T) {
 			{"report", `[]`, "read a report"},
 		}
 		for _, tt := range tests {
-			err := hall.Receive(context.Background(), "rooms/hall/"+tt.topic, []byte(tt.payload), 0)
+			err := front.Receive(context.Background(), "rooms/hall/"+tt.topic, []byte(tt.payload), 0)
 			if err == nil || !strings.Contains(err.Error(), tt.want) {
 				t.Errorf("%s %s: %v, want %q", tt.topic, tt.payload, err, tt.want)
 			}
 		}
-		hall.expect(own.ID, announce.Scheduled, "")
+		front.expect(own.ID, announce.Scheduled, "")
 		time.Sleep(5 * time.Minute)
-		hall.expectSpoken()
+		front.expectSpoken()
 		kitchen.expectSpoken()
 	})
 }
@@ -338,7 +338,7 @@ func TestReceive_foreign(t *testing.T) {
 // An expired say is only reported on, and an unknown voice is replaced.
 func TestReceive_say(t *testing.T) {
 	house(t, "hall", func(b *broker, hosts map[string]*host) {
-		hall := hosts["hall"]
+		front := hosts["hall"]
 		for i, tt := range []struct {
 			members string
 			left    time.Duration
@@ -352,16 +352,16 @@ func TestReceive_say(t *testing.T) {
 		} {
 			id := strings.Repeat("b", 25) + string(rune('a'+i))
 			payload := `{"do":"say","id":"` + id + `","from":"kitchen","message":"x",` + tt.members + `}`
-			if err := hall.Receive(context.Background(), "rooms/hall/say", []byte(payload), tt.left); err != nil {
+			if err := front.Receive(context.Background(), "rooms/hall/say", []byte(payload), tt.left); err != nil {
 				t.Errorf("%s: %v", tt.members, err)
 			}
 			synctest.Wait()
-			if _, err := hall.Find(id); (err == nil) != tt.spoken {
+			if _, err := front.Find(id); (err == nil) != tt.spoken {
 				t.Errorf("%s: %v", tt.members, err)
 			}
 		}
 		time.Sleep(time.Minute)
-		hall.expectSpoken(1, 1, 1)
+		front.expectSpoken(1, 1, 1)
 		if i := slices.Index(b.seen, "rooms/kitchen/report"); i < 0 {
 			t.Errorf("messages: %q", b.seen)
 		}
@@ -371,22 +371,22 @@ func TestReceive_say(t *testing.T) {
 // Two hosts of one name are noticed, and a host that was renamed leaves no room behind.
 func TestRooms_names(t *testing.T) {
 	house(t, "hall kitchen", func(b *broker, hosts map[string]*host) {
-		hall := hosts["hall"]
-		if hall.Namesake() != "" {
+		front := hosts["hall"]
+		if front.Namesake() != "" {
 			t.Error("there is another hall")
 		}
 		b.publish(rooms.Message{Topic: "host-2/status", Payload: []byte("online"), Retain: true})
 		b.publish(rooms.Message{Topic: "rooms/hall/status", Payload: []byte(`{"host":"host-2"}`), Retain: true})
 		b.publish(rooms.Message{Topic: "rooms/parlour/status", Payload: []byte(`{"host":"host-hall"}`), Retain: true})
 		synctest.Wait()
-		if hall.Namesake() != "host-2" {
+		if front.Namesake() != "host-2" {
 			t.Error("the other hall is not noticed")
 		}
 		if left := b.last["rooms/parlour/status"].Payload; len(left) > 0 {
 			t.Errorf("the former room is %s", left)
 		}
-		if hall.Has("parlour") || !hall.Has("Kitchen") || !hall.Has("all") {
-			t.Errorf("known rooms: %+v", hall.Rooms.List())
+		if front.Has("parlour") || !front.Has("Kitchen") || !front.Has("all") {
+			t.Errorf("known rooms: %+v", front.Rooms.List())
 		}
 	})
 }
@@ -399,6 +399,17 @@ func TestCheckName(t *testing.T) {
 	} {
 		if err := rooms.CheckName(name); (err == nil) != ok {
 			t.Errorf("%q: %v", name, err)
+		}
+	}
+}
+
+func TestNameOf(t *testing.T) {
+	t.Parallel()
+	for host, want := range map[string]string{
+		"Kitchen.lan": "kitchen", "pi 4": "pi-4", "": "pressbox", "all": "pressbox", strings.Repeat("a", 65): "pressbox",
+	} {
+		if got := rooms.NameOf(host); got != want {
+			t.Errorf("%q: %q, want %q", host, got, want)
 		}
 	}
 }

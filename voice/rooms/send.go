@@ -27,8 +27,8 @@ type attempt struct {
 	followed bool      // the room has reported that it has followed the order
 }
 
-// Run sends announcements to other rooms, and reports to other rooms what becomes of
-// theirs, until ctx ends.
+// Run sends announcements to other rooms, and reports to other rooms on theirs, until
+// ctx ends.
 func (r *Rooms) Run(ctx context.Context) error {
 	if r.bus == nil {
 		<-ctx.Done()
@@ -159,15 +159,15 @@ func (r *Rooms) publishDue(ctx context.Context) time.Time {
 		cancel()
 		if err != nil {
 			r.log.Debug("message to another room not sent", "topic", m.Topic, "err", err)
-			return earlier(next, r.keep(messages[i:]))
+			return earlier(next, r.resend(messages[i:]))
 		}
 	}
 	return next
 }
 
-// keep keeps messages that were not sent, and returns when to try again. Without a
-// connection it drops them: the next one begins anew.
-func (r *Rooms) keep(messages []Message) time.Time {
+// resend returns when messages that were not sent are sent again. Without a
+// connection it drops them: with the next one, everything is sent again.
+func (r *Rooms) resend(messages []Message) time.Time {
 	if !r.bus.Connected() {
 		return time.Time{}
 	}

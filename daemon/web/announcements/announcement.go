@@ -9,29 +9,30 @@ import (
 
 // An Announcement is the JSON of an announcement.
 type Announcement struct {
-	ID         string          `json:"id"`
-	Status     announce.Status `json:"status"`
-	Position   *int            `json:"position,omitempty"`
-	Title      string          `json:"title,omitempty"`
-	Message    string          `json:"message"`
-	Voice      string          `json:"voice"`
-	Rate       int             `json:"rate"`
-	Urgent     bool            `json:"urgent"`
-	Priority   int             `json:"priority"`
-	Volume     int             `json:"volume,omitempty"`
-	Chime      string          `json:"chime,omitempty"`
-	CreatedAt  web.Timestamp   `json:"created_at"`
-	At         web.Timestamp   `json:"at,omitzero"`
-	SpeaksAt   web.Timestamp   `json:"speaks_at,omitzero"`
-	ExpiresAt  web.Timestamp   `json:"expires_at"`
-	ClockUnset bool            `json:"clock_unset,omitempty"`
-	Quiet      bool            `json:"quiet,omitempty"`
-	Repeat     *repetition     `json:"repeat,omitempty"`
-	Sender     *sender         `json:"sender,omitempty"`
-	StartedAt  web.Timestamp   `json:"started_at,omitzero"`
-	EndedAt    web.Timestamp   `json:"ended_at,omitzero"`
-	Error      string          `json:"error,omitempty"`
-	Warnings   []string        `json:"warnings,omitempty"` // of the request, in the response to it
+	ID         string                        `json:"id"`
+	Status     announce.Status               `json:"status"`
+	Position   *int                          `json:"position,omitempty"`
+	Title      string                        `json:"title,omitempty"`
+	Message    string                        `json:"message"`
+	Voice      string                        `json:"voice"`
+	Rate       int                           `json:"rate"`
+	Urgent     bool                          `json:"urgent"`
+	Priority   int                           `json:"priority"`
+	Volume     int                           `json:"volume,omitempty"`
+	Chime      string                        `json:"chime,omitempty"`
+	CreatedAt  web.Timestamp                 `json:"created_at"`
+	At         web.Timestamp                 `json:"at,omitzero"`
+	SpeaksAt   web.Timestamp                 `json:"speaks_at,omitzero"`
+	ExpiresAt  web.Timestamp                 `json:"expires_at"`
+	ClockUnset bool                          `json:"clock_unset,omitempty"`
+	Quiet      bool                          `json:"quiet,omitempty"`
+	Repeat     *repetition                   `json:"repeat,omitempty"`
+	Rooms      map[string]announce.RoomState `json:"rooms,omitempty"` // the other ones
+	Sender     *sender                       `json:"sender,omitempty"`
+	StartedAt  web.Timestamp                 `json:"started_at,omitzero"`
+	EndedAt    web.Timestamp                 `json:"ended_at,omitzero"`
+	Error      string                        `json:"error,omitempty"`
+	Warnings   []string                      `json:"warnings,omitempty"` // of the request, in the response to it
 }
 
 type repetition struct {
@@ -89,6 +90,7 @@ func NewAnnouncement(v announce.View, to viewer) Announcement {
 		ExpiresAt: web.Timestamp{Time: v.Expires}, ClockUnset: v.ClockUnset, Quiet: v.Quiet, Sender: to.shown(v.Sender),
 		StartedAt: web.Timestamp{Time: v.Started}, EndedAt: web.Timestamp{Time: v.Ended}, Error: v.Error,
 	}
+	a.Rooms = v.Rooms.States()
 	if v.Repeat.Times > 0 {
 		a.Repeat = &repetition{v.Repeat.Times, int(v.Repeat.Every.Seconds()), v.Spoken, v.Acknowledged}
 	}

@@ -12,6 +12,7 @@ import (
 	"pressbox/daemon/web"
 	"pressbox/voice/announce"
 	"pressbox/voice/announce/draft"
+	"pressbox/voice/rooms"
 )
 
 // maxKey is the maximum length of an Idempotency-Key in bytes.
@@ -24,6 +25,7 @@ type Config struct {
 	DefaultRate int              // words per minute at speed 1.0
 	Voices      func() VoiceList // for GET /voices; called for every request
 	Changes     Changes          // for GET /events
+	Rooms       *rooms.Rooms     // for GET /rooms
 	Speeches    *limits.Slots    // of speech that is synthesized for clients
 	// Preview is for POST /speakable; voice is installed.
 	Preview func(ctx context.Context, voice, message string) (Preview, error)
@@ -61,7 +63,7 @@ func Routes(s *web.Server, cfg Config) []web.Route {
 		Server: s, Config: cfg,
 		reads: s.NewLimiter(readRate, readRate/2), cancels: s.NewLimiter(cancelRate, cancelRate/2),
 	}
-	guarded := slices.Concat(h.notifyRoutes(), h.eventRoutes(), h.speechRoutes(), h.speakableRoutes())
+	guarded := slices.Concat(h.notifyRoutes(), h.roomRoutes(), h.eventRoutes(), h.speechRoutes(), h.speakableRoutes())
 	return slices.Concat(guarded, web.UnderAPI(guarded), h.voiceRoutes())
 }
 

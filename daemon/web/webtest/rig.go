@@ -38,6 +38,7 @@ import (
 	"pressbox/voice/announce"
 	"pressbox/voice/announce/policy"
 	voicecontrol "pressbox/voice/control"
+	"pressbox/voice/rooms"
 )
 
 // Client addresses on the local network and outside of it.
@@ -190,6 +191,17 @@ func (s *Sink) Play(ctx context.Context, clips <-chan audio.Clip) (played time.D
 	}
 }
 
+// A Broker is a fake of one of MQTT, to which nothing is published. Its zero value is away.
+type Broker struct{ Here atomic.Bool }
+
+// Connected reports whether it is there.
+func (b *Broker) Connected() bool { return b.Here.Load() }
+
+// Publish fails.
+func (b *Broker) Publish(context.Context, rooms.Message) error {
+	return errors.New("nothing is published")
+}
+
 // A Rig is a server on real stores. The fields of sign-in and games are nil if its
 // constructor does not set them up.
 type Rig struct {
@@ -198,6 +210,8 @@ type Rig struct {
 	Announcer *announce.Announcer
 	Controls  *voicecontrol.Controls
 	Store     *store.Store // of announcements
+	Rooms     *rooms.Rooms // of the room hall; it is not running
+	Broker    *Broker      // of Rooms
 	Speaker   *Speaker
 	Release   chan struct{} // each send lets one announcement play to its end
 	Log       *check.Log
@@ -249,9 +263,12 @@ func (r *Rig) start(change []func(*site.Config)) {
 	discard := slog.New(slog.DiscardHandler)
 	var err error
 	r.Controls = check.Must(voicecontrol.NewControls(voicecontrol.Config{Volume: 100, QuietMode: policy.Silence}, r.Store, r.moment, discard))(r.T)
+	r.Broker = &Broker{}
+	r.Rooms = rooms.New("hall", "1", r.Broker, discard)
 	r.Announcer = check.Must(announce.New(queue, announce.Parts{
-		Outbox: r.Store, Speaker: r.Speaker, Sink: &Sink{r.Release}, Controls: r.Controls, Estimate: r.Speaker.Estimate, Log: discard,
+		Outbox: r.Store, Speaker: r.Speaker, Sink: &Sink{r.Release}, Controls: r.Controls, Estimate: r.Speaker.Estimate, Rooms: r.Rooms, Log: discard,
 	}))(r.T)
+	r.Rooms.Attach(r.Announcer)
 	schedules := check.Must(voicecontrol.NewSchedules(voicecontrol.ScheduleParts{
 		Repository: r.Store, Announcer: r.Announcer, Hub: r.Controls.Hub(), Now: time.Now, ClockSet: func() bool { return true }, Log: discard,
 	}))(r.T)
@@ -265,6 +282,7 @@ func (r *Rig) start(change []func(*site.Config)) {
 			Speeches:    limits.NewSlots(limits.Speeches),
 			DefaultRate: 170,
 			Preview:     r.Speaker.Preview,
+			Rooms:       r.Rooms,
 			Voices:      func() announcements.VoiceList { return announcements.VoiceList{Default: Voice} },
 		},
 		Control: control.Config{Controls: r.Controls, Schedules: schedules, Check: r.Announcer.Check},

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -84,6 +85,31 @@ func TestRead_forms(t *testing.T) {
 	}
 }
 
+// Rooms are a name, names in text, or a list.
+func TestRead_rooms(t *testing.T) {
+	t.Parallel()
+	for body, want := range map[string]string{
+		`{"message": "x", "room": "all"}`:               `["all"]`,
+		`{"message": "x", "room": "hall, kitchen den"}`: `["hall" "kitchen" "den"]`,
+		`{"message": "x", "room": ["hall", "den"]}`:     `["hall" "den"]`,
+		"message=x&room=hall":                           `["hall"]`,
+		"message=x&room=" + strings.Repeat("a,", 50):    fmt.Sprintf("%q", slices.Repeat([]string{"a"}, 50)),
+		`{"message": "x"}`:                              `[]`,
+	} {
+		a := &announcer{}
+		d, err := draft.Read("", []byte(body), "")
+		if strings.HasPrefix(body, "message") {
+			d, err = draft.Read("application/x-www-form-urlencoded", []byte(body), "")
+		}
+		if err == nil {
+			_, err = d.Announce(t.Context(), a, announce.Request{})
+		}
+		if got := fmt.Sprintf("%q", a.got.Rooms); err != nil || got != want {
+			t.Errorf("%s: %s, %v, want %s", body, got, err, want)
+		}
+	}
+}
+
 // A refusal names each field, the position of its value, and an example that is accepted.
 func TestRead_refused(t *testing.T) {
 	t.Parallel()
@@ -99,6 +125,10 @@ func TestRead_refused(t *testing.T) {
 		{"", `{"message": "x", "repeat": {"times": true, "x/y": 1}}`, "", "repeat/times wrong_type 37, repeat/x~1y unknown_field 50, repeat/every required -1"},
 		{"", `{"message": "x", "repeat": 7}`, "", "repeat wrong_type 27"},
 		{"", `{"message": "x", "at": "soon"}`, "", "at invalid 23"},
+		{"", `{"message": "x", "room": 7}`, "", "room wrong_type 25"},
+		{"", `{"message": "x", "room": ["hall", 7]}`, "", "room wrong_type 25"},
+		{"", `{"message": "x", "room": []}`, "", "room out_of_range 25"},
+		{"", "", "message=x&room=" + strings.Repeat("a,", 51), "room out_of_range -1"},
 		{"", `{"message": "x"}`, "message=y", "message given_twice 12"},
 		{"", "message=x&message=y&repeat=2", "rate=1", "message given_twice -1, repeat wrong_type -1, rate out_of_range -1"},
 		{multipart, part("title", "x") + "--x--", "", "message required -1"},

@@ -110,6 +110,8 @@ func exampleMember(name string) string {
 		return `"ttl": 600`
 	case "urgent":
 		return `"urgent": true`
+	case "room":
+		return `"room": "all"`
 	case "repeat":
 		return `"repeat": {"times": 3, "every": 60}`
 	}

@@ -1,10 +1,12 @@
 package draft
 
 import (
+	"encoding/json"
 	"math"
 	"strconv"
 	"strings"
 	"time"
+	"unicode"
 
 	"github.com/go-json-experiment/json/jsontext"
 
@@ -52,6 +54,8 @@ func fieldOf(name string) field {
 		return setAt
 	case "repeat":
 		return setRepeat
+	case "room":
+		return setRooms
 	}
 	return nil
 }
@@ -116,6 +120,30 @@ func setAt(d *Draft, path string, v value) {
 		return
 	}
 	d.Request.At = at
+}
+
+// setRooms sets the rooms from a list of names, or from text: names that are separated by
+// commas or spaces.
+func setRooms(d *Draft, path string, v value) {
+	const most = 50
+	var names []string
+	switch v.kind {
+	case '"':
+		names = strings.FieldsFunc(v.text, func(c rune) bool { return c == ',' || unicode.IsSpace(c) })
+	case '[':
+		if json.Unmarshal([]byte(v.text), &names) != nil {
+			d.wrongType(path, "a name or a list of names", v)
+			return
+		}
+	default:
+		d.wrongType(path, "a name or a list of names", v)
+		return
+	}
+	if len(names) == 0 || len(names) > most {
+		d.refuse(path, announce.CodeOutOfRange, "must be 1 to "+strconv.Itoa(most)+" names of rooms")
+		return
+	}
+	d.Request.Rooms = names
 }
 
 // setRepeat sets a repetition from an object, or from text that is one.
