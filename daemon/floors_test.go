@@ -33,6 +33,7 @@ var floors = map[string][]string{
 	"game/call":                 {"game"},
 	"game/odds":                 {"game", "game/chance"},
 	"game/history":              {"game", "game/chance", "game/retro", "game/retro/eventfile", "game/teams"},
+	"game/season":               {},
 	"game/stats":                {"game", "game/teams"},
 	"game/teams":                {"game", "game/chance"},
 	"game/protocol":             {"game", "game/chance", "game/teams"},

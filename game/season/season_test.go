@@ -1,0 +1,202 @@
+package season_test
+
+import (
+	"errors"
+	"math/rand/v2"
+	"reflect"
+	"testing"
+
+	"pressbox/check"
+	"pressbox/game/season"
+)
+
+// Every calendar is complete and fair: each pair meets as often as it should, no entrant plays twice on a day, and each is
+// at home in half of the games, or one more or less; over an even number of meetings each pair is at home equally often.
+func TestNew_calendar(t *testing.T) {
+	t.Parallel()
+	for entrants := season.MinEntrants; entrants <= season.MaxEntrants; entrants++ {
+		for meetings := 1; meetings <= season.MaxMeetings; meetings++ {
+			c := check.Must(season.New(season.Format{Meetings: meetings}, entrants))(t)
+			pairs, home, played := map[[2]int]int{}, make([]int, entrants), map[[2]int]bool{}
+			for _, g := range c.Games {
+				pairs[[2]int{g.Away, g.Home}]++
+				home[g.Home]++
+				home[g.Away]--
+				for _, e := range []int{g.Away, g.Home} {
+					if played[[2]int{g.Day, e}] {
+						t.Errorf("%d entrants, %d meetings: %d plays twice on day %d", entrants, meetings, e, g.Day)
+					}
+					played[[2]int{g.Day, e}] = true
+				}
+			}
+			for a := range entrants {
+				for b := range a {
+					at, away := pairs[[2]int{a, b}], pairs[[2]int{b, a}]
+					if at+away != meetings || meetings%2 == 0 && at != away {
+						t.Errorf("%d entrants, %d meetings: %d and %d meet %d and %d times", entrants, meetings, a, b, at, away)
+					}
+				}
+				if home[a] < -1 || home[a] > 1 {
+					t.Errorf("%d entrants, %d meetings: home games of %d exceed the others by %d", entrants, meetings, a, home[a])
+				}
+			}
+		}
+	}
+}
+
+func TestFormat_limits(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		format   season.Format
+		entrants int
+		ok       bool
+	}{
+		{season.Format{BestOf: 1}, 2, true},
+		{season.Format{BestOf: 7}, 2, true},
+		{season.Format{BestOf: 9}, 2, false},
+		{season.Format{BestOf: 2}, 2, false},
+		{season.Format{BestOf: -1}, 2, false},
+		{season.Format{}, 2, false},
+		{season.Format{BestOf: 7}, 3, false},
+		{season.Format{Meetings: 1}, 1, false},
+		{season.Format{Meetings: 1}, 2, true},
+		{season.Format{Meetings: 1, BestOf: 3}, 8, true},
+		{season.Format{Meetings: 1}, 9, false},
+		{season.Format{Meetings: 6}, 8, true},
+		{season.Format{Meetings: 7}, 8, false},
+		{season.Format{Meetings: -1}, 8, false},
+	} {
+		_, err := season.New(c.format, c.entrants)
+		if (err == nil) != c.ok || err != nil && !errors.Is(err, season.ErrFormat) {
+			t.Errorf("%+v with %d entrants: %v", c.format, c.entrants, err)
+		}
+	}
+}
+
+// A series ends as soon as it is decided, and is played at both places in the usual order.
+func TestRecord_series(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		bestOf   int
+		winners  []int // of each game
+		homes    []int
+		champion int
+	}{
+		{1, []int{1}, []int{0}, 1},
+		{3, []int{0, 1, 1}, []int{0, 1, 0}, 1},
+		{3, []int{0, 0}, []int{0, 1}, 0},
+		{5, []int{0, 1, 0, 1, 0}, []int{0, 0, 1, 1, 0}, 0},
+		{7, []int{0, 1, 0, 1, 0, 1, 1}, []int{0, 0, 1, 1, 1, 0, 0}, 1},
+		{7, []int{1, 1, 1, 1}, []int{0, 0, 1, 1}, 1},
+		{3, []int{0, -1, 0}, []int{0, 1, 1}, 0}, // a tie is played again
+	} {
+		s := check.Must(season.New(season.Format{BestOf: c.bestOf}, 2))(t)
+		for i, winner := range c.winners {
+			if due := s.Due(); len(due) != 1 || due[0] != i || s.Games[i].Home != c.homes[i] || s.Champion != -1 {
+				t.Fatalf("best of %d, game %d: due %v, %+v", c.bestOf, i, due, s.Games)
+			}
+			s = check.Must(s.Record(i, won(&s.Games[i], winner)))(t)
+		}
+		if s.Champion != c.champion || s.Day() != 0 || len(s.Games) != len(c.winners) {
+			t.Errorf("best of %d: champion %d after %d games", c.bestOf, s.Champion, len(s.Games))
+		}
+	}
+}
+
+// won returns a result in which an entrant won, a tie for −1.
+func won(g *season.Game, winner int) season.Result {
+	switch winner {
+	case g.Home:
+		return season.Result{Home: 5, Away: 3}
+	case g.Away:
+		return season.Result{Home: 3, Away: 5}
+	default:
+		return season.Result{Home: 4, Away: 4}
+	}
+}
+
+// Only games of the day can be recorded, each once; the value before stays as it was.
+func TestRecord_order(t *testing.T) {
+	t.Parallel()
+	c := check.Must(season.New(season.Format{Meetings: 1}, 4))(t)
+	before := check.Must(season.New(season.Format{Meetings: 1}, 4))(t)
+	after := check.Must(c.Record(1, season.Result{Home: 1}))(t)
+	if !reflect.DeepEqual(c, before) {
+		t.Error("recording a result changed the competition before it")
+	}
+	for _, game := range []int{-1, 1, 2, len(c.Games)} {
+		if _, err := after.Record(game, season.Result{Home: 1}); !errors.Is(err, season.ErrOrder) {
+			t.Errorf("game %d: %v", game, err)
+		}
+	}
+}
+
+// Each tie-break decides where those before it do not.
+func TestStandings_ties(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		games []season.Game
+		order []int
+		by    string // of the second
+	}{
+		"percentage":     {[]season.Game{result(1, 0, 2, 1), result(1, 2, 2, 1), result(2, 0, 2, 1)}, []int{1, 2, 0}, ""},
+		"head to head":   {[]season.Game{result(1, 2, 2, 1), result(1, 0, 1, 9), result(2, 0, 9, 1), result(0, 1, 1, 2), result(2, 0, 9, 2)}, []int{1, 2, 0}, "head to head"},
+		"run difference": {[]season.Game{result(0, 1, 3, 2), result(1, 2, 9, 2), result(2, 0, 3, 2)}, []int{1, 0, 2}, "run difference"},
+		"runs scored":    {[]season.Game{result(0, 1, 3, 2), result(1, 0, 3, 2), result(2, 0, 9, 8), result(0, 2, 9, 8), result(1, 2, 5, 4), result(2, 1, 5, 4)}, []int{2, 0, 1}, "runs scored"},
+		"draw":           {[]season.Game{result(0, 1, 3, 2), result(1, 0, 3, 2)}, []int{0, 1, 2}, ""},
+		"conceded":       {[]season.Game{{Away: 0, Home: 1, Day: 1, Result: &season.Result{Away: 5, Home: 1, Conceded: "away"}}}, []int{1, 2, 0}, ""},
+	} {
+		s := season.Competition{Format: season.Format{Meetings: 2}, Entrants: 3, Games: c.games, Champion: -1}
+		table := s.Standings()
+		for i, entrant := range c.order {
+			if table[i].Entrant != entrant {
+				t.Errorf("%s: %+v, want the order %v", name, table, c.order)
+				break
+			}
+		}
+		if table[1].TieBreak != c.by && name != "draw" {
+			t.Errorf("%s: the second is placed by %q", name, table[1].TieBreak)
+		}
+	}
+}
+
+// result returns a game that the away side won or lost.
+func result(away, home, awayRuns, homeRuns int) season.Game {
+	return season.Game{Day: 1, Away: away, Home: home, Result: &season.Result{Away: awayRuns, Home: homeRuns}}
+}
+
+// Random results always lead to a champion, within the longest calendar; wins and losses balance, and games behind grow.
+func TestRecord_random(t *testing.T) {
+	t.Parallel()
+	random := rand.New(rand.NewPCG(1, 2))
+	for range 400 {
+		f := season.Format{Meetings: random.IntN(4), BestOf: []int{0, 1, 3, 5, 7}[random.IntN(5)]}
+		entrants := 2 + random.IntN(7)
+		c, err := season.New(f, entrants)
+		if err != nil {
+			continue
+		}
+		for n := 0; c.Champion < 0; n++ {
+			if n > 28*season.MaxMeetings+40 {
+				t.Fatalf("%+v with %d entrants does not end", f, entrants)
+			}
+			due := c.Due()
+			g := due[random.IntN(len(due))]
+			r := season.Result{Home: random.IntN(9), Away: random.IntN(9)}
+			c = check.Must(c.Record(g, r))(t)
+		}
+		table, sum := c.Standings(), 0
+		for i, s := range table {
+			sum += s.Wins - s.Losses
+			if s.Games != s.Wins+s.Losses+s.Ties || i > 0 && s.GamesBehind < table[i-1].GamesBehind && s.Games == table[i-1].Games {
+				t.Errorf("%+v", table)
+			}
+		}
+		if sum != 0 || len(c.Due()) != 0 {
+			t.Errorf("wins and losses differ by %d; due %v", sum, c.Due())
+		}
+		if f.IsLeague() && f.BestOf == 0 && c.Champion != table[0].Entrant {
+			t.Errorf("champion %d, first %d", c.Champion, table[0].Entrant)
+		}
+	}
+}
