@@ -131,6 +131,7 @@ var floors = map[string][]string{
 	"daemon/mqtt/mqtttest":  {"check"},
 	"game/gametest":         {"check", "game", "game/retro", "game/retro/eventfile"},
 	"game/bot/bottest":      {"game", "game/bot", "game/chance", "game/teams"},
+	"game/realismtest":      {"check", "game", "game/bot/bottest", "game/chance", "game/league", "game/odds"},
 	"store/killtest":        {"check"},
 	"store/crashtest":       {},
 	"auth/authtest":         {"auth", "auth/session", "check", "clock"},

@@ -28,17 +28,54 @@ func (m *Manager) relieve(s *game.State, progress chance.Progress) []game.Substi
 	if len(pen) == 0 {
 		return nil
 	}
-	tired := m.sim.Fatigue(s, progress)
 	next := m.pickReliever(s, pen)
 	gain := m.runsAgainst(s, progress) - m.runsAgainst(m.withPitcher(s, next), progress)
-	switch {
-	case tired >= 1 && gain > -minReliefGain:
-	case tired >= .5 && gain > minReliefGain && m.spareBatters(s, pen) > 0:
+	switch tired := m.sim.Fatigue(s, progress); {
+	case progress.Workloads[m.side].Pitches >= maxPitches && progress.Workloads[m.side].Pitcher == team.Pitcher:
+	case tired >= m.patience(s) && gain > -2*minReliefGain:
+	case team.Relieved && tired >= .6 && gain > minReliefGain && m.spareBatters(s, pen) > 0:
 	default:
 		return nil
 	}
 	return []game.Substitution{{Side: m.side, Player: next, Slot: pitcherSlot(team), Position: game.Pitcher}}
 }
+
+// maxPitches is the number of pitches after which a pitcher faces no further batter; the longest turns at bat have a dozen.
+const maxPitches = 108
+
+// patience returns the fatigue at which a pitcher is relieved. A starter who allows few runs may tire, one who allows many
+// leaves early, as in 2015–19; relief pitchers pitch about an inning.
+func (m *Manager) patience(s *game.State) float64 {
+	if s.Teams[m.side].Relieved {
+		if s.Outs == 0 && stateOf(s) == 0 {
+			return reliefInning
+		}
+		return reliefBatters
+	}
+	allowed := s.Score[m.side.Other()]
+	if allowed <= 1 && s.Score[m.side] > allowed {
+		return shutoutPatience
+	}
+	return starterPatience - runPatience*float64(min(allowed, 8)-2)
+}
+
+// patienceAtBat returns the fatigue at which a pitcher is batted for.
+func (m *Manager) patienceAtBat(s *game.State) float64 {
+	if s.Teams[m.side].Relieved {
+		return reliefBatters + .3
+	}
+	return m.patience(s) - .25
+}
+
+// Fatigue of a starter who has allowed two runs, the part for each further run, and of relief pitchers at the start of an
+// inning and within it.
+const (
+	starterPatience = 1.04
+	runPatience     = .08
+	shutoutPatience = 1.3 // with a lead and at most one run allowed
+	reliefInning    = .2
+	reliefBatters   = .7
+)
 
 // NextReliever returns the pitcher who would relieve now, "" if none is available.
 func (m *Manager) NextReliever(s *game.State) game.PlayerID {
@@ -90,10 +127,12 @@ func (m *Manager) pickReliever(s *game.State, pen []game.PlayerID) game.PlayerID
 	left := max(s.Options.ScheduledInnings()-s.Inning, 0) // innings after this one
 	last := len(pen) - 1
 	switch {
-	case lead >= -1 && lead <= 4:
+	case lead > 0 && lead <= 4:
 		return pen[min(left, last)]
-	case lead >= -3 && lead < 0:
+	case lead == 0:
 		return pen[min(left+1, last)]
+	case lead >= -3 && lead < 0:
+		return pen[min(left+4, last)]
 	default:
 		return pen[last]
 	}

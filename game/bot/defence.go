@@ -40,13 +40,28 @@ func (m *Manager) pitch(s *game.State, progress chance.Progress) chance.Pitch {
 	next := m.onDeck(s, progress)
 	best, least := chance.PitchTo, m.swing(s, progress)+m.followingValue(v, s, progress, next)
 	around := m.sim.ExpectedRates(s, progress, chance.Tactics{Defence: chance.Defence{Pitch: chance.PitchAround}})
-	if value := v.plateAppearance(now, around) + around.BB*v.batterGain(afterWalk(now), next); value < least-minPitchGain {
+	if value := v.plateAppearance(now, around) + around.BB*v.batterGain(afterWalk(now), next); value < least-4*minPitchGain {
 		best, least = chance.PitchAround, value
 	}
-	if walk := v.walk(now) + v.batterGain(afterWalk(now), next); walk < least-minPitchGain {
+	if walk := v.walk(now) + v.batterGain(afterWalk(now), next); walk < least-m.minWalkGain(s) {
 		best = chance.IntentionalWalk
 	}
 	return best
+}
+
+// minWalkGain returns the gain in runs from which on a batter is walked: negative with first base open and a runner in
+// scoring position, where managers of 2015–19 gave up runs for a double play in order.
+func (m *Manager) minWalkGain(s *game.State) float64 {
+	team := &s.Teams[s.Batting()]
+	on := stateOf(s)
+	switch {
+	case team.Order[(team.NextBatter+1)%9].Position == game.Pitcher:
+		return .115
+	case on.isOccupied(1) || runnersOn(on) == 0:
+		return minPitchGain
+	default:
+		return -.05
+	}
 }
 
 // batterGain returns the gain of a batter with these rates over the league's in a base-out state.

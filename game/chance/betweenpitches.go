@@ -19,6 +19,7 @@ const (
 	wildPickoff       = .44
 	pickoffOut1       = .02           // version 1: per throw that the manager calls (estimate)
 	pickoffOutGoing1  = .12           // version 1: per throw at a runner who is about to go (estimate)
+	wildPitchShare    = .87           // of wild pitches and passed balls, those without a strikeout, walk or steal
 	wildSteal         = .05           // stolen bases with a wild throw (2020: 39 of 776)
 	squeezeMissChance = .12           // bunts missed or pitched out of reach (estimate)
 	droppedFouls      = 180. / 740020 // per plate appearance; compared with scorerDraw
@@ -84,8 +85,12 @@ func (pa *plateAppearance) drawMishap() bool {
 	if holdsRunner(pa.bases) && !pa.playsBehind() {
 		first = pickedOffFirst * pa.pitcher.hold
 	}
+	wild := 1.0
+	if pa.sim.rules > 1 {
+		wild = wildPitchShare
+	}
 	chances := [...]float64{
-		wildPitches, passedBalls, balks, first, indicator(pa.bases&onSecond != 0) * pickedOffSecond * pa.pitcher.hold,
+		wild * wildPitches, wild * passedBalls, balks, first, indicator(pa.bases&onSecond != 0) * pickedOffSecond * pa.pitcher.hold,
 		indicator(pa.bases&onThird != 0) * pickedOffThird * pa.pitcher.hold, pa.indifference(), 1,
 	}
 	const indifference, none = 6, 7
@@ -273,6 +278,9 @@ func (pa *plateAppearance) stealSecondAndHome() {
 func (pa *plateAppearance) stealChance(from game.Base) float64 {
 	measured := [...]float64{0, .716, .774, .34}[from]
 	triedSpeed := [...]float64{0, 1, 1.5, 1.5}[from]
+	if pa.sim.rules > 1 {
+		triedSpeed += .6
+	}
 	logOdds := math.Log(measured / (1 - measured))
 	team := &pa.state.Teams[pa.state.Fielding()]
 	logOdds += .35*(pa.runners[from].Speed-triedSpeed) - .25*pa.sim.player(team.Fielder(game.Catcher)).Arm - .25*pa.pitcher.Hold

@@ -66,10 +66,10 @@ const (
 	shortRestRelief = 1.5 // times as much for a starter who comes in as a relief pitcher
 	betweenStarts   = .5  // Tiredness of such a starter if the RecentWork is nil
 	tiredStamina    = .4  // share of the stamina that a Tiredness of 1 takes
-	firstBatter     = .05 // the first batter of a relief pitcher
+	firstBatter     = .03 // the first batter of a relief pitcher
 	excessBatter    = .012
 	excessSquared   = .0015
-	formOfDay       = .10 // standard deviation
+	formOfDay       = .11 // standard deviation
 	pitchesPerTurn  = 3.9
 )
 

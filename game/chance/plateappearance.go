@@ -202,13 +202,21 @@ func (pa *plateAppearance) classWeights() [classes]float64 {
 	for c := range w {
 		w[c] *= pa.batter.batting[c] * pa.pitcher.pitching[c] * platoon[c]
 	}
+	if pa.sim.rules > 1 {
+		for c, level := range levels() {
+			w[c] *= level
+		}
+	}
 	pa.applyFatigue(&w)
 	reach, hands := pa.fieldingSkill()
 	hits := expOrOne(-hitsPerRange * reach)
 	p := &pa.sim.park
 	home := homeEdge
+	if pa.sim.rules == 1 {
+		home = homeEdge1
+	}
 	if pa.state.Batting() == game.Away {
-		home = 1 / homeEdge
+		home = 1 / home
 	}
 	w[reachedOnError] *= expOrOne(-errorsPerHands * hands)
 	w[single] *= hits * p.Single * home
@@ -221,9 +229,21 @@ func (pa *plateAppearance) classWeights() [classes]float64 {
 	return w
 }
 
+// levels returns the factors of version 2 by which clubs that managers have lined up, and relief pitchers in the order in which
+// they come in, reach the rates of 2015–19 (game/realismtest).
+func levels() [classes]float64 {
+	return [classes]float64{
+		strikeout: .99, walk: .95, hitByPitch: .97, interference: 1, reachedOnError: 1, groundOut: 1, flyOut: 1, lineOut: 1, popOut: 1,
+		single: .985, double: 1.035, triple: 1.02, homeRun: .97,
+	}
+}
+
 // homeEdge is the factor on singles, walks and home runs of the home team; the visitors' are divided by it. It is tuned so
 // that the home team wins .52 to .545 of games, as in 2015–17 and 2019 (BenchmarkAcceptanceSpread).
-const homeEdge = 1.035
+const (
+	homeEdge  = 1.045
+	homeEdge1 = 1.035 // version 1
+)
 
 // expOrOne returns e to the x, without computing it for 0.
 func expOrOne(x float64) float64 {

@@ -7,7 +7,7 @@ const (
 	groundRuleShare   = .075 // of doubles on which all advance two bases: .09 a team and game (2015–17, 2019)
 	unassistedShare   = .2   // of forces at second that its fielders could throw for: .16 a team and game
 	pickedOffStealing = .52  // of pick-offs, 3,614 of 6,918 (20 seasons)
-	strikeoutSteals   = .09  // steals on a third strike: 4,047 and 2,812 caught, of 63,000 (20 seasons)
+	strikeoutSteals   = .11  // steals on a third strike: 4,047 and 2,812 caught, of 63,000 (20 seasons)
 	indifferent       = .085 // per pitch sequence with a lone runner on first who does not matter: .05 a team and game
 )
 
@@ -17,16 +17,31 @@ const (
 const (
 	throwOverOut     = .004
 	throwOverWild    = .010
-	throwOverCaught  = .33
+	throwOverCaught  = .03 // more than on a pitch
 	throwOverEffect  = .01 // change of the logarithm of hits and walks, as fatigue
 	indifferenceLead = 3   // in the last inning; one more run for each inning before
 )
+
+// Factors that the games of version 1 lacked to reach the rates of 2015–19 (game/realismtest): on errors that explain a base, and
+// on the log odds that a runner on third scores on a fly ball.
+const (
+	errorShare       = 1.5
+	sacrificeFlyEdge = .34
+)
+
+// errorShare returns the factor on errors that explain a base.
+func (pa *plateAppearance) errorShare() float64 {
+	if pa.sim.rules == 1 {
+		return 1
+	}
+	return errorShare
+}
 
 // throwOver resolves a pick-off throw that the manager called.
 func (pa *plateAppearance) throwOver(base game.Base, going bool) {
 	out, wild, reason := throwOverOut*pa.pitcher.hold, throwOverWild, game.PickedOff
 	if going {
-		out, reason = throwOverCaught, game.PickedOffStealing
+		out, reason = min(1-pa.stealChance(base)+throwOverCaught, .9), game.PickedOffStealing
 	}
 	switch pa.dice.pick([]float64{out, wild, 1 - out - wild}) {
 	case 0:

@@ -39,6 +39,9 @@ func (pa *plateAppearance) weighRows(c class) rowDraw {
 	if risked != game.AtBat {
 		edge = pa.extraBaseEdge(c, risked)
 	}
+	if pa.sim.rules > 1 && c == flyOut && risked == game.Third {
+		edge += sacrificeFlyEdge
+	}
 	factor := expOrOne(edge)
 	bySpeed := [outcomes]float64{noRisk: 1, success: factor, failure: 1 / factor, declined: 1 / factor}
 	for i := range w.rows {
