@@ -52,6 +52,11 @@ parts: bin/libonnxruntime.so .build/oidc-provider/node_modules .build/page/node_
 	@packaging/need $$(apt-cache depends mosquitto | sed -n 's/^ *Depends: \(lib[^ ]*\)$$/\1/p')
 	@mv $@.new $@
 
+# A sender of webhooks.
+parts: .build/alertmanager
+.build/alertmanager:
+	@packaging/unpack prometheus-alertmanager usr/bin/prometheus-alertmanager $@
+
 # A third-party sign-in provider, and a Node.js for it if the host's is too old.
 .build/oidc-provider/node_modules: daemon/web/signin/testdata/oidc-provider/package-lock.json
 	@command -v npm >/dev/null || packaging/need npm

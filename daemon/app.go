@@ -25,6 +25,7 @@ import (
 	"pressbox/daemon/web/admin"
 	"pressbox/daemon/web/announcements"
 	webcontrol "pressbox/daemon/web/control"
+	"pressbox/daemon/web/hooks"
 	"pressbox/daemon/web/play"
 	"pressbox/daemon/web/site"
 	"pressbox/game/history/imported"
@@ -62,6 +63,7 @@ type app struct {
 	monitor           *health.Monitor
 	metrics           *metrics.Metrics
 	lexiconErr        atomic.Pointer[error] // why the lexicon is incomplete, as last read
+	hooks             atomic.Pointer[hooks.Settings]
 	synthesis, writes watchdog.Progress
 	queue             watchdog.QueueCheck
 }
@@ -109,7 +111,8 @@ func build(o cli.ServeOptions, st *store.Store, sink *pulse.Sink) (*app, error) 
 	if err != nil {
 		return nil, err
 	}
-	a.monitor = &health.Monitor{Store: st, Sink: sink, Voices: a.voices, Announcer: a.announcer, Lexicon: func() error { return *a.lexiconErr.Load() }, Log: log}
+	a.readHooks(cfg)
+	a.monitor = &health.Monitor{Store: st, Sink: sink, Voices: a.voices, Announcer: a.announcer, Lexicon: func() error { return *a.lexiconErr.Load() }, Webhooks: a.hooks.Load, Log: log}
 	a.metrics.Register(version, runtime.Version(), a.readings())
 	a.web, err = site.New(a.webConfig())
 	if err != nil {
@@ -142,6 +145,16 @@ func (a *app) readLexicon(cfg settings.Config) *speakable.Lexicon {
 	return lexicon
 }
 
+// readHooks reads the settings and the templates of webhooks. What is wrong with them is
+// logged, and reported until they are read again; the others are in effect.
+func (a *app) readHooks(cfg settings.Config) {
+	next := hooks.Settings{On: cfg.Hooks == "on", Templates: hooks.ReadTemplates(cfg.HooksDir), UrgentFrom: 5}
+	if err := next.Templates.Err(); err != nil && next.On {
+		a.Log.Error("webhook templates invalid", "err", err)
+	}
+	a.hooks.Store(&next)
+}
+
 func (a *app) webConfig() site.Config {
 	cfg := a.Config
 	inside := doctor.Inside{
@@ -169,6 +182,7 @@ func (a *app) webConfig() site.Config {
 		Announcements: announcements.Config{
 			Announcer: a.announcer, Speaker: a.speaker(), DefaultRate: cfg.DefaultRate, Speeches: a.speeches, Voices: a.listVoices, Rooms: a.rooms, Preview: a.preview,
 		},
+		Hooks:   hooks.Config{Settings: func() hooks.Settings { return *a.hooks.Load() }},
 		Control: webcontrol.Config{Controls: a.controls, Schedules: a.schedules, Check: a.announcer.Check},
 		Admin: admin.Config{
 			Checks: a.monitor.Checks(), Versions: map[string]string{"go": runtime.Version(), "revision": revision},

@@ -77,6 +77,7 @@ var floors = map[string][]string{
 	// 2b: the routes of the HTTP server
 	"daemon/web/control":       {"daemon/limits", "daemon/web", "voice/announce", "voice/announce/policy", "voice/control"},
 	"daemon/web/announcements": {"audio", "daemon/limits", "daemon/web", "voice/announce", "voice/announce/draft", "voice/control", "voice/rooms"},
+	"daemon/web/hooks":         {"daemon/web", "daemon/web/announcements", "voice/announce", "voice/announce/draft", "voice/announce/webhook"},
 	"daemon/web/admin":         {"daemon/web", "daemon/web/announcements", "daemon/web/control", "voice/announce", "voice/control"},
 	"daemon/web/openapi":       {"daemon/web", "daemon/web/static"},
 	"daemon/web/signin":        {"auth", "auth/session", "daemon/limits", "daemon/web", "daemon/web/static"},
@@ -85,7 +86,8 @@ var floors = map[string][]string{
 		"voice/announce",
 	},
 	"daemon/web/site": {
-		"daemon/web", "daemon/web/admin", "daemon/web/announcements", "daemon/web/control", "daemon/web/openapi", "daemon/web/play", "daemon/web/signin",
+		"daemon/web", "daemon/web/admin", "daemon/web/announcements", "daemon/web/control", "daemon/web/hooks", "daemon/web/openapi", "daemon/web/play",
+		"daemon/web/signin",
 	},
 
 	// 3: parts of the server and its commands; daemon connects them
@@ -95,14 +97,14 @@ var floors = map[string][]string{
 	"daemon/logging":  {"daemon/systemd"},
 	"daemon/metrics":  {"voice/announce"},
 	"daemon/watchdog": {"audio", "daemon/systemd", "game/live", "voice/announce"},
-	"daemon/health":   {"audio/pulse", "daemon/systemd", "daemon/web/admin", "store", "voice/announce", "voice/library"},
+	"daemon/health":   {"audio/pulse", "daemon/systemd", "daemon/web/admin", "daemon/web/hooks", "store", "voice/announce", "voice/library"},
 	"daemon/recovery": {"atomicfile", "daemon/exitcode", "daemon/settings", "daemon/systemd", "store"},
 	"daemon/signin":   {"auth", "auth/idp", "auth/netblock", "auth/session", "clock", "clock/system", "daemon/exitcode", "daemon/settings", "daemon/web", "daemon/web/signin", "store"},
 	"daemon/client":   {"audio", "daemon/exitcode", "daemon/settings", "daemon/trust"},
 	"daemon/setup":    {"atomicfile", "daemon/exitcode", "daemon/settings"},
 	"daemon/doctor": {
 		"audio/pulse", "clock/system", "daemon/client", "daemon/recovery", "daemon/settings", "daemon/setup", "daemon/trust",
-		"daemon/web", "daemon/web/admin", "store", "voice", "voice/espeak", "voice/espeak/confine", "voice/library", "voice/onnx",
+		"daemon/web", "daemon/web/admin", "daemon/web/hooks", "store", "voice", "voice/espeak", "voice/espeak/confine", "voice/library", "voice/onnx",
 	},
 	"daemon/cli": {
 		"atomicfile", "audio", "audio/pulse", "daemon/client", "daemon/doctor", "daemon/exitcode", "daemon/logging", "daemon/recovery", "daemon/settings",
@@ -116,7 +118,7 @@ var floors = map[string][]string{
 	"daemon": {
 		"audio/pulse", "auth/netblock", "clock/system", "daemon/cli", "daemon/client", "daemon/doctor", "daemon/exitcode", "daemon/health", "daemon/limits", "daemon/metrics",
 		"daemon/recovery", "daemon/settings", "daemon/signin", "daemon/systemd", "daemon/watchdog", "daemon/web", "daemon/web/admin",
-		"daemon/web/announcements", "daemon/web/control", "daemon/web/play", "daemon/web/site", "game/history/imported", "game/league", "game/live", "game/protocol", "game/teamdata",
+		"daemon/web/announcements", "daemon/web/control", "daemon/web/hooks", "daemon/web/play", "daemon/web/site", "game/history/imported", "game/league", "game/live", "game/protocol", "game/teamdata",
 		"store", "voice/announce", "voice/announce/policy", "voice/control", "voice/espeak", "voice/espeak/confine", "voice/library", "voice/onnx", "voice/rooms", "voice/speakable",
 	},
 
@@ -142,7 +144,7 @@ var floors = map[string][]string{
 	"daemon/disktest":       {},
 	"daemon/web/webtest": {
 		"audio", "auth", "auth/authtest", "auth/idp", "auth/session", "check", "clock", "daemon/limits", "daemon/replica", "daemon/web", "daemon/web/admin", "daemon/web/announcements",
-		"daemon/web/control", "daemon/web/openapi", "daemon/web/signin", "daemon/web/site", "game/league", "game/live", "game/protocol", "game/teams", "store",
+		"daemon/web/control", "daemon/web/hooks", "daemon/web/openapi", "daemon/web/signin", "daemon/web/site", "game/league", "game/live", "game/protocol", "game/teams", "store",
 		"voice/announce", "voice/announce/policy", "voice/control", "voice/rooms",
 	},
 }

@@ -37,7 +37,7 @@ func (a *app) reloadOn(ctx context.Context, hangups <-chan os.Signal) error {
 	}
 }
 
-// reload reads the settings and the lexicon again and applies what can change at run time.
+// reload reads the settings, the lexicon and the templates of webhooks again and applies what can change at run time.
 // If a setting is invalid, nothing changes.
 func (a *app) reload() {
 	next, err := a.Read()
@@ -52,6 +52,7 @@ func (a *app) reload() {
 	a.controls.Configure(controlConfig(next))
 	a.Level.Set(next.LogLevel)
 	a.voices.Reload(a.readLexicon(next))
+	a.readHooks(next)
 	a.reloaded.Store(&next)
 	for _, name := range settings.Changed(a.Config, next, false) {
 		a.Log.Warn("setting change requires a restart", "key", name)

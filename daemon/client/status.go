@@ -53,6 +53,10 @@ type Health struct {
 			Waiting int `json:"waiting"`
 			Max     int `json:"max"`
 		} `json:"queue"`
+		Webhooks struct {
+			Check
+			Names []string `json:"names"` // empty if they are off
+		} `json:"webhooks"`
 	} `json:"checks"`
 }
 

@@ -19,6 +19,7 @@ import (
 	"pressbox/daemon/client"
 	"pressbox/daemon/recovery"
 	"pressbox/daemon/settings"
+	"pressbox/daemon/web/hooks"
 	"pressbox/store"
 	"pressbox/voice"
 	"pressbox/voice/espeak"
@@ -57,6 +58,20 @@ func lexiconFindings(cfg settings.Config) []Finding {
 		return finding("lexicon", Warning, "correct it and run: systemctl reload pressbox", "%s", oneLine(err))
 	}
 	return finding("lexicon", OK, "", "%s is valid", cfg.LexiconFile)
+}
+
+func (d Doctor) checkWebhooks(context.Context) []Finding { return webhookFindings(d.cfg) }
+
+// webhookFindings checks the templates of webhooks, unless these are off.
+func webhookFindings(cfg settings.Config) []Finding {
+	if cfg.Hooks == "off" {
+		return finding("webhooks", OK, "", "off (HOOKS=off)")
+	}
+	templates := hooks.ReadTemplates(cfg.HooksDir)
+	if err := templates.Err(); err != nil {
+		return finding("webhooks", Warning, "correct it and run: systemctl reload pressbox", "%s", oneLine(err))
+	}
+	return finding("webhooks", OK, "", "%s", strings.Join(templates.Webhooks(), ", "))
 }
 
 // checkServer explains why no server was asked.

@@ -40,6 +40,7 @@ func (s Inside) Findings(ctx context.Context) []Finding {
 	findings = append(findings, diskFindings(s.Started.StateDir)...)
 	findings = append(findings, voiceFindings(s.Voices)...)
 	findings = append(findings, lexiconFindings(s.Reloaded())...)
+	findings = append(findings, webhookFindings(s.Reloaded())...)
 	findings = append(findings, phonemizerFindings(ctx, s.Phonemizer)...)
 	findings = append(findings, confinementFindings(confine.Missing())...)
 	findings = append(findings, runtimeFindings(s.Started.ONNXRuntimeLib)...)

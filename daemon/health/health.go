@@ -12,6 +12,7 @@ import (
 
 	"pressbox/audio/pulse"
 	"pressbox/daemon/web/admin"
+	"pressbox/daemon/web/hooks"
 	"pressbox/store"
 	"pressbox/voice/announce"
 	"pressbox/voice/library"
@@ -24,6 +25,7 @@ type Monitor struct {
 	Voices    *library.Library
 	Announcer *announce.Announcer
 	Lexicon   func() error // why the lexicon is incomplete; nil if it is complete
+	Webhooks  func() *hooks.Settings
 	Log       *slog.Logger
 
 	// Salvaged describes how a damaged store was replaced at the start; "" means that it
@@ -40,6 +42,7 @@ func (m *Monitor) Checks() []admin.Check {
 		{Name: "audio", Report: m.audio},
 		{Name: "voices", Report: m.voices},
 		{Name: "lexicon", Report: m.lexicon},
+		{Name: "webhooks", Report: m.webhooks},
 		{Name: "queue", Report: m.queue},
 	}
 }
@@ -125,6 +128,14 @@ func (m *Monitor) voices() admin.Condition {
 
 func (m *Monitor) lexicon() admin.Condition {
 	return condition(m.Lexicon(), admin.Degraded, nil)
+}
+
+func (m *Monitor) webhooks() admin.Condition {
+	s := m.Webhooks()
+	if !s.On {
+		return condition(nil, admin.Degraded, map[string]any{"names": []string{}})
+	}
+	return condition(s.Templates.Err(), admin.Degraded, map[string]any{"names": s.Templates.Webhooks()})
 }
 
 func (m *Monitor) queue() admin.Condition {

@@ -27,7 +27,7 @@ func serverMessages() []Message {
 		},
 		{
 			"bc505da59a7742b6b95d7f8dd69e5d77", "reloaded",
-			"The server reloaded its settings and its lexicon and searched for new voices.",
+			"The server reloaded its settings, its lexicon and its templates of webhooks and searched for new voices.",
 		},
 		{
 			"14f22afd895e4709bba1867c7f6e87fc", "reload failed: invalid settings",
@@ -40,6 +40,10 @@ func serverMessages() []Message {
 		{
 			"84cc9ffa68d241eaad86332fb3cf0a5e", "lexicon incomplete",
 			"@PRESSBOX_ERR@. The other lines of LEXICON_FILE are in effect. Correct these and run \"systemctl reload pressbox\".",
+		},
+		{
+			"89eb85c20f9344f0b6881b39ae9d1e03", "webhook templates invalid",
+			"@PRESSBOX_ERR@. These webhooks respond with this error; the others work. Correct the templates and run \"systemctl reload pressbox\".",
 		},
 		{
 			"e1519a6c619b44d49a3bffe5bab4289e", "HOST and PORT ignored: socket passed by systemd",

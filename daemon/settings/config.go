@@ -65,6 +65,8 @@ type Config struct {
 	Chime              string        `mapstructure:"CHIME"`
 	ChimeUrgent        string        `mapstructure:"CHIME_URGENT"`
 	History            string        `mapstructure:"HISTORY"` // "on" or "off"
+	Hooks              string        `mapstructure:"HOOKS"`   // "on" or "off"
+	HooksDir           string        `mapstructure:"HOOKS_DIR"`
 	ControlAccess      string        `mapstructure:"CONTROL_ACCESS"`
 	QuietHours         hours.Week    `mapstructure:"QUIET_HOURS"`
 	QuietMode          string        `mapstructure:"QUIET_MODE"`

@@ -184,6 +184,16 @@ func announcementSettings() []Setting {
 			More:        "off: only what happened is stored, without the texts.",
 		},
 		{
+			Name: "HOOKS", valueType: oneOf("on", "off"), Default: "on", Reload: true,
+			Description: "accept webhooks at /hooks/NAME",
+			More:        "NOTIFY_ACCESS and NOTIFY_RATE apply to them.",
+		},
+		{
+			Name: "HOOKS_DIR", valueType: path(), Default: "/etc/pressbox/hooks", Reload: true,
+			Description: "directory of your own templates of webhooks, files NAME.tmpl",
+			More:        "It may be missing.",
+		},
+		{
 			Name: "CONTROL_ACCESS", valueType: oneOf("admin", "lan"), Default: "admin",
 			Description: "who may change the volume, quiet hours, schedules and favourites",
 			More:        "admin: signed-in administrators, tokens made with \"pressbox tokens create --control\", and the admin socket. lan: clients that may create announcements.",

@@ -119,8 +119,8 @@ func TestNotifyAccess_everyRoute(t *testing.T) {
 			}
 		}
 	})
-	if routes != 47 {
-		t.Errorf("%d routes, want 47", routes)
+	if routes != 48 {
+		t.Errorf("%d routes, want 48", routes)
 	}
 }
 

@@ -69,9 +69,14 @@ func (s *Server) DecodeOptional(w http.ResponseWriter, r *http.Request, schema s
 
 // ReadBody returns the body of a request, of at most [MaxBody] bytes.
 func ReadBody(w http.ResponseWriter, r *http.Request) ([]byte, error) {
-	text, err := io.ReadAll(http.MaxBytesReader(w, r.Body, MaxBody))
+	return ReadLargeBody(w, r, MaxBody)
+}
+
+// ReadLargeBody returns the body of a request, of at most limit bytes.
+func ReadLargeBody(w http.ResponseWriter, r *http.Request, limit int64) ([]byte, error) {
+	text, err := io.ReadAll(http.MaxBytesReader(w, r.Body, limit))
 	if _, long := errors.AsType[*http.MaxBytesError](err); long {
-		return nil, ErrBodyTooLarge
+		return nil, &DetailedError{ErrBodyTooLarge, fmt.Sprintf("request body exceeds %d KiB", limit>>10)}
 	}
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", errNotJSON, err) // the connection was closed

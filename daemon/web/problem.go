@@ -26,6 +26,9 @@ var (
 	ErrNotFound         = errors.New("not found")
 	errMethodNotAllowed = errors.New("method not allowed")
 	ErrBodyTooLarge     = errors.New("request body exceeds 64 KiB")
+	ErrUnknownWebhook   = errors.New("unknown webhook")
+	ErrBrokenTemplate   = errors.New("the template of this webhook is not valid")
+	ErrTemplateFailed   = errors.New("the template of this webhook does not accept this body")
 	ErrContentType      = errors.New("Content-Type must be application/json")
 	ErrIdempotencyKey   = errors.New("Idempotency-Key must be a single header of 1 to 255 visible ASCII characters")
 	errHost             = errors.New("unknown Host name; ALLOWED_HOSTS adds names")
@@ -74,6 +77,7 @@ var statuses = []struct {
 	{errNotAdministrator, http.StatusForbidden, "not_administrator", 0},
 	{ErrNotFound, http.StatusNotFound, "not_found", 0},
 	{ErrNoPassphrase, http.StatusNotFound, "no_passphrase", 0},
+	{ErrUnknownWebhook, http.StatusNotFound, "unknown_webhook", 0},
 	{auth.ErrNotFound, http.StatusNotFound, "not_found", 0},
 	{teams.ErrUnknown, http.StatusNotFound, "unknown_team", 0},
 	{announce.ErrNotFound, http.StatusNotFound, "not_found", 0},
@@ -92,6 +96,8 @@ var statuses = []struct {
 	{ErrNotForm, http.StatusUnsupportedMediaType, "unsupported_media_type", 0},
 	{ErrContentType, http.StatusUnsupportedMediaType, "unsupported_media_type", 0},
 	{errHost, http.StatusMisdirectedRequest, "wrong_host", 0},
+	{ErrTemplateFailed, http.StatusUnprocessableEntity, "template_failed", 0},
+	{ErrBrokenTemplate, http.StatusInternalServerError, "broken_template", 0},
 	{announce.ErrKeyReused, http.StatusUnprocessableEntity, "idempotency_key_reused", 0},
 	{ErrTooManyRequests, http.StatusTooManyRequests, "too_many_requests", time.Second},
 	{limits.ErrClientBusy, http.StatusTooManyRequests, "too_many_requests", 2 * time.Second},
@@ -149,6 +155,16 @@ func (e *RetryError) Error() string { return e.Err.Error() }
 
 func (e *RetryError) Unwrap() error { return e.Err }
 
+// A DetailedError is a known error with a detail for the client in place of its text.
+type DetailedError struct {
+	Err    error
+	Detail string
+}
+
+func (e *DetailedError) Error() string { return e.Err.Error() + ": " + e.Detail }
+
+func (e *DetailedError) Unwrap() error { return e.Err }
+
 // NewProblem returns the problem that err is to the client.
 func NewProblem(err error) Problem {
 	p := Problem{
@@ -199,6 +215,9 @@ func (p *Problem) setStatus(err error) {
 	for _, s := range statuses {
 		if errors.Is(err, s.err) {
 			p.Status, p.Code, p.Detail, p.retry = s.status, s.code, s.err.Error(), s.retry
+			if detailed, ok := errors.AsType[*DetailedError](err); ok {
+				p.Detail = detailed.Detail
+			}
 			if syntax, ok := errors.AsType[*jsontext.SyntacticError](err); ok {
 				p.Detail = fmt.Sprintf("%s; at byte %d: %v", p.Detail, syntax.ByteOffset, syntax.Err)
 			}

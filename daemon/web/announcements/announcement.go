@@ -58,12 +58,12 @@ const (
 	administrator               // everything
 )
 
-// viewerOf returns the viewer of the response to an authorized request.
-func (h *handlers) viewerOf(r *http.Request) viewer {
+// ViewerOf returns the viewer of the response of s to an authorized request.
+func ViewerOf(s *web.Server, r *http.Request) viewer {
 	switch {
-	case h.Administrator(r):
+	case s.Administrator(r):
 		return administrator
-	case h.SignedIn(r):
+	case s.SignedIn(r):
 		return signedIn
 	default:
 		return client

@@ -54,7 +54,7 @@ func (h *handlers) events(w http.ResponseWriter, r *http.Request) error {
 	controls, stopControls := h.Changes.Watch()
 	defer stopControls()
 	list := Snapshot(changes, h.Announcer.List)
-	out := &stream{EventStream: events, viewer: h.viewerOf(r)}
+	out := &stream{EventStream: events, viewer: ViewerOf(h.Server, r)}
 	defer out.ExtendDeadline()
 	if err := out.begin(list, r.Header.Get("Last-Event-ID")); err != nil {
 		return nil // the client has disconnected
@@ -79,7 +79,7 @@ func (h *handlers) events(w http.ResponseWriter, r *http.Request) error {
 			err = out.Send(out.last, string(change), h.Changes.State(change))
 		case <-heartbeat.C:
 			if err = h.Authorize(r); err == nil {
-				out.viewer = h.viewerOf(r)
+				out.viewer = ViewerOf(h.Server, r)
 				err = out.Heartbeat()
 			}
 		case <-r.Context().Done():

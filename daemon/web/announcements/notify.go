@@ -178,7 +178,7 @@ func (h *handlers) accepted(w http.ResponseWriter, r *http.Request, parent strin
 			Warnings []string        `json:"warnings,omitempty"`
 		}{view.ID, view.Status, warnings})
 	}
-	a := NewAnnouncement(view, h.viewerOf(r))
+	a := NewAnnouncement(view, ViewerOf(h.Server, r))
 	a.Warnings = warnings
 	return web.WriteJSON(w, http.StatusAccepted, a)
 }
@@ -198,7 +198,7 @@ func idempotencyKey(h http.Header) (string, error) {
 }
 
 func (h *handlers) queue(w http.ResponseWriter, r *http.Request) error {
-	return web.WriteJSON(w, http.StatusOK, newQueue(h.Announcer.List(), h.viewerOf(r)))
+	return web.WriteJSON(w, http.StatusOK, newQueue(h.Announcer.List(), ViewerOf(h.Server, r)))
 }
 
 // Queue returns the announcements of a as administrators see them.
@@ -239,7 +239,7 @@ func (h *handlers) reply(w http.ResponseWriter, r *http.Request, view announce.V
 	if err != nil {
 		return err
 	}
-	return web.WriteJSON(w, http.StatusOK, NewAnnouncement(view, h.viewerOf(r)))
+	return web.WriteJSON(w, http.StatusOK, NewAnnouncement(view, ViewerOf(h.Server, r)))
 }
 
 func (h *handlers) again(w http.ResponseWriter, r *http.Request) error {

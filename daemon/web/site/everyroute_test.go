@@ -17,6 +17,7 @@ import (
 	"pressbox/daemon/web/admin"
 	"pressbox/daemon/web/site"
 	"pressbox/daemon/web/webtest"
+	"pressbox/voice/announce/webhook"
 )
 
 // A routeClient sends requests to every route, signed in, and as administrator to
@@ -47,7 +48,7 @@ func newRouteClient(t *testing.T) *routeClient {
 func (v *routeClient) request(op webtest.Operation, method, template, body string, headers ...string) int {
 	v.T.Helper()
 	path := strings.NewReplacer("/games/{id}", "/games/"+v.game, "/schedules/{id}", "/schedules/"+v.schedule, "{side}", "home", "{version}", "x", "{file}", "x",
-		"/teams/{id}", "/teams/"+webtest.HomeTeam(), "{asset}", "swagger-ui.css", "{rev}", "1", "{id}", "x").Replace(template)
+		"/teams/{id}", "/teams/"+webtest.HomeTeam(), "{asset}", "swagger-ui.css", "{rev}", "1", "{id}", "x", "{name}", "apprise").Replace(template)
 	if len(op.Servers) == 0 {
 		return v.Send(method, path, body, headers...).StatusCode
 	}
@@ -65,13 +66,17 @@ func TestRoutes_invalidBody(t *testing.T) {
 			return
 		}
 		bodies++
+		limit := web.MaxBody
+		if op.RequestSchema() == "WebhookBody" {
+			limit = webhook.MaxBody
+		}
 		for _, tt := range []struct {
 			body, media string
 			want        int
 		}{
 			{`{`, webtest.AsJSON, 400},
 			{`[]`, webtest.AsJSON, 400},
-			{`{"x": "` + strings.Repeat("x", 64<<10) + `"}`, webtest.AsJSON, 413},
+			{`{"x": "` + strings.Repeat("x", limit) + `"}`, webtest.AsJSON, 413},
 			{`{}`, "text/plain", 415},
 			{`{}`, "application/x-www-form-urlencoded", 415}, // a browser's form
 		} {

@@ -11,6 +11,7 @@ import (
 	"pressbox/daemon/web/admin"
 	"pressbox/daemon/web/announcements"
 	"pressbox/daemon/web/control"
+	"pressbox/daemon/web/hooks"
 	"pressbox/daemon/web/openapi"
 	"pressbox/daemon/web/play"
 	"pressbox/daemon/web/signin"
@@ -19,12 +20,13 @@ import (
 // A Config holds the configuration of every package of routes. [New] sets some
 // fields from others: from SignIn, unless it is nil, Tokens, Sessions, Frontend,
 // PublicOrigin, Play.Sessions and Play.Authenticate; from
-// Announcements.Announcer those of Admin and Play; from Control
+// Announcements.Announcer those of Admin, Hooks and Play; from Control
 // Admin.Controls and Announcements.Changes; from Season that of Play.
 type Config struct {
 	web.Config
 	Announcements announcements.Config
 	Control       control.Config
+	Hooks         hooks.Config
 	Admin         admin.Config
 	SignIn        *signin.Config // nil disables sign-in
 	Play          play.Config
@@ -34,6 +36,7 @@ type Config struct {
 func New(cfg Config) (*web.Server, error) {
 	in := authenticator(&cfg)
 	cfg.Admin.Announcer, cfg.Play.Announcer = cfg.Announcements.Announcer, cfg.Announcements.Announcer
+	cfg.Hooks.Announcer = cfg.Announcements.Announcer
 	cfg.Play.Season = cfg.Season
 	cfg.Admin.Controls = cfg.Control.Controls
 	cfg.Announcements.Changes = control.Events{Config: cfg.Control}
@@ -96,6 +99,7 @@ func routes(s *web.Server, cfg Config, in *signin.Authenticator, docs *openapi.D
 	return slices.Concat(
 		announcements.Routes(s, cfg.Announcements),
 		control.Routes(s, cfg.Control),
+		hooks.Routes(s, cfg.Hooks),
 		docs.Routes(),
 		s.PageRoutes(),
 		signin.Routes(s, in),

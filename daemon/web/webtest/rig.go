@@ -32,6 +32,7 @@ import (
 	"pressbox/daemon/web/admin"
 	"pressbox/daemon/web/announcements"
 	"pressbox/daemon/web/control"
+	"pressbox/daemon/web/hooks"
 	"pressbox/daemon/web/site"
 	"pressbox/game/live"
 	"pressbox/store"
@@ -286,7 +287,10 @@ func (r *Rig) start(change []func(*site.Config)) {
 			Voices:      func() announcements.VoiceList { return announcements.VoiceList{Default: Voice} },
 		},
 		Control: control.Config{Controls: r.Controls, Schedules: schedules, Check: r.Announcer.Check},
-		Admin:   admin.Config{Versions: map[string]string{"go": "go1.26"}},
+		Hooks: hooks.Config{Settings: func() hooks.Settings {
+			return hooks.Settings{On: true, Templates: hooks.ReadTemplates(""), UrgentFrom: 5}
+		}},
+		Admin: admin.Config{Versions: map[string]string{"go": "go1.26"}},
 	}
 	for _, c := range change {
 		c(&r.Config)

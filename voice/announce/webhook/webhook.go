@@ -7,15 +7,11 @@
 package webhook
 
 import (
-	"errors"
 	"fmt"
 	"maps"
-	"reflect"
 	"regexp"
 	"slices"
-	"strconv"
 
-	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 )
 
@@ -44,6 +40,21 @@ var nameForm = regexp.MustCompile(`^[a-z0-9-]{1,64}$`)
 // and the hyphen.
 func ValidName(name string) bool { return nameForm.MatchString(name) }
 
+// Example returns a body of one of the [Formats] that is announced; "" for another
+// name.
+func Example(format string) string {
+	switch format {
+	case "alertmanager", "grafana":
+		return `{"status": "firing", "alerts": [{"annotations": {"summary": "The doorbell rang."}}]}`
+	case "apprise":
+		return `{"title": "Kitchen", "message": "Dinner is ready."}`
+	case "uptime-kuma":
+		return `{"msg": "The printer is out of paper."}`
+	default:
+		return ""
+	}
+}
+
 // Read returns what a body of one of the [Formats] asks for. The body is one JSON
 // object. An error about it is a [*BodyError].
 func Read(format string, body []byte, known Known) (Result, error) {
@@ -56,101 +67,6 @@ func Read(format string, body []byte, known Known) (Result, error) {
 		return readUptimeKuma(body)
 	default:
 		return Result{}, fmt.Errorf("the format %q is not known", format)
-	}
-}
-
-// A BodyError reports a body that does not have the format of its webhook.
-type BodyError struct {
-	Path   string // JSON pointer to what is wrong; "" is the body itself
-	Detail string // what would be right
-	Err    error  // of the JSON decoder; nil otherwise
-}
-
-func (e *BodyError) Error() string {
-	if e.Err != nil {
-		return fmt.Sprintf("%s: %s: %v", e.Path, e.Detail, e.Err)
-	}
-	return e.Path + ": " + e.Detail
-}
-
-func (e *BodyError) Unwrap() error { return e.Err }
-
-// decode decodes a body into v.
-func decode(body []byte, v any, options ...json.Options) error {
-	if jsontext.Value(body).Kind() != '{' {
-		return &BodyError{Detail: "must be a JSON object"}
-	}
-	err := json.Unmarshal(body, v, options...)
-	if wrong, ok := errors.AsType[*json.SemanticError](err); ok {
-		return &BodyError{Path: string(wrong.JSONPointer), Detail: "must be " + kindName(wrong.GoType), Err: err}
-	}
-	if err != nil {
-		return &BodyError{Detail: "must be a JSON object", Err: err}
-	}
-	return nil
-}
-
-// kindName returns what JSON has for values of a type.
-func kindName(t reflect.Type) string {
-	if t == nil {
-		return "valid"
-	}
-	switch t.Kind() {
-	case reflect.String:
-		return "a string"
-	case reflect.Slice:
-		return "a list"
-	case reflect.Map, reflect.Struct:
-		return "an object"
-	case reflect.Bool:
-		return "true or false"
-	default:
-		return "a number"
-	}
-}
-
-// plain decodes a body into maps, lists, strings, booleans and numbers: int64 for
-// whole ones, otherwise float64. Members that are null are left out, so that they
-// are as missing ones.
-func plain(body []byte) (map[string]any, error) {
-	var tree map[string]any
-	if err := decode(body, &tree, json.WithUnmarshalers(json.UnmarshalFromFunc(readNumber))); err != nil {
-		return nil, err
-	}
-	dropNull(tree)
-	return tree, nil
-}
-
-func readNumber(in *jsontext.Decoder, v *any) error {
-	if in.PeekKind() != '0' {
-		return json.SkipFunc
-	}
-	text, err := in.ReadValue()
-	if err != nil {
-		return err
-	}
-	if n, err := strconv.ParseInt(string(text), 10, 64); err == nil {
-		*v = n
-		return nil
-	}
-	n, err := strconv.ParseFloat(string(text), 64)
-	*v = n
-	return err
-}
-
-func dropNull(value any) {
-	switch v := value.(type) {
-	case map[string]any:
-		for name, member := range v {
-			if member == nil {
-				delete(v, name)
-			}
-			dropNull(member)
-		}
-	case []any:
-		for _, element := range v {
-			dropNull(element)
-		}
 	}
 }
 

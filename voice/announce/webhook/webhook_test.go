@@ -1,6 +1,7 @@
 package webhook_test
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -65,9 +66,9 @@ func TestRead_bodies(t *testing.T) {
 		{"alertmanager", `{"alerts": [{"labels": {"a": 1}}]}`, "/alerts/0/labels/a: must be a string"},
 		{"alertmanager", `{"alerts": [7]}`, "/alerts/0: must be an object"},
 		{"alertmanager", `{"truncatedAlerts": "x"}`, "/truncatedAlerts: must be a number"},
-		{"alertmanager", `[]`, ": must be a JSON object"},
-		{"alertmanager", `{"a": 1} x`, ": must be a JSON object"},
-		{"alertmanager", `{"alerts": [], "alerts": []}`, ": must be a JSON object"},
+		{"alertmanager", `[]`, ": must be one JSON object"},
+		{"alertmanager", `{"a": 1} x`, ": must be one JSON object"},
+		{"alertmanager", `{"alerts": [], "alerts": []}`, ": must be one JSON object"},
 		{"uptime-kuma", `{"monitor": {"name": "nas"}, "heartbeat": {"status": 0}}`, "nas is down."},
 		{"uptime-kuma", `{"monitor": {"name": "nas"}, "heartbeat": {"status": 2}}`, "nas does not respond at the moment."},
 		{"uptime-kuma", `{"monitor": {"name": "nas"}, "heartbeat": {"status": 3}}`, "nas is under maintenance."},
@@ -77,7 +78,7 @@ func TestRead_bodies(t *testing.T) {
 		{"uptime-kuma", `{"heartbeat": {"status": "down"}}`, "/heartbeat/status: must be a number"},
 		{"apprise", `{"message": "a", "type": "info", "attachments": [{"base64": ""}]}`, "a"},
 		{"apprise", `{"message": 7, "title": null}`, "7"},
-		{"apprise", ``, ": must be a JSON object"},
+		{"apprise", ``, ": must be one JSON object"},
 		{"other", `{}`, `the format "other" is not known`},
 	} {
 		result, err := webhook.Read(tt.format, []byte(tt.body), never)
@@ -186,13 +187,78 @@ func TestValidName(t *testing.T) {
 	}
 }
 
+func TestObject(t *testing.T) {
+	t.Parallel()
+	const form, parts = "application/x-www-form-urlencoded", "multipart/form-data; boundary=x"
+	part := func(name, value string) string {
+		return "--x\r\nContent-Disposition: form-data; name=\"" + name + "\"\r\n\r\n" + value + "\r\n"
+	}
+	for _, tt := range []struct{ media, body, want string }{ // want is the object, or the error
+		{"", `{"a": 1}`, `{"a": 1}`},
+		{form, "\uFEFF {\"a\": 1}\n", `{"a": 1}`},
+		{"application/json", `{"a": 1} 2`, "data after the object"},
+		{"", `{"a": 1, "a": 2}`, "duplicate object member name"},
+		{"", `{"a": `, "unexpected EOF"},
+		{"", `[{"a": 1}]`, ": must be one JSON object"},
+		{"", "", ": must not be empty"},
+		{"", " \n", ": must not be empty"},
+		{form, "message=a+b&type=info&message=c", `{"message":"a b","type":"info"}`},
+		{form, "message=%ff&%ff=1", `{"message":"\ufffd","\ufffd":"1"}`},
+		{form, "Dinner is ready", `{"message":"Dinner is ready"}`},
+		{form, "a=%zz", ": must be a form or JSON"},
+		{"text/plain", "a=b", `{"message":"a=b"}`},
+		{"", "\xff", `{"message":"\ufffd"}`},
+		{parts, part("message", "x") + part("type", "y") + "--x--\r\n", `{"message":"x","type":"y"}`},
+		{parts, part("data", ` {"heartbeat": null} `) + "--x--\r\n", `{"heartbeat": null}`},
+		{parts, part("data", `{"heartbeat": null`) + "--x--\r\n", "unexpected EOF"},
+		{parts, part("data", "x") + "--x--\r\n", `{"data":"x"}`},
+		{parts, "--x\r\nContent-", ": must be a multipart form"},
+		{"multipart/form-data", "x", ": must be a multipart form"},
+	} {
+		object, err := webhook.Object(tt.media, []byte(tt.body))
+		if err != nil {
+			if _, ok := errors.AsType[*webhook.BodyError](err); !ok || !strings.Contains(err.Error(), tt.want) {
+				t.Errorf("%s %q: error %v, want %q", tt.media, tt.body, err, tt.want)
+			}
+			continue
+		}
+		var got, want map[string]any
+		check.NoError(t, json.Unmarshal(object, &got))
+		if err := json.Unmarshal([]byte(tt.want), &want); err != nil || fmt.Sprint(got) != fmt.Sprint(want) {
+			t.Errorf("%s %q: %s, want %s", tt.media, tt.body, object, tt.want)
+		}
+	}
+}
+
+// The example of each format is announced.
+func TestExample(t *testing.T) {
+	t.Parallel()
+	for _, format := range webhook.Formats() {
+		if result, err := webhook.Read(format, []byte(webhook.Example(format)), never); err != nil || result.Fields["message"] == "" {
+			t.Errorf("%s: %v, %v", format, result, err)
+		}
+	}
+	if webhook.Example("other") != "" {
+		t.Error("an unknown format has an example")
+	}
+}
+
 func FuzzWebhook(f *testing.F) {
 	for _, file := range check.Must(os.ReadDir("testdata"))(f) {
 		if body, err := os.ReadFile("testdata/" + file.Name()); err == nil {
-			f.Add(body)
+			f.Add("application/json", body)
 		}
 	}
-	f.Fuzz(func(t *testing.T, body []byte) {
+	f.Add("application/x-www-form-urlencoded", []byte("message=a+b&data=%7B%22msg%22%3A1%7D"))
+	f.Add("multipart/form-data; boundary=x", []byte("--x\r\nContent-Disposition: form-data; name=\"data\"\r\n\r\n{}\r\n--x--\r\n"))
+	f.Fuzz(func(t *testing.T, mediaType string, sent []byte) {
+		body, err := webhook.Object(mediaType, sent)
+		if err != nil {
+			if wrong, ok := errors.AsType[*webhook.BodyError](err); !ok || wrong.Detail == "" {
+				t.Fatalf("error %v", err)
+			}
+			return
+		}
 		for _, format := range webhook.Formats() {
 			var events []string
 			result, err := webhook.Read(format, body, func(event string) bool {

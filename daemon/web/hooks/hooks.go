@@ -1,0 +1,171 @@
+// Package hooks serves webhooks: programs post what has happened in their own format, and
+// it is announced. It reads the operator's templates.
+package hooks
+
+import (
+	"errors"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+
+	"pressbox/daemon/web"
+	"pressbox/daemon/web/announcements"
+	"pressbox/voice/announce"
+	"pressbox/voice/announce/draft"
+	"pressbox/voice/announce/webhook"
+)
+
+// A Config holds what the routes of this package use.
+type Config struct {
+	Announcer draft.Announcer
+	Settings  func() Settings // called for every request
+}
+
+// Settings holds what a reload changes.
+type Settings struct {
+	On         bool // false: the routes respond 404
+	Templates  *Templates
+	UrgentFrom int // priority from which announcements are urgent; 0 means never
+}
+
+// handlers has the handlers of this package.
+type handlers struct {
+	*web.Server
+	Config
+	repeats repeats
+}
+
+// Routes returns the routes of this package.
+func Routes(s *web.Server, cfg Config) []web.Route {
+	h := &handlers{Server: s, Config: cfg}
+	return web.When([]web.Route{web.NewRoute(http.MethodPost, "/hooks/:name", web.NotifyAccess, h.receive, web.Operation{
+		ID: "receiveWebhook", Tag: "announcements", Summary: "Announce what another program reports",
+		Description: "`alertmanager`, `grafana`, `uptime-kuma` and `apprise` are what these programs send; other names, and these if they have one, are templates of the administrator. " +
+			"A body that begins with { is JSON, whatever its media type; a form is an object of its fields; other text is the member `message`. At most 1 MiB. " +
+			"Parameters of the URL are fields of the announcement, and take precedence over those of the body. " +
+			"An alert of Alertmanager or Grafana that was announced in the last five minutes is not announced again unless its status has changed.",
+		Request:  "WebhookBody",
+		AnyMedia: true,
+		Responses: []web.Response{
+			{Status: http.StatusAccepted, Description: "The announcement is saved.", Schema: "WebhookResult"},
+			{Status: http.StatusOK, Description: "There is nothing to announce: all alerts were announced before, or the template writes nothing.", Schema: "WebhookResult"},
+		},
+		Problems: []int{http.StatusNotFound, http.StatusServiceUnavailable},
+		Limited:  true,
+	})}, func() bool { return h.Settings().On })
+}
+
+// A result is the response to a webhook.
+type result struct {
+	Announcement *announcements.Announcement `json:"announcement,omitempty"`
+	Repeated     int                         `json:"repeated,omitempty"` // alerts
+	Warnings     []string                    `json:"warnings,omitempty"`
+}
+
+func (h *handlers) receive(w http.ResponseWriter, r *http.Request) error {
+	name, settings := web.Param(r, "name"), h.Settings()
+	read, err := readerOf(name, settings.Templates)
+	if err != nil {
+		return err
+	}
+	sent, err := web.ReadLargeBody(w, r, webhook.MaxBody)
+	if err != nil {
+		return err
+	}
+	body, err := webhook.Object(r.Header.Get("Content-Type"), sent)
+	if err != nil {
+		return refused(err, webhook.Example(name))
+	}
+	events := h.repeats.claim(name, time.Now())
+	found, err := read(body, events.known)
+	if err != nil {
+		events.release()
+		return refused(err, webhook.Example(name))
+	}
+	answer := result{Repeated: found.Repeated, Warnings: found.Unknown}
+	if len(found.Fields) == 0 {
+		return web.WriteJSON(w, http.StatusOK, answer)
+	}
+	d := draftOf(found.Fields, r.URL.RawQuery, settings.UrgentFrom)
+	view, err := d.Announce(r.Context(), h.Announcer, announce.Request{Sender: announce.Sender{Kind: announce.FromHook, Name: name}})
+	if err != nil {
+		events.release()
+		return refused(err, webhook.Example(name))
+	}
+	queued := announcements.NewAnnouncement(view, announcements.ViewerOf(h.Server, r))
+	answer.Announcement = &queued
+	answer.Warnings = append(answer.Warnings, d.Warnings...)
+	return web.WriteJSON(w, http.StatusAccepted, answer)
+}
+
+// A reader reads the body of a webhook.
+type reader func(body []byte, known webhook.Known) (webhook.Result, error)
+
+// readerOf returns the reader of a webhook: its template, if it has one, otherwise that of
+// its format.
+func readerOf(name string, templates *Templates) (reader, error) {
+	own, ok := templates.byName[name]
+	switch {
+	case ok && own.err != nil:
+		return nil, &web.DetailedError{Err: web.ErrBrokenTemplate, Detail: own.err.Error()}
+	case ok:
+		return own.read, nil
+	case slices.Contains(webhook.Formats(), name):
+		return func(body []byte, known webhook.Known) (webhook.Result, error) {
+			return webhook.Read(name, body, known)
+		}, nil
+	}
+	return nil, &web.DetailedError{Err: web.ErrUnknownWebhook, Detail: "unknown webhook; these exist: " +
+		strings.Join(templates.Webhooks(), ", ") + "; " + templates.where()}
+}
+
+// read returns what the template makes of a body.
+func (t template) read(body []byte, _ webhook.Known) (webhook.Result, error) {
+	found, err := t.parsed.Read(body)
+	if _, ofBody := errors.AsType[*webhook.BodyError](err); err == nil || ofBody {
+		return found, err
+	}
+	return found, &web.DetailedError{Err: web.ErrTemplateFailed, Detail: err.Error()}
+}
+
+// draftOf returns the announcement of the fields of a body and the parameters of a query.
+func draftOf(fields map[string]string, query string, urgentFrom int) *draft.Draft {
+	d := &draft.Draft{}
+	d.SetForm(query)
+	given, _ := url.ParseQuery(query) // what it cannot parse is no field either
+	for name, text := range fields {
+		if !given.Has(name) {
+			d.Set(name, text)
+		}
+	}
+	if p := d.Request.Priority; p >= 1 && p <= 5 {
+		d.Prioritize(p, urgentFrom)
+	}
+	return d
+}
+
+// refused returns an error about a body as the client receives it, with an example of what
+// is accepted; "" means none.
+func refused(err error, example string) error {
+	if wrong, ok := errors.AsType[*draft.Error](err); ok {
+		wrong.Example = example
+		return wrong
+	}
+	wrong, ok := errors.AsType[*webhook.BodyError](err)
+	switch {
+	case ok && wrong.Path == "":
+		reason := "request body " + wrong.Detail
+		if wrong.Err != nil {
+			reason += ": " + wrong.Err.Error()
+		}
+		return &draft.Error{Code: "not_json", Reason: reason, Position: -1, Example: example}
+	case ok:
+		path := strings.TrimPrefix(wrong.Path, "/")
+		violation := draft.Violation{Violation: announce.Violation{Path: path, Code: "invalid", Detail: wrong.Detail}, Position: -1}
+		return &draft.Error{Position: -1, Violations: []draft.Violation{violation}, Example: example}
+	default:
+		return err
+	}
+}

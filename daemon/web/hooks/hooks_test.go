@@ -1,0 +1,231 @@
+package hooks_test
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"pressbox/check"
+	"pressbox/daemon/web"
+	"pressbox/daemon/web/hooks"
+	"pressbox/daemon/web/site"
+	"pressbox/daemon/web/webtest"
+	"pressbox/voice/announce/webhook"
+)
+
+const doorbell = `{"status": "firing", "alerts": [{"fingerprint": "1", "labels": {"severity": "critical"}, "annotations": {"summary": "The doorbell rang."}}]}`
+
+// withTemplates configures a server with templates, by name and source.
+func withTemplates(t *testing.T, urgentFrom int, sources ...string) func(*site.Config) {
+	t.Helper()
+	dir := t.TempDir()
+	for i := 0; i < len(sources); i += 2 {
+		check.NoError(t, os.WriteFile(filepath.Join(dir, sources[i]), []byte(sources[i+1]), 0o600))
+	}
+	current := hooks.Settings{On: true, Templates: hooks.ReadTemplates(dir), UrgentFrom: urgentFrom}
+	return func(c *site.Config) { c.Hooks.Settings = func() hooks.Settings { return current } }
+}
+
+func TestHooks_accepted(t *testing.T) {
+	t.Parallel()
+	r := webtest.NewRig(t, withTemplates(t, 5,
+		"bell.tmpl", "{{.who}} rings.",
+		"camera.tmpl", `{{if eq .type "new"}}{"title": "Camera", "message": {{json .label}}, "volume": 30, "colour": "red"}{{end}}`,
+		"apprise.tmpl", "{{.title}}: {{.message}}",
+		"notes.txt", "{{",
+	))
+	const form = "application/x-www-form-urlencoded"
+	for _, tt := range []struct{ path, media, body, want string }{ // title, message, urgent, priority, voice, volume, sender, warnings
+		{"alertmanager", webtest.AsJSON, doorbell, "|The doorbell rang.|true|5|" + webtest.Voice + "||hook|"},
+		{"grafana?priority=2&voice=" + webtest.Voice, "", doorbell, "|The doorbell rang.|false|2|" + webtest.Voice + "||hook|"},
+		{"uptime-kuma", form, `{"msg": "Paper jam", "extra": 1}`, "|Paper jam|false|3|" + webtest.Voice + `||hook|["extra"]`},
+		{"bell?title=Door&volume=20&colour=red", "", `{"who": "Anna"}`, "Door|Anna rings.|false|3|" + webtest.Voice + `|20|hook|["colour"]`},
+		{"bell", form, "who=Anna+B", "|Anna B rings.|false|3|" + webtest.Voice + "||hook|"},
+		{"camera", "", `{"type": "new", "label": "a \"cat\""}`, `Camera|a "cat"|false|3|` + webtest.Voice + `|30|hook|["colour"]`},
+		{"apprise", "", `{"title": "A", "message": "B"}`, "|A: B|false|3|" + webtest.Voice + "||hook|"},
+	} {
+		w := r.Do(t, "POST", "/hooks/"+tt.path, tt.body, "Content-Type", tt.media).Want(202)
+		var got struct {
+			Announcement struct {
+				ID, Title, Message, Voice string
+				Urgent                    bool
+				Priority                  int
+				Volume                    int
+				Sender                    struct{ Kind string }
+			}
+		}
+		w.Decode(&got)
+		a := got.Announcement
+		volume := strings.TrimPrefix(fmt.Sprint(a.Volume), "0")
+		if all := fmt.Sprintf("%s|%s|%t|%d|%s|%s|%s|%s", a.Title, a.Message, a.Urgent, a.Priority, a.Voice, volume, a.Sender.Kind, w.Field("warnings")); all != tt.want {
+			t.Errorf("%s: %s, want %s", tt.path, all, tt.want)
+		}
+		if v := check.Must(r.Announcer.Cancel(t.Context(), a.ID))(t); v.Sender.Name != strings.SplitN(tt.path, "?", 2)[0] {
+			t.Errorf("%s: the sender is %+v", tt.path, v.Sender)
+		}
+	}
+	if w := r.Do(t, "POST", "/hooks/camera", `{"type": "end"}`).Want(200); w.Text != "{}\n" {
+		t.Errorf("nothing to announce: %s", w.Text)
+	}
+}
+
+// A critical alert is urgent from a priority on, NTFY_URGENT, or never.
+func TestHooks_urgentFrom(t *testing.T) {
+	t.Parallel()
+	for from, want := range map[int]string{0: "false 4", 3: "true 5", 4: "true 5", 5: "true 5"} {
+		r := webtest.NewRig(t, withTemplates(t, from))
+		w := r.Do(t, "POST", "/hooks/alertmanager", doorbell).Want(202)
+		var got struct {
+			Announcement struct {
+				Urgent   bool
+				Priority int
+			}
+		}
+		w.Decode(&got)
+		if text := fmt.Sprint(got.Announcement.Urgent, " ", got.Announcement.Priority); text != want {
+			t.Errorf("from %d: %s, want %s", from, text, want)
+		}
+	}
+}
+
+// What is wrong is named, with an example that is accepted, or the file and the line.
+func TestHooks_refused(t *testing.T) {
+	t.Parallel()
+	r := webtest.NewRig(t, withTemplates(t, 5,
+		"broken.tmpl", "fine\n{{.a | html}}", "number.tmpl", "\n{{range .a}}{{end}}x", "Bad_Name.tmpl", "", "long.tmpl", `{{.a}}`,
+		"wrong.tmpl", `{"message": {{.a}}}`, "silent.tmpl", `{"title": "no message"}`))
+	large := func(n int) string { return `{"a": "` + strings.Repeat("x", n-len(`{"a": ""}`)) + `"}` }
+	for _, tt := range []struct {
+		name, body string
+		status     int
+		code       string
+		want       []string
+	}{
+		{"other", "{}", 404, "unknown_webhook", []string{"these exist: alertmanager, apprise, broken, grafana, long, number, silent, uptime-kuma, wrong; your own are files NAME.tmpl in /"}},
+		{"Bad_Name", "{}", 404, "unknown_webhook", nil},
+		{"broken", "{}", 500, "broken_template", []string{"/broken.tmpl:2:7: the function html is not allowed"}},
+		{"number", `{"a": 7}`, 422, "template_failed", []string{"/number.tmpl:2:8: ", "range over a number"}},
+		{"wrong", `{"a": "x"}`, 422, "template_failed", []string{"/wrong.tmpl: what the template writes is not a JSON object"}},
+		{"silent", `{}`, 422, "required", []string{`"/message"`}},
+		{"apprise", `{"title": "x"}`, 422, "required", []string{`"/message"`, `Dinner is ready.`}},
+		{"apprise", `{"message": "x", "rate": 7}`, 422, "out_of_range", []string{`"/rate"`}},
+		{"alertmanager", `{"alerts": 7}`, 422, "invalid", []string{`"/alerts"`, "must be a list", "The doorbell rang."}},
+		{"alertmanager", `{"alerts": `, 400, "not_json", []string{"request body must be one JSON object", "The doorbell rang."}},
+		{"alertmanager", "", 400, "not_json", []string{"must not be empty"}},
+		{"long", large(webhook.MaxBody), 422, "template_failed", []string{"writes more than 5000 characters"}},
+		{"long", large(webhook.MaxBody + 1), 413, "body_too_large", []string{"request body exceeds 1024 KiB"}},
+	} {
+		w := r.Do(t, "POST", "/hooks/"+tt.name, tt.body).Want(tt.status, tt.code)
+		text := strings.ReplaceAll(w.Text, `\"`, `"`)
+		for _, want := range tt.want {
+			if !strings.Contains(text, want) {
+				t.Errorf("%s %.20s: %s, want %s", tt.name, tt.body, w.Text, want)
+			}
+		}
+	}
+	if got := len(r.Announcer.List().Queue); got != 0 {
+		t.Errorf("%d announcements", got)
+	}
+}
+
+// NOTIFY_ACCESS, NOTIFY_RATE and the guards against other sites apply.
+func TestHooks_access(t *testing.T) {
+	t.Parallel()
+	r := webtest.NewRig(t)
+	for _, tt := range []struct {
+		headers []string
+		status  int
+	}{
+		{[]string{"Client", webtest.ForeignClient}, 401},
+		{[]string{"Authorization", "Bearer wrong"}, 401},
+		{[]string{"Origin", "http://elsewhere.example", "Content-Type", webtest.AsJSON}, 403},
+		{[]string{"Sec-Fetch-Site", "cross-site", "Content-Type", "text/plain"}, 403},
+		{[]string{"Sec-Fetch-Site", "same-origin", "Content-Type", "text/plain"}, 415},
+		{[]string{"Host", "elsewhere.example"}, 421},
+	} {
+		r.Do(t, "POST", "/hooks/apprise", `{"message": "x"}`, tt.headers...).Want(tt.status)
+	}
+	off := webtest.NewRig(t, func(c *site.Config) { c.Access = web.Off })
+	off.Do(t, "POST", "/hooks/apprise", `{"message": "x"}`).Want(403, "switched_off")
+}
+
+func TestHooks_rate(t *testing.T) {
+	t.Parallel()
+	r := webtest.NewRig(t, func(c *site.Config) { c.NotifyRate = 2 })
+	r.Do(t, "POST", "/hooks/apprise", `{"message": "x"}`).Want(202)
+	r.Do(t, "POST", "/hooks/apprise", `{"message": "x"}`).Want(429)
+}
+
+// HOOKS=off, read for every request.
+func TestHooks_off(t *testing.T) {
+	t.Parallel()
+	var on atomic.Bool
+	r := webtest.NewRig(t, func(c *site.Config) {
+		c.Hooks.Settings = func() hooks.Settings { return hooks.Settings{On: on.Load(), Templates: hooks.ReadTemplates("")} }
+	})
+	r.Do(t, "POST", "/hooks/apprise", `{"message": "x"}`).Want(404, "not_found")
+	on.Store(true)
+	r.Do(t, "POST", "/hooks/apprise", `{"message": "x"}`).Want(202)
+	if w := r.Do(t, "POST", "/hooks/x", `{}`).Want(404, "unknown_webhook"); !strings.Contains(w.Text, "HOOKS_DIR sets the directory") {
+		t.Error(w.Text)
+	}
+}
+
+// What is repeated within five minutes is not announced again, unless it was refused the
+// first time.
+func TestHooks_repeated(t *testing.T) {
+	webtest.InBubble(t, webtest.NewRig, func(r *webtest.Rig, _ *webtest.Wire) {
+		post := func(name, body string, status int, repeated string) {
+			r.T.Helper()
+			if w := r.Do(r.T, "POST", "/hooks/"+name, body).Want(status); w.Field("repeated") != repeated {
+				r.T.Errorf("%s repeated, want %s: %s", w.Field("repeated"), repeated, w.Text)
+			}
+		}
+		r.Do(r.T, "POST", "/hooks/alertmanager?rate=7", doorbell).Want(422)
+		post("alertmanager", doorbell, 202, "")
+		post("alertmanager", doorbell, 200, "1")
+		post("grafana", doorbell, 202, "")
+		post("alertmanager", strings.Replace(doorbell, "firing", "resolved", 1), 202, "")
+		time.Sleep(5*time.Minute - time.Nanosecond)
+		post("alertmanager", doorbell, 200, "1")
+		time.Sleep(time.Nanosecond)
+		post("alertmanager", doorbell, 202, "")
+	})
+}
+
+// Files that cannot be templates are named, and none of them is waited for.
+func TestReadTemplates(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	path := func(name string) string { return filepath.Join(dir, name) }
+	for name, source := range map[string]string{"good.tmpl": "{{.a}}", "big.tmpl": strings.Repeat("x", webhook.MaxTemplate+1), "Upper.tmpl": "", ".tmpl": "", "good.tmpl~": "{{"} {
+		check.NoError(t, os.WriteFile(path(name), []byte(source), 0o600))
+	}
+	check.NoError(t, os.Mkdir(path("folder.tmpl"), 0o700))
+	check.NoError(t, unix.Mkfifo(path("pipe.tmpl"), 0o600))
+	check.NoError(t, os.Symlink("nowhere", path("gone.tmpl")))
+	templates := hooks.ReadTemplates(dir)
+	if got := strings.Join(templates.Webhooks(), " "); got != "alertmanager apprise big folder gone good grafana pipe uptime-kuma" {
+		t.Errorf("webhooks: %s", got)
+	}
+	for _, want := range []string{
+		"big.tmpl: the template has 16385 bytes", "folder.tmpl: must be a file", "pipe.tmpl: must be a file", "gone.tmpl: no such file",
+		"Upper.tmpl: the name of a webhook must be", "/.tmpl: the name of a webhook must be",
+	} {
+		if err := templates.Err(); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("error %v, want %s", err, want)
+		}
+	}
+	if err := hooks.ReadTemplates(path("missing")).Err(); err != nil {
+		t.Errorf("a missing directory: %v", err)
+	}
+	if err := hooks.ReadTemplates(path("good.tmpl")).Err(); err == nil {
+		t.Error("a file as the directory has no error")
+	}
+}
