@@ -39,7 +39,7 @@ bin/libonnxruntime.so: packaging/onnxruntime/SHA256SUMS
 	@packaging/onnxruntime/fetch $$(go env GOARCH) $@
 	@touch $@
 
-parts: bin/libonnxruntime.so .build/oidc-provider/node_modules .build/page/node_modules .build/caddy .build/mosquitto ## install what the tests need beyond Go
+parts: bin/libonnxruntime.so .build/oidc-provider/node_modules .build/openai-client/node_modules .build/page/node_modules .build/caddy .build/mosquitto ## install what the tests need beyond Go
 	@packaging/need espeak-ng pulseaudio pulseaudio-utils pipewire pipewire-pulse wireplumber chromium curl fuse3 ffmpeg
 
 # The reverse proxy of packaging/doc/https.md.
@@ -62,6 +62,15 @@ parts: .build/alertmanager
 	@command -v npm >/dev/null || packaging/need npm
 	@mkdir -p $(@D)
 	cp daemon/web/signin/testdata/oidc-provider/package.json $< $(@D)
+	$(NPM_CI) --prefix $(@D) || { rm -rf $@; exit 1; }
+	node -e 'process.exit(Number(parseInt(process.versions.node) < 20))' || packaging/again npm install --prefix $(@D) --no-save --no-audit --no-fund node@22 || { rm -rf $@; exit 1; }
+	@touch $@
+
+# OpenAI's client, and a Node.js for it if the host's is too old.
+.build/openai-client/node_modules: daemon/web/openai/testdata/client/package-lock.json
+	@command -v npm >/dev/null || packaging/need npm
+	@mkdir -p $(@D)
+	cp daemon/web/openai/testdata/client/package.json $< $(@D)
 	$(NPM_CI) --prefix $(@D) || { rm -rf $@; exit 1; }
 	node -e 'process.exit(Number(parseInt(process.versions.node) < 20))' || packaging/again npm install --prefix $(@D) --no-save --no-audit --no-fund node@22 || { rm -rf $@; exit 1; }
 	@touch $@

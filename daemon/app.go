@@ -26,6 +26,7 @@ import (
 	"pressbox/daemon/web/announcements"
 	webcontrol "pressbox/daemon/web/control"
 	"pressbox/daemon/web/hooks"
+	"pressbox/daemon/web/openai"
 	"pressbox/daemon/web/play"
 	"pressbox/daemon/web/site"
 	"pressbox/game/history/imported"
@@ -180,8 +181,9 @@ func (a *app) webConfig() site.Config {
 			Observe:        a.metrics.Request,
 		},
 		Announcements: announcements.Config{
-			Announcer: a.announcer, Speaker: a.speaker(), DefaultRate: cfg.DefaultRate, Speeches: a.speeches, Voices: a.listVoices, Rooms: a.rooms, Preview: a.preview,
+			Announcer: a.announcer, Voices: a.listVoices, Rooms: a.rooms, Preview: a.preview,
 		},
+		OpenAI:  openai.Config{Speaker: a.speaker(), DefaultRate: cfg.DefaultRate, Speeches: a.speeches},
 		Hooks:   hooks.Config{Settings: func() hooks.Settings { return *a.hooks.Load() }},
 		Control: webcontrol.Config{Controls: a.controls, Schedules: a.schedules, Check: a.announcer.Check},
 		Admin: admin.Config{

@@ -58,6 +58,7 @@ var floors = map[string][]string{
 
 	// 2: edges; each uses one thing outside the program, and none imports another
 	"audio/pulse":       {"audio"},
+	"audio/ffmpeg":      {},
 	"voice/espeak":      {"voice"},
 	"voice/onnx":        {"voice"},
 	"voice/library":     {"audio", "voice", "voice/announce", "voice/announce/plan", "voice/speakable"},
@@ -76,9 +77,10 @@ var floors = map[string][]string{
 
 	// 2b: the routes of the HTTP server
 	"daemon/web/control":       {"daemon/limits", "daemon/web", "voice/announce", "voice/announce/policy", "voice/control"},
-	"daemon/web/announcements": {"audio", "daemon/limits", "daemon/web", "voice/announce", "voice/announce/draft", "voice/control", "voice/rooms"},
+	"daemon/web/announcements": {"daemon/limits", "daemon/web", "voice/announce", "voice/announce/draft", "voice/control", "voice/rooms"},
 	"daemon/web/hooks":         {"daemon/web", "daemon/web/announcements", "voice/announce", "voice/announce/draft", "voice/announce/webhook"},
 	"daemon/web/admin":         {"daemon/web", "daemon/web/announcements", "daemon/web/control", "voice/announce", "voice/control"},
+	"daemon/web/openai":        {"audio", "audio/ffmpeg", "audio/flac", "daemon/limits", "daemon/web", "daemon/web/announcements", "voice/announce"},
 	"daemon/web/openapi":       {"daemon/web", "daemon/web/static"},
 	"daemon/web/signin":        {"auth", "auth/session", "daemon/limits", "daemon/web", "daemon/web/static"},
 	"daemon/web/play": {
@@ -86,7 +88,7 @@ var floors = map[string][]string{
 		"voice/announce",
 	},
 	"daemon/web/site": {
-		"daemon/web", "daemon/web/admin", "daemon/web/announcements", "daemon/web/control", "daemon/web/hooks", "daemon/web/openapi", "daemon/web/play",
+		"daemon/web", "daemon/web/admin", "daemon/web/announcements", "daemon/web/control", "daemon/web/hooks", "daemon/web/openai", "daemon/web/openapi", "daemon/web/play",
 		"daemon/web/signin",
 	},
 
@@ -118,7 +120,7 @@ var floors = map[string][]string{
 	"daemon": {
 		"audio/pulse", "auth/netblock", "clock/system", "daemon/cli", "daemon/client", "daemon/doctor", "daemon/exitcode", "daemon/health", "daemon/limits", "daemon/metrics",
 		"daemon/recovery", "daemon/settings", "daemon/signin", "daemon/systemd", "daemon/watchdog", "daemon/web", "daemon/web/admin",
-		"daemon/web/announcements", "daemon/web/control", "daemon/web/hooks", "daemon/web/play", "daemon/web/site", "game/history/imported", "game/league", "game/live", "game/protocol", "game/teamdata",
+		"daemon/web/announcements", "daemon/web/control", "daemon/web/hooks", "daemon/web/openai", "daemon/web/play", "daemon/web/site", "game/history/imported", "game/league", "game/live", "game/protocol", "game/teamdata",
 		"store", "voice/announce", "voice/announce/policy", "voice/control", "voice/espeak", "voice/espeak/confine", "voice/library", "voice/onnx", "voice/rooms", "voice/speakable",
 	},
 
@@ -144,7 +146,7 @@ var floors = map[string][]string{
 	"daemon/disktest":       {},
 	"daemon/web/webtest": {
 		"audio", "auth", "auth/authtest", "auth/idp", "auth/session", "check", "clock", "daemon/limits", "daemon/replica", "daemon/web", "daemon/web/admin", "daemon/web/announcements",
-		"daemon/web/control", "daemon/web/hooks", "daemon/web/openapi", "daemon/web/signin", "daemon/web/site", "game/league", "game/live", "game/protocol", "game/teams", "store",
+		"daemon/web/control", "daemon/web/hooks", "daemon/web/openai", "daemon/web/openapi", "daemon/web/signin", "daemon/web/site", "game/league", "game/live", "game/protocol", "game/teams", "store",
 		"voice/announce", "voice/announce/policy", "voice/control", "voice/rooms",
 	},
 }

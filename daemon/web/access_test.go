@@ -119,8 +119,8 @@ func TestNotifyAccess_everyRoute(t *testing.T) {
 			}
 		}
 	})
-	if routes != 48 {
-		t.Errorf("%d routes, want 48", routes)
+	if routes != 54 {
+		t.Errorf("%d routes, want 54", routes)
 	}
 }
 

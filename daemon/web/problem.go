@@ -125,6 +125,7 @@ type Problem struct {
 	Errors    []Violation `json:"errors,omitempty"`
 	Example   string      `json:"example,omitempty"` // of a body that is accepted
 	RequestID string      `json:"request_id"`
+	Error     *apiError   `json:"error,omitempty"` // only in OpenAI's API
 
 	retry time.Duration
 }
@@ -285,6 +286,9 @@ func writeProblem(w http.ResponseWriter, r *http.Request, err error) {
 	p := NewProblem(err)
 	info := infoOf(r.Context())
 	p.RequestID, info.code = info.id, p.Code
+	if isOpenAI(r.URL.Path) {
+		p.Error = newAPIError(p)
+	}
 	if p.Status >= http.StatusInternalServerError && err.Error() != p.Detail { // the client does not receive all of it
 		info.err = err
 	}

@@ -1,5 +1,4 @@
-// Package announcements serves announcements: the queue, its events, the voices,
-// and speech as a file.
+// Package announcements serves announcements: the queue, its events, and the voices.
 package announcements
 
 import (
@@ -20,13 +19,10 @@ const maxKey = 255
 
 // A Config holds what the routes of this package use.
 type Config struct {
-	Announcer   *announce.Announcer
-	Speaker     announce.Speaker // for POST /v1/audio/speech
-	DefaultRate int              // words per minute at speed 1.0
-	Voices      func() VoiceList // for GET /voices; called for every request
-	Changes     Changes          // for GET /events
-	Rooms       *rooms.Rooms     // for GET /rooms
-	Speeches    *limits.Slots    // of speech that is synthesized for clients
+	Announcer *announce.Announcer
+	Voices    func() VoiceList // for GET /voices; called for every request
+	Changes   Changes          // for GET /events
+	Rooms     *rooms.Rooms     // for GET /rooms
 	// Preview is for POST /speakable; voice is installed.
 	Preview func(ctx context.Context, voice, message string) (Preview, error)
 }
@@ -63,7 +59,7 @@ func Routes(s *web.Server, cfg Config) []web.Route {
 		Server: s, Config: cfg,
 		reads: s.NewLimiter(readRate, readRate/2), cancels: s.NewLimiter(cancelRate, cancelRate/2),
 	}
-	guarded := slices.Concat(h.notifyRoutes(), h.roomRoutes(), h.eventRoutes(), h.speechRoutes(), h.speakableRoutes())
+	guarded := slices.Concat(h.notifyRoutes(), h.roomRoutes(), h.eventRoutes(), h.speakableRoutes())
 	return slices.Concat(guarded, web.UnderAPI(guarded), h.voiceRoutes())
 }
 

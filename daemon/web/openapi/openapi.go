@@ -71,7 +71,7 @@ func Document(routes []web.Route, version string) ([]byte, error) {
 			"license":     object{"name": "MIT", "identifier": "MIT"},
 		},
 		Tags: []object{
-			{"name": "announcements", "description": "Announcements on the loudspeaker. /notify and /events are also served on the administrator's Unix socket, as are /speakable and /v1/audio/speech, without a token and whatever NOTIFY_ACCESS is."},
+			{"name": "announcements", "description": "Announcements on the loudspeaker. /notify and /events are also served on the administrator's Unix socket, as are /speakable and /v1, without a token and whatever NOTIFY_ACCESS is."},
 			{"name": "control", "description": "Volume, quiet, schedules and favourites. NOTIFY_ACCESS permits to read them, CONTROL_ACCESS to change them."},
 			{"name": "speech", "description": "Speech as a file."},
 			{"name": "server", "description": "Health, voices and metrics."},

@@ -12,6 +12,7 @@ import (
 	"pressbox/daemon/web/announcements"
 	"pressbox/daemon/web/control"
 	"pressbox/daemon/web/hooks"
+	"pressbox/daemon/web/openai"
 	"pressbox/daemon/web/openapi"
 	"pressbox/daemon/web/play"
 	"pressbox/daemon/web/signin"
@@ -20,11 +21,13 @@ import (
 // A Config holds the configuration of every package of routes. [New] sets some
 // fields from others: from SignIn, unless it is nil, Tokens, Sessions, Frontend,
 // PublicOrigin, Play.Sessions and Play.Authenticate; from
-// Announcements.Announcer those of Admin, Hooks and Play; from Control
-// Admin.Controls and Announcements.Changes; from Season that of Play.
+// Announcements.Announcer those of Admin, Hooks, OpenAI and Play; from
+// Announcements.Voices that of OpenAI; from Control Admin.Controls and
+// Announcements.Changes; from Season that of Play.
 type Config struct {
 	web.Config
 	Announcements announcements.Config
+	OpenAI        openai.Config
 	Control       control.Config
 	Hooks         hooks.Config
 	Admin         admin.Config
@@ -37,6 +40,7 @@ func New(cfg Config) (*web.Server, error) {
 	in := authenticator(&cfg)
 	cfg.Admin.Announcer, cfg.Play.Announcer = cfg.Announcements.Announcer, cfg.Announcements.Announcer
 	cfg.Hooks.Announcer = cfg.Announcements.Announcer
+	cfg.OpenAI.Announcer, cfg.OpenAI.Voices = cfg.Announcements.Announcer, cfg.Announcements.Voices
 	cfg.Play.Season = cfg.Season
 	cfg.Admin.Controls = cfg.Control.Controls
 	cfg.Announcements.Changes = control.Events{Config: cfg.Control}
@@ -98,6 +102,7 @@ func mount(s *web.Server, table []web.Route, docs *openapi.Documents, version st
 func routes(s *web.Server, cfg Config, in *signin.Authenticator, docs *openapi.Documents) []web.Route {
 	return slices.Concat(
 		announcements.Routes(s, cfg.Announcements),
+		openai.Routes(s, cfg.OpenAI),
 		control.Routes(s, cfg.Control),
 		hooks.Routes(s, cfg.Hooks),
 		docs.Routes(),

@@ -19,7 +19,7 @@ func TestRoutes_documented(t *testing.T) {
 	t.Parallel()
 	r := webtest.NewRig(t)
 	shared := map[string]bool{
-		"/speakable": true, "/notify": true, "/notify/{id}": true, "/notify/{id}/ack": true, "/notify/{id}/again": true, "/events": true, "/v1/audio/speech": true,
+		"/speakable": true, "/notify": true, "/notify/{id}": true, "/notify/{id}/ack": true, "/notify/{id}/again": true, "/events": true, "/v1/audio/speech": true, "/v1/audio/voices": true, "/v1/models": true, "/v1/models/{id}": true,
 		"/volume": true, "/rooms": true, "/quiet": true, "/schedules": true, "/schedules/{id}": true, "/favourites": true, "/hooks/{name}": true,
 	}
 	for path, methods := range r.Check.Paths {

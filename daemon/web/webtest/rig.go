@@ -33,6 +33,7 @@ import (
 	"pressbox/daemon/web/announcements"
 	"pressbox/daemon/web/control"
 	"pressbox/daemon/web/hooks"
+	"pressbox/daemon/web/openai"
 	"pressbox/daemon/web/site"
 	"pressbox/game/live"
 	"pressbox/store"
@@ -278,14 +279,12 @@ func (r *Rig) start(change []func(*site.Config)) {
 	r.Config = site.Config{
 		Config: web.Config{Log: slog.New(slog.NewTextHandler(r.Log, &slog.HandlerOptions{Level: slog.LevelDebug})), Version: "1.2.3"},
 		Announcements: announcements.Config{
-			Announcer:   r.Announcer,
-			Speaker:     r.Speaker,
-			Speeches:    limits.NewSlots(limits.Speeches),
-			DefaultRate: 170,
-			Preview:     r.Speaker.Preview,
-			Rooms:       r.Rooms,
-			Voices:      func() announcements.VoiceList { return announcements.VoiceList{Default: Voice} },
+			Announcer: r.Announcer,
+			Preview:   r.Speaker.Preview,
+			Rooms:     r.Rooms,
+			Voices:    func() announcements.VoiceList { return announcements.VoiceList{Default: Voice} },
 		},
+		OpenAI:  openai.Config{Speaker: r.Speaker, DefaultRate: 170, Speeches: limits.NewSlots(limits.Speeches)},
 		Control: control.Config{Controls: r.Controls, Schedules: schedules, Check: r.Announcer.Check},
 		Hooks: hooks.Config{Settings: func() hooks.Settings {
 			return hooks.Settings{On: true, Templates: hooks.ReadTemplates(""), UrgentFrom: 5}

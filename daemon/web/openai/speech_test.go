@@ -1,4 +1,4 @@
-package announcements_test
+package openai_test
 
 import (
 	"encoding/binary"
@@ -35,7 +35,7 @@ func TestSpeech_wav(t *testing.T) {
 			}
 		}
 	}
-	if got := queued(t, r); got != "" {
+	if got := r.Do(t, "GET", "/notify", "").Want(200).Field("queue"); got != "[]" {
 		t.Errorf("the queue has %s, want it empty", got)
 	}
 }
@@ -69,16 +69,24 @@ func TestSpeech_validation(t *testing.T) {
 		{`{"input": " "}`, 422, "/input required"},
 		{`{"input": "…"}`, 422, "/input not_speakable"},
 		{fmt.Sprintf(`{"input": %q}`, strings.Repeat("x", 5001)), 422, "/input too_long"},
-		{`{"input": "x", "voice": "alloy"}`, 422, "/voice unknown_voice"},
+		{`{"input": "x", "voice": "alloys"}`, 422, "/voice unknown_voice"},
+		{`{"input": "x", "voice": {"id": "alloys"}}`, 422, "/voice unknown_voice"},
+		{`{"input": "x", "voice": {}}`, 422, "/voice/id required"},
+		{`{"input": "x", "voice": {"id": {"id": "alloy"}}}`, 422, "/voice/id wrong_type"},
 		{`{"input": "x", "voice": null}`, 422, "/voice wrong_type"},
-		{`{"input": "x", "response_format": "mp3"}`, 422, "/response_format not_offered"},
-		{`{"input": "x", "stream_format": "sse"}`, 422, "/stream_format not_offered"},
+		{`{"input": "x", "response_format": "mp4"}`, 422, "/response_format not_offered"},
+		{`{"input": "x", "stream_format": "websocket"}`, 422, "/stream_format not_offered"},
+		{fmt.Sprintf(`{"input": "x", "instructions": %q}`, strings.Repeat("x", 4097)), 422, "/instructions too_long"},
 		{`{"input": "x", "speed": 0.24}`, 422, "/speed out_of_range"},
 		{`{"input": "x", "speed": 4.01}`, 422, "/speed out_of_range"},
 		{`{"input": "x", "speed": "fast"}`, 422, "/speed wrong_type"},
 		{`{"input": "x", "rate": 59}`, 422, "/rate out_of_range"},
 		{`{"input": "x", "rate": 401}`, 422, "/rate out_of_range"},
 
+		{`{"input": "x", "voice": "alloy"}`, 200, ""},
+		{`{"input": "x", "voice": {"id": "verse"}}`, 200, ""},
+		{`{"input": "x", "voice": {"id": "` + webtest.Voice + `", "name": "x"}}`, 200, ""},
+		{fmt.Sprintf(`{"input": "x", "instructions": %q}`, strings.Repeat("x", 4096)), 200, ""},
 		{`{"input": "x", "speed": 0.25}`, 200, ""},
 		{`{"input": "x", "speed": 4}`, 200, ""},
 		{`{"input": "x", "rate": 60}`, 200, ""},
@@ -316,6 +324,7 @@ func TestSpeech_writeTimeout(t *testing.T) {
 			t.Errorf("closed before the timeout of the second clip: %v", err)
 		}
 		time.Sleep(time.Nanosecond)
+		synctest.Wait()
 		if _, err := io.Copy(io.Discard, resp.Body); err == nil {
 			t.Error("not closed after the timeout of the second clip")
 		}

@@ -1,6 +1,8 @@
-package announcements
+package openai
 
 import (
+	"bytes"
+	"io"
 	"slices"
 	"testing"
 
@@ -15,21 +17,24 @@ func TestEncoder_otherRate(t *testing.T) {
 		format string
 		rate   int
 	}{{"wav", 22050}, {"pcm", pcmRate}} {
-		e := &encoder{format: tt.format}
-		var data []byte
+		var data bytes.Buffer
+		f := formats[tt.format]
+		e := &encoder{rate: f.rate, start: func(rate int) (io.WriteCloser, error) { return f.start(&data, rate) }}
 		for _, rate := range []int{22050, 22050, 16000, 22050} {
 			clip := audio.Clip{Rate: rate, Samples: slices.Repeat([]float32{0.25}, rate)} // a second
-			data = append(data, check.Must(e.add(clip))(t)...)
+			check.NoError(t, e.add(clip))
 		}
-		data = append(data, e.end()...)
+		check.NoError(t, e.end())
+		size := data.Len()
 		if tt.format == "wav" {
-			data = data[len(audio.WAVHeader(tt.rate)):]
+			size -= len(audio.WAVHeader(tt.rate))
 		}
-		if got, want := len(data)/2, 4*tt.rate; got < want-2 || got > want+2 {
+		if got, want := size/2, 4*tt.rate; got < want-2 || got > want+2 {
 			t.Errorf("%s: %d samples of 4 s, want %d", tt.format, got, want)
 		}
 	}
-	if _, err := (&encoder{format: "pcm"}).add(audio.Clip{Rate: 1}); err == nil {
+	e := &encoder{rate: pcmRate, start: func(int) (io.WriteCloser, error) { return startPCM(io.Discard, 0) }}
+	if err := e.add(audio.Clip{Rate: 1}); err == nil {
 		t.Error("a rate that cannot be converted has no error")
 	}
 }

@@ -1,0 +1,81 @@
+package openai
+
+import (
+	"net/http"
+	"slices"
+
+	"pressbox/daemon/web"
+)
+
+// modelNames are the models of speech that OpenAI's documents name; clients offer or
+// check them. All of them are the installed voices.
+var modelNames = []string{"gpt-4o-mini-tts", "tts-1", "tts-1-hd"} //nolint:gochecknoglobals // a constant
+
+// voiceNames are the names of OpenAI's voices. Clients offer them, or send the first as
+// their default.
+var voiceNames = []string{ //nolint:gochecknoglobals // a constant
+	"alloy", "ash", "ballad", "cedar", "coral", "echo", "fable", "marin", "nova", "onyx", "sage", "shimmer", "verse",
+}
+
+// A Model is a model in OpenAI's API.
+type Model struct {
+	ID      string `json:"id"`
+	Object  string `json:"object"`
+	Created int64  `json:"created"` // Unix seconds; unknown
+	OwnedBy string `json:"owned_by"`
+}
+
+func newModel(name string) Model { return Model{ID: name, Object: "model", OwnedBy: "pressbox"} }
+
+func (h *handlers) models(w http.ResponseWriter, _ *http.Request) error {
+	list := struct {
+		Object string  `json:"object"`
+		Data   []Model `json:"data"`
+	}{Object: "list"}
+	for _, name := range modelNames {
+		list.Data = append(list.Data, newModel(name))
+	}
+	return web.WriteJSON(w, http.StatusOK, list)
+}
+
+func (h *handlers) model(w http.ResponseWriter, r *http.Request) error {
+	name := web.Param(r, "id")
+	if !slices.Contains(modelNames, name) {
+		return web.ErrNotFound
+	}
+	return web.WriteJSON(w, http.StatusOK, newModel(name))
+}
+
+// A Voice is a voice in the lists that clients of OpenAI's API read.
+type Voice struct {
+	ID   string `json:"id"` // as in a request
+	Name string `json:"name"`
+}
+
+func (h *handlers) voices(w http.ResponseWriter, _ *http.Request) error {
+	all := []Voice{} // [] instead of null
+	for _, v := range h.Voices().Voices {
+		if v.Error == "" {
+			all = append(all, Voice{ID: v.Name, Name: v.Label})
+		}
+	}
+	return web.WriteJSON(w, http.StatusOK, struct {
+		Object string  `json:"object"`
+		Data   []Voice `json:"data"`
+		Voices []Voice `json:"voices"`
+	}{"list", all, all})
+}
+
+// installedVoice returns the name of a voice: "", the default voice, for one of OpenAI's
+// voices, unless a voice of that name is installed.
+func (h *handlers) installedVoice(name string) string {
+	if !slices.Contains(voiceNames, name) {
+		return name
+	}
+	for _, v := range h.Voices().Voices {
+		if v.Name == name {
+			return name
+		}
+	}
+	return ""
+}

@@ -1,0 +1,251 @@
+package openai
+
+import (
+	"context"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"sync"
+	"time"
+
+	"pressbox/audio"
+	"pressbox/audio/flac"
+	"pressbox/daemon/web"
+	"pressbox/voice/announce"
+)
+
+const (
+	pcmRate = 24_000 // samples per second of OpenAI's "pcm"
+	// A client has speechTimeout to read, and speechSlowness times the duration of the
+	// speech: some clients play speech as it arrives.
+	speechTimeout  = 5 * time.Second
+	speechSlowness = 1.2
+)
+
+// A format is a value of response_format.
+type format struct {
+	media string
+	rate  int // samples per second; 0 means that of the first clip
+	// start begins a stream to w; nil means that ffmpeg does.
+	start func(w io.Writer, rate int) (io.WriteCloser, error)
+}
+
+var formats = map[string]format{ //nolint:gochecknoglobals // a constant
+	"wav":  {media: "audio/wav", start: startWAV},
+	"pcm":  {media: "audio/pcm", rate: pcmRate, start: startPCM},
+	"flac": {media: "audio/flac", start: func(w io.Writer, rate int) (io.WriteCloser, error) { return flac.NewWriter(w, rate) }},
+	"mp3":  {media: "audio/mpeg"},
+	"opus": {media: "audio/ogg"},
+	"aac":  {media: "audio/aac"},
+}
+
+// plain writes PCM as it is, the first behind a header.
+type plain struct {
+	io.Writer
+	header []byte
+}
+
+func startWAV(w io.Writer, rate int) (io.WriteCloser, error) {
+	return &plain{w, audio.WAVHeader(rate)}, nil
+}
+
+func startPCM(w io.Writer, _ int) (io.WriteCloser, error) { return &plain{w, nil}, nil }
+
+func (p *plain) Write(pcm []byte) (int, error) {
+	data := append(p.header, pcm...)
+	p.header = nil
+	if _, err := p.Writer.Write(data); err != nil {
+		return 0, err
+	}
+	return len(pcm), nil
+}
+
+func (p *plain) Close() error { return nil }
+
+// send sends the speech of an announcement as it is synthesized. It returns an error
+// before the first byte; after that it closes the connection, so that the client sees
+// that the speech is incomplete.
+func (h *handlers) send(w http.ResponseWriter, r *http.Request, body speechRequest, n announce.Announcement) error {
+	out := &response{w: w, control: http.NewResponseController(w), budget: speechTimeout, events: body.Stream == "sse"}
+	w.Header().Set("Content-Type", formats[body.Format].media) // a problem replaces it
+	if out.events {
+		w.Header().Set("Content-Type", "text/event-stream")
+		w.Header().Set("X-Accel-Buffering", "no") // nginx would delay events
+	}
+	err := h.encode(r.Context(), out, body.Format, n)
+	switch {
+	case err == nil:
+		return nil
+	case !out.begun:
+		return fmt.Errorf("synthesize speech: %w", err)
+	case r.Context().Err() == nil && out.err == nil:
+		web.LogError(r, err)
+	}
+	panic(http.ErrAbortHandler)
+}
+
+// encode writes the speech of an announcement to out. Everything that it has started
+// has ended when it returns.
+func (h *handlers) encode(ctx context.Context, out *response, name string, n announce.Announcement) (err error) {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	e := &encoder{rate: formats[name].rate, start: func(rate int) (io.WriteCloser, error) {
+		if start := formats[name].start; start != nil {
+			return start(out, rate)
+		}
+		return h.FFmpeg.Start(ctx, out, name, rate)
+	}}
+	for clip, err := range h.Speaker.Speak(ctx, announce.Utterance{Voice: n.Voice, Message: n.Message, Rate: n.Rate}) {
+		if err == nil {
+			out.extend(clip.Duration())
+			err = e.add(clip.Clip)
+		}
+		if err != nil {
+			cancel()                           // kills ffmpeg
+			return errors.Join(err, e.close()) // which may have the reason of err
+		}
+	}
+	if err := e.end(); err != nil {
+		return err
+	}
+	if !out.begun {
+		return errors.New("no audio")
+	}
+	return out.end()
+}
+
+// An encoder encodes clips as a stream of one rate.
+type encoder struct {
+	rate      int // of the stream; 0 means that of the first clip
+	start     func(rate int) (io.WriteCloser, error)
+	out       io.WriteCloser   // nil before the first clip
+	from      int              // rate of the last clip
+	resampler *audio.Resampler // from that rate; nil if it is the stream's
+}
+
+// add encodes the next clip.
+func (e *encoder) add(c audio.Clip) (err error) {
+	if e.out == nil {
+		if e.rate == 0 {
+			e.rate = c.Rate
+		}
+		if e.out, err = e.start(e.rate); err != nil {
+			e.out = nil // not an interface that holds a nil pointer
+			return err
+		}
+	}
+	samples := c.Samples
+	if c.Rate != e.from {
+		if samples, err = e.convert(c); err != nil {
+			return err
+		}
+	} else if e.resampler != nil {
+		samples = e.resampler.Append(nil, samples)
+	}
+	return e.write(samples)
+}
+
+// convert returns the samples of a clip of another rate than the last clip's, behind
+// what the resampler still has of that.
+func (e *encoder) convert(c audio.Clip) (samples []float32, err error) {
+	if e.resampler != nil {
+		samples = e.resampler.Flush(nil)
+	}
+	e.from, e.resampler = c.Rate, nil
+	if c.Rate == e.rate {
+		return append(samples, c.Samples...), nil
+	}
+	if e.resampler, err = audio.NewResampler(c.Rate, e.rate); err != nil {
+		return nil, err
+	}
+	return e.resampler.Append(samples, c.Samples), nil
+}
+
+func (e *encoder) write(samples []float32) error {
+	_, err := e.out.Write(audio.AppendS16LE(nil, samples))
+	return err
+}
+
+// end encodes what is left after the last clip.
+func (e *encoder) end() error {
+	var err error
+	if e.resampler != nil {
+		err = e.write(e.resampler.Flush(nil))
+	}
+	return errors.Join(err, e.close())
+}
+
+// close ends the stream, if it has begun.
+func (e *encoder) close() error {
+	if e.out == nil {
+		return nil
+	}
+	return e.out.Close()
+}
+
+// A response sends speech within the time that its client has to read it. The time of
+// the synthesis does not count.
+type response struct {
+	w       http.ResponseWriter
+	control *http.ResponseController
+	events  bool  // server-sent events
+	begun   bool  // something was sent
+	err     error // of sending
+
+	mu     sync.Mutex    // guards budget
+	budget time.Duration // left for writing
+}
+
+// extend gives the client time to read speech that plays for the given duration.
+func (s *response) extend(duration time.Duration) {
+	s.addBudget(time.Duration(speechSlowness * float64(duration)))
+}
+
+// addBudget changes the time that is left for writing, and returns it.
+func (s *response) addBudget(d time.Duration) time.Duration {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.budget += d
+	return s.budget
+}
+
+// Write sends a part of the speech.
+func (s *response) Write(data []byte) (int, error) {
+	if len(data) == 0 {
+		return 0, nil
+	}
+	text := data
+	if s.events {
+		text = base64.StdEncoding.AppendEncode([]byte(`data: {"type":"speech.audio.delta","audio":"`), data)
+		text = append(text, "\"}\n\n"...)
+	}
+	if err := s.send(text); err != nil {
+		return 0, err
+	}
+	return len(data), nil
+}
+
+// end ends the speech. Tokens are not counted.
+func (s *response) end() error {
+	if !s.events {
+		return nil
+	}
+	return s.send([]byte(`data: {"type":"speech.audio.done","usage":{"input_tokens":0,"output_tokens":0,"total_tokens":0}}` + "\n\n"))
+}
+
+func (s *response) send(text []byte) error {
+	began := time.Now()
+	_ = s.control.SetWriteDeadline(began.Add(s.addBudget(0))) // httptest.ResponseRecorder has none
+	s.begun = true
+	_, s.err = s.w.Write(text)
+	if s.err == nil {
+		s.err = s.control.Flush()
+	}
+	s.addBudget(-time.Since(began))
+	if s.err != nil {
+		return fmt.Errorf("send speech: %w", s.err)
+	}
+	return nil
+}
