@@ -93,19 +93,23 @@ var floors = map[string][]string{
 	},
 
 	// 3: parts of the server and its commands; daemon connects them
-	"daemon/trust":    {},
-	"daemon/settings": {"clock/hours", "daemon/trust", "voice/rooms", "voice/speakable"},
-	"daemon/exitcode": {},
-	"daemon/logging":  {"daemon/systemd"},
-	"daemon/metrics":  {"voice/announce"},
+	"daemon/trust":              {},
+	"daemon/settings":           {"clock/hours", "daemon/trust", "voice/rooms", "voice/speakable"},
+	"daemon/exitcode":           {},
+	"daemon/logging":            {"daemon/systemd"},
+	"daemon/metrics":            {"voice/announce"},
+	"daemon/mqtt/homeassistant": {},
+	"daemon/mqtt/device": {
+		"daemon/mqtt", "daemon/mqtt/homeassistant", "game/protocol", "voice/announce", "voice/announce/draft", "voice/announce/policy", "voice/control",
+	},
 	"daemon/watchdog": {"audio", "daemon/systemd", "game/live", "voice/announce"},
-	"daemon/health":   {"audio/pulse", "daemon/systemd", "daemon/web/admin", "daemon/web/hooks", "store", "voice/announce", "voice/library"},
+	"daemon/health":   {"audio/pulse", "daemon/mqtt", "daemon/systemd", "daemon/web/admin", "daemon/web/hooks", "store", "voice/announce", "voice/library"},
 	"daemon/recovery": {"atomicfile", "daemon/exitcode", "daemon/settings", "daemon/systemd", "store"},
 	"daemon/signin":   {"auth", "auth/idp", "auth/netblock", "auth/session", "clock", "clock/system", "daemon/exitcode", "daemon/settings", "daemon/web", "daemon/web/signin", "store"},
 	"daemon/client":   {"audio", "daemon/exitcode", "daemon/settings", "daemon/trust"},
 	"daemon/setup":    {"atomicfile", "daemon/exitcode", "daemon/settings"},
 	"daemon/doctor": {
-		"audio/pulse", "clock/system", "daemon/client", "daemon/recovery", "daemon/settings", "daemon/setup", "daemon/trust",
+		"audio/pulse", "clock/system", "daemon/client", "daemon/mqtt", "daemon/recovery", "daemon/settings", "daemon/setup", "daemon/trust",
 		"daemon/web", "daemon/web/admin", "daemon/web/hooks", "store", "voice", "voice/espeak", "voice/espeak/confine", "voice/library", "voice/onnx",
 	},
 	"daemon/cli": {
@@ -118,7 +122,7 @@ var floors = map[string][]string{
 	"packaging/sbom":     {},
 	"models/train/speak": {"audio", "voice", "voice/onnx"},
 	"daemon": {
-		"audio/pulse", "auth/netblock", "clock/system", "daemon/cli", "daemon/client", "daemon/doctor", "daemon/exitcode", "daemon/health", "daemon/limits", "daemon/metrics",
+		"audio/pulse", "auth/netblock", "clock/system", "daemon/cli", "daemon/client", "daemon/doctor", "daemon/exitcode", "daemon/health", "daemon/limits", "daemon/metrics", "daemon/mqtt", "daemon/mqtt/device", "daemon/mqtt/homeassistant",
 		"daemon/recovery", "daemon/settings", "daemon/signin", "daemon/systemd", "daemon/watchdog", "daemon/web", "daemon/web/admin",
 		"daemon/web/announcements", "daemon/web/control", "daemon/web/hooks", "daemon/web/openai", "daemon/web/play", "daemon/web/site", "game/history/imported", "game/league", "game/live", "game/protocol", "game/teamdata",
 		"store", "voice/announce", "voice/announce/policy", "voice/control", "voice/espeak", "voice/espeak/confine", "voice/library", "voice/onnx", "voice/rooms", "voice/speakable",

@@ -51,7 +51,7 @@ func serve(ctx context.Context, o cli.ServeOptions) (err error) {
 func (a *app) run(ctx context.Context, s sockets) error {
 	hangups, stop := watchHangups() // before READY=1: an unhandled SIGHUP would end the process
 	defer stop()
-	serving := []runner{a.announcer.Run, func(own context.Context) error { return a.logStop(ctx, own) }}
+	serving := []runner{a.announcer.Run, a.runBroker, func(own context.Context) error { return a.logStop(ctx, own) }}
 	for _, l := range s.http {
 		url := urlOf(l)
 		a.Log.Info("listening", "version", version, "url", url)

@@ -9,6 +9,9 @@ import (
 	"pressbox/voice/control"
 )
 
+// KeyMQTT is the key of the record of the MQTT client, which is stored with the controls.
+const KeyMQTT = "mqtt"
+
 // Controls returns all records of [control.Repository].
 func (s *Store) Controls(ctx context.Context) (map[string][]byte, error) {
 	if err := ctx.Err(); err != nil {
@@ -30,7 +33,8 @@ func (s *Store) Controls(ctx context.Context) (map[string][]byte, error) {
 
 // SaveControl writes a record of [control.Repository], or deletes it if value is
 // nil. All records take at most a quarter of the share of announcements. The
-// volume and quiet are saved even if that is full: they have a few hundred bytes.
+// volume, quiet and [KeyMQTT] are saved even if that is full: they have a few hundred
+// bytes.
 func (s *Store) SaveControl(ctx context.Context, key string, value []byte) error {
 	change := func(tx *bolt.Tx) error {
 		t := tableOf(tx, controlsBucket)
@@ -60,4 +64,6 @@ func (s *Store) SaveControl(ctx context.Context, key string, value []byte) error
 }
 
 // essential reports whether a record is saved in the reserve of the file.
-func essential(key string) bool { return key == control.KeyVolume || key == control.KeyQuiet }
+func essential(key string) bool {
+	return key == control.KeyVolume || key == control.KeyQuiet || key == KeyMQTT
+}

@@ -121,6 +121,13 @@ func (s *Sink) Health() error {
 	return s.state.err
 }
 
+// Changed returns a channel that is closed when Health or Status may have changed.
+func (s *Sink) Changed() <-chan struct{} {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.state.changed
+}
+
 // Status returns the properties of the server and the sink.
 func (s *Sink) Status() Status {
 	s.mu.Lock()

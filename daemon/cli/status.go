@@ -62,6 +62,9 @@ func printStatus(cmd *cobra.Command, s client.Status) error {
 	row("voices", checks.Voices.Summary(), checks.Voices.Detail)
 	row("store", checks.Store.Summary(), checks.Store.Detail)
 	row("webhooks", cmp.Or(strings.Join(checks.Webhooks.Names, ", "), "off"), checks.Webhooks.Detail)
+	if checks.MQTT != nil {
+		row("mqtt", checks.MQTT.Summary(), checks.MQTT.Detail)
+	}
 	row("games", fmt.Sprintf("%d active, %d pending, %d finished", s.Counts["games_active"], s.Counts["games_pending"], s.Counts["games_finished"]), "")
 	row("accounts", fmt.Sprintf("%d accounts, %d sessions", s.Counts["accounts"], s.Counts["sessions"]), "")
 	row("build", fmt.Sprintf("%s, %s", s.Versions["go"], Build{Revision: s.Versions["revision"]}.commitText()), "")

@@ -57,7 +57,23 @@ type Health struct {
 			Check
 			Names []string `json:"names"` // empty if they are off
 		} `json:"webhooks"`
+		// MQTT is nil if it is off.
+		MQTT *MQTTCheck `json:"mqtt"`
 	} `json:"checks"`
+}
+
+// An MQTTCheck is the health of the connection to the MQTT broker.
+type MQTTCheck struct {
+	Check
+	Connected bool `json:"connected"`
+}
+
+// Summary describes the connection.
+func (c MQTTCheck) Summary() string {
+	if c.Connected {
+		return "connected"
+	}
+	return "not connected"
 }
 
 // A Check is the health of one component.

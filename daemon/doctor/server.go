@@ -84,6 +84,9 @@ func healthFindings(h client.Health) []Finding {
 	c := h.Checks
 	findings := checkFinding(c.Store.Check, "store", c.Store.Summary())
 	findings = append(findings, checkFinding(c.Voices.Check, "voices", c.Voices.Summary())...)
+	if c.MQTT != nil {
+		findings = append(findings, checkFinding(c.MQTT.Check, "mqtt", c.MQTT.Summary())...)
+	}
 	return append(findings, checkFinding(c.Audio.Check, "sound", c.Audio.Summary())...)
 }
 

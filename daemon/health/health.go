@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"pressbox/audio/pulse"
+	"pressbox/daemon/mqtt"
 	"pressbox/daemon/web/admin"
 	"pressbox/daemon/web/hooks"
 	"pressbox/store"
@@ -28,6 +29,8 @@ type Monitor struct {
 	Webhooks  func() *hooks.Settings
 	Log       *slog.Logger
 
+	MQTT func() mqtt.Status // nil: MQTT is off
+
 	// Salvaged describes how a damaged store was replaced at the start; "" means that it
 	// was not damaged.
 	Salvaged string
@@ -37,14 +40,18 @@ type Monitor struct {
 
 // Checks returns the checks of GET /health.
 func (m *Monitor) Checks() []admin.Check {
-	return []admin.Check{
+	checks := []admin.Check{
 		{Name: "store", Report: m.store},
-		{Name: "audio", Report: m.audio},
+		{Name: "audio", Report: m.Sound},
 		{Name: "voices", Report: m.voices},
 		{Name: "lexicon", Report: m.lexicon},
 		{Name: "webhooks", Report: m.webhooks},
 		{Name: "queue", Report: m.queue},
 	}
+	if m.MQTT != nil {
+		checks = append(checks, admin.Check{Name: "mqtt", Report: m.mqtt})
+	}
+	return checks
 }
 
 // Worst returns the health of the component that is worst.
@@ -99,7 +106,13 @@ func nearlyFullError(stats store.Stats) error {
 	return fmt.Errorf("the store is nearly full: %d of %d bytes are used; increase STORE_MAX_SIZE", stats.Size-stats.Free, stats.Max)
 }
 
-func (m *Monitor) audio() admin.Condition {
+func (m *Monitor) mqtt() admin.Condition {
+	s := m.MQTT()
+	return condition(s.Err, admin.Degraded, map[string]any{"connected": s.Connected})
+}
+
+// Sound returns the condition of the audio output.
+func (m *Monitor) Sound() admin.Condition {
 	return audioCondition(m.Sink.Status(), m.Sink.Health())
 }
 

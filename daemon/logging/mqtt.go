@@ -3,6 +3,14 @@ package logging
 func mqttMessages() []Message {
 	return []Message{
 		{
+			"f69763d250204b15b7da3ce93d036573", "MQTT command refused",
+			"A message at @PRESSBOX_TOPIC@ is not a valid command, or its announcement cannot be accepted: @PRESSBOX_ERR@. It was acknowledged, and the broker does not send it again.",
+		},
+		{
+			"81a024369cd440c08114bfec6eca22b0", "MQTT event dropped",
+			"An event could not be published at @PRESSBOX_TOPIC@: @PRESSBOX_ERR@. Events are not repeated; the present state is published again after each connection.",
+		},
+		{
 			"187efd9a6a7a4e55a7dab86a3f1557b9", "MQTT connected",
 			"The server is connected to the MQTT broker @PRESSBOX_BROKER@.",
 		},

@@ -87,6 +87,8 @@ type Config struct {
 	TeamDataURL   string `mapstructure:"TEAM_DATA_URL"`   // "" means the built-in league
 	TeamDataToken string `mapstructure:"TEAM_DATA_TOKEN"` // "" means none
 	DefaultSeason int    `mapstructure:"DEFAULT_SEASON"`
+
+	MQTT MQTT `mapstructure:",squash"`
 }
 
 // SignIn holds the settings of signing in.

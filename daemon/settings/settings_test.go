@@ -71,6 +71,7 @@ func TestConfig_defaults(t *testing.T) {
 		QuietMode: "silence", QuietVolume: 25, QueueMaxSize: 50, NotifyAccess: "lan", NotifyRate: 120, NotifyTTL: 10 * time.Minute,
 		SignIn:        SignIn{Provider: "local", Scopes: []string{}, AuthStyle: "header", SignUp: "open", CookieSecure: "auto", SessionMaxAge: 30 * 24 * time.Hour},
 		DefaultSeason: 3,
+		MQTT:          MQTT{Topic: "pressbox", Discovery: "homeassistant", Text: "off"},
 	}
 	if err != nil || !reflect.DeepEqual(got, want) {
 		t.Errorf("the defaults are\n%+v, %v; want\n%+v", got, err, want)
@@ -143,6 +144,14 @@ var examples = map[string]struct {
 	"TEAM_DATA_URL":   {"https://league.example/api", "https://league.example/api"},
 	"TEAM_DATA_TOKEN": {"s3cr#t $x", "s3cr#t $x"},
 	"DEFAULT_SEASON":  {"2", 2},
+
+	"MQTT_URL":           {"mqtts://broker.example:8884", "mqtts://broker.example:8884"},
+	"MQTT_USERNAME":      {"pressbox", "pressbox"},
+	"MQTT_PASSWORD_FILE": {"/etc/pressbox/mqtt", "/etc/pressbox/mqtt"},
+	"MQTT_CA_FILE":       {"/etc/pressbox/ca.pem", "/etc/pressbox/ca.pem"},
+	"MQTT_TOPIC":         {"home/pressbox", "home/pressbox"},
+	"MQTT_DISCOVERY":     {"off", "off"},
+	"MQTT_TEXT":          {"on", "on"},
 }
 
 // sources are the origins of a value, the lowest precedence first.
@@ -282,6 +291,11 @@ func TestConfig_invalid(t *testing.T) {
 		{"PUBLIC_URL", "pressbox.example", "a URL without a path, such as https://pressbox.example"},
 		{"PUBLIC_URL", "https://pressbox.example/sub", "a URL without a path, such as https://pressbox.example"},
 		{"ALLOWED_HOSTS", "a.example, b/c", "host names such as pressbox.example or *.example, separated by commas"},
+		{"MQTT_URL", "ws://broker.example", "mqtt://HOST or mqtts://HOST, with an optional :PORT"},
+		{"MQTT_URL", "mqtt://user@broker.example", "mqtt://HOST or mqtts://HOST, with an optional :PORT"},
+		{"MQTT_URL", "mqtt://broker.example/path", "mqtt://HOST or mqtts://HOST, with an optional :PORT"},
+		{"MQTT_TOPIC", "home/#", "an MQTT topic such as home/pressbox, without + and #"},
+		{"MQTT_TOPIC", "/home", "an MQTT topic such as home/pressbox, without + and #"},
 		{"TRUSTED_PROXIES", "10.0.0.0/33", "IP addresses or networks such as 10.0.0.0/8, separated by commas"},
 	} {
 		_, _, err := configure(t, "", "# first\n"+tt.name+"="+tt.value+"\n")

@@ -40,7 +40,7 @@ func (s Setting) Text() string {
 
 // Table returns every setting in the order of the documents.
 func Table() []Setting {
-	return slices.Concat(serverSettings(), speechSettings(), announcementSettings(), quietSettings(), webSettings(), signInSettings(), gameSettings())
+	return slices.Concat(serverSettings(), speechSettings(), announcementSettings(), quietSettings(), webSettings(), signInSettings(), gameSettings(), mqttSettings())
 }
 
 func serverSettings() []Setting {

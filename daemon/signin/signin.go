@@ -8,12 +8,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"log/slog"
 	"net/netip"
 	"net/url"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -150,21 +147,7 @@ func clientSecret(in settings.SignIn) (string, error) {
 	if in.ClientSecret != "" {
 		return in.ClientSecret, nil
 	}
-	path := in.SecretFile
-	if dir := os.Getenv("CREDENTIALS_DIRECTORY"); path == "" && dir != "" {
-		path = filepath.Join(dir, "idp_client_secret")
-	}
-	if path == "" {
-		return "", nil
-	}
-	secret, err := os.ReadFile(path) //nolint:gosec // the administrator sets the path
-	if errors.Is(err, fs.ErrNotExist) && in.SecretFile == "" {
-		return "", nil
-	}
-	if err != nil {
-		return "", fmt.Errorf("IDP_CLIENT_SECRET_FILE: %w", err)
-	}
-	return strings.TrimSpace(string(secret)), nil
+	return settings.Secret("IDP_CLIENT_SECRET_FILE", in.SecretFile, "idp_client_secret")
 }
 
 // sweepInterval is the interval at which expired sessions are deleted and the clock is

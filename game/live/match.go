@@ -197,7 +197,7 @@ func (m *liveMatch) commit(ctx context.Context, tx *match.Tx, ack Send) error {
 		return unavailable(err, "save the game")
 	}
 	m.inconsistent = true
-	pending := m.Status == protocol.Pending
+	pending, decision := m.Status == protocol.Pending, m.Decision
 	m.Commit(tx)
 	if pending {
 		m.resetPresence()
@@ -208,6 +208,9 @@ func (m *liveMatch) commit(ctx context.Context, tx *match.Tx, ack Send) error {
 	m.setClock(time.Now())
 	m.publishMoves(tx)
 	m.games.updateSummary(summary, m.Last(tx.Len()))
+	if m.Decision != decision && summary.Listed() {
+		m.games.publishTurns(summary, m.Awaited())
+	}
 	if box != nil {
 		m.games.season.add(summary, *box)
 	}

@@ -100,6 +100,21 @@ func (g *Games) updateSummary(s *match.Summary, events []match.Rendered) {
 	g.publishToLobby(&protocol.Message{Type: "game", Game: s.ID, Revision: s.Revision, Data: &public})
 }
 
+// publishTurns publishes to the lobby which managers a new decision waits for.
+func (g *Games) publishTurns(s *match.Summary, sides []game.Side) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if len(g.lobby) == 0 {
+		return
+	}
+	public := s.Game(protocol.Person{})
+	for _, side := range sides {
+		if manager := public.Seat(side).Manager; manager != nil {
+			g.publishToLobby(&protocol.Message{Type: "turn", Game: s.ID, Revision: s.Revision, Data: &protocol.Turn{Side: side, Manager: manager.Name}})
+		}
+	}
+}
+
 // publishToLobby sends a message to the lobby's subscribers. g.mu must be held.
 func (g *Games) publishToLobby(m *protocol.Message) {
 	for s := range g.lobby {
@@ -110,7 +125,7 @@ func (g *Games) publishToLobby(m *protocol.Message) {
 }
 
 // WatchLobby subscribes send to listed games: "event" for each event as the public sees it, "game" when the game's entry
-// in lists has changed, "gone" when a game was cancelled. It returns the listed games that are not finished, oldest first.
+// in lists has changed, "turn" for each manager that a new decision waits for, "gone" when a game was cancelled. It returns the listed games that are not finished, oldest first.
 func (g *Games) WatchLobby(send Send) (games []protocol.Game, leave func()) {
 	s := &subscriber{send: send}
 	g.mu.Lock()

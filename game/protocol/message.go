@@ -110,6 +110,12 @@ const (
 	RematchCreated  EventKind = "rematch"
 )
 
+// A Turn is a manager that a new decision of a listed game waits for.
+type Turn struct {
+	Side    game.Side `json:"side"`
+	Manager string    `json:"who"` // the name
+}
+
 // An Event is a move as a viewer sees it. Which fields are set depends on its kind; Text may be empty.
 type Event struct {
 	Kind       EventKind            `json:"kind"`

@@ -67,6 +67,7 @@ type Library struct {
 	voices      map[string]*installedVoice // by name
 	loaded      []*installedVoice          // with a model; the most recently used is last
 	requested   []calibrationJob           // to be calibrated first
+	changed     chan struct{}              // closed when the voices are scanned again
 	unavailable error                      // why no voice can speak; nil if one could
 }
 
@@ -81,6 +82,7 @@ func New(cfg Config) *Library {
 		calibrate:    make(chan struct{}, 1),
 		ended:        make(chan struct{}),
 		voices:       map[string]*installedVoice{},
+		changed:      make(chan struct{}),
 	}
 	l.lexicon.Store(cfg.Lexicon)
 	l.scan()
@@ -92,6 +94,13 @@ func New(cfg Config) *Library {
 func (l *Library) Reload(lexicon *speakable.Lexicon) {
 	l.lexicon.Store(lexicon)
 	signal(l.rescan)
+}
+
+// Changed returns a channel that is closed when voices may have been added or removed.
+func (l *Library) Changed() <-chan struct{} {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.changed
 }
 
 // Voice returns the name of an installed voice. It returns an

@@ -84,6 +84,8 @@ func (l *Library) scan() {
 		}
 	}
 	l.voices = found
+	close(l.changed)
+	l.changed = make(chan struct{})
 	signal(l.preload)
 	signal(l.calibrate)
 }

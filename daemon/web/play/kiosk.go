@@ -123,6 +123,8 @@ func (s *displayStream) sendMessage(m *protocol.Message) error {
 		return s.Send("", "play", displayEvent{m.Game, m.Revision, d.Kind, d.Text, d.Scoreboard})
 	case *protocol.Game:
 		return s.Send("", "game", d)
+	case *protocol.Turn:
+		return nil // for MQTT
 	default:
 		return s.Send("", "gone", struct {
 			ID string `json:"id"`

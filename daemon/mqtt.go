@@ -1,0 +1,152 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"net/url"
+	"os"
+	"strconv"
+	"strings"
+
+	"golang.org/x/sync/errgroup"
+
+	"pressbox/daemon/mqtt"
+	"pressbox/daemon/mqtt/device"
+	"pressbox/daemon/mqtt/homeassistant"
+	"pressbox/game/live"
+	"pressbox/game/protocol"
+	"pressbox/store"
+)
+
+// noDiscovery is the value of MQTT_DISCOVERY for none; an empty one selects the default.
+const noDiscovery = "off"
+
+// A broker holds the parts of MQTT; nil if MQTT_URL is not set.
+type broker struct {
+	session *mqtt.Session
+	device  *device.Device
+}
+
+// newBroker connects the parts of MQTT. It starts nothing.
+func (a *app) newBroker() (*broker, error) {
+	cfg := a.Config.MQTT
+	if cfg.URL == "" {
+		return nil, nil //nolint:nilnil // there is none
+	}
+	address, err := url.Parse(cfg.URL)
+	if err != nil {
+		return nil, fmt.Errorf("MQTT_URL: %w", err)
+	}
+	record, err := device.OpenRecord(context.Background(), a.store, store.KeyMQTT)
+	if err != nil {
+		return nil, err
+	}
+	b := &broker{}
+	discovery := cfg.Discovery
+	if discovery == noDiscovery {
+		discovery = ""
+	}
+	topic := cfg.Topic + "/" + record.ID()
+	b.device = device.New(device.Config{
+		Device:    homeassistant.Device{ID: record.ID(), Name: "Pressbox " + hostName(), Version: version, URL: a.pageURL(), Topic: topic},
+		Discovery: discovery,
+		Texts:     cfg.Text == "on",
+	}, device.Parts{
+		Announcer: a.announcer, Controls: a.controls, Changes: a.controls.Hub().Watch, Voices: a.selectableVoices(record),
+		Sound: func() string { return a.monitor.Sound().Detail },
+		Lobby: func(send func(*protocol.Message) bool) ([]protocol.Game, func()) {
+			return a.games.WatchLobby(live.Send(send))
+		},
+		Publish: func(ctx context.Context, m mqtt.Message) error { return b.session.Publish(ctx, m) },
+		Log:     a.Log,
+	})
+	b.session = mqtt.New(mqtt.Config{
+		URL: address, ClientID: "pressbox-" + record.ID(), Username: cfg.Username, Password: cfg.Password, CAFile: cfg.CAFile,
+		Will: mqtt.Message{Topic: topic + "/status", Payload: []byte(device.Offline)}, InstanceTopic: topic + "/instance",
+		Subscriptions: b.device.Subscriptions(), OnConnect: []func(){b.device.Connected},
+		Token: record.Token(), SaveToken: record.SaveToken, Log: a.Log,
+	})
+	return b, nil
+}
+
+// runBroker runs MQTT until ctx ends.
+func (a *app) runBroker(ctx context.Context) error {
+	b := a.broker
+	if b == nil {
+		<-ctx.Done()
+		return nil
+	}
+	var group errgroup.Group
+	group.Go(func() error { return b.device.Run(ctx) })
+	group.Go(func() error { return b.session.Run(ctx) })
+	group.Go(func() error { return b.watch(ctx, a.voices.Changed) })
+	group.Go(func() error { return b.watch(ctx, a.sink.Changed) })
+	return group.Wait()
+}
+
+// watch makes the device look again after each change until ctx ends. changed returns a
+// channel that is closed at the next one.
+func (b *broker) watch(ctx context.Context, changed func() <-chan struct{}) error {
+	for {
+		next := changed()
+		b.device.Changed()
+		select {
+		case <-next:
+		case <-ctx.Done():
+			return nil
+		}
+	}
+}
+
+// status returns the state of the session; nil if there is none.
+func (b *broker) status() func() mqtt.Status {
+	if b == nil {
+		return nil
+	}
+	return b.session.Status
+}
+
+// selectableVoices returns the voices that MQTT clients can select.
+func (a *app) selectableVoices(record *device.Record) device.Voices {
+	current := func() string {
+		if selected, err := a.voices.Voice(record.Voice()); err == nil {
+			return selected
+		}
+		byDefault, _ := a.voices.Voice("") // "" if there is none
+		return byDefault
+	}
+	return device.Voices{
+		List: func() []string {
+			var names []string
+			for _, v := range a.voices.Voices() {
+				if v.Error == "" {
+					names = append(names, v.Name)
+				}
+			}
+			return names
+		},
+		Voice: current,
+		Select: func(ctx context.Context, name string) error {
+			if _, err := a.voices.Voice(name); err != nil {
+				return err
+			}
+			return record.SaveVoice(ctx, name)
+		},
+	}
+}
+
+// hostName returns the host's name without its domain.
+func hostName() string {
+	name, _ := os.Hostname() // "" if it fails
+	name, _, _ = strings.Cut(name, ".")
+	return name
+}
+
+// pageURL returns the address of the page, for people on the local network.
+func (a *app) pageURL() string {
+	if a.Config.PublicURL != "" {
+		return a.Config.PublicURL
+	}
+	return "http://" + net.JoinHostPort(hostName()+".local", strconv.Itoa(a.Config.Port))
+}

@@ -1,0 +1,202 @@
+// Package device is the Pressbox that programs on an MQTT broker see: commands become
+// announcements and changes of controls, and what happens becomes states and events.
+//
+// One law: everything that is retained is a function of the present state. It is published
+// again after each connection and when Home Assistant has started, and else where it has
+// changed.
+//
+//	TOPIC/ID/say, say/urgent                        text or JSON, as POST /notify
+//	TOPIC/ID/volume/set, voice/set, dnd/set         0–100, a voice, ON or OFF
+//	TOPIC/ID/stop, clear                            PRESS
+//	TOPIC/ID/status, state, state/attributes,
+//	         waiting, volume, voice, dnd, problem   retained
+//	TOPIC/ID/event, game                            one message for each event
+package device
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"pressbox/daemon/mqtt"
+	"pressbox/daemon/mqtt/homeassistant"
+	"pressbox/game/protocol"
+	"pressbox/voice/announce"
+	"pressbox/voice/announce/draft"
+	"pressbox/voice/announce/policy"
+	"pressbox/voice/control"
+)
+
+// Payloads.
+const (
+	on, off, press = "ON", "OFF", "PRESS"
+	online         = "online"
+
+	Offline = "offline" // Offline is the payload of the topic status without a connection.
+)
+
+// An Announcer speaks announcements; [*announce.Announcer] does.
+type Announcer interface {
+	draft.Announcer
+	Cancel(ctx context.Context, id string) (announce.View, error)
+	CancelWaiting(ctx context.Context) (int, error)
+	Stats() announce.Stats
+	Watch() (events <-chan announce.Event, stop func())
+}
+
+// Controls hold what clients may change; [*control.Controls] does.
+type Controls interface {
+	Volume() control.Volume
+	SetVolume(ctx context.Context, volume *int, muted *bool) (control.Volume, error)
+	Quiet(at time.Time) policy.Quiet
+	SwitchOn(ctx context.Context, duration time.Duration, mode policy.Mode) (policy.Quiet, error)
+	SwitchOff(ctx context.Context) error
+}
+
+// Voices are the installed voices and the one of announcements that name none.
+type Voices struct {
+	List   func() []string                               // usable ones
+	Voice  func() string                                 // of announcements without a voice
+	Select func(ctx context.Context, voice string) error // saves it; the error wraps [control.ErrUnavailable], or the voice is refused
+}
+
+// Parts holds the parts of a device. All are required.
+type Parts struct {
+	Announcer Announcer
+	Controls  Controls
+	Changes   func() (changes <-chan control.Change, stop func())
+	Voices    Voices
+	Sound     func() (problem string) // why nothing can be heard; "" means that it can
+	Lobby     func(send func(*protocol.Message) bool) (games []protocol.Game, leave func())
+	Publish   func(ctx context.Context, m mqtt.Message) error
+	Log       *slog.Logger
+}
+
+// A Config describes a device.
+type Config struct {
+	homeassistant.Device        // the lists are filled in
+	Discovery            string // the prefix of Home Assistant's topics; "" means none
+	Texts                bool   // events have the texts of announcements
+}
+
+// A Device is a Pressbox on the broker. Its methods may be called concurrently.
+type Device struct {
+	config Config
+	Parts
+
+	refresh chan struct{} // capacity 1: something may have changed
+	all     atomic.Bool   // everything is to be published again
+}
+
+// New returns a device. It starts nothing.
+func New(c Config, p Parts) *Device {
+	c.Statuses, c.Games = statuses(), gameEvents()
+	return &Device{config: c, Parts: p, refresh: make(chan struct{}, 1)}
+}
+
+// Subscriptions returns what the device's session subscribes to.
+func (d *Device) Subscriptions() []mqtt.Subscription {
+	var all []mqtt.Subscription
+	for _, name := range commands() {
+		all = append(all, mqtt.Subscription{Filter: d.config.Topic + "/" + name, Handle: d.handle})
+	}
+	if d.config.Discovery != "" {
+		all = append(all, mqtt.Subscription{Filter: homeassistant.Birth(d.config.Discovery), Retained: true, Handle: func(_ context.Context, m mqtt.Message) error {
+			if string(m.Payload) == online {
+				d.Connected()
+			}
+			return nil
+		}})
+	}
+	return all
+}
+
+// Connected makes the device publish everything.
+func (d *Device) Connected() {
+	d.all.Store(true)
+	d.Changed()
+}
+
+// Changed makes the device publish what has changed.
+func (d *Device) Changed() {
+	select {
+	case d.refresh <- struct{}{}:
+	default: // the device will look again
+	}
+}
+
+// handle processes a command. Its error means that it may be possible later.
+func (d *Device) handle(ctx context.Context, m mqtt.Message) error {
+	name := strings.TrimPrefix(m.Topic, d.config.Topic+"/")
+	c, err := Decode(name, m.Payload)
+	if err == nil {
+		err = d.obey(ctx, c, m.Key)
+	}
+	if err == nil {
+		return nil
+	}
+	if ctx.Err() != nil || errors.Is(err, announce.ErrUnavailable) || errors.Is(err, control.ErrUnavailable) {
+		return err
+	}
+	d.Log.Warn("MQTT command refused", "topic", m.Topic, "err", err)
+	return nil
+}
+
+// obey carries a command out. key identifies the message that it came with.
+func (d *Device) obey(ctx context.Context, c Command, key string) error {
+	switch c.Name {
+	case say, sayUrgent:
+		return d.announce(ctx, c, key)
+	case stop:
+		return d.stop(ctx)
+	case cancelAll:
+		_, err := d.Announcer.CancelWaiting(ctx)
+		return errors.Join(err, d.stop(ctx))
+	}
+	d.Log.Info("control changed", "control", strings.TrimSuffix(c.Name, "/set"), "sender", announce.FromMQTT)
+	var err error
+	switch c.Name {
+	case setVolume:
+		_, err = d.Controls.SetVolume(ctx, &c.Volume, nil)
+	case setVoice:
+		err = d.Voices.Select(ctx, c.Voice)
+		d.Changed()
+	case setQuiet:
+		if c.On {
+			_, err = d.Controls.SwitchOn(ctx, control.MaxQuiet, "")
+		} else {
+			err = d.Controls.SwitchOff(ctx)
+		}
+	}
+	return err
+}
+
+// announce accepts an announcement. What the broker delivers again has the same key, which is
+// saved with the announcement.
+func (d *Device) announce(ctx context.Context, c Command, key string) error {
+	by := announce.Request{Sender: announce.Sender{Kind: announce.FromMQTT}, Client: "mqtt", IdempotencyKey: key}
+	if c.ID != "" {
+		by.IdempotencyKey = "id " + c.ID
+	}
+	if c.Draft.Request.Voice == "" {
+		c.Draft.Request.Voice = d.Voices.Voice()
+	}
+	_, err := c.Draft.Announce(ctx, d.Announcer, by)
+	return err
+}
+
+// stop cancels the announcement that is spoken, if there is one.
+func (d *Device) stop(ctx context.Context) error {
+	id := d.Announcer.Stats().Current
+	if id == "" {
+		return nil
+	}
+	_, err := d.Announcer.Cancel(ctx, id)
+	if errors.Is(err, announce.ErrEnded) || errors.Is(err, announce.ErrNotFound) {
+		return nil
+	}
+	return err
+}

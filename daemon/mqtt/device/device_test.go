@@ -1,0 +1,335 @@
+package device_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"iter"
+	"log/slog"
+	"maps"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"pressbox/audio"
+	"pressbox/check"
+	"pressbox/daemon/mqtt"
+	"pressbox/daemon/mqtt/device"
+	"pressbox/daemon/mqtt/homeassistant"
+	"pressbox/game"
+	"pressbox/game/protocol"
+	"pressbox/store"
+	"pressbox/voice/announce"
+	"pressbox/voice/control"
+)
+
+const (
+	topic = "home/pressbox/4f1c09ab"
+	limit = time.Minute
+)
+
+// A rig is a device with a real queue, real controls and a real store; the broker is a map.
+type rig struct {
+	t         *testing.T
+	device    *device.Device
+	store     *store.Store
+	announcer *announce.Announcer
+	controls  *control.Controls
+	record    *device.Record
+	log       check.Log
+	lobby     func(*protocol.Message) bool
+
+	mu      sync.Mutex        // guards the fields below
+	voices  []string          // installed
+	problem string            // of the sound
+	topics  map[string]string // below the device's topic, as published last
+	count   int               // publications
+	changed chan struct{}     // closed at the next publication
+}
+
+func newRig(t *testing.T, texts bool) *rig {
+	t.Helper()
+	r := &rig{t: t, voices: []string{"anna", "bob"}, topics: map[string]string{}, changed: make(chan struct{})}
+	r.store = check.Must(store.Open(filepath.Join(t.TempDir(), "store"), store.Options{}))(t)
+	t.Cleanup(func() { _ = r.store.Close() })
+	log := slog.New(slog.NewTextHandler(&r.log, nil))
+	r.controls = check.Must(control.NewControls(control.Config{Volume: 70, QuietMode: "silence"}, r.store, r.store.Now, log))(t)
+	r.announcer = check.Must(announce.New(announce.Config{Max: 5, TTL: time.Hour, Rate: 170}, announce.Parts{
+		Outbox: r.store, Speaker: r, Sink: r, Controls: r.controls, Log: log,
+	}))(t)
+	r.record = check.Must(device.OpenRecord(t.Context(), r.store, store.KeyMQTT))(t)
+	r.device = device.New(device.Config{
+		Device:    homeassistant.Device{ID: "4f1c09ab", Name: "Pressbox", Topic: topic, Version: "1"},
+		Discovery: "homeassistant", Texts: texts,
+	}, device.Parts{
+		Announcer: r.announcer, Controls: r.controls, Changes: r.controls.Hub().Watch, Log: log, Publish: r.publish,
+		Voices: device.Voices{List: r.list, Voice: func() string { return r.record.Voice() }, Select: func(ctx context.Context, name string) error {
+			if _, err := r.Voice(name); err != nil {
+				return err
+			}
+			return r.record.SaveVoice(ctx, name)
+		}},
+		Sound: func() string { r.mu.Lock(); defer r.mu.Unlock(); return r.problem },
+		Lobby: func(send func(*protocol.Message) bool) ([]protocol.Game, func()) {
+			r.lobby = send
+			return nil, func() {}
+		},
+	})
+	return r
+}
+
+func (r *rig) list() []string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.voices
+}
+
+// Voice implements announce.Speaker.
+func (r *rig) Voice(name string) (string, error) {
+	if name == "dora" {
+		return "", &announce.UnknownVoiceError{Name: name}
+	}
+	return name, nil
+}
+
+// Speak implements announce.Speaker: it never ends.
+func (r *rig) Speak(ctx context.Context, _ announce.Utterance) iter.Seq2[announce.Clip, error] {
+	return func(yield func(announce.Clip, error) bool) {
+		<-ctx.Done()
+		yield(announce.Clip{}, ctx.Err())
+	}
+}
+
+// Play implements announce.Sink.
+func (r *rig) Play(ctx context.Context, clips <-chan audio.Clip) (time.Duration, error) {
+	for range clips {
+	}
+	return 0, ctx.Err()
+}
+
+func (r *rig) publish(_ context.Context, m mqtt.Message) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.topics[strings.TrimPrefix(m.Topic, topic+"/")] = string(m.Payload)
+	r.count++
+	close(r.changed)
+	r.changed = make(chan struct{})
+	return nil
+}
+
+// until waits until the topics fulfil a condition.
+func (r *rig) until(what string, ok func(topics map[string]string) bool) {
+	r.t.Helper()
+	for deadline := time.After(limit); ; {
+		r.mu.Lock()
+		topics, changed := maps.Clone(r.topics), r.changed
+		r.mu.Unlock()
+		if ok(topics) {
+			return
+		}
+		select {
+		case <-changed:
+		case <-deadline:
+			r.t.Fatalf("%s: published %v\n%s", what, topics, r.log.String())
+		}
+	}
+}
+
+// want waits until a topic has a payload.
+func (r *rig) want(topic, payload string) {
+	r.t.Helper()
+	r.until(topic+" "+payload, func(topics map[string]string) bool { return topics[topic] == payload })
+}
+
+// send handles a message as the session does.
+func (r *rig) send(name, payload, key string) error {
+	for _, s := range r.device.Subscriptions() {
+		if s.Filter == topic+"/"+name || s.Filter == name {
+			return s.Handle(r.t.Context(), mqtt.Message{Topic: s.Filter, Payload: []byte(payload), Key: key})
+		}
+	}
+	return errors.New("no subscription")
+}
+
+func (r *rig) mustSend(name, payload, key string) {
+	r.t.Helper()
+	check.NoError(r.t, r.send(name, payload, key))
+}
+
+func TestDevice_announcements(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, false)
+	check.NoError(t, r.record.SaveVoice(t.Context(), "anna"))
+	r.mustSend("say", "One.", "s/1/x")
+	r.mustSend("say", "One.", "s/1/x")                          // delivered again
+	r.mustSend("say", "One.", "s/2/x")                          // said again
+	r.mustSend("say", `{"message":"Two.","id":"7"}`, "s/3/y")   // its own key
+	r.mustSend("say", `{"message":"Two.","id":"7"}`, "s/4/y")   // sent again
+	r.mustSend("say", `{"message":"Three.","id":"7"}`, "s/5/z") // another one with the same id
+	r.mustSend("say", `{"message":"x","voice":"dora"}`, "s/6/") // refused
+	r.mustSend("say", `{"message":"x","volum":3}`, "s/7/")      // refused
+	r.mustSend("say/urgent", "Fire!", "")
+	var got []string
+	for _, v := range r.announcer.List().Queue {
+		if v.Sender.Kind != announce.FromMQTT || v.Voice != "anna" {
+			t.Errorf("%q: sender %v, voice %s; want mqtt, anna", v.Message, v.Sender, v.Voice)
+		}
+		got = append(got, v.Message)
+	}
+	if all := strings.Join(got, " "); all != "Fire! One. One. Two." {
+		t.Errorf("queue: %s", all)
+	}
+	if n := strings.Count(r.log.String(), "MQTT command refused"); n != 3 {
+		t.Errorf("%d commands refused, want 3:\n%s", n, r.log.String())
+	}
+	for range 4 { // more than fit
+		r.mustSend("say", "More.", "")
+	}
+	r.mustSend("clear", "PRESS", "")
+	if n := len(r.announcer.List().Queue); n != 0 {
+		t.Errorf("%d announcements after clear", n)
+	}
+}
+
+// What cannot be saved is not acknowledged.
+func TestDevice_unavailable(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, false)
+	check.NoError(t, r.store.Close())
+	for _, command := range [][2]string{{"say", "Hello."}, {"volume/set", "5"}, {"voice/set", "bob"}, {"dnd/set", "ON"}} {
+		if err := r.send(command[0], command[1], "k"); err == nil {
+			t.Errorf("%s was acknowledged without a store", command[0])
+		}
+	}
+}
+
+func TestDevice_states(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, false)
+	check.Run(t, r.announcer.Run)
+	check.Run(t, r.device.Run)
+	r.device.Connected()
+	r.want("status", "online")
+	for name, payload := range map[string]string{"state": "idle", "waiting": "0", "volume": "70", "dnd": "OFF", "problem": "OFF", "voice": ""} {
+		r.want(name, payload)
+	}
+	r.mustSend("volume/set", "33", "")
+	r.want("volume", "33")
+	r.mustSend("voice/set", "bob", "")
+	r.want("voice", "bob")
+	r.mustSend("dnd/set", "ON", "")
+	r.want("dnd", "ON")
+	r.want("state", "quiet")
+	r.mustSend("dnd/set", "OFF", "")
+	r.want("dnd", "OFF")
+	r.mustSend("say", "One.", "")
+	r.want("state", "speaking")
+	r.mustSend("say", "Two.", "")
+	r.want("waiting", "1")
+	r.mustSend("stop", "PRESS", "")
+	r.want("waiting", "0")
+	r.want("state", "speaking")
+	r.mustSend("clear", "PRESS", "")
+	r.want("state", "idle")
+	r.until("an event without the text", func(topics map[string]string) bool {
+		return strings.HasPrefix(topics["event"], `{"event_type":"cancelled"`) && !strings.Contains(topics["event"], "Two.")
+	})
+}
+
+// A change publishes what it changed; a connection, Home Assistant's start and a new voice
+// publish the discovery message.
+func TestDevice_discovery(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, false)
+	check.Run(t, r.device.Run)
+	r.device.Connected()
+	r.want("status", "online")
+	r.mu.Lock()
+	all := r.count
+	r.mu.Unlock()
+	r.mu.Lock()
+	r.problem = "the sink is muted"
+	r.mu.Unlock()
+	r.device.Changed()
+	r.want("problem", "ON")
+	r.mu.Lock()
+	if r.count != all+2 {
+		t.Errorf("%d publications for one change, want 2: problem and attributes", r.count-all)
+	}
+	r.voices = []string{"anna", "bob", "carl"}
+	r.mu.Unlock()
+	r.device.Changed()
+	config := homeassistant.Topic("homeassistant", "4f1c09ab")
+	r.until("the new voice", func(topics map[string]string) bool { return strings.Contains(topics[config], "carl") })
+	r.mu.Lock()
+	clear(r.topics)
+	r.mu.Unlock()
+	r.mustSend("homeassistant/status", "offline", "")
+	r.mustSend("homeassistant/status", "online", "")
+	r.want("status", "online")
+	r.until("discovery", func(topics map[string]string) bool { return topics[config] != "" })
+}
+
+func TestDevice_texts(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, true)
+	check.Run(t, r.device.Run)
+	r.device.Connected()
+	r.want("status", "online")
+	r.mustSend("say", `{"title":"Kitchen","message":"Dinner."}`, "")
+	r.until("an event with the text", func(topics map[string]string) bool {
+		var e struct{ Title, Message string }
+		return json.Unmarshal([]byte(topics["event"]), &e) == nil && e.Title == "Kitchen" && e.Message == "Dinner."
+	})
+}
+
+func TestDevice_games(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, false)
+	check.Run(t, r.device.Run)
+	r.device.Connected()
+	r.want("status", "online")
+	entry := func(status protocol.Status, home int) *protocol.Message {
+		return &protocol.Message{Game: "g", Data: &protocol.Game{ID: "g", Status: status, Score: &protocol.Score{Home: home}}}
+	}
+	for _, tt := range []struct {
+		message *protocol.Message
+		want    string
+	}{
+		{&protocol.Message{Game: "g", Data: &protocol.Event{Kind: protocol.Started}}, `{"event_type":"started","game":"g"}`},
+		{&protocol.Message{Game: "g", Data: &protocol.Turn{Side: game.Home, Manager: "Anna"}}, `{"event_type":"your_turn","game":"g","side":"home","manager":"Anna"}`},
+		{entry(protocol.Active, 0), ""},
+		{entry(protocol.Active, 2), `{"event_type":"scored","game":"g","score":{"home":2,"away":0}}`},
+		{entry(protocol.Finished, 2), `{"event_type":"over","game":"g","score":{"home":2,"away":0}}`},
+		{entry(protocol.Finished, 2), ""},
+	} {
+		r.mu.Lock()
+		before := r.count
+		r.mu.Unlock()
+		r.lobby(tt.message)
+		if tt.want != "" {
+			r.want("game", tt.want)
+			before++
+		}
+		r.mu.Lock()
+		if r.count > before {
+			t.Errorf("%+v: %d publications, want %q only", tt.message.Data, r.count-before+1, tt.want)
+		}
+		r.mu.Unlock()
+	}
+}
+
+func TestOpenRecord(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, false)
+	check.NoError(t, r.record.SaveToken(t.Context(), "token"))
+	again := check.Must(device.OpenRecord(t.Context(), r.store, store.KeyMQTT))(t)
+	if len(again.ID()) != 8 || again.ID() != r.record.ID() || again.Token() != "token" {
+		t.Errorf("record %s %s, want %s with its token", again.ID(), again.Token(), r.record.ID())
+	}
+	if other := newRig(t, false).record.ID(); other == again.ID() {
+		t.Errorf("two stores have the id %s", other)
+	}
+}

@@ -1,0 +1,208 @@
+package device
+
+import (
+	"context"
+	"encoding/json"
+	"strconv"
+	"time"
+
+	"pressbox/daemon/mqtt"
+	"pressbox/daemon/mqtt/homeassistant"
+	"pressbox/game/protocol"
+	"pressbox/voice/announce"
+	"pressbox/voice/control"
+)
+
+// statuses returns the kinds of events of announcements.
+func statuses() []string {
+	return []string{
+		string(announce.Scheduled), string(announce.Queued), string(announce.Playing), string(announce.Done), string(announce.Failed),
+		string(announce.Cancelled), string(announce.Expired), string(announce.Silenced),
+	}
+}
+
+// lobbyQueue is the number of messages about games that the device may be behind.
+const lobbyQueue = 64
+
+// Run publishes what changes until ctx ends. It sleeps while nothing changes.
+func (d *Device) Run(ctx context.Context) error {
+	s := d.watch()
+	defer s.end()
+	published := map[string]string{}
+	for s.next(ctx) {
+		if d.all.Swap(false) {
+			clear(published)
+		}
+		for _, m := range d.retained(time.Now()) {
+			if string(m.Payload) != published[m.Topic] && d.Publish(ctx, m) == nil {
+				published[m.Topic] = string(m.Payload)
+			}
+		}
+	}
+	return nil
+}
+
+// sources are the sources of what a device publishes.
+type sources struct {
+	*Device
+
+	events                <-chan announce.Event // nil: the announcer has ended
+	changes               <-chan control.Change
+	games                 chan *protocol.Message
+	endEvents, endChanges func()
+	leave                 func() // the lobby
+	scores                scores
+}
+
+// watch subscribes to the sources.
+func (d *Device) watch() *sources {
+	s := &sources{Device: d, games: make(chan *protocol.Message, lobbyQueue)}
+	s.events, s.endEvents = d.Announcer.Watch()
+	s.changes, s.endChanges = d.Changes()
+	unfinished, leave := d.Lobby(func(m *protocol.Message) bool {
+		select {
+		case s.games <- m:
+		default: // events of games are dropped while the broker is slow
+		}
+		return true
+	})
+	s.leave, s.scores = leave, newScores(unfinished)
+	return s
+}
+
+func (s *sources) end() {
+	s.endEvents()
+	s.endChanges()
+	s.leave()
+}
+
+// next waits until the state may have changed, and publishes events meanwhile. It reports
+// false when ctx has ended.
+func (s *sources) next(ctx context.Context) bool {
+	for {
+		select {
+		case <-s.refresh:
+			return true
+		case e, more := <-s.events:
+			if more {
+				s.publishEvent(ctx, e.View)
+			} else {
+				s.watchEvents(ctx)
+			}
+			return true
+		case _, more := <-s.changes:
+			if !more { // some were lost
+				s.endChanges()
+				s.changes, s.endChanges = s.Changes()
+			}
+			return true
+		case m := <-s.games:
+			for _, e := range s.scores.events(m) {
+				s.publish(ctx, "game", e)
+			}
+		case <-ctx.Done():
+			return false
+		}
+	}
+}
+
+// watchEvents subscribes to announcements again, after some events were lost. If the
+// announcer has ended, there are no more.
+func (s *sources) watchEvents(ctx context.Context) {
+	s.endEvents()
+	s.events, s.endEvents = s.Announcer.Watch()
+	select {
+	case e, more := <-s.events:
+		if !more {
+			s.events = nil
+		} else {
+			s.publishEvent(ctx, e.View)
+		}
+	default:
+	}
+}
+
+// retained returns the messages that describe the present state; the last one says that the
+// device is there.
+func (d *Device) retained(now time.Time) []mqtt.Message {
+	var all []mqtt.Message
+	add := func(topic, payload string) {
+		all = append(all, mqtt.Message{Topic: topic, Payload: []byte(payload), Retained: true})
+	}
+	if d.config.Discovery != "" {
+		device := d.config.Device
+		device.Voices = d.Voices.List()
+		add(homeassistant.Topic(d.config.Discovery, device.ID), string(homeassistant.Discovery(device)))
+	}
+	stats, volume, quiet, problem := d.Announcer.Stats(), d.Controls.Volume(), d.Controls.Quiet(now), d.Sound()
+	state := homeassistant.Idle
+	switch {
+	case stats.Current != "":
+		state = homeassistant.Speaking
+	case quiet.Active:
+		state = homeassistant.Quiet
+	}
+	attributes, _ := json.Marshal(stateAttributes{ //nolint:errchkjson // strings and numbers can always be encoded
+		Announcement: stats.Current, Scheduled: stats.Scheduled, Muted: volume.Muted, QuietUntil: quiet.Until, Problem: problem,
+	})
+	topic := d.config.Topic + "/"
+	add(topic+"state/attributes", string(attributes))
+	add(topic+"state", state)
+	add(topic+"waiting", strconv.Itoa(stats.Waiting))
+	add(topic+"volume", strconv.Itoa(volume.Volume))
+	add(topic+"voice", d.Voices.Voice())
+	add(topic+"dnd", toggle(quiet.Active))
+	add(topic+"problem", toggle(problem != ""))
+	add(topic+"status", online)
+	return all
+}
+
+// toggle returns the payload of a switch.
+func toggle(b bool) string {
+	if b {
+		return on
+	}
+	return off
+}
+
+// stateAttributes are the attributes of the sensor "State".
+type stateAttributes struct {
+	Announcement string    `json:"announcement"` // the id of the current one; "" means none
+	Scheduled    int       `json:"scheduled"`
+	Muted        bool      `json:"muted"`
+	QuietUntil   time.Time `json:"quiet_until,omitzero"`
+	Problem      string    `json:"problem,omitzero"` // why nothing can be heard
+}
+
+// An announcementEvent is the payload of an event of an announcement.
+type announcementEvent struct {
+	Type    string              `json:"event_type"`
+	ID      string              `json:"id"`
+	Urgent  bool                `json:"urgent"`
+	Sender  announce.SenderKind `json:"sender,omitzero"`
+	Error   string              `json:"error,omitzero"`
+	Title   string              `json:"title,omitzero"`   // with MQTT_TEXT=on
+	Message string              `json:"message,omitzero"` // with MQTT_TEXT=on
+}
+
+func (d *Device) publishEvent(ctx context.Context, v *announce.View) {
+	if v.Status == announce.Synthesizing {
+		return
+	}
+	e := announcementEvent{Type: string(v.Status), ID: v.ID, Urgent: v.Urgent, Sender: v.Sender.Kind, Error: v.Error}
+	if d.config.Texts {
+		e.Title, e.Message = v.Title, v.Message
+	}
+	d.publish(ctx, "event", e)
+}
+
+// publish publishes an event. One that cannot be delivered now is dropped: it would be late.
+func (d *Device) publish(ctx context.Context, topic string, event any) {
+	payload, err := json.Marshal(event)
+	if err == nil {
+		err = d.Publish(ctx, mqtt.Message{Topic: d.config.Topic + "/" + topic, Payload: payload})
+	}
+	if err != nil {
+		d.Log.Debug("MQTT event dropped", "topic", topic, "err", err)
+	}
+}
