@@ -40,7 +40,7 @@ bin/libonnxruntime.so: packaging/onnxruntime/SHA256SUMS
 	@touch $@
 
 parts: bin/libonnxruntime.so .build/oidc-provider/node_modules .build/openai-client/node_modules .build/page/node_modules .build/caddy .build/mosquitto ## install what the tests need beyond Go
-	@packaging/need espeak-ng pulseaudio pulseaudio-utils pipewire pipewire-pulse wireplumber chromium curl fuse3 ffmpeg
+	@packaging/need espeak-ng pulseaudio pulseaudio-utils pipewire pipewire-pulse wireplumber chromium curl fuse3 ffmpeg apprise
 
 # The reverse proxy of packaging/doc/https.md.
 .build/caddy:
@@ -52,10 +52,13 @@ parts: bin/libonnxruntime.so .build/oidc-provider/node_modules .build/openai-cli
 	@packaging/need $$(apt-cache depends mosquitto | sed -n 's/^ *Depends: \(lib[^ ]*\)$$/\1/p')
 	@mv $@.new $@
 
-# A sender of webhooks.
+# A sender of webhooks, which looks for its files in the working directory instead of
+# /usr/share.
 parts: .build/alertmanager
 .build/alertmanager:
-	@packaging/unpack prometheus-alertmanager usr/bin/prometheus-alertmanager $@
+	@packaging/unpack prometheus-alertmanager usr/bin/prometheus-alertmanager $@.new
+	@LC_ALL=C sed -i 's|/usr/share/prometheus/alertmanager|./././././././././././././././././|g' $@.new
+	@mv $@.new $@
 
 # A third-party sign-in provider, and a Node.js for it if the host's is too old.
 .build/oidc-provider/node_modules: daemon/web/signin/testdata/oidc-provider/package-lock.json
