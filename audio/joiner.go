@@ -25,10 +25,12 @@ func (j *Joiner) Append(dst []float32, c Clip) ([]float32, error) {
 	return j.resampler.Append(dst, c.Samples), nil
 }
 
-// Flush appends the rest to dst. Only a clip of another rate may follow.
+// Flush appends the samples that wait for the next clip to dst.
 func (j *Joiner) Flush(dst []float32) []float32 {
-	if j.resampler == nil {
+	r := j.resampler
+	if r == nil {
 		return dst
 	}
-	return j.resampler.Flush(dst)
+	j.resampler = nil
+	return r.Flush(dst)
 }

@@ -62,6 +62,8 @@ type app struct {
 	web        *web.Server
 	broker     *broker // nil: MQTT is off
 
+	wyomingState admin.IntegrationState // set before anything is served
+
 	monitor           *health.Monitor
 	metrics           *metrics.Metrics
 	lexiconErr        atomic.Pointer[error] // why the lexicon is incomplete, as last read
@@ -114,7 +116,7 @@ func build(o cli.ServeOptions, st *store.Store, sink *pulse.Sink) (*app, error) 
 		return nil, err
 	}
 	a.readHooks(cfg)
-	a.monitor = &health.Monitor{Store: st, Sink: sink, Voices: a.voices, Announcer: a.announcer, Lexicon: func() error { return *a.lexiconErr.Load() }, Webhooks: a.hooks.Load, Log: log}
+	a.monitor = &health.Monitor{Store: st, Sink: sink, Voices: a.voices, Announcer: a.announcer, Lexicon: func() error { return *a.lexiconErr.Load() }, Webhooks: a.hooks.Load, Log: log, Integrations: a.integrations()}
 	if a.broker, err = a.newBroker(); err != nil {
 		return nil, err
 	}
@@ -165,7 +167,7 @@ func (a *app) webConfig() site.Config {
 	cfg := a.Config
 	inside := doctor.Inside{
 		Started: cfg, Reloaded: func() settings.Config { return *a.reloaded.Load() }, Read: a.Read,
-		Store: a.store, Voices: a.voices, Phonemizer: a.phonemizer, Sink: a.sink, MQTT: a.broker.status(),
+		Store: a.store, Voices: a.voices, Phonemizer: a.phonemizer, Sink: a.sink, MQTT: a.broker.status(), Integrations: a.monitor.Integrations,
 		Probe: func(ctx context.Context, c *http.Client, origin string) (web.Arrival, error) {
 			return a.web.Probe(ctx, c, origin)
 		},
@@ -192,7 +194,7 @@ func (a *app) webConfig() site.Config {
 		Hooks:   hooks.Config{Settings: func() hooks.Settings { return *a.hooks.Load() }},
 		Control: webcontrol.Config{Controls: a.controls, Schedules: a.schedules, Check: a.announcer.Check},
 		Admin: admin.Config{
-			Checks: a.monitor.Checks(), Versions: map[string]string{"go": runtime.Version(), "revision": revision},
+			Checks: a.monitor.Checks(), Integrations: a.monitor.Integrations, Versions: map[string]string{"go": runtime.Version(), "revision": revision},
 			Level: a.Level, Backup: a.store.Backup, Metrics: a.metrics.Handler(), Diagnose: inside.Findings, Counts: a.counts,
 		},
 		SignIn: a.signIn.Web,

@@ -268,7 +268,9 @@ func serverPage() string {
 	p.text(".B pressbox serve\n.RI [ flags ]")
 	p.heading("DESCRIPTION")
 	p.paragraphs("The server answers HTTP on the local network, stores announcements and games before it confirms them, and speaks through PulseAudio or PipeWire. " +
-		"Under systemd, pressbox.socket opens the port and keeps it open while the server restarts, so that no client is refused.\n\n" +
+		"Under systemd, pressbox.socket opens the port and keeps it open while the server restarts, so that no client is refused. " +
+		"pressbox-wyoming.socket does so for voice assistants, such as Home Assistant, which request speech by the Wyoming protocol at port 10200; " +
+		"Avahi announces it by /etc/avahi/services/pressbox-wyoming.service.\n\n" +
 		"\"pressbox status\" prints the server's status, \"pressbox doctor\" problems and their remedies, and \"journalctl -u pressbox -x\" the log with explanations.")
 	p.heading("SETTINGS")
 	p.paragraphs("In order of precedence: flags, the environment, .env in the working directory, and " + settings.SystemFile + ". " +

@@ -6,6 +6,7 @@ import (
 	"net"
 	"net/netip"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -17,8 +18,9 @@ import (
 
 // The names of the socket units' sockets (FileDescriptorName=).
 const (
-	httpSocket  = "http"
-	adminSocket = "admin"
+	httpSocket    = "http"
+	adminSocket   = "admin"
+	wyomingSocket = "wyoming"
 )
 
 // maxSocketPath is the maximum length of a Unix socket's path (unix(7)).
@@ -28,22 +30,24 @@ const maxSocketPath = 107
 type sockets struct {
 	http        []net.Listener
 	admin       []net.Listener
+	wyoming     []net.Listener
 	fromSystemd bool   // systemd passed the http sockets
 	mismatch    string // their addresses, if none is HOST and PORT; "" otherwise
+	wyomingErr  error  // why no wyoming socket could be opened; nil if none is needed
 }
 
-// listen returns the sockets that systemd passed, and opens the others: HOST:PORT, and the
-// admin socket in STATE_DIR. The caller has locked the store, so an existing admin socket
+// listen returns the sockets that systemd passed, and opens the others: HOST:PORT, the
+// admin socket in STATE_DIR, and HOST:WYOMING_PORT, which the server can do without. The caller has locked the store, so an existing admin socket
 // belongs to a process that has ended.
 func listen(cfg settings.Config) (sockets, error) {
 	passed, err := systemd.Listeners()
 	if err != nil {
 		return sockets{}, err
 	}
-	s := sockets{http: passed[httpSocket], admin: passed[adminSocket]}
+	s := sockets{http: passed[httpSocket], admin: passed[adminSocket], wyoming: passed[wyomingSocket]}
 	for name := range passed {
-		if name != httpSocket && name != adminSocket {
-			return sockets{}, fmt.Errorf("socket %q passed by systemd: expected FileDescriptorName=%s or %s", name, httpSocket, adminSocket)
+		if name != httpSocket && name != adminSocket && name != wyomingSocket {
+			return sockets{}, fmt.Errorf("socket %q passed by systemd: expected FileDescriptorName=%s, %s or %s", name, httpSocket, adminSocket, wyomingSocket)
 		}
 	}
 	if s.fromSystemd = s.http != nil; s.fromSystemd {
@@ -61,6 +65,12 @@ func listen(cfg settings.Config) (sockets, error) {
 			return sockets{}, errors.Join(err, s.close())
 		}
 		s.admin = append(s.admin, l)
+	}
+	if s.wyoming == nil && cfg.WyomingOff() == "" {
+		l, err := net.Listen("tcp", cfg.WyomingAddress()) //nolint:noctx // it does not wait
+		if s.wyomingErr = err; err == nil {
+			s.wyoming = append(s.wyoming, l)
+		}
 	}
 	return s, nil
 }
@@ -119,7 +129,7 @@ func listenAdmin(path string) (net.Listener, error) {
 // close closes all sockets.
 func (s sockets) close() error {
 	var errs []error
-	for _, l := range append(s.http, s.admin...) {
+	for _, l := range slices.Concat(s.http, s.admin, s.wyoming) {
 		errs = append(errs, l.Close())
 	}
 	return errors.Join(errs...)

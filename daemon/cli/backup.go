@@ -62,7 +62,7 @@ func restoreCommand() *cobra.Command {
 		Use:   "restore FILE",
 		Short: "Replace the store by a backup",
 		Long: "Restore checks a backup and replaces the store by it. The server must not run:\n\n" +
-			"  systemctl stop pressbox.socket pressbox-admin.socket pressbox\n" +
+			"  systemctl stop pressbox.socket pressbox-admin.socket pressbox-wyoming.socket pressbox\n" +
 			"  pressbox restore FILE\n" +
 			"  systemctl start pressbox\n\n" +
 			"The earlier store is renamed, not removed. The server's daily backups are in the directory\n" +
@@ -76,7 +76,7 @@ func restoreCommand() *cobra.Command {
 			return err
 		}
 		if c != nil {
-			return exitcode.With(exitcode.InUse, errors.New("the server is running: stop it first, with \"systemctl stop pressbox.socket pressbox-admin.socket pressbox\""))
+			return exitcode.With(exitcode.InUse, errors.New("the server is running: stop it first, with \"systemctl stop pressbox.socket pressbox-admin.socket pressbox-wyoming.socket pressbox\""))
 		}
 		aside, err := recovery.Restore(cmd.Context(), host.Config, args[0])
 		if err != nil {

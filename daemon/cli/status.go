@@ -4,7 +4,9 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"maps"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 
@@ -23,7 +25,7 @@ func (p Program) statusCommand() *cobra.Command {
 		Use:   "status",
 		Short: "Print the status of the server",
 		Long: "Status prints the current announcement, the length of the queue, and the state of sound,\n" +
-			"voices, store and games. It exits with 0 if everything works, with 1 if a component does\n" +
+			"voices, store, games and integrations. It exits with 0 if everything works, with 1 if a component does\n" +
 			"not work, and with 3 if no server is running.",
 		Args: cobra.NoArgs,
 	}
@@ -64,6 +66,10 @@ func printStatus(cmd *cobra.Command, s client.Status) error {
 	row("webhooks", cmp.Or(strings.Join(checks.Webhooks.Names, ", "), "off"), checks.Webhooks.Detail)
 	if checks.MQTT != nil {
 		row("mqtt", checks.MQTT.Summary(), checks.MQTT.Detail)
+	}
+	for _, name := range slices.Sorted(maps.Keys(s.Health.Integrations)) {
+		integration := s.Health.Integrations[name]
+		row(name, integration.Summary(), integration.Detail)
 	}
 	row("games", fmt.Sprintf("%d active, %d pending, %d finished", s.Counts["games_active"], s.Counts["games_pending"], s.Counts["games_finished"]), "")
 	row("accounts", fmt.Sprintf("%d accounts, %d sessions", s.Counts["accounts"], s.Counts["sessions"]), "")

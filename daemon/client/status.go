@@ -60,6 +60,23 @@ type Health struct {
 		// MQTT is nil if it is off.
 		MQTT *MQTTCheck `json:"mqtt"`
 	} `json:"checks"`
+	Integrations map[string]Integration `json:"integrations"`
+}
+
+// An Integration is the state of one way in which other programs use the server.
+type Integration struct {
+	Check
+	On     bool   `json:"on"`
+	Text   string `json:"summary"` // where it is reached, or why it is off
+	Remedy string `json:"remedy"`
+}
+
+// Summary describes an integration that is on or off.
+func (i Integration) Summary() string {
+	if i.On {
+		return i.Text
+	}
+	return "off: " + i.Text
 }
 
 // An MQTTCheck is the health of the connection to the MQTT broker.

@@ -110,6 +110,27 @@ func (d Doctor) checkPort(context.Context) []Finding {
 	return finding("port", Failure, "stop that program, or change the port: "+change, "%d is in use by %s", d.cfg.Port, owner)
 }
 
+// checkWyoming reports whether a server started now could serve the Wyoming protocol.
+func (d Doctor) checkWyoming(context.Context) []Finding {
+	if off := d.cfg.WyomingOff(); off != "" {
+		return finding("wyoming", OK, "", "off: %s", off)
+	}
+	port := d.cfg.WyomingPort
+	if d.socket != "" || port == 0 {
+		return nil
+	}
+	l, err := net.Listen("tcp", d.cfg.WyomingAddress()) //nolint:noctx // it does not wait
+	if err == nil {
+		_ = l.Close() // nothing was accepted
+		return finding("wyoming", OK, "", "port %d is free", port)
+	}
+	owner := portOwner("/proc", port)
+	if owner == "systemd" {
+		return finding("wyoming", OK, "", "port %d is open by systemd", port)
+	}
+	return finding("wyoming", Warning, "stop the program that uses the port, or set WYOMING_PORT or WYOMING=off in "+settings.SystemFile, "%s %s", oneLine(err), owner)
+}
+
 // portOwner returns the process that listens on a TCP port, as far as this user may see it.
 // proc is /proc.
 func portOwner(proc string, port int) string {

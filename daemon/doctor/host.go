@@ -94,7 +94,7 @@ func unitFindings(properties string) []Finding {
 	case value["ActiveState"] == "failed":
 		return finding("unit", Failure, "journalctl -u pressbox -xe", "pressbox.service has failed: %s", value["Result"])
 	case value["UnitFileState"] == "disabled":
-		return finding("unit", Warning, "systemctl enable pressbox.socket pressbox-admin.socket pressbox", "pressbox.service does not start at boot")
+		return finding("unit", Warning, "systemctl enable pressbox.socket pressbox-admin.socket pressbox-wyoming.socket pressbox", "pressbox.service does not start at boot")
 	case value["NRestarts"] != "0" && value["NRestarts"] != "":
 		return finding("unit", Warning, "journalctl -u pressbox -x", "pressbox.service was restarted %s times after a failure", value["NRestarts"])
 	default:

@@ -12,6 +12,7 @@ import (
 	"pressbox/daemon/mqtt"
 	"pressbox/daemon/settings"
 	"pressbox/daemon/web"
+	"pressbox/daemon/web/admin"
 	"pressbox/store"
 	"pressbox/voice"
 	"pressbox/voice/espeak/confine"
@@ -29,6 +30,8 @@ type Inside struct {
 	Phonemizer voice.Phonemizer
 	Sink       *pulse.Sink
 	MQTT       func() mqtt.Status // nil: MQTT is off
+	// Integrations are reported in their order.
+	Integrations []admin.Integration
 	// Probe sends a request to the public origin; nil means that it is not checked.
 	Probe func(ctx context.Context, client *http.Client, origin string) (web.Arrival, error)
 }
@@ -47,7 +50,14 @@ func (s Inside) Findings(ctx context.Context) []Finding {
 	findings = append(findings, confinementFindings(confine.Missing())...)
 	findings = append(findings, runtimeFindings(s.Started.ONNXRuntimeLib)...)
 	findings = append(findings, s.checkMQTT()...)
-	return append(findings, s.checkSound(ctx)...)
+	findings = append(findings, s.checkSound(ctx)...)
+	for _, i := range s.Integrations {
+		state := i.Report()
+		findings = append(findings, integrationFinding(i.Name, client.Integration{
+			Check: client.Check{Detail: state.Detail}, On: state.On, Text: state.Summary, Remedy: state.Remedy,
+		})...)
+	}
+	return findings
 }
 
 // checkSettings checks whether the server would start again, and whether a reload or a

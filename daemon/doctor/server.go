@@ -3,7 +3,9 @@ package doctor
 import (
 	"context"
 	"errors"
+	"maps"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 
@@ -87,7 +89,19 @@ func healthFindings(h client.Health) []Finding {
 	if c.MQTT != nil {
 		findings = append(findings, checkFinding(c.MQTT.Check, "mqtt", c.MQTT.Summary())...)
 	}
-	return append(findings, checkFinding(c.Audio.Check, "sound", c.Audio.Summary())...)
+	findings = append(findings, checkFinding(c.Audio.Check, "sound", c.Audio.Summary())...)
+	for _, name := range slices.Sorted(maps.Keys(h.Integrations)) {
+		findings = append(findings, integrationFinding(name, h.Integrations[name])...)
+	}
+	return findings
+}
+
+// integrationFinding converts the state of an integration.
+func integrationFinding(name string, i client.Integration) []Finding {
+	if i.Detail != "" {
+		return finding(name, Warning, i.Remedy, "%s", strings.Join(strings.Fields(i.Detail), " "))
+	}
+	return finding(name, OK, "", "%s", i.Summary())
 }
 
 // checkFinding converts the health of one component.

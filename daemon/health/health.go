@@ -31,6 +31,7 @@ type Monitor struct {
 
 	MQTT func() mqtt.Status // nil: MQTT is off
 
+	Integrations []admin.Integration
 	// Salvaged describes how a damaged store was replaced at the start; "" means that it
 	// was not damaged.
 	Salvaged string
@@ -61,6 +62,11 @@ func (m *Monitor) Worst() admin.Health {
 		c := check.Report()
 		if c.Health == admin.Failing || c.Health == admin.Degraded && worst == admin.OK {
 			worst = c.Health
+		}
+	}
+	for _, integration := range m.Integrations {
+		if worst == admin.OK && integration.Report().Detail != "" {
+			worst = admin.Degraded
 		}
 	}
 	return worst

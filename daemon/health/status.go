@@ -70,5 +70,10 @@ func (m *Monitor) StatusLine() string {
 			line += fmt.Sprintf("; %s %s: %s", check.Name, c.Health, c.Detail)
 		}
 	}
+	for _, integration := range m.Integrations {
+		if detail := integration.Report().Detail; detail != "" {
+			line += fmt.Sprintf("; %s %s: %s", integration.Name, admin.Degraded, detail)
+		}
+	}
 	return line
 }

@@ -74,6 +74,18 @@ func serverMessages() []Message {
 			"A line of the file .env in the working directory is ignored: @PRESSBOX_LINE@.",
 		},
 		{
+			"0259530a27c34bdcbcf87a086fc85dd1", "wyoming listening",
+			"The server speaks to clients of the Wyoming protocol, such as Home Assistant, at @PRESSBOX_ADDRESS@.",
+		},
+		{
+			"5453f0feefc0443890f0c8b6315a5ca2", "wyoming unavailable",
+			"The server cannot listen for clients of the Wyoming protocol at @PRESSBOX_ADDRESS@: @PRESSBOX_ERR@. Everything else works. Stop the program that uses the port, set WYOMING_PORT to another port, or set WYOMING=off; then run \"systemctl restart pressbox\".",
+		},
+		{
+			"1f62b554ffca4e33881f01122007c08d", "wyoming request",
+			"The server synthesized speech for the client @PRESSBOX_CLIENT@ of the Wyoming protocol. Internal errors are logged at the level ERROR with PRESSBOX_ERR.",
+		},
+		{
 			"5f948a1a358f40fab7604271773d86b6", "request",
 			"The server answered a request. Internal errors are logged at the level ERROR with PRESSBOX_ERR; the response has the same PRESSBOX_REQUEST_ID.",
 		},

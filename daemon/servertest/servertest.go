@@ -100,7 +100,7 @@ func Settings(tb testing.TB) []string {
 	if _, err := os.Stat(runtime); err != nil {
 		tb.Fatalf("ONNX Runtime is missing: run \"make build\": %v", err)
 	}
-	return []string{"CHIME=none", "CHIME_URGENT=none", "HOST=127.0.0.1", "PORT=0", "MODEL_DIR=" + filepath.Join(root, "models"), "ONNXRUNTIME_LIB=" + runtime}
+	return []string{"CHIME=none", "CHIME_URGENT=none", "HOST=127.0.0.1", "PORT=0", "WYOMING_PORT=0", "MODEL_DIR=" + filepath.Join(root, "models"), "ONNXRUNTIME_LIB=" + runtime}
 }
 
 // A Process is a server in a child process.

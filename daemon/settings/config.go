@@ -67,6 +67,8 @@ type Config struct {
 	History            string        `mapstructure:"HISTORY"` // "on" or "off"
 	Hooks              string        `mapstructure:"HOOKS"`   // "on" or "off"
 	HooksDir           string        `mapstructure:"HOOKS_DIR"`
+	Wyoming            string        `mapstructure:"WYOMING"`      // "on" or "off"
+	WyomingPort        int           `mapstructure:"WYOMING_PORT"` // 0 means any free port
 	ControlAccess      string        `mapstructure:"CONTROL_ACCESS"`
 	QuietHours         hours.Week    `mapstructure:"QUIET_HOURS"`
 	QuietMode          string        `mapstructure:"QUIET_MODE"`
@@ -146,6 +148,23 @@ func (c Config) AdminSocket() string { return filepath.Join(c.StateDir, adminNam
 
 // Address returns HOST:PORT.
 func (c Config) Address() string { return net.JoinHostPort(c.Host, strconv.Itoa(c.Port)) }
+
+// WyomingAddress returns HOST:WYOMING_PORT.
+func (c Config) WyomingAddress() string {
+	return net.JoinHostPort(c.Host, strconv.Itoa(c.WyomingPort))
+}
+
+// WyomingOff returns the setting by which the Wyoming protocol is not served; "" if it is.
+func (c Config) WyomingOff() string {
+	switch {
+	case c.Wyoming == "off":
+		return "WYOMING=off"
+	case c.NotifyAccess != "lan" && c.NotifyAccess != "open":
+		return "NOTIFY_ACCESS=" + c.NotifyAccess
+	default:
+		return ""
+	}
+}
 
 // VoiceDirs returns the directories of voices in the order in which they are searched.
 func (c Config) VoiceDirs() []string { return []string{c.ModelDir, SharedModels} }

@@ -158,7 +158,7 @@ func announcementSettings() []Setting {
 		},
 		{
 			Name: "NOTIFY_RATE", valueType: integer(1, 100_000), Default: "120",
-			Description: "maximum number of announcements and speech files per minute and client address", More: "Bursts are limited to half of it.",
+			Description: "maximum number of announcements and requests for speech per minute and client address", More: "Bursts are limited to half of it.",
 		},
 		{
 			Name: "NOTIFY_RATE_LOOPBACK", valueType: yesNo(), Default: "no",
@@ -177,6 +177,15 @@ func announcementSettings() []Setting {
 		{
 			Name: "CHIME_URGENT", valueType: oneOf("none", "ding", "ding-dong", "alert"), Default: "alert", Reload: true,
 			Description: "sound before an urgent announcement",
+		},
+		{
+			Name: "WYOMING", valueType: oneOf("on", "off"), Default: "on",
+			Description: "serve speech to voice assistants, such as Home Assistant, by the Wyoming protocol",
+			More:        "The protocol has no tokens: it is served while NOTIFY_ACCESS is lan or open.",
+		},
+		{
+			Name: "WYOMING_PORT", valueType: integer(0, 65535), Default: "10200",
+			Description: "TCP port of the Wyoming protocol on HOST; 0 selects a free port", More: "Ignored if systemd passes a socket (pressbox-wyoming.socket).",
 		},
 		{
 			Name: "HISTORY", valueType: oneOf("on", "off"), Default: "on", Reload: true,

@@ -42,6 +42,7 @@ func lifeCycle(t *testing.T, suite string) {
 		{"SetPort", testSetPort, false},
 		{"Credential", testCredential, false},
 		{"Activation", testActivation, false},
+		{"Wyoming", testWyoming, false},
 		{"HeadlessSound", testHeadlessSound, false},
 		{"SessionSound", testSessionSound, true},
 		{"PowerCut", testPowerCut, true},
@@ -66,7 +67,7 @@ func lifeCycle(t *testing.T, suite string) {
 
 func testInstall(s *server) {
 	s.install(testPackage(s.t, "~previous"))
-	for _, unit := range []string{"pressbox.service", "pressbox.socket", "pressbox-admin.socket"} {
+	for _, unit := range []string{"pressbox.service", "pressbox.socket", "pressbox-admin.socket", "pressbox-wyoming.socket"} {
 		if active, enabled := s.try("systemctl", "is-active", unit), s.try("systemctl", "is-enabled", unit); active != "active" || enabled != "enabled" {
 			s.t.Errorf("%s is %s and %s, want active and enabled", unit, active, enabled)
 		}
@@ -86,6 +87,7 @@ func testUpgrade(s *server) {
 	const volumes = "/.local/state/wireplumber/default-routes"
 	s.write("/var/lib/pressbox"+volumes, []byte("[default-routes]\n"))
 	s.run("chown", "-R", "pressbox:", "/var/lib/pressbox/.local")
+	s.run("systemctl", "stop", "pressbox-wyoming.socket") // as if the installed version did not have it
 	game := s.play()
 	r := s.underLoad(func() { s.install(currentPackage(s.t)) })
 	r.mustAnswerAll(s.t)
@@ -93,6 +95,7 @@ func testUpgrade(s *server) {
 	if got := s.health().Version; got != version(s.t) {
 		s.t.Errorf("after the upgrade version %s answers, want %s", got, version(s.t))
 	}
+	s.checkWyoming()
 	if got := s.run("pressbox", "config"); !containsLine(got, "VOLUME", "90", "pressbox.env") {
 		s.t.Errorf("the edited settings did not survive:\n%s", got)
 	}

@@ -57,14 +57,14 @@ func testRestore(s *server) {
 	if says := s.try("pressbox", "restore", "/root/before.db"); !strings.Contains(says, "the server is running: stop it first") {
 		s.t.Errorf("restore does not report that the server is running: %s", says)
 	}
-	s.run("systemctl", "stop", "pressbox.socket", "pressbox-admin.socket", "pressbox")
+	s.run("systemctl", "stop", "pressbox.socket", "pressbox-admin.socket", "pressbox-wyoming.socket", "pressbox")
 	s.run("pressbox", "restore", "/root/before.db")
 	s.run("systemctl", "start", "pressbox")
 	list := s.run("pressbox", "tokens", "list")
 	if !strings.Contains(list, "before") || strings.Contains(list, "after") {
 		s.t.Errorf("these tokens are not those of the backup:\n%s", list)
 	}
-	for _, unit := range []string{"pressbox.socket", "pressbox-admin.socket"} {
+	for _, unit := range []string{"pressbox.socket", "pressbox-admin.socket", "pressbox-wyoming.socket"} {
 		if active := s.try("systemctl", "is-active", unit); active != "active" {
 			s.t.Errorf("%s is %s", unit, active)
 		}

@@ -20,9 +20,10 @@ import (
 
 // A Config holds what the routes of this package serve.
 type Config struct {
-	Checks    []Check // for GET /health
-	Announcer *announce.Announcer
-	Controls  *voicecontrol.Controls
+	Checks       []Check       // for GET /health
+	Integrations []Integration // for GET /health
+	Announcer    *announce.Announcer
+	Controls     *voicecontrol.Controls
 	// Versions holds the versions of components by name, such as "onnxruntime",
 	// for GET /admin/status; nil means none.
 	Versions map[string]string

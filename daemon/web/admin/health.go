@@ -49,12 +49,41 @@ func (c Condition) health() Health {
 	return c.Health
 }
 
+// An Integration reports on one way in which other programs use the server, and which can be
+// switched off.
+type Integration struct {
+	Name   string                  // such as "wyoming"
+	Report func() IntegrationState // must not block
+}
+
+// An IntegrationState is the state of an [Integration].
+type IntegrationState struct {
+	On      bool   `json:"on"`
+	Summary string `json:"summary"`          // where it is reached, or the setting by which it is off
+	Detail  string `json:"detail,omitempty"` // why it does not work; "" if it does, or is off
+	Remedy  string `json:"remedy,omitempty"` // of Detail
+}
+
+func (s IntegrationState) health() Health {
+	if s.Detail != "" {
+		return Degraded
+	}
+	return OK
+}
+
+type integrationReply struct {
+	Status Health `json:"status"`
+	IntegrationState
+}
+
 // A healthReply is the body of GET /health.
 type healthReply struct {
 	Status  Health               `json:"status"`
 	Version string               `json:"version"`
 	Uptime  int64                `json:"uptime_seconds"`
 	Checks  map[string]Condition `json:"checks"`
+
+	Integrations map[string]integrationReply `json:"integrations"`
 }
 
 func (h *handlers) healthRoutes() []web.Route {
@@ -83,12 +112,21 @@ func (h *handlers) healthReply() healthReply {
 		Version: h.Version(),
 		Uptime:  int64(time.Since(h.started) / time.Second),
 		Checks:  map[string]Condition{},
+
+		Integrations: map[string]integrationReply{},
 	}
 	for _, check := range h.Checks {
 		c := check.Report()
 		reply.Checks[check.Name] = c
 		if c.health() == Failing || reply.Status == OK {
 			reply.Status = c.health()
+		}
+	}
+	for _, integration := range h.Integrations {
+		state := integration.Report()
+		reply.Integrations[integration.Name] = integrationReply{state.health(), state}
+		if reply.Status == OK {
+			reply.Status = state.health()
 		}
 	}
 	return reply

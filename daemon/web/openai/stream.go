@@ -7,22 +7,16 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"sync"
 	"time"
 
 	"pressbox/audio"
 	"pressbox/audio/flac"
+	"pressbox/daemon/limits"
 	"pressbox/daemon/web"
 	"pressbox/voice/announce"
 )
 
-const (
-	pcmRate = 24_000 // samples per second of OpenAI's "pcm"
-	// A client has speechTimeout to read, and speechSlowness times the duration of the
-	// speech: some clients play speech as it arrives.
-	speechTimeout  = 5 * time.Second
-	speechSlowness = 1.2
-)
+const pcmRate = 24_000 // samples per second of OpenAI's "pcm"
 
 // A format is a value of response_format.
 type format struct {
@@ -68,7 +62,7 @@ func (p *plain) Close() error { return nil }
 // before the first byte; after that it closes the connection, so that the client sees
 // that the speech is incomplete.
 func (h *handlers) send(w http.ResponseWriter, r *http.Request, body speechRequest, n announce.Announcement) error {
-	out := &response{w: w, control: http.NewResponseController(w), budget: speechTimeout, events: body.Stream == "sse"}
+	out := &response{w: w, control: http.NewResponseController(w), time: limits.NewReadTime(), events: body.Stream == "sse"}
 	w.Header().Set("Content-Type", formats[body.Format].media) // a problem replaces it
 	if out.events {
 		w.Header().Set("Content-Type", "text/event-stream")
@@ -99,7 +93,7 @@ func (h *handlers) encode(ctx context.Context, out *response, name string, n ann
 	}}
 	for clip, err := range h.Speaker.Speak(ctx, announce.Utterance{Voice: n.Voice, Message: n.Message, Rate: n.Rate}) {
 		if err == nil {
-			out.extend(clip.Duration())
+			out.time.Extend(clip.Duration())
 			err = e.add(clip.Clip)
 		}
 		if err != nil {
@@ -193,22 +187,7 @@ type response struct {
 	events  bool  // server-sent events
 	begun   bool  // something was sent
 	err     error // of sending
-
-	mu     sync.Mutex    // guards budget
-	budget time.Duration // left for writing
-}
-
-// extend gives the client time to read speech that plays for the given duration.
-func (s *response) extend(duration time.Duration) {
-	s.addBudget(time.Duration(speechSlowness * float64(duration)))
-}
-
-// addBudget changes the time that is left for writing, and returns it.
-func (s *response) addBudget(d time.Duration) time.Duration {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.budget += d
-	return s.budget
+	time    *limits.ReadTime
 }
 
 // Write sends a part of the speech.
@@ -236,14 +215,14 @@ func (s *response) end() error {
 }
 
 func (s *response) send(text []byte) error {
-	began := time.Now()
-	_ = s.control.SetWriteDeadline(began.Add(s.addBudget(0))) // httptest.ResponseRecorder has none
 	s.begun = true
-	_, s.err = s.w.Write(text)
-	if s.err == nil {
-		s.err = s.control.Flush()
-	}
-	s.addBudget(-time.Since(began))
+	s.err = s.time.Write(func(deadline time.Time) error {
+		_ = s.control.SetWriteDeadline(deadline) // httptest.ResponseRecorder has none
+		if _, err := s.w.Write(text); err != nil {
+			return err
+		}
+		return s.control.Flush()
+	})
 	if s.err != nil {
 		return fmt.Errorf("send speech: %w", s.err)
 	}

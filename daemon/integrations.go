@@ -1,0 +1,104 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"slices"
+	"strings"
+	"syscall"
+
+	"pressbox/daemon/settings"
+	"pressbox/daemon/web"
+	"pressbox/daemon/web/admin"
+	"pressbox/daemon/wyoming"
+	"pressbox/voice/library"
+)
+
+// integrations returns the ways in which other programs use the server, in the order of the
+// documents.
+func (a *app) integrations() []admin.Integration {
+	return []admin.Integration{{Name: "wyoming", Report: func() admin.IntegrationState { return a.wyomingState }}}
+}
+
+// wyomingRunners returns what serves the Wyoming sockets, and sets its state.
+func (a *app) wyomingRunners(s sockets) (runners []runner) {
+	a.wyomingState = wyomingState(a.Config, s)
+	if err := s.wyomingErr; err != nil {
+		a.Log.Warn("wyoming unavailable", "address", a.Config.WyomingAddress(), "err", err)
+	}
+	server := wyoming.New(a.wyomingConfig())
+	for _, l := range s.wyoming {
+		if !a.wyomingState.On {
+			runners = append(runners, func(ctx context.Context) error { return wyoming.Refuse(ctx, l) })
+			continue
+		}
+		a.Log.Info("wyoming listening", "address", l.Addr().String())
+		runners = append(runners, func(ctx context.Context) error { return server.Serve(ctx, l) })
+	}
+	return runners
+}
+
+// wyomingState returns the state of the Wyoming protocol with these sockets.
+func wyomingState(cfg settings.Config, s sockets) admin.IntegrationState {
+	if off := cfg.WyomingOff(); off != "" {
+		return admin.IntegrationState{Summary: off}
+	}
+	state := admin.IntegrationState{On: true, Summary: "at " + addresses(s.wyoming)}
+	if s.wyoming == nil {
+		state.Summary = "at " + cfg.WyomingAddress()
+	}
+	switch err := s.wyomingErr; {
+	case errors.Is(err, syscall.EADDRINUSE):
+		state.Detail = fmt.Sprintf("port %d is in use by another program", cfg.WyomingPort)
+		state.Remedy = "stop that program, set WYOMING_PORT to another port, or set WYOMING=off; then: systemctl restart pressbox"
+	case err != nil:
+		state.Detail = err.Error()
+		state.Remedy = "correct HOST or WYOMING_PORT, or set WYOMING=off; then: systemctl restart pressbox"
+	}
+	return state
+}
+
+// addresses returns the addresses of listeners.
+func addresses(listeners []net.Listener) string {
+	var all []string
+	for _, l := range listeners {
+		all = append(all, l.Addr().String())
+	}
+	return strings.Join(all, ", ")
+}
+
+func (a *app) wyomingConfig() wyoming.Config {
+	return wyoming.Config{
+		Version: version, Speaker: a.speaker(), Check: a.announcer.CheckSpeech, Voices: a.wyomingVoices,
+		Open: web.Access(a.Config.NotifyAccess) == web.Open, Posts: a.web.Posts(), Speeches: a.speeches, Blocks: a.blocks,
+		LimitLoopback: a.Config.NotifyRateLoopback, Track: a.web.Track, Log: a.Log,
+	}
+}
+
+// wyomingVoices returns the voices that can speak, the default one first.
+func (a *app) wyomingVoices() []wyoming.Voice {
+	var voices []wyoming.Voice
+	byDefault, _ := a.voices.Voice("") // without a usable voice there are none
+	for _, v := range a.voices.Voices() {
+		if v.Error != "" {
+			continue
+		}
+		converted := wyomingVoice(v)
+		if v.Name == byDefault {
+			voices = slices.Insert(voices, 0, converted)
+		} else {
+			voices = append(voices, converted)
+		}
+	}
+	return voices
+}
+
+func wyomingVoice(v library.Info) wyoming.Voice {
+	language := v.Language
+	if v.Country != "" {
+		language += "_" + v.Country
+	}
+	return wyoming.Voice{Name: v.Name, Label: v.Label, Language: language, License: v.License, Speakers: v.Speakers, SampleRate: v.SampleRate}
+}
