@@ -34,13 +34,14 @@ func (h *handlers) seasonRoutes() []web.Route {
 		web.NewRoute(http.MethodGet, "/admin/teams", web.AdminSocket, h.seasons, web.Operation{
 			ID: "listSeasons", Tag: tag, Summary: "List the imported seasons",
 			Responses: []web.Response{{Status: http.StatusOK, Description: "The seasons.", Schema: "SeasonList"}},
+			Problems:  []int{http.StatusNotFound},
 		}),
 		web.NewRoute(http.MethodPost, "/admin/teams", web.AdminSocket, h.importSeason, web.Operation{
 			ID: "importSeason", Tag: tag, Summary: "Import the clubs of a season",
 			Description: "The body is a zip archive of at most 32 MiB with Retrosheet's files of one season, unpacked at most 64 MiB: " +
 				"the list of teams (TEAM2020), the rosters (ANA2020.ROS) and the event files (2020ANA.EVA). A season of the same year is replaced.",
 			Responses: []web.Response{{Status: http.StatusCreated, Description: "The season is imported.", Schema: "Season"}},
-			Problems:  []int{http.StatusBadRequest, http.StatusRequestEntityTooLarge, http.StatusUnprocessableEntity, http.StatusServiceUnavailable},
+			Problems:  []int{http.StatusBadRequest, http.StatusNotFound, http.StatusRequestEntityTooLarge, http.StatusUnprocessableEntity, http.StatusServiceUnavailable},
 		}),
 		web.NewRoute(http.MethodDelete, "/admin/teams/:id", web.AdminSocket, h.removeSeason, web.Operation{
 			ID: "removeSeason", Tag: tag, Summary: "Delete an imported season", Description: "Games that were created keep their players.",
