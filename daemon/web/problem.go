@@ -306,15 +306,3 @@ func writeProblem(w http.ResponseWriter, r *http.Request, err error) {
 	w.WriteHeader(p.Status)
 	_ = json.NewEncoder(w).Encode(p) // the client may have disconnected
 }
-
-// WriteJSON responds with v as JSON.
-func WriteJSON(w http.ResponseWriter, status int, v any) error {
-	body, err := json.Marshal(v)
-	if err != nil {
-		return fmt.Errorf("encode the response: %w", err)
-	}
-	w.Header().Set("Content-Type", "application/json")
-	w.WriteHeader(status)
-	_, _ = w.Write(append(body, '\n')) // the client may have disconnected
-	return nil
-}

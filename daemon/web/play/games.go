@@ -195,7 +195,7 @@ func (h *handlers) listGames(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	return web.WriteJSON(w, http.StatusOK, lists)
+	return web.WriteLargeJSON(w, r, lists)
 }
 
 func (h *handlers) getGame(w http.ResponseWriter, r *http.Request) error {
@@ -203,7 +203,7 @@ func (h *handlers) getGame(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	return web.WriteJSON(w, http.StatusOK, g)
+	return web.WriteLargeJSON(w, r, g)
 }
 
 // onGame returns a handler that calls a method of Games with the id in the path.
@@ -288,7 +288,7 @@ func (h *handlers) gameEvents(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	return web.WriteJSON(w, http.StatusOK, struct {
+	return web.WriteLargeJSON(w, r, struct {
 		Events []*protocol.Message `json:"events"`
 	}{append([]*protocol.Message{}, events...)})
 }
@@ -298,7 +298,7 @@ func (h *handlers) boxScore(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	return web.WriteJSON(w, http.StatusOK, struct {
+	return web.WriteLargeJSON(w, r, struct {
 		ID     string           `json:"id"`
 		Status protocol.Status  `json:"status"`
 		Away   protocol.Seat    `json:"away"`
@@ -313,7 +313,7 @@ func (h *handlers) winProbability(w http.ResponseWriter, r *http.Request) error 
 	if err != nil {
 		return err
 	}
-	return web.WriteJSON(w, http.StatusOK, p)
+	return web.WriteLargeJSON(w, r, p)
 }
 
 func (h *handlers) scorecard(w http.ResponseWriter, r *http.Request) error {

@@ -25,7 +25,7 @@ func (h *handlers) standings(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	return web.WriteJSON(w, http.StatusOK, struct {
+	return web.WriteLargeJSON(w, r, struct {
 		Season    int              `json:"season"`
 		Standings []stats.Standing `json:"standings"`
 	}{season, append([]stats.Standing{}, standings...)})
@@ -55,5 +55,5 @@ func (h *handlers) playerStats(w http.ResponseWriter, r *http.Request) error {
 	}
 	answer.Batting = append([]stats.Batting{}, batting...) // [] rather than null
 	answer.Pitching = append([]stats.Pitching{}, pitching...)
-	return web.WriteJSON(w, http.StatusOK, answer)
+	return web.WriteLargeJSON(w, r, answer)
 }

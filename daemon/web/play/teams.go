@@ -45,7 +45,7 @@ func (h *handlers) teams(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	list.Teams = append([]teams.Team{}, list.Teams...) // [] rather than null
-	return web.WriteJSON(w, http.StatusOK, list)
+	return web.WriteLargeJSON(w, r, list)
 }
 
 func (h *handlers) roster(w http.ResponseWriter, r *http.Request) error {
@@ -57,7 +57,7 @@ func (h *handlers) roster(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	return web.WriteJSON(w, http.StatusOK, roster)
+	return web.WriteLargeJSON(w, r, roster)
 }
 
 // seasonOf returns the season in the query; 0 if there is none.

@@ -2,6 +2,7 @@ package webtest
 
 import (
 	"bytes"
+	"compress/gzip"
 	"encoding/json"
 	"io"
 	"maps"
@@ -152,6 +153,9 @@ func (c *Checker) CheckResponse(tb testing.TB, req *http.Request, resp *http.Res
 	}
 	if schema == "" || req.Method == http.MethodHead {
 		return
+	}
+	if resp.Header.Get("Content-Encoding") == "gzip" {
+		body = check.Must(io.ReadAll(check.Must(gzip.NewReader(bytes.NewReader(body)))(tb)))(tb)
 	}
 	value, err := jsonschema.UnmarshalJSON(bytes.NewReader(body))
 	if err != nil {

@@ -1,0 +1,56 @@
+package web_test
+
+import (
+	"compress/gzip"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"pressbox/check"
+	"pressbox/daemon/web"
+)
+
+// Only responses above 1,024 bytes are compressed, and only for clients that accept it.
+func TestWriteLargeJSON(t *testing.T) {
+	t.Parallel()
+	const small, large = 1024 - len("\"\"\n"), 1025 - len("\"\"\n")
+	for _, tt := range []struct {
+		accepts string
+		size    int
+		gzipped bool
+	}{
+		{"gzip", large, true},
+		{"gzip", small, false},
+		{"", large, false},
+		{"gzip;q=0", large, false},
+		{"gzip;q=0.0, br", large, false},
+		{"br, GZIP;q=0.5", large, true},
+		{"identity", large, false},
+	} {
+		r := httptest.NewRequest(http.MethodGet, "/", nil)
+		if tt.accepts != "" {
+			r.Header.Set("Accept-Encoding", tt.accepts)
+		}
+		text := strings.Repeat("x", tt.size)
+		for range 2 { // the second one uses the compressor of the first
+			w := httptest.NewRecorder()
+			check.NoError(t, web.WriteLargeJSON(w, r, text))
+			got, body := w.Header().Get("Content-Encoding") == "gzip", io.Reader(w.Body)
+			if got {
+				body = check.Must(gzip.NewReader(w.Body))(t)
+			}
+			if plain := check.Must(io.ReadAll(body))(t); string(plain) != `"`+text+"\"\n" {
+				t.Errorf("%q, %d bytes: the body is %.20q", tt.accepts, tt.size, plain)
+			}
+			if vary := w.Header().Get("Vary"); got != tt.gzipped || vary != "Accept-Encoding" || w.Header().Get("Content-Type") != "application/json" {
+				t.Errorf("%q, %d bytes: compressed %v, Vary %q, want %v", tt.accepts, tt.size, got, vary, tt.gzipped)
+			}
+		}
+	}
+	w := httptest.NewRecorder()
+	if err := web.WriteLargeJSON(w, httptest.NewRequest(http.MethodGet, "/", nil), make(chan int)); err == nil || w.Header().Get("Vary") != "" {
+		t.Errorf("what is not JSON: %v, %v", err, w.Header())
+	}
+}

@@ -1,0 +1,51 @@
+package play_test
+
+import (
+	"compress/gzip"
+	"io"
+	"regexp"
+	"strings"
+	"testing"
+
+	"pressbox/check"
+	"pressbox/daemon/web/webtest"
+)
+
+// fetched matches the time of a roster, which changes.
+var fetched = regexp.MustCompile(`"fetched_at":"[^"]*"`)
+
+// Responses that become large are compressed, and are the same otherwise.
+func TestRoutes_compressed(t *testing.T) {
+	t.Parallel()
+	r := webtest.NewGamesRig(t, webtest.WithTeams)
+	m := r.NewMatch(t, `{"opponent": "open"}`)
+	m.Home.CreateGame(`{}`) // a list of one game is hardly above the limit
+	game := "/api/games/" + m.ID
+	for path, large := range map[string]bool{
+		"/api/teams": true,
+		"/api/teams/" + webtest.HomeTeam() + "/roster": true,
+		"/api/games":           true,
+		game:                   true,
+		game + "/events":       true,
+		game + "/boxscore":     true,
+		game + "/winprob":      false, // of a game that has just begun
+		"/api/stats/standings": false, // no game is finished
+		"/api/stats/players":   false,
+	} {
+		plain := m.Home.Get(path).Want(200)
+		packed := m.Home.Send("GET", path, "", "Accept-Encoding", "gzip")
+		got, text := packed.Header.Get("Content-Encoding") == "gzip", packed.Text
+		if got {
+			text = string(check.Must(io.ReadAll(check.Must(gzip.NewReader(strings.NewReader(packed.Text)))(t)))(t))
+		}
+		if got != large || plain.Header.Get("Content-Encoding") != "" {
+			t.Errorf("GET %s: compressed %v with gzip, %q without; want %v", path, got, plain.Header.Get("Content-Encoding"), large)
+		}
+		if packed.Header.Get("Vary") != "Accept-Encoding" || plain.Header.Get("Vary") != "Accept-Encoding" {
+			t.Errorf("GET %s: Vary %q and %q", path, packed.Header.Get("Vary"), plain.Header.Get("Vary"))
+		}
+		if fetched.ReplaceAllString(text, "") != fetched.ReplaceAllString(plain.Text, "") {
+			t.Errorf("GET %s: %d bytes compressed, %d plain, which differ", path, len(text), len(plain.Text))
+		}
+	}
+}
