@@ -89,7 +89,9 @@ func FuzzHost(f *testing.F) {
 			}
 			return
 		}
-		if strings.Contains(host, ".") && !strings.HasSuffix(host, ".local") && !strings.HasSuffix(host, ".localhost") && !strings.HasSuffix(host, ".home.arpa") {
+		local := func(suffix string) bool { return strings.HasSuffix(host, suffix) }
+		suffixes := []string{".local", ".localhost", ".home.arpa", ".internal", ".lan", ".home", ".localdomain"}
+		if strings.Contains(host, ".") && !slices.ContainsFunc(suffixes, local) {
 			t.Fatalf("Host %q was accepted", header)
 		}
 		if strings.ContainsAny(host, "/@\\%?# ") {

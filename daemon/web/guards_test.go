@@ -53,7 +53,16 @@ func TestHosts_allow(t *testing.T) {
 		{"::1", false}, // needs brackets
 		{"[127.0.0.1]", false},
 		{"[fe80::1%25eth0]", false},
-		{"2130706433", false}, // browsers parse it as 127.0.0.1
+		{"pressbox.lan", true},
+		{"pressbox.LAN.:8888", true},
+		{"pressbox.internal", true},
+		{"pressbox.home", true},
+		{"pressbox.localdomain", true},
+		{".lan", false},
+		{"evil-lan", true}, // without a dot
+		{"pressbox.lan.evil.example", false},
+		{"pressbox.fritz.box", false}, // .box can be registered
+		{"2130706433", false},         // browsers parse it as 127.0.0.1
 		{"evil.127", false},
 		{"localhost:", false},
 		{"localhost:x", false},

@@ -12,15 +12,16 @@ import (
 // hosts holds the Host names that the server accepts. A page on the internet can
 // resolve its own name to this host (DNS rebinding), and then has the same
 // origin. So the server accepts only names that cannot be registered: IP
-// addresses, localhost, names without a dot, names under .local (RFC 6762) and
-// .home.arpa (RFC 8375), the name of the host, and the configured ones.
+// addresses, localhost, names without a dot, names under .local (RFC 6762), .home.arpa
+// (RFC 8375), .internal (reserved by ICANN for private use) and those that routers give
+// out and that no registry has, the name of the host, and the configured ones.
 type hosts struct {
 	names    []string // lower case, without a final dot
 	suffixes []string // such as ".local"
 }
 
 func newHosts(allowed []string) (hosts, error) {
-	h := hosts{suffixes: []string{".localhost", ".local", ".home.arpa"}}
+	h := hosts{suffixes: []string{".localhost", ".local", ".home.arpa", ".internal", ".lan", ".home", ".localdomain"}}
 	if own, err := os.Hostname(); err == nil {
 		h.names = append(h.names, canonicalHost(own))
 	}
