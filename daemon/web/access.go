@@ -5,7 +5,7 @@ import (
 	"errors"
 	"net/http"
 	"net/netip"
-	"strings"
+	"slices"
 
 	"pressbox/auth"
 	"pressbox/auth/netblock"
@@ -62,6 +62,7 @@ const (
 	SessionRequired               // clients with a session
 	AdminSocket                   // clients of the administrator's socket; see [requireAdministrator]
 	MetricsAccess                 // clients of the administrator's socket, and every client with METRICS=on
+	TokenRequired                 // clients with an API token, unless NOTIFY_ACCESS is off: a GET that speaks
 )
 
 // Authorize returns nil while the request may use its route. Streams call it
@@ -90,6 +91,8 @@ func (a accessRules) authorize(r *http.Request, c Class) error {
 		return a.requireSession(r)
 	case ControlAccess, ControlOrSession:
 		return a.authorizeControl(r, c == ControlOrSession)
+	case TokenRequired:
+		return a.requireToken(r)
 	default:
 		return a.authorizeNotify(r, c == NotifyOrSession)
 	}
@@ -127,13 +130,36 @@ func (a accessRules) authorizeNotify(r *http.Request, orSession bool) error {
 		}
 		return errToken
 	}
-	if a.notify == Open || a.notify == LAN && netblock.IsLocal(client) || signedIn() {
+	others := otherTokens(r)
+	if a.anyValidToken(r, others) || a.notify == Open || a.notify == LAN && netblock.IsLocal(client) || signedIn() {
 		return nil
 	}
-	if a.notify == Token {
+	switch {
+	case len(others) > 0:
+		return errToken
+	case a.notify == Token:
 		return errTokenOnly
 	}
 	return errAccess
+}
+
+// requireToken returns nil if the request has a valid API token and NOTIFY_ACCESS is not
+// off.
+func (a accessRules) requireToken(r *http.Request) error {
+	if a.notify == Off {
+		return errAnnouncementsOff
+	}
+	tokens := otherTokens(r)
+	if token, sent := bearer(r.Header); sent { // it is judged alone
+		tokens = []string{token}
+	}
+	switch {
+	case a.anyValidToken(r, tokens):
+		return nil
+	case len(tokens) > 0:
+		return errToken
+	}
+	return errTokenOnly
 }
 
 // requireSession returns nil if the request has a session, and stores its
@@ -161,28 +187,14 @@ func (a accessRules) validToken(r *http.Request, token string) bool {
 	info := infoOf(r.Context())
 	record, err := a.tokens.NotifyToken(r.Context(), token, info.client)
 	if err == nil {
-		info.caller = auth.Caller{APIToken: record}
+		info.caller, info.token = auth.Caller{APIToken: record}, token
 	}
 	return err == nil
 }
 
-// bearer returns the token of an Authorization header (RFC 6750 §2.1), "" for a
-// malformed or repeated one, and whether a header of the Bearer scheme was sent.
-func bearer(h http.Header) (token string, sent bool) {
-	for _, value := range h.Values("Authorization") {
-		scheme, rest, _ := strings.Cut(strings.TrimSpace(value), " ")
-		if !strings.EqualFold(scheme, "Bearer") {
-			continue
-		}
-		if sent {
-			return "", true
-		}
-		token, sent = strings.TrimSpace(rest), true
-		if strings.ContainsAny(token, " \t,") {
-			token = ""
-		}
-	}
-	return token, sent
+// anyValidToken is validToken for the first valid one of several.
+func (a accessRules) anyValidToken(r *http.Request, tokens []string) bool {
+	return slices.ContainsFunc(tokens, func(token string) bool { return a.validToken(r, token) })
 }
 
 // challenge returns the WWW-Authenticate header for err (RFC 6750 §3).

@@ -114,8 +114,12 @@ func TestNotifyAccess_everyRoute(t *testing.T) {
 		}
 		for _, method := range methods {
 			path := webtest.PathParameter.ReplaceAllString(template, "x")
-			if w := r.Do(t, method, path, "", "Client", webtest.ForeignClient); w.StatusCode != 401 {
-				t.Errorf("%s %s from outside: status %d, want 401", method, path, w.StatusCode)
+			want := 401
+			if method == http.MethodHead && strings.HasSuffix(path, "/publish") {
+				want = 405 // a GET that speaks
+			}
+			if w := r.Do(t, method, path, "", "Client", webtest.ForeignClient); w.StatusCode != want {
+				t.Errorf("%s %s from outside: status %d, want %d", method, path, w.StatusCode, want)
 			}
 		}
 	})

@@ -20,9 +20,12 @@ type requestInfo struct {
 	class  Class       // of the route
 	route  string      // its path in the table; "" until the router has found it
 	caller auth.Caller // account and session, on routes of class SessionRequired
-	local  bool        // sent on the administrator's socket
-	code   string      // of the problem in the response; "" without one
-	err    error       // internal error, or why the response is incomplete; nil otherwise
+	token  string      // the API token of the caller, if there is one
+
+	queryToken bool   // the route has QueryToken
+	local      bool   // sent on the administrator's socket
+	code       string // of the problem in the response; "" without one
+	err        error  // internal error, or why the response is incomplete; nil otherwise
 }
 
 type requestInfoKey struct{}

@@ -46,6 +46,8 @@ type Operation struct {
 	Problems    []int // statuses in addition to those of its class and its body
 	Limited     bool  // by NOTIFY_RATE
 	Once        bool  // GET changes state, so HEAD is refused
+	Exact       bool  // a path that a parameter of other routes matches too; no other method has it
+	QueryToken  bool  // the parameters token and auth may be API tokens
 }
 
 // A Response is one of an operation's responses that is not a problem.
@@ -94,7 +96,7 @@ func (c Class) servedOn(adminSocket, openMetrics bool) bool {
 	switch c {
 	case MetricsAccess:
 		return adminSocket || openMetrics
-	case NotifyAccess, ControlAccess:
+	case NotifyAccess, ControlAccess, TokenRequired:
 		return true
 	default:
 		return (c == AdminSocket) == adminSocket
@@ -115,17 +117,45 @@ func (s *Server) router(routes []Route, adminSocket bool) http.Handler {
 			w.WriteHeader(http.StatusNoContent)
 		}),
 	}
+	exact := map[string]http.Handler{}
 	for _, rt := range routes {
 		if !rt.Class.servedOn(adminSocket, s.cfg.OpenMetrics) {
 			continue
 		}
 		h := s.routeHandler(rt)
+		if rt.Operation.Exact {
+			exact[rt.Path] = only(rt.Method, h)
+			continue
+		}
 		m.Handler(rt.Method, rt.Path, h)
 		if rt.Method == http.MethodGet && !rt.Operation.Once {
 			m.Handler(http.MethodHead, rt.Path, h)
 		}
 	}
-	return m
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if h, ok := exact[r.URL.Path]; ok {
+			h.ServeHTTP(w, r)
+			return
+		}
+		m.ServeHTTP(w, r)
+	})
+}
+
+// only returns a handler of requests with a method. As the router does, it responds to
+// OPTIONS, and refuses all others.
+func only(method string, h http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Method == method {
+			h.ServeHTTP(w, r)
+			return
+		}
+		w.Header().Set("Allow", method+", "+http.MethodOptions)
+		if r.Method == http.MethodOptions {
+			w.WriteHeader(http.StatusNoContent)
+			return
+		}
+		writeProblem(w, r, errMethodNotAllowed)
+	})
 }
 
 // refuseAll returns a handler that responds to every request with err.
@@ -138,7 +168,7 @@ func refuseAll(err error) http.Handler {
 func (s *Server) routeHandler(rt Route) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		info := infoOf(r.Context())
-		info.class, info.route = rt.Class, rt.Path
+		info.class, info.route, info.queryToken = rt.Class, rt.Path, rt.Operation.QueryToken
 		err := s.authorizeRoute(rt, r)
 		if err == nil {
 			err = rt.Handle(w, r)
@@ -160,7 +190,7 @@ func (s *Server) authorizeRoute(rt Route, r *http.Request) error {
 	if err := s.access.authorize(r, rt.Class); err != nil {
 		return err
 	}
-	if rt.Operation.Request == "" || rt.Operation.Optional {
+	if rt.Operation.Optional || rt.Operation.Request == "" && !rt.Operation.AnyMedia {
 		return nil
 	}
 	if rt.Operation.AnyMedia && !fromBrowser(r) {

@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"net/netip"
 	"os/user"
+	"slices"
 	"strconv"
 
 	"pressbox/auth/netblock"
@@ -24,8 +25,8 @@ func (s *Server) ClientID(r *http.Request) string {
 	if s.SignedIn(r) {
 		return "account:" + info.caller.Account.ID
 	}
-	if token, sent := bearer(r.Header); sent {
-		digest := sha256.Sum256([]byte(token))
+	if info.token != "" {
+		digest := sha256.Sum256([]byte(info.token))
 		return "token:" + hex.EncodeToString(digest[:])
 	}
 	return "address:" + addressOf(r).String()
@@ -45,6 +46,37 @@ func (s *Server) Sender(r *http.Request) announce.Sender {
 		return announce.Sender{Kind: announce.FromToken, Name: info.caller.APIToken.Name}
 	}
 	return announce.Sender{Kind: announce.FromAddress, Name: addressOf(r).String()}
+}
+
+// maxKey is the maximum length of an Idempotency-Key in bytes.
+const maxKey = 255
+
+// RequestBy returns a request with the sender and the idempotency key of an authorized
+// request.
+func (s *Server) RequestBy(r *http.Request) (announce.Request, error) {
+	key, err := idempotencyKey(r.Header)
+	if err != nil {
+		return announce.Request{}, err
+	}
+	by := announce.Request{Sender: s.Sender(r), IdempotencyKey: key}
+	if key != "" {
+		by.Client = s.ClientID(r)
+	}
+	return by, nil
+}
+
+// idempotencyKey returns the Idempotency-Key of a request; "" means none.
+func idempotencyKey(h http.Header) (string, error) {
+	values := h.Values("Idempotency-Key")
+	if len(values) == 0 {
+		return "", nil
+	}
+	key := values[0]
+	hidden := func(c rune) bool { return c < '!' || c > '~' }
+	if len(values) > 1 || key == "" || len(key) > maxKey || slices.ContainsFunc([]rune(key), hidden) {
+		return "", ErrIdempotencyKey
+	}
+	return key, nil
 }
 
 // SignedIn reports whether a request to a route whose class counts sessions has

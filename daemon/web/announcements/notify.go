@@ -14,9 +14,6 @@ import (
 	"pressbox/voice/rooms"
 )
 
-// maxKey is the maximum length of an Idempotency-Key in bytes.
-const maxKey = 255
-
 // A Config holds what the routes of this package use.
 type Config struct {
 	Announcer *announce.Announcer
@@ -60,7 +57,7 @@ func Routes(s *web.Server, cfg Config) []web.Route {
 		reads: s.NewLimiter(readRate, readRate/2), cancels: s.NewLimiter(cancelRate, cancelRate/2),
 	}
 	guarded := slices.Concat(h.notifyRoutes(), h.roomRoutes(), h.eventRoutes(), h.speakableRoutes())
-	return slices.Concat(guarded, web.UnderAPI(guarded), h.voiceRoutes())
+	return slices.Concat(guarded, web.UnderAPI(guarded), h.voiceRoutes(), h.publishRoutes())
 }
 
 func (h *handlers) notifyRoutes() []web.Route {
@@ -84,8 +81,9 @@ func (h *handlers) notifyRoutes() []web.Route {
 		}),
 		web.NewRoute(http.MethodGet, "/notify", web.NotifyAccess, h.limited(h.reads, h.queue), web.Operation{
 			ID: "listAnnouncements", Tag: "announcements", Summary: "List the queue, the scheduled and the recent announcements",
-			Responses: []web.Response{{Status: http.StatusOK, Description: "The announcements.", Schema: "Queue"}},
-			Problems:  []int{http.StatusTooManyRequests},
+			Description: "GET creates no announcement: with a parameter `message` it is 400.",
+			Responses:   []web.Response{{Status: http.StatusOK, Description: "The announcements.", Schema: "Queue"}},
+			Problems:    []int{http.StatusBadRequest, http.StatusTooManyRequests},
 		}),
 		web.NewRoute(http.MethodDelete, "/notify", web.NotifyAccess, h.limited(h.cancels, h.cancelWaiting), web.Operation{
 			ID: "cancelWaiting", Tag: "announcements", Summary: "Cancel all waiting announcements",
@@ -131,7 +129,7 @@ type QueueReply struct {
 }
 
 func (h *handlers) announce(w http.ResponseWriter, r *http.Request) error {
-	by, err := h.requestBy(r)
+	by, err := h.RequestBy(r)
 	if err != nil {
 		return err
 	}
@@ -143,24 +141,17 @@ func (h *handlers) announce(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
+	return h.create(w, r, r.URL.Path, d, by)
+}
+
+// create creates the announcement of a draft, and responds with it. parent is the path
+// above it.
+func (h *handlers) create(w http.ResponseWriter, r *http.Request, parent string, d *draft.Draft, by announce.Request) error {
 	view, err := d.Announce(r.Context(), h.Announcer, by)
 	if err != nil {
 		return err
 	}
-	return h.accepted(w, r, r.URL.Path, view, d.Warnings)
-}
-
-// requestBy returns a request with the sender and the idempotency key of r.
-func (h *handlers) requestBy(r *http.Request) (announce.Request, error) {
-	key, err := idempotencyKey(r.Header)
-	if err != nil {
-		return announce.Request{}, err
-	}
-	by := announce.Request{Sender: h.Sender(r), IdempotencyKey: key}
-	if key != "" {
-		by.Client = h.ClientID(r)
-	}
-	return by, nil
+	return h.accepted(w, r, parent, view, d.Warnings)
 }
 
 // accepted responds with an accepted announcement and warnings. parent is the path above
@@ -179,21 +170,11 @@ func (h *handlers) accepted(w http.ResponseWriter, r *http.Request, parent strin
 	return web.WriteJSON(w, http.StatusAccepted, a)
 }
 
-// idempotencyKey returns the Idempotency-Key of a request; "" means none.
-func idempotencyKey(h http.Header) (string, error) {
-	values := h.Values("Idempotency-Key")
-	if len(values) == 0 {
-		return "", nil
-	}
-	key := values[0]
-	hidden := func(c rune) bool { return c < '!' || c > '~' }
-	if len(values) > 1 || key == "" || len(key) > maxKey || slices.ContainsFunc([]rune(key), hidden) {
-		return "", web.ErrIdempotencyKey
-	}
-	return key, nil
-}
-
 func (h *handlers) queue(w http.ResponseWriter, r *http.Request) error {
+	if r.URL.Query().Has("message") {
+		return draft.NotCreated("GET /notify lists announcements; send POST to create one " +
+			"(in Home Assistant's notify platform rest: method: POST_JSON), or GET /notify/publish with an API token")
+	}
 	return web.WriteJSON(w, http.StatusOK, newQueue(h.Announcer.List(), ViewerOf(h.Server, r)))
 }
 
@@ -239,7 +220,7 @@ func (h *handlers) reply(w http.ResponseWriter, r *http.Request, view announce.V
 }
 
 func (h *handlers) again(w http.ResponseWriter, r *http.Request) error {
-	by, err := h.requestBy(r)
+	by, err := h.RequestBy(r)
 	if err != nil {
 		return err
 	}

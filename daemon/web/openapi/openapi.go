@@ -136,9 +136,7 @@ func describe(rt web.Route) apiOperation {
 		op.RequestBody = object{"required": !rt.Operation.Optional, "content": content(rt.Operation.Request, "application/json")}
 	}
 	if rt.Operation.AnyMedia {
-		all := content(rt.Operation.Request, "application/json", "application/x-www-form-urlencoded", "multipart/form-data")
-		all["text/plain"] = object{"schema": object{"type": "string", "description": "The message."}}
-		op.RequestBody["content"] = all
+		op.RequestBody = object{"content": anyMedia(rt.Operation.Request)}
 	}
 	if rt.Operation.Form != "" {
 		op.RequestBody = object{"required": true, "content": content(rt.Operation.Form, "application/x-www-form-urlencoded")}
@@ -153,6 +151,8 @@ func describe(rt web.Route) apiOperation {
 	case web.Public:
 	case web.NotifyAccess, web.ControlAccess:
 		op.Security = []map[string][]string{{}, {"token": {}}}
+	case web.TokenRequired:
+		op.Security = []map[string][]string{{"token": {}}}
 	case web.NotifyOrSession, web.ControlOrSession:
 		op.Security = []map[string][]string{{}, {"token": {}}, {"session": {}}}
 	case web.SessionRequired:
@@ -161,6 +161,17 @@ func describe(rt web.Route) apiOperation {
 		op.Servers = []object{{"url": "http://localhost", "description": "the administrator's Unix socket, admin.sock"}}
 	}
 	return op
+}
+
+// anyMedia returns the content of a body that may also be a form or text; only text without
+// a schema.
+func anyMedia(schema string) object {
+	all := object{}
+	if schema != "" {
+		all = content(schema, "application/json", "application/x-www-form-urlencoded", "multipart/form-data")
+	}
+	all["text/plain"] = object{"schema": object{"type": "string", "description": "The message."}}
+	return all
 }
 
 // problemStatuses returns the statuses of all problems of a route, without those
@@ -178,7 +189,7 @@ func problemStatuses(rt web.Route) []int {
 			add(http.StatusForbidden)
 		}
 	}
-	if slices.Contains([]web.Class{web.NotifyAccess, web.NotifyOrSession, web.ControlAccess, web.ControlOrSession}, rt.Class) {
+	if slices.Contains([]web.Class{web.NotifyAccess, web.NotifyOrSession, web.ControlAccess, web.ControlOrSession, web.TokenRequired}, rt.Class) {
 		add(http.StatusUnauthorized, http.StatusForbidden)
 	}
 	if rt.Class == web.AdminSocket || rt.Class == web.MetricsAccess {
@@ -187,7 +198,7 @@ func problemStatuses(rt web.Route) []int {
 	if rt.Class == web.SessionRequired {
 		add(http.StatusUnauthorized)
 	}
-	if rt.Operation.Request != "" {
+	if rt.Operation.Request != "" || rt.Operation.AnyMedia {
 		add(http.StatusBadRequest, http.StatusRequestEntityTooLarge,
 			http.StatusUnsupportedMediaType, http.StatusUnprocessableEntity)
 	}
@@ -260,13 +271,28 @@ func parameters() object {
 			"description": "The id of the last event that the client has received. Browsers send it automatically.",
 			"schema":      object{"type": "string"},
 		},
-		"season":   query("season", "The season; default DEFAULT_SEASON.", object{"type": "integer", "minimum": 1, "maximum": web.MaxSeason}),
-		"controls": query("controls", "Begin with the volume, quiet, schedules and favourites.", object{"type": "boolean", "default": false}),
-		"team":     query("team", "Only the players of this team.", object{"type": "string"}),
-		"status":   query("status", "Only games with this status.", object{"type": "string", "enum": []string{"pending", "active", "finished"}}),
-		"before":   query("before", "Only finished games that ended before this one (a game id) or this time (RFC 3339).", object{"type": "string"}),
-		"since":    query("since", "Only events after this revision.", object{"type": "integer", "minimum": 0, "maximum": web.MaxInteger}),
+		"X-Title":    header("X-Title", "Spoken before the message, as a sentence; UTF-8 or encoded by RFC 2047. Also Title or t."),
+		"X-Priority": header("X-Priority", "1 to 5, or min, low, default, high, max. Also Priority, prio or p."),
+		"X-Delay":    header("X-Delay", "A duration such as 30m or 2 hours, seconds, or a Unix time. Also Delay, At or In."),
+		"season":     query("season", "The season; default DEFAULT_SEASON.", object{"type": "integer", "minimum": 1, "maximum": web.MaxSeason}),
+		"controls":   query("controls", "Begin with the volume, quiet, schedules and favourites.", object{"type": "boolean", "default": false}),
+		"message":    query("message", "Text to speak.", object{"type": "string"}),
+		"title":      query("title", "Spoken before the message, as a sentence.", object{"type": "string"}),
+		"urgent":     query("urgent", "Speak it at once, and louder.", object{"type": "boolean"}),
+		"priority":   query("priority", "1 to 5, or min, low, default, high, max.", object{"type": "string"}),
+		"delay":      query("delay", "A duration such as 30m or 2 hours, seconds, or a Unix time.", object{"type": "string"}),
+		"token":      query("token", "An API token. Queries are not logged.", object{"type": "string"}),
+		"auth":       query("auth", "An Authorization header (Bearer or Basic) in base64, as ntfy has it.", object{"type": "string"}),
+		"team":       query("team", "Only the players of this team.", object{"type": "string"}),
+		"status":     query("status", "Only games with this status.", object{"type": "string", "enum": []string{"pending", "active", "finished"}}),
+		"before":     query("before", "Only finished games that ended before this one (a game id) or this time (RFC 3339).", object{"type": "string"}),
+		"since":      query("since", "Only events after this revision.", object{"type": "integer", "minimum": 0, "maximum": web.MaxInteger}),
 	}
+}
+
+// header returns a header parameter.
+func header(name, description string) object {
+	return object{"name": name, "in": "header", "description": description, "schema": object{"type": "string"}}
 }
 
 // query returns a query parameter.

@@ -106,6 +106,9 @@ func (c *Checker) find(method, path string) (Operation, bool) {
 	if method == http.MethodHead {
 		method = http.MethodGet
 	}
+	if op, ok := c.Paths[path][strings.ToLower(method)]; ok { // it precedes one with parameters
+		return op, true
+	}
 	segments := strings.Split(path, "/")
 	for template, methods := range c.Paths {
 		same := slices.EqualFunc(strings.Split(template, "/"), segments, func(want, got string) bool {

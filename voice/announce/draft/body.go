@@ -16,7 +16,18 @@ import (
 // it has a message; else the body is the text of the message. Unknown members of JSON are
 // violations, unknown fields in any other form are warnings.
 func Read(mediaType string, body []byte, query string) (*Draft, error) {
-	d, err := readBody(mediaType, bytes.TrimPrefix(body, []byte("\ufeff")))
+	body = withoutMark(body)
+	if !isJSON(body) {
+		all, err := Fields(mediaType, body)
+		if err != nil {
+			return nil, err
+		}
+		d := &Draft{}
+		d.setAll(all)
+		d.SetForm(query)
+		return d, nil
+	}
+	d, _, err := JSON(body)
 	if err != nil {
 		return nil, err
 	}
@@ -24,31 +35,61 @@ func Read(mediaType string, body []byte, query string) (*Draft, error) {
 	return d, nil
 }
 
-func readBody(mediaType string, body []byte) (*Draft, error) {
-	if first := bytes.TrimLeft(body, " \t\r\n"); len(first) > 0 && (first[0] == '{' || first[0] == '[') {
-		d, _, err := JSON(body)
-		return d, err
+// SetForm sets the fields of a form or a query; see [FormFields].
+func (d *Draft) SetForm(form string) { d.setAll(FormFields(form)) }
+
+func (d *Draft) setAll(all []Field) {
+	for _, f := range all {
+		d.Set(f.Name, f.Text)
+	}
+}
+
+// A Field is a field of a request as text: of a value of JSON that is not text, the JSON;
+// "" of null.
+type Field struct{ Name, Text string }
+
+// Fields returns the fields of a body in any form, in order; see [Read]. A body that is
+// text has one, the message. Files of a multipart form have no text.
+func Fields(mediaType string, body []byte) ([]Field, error) {
+	body = withoutMark(body)
+	if isJSON(body) {
+		return ObjectFields(body)
 	}
 	media, params, _ := mime.ParseMediaType(mediaType)
-	d := &Draft{}
 	if media == "multipart/form-data" {
-		return d, d.setParts(body, params["boundary"])
+		return parts(body, params["boundary"])
 	}
+	text, err := Text(body)
+	switch {
+	case err != nil:
+		return nil, err
+	case strings.TrimSpace(text) == "":
+		return nil, nil
+	case (media == "" || media == "application/x-www-form-urlencoded") && hasMessage(text):
+		return FormFields(text), nil
+	}
+	return []Field{{message, text}}, nil
+}
+
+// Text returns a body that is text, which must be UTF-8.
+func Text(body []byte) (string, error) {
+	body = withoutMark(body)
 	for position, rest := 0, body; len(rest) > 0; {
 		r, size := utf8.DecodeRune(rest)
 		if r == utf8.RuneError && size == 1 {
-			return nil, malformed("not_utf8", "request body must be UTF-8", position, nil)
+			return "", malformed("not_text", "request body must be UTF-8", position, nil)
 		}
 		position, rest = position+size, rest[size:]
 	}
-	switch {
-	case len(bytes.TrimSpace(body)) == 0:
-	case (media == "" || media == "application/x-www-form-urlencoded") && hasMessage(string(body)):
-		d.SetForm(string(body))
-	default:
-		d.Set(message, string(body))
-	}
-	return d, nil
+	return string(body), nil
+}
+
+// withoutMark returns a body without a byte order mark.
+func withoutMark(body []byte) []byte { return bytes.TrimPrefix(body, []byte("\ufeff")) }
+
+func isJSON(body []byte) bool {
+	first := bytes.TrimLeft(body, " \t\r\n")
+	return len(first) > 0 && (first[0] == '{' || first[0] == '[')
 }
 
 // hasMessage reports whether a text is a form with a message.
@@ -61,16 +102,17 @@ func hasMessage(form string) bool {
 	return false
 }
 
-// SetForm sets the fields of a form or a query, which is URL-encoded. A % that escapes
-// nothing is a percent sign.
-func (d *Draft) SetForm(form string) {
+// FormFields returns the fields of a form or a query, which is URL-encoded. A % that
+// escapes nothing is a percent sign.
+func FormFields(form string) (all []Field) {
 	for pair := range strings.SplitSeq(strings.Trim(form, "\r\n"), "&") {
 		if pair == "" {
 			continue
 		}
 		name, text, _ := strings.Cut(pair, "=")
-		d.Set(unescaped(name), unescaped(text))
+		all = append(all, Field{unescaped(name), unescaped(text)})
 	}
+	return all
 }
 
 // unescaped returns a URL-encoded text, in UTF-8.
@@ -93,28 +135,28 @@ func unescaped(s string) string {
 	return strings.ToValidUTF8(string(text), "\ufffd")
 }
 
-// setParts sets the fields of a multipart form. Files are ignored with a warning.
-func (d *Draft) setParts(body []byte, boundary string) error {
+// parts returns the fields of a multipart form.
+func parts(body []byte, boundary string) (all []Field, err error) {
 	if boundary == "" {
-		return malformed("not_form", "multipart/form-data must have a boundary", 0, nil)
+		return nil, malformed("not_form", "multipart/form-data must have a boundary", 0, nil)
 	}
 	form := multipart.NewReader(bytes.NewReader(body), boundary)
 	for {
 		part, err := form.NextPart()
 		if errors.Is(err, io.EOF) {
-			return nil
+			return all, nil
 		}
 		var text []byte
 		if err == nil {
 			text, err = io.ReadAll(part)
 		}
 		if err != nil {
-			return malformed("not_form", "request body must be a multipart form", unknownPosition, err)
+			return nil, malformed("not_form", "request body must be a multipart form", unknownPosition, err)
 		}
-		if part.FileName() != "" {
-			d.warn(part.FormName())
-			continue
+		f := Field{Name: part.FormName()}
+		if part.FileName() == "" {
+			f.Text = strings.ToValidUTF8(string(text), "\ufffd")
 		}
-		d.Set(part.FormName(), strings.ToValidUTF8(string(text), "\ufffd"))
+		all = append(all, f)
 	}
 }

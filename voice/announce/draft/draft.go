@@ -84,9 +84,9 @@ func (d *Draft) Set(name, text string) {
 	f := fieldOf(name)
 	switch {
 	case f == nil:
-		d.warn(name)
+		d.Warn(name)
 	case d.isGiven(name):
-		d.refuse(name, codeGivenTwice, "must be given once")
+		d.Refuse(name, codeGivenTwice, "must be given once")
 	default:
 		d.give(name, unknownPosition)
 		if text != "" || name == message {
@@ -107,8 +107,8 @@ func (d *Draft) give(name string, position int) {
 	d.given[name] = position
 }
 
-// warn adds the name of an unknown field to the warnings.
-func (d *Draft) warn(name string) {
+// Warn adds the name of an unknown field to the warnings, if it has less than 20.
+func (d *Draft) Warn(name string) {
 	const longest, most = 64, 20
 	if r := []rune(name); len(r) > longest {
 		name = string(r[:longest])
@@ -118,7 +118,7 @@ func (d *Draft) warn(name string) {
 	}
 }
 
-// refuse adds a violation.
-func (d *Draft) refuse(path, code, detail string) {
+// Refuse adds a violation of the field at a path.
+func (d *Draft) Refuse(path, code, detail string) {
 	d.violations = append(d.violations, announce.Violation{Path: path, Code: code, Detail: detail})
 }

@@ -137,7 +137,7 @@ func TestRead_refused(t *testing.T) {
 		{"", `{"message": "x"} {}`, "", "not_json 18"},
 		{"", `{"message": "x", "message": "y"}`, "", "not_json 17"},
 		{"", "{\"message\": \"\xff\"}", "", "not_json 13"},
-		{"", "Gr\xfc\xdf Gott", "", "not_utf8 2"},
+		{"", "Gr\xfc\xdf Gott", "", "not_text 2"},
 		{"multipart/form-data", "x", "", "not_form 0"},
 		{multipart, "--x\r\nContent-Disp", "", "not_form -1"},
 	} {

@@ -130,6 +130,10 @@ func exampleOf(violations []announce.Violation) string {
 	return "{" + strings.Join(members, ", ") + "}"
 }
 
+// NotCreated returns the error of a request that looks like one to create an announcement
+// and is not.
+func NotCreated(reason string) error { return malformed("not_created", reason, unknownPosition, nil) }
+
 // malformed returns the error of a body that has no valid form.
 func malformed(code, reason string, position int, cause error) error {
 	return &Error{Code: code, Reason: reason, Position: position, Example: exampleOf(nil), cause: cause}

@@ -116,7 +116,7 @@ func setAt(d *Draft, path string, v value) {
 	}
 	var at time.Time
 	if err := at.UnmarshalText([]byte(v.text)); err != nil || at.Before(time.Unix(0, 0)) {
-		d.refuse(path, codeInvalid, "must be a date and time of RFC 3339, such as 2026-11-22T18:30:00+01:00")
+		d.Refuse(path, codeInvalid, "must be a date and time of RFC 3339, such as 2026-11-22T18:30:00+01:00")
 		return
 	}
 	d.Request.At = at
@@ -140,7 +140,7 @@ func setRooms(d *Draft, path string, v value) {
 		return
 	}
 	if len(names) == 0 || len(names) > most {
-		d.refuse(path, announce.CodeOutOfRange, "must be 1 to "+strconv.Itoa(most)+" names of rooms")
+		d.Refuse(path, announce.CodeOutOfRange, "must be 1 to "+strconv.Itoa(most)+" names of rooms")
 		return
 	}
 	d.Request.Rooms = names
@@ -169,10 +169,10 @@ func setRepeat(d *Draft, path string, v value) {
 			f(d, at, m.value)
 			continue
 		}
-		d.refuse(at, codeUnknownField, "unknown field")
+		d.Refuse(at, codeUnknownField, "unknown field")
 	}
 	for name := range missing {
-		d.refuse(path+"/"+name, announce.CodeRequired, "required field is missing")
+		d.Refuse(path+"/"+name, announce.CodeRequired, "required field is missing")
 	}
 	if len(d.violations) > before { // the announcer would add to them
 		d.Request.Repeat = announce.Repeat{}
@@ -234,7 +234,7 @@ func (d *Draft) wrongType(path, want string, v value) {
 	if v.kind == '"' {
 		got = strconv.Quote(got)
 	}
-	d.refuse(path, codeWrongType, "must be "+want+", not "+got)
+	d.Refuse(path, codeWrongType, "must be "+want+", not "+got)
 }
 
 // shortened returns the beginning of a text.

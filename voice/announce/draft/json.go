@@ -40,6 +40,22 @@ func JSON(body []byte, more ...string) (d *Draft, others map[string]string, err 
 	return d, others, nil
 }
 
+// ObjectFields returns the members of a JSON object as fields; see [Fields].
+func ObjectFields(body []byte) ([]Field, error) {
+	members, err := membersOf(body)
+	if err != nil {
+		return nil, err
+	}
+	all := make([]Field, len(members))
+	for i, m := range members {
+		all[i].Name = m.name
+		if m.kind != 'n' {
+			all[i].Text = m.text
+		}
+	}
+	return all, nil
+}
+
 // setMember sets the field of a member.
 func (d *Draft) setMember(m member) {
 	path := escaped(m.name)
@@ -49,7 +65,7 @@ func (d *Draft) setMember(m member) {
 		return
 	}
 	d.locate(path, m.position)
-	d.refuse(path, codeUnknownField, "unknown field")
+	d.Refuse(path, codeUnknownField, "unknown field")
 }
 
 // A member is a member of a JSON object.
