@@ -28,6 +28,7 @@ import (
 	"pressbox/daemon/web/hooks"
 	"pressbox/daemon/web/openai"
 	"pressbox/daemon/web/play"
+	"pressbox/daemon/web/push"
 	"pressbox/daemon/web/site"
 	"pressbox/game/history/imported"
 	"pressbox/game/live"
@@ -156,7 +157,7 @@ func (a *app) readLexicon(cfg settings.Config) *speakable.Lexicon {
 // readHooks reads the settings and the templates of webhooks. What is wrong with them is
 // logged, and reported until they are read again; the others are in effect.
 func (a *app) readHooks(cfg settings.Config) {
-	next := hooks.Settings{On: cfg.Hooks == "on", Templates: hooks.ReadTemplates(cfg.HooksDir), UrgentFrom: 5}
+	next := hooks.Settings{On: cfg.Hooks == "on", Templates: hooks.ReadTemplates(cfg.HooksDir), UrgentFrom: cfg.NtfyUrgent}
 	if err := next.Templates.Err(); err != nil && next.On {
 		a.Log.Error("webhook templates invalid", "err", err)
 	}
@@ -192,6 +193,7 @@ func (a *app) webConfig() site.Config {
 		},
 		OpenAI:  openai.Config{Speaker: a.speaker(), DefaultRate: cfg.DefaultRate, Speeches: a.speeches},
 		Hooks:   hooks.Config{Settings: func() hooks.Settings { return *a.hooks.Load() }},
+		Push:    push.Config{UrgentFrom: func() int { return a.reloaded.Load().NtfyUrgent }, IsRoom: a.rooms.Has},
 		Control: webcontrol.Config{Controls: a.controls, Schedules: a.schedules, Check: a.announcer.Check},
 		Admin: admin.Config{
 			Checks: a.monitor.Checks(), Integrations: a.monitor.Integrations, Versions: map[string]string{"go": runtime.Version(), "revision": revision},

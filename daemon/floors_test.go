@@ -85,6 +85,7 @@ var floors = map[string][]string{
 	"daemon/web/admin":         {"daemon/web", "daemon/web/announcements", "daemon/web/control", "voice/announce", "voice/control"},
 	"daemon/web/openai":        {"audio", "audio/ffmpeg", "audio/flac", "daemon/limits", "daemon/web", "daemon/web/announcements", "voice/announce"},
 	"daemon/web/openapi":       {"daemon/web", "daemon/web/static"},
+	"daemon/web/push":          {"daemon/web", "voice/announce", "voice/announce/draft"},
 	"daemon/web/signin":        {"auth", "auth/session", "daemon/limits", "daemon/web", "daemon/web/static"},
 	"daemon/web/play": {
 		"auth", "auth/session", "daemon/web", "daemon/web/announcements", "game", "game/history", "game/live", "game/protocol", "game/stats", "game/teams",
@@ -92,7 +93,7 @@ var floors = map[string][]string{
 	},
 	"daemon/web/site": {
 		"daemon/web", "daemon/web/admin", "daemon/web/announcements", "daemon/web/control", "daemon/web/hooks", "daemon/web/openai", "daemon/web/openapi", "daemon/web/play",
-		"daemon/web/signin",
+		"daemon/web/push", "daemon/web/signin",
 	},
 
 	// 3: parts of the server and its commands; daemon connects them
@@ -127,7 +128,7 @@ var floors = map[string][]string{
 	"daemon": {
 		"audio/pulse", "auth/netblock", "clock/system", "daemon/cli", "daemon/client", "daemon/doctor", "daemon/exitcode", "daemon/health", "daemon/limits", "daemon/metrics", "daemon/mqtt", "daemon/mqtt/device", "daemon/mqtt/homeassistant",
 		"daemon/recovery", "daemon/settings", "daemon/signin", "daemon/systemd", "daemon/watchdog", "daemon/web", "daemon/web/admin",
-		"daemon/web/announcements", "daemon/web/control", "daemon/web/hooks", "daemon/web/openai", "daemon/web/play", "daemon/web/site", "daemon/wyoming", "game/history/imported", "game/league", "game/live", "game/protocol", "game/teamdata",
+		"daemon/web/announcements", "daemon/web/control", "daemon/web/hooks", "daemon/web/openai", "daemon/web/play", "daemon/web/push", "daemon/web/site", "daemon/wyoming", "game/history/imported", "game/league", "game/live", "game/protocol", "game/teamdata",
 		"store", "voice/announce", "voice/announce/policy", "voice/control", "voice/espeak", "voice/espeak/confine", "voice/library", "voice/onnx", "voice/rooms", "voice/speakable",
 	},
 
@@ -153,7 +154,7 @@ var floors = map[string][]string{
 	"daemon/disktest":       {},
 	"daemon/web/webtest": {
 		"audio", "auth", "auth/authtest", "auth/idp", "auth/session", "check", "clock", "daemon/limits", "daemon/replica", "daemon/web", "daemon/web/admin", "daemon/web/announcements",
-		"daemon/web/control", "daemon/web/hooks", "daemon/web/openai", "daemon/web/openapi", "daemon/web/signin", "daemon/web/site", "daemon/wyoming", "game/league", "game/live", "game/protocol", "game/teams", "store",
+		"daemon/web/control", "daemon/web/hooks", "daemon/web/openai", "daemon/web/openapi", "daemon/web/push", "daemon/web/signin", "daemon/web/site", "daemon/wyoming", "game/league", "game/live", "game/protocol", "game/teams", "store",
 		"voice/announce", "voice/announce/policy", "voice/control", "voice/rooms",
 	},
 }

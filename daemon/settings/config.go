@@ -69,6 +69,7 @@ type Config struct {
 	HooksDir           string        `mapstructure:"HOOKS_DIR"`
 	Wyoming            string        `mapstructure:"WYOMING"`      // "on" or "off"
 	WyomingPort        int           `mapstructure:"WYOMING_PORT"` // 0 means any free port
+	NtfyUrgent         int           `mapstructure:"NTFY_URGENT"`  // 1–5; 0 means never
 	ControlAccess      string        `mapstructure:"CONTROL_ACCESS"`
 	QuietHours         hours.Week    `mapstructure:"QUIET_HOURS"`
 	QuietMode          string        `mapstructure:"QUIET_MODE"`

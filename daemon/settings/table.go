@@ -188,6 +188,11 @@ func announcementSettings() []Setting {
 			Description: "TCP port of the Wyoming protocol on HOST; 0 selects a free port", More: "Ignored if systemd passes a socket (pressbox-wyoming.socket).",
 		},
 		{
+			Name: "NTFY_URGENT", valueType: priority(), Default: "5", Reload: true,
+			Description: "priority from which announcements by ntfy, Gotify and hooks are urgent",
+			More:        "ntfy's priorities are 1 to 5; Gotify's 8 to 10 count as 5, 6 and 7 as 4. off: never.",
+		},
+		{
 			Name: "HISTORY", valueType: oneOf("on", "off"), Default: "on", Reload: true,
 			Description: "store the texts of ended announcements",
 			More:        "off: only what happened is stored, without the texts.",

@@ -121,6 +121,17 @@ func oneOf(words ...string) valueType {
 	}}
 }
 
+// priority returns the type of an int from 1 to 5, or off, which is 0.
+func priority() valueType {
+	t := integer(1, 5)
+	return valueType{name: "1–5|off", expects: t.expects + ", or off", parse: func(value string) (any, bool) {
+		if strings.EqualFold(value, "off") {
+			return 0, true
+		}
+		return t.parse(value)
+	}}
+}
+
 // yesNo returns the type of a bool.
 func yesNo() valueType {
 	t := oneOf("yes", "no")

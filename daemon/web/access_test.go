@@ -123,8 +123,8 @@ func TestNotifyAccess_everyRoute(t *testing.T) {
 			}
 		}
 	})
-	if routes != 54 {
-		t.Errorf("%d routes, want 54", routes)
+	if routes != 60 {
+		t.Errorf("%d routes, want 60", routes)
 	}
 }
 

@@ -15,13 +15,14 @@ import (
 	"pressbox/daemon/web/openai"
 	"pressbox/daemon/web/openapi"
 	"pressbox/daemon/web/play"
+	"pressbox/daemon/web/push"
 	"pressbox/daemon/web/signin"
 )
 
 // A Config holds the configuration of every package of routes. [New] sets some
 // fields from others: from SignIn, unless it is nil, Tokens, Sessions, Frontend,
 // PublicOrigin, Play.Sessions and Play.Authenticate; from
-// Announcements.Announcer those of Admin, Hooks, OpenAI and Play; from
+// Announcements.Announcer those of Admin, Hooks, OpenAI, Play and Push; from
 // Announcements.Voices that of OpenAI; from Control Admin.Controls and
 // Announcements.Changes; from Season that of Play.
 type Config struct {
@@ -33,13 +34,14 @@ type Config struct {
 	Admin         admin.Config
 	SignIn        *signin.Config // nil disables sign-in
 	Play          play.Config
+	Push          push.Config
 }
 
 // New returns a server with all routes.
 func New(cfg Config) (*web.Server, error) {
 	in := authenticator(&cfg)
 	cfg.Admin.Announcer, cfg.Play.Announcer = cfg.Announcements.Announcer, cfg.Announcements.Announcer
-	cfg.Hooks.Announcer = cfg.Announcements.Announcer
+	cfg.Hooks.Announcer, cfg.Push.Announcer = cfg.Announcements.Announcer, cfg.Announcements.Announcer
 	cfg.OpenAI.Announcer, cfg.OpenAI.Voices = cfg.Announcements.Announcer, cfg.Announcements.Voices
 	cfg.Play.Season = cfg.Season
 	cfg.Admin.Controls = cfg.Control.Controls
@@ -103,6 +105,7 @@ func routes(s *web.Server, cfg Config, in *signin.Authenticator, docs *openapi.D
 	return slices.Concat(
 		announcements.Routes(s, cfg.Announcements),
 		openai.Routes(s, cfg.OpenAI),
+		push.Routes(s, cfg.Push),
 		control.Routes(s, cfg.Control),
 		hooks.Routes(s, cfg.Hooks),
 		docs.Routes(),

@@ -21,13 +21,14 @@ func TestRoutes_documented(t *testing.T) {
 	shared := map[string]bool{
 		"/speakable": true, "/notify": true, "/notify/{id}": true, "/notify/{id}/ack": true, "/notify/{id}/again": true, "/events": true, "/v1/audio/speech": true, "/v1/audio/voices": true, "/v1/models": true, "/v1/models/{id}": true,
 		"/volume": true, "/rooms": true, "/quiet": true, "/schedules": true, "/schedules/{id}": true, "/favourites": true, "/hooks/{name}": true,
+		"/": true, "/notify/publish": true, "/ntfy/{topic}": true, "/ntfy/{topic}/publish": true, "/message": true,
 	}
 	for path, methods := range r.Check.Paths {
 		want := []string{http.MethodOptions}
 		public := true
 		for method, op := range methods {
 			want = append(want, strings.ToUpper(method))
-			if method == "get" && op.ID != "beginSignIn" && op.ID != "finishSignIn" {
+			if method == "get" && !slices.Contains([]string{"beginSignIn", "finishSignIn", "publishAnnouncement", "publishNtfyMessage"}, op.ID) {
 				want = append(want, http.MethodHead)
 			}
 			public = len(op.Servers) == 0

@@ -34,6 +34,7 @@ import (
 	"pressbox/daemon/web/control"
 	"pressbox/daemon/web/hooks"
 	"pressbox/daemon/web/openai"
+	"pressbox/daemon/web/push"
 	"pressbox/daemon/web/site"
 	"pressbox/game/live"
 	"pressbox/store"
@@ -289,6 +290,7 @@ func (r *Rig) start(change []func(*site.Config)) {
 		Hooks: hooks.Config{Settings: func() hooks.Settings {
 			return hooks.Settings{On: true, Templates: hooks.ReadTemplates(""), UrgentFrom: 5}
 		}},
+		Push:  push.Config{UrgentFrom: func() int { return 5 }, IsRoom: r.Rooms.Has},
 		Admin: admin.Config{Versions: map[string]string{"go": "go1.26"}},
 	}
 	for _, c := range change {

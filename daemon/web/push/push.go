@@ -1,0 +1,71 @@
+// Package push serves the publishing routes of ntfy and Gotify, so that programs which
+// send to these can send to Pressbox.
+//
+// One law: both lead to the same [draft.Draft] as POST /notify. What such a program sends
+// that has no effect on speech is ignored; a field that neither it nor Pressbox knows is
+// ignored with a warning.
+package push
+
+import (
+	"net/http"
+	"slices"
+	"strconv"
+	"time"
+
+	"pressbox/daemon/web"
+	"pressbox/voice/announce"
+	"pressbox/voice/announce/draft"
+)
+
+// A Config holds what the routes of this package use.
+type Config struct {
+	Announcer *announce.Announcer
+	// UrgentFrom returns the priority of ntfy, 1 to 5, from which an announcement is
+	// urgent; 0 means never (NTFY_URGENT).
+	UrgentFrom func() int
+	// IsRoom reports whether there is a room of a name. Announcements for a topic of ntfy
+	// with this name are spoken there.
+	IsRoom func(name string) bool
+}
+
+type handlers struct {
+	*web.Server
+	Config
+}
+
+// Routes returns the routes of this package.
+func Routes(s *web.Server, cfg Config) []web.Route {
+	h := &handlers{s, cfg}
+	return slices.Concat(h.ntfyRoutes(), h.gotifyRoutes())
+}
+
+// announce accepts the announcement of a draft, and sets the Location of the response.
+func (h *handlers) announce(w http.ResponseWriter, r *http.Request, d *draft.Draft) (announce.View, error) {
+	by, err := h.RequestBy(r)
+	if err != nil {
+		return announce.View{}, err
+	}
+	view, err := d.Announce(r.Context(), h.Announcer, by)
+	if err != nil {
+		return announce.View{}, err
+	}
+	w.Header().Set("Location", "/notify/"+view.ID)
+	if view.Created.IsZero() { // the request was repeated, and its announcement is no longer stored
+		view.Created = time.Now().UTC()
+	}
+	return view, nil
+}
+
+// number returns the number of a priority; ok is false if text is not one.
+func number(text string, least, most int) (n int, ok bool) {
+	n, err := strconv.Atoi(text)
+	return n, err == nil && least <= n && n <= most
+}
+
+// operation returns the parts of an operation that the routes of this package share.
+func operation(o web.Operation) web.Operation {
+	o.Tag, o.Limited = "announcements", true
+	o.Headers = append(o.Headers, "Idempotency-Key")
+	o.Problems = append(o.Problems, http.StatusBadRequest, http.StatusUnprocessableEntity, http.StatusServiceUnavailable)
+	return o
+}
