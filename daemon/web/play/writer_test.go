@@ -1,6 +1,7 @@
 package play_test
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"net"
@@ -17,12 +18,23 @@ import (
 	"pressbox/game/protocol"
 )
 
+// small is the size of buffers that are soon full: a write to a client that does not read
+// must not time out before its queue is full, also on a slow host.
+const small = 16 << 10
+
 // serveBroadcaster returns a broadcaster and a function that opens a websocket
 // to it over a network.
 func serveBroadcaster(t *testing.T) (b *play.Broadcaster, open func() *websocket.Conn) {
 	t.Helper()
 	b = play.NewBroadcaster(webtest.NewRig(t).Server)
-	server := httptest.NewServer(b)
+	server := httptest.NewUnstartedServer(b)
+	server.Config.ConnContext = func(ctx context.Context, conn net.Conn) context.Context {
+		if err := conn.(*net.TCPConn).SetWriteBuffer(small); err != nil {
+			t.Error(err)
+		}
+		return ctx
+	}
+	server.Start()
 	t.Cleanup(server.Close)
 	return b, func() *websocket.Conn {
 		t.Helper()
@@ -54,10 +66,10 @@ func TestSocketSend_slowClient(t *testing.T) {
 	t.Parallel()
 	b, open := serveBroadcaster(t)
 	slow, fast := open(), open()
-	if err := slow.NetConn().(*net.TCPConn).SetReadBuffer(64 << 10); err != nil { // soon full
+	if err := slow.NetConn().(*net.TCPConn).SetReadBuffer(small); err != nil {
 		t.Fatal(err)
 	}
-	sent, text := uint64(0), strings.Repeat("x", 64<<10)
+	sent, text := uint64(0), strings.Repeat("x", small)
 	for queued := 2; queued == 2; {
 		if sent++; sent > 1000 {
 			t.Fatal("the slow client is not closed")
