@@ -148,6 +148,7 @@ var floors = map[string][]string{
 	"store/crashtest":       {},
 	"auth/authtest":         {"auth", "auth/session", "check", "clock"},
 	"daemon/replica":        {"game"},
+	"daemon/browsertest":    {},
 	"daemon/servertest":     {"audio/pulse/pulsetest", "check", "daemon/client", "daemon/replica"},
 	"daemon/soundtest":      {},
 	"daemon/pagetest":       {},

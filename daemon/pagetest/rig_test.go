@@ -26,13 +26,14 @@ import (
 	"github.com/chromedp/chromedp"
 
 	"pressbox/check"
+	"pressbox/daemon/browsertest"
 	"pressbox/daemon/servertest"
 )
 
 const (
 	root       = "../.." // of the repository
 	passphrase = "four strikes and you are out"
-	deadline   = 10 * time.Minute // for anything that a test waits for
+	deadline   = browsertest.MaxWait // for anything that a test waits for
 )
 
 // shared holds what all tests use: one browser in which each tab has a context of its
@@ -58,7 +59,7 @@ func newShared() (*shared, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read axe-core, which \"make parts\" installs: %w", err)
 	}
-	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.NoSandbox, chromedp.DisableGPU, chromedp.WSURLReadTimeout(deadline),
+	options := browsertest.Options(
 		chromedp.Flag("disable-quic", true), chromedp.Flag("disable-component-update", true),
 		chromedp.Flag("autoplay-policy", "no-user-gesture-required"))
 	allocator, free := chromedp.NewExecAllocator(context.Background(), options...)

@@ -5,7 +5,6 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/chromedp/cdproto/log"
 	"github.com/chromedp/cdproto/network"
@@ -13,6 +12,7 @@ import (
 	"github.com/chromedp/chromedp"
 
 	"pressbox/check"
+	"pressbox/daemon/browsertest"
 	"pressbox/daemon/web/webtest"
 )
 
@@ -25,8 +25,7 @@ func TestDocs_inBrowser(t *testing.T) {
 	}
 	r := webtest.NewRig(t)
 	base := r.ListenTCP(t)
-	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.NoSandbox, chromedp.DisableGPU, chromedp.WSURLReadTimeout(10*time.Minute))
-	ctx, cancel := chromedp.NewExecAllocator(t.Context(), options...)
+	ctx, cancel := chromedp.NewExecAllocator(t.Context(), browsertest.Options()...)
 	defer cancel()
 	ctx, cancel = chromedp.NewContext(ctx)
 	defer cancel()
@@ -49,7 +48,7 @@ func TestDocs_inBrowser(t *testing.T) {
 		}
 	})
 	check.NoError(t, err)
-	ctx, cancel = context.WithTimeout(ctx, 10*time.Minute)
+	ctx, cancel = context.WithTimeout(ctx, browsertest.MaxWait)
 	defer cancel()
 	const post = "#operations-announcements-createAnnouncement "
 	if err := chromedp.Do(ctx, chromedp.Navigate(base+"/docs"), chromedp.WaitVisible(post)); err != nil {

@@ -11,13 +11,13 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/chromedp/cdproto/network"
 	"github.com/chromedp/chromedp"
 
 	"pressbox/auth"
 	"pressbox/check"
+	"pressbox/daemon/browsertest"
 	"pressbox/daemon/lantest"
 	"pressbox/daemon/web/site"
 	"pressbox/daemon/web/webtest"
@@ -61,7 +61,7 @@ type tab struct {
 
 func newTab(t *testing.T) *tab {
 	t.Helper()
-	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.NoSandbox, chromedp.DisableGPU, chromedp.WSURLReadTimeout(10*time.Minute),
+	options := browsertest.Options(
 		chromedp.Flag("host-resolver-rules", "MAP "+lanName+" "+lantest.Address),
 		chromedp.Flag("ignore-certificate-errors", true))
 	ctx, cancel := chromedp.NewExecAllocator(t.Context(), options...)
@@ -71,7 +71,7 @@ func newTab(t *testing.T) *tab {
 	if err := chromedp.Do(ctx); err != nil { // starts the browser; without a deadline, which would end it
 		t.Fatal(err)
 	}
-	ctx, cancel = context.WithTimeout(ctx, 10*time.Minute)
+	ctx, cancel = context.WithTimeout(ctx, browsertest.MaxWait)
 	t.Cleanup(cancel)
 	return &tab{t, ctx}
 }

@@ -1,0 +1,23 @@
+// Package browsertest has the options with which tests start a browser.
+//
+// One law: all tests run the same browser, Chromium's headless shell, which "make parts"
+// installs. It has no windows; Chromium draws those of each tab also when they are not shown,
+// which takes a third of the processor time.
+package browsertest
+
+import (
+	"slices"
+	"time"
+
+	"github.com/chromedp/chromedp"
+)
+
+// MaxWait is the time for which a test waits for the browser, which is slow on a busy host.
+const MaxWait = 10 * time.Minute
+
+// Options returns the options of a browser, with further ones.
+func Options(further ...chromedp.ExecAllocatorOption) []chromedp.ExecAllocatorOption {
+	return slices.Concat(chromedp.DefaultExecAllocatorOptions[:], []chromedp.ExecAllocatorOption{
+		chromedp.ExecPath("chromium-headless-shell"), chromedp.NoSandbox, chromedp.DisableGPU, chromedp.WSURLReadTimeout(MaxWait),
+	}, further)
+}
