@@ -126,10 +126,12 @@ func Start(dir string, env []string, args ...string) (*Process, error) {
 	return StartCommand(cmd)
 }
 
-// Run starts a server in a new directory. It is killed at the end of the test.
+// Run starts a server in a new directory, with calibrated voices. It is killed at the end of
+// the test.
 func Run(tb testing.TB, values ...string) *Process {
 	tb.Helper()
-	return RunIn(tb, tb.TempDir(), Environment(tb, values...))
+	env := Environment(tb, values...)
+	return RunIn(tb, CalibratedDir(tb), env)
 }
 
 // RunIn starts a server in a directory. It is killed at the end of the test.
