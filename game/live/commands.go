@@ -87,7 +87,8 @@ func (g *Games) create(ctx context.Context, by protocol.Person, o *match.Origin)
 	if err != nil {
 		return protocol.Game{}, unavailable(err, "save the game")
 	}
-	g.updateSummary(s, nil)
+	g.updateSummary(s)
+	g.publishSummary(s, nil)
 	g.wakeAt(time.Now().Add(pendingFor))
 	if crowded {
 		g.makeRoom(ctx, by)

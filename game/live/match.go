@@ -206,13 +206,14 @@ func (m *liveMatch) commit(ctx context.Context, tx *match.Tx, ack Send) error {
 		ack(&protocol.Message{Type: "ack", Game: m.id, Revision: revision, CommandID: id, Data: protocol.Ack{}})
 	}
 	m.setClock(time.Now())
-	m.publishMoves(tx)
-	m.games.updateSummary(summary, m.Last(tx.Len()))
-	if m.Decision != decision && summary.Listed() {
-		m.games.publishTurns(summary, m.Awaited())
-	}
+	m.games.updateSummary(summary) // before it is published: who hears of the end may ask for the standings
 	if box != nil {
 		m.games.season.add(summary, *box)
+	}
+	m.publishMoves(tx)
+	m.games.publishSummary(summary, m.Last(tx.Len()))
+	if m.Decision != decision && summary.Listed() {
+		m.games.publishTurns(summary, m.Awaited())
 	}
 	m.inconsistent = false
 	if crowded {

@@ -165,3 +165,25 @@ func TestRosters_namesThatNeedQuoting(t *testing.T) {
 		t.Errorf("loaded: %s", difference(got, want))
 	}
 }
+
+// Whoever is told of a game's end finds it in the standings: they are brought up to date before the end is published.
+func TestStandings_whenTheEndIsPublished(t *testing.T) {
+	t.Parallel()
+	r := begun(t, hotSeat, innings(3))
+	r.playAlone(ann)
+	var games []int
+	_, err := r.Watch(t.Context(), ann, r.id, 0, func(*protocol.Message) bool {
+		read := make(chan int)
+		go func() { // a subscriber must not call Games itself
+			all, _ := r.Standings(context.WithoutCancel(t.Context()), league.LastSeason)
+			read <- len(all)
+		}()
+		games = append(games, <-read)
+		return true
+	})
+	check.NoError(t, err)
+	r.concede(ann)
+	if games[len(games)-1] != 2 {
+		t.Errorf("with the last message the standings have %d clubs", games[len(games)-1])
+	}
+}

@@ -79,8 +79,8 @@ func (g *Games) rebuildSummary(ctx context.Context, id string) {
 	}
 }
 
-// updateSummary replaces the summary of a game that has changed, and publishes to the lobby what it may see.
-func (g *Games) updateSummary(s *match.Summary, events []match.Rendered) {
+// updateSummary replaces the summary of a game that has changed.
+func (g *Games) updateSummary(s *match.Summary) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	known := time.Now()
@@ -88,6 +88,12 @@ func (g *Games) updateSummary(s *match.Summary, events []match.Rendered) {
 		known = old.known
 	}
 	g.summaries[s.ID] = &summary{s, known}
+}
+
+// publishSummary publishes to the lobby what it may see of a game that has changed.
+func (g *Games) publishSummary(s *match.Summary, events []match.Rendered) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
 	if !s.Listed() || len(g.lobby) == 0 {
 		return
 	}
