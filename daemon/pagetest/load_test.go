@@ -87,6 +87,8 @@ func TestPage_firstLoad(t *testing.T) {
 		{anna, finished + "/replay/1", `document.querySelector("#moment")`},
 		{anna, "/standings", `document.querySelector("tbody tr")`},
 		{anna, "/players", `document.querySelector("tbody tr")`},
+		{anna, "/leaders", `document.querySelector("tbody tr")`},
+		{anna, "/managers", `document.querySelector("tbody tr")`},
 		{anna, "/announcements", announcements},
 		{anna, "/account", `document.querySelector("main li")`},
 	} {

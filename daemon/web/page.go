@@ -110,6 +110,8 @@ func pagePaths() []struct{ id, path, summary string } {
 		{"getReplayAt", "/games/:id/replay/:rev", "Get the replay of a game from one of its plays"},
 		{"getStandingsPage", "/standings", "Get the standings of the clubs"},
 		{"getPlayersPage", "/players", "Get batting and pitching lines"},
+		{"getLeadersPage", "/leaders", "Get the leaders and the records of a season"},
+		{"getManagersPage", "/managers", "Get the ladder of managers"},
 		{"getAnnouncementsPage", "/announcements", "Get the queue of announcements and a form to create one"},
 		{"getAccountPage", "/account", "Get the account and its sessions"},
 		{"getKiosk", "/kiosk", "Get the wall display"},

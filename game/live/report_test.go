@@ -166,7 +166,7 @@ func TestRosters_namesThatNeedQuoting(t *testing.T) {
 	}
 }
 
-// Whoever is told of a game's end finds it in the standings: they are brought up to date before the end is published.
+// A subscriber that receives the end of a game finds it in the standings.
 func TestStandings_whenTheEndIsPublished(t *testing.T) {
 	t.Parallel()
 	r := begun(t, hotSeat, innings(3))

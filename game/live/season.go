@@ -37,6 +37,9 @@ func (s *season) add(g *match.Summary, box game.BoxScore) {
 	}
 	s.games[g.ID] = struct{}{}
 	r := stats.FinishedGame{Score: g.Standing(), Box: box}
+	if g.Listed() { // who knows a private game's id may watch it
+		r.ID = g.ID
+	}
 	for side := range r.Teams {
 		team := &g.Seats[side].Team
 		r.Teams[side] = teams.Ref{ID: team.ID, Abbrev: team.Abbrev, Name: team.Name}
@@ -87,6 +90,30 @@ func (g *Games) Players(ctx context.Context, season int, team string) (batting [
 	return batting, pitching, err
 }
 
+// Leaders returns the leaders and the records of a season's finished games.
+func (g *Games) Leaders(ctx context.Context, season int) (stats.Leaders, error) {
+	var all stats.Leaders
+	err := g.readStatistics(ctx, season, func(t *stats.Accumulator) { all = t.Leaders() })
+	return all, err
+}
+
+// Managers returns the managers by rating, over the listed games of a season that were finished; season 0 means all.
+func (g *Games) Managers(season int) []stats.ManagerRecord {
+	var ladder stats.Ladder
+	for _, s := range g.finished(season) {
+		if !s.Listed() {
+			continue
+		}
+		r := stats.ManagedGame{Score: s.Standing()}
+		for side := range s.Seats {
+			of := &s.Seats[side]
+			r.Managers[side] = stats.Manager{ID: of.Manager.ID, Name: of.Manager.Name, Bot: of.Bot}
+		}
+		ladder.Add(r)
+	}
+	return ladder.Managers()
+}
+
 // readStatistics calls read with the statistics of a season.
 func (g *Games) readStatistics(ctx context.Context, number int, read func(*stats.Accumulator)) error {
 	s := &g.season
@@ -135,13 +162,13 @@ func (g *Games) computeSeason(ctx context.Context, number int) (*season, error) 
 	return computed, nil
 }
 
-// finished returns a season's finished games in the order in which they ended.
+// finished returns a season's finished games, of all seasons for 0, in the order in which they ended.
 func (g *Games) finished(season int) []*summary {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	var games []*summary
 	for _, s := range g.summaries {
-		if s.Status == protocol.Finished && s.Season == season {
+		if s.Status == protocol.Finished && (season == 0 || s.Season == season) {
 			games = append(games, s)
 		}
 	}

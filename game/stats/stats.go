@@ -16,6 +16,7 @@ import (
 
 // A FinishedGame is a game for [Accumulator.Add].
 type FinishedGame struct {
+	ID    string        // "" if others may not know it
 	Teams [2]teams.Ref  // away, home
 	Score [2]int        // as it counts in the standings: [game.State.Result]
 	Box   game.BoxScore // of the finished game: [game.Scorebook.BoxScore]
@@ -26,6 +27,7 @@ type Accumulator struct {
 	standings map[string]*Standing
 	batting   map[playerKey]*Batting
 	pitching  map[playerKey]*Pitching
+	feats     feats
 }
 
 // A playerKey is a player of one team; a player who changes teams has a line with each.
@@ -37,8 +39,9 @@ type playerKey struct {
 // Add adds a game. Streaks require that games are added in the order in which they ended.
 func (a *Accumulator) Add(r FinishedGame) {
 	if a.standings == nil {
-		a.standings, a.batting, a.pitching = map[string]*Standing{}, map[playerKey]*Batting{}, map[playerKey]*Pitching{}
+		a.standings, a.batting, a.pitching, a.feats = map[string]*Standing{}, map[playerKey]*Batting{}, map[playerKey]*Pitching{}, feats{}
 	}
+	a.feats.add(&r)
 	for side := game.Away; side <= game.Home; side++ {
 		team := r.Teams[side]
 		a.standing(team).add(side, r.Score)

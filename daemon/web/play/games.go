@@ -148,6 +148,19 @@ func (h *handlers) recordRoutes() []web.Route {
 			Responses: []web.Response{{Status: http.StatusOK, Description: "The statistics by player.", Schema: "PlayerStats"}},
 			Problems:  []int{http.StatusServiceUnavailable},
 		}),
+		web.NewRoute(http.MethodGet, "/api/stats/leaders", web.SessionRequired, h.leaders, web.Operation{
+			ID: "getLeaders", Tag: "games", Summary: "Get the leaders and the records of the games finished on this server",
+			Description: "Leaders in rates qualify by rule 9.22: 3.1 plate appearances, or three outs, for each game of the team.",
+			Params:      []string{"season"},
+			Responses:   []web.Response{{Status: http.StatusOK, Description: "The leaders by statistic.", Schema: "Leaders"}},
+			Problems:    []int{http.StatusServiceUnavailable},
+		}),
+		web.NewRoute(http.MethodGet, "/api/stats/managers", web.SessionRequired, h.managers, web.Operation{
+			ID: "getManagers", Tag: "games", Summary: "Get the ladder of managers, each with the record against the others",
+			Description: "Listed games of all seasons, or of one. The rating is Elo's: 1500 at first.",
+			Params:      []string{"season"},
+			Responses:   []web.Response{{Status: http.StatusOK, Description: "The managers by rating.", Schema: "Managers"}},
+		}),
 	}
 }
 

@@ -244,6 +244,37 @@ func TestStats_season(t *testing.T) {
 	if all.Team != nil || len(home.Batting) == 0 || len(home.Batting) >= len(all.Batting) || len(home.Pitching) == 0 || home.Batting[0].Team.ID != webtest.HomeTeam() {
 		t.Errorf("%d batters in all, %d of the home team", len(all.Batting), len(home.Batting))
 	}
+	type category struct {
+		Statistic string
+		Leaders   []struct{ Value float64 }
+	}
+	leaders := get[struct {
+		Batting, Pitching []category
+		Records           []struct {
+			Statistic, Game string
+			Value           int
+		}
+	}](anna, "/api/stats/leaders")
+	if len(leaders.Batting) != 7 || len(leaders.Pitching) != 7 || len(leaders.Batting[5].Leaders) == 0 {
+		t.Errorf("leaders: %+v", leaders)
+	}
+	for _, r := range leaders.Records {
+		if r.Game != id || r.Value < 1 {
+			t.Errorf("record: %+v", r)
+		}
+	}
+	managers := get[struct {
+		Managers []struct {
+			Manager struct {
+				Name string
+				Bot  bool
+			}
+			Rating int
+		}
+	}](anna, "/api/stats/managers")
+	if m := managers.Managers; len(m) != 2 || m[0].Rating+m[1].Rating != 3000 || m[0].Manager.Bot == m[1].Manager.Bot {
+		t.Errorf("managers: %+v", m)
+	}
 }
 
 // The wall display requires no session on the local network. It receives listed

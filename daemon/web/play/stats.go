@@ -57,3 +57,28 @@ func (h *handlers) playerStats(w http.ResponseWriter, r *http.Request) error {
 	answer.Pitching = append([]stats.Pitching{}, pitching...)
 	return web.WriteLargeJSON(w, r, answer)
 }
+
+func (h *handlers) leaders(w http.ResponseWriter, r *http.Request) error {
+	season, err := h.statsSeason(r)
+	if err != nil {
+		return err
+	}
+	found, err := h.Games.Leaders(r.Context(), season)
+	if err != nil {
+		return err
+	}
+	return web.WriteJSON(w, http.StatusOK, struct {
+		Season int `json:"season"`
+		stats.Leaders
+	}{season, found})
+}
+
+func (h *handlers) managers(w http.ResponseWriter, r *http.Request) error {
+	season, err := seasonOf(r)
+	if err != nil {
+		return err
+	}
+	return web.WriteJSON(w, http.StatusOK, struct {
+		Managers []stats.ManagerRecord `json:"managers"`
+	}{h.Games.Managers(season)})
+}

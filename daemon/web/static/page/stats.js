@@ -30,6 +30,10 @@ async function clubsOf(season) {
 const seasons = (season, choose) => html`<label class="inline">${t("stats.season")} <select @change=${(/** @type {any} */ e) => choose(Number(e.target.value))}>
   ${Array.from({ length: Math.min(defaultSeason, maxSeasons) }, (_, i) => defaultSeason - i).concat(imported.toReversed()).map((n) => html`<option value=${n} ?selected=${n === season}>${n}</option>`)}</select></label>`;
 
+/** Links the pages of statistics. @param {string} here */
+const tabs = (here) => html`<p class="row">${/** @type {const} */ ([["/standings", "standings.title"], ["/players", "players.title"], ["/leaders", "leaders.title"], ["/managers", "managers.title"]])
+  .map(([to, name]) => html`<a href=${to} aria-current=${to === here ? "page" : nothing}>${t(name)}</a>`)}</p>`;
+
 /** @param {PageContext} page @returns {View} */
 export function standings({ update }) {
   /** @type {Standing[] | null} */ let rows = null;
@@ -48,7 +52,7 @@ export function standings({ update }) {
   void load();
   return {
     title: () => t("standings.title"),
-    render: () => html`<section class="leaf"><p class="kicker">${t("stats.kicker")}</p><div class="row spread"><h1>${t("standings.title")}</h1>${seasons(season, (n) => { season = n; void load(); })}</div>
+    render: () => html`<section class="leaf"><p class="kicker">${t("stats.kicker")}</p><div class="row spread"><h1>${t("standings.title")}</h1>${seasons(season, (n) => { season = n; void load(); })}</div>${tabs("/standings")}
       ${alertBox(problem)}
       ${rows === null ? (problem ? nothing : loading()) : !rows.length ? html`<p class="empty">${t("standings.none")}</p>` : html`
       <div class="scroll" tabindex="0" role="region" aria-label=${t("standings.title")}><table><thead><tr><th scope="col">${t("board.club")}</th>
@@ -94,9 +98,70 @@ export function players({ update, query }) {
   };
   return {
     title: () => t("players.title"),
-    render: () => html`<section class="leaf"><p class="kicker">${t("stats.kicker")}</p><h1>${t("players.title")}</h1>
+    render: () => html`<section class="leaf"><p class="kicker">${t("stats.kicker")}</p><h1>${t("players.title")}</h1>${tabs("/players")}
         <p class="row"><label class="inline">${t("board.club")} <select @change=${(/** @type {any} */ e) => { team = e.target.value; void load(); }}><option value="">${t("players.all")}</option>
           ${[...clubs.values()].map((c) => html`<option value=${c.id} ?selected=${c.id === team}>${c.name}</option>`)}</select></label> ${seasons(season, (n) => { season = n; void load(); })}</p>${alertBox(problem)}</section>
       ${lines === null ? (problem ? nothing : loading()) : html`${table("batting", batting)}${table("pitching", pitching)}`}`,
+  };
+}
+
+/**
+ * @typedef {{ id?: string, name?: string, bot?: boolean }} Ranked
+ * @typedef {WonLost & { manager: Ranked, g: number, pct: number | null, rating: number, opponents: (WonLost & { manager: Ranked })[] }} Rank
+ * @typedef {{ statistic: string, leaders: { name: string, team: Club, value: number }[] }} Category
+ * @typedef {{ statistic: string, value: number, name?: string, team: Club, opponent: Club, game?: string }} Feat
+ */
+
+/** @param {Ranked} m */
+const nameOf = (m) => (m.bot ? t("new.opponent.bot") : m.name || t("managers.former"));
+
+/** Ranks managers, each with the record against the others. @param {PageContext} page @returns {View} */
+export function managers({ update }) {
+  /** @type {Rank[] | null} */ let rows = null;
+  /** @type {import("./ui.js").Problem | null} */ let problem = null;
+  void api("GET", "/api/stats/managers").then((answer) => { rows = answer.managers; update(); }, (err) => { problem = problemOf(err); update(); });
+  return {
+    title: () => t("managers.title"),
+    render: () => html`<section class="leaf"><p class="kicker">${t("stats.kicker")}</p><h1>${t("managers.title")}</h1>${tabs("/managers")}${alertBox(problem)}
+      ${rows === null ? (problem ? nothing : loading()) : !rows.length ? html`<p class="empty">${t("managers.none")}</p>` : html`
+      <div class="scroll" tabindex="0" role="region" aria-label=${t("managers.title")}><table><thead><tr><th scope="col">${t("managers.manager")}</th>
+        ${["G", "W", "L", "T", "Pct"].map((c) => html`<th scope="col">${c}</th>`)}<th scope="col">${t("managers.rating")}</th><th scope="col">${t("managers.against")}</th></tr></thead>
+        <tbody>${rows.map((r) => html`<tr><th scope="row">${nameOf(r.manager)}</th><td>${r.g}</td><td>${r.w}</td><td>${r.l}</td><td>${r.t}</td><td>${rate(r.pct)}</td><td>${r.rating}</td>
+          <td>${r.opponents.map((o) => html`<span class="full">${nameOf(o.manager)} ${record(o)}</span> `)}</td></tr>`)}</tbody></table></div>
+      <p class="hint">${t("managers.rating.text")}</p>`}</section>`,
+  };
+}
+
+/** Formats the value of a statistic. @param {string} statistic @param {number} value */
+const figure = (statistic, value) => (["avg", "ops"].includes(statistic) ? rate(value) : ["era", "whip"].includes(statistic) ? rate(value, 2)
+  : statistic === "pitcher_outs" ? `${Math.floor(value / 3)}.${value % 3}` : String(value));
+
+/** Lists the leaders of a season and the most that was done in one game. @param {PageContext} page @returns {View} */
+export function leaders({ update }) {
+  /** @type {{ batting: Category[], pitching: Category[], records: Feat[] } | null} */ let found = null;
+  /** @type {import("./ui.js").Problem | null} */ let problem = null;
+  let season = defaultSeason;
+  const load = async () => {
+    try {
+      const [answer] = await Promise.all([api("GET", `/api/stats/leaders?season=${season}`), clubsOf(season)]);
+      [found, problem] = [answer, null];
+    } catch (err) {
+      problem = problemOf(err);
+    }
+    update();
+  };
+  void load();
+  /** @param {Category[]} all */
+  const lists = (all) => html`<div class="columns">${all.filter((c) => c.leaders.length).map((c) => html`<div><h3>${t(/** @type {any} */ (`leaders.${c.statistic}`))}</h3>
+    <ol>${c.leaders.map((l) => html`<li>${l.name} <small>${l.team.abbrev}</small> <b>${figure(c.statistic, l.value)}</b></li>`)}</ol></div>`)}</div>`;
+  return {
+    title: () => t("leaders.title"),
+    render: () => html`<section class="leaf"><p class="kicker">${t("stats.kicker")}</p><div class="row spread"><h1>${t("leaders.title")}</h1>${seasons(season, (n) => { season = n; void load(); })}</div>${tabs("/leaders")}${alertBox(problem)}
+        ${found && !found.records.length ? html`<p class="empty">${t("standings.none")}</p>` : nothing}</section>
+      ${found === null ? (problem ? nothing : loading()) : !found.records.length ? nothing : html`
+        <section class="leaf"><h2>${t("players.batting")}</h2>${lists(found.batting)}</section>
+        <section class="leaf"><h2>${t("players.pitching")}</h2>${lists(found.pitching)}</section>
+        <section class="leaf"><h2>${t("leaders.records")}</h2><div class="scroll" tabindex="0" role="region" aria-label=${t("leaders.records")}><table><tbody>${found.records.map((r) => html`<tr><th scope="row">${t(/** @type {any} */ (`record.${r.statistic}`))}</th><td>${figure(r.statistic, r.value)}</td>
+          <td>${r.name ?? r.team.name} <small>${r.name ? r.team.abbrev : ""}</small></td><td>${r.game ? html`<a href="/games/${r.game}">${t("record.against", { club: r.opponent.name })}</a>` : t("record.against", { club: r.opponent.name })}</td></tr>`)}</tbody></table></div></section>`}`,
   };
 }
