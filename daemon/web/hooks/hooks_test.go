@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -227,5 +228,31 @@ func TestReadTemplates(t *testing.T) {
 	}
 	if err := hooks.ReadTemplates(path("good.tmpl")).Err(); err == nil {
 		t.Error("a file as the directory has no error")
+	}
+}
+
+// The examples of the document, templates that are followed by a body, are announced.
+func TestDocument_examples(t *testing.T) {
+	t.Parallel()
+	text := string(check.Must(os.ReadFile("../../../packaging/doc/webhooks.md"))(t))
+	block := regexp.MustCompile("(?s)```(gotemplate|json)\n(.*?)```")
+	sources, examples := []string{}, []string{}
+	for _, found := range block.FindAllStringSubmatch(text, -1) {
+		if found[1] == "gotemplate" {
+			sources = append(sources, fmt.Sprintf("example%d.tmpl", len(examples)), found[2])
+		} else {
+			examples = append(examples, found[2])
+		}
+	}
+	r := webtest.NewRig(t, withTemplates(t, 5, sources...))
+	var messages []string
+	for i, example := range examples {
+		var got struct{ Announcement struct{ Message string } }
+		r.Do(t, "POST", fmt.Sprintf("/hooks/example%d", i), example).Want(202).Decode(&got)
+		messages = append(messages, got.Announcement.Message)
+	}
+	want := "The courier is at the door, with 2 parcels.|A person in the garden|The attic has 34.2 degrees."
+	if got := strings.Join(messages, "|"); got != want {
+		t.Errorf("%s, want %s", got, want)
 	}
 }
