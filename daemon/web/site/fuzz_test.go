@@ -32,6 +32,7 @@ func FuzzRequest(f *testing.F) {
 		"OPTIONS /notify HTTP/1.1\r\nHost: localhost\r\nOrigin: http://x\r\nAccess-Control-Request-Method: POST\r\n\r\n",
 		"POST /notify/ HTTP/1.1\r\nHost: localhost\r\nContent-Length: 15\r\n\r\n{\"message\":\"x\"}",
 		"POST /api/notify HTTP/1.1\r\nHost: localhost\r\nIdempotency-Key: k\r\nContent-Length: 39\r\n\r\n{\"message\":\"x\",\"rate\":1e2,\"urgent\":true}",
+		"POST /hooks/alertmanager?volume=1 HTTP/1.1\r\nHost: localhost\r\nContent-Length: 53\r\n\r\n{\"alerts\":[{\"annotations\":{\"summary\":\"x\"}}],\"more\":1}",
 		"POST /v1/audio/speech HTTP/1.1\r\nHost: localhost\r\nContent-Length: 37\r\n\r\n{\"input\":\"x\",\"response_format\":\"pcm\"}",
 		"POST /api/games HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n25\r\n{\"home_team\":\"BWH\",\"away_team\":\"CPR\"\r\n1\r\n}\r\n0\r\n\r\n",
 		"PUT /api/games/x/lineups/home HTTP/1.1\r\nHost: localhost\r\nContent-Length: 37\r\n\r\n{\"batting_order\":[],\"pitcher_id\":\"x\"}",
