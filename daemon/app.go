@@ -117,11 +117,10 @@ func build(o cli.ServeOptions, st *store.Store, sink *pulse.Sink) (*app, error) 
 		return nil, err
 	}
 	a.readHooks(cfg)
-	a.monitor = &health.Monitor{Store: st, Sink: sink, Voices: a.voices, Announcer: a.announcer, Lexicon: func() error { return *a.lexiconErr.Load() }, Webhooks: a.hooks.Load, Log: log, Integrations: a.integrations()}
+	a.monitor = &health.Monitor{Store: st, Sink: sink, Voices: a.voices, Announcer: a.announcer, Lexicon: func() error { return *a.lexiconErr.Load() }, Log: log, Integrations: a.integrations()}
 	if a.broker, err = a.newBroker(); err != nil {
 		return nil, err
 	}
-	a.monitor.MQTT = a.broker.status()
 	a.metrics.Register(version, runtime.Version(), a.readings())
 	a.web, err = site.New(a.webConfig())
 	if err != nil {
@@ -168,7 +167,7 @@ func (a *app) webConfig() site.Config {
 	cfg := a.Config
 	inside := doctor.Inside{
 		Started: cfg, Reloaded: func() settings.Config { return *a.reloaded.Load() }, Read: a.Read,
-		Store: a.store, Voices: a.voices, Phonemizer: a.phonemizer, Sink: a.sink, MQTT: a.broker.status(), Integrations: a.monitor.Integrations,
+		Store: a.store, Voices: a.voices, Phonemizer: a.phonemizer, Sink: a.sink, Integrations: a.monitor.Integrations,
 		Probe: func(ctx context.Context, c *http.Client, origin string) (web.Arrival, error) {
 			return a.web.Probe(ctx, c, origin)
 		},

@@ -19,7 +19,54 @@ import (
 // integrations returns the ways in which other programs use the server, in the order of the
 // documents.
 func (a *app) integrations() []admin.Integration {
-	return []admin.Integration{{Name: "wyoming", Report: func() admin.IntegrationState { return a.wyomingState }}}
+	return []admin.Integration{
+		{Name: "mqtt", Report: a.mqttState},
+		{Name: "openai", Report: a.openAIState},
+		{Name: "webhooks", Report: a.webhooksState},
+		{Name: "wyoming", Report: func() admin.IntegrationState { return a.wyomingState }},
+	}
+}
+
+// mqttState does not name the broker: everyone can read it in /health.
+func (a *app) mqttState() admin.IntegrationState {
+	if a.broker == nil {
+		return admin.IntegrationState{Summary: "MQTT_URL is not set"}
+	}
+	status := a.broker.session.Status()
+	state := admin.IntegrationState{On: true, Summary: "connecting"}
+	if status.Connected {
+		state.Summary = "connected"
+	}
+	if status.Err != nil {
+		state.Detail = status.Err.Error()
+		state.Remedy = "correct MQTT_URL, MQTT_USERNAME and the password, or start the broker"
+	}
+	if status.Stopped {
+		state.Remedy = "give each server its own store, and restart them"
+	}
+	return state
+}
+
+func (a *app) openAIState() admin.IntegrationState {
+	if a.Config.NotifyAccess == string(web.Off) {
+		return admin.IntegrationState{Summary: "NOTIFY_ACCESS=off"}
+	}
+	return admin.IntegrationState{On: true, Summary: "at /v1"}
+}
+
+func (a *app) webhooksState() admin.IntegrationState {
+	switch s := a.hooks.Load(); {
+	case a.Config.NotifyAccess == string(web.Off):
+		return admin.IntegrationState{Summary: "NOTIFY_ACCESS=off"}
+	case !s.On:
+		return admin.IntegrationState{Summary: "HOOKS=off"}
+	default:
+		state := admin.IntegrationState{On: true, Summary: strings.Join(s.Templates.Webhooks(), ", ")}
+		if err := s.Templates.Err(); err != nil {
+			state.Detail, state.Remedy = err.Error(), "correct it and run: systemctl reload pressbox"
+		}
+		return state
+	}
 }
 
 // wyomingRunners returns what serves the Wyoming sockets, and sets its state.

@@ -99,14 +99,6 @@ func (b *broker) watch(ctx context.Context, changed func() <-chan struct{}) erro
 	}
 }
 
-// status returns the state of the session; nil if there is none.
-func (b *broker) status() func() mqtt.Status {
-	if b == nil {
-		return nil
-	}
-	return b.session.Status
-}
-
 // selectableVoices returns the voices that MQTT clients can select.
 func (a *app) selectableVoices(record *device.Record) device.Voices {
 	current := func() string {

@@ -63,10 +63,6 @@ func printStatus(cmd *cobra.Command, s client.Status) error {
 	row("quiet", s.Quiet.String(), "")
 	row("voices", checks.Voices.Summary(), checks.Voices.Detail)
 	row("store", checks.Store.Summary(), checks.Store.Detail)
-	row("webhooks", cmp.Or(strings.Join(checks.Webhooks.Names, ", "), "off"), checks.Webhooks.Detail)
-	if checks.MQTT != nil {
-		row("mqtt", checks.MQTT.Summary(), checks.MQTT.Detail)
-	}
 	for _, name := range slices.Sorted(maps.Keys(s.Health.Integrations)) {
 		integration := s.Health.Integrations[name]
 		row(name, integration.Summary(), integration.Detail)

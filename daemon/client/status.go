@@ -53,12 +53,6 @@ type Health struct {
 			Waiting int `json:"waiting"`
 			Max     int `json:"max"`
 		} `json:"queue"`
-		Webhooks struct {
-			Check
-			Names []string `json:"names"` // empty if they are off
-		} `json:"webhooks"`
-		// MQTT is nil if it is off.
-		MQTT *MQTTCheck `json:"mqtt"`
 	} `json:"checks"`
 	Integrations map[string]Integration `json:"integrations"`
 }
@@ -77,20 +71,6 @@ func (i Integration) Summary() string {
 		return i.Text
 	}
 	return "off: " + i.Text
-}
-
-// An MQTTCheck is the health of the connection to the MQTT broker.
-type MQTTCheck struct {
-	Check
-	Connected bool `json:"connected"`
-}
-
-// Summary describes the connection.
-func (c MQTTCheck) Summary() string {
-	if c.Connected {
-		return "connected"
-	}
-	return "not connected"
 }
 
 // A Check is the health of one component.

@@ -65,7 +65,7 @@ func (d Doctor) checkWebhooks(context.Context) []Finding { return webhookFinding
 // webhookFindings checks the templates of webhooks, unless these are off.
 func webhookFindings(cfg settings.Config) []Finding {
 	if cfg.Hooks == "off" {
-		return finding("webhooks", OK, "", "off (HOOKS=off)")
+		return finding("webhooks", OK, "", "off: HOOKS=off")
 	}
 	templates := hooks.ReadTemplates(cfg.HooksDir)
 	if err := templates.Err(); err != nil {

@@ -9,7 +9,6 @@ import (
 
 	"pressbox/audio/pulse"
 	"pressbox/daemon/client"
-	"pressbox/daemon/mqtt"
 	"pressbox/daemon/settings"
 	"pressbox/daemon/web"
 	"pressbox/daemon/web/admin"
@@ -29,7 +28,6 @@ type Inside struct {
 	Voices     *library.Library
 	Phonemizer voice.Phonemizer
 	Sink       *pulse.Sink
-	MQTT       func() mqtt.Status // nil: MQTT is off
 	// Integrations are reported in their order.
 	Integrations []admin.Integration
 	// Probe sends a request to the public origin; nil means that it is not checked.
@@ -45,11 +43,9 @@ func (s Inside) Findings(ctx context.Context) []Finding {
 	findings = append(findings, diskFindings(s.Started.StateDir)...)
 	findings = append(findings, voiceFindings(s.Voices)...)
 	findings = append(findings, lexiconFindings(s.Reloaded())...)
-	findings = append(findings, webhookFindings(s.Reloaded())...)
 	findings = append(findings, phonemizerFindings(ctx, s.Phonemizer)...)
 	findings = append(findings, confinementFindings(confine.Missing())...)
 	findings = append(findings, runtimeFindings(s.Started.ONNXRuntimeLib)...)
-	findings = append(findings, s.checkMQTT()...)
 	findings = append(findings, s.checkSound(ctx)...)
 	for _, i := range s.Integrations {
 		state := i.Report()
@@ -98,23 +94,6 @@ func (s Inside) checkStore() []Finding {
 		findings = finding("store", Warning, increase, "%s is nearly full (%s), %s", path, stats.NearlyFull(), size)
 	}
 	return append(findings, backupFindings(s.Started, true)...)
-}
-
-// checkMQTT reports the connection to the broker, if there is to be one.
-func (s Inside) checkMQTT() []Finding {
-	if s.MQTT == nil {
-		return nil
-	}
-	switch status := s.MQTT(); {
-	case status.Stopped:
-		return finding("mqtt", Failure, "give each server its own store, and restart them", "%s", oneLine(status.Err))
-	case status.Err != nil:
-		return finding("mqtt", Failure, "correct MQTT_URL, MQTT_USERNAME and the password, or start the broker", "%s", oneLine(status.Err))
-	case !status.Connected:
-		return finding("mqtt", Warning, "", "connecting to %s", s.Started.MQTT.URL)
-	default:
-		return finding("mqtt", OK, "", "connected to %s", s.Started.MQTT.URL)
-	}
 }
 
 // checkSound inspects the sound server over a connection of its own.

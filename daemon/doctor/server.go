@@ -86,9 +86,6 @@ func healthFindings(h client.Health) []Finding {
 	c := h.Checks
 	findings := checkFinding(c.Store.Check, "store", c.Store.Summary())
 	findings = append(findings, checkFinding(c.Voices.Check, "voices", c.Voices.Summary())...)
-	if c.MQTT != nil {
-		findings = append(findings, checkFinding(c.MQTT.Check, "mqtt", c.MQTT.Summary())...)
-	}
 	findings = append(findings, checkFinding(c.Audio.Check, "sound", c.Audio.Summary())...)
 	for _, name := range slices.Sorted(maps.Keys(h.Integrations)) {
 		findings = append(findings, integrationFinding(name, h.Integrations[name])...)

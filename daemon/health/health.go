@@ -11,9 +11,7 @@ import (
 	"strings"
 
 	"pressbox/audio/pulse"
-	"pressbox/daemon/mqtt"
 	"pressbox/daemon/web/admin"
-	"pressbox/daemon/web/hooks"
 	"pressbox/store"
 	"pressbox/voice/announce"
 	"pressbox/voice/library"
@@ -26,10 +24,7 @@ type Monitor struct {
 	Voices    *library.Library
 	Announcer *announce.Announcer
 	Lexicon   func() error // why the lexicon is incomplete; nil if it is complete
-	Webhooks  func() *hooks.Settings
 	Log       *slog.Logger
-
-	MQTT func() mqtt.Status // nil: MQTT is off
 
 	Integrations []admin.Integration
 	// Salvaged describes how a damaged store was replaced at the start; "" means that it
@@ -41,18 +36,13 @@ type Monitor struct {
 
 // Checks returns the checks of GET /health.
 func (m *Monitor) Checks() []admin.Check {
-	checks := []admin.Check{
+	return []admin.Check{
 		{Name: "store", Report: m.store},
 		{Name: "audio", Report: m.Sound},
 		{Name: "voices", Report: m.voices},
 		{Name: "lexicon", Report: m.lexicon},
-		{Name: "webhooks", Report: m.webhooks},
 		{Name: "queue", Report: m.queue},
 	}
-	if m.MQTT != nil {
-		checks = append(checks, admin.Check{Name: "mqtt", Report: m.mqtt})
-	}
-	return checks
 }
 
 // Worst returns the health of the component that is worst.
@@ -112,11 +102,6 @@ func nearlyFullError(stats store.Stats) error {
 	return fmt.Errorf("the store is nearly full: %d of %d bytes are used; increase STORE_MAX_SIZE", stats.Size-stats.Free, stats.Max)
 }
 
-func (m *Monitor) mqtt() admin.Condition {
-	s := m.MQTT()
-	return condition(s.Err, admin.Degraded, map[string]any{"connected": s.Connected})
-}
-
 // Sound returns the condition of the audio output.
 func (m *Monitor) Sound() admin.Condition {
 	return audioCondition(m.Sink.Status(), m.Sink.Health())
@@ -147,14 +132,6 @@ func (m *Monitor) voices() admin.Condition {
 
 func (m *Monitor) lexicon() admin.Condition {
 	return condition(m.Lexicon(), admin.Degraded, nil)
-}
-
-func (m *Monitor) webhooks() admin.Condition {
-	s := m.Webhooks()
-	if !s.On {
-		return condition(nil, admin.Degraded, map[string]any{"names": []string{}})
-	}
-	return condition(s.Templates.Err(), admin.Degraded, map[string]any{"names": s.Templates.Webhooks()})
 }
 
 func (m *Monitor) queue() admin.Condition {
