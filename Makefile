@@ -20,9 +20,9 @@ REALTIME   := ./audio/pulse ./daemon/soundtest
 SAMPLED    := ./game/bot ./game/call ./game/chance ./game/history ./game/odds ./game/retro
 # Tests that start hundreds of programs, which takes forty times as long with the race detector.
 PROGRAMS   := ^(TestPowerCut|TestOpen_diskFails|TestServer_diskFails)
-# The tests that run without the race detector: these, in the browser, with the whole samples,
+# The tests that run without the race detector: these, in the browser or on three hosts, with the whole samples,
 # and of texts, which start no goroutine either.
-NORACE     := ./daemon/pagetest ./daemon/recovery ./daemon/disktest ./voice/speakable $(SAMPLED)
+NORACE     := ./daemon/pagetest ./daemon/recovery ./daemon/disktest ./daemon/roomtest ./voice/speakable $(SAMPLED)
 OTHERS      = $$(go list ./... | grep -vxF "$$(go list $(REALTIME) $(STATIC) $(NORACE))") ./daemon/recovery
 # Packages whose tests "make check" runs.
 STATIC     := ./packaging/language
@@ -40,7 +40,7 @@ bin/libonnxruntime.so: packaging/onnxruntime/SHA256SUMS
 	@touch $@
 
 parts: bin/libonnxruntime.so .build/oidc-provider/node_modules .build/openai-client/node_modules .build/page/node_modules .build/caddy .build/mosquitto ## install what the tests need beyond Go
-	@packaging/need espeak-ng pulseaudio pulseaudio-utils pipewire pipewire-pulse wireplumber chromium-headless-shell curl fuse3 ffmpeg apprise
+	@packaging/need espeak-ng pulseaudio pulseaudio-utils pipewire pipewire-pulse wireplumber chromium-headless-shell curl fuse3 iproute2 ffmpeg apprise
 
 # The reverse proxy of packaging/doc/https.md.
 .build/caddy:

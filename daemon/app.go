@@ -90,7 +90,9 @@ func build(o cli.ServeOptions, st *store.Store, sink *pulse.Sink) (*app, error) 
 	if a.controls, err = control.NewControls(controlConfig(cfg), st, st.Now, log); err != nil {
 		return nil, err
 	}
-	a.rooms = rooms.New(cfg.RoomName(), "", nil, log)
+	if a.rooms, err = a.newRooms(); err != nil {
+		return nil, err
+	}
 	outbox := metrics.Outbox{Outbox: watchdog.Outbox{Outbox: st, Progress: &a.writes}, Metrics: a.metrics}
 	a.announcer, err = announce.New(queueConfig(cfg.DefaultRate, cfg), announce.Parts{
 		Outbox: outbox, Speaker: a.speaker(), Sink: sink, Ducker: sink, Controls: a.controls,

@@ -140,6 +140,7 @@ var floors = map[string][]string{
 	"audio/pulse/pulsetest": {"check"},
 	"voice/voicetest":       {"check", "voice", "voice/espeak", "voice/onnx"},
 	"daemon/lantest":        {},
+	"daemon/roomtest":       {},
 	"daemon/mqtt/mqtttest":  {"check"},
 	"game/gametest":         {"check", "game", "game/retro", "game/retro/eventfile"},
 	"game/bot/bottest":      {"game", "game/bot", "game/chance", "game/teams"},

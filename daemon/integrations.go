@@ -37,6 +37,10 @@ func (a *app) mqttState() admin.IntegrationState {
 	if status.Connected {
 		state.Summary = "connected"
 	}
+	if other := a.rooms.Namesake(); other != "" {
+		state.Detail = fmt.Sprintf("the host %s is also named %q", other, a.rooms.Own())
+		state.Remedy = "set another ROOM on one of them, and restart it"
+	}
 	if status.Err != nil {
 		state.Detail = status.Err.Error()
 		state.Remedy = "correct MQTT_URL, MQTT_USERNAME and the password, or start the broker"

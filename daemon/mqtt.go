@@ -6,6 +6,7 @@ import (
 	"net"
 	"net/url"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -64,7 +65,7 @@ func (a *app) newBroker() (*broker, error) {
 	b.session = mqtt.New(mqtt.Config{
 		URL: address, ClientID: "pressbox-" + record.ID(), Username: cfg.Username, Password: cfg.Password, CAFile: cfg.CAFile,
 		Will: mqtt.Message{Topic: topic + "/status", Payload: []byte(device.Offline)}, InstanceTopic: topic + "/instance",
-		Subscriptions: b.device.Subscriptions(), OnConnect: []func(){b.device.Connected},
+		Subscriptions: slices.Concat(b.device.Subscriptions(), a.roomSubscriptions()), OnConnect: []func(){b.device.Connected, a.rooms.Connected},
 		Token: record.Token(), SaveToken: record.SaveToken, Log: a.Log,
 	})
 	return b, nil

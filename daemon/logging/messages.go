@@ -160,6 +160,10 @@ func speechMessages() []Message {
 func controlMessages() []Message {
 	return []Message{
 		{
+			"23e8554088bd41579119bbcc986bd78a", "message of another room refused",
+			"A message on the MQTT topic @PRESSBOX_TOPIC@ was not followed: @PRESSBOX_ERR@. If the queue or the disk is full, the other room sends the announcement again until it expires.",
+		},
+		{
 			"1d5b2288e392405c907988441088ab88", "state of another room not saved",
 			"The room @PRESSBOX_ROOM@ has not reported in time on the announcement @PRESSBOX_ANNOUNCEMENT@, and that could not be saved: @PRESSBOX_ERR@. After a restart the server waits for that room again, for a short time.",
 		},

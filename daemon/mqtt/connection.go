@@ -183,6 +183,9 @@ func (c *connection) receive(ctx context.Context, p *paho.Publish) {
 		return
 	}
 	m := Message{Topic: p.Topic, Payload: p.Payload, Retained: p.Retain, Key: c.key(p)}
+	if p.Properties != nil && p.Properties.MessageExpiry != nil {
+		m.Expiry = time.Duration(*p.Properties.MessageExpiry) * time.Second
+	}
 	for _, s := range c.config.Subscriptions {
 		if !matches(s.Filter, p.Topic) {
 			continue

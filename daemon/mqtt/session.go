@@ -46,7 +46,7 @@ type Message struct {
 	Topic    string
 	Payload  []byte
 	Retained bool          // the broker keeps it, or has kept it, for later subscribers
-	Expiry   time.Duration // after which the broker discards it undelivered; 0 means never. Whole seconds
+	Expiry   time.Duration // after which the broker discards it undelivered, of a received one what is left; 0 means never. Whole seconds
 
 	// Key identifies a received message of QoS 1 in all its deliveries, also after a restart
 	// of this program or the broker; "" for QoS 0.

@@ -31,11 +31,17 @@ type Broker struct {
 // Start starts a broker that saves its sessions, with further lines of configuration.
 func Start(tb testing.TB, lines ...string) *Broker {
 	tb.Helper()
+	return StartOn(tb, "127.0.0.1:0", lines...)
+}
+
+// StartOn is [Start] at an address of the host.
+func StartOn(tb testing.TB, address string, lines ...string) *Broker {
+	tb.Helper()
 	dir, err := os.MkdirTemp("", "mqtt") //nolint:usetesting // short: the path of a socket has at most 107 characters
 	if err != nil {
 		tb.Fatal(err)
 	}
-	proxy, err := net.Listen("tcp", "127.0.0.1:0") //nolint:noctx // it returns at once
+	proxy, err := net.Listen("tcp", address) //nolint:noctx // it returns at once
 	if err != nil {
 		tb.Fatal(err)
 	}
