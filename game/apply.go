@@ -9,10 +9,26 @@ func (s State) Apply(p Play) (State, error) {
 	s.endTurn(&p)
 	if s.isLastHalf() && s.Lead() > 0 {
 		s.End = Final
+	} else if s.Options.Mercy == MercyOn && s.isDecided() {
+		s.End = CalledGame
 	} else if s.Outs == 3 {
 		s.endHalfInning()
 	}
 	return s, nil
+}
+
+// Leads at which the mercy rule calls a game: at any time, and at the end of an inning, or before a bottom half, from the
+// third-last scheduled inning on, the seventh of nine.
+const (
+	mercyLead     = 20
+	mercyLeadLate = 10
+)
+
+// isDecided reports whether the mercy rule calls the game after a play.
+func (s *State) isDecided() bool {
+	lead := s.Lead()
+	return max(lead, -lead) >= mercyLead ||
+		s.Outs == 3 && s.Inning >= s.Options.ScheduledInnings()-2 && (-lead >= mercyLeadLate || s.Half == Bottom && lead >= mercyLeadLate)
 }
 
 func (s *State) moveRunners(p *Play) {

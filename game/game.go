@@ -74,8 +74,9 @@ type Options struct {
 	Innings              int            `json:"innings"`       // scheduled; 0 means 9
 	ExtraInnings         ExtraInnings   `json:"extra_innings"` // "" means AutomaticRunner
 	HomeBatsFirst        bool           `json:"home_first,omitzero"`
-	NoThreeBatterMinimum bool           `json:"no_minimum,omitzero"` // before 2020: a pitcher may leave after one batter (5.10(g))
-	Disengagements       Disengagements `json:"disengagements,omitzero"`
+	NoThreeBatterMinimum bool           `json:"no_minimum,omitzero"`     // before 2020: a pitcher may leave after one batter (5.10(g))
+	Disengagements       Disengagements `json:"disengagements,omitzero"` // "" means Unlimited
+	Mercy                Mercy          `json:"mercy,omitzero"`          // "" means MercyOff
 }
 
 // ScheduledInnings returns the number of innings after which a lead wins.
@@ -100,8 +101,17 @@ type Disengagements string
 
 // The limits.
 const (
-	Unlimited Disengagements = ""     // before 2023
-	Limit2023 Disengagements = "2023" // two per batter; a third that does not retire the runner is a balk
+	Unlimited Disengagements = "unlimited" // before 2023
+	Limit2023 Disengagements = "2023"      // two per batter; a third that does not retire the runner is a balk
+)
+
+// Mercy selects whether the mercy rule calls a game that is decided.
+type Mercy string
+
+// The choices of the mercy rule.
+const (
+	MercyOff Mercy = "off"
+	MercyOn  Mercy = "on"
 )
 
 // A Side is one of the two teams.

@@ -194,14 +194,14 @@ func remove(ids []PlayerID, id PlayerID) []PlayerID {
 }
 
 // CallGame ends a game that the umpire stops, as it stands (7.01(c)): after five innings, or four and a half with the
-// home team ahead.
+// home team ahead, or by the mercy rule of a league, with a lead of ten runs.
 func (s State) CallGame() (State, error) {
 	first := s.Half == Top
 	played := s.Inning - 1 // innings completed
 	switch {
 	case s.Over():
 		return s, illegal("7.01(g)", "the game is over")
-	case played >= 5, played == 4 && !first && s.Lead() >= 0:
+	case played >= 5, played == 4 && !first && s.Lead() >= 0, max(s.Lead(), -s.Lead()) >= mercyLeadLate:
 		s.End = CalledGame
 		return s, nil
 	}

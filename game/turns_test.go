@@ -177,6 +177,9 @@ func TestState_callAndForfeit(t *testing.T) {
 			t.Errorf("called at %s: the %s team won a tie", in, side)
 		}
 	}
+	if s := situation(t, "3t 0 --- 10-0", o); check.Must(s.CallGame())(t).End != game.CalledGame {
+		t.Error("a lead of ten is not called")
+	}
 	s := situation(t, "3t 0 --- 5-0", o)
 	lost := check.Must(s.Forfeit(game.Away))(t)
 	if side, won := lost.Winner(); !won || side != game.Home || lost.Result() != [2]int{0, 9} || lost.Score != [2]int{5, 0} {

@@ -128,3 +128,25 @@ func TestPickoffThrow_price(t *testing.T) {
 		t.Errorf("after two throws %.4f runs, before them %.4f", b, a)
 	}
 }
+
+// A game in which the defence walks everybody ends with the mercy rule.
+func TestSimulator_walkingEverybodyEnds(t *testing.T) {
+	t.Parallel()
+	f := averageFixture(0)
+	sim, s := f.start(t, 1, game.Options{DH: true, Mercy: game.MercyOn})
+	var m chance.Progress
+	walk := chance.Tactics{Defence: chance.Defence{Pitch: chance.IntentionalWalk}}
+	for n := range 30 {
+		if s.Over() {
+			break
+		}
+		r, err := sim.Resolve(&s, m, walk)
+		if err != nil {
+			t.Fatalf("turn %d: %v", n, err)
+		}
+		s, m = check.Must(s.Apply(r.Final(true)))(t), r.Next
+	}
+	if s.End != game.CalledGame || s.Score != [2]int{20, 0} {
+		t.Errorf("after 30 walks: %q, %v", s.End, s.Score)
+	}
+}

@@ -24,6 +24,7 @@ func (g *Games) Create(ctx context.Context, by protocol.Person, r protocol.Reque
 		return protocol.Game{}, &protocol.Error{Code: protocol.Invalid, Detail: found[0].Detail, Errors: found}
 	}
 	o := &match.Origin{Season: r.Season, Options: r.Options}
+	o.Options.Complete()
 	for side, id := range [2]string{r.AwayTeam, r.HomeTeam} {
 		roster, err := g.config.Rosters.Roster(ctx, r.Season, id)
 		if errors.Is(err, teams.ErrUnknown) || errors.Is(err, teams.ErrTooFewPlayers) {

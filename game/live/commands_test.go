@@ -451,3 +451,24 @@ func TestSubmit_botKeepsOtherDecision(t *testing.T) {
 		t.Error("the bot never substituted")
 	}
 }
+
+// The mercy rule is on in private games and off in listed ones unless the request says otherwise.
+func TestCreate_defaultOfMercy(t *testing.T) {
+	t.Parallel()
+	inLists := func(o *protocol.Options) { o.Visibility = protocol.Listed }
+	set := func(m game.Mercy) option { return func(o *protocol.Options) { o.Mercy = m } }
+	for name, tt := range map[string]struct {
+		options []option
+		want    game.Mercy
+	}{
+		"listed": {[]option{inLists}, game.MercyOff}, "private": {[]option{private}, game.MercyOn},
+		"private, off": {[]option{private, set(game.MercyOff)}, game.MercyOff},
+		"listed, on":   {[]option{inLists, set(game.MercyOn)}, game.MercyOn},
+	} {
+		r := begun(t, tt.options...)
+		g := r.get(ann)
+		if g.Options.Mercy != tt.want || g.State.Options.Mercy != tt.want || g.State.Options.Disengagements != game.Unlimited {
+			t.Errorf("%s: options %+v, rules %+v", name, g.Options, g.State.Options)
+		}
+	}
+}

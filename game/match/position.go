@@ -190,6 +190,9 @@ func (p *Position) finish(m *move) {
 		return
 	}
 	p.Result = &protocol.Result{How: "final"}
+	if p.state.End == game.CalledGame {
+		p.Result.How = "called"
+	}
 	if side, ok := p.state.Winner(); ok {
 		p.Result.Winner = side.String()
 	}

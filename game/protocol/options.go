@@ -26,6 +26,9 @@ type Options struct {
 	TurnSeconds  int               `json:"turn_seconds"` // for each decision, 1–86,400; 0: no clock
 	Announce     Announce          `json:"announce"`
 	Visibility   Visibility        `json:"visibility"`
+
+	Mercy          game.Mercy          `json:"mercy,omitzero"`          // "" of a request: on in private games; of older games: off
+	Disengagements game.Disengagements `json:"disengagements,omitzero"` // "" of a request and of older games: unlimited
 }
 
 // An Opponent is the kind of manager of the other side.
@@ -105,10 +108,25 @@ func (o *Options) Check() []game.Violation {
 	oneOf("opponent", string(o.Opponent), string(Open), string(Bot), string(HotSeat))
 	oneOf("announce", string(o.Announce), string(AnnounceOff), string(AnnounceScoring), string(AnnounceAll))
 	oneOf("visibility", string(o.Visibility), string(Listed), string(Private))
+	oneOf("mercy", string(o.Mercy), "", string(game.MercyOff), string(game.MercyOn))
+	oneOf("disengagements", string(o.Disengagements), "", string(game.Unlimited), string(game.Limit2023))
 	if o.TurnSeconds < 0 || o.TurnSeconds > maxTurnSeconds {
 		wrong("/options/turn_seconds", "out_of_range", "%d is not between 0 and %d", o.TurnSeconds, maxTurnSeconds)
 	}
 	return found
+}
+
+// Complete sets the options that a request left to the server.
+func (o *Options) Complete() {
+	if o.Mercy == "" {
+		o.Mercy = game.MercyOff
+		if o.Visibility == Private {
+			o.Mercy = game.MercyOn
+		}
+	}
+	if o.Disengagements == "" {
+		o.Disengagements = game.Unlimited
+	}
 }
 
 // CreatorSide returns the creator's side.
@@ -121,5 +139,7 @@ func (o *Options) CreatorSide() game.Side {
 
 // Rules returns the options that concern the rules.
 func (o *Options) Rules() game.Options {
-	return game.Options{DH: o.DH, Innings: o.Innings, ExtraInnings: o.ExtraInnings}
+	return game.Options{
+		DH: o.DH, Innings: o.Innings, ExtraInnings: o.ExtraInnings, Disengagements: o.Disengagements, Mercy: o.Mercy,
+	}
 }

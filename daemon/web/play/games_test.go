@@ -29,7 +29,7 @@ func TestCreateGame_validation(t *testing.T) {
 		You     string
 	}
 	answer := anna.Ask("POST", "/api/games", `{`+teams+`}`, 201, &g)
-	const defaults = `{"dh":true,"innings":9,"extra_innings":"runner","side":"home","opponent":"open","turn_seconds":0,"announce":"scoring","visibility":"listed"}`
+	const defaults = `{"dh":true,"innings":9,"extra_innings":"runner","side":"home","opponent":"open","turn_seconds":0,"announce":"scoring","visibility":"listed","mercy":"off","disengagements":"unlimited"}`
 	if string(g.Options) != defaults || g.Season != 3 || g.You != "home" || answer.Header.Get("Location") != "/api/games/"+g.ID {
 		t.Errorf("created %s", answer.Text)
 	}
