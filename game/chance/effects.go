@@ -27,6 +27,13 @@ func (pa *plateAppearance) applyTactics(w *[classes]float64) {
 // applyPositioning changes the class weights by the fielders' positions.
 func (pa *plateAppearance) applyPositioning(w *[classes]float64) {
 	c := &pa.tactics.Defence
+	if pa.playsBehind() {
+		w[single] /= heldRunnerSingles
+	}
+	if pa.sim.rules > 1 {
+		pa.applyDepths(w)
+		return
+	}
 	switch c.Infield {
 	case InfieldIn:
 		w[single] *= 1.2
@@ -51,9 +58,6 @@ func (pa *plateAppearance) applyPositioning(w *[classes]float64) {
 	if c.GuardLines {
 		w[double] *= .85
 		w[single] *= 1.04
-	}
-	if pa.playsBehind() {
-		w[single] /= heldRunnerSingles
 	}
 }
 
@@ -114,7 +118,7 @@ func (pa *plateAppearance) groundBallWeight(r *advanceRow) float64 {
 	case DoublePlayDepth:
 		switch {
 		case is(multipleOuts):
-			f *= 1.12
+			f *= pa.doublePlayFactor()
 		case is(thirdScores):
 			f *= 1.1
 		}

@@ -1,0 +1,43 @@
+package chance
+
+// A depth is what a position of the fielders does to hits, as factors (estimates of version 2, such that each is the best in
+// some situation and the worst in another).
+type depth struct{ single, double, triple, onError float64 }
+
+// applyDepths changes the class weights by the fielders' positions, from version 2 on.
+func (pa *plateAppearance) applyDepths(w *[classes]float64) {
+	c := &pa.tactics.Defence
+	apply := func(d depth) {
+		w[single] *= d.single
+		w[double] *= d.double
+		w[triple] *= d.triple
+		w[reachedOnError] *= d.onError
+	}
+	switch c.Infield {
+	case InfieldIn:
+		apply(depth{1.2, 1.03, 1, 1.1})
+	case CornersIn:
+		apply(depth{1.07, 1.06, 1, 1}) // balls past third and first
+	case DoublePlayDepth:
+		apply(depth{1.03, 1, 1, 1})
+	default:
+	}
+	switch c.Outfield {
+	case Shallow:
+		apply(depth{.939, 1.31, 1.9, 1})
+	case Deep:
+		apply(depth{1.14, .785, .5, 1})
+	default:
+	}
+	if c.GuardLines {
+		apply(depth{1.1, .8, .95, 1})
+	}
+}
+
+// doublePlayFactor returns the factor of double-play depth on double plays.
+func (pa *plateAppearance) doublePlayFactor() float64 {
+	if pa.sim.rules == 1 {
+		return 1.12
+	}
+	return 1.25
+}
