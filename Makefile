@@ -109,9 +109,11 @@ test: parts build ## every test, with the race detector and real parts
 	@# The other tests are compiled while the processors are mostly idle.
 	@nice -n 19 go list -race -test -export $(OTHERS) >/dev/null & \
 	packaging/phase realtime "$(REALTIME)" -race -timeout 60m -p 1; status=$$?; wait; exit $$status
-	packaging/phase race "$(OTHERS)" -race -timeout 60m -skip '$(PROGRAMS)' -p $$(($$(nproc) + 1)) # some wait
+	@# Neither of these two phases keeps the processors busy.
+	packaging/phase whole "$(NORACE)" -trimpath -timeout 60m -p 1 & \
+	packaging/phase race "$(OTHERS)" -race -timeout 60m -skip '$(PROGRAMS)' -p $$(($$(nproc) + 1)); race=$$?; \
+	wait $$! || { packaging/reruns; echo "test: phase whole failed" >&2; exit 1; }; exit $$race
 	packaging/phase sampled "$(SAMPLED)" -race -short -timeout 60m
-	packaging/phase whole "$(NORACE)" -trimpath -timeout 60m
 	@packaging/reruns
 	@packaging/noskips .build/test-*.json
 
