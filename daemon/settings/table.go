@@ -40,7 +40,7 @@ func (s Setting) Text() string {
 
 // Table returns every setting in the order of the documents.
 func Table() []Setting {
-	return slices.Concat(serverSettings(), speechSettings(), announcementSettings(), quietSettings(), webSettings(), signInSettings(), gameSettings(), mqttSettings())
+	return slices.Concat(serverSettings(), speechSettings(), announcementSettings(), integrationSettings(), quietSettings(), webSettings(), signInSettings(), gameSettings(), mqttSettings())
 }
 
 func serverSettings() []Setting {
@@ -179,23 +179,25 @@ func announcementSettings() []Setting {
 			Description: "sound before an urgent announcement",
 		},
 		{
-			Name: "WYOMING", valueType: oneOf("on", "off"), Default: "on",
-			Description: "serve speech to voice assistants, such as Home Assistant, by the Wyoming protocol",
-			More:        "The protocol has no tokens: it is served while NOTIFY_ACCESS is lan or open.",
+			Name: "HISTORY", valueType: oneOf("on", "off"), Default: "on", Reload: true,
+			Description: "store the texts of ended announcements",
+			More:        "off: only what happened is stored, without the texts.",
 		},
 		{
-			Name: "WYOMING_PORT", valueType: integer(0, 65535), Default: "10200",
-			Description: "TCP port of the Wyoming protocol on HOST; 0 selects a free port", More: "Ignored if systemd passes a socket (pressbox-wyoming.socket).",
+			Name: "CONTROL_ACCESS", valueType: oneOf("admin", "lan"), Default: "admin",
+			Description: "who may change the volume, quiet hours, schedules and favourites",
+			More:        "admin: signed-in administrators, tokens made with \"pressbox tokens create --control\", and the admin socket. lan: clients that may create announcements.",
 		},
+	}
+}
+
+// integrationSettings returns the settings of what other programs send.
+func integrationSettings() []Setting {
+	return []Setting{
 		{
 			Name: "NTFY_URGENT", valueType: priority(), Default: "5", Reload: true,
 			Description: "priority from which announcements by ntfy, Gotify and hooks are urgent",
 			More:        "ntfy's priorities are 1 to 5; Gotify's 8 to 10 count as 5, 6 and 7 as 4. off: never.",
-		},
-		{
-			Name: "HISTORY", valueType: oneOf("on", "off"), Default: "on", Reload: true,
-			Description: "store the texts of ended announcements",
-			More:        "off: only what happened is stored, without the texts.",
 		},
 		{
 			Name: "HOOKS", valueType: oneOf("on", "off"), Default: "on", Reload: true,
@@ -208,9 +210,13 @@ func announcementSettings() []Setting {
 			More:        "It may be missing.",
 		},
 		{
-			Name: "CONTROL_ACCESS", valueType: oneOf("admin", "lan"), Default: "admin",
-			Description: "who may change the volume, quiet hours, schedules and favourites",
-			More:        "admin: signed-in administrators, tokens made with \"pressbox tokens create --control\", and the admin socket. lan: clients that may create announcements.",
+			Name: "WYOMING", valueType: oneOf("on", "off"), Default: "on",
+			Description: "serve speech to voice assistants, such as Home Assistant, by the Wyoming protocol",
+			More:        "The protocol has no tokens: it is served while NOTIFY_ACCESS is lan or open.",
+		},
+		{
+			Name: "WYOMING_PORT", valueType: integer(0, 65535), Default: "10200",
+			Description: "TCP port of the Wyoming protocol on HOST; 0 selects a free port", More: "Ignored if systemd passes a socket (pressbox-wyoming.socket).",
 		},
 	}
 }
