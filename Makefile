@@ -123,6 +123,7 @@ test-short: bin/libonnxruntime.so ## the tests that need no browser, sound serve
 test-crash: parts build ## every power cut, the long kill tests, and a whole game of every kind
 	PRESSBOX_CRASH_STATES=all go test -timeout 60m -run 'Power|diskFails' -v ./daemon/recovery ./daemon/disktest
 	PRESSBOX_CRASH_ROUNDS=200 go test -timeout 60m -run 'Crash|Kill' -v ./store ./daemon
+	PRESSBOX_CRASH_ROUNDS=20 go test -timeout 60m -run TestMQTT_faults -v ./daemon
 	PRESSBOX_CRASH_ROUNDS=1000 go test -timeout 60m -run Crash -v ./game/live
 	PRESSBOX_CRASH_ROUNDS=1 go test -timeout 60m -run TestWholeGames -v ./daemon/web/play
 

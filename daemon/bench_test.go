@@ -21,6 +21,7 @@ import (
 	"pressbox/check"
 	"pressbox/daemon/cli"
 	"pressbox/daemon/client"
+	"pressbox/daemon/mqtt/mqtttest"
 	"pressbox/daemon/recovery"
 	"pressbox/daemon/servertest"
 	"pressbox/daemon/settings"
@@ -168,9 +169,18 @@ func BenchmarkStart(b *testing.B) {
 
 // BenchmarkIdle measures a server without voices and without requests, connected to its sound
 // server, for a minute. Limits: 40 MB, 0.2 wake-ups/s.
-func BenchmarkIdle(b *testing.B) {
+func BenchmarkIdle(b *testing.B) { benchmarkIdle(b) }
+
+// BenchmarkIdleMQTT measures the same with a connection to a broker, which has a ping each
+// minute. Limit: 0.5 wake-ups/s.
+func BenchmarkIdleMQTT(b *testing.B) {
+	benchmarkIdle(b, "MQTT_URL="+mqtttest.Start(b).URL("mqtt").String())
+}
+
+func benchmarkIdle(b *testing.B, values ...string) {
+	b.Helper()
 	dir := builtProgram(b)
-	env := servertest.Environment(b, "MODEL_DIR="+b.TempDir(), "PULSE_SERVER="+pulsetest.Start(b, pulsetest.Config{}).Address)
+	env := servertest.Environment(b, append(values, "MODEL_DIR="+b.TempDir(), "PULSE_SERVER="+pulsetest.Start(b, pulsetest.Config{}).Address)...)
 	p := check.Must(servertest.Start(dir, env))(b)
 	defer p.End(syscall.SIGTERM)
 	for b.Loop() {

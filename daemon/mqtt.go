@@ -50,7 +50,7 @@ func (a *app) newBroker() (*broker, error) {
 	}
 	topic := cfg.Topic + "/" + record.ID()
 	b.device = device.New(device.Config{
-		Device:    homeassistant.Device{ID: record.ID(), Name: "Pressbox " + hostName(), Version: version, URL: a.pageURL(), Topic: topic},
+		Device:    homeassistant.Device{ID: record.ID(), Name: "Pressbox " + a.Config.RoomName(), Version: version, URL: a.pageURL(), Topic: topic},
 		Discovery: discovery,
 		Texts:     cfg.Text == "on",
 	}, device.Parts{

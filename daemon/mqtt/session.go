@@ -28,7 +28,6 @@ const (
 	receiveMax    = 16               // messages that the broker sends ahead of acknowledgements
 
 	maxDelay    = time.Minute // between attempts to connect
-	stable      = time.Minute // after which a connection counts as working, and delays are short again
 	maxTakeover = 3           // times within a minute that another client takes the session over
 )
 
@@ -142,8 +141,7 @@ func (s *Session) Publish(ctx context.Context, m Message) error {
 func (s *Session) Run(ctx context.Context) error {
 	delay := delays{first: s.config.MinDelay}
 	for {
-		began := time.Now()
-		err := s.connectOnce(ctx)
+		lasted, err := s.connectOnce(ctx)
 		if ctx.Err() != nil {
 			return nil //nolint:nilerr // the end of ctx ended the connection
 		}
@@ -152,10 +150,7 @@ func (s *Session) Run(ctx context.Context) error {
 			return nil
 		}
 		s.setStatus(Status{Err: err})
-		if time.Since(began) >= stable {
-			delay.reset()
-		}
-		if !sleep(ctx, delay.next()) {
+		if !sleep(ctx, delay.after(lasted)) {
 			return nil
 		}
 	}
@@ -185,15 +180,16 @@ func (s *Session) stop(ctx context.Context, err error) {
 	<-ctx.Done()
 }
 
-// connectOnce makes one connection, and returns why it ended.
-func (s *Session) connectOnce(ctx context.Context) error {
+// connectOnce makes one connection, and returns how long it lasted and why it ended.
+func (s *Session) connectOnce(ctx context.Context) (lasted time.Duration, err error) {
 	conn, err := s.connect(ctx)
 	if err != nil {
 		if s.Status().Err == nil && ctx.Err() == nil { // later attempts are not logged
 			s.config.Log.Warn("MQTT broker unavailable", "broker", s.config.URL.Host, "err", err)
 		}
-		return fmt.Errorf("connect to %s: %w", s.config.URL.Host, err)
+		return 0, fmt.Errorf("connect to %s: %w", s.config.URL.Host, err)
 	}
+	began := time.Now()
 	refused := conn.subscribe(ctx)
 	refused = errors.Join(refused, conn.publish(ctx, Message{Topic: s.config.InstanceTopic, Payload: []byte(s.instance), Retained: true}))
 	s.mu.Lock()
@@ -210,7 +206,7 @@ func (s *Session) connectOnce(ctx context.Context) error {
 	if ctx.Err() == nil {
 		s.config.Log.Warn("MQTT connection lost", "broker", s.config.URL.Host, "err", err)
 	}
-	return err
+	return time.Since(began), err
 }
 
 func (s *Session) setStatus(status Status) {
