@@ -59,6 +59,10 @@ func newPublisher(t *testing.T) *publisher {
 		p.topic, found = strings.CutSuffix(m.Topic, "/status")
 		return found && string(m.Payload) == "online"
 	})
+	health := check.Must(client.HealthAt(t.Context(), p.server.URL))(t)
+	if got := health.Integrations["mqtt"]; !got.On || got.Detail != "" {
+		t.Errorf("MQTT is %+v in /health, want on", got)
+	}
 	return p
 }
 

@@ -110,6 +110,23 @@ func (d Doctor) checkPort(context.Context) []Finding {
 	return finding("port", Failure, "stop that program, or change the port: "+change, "%d is in use by %s", d.cfg.Port, owner)
 }
 
+func (d Doctor) checkMQTT(context.Context) []Finding { return mqttFindings(d.cfg) }
+
+// mqttFindings checks the files of the MQTT settings.
+func mqttFindings(cfg settings.Config) []Finding {
+	if cfg.MQTT.URL == "" {
+		return finding("mqtt", OK, "", "off: MQTT_URL is not set")
+	}
+	_, err := cfg.MQTT.Password()
+	if err == nil && cfg.MQTT.CAFile != "" {
+		_, err = os.Stat(cfg.MQTT.CAFile)
+	}
+	if err != nil {
+		return finding("mqtt", Failure, "correct the path, and make the file readable for the group "+settings.UserName, "%s", oneLine(err))
+	}
+	return finding("mqtt", OK, "", "a server connects to %s", cfg.MQTT.URL)
+}
+
 // checkWyoming reports whether a server started now could serve the Wyoming protocol.
 func (d Doctor) checkWyoming(context.Context) []Finding {
 	if off := d.cfg.WyomingOff(); off != "" {

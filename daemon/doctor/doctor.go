@@ -82,7 +82,7 @@ func (d Doctor) Run(ctx context.Context) Report {
 func (d Doctor) checkAll(ctx context.Context) []Finding {
 	var findings []Finding
 	for _, check := range []func(context.Context) []Finding{
-		d.checkServer, d.checkSettings, d.checkPort, d.checkWyoming, d.checkStore, d.checkDisk,
+		d.checkServer, d.checkSettings, d.checkPort, d.checkWyoming, d.checkMQTT, d.checkStore, d.checkDisk,
 		d.checkVoices, d.checkLexicon, d.checkWebhooks, d.checkPhonemizer, d.checkRuntime, d.checkSound, d.checkHost,
 	} {
 		findings = append(findings, check(ctx)...)
