@@ -111,8 +111,12 @@ func logs(ts *testscript.TestScript, neg bool, args []string) {
 }
 
 // hangUp is the script command "hup TEXT": it sends SIGHUP to the newest server and waits for
-// TEXT in its log.
+// TEXT in its log after that.
 func hangUp(ts *testscript.TestScript, neg bool, args []string) {
-	ts.Check(newest(ts).Cmd.Process.Signal(syscall.SIGHUP))
-	logs(ts, neg, args)
+	p := newest(ts)
+	logged := len(p.Logged())
+	ts.Check(p.Cmd.Process.Signal(syscall.SIGHUP))
+	if neg || len(args) != 1 || !p.AwaitMore(logged, args[0]) {
+		ts.Fatalf("hup %q:\n%s", args, p.Logged())
+	}
 }

@@ -188,12 +188,15 @@ func (p *Process) read(stderr io.Reader, url chan<- string) {
 
 // AwaitLog waits until the log contains text; it reports false if the server ends before, or
 // after [MaxWait].
-func (p *Process) AwaitLog(text string) bool {
+func (p *Process) AwaitLog(text string) bool { return p.AwaitMore(0, text) }
+
+// AwaitMore is AwaitLog for what follows the first n bytes of the log.
+func (p *Process) AwaitMore(n int, text string) bool {
 	deadline := time.Now().Add(MaxWait)
 	defer time.AfterFunc(MaxWait, p.grown.Broadcast).Stop()
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	for !strings.Contains(p.log.String(), text) {
+	for !strings.Contains(p.log.String()[n:], text) {
 		if p.closed || time.Now().After(deadline) {
 			return false
 		}
