@@ -21,7 +21,9 @@ import (
 func (a *app) integrations() []admin.Integration {
 	return []admin.Integration{
 		{Name: "mqtt", Report: a.mqttState},
-		{Name: "openai", Report: a.openAIState},
+		{Name: "ntfy", Report: func() admin.IntegrationState { return a.routeState("at / and /ntfy") }},
+		{Name: "gotify", Report: func() admin.IntegrationState { return a.routeState("at /message") }},
+		{Name: "openai", Report: func() admin.IntegrationState { return a.routeState("at /v1") }},
 		{Name: "webhooks", Report: a.webhooksState},
 		{Name: "wyoming", Report: func() admin.IntegrationState { return a.wyomingState }},
 	}
@@ -51,11 +53,12 @@ func (a *app) mqttState() admin.IntegrationState {
 	return state
 }
 
-func (a *app) openAIState() admin.IntegrationState {
+// routeState returns the state of routes for which NOTIFY_ACCESS is the only switch.
+func (a *app) routeState(summary string) admin.IntegrationState {
 	if a.Config.NotifyAccess == string(web.Off) {
 		return admin.IntegrationState{Summary: "NOTIFY_ACCESS=off"}
 	}
-	return admin.IntegrationState{On: true, Summary: "at /v1"}
+	return admin.IntegrationState{On: true, Summary: summary}
 }
 
 func (a *app) webhooksState() admin.IntegrationState {
