@@ -192,9 +192,12 @@ func (a *app) webConfig() site.Config {
 		Announcements: announcements.Config{
 			Announcer: a.announcer, Voices: a.listVoices, Rooms: a.rooms, Preview: a.preview,
 		},
-		OpenAI:  openai.Config{Speaker: a.speaker(), DefaultRate: cfg.DefaultRate, Speeches: a.speeches},
-		Hooks:   hooks.Config{Settings: func() hooks.Settings { return *a.hooks.Load() }},
-		Push:    push.Config{UrgentFrom: func() int { return a.reloaded.Load().NtfyUrgent }, IsRoom: a.rooms.Has},
+		OpenAI: openai.Config{Speaker: a.speaker(), DefaultRate: cfg.DefaultRate, Speeches: a.speeches, On: func() bool { return a.reloaded.Load().OpenAI == "on" }},
+		Hooks:  hooks.Config{Settings: func() hooks.Settings { return *a.hooks.Load() }},
+		Push: push.Config{
+			Ntfy: func() bool { return a.reloaded.Load().Ntfy == "on" }, Gotify: func() bool { return a.reloaded.Load().Gotify == "on" },
+			UrgentFrom: func() int { return a.reloaded.Load().NtfyUrgent }, IsRoom: a.rooms.Has,
+		},
 		Control: webcontrol.Config{Controls: a.controls, Schedules: a.schedules, Check: a.announcer.Check},
 		Admin: admin.Config{
 			Checks: a.monitor.Checks(), Integrations: a.monitor.Integrations, Versions: map[string]string{"go": runtime.Version(), "revision": revision},

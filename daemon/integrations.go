@@ -21,9 +21,9 @@ import (
 func (a *app) integrations() []admin.Integration {
 	return []admin.Integration{
 		{Name: "mqtt", Report: a.mqttState},
-		{Name: "ntfy", Report: func() admin.IntegrationState { return a.routeState("at / and /ntfy") }},
-		{Name: "gotify", Report: func() admin.IntegrationState { return a.routeState("at /message") }},
-		{Name: "openai", Report: func() admin.IntegrationState { return a.routeState("at /v1") }},
+		{Name: "ntfy", Report: func() admin.IntegrationState { return a.routeState("NTFY", a.reloaded.Load().Ntfy, "at / and /ntfy") }},
+		{Name: "gotify", Report: func() admin.IntegrationState { return a.routeState("GOTIFY", a.reloaded.Load().Gotify, "at /message") }},
+		{Name: "openai", Report: func() admin.IntegrationState { return a.routeState("OPENAI", a.reloaded.Load().OpenAI, "at /v1") }},
 		{Name: "webhooks", Report: a.webhooksState},
 		{Name: "wyoming", Report: func() admin.IntegrationState { return a.wyomingState }},
 	}
@@ -44,7 +44,7 @@ func (a *app) mqttState() admin.IntegrationState {
 		state.Remedy = "set another ROOM on one of them, and restart it"
 	}
 	if status.Err != nil {
-		state.Detail = status.Err.Error()
+		state.Detail = withoutAddress(status.Err)
 		state.Remedy = "correct MQTT_URL, MQTT_USERNAME and the password, or start the broker"
 	}
 	if status.Stopped {
@@ -53,12 +53,28 @@ func (a *app) mqttState() admin.IntegrationState {
 	return state
 }
 
-// routeState returns the state of routes for which NOTIFY_ACCESS is the only switch.
-func (a *app) routeState(summary string) admin.IntegrationState {
-	if a.Config.NotifyAccess == string(web.Off) {
-		return admin.IntegrationState{Summary: "NOTIFY_ACCESS=off"}
+// withoutAddress describes an error of a connection, which names its peer, without the peer.
+// The log has the whole error.
+func withoutAddress(err error) string {
+	if unknown, ok := errors.AsType[*net.DNSError](err); ok {
+		return unknown.Err
 	}
-	return admin.IntegrationState{On: true, Summary: summary}
+	if op, ok := errors.AsType[*net.OpError](err); ok {
+		return op.Op + ": " + op.Err.Error()
+	}
+	return err.Error()
+}
+
+// routeState returns the state of routes that a setting turns on and off.
+func (a *app) routeState(setting, value, summary string) admin.IntegrationState {
+	switch {
+	case a.Config.NotifyAccess == string(web.Off):
+		return admin.IntegrationState{Summary: "NOTIFY_ACCESS=off"}
+	case value == "off":
+		return admin.IntegrationState{Summary: setting + "=off"}
+	default:
+		return admin.IntegrationState{On: true, Summary: summary}
+	}
 }
 
 func (a *app) webhooksState() admin.IntegrationState {

@@ -65,6 +65,9 @@ type Config struct {
 	Chime              string        `mapstructure:"CHIME"`
 	ChimeUrgent        string        `mapstructure:"CHIME_URGENT"`
 	History            string        `mapstructure:"HISTORY"` // "on" or "off"
+	Ntfy               string        `mapstructure:"NTFY"`    // "on" or "off"
+	Gotify             string        `mapstructure:"GOTIFY"`  // "on" or "off"
+	OpenAI             string        `mapstructure:"OPENAI"`  // "on" or "off"
 	Hooks              string        `mapstructure:"HOOKS"`   // "on" or "off"
 	HooksDir           string        `mapstructure:"HOOKS_DIR"`
 	Wyoming            string        `mapstructure:"WYOMING"`      // "on" or "off"

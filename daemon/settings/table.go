@@ -200,6 +200,21 @@ func integrationSettings() []Setting {
 			More:        "ntfy's priorities are 1 to 5; Gotify's 8 to 10 count as 5, 6 and 7 as 4. off: never.",
 		},
 		{
+			Name: "NTFY", valueType: oneOf("on", "off"), Default: "on", Reload: true,
+			Description: "accept announcements as ntfy does, at / and /ntfy",
+			More:        "NOTIFY_ACCESS and NOTIFY_RATE apply to them.",
+		},
+		{
+			Name: "GOTIFY", valueType: oneOf("on", "off"), Default: "on", Reload: true,
+			Description: "accept announcements as Gotify does, at /message",
+			More:        "NOTIFY_ACCESS and NOTIFY_RATE apply to them.",
+		},
+		{
+			Name: "OPENAI", valueType: oneOf("on", "off"), Default: "on", Reload: true,
+			Description: "serve speech to clients of the OpenAI API, at /v1",
+			More:        "off: only the page and the admin socket are served.",
+		},
+		{
 			Name: "HOOKS", valueType: oneOf("on", "off"), Default: "on", Reload: true,
 			Description: "accept webhooks at /hooks/NAME",
 			More:        "NOTIFY_ACCESS and NOTIFY_RATE apply to them.",

@@ -204,3 +204,6 @@ func challenge(err error) string {
 	}
 	return `Bearer realm="pressbox"`
 }
+
+// OnAdminSocket reports whether a request came by the administrator's socket.
+func OnAdminSocket(r *http.Request) bool { return infoOf(r.Context()).local }

@@ -25,6 +25,9 @@ type Config struct {
 	DefaultRate int            // words per minute at speed 1.0
 	Speeches    *limits.Slots  // of speech that is synthesized for clients; each runs at most one ffmpeg
 	FFmpeg      ffmpeg.Program // encodes mp3, opus and aac
+	// On reports whether the network is served at /v1 (OPENAI); nil means that it is. The
+	// page and the administrator's socket are served in any case.
+	On func() bool
 }
 
 // handlers has the handlers of this package.
@@ -68,5 +71,20 @@ func Routes(s *web.Server, cfg Config) []web.Route {
 			Limited:  true,
 		}),
 	}
-	return slices.Concat(routes, web.UnderAPI(routes))
+	return slices.Concat(h.switched(routes), web.UnderAPI(routes))
+}
+
+// switched returns the routes with handlers that respond 404 to the network while the
+// interface is off.
+func (h *handlers) switched(routes []web.Route) []web.Route {
+	all := slices.Clone(routes)
+	for i, rt := range routes {
+		all[i].Handle = func(w http.ResponseWriter, r *http.Request) error {
+			if h.On != nil && !h.On() && !web.OnAdminSocket(r) {
+				return web.ErrNotFound
+			}
+			return rt.Handle(w, r)
+		}
+	}
+	return all
 }

@@ -20,6 +20,9 @@ import (
 // A Config holds what the routes of this package use.
 type Config struct {
 	Announcer *announce.Announcer
+	// Ntfy and Gotify report whether the routes of each exist (NTFY, GOTIFY); nil means
+	// that they do.
+	Ntfy, Gotify func() bool
 	// UrgentFrom returns the priority of ntfy, 1 to 5, from which an announcement is
 	// urgent; 0 means never (NTFY_URGENT).
 	UrgentFrom func() int
@@ -36,7 +39,14 @@ type handlers struct {
 // Routes returns the routes of this package.
 func Routes(s *web.Server, cfg Config) []web.Route {
 	h := &handlers{s, cfg}
-	return slices.Concat(h.ntfyRoutes(), h.gotifyRoutes())
+	return slices.Concat(web.When(h.ntfyRoutes(), on(cfg.Ntfy)), web.When(h.gotifyRoutes(), on(cfg.Gotify)))
+}
+
+func on(is func() bool) func() bool {
+	if is == nil {
+		return func() bool { return true }
+	}
+	return is
 }
 
 // announce accepts the announcement of a draft, and sets the Location of the response.
