@@ -12,7 +12,7 @@ type Message struct {
 
 // Messages returns the catalog.
 func Messages() []Message {
-	return slices.Concat(serverMessages(), speechMessages(), controlMessages(), storeMessages(), voiceMessages(), signInMessages(), gameMessages(), mqttMessages())
+	return slices.Concat(serverMessages(), wyomingMessages(), speechMessages(), controlMessages(), storeMessages(), voiceMessages(), signInMessages(), gameMessages(), mqttMessages())
 }
 
 func serverMessages() []Message {
@@ -74,6 +74,15 @@ func serverMessages() []Message {
 			"A line of the file .env in the working directory is ignored: @PRESSBOX_LINE@.",
 		},
 		{
+			"5f948a1a358f40fab7604271773d86b6", "request",
+			"The server answered a request. Internal errors are logged at the level ERROR with PRESSBOX_ERR; the response has the same PRESSBOX_REQUEST_ID.",
+		},
+	}
+}
+
+func wyomingMessages() []Message {
+	return []Message{
+		{
 			"0259530a27c34bdcbcf87a086fc85dd1", "wyoming listening",
 			"The server speaks to clients of the Wyoming protocol, such as Home Assistant, at @PRESSBOX_ADDRESS@.",
 		},
@@ -84,10 +93,6 @@ func serverMessages() []Message {
 		{
 			"1f62b554ffca4e33881f01122007c08d", "wyoming request",
 			"The server synthesized speech for the client @PRESSBOX_CLIENT@ of the Wyoming protocol. Internal errors are logged at the level ERROR with PRESSBOX_ERR.",
-		},
-		{
-			"5f948a1a358f40fab7604271773d86b6", "request",
-			"The server answered a request. Internal errors are logged at the level ERROR with PRESSBOX_ERR; the response has the same PRESSBOX_REQUEST_ID.",
 		},
 	}
 }

@@ -1,6 +1,7 @@
 package control
 
 import (
+	"encoding/json"
 	"time"
 
 	"pressbox/voice/announce"
@@ -19,6 +20,20 @@ type Content struct {
 	Chime    string  `json:"chime,omitempty"`
 	TTL      int     `json:"ttl,omitempty"` // seconds
 	Repeat   *Repeat `json:"repeat,omitempty"`
+	Room     Rooms   `json:"room,omitempty"`
+}
+
+// Rooms are names of rooms. In JSON they are a list, or one name; none means this room.
+type Rooms []string
+
+// UnmarshalJSON accepts a name or a list of names.
+func (r *Rooms) UnmarshalJSON(data []byte) error {
+	var one string
+	if json.Unmarshal(data, &one) == nil {
+		*r = Rooms{one}
+		return nil
+	}
+	return json.Unmarshal(data, (*[]string)(r))
 }
 
 // A Repeat asks for repetitions until the announcement is acknowledged.
@@ -31,7 +46,7 @@ type Repeat struct {
 func (c Content) Request() announce.Request {
 	r := announce.Request{
 		Title: c.Title, Message: c.Message, Voice: c.Voice, Rate: c.Rate, Urgent: c.Urgent, Priority: c.Priority,
-		Volume: c.Volume, Chime: c.Chime, TTL: time.Duration(c.TTL) * time.Second,
+		Volume: c.Volume, Chime: c.Chime, TTL: time.Duration(c.TTL) * time.Second, Rooms: c.Room,
 	}
 	if c.Repeat != nil {
 		r.Repeat = announce.Repeat{Times: c.Repeat.Times, Every: time.Duration(c.Repeat.Every) * time.Second}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -89,7 +90,7 @@ func TestFavourites_saved(t *testing.T) {
 	want := []control.Content{{Title: "Kitchen", Message: "Dinner is ready.", Volume: 30}, {Message: "b", Repeat: &control.Repeat{Times: 2, Every: 10}}}
 	check.NoError(t, r.SetFavourites(t.Context(), want))
 	r.restart(day)
-	if got := r.Favourites(); len(got) != 2 || got[0] != want[0] || *got[1].Repeat != *want[1].Repeat {
+	if got := r.Favourites(); len(got) != 2 || !reflect.DeepEqual(got[0], want[0]) || *got[1].Repeat != *want[1].Repeat {
 		t.Errorf("favourites %+v, want %+v", got, want)
 	}
 }
