@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"maps"
 	"net/http"
+	"os/exec"
 	"slices"
 	"strings"
 	"syscall"
@@ -188,5 +189,20 @@ func TestMQTT_faults(t *testing.T) {
 				t.Logf("%d messages, %d without an answer of the broker, %d lost by it", len(p.sent), unknown, lost)
 			})
 		}
+	}
+}
+
+// Apprise publishes on the broker, and the server has the announcement.
+func TestMQTT_apprise(t *testing.T) {
+	t.Parallel()
+	p := newPublisher(t)
+	const text = "Dinner is ready."
+	p.sent[text] = true
+	cmd := exec.CommandContext(t.Context(), "apprise", "--body", text, p.broker.URL("mqtt").JoinPath(p.topic, "say").String()+"?qos=1")
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("%v: %v\n%s", cmd.Args, err, out)
+	}
+	if n := p.count(false)[text]; n != 1 {
+		t.Errorf("the announcement is in the queue %d times, want once", n)
 	}
 }
