@@ -158,7 +158,13 @@ $(LINT):
 generate: ## generate documents and tables from the code
 	go generate ./...
 
-bench: parts build ## the benchmarks, with ratios against a limit or a peer
+# Snapcast, and the libraries that it needs.
+.build/snapserver .build/snapclient:
+	@packaging/unpack $(@F) usr/bin/$(@F) $@.new
+	@packaging/need $$(apt-cache depends $(@F) | sed -n 's/^ *Depends: \(lib[^ ]*\)$$/\1/p')
+	@mv $@.new $@
+
+bench: parts build .build/snapserver .build/snapclient ## the benchmarks, with ratios against a limit or a peer
 	@packaging/bench
 
 fuzz: parts ## every fuzz target for FUZZTIME
