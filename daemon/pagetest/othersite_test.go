@@ -13,6 +13,7 @@ import (
 	"github.com/chromedp/chromedp"
 
 	"pressbox/check"
+	"pressbox/daemon/browsertest"
 	"pressbox/daemon/lantest"
 	"pressbox/daemon/servertest"
 )
@@ -55,8 +56,7 @@ func TestOtherSite_speaksNothing(t *testing.T) {
 	other.Start()
 	t.Cleanup(other.Close)
 
-	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.NoSandbox, chromedp.DisableGPU, chromedp.WSURLReadTimeout(deadline),
-		chromedp.Flag("host-resolver-rules", "MAP other.example "+lantest.Address))
+	options := browsertest.Options(chromedp.Flag("host-resolver-rules", "MAP other.example "+lantest.Address))
 	allocator, free := chromedp.NewExecAllocator(context.Background(), options...)
 	t.Cleanup(free)
 	browser, quit := chromedp.NewContext(allocator)
