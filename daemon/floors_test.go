@@ -51,7 +51,7 @@ var floors = map[string][]string{
 	"voice/announce/draft":  {"voice/announce"},
 	"voice/control":         {"auth", "clock", "clock/cron", "clock/hours", "voice/announce", "voice/announce/policy"},
 	"auth/session":          {"auth", "auth/netblock", "clock"},
-	"game/live":             {"game", "game/call", "game/match", "game/odds", "game/protocol", "game/stats", "game/teams"},
+	"game/live":             {"game", "game/call", "game/chance", "game/match", "game/odds", "game/protocol", "game/stats", "game/teams"},
 	"game/history/imported": {"game/history", "game/teams"},
 
 	"voice/rooms": {"voice/announce"},

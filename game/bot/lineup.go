@@ -98,13 +98,13 @@ func covers(r game.Role, at game.Position) bool {
 	}
 }
 
-// SuggestLineup returns the line-up with the highest run value: the best starting pitcher, the best nine at positions that
-// they play, and an order with on-base first and power fourth. With dh a designated hitter bats for the pitcher, otherwise
-// the pitcher bats ninth. Players without a rating count as average.
+// SuggestLineup returns the line-up with the highest run value: the best starting pitcher of those who are rested, the best
+// nine at positions that they play, and an order with on-base first and power fourth. With dh a designated hitter bats for
+// the pitcher, otherwise the pitcher bats ninth. Players without a rating count as average; with a nil recent all are rested.
 //
 // The error is a [*game.LineupError] if the club has no pitcher or too few players.
-func SuggestLineup(club game.Club, ratings chance.Ratings, dh bool) (game.Lineup, error) {
-	l := game.Lineup{Pitcher: bestStarter(club, ratings)}
+func SuggestLineup(club game.Club, ratings chance.Ratings, recent chance.RecentWork, dh bool) (game.Lineup, error) {
+	l := game.Lineup{Pitcher: bestStarter(club, ratings, recent)}
 	positions := []game.Position{
 		game.Catcher, game.FirstBase, game.SecondBase, game.ThirdBase, game.Shortstop, game.LeftField, game.CenterField, game.RightField,
 	}
@@ -127,8 +127,15 @@ func SuggestLineup(club game.Club, ratings chance.Ratings, dh bool) (game.Lineup
 	return l, nil
 }
 
-// bestStarter returns the best of the starting pitchers, of all pitchers if there is none.
-func bestStarter(club game.Club, ratings chance.Ratings) game.PlayerID {
+// restedBelow is the tiredness below which a starter is rested: a start of usual length costs more than that for four days.
+const restedBelow = .2
+
+// tiredRuns is the cost of starting a pitcher who is as tired as on the day after a start: more than any difference between
+// two pitchers of a club, so that the least tired one starts if none is rested.
+const tiredRuns = 2 * outOfPositionRuns
+
+// bestStarter returns the best of the starting pitchers who are rested, of all pitchers if there is none.
+func bestStarter(club game.Club, ratings chance.Ratings, recent chance.RecentWork) game.PlayerID {
 	var found game.PlayerID
 	var least float64
 	for _, p := range club.Players {
@@ -141,6 +148,9 @@ func bestStarter(club game.Club, ratings chance.Ratings) game.PlayerID {
 		}
 		if isPositionPlayer(p) {
 			value += secondaryPositionRuns // a two-way player also bats
+		}
+		if tired := recent.Tiredness(p.ID, true); tired >= restedBelow {
+			value += tiredRuns * tired
 		}
 		if found == "" || value < least {
 			found, least = p.ID, value

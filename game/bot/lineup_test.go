@@ -23,7 +23,7 @@ func TestSuggestLineup_builtInLeague(t *testing.T) {
 		for _, c := range season(t, n) {
 			club := c.Club()
 			for _, dh := range []bool{true, false} {
-				l := check.Must(bot.SuggestLineup(club, teams.Ratings(c), dh))(t)
+				l := check.Must(bot.SuggestLineup(club, teams.Ratings(c), nil, dh))(t)
 				for _, slot := range l.Order {
 					p, _ := club.Player(slot.Player)
 					if !has(p, slot.Position) {
@@ -54,7 +54,7 @@ func TestSuggestLineup_anyRoster(t *testing.T) {
 			}
 		}
 		dh := rapid.Bool().Draw(rt, "dh")
-		l, err := bot.SuggestLineup(club, ratings, dh)
+		l, err := bot.SuggestLineup(club, ratings, nil, dh)
 		var invalid *game.LineupError
 		switch {
 		case err == nil:
@@ -88,7 +88,7 @@ func TestSuggestLineup_betterBatter(t *testing.T) {
 	star := game.Player{ID: "star", Name: "A Star", Bats: "L", Throws: "R", Positions: []game.Role{"SS"}}
 	club.Players = append(club.Players, star)
 	ratings[star.ID] = chance.Rating{Batting: great}
-	l := check.Must(bot.SuggestLineup(club, ratings, true))(t)
+	l := check.Must(bot.SuggestLineup(club, ratings, nil, true))(t)
 	for i, slot := range l.Order {
 		if slot.Player == star.ID {
 			if slot.Position != game.Shortstop || i > 3 {
@@ -104,8 +104,28 @@ func BenchmarkSuggestLineup(b *testing.B) {
 	c := season(b, 3)[0]
 	club, ratings := c.Club(), teams.Ratings(c)
 	for b.Loop() {
-		if _, err := bot.SuggestLineup(club, ratings, true); err != nil {
+		if _, err := bot.SuggestLineup(club, ratings, nil, true); err != nil {
 			b.Fatal(err)
 		}
+	}
+}
+
+// In games on consecutive days the five starters take turns, the best first; each has four days of rest.
+func TestSuggestLineup_rotation(t *testing.T) {
+	t.Parallel()
+	c := season(t, 1)[0]
+	club, ratings := c.Club(), teams.Ratings(c)
+	var recent chance.RecentWork
+	var starters []game.PlayerID
+	for day := range 12 {
+		starter := check.Must(bot.SuggestLineup(club, ratings, recent, true))(t).Pitcher
+		if p, _ := club.Player(starter); !slices.Contains(p.Positions, "SP") {
+			t.Errorf("day %d: %s starts, who is no starter", day, p.Name)
+		}
+		if day >= 5 && starter != starters[day-5] {
+			t.Errorf("day %d: %s starts, want %s, who is rested again", day, starter, starters[day-5])
+		}
+		starters = append(starters, starter)
+		recent = recent.Tomorrow(map[game.PlayerID]int{starter: 95})
 	}
 }

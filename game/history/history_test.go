@@ -64,7 +64,7 @@ func TestRead_season(t *testing.T) {
 		}
 		ratings := teams.Ratings(r)
 		for _, dh := range []bool{true, false} {
-			if _, err := bot.SuggestLineup(r.Club(), ratings, dh); err != nil {
+			if _, err := bot.SuggestLineup(r.Club(), ratings, nil, dh); err != nil {
 				t.Errorf("line-up of %s, designated hitter %v: %v", r.Team.Name, dh, err)
 			}
 		}

@@ -23,18 +23,9 @@ func (g *Games) Create(ctx context.Context, by protocol.Person, r protocol.Reque
 	if found := r.Check(); found != nil {
 		return protocol.Game{}, &protocol.Error{Code: protocol.Invalid, Detail: found[0].Detail, Errors: found}
 	}
-	o := &match.Origin{Season: r.Season, Options: r.Options}
-	o.Options.Complete()
-	for side, id := range [2]string{r.AwayTeam, r.HomeTeam} {
-		roster, err := g.config.Rosters.Roster(ctx, r.Season, id)
-		if errors.Is(err, teams.ErrUnknown) || errors.Is(err, teams.ErrTooFewPlayers) {
-			path := [2]string{"/away_team", "/home_team"}[side]
-			found := []game.Violation{{Path: path, Code: game.ViolationCode(protocol.UnknownTeam), Detail: err.Error()}}
-			return protocol.Game{}, &protocol.Error{Code: protocol.UnknownTeam, Detail: err.Error(), Errors: found}
-		} else if err != nil {
-			return protocol.Game{}, unavailable(err, fmt.Sprintf("read the roster of %.40q", id))
-		}
-		o.Clubs[side], o.Season = match.ClubOf(&roster), roster.Season
+	o, err := g.origin(ctx, r)
+	if err != nil {
+		return protocol.Game{}, err
 	}
 	side := r.Options.CreatorSide()
 	o.Managers[side] = by
@@ -45,7 +36,29 @@ func (g *Games) Create(ctx context.Context, by protocol.Person, r protocol.Reque
 		o.Bots[side.Other()] = true
 	case protocol.Open:
 	}
-	return g.create(ctx, by, o)
+	id := newID()
+	if err := g.create(ctx, id, by, o); err != nil {
+		return protocol.Game{}, err
+	}
+	return g.Game(ctx, by, id)
+}
+
+// origin returns what a requested game is created from, without managers: both clubs as they are now.
+func (g *Games) origin(ctx context.Context, r protocol.Request) (*match.Origin, error) {
+	o := &match.Origin{Season: r.Season, Options: r.Options}
+	o.Options.Complete()
+	for side, id := range [2]string{r.AwayTeam, r.HomeTeam} {
+		roster, err := g.config.Rosters.Roster(ctx, r.Season, id)
+		if errors.Is(err, teams.ErrUnknown) || errors.Is(err, teams.ErrTooFewPlayers) {
+			path := [2]string{"/away_team", "/home_team"}[side]
+			found := []game.Violation{{Path: path, Code: game.ViolationCode(protocol.UnknownTeam), Detail: err.Error()}}
+			return nil, &protocol.Error{Code: protocol.UnknownTeam, Detail: err.Error(), Errors: found}
+		} else if err != nil {
+			return nil, unavailable(err, fmt.Sprintf("read the roster of %.40q", id))
+		}
+		o.Clubs[side], o.Season = match.ClubOf(&roster), roster.Season
+	}
+	return o, nil
 }
 
 // maxUnfinished is the most games of one creator that are not finished. Each takes disk space, memory and a place in lists.
@@ -64,21 +77,26 @@ func (g *Games) unfinished(by protocol.Person) int {
 	return n
 }
 
-// create saves a new game.
-func (g *Games) create(ctx context.Context, by protocol.Person, o *match.Origin) (protocol.Game, error) {
+// create saves a new game. One between two bots is saved as a whole, played to its end.
+func (g *Games) create(ctx context.Context, id string, by protocol.Person, o *match.Origin) error {
 	if g.unfinished(by) >= maxUnfinished {
-		return protocol.Game{}, protocol.Refuse(protocol.TooManyGames, "%d games that you created are not finished: end or cancel some", maxUnfinished)
+		return protocol.Refuse(protocol.TooManyGames, "%d games that you created are not finished: end or cancel some", maxUnfinished)
 	}
 	o.Rules = match.Rules
 	_, _ = rand.Read(o.Seed[:]) // never fails
-	tx, err := match.Create(newID(), o, by, stamp(time.Now()))
+	tx, err := match.Create(id, o, by, stamp(time.Now()))
 	if err != nil {
-		return protocol.Game{}, err
+		return err
+	}
+	if o.Bots == [2]bool{true, true} {
+		if err := g.playOut(tx, o); err != nil {
+			return err
+		}
 	}
 	s := tx.Summary()
-	c, _, err := change(tx, s)
+	c, box, err := change(tx, s)
 	if err != nil {
-		return protocol.Game{}, err
+		return err
 	}
 	g.deleteExcess(ctx, by)
 	crowded, err := g.config.Journal.Append(ctx, c)
@@ -86,15 +104,18 @@ func (g *Games) create(ctx context.Context, by protocol.Person, o *match.Origin)
 		crowded, err = g.config.Journal.Append(ctx, c)
 	}
 	if err != nil {
-		return protocol.Game{}, unavailable(err, "save the game")
+		return unavailable(err, "save the game")
 	}
 	g.updateSummary(s)
+	if box != nil {
+		g.finish(s, box)
+	}
 	g.publishSummary(s, nil)
 	g.wakeAt(time.Now().Add(pendingFor))
 	if crowded {
 		g.makeRoom(ctx, by)
 	}
-	return g.Game(ctx, by, s.ID)
+	return nil
 }
 
 // newID returns an id that cannot be guessed: 80 bits in 16 letters and digits.
@@ -199,7 +220,12 @@ func (g *Games) Start(ctx context.Context, by protocol.Person, id string) (proto
 
 // start starts the match.
 func (m *liveMatch) start(tx *match.Tx) error {
-	return tx.Start(m.games.gameOfDay(m.Origin.Clubs[game.Home].Abbrev, tx.Time().Format(day)))
+	return m.games.start(tx, m.Origin)
+}
+
+// start starts the match of an origin.
+func (g *Games) start(tx *match.Tx, o *match.Origin) error {
+	return tx.Start(g.gameOfDay(o.Clubs[game.Home].Abbrev, tx.Time().Format(day)))
 }
 
 // day is the layout of a date.
@@ -280,9 +306,9 @@ func (g *Games) Rematch(ctx context.Context, by protocol.Person, id string) (pro
 
 // rematch creates the game that follows and links to it.
 func (m *liveMatch) rematch(ctx context.Context, by protocol.Person) (string, error) {
-	created, err := m.games.create(ctx, by, m.RematchOrigin(m.id, by))
-	if err != nil {
+	id := newID()
+	if err := m.games.create(ctx, id, by, m.RematchOrigin(m.id, by)); err != nil {
 		return "", err
 	}
-	return created.ID, m.update(ctx, by, "", nil, func(tx *match.Tx) error { return tx.LinkRematch(created.ID) })
+	return id, m.update(ctx, by, "", nil, func(tx *match.Tx) error { return tx.LinkRematch(id) })
 }

@@ -68,7 +68,9 @@ type Config struct {
 	Journal   Journal
 	Rosters   Rosters
 	Announcer Announcer // nil: no commentary
-	Log       *slog.Logger
+	// Finished, if not nil, is called when a game has ended and is saved. It must not block and must not call [Games].
+	Finished func(id string)
+	Log      *slog.Logger
 }
 
 // Games holds all matches. Its methods may be called concurrently. Clocks and absence are acted on only while [Games.Run]

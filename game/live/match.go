@@ -208,7 +208,7 @@ func (m *liveMatch) commit(ctx context.Context, tx *match.Tx, ack Send) error {
 	m.setClock(time.Now())
 	m.games.updateSummary(summary) // before it is published: who hears of the end may ask for the standings
 	if box != nil {
-		m.games.season.add(summary, *box)
+		m.games.finish(summary, box)
 	}
 	m.publishMoves(tx)
 	m.games.publishSummary(summary, m.Last(tx.Len()))

@@ -41,7 +41,7 @@ func newEngine(o *Origin) (*engine, error) {
 // suggest returns the bot's line-up for a side.
 func suggest(o *Origin, side game.Side) (game.Lineup, error) {
 	c := &o.Clubs[side]
-	l, err := bot.SuggestLineup(c.Club, c.Ratings, o.Options.DH)
+	l, err := bot.SuggestLineup(c.Club, c.Ratings, o.Recent, o.Options.DH)
 	if wrong, ok := errors.AsType[*game.LineupError](err); ok {
 		return l, &protocol.Error{Code: protocol.Invalid, Detail: wrong.Error(), Errors: wrong.Violations}
 	} else if err != nil {

@@ -39,6 +39,7 @@ type Summary struct {
 	Rules      int                  `json:"rules"`
 	Rematch    string               `json:"rematch,omitzero"`
 	Former     string               `json:"former,omitzero"`
+	League     string               `json:"league,omitzero"`
 }
 
 // A SummarySeat is one side in a [Summary].
@@ -90,7 +91,7 @@ func summarize(id string, p *Position) *Summary {
 	s := &Summary{
 		Version: summaryVersion, ID: id, Status: p.Status, Created: p.Created, Started: p.Started, Finished: p.Finished,
 		Revision: p.Revision, Season: o.Season, Options: o.Options, Creator: p.Creator, Result: p.Result,
-		Commitment: o.commitment(), Rules: o.Rules, Rematch: p.Rematch, Former: o.Former,
+		Commitment: o.commitment(), Rules: o.Rules, Rematch: p.Rematch, Former: o.Former, League: o.League,
 	}
 	for side := range s.Seats {
 		from, c := &p.seats[side], &o.Clubs[side]
@@ -143,7 +144,7 @@ func (s *Summary) Game(viewer protocol.Person) protocol.Game {
 	g := protocol.Game{
 		ID: s.ID, Status: s.Status, Created: s.Created, Started: s.Started, Finished: s.Finished, Revision: s.Revision, Season: s.Season,
 		Options: s.Options, Scoreboard: s.Scoreboard, Result: s.Result, Dice: protocol.Dice{Commitment: s.Commitment, Seed: s.Seed},
-		Rules: s.Rules, Rematch: s.Rematch, RematchOf: s.Former,
+		Rules: s.Rules, Rematch: s.Rematch, RematchOf: s.Former, League: s.League,
 	}
 	for side := game.Away; side <= game.Home; side++ {
 		from := &s.Seats[side]

@@ -16,12 +16,13 @@ import (
 type Tx struct {
 	*engine
 	id        string
-	history   *history // of the match, only read; nil of a new match
+	history   *history // of the match, only read; empty of a new match
 	now       Position
 	at        time.Time
 	by        protocol.Person // who makes the first move
 	commandID string          // of the first move
 	began     protocol.Status // of the match when the transaction began
+	alone     bool            // the bot plays on if it decides for both sides
 	steps     []step
 }
 
@@ -37,7 +38,7 @@ func Create(id string, o *Origin, by protocol.Person, at time.Time) (*Tx, error)
 	if err != nil {
 		return nil, err
 	}
-	tx := &Tx{engine: e, id: id, at: at, by: by}
+	tx := &Tx{engine: e, id: id, history: &history{}, at: at, by: by}
 	if err := tx.add(move{Kind: protocol.Created, Origin: o}); err != nil {
 		return nil, err
 	}
@@ -144,7 +145,7 @@ func (tx *Tx) advanceOnce() (more bool, err error) {
 	switch {
 	case p.state.Over():
 		return true, tx.add(move{Kind: protocol.Ended})
-	case p.Pause != nil, p.BotDecides(game.Away) && p.BotDecides(game.Home):
+	case p.Pause != nil, p.BotDecides(game.Away) && p.BotDecides(game.Home) && !tx.alone:
 		return false, nil
 	}
 	if changed, err := tx.botSubstitutes(); changed || err != nil {

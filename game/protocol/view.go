@@ -45,6 +45,7 @@ type Game struct {
 	Rules      int         `json:"rules"`               // version of the rules
 	Rematch    string      `json:"rematch,omitzero"`    // id of the game that follows it
 	RematchOf  string      `json:"rematch_of,omitzero"` // id of the game that it follows
+	League     string      `json:"league,omitzero"`     // id of the league or the series that it belongs to
 	Reserved   bool        `json:"reserved,omitzero"`   // the open side is reserved for the opponent of the former game
 	*Detail                // nil in lists
 }

@@ -52,7 +52,7 @@ func TestClient_roster(t *testing.T) {
 	}
 	club := roster.Club()
 	for _, dh := range []bool{true, false} {
-		if _, err := bot.SuggestLineup(club, nil, dh); err != nil {
+		if _, err := bot.SuggestLineup(club, nil, nil, dh); err != nil {
 			t.Errorf("dh %v: %v", dh, err)
 		}
 	}

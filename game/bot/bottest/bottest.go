@@ -31,7 +31,7 @@ func Pair(tb TB, away, home teams.Roster, dh bool) *Pairing {
 	p := &Pairing{Clubs: [2]game.Club{away.Club(), home.Club()}, Ratings: teams.Ratings(away, home), Park: home.Team.Park.Factors, DH: dh}
 	for i, c := range p.Clubs {
 		var err error
-		if p.Lineups[i], err = bot.SuggestLineup(c, p.Ratings, dh); err != nil {
+		if p.Lineups[i], err = bot.SuggestLineup(c, p.Ratings, nil, dh); err != nil {
 			tb.Fatalf("line-up of %s: %v", c.ID, err)
 		}
 	}

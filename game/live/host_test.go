@@ -1,0 +1,149 @@
+package live_test
+
+import (
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"pressbox/check"
+	"pressbox/game"
+	"pressbox/game/chance"
+	"pressbox/game/live"
+	"pressbox/game/protocol"
+)
+
+var kitchen = protocol.Person{ID: "kitchen", Name: "Kitchen league"}
+
+// fixture returns a game of three innings between two managers; the zero Person is the bot.
+func fixture(id string, away, home protocol.Person) *live.Fixture {
+	q := request(innings(3))
+	return &live.Fixture{
+		ID: id, League: kitchen, Options: q.Options, Teams: [2]string{q.AwayTeam, q.HomeTeam}, Managers: [2]protocol.Person{away, home},
+	}
+}
+
+// A game between two bots is played when it is created, in one change of the journal, and read back the same; creating it
+// again changes nothing.
+func TestHost_bots(t *testing.T) {
+	t.Parallel()
+	j, changes := newJournal(), 0
+	j.before = func(live.Change) error { changes++; return nil }
+	var finished []string
+	r := rigWith(t, j, live.Config{Journal: j, Finished: func(id string) { finished = append(finished, id) }})
+	f := fixture("final", protocol.Person{}, protocol.Person{})
+	for range 2 {
+		check.NoError(t, r.Host(t.Context(), f))
+	}
+	if changes != 1 || len(finished) != 1 {
+		t.Errorf("%d changes, want 1; finished %v", changes, finished)
+	}
+	r.id = "final"
+	g := r.get(ann)
+	if g.Status != protocol.Finished || g.Result.How != "final" || g.League != kitchen.ID || g.YourSide != "" {
+		t.Errorf("the game is %s, %+v, of league %q", g.Status, g.Result, g.League)
+	}
+	if after := r.reloaded(j); after.visible() != r.visible() {
+		t.Error("the game differs after it was loaded again")
+	}
+	o := check.Must(r.Outcome(t.Context(), "final"))(t)
+	_, box, err := r.Box(t.Context(), ann, "final")
+	check.NoError(t, err)
+	pitches := 0
+	for _, n := range o.Pitches {
+		pitches += n
+	}
+	if o.Score != [2]int{box.Teams[0].Runs, box.Teams[1].Runs} || o.Conceded != "" || pitches < 60 {
+		t.Errorf("outcome %+v of %d pitches, box score %d–%d", o, pitches, box.Teams[0].Runs, box.Teams[1].Runs)
+	}
+	if players, _, err := r.Players(t.Context(), g.Season, ""); err != nil || len(players) == 0 {
+		t.Errorf("the game is not in the statistics: %v", err)
+	}
+}
+
+// A game that cannot be saved does not exist.
+func TestHost_notSaved(t *testing.T) {
+	t.Parallel()
+	j := newJournal()
+	r := newRig(t, j)
+	j.setErr(live.ErrFull)
+	f := fixture("final", protocol.Person{}, protocol.Person{})
+	r.wantCode("host", r.Host(t.Context(), f), protocol.StoreFull)
+	if o, err := r.Outcome(t.Context(), "final"); err != nil || o.Status != "" {
+		t.Errorf("outcome %+v, %v", o, err)
+	}
+	j.setErr(nil)
+	check.NoError(t, r.Host(t.Context(), f))
+}
+
+// The suggested starter of a game in a season is rested.
+func TestHost_restedStarter(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, newJournal())
+	f := fixture("first", ann, bob)
+	check.NoError(t, r.Host(t.Context(), f))
+	r.id = f.ID
+	starter := r.suggest(ann, game.Away).Pitcher
+	f.ID, f.Recent = "second", chance.RecentWork{}.Tomorrow(map[game.PlayerID]int{starter: 90})
+	check.NoError(t, r.Host(t.Context(), f))
+	r.id = f.ID
+	if next := r.suggest(ann, game.Away).Pitcher; next == starter {
+		t.Errorf("%s starts on two days in a row", next)
+	}
+}
+
+// The bot covers managers who are absent: their line-ups, their sides, the rest of the game. Who is present plays on.
+func TestCover(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t, newJournal())
+		defer r.run()()
+		check.NoError(t, r.Host(t.Context(), fixture("one", ann, bob)))
+		r.id = "one"
+		leave := r.watch(ann, 0).leave
+		check.NoError(t, r.Cover(t.Context(), "one", false))
+		g := r.get(ann)
+		if g.Status != protocol.Active || g.State.BotManages.Away || !g.State.BotManages.Home {
+			t.Fatalf("with Ann present the game is %s, the bot manages %+v", g.Status, g.State.BotManages)
+		}
+		r.decide(ann)
+		r.do(ann, "Pause")
+		check.NoError(t, r.Cover(t.Context(), "one", false))
+		if g = r.get(ann); g.Status != protocol.Active || g.State.Paused == nil {
+			t.Errorf("Ann's pause has ended; the game is %s", g.Status)
+		}
+		leave()
+		pass(time.Second)
+		check.NoError(t, r.Cover(t.Context(), "one", false))
+		if g = r.get(ann); g.Status != protocol.Finished {
+			t.Errorf("with no manager present the game is %s", g.Status)
+		}
+		check.NoError(t, r.Cover(t.Context(), "one", false))
+		r.wantCode("an unknown game", r.Cover(t.Context(), "none", false), protocol.UnknownGame)
+	})
+}
+
+// Everyone is covered who is present and does not decide.
+func TestCover_everyone(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t, newJournal())
+		defer r.run()()
+		check.NoError(t, r.Host(t.Context(), fixture("one", ann, protocol.Person{})))
+		r.id = "one"
+		defer r.watch(ann, 0).leave()
+		check.NoError(t, r.Cover(t.Context(), "one", true))
+		if g := r.get(ann); g.Status != protocol.Finished {
+			t.Errorf("the game is %s", g.Status)
+		}
+	})
+}
+
+// A manager who concedes loses whatever the score.
+func TestOutcome_conceded(t *testing.T) {
+	t.Parallel()
+	r := begun(t, withBot)
+	r.concede(ann)
+	if o := check.Must(r.Outcome(t.Context(), r.id))(t); o.Conceded != "home" || o.Score != [2]int{9, 0} {
+		t.Errorf("outcome %+v", o)
+	}
+}

@@ -1,0 +1,47 @@
+package match
+
+import (
+	"pressbox/game"
+	"pressbox/game/protocol"
+)
+
+// SubmitMissing submits the bot's line-up for each side that has none; it adds nothing after the start.
+func (tx *Tx) SubmitMissing() error {
+	for side := game.Away; side <= game.Home && tx.now.Status == protocol.Pending; side++ {
+		if tx.now.seats[side].lineup != nil {
+			continue
+		}
+		l, err := suggest(tx.now.Origin, side)
+		if err != nil {
+			return err
+		}
+		if err := tx.add(move{Kind: protocol.LineupSubmitted, Side: side, Lineup: &l}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Cover lets the bot decide for the managers who are absent, in an active match: their pause ends, and the bot plays to the
+// end of the match if it decides for both sides now.
+func (tx *Tx) Cover(absent [2]bool) error {
+	if pause := tx.now.Pause; pause != nil && absent[pause.By] {
+		if err := tx.add(move{Kind: protocol.Resumed, Side: pause.By}); err != nil {
+			return err
+		}
+	}
+	for side := game.Away; side <= game.Home; side++ {
+		if absent[side] && !tx.now.BotDecides(side) {
+			if err := tx.ReplaceAbsent(side); err != nil {
+				return err
+			}
+		}
+	}
+	return tx.PlayOut()
+}
+
+// PlayOut plays on to the end if the bot decides for both sides, where [Tx.Advance] waits for one of the managers to return.
+func (tx *Tx) PlayOut() error {
+	tx.alone = true
+	return tx.Advance()
+}
