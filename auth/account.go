@@ -20,7 +20,7 @@ type Account struct {
 	Subject  string    `json:"subject"`
 	Created  time.Time `json:"created_at"`
 	Disabled bool      `json:"disabled,omitempty"`
-	Admin    bool      `json:"admin,omitempty"` // it may change what CONTROL_ACCESS guards
+	Admin    bool      `json:"admin,omitempty"` // it may administer, and change what CONTROL_ACCESS guards
 }
 
 // An Identity is what a provider asserts about the user. Provider, Issuer and

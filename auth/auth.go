@@ -23,6 +23,7 @@ const (
 	MaxAge     = 30 * 24 * time.Hour // a session, regardless of activity; the default
 	InviteTTL  = 7 * 24 * time.Hour  // an invite
 	ReuseGrace = 15 * time.Second    // a used refresh token still yields its one successor
+	ReauthAge  = 15 * time.Minute    // an authentication that suffices for sensitive administration
 )
 
 // Limits on what is stored. An account has at most MaxSessions × (MaxRenewals + 1)

@@ -26,6 +26,7 @@ type Session struct {
 	Started  clock.Instant `json:"made"`
 	Renewed  clock.Instant `json:"used"`
 	Renewals int           `json:"renewals,omitempty"`
+	Proven   clock.Instant `json:"proven,omitzero"` // the last time that the passphrase was entered again; zero: never
 	Ended    EndReason     `json:"ended,omitempty"` // "" while it is live
 }
 
@@ -68,6 +69,12 @@ type APIToken struct {
 	Created time.Time     `json:"created_at"`
 }
 
+// An Invite permits one new account. Its secret is not stored.
+type Invite struct {
+	ID   string
+	Left time.Duration // until it expires
+}
+
 // RequestCredentials are the credentials of one request: its cookies and
 // Authorization header, or a websocket's cookies and first frame.
 type RequestCredentials struct {
@@ -80,8 +87,11 @@ type RequestCredentials struct {
 // A Caller is what [RequestCredentials] authenticate: a signed-in account or an
 // API token.
 type Caller struct {
-	Account  Account  // zero for an API token
-	Session  Session  // zero for an API token
+	Account Account // zero for an API token
+	Session Session // zero for an API token
+	// AuthAge is the time since the user was authenticated: since the sign-in, or since the
+	// passphrase was entered again.
+	AuthAge  time.Duration
 	APIToken APIToken // zero for an account
 }
 

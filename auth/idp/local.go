@@ -177,6 +177,13 @@ func (l *Local) Create(ctx context.Context, r auth.LocalRequest, c auth.Credenti
 	return l.grant(r, account), nil
 }
 
+// CheckPassphrase returns nil for valid credentials, [auth.ErrWrongCredentials] or
+// [auth.ThrottledError].
+func (l *Local) CheckPassphrase(ctx context.Context, c auth.Credentials) error {
+	_, err := l.check(ctx, c)
+	return err
+}
+
 // ChangePassphrase sets a new passphrase for valid credentials. It returns
 // [auth.ErrWrongCredentials], an error of [auth.CheckPassphrase] or
 // [auth.ThrottledError].

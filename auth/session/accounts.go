@@ -3,6 +3,7 @@ package session
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"pressbox/auth"
 )
@@ -20,6 +21,12 @@ func (s *Sessions) Accounts(ctx context.Context) (accounts []auth.Account, err e
 		return nil, fmt.Errorf("list the accounts: %w", err)
 	}
 	return accounts, nil
+}
+
+// HasAdministrator reports whether there is an administrator's account that is not disabled.
+func (s *Sessions) HasAdministrator(ctx context.Context) (found bool, err error) {
+	accounts, err := s.Accounts(ctx)
+	return slices.ContainsFunc(accounts, func(a auth.Account) bool { return a.Admin && !a.Disabled }), err
 }
 
 // Count returns the number of accounts and of live sessions.

@@ -92,7 +92,32 @@ func (s *Sessions) sessionCaller(tx auth.Tx, key string) (auth.Caller, error) {
 	if session.Ended != "" || s.expired(session) || account.Disabled {
 		return auth.Caller{}, auth.ErrNotFound
 	}
-	return auth.Caller{Account: account, Session: session}, nil
+	age := s.clock.Age(session.Started)
+	if session.Proven.Boot != "" {
+		age = min(age, s.clock.Age(session.Proven))
+	}
+	return auth.Caller{Account: account, Session: session, AuthAge: age}, nil
+}
+
+// Reauthenticated records that the user of a live session has entered the passphrase again. It
+// returns [auth.ErrSessionEnded] if the session is no longer live.
+func (s *Sessions) Reauthenticated(ctx context.Context, session auth.Session) error {
+	err := s.repo.Update(ctx, func(tx auth.Tx) error {
+		key := sessionKey(session)
+		current, err := s.sessionCaller(tx, key)
+		if err != nil {
+			return err
+		}
+		current.Session.Proven = s.clock.Now()
+		return put(tx, tableSession, []byte(key), current.Session)
+	})
+	switch {
+	case errors.Is(err, auth.ErrNotFound):
+		return auth.ErrSessionEnded
+	case err != nil:
+		return fmt.Errorf("record an authentication: %w", err)
+	}
+	return nil
 }
 
 // Validate returns [auth.ErrSessionEnded] if an authenticated session is no

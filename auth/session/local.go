@@ -8,7 +8,6 @@ import (
 	"golang.org/x/text/secure/precis"
 
 	"pressbox/auth"
-	"pressbox/clock"
 )
 
 // LocalAccounts manages the names and passphrase hashes of the local provider.
@@ -129,50 +128,4 @@ func deleteLocalAccount(tx auth.Tx, identity auth.Identity) error {
 		return nil
 	}
 	return deleteWhere(tx, tableLocal, func(_ string, l auth.LocalAccount) bool { return l.Subject == identity.Subject })
-}
-
-// inviteRecord is a stored invite.
-type inviteRecord struct {
-	Issued clock.Instant `json:"made"`
-}
-
-// CreateInvite returns an invite for one new account, valid for
-// [auth.InviteTTL]. It returns [auth.ErrTooManyInvites] beyond [auth.MaxInvites].
-func (s *Sessions) CreateInvite(ctx context.Context) (auth.Token, error) {
-	t := auth.NewToken(auth.KindInvite)
-	hash := t.Hash()
-	err := s.repo.Update(ctx, func(tx auth.Tx) error {
-		n, err := countWhere(tx, tableInvite, s.inviteValid)
-		switch {
-		case err != nil:
-			return err
-		case n >= auth.MaxInvites:
-			return auth.ErrTooManyInvites
-		}
-		return put(tx, tableInvite, hash[:], inviteRecord{s.clock.Now()})
-	})
-	if err != nil {
-		return auth.Token{}, fmt.Errorf("create an invite: %w", err)
-	}
-	s.log.Info("invite created")
-	return t, nil
-}
-
-func (s *Sessions) inviteValid(i inviteRecord) bool { return s.clock.Age(i.Issued) <= auth.InviteTTL }
-
-// checkInvite returns nil for a valid invite, or ErrNotInvited.
-func (s *Sessions) checkInvite(tx auth.Tx, hash auth.Hash) error {
-	i, err := get[inviteRecord](tx, tableInvite, hash[:])
-	if errors.Is(err, auth.ErrNotFound) || err == nil && !s.inviteValid(i) {
-		return auth.ErrNotInvited
-	}
-	return err
-}
-
-// useInvite deletes a valid invite, or returns ErrNotInvited.
-func (s *Sessions) useInvite(tx auth.Tx, hash auth.Hash) error {
-	if err := s.checkInvite(tx, hash); err != nil {
-		return err
-	}
-	return tx.Delete(tableInvite, hash[:])
 }

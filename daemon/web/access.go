@@ -54,15 +54,17 @@ type Class int
 
 // The classes of routes.
 const (
-	Public           Class = iota // every client
-	NotifyAccess                  // clients that NOTIFY_ACCESS permits, and those of the administrator's socket
-	NotifyOrSession               // clients that NOTIFY_ACCESS permits; unless it is off, also clients with a session
-	ControlAccess                 // as NotifyAccess, if CONTROL_ACCESS permits them
-	ControlOrSession              // as NotifyOrSession, if CONTROL_ACCESS permits them
-	SessionRequired               // clients with a session
-	AdminSocket                   // clients of the administrator's socket; see [requireAdministrator]
-	MetricsAccess                 // clients of the administrator's socket, and every client with METRICS=on
-	TokenRequired                 // clients with an API token, unless NOTIFY_ACCESS is off: a GET that speaks
+	Public              Class = iota // every client
+	NotifyAccess                     // clients that NOTIFY_ACCESS permits, and those of the administrator's socket
+	NotifyOrSession                  // clients that NOTIFY_ACCESS permits; unless it is off, also clients with a session
+	ControlAccess                    // as NotifyAccess, if CONTROL_ACCESS permits them
+	ControlOrSession                 // as NotifyOrSession, if CONTROL_ACCESS permits them
+	SessionRequired                  // clients with a session
+	Administrator                    // sessions of administrators' accounts, from local addresses or over https
+	RecentAdministrator              // as Administrator, if the user was authenticated within [auth.ReauthAge]
+	AdminSocket                      // clients of the administrator's socket; see [requireAdministrator]
+	MetricsAccess                    // clients of the administrator's socket, and every client with METRICS=on
+	TokenRequired                    // clients with an API token, unless NOTIFY_ACCESS is off: a GET that speaks
 )
 
 // Authorize returns nil while the request may use its route. Streams call it
@@ -89,6 +91,8 @@ func (a accessRules) authorize(r *http.Request, c Class) error {
 		return nil
 	case SessionRequired:
 		return a.requireSession(r)
+	case Administrator, RecentAdministrator:
+		return a.authorizeAdministrator(r, c == RecentAdministrator)
 	case ControlAccess, ControlOrSession:
 		return a.authorizeControl(r, c == ControlOrSession)
 	case TokenRequired:

@@ -19,11 +19,12 @@ type requestInfo struct {
 	client netip.Addr  // the zero Addr if unknown
 	class  Class       // of the route
 	route  string      // its path in the table; "" until the router has found it
-	caller auth.Caller // account and session, on routes of class SessionRequired
+	caller auth.Caller // account and session, on routes that require a session
 	token  string      // the API token of the caller, if there is one
 
 	queryToken bool   // the route has QueryToken
 	local      bool   // sent on the administrator's socket
+	https      bool   // see [Server.HTTPS]
 	code       string // of the problem in the response; "" without one
 	err        error  // internal error, or why the response is incomplete; nil otherwise
 }
@@ -47,7 +48,7 @@ func ClientAddr(r *http.Request) netip.Addr { return infoOf(r.Context()).client 
 func RequestID(r *http.Request) string { return infoOf(r.Context()).id }
 
 // Caller returns the account and session of a request to a route of class
-// [SessionRequired].
+// [SessionRequired], [Administrator] or [RecentAdministrator]; otherwise a zero one.
 func Caller(r *http.Request) auth.Caller { return infoOf(r.Context()).caller }
 
 // LogError adds err to the log entry of the request: an internal error, or the
@@ -66,7 +67,9 @@ func (s *Server) guarded(routes http.Handler) http.Handler {
 		h.Set("Cross-Origin-Opener-Policy", "same-origin")
 		h.Set("Cross-Origin-Resource-Policy", "same-origin")
 		h.Set("Cache-Control", "no-store")
-		if s.HTTPS(r) {
+		https := s.HTTPS(r)
+		infoOf(r.Context()).https = https
+		if https {
 			h.Set("Strict-Transport-Security", "max-age=31536000")
 		}
 		if s.cfg.Frontend != "" {

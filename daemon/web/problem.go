@@ -38,6 +38,10 @@ var (
 	errToken            = errors.New("invalid API token")
 	errNoSession        = errors.New("sign in first: send the session's cookie or its access token")
 	errNotAdministrator = errors.New("only root, the server's user and members of the administrator socket's group may administer; SocketGroup= in a drop-in of pressbox-admin.socket sets the group")
+	errNotAdmin         = errors.New("only administrators may do this; on the host, \"pressbox users admin NAME\" makes an account an administrator's")
+	errPlainHTTP        = errors.New("administration from outside the local network requires https")
+	errReauthenticate   = errors.New("enter the passphrase again: POST /api/auth/reauthenticate, or sign in again with the provider")
+	ErrOwnAccount       = errors.New("administrators cannot disable, delete or demote their own account here")
 	errControl          = errors.New("sign in as an administrator, or send an API token made with --control (CONTROL_ACCESS=admin)")
 	errNotPermitted     = errors.New("only administrators and API tokens made with --control may change this (CONTROL_ACCESS=admin)")
 	errAnnouncementsOff = errors.New("announcements are disabled by NOTIFY_ACCESS=off")
@@ -75,6 +79,10 @@ var statuses = []struct {
 	{errNotPermitted, http.StatusForbidden, "not_permitted", 0},
 	{errAnnouncementsOff, http.StatusForbidden, "switched_off", 0},
 	{errNotAdministrator, http.StatusForbidden, "not_administrator", 0},
+	{errNotAdmin, http.StatusForbidden, "not_administrator", 0},
+	{errPlainHTTP, http.StatusForbidden, "https_required", 0},
+	{errReauthenticate, http.StatusForbidden, "reauthentication_required", 0},
+	{ErrOwnAccount, http.StatusConflict, "own_account", 0},
 	{ErrNotFound, http.StatusNotFound, "not_found", 0},
 	{ErrNoPassphrase, http.StatusNotFound, "no_passphrase", 0},
 	{ErrUnknownWebhook, http.StatusNotFound, "unknown_webhook", 0},

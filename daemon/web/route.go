@@ -170,7 +170,11 @@ func (s *Server) routeHandler(rt Route) http.Handler {
 		info := infoOf(r.Context())
 		info.class, info.route, info.queryToken = rt.Class, rt.Path, rt.Operation.QueryToken
 		err := s.authorizeRoute(rt, r)
-		if err == nil {
+		switch {
+		case err != nil:
+		case rt.Class.Administers():
+			err = s.administer(rt, w, r)
+		default:
 			err = rt.Handle(w, r)
 		}
 		if err != nil {
@@ -184,6 +188,11 @@ func (s *Server) routeHandler(rt Route) http.Handler {
 func (s *Server) authorizeRoute(rt Route, r *http.Request) error {
 	if rt.Operation.Limited {
 		if err := s.Allow(s.posts, r); err != nil {
+			return err
+		}
+	}
+	if rt.Class.Administers() {
+		if err := s.Allow(s.administration, r); err != nil {
 			return err
 		}
 	}

@@ -67,21 +67,22 @@ type Config struct {
 
 // A Server is an HTTP server. [New] creates it, [Server.Mount] sets its routes.
 type Server struct {
-	cfg      Config
-	hosts    hosts
-	access   accessRules
-	requests requestLog
-	probes   probes
-	origins  *http.CrossOriginProtection
-	posts    *limits.Limiter // of routes with Limited, by address
-	closing  chan struct{}   // closed when streams must end
-	stop     sync.Once       // closes closing
-	activity activity        // of the network
-	conns    connTracker     // connections that outlive their request
-	schemas  schemas         // of request bodies
-	page     *page
-	public   http.Handler
-	admin    http.Handler
+	cfg            Config
+	hosts          hosts
+	access         accessRules
+	requests       requestLog
+	probes         probes
+	origins        *http.CrossOriginProtection
+	posts          *limits.Limiter // of routes with Limited, by address
+	administration *limits.Limiter // of routes for administrators' accounts, by address
+	closing        chan struct{}   // closed when streams must end
+	stop           sync.Once       // closes closing
+	activity       activity        // of the network
+	conns          connTracker     // connections that outlive their request
+	schemas        schemas         // of request bodies
+	page           *page
+	public         http.Handler
+	admin          http.Handler
 }
 
 // New returns a server without routes. It starts nothing; [Server.Serve] does.
@@ -100,14 +101,15 @@ func New(cfg Config) (*Server, error) {
 		return nil, err
 	}
 	s := &Server{
-		cfg:      cfg,
-		hosts:    names,
-		access:   accessRules{notify: cfg.Access, control: cfg.ControlAccess, tokens: cfg.Tokens, sessions: cfg.Sessions},
-		requests: requestLog{logger: cfg.Log, observe: cfg.Observe, proxies: cfg.TrustedProxies},
-		origins:  http.NewCrossOriginProtection(),
-		posts:    limits.NewLimiter(cfg.Blocks, cfg.NotifyRate, cfg.NotifyRate/2),
-		closing:  make(chan struct{}),
-		activity: activity{started: time.Now()},
+		cfg:            cfg,
+		hosts:          names,
+		access:         accessRules{notify: cfg.Access, control: cfg.ControlAccess, tokens: cfg.Tokens, sessions: cfg.Sessions},
+		requests:       requestLog{logger: cfg.Log, observe: cfg.Observe, proxies: cfg.TrustedProxies},
+		origins:        http.NewCrossOriginProtection(),
+		posts:          limits.NewLimiter(cfg.Blocks, cfg.NotifyRate, cfg.NotifyRate/2),
+		administration: limits.NewLimiter(cfg.Blocks, administrationRate, administrationBurst),
+		closing:        make(chan struct{}),
+		activity:       activity{started: time.Now()},
 	}
 	for _, origin := range cfg.TrustedOrigins {
 		if err := s.origins.AddTrustedOrigin(origin); err != nil {

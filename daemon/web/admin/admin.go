@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"maps"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 
@@ -61,7 +62,7 @@ type Finding struct {
 
 func (h *handlers) adminRoutes() []web.Route {
 	const tag = "administration"
-	return []web.Route{
+	shared := []web.Route{
 		web.NewRoute(http.MethodGet, "/admin/status", web.AdminSocket, h.status, web.Operation{
 			ID: "getStatus", Tag: tag, Summary: "Get the status: health, queue, versions and object counts",
 			Responses: []web.Response{{Status: http.StatusOK, Description: "The status.", Schema: "Status"}},
@@ -71,6 +72,8 @@ func (h *handlers) adminRoutes() []web.Route {
 			Description: "The server runs the checks of \"pressbox doctor\" in its own process.",
 			Responses:   []web.Response{{Status: http.StatusOK, Description: "The findings.", Schema: "Findings"}},
 		}),
+	}
+	return slices.Concat(shared, web.UnderAPIAdmin(web.Administrator, shared), []web.Route{
 		web.NewRoute(http.MethodGet, "/admin/log-level", web.AdminSocket, h.logLevel, web.Operation{
 			ID: "getLogLevel", Tag: tag, Summary: "Get the log level",
 			Responses: []web.Response{{Status: http.StatusOK, Description: "The level.", Schema: "LogLevel"}},
@@ -89,7 +92,7 @@ func (h *handlers) adminRoutes() []web.Route {
 			Description: "Served on the administrator's socket, and with METRICS=on also on the network.",
 			Responses:   []web.Response{{Status: http.StatusOK, Description: "The metrics.", Media: []string{"text/plain"}}},
 		}),
-	}
+	})
 }
 
 // A statusReply is the body of GET /admin/status.

@@ -78,7 +78,7 @@ func Document(routes []web.Route, version string) ([]byte, error) {
 			{"name": "games", "description": "Baseball. Clients play over the websocket, which /asyncapi.json describes."},
 			{"name": "sign-in", "description": "Accounts and sessions."},
 			{"name": "page", "description": "Web pages and documents."},
-			{"name": "administration", "description": "Served only on the administrator's Unix socket."},
+			{"name": "administration", "description": "Served on the administrator's Unix socket, and below /api to administrators' accounts: from local addresses or over https. What concerns accounts, tokens, voices and backups requires an authentication within 15 minutes (403 `reauthentication_required`)."},
 		},
 		Paths: map[string]apiItem{},
 		Components: object{
@@ -155,7 +155,7 @@ func describe(rt web.Route) apiOperation {
 		op.Security = []map[string][]string{{"token": {}}}
 	case web.NotifyOrSession, web.ControlOrSession:
 		op.Security = []map[string][]string{{}, {"token": {}}, {"session": {}}}
-	case web.SessionRequired:
+	case web.SessionRequired, web.Administrator, web.RecentAdministrator:
 		op.Security = []map[string][]string{{"session": {}}, {"bearer": {}}}
 	case web.AdminSocket, web.MetricsAccess:
 		op.Servers = []object{{"url": "http://localhost", "description": "the administrator's Unix socket, admin.sock"}}
@@ -197,6 +197,9 @@ func problemStatuses(rt web.Route) []int {
 	}
 	if rt.Class == web.SessionRequired {
 		add(http.StatusUnauthorized)
+	}
+	if rt.Class.Administers() {
+		add(http.StatusUnauthorized, http.StatusForbidden, http.StatusTooManyRequests)
 	}
 	if rt.Operation.Request != "" || rt.Operation.AnyMedia {
 		add(http.StatusBadRequest, http.StatusRequestEntityTooLarge,

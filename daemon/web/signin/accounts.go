@@ -1,9 +1,11 @@
 package signin
 
 import (
+	"cmp"
 	"net/http"
 	"net/netip"
 	"net/url"
+	"slices"
 	"time"
 
 	"pressbox/auth"
@@ -34,7 +36,11 @@ func (h *handlers) accountRoutes() []web.Route {
 		}),
 		web.NewRoute(http.MethodPatch, "/admin/users/:id", web.AdminSocket, h.changeUser, web.Operation{
 			ID: "changeUser", Tag: tag, Summary: "Disable or enable an account, or make it an administrator's or not", Request: "UserChange",
-			Responses: noContent, Problems: []int{http.StatusNotFound},
+			Responses: noContent, Problems: []int{http.StatusNotFound, http.StatusConflict},
+		}),
+		web.NewRoute(http.MethodDelete, "/admin/users/:id", web.AdminSocket, h.deleteUser, web.Operation{
+			ID: "deleteUser", Tag: tag, Summary: "Delete an account, its identity and its sessions",
+			Responses: noContent, Problems: []int{http.StatusNotFound, http.StatusConflict},
 		}),
 		web.NewRoute(http.MethodPost, "/admin/passphrases", web.AdminSocket, h.resetPassphrase, web.Operation{
 			ID: "resetPassphrase", Tag: tag, Summary: "Set a random passphrase for a local account and end its sessions", Request: "PassphraseReset",
@@ -44,6 +50,14 @@ func (h *handlers) accountRoutes() []web.Route {
 			ID: "createInvite", Tag: tag, Summary: "Create an invite: for one new account, valid for a week",
 			Responses: []web.Response{{Status: http.StatusCreated, Description: "The invite.", Schema: "Invite"}},
 			Problems:  []int{http.StatusConflict},
+		}),
+		web.NewRoute(http.MethodGet, "/admin/invites", web.AdminSocket, h.listInvites, web.Operation{
+			ID: "listInvites", Tag: tag, Summary: "List the unused invites, without their secrets",
+			Responses: []web.Response{{Status: http.StatusOK, Description: "The invites, the newest first.", Schema: "InviteList"}},
+		}),
+		web.NewRoute(http.MethodDelete, "/admin/invites/:id", web.AdminSocket, h.revokeInvite, web.Operation{
+			ID: "revokeInvite", Tag: tag, Summary: "Revoke an invite",
+			Responses: noContent, Problems: []int{http.StatusNotFound},
 		}),
 	}
 }
@@ -173,7 +187,27 @@ func (h *handlers) changeUser(w http.ResponseWriter, r *http.Request) error {
 	if err := h.Decode(w, r, "UserChange", &body); err != nil {
 		return err
 	}
+	lost := body.Disabled != nil && *body.Disabled || body.Admin != nil && !*body.Admin
+	if err := refuseOwnAccount(r); lost && err != nil {
+		return err
+	}
 	return writeNoContent(w, h.Sessions.ChangeAccount(r.Context(), web.Param(r, "id"), session.AccountChange(body)))
+}
+
+// refuseOwnAccount returns an error if a request concerns the account of its sender, so that
+// the last administrator stays.
+func refuseOwnAccount(r *http.Request) error {
+	if web.Caller(r).Account.ID == web.Param(r, "id") {
+		return web.ErrOwnAccount
+	}
+	return nil
+}
+
+func (h *handlers) deleteUser(w http.ResponseWriter, r *http.Request) error {
+	if err := refuseOwnAccount(r); err != nil {
+		return err
+	}
+	return writeNoContent(w, h.Sessions.DeleteAccount(r.Context(), web.Param(r, "id")))
 }
 
 func (h *handlers) resetPassphrase(w http.ResponseWriter, r *http.Request) error {
@@ -205,6 +239,29 @@ func (h *handlers) createInvite(w http.ResponseWriter, r *http.Request) error {
 		}
 	}
 	return web.WriteJSON(w, http.StatusCreated, reply)
+}
+
+// A listedInvite describes an unused invite to the administrator.
+type listedInvite struct {
+	ID      string `json:"id"`
+	Expires int64  `json:"expires_in"` // seconds
+}
+
+func (h *handlers) listInvites(w http.ResponseWriter, r *http.Request) error {
+	invites, err := h.Sessions.Invites(r.Context())
+	if err != nil {
+		return err
+	}
+	slices.SortFunc(invites, func(a, b auth.Invite) int { return cmp.Or(cmp.Compare(b.Left, a.Left), cmp.Compare(a.ID, b.ID)) })
+	all := make([]listedInvite, len(invites))
+	for i, invite := range invites {
+		all[i] = listedInvite{invite.ID, int64(invite.Left.Seconds())}
+	}
+	return web.WriteJSON(w, http.StatusOK, map[string][]listedInvite{"invites": all})
+}
+
+func (h *handlers) revokeInvite(w http.ResponseWriter, r *http.Request) error {
+	return writeNoContent(w, h.Sessions.RevokeInvite(r.Context(), web.Param(r, "id")))
 }
 
 // An inviteReply holds an invite, and the URL that starts a sign-in with it.

@@ -44,6 +44,16 @@ func (h *handlers) sessionRoutes() []web.Route {
 			ID: "endSession", Tag: "sign-in", Summary: "End one session of the account",
 			Responses: noContent, Problems: []int{http.StatusNotFound},
 		}),
+		web.NewRoute(http.MethodPost, base+"/reauthenticate", web.SessionRequired, h.reauthenticate, web.Operation{
+			ID: "reauthenticate", Tag: "sign-in", Summary: "Enter the passphrase again, which administration requires every 15 minutes",
+			Description: "Accounts of an external provider sign in again instead.",
+			Request:     "Reauthentication", Responses: noContent,
+			Problems: []int{http.StatusNotFound, http.StatusTooManyRequests},
+		}),
+		web.NewRoute(http.MethodGet, "/api/admin", web.SessionRequired, h.administration, web.Operation{
+			ID: "getAdministration", Tag: "administration", Summary: "Get whether the account is an administrator's, and whether there is one",
+			Responses: []web.Response{{Status: http.StatusOK, Description: "Who administers.", Schema: "Administration"}},
+		}),
 		web.NewRoute(http.MethodPut, base+"/passphrase", web.SessionRequired, h.changePassphrase, web.Operation{
 			ID: "changePassphrase", Tag: "sign-in", Summary: "Change the passphrase of a local account",
 			Request: "PassphraseChange", Responses: noContent,
@@ -228,6 +238,43 @@ func (h *handlers) changePassphrase(w http.ResponseWriter, r *http.Request) erro
 	}
 	w.WriteHeader(http.StatusNoContent)
 	return nil
+}
+
+// reauthenticate checks the passphrase of the session's account.
+func (h *handlers) reauthenticate(w http.ResponseWriter, r *http.Request) error {
+	caller := web.Caller(r)
+	if h.Passphrases == nil || caller.Account.Provider != auth.Local {
+		return web.ErrNoPassphrase
+	}
+	var body struct {
+		Passphrase string `json:"passphrase"`
+	}
+	if err := h.Decode(w, r, "Reauthentication", &body); err != nil {
+		return err
+	}
+	credentials := auth.Credentials{Name: caller.Account.Name, Passphrase: body.Passphrase, From: web.ClientAddr(r)}
+	err := h.Passphrases.CheckPassphrase(r.Context(), credentials)
+	if errors.Is(err, auth.ErrWrongCredentials) {
+		return &web.BodyError{Violations: []web.Violation{{Path: "/passphrase", Code: "wrong", Detail: "is not the passphrase of this account"}}}
+	}
+	if err != nil {
+		return passphraseError(err)
+	}
+	return writeNoContent(w, h.Sessions.Reauthenticated(r.Context(), caller.Session))
+}
+
+// An administrationReply is the body of GET /api/admin.
+type administrationReply struct {
+	Administrator bool `json:"administrator"` // the session's account
+	Exists        bool `json:"exists"`        // any administrator's account
+}
+
+func (h *handlers) administration(w http.ResponseWriter, r *http.Request) error {
+	exists, err := h.Sessions.HasAdministrator(r.Context())
+	if err != nil {
+		return err
+	}
+	return web.WriteJSON(w, http.StatusOK, administrationReply{web.Caller(r).Account.Admin, exists})
 }
 
 // passphraseError converts an error of a passphrase change into a

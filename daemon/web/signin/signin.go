@@ -46,8 +46,9 @@ type LocalAccounts interface {
 	SignUp() auth.SignUpPolicy
 }
 
-// Passphrases changes the passphrases of local accounts.
+// Passphrases checks and changes the passphrases of local accounts.
 type Passphrases interface {
+	CheckPassphrase(ctx context.Context, c auth.Credentials) error
 	ChangePassphrase(ctx context.Context, c auth.Credentials, passphrase string) error
 	ResetPassphrase(ctx context.Context, name string) (passphrase string, err error)
 }
@@ -128,11 +129,12 @@ func Routes(s *web.Server, a *Authenticator) []web.Route {
 	return h.whenConfigured(slices.Concat(h.flowRoutes(), h.sessionRoutes(), h.localRoutes()))
 }
 
-// AdminRoutes returns the administrator's routes for accounts and API tokens.
-// They answer 404 if a is nil.
+// AdminRoutes returns the routes for accounts, invites and API tokens: on the administrator's
+// socket, and for administrators' accounts. They answer 404 if a is nil.
 func AdminRoutes(s *web.Server, a *Authenticator) []web.Route {
 	h := newHandlers(s, a)
-	return h.whenConfigured(h.accountRoutes())
+	routes := h.accountRoutes()
+	return h.whenConfigured(slices.Concat(routes, web.UnderAPIAdmin(web.RecentAdministrator, routes)))
 }
 
 // whenConfigured adds the header Vary to the routes and disables them if sign-in

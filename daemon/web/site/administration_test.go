@@ -1,0 +1,259 @@
+package site_test
+
+import (
+	"context"
+	"net/http"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"pressbox/auth"
+	"pressbox/auth/session"
+	"pressbox/check"
+	"pressbox/daemon/web"
+	"pressbox/daemon/web/admin"
+	"pressbox/daemon/web/site"
+	"pressbox/daemon/web/webtest"
+)
+
+// newAdministrator returns a client of an administrator, Anna, on the local network.
+func newAdministrator(t *testing.T, change ...func(*site.Config)) *webtest.Player {
+	t.Helper()
+	r := webtest.NewLocalRig(t, auth.SignUpOpen, change...)
+	anna := r.LocalPlayer(t, "Anna")
+	promote(t, anna)
+	return anna
+}
+
+// promote makes the account of a client an administrator's.
+func promote(t *testing.T, p *webtest.Player) {
+	t.Helper()
+	admin := true
+	id := p.Get("/api/auth/me").Want(200).Field("id")
+	check.NoError(t, p.Sessions.ChangeAccount(t.Context(), id, session.AccountChange{Admin: &admin}))
+}
+
+// administrationRoutes returns the routes for administrators' accounts, with paths that can be
+// requested.
+func administrationRoutes() []web.Route {
+	var routes []web.Route
+	for _, rt := range site.Routes() {
+		if rt.Class.Administers() {
+			rt.Path = strings.NewReplacer(":id", "x", ":name", "x").Replace(rt.Path)
+			routes = append(routes, rt)
+		}
+	}
+	return routes
+}
+
+// code returns the problem code that a client receives for a route; "" for another response.
+func code(p *webtest.Player, rt web.Route, headers ...string) string {
+	p.T.Helper()
+	if rt.Operation.Request != "" {
+		headers = append(headers, "Content-Type", webtest.AsJSON)
+	}
+	resp := p.Send(rt.Method, rt.Path, "{", headers...) // a body that no route accepts
+	if resp.Header.Get("Content-Type") != "application/problem+json" {
+		return ""
+	}
+	return resp.Field("code")
+}
+
+// Each route of the administration refuses clients that are not signed in, not an administrator, or
+// neither local nor on https, and pages of other sites.
+func TestAdministration_guards(t *testing.T) {
+	t.Parallel()
+	anna := newAdministrator(t, webtest.BehindProxy, quickAdministration)
+	bob := anna.LocalPlayer(t, "Bob")
+	stranger := &webtest.Player{Browser: anna.Rig.Browser(t), T: t, Name: "stranger"}
+	for _, rt := range administrationRoutes() {
+		name := rt.Method + " " + rt.Path
+		if got := code(stranger, rt); got != "unauthenticated" {
+			t.Errorf("%s without a session: %q", name, got)
+		}
+		if got := code(bob, rt); got != "not_administrator" {
+			t.Errorf("%s with another account: %q", name, got)
+		}
+		token := anna.AccessToken()
+		abroad := &webtest.Player{Browser: anna.Rig.Browser(t), T: t, Name: "abroad"}
+		abroad.From = webtest.ForeignClient
+		if got := code(abroad, rt, webtest.Bearer(token)...); got != "https_required" {
+			t.Errorf("%s from another network over http: %q", name, got)
+		}
+		abroad.UseProxy()
+		abroad.Header.Set("X-Forwarded-For", "203.0.113.5")
+		if got := code(abroad, rt, webtest.Bearer(token)...); refusals[got] {
+			t.Errorf("%s from another network over https: %q", name, got)
+		}
+		if rt.Method != http.MethodGet {
+			if got := code(anna, rt, "Sec-Fetch-Site", "cross-site"); got != "cross_origin" {
+				t.Errorf("%s of another site: %q", name, got)
+			}
+		}
+		if got := code(anna, rt); refusals[got] {
+			t.Errorf("%s by an administrator: %q", name, got)
+		}
+	}
+}
+
+var refusals = map[string]bool{
+	"unauthenticated": true, "not_administrator": true, "https_required": true, "reauthentication_required": true, "cross_origin": true, "too_many_requests": true,
+}
+
+// Accounts, tokens and backups require an authentication within 15 minutes: a sign-in or the
+// passphrase, which must be right.
+func TestAdministration_reauthentication(t *testing.T) {
+	t.Parallel()
+	anna := newAdministrator(t, quickAdministration)
+	stale := func() (routes int) {
+		for _, rt := range administrationRoutes() {
+			got := code(anna, rt) == "reauthentication_required"
+			if got && rt.Class != web.RecentAdministrator {
+				t.Errorf("%s %s requires the passphrase again", rt.Method, rt.Path)
+			}
+			if got {
+				routes++
+			}
+		}
+		return routes
+	}
+	anna.Clock.Pass(auth.ReauthAge - time.Second)
+	if got := stale(); got != 0 {
+		t.Fatalf("%d routes refuse a sign-in of less than 15 minutes", got)
+	}
+	anna.Clock.Pass(2 * time.Second)
+	all := stale()
+	if all < 9 {
+		t.Fatalf("%d routes refuse a sign-in of more than 15 minutes", all)
+	}
+	enter := func(passphrase string) webtest.Page {
+		return anna.Send("POST", "/api/auth/reauthenticate", `{"passphrase": "`+passphrase+`"}`, "Content-Type", webtest.AsJSON)
+	}
+	enter("another cat in a boat").Want(422, "wrong")
+	if got := stale(); got != all {
+		t.Errorf("after a wrong passphrase %d routes of %d refuse", got, all)
+	}
+	anna.Clock.Pass(time.Minute) // the throttle
+	enter(webtest.Passphrase).Want(204)
+	if got := stale(); got != 0 {
+		t.Errorf("after the passphrase %d routes refuse", got)
+	}
+	anna.Clock.Pass(auth.ReauthAge + time.Second)
+	if got := stale(); got != all {
+		t.Errorf("15 minutes later %d routes of %d refuse", got, all)
+	}
+	anna.FollowForm(anna.Submit(anna.LocalForm(), "name", "Anna", "passphrase", webtest.Passphrase))
+	if got := stale(); got != 0 {
+		t.Errorf("after a new sign-in %d routes refuse", got)
+	}
+}
+
+// Each change is logged with the account of the administrator, reading is not.
+func TestAdministration_journal(t *testing.T) {
+	t.Parallel()
+	anna := newAdministrator(t)
+	id := anna.Get("/api/auth/me").Want(200).Field("id")
+	anna.Get("/api/admin/users").Want(200)
+	if line := anna.LogLine("administered"); line != "" {
+		t.Errorf("reading is logged: %s", line)
+	}
+	anna.Post("/api/admin/invites").Want(201)
+	line := anna.LogLine("administered")
+	for _, want := range []string{"method=POST", "path=/api/admin/invites", "account=" + id, "name=Anna", "request="} {
+		if !strings.Contains(line, want) {
+			t.Errorf("the log lacks %q: %s", want, line)
+		}
+	}
+}
+
+// An address may send as many requests of administrators at once as the burst is large,
+// with or without a session.
+func TestAdministration_limit(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		r := webtest.NewRig(t)
+		for i := range 121 {
+			want := 401
+			if i == 120 {
+				want = 429
+			}
+			r.Do(t, "GET", "/api/admin/users", "").Want(want)
+		}
+		r.Do(t, "GET", "/api/admin/users", "", "Client", "192.168.1.21:40000").Want(401)
+	})
+}
+
+// An administrator can change and delete other accounts, and not the own one.
+func TestAdministration_users(t *testing.T) {
+	t.Parallel()
+	anna := newAdministrator(t)
+	bob := anna.LocalPlayer(t, "Bob")
+	own, other := anna.Get("/api/auth/me").Field("id"), bob.Get("/api/auth/me").Field("id")
+	change := func(id, body string) webtest.Page {
+		return anna.Send("PATCH", "/api/admin/users/"+id, body, "Content-Type", webtest.AsJSON)
+	}
+	for _, body := range []string{`{"admin": false}`, `{"disabled": true}`} {
+		change(own, body).Want(409, "own_account")
+	}
+	anna.Send("DELETE", "/api/admin/users/"+own, "").Want(409, "own_account")
+	change(own, `{"admin": true}`).Want(204)
+	change(other, `{"admin": true}`).Want(204)
+	bob.Get("/api/admin/users").Want(200)
+	change(other, `{"disabled": true}`).Want(204)
+	bob.Get("/api/auth/me").Want(401)
+	anna.Send("DELETE", "/api/admin/users/"+other, "").Want(204)
+	anna.Send("DELETE", "/api/admin/users/"+other, "").Want(404)
+}
+
+// An invite is listed without its secret until it is revoked.
+func TestAdministration_invites(t *testing.T) {
+	t.Parallel()
+	anna := newAdministrator(t)
+	secret := anna.Post("/api/admin/invites").Want(201).Field("invite")
+	var list struct {
+		Invites []struct {
+			ID      string `json:"id"`
+			Expires int64  `json:"expires_in"`
+		} `json:"invites"`
+	}
+	page := anna.Get("/api/admin/invites").Want(200)
+	page.Decode(&list)
+	if len(list.Invites) != 1 || list.Invites[0].Expires != int64(auth.InviteTTL.Seconds()) || strings.Contains(page.Text, secret) {
+		t.Fatalf("the invites: %s", page.Text)
+	}
+	anna.Send("DELETE", "/api/admin/invites/"+list.Invites[0].ID, "").Want(204)
+	anna.Send("DELETE", "/api/admin/invites/"+list.Invites[0].ID, "").Want(404)
+	if got := anna.Get("/api/admin/invites").Want(200).Text; strings.TrimSpace(got) != `{"invites":[]}` {
+		t.Errorf("after the revocation: %s", got)
+	}
+	if err := anna.Accounts.MayCreate(t.Context(), auth.SignUpInvite, secret); err == nil {
+		t.Error("a revoked invite is valid")
+	}
+}
+
+// An account that is not an administrator's learns whether there is an administrator.
+func TestAdministration_exists(t *testing.T) {
+	t.Parallel()
+	r := webtest.NewLocalRig(t, auth.SignUpOpen)
+	r.Do(t, "GET", "/api/admin", "").Want(401)
+	anna, bob := r.LocalPlayer(t, "Anna"), r.LocalPlayer(t, "Bob")
+	for _, tt := range []struct {
+		by   *webtest.Player
+		want string
+	}{
+		{anna, `{"administrator":false,"exists":false}`},
+		{anna, `{"administrator":true,"exists":true}`},
+		{bob, `{"administrator":false,"exists":true}`},
+	} {
+		if got := strings.TrimSpace(tt.by.Get("/api/admin").Want(200).Text); got != tt.want {
+			t.Errorf("%s: %s, want %s", tt.by.Name, got, tt.want)
+		}
+		promote(t, anna)
+	}
+}
+
+// quickAdministration replaces what takes long.
+func quickAdministration(c *site.Config) {
+	c.Admin.Diagnose = func(context.Context) []admin.Finding { return []admin.Finding{} }
+}
