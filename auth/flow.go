@@ -99,7 +99,7 @@ func ParseCallback(q url.Values) (Callback, error) {
 	return c, nil
 }
 
-// A Result is the result of a successful sign-in.
+// A Result is the result of a successful sign-in, or, without Return, of a refresh.
 type Result struct {
 	TokenPair
 	Account Account

@@ -67,9 +67,9 @@ func (s *Sessions) judge(f family) verdict {
 //
 // It returns [auth.ErrInvalidToken], or [auth.ErrSessionEnded] if the browser's
 // cookies are useless as well.
-func (s *Sessions) Refresh(ctx context.Context, old auth.Token) (auth.TokenPair, error) {
+func (s *Sessions) Refresh(ctx context.Context, old auth.Token) (auth.Result, error) {
 	if old.Kind() != auth.KindRefresh {
-		return auth.TokenPair{}, auth.ErrInvalidToken
+		return auth.Result{}, auth.ErrInvalidToken
 	}
 	salt := make([]byte, 32)
 	rand.Read(salt) // never fails
@@ -91,11 +91,15 @@ func (s *Sessions) Refresh(ctx context.Context, old auth.Token) (auth.TokenPair,
 	}
 	switch {
 	case errors.Is(err, auth.ErrNotFound):
-		return auth.TokenPair{}, auth.ErrInvalidToken
+		return auth.Result{}, auth.ErrInvalidToken
 	case err != nil:
-		return auth.TokenPair{}, fmt.Errorf("renew a session: %w", err)
+		return auth.Result{}, fmt.Errorf("renew a session: %w", err)
 	}
-	return s.answer(v, f, old)
+	pair, err := s.answer(v, f, old)
+	if err != nil {
+		return auth.Result{}, err
+	}
+	return auth.Result{TokenPair: pair, Account: f.account}, nil
 }
 
 // carryOut writes the changes of a verdict.

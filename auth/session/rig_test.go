@@ -110,8 +110,7 @@ func (r *rig) invalid(token auth.Token) {
 
 func (r *rig) refresh(token auth.Token) auth.TokenPair {
 	r.t.Helper()
-	pair := check.Must(r.Sessions.Refresh(r.t.Context(), token))(r.t)
-	return pair
+	return check.Must(r.Sessions.Refresh(r.t.Context(), token))(r.t).TokenPair
 }
 
 // notRefreshed checks that a refresh token is refused with an error.

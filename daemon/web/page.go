@@ -8,10 +8,12 @@ import (
 	"fmt"
 	"html/template"
 	"io/fs"
+	"maps"
 	"net"
 	"net/http"
 	"net/netip"
 	"path"
+	"slices"
 	"strings"
 	"sync"
 
@@ -55,29 +57,51 @@ func mediaOf(name string) string {
 
 // loadPage returns the embedded page.
 func loadPage(cfg Config) (*page, error) {
-	p := &page{cfg: cfg, files: map[string]*asset{}}
+	p := &page{cfg: cfg}
 	var err error
 	if p.document, err = template.ParseFS(static.Files, "index.html"); err != nil {
 		return nil, fmt.Errorf("load the page: %w", err)
 	}
-	sum := sha256.New()
-	for _, folder := range []string{"page", "vendor"} {
-		all, err := fs.ReadDir(static.Files, folder) // sorted by name
-		if err != nil {
-			return nil, fmt.Errorf("load the page: %w", err)
-		}
-		for _, entry := range all {
-			body, err := static.Files.ReadFile(path.Join(folder, entry.Name()))
-			if err != nil {
-				return nil, fmt.Errorf("load the page: %w", err)
+	if p.files, err = loadFiles("page", "vendor"); err != nil {
+		return nil, fmt.Errorf("load the page: %w", err)
+	}
+	p.hash = hashOf(p.files)
+	return p, nil
+}
+
+// loadFiles returns the files of folders by name. The style sheets below
+// page/css are one file, style.css, in the order of their names.
+func loadFiles(folders ...string) (map[string]*asset, error) {
+	files, style := map[string]*asset{}, []byte(nil)
+	for _, folder := range folders {
+		err := fs.WalkDir(static.Files, folder, func(name string, entry fs.DirEntry, err error) error {
+			if err != nil || entry.IsDir() {
+				return err
 			}
-			_, _ = fmt.Fprintf(sum, "%s %d\n", entry.Name(), len(body)) // a hash returns no error
-			_, _ = sum.Write(body)
-			p.files[entry.Name()] = newAsset(entry.Name(), body)
+			body, err := static.Files.ReadFile(name)
+			if path.Dir(name) == "page/css" {
+				style = append(style, body...)
+			} else {
+				files[entry.Name()] = newAsset(entry.Name(), body)
+			}
+			return err
+		})
+		if err != nil {
+			return nil, err
 		}
 	}
-	p.hash = hex.EncodeToString(sum.Sum(nil)[:6])
-	return p, nil
+	files["style.css"] = newAsset("style.css", style)
+	return files, nil
+}
+
+// hashOf returns the hash of all files, 12 hexadecimal digits.
+func hashOf(files map[string]*asset) string {
+	sum := sha256.New()
+	for _, name := range slices.Sorted(maps.Keys(files)) {
+		_, _ = fmt.Fprintf(sum, "%s %d\n", name, len(files[name].body)) // a hash returns no error
+		_, _ = sum.Write(files[name].body)
+	}
+	return hex.EncodeToString(sum.Sum(nil)[:6])
 }
 
 func newAsset(name string, body []byte) *asset {
@@ -150,15 +174,18 @@ func (p *page) handler(status int) Handler {
 func (p *page) write(w http.ResponseWriter, r *http.Request, status int, plain string) error {
 	var document bytes.Buffer
 	values := struct {
-		Version, Files, Join, Plain, Again string
-		Season                             int
-		Control                            Control
-	}{p.cfg.Version, "/page/" + p.hash, joinURL(r, p.cfg.PublicOrigin), plain, LoginPath, p.cfg.Season, p.cfg.ControlAccess}
+		Version, Files, Join, Plain, Again, Account string
+		Season                                      int
+		Control                                     Control
+	}{p.cfg.Version, "/page/" + p.hash, joinURL(r, p.cfg.PublicOrigin), plain, LoginPath, "", p.cfg.Season, p.cfg.ControlAccess}
+	if p.cfg.LastAccount != nil {
+		values.Account = p.cfg.LastAccount(r)
+	}
 	if err := p.document.Execute(&document, values); err != nil {
 		return fmt.Errorf("render the page: %w", err)
 	}
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
-	w.Header().Set("Cache-Control", "no-cache") // browsers may store it, and must revalidate it
+	w.Header().Set("Cache-Control", "private, no-cache") // browsers may store it, and must revalidate it
 	w.WriteHeader(status)
 	_, _ = w.Write(document.Bytes()) // the client may have disconnected
 	return nil

@@ -28,7 +28,7 @@ func TestPage_files(t *testing.T) {
 	t.Parallel()
 	r := webtest.NewRig(t)
 	page := r.Do(t, "GET", "/", "").Want(200)
-	if cache := page.Header.Get("Cache-Control"); cache != "no-cache" {
+	if cache := page.Header.Get("Cache-Control"); cache != "private, no-cache" {
 		t.Errorf("the document has Cache-Control %q", cache)
 	}
 	links := pageFile.FindAllStringSubmatch(page.Text, -1)
@@ -54,6 +54,14 @@ func TestPage_files(t *testing.T) {
 		r.Do(t, "GET", "/page/000000000000/"+file[2], "").Want(404, "not_found")
 	}
 	r.Do(t, "GET", links[0][1]+"types.d.ts", "").Want(404, "not_found")
+	r.Do(t, "GET", links[0][1]+"1-base.css", "").Want(404, "not_found")
+	var style strings.Builder
+	for _, part := range check.Must(filepath.Glob("static/page/css/*.css"))(t) {
+		style.Write(check.Must(os.ReadFile(part))(t))
+	}
+	if got := r.Do(t, "GET", links[0][1]+"style.css", "").Want(200).Text; got != style.String() || got == "" {
+		t.Errorf("style.css has %d bytes, its parts have %d", len(got), style.Len())
+	}
 }
 
 // The document has CONTROL_ACCESS, so that the page disables what its user may not

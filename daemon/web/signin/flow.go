@@ -26,7 +26,7 @@ func (h *handlers) flowRoutes() []web.Route {
 		}),
 		web.NewRoute(http.MethodGet, CallbackPath, web.Public, h.callback, web.Operation{
 			ID: "finishSignIn", Tag: "sign-in", Summary: "Finish a sign-in",
-			Description: "For browsers; the redirect URI of the sign-in provider. On success, sets both cookies and redirects to the web client. On failure, redirects to the client's page /auth/callback with `error`, `error_description` and `error_id`.",
+			Description: "For browsers; the redirect URI of the sign-in provider. On success, sets the cookies and redirects to the web client. On failure, redirects to the client's page /auth/callback with `error`, `error_description` and `error_id`.",
 			Responses:   []web.Response{{Status: http.StatusSeeOther, Description: "Redirect to the web client.", Location: true}},
 			Once:        true,
 		}),
@@ -120,7 +120,7 @@ func (h *handlers) callback(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return h.signInFailed(w, r, err)
 	}
-	h.cookies.setSession(w, result.TokenPair)
+	h.cookies.setSession(w, result)
 	to := result.Return
 	if to == "" {
 		to = "/"

@@ -2,8 +2,10 @@ package signin_test
 
 import (
 	"fmt"
+	"html"
 	"net/http"
 	"net/url"
+	"regexp"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -234,6 +236,7 @@ func TestCookies_attributes(t *testing.T) {
 		}{
 			{p, prefix + "pressbox_access", "/api", "3600"},
 			{p, prefix + "pressbox_refresh", "/api/auth", "604800"},
+			{p, prefix + "pressbox_account", "/", "3600"},
 			{login, prefix + "xo_" + login.Query("state")[:8], "/api/auth/idp", "600"},
 		} {
 			c := tt.from.SetCookie(tt.name)
@@ -246,9 +249,41 @@ func TestCookies_attributes(t *testing.T) {
 				t.Errorf("Set-Cookie: %s, want %s", c.Raw, want)
 			}
 		}
-		if binding.Value == "" || len(p.Cookies()) != 3 {
-			t.Errorf("%d cookies, want access, refresh and the deleted binding", len(p.Cookies()))
+		if binding.Value == "" || len(p.Cookies()) != 4 {
+			t.Errorf("%d cookies, want access, refresh, account and the deleted binding", len(p.Cookies()))
 		}
+	}
+}
+
+// The document has the account that is signed in, as it is and without a token, so that the
+// page needs no request for it; nothing that the cookie contains becomes markup.
+func TestPage_account(t *testing.T) {
+	t.Parallel()
+	h := webtest.NewSignInRig(t)
+	b := h.Browser(t)
+	document := func() (account, text string) {
+		text = b.Get("/").Want(200).Text
+		found := regexp.MustCompile(`<meta name="pressbox-account" content="(.*)">`).FindStringSubmatch(text)
+		return html.UnescapeString(found[1]), text
+	}
+	if account, _ := document(); account != "" {
+		t.Errorf("the document of a visitor has %s", account)
+	}
+	b.SignIn()
+	account, text := document()
+	if want := strings.TrimSpace(b.Get("/api/auth/me").Want(200).Text); account != want {
+		t.Errorf("the document has %s, want %s", account, want)
+	}
+	if webtest.TokenPattern.MatchString(text) {
+		t.Error("the document has a token")
+	}
+	b.Post("/api/auth/logout").Want(204)
+	if account, _ := document(); account != "" {
+		t.Errorf("after signing out, the document has %s", account)
+	}
+	text = h.Browser(t).Get("/", "Cookie", "pressbox_account=%22%3E%3Cscript%3E").Want(200).Text
+	if !strings.Contains(text, `content="&#34;&gt;&lt;script&gt;"`) {
+		t.Errorf("the cookie is not escaped in %s", text)
 	}
 }
 

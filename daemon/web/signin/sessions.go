@@ -23,13 +23,13 @@ func (h *handlers) sessionRoutes() []web.Route {
 		}),
 		web.NewRoute(http.MethodPost, base+"/refresh", web.Public, h.refresh, web.Operation{
 			ID: "refresh", Tag: "sign-in", Summary: "Refresh the session",
-			Description: "With a refresh token in the body, the response body contains the new pair and sets no cookie. Otherwise the refresh token in the cookie is used, and the response sets both cookies and contains no token.",
+			Description: "With a refresh token in the body, the response body contains the new pair and sets no cookie. Otherwise the refresh token in the cookie is used, and the response sets the cookies and contains no token.",
 			Request:     "RefreshRequest", Optional: true,
 			Responses: []web.Response{{Status: http.StatusOK, Description: "The session was refreshed.", Schema: "Renewal"}},
 			Problems:  []int{http.StatusUnauthorized},
 		}),
 		web.NewRoute(http.MethodPost, base+"/logout", web.Public, h.logout, web.Operation{
-			ID: "logout", Tag: "sign-in", Summary: "End the session and clear both cookies",
+			ID: "logout", Tag: "sign-in", Summary: "End the session and clear its cookies",
 			Responses: noContent,
 		}),
 		web.NewRoute(http.MethodPost, base+"/logout-all", web.SessionRequired, h.logoutAll, web.Operation{
@@ -112,21 +112,21 @@ func (h *handlers) refresh(w http.ResponseWriter, r *http.Request) error {
 	}
 	reply := refreshReply{TokenType: "Bearer", ExpiresIn: int(auth.AccessTTL.Seconds())}
 	if token != "" {
-		pair, err := h.refreshFirst(r, token)
+		result, err := h.refreshFirst(r, token)
 		if err != nil {
 			return err
 		}
-		reply.Access, reply.Refresh = pair.Access.Reveal(), pair.Refresh.Reveal()
+		reply.Access, reply.Refresh = result.Access.Reveal(), result.Refresh.Reveal()
 		return web.WriteJSON(w, http.StatusOK, reply)
 	}
-	pair, err := h.refreshFirst(r, h.cookies.values(r, refreshCookie)...)
+	result, err := h.refreshFirst(r, h.cookies.values(r, refreshCookie)...)
 	if errors.Is(err, auth.ErrSessionEnded) {
 		h.cookies.clearSession(w)
 	}
 	if err != nil {
 		return err
 	}
-	h.cookies.setSession(w, pair)
+	h.cookies.setSession(w, result)
 	return web.WriteJSON(w, http.StatusOK, reply)
 }
 
@@ -141,19 +141,19 @@ func (h *handlers) tokenInBody(w http.ResponseWriter, r *http.Request) (string, 
 
 // refreshFirst refreshes the session of the first valid token. If no token is
 // valid, auth.ErrSessionEnded takes precedence over auth.ErrInvalidToken.
-func (h *handlers) refreshFirst(r *http.Request, values ...string) (auth.TokenPair, error) {
+func (h *handlers) refreshFirst(r *http.Request, values ...string) (auth.Result, error) {
 	failure := web.ErrMissingToken
 	for _, value := range values {
 		token, _ := auth.ParseToken(value) // a malformed token is refused like an unknown one
-		pair, err := h.Sessions.Refresh(r.Context(), token)
+		result, err := h.Sessions.Refresh(r.Context(), token)
 		if err == nil || !errors.Is(err, auth.ErrInvalidToken) {
-			return pair, err
+			return result, err
 		}
 		if !errors.Is(failure, auth.ErrSessionEnded) {
 			failure = err
 		}
 	}
-	return auth.TokenPair{}, failure
+	return auth.Result{}, failure
 }
 
 func (h *handlers) logout(w http.ResponseWriter, r *http.Request) error {

@@ -96,6 +96,10 @@ func (a *Authenticator) SignedIn(r *http.Request) (auth.Caller, error) {
 	return caller, err
 }
 
+// LastAccount returns what the browser's cookie says about the account that signed in
+// last, as GET /api/auth/me responds it; "" if there is no such cookie. It proves nothing.
+func (a *Authenticator) LastAccount(r *http.Request) string { return a.cookies.account(r) }
+
 // NotifyToken returns the record of an API token that is valid for the address.
 func (a *Authenticator) NotifyToken(ctx context.Context, token string, from netip.Addr) (auth.APIToken, error) {
 	caller, err := a.Sessions.Authenticate(ctx, auth.RequestCredentials{Authorization: []string{"Bearer " + token}, From: from})

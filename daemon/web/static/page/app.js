@@ -182,4 +182,4 @@ session.listeners.add(() => {
 });
 applyTheme();
 draw();
-void session.load();
+session.start();

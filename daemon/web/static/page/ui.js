@@ -186,6 +186,8 @@ export const refocus = (id) => requestAnimationFrame(() => {
 
 // ---- the session
 
+const accountCheck = 5000; // milliseconds after the start; the name or the rights of an account seldom change
+
 /** @type {Promise<boolean> | null} */
 let renewing = null;
 
@@ -206,12 +208,29 @@ function mayHaveSession() {
   return stored("known", "no") === "yes" || stored("works", "no") === "no";
 }
 
-/** The account that is signed in: null if none is, undefined until the server has answered. */
+/**
+ * Returns the account in the document, which the server knows by a cookie until
+ * the access token expires; otherwise null.
+ * @returns {Account | null}
+ */
+function accountInDocument() {
+  try { return JSON.parse(meta("account")); } catch { return null; }
+}
+
+/** The account that is signed in: null if none is, undefined until that is known. */
 export const session = {
   /** @type {Account | null | undefined} */ me: undefined,
   /** @type {Set<() => void>} */ listeners: new Set(),
+  /** Begins with the account in the document. The server has to be asked only if it may have changed, or if the session may have to be renewed. */
+  start() {
+    const me = accountInDocument();
+    if (!me && mayHaveSession()) return void this.load();
+    this.set(me);
+    if (me) setTimeout(() => void this.load(), accountCheck);
+  },
   /** @param {Account | null} me */
   set(me) {
+    if (this.me !== undefined && JSON.stringify(this.me) === JSON.stringify(me)) return;
     this.me = me;
     store("known", me ? "yes" : "no");
     for (const notify of this.listeners) notify();
@@ -235,7 +254,7 @@ export const signInAddress = (to = location.pathname + location.search, invite =
 
 // ---- the document
 
-/** Returns a value that the server wrote into the document. @param {"version" | "join" | "season" | "control"} name */
+/** Returns a value that the server wrote into the document. @param {"version" | "join" | "season" | "control" | "account"} name */
 export const meta = (name) => document.querySelector(`meta[name="pressbox-${name}"]`)?.getAttribute("content") ?? "";
 
 /** Returns the address of a path for other people on this network. @param {string} path */
