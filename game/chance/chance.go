@@ -63,7 +63,10 @@ type Resolution struct {
 	Alternative   game.Play // follows the other choice
 	Next          Progress
 
-	thrown Pitches
+	thrown  Pitches
+	class   class // with a question: of the plate appearance
+	zone    int   // where the ball was hit
+	fielder int
 }
 
 // A Question is a choice after contact.

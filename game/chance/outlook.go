@@ -53,11 +53,7 @@ func (o *Outlook) Each(visit func(Result)) {
 func (o *Outlook) Runs() float64 {
 	sum := 0.0
 	o.Each(func(r Result) {
-		value := float64(r.Runs)
-		if r.To < BaseOutStates {
-			value += measuredData().runExpectancy[r.To]
-		}
-		sum += r.P * value
+		sum += r.P * r.ExpectedRuns()
 	})
 	return sum
 }

@@ -133,6 +133,7 @@ func (pa *plateAppearance) resolveRisk(w *rowDraw, taken bool) {
 	if q == ThrowHome { // the bold choice is the throw
 		chance = 1 - chance
 	}
+	pa.result.class, pa.result.zone, pa.result.fielder = w.class, pa.zone, pa.fielder
 	pa.result.Question, pa.result.Decider, pa.result.SuccessChance, pa.result.Bold = q, decider, chance, taken
 	if taken {
 		pa.result.Alternative = pa.buildPlay(w.class, safe)

@@ -11,6 +11,15 @@ type Transition struct {
 	P    float64 // probability
 }
 
+// ExpectedRuns returns the runs of the transition and those expected in the rest of the half-inning, by run expectancy.
+func (t Transition) ExpectedRuns() float64 {
+	runs := float64(t.Runs)
+	if t.To < BaseOutStates {
+		runs += measuredData().runExpectancy[t.To]
+	}
+	return runs
+}
+
 // Transitions returns the transitions of each base-out state for average players, without intentional walks and sacrifices.
 // edge is the factor on singles, walks and home runs relative to 2015–17 and 2019; runs change by about 1.15 times as much.
 func Transitions(edge float64) [BaseOutStates][]Transition {

@@ -8,6 +8,7 @@ import (
 	"pressbox/game"
 	"pressbox/game/bot"
 	"pressbox/game/chance"
+	"pressbox/game/odds"
 	"pressbox/game/protocol"
 )
 
@@ -16,11 +17,13 @@ const Rules = chance.Rules
 
 // An engine draws outcomes and decides for the bot in one match. It never changes.
 type engine struct {
+	rules    int // version
 	table    *chance.Simulator
+	odds     *odds.Model // nil before the match is saved, when there is no turn
 	managers [2]*bot.Manager
 }
 
-func newEngine(o *Origin) (*engine, error) {
+func newEngine(o *Origin, model *odds.Model) (*engine, error) {
 	if o.Rules < 1 || o.Rules > Rules {
 		return nil, protocol.Refuse(protocol.NewerRules, "the game uses rules version %d, this server supports versions up to %d", o.Rules, Rules)
 	}
@@ -29,7 +32,7 @@ func newEngine(o *Origin) (*engine, error) {
 		maps.Copy(ratings, o.Clubs[i].Ratings)
 	}
 	clubs := o.clubs()
-	e := &engine{table: chance.NewSimulator(chance.Setup{
+	e := &engine{rules: o.Rules, odds: model, table: chance.NewSimulator(chance.Setup{
 		Rules: o.Rules, Seed: chance.Seed(o.Seed), Clubs: clubs, Ratings: ratings, Park: o.Clubs[game.Home].Park, Recent: o.Recent,
 	})}
 	for side := range e.managers {

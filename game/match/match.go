@@ -59,10 +59,11 @@ func Load(id string, moves [][]byte, words *call.Phrasebook, winProbability func
 	err := replay(moves, func(before *Position, s *step) error {
 		if s.Kind == protocol.Created {
 			var err error
-			if m.engine, err = newEngine(s.after.Origin); err != nil {
+			model := winProbability(s.after.Origin.Options.Rules())
+			if m.engine, err = newEngine(s.after.Origin, model); err != nil {
 				return err
 			}
-			m.history = newHistory(id, words, s.after.Origin, winProbability(s.after.Origin.Options.Rules()))
+			m.history = newHistory(id, words, s.after.Origin, model)
 		}
 		m.history.enter(before, s)
 		m.Position = s.after

@@ -34,7 +34,7 @@ type step struct {
 
 // Create returns the transaction that creates a match, with the bot's line-ups.
 func Create(id string, o *Origin, by protocol.Person, at time.Time) (*Tx, error) {
-	e, err := newEngine(o)
+	e, err := newEngine(o, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -201,8 +201,8 @@ func (tx *Tx) resolveTurn() error {
 	if err != nil {
 		return fmt.Errorf("resolve %+v: %w", calls, err)
 	}
-	if turn.Question == chance.NoQuestion {
-		play := turn.Final(false)
+	if !tx.asks(&p.state, p.moment, calls, &turn) {
+		play := turn.Final(turn.Bold)
 		return tx.add(move{Kind: protocol.Played, Side: p.state.Batting(), Calls: &calls, Play: &play, Next: &turn.Next})
 	}
 	q := &question{

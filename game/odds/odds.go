@@ -29,6 +29,7 @@ const maxLead = 20
 // A Model holds the chances for one set of options. It never changes and may be shared.
 type Model struct {
 	innings [][2]byLead // by half; the last is for all extra innings
+	begin   int         // base-out state in which halves of extra innings begin
 }
 
 // byLead holds the chances of the side at bat by its lead + maxLead.
@@ -45,6 +46,7 @@ func New(o game.Options) *Model {
 	if o.ExtraInnings != game.Standard {
 		begin = runnerOnSecond
 	}
+	sv.begin = begin
 	extra := o.ScheduledInnings()
 	// A tied extra inning is followed by another one like it. The chance of the side that bats first is a linear function of
 	// its chance in the next inning, and equal to it.
@@ -79,11 +81,40 @@ func (m *Model) HomeWin(s *game.State) float64 {
 		}
 	}
 	at := 3*occupied(s) + s.Outs
-	p := m.innings[min(s.Inning, len(m.innings))-1][s.Half][index(s.Lead())][at]
+	p := m.AtBat(s.Inning, s.Half, at, s.Lead())
 	if s.Batting() == game.Away {
 		p = 1 - p
 	}
 	return p
+}
+
+// AtBat returns the chance of the side at bat, which has a lead, from a base-out state on.
+func (m *Model) AtBat(inning int, half game.Half, at, lead int) float64 {
+	return m.innings[min(inning, len(m.innings))-1][half][index(lead)][at]
+}
+
+// SideOut returns the chance of the side at bat, which has a lead, if it is out now.
+func (m *Model) SideOut(inning int, half game.Half, lead int) float64 {
+	scheduled := len(m.innings) - 1
+	decisive := inning >= scheduled
+	switch {
+	case decisive && lead < 0:
+		return 0
+	case decisive && lead > 0 && half == game.Bottom:
+		return 1
+	case half == game.Top:
+		return 1 - m.AtBat(inning, game.Bottom, m.beginning(inning), -lead)
+	default:
+		return 1 - m.AtBat(inning+1, game.Top, m.beginning(inning+1), -lead)
+	}
+}
+
+// beginning returns the base-out state in which the halves of an inning begin.
+func (m *Model) beginning(inning int) int {
+	if inning < len(m.innings) {
+		return 0
+	}
+	return m.begin
 }
 
 // occupied returns a mask of the occupied bases.
