@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"net/url"
 	"runtime"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -45,7 +46,9 @@ import (
 // An app holds the connected parts of the server.
 type app struct {
 	cli.ServeOptions
-	reloaded atomic.Pointer[settings.Config] // as last read; its values apply where a reload does
+	reloaded  atomic.Pointer[settings.Config]   // as last read; its values apply where a reload does
+	reloading sync.Mutex                        // held while settings are read and applied
+	page      atomic.Pointer[map[string]string] // what administrators have set on the page, by the names of settings
 
 	store      *store.Store
 	sink       *pulse.Sink
@@ -75,16 +78,25 @@ type app struct {
 
 // build connects the parts. It starts nothing.
 func build(o cli.ServeOptions, st *store.Store, sink *pulse.Sink) (*app, error) {
+	page, err := pageSettings(context.Background(), st)
+	if err != nil {
+		return nil, err
+	}
+	if len(page) > 0 {
+		if o.Config, err = configWithPage(o, page); err != nil {
+			return nil, err
+		}
+	}
 	a := &app{
 		ServeOptions: o, store: st, sink: sink, phonemizer: espeak.New("", o.Confine...), metrics: metrics.New(),
 		blocks: netblock.New(web.InterfacePrefixes()), speeches: limits.NewSlots(limits.Speeches),
 	}
 	cfg, log := o.Config, o.Log
 	a.reloaded.Store(&cfg)
+	a.page.Store(&page)
 	a.synthesis.Observe, a.writes.Observe = a.metrics.ClipTime, a.metrics.WriteTime
-	var err error
 	a.voices = library.New(library.Config{
-		Dirs: cfg.VoiceDirs(), Default: cfg.DefaultVoice, DefaultRate: cfg.DefaultRate, CacheBytes: cfg.VoiceCacheBytes,
+		Dirs: cfg.VoiceDirs(), Defaults: voiceDefaults(cfg), CacheBytes: cfg.VoiceCacheBytes,
 		Lexicon: a.readLexicon(cfg), Calibrations: st, Phonemizer: a.phonemizer, Load: onnx.Runtime{Library: cfg.ONNXRuntimeLib}.Load, Log: log,
 	})
 	if a.controls, err = control.NewControls(controlConfig(cfg), st, st.Now, log); err != nil {
@@ -94,7 +106,7 @@ func build(o cli.ServeOptions, st *store.Store, sink *pulse.Sink) (*app, error) 
 		return nil, err
 	}
 	outbox := metrics.Outbox{Outbox: watchdog.Outbox{Outbox: st, Progress: &a.writes}, Metrics: a.metrics}
-	a.announcer, err = announce.New(queueConfig(cfg.DefaultRate, cfg), announce.Parts{
+	a.announcer, err = announce.New(queueConfig(cfg), announce.Parts{
 		Outbox: outbox, Speaker: a.speaker(), Sink: sink, Ducker: sink, Controls: a.controls,
 		Estimate: a.voices.Estimate, ClockSet: clockSet, Rooms: a.rooms, Log: log,
 	})
@@ -136,10 +148,15 @@ func (a *app) speaker() announce.Speaker {
 	return watchdog.Speaker{Speaker: a.voices, Progress: &a.synthesis}
 }
 
-// queueConfig returns the configuration of the announcer; rate does not change on reload.
-func queueConfig(rate int, cfg settings.Config) announce.Config {
+// voiceDefaults returns the defaults of the voices.
+func voiceDefaults(cfg settings.Config) library.Defaults {
+	return library.Defaults{Voice: cfg.DefaultVoice, Rate: cfg.DefaultRate}
+}
+
+// queueConfig returns the configuration of the announcer.
+func queueConfig(cfg settings.Config) announce.Config {
 	return announce.Config{
-		Max: cfg.QueueMaxSize, TTL: cfg.NotifyTTL, Rate: rate, Volume: cfg.Volume, History: cfg.History == "on",
+		Max: cfg.QueueMaxSize, TTL: cfg.NotifyTTL, Rate: cfg.DefaultRate, Volume: cfg.Volume, History: cfg.History == "on",
 		Chime: cfg.Chime, ChimeUrgent: cfg.ChimeUrgent, Duck: cfg.Duck,
 	}
 }
@@ -168,7 +185,7 @@ func (a *app) readHooks(cfg settings.Config) {
 func (a *app) webConfig() site.Config {
 	cfg := a.Config
 	inside := doctor.Inside{
-		Started: cfg, Reloaded: func() settings.Config { return *a.reloaded.Load() }, Read: a.Read,
+		Started: cfg, Reloaded: func() settings.Config { return *a.reloaded.Load() }, Read: a.readConfig,
 		Store: a.store, Voices: a.voices, Phonemizer: a.phonemizer, Sink: a.sink, Integrations: a.monitor.Integrations,
 		Probe: func(ctx context.Context, c *http.Client, origin string) (web.Arrival, error) {
 			return a.web.Probe(ctx, c, origin)
@@ -192,7 +209,7 @@ func (a *app) webConfig() site.Config {
 		Announcements: announcements.Config{
 			Announcer: a.announcer, Voices: a.listVoices, Rooms: a.rooms, Preview: a.preview,
 		},
-		OpenAI: openai.Config{Speaker: a.speaker(), DefaultRate: cfg.DefaultRate, Speeches: a.speeches, On: func() bool { return a.reloaded.Load().OpenAI == "on" }},
+		OpenAI: openai.Config{Speaker: a.speaker(), DefaultRate: func() int { return a.reloaded.Load().DefaultRate }, Speeches: a.speeches, On: func() bool { return a.reloaded.Load().OpenAI == "on" }},
 		Hooks:  hooks.Config{Settings: func() hooks.Settings { return *a.hooks.Load() }},
 		Push: push.Config{
 			Ntfy: func() bool { return a.reloaded.Load().Ntfy == "on" }, Gotify: func() bool { return a.reloaded.Load().Gotify == "on" },
@@ -201,7 +218,7 @@ func (a *app) webConfig() site.Config {
 		Control: webcontrol.Config{Controls: a.controls, Schedules: a.schedules, Check: a.announcer.Check},
 		Admin: admin.Config{
 			Checks: a.monitor.Checks(), Integrations: a.monitor.Integrations, Versions: map[string]string{"go": runtime.Version(), "revision": revision},
-			Level: a.Level, Backup: a.store.Backup, Metrics: a.metrics.Handler(), Diagnose: inside.Findings, Counts: a.counts,
+			Level: a.Level, Backup: a.store.Backup, Metrics: a.metrics.Handler(), Diagnose: inside.Findings, Counts: a.counts, Settings: settingsPage{a},
 		},
 		SignIn: a.signIn.Web,
 		Play:   play.Config{Games: a.games, Teams: a.rosters, Seasons: a.rosters},

@@ -40,22 +40,31 @@ func (a *app) reloadOn(ctx context.Context, hangups <-chan os.Signal) error {
 // reload reads the settings, the lexicon and the templates of webhooks again and applies what can change at run time.
 // If a setting is invalid, nothing changes.
 func (a *app) reload() {
-	next, err := a.Read()
+	a.reloading.Lock()
+	defer a.reloading.Unlock()
+	next, err := a.readConfig()
+	if err == nil {
+		err = a.apply(next)
+	}
 	if err != nil {
 		a.Log.Error("reload failed: invalid settings", "err", err)
 		return
 	}
-	if err := a.announcer.Configure(queueConfig(a.Config.DefaultRate, next)); err != nil {
-		a.Log.Error("reload failed: invalid settings", "err", err)
-		return
-	}
-	a.controls.Configure(controlConfig(next))
-	a.Level.Set(next.LogLevel)
-	a.voices.Reload(a.readLexicon(next))
-	a.readHooks(next)
-	a.reloaded.Store(&next)
 	for _, name := range settings.Changed(a.Config, next, false) {
 		a.Log.Warn("setting change requires a restart", "key", name)
 	}
 	a.Log.Info("reloaded", "lexicon", next.LexiconFile)
+}
+
+// apply applies what can change at run time. a.reloading must be held.
+func (a *app) apply(next settings.Config) error {
+	if err := a.announcer.Configure(queueConfig(next)); err != nil {
+		return err
+	}
+	a.controls.Configure(controlConfig(next))
+	a.Level.Set(next.LogLevel)
+	a.voices.Reload(a.readLexicon(next), voiceDefaults(next))
+	a.readHooks(next)
+	a.reloaded.Store(&next)
+	return nil
 }

@@ -12,6 +12,9 @@ import (
 // KeyMQTT is the key of the record of the MQTT client, which is stored with the controls.
 const KeyMQTT = "mqtt"
 
+// KeySettings is the key of the record of the settings that administrators have set on the page.
+const KeySettings = "settings"
+
 // Controls returns all records of [control.Repository].
 func (s *Store) Controls(ctx context.Context) (map[string][]byte, error) {
 	if err := ctx.Err(); err != nil {
@@ -33,8 +36,8 @@ func (s *Store) Controls(ctx context.Context) (map[string][]byte, error) {
 
 // SaveControl writes a record of [control.Repository], or deletes it if value is
 // nil. All records take at most a quarter of the share of announcements. The
-// volume, quiet and [KeyMQTT] are saved even if that is full: they have a few hundred
-// bytes.
+// volume, quiet, [KeyMQTT] and [KeySettings] are saved even if that is full: they have a few
+// hundred bytes.
 func (s *Store) SaveControl(ctx context.Context, key string, value []byte) error {
 	change := func(tx *bolt.Tx) error {
 		t := tableOf(tx, controlsBucket)
@@ -65,5 +68,5 @@ func (s *Store) SaveControl(ctx context.Context, key string, value []byte) error
 
 // essential reports whether a record is saved in the reserve of the file.
 func essential(key string) bool {
-	return key == control.KeyVolume || key == control.KeyQuiet || key == KeyMQTT
+	return key == control.KeyVolume || key == control.KeyQuiet || key == KeyMQTT || key == KeySettings
 }

@@ -34,7 +34,7 @@ type Program struct {
 // ServeOptions are the settings and the log of a server.
 type ServeOptions struct {
 	Config settings.Config
-	Read   func() (settings.Config, error) // reads the settings again
+	Read   func() (*settings.Sources, error) // reads the settings again
 	Log    *slog.Logger
 	Level  *slog.LevelVar // of Log
 	// Confine is the command that runs espeak-ng confined; without one it is not.
@@ -121,14 +121,7 @@ func (p Program) serveCommand() *cobra.Command {
 		for _, unknown := range s.Unknown {
 			log.Warn("unknown setting in .env", "line", unknown)
 		}
-		read := func() (settings.Config, error) {
-			s, err := sources()
-			if err != nil {
-				return settings.Config{}, err
-			}
-			return s.Config()
-		}
-		return p.Serve(cmd.Context(), ServeOptions{Config: cfg, Read: read, Log: log, Level: level, Confine: p.Confine})
+		return p.Serve(cmd.Context(), ServeOptions{Config: cfg, Read: sources, Log: log, Level: level, Confine: p.Confine})
 	}
 	return cmd
 }
@@ -137,7 +130,7 @@ func configCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "config",
 		Short: "Print every setting, its value and the value's origin",
-		Long:  "Config prints the settings of \"pressbox serve\" with the same flags. Secrets are masked. It\nfails if a setting is invalid; invalid lines of LEXICON_FILE are named. What was set on the\nrunning server in place of VOLUME and QUIET_MODE is printed with the origin \"set\".",
+		Long:  "Config prints the settings of \"pressbox serve\" with the same flags. Secrets are masked. It\nfails if a setting is invalid; invalid lines of LEXICON_FILE are named. What\nadministrators have set on the page of the running server has the origin \"page\", and what was\nset in place of VOLUME and QUIET_MODE the origin \"set\".",
 		Args:  cobra.NoArgs,
 	}
 	sources := settingsFlags(cmd)

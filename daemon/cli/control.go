@@ -288,8 +288,15 @@ func replaceSet(ctx context.Context, host settings.Host, values []settings.Value
 	if err != nil {
 		return
 	}
+	onPage, err := c.PageSettings(ctx)
+	if err != nil {
+		return
+	}
 	for i := range values {
 		v := &values[i]
+		if text, ok := onPage[v.Name]; ok && !v.Fixed {
+			v.Text, v.Origin = text, settings.OriginPage
+		}
 		switch {
 		case v.Name == "VOLUME" && status.Volume.Set:
 			v.Text, v.Origin = strconv.Itoa(status.Volume.Volume), "set"

@@ -8,6 +8,8 @@ import (
 	"net/http"
 	"strings"
 	"time"
+
+	"pressbox/daemon/settings"
 )
 
 // A Status is the server's response to GET /admin/status.
@@ -161,4 +163,22 @@ func HealthAt(ctx context.Context, origin string) (h Health, err error) {
 		return h, fmt.Errorf("the server at %s is not Pressbox", origin)
 	}
 	return h, nil
+}
+
+// PageSettings returns the settings that administrators have set on the page, by name; the
+// client must be an administrator's.
+func (c *Client) PageSettings(ctx context.Context) (map[string]string, error) {
+	var list struct {
+		Settings []struct{ Name, Value, Origin string } `json:"settings"`
+	}
+	if err := c.Call(ctx, http.MethodGet, "/admin/settings", nil, &list); err != nil {
+		return nil, err
+	}
+	values := make(map[string]string)
+	for _, s := range list.Settings {
+		if s.Origin == settings.OriginPage {
+			values[s.Name] = s.Value
+		}
+	}
+	return values, nil
 }

@@ -265,7 +265,7 @@ func diskFindings(dir string) []Finding {
 }
 
 func (d Doctor) checkVoices(context.Context) []Finding {
-	return voiceFindings(library.New(library.Config{Dirs: d.cfg.VoiceDirs(), Default: d.cfg.DefaultVoice, Log: slog.New(slog.DiscardHandler)}))
+	return voiceFindings(library.New(library.Config{Dirs: d.cfg.VoiceDirs(), Defaults: library.Defaults{Voice: d.cfg.DefaultVoice}, Log: slog.New(slog.DiscardHandler)}))
 }
 
 func voiceFindings(voices *library.Library) []Finding {

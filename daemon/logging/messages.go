@@ -30,6 +30,10 @@ func serverMessages() []Message {
 			"The server reloaded its settings, its lexicon and its templates of webhooks and searched for new voices.",
 		},
 		{
+			"e3c1a94ffda64057b1c966e909b0ce3c", "settings of the page ignored",
+			"Settings that administrators have set on the page are not valid in this version: @PRESSBOX_ERR@. Their values in the files apply. Set or reset them on the page.",
+		},
+		{
 			"14f22afd895e4709bba1867c7f6e87fc", "reload failed: invalid settings",
 			"The settings are invalid: @PRESSBOX_ERR@. The previous ones stay in effect. Correct them, check them with \"pressbox config\", and run \"systemctl reload pressbox\".",
 		},

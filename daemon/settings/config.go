@@ -1,5 +1,5 @@
-// Package settings reads the configuration of Pressbox: flags, the environment, .env,
-// pressbox.env and defaults, in this order of precedence.
+// Package settings reads the configuration of Pressbox: flags, the environment, what
+// administrators set on the page, .env, pressbox.env and defaults, in this order of precedence.
 //
 // One law: every setting is one row of [Table]. Its flag, its help, its documents and
 // its line in pressbox.env are made from that row.

@@ -234,6 +234,32 @@ func TestValues_precedence(t *testing.T) {
 	}
 }
 
+// What administrators have set on the page precedes the files, not flags and the environment.
+func TestSetPage_precedence(t *testing.T) {
+	t.Setenv("CHIME", "alert")
+	_, s, err := configure(t, "VOLUME=3\nQUIET_HOURS=22:00-07:00\nCHIME=ding-dong\n", "", "--duck=-5")
+	check.NoError(t, err)
+	err = s.SetPage(map[string]string{
+		"VOLUME": "40", "QUIET_HOURS": "", "CHIME": "none", "DUCK": "-10", "DEFAULT_RATE": "9000", "PORT": "1",
+	})
+	for _, want := range []string{"page: DEFAULT_RATE=9000: expected an integer from 60 to 400", "PORT: not a setting of the page"} {
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("the error %v lacks %q", err, want)
+		}
+	}
+	all, err := s.Values()
+	check.NoError(t, err)
+	for name, want := range map[string]string{
+		"VOLUME": "40 page false", "QUIET_HOURS": " page false", "CHIME": "alert environment true", "DUCK": "-5 --duck true",
+		"DEFAULT_RATE": "170 default false", "PORT": "8888 default false",
+	} {
+		v := all[slices.IndexFunc(all, func(v Value) bool { return v.Name == name })]
+		if got := fmt.Sprint(v.Text, " ", v.Origin, " ", v.Fixed); got != want {
+			t.Errorf("%s is %q, want %q", name, got, want)
+		}
+	}
+}
+
 func TestConfig_emptyIsDefault(t *testing.T) {
 	t.Setenv("PORT", "")
 	cfg, _, err := configure(t, "DEFAULT_RATE=\nVOLUME=\"\"\n", "PORT=9000\nDEFAULT_RATE=100\nVOLUME=3\n", "--host=")

@@ -22,7 +22,8 @@ import (
 type Value struct {
 	Setting
 	Text   string // as written at its origin; "" means none
-	Origin string // "default", "environment", "--port", or "FILE:LINE"
+	Origin string // "default", "environment", "--port", [OriginPage] or "FILE:LINE"
+	Fixed  bool   // by a flag or in the environment, which the page does not override
 	parsed any
 }
 
@@ -34,8 +35,11 @@ func (v Value) String() string {
 	return v.Text
 }
 
-// Sources holds the values of all settings, in order of precedence: flags, environment,
-// .env, pressbox.env, defaults. An empty value, wherever it is, selects the default.
+// OriginPage is the origin of a value that an administrator has set on the page.
+const OriginPage = "page"
+
+// Sources holds the values of all settings, in order of precedence: flags, environment, the
+// page, .env, pressbox.env, defaults. An empty value, wherever it is, selects the default.
 type Sources struct {
 	// Unknown describes the assignments in .env that are not settings.
 	Unknown []string
@@ -44,6 +48,7 @@ type Sources struct {
 	viper   *viper.Viper
 	flags   *pflag.FlagSet
 	origins map[string]string // name → "FILE:LINE", the later file's
+	page    map[string]string // name → value, of settings that are not fixed
 }
 
 // AddFlags adds a flag for every setting except secrets: every user of the host can read
@@ -179,13 +184,78 @@ func (s *Sources) unknown(a assignment) string {
 	return fmt.Sprintf("%s=%s: unknown setting; did you mean %s (%s)?", a.name, Value{Setting: row, Text: a.value}, name, row.valueType.expects)
 }
 
+// SetPage sets the values that administrators have set on the page, by the names of settings.
+// Those of settings that a flag or the environment fixes do not apply. It returns an error for
+// each value that is not valid, and then sets the others.
+func (s *Sources) SetPage(values map[string]string) error {
+	s.page = make(map[string]string)
+	var errs []error
+	for _, name := range slices.Sorted(maps.Keys(values)) {
+		row, err := pageSetting(s.table, name)
+		if err == nil {
+			err = row.checkPage(values[name])
+		}
+		switch {
+		case err != nil:
+			errs = append(errs, err)
+		case !s.fixed(row):
+			s.page[name] = values[name]
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// CheckPage returns an error unless administrators may set a setting to a value on the page. ""
+// selects the default.
+func CheckPage(name, value string) error {
+	row, err := pageSetting(Table(), name)
+	if err != nil {
+		return err
+	}
+	return row.checkPage(value)
+}
+
+// ErrNotOnPage is the error of a name that is no setting of the page.
+var ErrNotOnPage = errors.New("not a setting of the page")
+
+func pageSetting(table []Setting, name string) (Setting, error) {
+	at := slices.IndexFunc(table, func(row Setting) bool { return row.Name == name && row.Page })
+	if at < 0 {
+		return Setting{}, fmt.Errorf("%s: %w", name, ErrNotOnPage)
+	}
+	return table[at], nil
+}
+
+// checkPage returns an error unless value is valid.
+func (s Setting) checkPage(value string) error {
+	if value = strings.TrimSpace(value); value == "" {
+		value = s.Default
+	}
+	if _, ok := s.valueType.parse(value); !ok {
+		return s.valueType.reject(Value{Setting: s, Text: value, Origin: OriginPage})
+	}
+	return nil
+}
+
+// Expects returns what the values of the setting are, for errors.
+func (s Setting) Expects() string { return s.valueType.expects }
+
+// fixed reports whether a flag or the environment has the setting.
+func (s *Sources) fixed(row Setting) bool {
+	_, inEnvironment := os.LookupEnv(row.Name)
+	return inEnvironment || s.flags.Changed(row.Flag())
+}
+
 // Values returns every setting's value in the order of the table, and an error for each
 // that is invalid.
 func (s *Sources) Values() ([]Value, error) {
 	var all []Value
 	var errs []error
 	for _, row := range s.table {
-		v := Value{Setting: row, Text: strings.TrimSpace(s.viper.GetString(row.Name)), Origin: s.origin(row)}
+		v := Value{Setting: row, Text: strings.TrimSpace(s.viper.GetString(row.Name)), Origin: s.origin(row), Fixed: s.fixed(row)}
+		if text, ok := s.page[row.Name]; ok {
+			v.Text = strings.TrimSpace(text)
+		}
 		if v.Text == "" {
 			v.Text = row.Default
 		}
@@ -200,12 +270,14 @@ func (s *Sources) Values() ([]Value, error) {
 
 // origin returns the source of a setting's value.
 func (s *Sources) origin(row Setting) string {
-	_, inEnvironment := os.LookupEnv(row.Name)
+	_, onPage := s.page[row.Name]
 	switch {
 	case s.flags.Changed(row.Flag()):
 		return "--" + row.Flag()
-	case inEnvironment:
+	case s.fixed(row):
 		return "environment"
+	case onPage:
+		return OriginPage
 	case s.origins[row.Name] != "":
 		return s.origins[row.Name]
 	default:
@@ -220,11 +292,12 @@ func (s *Sources) Config() (Config, error) {
 	if err != nil {
 		return Config{}, err
 	}
+	parsed := viper.New()
 	for _, v := range all {
-		s.viper.Set(v.Name, v.parsed)
+		parsed.Set(v.Name, v.parsed)
 	}
 	var cfg Config
-	err = s.viper.UnmarshalExact(&cfg, func(d *mapstructure.DecoderConfig) { d.ErrorUnset = true })
+	err = parsed.UnmarshalExact(&cfg, func(d *mapstructure.DecoderConfig) { d.ErrorUnset = true })
 	if err != nil {
 		return Config{}, fmt.Errorf("the table of settings and Config disagree: %w", err)
 	}

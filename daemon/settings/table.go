@@ -12,6 +12,7 @@ type Setting struct {
 	Default     string // as written in a file; "" means none
 	Shipped     string // the value in the package's pressbox.env; "" means the default
 	Reload      bool   // a reload applies a change
+	Page        bool   // administrators may set it on the page; a reload applies it
 	Secret      bool   // never printed
 	Description string // one line, without a full stop
 	More        string // further sentences for the documents, or ""
@@ -34,6 +35,9 @@ func (s Setting) Text() string {
 	}
 	if s.Reload {
 		text += " Applied on reload."
+	}
+	if s.Page {
+		text += " Administrators may set it on the page."
 	}
 	return text
 }
@@ -92,12 +96,12 @@ func speechSettings() []Setting {
 			More:        "Without https, the command requires --insecure-http.",
 		},
 		{
-			Name: "DEFAULT_VOICE", valueType: text(), Default: "en_US-pressbox-medium",
+			Name: "DEFAULT_VOICE", valueType: text(), Default: "en_US-pressbox-medium", Reload: true, Page: true,
 			Description: "default voice",
 			More:        "If it is missing or broken, another voice of the same language, or else any, speaks instead, and /health reports \"degraded\".",
 		},
 		{
-			Name: "DEFAULT_RATE", valueType: integer(60, 400), Default: "170",
+			Name: "DEFAULT_RATE", valueType: integer(60, 400), Default: "170", Reload: true, Page: true,
 			Description: "default speech rate in words per minute",
 		},
 		{
@@ -124,7 +128,7 @@ func speechSettings() []Setting {
 			Description: "sink to play on, as listed by \"pactl list sinks\"", More: "If unset, the sound server's default sink.",
 		},
 		{
-			Name: "VOLUME", valueType: integer(0, 100), Default: "100", Reload: true,
+			Name: "VOLUME", valueType: integer(0, 100), Default: "100", Reload: true, Page: true,
 			Description: "playback volume in percent",
 			More:        "A changed value replaces the volume that was set with \"pressbox volume\" or PUT /volume.",
 		},
@@ -133,7 +137,7 @@ func speechSettings() []Setting {
 			Description: "minimum volume of urgent announcements in percent, also if muted or during quiet hours; 0: no minimum",
 		},
 		{
-			Name: "DUCK", valueType: decibels(-60), Default: "-20", Reload: true,
+			Name: "DUCK", valueType: decibels(-60), Default: "-20", Reload: true, Page: true,
 			Description: "decibels by which other streams on the sink are lowered during an announcement; 0: they are not lowered",
 		},
 	}
@@ -170,12 +174,12 @@ func announcementSettings() []Setting {
 			More:        "They count from the time of the announcement, if it has one.",
 		},
 		{
-			Name: "CHIME", valueType: oneOf("none", "ding", "ding-dong", "alert"), Default: "ding", Reload: true,
+			Name: "CHIME", valueType: oneOf("none", "ding", "ding-dong", "alert"), Default: "ding", Reload: true, Page: true,
 			Description: "sound before an announcement",
 			More:        "It is left out within 5 seconds after another announcement.",
 		},
 		{
-			Name: "CHIME_URGENT", valueType: oneOf("none", "ding", "ding-dong", "alert"), Default: "alert", Reload: true,
+			Name: "CHIME_URGENT", valueType: oneOf("none", "ding", "ding-dong", "alert"), Default: "alert", Reload: true, Page: true,
 			Description: "sound before an urgent announcement",
 		},
 		{
@@ -239,17 +243,17 @@ func integrationSettings() []Setting {
 func quietSettings() []Setting {
 	return []Setting{
 		{
-			Name: "QUIET_HOURS", valueType: weeklyHours(), Reload: true,
+			Name: "QUIET_HOURS", valueType: weeklyHours(), Reload: true, Page: true,
 			Description: "local times of quiet, such as \"22:00-07:00\" or \"Mon-Fri 22:00-06:30, Sat-Sun 23:30-09:00\"",
 			More:        "Only urgent announcements are spoken as usual then. A changed value of this or the next two settings ends the quiet that was set with \"pressbox quiet\" or PUT /quiet.",
 		},
 		{
-			Name: "QUIET_MODE", valueType: oneOf("silence", "hold", "soft"), Default: "silence", Reload: true,
+			Name: "QUIET_MODE", valueType: oneOf("silence", "hold", "soft"), Default: "silence", Reload: true, Page: true,
 			Description: "what happens to announcements during quiet hours",
 			More:        "silence: they are not spoken. hold: they are spoken afterwards. soft: they are spoken at QUIET_VOLUME, without the usual chime.",
 		},
 		{
-			Name: "QUIET_VOLUME", valueType: integer(0, 100), Default: "25", Reload: true,
+			Name: "QUIET_VOLUME", valueType: integer(0, 100), Default: "25", Reload: true, Page: true,
 			Description: "volume in percent during quiet hours with QUIET_MODE=soft",
 		},
 	}

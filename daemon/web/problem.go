@@ -41,6 +41,8 @@ var (
 	errNotAdmin         = errors.New("only administrators may do this; on the host, \"pressbox users admin NAME\" makes an account an administrator's")
 	errPlainHTTP        = errors.New("administration from outside the local network requires https")
 	errReauthenticate   = errors.New("enter the passphrase again: POST /api/auth/reauthenticate, or sign in again with the provider")
+	ErrFixedSetting     = errors.New("the setting is set by a flag or in the environment, which take precedence over the page")
+	ErrSettings         = errors.New("the settings in the files are not valid")
 	ErrOwnAccount       = errors.New("administrators cannot disable, delete or demote their own account here")
 	errControl          = errors.New("sign in as an administrator, or send an API token made with --control (CONTROL_ACCESS=admin)")
 	errNotPermitted     = errors.New("only administrators and API tokens made with --control may change this (CONTROL_ACCESS=admin)")
@@ -82,6 +84,8 @@ var statuses = []struct {
 	{errNotAdmin, http.StatusForbidden, "not_administrator", 0},
 	{errPlainHTTP, http.StatusForbidden, "https_required", 0},
 	{errReauthenticate, http.StatusForbidden, "reauthentication_required", 0},
+	{ErrFixedSetting, http.StatusConflict, "fixed_setting", 0},
+	{ErrSettings, http.StatusConflict, "invalid_settings", 0},
 	{ErrOwnAccount, http.StatusConflict, "own_account", 0},
 	{ErrNotFound, http.StatusNotFound, "not_found", 0},
 	{ErrNoPassphrase, http.StatusNotFound, "no_passphrase", 0},

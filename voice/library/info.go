@@ -33,7 +33,7 @@ type Info struct {
 }
 
 // Default returns the name of the default voice, installed or not.
-func (l *Library) Default() string { return l.cfg.Default }
+func (l *Library) Default() string { return l.defaults.Load().Voice }
 
 // Voices returns the installed voices, including faulty ones, by name.
 func (l *Library) Voices() []Info {
@@ -107,7 +107,7 @@ func label(speaker, quality, language, country string) string {
 // defaultVoice returns the default voice, nil if it is unusable; l.mu must be
 // held.
 func (l *Library) defaultVoice() *installedVoice {
-	e, _, _ := l.findLocked(l.cfg.Default) // nil on error
+	e, _, _ := l.findLocked(l.Default()) // nil on error
 	return e
 }
 

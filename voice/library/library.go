@@ -42,8 +42,7 @@ type Calibrations interface {
 // A Config configures a Library.
 type Config struct {
 	Dirs         []string           // directories of voices, the operator's first; the first one with a name wins
-	Default      string             // default voice; its model stays loaded
-	DefaultRate  int                // words per minute
+	Defaults     Defaults           // until [Library.Reload]
 	CacheBytes   int64              // limit for loaded models, without the default
 	Lexicon      *speakable.Lexicon // may be nil
 	Calibrations Calibrations
@@ -53,10 +52,17 @@ type Config struct {
 	Log  *slog.Logger
 }
 
+// Defaults apply to utterances that name no voice or no rate.
+type Defaults struct {
+	Voice string // its model stays loaded
+	Rate  int    // words per minute
+}
+
 // A Library holds the installed voices. It may be used concurrently.
 type Library struct {
 	cfg          Config
 	lexicon      atomic.Pointer[speakable.Lexicon]
+	defaults     atomic.Pointer[Defaults]
 	loadRequests chan loadRequest // to Run: load a model
 	rescan       chan struct{}    // capacity 1, to Run: scan the directories
 	preload      chan struct{}    // capacity 1, to Run: load the default voice
@@ -85,14 +91,17 @@ func New(cfg Config) *Library {
 		changed:      make(chan struct{}),
 	}
 	l.lexicon.Store(cfg.Lexicon)
+	l.defaults.Store(&cfg.Defaults)
 	l.scan()
 	l.logMissing()
 	return l
 }
 
-// Reload replaces the lexicon, which may be nil, and scans the directories.
-func (l *Library) Reload(lexicon *speakable.Lexicon) {
+// Reload replaces the lexicon, which may be nil, and the defaults, and scans the directories,
+// after which the default voice is loaded.
+func (l *Library) Reload(lexicon *speakable.Lexicon, defaults Defaults) {
 	l.lexicon.Store(lexicon)
+	l.defaults.Store(&defaults)
 	signal(l.rescan)
 }
 
@@ -126,7 +135,8 @@ func (l *Library) Voice(name string) (string, error) {
 // the first voice, or ctx's if ctx ended.
 func (l *Library) Speak(ctx context.Context, u announce.Utterance) iter.Seq2[announce.Clip, error] {
 	return func(yield func(announce.Clip, error) bool) {
-		u.Voice, u.Rate = cmp.Or(u.Voice, l.cfg.Default), cmp.Or(u.Rate, l.cfg.DefaultRate)
+		defaults := l.defaults.Load()
+		u.Voice, u.Rate = cmp.Or(u.Voice, defaults.Voice), cmp.Or(u.Rate, defaults.Rate)
 		wanted, tried := u.Voice, []string{}
 		var why error
 		for u.Voice != "" {
@@ -181,7 +191,7 @@ func (l *Library) Preview(ctx context.Context, name, message string) (text strin
 	}
 	v := &voice.Voice{Config: e.config, Phonemizer: l.cfg.Phonemizer, Speaker: speaker, Calibration: l.knownCalibration(e, speaker)}
 	text = l.text(e.config, message)
-	p, err = v.Preview(ctx, text, l.cfg.DefaultRate)
+	p, err = v.Preview(ctx, text, l.defaults.Load().Rate)
 	return text, p, err
 }
 
@@ -235,7 +245,7 @@ func (l *Library) Health() error {
 	if l.unavailable != nil {
 		return l.unavailable
 	}
-	_, _, err := l.findLocked(l.cfg.Default)
+	_, _, err := l.findLocked(l.Default())
 	if err == nil {
 		return nil
 	}

@@ -83,9 +83,13 @@ func TestSpeak_textAndRate(t *testing.T) {
 		t.Errorf("$5 has %d samples, five dollars %d", money, words)
 	}
 	short := samples(speak(t, h, "", "the sba", 170))
-	h.Reload(lexicon)
+	h.Reload(lexicon, library.Defaults{Voice: "missing", Rate: 250})
 	if long := samples(speak(t, h, "", "the sba", 170)); long < 2*short {
 		t.Errorf("with a lexicon %d samples, without %d", long, short)
+	}
+	h.Reload(nil, library.Defaults{Voice: bundled, Rate: 250})
+	if byDefault, same := samples(speak(t, h, "", text, 0)), samples(speak(t, h, bundled, text, 250)); byDefault != same {
+		t.Errorf("after a reload the default voice and rate yield %d samples, named ones %d", byDefault, same)
 	}
 }
 
@@ -328,7 +332,7 @@ func TestRun_usesSavedCalibration(t *testing.T) {
 	eventually(t, "it is saved", func() bool { return first.memory.len() == 1 })
 
 	// A saved calibration is read without loading the model.
-	again := open(t, func(c *library.Config) { c.Default, c.Calibrations = "other", first.memory }, withTiny(bundled, "hum", `{}`), withTiny("other", "hum", `{}`))
+	again := open(t, func(c *library.Config) { c.Defaults.Voice, c.Calibrations = "other", first.memory }, withTiny(bundled, "hum", `{}`), withTiny("other", "hum", `{}`))
 	eventually(t, "the saved one is used", func() bool { return info(again, bundled).WordsPerMinute != nil })
 	if info(again, bundled).Loaded {
 		t.Error("the model was loaded")

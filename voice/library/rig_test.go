@@ -85,7 +85,7 @@ func newRig(tb testing.TB, change func(*library.Config), files ...func(testing.T
 		f(tb, h.dir)
 	}
 	cfg := library.Config{
-		Dirs: []string{h.dir}, Default: bundled, DefaultRate: 170, CacheBytes: 256 << 20,
+		Dirs: []string{h.dir}, Defaults: library.Defaults{Voice: bundled, Rate: 170}, CacheBytes: 256 << 20,
 		Calibrations: h.memory, Phonemizer: voicetest.Espeak(tb),
 		Log: slog.New(slog.NewTextHandler(h.logs, nil)),
 		Load: func(path string, c *voice.Config) (voice.Model, error) {

@@ -26,11 +26,11 @@ func (l *Library) substitutes(name string) []string {
 		switch same := language != "" && l.languageOf(other) == language; {
 		case other == base:
 			return 0
-		case same && other == baseName(l.cfg.Default):
+		case same && other == baseName(l.Default()):
 			return 1
 		case same:
 			return 2
-		case other == baseName(l.cfg.Default):
+		case other == baseName(l.Default()):
 			return 3
 		}
 		return 4
@@ -76,11 +76,11 @@ func (l *Library) substitute(name string, tried []string) string {
 // preferred returns the name of the voice that speaks by default: the default voice
 // or its substitute. l.mu must be held.
 func (l *Library) preferred() (string, error) {
-	_, _, err := l.findLocked(l.cfg.Default)
+	_, _, err := l.findLocked(l.Default())
 	if err == nil {
-		return l.cfg.Default, nil
+		return l.Default(), nil
 	}
-	if all := l.substitutes(l.cfg.Default); len(all) > 0 {
+	if all := l.substitutes(l.Default()); len(all) > 0 {
 		return all[0], nil
 	}
 	return "", fmt.Errorf("%w: default voice: %w", voice.ErrUnavailable, err)

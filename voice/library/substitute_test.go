@@ -130,7 +130,7 @@ func TestVoice_default(t *testing.T) {
 		{"any language", "nl_NL-missing-low", german},
 		{"a name without language", "missing", german},
 	} {
-		h := newRig(t, func(c *library.Config) { c.Default = tt.configured },
+		h := newRig(t, func(c *library.Config) { c.Defaults.Voice = tt.configured },
 			withTiny(british, "hum", `{}`), withTiny(german, "hum", inGerman),
 			withTiny("en_US-several-low", "speakers", `{"num_speakers": 3}`))
 		if got, err := h.Voice(""); err != nil || got != tt.want {

@@ -34,6 +34,7 @@ type Config struct {
 	Metrics http.Handler
 	// Diagnose checks every component; one that fails takes seconds.
 	Diagnose func(context.Context) []Finding
+	Settings Settings
 	// Counts returns object counts by type: "games", "sessions" and so on; nil
 	// means none.
 	Counts func(context.Context) (map[string]int, error)
@@ -73,6 +74,7 @@ func (h *handlers) adminRoutes() []web.Route {
 			Responses:   []web.Response{{Status: http.StatusOK, Description: "The findings.", Schema: "Findings"}},
 		}),
 	}
+	shared = append(shared, h.settingRoutes()...)
 	return slices.Concat(shared, web.UnderAPIAdmin(web.Administrator, shared), []web.Route{
 		web.NewRoute(http.MethodGet, "/admin/log-level", web.AdminSocket, h.logLevel, web.Operation{
 			ID: "getLogLevel", Tag: tag, Summary: "Get the log level",

@@ -22,7 +22,7 @@ type Config struct {
 	Announcer   *announce.Announcer            // checks requests
 	Voices      func() announcements.VoiceList // called for every request
 	Speaker     announce.Speaker
-	DefaultRate int            // words per minute at speed 1.0
+	DefaultRate func() int     // words per minute at speed 1.0
 	Speeches    *limits.Slots  // of speech that is synthesized for clients; each runs at most one ffmpeg
 	FFmpeg      ffmpeg.Program // encodes mp3, opus and aac
 	// On reports whether the network is served at /v1 (OPENAI); nil means that it is. The

@@ -44,7 +44,7 @@ func (h *handlers) speech(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	if body.Rate == 0 {
-		rate := int(math.Round(float64(h.DefaultRate) * body.Speed))
+		rate := int(math.Round(float64(h.DefaultRate()) * body.Speed))
 		body.Rate = max(minRate, min(maxRate, rate))
 	}
 	n, err := h.Announcer.CheckSpeech(announce.Request{Message: body.Input, Voice: h.installedVoice(string(body.Voice)), Rate: body.Rate})

@@ -253,7 +253,14 @@ func TestAdministration_exists(t *testing.T) {
 	}
 }
 
+// noSettings is without settings.
+type noSettings struct{}
+
+func (noSettings) List() ([]admin.Setting, error)                       { return []admin.Setting{}, nil }
+func (noSettings) Change(_ context.Context, _ map[string]*string) error { return nil }
+
 // quickAdministration replaces what takes long.
 func quickAdministration(c *site.Config) {
+	c.Admin.Settings = noSettings{}
 	c.Admin.Diagnose = func(context.Context) []admin.Finding { return []admin.Finding{} }
 }

@@ -35,6 +35,7 @@ func newRouteClient(t *testing.T) *routeClient {
 		c.ControlAccess = web.ControlLAN
 		c.Admin = admin.Config{
 			Level:    new(slog.LevelVar),
+			Settings: noSettings{},
 			Diagnose: func(context.Context) []admin.Finding { return []admin.Finding{} },
 			Backup:   func(w io.Writer) error { _, err := io.WriteString(w, "store"); return err },
 			Metrics:  http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.Header().Set("Content-Type", "text/plain") }),

@@ -285,7 +285,7 @@ func (r *Rig) start(change []func(*site.Config)) {
 			Rooms:     r.Rooms,
 			Voices:    func() announcements.VoiceList { return announcements.VoiceList{Default: Voice} },
 		},
-		OpenAI:  openai.Config{Speaker: r.Speaker, DefaultRate: 170, Speeches: limits.NewSlots(limits.Speeches)},
+		OpenAI:  openai.Config{Speaker: r.Speaker, DefaultRate: func() int { return 170 }, Speeches: limits.NewSlots(limits.Speeches)},
 		Control: control.Config{Controls: r.Controls, Schedules: schedules, Check: r.Announcer.Check},
 		Hooks: hooks.Config{Settings: func() hooks.Settings {
 			return hooks.Settings{On: true, Templates: hooks.ReadTemplates(""), UrgentFrom: 5}

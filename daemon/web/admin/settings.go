@@ -1,0 +1,73 @@
+package admin
+
+import (
+	"context"
+	"maps"
+	"net/http"
+	"slices"
+
+	"pressbox/daemon/web"
+)
+
+// Settings are the settings that administrators may change on the page.
+type Settings interface {
+	// List returns them in the order of the documents.
+	List() ([]Setting, error)
+	// Change saves and applies values by name; nil resets a setting to its value in the files.
+	// It returns a [*web.BodyError] for values that are not valid, or [web.ErrFixedSetting].
+	Change(ctx context.Context, values map[string]*string) error
+}
+
+// A Setting is one of [Settings].
+type Setting struct {
+	Name        string `json:"name"`
+	Value       string `json:"value"`  // as in pressbox.env
+	Origin      string `json:"origin"` // as "pressbox config" prints it; "page": set here
+	Fixed       bool   `json:"fixed"`  // by a flag or in the environment: it cannot be changed here
+	Type        string `json:"type"`   // for people
+	Description string `json:"description"`
+}
+
+// settingRoutes returns the routes of settings on the administrator's socket.
+func (h *handlers) settingRoutes() []web.Route {
+	const tag = "administration"
+	ok := []web.Response{{Status: http.StatusOK, Description: "The settings.", Schema: "SettingList"}}
+	return []web.Route{
+		web.NewRoute(http.MethodGet, "/admin/settings", web.AdminSocket, h.listSettings, web.Operation{
+			ID: "listSettings", Tag: tag, Summary: "List the settings that administrators may change on the page", Responses: ok,
+		}),
+		web.NewRoute(http.MethodPatch, "/admin/settings", web.AdminSocket, h.changeSettings, web.Operation{
+			ID: "changeSettings", Tag: tag, Summary: "Change settings, all or none of them", Request: "SettingChange",
+			Description: "They are stored and take precedence over the files, but not over flags and the environment, until they are reset.",
+			Responses:   ok,
+			Problems:    []int{http.StatusConflict, http.StatusServiceUnavailable},
+		}),
+	}
+}
+
+func (h *handlers) listSettings(w http.ResponseWriter, _ *http.Request) error {
+	all, err := h.Settings.List()
+	if err != nil {
+		return err
+	}
+	return web.WriteJSON(w, http.StatusOK, map[string][]Setting{"settings": all})
+}
+
+func (h *handlers) changeSettings(w http.ResponseWriter, r *http.Request) error {
+	var values map[string]*string
+	if err := h.Decode(w, r, "SettingChange", &values); err != nil {
+		return err
+	}
+	if err := h.Settings.Change(r.Context(), values); err != nil {
+		return err
+	}
+	sender := h.Sender(r)
+	for _, name := range slices.Sorted(maps.Keys(values)) {
+		to := "reset"
+		if value := values[name]; value != nil {
+			to = *value
+		}
+		h.Log().Info("setting changed", "key", name, "to", to, "sender", string(sender.Kind)+" "+sender.Name)
+	}
+	return h.listSettings(w, r)
+}
