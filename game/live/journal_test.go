@@ -400,7 +400,7 @@ func (r *rig) writeJournal(path string) {
 }
 
 // readJournal reads what writeJournal wrote.
-func readJournal(t *testing.T, path string) (id string, j *journal) {
+func readJournal(t testing.TB, path string) (id string, j *journal) {
 	t.Helper()
 	f := check.Must(os.Open(path))(t)
 	defer f.Close()

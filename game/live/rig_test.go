@@ -97,7 +97,7 @@ func (j *journal) setErr(err error) {
 // cut returns a journal with a game's first moves only, and the same summary.
 func (j *journal) cut(id string, moves int) *journal {
 	c := newJournal()
-	c.summaries[id], c.moves[id] = j.summaries[id], j.moves[id][:moves]
+	c.summaries[id], c.moves[id] = j.summaries[id], slices.Clip(j.moves[id][:moves])
 	return c
 }
 
