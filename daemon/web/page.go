@@ -26,10 +26,11 @@ const LoginPath = "/api/auth/idp/login"
 // A page is the web page. The paths of its files contain a hash of all of them,
 // so that browsers may cache them for ever and never mix files of two versions.
 type page struct {
-	cfg      Config
-	document *template.Template
-	hash     string            // of all files, 12 hexadecimal digits
-	files    map[string]*asset // by name
+	cfg       Config
+	document  *template.Template
+	languages *languages
+	hash      string            // of all files, 12 hexadecimal digits
+	files     map[string]*asset // by name
 }
 
 // An asset is a file of the page.
@@ -60,6 +61,9 @@ func loadPage(cfg Config) (*page, error) {
 	p := &page{cfg: cfg}
 	var err error
 	if p.document, err = template.ParseFS(static.Files, "index.html"); err != nil {
+		return nil, fmt.Errorf("load the page: %w", err)
+	}
+	if p.languages, err = loadLanguages(); err != nil {
 		return nil, fmt.Errorf("load the page: %w", err)
 	}
 	if p.files, err = loadFiles("page", "vendor"); err != nil {
@@ -175,9 +179,13 @@ func (p *page) write(w http.ResponseWriter, r *http.Request, status int, plain s
 	var document bytes.Buffer
 	values := struct {
 		Version, Files, Join, Plain, Again, Account string
+		Language, Languages                         string
 		Season                                      int
 		Control                                     Control
-	}{p.cfg.Version, "/page/" + p.hash, joinURL(r, p.cfg.PublicOrigin), plain, LoginPath, "", p.cfg.Season, p.cfg.ControlAccess}
+	}{
+		p.cfg.Version, "/page/" + p.hash, joinURL(r, p.cfg.PublicOrigin), plain, LoginPath, "",
+		p.languages.of(r), strings.Join(p.languages.names, " "), p.cfg.Season, p.cfg.ControlAccess,
+	}
 	if p.cfg.LastAccount != nil {
 		values.Account = p.cfg.LastAccount(r)
 	}
@@ -186,6 +194,8 @@ func (p *page) write(w http.ResponseWriter, r *http.Request, status int, plain s
 	}
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
 	w.Header().Set("Cache-Control", "private, no-cache") // browsers may store it, and must revalidate it
+	w.Header().Add("Vary", "Accept-Language, Cookie")
+	w.Header().Set("Content-Language", values.Language)
 	w.WriteHeader(status)
 	_, _ = w.Write(document.Bytes()) // the client may have disconnected
 	return nil

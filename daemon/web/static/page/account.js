@@ -1,6 +1,6 @@
 // The account, the result of a failed sign-in, and the About view.
 import { html, nothing } from "./lit-html.js";
-import { t, label, api, session, meta, formatTime, signInAddress, alertBox, problemOf, loading } from "./ui.js";
+import { t, label, api, session, meta, formatTime, signInAddress, alertBox, problemOf, loading, language } from "./ui.js";
 
 /** @param {PageContext} page @returns {View} */
 export function account({ me, update }) {
@@ -149,7 +149,7 @@ export function about() {
 
 /** Returns an age as in "3 hours ago". @param {number} seconds */
 function formatAge(seconds) {
-  const format = new Intl.RelativeTimeFormat(document.documentElement.lang, { numeric: "auto" });
+  const format = new Intl.RelativeTimeFormat(language, { numeric: "auto" });
   for (const [unit, size] of /** @type {const} */ ([["day", 86400], ["hour", 3600], ["minute", 60]])) {
     if (seconds >= size) return format.format(-Math.floor(seconds / size), unit);
   }

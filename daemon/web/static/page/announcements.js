@@ -3,7 +3,7 @@
 import { html, nothing } from "./lit-html.js";
 import {
   t, label, api, meta, formatTime, when, nextTime, timeZone, weekdays, dayName, cronOf, parseCron, alertBox, sentence, loading, Problem, requests, refocus,
-  readOut, store, stored, signInAddress,
+  readOut, store, stored, signInAddress, wrongOf, language,
 } from "./ui.js";
 
 const minRate = 60, maxRate = 400, maxRecent = 12, maxLength = 5000, maxName = 100;
@@ -89,7 +89,7 @@ function times(s) {
   const key = { "1234560": "schedule.daily", "12345": "schedule.weekdays", "60": "schedule.weekends" }[days.join("")];
   return t("schedule.times", {
     days: key ? t(/** @type {any} */ (key)) : days.map((d) => dayName(d, "short")).join(", "),
-    time: time.toLocaleTimeString(document.documentElement.lang, { timeStyle: "short" }),
+    time: time.toLocaleTimeString(language, { timeStyle: "short" }),
   });
 }
 
@@ -127,7 +127,7 @@ function form(shared, { voices, speaker, air, favourites, plans }) {
     return a;
   });
   const schedule = () => requested.run(async () => {
-    if (!draft.days.size) throw new Problem(422, { detail: t("say.nodays"), errors: [{ path: "/cron", code: "required", detail: t("say.nodays") }] });
+    if (!draft.days.size) throw new Problem(422, { code: "page", detail: t("say.nodays"), errors: [{ path: "/cron", code: "page", detail: t("say.nodays") }] });
     const s = await plans.create({ name: [...draft.message.trim()].slice(0, maxName).join(""), cron: cronOf(draft.days, draft.time), time_zone: timeZone, enabled: true, ...content() });
     [confirmation, confirmed] = [t("say.scheduled", { when: s.next_at ? when(s.next_at) : "" }), ""];
     readOut(confirmation);
@@ -165,7 +165,7 @@ function form(shared, { voices, speaker, air, favourites, plans }) {
   const wrong = (field) => requested.problem?.errors.filter((v) => v.path === `/${field}` || (field === "message" && v.path === "/input")) ?? [];
   /** Renders the violations of a field. @param {string} field */
   const violations = (field) => (wrong(field).length
-    ? html`<span class="wrong" id=${`wrong-${field}`} role="alert">${sentence(t(/** @type {any} */ (`say.wrong.${field}`), { what: wrong(field).map((v) => v.detail).join("; ") }))}</span>` : nothing);
+    ? html`<span class="wrong" id=${`wrong-${field}`} role="alert">${sentence(t(/** @type {any} */ (`say.wrong.${field}`), { what: wrong(field).map(wrongOf).join("; ") }))}</span>` : nothing);
   /** @param {string} field */
   const invalid = (field) => (wrong(field).length ? "true" : nothing);
   const elsewhere = () => (requested.problem?.errors.length && requested.problem.errors.every((v) => fields.includes(v.path.slice(1))) ? nothing : alertBox(requested.problem));

@@ -1,7 +1,7 @@
 // The root of the page: it maps addresses to views, renders the current view in
 // its frame, and handles links, the history and the theme.
 import { html, render, nothing } from "./lit-html.js";
-import { t, session, signInAddress, problemOf, element, guarded, liveRegion, loading, reloadIfOutdated, store, stored } from "./ui.js";
+import { t, session, signInAddress, problemOf, element, guarded, liveRegion, loading, reloadIfOutdated, store, stored, meta } from "./ui.js";
 
 /**
  * The views by path. page.go serves the document at the same paths. "view" is
@@ -87,11 +87,26 @@ const footer = () => bottom([current.tab, theme], () => html`
     <label class="theme">${t("theme")} <select @change=${chooseTheme} .value=${theme}>
       <option value="auto">${t("theme.auto")}</option><option value="light">${t("theme.light")}</option><option value="dark">${t("theme.dark")}</option>
     </select></label>
+    ${languages.length > 1 ? html`<label class="theme">${t("language")} <select @change=${chooseLanguage}>
+      <option value="">${t("language.auto")}</option>${languages.map((l) => html`<option value=${l} lang=${l} ?selected=${l === chosenLanguage}>${new Intl.DisplayNames(l, { type: "language" }).of(l)}</option>`)}
+    </select></label>` : nothing}
   </p>`);
 
 /** @param {string} href @param {string} text @param {string} [cls] */
 const link = (href, text, cls = "") =>
   html`<a class=${cls || nothing} href=${href} aria-current=${current.tab === href ? "page" : nothing}>${text}</a>`;
+
+const languages = meta("languages").split(" ");
+
+/** The language that was chosen by hand, "" if the browser's settings decide: a cookie, as the server reads it. */
+const chosenLanguage = /(?:^|; )pressbox_language=([^;]*)/.exec(document.cookie)?.[1] ?? "";
+
+/** @param {Event} e */
+function chooseLanguage(e) {
+  const chosen = /** @type {HTMLSelectElement} */ (e.target).value;
+  document.cookie = `pressbox_language=${chosen}; path=/; samesite=lax; max-age=${chosen ? 400 * 86400 : 0}`;
+  location.reload();
+}
 
 let theme = stored("theme", "auto");
 

@@ -1,7 +1,7 @@
 // The scorebook of one game and its drawing: scoreboard, field, count, plays,
 // win probability, box score. It shows only what the server has sent.
 import { html, svg, nothing } from "./lit-html.js";
-import { t, label, api, inningName, clubStyle, pennant, element, guarded, loading, sides } from "./ui.js";
+import { t, label, api, inningName, clubStyle, pennant, element, guarded, loading, sides, percent } from "./ui.js";
 
 /**
  * An event of a game, with the scoreboard after it.
@@ -150,9 +150,9 @@ function curve(book, at) {
   const y = (/** @type {number} */ p) => 100 - (p - 0.5) * 190;
   const path = points.map((e, i) => `${i ? "L" : "M0 100L"}${((i + 1) * step).toFixed(1)} ${y(e.win ?? 0.5).toFixed(1)}`).join("");
   const x = (points.indexOf(last) + 1) * step;
-  const percent = Math.round((last.win ?? 0.5) * 100);
-  return html`<figure class="curve"><figcaption><span><b>${percent}%</b> ${home.team.abbrev}</span><span><b>${100 - percent}%</b> ${away.team.abbrev}</span></figcaption>
-    <svg viewBox="0 0 600 200" role="img" aria-label=${t("curve.label", { home: home.team.name, away: away.team.name, n: percent, m: 100 - percent })} preserveAspectRatio="none">
+  const share = last.win ?? 0.5, rounded = Math.round(share * 100) / 100;
+  return html`<figure class="curve"><figcaption><span><b>${percent(rounded)}</b> ${home.team.abbrev}</span><span><b>${percent(1 - rounded)}</b> ${away.team.abbrev}</span></figcaption>
+    <svg viewBox="0 0 600 200" role="img" aria-label=${t("curve.label", { home: home.team.name, away: away.team.name, n: percent(rounded), m: percent(1 - rounded) })} preserveAspectRatio="none">
       <g .style=${clubStyle(home.team)}><rect class="half-fill" width="600" height="100"></rect></g><g .style=${clubStyle(away.team)}><rect class="half-fill" y="100" width="600" height="100"></rect></g>
       <path class="middle" d="M0 100H600"></path><path class="chance" d=${path}></path>
       <path class="cursor" d=${`M${x.toFixed(1)} 0V200`}></path>
@@ -220,7 +220,7 @@ class HalfInning {
 /** Creates the list item of a play. @param {string} id of the game @param {Entry} e */
 function line(id, e) {
   const { away, home } = e.now.score;
-  const link = element("a", { href: `/games/${id}/replay/${e.rev}`, "aria-label": t("plays.link", { text: e.text.join(" ") }) }, e.text[0]);
+  const link = element("a", { href: `/games/${id}/replay/${e.rev}`, "aria-label": t("plays.link", { text: e.text.join(" ") }), lang: "en" }, e.text[0]);
   for (const more of e.text.slice(1)) link.append(" ", element("span", {}, more));
   return e.runs ? element("li", { class: "scoring" }, link, element("b", {}, `${away}–${home}`)) : element("li", {}, link);
 }

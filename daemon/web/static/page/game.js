@@ -1,6 +1,6 @@
 // A game, live or over: scoreboard, field, decisions, play-by-play, box score.
 import { html, nothing } from "./lit-html.js";
-import { t, label, api, readOut, alertBox, problemView, sentence, problemOf, reloadIfOutdated, Problem, managerOf, clubStyle, pennant, element, guarded, loading, stored, sides } from "./ui.js";
+import { t, label, api, readOut, alertBox, problemView, problemOf, reloadIfOutdated, Problem, managerOf, clubStyle, pennant, element, guarded, loading, stored, sides, problemText, language } from "./ui.js";
 import { Scorebook, Scene, fetchGame, fetchScorebook, finalScore, boxScore, ending, describeScore, describeBases } from "./board.js";
 
 /** @param {PageContext} page @returns {View} */
@@ -174,7 +174,7 @@ class Match {
     if (entry) this.fresh = false;
     if (d?.state) this.setState(d.state, d.legal, d.offers);
     if (d?.state && !d.state.waiting?.length) this.setClock(null);
-    if (entry && this.link === "live" && entry.text.length) readOut(entry.text.join(" "));
+    if (entry && this.link === "live" && entry.text.length) readOut(entry.text.join(" "), "en");
     if (entry) this.box = null;
     if (entry && this.tab === "box" && this.link === "live") void this.loadBox();
     if (d?.kind === "finished") void this.finish();
@@ -223,7 +223,7 @@ class Match {
   /** @param {import("./play.js").Link} link @param {string} reason */
   linkChanged(link, reason) {
     if (link === "lost" && this.link === "live") {
-      this.lostAt = new Date().toLocaleTimeString();
+      this.lostAt = new Date().toLocaleTimeString(language);
       readOut(t("link.lost"));
     }
     if (link === "live" && this.link === "lost") readOut(t("link.back"));
@@ -239,7 +239,7 @@ class Match {
   answered(cid, error, rev) {
     if (!error && rev > (this.book?.rev ?? 0)) this.acknowledged.set(cid, rev);
     else this.sent.delete(cid);
-    this.error = error ? sentence(error.detail || label("nak", error.code)) : "";
+    this.error = error ? problemText(error) : "";
     if (error) readOut(this.error);
     this.update();
   }
@@ -264,7 +264,7 @@ class Match {
     else if (e.key === "s" && book) readOut(describeScore(book));
     else if (e.key === "b" && book) readOut(describeBases(book));
     else if (e.key === "c" && book?.now) readOut(t("words.count", { balls: book.now.count?.balls ?? 0, strikes: book.now.count?.strikes ?? 0, outs: book.now.outs }));
-    else if (e.key === "l" && book) readOut(book.entries.findLast((x) => x.text.length)?.text.join(" ") ?? "");
+    else if (e.key === "l" && book) readOut(book.entries.findLast((x) => x.text.length)?.text.join(" ") ?? "", "en");
     else return;
     e.preventDefault();
   }

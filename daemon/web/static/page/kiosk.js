@@ -76,7 +76,7 @@ export function kiosk({ update }) {
       <div class="wall-now"><p class="inning">${g.inning ? inningName(g.half, g.inning) : ""}</p>
         <svg viewBox="0 0 100 66" role="img" aria-label=${t("kiosk.bases", { n: now?.bases?.filter(Boolean).length ?? 0 })}><rect class=${base(0)} x="66" y="30" width="20" height="20" transform="rotate(45 76 40)"></rect><rect class=${base(1)} x="40" y="6" width="20" height="20" transform="rotate(45 50 16)"></rect><rect class=${base(2)} x="14" y="30" width="20" height="20" transform="rotate(45 24 40)"></rect></svg>
         <p class="outs">${t("count.outs", { n: now?.outs ?? 0 })}</p></div>
-      <p class="wall-play" aria-live="polite">${lastPlays.get(g.id)?.text.join(" ") ?? t("kiosk.begun")}</p></section>`;
+      <p class="wall-play" aria-live="polite" lang=${lastPlays.has(g.id) ? "en" : nothing}>${lastPlays.get(g.id)?.text.join(" ") ?? t("kiosk.begun")}</p></section>`;
   };
 
   return {

@@ -1,6 +1,6 @@
 // A game before its first pitch: the invitation and the line-up cards.
 import { html, svg, nothing } from "./lit-html.js";
-import { t, label, api, qr, joinAddress, managerOf, openSide, alertBox, problemView, sentence, problemOf, readOut, clubStyle, pennant, loading, sides } from "./ui.js";
+import { t, label, api, qr, joinAddress, managerOf, openSide, alertBox, problemView, sentence, problemOf, readOut, clubStyle, pennant, loading, sides, wrongOf } from "./ui.js";
 import { Live } from "./play.js";
 
 const fielders = ["C", "1B", "2B", "3B", "SS", "LF", "CF", "RF"];
@@ -39,7 +39,7 @@ export function lineup({ params, update, go }) {
   const receiveFrame = (frame) => {
     if (frame.t === "event" || frame.t === "skip") {
       rev = Number(frame.rev);
-      for (const line of frame.d?.text ?? []) readOut(line);
+      for (const line of frame.d?.text ?? []) readOut(line, "en");
       void load();
     }
     if (frame.t === "state" && frame.d?.state?.status && frame.d.state.status !== "pending") void load();
@@ -253,7 +253,7 @@ class Card {
   /** @param {string} path @param {string} id */
   wrong(path, id) {
     const found = this.violations(path);
-    return found.length ? html`<span class="wrong" id=${id}>${sentence(found.map((v) => v.detail).join("; "))}</span>` : nothing;
+    return found.length ? html`<span class="wrong" id=${id}>${sentence(found.map(wrongOf).join("; "))}</span>` : nothing;
   }
 
   /** Reports whether a batter has the platoon advantage. @param {Player | undefined} p */
@@ -268,7 +268,7 @@ class Card {
     return html`<form class="leaf card" id=${`${this.side}-card`} .style=${clubStyle(club)} @submit=${(/** @type {Event} */ e) => this.submit(e)} aria-labelledby=${`${this.side}-title`} novalidate>
       <div class="row spread"><h2 id=${`${this.side}-title`}>${pennant(club)} ${t("card.of", { club: club.name })}</h2>
         <p class="row"><button type="button" @click=${() => this.suggest()}>${t("card.suggest")}</button><button type="button" @click=${() => this.edit(() => this.clear())}>${t("card.clear")}</button></p></div>
-      ${this.problem && (!this.problem.errors.length || other.length) ? html`<p class="alert" role="alert">${other.length ? sentence(other.map((v) => v.detail).join("; ")) : this.problem.message}</p>` : nothing}
+      ${this.problem && (!this.problem.errors.length || other.length) ? html`<p class="alert" role="alert">${other.length ? sentence(other.map(wrongOf).join("; ")) : this.problem.message}</p>` : nothing}
       ${this.problem?.errors.length ? html`<p class="alert" role="alert">${t("card.wrong", { n: wrong + other.length })}</p>` : nothing}
       <div class="builder">
         <div><h3>${t("card.order")}</h3>${this.wrong("/batting_order", `${this.side}-order-wrong`)}

@@ -1,6 +1,6 @@
 // The lobby, its cover for visitors, and the form for a new game.
 import { html, nothing } from "./lit-html.js";
-import { t, label, api, formatTime, inningName, season, managerOf, openSide, alertBox, sentence, problemOf, pennant, clubStyle, signInAddress, loading } from "./ui.js";
+import { t, label, api, formatTime, inningName, season, managerOf, openSide, alertBox, sentence, problemOf, pennant, clubStyle, signInAddress, loading, wrongOf } from "./ui.js";
 
 const pollInterval = 15000; // milliseconds, in case the event stream is silent
 const pageSize = 100; // finished games in one answer
@@ -194,7 +194,7 @@ export function newGame({ update, go }) {
   /** @param {string} path */
   const violations = (path) => {
     const found = problem?.errors.filter((v) => v.path === path) ?? [];
-    return found.length ? html`<span class="wrong">${sentence(found.map((v) => v.detail).join("; "))}</span>` : nothing;
+    return found.length ? html`<span class="wrong">${sentence(found.map(wrongOf).join("; "))}</span>` : nothing;
   };
   /** @param {"home_team" | "away_team"} field */
   const club = (field) => html`<fieldset class="clubs"><legend>${t(`new.${field}`)}</legend>${clubs?.map((c) => html`

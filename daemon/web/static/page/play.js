@@ -1,7 +1,7 @@
 // Playing a game: the connection to it, and the decisions that a manager can make
 // now. One file, as both are needed at once.
 import { html, nothing } from "./lit-html.js";
-import { t, label, ordinal, managerOf, clubStyle, store, renewSession, session } from "./ui.js";
+import { t, label, ordinal, managerOf, clubStyle, store, renewSession, session, percent } from "./ui.js";
 
 // ---- the connection
 
@@ -208,7 +208,6 @@ const switches = /** @type {const} */ (["behind", "lines"]);
 /** Returns the part that a call sets, if it is not the usual call. @param {Choice} c */
 const partOf = (c) => parts.find((p) => p in c.action);
 
-const percent = (/** @type {number} */ p) => `${Math.round(p * 100)}%`;
 const lowerFirst = (/** @type {string} */ text) => text.charAt(0).toLowerCase() + text.slice(1);
 
 /** @typedef {{ player_id: string, slot: number, position: string }} Sub */

@@ -34,7 +34,7 @@ export function replay({ params, update }) {
     i = to;
     copied = false;
     history.replaceState(null, "", `/games/${game.id}/replay/${plays[i].rev}`);
-    if (!quiet) readOut(plays[i].text.join(" "));
+    if (!quiet) readOut(plays[i].text.join(" "), "en");
     void update().then(scrollToPlay);
   };
   const scrollToPlay = () => document.querySelector('.plays [aria-current="true"]')?.scrollIntoView({ block: "nearest" });
@@ -92,7 +92,7 @@ export function replay({ params, update }) {
           <section class="leaf park" aria-label=${t("game.park")}>${scene.situation(at.now, end)}${scene.field(at.now, undefined, end)}</section>
           <div>
             <section class="leaf panel" .style=${clubStyle(game[at.half === "top" ? "away" : "home"].team)} aria-labelledby="moment"><p class="kicker">${t("replay.count", { n: i + 1, of: plays.length })}</p>
-              <h2 id="moment" class="moment">${at.text.join(" ")}</h2>
+              <h2 id="moment" class="moment" lang="en">${at.text.join(" ")}</h2>
               <input type="range" min="0" max=${plays.length - 1} .value=${String(i)} aria-label=${t("replay.where")} aria-valuetext=${t("replay.count", { n: i + 1, of: plays.length })} @input=${(/** @type {any} */ e) => show(Number(e.target.value), true)}>
               <p class="row"><span class="transport"><button aria-label=${t("replay.first")} @click=${() => show(0)}>«</button><button aria-label=${t("replay.back")} ?disabled=${i === 0} @click=${() => show(i - 1)}>‹</button>
                 <button class="primary" @click=${play}>${timer ? t("replay.stop") : t("replay.play")}</button>

@@ -1,6 +1,6 @@
 // Standings, batting and pitching lines of a season.
 import { html, nothing } from "./lit-html.js";
-import { t, api, season as defaultSeason, alertBox, problemOf, pennant, loading } from "./ui.js";
+import { t, api, season as defaultSeason, alertBox, problemOf, pennant, loading, number } from "./ui.js";
 
 const maxSeasons = 5;
 
@@ -11,7 +11,7 @@ const maxSeasons = 5;
  */
 
 /** Formats a rate: .300 with three digits, 0.89 with two. @param {number | null | undefined} v @param {number} [digits] */
-const rate = (v, digits = 3) => (v === null || v === undefined ? "–" : digits === 3 ? v.toFixed(3).replace(/^0(?=\.)/, "") : v.toFixed(digits));
+const rate = (v, digits = 3) => (v === null || v === undefined ? "–" : number(v, { minimumFractionDigits: digits, maximumFractionDigits: digits }).replace(digits === 3 ? /^0(?=\D)/ : "", ""));
 
 /** @param {WonLost} r */
 const record = (r) => `${r.w}–${r.l}${r.t ? `–${r.t}` : ""}`;

@@ -2,11 +2,17 @@
 // club colours, rendering and the small pieces that all views share. It imports
 // no view, and every view imports it.
 import { html, svg, render, nothing } from "./lit-html.js";
-import en from "./en.js";
 
-/** @typedef {keyof typeof en} Key */
+/** @typedef {import("./en.js").Texts} Texts */
+/** @typedef {keyof Texts} Key */
 
 // ---- texts
+
+/** The language of the page, which the server chose among its files: see languages/en.js. */
+export const language = document.documentElement.lang;
+
+/** @type {Texts} */
+const texts = (await import(`./${language}.js`)).default;
 
 /**
  * Returns the text of a key with {name} replaced by values.name.
@@ -15,7 +21,7 @@ import en from "./en.js";
  * @returns {string}
  */
 export function t(key, values = {}) {
-  const text = /** @type {string | ((values: any) => string)} */ (en[key]);
+  const text = /** @type {string | ((values: any) => string)} */ (texts[key] ?? key);
   if (typeof text === "function") return text(values);
   return !text.includes("{") ? text : text.replace(/\{(\w+)\}/g, (whole, name) => String(values[name] ?? whole));
 }
@@ -29,8 +35,31 @@ export function t(key, values = {}) {
  */
 export function label(prefix, name, fallback) {
   const key = `${prefix}.${(name ?? "").replaceAll(" ", "_")}`;
-  return key in en ? t(/** @type {Key} */ (key)) : (fallback ?? name ?? "");
+  return key in texts ? t(/** @type {Key} */ (key)) : (fallback ?? name ?? "");
 }
+
+/**
+ * Returns what is wrong with a value: the server's words in English, which have
+ * the limit and the value, otherwise the text of the code.
+ * @param {Violation} v
+ */
+export const wrongOf = (v) => (language === "en" ? v.detail : label("violation", v.code, v.detail));
+
+/**
+ * Returns the text of a refusal: the server's detail in English, otherwise the
+ * text of the code.
+ * @param {{ code: string, detail?: string }} refusal
+ */
+export const problemText = ({ code, detail }) => sentence((language === "en" && detail) || label("problem", code, detail));
+
+/**
+ * Returns a number in the language of the page.
+ * @param {number} value @param {Intl.NumberFormatOptions} [options]
+ */
+export const number = (value, options) => value.toLocaleString(language, options);
+
+/** @param {number} share between 0 and 1 @param {number} [digits] */
+export const percent = (share, digits = 0) => number(share, { style: "percent", minimumFractionDigits: digits, maximumFractionDigits: digits });
 
 /** Makes a sentence of a server message, which has no capital and no full stop. @param {string} text */
 export const sentence = (text) => text.charAt(0).toUpperCase() + text.slice(1) + (/[.!?…]$/.test(text) ? "" : ".");
@@ -40,7 +69,7 @@ export function formatTime(at) {
   if (!at) return "";
   const date = new Date(at);
   const today = new Date().toDateString() === date.toDateString();
-  return date.toLocaleString(document.documentElement.lang, today ? { timeStyle: "short" } : { dateStyle: "medium", timeStyle: "short" });
+  return date.toLocaleString(language, today ? { timeStyle: "short" } : { dateStyle: "medium", timeStyle: "short" });
 }
 
 /** Returns when something is: the time today, the weekday within a week, otherwise the date. @param {string} at */
@@ -49,7 +78,7 @@ export function when(at) {
   midnight.setHours(0, 0, 0, 0);
   const days = (date.getTime() - midnight.getTime()) / 864e5;
   if (days < 1 || days >= 7) return formatTime(at);
-  return date.toLocaleString(document.documentElement.lang, { weekday: "short", hour: "numeric", minute: "2-digit" });
+  return date.toLocaleString(language, { weekday: "short", hour: "numeric", minute: "2-digit" });
 }
 
 /** Returns the next moment at which a clock shows a time. @param {number} hour @param {number} minute */
@@ -60,10 +89,8 @@ export function nextTime(hour, minute) {
   return date.toISOString();
 }
 
-const ordinals = new Intl.PluralRules("en", { type: "ordinal" });
-
 /** Returns 1st for 1. @param {number} n */
-export const ordinal = (n) => t("ordinal", { n, end: { one: "st", two: "nd", few: "rd", other: "th", many: "th", zero: "th" }[ordinals.select(n)] });
+export const ordinal = (n) => t("ordinal", { n });
 
 // ---- weekly times
 
@@ -74,7 +101,7 @@ export const timeZone = Intl.DateTimeFormat().resolvedOptions().timeZone;
 export const weekdays = [1, 2, 3, 4, 5, 6, 0];
 
 /** @param {number} day @param {"short" | "long"} style */
-export const dayName = (day, style) => new Date(2023, 0, 1 + day).toLocaleString(document.documentElement.lang, { weekday: style }); // 2023 began on a Sunday
+export const dayName = (day, style) => new Date(2023, 0, 1 + day).toLocaleString(language, { weekday: style }); // 2023 began on a Sunday
 
 /** Returns the cron expression of a time on some weekdays. @param {Set<number>} days @param {string} time such as 06:30 */
 export function cronOf(days, time) {
@@ -107,9 +134,10 @@ export function parseCron(cron) {
 export class Problem extends Error {
   /** @param {number} status @param {any} body @param {string} [retryAfter] */
   constructor(status, body, retryAfter) {
-    super(sentence(body?.detail || body?.title || t("problem.offline")));
+    const code = body?.code ?? "offline";
+    super(problemText({ code, detail: body?.detail || body?.title || t("problem.offline") }));
     this.status = status;
-    /** @type {string} */ this.code = body?.code ?? "offline";
+    /** @type {string} */ this.code = code;
     /** @type {Violation[]} */ this.errors = body?.errors ?? [];
     this.retryAfter = Number(retryAfter ?? 0);
   }
@@ -254,7 +282,7 @@ export const signInAddress = (to = location.pathname + location.search, invite =
 
 // ---- the document
 
-/** Returns a value that the server wrote into the document. @param {"version" | "join" | "season" | "control" | "account"} name */
+/** Returns a value that the server wrote into the document. @param {"version" | "join" | "season" | "control" | "account" | "languages"} name */
 export const meta = (name) => document.querySelector(`meta[name="pressbox-${name}"]`)?.getAttribute("content") ?? "";
 
 /** Returns the address of a path for other people on this network. @param {string} path */
@@ -296,10 +324,11 @@ let nextMessage = 0;
 /**
  * Has screen readers read out a text when they are idle. The region shows the
  * last two texts and an empty line, so that a repeated text is a change as well.
- * @param {string} text
+ * @param {string} text @param {string} [lang] of the text
  */
-export function readOut(text) {
+export function readOut(text, lang = language) {
   liveRegion.children[nextMessage].textContent = text;
+  liveRegion.children[nextMessage].setAttribute("lang", lang);
   nextMessage = (nextMessage + 1) % liveRegion.children.length;
   liveRegion.children[nextMessage].textContent = "";
 }

@@ -1,5 +1,10 @@
-// All texts of the page, in English. A translation is a file with the same keys.
-// {name} is a placeholder; a text that depends on a number is a function.
+// All texts of the page, in English. A translation is a file with the same keys,
+// named by its BCP 47 tag; the page then offers it. {name} is a placeholder; a
+// text that depends on a number is a function. Play-by-play and announcements
+// are English in every language.
+
+const ordinals = new Intl.PluralRules("en", { type: "ordinal" });
+const ends = { zero: "th", one: "st", two: "nd", few: "rd", many: "th", other: "th" };
 
 /** @param {{ n: number }} v @param {string} one @param {string} many */
 const count = ({ n }, one, many) => (Number(n) === 1 ? one : many).replace("{n}", String(n));
@@ -7,12 +12,14 @@ const count = ({ n }, one, many) => (Number(n) === 1 ? one : many).replace("{n}"
 /** Returns the text that names a sender, or else how the announcement came. @param {string} way */
 const from = (way) => (/** @type {{ name?: string }} */ { name = way }) => `from ${name}`;
 
-export default {
+const texts = {
   "skip": "Skip to content",
   "loading": "Warming up…",
   "polite": "Updates",
-  "ordinal": "{n}{end}",
+  "ordinal": (/** @type {{ n: number }} */ { n }) => `${n}${ends[ordinals.select(n)]}`,
   "time.now": "just now",
+  "language": "Language",
+  "language.auto": "Auto",
   "theme": "Theme",
   "theme.auto": "Auto",
   "theme.light": "Day",
@@ -33,7 +40,6 @@ export default {
   "lost.text": "There is nothing at this address. The link may be incomplete, or the game was deleted.",
   "lost.out": "Back to the games",
   "broken.title": "Rain delay",
-  "problem.offline": "Pressbox does not respond. Are you on its network?",
   "live.on": "Live",
   "live.off": "Not connected",
   "qr.label": "QR code: {text}",
@@ -347,7 +353,7 @@ export default {
   "plays.none": "no runs",
   "plays.link": "{text} Replay.",
   "curve.none": "No plays yet.",
-  "curve.label": "Win probability over the game. Now {home} {n} percent, {away} {m} percent.",
+  "curve.label": "Win probability over the game. Now {home} {n}, {away} {m}.",
   "box.batters": "Batting",
   "box.pitchers": "Pitching",
   "box.batting": "{club}, batting",
@@ -420,8 +426,6 @@ export default {
   "odds.walk": "walk",
   "odds.strikeout": "strikeout",
   "odds.home_run": "home run",
-  "nak.rate_limited": "Too fast. Try again.",
-  "nak.unavailable": "The server cannot save moves right now.",
   "dugout.title": "Dugout",
   "dugout.subs": "Substitutions",
   "dugout.change": "Substitute",
@@ -561,4 +565,88 @@ export default {
   "kiosk.join": "Scan to play",
   "kiosk.also": "Other games",
   "kiosk.refused": "Access denied",
+
+  // In English, the detail of the server's response is shown, if it has one: it is more precise.
+  "problem.offline": "Pressbox does not respond. Are you on its network?",
+  "problem.already_ended": "This has already ended.",
+  "problem.already_sealed": "Your call is in. Take it back first.",
+  "problem.body_too_large": "This is too large.",
+  "problem.busy": "Too much speech is being made right now. Try again in a moment.",
+  "problem.cross_origin": "This request came from another site and was refused.",
+  "problem.forbidden": "Only a manager or the creator of this game can do that.",
+  "problem.illegal_action": "The rules do not allow that now.",
+  "problem.incomplete_roster": "This club has too few players.",
+  "problem.interrupted": "The request was interrupted. Try again.",
+  "problem.invalid": "The input is not valid.",
+  "problem.invalid_token": "The token is not valid, or no longer.",
+  "problem.newer_rules": "This game was made by a newer version of Pressbox.",
+  "problem.no_passphrase": "This account belongs to a provider and has no passphrase here.",
+  "problem.no_text": "The text of this announcement was not saved.",
+  "problem.not_accepting": "Announcements are not accepted right now. Try again in a moment.",
+  "problem.not_active": "The game has not started, or is over.",
+  "problem.not_finished": "The game is not over.",
+  "problem.not_found": "There is no such thing, or no longer.",
+  "problem.not_pending": "The game has already started.",
+  "problem.not_permitted": "Only administrators can do that.",
+  "problem.not_ready": "Managers or line-ups are missing.",
+  "problem.not_repeated": "This announcement is not repeated.",
+  "problem.not_saved": "This could not be saved. Nothing has changed.",
+  "problem.not_speakable": "Nothing in this text can be spoken by this voice.",
+  "problem.not_your_side": "That is the other manager’s call.",
+  "problem.paused": "The game is paused. Resume it first.",
+  "problem.queue_full": "The queue is full. Try again in a moment.",
+  "problem.rate_limited": "Too fast. Try again.",
+  "problem.room_unreachable": "This room cannot be reached.",
+  "problem.schedule_full": "Too many announcements are scheduled.",
+  "problem.seat_taken": "Both sides have a manager.",
+  "problem.speech_unavailable": "Speech is not available right now.",
+  "problem.stale_revision": "That was for an earlier decision.",
+  "problem.stopping": "Pressbox is stopping. Try again in a moment.",
+  "problem.store_full": "There is no room for new games.",
+  "problem.switched_off": "Announcements are switched off here.",
+  "problem.team_data_unavailable": "The league cannot be reached. Try again in a moment.",
+  "problem.too_many_games": "You have too many games. Finish one, or call one off.",
+  "problem.too_many_requests": "Too many requests from this address. Wait a moment.",
+  "problem.too_many_schedules": "There are too many schedules. Remove one first.",
+  "problem.unauthenticated": "Sign in first.",
+  "problem.unavailable": "The server cannot save moves right now.",
+  "problem.unknown_game": "There is no such game, or no longer.",
+  "problem.unknown_team": "There is no such club.",
+  "problem.unreadable_game": "This game cannot be read.",
+  "problem.wrong_host": "Pressbox cannot be reached by this name.",
+  "problem.internal": "Something went wrong.",
+  "violation.cannot_pitch": "cannot pitch",
+  "violation.conflict": "contradicts another value",
+  "violation.dh_not_allowed": "this game has no designated hitter",
+  "violation.dh_with_pitcher": "a designated hitter and the pitcher cannot both bat",
+  "violation.invalid": "is not valid",
+  "violation.no_such_position": "is not a position",
+  "violation.not_an_option": "is not an option",
+  "violation.not_nine": "there must be nine players",
+  "violation.not_offered": "is not an option",
+  "violation.not_on_roster": "is not on the roster",
+  "violation.not_speakable": "contains nothing that can be spoken",
+  "violation.out_of_range": "is out of range",
+  "violation.pitcher_differs": "is not the selected pitcher",
+  "violation.pitcher_elsewhere": "the pitcher bats at a fielder’s position",
+  "violation.pitcher_not_in_order": "without a designated hitter, the pitcher must bat",
+  "violation.player_twice": "already bats in another place",
+  "violation.position_empty": "this position is not filled",
+  "violation.position_twice": "this position is already filled",
+  "violation.required": "is missing",
+  "violation.same_team": "a club cannot play itself",
+  "violation.too_common": "is too easy to guess",
+  "violation.too_late": "is past, or too far in the future",
+  "violation.too_long": "is too long",
+  "violation.too_many": "are too many",
+  "violation.too_short": "is too short",
+  "violation.unknown_room": "there is no such room",
+  "violation.unknown_team": "there is no such club",
+  "violation.unknown_voice": "there is no such voice",
+  "violation.wrong": "is wrong",
+  "violation.wrong_type": "is not valid",
 };
+
+/** @typedef {{ [K in keyof typeof texts]: string | ((values: any) => string) }} Texts */
+
+export default texts;
