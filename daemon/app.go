@@ -19,6 +19,7 @@ import (
 	"pressbox/daemon/health"
 	"pressbox/daemon/limits"
 	"pressbox/daemon/metrics"
+	"pressbox/daemon/recovery"
 	"pressbox/daemon/settings"
 	"pressbox/daemon/signin"
 	"pressbox/daemon/watchdog"
@@ -65,6 +66,7 @@ type app struct {
 	signIn     *signin.SignIn
 	web        *web.Server
 	broker     *broker // nil: MQTT is off
+	backups    *recovery.Backups
 
 	wyomingState admin.IntegrationState // set before anything is served
 
@@ -130,6 +132,7 @@ func build(o cli.ServeOptions, st *store.Store, sink *pulse.Sink) (*app, error) 
 	if err != nil {
 		return nil, err
 	}
+	a.backups = &recovery.Backups{Store: st, Dir: cfg.BackupDir(), Log: log}
 	a.readHooks(cfg)
 	a.monitor = &health.Monitor{Store: st, Sink: sink, Voices: a.voices, Announcer: a.announcer, Lexicon: func() error { return *a.lexiconErr.Load() }, Log: log, Integrations: a.integrations()}
 	if a.broker, err = a.newBroker(); err != nil {
@@ -218,7 +221,7 @@ func (a *app) webConfig() site.Config {
 		Control: webcontrol.Config{Controls: a.controls, Schedules: a.schedules, Check: a.announcer.Check},
 		Admin: admin.Config{
 			Checks: a.monitor.Checks(), Integrations: a.monitor.Integrations, Versions: map[string]string{"go": runtime.Version(), "revision": revision},
-			Level: a.Level, Backup: a.store.Backup, Metrics: a.metrics.Handler(), Diagnose: inside.Findings, Counts: a.counts, Settings: settingsPage{a},
+			Level: a.Level, Backup: a.store.Backup, Metrics: a.metrics.Handler(), Diagnose: inside.Findings, Counts: a.counts, Settings: settingsPage{a}, Backups: storeBackups{a.backups},
 		},
 		SignIn: a.signIn.Web,
 		Play:   play.Config{Games: a.games, Teams: a.rosters, Seasons: a.rosters},

@@ -40,7 +40,7 @@ func TestMain(m *testing.M) {
 
 // One backup a day is made, the last three are retained, and a failed one is tried again in
 // an hour.
-func TestSchedule(t *testing.T) {
+func TestBackups(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		cfg := settings.Config{StateDir: t.TempDir()}
@@ -49,7 +49,7 @@ func TestSchedule(t *testing.T) {
 		defer st.Close()
 		ctx, stop := context.WithCancel(t.Context())
 		ended := make(chan error)
-		s := Schedule{Store: st, Dir: cfg.BackupDir(), Log: slog.New(slog.NewTextHandler(&log, nil))}
+		s := &Backups{Store: st, Dir: cfg.BackupDir(), Log: slog.New(slog.NewTextHandler(&log, nil))}
 		go func() { ended <- s.Run(ctx) }()
 		count := func(after time.Duration) int {
 			time.Sleep(after)

@@ -43,6 +43,8 @@ var (
 	errReauthenticate   = errors.New("enter the passphrase again: POST /api/auth/reauthenticate, or sign in again with the provider")
 	ErrFixedSetting     = errors.New("the setting is set by a flag or in the environment, which take precedence over the page")
 	ErrSettings         = errors.New("the settings in the files are not valid")
+	ErrBackupFailed     = errors.New("the backup cannot be made; \"pressbox doctor\" on the host names the reason")
+	ErrBackupDamaged    = errors.New("the backup is damaged; create another one")
 	ErrOwnAccount       = errors.New("administrators cannot disable, delete or demote their own account here")
 	errControl          = errors.New("sign in as an administrator, or send an API token made with --control (CONTROL_ACCESS=admin)")
 	errNotPermitted     = errors.New("only administrators and API tokens made with --control may change this (CONTROL_ACCESS=admin)")
@@ -86,6 +88,8 @@ var statuses = []struct {
 	{errReauthenticate, http.StatusForbidden, "reauthentication_required", 0},
 	{ErrFixedSetting, http.StatusConflict, "fixed_setting", 0},
 	{ErrSettings, http.StatusConflict, "invalid_settings", 0},
+	{ErrBackupFailed, http.StatusServiceUnavailable, "backup_failed", time.Minute},
+	{ErrBackupDamaged, http.StatusInternalServerError, "backup_damaged", 0},
 	{ErrOwnAccount, http.StatusConflict, "own_account", 0},
 	{ErrNotFound, http.StatusNotFound, "not_found", 0},
 	{ErrNoPassphrase, http.StatusNotFound, "no_passphrase", 0},

@@ -35,6 +35,7 @@ type Config struct {
 	// Diagnose checks every component; one that fails takes seconds.
 	Diagnose func(context.Context) []Finding
 	Settings Settings
+	Backups  Backups
 	// Counts returns object counts by type: "games", "sessions" and so on; nil
 	// means none.
 	Counts func(context.Context) (map[string]int, error)
@@ -50,7 +51,7 @@ type handlers struct {
 // Routes returns the routes of this package.
 func Routes(s *web.Server, cfg Config) []web.Route {
 	h := &handlers{s, cfg, time.Now()}
-	return append(h.healthRoutes(), h.adminRoutes()...)
+	return slices.Concat(h.healthRoutes(), h.adminRoutes(), h.backupRoutes())
 }
 
 // A Finding is the result of one check of the doctor.

@@ -3,6 +3,7 @@ package site_test
 import (
 	"context"
 	"net/http"
+	"os"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -259,8 +260,19 @@ type noSettings struct{}
 func (noSettings) List() ([]admin.Setting, error)                       { return []admin.Setting{}, nil }
 func (noSettings) Change(_ context.Context, _ map[string]*string) error { return nil }
 
+// noBackups is without backups.
+type noBackups struct{}
+
+func (noBackups) List() ([]admin.Backup, error) { return []admin.Backup{}, nil }
+
+func (noBackups) Create(context.Context) (admin.Backup, error) {
+	return admin.Backup{}, web.ErrBackupFailed
+}
+
+func (noBackups) Open(context.Context, string) (*os.File, error) { return nil, web.ErrNotFound }
+
 // quickAdministration replaces what takes long.
 func quickAdministration(c *site.Config) {
-	c.Admin.Settings = noSettings{}
+	c.Admin.Settings, c.Admin.Backups = noSettings{}, noBackups{}
 	c.Admin.Diagnose = func(context.Context) []admin.Finding { return []admin.Finding{} }
 }
