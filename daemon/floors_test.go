@@ -26,7 +26,7 @@ var floors = map[string][]string{
 	"voice/announce/webhook":    {},
 	"game":                      {},
 	"game/chance":               {"game"},
-	"game/bot":                  {"game", "game/chance"},
+	"game/bot":                  {"game", "game/chance", "game/odds"},
 	"game/retro":                {"game"},
 	"game/retro/eventfile":      {"game", "game/retro"},
 	"game/league":               {"game", "game/chance", "game/teams"},

@@ -4,8 +4,9 @@
 // Its one law: it knows what a manager knows, the state, the ratings and the odds, and never the dice. It has no state and
 // draws nothing, so the same state always gives the same decision, and a side can be handed to it at any moment.
 //
-// It compares decisions by run expectancy: the expected runs of the rest of the half-inning before and after, by base-out
-// state, batter and pitcher (valuation.go); where one run wins the game, by the chance of that run.
+// It compares decisions by the chance to win: the exact distribution of the turn's results, then the next batters by their
+// own rates to the end of the half-inning, then average players (value.go). Of the calls of a turn it expects the other
+// side to make those that cannot be exploited, and makes such ones itself (calls.go, solve.go). Lower levels see less.
 package bot
 
 import (
@@ -15,16 +16,30 @@ import (
 
 // A Manager manages one side of one game. It never changes and may be shared.
 type Manager struct {
-	side       game.Side
-	club       game.Club
-	ratings    chance.Ratings
-	sim        *chance.Simulator
-	valuations valuations
+	side    game.Side
+	club    game.Club
+	ratings chance.Ratings
+	sim     *chance.Simulator
+	level   Level
+	league  *league
 }
 
+// A Level is the strength of a manager.
+type Level int
+
+// The levels.
+const (
+	// Beginner relieves tired pitchers and lets pitchers bunt; otherwise it calls nothing.
+	Beginner Level = 1
+	// Regular calls what gains runs in this turn against the usual call of the other side.
+	Regular Level = 2
+	// Expert looks ahead, by the chance to win, and expects the other side to answer.
+	Expert Level = 3
+)
+
 // New returns the manager of a side. ratings must be those of the simulator.
-func New(side game.Side, club game.Club, ratings chance.Ratings, sim *chance.Simulator) *Manager {
-	return &Manager{side: side, club: club, ratings: ratings, sim: sim, valuations: newValuations()}
+func New(side game.Side, club game.Club, ratings chance.Ratings, sim *chance.Simulator, level Level) *Manager {
+	return &Manager{side: side, club: club, ratings: ratings, sim: sim, level: level, league: newLeague()}
 }
 
 // Substitutions returns the substitutions to announce together before the next turn, nil for none. They are legal in s.
@@ -46,32 +61,6 @@ func (m *Manager) Substitutions(s *game.State, progress chance.Progress) []game.
 		return nil
 	}
 	return subs
-}
-
-// AnswerQuestion reports whether to take the bold choice after contact. A question to the offence, whether to send the lead
-// runner, is decided by run expectancy; one to the defence by the percentages.
-func (m *Manager) AnswerQuestion(s *game.State, turn *chance.Resolution) bool {
-	if turn.Question != chance.SendRunner {
-		return turn.Bold
-	}
-	safe := turn.Final(false)
-	after, err := s.Apply(safe)
-	if err != nil || after.Over() || after.Half != s.Half {
-		return turn.Bold
-	}
-	v := m.valuations.forState(s)
-	runs := after.Score[s.Batting()] - s.Score[s.Batting()]
-	return v.sendsRunner(stateOf(&after), runs, turn.SuccessChance)
-}
-
-// sendsRunner reports whether to send the lead runner, who is safe with the given chance.
-func (v *valuation) sendsRunner(at baseOutState, runs int, safe float64) bool {
-	lead := leadRunner(at)
-	if lead == 0 {
-		return true
-	}
-	won, scored := at.advance(lead, 1)
-	return safe*v.after(runs+scored, won)+(1-safe)*v.after(runs, at.removeRunner(lead).addOut()) > v.after(runs, at)
 }
 
 // player returns a player of the manager's club.

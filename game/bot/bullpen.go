@@ -47,7 +47,7 @@ const maxPitches = 108
 // leaves early, as in 2015–19; relief pitchers pitch about an inning.
 func (m *Manager) patience(s *game.State) float64 {
 	if s.Teams[m.side].Relieved {
-		if s.Outs == 0 && stateOf(s) == 0 {
+		if s.Outs == 0 && baseOut(s) == 0 {
 			return reliefInning
 		}
 		return reliefBatters

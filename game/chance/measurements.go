@@ -56,9 +56,10 @@ type measurements struct {
 	classShares       [baseOutStates][classes]float64 // of plate appearances without intentional walks and sacrifices
 	leagueRates       Rates
 	rows              [baseOutStates][classes][]advanceRow
-	runExpectancy     [baseOutStates]float64 // to the end of the half-inning
-	platoon           [2][2][classes]float64 // factor by the side of the batter and the pitcher, left first
-	timesThroughOrder [4][classes]float64    // factor on a starter's rates
+	ends              [baseOutStates]turnEnds // from rows
+	runExpectancy     [baseOutStates]float64  // to the end of the half-inning
+	platoon           [2][2][classes]float64  // factor by the side of the batter and the pitcher, left first
+	timesThroughOrder [4][classes]float64     // factor on a starter's rates
 	pitcherBatting    Rates
 	bunts             [baseOutStates][buntResults]float64
 	counts            countChain
@@ -96,6 +97,7 @@ func loadMeasurements() *measurements {
 		}
 	}
 	d.valueRows()
+	d.loadEnds()
 	return d
 }
 

@@ -23,37 +23,13 @@ func (t Transition) ExpectedRuns() float64 {
 // Transitions returns the transitions of each base-out state for average players, without intentional walks and sacrifices.
 // edge is the factor on singles, walks and home runs relative to 2015–17 and 2019; runs change by about 1.15 times as much.
 func Transitions(edge float64) [BaseOutStates][]Transition {
+	u := LeagueLikelihoods()
+	for _, c := range [...]class{single, walk, homeRun} {
+		u.factors[c] = edge
+	}
 	var all [BaseOutStates][]Transition
 	for at := range all {
-		all[at] = measuredData().transitions(at, edge)
-	}
-	return all
-}
-
-func (d *measurements) transitions(at int, edge float64) []Transition {
-	var sum [BaseOutStates + 1][5]float64 // by state afterwards and runs
-	var total float64
-	for c, weight := range d.classShares[at] {
-		if c := class(c); c == single || c == walk || c == homeRun {
-			weight *= edge
-		}
-		total += weight
-		rows := d.rows[at][c]
-		var times float64
-		for i := range rows {
-			times += rows[i].weight
-		}
-		for i := range rows {
-			sum[rows[i].next][rows[i].runs] += weight * rows[i].weight / times
-		}
-	}
-	var all []Transition
-	for to := range sum {
-		for runs, p := range sum[to] {
-			if p > 0 {
-				all = append(all, Transition{To: to, Runs: runs, P: p / total})
-			}
-		}
+		all[at] = u.AppendTransitions(nil, at)
 	}
 	return all
 }

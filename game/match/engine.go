@@ -36,7 +36,7 @@ func newEngine(o *Origin, model *odds.Model) (*engine, error) {
 		Rules: o.Rules, Seed: chance.Seed(o.Seed), Clubs: clubs, Ratings: ratings, Park: o.Clubs[game.Home].Park, Recent: o.Recent,
 	})}
 	for side := range e.managers {
-		e.managers[side] = bot.New(game.Side(side), clubs[side], ratings, e.table)
+		e.managers[side] = bot.New(game.Side(side), clubs[side], ratings, e.table, bot.Expert)
 	}
 	return e, nil
 }

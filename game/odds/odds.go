@@ -10,6 +10,8 @@
 package odds
 
 import (
+	"sync"
+
 	"pressbox/game"
 	"pressbox/game/chance"
 )
@@ -62,6 +64,32 @@ func New(o game.Options) *Model {
 		sv.solveInning(i)
 	}
 	return sv.Model
+}
+
+// models holds the models of games of up to nine innings, without and with standard extra innings, made when they are
+// first needed.
+var models = func() (all [maxInnings + 1][2]func() *Model) {
+	for innings := range all {
+		for i, extra := range [...]game.ExtraInnings{game.AutomaticRunner, game.Standard} {
+			all[innings][i] = sync.OnceValue(func() *Model { return New(game.Options{Innings: innings, ExtraInnings: extra}) })
+		}
+	}
+	return all
+}()
+
+// maxInnings is the largest number of innings of which [For] keeps models.
+const maxInnings = 9
+
+// For returns the model of games with options o as [New] does, and keeps it if such games are usual.
+func For(o game.Options) *Model {
+	extra := 0
+	if o.ExtraInnings == game.Standard {
+		extra = 1
+	}
+	if o.ScheduledInnings() > maxInnings || o.HomeBatsFirst {
+		return New(o)
+	}
+	return models[o.ScheduledInnings()][extra]()
 }
 
 // runnerOnSecond is the base-out state with a runner on second and none out.

@@ -2,6 +2,7 @@
 package bottest
 
 import (
+	"cmp"
 	"encoding/binary"
 
 	"pressbox/game"
@@ -23,6 +24,7 @@ type Pairing struct {
 	Park    chance.ParkFactors
 	Lineups [2]game.Lineup
 	DH      bool
+	Levels  [2]bot.Level // of the bots; 0: Expert
 }
 
 // Pair returns a pairing with suggested line-ups.
@@ -60,7 +62,7 @@ func (p *Pairing) Start(tb TB, n uint64, o game.Options, bots [2]bool) *Game {
 	g := &Game{Simulator: chance.NewSimulator(chance.Setup{Seed: seed, Clubs: p.Clubs, Ratings: p.Ratings, Park: p.Park}), tb: tb}
 	for side, is := range bots {
 		if is {
-			g.Managers[side] = bot.New(game.Side(side), p.Clubs[side], p.Ratings, g.Simulator)
+			g.Managers[side] = bot.New(game.Side(side), p.Clubs[side], p.Ratings, g.Simulator, cmp.Or(p.Levels[side], bot.Expert))
 		}
 	}
 	o.DH = p.DH

@@ -1,0 +1,125 @@
+package bot
+
+import (
+	"fmt"
+	"math"
+
+	"pressbox/game"
+	"pressbox/game/chance"
+)
+
+// An OffenceValue is what a call of the side at bat is worth.
+type OffenceValue struct {
+	Call chance.Offence
+	Value
+}
+
+// A DefenceValue is what a call of the side in the field is worth.
+type DefenceValue struct {
+	Call chance.Defence
+	Value
+}
+
+// OffenceValues returns what each legal call of the side at bat is worth to it, in the order of [chance.LegalOffence].
+func (m *Manager) OffenceValues(s *game.State, progress chance.Progress) []OffenceValue {
+	t := m.newCallTable(s, progress, lookAhead)
+	t.solve()
+	all := make([]OffenceValue, len(t.offence))
+	for i, call := range t.offence {
+		all[i] = OffenceValue{call, t.expected(func(j int) (Value, float64) { return t.value(i, j), t.defenceMix[j] }, len(t.defence))}
+	}
+	return all
+}
+
+// DefenceValues returns what each legal call of the side in the field is worth to it, in the order of [chance.LegalDefence].
+func (m *Manager) DefenceValues(s *game.State, progress chance.Progress) []DefenceValue {
+	t := m.newCallTable(s, progress, lookAhead)
+	t.solve()
+	all := make([]DefenceValue, len(t.defence))
+	for j, call := range t.defence {
+		v := t.expected(func(i int) (Value, float64) { return t.value(i, j), t.offenceMix[i] }, len(t.offence))
+		all[j] = DefenceValue{call, v.forSide(s.Fielding(), s.Batting())}
+	}
+	return all
+}
+
+// A callTable holds the calls that both sides may make in a turn, what their pairs are worth to the side at bat, and how
+// often each is expected: so often that no other call pays more, and none can be exploited. It draws nothing; which call is
+// made of several that are expected follows from the state (draw).
+type callTable struct {
+	m        *Manager
+	state    *game.State
+	progress chance.Progress
+	horizon  *horizon
+
+	offence                []chance.Offence
+	defence                []chance.Defence
+	values                 []Value // by offence and defence, NaN if it is not computed
+	offenceHabit           []float64
+	defenceHabit           []float64
+	offenceMix, defenceMix []float64 // shares, which sum to one
+}
+
+// newCallTable returns the table of a turn with a horizon of n batters.
+func (m *Manager) newCallTable(s *game.State, progress chance.Progress, n int) *callTable {
+	t := &callTable{
+		m: m, state: s, progress: progress, horizon: m.look(s, progress, n),
+		offence: chance.LegalOffence(s), defence: chance.LegalDefence(s, progress),
+	}
+	t.values = make([]Value, len(t.offence)*len(t.defence))
+	for i := range t.values {
+		t.values[i].Runs = math.NaN()
+	}
+	shares := make([]float64, 2*(len(t.offence)+len(t.defence)))
+	t.offenceMix, shares = shares[:len(t.offence)], shares[len(t.offence):]
+	t.defenceMix, shares = shares[:len(t.defence)], shares[len(t.defence):]
+	t.offenceHabit, t.defenceHabit = shares[:len(t.offence)], shares[len(t.offence):]
+	t.setHabits()
+	return t
+}
+
+// value returns what a pair of calls is worth to the side at bat.
+func (t *callTable) value(i, j int) Value {
+	v := &t.values[i*len(t.defence)+j]
+	if math.IsNaN(v.Runs) {
+		o := t.m.sim.Outlook(t.state, t.progress, chance.Tactics{Offence: t.offence[i], Defence: t.defence[j]})
+		*v = t.horizon.turn(&o)
+	}
+	return *v
+}
+
+// utility returns what a pair of calls is worth with the habits of managers.
+func (t *callTable) utility(i, j int) float64 {
+	v := t.value(i, j)
+	if t.m.level == Regular {
+		v.WinProbability = regularRun * v.Runs
+	}
+	return v.utility() + t.offenceHabit[i] - t.defenceHabit[j]
+}
+
+// expected returns the mean of n values with weights.
+func (t *callTable) expected(of func(i int) (Value, float64), n int) Value {
+	var sum Value
+	for i := range n {
+		if v, share := of(i); share > 0 {
+			sum.Runs += share * v.Runs
+			sum.WinProbability += share * v.WinProbability
+		}
+	}
+	return sum
+}
+
+// regularRun is the worth of a run to a Regular manager, whatever the score.
+const regularRun = .1
+
+// SubstitutionValue returns what the position is worth to the manager's side after substitutions, while both sides call
+// nothing special: the difference from the value without substitutions is what they gain in this half-inning. The error is
+// that of [game.State.Substitute].
+func (m *Manager) SubstitutionValue(s *game.State, progress chance.Progress, subs ...game.Substitution) (Value, error) {
+	after, err := s.Substitute(subs...)
+	if err != nil {
+		return Value{}, fmt.Errorf("value substitutions: %w", err)
+	}
+	v := m.look(&after, progress, lookAhead).of(0, baseOut(&after), 0)
+	return v.forSide(m.side, s.Batting()), nil
+}

@@ -1,0 +1,182 @@
+package bot
+
+import (
+	"encoding/binary"
+	"hash/fnv"
+
+	"pressbox/game"
+	"pressbox/game/chance"
+)
+
+// Offence returns the call of the side at bat.
+func (m *Manager) Offence(s *game.State, progress chance.Progress) chance.Offence {
+	t := m.decide(s, progress)
+	if t == nil {
+		return m.beginnersOffence(s)
+	}
+	return t.offence[t.draw(t.offenceMix)]
+}
+
+// Defence returns the call of the side in the field.
+func (m *Manager) Defence(s *game.State, progress chance.Progress) chance.Defence {
+	t := m.decide(s, progress)
+	if t == nil {
+		return chance.Defence{}
+	}
+	return t.defence[t.draw(t.defenceMix)]
+}
+
+// decide returns the table of a turn with the calls that the manager makes, nil if it calls nothing special.
+func (m *Manager) decide(s *game.State, progress chance.Progress) *callTable {
+	switch m.level {
+	case Beginner:
+		return nil
+	case Regular:
+		t := m.newCallTable(s, progress, 0)
+		t.answerUsual()
+		return t
+	default:
+		t := m.newCallTable(s, progress, lookAhead)
+		t.solve()
+		return t
+	}
+}
+
+// beginnersOffence returns a sacrifice if the pitcher bats with a runner to advance.
+func (m *Manager) beginnersOffence(s *game.State) chance.Offence {
+	runners := s.Bases[0].Player != "" || s.Bases[1].Player != ""
+	if s.Batter() == s.Teams[s.Batting()].Pitcher && runners && s.Bases[2].Player == "" && s.Outs < 2 {
+		return chance.Sacrifice
+	}
+	return chance.SwingAway
+}
+
+// answerUsual sets the best calls against the usual one of the other side.
+func (t *callTable) answerUsual() {
+	t.offenceMix[0], t.defenceMix[0] = 1, 1
+	row, gained := t.bestOffence()
+	column, saved := t.bestDefence()
+	if gained >= minGain {
+		t.offenceMix[0], t.offenceMix[row] = 0, 1
+	}
+	if saved >= minGain {
+		t.defenceMix[0], t.defenceMix[column] = 0, 1
+	}
+}
+
+// draw returns the index of one of several shares. It follows from the state, but not from what the manager can foresee:
+// the number of the turn, the batter and the pitcher.
+func (t *callTable) draw(mix []float64) int {
+	h := fnv.New64a()
+	text := binary.BigEndian.AppendUint64(make([]byte, 0, 64), t.progress.Turns)
+	text = append(append(text, t.state.Batter()...), t.state.Pitcher()...)
+	_, _ = h.Write(append(text, byte(len(mix)))) // never fails
+	left := float64(h.Sum64()>>11) / (1 << 53)
+	for i, share := range mix {
+		if left -= share; left < 0 {
+			return i
+		}
+	}
+	return 0
+}
+
+// Habits are the runs that managers of 2015–19 gave up for a sacrifice and for a walk with a double play in order
+// (game/realismtest): without them the bot would rarely do either.
+const (
+	sacrificeHabit = 0.
+	walkHabit      = 0.
+)
+
+// setHabits sets the habits, in utility.
+func (t *callTable) setHabits() {
+	at := baseOut(t.state)
+	run := t.horizon.of(0, at, 1).utility() - t.horizon.of(0, at, 0).utility()
+	for i, call := range t.offence {
+		if call == chance.Sacrifice {
+			t.offenceHabit[i] = sacrificeHabit * run
+		}
+	}
+	for j, call := range t.defence {
+		if call.Pitch == chance.IntentionalWalk {
+			t.defenceHabit[j] = walkHabit * run
+		}
+	}
+}
+
+// baseOut returns the base-out state.
+func baseOut(s *game.State) int {
+	at := s.Outs
+	for i, r := range s.Bases {
+		if r.Player != "" {
+			at += 3 << i
+		}
+	}
+	return at
+}
+
+// AnswerQuestion reports whether to take the bold choice after contact.
+func (m *Manager) AnswerQuestion(s *game.State, turn *chance.Resolution) bool {
+	if m.level == Beginner || turn.Question != chance.SendRunner {
+		return turn.Bold
+	}
+	bold, safe, ok := m.AnswerValues(s, turn)
+	if !ok {
+		return turn.Bold
+	}
+	return bold.utility() > safe.utility()
+}
+
+// AnswerValues returns what both answers to a question after contact are worth to the side that answers. ok is false where
+// that depends on what only the dice know.
+func (m *Manager) AnswerValues(s *game.State, turn *chance.Resolution) (bold, safe Value, ok bool) {
+	if turn.Question != chance.SendRunner {
+		return bold, safe, false
+	}
+	after, err := s.Apply(turn.Final(false))
+	if err != nil || after.Over() || after.Half != s.Half {
+		return bold, safe, false
+	}
+	runs := after.Score[s.Batting()] - s.Score[s.Batting()]
+	at := baseOut(&after)
+	lead := leadRunner(at)
+	if lead == 0 {
+		return bold, safe, false
+	}
+	h := m.look(s, turn.Next, m.batters())
+	out := at - 3<<(lead-1)
+	won := out
+	scored := 0
+	if lead == 3 {
+		scored = 1
+	} else {
+		won += 3 << lead
+	}
+	if out%3 == 2 {
+		out = sideOut
+	} else {
+		out++
+	}
+	safe = h.of(1, at, runs)
+	success, failure := h.of(1, won, runs+scored), h.of(1, out, runs)
+	p := turn.SuccessChance
+	bold = Value{p*success.Runs + (1-p)*failure.Runs, p*success.WinProbability + (1-p)*failure.WinProbability}
+	return bold, safe, true
+}
+
+// batters returns how many batters the manager looks ahead.
+func (m *Manager) batters() int {
+	if m.level == Expert {
+		return lookAhead
+	}
+	return 0
+}
+
+// leadRunner returns the base of the lead runner, 0 if there is none.
+func leadRunner(at int) int {
+	for base := 3; base > 0; base-- {
+		if at/3&(1<<(base-1)) != 0 {
+			return base
+		}
+	}
+	return 0
+}
