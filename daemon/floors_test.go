@@ -36,8 +36,9 @@ var floors = map[string][]string{
 	"game/season":               {},
 	"game/stats":                {"game", "game/teams"},
 	"game/teams":                {"game", "game/chance"},
-	"game/protocol":             {"game", "game/chance", "game/teams"},
-	"game/match":                {"game", "game/bot", "game/call", "game/chance", "game/odds", "game/protocol", "game/retro", "game/teams"},
+	"game/card":                 {"game", "game/chance", "game/stats", "game/teams"},
+	"game/protocol":             {"game", "game/card", "game/chance", "game/teams"},
+	"game/match":                {"game", "game/bot", "game/call", "game/card", "game/chance", "game/odds", "game/protocol", "game/retro", "game/teams"},
 	"clock":                     {},
 	"clock/hours":               {"clock"},
 	"clock/cron":                {"clock"},
@@ -51,7 +52,7 @@ var floors = map[string][]string{
 	"voice/announce/draft":  {"voice/announce"},
 	"voice/control":         {"auth", "clock", "clock/cron", "clock/hours", "voice/announce", "voice/announce/policy"},
 	"auth/session":          {"auth", "auth/netblock", "clock"},
-	"game/live":             {"game", "game/call", "game/chance", "game/match", "game/odds", "game/protocol", "game/stats", "game/teams"},
+	"game/live":             {"game", "game/call", "game/card", "game/chance", "game/match", "game/odds", "game/protocol", "game/stats", "game/teams"},
 	"game/history/imported": {"game/history", "game/teams"},
 
 	"voice/rooms": {"voice/announce"},
@@ -65,7 +66,7 @@ var floors = map[string][]string{
 	"store":             {"atomicfile", "auth", "clock", "clock/system", "game", "game/live", "voice/announce", "voice/announce/policy", "voice/control"},
 	"voice/catalogue":   {"atomicfile"},
 	"auth/idp":          {"auth", "auth/session"},
-	"game/teamdata":     {"game", "game/teams"},
+	"game/teamdata":     {"game", "game/chance", "game/teams"},
 	"daemon/systemd":    {},
 	"daemon/mqtt":       {},
 	"daemon/web/static": {},
@@ -88,7 +89,7 @@ var floors = map[string][]string{
 	"daemon/web/push":          {"daemon/web", "voice/announce", "voice/announce/draft"},
 	"daemon/web/signin":        {"auth", "auth/session", "daemon/limits", "daemon/web", "daemon/web/static"},
 	"daemon/web/play": {
-		"auth", "auth/session", "daemon/web", "daemon/web/announcements", "game", "game/history", "game/live", "game/protocol", "game/stats", "game/teams",
+		"auth", "auth/session", "daemon/web", "daemon/web/announcements", "game", "game/card", "game/history", "game/live", "game/protocol", "game/stats", "game/teams",
 		"voice/announce",
 	},
 	"daemon/web/site": {

@@ -246,7 +246,7 @@ func (p *Problem) setStatus(err error) {
 // gameStatus returns the HTTP status of a game's error code.
 func gameStatus(code protocol.Code) int {
 	switch code {
-	case protocol.UnknownGame:
+	case protocol.UnknownGame, protocol.UnknownPlayer:
 		return http.StatusNotFound
 	case protocol.Forbidden, protocol.NotYourSide:
 		return http.StatusForbidden

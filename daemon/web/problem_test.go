@@ -11,7 +11,7 @@ func TestNewProblem_statusOfGames(t *testing.T) {
 	t.Parallel()
 	for status, codes := range map[int][]protocol.Code{
 		403: {protocol.Forbidden, protocol.NotYourSide},
-		404: {protocol.UnknownGame},
+		404: {protocol.UnknownGame, protocol.UnknownPlayer},
 		409: {protocol.NotActive, protocol.NotPending, protocol.NotReady, protocol.NotFinished, protocol.SeatTaken, protocol.TooManyGames},
 		422: {protocol.Invalid, protocol.UnknownTeam, protocol.Malformed},
 		500: {protocol.UnreadableGame},

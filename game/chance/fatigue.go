@@ -59,6 +59,16 @@ func (w RecentWork) Tiredness(id game.PlayerID, starter bool) float64 {
 	return sum / full
 }
 
+// RestDays returns the full days since a pitcher last threw: 0 if yesterday, [RecentDays] if not in that time.
+func (w RecentWork) RestDays(id game.PlayerID) int {
+	for i, n := range w[id] {
+		if n > 0 {
+			return i
+		}
+	}
+	return RecentDays
+}
+
 // Effects of fatigue, from version 2 on. Each is a change of the logarithm of a pitcher's rates of hits, walks and home
 // runs, and with the opposite sign of strikeouts (estimates, apart from the times through the order).
 const (
@@ -74,16 +84,20 @@ const (
 )
 
 // tiredness returns how tired the current pitcher was before the game.
-func (pa *plateAppearance) tiredness() float64 { return pa.sim.tiredness(pa.state, pa.pitcher) }
+func (pa *plateAppearance) tiredness() float64 {
+	return pa.sim.tiredness(pa.state.Pitcher(), pa.state.Teams[pa.state.Fielding()].Relieved)
+}
 
-func (sim *Simulator) tiredness(s *game.State, p *ratedPlayer) float64 {
-	if !p.starter || !s.Teams[s.Fielding()].Relieved {
-		return sim.recent.Tiredness(s.Pitcher(), p.starter)
+// tiredness returns how tired a pitcher was before the game, for a role in it: starter, or relief pitcher.
+func (sim *Simulator) tiredness(id game.PlayerID, relief bool) float64 {
+	starter := sim.player(id).starter
+	if !starter || !relief {
+		return sim.recent.Tiredness(id, starter)
 	}
 	if sim.recent == nil {
 		return shortRestRelief * betweenStarts
 	}
-	return shortRestRelief * sim.recent.Tiredness(s.Pitcher(), true)
+	return shortRestRelief * sim.recent.Tiredness(id, true)
 }
 
 // stamina returns the batters that a pitcher with this tiredness faces before tiring.
@@ -107,7 +121,39 @@ func (sim *Simulator) Fatigue(s *game.State, m Progress) float64 {
 	if sim.rules == 1 {
 		return float64(w.Batters) / float64(p.Stamina)
 	}
-	return w.effort() / p.stamina(sim.tiredness(s, p))
+	return w.effort() / p.stamina(sim.tiredness(w.Pitcher, s.Teams[s.Fielding()].Relieved))
+}
+
+// Spent returns the share of a pitcher's stamina that is used up: by the work of the days before and, of the pitcher in the
+// field, in the game. 0 is rested, 1 tired, as in [Simulator.Fatigue]. Pitchers who are not in the field are judged as relief
+// pitchers, before the start of the game by their positions. The form of the day does not show in it.
+func (sim *Simulator) Spent(s *game.State, m Progress, id game.PlayerID) float64 {
+	for side := range s.Teams {
+		if team := &s.Teams[side]; team.Pitcher == id {
+			return sim.lost(id, team.Relieved) + sim.exertion(&m.Workloads[side], id)
+		}
+	}
+	return sim.lost(id, s.Teams[game.Away].Pitcher != "")
+}
+
+// lost returns the share of a pitcher's stamina that the work of the days before takes.
+func (sim *Simulator) lost(id game.PlayerID, relief bool) float64 {
+	if sim.rules == 1 {
+		return 0
+	}
+	return tiredStamina * min(sim.tiredness(id, relief), 1)
+}
+
+// exertion returns the share of the stamina that a pitcher's workload takes; 0 for another pitcher's.
+func (sim *Simulator) exertion(w *Workload, id game.PlayerID) float64 {
+	done := w.effort()
+	switch {
+	case w.Pitcher != id:
+		return 0
+	case sim.rules == 1:
+		done = float64(w.Batters)
+	}
+	return done / float64(sim.player(id).Stamina)
 }
 
 // applyFatigue applies the times through the order to starters, whose rates are averages over all innings, and what tires

@@ -63,7 +63,6 @@ type measurements struct {
 	pitcherBatting    Rates
 	bunts             [baseOutStates][buntResults]float64
 	counts            countChain
-	defaults          struct{ average, pitcherBatting, positionPlayerPitching [classes]float64 } // ratios of players without rates
 }
 
 // namedCounts are the pairs of one line of measured.txt.
@@ -90,7 +89,6 @@ func loadMeasurements() *measurements {
 	d.loadPlatoon(lines["platoon"])
 	d.loadTimes(lines["times"])
 	d.loadBunts(lines["bunt"])
-	d.defaults.average, d.defaults.pitcherBatting, d.defaults.positionPlayerPitching = d.ratios(d.leagueRates), d.ratios(d.pitcherBatting), d.ratios(d.positionPlayerPitching())
 	for at := range baseOutStates {
 		if l := lines["runs"][baseOutKey(at)]; l != nil {
 			d.runExpectancy[at] = l["runs"] / l["times"]

@@ -61,32 +61,14 @@ func (p ParkFactors) filled() ParkFactors {
 }
 
 func (d *measurements) ratedPlayer(p game.Player, r Rating) *ratedPlayer {
-	f := &ratedPlayer{Rating: r, bats: p.Bats, throws: p.Throws, starter: slices.Contains(p.Positions, "SP")}
-	if f.Stamina == 0 {
-		f.Stamina = RelieverStamina
-		if f.starter {
-			f.Stamina = StarterStamina
-		}
+	r = d.effective(p, r)
+	return &ratedPlayer{
+		Rating: r, bats: p.Bats, throws: p.Throws, starter: isStarter(p),
+		batting: d.ratios(r.Batting), pitching: d.ratios(r.Pitching), hold: math.Exp(.2 * r.Hold),
 	}
-	switch pitcherOnly := p.CanPitch() && !hasFieldRole(p); {
-	case f.Batting != Rates{}:
-		f.batting = d.ratios(f.Batting)
-	case pitcherOnly:
-		f.batting = d.defaults.pitcherBatting
-	default:
-		f.batting = d.defaults.average
-	}
-	switch {
-	case f.Pitching != Rates{}:
-		f.pitching = d.ratios(f.Pitching)
-	case p.CanPitch():
-		f.pitching = d.defaults.average
-	default:
-		f.pitching = d.defaults.positionPlayerPitching
-	}
-	f.hold = math.Exp(.2 * f.Hold)
-	return f
 }
+
+func isStarter(p game.Player) bool { return slices.Contains(p.Positions, "SP") }
 
 // positionPlayerPitching returns the rates of a position player who pitches: few strikeouts, many walks, hard contact
 // (estimate, from their earned-run averages around 8 in 2015–19).

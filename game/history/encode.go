@@ -55,7 +55,7 @@ func Decode(data []byte) (*Season, error) {
 		return nil, fmt.Errorf("a season of version %d; this program reads version %d", in.Version, version)
 	}
 	for _, c := range in.Clubs {
-		r := teams.Roster{Team: c.Team, Season: in.Year, Source: Source}
+		r := teams.Roster{Team: c.Team, Season: in.Year, Source: teams.Retrosheet}
 		for _, p := range c.Players {
 			p.Player.Rating = p.Rating
 			r.Players = append(r.Players, p.Player)

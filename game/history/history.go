@@ -13,9 +13,6 @@ import (
 	"pressbox/game/teams"
 )
 
-// Source is the source of these clubs in [teams.List] and [teams.Roster].
-const Source = "retrosheet"
-
 // Notice is the sentence that Retrosheet requires with everything that is made from its files.
 const Notice = "The information used here was obtained free of charge from and is copyrighted by Retrosheet. " +
 	`Interested parties may contact Retrosheet at "www.retrosheet.org".`
@@ -41,7 +38,7 @@ type Season struct {
 
 // List returns the clubs without their players.
 func (s *Season) List() teams.List {
-	list := teams.List{Season: s.Year, Source: Source, Notice: Notice}
+	list := teams.List{Season: s.Year, Source: teams.Retrosheet, Notice: Notice}
 	for _, r := range s.Rosters {
 		list.Teams = append(list.Teams, r.Team)
 	}

@@ -59,7 +59,7 @@ func TestRead_season(t *testing.T) {
 	}
 	seen := map[game.PlayerID]string{}
 	for _, r := range s.Rosters {
-		if len(r.Players) < 24 || len(r.Players) > 26 || r.Source != history.Source || r.Season != 2020 {
+		if len(r.Players) < 24 || len(r.Players) > 26 || r.Source != teams.Retrosheet || r.Season != 2020 {
 			t.Errorf("%s: %d players, source %s, season %d", r.Team.Name, len(r.Players), r.Source, r.Season)
 		}
 		ratings := teams.Ratings(r)

@@ -81,7 +81,7 @@ func (c *counts) rosters(clubs map[string]teams.Team) ([]teams.Roster, error) {
 		if !known {
 			return nil, fmt.Errorf("%w: the list of teams lacks %.40q, which played", ErrFiles, id)
 		}
-		r := teams.Roster{Team: team, Season: team.Season, Source: Source}
+		r := teams.Roster{Team: team, Season: team.Season, Source: teams.Retrosheet}
 		for _, p := range of[id] {
 			person := p.Player
 			person.Positions = p.roles()

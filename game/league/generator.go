@@ -294,7 +294,7 @@ func (g *generator) rosters(season int) []teams.Roster {
 	var rosters []teams.Roster
 	for i, team := range clubs() {
 		team.Season = season
-		r := teams.Roster{Team: team, Season: season, Source: Source}
+		r := teams.Roster{Team: team, Season: season, Source: teams.BuiltIn}
 		for _, p := range g.teams[i] {
 			r.Players = append(r.Players, p.Player)
 		}

@@ -20,9 +20,6 @@ import (
 // LastSeason is the latest season; the first is 1.
 const LastSeason = 3
 
-// Source is the name of the built-in league in [teams.List] and [teams.Roster].
-const Source = "league"
-
 // A League answers for teams and rosters from the built-in league. A season is generated when it is first requested.
 type League struct {
 	defaultSeason int
@@ -50,7 +47,7 @@ func (l *League) Teams(_ context.Context, season int) (teams.List, error) {
 	if err != nil {
 		return teams.List{}, err
 	}
-	list := teams.List{Season: season, Source: Source}
+	list := teams.List{Season: season, Source: teams.BuiltIn}
 	for _, r := range rosters {
 		list.Teams = append(list.Teams, r.Team)
 	}

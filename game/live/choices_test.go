@@ -9,6 +9,7 @@ import (
 
 	"pressbox/check"
 	"pressbox/game"
+	"pressbox/game/card"
 	"pressbox/game/chance"
 	"pressbox/game/protocol"
 )
@@ -198,7 +199,7 @@ func pinchHit(r *rig, g *protocol.Game) game.PlayerID {
 			continue
 		}
 		id := c.Action.Subs[0].Player
-		i := slices.IndexFunc(g.Rosters.Away.Players, func(p game.Player) bool { return p.ID == id })
+		i := slices.IndexFunc(g.Rosters.Away.Players, func(p card.Player) bool { return p.ID == id })
 		if p := &g.Rosters.Away.Players[i]; slices.ContainsFunc(p.Positions, func(r game.Role) bool { return r != "DH" && r != "C" }) {
 			r.do(ann, c.Label)
 			return id

@@ -173,7 +173,7 @@ func (g *Games) change(ctx context.Context, by protocol.Person, id string, do fu
 	if err := m.update(ctx, by, "", nil, func(tx *match.Tx) error { return do(m, tx) }); err != nil {
 		return protocol.Game{}, err
 	}
-	return m.detailed(by), nil
+	return m.detailed(ctx, by), nil
 }
 
 // Concede ends a game in favour of the other side; in hot seat, of the side that leads.

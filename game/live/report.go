@@ -15,12 +15,13 @@ func (g *Games) Game(ctx context.Context, viewer protocol.Person, id string) (pr
 		return protocol.Game{}, err
 	}
 	defer m.release()
-	return m.detailed(viewer), nil
+	return m.detailed(ctx, viewer), nil
 }
 
 // detailed returns the game with its detail, as viewer sees it.
-func (m *liveMatch) detailed(viewer protocol.Person) protocol.Game {
+func (m *liveMatch) detailed(ctx context.Context, viewer protocol.Person) protocol.Game {
 	v := m.Game(viewer)
+	m.addSeasons(ctx, &v)
 	s := m.snapshot(m.Sides(viewer))
 	v.Legal, v.Offers, v.Clock, v.Presence = s.Legal, s.Offers, s.Clock, s.Presence
 	if m.Status != protocol.Pending {

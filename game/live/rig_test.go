@@ -238,13 +238,19 @@ func (r *rig) events(who protocol.Person) string {
 	return text(r, all)
 }
 
-// visible returns all that anyone sees of the game, but for presence, which changes with time.
+// visible returns all that anyone sees of the game, but for presence, which changes with time, and the seasons of the players,
+// which other games change.
 func (r *rig) visible() string {
 	r.Helper()
 	all := ""
 	for _, who := range []protocol.Person{ann, bob, {}} {
 		g := r.get(who)
 		g.Presence = nil
+		for _, side := range sides {
+			for i := range g.Rosters.Of(side).Players {
+				g.Rosters.Of(side).Players[i].Season = nil
+			}
+		}
 		all += r.events(who) + text(r, g)
 	}
 	return all

@@ -138,7 +138,11 @@ func (g *Games) readStatistics(ctx context.Context, number int, read func(*stats
 
 // computeSeason computes the statistics of a season, game by game in the order in which they ended.
 func (g *Games) computeSeason(ctx context.Context, number int) (*season, error) {
+	computed := &season{games: map[string]struct{}{}}
 	games := g.finished(number)
+	if len(games) == 0 {
+		return computed, nil
+	}
 	ids := make([]string, len(games))
 	for i := range games {
 		ids[i] = games[i].ID
@@ -147,7 +151,6 @@ func (g *Games) computeSeason(ctx context.Context, number int) (*season, error) 
 	if err != nil {
 		return nil, unavailable(err, "read the box scores")
 	}
-	computed := &season{games: map[string]struct{}{}}
 	for _, s := range games {
 		data, ok := boxes[s.ID]
 		if !ok {

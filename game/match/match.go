@@ -31,6 +31,7 @@ import (
 type Club struct {
 	game.Club
 	Season    int                `json:"season"`
+	Source    string             `json:"source,omitzero"`     // of the roster; "" in games of 0.4 and earlier
 	Color     string             `json:"color,omitzero"`      // #rrggbb
 	TextColor string             `json:"text_color,omitzero"` // on Color
 	Ratings   chance.Ratings     `json:"ratings,omitzero"`    // a player without one is average
@@ -40,7 +41,7 @@ type Club struct {
 // ClubOf returns the copy of a team that a match keeps.
 func ClubOf(r *teams.Roster) Club {
 	return Club{
-		Club: r.Club(), Season: r.Season, Color: r.Team.Color, TextColor: r.Team.TextColor,
+		Club: r.Club(), Season: r.Season, Source: r.Source, Color: r.Team.Color, TextColor: r.Team.TextColor,
 		Ratings: teams.Ratings(*r), Park: r.Team.Park.Factors,
 	}
 }
@@ -173,6 +174,7 @@ func (m *Match) View() *protocol.View {
 	if p.question != nil {
 		v.Question = p.questionView()
 	}
+	v.AtBat = m.atBat()
 	return v
 }
 
@@ -186,7 +188,7 @@ func (m *Match) Game(viewer protocol.Person) protocol.Game {
 	g.Detail = &protocol.Detail{}
 	own := m.Sides(viewer)
 	for side := game.Away; side <= game.Home; side++ {
-		*g.Rosters.Of(side) = protocol.Roster{Players: m.Origin.Clubs[side].Players}
+		*g.Rosters.Of(side) = protocol.Roster{Players: m.cards(side)}
 		if m.Status != protocol.Pending || slices.Contains(own, side) {
 			g.Seat(side).Lineup = m.seats[side].lineup
 		}

@@ -28,6 +28,7 @@ const (
 	NotFinished    Code = "not_finished"    // is not over
 	Invalid        Code = "invalid"         // Errors lists what is wrong
 	UnknownTeam    Code = "unknown_team"    // or one without enough players
+	UnknownPlayer  Code = "unknown_player"  // not of the game, or of the season
 	StoreFull      Code = "store_full"      // no new games
 	TooManyGames   Code = "too_many_games"  // of one person
 	NewerRules     Code = "newer_rules"     // the game was written by a newer version of the program

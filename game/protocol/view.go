@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"pressbox/game"
+	"pressbox/game/card"
 	"pressbox/game/teams"
 )
 
@@ -89,9 +90,9 @@ type Manager struct {
 	Name string `json:"name"`
 }
 
-// A Roster holds the players that a club brought.
+// A Roster holds the players that a club brought, with their cards as they are now.
 type Roster struct {
-	Players []game.Player `json:"players"`
+	Players []card.Player `json:"players"`
 }
 
 // A Score holds the runs of both sides.
@@ -134,6 +135,13 @@ type View struct {
 	Waiting    []game.Side   `json:"waiting"`     // whose managers have yet to decide; empty while paused
 	Decision   uint64        `json:"decision"`    // number of the open decision
 	Hash       string        `json:"hash"`        // hex SHA-256 of game.State's JSON
+	AtBat      *AtBat        `json:"at_bat,omitzero"`
+}
+
+// AtBat holds what has changed, since the game began, on the cards of the two who face each other.
+type AtBat struct {
+	Batter  card.Form `json:"batter"`
+	Pitcher card.Form `json:"pitcher"`
 }
 
 // A Pause holds which side paused a game, and when.

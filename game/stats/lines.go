@@ -75,37 +75,41 @@ func (r *Record) add(result byte) {
 	}
 }
 
-// A Batting is a player's batting and baserunning for a team. Rates are rounded to three places, null without a
-// denominator.
+// A Batting is a player's batting and baserunning for a team.
 type Batting struct {
-	Player             game.PlayerID `json:"player_id"`
-	Name               string        `json:"name"`
-	Team               teams.Ref     `json:"team"`
-	Games              int           `json:"g"` // in which the player had a batting slot
-	PlateAppearances   int           `json:"pa"`
-	AtBats             int           `json:"ab"`
-	Runs               int           `json:"r"`
-	Hits               int           `json:"h"`
-	Doubles            int           `json:"doubles"`
-	Triples            int           `json:"triples"`
-	HomeRuns           int           `json:"hr"`
-	RunsBattedIn       int           `json:"rbi"`
-	Walks              int           `json:"bb"`
-	Strikeouts         int           `json:"so"`
-	HitByPitch         int           `json:"hbp"`
-	SacrificeHits      int           `json:"sh"`
-	SacrificeFlies     int           `json:"sf"`
-	StolenBases        int           `json:"sb"`
-	CaughtStealing     int           `json:"cs"`
-	LeftOnBase         int           `json:"lob"`
-	TwoOutRunsBattedIn int           `json:"two_out_rbi"`
-	Average            *float64      `json:"avg"` // hits per at-bat, 9.21(b)
-	OnBase             *float64      `json:"obp"` // 9.21(f)
-	Slugging           *float64      `json:"slg"` // 9.21(c)
-	OPS                *float64      `json:"ops"` // OBP + SLG; null if either is
+	Player game.PlayerID `json:"player_id"`
+	Name   string        `json:"name"`
+	Team   teams.Ref     `json:"team"`
+	BattingTotals
 }
 
-func (b *Batting) add(l *game.BattingLine) {
+// BattingTotals add up what a batter did in games. Rates are rounded to three places, null without a denominator.
+type BattingTotals struct {
+	Games              int      `json:"g"` // in which the player had a batting slot
+	PlateAppearances   int      `json:"pa"`
+	AtBats             int      `json:"ab"`
+	Runs               int      `json:"r"`
+	Hits               int      `json:"h"`
+	Doubles            int      `json:"doubles"`
+	Triples            int      `json:"triples"`
+	HomeRuns           int      `json:"hr"`
+	RunsBattedIn       int      `json:"rbi"`
+	Walks              int      `json:"bb"`
+	Strikeouts         int      `json:"so"`
+	HitByPitch         int      `json:"hbp"`
+	SacrificeHits      int      `json:"sh"`
+	SacrificeFlies     int      `json:"sf"`
+	StolenBases        int      `json:"sb"`
+	CaughtStealing     int      `json:"cs"`
+	LeftOnBase         int      `json:"lob"`
+	TwoOutRunsBattedIn int      `json:"two_out_rbi"`
+	Average            *float64 `json:"avg"` // hits per at-bat, 9.21(b)
+	OnBase             *float64 `json:"obp"` // 9.21(f)
+	Slugging           *float64 `json:"slg"` // 9.21(c)
+	OPS                *float64 `json:"ops"` // OBP + SLG; null if either is
+}
+
+func (b *BattingTotals) add(l *game.BattingLine) {
 	b.Games++
 	b.PlateAppearances += l.PlateAppearances
 	b.AtBats += l.AtBats
@@ -140,33 +144,38 @@ func (b *Batting) withRates() Batting {
 	return l
 }
 
-// A Pitching is a player's pitching for a team. Rates are rounded to three places, null before the first out.
+// A Pitching is a player's pitching for a team.
 type Pitching struct {
-	Player        game.PlayerID `json:"player_id"`
-	Name          string        `json:"name"`
-	Team          teams.Ref     `json:"team"`
-	Games         int           `json:"g"`
-	Started       int           `json:"gs"`
-	Wins          int           `json:"w"`
-	Losses        int           `json:"l"`
-	Saves         int           `json:"sv"`
-	Holds         int           `json:"hld"`
-	BlownSaves    int           `json:"bs"`
-	QualityStarts int           `json:"qs"`
-	Outs          int           `json:"outs"`
-	Innings       string        `json:"ip"` // "12.2": 12⅔
-	BattersFaced  int           `json:"bf"`
-	Hits          int           `json:"h"`
-	Runs          int           `json:"r"`
-	EarnedRuns    int           `json:"er"`
-	Walks         int           `json:"bb"`
-	Strikeouts    int           `json:"so"`
-	HomeRuns      int           `json:"hr"`
-	ERA           *float64      `json:"era"`  // earned runs per nine innings, 9.21(e)
-	WHIP          *float64      `json:"whip"` // walks and hits per inning
+	Player game.PlayerID `json:"player_id"`
+	Name   string        `json:"name"`
+	Team   teams.Ref     `json:"team"`
+	PitchingTotals
 }
 
-func (p *Pitching) add(l *game.PitchingLine) {
+// PitchingTotals add up what a pitcher did in games. Rates are rounded to three places, null before the first out.
+type PitchingTotals struct {
+	Games         int      `json:"g"`
+	Started       int      `json:"gs"`
+	Wins          int      `json:"w"`
+	Losses        int      `json:"l"`
+	Saves         int      `json:"sv"`
+	Holds         int      `json:"hld"`
+	BlownSaves    int      `json:"bs"`
+	QualityStarts int      `json:"qs"`
+	Outs          int      `json:"outs"`
+	Innings       string   `json:"ip"` // "12.2": 12⅔
+	BattersFaced  int      `json:"bf"`
+	Hits          int      `json:"h"`
+	Runs          int      `json:"r"`
+	EarnedRuns    int      `json:"er"`
+	Walks         int      `json:"bb"`
+	Strikeouts    int      `json:"so"`
+	HomeRuns      int      `json:"hr"`
+	ERA           *float64 `json:"era"`  // earned runs per nine innings, 9.21(e)
+	WHIP          *float64 `json:"whip"` // walks and hits per inning
+}
+
+func (p *PitchingTotals) add(l *game.PitchingLine) {
 	p.Games++
 	p.Outs += l.Outs
 	p.BattersFaced += l.BattersFaced

@@ -170,8 +170,8 @@ func TestAccumulator_everyCount(t *testing.T) {
 	var acc stats.Accumulator
 	acc.Add(r)
 	acc.Add(r)
-	same(t, reflect.ValueOf(acc.Batting("ELM")[0]), reflect.ValueOf(b))
-	same(t, reflect.ValueOf(acc.Pitching("ELM")[0]), reflect.ValueOf(p))
+	same(t, reflect.ValueOf(acc.Batting("ELM")[0].BattingTotals), reflect.ValueOf(b))
+	same(t, reflect.ValueOf(acc.Pitching("ELM")[0].PitchingTotals), reflect.ValueOf(p))
 }
 
 // fill sets each count to a different number.

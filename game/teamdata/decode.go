@@ -14,6 +14,7 @@ import (
 	"unicode/utf8"
 
 	"pressbox/game"
+	"pressbox/game/chance"
 	"pressbox/game/teams"
 )
 
@@ -200,19 +201,20 @@ func (r resource) club(t *sbaTeam) (teams.Team, bool) {
 }
 
 // player converts a player and reports whether the player belongs to the season and team. A player without sides bats and
-// throws right.
+// throws right. The API has no ratings: everyone is average at the first position.
 func (r resource) player(p *sbaPlayer) (teams.Player, bool) {
 	name := cmp.Or(string(p.Name), clean(string(p.Person.First+" "+p.Person.Last)))
 	if name == "" || !matches(p.Season, strconv.Itoa(r.season)) || !matches(p.Team.id, r.team) {
 		return teams.Player{}, false
 	}
+	roles := positions(p.Pos1, p.Pos2, p.Pos3, p.Pos4, p.Pos5, p.Pos6, p.Pos7, p.Pos8)
 	return teams.Player{
 		Player: game.Player{
 			ID: game.PlayerID(p.ID), Name: name, Number: string(p.Number),
 			Bats: hand(p.Bats, "LRS"), Throws: hand(p.Throws, "LR"),
-			Positions: positions(p.Pos1, p.Pos2, p.Pos3, p.Pos4, p.Pos5, p.Pos6, p.Pos7, p.Pos8),
+			Positions: roles,
 		},
-		ImageURL: webURL(p.Headshot),
+		ImageURL: webURL(p.Headshot), Rating: chance.PositionAverage(roles),
 	}, true
 }
 

@@ -19,10 +19,16 @@ var (
 	ErrUnavailable   = errors.New("the team-data API is unavailable and nothing is cached")
 )
 
+// Sources of teams, in [List] and [Roster]; a team-data API is named by its host.
+const (
+	BuiltIn    = "league"
+	Retrosheet = "retrosheet"
+)
+
 // A List holds the teams of a season.
 type List struct {
 	Season    int       `json:"season"`
-	Source    string    `json:"source"`              // "league", "retrosheet", or the host of the team-data API
+	Source    string    `json:"source"`              // BuiltIn, Retrosheet, or the host of the team-data API
 	Stale     bool      `json:"stale"`               // past its freshness lifetime and not revalidated since
 	FetchedAt time.Time `json:"fetched_at,omitzero"` // time of the last fetch or revalidation; zero for the built-in league
 	Notice    string    `json:"notice,omitempty"`    // what the source asks to be shown with its data

@@ -26,6 +26,11 @@ var schemas []byte
 //go:embed games.json
 var gameSchemas []byte
 
+// playerSchemas holds the schemas of players: cards and statistics.
+//
+//go:embed players.json
+var playerSchemas []byte
+
 // controlSchemas holds the schemas of the volume, quiet, schedules and favourites.
 //
 //go:embed controls.json
@@ -105,7 +110,7 @@ func Document(routes []web.Route, version string) ([]byte, error) {
 // components returns all schemas by name.
 func components() (map[string]json.RawMessage, error) {
 	all := map[string]json.RawMessage{}
-	for _, text := range [][]byte{schemas, gameSchemas, controlSchemas} {
+	for _, text := range [][]byte{schemas, gameSchemas, playerSchemas, controlSchemas} {
 		if err := json.Unmarshal(text, &all); err != nil {
 			return nil, fmt.Errorf("parse the schemas: %w", err)
 		}
@@ -287,6 +292,7 @@ func parameters() object {
 		"token":      query("token", "An API token. Queries are not logged.", object{"type": "string"}),
 		"auth":       query("auth", "An Authorization header (Bearer or Basic) in base64, as ntfy has it.", object{"type": "string"}),
 		"team":       query("team", "Only the players of this team.", object{"type": "string"}),
+		"game":       query("game", "Id of a game.", object{"type": "string"}),
 		"status":     query("status", "Only games with this status.", object{"type": "string", "enum": []string{"pending", "active", "finished"}}),
 		"before":     query("before", "Only finished games that ended before this one (a game id) or this time (RFC 3339).", object{"type": "string"}),
 		"since":      query("since", "Only events after this revision.", object{"type": "integer", "minimum": 0, "maximum": web.MaxInteger}),

@@ -6,6 +6,7 @@ import (
 	"strconv"
 
 	"pressbox/daemon/web"
+	"pressbox/game/card"
 	"pressbox/game/teams"
 )
 
@@ -26,11 +27,12 @@ func (h *handlers) teamRoutes() []web.Route {
 			Problems:  []int{http.StatusNotFound, http.StatusServiceUnavailable},
 		}),
 		web.NewRoute(http.MethodGet, "/api/teams/:id/roster", web.SessionRequired, h.roster, web.Operation{
-			ID: "getRoster", Tag: "games", Summary: "Get the roster of a club",
+			ID: "getRoster", Tag: "games", Summary: "Get the roster of a club, each player with the card",
 			Params:    []string{"season"},
 			Responses: []web.Response{{Status: http.StatusOK, Description: "The players.", Schema: "Roster"}},
 			Problems:  []int{http.StatusNotFound, http.StatusConflict, http.StatusServiceUnavailable},
 		}),
+		h.playerRoute(),
 	}
 	return web.When(routes, func() bool { return h.Teams != nil })
 }
@@ -57,7 +59,14 @@ func (h *handlers) roster(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	return web.WriteLargeJSON(w, r, roster)
+	players, err := h.cards(r.Context(), &roster)
+	if err != nil {
+		return err
+	}
+	return web.WriteLargeJSON(w, r, struct {
+		teams.Roster
+		Players []card.Player `json:"players"`
+	}{roster, players})
 }
 
 // seasonOf returns the season in the query; 0 if there is none.

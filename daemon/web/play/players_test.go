@@ -1,0 +1,66 @@
+package play_test
+
+import (
+	"encoding/json"
+	"slices"
+	"testing"
+
+	"pressbox/daemon/web/webtest"
+	"pressbox/game/card"
+)
+
+// A player's card is the same in the roster and on its own, with the names of the contract; in a game it has today's line.
+func TestPlayers_card(t *testing.T) {
+	t.Parallel()
+	p := webtest.NewGamesRig(t, webtest.WithTeams)
+	anna := p.Player(t, "Anna")
+	type player struct {
+		card.Card
+		ID   string
+		Name string
+		Team struct{ ID string }
+	}
+	roster := get[struct{ Players []player }](anna, "/api/teams/BWH/roster?season=2").Players
+	want := roster[3]
+	for _, path := range []string{"?season=2", "?season=2&team=BWH"} {
+		if got := get[player](anna, "/api/players/"+want.ID+path); got.Card != want.Card || got.Name != want.Name || got.Team.ID != "BWH" || got.Ratings.Contact < 20 {
+			t.Errorf("%s: %+v, in the roster %+v", path, got, want)
+		}
+	}
+	fields := get[map[string]json.RawMessage](anna, "/api/players/"+want.ID+"?season=2")
+	for _, name := range []string{"ratings", "season", "today", "pitches", "fatigue", "rest_days", "source"} {
+		if fields[name] == nil {
+			t.Errorf("the card lacks %s", name)
+		}
+	}
+	anna.Refused("GET", "/api/players/unknown", "", 404, "unknown_player")
+	anna.Refused("GET", "/api/players/"+want.ID+"?season=2&team=CPR", "", 404, "unknown_player")
+	anna.Refused("GET", "/api/players/"+want.ID+"?season=0", "", 422, "out_of_range")
+	anna.Refused("GET", "/api/players/"+want.ID+"?game=none", "", 404, "unknown_game")
+}
+
+func TestPlayers_inGame(t *testing.T) {
+	t.Parallel()
+	p := webtest.NewGamesRig(t, webtest.WithTeams)
+	anna := p.Player(t, "Anna")
+	id := anna.CreateGame(`{"opponent": "bot"}`).ID
+	anna.SuggestLineup(id, "home")
+	type player struct {
+		ID    string
+		Today *struct{ Batting, Pitching *struct{} }
+	}
+	g := get[struct {
+		State   struct{ Batter, Pitcher string }
+		Rosters struct{ Home, Away struct{ Players []player } }
+	}](anna, "/api/games/"+id)
+	if got := get[player](anna, "/api/players/"+g.State.Batter+"?game="+id); got.Today == nil || got.Today.Batting == nil {
+		t.Errorf("the batter %+v", got)
+	}
+	if got := get[player](anna, "/api/players/"+g.State.Pitcher+"?game="+id); got.Today == nil || got.Today.Pitching == nil {
+		t.Errorf("the pitcher %+v", got)
+	}
+	bench := slices.IndexFunc(g.Rosters.Home.Players, func(p player) bool { return p.Today == nil })
+	if bench < 0 {
+		t.Error("everyone plays")
+	}
+}

@@ -1,0 +1,62 @@
+package card
+
+import (
+	"math"
+
+	"pressbox/game"
+	"pressbox/game/chance"
+)
+
+// Ratings are grades as scouts write them, 20–80: 50 is the average of a league's regulars and 10 a standard deviation. Every
+// player has all of them; those of a hitter's pitching are what a position player does on the mound.
+type Ratings struct {
+	Contact int `json:"contact"` // hits that are no home runs, strikeouts avoided
+	Power   int `json:"power"`   // extra bases
+	Eye     int `json:"eye"`     // walks
+	Speed   int `json:"speed"`   // on the bases
+	Arm     int `json:"arm"`     // of a catcher or an outfielder
+	Glove   int `json:"glove"`   // balls reached, errors avoided
+	Control int `json:"control"` // walks avoided
+	Stuff   int `json:"stuff"`   // strikeouts and weak contact
+	Stamina int `json:"stamina"` // batters faced before tiring; among all pitchers, so that starters have about 62 and relief pitchers 42
+}
+
+// A scale turns a measure into a grade: the mean and the standard deviation among the regulars of the built-in league.
+type scale struct{ mean, deviation float64 }
+
+func (s scale) grade(x float64) int {
+	return int(math.Round(max(20, min(80, 50+10*(x-s.mean)/s.deviation))))
+}
+
+// The scales. TestRate_scale measures them.
+var (
+	contactScale = scale{.2238, .0268}
+	powerScale   = scale{.1646, .0463}
+	eyeScale     = scale{.0790, .0270}
+	speedScale   = scale{-.03, 1.1} // in standard deviations, as the next two
+	armScale     = scale{0, 1}
+	gloveScale   = scale{0, 1.24}
+	controlScale = scale{-.0782, .0161}
+	stuffScale   = scale{-.4180, .0442}
+	staminaScale = scale{12.5, 8.4}
+)
+
+// Rate returns the grades of a player; a zero rating is that of an average player.
+func Rate(p game.Player, r chance.Rating) Ratings {
+	r = chance.Effective(p, r)
+	b, pitching := &r.Batting, &r.Pitching
+	return Ratings{
+		Contact: contactScale.grade((b.Single + b.Double + b.Triple) / (atBats(b) - b.HR)),
+		Power:   powerScale.grade((b.Double + 2*b.Triple + 3*b.HR) / atBats(b)),
+		Eye:     eyeScale.grade(b.BB),
+		Speed:   speedScale.grade(r.Speed),
+		Arm:     armScale.grade(r.Arm),
+		Glove:   gloveScale.grade(r.Range + r.Hands),
+		Control: controlScale.grade(-pitching.BB),
+		Stuff:   stuffScale.grade(-(pitching.Single + 2*pitching.Double + 3*pitching.Triple + 4*pitching.HR) / atBats(pitching)),
+		Stamina: staminaScale.grade(float64(r.Stamina)),
+	}
+}
+
+// atBats returns the share of plate appearances that are at-bats, but for sacrifices.
+func atBats(r *chance.Rates) float64 { return 1 - r.BB - r.HBP }
