@@ -16,6 +16,7 @@ import (
 	"pressbox/daemon/cli"
 	"pressbox/daemon/client"
 	"pressbox/daemon/doctor"
+	"pressbox/daemon/downloads"
 	"pressbox/daemon/health"
 	"pressbox/daemon/limits"
 	"pressbox/daemon/metrics"
@@ -67,6 +68,7 @@ type app struct {
 	web        *web.Server
 	broker     *broker // nil: MQTT is off
 	backups    *recovery.Backups
+	downloads  *downloads.Downloads
 
 	wyomingState admin.IntegrationState // set before anything is served
 
@@ -132,6 +134,7 @@ func build(o cli.ServeOptions, st *store.Store, sink *pulse.Sink) (*app, error) 
 	if err != nil {
 		return nil, err
 	}
+	a.downloads = downloads.New(downloads.Config{URL: cfg.VoicesURL, Dir: cfg.ModelDir, Installed: a.voiceInstalled, Log: log})
 	a.backups = &recovery.Backups{Store: st, Dir: cfg.BackupDir(), Log: log}
 	a.readHooks(cfg)
 	a.monitor = &health.Monitor{Store: st, Sink: sink, Voices: a.voices, Announcer: a.announcer, Lexicon: func() error { return *a.lexiconErr.Load() }, Log: log, Integrations: a.integrations()}
@@ -221,7 +224,7 @@ func (a *app) webConfig() site.Config {
 		Control: webcontrol.Config{Controls: a.controls, Schedules: a.schedules, Check: a.announcer.Check},
 		Admin: admin.Config{
 			Checks: a.monitor.Checks(), Integrations: a.monitor.Integrations, Versions: map[string]string{"go": runtime.Version(), "revision": revision},
-			Level: a.Level, Backup: a.store.Backup, Metrics: a.metrics.Handler(), Diagnose: inside.Findings, Counts: a.counts, Settings: settingsPage{a}, Backups: storeBackups{a.backups},
+			Level: a.Level, Backup: a.store.Backup, Metrics: a.metrics.Handler(), Diagnose: inside.Findings, Counts: a.counts, Settings: settingsPage{a}, Backups: storeBackups{a.backups}, Voices: voicesPage{a},
 		},
 		SignIn: a.signIn.Web,
 		Play:   play.Config{Games: a.games, Teams: a.rosters, Seasons: a.rosters},

@@ -99,6 +99,7 @@ var floors = map[string][]string{
 
 	// 3: parts of the server and its commands; daemon connects them
 	"daemon/trust":              {},
+	"daemon/downloads":          {"voice/catalogue"},
 	"daemon/settings":           {"clock/hours", "daemon/trust", "voice/rooms", "voice/speakable"},
 	"daemon/exitcode":           {},
 	"daemon/logging":            {"daemon/systemd"},
@@ -127,10 +128,10 @@ var floors = map[string][]string{
 	"packaging/sbom":     {},
 	"models/train/speak": {"audio", "voice", "voice/onnx"},
 	"daemon": {
-		"audio/pulse", "auth/netblock", "clock/system", "daemon/cli", "daemon/client", "daemon/doctor", "daemon/exitcode", "daemon/health", "daemon/limits", "daemon/metrics", "daemon/mqtt", "daemon/mqtt/device", "daemon/mqtt/homeassistant",
+		"audio/pulse", "auth/netblock", "clock/system", "daemon/cli", "daemon/client", "daemon/doctor", "daemon/downloads", "daemon/exitcode", "daemon/health", "daemon/limits", "daemon/metrics", "daemon/mqtt", "daemon/mqtt/device", "daemon/mqtt/homeassistant",
 		"daemon/recovery", "daemon/settings", "daemon/signin", "daemon/systemd", "daemon/watchdog", "daemon/web", "daemon/web/admin",
 		"daemon/web/announcements", "daemon/web/control", "daemon/web/hooks", "daemon/web/openai", "daemon/web/play", "daemon/web/push", "daemon/web/site", "daemon/wyoming", "game/history/imported", "game/league", "game/live", "game/protocol", "game/teamdata",
-		"store", "voice/announce", "voice/announce/policy", "voice/control", "voice/espeak", "voice/espeak/confine", "voice/library", "voice/onnx", "voice/rooms", "voice/speakable",
+		"store", "voice/announce", "voice/announce/policy", "voice/catalogue", "voice/control", "voice/espeak", "voice/espeak/confine", "voice/library", "voice/onnx", "voice/rooms", "voice/speakable",
 	},
 
 	// Stand-ins for an outside thing, and what tests share. As no package may

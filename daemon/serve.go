@@ -66,7 +66,7 @@ func (a *app) run(ctx context.Context, s sockets) error {
 	background := []runner{
 		a.store.Run, a.voices.Run, a.signIn.Run, a.rosters.Run, a.games.Run, a.runControls, a.schedules.Run, a.rooms.Run, a.monitor.Run,
 		watchdog.Watchdog{Components: a.components(), OK: a.metrics.WatchdogOK, Log: a.Log}.Run,
-		a.backups.Run,
+		a.backups.Run, a.downloads.Run,
 		func(ctx context.Context) error { return a.reloadOn(ctx, hangups) },
 		func(ctx context.Context) error { return a.runIdle(ctx, s.fromSystemd) },
 	}

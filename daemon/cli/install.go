@@ -5,11 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net"
-	"net/http"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -22,9 +19,6 @@ import (
 	"pressbox/voice/catalogue"
 )
 
-// diskReserve is the disk space in bytes that an installed voice leaves free.
-const diskReserve = 64 << 20
-
 // catalogueFlag adds the flag of catalogues without https to cmd and returns the function
 // that fetches one, whose server may be slow to respond.
 func catalogueFlag(cmd *cobra.Command) func(url string) (*catalogue.Catalogue, error) {
@@ -33,13 +27,7 @@ func catalogueFlag(cmd *cobra.Command) func(url string) (*catalogue.Catalogue, e
 		if *insecure && strings.HasPrefix(url, "http:") {
 			cmd.PrintErrln("pressbox: warning: VOICES_URL is not https: anyone on the network can replace the voice and its checksum")
 		}
-		client := &http.Client{Transport: &http.Transport{
-			Proxy:               http.ProxyFromEnvironment,
-			DialContext:         (&net.Dialer{Timeout: 30 * time.Second}).DialContext,
-			TLSHandshakeTimeout: 30 * time.Second,
-			ForceAttemptHTTP2:   true,
-		}}
-		c, err := catalogue.Fetch(cmd.Context(), client, url, *insecure)
+		c, err := catalogue.Fetch(cmd.Context(), catalogue.NewClient(), url, *insecure)
 		if errors.Is(err, catalogue.ErrInsecure) {
 			err = fmt.Errorf("%w; to accept it, pass --insecure-http", err)
 		}
@@ -128,17 +116,17 @@ func installVoice(cmd *cobra.Command, c *catalogue.Catalogue, models *os.Root, n
 	if err != nil {
 		return fmt.Errorf("%w; similar names: %s", err, strings.Join(similarVoices(name, c.Voices()), ", "))
 	}
-	if err := checkSpace(models.Name(), v.Size()); err != nil {
-		return fmt.Errorf("install %s: %w", v.Name, err)
-	}
 	progress, out := newProgressBar(cmd.ErrOrStderr()), cmd.OutOrStdout()
 	i := catalogue.Installer{Catalogue: c, Dir: models, Progress: progress.show}
-	card, err := i.Card(cmd.Context(), v)
+	if err := i.CheckSpace(v); err != nil {
+		return err
+	}
+	card, err := c.Card(cmd.Context(), v)
 	if err != nil {
 		return err
 	}
-	progress.clear()
-	if _, err := fmt.Fprintf(out, "%s, %s, %s, licence: %s\n", v.Name, v.Language, megabytes(v.Size()), licenceOf(card)); err != nil {
+	licence := cmp.Or(catalogue.Licence(card), "not stated in the model card")
+	if _, err := fmt.Fprintf(out, "%s, %s, %s, licence: %s\n", v.Name, v.Language, megabytes(v.Size()), licence); err != nil {
 		return err
 	}
 	err = i.Install(cmd.Context(), v)
@@ -165,29 +153,6 @@ func similarVoices(name string, voices []catalogue.Voice) []string {
 		names[i] = v.Name
 	}
 	return settings.Nearest(name, names)[:min(3, len(names))]
-}
-
-// checkSpace returns an error unless the disk of dir has space for size bytes.
-func checkSpace(dir string, size int64) error {
-	var st unix.Statfs_t
-	if err := unix.Statfs(dir, &st); err != nil {
-		return err
-	}
-	free := int64(st.Bavail) * int64(st.Bsize) //nolint:gosec,unconvert // no disk is so large; other platforms have 32 bits
-	if needed := size + diskReserve; free < needed {
-		return fmt.Errorf("not enough disk space in %s: %.0f MB needed, %.0f MB free", dir, float64(needed)/1e6, float64(free)/1e6)
-	}
-	return nil
-}
-
-var licenceLine = regexp.MustCompile(`(?im)^[\s*#-]*licen[cs]e\s*:\s*(\S.*?)\s*$`)
-
-// licenceOf returns the licence in a voice's model card.
-func licenceOf(card string) string {
-	if found := licenceLine.FindStringSubmatch(card); found != nil {
-		return found[1]
-	}
-	return "not stated in the model card"
 }
 
 // A progressBar prints the progress of a download: one line that is updated on a

@@ -287,6 +287,10 @@ func voiceMessages() []Message {
 			"The files of the voice @PRESSBOX_VOICE@ are invalid: @PRESSBOX_ERR@. The voice is listed with this error and not used.",
 		},
 		{
+			"2d6203b5b78d4af1a3540d01dbd7f0dc", "voice not installed",
+			"The voice @PRESSBOX_VOICE@ could not be installed from the page: @PRESSBOX_ERR@. What was downloaded stays for the next attempt.",
+		},
+		{
 			"844eba750eea41049e66b09b3beb9928", "closing a model failed",
 			"The model of the voice @PRESSBOX_VOICE@ could not be closed: @PRESSBOX_ERR@. A restart frees its memory.",
 		},

@@ -14,12 +14,14 @@ import (
 	"fmt"
 	"io"
 	"maps"
+	"net"
 	"net/http"
 	"net/url"
 	"path"
 	"regexp"
 	"slices"
 	"strings"
+	"time"
 	"unicode"
 	"unicode/utf8"
 )
@@ -31,8 +33,9 @@ const (
 
 // Errors of a catalogue, in addition to network errors.
 var (
-	ErrUnknown   = errors.New("voice not in the catalogue")
+	ErrUnknown   = errors.New("unknown voice")
 	ErrMalformed = errors.New("not a catalogue of voices")
+	ErrDiskSpace = errors.New("not enough disk space")
 	ErrChecksum  = errors.New("the file does not match the catalogue")
 	// ErrInsecure is the error of an address, or of a redirect, that anyone on the way can
 	// answer.
@@ -133,6 +136,16 @@ func Fetch(ctx context.Context, client *http.Client, address string, insecure bo
 		return nil, fmt.Errorf("fetch the catalogue: %w", err)
 	}
 	return &Catalogue{base, client, voices}, nil
+}
+
+// NewClient returns a client for [Fetch], whose server may be slow to respond.
+func NewClient() *http.Client {
+	return &http.Client{Transport: &http.Transport{
+		Proxy:               http.ProxyFromEnvironment,
+		DialContext:         (&net.Dialer{Timeout: 30 * time.Second}).DialContext,
+		TLSHandshakeTimeout: 30 * time.Second,
+		ForceAttemptHTTP2:   true,
+	}}
 }
 
 // checkRedirect follows at most ten redirects, and none from https to another scheme.

@@ -185,13 +185,13 @@ func TestInstall_complete(t *testing.T) {
 		}
 		last[name] = done
 	}}
-	if card, err := i.Card(t.Context(), v); err != nil || !strings.Contains(card, "License: CC0") {
+	if card, err := c.Card(t.Context(), v); err != nil || !strings.Contains(card, "License: CC0") {
 		t.Errorf("Card: %q, %v", card, err)
 	}
 	check.NoError(t, i.Install(t.Context(), v))
 	s.expectInstalled(t, dir)
-	if asked, _ := s.requests(); last[tern+".onnx"] != 300_000 || len(asked) != 3 {
-		t.Errorf("progress %v; requests %v, want each file once", last, asked)
+	if asked, _ := s.requests(); last[tern+".onnx"] != 300_000 || len(asked) != 4 {
+		t.Errorf("progress %v; requests %v, want each file once and the card twice", last, asked)
 	}
 	if err := s.install(t, t.TempDir(), "pt_PT-tugão-low"); err != nil {
 		t.Errorf("a name that is not ASCII: %v", err)

@@ -9,9 +9,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"net/http"
 	"os"
-	"path/filepath"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -41,23 +41,20 @@ type Installer struct {
 	RetryDelay time.Duration // before the second attempt, doubled each time; 0 means 1 s
 }
 
-// Card downloads the model card of a voice, which names its licence; "" if it
-// has none.
-func (i *Installer) Card(ctx context.Context, v Voice) (string, error) {
-	for _, f := range v.files {
-		if filepath.Ext(f.name) != ".MODEL_CARD" {
-			continue
-		}
-		if err := i.fetch(ctx, f); err != nil {
-			return "", err
-		}
-		text, err := i.Dir.ReadFile(f.part())
-		if err != nil {
-			return "", fmt.Errorf("read the card of %s: %w", v.Name, err)
-		}
-		return string(text), nil
+// diskReserve is the disk space in bytes that an installed voice leaves free.
+const diskReserve = 64 << 20
+
+// CheckSpace returns an error unless the disk has space for a voice.
+func (i *Installer) CheckSpace(v Voice) error {
+	var st unix.Statfs_t
+	if err := unix.Statfs(i.Dir.Name(), &st); err != nil {
+		return fmt.Errorf("install %s: %w", v.Name, err)
 	}
-	return "", nil
+	free := int64(st.Bavail) * int64(st.Bsize) //nolint:gosec,unconvert // no disk is so large; other platforms have 32 bits
+	if needed := v.Size() + diskReserve; free < needed {
+		return fmt.Errorf("install %s: %w in %s: %.0f MB needed, %.0f MB free", v.Name, ErrDiskSpace, i.Dir.Name(), float64(needed)/1e6, float64(free)/1e6)
+	}
+	return nil
 }
 
 // Install downloads the missing files of a voice and, once all are complete and
@@ -74,6 +71,30 @@ func (i *Installer) Install(ctx context.Context, v Voice) error {
 		if err := atomicfile.Rename(i.Dir, f.part(), f.name); err != nil {
 			return fmt.Errorf("install %s: %w", v.Name, err)
 		}
+	}
+	return nil
+}
+
+// Remove removes the files of an installed voice, the model first, and those of an unfinished
+// download. It returns [ErrUnknown] if the voice is not in the directory.
+func Remove(dir *os.Root, name string) error {
+	if !validName(name) {
+		return fmt.Errorf("remove %q: %w", name, ErrUnknown)
+	}
+	found := false
+	for _, suffix := range []string{".onnx", ".onnx.json", ".MODEL_CARD"} {
+		f := file{name: name + suffix}
+		if err := dir.Remove(f.part()); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return fmt.Errorf("remove %s: %w", name, err)
+		}
+		err := dir.Remove(f.name)
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return fmt.Errorf("remove %s: %w", name, err)
+		}
+		found = found || err == nil
+	}
+	if !found {
+		return fmt.Errorf("remove %q: %w", name, ErrUnknown)
 	}
 	return nil
 }

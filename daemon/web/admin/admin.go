@@ -36,6 +36,7 @@ type Config struct {
 	Diagnose func(context.Context) []Finding
 	Settings Settings
 	Backups  Backups
+	Voices   Voices
 	// Counts returns object counts by type: "games", "sessions" and so on; nil
 	// means none.
 	Counts func(context.Context) (map[string]int, error)
@@ -51,7 +52,7 @@ type handlers struct {
 // Routes returns the routes of this package.
 func Routes(s *web.Server, cfg Config) []web.Route {
 	h := &handlers{s, cfg, time.Now()}
-	return slices.Concat(h.healthRoutes(), h.adminRoutes(), h.backupRoutes())
+	return slices.Concat(h.healthRoutes(), h.adminRoutes(), h.backupRoutes(), h.voiceRoutes())
 }
 
 // A Finding is the result of one check of the doctor.

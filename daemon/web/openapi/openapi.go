@@ -291,6 +291,7 @@ func parameters() object {
 		"delay":      query("delay", "A duration such as 30m or 2 hours, seconds, or a Unix time.", object{"type": "string"}),
 		"token":      query("token", "An API token. Queries are not logged.", object{"type": "string"}),
 		"auth":       query("auth", "An Authorization header (Bearer or Basic) in base64, as ntfy has it.", object{"type": "string"}),
+		"language":   query("language", "Such as de; default: that of the default voice.", object{"type": "string", "maxLength": 16}),
 		"team":       query("team", "Only the players of this team.", object{"type": "string"}),
 		"game":       query("game", "Id of a game.", object{"type": "string"}),
 		"status":     query("status", "Only games with this status.", object{"type": "string", "enum": []string{"pending", "active", "finished"}}),

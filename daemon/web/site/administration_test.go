@@ -271,8 +271,21 @@ func (noBackups) Create(context.Context) (admin.Backup, error) {
 
 func (noBackups) Open(context.Context, string) (*os.File, error) { return nil, web.ErrNotFound }
 
+// noVoices is without voices.
+type noVoices struct{}
+
+func (noVoices) List() admin.InstalledVoices {
+	return admin.InstalledVoices{Voices: []admin.InstalledVoice{}}
+}
+
+func (noVoices) Catalogue(context.Context, string) (admin.Catalogue, error) {
+	return admin.Catalogue{Languages: []string{}, Voices: []admin.CatalogueVoice{}}, nil
+}
+func (noVoices) Install(context.Context, string, bool) error { return nil }
+func (noVoices) Remove(string) error                         { return web.ErrNotFound }
+
 // quickAdministration replaces what takes long.
 func quickAdministration(c *site.Config) {
-	c.Admin.Settings, c.Admin.Backups = noSettings{}, noBackups{}
+	c.Admin.Settings, c.Admin.Backups, c.Admin.Voices = noSettings{}, noBackups{}, noVoices{}
 	c.Admin.Diagnose = func(context.Context) []admin.Finding { return []admin.Finding{} }
 }

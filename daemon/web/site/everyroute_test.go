@@ -37,6 +37,7 @@ func newRouteClient(t *testing.T) *routeClient {
 			Level:    new(slog.LevelVar),
 			Settings: noSettings{},
 			Backups:  noBackups{},
+			Voices:   noVoices{},
 			Diagnose: func(context.Context) []admin.Finding { return []admin.Finding{} },
 			Backup:   func(w io.Writer) error { _, err := io.WriteString(w, "store"); return err },
 			Metrics:  http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.Header().Set("Content-Type", "text/plain") }),

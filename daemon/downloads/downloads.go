@@ -1,0 +1,357 @@
+// Package downloads installs voices of a catalogue in the background, for administrators who
+// watch on the page.
+//
+// One law: one voice is installed at a time, and the last result stays until the next begins.
+package downloads
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/netip"
+	"net/url"
+	"os"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"pressbox/voice/catalogue"
+)
+
+// Errors of a [Downloads].
+var (
+	ErrBusy        = errors.New("another voice is being installed")
+	ErrUnavailable = errors.New("the catalogue of voices cannot be read")
+)
+
+// A Config configures [Downloads].
+type Config struct {
+	URL string // of the catalogue; without https only on this host
+	Dir string // where voices are installed
+	// Installed is called when a voice has been installed; standard: it shall be the default one.
+	Installed func(ctx context.Context, name string, standard bool) error
+	Log       *slog.Logger
+}
+
+// The states of an installation.
+const (
+	Downloading = "downloading"
+	Installed   = "installed"
+	Failed      = "failed"
+)
+
+// A Download is the present or last installation.
+type Download struct {
+	Name        string
+	State       string
+	Done, Total int64 // bytes
+	Err         error // why it failed
+}
+
+// Downloads install voices. Their methods may be called concurrently.
+type Downloads struct {
+	cfg    Config
+	orders chan order // to Run
+
+	mu       sync.Mutex // guards the fields below
+	last     Download   // zero: none
+	cancel   context.CancelFunc
+	fetched  time.Time
+	known    *catalogue.Catalogue
+	licences map[string]string // by the name of a voice, once its card was read
+}
+
+// An order is a voice to install.
+type order struct {
+	voice    catalogue.Voice
+	standard bool
+}
+
+// New returns downloads. It starts nothing.
+func New(cfg Config) *Downloads {
+	return &Downloads{cfg: cfg, orders: make(chan order, 1), licences: map[string]string{}}
+}
+
+// Last returns the present or last installation; its Name is "" if there is none.
+func (d *Downloads) Last() Download {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.last
+}
+
+// Start begins to install a voice, and with standard makes it the default one afterwards. It
+// returns [ErrBusy], [ErrUnavailable] or [catalogue.ErrUnknown].
+func (d *Downloads) Start(ctx context.Context, name string, standard bool) error {
+	c, err := d.catalogue(ctx)
+	if err != nil {
+		return err
+	}
+	v, err := c.Find(name)
+	if err != nil {
+		return err
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.last.State == Downloading {
+		return ErrBusy
+	}
+	d.last = Download{Name: v.Name, State: Downloading, Total: v.Size()}
+	d.orders <- order{v, standard} // has capacity: Run takes one before the next can begin
+	return nil
+}
+
+// Cancel ends the installation of a voice, and reports whether there was one. What was downloaded
+// stays for the next attempt.
+func (d *Downloads) Cancel(name string) bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.last.State != Downloading || d.last.Name != name || d.cancel == nil {
+		return false
+	}
+	d.cancel()
+	return true
+}
+
+// Run installs voices until ctx ends.
+func (d *Downloads) Run(ctx context.Context) error {
+	for {
+		select {
+		case o := <-d.orders:
+			d.run(ctx, o)
+		case <-ctx.Done():
+			return nil
+		}
+	}
+}
+
+func (d *Downloads) run(ctx context.Context, o order) {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	d.mu.Lock()
+	d.cancel = cancel
+	d.mu.Unlock()
+	err := d.install(ctx, o)
+	if err == nil {
+		err = d.cfg.Installed(ctx, o.voice.Name, o.standard)
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.cancel = nil
+	switch {
+	case ctx.Err() != nil:
+		d.last = Download{}
+	case err != nil:
+		d.last.State, d.last.Err = Failed, err
+		d.cfg.Log.Warn("voice not installed", "voice", o.voice.Name, "err", err)
+	default:
+		d.last.State = Installed
+		d.cfg.Log.Info("voice installed", "voice", o.voice.Name)
+	}
+}
+
+func (d *Downloads) install(ctx context.Context, o order) error {
+	if err := os.MkdirAll(d.cfg.Dir, 0o755); err != nil { //nolint:gosec // other users read voices
+		return err
+	}
+	dir, err := os.OpenRoot(d.cfg.Dir)
+	if err != nil {
+		return err
+	}
+	defer dir.Close() //nolint:errcheck // the installer has synced it
+	d.mu.Lock()
+	c := d.known
+	d.mu.Unlock()
+	done := map[string]int64{} // of each file
+	i := catalogue.Installer{Catalogue: c, Dir: dir, Progress: func(name string, n, _ int64) {
+		done[name] = n
+		var sum int64
+		for _, n := range done {
+			sum += n
+		}
+		d.mu.Lock()
+		d.last.Done = sum
+		d.mu.Unlock()
+	}}
+	if err := i.CheckSpace(o.voice); err != nil {
+		return err
+	}
+	return i.Install(ctx, o.voice)
+}
+
+// Remove removes a voice from the directory, or returns [catalogue.ErrUnknown].
+func (d *Downloads) Remove(name string) error {
+	dir, err := os.OpenRoot(d.cfg.Dir)
+	if err != nil {
+		return fmt.Errorf("remove %s: %w", name, err)
+	}
+	defer dir.Close() //nolint:errcheck // nothing was written
+	return catalogue.Remove(dir, name)
+}
+
+// Has reports whether a voice is in the directory, from where it can be removed.
+func (d *Downloads) Has(name string) bool {
+	dir, err := os.OpenRoot(d.cfg.Dir)
+	if err != nil {
+		return false
+	}
+	defer dir.Close() //nolint:errcheck // nothing was written
+	_, err = dir.Stat(name + ".onnx")
+	return err == nil
+}
+
+// catalogueAge is the time for which a catalogue is cached.
+const catalogueAge = time.Hour
+
+// catalogue returns the catalogue, at most catalogueAge old.
+func (d *Downloads) catalogue(ctx context.Context) (*catalogue.Catalogue, error) {
+	d.mu.Lock()
+	c, fetched := d.known, d.fetched
+	d.mu.Unlock()
+	if c != nil && time.Since(fetched) < catalogueAge {
+		return c, nil
+	}
+	c, err := catalogue.Fetch(ctx, catalogue.NewClient(), d.cfg.URL, onThisHost(d.cfg.URL))
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrUnavailable, err)
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.known, d.fetched = c, time.Now()
+	return c, nil
+}
+
+// onThisHost reports whether a URL has a loopback address, which no other host can answer.
+func onThisHost(address string) bool {
+	u, err := url.Parse(address)
+	if err != nil {
+		return false
+	}
+	a, err := netip.ParseAddr(u.Hostname())
+	return err == nil && a.IsLoopback()
+}
+
+// An Offer is a voice of the catalogue.
+type Offer struct {
+	catalogue.Voice
+	Licence     string // "" means unknown
+	Recommended bool   // at most one of a language
+}
+
+// Languages returns the languages of the catalogue, such as "en".
+func (d *Downloads) Languages(ctx context.Context) ([]string, error) {
+	c, err := d.catalogue(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var all []string
+	for _, v := range c.Voices() {
+		all = append(all, languageOf(v.Name))
+	}
+	slices.Sort(all)
+	return slices.Compact(all), nil
+}
+
+func languageOf(name string) string {
+	language, _, _ := strings.Cut(name, "_")
+	return language
+}
+
+// Offers returns the voices of a language with their licences. country, such as "US", is that of
+// the voice to recommend, if there is one.
+func (d *Downloads) Offers(ctx context.Context, language, country string) ([]Offer, error) {
+	c, err := d.catalogue(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var offers []Offer
+	for _, v := range c.Voices() {
+		if languageOf(v.Name) == language {
+			offers = append(offers, Offer{Voice: v})
+		}
+	}
+	d.addLicences(ctx, c, offers)
+	recommend(offers, country)
+	return offers, nil
+}
+
+const (
+	cardTimeout = 10 * time.Second // of the cards of a language
+	cardFetches = 6                // at once
+)
+
+// addLicences sets the licences of offers. That of a card which cannot be read in time stays
+// unknown.
+func (d *Downloads) addLicences(ctx context.Context, c *catalogue.Catalogue, offers []Offer) {
+	ctx, cancel := context.WithTimeout(ctx, cardTimeout)
+	defer cancel()
+	slots := make(chan struct{}, cardFetches)
+	var fetches sync.WaitGroup
+	for i := range offers {
+		fetches.Go(func() {
+			slots <- struct{}{}
+			defer func() { <-slots }()
+			offers[i].Licence = d.licence(ctx, c, offers[i].Voice)
+		})
+	}
+	fetches.Wait()
+}
+
+func (d *Downloads) licence(ctx context.Context, c *catalogue.Catalogue, v catalogue.Voice) string {
+	d.mu.Lock()
+	licence, known := d.licences[v.Name]
+	d.mu.Unlock()
+	if known {
+		return licence
+	}
+	card, err := c.Card(ctx, v)
+	if err != nil {
+		return ""
+	}
+	licence = catalogue.Licence(card)
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.licences[v.Name] = licence
+	return licence
+}
+
+// free are the beginnings of licences, in lower case, that permit every use.
+var free = []string{"public domain", "cc0", "cc by", "cc-by", "creative commons attribution", "mit", "apache", "bsd"}
+
+// restricted matches licences that forbid commercial or changed copies.
+var restricted = regexp.MustCompile(`\b(nc|nd|non-?commercial)\b`)
+
+// permitsEverything reports whether a licence permits every use.
+func permitsEverything(licence string) bool {
+	licence = strings.ToLower(licence)
+	return !restricted.MatchString(licence) && slices.ContainsFunc(free, func(prefix string) bool { return strings.HasPrefix(licence, prefix) })
+}
+
+// qualities are those of voices in the order in which they are recommended: a Raspberry Pi
+// speaks "high" slower than in real time.
+var qualities = []string{"medium", "high", "low", "x_low"}
+
+// recommend marks the best voice of one speaker whose licence permits every use, preferably of a
+// country.
+func recommend(offers []Offer, country string) {
+	best, bestRank := -1, 0
+	for i, o := range offers {
+		quality := slices.Index(qualities, o.Quality)
+		if quality < 0 || o.Speakers > 1 || !permitsEverything(o.Licence) {
+			continue
+		}
+		rank := quality
+		if !strings.Contains(o.Name, "_"+country+"-") {
+			rank += len(qualities)
+		}
+		if best < 0 || cmp.Less(rank, bestRank) {
+			best, bestRank = i, rank
+		}
+	}
+	if best >= 0 {
+		offers[best].Recommended = true
+	}
+}

@@ -1,0 +1,182 @@
+package downloads
+
+import (
+	"bytes"
+	"context"
+	"crypto/md5"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"pressbox/check"
+	"pressbox/voice/catalogue"
+)
+
+const tern = "en_GB-tern-medium"
+
+// A fakeCatalogue serves one voice on this host; the model waits for a receive from gate.
+type fakeCatalogue struct {
+	*httptest.Server
+	gate chan struct{}
+}
+
+func newFakeCatalogue(t *testing.T) *fakeCatalogue {
+	t.Helper()
+	c := &fakeCatalogue{gate: make(chan struct{})}
+	files, about := map[string][]byte{}, map[string]any{}
+	for name, content := range map[string]string{
+		tern + ".onnx": strings.Repeat("model", 1000), tern + ".onnx.json": `{"audio":{}}`, "MODEL_CARD": "* License: CC BY 4.0\n",
+	} {
+		files["/"+name] = []byte(content)
+		about[name] = map[string]any{"size_bytes": len(content), "md5_digest": fmt.Sprintf("%x", md5.Sum([]byte(content)))}
+	}
+	index := map[string]any{tern: map[string]any{
+		"language": map[string]string{"name_english": "English"}, "quality": "medium", "num_speakers": 1, "files": about,
+	}}
+	c.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		switch r.URL.Path {
+		case "/voices.json":
+			_ = json.NewEncoder(w).Encode(index)
+			return
+		case "/" + tern + ".onnx":
+			select {
+			case <-c.gate:
+			case <-r.Context().Done():
+			}
+		}
+		http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(files[r.URL.Path]))
+	}))
+	t.Cleanup(c.Close)
+	return c
+}
+
+// newDownloads returns running downloads, and a channel of what was installed.
+func newDownloads(t *testing.T, url string) (d *Downloads, installed chan string) {
+	t.Helper()
+	installed = make(chan string, 1)
+	d = New(Config{URL: url, Dir: filepath.Join(t.TempDir(), "models"), Log: slog.New(slog.DiscardHandler), Installed: func(_ context.Context, name string, standard bool) error {
+		installed <- fmt.Sprint(name, " ", standard)
+		return nil
+	}})
+	check.Run(t, d.Run)
+	return d, installed
+}
+
+// until waits until the present installation has a state.
+func (d *Downloads) until(t *testing.T, state string) Download {
+	t.Helper()
+	for t.Context().Err() == nil {
+		if last := d.Last(); last.State == state {
+			return last
+		}
+		time.Sleep(time.Millisecond)
+	}
+	return Download{}
+}
+
+// A voice is installed with its progress, one at a time, and removed.
+func TestDownloads_install(t *testing.T) {
+	t.Parallel()
+	c := newFakeCatalogue(t)
+	d, installed := newDownloads(t, c.URL+"/voices.json")
+	offers := check.Must(d.Offers(t.Context(), "en", "US"))(t)
+	if len(offers) != 1 || offers[0].Licence != "CC BY 4.0" || !offers[0].Recommended {
+		t.Fatalf("the offers: %+v", offers)
+	}
+	if err := d.Start(t.Context(), "en_GB-gull-medium", false); !errors.Is(err, catalogue.ErrUnknown) {
+		t.Errorf("an unknown voice: %v", err)
+	}
+	check.NoError(t, d.Start(t.Context(), tern, true))
+	if err := d.Start(t.Context(), tern, true); !errors.Is(err, ErrBusy) {
+		t.Errorf("a second installation: %v", err)
+	}
+	if last := d.Last(); last.Total != offers[0].Size() || last.Done >= last.Total || d.Has(tern) {
+		t.Errorf("before the model: %+v", last)
+	}
+	close(c.gate)
+	if got := <-installed; got != tern+" true" {
+		t.Errorf("installed %q", got)
+	}
+	if last := d.until(t, Installed); last.Done != last.Total || !d.Has(tern) {
+		t.Errorf("after the installation: %+v", last)
+	}
+	check.NoError(t, d.Remove(tern))
+	if left := check.Must(os.ReadDir(d.cfg.Dir))(t); len(left) > 0 {
+		t.Errorf("after the removal the directory has %v", left)
+	}
+	for _, name := range []string{tern, "../x", ""} {
+		if err := d.Remove(name); !errors.Is(err, catalogue.ErrUnknown) {
+			t.Errorf("remove %q: %v", name, err)
+		}
+	}
+}
+
+// An installation can be cancelled, and the next one begins.
+func TestDownloads_cancel(t *testing.T) {
+	t.Parallel()
+	c := newFakeCatalogue(t)
+	d, installed := newDownloads(t, c.URL+"/voices.json")
+	check.NoError(t, d.Start(t.Context(), tern, false))
+	for !d.Cancel(tern) {
+		time.Sleep(time.Millisecond) // Run has not begun
+	}
+	d.until(t, "")
+	if d.Cancel(tern) {
+		t.Error("cancelled twice")
+	}
+	close(c.gate)
+	check.NoError(t, d.Start(t.Context(), tern, false))
+	if got := <-installed; got != tern+" false" {
+		t.Errorf("installed %q", got)
+	}
+}
+
+// A catalogue of another host without https is refused, and one that does not answer reported.
+func TestDownloads_unavailable(t *testing.T) {
+	t.Parallel()
+	for url, want := range map[string]error{
+		"http://192.0.2.1/voices.json":    catalogue.ErrInsecure,
+		"http://127.0.0.1:1/voices.json":  ErrUnavailable,
+		"http://localhost.example/x.json": catalogue.ErrInsecure,
+	} {
+		d := New(Config{URL: url})
+		if err := d.Start(t.Context(), tern, false); !errors.Is(err, want) || !errors.Is(err, ErrUnavailable) {
+			t.Errorf("%s: %v, want %v", url, err, want)
+		}
+	}
+}
+
+func TestRecommend(t *testing.T) {
+	t.Parallel()
+	offer := func(name, quality string, speakers int, licence string) Offer {
+		return Offer{Voice: catalogue.Voice{Name: name, Quality: quality, Speakers: speakers}, Licence: licence}
+	}
+	high, medium := offer("en_US-a-high", "high", 1, "Public domain"), offer("en_US-b-medium", "medium", 1, "CC0")
+	abroad, many := offer("en_GB-c-medium", "medium", 1, "CC BY 4.0"), offer("en_US-d-medium", "medium", 9, "CC0")
+	restricted, unknown := offer("en_US-e-medium", "medium", 1, "CC BY-NC-SA 4.0"), offer("en_US-f-medium", "medium", 1, "")
+	for want, offers := range map[string][]Offer{
+		medium.Name: {restricted, many, abroad, high, medium},
+		high.Name:   {abroad, high, unknown},
+		abroad.Name: {abroad, unknown, many},
+		"":          {restricted, unknown, many},
+	} {
+		recommend(offers, "US")
+		got := ""
+		for _, o := range offers {
+			if o.Recommended {
+				got += o.Name
+			}
+		}
+		if got != want {
+			t.Errorf("recommended %q, want %q", got, want)
+		}
+	}
+}

@@ -1,0 +1,126 @@
+package admin
+
+import (
+	"context"
+	"net/http"
+
+	"pressbox/daemon/web"
+	"pressbox/daemon/web/announcements"
+)
+
+// Voices are the installed voices and those that can be installed.
+type Voices interface {
+	List() InstalledVoices
+	// Catalogue returns the voices of a language, such as "de", that can be installed; "" means
+	// the language of the default voice. It returns [web.ErrCatalogue].
+	Catalogue(ctx context.Context, language string) (Catalogue, error)
+	// Install begins to install a voice, and with standard makes it the default one afterwards.
+	// It returns [web.ErrCatalogue], [web.ErrInstalling] or [web.ErrNotFound].
+	Install(ctx context.Context, name string, standard bool) error
+	// Remove removes a voice, or cancels its installation. It returns [web.ErrNotFound],
+	// [web.ErrDefaultVoice] or [web.ErrSharedVoice].
+	Remove(name string) error
+}
+
+// InstalledVoices is the body of GET /api/admin/voices.
+type InstalledVoices struct {
+	Voices  []InstalledVoice `json:"voices"`
+	Install *Install         `json:"install,omitempty"` // nil: none since the start
+}
+
+// An InstalledVoice is a voice that can speak, or says why it cannot.
+type InstalledVoice struct {
+	announcements.Voice
+	Removable bool `json:"removable"` // it is in MODEL_DIR, and not the default voice
+}
+
+// An Install is the present or last installation of a voice.
+type Install struct {
+	Name  string `json:"name"`
+	State string `json:"state"` // "downloading", "installed" or "failed"
+	Done  int64  `json:"done"`  // bytes
+	Total int64  `json:"total"`
+	Error string `json:"error,omitempty"`
+}
+
+// A Catalogue is the body of GET /api/admin/catalogue.
+type Catalogue struct {
+	Language  string           `json:"language"`
+	Languages []string         `json:"languages"` // that can be asked for
+	Voices    []CatalogueVoice `json:"voices"`
+}
+
+// A CatalogueVoice is a voice that can be installed.
+type CatalogueVoice struct {
+	Name        string `json:"name"`
+	Language    string `json:"language"` // in English, such as "German, Germany"
+	Quality     string `json:"quality"`
+	Speakers    int    `json:"speakers"`
+	SizeBytes   int64  `json:"size_bytes"`
+	Licence     string `json:"license,omitempty"` // "": it is not stated, or could not be read
+	Recommended bool   `json:"recommended"`       // a natural voice whose licence permits every use
+	Installed   bool   `json:"installed"`
+}
+
+func (h *handlers) voiceRoutes() []web.Route {
+	const tag, path = "administration", "/api/admin/voices"
+	return []web.Route{
+		web.NewRoute(http.MethodGet, path, web.RecentAdministrator, h.listVoices, web.Operation{
+			ID: "listInstalledVoices", Tag: tag, Summary: "List the installed voices, and get the progress of an installation",
+			Responses: []web.Response{{Status: http.StatusOK, Description: "The voices.", Schema: "InstalledVoices"}},
+		}),
+		web.NewRoute(http.MethodGet, "/api/admin/catalogue", web.RecentAdministrator, h.catalogue, web.Operation{
+			ID: "getCatalogue", Tag: tag, Summary: "List the voices of a language that can be installed (VOICES_URL)", Params: []string{"language"},
+			Responses: []web.Response{{Status: http.StatusOK, Description: "The voices.", Schema: "Catalogue"}},
+			Problems:  []int{http.StatusServiceUnavailable},
+		}),
+		web.NewRoute(http.MethodPost, path+"/:name", web.RecentAdministrator, h.installVoice, web.Operation{
+			ID: "installVoice", Tag: tag, Summary: "Begin to install a voice of the catalogue", Request: "VoiceInstallation", Optional: true,
+			Description: "One is installed at a time; GET /api/admin/voices has the progress.",
+			Responses:   []web.Response{{Status: http.StatusAccepted, Description: "The voices, and the installation.", Schema: "InstalledVoices"}},
+			Problems:    []int{http.StatusNotFound, http.StatusConflict, http.StatusServiceUnavailable},
+		}),
+		web.NewRoute(http.MethodDelete, path+"/:name", web.RecentAdministrator, h.removeVoice, web.Operation{
+			ID: "removeVoice", Tag: tag, Summary: "Remove a voice, or cancel its installation",
+			Responses: []web.Response{{Status: http.StatusNoContent, Description: "Done."}},
+			Problems:  []int{http.StatusNotFound, http.StatusConflict},
+		}),
+	}
+}
+
+func (h *handlers) listVoices(w http.ResponseWriter, _ *http.Request) error {
+	return web.WriteJSON(w, http.StatusOK, h.Voices.List())
+}
+
+func (h *handlers) catalogue(w http.ResponseWriter, r *http.Request) error {
+	language, err := web.QueryParam(r, "language")
+	if err != nil {
+		return err
+	}
+	c, err := h.Voices.Catalogue(r.Context(), language)
+	if err != nil {
+		return err
+	}
+	return web.WriteJSON(w, http.StatusOK, c)
+}
+
+func (h *handlers) installVoice(w http.ResponseWriter, r *http.Request) error {
+	var body struct {
+		Default bool `json:"default"`
+	}
+	if err := h.DecodeOptional(w, r, "VoiceInstallation", &body); err != nil {
+		return err
+	}
+	if err := h.Voices.Install(r.Context(), web.Param(r, "name"), body.Default); err != nil {
+		return err
+	}
+	return web.WriteJSON(w, http.StatusAccepted, h.Voices.List())
+}
+
+func (h *handlers) removeVoice(w http.ResponseWriter, r *http.Request) error {
+	if err := h.Voices.Remove(web.Param(r, "name")); err != nil {
+		return err
+	}
+	w.WriteHeader(http.StatusNoContent)
+	return nil
+}
