@@ -53,6 +53,7 @@ var floors = map[string][]string{
 	"voice/control":         {"auth", "clock", "clock/cron", "clock/hours", "voice/announce", "voice/announce/policy"},
 	"auth/session":          {"auth", "auth/netblock", "clock"},
 	"game/live":             {"game", "game/call", "game/card", "game/chance", "game/match", "game/odds", "game/protocol", "game/stats", "game/teams"},
+	"game/leagues":          {"clock", "game", "game/chance", "game/live", "game/protocol", "game/season", "game/teams"},
 	"game/history/imported": {"game/history", "game/teams"},
 
 	"voice/rooms": {"voice/announce"},
@@ -63,7 +64,7 @@ var floors = map[string][]string{
 	"voice/espeak":      {"voice"},
 	"voice/onnx":        {"voice"},
 	"voice/library":     {"audio", "voice", "voice/announce", "voice/announce/plan", "voice/speakable"},
-	"store":             {"atomicfile", "auth", "clock", "clock/system", "game", "game/live", "voice/announce", "voice/announce/policy", "voice/control"},
+	"store":             {"atomicfile", "auth", "clock", "clock/system", "game", "game/leagues", "game/live", "voice/announce", "voice/announce/policy", "voice/control"},
 	"voice/catalogue":   {"atomicfile"},
 	"auth/idp":          {"auth", "auth/session"},
 	"game/teamdata":     {"game", "game/chance", "game/teams"},
@@ -89,7 +90,7 @@ var floors = map[string][]string{
 	"daemon/web/push":          {"daemon/web", "voice/announce", "voice/announce/draft"},
 	"daemon/web/signin":        {"auth", "auth/session", "daemon/limits", "daemon/web", "daemon/web/static"},
 	"daemon/web/play": {
-		"auth", "auth/session", "daemon/web", "daemon/web/announcements", "game", "game/card", "game/history", "game/live", "game/protocol", "game/stats", "game/teams",
+		"auth", "auth/session", "daemon/web", "daemon/web/announcements", "game", "game/card", "game/history", "game/leagues", "game/live", "game/protocol", "game/stats", "game/teams",
 		"voice/announce",
 	},
 	"daemon/web/site": {
@@ -130,7 +131,7 @@ var floors = map[string][]string{
 	"daemon": {
 		"audio/pulse", "auth/netblock", "clock/system", "daemon/cli", "daemon/client", "daemon/doctor", "daemon/downloads", "daemon/exitcode", "daemon/health", "daemon/limits", "daemon/metrics", "daemon/mqtt", "daemon/mqtt/device", "daemon/mqtt/homeassistant",
 		"daemon/recovery", "daemon/settings", "daemon/signin", "daemon/systemd", "daemon/watchdog", "daemon/web", "daemon/web/admin",
-		"daemon/web/announcements", "daemon/web/control", "daemon/web/hooks", "daemon/web/openai", "daemon/web/play", "daemon/web/push", "daemon/web/site", "daemon/wyoming", "game/history/imported", "game/league", "game/live", "game/protocol", "game/teamdata",
+		"daemon/web/announcements", "daemon/web/control", "daemon/web/hooks", "daemon/web/openai", "daemon/web/play", "daemon/web/push", "daemon/web/site", "daemon/wyoming", "game/history/imported", "game/league", "game/leagues", "game/live", "game/protocol", "game/teamdata",
 		"store", "voice/announce", "voice/announce/policy", "voice/catalogue", "voice/control", "voice/espeak", "voice/espeak/confine", "voice/library", "voice/onnx", "voice/rooms", "voice/speakable",
 	},
 
@@ -158,7 +159,7 @@ var floors = map[string][]string{
 	"daemon/disktest":       {},
 	"daemon/web/webtest": {
 		"audio", "auth", "auth/authtest", "auth/idp", "auth/session", "check", "clock", "daemon/limits", "daemon/replica", "daemon/web", "daemon/web/admin", "daemon/web/announcements",
-		"daemon/web/control", "daemon/web/hooks", "daemon/web/openai", "daemon/web/openapi", "daemon/web/push", "daemon/web/signin", "daemon/web/site", "daemon/wyoming", "game/league", "game/live", "game/protocol", "game/teams", "store",
+		"daemon/web/control", "daemon/web/hooks", "daemon/web/openai", "daemon/web/openapi", "daemon/web/push", "daemon/web/signin", "daemon/web/site", "daemon/wyoming", "game/league", "game/leagues", "game/live", "game/protocol", "game/teams", "store",
 		"voice/announce", "voice/announce/policy", "voice/control", "voice/rooms",
 	},
 }

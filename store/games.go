@@ -39,7 +39,10 @@ func (j journal) Append(ctx context.Context, c live.Change) (nearlyFull bool, er
 			if err := appendMoves(tx, c); err != nil {
 				return err
 			}
-			return j.store.checkNewGame(tx, c)
+			if c.First > 1 {
+				return nil
+			}
+			return j.store.checkNewGame(tx)
 		})
 	}
 	if errors.Is(err, ErrFull) {
@@ -52,11 +55,11 @@ func (j journal) Append(ctx context.Context, c live.Change) (nearlyFull bool, er
 	return err == nil && st.Shares[gamesShare].nearlyFull(), nil
 }
 
-// checkNewGame returns [ErrFull] for a new game in the last sixteenth of the
-// games' share, which is for the moves of the others.
-func (s *Store) checkNewGame(tx *bolt.Tx, c live.Change) error {
+// checkNewGame returns [ErrFull] if a new game or league is in the last sixteenth
+// of the games' share, which is for the moves of the others.
+func (s *Store) checkNewGame(tx *bolt.Tx) error {
 	limit := s.limit(gamesShare) / 16 * 15
-	if size, _ := used(tx, gamesShare); c.First == 1 && size > limit {
+	if size, _ := used(tx, gamesShare); size > limit {
 		return fmt.Errorf("%w: games would use %d of %d bytes", ErrFull, size, limit)
 	}
 	return nil

@@ -34,6 +34,8 @@
 //	game_boxes        finished game → its box score, gzip
 //	seasons           year → imported season, gzip of JSON of package game/history;
 //	                  created when first needed
+//	leagues           id → series or league, JSON of package game/leagues; created when
+//	                  first needed
 //	teamcache         URL → answer of the team-data API, JSON; created when first needed
 //	ducked            "streams" → lowered streams of the sound server, JSON of package
 //	                  audio/pulse; created when first needed
@@ -66,6 +68,7 @@
 //	game_packs        game/live     games          as game_heads
 //	game_boxes        game/live     games          as game_heads
 //	seasons           imported      games          50, by the administrator alone
+//	leagues           game/leagues  games          100 of at most 64 KiB, see [leagues.Leagues]
 //	idp_cache         auth/idp      caches         one for each document of the provider
 //	calibrations      library       caches         one for each voice that was installed
 //	teamcache         teamdata      caches         the share; deleted when the share is full

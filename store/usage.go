@@ -61,6 +61,7 @@ func bucketRows() []bucketRow {
 		{packsBucket, gamesShare, false},
 		{boxesBucket, gamesShare, false},
 		{seasonsBucket, gamesShare, false},
+		{leaguesBucket, gamesShare, false},
 		{idpCacheBucket, cachesShare, false},
 		{calibrationsBucket, cachesShare, false},
 		{teamDataBucket, cachesShare, false},

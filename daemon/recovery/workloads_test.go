@@ -18,6 +18,7 @@ import (
 	"pressbox/auth/session"
 	"pressbox/game"
 	"pressbox/game/league"
+	"pressbox/game/leagues"
 	"pressbox/game/live"
 	"pressbox/game/protocol"
 	"pressbox/store"
@@ -41,6 +42,7 @@ var workloads = []workload{
 	{"owed", oweOrSettle, findOwed},
 	{"key", announceOnce, findKey},
 	{"move", move, findMove},
+	{"league", createOrPlayLeague, findLeague},
 	{"session", signInOrOut, findSession},
 	{"token", createOrRevokeToken, findToken},
 	{"calibration", calibrate, findCalibration},
@@ -55,11 +57,13 @@ type site struct {
 	store     *store.Store
 	announcer *announce.Announcer
 	games     *live.Games
+	leagues   *leagues.Leagues
 	signIn    *session.SignIn
 	ledger    *ledger
 
 	life     int // the number of the process
 	gameID   string
+	leagueID string
 	cancel   string // the last announcement
 	repeat   string // the last repeating one
 	owed     string // the last one for other rooms
@@ -77,6 +81,9 @@ func newSite(ctx context.Context, st *store.Store) (*site, error) {
 		return nil, err
 	}
 	if s.games, err = live.New(ctx, live.Config{Journal: st.Games(), Rosters: builtIn(), Log: log}); err != nil {
+		return nil, err
+	}
+	if s.leagues, err = leagues.New(ctx, leagues.Config{Repository: st, Games: s.games, Rosters: builtIn(), Log: log}); err != nil {
 		return nil, err
 	}
 	clock, err := session.OpenClock(ctx, st.Auth(), authtest.NewHost().Source(), authtest.Released)
@@ -340,6 +347,40 @@ func findMove(s *site, key string) (string, error) {
 		}
 	}
 	return "", err
+}
+
+// createOrPlayLeague creates a series in place of those that exist, or gives its open seat to Ann, which starts it.
+func createOrPlayLeague(s *site, i int) error {
+	ctx := context.Background()
+	if i%2 == 0 {
+		for _, old := range s.leagues.Stored() {
+			s.ledger.begin("league/"+old.ID, "")
+			if err := s.ledger.ack("league/"+old.ID, s.leagues.Remove(ctx, old.ID)); err != nil {
+				return err
+			}
+		}
+		q := leagues.Defaults(leagues.Series)
+		q.Name, q.Seats = fmt.Sprint("Series ", s.life, "-", i), []leagues.SeatRequest{{Team: "BWH", Manager: "bot"}, {Team: "CPR", Manager: "open"}}
+		v, err := s.leagues.Create(ctx, ann, leagues.Series, q)
+		if err != nil {
+			return err
+		}
+		s.leagueID = v.ID
+		s.ledger.begin("league/"+v.ID, string(leagues.Pending))
+		return s.ledger.ack("league/"+v.ID, nil)
+	}
+	s.ledger.begin("league/"+s.leagueID, string(leagues.Active))
+	_, err := s.leagues.Join(ctx, ann, leagues.Series, s.leagueID, -1)
+	return s.ledger.ack("league/"+s.leagueID, err)
+}
+
+func findLeague(s *site, id string) (string, error) {
+	for _, l := range s.leagues.Stored() {
+		if l.ID == id {
+			return string(l.Status), nil
+		}
+	}
+	return "", nil
 }
 
 // signInOrOut signs in, renews the tokens, or signs out.

@@ -254,7 +254,7 @@ func (p *Problem) setStatus(err error) {
 // gameStatus returns the HTTP status of a game's error code.
 func gameStatus(code protocol.Code) int {
 	switch code {
-	case protocol.UnknownGame, protocol.UnknownPlayer:
+	case protocol.UnknownGame, protocol.UnknownPlayer, protocol.UnknownLeague:
 		return http.StatusNotFound
 	case protocol.Forbidden, protocol.NotYourSide:
 		return http.StatusForbidden

@@ -13,8 +13,9 @@ import (
 
 // A Fixture is a game that a league has scheduled.
 type Fixture struct {
-	ID       string // of the game
-	League   protocol.Person
+	ID       string          // of the game
+	League   string          // id of the league
+	Creator  protocol.Person // of the league
 	Season   int
 	Options  protocol.Options
 	Teams    [2]string          // ids, visitors first
@@ -22,8 +23,7 @@ type Fixture struct {
 	Recent   chance.RecentWork
 }
 
-// Host creates the game of a fixture, unless it exists; the league is its creator. One between two bots is played at once,
-// and saved as a whole.
+// Host creates the game of a fixture, unless it exists. One between two bots is played at once, and saved as a whole.
 func (g *Games) Host(ctx context.Context, f *Fixture) error {
 	g.mu.Lock()
 	exists := g.summaries[f.ID] != nil
@@ -35,11 +35,11 @@ func (g *Games) Host(ctx context.Context, f *Fixture) error {
 	if err != nil {
 		return err
 	}
-	o.League, o.Recent, o.Managers = f.League.ID, f.Recent, f.Managers
+	o.League, o.Recent, o.Managers = f.League, f.Recent, f.Managers
 	for side := range o.Managers {
 		o.Bots[side] = o.Managers[side].ID == ""
 	}
-	return g.create(ctx, f.ID, f.League, o)
+	return g.create(ctx, f.ID, f.Creator, o)
 }
 
 // playOut starts a match between two bots and plays it to its end.
@@ -54,6 +54,9 @@ func (g *Games) playOut(tx *match.Tx, o *match.Origin) error {
 // missing line-ups, whosever they are, starts the game, and decides for the absent managers. If they are all absent, it plays
 // the game to its end. A manager who returns before that decides again.
 func (g *Games) Cover(ctx context.Context, id string, everyone bool) error {
+	g.mu.Lock()
+	unused := g.loaded[id] == nil // for longer than [goneAfter]
+	g.mu.Unlock()
 	m, err := g.open(ctx, id)
 	if err != nil {
 		return err
@@ -73,7 +76,7 @@ func (g *Games) Cover(ctx context.Context, id string, everyone bool) error {
 		}
 		var absent [2]bool
 		for side := range absent {
-			absent[side] = everyone || m.presence[side].connections == 0
+			absent[side] = everyone || unused || m.isGone(game.Side(side))
 		}
 		return tx.Cover(absent)
 	})

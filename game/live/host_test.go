@@ -12,13 +12,11 @@ import (
 	"pressbox/game/protocol"
 )
 
-var kitchen = protocol.Person{ID: "kitchen", Name: "Kitchen league"}
-
 // fixture returns a game of three innings between two managers; the zero Person is the bot.
 func fixture(id string, away, home protocol.Person) *live.Fixture {
 	q := request(innings(3))
 	return &live.Fixture{
-		ID: id, League: kitchen, Options: q.Options, Teams: [2]string{q.AwayTeam, q.HomeTeam}, Managers: [2]protocol.Person{away, home},
+		ID: id, League: "kitchen", Creator: carl, Options: q.Options, Teams: [2]string{q.AwayTeam, q.HomeTeam}, Managers: [2]protocol.Person{away, home},
 	}
 }
 
@@ -39,7 +37,7 @@ func TestHost_bots(t *testing.T) {
 	}
 	r.id = "final"
 	g := r.get(ann)
-	if g.Status != protocol.Finished || g.Result.How != "final" || g.League != kitchen.ID || g.YourSide != "" {
+	if g.Status != protocol.Finished || g.Result.How != "final" || g.League != "kitchen" || g.YourSide != "" {
 		t.Errorf("the game is %s, %+v, of league %q", g.Status, g.Result, g.League)
 	}
 	if after := r.reloaded(j); after.visible() != r.visible() {
@@ -99,7 +97,9 @@ func TestCover(t *testing.T) {
 		defer r.run()()
 		check.NoError(t, r.Host(t.Context(), fixture("one", ann, bob)))
 		r.id = "one"
+		r.wantCode("cancel", r.Cancel(t.Context(), carl, "one"), protocol.Forbidden)
 		leave := r.watch(ann, 0).leave
+		pass(time.Minute)
 		check.NoError(t, r.Cover(t.Context(), "one", false))
 		g := r.get(ann)
 		if g.Status != protocol.Active || g.State.BotManages.Away || !g.State.BotManages.Home {
@@ -113,6 +113,11 @@ func TestCover(t *testing.T) {
 		}
 		leave()
 		pass(time.Second)
+		check.NoError(t, r.Cover(t.Context(), "one", false))
+		if g = r.get(ann); g.Status != protocol.Active {
+			t.Errorf("a moment after Ann left, the game is %s", g.Status)
+		}
+		pass(time.Minute)
 		check.NoError(t, r.Cover(t.Context(), "one", false))
 		if g = r.get(ann); g.Status != protocol.Finished {
 			t.Errorf("with no manager present the game is %s", g.Status)

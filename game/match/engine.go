@@ -19,7 +19,7 @@ const Rules = chance.Rules
 type engine struct {
 	rules    int // version
 	table    *chance.Simulator
-	odds     *odds.Model // nil before the match is saved, when there is no turn
+	odds     *odds.Model
 	managers [2]*bot.Manager
 }
 

@@ -22,15 +22,17 @@ const (
 	GamePaused    Code = "paused"         // resume first
 	Unavailable   Code = "unavailable"    // could not be saved; nothing has changed
 
-	NotPending     Code = "not_pending"     // has started
-	SeatTaken      Code = "seat_taken"      // both sides have a manager
-	NotReady       Code = "not_ready"       // Detail lists the missing line-ups and managers
-	NotFinished    Code = "not_finished"    // is not over
-	Invalid        Code = "invalid"         // Errors lists what is wrong
-	UnknownTeam    Code = "unknown_team"    // or one without enough players
-	UnknownPlayer  Code = "unknown_player"  // not of the game, or of the season
-	StoreFull      Code = "store_full"      // no new games
-	TooManyGames   Code = "too_many_games"  // of one person
+	NotPending     Code = "not_pending"    // has started
+	SeatTaken      Code = "seat_taken"     // both sides have a manager
+	NotReady       Code = "not_ready"      // Detail lists the missing line-ups and managers
+	NotFinished    Code = "not_finished"   // is not over
+	Invalid        Code = "invalid"        // Errors lists what is wrong
+	UnknownTeam    Code = "unknown_team"   // or one without enough players
+	UnknownPlayer  Code = "unknown_player" // not of the game, or of the season
+	StoreFull      Code = "store_full"     // no new games
+	TooManyGames   Code = "too_many_games" // of one person
+	UnknownLeague  Code = "unknown_league" // does not exist, or no longer
+	TooManyLeagues Code = "too_many_leagues"
 	NewerRules     Code = "newer_rules"     // the game was written by a newer version of the program
 	UnreadableGame Code = "unreadable_game" // the recorded moves do not make a game
 )

@@ -167,7 +167,7 @@ func (c *Competition) advance() {
 		c.addSeriesGame(table[0].Entrant, table[1].Entrant)
 		return
 	}
-	first, second := c.finalists()
+	first, second := c.Finalists()
 	wins := c.SeriesWins()
 	switch need := c.Format.BestOf/2 + 1; {
 	case wins[first] >= need:
@@ -179,8 +179,9 @@ func (c *Competition) advance() {
 	}
 }
 
-// finalists returns the two entrants of the series: who is at home first, and the other.
-func (c *Competition) finalists() (first, second int) {
+// Finalists returns the two entrants of the series or the play-off, the one who is at home first before the other; −1 if there
+// is none yet.
+func (c *Competition) Finalists() (first, second int) {
 	for i := range c.Games {
 		if g := &c.Games[i]; g.Playoff || !c.Format.IsLeague() {
 			return g.Home, g.Away

@@ -1,0 +1,215 @@
+package leagues_test
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"pressbox/check"
+	"pressbox/game"
+	"pressbox/game/leagues"
+	"pressbox/game/protocol"
+)
+
+// An invalid request creates nothing; every violation is listed.
+func TestCreate_validation(t *testing.T) {
+	inBubble(t, func(r *rig) {
+		for name, tt := range map[string]struct {
+			kind   leagues.Kind
+			change func(*leagues.Request)
+			want   string // path and code of each violation
+		}{
+			"nothing wrong":      {leagues.RoundRobin, func(*leagues.Request) {}, ""},
+			"longest name":       {leagues.RoundRobin, func(q *leagues.Request) { q.Name = strings.Repeat("ü", 60) }, ""},
+			"name too long":      {leagues.RoundRobin, func(q *leagues.Request) { q.Name = strings.Repeat("ü", 61) }, "/name out_of_range"},
+			"empty name":         {leagues.RoundRobin, func(q *leagues.Request) { q.Name = " " }, "/name out_of_range"},
+			"line break":         {leagues.RoundRobin, func(q *leagues.Request) { q.Name = "a\nb" }, "/name out_of_range"},
+			"most meetings":      {leagues.RoundRobin, func(q *leagues.Request) { q.Meetings = 6 }, ""},
+			"too many meetings":  {leagues.RoundRobin, func(q *leagues.Request) { q.Meetings = 7 }, " not_possible"},
+			"no meetings":        {leagues.RoundRobin, func(q *leagues.Request) { q.Meetings = 0 }, "/meetings out_of_range"},
+			"series of a league": {leagues.Series, func(*leagues.Request) {}, "/meetings out_of_range"},
+			"one seat":           {leagues.RoundRobin, func(q *leagues.Request) { q.Seats = q.Seats[:1] }, " not_possible"},
+			"best of two":        {leagues.RoundRobin, func(q *leagues.Request) { q.BestOf = 2 }, " not_possible"},
+			"shortest cover":     {leagues.RoundRobin, func(q *leagues.Request) { q.CoverHours = 1 }, ""},
+			"no cover":           {leagues.RoundRobin, func(q *leagues.Request) { q.CoverHours = 0 }, "/cover_hours out_of_range"},
+			"longest cover":      {leagues.RoundRobin, func(q *leagues.Request) { q.CoverHours = leagues.MaxCoverHours }, ""},
+			"cover too long":     {leagues.RoundRobin, func(q *leagues.Request) { q.CoverHours = leagues.MaxCoverHours + 1 }, "/cover_hours out_of_range"},
+			"last minute":        {leagues.RoundRobin, func(q *leagues.Request) { q.PlayAt = "23:59" }, ""},
+			"no such hour":       {leagues.RoundRobin, func(q *leagues.Request) { q.PlayAt = "24:00" }, "/play_at invalid"},
+			"not a time":         {leagues.RoundRobin, func(q *leagues.Request) { q.PlayAt = "8 pm" }, "/play_at invalid"},
+			"one club twice":     {leagues.RoundRobin, func(q *leagues.Request) { q.Seats[1].Team = q.Seats[0].Team }, "/seats/1/team same_team"},
+			"no club":            {leagues.RoundRobin, func(q *leagues.Request) { q.Seats[1].Team = "" }, "/seats/1/team required"},
+			"unknown club":       {leagues.RoundRobin, func(q *leagues.Request) { q.Seats[1].Team = "NONE" }, "/seats/1/team unknown_team"},
+			"two own seats":      {leagues.RoundRobin, func(q *leagues.Request) { q.Seats[1].Manager = "me" }, "/seats/1/manager seat_taken"},
+			"unknown manager":    {leagues.RoundRobin, func(q *leagues.Request) { q.Seats[1].Manager = "Ann" }, "/seats/1/manager not_an_option"},
+			"options of games":   {leagues.RoundRobin, func(q *leagues.Request) { q.Options.Innings = 4 }, "/options/innings not_an_option"},
+			"two violations":     {leagues.RoundRobin, func(q *leagues.Request) { q.Name, q.PlayAt = "", "x" }, "/name out_of_range, /play_at invalid"},
+		} {
+			q := request("me", "open")
+			tt.change(&q)
+			v, err := r.Create(r.Context(), ann, tt.kind, q)
+			if got := violations(err); got != tt.want || tt.want == "" && err != nil {
+				r.Errorf("%s: %q, want %q", name, got, tt.want)
+			}
+			if err == nil {
+				check.NoError(r, r.Remove(r.Context(), v.ID))
+			}
+		}
+		if n := len(r.Stored()); n != 0 {
+			r.Errorf("%d leagues were created", n)
+		}
+		r.wantCode("without an account", second(r.Create(r.Context(), protocol.Person{}, leagues.RoundRobin, request("open", "open"))), protocol.Forbidden)
+	})
+}
+
+func violations(err error) string {
+	refused, ok := errors.AsType[*protocol.Error](err)
+	if !ok {
+		return ""
+	}
+	var all []string
+	for _, v := range refused.Errors {
+		all = append(all, v.Path+" "+string(v.Code))
+	}
+	return strings.Join(all, ", ")
+}
+
+// Who may do what with a league before it starts, and that it starts with its last seat.
+func TestJoin(t *testing.T) {
+	inBubble(t, func(r *rig) {
+		ctx, k := r.Context(), leagues.RoundRobin
+		id := r.create(request("me", "open", "bot", "open")).ID
+		r.wantCode("join without an account", second(r.Join(ctx, protocol.Person{}, k, id, -1)), protocol.Forbidden)
+		r.wantCode("join a series of that id", second(r.Join(ctx, bob, leagues.Series, id, -1)), protocol.UnknownLeague)
+		r.wantCode("take the bot's seat", second(r.Join(ctx, bob, k, id, 2)), protocol.SeatTaken)
+		r.wantCode("take a seat that does not exist", second(r.Join(ctx, bob, k, id, 4)), protocol.SeatTaken)
+		r.wantCode("start", second(r.Start(ctx, bob, k, id)), protocol.Forbidden)
+		r.wantCode("cancel", r.Cancel(ctx, bob, k, id), protocol.Forbidden)
+		v := check.Must(r.Join(ctx, bob, k, id, 3))(r)
+		if v.You == nil || *v.You != 3 || v.Status != leagues.Pending || v.Seats[3].Manager.Name != "Bob" {
+			r.Errorf("Bob's view: %+v", v)
+		}
+		if again := check.Must(r.Join(ctx, bob, k, id, 1))(r); *again.You != 3 {
+			r.Errorf("Bob has seat %d after joining twice", *again.You)
+		}
+		if v = check.Must(r.Join(ctx, carl, k, id, -1))(r); v.Status != leagues.Active || v.Day != 1 {
+			r.Errorf("with its last seat the league is %s", v.Status)
+		}
+		r.wantCode("join an active league", second(r.Join(ctx, protocol.Person{ID: "u-dora"}, k, id, -1)), protocol.NotPending)
+		r.wantCode("cancel an active league", r.Cancel(ctx, ann, k, id), protocol.NotPending)
+		pass(0)
+		if got := r.statuses(id); got != "map[pending:2 scheduled:4]" {
+			r.Errorf("the games of the first day: %s", got)
+		}
+	})
+}
+
+// The bot takes the seats that are open at the start.
+func TestStart(t *testing.T) {
+	inBubble(t, func(r *rig) {
+		id := r.create(series(3, "me", "open")).ID
+		for range 2 {
+			if v := check.Must(r.Start(r.Context(), ann, leagues.Series, id))(r); v.Status != leagues.Active || !v.Seats[1].Bot {
+				r.Errorf("started: %+v", v)
+			}
+		}
+	})
+}
+
+// A private league is in the list of those whom it concerns; its games are private. Visitors see no ids of accounts.
+func TestList(t *testing.T) {
+	inBubble(t, func(r *rig) {
+		q := request("me", "open")
+		r.create(q)
+		q.Options.Visibility = protocol.Private
+		id := r.create(q).ID
+		r.create(series(1, "me", "open"))
+		for who, want := range map[protocol.Person]int{ann: 2, bob: 1, {}: 1} {
+			all := r.List(who, leagues.RoundRobin)
+			if len(all) != want {
+				r.Errorf("%s's list has %d leagues, want %d", who.Name, len(all), want)
+			}
+			if shown := all[0].Creator.ID != "" && all[0].Seats[0].Manager.ID != ""; shown != (who.ID != "") {
+				r.Errorf("ids are shown to %q: %t", who.Name, shown)
+			}
+		}
+		check.Must(r.Join(r.Context(), bob, leagues.RoundRobin, id, -1))(r)
+		if len(r.List(bob, leagues.RoundRobin)) != 2 {
+			r.Error("a private league is not in its manager's list")
+		}
+		pass(0)
+		g := check.Must(r.games.Game(r.Context(), bob, r.schedule(id)[0].Game))(r)
+		if g.Options.Visibility != protocol.Private || g.League != id || g.Away.Manager == nil || g.Home.Manager == nil {
+			r.Errorf("its game is %s, with managers %v and %v", g.Options.Visibility, g.Away.Manager, g.Home.Manager)
+		}
+	})
+}
+
+// In a series the starters are rested: five of them take turns.
+func TestSeries_rotation(t *testing.T) {
+	inBubble(t, func(r *rig) {
+		q := series(7, "bot", "bot")
+		q.Options.Innings = 9
+		id := r.create(q).ID
+		pass(0)
+		last := map[game.PlayerID]int{}
+		for n, g := range r.schedule(id) {
+			_, box, err := r.games.Box(r.Context(), ann, g.Game)
+			check.NoError(r, err)
+			for side := range box.Teams {
+				starter := box.Teams[side].Pitching[0].Player
+				if before, ok := last[starter]; ok && n-before < 4 {
+					r.Errorf("%s starts games %d and %d", starter, before+1, n+1)
+				}
+				last[starter] = n
+			}
+		}
+		if len(last) < 8 {
+			r.Errorf("%d pitchers started in %d games", len(last), len(r.schedule(id)))
+		}
+	})
+}
+
+// An account can have five unfinished leagues; of its finished ones the last twenty remain.
+func TestCreate_perPerson(t *testing.T) {
+	inBubble(t, func(r *rig) {
+		for range 5 {
+			r.create(request("me", "open"))
+		}
+		r.wantCode("the sixth", second(r.Create(r.Context(), ann, leagues.Series, series(1, "bot", "bot"))), protocol.TooManyLeagues)
+		check.Must(r.Create(r.Context(), bob, leagues.Series, series(1, "bot", "bot")))(r)
+		var ids []string
+		for i := range 21 {
+			if i == 20 {
+				r.get(ids[0])
+			}
+			q := series(1, "bot", "bot")
+			q.Name = fmt.Sprint("Series ", i)
+			ids = append(ids, check.Must(r.Create(r.Context(), carl, leagues.Series, q))(r).ID)
+			pass(time.Second)
+		}
+		r.wantCode("the first", second(r.Get(ann, leagues.Series, ids[0])), protocol.UnknownLeague)
+		r.get(ids[1])
+	})
+}
+
+// With the most leagues that there may be, a new one replaces the oldest finished one of the account that has most.
+func TestCreate_inAll(t *testing.T) {
+	inBubble(t, func(r *rig) {
+		oldest := r.create(series(1, "bot", "bot")).ID
+		pass(0)
+		person := func(i int) protocol.Person { return protocol.Person{ID: fmt.Sprint("u-", i)} }
+		for i := 1; i < leagues.MaxLeagues; i++ {
+			check.Must(r.Create(r.Context(), person(i/5), leagues.RoundRobin, request("open", "open")))(r)
+		}
+		r.get(oldest)
+		check.Must(r.Create(r.Context(), bob, leagues.RoundRobin, request("open", "open")))(r)
+		r.wantCode("the oldest", second(r.Get(ann, leagues.Series, oldest)), protocol.UnknownLeague)
+		r.wantCode("one more", second(r.Create(r.Context(), bob, leagues.RoundRobin, request("open", "open"))), protocol.TooManyLeagues)
+		if n := len(r.Stored()); n != leagues.MaxLeagues {
+			r.Errorf("%d leagues, want %d", n, leagues.MaxLeagues)
+		}
+	})
+}

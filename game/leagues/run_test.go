@@ -1,0 +1,286 @@
+package leagues_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"pressbox/check"
+	"pressbox/game"
+	"pressbox/game/chance"
+	"pressbox/game/leagues"
+	"pressbox/game/live"
+	"pressbox/game/protocol"
+)
+
+// A league of four bots plays itself: each pair once, then a play-off of the first two, whose winner is the champion.
+func TestRun_bots(t *testing.T) {
+	inBubble(t, func(r *rig) {
+		q := request("bot", "bot", "bot", "bot")
+		q.BestOf = 3
+		id := r.create(q).ID
+		pass(0)
+		v := r.get(id)
+		s := check.Must(r.Standings(ann, leagues.RoundRobin, id))(r)
+		if v.Status != leagues.Finished || v.Champion == nil || v.Finished.IsZero() {
+			r.Fatalf("the league is %s; champion %v", v.Status, v.Champion)
+		}
+		if len(s.Playoff) != 2 || s.Playoff[0].Wins+s.Playoff[1].Wins < 2 || *v.Champion != s.Playoff[0].Seat && *v.Champion != s.Playoff[1].Seat {
+			r.Errorf("champion %d of the play-off %+v", *v.Champion, s.Playoff)
+		}
+		if got := s.Standings[0].Entrant; got != s.Playoff[0].Seat && got != s.Playoff[1].Seat {
+			r.Errorf("the first, %d, is not in the play-off %+v", got, s.Playoff)
+		}
+		for _, row := range s.Standings {
+			if row.Games != 3 {
+				r.Errorf("%+v", row)
+			}
+		}
+		checkGames(r, id)
+	})
+}
+
+// checkGames compares the results of a finished league with its games: each was played once, none is left over, and the pitchers'
+// work before each game is what they did on the days before.
+func checkGames(r *rig, id string) {
+	r.Helper()
+	games := r.schedule(id)
+	if len(games) != len(r.disk.summaries) {
+		r.Errorf("%d games are on the calendar, %d on disk", len(games), len(r.disk.summaries))
+	}
+	var work chance.RecentWork
+	today, day := map[game.PlayerID]int{}, 1
+	for _, g := range games {
+		o, err := r.games.Outcome(r.Context(), g.Game)
+		if check.NoError(r, err); o.Status != protocol.Finished || *g.Score != (protocol.Score{Away: o.Score[0], Home: o.Score[1]}) {
+			r.Errorf("day %d: the calendar has %+v, the game %+v", g.Day, g.Score, o)
+		}
+		if g.Day > day {
+			work, today, day = work.Tomorrow(today), map[game.PlayerID]int{}, g.Day
+		}
+		var created struct {
+			Origin struct{ Recent chance.RecentWork }
+		}
+		check.NoError(r, json.Unmarshal(r.disk.moves[g.Game][0], &created))
+		if !maps.Equal(created.Origin.Recent, work) {
+			r.Errorf("day %d: the game knows the work %v, want %v", g.Day, created.Origin.Recent, work)
+		}
+		for player, n := range o.Pitches {
+			today[player] += n
+		}
+	}
+}
+
+// The process dies at each write, before it is on disk or after it. The next one goes on: no game is lost or played twice.
+func TestRun_crash(t *testing.T) {
+	t.Parallel()
+	for _, written := range []bool{false, true} {
+		for dieAt := 2; ; dieAt++ { // the first write is acknowledged to the client
+			finished := false
+			synctest.Test(t, func(t *testing.T) {
+				d := newDisk()
+				d.dieAt, d.written = dieAt, written
+				r := open(t, d)
+				id := r.create(series(3, "bot", "bot")).ID
+				pass(time.Minute)
+				finished = r.get(id).Status == leagues.Finished
+				r.stop()
+				d.dieAt = 0
+				r = open(t, d)
+				defer r.stop()
+				pass(0)
+				if v := r.get(id); v.Status != leagues.Finished {
+					t.Fatalf("died at write %d (on disk: %t): the league is %s on day %d", dieAt, written, v.Status, v.Day)
+				}
+				checkGames(r, id)
+			})
+			if finished {
+				break
+			}
+		}
+	}
+}
+
+// Games between bots are played at the hour of the host's clock, one day of the league each day, also over a change to
+// summer time; a server that was off at that time plays when it is back.
+func TestRun_playAt(t *testing.T) {
+	zone := check.Must(time.LoadLocation("Europe/Berlin"))(t)
+	inBubble(t, func(r *rig) {
+		time.Sleep(time.Until(time.Date(2026, 3, 28, 20, 0, 1, 0, zone))) // a second too late for this evening
+		q := request("bot", "bot", "bot", "bot")
+		q.PlayAt, q.BestOf = "20:00", 0
+		id := r.create(q).ID
+		at := time.Date(2026, 3, 29, 20, 0, 0, 0, zone)
+		if g := r.schedule(id)[0]; !g.PlaysAt.Equal(at) || g.Game != "" {
+			r.Errorf("the first day is at %s, want %s", g.PlaysAt, at)
+		}
+		pass(time.Until(at) - time.Second)
+		if got := r.statuses(id); got != "map[scheduled:6]" {
+			r.Errorf("before the hour: %s", got)
+		}
+		pass(time.Second)
+		if got := r.statuses(id); got != "map[finished:2 scheduled:4]" {
+			r.Errorf("at the hour: %s", got)
+		}
+		pass(24*time.Hour - time.Second)
+		r.stop()
+		time.Sleep(3 * time.Hour)
+		*r = *open(r.TB, r.disk, func(c *leagues.Config) { c.Zone = zone })
+		pass(0)
+		if got := r.statuses(id); got != "map[finished:4 scheduled:2]" {
+			r.Errorf("after the hour: %s", got)
+		}
+		pass(time.Until(time.Date(2026, 3, 31, 20, 0, 0, 0, zone)))
+		if v := r.get(id); v.Status != leagues.Finished {
+			r.Errorf("after three days the league is %s", v.Status)
+		}
+	}, func(c *leagues.Config) { c.Zone = zone })
+}
+
+// Managers who are absent are covered when the limit is over and not before: nothing keeps the league from its end.
+func TestRun_cover(t *testing.T) {
+	inBubble(t, func(r *rig) {
+		q := request("me", "open", "bot")
+		q.CoverHours = 1
+		id := r.create(q).ID
+		pass(time.Hour)
+		if v := r.get(id); v.Status != leagues.Pending {
+			r.Fatalf("with an open seat the league is %s", v.Status)
+		}
+		check.Must(r.Join(r.Context(), bob, leagues.RoundRobin, id, -1))(r)
+		pass(time.Hour - time.Second)
+		if got := r.statuses(id); got != "map[pending:1 scheduled:2]" {
+			r.Errorf("before the limit: %s", got)
+		}
+		pass(time.Second)
+		if got := r.statuses(id); got != "map[finished:1 pending:1 scheduled:1]" {
+			r.Errorf("at the limit: %s", got)
+		}
+		pass(4 * time.Hour)
+		if v := r.get(id); v.Status != leagues.Finished {
+			r.Errorf("the league is %s", v.Status)
+		}
+	})
+}
+
+// Who is present at the limit decides for twice as long; after that the bot acts for everyone.
+func TestRun_coverPresent(t *testing.T) {
+	inBubble(t, func(r *rig) {
+		q := series(1, "me", "bot")
+		q.CoverHours = 1
+		id := r.create(q).ID
+		pass(0)
+		g := r.schedule(id)[0].Game
+		leave := check.Must(r.games.Watch(r.Context(), ann, g, 0, func(*protocol.Message) bool { return true }))(r)
+		defer leave()
+		pass(2*time.Hour - time.Second)
+		if got := r.statuses(id); got != "map[active:1]" {
+			r.Errorf("with Ann present after one limit: %s", got)
+		}
+		pass(coverEvery)
+		if v := r.get(id); v.Status != leagues.Finished {
+			r.Errorf("after two limits the series is %s", v.Status)
+		}
+	})
+}
+
+// coverEvery is longer than the time between two looks at absent managers.
+const coverEvery = 3 * time.Minute
+
+// A server that has just started waits for managers to connect again before it acts for them.
+func TestRun_coverAfterStart(t *testing.T) {
+	inBubble(t, func(r *rig) {
+		q := series(1, "me", "bot")
+		q.CoverHours = 1
+		id := r.create(q).ID
+		pass(0)
+		r.stop()
+		time.Sleep(2 * time.Hour)
+		*r = *open(r.TB, r.disk)
+		pass(time.Minute)
+		if got := r.statuses(id); got != "map[pending:1]" {
+			r.Errorf("a minute after the start: %s", got)
+		}
+		pass(coverEvery)
+		if v := r.get(id); v.Status != leagues.Finished {
+			r.Errorf("the series is %s", v.Status)
+		}
+	})
+}
+
+// A league that has not started is deleted after seven days.
+func TestRun_pendingExpires(t *testing.T) {
+	inBubble(t, func(r *rig) {
+		id := r.create(request("me", "open")).ID
+		pass(7*24*time.Hour - time.Second)
+		r.get(id)
+		pass(time.Second)
+		r.wantCode("after seven days", second(r.Get(ann, leagues.RoundRobin, id)), protocol.UnknownLeague)
+	})
+}
+
+// failing are games that cannot be created.
+type failing struct {
+	leagues.Games
+	hosted *[]time.Time
+}
+
+func (f failing) Host(context.Context, *live.Fixture) error {
+	*f.hosted = append(*f.hosted, time.Now())
+	return protocol.Wrap(errors.New("no route to host"), protocol.Unavailable, "the server cannot read the roster")
+}
+
+// A league that cannot advance is tried again, after 5 seconds, 10, 20 and so on to 10 minutes; it shows why, and goes on.
+func TestRun_backOff(t *testing.T) {
+	var hosted []time.Time
+	inBubble(t, func(r *rig) {
+		id := r.create(series(1, "bot", "bot")).ID
+		pass(time.Hour)
+		var waits []string
+		for i := range hosted[1:] {
+			waits = append(waits, fmt.Sprint(hosted[i+1].Sub(hosted[i]).Round(time.Second)))
+		}
+		want := []string{"5s", "10s", "20s", "40s", "1m20s", "2m40s", "5m20s", "10m0s", "10m0s", "10m0s", "10m0s"}
+		if !slices.Equal(waits, want) {
+			r.Errorf("attempts after %v, want %v", waits, want)
+		}
+		if v := r.get(id); v.Stalled != "the server cannot read the roster" {
+			r.Errorf("stalled: %q", v.Stalled)
+		}
+		r.stop()
+		*r = *open(r.TB, r.disk)
+		pass(0)
+		if v := r.get(id); v.Status != leagues.Finished || v.Stalled != "" {
+			r.Errorf("the series is %s, stalled %q", v.Status, v.Stalled)
+		}
+	}, func(c *leagues.Config) { c.Games = failing{c.Games, &hosted} })
+}
+
+// A result that cannot be saved is recorded later.
+func TestRun_diskFull(t *testing.T) {
+	inBubble(t, func(r *rig) {
+		id := r.create(series(1, "me", "bot")).ID
+		pass(0)
+		g := r.schedule(id)[0].Game
+		l := check.Must(r.games.Suggest(r.Context(), ann, g, game.Home))(r)
+		check.Must(r.games.SetLineup(r.Context(), ann, g, game.Home, l))(r)
+		r.disk.setErr(leagues.ErrFull)
+		check.Must(r.games.Concede(r.Context(), ann, g))(r)
+		pass(time.Second)
+		if v := r.get(id); v.Status != leagues.Active || v.Stalled != "there is no room for the league" {
+			r.Errorf("on a full disk the series is %s, stalled %q", v.Status, v.Stalled)
+		}
+		r.disk.setErr(nil)
+		pass(time.Minute)
+		v, s := r.get(id), r.schedule(id)[0]
+		if v.Status != leagues.Finished || *v.Champion != 1 || s.Conceded != "home" || *s.Score != (protocol.Score{Away: 9}) {
+			r.Errorf("the series is %s, the game %+v", v.Status, s)
+		}
+	})
+}

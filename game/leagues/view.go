@@ -1,0 +1,221 @@
+package leagues
+
+import (
+	"context"
+	"time"
+
+	"pressbox/game"
+	"pressbox/game/live"
+	"pressbox/game/protocol"
+	"pressbox/game/season"
+	"pressbox/game/teams"
+)
+
+// A View is a series or a league as one viewer sees it. Its JSON is the League of the API. Seats are named by their index.
+type View struct {
+	ID         string           `json:"id"`
+	Kind       Kind             `json:"kind"`
+	Name       string           `json:"name"`
+	Status     Status           `json:"status"`
+	Creator    protocol.Manager `json:"creator"`
+	Created    time.Time        `json:"created_at"`
+	Started    time.Time        `json:"started_at,omitzero"`
+	Finished   time.Time        `json:"finished_at,omitzero"`
+	Season     int              `json:"season"`
+	Meetings   int              `json:"meetings,omitzero"`
+	BestOf     int              `json:"best_of"`
+	Options    Options          `json:"options"`
+	PlayAt     string           `json:"play_at,omitzero"`
+	CoverHours int              `json:"cover_hours"`
+	Seats      []SeatView       `json:"seats"`
+	You        *int             `json:"you,omitzero"`      // the viewer's seat
+	Creates    bool             `json:"yours"`             // the viewer created it
+	Day        int              `json:"day,omitzero"`      // that is played; 0 before the start and after the end
+	CoverAt    time.Time        `json:"cover_at,omitzero"` // when the bot acts for the absent managers of the day
+	Champion   *int             `json:"champion,omitzero"` // seat
+	Stalled    string           `json:"stalled,omitzero"`  // why it cannot advance
+}
+
+// A SeatView is a seat of a [View].
+type SeatView struct {
+	Team    teams.Ref         `json:"team"`
+	Manager *protocol.Manager `json:"manager"` // nil: the seat is open, or the bot's
+	Bot     bool              `json:"bot"`
+}
+
+// A GameView is a game of the calendar.
+type GameView struct {
+	Day      int             `json:"day"`
+	Away     int             `json:"away"` // seats
+	Home     int             `json:"home"`
+	Playoff  bool            `json:"playoff,omitzero"`
+	Status   string          `json:"status"`            // "scheduled", or as the game
+	Game     string          `json:"game,omitzero"`     // id; it may have been deleted since
+	PlaysAt  time.Time       `json:"plays_at,omitzero"` // when the bot plays it
+	Score    *protocol.Score `json:"score,omitzero"`    // of a finished game
+	Conceded string          `json:"conceded,omitzero"` // "away" or "home": the side that lost whatever the score
+}
+
+// A Schedule is the calendar of a league: a play-off has only the games that are needed so far.
+type Schedule struct {
+	ID    string     `json:"id"`
+	Seats []SeatView `json:"seats"`
+	Day   int        `json:"day,omitzero"`
+	Games []GameView `json:"games"`
+}
+
+// Standings are the standings of a league, the first first; of a series, over all its games.
+type Standings struct {
+	ID        string            `json:"id"`
+	Seats     []SeatView        `json:"seats"`
+	Standings []season.Standing `json:"standings"`
+	Playoff   []Wins            `json:"playoff,omitzero"` // of a league whose play-off has begun: both sides of it
+	Champion  *int              `json:"champion,omitzero"`
+}
+
+// Wins are the games that a seat has won in a play-off.
+type Wins struct {
+	Seat int `json:"seat"`
+	Wins int `json:"w"`
+}
+
+// List returns the series or the leagues that viewer may see, the newest first: the listed ones and those that involve viewer.
+func (l *Leagues) List(viewer protocol.Person, k Kind) []View {
+	views := []View{}
+	for _, league := range l.snapshot() {
+		if league.Kind == k && (league.Listed() || league.Involves(viewer)) {
+			views = append(views, l.view(league, viewer))
+		}
+	}
+	return views
+}
+
+// Get returns a series or a league.
+func (l *Leagues) Get(viewer protocol.Person, k Kind, id string) (View, error) {
+	league, err := l.find(k, id)
+	if err != nil {
+		return View{}, err
+	}
+	return l.view(league, viewer), nil
+}
+
+func (l *Leagues) find(k Kind, id string) (*League, error) {
+	e, err := l.entry(k, id)
+	if err != nil {
+		return nil, err
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return e.league, nil
+}
+
+func (l *Leagues) view(league *League, viewer protocol.Person) View {
+	v := View{
+		ID: league.ID, Kind: league.Kind, Name: league.Name, Status: league.Status(), Creator: *managerFor(league.Creator, viewer),
+		Created: league.Created, Started: league.Started, Finished: league.Finished, Season: league.Season, Meetings: league.Format.Meetings,
+		BestOf: league.Format.BestOf, Options: league.Options, PlayAt: league.PlayAt, CoverHours: league.CoverHours,
+		Seats: league.seatsFor(viewer), Creates: viewer.ID != "" && league.Creator.ID == viewer.ID, Stalled: l.stalled(league.ID),
+		Champion: league.champion(),
+	}
+	if seat := league.Seat(viewer); seat >= 0 {
+		v.You = &seat
+	}
+	if league.Status() == Active {
+		v.Day = league.Competition.Day()
+		v.CoverAt, _ = league.coverAt()
+	}
+	return v
+}
+
+// champion returns the seat of the champion, nil before the end.
+func (l *League) champion() *int {
+	if l.Status() != Finished {
+		return nil
+	}
+	return &l.Competition.Champion
+}
+
+func (l *League) seatsFor(viewer protocol.Person) []SeatView {
+	views := make([]SeatView, len(l.Seats))
+	for i, s := range l.Seats {
+		views[i] = SeatView{Team: s.Team, Bot: s.Bot}
+		if s.Manager.ID != "" {
+			views[i].Manager = managerFor(s.Manager, viewer)
+		}
+	}
+	return views
+}
+
+// managerFor returns a manager as viewer sees it: only signed-in viewers see ids.
+func managerFor(p, viewer protocol.Person) *protocol.Manager {
+	if viewer.ID == "" {
+		return &protocol.Manager{Name: p.Name}
+	}
+	return &protocol.Manager{ID: p.ID, Name: p.Name}
+}
+
+// Schedule returns the calendar of a series or a league; it has no games before the start.
+func (l *Leagues) Schedule(ctx context.Context, viewer protocol.Person, k Kind, id string) (Schedule, error) {
+	league, err := l.find(k, id)
+	if err != nil {
+		return Schedule{}, err
+	}
+	s := Schedule{ID: id, Seats: league.seatsFor(viewer), Games: []GameView{}}
+	if league.Competition == nil {
+		return s, nil
+	}
+	s.Day = league.Competition.Day()
+	for n := range league.Competition.Games {
+		v, err := l.gameView(ctx, league, n)
+		if err != nil {
+			return Schedule{}, err
+		}
+		s.Games = append(s.Games, v)
+	}
+	return s, nil
+}
+
+func (l *Leagues) gameView(ctx context.Context, league *League, n int) (GameView, error) {
+	g := &league.Competition.Games[n]
+	v := GameView{Day: g.Day, Away: g.Away, Home: g.Home, Playoff: g.Playoff, Game: g.ID, Status: "scheduled"}
+	switch r := g.Result; {
+	case r != nil:
+		v.Status, v.Score, v.Conceded = string(protocol.Finished), &protocol.Score{Away: r.Away, Home: r.Home}, r.Conceded
+	case g.ID != "":
+		o, err := l.config.Games.Outcome(ctx, g.ID)
+		if err != nil {
+			return v, err
+		}
+		if o.Status == "" {
+			break
+		}
+		if v.Status = string(o.Status); o.Status == protocol.Finished {
+			v.Score, v.Conceded = &protocol.Score{Away: o.Score[game.Away], Home: o.Score[game.Home]}, o.Conceded
+		}
+	case g.Day == league.Competition.Day():
+		if at := league.playsAt(n, l.config.Zone); at.After(league.Opened) {
+			v.PlaysAt = at
+		}
+	}
+	return v, nil
+}
+
+// Standings returns the standings of a series or a league; before the start all managers are level.
+func (l *Leagues) Standings(viewer protocol.Person, k Kind, id string) (Standings, error) {
+	league, err := l.find(k, id)
+	if err != nil {
+		return Standings{}, err
+	}
+	c := league.Competition
+	if c == nil {
+		c = &season.Competition{Format: league.Format, Entrants: len(league.Seats), Champion: -1}
+	}
+	s := Standings{ID: id, Seats: league.seatsFor(viewer), Standings: c.Standings(), Champion: league.champion()}
+	if first, second := c.Finalists(); first >= 0 && k == RoundRobin {
+		wins := c.SeriesWins()
+		s.Playoff = []Wins{{first, wins[first]}, {second, wins[second]}}
+	}
+	return s, nil
+}
+
+var _ Games = (*live.Games)(nil)

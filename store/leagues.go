@@ -1,0 +1,72 @@
+package store
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+
+	bolt "go.etcd.io/bbolt"
+
+	"pressbox/game/leagues"
+)
+
+// leaguesBucket holds series and leagues by id. It is created with the first one;
+// a store without it has none.
+var leaguesBucket = []byte("leagues")
+
+// Leagues returns all records of [leagues.Repository].
+func (s *Store) Leagues(context.Context) (map[string][]byte, error) {
+	all := map[string][]byte{}
+	err := s.view(func(tx *bolt.Tx) error {
+		clear(all)
+		if b := tx.Bucket(leaguesBucket); b != nil {
+			for id, data := range pairs(b) {
+				all[string(id)] = bytes.Clone(data)
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, fmt.Errorf("read the leagues: %w", err)
+	}
+	return all, nil
+}
+
+// SaveLeague creates or replaces a record of [leagues.Repository]. A new one finds
+// no room in the last sixteenth of the share of games, which is for those that
+// exist.
+func (s *Store) SaveLeague(ctx context.Context, id string, data []byte) error {
+	err := s.grow(ctx, gamesShare, func(tx *bolt.Tx) error {
+		b, err := tx.CreateBucketIfNotExists(leaguesBucket)
+		if err != nil {
+			return err
+		}
+		fresh := b.Get([]byte(id)) == nil
+		if err := tableOf(tx, leaguesBucket).Put([]byte(id), data); err != nil || !fresh {
+			return err
+		}
+		return s.checkNewGame(tx)
+	})
+	if errors.Is(err, ErrFull) {
+		err = fmt.Errorf("%w: %w", leagues.ErrFull, err)
+	}
+	if err != nil {
+		return fmt.Errorf("save league %s: %w", id, err)
+	}
+	return nil
+}
+
+// DeleteLeague deletes a record of [leagues.Repository], if it exists.
+func (s *Store) DeleteLeague(ctx context.Context, id string) error {
+	err := s.update(ctx, func(tx *bolt.Tx) error {
+		if tx.Bucket(leaguesBucket) == nil {
+			return nil
+		}
+		return tableOf(tx, leaguesBucket).Delete([]byte(id))
+	})
+	if err != nil {
+		return fmt.Errorf("delete league %s: %w", id, err)
+	}
+	return nil
+}
