@@ -11,7 +11,7 @@ import (
 // contentPolicy is the Content-Security-Policy of every response: only the
 // server's own files, no inline script or style, no frames.
 const contentPolicy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; font-src 'self'; " +
-	"connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+	"connect-src 'self'; manifest-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 
 // A requestInfo holds what the guards know of a request.
 type requestInfo struct {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"compress/gzip"
 	"crypto/sha256"
+	"encoding/base64"
 	"encoding/hex"
 	"fmt"
 	"html/template"
@@ -51,6 +52,10 @@ func mediaOf(name string) string {
 		return "text/css; charset=utf-8"
 	case ".woff2":
 		return "font/woff2"
+	case ".svg":
+		return "image/svg+xml"
+	case ".png":
+		return "image/png"
 	default: // licences
 		return "text/plain; charset=utf-8"
 	}
@@ -66,7 +71,7 @@ func loadPage(cfg Config) (*page, error) {
 	if p.languages, err = loadLanguages(); err != nil {
 		return nil, fmt.Errorf("load the page: %w", err)
 	}
-	if p.files, err = loadFiles("page", "vendor"); err != nil {
+	if p.files, err = loadFiles("page", "vendor", "icons"); err != nil {
 		return nil, fmt.Errorf("load the page: %w", err)
 	}
 	p.hash = hashOf(p.files)
@@ -108,9 +113,17 @@ func hashOf(files map[string]*asset) string {
 	return hex.EncodeToString(sum.Sum(nil)[:6])
 }
 
+// prefix returns the path below which the files are.
+func (p *page) prefix() string { return "/page/" + p.hash }
+
+// icon returns the icon as a data URL, which costs no request.
+func (p *page) icon() template.URL {
+	return template.URL("data:image/svg+xml;base64," + base64.StdEncoding.EncodeToString(p.files["icon.svg"].body)) //nolint:gosec // a file of ours
+}
+
 func newAsset(name string, body []byte) *asset {
 	a := &asset{media: mediaOf(name), body: body}
-	if path.Ext(name) == ".woff2" { // compressed already
+	if ext := path.Ext(name); ext == ".woff2" || ext == ".png" { // compressed already
 		return a
 	}
 	a.gzipped = sync.OnceValue(func() []byte {
@@ -155,6 +168,7 @@ func (s *Server) PageRoutes() []Route {
 		Responses:   []Response{{Status: http.StatusOK, Description: "The file.", Media: []string{"*/*"}}},
 		Problems:    []int{http.StatusNotFound},
 	}}}
+	routes = append(routes, s.page.manifestRoute())
 	for _, p := range pagePaths() {
 		routes = append(routes, Route{http.MethodGet, p.path, Public, s.page.handler(http.StatusOK), Operation{
 			ID: p.id, Tag: "page", Summary: p.summary,
@@ -180,11 +194,12 @@ func (p *page) write(w http.ResponseWriter, r *http.Request, status int, plain s
 	values := struct {
 		Version, Files, Join, Plain, Again, Account string
 		Language, Languages                         string
+		Icon                                        template.URL
 		Season                                      int
 		Control                                     Control
 	}{
-		p.cfg.Version, "/page/" + p.hash, joinURL(r, p.cfg.PublicOrigin), plain, LoginPath, "",
-		p.languages.of(r), strings.Join(p.languages.names, " "), p.cfg.Season, p.cfg.ControlAccess,
+		p.cfg.Version, p.prefix(), joinURL(r, p.cfg.PublicOrigin), plain, LoginPath, "",
+		p.languages.of(r), strings.Join(p.languages.names, " "), p.icon(), p.cfg.Season, p.cfg.ControlAccess,
 	}
 	if p.cfg.LastAccount != nil {
 		values.Account = p.cfg.LastAccount(r)

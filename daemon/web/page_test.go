@@ -4,7 +4,9 @@ import (
 	"compress/gzip"
 	"crypto/sha256"
 	"encoding/hex"
+	"encoding/json"
 	"fmt"
+	"image/png"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -45,7 +47,7 @@ func TestPage_files(t *testing.T) {
 		if gzipped.Header.Get("Content-Encoding") == "gzip" {
 			z := check.Must(gzip.NewReader(gzipped.Body))(t)
 			body = check.Must(io.ReadAll(z))(t)
-		} else if filepath.Ext(file[2]) != ".woff2" {
+		} else if ext := filepath.Ext(file[2]); ext != ".woff2" && ext != ".png" {
 			t.Errorf("%s is not compressed", file[2])
 		}
 		if string(body) != plain.Text || len(body) == 0 {
@@ -108,6 +110,49 @@ func TestPage_vendored(t *testing.T) {
 		sum := sha256.Sum256(body)
 		if want := sums[file.Name()]; want != "" && want != hex.EncodeToString(sum[:]) {
 			t.Errorf("%s differs from the published file", file.Name())
+		}
+	}
+}
+
+// The document links to a manifest, whose icons exist and have the sizes and types that it names.
+func TestPage_manifest(t *testing.T) {
+	t.Parallel()
+	r := webtest.NewRig(t)
+	if page := r.Do(t, "GET", "/", "").Want(200); !strings.Contains(page.Text, `<link rel="manifest" href="/manifest.webmanifest">`) ||
+		!strings.Contains(page.Text, `<link rel="icon" href="data:image/svg`) {
+		t.Errorf("the document has no manifest or no icon: %s", page.Text)
+	}
+	answer := r.Do(t, "GET", "/manifest.webmanifest", "").Want(200)
+	if got := answer.Header.Get("Content-Type"); got != "application/manifest+json" {
+		t.Errorf("Content-Type %q", got)
+	}
+	var manifest struct {
+		Display string
+		Theme   string `json:"theme_color"`
+		Icons   []struct{ Src, Sizes, Type, Purpose string }
+	}
+	check.NoError(t, json.Unmarshal([]byte(answer.Text), &manifest))
+	if manifest.Display != "standalone" || manifest.Theme == "" {
+		t.Errorf("display %q, theme_color %q", manifest.Display, manifest.Theme)
+	}
+	seen := map[string]bool{}
+	for _, icon := range manifest.Icons {
+		seen[icon.Purpose+" "+icon.Sizes] = true
+		file := r.Do(t, "GET", icon.Src, "").Want(200)
+		if got := file.Header.Get("Content-Type"); got != icon.Type {
+			t.Errorf("%s: Content-Type %q, in the manifest %q", icon.Src, got, icon.Type)
+		}
+		if icon.Type != "image/png" {
+			continue
+		}
+		picture, err := png.DecodeConfig(strings.NewReader(file.Text))
+		if size := fmt.Sprintf("%dx%d", picture.Width, picture.Height); err != nil || size != icon.Sizes {
+			t.Errorf("%s is %s (%v), in the manifest %s", icon.Src, size, err, icon.Sizes)
+		}
+	}
+	for _, want := range []string{"any 192x192", "any 512x512", "maskable 512x512"} { // Chromium requires the first two
+		if !seen[want] {
+			t.Errorf("no icon %s: %v", want, seen)
 		}
 	}
 }

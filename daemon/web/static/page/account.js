@@ -130,6 +130,8 @@ export function about() {
       <h1>${t("about.title")}</h1>
       <p>${t("about.text")}</p>
       <p>${t("about.dice")}</p>
+      <h2>${t("about.install")}</h2>
+      <p>${t(isSecureContext ? "about.install.secure" : "about.install.insecure")}</p>
       <h2>${t("about.links")}</h2>
       <ul><li><a href="/docs">${t("about.docs")}</a></li><li><a href="/health">${t("about.health")}</a></li><li><a href="/voices">${t("about.voices")}</a></li></ul>
       <h2>${t("about.notices")}</h2>

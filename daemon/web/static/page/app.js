@@ -1,7 +1,7 @@
 // The root of the page: it maps addresses to views, renders the current view in
 // its frame, and handles links, the history and the theme.
 import { html, render, nothing } from "./lit-html.js";
-import { t, session, signInAddress, problemOf, element, guarded, liveRegion, loading, reloadIfOutdated, store, stored, meta } from "./ui.js";
+import { t, session, signInAddress, problemOf, element, guarded, liveRegion, loading, reloadIfOutdated, store, stored, meta, fullScreen } from "./ui.js";
 
 /**
  * The views by path. page.go serves the document at the same paths. "view" is
@@ -81,9 +81,9 @@ const masthead = () => header([current.tab, session.me, session.me === null && l
     </div>
   </div>`);
 
-const footer = () => bottom([current.tab, theme], () => html`
+const footer = () => bottom([current.tab, theme, current.view?.awake, document.fullscreenElement], () => html`
   <p>${t("footer.motto")}</p>
-  <p>${link("/about", t("nav.about"))} <a href="/docs">${t("nav.api")}</a> <a href="/kiosk">${t("nav.kiosk")}</a>
+  <p>${current.view?.awake ? fullScreen() : nothing} ${link("/about", t("nav.about"))} <a href="/docs">${t("nav.api")}</a> <a href="/kiosk">${t("nav.kiosk")}</a>
     <label class="theme">${t("theme")} <select @change=${chooseTheme} .value=${theme}>
       <option value="auto">${t("theme.auto")}</option><option value="light">${t("theme.light")}</option><option value="dark">${t("theme.dark")}</option>
     </select></label>
@@ -122,6 +122,20 @@ function applyTheme() {
   else document.documentElement.dataset.theme = theme;
 }
 
+/** @type {Promise<WakeLockSentinel | null> | null} */
+let awake = null;
+
+/**
+ * Keeps the screen on while the view asks for it and the page is visible.
+ * Browsers allow it to secure origins, and may refuse it to save power.
+ */
+async function keepAwake() {
+  const lock = awake, wanted = Boolean(current.view?.awake) && !document.hidden;
+  if (wanted === Boolean(lock) || !navigator.wakeLock) return;
+  awake = wanted ? navigator.wakeLock.request("screen").catch(() => null) : null;
+  await (await lock)?.release();
+}
+
 // ---- navigation
 
 /** @param {string} path @param {boolean} [replace] replaces the current history entry */
@@ -156,6 +170,7 @@ async function open(navigated = false) {
   close();
   current.view = view;
   current.tab = found?.r.tab ?? "";
+  void keepAwake();
   draw();
   if (navigated) {
     scrollTo(0, 0);
@@ -182,6 +197,8 @@ const signInFirst = () => ({
     <p><a class="button primary" href=${signInAddress()}>${t("signin")}</a></p></section>`,
 });
 
+document.addEventListener("visibilitychange", () => void keepAwake());
+document.addEventListener("fullscreenchange", () => void update());
 addEventListener("popstate", () => void open(true));
 document.addEventListener("click", (e) => {
   const a = /** @type {Element} */ (e.target).closest?.("a[href]");

@@ -11,6 +11,7 @@ export function game({ params, update, go }) {
     render: () => match.render(),
     updated: () => match.decisions?.refocus(),
     close: () => match.close(),
+    awake: true,
   };
 }
 

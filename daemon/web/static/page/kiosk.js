@@ -1,7 +1,7 @@
 // The wall display: the game in progress, the announcements, and how to join.
 // It takes no input and reconnects without help.
 import { html, nothing } from "./lit-html.js";
-import { t, qr, joinAddress, managerOf, pennant, inningName, clubStyle } from "./ui.js";
+import { t, qr, joinAddress, managerOf, pennant, inningName, clubStyle, fullScreen } from "./ui.js";
 
 const idleTimeout = 15 * 60 * 1000; // milliseconds without an event until the stream is opened again
 const maxOthers = 4;
@@ -82,12 +82,13 @@ export function kiosk({ update }) {
   return {
     title: () => t("kiosk.title"),
     bare: true,
+    awake: true,
     render: () => {
       const game = featured();
       const rest = [...games.values()].filter((g) => g !== game).sort((a, b) => b.created_at.localeCompare(a.created_at)).slice(0, maxOthers);
       const air = queue.find((a) => a.status === "playing") ?? queue[0];
       return html`<main id="main" class="wall" tabindex="-1">
-        <header><h1><span class="ball" aria-hidden="true"></span>Pressbox</h1><span class=${`link-state ${online ? "on" : "off"}`}>${online ? t("live.on") : rejected ? t("kiosk.refused") : t("live.off")}</span></header>
+        <header><h1><span class="ball" aria-hidden="true"></span>Pressbox</h1>${fullScreen()}<span class=${`link-state ${online ? "on" : "off"}`}>${online ? t("live.on") : rejected ? t("kiosk.refused") : t("live.off")}</span></header>
         <div class="wall-main">${game ? board(game) : html`<section class="wall-game quiet"><p class="wall-play">${t("kiosk.quiet")}</p></section>`}</div>
         <section class="wall-air" aria-live="polite"><h2>${t("queue.title")}</h2><p>${air ? html`${air.status === "playing" ? nothing : html`<span class="tag hot">${t(/** @type {any} */ (`status.${air.status}`))}</span> `}${air.message}` : t("queue.empty")}</p></section>
         <aside class="wall-side">

@@ -77,4 +77,5 @@ interface View {
   updated?: () => void; // called after each rendering
   close?: () => void;
   bare?: boolean; // rendered without header and footer
+  awake?: boolean; // keeps the screen on
 }

@@ -429,6 +429,9 @@ export const alertBox = (problem) => (problem ? html`<p class="alert" role="aler
 
 export const loading = () => html`<p class="waiting">${t("loading")}</p>`;
 
+/** Renders a button that shows the page on the full screen, where browsers can. */
+export const fullScreen = () => (document.fullscreenEnabled ? html`<button class="screen" @click=${() => (document.fullscreenElement ? document.exitFullscreen() : document.documentElement.requestFullscreen())}>${t(document.fullscreenElement ? "screen.exit" : "screen.full")}</button>` : nothing);
+
 /** Renders a problem in place of a view. @param {Problem} problem */
 export const problemView = (problem) => html`<section class="leaf narrow"><h1>${t(problem.status === 404 ? "lost.title" : "broken.title")}</h1>
   ${problem.status === 404 ? html`<p role="alert">${t("lost.text")}</p>` : alertBox(problem)}<p><a class="button" href="/">${t("lost.out")}</a></p></section>`;
