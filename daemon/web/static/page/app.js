@@ -209,6 +209,10 @@ document.addEventListener("click", (e) => {
   e.preventDefault();
   go(url.pathname + url.search);
 });
+document.addEventListener("click", (e) => {
+  const name = /** @type {Element} */ (e.target).closest?.("[data-player]");
+  if (name instanceof HTMLElement) void import("./player.js").then(({ openCard }) => openCard(name.dataset), reloadIfOutdated);
+});
 session.listeners.add(() => {
   if (session.me !== undefined) void open();
 });

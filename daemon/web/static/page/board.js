@@ -1,7 +1,7 @@
 // The scorebook of one game and its drawing: scoreboard, field, count, plays,
 // win probability, box score. It shows only what the server has sent.
 import { html, svg, nothing } from "./lit-html.js";
-import { t, label, api, inningName, clubStyle, pennant, element, guarded, loading, sides, percent } from "./ui.js";
+import { t, label, api, inningName, clubStyle, pennant, element, guarded, loading, sides, percent, playerName } from "./ui.js";
 
 /**
  * An event of a game, with the scoreboard after it.
@@ -378,12 +378,12 @@ export function boxScore(game, box) {
     return html`<section class="box" .style=${clubStyle(club)}><h3>${pennant(club)} ${club.name}</h3>
       <div class="scroll" tabindex="0" role="region" aria-label=${t("box.batting", { club: club.name })}><table><thead><tr><th scope="col">${t("box.batters")}</th>
         ${["AB", "R", "H", "RBI", "BB", "SO", "LOB"].map((c) => html`<th scope="col">${c}</th>`)}</tr></thead>
-        <tbody>${team.batting.map((b) => html`<tr><th scope="row" class=${b.slot ? nothing : "sub"}>${b.name} <small>${b.positions.join("-")}</small></th><td>${b.ab}</td><td>${b.r}</td><td>${b.h}</td><td>${b.rbi}</td><td>${b.bb}</td><td>${b.so}</td><td>${b.lob}</td></tr>`)}</tbody>
+        <tbody>${team.batting.map((b) => html`<tr><th scope="row" class=${b.slot ? nothing : "sub"}>${playerName(b.player_id, b.name, { game: game.id })} <small>${b.positions.join("-")}</small></th><td>${b.ab}</td><td>${b.r}</td><td>${b.h}</td><td>${b.rbi}</td><td>${b.bb}</td><td>${b.so}</td><td>${b.lob}</td></tr>`)}</tbody>
         <tfoot><tr><th scope="row">${t("box.total")}</th><td>${sum(team.batting, "ab")}</td><td>${team.runs}</td><td>${team.hits}</td><td>${sum(team.batting, "rbi")}</td><td>${sum(team.batting, "bb")}</td><td>${sum(team.batting, "so")}</td><td>${sum(team.batting, "lob")}</td></tr></tfoot></table></div>
       <p class="notes">${notes(team)}</p>
       <div class="scroll" tabindex="0" role="region" aria-label=${t("box.pitching", { club: club.name })}><table><thead><tr><th scope="col">${t("box.pitchers")}</th>
         ${["IP", "H", "R", "ER", "BB", "SO", "HR", "P"].map((c) => html`<th scope="col">${c}</th>`)}</tr></thead>
-        <tbody>${team.pitching.map((p) => html`<tr><th scope="row">${p.name} ${marks(p)}</th><td>${innings(p.outs)}</td><td>${p.h}</td><td>${p.r}</td><td>${p.er}</td><td>${p.bb}</td><td>${p.so}</td><td>${p.hr}</td><td>${p.pitches}</td></tr>`)}</tbody></table></div>
+        <tbody>${team.pitching.map((p) => html`<tr><th scope="row">${playerName(p.player_id, p.name, { game: game.id })} ${marks(p)}</th><td>${innings(p.outs)}</td><td>${p.h}</td><td>${p.r}</td><td>${p.er}</td><td>${p.bb}</td><td>${p.so}</td><td>${p.hr}</td><td>${p.pitches}</td></tr>`)}</tbody></table></div>
     </section>`;
   })}`;
 }

@@ -1,6 +1,6 @@
 // A game, live or over: scoreboard, field, decisions, play-by-play, box score.
 import { html, nothing } from "./lit-html.js";
-import { t, label, api, readOut, alertBox, problemView, problemOf, reloadIfOutdated, Problem, managerOf, clubStyle, pennant, element, guarded, loading, stored, sides, problemText, language } from "./ui.js";
+import { t, label, api, readOut, alertBox, problemView, problemOf, reloadIfOutdated, Problem, managerOf, clubStyle, pennant, element, guarded, loading, stored, sides, problemText, language, playerName, tiredness } from "./ui.js";
 import { Scorebook, Scene, fetchGame, fetchScorebook, finalScore, boxScore, ending, describeScore, describeBases } from "./board.js";
 
 /** @param {PageContext} page @returns {View} */
@@ -338,8 +338,10 @@ class Match {
     const team = this.fresh ? this.state?.teams?.[batting === "away" ? 0 : 1] : undefined;
     const due = team ? [1, 2].map((i) => team.order[(team.next + i) % 9].player_id) : [];
     const batter = book.players.get(now.batter), pitcher = book.players.get(now.pitcher);
-    return this.matchupPanel([now.batter, now.pitcher, ...due], () => html`<div><dt>${t("game.batter")}</dt><dd>${book.name(now.batter)}</dd><dd><small>${batter ? label("bats", batter.bats) : ""}</small></dd></div>
-      <div><dt>${t("game.pitcher")}</dt><dd>${book.name(now.pitcher)}</dd><dd><small>${pitcher ? label("throws", pitcher.throws) : ""}</small></dd></div>
+    const form = this.fresh ? this.state?.at_bat : undefined;
+    const name = (/** @type {string} */ id) => playerName(id, book.name(id), { game: this.id });
+    return this.matchupPanel([now.batter, now.pitcher, form, ...due], () => html`<div><dt>${t("game.batter")}</dt><dd>${name(now.batter)}</dd><dd><small>${batter ? label("bats", batter.bats) : ""}</small><small>${batted(form?.batter)}</small></dd></div>
+      <div><dt>${t("game.pitcher")}</dt><dd>${name(now.pitcher)}</dd><dd><small>${pitcher ? label("throws", pitcher.throws) : ""}</small><small>${thrown(form?.pitcher)}</small></dd></div>
       ${due.length ? html`<div><dt>${t("game.due")}</dt><dd>${due.map((id) => book.surname(id)).join(", ")}</dd></div>` : nothing}`);
   }
 
@@ -381,3 +383,9 @@ class Match {
 
 /** Returns what is shown of the presence, as a key. @param {Presence} p */
 const presenceKey = ({ watchers, away: a, home: h }) => `${watchers} ${a?.online} ${a?.gone} ${a?.gone_in} ${h?.online} ${h?.gone} ${h?.gone_in}`;
+
+/** @param {Form | undefined} form of a batter */
+const batted = (form) => (form?.today?.batting ? t("player.batted", { h: form.today.batting.h, ab: form.today.batting.ab }) : "");
+
+/** @param {Form | undefined} form of a pitcher */
+const thrown = (form) => (form ? `${t("player.pitches", { n: form.pitches })}, ${t(tiredness(form.fatigue))}` : "");

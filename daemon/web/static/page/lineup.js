@@ -1,6 +1,6 @@
 // A game before its first pitch: the invitation and the line-up cards.
 import { html, svg, nothing } from "./lit-html.js";
-import { t, label, api, qr, joinAddress, managerOf, openSide, alertBox, problemView, sentence, problemOf, readOut, clubStyle, pennant, loading, sides, wrongOf } from "./ui.js";
+import { t, label, api, qr, joinAddress, managerOf, openSide, alertBox, problemView, sentence, problemOf, readOut, clubStyle, pennant, loading, sides, wrongOf, playerName, gradesOf } from "./ui.js";
 import { Live } from "./play.js";
 
 const fielders = ["C", "1B", "2B", "3B", "SS", "LF", "CF", "RF"];
@@ -109,6 +109,7 @@ export function lineup({ params, update, go }) {
 class Card {
   /** @param {Game} game @param {Side} side @param {() => Promise<void>} update @param {(game: Game) => void} submitted */
   constructor(game, side, update, submitted) {
+    this.game = game.id;
     this.side = side;
     this.update = update;
     this.submitted = submitted;
@@ -361,7 +362,8 @@ class Card {
       const at = this.slots.findIndex((s) => s.player_id === p.id);
       const on = at >= 0 || this.pitcher === p.id;
       return html`<li><button type="button" aria-pressed=${on ? "true" : "false"} draggable="true" @dragstart=${(/** @type {DragEvent} */ e) => e.dataTransfer?.setData("text/plain", `player ${p.id}`)} @click=${() => this.toggle(p)}>
-        <span>${p.name}</span><small>${p.positions.join(" ")} · ${p.bats}/${p.throws}${at >= 0 ? ` · ${at + 1}` : ""}</small></button></li>`;
+        <span>${p.name}</span><small>${p.positions.join(" ")} · ${p.bats}/${p.throws}${at >= 0 ? ` · ${at + 1}` : ""}</small></button>
+        <small>${playerName(p.id, html`${t("card.grades")}<span class="unseen"> ${p.name}</span>`, { game: this.game })} ${gradesOf(p)}</small></li>`;
     })}</ul>`;
   }
 }

@@ -1,7 +1,7 @@
 // Playing a game: the connection to it, and the decisions that a manager can make
 // now. One file, as both are needed at once.
 import { html, nothing } from "./lit-html.js";
-import { t, label, ordinal, managerOf, clubStyle, store, renewSession, session, percent } from "./ui.js";
+import { t, label, ordinal, managerOf, clubStyle, store, renewSession, session, percent, playerName, gradesOf } from "./ui.js";
 
 // ---- the connection
 
@@ -412,11 +412,18 @@ export class Decisions {
     }}><label for="sub">${t("dugout.subs")}</label><select id="sub" @change=${pick("change")}>
         ${[...kinds].map(([kind, list]) => html`<optgroup label=${label("dugout", kind)}>${list.map((c) => html`<option value=${keyOf(c)} .selected=${c === change}>${c.side ? `${game[c.side].team.abbrev}: ` : ""}${c.label}</option>`)}</optgroup>`)}
         </select>
+      ${this.candidate(game, pitcher.player_id)}
       ${doubles.length ? html`<label for="double">${t("dugout.double")}</label><select id="double" @change=${pick("double")} aria-describedby="double-hint">
         <option value="" .selected=${!double}>${t("dugout.single", { n: ordinal(pitcher.slot) })}</option>
         ${doubles.map((c) => html`<option value=${keyOf(c)} .selected=${c === double}>${this.describeDouble(c)}</option>`)}</select>
         <p id="double-hint" class="hint">${t("dugout.double.hint")}</p>` : nothing}
       <button ?disabled=${!this.idle}>${t("dugout.change")}</button></form>`;
+  }
+
+  /** Shows who would come in. @param {Game} game @param {string} id */
+  candidate(game, id) {
+    const p = this.match.book?.players.get(id);
+    return p ? html`<p class="hint">${playerName(id, p.name, { game: game.id })} ${gradesOf(p)}</p>` : nothing;
   }
 
   /** Describes a double switch. @param {Choice} c */

@@ -1,6 +1,6 @@
 // Standings, batting and pitching lines of a season.
 import { html, nothing } from "./lit-html.js";
-import { t, api, season as defaultSeason, alertBox, problemOf, pennant, loading, number } from "./ui.js";
+import { t, api, season as defaultSeason, alertBox, problemOf, pennant, loading, rate, playerName } from "./ui.js";
 
 const maxSeasons = 5;
 
@@ -9,9 +9,6 @@ const maxSeasons = 5;
  * @typedef {WonLost & { team: Club, g: number, pct: number | null, gb: number, rs: number, ra: number, streak: string, home: WonLost, away: WonLost }} Standing
  * @typedef {Record<string, any> & { player_id: string, name: string, team: Club }} Line
  */
-
-/** Formats a rate: .300 with three digits, 0.89 with two. @param {number | null | undefined} v @param {number} [digits] */
-const rate = (v, digits = 3) => (v === null || v === undefined ? "–" : number(v, { minimumFractionDigits: digits, maximumFractionDigits: digits }).replace(digits === 3 ? /^0(?=\D)/ : "", ""));
 
 /** @param {WonLost} r */
 const record = (r) => `${r.w}–${r.l}${r.t ? `–${r.t}` : ""}`;
@@ -94,7 +91,7 @@ export function players({ update, query }) {
     return html`<section class="leaf"><h2>${t(`players.${kind}`)}</h2>${!rows.length ? html`<p class="empty">${t("players.none")}</p>` : html`
       <div class="scroll" tabindex="0" role="region" aria-label=${t(`players.${kind}`)}><table><thead><tr><th scope="col">${t("players.player")}</th>${columns.map(([field, head]) => html`<th scope="col" aria-sort=${by[kind] === field ? (ascending.has(field) ? "ascending" : "descending") : nothing}>
         <button class="sort" @click=${() => { by[kind] = field; update(); }}>${head}</button></th>`)}</tr></thead>
-      <tbody>${rows.map((p) => html`<tr><th scope="row">${p.name} <small>${p.team.abbrev}</small></th>${columns.map(([field]) => html`<td>${["avg", "obp", "slg", "ops"].includes(field) ? rate(p[field]) : ["era", "whip"].includes(field) ? rate(p[field], 2) : p[field]}</td>`)}</tr>`)}</tbody></table></div>`}</section>`;
+      <tbody>${rows.map((p) => html`<tr><th scope="row">${playerName(p.player_id, p.name, { season, team: p.team.id })} <small>${p.team.abbrev}</small></th>${columns.map(([field]) => html`<td>${["avg", "obp", "slg", "ops"].includes(field) ? rate(p[field]) : ["era", "whip"].includes(field) ? rate(p[field], 2) : p[field]}</td>`)}</tr>`)}</tbody></table></div>`}</section>`;
   };
   return {
     title: () => t("players.title"),

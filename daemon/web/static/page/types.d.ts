@@ -21,7 +21,12 @@ interface Voice { name: string; label?: string; error?: string; speakers?: strin
 
 type Side = "home" | "away";
 interface Club { id: string; abbrev: string; name: string; short_name?: string; city?: string; color?: string; text_color?: string; colors?: string[]; logo_url?: string }
-interface Player { id: string; name: string; bats: string; throws: string; positions: string[]; number?: string }
+interface Ratings { contact: number; power: number; eye: number; speed: number; arm: number; glove: number; control: number; stuff: number; stamina: number }
+interface Form { today: { batting?: Record<string, number>; pitching?: Record<string, number> } | null; pitches: number; fatigue: number }
+interface Player extends Form {
+  id: string; name: string; bats: string; throws: string; positions: string[]; number?: string; age?: number;
+  ratings: Ratings; season: { batting: Record<string, any> | null; pitching: Record<string, any> | null } | null; rest_days: number; source: string;
+}
 interface Slot { player_id: string; position: string }
 interface Lineup { batting_order: Slot[]; pitcher_id: string }
 interface GameSide { team: Club; manager: { id?: string; name: string } | null; bot?: boolean; lineup_submitted: boolean; lineup?: Lineup }
@@ -41,7 +46,7 @@ interface TeamState { order: Slot[]; pitcher: string; dh: number; next: number; 
 interface State {
   status: string; inning: number; half: "top" | "bottom"; outs: number; count: { balls: number; strikes: number };
   bases: { player?: string }[]; score: number[]; teams: TeamState[]; end?: string; batter?: string; pitcher?: string; batting?: Side;
-  paused?: { by: string; since: string } | null; question?: { id: string; asker: Side; text: string } | null; waiting?: Side[] | null; hash?: string;
+  paused?: { by: string; since: string } | null; at_bat?: { batter: Form; pitcher: Form }; question?: { id: string; asker: Side; text: string } | null; waiting?: Side[] | null; hash?: string;
 }
 interface Now {
   inning: number; half: "top" | "bottom"; outs: number; score: Score; bases: (string | null)[]; batter: string; pitcher: string;

@@ -61,6 +61,9 @@ export const number = (value, options) => value.toLocaleString(language, options
 /** @param {number} share between 0 and 1 @param {number} [digits] */
 export const percent = (share, digits = 0) => number(share, { style: "percent", minimumFractionDigits: digits, maximumFractionDigits: digits });
 
+/** Formats a rate: .300 with three digits, 0.89 with two. @param {number | null | undefined} v @param {number} [digits] */
+export const rate = (v, digits = 3) => (v === null || v === undefined ? "–" : number(v, { minimumFractionDigits: digits, maximumFractionDigits: digits }).replace(digits === 3 ? /^0(?=\D)/ : "", ""));
+
 /** Makes a sentence of a server message, which has no capital and no full stop. @param {string} text */
 export const sentence = (text) => text.charAt(0).toUpperCase() + text.slice(1) + (/[.!?…]$/.test(text) ? "" : ".");
 
@@ -423,6 +426,23 @@ export function guarded(root) {
 
 /** @param {Club} club */
 export const pennant = (club) => html`<span class="pennant" .style=${clubStyle(club)} aria-hidden="true">${club.abbrev}</span>`;
+
+/**
+ * Renders a player's name, which opens the card: as in a game, or in a season.
+ * @param {string} id @param {unknown} name @param {{ game?: string, season?: number, team?: string }} where
+ */
+export const playerName = (id, name, { game, season, team }) => html`<button type="button" class="player-name" aria-haspopup="dialog"
+  data-player=${id} data-game=${game ?? nothing} data-season=${season ?? nothing} data-team=${team ?? nothing}>${name}</button>`;
+
+/** @param {Player} p */
+export const pitches = (p) => p.positions.some((r) => ["SP", "RP", "CP", "P"].includes(r));
+
+/** Returns the grades that matter most, in a line. @param {Player} p */
+export const gradesOf = (p) => (/** @type {const} */ (["contact", "power", "eye", "speed", "control", "stuff", "stamina"]))
+  .filter((_, i) => pitches(p) === i > 3).map((g) => `${t(`rating.${g}`)} ${p.ratings[g]}`).join(" · ");
+
+/** Returns the text for a pitcher's fatigue. @param {number} fatigue @returns {Key} */
+export const tiredness = (fatigue) => (fatigue < 0.35 ? "tired.fresh" : fatigue < 0.75 ? "tired.working" : fatigue < 1 ? "tired.tiring" : "tired.tired");
 
 /** @param {Problem | Error | null} problem */
 export const alertBox = (problem) => (problem ? html`<p class="alert" role="alert">${problem.message}</p>` : nothing);

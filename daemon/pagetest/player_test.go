@@ -1,0 +1,38 @@
+package pagetest_test
+
+import (
+	"testing"
+
+	"github.com/chromedp/chromedp/kb"
+)
+
+// closed reports that no card is open and the focus is back on the name.
+const closed = `!document.querySelector("dialog") && document.activeElement.matches(".player-name")`
+
+// A name opens the player's card by keyboard, in the line-up, at bat and in the dugout; Esc closes it, and
+// the focus goes back.
+func TestPlayer_card(t *testing.T) {
+	t.Parallel()
+	b := newTab(t, newServer(t))
+	b.join("Anna")
+	b.newGame(map[string]string{"opponent": "bot", "innings": "3"})
+	b.focus(".roster .player-name", kb.Enter)
+	b.await(`document.querySelectorAll(".player-card .grade").length === 6 && document.activeElement.closest("dialog")`)
+	b.says(".player-card", "No games yet this season.")
+	b.looks("player-card")
+	b.key(kb.Escape)
+	b.await(closed)
+	b.handIn("home")
+	b.await(canCall)
+	b.await(`document.querySelector(".matchup").textContent.includes("0 for 0 today")`)
+	b.focus(`.matchup > div:nth-child(2) .player-name`, kb.Enter)
+	b.await(`document.querySelectorAll(".player-card .grade").length === 3 && document.querySelector(".player-card tbody").rows.length === 1`)
+	b.says(".player-card", "Fresh (")
+	b.key(kb.Escape)
+	b.await(closed)
+	b.press(".offers summary")
+	b.press(".substitutions .player-name")
+	b.await(`document.querySelector(".player-card h2")?.textContent.trim().startsWith(document.querySelector(".substitutions .player-name").textContent.trim())`)
+	b.press(".player-card form button")
+	b.await(closed)
+}
