@@ -103,5 +103,6 @@ func ParseCallback(q url.Values) (Callback, error) {
 type Result struct {
 	TokenPair
 	Account Account
+	Session Session
 	Return  string // path in the client; "" means its default
 }

@@ -123,12 +123,20 @@ func (s *Sessions) Reauthenticated(ctx context.Context, session auth.Session) er
 // Validate returns [auth.ErrSessionEnded] if an authenticated session is no
 // longer live. The server calls it every minute for each open connection.
 func (s *Sessions) Validate(ctx context.Context, session auth.Session) error {
-	err := s.repo.View(ctx, func(tx auth.Tx) error {
-		_, err := s.sessionCaller(tx, sessionKey(session))
+	_, err := s.AccountOf(ctx, session)
+	return err
+}
+
+// AccountOf returns the account of a live session, of which ID and Account must be set, or
+// [auth.ErrSessionEnded]. These prove nothing about who sent them.
+func (s *Sessions) AccountOf(ctx context.Context, session auth.Session) (auth.Account, error) {
+	var caller auth.Caller
+	err := s.repo.View(ctx, func(tx auth.Tx) (err error) {
+		caller, err = s.sessionCaller(tx, sessionKey(session))
 		return err
 	})
 	if errors.Is(err, auth.ErrNotFound) {
-		return auth.ErrSessionEnded
+		return auth.Account{}, auth.ErrSessionEnded
 	}
-	return err
+	return caller.Account, err
 }

@@ -52,7 +52,7 @@ func (s *Sessions) open(ctx context.Context, a admission) (auth.Result, error) {
 		return auth.Result{}, fmt.Errorf("open a session: %w", err)
 	}
 	s.notifyEnded(ended...)
-	return auth.Result{TokenPair: pair, Account: account}, nil
+	return auth.Result{TokenPair: pair, Account: account, Session: session}, nil
 }
 
 // findOrCreateAccount returns the account of an identity, or stores fresh as its

@@ -99,7 +99,7 @@ func (s *Sessions) Refresh(ctx context.Context, old auth.Token) (auth.Result, er
 	if err != nil {
 		return auth.Result{}, err
 	}
-	return auth.Result{TokenPair: pair, Account: f.account}, nil
+	return auth.Result{TokenPair: pair, Account: f.account, Session: f.session}, nil
 }
 
 // carryOut writes the changes of a verdict.

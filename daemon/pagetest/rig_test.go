@@ -114,7 +114,18 @@ type tab struct {
 // newTab opens a tab of 1280 × 800.
 func newTab(tb testing.TB, s *server) *tab {
 	tb.Helper()
-	ctx, cancel := chromedp.NewContext(s.browser, chromedp.WithNewBrowserContext())
+	return s.newTab(tb, s.browser, chromedp.WithNewBrowserContext())
+}
+
+// another opens another tab of the same browser, with its cookies and its cache.
+func (b *tab) another() *tab {
+	b.t.Helper()
+	return b.newTab(b.t, b.ctx)
+}
+
+func (s *server) newTab(tb testing.TB, browser context.Context, options ...chromedp.ContextOption) *tab {
+	tb.Helper()
+	ctx, cancel := chromedp.NewContext(browser, options...)
 	tb.Cleanup(cancel)
 	ctx, cancel = context.WithTimeout(ctx, 3*deadline)
 	tb.Cleanup(cancel)

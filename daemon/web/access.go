@@ -60,6 +60,7 @@ const (
 	ControlAccess                    // as NotifyAccess, if CONTROL_ACCESS permits them
 	ControlOrSession                 // as NotifyOrSession, if CONTROL_ACCESS permits them
 	SessionRequired                  // clients with a session
+	SessionOrVisitor                 // clients with a session, and those without one that NOTIFY_ACCESS permits
 	Administrator                    // sessions of administrators' accounts, from local addresses or over https
 	RecentAdministrator              // as Administrator, if the user was authenticated within [auth.ReauthAge]
 	AdminSocket                      // clients of the administrator's socket; see [requireAdministrator]
@@ -91,6 +92,8 @@ func (a accessRules) authorize(r *http.Request, c Class) error {
 		return nil
 	case SessionRequired:
 		return a.requireSession(r)
+	case SessionOrVisitor:
+		return a.authorizeVisitor(r)
 	case Administrator, RecentAdministrator:
 		return a.authorizeAdministrator(r, c == RecentAdministrator)
 	case ControlAccess, ControlOrSession:
@@ -100,6 +103,16 @@ func (a accessRules) authorize(r *http.Request, c Class) error {
 	default:
 		return a.authorizeNotify(r, c == NotifyOrSession)
 	}
+}
+
+// authorizeVisitor returns nil if the request has a session, or if it has none and
+// NOTIFY_ACCESS permits it. A client that sends the header Pressbox-Session: required has
+// signed in, and is refused without a session instead of taken for a visitor.
+func (a accessRules) authorizeVisitor(r *http.Request) error {
+	if err := a.requireSession(r); err == nil || r.Header.Get("Pressbox-Session") == "required" {
+		return err
+	}
+	return a.authorizeNotify(r, false)
 }
 
 // authorizeControl returns nil if the request may announce and CONTROL_ACCESS

@@ -54,3 +54,34 @@ func TestWriteLargeJSON(t *testing.T) {
 		t.Errorf("what is not JSON: %v, %v", err, w.Header())
 	}
 }
+
+// A client that has the value already receives no body, however it is encoded.
+func TestWriteLargeJSON_conditional(t *testing.T) {
+	t.Parallel()
+	text := strings.Repeat("x", 2000)
+	ask := func(text, accepts, has string) *httptest.ResponseRecorder {
+		r := httptest.NewRequest(http.MethodGet, "/", nil)
+		r.Header.Set("Accept-Encoding", accepts)
+		if has != "" {
+			r.Header.Set("If-None-Match", has)
+		}
+		w := httptest.NewRecorder()
+		check.NoError(t, web.WriteLargeJSON(w, r, text))
+		return w
+	}
+	first := ask(text, "gzip", "")
+	tag := first.Header().Get("ETag")
+	if first.Code != 200 || !strings.HasPrefix(tag, `W/"`) || first.Header().Get("Cache-Control") != "private, no-cache" {
+		t.Errorf("status %d, %v", first.Code, first.Header())
+	}
+	for _, tt := range []struct {
+		text, has string
+		want      int
+	}{{text, tag, 304}, {text, `"a", ` + tag, 304}, {text, "*", 304}, {text + "y", tag, 200}, {text, `W/"a"`, 200}, {text, "", 200}} {
+		for _, accepts := range []string{"gzip", "identity"} {
+			if w := ask(tt.text, accepts, tt.has); w.Code != tt.want || (w.Body.Len() == 0) != (tt.want == 304) {
+				t.Errorf("If-None-Match %s, %s: status %d with %d bytes, want %d", tt.has, accepts, w.Code, w.Body.Len(), tt.want)
+			}
+		}
+	}
+}

@@ -201,8 +201,8 @@ func (p *page) write(w http.ResponseWriter, r *http.Request, status int, plain s
 		p.cfg.Version, p.prefix(), joinURL(r, p.cfg.PublicOrigin), plain, LoginPath, "",
 		p.languages.of(r), strings.Join(p.languages.names, " "), p.icon(), p.cfg.Season, p.cfg.ControlAccess,
 	}
-	if p.cfg.LastAccount != nil {
-		values.Account = p.cfg.LastAccount(r)
+	if p.cfg.PageAccount != nil {
+		values.Account = p.cfg.PageAccount(r)
 	}
 	if err := p.document.Execute(&document, values); err != nil {
 		return fmt.Errorf("render the page: %w", err)

@@ -29,9 +29,9 @@ type Config struct {
 	ControlAccess Control  // CONTROL_ACCESS; "" means ControlAdmin
 	Tokens        Tokens   // nil: every API token is invalid
 	Sessions      Sessions // nil: every request is without a session
-	// LastAccount returns the account that the browser of a request signed in last, as
-	// JSON for the document; "" if unknown. It proves nothing. nil: always "".
-	LastAccount func(*http.Request) string
+	// PageAccount returns the account that the browser of a request to the page is signed
+	// in with, as JSON for the document; "" if unknown. nil: always "".
+	PageAccount func(*http.Request) string
 
 	// AllowedHosts are additional Host names to accept, such as
 	// "pressbox.example.org" or "*.example.org"; see [hosts].

@@ -14,7 +14,20 @@ import (
 // A Query selects games.
 type Query struct {
 	Status protocol.Status // "": all
-	Before string          // only games that finished before this game, by id, or before this RFC 3339 time
+	Before string          // only games after this one, by id, in its list; or that finished before this RFC 3339 time
+	Limit  int             // the most games in each list; 0: all, but at most 100 finished ones
+}
+
+// placeOf returns the time by which a list is ordered.
+func placeOf(s *summary) time.Time {
+	switch s.Status {
+	case protocol.Pending:
+		return s.Created
+	case protocol.Active:
+		return s.Started
+	default:
+		return s.Finished
+	}
 }
 
 // Lists holds games without their details, newest first, at most 100 finished ones.
@@ -32,7 +45,7 @@ const maxFinished = 100
 func (g *Games) List(viewer protocol.Person, q Query) (Lists, error) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	before, err := g.listEnd(q.Before)
+	begin, err := g.placeBefore(q.Before)
 	if err != nil {
 		return Lists{}, err
 	}
@@ -43,49 +56,56 @@ func (g *Games) List(viewer protocol.Person, q Query) (Lists, error) {
 	for _, s := range g.summaries {
 		switch {
 		case q.Status != "" && s.Status != q.Status, !s.Listed() && !s.Involves(viewer):
-		case s.Status == protocol.Finished && !precedes(s, q.Before, before, g.summaries[q.Before] != nil):
+		case s.Status == begin.list && !begin.precedes(s):
 		default:
 			found[s.Status] = append(found[s.Status], s)
 		}
 	}
-	newest := func(status protocol.Status, most int, at func(*summary) time.Time) []protocol.Game {
+	newest := func(status protocol.Status, most int) []protocol.Game {
 		all := found[status]
-		slices.SortFunc(all, func(a, b *summary) int { return byTime(at(b), at(a), b.ID, a.ID) })
+		slices.SortFunc(all, func(a, b *summary) int { return byTime(placeOf(b), placeOf(a), b.ID, a.ID) })
 		games := []protocol.Game{}
-		for _, s := range all[:min(most, len(all))] {
+		for _, s := range all[:min(cmp.Or(q.Limit, most), most, len(all))] {
 			games = append(games, s.Game(viewer))
 		}
 		return games
 	}
 	return Lists{
-		Pending:  newest(protocol.Pending, math.MaxInt, func(s *summary) time.Time { return s.Created }),
-		Active:   newest(protocol.Active, math.MaxInt, func(s *summary) time.Time { return s.Started }),
-		Finished: newest(protocol.Finished, maxFinished, func(s *summary) time.Time { return s.Finished }),
+		Pending:  newest(protocol.Pending, math.MaxInt),
+		Active:   newest(protocol.Active, math.MaxInt),
+		Finished: newest(protocol.Finished, maxFinished),
 	}, nil
 }
 
 // byTime compares two games by time, then by id.
 func byTime(a, b time.Time, idA, idB string) int { return cmp.Or(a.Compare(b), cmp.Compare(idA, idB)) }
 
-// precedes reports whether a finished game comes after the game id, or the time at, in a list with the newest first. A
-// zero at precedes all.
-func precedes(s *summary, id string, at time.Time, isGame bool) bool {
-	return at.IsZero() || s.Finished.Before(at) || s.Finished.Equal(at) && isGame && s.ID < id
+// A place is where a page of a list begins: after a game, or at a time.
+type place struct {
+	list protocol.Status // the list that it is in; "": none, all lists begin at their beginning
+	at   time.Time
+	id   string // of the game; "": games of this time are before the place
 }
 
-// listEnd returns the time of a query's Before. g.mu must be held.
-func (g *Games) listEnd(before string) (time.Time, error) {
+// precedes reports whether the place is before a game of its list, with the newest first.
+func (p place) precedes(s *summary) bool {
+	at := placeOf(s)
+	return at.Before(p.at) || at.Equal(p.at) && s.ID < p.id
+}
+
+// placeBefore returns the place of a query's Before. g.mu must be held.
+func (g *Games) placeBefore(before string) (place, error) {
 	if before == "" {
-		return time.Time{}, nil
+		return place{}, nil
 	}
-	if s := g.summaries[before]; s != nil && s.Status == protocol.Finished {
-		return s.Finished, nil
+	if s := g.summaries[before]; s != nil {
+		return place{s.Status, placeOf(s), s.ID}, nil
 	}
 	at, err := time.Parse(time.RFC3339Nano, before)
 	if err != nil {
-		return at, invalid("before", "not_found", "before is %.40q, want a finished game's id or an RFC 3339 time", before)
+		return place{}, invalid("before", "not_found", "before is %.40q, want a game's id or an RFC 3339 time", before)
 	}
-	return at, nil
+	return place{list: protocol.Finished, at: at}, nil
 }
 
 // invalid refuses one field.

@@ -56,7 +56,7 @@ func TestList_visibility(t *testing.T) {
 		t.Errorf("of the cancellation the lobby received %s, Carl %s", text(t, lobby.received()), text(t, w.received()))
 	}
 	r.wantCode("a cancelled game", second(r.Game(t.Context(), ann, r.id)), protocol.UnknownGame)
-	for _, q := range []live.Query{{Status: "lost"}, {Before: "yesterday"}, {Before: hidden.id}} {
+	for _, q := range []live.Query{{Status: "lost"}, {Before: "yesterday"}} {
 		r.wantCode(fmt.Sprint(q), second(r.List(ann, q)), protocol.Invalid)
 	}
 }
@@ -93,5 +93,22 @@ func TestList_pages(t *testing.T) {
 	}
 	if l, err := r.List(carl, live.Query{Before: "2026-01-01T00:00:02Z"}); err != nil || len(l.Finished) != 6 {
 		t.Errorf("before the third second: %d, %v, want 6", len(l.Finished), err)
+	}
+}
+
+// Each list has at most the limit, and goes on after one of its games; the others begin at their beginning.
+func TestList_limit(t *testing.T) {
+	t.Parallel()
+	r := begun(t, hotSeat)
+	for range 3 {
+		r.create()
+	}
+	l, err := r.List(carl, live.Query{Limit: 2})
+	if err != nil || len(l.Pending) != 2 || len(l.Active) != 1 {
+		t.Fatalf("at most two: %s, %v", text(t, l), err)
+	}
+	rest, err := r.List(carl, live.Query{Limit: 2, Before: l.Pending[1].ID})
+	if err != nil || len(rest.Pending) != 1 || rest.Pending[0].ID == l.Pending[0].ID || rest.Pending[0].ID == l.Pending[1].ID || len(rest.Active) != 1 {
+		t.Errorf("after the second: %s, %v", text(t, rest), err)
 	}
 }

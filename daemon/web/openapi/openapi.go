@@ -149,6 +149,9 @@ func describe(rt web.Route) apiOperation {
 	for _, a := range rt.Operation.Responses {
 		op.Responses[strconv.Itoa(a.Status)] = response(a)
 	}
+	if rt.Class == web.SessionOrVisitor && slices.ContainsFunc(rt.Operation.Responses, func(a web.Response) bool { return a.Media == nil }) {
+		op.Responses[strconv.Itoa(http.StatusNotModified)] = response(web.Response{Status: http.StatusNotModified, Description: "The client has it already (If-None-Match)."})
+	}
 	for _, status := range problemStatuses(rt) {
 		op.Responses[strconv.Itoa(status)] = problemResponse(status)
 	}
@@ -158,7 +161,7 @@ func describe(rt web.Route) apiOperation {
 		op.Security = []map[string][]string{{}, {"token": {}}}
 	case web.TokenRequired:
 		op.Security = []map[string][]string{{"token": {}}}
-	case web.NotifyOrSession, web.ControlOrSession:
+	case web.NotifyOrSession, web.ControlOrSession, web.SessionOrVisitor:
 		op.Security = []map[string][]string{{}, {"token": {}}, {"session": {}}}
 	case web.SessionRequired, web.Administrator, web.RecentAdministrator:
 		op.Security = []map[string][]string{{"session": {}}, {"bearer": {}}}
@@ -194,7 +197,7 @@ func problemStatuses(rt web.Route) []int {
 			add(http.StatusForbidden)
 		}
 	}
-	if slices.Contains([]web.Class{web.NotifyAccess, web.NotifyOrSession, web.ControlAccess, web.ControlOrSession, web.TokenRequired}, rt.Class) {
+	if slices.Contains([]web.Class{web.NotifyAccess, web.NotifyOrSession, web.SessionOrVisitor, web.ControlAccess, web.ControlOrSession, web.TokenRequired}, rt.Class) {
 		add(http.StatusUnauthorized, http.StatusForbidden)
 	}
 	if rt.Class == web.AdminSocket || rt.Class == web.MetricsAccess {
@@ -295,7 +298,8 @@ func parameters() object {
 		"team":       query("team", "Only the players of this team.", object{"type": "string"}),
 		"game":       query("game", "Id of a game.", object{"type": "string"}),
 		"status":     query("status", "Only games with this status.", object{"type": "string", "enum": []string{"pending", "active", "finished"}}),
-		"before":     query("before", "Only finished games that ended before this one (a game id) or this time (RFC 3339).", object{"type": "string"}),
+		"before":     query("before", "Only the games after this one (a game id) in its list, the newest first; or the finished games that ended before this time (RFC 3339).", object{"type": "string"}),
+		"limit":      query("limit", "The most games in each list. Without it, all pending and active and 100 finished ones.", object{"type": "integer", "minimum": 1, "maximum": 100}),
 		"since":      query("since", "Only events after this revision.", object{"type": "integer", "minimum": 0, "maximum": web.MaxInteger}),
 	}
 }

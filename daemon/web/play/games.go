@@ -35,6 +35,9 @@ type Config struct {
 	Authenticate func(r *http.Request, frameToken string) (auth.Caller, error)
 }
 
+// maxLimit is the largest limit of a list.
+const maxLimit = 100
+
 // handlers answer the routes of this package.
 type handlers struct {
 	*web.Server
@@ -50,7 +53,7 @@ func Routes(s *web.Server, cfg Config) []web.Route {
 }
 
 func (h *handlers) gameRoutes() []web.Route {
-	routes := append(h.lobbyRoutes(), h.recordRoutes()...)
+	routes := append(append(h.lobbyRoutes(), h.lobbyStream()), h.recordRoutes()...)
 	return web.When(routes, func() bool { return h.Games != nil })
 }
 
@@ -67,7 +70,7 @@ func (h *handlers) lobbyRoutes() []web.Route {
 		}),
 		web.NewRoute(http.MethodGet, "/api/games", web.SessionRequired, h.listGames, web.Operation{
 			ID: "listGames", Tag: "games", Summary: "List pending, active and finished games",
-			Params:    []string{"status", "before"},
+			Params:    []string{"status", "before", "limit"},
 			Responses: []web.Response{{Status: http.StatusOK, Description: "The games.", Schema: "GameList"}},
 			Problems:  []int{},
 		}),
@@ -204,11 +207,28 @@ func (h *handlers) listGames(w http.ResponseWriter, r *http.Request) error {
 	default:
 		return web.QueryError("status", "not_offered", "must be pending, active or finished")
 	}
-	lists, err := h.Games.List(personOf(r), live.Query{Status: protocol.Status(status), Before: before})
+	limit, err := limitParam(r)
+	if err != nil {
+		return err
+	}
+	lists, err := h.Games.List(personOf(r), live.Query{Status: protocol.Status(status), Before: before, Limit: limit})
 	if err != nil {
 		return err
 	}
 	return web.WriteLargeJSON(w, r, lists)
+}
+
+// limitParam returns the most games in a list; 0: absent.
+func limitParam(r *http.Request) (int, error) {
+	text, err := web.QueryParam(r, "limit")
+	if err != nil || text == "" {
+		return 0, err
+	}
+	limit, err := strconv.Atoi(text)
+	if err != nil || limit < 1 || limit > maxLimit {
+		return 0, web.QueryError("limit", "out_of_range", "must be an integer from 1 to "+strconv.Itoa(maxLimit))
+	}
+	return limit, nil
 }
 
 func (h *handlers) getGame(w http.ResponseWriter, r *http.Request) error {

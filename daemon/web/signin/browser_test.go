@@ -170,8 +170,8 @@ func TestBrowser_cookies(t *testing.T) {
 			origin := serveAt(t, tt.scheme, tt.host, seen)
 			b := newTab(t)
 			b.signUp(origin, "Anna", home)
-			access, account, refresh := tt.prefix+"pressbox_access", tt.prefix+"pressbox_account", tt.prefix+"pressbox_refresh"
-			want := fmt.Sprintf("%s /api %[4]v true; %[2]s / %[4]v true; %[3]s /api/auth %[4]v true", access, account, refresh, secure)
+			access, refresh, page := tt.prefix+"pressbox_access", tt.prefix+"pressbox_refresh", tt.prefix+"pressbox_session"
+			want := fmt.Sprintf("%s /api %[4]v true; %[2]s /api/auth %[4]v true; %[3]s / %[4]v true", access, refresh, page, secure)
 			if got := b.cookies(origin + "/api/auth/me"); got != want {
 				t.Errorf("cookies %s, want %s", got, want)
 			}
@@ -190,9 +190,9 @@ func TestBrowser_cookies(t *testing.T) {
 					t.Errorf("%s %s: %s, want %s", step.method, step.path, got, step.want)
 				}
 			}
-			seen.want(t, "GET /api/ws", tt.site, access, account)
-			seen.want(t, "GET /socket.io/", tt.site, account)
-			seen.want(t, "POST /api/auth/refresh", tt.site, access, account, refresh)
+			seen.want(t, "GET /api/ws", tt.site, access, page)
+			seen.want(t, "GET /socket.io/", tt.site, page)
+			seen.want(t, "POST /api/auth/refresh", tt.site, access, refresh, page)
 			if got := b.fetch("GET", origin+"/api/auth/me"); got != "401" {
 				t.Errorf("after logging out: %s", got)
 			}

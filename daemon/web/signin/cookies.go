@@ -1,9 +1,7 @@
 package signin
 
 import (
-	"encoding/json"
 	"net/http"
-	"net/url"
 	"strings"
 	"time"
 
@@ -14,7 +12,7 @@ import (
 const (
 	accessCookie  = "pressbox_access"
 	refreshCookie = "pressbox_refresh"
-	accountCookie = "pressbox_account"
+	sessionCookie = "pressbox_session"
 	flowCookie    = "xo_" // followed by the first 8 characters of the state
 	securePrefix  = "__Secure-"
 )
@@ -23,7 +21,7 @@ const (
 const (
 	accessPath  = "/api"
 	refreshPath = "/api/auth"
-	accountPath = "/"
+	sessionPath = "/"
 	flowPath    = "/api/auth/idp"
 )
 
@@ -64,30 +62,30 @@ func (c cookies) set(w http.ResponseWriter, base, path, value string, age time.D
 	})
 }
 
-// setSession sets the cookies of a session. The one with the account is for the page's
-// document, which thereby has what GET /api/auth/me responds, without another request. It
-// contains no token and permits nothing.
+// setSession sets the cookies of a session. The one with its id is for the page's document,
+// which thereby has what GET /api/auth/me responds, without another request. It contains no
+// token and permits nothing.
 func (c cookies) setSession(w http.ResponseWriter, r auth.Result) {
 	c.set(w, accessCookie, accessPath, r.Access.Reveal(), auth.AccessTTL)
 	c.set(w, refreshCookie, refreshPath, r.Refresh.Reveal(), auth.RefreshTTL)
-	account, _ := json.Marshal(newAccountReply(r.Account)) // without it the page sends the request
-	c.set(w, accountCookie, accountPath, url.PathEscape(string(account)), auth.AccessTTL)
+	c.set(w, sessionCookie, sessionPath, r.Session.Account+"."+r.Session.ID, auth.AccessTTL)
 }
 
 // clearSession deletes the cookies of a session.
 func (c cookies) clearSession(w http.ResponseWriter) {
 	c.set(w, accessCookie, accessPath, "", 0)
 	c.set(w, refreshCookie, refreshPath, "", 0)
-	c.set(w, accountCookie, accountPath, "", 0)
+	c.set(w, sessionCookie, sessionPath, "", 0)
 }
 
-// account returns the account in the cookie of a request, as JSON; "" if there is none.
-func (c cookies) account(r *http.Request) string {
-	if values := c.values(r, accountCookie); len(values) > 0 {
-		text, _ := url.PathUnescape(values[0]) // "" if it is malformed
-		return text
+// session returns the session that a request's cookie names; zero if there is none.
+func (c cookies) session(r *http.Request) auth.Session {
+	values := c.values(r, sessionCookie)
+	if len(values) == 0 {
+		return auth.Session{}
 	}
-	return ""
+	account, id, _ := strings.Cut(values[0], ".")
+	return auth.Session{Account: account, ID: id}
 }
 
 // tokens returns the access and refresh tokens in the cookies of a request.

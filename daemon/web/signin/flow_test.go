@@ -236,7 +236,7 @@ func TestCookies_attributes(t *testing.T) {
 		}{
 			{p, prefix + "pressbox_access", "/api", "3600"},
 			{p, prefix + "pressbox_refresh", "/api/auth", "604800"},
-			{p, prefix + "pressbox_account", "/", "3600"},
+			{p, prefix + "pressbox_session", "/", "3600"},
 			{login, prefix + "xo_" + login.Query("state")[:8], "/api/auth/idp", "600"},
 		} {
 			c := tt.from.SetCookie(tt.name)
@@ -281,9 +281,18 @@ func TestPage_account(t *testing.T) {
 	if account, _ := document(); account != "" {
 		t.Errorf("after signing out, the document has %s", account)
 	}
-	text = h.Browser(t).Get("/", "Cookie", "pressbox_account=%22%3E%3Cscript%3E").Want(200).Text
-	if !strings.Contains(text, `content="&#34;&gt;&lt;script&gt;"`) {
-		t.Errorf("the cookie is not escaped in %s", text)
+	h.Provider.Identifies(auth.Identity{Provider: "test", Subject: "x", Name: `"><script>`})
+	b.SignIn()
+	if account, text := document(); !strings.Contains(account, "script") || strings.Contains(text, `"><script>`) {
+		t.Errorf("the name of the account is not escaped in %s", text)
+	}
+	ended := b.Cookie("pressbox_session", "/")
+	b.Post("/api/auth/logout-all").Want(204)
+	for _, cookie := range []string{ended, "", ".", "x.y", "x"} {
+		text := h.Browser(t).Get("/", "Cookie", "pressbox_session="+cookie).Want(200).Text
+		if !strings.Contains(text, `<meta name="pressbox-account" content="">`) {
+			t.Errorf("with the cookie %q there is an account in %s", cookie, text)
+		}
 	}
 }
 

@@ -19,7 +19,7 @@ func TestRefresh_bodyOrCookie(t *testing.T) {
 	b.SignIn()
 	old := b.RefreshToken()
 	p := b.Post("/api/auth/refresh").Want(200)
-	if len(p.Cookies()) != 3 || p.SetCookie("pressbox_account").Value == "" || b.RefreshToken() == old || webtest.TokenPattern.MatchString(p.Text) {
+	if len(p.Cookies()) != 3 || p.SetCookie("pressbox_session").Value == "" || b.RefreshToken() == old || webtest.TokenPattern.MatchString(p.Text) {
 		t.Errorf("by the cookie: %d cookies, body %s", len(p.Cookies()), p.Text)
 	}
 	if want := `{"token_type":"Bearer","expires_in":3600}`; strings.TrimSpace(p.Text) != want {
@@ -50,7 +50,7 @@ func TestLogout_clearsCookies(t *testing.T) {
 	b.Get("/api/auth/logout").Want(405)
 	for range 2 {
 		p := b.Post("/api/auth/logout").Want(204)
-		for name, path := range map[string]string{"pressbox_access": "/api", "pressbox_refresh": "/api/auth", "pressbox_account": "/"} {
+		for name, path := range map[string]string{"pressbox_access": "/api", "pressbox_refresh": "/api/auth", "pressbox_session": "/"} {
 			c := p.SetCookie(name)
 			if want := name + "=; Path=" + path + "; Max-Age=0; HttpOnly; SameSite=Lax"; c == nil || c.Raw != want {
 				t.Errorf("Set-Cookie: %v, want %s", c, want)

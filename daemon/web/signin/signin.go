@@ -5,6 +5,7 @@ package signin
 
 import (
 	"context"
+	"encoding/json"
 	"net/http"
 	"net/netip"
 	"net/url"
@@ -96,9 +97,21 @@ func (a *Authenticator) SignedIn(r *http.Request) (auth.Caller, error) {
 	return caller, err
 }
 
-// LastAccount returns what the browser's cookie says about the account that signed in
-// last, as GET /api/auth/me responds it; "" if there is no such cookie. It proves nothing.
-func (a *Authenticator) LastAccount(r *http.Request) string { return a.cookies.account(r) }
+// PageAccount returns the account that the browser of a request to the page is signed in
+// with, as GET /api/auth/me responds it; "" if it has none, or has to renew its session. The
+// browser sends the page no token: what names the session proves nothing.
+func (a *Authenticator) PageAccount(r *http.Request) string {
+	session := a.cookies.session(r)
+	if session.ID == "" {
+		return ""
+	}
+	account, err := a.Sessions.AccountOf(r.Context(), session)
+	if err != nil {
+		return ""
+	}
+	text, _ := json.Marshal(newAccountReply(account)) // without it the page sends a request
+	return string(text)
+}
 
 // NotifyToken returns the record of an API token that is valid for the address.
 func (a *Authenticator) NotifyToken(ctx context.Context, token string, from netip.Addr) (auth.APIToken, error) {

@@ -20,7 +20,7 @@ import (
 )
 
 // A Config holds the configuration of every package of routes. [New] sets some
-// fields from others: from SignIn, unless it is nil, Tokens, Sessions, LastAccount, Frontend,
+// fields from others: from SignIn, unless it is nil, Tokens, Sessions, PageAccount, Frontend,
 // PublicOrigin, Play.Sessions and Play.Authenticate; from
 // Announcements.Announcer those of Admin, Hooks, OpenAI, Play and Push; from
 // Announcements.Voices that of OpenAI; from Control Admin.Controls and
@@ -85,7 +85,7 @@ func authenticator(cfg *Config) *signin.Authenticator {
 		return nil
 	}
 	a := signin.New(*cfg.SignIn)
-	cfg.Tokens, cfg.Sessions, cfg.LastAccount, cfg.Frontend = a, a, a.LastAccount, cfg.SignIn.Frontend
+	cfg.Tokens, cfg.Sessions, cfg.PageAccount, cfg.Frontend = a, a, a.PageAccount, cfg.SignIn.Frontend
 	if origin, ok := strings.CutSuffix(cfg.SignIn.Redirect, signin.CallbackPath); ok {
 		cfg.PublicOrigin = origin
 	}

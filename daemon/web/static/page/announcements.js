@@ -5,6 +5,7 @@ import {
   t, label, api, meta, formatTime, when, nextTime, timeZone, weekdays, dayName, cronOf, parseCron, alertBox, sentence, loading, Problem, requests, refocus,
   readOut, store, stored, signInAddress, wrongOf, language,
 } from "./ui.js";
+import { openStream } from "./streams.js";
 
 const minRate = 60, maxRate = 400, maxRecent = 12, maxLength = 5000, maxName = 100;
 const morning = 7, volumeDelay = 300; // o'clock; ms from the last change of the slider to its request
@@ -20,17 +21,17 @@ export function announcements({ update, me }) {
   const air = onAir(shared, { voices, speaker, ended: (id) => create.forget(id) });
   const create = form(shared, { voices, speaker, air, favourites, plans });
 
-  /** @type {EventSource | null} */ let stream = null;
+  /** @type {{ close: () => void } | null} */ let stream = null;
   const load = async () => {
     if (await air.load()) subscribe();
   };
   const subscribe = () => {
-    stream = new EventSource("/api/events?controls=true", { withCredentials: true });
-    stream.onopen = () => air.online(true);
-    stream.onerror = () => air.online(false);
-    for (const [name, receive] of Object.entries({
-      announcement: air.receive, volume: speaker.setVolume, quiet: speaker.setQuiet, favourites: favourites.receive, schedules: plans.receive,
-    })) stream.addEventListener(name, (e) => { void receive(JSON.parse(e.data)); update(); });
+    /** @type {Record<string, (data: any) => unknown>} */
+    const receivers = { announcement: air.receive, volume: speaker.setVolume, quiet: speaker.setQuiet, favourites: favourites.receive, schedules: plans.receive };
+    stream = openStream("/api/events?controls=true", {
+      account: me?.id, kept: Object.keys(receivers), state: (state) => air.online(state === "open"),
+      on: Object.fromEntries(Object.entries(receivers).map(([name, receive]) => [name, (data) => { void receive(data); update(); }])),
+    });
   };
   /** Stops what is being spoken, on the loudspeaker and here. @param {KeyboardEvent} e */
   const key = (e) => {

@@ -10,7 +10,7 @@ import { t, session, signInAddress, problemOf, element, guarded, liveRegion, loa
  */
 const routes = [
   { path: /^\/$/, load: () => import("./lobby.js"), view: "lobby", tab: "/" },
-  { path: /^\/new$/, load: () => import("./lobby.js"), view: "newGame", signedIn: true, tab: "/" },
+  { path: /^\/new$/, load: () => import("./newgame.js"), view: "newGame", signedIn: true, tab: "/" },
   { path: /^\/games\/(?<id>[^/]+)$/, load: () => import("./game.js"), view: "game", signedIn: true, tab: "/" },
   { path: /^\/games\/(?<id>[^/]+)\/lineup$/, load: () => import("./lineup.js"), view: "lineup", signedIn: true, tab: "/" },
   { path: /^\/games\/(?<id>[^/]+)\/replay(\/(?<rev>\d+))?$/, load: () => import("./replay.js"), view: "replay", signedIn: true, tab: "/" },

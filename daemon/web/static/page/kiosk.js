@@ -2,6 +2,7 @@
 // It takes no input and reconnects without help.
 import { html, nothing } from "./lit-html.js";
 import { t, qr, joinAddress, managerOf, pennant, inningName, clubStyle, fullScreen } from "./ui.js";
+import { openStream } from "./streams.js";
 
 const idleTimeout = 15 * 60 * 1000; // milliseconds without an event until the stream is opened again
 const maxOthers = 4;
@@ -11,45 +12,38 @@ export function kiosk({ update }) {
   /** @type {Map<string, Game>} */ const games = new Map();
   /** @type {Map<string, { text: string[], at: number }>} */ const lastPlays = new Map();
   /** @type {Announcement[]} */ let queue = [];
-  /** @type {EventSource | null} */ let stream = null;
+  /** @type {{ close: () => void } | null} */ let stream = null;
   /** @type {unknown} */ let code = nothing;
-  let online = false, rejected = false, watchdog = 0, retry = 0;
+  let online = false, rejected = false, watchdog = 0;
   const address = joinAddress("/");
 
-  const open = () => {
-    stream?.close();
-    clearTimeout(retry);
-    const source = new EventSource("/api/kiosk", { withCredentials: true });
-    stream = source;
-    source.onopen = () => {
-      [online, rejected, queue] = [true, false, []];
-      games.clear();
-      alive();
-    };
-    source.onerror = () => {
-      online = false;
-      if (source.readyState === EventSource.CLOSED) { // the server rejected it: browsers do not retry then
-        rejected = true;
-        retry = window.setTimeout(open, 10000);
-      }
-      update();
-    };
-    const on = (/** @type {string} */ type, /** @type {(data: any) => void} */ handle) => source.addEventListener(type, (e) => {
-      alive();
-      handle(JSON.parse(/** @type {MessageEvent} */ (e).data));
-      update();
-    });
-    on("game", (g) => games.set(g.id, g));
-    on("gone", (g) => { games.delete(g.id ?? g.g); lastPlays.delete(g.id ?? g.g); });
-    on("play", (p) => {
+  /** What the stream sends. @type {Record<string, (data: any) => void>} */
+  const receivers = {
+    game: (g) => games.set(g.id, g),
+    gone: (g) => { games.delete(g.id); lastPlays.delete(g.id); },
+    play: (p) => {
       const g = games.get(p.g);
       if (!g) return;
       if (p.now) games.set(p.g, { ...g, now: p.now, score: p.now.score, inning: p.now.inning, half: p.now.half });
       if (p.text?.length) lastPlays.set(p.g, { text: p.text, at: Date.now() });
-    });
-    on("announcement", (a) => {
+    },
+    announcement: (a) => {
       queue = queue.filter((q) => q.id !== a.id);
       if (a.position !== undefined) queue = [...queue, a].sort((x, y) => (x.position ?? 0) - (y.position ?? 0));
+    },
+  };
+  const open = () => {
+    stream?.close();
+    stream = openStream("/api/kiosk", {
+      kept: ["game", "announcement"],
+      on: Object.fromEntries(Object.entries(receivers).map(([type, receive]) => [type, (data) => { receive(data); alive(); }])),
+      state: (state) => {
+        [online, rejected] = [state === "open", state === "refused"];
+        if (!online) return void update();
+        queue = [];
+        games.clear();
+        alive();
+      },
     });
   };
   const alive = () => {
@@ -100,7 +94,6 @@ export function kiosk({ update }) {
     close: () => {
       stream?.close();
       clearTimeout(watchdog);
-      clearTimeout(retry);
     },
   };
 }

@@ -1,25 +1,77 @@
-// The lobby, its cover for visitors, and the form for a new game.
+// The lobby: the games, as they change, and its cover for visitors.
 import { html, nothing } from "./lit-html.js";
-import { t, label, api, formatTime, inningName, season, managerOf, openSide, alertBox, sentence, problemOf, pennant, clubStyle, signInAddress, loading, wrongOf } from "./ui.js";
+import { t, label, api, element, formatTime, guarded, inningName, managerOf, openSide, alertBox, problemOf, pennant, signInAddress, loading } from "./ui.js";
+import { openStream } from "./streams.js";
 
-const pollInterval = 15000; // milliseconds, in case the event stream is silent
-const pageSize = 100; // finished games in one answer
+const pollInterval = 60000; // milliseconds; the stream does not have the changes of private games
+const pageSize = 24; // games of one list in one answer
 
-/** @typedef {{ pending: Game[], active: Game[], finished: Game[] }} Games */
+/** @type {readonly Game["status"][]} */
+const statuses = ["active", "pending", "finished"];
+/** @typedef {Record<Game["status"], Game[]>} Games newest first */
+
+/** Returns the time by which a list is ordered. @param {Game} g */
+const placeOf = (g) => (g.status === "pending" ? g.created_at : g.status === "active" ? g.started_at : g.finished_at) ?? "";
+/** @param {Game} a @param {Game} b */
+const newestFirst = (a, b) => placeOf(b).localeCompare(placeOf(a)) || b.id.localeCompare(a.id);
+
+/** A list of cards. Each game has one element as long as it is listed, so that the browser keeps the place of what is on the screen. */
+class Cards {
+  /** @param {(g: Game) => unknown} card */
+  constructor(card) {
+    this.card = card;
+    this.list = element("ul", { class: "game-stubs" });
+    /** @type {Map<string, { item: HTMLElement, draw: (values: readonly unknown[], template: () => unknown) => unknown }>} */ this.items = new Map();
+  }
+
+  /** @param {Game[]} games */
+  show(games) {
+    const listed = new Set(games.map((g) => g.id));
+    for (const [id, { item }] of this.items) if (!listed.has(id)) { item.remove(); this.items.delete(id); }
+    let next = this.list.firstElementChild;
+    for (const g of games) {
+      let known = this.items.get(g.id);
+      if (!known) {
+        const item = element("li", { class: "game-stub" });
+        this.items.set(g.id, (known = { item, draw: guarded(item) }));
+      }
+      known.draw([g], () => this.card(g));
+      if (known.item === next) next = next.nextElementSibling;
+      else this.list.insertBefore(known.item, next);
+    }
+    return this.list;
+  }
+}
 
 /** @param {PageContext} page @returns {View} */
 export function lobby({ update, me, go }) {
   /** @type {Games | null} */ let games = null;
+  /** @type {Set<Game["status"]>} the lists that have earlier games */ const more = new Set();
   /** @type {import("./ui.js").Problem | null} */ let problem = null;
-  let more = false;
-  /** @type {EventSource | null} */ let stream = null;
-  let timer = 0, soon = 0, closed = false;
+  let timer = 0, closed = false;
 
+  /** Puts games into their lists, in place of what is known of them. @param {Game[]} changed */
+  const put = (changed) => {
+    const known = games ?? { pending: [], active: [], finished: [] };
+    const ids = new Set(changed.map((g) => g.id));
+    games = /** @type {Games} */ (Object.fromEntries(statuses.map((status) =>
+      [status, [...known[status].filter((g) => !ids.has(g.id)), ...changed.filter((g) => g.status === status)].sort(newestFirst)])));
+  };
+  /** @param {string} id */
+  const find = (id) => games && statuses.flatMap((status) => games?.[status] ?? []).find((g) => g.id === id);
   const load = async () => {
     try {
-      const answer = /** @type {Games} */ (await api("GET", "/api/games"));
-      more = answer.finished.length >= pageSize;
-      [games, problem] = [answer, null];
+      const answer = /** @type {Games} */ (await api("GET", `/api/games?limit=${pageSize}`));
+      const shown = games;
+      games = answer;
+      for (const status of statuses) { // what was loaded beyond the first page stays
+        const last = answer[status].at(-1);
+        const beyond = answer[status].length < pageSize || !last ? [] : (shown?.[status] ?? []).filter((g) => newestFirst(last, g) < 0);
+        if (answer[status].length < pageSize) more.delete(status);
+        else if (!beyond.length) more.add(status);
+        put(beyond);
+      }
+      problem = null;
     } catch (err) {
       problem = problemOf(err);
     }
@@ -27,13 +79,14 @@ export function lobby({ update, me, go }) {
     if (!closed) timer = window.setTimeout(load, pollInterval);
     update();
   };
-  const older = async () => {
-    const last = games?.finished.at(-1);
-    if (!games || !last) return;
+  /** @param {Game["status"]} status */
+  const older = async (status) => {
+    const last = games?.[status].at(-1);
+    if (!last) return;
     try {
-      const answer = /** @type {Games} */ (await api("GET", `/api/games?status=finished&before=${encodeURIComponent(last.id)}`));
-      more = answer.finished.length >= pageSize;
-      games.finished.push(...answer.finished);
+      const found = (await api("GET", `/api/games?status=${status}&limit=${pageSize}&before=${encodeURIComponent(last.id)}`))[status];
+      if (found.length < pageSize) more.delete(status);
+      put(found);
     } catch (err) {
       problem = problemOf(err);
     }
@@ -49,28 +102,39 @@ export function lobby({ update, me, go }) {
       await load();
     }
   };
-  if (me) {
-    void load();
-    stream = new EventSource("/api/kiosk", { withCredentials: true });
-    const refresh = () => {
-      clearTimeout(soon);
-      soon = window.setTimeout(load, 250);
-    };
-    stream.addEventListener("game", refresh);
-    stream.addEventListener("play", refresh);
-  }
+  const stream = me ? openStream("/api/lobby", {
+    on: {
+      game: (/** @type {Game} */ g) => {
+        const known = find(g.id);
+        put([{ ...g, you: known?.you ?? "" }]);
+        if (!known && g.status === "pending") void load(); // it may be this account's
+        else update();
+      },
+      score: (/** @type {{ id: string } & Partial<Game>} */ now) => {
+        const known = find(now.id);
+        if (known) put([{ ...known, ...now }]);
+        update();
+      },
+      gone: ({ id }) => {
+        for (const status of statuses) if (games) games[status] = games[status].filter((g) => g.id !== id);
+        update();
+      },
+    },
+    state: (state) => { if (state === "open" || !games) void load(); },
+  }) : null;
 
   /** @param {Game} g */
-  const card = (g) => html`<li class="game-stub">
-    <a href=${g.status === "pending" && g.you ? `/games/${g.id}/lineup` : `/games/${g.id}`}>
+  const card = (g) => html`<a href=${g.status === "pending" && g.you ? `/games/${g.id}/lineup` : `/games/${g.id}`}>
       ${row(g, "away")}${row(g, "home")}
       <span class="game-state">${stateText(g)}${g.you && g.status !== "finished" ? html` <span class="tag live">${t("lobby.yours")}</span>` : nothing}</span>
     </a>
-    ${g.status === "pending" && !g.you && (openSide(g)) ? html`<button class="primary" @click=${() => join(g)}>${t("lobby.joinlabel", { club: g[/** @type {Side} */ (openSide(g))].team.name })}</button>` : nothing}</li>`;
+    ${g.status === "pending" && !g.you && (openSide(g)) ? html`<button class="primary" @click=${() => join(g)}>${t("lobby.joinlabel", { club: g[/** @type {Side} */ (openSide(g))].team.name })}</button>` : nothing}`;
+  const cards = { active: new Cards(card), pending: new Cards(card), finished: new Cards(card) };
 
-  /** @param {string} title @param {Game[]} list @param {string} empty */
-  const section = (title, list, empty) => html`<section class="leaf"><h2>${title}</h2>
-    ${list.length ? html`<ul class="game-stubs">${list.map(card)}</ul>` : html`<p class="empty">${empty}</p>`}</section>`;
+  /** @param {Game["status"]} status @param {Games} all */
+  const section = (status, all) => html`<section class="leaf"><h2>${t(`lobby.${status}`)}</h2>
+    ${all[status].length ? cards[status].show(all[status]) : html`<p class="empty">${t(`lobby.no${status}`)}</p>`}
+    ${more.has(status) ? html`<p class="row"><button @click=${() => older(status)}>${t(`lobby.older.${status}`)}</button></p>` : nothing}</section>`;
 
   return {
     title: () => t("lobby.title"),
@@ -78,14 +142,12 @@ export function lobby({ update, me, go }) {
       <div class="row spread head"><h1>${t("lobby.title")}</h1><a class="button primary" href="/new">${t("lobby.new")}</a></div>
       ${alertBox(problem)}
       ${games === null ? loading() : html`
-        <div class="columns">${section(t("lobby.active"), games.active, t("lobby.noactive"))} ${section(t("lobby.pending"), games.pending, t("lobby.nopending"))}</div>
-        ${section(t("lobby.finished"), games.finished, t("lobby.nofinished"))}
-        ${more ? html`<p><button @click=${older}>${t("lobby.older")}</button></p>` : nothing}`}` : cover()),
+        <div class="columns">${section("active", games)} ${section("pending", games)}</div>
+        ${section("finished", games)}`}` : cover()),
     close: () => {
       closed = true;
       stream?.close();
       clearTimeout(timer);
-      clearTimeout(soon);
     },
   };
 }
@@ -123,105 +185,4 @@ function stateText(g) {
   if (g.status === "finished") return `${label("how", g.result?.how, t("how.final"))} · ${formatTime(g.finished_at)}`;
   if (openSide(g)) return t("lobby.seat");
   return t("lobby.cards");
-}
-
-/** @param {PageContext} page @returns {View} */
-export function newGame({ update, go }) {
-  /** @type {Club[] | null} */ let clubs = null;
-  /** @type {import("./ui.js").Problem | null} */ let problem = null;
-  let stale = false, sending = false;
-  const form = {
-    home_team: "", away_team: "",
-    options: { opponent: "open", side: "home", innings: 9, dh: true, extra_innings: "runner", turn_seconds: 0, announce: "scoring", visibility: "listed" },
-  };
-  let chosen = season, notice = "";
-  /** The rosters of the clubs that were chosen, by club. @type {Map<string, Player[]>} */
-  const rosters = new Map();
-  /** The imported seasons. @type {number[]} */
-  let imported = [];
-  const load = async () => {
-    try {
-      const answer = await api("GET", `/api/teams?season=${chosen}`);
-      clubs = /** @type {Club[]} */ (answer.teams);
-      ({ stale, notice = "", seasons: imported = [] } = answer);
-      [form.home_team, form.away_team] = [clubs[0]?.id ?? "", clubs[1]?.id ?? ""];
-      rosters.clear();
-      void loadRoster(form.home_team);
-      void loadRoster(form.away_team);
-    } catch (err) {
-      problem = problemOf(err);
-    }
-    update();
-  };
-  /** The season of the clubs, where more than one can be chosen. */
-  const seasons = () => imported.length ? html`<p><label class="inline">${t("stats.season")} <select name="season"
-    @change=${(/** @type {any} */ e) => { chosen = Number(e.target.value); void load(); }}>
-    ${[season, ...imported.toReversed()].map((n) => html`<option value=${n} ?selected=${n === chosen}>${n}</option>`)}</select></label></p>` : nothing;
-
-  /** @param {string} id */
-  const loadRoster = async (id) => {
-    if (!id || rosters.has(id)) return;
-    rosters.set(id, []);
-    try {
-      rosters.set(id, (await api("GET", `/api/teams/${encodeURIComponent(id)}/roster?season=${chosen}`)).players);
-    } catch {
-      rosters.delete(id); // only a hint: creating the game reports the error
-    }
-    update();
-  };
-  void load();
-  /** @param {string} id */
-  const rosterHint = (id) => {
-    const players = rosters.get(id) ?? [];
-    const starter = (/** @type {string} */ at) => players.find((p) => p.positions[0] === at)?.name ?? "–";
-    return players.length ? html`<p class="hint">${t("new.roster", { n: players.length, sp: starter("SP"), ss: starter("SS"), cf: starter("CF") })}</p>` : nothing;
-  };
-
-  /** @param {SubmitEvent} e */
-  const submit = async (e) => {
-    e.preventDefault();
-    if (sending) return;
-    sending = true;
-    try {
-      const game = await api("POST", "/api/games", { ...form, season: chosen });
-      go(`/games/${game.id}/lineup`, true);
-    } catch (err) {
-      problem = problemOf(err);
-    }
-    sending = false;
-    update();
-  };
-  /** @param {string} path */
-  const violations = (path) => {
-    const found = problem?.errors.filter((v) => v.path === path) ?? [];
-    return found.length ? html`<span class="wrong">${sentence(found.map(wrongOf).join("; "))}</span>` : nothing;
-  };
-  /** @param {"home_team" | "away_team"} field */
-  const club = (field) => html`<fieldset class="clubs"><legend>${t(`new.${field}`)}</legend>${clubs?.map((c) => html`
-    <label class="club-pick" .style=${clubStyle(c)}><input type="radio" name=${field} value=${c.id} .checked=${form[field] === c.id} required
-      @change=${() => { form[field] = c.id; void loadRoster(c.id); update(); }}><span>${c.name}</span></label>`)}${rosterHint(form[field])}${violations(`/${field}`)}</fieldset>`;
-  /**
-   * @param {keyof typeof form.options} name @param {(string | number | boolean)[]} values
-   */
-  const choice = (name, values) => html`<div><label for=${name}>${t(/** @type {any} */ (`new.${name}`))}</label>
-    <select id=${name} @change=${(/** @type {any} */ e) => { /** @type {any} */ (form.options)[name] = values[e.target.selectedIndex]; update(); }}>
-      ${values.map((v) => html`<option ?selected=${form.options[name] === v}>${label(`new.${name}`, String(v))}</option>`)}
-    </select>${violations(`/options/${name}`)}</div>`;
-
-  return {
-    title: () => t("new.title"),
-    render: () => html`<form class="leaf" @submit=${submit}>
-      <p class="kicker">${t("new.kicker")}</p><h1>${t("new.title")}</h1>
-      ${alertBox(problem)}
-      ${stale ? html`<p class="hint">${t("new.stale")}</p>` : nothing}
-      ${clubs === null ? (problem ? nothing : loading()) : html`
-        ${seasons()}
-        <div class="two">${club("away_team")}${club("home_team")}</div>
-        ${notice ? html`<p class="hint">${notice}</p>` : nothing}
-        <div class="two">${choice("opponent", ["open", "bot", "hotseat"])}${form.options.opponent === "hotseat" ? nothing : choice("side", ["home", "away"])}${choice("innings", [9, 7, 5, 3])}</div>
-        <details class="fine"><summary>${t("new.fine")}</summary><div class="two">${choice("dh", [true, false])}${choice("extra_innings", ["runner", "standard"])}
-          ${choice("turn_seconds", [0, 30, 60, 120, 300])}${choice("announce", ["scoring", "all", "off"])}${choice("visibility", ["listed", "private"])}</div></details>
-        <p class="row"><button class="primary" ?disabled=${sending}>${t("new.create")}</button></p>`}
-    </form>`,
-  };
 }

@@ -217,8 +217,6 @@ export const refocus = (id) => requestAnimationFrame(() => {
 
 // ---- the session
 
-const accountCheck = 5000; // milliseconds after the start; the name or the rights of an account seldom change
-
 /** @type {Promise<boolean> | null} */
 let renewing = null;
 
@@ -252,12 +250,11 @@ function accountInDocument() {
 export const session = {
   /** @type {Account | null | undefined} */ me: undefined,
   /** @type {Set<() => void>} */ listeners: new Set(),
-  /** Begins with the account in the document. The server has to be asked only if it may have changed, or if the session may have to be renewed. */
+  /** Begins with the account in the document; asks the server if the session may have to be renewed. */
   start() {
     const me = accountInDocument();
-    if (!me && mayHaveSession()) return void this.load();
-    this.set(me);
-    if (me) setTimeout(() => void this.load(), accountCheck);
+    if (me || !mayHaveSession()) this.set(me);
+    else void this.load();
   },
   /** @param {Account | null} me */
   set(me) {

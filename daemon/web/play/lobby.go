@@ -1,0 +1,154 @@
+package play
+
+import (
+	"net/http"
+	"time"
+
+	"pressbox/daemon/web"
+	"pressbox/game/protocol"
+)
+
+// lobbyInterval is the shortest time between two batches of changes to a lobby: a game
+// that is played quickly costs a spectator of the lists at most 2 kB a minute.
+const lobbyInterval = 5 * time.Second
+
+func (h *handlers) lobbyStream() web.Route {
+	return web.NewRoute(http.MethodGet, "/api/lobby", web.SessionOrVisitor, h.watchLobby, web.Operation{
+		ID: "watchLobby", Tag: "games", Summary: "Stream changes of the lists of games as server-sent events",
+		Description: "Of listed games, from now on: `game` with a Game as the public sees it, when a game is new or its status, managers or line-ups have changed; " +
+			"`score` with {id, score, inning, half} when only these have; `gone` with {id} of a cancelled game. " +
+			"What happens within five seconds is sent at once, and of each game only its last state.",
+		Responses: []web.Response{{Status: http.StatusOK, Description: "An endless stream.", Media: []string{"text/event-stream"}}},
+	})
+}
+
+// watchLobby streams until the client disconnects, falls behind or is no longer
+// authorized, or the server stops.
+func (h *handlers) watchLobby(w http.ResponseWriter, r *http.Request) error {
+	events, ok := web.NewEventStream(w, r)
+	if !ok {
+		return nil
+	}
+	pending := newLobbyQueue()
+	_, leave := h.Games.WatchLobby(pending.send)
+	defer leave()
+	out := newLobbyStream(events)
+	defer out.timer.Stop()
+	defer out.ExtendDeadline()
+	if out.Open() != nil {
+		return nil // the client is gone
+	}
+	heartbeat := time.NewTicker(web.Heartbeat)
+	defer heartbeat.Stop()
+	for {
+		var err error
+		select {
+		case m := <-pending.messages:
+			err = out.receive(m)
+		case <-out.timer.C:
+			err = out.flush()
+		case <-heartbeat.C:
+			if err = h.Authorize(r); err == nil {
+				err = out.Heartbeat()
+			}
+		case <-pending.overflow:
+			return nil
+		case <-r.Context().Done():
+			return nil
+		case <-h.Closing():
+			return nil
+		}
+		if err != nil {
+			return nil // the client is gone or no longer authorized
+		}
+	}
+}
+
+// A lobbyStream sends changes of lists in batches.
+type lobbyStream struct {
+	*web.EventStream
+	sent    map[string]gameSeen       // what was sent of each game that is not over
+	changed map[string]*protocol.Game // that were not sent yet
+	timer   *time.Timer               // until the next batch
+	next    time.Time                 // earliest time of the next batch
+}
+
+func newLobbyStream(events *web.EventStream) *lobbyStream {
+	return &lobbyStream{EventStream: events, sent: map[string]gameSeen{}, changed: map[string]*protocol.Game{}, timer: time.NewTimer(0)}
+}
+
+// A gameSeen is what lists show of a game, without what does not change.
+type gameSeen struct {
+	status     protocol.Status
+	managers   [2]string
+	lineups    [2]bool
+	scoreboard gameScore
+}
+
+// A gameScore is the data of the event "score".
+type gameScore struct {
+	ID     string         `json:"id"`
+	Score  protocol.Score `json:"score"`
+	Inning int            `json:"inning"`
+	Half   string         `json:"half"`
+}
+
+func seen(g *protocol.Game) gameSeen {
+	s := gameSeen{status: g.Status, scoreboard: gameScore{ID: g.ID, Inning: g.Inning, Half: g.Half}}
+	if g.Score != nil {
+		s.scoreboard.Score = *g.Score
+	}
+	for i, seat := range []*protocol.Seat{&g.Away, &g.Home} {
+		s.lineups[i] = seat.LineupSubmitted
+		if seat.Manager != nil {
+			s.managers[i] = seat.Manager.ID + seat.Manager.Name
+		}
+	}
+	return s
+}
+
+// receive handles a message to the lobby.
+func (s *lobbyStream) receive(m *protocol.Message) error {
+	switch d := m.Data.(type) {
+	case *protocol.Game:
+		if len(s.changed) == 0 {
+			s.timer.Reset(max(0, time.Until(s.next)))
+		}
+		s.changed[d.ID] = d
+		return nil
+	case *protocol.Event, *protocol.Turn:
+		return nil
+	default:
+		delete(s.changed, m.Game)
+		delete(s.sent, m.Game)
+		return s.Send("", "gone", struct {
+			ID string `json:"id"`
+		}{m.Game})
+	}
+}
+
+// flush sends the changes.
+func (s *lobbyStream) flush() error {
+	for id, g := range s.changed {
+		now, before := seen(g), s.sent[id]
+		if s.sent[id] = now; g.Status == protocol.Finished {
+			delete(s.sent, id)
+		}
+		var err error
+		switch score := now.scoreboard; {
+		case now == before:
+		case now.status == before.status && now.managers == before.managers && now.lineups == before.lineups:
+			err = s.Send("", "score", score)
+		default:
+			err = s.Send("", "game", g)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	if len(s.changed) > 0 {
+		s.next = time.Now().Add(lobbyInterval)
+	}
+	clear(s.changed)
+	return nil
+}

@@ -1,0 +1,64 @@
+package play
+
+import (
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"pressbox/daemon/web"
+	"pressbox/game/protocol"
+)
+
+// A lobby receives a game once whole, then only its score, at most every five seconds, and
+// nothing of plays that change neither.
+func TestLobbyStream_batches(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		w := httptest.NewRecorder()
+		events, _ := web.NewEventStream(w, httptest.NewRequest("GET", "/", nil))
+		out := newLobbyStream(events)
+		defer out.timer.Stop()
+		play := func(status protocol.Status, inning, runs int) {
+			g := &protocol.Game{ID: "x", Status: status, Inning: inning, Half: "top", Score: &protocol.Score{Home: runs}}
+			for _, m := range []*protocol.Message{{Data: &protocol.Event{}}, {Game: "x", Data: g}} {
+				if err := out.receive(m); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+		flushes := func(want string) {
+			t.Helper()
+			w.Body.Reset()
+			select {
+			case <-out.timer.C:
+				_ = out.flush()
+			case <-time.After(2 * lobbyInterval):
+			}
+			if text := w.Body.String(); !strings.HasPrefix(text, want) || want == "" && text != "" || strings.Count(text, "event:") > 1 {
+				t.Errorf("sent %q, want %q", text, want)
+			}
+		}
+		<-out.timer.C // of the beginning
+		began := time.Now()
+		play(protocol.Active, 1, 0)
+		flushes("event: game\ndata: {")
+		for range 3 {
+			play(protocol.Active, 1, 1)
+		}
+		play(protocol.Active, 2, 1)
+		flushes("event: score\ndata: {\"id\":\"x\",\"score\":{\"home\":1,\"away\":0},\"inning\":2,\"half\":\"top\"}\n\n")
+		if waited := time.Since(began); waited != lobbyInterval {
+			t.Errorf("the second batch came after %v, want %v", waited, lobbyInterval)
+		}
+		play(protocol.Active, 2, 1)
+		flushes("")
+		play(protocol.Finished, 9, 3)
+		flushes("event: game\ndata: {")
+		_ = out.receive(&protocol.Message{Type: "gone", Game: "y"})
+		if text := w.Body.String(); !strings.HasSuffix(text, "event: gone\ndata: {\"id\":\"y\"}\n\n") || len(out.sent) != 0 {
+			t.Errorf("sent %q, %d games are kept", text, len(out.sent))
+		}
+	})
+}

@@ -1,0 +1,104 @@
+// The form for a new game.
+import { html, nothing } from "./lit-html.js";
+import { t, label, api, season, alertBox, sentence, problemOf, clubStyle, loading, wrongOf } from "./ui.js";
+
+/** @param {PageContext} page @returns {View} */
+export function newGame({ update, go }) {
+  /** @type {Club[] | null} */ let clubs = null;
+  /** @type {import("./ui.js").Problem | null} */ let problem = null;
+  let stale = false, sending = false;
+  const form = {
+    home_team: "", away_team: "",
+    options: { opponent: "open", side: "home", innings: 9, dh: true, extra_innings: "runner", turn_seconds: 0, announce: "scoring", visibility: "listed" },
+  };
+  let chosen = season, notice = "";
+  /** The rosters of the clubs that were chosen, by club. @type {Map<string, Player[]>} */
+  const rosters = new Map();
+  /** The imported seasons. @type {number[]} */
+  let imported = [];
+  const load = async () => {
+    try {
+      const answer = await api("GET", `/api/teams?season=${chosen}`);
+      clubs = /** @type {Club[]} */ (answer.teams);
+      ({ stale, notice = "", seasons: imported = [] } = answer);
+      [form.home_team, form.away_team] = [clubs[0]?.id ?? "", clubs[1]?.id ?? ""];
+      rosters.clear();
+      void loadRoster(form.home_team);
+      void loadRoster(form.away_team);
+    } catch (err) {
+      problem = problemOf(err);
+    }
+    update();
+  };
+  /** The season of the clubs, where more than one can be chosen. */
+  const seasons = () => imported.length ? html`<p><label class="inline">${t("stats.season")} <select name="season"
+    @change=${(/** @type {any} */ e) => { chosen = Number(e.target.value); void load(); }}>
+    ${[season, ...imported.toReversed()].map((n) => html`<option value=${n} ?selected=${n === chosen}>${n}</option>`)}</select></label></p>` : nothing;
+
+  /** @param {string} id */
+  const loadRoster = async (id) => {
+    if (!id || rosters.has(id)) return;
+    rosters.set(id, []);
+    try {
+      rosters.set(id, (await api("GET", `/api/teams/${encodeURIComponent(id)}/roster?season=${chosen}`)).players);
+    } catch {
+      rosters.delete(id); // only a hint: creating the game reports the error
+    }
+    update();
+  };
+  void load();
+  /** @param {string} id */
+  const rosterHint = (id) => {
+    const players = rosters.get(id) ?? [];
+    const starter = (/** @type {string} */ at) => players.find((p) => p.positions[0] === at)?.name ?? "–";
+    return players.length ? html`<p class="hint">${t("new.roster", { n: players.length, sp: starter("SP"), ss: starter("SS"), cf: starter("CF") })}</p>` : nothing;
+  };
+
+  /** @param {SubmitEvent} e */
+  const submit = async (e) => {
+    e.preventDefault();
+    if (sending) return;
+    sending = true;
+    try {
+      const game = await api("POST", "/api/games", { ...form, season: chosen });
+      go(`/games/${game.id}/lineup`, true);
+    } catch (err) {
+      problem = problemOf(err);
+    }
+    sending = false;
+    update();
+  };
+  /** @param {string} path */
+  const violations = (path) => {
+    const found = problem?.errors.filter((v) => v.path === path) ?? [];
+    return found.length ? html`<span class="wrong">${sentence(found.map(wrongOf).join("; "))}</span>` : nothing;
+  };
+  /** @param {"home_team" | "away_team"} field */
+  const club = (field) => html`<fieldset class="clubs"><legend>${t(`new.${field}`)}</legend>${clubs?.map((c) => html`
+    <label class="club-pick" .style=${clubStyle(c)}><input type="radio" name=${field} value=${c.id} .checked=${form[field] === c.id} required
+      @change=${() => { form[field] = c.id; void loadRoster(c.id); update(); }}><span>${c.name}</span></label>`)}${rosterHint(form[field])}${violations(`/${field}`)}</fieldset>`;
+  /**
+   * @param {keyof typeof form.options} name @param {(string | number | boolean)[]} values
+   */
+  const choice = (name, values) => html`<div><label for=${name}>${t(/** @type {any} */ (`new.${name}`))}</label>
+    <select id=${name} @change=${(/** @type {any} */ e) => { /** @type {any} */ (form.options)[name] = values[e.target.selectedIndex]; update(); }}>
+      ${values.map((v) => html`<option ?selected=${form.options[name] === v}>${label(`new.${name}`, String(v))}</option>`)}
+    </select>${violations(`/options/${name}`)}</div>`;
+
+  return {
+    title: () => t("new.title"),
+    render: () => html`<form class="leaf" @submit=${submit}>
+      <p class="kicker">${t("new.kicker")}</p><h1>${t("new.title")}</h1>
+      ${alertBox(problem)}
+      ${stale ? html`<p class="hint">${t("new.stale")}</p>` : nothing}
+      ${clubs === null ? (problem ? nothing : loading()) : html`
+        ${seasons()}
+        <div class="two">${club("away_team")}${club("home_team")}</div>
+        ${notice ? html`<p class="hint">${notice}</p>` : nothing}
+        <div class="two">${choice("opponent", ["open", "bot", "hotseat"])}${form.options.opponent === "hotseat" ? nothing : choice("side", ["home", "away"])}${choice("innings", [9, 7, 5, 3])}</div>
+        <details class="fine"><summary>${t("new.fine")}</summary><div class="two">${choice("dh", [true, false])}${choice("extra_innings", ["runner", "standard"])}
+          ${choice("turn_seconds", [0, 30, 60, 120, 300])}${choice("announce", ["scoring", "all", "off"])}${choice("visibility", ["listed", "private"])}</div></details>
+        <p class="row"><button class="primary" ?disabled=${sending}>${t("new.create")}</button></p>`}
+    </form>`,
+  };
+}
