@@ -120,6 +120,10 @@ func (m *Manager) SubstitutionValue(s *game.State, progress chance.Progress, sub
 	if err != nil {
 		return Value{}, fmt.Errorf("value substitutions: %w", err)
 	}
-	v := m.look(&after, progress, lookAhead).of(0, baseOut(&after), 0)
+	h := m.look(&after, progress, lookAhead)
+	v := h.of(0, baseOut(&after), 0)
+	if o := m.sim.Outlook(&after, progress, chance.Tactics{}); o != (chance.Outlook{}) { // positions are filled
+		v = h.turn(&o) // with the speed of the runners
+	}
 	return v.forSide(m.side, s.Batting()), nil
 }

@@ -84,7 +84,7 @@ func (g *Games) create(ctx context.Context, id string, by protocol.Person, o *ma
 	}
 	o.Rules = match.Rules
 	_, _ = rand.Read(o.Seed[:]) // never fails
-	tx, err := match.Create(id, o, by, stamp(time.Now()), g.season.winProbability(o.Options.Rules()))
+	tx, err := match.Create(id, o, by, stamp(time.Now()))
 	if err != nil {
 		return err
 	}

@@ -155,7 +155,7 @@ func (m *liveMatch) load(ctx context.Context) error {
 		return unavailable(err, "read the game")
 	}
 	err = recovered(func() (err error) {
-		m.Match, err = match.Load(m.id, moves, m.games.words, m.games.season.winProbability)
+		m.Match, err = match.Load(m.id, moves, m.games.words)
 		return err
 	})
 	if refused, ok := errors.AsType[*protocol.Error](err); ok {

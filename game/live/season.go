@@ -9,17 +9,13 @@ import (
 
 	"pressbox/game"
 	"pressbox/game/match"
-	"pressbox/game/odds"
 	"pressbox/game/protocol"
 	"pressbox/game/stats"
 	"pressbox/game/teams"
 )
 
-// seasons caches what is expensive to compute: win probabilities by options, statistics by season.
+// seasons caches the statistics of seasons, which are expensive to compute.
 type seasons struct {
-	oddsMu sync.Mutex // guards odds
-	odds   map[game.Options]*odds.Model
-
 	mu       sync.Mutex      // guards bySeason
 	bySeason map[int]*season // of the finished games; absent: not computed yet
 }
@@ -45,20 +41,6 @@ func (s *season) add(g *match.Summary, box game.BoxScore) {
 		r.Teams[side] = teams.Ref{ID: team.ID, Abbrev: team.Abbrev, Name: team.Name}
 	}
 	s.stats.Add(r)
-}
-
-// winProbability returns the win probabilities of games with these options.
-func (s *seasons) winProbability(o game.Options) *odds.Model {
-	o.DH = false // has no effect
-	s.oddsMu.Lock()
-	defer s.oddsMu.Unlock()
-	if s.odds == nil {
-		s.odds = map[game.Options]*odds.Model{}
-	}
-	if s.odds[o] == nil {
-		s.odds[o] = odds.New(o)
-	}
-	return s.odds[o]
 }
 
 // add adds a game that has just ended to its season, if that is cached.

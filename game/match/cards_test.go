@@ -10,7 +10,6 @@ import (
 	"pressbox/game/card"
 	"pressbox/game/chance"
 	"pressbox/game/league"
-	"pressbox/game/odds"
 	"pressbox/game/protocol"
 )
 
@@ -43,7 +42,7 @@ func newMatch(tb testing.TB, change func(o *Origin, starter game.PlayerID)) (*Ma
 		}
 	}
 	change(o, starter)
-	tx := check.Must(Create("id", o, protocol.Person{ID: "ann"}, time.Unix(0, 0), odds.New(o.Options.Rules())))(tb)
+	tx := check.Must(Create("id", o, protocol.Person{ID: "ann"}, time.Unix(0, 0)))(tb)
 	return check.Must(load(check.Must(tx.Moves())(tb)))(tb), starter
 }
 

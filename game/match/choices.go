@@ -34,25 +34,64 @@ func (m *Match) choices(sides []game.Side) choices {
 	return choices{engine: m.engine, Position: &m.Position, sides: sides, hotSeat: len(sides) > 1, all: []protocol.Choice{}}
 }
 
+// decisionChoices holds the choices of one decision, which are made for the first viewer who receives them. They follow
+// from the state alone: a call that is submitted does not change them.
+type decisionChoices struct {
+	decision       uint64
+	hotSeat        bool
+	legal, changes [2][]protocol.Choice // by side; nil: not made yet
+}
+
+// made returns the choices of the open decision.
+func (m *Match) made(hotSeat bool) *decisionChoices {
+	if m.open == nil || m.open.decision != m.Decision || m.open.hotSeat != hotSeat {
+		m.open = &decisionChoices{decision: m.Decision, hotSeat: hotSeat}
+	}
+	return m.open
+}
+
 // Legal returns the decisions that the match waits for from the manager of sides, the default first.
 func (m *Match) Legal(sides []game.Side) []protocol.Choice {
-	c, p := m.choices(sides), &m.Position
-	for _, side := range p.Awaited() {
+	c := m.choices(sides)
+	made := m.made(c.hotSeat)
+	for _, side := range m.Awaited() {
 		if !slices.Contains(sides, side) {
 			continue
 		}
-		switch {
-		case p.question != nil:
-			c.answers(side)
-		case !p.fielded():
-			c.fillField(side)
-		case side == p.state.Batting():
-			c.offence(side)
-		default:
-			c.defence(side)
+		if made.legal[side] == nil {
+			own := m.choices(sides)
+			own.decisions(side)
+			made.legal[side] = own.all
 		}
+		c.all = append(c.all, made.legal[side]...)
 	}
 	return c.all
+}
+
+// decisions adds the choices of a side that has yet to decide.
+func (c *choices) decisions(side game.Side) {
+	switch {
+	case c.question != nil:
+		c.answers(side)
+	case !c.fielded():
+		c.fillField(side)
+	case side == c.state.Batting():
+		c.offence(side)
+	default:
+		c.defence(side)
+	}
+}
+
+// changes returns the substitutions that a side is offered.
+func (m *Match) changes(side game.Side, sides []game.Side) []protocol.Choice {
+	c := m.choices(sides)
+	made := m.made(c.hotSeat)
+	if made.changes[side] == nil {
+		c.substitutions(side)
+		c.valueChanges(side)
+		made.changes[side] = c.all
+	}
+	return made.changes[side]
 }
 
 // addGameAction adds an action about the game as a whole.
@@ -69,12 +108,13 @@ func (c *choices) add(side game.Side, choice protocol.Choice) {
 }
 
 func (c *choices) offence(side game.Side) {
-	for _, call := range chance.LegalOffence(&c.state) {
+	worths := c.worthOffence(side)
+	for i, call := range chance.LegalOffence(&c.state) {
 		calls := chance.Tactics{Offence: call}
 		o := c.table.Odds(&c.state, c.moment, calls)
 		choice := protocol.Choice{
 			Action: offenceAction(call, c.Decision), Label: offenceLabel(call), Group: groupOffence,
-			Odds: map[string]float64{"success": rounded(o.Chance)}, Success: o.Goal,
+			Odds: map[string]float64{"success": rounded(o.Chance)}, Success: o.Goal, Worth: worths[i],
 		}
 		if call == chance.SwingAway || call == chance.HitAndRun {
 			addRates(choice.Odds, c.table.ExpectedRates(&c.state, c.moment, calls))
@@ -84,20 +124,28 @@ func (c *choices) offence(side game.Side) {
 }
 
 func (c *choices) defence(side game.Side) {
-	for _, call := range chance.LegalDefence(&c.state, c.moment) {
+	worths := c.worthDefence(side)
+	for i, call := range chance.LegalDefence(&c.state, c.moment) {
 		choice := protocol.Choice{
 			Action: protocol.Action{Verb: protocol.DoDefence, Decision: c.Decision, Defence: call},
 			Label:  defenceLabel(call), Group: groupDefence,
-			Odds: map[string]float64{}, Success: "the batter is out",
+			Odds: map[string]float64{}, Success: batterOut, Worth: worths[i],
 		}
-		r := c.table.ExpectedRates(&c.state, c.moment, chance.Tactics{Defence: call})
-		addRates(choice.Odds, r)
-		choice.Odds["success"] = rounded(r.K + r.Out())
+		addOuts(choice.Odds, c.table.ExpectedRates(&c.state, c.moment, chance.Tactics{Defence: call}))
 		if call.Pitch == chance.IntentionalWalk {
 			choice.Odds, choice.Success = nil, ""
 		}
 		c.add(side, choice)
 	}
+}
+
+// batterOut is the success of the side in the field.
+const batterOut = "the batter is out"
+
+// addOuts adds the probabilities of how the plate appearance ends, with an out as success.
+func addOuts(odds map[string]float64, r chance.Rates) {
+	addRates(odds, r)
+	odds["success"] = rounded(r.K + r.Out())
 }
 
 // addRates adds the probabilities of how the plate appearance ends.
@@ -116,9 +164,11 @@ func rounded(p float64) float64 { return math.Round(p*1e4) / 1e4 }
 func (c *choices) answers(side game.Side) {
 	q := c.question
 	bold, safe := q.Ask.Labels()
+	worths := c.worthAnswers(side)
 	add := func(isBold bool, label string) {
 		a := protocol.Action{Verb: protocol.DoAnswer, Decision: c.Decision, Bold: &isBold}
-		choice := protocol.Choice{Action: a, Label: capitalize(label), Group: groupAnswer}
+		choice := protocol.Choice{Action: a, Label: capitalize(label), Group: groupAnswer, Worth: worths[0]}
+		worths = worths[1:]
 		if isBold {
 			choice.Odds, choice.Success = map[string]float64{"success": rounded(q.Odds)}, "it succeeds"
 		}
@@ -147,7 +197,7 @@ func (m *Match) Offers(sides []game.Side, gone [2]bool) []protocol.Choice {
 		}
 		for _, side := range sides {
 			if !p.BotDecides(side) {
-				c.substitutions(side)
+				c.all = append(c.all, m.changes(side, sides)...)
 			}
 		}
 	}

@@ -156,10 +156,7 @@ func (tx *Tx) substitute(side game.Side, a protocol.Action) error {
 	case len(a.Subs) == 0 || len(a.Subs) > maxAtOnce:
 		return protocol.Refuse(protocol.IllegalAction, "a substitution replaces 1 to %d players", maxAtOnce)
 	}
-	m := move{Kind: protocol.Substituted, Side: side}
-	for _, sub := range a.Subs {
-		m.Subs = append(m.Subs, game.Substitution{Side: side, Player: sub.Player, Slot: sub.Slot, Position: sub.Position})
-	}
+	m := move{Kind: protocol.Substituted, Side: side, Subs: substitutions(side, a.Subs)}
 	if p.delayed(side) && p.fielded() && !p.usesBench(m.Subs) {
 		return errDelays()
 	}

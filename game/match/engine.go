@@ -23,7 +23,7 @@ type engine struct {
 	managers [2]*bot.Manager
 }
 
-func newEngine(o *Origin, model *odds.Model) (*engine, error) {
+func newEngine(o *Origin) (*engine, error) {
 	if o.Rules < 1 || o.Rules > Rules {
 		return nil, protocol.Refuse(protocol.NewerRules, "the game uses rules version %d, this server supports versions up to %d", o.Rules, Rules)
 	}
@@ -32,7 +32,7 @@ func newEngine(o *Origin, model *odds.Model) (*engine, error) {
 		maps.Copy(ratings, o.Clubs[i].Ratings)
 	}
 	clubs := o.clubs()
-	e := &engine{rules: o.Rules, odds: model, table: chance.NewSimulator(chance.Setup{
+	e := &engine{rules: o.Rules, odds: odds.For(o.Options.Rules()), table: chance.NewSimulator(chance.Setup{
 		Rules: o.Rules, Seed: chance.Seed(o.Seed), Clubs: clubs, Ratings: ratings, Park: o.Clubs[game.Home].Park, Recent: o.Recent,
 	})}
 	for side := range e.managers {

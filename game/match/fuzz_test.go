@@ -14,7 +14,6 @@ import (
 	"pressbox/check"
 	"pressbox/game"
 	"pressbox/game/call"
-	"pressbox/game/odds"
 	"pressbox/game/protocol"
 )
 
@@ -33,19 +32,8 @@ func journal1(tb testing.TB) [][]byte {
 	return parts[2:] // after id and summary
 }
 
-// models holds the win probabilities by options.
-var models = map[game.Options]*odds.Model{}
-
 // load returns the match that moves make.
-func load(moves [][]byte) (*Match, error) {
-	return Load("old", moves, call.English(), func(o game.Options) *odds.Model {
-		o.DH = false
-		if models[o] == nil {
-			models[o] = odds.New(o)
-		}
-		return models[o]
-	})
-}
+func load(moves [][]byte) (*Match, error) { return Load("old", moves, call.English()) }
 
 // FuzzAction sends any action at any revision of a real game, for either side. A refused action changes nothing and has a
 // code; an accepted one follows the rules, can be encoded, and gives the same position when it is loaded.

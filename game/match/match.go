@@ -21,7 +21,6 @@ import (
 	"pressbox/game"
 	"pressbox/game/call"
 	"pressbox/game/chance"
-	"pressbox/game/odds"
 	"pressbox/game/protocol"
 	"pressbox/game/retro"
 	"pressbox/game/teams"
@@ -52,19 +51,19 @@ type Match struct {
 	Position
 	engine  *engine
 	history *history
+	open    *decisionChoices // of the open decision; nil: not made yet
 }
 
-// Load returns the match that the encoded moves make. winProbability returns the table for the match's options.
-func Load(id string, moves [][]byte, words *call.Phrasebook, winProbability func(game.Options) *odds.Model) (*Match, error) {
+// Load returns the match that the encoded moves make.
+func Load(id string, moves [][]byte, words *call.Phrasebook) (*Match, error) {
 	m := &Match{ID: id}
 	err := replay(moves, func(before *Position, s *step) error {
 		if s.Kind == protocol.Created {
 			var err error
-			model := winProbability(s.after.Origin.Options.Rules())
-			if m.engine, err = newEngine(s.after.Origin, model); err != nil {
+			if m.engine, err = newEngine(s.after.Origin); err != nil {
 				return err
 			}
-			m.history = newHistory(id, words, s.after.Origin, model)
+			m.history = newHistory(id, words, s.after.Origin, m.engine.odds)
 		}
 		m.history.enter(before, s)
 		m.Position = s.after

@@ -15,7 +15,7 @@ import (
 // A question is open within .35 of the break-even, by runs or by win probability, unless the game is decided.
 func TestRisk_isOpen(t *testing.T) {
 	t.Parallel()
-	e := &engine{odds: odds.New(game.Options{})}
+	e := &engine{odds: odds.For(game.Options{})}
 	const third = 3 * 4  // base-out state with a runner there and none out
 	send := chance.Risk{ // one out; a runner from second scores, is out at home, or is held at third
 		Success: []chance.Transition{{To: 1, Runs: 1, P: 1}},
@@ -46,7 +46,7 @@ func TestRisk_isOpen(t *testing.T) {
 func TestEngine_asksHalf(t *testing.T) {
 	t.Parallel()
 	const games = 80
-	e, old := &engine{rules: 2, odds: odds.New(game.Options{})}, &engine{rules: 1}
+	e, old := &engine{rules: 2, odds: odds.For(game.Options{})}, &engine{rules: 1}
 	all, asked := map[chance.Question]float64{}, map[chance.Question]float64{}
 	for n := range uint64(games) {
 		g := pairing(t, int(n)).Start(t, n, game.Options{}, [2]bool{true, true})

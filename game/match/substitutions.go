@@ -23,6 +23,7 @@ func (c *choices) fillField(side game.Side) {
 			c.all = append(c.all, choice)
 		}
 	}
+	c.valueFillings(side)
 }
 
 // substitutions adds the usual substitutions of a side: hitters for the next batter, runners for the runners on base,

@@ -8,7 +8,6 @@ import (
 
 	"pressbox/game"
 	"pressbox/game/chance"
-	"pressbox/game/odds"
 	"pressbox/game/protocol"
 )
 
@@ -33,9 +32,9 @@ type step struct {
 	after Position
 }
 
-// Create returns the transaction that creates a match, with the bot's line-ups. model is the table for the match's options.
-func Create(id string, o *Origin, by protocol.Person, at time.Time, model *odds.Model) (*Tx, error) {
-	e, err := newEngine(o, model)
+// Create returns the transaction that creates a match, with the bot's line-ups.
+func Create(id string, o *Origin, by protocol.Person, at time.Time) (*Tx, error) {
+	e, err := newEngine(o)
 	if err != nil {
 		return nil, err
 	}

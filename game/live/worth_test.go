@@ -1,0 +1,138 @@
+package live_test
+
+import (
+	"math"
+	"testing"
+
+	"pressbox/game"
+	"pressbox/game/protocol"
+)
+
+// Each decision is worth something: the first choice is the measure of the runs, one choice of each side is the coach's and
+// has the highest chance to win but for a difference below the model's precision, and those of both sides sum to one.
+func TestWorth_decisions(t *testing.T) {
+	t.Parallel()
+	r := begun(t, hotSeat)
+	different, decisions := 0, 0
+	for g := r.get(ann); g.Status == protocol.Active && decisions < 60; g = r.decide(ann) {
+		chances := map[string]float64{}
+		for _, side := range sides {
+			legal := bySide(g.Legal, side)
+			if len(legal) == 0 {
+				continue
+			}
+			decisions++
+			best, coach := checkWorth(t, legal)
+			if legal[0].Runs != 0 || coach.WinProbability < best-.0004 {
+				t.Errorf("%s in %s", text(t, coach), text(t, legal))
+			}
+			chances[side.String()] = legal[0].WinProbability
+			if legal[0].Group == "defence" {
+				different += differentRuns(legal) - len(legal)
+			}
+		}
+		if len(chances) == 2 && math.Abs(chances["home"]+chances["away"]-1) > .05 {
+			t.Errorf("at %d both sides win with %v", g.Revision, chances)
+		}
+	}
+	if different < -decisions {
+		t.Errorf("%d calls in the field have the value of another one in %d decisions", -different, decisions)
+	}
+}
+
+func bySide(all []protocol.Choice, side game.Side) []protocol.Choice {
+	var found []protocol.Choice
+	for _, c := range all {
+		if c.Side == side.String() {
+			found = append(found, c)
+		}
+	}
+	return found
+}
+
+// checkWorth checks that all choices are valued and one is the coach's, and returns the highest chance to win.
+func checkWorth(t *testing.T, all []protocol.Choice) (best float64, coach protocol.Choice) {
+	t.Helper()
+	picks := 0
+	for _, c := range all {
+		if c.Worth == nil || math.Abs(c.Runs) > 4 || c.WinProbability < 0 || c.WinProbability > 1 {
+			t.Fatalf("%s", text(t, c))
+		}
+		best = max(best, c.WinProbability)
+		if c.Coach {
+			picks, coach = picks+1, c
+		}
+	}
+	if picks != 1 {
+		t.Errorf("%d picks of the coach in %s", picks, text(t, all))
+	}
+	return best, coach
+}
+
+// differentRuns returns the number of different values.
+func differentRuns(all []protocol.Choice) int {
+	values := map[float64]bool{}
+	for _, c := range all {
+		values[c.Runs] = true
+	}
+	return len(values)
+}
+
+// Every single substitution that is offered has a value and odds with the substitute: those of hitters and relief pitchers
+// differ from player to player.
+func TestWorth_substitutes(t *testing.T) {
+	t.Parallel()
+	r := begun(t, hotSeat)
+	values := map[string]map[float64]bool{"PH": {}, "PR": {}, "P": {}, "field": {}}
+	odds := map[string]map[float64]bool{"PH": {}, "PR": {}, "P": {}, "field": {}}
+	picks := 0
+	for g := r.get(ann); g.Status == protocol.Active; g = r.decide(ann) {
+		for _, c := range g.Offers {
+			if len(c.Action.Subs) != 1 {
+				continue
+			}
+			kind := c.Action.Subs[0].Position.String()
+			if values[kind] == nil {
+				kind = "field"
+			}
+			if c.Worth == nil || c.Odds["success"] == 0 && kind != "PR" {
+				t.Fatalf("at %d: %s", g.Revision, text(t, c))
+			}
+			values[kind][c.Runs], odds[kind][c.Odds["success"]] = true, true
+			if c.Coach {
+				picks++
+			}
+		}
+	}
+	for kind := range values {
+		if len(values[kind]) < 10 || len(odds[kind]) < 5 {
+			t.Errorf("%s: %d values and %d odds", kind, len(values[kind]), len(odds[kind]))
+		}
+	}
+	if picks == 0 {
+		t.Error("the coach never changes a player")
+	}
+}
+
+// Both answers to a question are valued, and the coach's is the better one.
+func TestWorth_answers(t *testing.T) {
+	t.Parallel()
+	found := 0
+	for range 12 {
+		r := begun(t, hotSeat, innings(5))
+		for g := r.get(ann); g.Status == protocol.Active; g = r.decide(ann) {
+			if g.State.Question == nil {
+				continue
+			}
+			found++
+			best, coach := checkWorth(t, g.Legal)
+			if len(g.Legal) != 2 || coach.WinProbability < best-.0004 || g.Legal[0].Worth.WinProbability == g.Legal[1].Worth.WinProbability {
+				t.Errorf("%s", text(t, g.Legal))
+			}
+		}
+		if found > 4 {
+			return
+		}
+	}
+	t.Errorf("%d questions in 12 games", found)
+}
