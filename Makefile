@@ -40,7 +40,7 @@ bin/libonnxruntime.so: packaging/onnxruntime/SHA256SUMS
 	@touch $@
 
 parts: bin/libonnxruntime.so .build/oidc-provider/node_modules .build/openai-client/node_modules .build/page/node_modules .build/caddy .build/mosquitto ## install what the tests need beyond Go
-	@packaging/need espeak-ng pulseaudio pulseaudio-utils pipewire pipewire-pulse wireplumber chromium-headless-shell curl fuse3 iproute2 ffmpeg apprise python3-paho-mqtt
+	@packaging/need espeak-ng pulseaudio pulseaudio-utils pipewire pipewire-pulse wireplumber chromium-headless-shell firefox-esr curl fuse3 iproute2 ffmpeg apprise python3-paho-mqtt
 
 # The reverse proxy of packaging/doc/https.md.
 .build/caddy:

@@ -152,7 +152,7 @@ var floors = map[string][]string{
 	"store/crashtest":       {},
 	"auth/authtest":         {"auth", "auth/session", "check", "clock"},
 	"daemon/replica":        {"game"},
-	"daemon/browsertest":    {},
+	"daemon/browsertest":    {"check"},
 	"daemon/servertest":     {"audio/pulse/pulsetest", "check", "daemon/client", "daemon/replica"},
 	"daemon/soundtest":      {},
 	"daemon/pagetest":       {},
@@ -200,7 +200,7 @@ var testDoors = map[string]string{
 
 // clients maps an external import path to the packages for tests that may import it.
 var clients = map[string][]string{
-	"github.com/gorilla/websocket": {"daemon/servertest", "daemon/web/webtest"},
+	"github.com/gorilla/websocket": {"daemon/browsertest", "daemon/servertest", "daemon/web/webtest"},
 }
 
 func TestFloors(t *testing.T) {

@@ -28,6 +28,8 @@ func mustRead(name string) string {
 var (
 	templates = template.Must(template.New("signin").Parse(mustRead("signin.html"))) //nolint:gochecknoglobals // parsed once, never changed
 	style     = mustRead("signin.css")                                               //nolint:gochecknoglobals // an embedded file
+	// icon is an URL with its data, as the address of the page's files is not known here.
+	icon = template.URL("data:image/svg+xml;base64," + base64.StdEncoding.EncodeToString([]byte(mustRead("icons/icon.svg")))) //nolint:gochecknoglobals,gosec // an embedded file
 )
 
 // pages shows the server's own sign-in pages. They contain no script.
@@ -42,7 +44,7 @@ func newPages(frontend string) *pages {
 		targets += " " + frontend
 	}
 	return &pages{"default-src 'none'; style-src 'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) +
-		"'; form-action " + targets + "; frame-ancestors 'none'; base-uri 'none'"}
+		"'; img-src data:; form-action " + targets + "; frame-ancestors 'none'; base-uri 'none'"}
 }
 
 // A messagePage is the data of a page with one message.
@@ -69,8 +71,9 @@ func (p *pages) show(w http.ResponseWriter, status int, name string, data any) e
 	var page bytes.Buffer
 	values := struct {
 		Style template.CSS
+		Icon  template.URL
 		Page  any
-	}{template.CSS(style), data} //nolint:gosec // an embedded file
+	}{template.CSS(style), icon, data} //nolint:gosec // an embedded file
 	if err := templates.ExecuteTemplate(&page, name, values); err != nil {
 		return fmt.Errorf("write the page %s: %w", name, err)
 	}

@@ -244,7 +244,7 @@ func TestLocal_contentSecurityPolicy(t *testing.T) {
 		_, style, _ := strings.Cut(p.Text, "<style>")
 		style, _, _ = strings.Cut(style, "</style>")
 		sum := sha256.Sum256([]byte(style))
-		want := fmt.Sprintf("default-src 'none'; style-src 'sha256-%s'; form-action %s; frame-ancestors 'none'; base-uri 'none'",
+		want := fmt.Sprintf("default-src 'none'; style-src 'sha256-%s'; img-src data:; form-action %s; frame-ancestors 'none'; base-uri 'none'",
 			base64.StdEncoding.EncodeToString(sum[:]), ends)
 		if got := p.Header.Get("Content-Security-Policy"); got != want || style == "" {
 			t.Errorf("Content-Security-Policy: %s, want %s", got, want)

@@ -1,0 +1,73 @@
+package pagetest_test
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"pressbox/check"
+	"pressbox/daemon/browsertest"
+)
+
+// The main ways through the page work in Firefox: an account is made, a game of
+// three innings is played against the bot by keyboard, watched from another tab
+// and replayed, something is announced, and the wall display shows it. Nothing
+// is logged as an error.
+func TestFirefox(t *testing.T) {
+	t.Parallel()
+	s := newServer(t)
+	f := browsertest.StartFirefox(t)
+	tab := f.Tab()
+	tab.Resize(1280, 800)
+	look := func(name string) {
+		if screenshots != "" {
+			check.NoError(t, os.WriteFile(filepath.Join(screenshots, "firefox-"+name+".png"), tab.Screenshot(), 0o600))
+		}
+	}
+	tab.Open(s.URL)
+	tab.Press(`main a[href^="/api/auth/idp/login"]`)
+	tab.Type("#new-name", "Anna")
+	tab.Type("#new-passphrase", passphrase+"\ue007") // Enter
+	tab.Says(`header a[href="/account"]`, "Anna")
+
+	tab.Open(s.URL + "/new")
+	tab.Await(`document.querySelectorAll(".clubs .hint").length === 2`)
+	for field, text := range map[string]string{"opponent": "bot", "innings": "3"} {
+		tab.Text(fmt.Sprintf(`((list) => {
+			list.selectedIndex = [...list.options].findIndex((o) => o.text.includes(%q));
+			list.dispatchEvent(new Event("change", { bubbles: true }));
+		})(document.getElementById(%q))`, text, field))
+	}
+	tab.Press("main form button.primary")
+	tab.Press("#home-card .spread button")
+	tab.Await(`[...document.querySelectorAll("#home-card [data-control='player']")].every((s) => s.value)`)
+	tab.Press("#home-card button.primary")
+	tab.Await(canCall)
+	look("game")
+	game := tab.Text("location.pathname")
+	watching := tab.Beside()
+	watching.Open(s.URL + game)
+	watching.Await(canCall)
+	for tab.Text(`document.querySelector(".final") !== null`) != "true" {
+		tab.Keys("1")
+		tab.Await(canCall)
+	}
+	look("final")
+	watching.Await(`document.querySelector(".final")`)
+	watching.Close()
+	tab.Open(s.URL + game + "/replay")
+	tab.Await(`document.querySelector("#moment").textContent.length > 5`)
+
+	tab.Open(s.URL + "/announcements")
+	tab.Type("#message", "Dinner is ready.")
+	tab.Press("main form button.primary")
+	tab.Says("main", "Dinner is ready.")
+	tab.Open(s.URL + "/kiosk")
+	tab.Says("body", "Dinner is ready.")
+	look("wall")
+
+	tab.Text(`document.cookie = "pressbox_language=de; path=/"`)
+	tab.Open(s.URL)
+	tab.Says("nav", "Durchsagen")
+}
