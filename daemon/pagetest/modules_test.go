@@ -56,3 +56,43 @@ func TestModules_noCycles(t *testing.T) {
 		t.Errorf("only %d modules: %v", len(visited), visited)
 	}
 }
+
+// text matches a text of a language: its key and its value.
+var text = regexp.MustCompile(`(?m)^  "([^"]+)": ((?:.*\n    )*.*),$`)
+
+// placeholder matches what is replaced in a text.
+var placeholder = regexp.MustCompile(`\{\w+\}`)
+
+// All languages have the same texts, with the same placeholders.
+func TestLanguages_sameTexts(t *testing.T) {
+	t.Parallel()
+	const folder = root + "/daemon/web/static/page/languages/"
+	files := check.Must(filepath.Glob(folder + "*.js"))(t)
+	english := textsOf(t, folder+"en.js")
+	if len(files) < 2 || len(english) < 100 {
+		t.Fatalf("%d languages, %d texts", len(files), len(english))
+	}
+	for _, file := range files {
+		texts := textsOf(t, file)
+		for key, want := range english {
+			if got, ok := texts[key]; !ok || !slices.Equal(got, want) {
+				t.Errorf("%s: %s has %v, in English %v (missing: %v)", filepath.Base(file), key, got, want, !ok)
+			}
+			delete(texts, key)
+		}
+		for key := range texts {
+			t.Errorf("%s: %s is not in English", filepath.Base(file), key)
+		}
+	}
+}
+
+// textsOf returns the placeholders of each text of a language, sorted.
+func textsOf(t *testing.T, file string) map[string][]string {
+	texts := map[string][]string{}
+	for _, found := range text.FindAllStringSubmatch(string(check.Must(os.ReadFile(file))(t)), -1) {
+		all := placeholder.FindAllString(strings.ReplaceAll(found[2], "${", "{"), -1)
+		slices.Sort(all)
+		texts[found[1]] = slices.Compact(all)
+	}
+	return texts
+}
