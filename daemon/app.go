@@ -34,6 +34,7 @@ import (
 	"pressbox/daemon/web/push"
 	"pressbox/daemon/web/site"
 	"pressbox/game/history/imported"
+	"pressbox/game/leagues"
 	"pressbox/game/live"
 	"pressbox/store"
 	"pressbox/voice/announce"
@@ -62,6 +63,7 @@ type app struct {
 	schedules  *control.Schedules
 	rosters    *imported.Seasons
 	games      *live.Games
+	leagues    *leagues.Leagues
 	blocks     *netblock.Table
 	speeches   *limits.Slots
 	signIn     *signin.SignIn
@@ -130,7 +132,12 @@ func build(o cli.ServeOptions, st *store.Store, sink *pulse.Sink) (*app, error) 
 	}
 	a.games, err = live.New(context.Background(), live.Config{
 		Journal: watchdog.Journal{Journal: st.Games(), Progress: &a.writes}, Rosters: a.rosters, Announcer: a.announcer, Log: log,
+		Finished: func(string) { a.leagues.Wake() },
 	})
+	if err != nil {
+		return nil, err
+	}
+	a.leagues, err = leagues.New(context.Background(), leagues.Config{Repository: st, Games: a.games, Rosters: a.rosters, Log: log})
 	if err != nil {
 		return nil, err
 	}
@@ -227,7 +234,7 @@ func (a *app) webConfig() site.Config {
 			Level: a.Level, Backup: a.store.Backup, Metrics: a.metrics.Handler(), Diagnose: inside.Findings, Counts: a.counts, Settings: settingsPage{a}, Backups: storeBackups{a.backups}, Voices: voicesPage{a},
 		},
 		SignIn: a.signIn.Web,
-		Play:   play.Config{Games: a.games, Teams: a.rosters, Seasons: a.rosters},
+		Play:   play.Config{Games: a.games, Leagues: a.leagues, Teams: a.rosters, Seasons: a.rosters},
 	}
 	for _, address := range []string{cfg.PublicURL, cfg.FrontendURL, cfg.OAuthRedirectURI} {
 		if u, err := url.Parse(address); err == nil && u.Host != "" {
@@ -269,6 +276,9 @@ func (a *app) counts(ctx context.Context) (map[string]int, error) {
 	}
 	for status, n := range a.games.CountByStatus() {
 		counts["games_"+string(status)] = n
+	}
+	for status, n := range a.leagues.CountByStatus() {
+		counts["leagues_"+string(status)] = n
 	}
 	return counts, nil
 }

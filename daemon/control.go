@@ -6,6 +6,7 @@ import (
 
 	"pressbox/daemon/settings"
 	"pressbox/daemon/signin"
+	"pressbox/game/leagues"
 	"pressbox/game/protocol"
 	"pressbox/voice/announce/policy"
 	"pressbox/voice/control"
@@ -34,6 +35,7 @@ func (a *app) clockChanged() {
 	a.controls.ClockChanged()
 	a.schedules.ClockChanged()
 	a.announcer.Reconsider()
+	a.leagues.Wake()
 }
 
 // runControls applies what is set to the announcements until ctx ends.
@@ -41,10 +43,10 @@ func (a *app) runControls(ctx context.Context) error {
 	return a.controls.Run(ctx, a.announcer.Reconsider)
 }
 
-// pending returns the number of active games and of schedules that are due at some
-// time: the server does not exit while there is one.
+// pending returns the number of active games and leagues, and of schedules that are due at
+// some time: the server does not exit while there is one.
 func (a *app) pending() int {
-	n := a.games.CountByStatus()[protocol.Active]
+	n := a.games.CountByStatus()[protocol.Active] + a.leagues.CountByStatus()[leagues.Active]
 	for _, s := range a.schedules.List() {
 		if s.Enabled {
 			n++

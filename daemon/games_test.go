@@ -150,3 +150,47 @@ func TestTeamData_invalidSettings(t *testing.T) {
 		t.Errorf("started with %v", err)
 	}
 }
+
+// The server is killed again and again while a league of bots plays itself: in the end each game of the calendar was played
+// once, and is what the calendar has.
+func TestKill_league(t *testing.T) {
+	t.Parallel()
+	dir, env := t.TempDir(), servertest.Environment(t, servertest.Silent)
+	server := servertest.RunIn(t, dir, env)
+	b := servertest.SignUp(t, server.URL)
+	var league struct{ ID, Status string }
+	created := b.Ask(http.MethodPost, "/api/leagues", `{"name": "Bots", "best_of": 3, "options": {"innings": 5}, "seats": [{"team": "BWH", "manager": "bot"},
+		{"team": "CPR", "manager": "bot"}, {"team": "DUN", "manager": "bot"}, {"team": "FEN", "manager": "bot"}]}`, http.StatusCreated)
+	check.NoError(t, json.Unmarshal(created, &league))
+	for range killtest.Rounds(t, 6) {
+		time.Sleep(rand.N(250 * time.Millisecond)) // at a random moment
+		_ = server.End(syscall.SIGKILL)            // the error says so
+		server = servertest.RunIn(t, dir, env)
+		b.Base = server.URL
+	}
+	for deadline := time.Now().Add(servertest.Never); league.Status != "finished"; time.Sleep(100 * time.Millisecond) {
+		if b.Read("/api/leagues/"+league.ID, &league); time.Now().After(deadline) {
+			t.Fatalf("the league is %s", league.Status)
+		}
+	}
+	type score struct{ Away, Home int }
+	var schedule struct {
+		Games []struct {
+			Game  string
+			Score score
+		}
+	}
+	b.Read("/api/leagues/"+league.ID+"/schedule", &schedule)
+	var list struct{ Pending, Active, Finished []struct{ ID string } }
+	b.Read("/api/games", &list)
+	if len(list.Finished) != len(schedule.Games) || len(list.Pending)+len(list.Active) > 0 {
+		t.Errorf("%d games are on the calendar, on the server %+v", len(schedule.Games), list)
+	}
+	for _, g := range schedule.Games {
+		var hosted struct{ Score score }
+		if b.Read("/api/games/"+g.Game, &hosted); hosted.Score != g.Score {
+			t.Errorf("game %s: %+v on the calendar, %+v played", g.Game, g.Score, hosted.Score)
+		}
+	}
+	check.NoError(t, server.End(syscall.SIGTERM))
+}

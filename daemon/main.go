@@ -18,6 +18,7 @@ import (
 	"pressbox/daemon/web"
 	"pressbox/daemon/web/play"
 	"pressbox/daemon/web/site"
+	"pressbox/game/leagues"
 	"pressbox/game/live"
 	"pressbox/store"
 	"pressbox/voice/espeak/confine"
@@ -61,8 +62,12 @@ func administration(cfg settings.Config, st *store.Store, log *slog.Logger) (htt
 	if err != nil {
 		return nil, err
 	}
+	all, err := leagues.New(context.Background(), leagues.Config{Repository: st, Games: games, Log: log})
+	if err != nil {
+		return nil, err
+	}
 	return site.NewAccountAdmin(site.Config{
-		Config: web.Config{Log: log, Version: version}, SignIn: s.Web, Play: play.Config{Games: games},
+		Config: web.Config{Log: log, Version: version}, SignIn: s.Web, Play: play.Config{Games: games, Leagues: all},
 	})
 }
 

@@ -64,7 +64,7 @@ func (a *app) run(ctx context.Context, s sockets) error {
 	}
 	a.monitor.Notify(systemd.Ready(a.monitor.StatusLine()))
 	background := []runner{
-		a.store.Run, a.voices.Run, a.signIn.Run, a.rosters.Run, a.games.Run, a.runControls, a.schedules.Run, a.rooms.Run, a.monitor.Run,
+		a.store.Run, a.voices.Run, a.signIn.Run, a.rosters.Run, a.games.Run, a.leagues.Run, a.runControls, a.schedules.Run, a.rooms.Run, a.monitor.Run,
 		watchdog.Watchdog{Components: a.components(), OK: a.metrics.WatchdogOK, Log: a.Log}.Run,
 		a.backups.Run, a.downloads.Run,
 		func(ctx context.Context) error { return a.reloadOn(ctx, hangups) },

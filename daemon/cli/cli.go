@@ -74,7 +74,7 @@ func (p Program) Command(started *bool) *cobra.Command {
 	root.AddCommand(
 		p.serveCommand(), sayCommand(), stopCommand(), volumeCommand(), quietCommand(), schedulesCommand(), voicesCommand(),
 		configCommand(), p.versionCommand(), p.openAPICommand(),
-		p.tokensCommand(), p.usersCommand(), p.gamesCommand(), p.teamsCommand(),
+		p.tokensCommand(), p.usersCommand(), p.gamesCommand(), p.leaguesCommand(), p.teamsCommand(),
 		p.statusCommand(), logLevelCommand(), backupCommand(), restoreCommand(), storeCheckCommand(),
 		p.doctorCommand(), soundCheckCommand(), setupAudioCommand(), setPortCommand(),
 	)

@@ -32,8 +32,8 @@ type game struct {
 	Created time.Time `json:"created_at"`
 }
 
-func (g game) visibility() string {
-	if g.Private {
+func visibility(private bool) string {
+	if private {
 		return "private"
 	}
 	return "listed"
@@ -51,7 +51,7 @@ func (p Program) listGamesCommand() *cobra.Command {
 				return err
 			}
 			return printTable(cmd, list.Games, func(g game) []any {
-				return []any{g.ID, g.Created.Format(time.DateOnly), g.Status, g.visibility(), g.Away + " at " + g.Home, g.Creator}
+				return []any{g.ID, g.Created.Format(time.DateOnly), g.Status, visibility(g.Private), g.Away + " at " + g.Home, g.Creator}
 			})
 		})
 	}

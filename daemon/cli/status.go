@@ -68,6 +68,7 @@ func printStatus(cmd *cobra.Command, s client.Status) error {
 		row(name, integration.Summary(), integration.Detail)
 	}
 	row("games", fmt.Sprintf("%d active, %d pending, %d finished", s.Counts["games_active"], s.Counts["games_pending"], s.Counts["games_finished"]), "")
+	row("leagues", fmt.Sprintf("%d active, %d pending, %d finished", s.Counts["leagues_active"], s.Counts["leagues_pending"], s.Counts["leagues_finished"]), "")
 	row("accounts", fmt.Sprintf("%d accounts, %d sessions", s.Counts["accounts"], s.Counts["sessions"]), "")
 	row("build", fmt.Sprintf("%s, %s", s.Versions["go"], Build{Revision: s.Versions["revision"]}.commitText()), "")
 	return table.Flush()

@@ -115,7 +115,7 @@ func (p Program) revokeTokenCommand() *cobra.Command {
 
 // notFound returns err, or a shorter error if err is the problem not_found.
 func notFound(what, name string, err error) error {
-	if p, ok := errors.AsType[*client.ProblemError](err); ok && (p.Code == "not_found" || p.Code == "unknown_game" || p.Code == "unknown_team") {
+	if p, ok := errors.AsType[*client.ProblemError](err); ok && (p.Code == "not_found" || p.Code == "unknown_game" || p.Code == "unknown_league" || p.Code == "unknown_team") {
 		return exitcode.With(exitcode.Refused, fmt.Errorf("there is no %s %q", what, name))
 	}
 	return err

@@ -409,6 +409,18 @@ func gameMessages() []Message {
 			"The administrator deleted the game @PRESSBOX_GAME@ with \"pressbox games remove\".",
 		},
 		{
+			"e2b1a9d04c5f4d0fb7a66c6d3f1b8a25", "league removed by the administrator",
+			"The administrator deleted the series or league @PRESSBOX_LEAGUE@ with \"pressbox leagues remove\". Its games were not deleted.",
+		},
+		{
+			"4f0c7d1e92ab4e6f8d35b1c6a07e9d52", "league unreadable",
+			"The series or league @PRESSBOX_LEAGUE@ is in the store and cannot be read: @PRESSBOX_ERR@. It is not listed; others are not affected. \"pressbox doctor\" checks the store.",
+		},
+		{
+			"91d6e3b87f204c5aa1f2d84e6b3c0a77", "league cannot advance",
+			"The next step of the series or league @PRESSBOX_LEAGUE@ failed: @PRESSBOX_ERR@. It is retried, at most 10 minutes later. Usually the disk is full, or the team-data API is unavailable.",
+		},
+		{
 			"5c1f0b4e2d7a49c6a8e3f1b09d6c7e24", "season imported by the administrator",
 			"The administrator imported the clubs of @PRESSBOX_SEASON@ with \"pressbox teams import\": @PRESSBOX_GAMES@ games were replayed, @PRESSBOX_REJECTED@ could not be.",
 		},

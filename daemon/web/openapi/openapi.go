@@ -31,6 +31,11 @@ var gameSchemas []byte
 //go:embed players.json
 var playerSchemas []byte
 
+// leagueSchemas holds the schemas of series and leagues.
+//
+//go:embed leagues.json
+var leagueSchemas []byte
+
 // controlSchemas holds the schemas of the volume, quiet, schedules and favourites.
 //
 //go:embed controls.json
@@ -81,6 +86,7 @@ func Document(routes []web.Route, version string) ([]byte, error) {
 			{"name": "speech", "description": "Speech as a file."},
 			{"name": "server", "description": "Health, voices and metrics."},
 			{"name": "games", "description": "Baseball. Clients play over the websocket, which /asyncapi.json describes."},
+			{"name": "leagues", "description": "Series and leagues. NOTIFY_ACCESS permits to read them without an account."},
 			{"name": "sign-in", "description": "Accounts and sessions."},
 			{"name": "page", "description": "Web pages and documents."},
 			{"name": "administration", "description": "Served on the administrator's Unix socket, and below /api to administrators' accounts: from local addresses or over https. What concerns accounts, tokens, voices and backups requires an authentication within 15 minutes (403 `reauthentication_required`)."},
@@ -110,7 +116,7 @@ func Document(routes []web.Route, version string) ([]byte, error) {
 // components returns all schemas by name.
 func components() (map[string]json.RawMessage, error) {
 	all := map[string]json.RawMessage{}
-	for _, text := range [][]byte{schemas, gameSchemas, playerSchemas, controlSchemas} {
+	for _, text := range [][]byte{schemas, gameSchemas, playerSchemas, leagueSchemas, controlSchemas} {
 		if err := json.Unmarshal(text, &all); err != nil {
 			return nil, fmt.Errorf("parse the schemas: %w", err)
 		}

@@ -2,13 +2,15 @@ package play
 
 import (
 	"net/http"
+	"slices"
 
 	"pressbox/daemon/web"
+	"pressbox/game/leagues"
 	"pressbox/game/live"
 )
 
-// AdminRoutes returns the administrator's routes of games and of imported
-// seasons. They answer 404 if there are none.
+// AdminRoutes returns the administrator's routes of games, of leagues and of
+// imported seasons. They answer 404 if there are none.
 func AdminRoutes(s *web.Server, cfg Config) []web.Route {
 	h := &handlers{Server: s, Config: cfg}
 	const tag = "administration"
@@ -23,7 +25,7 @@ func AdminRoutes(s *web.Server, cfg Config) []web.Route {
 			Problems:  []int{http.StatusNotFound, http.StatusServiceUnavailable},
 		}),
 	}, func() bool { return h.Games != nil })
-	return append(games, h.seasonRoutes()...)
+	return slices.Concat(games, h.leagueAdminRoutes(), h.seasonRoutes())
 }
 
 func (h *handlers) listAllGames(w http.ResponseWriter, _ *http.Request) error {
@@ -38,6 +40,37 @@ func (h *handlers) removeGame(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	h.Log().Info("game removed by the administrator", "game", id)
+	w.WriteHeader(http.StatusNoContent)
+	return nil
+}
+
+func (h *handlers) leagueAdminRoutes() []web.Route {
+	const tag = "administration"
+	return web.When([]web.Route{
+		web.NewRoute(http.MethodGet, "/admin/leagues", web.AdminSocket, h.listAllLeagues, web.Operation{
+			ID: "listAllLeagues", Tag: tag, Summary: "List all series and leagues, listed and private, newest first",
+			Responses: []web.Response{{Status: http.StatusOK, Description: "The series and leagues.", Schema: "StoredLeagueList"}},
+		}),
+		web.NewRoute(http.MethodDelete, "/admin/leagues/:id", web.AdminSocket, h.removeLeague, web.Operation{
+			ID: "removeLeague", Tag: tag, Summary: "Delete a series or a league, whatever its status", Description: "Its games stay.",
+			Responses: []web.Response{{Status: http.StatusNoContent, Description: "It is deleted."}},
+			Problems:  []int{http.StatusNotFound, http.StatusServiceUnavailable},
+		}),
+	}, func() bool { return h.Leagues != nil })
+}
+
+func (h *handlers) listAllLeagues(w http.ResponseWriter, _ *http.Request) error {
+	return web.WriteJSON(w, http.StatusOK, struct {
+		Leagues []leagues.StoredLeague `json:"leagues"`
+	}{h.Leagues.Stored()})
+}
+
+func (h *handlers) removeLeague(w http.ResponseWriter, r *http.Request) error {
+	id := web.Param(r, "id")
+	if err := h.Leagues.Remove(r.Context(), id); err != nil {
+		return err
+	}
+	h.Log().Info("league removed by the administrator", "league", id)
 	w.WriteHeader(http.StatusNoContent)
 	return nil
 }

@@ -1,4 +1,4 @@
-// Package play serves the routes of games: the lobby, line-ups, records and
+// Package play serves the routes of games and leagues: the lobby, line-ups, records and
 // statistics, teams, the websocket on which games are played, and the event
 // stream of wall displays.
 package play
@@ -15,6 +15,7 @@ import (
 	"pressbox/auth/session"
 	"pressbox/daemon/web"
 	"pressbox/game"
+	"pressbox/game/leagues"
 	"pressbox/game/live"
 	"pressbox/game/protocol"
 	"pressbox/voice/announce"
@@ -22,10 +23,11 @@ import (
 
 // A Config holds what games need.
 type Config struct {
-	Games     *live.Games // nil: the routes of games answer 404
-	Teams     Teams       // nil: the routes of teams answer 404
-	Seasons   Seasons     // nil: the routes of imported seasons answer 404
-	Season    int         // default of statistics (DEFAULT_SEASON)
+	Games     *live.Games      // nil: the routes of games answer 404
+	Leagues   *leagues.Leagues // nil: the routes of series and leagues answer 404
+	Teams     Teams            // nil: the routes of teams answer 404
+	Seasons   Seasons          // nil: the routes of imported seasons answer 404
+	Season    int              // default of statistics (DEFAULT_SEASON)
 	Announcer *announce.Announcer
 
 	// Sessions ends websockets with their sessions. Authenticate returns the
@@ -49,7 +51,7 @@ type handlers struct {
 // Routes returns the routes of this package.
 func Routes(s *web.Server, cfg Config) []web.Route {
 	h := &handlers{Server: s, Config: cfg}
-	return slices.Concat(h.teamRoutes(), h.gameRoutes(), h.socketRoutes(), h.kioskRoutes())
+	return slices.Concat(h.teamRoutes(), h.gameRoutes(), h.leagueRoutes(), h.socketRoutes(), h.kioskRoutes())
 }
 
 func (h *handlers) gameRoutes() []web.Route {

@@ -27,6 +27,8 @@ type routeClient struct {
 	*webtest.Player
 	game     string // id of a game of the player
 	schedule string // id of one
+	league   string // id of one with an open seat
+	series   string // as league
 }
 
 func newRouteClient(t *testing.T) *routeClient {
@@ -47,13 +49,15 @@ func newRouteClient(t *testing.T) *routeClient {
 	anna := p.LocalPlayer(t, "Anna")
 	promote(t, anna)
 	created := anna.Send("POST", "/api/schedules", `{"name": "x", "cron": "0 8 * * *", "message": "x"}`).Want(201)
-	return &routeClient{anna, anna.CreateGame(`{}`).ID, created.Field("id")}
+	const openSeat = `{"name": "x", "seats": [{"team": "BWH", "manager": "bot"}, {"team": "CPR", "manager": "open"}]}`
+	league, series := anna.Ask("POST", "/api/leagues", openSeat, 201, nil), anna.Ask("POST", "/api/series", openSeat, 201, nil)
+	return &routeClient{anna, anna.CreateGame(`{}`).ID, created.Field("id"), league.Field("id"), series.Field("id")}
 }
 
 // request sends a request to a path of the document, and checks the response.
 func (v *routeClient) request(op webtest.Operation, method, template, body string, headers ...string) int {
 	v.T.Helper()
-	path := strings.NewReplacer("/games/{id}", "/games/"+v.game, "/schedules/{id}", "/schedules/"+v.schedule, "{side}", "home", "{version}", "x", "{file}", "x",
+	path := strings.NewReplacer("/games/{id}", "/games/"+v.game, "/schedules/{id}", "/schedules/"+v.schedule, "/leagues/{id}", "/leagues/"+v.league, "/series/{id}", "/series/"+v.series, "{side}", "home", "{version}", "x", "{file}", "x",
 		"/teams/{id}", "/teams/"+webtest.HomeTeam(), "{asset}", "swagger-ui.css", "{rev}", "1", "{id}", "x", "{name}", "apprise").Replace(template)
 	if len(op.Servers) == 0 {
 		return v.Send(method, path, body, headers...).StatusCode
@@ -101,7 +105,7 @@ func TestRoutes_invalidBody(t *testing.T) {
 func TestRoutes_get(t *testing.T) {
 	t.Parallel()
 	v := newRouteClient(t)
-	anonymous := &routeClient{&webtest.Player{Browser: v.Rig.Browser(t), T: t, Name: "anonymous"}, v.game, v.schedule}
+	anonymous := &routeClient{&webtest.Player{Browser: v.Rig.Browser(t), T: t, Name: "anonymous"}, v.game, v.schedule, v.league, v.series}
 	sessions := 0
 	v.Check.Each(func(op webtest.Operation, method, template string) {
 		if len(op.Security) > 0 && op.Security[0]["session"] != nil {

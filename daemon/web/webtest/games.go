@@ -24,6 +24,7 @@ import (
 	"pressbox/daemon/replica"
 	"pressbox/daemon/web/site"
 	"pressbox/game/league"
+	"pressbox/game/leagues"
 	"pressbox/game/live"
 	"pressbox/game/protocol"
 	"pressbox/game/teams"
@@ -67,11 +68,15 @@ func NewGamesRig(tb testing.TB, change ...func(*site.Config)) *Rig {
 	r := newRig(tb)
 	r.GameStore = openStore(tb)
 	withGames := func(cfg *site.Config) {
-		r.Games = check.Must(live.New(tb.Context(), live.Config{Journal: r.GameStore.Games(), Rosters: Clubs{}, Announcer: cfg.Announcements.Announcer, Log: cfg.Log}))(tb)
-		cfg.Play.Games, cfg.Season = r.Games, league.LastSeason
+		r.Games = check.Must(live.New(tb.Context(), live.Config{
+			Journal: r.GameStore.Games(), Rosters: Clubs{}, Announcer: cfg.Announcements.Announcer, Log: cfg.Log, Finished: func(string) { r.Leagues.Wake() },
+		}))(tb)
+		r.Leagues = check.Must(leagues.New(tb.Context(), leagues.Config{Repository: r.GameStore, Games: r.Games, Rosters: Clubs{}, Log: cfg.Log}))(tb)
+		cfg.Play.Games, cfg.Play.Leagues, cfg.Season = r.Games, r.Leagues, league.LastSeason
 	}
 	r.startSignIn(append([]func(*site.Config){withGames}, change...))
 	check.Run(tb, r.Games.Run)
+	check.Run(tb, r.Leagues.Run)
 	return r
 }
 

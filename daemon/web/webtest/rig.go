@@ -36,6 +36,7 @@ import (
 	"pressbox/daemon/web/openai"
 	"pressbox/daemon/web/push"
 	"pressbox/daemon/web/site"
+	"pressbox/game/leagues"
 	"pressbox/game/live"
 	"pressbox/store"
 	"pressbox/voice/announce"
@@ -231,6 +232,7 @@ type Rig struct {
 
 	// Set by NewGamesRig.
 	Games     *live.Games
+	Leagues   *leagues.Leagues
 	GameStore *store.Store // of games
 	players   atomic.Int64
 }

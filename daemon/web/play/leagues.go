@@ -1,0 +1,165 @@
+package play
+
+import (
+	"net/http"
+	"slices"
+
+	"pressbox/daemon/web"
+	"pressbox/game/leagues"
+)
+
+// A competition holds the names by which a kind of competition is served.
+type competition struct {
+	kind leagues.Kind
+	path string
+	name string // in ids and schemas: "createLeague", "LeagueRequest"
+	word string // in summaries
+	all  string // in summaries and as the member of a list
+}
+
+func (h *handlers) leagueRoutes() []web.Route {
+	routes := slices.Concat(
+		h.competitionRoutes(competition{leagues.Series, "/api/series", "Series", "series", "series"}),
+		h.competitionRoutes(competition{leagues.RoundRobin, "/api/leagues", "League", "league", "leagues"}),
+	)
+	return web.When(routes, func() bool { return h.Leagues != nil })
+}
+
+// competitionRoutes returns the routes of series, or those of leagues. Reading follows NOTIFY_ACCESS; the id of a private one
+// is its link.
+func (h *handlers) competitionRoutes(c competition) []web.Route {
+	one := []web.Response{{Status: http.StatusOK, Description: "The " + c.word + ".", Schema: "League"}}
+	path := c.path + "/:id"
+	return []web.Route{
+		web.NewRoute(http.MethodPost, c.path, web.SessionRequired, h.createLeague(c), web.Operation{
+			ID: "create" + c.name, Tag: "leagues", Summary: "Create a " + c.word,
+			Description: "It starts when no seat is open. Its games are created by the server, one day after the other; games between bots are played without a manager. An account can have 5 unfinished leagues and series; of its finished ones, the last 20 are stored. A creation counts as that of a game.",
+			Request:     c.name + "Request",
+			Responses:   []web.Response{{Status: http.StatusCreated, Description: "It is saved.", Schema: "League", Location: true}},
+			Problems:    []int{http.StatusConflict, http.StatusTooManyRequests, http.StatusServiceUnavailable},
+		}),
+		web.NewRoute(http.MethodGet, c.path, web.SessionOrVisitor, h.listLeagues(c), web.Operation{
+			ID: "list" + c.name, Tag: "leagues", Summary: "List the " + c.all,
+			Description: "The listed ones and your own, newest first.",
+			Responses:   []web.Response{{Status: http.StatusOK, Description: "The list.", Schema: c.name + "List"}},
+		}),
+		web.NewRoute(http.MethodGet, path, web.SessionOrVisitor, h.getLeague(c), web.Operation{
+			ID: "get" + c.name, Tag: "leagues", Summary: "Get a " + c.word, Responses: one, Problems: []int{http.StatusNotFound},
+		}),
+		web.NewRoute(http.MethodGet, path+"/schedule", web.SessionOrVisitor, h.leagueSchedule(c), web.Operation{
+			ID: "get" + c.name + "Schedule", Tag: "leagues", Summary: "Get the calendar of a " + c.word + " with its results",
+			Description: "Of a series or a play-off, the games that are needed so far.",
+			Responses:   []web.Response{{Status: http.StatusOK, Description: "The games by day.", Schema: "LeagueSchedule"}},
+			Problems:    []int{http.StatusNotFound, http.StatusServiceUnavailable},
+		}),
+		web.NewRoute(http.MethodGet, path+"/standings", web.SessionOrVisitor, h.leagueStandings(c), web.Operation{
+			ID: "get" + c.name + "Standings", Tag: "leagues", Summary: "Get the standings of a " + c.word,
+			Description: "Managers with the same percentage are placed by the games among them, by run difference, by runs scored, and at last by their seats.",
+			Responses:   []web.Response{{Status: http.StatusOK, Description: "The standings, best first.", Schema: "LeagueStandings"}},
+			Problems:    []int{http.StatusNotFound},
+		}),
+		web.NewRoute(http.MethodPost, path+"/join", web.SessionRequired, h.joinLeague(c), web.Operation{
+			ID: "join" + c.name, Tag: "leagues", Summary: "Take a seat in a " + c.word,
+			Description: "With the last seat it starts. Without a body, it is the first open seat.",
+			Request:     "LeagueSeatChoice", Optional: true, Responses: one, Problems: changeProblems(),
+		}),
+		web.NewRoute(http.MethodPost, path+"/start", web.SessionRequired, h.startLeague(c), web.Operation{
+			ID: "start" + c.name, Tag: "leagues", Summary: "Start a " + c.word + "; the bot takes the open seats",
+			Description: "Only its creator may. One that has started is returned unchanged.", Responses: one, Problems: changeProblems(),
+		}),
+		web.NewRoute(http.MethodDelete, path, web.SessionRequired, h.cancelLeague(c), web.Operation{
+			ID: "cancel" + c.name, Tag: "leagues", Summary: "Delete a " + c.word + " that has not started",
+			Description: "Only its creator may.",
+			Responses:   []web.Response{{Status: http.StatusNoContent, Description: "It is deleted."}},
+			Problems:    changeProblems(),
+		}),
+	}
+}
+
+func (h *handlers) createLeague(c competition) web.Handler {
+	return func(w http.ResponseWriter, r *http.Request) error {
+		if err := h.allowCreation(r); err != nil {
+			return err
+		}
+		request := leagues.Defaults(c.kind)
+		if err := h.Decode(w, r, c.name+"Request", &request); err != nil {
+			return err
+		}
+		created, err := h.Leagues.Create(r.Context(), personOf(r), c.kind, request)
+		if err != nil {
+			return err
+		}
+		w.Header().Set("Location", c.path+"/"+created.ID)
+		return web.WriteJSON(w, http.StatusCreated, created)
+	}
+}
+
+func (h *handlers) listLeagues(c competition) web.Handler {
+	return func(w http.ResponseWriter, r *http.Request) error {
+		return web.WriteLargeJSON(w, r, map[string][]leagues.View{c.all: h.Leagues.List(personOf(r), c.kind)})
+	}
+}
+
+func (h *handlers) getLeague(c competition) web.Handler {
+	return func(w http.ResponseWriter, r *http.Request) error {
+		return writeLeague(w)(h.Leagues.Get(personOf(r), c.kind, web.Param(r, "id")))
+	}
+}
+
+// writeLeague returns a function that responds with a league.
+func writeLeague(w http.ResponseWriter) func(leagues.View, error) error {
+	return func(v leagues.View, err error) error {
+		if err != nil {
+			return err
+		}
+		return web.WriteJSON(w, http.StatusOK, v)
+	}
+}
+
+func (h *handlers) leagueSchedule(c competition) web.Handler {
+	return func(w http.ResponseWriter, r *http.Request) error {
+		s, err := h.Leagues.Schedule(r.Context(), personOf(r), c.kind, web.Param(r, "id"))
+		if err != nil {
+			return err
+		}
+		return web.WriteLargeJSON(w, r, s)
+	}
+}
+
+func (h *handlers) leagueStandings(c competition) web.Handler {
+	return func(w http.ResponseWriter, r *http.Request) error {
+		s, err := h.Leagues.Standings(personOf(r), c.kind, web.Param(r, "id"))
+		if err != nil {
+			return err
+		}
+		return web.WriteLargeJSON(w, r, s)
+	}
+}
+
+func (h *handlers) joinLeague(c competition) web.Handler {
+	return func(w http.ResponseWriter, r *http.Request) error {
+		choice := struct {
+			Seat int `json:"seat"`
+		}{-1}
+		if err := h.DecodeOptional(w, r, "LeagueSeatChoice", &choice); err != nil {
+			return err
+		}
+		return writeLeague(w)(h.Leagues.Join(r.Context(), personOf(r), c.kind, web.Param(r, "id"), choice.Seat))
+	}
+}
+
+func (h *handlers) startLeague(c competition) web.Handler {
+	return func(w http.ResponseWriter, r *http.Request) error {
+		return writeLeague(w)(h.Leagues.Start(r.Context(), personOf(r), c.kind, web.Param(r, "id")))
+	}
+}
+
+func (h *handlers) cancelLeague(c competition) web.Handler {
+	return func(w http.ResponseWriter, r *http.Request) error {
+		if err := h.Leagues.Cancel(r.Context(), personOf(r), c.kind, web.Param(r, "id")); err != nil {
+			return err
+		}
+		w.WriteHeader(http.StatusNoContent)
+		return nil
+	}
+}
