@@ -77,6 +77,7 @@ func TestPage_firstLoad(t *testing.T) {
 		{visitor, "/kiosk", `document.querySelectorAll(".wall-club").length === 2 && document.querySelector(".qr")`},
 		{visitor, active, `document.querySelector("main h1")`}, // Sign in
 		{visitor, "/auth/callback?", `document.querySelector("main h1")`},
+		{visitor, "/help", `document.querySelectorAll(".cards li").length === 5`},
 		{visitor, "/about", `document.querySelector("main h1")`},
 		{anna, "/", `document.querySelectorAll(".game-stub").length === 3`},
 		{anna, "/new", `document.querySelectorAll(".club-pick").length === 16 && document.querySelectorAll(".clubs .hint").length === 2`},

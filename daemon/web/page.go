@@ -156,6 +156,7 @@ func pagePaths() []struct{ id, path, summary string } {
 		{"getAnnouncementsPage", "/announcements", "Get the queue of announcements and a form to create one"},
 		{"getAccountPage", "/account", "Get the account and its sessions"},
 		{"getKiosk", "/kiosk", "Get the wall display"},
+		{"getHelp", "/help", "Get the rules, the glossary and the keys"},
 		{"getAbout", "/about", "Get the version, components and licences"},
 	}
 }

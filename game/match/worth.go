@@ -10,7 +10,7 @@ import (
 )
 
 // minCoachGain is the win probability by which a choice must beat the usual one to be the coach's pick.
-const minCoachGain = .0003
+const minCoachGain = .001
 
 // worthOffence returns what each call of the side at bat is worth, in the order of [chance.LegalOffence].
 func (c *choices) worthOffence(side game.Side) []*protocol.Worth {

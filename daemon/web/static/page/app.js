@@ -22,6 +22,7 @@ const routes = [
   { path: /^\/account$/, load: () => import("./account.js"), view: "account", signedIn: true, tab: "/account" },
   { path: /^\/auth\/callback$/, load: () => import("./account.js"), view: "callback" },
   { path: /^\/kiosk$/, load: () => import("./kiosk.js"), view: "kiosk" },
+  { path: /^\/help$/, load: () => import("./help.js"), view: "help", tab: "/help" },
   { path: /^\/about$/, load: () => import("./account.js"), view: "about", tab: "/about" },
 ];
 
@@ -83,7 +84,7 @@ const masthead = () => header([current.tab, session.me, session.me === null && l
 
 const footer = () => bottom([current.tab, theme, current.view?.awake, document.fullscreenElement], () => html`
   <p>${t("footer.motto")}</p>
-  <p>${current.view?.awake ? fullScreen() : nothing} ${link("/about", t("nav.about"))} <a href="/docs">${t("nav.api")}</a> <a href="/kiosk">${t("nav.kiosk")}</a>
+  <p>${current.view?.awake ? fullScreen() : nothing} ${link("/help", t("help.title"))} ${link("/about", t("nav.about"))} <a href="/docs">${t("nav.api")}</a> <a href="/kiosk">${t("nav.kiosk")}</a>
     <label class="theme">${t("theme")} <select @change=${chooseTheme} .value=${theme}>
       <option value="auto">${t("theme.auto")}</option><option value="light">${t("theme.light")}</option><option value="dark">${t("theme.dark")}</option>
     </select></label>
@@ -212,6 +213,15 @@ document.addEventListener("click", (e) => {
 document.addEventListener("click", (e) => {
   const name = /** @type {Element} */ (e.target).closest?.("[data-player]");
   if (name instanceof HTMLElement) void import("./player.js").then(({ openCard }) => openCard(name.dataset), reloadIfOutdated);
+});
+const openHelp = () => void import("./help.js").then((module) => module.openHelp(), reloadIfOutdated);
+document.addEventListener("click", (e) => {
+  if (/** @type {Element} */ (e.target).closest?.("[data-help]")) openHelp();
+});
+addEventListener("keydown", (e) => {
+  if (e.key !== "?" || e.ctrlKey || e.metaKey || e.altKey || /** @type {Element} */ (e.target).matches?.("input:not([type=radio], [type=checkbox]), select, textarea")) return;
+  e.preventDefault();
+  openHelp();
 });
 session.listeners.add(() => {
   if (session.me !== undefined) void open();

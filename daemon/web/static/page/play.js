@@ -1,7 +1,7 @@
 // Playing a game: the connection to it, and the decisions that a manager can make
 // now. One file, as both are needed at once.
 import { html, nothing } from "./lit-html.js";
-import { t, label, ordinal, managerOf, clubStyle, store, renewSession, session, percent, playerName, gradesOf } from "./ui.js";
+import { t, label, language, ordinal, managerOf, clubStyle, store, renewSession, session, percent, playerName, gradesOf } from "./ui.js";
 
 // ---- the connection
 
@@ -208,6 +208,34 @@ const switches = /** @type {const} */ (["behind", "lines"]);
 /** Returns the part that a call sets, if it is not the usual call. @param {Choice} c */
 const partOf = (c) => parts.find((p) => p in c.action);
 
+/** Returns the glossary's term for a choice, by its action: "squeeze", "infield.in"; "" if it has none. @param {Choice} c */
+function termOf(c) {
+  const { action } = c, part = partOf(c);
+  if (action.a === "offence") return String(action.call);
+  if (action.a === "answer") return action.bold ? "bold" : "safe";
+  if (action.a !== "defence" || !part) return action.a === "defence" ? "pitch_to" : "";
+  return part === "pitch" ? String(action.pitch) : part === "infield" || part === "outfield" ? `${part}.${action[part]}` : part;
+}
+/** Returns the name of a choice: the server's for those with players or an answer. @param {Choice} c */
+const nameOf = (c) => label("name", termOf(c), c.label);
+/** Renders what a choice does, where there is room. @param {Choice} c */
+const explain = (c) => html`<small class="does">${label("does", termOf(c), "")}</small>`;
+
+const signed = new Intl.NumberFormat(language, { signDisplay: "exceptZero", minimumFractionDigits: 3, maximumFractionDigits: 3 });
+const least = 0.003; // runs that are worth a number
+const toTenths = new Intl.NumberFormat(language, { style: "percent", minimumFractionDigits: 1, maximumFractionDigits: 1 });
+/** Returns the runs that a choice gains over the usual one, in words. @param {Choice} c @param {Choice} [usual] */
+const gain = (c, usual) => (c.runs === undefined ? "" : c === usual ? t("worth.usual") : Math.abs(c.runs) < least ? t("worth.same") : t("worth.runs", { n: signed.format(c.runs) }));
+/** Marks the coach's pick. @param {Choice} c */
+const coach = (c) => (c.coach ? html` <b class="coach">${t("worth.coach")}</b>` : nothing);
+/** Renders the worth of a choice, and its odds in words: they are about different events, and are no measure of it. @param {Choice} c @param {Choice} usual */
+function worth(c, usual) {
+  const odds = c.odds?.success === undefined ? "" : `${percent(c.odds.success)} ${label("success", c.success)}`;
+  return html`<span class="worth">${c.runs === undefined ? nothing : html`<span><b>${gain(c, usual)}</b> · ${t("worth.win", { p: toTenths.format(c.win_probability ?? 0) })}${coach(c)}</span>`}
+    ${odds ? html`<small>${odds}</small>` : nothing}</span>`;
+}
+/** Returns the label of a substitute in a list, with the gain. @param {Choice} c */
+const substitute = (c) => [c.label, gain(c), c.coach ? t("worth.coach") : ""].filter(Boolean).join(" · ");
 const lowerFirst = (/** @type {string} */ text) => text.charAt(0).toLowerCase() + text.slice(1);
 
 /** @typedef {{ player_id: string, slot: number, position: string }} Sub */
@@ -297,7 +325,7 @@ export class Decisions {
     if (!rest.length) return first ?? calls[0];
     return {
       ...calls[0], odds: undefined, action: Object.assign({}, ...[calls[0], first, ...rest].map((c) => c.action)),
-      label: [first.label, ...rest.map((c) => lowerFirst(c.label))].join(", "),
+      label: [nameOf(first), ...rest.map((c) => lowerFirst(nameOf(c)))].join(", "), coach: false,
     };
   }
 
@@ -308,9 +336,9 @@ export class Decisions {
     const busy = match.sent.size > 0;
     const side = calls[0]?.side ?? (game.you === "both" ? undefined : /** @type {Side} */ (game.you));
     return html`<section class="leaf panel" aria-labelledby="decisions-title" .style=${side ? clubStyle(game[side].team) : ""}>
-      <div class="row spread"><h2 id="decisions-title">${this.heading(game, calls)}</h2>${clock(match.left)}</div>
+      <div class="row spread"><h2 id="decisions-title">${this.heading(game, calls)}</h2>${calls.length ? html`<button type="button" class="what" data-help aria-keyshortcuts="?">${t("help.what")}</button>` : nothing}${clock(match.left)}</div>
       ${match.error ? html`<p class="alert" role="alert">${match.error}</p>` : nothing}
-      ${calls[0]?.group === "defence" ? this.compose(calls) : calls.length ? html`<ol class="calls">${calls.map((c, i) => html`<li>${this.button(c, i)}</li>`)}</ol>`
+      ${calls[0]?.group === "defence" ? this.compose(calls) : calls.length ? html`<ol class="calls">${calls.map((c, i) => html`<li>${this.button(c, i)}${explain(c)}</li>`)}</ol>`
         : html`<p>${busy ? nothing : this.waitingFor(game)}</p>`}
       ${busy ? html`<p class="chip" role="status">${t("call.sent", { label: [...match.sent.values()].join(", ") })}</p>` : nothing}
       ${this.renderOffers(game)}
@@ -336,7 +364,7 @@ export class Decisions {
   /** @param {Choice} c @param {number} i */
   button(c, i) {
     return html`<button class=${i ? "call" : "call primary"} ?disabled=${!this.idle} @click=${() => this.choose(c)}>
-      <span class="call-label">${this.hint(i)}${c.label}</span>${odds(c)}</button>`;
+      <span class="call-label">${this.hint(i)}${nameOf(c)}</span>${worth(c, this.calls[0])}</button>`;
   }
 
   /** Shows the key of the nth call. @param {number} i */
@@ -352,29 +380,29 @@ export class Decisions {
       if (!ways.length) return nothing;
       const way = chosen.find((c) => partOf(c) === name);
       return html`<fieldset><legend>${t(`call.${name}`)}</legend>
-        ${this.pick("radio", name, calls[0], t(`call.${name}.usual`), !way, nothing, () => this.toggle(ways[0], false), exclusive && name !== "pitch")}
-        ${ways.map((c) => this.pick("radio", name, c, c.label, c === way, this.hint(calls.indexOf(c)), () => this.toggle(c, true), exclusive && name !== "pitch"))}</fieldset>`;
+        ${this.pick("radio", name, calls, calls[0], t(`call.${name}.usual`), !way, nothing, () => this.toggle(ways[0], false), exclusive && name !== "pitch")}
+        ${ways.map((c) => this.pick("radio", name, calls, c, nameOf(c), c === way, this.hint(calls.indexOf(c)), () => this.toggle(c, true), exclusive && name !== "pitch"))}</fieldset>`;
     };
     const also = calls.filter((c) => switches.some((s) => s === partOf(c)));
     return html`<form class="calls combine" @submit=${(/** @type {SubmitEvent} */ e) => {
       e.preventDefault();
       if (this.idle) this.choose(this.combined(this.calls));
     }}>
-      <button class="call primary" ?disabled=${!this.idle}><span class="call-label">${this.hint(0)}${call.label}</span>${chosen.length > 1
-        ? html`<span class="odds"><small>${chosen.map((c) => `${c.label} ${percent(c.odds?.success ?? 0)}`).join(" · ")}</small></span>` : odds(call)}</button>
+      <button class="call primary" ?disabled=${!this.idle}><span class="call-label">${this.hint(0)}${chosen.length > 1 ? call.label : nameOf(call)}</span>${chosen.length > 1
+        ? html`<span class="worth"><small>${chosen.map((c) => `${nameOf(c)} ${gain(c)}`).join(" · ")}</small></span>` : worth(call, calls[0])}</button>
       ${group("pitch")}${group("infield")}${group("outfield")}
-      ${also.length ? html`<fieldset><legend>${t("call.also")}</legend>${also.map((c) => this.pick("checkbox", String(partOf(c)), c, c.label, chosen.includes(c), this.hint(calls.indexOf(c)),
+      ${also.length ? html`<fieldset><legend>${t("call.also")}</legend>${also.map((c) => this.pick("checkbox", String(partOf(c)), calls, c, nameOf(c), chosen.includes(c), this.hint(calls.indexOf(c)),
         (/** @type {any} */ e) => this.toggle(c, e.target.checked), exclusive))}</fieldset>` : nothing}
       <p class="hint">${t("call.together")}</p></form>`;
   }
 
   /**
-   * @param {"radio" | "checkbox"} type @param {string} name @param {Choice} c @param {string} label @param {boolean} on
+   * @param {"radio" | "checkbox"} type @param {string} name @param {Choice[]} calls @param {Choice} c @param {string} label @param {boolean} on
    * @param {unknown} hint @param {(e: Event) => void} change @param {unknown} disabled
    */
-  pick(type, name, c, label, on, hint, change, disabled) {
+  pick(type, name, calls, c, label, on, hint, change, disabled) {
     return html`<label class="pick"><input type=${type} name=${name} .checked=${on} ?disabled=${!this.idle || Boolean(disabled)} @change=${change}>
-      <span>${hint}${label}</span>${c.odds?.success === undefined ? nothing : html`<small>${percent(c.odds.success)}</small>`}</label>`;
+      <span>${hint}${label}</span>${c.runs === undefined ? nothing : html`<small>${gain(c, calls[0])}</small>`}${coach(c)}${explain(c)}</label>`;
   }
 
   /** Renders the offers: substitutions, pause, concede and so on. @param {Game} game */
@@ -410,7 +438,7 @@ export class Decisions {
       e.preventDefault();
       this.choose(double ? this.withPitcher(change, double) : change);
     }}><label for="sub">${t("dugout.subs")}</label><select id="sub" @change=${pick("change")}>
-        ${[...kinds].map(([kind, list]) => html`<optgroup label=${label("dugout", kind)}>${list.map((c) => html`<option value=${keyOf(c)} .selected=${c === change}>${c.side ? `${game[c.side].team.abbrev}: ` : ""}${c.label}</option>`)}</optgroup>`)}
+        ${[...kinds].map(([kind, list]) => html`<optgroup label=${label("dugout", kind)}>${list.map((c) => html`<option value=${keyOf(c)} .selected=${c === change}>${c.side ? `${game[c.side].team.abbrev}: ` : ""}${substitute(c)}</option>`)}</optgroup>`)}
         </select>
       ${this.candidate(game, pitcher.player_id)}
       ${doubles.length ? html`<label for="double">${t("dugout.double")}</label><select id="double" @change=${pick("double")} aria-describedby="double-hint">
@@ -450,12 +478,3 @@ export class Decisions {
 /** @param {number | null} left seconds */
 const clock = (left) => (left === null ? nothing
   : html`<span class=${left <= 10 ? "clock short" : "clock"} role="timer">${Math.floor(left / 60)}:${String(left % 60).padStart(2, "0")}</span>`);
-
-/** Renders the odds of a call. @param {Choice} c */
-function odds(c) {
-  const o = c.odds;
-  if (!o || o.success === undefined) return nothing;
-  const rest = ["hit", "walk", "strikeout", "home_run"].filter((k) => o[k] !== undefined);
-  return html`<span class="odds"><meter min="0" max="1" value=${o.success} aria-hidden="true"></meter><span><b>${percent(o.success)}</b> ${c.success ?? ""}</span>
-    ${rest.length ? html`<small>${rest.map((k) => `${label("odds", k)} ${percent(o[k])}`).join(" · ")}</small>` : nothing}</span>`;
-}

@@ -34,7 +34,7 @@ interface GameOptions {
   dh: boolean; innings: number; extra_innings: string; side: string; opponent: string; turn_seconds: number; announce: string; visibility: string; mercy?: string; disengagements?: string;
 }
 interface Score { home: number; away: number }
-interface Choice { action: Record<string, unknown>; label: string; group?: string; side?: Side; odds?: Record<string, number>; success?: string }
+interface Choice { action: Record<string, unknown>; label: string; group?: string; side?: Side; odds?: Record<string, number>; success?: string; runs?: number; win_probability?: number; coach?: boolean }
 interface Game {
   id: string; status: "pending" | "active" | "finished"; created_at: string; started_at?: string; finished_at?: string; rev: number; season: number;
   home: GameSide; away: GameSide; options: GameOptions; you: "" | "home" | "away" | "both"; score?: Score; inning?: number; half?: "top" | "bottom";

@@ -1,0 +1,79 @@
+package pagetest_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/chromedp/chromedp/kb"
+)
+
+// Each call shows what it is worth and does, and one is the coach's pick. What hardly matters has no number.
+func TestChoice_worth(t *testing.T) {
+	t.Parallel()
+	b := newTab(t, newServer(t))
+	id := b.hotSeat(map[string]string{"innings": "3"})
+	seen := map[string]bool{}
+	for len(seen) < 2 {
+		legal := get[struct {
+			Legal []struct {
+				Group, Side string
+				Runs, Win   *float64
+				Coach       bool
+			} `json:"legal"`
+		}](b, "/api/games/"+id).Legal
+		group, calls, coach := legal[0].Group, 0, -1
+		for _, c := range legal {
+			if c.Group != group {
+				continue
+			}
+			if c.Coach {
+				coach = calls
+			}
+			calls++
+		}
+		if !seen[group] && (group == "offence" || group == "defence") {
+			seen[group] = true
+			b.await(`document.querySelectorAll(".call .worth b:not(.coach)").length >= %d`, map[string]int{"offence": calls, "defence": 1}[group])
+			if group == "offence" {
+				b.await(`document.querySelectorAll(".calls .coach").length === 1 && document.querySelectorAll(".calls li")[%d].querySelector(".coach")`, coach)
+			} else {
+				b.await(`document.querySelectorAll(".pick .coach").length === %d`, map[bool]int{true: 3, false: 1}[coach == 0]) // the usual call is a part of each kind
+				b.await(`document.querySelectorAll(".pick small:not(.does)").length >= %d`, calls)
+			}
+			b.await(`![...document.querySelectorAll(".calls small")].some((e) => /[+-]0[.]00[0-2] /.test(e.textContent))`)
+			b.await(`[...document.querySelectorAll(".does")].every((e) => e.textContent.length > 10)`)
+			b.looks("choice-" + group)
+		}
+		b.call()
+		b.await(canCall)
+	}
+}
+
+// The key ? opens how to play with its five cards and the glossary, and so does a button beside the calls; Esc closes it, and
+// the focus goes back. It is a page of its own.
+func TestHelp_keyAndPage(t *testing.T) {
+	t.Parallel()
+	b := newTab(t, newServer(t))
+	b.hotSeat(map[string]string{"innings": "3"})
+	b.focus(".what", kb.Enter)
+	b.await(`document.querySelectorAll("dialog.help .cards li").length === 5 && document.querySelector("dialog.help").contains(document.activeElement)`)
+	b.looks("help")
+	b.key(kb.Escape)
+	b.await(`!document.querySelector("dialog") && document.activeElement.matches(".what")`)
+	b.key("?")
+	b.says("dialog.help", "Glossary")
+	b.key("?") // it is open already
+	b.await(`document.querySelectorAll("dialog").length === 1`)
+	b.key(kb.Escape)
+	b.open("/help")
+	b.says("main h1", "How to play")
+	terms := value[string](b, `[...document.querySelectorAll(".terms dt")].map((e) => e.textContent).join("|")`)
+	for _, term := range []string{"Squeeze", "Double-play depth", "Pinch hitter", "Coach’s pick", "Guard the lines"} {
+		if !strings.Contains(terms, term) {
+			t.Errorf("the glossary has no %s: %s", term, terms)
+		}
+	}
+	if missing := value[string](b, `[...document.querySelectorAll(".terms dt, .terms dd")].filter((e) => /^$|^(name|term|does|help)\./.test(e.textContent.trim())).map((e) => e.textContent).join()`); missing != "" {
+		t.Errorf("texts are missing: %q", missing)
+	}
+}
