@@ -28,16 +28,28 @@ func (m *Manager) relieve(s *game.State, progress chance.Progress) []game.Substi
 	if len(pen) == 0 {
 		return nil
 	}
+	if m.level == Expert {
+		pen = m.byMatchup(s, progress, pen)
+	}
 	next := m.pickReliever(s, pen)
 	gain := m.runsAgainst(s, progress) - m.runsAgainst(m.withPitcher(s, next), progress)
 	switch tired := m.sim.Fatigue(s, progress); {
 	case progress.Workloads[m.side].Pitches >= maxPitches && progress.Workloads[m.side].Pitcher == team.Pitcher:
-	case tired >= m.patience(s) && gain > -2*minReliefGain:
-	case team.Relieved && tired >= .6 && gain > minReliefGain && m.spareBatters(s, pen) > 0:
+	case tired >= m.patience(s) && gain > -m.changeLoss(team):
+	case m.level > Beginner && team.Relieved && tired >= .6 && gain > minReliefGain && m.spareBatters(s, pen) > 0:
 	default:
 		return nil
 	}
 	return []game.Substitution{{Side: m.side, Player: next, Slot: pitcherSlot(team), Position: game.Pitcher}}
+}
+
+// changeLoss returns the runs per plate appearance that the next pitcher may be worse than a tired one: relief pitchers
+// are changed to spare them.
+func (m *Manager) changeLoss(team *game.TeamState) float64 {
+	if team.Relieved {
+		return 3 * minReliefGain
+	}
+	return 2 * minReliefGain
 }
 
 // maxPitches is the number of pitches after which a pitcher faces no further batter; the longest turns at bat have a dozen.
@@ -46,6 +58,9 @@ const maxPitches = 108
 // patience returns the fatigue at which a pitcher is relieved. A starter who allows few runs may tire, one who allows many
 // leaves early, as in 2015–19; relief pitchers pitch about an inning.
 func (m *Manager) patience(s *game.State) float64 {
+	if m.level == Beginner {
+		return beginnerPatience
+	}
 	if s.Teams[m.side].Relieved {
 		if s.Outs == 0 && baseOut(s) == 0 {
 			return reliefInning
@@ -64,17 +79,18 @@ func (m *Manager) patienceAtBat(s *game.State) float64 {
 	if s.Teams[m.side].Relieved {
 		return reliefBatters + .3
 	}
-	return m.patience(s) - .25
+	return m.patience(s) - .15
 }
 
 // Fatigue of a starter who has allowed two runs, the part for each further run, and of relief pitchers at the start of an
 // inning and within it.
 const (
-	starterPatience = 1.04
-	runPatience     = .08
-	shutoutPatience = 1.3 // with a lead and at most one run allowed
-	reliefInning    = .2
-	reliefBatters   = .7
+	beginnerPatience = 1.3 // of any pitcher
+	starterPatience  = 1.08
+	runPatience      = .075
+	shutoutPatience  = 1.25 // with a lead and at most one run allowed
+	reliefInning     = .15
+	reliefBatters    = .6
 )
 
 // NextReliever returns the pitcher who would relieve now, "" if none is available.
@@ -120,13 +136,17 @@ func (m *Manager) bullpen(team *game.TeamState) []game.PlayerID {
 	return relief
 }
 
-// pickReliever picks from the bullpen by the score: the best for the last innings of a close game, the middle when behind,
-// the last when the game is decided.
+// pickReliever picks from the bullpen by the score: the last when the game is decided, otherwise an Expert the best against
+// the next batters, others the best for the last innings, the middle when behind.
 func (m *Manager) pickReliever(s *game.State, pen []game.PlayerID) game.PlayerID {
 	lead := s.Score[m.side] - s.Score[m.side.Other()]
 	left := max(s.Options.ScheduledInnings()-s.Inning, 0) // innings after this one
 	last := len(pen) - 1
 	switch {
+	case m.level == Beginner:
+		return pen[last/2]
+	case m.level == Expert && lead >= -3 && lead <= 5:
+		return pen[0]
 	case lead > 0 && lead <= 4:
 		return pen[min(left, last)]
 	case lead == 0:
@@ -136,6 +156,16 @@ func (m *Manager) pickReliever(s *game.State, pen []game.PlayerID) game.PlayerID
 	default:
 		return pen[last]
 	}
+}
+
+// byMatchup sorts the bullpen by the runs expected of the next batters against each, fewest first.
+func (m *Manager) byMatchup(s *game.State, progress chance.Progress, pen []game.PlayerID) []game.PlayerID {
+	runs := map[game.PlayerID]float64{}
+	for _, id := range pen {
+		runs[id] = m.runsAgainst(m.withPitcher(s, id), progress)
+	}
+	slices.SortStableFunc(pen, func(a, b game.PlayerID) int { return cmp.Compare(runs[a], runs[b]) })
+	return pen
 }
 
 // spareBatters returns the number of batters that the bullpen can face beyond those expected.

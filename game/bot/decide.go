@@ -83,8 +83,11 @@ func (t *callTable) draw(mix []float64) int {
 // Habits are the runs that managers of 2015–19 gave up for a sacrifice and for a walk with a double play in order
 // (game/realismtest): without them the bot would rarely do either.
 const (
-	sacrificeHabit = 0.
-	walkHabit      = 0.
+	sacrificeHabit = .06
+	walkHabit      = .03
+	pitcherOnDeck  = -.1 // instead, if the pitcher bats next
+	caution        = .03 // what a runner who goes must gain
+	composure      = .03 // what a throw or a pitch-out against one must save
 )
 
 // setHabits sets the habits, in utility.
@@ -92,13 +95,24 @@ func (t *callTable) setHabits() {
 	at := baseOut(t.state)
 	run := t.horizon.of(0, at, 1).utility() - t.horizon.of(0, at, 0).utility()
 	for i, call := range t.offence {
-		if call == chance.Sacrifice {
+		switch call {
+		case chance.Sacrifice:
 			t.offenceHabit[i] = sacrificeHabit * run
+		case chance.StealSecond, chance.StealThird, chance.DoubleSteal, chance.HitAndRun, chance.Squeeze:
+			t.offenceHabit[i] = -caution * run
+		default:
 		}
 	}
 	for j, call := range t.defence {
-		if call.Pitch == chance.IntentionalWalk {
+		switch call.Pitch {
+		case chance.IntentionalWalk:
 			t.defenceHabit[j] = walkHabit * run
+			if team := &t.state.Teams[t.state.Batting()]; team.Order[(team.NextBatter+1)%9].Position == game.Pitcher {
+				t.defenceHabit[j] = pitcherOnDeck * run
+			}
+		case chance.PickoffThrow, chance.PitchOut:
+			t.defenceHabit[j] = -composure * run
+		default:
 		}
 	}
 }

@@ -26,7 +26,7 @@ func (m *Manager) pinchHit(s *game.State, progress chance.Progress) []game.Subst
 	switch {
 	case pitcher && (left > pinchHitPitcherInnings || len(m.bullpen(team)) == 0 || !m.pitcherIsDone(s, progress)):
 		return nil
-	case !pitcher && left > pinchHitInnings, slot.Position == game.PinchHitter:
+	case !pitcher && (m.level == Beginner || left > pinchHitInnings), slot.Position == game.PinchHitter:
 		return nil
 	}
 	best, highest := game.PlayerID(""), runs(m.sim.ExpectedRates(s, progress, chance.Tactics{}))+minPinchHitGain
@@ -51,7 +51,7 @@ func (m *Manager) pitcherIsDone(s *game.State, progress chance.Progress) bool {
 	field := *s
 	field.Half = 1 - field.Half
 	lead := s.Score[m.side] - s.Score[m.side.Other()]
-	return m.sim.Fatigue(&field, progress) > m.patienceAtBat(&field) || lead < 0 && m.sim.Fatigue(&field, progress) > .6 && s.Inning >= s.Options.ScheduledInnings()-2
+	return m.sim.Fatigue(&field, progress) > m.patienceAtBat(&field) || lead < 0 && m.sim.Fatigue(&field, progress) > .75 && s.Inning >= s.Options.ScheduledInnings()-2
 }
 
 // covers reports whether a position can be filled after a pinch hitter has batted, by the pinch hitter or another player

@@ -45,33 +45,40 @@ func play(tb testing.TB, p *bottest.Pairing, n int, bots [2]bool, c counts) [2]i
 	return g.State.Score
 }
 
-// A contest holds the results of a bot against a side without decisions. Each game is played twice with the same dice, the
-// bot at home and away.
+// A contest holds the results of a manager against another. Each game is played twice with the same dice, from both sides.
 type contest struct {
-	pairs         int
-	wins, squares float64 // of pairs: games won, 0–2, and their squares
-	runs          [2]float64
-	decisions     counts
+	games, samples int     // a sample is what is played with the same dice
+	wins, squares  float64 // of samples: the share of games won, and its square
+	runs           [2]float64
+	decisions      counts
 }
 
-func (c *contest) share() float64 { return c.wins / float64(2*c.pairs) }
+// add adds a sample of games, of which some are won.
+func (c *contest) add(games int, won float64) {
+	share := won / float64(games)
+	c.games += games
+	c.samples++
+	c.wins += share
+	c.squares += share * share
+}
 
-// err returns the standard error of the share, from the scatter of the pairs.
+func (c *contest) share() float64 { return c.wins / float64(c.samples) }
+
+// err returns the standard error of the share, from the scatter of the samples.
 func (c *contest) err() float64 {
-	n := float64(c.pairs)
-	mean := c.wins / n
-	return math.Sqrt((c.squares/n-mean*mean)/n) / 2
+	n := float64(c.samples)
+	return math.Sqrt((c.squares/n - c.share()*c.share()) / n)
 }
 
 // lead returns the bot's lead in runs per game.
-func (c *contest) lead() float64 { return (c.runs[0] - c.runs[1]) / float64(2*c.pairs) }
+func (c *contest) lead() float64 { return (c.runs[0] - c.runs[1]) / float64(c.games) }
 
 // compete plays games between all clubs of a season in turn.
 func compete(tb testing.TB, games int, dh bool) *contest {
 	tb.Helper()
 	fixtures := fixtures(tb, dh)
-	c := &contest{pairs: games / 2, decisions: counts{}}
-	for n := range c.pairs {
+	c := &contest{decisions: counts{}}
+	for n := range games / 2 {
 		p := fixtures[n%len(fixtures)]
 		won := 0.0
 		for is := range 2 { // the bot's side
@@ -82,8 +89,7 @@ func compete(tb testing.TB, games int, dh bool) *contest {
 				won++
 			}
 		}
-		c.wins += won
-		c.squares += won * won
+		c.add(2, won)
 	}
 	return c
 }
@@ -119,9 +125,9 @@ func TestManager_beatsIndecision(t *testing.T) {
 				games, errors = 400, 0 // too few for two standard errors
 			}
 			c := compete(t, games, dh)
-			t.Logf("%.3f of %d games won, %+.2f runs a game (standard error %.3f)", c.share(), 2*c.pairs, c.lead(), c.err())
+			t.Logf("%.3f of %d games won, %+.2f runs a game (standard error %.3f)", c.share(), c.games, c.lead(), c.err())
 			if c.share() < .5+errors*c.err() {
-				t.Errorf("%.3f of %d games won, want more than .5 by %v standard errors of %.3f", c.share(), 2*c.pairs, errors, c.err())
+				t.Errorf("%.3f of %d games won, want more than .5 by %v standard errors of %.3f", c.share(), c.games, errors, c.err())
 			}
 		})
 	}
@@ -135,7 +141,7 @@ func BenchmarkBeatsIndecision(b *testing.B) {
 				b.ReportMetric(c.share(), "won")
 				b.ReportMetric(c.lead(), "runs/game")
 				fmt.Fprintf(os.Stdout, "bot against indecision, dh %v, %d games: measured %.3f won, %+.2f runs a game; target > .500; standard error %.4f\n",
-					dh, 2*c.pairs, c.share(), c.lead(), c.err())
+					dh, c.games, c.share(), c.lead(), c.err())
 			}
 		})
 	}

@@ -84,7 +84,9 @@ func (t *callTable) considersDefence(j int) bool {
 	switch d := &t.defence[j]; {
 	case d.Pitch == chance.PitchAround || d.Pitch == chance.IntentionalWalk:
 		return t.state.Bases != [3]game.Runner{}
-	case d.Pitch != chance.PitchTo: // against runners who go
+	case d.Pitch == chance.PickoffThrow:
+		return t.progress.PickoffThrows == 0 && t.expects(chance.StealSecond, chance.StealThird, chance.DoubleSteal, chance.HitAndRun)
+	case d.Pitch == chance.PitchOut:
 		return t.expects(chance.StealSecond, chance.StealThird, chance.DoubleSteal, chance.HitAndRun, chance.Squeeze)
 	case d.Infield == chance.CornersIn:
 		return third || t.expects(chance.BuntForHit, chance.Sacrifice, chance.Squeeze)

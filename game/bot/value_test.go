@@ -53,7 +53,7 @@ func TestOffenceValues_position(t *testing.T) {
 		{situation{inning: 9, outs: 2, score: [2]int{4, 0}, half: game.Bottom}, .05, .2, 0, .01},
 	} {
 		g := tt.at.start(t, true)
-		v := g.Managers[g.State.Batting()].OffenceValues(&g.State, g.Progress)[0]
+		v := g.Bot(g.State.Batting()).OffenceValues(&g.State, g.Progress)[0]
 		if v.Call != chance.SwingAway || v.Runs < tt.least || v.Runs > tt.most || v.WinProbability < tt.fewest || v.WinProbability > tt.share {
 			t.Errorf("%+v: %+v, want %v to %v runs and %v to %v wins", tt.at, v, tt.least, tt.most, tt.fewest, tt.share)
 		}
@@ -66,7 +66,7 @@ func TestValues_equilibrium(t *testing.T) {
 	for _, bases := range []string{"", "1", "-2", "12", "1-3", "--3"} {
 		for outs := range 3 {
 			g := situation{inning: 6, bases: bases, outs: outs, half: game.Bottom, batters: 12}.start(t, true)
-			batting, fielding := g.Managers[game.Home], g.Managers[game.Away]
+			batting, fielding := g.Bot(game.Home), g.Bot(game.Away)
 			most, least := 0.0, 1.0
 			for _, v := range batting.OffenceValues(&g.State, g.Progress) {
 				most = max(most, v.WinProbability)
@@ -85,7 +85,7 @@ func TestValues_equilibrium(t *testing.T) {
 func TestSubstitutionValue_freshPitcher(t *testing.T) {
 	t.Parallel()
 	g := situation{inning: 7, batters: 33}.start(t, true)
-	m, s := g.Managers[game.Home], &g.State
+	m, s := g.Bot(game.Home), &g.State
 	in := game.Substitution{Side: game.Home, Player: m.NextReliever(s), Position: game.Pitcher}
 	stay := check.Must(m.SubstitutionValue(s, g.Progress))(t)
 	change := check.Must(m.SubstitutionValue(s, g.Progress, in))(t)

@@ -279,7 +279,7 @@ func (pa *plateAppearance) stealChance(from game.Base) float64 {
 	measured := [...]float64{0, .716, .774, .34}[from]
 	triedSpeed := [...]float64{0, 1, 1.5, 1.5}[from]
 	if pa.sim.rules > 1 {
-		triedSpeed += .6
+		triedSpeed += [...]float64{0, -.6, 1.3, .6}[from]
 	}
 	logOdds := math.Log(measured / (1 - measured))
 	team := &pa.state.Teams[pa.state.Fielding()]
@@ -289,6 +289,9 @@ func (pa *plateAppearance) stealChance(from game.Base) float64 {
 	}
 	if pa.tactics.Defence.Pitch == PitchOut {
 		logOdds -= 1.3
+	}
+	if pa.sim.rules > 1 && pa.tactics.Offence == DoubleSteal && from == game.Second {
+		logOdds -= .25 // the defence watches two
 	}
 	if pa.tactics.Offence == HitAndRun { // average runners and a late start
 		logOdds -= .5

@@ -71,11 +71,34 @@ func (pa *plateAppearance) buntWeights() [buntResults]float64 {
 		w[buntDouble] *= 1.5
 		w[buntSacrifice] *= .8
 	}
+	if pa.sim.rules > 1 {
+		pa.applyBuntPrice(&w)
+	}
 	if pa.bases == 0 || pa.state.Outs == 2 {
 		w[buntOut] += w[buntSacrifice]
 		w[buntSacrifice] = 0
 	}
 	return w
+}
+
+// Shares of the good bunts that fail, from version 2 on (estimates). The counts are of bunts that were put in play, mostly
+// by good bunters at moments of their choice; they lack the fouls and misses that cost strikes.
+const (
+	buntsMissed       = .2
+	sacrificesMissed  = .1
+	lateBuntsMissed   = .5 // for a hit, with a runner on third: nearly all counted were squeezes or surprises
+	safetyBuntsMissed = .5 // the runner on third, who waits for a good bunt, must hold
+)
+
+// applyBuntPrice moves the bunts that a manager's call fails to put in play well to the outs.
+func (pa *plateAppearance) applyBuntPrice(w *[buntResults]float64) {
+	hits, sacrifices := buntsMissed, sacrificesMissed
+	if pa.bases&onThird != 0 && pa.tactics.Offence != Squeeze {
+		hits, sacrifices = lateBuntsMissed, safetyBuntsMissed
+	}
+	w[buntOut] += hits*w[buntHit] + sacrifices*w[buntSacrifice]
+	w[buntHit] *= 1 - hits
+	w[buntSacrifice] *= 1 - sacrifices
 }
 
 // resolveBunt draws the result of a bunt and sets the play.

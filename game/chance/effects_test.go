@@ -135,7 +135,7 @@ func TestTactics_effects(t *testing.T) {
 		{"guarding the lines allows fewer doubles", 0, in(chance.Defence{GuardLines: true}), isKind(game.Double), -.02, -.002},
 		{"a sacrifice advances the runner", 3, call(chance.Sacrifice), isSacrifice, .55, .7},
 		{"a bunt for a hit with the bases empty", 0, call(chance.BuntForHit), isKind(game.Single), .1, .25},
-		{"a squeeze scores the runner", 13, call(chance.Squeeze), scoresFromThird, .2, .5},
+		{"a squeeze scores the runner", 13, call(chance.Squeeze), scoresFromThird, .1, .5},
 	}
 	for at := range 24 {
 		var is []predicate
@@ -170,7 +170,7 @@ func TestTactics_sacrificeCostsRuns(t *testing.T) {
 	}
 }
 
-// Fast batters reach the measured .44 on bunts for a hit, average ones a third, which costs runs.
+// Of the measured .44 of fast batters and a third of average ones who bunt for a hit, a fifth miss or foul, which costs runs.
 func TestTactics_buntForHit(t *testing.T) {
 	t.Parallel()
 	bunt := chance.Tactics{Offence: chance.BuntForHit}
@@ -181,7 +181,7 @@ func TestTactics_buntForHit(t *testing.T) {
 		}
 		return r
 	}
-	for speed, want := range map[float64]float64{-1.5: .22, 0: .32, 1.3: .44, 2: .50} {
+	for speed, want := range map[float64]float64{-1.5: .17, 0: .26, 1.3: .35, 2: .40} {
 		if got := shares(t, 0, bunt, rated(speed), isKind(game.Single))[0]; math.Abs(got-want) > .02+slack(.02) {
 			t.Errorf("bunters of speed %+.1f reached %.3f, want %.2f", speed, got, want)
 		}

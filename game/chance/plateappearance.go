@@ -215,15 +215,15 @@ func (pa *plateAppearance) classWeights() [classes]float64 {
 // they come in, reach the rates of 2015–19 (game/realismtest).
 func levels() [classes]float64 {
 	return [classes]float64{
-		strikeout: .99, walk: .95, hitByPitch: .97, interference: 1, reachedOnError: 1, groundOut: 1, flyOut: 1, lineOut: 1, popOut: 1,
-		single: .985, double: 1.035, triple: 1.02, homeRun: .97,
+		strikeout: .97, walk: .925, hitByPitch: .97, interference: 1, reachedOnError: 1, groundOut: 1, flyOut: 1, lineOut: 1, popOut: 1,
+		single: .985, double: 1.11, triple: 1.12, homeRun: 1,
 	}
 }
 
 // homeEdge is the factor on singles, walks and home runs of the home team; the visitors' are divided by it. It is tuned so
 // that the home team wins .52 to .545 of games, as in 2015–17 and 2019 (BenchmarkAcceptanceSpread).
 const (
-	homeEdge  = 1.045
+	homeEdge  = 1.055
 	homeEdge1 = 1.035 // version 1
 )
 

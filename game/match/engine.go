@@ -1,6 +1,7 @@
 package match
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"maps"
@@ -21,6 +22,7 @@ type engine struct {
 	table    *chance.Simulator
 	odds     *odds.Model
 	managers [2]*bot.Manager
+	coaches  [2]*bot.Manager // who advise people, whatever the level of the bot
 }
 
 func newEngine(o *Origin) (*engine, error) {
@@ -36,7 +38,11 @@ func newEngine(o *Origin) (*engine, error) {
 		Rules: o.Rules, Seed: chance.Seed(o.Seed), Clubs: clubs, Ratings: ratings, Park: o.Clubs[game.Home].Park, Recent: o.Recent,
 	})}
 	for side := range e.managers {
-		e.managers[side] = bot.New(game.Side(side), clubs[side], ratings, e.table, bot.Expert)
+		manage := func(level bot.Level) *bot.Manager {
+			return bot.New(game.Side(side), clubs[side], ratings, e.table, level)
+		}
+		e.managers[side] = manage(bot.Level(cmp.Or(o.Options.BotLevel, protocol.MaxBotLevel)))
+		e.coaches[side] = manage(bot.Expert)
 	}
 	return e, nil
 }

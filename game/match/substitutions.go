@@ -10,7 +10,7 @@ import (
 
 // fillField adds the ways in which the side in the field can fill its empty positions, the bot's choice first.
 func (c *choices) fillField(side game.Side) {
-	if subs := takeField(c.managers[side], c.Position); subs != nil {
+	if subs := takeField(c.coaches[side], c.Position); subs != nil {
 		c.substitution(side, subs...)
 	} else {
 		c.addGameAction(side, c.concedeLabel(side), protocol.Action{Verb: protocol.DoConcede})
@@ -100,7 +100,7 @@ func (c *choices) fielders(side game.Side, place int, slot game.Slot) {
 // the bot prefers; a client may send another. The change that brings the pitcher up last comes first.
 func (c *choices) doubleSwitches(side game.Side) {
 	team := &c.state.Teams[side]
-	slot, pitcher := c.pitcherSlot(side), c.managers[side].NextReliever(&c.state)
+	slot, pitcher := c.pitcherSlot(side), c.coaches[side].NextReliever(&c.state)
 	if slot == 0 || pitcher == "" {
 		return
 	}

@@ -15,7 +15,7 @@ const minCoachGain = .001
 // worthOffence returns what each call of the side at bat is worth, in the order of [chance.LegalOffence].
 func (c *choices) worthOffence(side game.Side) []*protocol.Worth {
 	var values []bot.Value
-	for _, v := range c.managers[side].OffenceValues(&c.state, c.moment) {
+	for _, v := range c.coaches[side].OffenceValues(&c.state, c.moment) {
 		values = append(values, v.Value)
 	}
 	return c.rate(side, values)
@@ -24,7 +24,7 @@ func (c *choices) worthOffence(side game.Side) []*protocol.Worth {
 // worthDefence returns what each call of the side in the field is worth, in the order of [chance.LegalDefence].
 func (c *choices) worthDefence(side game.Side) []*protocol.Worth {
 	var values []bot.Value
-	for _, v := range c.managers[side].DefenceValues(&c.state, c.moment) {
+	for _, v := range c.coaches[side].DefenceValues(&c.state, c.moment) {
 		values = append(values, v.Value)
 	}
 	return c.rate(side, values)
@@ -85,7 +85,7 @@ func (c *choices) worth(side game.Side, v, usual bot.Value) *protocol.Worth {
 // valueChanges adds to the offered substitutions of single players what they are worth and the odds of the turn with them,
 // and marks the one that the coach would make now.
 func (c *choices) valueChanges(side game.Side) {
-	manager := c.managers[side]
+	manager := c.coaches[side]
 	usual, err := manager.SubstitutionValue(&c.state, c.moment)
 	if err != nil {
 		return
@@ -111,7 +111,7 @@ func (c *choices) valueChanges(side game.Side) {
 func (c *choices) valueFillings(side game.Side) {
 	var usual bot.Value
 	for i := range c.all {
-		v, err := c.managers[side].SubstitutionValue(&c.state, c.moment, substitutions(side, c.all[i].Action.Subs)...)
+		v, err := c.coaches[side].SubstitutionValue(&c.state, c.moment, substitutions(side, c.all[i].Action.Subs)...)
 		if err != nil || len(c.all[i].Action.Subs) == 0 {
 			continue
 		}

@@ -29,6 +29,7 @@ type Options struct {
 
 	Mercy          game.Mercy          `json:"mercy,omitzero"`          // "" of a request: on in private games; of older games: off
 	Disengagements game.Disengagements `json:"disengagements,omitzero"` // "" of a request and of older games: unlimited
+	BotLevel       int                 `json:"bot_level,omitzero"`      // 1–3, see bot.Level; 0 of a request and of older games: 3
 }
 
 // An Opponent is the kind of manager of the other side.
@@ -67,6 +68,9 @@ func Defaults() Options {
 		Announce: AnnounceScoring, Visibility: Listed,
 	}
 }
+
+// MaxBotLevel is the highest level of the bot, and the default.
+const MaxBotLevel = 3
 
 // maxTurnSeconds is the longest time for a decision: a day.
 const maxTurnSeconds = 86_400
@@ -110,6 +114,9 @@ func (o *Options) Check() []game.Violation {
 	oneOf("visibility", string(o.Visibility), string(Listed), string(Private))
 	oneOf("mercy", string(o.Mercy), "", string(game.MercyOff), string(game.MercyOn))
 	oneOf("disengagements", string(o.Disengagements), "", string(game.Unlimited), string(game.Limit2023))
+	if o.BotLevel < 0 || o.BotLevel > MaxBotLevel {
+		wrong("/options/bot_level", "not_an_option", "%d is not one of 1, 2, 3", o.BotLevel)
+	}
 	if o.TurnSeconds < 0 || o.TurnSeconds > maxTurnSeconds {
 		wrong("/options/turn_seconds", "out_of_range", "%d is not between 0 and %d", o.TurnSeconds, maxTurnSeconds)
 	}
@@ -126,6 +133,9 @@ func (o *Options) Complete() {
 	}
 	if o.Disengagements == "" {
 		o.Disengagements = game.Unlimited
+	}
+	if o.BotLevel == 0 {
+		o.BotLevel = MaxBotLevel
 	}
 }
 

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"math"
 	"os"
-	"slices"
 	"sync"
 	"testing"
 	"text/tabwriter"
@@ -44,33 +43,10 @@ func simulate(tb testing.TB, games int) *sample {
 				pairings[[2]int{away, home}] = p
 			}
 			turn := n / len(clubs)
-			all[kind][n/batch].play(tb, withStarters(p, turn, turn/5), uint64(2*n+kind))
+			all[kind][n/batch].play(tb, p.WithStarters(turn, turn/5), uint64(2*n+kind))
 		}
 	}
 	return &all
-}
-
-// withStarters returns a pairing with the n-th starters of both clubs.
-func withStarters(p *bottest.Pairing, n ...int) *bottest.Pairing {
-	next := *p
-	for side := range next.Lineups {
-		var rotation []game.PlayerID
-		for _, player := range p.Clubs[side].Players {
-			if slices.Contains(player.Positions, "SP") {
-				rotation = append(rotation, player.ID)
-			}
-		}
-		l := &next.Lineups[side]
-		l.Order = slices.Clone(l.Order)
-		starter := rotation[n[side]%len(rotation)]
-		for i := range l.Order {
-			if l.Order[i].Player == l.Pitcher {
-				l.Order[i].Player = starter
-			}
-		}
-		l.Pitcher = starter
-	}
-	return &next
 }
 
 // winProbability returns the model of nine innings without automatic runners.

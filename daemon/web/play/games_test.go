@@ -29,7 +29,7 @@ func TestCreateGame_validation(t *testing.T) {
 		You     string
 	}
 	answer := anna.Ask("POST", "/api/games", `{`+teams+`}`, 201, &g)
-	const defaults = `{"dh":true,"innings":9,"extra_innings":"runner","side":"home","opponent":"open","turn_seconds":0,"announce":"scoring","visibility":"listed","mercy":"off","disengagements":"unlimited"}`
+	const defaults = `{"dh":true,"innings":9,"extra_innings":"runner","side":"home","opponent":"open","turn_seconds":0,"announce":"scoring","visibility":"listed","mercy":"off","disengagements":"unlimited","bot_level":3}`
 	if string(g.Options) != defaults || g.Season != 3 || g.You != "home" || answer.Header.Get("Location") != "/api/games/"+g.ID {
 		t.Errorf("created %s", answer.Text)
 	}
@@ -37,6 +37,7 @@ func TestCreateGame_validation(t *testing.T) {
 		{``, "/away_team required, /home_team required"},
 		{teams + `, "x": 1`, "/x unknown_field"},
 		{teams + `, "options": {"x": 1, "innings": 4, "dh": "no"}`, "/options/dh wrong_type, /options/innings not_offered, /options/x unknown_field"},
+		{teams + `, "options": {"bot_level": 4}`, "/options/bot_level not_offered"},
 		{teams + `, "options": {"innings": 9.5}`, "/options/innings wrong_type"},
 		{teams + `, "season": 0`, "/season out_of_range"},
 		{teams + `, "season": 10000`, "/season out_of_range"},

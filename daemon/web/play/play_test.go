@@ -44,10 +44,10 @@ func optionCombinations() (games []string) {
 					for _, dh := range []bool{true, false} {
 						i := len(games)
 						games = append(games, fmt.Sprintf(
-							`{"innings": %d, "dh": %t, "extra_innings": %q, "side": %q, "opponent": %q, "turn_seconds": %d, "announce": %q, "visibility": %q, "mercy": %q, "disengagements": %q}`,
+							`{"innings": %d, "dh": %t, "extra_innings": %q, "side": %q, "opponent": %q, "turn_seconds": %d, "announce": %q, "visibility": %q, "mercy": %q, "disengagements": %q, "bot_level": %d}`,
 							innings, dh, extra, side, opponent, i%3*300,
 							[]string{"off", "scoring", "all"}[i%3], []string{"listed", "private"}[i/3%2],
-							[]string{"off", "on"}[i/2%2], []string{"unlimited", "2023"}[i/5%2]))
+							[]string{"off", "on"}[i/2%2], []string{"unlimited", "2023"}[i/5%2], 1+i%3))
 					}
 				}
 			}

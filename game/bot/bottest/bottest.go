@@ -4,6 +4,7 @@ package bottest
 import (
 	"cmp"
 	"encoding/binary"
+	"slices"
 
 	"pressbox/game"
 	"pressbox/game/bot"
@@ -25,6 +26,7 @@ type Pairing struct {
 	Lineups [2]game.Lineup
 	DH      bool
 	Levels  [2]bot.Level // of the bots; 0: Expert
+	Recent  chance.RecentWork
 }
 
 // Pair returns a pairing with suggested line-ups.
@@ -40,18 +42,56 @@ func Pair(tb TB, away, home teams.Roster, dh bool) *Pairing {
 	return p
 }
 
+// WithStarters returns the pairing with the n-th starting pitchers of both clubs.
+func (p *Pairing) WithStarters(n ...int) *Pairing {
+	next := *p
+	for side := range next.Lineups {
+		var rotation []game.PlayerID
+		for _, player := range p.Clubs[side].Players {
+			if slices.Contains(player.Positions, "SP") {
+				rotation = append(rotation, player.ID)
+			}
+		}
+		l := &next.Lineups[side]
+		l.Order = slices.Clone(l.Order)
+		starter := rotation[n[side]%len(rotation)]
+		for i := range l.Order {
+			if l.Order[i].Player == l.Pitcher {
+				l.Order[i].Player = starter
+			}
+		}
+		l.Pitcher = starter
+	}
+	return &next
+}
+
 // A Game is a game in progress.
 type Game struct {
 	State     game.State
 	Progress  chance.Progress
 	Simulator *chance.Simulator
-	Managers  [2]*bot.Manager // nil for a side that decides nothing
+	Managers  [2]Manager            // nil for a side that decides nothing
+	Pitches   map[game.PlayerID]int // thrown, by pitcher
 
 	// OnSubstitutions and OnPlay, if set, are called after each move with the states before and after it.
 	OnSubstitutions func(before *game.State, subs []game.Substitution, after *game.State)
 	OnPlay          func(before *game.State, r *chance.Resolution, p *game.Play, after *game.State)
 
-	tb TB
+	pairing *Pairing
+	tb      TB
+}
+
+// A Manager decides for one side, as [bot.Manager] does.
+type Manager interface {
+	Substitutions(s *game.State, progress chance.Progress) []game.Substitution
+	Offence(s *game.State, progress chance.Progress) chance.Offence
+	Defence(s *game.State, progress chance.Progress) chance.Defence
+	AnswerQuestion(s *game.State, turn *chance.Resolution) bool
+}
+
+// Bot returns a bot for a side.
+func (g *Game) Bot(side game.Side) *bot.Manager {
+	return bot.New(side, g.pairing.Clubs[side], g.pairing.Ratings, g.Simulator, cmp.Or(g.pairing.Levels[side], bot.Expert))
 }
 
 // Start starts game n of a pairing, with bots for the sides that have one. The pairing decides on the designated hitter.
@@ -59,10 +99,12 @@ func (p *Pairing) Start(tb TB, n uint64, o game.Options, bots [2]bool) *Game {
 	tb.Helper()
 	var seed chance.Seed
 	binary.BigEndian.PutUint64(seed[:], n)
-	g := &Game{Simulator: chance.NewSimulator(chance.Setup{Seed: seed, Clubs: p.Clubs, Ratings: p.Ratings, Park: p.Park}), tb: tb}
+	g := &Game{Simulator: chance.NewSimulator(chance.Setup{
+		Seed: seed, Clubs: p.Clubs, Ratings: p.Ratings, Park: p.Park, Recent: p.Recent,
+	}), Pitches: map[game.PlayerID]int{}, pairing: p, tb: tb}
 	for side, is := range bots {
 		if is {
-			g.Managers[side] = bot.New(game.Side(side), p.Clubs[side], p.Ratings, g.Simulator, cmp.Or(p.Levels[side], bot.Expert))
+			g.Managers[side] = g.Bot(game.Side(side))
 		}
 	}
 	o.DH = p.DH
@@ -130,6 +172,14 @@ func (g *Game) Answer(r *chance.Resolution) bool {
 	return r.Bold
 }
 
+// thrown returns the pitches that the workload has of a side's pitcher.
+func (g *Game) thrown(side game.Side, id game.PlayerID) int {
+	if w := g.Progress.Workloads[side]; w.Pitcher == id {
+		return w.Pitches
+	}
+	return 0
+}
+
 // Play resolves and applies one play. Answer decides a question that it raises.
 func (g *Game) Play(t chance.Tactics, answer func(*chance.Resolution) bool) {
 	before := g.State
@@ -145,6 +195,8 @@ func (g *Game) Play(t chance.Tactics, answer func(*chance.Resolution) bool) {
 	if err != nil {
 		g.tb.Fatalf("%+v: %v", play, err)
 	}
+	fielding := before.Fielding()
+	g.Pitches[before.Pitcher()] += r.Next.Workloads[fielding].Pitches - g.thrown(fielding, before.Pitcher())
 	g.State, g.Progress = after, r.Next
 	if g.OnPlay != nil {
 		g.OnPlay(&before, &r, &play, &after)

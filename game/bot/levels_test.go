@@ -1,0 +1,81 @@
+package bot_test
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"testing"
+
+	"pressbox/game"
+	"pressbox/game/bot"
+	"pressbox/game/chance"
+)
+
+var levelGames = flag.Int("levels.games", 4000, "games of each pair of levels in BenchmarkLevels")
+
+// versus plays games of a level of the bot against another one.
+func versus(tb testing.TB, games int, dh bool, level, other bot.Level) *contest {
+	tb.Helper()
+	c := &contest{}
+	all := fixtures(tb, dh)
+	for n := range games / 2 {
+		p := *all[n%len(all)]
+		won := 0.0
+		for side := range 2 {
+			p.Levels[side], p.Levels[1-side] = level, other
+			g := p.Start(tb, uint64(n), game.Options{}, [2]bool{true, true})
+			g.Finish()
+			if winner, ok := g.State.Winner(); ok && winner == game.Side(side) {
+				won++
+			}
+		}
+		c.add(2, won)
+	}
+	return c
+}
+
+// Each level beats the next lower one.
+func BenchmarkLevels(b *testing.B) {
+	for b.Loop() {
+		for level := bot.Expert; level > bot.Beginner; level-- {
+			c := versus(b, *levelGames, true, level, level-1)
+			fmt.Fprintf(os.Stdout, "level %d against %d: won %.4f of %d games, want .515; standard error %.4f\n", level, level-1, c.share(), c.games, c.err())
+			if c.share() < .515-2*c.err() {
+				b.Errorf("level %d wins %.4f against %d, want .515", level, c.share(), level-1)
+			}
+		}
+	}
+}
+
+// A beginner calls nothing but sacrifices of the pitcher; an expert also steals.
+func TestLevels_calls(t *testing.T) {
+	t.Parallel()
+	for level, want := range map[bot.Level][]chance.Offence{
+		bot.Beginner: {chance.SwingAway, chance.Sacrifice},
+		bot.Expert:   {chance.SwingAway, chance.Sacrifice, chance.StealSecond},
+	} {
+		p := *fixtures(t, false)[3]
+		p.Levels = [2]bot.Level{level, level}
+		called := map[chance.Offence]int{}
+		for n := range 6 {
+			g := p.Start(t, uint64(n), game.Options{}, [2]bool{true, true})
+			for !g.State.Over() {
+				g.Manage()
+				tactics := g.Tactics()
+				called[tactics.Offence]++
+				if level == bot.Beginner && tactics.Defence != (chance.Defence{}) {
+					t.Errorf("a beginner calls %+v", tactics.Defence)
+				}
+				g.Play(tactics, g.Answer)
+			}
+		}
+		for _, call := range want {
+			if called[call] == 0 {
+				t.Errorf("level %d: no %q in %v", level, call, called)
+			}
+		}
+		if level == bot.Beginner && len(called) > len(want) {
+			t.Errorf("a beginner calls %v", called)
+		}
+	}
+}
