@@ -144,7 +144,7 @@ func (g *Games) Submit(ctx context.Context, by protocol.Person, id string, c pro
 		return revision, true, nil
 	}
 	revision = m.Revision + 1
-	err = m.update(ctx, by, c.ID, ack, func(tx *match.Tx) error { return tx.Submit(c, m.gone()) })
+	err = m.update(ctx, by, c.ID, ack, func(tx *match.Tx) error { return tx.Submit(c, m.absences()) })
 	if err != nil {
 		return 0, false, err
 	}

@@ -270,7 +270,7 @@ func unavailable(err error, doing string) error {
 func (m *liveMatch) publishMoves(tx *match.Tx) {
 	events := m.Last(tx.Len())
 	last := perSides(func(sides []game.Side) *protocol.Message {
-		return m.Current(events[len(events)-1].For(sides), sides, m.gone())
+		return m.Current(events[len(events)-1].For(sides), sides, m.absences())
 	})
 	for s := range m.subscribers {
 		ok := true
@@ -321,7 +321,7 @@ func (m *liveMatch) snapshot(sides []game.Side) *protocol.Snapshot {
 		State: m.View(), Hash: m.Hash(), Legal: []protocol.Choice{}, Offers: []protocol.Choice{}, Presence: m.presenceView(), Clock: m.clockFor(sides),
 	}
 	if len(sides) > 0 {
-		s.Legal, s.Offers = m.Legal(sides), m.Offers(sides, m.gone())
+		s.Legal, s.Offers = m.Legal(sides), m.Offers(sides, m.absences())
 	}
 	return s
 }

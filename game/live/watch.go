@@ -14,6 +14,8 @@ import (
 const (
 	// goneAfter is the time of absence after which the bot may manage the side.
 	goneAfter = 60 * time.Second
+	// leftAfter is the time without a decision after which an absent manager has left the game.
+	leftAfter = 24 * time.Hour
 	// publishWatchersEvery is the shortest time between two messages about the number of watchers.
 	publishWatchersEvery = 700 * time.Millisecond
 	// evictAfter is the time after which a match without subscribers is evicted.
@@ -160,7 +162,20 @@ func (m *liveMatch) isGone(side game.Side) bool {
 	return m.hasManager(side) && p.connections == 0 && time.Since(p.left) >= goneAfter
 }
 
-func (m *liveMatch) gone() [2]bool { return [2]bool{m.isGone(game.Away), m.isGone(game.Home)} }
+// absences returns whether the managers are absent. Decisions have only a time of day: a manager is not taken for one who has
+// left while connected.
+func (m *liveMatch) absences() (absent [2]match.Absence) {
+	for side := game.Away; side <= game.Home; side++ {
+		switch {
+		case !m.isGone(side):
+		case m.Status == protocol.Active && time.Since(m.Decided(side)) >= leftAfter:
+			absent[side] = match.Left
+		default:
+			absent[side] = match.Gone
+		}
+	}
+	return absent
+}
 
 // presenceView returns the presence of both managers as clients see it.
 func (m *liveMatch) presenceView() *protocol.Presence {

@@ -183,8 +183,8 @@ func (c *choices) answers(side game.Side) {
 	add(true, bold)
 }
 
-// Offers returns what else the manager of sides may do. gone holds which managers have been absent too long.
-func (m *Match) Offers(sides []game.Side, gone [2]bool) []protocol.Choice {
+// Offers returns what else the manager of sides may do. absent holds the absence of both managers.
+func (m *Match) Offers(sides []game.Side, absent [2]Absence) []protocol.Choice {
 	c, p := m.choices(sides), &m.Position
 	if p.Status != protocol.Active || len(sides) == 0 {
 		return c.all
@@ -201,12 +201,12 @@ func (m *Match) Offers(sides []game.Side, gone [2]bool) []protocol.Choice {
 			}
 		}
 	}
-	c.gameActions(gone)
+	c.gameActions(absent)
 	return c.all
 }
 
 // gameActions adds the actions that are about the game as a whole.
-func (c *choices) gameActions(gone [2]bool) {
+func (c *choices) gameActions(absent [2]Absence) {
 	own := c.sides[0]
 	switch {
 	case c.Pause != nil:
@@ -220,12 +220,15 @@ func (c *choices) gameActions(gone [2]bool) {
 	case c.seats[own].replaced != "":
 		c.addGameAction(own, "Take your side back from the bot", protocol.Action{Verb: protocol.DoTakeover, Side: own.String(), On: &off})
 	case c.BotDecides(other):
-	case gone[other]:
+	case absent[other] != Present:
 		club := c.Origin.Clubs[other].Name
 		c.addGameAction(own, "Let the bot manage "+club, protocol.Action{Verb: protocol.DoTakeover, Side: other.String(), On: &on})
 	case c.delayed(own):
 	default:
 		c.addGameAction(own, "Let the bot manage for you", protocol.Action{Verb: protocol.DoTakeover, Side: own.String(), On: &on})
+	}
+	if other := own.Other(); !c.hotSeat && c.leftBy(other, absent[other]) {
+		c.addGameAction(own, "End the game: "+c.Origin.Clubs[other].Name+" has left", protocol.Action{Verb: protocol.DoEnd})
 	}
 	for _, side := range c.sides {
 		c.addGameAction(side, c.concedeLabel(side), protocol.Action{Verb: protocol.DoConcede})

@@ -8,9 +8,9 @@ import (
 	"pressbox/game/protocol"
 )
 
-// Submit adds a manager's command, of the person that the transaction began with. gone holds which managers have been
-// absent too long.
-func (tx *Tx) Submit(c protocol.Command, gone [2]bool) error {
+// Submit adds a manager's command, of the person that the transaction began with. absent holds the
+// absence of both managers.
+func (tx *Tx) Submit(c protocol.Command, absent [2]Absence) error {
 	p := &tx.now
 	sides := p.Sides(tx.by)
 	switch {
@@ -23,7 +23,9 @@ func (tx *Tx) Submit(c protocol.Command, gone [2]bool) error {
 	case protocol.DoPause, protocol.DoResume, protocol.DoConcede:
 		return tx.pauseOrConcede(sides, c.Action)
 	case protocol.DoTakeover:
-		return tx.takeOver(sides, c.Action, gone)
+		return tx.takeOver(sides, c.Action, absent)
+	case protocol.DoEnd:
+		return tx.end(sides, absent)
 	}
 	if err := tx.checkCurrent(c); err != nil {
 		return err
@@ -215,7 +217,7 @@ func (p *Position) conceding(sides []game.Side) game.Side {
 }
 
 // takeOver lets the bot manage a side, the manager's own or that of an absent manager, or takes the own side back.
-func (tx *Tx) takeOver(sides []game.Side, a protocol.Action, gone [2]bool) error {
+func (tx *Tx) takeOver(sides []game.Side, a protocol.Action, absent [2]Absence) error {
 	p, own := &tx.now, sides[0]
 	side := own
 	if a.Side != "" {
@@ -238,10 +240,19 @@ func (tx *Tx) takeOver(sides []game.Side, a protocol.Action, gone [2]bool) error
 		return errDelays()
 	case side == own:
 		return tx.add(move{Kind: protocol.BotTookOver, Side: own, Reason: replacedAsked})
-	case !gone[side]:
+	case absent[side] == Present:
 		return protocol.Refuse(protocol.IllegalAction, "the other manager is not absent")
 	}
 	return tx.ReplaceAbsent(side)
+}
+
+// end ends a match that the other side's manager has left, who forfeits it.
+func (tx *Tx) end(sides []game.Side, absent [2]Absence) error {
+	other := sides[0].Other()
+	if len(sides) > 1 || !tx.now.leftBy(other, absent[other]) {
+		return protocol.Refuse(protocol.IllegalAction, "the other manager has not left: %d innings or a day of absence without a decision", maxIdle/2)
+	}
+	return tx.add(move{Kind: protocol.Conceded, Side: other, Reason: leftTheGame})
 }
 
 // Concede ends the match in favour of the other side; in hot seat, of the side that leads.

@@ -50,7 +50,7 @@ func FuzzAction(f *testing.F) {
 	positions := whole.positions(f)
 	for rev, m := range positions {
 		for _, side := range []game.Side{game.Away, game.Home} {
-			for _, c := range append(m.Legal([]game.Side{side}), m.Offers([]game.Side{side}, [2]bool{})...) {
+			for _, c := range append(m.Legal([]game.Side{side}), m.Offers([]game.Side{side}, [2]Absence{})...) {
 				if text, err := json.Marshal(c.Action); err == nil && rev%11 == 0 {
 					f.Add(rev, m.Revision, side == game.Home, text)
 				}
@@ -74,7 +74,7 @@ func FuzzAction(f *testing.F) {
 		}
 		before := dump(t, &m.Position)
 		tx := m.Begin(m.Manager(side), "c", m.Created)
-		err = tx.Submit(protocol.Command{ID: "c", Revision: seen, Action: a}, [2]bool{})
+		err = tx.Submit(protocol.Command{ID: "c", Revision: seen, Action: a}, [2]Absence{})
 		if err == nil {
 			err = tx.Advance()
 		}
@@ -166,7 +166,7 @@ func FuzzJournal(f *testing.F) {
 			return
 		}
 		for _, sides := range [][]game.Side{{}, {game.Away}, {game.Home}} {
-			check.Must(json.Marshal([]any{m.View(), m.Legal(sides), m.Offers(sides, [2]bool{})}))(t)
+			check.Must(json.Marshal([]any{m.View(), m.Legal(sides), m.Offers(sides, [2]Absence{})}))(t)
 		}
 	})
 }

@@ -175,10 +175,13 @@ func (h *history) renderMilestone(e *protocol.Event, r *Rendered, s *step) {
 		r.add(e, h.caller.Start(m.Revision, &p.state))
 		r.scoring = true
 	case protocol.Conceded:
-		e.Side = &m.Side
-		if m.Reason == tooFewPlayers {
+		e.Side, e.Reason = &m.Side, m.Reason
+		switch m.Reason {
+		case tooFewPlayers:
 			line("%s cannot field nine players.", club)
-		} else {
+		case leftTheGame:
+			line("The manager of %s has left. %s forfeits.", club, club)
+		default:
 			line("%s concedes.", club)
 		}
 	case protocol.Ended:

@@ -45,6 +45,16 @@ func ClubOf(r *teams.Roster) Club {
 	}
 }
 
+// Absence is whether a manager is absent.
+type Absence int
+
+// The absences.
+const (
+	Present Absence = iota
+	Gone            // for so long that the bot may manage the side
+	Left            // and without a decision for so long that the other side may end the match
+)
+
 // A Match is a match in memory. It must not be used concurrently.
 type Match struct {
 	ID string
@@ -132,9 +142,9 @@ func (m *Match) Missed(since uint64, sides []game.Side) []*protocol.Message {
 	return messages
 }
 
-// Current returns msg with the present state if msg is an event: with what the manager of sides may do now. gone holds
-// which managers have been absent too long.
-func (m *Match) Current(msg *protocol.Message, sides []game.Side, gone [2]bool) *protocol.Message {
+// Current returns msg with the present state if msg is an event: with what the manager of sides may do now. absent
+// holds the absence of both managers.
+func (m *Match) Current(msg *protocol.Message, sides []game.Side, absent [2]Absence) *protocol.Message {
 	event, ok := msg.Data.(*protocol.Event)
 	if !ok || m.Status == protocol.Pending {
 		return msg
@@ -142,7 +152,7 @@ func (m *Match) Current(msg *protocol.Message, sides []game.Side, gone [2]bool) 
 	e := *event
 	e.State = m.View()
 	if len(sides) > 0 {
-		e.Legal, e.Offers = m.Legal(sides), m.Offers(sides, gone)
+		e.Legal, e.Offers = m.Legal(sides), m.Offers(sides, absent)
 	}
 	return &protocol.Message{Type: msg.Type, Game: msg.Game, Revision: msg.Revision, Data: &e}
 }

@@ -34,6 +34,9 @@ type Position struct {
 	sealed   [2]*chance.Tactics // calls submitted for the open decision; only the side's own part counts
 	question *question
 	delays   [2]int // actions of a side since the last play that do not advance the match
+
+	decided [2]time.Time // when a side's manager last decided; at first, the start
+	idle    [2]int       // half-innings that ended since then
 }
 
 // A seat is a side's manager and line-up.
@@ -51,8 +54,11 @@ const (
 	replacedAsked  = "asked"
 )
 
-// tooFewPlayers is the reason of a forfeit: the side cannot field nine.
-const tooFewPlayers = "too few players"
+// Reasons of a forfeit (7.03).
+const (
+	tooFewPlayers = "too few players" // the side cannot field nine
+	leftTheGame   = "left"            // its manager does not go on
+)
 
 // errMove is returned for a move that does not fit: the journal is damaged or newer than this program.
 var errMove = errors.New("the move does not fit the match")
@@ -69,7 +75,9 @@ func (p Position) apply(m *move) (Position, error) {
 	var err error
 	switch p.Status {
 	case protocol.Active:
+		half := p.state.Half
 		err = p.applyActive(m)
+		p.recordDecision(m, half != p.state.Half)
 	case protocol.Finished:
 		err = p.applyFinished(m)
 	default:
@@ -99,7 +107,7 @@ func (p *Position) applyPending(m *move) error {
 		if err != nil {
 			return err
 		}
-		p.Status, p.Started, p.state = protocol.Active, m.At, state
+		p.Status, p.Started, p.state, p.decided = protocol.Active, m.At, state, [2]time.Time{m.At, m.At}
 		p.openDecision()
 	default:
 		return errMove
@@ -143,7 +151,7 @@ func (p *Position) applyActive(m *move) error {
 			return err
 		}
 		p.state, p.Result = state, &protocol.Result{Winner: m.Side.Other().String(), How: "conceded"}
-		if m.Reason == tooFewPlayers {
+		if m.Reason != "" {
 			p.Result.How = "forfeit"
 		}
 	case m.Kind == protocol.Ended && p.state.Over():
@@ -152,6 +160,18 @@ func (p *Position) applyActive(m *move) error {
 		return p.applyBetweenPlays(m)
 	}
 	return nil
+}
+
+// recordDecision records whose decision a move is, and the end of a half-inning.
+func (p *Position) recordDecision(m *move, halfEnded bool) {
+	for side := range p.seats {
+		if halfEnded {
+			p.idle[side]++
+		}
+		if m.By.ID != "" && m.By.ID == p.seats[side].manager.ID {
+			p.decided[side], p.idle[side] = m.At, 0
+		}
+	}
 }
 
 // applyBetweenPlays applies a move that leaves the open decision as it is.
@@ -233,6 +253,19 @@ func (p *Position) ReplacedAbsent(side game.Side) bool {
 
 // Manager returns a side's manager; the zero Person if there is none.
 func (p *Position) Manager(side game.Side) protocol.Person { return p.seats[side].manager }
+
+// Decided returns when a side's manager last did anything in a match that has started.
+func (p *Position) Decided(side game.Side) time.Time { return p.decided[side] }
+
+// maxIdle is the number of half-innings in a row without a decision of its manager after which a side may have to forfeit.
+const maxIdle = 6
+
+// leftBy reports whether a side's manager has left the match, so that the other side may end it: not one who handed the side
+// over to the bot, nor if the other manager has decided as little.
+func (p *Position) leftBy(side game.Side, a Absence) bool {
+	s := &p.seats[side]
+	return s.manager.ID != "" && s.replaced != replacedAsked && (a == Left || p.idle[side] >= maxIdle && p.idle[side.Other()] < maxIdle)
+}
 
 // fielded reports whether every fielding position is filled. After a pinch hitter or runner, the side in the field must
 // fill them first.

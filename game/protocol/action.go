@@ -41,6 +41,7 @@ const (
 	DoPause      = "pause"
 	DoResume     = "resume"
 	DoConcede    = "concede"
+	DoEnd        = "end" // the other side has left
 	DoTakeover   = "takeover"
 )
 

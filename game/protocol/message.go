@@ -133,7 +133,7 @@ type Event struct {
 	Lineup     *game.Lineup         `json:"lineup,omitzero"`  // LineupSubmitted: the viewer's own
 	Result     *Result              `json:"result,omitzero"`  // Ended
 	Seed       string               `json:"seed,omitzero"`    // Ended
-	Reason     string               `json:"reason,omitzero"`  // BotTookOver: "gone", "asked"
+	Reason     string               `json:"reason,omitzero"`  // BotTookOver: "gone", "asked"; Conceded: "", "too few players", "left"
 	Rematch    string               `json:"next,omitzero"`    // RematchCreated: id of the new game
 	Text       []string             `json:"text"`
 	Scoreboard *Scoreboard          `json:"now,omitzero"`

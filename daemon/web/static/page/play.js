@@ -242,6 +242,8 @@ const lowerFirst = (/** @type {string} */ text) => text.charAt(0).toLowerCase() 
 
 /** Returns the substitutions of an offer. @param {Choice} c @returns {Sub[]} */
 const subsOf = (c) => /** @type {any} */ (c.action).subs ?? [];
+/** Reports whether an action ends the game. @param {Choice} c */
+const ends = (c) => c.action.a === "concede" || c.action.a === "end";
 /** Returns a key for a substitution. @param {Choice} c */
 const keyOf = (c) => `${c.side ?? ""} ${JSON.stringify(subsOf(c))}`;
 
@@ -410,12 +412,12 @@ export class Decisions {
     const { offers } = this.match;
     if (!offers.length) return nothing;
     const confirmed = (/** @type {Choice} */ c) => {
-      if (c.action.a === "concede" && !confirm(t("dugout.sure", { label: c.label }))) return;
+      if (ends(c) && !confirm(t("dugout.sure", { label: c.label }))) return;
       this.choose(c);
     };
     return html`<details class="offers"><summary>${t("dugout.title")}</summary>
       ${this.substitutions(game, offers.filter((c) => c.group === "substitution"))}
-      <p class="row">${offers.filter((c) => c.group !== "substitution").map((c) => html`<button type="button" class=${c.action.a === "concede" ? "danger" : nothing} ?disabled=${!this.idle} @click=${() => confirmed(c)}>${c.label}</button>`)}</p>
+      <p class="row">${offers.filter((c) => c.group !== "substitution").map((c) => html`<button type="button" class=${ends(c) ? "danger" : nothing} ?disabled=${!this.idle} @click=${() => confirmed(c)}>${c.label}</button>`)}</p>
       <label class="check"><input type="checkbox" .checked=${this.match.keys} @change=${(/** @type {any} */ e) => { this.match.keys = e.target.checked; store("keys", e.target.checked ? "on" : "off"); this.match.update(); }}> ${t("dugout.keys")}</label>
     </details>`;
   }

@@ -1,0 +1,144 @@
+package live_test
+
+import (
+	"slices"
+	"testing"
+	"time"
+
+	"pressbox/game/protocol"
+)
+
+// mayEnd reports whether who is offered to end the game, and checks that the command is refused if not.
+func (r *rig) mayEnd(who protocol.Person) bool {
+	r.Helper()
+	offered := slices.ContainsFunc(r.get(who).Offers, func(c protocol.Choice) bool { return c.Action.Verb == protocol.DoEnd })
+	if !offered {
+		r.wantCode("ending a game that the other has not left", r.try(who, protocol.Action{Verb: protocol.DoEnd}), protocol.IllegalAction)
+	}
+	return offered
+}
+
+// halves returns the half-innings that have ended.
+func (r *rig) halves() int {
+	r.Helper()
+	s := r.get(ann).State
+	return 2*(s.Inning-1) + int(s.Half)
+}
+
+// A manager who lets the clock decide for three innings has left: the other may end the game, and wins by forfeit.
+func TestLeft_threeInnings(t *testing.T) {
+	t.Parallel()
+	inBubble(t, func(r *rig) {
+		a, b := r.watch(ann, 0), r.watch(bob, 0)
+		defer a.leave()
+		defer b.leave()
+		for n := 0; r.halves() < 6; n++ {
+			if r.mayEnd(ann) || n > 500 {
+				r.Fatalf("offered after %d half-innings", r.halves())
+			}
+			if len(r.get(ann).Legal) > 0 {
+				r.decide(ann)
+			}
+			pass(30 * time.Second)
+		}
+		if r.mayEnd(bob) || !r.mayEnd(ann) {
+			r.Fatal("after three innings: not offered to Ann, or to Bob")
+		}
+		r.do(ann, "End the game")
+		g := r.get(ann)
+		if g.Status != protocol.Finished || *g.Result != (protocol.Result{Winner: "home", How: "forfeit"}) {
+			r.Errorf("ended: %s, %+v", g.Status, g.Result)
+		}
+		if again := r.reloaded(r.journal).get(ann); text(r, again.Result) != text(r, g.Result) {
+			r.Errorf("loaded again: %+v", again.Result)
+		}
+	}, turnSeconds(30))
+}
+
+// One decision in three innings is enough to stay.
+func TestLeft_oneDecision(t *testing.T) {
+	t.Parallel()
+	inBubble(t, func(r *rig) {
+		a, b := r.watch(ann, 0), r.watch(bob, 0)
+		defer a.leave()
+		defer b.leave()
+		decided := false
+		for r.halves() < 8 {
+			if r.halves() == 3 && !decided {
+				r.decide(bob)
+				decided = true
+			}
+			if r.mayEnd(ann) {
+				r.Fatalf("offered after %d half-innings", r.halves())
+			}
+			if len(r.get(ann).Legal) > 0 {
+				r.decide(ann)
+			}
+			pass(30 * time.Second)
+		}
+	}, turnSeconds(30))
+}
+
+// If neither decides, neither has left; nor has a manager whose side the bot manages by request.
+func TestLeft_neither(t *testing.T) {
+	t.Parallel()
+	inBubble(t, func(r *rig) {
+		a, b := r.watch(ann, 0), r.watch(bob, 0)
+		defer a.leave()
+		defer b.leave()
+		for r.halves() < 7 {
+			pass(30 * time.Second)
+		}
+		if r.mayEnd(ann) || r.mayEnd(bob) {
+			r.Error("offered, and neither has decided anything")
+		}
+	}, turnSeconds(30))
+	inBubble(t, func(r *rig) {
+		r.do(bob, "Let the bot manage for you")
+		for r.halves() < 7 {
+			r.decide(ann)
+		}
+		if r.mayEnd(ann) {
+			r.Error("offered, and the bot manages for Bob")
+		}
+	})
+}
+
+// Without a clock, a manager who is absent and has decided nothing for a day has left.
+func TestLeft_aDay(t *testing.T) {
+	t.Parallel()
+	inBubble(t, func(r *rig) {
+		a, b := r.watch(ann, 0), r.watch(bob, 0)
+		defer a.leave()
+		r.decide(bob)
+		pass(24*time.Hour - time.Second)
+		if r.mayEnd(ann) {
+			r.Error("offered after a second less than a day")
+		}
+		pass(time.Second)
+		if r.mayEnd(ann) {
+			r.Error("offered while Bob is connected")
+		}
+		b.leave()
+		pass(61 * time.Second)
+		if !r.mayEnd(ann) {
+			r.Error("not offered after a day")
+		}
+	})
+}
+
+// Against oneself and against the bot there is no other manager who could leave.
+func TestLeft_noOther(t *testing.T) {
+	t.Parallel()
+	for _, o := range []option{hotSeat, withBot} {
+		inBubble(t, func(r *rig) {
+			for r.halves() < 7 {
+				r.decide(ann)
+			}
+			pass(25 * time.Hour)
+			if r.mayEnd(ann) {
+				r.Error("offered")
+			}
+		}, o)
+	}
+}
