@@ -59,6 +59,13 @@ func (c *Commentator) Start(rev uint64, s *game.State) Line {
 	return d.line()
 }
 
+// Awaited returns the line that calls managers by their names: the game waits for their decisions.
+func (c *Commentator) Awaited(rev uint64, managers []string) Line {
+	d := c.newLine(rev)
+	d.add("awaited", values{"managers": c.phrasebook.joinNames(managers)})
+	return d.line()
+}
+
 // HalfInning returns the line at the start of the half-inning of s: the score, the batter and the automatic runner.
 func (c *Commentator) HalfInning(rev uint64, s *game.State) Line {
 	d := c.newLine(rev)

@@ -197,7 +197,7 @@ func (m *liveMatch) commit(ctx context.Context, tx *match.Tx, ack Send) error {
 		return unavailable(err, "save the game")
 	}
 	m.inconsistent = true
-	pending, decision := m.Status == protocol.Pending, m.Decision
+	pending, decision, awaited := m.Status == protocol.Pending, m.Decision, m.Awaited()
 	m.Commit(tx)
 	if pending {
 		m.resetPresence()
@@ -210,7 +210,7 @@ func (m *liveMatch) commit(ctx context.Context, tx *match.Tx, ack Send) error {
 	if box != nil {
 		m.games.finish(summary, box)
 	}
-	m.publishMoves(tx)
+	m.publishMoves(tx, awaited)
 	m.games.publishSummary(summary, m.Last(tx.Len()))
 	if m.Decision != decision && summary.Listed() {
 		m.games.publishTurns(summary, m.Awaited())
@@ -266,8 +266,9 @@ func unavailable(err error, doing string) error {
 	}
 }
 
-// publishMoves sends a committed transaction to all subscribers, the last event with what each may do now.
-func (m *liveMatch) publishMoves(tx *match.Tx) {
+// publishMoves sends a committed transaction to all subscribers, the last event with what each may do now. before holds the
+// sides whose manager had yet to decide.
+func (m *liveMatch) publishMoves(tx *match.Tx, before []game.Side) {
 	events := m.Last(tx.Len())
 	last := perSides(func(sides []game.Side) *protocol.Message {
 		return m.Current(events[len(events)-1].For(sides), sides, m.absences())
@@ -286,7 +287,7 @@ func (m *liveMatch) publishMoves(tx *match.Tx) {
 	case kind == protocol.Joined, kind == protocol.Started, m.Sealed() != m.sealed:
 		m.publishPresence()
 	}
-	if text := m.Commentary(tx.Len()); text != "" && m.games.config.Announcer != nil {
+	if text := m.Commentary(tx.Len(), before); text != "" && m.games.config.Announcer != nil {
 		m.games.config.Announcer.Comment(m.id, text)
 	}
 }

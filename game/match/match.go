@@ -45,7 +45,7 @@ func ClubOf(r *teams.Roster) Club {
 	}
 }
 
-// Absence is whether a manager is absent.
+// An Absence holds whether, and for how long, a manager is absent.
 type Absence int
 
 // The absences.
@@ -157,8 +157,9 @@ func (m *Match) Current(msg *protocol.Message, sides []game.Side, absent [2]Abse
 	return &protocol.Message{Type: msg.Type, Game: msg.Game, Revision: msg.Revision, Data: &e}
 }
 
-// Commentary returns what the loudspeaker says about the last n moves, at the level that the match asks for.
-func (m *Match) Commentary(n int) string {
+// Commentary returns what the loudspeaker says about the last n moves, at the level that the match asks for, and whose turn it
+// is. before holds the sides whose manager had yet to decide before them.
+func (m *Match) Commentary(n int, before []game.Side) string {
 	level := m.Origin.Options.Announce
 	var lines []string
 	for _, e := range m.Last(n) {
@@ -166,7 +167,29 @@ func (m *Match) Commentary(n int) string {
 			lines = append(lines, e.spoken)
 		}
 	}
+	if names := m.newlyAwaited(n, before); names != nil && m.Origin.Options.CallTurn {
+		lines = append(lines, m.history.caller.Awaited(m.Revision, names).Speak)
+	}
 	return strings.Join(lines, " ")
+}
+
+// newlyAwaited returns the names of the managers for whom the last n moves opened a decision. A substitution opens the decision
+// again: only who had made a call has to decide again.
+func (m *Match) newlyAwaited(n int, before []game.Side) (names []string) {
+	all := m.history.events
+	if n == len(all) || all[len(all)-n-1].decision == m.Decision {
+		return nil
+	}
+	isNew := slices.ContainsFunc(m.Last(n), func(r Rendered) bool {
+		e, _ := r.Public.Data.(*protocol.Event)
+		return e != nil && (e.Kind == protocol.Played || e.Kind == protocol.Questioned || e.Kind == protocol.Started)
+	})
+	for _, side := range m.Awaited() {
+		if name := m.Manager(side).Name; (isNew || !slices.Contains(before, side)) && !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	return names
 }
 
 // View returns the state that every viewer sees.

@@ -30,6 +30,7 @@ type Options struct {
 	Mercy          game.Mercy          `json:"mercy,omitzero"`          // "" of a request: on in private games; of older games: off
 	Disengagements game.Disengagements `json:"disengagements,omitzero"` // "" of a request and of older games: unlimited
 	BotLevel       int                 `json:"bot_level,omitzero"`      // 1–3, see bot.Level; 0 of a request and of older games: 3
+	CallTurn       bool                `json:"call_turn,omitzero"`      // the loudspeaker says whose turn it is
 }
 
 // An Opponent is the kind of manager of the other side.

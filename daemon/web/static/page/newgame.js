@@ -9,7 +9,7 @@ export function newGame({ update, go }) {
   let stale = false, sending = false;
   const form = {
     home_team: "", away_team: "",
-    options: { opponent: "open", side: "home", innings: 9, dh: true, extra_innings: "runner", turn_seconds: 0, announce: "scoring", visibility: "listed" },
+    options: { opponent: "open", side: "home", innings: 9, dh: true, extra_innings: "runner", turn_seconds: 0, announce: "scoring", call_turn: false, visibility: "listed" },
   };
   let chosen = season, notice = "";
   /** The rosters of the clubs that were chosen, by club. @type {Map<string, Player[]>} */
@@ -97,7 +97,7 @@ export function newGame({ update, go }) {
         ${notice ? html`<p class="hint">${notice}</p>` : nothing}
         <div class="two">${choice("opponent", ["open", "bot", "hotseat"])}${form.options.opponent === "hotseat" ? nothing : choice("side", ["home", "away"])}${choice("innings", [9, 7, 5, 3])}</div>
         <details class="fine"><summary>${t("new.fine")}</summary><div class="two">${choice("dh", [true, false])}${choice("extra_innings", ["runner", "standard"])}
-          ${choice("turn_seconds", [0, 30, 60, 120, 300])}${choice("announce", ["scoring", "all", "off"])}${choice("visibility", ["listed", "private"])}</div></details>
+          ${choice("turn_seconds", [0, 30, 60, 120, 300])}${choice("announce", ["scoring", "all", "off"])}${choice("call_turn", [false, true])}${choice("visibility", ["listed", "private"])}</div></details>
         <p class="row"><button class="primary" ?disabled=${sending}>${t("new.create")}</button></p>`}
     </form>`,
   };

@@ -31,7 +31,7 @@ interface Slot { player_id: string; position: string }
 interface Lineup { batting_order: Slot[]; pitcher_id: string }
 interface GameSide { team: Club; manager: { id?: string; name: string } | null; bot?: boolean; lineup_submitted: boolean; lineup?: Lineup }
 interface GameOptions {
-  dh: boolean; innings: number; extra_innings: string; side: string; opponent: string; turn_seconds: number; announce: string; visibility: string; mercy?: string; disengagements?: string; bot_level?: number;
+  dh: boolean; innings: number; extra_innings: string; side: string; opponent: string; turn_seconds: number; announce: string; visibility: string; mercy?: string; disengagements?: string; bot_level?: number; call_turn?: boolean;
 }
 interface Score { home: number; away: number }
 interface Choice { action: Record<string, unknown>; label: string; group?: string; side?: Side; odds?: Record<string, number>; success?: string; runs?: number; win_probability?: number; coach?: boolean }

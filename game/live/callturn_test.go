@@ -1,0 +1,123 @@
+package live_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"pressbox/game/live"
+	"pressbox/game/protocol"
+)
+
+func callTurn(o *protocol.Options) { o.CallTurn, o.Announce = true, protocol.AnnounceOff }
+
+// turnRig returns a rig in a game that says whose turn it is and nothing else, and what is spoken.
+func turnRig(t *testing.T, options ...option) (*rig, *recordingAnnouncer) {
+	t.Helper()
+	j, spoken := newJournal(), &recordingAnnouncer{}
+	r := rigWith(t, j, live.Config{Journal: j, Announcer: spoken})
+	r.begin(append([]option{callTurn}, options...)...)
+	return r, spoken
+}
+
+// turnsOf returns the names that a comment calls.
+func turnsOf(comment string) (names []string) {
+	for _, who := range []protocol.Person{ann, bob} {
+		if strings.Contains(comment, who.Name) {
+			names = append(names, who.Name)
+		}
+	}
+	return names
+}
+
+// The loudspeaker says once whose decision it is: not again when one of two has decided, has taken the call back, or has made a
+// substitution that changes nothing for the other.
+func TestCallTurn_oncePerDecision(t *testing.T) {
+	t.Parallel()
+	r, spoken := turnRig(t)
+	want := func(what string, lines int, names ...string) {
+		t.Helper()
+		if len(spoken.lines) != lines || !slices.Equal(turnsOf(spoken.lines[len(spoken.lines)-1]), names) {
+			t.Errorf("%s: %q, want %d with %v", what, spoken.lines, lines, names)
+		}
+	}
+	want("at the start", 1, "Ann", "Bob")
+	r.decide(ann)
+	want("after Ann's call", 1, "Ann", "Bob")
+	r.do(ann, "Take the call back")
+	want("after it is taken back", 1, "Ann", "Bob")
+	substitution := slices.IndexFunc(r.get(bob).Offers, func(c protocol.Choice) bool { return c.Group == "substitution" })
+	r.do(bob, r.get(bob).Offers[substitution].Label)
+	want("after a substitution that voids no call", 1, "Ann", "Bob")
+	r.do(ann, "Pause")
+	r.do(ann, "Resume")
+	want("after a pause", 1, "Ann", "Bob")
+	r.decide(ann)
+	substitution = slices.IndexFunc(r.get(bob).Offers, func(c protocol.Choice) bool { return c.Group == "substitution" })
+	r.do(bob, r.get(bob).Offers[substitution].Label)
+	want("after a substitution that voids Ann's call", 2, "Ann")
+	before := r.get(ann).State.Decision
+	r.playOn()
+	if got := len(spoken.lines) - 2; got < 1 || got > int(r.get(ann).State.Decision-before) {
+		t.Errorf("%d decisions were opened, and %d called: %q", r.get(ann).State.Decision-before, got, spoken.lines)
+	}
+}
+
+// The bot is not called, and without the option no one is.
+func TestCallTurn_notTheBot(t *testing.T) {
+	t.Parallel()
+	r, spoken := turnRig(t, withBot)
+	for range 12 {
+		r.decide(ann)
+	}
+	if len(spoken.lines) < 8 || slices.ContainsFunc(spoken.lines, func(line string) bool { return len(turnsOf(line)) != 1 || strings.Contains(line, "bot") }) {
+		t.Errorf("%q", spoken.lines)
+	}
+	silent, none := turnRig(t, func(o *protocol.Options) { o.CallTurn = false })
+	silent.playOn()
+	if len(none.lines) > 0 {
+		t.Errorf("without the option: %q", none.lines)
+	}
+}
+
+// What happened and whose turn it is are one comment, so that neither replaces the other.
+func TestCallTurn_withPlay(t *testing.T) {
+	t.Parallel()
+	r, spoken := turnRig(t, func(o *protocol.Options) { o.Announce = protocol.AnnounceAll })
+	lines := len(spoken.lines)
+	r.playOn()
+	last := spoken.lines[len(spoken.lines)-1]
+	if len(spoken.lines) == lines || len(turnsOf(last)) != 2 || len(last) < len("Your call, Ann and Bob.")+15 {
+		t.Errorf("%q", spoken.lines)
+	}
+}
+
+// The clock's default decision opens the next decision, which is called; a manager who is away for the bot is not.
+func TestCallTurn_clock(t *testing.T) {
+	t.Parallel()
+	spoken := &recordingAnnouncer{}
+	synctest.Test(t, func(t *testing.T) {
+		j := newJournal()
+		r := rigWith(t, j, live.Config{Journal: j, Announcer: spoken})
+		r.begin(callTurn, turnSeconds(30))
+		defer r.run()()
+		a, b := r.watch(ann, 0), r.watch(bob, 0)
+		defer a.leave()
+		before := len(spoken.lines)
+		pass(30 * time.Second)
+		if len(spoken.lines) != before+1 {
+			t.Errorf("after the clock ran out: %q", spoken.lines[before:])
+		}
+		b.leave()
+		pass(61 * time.Second)
+		before = len(spoken.lines)
+		r.decide(ann)
+		for _, line := range spoken.lines[before:] {
+			if slices.Contains(turnsOf(line), "Bob") {
+				t.Errorf("with the bot for Bob: %q", line)
+			}
+		}
+	})
+}
