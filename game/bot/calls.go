@@ -1,7 +1,6 @@
 package bot
 
 import (
-	"fmt"
 	"math"
 
 	"pressbox/game"
@@ -111,19 +110,3 @@ func (t *callTable) expected(of func(i int) (Value, float64), n int) Value {
 
 // regularRun is the worth of a run to a Regular manager, whatever the score.
 const regularRun = .1
-
-// SubstitutionValue returns what the position is worth to the manager's side after substitutions, while both sides call
-// nothing special: the difference from the value without substitutions is what they gain in this half-inning. The error is
-// that of [game.State.Substitute].
-func (m *Manager) SubstitutionValue(s *game.State, progress chance.Progress, subs ...game.Substitution) (Value, error) {
-	after, err := s.Substitute(subs...)
-	if err != nil {
-		return Value{}, fmt.Errorf("value substitutions: %w", err)
-	}
-	h := m.look(&after, progress, lookAhead)
-	v := h.of(0, baseOut(&after), 0)
-	if o := m.sim.Outlook(&after, progress, chance.Tactics{}); o != (chance.Outlook{}) { // positions are filled
-		v = h.turn(&o) // with the speed of the runners
-	}
-	return v.forSide(m.side, s.Batting()), nil
-}

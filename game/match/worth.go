@@ -86,7 +86,8 @@ func (c *choices) worth(side game.Side, v, usual bot.Value) *protocol.Worth {
 // and marks the one that the coach would make now.
 func (c *choices) valueChanges(side game.Side) {
 	manager := c.coaches[side]
-	usual, err := manager.SubstitutionValue(&c.state, c.moment)
+	changes := manager.Changes(&c.state, c.moment)
+	usual, err := changes.Value()
 	if err != nil {
 		return
 	}
@@ -98,7 +99,7 @@ func (c *choices) valueChanges(side game.Side) {
 			continue
 		}
 		c.addChangeOdds(choice, subs[0])
-		v, err := manager.SubstitutionValue(&c.state, c.moment, subs...)
+		v, err := changes.Value(subs...)
 		if err != nil {
 			continue
 		}
