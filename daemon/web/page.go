@@ -154,6 +154,7 @@ func pagePaths() []struct{ id, path, summary string } {
 		{"getLeadersPage", "/leaders", "Get the leaders and the records of a season"},
 		{"getManagersPage", "/managers", "Get the ladder of managers"},
 		{"getAnnouncementsPage", "/announcements", "Get the queue of announcements and a form to create one"},
+		{"getAdministrationPage", "/admin", "Get the administration: sound, voices, accounts, tokens, health, backups"},
 		{"getAccountPage", "/account", "Get the account and its sessions"},
 		{"getKiosk", "/kiosk", "Get the wall display"},
 		{"getHelp", "/help", "Get the rules, the glossary and the keys"},

@@ -10,6 +10,8 @@ export function account({ me, update }) {
   /** @type {import("./ui.js").Problem | null} */ let passphraseProblem = null;
   let changed = false;
 
+  let leaderless = false; // no account is an administrator's
+  if (!user.admin) void api("GET", "/api/admin").then((who) => { leaderless = !who.exists; update(); }, () => undefined);
   const load = async () => {
     try { sessions = (await api("GET", "/api/auth/sessions")).sessions; } catch (err) { problem = problemOf(err); }
     update();
@@ -57,6 +59,7 @@ export function account({ me, update }) {
         <h1>${user.name}</h1>
         <p>${t("account.since", { provider: label("provider", user.provider), when: formatTime(user.created_at) })}</p>
         ${alertBox(problem)}
+        ${leaderless ? html`<p>${t("admin.leaderless")} <a href="/admin">${t("admin.how")}</a></p>` : nothing}
         <p class="row"><button class="primary" @click=${() => signOut("/api/auth/logout")}>${t("account.out")}</button>
           <button @click=${() => signOut("/api/auth/logout-all")}>${t("account.outall")}</button></p>
       </section>

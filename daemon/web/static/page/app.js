@@ -20,6 +20,7 @@ const routes = [
   { path: /^\/managers$/, load: () => import("./stats.js"), view: "managers", signedIn: true, tab: "/standings" },
   { path: /^\/announcements$/, load: () => import("./announcements.js"), view: "announcements", tab: "/announcements" },
   { path: /^\/account$/, load: () => import("./account.js"), view: "account", signedIn: true, tab: "/account" },
+  { path: /^\/admin$/, load: () => import("./admin.js"), view: "admin", tab: "/admin" },
   { path: /^\/auth\/callback$/, load: () => import("./account.js"), view: "callback" },
   { path: /^\/kiosk$/, load: () => import("./kiosk.js"), view: "kiosk" },
   { path: /^\/help$/, load: () => import("./help.js"), view: "help", tab: "/help" },
@@ -77,6 +78,7 @@ const masthead = () => header([current.tab, session.me, session.me === null && l
       ${link("/announcements", t("nav.announcements"))}
     </nav>
     <div class="who">
+      ${session.me?.admin ? link("/admin", t("nav.admin")) : nothing}
       ${session.me ? link("/account", session.me.name, "account") : session.me === null
         ? html`<a class="signin" href=${signInAddress()}>${t("signin")}</a>` : nothing}
     </div>

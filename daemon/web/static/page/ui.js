@@ -58,6 +58,9 @@ export const problemText = ({ code, detail }) => sentence((language === "en" && 
  */
 export const number = (value, options) => value.toLocaleString(language, options);
 
+/** Returns a size in megabytes. @param {number} bytes */
+export const megabytes = (bytes) => `${number(bytes / 1e6, { maximumFractionDigits: bytes < 1e6 ? 2 : 1 })} MB`;
+
 /** @param {number} share between 0 and 1 @param {number} [digits] */
 export const percent = (share, digits = 0) => number(share, { style: "percent", minimumFractionDigits: digits, maximumFractionDigits: digits });
 
@@ -443,6 +446,20 @@ export const tiredness = (fatigue) => (fatigue < 0.35 ? "tired.fresh" : fatigue 
 
 /** @param {Problem | Error | null} problem */
 export const alertBox = (problem) => (problem ? html`<p class="alert" role="alert">${problem.message}</p>` : nothing);
+
+/** Renders a command for the host, with a button that copies it. @param {string} text */
+export const command = (text) => html`<p class="command"><code>${text}</code> <button type="button" aria-label=${t("admin.copylabel", { text })} @click=${(/** @type {any} */ e) => copy(text, e.currentTarget.previousElementSibling)}>${t("admin.copy")}</button></p>`;
+
+/** Copies a text. Without https there is no clipboard: the text is selected, and copied as browsers did before. @param {string} text @param {Element} shown */
+async function copy(text, shown) {
+  try {
+    await navigator.clipboard.writeText(text);
+  } catch {
+    getSelection()?.selectAllChildren(shown);
+    document.execCommand("copy");
+  }
+  readOut(t("admin.copied"));
+}
 
 export const loading = () => html`<p class="waiting">${t("loading")}</p>`;
 

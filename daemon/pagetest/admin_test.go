@@ -1,0 +1,277 @@
+package pagetest_test
+
+import (
+	"bytes"
+	"crypto/md5"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/chromedp/cdproto/browser"
+	"github.com/chromedp/chromedp"
+
+	"pressbox/check"
+)
+
+// newVoice is a voice in the catalogue of [serveCatalogue].
+const newVoice = "en_US-copy-medium"
+
+// serveCatalogue serves the bundled voice under another name and returns the URL of the
+// catalogue. The model waits until gate is closed.
+func serveCatalogue(tb testing.TB) (url string, gate chan struct{}) {
+	tb.Helper()
+	gate = make(chan struct{})
+	files, about := map[string][]byte{}, map[string]any{}
+	for name, from := range map[string]string{newVoice + ".onnx": ".onnx", newVoice + ".onnx.json": ".onnx.json", "MODEL_CARD": ".MODEL_CARD"} {
+		content := check.Must(os.ReadFile(filepath.Join(root, "models/en_US-pressbox-medium"+from)))(tb)
+		if name == "MODEL_CARD" {
+			content = []byte("* License: Public domain\n")
+		}
+		files["/"+name] = content
+		about[name] = map[string]any{"size_bytes": len(content), "md5_digest": fmt.Sprintf("%x", md5.Sum(content))}
+	}
+	index := map[string]any{newVoice: map[string]any{
+		"language": map[string]string{"name_english": "English", "country_english": "United States"}, "quality": "medium", "num_speakers": 1, "files": about,
+	}}
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		content := files[r.URL.Path]
+		switch r.URL.Path {
+		case "/voices.json":
+			_ = json.NewEncoder(w).Encode(index)
+			return
+		case "/" + newVoice + ".onnx":
+			w.Header().Set("Content-Length", fmt.Sprint(len(content)))
+			_, _ = w.Write(content[:len(content)/2])
+			_ = http.NewResponseController(w).Flush()
+			select {
+			case <-gate:
+			case <-r.Context().Done():
+			}
+			_, _ = w.Write(content[len(content)/2:])
+			return
+		}
+		http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(content))
+	}))
+	tb.Cleanup(server.Close)
+	return server.URL + "/voices.json", gate
+}
+
+// command runs pressbox beside the server and returns what it prints.
+func (b *tab) command(args ...string) string {
+	b.t.Helper()
+	cmd := exec.Command("pressbox", args...)
+	cmd.Dir, cmd.Env = b.Cmd.Dir, b.Cmd.Env
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		b.t.Fatalf("pressbox %s: %v: %s", strings.Join(args, " "), err, out)
+	}
+	return string(out)
+}
+
+// newAdministration returns a tab of an administrator, Anna, on the administration.
+func newAdministration(t *testing.T, settings ...string) *tab {
+	t.Helper()
+	b := newTab(t, newServer(t, settings...))
+	b.join("Anna")
+	b.command("users", "admin", "Anna")
+	b.open("/admin")
+	b.shows("#QUIET_MODE")
+	return b
+}
+
+// openPart opens a part of the administration by its link.
+func (b *tab) openPart(name, selector string) {
+	b.t.Helper()
+	b.press(`.parts a[href="/admin?part=` + name + `"]`)
+	b.shows(selector)
+}
+
+// Without an administrator, the page shows the command that makes one; other accounts see no link to it.
+func TestAdmin_stranger(t *testing.T) {
+	t.Parallel()
+	b := newTab(t, newServer(t))
+	b.open("/admin")
+	b.says("#stranger", "sudo pressbox users admin NAME")
+	b.looks("admin-visitor")
+	b.join("Anna O’Neil")
+	b.open("/account")
+	b.press(`main a[href="/admin"]`)
+	b.says("#stranger", "no administrator yet")
+	b.says("#stranger code", "sudo pressbox users admin 'Anna O’Neil'")
+	if b.count(`header a[href="/admin"]`) != 0 {
+		t.Error("the header links to the administration")
+	}
+	b.command("users", "admin", "Anna O’Neil")
+	b.open("/")
+	b.press(`header a[href="/admin"]`)
+	b.shows("#QUIET_MODE")
+	other := newTab(t, b.server)
+	other.join("Bob")
+	other.open("/admin")
+	other.says("#stranger", "not an administrator")
+	other.open("/account")
+	other.shows("main .stubs li")
+	if other.count(`a[href="/admin"]`) != 0 {
+		t.Error("another account has a link to the administration")
+	}
+}
+
+// Quiet hours that are saved apply at once and are the origin "page" in the settings, until they
+// are reset. A setting of the environment cannot be changed.
+func TestAdmin_sound(t *testing.T) {
+	t.Parallel()
+	b := newAdministration(t, "CHIME=ding-dong")
+	if !b.is(`document.querySelector("#CHIME").disabled`) || b.is(`document.querySelector("#VOLUME").disabled`) {
+		t.Error("a setting of the environment can be changed, or another one cannot")
+	}
+	b.set("#quiet-from", "22:00")
+	b.set("#quiet-to", "07:00")
+	b.choose("#QUIET_MODE", "Spoken afterwards")
+	b.set("#VOLUME", "35")
+	b.press("main form .primary")
+	b.says("main [role=status]", "Saved")
+	for _, want := range []string{"QUIET_HOURS 22:00-07:00 page", "QUIET_MODE hold page", "VOLUME 35 page", "CHIME ding-dong environment"} {
+		if got := b.command("config"); !strings.Contains(strings.Join(strings.Fields(got), " "), want) {
+			t.Errorf("config lacks %q: %s", want, got)
+		}
+	}
+	b.looks("admin-sound")
+	b.press(`[aria-label="Reset: Volume (%)"]`)
+	b.await(`document.querySelector("#VOLUME").value === "100"`)
+	b.expect("422")
+	b.is(`document.querySelector("main details").open = true`)
+	b.set("#QUIET_HOURS", "whenever")
+	b.press("main form .primary")
+	b.says("[role=alert]", "QUIET_HOURS=whenever: expected")
+}
+
+// Invites are created and revoked; other accounts are changed and deleted.
+func TestAdmin_people(t *testing.T) {
+	t.Parallel()
+	b := newAdministration(t)
+	bob := newTab(t, b.server)
+	bob.join("Bob")
+	b.openPart("people", "#users li:nth-child(2)")
+	b.pressNamed("Create an invite")
+	b.says("#secret code", "invite=xi_")
+	b.looks("admin-people")
+	b.press("#invites button")
+	b.await(`!document.querySelector("#invites")`)
+	b.press(`[aria-label="Disabled: Bob"]`)
+	b.says("#users .tag", "Disabled")
+	if got := bob.status("GET", "/api/auth/me"); got != 401 {
+		t.Errorf("a disabled account: status %d", got)
+	}
+	bob.expect("401")
+	if question := b.confirm(`[aria-label="Delete Bob"]`, true); !strings.Contains(question, "Bob") {
+		t.Errorf("asked %q", question)
+	}
+	b.await(`document.querySelectorAll("#users li").length === 1`)
+}
+
+// What needs the passphrase again asks for it, and then goes on.
+func TestAdmin_reauthentication(t *testing.T) {
+	t.Parallel()
+	b := newAdministration(t)
+	b.is(`(() => { // what the server answers 15 minutes later
+		const send = window.fetch;
+		window.fetch = (path, options) => {
+			if (path === "/api/auth/reauthenticate") window.fetch = send;
+			if (!path.startsWith("/api/admin/tokens")) return send(path, options);
+			return Promise.resolve(new Response('{"code": "reauthentication_required", "detail": "again"}', { status: 403 }));
+		};
+	})()`)
+	b.press(`.parts a[href="/admin?part=tokens"]`)
+	b.await(`document.activeElement.id === "again"`)
+	b.looks("admin-again")
+	b.do(chromedp.SendKeys("#again", passphrase+"\r"))
+	b.says("main .empty", "No tokens")
+	b.do(chromedp.SendKeys(`input[name="name"]`, "Doorbell\r"))
+	b.says("#tokens li", "Doorbell")
+	b.says("#secret code", "xt_")
+	b.looks("admin-tokens")
+	b.press("#tokens .danger")
+	b.says("main .empty", "No tokens")
+}
+
+// A natural voice is installed with one press, with its progress, and becomes the default voice;
+// another one is removed.
+func TestAdmin_voices(t *testing.T) {
+	t.Parallel()
+	url, gate := serveCatalogue(t)
+	b := newAdministration(t, "VOICES_URL="+url, "MODEL_DIR="+filepath.Join(t.TempDir(), "models"))
+	b.openPart("voices", "#natural")
+	b.says("#shop li", "Public domain")
+	b.press("#natural")
+	b.await(`document.querySelector("#download")?.value > 0.2`)
+	b.looks("admin-download")
+	close(gate)
+	b.says("main .good", newVoice+" is installed")
+	b.says("#voices li", "Default voice")
+	if got := strings.Join(strings.Fields(b.command("config")), " "); !strings.Contains(got, "DEFAULT_VOICE "+newVoice+" page") {
+		t.Errorf("config: %s", got)
+	}
+	b.press(`[aria-label="Listen to ` + newVoice + `"]`)
+	b.shows(`[aria-label="Listen to ` + newVoice + `"][aria-pressed="true"]`)
+	b.looks("admin-voices")
+}
+
+// A backup is made, downloaded, and accepted by "pressbox restore".
+func TestAdmin_backup(t *testing.T) {
+	t.Parallel()
+	b := newAdministration(t)
+	dir := t.TempDir()
+	send(b, browser.SetDownloadBehavior, browser.SetDownloadBehaviorParams{Behavior: browser.SetDownloadBehaviorBehaviorAllow, DownloadPath: dir})
+	b.openPart("backup", "main .empty")
+	b.pressNamed("Make a backup now")
+	b.await(`document.activeElement.matches("#backups a")`)
+	b.looks("admin-backup")
+	name := value[string](b, `document.querySelector("#backups a").pathname.split("/").at(-1)`)
+	b.press("#backups a")
+	path := filepath.Join(dir, name)
+	for t.Context().Err() == nil {
+		if _, err := os.Stat(path); err == nil {
+			break
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	restored := t.TempDir()
+	cmd := exec.Command("pressbox", "restore", "--state-dir", restored, path)
+	cmd.Dir, cmd.Env = restored, b.Cmd.Env
+	if out, err := cmd.CombinedOutput(); err != nil || !strings.Contains(string(out), "restored "+path) {
+		t.Errorf("restore: %v: %s", err, out)
+	}
+}
+
+// Rooms, doctor's findings and the log are shown; every part is small and usable by keyboard.
+func TestAdmin_parts(t *testing.T) {
+	t.Parallel()
+	b := newAdministration(t)
+	b.command("say", "--server", b.URL, "Dinner is ready.")
+	for _, part := range []struct{ name, selector, text string }{
+		{"rooms", "main .stubs li", "here"},
+		{"health", "#findings li", "espeak-ng"},
+		{"log", "main tbody tr", "Dinner is ready."},
+	} {
+		b.openPart(part.name, part.selector)
+		b.says(part.selector, part.text)
+		b.looks("admin-" + part.name)
+	}
+	b.cache(false)
+	for path, condition := range map[string]string{
+		"/admin": `document.querySelector("#QUIET_MODE")`, "/admin?part=people": `document.querySelector("#users li")`, "/admin?part=tokens": `document.querySelector("main .empty")`,
+	} {
+		if requests, bytes := b.load(path, condition); requests > maxRequests || bytes > maxBytes {
+			t.Errorf("%s: %d requests, %.0f bytes", path, requests, bytes)
+		}
+	}
+	b.do(chromedp.Focus(`.parts a[href="/admin?part=log"]`), chromedp.KeyEvent("\r"))
+	b.shows("main tbody tr")
+}

@@ -1,0 +1,273 @@
+// Administration: its frame, the passphrase that it asks for again, and the
+// parts sound, rooms, health, log and backup. The others are in adminaccess.js.
+import { html, nothing } from "./lit-html.js";
+import { t, label, api, number, megabytes, formatTime, signInAddress, alertBox, command, loading, problemOf, readOut } from "./ui.js";
+import { people, tokens, voices } from "./adminaccess.js";
+
+/** What every part uses. @typedef {{ me: Account, update: () => Promise<void>, gate: ReturnType<typeof gatekeeper> }} Shared */
+/** A part of the page. @typedef {{ render: () => unknown, close?: () => void }} Part */
+/** @typedef {{ name: string, value: string, origin: string, fixed: boolean }} Setting */
+
+/** The parts by the parameter "part" of the address. @type {Record<string, (shared: Shared) => Part>} */
+const parts = { sound, voices, people, tokens, rooms, health, log, backup };
+
+/** @param {PageContext} page @returns {View} */
+export function admin({ query, me, update }) {
+  const name = query.get("part") ?? "sound";
+  const open = Object.hasOwn(parts, name) ? name : "sound";
+  if (!me?.admin) return stranger(me, update);
+  const gate = gatekeeper(me, update), part = parts[open]({ me, update, gate });
+  return {
+    title: () => `${label("admin.part", open)} · ${t("admin.title")}`,
+    render: () => html`<div class="admin">
+      <div class="leaf"><p class="kicker">${t("admin.kicker")}</p><h1>${t("admin.title")}</h1>
+        <nav class="parts" aria-label=${t("admin.parts")}>${Object.keys(parts).map((p) =>
+          html`<a href=${p === "sound" ? "/admin" : `/admin?part=${p}`} aria-current=${p === open ? "page" : nothing}>${label("admin.part", p)}</a>`)}</nav></div>
+      ${gate.render()}${part.render()}</div>`,
+    close: () => part.close?.(),
+  };
+}
+
+/** Shows how an account becomes an administrator’s. @param {Account | null} me @param {() => Promise<void>} update @returns {View} */
+function stranger(me, update) {
+  let exists = true;
+  if (me) void api("GET", "/api/admin").then((who) => { exists = who.exists; void update(); }, () => undefined);
+  return {
+    title: () => t("admin.title"),
+    render: () => html`<section class="leaf narrow" id="stranger"><h1>${t("admin.title")}</h1>
+      <p>${t(exists ? "admin.notyou" : "admin.leaderless")}</p>
+      ${me ? nothing : html`<p>${t("admin.signin")}</p><p><a class="button primary" href=${signInAddress()}>${t("signin")}</a></p>`}
+      <p>${t("admin.become")}</p>${command(`sudo pressbox users admin ${me ? quoted(me.name) : t("admin.name")}`)}
+      <p class="hint">${t("admin.reload")}</p></section>`,
+  };
+}
+
+/** Returns a word as a shell reads it. @param {string} word */
+const quoted = (word) => (/^[\w.-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`);
+
+/**
+ * Returns an object that runs requests. When one needs the passphrase again, it
+ * shows the form, and repeats the request afterwards.
+ * @param {Account} me @param {() => Promise<void>} update
+ */
+function gatekeeper(me, update) {
+  /** @type {(() => Promise<unknown>) | null} */ let held = null;
+  /** @type {import("./ui.js").Problem | null} */ let wrong = null;
+  const gate = {
+    /** @type {import("./ui.js").Problem | null} */ problem: null,
+    /** Returns what send returns, undefined if it fails or waits for the passphrase. @template T @param {() => Promise<T>} send @returns {Promise<T | undefined>} */
+    async run(send) {
+      try {
+        const result = await send();
+        gate.problem = null;
+        return result;
+      } catch (err) {
+        const problem = problemOf(err);
+        if (problem.code === "reauthentication_required") {
+          held = send;
+          void update().then(() => document.getElementById("again")?.focus());
+        } else gate.problem = problem;
+        return undefined;
+      } finally {
+        void update();
+      }
+    },
+    render: () => html`${held ? form() : nothing}${alertBox(gate.problem)}`,
+  };
+  /** @param {SubmitEvent} e */
+  const enter = async (e) => {
+    e.preventDefault();
+    try {
+      await api("POST", "/api/auth/reauthenticate", { passphrase: new FormData(/** @type {HTMLFormElement} */ (e.target)).get("passphrase") });
+    } catch (err) {
+      wrong = problemOf(err);
+      return update();
+    }
+    const send = /** @type {() => Promise<unknown>} */ (held);
+    held = wrong = null;
+    return gate.run(send);
+  };
+  const form = () => html`<section class="leaf narrow" aria-labelledby="again-title"><h2 id="again-title">${t("admin.again")}</h2>
+    ${me.provider !== "local" ? html`<p>${t("admin.again.provider")}</p><p><a id="again" class="button primary" href=${signInAddress()}>${t("callback.again")}</a></p>`
+      : html`<form class="fields" @submit=${enter}><p>${t("admin.again.text")}</p>${alertBox(wrong)}
+        <input type="text" name="username" autocomplete="username" .value=${me.name} hidden>
+        <label>${t("passphrase.current")} <input id="again" name="passphrase" type="password" autocomplete="current-password" required></label>
+        <p><button class="primary">${t("admin.again.go")}</button></p></form>`}</section>`;
+  return gate;
+}
+
+// ---- sound
+
+/** Matches quiet hours that are the same each day, also while they are entered. */
+const everyDay = /^(\d\d:\d\d)?-?(\d\d:\d\d)?$/;
+const chimes = ["none", "ding", "ding-dong", "alert"], modes = ["silence", "hold", "soft"];
+
+/** @param {Shared} shared @returns {Part} */
+function sound({ update, gate }) {
+  /** @type {Map<string, Setting> | null} */ let all = null;
+  /** @type {[string, string][]} */ let choices = [];
+  /** What was changed and not saved. @type {Record<string, string>} */ let draft = {};
+  let saved = "";
+  /** @param {{ settings: Setting[] }} list */
+  const receive = ({ settings }) => { all = new Map(settings.map((s) => [s.name, s])); };
+  void gate.run(async () => {
+    const [list, installed] = await Promise.all([api("GET", "/api/admin/settings"), api("GET", "/voices")]);
+    choices = installed.voices.filter((/** @type {Voice} */ v) => !v.error).map((/** @type {Voice} */ v) => [v.name, v.label ?? v.name]);
+    receive(list);
+  });
+  /** @param {Record<string, string | null>} change */
+  const patch = (change) => gate.run(async () => {
+    receive(await api("PATCH", "/api/admin/settings", change));
+    for (const name of Object.keys(change)) delete draft[name];
+    readOut(saved = t("admin.saved"));
+  });
+  /** @param {string} name */
+  const value = (name) => draft[name] ?? all?.get(name)?.value ?? "";
+  /** @param {string} name @param {string} text */
+  const set = (name, text) => {
+    if (text === all?.get(name)?.value) delete draft[name];
+    else draft[name] = text;
+    saved = "";
+    void update();
+  };
+  /** Renders where a value is from, and how to reset it. @param {string} name */
+  const origin = (name) => {
+    const s = all?.get(name);
+    if (!s || s.origin === "default") return nothing;
+    if (s.fixed) return html`<small class="hint">${t("admin.fixed", { origin: s.origin })}</small>`;
+    return s.origin !== "page" ? html`<small class="hint">${t("admin.from", { origin: s.origin })}</small>`
+      : html`<small class="hint">${t("admin.here")} <button type="button" class="reset" aria-label=${t("admin.resetlabel", { name: label("setting", name) })} @click=${() => patch({ [name]: null })}>${t("admin.reset")}</button></small>`;
+  };
+  const fixed = (/** @type {string} */ name) => all?.get(name)?.fixed === true;
+  /** @param {string} name @param {number} min @param {number} max @param {number} step */
+  const amount = (name, min, max, step) => html`<div><label for=${name}>${label("setting", name)}</label>
+    <input id=${name} type="number" min=${min} max=${max} step=${step} required ?disabled=${fixed(name)} .value=${value(name)} @input=${(/** @type {any} */ e) => set(name, e.target.value)}>${origin(name)}</div>`;
+  /** @param {string} name @param {[string, string][]} options */
+  const choice = (name, options) => html`<div><label for=${name}>${label("setting", name)}</label>
+    <select id=${name} ?disabled=${fixed(name)} @change=${(/** @type {any} */ e) => set(name, e.target.value)}>
+      ${options.map(([v, text]) => html`<option value=${v} ?selected=${value(name) === v}>${text}</option>`)}</select>${origin(name)}</div>`;
+  /** @param {string[]} names @param {string} prefix @returns {[string, string][]} */
+  const labelled = (names, prefix) => names.map((n) => [n, label(prefix, n)]);
+
+  /** Renders two times if the quiet hours are the same each day, otherwise their text. */
+  const quietHours = () => {
+    const hours = value("QUIET_HOURS"), daily = everyDay.exec(hours);
+    /** Changes the beginning (0) or the end (1). @param {0 | 1} which @param {string} time */
+    const change = (which, time) => {
+      const [, from = "", to = ""] = everyDay.exec(value("QUIET_HOURS")) ?? [], both = [from, to];
+      both[which] = time;
+      set("QUIET_HOURS", both.some(Boolean) ? both.join("-") : "");
+    };
+    return html`<fieldset class="hours" ?disabled=${fixed("QUIET_HOURS")}><legend>${label("setting", "QUIET_HOURS")}</legend>
+      ${daily ? html`<span class="inline"><input id="quiet-from" type="time" aria-label=${t("admin.quiet.from")} .value=${daily[1] ?? ""} @input=${(/** @type {any} */ e) => change(0, e.target.value)}> –
+        <input id="quiet-to" type="time" aria-label=${t("admin.quiet.to")} .value=${daily[2] ?? ""} @input=${(/** @type {any} */ e) => change(1, e.target.value)}></span>` : nothing}
+      <details class="fine" ?open=${!daily}><summary>${t("admin.quiet.days")}</summary>
+        <input id="QUIET_HOURS" aria-label=${t("admin.quiet.text")} placeholder="Mon-Fri 22:00-06:30, Sat-Sun 23:30-09:00" .value=${hours} @input=${(/** @type {any} */ e) => set("QUIET_HOURS", e.target.value)}></details>
+      ${origin("QUIET_HOURS")}</fieldset>`;
+  };
+  const ducks = /** @type {[string, string][]} */ ([...new Set(["0", "-10", "-20", "-30", "-60"])].map((d) => [d, d === "0" ? t("admin.duck.off") : t("admin.duck", { n: number(-Number(d)) })]));
+  return {
+    render: () => html`<section class="leaf" aria-labelledby="sound-title"><h2 id="sound-title" tabindex="-1">${t("admin.part.sound")}</h2>
+      <p>${t("admin.sound.now")} <a href="/announcements">${t("nav.announcements")}</a></p>
+      ${!all ? loading() : html`<form @submit=${(/** @type {SubmitEvent} */ e) => { e.preventDefault(); void patch(draft); }}>
+        <h3>${t("admin.quiet")}</h3><div class="two">${quietHours()}${choice("QUIET_MODE", labelled(modes, "admin.mode"))}${amount("QUIET_VOLUME", 0, 100, 5)}</div>
+        <h3>${t("speaker.title")}</h3><div class="two">${amount("VOLUME", 0, 100, 5)}${choice("DUCK", ducks.some(([d]) => d === value("DUCK")) ? ducks : [...ducks, [value("DUCK"), t("admin.duck", { n: number(-Number(value("DUCK"))) })]])}
+          ${choice("CHIME", labelled(chimes, "say.chime"))}${choice("CHIME_URGENT", labelled(chimes, "say.chime"))}</div>
+        <h3>${t("admin.speech")}</h3><div class="two">${choice("DEFAULT_VOICE", choices.some(([v]) => v === value("DEFAULT_VOICE")) ? choices : [[value("DEFAULT_VOICE"), value("DEFAULT_VOICE")], ...choices])}${amount("DEFAULT_RATE", 60, 400, 5)}</div>
+        <p class="row"><button class="primary" ?disabled=${Object.keys(draft).length === 0}>${t("admin.save")}</button><span role="status" class="good-inline">${saved}</span></p></form>`}</section>`,
+  };
+}
+
+// ---- rooms
+
+/** @param {Shared} shared @returns {Part} */
+function rooms({ gate }) {
+  /** @type {{ name: string, here: boolean, online: boolean }[] | null} */ let all = null;
+  void gate.run(async () => { all = (await api("GET", "/api/rooms")).rooms; });
+  return {
+    render: () => html`<section class="leaf" aria-labelledby="rooms-title"><h2 id="rooms-title">${t("admin.part.rooms")}</h2>
+      ${!all ? loading() : html`<ul class="stubs">${all.map((r) => html`<li><div><strong>${r.name}</strong> ${r.here ? html`<span class="tag">${t("admin.room.here")}</span>` : nothing}</div>
+        <span class=${r.online ? "link-state on" : "link-state off"}>${t(r.online ? "admin.room.online" : "admin.room.offline")}</span></li>`)}</ul>`}
+      <p class="hint">${t("admin.rooms.text")}</p></section>`,
+  };
+}
+
+// ---- health
+
+/** @typedef {{ name: string, result: "ok" | "warning" | "failure", detail: string, remedy?: string }} Finding */
+const ranks = { failure: 0, warning: 1, ok: 2 };
+/** Matches a remedy that is a command for the host. */
+const isCommand = /^(sudo )?(pressbox|systemctl|apt|chown|chmod) [\w ./=@-]+$/;
+
+/** @param {Shared} shared @returns {Part} */
+function health({ gate, update }) {
+  /** @type {Finding[] | null} */ let all = null;
+  const load = () => gate.run(async () => {
+    all = null;
+    void update();
+    all = /** @type {Finding[]} */ ((await api("GET", "/api/admin/examination")).findings).sort((a, b) => ranks[a.result] - ranks[b.result]);
+    const bad = all.filter((f) => f.result !== "ok").length;
+    readOut(bad ? t("admin.health.bad", { n: bad }) : t("admin.health.good"));
+  });
+  void load();
+  /** @param {Finding} f */
+  const stub = (f) => html`<li class=${f.result === "failure" ? "urgent" : ""}><div lang="en"><span class=${f.result === "failure" ? "tag hot" : f.result === "ok" ? "tag live" : "tag"}>${label("admin.result", f.result)}</span> <strong>${f.name}</strong>
+    <p class="quote">${f.detail}</p>${!f.remedy ? nothing : isCommand.test(f.remedy) ? command(f.remedy.startsWith("sudo") ? f.remedy : `sudo ${f.remedy}`) : html`<p>→ ${f.remedy}</p>`}</div></li>`;
+  return {
+    render: () => html`<section class="leaf" aria-labelledby="health-title"><div class="row spread"><h2 id="health-title">${t("admin.part.health")}</h2><button ?disabled=${!all} @click=${load}>${t("admin.health.again")}</button></div>
+      ${!all ? html`<p class="waiting">${t("admin.health.checking")}</p>` : html`<p>${all.some((f) => f.result !== "ok") ? t("admin.health.bad", { n: all.filter((f) => f.result !== "ok").length }) : t("admin.health.good")}</p><ul class="stubs" id="findings">${all.map(stub)}</ul>`}</section>`,
+  };
+}
+
+// ---- log
+
+/** @param {Shared} shared @returns {Part} */
+function log({ gate, update }) {
+  /** @type {Announcement[] | null} */ let all = null;
+  let wanted = "";
+  void gate.run(async () => {
+    const list = await api("GET", "/api/notify");
+    all = [...list.queue, ...list.scheduled, ...list.recent];
+  });
+  /** @param {Announcement} a */
+  const sender = (a) => [label("admin.sender", a.sender?.kind, ""), a.sender?.name].filter(Boolean).join(" ");
+  /** @param {Announcement} a */
+  const matches = (a) => `${a.title ?? ""} ${a.message} ${sender(a)} ${label("status", a.status)}`.toLowerCase().includes(wanted);
+  return {
+    render: () => html`<section class="leaf" aria-labelledby="log-title"><h2 id="log-title">${t("admin.part.log")}</h2><p>${t("admin.log.text")}</p>
+      ${!all ? loading() : html`<label>${t("admin.log.filter")} <input type="search" @input=${(/** @type {any} */ e) => { wanted = e.target.value.toLowerCase(); void update(); }}></label>
+      <div class="scroll" tabindex="0" role="region" aria-labelledby="log-title"><table class="records"><thead><tr><th scope="col">${t("admin.log.when")}</th><th scope="col">${t("admin.log.from")}</th><th scope="col">${t("say.message")}</th><th scope="col">${t("admin.log.status")}</th></tr></thead>
+        <tbody>${all.filter(matches).map((a) => html`<tr><td>${formatTime(a.created_at)}</td><td>${sender(a)}</td><td class="text">${a.title ? html`<strong>${a.title}</strong> ` : nothing}${a.message || t("queue.notext")}${a.error ? html` <em lang="en">${a.error}</em>` : nothing}</td><td>${label("status", a.status)}</td></tr>`)}</tbody></table></div>
+      ${all.some(matches) ? nothing : html`<p class="empty">${t("admin.log.none")}</p>`}`}</section>`,
+  };
+}
+
+// ---- backup
+
+/** @param {Shared} shared @returns {Part} */
+function backup({ gate, update }) {
+  /** @type {{ name: string, created_at: string, size_bytes: number }[] | null} */ let all = null;
+  let making = false;
+  const load = () => gate.run(async () => { all = (await api("GET", "/api/admin/backups")).backups; });
+  const create = async () => {
+    making = true;
+    void update();
+    const made = await gate.run(() => api("POST", "/api/admin/backups"));
+    making = false;
+    if (made) {
+      readOut(t("admin.backup.made"));
+      await load();
+    }
+    await update();
+    if (made) /** @type {HTMLElement | null} */ (document.querySelector("#backups a"))?.focus();
+  };
+  void load();
+  return {
+    render: () => html`<section class="leaf" aria-labelledby="backup-title"><h2 id="backup-title">${t("admin.part.backup")}</h2><p>${t("admin.backup.text")}</p>
+      <p><button class="primary" ?disabled=${making || !all} @click=${create}>${t(making ? "admin.backup.making" : "admin.backup.make")}</button></p>
+      ${!all ? loading() : all.length ? html`<ul class="stubs" id="backups">${all.map((b) => html`<li><div><strong>${formatTime(b.created_at)}</strong><br><small>${megabytes(b.size_bytes)}</small></div>
+        <a class="button" download href=${`/api/admin/backups/${encodeURIComponent(b.name)}`} aria-label=${t("admin.backup.getlabel", { when: formatTime(b.created_at) })}>${t("admin.backup.get")}</a></li>`)}</ul>` : html`<p class="empty">${t("admin.backup.none")}</p>`}
+      <h3>${t("admin.restore")}</h3><p>${t("admin.restore.text")}</p>
+      ${command("sudo systemctl stop pressbox.socket pressbox-admin.socket pressbox-wyoming.socket pressbox")}${command("sudo pressbox restore FILE")}${command("sudo systemctl start pressbox")}</section>`,
+  };
+}
