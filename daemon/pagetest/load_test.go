@@ -90,6 +90,7 @@ func TestPage_firstLoad(t *testing.T) {
 		{anna, "/players", `document.querySelector("tbody tr")`},
 		{anna, "/leaders", `document.querySelector("tbody tr")`},
 		{anna, "/managers", `document.querySelector("tbody tr")`},
+		{anna, "/leagues", `document.querySelector("main .empty") && document.querySelector("main details")`},
 		{anna, "/announcements", announcements},
 		{anna, "/account", `document.querySelector("main li")`},
 	} {

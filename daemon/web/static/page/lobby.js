@@ -139,7 +139,7 @@ export function lobby({ update, me, go }) {
   return {
     title: () => t("lobby.title"),
     render: () => (me ? html`
-      <div class="row spread head"><h1>${t("lobby.title")}</h1><a class="button primary" href="/new">${t("lobby.new")}</a></div>
+      <div class="row spread head"><h1>${t("lobby.title")}</h1><p class="row"><a href="/leagues">${t("leagues.title")}</a> <a class="button primary" href="/new">${t("lobby.new")}</a></p></div>
       ${alertBox(problem)}
       ${games === null ? loading() : html`
         <div class="columns">${section("active", games)} ${section("pending", games)}</div>

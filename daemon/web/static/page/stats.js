@@ -28,7 +28,7 @@ const seasons = (season, choose) => html`<label class="inline">${t("stats.season
   ${Array.from({ length: Math.min(defaultSeason, maxSeasons) }, (_, i) => defaultSeason - i).concat(imported.toReversed()).map((n) => html`<option value=${n} ?selected=${n === season}>${n}</option>`)}</select></label>`;
 
 /** Links the pages of statistics. @param {string} here */
-const tabs = (here) => html`<p class="row">${/** @type {const} */ ([["/standings", "standings.title"], ["/players", "players.title"], ["/leaders", "leaders.title"], ["/managers", "managers.title"]])
+export const tabs = (here) => html`<p class="row">${/** @type {const} */ ([["/standings", "standings.title"], ["/players", "players.title"], ["/leaders", "leaders.title"], ["/managers", "managers.title"], ["/leagues", "leagues.title"]])
   .map(([to, name]) => html`<a href=${to} aria-current=${to === here ? "page" : nothing}>${t(name)}</a>`)}</p>`;
 
 /** @param {PageContext} page @returns {View} */

@@ -1,0 +1,222 @@
+// Series and leagues: the list, the form for a new one, and one with its calendar and standings.
+import { html, nothing } from "./lit-html.js";
+import { t, label, api, season, formatTime, number, sentence, wrongOf, alertBox, problemOf, problemView, requests, pennant, loading } from "./ui.js";
+import { tabs } from "./stats.js";
+
+const pollInterval = 5000; // milliseconds; nothing is sent when a league advances
+const mostSeats = 8;
+
+/**
+ * @typedef {{ team: Club, manager: { id?: string, name: string } | null, bot: boolean }} Seat
+ * @typedef {{ id: string, kind: "series" | "league", name: string, status: string, creator: { name: string }, created_at: string, seats: Seat[], you?: number, yours: boolean,
+ *   meetings?: number, best_of: number, play_at?: string, cover_hours: number, day?: number, cover_at?: string, champion?: number, stalled?: string, options: { innings: number, visibility: string } }} League
+ * @typedef {{ day: number, away: number, home: number, playoff?: boolean, status: string, game?: string, plays_at?: string, score?: Score, conceded?: Side }} Fixture
+ * @typedef {{ entrant: number, g: number, w: number, l: number, t: number, rs: number, ra: number, gb: number, tie_break?: string }} Place
+ */
+
+/** @param {Seat} s */
+const nameOf = (s) => (s.bot ? t("game.bot") : (s.manager?.name ?? t("game.open")));
+
+/** @param {Seat} s */
+const clubOf = (s) => html`<span class="club-row">${pennant(s.team)}<span class="club-name">${s.team.name} <small>${nameOf(s)}</small></span></span>`;
+
+/** @param {{ kind: string, id: string }} l */
+const addressOf = (l) => `/${l.kind === "series" ? "series" : "leagues"}/${l.id}`;
+
+/** The rules of a league in one line. @param {League} l */
+function rulesOf(l) {
+  const rules = [l.kind === "series" ? t("leagues.bestof", { n: l.best_of }) : t("leagues.meets", { n: l.meetings ?? 1 })];
+  if (l.kind === "league" && l.best_of) rules.push(t("leagues.final", { n: l.best_of }));
+  rules.push(t("leagues.innings", { n: l.options.innings }), t("leagues.covered", { n: l.cover_hours }));
+  if (l.play_at) rules.push(t("leagues.botsat", { time: l.play_at }));
+  return rules.join(" · ");
+}
+
+/** Lists the series and leagues. @param {PageContext} page @returns {View} */
+export function leagues({ update, me, go }) {
+  /** @type {League[] | null} */ let all = null;
+  const requested = requests(update);
+  void requested.run(async () => {
+    const [some, others] = await Promise.all([api("GET", "/api/leagues"), api("GET", "/api/series")]);
+    all = [...some.leagues, ...others.series].sort((a, b) => b.created_at.localeCompare(a.created_at));
+  });
+  const form = me ? newLeague(update, go) : null;
+  /** @param {string} title @param {(l: League) => boolean} of */
+  const list = (title, of) => {
+    const some = all?.filter(of) ?? [];
+    return some.length ? html`<section class="leaf"><h2>${title}</h2><ul class="stubs">${some.map((l) => html`<li><div>
+      <strong><a href=${addressOf(l)}>${l.name}</a></strong> <span class="tag">${t(l.kind === "series" ? "leagues.series" : "leagues.league")}</span>
+      <p class="hint">${l.status === "finished" && l.champion !== undefined ? t("leagues.champion", { name: nameOf(l.seats[l.champion]), club: l.seats[l.champion].team.name })
+        : `${l.seats.map(nameOf).join(", ")} · ${rulesOf(l)}`}</p></div></li>`)}</ul></section>` : nothing;
+  };
+  return {
+    title: () => t("leagues.title"),
+    render: () => html`<section class="leaf"><p class="kicker">${t("stats.kicker")}</p><h1>${t("leagues.title")}</h1>${me ? tabs("/leagues") : nothing}${alertBox(requested.problem)}
+        ${all === null ? (requested.problem ? nothing : loading()) : !all.length ? html`<p class="empty">${t("leagues.none")}</p>` : nothing}
+        ${form?.() ?? html`<p class="hint">${t("leagues.signin")}</p>`}</section>
+      ${list(t("leagues.pending"), (l) => l.status === "pending")}${list(t("leagues.active"), (l) => l.status === "active")}${list(t("leagues.finished"), (l) => l.status === "finished")}`,
+  };
+}
+
+/** Returns the form for a new series or league. @param {() => void} update @param {(path: string) => void} go */
+function newLeague(update, go) {
+  /** @type {Club[] | null} */ let clubs = null;
+  /** @type {import("./ui.js").Problem | null} */ let problem = null;
+  let sending = false, kind = "league", seats = 4;
+  const chosen = { name: "", managers: /** @type {string[]} */ (["me"]), teams: /** @type {string[]} */ ([]) };
+  const numbers = { meetings: 2, best_of: 3, cover_hours: 48 };
+  const options = { innings: 9, visibility: "listed" };
+  let playAt = "";
+  const load = async () => {
+    try {
+      clubs = /** @type {Club[]} */ ((await api("GET", `/api/teams?season=${season}`)).teams);
+    } catch (err) {
+      problem = problemOf(err);
+    }
+    update();
+  };
+  const count = () => (kind === "series" ? 2 : seats);
+  /** @param {number} i */
+  const team = (i) => chosen.teams[i] ?? clubs?.[i]?.id ?? "";
+  /** @param {number} i */
+  const manager = (i) => chosen.managers[i] ?? "bot";
+  /** @param {SubmitEvent} e */
+  const submit = async (e) => {
+    e.preventDefault();
+    if (sending) return;
+    sending = true;
+    try {
+      const { meetings, ...rest } = numbers;
+      const created = await api("POST", kind === "series" ? "/api/series" : "/api/leagues", {
+        name: chosen.name, season, seats: Array.from({ length: count() }, (_, i) => ({ team: team(i), manager: manager(i) })),
+        ...rest, ...(kind === "league" ? { meetings } : {}), ...(playAt ? { play_at: playAt } : {}), options,
+      });
+      go(addressOf(created));
+    } catch (err) {
+      problem = problemOf(err);
+    }
+    sending = false;
+    update();
+  };
+  /** @param {string} path */
+  const violations = (path) => {
+    const found = problem?.errors.filter((v) => v.path === path) ?? [];
+    return found.length ? html`<span class="wrong">${sentence(found.map(wrongOf).join("; "))}</span>` : nothing;
+  };
+  /**
+   * A list of values. @template {string | number} V @param {string} id @param {string} text @param {V[]} values @param {V} now
+   * @param {(v: V) => string} name @param {(v: V) => void} choose
+   */
+  const select = (id, text, values, now, name, choose) => html`<div><label for=${id}>${text}</label>
+    <select id=${id} @change=${(/** @type {any} */ e) => { choose(values[e.target.selectedIndex]); update(); }}>
+      ${values.map((v) => html`<option ?selected=${v === now}>${name(v)}</option>`)}</select></div>`;
+  /** @param {number} i */
+  const seat = (i) => html`<div class="two">
+    ${select(`team-${i}`, t("leagues.club", { n: i + 1 }), (clubs ?? []).map((c) => c.id), team(i), (id) => clubs?.find((c) => c.id === id)?.name ?? id, (v) => { chosen.teams[i] = v; })}
+    ${select(`manager-${i}`, t("leagues.manager", { n: i + 1 }), ["me", "open", "bot"], manager(i), (v) => label("leagues.manager", v), (v) => { chosen.managers[i] = v; })}
+    ${violations(`/seats/${i}/team`)}${violations(`/seats/${i}/manager`)}</div>`;
+  const bestOf = () => (kind === "series" ? [1, 3, 5, 7] : [0, 1, 3, 5, 7]);
+  return () => html`<details class="fine" @toggle=${() => { if (clubs === null) void load(); }}><summary>${t("leagues.new")}</summary>
+    <form @submit=${submit}>${problem && !problem.errors.length ? alertBox(problem) : nothing}
+      ${clubs === null ? (problem ? nothing : loading()) : html`
+      <div class="two">
+        ${select("kind", t("leagues.kind"), ["league", "series"], kind, (v) => t(v === "series" ? "leagues.series" : "leagues.league"), (v) => { kind = v; numbers.best_of = v === "series" ? 7 : 3; })}
+        <div><label for="league-name">${t("leagues.name")}</label><input id="league-name" required maxlength="60" .value=${chosen.name} @input=${(/** @type {any} */ e) => { chosen.name = e.target.value; }}>${violations("/name")}</div>
+        ${kind === "league" ? select("seats", t("leagues.seats"), Array.from({ length: mostSeats - 1 }, (_, i) => i + 2), seats, (v) => number(v), (v) => { seats = v; }) : nothing}
+      </div>
+      <fieldset><legend>${t("leagues.managers")}</legend>${Array.from({ length: count() }, (_, i) => seat(i))}</fieldset>
+      <div class="two">
+        ${kind === "league" ? select("meetings", t("leagues.meetings"), [1, 2, 3, 4, 5, 6], numbers.meetings, (v) => number(v), (v) => { numbers.meetings = v; }) : nothing}
+        ${select("best_of", t(kind === "series" ? "leagues.length" : "leagues.playoff"), bestOf(), numbers.best_of, (v) => (v ? t("leagues.bestof", { n: v }) : t("leagues.noplayoff")), (v) => { numbers.best_of = v; })}
+        ${select("innings", t("new.innings"), [9, 7, 5, 3], options.innings, (v) => number(v), (v) => { options.innings = v; })}
+        ${select("cover", t("leagues.cover"), [12, 24, 48, 72, 144], numbers.cover_hours, (v) => t("leagues.hours", { n: v }), (v) => { numbers.cover_hours = v; })}
+        <div><label for="play_at">${t("leagues.playat")}</label><input id="play_at" type="time" .value=${playAt} @input=${(/** @type {any} */ e) => { playAt = e.target.value; }}><p class="hint">${t("leagues.playat.hint")}</p>${violations("/play_at")}</div>
+        ${select("visibility", t("new.visibility"), ["listed", "private"], options.visibility, (v) => label("leagues.visibility", v), (v) => { options.visibility = v; })}
+      </div>
+      <p class="row"><button class="primary" ?disabled=${sending}>${t(kind === "series" ? "leagues.create.series" : "leagues.create.league")}</button></p>`}
+    </form></details>`;
+}
+
+/** Shows a league. @param {PageContext} page @returns {View} */
+export const league = (page) => competition(page, "/api/leagues/");
+
+/** Shows a series. @param {PageContext} page @returns {View} */
+export const series = (page) => competition(page, "/api/series/");
+
+/** @param {PageContext} page @param {string} base path of the kind in the API @returns {View} */
+function competition({ update, me, go, params }, base) {
+  const path = base + encodeURIComponent(params.id);
+  /** @type {{ league: League, games: Fixture[], standings: Place[], playoff?: { seat: number, w: number }[] } | null} */ let now = null;
+  /** @type {import("./ui.js").Problem | null} */ let missing = null;
+  const requested = requests(update);
+  let timer = 0, closed = false;
+  const load = async () => {
+    try {
+      const [found, schedule, standings] = await Promise.all([api("GET", path), api("GET", `${path}/schedule`), api("GET", `${path}/standings`)]);
+      now = { league: found, games: schedule.games, standings: standings.standings, playoff: standings.playoff };
+    } catch (err) {
+      if (!now) missing = problemOf(err);
+    }
+    clearTimeout(timer);
+    if (!closed && now?.league.status !== "finished") timer = window.setTimeout(load, pollInterval);
+    update();
+  };
+  void load();
+  /** @param {string} action */
+  const act = async (action) => {
+    await requested.run(() => api("POST", `${path}/${action}`));
+    await load();
+  };
+  const remove = async () => {
+    if (!confirm(t("leagues.delete.ask"))) return;
+    await requested.run(async () => { await api("DELETE", path); go("/leagues"); });
+  };
+  /** @param {League} l */
+  const actions = (l) => {
+    const free = l.seats.find((s) => !s.bot && !s.manager);
+    return l.status !== "pending" ? nothing : html`<p class="hint">${t("leagues.invite")}</p><p class="row">
+      ${me && l.you === undefined && free ? html`<button class="primary" @click=${() => act("join")}>${t("leagues.join", { club: free.team.name })}</button>` : nothing}
+      ${l.yours ? html`<button @click=${() => act("start")}>${t("leagues.start")}</button> <button @click=${remove}>${t("leagues.delete")}</button>` : nothing}</p>`;
+  };
+  /** @param {Fixture} g @param {League} l */
+  const result = (g, l) => {
+    if (g.score) return html`${g.game ? html`<a href="/games/${g.game}">${g.score.away}–${g.score.home}</a>` : `${g.score.away}–${g.score.home}`}${g.conceded ? html` <small>${t("how.conceded")}</small>` : nothing}`;
+    if (g.game && g.status !== "scheduled") {
+      const own = l.you !== undefined && (g.away === l.you || g.home === l.you);
+      return html`<a href=${g.status === "pending" && own ? `/games/${g.game}/lineup` : `/games/${g.game}`}>${t(g.status === "pending" ? "leagues.lineups" : "leagues.playing")}</a>`;
+    }
+    return g.plays_at ? formatTime(g.plays_at) : t("leagues.scheduled");
+  };
+  /** @param {NonNullable<typeof now>} n */
+  const table = ({ league: l, standings, playoff }) => html`<section class="leaf"><h2>${t("standings.title")}</h2>
+    <div class="scroll" tabindex="0" role="region" aria-label=${t("standings.title")}><table><thead><tr><th scope="col">${t("board.club")}</th>
+      ${["W", "L", "T", "GB", "RS", "RA"].map((c) => html`<th scope="col">${c}</th>`)}<th scope="col">${t("leagues.tiebreak")}</th></tr></thead>
+      <tbody>${standings.map((r) => html`<tr><th scope="row">${clubOf(l.seats[r.entrant])}</th><td>${r.w}</td><td>${r.l}</td><td>${r.t}</td><td>${r.gb ? number(r.gb) : "–"}</td><td>${r.rs}</td><td>${r.ra}</td>
+        <td>${r.tie_break ? label("leagues.tiebreak", r.tie_break) : "–"}</td></tr>`)}</tbody></table></div>
+    ${playoff ? html`<p>${t("leagues.playoff")}: ${playoff.map((p) => `${l.seats[p.seat].team.name} ${p.w}`).join(" – ")}</p>` : nothing}</section>`;
+  /** @param {NonNullable<typeof now>} n */
+  const calendar = ({ league: l, games }) => (!games.length ? nothing : html`<section class="leaf"><h2>${t("leagues.schedule")}</h2>
+    <div class="scroll" tabindex="0" role="region" aria-label=${t("leagues.schedule")}><table><thead><tr><th scope="col">${t("leagues.game")}</th><th scope="col">${t("leagues.day")}</th><th scope="col">${t("leagues.result")}</th><th scope="col">${t("leagues.scorecard")}</th></tr></thead>
+      <tbody>${games.map((g) => html`<tr><th scope="row">${t("leagues.at", { away: l.seats[g.away].team.name, home: l.seats[g.home].team.name })} <small>${g.playoff ? t("leagues.playoff") : nothing}</small></th>
+        <td>${g.day}</td><td>${result(g, l)}</td>
+        <td>${g.game && g.score ? html`<a href="/games/${g.game}/replay">${t("leagues.replay")}</a> <a href="/api/games/${g.game}/scorecard" download="${g.game}.eve">${t("leagues.eventfile")}</a>` : "–"}</td></tr>`)}</tbody></table></div></section>`);
+  return {
+    title: () => now?.league.name ?? t("leagues.title"),
+    render: () => {
+      if (missing) return problemView(missing);
+      if (!now) return loading();
+      const l = now.league, champion = l.champion === undefined ? null : l.seats[l.champion];
+      return html`<section class="leaf"><p class="kicker">${t(l.kind === "series" ? "leagues.series" : "leagues.league")}</p><div class="row spread"><h1>${l.name}</h1><a href="/leagues">${t("leagues.all")}</a></div>
+          ${alertBox(requested.problem)}${l.stalled ? html`<p class="alert" role="alert">${t("leagues.stalled", { why: l.stalled })}</p>` : nothing}
+          ${champion ? html`<p><strong>${t("leagues.champion", { name: nameOf(champion), club: champion.team.name })}</strong></p>` : nothing}
+          <p>${rulesOf(l)}</p>
+          ${l.status === "active" && l.cover_at && now.games.some((g) => g.day === l.day && g.game && !g.score) ? html`<p class="hint">${t("leagues.coverat", { at: formatTime(l.cover_at) })}</p>` : nothing}
+          ${actions(l)}</section>
+        ${table(now)}${calendar(now)}`;
+    },
+    close: () => {
+      closed = true;
+      clearTimeout(timer);
+    },
+  };
+}
