@@ -10,6 +10,7 @@ import (
 
 	"pressbox/check"
 	"pressbox/game"
+	"pressbox/game/chance"
 	"pressbox/game/teams"
 )
 
@@ -60,7 +61,7 @@ func FuzzDecode(f *testing.F) {
 
 func checkPlayer(t *testing.T, p teams.Player) {
 	t.Helper()
-	if len(p.Positions) == 0 || p.Throws == game.Switch {
+	if len(p.Positions) == 0 || p.Throws == game.Switch || p.Rating != chance.PositionAverage(p.Positions) {
 		t.Errorf("%+v", p)
 	}
 	for _, role := range p.Positions {
