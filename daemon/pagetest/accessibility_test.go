@@ -16,8 +16,8 @@ import (
 // for none.
 var screenshots = os.Getenv("PAGETEST_SHOTS")
 
-// widths are those of a small phone, a tablet and a large screen.
-var widths = []int64{360, 820, 1920}
+// widths are those of a small phone, which is also a screen of 1280 at 400 %, a tablet and a large screen.
+var widths = []int64{320, 820, 1920}
 
 // audits are the rules that axe-core checks: WCAG 2.2 AA and best practices; in
 // the dark theme only what depends on colours.

@@ -80,9 +80,9 @@ func TestDecisions_combineCalls(t *testing.T) {
 	b.nextDefence(id, 0, map[string]any{"pitch": "pitch around", "outfield": "shallow", "lines": true})
 	b.playTo(`document.querySelector(".combine .call-label")?.innerText.includes(` + quote(usual) + `)`)
 	b.callIs(usual) // a call is for one batter
-	b.do(chromedp.KeyEvent("2"))
+	b.part("Pitch around")
 	b.callIs("Pitch around")
-	b.do(chromedp.KeyEvent("2"))
+	b.part(usual)
 	b.callIs(usual)
 	b.part("Guard the lines")
 	b.part("Intentional walk")
@@ -148,7 +148,7 @@ func TestDecisions_doubleSwitch(t *testing.T) {
 		}
 		if want == nil {
 			b.call()
-			b.await(canCall)
+			b.settle()
 		}
 	}
 	b.press(".offers summary")

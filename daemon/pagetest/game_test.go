@@ -11,8 +11,11 @@ import (
 	"github.com/chromedp/chromedp/kb"
 )
 
-// canCall is true when a decision can be made, or the game is over.
-const canCall = `document.querySelector(".final") || document.querySelector(".calls button:not(:disabled)")`
+// canCall is true when a decision can be made, a play is shown, which any key ends, or the game is over.
+const canCall = callout + ` || document.querySelector(".final") || document.querySelector(".calls button:not(:disabled)")`
+
+// callout is true while a play is shown.
+const callout = `document.querySelector(".callout")`
 
 // newGame creates a game with the form, in which options are chosen by their
 // texts, and returns its id.
@@ -84,24 +87,34 @@ func (b *tab) key(key string) {
 	b.drawn()
 }
 
+// settle waits until a decision can be made, and ends the play that is shown before.
+func (b *tab) settle() {
+	b.t.Helper()
+	b.await(canCall)
+	for b.is(callout) {
+		b.key("Escape")
+		b.await(canCall)
+	}
+}
+
 // call makes the first legal decision.
 func (b *tab) call() {
 	b.t.Helper()
-	b.await(canCall)
+	b.settle()
 	b.key("1")
 }
 
 // playTo makes the first legal decision until a condition is true.
 func (b *tab) playTo(condition string) {
 	b.t.Helper()
-	for range 400 {
+	for range 800 {
 		b.await(canCall + " || " + condition)
 		if b.is(condition) {
 			return
 		}
 		b.key("1")
 	}
-	b.t.Fatalf("not %s after 400 decisions: %s", condition, b.content())
+	b.t.Fatalf("not %s after 800 keys: %s", condition, b.content())
 }
 
 // is reports whether a condition is true.

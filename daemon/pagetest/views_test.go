@@ -224,8 +224,8 @@ const moving = `[...document.querySelectorAll("*")].flatMap((e) => ["", "::befor
 	return long || style.animationName !== "none" || style.scrollBehavior !== "auto" ? [e.tagName + "." + e.getAttribute("class") + part] : [];
 }))`
 
-// Nothing moves for users who prefer reduced motion, and nothing for longer
-// than 150 ms for others.
+// Nothing moves for users who prefer reduced motion, and nothing but a play for
+// longer than 150 ms for others.
 func TestPage_reducedMotion(t *testing.T) {
 	t.Parallel()
 	b := newTab(t, newServer(t))
@@ -254,7 +254,7 @@ func TestPage_reducedMotion(t *testing.T) {
 	b.await(canCall)
 	b.press(".offers summary")
 	b.call()
-	b.await(canCall)
+	b.settle()
 	still("the game")
 	for path, selector := range map[string]string{
 		"/": ".game-stub", "/new": ".club-pick", "/games/" + id + "/replay": "#moment", "/standings": "main .empty", "/players": "main .empty",

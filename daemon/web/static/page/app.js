@@ -177,6 +177,7 @@ async function open(navigated = false) {
   current.view = view;
   current.tab = found?.r.tab ?? "";
   void keepAwake();
+  document.body.dataset.view = found?.r.view ?? "";
   draw();
   if (navigated) {
     scrollTo(0, 0);

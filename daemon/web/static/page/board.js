@@ -15,9 +15,11 @@ import { t, label, api, inningName, clubStyle, pennant, element, guarded, loadin
  * @property {number} runs the runs that scored
  * @property {number | undefined} win the home side's chance to win, 0–1
  * @property {Lines} lines
+ * @property {Nines} nines
  *
  * @typedef {{ runs: Record<Side, number[]>, hits: Score, errors: Score }} Lines
- * @typedef {{ now: Now, lines: Lines, rev?: number }} Scored
+ * @typedef {Record<Side, Record<string, string>>} Nines the fielders of both sides by position
+ * @typedef {{ now: Now, lines: Lines, nines: Nines, rev?: number }} Scored
  */
 
 export class Scorebook {
@@ -30,6 +32,7 @@ export class Scorebook {
     /** @type {Map<string, Player>} */ this.players = new Map();
     for (const side of sides) for (const p of game.rosters?.[side].players ?? []) this.players.set(p.id, p);
     /** @type {Lines} */ this.lines = { runs: { away: [], home: [] }, hits: { away: 0, home: 0 }, errors: { away: 0, home: 0 } };
+    /** @type {Nines} */ this.nines = { away: {}, home: {} };
     /** @type {EventBody["result"]} */ this.result = final && game.result; // undefined until the game is over
   }
 
@@ -51,6 +54,8 @@ export class Scorebook {
     const d = /** @type {EventBody} */ (frame.d);
     if (frame.t !== "event" || !d) return null;
     if (d.result) this.result = d.result;
+    if (d.lineups) this.nines = { away: nineOf(d.lineups.away), home: nineOf(d.lineups.home) };
+    for (const { side, player_id, position } of d.substitutions ?? []) this.nines = { ...this.nines, [side]: placed(this.nines[side], player_id, position) };
     if (!d.now) return null;
     const before = this.now ?? d.now;
     const batting = before.half === "top" ? "away" : "home";
@@ -58,7 +63,7 @@ export class Scorebook {
     /** @type {Entry} */
     const entry = {
       rev: this.rev, kind: d.kind, text: d.text ?? [], now: d.now, inning: before.inning, half: before.half,
-      runs: d.now.score[batting] - before.score[batting], win: d.win, lines,
+      runs: d.now.score[batting] - before.score[batting], win: d.win, lines, nines: this.nines,
     };
     this.entries.push(entry);
     return entry;
@@ -88,6 +93,12 @@ export class Scorebook {
   }
 }
 
+/** Returns the fielders of a line-up by position. @param {Lineup} card @returns {Record<string, string>} */
+const nineOf = ({ batting_order, pitcher_id }) => ({ P: pitcher_id, ...Object.fromEntries(batting_order.map((s) => [s.position, s.player_id])) });
+
+/** Returns a nine with a player at a position, and at no other one. @param {Record<string, string>} nine @param {string} player @param {string} position */
+const placed = (nine, player, position) => ({ ...Object.fromEntries(Object.entries(nine).filter(([, id]) => id !== player)), [position]: player });
+
 /** @param {string} id @returns {Promise<Game>} */
 export const fetchGame = (id) => api("GET", `/api/games/${encodeURIComponent(id)}`);
 
@@ -101,24 +112,26 @@ export async function fetchScorebook(game) {
 
 /** Returns the final score of a finished game. @param {State} state @param {Box} box @returns {Scored} */
 export function finalScore(state, box) {
-  const { inning, half, outs, score, bases, batter = "", pitcher = "" } = state;
+  const { inning, half, outs, score, bases, teams, batter = "", pitcher = "" } = state;
   const both = (/** @type {"hits" | "errors"} */ field) => ({ away: box.teams[0][field], home: box.teams[1][field] });
   return {
     now: { inning, half, outs, score: { away: score[0], home: score[1] }, bases: bases.map((b) => b.player ?? null), batter, pitcher },
     lines: { runs: { away: box.teams[0].line ?? [], home: box.teams[1].line ?? [] }, hits: both("hits"), errors: both("errors") },
+    nines: { away: nineOf({ batting_order: teams[0].order, pitcher_id: teams[0].pitcher }), home: nineOf({ batting_order: teams[1].order, pitcher_id: teams[1].pitcher }) },
   };
 }
 
 /** The fielders' places on a field 400 wide. @type {Record<string, [number, number]>} */
-const spots = {
+export const spots = {
   P: [200, 236], C: [200, 352], "1B": [314, 186], "2B": [262, 150], "3B": [86, 186], SS: [138, 150], LF: [96, 108], CF: [200, 72], RF: [304, 108],
 };
-const bags = [[290, 234], [200, 144], [110, 234]];
+/** The bases, from first to third. */
+export const bags = [[290, 234], [200, 144], [110, 234]];
 
 /** The empty field. */
 const grounds = svg`<path class="grass" d="M200 340 20 160a198 198 0 0 1 360 0z"></path>
   <path class="mown" d="M200 340 62 202a178 178 0 0 1 276 0z"></path>
-  <path class="dirt" d="M200 340 96 236a147 147 0 0 1 208 0z"></path>
+  <path class="dirt" d="M200 340 75.7 215.7a126 126 0 0 1 248.6 0z"></path>
   <path class="grass" d="M200 312 122 234l78-78 78 78z"></path>
   <path class="chalk" d="M20 160 200 340 380 160"></path>
   <circle class="dirt" cx="200" cy="236" r="16"></circle><circle class="dirt" cx="200" cy="328" r="20"></circle>
@@ -166,7 +179,7 @@ function describeRunners(book, now) {
 }
 
 /**
- * The plays of a half-inning. Lines are appended and never rendered again; a
+ * The plays of a half-inning, the newest first. Lines are added and never rendered again; a
  * collapsed half-inning has none, so that a long game costs no more than a
  * short one.
  */
@@ -202,8 +215,8 @@ class HalfInning {
     if (!head.parentNode) this.root.append(head);
     if (!open) return this.close();
     if (!this.lines.parentNode) this.root.append(this.lines);
-    for (let i = this.lines.childElementCount; i < this.entries.length; i++) this.lines.append(line(this.book.game.id, this.entries[i]));
-    const mark = this.lines.children[chosen];
+    for (let i = this.lines.childElementCount; i < this.entries.length; i++) this.lines.prepend(line(this.book.game.id, this.entries[i]));
+    const mark = this.lines.children[this.entries.length - 1 - chosen]; // none if chosen is -1
     if (mark === this.marked) return;
     this.marked?.removeAttribute("aria-current");
     mark?.setAttribute("aria-current", "true");
@@ -236,11 +249,13 @@ export class Scene {
     this.innings = guarded(element("tr"));
     this.rows = { away: guarded(element("tr")), home: guarded(element("tr")) };
     this.sign = guarded(element("div", { class: "situation" }));
+    this.tally = guarded(element("p", { class: "score" }));
     this.inning = guarded(element("p", { class: "inning" }));
     this.ground = guarded(shape("svg", { class: "field", viewBox: "0 32 400 342", role: "img" }));
     this.bags = bags.map(([x, y]) => shape("path", { class: "base", d: `M${x} ${y - 11.3}l11.3 11.3-11.3 11.3-11.3-11.3z` }));
     this.fielders = { away: guarded(group("fielders", home.team)), home: guarded(group("fielders", away.team)) }; // the fielders against
     this.runners = { away: guarded(group("runners", away.team)), home: guarded(group("runners", home.team)) };
+    this.ways = shape("g", {}); // of the play that is shown
     this.chance = guarded(element("div"));
     /** @type {HalfInning[]} */ this.halves = []; // the newest first
     /** @type {Set<HalfInning>} */ this.toggled = new Set(); // half-innings that the user opened or closed
@@ -271,42 +286,43 @@ export class Scene {
       ${sums.map((n) => html`<td class="sum"><span class="plate">${n}</span></td>`)}`);
   }
 
-  /** Draws inning, count and outs. @param {Now | undefined} now @param {boolean} over */
+  /** Draws score, inning, bases, count and outs: all that a small screen has of the scoreboard. @param {Now | undefined} now @param {boolean} over */
   situation(now, over) {
     if (!now) return nothing;
-    const { inning, half, outs } = now, balls = now.count?.balls ?? 0, strikes = now.count?.strikes ?? 0;
+    const { inning, half, outs, score, bases } = now, balls = now.count?.balls ?? 0, strikes = now.count?.strikes ?? 0;
     const when = this.inning([inning, half, over], () => (over ? t("how.final") : inningName(half, inning)));
-    return this.sign([when, outs, balls, strikes, over], () => html`${when}${over ? nothing : html`
+    const tally = this.tally([score.away, score.home], () => sides.map((side) => html`<span .style=${clubStyle(this.book.game[side].team)}><i></i>${this.book.game[side].team.abbrev}</span><b>${score[side]}</b>`));
+    return this.sign([outs, balls, strikes, over, ...bases], () => html`${tally}${when}${over ? nothing : html`
+      <svg class="diamond" viewBox="0 0 44 26" aria-hidden="true">${[[34, 15], [22, 3], [10, 15]].map(([x, y], i) => svg`<path class=${bases[i] ? "base taken" : "base"} d="M${x} ${y}l8 8-8 8-8-8z"></path>`)}</svg>
       <div class="lamps" role="img" aria-label=${`${t("count.balls", { n: balls })}, ${t("count.strikes", { n: strikes })}, ${t("count.outs", { n: outs })}`}>
         <div><span class="letter">B</span><span class=${lamp(balls > 0)}></span><span class=${lamp(balls > 1)}></span><span class=${lamp(balls > 2)}></span></div>
         <div><span class="letter">S</span><span class=${lamp(strikes > 0)}></span><span class=${lamp(strikes > 1)}></span></div>
         <div><span class="letter">O</span><span class=${lamp(outs > 0)}></span><span class=${lamp(outs > 1)}></span></div></div>`}`);
   }
 
-  /**
-   * Draws the field with fielders, runners and batter.
-   * @param {Now | undefined} now @param {State | undefined} state names the fielders, if it is as new as now
-   * @param {boolean} over
-   */
-  field(now, state, over) {
-    if (!now) return nothing;
-    const { book } = this;
+  /** Draws the field with fielders, runners and batter. @param {Scored | undefined} at @param {boolean} over */
+  field(at, over) {
+    if (!at) return nothing;
+    const { book } = this, { now } = at;
     const batting = now.half === "top" ? "away" : "home";
-    const team = state?.teams[batting === "away" ? 1 : 0];
-    const nine = Object.keys(spots).map((at) => (at === "P" ? (team?.pitcher || now.pitcher) : team?.order.find((s) => s.position === at)?.player_id));
+    const against = at.nines[batting === "home" ? "away" : "home"];
+    const nine = Object.keys(spots).map((position) => against[position]);
     const fielders = this.fielders[batting](nine, () => nine.map((id, i) => (id ? fielder(i, book.surname(id)) : nothing)));
     const runners = this.runners[batting]([...now.bases, now.batter, over], () => svg`${bags.map(([x, y], i) => (now.bases[i] ? runner(x, y, i === 1 ? -17 : 27, book.surname(now.bases[i])) : nothing))}
       ${over || !now.batter ? nothing : svg`<g><circle cx="184" cy="322" r="8"></circle><text class="at-bat" x="172" y="326">${book.surname(now.batter)}</text></g>`}`);
     this.bags.forEach((bag, i) => bag.classList.toggle("taken", Boolean(now.bases[i])));
-    const field = this.ground([fielders, runners], () => svg`${grounds}${this.bags}${fielders}${runners}`);
+    const field = this.ground([fielders, runners], () => svg`${grounds}${this.bags}${fielders}${runners}${this.ways}`);
     field.setAttribute("aria-label", t(over ? "field.after" : "field.label", { words: describeRunners(book, now), batter: book.name(now.batter), pitcher: book.name(now.pitcher) }));
     return field;
   }
 
-  /** Draws the plays, the newest half-inning first. @param {number} [chosen] revision of the current play */
-  plays(chosen = 0) {
+  /**
+   * Draws the plays, the newest first.
+   * @param {number} [chosen] revision of the current play @param {number} [last] revision of the last one that is drawn
+   */
+  plays(chosen = 0, last = Infinity) {
     const { entries } = this.book;
-    for (; this.written < entries.length; this.written++) if (entries[this.written].text.length) this.write(entries[this.written]);
+    for (; this.written < entries.length && entries[this.written].rev <= last; this.written++) if (entries[this.written].text.length) this.write(entries[this.written]);
     this.halves.forEach((half, i) => {
       const at = chosen ? half.entries.findIndex((e) => e.rev === chosen) : -1;
       half.draw((i < 2 || at >= 0) !== this.toggled.has(half), at);
@@ -341,7 +357,7 @@ const upTo = (/** @type {number} */ n) => Array.from({ length: n }, (_, i) => i 
  * @template {keyof SVGElementTagNameMap} T
  * @param {T} tag @param {Record<string, string>} attributes
  */
-function shape(tag, attributes) {
+export function shape(tag, attributes) {
   const created = document.createElementNS("http://www.w3.org/2000/svg", tag);
   for (const [name, value] of Object.entries(attributes)) created.setAttribute(name, value);
   return created;
@@ -400,6 +416,13 @@ function notes(team) {
     return players.length ? [`${abbrev}: ${players.join(", ")}`] : [];
   });
   return [...extras, `LOB: ${team.left_on_base}`, `DP: ${team.double_plays}`, `E: ${errors.join(", ") || 0}`].join(". ");
+}
+
+/** Returns the play that gave the winner the lead for good, if the game was played to its end. @param {Scorebook} book */
+export function winningPlay({ entries, result }) {
+  const winner = result?.winner, loser = winner === "home" ? "away" : "home";
+  if ((winner !== "home" && winner !== "away") || result?.how !== "final") return undefined;
+  return entries.findLast((e, i) => i > 0 && e.now.score[winner] > e.now.score[loser] && entries[i - 1].now.score[winner] <= entries[i - 1].now.score[loser]);
 }
 
 /** Describes the result. @param {Game} game @param {EventBody["result"]} result @param {Score | undefined} score */

@@ -1,7 +1,7 @@
 // A game, live or over: scoreboard, field, decisions, play-by-play, box score.
-import { html, nothing } from "./lit-html.js";
-import { t, label, api, readOut, alertBox, problemView, problemOf, reloadIfOutdated, Problem, managerOf, clubStyle, pennant, element, guarded, loading, stored, sides, problemText, language, playerName, tiredness } from "./ui.js";
-import { Scorebook, Scene, fetchGame, fetchScorebook, finalScore, boxScore, ending, describeScore, describeBases } from "./board.js";
+import { html, nothing, noChange } from "./lit-html.js";
+import { t, label, api, readOut, alertBox, problemView, problemOf, reloadIfOutdated, Problem, managerOf, clubStyle, pennant, element, guarded, inningName, loading, stored, sides, problemText, language, playerName, tiredness } from "./ui.js";
+import { Scorebook, Scene, fetchGame, fetchScorebook, finalScore, boxScore, ending, winningPlay, describeScore, describeBases } from "./board.js";
 
 /** @param {PageContext} page @returns {View} */
 export function game({ params, update, go }) {
@@ -9,7 +9,7 @@ export function game({ params, update, go }) {
   return {
     title: () => match.title(),
     render: () => match.render(),
-    updated: () => match.decisions?.refocus(),
+    updated: () => match.updated(),
     close: () => match.close(),
     awake: true,
   };
@@ -42,7 +42,12 @@ class Match {
     this.epoch = "";
     this.tab = "plays";
     /** @type {Scene | null} */ this.scene = null; // null until all events have arrived
-    this.matchupPanel = guarded(element("dl", { class: "matchup" }));
+    /** @type {import("./moment.js").Stage | null} */ this.stage = null; // of a game that was joined
+    /** @type {typeof import("./moment.js").Stage | null} */ this.Stage = null;
+    this.waited = false; // for a decision
+    this.headline = guarded(element("div", { class: "leaf headline" }));
+    this.matchup = element("dl", { class: "matchup" });
+    this.matchupPanel = guarded(this.matchup);
     this.boxPanel = guarded(element("div"));
     this.tabButtons = guarded(element("div", { class: "tabs", role: "group", "aria-label": t("game.show") }));
     this.linkPanel = guarded(element("p", { class: "link-line" }));
@@ -51,15 +56,19 @@ class Match {
     this.tick = 0;
     this.closed = false;
     this.key = (/** @type {KeyboardEvent} */ e) => this.pressed(e);
+    this.tap = (/** @type {MouseEvent} */ e) => this.tapped(e);
     addEventListener("keydown", this.key);
+    addEventListener("click", this.tap, true);
     void this.load();
   }
 
   close() {
     this.closed = true;
     this.live?.close();
+    this.stage?.close();
     clearInterval(this.tick);
     removeEventListener("keydown", this.key);
+    removeEventListener("click", this.tap, true);
   }
 
   async load() {
@@ -101,8 +110,9 @@ class Match {
 
   /** Joins the game: the server sends all events, and then the state. @param {Game} game */
   async join(game) {
-    const { Live, Decisions } = await import("./play.js");
+    const [{ Live, Decisions }, { Stage }] = await Promise.all([import("./play.js"), import("./moment.js")]);
     if (this.closed) return;
+    this.Stage = Stage;
     this.decisions ??= new Decisions(this);
     this.book = new Scorebook(game);
     this.live ??= new Live(this.id, {
@@ -117,6 +127,8 @@ class Match {
   open(book) {
     this.book = book;
     this.scene ??= new Scene(book, () => this.update());
+    if (this.Stage) this.stage ??= new this.Stage(this.scene, () => this.update());
+    this.stage?.skip();
   }
 
   async loadBox() {
@@ -170,8 +182,10 @@ class Match {
 
   /** @param {Scorebook} book @param {Frame} frame */
   addEvent(book, frame) {
-    const entry = book.add(frame);
+    const before = book.last, entry = book.add(frame);
     const d = /** @type {EventBody | undefined} */ (frame.d);
+    if (entry && before && d?.play && this.link === "live" && !document.hidden) this.stage?.moments.add({ play: d.play, entry, before, over: false });
+    if (d?.result) this.stage?.moments.end(book.rev);
     if (entry) this.fresh = false;
     if (d?.state) this.setState(d.state, d.legal, d.offers);
     if (d?.state && !d.state.waiting?.length) this.setClock(null);
@@ -210,7 +224,8 @@ class Match {
   /** Loads the game again, from its first event. */
   async restart() {
     this.live?.close();
-    this.live = this.book = this.scene = null;
+    this.stage?.close();
+    this.live = this.book = this.scene = this.stage = null;
     await this.load();
   }
 
@@ -256,10 +271,14 @@ class Match {
   /** Seconds left on the clock. */
   get left() { return this.clock ? Math.max(0, Math.ceil((this.clock.until - performance.now()) / 1000)) : null; }
 
-  /** @param {KeyboardEvent} e */
+  /** Handles a key: it ends the play that is shown, or makes a call, or has something read out. @param {KeyboardEvent} e */
   pressed(e) {
     const target = /** @type {Element} */ (e.target);
-    if (!this.keys || e.ctrlKey || e.metaKey || e.altKey || target.matches?.("input:not([type=radio], [type=checkbox]), select, textarea")) return;
+    if (e.ctrlKey || e.metaKey || e.altKey || target.matches?.("input:not([type=radio], [type=checkbox]), select, textarea")) return;
+    const skipped = !e.repeat && e.key !== "Shift" && this.stage?.skip();
+    const acts = /^[1-9 ]$|^Enter$/.test(e.key) && !target.closest?.("header, footer, .tabs, .plays");
+    if (acts && (skipped || e.repeat)) return e.preventDefault();
+    if (e.repeat || !this.keys) return;
     const book = this.scene && this.book;
     if (/^[1-9]$/.test(e.key)) this.decisions?.key(Number(e.key));
     else if (e.key === "s" && book) readOut(describeScore(book));
@@ -268,6 +287,21 @@ class Match {
     else if (e.key === "l" && book) readOut(book.entries.findLast((x) => x.text.length)?.text.join(" ") ?? "", "en");
     else return;
     e.preventDefault();
+  }
+
+  /** A tap ends the play that is shown; what it met there is out of date. @param {MouseEvent} e */
+  tapped(e) {
+    if (!this.stage?.skip() || !/** @type {Element} */ (e.target).closest?.(".panel")) return;
+    e.preventDefault();
+    e.stopPropagation();
+  }
+
+  /** Called after each drawing. */
+  updated() {
+    this.decisions?.refocus();
+    const turn = this.legal.length > 0 && this.link === "live";
+    if (turn && this.waited && !this.stage?.drawn) this.stage?.signalTurn();
+    if (!turn || !this.stage?.drawn) this.waited = !turn;
   }
 
   title() {
@@ -284,23 +318,31 @@ class Match {
       return this.problem ? problemView(this.problem)
         : html`${this.banner()}${loading()}`;
     }
-    const over = Boolean(book.result);
-    const at = book.last;
-    return html`
+    const moment = this.stage?.draw();
+    const over = Boolean(book.result) && !moment;
+    const at = moment?.before ?? book.last;
+    return html`<div class=${over ? "game over" : "game"}>
       <div class="game-head"><h1>${game.away.team.name} <small>${t("game.at")}</small> ${game.home.team.name}</h1>${this.linkState(over)}</div>
       ${this.banner()}
       ${scene.scoreboard(at, over)}
+      ${scene.situation(at?.now, over)}
       <div class="playfield">
         <section class="leaf park" aria-label=${t("game.park")}>
-          ${scene.situation(at?.now, over)}
-          ${scene.field(at?.now, this.fresh ? this.state ?? undefined : undefined, over)}
-          ${over ? nothing : this.matchup(book)}
+          <div class="stage">${scene.field(at, over)}${this.stage?.callout ?? nothing}</div>
+          ${over ? nothing : moment ? this.matchup : this.drawMatchup(book)}
         </section>
-        <div>
-          ${over ? this.final(game, book) : this.decisions?.render(game)}
-          ${this.tabs(game, scene)}
+        <div class="side">
+          ${over ? nothing : this.lastPlay(moment?.entry ?? book.entries.findLast((e) => e.text.length))}
+          ${over ? this.final(game, book) : moment ? noChange : this.decisions?.render(game)}
+          ${this.tabs(game, scene, moment?.before.rev)}
         </div>
-      </div>`;
+      </div></div>`;
+  }
+
+  /** Shows the words of the last play. @param {import("./board.js").Entry | undefined} entry */
+  lastPlay(entry) {
+    if (!entry) return nothing;
+    return this.headline([entry], () => html`<p class="kicker">${t("play.last")}</p><p class="moment" lang="en">${entry.text[0]} <span>${entry.text.slice(1).join(" ")}</span></p>`);
   }
 
   /** @param {boolean} over */
@@ -309,13 +351,15 @@ class Match {
     const { presence: p } = this;
     const hotseat = this.game?.options.opponent === "hotseat";
     const fans = Math.max(0, (p.watchers ?? 0) - sides.filter((side) => p[side]?.online && !(hotseat && side === "home")).length); // managers are watchers as well
-    return this.linkPanel([this.link, fans, presenceKey(p)], () => html`<span class=${`link-state ${this.link === "live" ? "on" : this.link === "joining" ? "" : "off"}`}>${t(`link.${this.link}`)}</span>
+    const { stage } = this;
+    return this.linkPanel([this.link, fans, presenceKey(p), stage, stage?.sounds], () => html`<span class=${`link-state ${this.link === "live" ? "on" : this.link === "joining" ? "" : "off"}`}>${t(`link.${this.link}`)}</span>
       ${sides.map((side) => {
         const manager = p[side];
         if (!manager || (hotseat && side === "home")) return nothing; // one person manages both sides
         return html` <span class=${`link-state ${manager.online ? "on" : "off"}`}>${this.game ? managerOf(this.game[side]) : ""}${manager.online ? html`<span class="unseen"> ${t("presence.here")}</span>` : ` ${this.absence(manager)}`}</span>`;
       })}
-      ${fans ? html`<small>${t("presence.watchers", { n: fans })}</small>` : nothing}`);
+      ${fans ? html`<small>${t("presence.watchers", { n: fans })}</small>` : nothing}
+      ${stage ? html`<button class="sounds" aria-pressed=${stage.sounds ? "true" : "false"} @click=${() => stage.toggleSounds()}>${t("game.sounds")}</button>` : nothing}`);
   }
 
   /** @param {Present} manager */
@@ -331,7 +375,7 @@ class Match {
   }
 
   /** Draws batter, pitcher and the next two batters. @param {Scorebook} book */
-  matchup(book) {
+  drawMatchup(book) {
     const now = book.now;
     if (!now) return nothing;
     const batting = now.half === "top" ? "away" : "home";
@@ -358,7 +402,8 @@ class Match {
     };
     const winner = book.result?.winner === "home" || book.result?.winner === "away" ? game[book.result.winner].team : undefined;
     return html`<section class="leaf final" .style=${clubStyle(winner)}><p class="kicker">${label("how", book.result?.how)}</p>
-      <h2>${winner ? pennant(winner) : nothing} ${ending(game, book.result, book.now?.score)}</h2>
+      <h2 tabindex="-1">${winner ? pennant(winner) : nothing} ${ending(game, book.result, book.now?.score)}</h2>
+      ${this.howWon(book)}
       <p class="row"><a class="button primary" href=${`/games/${this.id}/replay`}>${t("final.replay")}</a>
         ${game.rematch ? html`<a class="button" href=${`/games/${game.rematch}`}>${t("final.next")}</a>` : game.you ? html`<button @click=${rematch}>${t("final.rematch")}</button>` : nothing}
         <a class="button" href=${`/api/games/${this.id}/scorecard`} download=${`${this.id}.EV`}>${t("final.card")}</a></p>
@@ -366,17 +411,26 @@ class Match {
         ${game.dice.seed ? html`<dt>${t("dice.seed")}</dt><dd><code>${game.dice.seed}</code></dd>` : nothing}</dl></details>` : nothing}</section>`;
   }
 
-  /** @param {Game} game @param {Scene} scene */
-  tabs(game, scene) {
+  /** Shows the play that won the game, and the pitchers of decision. @param {Scorebook} book */
+  howWon(book) {
+    const { box } = this, play = winningPlay(book);
+    const pitchers = /** @type {const} */ ([["winner", box?.winning_pitcher], ["loser", box?.losing_pitcher], ["save", box?.save]]);
+    if (!play && !pitchers.some(([, id]) => id)) return nothing;
+    return html`<dl class="how">${play ? html`<div class="hit"><dt>${t("final.play", { inning: inningName(play.half, play.inning) })}</dt><dd lang="en">${play.text[0]}</dd></div>` : nothing}
+      ${pitchers.map(([how, id]) => (id ? html`<div><dt>${t(`final.${how}`)}</dt><dd>${book.name(id)}</dd></div>` : nothing))}</dl>`;
+  }
+
+  /** @param {Game} game @param {Scene} scene @param {number} [last] revision of the last play that is shown */
+  tabs(game, scene, last) {
     const choose = (/** @type {string} */ tab) => {
       this.tab = tab;
       if (tab === "box" && !this.box) void this.loadBox();
       if (tab !== "box" && !this.book?.entries.length) void this.loadEvents(game);
       this.update();
     };
-    return html`<section class="leaf" aria-label=${t("game.book")}>
+    return html`<section class="leaf details" aria-label=${t("game.book")}>
       ${this.tabButtons([this.tab], () => ["plays", "box", "curve"].map((tab) => html`<button aria-pressed=${this.tab === tab ? "true" : "false"} @click=${() => choose(tab)}>${t(/** @type {any} */ (`tab.${tab}`))}</button>`))}
-      ${this.tab === "plays" ? html`<h2 class="unseen">${t("tab.plays")}</h2>${this.book?.entries.length ? scene.plays() : loading()}` : this.tab === "box" ? html`<h2 class="unseen">${t("tab.box")}</h2>${this.boxPanel([game, this.box], () => boxScore(game, this.box))}` : html`<h2 class="unseen">${t("tab.curve")}</h2>${this.book?.entries.length ? scene.curve() : loading()}`}
+      ${this.tab === "plays" ? html`<h2 class="unseen">${t("tab.plays")}</h2>${this.book?.entries.length ? scene.plays(0, last) : loading()}` : this.tab === "box" ? html`<h2 class="unseen">${t("tab.box")}</h2>${this.boxPanel([game, this.box], () => boxScore(game, this.box))}` : html`<h2 class="unseen">${t("tab.curve")}</h2>${this.book?.entries.length ? scene.curve() : loading()}`}
     </section>`;
   }
 }

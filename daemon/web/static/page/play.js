@@ -272,7 +272,7 @@ export class Decisions {
     /** @type {Set<string>} */ this.chosen = new Set(); // labels of parts
     this.change = ""; // keys of the selected substitution and double switch
     this.double = "";
-    this.hadFocus = false; // when the last call was made
+    this.hadFocus = false; // the panel had the focus when it was drawn last
   }
 
   /** The calls of the open decision. With a hot seat, those of one side at a time. */
@@ -285,25 +285,26 @@ export class Decisions {
 
   /** @param {Choice} choice */
   choose(choice) {
-    this.hadFocus = document.activeElement?.closest(".panel") !== null;
     this.match.choose(choice);
   }
 
-  /** Moves the focus back to the calls, if making the last one took it away. */
+  /** Moves the focus back to the calls if drawing took it away; to the heading while there are none. */
   refocus() {
-    if (!this.hadFocus || !this.idle || !this.calls.length) return;
-    this.hadFocus = false;
-    if (document.activeElement === document.body) /** @type {HTMLElement | null} */ (document.querySelector(".calls button"))?.focus();
+    if (!this.hadFocus) return;
+    const active = document.activeElement, waiting = active?.matches(".panel h2, .final h2") ?? false;
+    if (active && active !== document.body && !active.matches(":disabled") && !waiting) return;
+    /** @type {HTMLElement | null} */ const to = document.querySelector(".calls button:not(:disabled)") ?? document.querySelector(".panel h2, .final h2");
+    if (to && to !== active) to.focus({ preventScroll: waiting });
   }
 
-  /** Makes the nth call, or toggles it as a part of the combined call. @param {number} n */
+  /** Makes the nth call at once: in the field together with the parts that are chosen. @param {number} n */
   key(n) {
     const { calls } = this;
     const choice = calls[n - 1];
     if (!choice || !this.idle) return;
-    if (choice.group !== "defence") this.choose(choice);
-    else if (n === 1) this.choose(this.combined(calls));
-    else this.toggle(choice, !this.chosen.has(choice.label));
+    if (choice.group !== "defence") return this.choose(choice);
+    if (n > 1 && !this.chosen.has(choice.label)) this.toggle(choice, true);
+    this.choose(this.combined(calls));
   }
 
   /** Returns the parts that are chosen for the open decision. @param {Choice[]} calls */
@@ -334,11 +335,12 @@ export class Decisions {
   /** @param {Game} game */
   render(game) {
     const { match, calls } = this;
+    this.hadFocus = Boolean(document.activeElement?.closest(".panel"));
     if (!game.you) return html`<section class="leaf panel"><h2>${t("watch.title")}</h2><p>${this.waitingFor(game)}</p></section>`;
     const busy = match.sent.size > 0;
     const side = calls[0]?.side ?? (game.you === "both" ? undefined : /** @type {Side} */ (game.you));
     return html`<section class="leaf panel" aria-labelledby="decisions-title" .style=${side ? clubStyle(game[side].team) : ""}>
-      <div class="row spread"><h2 id="decisions-title">${this.heading(game, calls)}</h2>${calls.length ? html`<button type="button" class="what" data-help aria-keyshortcuts="?">${t("help.what")}</button>` : nothing}${clock(match.left)}</div>
+      <div class="row spread"><h2 id="decisions-title" tabindex="-1">${this.heading(game, calls)}</h2>${calls.length ? html`<button type="button" class="what" data-help aria-keyshortcuts="?">${t("help.what")}</button>` : nothing}${clock(match.left)}</div>
       ${match.error ? html`<p class="alert" role="alert">${match.error}</p>` : nothing}
       ${calls[0]?.group === "defence" ? this.compose(calls) : calls.length ? html`<ol class="calls">${calls.map((c, i) => html`<li>${this.button(c, i)}${explain(c)}</li>`)}</ol>`
         : html`<p>${busy ? nothing : this.waitingFor(game)}</p>`}

@@ -85,12 +85,13 @@ export function replay({ params, update }) {
       if (!game || !scene) return problem ? problemView(problem) : loading();
       if (!at) return html`<section class="leaf narrow"><h1>${t("replay.name")}</h1><p>${t("replay.none")}</p><p><a class="button" href=${`/games/${game.id}`}>${t("replay.live")}</a></p></section>`;
       const end = i === plays.length - 1 && game.status === "finished";
-      return html`
+      return html`<div class="game">
         <div class="game-head"><h1>${game.away.team.name} <small>${t("game.at")}</small> ${game.home.team.name}</h1><p class="link-line"><a class="button" href=${`/games/${game.id}`}>${t("replay.live")}</a></p></div>
         ${scene.scoreboard(at, end)}
+        ${scene.situation(at.now, end)}
         <div class="playfield">
-          <section class="leaf park" aria-label=${t("game.park")}>${scene.situation(at.now, end)}${scene.field(at.now, undefined, end)}</section>
-          <div>
+          <section class="leaf park" aria-label=${t("game.park")}><div class="stage">${scene.field(at, end)}</div></section>
+          <div class="side">
             <section class="leaf panel" .style=${clubStyle(game[at.half === "top" ? "away" : "home"].team)} aria-labelledby="moment"><p class="kicker">${t("replay.count", { n: i + 1, of: plays.length })}</p>
               <h2 id="moment" class="moment" lang="en">${at.text.join(" ")}</h2>
               <input type="range" min="0" max=${plays.length - 1} .value=${String(i)} aria-label=${t("replay.where")} aria-valuetext=${t("replay.count", { n: i + 1, of: plays.length })} @input=${(/** @type {any} */ e) => show(Number(e.target.value), true)}>
@@ -102,9 +103,9 @@ export function replay({ params, update }) {
               <p class="hint">${t("replay.keys")}</p>
               ${at.win === undefined ? nothing : scene.curve(at)}
             </section>
-            <section class="leaf scroller" tabindex="0" role="region" aria-label=${t("tab.plays")} @click=${clicked}><h2>${t("tab.plays")}</h2>${scene.plays(at.rev)}</section>
+            <section class="leaf scroller details" tabindex="0" role="region" aria-label=${t("tab.plays")} @click=${clicked}><h2>${t("tab.plays")}</h2>${scene.plays(at.rev)}</section>
           </div>
-        </div>`;
+        </div></div>`;
     },
     close: () => {
       clearInterval(timer);

@@ -52,10 +52,13 @@ interface Now {
   inning: number; half: "top" | "bottom"; outs: number; score: Score; bases: (string | null)[]; batter: string; pitcher: string;
   count?: { balls: number; strikes: number };
 }
-interface Play { kind: string; errors?: { by: number }[] | null }
+interface Play {
+  kind: string; batter?: string; flags?: string[]; ball?: { contact?: string; place?: string }; touched?: string; runs: { to?: string; why?: string }[];
+  outs?: { who: string; at?: string; by?: string }[]; errors?: { by: number }[] | null;
+}
 interface EventBody {
   kind: string; at: string; text?: string[] | null; now?: Now; win?: number; play?: Play; notation?: string; state?: State; legal?: Choice[]; offers?: Choice[];
-  side?: Side; result?: { winner: string; how: string }; seed?: string; next?: string;
+  side?: Side; lineups?: Record<Side, Lineup>; substitutions?: { side: Side; player_id: string; position: string }[]; result?: { winner: string; how: string }; seed?: string; next?: string;
 }
 interface Frame { t: string; g?: string; rev?: number; cid?: string; d?: any }
 interface Clock { side?: Side; ends_at?: string; left_ms: number }

@@ -1,0 +1,178 @@
+package pagetest_test
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/chromedp/cdproto/input"
+	"github.com/chromedp/chromedp"
+)
+
+// module opens a part of the page that needs nothing, and imports a module as globalThis.m.
+func (b *tab) module(name string) {
+	b.t.Helper()
+	b.open("/about")
+	b.shows("main h1")
+	value[bool](b, fmt.Sprintf(`import(new URL(%q, document.querySelector("script[src]").src)).then((m) => { globalThis.m = m; return true; })`, name))
+}
+
+// The queue shows one play after the other, the shorter the more wait, and drops
+// the oldest usual ones; what ends the game is not a usual play any more.
+func TestMoments_queue(t *testing.T) {
+	t.Parallel()
+	b := newTab(t, newServer(t))
+	b.module("moment.js")
+	b.is(`(() => {
+		globalThis.shown = (rev, kind) => ({ play: { kind, runs: [] }, entry: { rev, half: "top", runs: 0, now: { score: { away: 0, home: 0 } } }, before: {}, over: false });
+		globalThis.run = (times, ...plays) => {
+			const queue = new m.Moments();
+			for (const play of plays) queue.add(play);
+			return times.map((at) => queue.at(at)?.entry.rev ?? 0).join();
+		};
+	})()`)
+	for _, tt := range []struct{ name, script, want string }{
+		{"one", `run([5000, 6499, 6500], shown(1, "single"))`, "1,1,0"},
+		{"a great one is longer", `run([5000, 6999, 7000], shown(1, "home run"))`, "1,1,0"},
+		{"two in the time of one, and one", `run([5000, 5749, 5750, 7249, 7250], shown(1, "single"), shown(2, "walk"))`, "1,1,2,2,0"},
+		{"too many", `run([5000, 6000, 7000, 9000], ...[1, 2, 3, 4, 5].map((rev) => shown(rev, "single")))`, "3,4,5,0"},
+		{"a great one stays", `run([5000, 6000, 7000, 9000], shown(1, "home run"), ...[2, 3, 4, 5].map((rev) => shown(rev, "single")))`, "1,4,5,0"},
+		{"only great ones", `run([5000, 6000, 7000, 9000], ...[1, 2, 3, 4].map((rev) => shown(rev, "home run")))`, "2,3,4,0"},
+		{"skipped", `(() => { const q = new m.Moments(); q.add(shown(1, "walk")); q.at(5000); q.add(shown(2, "walk")); q.skip(); return String(q.at(5001)); })()`, "null"},
+		{"the last one", `(() => { const q = new m.Moments(), s = shown(7, "walk"); q.add(s); q.at(5000); q.end(8); return m.kindOf(s); })()`, "last"},
+		{"an end without a play", `(() => { const q = new m.Moments(), s = shown(7, "walk"); q.add(s); q.end(9); return m.kindOf(s); })()`, "walk"},
+		{"time left", `(() => { const q = new m.Moments(); q.add(shown(1, "walk")); q.at(5000); return String(q.left(5400)); })()`, "1100"},
+	} {
+		if got := value[string](b, tt.script); got != tt.want {
+			t.Errorf("%s: %s, want %s", tt.name, got, tt.want)
+		}
+	}
+}
+
+// A play's kind and its ways follow from its event.
+func TestMoments_kindsAndWays(t *testing.T) {
+	t.Parallel()
+	b := newTab(t, newServer(t))
+	b.module("moment.js")
+	b.is(`(() => {
+		globalThis.kind = (play, entry = {}, over = false) => m.kindOf({ play: { runs: [], ...play }, entry: { rev: 1, half: "bottom", runs: 0, now: { score: { away: 0, home: 0 } }, ...entry }, before: {}, over });
+		globalThis.ways = (play) => { const { ball, throws, runners } = m.waysOf({ runs: [], ...play }); return JSON.stringify([ball.at(-1)?.map(Math.round) ?? null, throws.map((p) => p.map(Math.round)), runners.map((r) => [r.from, r.to, r.out])]); };
+	})()`)
+	for _, tt := range []struct{ script, want string }{
+		{`kind({ kind: "fielder's choice" })`, "fielders_choice"},
+		{`kind({ kind: "hit by pitch" })`, "hit_by_pitch"},
+		{`kind({ kind: "home run" }, { runs: 3 })`, "homer"},
+		{`kind({ kind: "home run" }, { runs: 4 })`, "grand_slam"},
+		{`kind({ kind: "out", outs: [{ who: "batter" }], ball: { contact: "fly ball" } })`, "fly_out"},
+		{`kind({ kind: "out", outs: [{ who: "batter" }], ball: { contact: "bunt ground ball" } })`, "ground_out"},
+		{`kind({ kind: "out", outs: [{ who: "first" }], ball: { contact: "ground ball" } })`, "force_out"},
+		{`kind({ kind: "out", outs: [{ who: "batter" }], flags: ["sacrifice fly"] })`, "sacrifice_fly"},
+		{`kind({ kind: "out", outs: [{ who: "first" }, { who: "batter" }] })`, "double_play"},
+		{`kind({ kind: "out", outs: [{ who: "first" }, { who: "batter" }], flags: ["no double play"] })`, "force_out"},
+		{`kind({ kind: "out", outs: [{}, {}, {}] })`, "triple_play"},
+		{`kind({ kind: "single" }, { runs: 1, now: { score: { away: 2, home: 3 } } }, true)`, "walkoff"},
+		{`kind({ kind: "out", outs: [{ who: "batter" }] }, { now: { score: { away: 2, home: 1 } } }, true)`, "last"},
+		{`kind({ kind: "single" }, { runs: 1, now: { score: { away: 3, home: 2 } } }, true)`, "last"}, // a run, and an out on the bases
+		{`ways({ kind: "strikeout", outs: [{ who: "batter", by: "2" }] })`, "[null,[],[]]"},
+		{
+			`ways({ kind: "out", ball: { contact: "ground ball" }, outs: [{ who: "first", at: "second", by: "64" }, { who: "batter", at: "first", by: "43" }] })`,
+			"[[138,150],[[138,150],[200,144],[290,234]],[[0,1,true],[1,2,true]]]",
+		},
+		{`ways({ kind: "single", ball: { place: "8" }, runs: [{ to: "first" }, { to: "third" }, {}, { to: "home" }] })`, "[[200,72],[],[[0,1,false],[1,3,false],[3,4,false]]]"},
+		{`ways({ kind: "home run", ball: { place: "7" }, runs: [{ to: "home" }] })`, "[[65,41],[],[[0,4,false]]]"},
+		{`ways({ kind: "caught stealing", outs: [{ who: "first", at: "second", by: "26" }], runs: [] })`, "[null,[[200,352],[200,144]],[[1,2,true]]]"},
+		{`ways({ kind: "pick-off", outs: [{ who: "first", at: "first", by: "13" }] })`, "[null,[[200,236],[290,234]],[[1,1,true]]]"},
+	} {
+		if got := value[string](b, tt.script); got != tt.want {
+			t.Errorf("%s: %s, want %s", tt.script, got, tt.want)
+		}
+	}
+}
+
+// A play is shown before the next batter stands in. A key or a tap ends it, and
+// makes no call; the words are in the headline at once, and are read out once.
+func TestGame_moment(t *testing.T) {
+	t.Parallel()
+	b := newTab(t, newServer(t))
+	b.emulate("prefers-reduced-motion", "no-preference")
+	id := b.hotSeat(nil)
+	b.await(`document.querySelector(".at-bat")`)
+	playOnce := func() (batter string) {
+		b.settle()
+		batter = value[string](b, `document.querySelector(".at-bat").textContent`)
+		for !b.is(callout) {
+			b.key("1")
+		}
+		return batter
+	}
+	batter := playOnce()
+	if !b.is(`document.querySelector(".callout").closest("[aria-hidden=true]") && document.querySelector(".field.playing") && document.getAnimations().length > 0`) {
+		t.Error("the play is not drawn, or does not move")
+	}
+	words := value[string](b, `document.querySelector(".headline .moment").innerText.split(". ")[0]`)
+	if n := value[int](b, `[...document.querySelectorAll("#polite p")].filter((p) => p.textContent.includes(`+quote(words)+`)).length`); n != 1 {
+		t.Errorf("the live region has %q %d times", words, n)
+	}
+	if now := value[string](b, `document.querySelector(".at-bat").textContent`); b.is(callout) && now != batter {
+		t.Errorf("%s stands in before the play of %s was seen", now, batter)
+	}
+	plays := len(b.defences(id))
+	b.key("1")
+	b.await(`!` + callout)
+	b.drawn()
+	if b.is(callout) || len(b.defences(id)) != plays || b.is(`document.querySelector(".chip")`) {
+		t.Error("a key that ended the play made a call")
+	}
+	playOnce()
+	plays = len(b.defences(id))
+	b.do(chromedp.Evaluate[chromedp.Void](`document.querySelector(".calls button, .panel").click()`))
+	b.await(`!` + callout + ` && document.querySelector(".calls button:not(:disabled)")`)
+	if len(b.defences(id)) != plays || b.is(`document.querySelector(".chip")`) {
+		t.Error("a tap that ended the play made a call")
+	}
+	playOnce()
+	b.await(`!` + callout + ` && document.querySelector(".calls button:not(:disabled)")`) // by itself
+	b.emulate("prefers-reduced-motion", "reduce")
+	playOnce()
+	if n := value[int](b, `document.getAnimations().length`); b.is(callout) && n > 0 {
+		t.Errorf("%d animations with reduced motion", n)
+	}
+}
+
+// hold1 presses the key 1, and lets it repeat.
+func (b *tab) hold1(repeats int) {
+	b.t.Helper()
+	key := input.DispatchKeyEventParams{Key: "1", Code: "Digit1", Text: "1", WindowsVirtualKeyCode: '1'}
+	for i := range repeats + 1 {
+		key.Type, key.AutoRepeat = "keyDown", new(i > 0)
+		send(b, input.DispatchKeyEvent, key)
+	}
+	key.Type, key.Text = "keyUp", ""
+	send(b, input.DispatchKeyEvent, key)
+}
+
+// A key that is held makes one call. Digits act the same at bat and in the field,
+// and the focus stays in the panel.
+func TestDecisions_heldKeyAndFocus(t *testing.T) {
+	t.Parallel()
+	b := newTab(t, newServer(t))
+	id := b.hotSeat(nil)
+	b.do(chromedp.Focus(".calls button"))
+	b.hold1(30)
+	b.await(`document.querySelector(".combine button:not(:disabled)")`)
+	b.drawn()
+	if len(b.defences(id)) > 0 || b.is(callout) {
+		t.Error("a held key made more than one call")
+	}
+	b.key("2") // in the field, a call as well
+	b.await(callout)
+	if got := fmt.Sprint(b.defences(id)[0]); got != "map[pitch:pitch around]" {
+		t.Errorf("the key 2 called %s in the field", got)
+	}
+	for range 12 {
+		if where := value[string](b, `document.activeElement.closest(".panel, .final") ? "" : document.activeElement.outerHTML.slice(0, 80)`); where != "" {
+			t.Fatalf("the focus is on %s", where)
+		}
+		b.settle()
+		b.key("1")
+	}
+}

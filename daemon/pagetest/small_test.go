@@ -1,0 +1,57 @@
+package pagetest_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/chromedp/chromedp"
+)
+
+// smallScreens are those of phones, and of a display at a Raspberry Pi.
+var smallScreens = [][2]int64{{360, 740}, {390, 844}, {800, 480}}
+
+// outside returns what is not to be seen, or not to be hit, of the elements on the screen.
+const outside = `[...document.querySelectorAll(".situation .score b, .situation .inning, .diamond, .lamps, .field, .headline .moment, .calls button, .pick")].flatMap((e) => {
+	const r = e.getBoundingClientRect(), hit = document.elementFromPoint(r.x + r.width / 2, r.y + r.height / 2);
+	if (r.width < 12 || r.top < 0 || r.left < 0 || r.bottom > innerHeight || r.right > innerWidth) return [e.className.baseVal ?? e.className + " " + e.textContent.trim() + " at " + Math.round(r.left) + "," + Math.round(r.top) + "–" + Math.round(r.right) + "," + Math.round(r.bottom)];
+	if (!hit || !(e.contains(hit) || hit.contains(e))) return [(e.className.baseVal ?? e.className) + " is covered by " + hit?.outerHTML.slice(0, 60)];
+	return /button|label/i.test(e.tagName) && r.height < 24 ? [e.textContent + " is " + r.height + " high"] : [];
+})`
+
+// On a small screen all that a turn needs is on one screen without scrolling:
+// score, inning, bases, count, last play and the calls; at bat, and in the field
+// with the most calls.
+func TestGame_smallScreen(t *testing.T) {
+	t.Parallel()
+	b := newTab(t, newServer(t))
+	id := b.hotSeat(nil)
+	b.open("/about")
+	b.shows("main h1")
+	value[bool](b, fmt.Sprintf(client, id))
+	value[bool](b, `until(({ bases }, legal) => bases.every((b) => b.player) && legal[0].group === "offence", (c) => c.action.pitch === "intentional walk").then(() => true)`)
+	b.open("/games/" + id)
+	b.settle()
+	check := func(turn string, calls int) {
+		for _, size := range smallScreens {
+			b.do(chromedp.EmulateViewport(size[0], size[1]))
+			b.drawn()
+			if n := b.count(".calls button, .pick input"); n < calls {
+				t.Errorf("%s: %d calls, want at least %d", turn, n, calls)
+			}
+			if missing := value[[]string](b, outside); len(missing) > 0 {
+				t.Errorf("%s, %d × %d:\n%s", turn, size[0], size[1], strings.Join(missing, "\n"))
+			}
+		}
+		b.do(chromedp.EmulateViewport(360, 740), chromedp.Evaluate[chromedp.Void](`scrollTo(0, 400)`))
+		b.await(`scrollY > 300`)
+		if top := value[float64](b, `document.querySelector(".situation").getBoundingClientRect().top`); top != 0 {
+			t.Errorf("%s: scrolled, the score is at %g", turn, top)
+		}
+		b.do(chromedp.Evaluate[chromedp.Void](`scrollTo(0, 0)`))
+	}
+	check("at bat", 6)
+	b.key("1")
+	b.await(`document.querySelector(".combine button:not(:disabled)")`)
+	check("in the field", 13)
+}

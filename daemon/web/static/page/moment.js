@@ -1,0 +1,314 @@
+// The moment of a play: what happened is shown on the field before the next batter
+// stands in. Moments is the queue of plays, a state machine without a clock and
+// without the document; kindOf and waysOf return what a play looks like; Stage shows it.
+import { nothing } from "./lit-html.js";
+import { t, label, clubStyle, element, sides, store, stored } from "./ui.js";
+import { spots, bags, shape } from "./board.js";
+
+/**
+ * A play to be shown.
+ * @typedef {object} Shown
+ * @property {Play} play
+ * @property {import("./board.js").Entry} entry of the play
+ * @property {import("./board.js").Scored} before the scoreboard before the play
+ * @property {boolean} over whether the game ended with it
+ *
+ * @typedef {[number, number]} Point on a field 400 wide
+ */
+
+// ---- the queue
+
+const usual = 1500, great = 2000; // milliseconds
+export const maxWaiting = 3; // plays that wait; more than these are dropped
+
+/** The kinds of play that are shown longer, and dropped last. */
+const greats = new Set(["walkoff", "last", "homer", "grand_slam", "triple_play", "double_play"]);
+
+export class Moments {
+  constructor() {
+    /** @type {Shown | null} */ this.current = null;
+    /** @type {Shown[]} */ this.waiting = [];
+    this.begun = 0; // when the current one began
+  }
+
+  /** Adds a play, and drops the oldest usual one if too many wait. @param {Shown} shown */
+  add(shown) {
+    this.waiting.push(shown);
+    if (this.waiting.length > maxWaiting) this.waiting.splice(Math.max(0, this.waiting.findIndex((s) => !greats.has(kindOf(s)))), 1);
+  }
+
+  /** Marks the play before a revision, if it is the newest one, as the last of the game. @param {number} rev */
+  end(rev) {
+    const newest = this.waiting.at(-1) ?? this.current;
+    if (newest?.entry.rev === rev - 1) newest.over = true;
+  }
+
+  /** Drops all plays. */
+  skip() {
+    [this.current, this.waiting] = [null, []];
+  }
+
+  /** How long the current play is shown, in milliseconds: the more wait, the shorter. */
+  get length() {
+    return this.current ? (greats.has(kindOf(this.current)) ? great : usual) / (1 + this.waiting.length) : 0;
+  }
+
+  /** Returns the play that is shown at a time, null if there is none. @param {number} now milliseconds, never less than before */
+  at(now) {
+    if (now >= this.begun + this.length) {
+      this.current = this.waiting.shift() ?? null;
+      this.begun = now;
+    }
+    return this.current;
+  }
+
+  /** Returns in how many milliseconds another play is shown, or none. @param {number} now */
+  left(now) { return Math.max(0, this.begun + this.length - now); }
+}
+
+/**
+ * Returns the kind of a play: the end of the game, a double play, otherwise the
+ * kind that the server gave, with the ways of being out apart.
+ * @param {Shown} shown
+ */
+export function kindOf({ play, entry, over }) {
+  if (over) return entry.half === "bottom" && entry.runs > 0 && entry.now.score.home > entry.now.score.away ? "walkoff" : "last";
+  const outs = play.flags?.includes("no double play") ? 1 : (play.outs?.length ?? 0);
+  if (outs > 1) return outs > 2 ? "triple_play" : "double_play";
+  if (play.kind === "home run") return entry.runs === 4 ? "grand_slam" : "homer";
+  return play.kind === "out" ? outKind(play) : play.kind.replaceAll(/[ -]/g, "_").replace("'", "");
+}
+
+/** @param {Play} play with a batted ball and one out */
+function outKind(play) {
+  if (play.flags?.includes("sacrifice hit")) return "sacrifice_hit";
+  if (play.flags?.includes("sacrifice fly")) return "sacrifice_fly";
+  if (play.outs?.[0]?.who !== "batter") return "force_out";
+  const contact = play.ball?.contact ?? "";
+  return contact.includes("ground") ? "ground_out" : contact.includes("line") ? "line_out" : contact.includes("pop") ? "pop_out" : contact ? "fly_out" : "out";
+}
+
+// ---- the ways of the ball and of the runners
+
+/** @type {Point} */ const plate = [200, 330];
+/** The bases by number: the plate, first, second, third, the plate. @type {Point[]} */
+const stops = [plate, .../** @type {Point[]} */ (bags), plate];
+const baseNames = ["batter", "first", "second", "third", "home"];
+const inPlay = new Set(["out", "error", "fielder's choice", "single", "double", "triple", "home run", "foul error"]);
+const positions = ["", "P", "C", "1B", "2B", "3B", "SS", "LF", "CF", "RF"]; // by number
+
+/** @typedef {{ from: number, to: number, out: boolean, points: Point[] }} Way of the runner who began at base from, 0: the batter */
+
+/**
+ * Returns the ways of a play: of the ball from the bat, by its highest point, to
+ * where it is fielded; of the throws after it; and of all who move or are out.
+ * @param {Play} play
+ * @returns {{ ball: Point[], throws: Point[], runners: Way[] }}
+ */
+export function waysOf(play) {
+  const ball = inPlay.has(play.kind) ? flightOf(play) : [];
+  const throws = throwsOf(play, ball.at(-1));
+  const outs = new Map((play.outs ?? []).map((o) => [baseNames.indexOf(o.who), Math.max(0, baseNames.indexOf(o.at ?? ""))]));
+  /** @type {Way[]} */ const runners = [];
+  for (let from = 0; from < 4; from++) {
+    const out = outs.has(from), to = out ? outs.get(from) ?? 0 : baseNames.indexOf(play.runs[from]?.to ?? "");
+    if (out && from === 0 && to === 0) continue; // struck out, or caught
+    if (out || to > 0) runners.push({ from, to: Math.max(from, to), out, points: stops.slice(from, Math.max(from, to) + 1) });
+  }
+  return { ball, throws, runners };
+}
+
+/** How high the ball flies at most, as a part of its way. @type {Record<string, number>} */
+const heights = { "fly ball": 0.4, "pop-up": 0.6, "line drive": 0.12, "bunt pop-up": 0.3 };
+
+/** @param {Play} play @returns {Point[]} the bat, the control point of the curve, the end */
+function flightOf(play) {
+  const where = play.ball?.place || play.touched?.[0] || play.outs?.[0]?.by?.[0] || (play.errors?.[0]?.by ? String(play.errors[0].by) : "8");
+  const [x, y] = pointOf(where, play.kind === "home run" && !play.flags?.includes("inside-the-park home run"));
+  const height = (play.kind === "home run" ? 0.4 : heights[play.ball?.contact ?? ""] ?? 0) * Math.hypot(x - plate[0], y - plate[1]);
+  return [plate, [(plate[0] + x) / 2, (plate[1] + y) / 2 - height], [x, y]];
+}
+
+/** Returns the place of one of Retrosheet's zones, such as 78D. @param {string} zone @param {boolean} gone over the fence @returns {Point} */
+function pointOf(zone, gone) {
+  const at = [...(/^[1-9]+/.exec(zone)?.[0] ?? "8")].map((digit) => spots[positions[Number(digit)]]);
+  const middle = [0, 1].map((i) => at.reduce((sum, spot) => sum + spot[i], 0) / at.length);
+  const depth = gone ? 1.3 : /X|D/.test(zone) ? 1.1 : zone.includes("S") ? 0.85 : 1;
+  const wide = zone.includes("F") ? 1.5 : 1; // foul
+  return [plate[0] + (middle[0] - plate[0]) * depth * wide, plate[1] + (middle[1] - plate[1]) * depth];
+}
+
+/** @param {Play} play @param {Point} [fielded] where the ball was fielded @returns {Point[]} */
+function throwsOf(play, fielded) {
+  /** @type {Point[]} */ const points = [];
+  for (const out of play.outs ?? []) {
+    const base = baseNames.indexOf(out.at ?? "");
+    if (base <= 0) continue; // in the air, or at the plate before the batter ran
+    const by = out.by ?? "";
+    if (!points.length) points.push(fielded ?? spots[positions[Number(by[0])] ?? "C"]);
+    for (const digit of by.slice(1, -1)) points.push(spots[positions[Number(digit)]]);
+    points.push(stops[base]);
+  }
+  return points;
+}
+
+// ---- on the field
+
+/** Shows plays over the field, one after the other, with their sounds. */
+export class Stage {
+  /** @param {import("./board.js").Scene} scene @param {() => void} update draws the page */
+  constructor(scene, update) {
+    this.scene = scene;
+    this.update = update;
+    this.moments = new Moments();
+    /** @type {unknown} */ this.callout = nothing;
+    this.drawn = ""; // revision and kind of the play that is drawn
+    this.timer = 0;
+    /** @type {import("./sound.js").Sounds | null} */ this.sounds = null; // null: off
+    if (stored("sounds", "off") === "on") void this.load();
+  }
+
+  /** Draws the play of this moment, and has the page drawn again at its end. Returns null if there is none. */
+  draw() {
+    const now = performance.now(), shown = this.moments.at(now);
+    const drawn = shown ? `${shown.entry.rev} ${kindOf(shown)}` : "";
+    if (drawn !== this.drawn) this.show(shown);
+    this.drawn = drawn;
+    clearTimeout(this.timer);
+    if (shown) this.timer = window.setTimeout(this.update, this.moments.left(now));
+    return shown;
+  }
+
+  /** @param {Shown | null} shown */
+  show(shown) {
+    const { scene } = this;
+    scene.ways.replaceChildren(...(shown ? [drawWays(shown, scene.book, this.moments.length)] : []));
+    scene.ways.parentElement?.classList.toggle("playing", shown !== null);
+    this.callout = shown ? callout(shown, scene.book.game) : nothing;
+    if (shown) this.sounds?.play(kindOf(shown));
+  }
+
+  /** Ends what is shown, and what waits. Reports whether there was anything. */
+  skip() {
+    const playing = this.moments.current !== null;
+    this.moments.skip();
+    if (playing) this.update();
+    return playing;
+  }
+
+  /** Calls for a manager who may look elsewhere: sounds have to be on. */
+  signalTurn() {
+    this.sounds?.play("turn");
+    if (this.sounds && navigator.userActivation?.hasBeenActive) navigator.vibrate?.([120, 80, 120]);
+  }
+
+  /** Turns the sounds on or off, and remembers it. */
+  toggleSounds() {
+    store("sounds", this.sounds ? "off" : "on");
+    if (!this.sounds) return void this.load();
+    this.sounds.close();
+    this.sounds = null;
+    this.update();
+  }
+
+  async load() {
+    const { Sounds } = await import("./sound.js");
+    this.sounds ??= new Sounds();
+    this.update();
+  }
+
+  close() {
+    clearTimeout(this.timer);
+    this.sounds?.close();
+  }
+}
+
+// ---- the drawing
+
+const still = matchMedia("(prefers-reduced-motion: reduce)");
+
+/**
+ * Draws a play over the field: the ways, the runners where they end, and the
+ * ball. They move there within the given time, unless motion is to be reduced.
+ * @param {Shown} shown @param {import("./board.js").Scorebook} book @param {number} length milliseconds
+ */
+function drawWays(shown, book, length) {
+  const { play, before } = shown;
+  const { ball, throws, runners } = waysOf(play);
+  const group = shape("g", { class: "ways" });
+  group.style.cssText = clubStyle(book.game[before.now.half === "top" ? "away" : "home"].team);
+  const time = { duration: length * 0.6, easing: "ease-in-out", fill: /** @type {const} */ ("backwards") };
+  const draw = (/** @type {string} */ name, /** @type {string} */ d) => group.append(shape("path", { class: name, d }));
+  if (ball.length) draw("flight", `M${ball[0]}Q${ball[1]} ${ball[2]}`);
+  if (throws.length) draw("throw", `M${throws.join("L")}`);
+  for (const way of runners) draw(way.out ? "way out" : "way", `M${way.points.join("L")}`);
+  if (!still.matches) for (const line of group.children) line.animate([{ opacity: 0 }, {}], { ...time, delay: length * 0.1 });
+  const moving = new Map(runners.map((way) => [way.from, way]));
+  [before.now.batter, ...before.now.bases].forEach((id, from) => {
+    const way = moving.get(from);
+    if (!id || (from === 0 && !way)) return;
+    const name = book.surname(from === 0 ? (play.batter || id) : id);
+    group.append(...mover(way ?? { from, to: from, out: false, points: [stops[from]] }, name, time));
+  });
+  if (ball.length || throws.length) group.append(thrown(ball, throws, time));
+  return group;
+}
+
+/** Draws a runner at the end of a way. @param {Way} way @param {string} name @param {KeyframeAnimationOptions} time */
+function mover(way, name, time) {
+  const end = /** @type {Point} */ (way.points.at(-1));
+  const [x, y] = end.map(String);
+  const text = shape("text", { x, y: String(end[1] + (way.to === 2 ? -17 : 27)) });
+  text.textContent = name;
+  const runner = shape("g", { class: way.out ? "mover out" : "mover" });
+  runner.append(shape("circle", { cx: x, cy: y, r: "11" }), text);
+  if (!still.matches && way.points.length > 1) runner.animate(steps(way.points, end), time);
+  if (!way.out) return [runner];
+  const cross = shape("path", { class: "cross", d: `M${end[0] - 7} ${end[1] - 7}l14 14m0-14l-14 14` });
+  if (!still.matches) cross.animate([{ opacity: 0 }, {}], { ...time, delay: Number(time.duration), duration: 100 });
+  return [runner, cross];
+}
+
+/** Draws the ball where it ends. @param {Point[]} ball @param {Point[]} throws @param {KeyframeAnimationOptions} time */
+function thrown(ball, throws, time) {
+  const flight = ball.length ? Array.from({ length: 9 }, (_, i) => curveAt(ball, i / 8)) : [];
+  const points = [...flight, ...throws.slice(flight.length ? 1 : 0)];
+  const end = /** @type {Point} */ (points.at(-1));
+  const drawn = shape("circle", { class: "thrown", cx: String(end[0]), cy: String(end[1]), r: "4.5" });
+  if (!still.matches) drawn.animate(steps(points, end), { ...time, easing: "linear" });
+  return drawn;
+}
+
+/** Returns the keyframes of a way to its end. @param {Point[]} points @param {Point} end */
+const steps = (points, end) => points.map(([x, y]) => ({ transform: `translate(${x - end[0]}px,${y - end[1]}px)` }));
+
+/** Returns a point of a quadratic curve. @param {Point[]} curve @param {number} u 0–1 @returns {Point} */
+function curveAt([a, b, c], u) {
+  const at = (/** @type {0 | 1} */ i) => (1 - u) ** 2 * a[i] + 2 * u * (1 - u) * b[i] + u ** 2 * c[i];
+  return [at(0), at(1)];
+}
+
+/**
+ * Creates the callout of a play: its kind in large letters, its words, and the
+ * outs and runs counting over. Screen readers have it from the live region.
+ * @param {Shown} shown @param {Game} game
+ */
+function callout(shown, game) {
+  const { play, entry, before } = shown, kind = kindOf(shown);
+  const batting = entry.half === "top" ? "away" : "home";
+  const club = play.outs?.length && !entry.runs ? game[batting === "home" ? "away" : "home"].team : game[batting].team;
+  const drawn = element("div", { class: `callout ${greats.has(kind) ? `great ${kind}` : kind}`, style: clubStyle(club), "aria-hidden": "true" },
+    element("strong", {}, label("moment", kind, t("moment.play"))), element("span", { lang: "en" }, entry.text[0] ?? ""));
+  if (play.outs?.length) drawn.append(outs(before.now.outs, play.outs.length));
+  if (entry.runs) drawn.append(element("span", { class: "tally" }, ...sides.flatMap((side) => score(game[side].team, before.now.score[side], entry.now.score[side]))));
+  return drawn;
+}
+
+/** @param {number} was @param {number} made */
+function outs(was, made) {
+  const lamps = [1, 2, 3].map((n) => element("span", { class: n <= was ? "lamp on" : n <= was + made ? "lamp on new" : "lamp" }));
+  return element("span", { class: "tally" }, ...lamps, t("count.outs", { n: Math.min(3, was + made) }));
+}
+
+/** @param {Club} club @param {number} was @param {number} is */
+const score = (club, was, is) => [club.abbrev, element("span", { class: "plate", ...(was === is ? {} : { "data-was": String(was) }) }, String(is))];
