@@ -12,6 +12,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -77,7 +78,7 @@ func (d *Downloads) until(t *testing.T, state string) Download {
 		if last := d.Last(); last.State == state {
 			return last
 		}
-		time.Sleep(time.Millisecond)
+		runtime.Gosched()
 	}
 	return Download{}
 }
@@ -125,8 +126,8 @@ func TestDownloads_cancel(t *testing.T) {
 	c := newFakeCatalogue(t)
 	d, installed := newDownloads(t, c.URL+"/voices.json")
 	check.NoError(t, d.Start(t.Context(), tern, false))
-	for !d.Cancel(tern) {
-		time.Sleep(time.Millisecond) // Run has not begun
+	for !d.Cancel(tern) { // until Run has begun
+		runtime.Gosched()
 	}
 	d.until(t, "")
 	if d.Cancel(tern) {
