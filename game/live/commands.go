@@ -110,7 +110,7 @@ func (g *Games) create(ctx context.Context, id string, by protocol.Person, o *ma
 	if box != nil {
 		g.finish(s, box)
 	}
-	g.publishSummary(s, nil)
+	g.publishSummary(s, nil, nil)
 	g.wakeAt(time.Now().Add(pendingFor))
 	if crowded {
 		g.makeRoom(ctx, by)

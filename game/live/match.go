@@ -211,7 +211,7 @@ func (m *liveMatch) commit(ctx context.Context, tx *match.Tx, ack Send) error {
 		m.games.finish(summary, box)
 	}
 	m.publishMoves(tx, awaited)
-	m.games.publishSummary(summary, m.Last(tx.Len()))
+	m.games.publishSummary(summary, m.Last(tx.Len()), m.LiveScore)
 	if m.Decision != decision && summary.Listed() {
 		m.games.publishTurns(summary, m.Awaited())
 	}

@@ -53,6 +53,16 @@ func (g *Games) Box(ctx context.Context, viewer protocol.Person, id string) (pro
 	return m.Summary().Game(viewer), m.BoxScore(), nil
 }
 
+// LiveScore returns what displays show of a game that has started.
+func (g *Games) LiveScore(ctx context.Context, id string) (*protocol.LiveScore, error) {
+	m, err := g.openStarted(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	defer m.release()
+	return m.LiveScore(), nil
+}
+
 // WinProbability returns the win probability of a game that has started.
 func (g *Games) WinProbability(ctx context.Context, id string) (protocol.WinProbability, error) {
 	m, err := g.openStarted(ctx, id)

@@ -90,20 +90,26 @@ func (g *Games) updateSummary(s *match.Summary) {
 	g.summaries[s.ID] = &summary{s, known}
 }
 
-// publishSummary publishes to the lobby what it may see of a game that has changed.
-func (g *Games) publishSummary(s *match.Summary, events []match.Rendered) {
+// publishSummary publishes to the lobby what it may see of a game that has changed: its events, its entry in lists, and,
+// unless it is nil, its score.
+func (g *Games) publishSummary(s *match.Summary, events []match.Rendered, score func() *protocol.LiveScore) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if !s.Listed() || len(g.lobby) == 0 {
 		return
 	}
+	visible := false
 	for i := range events {
 		if events[i].Public.Type == "event" {
 			g.publishToLobby(events[i].Public)
+			visible = true
 		}
 	}
 	public := s.Game(protocol.Person{})
 	g.publishToLobby(&protocol.Message{Type: "game", Game: s.ID, Revision: s.Revision, Data: &public})
+	if visible && s.Status != protocol.Pending {
+		g.publishToLobby(&protocol.Message{Type: "score", Game: s.ID, Revision: s.Revision, Data: score()})
+	}
 }
 
 // publishTurns publishes to the lobby which managers a new decision waits for.
@@ -131,7 +137,8 @@ func (g *Games) publishToLobby(m *protocol.Message) {
 }
 
 // WatchLobby subscribes send to listed games: "event" for each event as the public sees it, "game" when the game's entry
-// in lists has changed, "turn" for each manager that a new decision waits for, "gone" when a game was cancelled. It returns the listed games that are not finished, oldest first.
+// in lists has changed, "score" with what displays show of a game that has started, "turn" for each manager that a new
+// decision waits for, "gone" when a game was cancelled. It returns the listed games that are not finished, oldest first.
 func (g *Games) WatchLobby(send Send) (games []protocol.Game, leave func()) {
 	s := &subscriber{send: send}
 	g.mu.Lock()
