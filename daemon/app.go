@@ -234,7 +234,7 @@ func (a *app) webConfig() site.Config {
 			Level: a.Level, Backup: a.store.Backup, Metrics: a.metrics.Handler(), Diagnose: inside.Findings, Counts: a.counts, Settings: settingsPage{a}, Backups: storeBackups{a.backups}, Voices: voicesPage{a},
 		},
 		SignIn: a.signIn.Web,
-		Play:   play.Config{Games: a.games, Leagues: a.leagues, Teams: a.rosters, Seasons: a.rosters},
+		Play:   play.Config{Games: a.games, Leagues: a.leagues, Teams: a.rosters, Seasons: a.rosters, WiFi: a.wallWiFi()},
 	}
 	for _, address := range []string{cfg.PublicURL, cfg.FrontendURL, cfg.OAuthRedirectURI} {
 		if u, err := url.Parse(address); err == nil && u.Host != "" {
@@ -373,4 +373,14 @@ func (a *app) runIdle(ctx context.Context, fromSystemd bool) error {
 		a.Log.Info("idle timeout, exiting")
 	}
 	return nil
+}
+
+// wallWiFi returns the network that wall displays offer. It is not worth a server that does not
+// start: without a passphrase there is none.
+func (a *app) wallWiFi() play.WiFi {
+	passphrase, err := a.Config.WallWiFiPassphrase()
+	if err != nil {
+		a.Log.Warn("Wi-Fi network not shown on wall displays", "err", err)
+	}
+	return play.WiFi{SSID: a.Config.WallWiFiSSID, Passphrase: passphrase}
 }

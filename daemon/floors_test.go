@@ -91,7 +91,7 @@ var floors = map[string][]string{
 	"daemon/web/signin":        {"auth", "auth/session", "daemon/limits", "daemon/web", "daemon/web/static"},
 	"daemon/web/play": {
 		"auth", "auth/session", "daemon/web", "daemon/web/announcements", "game", "game/card", "game/history", "game/leagues", "game/live", "game/protocol", "game/stats", "game/teams",
-		"voice/announce",
+		"voice/announce", "voice/control",
 	},
 	"daemon/web/site": {
 		"daemon/web", "daemon/web/admin", "daemon/web/announcements", "daemon/web/control", "daemon/web/hooks", "daemon/web/openai", "daemon/web/openapi", "daemon/web/play",

@@ -20,22 +20,34 @@ func TestKiosk_gameAndAnnouncements(t *testing.T) {
 	s := newServer(t)
 	wall, anna := newTab(t, s), newTab(t, s)
 	wall.open("/kiosk")
-	wall.says(".link-state", "Live")
-	wall.says(".wall-play", "field is empty")
+	wall.says(".wall-empty", "field is empty")
 	wall.shows(".wall-join .qr path")
 	wall.looks("kiosk-empty")
 	anna.join("Anna")
 	anna.newGame(map[string]string{"opponent": "bot", "innings": "3"})
 	anna.handIn("home")
-	wall.says(".wall-club", "Anna")
+	wall.says(".wall-game", "Anna")
 	anna.playTo(`document.querySelectorAll(".half").length > 2`)
 	score := value[string](anna, `[...document.querySelectorAll(".board tbody tr td:nth-last-child(3)")].map((e) => e.innerText).join(" ")`)
-	wall.await(`[...document.querySelectorAll(".wall-club .plate")].map((e) => e.innerText).join(" ") === %q`, score)
-	wall.says(".wall-play", value[string](anna, `document.querySelector(".half ol").lastElementChild.querySelector("a").firstChild.data`))
+	const shown = `[...document.querySelectorAll(".wall-game tbody td:nth-last-child(3)")].map((e) => e.innerText).join(" ")`
+	wall.await(shown+` === %q`, score)
+	wall.await(`document.querySelectorAll(".wall-now dd").length === 2 && document.querySelector(".wall-play").innerText`)
+	play := value[string](wall, `document.querySelector(".wall-play").innerText`)
+	wall.open("/kiosk") // in mid-game it shows the same
+	wall.await(shown+` === %q`, score)
+	wall.says(".wall-play", play)
 	anna.open("/announcements")
 	anna.do(chromedp.SendKeys("#message", "Dinner is ready."), chromedp.Click("main form .primary"))
 	wall.says(".wall-air", "Dinner is ready.")
 	wall.looks("kiosk")
+	id := strings.TrimPrefix(value[string](anna, `fetch("/api/games").then((r) => r.json()).then((g) => g.active[0].id)`), "/")
+	if status := anna.status("POST", "/api/games/"+id+"/concede"); status != 200 {
+		t.Fatalf("concede: status %d", status)
+	}
+	wall.says(".wall-final", "Conceded") // and stays
+	wall.says(".wall-play", "concedes")
+	wall.open("/kiosk")
+	wall.says(".wall-final", "Conceded")
 }
 
 // scan reads the QR code in a screenshot of an element.

@@ -74,7 +74,7 @@ func TestPage_firstLoad(t *testing.T) {
 	}{
 		{visitor, "/", `document.querySelector(".cover")`},
 		{visitor, "/announcements", announcements},
-		{visitor, "/kiosk", `document.querySelectorAll(".wall-club").length === 2 && document.querySelector(".qr")`},
+		{visitor, "/kiosk", `document.querySelector(".wall-game") && document.querySelector(".qr")`},
 		{visitor, active, `document.querySelector("main h1")`}, // Sign in
 		{visitor, "/auth/callback?", `document.querySelector("main h1")`},
 		{visitor, "/help", `document.querySelectorAll(".cards li").length === 5`},

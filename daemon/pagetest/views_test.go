@@ -259,7 +259,7 @@ func TestPage_reducedMotion(t *testing.T) {
 	for path, selector := range map[string]string{
 		"/": ".game-stub", "/new": ".club-pick", "/games/" + id + "/replay": "#moment", "/standings": "main .empty", "/players": "main .empty",
 		"/leaders": "main .empty", "/managers": "main .empty", "/leagues": "main .empty",
-		"/announcements": "#message", "/account": "main .stubs", "/about": "main h2", "/kiosk": ".wall-club", "/auth/callback?error=idp_error": "[role=alert]",
+		"/announcements": "#message", "/account": "main .stubs", "/about": "main h2", "/kiosk": ".wall-game", "/auth/callback?error=idp_error": "[role=alert]",
 	} {
 		b.open(path)
 		b.shows(selector)

@@ -94,6 +94,9 @@ type Config struct {
 	TeamDataToken string `mapstructure:"TEAM_DATA_TOKEN"` // "" means none
 	DefaultSeason int    `mapstructure:"DEFAULT_SEASON"`
 
+	WallWiFiSSID           string `mapstructure:"WALL_WIFI_SSID"`            // "" means none
+	WallWiFiPassphraseFile string `mapstructure:"WALL_WIFI_PASSPHRASE_FILE"` // "" means none
+
 	MQTT MQTT `mapstructure:",squash"`
 }
 
@@ -127,6 +130,12 @@ func (c Config) Exposed() string {
 		return "announce and create accounts"
 	}
 	return "announce"
+}
+
+// WallWiFiPassphrase returns the passphrase of WALL_WIFI_SSID: the content of
+// WALL_WIFI_PASSPHRASE_FILE, else systemd's credential; "" if there is none.
+func (c Config) WallWiFiPassphrase() (string, error) {
+	return Secret("WALL_WIFI_PASSPHRASE_FILE", c.WallWiFiPassphraseFile, "wall_wifi_passphrase")
 }
 
 // RoomName returns the name of the room of this server.

@@ -152,6 +152,9 @@ var examples = map[string]struct {
 	"TEAM_DATA_TOKEN": {"s3cr#t $x", "s3cr#t $x"},
 	"DEFAULT_SEASON":  {"2", 2},
 
+	"WALL_WIFI_SSID":            {"Guests", "Guests"},
+	"WALL_WIFI_PASSPHRASE_FILE": {"/etc/pressbox/wifi", "/etc/pressbox/wifi"},
+
 	"MQTT_URL":           {"mqtts://broker.example:8884", "mqtts://broker.example:8884"},
 	"MQTT_USERNAME":      {"pressbox", "pressbox"},
 	"MQTT_PASSWORD_FILE": {"/etc/pressbox/mqtt", "/etc/pressbox/mqtt"},

@@ -44,7 +44,7 @@ func (s Setting) Text() string {
 
 // Table returns every setting in the order of the documents.
 func Table() []Setting {
-	return slices.Concat(serverSettings(), speechSettings(), announcementSettings(), integrationSettings(), quietSettings(), webSettings(), signInSettings(), gameSettings(), mqttSettings())
+	return slices.Concat(serverSettings(), speechSettings(), announcementSettings(), integrationSettings(), quietSettings(), webSettings(), signInSettings(), gameSettings(), wallSettings(), mqttSettings())
 }
 
 func serverSettings() []Setting {
@@ -343,6 +343,21 @@ func providerSettings() []Setting {
 		{
 			Name: "IDP_NAME_FIELD", valueType: text(),
 			Description: "userinfo field of the display name", More: "If unset, name or username.",
+		},
+	}
+}
+
+func wallSettings() []Setting {
+	return []Setting{
+		{
+			Name: "WALL_WIFI_SSID", valueType: text(),
+			Description: "name of the Wi-Fi network that wall displays offer to guests as a QR code",
+			More:        "Use a guest network: everyone who sees the display can join it. It is shown only by a display on the host itself, and to administrators.",
+		},
+		{
+			Name: "WALL_WIFI_PASSPHRASE_FILE", valueType: path(),
+			Description: "file of the passphrase of WALL_WIFI_SSID",
+			More:        "If unset, the systemd credential wall_wifi_passphrase. Without a passphrase no network is offered.",
 		},
 	}
 }

@@ -47,4 +47,3 @@ type Pitcher struct {
 	Outs       int    `json:"outs"` // three to an inning
 	Strikeouts int    `json:"so"`
 }
-

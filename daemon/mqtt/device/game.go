@@ -46,6 +46,7 @@ func (s scores) events(m *protocol.Message) []gameEvent {
 		return []gameEvent{{Type: gameYourTurn, Game: m.Game, Side: data.Side.String(), Manager: data.Manager}}
 	case *protocol.Game:
 		return s.compare(data)
+	case *protocol.LiveScore: // for displays
 	default: // cancelled
 		delete(s, m.Game)
 	}

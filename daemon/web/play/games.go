@@ -14,6 +14,7 @@ import (
 	"pressbox/auth"
 	"pressbox/auth/session"
 	"pressbox/daemon/web"
+	"pressbox/daemon/web/announcements"
 	"pressbox/game"
 	"pressbox/game/leagues"
 	"pressbox/game/live"
@@ -29,6 +30,8 @@ type Config struct {
 	Seasons   Seasons          // nil: the routes of imported seasons answer 404
 	Season    int              // default of statistics (DEFAULT_SEASON)
 	Announcer *announce.Announcer
+	Changes   announcements.Changes // of quiet
+	WiFi      WiFi                  // that wall displays offer
 
 	// Sessions ends websockets with their sessions. Authenticate returns the
 	// caller of a request; frameToken is the token in its first frame, or "".

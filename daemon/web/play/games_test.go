@@ -295,7 +295,7 @@ func TestKiosk_events(t *testing.T) {
 	for _, id := range []string{public, private} {
 		anna.SuggestLineup(id, "home")
 	}
-	d.Await("game", `"status":"active"`)
+	d.Await("score", public)
 	anna.Ask("DELETE", "/api/games/"+gone, "", 204, nil)
 	d.Await("gone", gone)
 	anna.Ask("POST", "/api/notify", `{"message": "Dinner is ready."}`, 202, nil)
@@ -305,10 +305,23 @@ func TestKiosk_events(t *testing.T) {
 	}
 	m := anna.Manage(address, public).JoinState()
 	m.Command(m.Legal[0].Action)
-	d.Await("play", `"kind":"play"`)
-	if !strings.Contains(d.Last, `"now":{`) || !strings.Contains(d.Last, `"text":["`) {
+	if d.Await("score", public); !strings.Contains(d.Last, `"now":{`) || !strings.Contains(d.Last, `"text":["`) || !strings.Contains(d.Last, `"line":[`) {
 		t.Errorf("a play is %s", d.Last)
 	}
+	late := webtest.OpenDisplay(t, address) // opened in mid-game
+	if late.Await("score", public); late.Last != d.Last {
+		t.Errorf("a later display has %s, want %s", late.Last, d.Last)
+	}
+	anna.Ask("POST", "/api/games/"+public+"/concede", "", 200, nil)
+	if d.Await("final", public); !strings.Contains(d.Last, `"result":{`) {
+		t.Errorf("the final is %s", d.Last)
+	}
+	d.Await("gone", public)
+	if d.Await("season", `"standings"`); !strings.Contains(d.Last, `"w":1`) {
+		t.Errorf("the season after a game is %s", d.Last)
+	}
+	after := webtest.OpenDisplay(t, address)
+	after.Await("final", public)
 	if all := strings.Join(d.All, "\n"); strings.Contains(all, private) {
 		t.Errorf("the display received a private game: %s", all)
 	}

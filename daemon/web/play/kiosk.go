@@ -1,26 +1,36 @@
 package play
 
 import (
+	"cmp"
+	"context"
 	"net/http"
 	"slices"
-	"sync"
 	"time"
 
 	"pressbox/daemon/web"
 	"pressbox/daemon/web/announcements"
+	"pressbox/game/live"
 	"pressbox/game/protocol"
+	"pressbox/game/stats"
 	"pressbox/voice/announce"
+	"pressbox/voice/control"
 )
 
-// displayQueue is the number of changes of games that a display may fall behind.
-const displayQueue = 64
+const (
+	displayScores  = 8 // games in progress, the last to start, that a display receives when it connects
+	displayRecent  = 5 // announcements that have ended, when it connects
+	displayClubs   = 8 // first rows of the standings
+	displayLeaders = 3 // of a statistic
+)
 
 func (h *handlers) kioskRoutes() []web.Route {
 	routes := []web.Route{web.NewRoute(http.MethodGet, "/api/kiosk", web.NotifyOrSession, h.kiosk, web.Operation{
 		ID: "watchKiosk", Tag: "games", Summary: "Stream games and announcements to a wall display as server-sent events",
-		Description: "First a `game` for each listed game that is not finished, and an `announcement` for each current, queued or scheduled one. " +
-			"Then changes: `game` with a Game as the public sees it, `play` with {g, rev, kind, text, now} for each event of a game, " +
-			"`gone` with {id} of a cancelled game, `announcement` with an Announcement, without its sender.",
+		Description: "Of listed games: `game` with a Game for each that has not begun, `score` with {id, rev, at, innings, away, home, now, batter, pitcher, text} " +
+			"of those in progress (line scores, and the last play in words), `final` with the same and a result for the one that ended last, `gone` with {id} when a game is cancelled or has ended. " +
+			"`season` with the first rows of the standings and the leaders. `announcement` with an Announcement, without its sender, for the last ones that ended and those that have not; " +
+			"`quiet` with what GET /quiet returns. Each is sent at the beginning and when it changes. " +
+			"`wifi` with {ssid, code}, if WALL_WIFI_SSID is set, only to clients on the host itself and to administrators. `alive` is sent every 15 seconds.",
 		Responses: []web.Response{{Status: http.StatusOK, Description: "An endless stream.", Media: []string{"text/event-stream"}}},
 	})}
 	return web.When(routes, func() bool { return h.Games != nil })
@@ -38,10 +48,12 @@ func (h *handlers) kiosk(w http.ResponseWriter, r *http.Request) error {
 	defer leave()
 	changes, stop := h.Announcer.Watch()
 	defer stop()
-	list := announcements.Snapshot(changes, h.Announcer.List)
-	out := &displayStream{events}
+	controls, stopControls := h.Changes.Watch()
+	defer stopControls()
+	out := &displayStream{EventStream: events, handlers: h}
 	defer out.ExtendDeadline()
-	if err := out.sendSnapshot(games, slices.Concat(list.Queue, list.Scheduled)); err != nil {
+	list := announcements.Snapshot(changes, h.Announcer.List)
+	if out.begin(r, games) != nil || out.sendAnnouncements(list) != nil {
 		return nil // the display is gone
 	}
 	heartbeat := time.NewTicker(web.Heartbeat)
@@ -50,15 +62,20 @@ func (h *handlers) kiosk(w http.ResponseWriter, r *http.Request) error {
 		var err error
 		select {
 		case m := <-pending.messages:
-			err = out.sendMessage(m)
+			err = out.sendMessage(r.Context(), m)
 		case change, ok := <-changes:
 			if !ok {
 				return nil
 			}
 			err = out.Send("", "announcement", announcements.NewAnnouncement(*change.View, announcements.Wall))
+		case change, ok := <-controls:
+			if !ok {
+				return nil
+			}
+			err = out.sendControl(change)
 		case <-heartbeat.C:
 			if err = h.Authorize(r); err == nil {
-				err = out.Heartbeat()
+				err = out.Send("", "alive", struct{}{}) // scripts do not receive comments
 			}
 		case <-pending.overflow:
 			return nil
@@ -73,42 +90,62 @@ func (h *handlers) kiosk(w http.ResponseWriter, r *http.Request) error {
 	}
 }
 
-// A lobbyQueue holds changes of games that were not sent to a display yet.
-type lobbyQueue struct {
-	messages chan *protocol.Message
-	overflow chan struct{} // closed when a change did not fit
-	once     sync.Once
-}
-
-func newLobbyQueue() *lobbyQueue {
-	return &lobbyQueue{messages: make(chan *protocol.Message, displayQueue), overflow: make(chan struct{})}
-}
-
-func (q *lobbyQueue) send(m *protocol.Message) bool {
-	select {
-	case q.messages <- m:
-		return true
-	default:
-		q.once.Do(func() { close(q.overflow) })
-		return false
-	}
-}
-
 // A displayStream is an event stream without event ids: a display that
-// reconnects receives a new snapshot.
-type displayStream struct{ *web.EventStream }
+// reconnects receives everything again.
+type displayStream struct {
+	*web.EventStream
+	*handlers
+}
 
-// sendSnapshot sends the current games and announcements.
-func (s *displayStream) sendSnapshot(games []protocol.Game, waiting []announce.View) error {
+// begin sends what is known of games, quiet, and the Wi-Fi if the client may have it.
+func (s *displayStream) begin(r *http.Request, games []protocol.Game) error {
 	if err := s.Open(); err != nil {
 		return err
 	}
+	var active []protocol.Game
 	for _, g := range games {
-		if err := s.Send("", "game", g); err != nil {
+		if g.Status == protocol.Active {
+			active = append(active, g)
+		} else if err := s.Send("", "game", g); err != nil {
 			return err
 		}
 	}
-	for _, v := range waiting {
+	slices.SortFunc(active, func(a, b protocol.Game) int { return cmp.Or(b.Started.Compare(a.Started), cmp.Compare(a.ID, b.ID)) })
+	for _, g := range active[:min(len(active), displayScores)] {
+		if err := s.sendScore(r.Context(), "score", g.ID); err != nil {
+			return err
+		}
+	}
+	finished, err := s.Games.List(protocol.Person{}, live.Query{Status: protocol.Finished, Limit: 1})
+	if err == nil && len(finished.Finished) > 0 {
+		if err := s.sendScore(r.Context(), "final", finished.Finished[0].ID); err != nil {
+			return err
+		}
+	}
+	if err := s.sendSeason(r.Context()); err != nil {
+		return err
+	}
+	if err := s.sendControl(control.ChangedQuiet); err != nil {
+		return err
+	}
+	return s.sendWiFi(r)
+}
+
+// sendScore sends the score of a game. One that cannot be read, or is gone, is left out.
+func (s *displayStream) sendScore(ctx context.Context, event, id string) error {
+	score, err := s.Games.LiveScore(ctx, id)
+	if err != nil {
+		s.Log().Warn("game not shown on a wall display", "game", id, "err", err)
+		return nil
+	}
+	return s.Send("", event, score)
+}
+
+// sendAnnouncements sends the last announcements that ended, oldest first, and those that have not.
+func (s *displayStream) sendAnnouncements(l announce.List) error {
+	recent := slices.Clone(l.Recent[:min(len(l.Recent), displayRecent)])
+	slices.Reverse(recent)
+	for _, v := range slices.Concat(recent, l.Queue, l.Scheduled) {
 		if err := s.Send("", "announcement", announcements.NewAnnouncement(v, announcements.Wall)); err != nil {
 			return err
 		}
@@ -116,27 +153,65 @@ func (s *displayStream) sendSnapshot(games []protocol.Game, waiting []announce.V
 	return nil
 }
 
+// sendControl sends quiet, the only control that a display shows.
+func (s *displayStream) sendControl(c control.Change) error {
+	if c != control.ChangedQuiet {
+		return nil
+	}
+	return s.Send("", "quiet", s.Changes.State(c))
+}
+
 // sendMessage sends a change of a game.
-func (s *displayStream) sendMessage(m *protocol.Message) error {
+func (s *displayStream) sendMessage(ctx context.Context, m *protocol.Message) error {
 	switch d := m.Data.(type) {
-	case *protocol.Event:
-		return s.Send("", "play", displayEvent{m.Game, m.Revision, d.Kind, d.Text, d.Scoreboard})
 	case *protocol.Game:
+		if d.Status != protocol.Pending {
+			return nil // the score is sent
+		}
 		return s.Send("", "game", d)
-	case *protocol.Turn:
-		return nil // for MQTT
+	case *protocol.LiveScore:
+		if d.Result == nil {
+			return s.Send("", "score", d)
+		}
+		if err := s.Send("", "final", d); err != nil {
+			return err
+		}
+		if err := s.sendGone(m.Game); err != nil {
+			return err
+		}
+		return s.sendSeason(ctx)
+	case *protocol.Event, *protocol.Turn:
+		return nil // a display needs no history; turns are for MQTT
 	default:
-		return s.Send("", "gone", struct {
-			ID string `json:"id"`
-		}{m.Game})
+		return s.sendGone(m.Game)
 	}
 }
 
-// A displayEvent is an event of a game as displays receive it.
-type displayEvent struct {
-	Game string               `json:"g"`
-	Rev  uint64               `json:"rev"`
-	Kind protocol.EventKind   `json:"kind"`
-	Text []string             `json:"text"`
-	Now  *protocol.Scoreboard `json:"now,omitzero"`
+func (s *displayStream) sendGone(id string) error {
+	return s.Send("", "gone", struct {
+		ID string `json:"id"`
+	}{id})
+}
+
+// sendSeason sends the standings and the leaders of the default season, in part.
+func (s *displayStream) sendSeason(ctx context.Context) error {
+	standings, err := s.Games.Standings(ctx, s.Season)
+	if err != nil {
+		s.Log().Warn("standings not shown on a wall display", "err", err)
+		return nil
+	}
+	leaders, err := s.Games.Leaders(ctx, s.Season)
+	if err != nil {
+		s.Log().Warn("leaders not shown on a wall display", "err", err)
+		return nil
+	}
+	categories := slices.Concat(leaders.Batting, leaders.Pitching)
+	for i, c := range categories {
+		categories[i].Leaders = c.Leaders[:min(len(c.Leaders), displayLeaders)]
+	}
+	return s.Send("", "season", struct {
+		Season    int              `json:"season"`
+		Standings []stats.Standing `json:"standings"`
+		Leaders   []stats.Category `json:"leaders"`
+	}{s.Season, append([]stats.Standing{}, standings[:min(len(standings), displayClubs)]...), append([]stats.Category{}, categories...)})
 }

@@ -2,6 +2,7 @@ package play
 
 import (
 	"net/http"
+	"sync"
 	"time"
 
 	"pressbox/daemon/web"
@@ -116,7 +117,7 @@ func (s *lobbyStream) receive(m *protocol.Message) error {
 		}
 		s.changed[d.ID] = d
 		return nil
-	case *protocol.Event, *protocol.Turn:
+	case *protocol.Event, *protocol.LiveScore, *protocol.Turn:
 		return nil
 	default:
 		delete(s.changed, m.Game)
@@ -151,4 +152,28 @@ func (s *lobbyStream) flush() error {
 	}
 	clear(s.changed)
 	return nil
+}
+
+// displayQueue is the number of changes of games that a client of a stream may fall behind.
+const displayQueue = 64
+
+// A lobbyQueue holds changes of games that were not sent to a client yet.
+type lobbyQueue struct {
+	messages chan *protocol.Message
+	overflow chan struct{} // closed when a change did not fit
+	once     sync.Once
+}
+
+func newLobbyQueue() *lobbyQueue {
+	return &lobbyQueue{messages: make(chan *protocol.Message, displayQueue), overflow: make(chan struct{})}
+}
+
+func (q *lobbyQueue) send(m *protocol.Message) bool {
+	select {
+	case q.messages <- m:
+		return true
+	default:
+		q.once.Do(func() { close(q.overflow) })
+		return false
+	}
 }

@@ -24,7 +24,7 @@ import (
 // PublicOrigin, Play.Sessions and Play.Authenticate; from
 // Announcements.Announcer those of Admin, Hooks, OpenAI, Play and Push; from
 // Announcements.Voices that of OpenAI; from Control Admin.Controls and
-// Announcements.Changes; from Season that of Play.
+// Announcements.Changes and Play.Changes; from Season that of Play.
 type Config struct {
 	web.Config
 	Announcements announcements.Config
@@ -46,6 +46,7 @@ func New(cfg Config) (*web.Server, error) {
 	cfg.Play.Season = cfg.Season
 	cfg.Admin.Controls = cfg.Control.Controls
 	cfg.Announcements.Changes = control.Events{Config: cfg.Control}
+	cfg.Play.Changes = cfg.Announcements.Changes
 	s, err := web.New(cfg.Config)
 	if err != nil {
 		return nil, err

@@ -470,14 +470,14 @@ export const fullScreen = () => (document.fullscreenEnabled ? html`<button class
 export const problemView = (problem) => html`<section class="leaf narrow"><h1>${t(problem.status === 404 ? "lost.title" : "broken.title")}</h1>
   ${problem.status === 404 ? html`<p role="alert">${t("lost.text")}</p>` : alertBox(problem)}<p><a class="button" href="/">${t("lost.out")}</a></p></section>`;
 
-/** Renders a text as a QR code. The text must stand beside it as well. @param {string} text */
-export async function qr(text) {
+/** Renders a text as a QR code. What it is for must stand beside it as well. @param {string} text @param {string} [name] if the text itself must not be read out */
+export async function qr(text, name = t("qr.label", { text })) {
   const { generate } = await import("./lean-qr.js");
   const code = generate(text);
   let path = "";
   for (let y = 0; y < code.size; y++) for (let x = 0; x < code.size; x++) if (code.get(x, y)) path += `M${x} ${y}h1v1h-1z`;
   const size = code.size + 8;
-  return html`<svg class="qr" viewBox="-4 -4 ${size} ${size}" role="img" aria-label=${t("qr.label", { text })}>${svg`<rect x="-4" y="-4" width=${size} height=${size} fill="#fff"></rect><path d=${path} fill="#000"></path>`}</svg>`;
+  return html`<svg class="qr" viewBox="-4 -4 ${size} ${size}" role="img" aria-label=${name}>${svg`<rect x="-4" y="-4" width=${size} height=${size} fill="#fff"></rect><path d=${path} fill="#000"></path>`}</svg>`;
 }
 
 // ---- games

@@ -1,0 +1,99 @@
+package play_test
+
+import (
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"pressbox/daemon/web"
+	"pressbox/daemon/web/play"
+	"pressbox/daemon/web/site"
+	"pressbox/daemon/web/webtest"
+)
+
+// The characters that separate fields are escaped.
+func TestWiFi_code(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct{ ssid, passphrase, want string }{
+		{"Guests", "four strikes", "WIFI:T:WPA;S:Guests;P:four strikes;;"},
+		{`a;b,c:d"e\f`, `\;,:"`, `WIFI:T:WPA;S:a\;b\,c\:d\"e\\f;P:\\\;\,\:\";;`},
+		{"Café ☕", "ünïcode1", "WIFI:T:WPA;S:Café ☕;P:ünïcode1;;"},
+	} {
+		if got := (play.WiFi{SSID: tt.ssid, Passphrase: tt.passphrase}).Code(); got != tt.want {
+			t.Errorf("%q, %q: %s, want %s", tt.ssid, tt.passphrase, got, tt.want)
+		}
+	}
+}
+
+// parseWiFi reads a code as phones do: fields end at a semicolon without a backslash before it.
+func parseWiFi(code string) (fields []string) {
+	field := ""
+	for i := len("WIFI:"); i < len(code); i++ {
+		switch {
+		case code[i] == '\\' && i+1 < len(code):
+			i++
+			field += code[i : i+1]
+		case code[i] == ';':
+			fields, field = append(fields, field), ""
+		default:
+			field += code[i : i+1]
+		}
+	}
+	return fields
+}
+
+// Any name and passphrase are read back as they are.
+func FuzzWiFi_code(f *testing.F) {
+	f.Add("Guests", "four strikes")
+	f.Add(`\;,:"`, `P:x;;\`)
+	f.Fuzz(func(t *testing.T, ssid, passphrase string) {
+		code := play.WiFi{SSID: ssid, Passphrase: passphrase}.Code()
+		got := parseWiFi(code)
+		if len(got) != 4 || got[0] != "T:WPA" || got[1] != "S:"+ssid || got[2] != "P:"+passphrase || got[3] != "" {
+			t.Errorf("%q is read as %q", code, got)
+		}
+	})
+}
+
+// The network reaches a client on the host, unless a proxy may have sent the request, and an
+// administrator; no other client.
+func TestKiosk_wifi(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		name, from, header string
+		ssid, passphrase   string
+		want               bool
+	}{
+		{"on the host", "127.0.0.1:4711", "", "Guests", "secret words", true},
+		{"on the host, IPv6", "[::1]:4711", "", "Guests", "secret words", true},
+		{"in the network", "192.168.1.20:4711", "", "Guests", "secret words", false},
+		{"through a proxy", "127.0.0.1:4711", "X-Forwarded-For", "Guests", "secret words", false},
+		{"through another proxy", "127.0.0.1:4711", "Via", "Guests", "secret words", false},
+		{"without a name", "127.0.0.1:4711", "", "", "secret words", false},
+		{"without a passphrase", "127.0.0.1:4711", "", "Guests", "", false},
+	} {
+		p := webtest.NewGamesRig(t, func(c *site.Config) {
+			c.Access, c.Play.WiFi = web.Open, play.WiFi{SSID: tt.ssid, Passphrase: tt.passphrase}
+		})
+		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			r.RemoteAddr = tt.from
+			if tt.header != "" {
+				r.Header.Set(tt.header, "192.168.1.20")
+			}
+			p.Handler().ServeHTTP(w, r)
+		}))
+		t.Cleanup(server.Close)
+		p.Announce(t, "Dinner is ready.") // sent after the network
+		display := webtest.OpenDisplay(t, strings.TrimPrefix(server.URL, "http://"))
+		display.Await("announcement", "Dinner")
+		all := strings.Join(display.All, "\n")
+		if got := strings.Contains(all, `wifi {"ssid":"Guests","code":"WIFI:T:WPA;S:Guests;P:secret words;;"}`); got != tt.want {
+			t.Errorf("%s: the display has the network: %t, want %t", tt.name, got, tt.want)
+		}
+		if !tt.want && strings.Contains(all, "secret words") {
+			t.Errorf("%s: the display has the passphrase: %s", tt.name, all)
+		}
+		server.CloseClientConnections()
+	}
+}
