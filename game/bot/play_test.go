@@ -120,9 +120,9 @@ func TestManager_beatsIndecision(t *testing.T) {
 	for _, dh := range []bool{true, false} {
 		t.Run(fmt.Sprintf("dh %v", dh), func(t *testing.T) {
 			t.Parallel()
-			games, errors := 2000, 2.
+			games, errors := 600, 2.
 			if testing.Short() {
-				games, errors = 400, 0 // too few for two standard errors
+				games, errors = 100, 0 // too few for two standard errors
 			}
 			c := compete(t, games, dh)
 			t.Logf("%.3f of %d games won, %+.2f runs a game (standard error %.3f)", c.share(), c.games, c.lead(), c.err())

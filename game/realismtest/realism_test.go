@@ -58,9 +58,9 @@ const testErrors = 3.5
 // Games between bots lie within the ranges of real seasons: a small sample, with standard errors on top of the tolerances.
 func TestRanges(t *testing.T) {
 	t.Parallel()
-	games := 600
+	games := 400
 	if testing.Short() {
-		games = 200
+		games = 120
 	}
 	report(t, simulate(t, games), testErrors)
 }

@@ -1,0 +1,156 @@
+package bot_test
+
+import (
+	"maps"
+	"testing"
+
+	"pressbox/game"
+	"pressbox/game/bot/bottest"
+	"pressbox/game/chance"
+)
+
+// rated returns the situation with other ratings of the batter, and of the runners.
+func (at situation) rated(tb testing.TB, dh bool, batting chance.Rates, speed float64) *bottest.Game {
+	tb.Helper()
+	p := *fixtures(tb, dh)[0]
+	p.Ratings = maps.Clone(p.Ratings)
+	before := at.start(tb, dh)
+	batter := p.Ratings[before.State.Batter()]
+	batter.Batting = batting
+	p.Ratings[before.State.Batter()] = batter
+	for _, r := range before.State.Bases {
+		if r.Player != "" {
+			runner := p.Ratings[r.Player]
+			runner.Speed = speed
+			p.Ratings[r.Player] = runner
+		}
+	}
+	g := p.Start(tb, 1, game.Options{ExtraInnings: game.Standard}, [2]bool{true, true})
+	g.State, g.Progress = before.State, before.Progress
+	return g
+}
+
+func slugger() chance.Rates {
+	return chance.Rates{K: .1, BB: .2, HBP: .01, Single: .13, Double: .06, Triple: .002, HR: .1}
+}
+
+func regular() chance.Rates { return chance.LeagueRates() }
+
+// What the side in the field calls in situations that a fan agrees on.
+func TestDefence_situations(t *testing.T) {
+	t.Parallel()
+	walks := func(d chance.Defence) bool {
+		return d.Pitch == chance.IntentionalWalk || d.Pitch == chance.PitchAround
+	}
+	for _, tt := range []struct {
+		name   string
+		at     situation
+		batter chance.Rates
+		is     func(chance.Defence) bool
+		want   bool
+	}{
+		{"a slugger with first open and the winning run on second", situation{inning: 9, half: game.Bottom, outs: 2, bases: "-2"}, slugger(), walks, true},
+		{"the same slugger leads off", situation{inning: 9, half: game.Bottom}, slugger(), walks, false},
+		{"the same slugger with the bases full", situation{inning: 9, half: game.Bottom, outs: 1, bases: "123"}, slugger(), walks, false},
+		{"a regular with the bases full", situation{inning: 3, outs: 2, bases: "123"}, regular(), walks, false},
+		{"the winning run on third", situation{inning: 9, half: game.Bottom, outs: 1, bases: "--3"}, regular(), func(d chance.Defence) bool {
+			return d.Infield == chance.InfieldIn || walks(d)
+		}, true},
+		{"a run on third with a lead of six", situation{inning: 7, outs: 0, bases: "--3", score: [2]int{0, 6}}, regular(), func(d chance.Defence) bool {
+			return d.Infield == chance.InfieldIn
+		}, false},
+		{"two out", situation{inning: 5, outs: 2, bases: "1"}, regular(), func(d chance.Defence) bool {
+			return d.Infield == chance.InfieldIn || d.Infield == chance.DoublePlayDepth
+		}, false},
+	} {
+		g := tt.at.rated(t, true, tt.batter, 0)
+		if got := g.Managers[g.State.Fielding()].Defence(&g.State, g.Progress); tt.is(got) != tt.want {
+			t.Errorf("%s: %+v", tt.name, got)
+		}
+	}
+}
+
+// The first baseman holds a fast runner and plays behind a slow one: what both are worth.
+func TestDefence_holdsRunner(t *testing.T) {
+	t.Parallel()
+	for speed, holds := range map[float64]bool{3: true, -3: false} {
+		g := situation{inning: 3, outs: 1, bases: "1"}.rated(t, true, regular(), speed)
+		values := g.Bot(game.Home).DefenceValues(&g.State, g.Progress)
+		behind := values[0]
+		for _, v := range values {
+			if v.Call == (chance.Defence{PlayBehind: true}) {
+				behind = v
+			}
+		}
+		if got := values[0].WinProbability >= behind.WinProbability; got != holds {
+			t.Errorf("a runner of speed %+.0f: holding is worth %.4f, playing behind %.4f", speed, values[0].WinProbability, behind.WinProbability)
+		}
+	}
+}
+
+// What the side at bat calls in situations that a fan agrees on.
+func TestOffence_situations(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		name   string
+		at     situation
+		batter chance.Rates
+		speed  float64
+		never  []chance.Offence
+	}{
+		{
+			"nobody runs when six behind in the ninth", situation{inning: 9, bases: "1", score: [2]int{0, 6}}, regular(), 0,
+			[]chance.Offence{chance.StealSecond, chance.HitAndRun, chance.Sacrifice},
+		},
+		{"a slow runner stays", situation{inning: 2, bases: "1", outs: 2}, regular(), -3, []chance.Offence{chance.StealSecond}},
+		{"a slugger does not bunt", situation{inning: 7, bases: "1"}, slugger(), 0, []chance.Offence{chance.Sacrifice, chance.BuntForHit}},
+		{"third is not stolen with two out", situation{inning: 5, bases: "-2", outs: 2}, regular(), 0, []chance.Offence{chance.StealThird}},
+	} {
+		g := tt.at.rated(t, true, tt.batter, tt.speed)
+		for turn := range uint64(40) { // of several calls that are expected, each is made sometimes
+			g.Progress.Turns = turn
+			got := g.Managers[g.State.Batting()].Offence(&g.State, g.Progress)
+			for _, call := range tt.never {
+				if got == call {
+					t.Errorf("%s: turn %d: %s", tt.name, turn, got)
+				}
+			}
+		}
+	}
+}
+
+// A tired pitcher is relieved, a fresh one stays; the best arm pitches in a close game, the last when it is decided.
+func TestSubstitutions_pitchers(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		name    string
+		at      situation
+		relieve bool
+	}{
+		{"a fresh starter", situation{inning: 4, batters: 12}, false},
+		{"a starter who has faced 30 batters", situation{inning: 7, batters: 30}, true},
+		{"a starter who has faced two batters", situation{inning: 1, batters: 2, score: [2]int{2, 0}}, false},
+		{"a starter with a shutout and a lead", situation{inning: 7, batters: 22, score: [2]int{0, 3}}, false},
+	} {
+		g := tt.at.start(t, true)
+		side := g.State.Fielding()
+		if subs := g.Managers[side].Substitutions(&g.State, g.Progress); (subs != nil) != tt.relieve {
+			t.Errorf("%s: %+v", tt.name, subs)
+		}
+	}
+	runs := func(score [2]int) float64 {
+		g := situation{inning: 8, batters: 33, score: score}.start(t, true)
+		subs := g.Managers[game.Home].Substitutions(&g.State, g.Progress)
+		if len(subs) != 1 {
+			t.Fatalf("score %v: %+v", score, subs)
+		}
+		v, err := g.Bot(game.Home).SubstitutionValue(&g.State, g.Progress, subs...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return v.Runs
+	}
+	if closeGame, decided := runs([2]int{3, 4}), runs([2]int{12, 3}); closeGame >= decided {
+		t.Errorf("the pitcher of a close game allows %.3f runs, that of a decided one %.3f", closeGame, decided)
+	}
+}
