@@ -80,14 +80,16 @@ func (t *callTable) draw(mix []float64) int {
 	return 0
 }
 
-// Habits are the runs that managers of 2015–19 gave up for a sacrifice and for a walk with a double play in order
-// (game/realismtest): without them the bot would rarely do either.
+// Habits of managers of 2015–19: the runs that they gave up for a call, or asked of it (game/realismtest): without them the bot
+// would sacrifice and walk less, and steal and throw over more.
 const (
-	sacrificeHabit = .06
-	walkHabit      = .03
-	pitcherOnDeck  = -.1 // instead, if the pitcher bats next
-	caution        = .03 // what a runner who goes must gain
-	composure      = .03 // what a throw or a pitch-out against one must save
+	sacrificeHabit = .068
+	pitcherHabit   = .03 // instead, if the pitcher bats
+	walkHabit      = .025
+	pitcherOnDeck  = -.13 // instead, if the pitcher bats next
+	caution        = .022 // what a runner who goes must gain
+	composure      = .033 // what a throw or a pitch-out against one must save
+	pride          = .015 // what pitching around a batter must save
 )
 
 // setHabits sets the habits, in utility.
@@ -98,6 +100,9 @@ func (t *callTable) setHabits() {
 		switch call {
 		case chance.Sacrifice:
 			t.offenceHabit[i] = sacrificeHabit * run
+			if t.pitcherBats(0) {
+				t.offenceHabit[i] = pitcherHabit * run
+			}
 		case chance.StealSecond, chance.StealThird, chance.DoubleSteal, chance.HitAndRun, chance.Squeeze:
 			t.offenceHabit[i] = -caution * run
 		default:
@@ -107,12 +112,20 @@ func (t *callTable) setHabits() {
 		switch call.Pitch {
 		case chance.IntentionalWalk:
 			t.defenceHabit[j] = walkHabit * run
-			if team := &t.state.Teams[t.state.Batting()]; team.Order[(team.NextBatter+1)%9].Position == game.Pitcher {
+			if t.pitcherBats(1) {
 				t.defenceHabit[j] = pitcherOnDeck * run
 			}
+		case chance.PitchAround:
+			t.defenceHabit[j] = -pride * run
 		case chance.PickoffThrow, chance.PitchOut:
 			t.defenceHabit[j] = -composure * run
 		default:
 		}
 	}
+}
+
+// pitcherBats reports whether the batter n from now is the pitcher.
+func (t *callTable) pitcherBats(n int) bool {
+	team := &t.state.Teams[t.state.Batting()]
+	return team.Order[(team.NextBatter+n)%9].Position == game.Pitcher
 }

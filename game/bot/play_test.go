@@ -137,7 +137,7 @@ func BenchmarkBeatsIndecision(b *testing.B) {
 	for _, dh := range []bool{true, false} {
 		b.Run(fmt.Sprintf("dh=%v", dh), func(b *testing.B) {
 			for b.Loop() {
-				c := compete(b, 20000, dh)
+				c := compete(b, 6000, dh)
 				b.ReportMetric(c.share(), "won")
 				b.ReportMetric(c.lead(), "runs/game")
 				fmt.Fprintf(os.Stdout, "bot against indecision, dh %v, %d games: measured %.3f won, %+.2f runs a game; target > .500; standard error %.4f\n",

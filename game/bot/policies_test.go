@@ -185,7 +185,7 @@ func policies() []policy {
 	}
 }
 
-// A series is how many games two clubs play in a row, with rotations of starters and relief pitchers who tire.
+// seriesGames is the number of games that two clubs play in a row, with rotations of starters and relief pitchers who tire.
 const seriesGames = 10
 
 // playSeries plays a series, the manager with the policy on one side, and returns the games that it wins.

@@ -99,7 +99,9 @@ func TestOffence_situations(t *testing.T) {
 		never  []chance.Offence
 	}{
 		{
-			"nobody runs when six behind in the ninth", situation{inning: 9, bases: "1", score: [2]int{0, 6}}, regular(), 0,
+			"no runner goes when six behind in the ninth",
+			situation{inning: 9, bases: "1", score: [2]int{0, 6}},
+			regular(), 0,
 			[]chance.Offence{chance.StealSecond, chance.HitAndRun, chance.Sacrifice},
 		},
 		{"a slow runner stays", situation{inning: 2, bases: "1", outs: 2}, regular(), -3, []chance.Offence{chance.StealSecond}},

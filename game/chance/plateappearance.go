@@ -215,8 +215,8 @@ func (pa *plateAppearance) classWeights() [classes]float64 {
 // they come in, reach the rates of 2015–19 (game/realismtest).
 func levels() [classes]float64 {
 	return [classes]float64{
-		strikeout: .97, walk: .925, hitByPitch: .97, interference: 1, reachedOnError: 1, groundOut: 1, flyOut: 1, lineOut: 1, popOut: 1,
-		single: .985, double: 1.11, triple: 1.12, homeRun: 1,
+		strikeout: .97, walk: .945, hitByPitch: .97, interference: 1, reachedOnError: 1, groundOut: 1, flyOut: 1, lineOut: 1, popOut: 1,
+		single: .972, double: 1.09, triple: 1.12, homeRun: .985,
 	}
 }
 
