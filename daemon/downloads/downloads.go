@@ -203,8 +203,10 @@ func (d *Downloads) Has(name string) bool {
 	return err == nil
 }
 
-// catalogueAge is the time for which a catalogue is cached.
-const catalogueAge = time.Hour
+const (
+	catalogueAge     = time.Hour        // for which a catalogue is cached
+	catalogueTimeout = 12 * time.Second // of its download; with cardTimeout less than that of a response
+)
 
 // catalogue returns the catalogue, at most catalogueAge old.
 func (d *Downloads) catalogue(ctx context.Context) (*catalogue.Catalogue, error) {
@@ -214,6 +216,8 @@ func (d *Downloads) catalogue(ctx context.Context) (*catalogue.Catalogue, error)
 	if c != nil && time.Since(fetched) < catalogueAge {
 		return c, nil
 	}
+	ctx, cancel := context.WithTimeout(ctx, catalogueTimeout)
+	defer cancel()
 	c, err := catalogue.Fetch(ctx, catalogue.NewClient(), d.cfg.URL, onThisHost(d.cfg.URL))
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrUnavailable, err)
