@@ -18,16 +18,14 @@ const maxBytes = 64 << 10
 // The biggest league fits its bound at every moment, and is read back as it was stored.
 func TestLeague_size(t *testing.T) {
 	t.Parallel()
-	person := func(i int) protocol.Person {
-		return protocol.Person{ID: strings.Repeat("x", 26), Name: strings.Repeat("ü", 32)}
-	}
+	person := protocol.Person{ID: strings.Repeat("x", 26), Name: strings.Repeat("ü", 32)}
 	r := Defaults(RoundRobin)
 	l := &League{
-		Version: leagueVersion, ID: newID(), Name: strings.Repeat("ü", 60), Creator: person(0), CoverHours: MaxCoverHours, PlayAt: "20:00", Options: r.Options,
+		Version: leagueVersion, ID: newID(), Name: strings.Repeat("ü", 60), Creator: person, CoverHours: MaxCoverHours, PlayAt: "20:00", Options: r.Options,
 	}
 	l.Format.Meetings, l.Format.BestOf = 6, 7
 	for i := range 8 {
-		s := Seat{Manager: person(i)}
+		s := Seat{Manager: person}
 		s.Team.ID, s.Team.Name = fmt.Sprint("club-", i), strings.Repeat("ü", 60)
 		l.Seats = append(l.Seats, s)
 	}

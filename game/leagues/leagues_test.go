@@ -45,6 +45,7 @@ func TestCreate_validation(t *testing.T) {
 			"two own seats":      {leagues.RoundRobin, func(q *leagues.Request) { q.Seats[1].Manager = "me" }, "/seats/1/manager seat_taken"},
 			"unknown manager":    {leagues.RoundRobin, func(q *leagues.Request) { q.Seats[1].Manager = "Ann" }, "/seats/1/manager not_an_option"},
 			"options of games":   {leagues.RoundRobin, func(q *leagues.Request) { q.Options.Innings = 4 }, "/options/innings not_an_option"},
+			"level of the bot":   {leagues.RoundRobin, func(q *leagues.Request) { q.Options.BotLevel = 4 }, "/options/bot_level not_an_option"},
 			"two violations":     {leagues.RoundRobin, func(q *leagues.Request) { q.Name, q.PlayAt = "", "x" }, "/name out_of_range, /play_at invalid"},
 		} {
 			q := request("me", "open")

@@ -43,6 +43,7 @@ type Options struct {
 	Visibility     protocol.Visibility `json:"visibility"` // of the league, too
 	Mercy          game.Mercy          `json:"mercy"`
 	Disengagements game.Disengagements `json:"disengagements"`
+	BotLevel       int                 `json:"bot_level"`
 }
 
 // Limits of [Request].
@@ -67,7 +68,7 @@ func Defaults(k Kind) Request {
 func (o Options) complete() Options {
 	all := o.game()
 	all.Complete()
-	o.Mercy, o.Disengagements = all.Mercy, all.Disengagements
+	o.Mercy, o.Disengagements, o.BotLevel = all.Mercy, all.Disengagements, all.BotLevel
 	return o
 }
 
@@ -75,7 +76,7 @@ func (o Options) complete() Options {
 func (o *Options) game() protocol.Options {
 	all := protocol.Defaults()
 	all.DH, all.Innings, all.ExtraInnings, all.TurnSeconds = o.DH, o.Innings, o.ExtraInnings, o.TurnSeconds
-	all.Announce, all.Visibility, all.Mercy, all.Disengagements = o.Announce, o.Visibility, o.Mercy, o.Disengagements
+	all.Announce, all.Visibility, all.Mercy, all.Disengagements, all.BotLevel = o.Announce, o.Visibility, o.Mercy, o.Disengagements, o.BotLevel
 	return all
 }
 

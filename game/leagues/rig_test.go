@@ -130,17 +130,17 @@ type rig struct {
 }
 
 // open returns a rig that runs; it is called in a bubble.
-func open(t testing.TB, d *disk, change ...func(*leagues.Config)) *rig {
-	t.Helper()
-	r := &rig{TB: t, disk: d, log: &check.Log{}}
+func open(tb testing.TB, d *disk, change ...func(*leagues.Config)) *rig {
+	tb.Helper()
+	r := &rig{TB: tb, disk: d, log: &check.Log{}}
 	log := slog.New(slog.NewTextHandler(r.log, nil))
-	r.games = check.Must(live.New(t.Context(), live.Config{Journal: d, Rosters: builtIn(), Log: log, Finished: func(string) { r.Wake() }}))(t)
+	r.games = check.Must(live.New(tb.Context(), live.Config{Journal: d, Rosters: builtIn(), Log: log, Finished: func(string) { r.Wake() }}))(tb)
 	c := leagues.Config{Repository: d, Games: r.games, Rosters: builtIn(), Zone: time.UTC, Log: log}
 	for _, f := range change {
 		f(&c)
 	}
-	r.Leagues = check.Must(leagues.New(t.Context(), c))(t)
-	ends := []func(){check.Run(t, r.games.Run), check.Run(t, r.Run)}
+	r.Leagues = check.Must(leagues.New(tb.Context(), c))(tb)
+	ends := []func(){check.Run(tb, r.games.Run), check.Run(tb, r.Run)}
 	r.stop = func() {
 		for _, end := range slices.Backward(ends) {
 			end()
@@ -170,7 +170,7 @@ func pass(d time.Duration) {
 // request asks for a league of three innings between these managers: "me", "open", "bot".
 func request(managers ...string) leagues.Request {
 	r := leagues.Defaults(leagues.RoundRobin)
-	r.Name, r.Meetings, r.BestOf, r.Options.Innings = "Kitchen", 1, 1, 3
+	r.Name, r.Meetings, r.BestOf, r.Options.Innings, r.Options.BotLevel = "Kitchen", 1, 1, 3, 1
 	clubs := []string{"BWH", "CPR", "DUN", "FEN", "HLX", "OKV", "STW", "VRG"}
 	for i, m := range managers {
 		r.Seats = append(r.Seats, leagues.SeatRequest{Team: clubs[i], Manager: m})

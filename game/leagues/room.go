@@ -38,30 +38,34 @@ func (l *Leagues) makeRoom(ctx context.Context, by protocol.Person) error {
 	for {
 		people, all := l.holdings()
 		own := people[by.ID]
+		oldest := own.oldest
 		switch {
 		case own.unfinished >= maxUnfinishedPerPerson:
 			return protocol.Refuse(protocol.TooManyLeagues, "%d leagues and series that you created are not finished", own.unfinished)
 		case own.finished >= maxFinishedPerPerson:
-			if err := l.Remove(ctx, own.oldest.ID); err != nil {
-				return err
-			}
 		case all < MaxLeagues:
 			return nil
 		default:
-			most := holding{}
-			for _, h := range people {
-				if h.oldest != nil && (h.finished > most.finished || h.finished == most.finished && h.oldest.Finished.Before(most.oldest.Finished)) {
-					most = h
-				}
-			}
-			if most.oldest == nil {
-				return protocol.Refuse(protocol.TooManyLeagues, "%d leagues and series are not finished", all)
-			}
-			if err := l.Remove(ctx, most.oldest.ID); err != nil {
-				return err
-			}
+			oldest = oldestOfMost(people)
+		}
+		if oldest == nil {
+			return protocol.Refuse(protocol.TooManyLeagues, "%d leagues and series are not finished", all)
+		}
+		if err := l.Remove(ctx, oldest.ID); err != nil {
+			return err
 		}
 	}
+}
+
+// oldestOfMost returns the oldest finished league of the person who has most finished ones; nil if there is none.
+func oldestOfMost(people map[string]holding) *League {
+	var most holding
+	for _, h := range people {
+		if h.finished > most.finished || h.oldest != nil && h.finished == most.finished && h.oldest.Finished.Before(most.oldest.Finished) {
+			most = h
+		}
+	}
+	return most.oldest
 }
 
 // Remove deletes a series or a league, whatever its status. Its games stay.

@@ -54,8 +54,8 @@ func TestLeague_lifeCycle(t *testing.T) {
 		t.Errorf("%d leagues are listed", len(list.Leagues))
 	}
 	anna.Ask("POST", "/api/leagues", `{"name": "Attic", "options": {"visibility": "private"}, "seats": [{"team": "BWH", "manager": "me"}, {"team": "CPR", "manager": "open"}]}`, 201, &l)
-	if l.Options.Mercy != "on" {
-		t.Errorf("a private league's mercy rule is %q", l.Options.Mercy)
+	if l.Options.Mercy != "on" || l.Options.BotLevel != 3 {
+		t.Errorf("a private league's options are %+v", l.Options)
 	}
 	anna.Ask("DELETE", "/api/leagues/"+l.ID, "", 204, nil)
 	carl.Refused("GET", "/api/leagues/"+l.ID, "", 404, "unknown_league")

@@ -18,7 +18,7 @@ const mostSeats = 8;
 const nameOf = (s) => (s.bot ? t("game.bot") : (s.manager?.name ?? t("game.open")));
 
 /** @param {Seat} s */
-const clubOf = (s) => html`<span class="club-row">${pennant(s.team)}<span class="club-name">${s.team.name} <small>${nameOf(s)}</small></span></span>`;
+const clubOf = (s) => html`<span class="club-row">${pennant(s.team)}<span><span class="full">${s.team.name}</span> <small>${nameOf(s)}</small></span></span>`;
 
 /** @param {{ kind: string, id: string }} l */
 const addressOf = (l) => `/${l.kind === "series" ? "series" : "leagues"}/${l.id}`;
@@ -65,7 +65,7 @@ function newLeague(update, go) {
   let sending = false, kind = "league", seats = 4;
   const chosen = { name: "", managers: /** @type {string[]} */ (["me"]), teams: /** @type {string[]} */ ([]) };
   const numbers = { meetings: 2, best_of: 3, cover_hours: 48 };
-  const options = { innings: 9, visibility: "listed" };
+  const options = { innings: 9, visibility: "listed", bot_level: 3 };
   let playAt = "";
   const load = async () => {
     try {
@@ -129,6 +129,7 @@ function newLeague(update, go) {
         ${kind === "league" ? select("meetings", t("leagues.meetings"), [1, 2, 3, 4, 5, 6], numbers.meetings, (v) => number(v), (v) => { numbers.meetings = v; }) : nothing}
         ${select("best_of", t(kind === "series" ? "leagues.length" : "leagues.playoff"), bestOf(), numbers.best_of, (v) => (v ? t("leagues.bestof", { n: v }) : t("leagues.noplayoff")), (v) => { numbers.best_of = v; })}
         ${select("innings", t("new.innings"), [9, 7, 5, 3], options.innings, (v) => number(v), (v) => { options.innings = v; })}
+        ${select("level", t("leagues.level"), [1, 2, 3], options.bot_level, (v) => label("leagues.level", String(v)), (v) => { options.bot_level = v; })}
         ${select("cover", t("leagues.cover"), [12, 24, 48, 72, 144], numbers.cover_hours, (v) => t("leagues.hours", { n: v }), (v) => { numbers.cover_hours = v; })}
         <div><label for="play_at">${t("leagues.playat")}</label><input id="play_at" type="time" .value=${playAt} @input=${(/** @type {any} */ e) => { playAt = e.target.value; }}><p class="hint">${t("leagues.playat.hint")}</p>${violations("/play_at")}</div>
         ${select("visibility", t("new.visibility"), ["listed", "private"], options.visibility, (v) => label("leagues.visibility", v), (v) => { options.visibility = v; })}
