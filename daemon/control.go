@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"pressbox/daemon/downloads"
 	"pressbox/daemon/settings"
 	"pressbox/daemon/signin"
 	"pressbox/game/leagues"
@@ -43,10 +44,13 @@ func (a *app) runControls(ctx context.Context) error {
 	return a.controls.Run(ctx, a.announcer.Reconsider)
 }
 
-// pending returns the number of active games and leagues, and of schedules that are due at
-// some time: the server does not exit while there is one.
+// pending returns the number of active games and leagues, of schedules that are due at some
+// time, and of voices that are being installed: the server does not exit while there is one.
 func (a *app) pending() int {
 	n := a.games.CountByStatus()[protocol.Active] + a.leagues.CountByStatus()[leagues.Active]
+	if a.downloads.Last().State == downloads.Downloading {
+		n++
+	}
 	for _, s := range a.schedules.List() {
 		if s.Enabled {
 			n++
