@@ -29,7 +29,7 @@ type Level int
 
 // The levels.
 const (
-	// Beginner relieves tired pitchers and lets pitchers bunt; otherwise it calls nothing.
+	// Beginner relieves exhausted pitchers and bunts runners over; otherwise it calls nothing.
 	Beginner Level = 1
 	// Regular calls what gains runs in this turn against the usual call of the other side.
 	Regular Level = 2

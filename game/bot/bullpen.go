@@ -85,7 +85,7 @@ func (m *Manager) patienceAtBat(s *game.State) float64 {
 // Fatigue of a starter who has allowed two runs, the part for each further run, and of relief pitchers at the start of an
 // inning and within it.
 const (
-	beginnerPatience = 1.3 // of any pitcher
+	beginnerPatience = 1.6 // of any pitcher
 	starterPatience  = 1.08
 	runPatience      = .075
 	shutoutPatience  = 1.25 // with a lead and at most one run allowed
@@ -136,7 +136,7 @@ func (m *Manager) bullpen(team *game.TeamState) []game.PlayerID {
 	return relief
 }
 
-// pickReliever picks from the bullpen by the score: the last when the game is decided, otherwise an Expert the best against
+// pickReliever picks from the bullpen by the score: the last when the game is decided, a Beginner always; otherwise an Expert the best against
 // the next batters, others the best for the last innings, the middle when behind.
 func (m *Manager) pickReliever(s *game.State, pen []game.PlayerID) game.PlayerID {
 	lead := s.Score[m.side] - s.Score[m.side.Other()]
@@ -144,7 +144,7 @@ func (m *Manager) pickReliever(s *game.State, pen []game.PlayerID) game.PlayerID
 	last := len(pen) - 1
 	switch {
 	case m.level == Beginner:
-		return pen[last/2]
+		return pen[last]
 	case m.level == Expert && lead >= -3 && lead <= 5:
 		return pen[0]
 	case lead > 0 && lead <= 4:

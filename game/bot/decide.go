@@ -42,10 +42,12 @@ func (m *Manager) decide(s *game.State, progress chance.Progress) *callTable {
 	}
 }
 
-// beginnersOffence returns a sacrifice if the pitcher bats with a runner to advance.
+// beginnersOffence returns a sacrifice if the pitcher bats with a runner to advance, or any batter with none out in a close
+// game.
 func (m *Manager) beginnersOffence(s *game.State) chance.Offence {
-	runners := s.Bases[0].Player != "" || s.Bases[1].Player != ""
-	if s.Batter() == s.Teams[s.Batting()].Pitcher && runners && s.Bases[2].Player == "" && s.Outs < 2 {
+	runners := (s.Bases[0].Player != "" || s.Bases[1].Player != "") && s.Bases[2].Player == "" && s.Outs < 2
+	pitcher, closeGame := s.Batter() == s.Teams[s.Batting()].Pitcher, s.Outs == 0 && s.Lead() >= -1 && s.Lead() <= 1
+	if runners && (pitcher || closeGame) {
 		return chance.Sacrifice
 	}
 	return chance.SwingAway

@@ -47,7 +47,7 @@ func BenchmarkLevels(b *testing.B) {
 	}
 }
 
-// A beginner calls nothing but sacrifices of the pitcher; an expert also steals.
+// A beginner calls nothing but sacrifices; an expert also steals.
 func TestLevels_calls(t *testing.T) {
 	t.Parallel()
 	for level, want := range map[bot.Level][]chance.Offence{

@@ -9,7 +9,8 @@ import (
 	"pressbox/game/chance"
 )
 
-// rated returns the situation with other ratings of the batter, and of the runners.
+// rated returns the situation with other ratings: the batter's rates, and the speed of the runners, or of the batter if
+// there are none.
 func (at situation) rated(tb testing.TB, dh bool, batting chance.Rates, speed float64) *bottest.Game {
 	tb.Helper()
 	p := *fixtures(tb, dh)[0]
@@ -17,6 +18,9 @@ func (at situation) rated(tb testing.TB, dh bool, batting chance.Rates, speed fl
 	before := at.start(tb, dh)
 	batter := p.Ratings[before.State.Batter()]
 	batter.Batting = batting
+	if before.State.Bases == [3]game.Runner{} {
+		batter.Speed = speed
+	}
 	p.Ratings[before.State.Batter()] = batter
 	for _, r := range before.State.Bases {
 		if r.Player != "" {
@@ -84,6 +88,31 @@ func TestDefence_holdsRunner(t *testing.T) {
 		}
 		if got := values[0].WinProbability >= behind.WinProbability; got != holds {
 			t.Errorf("a runner of speed %+.0f: holding is worth %.4f, playing behind %.4f", speed, values[0].WinProbability, behind.WinProbability)
+		}
+	}
+}
+
+// Against a fast batter who hits little the corners come in sometimes, and the batter bunts sometimes: neither can be
+// exploited. Against a slow one they stay.
+func TestManager_bunters(t *testing.T) {
+	t.Parallel()
+	weak := chance.Rates{K: .2, BB: .07, HBP: .01, Single: .15, Double: .04, Triple: .004, HR: .015}
+	for speed, mixes := range map[float64]bool{3: true, -3: false} {
+		g := situation{inning: 3}.rated(t, true, weak, speed)
+		in, bunts := 0, 0
+		const turns = 400
+		for turn := range uint64(turns) {
+			g.Progress.Turns = turn
+			tactics := g.Tactics()
+			if tactics.Defence.Infield == chance.CornersIn {
+				in++
+			}
+			if tactics.Offence == chance.BuntForHit {
+				bunts++
+			}
+		}
+		if mixed := in > turns/20 && in < turns && bunts > 0 && bunts < turns; mixed != mixes || !mixes && in+bunts > 0 {
+			t.Errorf("speed %+.0f: corners in %d times, %d bunts of %d", speed, in, bunts, turns)
 		}
 	}
 }
