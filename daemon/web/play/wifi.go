@@ -20,7 +20,7 @@ func (w WiFi) Code() string {
 }
 
 // sendWiFi sends the network, only to a client on this host, such as a display beside the
-// loudspeaker, and to an administrator.
+// loudspeaker, and to an administrator; SECURITY.md lists what others may read.
 func (s *displayStream) sendWiFi(r *http.Request) error {
 	if s.WiFi.SSID == "" || s.WiFi.Passphrase == "" || !s.OnHost(r) && !s.Administrator(r) {
 		return nil
