@@ -158,6 +158,8 @@ func violationsIn(e *jsonschema.ValidationError) []Violation {
 		return []Violation{{Path: pointer(at), Code: "too_short", Detail: fmt.Sprintf("must have at least %s", characters(k.Want))}}
 	case *kind.MaxLength:
 		return []Violation{{Path: pointer(at), Code: "too_long", Detail: fmt.Sprintf("must have at most %s, has %d", characters(k.Want), k.Got)}}
+	case *kind.MinItems:
+		return []Violation{{Path: pointer(at), Code: "too_few", Detail: fmt.Sprintf("must have at least %d entries, has %d", k.Want, k.Got)}}
 	case *kind.MaxItems:
 		return []Violation{{Path: pointer(at), Code: "too_many", Detail: fmt.Sprintf("must have at most %d entries, has %d", k.Want, k.Got)}}
 	case *kind.MinProperties:

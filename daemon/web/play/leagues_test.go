@@ -117,6 +117,9 @@ func TestCreateLeague_validation(t *testing.T) {
 		{"leagues", `{"name": "x", "options": {"innings": 4, "side": "home"}, ` + two + `}`, "/options/innings not_offered, /options/side unknown_field"},
 		{"leagues", `{"name": "x", "seats": [{"team": "BWH", "manager": "me"}, {"team": "BWH", "manager": "open"}]}`, "/seats/1/team same_team"},
 		{"leagues", `{"name": "x", "seats": [{"team": "BWH", "manager": "me"}, {"team": "none", "manager": "open"}]}`, "/seats/1/team unknown_team"},
+		{"leagues", `{"name": "x", "play_at": "8 pm", ` + two + `}`, "/play_at invalid"},
+		{"leagues", `{"name": "x", "seats": [{"team": "BWH", "manager": "me"}]}`, "/seats too_few"},
+		{"series", `{"name": "x", "seats": [{"team": "BWH", "manager": "me"}, {"team": "CPR", "manager": "bot"}, {"team": "DUN", "manager": "bot"}]}`, "/seats too_many"},
 		{"series", `{"name": "x", "meetings": 1, ` + two + `}`, "/meetings unknown_field"},
 		{"series", `{"name": "x", "best_of": 0, ` + two + `}`, "/best_of not_offered"},
 	} {

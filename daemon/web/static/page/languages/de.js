@@ -1056,6 +1056,7 @@ const texts = {
   "violation.too_common": "ist zu leicht zu erraten",
   "violation.too_late": "liegt zu weit in der Zukunft oder ist vorbei",
   "violation.too_long": "ist zu lang",
+  "violation.too_few": "sind zu wenige",
   "violation.too_many": "sind zu viele",
   "violation.too_short": "ist zu kurz",
   "violation.unknown_room": "diesen Raum gibt es nicht",

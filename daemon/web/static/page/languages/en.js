@@ -1062,6 +1062,7 @@ const texts = {
   "violation.too_common": "is too easy to guess",
   "violation.too_late": "is past, or too far in the future",
   "violation.too_long": "is too long",
+  "violation.too_few": "are too few",
   "violation.too_many": "are too many",
   "violation.too_short": "is too short",
   "violation.unknown_room": "there is no such room",
