@@ -51,6 +51,10 @@ func TestGame_smallScreen(t *testing.T) {
 		b.do(chromedp.Evaluate[chromedp.Void](`scrollTo(0, 0)`))
 	}
 	check("at bat", 6)
+	b.do(chromedp.EmulateViewport(1440, 900)) // where each call has its words below
+	if n := value[int](b, `[...document.querySelectorAll(".calls li")].filter((li) => li.querySelector(".does").getBoundingClientRect().top < li.querySelector(".call").getBoundingClientRect().bottom).length`); n > 0 {
+		t.Errorf("%d calls cover their words", n)
+	}
 	b.key("1")
 	b.await(`document.querySelector(".combine button:not(:disabled)")`)
 	check("in the field", 13)
