@@ -118,7 +118,7 @@ func (g *randomGame) check() {
 	if now.Status == protocol.Active && now.State.Paused == nil && len(now.State.Waiting) == 0 {
 		g.Fatalf("at %d the game waits for no manager: %s", now.Revision, text(g, now.State))
 	}
-	if q := now.State.Question; q != nil && (!strings.Contains(q.Text, " or ") || !strings.HasSuffix(q.Text, "?")) {
+	if q := now.State.Question; q != nil && (q.Kind == "" || q.Ball.Contact == game.NoContact || !strings.Contains(q.Text, " or ") || !strings.HasSuffix(q.Text, "?")) {
 		g.Fatalf("at %d the question is %q, want two choices", now.Revision, q.Text)
 	}
 	for _, who := range []protocol.Person{ann, bob} {

@@ -236,11 +236,12 @@ func (h *history) renderBetweenPlays(e *protocol.Event, r *Rendered, before *Pos
 // questionView returns the open question as viewers see it.
 func (p *Position) questionView() *protocol.QuestionView {
 	q := p.question
+	ball := q.play(q.Usual).Ball
 	text := capitalize(q.Ask.Text()) + "?"
-	if ball := ballWords(q.play(q.Usual).Ball); ball != "" {
-		text = ball + ". " + text
+	if words := ballWords(ball); words != "" {
+		text = words + ". " + text
 	}
-	return &protocol.QuestionView{ID: p.Decision, Asker: q.Asker, Text: text}
+	return &protocol.QuestionView{ID: p.Decision, Asker: q.Asker, Kind: q.Ask, Ball: ball, Text: text}
 }
 
 // ballWords returns a batted ball in words: "Fly ball to center field"; "" if its kind or place is unknown.

@@ -5,6 +5,7 @@ import (
 
 	"pressbox/game"
 	"pressbox/game/card"
+	"pressbox/game/chance"
 	"pressbox/game/teams"
 )
 
@@ -152,9 +153,11 @@ type Pause struct {
 
 // QuestionView is a choice after contact.
 type QuestionView struct {
-	ID    uint64    `json:"id"` // number of the decision
-	Asker game.Side `json:"asker"`
-	Text  string    `json:"text"`
+	ID    uint64          `json:"id"` // number of the decision
+	Asker game.Side       `json:"asker"`
+	Kind  chance.Question `json:"kind"`
+	Ball  game.BattedBall `json:"ball,omitzero"` // as it was hit
+	Text  string          `json:"text"`          // the ball and the question, in English
 }
 
 // A Choice is an action that a person may send now, unchanged.

@@ -1,7 +1,7 @@
 // The scorebook of one game and its drawing: scoreboard, field, count, plays,
 // win probability, box score. It shows only what the server has sent.
 import { html, svg, nothing } from "./lit-html.js";
-import { t, label, api, inningName, clubStyle, pennant, element, guarded, loading, sides, percent, playerName } from "./ui.js";
+import { t, label, api, ordinal, inningName, clubStyle, pennant, element, guarded, loading, sides, percent, playerName } from "./ui.js";
 
 /**
  * An event of a game, with the scoreboard after it.
@@ -152,6 +152,35 @@ export function describeScore(book) {
 
 /** Describes the runners for screen readers. @param {Scorebook} book */
 export const describeBases = (book) => (book.now ? describeRunners(book, book.now) : t("field.empty"));
+
+/** @typedef {{ player_id: string, slot: number, position: string }} Sub */
+
+/** Describes substitutions of a team. @param {Sub[]} subs @param {Scorebook | null} book @param {TeamState} [team] */
+export function changeName(subs, book, team) {
+  const words = subs.map(({ player_id: id, slot, position }) => {
+    const old = position === "P" ? team?.pitcher : slot > 0 ? team?.order[slot - 1].player_id : "";
+    const replaces = old && old !== id;
+    const key = position === "PH" || position === "PR" || (position === "P" && replaces) ? position : replaces ? "for" : "at";
+    return t(`sub.${key}`, { player: book?.name(id) ?? "", old: book?.name(old) ?? "", position });
+  });
+  const double = subs.length === 2 && subs[0].position === "P" && subs[0].slot > 0;
+  return (double ? [words[0], doubleName(subs, book, team)] : words).join("; ");
+}
+
+/** Describes what a double switch does beside the change of pitchers. @param {Sub[]} subs @param {Scorebook | null} book @param {TeamState} [team] */
+export function doubleName([pitcher, fielder], book, team) {
+  return t("dugout.switch", {
+    fielder: book?.name(fielder.player_id) ?? "", position: fielder.position, slot: ordinal(fielder.slot),
+    out: book?.name(team?.order[pitcher.slot - 1].player_id) ?? "", pitcherSlot: ordinal(pitcher.slot),
+  });
+}
+
+/** Returns the text of a question, after the ball: its place begins with the position of the nearest fielder. @param {Question} question */
+export function questionText({ kind, ball, text }) {
+  const place = /^[1-9]/.exec(ball?.place ?? "")?.[0];
+  const hit = ball?.contact && place ? t("question.ball", { contact: label("contact", ball.contact), to: label("to", place) }) : "";
+  return [hit, label("question", kind, text)].filter(Boolean).join(" ");
+}
 
 /** Draws the home side's chance to win over the game. @param {Scorebook} book @param {Entry} [at] */
 function curve(book, at) {

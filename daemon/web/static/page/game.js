@@ -260,11 +260,11 @@ class Match {
     this.update();
   }
 
-  /** @param {Choice} choice */
-  choose(choice) {
+  /** @param {Choice} choice @param {string} name */
+  choose(choice, name) {
     if (!this.live || this.link !== "live" || this.sent.size) return;
     this.error = "";
-    this.sent.set(this.live.command(choice.action), choice.label);
+    this.sent.set(this.live.command(choice.action), name);
     this.update();
   }
 

@@ -1,6 +1,7 @@
 // Playing a game: the connection to it, and the decisions that a manager can make
 // now. One file, as both are needed at once.
 import { html, nothing } from "./lit-html.js";
+import { changeName, doubleName, questionText } from "./board.js";
 import { t, label, language, ordinal, managerOf, clubStyle, store, renewSession, session, percent, playerName, gradesOf } from "./ui.js";
 
 // ---- the connection
@@ -208,16 +209,47 @@ const switches = /** @type {const} */ (["behind", "lines"]);
 /** Returns the part that a call sets, if it is not the usual call. @param {Choice} c */
 const partOf = (c) => parts.find((p) => p in c.action);
 
+/** Returns the substitutions of an offer. @param {Choice} c @returns {import("./board.js").Sub[]} */
+const subsOf = (c) => /** @type {any} */ (c.action).subs ?? [];
+
+/** Returns the glossary's term for a part of a defensive call: "infield.in". @param {Choice} c @param {typeof parts[number]} part */
+const partTerm = (c, part) => (part === "pitch" ? String(c.action.pitch) : part === "infield" || part === "outfield" ? `${part}.${c.action[part]}` : part);
+
 /** Returns the glossary's term for a choice, by its action: "squeeze", "infield.in"; "" if it has none. @param {Choice} c */
 function termOf(c) {
   const { action } = c, part = partOf(c);
   if (action.a === "offence") return String(action.call);
   if (action.a === "answer") return action.bold ? "bold" : "safe";
-  if (action.a !== "defence" || !part) return action.a === "defence" ? "pitch_to" : "";
-  return part === "pitch" ? String(action.pitch) : part === "infield" || part === "outfield" ? `${part}.${action[part]}` : part;
+  if (action.a !== "defence") return "";
+  return part ? partTerm(c, part) : "pitch_to";
 }
-/** Returns the name of a choice: the server's for those with players or an answer. @param {Choice} c */
-const nameOf = (c) => label("name", termOf(c), c.label);
+
+/** Returns the name of a choice; the server's label if its action is not known here. @param {Choice} c @param {Match} match */
+export function nameOf(c, match) {
+  const { action } = c, { game, state, book } = match;
+  /** @param {unknown} side */
+  const club = (side) => game?.[side === "home" ? "home" : "away"].team.name ?? "";
+  switch (action.a) {
+    case "offence": return label("name", termOf(c), c.label);
+    case "defence": return defenceName(c);
+    case "answer": return label(`answer.${action.bold ? "bold" : "safe"}`, state?.question?.kind, c.label);
+    case "substitute": return changeName(subsOf(c), book, teamOf(c, match));
+    case "takeover": return t(!action.on ? "offer.takeback" : action.side === game?.you ? "offer.leave" : "offer.replace", { club: club(action.side) });
+    case "end": return t("offer.end", { club: club(game?.you === "home" ? "away" : "home") });
+    case "concede": return t(c.side ? "offer.concedefor" : "offer.concede", { club: club(c.side) });
+    default: return label("offer", String(action.a), c.label);
+  }
+}
+
+/** Returns the state of a choice's team. @param {Choice} c @param {Match} match */
+const teamOf = (c, { game, state }) => state?.teams[Number((c.side ?? game?.you) === "home")];
+
+/** Returns the name of a defensive call: its parts. @param {Choice} c */
+function defenceName(c) {
+  const [first = "pitch_to", ...rest] = parts.filter((p) => p in c.action).map((p) => partTerm(c, p));
+  return [label("name", first), ...rest.map((term) => t("call.part", { name: label("name", term) }))].join(", ");
+}
+
 /** Renders what a choice does, where there is room. @param {Choice} c */
 const explain = (c) => html`<small class="does">${label("does", termOf(c), "")}</small>`;
 
@@ -234,14 +266,8 @@ function worth(c, usual) {
   return html`<span class="worth">${c.runs === undefined ? nothing : html`<span><b>${gain(c, usual)}</b> · ${t("worth.win", { p: toTenths.format(c.win_probability ?? 0) })}${coach(c)}</span>`}
     ${odds ? html`<small>${odds}</small>` : nothing}</span>`;
 }
-/** Returns the label of a substitute in a list, with the gain. @param {Choice} c */
-const substitute = (c) => [c.label, gain(c), c.coach ? t("worth.coach") : ""].filter(Boolean).join(" · ");
-const lowerFirst = (/** @type {string} */ text) => text.charAt(0).toLowerCase() + text.slice(1);
-
-/** @typedef {{ player_id: string, slot: number, position: string }} Sub */
-
-/** Returns the substitutions of an offer. @param {Choice} c @returns {Sub[]} */
-const subsOf = (c) => /** @type {any} */ (c.action).subs ?? [];
+/** Returns the name of a substitution in a list, with the gain. @param {Choice} c @param {Match} match */
+const substitute = (c, match) => [nameOf(c, match), gain(c), c.coach ? t("worth.coach") : ""].filter(Boolean).join(" · ");
 /** Reports whether an action ends the game. @param {Choice} c */
 const ends = (c) => c.action.a === "concede" || c.action.a === "end";
 /** Returns a key for a substitution. @param {Choice} c */
@@ -256,11 +282,11 @@ const keyOf = (c) => `${c.side ?? ""} ${JSON.stringify(subsOf(c))}`;
  * @property {State | null} state
  * @property {Choice[]} legal
  * @property {Choice[]} offers
- * @property {Map<string, string>} sent labels of commands without an event
+ * @property {Map<string, string>} sent names of commands without an event
  * @property {string} error of the last command, or ""
  * @property {boolean} keys whether keys make calls
  * @property {number | null} left seconds on the clock
- * @property {(choice: Choice) => void} choose
+ * @property {(choice: Choice, name: string) => void} choose
  * @property {() => Promise<void>} update
  */
 
@@ -285,7 +311,7 @@ export class Decisions {
 
   /** @param {Choice} choice */
   choose(choice) {
-    this.match.choose(choice);
+    this.match.choose(choice, nameOf(choice, this.match));
   }
 
   /** Moves the focus back to the calls if drawing took it away; to the heading while there are none. */
@@ -326,10 +352,7 @@ export class Decisions {
   combined(calls) {
     const [first, ...rest] = this.chosenOf(calls);
     if (!rest.length) return first ?? calls[0];
-    return {
-      ...calls[0], odds: undefined, action: Object.assign({}, ...[calls[0], first, ...rest].map((c) => c.action)),
-      label: [nameOf(first), ...rest.map((c) => lowerFirst(nameOf(c)))].join(", "), coach: false,
-    };
+    return { ...calls[0], odds: undefined, action: Object.assign({}, ...[calls[0], first, ...rest].map((c) => c.action)), coach: false };
   }
 
   /** @param {Game} game */
@@ -354,7 +377,7 @@ export class Decisions {
     const { state } = this.match;
     if (!calls.length) return state?.paused ? t("call.paused") : t("call.in");
     const club = calls[0].side ? game[calls[0].side].team.name : "";
-    if (calls[0].group === "answer" && state?.question) return state.question.text;
+    if (calls[0].group === "answer" && state?.question) return questionText(state.question);
     const text = label("call", calls[0].group, t("call.now"));
     return club ? `${club}: ${text}` : text;
   }
@@ -368,7 +391,7 @@ export class Decisions {
   /** @param {Choice} c @param {number} i */
   button(c, i) {
     return html`<button class=${i ? "call" : "call primary"} ?disabled=${!this.idle} @click=${() => this.choose(c)}>
-      <span class="call-label">${this.hint(i)}${nameOf(c)}</span>${worth(c, this.calls[0])}</button>`;
+      <span class="call-label">${this.hint(i)}${nameOf(c, this.match)}</span>${worth(c, this.calls[0])}</button>`;
   }
 
   /** Shows the key of the nth call. @param {number} i */
@@ -385,17 +408,17 @@ export class Decisions {
       const way = chosen.find((c) => partOf(c) === name);
       return html`<fieldset><legend>${t(`call.${name}`)}</legend>
         ${this.pick("radio", name, calls, calls[0], t(`call.${name}.usual`), !way, nothing, () => this.toggle(ways[0], false), exclusive && name !== "pitch")}
-        ${ways.map((c) => this.pick("radio", name, calls, c, nameOf(c), c === way, this.hint(calls.indexOf(c)), () => this.toggle(c, true), exclusive && name !== "pitch"))}</fieldset>`;
+        ${ways.map((c) => this.pick("radio", name, calls, c, nameOf(c, this.match), c === way, this.hint(calls.indexOf(c)), () => this.toggle(c, true), exclusive && name !== "pitch"))}</fieldset>`;
     };
     const also = calls.filter((c) => switches.some((s) => s === partOf(c)));
     return html`<form class="calls combine" @submit=${(/** @type {SubmitEvent} */ e) => {
       e.preventDefault();
       if (this.idle) this.choose(this.combined(this.calls));
     }}>
-      <button class="call primary" ?disabled=${!this.idle}><span class="call-label">${this.hint(0)}${chosen.length > 1 ? call.label : nameOf(call)}</span>${chosen.length > 1
-        ? html`<span class="worth"><small>${chosen.map((c) => `${nameOf(c)} ${gain(c)}`).join(" · ")}</small></span>` : worth(call, calls[0])}</button>
+      <button class="call primary" ?disabled=${!this.idle}><span class="call-label">${this.hint(0)}${nameOf(call, this.match)}</span>${chosen.length > 1
+        ? html`<span class="worth"><small>${chosen.map((c) => `${nameOf(c, this.match)} ${gain(c)}`).join(" · ")}</small></span>` : worth(call, calls[0])}</button>
       ${group("pitch")}${group("infield")}${group("outfield")}
-      ${also.length ? html`<fieldset><legend>${t("call.also")}</legend>${also.map((c) => this.pick("checkbox", String(partOf(c)), calls, c, nameOf(c), chosen.includes(c), this.hint(calls.indexOf(c)),
+      ${also.length ? html`<fieldset><legend>${t("call.also")}</legend>${also.map((c) => this.pick("checkbox", String(partOf(c)), calls, c, nameOf(c, this.match), chosen.includes(c), this.hint(calls.indexOf(c)),
         (/** @type {any} */ e) => this.toggle(c, e.target.checked), exclusive))}</fieldset>` : nothing}
       <p class="hint">${t("call.together")}</p></form>`;
   }
@@ -414,12 +437,12 @@ export class Decisions {
     const { offers } = this.match;
     if (!offers.length) return nothing;
     const confirmed = (/** @type {Choice} */ c) => {
-      if (ends(c) && !confirm(t("dugout.sure", { label: c.label }))) return;
+      if (ends(c) && !confirm(t("dugout.sure", { label: nameOf(c, this.match) }))) return;
       this.choose(c);
     };
     return html`<details class="offers"><summary>${t("dugout.title")}</summary>
       ${this.substitutions(game, offers.filter((c) => c.group === "substitution"))}
-      <p class="row">${offers.filter((c) => c.group !== "substitution").map((c) => html`<button type="button" class=${ends(c) ? "danger" : nothing} ?disabled=${!this.idle} @click=${() => confirmed(c)}>${c.label}</button>`)}</p>
+      <p class="row">${offers.filter((c) => c.group !== "substitution").map((c) => html`<button type="button" class=${ends(c) ? "danger" : nothing} ?disabled=${!this.idle} @click=${() => confirmed(c)}>${nameOf(c, this.match)}</button>`)}</p>
       <label class="check"><input type="checkbox" .checked=${this.match.keys} @change=${(/** @type {any} */ e) => { this.match.keys = e.target.checked; store("keys", e.target.checked ? "on" : "off"); this.match.update(); }}> ${t("dugout.keys")}</label>
     </details>`;
   }
@@ -442,12 +465,12 @@ export class Decisions {
       e.preventDefault();
       this.choose(double ? this.withPitcher(change, double) : change);
     }}><label for="sub">${t("dugout.subs")}</label><select id="sub" @change=${pick("change")}>
-        ${[...kinds].map(([kind, list]) => html`<optgroup label=${label("dugout", kind)}>${list.map((c) => html`<option value=${keyOf(c)} .selected=${c === change}>${c.side ? `${game[c.side].team.abbrev}: ` : ""}${substitute(c)}</option>`)}</optgroup>`)}
+        ${[...kinds].map(([kind, list]) => html`<optgroup label=${label("dugout", kind)}>${list.map((c) => html`<option value=${keyOf(c)} .selected=${c === change}>${c.side ? `${game[c.side].team.abbrev}: ` : ""}${substitute(c, this.match)}</option>`)}</optgroup>`)}
         </select>
       ${this.candidate(game, pitcher.player_id)}
       ${doubles.length ? html`<label for="double">${t("dugout.double")}</label><select id="double" @change=${pick("double")} aria-describedby="double-hint">
         <option value="" .selected=${!double}>${t("dugout.single", { n: ordinal(pitcher.slot) })}</option>
-        ${doubles.map((c) => html`<option value=${keyOf(c)} .selected=${c === double}>${this.describeDouble(c)}</option>`)}</select>
+        ${doubles.map((c) => html`<option value=${keyOf(c)} .selected=${c === double}>${doubleName(subsOf(c), this.match.book, teamOf(c, this.match))}</option>`)}</select>
         <p id="double-hint" class="hint">${t("dugout.double.hint")}</p>` : nothing}
       <button ?disabled=${!this.idle}>${t("dugout.change")}</button></form>`;
   }
@@ -458,24 +481,10 @@ export class Decisions {
     return p ? html`<p class="hint">${playerName(id, p.name, { game: game.id })} ${gradesOf(p)}</p>` : nothing;
   }
 
-  /** Describes a double switch. @param {Choice} c */
-  describeDouble(c) {
-    const { book, state } = this.match;
-    const [pitcher, fielder] = subsOf(c);
-    const order = state?.teams[c.side ? Number(c.side === "home") : Number(this.match.game?.you === "home")].order;
-    return t("dugout.switch", {
-      fielder: book?.name(fielder.player_id) ?? "", position: fielder.position, slot: ordinal(fielder.slot),
-      out: book?.name(order?.[pitcher.slot - 1].player_id) ?? "", pitcherSlot: ordinal(pitcher.slot),
-    });
-  }
-
   /** Returns a double switch with the pitcher of another substitution. @param {Choice} change @param {Choice} double @returns {Choice} */
   withPitcher(change, double) {
     const [pitcher, fielder] = subsOf(double);
-    return {
-      ...double, label: `${change.label}; ${this.describeDouble(double)}`,
-      action: { ...double.action, subs: [{ ...pitcher, player_id: subsOf(change)[0].player_id }, fielder] },
-    };
+    return { ...double, action: { ...double.action, subs: [{ ...pitcher, player_id: subsOf(change)[0].player_id }, fielder] } };
   }
 }
 

@@ -46,8 +46,9 @@ interface TeamState { order: Slot[]; pitcher: string; dh: number; next: number; 
 interface State {
   status: string; inning: number; half: "top" | "bottom"; outs: number; count: { balls: number; strikes: number };
   bases: { player?: string }[]; score: number[]; teams: TeamState[]; end?: string; batter?: string; pitcher?: string; batting?: Side;
-  paused?: { by: string; since: string } | null; at_bat?: { batter: Form; pitcher: Form }; question?: { id: string; asker: Side; text: string } | null; waiting?: Side[] | null; hash?: string;
+  paused?: { by: string; since: string } | null; at_bat?: { batter: Form; pitcher: Form }; question?: Question | null; waiting?: Side[] | null; hash?: string;
 }
+interface Question { id: number; asker: Side; kind: string; ball?: { contact?: string; place?: string }; text: string }
 interface Now {
   inning: number; half: "top" | "bottom"; outs: number; score: Score; bases: (string | null)[]; batter: string; pitcher: string;
   count?: { balls: number; strikes: number };
