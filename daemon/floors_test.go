@@ -90,7 +90,7 @@ var floors = map[string][]string{
 	"daemon/web/push":          {"daemon/web", "voice/announce", "voice/announce/draft"},
 	"daemon/web/signin":        {"auth", "auth/session", "daemon/limits", "daemon/web", "daemon/web/static"},
 	"daemon/web/play": {
-		"auth", "auth/session", "daemon/web", "daemon/web/announcements", "game", "game/card", "game/history", "game/leagues", "game/live", "game/protocol", "game/stats", "game/teams",
+		"auth", "auth/session", "daemon/limits", "daemon/web", "daemon/web/announcements", "game", "game/card", "game/history", "game/leagues", "game/live", "game/protocol", "game/stats", "game/teams",
 		"voice/announce", "voice/control",
 	},
 	"daemon/web/site": {

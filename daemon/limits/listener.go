@@ -10,7 +10,7 @@ import (
 	"pressbox/auth/netblock"
 )
 
-// Conns limits the connections that are open at once.
+// Conns are limits of what is open at once: connections, or those of one kind.
 type Conns struct {
 	Max    int                   // of all clients
 	Each   int                   // of one client; of a local IPv6 network, [netblock.Share] times as many
@@ -20,16 +20,31 @@ type Conns struct {
 
 // Listen returns a listener that closes the connections of ln beyond the limits.
 func Listen(ln net.Listener, c Conns) net.Listener {
-	return &listener{Listener: ln, Conns: c, each: map[netip.Prefix]int{}}
+	return &listener{Listener: ln, count: NewCount(c)}
 }
 
 type listener struct {
 	net.Listener
+	count *Count
+}
+
+// A Count counts what is open, within its limits.
+type Count struct {
 	Conns
 
 	mu   sync.Mutex // guards the fields below
 	all  int
 	each map[netip.Prefix]int // by client and by network
+}
+
+// NewCount returns a count of nothing.
+func NewCount(c Conns) *Count { return &Count{Conns: c, each: map[netip.Prefix]int{}} }
+
+// Add counts one more of a client until release is called. ok is false if that exceeds a
+// limit.
+func (c *Count) Add(from netip.Addr) (release func(), ok bool) {
+	blocks, ok := c.add(from)
+	return sync.OnceFunc(func() { c.remove(blocks) }), ok
 }
 
 // Accept returns the next connection within the limits.
@@ -39,35 +54,35 @@ func (l *listener) Accept() (net.Conn, error) {
 		if err != nil {
 			return nil, err
 		}
-		if blocks, ok := l.add(netblock.RemoteAddr(conn.RemoteAddr().String())); ok {
-			return &countedConn{Conn: conn, release: sync.OnceFunc(func() { l.remove(blocks) })}, nil
+		if release, ok := l.count.Add(netblock.RemoteAddr(conn.RemoteAddr().String())); ok {
+			return &countedConn{Conn: conn, release: release}, nil
 		}
 		_ = conn.Close() // nothing has been sent
 	}
 }
 
-// add counts a connection in its blocks, if it is within the limits.
-func (l *listener) add(from netip.Addr) (b netblock.Blocks, ok bool) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	b = l.Blocks.Of(from)
-	full := l.each[b.Host] >= l.Each || b.Network.IsValid() && l.each[b.Network] >= netblock.Share*l.Each
-	if l.all >= l.Max || full && (l.Exempt == nil || !l.Exempt(from)) {
+// add counts one more in the blocks of a client, if that is within the limits.
+func (c *Count) add(from netip.Addr) (b netblock.Blocks, ok bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	b = c.Blocks.Of(from)
+	full := c.each[b.Host] >= c.Each || b.Network.IsValid() && c.each[b.Network] >= netblock.Share*c.Each
+	if c.all >= c.Max || full && (c.Exempt == nil || !c.Exempt(from)) {
 		return b, false
 	}
-	l.all++
-	l.each[b.Host]++
-	l.each[b.Network]++
+	c.all++
+	c.each[b.Host]++
+	c.each[b.Network]++
 	return b, true
 }
 
-func (l *listener) remove(b netblock.Blocks) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.all--
+func (c *Count) remove(b netblock.Blocks) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.all--
 	for _, block := range []netip.Prefix{b.Host, b.Network} {
-		if l.each[block]--; l.each[block] == 0 {
-			delete(l.each, block)
+		if c.each[block]--; c.each[block] == 0 {
+			delete(c.each, block)
 		}
 	}
 }

@@ -74,6 +74,10 @@ func (s *Server) Authorize(r *http.Request) error {
 	return s.access.authorize(r, infoOf(r.Context()).class)
 }
 
+// AuthorizeVisitor returns nil while NOTIFY_ACCESS permits the client of a request without
+// a session.
+func (s *Server) AuthorizeVisitor(r *http.Request) error { return s.access.authorizeNotify(r, false) }
+
 // accessRules decides which requests may use a route.
 type accessRules struct {
 	notify   Access

@@ -123,8 +123,8 @@ func TestNotifyAccess_everyRoute(t *testing.T) {
 			}
 		}
 	})
-	if routes != 69 {
-		t.Errorf("%d routes, want 69", routes)
+	if routes != 81 {
+		t.Errorf("%d routes, want 81", routes)
 	}
 }
 

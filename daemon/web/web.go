@@ -147,6 +147,9 @@ func (s *Server) AdminHandler() http.Handler { return s.admin }
 // Posts returns the limiter of announcements by address (NOTIFY_RATE).
 func (s *Server) Posts() *limits.Limiter { return s.posts }
 
+// Blocks returns the blocks of addresses that count as one client.
+func (s *Server) Blocks() *netblock.Table { return s.cfg.Blocks }
+
 // NewLimiter returns a limiter with the server's blocks of addresses.
 func (s *Server) NewLimiter(perMinute, burst int) *limits.Limiter {
 	return limits.NewLimiter(s.cfg.Blocks, perMinute, burst)

@@ -18,6 +18,24 @@ func (g *Games) Game(ctx context.Context, viewer protocol.Person, id string) (pr
 	return m.detailed(ctx, viewer), nil
 }
 
+// Listed reports whether there is a game and it is in the public lists.
+func (g *Games) Listed(id string) bool {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	s := g.summaries[id]
+	return s != nil && s.Listed()
+}
+
+// Invitation returns a pending game, listed or private, as its link shows it to everyone.
+func (g *Games) Invitation(id string) (protocol.Game, error) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if s := g.summaries[id]; s != nil && s.Status == protocol.Pending {
+		return s.Game(protocol.Person{}), nil
+	}
+	return protocol.Game{}, protocol.Refuse(protocol.UnknownGame, "there is no such invitation")
+}
+
 // detailed returns the game with its detail, as viewer sees it.
 func (m *liveMatch) detailed(ctx context.Context, viewer protocol.Person) protocol.Game {
 	v := m.Game(viewer)

@@ -63,8 +63,11 @@ func (g *Games) Watch(ctx context.Context, viewer protocol.Person, id string, si
 // hello returns the first message to a subscriber.
 func (m *liveMatch) hello(s *subscriber) *protocol.Message {
 	d := &protocol.Hello{Role: "spectator", Sides: s.sides, Epoch: m.Origin.Epoch()}
-	if len(s.sides) > 0 {
+	switch {
+	case len(s.sides) > 0:
 		d.Role = "manager"
+	case s.person.ID == "":
+		d.Role = "visitor"
 	}
 	return &protocol.Message{Type: "hello", Game: m.id, Revision: m.Revision, Data: d}
 }

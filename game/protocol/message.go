@@ -37,7 +37,7 @@ func (m *Message) Frame(prepare func(*Message) any) any {
 
 // Hello is the first message to a subscriber.
 type Hello struct {
-	Role  string      `json:"role"`  // "manager" or "spectator"
+	Role  string      `json:"role"`  // "manager", "spectator", or "visitor": without an account
 	Sides []game.Side `json:"sides"` // that the subscriber manages
 	Epoch string      `json:"epoch"` // if it has changed, earlier revisions are of another history
 }

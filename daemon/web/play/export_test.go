@@ -9,6 +9,7 @@ import (
 	"github.com/gorilla/websocket"
 
 	"pressbox/auth"
+	"pressbox/daemon/limits"
 	"pressbox/daemon/web"
 	"pressbox/game/protocol"
 )
@@ -33,9 +34,9 @@ func ParseFrame(text []byte) (r Request, code string) {
 // authenticated, sends the account's name and then what it receives, until the
 // session ends.
 func EchoRoute(s *web.Server, cfg Config) web.Route {
-	h := &handlers{Server: s, Config: cfg}
+	h := &handlers{Server: s, Config: cfg, visitors: limits.NewCount(limits.Conns{})}
 	return web.NewRoute(http.MethodGet, "/api/ws", web.Public, func(w http.ResponseWriter, r *http.Request) error {
-		return h.upgrade(w, r, func(conn *websocket.Conn, caller auth.Caller) connHandler { return &echo{conn, caller} })
+		return h.upgrade(w, r, func(conn *websocket.Conn, c client) connHandler { return &echo{conn, c.Caller} })
 	}, web.Operation{})
 }
 
@@ -85,7 +86,7 @@ func (b *Broadcaster) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	defer conn.Close()
-	k := newSocket(b.handlers, conn, auth.Caller{})
+	k := newSocket(b.handlers, conn, client{})
 	b.mu.Lock()
 	b.sockets = append(b.sockets, k)
 	b.mu.Unlock()

@@ -13,6 +13,7 @@ import (
 
 	"pressbox/auth"
 	"pressbox/auth/session"
+	"pressbox/daemon/limits"
 	"pressbox/daemon/web"
 	"pressbox/daemon/web/announcements"
 	"pressbox/game"
@@ -47,13 +48,14 @@ const maxLimit = 100
 type handlers struct {
 	*web.Server
 	Config
-	buffers sync.Pool // write buffers of websockets
-	created creations
+	buffers  sync.Pool // write buffers of websockets
+	created  creations
+	visitors *limits.Count // open websockets of clients without a session
 }
 
 // Routes returns the routes of this package.
 func Routes(s *web.Server, cfg Config) []web.Route {
-	h := &handlers{Server: s, Config: cfg}
+	h := &handlers{Server: s, Config: cfg, visitors: limits.NewCount(limits.Conns{Max: maxVisitors, Each: maxVisitorsEach, Blocks: s.Blocks()})}
 	return slices.Concat(h.teamRoutes(), h.gameRoutes(), h.leagueRoutes(), h.socketRoutes(), h.kioskRoutes())
 }
 
@@ -73,15 +75,20 @@ func (h *handlers) lobbyRoutes() []web.Route {
 			Responses:   []web.Response{{Status: http.StatusCreated, Description: "The game is saved.", Schema: "Game", Location: true}},
 			Problems:    []int{http.StatusConflict, http.StatusTooManyRequests, http.StatusServiceUnavailable},
 		}),
-		web.NewRoute(http.MethodGet, "/api/games", web.SessionRequired, h.listGames, web.Operation{
+		web.NewRoute(http.MethodGet, "/api/games", web.SessionOrVisitor, h.listGames, web.Operation{
 			ID: "listGames", Tag: "games", Summary: "List pending, active and finished games",
 			Params:    []string{"status", "before", "limit"},
 			Responses: []web.Response{{Status: http.StatusOK, Description: "The games.", Schema: "GameList"}},
 			Problems:  []int{},
 		}),
-		web.NewRoute(http.MethodGet, "/api/games/:id", web.SessionRequired, h.getGame, web.Operation{
+		web.NewRoute(http.MethodGet, "/api/games/:id", web.SessionOrVisitor, h.readable(h.getGame), web.Operation{
 			ID: "getGame", Tag: "games", Summary: "Get a game with your legal actions",
 			Responses: game, Problems: []int{http.StatusNotFound, http.StatusForbidden, http.StatusConflict, http.StatusServiceUnavailable},
+		}),
+		web.NewRoute(http.MethodGet, "/api/games/:id/invitation", web.SessionOrVisitor, h.invitation, web.Operation{
+			ID: "getInvitation", Tag: "games", Summary: "Get a pending game that a link invites to",
+			Description: "Also a private one: its link shows to anyone who invites to what.",
+			Responses:   game, Problems: []int{http.StatusNotFound},
 		}),
 		web.NewRoute(http.MethodDelete, "/api/games/:id", web.SessionRequired, h.cancelGame, web.Operation{
 			ID: "cancelGame", Tag: "games", Summary: "Cancel a pending game",
@@ -127,43 +134,43 @@ func changeProblems() []int {
 func (h *handlers) recordRoutes() []web.Route {
 	problems := []int{http.StatusForbidden, http.StatusNotFound, http.StatusConflict, http.StatusServiceUnavailable}
 	return []web.Route{
-		web.NewRoute(http.MethodGet, "/api/games/:id/events", web.SessionRequired, h.gameEvents, web.Operation{
+		web.NewRoute(http.MethodGet, "/api/games/:id/events", web.SessionOrVisitor, h.readable(h.gameEvents), web.Operation{
 			ID: "listEvents", Tag: "games", Summary: "List the events of a game, from the first or after a revision",
 			Params:    []string{"since"},
 			Responses: []web.Response{{Status: http.StatusOK, Description: "The events.", Schema: "GameEvents"}}, Problems: problems,
 		}),
-		web.NewRoute(http.MethodGet, "/api/games/:id/boxscore", web.SessionRequired, h.boxScore, web.Operation{
+		web.NewRoute(http.MethodGet, "/api/games/:id/boxscore", web.SessionOrVisitor, h.readable(h.boxScore), web.Operation{
 			ID: "getBoxScore", Tag: "games", Summary: "Get the box score",
 			Responses: []web.Response{{Status: http.StatusOK, Description: "The box score.", Schema: "BoxScore"}}, Problems: problems,
 		}),
-		web.NewRoute(http.MethodGet, "/api/games/:id/winprob", web.SessionRequired, h.winProbability, web.Operation{
+		web.NewRoute(http.MethodGet, "/api/games/:id/winprob", web.SessionOrVisitor, h.readable(h.winProbability), web.Operation{
 			ID: "getWinProbability", Tag: "games", Summary: "Get the home side's probability to win after each play",
 			Responses: []web.Response{{Status: http.StatusOK, Description: "The probabilities.", Schema: "WinProbability"}}, Problems: problems,
 		}),
-		web.NewRoute(http.MethodGet, "/api/games/:id/scorecard", web.SessionRequired, h.scorecard, web.Operation{
+		web.NewRoute(http.MethodGet, "/api/games/:id/scorecard", web.SessionOrVisitor, h.readable(h.scorecard), web.Operation{
 			ID: "getScorecard", Tag: "games", Summary: "Get the game as a Retrosheet event file",
 			Responses: []web.Response{{Status: http.StatusOK, Description: "The event file so far.", Media: []string{"text/plain"}}}, Problems: problems,
 		}),
-		web.NewRoute(http.MethodGet, "/api/stats/standings", web.SessionRequired, h.standings, web.Operation{
+		web.NewRoute(http.MethodGet, "/api/stats/standings", web.SessionOrVisitor, h.standings, web.Operation{
 			ID: "getStandings", Tag: "games", Summary: "Get the standings of the games finished on this server",
 			Params:    []string{"season"},
 			Responses: []web.Response{{Status: http.StatusOK, Description: "The standings.", Schema: "Standings"}},
 			Problems:  []int{http.StatusServiceUnavailable},
 		}),
-		web.NewRoute(http.MethodGet, "/api/stats/players", web.SessionRequired, h.playerStats, web.Operation{
+		web.NewRoute(http.MethodGet, "/api/stats/players", web.SessionOrVisitor, h.playerStats, web.Operation{
 			ID: "getPlayerStats", Tag: "games", Summary: "Get batting and pitching statistics of the games finished on this server",
 			Params:    []string{"season", "team"},
 			Responses: []web.Response{{Status: http.StatusOK, Description: "The statistics by player.", Schema: "PlayerStats"}},
 			Problems:  []int{http.StatusServiceUnavailable},
 		}),
-		web.NewRoute(http.MethodGet, "/api/stats/leaders", web.SessionRequired, h.leaders, web.Operation{
+		web.NewRoute(http.MethodGet, "/api/stats/leaders", web.SessionOrVisitor, h.leaders, web.Operation{
 			ID: "getLeaders", Tag: "games", Summary: "Get the leaders and the records of the games finished on this server",
 			Description: "Leaders in rates qualify by rule 9.22: 3.1 plate appearances, or three outs, for each game of the team.",
 			Params:      []string{"season"},
 			Responses:   []web.Response{{Status: http.StatusOK, Description: "The leaders by statistic.", Schema: "Leaders"}},
 			Problems:    []int{http.StatusServiceUnavailable},
 		}),
-		web.NewRoute(http.MethodGet, "/api/stats/managers", web.SessionRequired, h.managers, web.Operation{
+		web.NewRoute(http.MethodGet, "/api/stats/managers", web.SessionOrVisitor, h.managers, web.Operation{
 			ID: "getManagers", Tag: "games", Summary: "Get the ladder of managers, each with the record against the others",
 			Description: "Listed games of all seasons, or of one. The rating is Elo's: 1500 at first.",
 			Params:      []string{"season"},
@@ -172,7 +179,25 @@ func (h *handlers) recordRoutes() []web.Route {
 	}
 }
 
-// personOf returns the caller of a route that requires a session.
+// readable returns a handler that knows only the listed games, if the request has no session:
+// a client that has signed in may read a private one by its id.
+func (h *handlers) readable(read web.Handler) web.Handler {
+	return func(w http.ResponseWriter, r *http.Request) error {
+		if !h.mayRead(personOf(r), web.Param(r, "id")) {
+			return errUnknownGame()
+		}
+		return read(w, r)
+	}
+}
+
+func errUnknownGame() error { return protocol.Refuse(protocol.UnknownGame, "there is no such game") }
+
+// mayRead reports whether a person may read a game, if there is one.
+func (h *handlers) mayRead(p protocol.Person, game string) bool {
+	return p.ID != "" || h.Games.Listed(game)
+}
+
+// personOf returns the caller of a request, zero for a visitor.
 func personOf(r *http.Request) protocol.Person {
 	account := web.Caller(r).Account
 	return protocol.Person{ID: account.ID, Name: account.Name}
@@ -238,6 +263,14 @@ func limitParam(r *http.Request) (int, error) {
 
 func (h *handlers) getGame(w http.ResponseWriter, r *http.Request) error {
 	g, err := h.Games.Game(r.Context(), personOf(r), web.Param(r, "id"))
+	if err != nil {
+		return err
+	}
+	return web.WriteLargeJSON(w, r, g)
+}
+
+func (h *handlers) invitation(w http.ResponseWriter, r *http.Request) error {
+	g, err := h.Games.Invitation(web.Param(r, "id"))
 	if err != nil {
 		return err
 	}

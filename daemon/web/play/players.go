@@ -14,7 +14,7 @@ import (
 )
 
 func (h *handlers) playerRoute() web.Route {
-	return web.NewRoute(http.MethodGet, "/api/players/:id", web.SessionRequired, h.player, web.Operation{
+	return web.NewRoute(http.MethodGet, "/api/players/:id", web.SessionOrVisitor, h.player, web.Operation{
 		ID: "getPlayer", Tag: "games", Summary: "Get the card of a player",
 		Description: "With game, a player of that game, with today's line, the pitches and the fatigue; otherwise a player of a season.",
 		Params:      []string{"season", "team", "game"},
@@ -58,6 +58,9 @@ func (h *handlers) player(w http.ResponseWriter, r *http.Request) error {
 func (h *handlers) playerOfGame(ctx context.Context, viewer protocol.Person, in string, id game.PlayerID) (playerCard, error) {
 	if h.Games == nil {
 		return playerCard{}, web.ErrNotFound
+	}
+	if !h.mayRead(viewer, in) {
+		return playerCard{}, errUnknownGame()
 	}
 	p, side, err := h.Games.Player(ctx, viewer, in, id)
 	return playerCard{p, side.Team}, err

@@ -14,22 +14,24 @@ import (
 	"github.com/gorilla/websocket"
 	"golang.org/x/time/rate"
 
-	"pressbox/auth"
 	"pressbox/daemon/web"
 	"pressbox/game/protocol"
 )
 
 // Limits of a websocket.
 const (
-	queueLength   = 64               // messages queued for a client
-	pingInterval  = 15 * time.Second // between our pings
-	readTimeout   = 25 * time.Second // without a frame or a pong
-	writeTimeout  = 5 * time.Second  // for one frame
-	closeTimeout  = 2 * time.Second  // for the client's close frame
-	framesPerSec  = 20               // client frames that are not decisions
-	frameBurst    = 40               // client frames that are not decisions
-	maxJoined     = 16               // games per socket
-	retryAfterSec = 1                // for the client, after a restart
+	queueLength  = 64               // messages queued for a client
+	pingInterval = 15 * time.Second // between our pings
+	readTimeout  = 25 * time.Second // without a frame or a pong
+	writeTimeout = 5 * time.Second  // for one frame
+	closeTimeout = 2 * time.Second  // for the client's close frame
+	framesPerSec = 20               // client frames that are not decisions
+	frameBurst   = 40               // client frames that are not decisions
+	maxJoined    = 16               // games per socket
+
+	maxVisitors     = 200 // sockets without a session
+	maxVisitorsEach = 20  // those of one address
+	retryAfterSec   = 1   // for the client, after a restart
 )
 
 // Our close codes, with [closeUnauthenticated].
@@ -42,16 +44,17 @@ const (
 func (h *handlers) socketRoutes() []web.Route {
 	routes := []web.Route{web.NewRoute(http.MethodGet, "/api/ws", web.Public, h.openSocket, web.Operation{
 		ID: "openSocket", Tag: "games", Summary: "Open a websocket to play or watch games",
-		Description: "Sub-protocol pressbox.v1; /asyncapi.json describes its frames. A cookie or the first frame authenticates the client.",
-		Responses:   []web.Response{{Status: http.StatusSwitchingProtocols, Description: "The websocket is open."}},
-		Problems:    []int{http.StatusBadRequest, http.StatusForbidden, http.StatusServiceUnavailable},
+		Description: "Sub-protocol pressbox.v1; /asyncapi.json describes its frames. A cookie or the first frame authenticates the client. " +
+			"A client that joins without, and that NOTIFY_ACCESS permits, watches listed games: at most 200 such clients, 20 of an address.",
+		Responses: []web.Response{{Status: http.StatusSwitchingProtocols, Description: "The websocket is open."}},
+		Problems:  []int{http.StatusBadRequest, http.StatusForbidden, http.StatusServiceUnavailable},
 	})}
 	return web.When(routes, func() bool { return h.Games != nil && h.Authenticate != nil })
 }
 
 // openSocket opens a websocket, which is served until either side closes it.
 func (h *handlers) openSocket(w http.ResponseWriter, r *http.Request) error {
-	return h.upgrade(w, r, func(conn *websocket.Conn, caller auth.Caller) connHandler { return newSocket(h, conn, caller) })
+	return h.upgrade(w, r, func(conn *websocket.Conn, c client) connHandler { return newSocket(h, conn, c) })
 }
 
 // A socket is an open websocket with the games that it has joined. One
@@ -59,7 +62,8 @@ func (h *handlers) openSocket(w http.ResponseWriter, r *http.Request) error {
 type socket struct {
 	handlers *handlers
 	conn     *websocket.Conn
-	person   protocol.Person
+	person   protocol.Person        // zero: a visitor, who watches listed games
+	first    []byte                 // a frame that was read already; nil: none
 	queue    chan *protocol.Message // to be written; closed with the socket
 
 	mu     sync.Mutex // guards what follows, and sending to queue
@@ -77,9 +81,9 @@ type socket struct {
 	leaves  map[string]func() // of the joined games, by id
 }
 
-func newSocket(h *handlers, conn *websocket.Conn, caller auth.Caller) *socket {
+func newSocket(h *handlers, conn *websocket.Conn, c client) *socket {
 	return &socket{
-		handlers: h, conn: conn, person: protocol.Person{ID: caller.Account.ID, Name: caller.Account.Name},
+		handlers: h, conn: conn, person: protocol.Person{ID: c.Account.ID, Name: c.Account.Name}, first: c.first,
 		queue: make(chan *protocol.Message, queueLength), opened: time.Now(),
 		limiter: rate.NewLimiter(framesPerSec, frameBurst),
 		leaves:  map[string]func(){},
@@ -114,6 +118,9 @@ func (k *socket) readFrames(ctx context.Context) {
 	k.conn.SetReadLimit(maxDiscarded)
 	k.conn.SetPongHandler(k.handlePong)
 	k.conn.SetPingHandler(k.handlePing)
+	if k.first != nil {
+		k.handleFrame(ctx, k.first)
+	}
 	for k.isAlive() {
 		kind, text, err := k.readFrame()
 		if err != nil {
@@ -265,6 +272,9 @@ func (k *socket) join(ctx context.Context, r request) error {
 	k.leave(r.game)
 	if len(k.leaves) >= maxJoined {
 		return &protocol.Error{Code: nakRateLimited, Detail: "a websocket can join at most " + strconv.Itoa(maxJoined) + " games: leave one first"}
+	}
+	if !k.handlers.mayRead(k.person, r.game) {
+		return errUnknownGame()
 	}
 	leave, err := k.handlers.Games.Watch(ctx, k.person, r.game, r.since, k.send)
 	if err != nil {

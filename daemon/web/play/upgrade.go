@@ -34,12 +34,21 @@ type connHandler interface {
 	close(code int)
 }
 
+// A client is who opened a websocket: a caller with a session, or a visitor.
+type client struct {
+	auth.Caller
+	opened  *http.Request // of a visitor; nil: the caller has a session
+	first   []byte        // the visitor's first frame
+	release func()        // no longer counts the visitor; nil: none
+}
+
 // upgrade opens a websocket, authenticates its client by cookie, header or
-// first frame, {"t":"auth","d":{"token":…}}, and starts its handler. It returns
+// first frame, {"t":"auth","d":{"token":…}}, and starts its handler. A client whose
+// first frame joins a game instead is a visitor. It returns
 // before the handler does, so that the request's memory is freed; the server
 // waits for the handler when it stops. ctx ends, and the connection is closed
 // with 4401, as soon as the session ends.
-func (h *handlers) upgrade(w http.ResponseWriter, r *http.Request, newHandler func(*websocket.Conn, auth.Caller) connHandler) error {
+func (h *handlers) upgrade(w http.ResponseWriter, r *http.Request, newHandler func(*websocket.Conn, client) connHandler) error {
 	if !h.OwnOrigin(r) {
 		return web.ErrCrossOrigin
 	}
@@ -65,12 +74,15 @@ func (h *handlers) upgrade(w http.ResponseWriter, r *http.Request, newHandler fu
 	if err != nil {
 		return web.ErrNotWebSocket
 	}
-	caller, err := h.authenticate(r, conn)
-	if errors.Is(err, web.ErrStopping) {
+	c, err := h.authenticate(r, conn)
+	switch {
+	case errors.Is(err, web.ErrStopping):
 		closeConn(conn, closeRestart, "server restarting")
 		return nil // the close frame is the answer
-	}
-	if err != nil {
+	case errors.Is(err, errTooManyVisitors):
+		closeConn(conn, closeRate, "too many spectators without an account")
+		return nil // the close frame is the answer
+	case err != nil:
 		closeConn(conn, closeUnauthenticated, "authentication required")
 		return nil // the close frame is the answer
 	}
@@ -78,14 +90,17 @@ func (h *handlers) upgrade(w http.ResponseWriter, r *http.Request, newHandler fu
 	ctx := context.WithoutCancel(r.Context()) // which ends with this method
 	go func() {
 		defer done()
-		h.serveConn(ctx, conn, caller.Session, newHandler(conn, caller))
+		if c.release != nil {
+			defer c.release()
+		}
+		h.serveConn(ctx, conn, c, newHandler(conn, c))
 	}()
 	return nil
 }
 
-// serveConn runs a handler while the session is valid. A panic ends only this
+// serveConn runs a handler while its client may be connected. A panic ends only this
 // connection.
-func (h *handlers) serveConn(ctx context.Context, conn *websocket.Conn, session auth.Session, c connHandler) {
+func (h *handlers) serveConn(ctx context.Context, conn *websocket.Conn, by client, c connHandler) {
 	defer conn.Close()
 	defer func() {
 		if reason := recover(); reason != nil {
@@ -96,7 +111,7 @@ func (h *handlers) serveConn(ctx context.Context, conn *websocket.Conn, session 
 	defer cancel()
 	var monitoring sync.WaitGroup
 	monitoring.Go(func() {
-		h.monitor(ctx, conn, session, c)
+		h.monitor(ctx, conn, by, c)
 		cancel()
 	})
 	c.serve(ctx)
@@ -104,39 +119,58 @@ func (h *handlers) serveConn(ctx context.Context, conn *websocket.Conn, session 
 	monitoring.Wait()
 }
 
-// authenticate returns the caller at the other end of a new websocket.
-func (h *handlers) authenticate(r *http.Request, conn *websocket.Conn) (auth.Caller, error) {
+// errTooManyVisitors is the error of one visitor too many.
+var errTooManyVisitors = errors.New("too many spectators without an account")
+
+// authenticate returns the client at the other end of a new websocket.
+func (h *handlers) authenticate(r *http.Request, conn *websocket.Conn) (client, error) {
 	caller, err := h.Authenticate(r, "")
-	if err != nil {
-		token, readErr := h.readAuth(conn)
-		if readErr != nil {
-			return auth.Caller{}, readErr
+	if err != nil || !caller.SignedIn() {
+		frame, text, readErr := h.readHello(conn)
+		switch {
+		case readErr != nil:
+			return client{}, readErr
+		case frame.kind == "join" && (err == nil || errors.Is(err, auth.ErrNoCredentials)):
+			return h.admitVisitor(r, text)
+		case frame.kind != "auth":
+			return client{}, auth.ErrNoCredentials
 		}
-		caller, err = h.Authenticate(r, token)
+		caller, err = h.Authenticate(r, frame.token)
 	}
 	if err == nil && !caller.SignedIn() {
 		err = auth.ErrInvalidToken
 	}
-	return caller, err
+	return client{Caller: caller}, err
 }
 
-// readAuth returns the token in the first frame. The error is [web.ErrStopping]
-// if the server stops first.
-func (h *handlers) readAuth(conn *websocket.Conn) (token string, err error) {
+// admitVisitor admits a client without a session, if NOTIFY_ACCESS permits it and there are not
+// too many.
+func (h *handlers) admitVisitor(r *http.Request, first []byte) (client, error) {
+	if err := h.AuthorizeVisitor(r); err != nil {
+		return client{}, err
+	}
+	release, ok := h.visitors.Add(web.ClientAddr(r))
+	if !ok {
+		return client{}, errTooManyVisitors
+	}
+	return client{opened: r.WithContext(context.WithoutCancel(r.Context())), first: first, release: release}, nil
+}
+
+// readHello returns the first frame. The error is [web.ErrStopping] if the server
+// stops first.
+func (h *handlers) readHello(conn *websocket.Conn) (frame request, text []byte, err error) {
 	conn.SetReadLimit(maxAuthFrame)
 	if err := conn.SetReadDeadline(time.Now().Add(authTimeout)); err != nil {
-		return "", err
+		return request{}, nil, err
 	}
-	text, err := h.readFirst(conn)
-	if err != nil {
-		return "", err
+	if text, err = h.readFirst(conn); err != nil {
+		return request{}, nil, err
 	}
-	frame, err := parseFrame(text)
-	if err != nil || frame.kind != "auth" {
-		return "", errors.Join(auth.ErrNoCredentials, err)
+	if frame, err = parseFrame(text); err != nil {
+		return request{}, nil, errors.Join(auth.ErrNoCredentials, err)
 	}
 	conn.SetReadLimit(0) // the handler sets its own
-	return frame.token, conn.SetReadDeadline(time.Time{})
+	return frame, text, conn.SetReadDeadline(time.Time{})
 }
 
 // readFirst reads a frame, unless the server stops before it arrives.
@@ -162,15 +196,20 @@ func (h *handlers) readFirst(conn *websocket.Conn) (text []byte, err error) {
 }
 
 // monitor sends pings and, when the server stops, closes c. It returns when ctx
-// ends, or, after closing the connection, when the session does.
-func (h *handlers) monitor(ctx context.Context, conn *websocket.Conn, session auth.Session, c connHandler) {
-	ended, stop := h.Sessions.Watch(session)
-	defer stop()
+// ends, or, after closing the connection, when the session or the permission does.
+func (h *handlers) monitor(ctx context.Context, conn *websocket.Conn, by client, c connHandler) {
+	isValid := func() bool { return h.AuthorizeVisitor(by.opened) == nil }
+	var ended <-chan struct{}
+	if by.opened == nil {
+		isValid = func() bool { return !errors.Is(h.Sessions.Validate(ctx, by.Session), auth.ErrSessionEnded) }
+		watched, stop := h.Sessions.Watch(by.Session)
+		defer stop()
+		ended = watched
+	}
 	check, ping := time.NewTicker(sessionCheckInterval), time.NewTicker(pingInterval)
 	defer check.Stop()
 	defer ping.Stop()
 	closing := h.Closing()
-	isValid := func() bool { return !errors.Is(h.Sessions.Validate(ctx, session), auth.ErrSessionEnded) }
 	for valid := isValid(); valid; { // it may have ended before Watch
 		select {
 		case <-ctx.Done():

@@ -241,8 +241,14 @@ func (f *Player) TryDial(address string) (*Socket, error) {
 		return nil, err
 	}
 	_ = resp.Body.Close()
+	return NewSocket(f.T, conn), nil
+}
+
+// NewSocket returns an open websocket whose frames are checked.
+func NewSocket(tb testing.TB, conn *websocket.Conn) *Socket {
+	tb.Helper()
 	const capacity = 1 << 10 // more than the frames of a game
-	return &Socket{Conn: conn, T: f.T, Schema: FrameSchemas(), incoming: make(chan message, capacity)}, nil
+	return &Socket{Conn: conn, T: tb, Schema: FrameSchemas(), incoming: make(chan message, capacity)}
 }
 
 // Sendf sends a frame.

@@ -1,7 +1,7 @@
 // The root of the page: it maps addresses to views, renders the current view in
 // its frame, and handles links, the history and the theme.
 import { html, render, nothing } from "./lit-html.js";
-import { t, session, signInAddress, problemOf, element, guarded, liveRegion, loading, reloadIfOutdated, store, stored, meta, fullScreen } from "./ui.js";
+import { t, session, gate, signInAddress, problemOf, element, guarded, liveRegion, loading, reloadIfOutdated, store, stored, meta, fullScreen } from "./ui.js";
 
 /**
  * The views by path. page.go serves the document at the same paths. "view" is
@@ -11,13 +11,13 @@ import { t, session, signInAddress, problemOf, element, guarded, liveRegion, loa
 const routes = [
   { path: /^\/$/, load: () => import("./lobby.js"), view: "lobby", tab: "/" },
   { path: /^\/new$/, load: () => import("./newgame.js"), view: "newGame", signedIn: true, tab: "/" },
-  { path: /^\/games\/(?<id>[^/]+)$/, load: () => import("./game.js"), view: "game", signedIn: true, tab: "/" },
-  { path: /^\/games\/(?<id>[^/]+)\/lineup$/, load: () => import("./lineup.js"), view: "lineup", signedIn: true, tab: "/" },
-  { path: /^\/games\/(?<id>[^/]+)\/replay(\/(?<rev>\d+))?$/, load: () => import("./replay.js"), view: "replay", signedIn: true, tab: "/" },
-  { path: /^\/standings$/, load: () => import("./stats.js"), view: "standings", signedIn: true, tab: "/standings" },
-  { path: /^\/players$/, load: () => import("./stats.js"), view: "players", signedIn: true, tab: "/players" },
-  { path: /^\/leaders$/, load: () => import("./stats.js"), view: "leaders", signedIn: true, tab: "/standings" },
-  { path: /^\/managers$/, load: () => import("./stats.js"), view: "managers", signedIn: true, tab: "/standings" },
+  { path: /^\/games\/(?<id>[^/]+)$/, load: () => import("./game.js"), view: "game", tab: "/" },
+  { path: /^\/games\/(?<id>[^/]+)\/lineup$/, load: () => import("./lineup.js"), view: "lineup", tab: "/" },
+  { path: /^\/games\/(?<id>[^/]+)\/replay(\/(?<rev>\d+))?$/, load: () => import("./replay.js"), view: "replay", tab: "/" },
+  { path: /^\/standings$/, load: () => import("./stats.js"), view: "standings", tab: "/standings" },
+  { path: /^\/players$/, load: () => import("./stats.js"), view: "players", tab: "/players" },
+  { path: /^\/leaders$/, load: () => import("./stats.js"), view: "leaders", tab: "/standings" },
+  { path: /^\/managers$/, load: () => import("./stats.js"), view: "managers", tab: "/standings" },
   { path: /^\/leagues$/, load: () => import("./leagues.js"), view: "leagues", tab: "/standings" },
   { path: /^\/leagues\/(?<id>[^/]+)$/, load: () => import("./leagues.js"), view: "league", tab: "/standings" },
   { path: /^\/series\/(?<id>[^/]+)$/, load: () => import("./leagues.js"), view: "series", tab: "/standings" },
@@ -200,8 +200,7 @@ const message = (title, text) => ({
 /** @returns {View} */
 const signInFirst = () => ({
   title: () => t("signin"),
-  render: () => html`<section class="leaf narrow"><h1>${t("gate.title")}</h1><p>${t("gate.text")}</p>
-    <p><a class="button primary" href=${signInAddress()}>${t("signin")}</a></p></section>`,
+  render: () => gate(),
 });
 
 document.addEventListener("visibilitychange", () => void keepAwake());

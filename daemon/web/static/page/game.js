@@ -1,6 +1,6 @@
 // A game, live or over: scoreboard, field, decisions, play-by-play, box score.
 import { html, nothing, noChange } from "./lit-html.js";
-import { t, label, api, readOut, alertBox, problemView, problemOf, reloadIfOutdated, Problem, managerOf, clubStyle, pennant, element, guarded, inningName, loading, stored, sides, problemText, language, playerName, tiredness } from "./ui.js";
+import { t, label, api, session, readOut, alertBox, problemView, problemOf, reloadIfOutdated, Problem, managerOf, clubStyle, pennant, element, guarded, inningName, loading, stored, sides, problemText, language, playerName, tiredness } from "./ui.js";
 import { Scorebook, Scene, fetchGame, fetchScorebook, finalScore, boxScore, ending, winningPlay, describeScore, describeBases } from "./board.js";
 
 /** @param {PageContext} page @returns {View} */
@@ -84,6 +84,7 @@ class Match {
     } catch (err) {
       if (reloadIfOutdated(err)) return;
       this.problem = problemOf(err);
+      if (this.problem.status === 404 && !session.me) return this.go(`/games/${this.id}/lineup`, true); // a private game's invitation
     }
     this.update();
   }

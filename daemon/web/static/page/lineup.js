@@ -1,6 +1,6 @@
 // A game before its first pitch: the invitation and the line-up cards.
 import { html, svg, nothing } from "./lit-html.js";
-import { t, label, api, qr, joinAddress, managerOf, openSide, alertBox, problemView, sentence, problemOf, readOut, clubStyle, pennant, loading, sides, wrongOf, playerName, gradesOf } from "./ui.js";
+import { t, label, api, session, signInAddress, qr, joinAddress, managerOf, openSide, alertBox, problemView, sentence, problemOf, readOut, clubStyle, pennant, loading, sides, wrongOf, playerName, gradesOf } from "./ui.js";
 import { Live } from "./play.js";
 
 const fielders = ["C", "1B", "2B", "3B", "SS", "LF", "CF", "RF"];
@@ -17,7 +17,7 @@ export function lineup({ params, update, go }) {
 
   const load = async () => {
     try {
-      receive(await api("GET", path));
+      receive(await api("GET", session.me ? path : `${path}/invitation`));
     } catch (err) {
       problem = problemOf(err);
     }
@@ -32,8 +32,8 @@ export function lineup({ params, update, go }) {
     for (const side of sides) {
       if ((next.you === side || next.you === "both") && !cards.has(side)) cards.set(side, new Card(next, side, update, receive));
     }
-    if (openSide(next) && code === nothing) void qr(joinAddress(`/games/${next.id}`)).then((svg) => { code = svg; update(); });
-    live ??= new Live(next.id, { rev: () => rev, frame: receiveFrame, link: () => update(), answered: () => undefined });
+    if (next.you && openSide(next) && code === nothing) void qr(joinAddress(`/games/${next.id}`)).then((svg) => { code = svg; update(); });
+    if (session.me || next.options.visibility === "listed") live ??= new Live(next.id, { rev: () => rev, frame: receiveFrame, link: () => update(), answered: () => undefined });
   };
   /** @param {Frame} frame */
   const receiveFrame = (frame) => {
@@ -75,6 +75,12 @@ export function lineup({ params, update, go }) {
     return html`<section class="leaf invite"><div><h2>${t("invite.title")}</h2><p>${t("invite.text", { club: g[/** @type {Side} */ (openSide(g))].team.name })}</p>
       <label for="invite">${t("invite.link")}</label><div class="row"><input id="invite" readonly .value=${address}><button @click=${copy}>${copied ? t("invite.copied") : t("invite.copy")}</button></div></div>${code}</section>`;
   };
+  /** Renders who invites to what. @param {Game} g @param {Side} open */
+  const invited = (g, open) => {
+    const by = g[open === "home" ? "away" : "home"], values = { name: managerOf(by), club: g[open].team.name, innings: g.options.innings };
+    return html`<h2>${t(g.reserved ? "invited.rematch" : "invited.title", values)}</h2><p>${t("invited.text", values)}</p>
+      <p>${session.me ? html`<button class="primary" @click=${join}>${t("lobby.joinlabel", values)}</button>` : html`<a class="button primary" href=${signInAddress()}>${t("invited.signin")}</a>`}</p>`;
+  };
   /** @param {Game} g */
   const managers = (g) => sides.map((side) => html`<li><div class="club-row">${pennant(g[side].team)}<span class="club-name">${g[side].team.name}<small>${managerOf(g[side])}</small></span></div>
     <span class=${`tag ${g[side].lineup_submitted ? "live" : ""}`}>${g[side].lineup_submitted ? t("card.in") : t("card.notin")}</span></li>`);
@@ -91,7 +97,7 @@ export function lineup({ params, update, go }) {
         ${alertBox(problem)}
         <section class="leaf"><p class="kicker">${t("card.rules", { innings: g.options.innings, dh: t(g.options.dh ? "card.dh" : "card.nodh") })}</p>
           <ul class="stubs">${managers(g)}</ul>
-          ${!g.you && open ? html`<p><button class="primary" @click=${join}>${t("lobby.joinlabel", { club: g[open].team.name })}</button></p>` : nothing}
+          ${!g.you && open ? invited(g, open) : nothing}
           ${!g.you && !open ? html`<p>${t("card.watch")}</p>` : nothing}
           ${g.you && (g.you === "both" || g.you === g.options.side) ? html`<p><button class="danger" ?disabled=${cancelling} @click=${cancel}>${t("card.off")}</button></p>` : nothing}
         </section>

@@ -73,7 +73,7 @@ export function lobby({ update, me, go }) {
       }
       problem = null;
     } catch (err) {
-      problem = problemOf(err);
+      if (me) problem = problemOf(err); // the cover does without the games
     }
     clearTimeout(timer);
     if (!closed) timer = window.setTimeout(load, pollInterval);
@@ -102,7 +102,7 @@ export function lobby({ update, me, go }) {
       await load();
     }
   };
-  const stream = me ? openStream("/api/lobby", {
+  const stream = openStream("/api/lobby", {
     on: {
       game: (/** @type {Game} */ g) => {
         const known = find(g.id);
@@ -121,14 +121,14 @@ export function lobby({ update, me, go }) {
       },
     },
     state: (state) => { if (state === "open" || !games) void load(); },
-  }) : null;
+  });
 
   /** @param {Game} g */
   const card = (g) => html`<a href=${g.status === "pending" && g.you ? `/games/${g.id}/lineup` : `/games/${g.id}`}>
       ${row(g, "away")}${row(g, "home")}
       <span class="game-state">${stateText(g)}${g.you && g.status !== "finished" ? html` <span class="tag live">${t("lobby.yours")}</span>` : nothing}</span>
     </a>
-    ${g.status === "pending" && !g.you && (openSide(g)) ? html`<button class="primary" @click=${() => join(g)}>${t("lobby.joinlabel", { club: g[/** @type {Side} */ (openSide(g))].team.name })}</button>` : nothing}`;
+    ${g.status === "pending" && !g.you && (openSide(g)) ? html`<button class="primary" @click=${() => (me ? join(g) : go(`/games/${g.id}/lineup`))}>${t("lobby.joinlabel", { club: g[/** @type {Side} */ (openSide(g))].team.name })}</button>` : nothing}`;
   const cards = { active: new Cards(card), pending: new Cards(card), finished: new Cards(card) };
 
   /** @param {Game["status"]} status @param {Games} all */
@@ -138,15 +138,15 @@ export function lobby({ update, me, go }) {
 
   return {
     title: () => t("lobby.title"),
-    render: () => (me ? html`
-      <div class="row spread head"><h1>${t("lobby.title")}</h1><p class="row"><a href="/leagues">${t("leagues.title")}</a> <a class="button primary" href="/new">${t("lobby.new")}</a></p></div>
+    render: () => html`
+      ${me ? html`<div class="row spread head"><h1>${t("lobby.title")}</h1><p class="row"><a href="/leagues">${t("leagues.title")}</a> <a class="button primary" href="/new">${t("lobby.new")}</a></p></div>` : cover()}
       ${alertBox(problem)}
-      ${games === null ? loading() : html`
+      ${games === null ? me ? loading() : nothing : html`
         <div class="columns">${section("active", games)} ${section("pending", games)}</div>
-        ${section("finished", games)}`}` : cover()),
+        ${section("finished", games)}`}`,
     close: () => {
       closed = true;
-      stream?.close();
+      stream.close();
       clearTimeout(timer);
     },
   };

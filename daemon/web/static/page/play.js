@@ -99,6 +99,12 @@ export class Live {
       case "bye":
         if (frame.d?.code === "cancelled") this.end("over", "cancelled");
         return;
+      case "hello":
+        if (frame.d.role === "visitor" && session.me) { // the session has to be renewed
+          this.drop();
+          return void this.closed(4401);
+        }
+        break;
       case "event":
       case "skip": {
         const gap = Number(frame.rev) - this.handler.rev();

@@ -1,6 +1,6 @@
 // Standings, batting and pitching lines of a season.
 import { html, nothing } from "./lit-html.js";
-import { t, api, season as defaultSeason, alertBox, problemOf, pennant, loading, rate, playerName } from "./ui.js";
+import { t, api, session, season as defaultSeason, alertBox, problemOf, pennant, loading, rate, playerName } from "./ui.js";
 
 const maxSeasons = 5;
 
@@ -18,6 +18,7 @@ let imported = [];
 
 /** Returns the clubs of a season by id, with their colours. @param {number} season @returns {Promise<Map<string, Club>>} */
 async function clubsOf(season) {
+  if (!session.me) return new Map(); // visitors see games, not the clubs of a season
   const answer = await api("GET", `/api/teams?season=${season}`);
   imported = answer.seasons ?? [];
   return new Map(answer.teams.map((/** @type {Club} */ c) => [c.id, c]));

@@ -180,7 +180,7 @@ async function send(method, path, body, signal) {
   try {
     return await fetch(path, {
       method, signal, credentials: "include",
-      headers: body === undefined ? {} : { "Content-Type": "application/json" },
+      headers: { ...(body !== undefined && { "Content-Type": "application/json" }), ...(session.me && { "Pressbox-Session": "required" }) }, // not a visitor's view
       body: body === undefined ? undefined : JSON.stringify(body),
     });
   } catch (err) {
@@ -466,8 +466,13 @@ export const loading = () => html`<p class="waiting">${t("loading")}</p>`;
 /** Renders a button that shows the page on the full screen, where browsers can. */
 export const fullScreen = () => (document.fullscreenEnabled ? html`<button class="screen" @click=${() => (document.fullscreenElement ? document.exitFullscreen() : document.documentElement.requestFullscreen())}>${t(document.fullscreenElement ? "screen.exit" : "screen.full")}</button>` : nothing);
 
-/** Renders a problem in place of a view. @param {Problem} problem */
-export const problemView = (problem) => html`<section class="leaf narrow"><h1>${t(problem.status === 404 ? "lost.title" : "broken.title")}</h1>
+/** Asks to sign in, in place of a view. @param {string} [text] why */
+export const gate = (text = t("gate.text")) => html`<section class="leaf narrow"><h1>${t("gate.title")}</h1><p>${text}</p>
+  <p><a class="button primary" href=${signInAddress()}>${t("signin")}</a></p></section>`;
+
+/** Renders a problem in place of a view; visitors may see more once they have signed in. @param {Problem} problem */
+export const problemView = (problem) => !session.me && [401, 404].includes(problem.status) ? gate(problem.status === 404 ? t("gate.private") : undefined)
+  : html`<section class="leaf narrow"><h1>${t(problem.status === 404 ? "lost.title" : "broken.title")}</h1>
   ${problem.status === 404 ? html`<p role="alert">${t("lost.text")}</p>` : alertBox(problem)}<p><a class="button" href="/">${t("lost.out")}</a></p></section>`;
 
 /** Renders a text as a QR code. What it is for must stand beside it as well. @param {string} text @param {string} [name] if the text itself must not be read out */

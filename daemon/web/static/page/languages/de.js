@@ -34,6 +34,7 @@ const texts = {
   "signin": "Anmelden",
   "gate.title": "Die Eintrittskarte, bitte",
   "gate.text": "Melde dich an, um in diesen Teil des Stadions zu kommen. Ein Name und eine Passphrase genügen.",
+  "gate.private": "Wenn der Link stimmt, ist dieses Spiel privat. Melde dich an, um es zu sehen.",
   "lost.title": "Foul Ball",
   "lost.text": "Unter dieser Adresse ist nichts. Vielleicht ist der Link unvollständig, oder das Spiel wurde gelöscht.",
   "lost.out": "Zurück zu den Spielen",
@@ -818,6 +819,10 @@ const texts = {
   "platoon.edge": "hat den Platoon-Vorteil",
   "platoon.hint": (/** @type {{ l: number, r: number, s: number, n: number, rr: number, rl: number }} */ v) =>
     `Deine Reihe: ${v.l} schlagen links, ${v.r} rechts, ${v.s} beidseitig; ${v.n} haben den Vorteil (▲). Ihre Starter: ${count({ n: v.rr }, "{n} Rechtshänder", "{n} Rechtshänder")}, ${count({ n: v.rl }, "{n} Linkshänder", "{n} Linkshänder")}.`,
+  "invited.title": "{name} lädt dich zu einem Spiel ein",
+  "invited.rematch": "{name} möchte eine Revanche",
+  "invited.text": "{innings} Innings. Du würdest {club} managen.",
+  "invited.signin": "Anmelden und spielen",
   "invite.title": "Einen Gegner einladen",
   "invite.text": "Wer diesen Link zuerst öffnet, managt {club}.",
   "invite.link": "Link",

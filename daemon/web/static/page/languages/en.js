@@ -39,6 +39,7 @@ const texts = {
   "signin": "Sign in",
   "gate.title": "Tickets, please",
   "gate.text": "Sign in to enter this part of the park. All it takes is a name and a passphrase.",
+  "gate.private": "If the link is right, this game is private. Sign in to see it.",
   "lost.title": "Foul ball",
   "lost.text": "There is nothing at this address. The link may be incomplete, or the game was deleted.",
   "lost.out": "Back to the games",
@@ -823,6 +824,10 @@ const texts = {
   "platoon.edge": "has the platoon advantage",
   "platoon.hint": (/** @type {{ l: number, r: number, s: number, n: number, rr: number, rl: number }} */ v) =>
     `Your order: ${v.l} bat left, ${v.r} right, ${v.s} switch; ${v.n} have the advantage (▲). Their starters: ${count({ n: v.rr }, "{n} right-hander", "{n} right-handers")}, ${count({ n: v.rl }, "{n} left-hander", "{n} left-handers")}.`,
+  "invited.title": "{name} invites you to a game",
+  "invited.rematch": "{name} wants a rematch",
+  "invited.text": "{innings} innings. You would manage the {club}.",
+  "invited.signin": "Sign in to play",
   "invite.title": "Invite an opponent",
   "invite.text": "The first to open this link manages {club}.",
   "invite.link": "Link",
