@@ -47,7 +47,7 @@ func (m *Manager) relieve(s *game.State, progress chance.Progress) []game.Substi
 // are changed to spare them.
 func (m *Manager) changeLoss(team *game.TeamState) float64 {
 	if team.Relieved {
-		return 3 * minReliefGain
+		return 3.5 * minReliefGain
 	}
 	return 2 * minReliefGain
 }
@@ -136,8 +136,9 @@ func (m *Manager) bullpen(team *game.TeamState) []game.PlayerID {
 	return relief
 }
 
-// pickReliever picks from the bullpen by the score: the last when the game is decided, a Beginner always; otherwise an Expert the best against
-// the next batters, others the best for the last innings, the middle when behind.
+// pickReliever picks from the bullpen by the score: the last when the game is decided, and always for a Beginner. Otherwise
+// an Expert picks the best against the next batters with a lead and the third best without, so that ties do not last; others
+// the best for the last innings, the middle when behind.
 func (m *Manager) pickReliever(s *game.State, pen []game.PlayerID) game.PlayerID {
 	lead := s.Score[m.side] - s.Score[m.side.Other()]
 	left := max(s.Options.ScheduledInnings()-s.Inning, 0) // innings after this one
@@ -145,8 +146,10 @@ func (m *Manager) pickReliever(s *game.State, pen []game.PlayerID) game.PlayerID
 	switch {
 	case m.level == Beginner:
 		return pen[last]
-	case m.level == Expert && lead >= -3 && lead <= 5:
+	case m.level == Expert && lead > 0 && lead <= 5:
 		return pen[0]
+	case m.level == Expert && lead >= -3 && lead <= 0:
+		return pen[min(2, last)]
 	case lead > 0 && lead <= 4:
 		return pen[min(left, last)]
 	case lead == 0:
