@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"os"
+	"runtime/debug"
 
 	"pressbox/audio/pulse"
 	"pressbox/daemon/cli"
@@ -63,6 +64,7 @@ func (a *app) run(ctx context.Context, s sockets) error {
 		serving = append(serving, func(ctx context.Context) error { return a.web.ServeAdmin(ctx, l) })
 	}
 	a.monitor.Notify(systemd.Ready(a.monitor.StatusLine()))
+	debug.FreeOSMemory() // the start takes more memory than the server does, and an idle one would not return it
 	background := []runner{
 		a.store.Run, a.voices.Run, a.signIn.Run, a.rosters.Run, a.games.Run, a.leagues.Run, a.runControls, a.schedules.Run, a.rooms.Run, a.monitor.Run,
 		watchdog.Watchdog{Components: a.components(), OK: a.metrics.WatchdogOK, Log: a.Log}.Run,
