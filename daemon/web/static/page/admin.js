@@ -4,11 +4,9 @@ import { html, nothing } from "./lit-html.js";
 import { t, label, api, number, megabytes, formatTime, signInAddress, alertBox, command, loading, problemOf, readOut } from "./ui.js";
 import { people, tokens, voices } from "./adminaccess.js";
 
-/** What every part uses. @typedef {{ me: Account, update: () => Promise<void>, gate: ReturnType<typeof gatekeeper> }} Shared */
-/** A part of the page. @typedef {{ render: () => unknown, close?: () => void }} Part */
 /** @typedef {{ name: string, value: string, origin: string, fixed: boolean }} Setting */
 
-/** The parts by the parameter "part" of the address. @type {Record<string, (shared: Shared) => Part>} */
+/** The parts by the parameter "part" of the address. @type {Record<string, (shared: AdminShared) => AdminPart>} */
 const parts = { sound, voices, people, tokens, rooms, health, log, backup };
 
 /** @param {PageContext} page @returns {View} */
@@ -53,8 +51,8 @@ const quoted = (word) => (/^[\w.-]+$/.test(word) ? word : `'${word.replaceAll("'
 function gatekeeper(me, update) {
   /** @type {(() => Promise<unknown>) | null} */ let held = null;
   /** @type {import("./ui.js").Problem | null} */ let wrong = null;
-  const gate = {
-    /** @type {import("./ui.js").Problem | null} */ problem: null,
+  /** @type {AdminGate} */ const gate = {
+    problem: null,
     /** Returns what send returns, undefined if it fails or waits for the passphrase. @template T @param {() => Promise<T>} send @returns {Promise<T | undefined>} */
     async run(send) {
       try {
@@ -102,7 +100,7 @@ function gatekeeper(me, update) {
 const everyDay = /^(\d\d:\d\d)?-?(\d\d:\d\d)?$/;
 const chimes = ["none", "ding", "ding-dong", "alert"], modes = ["silence", "hold", "soft"];
 
-/** @param {Shared} shared @returns {Part} */
+/** @param {AdminShared} shared @returns {AdminPart} */
 function sound({ update, gate }) {
   /** @type {Map<string, Setting> | null} */ let all = null;
   /** @type {[string, string][]} */ let choices = [];
@@ -180,7 +178,7 @@ function sound({ update, gate }) {
 
 // ---- rooms
 
-/** @param {Shared} shared @returns {Part} */
+/** @param {AdminShared} shared @returns {AdminPart} */
 function rooms({ gate }) {
   /** @type {{ name: string, here: boolean, online: boolean }[] | null} */ let all = null;
   void gate.run(async () => { all = (await api("GET", "/api/rooms")).rooms; });
@@ -199,7 +197,7 @@ const ranks = { failure: 0, warning: 1, ok: 2 };
 /** Matches a remedy that is a command for the host. */
 const isCommand = /^(sudo )?(pressbox|systemctl|apt|chown|chmod) [\w ./=@-]+$/;
 
-/** @param {Shared} shared @returns {Part} */
+/** @param {AdminShared} shared @returns {AdminPart} */
 function health({ gate, update }) {
   /** @type {Finding[] | null} */ let all = null;
   const load = () => gate.run(async () => {
@@ -221,7 +219,7 @@ function health({ gate, update }) {
 
 // ---- log
 
-/** @param {Shared} shared @returns {Part} */
+/** @param {AdminShared} shared @returns {AdminPart} */
 function log({ gate, update }) {
   /** @type {Announcement[] | null} */ let all = null;
   let wanted = "";
@@ -244,7 +242,7 @@ function log({ gate, update }) {
 
 // ---- backup
 
-/** @param {Shared} shared @returns {Part} */
+/** @param {AdminShared} shared @returns {AdminPart} */
 function backup({ gate, update }) {
   /** @type {{ name: string, created_at: string, size_bytes: number }[] | null} */ let all = null;
   let making = false;

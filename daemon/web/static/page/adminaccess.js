@@ -3,16 +3,13 @@
 import { html, nothing } from "./lit-html.js";
 import { t, label, api, formatTime, percent, number, megabytes, language, command, loading, readOut, refocus, when, joinAddress, signInAddress } from "./ui.js";
 
-/** @typedef {import("./admin.js").Shared} Shared */
-/** @typedef {import("./admin.js").Part} Part */
-
 const day = 86400; // seconds
 
 // ---- users and invites
 
 /** @typedef {Account & { disabled: boolean }} User */
 
-/** @param {Shared} shared @returns {Part} */
+/** @param {AdminShared} shared @returns {AdminPart} */
 export function people({ gate, me }) {
   /** @type {User[] | null} */ let users = null;
   /** @type {{ id: string, expires_in: number }[]} */ let invites = [];
@@ -74,7 +71,7 @@ const revealed = (secret) => (secret ? html`<div class="good" id="secret"><p>${s
 
 // ---- API tokens
 
-/** @param {Shared} shared @returns {Part} */
+/** @param {AdminShared} shared @returns {AdminPart} */
 export function tokens({ gate }) {
   /** @type {{ id: string, name: string, network?: string, ttl?: number, control: boolean, created_at: string }[] | null} */ let all = null;
   /** @type {{ title: string, text: string } | null} */ let secret = null;
@@ -123,7 +120,7 @@ export function tokens({ gate }) {
 
 const pollDelay = 700; // ms between two looks at an installation
 
-/** @param {Shared} shared @returns {Part} */
+/** @param {AdminShared} shared @returns {AdminPart} */
 export function voices({ gate, update }) {
   /** @type {Installed[] | null} */ let all = null;
   /** @type {Install | undefined} */ let install;
@@ -207,7 +204,7 @@ function languageNames(codes) {
 /** What voices say as a sample, by their language. */
 const samples = { en: "Dinner is ready. The bus to school leaves in ten minutes.", de: "Das Essen ist fertig. Der Schulbus fährt in zehn Minuten.", fr: "Le dîner est prêt. Le bus part dans dix minutes.", es: "La cena está lista. El autobús sale en diez minutos.", it: "La cena è pronta. L’autobus parte tra dieci minuti.", nl: "Het eten is klaar. De bus vertrekt over tien minuten." };
 
-/** Plays samples of voices in the browser. @param {() => Promise<void>} update @param {Shared["gate"]} gate */
+/** Plays samples of voices in the browser. @param {() => Promise<void>} update @param {AdminGate} gate */
 function sampler(update, gate) {
   /** @type {AudioContext | null} */ let audio = null;
   /** @type {AudioBufferSourceNode | null} */ let source = null;

@@ -88,3 +88,8 @@ interface View {
   bare?: boolean; // rendered without header and footer
   awake?: boolean; // keeps the screen on
 }
+
+/** What every part of the administration uses. The gate sends requests; when one needs the passphrase again, it asks for it and repeats the request. */
+interface AdminShared { me: Account; update: () => Promise<void>; gate: AdminGate }
+interface AdminGate { problem: Error | null; run<T>(send: () => Promise<T>): Promise<T | undefined>; render(): unknown }
+interface AdminPart { render: () => unknown; close?: () => void }
