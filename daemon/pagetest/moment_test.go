@@ -101,6 +101,7 @@ func TestGame_moment(t *testing.T) {
 		batter = value[string](b, `document.querySelector(".at-bat").textContent`)
 		for !b.is(callout) {
 			b.key("1")
+			b.await(callout + ` || document.querySelector(".calls button:not(:disabled)")`)
 		}
 		return batter
 	}

@@ -351,6 +351,7 @@ export class Decisions {
     const { calls } = this;
     const others = this.chosenOf(calls).filter((c) => partOf(c) !== partOf(choice) && c.odds && choice.odds); // a call without odds cannot be combined
     this.chosen = new Set([...others, ...(on && partOf(choice) ? [choice] : [])].map((c) => c.label));
+    if (!choice.odds) document.querySelectorAll(".combine :checked:not([type=radio])").forEach((box) => { /** @type {any} */ (box).checked = false; }); // drawing does not know of a check since the last one
     this.match.update();
   }
 
