@@ -1,7 +1,7 @@
 // Administration: its frame, the passphrase that it asks for again, and the
 // parts sound, rooms, health, log and backup. The others are in adminaccess.js.
 import { html, nothing } from "./lit-html.js";
-import { t, label, api, number, megabytes, formatTime, signInAddress, alertBox, command, loading, problemOf, readOut } from "./ui.js";
+import { t, label, api, number, megabytes, formatTime, signInAddress, alertBox, command, loading, problemOf, readOut, language } from "./ui.js";
 import { people, tokens, voices } from "./adminaccess.js";
 
 /** @typedef {{ name: string, value: string, origin: string, fixed: boolean }} Setting */
@@ -209,7 +209,7 @@ function health({ gate, update }) {
   });
   void load();
   /** @param {Finding} f */
-  const stub = (f) => html`<li class=${f.result === "failure" ? "urgent" : ""}><div lang="en"><span class=${f.result === "failure" ? "tag hot" : f.result === "ok" ? "tag live" : "tag"}>${label("admin.result", f.result)}</span> <strong>${f.name}</strong>
+  const stub = (f) => html`<li class=${f.result === "failure" ? "urgent" : ""}><div lang="en"><span class=${f.result === "failure" ? "tag hot" : f.result === "ok" ? "tag live" : "tag"} lang=${language}>${label("admin.result", f.result)}</span> <strong>${f.name}</strong>
     <p class="quote">${f.detail}</p>${!f.remedy ? nothing : isCommand.test(f.remedy) ? command(f.remedy.startsWith("sudo") ? f.remedy : `sudo ${f.remedy}`) : html`<p>→ ${f.remedy}</p>`}</div></li>`;
   return {
     render: () => html`<section class="leaf" aria-labelledby="health-title"><div class="row spread"><h2 id="health-title">${t("admin.part.health")}</h2><button ?disabled=${!all} @click=${load}>${t("admin.health.again")}</button></div>

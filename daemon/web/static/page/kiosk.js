@@ -2,7 +2,7 @@
 // and the next games; the announcements, and how to join. It takes no input,
 // reconnects without help, and shows since when it is cut off.
 import { html, nothing } from "./lit-html.js";
-import { t, label, qr, joinAddress, managerOf, pennant, inningName, clubStyle, fullScreen, formatTime } from "./ui.js";
+import { t, label, qr, joinAddress, managerOf, pennant, inningName, clubStyle, fullScreen, formatTime, number, rate } from "./ui.js";
 import { openStream } from "./streams.js";
 
 // All in milliseconds.
@@ -223,7 +223,7 @@ const leaders = (wall) => html`<section class="wall-panel"><h2>${t("leaders.titl
   <ol>${c.leaders.map((l) => html`<li><span>${shortened(l.name, 20)} <small>${l.team.abbrev}</small></span><b>${value(c.statistic, l.value)}</b></li>`)}</ol></div>`)}</div></section>`;
 
 /** @param {string} statistic @param {number} n */
-const value = (statistic, n) => (statistic === "avg" ? n.toFixed(3).replace(/^0/, "") : statistic === "era" ? n.toFixed(2) : n.toLocaleString(document.documentElement.lang));
+const value = (statistic, n) => (statistic === "avg" ? rate(n) : statistic === "era" ? rate(n, 2) : number(n));
 
 /** Renders the games that are not in the main panel. @param {Wall} wall @param {Panel} panel @param {number} most */
 function others(wall, panel, most) {
