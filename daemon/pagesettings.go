@@ -107,7 +107,7 @@ func (p settingsPage) Change(ctx context.Context, values map[string]*string) err
 		return fmt.Errorf("%w: %w", control.ErrUnavailable, err)
 	}
 	p.page.Store(&page)
-	return p.apply(next)
+	return p.apply(next) //nolint:contextcheck // cached phrases are forgotten whatever becomes of the request
 }
 
 // check returns an error unless all values can be set.

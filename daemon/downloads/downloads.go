@@ -323,7 +323,7 @@ func (d *Downloads) licence(ctx context.Context, c *catalogue.Catalogue, v catal
 }
 
 // free are the beginnings of licences, in lower case, that permit every use.
-var free = []string{"public domain", "cc0", "cc by", "cc-by", "creative commons attribution", "mit", "apache", "bsd"}
+var free = []string{"public domain", "cc0", "cc by", "cc-by", "creative commons attribution", "mit", "apache", "bsd"} //nolint:gochecknoglobals // a constant list
 
 // restricted matches licences that forbid commercial or changed copies.
 var restricted = regexp.MustCompile(`\b(nc|nd|non-?commercial)\b`)
@@ -336,7 +336,7 @@ func permitsEverything(licence string) bool {
 
 // qualities are those of voices in the order in which they are recommended: a Raspberry Pi
 // speaks "high" slower than in real time.
-var qualities = []string{"medium", "high", "low", "x_low"}
+var qualities = []string{"medium", "high", "low", "x_low"} //nolint:gochecknoglobals // a constant list
 
 // recommend marks the best voice of one speaker whose licence permits every use, preferably of a
 // country.

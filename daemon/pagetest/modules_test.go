@@ -88,6 +88,7 @@ func TestLanguages_sameTexts(t *testing.T) {
 
 // textsOf returns the placeholders of each text of a language, sorted.
 func textsOf(t *testing.T, file string) map[string][]string {
+	t.Helper()
 	texts := map[string][]string{}
 	for _, found := range text.FindAllStringSubmatch(string(check.Must(os.ReadFile(file))(t)), -1) {
 		all := placeholder.FindAllString(strings.ReplaceAll(found[2], "${", "{"), -1)

@@ -114,23 +114,23 @@ type tab struct {
 // newTab opens a tab of 1280 × 800.
 func newTab(tb testing.TB, s *server) *tab {
 	tb.Helper()
-	return s.newTab(tb, s.browser, chromedp.WithNewBrowserContext())
+	return s.newTab(s.browser, tb, chromedp.WithNewBrowserContext())
 }
 
 // another opens another tab of the same browser, with its cookies and its cache.
 func (b *tab) another() *tab {
 	b.t.Helper()
-	return b.newTab(b.t, b.ctx)
+	return b.newTab(b.ctx, b.t)
 }
 
-func (s *server) newTab(tb testing.TB, browser context.Context, options ...chromedp.ContextOption) *tab {
+func (s *server) newTab(browser context.Context, tb testing.TB, options ...chromedp.ContextOption) *tab {
 	tb.Helper()
 	ctx, cancel := chromedp.NewContext(browser, options...)
 	tb.Cleanup(cancel)
 	ctx, cancel = context.WithTimeout(ctx, 3*deadline)
 	tb.Cleanup(cancel)
 	b := &tab{server: s, t: tb, ctx: ctx, dialogs: make(chan string, 1)}
-	b.do(chromedp.EmulateViewport(1280, 800))
+	b.do(chromedp.EmulateViewport(1280, 800)) //nolint:contextcheck // the tab has its own
 	check.NoError(tb, chromedp.Listen(ctx, b.receive))
 	tb.Cleanup(func() {
 		b.mu.Lock()

@@ -9,13 +9,13 @@ import (
 	"pressbox/game/chance"
 )
 
-// rated returns the situation with other ratings: the batter's rates, and the speed of the runners, or of the batter if
+// rated returns the situation, with a DH, with other ratings: the batter's rates, and the speed of the runners, or of the batter if
 // there are none.
-func (at situation) rated(tb testing.TB, dh bool, batting chance.Rates, speed float64) *bottest.Game {
+func (at situation) rated(tb testing.TB, batting chance.Rates, speed float64) *bottest.Game {
 	tb.Helper()
-	p := *fixtures(tb, dh)[0]
+	p := *fixtures(tb, true)[0]
 	p.Ratings = maps.Clone(p.Ratings)
-	before := at.start(tb, dh)
+	before := at.start(tb)
 	batter := p.Ratings[before.State.Batter()]
 	batter.Batting = batting
 	if before.State.Bases == [3]game.Runner{} {
@@ -67,7 +67,7 @@ func TestDefence_situations(t *testing.T) {
 			return d.Infield == chance.InfieldIn || d.Infield == chance.DoublePlayDepth
 		}, false},
 	} {
-		g := tt.at.rated(t, true, tt.batter, 0)
+		g := tt.at.rated(t, tt.batter, 0)
 		if got := g.Managers[g.State.Fielding()].Defence(&g.State, g.Progress); tt.is(got) != tt.want {
 			t.Errorf("%s: %+v", tt.name, got)
 		}
@@ -78,7 +78,7 @@ func TestDefence_situations(t *testing.T) {
 func TestDefence_holdsRunner(t *testing.T) {
 	t.Parallel()
 	for speed, holds := range map[float64]bool{3: true, -3: false} {
-		g := situation{inning: 3, outs: 1, bases: "1"}.rated(t, true, regular(), speed)
+		g := situation{inning: 3, outs: 1, bases: "1"}.rated(t, regular(), speed)
 		values := g.Bot(game.Home).DefenceValues(&g.State, g.Progress)
 		behind := values[0]
 		for _, v := range values {
@@ -98,7 +98,7 @@ func TestManager_bunters(t *testing.T) {
 	t.Parallel()
 	weak := chance.Rates{K: .2, BB: .07, HBP: .01, Single: .15, Double: .04, Triple: .004, HR: .015}
 	for speed, mixes := range map[float64]bool{3: true, -3: false} {
-		g := situation{inning: 3}.rated(t, true, weak, speed)
+		g := situation{inning: 3}.rated(t, weak, speed)
 		in, bunts := 0, 0
 		const turns = 400
 		for turn := range uint64(turns) {
@@ -137,7 +137,7 @@ func TestOffence_situations(t *testing.T) {
 		{"a slugger does not bunt", situation{inning: 7, bases: "1"}, slugger(), 0, []chance.Offence{chance.Sacrifice, chance.BuntForHit}},
 		{"third is not stolen with two out", situation{inning: 5, bases: "-2", outs: 2}, regular(), 0, []chance.Offence{chance.StealThird}},
 	} {
-		g := tt.at.rated(t, true, tt.batter, tt.speed)
+		g := tt.at.rated(t, tt.batter, tt.speed)
 		for turn := range uint64(40) { // of several calls that are expected, each is made sometimes
 			g.Progress.Turns = turn
 			got := g.Managers[g.State.Batting()].Offence(&g.State, g.Progress)
@@ -163,14 +163,14 @@ func TestSubstitutions_pitchers(t *testing.T) {
 		{"a starter who has faced two batters", situation{inning: 1, batters: 2, score: [2]int{2, 0}}, false},
 		{"a starter with a shutout and a lead", situation{inning: 7, batters: 22, score: [2]int{0, 3}}, false},
 	} {
-		g := tt.at.start(t, true)
+		g := tt.at.start(t)
 		side := g.State.Fielding()
 		if subs := g.Managers[side].Substitutions(&g.State, g.Progress); (subs != nil) != tt.relieve {
 			t.Errorf("%s: %+v", tt.name, subs)
 		}
 	}
 	runs := func(score [2]int) float64 {
-		g := situation{inning: 8, batters: 33, score: score}.start(t, true)
+		g := situation{inning: 8, batters: 33, score: score}.start(t)
 		subs := g.Managers[game.Home].Substitutions(&g.State, g.Progress)
 		if len(subs) != 1 {
 			t.Fatalf("score %v: %+v", score, subs)

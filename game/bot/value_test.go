@@ -21,10 +21,10 @@ type situation struct {
 	batters int    // that the pitcher has faced
 }
 
-// start returns the situation in a new game.
-func (at situation) start(tb testing.TB, dh bool) *bottest.Game {
+// start returns the situation in a new game with a DH.
+func (at situation) start(tb testing.TB) *bottest.Game {
 	tb.Helper()
-	g := fixtures(tb, dh)[0].Start(tb, 1, game.Options{ExtraInnings: game.Standard}, [2]bool{true, true})
+	g := fixtures(tb, true)[0].Start(tb, 1, game.Options{ExtraInnings: game.Standard}, [2]bool{true, true})
 	s := &g.State
 	s.Inning, s.Half, s.Outs, s.Score = at.inning, at.half, at.outs, at.score
 	team := &s.Teams[s.Batting()]
@@ -52,7 +52,7 @@ func TestOffenceValues_position(t *testing.T) {
 		{situation{inning: 9, bases: "123", half: game.Bottom}, 1.9, 2.6, .85, 1},
 		{situation{inning: 9, outs: 2, score: [2]int{4, 0}, half: game.Bottom}, .05, .2, 0, .01},
 	} {
-		g := tt.at.start(t, true)
+		g := tt.at.start(t)
 		v := g.Bot(g.State.Batting()).OffenceValues(&g.State, g.Progress)[0]
 		if v.Call != chance.SwingAway || v.Runs < tt.least || v.Runs > tt.most || v.WinProbability < tt.fewest || v.WinProbability > tt.share {
 			t.Errorf("%+v: %+v, want %v to %v runs and %v to %v wins", tt.at, v, tt.least, tt.most, tt.fewest, tt.share)
@@ -65,7 +65,7 @@ func TestValues_equilibrium(t *testing.T) {
 	t.Parallel()
 	for _, bases := range []string{"", "1", "-2", "12", "1-3", "--3"} {
 		for outs := range 3 {
-			g := situation{inning: 6, bases: bases, outs: outs, half: game.Bottom, batters: 12}.start(t, true)
+			g := situation{inning: 6, bases: bases, outs: outs, half: game.Bottom, batters: 12}.start(t)
 			batting, fielding := g.Bot(game.Home), g.Bot(game.Away)
 			most, least := 0.0, 1.0
 			for _, v := range batting.OffenceValues(&g.State, g.Progress) {
@@ -84,7 +84,7 @@ func TestValues_equilibrium(t *testing.T) {
 // A fresh pitcher is worth more than one who is exhausted, and a substitution that the rules forbid nothing.
 func TestSubstitutionValue_freshPitcher(t *testing.T) {
 	t.Parallel()
-	g := situation{inning: 7, batters: 33}.start(t, true)
+	g := situation{inning: 7, batters: 33}.start(t)
 	m, s := g.Bot(game.Home), &g.State
 	in := game.Substitution{Side: game.Home, Player: m.NextReliever(s), Position: game.Pitcher}
 	stay := check.Must(m.SubstitutionValue(s, g.Progress))(t)

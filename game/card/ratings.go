@@ -21,40 +21,26 @@ type Ratings struct {
 	Stamina int `json:"stamina"` // batters faced before tiring; among all pitchers, so that starters have about 62 and relief pitchers 42
 }
 
-// A scale turns a measure into a grade: the mean and the standard deviation among the regulars of the built-in league.
-type scale struct{ mean, deviation float64 }
-
-func (s scale) grade(x float64) int {
-	return int(math.Round(max(20, min(80, 50+10*(x-s.mean)/s.deviation))))
+// grade turns a measure into a grade, by its mean and standard deviation among the regulars of the built-in league, which
+// TestRate_scale measures.
+func grade(x, mean, deviation float64) int {
+	return int(math.Round(max(20, min(80, 50+10*(x-mean)/deviation))))
 }
-
-// The scales. TestRate_scale measures them.
-var (
-	contactScale = scale{.2238, .0268}
-	powerScale   = scale{.1646, .0463}
-	eyeScale     = scale{.0790, .0270}
-	speedScale   = scale{-.03, 1.1} // in standard deviations, as the next two
-	armScale     = scale{0, 1}
-	gloveScale   = scale{0, 1.24}
-	controlScale = scale{-.0782, .0161}
-	stuffScale   = scale{-.4180, .0442}
-	staminaScale = scale{12.5, 8.4}
-)
 
 // Rate returns the grades of a player; a zero rating is that of an average player.
 func Rate(p game.Player, r chance.Rating) Ratings {
 	r = chance.Effective(p, r)
 	b, pitching := &r.Batting, &r.Pitching
 	return Ratings{
-		Contact: contactScale.grade((b.Single + b.Double + b.Triple) / (atBats(b) - b.HR)),
-		Power:   powerScale.grade((b.Double + 2*b.Triple + 3*b.HR) / atBats(b)),
-		Eye:     eyeScale.grade(b.BB),
-		Speed:   speedScale.grade(r.Speed),
-		Arm:     armScale.grade(r.Arm),
-		Glove:   gloveScale.grade(r.Range + r.Hands),
-		Control: controlScale.grade(-pitching.BB),
-		Stuff:   stuffScale.grade(-(pitching.Single + 2*pitching.Double + 3*pitching.Triple + 4*pitching.HR) / atBats(pitching)),
-		Stamina: staminaScale.grade(float64(r.Stamina)),
+		Contact: grade((b.Single+b.Double+b.Triple)/(atBats(b)-b.HR), .2238, .0268),
+		Power:   grade((b.Double+2*b.Triple+3*b.HR)/atBats(b), .1646, .0463),
+		Eye:     grade(b.BB, .0790, .0270),
+		Speed:   grade(r.Speed, -.03, 1.1), // in standard deviations, as the next two
+		Arm:     grade(r.Arm, 0, 1),
+		Glove:   grade(r.Range+r.Hands, 0, 1.24),
+		Control: grade(-pitching.BB, -.0782, .0161),
+		Stuff:   grade(-(pitching.Single+2*pitching.Double+3*pitching.Triple+4*pitching.HR)/atBats(pitching), -.4180, .0442),
+		Stamina: grade(float64(r.Stamina), 12.5, 8.4),
 	}
 }
 

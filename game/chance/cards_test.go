@@ -23,7 +23,7 @@ func TestSimulator_spent(t *testing.T) {
 		t.Errorf("before the game: %.3f", got)
 	}
 	last := -1.
-	for n := 0; n < 40; n++ {
+	for n := range 40 {
 		m := worked(&s, n, n*39/10)
 		spent, fatigue := sim.Spent(&s, m, starter), sim.Fatigue(&s, m)
 		if spent <= last || (spent >= 1) != (fatigue >= 1) {

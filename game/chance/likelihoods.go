@@ -77,7 +77,7 @@ func (d *measurements) loadEnds() {
 			}
 			for i := range rows {
 				n := ends.index(rows[i].next, int(rows[i].runs))
-				ends.parts = append(ends.parts, endingPart{class(c), n, rows[i].weight / times}) //nolint:gosec // few
+				ends.parts = append(ends.parts, endingPart{class(c), n, rows[i].weight / times})
 			}
 		}
 	}

@@ -403,13 +403,13 @@ func (r *rig) writeJournal(path string) {
 }
 
 // readJournal reads what writeJournal wrote.
-func readJournal(t testing.TB, path string) (id string, j *journal) {
-	t.Helper()
-	f := check.Must(os.Open(path))(t)
+func readJournal(tb testing.TB, path string) (id string, j *journal) {
+	tb.Helper()
+	f := check.Must(os.Open(path))(tb)
 	defer f.Close()
-	z := check.Must(gzip.NewReader(f))(t)
+	z := check.Must(gzip.NewReader(f))(tb)
 	var data bytes.Buffer
-	check.Must(data.ReadFrom(z))(t)
+	check.Must(data.ReadFrom(z))(tb)
 	var parts [][]byte
 	for plain := data.Bytes(); len(plain) > 0; {
 		n, size := binary.Uvarint(plain)

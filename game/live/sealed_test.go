@@ -2,8 +2,8 @@ package live_test
 
 import (
 	"encoding/json"
-	"fmt"
 	"path/filepath"
+	"slices"
 	"testing"
 	"testing/synctest"
 
@@ -109,7 +109,7 @@ func TestSealed_ownCall(t *testing.T) {
 	if got := w.event(); got.Call == nil || text(t, got.Call) != text(t, c.Action) {
 		t.Errorf("received %s after %s", text(t, got), text(t, c))
 	}
-	if sealed := r.get(bob).State.Waiting; fmt.Sprint(sealed) != fmt.Sprint([]game.Side{game.Away}) {
+	if sealed := r.get(bob).State.Waiting; !slices.Equal(sealed, []game.Side{game.Away}) {
 		t.Errorf("the game waits for %v", sealed)
 	}
 }

@@ -126,7 +126,7 @@ func TestWorth_answers(t *testing.T) {
 			}
 			found++
 			best, coach := checkWorth(t, g.Legal)
-			if len(g.Legal) != 2 || coach.WinProbability < best-.0011 || g.Legal[0].Worth.WinProbability == g.Legal[1].Worth.WinProbability {
+			if len(g.Legal) != 2 || coach.WinProbability < best-.0011 || g.Legal[0].WinProbability == g.Legal[1].WinProbability {
 				t.Errorf("%s", text(t, g.Legal))
 			}
 		}

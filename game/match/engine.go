@@ -39,7 +39,7 @@ func newEngine(o *Origin) (*engine, error) {
 	})}
 	for side := range e.managers {
 		manage := func(level bot.Level) *bot.Manager {
-			return bot.New(game.Side(side), clubs[side], ratings, e.table, level)
+			return bot.New(game.Side(side), clubs[side], ratings, e.table, level) //nolint:gosec // 0 and 1
 		}
 		e.managers[side] = manage(bot.Level(cmp.Or(o.Options.BotLevel, protocol.MaxBotLevel)))
 		e.coaches[side] = manage(bot.Expert)

@@ -21,7 +21,7 @@ func (c *Catalogue) Card(ctx context.Context, v Voice) (string, error) {
 		if err != nil {
 			return "", fmt.Errorf("fetch the card of %s: %w", v.Name, err)
 		}
-		defer resp.Body.Close() //nolint:errcheck // it was only read
+		defer resp.Body.Close()
 		text, err := io.ReadAll(io.LimitReader(resp.Body, maxCard))
 		if err != nil {
 			return "", fmt.Errorf("fetch the card of %s: %w", v.Name, err)
