@@ -72,9 +72,6 @@ func (pa *plateAppearance) expectedRates(at game.Count) Rates {
 	}
 }
 
-// RunExpectancy returns the expected runs of the side at bat in the rest of the half-inning, by base-out state, as in
+// RunExpectancies returns the expected runs of the side at bat in the rest of the half-inning, by base-out state, as in
 // innings 1 to 8 of 2015–17 and 2019.
-func RunExpectancy(s *game.State) float64 { return measuredData().runExpectancy[3*occupied(s)+s.Outs] }
-
-// RunExpectancies returns the [RunExpectancy] of each base-out state.
 func RunExpectancies() [BaseOutStates]float64 { return measuredData().runExpectancy }

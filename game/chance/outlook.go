@@ -48,7 +48,7 @@ func (o *Outlook) Each(visit func(Result)) {
 	}
 }
 
-// Runs returns the expected runs of the side at bat in the rest of the half-inning, with the [RunExpectancy] of the state
+// Runs returns the expected runs of the side at bat in the rest of the half-inning, with the [RunExpectancies] of the state
 // afterwards.
 func (o *Outlook) Runs() float64 {
 	sum := 0.0
