@@ -421,6 +421,26 @@ func gameMessages() []Message {
 			"The next step of the series or league @PRESSBOX_LEAGUE@ failed: @PRESSBOX_ERR@. It is retried, at most 10 minutes later. Usually the disk is full, or the team-data API is unavailable.",
 		},
 		{
+			"6eefcf2c978e4705b060b341fb2b291c", "player statistics unavailable",
+			"The seasons of the players of the game @PRESSBOX_GAME@ could not be read: @PRESSBOX_ERR@. Their cards do not have them. \"pressbox doctor\" checks the store.",
+		},
+		{
+			"51c73a9360364eba9780aae57f5191ae", "game not shown on a wall display",
+			"The game @PRESSBOX_GAME@ could not be read: @PRESSBOX_ERR@. Wall displays leave it out.",
+		},
+		{
+			"265568555f08411eb5d9ebe578c4c840", "standings not shown on a wall display",
+			"The standings could not be read: @PRESSBOX_ERR@. Wall displays show neither standings nor leaders.",
+		},
+		{
+			"f6941b81356c4b0d801e5344ad00c01c", "leaders not shown on a wall display",
+			"The leaders could not be read: @PRESSBOX_ERR@. Wall displays show neither standings nor leaders.",
+		},
+		{
+			"51899bca82f3481cafdf2c8dd05d6ed4", "Wi-Fi network not shown on wall displays",
+			"The passphrase of the guests' Wi-Fi could not be read: @PRESSBOX_ERR@. Correct WALL_WIFI_PASSPHRASE_FILE, and restart the server.",
+		},
+		{
 			"5c1f0b4e2d7a49c6a8e3f1b09d6c7e24", "season imported by the administrator",
 			"The administrator imported the clubs of @PRESSBOX_SEASON@ with \"pressbox teams import\": @PRESSBOX_GAMES@ games were replayed, @PRESSBOX_REJECTED@ could not be.",
 		},
