@@ -33,7 +33,7 @@ func (pa *plateAppearance) resolveBetweenPitches() bool {
 	case c.Defence.Pitch == IntentionalWalk:
 		return false
 	case c.Defence.Pitch == PickoffThrow:
-		pa.resolvePickoffThrow(going != 0)
+		pa.resolvePickoffThrow(going)
 		return true
 	case c.Offence == Squeeze:
 		return pa.failedSqueeze()
@@ -130,8 +130,8 @@ func (pa *plateAppearance) advanceRunners(p *game.Play) {
 	}
 }
 
-// resolvePickoffThrow resolves the throw that the manager called.
-func (pa *plateAppearance) resolvePickoffThrow(going bool) {
+// resolvePickoffThrow resolves the throw that the manager called; going are the bases of the runners who go.
+func (pa *plateAppearance) resolvePickoffThrow(going int) {
 	base := pa.pickoffBase()
 	pa.result.Next.Pitches.add('0' + byte(base))
 	pa.result.Next.PickoffThrows++
@@ -140,7 +140,7 @@ func (pa *plateAppearance) resolvePickoffThrow(going bool) {
 		return
 	}
 	chance, reason := pickoffOut1*pa.pitcher.hold, game.PickedOff
-	if going {
+	if going != 0 {
 		chance, reason = pickoffOutGoing1, game.PickedOffStealing
 	}
 	if pa.dice.chance(chance / (1 - wildPickoff)) {

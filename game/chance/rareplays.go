@@ -37,10 +37,11 @@ func (pa *plateAppearance) errorShare() float64 {
 	return errorShare
 }
 
-// throwOver resolves a pick-off throw that the manager called.
-func (pa *plateAppearance) throwOver(base game.Base, going bool) {
+// throwOver resolves a pick-off throw that the manager called; going are the bases of the runners who go, perhaps not from
+// the one that is thrown to.
+func (pa *plateAppearance) throwOver(base game.Base, going int) {
 	out, wild, reason := throwOverOut*pa.pitcher.hold, throwOverWild, game.PickedOff
-	if going {
+	if going&(1<<(base-1)) != 0 {
 		out, reason = min(1-pa.stealChance(base)+throwOverCaught, .9), game.PickedOffStealing
 	}
 	switch pa.dice.pick([]float64{out, wild, 1 - out - wild}) {
@@ -49,18 +50,18 @@ func (pa *plateAppearance) throwOver(base game.Base, going bool) {
 	case 1:
 		pa.throwAway(base, reason)
 	default:
-		pa.safeOnThrow(base, going)
+		pa.safeOnThrow(going)
 	}
 }
 
 // safeOnThrow sets a throw that retires no runner.
-func (pa *plateAppearance) safeOnThrow(base game.Base, going bool) {
+func (pa *plateAppearance) safeOnThrow(going int) {
 	p := &pa.result.Play
 	switch {
-	case going:
+	case going != 0:
 		p.Kind = game.StolenBase
-		for from := base; from >= game.First; from-- {
-			if pa.runnersGoing()&(1<<(from-1)) != 0 {
+		for from := game.First; from <= game.Third; from++ {
+			if going&(1<<(from-1)) != 0 {
 				p.Advances[from] = game.Advance{To: from + 1, Reason: game.Stole}
 			}
 		}

@@ -129,6 +129,29 @@ func TestPickoffThrow_price(t *testing.T) {
 	}
 }
 
+// Runners who go from another base than the one that is thrown to have gone when the throw retires nobody.
+func TestPickoffThrow_othersGo(t *testing.T) {
+	t.Parallel()
+	f := averageFixture(0)
+	c := chance.Tactics{Offence: chance.StealHome, Defence: chance.Defence{Pitch: chance.PickoffThrow}}
+	stolen := 0
+	for seed := range uint64(200) {
+		s := f.at(t, 3*5) // first and third, nobody out
+		r, err := chance.NewSimulator(chance.Setup{Clubs: f.clubs, Seed: chance.Seed{byte(seed)}}).Resolve(&s, chance.Progress{}, c)
+		check.NoError(t, err)
+		check.Must(s.Apply(r.Play))(t)
+		if r.Play.Kind == game.StolenBase {
+			stolen++
+			if r.Play.Advances[game.Third].Reason != game.Stole {
+				t.Fatalf("a steal of home is %+v", r.Play)
+			}
+		}
+	}
+	if stolen < 150 {
+		t.Errorf("home was stolen %d times of 200", stolen)
+	}
+}
+
 // A game in which the defence walks everybody ends with the mercy rule.
 func TestSimulator_walkingEverybodyEnds(t *testing.T) {
 	t.Parallel()

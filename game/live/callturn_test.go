@@ -39,8 +39,8 @@ func TestCallTurn_oncePerDecision(t *testing.T) {
 	r, spoken := turnRig(t)
 	want := func(what string, lines int, names ...string) {
 		t.Helper()
-		if len(spoken.lines) != lines || !slices.Equal(turnsOf(spoken.lines[len(spoken.lines)-1]), names) {
-			t.Errorf("%s: %q, want %d with %v", what, spoken.lines, lines, names)
+		if len(spoken.said()) != lines || !slices.Equal(turnsOf(spoken.said()[len(spoken.said())-1]), names) {
+			t.Errorf("%s: %q, want %d with %v", what, spoken.said(), lines, names)
 		}
 	}
 	want("at the start", 1, "Ann", "Bob")
@@ -60,8 +60,8 @@ func TestCallTurn_oncePerDecision(t *testing.T) {
 	want("after a substitution that voids Ann's call", 2, "Ann")
 	before := r.get(ann).State.Decision
 	r.playOn()
-	if got := len(spoken.lines) - 2; got < 1 || got > int(r.get(ann).State.Decision-before) {
-		t.Errorf("%d decisions were opened, and %d called: %q", r.get(ann).State.Decision-before, got, spoken.lines)
+	if got := len(spoken.said()) - 2; got < 1 || got > int(r.get(ann).State.Decision-before) {
+		t.Errorf("%d decisions were opened, and %d called: %q", r.get(ann).State.Decision-before, got, spoken.said())
 	}
 }
 
@@ -72,8 +72,8 @@ func TestCallTurn_notTheBot(t *testing.T) {
 	for range 12 {
 		r.decide(ann)
 	}
-	if len(spoken.lines) < 8 || slices.ContainsFunc(spoken.lines, func(line string) bool { return len(turnsOf(line)) != 1 || strings.Contains(line, "bot") }) {
-		t.Errorf("%q", spoken.lines)
+	if len(spoken.said()) < 8 || slices.ContainsFunc(spoken.said(), func(line string) bool { return len(turnsOf(line)) != 1 || strings.Contains(line, "bot") }) {
+		t.Errorf("%q", spoken.said())
 	}
 	silent, none := turnRig(t, func(o *protocol.Options) { o.CallTurn = false })
 	silent.playOn()
@@ -86,11 +86,11 @@ func TestCallTurn_notTheBot(t *testing.T) {
 func TestCallTurn_withPlay(t *testing.T) {
 	t.Parallel()
 	r, spoken := turnRig(t, func(o *protocol.Options) { o.Announce = protocol.AnnounceAll })
-	lines := len(spoken.lines)
+	lines := len(spoken.said())
 	r.playOn()
-	last := spoken.lines[len(spoken.lines)-1]
-	if len(spoken.lines) == lines || len(turnsOf(last)) != 2 || len(last) < len("Your call, Ann and Bob.")+15 {
-		t.Errorf("%q", spoken.lines)
+	last := spoken.said()[len(spoken.said())-1]
+	if len(spoken.said()) == lines || len(turnsOf(last)) != 2 || len(last) < len("Your call, Ann and Bob.")+15 {
+		t.Errorf("%q", spoken.said())
 	}
 }
 
@@ -105,16 +105,16 @@ func TestCallTurn_clock(t *testing.T) {
 		defer r.run()()
 		a, b := r.watch(ann, 0), r.watch(bob, 0)
 		defer a.leave()
-		before := len(spoken.lines)
+		before := len(spoken.said())
 		pass(30 * time.Second)
-		if len(spoken.lines) != before+1 {
-			t.Errorf("after the clock ran out: %q", spoken.lines[before:])
+		if len(spoken.said()) != before+1 {
+			t.Errorf("after the clock ran out: %q", spoken.said()[before:])
 		}
 		b.leave()
 		pass(61 * time.Second)
-		before = len(spoken.lines)
+		before = len(spoken.said())
 		r.decide(ann)
-		for _, line := range spoken.lines[before:] {
+		for _, line := range spoken.said()[before:] {
 			if slices.Contains(turnsOf(line), "Bob") {
 				t.Errorf("with the bot for Bob: %q", line)
 			}

@@ -2,7 +2,9 @@ package live_test
 
 import (
 	"fmt"
+	"slices"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -248,7 +250,7 @@ func TestAnnouncer_levels(t *testing.T) {
 			spoken.watch = w
 			plays, scoring := 0, 0
 			for before := r.get(ann); before.Status == protocol.Active; {
-				lines := len(spoken.lines)
+				lines := len(spoken.said())
 				after := r.decide(ann)
 				if after.State.Decision != before.State.Decision && after.State.Question == nil {
 					plays++
@@ -257,18 +259,18 @@ func TestAnnouncer_levels(t *testing.T) {
 				if runs {
 					scoring++
 				}
-				spoke := len(spoken.lines) > lines
+				spoke := len(spoken.said()) > lines
 				if events := len(w.received("event")); spoke && spoken.events != events {
 					t.Errorf("spoke when %d of %d events were published", spoken.events, events)
 				}
 				if level == protocol.AnnounceScoring && spoke != (runs || after.Status == protocol.Finished) {
-					t.Errorf("runs %v, spoke %v: %v", runs, spoke, spoken.lines[lines:])
+					t.Errorf("runs %v, spoke %v: %v", runs, spoke, spoken.said()[lines:])
 				}
 				before = after
 			}
 			want := map[protocol.Announce]int{protocol.AnnounceOff: 0, protocol.AnnounceScoring: 1 + scoring, protocol.AnnounceAll: 1 + plays}[level]
-			if n := len(spoken.lines); n < want || level == protocol.AnnounceOff && n > 0 || level == protocol.AnnounceScoring && n > want+1 {
-				t.Errorf("%d lines, want about %d: %q", n, want, spoken.lines)
+			if n := len(spoken.said()); n < want || level == protocol.AnnounceOff && n > 0 || level == protocol.AnnounceScoring && n > want+1 {
+				t.Errorf("%d lines, want about %d: %q", n, want, spoken.said())
 			}
 		})
 	}
@@ -276,12 +278,22 @@ func TestAnnouncer_levels(t *testing.T) {
 
 // A recordingAnnouncer records comments.
 type recordingAnnouncer struct {
+	mu     sync.Mutex
 	lines  []string
 	watch  *watcher // if set, its events are counted
 	events int      // received at the time of the last comment
 }
 
+// said returns the comments so far.
+func (a *recordingAnnouncer) said() []string {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return slices.Clone(a.lines)
+}
+
 func (a *recordingAnnouncer) Comment(_, text string) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
 	a.lines = append(a.lines, text)
 	if a.watch != nil {
 		a.events = len(a.watch.received("event"))
