@@ -12,7 +12,7 @@ type Message struct {
 
 // Messages returns the catalog.
 func Messages() []Message {
-	return slices.Concat(serverMessages(), wyomingMessages(), speechMessages(), controlMessages(), storeMessages(), voiceMessages(), signInMessages(), gameMessages(), mqttMessages())
+	return slices.Concat(serverMessages(), wyomingMessages(), speechMessages(), controlMessages(), storeMessages(), voiceMessages(), signInMessages(), gameMessages(), seasonMessages(), mqttMessages())
 }
 
 func serverMessages() []Message {
@@ -409,6 +409,24 @@ func gameMessages() []Message {
 			"The administrator deleted the game @PRESSBOX_GAME@ with \"pressbox games remove\".",
 		},
 		{
+			"8d3f5b1c9a2e4f60b7c4d1e86f0a3b57", "game summary not saved",
+			"The summary of the game @PRESSBOX_GAME@ was rebuilt from its moves and could not be saved: @PRESSBOX_ERR@. It is rebuilt at the next start. Usually the disk is full.",
+		},
+		{
+			"647c1484ac054814b2461daec25f810d", "websocket message not encoded",
+			"A message of a game could not be encoded as JSON: @PRESSBOX_ERR@. The websocket was closed; the page reconnects and requests it again. Report this error.",
+		},
+		{
+			"8404dc46b1844406b55d6236c4e0cdcb", "websocket request failed",
+			"A frame of a websocket client failed because of an internal error: @PRESSBOX_ERR@. After a panic the connection was closed, and the page reconnects by itself.",
+		},
+	}
+}
+
+// seasonMessages are those of leagues, imported seasons, cards and wall displays.
+func seasonMessages() []Message {
+	return []Message{
+		{
 			"e2b1a9d04c5f4d0fb7a66c6d3f1b8a25", "league removed by the administrator",
 			"The administrator deleted the series or league @PRESSBOX_LEAGUE@ with \"pressbox leagues remove\". Its games were not deleted.",
 		},
@@ -447,18 +465,6 @@ func gameMessages() []Message {
 		{
 			"b7e94a1d60c84f3f9d25c8e07a3b61f2", "season removed by the administrator",
 			"The administrator deleted the imported clubs of @PRESSBOX_SEASON@ with \"pressbox teams remove\".",
-		},
-		{
-			"8d3f5b1c9a2e4f60b7c4d1e86f0a3b57", "game summary not saved",
-			"The summary of the game @PRESSBOX_GAME@ was rebuilt from its moves and could not be saved: @PRESSBOX_ERR@. It is rebuilt at the next start. Usually the disk is full.",
-		},
-		{
-			"647c1484ac054814b2461daec25f810d", "websocket message not encoded",
-			"A message of a game could not be encoded as JSON: @PRESSBOX_ERR@. The websocket was closed; the page reconnects and requests it again. Report this error.",
-		},
-		{
-			"8404dc46b1844406b55d6236c4e0cdcb", "websocket request failed",
-			"A frame of a websocket client failed because of an internal error: @PRESSBOX_ERR@. After a panic the connection was closed, and the page reconnects by itself.",
 		},
 	}
 }
