@@ -129,14 +129,14 @@ func TestPickoffThrow_price(t *testing.T) {
 	}
 }
 
-// Runners who go from another base than the one that is thrown to have gone when the throw retires nobody.
+// Runners who go from another base than the one that is thrown to have gone when the throw retires no runner.
 func TestPickoffThrow_othersGo(t *testing.T) {
 	t.Parallel()
 	f := averageFixture(0)
 	c := chance.Tactics{Offence: chance.StealHome, Defence: chance.Defence{Pitch: chance.PickoffThrow}}
 	stolen := 0
 	for seed := range uint64(200) {
-		s := f.at(t, 3*5) // first and third, nobody out
+		s := f.at(t, 3*5) // first and third, no outs
 		r, err := chance.NewSimulator(chance.Setup{Clubs: f.clubs, Seed: chance.Seed{byte(seed)}}).Resolve(&s, chance.Progress{}, c)
 		check.NoError(t, err)
 		check.Must(s.Apply(r.Play))(t)
