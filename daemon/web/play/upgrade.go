@@ -34,7 +34,7 @@ type connHandler interface {
 	close(code int)
 }
 
-// A client is who opened a websocket: a caller with a session, or a visitor.
+// A client is the user of a websocket: a caller with a session, or a visitor.
 type client struct {
 	auth.Caller
 	opened  *http.Request // of a visitor; nil: the caller has a session

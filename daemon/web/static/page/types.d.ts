@@ -40,7 +40,7 @@ interface Game {
   home: GameSide; away: GameSide; options: GameOptions; you: "" | "home" | "away" | "both"; score?: Score; inning?: number; half?: "top" | "bottom";
   result?: { winner: string; how: string }; dice?: { commitment: string; seed?: string }; rematch?: string;
   rosters?: { home: { players: Player[] }; away: { players: Player[] } };
-  state?: State; legal?: Choice[]; offers?: Choice[]; clock?: Clock; presence?: Presence; now?: Now; rematch_of?: string; reserved?: boolean; offered?: "" | Side;
+  state?: State; legal?: Choice[]; offers?: Choice[]; clock?: Clock; presence?: Presence; now?: Now; rematch_of?: string; reserved?: boolean;
 }
 interface TeamState { order: Slot[]; pitcher: string; dh: number; next: number; faced: number; bench: string[] | null; gone: string[] | null }
 interface State {
