@@ -27,7 +27,7 @@ OTHERS      = $$(go list ./... | grep -vxF "$$(go list $(REALTIME) $(STATIC) $(N
 # Packages whose tests "make check" runs.
 STATIC     := ./packaging/language
 
-.PHONY: run build test test-short vendor types check bench fuzz test-crash deb test-package generate fmt lint tools parts voice clean
+.PHONY: run build test test-short vendor types check bench fuzz test-crash deb repo test-package generate fmt lint tools parts voice clean
 
 run: build ## start the server on port 8888, with everything it needs
 	@packaging/run bin/pressbox serve
@@ -40,7 +40,7 @@ bin/libonnxruntime.so: packaging/onnxruntime/SHA256SUMS
 	@touch $@
 
 parts: bin/libonnxruntime.so .build/oidc-provider/node_modules .build/openai-client/node_modules .build/page/node_modules .build/caddy .build/mosquitto ## install what the tests need beyond Go
-	@packaging/need espeak-ng pulseaudio pulseaudio-utils pipewire pipewire-pulse wireplumber chromium-headless-shell firefox-esr curl fuse3 iproute2 ffmpeg apprise python3-paho-mqtt
+	@packaging/need espeak-ng pulseaudio pulseaudio-utils pipewire pipewire-pulse wireplumber chromium-headless-shell firefox-esr curl fuse3 iproute2 ffmpeg apprise python3-paho-mqtt apt-utils gnupg
 
 # The reverse proxy of packaging/doc/https.md.
 .build/caddy:
@@ -129,6 +129,9 @@ test-crash: parts build ## every power cut, the long kill tests, and a whole gam
 
 deb: ## dist/pressbox_VERSION_{amd64,arm64,armhf}.deb, each with a bill of materials
 	@packaging/deb/build $(VERSION)
+
+repo: ## dist/repo, an apt repository of the packages in dist/: make repo REPO_KEY=FINGERPRINT REPO_URL=https://HOST/PATH
+	@packaging/repo/build "$(REPO_KEY)" "$(REPO_URL)"
 
 test-package: ## the package on a booted Debian 12 and 13: install, activate, kill, upgrade, remove
 	@packaging/installed/run

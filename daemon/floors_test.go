@@ -126,6 +126,7 @@ var floors = map[string][]string{
 
 	// 4: programs; no package imports them
 	"packaging/language": {},
+	"packaging/repo":     {},
 	"packaging/sbom":     {},
 	"models/train/speak": {"audio", "voice", "voice/onnx"},
 	"daemon": {
