@@ -189,6 +189,9 @@ func (s *Server) WritePage(w http.ResponseWriter, r *http.Request, status int, p
 	return s.page.write(w, r, status, plain)
 }
 
+// Language returns the language of the page for a request, such as "de".
+func (s *Server) Language(r *http.Request) string { return s.page.languages.of(r) }
+
 // handler returns a handler that responds with the document.
 func (p *page) handler(status int) Handler {
 	return func(w http.ResponseWriter, r *http.Request) error { return p.write(w, r, status, "") }

@@ -48,7 +48,7 @@ func (h *handlers) login(w http.ResponseWriter, r *http.Request) error {
 		return redirect(w, http.StatusFound, to)
 	}
 	if h.needsTLS(r) {
-		return h.showInsecure(w)
+		return h.showInsecure(w, r)
 	}
 	q := r.URL.Query()
 	started, err := h.SignIn.Begin(r.Context(), auth.FlowOptions{
@@ -151,8 +151,8 @@ func (h *handlers) signInError(w http.ResponseWriter, r *http.Request) error {
 }
 
 // showInsecure shows the page for browsers that would drop the cookies.
-func (h *handlers) showInsecure(w http.ResponseWriter) error {
-	return h.pages.show(w, http.StatusForbidden, "notice", messagePage{
+func (h *handlers) showInsecure(w http.ResponseWriter, r *http.Request) error {
+	return h.pages.show(w, h.Language(r), http.StatusForbidden, "notice", messagePage{
 		Title: "Not signed in", Text: auth.CodeInsecureTransport.Description(),
 	})
 }

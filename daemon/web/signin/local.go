@@ -66,19 +66,28 @@ type formsPage struct {
 	Name   string // submitted name; the passphrase is not repeated
 }
 
-// show writes a page from a template.
-func (p *pages) show(w http.ResponseWriter, status int, name string, data any) error {
+// A document is the data of a template.
+type document struct {
+	Language string
+	Style    template.CSS
+	Icon     template.URL
+	Page     any
+}
+
+// T returns a text in the language of the document.
+func (d document) T(english string) string { return translations[d.Language].of(english) }
+
+// show writes a page from a template, in a language.
+func (p *pages) show(w http.ResponseWriter, language string, status int, name string, data any) error {
 	var page bytes.Buffer
-	values := struct {
-		Style template.CSS
-		Icon  template.URL
-		Page  any
-	}{template.CSS(style), icon, data} //nolint:gosec // an embedded file
+	values := document{language, template.CSS(style), icon, data} //nolint:gosec // an embedded file
 	if err := templates.ExecuteTemplate(&page, name, values); err != nil {
 		return fmt.Errorf("write the page %s: %w", name, err)
 	}
 	w.Header().Set("Content-Security-Policy", p.policy)
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
+	w.Header().Set("Content-Language", language)
+	w.Header().Add("Vary", "Accept-Language, Cookie")
 	w.WriteHeader(status)
 	_, _ = w.Write(page.Bytes()) // fails only if the client disconnected
 	return nil
@@ -128,18 +137,18 @@ func (h *handlers) localRequest(r *http.Request) (auth.LocalRequest, formsPage, 
 func (h *handlers) localForms(w http.ResponseWriter, r *http.Request) error {
 	_, page, err := h.localRequest(r)
 	if err != nil {
-		return h.unknownSignIn(w, err)
+		return h.unknownSignIn(w, r, err)
 	}
-	return h.pages.show(w, http.StatusOK, "forms", page)
+	return h.pages.show(w, h.Language(r), http.StatusOK, "forms", page)
 }
 
 // unknownSignIn shows the page for a URL without a valid authorization request;
 // it returns other errors than web.ErrNoSignIn unchanged.
-func (h *handlers) unknownSignIn(w http.ResponseWriter, err error) error {
+func (h *handlers) unknownSignIn(w http.ResponseWriter, r *http.Request, err error) error {
 	if !errors.Is(err, web.ErrNoSignIn) {
 		return err
 	}
-	return h.pages.show(w, http.StatusBadRequest, "notice", messagePage{
+	return h.pages.show(w, h.Language(r), http.StatusBadRequest, "notice", messagePage{
 		Title: "Not signed in", Text: auth.CodeInvalidState.Description(), Again: web.LoginPath,
 	})
 }
@@ -147,7 +156,7 @@ func (h *handlers) unknownSignIn(w http.ResponseWriter, err error) error {
 func (h *handlers) localSubmit(w http.ResponseWriter, r *http.Request) error {
 	request, page, err := h.localRequest(r)
 	if err != nil {
-		return h.unknownSignIn(w, err)
+		return h.unknownSignIn(w, r, err)
 	}
 	credentials, err := readCredentials(w, r)
 	if err != nil {
@@ -161,7 +170,7 @@ func (h *handlers) localSubmit(w http.ResponseWriter, r *http.Request) error {
 	}
 	to, err := signIn(r.Context(), request, credentials)
 	if err != nil {
-		return h.showError(w, page, err)
+		return h.showError(w, r, page, err)
 	}
 	// Not 307, which would resend the passphrase (RFC 9700 section 4.12).
 	return redirect(w, http.StatusSeeOther, to)
@@ -185,20 +194,21 @@ func readCredentials(w http.ResponseWriter, r *http.Request) (auth.Credentials, 
 
 // showError shows the forms with the error message; it returns errors that the
 // user cannot correct.
-func (h *handlers) showError(w http.ResponseWriter, page formsPage, err error) error {
+func (h *handlers) showError(w http.ResponseWriter, r *http.Request, page formsPage, err error) error {
 	status := http.StatusUnprocessableEntity
 	if wait, ok := errors.AsType[*auth.ThrottledError](err); ok {
 		status = http.StatusTooManyRequests
-		w.Header().Set("Retry-After", strconv.Itoa(int((wait.Wait+time.Second-1)/time.Second)))
-		page.Wrong = wait.Error()
-		return h.pages.show(w, status, "forms", page)
+		seconds := int((wait.Wait + time.Second - 1) / time.Second)
+		w.Header().Set("Retry-After", strconv.Itoa(seconds))
+		page.Wrong = fmt.Sprintf(translations[h.Language(r)].of(tooManyAttempts), seconds)
+		return h.pages.show(w, h.Language(r), status, "forms", page)
 	}
 	for _, known := range []error{
 		auth.ErrWrongCredentials, auth.ErrInvalidName, auth.ErrPassphraseTooShort, auth.ErrPassphraseTooLong, auth.ErrPassphraseTooCommon, auth.ErrNameTaken, auth.ErrNotInvited,
 	} {
 		if errors.Is(err, known) {
 			page.Wrong = known.Error()
-			return h.pages.show(w, status, "forms", page)
+			return h.pages.show(w, h.Language(r), status, "forms", page)
 		}
 	}
 	return err

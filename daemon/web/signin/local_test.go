@@ -301,3 +301,35 @@ func FuzzCallback(f *testing.F) {
 		}
 	})
 }
+
+// The pages are in the language of the page, texts and errors.
+func TestLocal_language(t *testing.T) {
+	t.Parallel()
+	b := webtest.NewLocalRig(t, auth.SignUpInvite).Browser(t)
+	b.From = "127.0.0.1:1000"
+	action := b.LocalForm()
+	german := func(method, path, body string, want int) string {
+		t.Helper()
+		headers := []string{"Accept-Language", "de"}
+		if body != "" {
+			headers = append(headers, "Content-Type", "application/x-www-form-urlencoded")
+		}
+		p := b.Send(method, path, body, headers...).Want(want)
+		if !strings.Contains(p.Text, `<html lang="de">`) || p.Header.Get("Content-Language") != "de" {
+			t.Errorf("%s %s: %s", method, path, p.Text)
+		}
+		return p.Text
+	}
+	text := german("GET", action, "", 200)
+	for _, want := range []string{"<h1>Anmelden</h1>", "Konto anlegen", "Abbrechen", "Einladung", "Mindestens 8 Zeichen"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("without %q: %s", want, text)
+		}
+	}
+	if text := german("POST", action, "name=anna&passphrase=unknown+dog", 422); !strings.Contains(text, "Name oder Passphrase ist falsch.") {
+		t.Error(text)
+	}
+	if text := german("GET", auth.AuthorizePath+"?x=1", "", 400); !strings.Contains(text, "Nicht angemeldet") {
+		t.Error(text)
+	}
+}
