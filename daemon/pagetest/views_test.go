@@ -15,6 +15,9 @@ import (
 func TestAccount_signUpToSignOut(t *testing.T) {
 	t.Parallel()
 	b := newTab(t, newServer(t))
+	b.toForms()
+	b.await(`document.fonts.check("1rem Bevan") && getComputedStyle(document.querySelector("h1")).fontFamily.startsWith("Bevan")`) // it looks like the page
+	b.looks("signin")
 	b.join("Anna")
 	b.press(`header a[href="/account"]`)
 	b.says("main h1", "Anna")

@@ -189,6 +189,9 @@ func (s *Server) WritePage(w http.ResponseWriter, r *http.Request, status int, p
 	return s.page.write(w, r, status, plain)
 }
 
+// PageFiles returns the path below which the files of the page are.
+func (s *Server) PageFiles() string { return s.page.prefix() }
+
 // Language returns the language of the page for a request, such as "de".
 func (s *Server) Language(r *http.Request) string { return s.page.languages.of(r) }
 

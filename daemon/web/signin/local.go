@@ -2,8 +2,6 @@ package signin
 
 import (
 	"bytes"
-	"crypto/sha256"
-	"encoding/base64"
 	"errors"
 	"fmt"
 	"html/template"
@@ -25,26 +23,23 @@ func mustRead(name string) string {
 	return string(text)
 }
 
-var (
-	templates = template.Must(template.New("signin").Parse(mustRead("signin.html"))) //nolint:gochecknoglobals // parsed once, never changed
-	style     = mustRead("signin.css")                                               //nolint:gochecknoglobals // an embedded file
-	// icon is an URL with its data, as the address of the page's files is not known here.
-	icon = template.URL("data:image/svg+xml;base64," + base64.StdEncoding.EncodeToString([]byte(mustRead("icons/icon.svg")))) //nolint:gochecknoglobals,gosec // an embedded file
-)
+var templates = template.Must(template.New("signin").Parse(mustRead("signin.html"))) //nolint:gochecknoglobals // parsed once, never changed
 
-// pages shows the server's own sign-in pages. They contain no script.
-type pages struct{ policy string }
+// pages shows the server's own sign-in pages, in the style of the page. They contain no script.
+type pages struct {
+	server *web.Server
+	policy string
+}
 
 // newPages returns the pages. Their policy allows redirects from a form to the
 // web client, because browsers check each redirect against form-action.
-func newPages(frontend string) *pages {
-	sum := sha256.Sum256([]byte(style))
+func newPages(s *web.Server, frontend string) *pages {
 	targets := "'self'"
 	if frontend != "" {
 		targets += " " + frontend
 	}
-	return &pages{"default-src 'none'; style-src 'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) +
-		"'; img-src data:; form-action " + targets + "; frame-ancestors 'none'; base-uri 'none'"}
+	return &pages{s, "default-src 'none'; style-src 'self'; font-src 'self'; img-src 'self' data:; form-action " + targets +
+		"; frame-ancestors 'none'; base-uri 'none'"}
 }
 
 // A messagePage is the data of a page with one message.
@@ -69,8 +64,7 @@ type formsPage struct {
 // A document is the data of a template.
 type document struct {
 	Language string
-	Style    template.CSS
-	Icon     template.URL
+	Files    string // path below which the page's files are
 	Page     any
 }
 
@@ -80,7 +74,7 @@ func (d document) T(english string) string { return translations[d.Language].of(
 // show writes a page from a template, in a language.
 func (p *pages) show(w http.ResponseWriter, language string, status int, name string, data any) error {
 	var page bytes.Buffer
-	values := document{language, template.CSS(style), icon, data} //nolint:gosec // an embedded file
+	values := document{language, p.server.PageFiles(), data}
 	if err := templates.ExecuteTemplate(&page, name, values); err != nil {
 		return fmt.Errorf("write the page %s: %w", name, err)
 	}

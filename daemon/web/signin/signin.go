@@ -136,7 +136,7 @@ func newHandlers(s *web.Server, a *Authenticator) *handlers {
 	if a != nil {
 		frontend = a.Frontend
 	}
-	return &handlers{s, a, s.NewLimiter(startRate, startRate), newPages(frontend)}
+	return &handlers{s, a, s.NewLimiter(startRate, startRate), newPages(s, frontend)}
 }
 
 // Routes returns the routes of sign-in and sessions. They answer 404 if a is

@@ -30,6 +30,8 @@ var translations = map[string]texts{ //nolint:gochecknoglobals // never changed
 		"Not signed in":  "Nicht angemeldet",
 		"Create account": "Konto anlegen",
 		"Cancel":         "Abbrechen",
+		"Welcome back":   "Willkommen zurück",
+		"New here?":      "Neu hier?",
 		"Name":           "Name",
 		"Passphrase":     "Passphrase",
 		"Invite":         "Einladung",
