@@ -17,13 +17,15 @@ const canCall = callout + ` || document.querySelector(".final") || document.quer
 // callout is true while a play is shown.
 const callout = `document.querySelector(".callout")`
 
-// newGame creates a game with the form, in which options are chosen by their
-// texts, and returns its id.
+// newGame creates a game of nine innings with an open invitation, or with the options
+// that are given by their texts in the form, and returns its id.
 func (b *tab) newGame(options map[string]string) string {
 	b.t.Helper()
 	b.open("/new")
 	b.await(`document.querySelectorAll(".clubs .hint").length === 2`) // both rosters have arrived, and the layout is final
-	for field, text := range options {
+	all := map[string]string{"opponent": "Anyone", "innings": "9"}
+	maps.Copy(all, options)
+	for field, text := range all {
 		b.choose("#"+field, text)
 	}
 	b.press("main form button.primary")

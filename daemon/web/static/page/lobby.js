@@ -48,7 +48,7 @@ export function lobby({ update, me, go }) {
   /** @type {Games | null} */ let games = null;
   /** @type {Set<Game["status"]>} the lists that have earlier games */ const more = new Set();
   /** @type {import("./ui.js").Problem | null} */ let problem = null;
-  let timer = 0, closed = false;
+  let timer = 0, closed = false, starting = false;
 
   /** Puts games into their lists, in place of what is known of them. @param {Game[]} changed */
   const put = (changed) => {
@@ -102,6 +102,17 @@ export function lobby({ update, me, go }) {
       await load();
     }
   };
+  const playBot = async () => {
+    if (starting) return; // one press, one game
+    starting = true;
+    update();
+    try {
+      go(await (await import("./newgame.js")).startFriendly());
+    } catch (err) {
+      [starting, problem] = [false, problemOf(err)];
+    }
+    update();
+  };
   const stream = openStream("/api/lobby", {
     on: {
       game: (/** @type {Game} */ g) => {
@@ -136,14 +147,20 @@ export function lobby({ update, me, go }) {
     ${all[status].length ? cards[status].show(all[status]) : html`<p class="empty">${t(`lobby.no${status}`)}</p>`}
     ${more.has(status) ? html`<p class="row"><button @click=${() => older(status)}>${t(`lobby.older.${status}`)}</button></p>` : nothing}</section>`;
 
+  const actions = () => html`<button class="primary" ?disabled=${starting} @click=${playBot}>${t("lobby.bot")}</button> <a class="button" href="/new">${t("lobby.new")}</a>`;
+  /** What to do while there are no games. */
+  const welcome = () => html`<section class="leaf"><h2>${t("lobby.empty")}</h2><p>${t("lobby.empty.bot")}</p><p>${t("lobby.empty.new")}</p><p class="row">${actions()}</p></section>`;
+  /** @param {Games} all */
+  const lists = (all) => (statuses.some((status) => all[status].length) ? html`
+      <div class="columns">${section("active", all)} ${section("pending", all)}</div>
+      ${section("finished", all)}` : me ? welcome() : nothing);
+
   return {
     title: () => t("lobby.title"),
     render: () => html`
-      ${me ? html`<div class="row spread head"><h1>${t("lobby.title")}</h1><p class="row"><a href="/leagues">${t("leagues.title")}</a> <a class="button primary" href="/new">${t("lobby.new")}</a></p></div>` : cover()}
+      ${me ? html`<div class="row spread head"><h1>${t("lobby.title")}</h1><p class="row"><a href="/leagues">${t("leagues.title")}</a> ${games && !statuses.some((status) => games?.[status].length) ? nothing : actions()}</p></div>` : cover()}
       ${alertBox(problem)}
-      ${games === null ? me ? loading() : nothing : html`
-        <div class="columns">${section("active", games)} ${section("pending", games)}</div>
-        ${section("finished", games)}`}`,
+      ${games === null ? me ? loading() : nothing : lists(games)}`,
     close: () => {
       closed = true;
       stream.close();

@@ -2,6 +2,23 @@
 import { html, nothing } from "./lit-html.js";
 import { t, label, api, season, alertBox, sentence, problemOf, clubStyle, loading, wrongOf } from "./ui.js";
 
+/** A first game: short, and against a bot that can be beaten. */
+const friendly = { opponent: "bot", innings: 3, bot_level: 2 };
+
+/**
+ * Starts a friendly game of two clubs by chance, with the suggested line-ups.
+ * @returns {Promise<string>} its address, which shows the line-up if that could not be handed in
+ */
+export async function startFriendly() {
+  const clubs = /** @type {Club[]} */ ((await api("GET", `/api/teams?season=${season}`)).teams);
+  const [home] = clubs.splice(Math.random() * clubs.length, 1);
+  const away = clubs[Math.floor(Math.random() * clubs.length)];
+  const game = await api("POST", "/api/games", { home_team: home.id, away_team: away.id, season, options: friendly });
+  const card = `/api/games/${game.id}/lineups/home`;
+  await api("POST", `${card}/suggest`).then((lineup) => api("PUT", card, lineup)).catch(() => undefined);
+  return `/games/${game.id}`;
+}
+
 /** @param {PageContext} page @returns {View} */
 export function newGame({ update, go }) {
   /** @type {Club[] | null} */ let clubs = null;
@@ -9,7 +26,10 @@ export function newGame({ update, go }) {
   let stale = false, sending = false;
   const form = {
     home_team: "", away_team: "",
-    options: { opponent: "open", side: "home", innings: 9, dh: true, extra_innings: "runner", turn_seconds: 0, announce: "scoring", call_turn: false, visibility: "listed" },
+    options: {
+      ...friendly, side: "home", dh: true, extra_innings: "runner", disengagements: "unlimited", turn_seconds: 0, announce: "scoring", call_turn: false, visibility: "listed",
+      mercy: /** @type {string | undefined} */ (undefined), // the server's default, which depends on the visibility
+    },
   };
   let chosen = season, notice = "";
   /** The rosters of the clubs that were chosen, by club. @type {Map<string, Player[]>} */
@@ -73,16 +93,25 @@ export function newGame({ update, go }) {
     const found = problem?.errors.filter((v) => v.path === path) ?? [];
     return found.length ? html`<span class="wrong">${sentence(found.map(wrongOf).join("; "))}</span>` : nothing;
   };
+  /** Chooses a club; one that the other side has changes places. @param {"home_team" | "away_team"} field @param {string} id */
+  const choose = (field, id) => {
+    const other = field === "home_team" ? "away_team" : "home_team";
+    if (form[other] === id) form[other] = form[field];
+    form[field] = id;
+    void loadRoster(id);
+    update();
+  };
   /** @param {"home_team" | "away_team"} field */
   const club = (field) => html`<fieldset class="clubs"><legend>${t(`new.${field}`)}</legend>${clubs?.map((c) => html`
     <label class="club-pick" .style=${clubStyle(c)}><input type="radio" name=${field} value=${c.id} .checked=${form[field] === c.id} required
-      @change=${() => { form[field] = c.id; void loadRoster(c.id); update(); }}><span>${c.name}</span></label>`)}${rosterHint(form[field])}${violations(`/${field}`)}</fieldset>`;
+      @change=${() => choose(field, c.id)}><span>${c.name}</span></label>`)}${rosterHint(form[field])}${violations(`/${field}`)}</fieldset>`;
+  const usualMercy = () => (form.options.visibility === "private" ? "on" : "off");
   /**
    * @param {keyof typeof form.options} name @param {(string | number | boolean)[]} values
    */
   const choice = (name, values) => html`<div><label for=${name}>${t(/** @type {any} */ (`new.${name}`))}</label>
     <select id=${name} @change=${(/** @type {any} */ e) => { /** @type {any} */ (form.options)[name] = values[e.target.selectedIndex]; update(); }}>
-      ${values.map((v) => html`<option ?selected=${form.options[name] === v}>${label(`new.${name}`, String(v))}</option>`)}
+      ${values.map((v) => html`<option ?selected=${(form.options[name] ?? usualMercy()) === v}>${label(`new.${name}`, String(v))}</option>`)}
     </select>${violations(`/options/${name}`)}</div>`;
 
   return {
@@ -95,8 +124,10 @@ export function newGame({ update, go }) {
         ${seasons()}
         <div class="two">${club("away_team")}${club("home_team")}</div>
         ${notice ? html`<p class="hint">${notice}</p>` : nothing}
-        <div class="two">${choice("opponent", ["open", "bot", "hotseat"])}${form.options.opponent === "hotseat" ? nothing : choice("side", ["home", "away"])}${choice("innings", [9, 7, 5, 3])}</div>
+        <div class="two">${choice("opponent", ["bot", "open", "hotseat"])}${form.options.opponent === "bot" ? choice("bot_level", [1, 2, 3]) : nothing}
+          ${form.options.opponent === "hotseat" ? nothing : choice("side", ["home", "away"])}${choice("innings", [3, 5, 7, 9])}</div>
         <details class="fine"><summary>${t("new.fine")}</summary><div class="two">${choice("dh", [true, false])}${choice("extra_innings", ["runner", "standard"])}
+          ${choice("mercy", ["off", "on"])}${choice("disengagements", ["unlimited", "2023"])}
           ${choice("turn_seconds", [0, 30, 60, 120, 300])}${choice("announce", ["scoring", "all", "off"])}${choice("call_turn", [false, true])}${choice("visibility", ["listed", "private"])}</div></details>
         <p class="row"><button class="primary" ?disabled=${sending}>${t("new.create")}</button></p>`}
     </form>`,
