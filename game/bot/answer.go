@@ -16,7 +16,8 @@ func (m *Manager) AnswerQuestion(s *game.State, turn *chance.Resolution) bool {
 		return turn.Bold
 	}
 	r := risk{at: baseOut(&after), runs: after.Score[s.Batting()] - s.Score[s.Batting()], safe: turn.SuccessChance}
-	return r.pays(m.look(s, turn.Next, m.batters()))
+	var h horizon
+	return r.pays(h.look(m.sim, s, turn.Next, m.batters()))
 }
 
 // A risk is the choice to send the lead runner from a position after a turn.

@@ -11,7 +11,7 @@ import (
 // also if not; as the winning run from third sooner.
 func TestRisk_pays(t *testing.T) {
 	t.Parallel()
-	m := New(game.Away, game.Club{}, nil, chance.NewSimulator(chance.Setup{}), Expert)
+	sim := chance.NewSimulator(chance.Setup{})
 	early := game.State{Inning: 3}
 	for _, tt := range []struct {
 		state      game.State
@@ -31,7 +31,7 @@ func TestRisk_pays(t *testing.T) {
 		{game.State{Inning: 9, Half: game.Bottom, Score: [2]int{3, 0}}, 4, 0, .9, false},
 	} {
 		r := risk{at: 3*tt.mask + tt.outs, safe: tt.safe}
-		if got := r.pays(m.look(&tt.state, chance.Progress{}, 0)); got != tt.want {
+		if got := r.pays(new(horizon).look(sim, &tt.state, chance.Progress{}, 0)); got != tt.want {
 			t.Errorf("inning %d, bases %03b, %d out, safe %.2f: sends %v", tt.state.Inning, tt.mask, tt.outs, tt.safe, got)
 		}
 	}

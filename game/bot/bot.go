@@ -21,7 +21,6 @@ type Manager struct {
 	ratings chance.Ratings
 	sim     *chance.Simulator
 	level   Level
-	league  *league
 }
 
 // A Level is the strength of a manager.
@@ -39,7 +38,7 @@ const (
 
 // New returns the manager of a side. ratings must be those of the simulator.
 func New(side game.Side, club game.Club, ratings chance.Ratings, sim *chance.Simulator, level Level) *Manager {
-	return &Manager{side: side, club: club, ratings: ratings, sim: sim, level: level, league: newLeague()}
+	return &Manager{side: side, club: club, ratings: ratings, sim: sim, level: level}
 }
 
 // Substitutions returns the substitutions to announce together before the next turn, nil for none. They are legal in s.

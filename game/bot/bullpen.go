@@ -24,6 +24,13 @@ func (m *Manager) relieve(s *game.State, progress chance.Progress) []game.Substi
 	if team.BattersFaced < 3 && !s.Options.NoThreeBatterMinimum || team.BattersFaced == 0 {
 		return nil
 	}
+	tired, work := m.sim.Fatigue(s, progress), progress.Workloads[m.side]
+	done := work.Pitches >= maxPitches && work.Pitcher == team.Pitcher
+	spent := tired >= m.patience(s)
+	matched := m.level > Beginner && team.Relieved && tired >= .6
+	if !done && !spent && !matched {
+		return nil
+	}
 	pen := m.bullpen(team)
 	if len(pen) == 0 {
 		return nil
@@ -33,10 +40,10 @@ func (m *Manager) relieve(s *game.State, progress chance.Progress) []game.Substi
 	}
 	next := m.pickReliever(s, pen)
 	gain := m.runsAgainst(s, progress) - m.runsAgainst(m.withPitcher(s, next), progress)
-	switch tired := m.sim.Fatigue(s, progress); {
-	case progress.Workloads[m.side].Pitches >= maxPitches && progress.Workloads[m.side].Pitcher == team.Pitcher:
-	case tired >= m.patience(s) && gain > -m.changeLoss(team):
-	case m.level > Beginner && team.Relieved && tired >= .6 && gain > minReliefGain && m.spareBatters(s, pen) > 0:
+	switch {
+	case done:
+	case spent && gain > -m.changeLoss(team):
+	case matched && gain > minReliefGain && m.spareBatters(s, pen) > 0:
 	default:
 		return nil
 	}

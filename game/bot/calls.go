@@ -19,10 +19,31 @@ type DefenceValue struct {
 	Value
 }
 
+// A Turn is a position in which both sides make a call. What an [Expert] and a [Regular] expect of both is computed once, when
+// it is first asked for. It must not be used by several goroutines at once.
+type Turn struct {
+	sim      *chance.Simulator
+	state    game.State
+	progress chance.Progress
+	tables   [Expert + 1]*callTable // by level; nil: not computed yet
+}
+
+// NewTurn returns the turn that follows in a state.
+func NewTurn(sim *chance.Simulator, s *game.State, progress chance.Progress) *Turn {
+	return &Turn{sim: sim, state: *s, progress: progress}
+}
+
+// table returns the calls with those that a manager of a level makes, Regular or Expert.
+func (turn *Turn) table(level Level) *callTable {
+	if turn.tables[level] == nil {
+		turn.tables[level] = newCallTable(turn, level)
+	}
+	return turn.tables[level]
+}
+
 // OffenceValues returns what each legal call of the side at bat is worth to it, in the order of [chance.LegalOffence].
-func (m *Manager) OffenceValues(s *game.State, progress chance.Progress) []OffenceValue {
-	t := m.newCallTable(s, progress, lookAhead)
-	t.solve()
+func (turn *Turn) OffenceValues() []OffenceValue {
+	t := turn.table(Expert)
 	all := make([]OffenceValue, len(t.offence))
 	for i, call := range t.offence {
 		all[i] = OffenceValue{call, t.expected(func(j int) (Value, float64) { return t.value(i, j), t.defenceMix[j] }, len(t.defence))}
@@ -31,13 +52,12 @@ func (m *Manager) OffenceValues(s *game.State, progress chance.Progress) []Offen
 }
 
 // DefenceValues returns what each legal call of the side in the field is worth to it, in the order of [chance.LegalDefence].
-func (m *Manager) DefenceValues(s *game.State, progress chance.Progress) []DefenceValue {
-	t := m.newCallTable(s, progress, lookAhead)
-	t.solve()
+func (turn *Turn) DefenceValues() []DefenceValue {
+	t := turn.table(Expert)
 	all := make([]DefenceValue, len(t.defence))
 	for j, call := range t.defence {
 		v := t.expected(func(i int) (Value, float64) { return t.value(i, j), t.offenceMix[i] }, len(t.offence))
-		all[j] = DefenceValue{call, v.forSide(s.Fielding(), s.Batting())}
+		all[j] = DefenceValue{call, v.forSide(turn.state.Fielding(), turn.state.Batting())}
 	}
 	return all
 }
@@ -46,10 +66,10 @@ func (m *Manager) DefenceValues(s *game.State, progress chance.Progress) []Defen
 // often each is expected: so often that no other call pays more, and none can be exploited. It draws nothing; which call is
 // made of several that are expected follows from the state (draw).
 type callTable struct {
-	m        *Manager
-	state    *game.State
-	progress chance.Progress
-	horizon  *horizon
+	*Turn
+
+	level   Level
+	horizon horizon
 
 	offence                []chance.Offence
 	defence                []chance.Defence
@@ -59,12 +79,18 @@ type callTable struct {
 	offenceMix, defenceMix []float64 // shares, which sum to one
 }
 
-// newCallTable returns the table of a turn with a horizon of n batters.
-func (m *Manager) newCallTable(s *game.State, progress chance.Progress, n int) *callTable {
+// newCallTable returns the solved table of a turn.
+func newCallTable(turn *Turn, level Level) *callTable {
+	batters := 0
+	if level == Expert {
+		batters = lookAhead
+	}
+	s, progress := &turn.state, turn.progress
 	t := &callTable{
-		m: m, state: s, progress: progress, horizon: m.look(s, progress, n),
+		Turn: turn, level: level,
 		offence: chance.LegalOffence(s), defence: chance.LegalDefence(s, progress),
 	}
+	t.horizon.look(turn.sim, s, progress, batters)
 	t.values = make([]Value, len(t.offence)*len(t.defence))
 	for i := range t.values {
 		t.values[i].Runs = math.NaN()
@@ -74,6 +100,11 @@ func (m *Manager) newCallTable(s *game.State, progress chance.Progress, n int) *
 	t.defenceMix, shares = shares[:len(t.defence)], shares[len(t.defence):]
 	t.offenceHabit, t.defenceHabit = shares[:len(t.offence)], shares[len(t.offence):]
 	t.setHabits()
+	if level == Expert {
+		t.solve()
+	} else {
+		t.answerUsual()
+	}
 	return t
 }
 
@@ -81,7 +112,7 @@ func (m *Manager) newCallTable(s *game.State, progress chance.Progress, n int) *
 func (t *callTable) value(i, j int) Value {
 	v := &t.values[i*len(t.defence)+j]
 	if math.IsNaN(v.Runs) {
-		o := t.m.sim.Outlook(t.state, t.progress, chance.Tactics{Offence: t.offence[i], Defence: t.defence[j]})
+		o := t.sim.Outlook(&t.state, t.progress, chance.Tactics{Offence: t.offence[i], Defence: t.defence[j]})
 		*v = t.horizon.turn(&o)
 	}
 	return *v
@@ -90,7 +121,7 @@ func (t *callTable) value(i, j int) Value {
 // utility returns what a pair of calls is worth with the habits of managers.
 func (t *callTable) utility(i, j int) float64 {
 	v := t.value(i, j)
-	if t.m.level == Regular {
+	if t.level == Regular {
 		v.WinProbability = regularRun * v.Runs
 	}
 	return v.utility() + t.offenceHabit[i] - t.defenceHabit[j]

@@ -87,8 +87,8 @@ func (m *searcher) play(s *game.State, progress chance.Progress, subs []game.Sub
 // A hasty manager substitutes as the bot does and calls nothing.
 type hasty struct{ *bot.Manager }
 
-func (h *hasty) Offence(*game.State, chance.Progress) chance.Offence { return chance.SwingAway }
-func (h *hasty) Defence(*game.State, chance.Progress) chance.Defence { return chance.Defence{} }
+func (h *hasty) Offence(*bot.Turn) chance.Offence { return chance.SwingAway }
+func (h *hasty) Defence(*bot.Turn) chance.Defence { return chance.Defence{} }
 
 // BenchmarkCeiling compares the best bot with one that searches, both against a side that decides nothing, with the same
 // dice. The bot reaches .8 of the margin of the search.

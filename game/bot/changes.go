@@ -12,12 +12,14 @@ type Changes struct {
 	m        *Manager
 	state    *game.State
 	progress chance.Progress
-	horizon  *horizon
+	horizon  horizon
 }
 
 // Changes returns the values of substitutions in s, which must not change meanwhile.
 func (m *Manager) Changes(s *game.State, progress chance.Progress) *Changes {
-	return &Changes{m: m, state: s, progress: progress, horizon: m.look(s, progress, lookAhead)}
+	c := &Changes{m: m, state: s, progress: progress}
+	c.horizon.look(m.sim, s, progress, lookAhead)
+	return c
 }
 
 // Value returns what the position is worth to the manager's side after substitutions, while both sides call nothing
@@ -28,9 +30,9 @@ func (c *Changes) Value(subs ...game.Substitution) (Value, error) {
 	if err != nil {
 		return Value{}, fmt.Errorf("value substitutions: %w", err)
 	}
-	h := c.horizon
+	h := &c.horizon
 	if after.Pitcher() != c.state.Pitcher() {
-		h = c.m.look(&after, c.progress, lookAhead)
+		h = new(horizon).look(c.m.sim, &after, c.progress, lookAhead)
 	}
 	v := h.of(0, baseOut(&after), 0)
 	if o := c.m.sim.Outlook(&after, c.progress, chance.Tactics{}); o != (chance.Outlook{}) { // positions are filled

@@ -9,42 +9,26 @@ import (
 )
 
 // Offence returns the call of the side at bat.
-func (m *Manager) Offence(s *game.State, progress chance.Progress) chance.Offence {
-	t := m.decide(s, progress)
-	if t == nil {
-		return m.beginnersOffence(s)
+func (m *Manager) Offence(turn *Turn) chance.Offence {
+	if m.level == Beginner {
+		return beginnersOffence(&turn.state)
 	}
+	t := turn.table(m.level)
 	return t.offence[t.draw(t.offenceMix)]
 }
 
-// Defence returns the call of the side in the field.
-func (m *Manager) Defence(s *game.State, progress chance.Progress) chance.Defence {
-	t := m.decide(s, progress)
-	if t == nil {
+// Defence returns the call of the side in the field. A Beginner calls nothing special.
+func (m *Manager) Defence(turn *Turn) chance.Defence {
+	if m.level == Beginner {
 		return chance.Defence{}
 	}
+	t := turn.table(m.level)
 	return t.defence[t.draw(t.defenceMix)]
-}
-
-// decide returns the table of a turn with the calls that the manager makes, nil if it calls nothing special.
-func (m *Manager) decide(s *game.State, progress chance.Progress) *callTable {
-	switch m.level {
-	case Beginner:
-		return nil
-	case Regular:
-		t := m.newCallTable(s, progress, 0)
-		t.answerUsual()
-		return t
-	default:
-		t := m.newCallTable(s, progress, lookAhead)
-		t.solve()
-		return t
-	}
 }
 
 // beginnersOffence returns a sacrifice if the pitcher bats with a runner to advance, or any batter with none out in a close
 // game.
-func (m *Manager) beginnersOffence(s *game.State) chance.Offence {
+func beginnersOffence(s *game.State) chance.Offence {
 	runners := (s.Bases[0].Player != "" || s.Bases[1].Player != "") && s.Bases[2].Player == "" && s.Outs < 2
 	pitcher, closeGame := s.Batter() == s.Teams[s.Batting()].Pitcher, s.Outs == 0 && s.Lead() >= -1 && s.Lead() <= 1
 	if runners && (pitcher || closeGame) {
@@ -96,7 +80,7 @@ const (
 
 // setHabits sets the habits, in utility.
 func (t *callTable) setHabits() {
-	at := baseOut(t.state)
+	at := baseOut(&t.state)
 	run := t.horizon.of(0, at, 1).utility() - t.horizon.of(0, at, 0).utility()
 	for i, call := range t.offence {
 		switch call {

@@ -27,8 +27,16 @@ func BenchmarkManager(b *testing.B) {
 					measure(func() { m.Substitutions(&g.State, g.Progress) })
 				}
 				g.Manage()
-				measure(func() { g.Managers[g.State.Batting()].Offence(&g.State, g.Progress) })
-				measure(func() { g.Managers[g.State.Fielding()].Defence(&g.State, g.Progress) })
+				for _, side := range []game.Side{g.State.Batting(), g.State.Fielding()} {
+					turn := g.Turn() // each side decides for itself, as against a person
+					measure(func() {
+						if side == g.State.Batting() {
+							g.Managers[side].Offence(turn)
+						} else {
+							g.Managers[side].Defence(turn)
+						}
+					})
+				}
 				g.Play(g.Tactics(), g.Answer)
 			}
 		}

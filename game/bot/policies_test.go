@@ -35,22 +35,24 @@ type habit struct {
 	club game.Club
 }
 
-func (h *habit) Offence(s *game.State, progress chance.Progress) chance.Offence {
+func (h *habit) Offence(turn *bot.Turn) chance.Offence {
+	s, progress := &h.game.State, h.game.Progress
 	if h.offence != nil {
 		if call, ok := h.offence(h, s, progress); ok && (chance.Tactics{Offence: call}).Check(s, progress) == nil {
 			return call
 		}
 	}
-	return h.Manager.Offence(s, progress)
+	return h.Manager.Offence(turn)
 }
 
-func (h *habit) Defence(s *game.State, progress chance.Progress) chance.Defence {
+func (h *habit) Defence(turn *bot.Turn) chance.Defence {
+	s, progress := &h.game.State, h.game.Progress
 	if h.defence != nil {
 		if call, ok := h.defence(h, s, progress); ok && (chance.Tactics{Defence: call}).Check(s, progress) == nil {
 			return call
 		}
 	}
-	return h.Manager.Defence(s, progress)
+	return h.Manager.Defence(turn)
 }
 
 func (h *habit) Substitutions(s *game.State, progress chance.Progress) []game.Substitution {
@@ -171,8 +173,8 @@ func policies() []policy {
 		{name: "thirteen-man staff", relieve: wholeStaff},
 		{name: "all of these", offence: stealsOrBunts, defence: throwsOver, relieve: wholeStaff},
 		{name: "quick hook", relieve: quickHook},
-		{name: "never sacrifices", offence: func(h *habit, s *game.State, progress chance.Progress) (chance.Offence, bool) {
-			return chance.SwingAway, h.Manager.Offence(s, progress) == chance.Sacrifice
+		{name: "never sacrifices", offence: func(h *habit, _ *game.State, _ chance.Progress) (chance.Offence, bool) {
+			return chance.SwingAway, h.Manager.Offence(h.game.Turn()) == chance.Sacrifice
 		}},
 		{name: "squeezes", offence: always(chance.Squeeze)},
 		{name: "hit and run", offence: always(chance.HitAndRun)},

@@ -68,7 +68,7 @@ func TestDefence_situations(t *testing.T) {
 		}, false},
 	} {
 		g := tt.at.rated(t, tt.batter, 0)
-		if got := g.Managers[g.State.Fielding()].Defence(&g.State, g.Progress); tt.is(got) != tt.want {
+		if got := g.Managers[g.State.Fielding()].Defence(g.Turn()); tt.is(got) != tt.want {
 			t.Errorf("%s: %+v", tt.name, got)
 		}
 	}
@@ -79,7 +79,7 @@ func TestDefence_holdsRunner(t *testing.T) {
 	t.Parallel()
 	for speed, holds := range map[float64]bool{3: true, -3: false} {
 		g := situation{inning: 3, outs: 1, bases: "1"}.rated(t, regular(), speed)
-		values := g.Bot(game.Home).DefenceValues(&g.State, g.Progress)
+		values := g.Turn().DefenceValues()
 		behind := values[0]
 		for _, v := range values {
 			if v.Call == (chance.Defence{PlayBehind: true}) {
@@ -140,7 +140,7 @@ func TestOffence_situations(t *testing.T) {
 		g := tt.at.rated(t, tt.batter, tt.speed)
 		for turn := range uint64(40) { // of several calls that are expected, each is made sometimes
 			g.Progress.Turns = turn
-			got := g.Managers[g.State.Batting()].Offence(&g.State, g.Progress)
+			got := g.Managers[g.State.Batting()].Offence(g.Turn())
 			for _, call := range tt.never {
 				if got == call {
 					t.Errorf("%s: turn %d: %s", tt.name, turn, got)

@@ -1,6 +1,8 @@
 package bot
 
 import (
+	"sync"
+
 	"pressbox/game"
 	"pressbox/game/chance"
 	"pressbox/game/odds"
@@ -29,10 +31,11 @@ type horizon struct {
 	wins [lookAhead + 1][sideOut + 1][maxRuns + 1]float64 // chance to win, by batters and runs from now
 }
 
-// look returns the horizon of s with n batters, at most lookAhead. Base-out states with fewer outs than s are left out.
-func (m *Manager) look(s *game.State, progress chance.Progress, n int) *horizon {
-	h := &horizon{}
-	h.average(m.league, s, n)
+// look sets h to the horizon of s with n batters, at most lookAhead. Base-out states with fewer outs than s are left out. It
+// fills h in place, because it is large.
+func (h *horizon) look(sim *chance.Simulator, s *game.State, progress chance.Progress, n int) *horizon {
+	*h = horizon{}
+	h.average(s, n)
 	next := *s
 	team, work := &next.Teams[s.Batting()], &progress.Workloads[s.Fielding()]
 	if work.Pitcher != s.Pitcher() {
@@ -42,14 +45,14 @@ func (m *Manager) look(s *game.State, progress chance.Progress, n int) *horizon 
 	for i := n - 1; i >= 0; i-- {
 		team.NextBatter = (first + i) % 9
 		work.Batters, work.Pitches = faced.Batters+i, faced.Pitches+4*i
-		h.step(i, m.league, m.sim.Likelihoods(&next, progress), s.Outs)
+		h.step(i, sim.Likelihoods(&next, progress), s.Outs)
 	}
 	return h
 }
 
 // average sets what average batters are worth after n batters, and the end of the half-inning.
-func (h *horizon) average(l *league, s *game.State, n int) {
-	model, lead := odds.For(s.Options), s.Lead()
+func (h *horizon) average(s *game.State, n int) {
+	l, model, lead := leagueValues(), odds.For(s.Options), s.Lead()
 	for at := range sideOut {
 		h.runs[n][at] = l.runs[at]
 		for r := range h.wins[n][at] {
@@ -69,9 +72,9 @@ func (h *horizon) average(l *league, s *game.State, n int) {
 
 // step sets what the batter i from now is worth. Plays between pitches, which likelihoods leave out, are worth as much as
 // to average batters.
-func (h *horizon) step(i int, l *league, u chance.Likelihoods, outs int) {
+func (h *horizon) step(i int, u chance.Likelihoods, outs int) {
 	var space [64]chance.Transition
-	runs, wins := &h.runs[i+1], &h.wins[i+1]
+	runs, wins, l := &h.runs[i+1], &h.wins[i+1], leagueValues()
 	for at := range sideOut {
 		if at%3 < outs {
 			continue
@@ -112,8 +115,8 @@ func (h *horizon) turn(o *chance.Outlook) Value {
 	return v
 }
 
-// newLeague returns what average players are worth.
-func newLeague() *league {
+// leagueValues returns what average players are worth.
+var leagueValues = sync.OnceValue(func() *league { //nolint:gochecknoglobals // computed once, never changed
 	l := &league{runs: chance.RunExpectancies()}
 	u := chance.LeagueLikelihoods()
 	for at := range l.between {
@@ -126,7 +129,7 @@ func newLeague() *league {
 		}
 	}
 	return l
-}
+})
 
 // A league holds what average players are worth, by base-out state.
 type league struct {

@@ -53,7 +53,7 @@ func TestOffenceValues_position(t *testing.T) {
 		{situation{inning: 9, outs: 2, score: [2]int{4, 0}, half: game.Bottom}, .05, .2, 0, .01},
 	} {
 		g := tt.at.start(t)
-		v := g.Bot(g.State.Batting()).OffenceValues(&g.State, g.Progress)[0]
+		v := g.Turn().OffenceValues()[0]
 		if v.Call != chance.SwingAway || v.Runs < tt.least || v.Runs > tt.most || v.WinProbability < tt.fewest || v.WinProbability > tt.share {
 			t.Errorf("%+v: %+v, want %v to %v runs and %v to %v wins", tt.at, v, tt.least, tt.most, tt.fewest, tt.share)
 		}
@@ -66,12 +66,12 @@ func TestValues_equilibrium(t *testing.T) {
 	for _, bases := range []string{"", "1", "-2", "12", "1-3", "--3"} {
 		for outs := range 3 {
 			g := situation{inning: 6, bases: bases, outs: outs, half: game.Bottom, batters: 12}.start(t)
-			batting, fielding := g.Bot(game.Home), g.Bot(game.Away)
+			turn := g.Turn()
 			most, least := 0.0, 1.0
-			for _, v := range batting.OffenceValues(&g.State, g.Progress) {
+			for _, v := range turn.OffenceValues() {
 				most = max(most, v.WinProbability)
 			}
-			for _, v := range fielding.DefenceValues(&g.State, g.Progress) {
+			for _, v := range turn.DefenceValues() {
 				least = min(least, 1-v.WinProbability)
 			}
 			if math.Abs(most-least) > .015 {

@@ -26,7 +26,8 @@ func (sim *Simulator) Outlook(s *game.State, m Progress, c Tactics) Outlook {
 	}
 	var start plateAppearance
 	start.init(sim, s, &m, c)
-	path := branches{p: 1}
+	var space [8]branch
+	path := branches{p: 1, steps: space[:0]}
 	for more := true; more; more = path.next() {
 		pa := start
 		pa.dice.path = &path
@@ -177,10 +178,13 @@ func (o *Outlook) add(over bool, to, runs int, p float64) {
 
 // branches enumerates the results of the draws of [Dice], one path after another.
 type branches struct {
-	steps []struct{ at, of int } // the branch taken and the number of branches
+	steps []branch
 	depth int
 	p     float64 // probability of the path so far
 }
+
+// A branch is the branch taken at one draw, of a number of branches.
+type branch struct{ at, of int }
 
 // pick takes the branch of the path, the first one that has a weight on a new path.
 func (b *branches) pick(weights []float64) int {
@@ -189,7 +193,7 @@ func (b *branches) pick(weights []float64) int {
 		sum += w
 	}
 	if b.depth == len(b.steps) {
-		b.steps = append(b.steps, struct{ at, of int }{0, len(weights)})
+		b.steps = append(b.steps, branch{0, len(weights)})
 	}
 	step := &b.steps[b.depth]
 	for weights[step.at] == 0 && step.at < len(weights)-1 {

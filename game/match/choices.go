@@ -8,6 +8,7 @@ import (
 	"unicode/utf8"
 
 	"pressbox/game"
+	"pressbox/game/bot"
 	"pressbox/game/chance"
 	"pressbox/game/protocol"
 )
@@ -27,6 +28,7 @@ type choices struct {
 	*Position
 	sides   []game.Side
 	hotSeat bool
+	turn    *bot.Turn
 	all     []protocol.Choice
 }
 
@@ -39,13 +41,14 @@ func (m *Match) choices(sides []game.Side) choices {
 type decisionChoices struct {
 	decision       uint64
 	hotSeat        bool
+	turn           *bot.Turn
 	legal, changes [2][]protocol.Choice // by side; nil: not made yet
 }
 
 // made returns the choices of the open decision.
 func (m *Match) made(hotSeat bool) *decisionChoices {
 	if m.open == nil || m.open.decision != m.Decision || m.open.hotSeat != hotSeat {
-		m.open = &decisionChoices{decision: m.Decision, hotSeat: hotSeat}
+		m.open = &decisionChoices{decision: m.Decision, hotSeat: hotSeat, turn: bot.NewTurn(m.engine.table, &m.state, m.moment)}
 	}
 	return m.open
 }
@@ -60,6 +63,7 @@ func (m *Match) Legal(sides []game.Side) []protocol.Choice {
 		}
 		if made.legal[side] == nil {
 			own := m.choices(sides)
+			own.turn = made.turn
 			own.decisions(side)
 			made.legal[side] = own.all
 		}

@@ -110,7 +110,7 @@ func replay(moves [][]byte, each func(before *Position, s *step) error) error {
 
 // Begin starts a transaction at time at. by is the zero Person, and commandID empty, for what no command asks for.
 func (m *Match) Begin(by protocol.Person, commandID string, at time.Time) *Tx {
-	return &Tx{engine: m.engine, id: m.ID, history: m.history, now: m.Position, began: m.Status, at: at, by: by, commandID: commandID}
+	return &Tx{engine: m.engine, id: m.ID, history: m.history, now: m.Position, began: m.Status, at: at, by: by, commandID: commandID, open: m.open}
 }
 
 // Commit makes the moves of a transaction part of the match, once they are saved. tx must have begun at m's revision.

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"pressbox/game"
+	"pressbox/game/bot"
 	"pressbox/game/chance"
 	"pressbox/game/protocol"
 )
@@ -24,6 +25,7 @@ type Tx struct {
 	began     protocol.Status // of the match when the transaction began
 	alone     bool            // the bot plays on if it decides for both sides
 	steps     []step
+	open      *decisionChoices // of the match when the transaction began
 }
 
 // A step is a move and the position after it.
@@ -186,16 +188,16 @@ func (tx *Tx) botSubstitutes() (changed bool, err error) {
 // resolveTurn draws the outcome of both sides' calls; the bot makes its own here.
 func (tx *Tx) resolveTurn() error {
 	p := &tx.now
-	calls := chance.Tactics{}
+	calls, next := chance.Tactics{}, tx.turn()
 	if c := p.sealed[p.state.Batting()]; c != nil {
 		calls.Offence = c.Offence
 	} else {
-		calls.Offence = tx.managers[p.state.Batting()].Offence(&p.state, p.moment)
+		calls.Offence = tx.managers[p.state.Batting()].Offence(next)
 	}
 	if c := p.sealed[p.state.Fielding()]; c != nil {
 		calls.Defence = c.Defence
 	} else {
-		calls.Defence = tx.managers[p.state.Fielding()].Defence(&p.state, p.moment)
+		calls.Defence = tx.managers[p.state.Fielding()].Defence(next)
 	}
 	turn, err := tx.table.Resolve(&p.state, p.moment, calls)
 	if err != nil {
@@ -210,6 +212,14 @@ func (tx *Tx) resolveTurn() error {
 		Safe: turn.Final(false), Bold: turn.Final(true), Next: turn.Next, Calls: &calls,
 	}
 	return tx.add(move{Kind: protocol.Questioned, Side: turn.Decider, Question: q})
+}
+
+// turn returns the turn that follows; that of the choices which the managers received, if it is the same.
+func (tx *Tx) turn() *bot.Turn {
+	if tx.open != nil && tx.open.decision == tx.now.Decision {
+		return tx.open.turn
+	}
+	return bot.NewTurn(tx.table, &tx.now.state, tx.now.moment)
 }
 
 // answer answers the open question.

@@ -15,7 +15,7 @@ const minCoachGain = .001
 // worthOffence returns what each call of the side at bat is worth, in the order of [chance.LegalOffence].
 func (c *choices) worthOffence(side game.Side) []*protocol.Worth {
 	var values []bot.Value
-	for _, v := range c.coaches[side].OffenceValues(&c.state, c.moment) {
+	for _, v := range c.turn.OffenceValues() {
 		values = append(values, v.Value)
 	}
 	return c.rate(side, values)
@@ -24,7 +24,7 @@ func (c *choices) worthOffence(side game.Side) []*protocol.Worth {
 // worthDefence returns what each call of the side in the field is worth, in the order of [chance.LegalDefence].
 func (c *choices) worthDefence(side game.Side) []*protocol.Worth {
 	var values []bot.Value
-	for _, v := range c.coaches[side].DefenceValues(&c.state, c.moment) {
+	for _, v := range c.turn.DefenceValues() {
 		values = append(values, v.Value)
 	}
 	return c.rate(side, values)

@@ -84,8 +84,8 @@ type Game struct {
 // A Manager decides for one side, as [bot.Manager] does.
 type Manager interface {
 	Substitutions(s *game.State, progress chance.Progress) []game.Substitution
-	Offence(s *game.State, progress chance.Progress) chance.Offence
-	Defence(s *game.State, progress chance.Progress) chance.Defence
+	Offence(turn *bot.Turn) chance.Offence
+	Defence(turn *bot.Turn) chance.Defence
 	AnswerQuestion(s *game.State, turn *chance.Resolution) bool
 }
 
@@ -152,14 +152,18 @@ func (g *Game) Manage() {
 	}
 }
 
+// Turn returns the turn that follows.
+func (g *Game) Turn() *bot.Turn { return bot.NewTurn(g.Simulator, &g.State, g.Progress) }
+
 // Tactics returns the bots' tactics.
 func (g *Game) Tactics() chance.Tactics {
+	turn := g.Turn()
 	var t chance.Tactics
 	if m := g.Managers[g.State.Batting()]; m != nil {
-		t.Offence = m.Offence(&g.State, g.Progress)
+		t.Offence = m.Offence(turn)
 	}
 	if m := g.Managers[g.State.Fielding()]; m != nil {
-		t.Defence = m.Defence(&g.State, g.Progress)
+		t.Defence = m.Defence(turn)
 	}
 	return t
 }
