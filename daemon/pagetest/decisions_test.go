@@ -152,6 +152,7 @@ func TestDecisions_doubleSwitch(t *testing.T) {
 		}
 	}
 	b.press(".offers summary")
+	b.shows("#sub")
 	other := fmt.Sprintf(`[...document.querySelectorAll('#sub optgroup[label="Bullpen"] option')].find((o) => !o.value.includes(%q))`, want[0].Player)
 	want[0].Player = strings.Split(value[string](b, other+".value"), `"`)[3] // not the pitcher of the offer
 	b.choose("#sub", value[string](b, other+".text"))

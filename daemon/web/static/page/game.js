@@ -1,7 +1,7 @@
 // A game, live or over: scoreboard, field, decisions, play-by-play, box score.
 import { html, nothing, noChange } from "./lit-html.js";
-import { t, label, api, session, readOut, alertBox, problemView, problemOf, reloadIfOutdated, Problem, managerOf, clubStyle, pennant, element, guarded, inningName, loading, stored, sides, problemText, language, playerName, tiredness } from "./ui.js";
-import { Scorebook, Scene, fetchGame, fetchScorebook, finalScore, boxScore, ending, winningPlay, describeScore, describeBases } from "./board.js";
+import { t, label, api, session, readOut, alertBox, problemView, problemOf, reloadIfOutdated, Problem, managerOf, element, guarded, loading, stored, sides, problemText, language, playerName, tiredness } from "./ui.js";
+import { Scorebook, Scene, fetchGame, fetchScorebook, finalScore, describeScore, describeBases } from "./board.js";
 
 /** @param {PageContext} page @returns {View} */
 export function game({ params, update, go }) {
@@ -39,6 +39,7 @@ class Match {
     this.error = "";
     /** @type {Problem | null} */ this.problem = null;
     /** @type {Box | null} */ this.box = null;
+    /** @type {typeof import("./box.js") | null} */ this.results = null; // that shows the box and the end
     this.epoch = "";
     this.tab = "plays";
     /** @type {Scene | null} */ this.scene = null; // null until all events have arrived
@@ -114,7 +115,7 @@ class Match {
     const [{ Live, Decisions }, { Stage }] = await Promise.all([import("./play.js"), import("./moment.js")]);
     if (this.closed) return;
     this.Stage = Stage;
-    this.decisions ??= new Decisions(this);
+    this.decisions ??= new Decisions(this, () => import("./dugout.js").then(({ Dugout }) => new Dugout(this)));
     this.book = new Scorebook(game);
     this.live ??= new Live(this.id, {
       rev: () => this.book?.rev ?? 0,
@@ -134,11 +135,23 @@ class Match {
 
   async loadBox() {
     try {
+      this.results ??= await import("./box.js");
       this.box = await api("GET", `/api/games/${this.id}/boxscore`);
     } catch (err) {
+      if (reloadIfOutdated(err)) return;
       this.problem = problemOf(err);
     }
     this.update();
+  }
+
+  async rematch() {
+    try {
+      const next = await api("POST", `/api/games/${this.id}/rematch`);
+      this.go(`/games/${next.id}/lineup`);
+    } catch (err) {
+      this.problem = problemOf(err);
+      this.update();
+    }
   }
 
   /** @param {State} state @param {Choice[]} [legal] @param {Choice[]} [offers] */
@@ -334,7 +347,7 @@ class Match {
         </section>
         <div class="side">
           ${over ? nothing : this.lastPlay(moment?.entry ?? book.entries.findLast((e) => e.text.length))}
-          ${over ? this.final(game, book) : moment ? noChange : this.decisions?.render(game)}
+          ${over ? this.results?.final(game, book, this.box, () => void this.rematch()) ?? loading() : moment ? noChange : this.decisions?.render(game)}
           ${this.tabs(game, scene, moment?.before.rev)}
         </div>
       </div></div>`;
@@ -390,37 +403,6 @@ class Match {
       ${due.length ? html`<div><dt>${t("game.due")}</dt><dd>${due.map((id) => book.surname(id)).join(", ")}</dd></div>` : nothing}`);
   }
 
-  /** @param {Game} game @param {Scorebook} book */
-  final(game, book) {
-    const rematch = async () => {
-      try {
-        const next = await api("POST", `/api/games/${this.id}/rematch`);
-        this.go(`/games/${next.id}/lineup`);
-      } catch (err) {
-        this.problem = problemOf(err);
-        this.update();
-      }
-    };
-    const winner = book.result?.winner === "home" || book.result?.winner === "away" ? game[book.result.winner].team : undefined;
-    return html`<section class="leaf final" .style=${clubStyle(winner)}><p class="kicker">${label("how", book.result?.how)}</p>
-      <h2 tabindex="-1">${winner ? pennant(winner) : nothing} ${ending(game, book.result, book.now?.score)}</h2>
-      ${this.howWon(book)}
-      <p class="row"><a class="button primary" href=${`/games/${this.id}/replay`}>${t("final.replay")}</a>
-        ${game.rematch ? html`<a class="button" href=${`/games/${game.rematch}`}>${t("final.next")}</a>` : game.you ? html`<button @click=${rematch}>${t("final.rematch")}</button>` : nothing}
-        <a class="button" href=${`/api/games/${this.id}/scorecard`} download=${`${this.id}.EV`}>${t("final.card")}</a></p>
-      ${game.dice ? html`<details class="fine"><summary>${t("dice.title")}</summary><p>${t("dice.text")}</p><dl class="dice"><dt>${t("dice.hash")}</dt><dd><code>${game.dice.commitment}</code></dd>
-        ${game.dice.seed ? html`<dt>${t("dice.seed")}</dt><dd><code>${game.dice.seed}</code></dd>` : nothing}</dl></details>` : nothing}</section>`;
-  }
-
-  /** Shows the play that won the game, and the pitchers of decision. @param {Scorebook} book */
-  howWon(book) {
-    const { box } = this, play = winningPlay(book);
-    const pitchers = /** @type {const} */ ([["winner", box?.winning_pitcher], ["loser", box?.losing_pitcher], ["save", box?.save]]);
-    if (!play && !pitchers.some(([, id]) => id)) return nothing;
-    return html`<dl class="how">${play ? html`<div class="hit"><dt>${t("final.play", { inning: inningName(play.half, play.inning) })}</dt><dd lang="en">${play.text[0]}</dd></div>` : nothing}
-      ${pitchers.map(([how, id]) => (id ? html`<div><dt>${t(`final.${how}`)}</dt><dd>${book.name(id)}</dd></div>` : nothing))}</dl>`;
-  }
-
   /** @param {Game} game @param {Scene} scene @param {number} [last] revision of the last play that is shown */
   tabs(game, scene, last) {
     const choose = (/** @type {string} */ tab) => {
@@ -431,7 +413,7 @@ class Match {
     };
     return html`<section class="leaf details" aria-label=${t("game.book")}>
       ${this.tabButtons([this.tab], () => ["plays", "box", "curve"].map((tab) => html`<button aria-pressed=${this.tab === tab ? "true" : "false"} @click=${() => choose(tab)}>${t(/** @type {any} */ (`tab.${tab}`))}</button>`))}
-      ${this.tab === "plays" ? html`<h2 class="unseen">${t("tab.plays")}</h2>${this.book?.entries.length ? scene.plays(0, last) : loading()}` : this.tab === "box" ? html`<h2 class="unseen">${t("tab.box")}</h2>${this.boxPanel([game, this.box], () => boxScore(game, this.box))}` : html`<h2 class="unseen">${t("tab.curve")}</h2>${this.book?.entries.length ? scene.curve() : loading()}`}
+      ${this.tab === "plays" ? html`<h2 class="unseen">${t("tab.plays")}</h2>${this.book?.entries.length ? scene.plays(0, last) : loading()}` : this.tab === "box" ? html`<h2 class="unseen">${t("tab.box")}</h2>${this.boxPanel([game, this.box, this.results], () => this.results?.boxScore(game, this.box) ?? loading())}` : html`<h2 class="unseen">${t("tab.curve")}</h2>${this.book?.entries.length ? scene.curve() : loading()}`}
     </section>`;
   }
 }

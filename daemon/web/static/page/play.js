@@ -1,8 +1,8 @@
 // Playing a game: the connection to it, and the decisions that a manager can make
 // now. One file, as both are needed at once.
 import { html, nothing } from "./lit-html.js";
-import { changeName, doubleName, questionText } from "./board.js";
-import { t, label, language, ordinal, managerOf, clubStyle, store, renewSession, session, percent, playerName, gradesOf } from "./ui.js";
+import { changeName, questionText } from "./board.js";
+import { t, label, language, managerOf, clubStyle, renewSession, session, percent, loading, reloadIfOutdated } from "./ui.js";
 
 // ---- the connection
 
@@ -216,7 +216,7 @@ const switches = /** @type {const} */ (["behind", "lines"]);
 const partOf = (c) => parts.find((p) => p in c.action);
 
 /** Returns the substitutions of an offer. @param {Choice} c @returns {import("./board.js").Sub[]} */
-const subsOf = (c) => /** @type {any} */ (c.action).subs ?? [];
+export const subsOf = (c) => /** @type {any} */ (c.action).subs ?? [];
 
 /** Returns the glossary's term for a part of a defensive call: "infield.in". @param {Choice} c @param {typeof parts[number]} part */
 const partTerm = (c, part) => (part === "pitch" ? String(c.action.pitch) : part === "infield" || part === "outfield" ? `${part}.${c.action[part]}` : part);
@@ -248,7 +248,7 @@ export function nameOf(c, match) {
 }
 
 /** Returns the state of a choice's team. @param {Choice} c @param {Match} match */
-const teamOf = (c, { game, state }) => state?.teams[Number((c.side ?? game?.you) === "home")];
+export const teamOf = (c, { game, state }) => state?.teams[Number((c.side ?? game?.you) === "home")];
 
 /** Returns the name of a defensive call: its parts. @param {Choice} c */
 function defenceName(c) {
@@ -263,7 +263,7 @@ const signed = new Intl.NumberFormat(language, { signDisplay: "exceptZero", mini
 const least = 0.003; // runs that are worth a number
 const toTenths = new Intl.NumberFormat(language, { style: "percent", minimumFractionDigits: 1, maximumFractionDigits: 1 });
 /** Returns the runs that a choice gains over the usual one, in words. @param {Choice} c @param {Choice} [usual] */
-const gain = (c, usual) => (c.runs === undefined ? "" : c === usual ? t("worth.usual") : Math.abs(c.runs) < least ? t("worth.same") : t("worth.runs", { n: signed.format(c.runs) }));
+export const gain = (c, usual) => (c.runs === undefined ? "" : c === usual ? t("worth.usual") : Math.abs(c.runs) < least ? t("worth.same") : t("worth.runs", { n: signed.format(c.runs) }));
 /** Marks the coach's pick. @param {Choice} c */
 const coach = (c) => (c.coach ? html` <b class="coach">${t("worth.coach")}</b>` : nothing);
 /** Renders the worth of a choice, and its odds in words: they are about different events, and are no measure of it. @param {Choice} c @param {Choice} usual */
@@ -272,13 +272,6 @@ function worth(c, usual) {
   return html`<span class="worth">${c.runs === undefined ? nothing : html`<span><b>${gain(c, usual)}</b> · ${t("worth.win", { p: toTenths.format(c.win_probability ?? 0) })}${coach(c)}</span>`}
     ${odds ? html`<small>${odds}</small>` : nothing}</span>`;
 }
-/** Returns the name of a substitution in a list, with the gain. @param {Choice} c @param {Match} match */
-const substitute = (c, match) => [nameOf(c, match), gain(c), c.coach ? t("worth.coach") : ""].filter(Boolean).join(" · ");
-/** Reports whether an action ends the game. @param {Choice} c */
-const ends = (c) => c.action.a === "concede" || c.action.a === "end";
-/** Returns a key for a substitution. @param {Choice} c */
-const keyOf = (c) => `${c.side ?? ""} ${JSON.stringify(subsOf(c))}`;
-
 /**
  * What the panel needs of the game's view.
  * @typedef {object} Match
@@ -297,13 +290,14 @@ const keyOf = (c) => `${c.side ?? ""} ${JSON.stringify(subsOf(c))}`;
  */
 
 export class Decisions {
-  /** @param {Match} match */
-  constructor(match) {
+  /** @param {Match} match @param {() => Promise<{ render: (game: Game) => unknown }>} loadDugout */
+  constructor(match, loadDugout) {
     this.match = match;
+    this.loadDugout = loadDugout;
     this.decision = 0; // number of the decision that this.chosen belongs to
     /** @type {Set<string>} */ this.chosen = new Set(); // labels of parts
-    this.change = ""; // keys of the selected substitution and double switch
-    this.double = "";
+    this.opened = false; // the dugout
+    /** @type {{ render: (game: Game) => unknown } | null} */ this.dugout = null; // until it was opened
     this.hadFocus = false; // the panel had the focus when it was drawn last
   }
 
@@ -439,59 +433,24 @@ export class Decisions {
       <span>${hint}${label}</span>${c.runs === undefined ? nothing : html`<small>${gain(c, calls[0])}</small>`}${coach(c)}${explain(c)}</label>`;
   }
 
-  /** Renders the offers: substitutions, pause, concede and so on. @param {Game} game */
+  /** Renders the dugout: what a manager can do beside the decision. It is loaded once it is opened, as it is long. @param {Game} game */
   renderOffers(game) {
-    const { offers } = this.match;
-    if (!offers.length) return nothing;
-    const confirmed = (/** @type {Choice} */ c) => {
-      if (ends(c) && !confirm(t("dugout.sure", { label: nameOf(c, this.match) }))) return;
-      this.choose(c);
-    };
-    return html`<details class="offers"><summary>${t("dugout.title")}</summary>
-      ${this.substitutions(game, offers.filter((c) => c.group === "substitution"))}
-      <p class="row">${offers.filter((c) => c.group !== "substitution").map((c) => html`<button type="button" class=${ends(c) ? "danger" : nothing} ?disabled=${!this.idle} @click=${() => confirmed(c)}>${nameOf(c, this.match)}</button>`)}</p>
-      <label class="check"><input type="checkbox" .checked=${this.match.keys} @change=${(/** @type {any} */ e) => { this.match.keys = e.target.checked; store("keys", e.target.checked ? "on" : "off"); this.match.update(); }}> ${t("dugout.keys")}</label>
-    </details>`;
+    if (!this.match.offers.length) return nothing;
+    return html`<details class="offers" ?open=${this.opened} @toggle=${(/** @type {any} */ e) => void this.toggleDugout(e.target.open)}><summary>${t("dugout.title")}</summary>
+      ${!this.opened ? nothing : this.dugout ? this.dugout.render(game) : loading()}</details>`;
   }
 
-  /** Renders the substitutions. A new pitcher can come in with a fielder (a double switch). @param {Game} game @param {Choice[]} all */
-  substitutions(game, all) {
-    const singles = all.filter((c) => subsOf(c).length === 1);
-    if (!singles.length) return nothing;
-    const change = singles.find((c) => keyOf(c) === this.change) ?? singles[0];
-    const [pitcher] = subsOf(change);
-    const doubles = pitcher.position === "P" ? all.filter((c) => c.side === change.side && subsOf(c).length === 2 && subsOf(c)[1].player_id !== pitcher.player_id) : [];
-    const double = doubles.find((c) => keyOf(c) === this.double);
-    /** @type {Map<string, Choice[]>} */ const kinds = new Map();
-    for (const c of singles) {
-      const kind = ["PH", "PR", "P"].includes(subsOf(c)[0].position) ? subsOf(c)[0].position : "field";
-      kinds.set(kind, [...(kinds.get(kind) ?? []), c]);
+  /** @param {boolean} opened */
+  async toggleDugout(opened) {
+    this.opened = opened;
+    void this.match.update();
+    if (!opened || this.dugout) return;
+    try {
+      this.dugout = await this.loadDugout();
+    } catch (err) {
+      if (!reloadIfOutdated(err)) throw err;
     }
-    const pick = (/** @type {"change" | "double"} */ which) => (/** @type {any} */ e) => { this[which] = e.target.value; this.match.update(); };
-    return html`<form class="substitutions" @submit=${(/** @type {SubmitEvent} */ e) => {
-      e.preventDefault();
-      this.choose(double ? this.withPitcher(change, double) : change);
-    }}><label for="sub">${t("dugout.subs")}</label><select id="sub" @change=${pick("change")}>
-        ${[...kinds].map(([kind, list]) => html`<optgroup label=${label("dugout", kind)}>${list.map((c) => html`<option value=${keyOf(c)} .selected=${c === change}>${c.side ? `${game[c.side].team.abbrev}: ` : ""}${substitute(c, this.match)}</option>`)}</optgroup>`)}
-        </select>
-      ${this.candidate(game, pitcher.player_id)}
-      ${doubles.length ? html`<label for="double">${t("dugout.double")}</label><select id="double" @change=${pick("double")} aria-describedby="double-hint">
-        <option value="" .selected=${!double}>${t("dugout.single", { n: ordinal(pitcher.slot) })}</option>
-        ${doubles.map((c) => html`<option value=${keyOf(c)} .selected=${c === double}>${doubleName(subsOf(c), this.match.book, teamOf(c, this.match))}</option>`)}</select>
-        <p id="double-hint" class="hint">${t("dugout.double.hint")}</p>` : nothing}
-      <button ?disabled=${!this.idle}>${t("dugout.change")}</button></form>`;
-  }
-
-  /** Shows who would come in. @param {Game} game @param {string} id */
-  candidate(game, id) {
-    const p = this.match.book?.players.get(id);
-    return p ? html`<p class="hint">${playerName(id, p.name, { game: game.id })} ${gradesOf(p)}</p>` : nothing;
-  }
-
-  /** Returns a double switch with the pitcher of another substitution. @param {Choice} change @param {Choice} double @returns {Choice} */
-  withPitcher(change, double) {
-    const [pitcher, fielder] = subsOf(double);
-    return { ...double, action: { ...double.action, subs: [{ ...pitcher, player_id: subsOf(change)[0].player_id }, fielder] } };
+    void this.match.update();
   }
 }
 
