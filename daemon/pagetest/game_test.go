@@ -94,7 +94,7 @@ func (b *tab) settle() {
 	b.t.Helper()
 	b.await(canCall)
 	for b.is(callout) {
-		b.key("Escape")
+		b.key(kb.Escape)
 		b.await(canCall)
 	}
 }

@@ -17,6 +17,7 @@ import (
 	"github.com/chromedp/cdproto/runtime"
 	"github.com/chromedp/cdproto/tracing"
 	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
 
 	"pressbox/check"
 )
@@ -199,7 +200,7 @@ func watcherCosts(tb testing.TB) []float64 {
 			tb.Fatal("the game is over")
 		}
 		watcher.drawn()
-		watcher.key("Escape") // ends the play that is shown
+		watcher.key(kb.Escape) // ends the play that is shown
 	}
 	for range 20 {
 		play()
