@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"net/http"
+	"net/url"
 	"os"
 
 	"github.com/spf13/cobra"
@@ -128,4 +130,38 @@ func (p Program) administer(cmd *cobra.Command) func(do func(context.Context, *c
 		}
 		return do(cmd.Context(), client.ForHandler(handler))
 	}
+}
+
+// listOf makes cmd print a row for each item of the list that GET path returns in a member.
+func listOf[T any](p Program, cmd *cobra.Command, path, member string, columns func(T) []any) *cobra.Command {
+	cmd.Args = cobra.NoArgs
+	administer := p.administer(cmd)
+	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
+		return administer(func(ctx context.Context, c *client.Client) error {
+			var list map[string][]T
+			if err := c.Call(ctx, http.MethodGet, path, nil, &list); err != nil {
+				return err
+			}
+			return printTable(cmd, list[member], columns)
+		})
+	}
+	return cmd
+}
+
+// removalOf makes cmd delete what its arguments name below path. It goes on after an error and
+// returns the first one.
+func (p Program) removalOf(cmd *cobra.Command, path, what string) *cobra.Command {
+	cmd.Args = cobra.MinimumNArgs(1)
+	administer := p.administer(cmd)
+	cmd.RunE = func(_ *cobra.Command, names []string) error {
+		return administer(func(ctx context.Context, c *client.Client) error {
+			var first error
+			for _, name := range names {
+				err := notFound(what, name, c.Send(ctx, http.MethodDelete, path+"/"+url.PathEscape(name), nil))
+				first = cmp.Or(first, err)
+			}
+			return first
+		})
+	}
+	return cmd
 }

@@ -1,15 +1,9 @@
 package cli
 
 import (
-	"cmp"
-	"context"
-	"net/http"
-	"net/url"
 	"time"
 
 	"github.com/spf13/cobra"
-
-	"pressbox/daemon/client"
 )
 
 func (p Program) gamesCommand() *cobra.Command {
@@ -40,39 +34,15 @@ func visibility(private bool) string {
 }
 
 func (p Program) listGamesCommand() *cobra.Command {
-	cmd := &cobra.Command{Use: "list", Short: "List all games, listed and private, oldest first", Args: cobra.NoArgs}
-	administer := p.administer(cmd)
-	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
-		return administer(func(ctx context.Context, c *client.Client) error {
-			var list struct {
-				Games []game `json:"games"`
-			}
-			if err := c.Call(ctx, http.MethodGet, "/admin/games", nil, &list); err != nil {
-				return err
-			}
-			return printTable(cmd, list.Games, func(g game) []any {
-				return []any{g.ID, g.Created.Format(time.DateOnly), g.Status, visibility(g.Private), g.Away + " at " + g.Home, g.Creator}
-			})
-		})
-	}
-	return cmd
+	cmd := &cobra.Command{Use: "list", Short: "List all games, listed and private, oldest first"}
+	return listOf(p, cmd, "/admin/games", "games", func(g game) []any {
+		return []any{g.ID, g.Created.Format(time.DateOnly), g.Status, visibility(g.Private), g.Away + " at " + g.Home, g.Creator}
+	})
 }
 
 func (p Program) removeGamesCommand() *cobra.Command {
-	cmd := &cobra.Command{
-		Use: "remove ID…", Short: "Delete games, whatever their status", Args: cobra.MinimumNArgs(1),
+	return p.removalOf(&cobra.Command{
+		Use: "remove ID…", Short: "Delete games, whatever their status",
 		Long: "Delete games, whatever their status. Players and watchers of a game are disconnected from it.",
-	}
-	administer := p.administer(cmd)
-	cmd.RunE = func(_ *cobra.Command, ids []string) error {
-		return administer(func(ctx context.Context, c *client.Client) error {
-			var first error
-			for _, id := range ids {
-				err := notFound("game", id, c.Send(ctx, http.MethodDelete, "/admin/games/"+url.PathEscape(id), nil))
-				first = cmp.Or(first, err)
-			}
-			return first
-		})
-	}
-	return cmd
+	}, "/admin/games", "game")
 }

@@ -3,13 +3,11 @@ package cli
 import (
 	"archive/zip"
 	"bytes"
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io/fs"
 	"net/http"
-	"net/url"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -103,39 +101,15 @@ func readArchive(path string) (client.Archive, error) {
 }
 
 func (p Program) listTeamsCommand() *cobra.Command {
-	cmd := &cobra.Command{Use: "list", Short: "List the imported seasons", Args: cobra.NoArgs}
-	administer := p.administer(cmd)
-	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
-		return administer(func(ctx context.Context, c *client.Client) error {
-			var list struct {
-				Seasons []importedSeason `json:"seasons"`
-			}
-			if err := c.Call(ctx, http.MethodGet, "/admin/teams", nil, &list); err != nil {
-				return err
-			}
-			return printTable(cmd, list.Seasons, func(s importedSeason) []any {
-				return []any{s.Season, strconv.Itoa(s.Clubs) + " clubs", strconv.Itoa(s.Games) + " games"}
-			})
-		})
-	}
-	return cmd
+	cmd := &cobra.Command{Use: "list", Short: "List the imported seasons"}
+	return listOf(p, cmd, "/admin/teams", "seasons", func(s importedSeason) []any {
+		return []any{s.Season, strconv.Itoa(s.Clubs) + " clubs", strconv.Itoa(s.Games) + " games"}
+	})
 }
 
 func (p Program) removeTeamsCommand() *cobra.Command {
-	cmd := &cobra.Command{
-		Use: "remove SEASON…", Short: "Delete imported seasons", Args: cobra.MinimumNArgs(1),
+	return p.removalOf(&cobra.Command{
+		Use: "remove SEASON…", Short: "Delete imported seasons",
 		Long: "Delete imported seasons. Games that were created keep their players.",
-	}
-	administer := p.administer(cmd)
-	cmd.RunE = func(_ *cobra.Command, seasons []string) error {
-		return administer(func(ctx context.Context, c *client.Client) error {
-			var first error
-			for _, season := range seasons {
-				err := notFound("imported season", season, c.Send(ctx, http.MethodDelete, "/admin/teams/"+url.PathEscape(season), nil))
-				first = cmp.Or(first, err)
-			}
-			return first
-		})
-	}
-	return cmd
+	}, "/admin/teams", "imported season")
 }

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"net/url"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -65,20 +64,10 @@ func (p Program) createTokenCommand() *cobra.Command {
 }
 
 func (p Program) listTokensCommand() *cobra.Command {
-	cmd := &cobra.Command{Use: "list", Short: "List the tokens, without their secrets", Args: cobra.NoArgs}
-	administer := p.administer(cmd)
-	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
-		return administer(func(ctx context.Context, c *client.Client) error {
-			var list struct {
-				Tokens []token `json:"tokens"`
-			}
-			if err := c.Call(ctx, http.MethodGet, "/admin/tokens", nil, &list); err != nil {
-				return err
-			}
-			return printTable(cmd, list.Tokens, func(t token) []any { return []any{t.ID, t.Name, t.networkText(), t.expiry(), t.permissions()} })
-		})
-	}
-	return cmd
+	cmd := &cobra.Command{Use: "list", Short: "List the tokens, without their secrets"}
+	return listOf(p, cmd, "/admin/tokens", "tokens", func(t token) []any {
+		return []any{t.ID, t.Name, t.networkText(), t.expiry(), t.permissions()}
+	})
 }
 
 func (t token) networkText() string {
@@ -103,14 +92,7 @@ func (t token) expiry() string {
 }
 
 func (p Program) revokeTokenCommand() *cobra.Command {
-	cmd := &cobra.Command{Use: "revoke ID", Short: "Revoke a token", Args: cobra.ExactArgs(1)}
-	administer := p.administer(cmd)
-	cmd.RunE = func(_ *cobra.Command, args []string) error {
-		return administer(func(ctx context.Context, c *client.Client) error {
-			return notFound("token", args[0], c.Send(ctx, http.MethodDelete, "/admin/tokens/"+url.PathEscape(args[0]), nil))
-		})
-	}
-	return cmd
+	return p.removalOf(&cobra.Command{Use: "revoke ID…", Short: "Revoke tokens"}, "/admin/tokens", "token")
 }
 
 // notFound returns err, or a shorter error if err is the problem not_found.
