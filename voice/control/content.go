@@ -2,6 +2,7 @@ package control
 
 import (
 	"encoding/json"
+	"reflect"
 	"time"
 
 	"pressbox/voice/announce"
@@ -41,6 +42,9 @@ type Repeat struct {
 	Times int `json:"times"`
 	Every int `json:"every"` // seconds
 }
+
+// Equal reports whether both contents have the same fields.
+func (c Content) Equal(other Content) bool { return reflect.DeepEqual(c, other) }
 
 // Request returns the request for the announcement.
 func (c Content) Request() announce.Request {

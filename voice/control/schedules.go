@@ -181,7 +181,7 @@ func (s *Schedules) Create(ctx context.Context, creator string, p Plan) (Schedul
 	s.saving.Lock()
 	defer s.saving.Unlock()
 	one := &Schedule{ID: auth.NewID(), Plan: p, Creator: creator}
-	if err := s.prepare(one); err != nil {
+	if err := s.prepare(one, nil); err != nil {
 		return Schedule{}, err
 	}
 	if err := s.checkRoom(creator); err != nil {
@@ -191,7 +191,8 @@ func (s *Schedules) Create(ctx context.Context, creator string, p Plan) (Schedul
 }
 
 // Replace saves another plan for a schedule. Its errors are those of Create, and
-// [ErrNoSchedule].
+// [ErrNoSchedule]. Content that stays the same is not checked again: its voice may
+// have been removed, and the default voice speaks it.
 func (s *Schedules) Replace(ctx context.Context, id string, p Plan) (Schedule, error) {
 	s.saving.Lock()
 	defer s.saving.Unlock()
@@ -200,16 +201,20 @@ func (s *Schedules) Replace(ctx context.Context, id string, p Plan) (Schedule, e
 		return Schedule{}, err
 	}
 	one := &Schedule{ID: id, Plan: p, Creator: old.Creator}
-	if err := s.prepare(one); err != nil {
+	if err := s.prepare(one, &old.Content); err != nil {
 		return Schedule{}, err
 	}
 	return *one, s.put(ctx, one)
 }
 
-// prepare checks the plan of a schedule and sets when it is due.
-func (s *Schedules) prepare(one *Schedule) error {
+// prepare checks the plan of a schedule and sets when it is due. It does not check a
+// content that equals saved.
+func (s *Schedules) prepare(one *Schedule, saved *Content) error {
 	wrong := &announce.RequestError{Violations: one.parse()}
-	_, err := s.Announcer.Check(one.Request())
+	var err error
+	if saved == nil || !one.Equal(*saved) {
+		_, err = s.Announcer.Check(one.Request())
+	}
 	if invalid, ok := errors.AsType[*announce.RequestError](err); ok {
 		wrong.Violations, wrong.Voice = append(wrong.Violations, invalid.Violations...), invalid.Voice
 	} else if err != nil {

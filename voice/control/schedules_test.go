@@ -150,6 +150,15 @@ func TestSchedules_removedVoice(t *testing.T) {
 		defer stop()
 		time.Sleep(7 * time.Hour)
 		r.expect("Sat 06:30:00 schedule wake")
+		off := r.List()[0].Plan
+		off.Enabled, off.Cron = false, "0 7 * * *" // what is said stays
+		if _, err := r.Replace(r.t.Context(), s.ID, off); err != nil {
+			r.t.Errorf("turned off: %v", err)
+		}
+		off.Message = "other"
+		if _, err := r.Replace(r.t.Context(), s.ID, off); err == nil {
+			r.t.Error("another message for the removed voice is accepted")
+		}
 	})
 }
 

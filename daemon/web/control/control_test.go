@@ -8,9 +8,11 @@ import (
 	"testing/synctest"
 	"time"
 
+	"pressbox/check"
 	"pressbox/daemon/web"
 	"pressbox/daemon/web/site"
 	"pressbox/daemon/web/webtest"
+	"pressbox/voice/control"
 )
 
 // byLAN permits changes to all clients on the local network.
@@ -206,10 +208,17 @@ func TestFavourites(t *testing.T) {
 	if w := r.Do(t, "GET", "/favourites", "").Want(200); w.Text != list(50)+"\n" {
 		t.Errorf("GET /favourites: %s", w.Text)
 	}
-	got := r.Do(t, "PUT", "/favourites", `{"favourites": [{"message": "a"}, {"message": "…", "voice": "zoe"}]}`).Want(422).Violations()
-	if want := "/favourites/1/message not_speakable, /favourites/1/voice unknown_voice"; got != want {
-		t.Errorf("violations %s, want %s", got, want)
+	refused := func(body, want string) {
+		t.Helper()
+		if got := r.Do(t, "PUT", "/favourites", body).Want(422).Violations(); got != want {
+			t.Errorf("violations %s, want %s", got, want)
+		}
 	}
+	refused(`{"favourites": [{"message": "a"}, {"message": "…", "voice": "zoe"}]}`, "/favourites/1/message not_speakable, /favourites/1/voice unknown_voice")
+	// The voice of a favourite was removed: it stays, and others can be saved.
+	check.NoError(t, r.Controls.SetFavourites(t.Context(), []control.Content{{Message: "Old.", Voice: "zoe"}}))
+	r.Do(t, "PUT", "/favourites", `{"favourites": [{"message": "Old.", "voice": "zoe"}, {"message": "New."}]}`).Want(200)
+	refused(`{"favourites": [{"message": "Other.", "voice": "zoe"}]}`, "/favourites/0/voice unknown_voice")
 }
 
 func TestChanges_limited(t *testing.T) {

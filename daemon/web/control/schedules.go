@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 
 	"pressbox/daemon/web"
@@ -155,10 +156,15 @@ func (h *handlers) setFavourites(w http.ResponseWriter, r *http.Request) error {
 	return web.WriteJSON(w, http.StatusOK, body)
 }
 
-// checkFavourites returns the violations of all favourites.
+// checkFavourites returns the violations of all favourites, except of those that are saved
+// already: the voice of one may have been removed, and others can be saved nevertheless.
 func (h *handlers) checkFavourites(all []control.Content) error {
 	var wrong []web.Violation
+	saved := h.Controls.Favourites()
 	for i, content := range all {
+		if slices.ContainsFunc(saved, content.Equal) {
+			continue
+		}
 		_, err := h.Check(content.Request())
 		if _, invalid := errors.AsType[*announce.RequestError](err); err != nil && !invalid {
 			return err
