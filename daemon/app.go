@@ -199,7 +199,7 @@ func (a *app) webConfig() site.Config {
 	cfg := a.Config
 	inside := doctor.Inside{
 		Started: cfg, Reloaded: func() settings.Config { return *a.reloaded.Load() }, Read: a.readConfig,
-		Store: a.store, Voices: a.voices, Phonemizer: a.phonemizer, Sink: a.sink, Integrations: a.monitor.Integrations,
+		Store: a.store, Voices: a.voices, Phonemizer: a.phonemizer, Sink: a.sink, Integrations: a.monitor.Integrations, Leagues: a.leagues,
 		Probe: func(ctx context.Context, c *http.Client, origin string) (web.Arrival, error) {
 			return a.web.Probe(ctx, c, origin)
 		},

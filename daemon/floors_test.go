@@ -53,7 +53,7 @@ var floors = map[string][]string{
 	"voice/control":         {"auth", "clock", "clock/cron", "clock/hours", "voice/announce", "voice/announce/policy"},
 	"auth/session":          {"auth", "auth/netblock", "clock"},
 	"game/live":             {"game", "game/call", "game/card", "game/chance", "game/match", "game/odds", "game/protocol", "game/stats", "game/teams"},
-	"game/leagues":          {"clock", "game", "game/chance", "game/live", "game/protocol", "game/season", "game/teams"},
+	"game/leagues":          {"clock", "game", "game/card", "game/chance", "game/live", "game/protocol", "game/season", "game/teams"},
 	"game/history/imported": {"game/history", "game/teams"},
 
 	"voice/rooms": {"voice/announce"},
@@ -117,7 +117,7 @@ var floors = map[string][]string{
 	"daemon/setup":    {"atomicfile", "daemon/exitcode", "daemon/settings"},
 	"daemon/doctor": {
 		"audio/pulse", "clock/system", "daemon/client", "daemon/recovery", "daemon/settings", "daemon/setup", "daemon/trust",
-		"daemon/web", "daemon/web/admin", "daemon/web/hooks", "store", "voice", "voice/espeak", "voice/espeak/confine", "voice/library", "voice/onnx",
+		"daemon/web", "daemon/web/admin", "daemon/web/hooks", "game/leagues", "store", "voice", "voice/espeak", "voice/espeak/confine", "voice/library", "voice/onnx",
 	},
 	"daemon/cli": {
 		"atomicfile", "audio", "audio/pulse", "daemon/client", "daemon/doctor", "daemon/exitcode", "daemon/logging", "daemon/recovery", "daemon/settings",

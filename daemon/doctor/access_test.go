@@ -11,6 +11,7 @@ import (
 
 	"pressbox/daemon/settings"
 	"pressbox/daemon/web"
+	"pressbox/game/leagues"
 )
 
 func TestProxyFindings(t *testing.T) {
@@ -34,6 +35,16 @@ func TestProxyFindings(t *testing.T) {
 		if len(got) != 1 || !has(got, "proxy", tt.result, tt.detail, tt.remedy) {
 			t.Errorf("%+v, %v: %+v, want %s: %s", tt.arrival, tt.err, got, tt.result, tt.detail)
 		}
+	}
+}
+
+func TestLeagueFindings(t *testing.T) {
+	t.Parallel()
+	got := leagueFindings([]leagues.StoredLeague{
+		{ID: "a", Kind: leagues.Series, Name: "Goes on"}, {ID: "b", Kind: leagues.RoundRobin, Name: "Kitchen", Stalled: "a box score cannot be read"},
+	})
+	if len(got) != 1 || !has(got, "leagues", Warning, `league "Kitchen" cannot go on: a box score cannot be read`, "pressbox leagues remove b") {
+		t.Errorf("findings %+v", got)
 	}
 }
 

@@ -12,6 +12,7 @@ import (
 	"pressbox/daemon/settings"
 	"pressbox/daemon/web"
 	"pressbox/daemon/web/admin"
+	"pressbox/game/leagues"
 	"pressbox/store"
 	"pressbox/voice"
 	"pressbox/voice/espeak/confine"
@@ -28,6 +29,7 @@ type Inside struct {
 	Voices     *library.Library
 	Phonemizer voice.Phonemizer
 	Sink       *pulse.Sink
+	Leagues    *leagues.Leagues
 	// Integrations are reported in their order.
 	Integrations []admin.Integration
 	// Probe sends a request to the public origin; nil means that it is not checked.
@@ -47,11 +49,24 @@ func (s Inside) Findings(ctx context.Context) []Finding {
 	findings = append(findings, confinementFindings(confine.Missing())...)
 	findings = append(findings, runtimeFindings(s.Started.ONNXRuntimeLib)...)
 	findings = append(findings, s.checkSound(ctx)...)
+	findings = append(findings, leagueFindings(s.Leagues.Stored())...)
 	for _, i := range s.Integrations {
 		state := i.Report()
 		findings = append(findings, integrationFinding(i.Name, client.Integration{
 			Check: client.Check{Detail: state.Detail}, On: state.On, Text: state.Summary, Remedy: state.Remedy,
 		})...)
+	}
+	return findings
+}
+
+// leagueFindings reports the leagues that cannot advance.
+func leagueFindings(all []leagues.StoredLeague) []Finding {
+	var findings []Finding
+	for _, l := range all {
+		if l.Stalled != "" {
+			findings = append(findings, finding("leagues", Warning, "it is tried again within ten minutes; to give it up: pressbox leagues remove "+l.ID,
+				"%s %q cannot go on: %s", l.Kind, l.Name, l.Stalled)...)
+		}
 	}
 	return findings
 }

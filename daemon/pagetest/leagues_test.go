@@ -1,6 +1,9 @@
 package pagetest_test
 
-import "testing"
+import (
+	"strings"
+	"testing"
+)
 
 // A league of four bots is made with the form, plays itself, and shows its standings, its calendar and its champion, also to
 // a visitor.
@@ -34,6 +37,10 @@ func TestLeagues_bots(t *testing.T) {
 	visitor.looks("leagues")
 	anna.press("section:last-child td a")
 	anna.await(`document.querySelector(".box tbody tr")`)
+	anna.press(".league-link a")
+	anna.says("main h1", "Kitchen league")
+	anna.open("/")
+	anna.says("main > section:last-child .empty", "finished") // games between bots are in their league only
 }
 
 // A series waits for its second manager, who joins with the link; then its first game is open to both.
@@ -58,4 +65,12 @@ func TestLeagues_people(t *testing.T) {
 	bert.await(`document.querySelector("section:last-child td a")?.innerText === "Line-ups"`)
 	bert.press("section:last-child td a")
 	bert.shows(".card select")
+	bert.press(".league-link a")
+	bert.says("main h1", "Sunday")
+	if question := bert.confirm("main .row button", true); !strings.Contains(question, "for good") {
+		t.Errorf("asked %q", question)
+	}
+	bert.says("main tbody", "Bench coach (bot), for Bert")
+	bert.looks("series-left")
+	anna.await(`[...document.querySelectorAll("tbody small")].some((e) => e.innerText === "Bench coach (bot), for Bert")`)
 }

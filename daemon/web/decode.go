@@ -211,6 +211,19 @@ func QueryParam(r *http.Request, name string) (string, error) {
 	return q.Get(name), nil
 }
 
+// BoolParam returns a query parameter that is true or false; absent means false.
+func BoolParam(r *http.Request, name string) (bool, error) {
+	switch value, err := QueryParam(r, name); {
+	case err != nil:
+		return false, err
+	case value == "" || value == "false":
+		return false, nil
+	case value != "true":
+		return false, QueryError(name, "not_offered", "must be true or false")
+	}
+	return true, nil
+}
+
 // QueryError returns the error of an invalid parameter of the query.
 func QueryError(name, code, detail string) error {
 	return &BodyError{[]Violation{{Path: "/" + name, Code: code, Detail: detail}}}

@@ -68,6 +68,7 @@ type Seat struct {
 	Team    teams.Ref       `json:"team"`
 	Manager protocol.Person `json:"manager,omitzero"` // zero: the seat is open, or the bot's
 	Bot     bool            `json:"bot,omitzero"`
+	Left    protocol.Person `json:"left,omitzero"` // who managed it until leaving the league
 }
 
 func (s *Seat) open() bool { return !s.Bot && s.Manager.ID == "" }
@@ -119,6 +120,24 @@ func (l *League) join(p protocol.Person, seat int, at time.Time) (*League, error
 		return &after, nil
 	}
 	return after.start(at)
+}
+
+// leave returns the league without a person: the seat is open before the start, and the bot's afterwards.
+func (l *League) leave(p protocol.Person) (*League, error) {
+	seat := l.Seat(p)
+	switch {
+	case seat < 0:
+		return nil, protocol.Refuse(protocol.Forbidden, "you have no seat in the league")
+	case l.Status() == Finished:
+		return nil, protocol.Refuse(protocol.NotActive, "the league is finished")
+	}
+	after := *l
+	after.Seats = slices.Clone(l.Seats)
+	after.Seats[seat].Manager = protocol.Person{}
+	if l.Status() == Active {
+		after.Seats[seat].Bot, after.Seats[seat].Left = true, p
+	}
+	return &after, nil
 }
 
 // start returns the league at its first day; the bot takes the open seats.
@@ -173,7 +192,10 @@ func (l *League) record(n int, o live.Outcome, at time.Time) (*League, error) {
 // fixture returns a game of the calendar that has an id.
 func (l *League) fixture(n int) *live.Fixture {
 	g := &l.Competition.Games[n]
-	f := &live.Fixture{ID: g.ID, League: l.ID, Creator: l.Creator, Season: l.Season, Options: l.Options.game(), Recent: l.Work}
+	f := &live.Fixture{
+		ID: g.ID, Creator: l.Creator, Season: l.Season, Options: l.Options.game(), Recent: l.Work,
+		Competition: protocol.Competition{ID: l.ID, Kind: string(l.Kind), Name: l.Name},
+	}
 	if f.Recent == nil {
 		f.Recent = chance.RecentWork{} // all pitchers are rested
 	}

@@ -48,6 +48,7 @@ type Games interface {
 	Host(ctx context.Context, f *live.Fixture) error
 	Outcome(ctx context.Context, id string) (live.Outcome, error)
 	Cover(ctx context.Context, id string, everyone bool) error
+	Vacate(ctx context.Context, id string, who protocol.Person) error
 }
 
 // Config holds what [New] needs.
@@ -168,6 +169,12 @@ func (l *Leagues) Join(ctx context.Context, by protocol.Person, k Kind, id strin
 		return View{}, protocol.ErrNotSignedIn()
 	}
 	return l.changeFor(ctx, by, k, id, func(league *League) (*League, error) { return league.join(by, seat, stamp(time.Now())) })
+}
+
+// Leave takes by's seat from by: before the start it is open again, afterwards it is the bot's, also in the games that have
+// begun.
+func (l *Leagues) Leave(ctx context.Context, by protocol.Person, k Kind, id string) (View, error) {
+	return l.changeFor(ctx, by, k, id, func(league *League) (*League, error) { return league.leave(by) })
 }
 
 // Start starts a league; the bot takes the open seats. Only its creator may. One that has started is returned unchanged.

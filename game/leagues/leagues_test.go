@@ -9,6 +9,7 @@ import (
 
 	"pressbox/check"
 	"pressbox/game"
+	"pressbox/game/card"
 	"pressbox/game/leagues"
 	"pressbox/game/protocol"
 )
@@ -142,7 +143,7 @@ func TestList(t *testing.T) {
 		}
 		pass(0)
 		g := check.Must(r.games.Game(r.Context(), bob, r.schedule(id)[0].Game))(r)
-		if g.Options.Visibility != protocol.Private || g.League != id || g.Away.Manager == nil || g.Home.Manager == nil {
+		if g.Options.Visibility != protocol.Private || g.Competition.ID != id || g.Away.Manager == nil || g.Home.Manager == nil {
 			r.Errorf("its game is %s, with managers %v and %v", g.Options.Visibility, g.Away.Manager, g.Home.Manager)
 		}
 	})
@@ -170,6 +171,38 @@ func TestSeries_rotation(t *testing.T) {
 		if len(last) < 8 {
 			r.Errorf("%d pitchers started in %d games", len(last), len(r.schedule(id)))
 		}
+	})
+}
+
+// A player is as rested in the league as in its next game.
+func TestRest(t *testing.T) {
+	inBubble(t, func(r *rig) {
+		q := series(7, "me", "bot")
+		q.CoverHours = 1
+		id := r.create(q).ID
+		pass(time.Hour)
+		next := r.schedule(id)[1].Game
+		season, rest, err := r.Rest(id)
+		check.NoError(r, err)
+		tired := 0
+		for _, club := range []string{"BWH", "CPR"} {
+			roster := check.Must(builtIn().Roster(r.Context(), season, club))(r)
+			for _, p := range card.Roster(&roster, nil) {
+				rest(&p)
+				want, _, err := r.games.Player(r.Context(), ann, next, p.ID)
+				if err != nil || p.RestDays != want.RestDays || p.Fatigue != want.Fatigue {
+					r.Errorf("%s: %d days, fatigue %v; in the game %d and %v, %v", p.Name, p.RestDays, p.Fatigue, want.RestDays, want.Fatigue, err)
+				}
+				if p.RestDays == 0 && p.Fatigue > 0 {
+					tired++
+				}
+			}
+		}
+		if tired < 2 {
+			r.Errorf("%d pitchers are tired after the first game", tired)
+		}
+		_, _, err = r.Rest("none")
+		r.wantCode("no league", err, protocol.UnknownLeague)
 	})
 }
 

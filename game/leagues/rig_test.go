@@ -54,6 +54,16 @@ func (d *disk) write(do func()) error {
 	return nil
 }
 
+// die makes the nth write from now on fail, and all that follow; 0: none fails.
+func (d *disk) die(n int, written bool) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.dieAt, d.written = 0, written
+	if n > 0 {
+		d.dieAt = d.writes + n
+	}
+}
+
 // setErr sets the error of saving a league; nil: it succeeds again.
 func (d *disk) setErr(err error) {
 	d.mu.Lock()

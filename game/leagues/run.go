@@ -179,7 +179,23 @@ func (s *stepper) stepGame(ctx context.Context, league *League, n int) (done boo
 		return true, s.change(ctx, s.entry, func(l *League) (*League, error) { return l.record(n, o, stamp(s.now)) })
 	case protocol.Pending, protocol.Active:
 	}
+	if err := s.vacate(ctx, league, n); err != nil {
+		return false, err
+	}
 	return false, s.cover(ctx, league, id)
+}
+
+// vacate gives the sides of managers who have left the league to the bot, in a game that was created before they left.
+func (s *stepper) vacate(ctx context.Context, league *League, n int) error {
+	g := &league.Competition.Games[n]
+	for _, seat := range [2]int{g.Away, g.Home} {
+		if left := league.Seats[seat].Left; left.ID != "" {
+			if err := s.config.Games.Vacate(ctx, g.ID, left); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }
 
 // cover lets the bot act for absent managers once the league's limit is over. What it plays to the end wakes Run up.

@@ -214,6 +214,89 @@ func TestRun_coverAfterStart(t *testing.T) {
 	})
 }
 
+// A manager who leaves gives the seat to the bot, in the game that waits for the line-up as in all that follow; the league
+// needs no limit to be over. The process dies at each write of that, before it is on disk or after it.
+func TestLeave_crash(t *testing.T) {
+	t.Parallel()
+	for _, written := range []bool{false, true} {
+		for n := 1; ; n++ {
+			survived := false
+			synctest.Test(t, func(t *testing.T) {
+				d := newDisk()
+				r := open(t, d)
+				id := r.create(series(3, "me", "bot")).ID
+				pass(0)
+				d.die(n, written)
+				_, err := r.Leave(t.Context(), ann, leagues.Series, id)
+				pass(time.Minute)
+				survived = err == nil && r.get(id).Status == leagues.Finished
+				r.stop()
+				d.die(0, false)
+				r = open(t, d)
+				defer r.stop()
+				if v := r.get(id); !v.Seats[0].Bot {
+					if written || n > 1 {
+						t.Fatalf("died at write %d (on disk: %t): the seat is still Ann's", n, written)
+					}
+					check.Must(r.Leave(t.Context(), ann, leagues.Series, id))(t)
+				}
+				pass(0)
+				v := r.get(id)
+				if v.Status != leagues.Finished || v.Seats[0].Left != "Ann" || v.Seats[0].Manager != nil || v.You != nil {
+					t.Fatalf("died at write %d (on disk: %t): the series is %s, the seat %+v", n, written, v.Status, v.Seats[0])
+				}
+				checkGames(r, id)
+			})
+			if survived {
+				break
+			}
+		}
+	}
+}
+
+// In a game that is played the bot takes the side at once, and its manager may do nothing there; the other manager plays on.
+func TestLeave_duringGame(t *testing.T) {
+	inBubble(t, func(r *rig) {
+		ctx, k := r.Context(), leagues.Series
+		id := r.create(series(1, "me", "open")).ID
+		check.Must(r.Join(ctx, bob, k, id, -1))(r)
+		pass(0)
+		g := r.schedule(id)[0].Game
+		for side, who := range map[game.Side]protocol.Person{game.Away: bob, game.Home: ann} {
+			check.Must(r.games.SetLineup(ctx, who, g, side, check.Must(r.games.Suggest(ctx, who, g, side))(r)))(r)
+		}
+		r.wantCode("Carl has no seat", second(r.Leave(ctx, carl, k, id)), protocol.Forbidden)
+		check.Must(r.Leave(ctx, ann, k, id))(r)
+		pass(0)
+		v := check.Must(r.games.Game(ctx, bob, g))(r)
+		if v.Status != protocol.Active || !v.Home.Bot || v.Home.Manager != nil || v.Away.Manager.Name != "Bob" || len(v.Legal) == 0 {
+			r.Errorf("the game is %s between %+v and %+v; Bob has %d choices", v.Status, v.Away, v.Home, len(v.Legal))
+		}
+		r.wantCode("Ann concedes", second(r.games.Concede(ctx, ann, g)), protocol.Forbidden)
+		check.Must(r.games.Concede(ctx, bob, g))(r)
+		pass(0)
+		if v := r.get(id); v.Status != leagues.Finished {
+			r.Errorf("the series is %s", v.Status)
+		}
+		r.wantCode("leave a finished series", second(r.Leave(ctx, bob, k, id)), protocol.NotActive)
+	})
+}
+
+// Before the start a seat that is left is open again.
+func TestLeave_beforeStart(t *testing.T) {
+	inBubble(t, func(r *rig) {
+		ctx, k := r.Context(), leagues.RoundRobin
+		id := r.create(request("me", "open", "open")).ID
+		check.Must(r.Join(ctx, bob, k, id, 1))(r)
+		if v := check.Must(r.Leave(ctx, bob, k, id))(r); v.Seats[1] != (leagues.SeatView{Team: v.Seats[1].Team}) {
+			r.Errorf("the seat is %+v", v.Seats[1])
+		}
+		if v := check.Must(r.Join(ctx, carl, k, id, 1))(r); *v.You != 1 {
+			r.Errorf("Carl has seat %d", *v.You)
+		}
+	})
+}
+
 // A league that has not started is deleted after seven days.
 func TestRun_pendingExpires(t *testing.T) {
 	inBubble(t, func(r *rig) {

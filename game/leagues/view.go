@@ -41,6 +41,7 @@ type SeatView struct {
 	Team    teams.Ref         `json:"team"`
 	Manager *protocol.Manager `json:"manager"` // nil: the seat is open, or the bot's
 	Bot     bool              `json:"bot"`
+	Left    string            `json:"left,omitzero"` // name of the manager who left it to the bot
 }
 
 // A GameView is a game of the calendar.
@@ -138,7 +139,7 @@ func (l *League) champion() *int {
 func (l *League) seatsFor(viewer protocol.Person) []SeatView {
 	views := make([]SeatView, len(l.Seats))
 	for i, s := range l.Seats {
-		views[i] = SeatView{Team: s.Team, Bot: s.Bot}
+		views[i] = SeatView{Team: s.Team, Bot: s.Bot, Left: s.Left.Name}
 		if s.Manager.ID != "" {
 			views[i].Manager = managerFor(s.Manager, viewer)
 		}

@@ -14,13 +14,14 @@ import (
 // A Fixture is a game that a league has scheduled.
 type Fixture struct {
 	ID       string          // of the game
-	League   string          // id of the league
 	Creator  protocol.Person // of the league
 	Season   int
 	Options  protocol.Options
 	Teams    [2]string          // ids, visitors first
 	Managers [2]protocol.Person // zero: the bot's
 	Recent   chance.RecentWork
+
+	Competition protocol.Competition
 }
 
 // Host creates the game of a fixture, unless it exists. One between two bots is played at once, and saved as a whole.
@@ -35,7 +36,7 @@ func (g *Games) Host(ctx context.Context, f *Fixture) error {
 	if err != nil {
 		return err
 	}
-	o.League, o.Recent, o.Managers = f.League, f.Recent, f.Managers
+	o.Competition, o.Recent, o.Managers = f.Competition, f.Recent, f.Managers
 	for side := range o.Managers {
 		o.Bots[side] = o.Managers[side].ID == ""
 	}
@@ -79,6 +80,37 @@ func (g *Games) Cover(ctx context.Context, id string, everyone bool) error {
 			absent[side] = everyone || unused || m.isGone(game.Side(side))
 		}
 		return tx.Cover(absent)
+	})
+}
+
+// Vacate gives the sides of a manager who has left to the bot for good, in a game that is not over; with all line-ups
+// submitted, the game starts. It changes nothing if who manages no side of it.
+func (g *Games) Vacate(ctx context.Context, id string, who protocol.Person) error {
+	g.mu.Lock()
+	s := g.summaries[id]
+	g.mu.Unlock()
+	if s == nil || s.Status == protocol.Finished || len(s.Sides(who)) == 0 {
+		return nil
+	}
+	m, err := g.open(ctx, id)
+	if err != nil {
+		return err
+	}
+	defer m.release()
+	if m.Status == protocol.Finished {
+		return nil
+	}
+	return m.update(ctx, protocol.Person{}, "", nil, func(tx *match.Tx) error {
+		for _, side := range m.Sides(who) {
+			ready, err := tx.Vacate(side)
+			if err == nil && ready {
+				err = m.start(tx)
+			}
+			if err != nil {
+				return err
+			}
+		}
+		return tx.PlayOut()
 	})
 }
 

@@ -16,7 +16,7 @@ import (
 func fixture(id string, away, home protocol.Person) *live.Fixture {
 	q := request(innings(3))
 	return &live.Fixture{
-		ID: id, League: "kitchen", Creator: carl, Options: q.Options, Teams: [2]string{q.AwayTeam, q.HomeTeam}, Managers: [2]protocol.Person{away, home},
+		ID: id, Competition: protocol.Competition{ID: "kitchen"}, Creator: carl, Options: q.Options, Teams: [2]string{q.AwayTeam, q.HomeTeam}, Managers: [2]protocol.Person{away, home},
 	}
 }
 
@@ -37,8 +37,8 @@ func TestHost_bots(t *testing.T) {
 	}
 	r.id = "final"
 	g := r.get(ann)
-	if g.Status != protocol.Finished || g.Result.How != "final" || g.League != "kitchen" || g.YourSide != "" {
-		t.Errorf("the game is %s, %+v, of league %q", g.Status, g.Result, g.League)
+	if g.Status != protocol.Finished || g.Result.How != "final" || g.Competition.ID != "kitchen" || g.YourSide != "" {
+		t.Errorf("the game is %s, %+v, of league %+v", g.Status, g.Result, g.Competition)
 	}
 	if after := r.reloaded(j); after.visible() != r.visible() {
 		t.Error("the game differs after it was loaded again")

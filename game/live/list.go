@@ -15,6 +15,7 @@ import (
 type Query struct {
 	Status protocol.Status // "": all
 	Before string          // only games after this one, by id, in its list; or that finished before this RFC 3339 time
+	People bool            // only games that a person manages a side of
 	Limit  int             // the most games in each list; 0: all, but at most 100 finished ones
 }
 
@@ -56,7 +57,7 @@ func (g *Games) List(viewer protocol.Person, q Query) (Lists, error) {
 	for _, s := range g.summaries {
 		switch {
 		case q.Status != "" && s.Status != q.Status, !s.Listed() && !s.Involves(viewer):
-		case s.Status == begin.list && !begin.precedes(s):
+		case s.Status == begin.list && !begin.precedes(s), q.People && s.Seats[0].Bot && s.Seats[1].Bot:
 		default:
 			found[s.Status] = append(found[s.Status], s)
 		}

@@ -33,6 +33,13 @@ func TestList_visibility(t *testing.T) {
 			t.Errorf("%q, %q: %s, %v", tt.who.Name, tt.status, text(t, l), err)
 		}
 	}
+	check.NoError(t, r.Host(t.Context(), fixture("bots", protocol.Person{}, protocol.Person{})))
+	for people, want := range map[bool]int{false: 2, true: 1} {
+		if l := check.Must(r.List(bob, live.Query{People: people}))(t); len(l.Pending) != 1 || len(l.Finished) != want {
+			t.Errorf("people %t: %s", people, text(t, l))
+		}
+	}
+	check.NoError(t, r.Remove(t.Context(), "bots"))
 	if got := text(t, r.CountByStatus()); got != `{"active":1,"finished":1,"pending":1}` {
 		t.Errorf("counts %s, want one of each", got)
 	}

@@ -7,19 +7,40 @@ import (
 
 // SubmitMissing submits the bot's line-up for each side that has none; it adds nothing after the start.
 func (tx *Tx) SubmitMissing() error {
-	for side := game.Away; side <= game.Home && tx.now.Status == protocol.Pending; side++ {
-		if tx.now.seats[side].lineup != nil {
-			continue
-		}
-		l, err := suggest(tx.now.Origin, side)
-		if err != nil {
-			return err
-		}
-		if err := tx.add(move{Kind: protocol.LineupSubmitted, Side: side, Lineup: &l}); err != nil {
+	for side := game.Away; side <= game.Home; side++ {
+		if err := tx.submitMissing(side); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+func (tx *Tx) submitMissing(side game.Side) error {
+	if tx.now.Status != protocol.Pending || tx.now.seats[side].lineup != nil {
+		return nil
+	}
+	l, err := suggest(tx.now.Origin, side)
+	if err != nil {
+		return err
+	}
+	return tx.add(move{Kind: protocol.LineupSubmitted, Side: side, Lineup: &l})
+}
+
+// Vacate gives a side to the bot for good: its manager does not come back. Before the start the bot submits a line-up if there
+// is none; ready reports whether the match can start now.
+func (tx *Tx) Vacate(side game.Side) (ready bool, err error) {
+	if pause := tx.now.Pause; pause != nil && pause.By == side {
+		if err := tx.add(move{Kind: protocol.Resumed, Side: side}); err != nil {
+			return false, err
+		}
+	}
+	if err := tx.add(move{Kind: protocol.BotTookOver, Side: side, Reason: replacedLeft}); err != nil {
+		return false, err
+	}
+	if err := tx.submitMissing(side); err != nil {
+		return false, err
+	}
+	return tx.now.Status == protocol.Pending && tx.now.missing() == "", nil
 }
 
 // Cover lets the bot decide for the managers who are absent, in an active match: their pause ends, and the bot plays to the

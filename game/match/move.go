@@ -64,8 +64,9 @@ type Origin struct {
 	Reserved [2]protocol.Person `json:"reserved,omitzero"` // who alone may join an open side
 	Bots     [2]bool            `json:"bots"`
 	Former   string             `json:"former,omitzero"` // id of the match that this one follows
-	League   string             `json:"league,omitzero"` // id of the league or the series that the match belongs to
 	Recent   chance.RecentWork  `json:"recent,omitzero"` // of both clubs; nil: not in a season
+
+	Competition protocol.Competition `json:"competition,omitzero"` // that the match belongs to
 }
 
 // clubs returns the clubs as the rules use them, visitors first.

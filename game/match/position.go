@@ -48,10 +48,11 @@ type seat struct {
 	lineup   *game.Lineup
 }
 
-// Why the bot decides for a side that has a manager.
+// Why the bot decides for a side that has, or had, a manager.
 const (
 	replacedAbsent = "gone"
 	replacedAsked  = "asked"
+	replacedLeft   = "left" // for good: the side is the bot's
 )
 
 // Reasons of a forfeit (7.03).
@@ -102,6 +103,8 @@ func (p *Position) applyPending(m *move) error {
 		s.manager, s.reserved = m.By, protocol.Person{}
 	case m.Kind == protocol.LineupSubmitted && m.Lineup != nil:
 		s.lineup = m.Lineup
+	case m.Kind == protocol.BotTookOver && m.Reason == replacedLeft:
+		*s = seat{bot: true, lineup: s.lineup}
 	case m.Kind == protocol.Started && p.seats[0].lineup != nil && p.seats[1].lineup != nil:
 		state, err := game.New(p.Origin.Options.Rules(), p.Origin.clubs(), [2]game.Lineup{*p.seats[0].lineup, *p.seats[1].lineup})
 		if err != nil {
@@ -189,6 +192,8 @@ func (p *Position) applyBetweenPlays(m *move) error {
 		p.delays[m.Side]++
 	case m.Kind == protocol.Resumed:
 		p.Pause = nil
+	case m.Kind == protocol.BotTookOver && m.Reason == replacedLeft:
+		p.seats[m.Side] = seat{bot: true, lineup: p.seats[m.Side].lineup}
 	case m.Kind == protocol.BotTookOver && m.Reason != "":
 		p.seats[m.Side].replaced = m.Reason
 		if m.Reason == replacedAsked {

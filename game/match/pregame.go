@@ -72,7 +72,7 @@ func (tx *Tx) Start(number int) error { return tx.add(move{Kind: protocol.Starte
 // CheckCancel returns an error unless by may cancel the match.
 func (p *Position) CheckCancel(by protocol.Person) error {
 	switch {
-	case p.Origin.League != "":
+	case p.Origin.Competition.ID != "":
 		return protocol.Refuse(protocol.Forbidden, "the game belongs to a league, which would create it again")
 	case p.Creator.ID != by.ID:
 		return protocol.Refuse(protocol.Forbidden, "only the creator of the game may cancel it")

@@ -39,7 +39,8 @@ type Summary struct {
 	Rules      int                  `json:"rules"`
 	Rematch    string               `json:"rematch,omitzero"`
 	Former     string               `json:"former,omitzero"`
-	League     string               `json:"league,omitzero"`
+
+	Competition protocol.Competition `json:"competition,omitzero"`
 }
 
 // A SummarySeat is one side in a [Summary].
@@ -91,7 +92,7 @@ func summarize(id string, p *Position) *Summary {
 	s := &Summary{
 		Version: summaryVersion, ID: id, Status: p.Status, Created: p.Created, Started: p.Started, Finished: p.Finished,
 		Revision: p.Revision, Season: o.Season, Options: o.Options, Creator: p.Creator, Result: p.Result,
-		Commitment: o.commitment(), Rules: o.Rules, Rematch: p.Rematch, Former: o.Former, League: o.League,
+		Commitment: o.commitment(), Rules: o.Rules, Rematch: p.Rematch, Former: o.Former, Competition: o.Competition,
 	}
 	for side := range s.Seats {
 		from, c := &p.seats[side], &o.Clubs[side]
@@ -144,7 +145,7 @@ func (s *Summary) Game(viewer protocol.Person) protocol.Game {
 	g := protocol.Game{
 		ID: s.ID, Status: s.Status, Created: s.Created, Started: s.Started, Finished: s.Finished, Revision: s.Revision, Season: s.Season,
 		Options: s.Options, Scoreboard: s.Scoreboard, Result: s.Result, Dice: protocol.Dice{Commitment: s.Commitment, Seed: s.Seed},
-		Rules: s.Rules, Rematch: s.Rematch, RematchOf: s.Former, League: s.League,
+		Rules: s.Rules, Rematch: s.Rematch, RematchOf: s.Former, Competition: s.Competition,
 	}
 	for side := game.Away; side <= game.Home; side++ {
 		from := &s.Seats[side]

@@ -47,9 +47,18 @@ type Game struct {
 	Rules      int         `json:"rules"`               // version of the rules
 	Rematch    string      `json:"rematch,omitzero"`    // id of the game that follows it
 	RematchOf  string      `json:"rematch_of,omitzero"` // id of the game that it follows
-	League     string      `json:"league,omitzero"`     // id of the league or the series that it belongs to
 	Reserved   bool        `json:"reserved,omitzero"`   // the open side is reserved for the opponent of the former game
-	*Detail                // nil in lists
+
+	Competition Competition `json:"competition,omitzero"` // that it belongs to
+
+	*Detail // nil in lists
+}
+
+// A Competition is the league or the series that a game belongs to; zero: none.
+type Competition struct {
+	ID   string `json:"id"`
+	Kind string `json:"kind"` // "league", "series"
+	Name string `json:"name"`
 }
 
 // Detail holds what is left out in lists of games.

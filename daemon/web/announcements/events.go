@@ -41,7 +41,7 @@ func (h *handlers) eventRoutes() []web.Route {
 // events streams until the client disconnects, does not read, or loses its
 // permission, or until the server stops.
 func (h *handlers) events(w http.ResponseWriter, r *http.Request) error {
-	withControls, err := boolParam(r, "controls")
+	withControls, err := web.BoolParam(r, "controls")
 	if err != nil {
 		return err
 	}
@@ -91,19 +91,6 @@ func (h *handlers) events(w http.ResponseWriter, r *http.Request) error {
 			return nil // the client does not read, or has lost its permission
 		}
 	}
-}
-
-// boolParam returns a query parameter that is true or false; absent means false.
-func boolParam(r *http.Request, name string) (bool, error) {
-	switch value, err := web.QueryParam(r, name); {
-	case err != nil:
-		return false, err
-	case value == "" || value == "false":
-		return false, nil
-	case value != "true":
-		return false, web.QueryError(name, "not_offered", "must be true or false")
-	}
-	return true, nil
 }
 
 // Snapshot returns the result of list, and removes from changes the events that

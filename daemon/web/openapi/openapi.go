@@ -304,6 +304,8 @@ func parameters() object {
 		"team":       query("team", "Only the players of this team.", object{"type": "string"}),
 		"game":       query("game", "Id of a game.", object{"type": "string"}),
 		"status":     query("status", "Only games with this status.", object{"type": "string", "enum": []string{"pending", "active", "finished"}}),
+		"people":     query("people", "Only games that a person manages a side of: not those between two bots.", object{"type": "boolean", "default": false}),
+		"league":     query("league", "Id of a league or a series: rest_days and fatigue are those before its next games, and season is its season by default.", object{"type": "string"}),
 		"before":     query("before", "Only the games after this one (a game id) in its list, the newest first; or the finished games that ended before this time (RFC 3339).", object{"type": "string"}),
 		"limit":      query("limit", "The most games in each list. Without it, all pending and active and 100 finished ones.", object{"type": "integer", "minimum": 1, "maximum": 100}),
 		"since":      query("since", "Only events after this revision.", object{"type": "integer", "minimum": 0, "maximum": web.MaxInteger}),

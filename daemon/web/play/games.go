@@ -77,7 +77,7 @@ func (h *handlers) lobbyRoutes() []web.Route {
 		}),
 		web.NewRoute(http.MethodGet, "/api/games", web.SessionOrVisitor, h.listGames, web.Operation{
 			ID: "listGames", Tag: "games", Summary: "List pending, active and finished games",
-			Params:    []string{"status", "before", "limit"},
+			Params:    []string{"status", "people", "before", "limit"},
 			Responses: []web.Response{{Status: http.StatusOK, Description: "The games.", Schema: "GameList"}},
 			Problems:  []int{},
 		}),
@@ -237,11 +237,15 @@ func (h *handlers) listGames(w http.ResponseWriter, r *http.Request) error {
 	default:
 		return web.QueryError("status", "not_offered", "must be pending, active or finished")
 	}
+	people, err := web.BoolParam(r, "people")
+	if err != nil {
+		return err
+	}
 	limit, err := limitParam(r)
 	if err != nil {
 		return err
 	}
-	lists, err := h.Games.List(personOf(r), live.Query{Status: protocol.Status(status), Before: before, Limit: limit})
+	lists, err := h.Games.List(personOf(r), live.Query{Status: protocol.Status(status), Before: before, People: people, Limit: limit})
 	if err != nil {
 		return err
 	}

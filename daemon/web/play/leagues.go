@@ -67,6 +67,11 @@ func (h *handlers) competitionRoutes(c competition) []web.Route {
 			ID: "start" + c.name, Tag: "leagues", Summary: "Start a " + c.word + "; the bot takes the open seats",
 			Description: "Only its creator may. One that has started is returned unchanged.", Responses: one, Problems: changeProblems(),
 		}),
+		web.NewRoute(http.MethodPost, path+"/leave", web.SessionRequired, h.leaveLeague(c), web.Operation{
+			ID: "leave" + c.name, Tag: "leagues", Summary: "Leave a " + c.word,
+			Description: "Before the start the seat is open again. Afterwards it is the bot's for good, also in the games that have begun.",
+			Responses:   one, Problems: changeProblems(),
+		}),
 		web.NewRoute(http.MethodDelete, path, web.SessionRequired, h.cancelLeague(c), web.Operation{
 			ID: "cancel" + c.name, Tag: "leagues", Summary: "Delete a " + c.word + " that has not started",
 			Description: "Only its creator may.",
@@ -151,6 +156,12 @@ func (h *handlers) joinLeague(c competition) web.Handler {
 func (h *handlers) startLeague(c competition) web.Handler {
 	return func(w http.ResponseWriter, r *http.Request) error {
 		return writeLeague(w)(h.Leagues.Start(r.Context(), personOf(r), c.kind, web.Param(r, "id")))
+	}
+}
+
+func (h *handlers) leaveLeague(c competition) web.Handler {
+	return func(w http.ResponseWriter, r *http.Request) error {
+		return writeLeague(w)(h.Leagues.Leave(r.Context(), personOf(r), c.kind, web.Param(r, "id")))
 	}
 }
 

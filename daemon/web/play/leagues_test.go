@@ -46,6 +46,14 @@ func TestLeague_lifeCycle(t *testing.T) {
 		t.Errorf("the first game: %+v", g)
 	}
 	anna.Refused("DELETE", "/api/games/"+g.ID, "", 403, "forbidden")
+	carl.Refused("POST", path+"/leave", "", 403, "forbidden")
+	if bert.Ask("POST", path+"/leave", "", 200, &l); !l.Seats[1].Bot || l.Seats[1].Left != "Bert" || l.Seats[1].Manager != nil {
+		t.Errorf("left: %+v", l.Seats[1])
+	}
+	if all := get[struct{ Finished []webtest.GameView }](carl, "/api/games?people=true"); len(all.Finished) != 0 {
+		t.Errorf("games between bots are listed: %+v", all.Finished)
+	}
+	carl.Refused("GET", "/api/games?people=2", "", 422, "not_offered")
 	s := get[leagues.Standings](carl, path+"/standings")
 	if len(s.Standings) != 3 || s.Champion != nil || s.Playoff != nil {
 		t.Errorf("standings: %+v", s)

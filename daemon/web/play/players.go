@@ -1,6 +1,7 @@
 package play
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"net/http"
@@ -16,8 +17,8 @@ import (
 func (h *handlers) playerRoute() web.Route {
 	return web.NewRoute(http.MethodGet, "/api/players/:id", web.SessionOrVisitor, h.player, web.Operation{
 		ID: "getPlayer", Tag: "games", Summary: "Get the card of a player",
-		Description: "With game, a player of that game, with today's line, the pitches and the fatigue; otherwise a player of a season.",
-		Params:      []string{"season", "team", "game"},
+		Description: "With game, a player of that game, with today's line, the pitches and the fatigue; otherwise a player of a season, with league as rested as for the next games of that league.",
+		Params:      []string{"season", "team", "game", "league"},
 		Responses:   []web.Response{{Status: http.StatusOK, Description: "The card.", Schema: "Player"}},
 		Problems:    []int{http.StatusNotFound, http.StatusForbidden, http.StatusConflict, http.StatusServiceUnavailable},
 	})
@@ -42,17 +43,40 @@ func (h *handlers) player(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
+	league, err := web.QueryParam(r, "league")
+	if err != nil {
+		return err
+	}
 	id := game.PlayerID(web.Param(r, "id"))
 	var found playerCard
-	if in == "" {
-		found, err = h.playerOfSeason(r.Context(), season, team, id)
-	} else {
+	switch {
+	case in != "":
 		found, err = h.playerOfGame(r.Context(), personOf(r), in, id)
+	case league != "":
+		found, err = h.playerOfLeague(r.Context(), league, season, team, id)
+	default:
+		found, err = h.playerOfSeason(r.Context(), season, team, id)
 	}
 	if err != nil {
 		return err
 	}
 	return web.WriteJSON(w, http.StatusOK, found)
+}
+
+// playerOfLeague returns a player of a season, 0 for that of the league, as rested as for the league's next games.
+func (h *handlers) playerOfLeague(ctx context.Context, league string, season int, team string, id game.PlayerID) (playerCard, error) {
+	if h.Leagues == nil {
+		return playerCard{}, web.ErrNotFound
+	}
+	own, rest, err := h.Leagues.Rest(league)
+	if err != nil {
+		return playerCard{}, err
+	}
+	found, err := h.playerOfSeason(ctx, cmp.Or(season, own), team, id)
+	if err == nil {
+		rest(&found.Player)
+	}
+	return found, err
 }
 
 func (h *handlers) playerOfGame(ctx context.Context, viewer protocol.Person, in string, id game.PlayerID) (playerCard, error) {

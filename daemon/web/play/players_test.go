@@ -37,6 +37,12 @@ func TestPlayers_card(t *testing.T) {
 	anna.Refused("GET", "/api/players/"+want.ID+"?season=2&team=CPR", "", 404, "unknown_player")
 	anna.Refused("GET", "/api/players/"+want.ID+"?season=0", "", 422, "out_of_range")
 	anna.Refused("GET", "/api/players/"+want.ID+"?game=none", "", 404, "unknown_game")
+	var l struct{ ID string }
+	anna.Ask("POST", "/api/series", `{"name": "x", "season": 2, "seats": [{"team": "BWH", "manager": "me"}, {"team": "CPR", "manager": "open"}]}`, 201, &l)
+	if got := get[player](anna, "/api/players/"+want.ID+"?league="+l.ID); got.Card != want.Card || got.Name != want.Name {
+		t.Errorf("before the first day of a series: %+v, in the roster %+v", got, want)
+	}
+	anna.Refused("GET", "/api/players/"+want.ID+"?league=none", "", 404, "unknown_league")
 }
 
 func TestPlayers_inGame(t *testing.T) {

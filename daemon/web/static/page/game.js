@@ -1,6 +1,6 @@
 // A game, live or over: scoreboard, field, decisions, play-by-play, box score.
 import { html, nothing, noChange } from "./lit-html.js";
-import { t, label, api, session, readOut, alertBox, problemView, problemOf, reloadIfOutdated, Problem, managerOf, element, guarded, loading, stored, sides, problemText, language, playerName, tiredness } from "./ui.js";
+import { t, label, api, session, readOut, alertBox, gameTitle, problemView, problemOf, reloadIfOutdated, Problem, managerOf, element, guarded, loading, stored, sides, problemText, language, playerName, tiredness } from "./ui.js";
 import { Scorebook, Scene, fetchGame, fetchScorebook, finalScore, describeScore, describeBases } from "./board.js";
 
 /** @param {PageContext} page @returns {View} */
@@ -336,7 +336,7 @@ class Match {
     const over = Boolean(book.result) && !moment;
     const at = moment?.before ?? book.last;
     return html`<div class=${over ? "game over" : "game"}>
-      <div class="game-head"><h1>${game.away.team.name} <small>${t("game.at")}</small> ${game.home.team.name}</h1>${this.linkState(over)}</div>
+      <div class="game-head">${gameTitle(game)}${this.linkState(over)}</div>
       ${this.banner()}
       ${scene.scoreboard(at, over)}
       ${scene.situation(at?.now, over)}

@@ -7,7 +7,7 @@ const pollInterval = 5000; // milliseconds; nothing is sent when a league advanc
 const mostSeats = 8;
 
 /**
- * @typedef {{ team: Club, manager: { id?: string, name: string } | null, bot: boolean }} Seat
+ * @typedef {{ team: Club, manager: { id?: string, name: string } | null, bot: boolean, left?: string }} Seat
  * @typedef {{ id: string, kind: "series" | "league", name: string, status: string, creator: { name: string }, created_at: string, seats: Seat[], you?: number, yours: boolean,
  *   meetings?: number, best_of: number, play_at?: string, cover_hours: number, day?: number, cover_at?: string, champion?: number, stalled?: string, options: { innings: number, visibility: string } }} League
  * @typedef {{ day: number, away: number, home: number, playoff?: boolean, status: string, game?: string, plays_at?: string, score?: Score, conceded?: Side }} Fixture
@@ -15,7 +15,7 @@ const mostSeats = 8;
  */
 
 /** @param {Seat} s */
-const nameOf = (s) => (s.bot ? t("game.bot") : (s.manager?.name ?? t("game.open")));
+const nameOf = (s) => (s.left ? t("leagues.left", { name: s.left }) : s.bot ? t("game.bot") : (s.manager?.name ?? t("game.open")));
 
 /** @param {Seat} s */
 const clubOf = (s) => html`<span class="club-row">${pennant(s.team)}<span><span class="full">${s.team.name}</span> <small>${nameOf(s)}</small></span></span>`;
@@ -168,6 +168,7 @@ function competition({ update, me, go, params }, base) {
     await requested.run(() => api("POST", `${path}/${action}`));
     await load();
   };
+  const leave = () => { if (confirm(t("leagues.leave.ask"))) void act("leave"); };
   const remove = async () => {
     if (!confirm(t("leagues.delete.ask"))) return;
     await requested.run(async () => { await api("DELETE", path); go("/leagues"); });
@@ -175,9 +176,10 @@ function competition({ update, me, go, params }, base) {
   /** @param {League} l */
   const actions = (l) => {
     const free = l.seats.find((s) => !s.bot && !s.manager);
-    return l.status !== "pending" ? nothing : html`<p class="hint">${t("leagues.invite")}</p><p class="row">
+    const quit = l.you === undefined || l.status === "finished" ? nothing : html`<button @click=${leave}>${t("leagues.leave")}</button>`;
+    return l.status !== "pending" ? html`<p class="row">${quit}</p>` : html`<p class="hint">${t("leagues.invite")}</p><p class="row">
       ${me && l.you === undefined && free ? html`<button class="primary" @click=${() => act("join")}>${t("leagues.join", { club: free.team.name })}</button>` : nothing}
-      ${l.yours ? html`<button @click=${() => act("start")}>${t("leagues.start")}</button> <button @click=${remove}>${t("leagues.delete")}</button>` : nothing}</p>`;
+      ${l.yours ? html`<button @click=${() => act("start")}>${t("leagues.start")}</button> <button @click=${remove}>${t("leagues.delete")}</button>` : nothing} ${quit}</p>`;
   };
   /** @param {Fixture} g @param {League} l */
   const result = (g, l) => {

@@ -1,6 +1,6 @@
 // A game before its first pitch: the invitation and the line-up cards.
 import { html, svg, nothing } from "./lit-html.js";
-import { t, label, api, session, signInAddress, qr, joinAddress, managerOf, openSide, alertBox, problemView, sentence, problemOf, readOut, clubStyle, pennant, loading, sides, wrongOf, playerName, gradesOf } from "./ui.js";
+import { t, label, api, session, signInAddress, qr, joinAddress, managerOf, openSide, alertBox, gameTitle, problemView, sentence, problemOf, readOut, clubStyle, pennant, loading, sides, wrongOf, playerName, gradesOf } from "./ui.js";
 import { Live } from "./play.js";
 
 const fielders = ["C", "1B", "2B", "3B", "SS", "LF", "CF", "RF"];
@@ -92,7 +92,7 @@ export function lineup({ params, update, go }) {
       if (!g) return problem ? problemView(problem) : loading();
       const open = openSide(g);
       return html`
-        <div class="game-head"><h1>${g.away.team.name} <small>${t("game.at")}</small> ${g.home.team.name}</h1>
+        <div class="game-head">${gameTitle(g)}
           ${live ? html`<p class="link-line"><span class=${`link-state ${live.link === "live" ? "on" : live.link === "joining" ? "" : "off"}`}>${t(`link.${live.link}`)}</span></p>` : nothing}</div>
         ${alertBox(problem)}
         <section class="leaf"><p class="kicker">${t("card.rules", { innings: g.options.innings, dh: t(g.options.dh ? "card.dh" : "card.nodh") })}</p>

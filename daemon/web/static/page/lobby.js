@@ -61,7 +61,7 @@ export function lobby({ update, me, go }) {
   const find = (id) => games && statuses.flatMap((status) => games?.[status] ?? []).find((g) => g.id === id);
   const load = async () => {
     try {
-      const answer = /** @type {Games} */ (await api("GET", `/api/games?limit=${pageSize}`));
+      const answer = /** @type {Games} */ (await api("GET", `/api/games?people=true&limit=${pageSize}`));
       const shown = games;
       games = answer;
       for (const status of statuses) { // what was loaded beyond the first page stays
@@ -84,7 +84,7 @@ export function lobby({ update, me, go }) {
     const last = games?.[status].at(-1);
     if (!last) return;
     try {
-      const found = (await api("GET", `/api/games?status=${status}&limit=${pageSize}&before=${encodeURIComponent(last.id)}`))[status];
+      const found = (await api("GET", `/api/games?people=true&status=${status}&limit=${pageSize}&before=${encodeURIComponent(last.id)}`))[status];
       if (found.length < pageSize) more.delete(status);
       put(found);
     } catch (err) {
@@ -117,6 +117,7 @@ export function lobby({ update, me, go }) {
     on: {
       game: (/** @type {Game} */ g) => {
         const known = find(g.id);
+        if (!known && g.away.bot && g.home.bot) return; // their league has them
         put([{ ...g, you: known?.you ?? "" }]);
         if (!known && g.status === "pending") void load(); // it may be this account's
         else update();

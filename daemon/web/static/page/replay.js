@@ -1,6 +1,6 @@
 // The replay of a game. Each play has its own address.
 import { html, nothing } from "./lit-html.js";
-import { t, readOut, problemView, problemOf, joinAddress, clubStyle, loading } from "./ui.js";
+import { t, readOut, gameTitle, problemView, problemOf, joinAddress, clubStyle, loading } from "./ui.js";
 import { Scene, fetchGame, fetchScorebook } from "./board.js";
 
 const speeds = [2400, 1200, 500]; // milliseconds per play
@@ -86,7 +86,7 @@ export function replay({ params, update }) {
       if (!at) return html`<section class="leaf narrow"><h1>${t("replay.name")}</h1><p>${t("replay.none")}</p><p><a class="button" href=${`/games/${game.id}`}>${t("replay.live")}</a></p></section>`;
       const end = i === plays.length - 1 && game.status === "finished";
       return html`<div class="game">
-        <div class="game-head"><h1>${game.away.team.name} <small>${t("game.at")}</small> ${game.home.team.name}</h1><p class="link-line"><a class="button" href=${`/games/${game.id}`}>${t("replay.live")}</a></p></div>
+        <div class="game-head">${gameTitle(game)}<p class="link-line"><a class="button" href=${`/games/${game.id}`}>${t("replay.live")}</a></p></div>
         ${scene.scoreboard(at, end)}
         ${scene.situation(at.now, end)}
         <div class="playfield">

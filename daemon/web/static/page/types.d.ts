@@ -41,6 +41,7 @@ interface Game {
   result?: { winner: string; how: string }; dice?: { commitment: string; seed?: string }; rematch?: string;
   rosters?: { home: { players: Player[] }; away: { players: Player[] } };
   state?: State; legal?: Choice[]; offers?: Choice[]; clock?: Clock; presence?: Presence; now?: Now; rematch_of?: string; reserved?: boolean;
+  competition?: { id: string; kind: "league" | "series"; name: string };
 }
 interface TeamState { order: Slot[]; pitcher: string; dh: number; next: number; faced: number; bench: string[] | null; gone: string[] | null }
 interface State {

@@ -427,10 +427,7 @@ export function guarded(root) {
 /** @param {Club} club */
 export const pennant = (club) => html`<span class="pennant" .style=${clubStyle(club)} aria-hidden="true">${club.abbrev}</span>`;
 
-/**
- * Renders a player's name, which opens the card: as in a game, or in a season.
- * @param {string} id @param {unknown} name @param {{ game?: string, season?: number, team?: string }} where
- */
+/** Renders a player's name, which opens the card: as in a game, or in a season. @param {string} id @param {unknown} name @param {{ game?: string, season?: number, team?: string }} where */
 export const playerName = (id, name, { game, season, team }) => html`<button type="button" class="player-name" aria-haspopup="dialog"
   data-player=${id} data-game=${game ?? nothing} data-season=${season ?? nothing} data-team=${team ?? nothing}>${name}</button>`;
 
@@ -487,14 +484,17 @@ export async function qr(text, name = t("qr.label", { text })) {
 
 // ---- games
 
-/** @type {readonly Side[]} */
-export const sides = ["away", "home"];
+export const sides = /** @type {readonly Side[]} */ (["away", "home"]);
 
 /** @param {GameSide} side */
 export const managerOf = (side) => (side.bot ? t("game.bot") : (side.manager?.name ?? t("game.open")));
 
 /** Returns the side without a manager. @param {Game} g @returns {Side | undefined} */
 export const openSide = (g) => sides.find((s) => !g[s].manager && !g[s].bot);
+
+/** Renders the heading of a game's page, with the league that it belongs to. @param {Game} g */
+export const gameTitle = (g) => html`<h1>${g.away.team.name} <small>${t("game.at")}</small> ${g.home.team.name}</h1>${g.competition ? html`
+  <p class="league-link"><a href=${`/${g.competition.kind === "series" ? "series" : "leagues"}/${g.competition.id}`}>${g.competition.name}</a></p>` : nothing}`;
 
 /** Returns the name of a half-inning, as in Top 9th. @param {"top" | "bottom" | undefined} half @param {number} inning */
 export const inningName = (half, inning) => t("game.inning", { half: t(half === "top" ? "half.top" : "half.bottom"), inning: ordinal(inning) });
