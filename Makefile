@@ -17,7 +17,7 @@ FUZZTIME   ?= 20s
 REALTIME   := ./audio/pulse ./daemon/soundtest
 # Packages whose tests take large samples and start no goroutines of the product: with the
 # race detector they take small ones.
-SAMPLED    := ./game/bot ./game/call ./game/chance ./game/history ./game/odds ./game/retro
+SAMPLED    := ./game/bot ./game/call ./game/chance ./game/history ./game/odds ./game/realismtest ./game/retro
 # Tests that start hundreds of programs, which takes forty times as long with the race detector.
 PROGRAMS   := ^(TestPowerCut|TestOpen_diskFails|TestServer_diskFails)
 # The tests that run without the race detector: these, in the browser or on three hosts, with the whole samples,

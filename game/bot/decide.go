@@ -3,6 +3,7 @@ package bot
 import (
 	"encoding/binary"
 	"hash/fnv"
+	"math/bits"
 
 	"pressbox/game"
 	"pressbox/game/chance"
@@ -66,15 +67,15 @@ func (t *callTable) draw(mix []float64) int {
 	return 0
 }
 
-// Habits of managers of 2015–19: the runs that they gave up for a call, or asked of it (game/realismtest): without them the bot
-// would sacrifice and walk less, and steal and throw over more.
+// Habits of managers of 2015–19: what they gave up for a call, or asked of it (game/realismtest), in runs unless said. Without
+// them the bot would sacrifice and walk less, and steal and throw over more.
 const (
 	sacrificeHabit = .068
 	pitcherHabit   = .03 // instead, if the pitcher bats
 	walkHabit      = .025
 	pitcherOnDeck  = -.13 // instead, if the pitcher bats next
-	caution        = .022 // what a runner who goes must gain
-	composure      = .033 // what a throw or a pitch-out against one must save
+	caution        = .21  // what a runner who goes must gain, as a share of what an out costs
+	composure      = .08  // what a throw or a pitch-out against one must save
 	pride          = .015 // what pitching around a batter must save
 )
 
@@ -90,7 +91,7 @@ func (t *callTable) setHabits() {
 				t.offenceHabit[i] = pitcherHabit * run
 			}
 		case chance.StealSecond, chance.StealThird, chance.DoubleSteal, chance.HitAndRun, chance.Squeeze:
-			t.offenceHabit[i] = -caution * run
+			t.offenceHabit[i] = -caution * t.outCosts()
 		default:
 		}
 	}
@@ -108,6 +109,17 @@ func (t *callTable) setHabits() {
 		default:
 		}
 	}
+}
+
+// outCosts returns what it costs in utility if the lead runner is put out.
+func (t *callTable) outCosts() float64 {
+	at := baseOut(&t.state)
+	after := sideOut
+	if at%3 < 2 {
+		lead := 1 << (bits.Len(uint(at/3)) - 1)
+		after = at - 3*lead + 1
+	}
+	return t.horizon.of(0, at, 0).utility() - t.horizon.of(0, after, 0).utility()
 }
 
 // pitcherBats reports whether the batter n from now is the pitcher.

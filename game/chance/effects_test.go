@@ -364,12 +364,28 @@ func TestResolution_interruptedTurn(t *testing.T) {
 	steal := check.Must(sim.Resolve(&s, chance.Progress{}, chance.Tactics{Offence: chance.StealSecond}))(t)
 	p := steal.Final(true)
 	next := check.Must(s.Apply(p))(t)
-	if p.Pitches != ">B" || next.Count != (game.Count{Balls: 1}) || next.Batter() != s.Batter() {
+	if p.Pitches != ">C" || next.Count != (game.Count{Strikes: 1}) || next.Batter() != s.Batter() {
 		t.Errorf("a steal has pitches %q, count %+v, %s at bat", p.Pitches, next.Count, next.Batter())
 	}
 	r := check.Must(sim.Resolve(&next, steal.Next, chance.Tactics{}))(t)
-	if got := r.Final(true).Pitches; len(got) < 4 || got[:3] != ">B." {
-		t.Errorf("the turn continues as %q, want >B. and more", got)
+	if got := r.Final(true).Pitches; len(got) < 4 || got[:3] != ">C." {
+		t.Errorf("the turn continues as %q, want >C. and more", got)
+	}
+}
+
+// The pitch on which a runner steals is a ball or a strike.
+func TestSimulator_pitchOfSteal(t *testing.T) {
+	t.Parallel()
+	f := averageFixture(0)
+	sim := chance.NewSimulator(chance.Setup{Clubs: f.clubs})
+	s := f.at(t, 3)
+	pitches := map[string]int{}
+	for turn := range uint64(200) {
+		steal := check.Must(sim.Resolve(&s, chance.Progress{Turns: turn}, chance.Tactics{Offence: chance.StealSecond}))(t)
+		pitches[steal.Final(true).Pitches]++
+	}
+	if strikes := pitches[">C"]; strikes < 70 || strikes > 130 || pitches[">B"] != 200-strikes {
+		t.Errorf("the pitches of 200 steals are %v, want about as many >B as >C", pitches)
 	}
 }
 

@@ -151,13 +151,17 @@ func (pa *plateAppearance) addClass(o *Outlook, c class, share float64) {
 	}
 }
 
-// addRow adds a row, and after a strikeout on a hit and run the throw.
+// addRow adds a row, and after a strikeout the throw at runners who went.
 func (pa *plateAppearance) addRow(o *Outlook, c class, r *advanceRow, p float64) {
-	if c != strikeout || pa.tactics.Offence != HitAndRun || r.to[game.AtBat] != 0 || pa.state.Outs == 2 {
-		o.add(true, r.next, int(r.runs), p)
+	going, goes := 0, 0.
+	if c == strikeout && r.to[game.AtBat] == 0 {
+		going, goes = pa.goOnStrike()
+	}
+	o.add(true, r.next, int(r.runs), p*(1-goes))
+	if goes == 0 {
 		return
 	}
-	going := pa.runnersGoing()
+	p *= goes
 	lead := highest(going)
 	safe := pa.stealChance(game.Base(lead))                              //nolint:gosec // 1–3
 	o.add(true, 3*(pa.bases&^going|going<<1)+pa.state.Outs+1, 0, p*safe) // a lone runner, or both

@@ -4,11 +4,11 @@ import "pressbox/game"
 
 // Plays that version 1 does not have.
 const (
-	groundRuleShare   = .075 // of doubles on which all advance two bases: .09 a team and game (2015–17, 2019)
-	unassistedShare   = .2   // of forces at second that its fielders could throw for: .16 a team and game
-	pickedOffStealing = .52  // of pick-offs, 3,614 of 6,918 (20 seasons)
-	strikeoutSteals   = .19  // of steals with less than two out: 4,047 and 2,812 caught (20 seasons), of 58 % of 63,000 steals
-	indifferent       = .085 // per pitch sequence with a lone runner on first who does not matter: .05 a team and game
+	groundRuleShare   = .075          // of doubles on which all advance two bases: .09 a team and game (2015–17, 2019)
+	unassistedShare   = .2            // of forces at second that its fielders could throw for: .16 a team and game
+	pickedOffStealing = .52           // of pick-offs, 3,614 of 6,918 (20 seasons)
+	strikeoutGoing    = 1229. / 16794 // of strikeouts with a lone runner on first and less than two out: 537 caught (2015–17, 2019)
+	indifferent       = .085          // per pitch sequence with a lone runner on first who does not matter: .05 a team and game
 )
 
 // Throws to a base that the manager calls. With the runner standing, the out and the error weigh the same; each throw
@@ -97,21 +97,25 @@ func (pa *plateAppearance) advanceIndifferently() {
 	p.Advances[game.First] = game.Advance{To: game.Second}
 }
 
-// strikesOutOnSteal draws whether the pitch on which runners go is the third strike, and resolves the throw. It does not
-// happen when a runner goes home, or when the third strike ends the inning.
-func (pa *plateAppearance) strikesOutOnSteal(going int) bool {
-	if pa.sim.rules == 1 || going&onThird != 0 || pa.state.Outs == 2 || pa.tactics.Defence.Pitch == PitchOut || !pa.dice.chance(strikeoutSteals) {
-		return false
+// takesStrike draws whether the pitch on which a runner goes is a strike, not the third.
+func (pa *plateAppearance) takesStrike() bool {
+	at := pa.result.Next.Pitches.Count()
+	return pa.sim.rules > 1 && at.Strikes < 2 && pa.dice.path == nil && !pa.dice.chance(pa.sim.data.counts.takeBallShare[at.Balls][at.Strikes])
+}
+
+// goOnStrike returns a mask of the runners who may go with the third strike, and the chance that they do: always on a hit and
+// run, sometimes a lone runner on first who was not sent, as on full counts.
+func (pa *plateAppearance) goOnStrike() (going int, p float64) {
+	switch {
+	case pa.state.Outs == 2:
+		return 0, 0
+	case pa.tactics.Offence == HitAndRun:
+		return pa.runnersGoing(), 1
+	case pa.sim.rules > 1 && pa.bases == onFirst:
+		return onFirst, strikeoutGoing
+	default:
+		return 0, 0
 	}
-	thrown, p := &pa.result.Next.Pitches, &pa.result.Play
-	if pa.dice.path == nil {
-		p.Count = pa.sim.data.counts.drawPitches(thrown, endsInStrikeout, &pa.dice)
-		thrown.insertLast('>')
-	}
-	p.Kind = game.Strikeout
-	p.Outs[0] = game.Out{Runner: game.AtBat, Kind: game.StruckOut, Fielders: "2"}
-	pa.throwOut(going)
-	return true
 }
 
 // unassisted reports whether an infielder who has the ball near second forces a runner without a throw.

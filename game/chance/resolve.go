@@ -72,16 +72,19 @@ func (pa *plateAppearance) resolve() {
 		pa.drawBattedBall(c)
 	}
 	pa.resolveRunners(c)
-	if c == strikeout && pa.tactics.Offence == HitAndRun && pa.result.Play.Advances[game.AtBat].To == 0 {
+	if c == strikeout {
 		pa.throwAfterStrikeout()
 	}
-	if !ended {
+	switch {
+	case !ended:
 		pa.result.Play.Count = pa.sim.data.counts.drawPitches(thrown, c.pitchEnding(), &pa.dice)
-		return
-	}
-	pa.result.Play.Count = game.Count{Balls: 3, Strikes: thrown.Count().Strikes}
-	if c == strikeout {
+	case c == strikeout:
 		pa.result.Play.Count = game.Count{Balls: thrown.Count().Balls, Strikes: 2}
+	default:
+		pa.result.Play.Count = game.Count{Balls: 3, Strikes: thrown.Count().Strikes}
+	}
+	if also := pa.result.Play.Also; pa.sim.rules > 1 && (also == game.StolenBase || also == game.CaughtStealing) {
+		thrown.insertLast('>')
 	}
 }
 
@@ -118,10 +121,12 @@ func (pa *plateAppearance) walkIntentionally() {
 
 // throwAfterStrikeout resolves the throw at a runner who went with the third strike.
 func (pa *plateAppearance) throwAfterStrikeout() {
-	if pa.state.Outs == 2 || pa.result.Play.Outs[0].Kind != game.StruckOut {
+	if pa.result.Play.Outs[0].Kind != game.StruckOut {
 		return
 	}
-	pa.throwOut(pa.runnersGoing())
+	if going, p := pa.goOnStrike(); p == 1 || p > 0 && pa.dice.chance(p) {
+		pa.throwOut(going)
+	}
 }
 
 // throwOut resolves the throw at the lead of the runners who go with a third strike.

@@ -200,6 +200,11 @@ func (d Defence) check(s *game.State, m *Progress) string {
 	return ""
 }
 
+// isSteal reports whether runners go on the pitch and the batter lets it pass.
+func (o Offence) isSteal() bool {
+	return o == StealSecond || o == StealThird || o == StealHome || o == DoubleSteal
+}
+
 func unless(ok bool, detail string) string {
 	if ok {
 		return ""
