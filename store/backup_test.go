@@ -88,15 +88,16 @@ func TestCheck_failures(t *testing.T) {
 		damage func(path string) error
 		want   string // "" means no error
 	}{
-		"valid":         {func(string) error { return nil }, ""},
-		"empty":         {func(path string) error { return os.Truncate(path, 0) }, "damaged"},
-		"cut off":       {func(path string) error { return os.Truncate(path, 5*4096) }, "damaged"},
-		"no metas":      {func(path string) error { return write(path, 0, make([]byte, 2*4096)) }, "damaged"},
-		"a zeroed page": {zeroLeaf, "damaged"},
-		"not a store":   {func(path string) error { return write(path, 0, bytes.Repeat([]byte("no store"), 1<<15)) }, "damaged"},
-		"newer":         {newer, "newer pressbox"},
-		"missing":       {os.Remove, "no such file"},
-		"a folder":      {func(path string) error { return errors.Join(os.Remove(path), os.Mkdir(path, 0o700)) }, "store"},
+		"valid":           {func(string) error { return nil }, ""},
+		"empty":           {func(path string) error { return os.Truncate(path, 0) }, "damaged"},
+		"cut off":         {func(path string) error { return os.Truncate(path, 5*4096) }, "damaged"},
+		"no metas":        {func(path string) error { return write(path, 0, make([]byte, 2*4096)) }, "damaged"},
+		"a zeroed page":   {zeroLeaf, "damaged"},
+		"an endless page": {func(path string) error { return writeLeaf(path, 12, bytes.Repeat([]byte{0xff}, 4)) }, "MiB of memory"}, // its number of overflow pages
+		"not a store":     {func(path string) error { return write(path, 0, bytes.Repeat([]byte("no store"), 1<<15)) }, "damaged"},
+		"newer":           {newer, "newer pressbox"},
+		"missing":         {os.Remove, "no such file"},
+		"a folder":        {func(path string) error { return errors.Join(os.Remove(path), os.Mkdir(path, 0o700)) }, "store"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -168,13 +169,16 @@ func write(path string, at int64, data []byte) error {
 }
 
 // zeroLeaf zeroes a page that holds calibrations.
-func zeroLeaf(path string) error {
+func zeroLeaf(path string) error { return writeLeaf(path, 0, make([]byte, 4096)) }
+
+// writeLeaf overwrites a part of a page that holds calibrations.
+func writeLeaf(path string, at int64, part []byte) error {
 	data, err := os.ReadFile(path)
 	if err != nil {
 		return err
 	}
 	last := bytes.LastIndex(data, []byte("voice 199"))
-	return write(path, int64(last/4096)*4096, make([]byte, 4096))
+	return write(path, int64(last/4096)*4096+at, part)
 }
 
 func newer(path string) error {

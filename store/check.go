@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"runtime/metrics"
 	"time"
 
 	bolt "go.etcd.io/bbolt"
@@ -129,26 +130,51 @@ func checkPages(path string) error {
 	return errors.Join(err, tx.Rollback(), db.Close())
 }
 
-// maxPageErrors is the number of errors after which a check ends: in a tree with a
-// cycle there is no last one.
-const maxPageErrors = 1000
+const (
+	// maxPageErrors is the number of errors after which a check ends: in a tree with a
+	// cycle there is no last one.
+	maxPageErrors = 1000
+	// maxCheckMemory is the memory, in bytes, above which a check ends: several times
+	// what the largest store takes, and a third of what the service may use. A page
+	// with a damaged length would fill the host's.
+	maxCheckMemory = 256 << 20
+)
 
 // pageErrors returns an error if a page of the store is damaged.
 func pageErrors(tx *bolt.Tx) error {
-	var first error
-	n := 0
-	for err := range tx.Check() { // it reads in a goroutine of its own
-		if first == nil {
-			first = err
-		}
-		if n++; n == maxPageErrors {
-			break
+	var found []error
+	failures := tx.Check() // it reads in a goroutine of its own
+	look := time.NewTicker(50 * time.Millisecond)
+	defer look.Stop()
+	for len(found) < maxPageErrors {
+		select {
+		case err, more := <-failures:
+			if !more {
+				return corruptPages(found)
+			}
+			found = append(found, err)
+		case <-look.C:
+			if used := memory(); used > maxCheckMemory {
+				return fmt.Errorf("%w: its check takes %d MiB of memory", ErrCorrupt, used>>20)
+			}
 		}
 	}
-	if first != nil {
-		return fmt.Errorf("%w: %d errors, the first: %w", ErrCorrupt, n, first)
+	return corruptPages(found)
+}
+
+// corruptPages returns an error with the number of errors that were found, nil if none was.
+func corruptPages(found []error) error {
+	if len(found) == 0 {
+		return nil
 	}
-	return nil
+	return fmt.Errorf("%w: %d errors, the first: %w", ErrCorrupt, len(found), found[0])
+}
+
+// memory returns the memory, in bytes, that this process has of the system.
+func memory() uint64 {
+	total := []metrics.Sample{{Name: "/memory/classes/total:bytes"}}
+	metrics.Read(total)
+	return total[0].Value.Uint64()
 }
 
 // checkSchema returns [ErrNewer] or [ErrCorrupt] if the schema is not supported.
