@@ -189,10 +189,13 @@ func (m *liveMatch) commit(ctx context.Context, tx *match.Tx, ack Send) error {
 	if err != nil {
 		return err
 	}
+	var preparing sync.WaitGroup // while the disk is written to
+	preparing.Go(func() { m.prepare(tx) })
 	crowded, err := m.games.config.Journal.Append(ctx, c)
 	for errors.Is(err, ErrFull) && m.games.makeRoom(ctx, m.Creator) {
 		crowded, err = m.games.config.Journal.Append(ctx, c)
 	}
+	preparing.Wait()
 	if err != nil {
 		return unavailable(err, "save the game")
 	}
@@ -220,6 +223,18 @@ func (m *liveMatch) commit(ctx context.Context, tx *match.Tx, ack Send) error {
 		m.games.makeRoom(ctx, protocol.Person{})
 	}
 	return nil
+}
+
+// prepare makes what the managers who are connected may do after a transaction. A panic returns when it is published.
+func (m *liveMatch) prepare(tx *match.Tx) {
+	_ = recovered(func() error {
+		for s := range m.subscribers {
+			if len(s.sides) > 0 {
+				tx.Prepare(s.sides)
+			}
+		}
+		return nil
+	})
 }
 
 // change encodes a transaction for the journal. box is the box score of a match that ends with it, else nil.

@@ -120,7 +120,7 @@ func (m *Match) Commit(tx *Tx) {
 		m.history.enter(&before, &tx.steps[i])
 		before = tx.steps[i].after
 	}
-	m.Position = tx.now
+	m.Position, m.open = tx.now, tx.open
 }
 
 // Submitted returns the first revision of a person's earlier command; ok is false if there was none.

@@ -214,6 +214,15 @@ func (tx *Tx) resolveTurn() error {
 	return tx.add(move{Kind: protocol.Questioned, Side: turn.Decider, Question: q})
 }
 
+// Prepare makes the choices of the decision that the transaction opens, for the manager of sides, so that they need not be made
+// once it is committed.
+func (tx *Tx) Prepare(sides []game.Side) {
+	after := Match{Position: tx.now, engine: tx.engine, open: tx.open}
+	after.Legal(sides)
+	after.Offers(sides, [2]Absence{})
+	tx.open = after.open
+}
+
 // turn returns the turn that follows; that of the choices which the managers received, if it is the same.
 func (tx *Tx) turn() *bot.Turn {
 	if tx.open != nil && tx.open.decision == tx.now.Decision {
