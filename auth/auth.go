@@ -24,6 +24,7 @@ const (
 	InviteTTL  = 7 * 24 * time.Hour  // an invite
 	ReuseGrace = 15 * time.Second    // a used refresh token still yields its one successor
 	ReauthAge  = 15 * time.Minute    // an authentication that suffices for sensitive administration
+	CodeWindow = time.Hour           // in which [MaxCodeTries] are counted
 )
 
 // Limits on what is stored. An account has at most MaxSessions × (MaxRenewals + 1)
@@ -34,6 +35,7 @@ const (
 	MaxRenewals     = 1000 // of a session, which then ends; one each hour for [MaxAge] is 720
 	MaxAPITokens    = 100  // that have not expired; the next one is refused
 	MaxInvites      = 100  // that are valid; the next one is refused
+	MaxCodeTries    = 5    // of the administrator code within [CodeWindow], by all accounts together
 )
 
 // Errors that a caller branches on.

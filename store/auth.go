@@ -10,7 +10,8 @@ import (
 )
 
 // authBuckets returns the sign-in buckets of schema 2. Each has the name of its
-// table in package auth/session, except the last.
+// table in package auth/session, except the last. adminCodeBucket is created with its
+// first record.
 func authBuckets() [][]byte {
 	return [][]byte{
 		flowBucket, []byte("auth_access"), []byte("auth_refresh"), []byte("auth_session"),
@@ -42,16 +43,26 @@ type authTx struct{ tx *bolt.Tx }
 
 // Get returns a record, or nil.
 func (t authTx) Get(table auth.Table, key []byte) []byte {
-	return t.tx.Bucket([]byte(table)).Get(key)
+	b := t.tx.Bucket([]byte(table))
+	if b == nil {
+		return nil
+	}
+	return b.Get(key)
 }
 
 // Put writes a record.
 func (t authTx) Put(table auth.Table, key, value []byte) error {
+	if _, err := t.tx.CreateBucketIfNotExists([]byte(table)); err != nil {
+		return err
+	}
 	return tableOf(t.tx, []byte(table)).Put(key, value)
 }
 
 // Delete deletes a record, if it exists.
 func (t authTx) Delete(table auth.Table, key []byte) error {
+	if t.tx.Bucket([]byte(table)) == nil {
+		return nil
+	}
 	return tableOf(t.tx, []byte(table)).Delete(key)
 }
 

@@ -17,6 +17,7 @@ var (
 	controlsBucket     = []byte("controls")
 	calibrationsBucket = []byte("calibrations")
 	idpCacheBucket     = []byte("idp_cache")
+	adminCodeBucket    = []byte("auth_admin_code")
 	flowBucket         = []byte("auth_state")
 	flowOrderBucket    = []byte("auth_state_order")
 	bootBucket         = []byte("meta_clock")

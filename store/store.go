@@ -61,6 +61,7 @@
 //	auth_refresh      auth/session  sign-in        7 days
 //	auth_apitoken     auth/session  sign-in        100
 //	auth_invite       auth/session  sign-in        100; 7 days
+//	auth_admin_code   auth/session  sign-in        one key; created when first needed
 //	meta_clock        auth/session  sign-in        the last boots
 //	meta_clock_order  auth/session  sign-in        as meta_clock
 //	game_heads        game/live     games          one for each game, see [live.Games]

@@ -54,6 +54,7 @@ func bucketRows() []bucketRow {
 		{[]byte("auth_local"), signInShare, true},
 		{[]byte("auth_apitoken"), signInShare, false},
 		{[]byte("auth_invite"), signInShare, false},
+		{adminCodeBucket, signInShare, false},
 		{bootBucket, signInShare, false},
 		{bootOrderBucket, signInShare, false},
 		{summariesBucket, gamesShare, false},

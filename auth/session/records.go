@@ -21,6 +21,7 @@ const (
 	tableIdentity  auth.Table = "auth_identity"
 	tableAPIToken  auth.Table = "auth_apitoken" //nolint:gosec // the name of a table
 	tableInvite    auth.Table = "auth_invite"
+	tableAdminCode auth.Table = "auth_admin_code"
 	tableLocal     auth.Table = "auth_local"
 	tableBoot      auth.Table = "meta_clock"
 	tableBootOrder auth.Table = "meta_clock_order"

@@ -23,6 +23,7 @@
 //	auth_identity     provider 0x00 issuer 0x00 subject     → account id
 //	auth_apitoken     SHA-256(API token)                    → auth.APIToken
 //	auth_invite       SHA-256(invite)                       → inviteRecord
+//	auth_admin_code   "code"                                → adminCode
 //	auth_local        canonical name                        → auth.LocalAccount
 //	meta_clock        boot id                               → clock.Boot
 //	meta_clock_order  sequence (8 bytes)                    → key in meta_clock

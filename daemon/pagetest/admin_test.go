@@ -18,6 +18,7 @@ import (
 	"github.com/chromedp/chromedp"
 
 	"pressbox/check"
+	daemonclient "pressbox/daemon/client"
 )
 
 // newVoice is a voice in the catalogue of [serveCatalogue].
@@ -84,6 +85,28 @@ func newAdministration(t *testing.T, settings ...string) *tab {
 	b.open("/admin")
 	b.shows("#QUIET_MODE")
 	return b
+}
+
+// The code of pressbox.txt, entered on the page of the account, makes it an administrator's.
+func TestAccount_adminCode(t *testing.T) {
+	t.Parallel()
+	b := newTab(t, newServer(t))
+	socket := daemonclient.ForSocket(filepath.Join(b.Cmd.Dir, "state/admin.sock"))
+	check.NoError(t, socket.Send(t.Context(), http.MethodPut, "/admin/code", map[string]string{"code": "opening day"}))
+	b.join("Anna")
+	b.open("/account")
+	b.shows("#admin-code")
+	b.set("#admin-code [name=code]", "closing day")
+	b.press("#admin-code button")
+	b.says("[role=alert]", "is wrong")
+	b.set("#admin-code [name=code]", "opening day")
+	b.press("#admin-code button")
+	b.shows(`header a[href="/admin"]`)
+	b.open("/account")
+	b.shows("main .stubs li")
+	if b.count("#admin-code") != 0 {
+		t.Error("the code is asked for again")
+	}
 }
 
 // openPart opens a part of the administration by its link.

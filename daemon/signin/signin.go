@@ -55,6 +55,7 @@ func New(cfg settings.Config, st *store.Store, blocks *netblock.Table, released 
 		return nil, err
 	}
 	sessions := session.New(st.Auth(), clk, cfg.SignIn.SessionMaxAge, log)
+	hasher := idp.NewHasher(idp.CalibratedCost(st))
 	s := &SignIn{clock: clk, repo: st.Auth(), log: log, Web: &signin.Config{
 		Sessions:     sessions,
 		SignIn:       &session.SignIn{ProviderName: cfg.SignIn.Provider, SignUp: signUpPolicy(cfg), Sessions: sessions, Blocks: blocks, Log: log},
@@ -62,18 +63,19 @@ func New(cfg settings.Config, st *store.Store, blocks *netblock.Table, released 
 		Frontend:     cfg.FrontendURL,
 		PublicOrigin: func() string { return origin(cfg, outboundAddr) },
 		Secure:       secureCookies(cfg),
+		AdminCodes:   idp.AdminCodes{Sessions: sessions, Hasher: hasher},
 	}}
 	if s.Web.Redirect == "" && cfg.PublicURL != "" {
 		s.Web.Redirect = cfg.PublicURL + signin.CallbackPath
 	}
-	if err := s.addProvider(cfg, st, blocks, released); err != nil {
+	if err := s.addProvider(cfg, st, hasher, blocks, released); err != nil {
 		return nil, exitcode.With(exitcode.Usage, err)
 	}
 	return s, nil
 }
 
 // addProvider adds the provider that the settings select.
-func (s *SignIn) addProvider(cfg settings.Config, st *store.Store, blocks *netblock.Table, released time.Time) (err error) {
+func (s *SignIn) addProvider(cfg settings.Config, st *store.Store, hasher *idp.Hasher, blocks *netblock.Table, released time.Time) (err error) {
 	local := cfg.SignIn.Provider == auth.Local
 	u, err := url.Parse(s.Web.Redirect)
 	if (err != nil || u.Path != signin.CallbackPath) && (!local || s.Web.Redirect != "") {
@@ -81,7 +83,7 @@ func (s *SignIn) addProvider(cfg settings.Config, st *store.Store, blocks *netbl
 			cfg.OAuthRedirectURI, cfg.SignIn.Provider, signin.CallbackPath)
 	}
 	if local {
-		s.addLocal(cfg, st, blocks)
+		s.addLocal(cfg, hasher, blocks)
 		return nil
 	}
 	secret, err := clientSecret(cfg.SignIn)
@@ -103,14 +105,14 @@ func (s *SignIn) addProvider(cfg settings.Config, st *store.Store, blocks *netbl
 
 // addLocal adds the accounts in the store. Their form asks for an invite, so the sign-in
 // itself is open to the accounts that it authenticates.
-func (s *SignIn) addLocal(cfg settings.Config, st *store.Store, blocks *netblock.Table) {
+func (s *SignIn) addLocal(cfg settings.Config, hasher *idp.Hasher, blocks *netblock.Table) {
 	exempt := func(a netip.Addr) bool {
 		return a.IsLoopback() || slices.ContainsFunc(cfg.TrustedProxies, func(p netip.Prefix) bool { return p.Contains(a) })
 	}
 	local := idp.NewLocal(idp.LocalConfig{
 		Accounts: s.Web.Sessions.LocalAccounts(),
 		Throttle: session.NewThrottle(time.Now, blocks, exempt),
-		Hasher:   idp.NewHasher(idp.CalibratedCost(st)),
+		Hasher:   hasher,
 		SignUp:   s.Web.SignIn.SignUp,
 		Now:      time.Now,
 		Log:      s.log,

@@ -2,6 +2,7 @@ package signin
 
 import (
 	"cmp"
+	"errors"
 	"net/http"
 	"net/netip"
 	"net/url"
@@ -12,6 +13,31 @@ import (
 	"pressbox/auth/session"
 	"pressbox/daemon/web"
 )
+
+// adminCodeRoute returns the route that sets the administrator code: of the host alone, so
+// that no administrator of the page makes others unseen.
+func (h *handlers) adminCodeRoute() web.Route {
+	return web.NewRoute(http.MethodPut, "/admin/code", web.AdminSocket, h.setAdminCode, web.Operation{
+		ID: "setAdminCode", Tag: "administration", Summary: "Set the code that makes one account an administrator's",
+		Request: "AdminCode", Responses: []web.Response{{Status: http.StatusNoContent, Description: "Done."}},
+	})
+}
+
+func (h *handlers) setAdminCode(w http.ResponseWriter, r *http.Request) error {
+	var body adminCodeRequest
+	if err := h.Decode(w, r, "AdminCode", &body); err != nil {
+		return err
+	}
+	err := h.AdminCodes.Set(r.Context(), body.Code)
+	for known, code := range map[error]string{
+		auth.ErrPassphraseTooShort: "too_short", auth.ErrPassphraseTooLong: "too_long", auth.ErrPassphraseTooCommon: "too_common",
+	} {
+		if errors.Is(err, known) {
+			return codeViolation(code, err.Error())
+		}
+	}
+	return writeNoContent(w, err)
+}
 
 func (h *handlers) accountRoutes() []web.Route {
 	noContent := []web.Response{{Status: http.StatusNoContent, Description: "Done."}}

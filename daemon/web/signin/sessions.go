@@ -50,6 +50,12 @@ func (h *handlers) sessionRoutes() []web.Route {
 			Request:     "Reauthentication", Responses: noContent,
 			Problems: []int{http.StatusNotFound, http.StatusTooManyRequests},
 		}),
+		web.NewRoute(http.MethodPost, base+"/admin-code", web.SessionRequired, h.redeemAdminCode, web.Operation{
+			ID: "redeemAdminCode", Tag: "administration", Summary: "Become an administrator by the code of pressbox.txt, which is then used up",
+			Description: "All accounts together have five tries an hour.",
+			Request:     "AdminCode", Responses: noContent,
+			Problems: []int{http.StatusNotFound, http.StatusTooManyRequests},
+		}),
 		web.NewRoute(http.MethodGet, "/api/admin", web.SessionRequired, h.administration, web.Operation{
 			ID: "getAdministration", Tag: "administration", Summary: "Get whether the account is an administrator's, and whether there is one",
 			Responses: []web.Response{{Status: http.StatusOK, Description: "Who administers.", Schema: "Administration"}},
@@ -267,6 +273,7 @@ func (h *handlers) reauthenticate(w http.ResponseWriter, r *http.Request) error 
 type administrationReply struct {
 	Administrator bool `json:"administrator"` // the session's account
 	Exists        bool `json:"exists"`        // any administrator's account
+	Code          bool `json:"code"`          // an unused administrator code
 }
 
 func (h *handlers) administration(w http.ResponseWriter, r *http.Request) error {
@@ -274,7 +281,36 @@ func (h *handlers) administration(w http.ResponseWriter, r *http.Request) error 
 	if err != nil {
 		return err
 	}
-	return web.WriteJSON(w, http.StatusOK, administrationReply{web.Caller(r).Account.Admin, exists})
+	code, err := h.Sessions.HasAdminCode(r.Context())
+	if err != nil {
+		return err
+	}
+	return web.WriteJSON(w, http.StatusOK, administrationReply{web.Caller(r).Account.Admin, exists, code})
+}
+
+// An adminCodeRequest is the body of POST /api/auth/admin-code and of PUT /admin/code.
+type adminCodeRequest struct {
+	Code string `json:"code"`
+}
+
+func (h *handlers) redeemAdminCode(w http.ResponseWriter, r *http.Request) error {
+	var body adminCodeRequest
+	if err := h.Decode(w, r, "AdminCode", &body); err != nil {
+		return err
+	}
+	err := h.AdminCodes.Redeem(r.Context(), web.Caller(r).Account.ID, body.Code)
+	if errors.Is(err, auth.ErrWrongCredentials) {
+		return codeViolation("wrong", "is not the administrator code")
+	}
+	if wait, ok := errors.AsType[*auth.ThrottledError](err); ok {
+		return &web.RetryError{Err: web.ErrTooManyRequests, After: wait.Wait}
+	}
+	return writeNoContent(w, err)
+}
+
+// codeViolation returns the error of an administrator code in a body.
+func codeViolation(code, detail string) error {
+	return &web.BodyError{Violations: []web.Violation{{Path: "/code", Code: code, Detail: detail}}}
 }
 
 // passphraseError converts an error of a passphrase change into a

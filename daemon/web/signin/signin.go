@@ -25,6 +25,7 @@ type Config struct {
 	// both are nil if an external provider is configured.
 	Local       LocalAccounts
 	Passphrases Passphrases
+	AdminCodes  AdminCodes
 
 	// Redirect is the redirect URI (OAUTH_SERVER_REDIRECT_URI); "" means
 	// CallbackPath at the origin of the request.
@@ -52,6 +53,12 @@ type Passphrases interface {
 	CheckPassphrase(ctx context.Context, c auth.Credentials) error
 	ChangePassphrase(ctx context.Context, c auth.Credentials, passphrase string) error
 	ResetPassphrase(ctx context.Context, name string) (passphrase string, err error)
+}
+
+// AdminCodes sets and redeems the code that makes one account an administrator's.
+type AdminCodes interface {
+	Set(ctx context.Context, code string) error
+	Redeem(ctx context.Context, account, code string) error
 }
 
 // CallbackPath is the path of the redirect URI.
@@ -151,7 +158,7 @@ func Routes(s *web.Server, a *Authenticator) []web.Route {
 func AdminRoutes(s *web.Server, a *Authenticator) []web.Route {
 	h := newHandlers(s, a)
 	routes := h.accountRoutes()
-	return h.whenConfigured(slices.Concat(routes, web.UnderAPIAdmin(web.RecentAdministrator, routes)))
+	return h.whenConfigured(slices.Concat(routes, web.UnderAPIAdmin(web.RecentAdministrator, routes), []web.Route{h.adminCodeRoute()}))
 }
 
 // whenConfigured adds the header Vary to the routes and disables them if sign-in

@@ -243,9 +243,9 @@ func TestAdministration_exists(t *testing.T) {
 		by   *webtest.Player
 		want string
 	}{
-		{anna, `{"administrator":false,"exists":false}`},
-		{anna, `{"administrator":true,"exists":true}`},
-		{bob, `{"administrator":false,"exists":true}`},
+		{anna, `{"administrator":false,"exists":false,"code":false}`},
+		{anna, `{"administrator":true,"exists":true,"code":false}`},
+		{bob, `{"administrator":false,"exists":true,"code":false}`},
 	} {
 		if got := strings.TrimSpace(tt.by.Get("/api/admin").Want(200).Text); got != tt.want {
 			t.Errorf("%s: %s, want %s", tt.by.Name, got, tt.want)

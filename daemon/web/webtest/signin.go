@@ -42,7 +42,7 @@ func (r *Rig) startSignIn(change []func(*site.Config)) {
 		in := authtest.NewSignIn(r.T, repository, times, cfg.Log)
 		r.Provider, _ = in.Provider.(*authtest.Provider)
 		r.Sessions, r.Accounts = in.Sessions, in.Sessions.LocalAccounts()
-		cfg.SignIn = &signin.Config{Sessions: r.Sessions, SignIn: in}
+		cfg.SignIn = &signin.Config{Sessions: r.Sessions, SignIn: in, AdminCodes: idp.AdminCodes{Sessions: r.Sessions, Hasher: cheapHasher()}}
 	}
 	r.start(append([]func(*site.Config){withSignIn}, change...))
 	r.T.Cleanup(r.searchLog)
@@ -55,11 +55,16 @@ func WithLocalAccounts(policy auth.SignUpPolicy, now *authtest.Host) func(*site.
 		l := idp.NewLocal(idp.LocalConfig{
 			Accounts: cfg.SignIn.Sessions.LocalAccounts(), SignUp: policy, Now: now.Now, Log: cfg.Log,
 			Throttle: session.NewThrottle(now.Now, nil, netip.Addr.IsLoopback),
-			Hasher:   idp.NewHasher(func() idp.Cost { return idp.Cost{Memory: 64, Time: 1} }),
+			Hasher:   cheapHasher(),
 		})
 		cfg.SignIn.Local, cfg.SignIn.Passphrases = l, l
 		cfg.SignIn.SignIn.Provider, cfg.SignIn.SignIn.ProviderName = l.Provider(), auth.Local
 	}
+}
+
+// cheapHasher returns a hasher that takes no time to speak of.
+func cheapHasher() *idp.Hasher {
+	return idp.NewHasher(func() idp.Cost { return idp.Cost{Memory: 64, Time: 1} })
 }
 
 // NewLocalRig returns a rig with local accounts.

@@ -10,8 +10,22 @@ export function account({ me, update }) {
   /** @type {import("./ui.js").Problem | null} */ let passphraseProblem = null;
   let changed = false;
 
-  let leaderless = false; // no account is an administrator's
-  if (!user.admin) void api("GET", "/api/admin").then((who) => { leaderless = !who.exists; update(); }, () => undefined);
+  /** Whether there is an administrator, and an unused administrator code. */
+  let administration = { exists: true, code: false };
+  if (!user.admin) void api("GET", "/api/admin").then((answer) => { administration = answer; update(); }, () => undefined);
+  /** @type {import("./ui.js").Problem | null} */ let codeProblem = null;
+  /** @param {SubmitEvent} e */
+  const redeem = async (e) => {
+    e.preventDefault();
+    const code = new FormData(/** @type {HTMLFormElement} */ (e.target)).get("code");
+    try {
+      await api("POST", "/api/auth/admin-code", { code });
+      session.set({ ...user, admin: true });
+    } catch (err) {
+      codeProblem = problemOf(err);
+      update();
+    }
+  };
   const load = async () => {
     try { sessions = (await api("GET", "/api/auth/sessions")).sessions; } catch (err) { problem = problemOf(err); }
     update();
@@ -59,10 +73,19 @@ export function account({ me, update }) {
         <h1>${user.name}</h1>
         <p>${t("account.since", { provider: label("provider", user.provider), when: formatTime(user.created_at) })}</p>
         ${alertBox(problem)}
-        ${leaderless ? html`<p>${t("admin.leaderless")} <a href="/admin">${t("admin.how")}</a></p>` : nothing}
+        ${!administration.exists && !administration.code ? html`<p>${t("admin.leaderless")} <a href="/admin">${t("admin.how")}</a></p>` : nothing}
         <p class="row"><button class="primary" @click=${() => signOut("/api/auth/logout")}>${t("account.out")}</button>
           <button @click=${() => signOut("/api/auth/logout-all")}>${t("account.outall")}</button></p>
       </section>
+      ${administration.code ? html`<section class="leaf">
+        <h2>${t("account.code.title")}</h2>
+        <p>${t("account.code.text")}</p>
+        ${codeProblem ? html`<p class="alert" role="alert">${codeProblem.status === 429 ? t("account.code.wait") : codeProblem.message}</p>` : nothing}
+        <form class="fields" id="admin-code" @submit=${redeem}>
+          <label>${t("account.code")} <input name="code" required autocomplete="off" autocapitalize="none" spellcheck="false"></label>
+          <p><button>${t("account.code.use")}</button></p>
+        </form>
+      </section>` : nothing}
       <section class="leaf">
         <h2>${t("account.sessions")}</h2>
         ${sessions === null ? loading() : html`<ul class="stubs">${sessions.map((s) => html`
