@@ -109,19 +109,21 @@ var floors = map[string][]string{
 	"daemon/mqtt/device": {
 		"daemon/mqtt", "daemon/mqtt/homeassistant", "game/protocol", "voice/announce", "voice/announce/draft", "voice/announce/policy", "voice/control",
 	},
-	"daemon/watchdog": {"audio", "daemon/systemd", "game/live", "voice/announce"},
-	"daemon/health":   {"audio/pulse", "daemon/systemd", "daemon/web/admin", "store", "voice/announce", "voice/library"},
-	"daemon/recovery": {"atomicfile", "daemon/exitcode", "daemon/settings", "daemon/systemd", "store"},
-	"daemon/signin":   {"auth", "auth/idp", "auth/netblock", "auth/session", "clock", "clock/system", "daemon/exitcode", "daemon/settings", "daemon/web", "daemon/web/signin", "store"},
-	"daemon/client":   {"audio", "daemon/exitcode", "daemon/settings", "daemon/trust"},
-	"daemon/setup":    {"atomicfile", "daemon/exitcode", "daemon/settings"},
+	"daemon/watchdog":   {"audio", "daemon/systemd", "game/live", "voice/announce"},
+	"daemon/health":     {"audio/pulse", "daemon/systemd", "daemon/web/admin", "store", "voice/announce", "voice/library"},
+	"daemon/recovery":   {"atomicfile", "daemon/exitcode", "daemon/settings", "daemon/systemd", "store"},
+	"daemon/signin":     {"auth", "auth/idp", "auth/netblock", "auth/session", "clock", "clock/system", "daemon/exitcode", "daemon/settings", "daemon/web", "daemon/web/signin", "store"},
+	"daemon/client":     {"audio", "daemon/exitcode", "daemon/settings", "daemon/trust"},
+	"daemon/mdns":       {},
+	"daemon/setup/card": {"daemon/settings"},
+	"daemon/setup":      {"atomicfile", "daemon/exitcode", "daemon/settings", "daemon/setup/card"},
 	"daemon/doctor": {
 		"audio/pulse", "clock/system", "daemon/client", "daemon/recovery", "daemon/settings", "daemon/setup", "daemon/trust",
 		"daemon/web", "daemon/web/admin", "daemon/web/hooks", "game/leagues", "store", "voice", "voice/espeak", "voice/espeak/confine", "voice/library", "voice/onnx",
 	},
 	"daemon/cli": {
 		"atomicfile", "audio", "audio/pulse", "daemon/client", "daemon/doctor", "daemon/exitcode", "daemon/logging", "daemon/recovery", "daemon/settings",
-		"daemon/setup", "daemon/trust", "game/history", "store", "voice/catalogue",
+		"daemon/mdns", "daemon/setup", "daemon/setup/card", "daemon/trust", "game/history", "store", "voice/catalogue",
 	},
 
 	// 4: programs; no package imports them

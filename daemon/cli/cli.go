@@ -72,11 +72,11 @@ func (p Program) Command(started *bool) *cobra.Command {
 		PersistentPreRun: func(*cobra.Command, []string) { *started = true },
 	}
 	root.AddCommand(
-		p.serveCommand(), sayCommand(), stopCommand(), volumeCommand(), quietCommand(), schedulesCommand(), voicesCommand(),
+		p.serveCommand(), sayCommand(), helloCommand(), stopCommand(), volumeCommand(), quietCommand(), schedulesCommand(), voicesCommand(),
 		configCommand(), p.versionCommand(), p.openAPICommand(),
 		p.tokensCommand(), p.usersCommand(), p.gamesCommand(), p.leaguesCommand(), p.teamsCommand(),
 		p.statusCommand(), logLevelCommand(), backupCommand(), restoreCommand(), storeCheckCommand(),
-		p.doctorCommand(), soundCheckCommand(), setupAudioCommand(), setPortCommand(),
+		p.doctorCommand(), soundCheckCommand(), setupAudioCommand(), setPortCommand(), p.firstStartCommand(),
 	)
 	return root
 }

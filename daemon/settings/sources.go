@@ -237,6 +237,19 @@ func (s Setting) checkPage(value string) error {
 	return nil
 }
 
+// Expects returns what the values of a setting are if value is not one of them; "" if it is.
+func Expects(name, value string) string {
+	at := slices.IndexFunc(Table(), func(row Setting) bool { return row.Name == name })
+	if at < 0 {
+		return "the name of a setting"
+	}
+	row := Table()[at]
+	if row.checkPage(value) == nil {
+		return ""
+	}
+	return row.Expects()
+}
+
 // Expects returns what the values of the setting are, for errors.
 func (s Setting) Expects() string { return s.valueType.expects }
 

@@ -16,10 +16,7 @@ import (
 
 const avahiFile = "/etc/avahi/services/pressbox.service"
 
-var (
-	portLine  = regexp.MustCompile(`(?m)^[ \t]*#?[ \t]*PORT[ \t]*=.*$`)
-	avahiPort = regexp.MustCompile(`<port>\d+</port>`)
-)
+var avahiPort = regexp.MustCompile(`<port>\d+</port>`)
 
 // Port sets the port of pressbox.socket, of PORT in the settings and of the Avahi service.
 // It changes nothing if another program uses the port.
@@ -32,7 +29,7 @@ func (s Setup) Port(port int) error {
 		line = "#" + line
 	}
 	for path, edit := range map[string]func(string) string{
-		settings.SystemFile: func(text string) string { return setPortLine(text, line) },
+		settings.SystemFile: func(text string) string { return setLine(text, "PORT", line) },
 		avahiFile: func(text string) string {
 			return avahiPort.ReplaceAllString(text, fmt.Sprintf("<port>%d</port>", port))
 		},
@@ -74,11 +71,12 @@ func (s Setup) portDropIn(port int) error {
 	return s.write(file{settings.PortDropIn, fmt.Sprintf("# Written by \"pressbox set-port\".\n[Socket]\nListenStream=\nListenStream=%d\n", port)})
 }
 
-// setPortLine replaces the first assignment of PORT, commented out or not, by line, and
+// setLine replaces the first assignment of a setting, commented out or not, by line, and
 // comments out further ones. Without one, it appends line.
-func setPortLine(text, line string) string {
+func setLine(text, name, line string) string {
+	assignment := regexp.MustCompile(`(?m)^[ \t]*#?[ \t]*` + name + `[ \t]*=.*$`)
 	replaced := false
-	text = portLine.ReplaceAllStringFunc(text, func(string) string {
+	text = assignment.ReplaceAllStringFunc(text, func(string) string {
 		if replaced {
 			return "#" + strings.TrimPrefix(line, "#")
 		}

@@ -1,7 +1,8 @@
-// Package setup configures the host for Pressbox: the sound server and the port.
+// Package setup configures the host for Pressbox: the sound server, the port, and what a
+// card's pressbox.txt says.
 //
 // One law: it prints every change before it makes it, below another root it only writes
-// files, and each change can be undone.
+// files, and what its commands set up they can undo.
 package setup
 
 import (

@@ -1,0 +1,23 @@
+package cli
+
+import (
+	"strings"
+	"testing"
+)
+
+// The name is spoken in words, and so are the first problems of pressbox.txt.
+func TestGreeting_text(t *testing.T) {
+	t.Parallel()
+	const ready = "Pressbox is ready. Open pressbox 2 dot local."
+	const rest = " Not everything of pressbox dot txt was applied."
+	for report, want := range map[string]string{
+		"":                              ready,
+		"line 3: expected NAME=value\n": ready + rest + " Line 3: expected NAME=value.",
+		strings.Repeat("x\n", 5):        ready + rest + strings.Repeat(" X.", 5),
+		strings.Repeat("x\n", 6):        ready + rest + strings.Repeat(" X.", 5),
+	} {
+		if got := greeting("pressbox-2", report); got != want {
+			t.Errorf("%q: %q, want %q", report, got, want)
+		}
+	}
+}
