@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"errors"
 	"fmt"
 	"strconv"
 	"strings"
@@ -69,6 +70,40 @@ func setPortCommand() *cobra.Command {
 			return err
 		}
 		return s.Port(port)
+	}
+	return cmd
+}
+
+func setupKioskCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "setup-kiosk",
+		Short: "Show the wall display on the display of this host",
+		Long: "Setup-kiosk shows the wall display full screen on the display of this host, with cage and\n" +
+			"Chromium, which are installed if they are missing, as a user of their own. As root. The host\n" +
+			"needs 1 GB of memory and no desktop. Ten minutes after the last input the browser starts\n" +
+			"again, so that an account that signed in there is signed out. The command prints every file\n" +
+			"that it writes and every program that it runs.",
+		Args: cobra.NoArgs,
+	}
+	page := cmd.Flags().String("url", "", "`url` of the page (default /kiosk of the server on this host)")
+	undo := cmd.Flags().Bool("undo", false, "remove the files and the user")
+	root := rootFlag(cmd)
+	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
+		s := setup.Setup{Root: *root, Out: cmd.OutOrStdout()}
+		if *undo && *page != "" {
+			return exitcode.With(exitcode.Usage, errors.New("--undo cannot be combined with other arguments"))
+		}
+		url, err := s.KioskURL(*page)
+		if err != nil {
+			return exitcode.With(exitcode.Usage, err)
+		}
+		if err := s.RequireRoot("setup-kiosk …"); err != nil {
+			return err
+		}
+		if *undo {
+			return s.UndoKiosk()
+		}
+		return s.Kiosk(url)
 	}
 	return cmd
 }

@@ -1,0 +1,155 @@
+package setup
+
+import (
+	"errors"
+	"fmt"
+	"net/url"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"pressbox/daemon/settings"
+)
+
+const (
+	kioskUser     = "pressbox-kiosk"
+	kioskUserFile = "/etc/sysusers.d/pressbox-kiosk.conf"
+	kioskScript   = "/etc/pressbox-kiosk/start"
+	kioskUnit     = "/etc/systemd/system/pressbox-kiosk.service"
+	kioskHeader   = "# Written by \"pressbox setup-kiosk\"; \"pressbox setup-kiosk --undo\" removes it.\n"
+)
+
+// kioskMemory is the least memory of a host with a wall display, in KiB as in /proc/meminfo: a
+// host with 1 GB, of which firmware and kernel hold a part.
+const kioskMemory = 880_000
+
+// kioskBrowser starts Chromium with an empty profile on tmpfs, so that a power cut leaves
+// nothing that it would ask about, and ends it ten minutes after the last input, if there was
+// any: an account that signed in at the display is then signed out. The end of the browser ends cage,
+// and systemd starts both again.
+const kioskBrowser = `profile=$XDG_RUNTIME_DIR/pressbox-kiosk
+used=$profile/used
+rm -rf "$profile"
+mkdir "$profile"
+chromium --kiosk --ozone-platform=wayland --user-data-dir="$profile" \
+	--no-first-run --noerrdialogs --hide-crash-restore-bubble --disable-session-crashed-bubble \
+	--disable-infobars --disable-translate --password-store=basic --ipc-connection-timeout=300 \
+	"$url" &
+browser=$!
+export browser used
+swayidle -w timeout 1 true resume 'touch "$used"' timeout 600 'test ! -e "$used" || kill "$browser"' &
+wait "$browser"
+`
+
+// kioskFiles returns the files of a wall display that shows a page.
+func kioskFiles(page string) []file {
+	return []file{
+		{kioskUserFile, kioskHeader + "u " + kioskUser + " - \"Pressbox wall display\"\n"},
+		{kioskScript, kioskHeader + "url='" + page + "'\n" + kioskBrowser},
+		{kioskUnit, kioskHeader + `[Unit]
+Description=Pressbox wall display
+After=systemd-user-sessions.service pressbox.service getty@tty1.service
+Conflicts=getty@tty1.service
+StartLimitIntervalSec=0
+
+[Service]
+User=` + kioskUser + `
+PAMName=login
+TTYPath=/dev/tty1
+TTYReset=yes
+TTYVHangup=yes
+StandardInput=tty-fail
+# A display without a keyboard or a mouse.
+Environment=WLR_LIBINPUT_NO_DEVICES=1
+ExecStart=/usr/bin/cage -s -- /bin/sh ` + kioskScript + `
+Restart=always
+RestartSec=2s
+
+[Install]
+WantedBy=multi-user.target
+`},
+	}
+}
+
+// KioskURL returns the URL of the page that a wall display shows: the wall display of the
+// server on this host unless page is another one.
+func (s Setup) KioskURL(page string) (string, error) {
+	if page == "" {
+		return fmt.Sprintf("http://localhost:%d/kiosk", settings.SocketPort(s.Root)), nil
+	}
+	u, err := url.Parse(page)
+	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || strings.ContainsFunc(page, unsafeInShell) {
+		return "", fmt.Errorf("the URL %q: expected one such as http://pressbox.local:8888/kiosk", page)
+	}
+	return page, nil
+}
+
+// unsafeInShell reports whether a character of a URL must not stand in single quotes.
+func unsafeInShell(r rune) bool { return r <= ' ' || r == '\'' || r == '\\' || r > '~' }
+
+// Kiosk shows a page, of [Setup.KioskURL], full screen on the display of this host. It fails on
+// a host with less than 1 GB of memory.
+func (s Setup) Kiosk(page string) error {
+	if err := s.checkMemory(); err != nil {
+		return err
+	}
+	if s.onHost() {
+		if err := s.install("cage", "swayidle", "chromium"); err != nil {
+			return err
+		}
+	}
+	for _, f := range kioskFiles(page) {
+		if err := s.write(f); err != nil {
+			return err
+		}
+	}
+	for _, command := range [][]string{
+		{"systemd-sysusers", kioskUserFile},
+		{"systemctl", "daemon-reload"},
+		{"systemctl", "enable", "pressbox-kiosk.service"},
+		{"systemctl", "restart", "pressbox-kiosk.service"},
+	} {
+		if err := s.run(command[0], command[1:]...); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// UndoKiosk removes what [Setup.Kiosk] wrote, and its user. The packages stay.
+func (s Setup) UndoKiosk() error {
+	if s.missing(kioskUnit) {
+		return nil
+	}
+	if err := s.run("systemctl", "disable", "--now", "pressbox-kiosk.service"); err != nil {
+		return err
+	}
+	return errors.Join(
+		s.remove(kioskUserFile), s.removeWithDir(kioskScript), s.remove(kioskUnit),
+		s.run("systemctl", "daemon-reload"), s.run("userdel", kioskUser),
+	)
+}
+
+var memTotal = regexp.MustCompile(`(?m)^MemTotal: +(\d+) kB$`)
+
+// checkMemory returns an error if the host has too little memory for a browser.
+func (s Setup) checkMemory() error {
+	text, err := os.ReadFile(filepath.Join(s.Root, "/proc/meminfo"))
+	if err != nil {
+		return fmt.Errorf("read the size of the memory: %w", err)
+	}
+	found := memTotal.FindSubmatch(text)
+	if found == nil {
+		return errors.New("read the size of the memory: /proc/meminfo has no MemTotal")
+	}
+	size, err := strconv.Atoi(string(found[1]))
+	if err != nil {
+		return fmt.Errorf("read the size of the memory: %w", err)
+	}
+	if size < kioskMemory {
+		return fmt.Errorf("this host has %d MB of memory: the browser of a wall display needs 1 GB. Open /kiosk on another host", size/1000)
+	}
+	return nil
+}
