@@ -268,10 +268,14 @@ func (s Setup) removeAudioFiles(next []file) error {
 	return nil
 }
 
-// install installs the Debian packages of missing programs, which have the same names.
-func (s Setup) install(programs ...string) error {
-	missing := slices.DeleteFunc(programs, func(program string) bool {
-		_, err := exec.LookPath(program)
+// install installs the Debian packages of missing programs, which have the same names, but
+// for Xwayland.
+func (s Setup) install(packages ...string) error {
+	missing := slices.DeleteFunc(packages, func(name string) bool {
+		if name == "xwayland" {
+			name = "Xwayland"
+		}
+		_, err := exec.LookPath(name)
 		return err == nil
 	})
 	if len(missing) == 0 {

@@ -27,8 +27,8 @@ const kioskMemory = 880_000
 
 // kioskBrowser starts Chromium with an empty profile on tmpfs, so that a power cut leaves
 // nothing that it would ask about, and ends it ten minutes after the last input, if there was
-// any: an account that signed in at the display is then signed out. The end of the browser ends cage,
-// and systemd starts both again.
+// any: an account that signed in at the display is then signed out. Cage ends when its
+// last process has, swayidle included, and systemd starts all again.
 const kioskBrowser = `profile=$XDG_RUNTIME_DIR/pressbox-kiosk
 used=$profile/used
 rm -rf "$profile"
@@ -40,7 +40,9 @@ chromium --kiosk --ozone-platform=wayland --user-data-dir="$profile" \
 browser=$!
 export browser used
 swayidle -w timeout 1 true resume 'touch "$used"' timeout 600 'test ! -e "$used" || kill "$browser"' &
+idle=$!
 wait "$browser"
+kill "$idle"
 `
 
 // kioskFiles returns the files of a wall display that shows a page.
@@ -96,7 +98,7 @@ func (s Setup) Kiosk(page string) error {
 		return err
 	}
 	if s.onHost() {
-		if err := s.install("cage", "swayidle", "chromium"); err != nil {
+		if err := s.install("cage", "swayidle", "chromium", "xwayland"); err != nil { // without it, Debian 12's cage ends
 			return err
 		}
 	}
