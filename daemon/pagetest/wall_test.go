@@ -101,6 +101,50 @@ func wallSeason() any {
 	return s
 }
 
+// newWall opens the wall display with a stream and a clock that the test drives.
+func newWall(t *testing.T, s *server) *tab {
+	t.Helper()
+	b := newTab(t, s)
+	send(b, page.AddScriptToEvaluateOnNewDocument, page.AddScriptToEvaluateOnNewDocumentParams{Source: ofStream})
+	b.open("/kiosk")
+	b.await(`globalThis.stream && document.querySelector(".wall-join .qr path")`)
+	return b
+}
+
+// A cut stream is said across the width of the display, with the time since when; the line goes with the connection.
+func TestWall_stale(t *testing.T) {
+	t.Parallel()
+	b := newWall(t, newServer(t))
+	since := value[string](b, `new Date(began).toLocaleTimeString("en-US", { hour: "numeric", minute: "2-digit" })`)
+	b.is(`event("alive", {})`)
+	b.is(`(globalThis.at = began + 5 * 60000, stream.onerror())`)
+	b.says(".wall-stale", since)
+	b.says(".wall-stale", "5 minutes")
+	if !b.is(`document.querySelector(".wall-stale").getBoundingClientRect().width > innerWidth * 0.9`) {
+		t.Error("the line is not as wide as the display")
+	}
+	b.is(`stream.onopen()`)
+	b.await(`!document.querySelector(".wall-stale")`)
+}
+
+// Nothing stays at one place: each minute everything moves by some pixels, through nine places, and each ten minutes the
+// columns change sides.
+func TestWall_burnIn(t *testing.T) {
+	t.Parallel()
+	b := newWall(t, newServer(t))
+	b.is(`globalThis.began = Math.ceil(at / 1200000) * 1200000`) // the columns are where they are at first
+	places, sides := map[string]int{}, map[bool]int{}
+	for minute := range 20 {
+		b.is(fmt.Sprintf(`(globalThis.at = began + %d * 60000, event("quiet", { active: false }))`, minute))
+		b.drawn()
+		places[value[string](b, `document.querySelector(".wall").getAttribute("style")`)]++
+		sides[b.is(`document.querySelector(".wall-side").getBoundingClientRect().left < innerWidth / 2`)]++
+	}
+	if len(places) != 9 || sides[false] != 10 || sides[true] != 10 {
+		t.Errorf("places %v, sides %v", places, sides)
+	}
+}
+
 // At the sizes of displays, in every state, nothing is clipped, scrolls or is too small to be
 // read from four metres.
 func TestWall_fits(t *testing.T) {
@@ -139,10 +183,7 @@ func TestWall_fits(t *testing.T) {
 		{"final", []wallEvent{{"final", over}, said("q", long, "playing"), wifi}, false, 1, ".wall-final"},
 		{"idle", []wallEvent{{"final", &earlier}, season, {"game", pending}, said("q", long, "done"), wifi, quiet}, false, 5, ".wall-panel"},
 	} {
-		b := newTab(t, s)
-		send(b, page.AddScriptToEvaluateOnNewDocument, page.AddScriptToEvaluateOnNewDocumentParams{Source: ofStream})
-		b.open("/kiosk")
-		b.await(`globalThis.stream && document.querySelector(".wall-join .qr path")`)
+		b := newWall(t, s)
 		for _, e := range tt.events {
 			b.is(fmt.Sprintf(`event(%q, %s)`, e.kind, check.Must(json.Marshal(e.data))(t)))
 		}
