@@ -75,10 +75,25 @@ func (p settingsPage) List() ([]admin.Setting, error) {
 	all := []admin.Setting{}
 	for _, v := range values {
 		if v.Page {
-			all = append(all, admin.Setting{Name: v.Name, Value: v.Text, Origin: v.Origin, Fixed: v.Fixed, Type: v.Type(), Description: v.Setting.Text()})
+			one := admin.Setting{Name: v.Name, Value: v.Text, Origin: v.Origin, Fixed: v.Fixed, Type: v.Type(), Description: v.Setting.Text()}
+			if v.Name == "DEFAULT_VOICE" {
+				one.Choices = p.voiceChoices()
+			}
+			all = append(all, one)
 		}
 	}
 	return all, nil
+}
+
+// voiceChoices returns the usable voices.
+func (p settingsPage) voiceChoices() []admin.Choice {
+	var all []admin.Choice
+	for _, v := range p.voices.Voices() {
+		if v.Error == "" {
+			all = append(all, admin.Choice{Value: v.Name, Label: v.Label})
+		}
+	}
+	return all
 }
 
 // Change saves values and applies them as a reload does.

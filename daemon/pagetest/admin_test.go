@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
 
 	"pressbox/check"
 	daemonclient "pressbox/daemon/client"
@@ -166,13 +167,48 @@ func TestAdmin_sound(t *testing.T) {
 		}
 	}
 	b.looks("admin-sound")
-	b.press(`[aria-label="Reset: Volume (%)"]`)
+	b.press(`[aria-label="Reset: Default volume (%)"]`)
 	b.await(`document.querySelector("#VOLUME").value === "100"`)
 	b.expect("422")
 	b.is(`document.querySelector("main details").open = true`)
 	b.set("#QUIET_HOURS", "whenever")
 	b.press("main form .primary")
 	b.says("[role=alert]", "QUIET_HOURS=whenever: expected")
+}
+
+// The loudspeaker, schedules and favourites are worked from the administration, also by keyboard. A favourite whose voice was
+// removed names it.
+func TestAdmin_controls(t *testing.T) {
+	t.Parallel()
+	b := newAdministration(t)
+	b.shows("#volume")
+	b.do(chromedp.Focus("#volume"), chromedp.KeyEvent(kb.ArrowLeft))
+	b.says("#level", "95")
+	b.do(chromedp.Focus(".volume button"), chromedp.KeyEvent("\r"))
+	b.shows(`.volume button[aria-pressed="true"]`)
+	b.await(`fetch("/api/volume").then((r) => r.json()).then((v) => v.volume === 95 && v.muted)`)
+	b.pressNamed("For 1 hour")
+	b.says("#quiet", "Until")
+	b.openPart("planned", "#time")
+	b.set("#time", "06:30")
+	b.do(chromedp.SendKeys("#message", "Good morning."), chromedp.KeyEvent("\t"))
+	b.press("main form .primary")
+	b.says("#schedules .quote", "Good morning.")
+	b.await(`document.querySelectorAll("#voice option").length > 1`)
+	b.is(`(document.querySelector("#voice").selectedIndex = 1, document.querySelector("#voice").dispatchEvent(new Event("change", { bubbles: true })))`)
+	b.do(chromedp.SendKeys("#message", "Lunch is ready."))
+	b.pressNamed("Save as favorite")
+	b.says(".favourites .speak", "Lunch is ready.")
+	b.is(`(() => { // the voice is removed
+		const send = window.fetch;
+		window.fetch = (path, options) => path === "/voices" ? Promise.resolve(new Response('{"voices": []}')) : send(path, options);
+	})()`)
+	b.openPart("rooms", "main .stubs li")
+	b.openPart("planned", ".favourites small")
+	b.says(".favourites small", "is not installed")
+	b.looks("admin-planned")
+	b.press(".favourites .speak") // by the default voice
+	b.await(`fetch("/api/notify").then((r) => r.json()).then((list) => [...list.queue, ...list.recent].some((a) => a.message === "Lunch is ready."))`)
 }
 
 // Invites are created and revoked; other accounts are changed and deleted.
@@ -285,7 +321,7 @@ func TestAdmin_parts(t *testing.T) {
 	}
 	b.cache(false)
 	for path, condition := range map[string]string{
-		"/admin": `document.querySelector("#QUIET_MODE")`, "/admin?part=people": `document.querySelector("#users li")`, "/admin?part=tokens": `document.querySelector("main .empty")`,
+		"/admin": `document.querySelector("#QUIET_MODE") && document.querySelector("#volume")`, "/admin?part=planned": `document.querySelectorAll("#voice option").length > 1`, "/admin?part=people": `document.querySelector("#users li")`, "/admin?part=tokens": `document.querySelector("main .empty")`,
 	} {
 		if requests, bytes := b.load(path, condition); requests > maxRequests || bytes > maxBytes {
 			t.Errorf("%s: %d requests, %.0f bytes", path, requests, bytes)

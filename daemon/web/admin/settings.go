@@ -26,6 +26,14 @@ type Setting struct {
 	Fixed       bool   `json:"fixed"`  // by a flag or in the environment: it cannot be changed here
 	Type        string `json:"type"`   // for people
 	Description string `json:"description"`
+	// Choices are its possible values, if only the running server knows them: the usable voices.
+	Choices []Choice `json:"choices,omitempty"`
+}
+
+// A Choice is a possible value of a setting.
+type Choice struct {
+	Value string `json:"value"`
+	Label string `json:"label"` // for people
 }
 
 // settingRoutes returns the routes of settings on the administrator's socket.

@@ -1,28 +1,44 @@
 // Administration: its frame, the passphrase that it asks for again, and the
-// parts sound, rooms, health, log and backup. The others are in adminaccess.js.
+// parts sound, rooms, health, log and backup. The others are in adminaccess.js
+// and announcements.js, which are loaded when they are opened.
 import { html, nothing } from "./lit-html.js";
-import { t, label, api, number, megabytes, formatTime, signInAddress, alertBox, command, loading, problemOf, readOut, language } from "./ui.js";
-import { people, tokens, voices } from "./adminaccess.js";
+import { t, label, api, number, megabytes, formatTime, signInAddress, alertBox, command, loading, problemOf, readOut, language, reloadIfOutdated } from "./ui.js";
 
-/** @typedef {{ name: string, value: string, origin: string, fixed: boolean }} Setting */
+/** @typedef {{ name: string, value: string, origin: string, fixed: boolean, choices?: { value: string, label: string }[] }} Setting */
 
-/** The parts by the parameter "part" of the address. @type {Record<string, (shared: AdminShared) => AdminPart>} */
-const parts = { sound, voices, people, tokens, rooms, health, log, backup };
+const access = () => import("./adminaccess.js"), announcing = () => import("./announcements.js");
+
+/** The parts by the parameter "part" of the address. @type {Record<string, () => Promise<(shared: AdminShared) => AdminPart>>} */
+const parts = {
+  sound: async () => sound((await announcing()).controls), planned: async () => (await announcing()).planned,
+  voices: async () => (await access()).voices, people: async () => (await access()).people, tokens: async () => (await access()).tokens,
+  rooms: async () => rooms, health: async () => health, log: async () => log, backup: async () => backup,
+};
 
 /** @param {PageContext} page @returns {View} */
 export function admin({ query, me, update }) {
   const name = query.get("part") ?? "sound";
   const open = Object.hasOwn(parts, name) ? name : "sound";
   if (!me?.admin) return stranger(me, update);
-  const gate = gatekeeper(me, update), part = parts[open]({ me, update, gate });
+  const gate = gatekeeper(me, update);
+  /** @type {AdminPart | null} */ let part = null;
+  let closed = false;
+  parts[open]().then((create) => {
+    if (closed) return;
+    part = create({ me, update, gate });
+    void update();
+  }, reloadIfOutdated);
   return {
     title: () => `${label("admin.part", open)} · ${t("admin.title")}`,
     render: () => html`<div class="admin">
       <div class="leaf"><p class="kicker">${t("admin.kicker")}</p><h1>${t("admin.title")}</h1>
         <nav class="parts" aria-label=${t("admin.parts")}>${Object.keys(parts).map((p) =>
           html`<a href=${p === "sound" ? "/admin" : `/admin?part=${p}`} aria-current=${p === open ? "page" : nothing}>${label("admin.part", p)}</a>`)}</nav></div>
-      ${gate.render()}${part.render()}</div>`,
-    close: () => part.close?.(),
+      ${gate.render()}${part?.render() ?? loading()}</div>`,
+    close: () => {
+      closed = true;
+      part?.close?.();
+    },
   };
 }
 
@@ -100,18 +116,19 @@ function gatekeeper(me, update) {
 const everyDay = /^(\d\d:\d\d)?-?(\d\d:\d\d)?$/;
 const chimes = ["none", "ding", "ding-dong", "alert"], modes = ["silence", "hold", "soft"];
 
-/** @param {AdminShared} shared @returns {AdminPart} */
-function sound({ update, gate }) {
+/**
+ * The loudspeaker as it is now, and the settings of how announcements sound.
+ * @param {(shared: AdminShared) => AdminPart} controls @returns {(shared: AdminShared) => AdminPart}
+ */
+const sound = (controls) => (shared) => {
+  const { update, gate } = shared, now = controls(shared);
   /** @type {Map<string, Setting> | null} */ let all = null;
-  /** @type {[string, string][]} */ let choices = [];
   /** What was changed and not saved. @type {Record<string, string>} */ let draft = {};
   let saved = "";
   /** @param {{ settings: Setting[] }} list */
   const receive = ({ settings }) => { all = new Map(settings.map((s) => [s.name, s])); };
   void gate.run(async () => {
-    const [list, installed] = await Promise.all([api("GET", "/api/admin/settings"), api("GET", "/voices")]);
-    choices = installed.voices.filter((/** @type {Voice} */ v) => !v.error).map((/** @type {Voice} */ v) => [v.name, v.label ?? v.name]);
-    receive(list);
+    receive(await api("GET", "/api/admin/settings"));
   });
   /** @param {Record<string, string | null>} change */
   const patch = (change) => gate.run(async () => {
@@ -163,18 +180,23 @@ function sound({ update, gate }) {
         <input id="QUIET_HOURS" aria-label=${t("admin.quiet.text")} placeholder="Mon-Fri 22:00-06:30, Sat-Sun 23:30-09:00" .value=${hours} @input=${(/** @type {any} */ e) => set("QUIET_HOURS", e.target.value)}></details>
       ${origin("QUIET_HOURS")}</fieldset>`;
   };
+  /** Returns the voices, with the default one even if it is not installed. @returns {[string, string][]} */
+  const voices = () => {
+    const now = value("DEFAULT_VOICE"), usable = all?.get("DEFAULT_VOICE")?.choices ?? [];
+    return [...(usable.some((v) => v.value === now) ? [] : [{ value: now, label: now }]), ...usable].map((v) => [v.value, v.label]);
+  };
   const ducks = /** @type {[string, string][]} */ ([...new Set(["0", "-10", "-20", "-30", "-60"])].map((d) => [d, d === "0" ? t("admin.duck.off") : t("admin.duck", { n: number(-Number(d)) })]));
   return {
-    render: () => html`<section class="leaf" aria-labelledby="sound-title"><h2 id="sound-title" tabindex="-1">${t("admin.part.sound")}</h2>
-      <p>${t("admin.sound.now")} <a href="/announcements">${t("nav.announcements")}</a></p>
+    close: now.close,
+    render: () => html`${now.render()}<section class="leaf" aria-labelledby="sound-title"><h2 id="sound-title" tabindex="-1">${t("admin.defaults")}</h2>
       ${!all ? loading() : html`<form @submit=${(/** @type {SubmitEvent} */ e) => { e.preventDefault(); void patch(draft); }}>
         <h3>${t("admin.quiet")}</h3><div class="two">${quietHours()}${choice("QUIET_MODE", labelled(modes, "admin.mode"))}${amount("QUIET_VOLUME", 0, 100, 5)}</div>
-        <h3>${t("speaker.title")}</h3><div class="two">${amount("VOLUME", 0, 100, 5)}${choice("DUCK", ducks.some(([d]) => d === value("DUCK")) ? ducks : [...ducks, [value("DUCK"), t("admin.duck", { n: number(-Number(value("DUCK"))) })]])}
+        <h3>${t("admin.speaker")}</h3><div class="two">${amount("VOLUME", 0, 100, 5)}${choice("DUCK", ducks.some(([d]) => d === value("DUCK")) ? ducks : [...ducks, [value("DUCK"), t("admin.duck", { n: number(-Number(value("DUCK"))) })]])}
           ${choice("CHIME", labelled(chimes, "say.chime"))}${choice("CHIME_URGENT", labelled(chimes, "say.chime"))}</div>
-        <h3>${t("admin.speech")}</h3><div class="two">${choice("DEFAULT_VOICE", choices.some(([v]) => v === value("DEFAULT_VOICE")) ? choices : [[value("DEFAULT_VOICE"), value("DEFAULT_VOICE")], ...choices])}${amount("DEFAULT_RATE", 60, 400, 5)}</div>
+        <h3>${t("admin.speech")}</h3><div class="two">${choice("DEFAULT_VOICE", voices())}${amount("DEFAULT_RATE", 60, 400, 5)}</div>
         <p class="row"><button class="primary" ?disabled=${Object.keys(draft).length === 0}>${t("admin.save")}</button><span role="status" class="good-inline">${saved}</span></p></form>`}</section>`,
   };
-}
+};
 
 // ---- rooms
 

@@ -126,7 +126,17 @@ export function voices({ gate, update }) {
   /** @type {Install | undefined} */ let install;
   /** @type {Catalogue | null} */ let shop = null;
   let searching = false, timer = 0;
-  const player = sampler(update, gate);
+  /** @type {import("./speech.js").Player | null} */ let player = null;
+  let heard = ""; // the voice that is played, or was
+  /** Plays a sample of a voice, or stops it. @param {Installed} v */
+  const listen = async (v) => {
+    player ??= (await import("./speech.js")).newPlayer(update, gate.run);
+    const again = Boolean(player.state) && heard === v.name;
+    player.stop();
+    heard = v.name;
+    const message = /** @type {Record<string, string>} */ (samples)[v.language] ?? [1, 2, 3, 4, 5].map((n) => number(n)).join(", ");
+    if (!again) await player.toggle({ message, voice: v.name });
+  };
   /** @param {{ voices: Installed[], install?: Install }} list */
   const receive = (list) => {
     const before = install?.state;
@@ -166,7 +176,7 @@ export function voices({ gate, update }) {
   /** @param {Installed} v */
   const stub = (v) => html`<li><div><strong>${v.label ?? v.name}</strong> ${v.default ? html`<span class="tag live">${t("say.voice.default")}</span>` : nothing}<br>
       <small>${[megabytes(v.size_bytes), v.license].filter(Boolean).join(" · ")}</small>${v.error ? html`<p class="quote" lang="en">${v.error}</p>` : nothing}</div>
-    <div class="row">${v.error ? nothing : html`<button @click=${() => player.toggle(v)} aria-pressed=${player.playing === v.name ? "true" : "false"} aria-label=${t("admin.voice.hearlabel", { name: v.name })}>${t("admin.voice.hear")}</button>`}
+    <div class="row">${v.error ? nothing : html`<button @click=${() => listen(v)} aria-pressed=${player?.state && heard === v.name ? "true" : "false"} aria-label=${t("admin.voice.hearlabel", { name: v.name })}>${t("admin.voice.hear")}</button>`}
       ${v.default || v.error ? nothing : html`<button @click=${() => choose(v.name)} aria-label=${t("admin.voice.chooselabel", { name: v.name })}>${t("admin.voice.choose")}</button>`}
       ${v.removable ? html`<button class="danger" @click=${() => remove(v.name)} aria-label=${t("admin.voice.removelabel", { name: v.name })}>${t("admin.voice.remove")}</button>` : nothing}</div></li>`;
   const progress = () => {
@@ -183,7 +193,7 @@ export function voices({ gate, update }) {
     ${v.installed ? html`<span class="tag">${t("admin.voice.installed")}</span>` : html`<button ?disabled=${busy()} @click=${() => get(v.name, false)} aria-label=${t("admin.voice.getlabel", { name: v.name })}>${t("admin.voice.get")}</button>`}</li>`;
   const best = () => shop?.voices.find((v) => v.recommended && !v.installed);
   return {
-    close: () => { clearTimeout(timer); player.close(); },
+    close: () => { clearTimeout(timer); player?.close(); },
     render: () => html`<section class="leaf" aria-labelledby="voices-title"><h2 id="voices-title" tabindex="-1">${t("admin.part.voices")}</h2>
         ${progress()}${!all ? loading() : html`<ul class="stubs" id="voices">${all.map(stub)}</ul>`}</section>
       <section class="leaf" aria-labelledby="shop-title"><h2 id="shop-title">${t("admin.voice.more")}</h2>
@@ -203,41 +213,3 @@ function languageNames(codes) {
 
 /** What voices say as a sample, by their language. */
 const samples = { en: "Dinner is ready. The bus to school leaves in ten minutes.", de: "Das Essen ist fertig. Der Schulbus fährt in zehn Minuten.", fr: "Le dîner est prêt. Le bus part dans dix minutes.", es: "La cena está lista. El autobús sale en diez minutos.", it: "La cena è pronta. L’autobus parte tra dieci minuti.", nl: "Het eten is klaar. De bus vertrekt over tien minuten." };
-
-/** Plays samples of voices in the browser. @param {() => Promise<void>} update @param {AdminGate} gate */
-function sampler(update, gate) {
-  /** @type {AudioContext | null} */ let audio = null;
-  /** @type {AudioBufferSourceNode | null} */ let source = null;
-  const player = {
-    playing: "",
-    stop() {
-      source?.stop();
-      [source, player.playing] = [null, ""];
-      void update();
-    },
-    close() {
-      player.stop();
-      void audio?.close();
-    },
-    /** @param {Installed} v */
-    async toggle(v) {
-      const again = player.playing === v.name;
-      player.stop();
-      if (again) return;
-      const context = (audio ??= new AudioContext());
-      void context.resume();
-      player.playing = v.name;
-      void update();
-      const input = /** @type {Record<string, string>} */ (samples)[v.language] ?? [1, 2, 3, 4, 5].map((n) => number(n)).join(", ");
-      const wav = await gate.run(async () => (await api("POST", "/api/v1/audio/speech", { input, voice: v.name, response_format: "wav" }, { raw: true })).arrayBuffer());
-      if (player.playing !== v.name) return;
-      if (!wav) return player.stop();
-      source = context.createBufferSource();
-      source.buffer = await context.decodeAudioData(wav);
-      source.connect(context.destination);
-      source.onended = () => { if (player.playing === v.name) player.stop(); };
-      source.start();
-    },
-  };
-  return player;
-}

@@ -12,27 +12,49 @@ const morning = 7, volumeDelay = 300; // o'clock; ms from the last change of the
 
 /** What all sections of the page use; "may" allows what CONTROL_ACCESS guards. @typedef {{ update: () => Promise<void>, may: boolean, me: Account | null }} Shared */
 
+/** Follows the server’s events. @param {Shared} shared @param {Record<string, (data: any) => unknown>} receivers by type @param {(online: boolean) => void} [online] */
+const follow = ({ me, update }, receivers, online = () => {}) => openStream("/api/events?controls=true", {
+  account: me?.id, kept: Object.keys(receivers), state: (state) => online(state === "open"),
+  on: Object.fromEntries(Object.entries(receivers).map(([name, receive]) => [name, (data) => { void receive(data); update(); }])),
+});
+
+/** The sections of the page. @param {Shared} shared @param {boolean} [planning] the form is for schedules and favourites in the first place */
+function sections(shared, planning = false) {
+  const voices = voiceList(shared.update), speaker = loudspeaker(shared), plans = schedules(shared, voices);
+  const favourites = favouriteList(shared, voices, (content) => create.send("/api/notify", content));
+  const air = onAir(shared, { voices, speaker, ended: (id) => create.forget(id) });
+  const create = form(shared, { voices, speaker, air, favourites, plans, planning });
+  /** @type {{ close: () => void } | null} */ let stream = null;
+  return {
+    speaker, plans, favourites, air, create,
+    follow() {
+      stream = follow(shared, { announcement: air.receive, volume: speaker.setVolume, quiet: speaker.setQuiet, favourites: favourites.receive, schedules: plans.receive }, air.online);
+    },
+    close() {
+      stream?.close();
+      create.close();
+      speaker.close();
+    },
+  };
+}
+
+/** The volume, mute and do not disturb: a part of the administration. @param {AdminShared} shared */
+export function controls({ update, me }) {
+  const shared = { update, me, may: true }, speaker = loudspeaker(shared);
+  const stream = follow(shared, { volume: speaker.setVolume, quiet: speaker.setQuiet });
+  return { render: speaker.render, close: () => { stream.close(); speaker.close(); } };
+}
+
+/** Schedules and favourites, and the form that makes them: a part of the administration. @param {AdminShared} shared @returns {AdminPart} */
+export function planned({ update, me }) {
+  const { create, favourites, plans, follow, close } = sections({ update, me, may: true }, true);
+  follow();
+  return { render: () => html`<div class="desk"><div>${create.render()}</div><div>${plans.render()}${favourites.render()}</div></div>`, close };
+}
+
 /** @param {PageContext} page @returns {View} */
 export function announcements({ update, me }) {
-  /** @type {Shared} */
-  const shared = { update, me, may: me?.admin === true || meta("control") === "lan" };
-  const voices = voiceList(update), speaker = loudspeaker(shared), plans = schedules(shared);
-  const favourites = favouriteList(shared, (content) => create.send("/api/notify", content));
-  const air = onAir(shared, { voices, speaker, ended: (id) => create.forget(id) });
-  const create = form(shared, { voices, speaker, air, favourites, plans });
-
-  /** @type {{ close: () => void } | null} */ let stream = null;
-  const load = async () => {
-    if (await air.load()) subscribe();
-  };
-  const subscribe = () => {
-    /** @type {Record<string, (data: any) => unknown>} */
-    const receivers = { announcement: air.receive, volume: speaker.setVolume, quiet: speaker.setQuiet, favourites: favourites.receive, schedules: plans.receive };
-    stream = openStream("/api/events?controls=true", {
-      account: me?.id, kept: Object.keys(receivers), state: (state) => air.online(state === "open"),
-      on: Object.fromEntries(Object.entries(receivers).map(([name, receive]) => [name, (data) => { void receive(data); update(); }])),
-    });
-  };
+  const { create, favourites, air, speaker, plans, follow, close } = sections({ update, me, may: me?.admin === true || meta("control") === "lan" });
   /** Stops what is being spoken, on the loudspeaker and here. @param {KeyboardEvent} e */
   const key = (e) => {
     if (e.repeat || e.ctrlKey || e.metaKey || e.altKey || !["Escape", "s", "S"].includes(e.key)) return;
@@ -41,16 +63,14 @@ export function announcements({ update, me }) {
     void air.stop();
   };
   document.addEventListener("keydown", key);
-  void load();
+  void air.load().then((loaded) => { if (loaded) follow(); });
 
   return {
     title: () => t("say.title"),
     render: () => html`<div class="desk"><div>${create.render()}${favourites.render()}</div><div>${air.render()}${speaker.render()}${air.recent()}</div><div>${plans.render()}</div></div>`,
     close: () => {
       document.removeEventListener("keydown", key);
-      stream?.close();
-      create.close();
-      speaker.close();
+      close();
     },
   };
 }
@@ -67,6 +87,10 @@ function voiceList(update) {
   const state = {
     labels, loaded: false,
     /** @param {string} name */ label: (name) => labels.get(name) ?? name,
+    /** Reports whether the voice of a text was removed; the default voice speaks it. @param {Content} c */
+    missing: ({ voice }) => state.loaded && Boolean(voice) && !labels.has(voice ?? ""),
+    /** @param {Content} c */
+    warning: (c) => (state.missing(c) ? html`<small class="hint">${t("voice.missing", { voice: c.voice ?? "" })}</small>` : nothing),
   };
   void api("GET", "/voices").then((list) => {
     for (const v of /** @type {Voice[]} */ (list.voices).filter((v) => !v.error)) {
@@ -101,17 +125,20 @@ const repeats = { "5x60": { times: 5, every: 60 }, "6x300": { times: 6, every: 3
 /** The fields that show their violations. The first has two names. */
 const fields = ["message", "input", "voice", "rate", "at", "cron"];
 
-const blank = () => ({ message: "", urgent: false, chime: "", repeat: "", when: "now", at: "" });
+/** The part of the form that is emptied once it was sent. @param {string} when */
+const blank = (when) => ({ message: "", urgent: false, chime: "", repeat: "", when, at: "" });
 
 /**
  * @param {Shared} shared
  * @param {{ voices: ReturnType<typeof voiceList>, speaker: ReturnType<typeof loudspeaker>, air: ReturnType<typeof onAir>,
- *   favourites: ReturnType<typeof favouriteList>, plans: ReturnType<typeof schedules> }} page
+ *   favourites: ReturnType<typeof favouriteList>, plans: ReturnType<typeof schedules>, planning: boolean }} page
  */
-function form(shared, { voices, speaker, air, favourites, plans }) {
-  const { update } = shared, requested = requests(update), listener = previewer(update, requested);
+function form(shared, { voices, speaker, air, favourites, plans, planning }) {
+  const usual = planning ? "weekly" : "now";
+  const { update } = shared, requested = requests(update);
+  /** @type {import("./speech.js").Player | null} */ let listener = null;
   let sending = false, confirmation = "", confirmed = "", shown = ""; // the message in words, on request
-  const draft = { ...blank(), voice: stored("voice", ""), rate: Number(stored("rate", "170")), time: "07:00", days: new Set(weekdays.slice(0, 5)) };
+  const draft = { ...blank(usual), voice: stored("voice", ""), rate: Number(stored("rate", "170")), time: "07:00", days: new Set(weekdays.slice(0, 5)) };
   const spoken = () => ({ message: draft.message, ...(draft.voice ? { voice: draft.voice } : {}) });
   /** @returns {Content} */
   const content = () => ({
@@ -144,13 +171,17 @@ function form(shared, { voices, speaker, air, favourites, plans }) {
       : send("/api/notify", { ...content(), ...(draft.when === "at" ? { at: new Date(draft.at).toISOString() } : {}) }));
     sending = false;
     if (accepted) {
-      Object.assign(draft, blank());
+      Object.assign(draft, blank(usual));
       shown = "";
       store("voice", draft.voice);
       store("rate", String(draft.rate));
     }
     await update();
     document.getElementById("message")?.focus();
+  };
+  const listen = async () => {
+    listener ??= (await import("./speech.js")).newPlayer(update, requested.run);
+    await listener.toggle(spoken(), draft.rate);
   };
   const show = () => requested.run(async () => {
     shown = "";
@@ -194,7 +225,7 @@ function form(shared, { voices, speaker, air, favourites, plans }) {
     const empty = !draft.message.trim();
     return html`<form class="leaf panel" @submit=${submit} aria-labelledby="say-title">
     <p class="kicker">${t("say.kicker")}</p>
-    <h1 id="say-title">${t("say.title")}</h1>
+    ${!planning ? html`<h1 id="say-title">${t("say.title")}</h1>` : html`<h2 id="say-title">${t("say.plan.title")}</h2>`}
     ${elsewhere()}
     <label for="message">${t("say.message")}</label>
     <textarea id="message" rows="3" maxlength=${maxLength} required placeholder=${t("say.placeholder")} aria-invalid=${invalid("message")} aria-describedby="wrong-message"
@@ -214,7 +245,7 @@ function form(shared, { voices, speaker, air, favourites, plans }) {
     <details class="fine"><summary>${t("say.more")}</summary><div class="two">${select("chime", ["none", "ding", "ding-dong", "alert"])}${select("repeat", Object.keys(repeats))}</div></details>
     ${draft.urgent || draft.when !== "now" ? nothing : speaker.warning()}
     <p class="row"><button class="primary" ?disabled=${sending}>${t(draft.when === "now" ? "say.speak" : "say.plan")}</button>
-      <button type="button" @click=${() => listener.toggle(spoken(), draft.rate)} ?disabled=${empty} aria-pressed=${listener.state ? "true" : "false"}>${t(listener.state === "loading" ? "say.loading" : listener.state ? "say.stop" : "say.preview")}</button>
+      <button type="button" @click=${listen} ?disabled=${empty} aria-pressed=${listener?.state ? "true" : "false"}>${t(listener?.state === "loading" ? "say.loading" : listener?.state ? "say.stop" : "say.preview")}</button>
       <button type="button" @click=${show} ?disabled=${empty}>${t("say.show")}</button>
       <button type="button" @click=${save} ?disabled=${empty || !shared.may} aria-describedby=${shared.may ? nothing : "why-say"}>${t("favourites.add")}</button>
       <span role="status" class="good-inline">${confirmation}</span></p>
@@ -223,53 +254,10 @@ function form(shared, { voices, speaker, air, favourites, plans }) {
   </form>`;
   };
   return {
-    render, send, stopPreview: listener.stop, close: listener.close,
+    render, send, stopPreview: () => listener?.stop(), close: () => listener?.close(),
     /** Removes the confirmation of an announcement that has ended. @param {string} id */
     forget: (id) => { if (id === confirmed) confirmation = confirmed = ""; },
   };
-}
-
-/** Plays the message in the browser. @param {() => void} update @param {ReturnType<typeof requests>} requested */
-function previewer(update, requested) {
-  /** @type {AudioContext | null} */ let audio = null;
-  /** @type {AudioBufferSourceNode | null} */ let playing = null;
-  const player = {
-    /** @type {"" | "loading" | "playing"} */ state: "",
-    stop() {
-      if (playing) playing.onended = null;
-      playing?.stop();
-      [playing, player.state] = [null, ""];
-      update();
-    },
-    close() {
-      player.stop();
-      void audio?.close();
-    },
-    /** @param {{ message: string, voice?: string }} spoken @param {number} rate */
-    async toggle({ message, voice }, rate) {
-      if (player.state) return player.stop();
-      const context = (audio ??= new AudioContext());
-      void context.resume();
-      player.state = "loading";
-      update();
-      const answer = await requested.run(async () => {
-        const body = { input: message, rate, ...(voice ? { voice } : {}), response_format: "pcm" };
-        return (await api("POST", "/api/v1/audio/speech", body, { raw: true })).arrayBuffer();
-      });
-      if (player.state !== "loading") return undefined;
-      const samples = new Int16Array(answer ?? new ArrayBuffer(0));
-      if (!samples.length) return player.stop();
-      const buffer = context.createBuffer(1, samples.length, 24000);
-      buffer.copyToChannel(Float32Array.from(samples, (s) => s / 32768), 0);
-      playing = new AudioBufferSourceNode(context, { buffer });
-      playing.connect(context.destination);
-      playing.onended = player.stop;
-      playing.start();
-      player.state = "playing";
-      return update();
-    },
-  };
-  return player;
 }
 
 // ---- the queue, the scheduled and the recent announcements
@@ -375,8 +363,8 @@ const brief = (a) => text(a).slice(0, 60);
 
 // ---- favourites
 
-/** @param {Shared} shared @param {(content: Content) => Promise<unknown>} say */
-function favouriteList(shared, say) {
+/** @param {Shared} shared @param {ReturnType<typeof voiceList>} voices @param {(content: Content) => Promise<unknown>} say */
+function favouriteList(shared, voices, say) {
   const requested = requests(shared.update);
   /** @type {Content[] | null} */ let all = null;
   /** @param {{ favourites?: Content[] }} list without favourites after a change */
@@ -397,8 +385,8 @@ function favouriteList(shared, say) {
     /** @param {Content} content */ add: (content) => change((list) => [...list, content]),
     render: () => html`<section class="leaf" aria-labelledby="favourites-title"><h2 id="favourites-title" tabindex="-1">${t("favourites.title")}</h2>
       ${alertBox(requested.problem)}
-      ${!all ? loading() : all.length ? html`<ul class="favourites">${all.map((f) => html`<li><button class=${f.urgent ? "speak danger" : "speak"} @click=${() => say(f)} aria-label=${t(f.urgent ? "favourites.urgentlabel" : "favourites.saylabel", { message: brief(f) })}>${text(f)}</button>
-        <button class="remove" ?disabled=${!shared.may} aria-describedby=${shared.may ? nothing : "why-favourites"} @click=${() => remove(f)} aria-label=${t("favourites.removelabel", { message: brief(f) })}>×</button></li>`)}</ul>` : html`<p class="empty">${t("favourites.none")}</p>`}
+      ${!all ? loading() : all.length ? html`<ul class="favourites">${all.map((f) => html`<li><button class=${f.urgent ? "speak danger" : "speak"} @click=${() => say(voices.missing(f) ? { ...f, voice: undefined } : f)} aria-label=${t(f.urgent ? "favourites.urgentlabel" : "favourites.saylabel", { message: brief(f) })}>${text(f)}</button>
+        <button class="remove" ?disabled=${!shared.may} aria-describedby=${shared.may ? nothing : "why-favourites"} @click=${() => remove(f)} aria-label=${t("favourites.removelabel", { message: brief(f) })}>×</button>${voices.warning(f)}</li>`)}</ul>` : html`<p class="empty">${t("favourites.none")}</p>`}
       ${all?.length ? reason(shared, "favourites") : nothing}</section>`,
   };
 }
@@ -458,8 +446,8 @@ function loudspeaker(shared) {
 
 // ---- schedules
 
-/** @param {Shared} shared */
-function schedules(shared) {
+/** @param {Shared} shared @param {ReturnType<typeof voiceList>} voices */
+function schedules(shared, voices) {
   const requested = requests(shared.update), why = shared.may ? nothing : "why-schedules";
   /** @type {Schedule[] | null} */ let all = null;
   /** @param {{ schedules?: Schedule[] }} list without schedules after a change */
@@ -481,7 +469,7 @@ function schedules(shared) {
   });
   /** @param {Schedule} s */
   const stub = (s) => html`<li class=${s.enabled ? "" : "off"}><div><strong>${times(s)}</strong>${s.time_zone && s.time_zone !== timeZone ? html` <small>${s.time_zone}</small>` : nothing}
-      <p class="quote">${text(s)}</p><small>${!s.enabled ? t("schedule.off") : s.next_at ? t("schedule.next", { when: when(s.next_at) }) : t("schedule.never")}${s.name === s.message ? "" : ` · ${s.name}`}</small></div>
+      <p class="quote">${text(s)}</p><small>${!s.enabled ? t("schedule.off") : s.next_at ? t("schedule.next", { when: when(s.next_at) }) : t("schedule.never")}${s.name === s.message ? "" : ` · ${s.name}`}</small>${voices.warning(s)}</div>
     <div class="row"><label class="check"><input type="checkbox" .checked=${s.enabled} ?disabled=${!shared.may} aria-describedby=${why} aria-label=${t("schedule.onlabel", { name: s.name })} @change=${() => turn(s)}> ${t("schedule.on")}</label>
       <button ?disabled=${!shared.may} aria-describedby=${why} @click=${() => remove(s)} aria-label=${t("schedule.removelabel", { name: s.name })}>${t("schedule.remove")}</button></div></li>`;
   return {
