@@ -340,9 +340,10 @@ export class Scene {
     const runners = this.runners[batting]([...now.bases, now.batter, over], () => svg`${bags.map(([x, y], i) => (now.bases[i] ? runner(x, y, i === 1 ? -17 : 27, book.surname(now.bases[i])) : nothing))}
       ${over || !now.batter ? nothing : svg`<g><circle cx="184" cy="322" r="8"></circle><text class="at-bat" x="172" y="326">${book.surname(now.batter)}</text></g>`}`);
     this.bags.forEach((bag, i) => bag.classList.toggle("taken", Boolean(now.bases[i])));
-    const field = this.ground([fielders, runners], () => svg`${grounds}${this.bags}${fielders}${runners}${this.ways}`);
-    field.setAttribute("aria-label", t(over ? "field.after" : "field.label", { words: describeRunners(book, now), batter: book.name(now.batter), pitcher: book.name(now.pitcher) }));
-    return field;
+    return this.ground([fielders, runners, ...now.bases, now.batter, now.pitcher, over], (field) => {
+      field.setAttribute("aria-label", t(over ? "field.after" : "field.label", { words: describeRunners(book, now), batter: book.name(now.batter), pitcher: book.name(now.pitcher) }));
+      return svg`${grounds}${this.bags}${fielders}${runners}${this.ways}`;
+    });
   }
 
   /**

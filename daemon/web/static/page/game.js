@@ -342,7 +342,7 @@ class Match {
       ${scene.situation(at?.now, over)}
       <div class="playfield">
         <section class="leaf park" aria-label=${t("game.park")}>
-          <div class="stage">${scene.field(at, over)}${this.stage?.callout ?? nothing}</div>
+          <div class="stage">${scene.field(at, over)}<div class="over-field">${this.stage?.callout ?? nothing}</div></div>
           ${over ? nothing : moment ? this.matchup : this.drawMatchup(book)}
         </section>
         <div class="side">

@@ -160,6 +160,7 @@ export class Stage {
   constructor(scene, update) {
     this.scene = scene;
     this.update = update;
+    this.ways = new Ways(scene.ways);
     this.moments = new Moments();
     /** @type {unknown} */ this.callout = nothing;
     this.drawn = ""; // revision and kind of the play that is drawn
@@ -182,7 +183,8 @@ export class Stage {
   /** @param {Shown | null} shown */
   show(shown) {
     const { scene } = this;
-    scene.ways.replaceChildren(...(shown ? [drawWays(shown, scene.book, this.moments.length)] : []));
+    if (this.drawn) this.ways.end();
+    if (shown) this.ways.show(shown, scene.book, this.moments.length);
     scene.ways.parentElement?.classList.toggle("playing", shown !== null);
     this.callout = shown ? callout(shown, scene.book.game) : nothing;
     if (shown) this.sounds?.play(kindOf(shown));
@@ -227,60 +229,92 @@ export class Stage {
 
 const still = matchMedia("(prefers-reduced-motion: reduce)");
 
+/** A runner of a play, or its batter, at the end of the way. */
+class Mover {
+  constructor() {
+    this.name = shape("text", {});
+    this.root = shape("g", {});
+    this.root.append(shape("circle", { r: "11" }), this.name);
+  }
+
+  /** @param {Way | null} way null if the base is empty @param {string} name */
+  show(way, name) {
+    if (this.name.textContent !== name) this.name.textContent = name; // text is laid out again even if it is the same
+    this.root.setAttribute("class", way?.out ? "mover out" : "mover");
+    this.root.setAttribute("display", way ? "inline" : "none");
+    if (!way) return;
+    this.root.setAttribute("transform", `translate(${way.points.at(-1)})`);
+    this.name.setAttribute("y", way.to === 2 ? "-17" : "27");
+  }
+}
+
 /**
- * Draws a play over the field: the ways, the runners where they end, and the
- * ball. They move there within the given time, unless motion is to be reduced.
- * @param {Shown} shown @param {import("./board.js").Scorebook} book @param {number} length milliseconds
+ * The ways of a play over the field, the runners and the ball where they end. They move there,
+ * unless motion is to be reduced. The elements stay from play to play: new ones would cost more
+ * than all else that a play changes.
  */
-function drawWays(shown, book, length) {
-  const { play, before } = shown;
-  const { ball, throws, runners } = waysOf(play);
-  const group = shape("g", { class: "ways" });
-  group.style.cssText = clubStyle(book.game[before.now.half === "top" ? "away" : "home"].team);
-  const time = { duration: length * 0.6, easing: "ease-in-out", fill: /** @type {const} */ ("backwards") };
-  const draw = (/** @type {string} */ name, /** @type {string} */ d) => group.append(shape("path", { class: name, d }));
-  if (ball.length) draw("flight", `M${ball[0]}Q${ball[1]} ${ball[2]}`);
-  if (throws.length) draw("throw", `M${throws.join("L")}`);
-  for (const way of runners) draw(way.out ? "way out" : "way", `M${way.points.join("L")}`);
-  if (!still.matches) for (const line of group.children) line.animate([{ opacity: 0 }, {}], { ...time, delay: length * 0.1 });
-  const moving = new Map(runners.map((way) => [way.from, way]));
-  [before.now.batter, ...before.now.bases].forEach((id, from) => {
-    const way = moving.get(from);
-    if (!id || (from === 0 && !way)) return;
-    const name = book.surname(from === 0 ? (play.batter || id) : id);
-    group.append(...mover(way ?? { from, to: from, out: false, points: [stops[from]] }, name, time));
-  });
-  if (ball.length || throws.length) group.append(thrown(ball, throws, time));
-  return group;
+class Ways {
+  /** @param {SVGElement} root */
+  constructor(root) {
+    this.root = root;
+    this.style = ""; // of the club at bat
+    root.setAttribute("class", "ways");
+    const path = (/** @type {string} */ name) => shape("path", { class: name });
+    this.lines = { flight: path("flight"), throws: path("throw"), safe: path("way"), out: path("way out") };
+    this.drawn = shape("g", {});
+    this.drawn.append(...Object.values(this.lines));
+    this.movers = stops.slice(1).map(() => new Mover());
+    this.cross = path("cross");
+    this.ball = shape("circle", { class: "thrown", r: "4.5" });
+    root.append(this.drawn, ...this.movers.map((m) => m.root), this.cross, this.ball);
+  }
+
+  /** Draws a play, which moves for a while. @param {Shown} shown @param {import("./board.js").Scorebook} book @param {number} length milliseconds */
+  show({ play, before }, book, length) {
+    const { ball, throws, runners } = waysOf(play);
+    const style = clubStyle(book.game[before.now.half === "top" ? "away" : "home"].team);
+    if (this.style !== style) this.root.style.cssText = style;
+    this.style = style;
+    this.lines.flight.setAttribute("d", ball.length ? `M${ball[0]}Q${ball[1]} ${ball[2]}` : "");
+    this.lines.throws.setAttribute("d", polyline(throws));
+    this.lines.safe.setAttribute("d", runners.filter((way) => !way.out).map((way) => polyline(way.points)).join(""));
+    const out = runners.filter((way) => way.out);
+    this.lines.out.setAttribute("d", out.map((way) => polyline(way.points)).join(""));
+    this.cross.setAttribute("d", out.map(({ points }) => `M${points.at(-1)}m-7-7l14 14m0-14l-14 14`).join(""));
+    const ways = this.movers.map((mover, from) => {
+      const id = from ? before.now.bases[from - 1] : before.now.batter;
+      const way = id ? runners.find((way) => way.from === from) ?? (from ? { from, to: from, out: false, points: [stops[from]] } : null) : null;
+      mover.show(way, way ? book.surname(from ? id : play.batter || id) : "");
+      return way;
+    });
+    const flight = ball.length ? Array.from({ length: 9 }, (_, i) => curveAt(ball, i / 8)) : [];
+    const points = [...flight, ...throws.slice(flight.length ? 1 : 0)];
+    this.ball.setAttribute("display", points.length ? "inline" : "none");
+    if (points.length) this.ball.setAttribute("transform", `translate(${points.at(-1)})`);
+    if (!still.matches) this.move(ways, points, length * 0.6);
+  }
+
+  /** @param {(Way | null)[]} ways of the movers @param {Point[]} ball @param {number} duration milliseconds */
+  move(ways, ball, duration) {
+    const time = { duration, easing: "ease-in-out", fill: /** @type {const} */ ("backwards") };
+    const appear = [{ opacity: 0 }, {}];
+    this.drawn.animate(appear, { ...time, delay: duration / 6 });
+    this.movers.forEach(({ root }, i) => { if ((ways[i]?.points.length ?? 0) > 1) root.animate(steps(ways[i]?.points ?? []), time); });
+    this.cross.animate(appear, { ...time, delay: duration, duration: 100 });
+    if (ball.length > 1) this.ball.animate(steps(ball), { ...time, easing: "linear" });
+  }
+
+  /** Ends what moves. */
+  end() {
+    for (const moving of this.root.getAnimations({ subtree: true })) moving.cancel();
+  }
 }
 
-/** Draws a runner at the end of a way. @param {Way} way @param {string} name @param {KeyframeAnimationOptions} time */
-function mover(way, name, time) {
-  const end = /** @type {Point} */ (way.points.at(-1));
-  const [x, y] = end.map(String);
-  const text = shape("text", { x, y: String(end[1] + (way.to === 2 ? -17 : 27)) });
-  text.textContent = name;
-  const runner = shape("g", { class: way.out ? "mover out" : "mover" });
-  runner.append(shape("circle", { cx: x, cy: y, r: "11" }), text);
-  if (!still.matches && way.points.length > 1) runner.animate(steps(way.points, end), time);
-  if (!way.out) return [runner];
-  const cross = shape("path", { class: "cross", d: `M${end[0] - 7} ${end[1] - 7}l14 14m0-14l-14 14` });
-  if (!still.matches) cross.animate([{ opacity: 0 }, {}], { ...time, delay: Number(time.duration), duration: 100 });
-  return [runner, cross];
-}
+/** @param {Point[]} points */
+const polyline = (points) => (points.length ? `M${points.join("L")}` : "");
 
-/** Draws the ball where it ends. @param {Point[]} ball @param {Point[]} throws @param {KeyframeAnimationOptions} time */
-function thrown(ball, throws, time) {
-  const flight = ball.length ? Array.from({ length: 9 }, (_, i) => curveAt(ball, i / 8)) : [];
-  const points = [...flight, ...throws.slice(flight.length ? 1 : 0)];
-  const end = /** @type {Point} */ (points.at(-1));
-  const drawn = shape("circle", { class: "thrown", cx: String(end[0]), cy: String(end[1]), r: "4.5" });
-  if (!still.matches) drawn.animate(steps(points, end), { ...time, easing: "linear" });
-  return drawn;
-}
-
-/** Returns the keyframes of a way to its end. @param {Point[]} points @param {Point} end */
-const steps = (points, end) => points.map(([x, y]) => ({ transform: `translate(${x - end[0]}px,${y - end[1]}px)` }));
+/** Returns the keyframes of a way. @param {Point[]} points */
+const steps = (points) => points.map(([x, y]) => ({ transform: `translate(${x}px,${y}px)` }));
 
 /** Returns a point of a quadratic curve. @param {Point[]} curve @param {number} u 0–1 @returns {Point} */
 function curveAt([a, b, c], u) {

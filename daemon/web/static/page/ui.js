@@ -409,14 +409,14 @@ export function element(tag, attributes = {}, ...content) {
  * that the template shows has changed.
  * @template {HTMLElement | SVGElement} E
  * @param {E} root
- * @returns {(values: readonly unknown[], template: () => unknown) => E}
+ * @returns {(values: readonly unknown[], template: (root: E) => unknown) => E}
  */
 export function guarded(root) {
   /** @type {readonly unknown[] | null} */ let last = null;
   return (values, template) => {
     if (last?.length !== values.length || values.some((value, i) => value !== last?.[i])) {
       last = values;
-      render(template(), /** @type {HTMLElement} */ (root)); // lit-html's type excludes SVG; its code does not
+      render(template(root), /** @type {HTMLElement} */ (root)); // lit-html's type excludes SVG; its code does not
     }
     return root;
   };
