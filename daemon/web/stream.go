@@ -5,13 +5,13 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"reflect"
 	"time"
 )
 
 const (
-	// Heartbeat is the time between two comments that keep a stream open.
-	Heartbeat    = 15 * time.Second
-	eventTimeout = 10 * time.Second // for a client to receive an event
+	heartbeatInterval = 15 * time.Second // between two comments or events that keep a stream open
+	eventTimeout      = 10 * time.Second // for a client to receive an event
 )
 
 // An EventStream writes server-sent events (WHATWG HTML §9.2).
@@ -60,4 +60,45 @@ func (e *EventStream) write(text []byte) error {
 		return err
 	}
 	return e.control.Flush()
+}
+
+// A Source is a channel from which a stream sends.
+type Source struct {
+	channel reflect.Value
+	send    func(reflect.Value) error
+}
+
+// From returns the source of a channel whose values send handles. The stream ends when the
+// channel is closed, or send returns an error.
+func From[T any](c <-chan T, send func(T) error) Source {
+	return Source{reflect.ValueOf(c), func(v reflect.Value) error {
+		value, _ := reflect.TypeAssert[T](v)
+		return send(value)
+	}}
+}
+
+// Ends returns a source that ends the stream when a channel is closed.
+func Ends(c <-chan struct{}) Source { return From(c, func(struct{}) error { return nil }) }
+
+// Stream sends from sources until one of them ends, the client disconnects or is no longer
+// authorized, or the server stops. heartbeat is called every [heartbeatInterval].
+func (s *Server) Stream(r *http.Request, heartbeat func() error, sources ...Source) {
+	beat := time.NewTicker(heartbeatInterval)
+	defer beat.Stop()
+	sources = append(sources, Ends(r.Context().Done()), Ends(s.Closing()), From(beat.C, func(time.Time) error {
+		if err := s.Authorize(r); err != nil {
+			return err
+		}
+		return heartbeat()
+	}))
+	cases := make([]reflect.SelectCase, len(sources))
+	for i, source := range sources {
+		cases[i] = reflect.SelectCase{Dir: reflect.SelectRecv, Chan: source.channel}
+	}
+	for {
+		i, value, open := reflect.Select(cases)
+		if !open || sources[i].send(value) != nil {
+			return
+		}
+	}
 }

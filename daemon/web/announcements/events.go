@@ -3,7 +3,6 @@ package announcements
 import (
 	"net/http"
 	"slices"
-	"time"
 
 	"pressbox/daemon/web"
 	"pressbox/voice/announce"
@@ -62,35 +61,12 @@ func (h *handlers) events(w http.ResponseWriter, r *http.Request) error {
 	if withControls && out.sendStates(h.Changes.States()) != nil {
 		return nil // the client has disconnected
 	}
-	heartbeat := time.NewTicker(web.Heartbeat)
-	defer heartbeat.Stop()
-	for {
-		var err error
-		select {
-		case change, ok := <-changes:
-			if !ok {
-				return nil
-			}
-			err = out.send(*change.View)
-		case change, ok := <-controls:
-			if !ok {
-				return nil
-			}
-			err = out.Send(out.last, string(change), h.Changes.State(change))
-		case <-heartbeat.C:
-			if err = h.Authorize(r); err == nil {
-				out.viewer = ViewerOf(h.Server, r)
-				err = out.Heartbeat()
-			}
-		case <-r.Context().Done():
-			return nil
-		case <-h.Closing():
-			return nil
-		}
-		if err != nil {
-			return nil // the client does not read, or has lost its permission
-		}
-	}
+	h.Stream(r, func() error {
+		out.viewer = ViewerOf(h.Server, r)
+		return out.Heartbeat()
+	}, web.From(changes, func(change announce.Event) error { return out.send(*change.View) }),
+		web.From(controls, func(change control.Change) error { return out.Send(out.last, string(change), h.Changes.State(change)) }))
+	return nil
 }
 
 // Snapshot returns the result of list, and removes from changes the events that

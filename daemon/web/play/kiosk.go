@@ -5,7 +5,6 @@ import (
 	"context"
 	"net/http"
 	"slices"
-	"time"
 
 	"pressbox/daemon/web"
 	"pressbox/daemon/web/announcements"
@@ -56,38 +55,10 @@ func (h *handlers) kiosk(w http.ResponseWriter, r *http.Request) error {
 	if out.begin(r, games) != nil || out.sendAnnouncements(list) != nil {
 		return nil // the display is gone
 	}
-	heartbeat := time.NewTicker(web.Heartbeat)
-	defer heartbeat.Stop()
-	for {
-		var err error
-		select {
-		case m := <-pending.messages:
-			err = out.sendMessage(r.Context(), m)
-		case change, ok := <-changes:
-			if !ok {
-				return nil
-			}
-			err = out.Send("", "announcement", announcements.NewAnnouncement(*change.View, announcements.Wall))
-		case change, ok := <-controls:
-			if !ok {
-				return nil
-			}
-			err = out.sendControl(change)
-		case <-heartbeat.C:
-			if err = h.Authorize(r); err == nil {
-				err = out.Send("", "alive", struct{}{}) // scripts do not receive comments
-			}
-		case <-pending.overflow:
-			return nil
-		case <-r.Context().Done():
-			return nil
-		case <-h.Closing():
-			return nil
-		}
-		if err != nil {
-			return nil // the display is gone or no longer authorized
-		}
-	}
+	h.Stream(r, out.sendAlive,
+		web.From(pending.messages, func(m *protocol.Message) error { return out.sendMessage(r.Context(), m) }),
+		web.From(changes, out.sendAnnouncement), web.From(controls, out.sendControl), web.Ends(pending.overflow))
+	return nil
 }
 
 // A displayStream is an event stream without event ids: a display that
@@ -152,6 +123,14 @@ func (s *displayStream) sendAnnouncements(l announce.List) error {
 	}
 	return nil
 }
+
+// sendAnnouncement sends an announcement that has changed.
+func (s *displayStream) sendAnnouncement(change announce.Event) error {
+	return s.Send("", "announcement", announcements.NewAnnouncement(*change.View, announcements.Wall))
+}
+
+// sendAlive sends a heartbeat as an event, as scripts do not receive comments.
+func (s *displayStream) sendAlive() error { return s.Send("", "alive", struct{}{}) }
 
 // sendControl sends quiet, the only control that a display shows.
 func (s *displayStream) sendControl(c control.Change) error {

@@ -39,30 +39,8 @@ func (h *handlers) watchLobby(w http.ResponseWriter, r *http.Request) error {
 	if out.Open() != nil {
 		return nil // the client is gone
 	}
-	heartbeat := time.NewTicker(web.Heartbeat)
-	defer heartbeat.Stop()
-	for {
-		var err error
-		select {
-		case m := <-pending.messages:
-			err = out.receive(m)
-		case <-out.timer.C:
-			err = out.flush()
-		case <-heartbeat.C:
-			if err = h.Authorize(r); err == nil {
-				err = out.Heartbeat()
-			}
-		case <-pending.overflow:
-			return nil
-		case <-r.Context().Done():
-			return nil
-		case <-h.Closing():
-			return nil
-		}
-		if err != nil {
-			return nil // the client is gone or no longer authorized
-		}
-	}
+	h.Stream(r, out.Heartbeat, web.From(pending.messages, out.receive), web.From(out.timer.C, out.flush), web.Ends(pending.overflow))
+	return nil
 }
 
 // A lobbyStream sends changes of lists in batches.
@@ -129,7 +107,7 @@ func (s *lobbyStream) receive(m *protocol.Message) error {
 }
 
 // flush sends the changes.
-func (s *lobbyStream) flush() error {
+func (s *lobbyStream) flush(time.Time) error {
 	for id, g := range s.changed {
 		now, before := seen(g), s.sent[id]
 		if s.sent[id] = now; g.Status == protocol.Finished {

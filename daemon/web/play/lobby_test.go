@@ -32,8 +32,8 @@ func TestLobbyStream_batches(t *testing.T) {
 			t.Helper()
 			w.Body.Reset()
 			select {
-			case <-out.timer.C:
-				_ = out.flush()
+			case now := <-out.timer.C:
+				_ = out.flush(now)
 			case <-time.After(2 * lobbyInterval):
 			}
 			if text := w.Body.String(); !strings.HasPrefix(text, want) || want == "" && text != "" || strings.Count(text, "event:") > 1 {
