@@ -215,8 +215,8 @@ func (pa *plateAppearance) classWeights() [classes]float64 {
 // they come in, reach the rates of 2015–19 (game/realismtest).
 func levels() [classes]float64 {
 	return [classes]float64{
-		strikeout: .97, walk: .945, hitByPitch: .97, interference: 1, reachedOnError: 1, groundOut: 1, flyOut: 1, lineOut: 1, popOut: 1,
-		single: .972, double: 1.09, triple: 1.12, homeRun: .985,
+		strikeout: .972, walk: .953, hitByPitch: .98, interference: 1, reachedOnError: 1, groundOut: 1, flyOut: 1, lineOut: 1, popOut: 1,
+		single: .972, double: 1.085, triple: 1.16, homeRun: .98,
 	}
 }
 
