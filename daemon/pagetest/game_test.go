@@ -270,6 +270,7 @@ func TestGame_byKeyboard(t *testing.T) {
 	b.agrees(id)
 	b.hasBoxScore(id)
 	b.looks("final")
+	won := value[string](b, `document.querySelector(".final .hit").innerText`)
 	b.press(".final summary")
 	b.says(".dice", "Seed")
 	b.press(`.final a[href$="/replay"]`)
@@ -291,6 +292,9 @@ func TestGame_byKeyboard(t *testing.T) {
 	}
 	b.open("/games/" + id) // without its events until a tab needs them
 	b.shows(".box tbody tr")
+	if later := value[string](b, `document.querySelector(".final .hit").innerText`); later != won {
+		t.Errorf("opened later, it was won by %q, before by %q", later, won)
+	}
 	b.agrees(id)
 	b.press(".tabs button")
 	b.shows(".half li")

@@ -1,6 +1,7 @@
 package match
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -31,6 +32,7 @@ type history struct {
 	card *retro.Scorecard
 	half call.HalfTotals
 	win  protocol.WinProbability
+	lead *protocol.GoAhead // nil while the score is tied
 }
 
 // A command identifies a [Command] for deduplication: who sent it, and its id.
@@ -136,6 +138,12 @@ func (h *history) renderPlay(e *protocol.Event, r *Rendered, before *Position, s
 		h.half = call.HalfTotals{}
 	}
 	r.scoring = runs > 0
+	if leader(is) != leader(was) {
+		h.lead = &protocol.GoAhead{Revision: s.Revision, Inning: was.Inning, Half: was.Half, Text: e.Text[0]}
+	}
+	if leader(is) == 0 {
+		h.lead = nil
+	}
 	h.card.RecordPlay(was, *play)
 	win := h.odds.HomeWin(is)
 	e.HomeWin = &win
@@ -145,6 +153,9 @@ func (h *history) renderPlay(e *protocol.Event, r *Rendered, before *Position, s
 	}
 	h.win.Points = append(h.win.Points, protocol.WinProbabilityPoint{Revision: s.Revision, Inning: was.Inning, Half: was.Half, Home: win, Added: win - last})
 }
+
+// leader compares the score of the home side with the visitors': 1, 0 or -1.
+func leader(s *game.State) int { return cmp.Compare(s.Score[game.Home], s.Score[game.Away]) }
 
 // add adds a line to an event.
 func (r *Rendered) add(e *protocol.Event, l call.Line) {

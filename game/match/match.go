@@ -217,7 +217,7 @@ func (m *Match) Hash() string { return m.history.hash }
 // detail.
 func (m *Match) Game(viewer protocol.Person) protocol.Game {
 	g := m.Summary().Game(viewer)
-	g.Detail = &protocol.Detail{}
+	g.Detail = &protocol.Detail{GoAhead: m.history.lead}
 	own := m.Sides(viewer)
 	for side := game.Away; side <= game.Home; side++ {
 		*g.Rosters.Of(side) = protocol.Roster{Players: m.cards(side)}

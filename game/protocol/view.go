@@ -69,6 +69,15 @@ type Detail struct {
 	Offers   []Choice       `json:"offers"`
 	Clock    *Clock         `json:"clock,omitzero"`
 	Presence *Presence      `json:"presence"`
+	GoAhead  *GoAhead       `json:"go_ahead,omitzero"` // while a side leads
+}
+
+// GoAhead is the play that put the side in the lead ahead: of a finished game, the play that won it.
+type GoAhead struct {
+	Revision uint64    `json:"rev"`
+	Inning   int       `json:"inning"`
+	Half     game.Half `json:"half"`
+	Text     string    `json:"text"`
 }
 
 // BySide holds one value for each side.

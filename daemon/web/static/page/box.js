@@ -20,10 +20,10 @@ export function final(game, book, box, rematch) {
 
 /** Shows the play that won the game, and the pitchers of decision. @param {import("./board.js").Scorebook} book @param {Box | null} box */
 function howWon(book, box) {
-  const play = winningPlay(book);
+  const play = book.result?.how === "final" ? book.game.go_ahead : undefined;
   const pitchers = /** @type {const} */ ([["winner", box?.winning_pitcher], ["loser", box?.losing_pitcher], ["save", box?.save]]);
   if (!play && !pitchers.some(([, id]) => id)) return nothing;
-  return html`<dl class="how">${play ? html`<div class="hit"><dt>${t("final.play", { inning: inningName(play.half, play.inning) })}</dt><dd lang="en">${play.text[0]}</dd></div>` : nothing}
+  return html`<dl class="how">${play ? html`<div class="hit"><dt>${t("final.play", { inning: inningName(play.half, play.inning) })}</dt><dd lang="en">${play.text}</dd></div>` : nothing}
     ${pitchers.map(([how, id]) => (id ? html`<div><dt>${t(`final.${how}`)}</dt><dd>${book.name(id)}</dd></div>` : nothing))}</dl>`;
 }
 
@@ -64,13 +64,6 @@ function notes(team) {
     return players.length ? [`${abbrev}: ${players.join(", ")}`] : [];
   });
   return [...extras, `LOB: ${team.left_on_base}`, `DP: ${team.double_plays}`, `E: ${errors.join(", ") || 0}`].join(". ");
-}
-
-/** Returns the play that gave the winner the lead for good, if the game was played to its end. @param {import("./board.js").Scorebook} book */
-function winningPlay({ entries, result }) {
-  const winner = result?.winner, loser = winner === "home" ? "away" : "home";
-  if ((winner !== "home" && winner !== "away") || result?.how !== "final") return undefined;
-  return entries.findLast((e, i) => i > 0 && e.now.score[winner] > e.now.score[loser] && entries[i - 1].now.score[winner] <= entries[i - 1].now.score[loser]);
 }
 
 /** Describes the result. @param {Game} game @param {EventBody["result"]} result @param {Score | undefined} score */

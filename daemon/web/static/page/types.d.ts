@@ -42,6 +42,7 @@ interface Game {
   rosters?: { home: { players: Player[] }; away: { players: Player[] } };
   state?: State; legal?: Choice[]; offers?: Choice[]; clock?: Clock; presence?: Presence; now?: Now; rematch_of?: string; reserved?: boolean;
   competition?: { id: string; kind: "league" | "series"; name: string };
+  go_ahead?: { rev: number; inning: number; half: "top" | "bottom"; text: string };
 }
 interface TeamState { order: Slot[]; pitcher: string; dh: number; next: number; faced: number; bench: string[] | null; gone: string[] | null }
 interface State {
