@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/chromedp/cdproto/input"
+	"github.com/chromedp/cdproto/page"
 	"github.com/chromedp/chromedp"
 )
 
@@ -85,6 +86,98 @@ func TestMoments_kindsAndWays(t *testing.T) {
 		if got := value[string](b, tt.script); got != tt.want {
 			t.Errorf("%s: %s, want %s", tt.script, got, tt.want)
 		}
+	}
+}
+
+// Each great play has words and a look of its own, and the others have the usual one.
+func TestStage_callouts(t *testing.T) {
+	t.Parallel()
+	b := newTab(t, newServer(t))
+	b.module("moment.js")
+	b.is(`(() => {
+		const team = { abbrev: "CPR", color: "#123456" }, g = document.createElementNS("http://www.w3.org/2000/svg", "g");
+		const stage = new m.Stage({ ways: g, book: { game: { away: { team }, home: { team } }, surname: () => "Bramigast" } }, () => {});
+		globalThis.shown = (play, runs = 0, over = false) => {
+			stage.show({ play: { runs: [], ...play }, entry: { rev: 1, half: "bottom", runs, text: ["It happens."], now: { score: { away: 2, home: 2 + runs } } }, before: { now: { half: "bottom", outs: 0, bases: [null, null, null], batter: "b", score: { away: 2, home: 2 } } }, over });
+			return stage.callout.className + "|" + stage.callout.querySelector("strong").textContent + "|" + stage.callout.querySelectorAll(".lamp.on").length + "|" + (stage.callout.querySelector("[data-was]")?.textContent ?? "");
+		};
+	})()`)
+	for _, tt := range []struct{ script, want string }{
+		{`shown({ kind: "single" }, 1, true)`, "callout great walkoff|Walk-off!|0|3"},
+		{`shown({ kind: "home run" }, 2)`, "callout great homer|Home run!|0|4"},
+		{`shown({ kind: "home run" }, 4)`, "callout great grand_slam|Grand slam!|0|6"},
+		{`shown({ kind: "out", outs: [{ who: "first" }, { who: "batter" }] })`, "callout great double_play|Double play!|2|"},
+		{`shown({ kind: "out", outs: [{ who: "first" }, { who: "second" }, { who: "batter" }] })`, "callout great triple_play|Triple play!|3|"},
+		{`shown({ kind: "out", outs: [{ who: "batter" }] }, 0, true)`, "callout great last|Ball game!|1|"},
+		{`shown({ kind: "out", outs: [{ who: "batter" }], ball: { contact: "fly ball" } })`, "callout fly_out|Fly out|1|"},
+		{`shown({ kind: "single" }, 1)`, "callout single|Single|0|3"},
+	} {
+		if got := value[string](b, tt.script); got != tt.want {
+			t.Errorf("%s: %s, want %s", tt.script, got, tt.want)
+		}
+	}
+}
+
+// noise counts what the page makes of sound, records how long it vibrates and which plays it shows.
+const noise = `{
+	globalThis.contexts = [];
+	globalThis.vibrated = [];
+	globalThis.seen = [];
+	globalThis.AudioContext = class extends AudioContext { constructor() { super(); contexts.push(this); } };
+	Navigator.prototype.vibrate = (pattern) => vibrated.push(pattern);
+	new MutationObserver(() => { if (document.querySelector(".callout")) seen.push(document.querySelector(".callout").innerText); })
+		.observe(document, { childList: true, subtree: true });
+}`
+
+// A manager who looks elsewhere sees in the title that it is his turn; once he has asked for sound,
+// he hears and feels it as well. Until then the page makes none. A watcher without an account
+// sees the same plays.
+func TestGame_yourTurn(t *testing.T) {
+	t.Parallel()
+	s := newServer(t)
+	anna, ben, visitor := newTab(t, s), newTab(t, s), newTab(t, s)
+	for _, b := range []*tab{anna, ben, visitor} {
+		send(b, page.AddScriptToEvaluateOnNewDocument, page.AddScriptToEvaluateOnNewDocumentParams{Source: noise})
+	}
+	anna.join("Anna")
+	id := anna.newGame(nil)
+	ben.join("Ben")
+	ben.open("/games/" + id)
+	ben.press("main section button.primary")
+	ben.shows("#away-card")
+	ben.handIn("away")
+	anna.handIn("home")
+	visitor.open("/games/" + id)
+	visitor.says(".link-state", "Live")
+	visitor.says(".panel h2", "In the stands")
+	const turn = `document.title.startsWith("● Your call · ")`
+	play := func() {
+		for made := anna.count(".half li"); anna.count(".half li") == made; {
+			turns(anna, ben, 2)
+			anna.settle()
+			ben.settle()
+		}
+	}
+	play()
+	anna.await(turn)
+	visitor.await(`seen.length > 0`)
+	for _, b := range []*tab{anna, ben, visitor} {
+		if b.is(`contexts.length || vibrated.length`) {
+			t.Error("the page made sound before it was asked for")
+		}
+	}
+	anna.press(".sounds")
+	anna.await(`contexts.length === 1 && document.querySelector(".sounds[aria-pressed=true]")`)
+	anna.is(`contexts[0].suspend()`) // as browsers do until the page was used
+	anna.call()
+	anna.await(`!(` + turn + `)`)
+	ben.call()
+	anna.await(turn + ` && vibrated.length === 1 && contexts[0].state === "running"`)
+	anna.press(".sounds")
+	anna.await(`contexts[0].state === "closed"`)
+	play()
+	if anna.is(`contexts.length > 1 || vibrated.length > 1`) || ben.is(`contexts.length || vibrated.length`) {
+		t.Error("the page made sound that was turned off")
 	}
 }
 

@@ -62,12 +62,10 @@ export class Sounds {
 
   /** Plays the sounds of a kind of moment, or of a turn. @param {string} kind */
   play(kind) {
+    if (this.context instanceof AudioContext && this.context.state === "suspended") void this.context.resume(); // browsers hold sound back until the page was used
     const begin = this.context.currentTime + 0.02;
     for (const [name, after, level] of scores[kind] ?? scores[like[kind] ?? "out"]) instruments[name](this, begin + after, level * 0.5);
   }
-
-  /** Lets sound out: browsers hold it back until the page was used. */
-  resume() { if (this.context instanceof AudioContext && this.context.state === "suspended") void this.context.resume(); }
 
   close() { if (this.context instanceof AudioContext) void this.context.close(); }
 
