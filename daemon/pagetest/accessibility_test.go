@@ -36,17 +36,9 @@ func (b *tab) looks(name string) {
 	b.t.Helper()
 	for _, scheme := range []string{"light", "dark"} {
 		b.emulate("prefers-color-scheme", scheme)
-		if !b.is(`typeof axe === "object"`) {
-			value[bool](b, b.axe+"; true")
-		}
-		if violations := value[[]string](b, fmt.Sprintf(audit, audits[scheme])); len(violations) > 0 {
-			b.t.Errorf("%s, %s:\n%s", name, scheme, strings.Join(violations, "\n"))
-		}
+		b.accessible(name, scheme)
 		for _, width := range widths {
-			b.do(chromedp.EmulateViewport(width, 800))
-			if wide := value[int64](b, "document.documentElement.scrollWidth"); wide > width {
-				b.t.Errorf("%s is %d wide on a screen of %d", name, wide, width)
-			}
+			b.fits(name, width)
 			if screenshots != "" {
 				b.shoot(filepath.Join(screenshots, fmt.Sprintf("%s-%s-%d.png", name, scheme, width)), chromedp.FullScreenshot(100))
 			}
@@ -54,6 +46,26 @@ func (b *tab) looks(name string) {
 		b.do(chromedp.EmulateViewport(1280, 800))
 	}
 	b.emulate("prefers-color-scheme", "light")
+}
+
+// accessible checks accessibility in a theme.
+func (b *tab) accessible(name, scheme string) {
+	b.t.Helper()
+	if !b.is(`typeof axe === "object"`) {
+		value[bool](b, b.axe+"; true")
+	}
+	if violations := value[[]string](b, fmt.Sprintf(audit, audits[scheme])); len(violations) > 0 {
+		b.t.Errorf("%s, %s:\n%s", name, scheme, strings.Join(violations, "\n"))
+	}
+}
+
+// fits checks that a width does not need horizontal scrolling.
+func (b *tab) fits(name string, width int64) {
+	b.t.Helper()
+	b.do(chromedp.EmulateViewport(width, 800))
+	if wide := value[int64](b, "document.documentElement.scrollWidth"); wide > width {
+		b.t.Errorf("%s is %d wide on a screen of %d", name, wide, width)
+	}
 }
 
 // emulate sets a media feature.
