@@ -36,3 +36,35 @@ func TestPlayer_card(t *testing.T) {
 	b.press(".player-card form button")
 	b.await(closed)
 }
+
+// A name opens its player's card wherever it stands: at bat, in the play-by-play, in the box score,
+// at the end of a game and in the statistics.
+func TestPlayer_everyName(t *testing.T) {
+	t.Parallel()
+	b := newTab(t, newServer(t))
+	id := b.hotSeat(map[string]string{"innings": "3"})
+	opens := func(selector string) {
+		t.Helper()
+		b.await(`document.querySelector(%q)`, selector)
+		b.is(`document.querySelector(` + quote(selector) + `).click()`)
+		b.await(`document.querySelector(".player-card .grade") && document.querySelector(".player-card h2").textContent.includes(document.querySelector(%q).textContent.trim())`, selector)
+		b.key(kb.Escape)
+		b.await(`!document.querySelector("dialog")`)
+	}
+	b.playTo(`document.querySelector(".half li .player-name")`)
+	b.settle()
+	for _, place := range []string{".matchup > div:nth-child(1)", ".matchup > div:nth-child(2)", ".matchup > div:nth-child(3)", ".half li"} {
+		opens(place + " .player-name")
+	}
+	b.playTo(`document.querySelector(".final .how dd .player-name")`)
+	for _, place := range []string{".final .how", ".box table", ".box table + table, .box .scroll:last-child"} {
+		opens(place + " .player-name")
+	}
+	b.open("/games/" + id)
+	opens(".final .how .player-name")
+	b.open("/players")
+	opens("tbody .player-name")
+	b.open("/leaders")
+	opens("li .player-name")
+	opens("tbody .player-name")
+}

@@ -58,4 +58,15 @@ func TestGame_smallScreen(t *testing.T) {
 	b.key("1")
 	b.await(`document.querySelector(".combine button:not(:disabled)")`)
 	check("in the field", 13)
+	b.speaks("de") // whose words are longer
+	b.open("/games/" + id)
+	b.await(`document.querySelector(".combine button:not(:disabled)")`)
+	check("in the field, in German", 13)
+	question := b.playedUntil(`legal[0]?.group === "answer"`)
+	b.open(question)
+	b.await(canCall)
+	check("a question, in German", 2)
+	b.open(b.playedUntil(`legal[0]?.group === "offence" && state.bases.every((b) => b.player)`))
+	b.await(canCall)
+	check("at bat, in German", 4)
 }

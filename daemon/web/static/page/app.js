@@ -219,14 +219,23 @@ document.addEventListener("click", (e) => {
   const name = /** @type {Element} */ (e.target).closest?.("[data-player]");
   if (name instanceof HTMLElement) void import("./player.js").then(({ openCard }) => openCard(name.dataset), reloadIfOutdated);
 });
-const openHelp = () => void import("./help.js").then((module) => module.openHelp(), reloadIfOutdated);
+/** The element that data-help marks around another one: what it is, if it has a value, is a term of the glossary. @param {EventTarget | null} from @returns {HTMLElement | null} */
+const helped = (from) => /** @type {Element} */ (from).closest?.("[data-help]");
+/** @param {string} [term] */
+const openHelp = (term) => void import("./help.js").then((module) => module.openHelp(term), reloadIfOutdated);
 document.addEventListener("click", (e) => {
-  if (/** @type {Element} */ (e.target).closest?.("[data-help]")) openHelp();
+  if (helped(e.target)?.dataset.help === "") openHelp();
+});
+document.addEventListener("contextmenu", (e) => { // or a long touch
+  const term = helped(e.target)?.dataset.help;
+  if (!term) return;
+  e.preventDefault();
+  openHelp(term);
 });
 addEventListener("keydown", (e) => {
   if (e.key !== "?" || e.ctrlKey || e.metaKey || e.altKey || /** @type {Element} */ (e.target).matches?.("input:not([type=radio], [type=checkbox]), select, textarea")) return;
   e.preventDefault();
-  openHelp();
+  openHelp(helped(e.target)?.dataset.help);
 });
 session.listeners.add(() => {
   if (session.me !== undefined) void open();

@@ -9,6 +9,7 @@ import { t, label, api, ordinal, inningName, clubStyle, pennant, element, guarde
  * @property {number} rev
  * @property {string} kind
  * @property {string[]} text
+ * @property {string} about the player whose surname begins the text, or ""
  * @property {Now} now
  * @property {number} inning the inning of the event
  * @property {"top" | "bottom"} half
@@ -62,11 +63,16 @@ export class Scorebook {
     const lines = this.updateLines(before, d, batting);
     /** @type {Entry} */
     const entry = {
-      rev: this.rev, kind: d.kind, text: d.text ?? [], now: d.now, inning: before.inning, half: before.half,
+      rev: this.rev, kind: d.kind, text: d.text ?? [], about: this.playerOf(d.text?.[0] ?? "", before), now: d.now, inning: before.inning, half: before.half,
       runs: d.now.score[batting] - before.score[batting], win: d.win, lines, nines: this.nines,
     };
     this.entries.push(entry);
     return entry;
+  }
+
+  /** Returns the batter, runner or pitcher whose surname begins a text, "" if none does. @param {string} text @param {Now} now */
+  playerOf(text, { batter, pitcher, bases }) {
+    return [batter, ...bases, pitcher].find((id) => id && text.startsWith(`${this.surname(id)} `)) ?? "";
   }
 
   /** Counts runs, hits and errors of an event. @param {Now} before @param {EventBody} d @param {Side} batting */
@@ -244,7 +250,7 @@ class HalfInning {
     if (!head.parentNode) this.root.append(head);
     if (!open) return this.close();
     if (!this.lines.parentNode) this.root.append(this.lines);
-    for (let i = this.lines.childElementCount; i < this.entries.length; i++) this.lines.prepend(line(this.book.game.id, this.entries[i]));
+    for (let i = this.lines.childElementCount; i < this.entries.length; i++) this.lines.prepend(line(this.book, this.entries[i]));
     const mark = this.lines.children[this.entries.length - 1 - chosen]; // none if chosen is -1
     if (mark === this.marked) return;
     this.marked?.removeAttribute("aria-current");
@@ -259,12 +265,15 @@ class HalfInning {
   }
 }
 
-/** Creates the list item of a play. @param {string} id of the game @param {Entry} e */
-function line(id, e) {
-  const { away, home } = e.now.score;
-  const link = element("a", { href: `/games/${id}/replay/${e.rev}`, "aria-label": t("plays.link", { text: e.text.join(" ") }), lang: "en" }, e.text[0]);
+/** Creates the list item of a play: the name that begins it opens the player's card, the rest is a link to the replay. @param {Scorebook} book @param {Entry} e */
+function line(book, e) {
+  const { away, home } = e.now.score, { id } = book.game;
+  const name = e.about && book.surname(e.about);
+  const link = element("a", { href: `/games/${id}/replay/${e.rev}`, "aria-label": t("plays.link", { text: e.text.join(" ") }), lang: "en" }, name ? e.text[0].slice(name.length + 1) : e.text[0]);
   for (const more of e.text.slice(1)) link.append(" ", element("span", {}, more));
-  return e.runs ? element("li", { class: "scoring" }, link, element("b", {}, `${away}–${home}`)) : element("li", {}, link);
+  const words = element("span", {}, link);
+  if (name) words.prepend(element("button", { type: "button", class: "player-name", "aria-haspopup": "dialog", "data-player": e.about, "data-game": id }, name), " ");
+  return e.runs ? element("li", { class: "scoring" }, words, element("b", {}, `${away}–${home}`)) : element("li", {}, words);
 }
 
 /** The drawing of a scorebook. Each part is rendered only when its values change. */

@@ -24,7 +24,7 @@ function howWon(book, box) {
   const pitchers = /** @type {const} */ ([["winner", box?.winning_pitcher], ["loser", box?.losing_pitcher], ["save", box?.save]]);
   if (!play && !pitchers.some(([, id]) => id)) return nothing;
   return html`<dl class="how">${play ? html`<div class="hit"><dt>${t("final.play", { inning: inningName(play.half, play.inning) })}</dt><dd lang="en">${play.text}</dd></div>` : nothing}
-    ${pitchers.map(([how, id]) => (id ? html`<div><dt>${t(`final.${how}`)}</dt><dd>${book.name(id)}</dd></div>` : nothing))}</dl>`;
+    ${pitchers.map(([how, id]) => (id ? html`<div><dt>${t(`final.${how}`)}</dt><dd>${playerName(id, book.name(id), { game: book.game.id })}</dd></div>` : nothing))}</dl>`;
 }
 
 const innings = (/** @type {number} */ outs) => `${Math.floor(outs / 3)}.${outs % 3}`;

@@ -57,11 +57,11 @@ export class Dugout {
     return html`<form class="substitutions" @submit=${(/** @type {SubmitEvent} */ e) => {
       e.preventDefault();
       this.choose(double ? this.withPitcher(change, double) : change);
-    }}><label for="sub">${t("dugout.subs")}</label><select id="sub" @change=${pick("change")}>
+    }}><label for="sub">${t("dugout.subs")}</label><select id="sub" data-help=${["PH", "PR", "P"].includes(pitcher.position) ? pitcher.position : nothing} @change=${pick("change")}>
         ${[...kinds].map(([kind, list]) => html`<optgroup label=${label("dugout", kind)}>${list.map((c) => html`<option value=${keyOf(c)} .selected=${c === change}>${c.side ? `${game[c.side].team.abbrev}: ` : ""}${substitute(c, this.match)}</option>`)}</optgroup>`)}
         </select>
       ${this.candidate(game, pitcher.player_id)}
-      ${doubles.length ? html`<label for="double">${t("dugout.double")}</label><select id="double" @change=${pick("double")} aria-describedby="double-hint">
+      ${doubles.length ? html`<label for="double">${t("dugout.double")}</label><select id="double" data-help="double" @change=${pick("double")} aria-describedby="double-hint">
         <option value="" .selected=${!double}>${t("dugout.single", { n: ordinal(pitcher.slot) })}</option>
         ${doubles.map((c) => html`<option value=${keyOf(c)} .selected=${c === double}>${doubleName(subsOf(c), this.match.book, teamOf(c, this.match))}</option>`)}</select>
         <p id="double-hint" class="hint">${t("dugout.double.hint")}</p>` : nothing}

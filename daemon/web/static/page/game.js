@@ -400,7 +400,7 @@ class Match {
     const name = (/** @type {string} */ id) => playerName(id, book.name(id), { game: this.id });
     return this.matchupPanel([now.batter, now.pitcher, form, ...due], () => html`<div><dt>${t("game.batter")}</dt><dd>${name(now.batter)}</dd><dd><small>${batter ? label("bats", batter.bats) : ""}</small><small>${batted(form?.batter)}</small></dd></div>
       <div><dt>${t("game.pitcher")}</dt><dd>${name(now.pitcher)}</dd><dd><small>${pitcher ? label("throws", pitcher.throws) : ""}</small><small>${thrown(form?.pitcher)}</small></dd></div>
-      ${due.length ? html`<div><dt>${t("game.due")}</dt><dd>${due.map((id) => book.surname(id)).join(", ")}</dd></div>` : nothing}`);
+      ${due.length ? html`<div><dt>${t("game.due")}</dt><dd>${due.map((id, i) => html`${i ? ", " : ""}${playerName(id, book.surname(id), { game: this.id })}`)}</dd></div>` : nothing}`);
   }
 
   /** @param {Game} game @param {Scene} scene @param {number} [last] revision of the last play that is shown */

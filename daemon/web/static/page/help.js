@@ -20,15 +20,15 @@ const keys = [["1–9", "help.key.calls"], ["S B C L", "help.key.read"], ["?", "
 const content = (page) => html`${page ? html`<h1>${t("help.title")}</h1>` : html`<h2>${t("help.title")}</h2>`}
   <ol class="cards">${cards.map((n) => html`<li><h3>${t(`help.${n}.title`)}</h3><p>${t(`help.${n}.text`)}</p></li>`)}</ol>
   <h2>${t("help.glossary")}</h2>
-  ${sections.map(([title, terms]) => html`<h3>${t(title)}</h3><dl class="terms">${terms.map((term) => html`<dt>${label("name", term, label("term", term))}</dt><dd>${label("does", term)}</dd>`)}</dl>`)}
+  ${sections.map(([title, terms]) => html`<h3>${t(title)}</h3><dl class="terms">${terms.map((term) => html`<dt tabindex="-1" data-term=${term}>${label("name", term, label("term", term))}</dt><dd>${label("does", term)}</dd>`)}</dl>`)}
   <h2>${t("help.keys")}</h2>
   <dl class="terms">${keys.map(([key, text]) => html`<dt>${key.split(" ").map((k) => html`<kbd>${k}</kbd> `)}</dt><dd>${t(text)}</dd>`)}</dl>`;
 
 /** @returns {View} */
 export const help = () => ({ title: () => t("help.title"), render: () => html`<section class="leaf prose">${content(true)}</section>` });
 
-/** Opens the dialog, once. It closes with Esc, and the focus goes back. */
-export function openHelp() {
+/** Opens the dialog, once, at a term of the glossary if it is given. It closes with Esc, and the focus goes back. @param {string} [term] */
+export function openHelp(term) {
   if (document.querySelector("dialog[open]")) return;
   const dialog = document.createElement("dialog");
   dialog.className = "help leaf";
@@ -38,4 +38,5 @@ export function openHelp() {
   render(html`<form method="dialog"><button autofocus>${t("help.close")}</button></form>${content(false)}`, dialog);
   document.body.append(dialog);
   dialog.showModal();
+  if (term) /** @type {HTMLElement | null} */ (dialog.querySelector(`[data-term="${CSS.escape(term.replaceAll(" ", "_"))}"]`))?.focus();
 }

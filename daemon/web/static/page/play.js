@@ -256,14 +256,16 @@ function defenceName(c) {
   return [label("name", first), ...rest.map((term) => t("call.part", { name: label("name", term) }))].join(", ");
 }
 
-/** Renders what a choice does, where there is room. @param {Choice} c */
-const explain = (c) => html`<small class="does">${label("does", termOf(c), "")}</small>`;
+/** Renders what a choice does: seen where there is room or it was asked for, and always read out. @param {Choice} c @param {string} id */
+const explain = (c, id) => html`<small class="does" id=${id}>${label("does", termOf(c), "")}</small>`;
 
 const signed = new Intl.NumberFormat(language, { signDisplay: "exceptZero", minimumFractionDigits: 3, maximumFractionDigits: 3 });
 const least = 0.003; // runs that are worth a number
 const toTenths = new Intl.NumberFormat(language, { style: "percent", minimumFractionDigits: 1, maximumFractionDigits: 1 });
 /** Returns the runs that a choice gains over the usual one, in words. @param {Choice} c @param {Choice} [usual] */
 export const gain = (c, usual) => (c.runs === undefined ? "" : c === usual ? t("worth.usual") : Math.abs(c.runs) < least ? t("worth.same") : t("worth.runs", { n: signed.format(c.runs) }));
+/** Returns the runs that a part of a call gains, as a number beside its name. @param {Choice} c @param {Choice} usual */
+const points = (c, usual) => (c.runs === undefined || c === usual ? "" : Math.abs(c.runs) < least ? "≈ 0" : signed.format(c.runs));
 /** Marks the coach's pick. @param {Choice} c */
 const coach = (c) => (c.coach ? html` <b class="coach">${t("worth.coach")}</b>` : nothing);
 /** Renders the worth of a choice, and its odds in words: they are about different events, and are no measure of it. @param {Choice} c @param {Choice} usual */
@@ -296,6 +298,7 @@ export class Decisions {
     this.loadDugout = loadDugout;
     this.decision = 0; // number of the decision that this.chosen belongs to
     /** @type {Set<string>} */ this.chosen = new Set(); // labels of parts
+    this.explained = false; // each call says what it does, on a small screen as well
     this.opened = false; // the dugout
     /** @type {{ render: (game: Game) => unknown } | null} */ this.dugout = null; // until it was opened
     this.hadFocus = false; // the panel had the focus when it was drawn last
@@ -363,11 +366,12 @@ export class Decisions {
     if (!game.you) return html`<section class="leaf panel"><h2>${t("watch.title")}</h2><p>${this.waitingFor(game)}</p></section>`;
     const busy = match.sent.size > 0;
     const side = calls[0]?.side ?? (game.you === "both" ? undefined : /** @type {Side} */ (game.you));
-    return html`<section class="leaf panel" aria-labelledby="decisions-title" .style=${side ? clubStyle(game[side].team) : ""}>
-      <div class="row spread"><h2 id="decisions-title" tabindex="-1">${this.heading(game, calls)}</h2>${calls.length ? html`<button type="button" class="what" data-help aria-keyshortcuts="?">${t("help.what")}</button>` : nothing}${clock(match.left)}</div>
+    return html`<section class=${this.explained ? "leaf panel explained" : "leaf panel"} aria-labelledby="decisions-title" .style=${side ? clubStyle(game[side].team) : ""}>
+      <div class="row spread"><h2 id="decisions-title" tabindex="-1">${this.heading(game, calls)}</h2>${calls.length ? html`<button type="button" class="what" aria-pressed=${this.explained ? "true" : "false"} @click=${() => { this.explained = !this.explained; match.update(); }}>${t("help.what")}</button>` : nothing}${clock(match.left)}</div>
       ${match.error ? html`<p class="alert" role="alert">${match.error}</p>` : nothing}
-      ${calls[0]?.group === "defence" ? this.compose(calls) : calls.length ? html`<ol class="calls">${calls.map((c, i) => html`<li>${this.button(c, i)}${explain(c)}</li>`)}</ol>`
+      ${calls[0]?.group === "defence" ? this.compose(calls) : calls.length ? html`<ol class="calls">${calls.map((c, i) => html`<li>${this.button(c, i)}${explain(c, `does-${i}`)}</li>`)}</ol>`
         : html`<p>${busy ? nothing : this.waitingFor(game)}</p>`}
+      ${this.explained && calls.length ? html`<p><button type="button" data-help aria-keyshortcuts="?">${t("help.title")}</button></p>` : nothing}
       ${busy ? html`<p class="chip" role="status">${t("call.sent", { label: [...match.sent.values()].join(", ") })}</p>` : nothing}
       ${this.renderOffers(game)}
     </section>`;
@@ -380,7 +384,7 @@ export class Decisions {
     const club = calls[0].side ? game[calls[0].side].team.name : "";
     if (calls[0].group === "answer" && state?.question) return questionText(state.question);
     const text = label("call", calls[0].group, t("call.now"));
-    return club ? `${club}: ${text}` : text;
+    return club ? `${text}: ${club}` : text;
   }
 
   /** @param {Game} game */
@@ -391,7 +395,7 @@ export class Decisions {
 
   /** @param {Choice} c @param {number} i */
   button(c, i) {
-    return html`<button class=${i ? "call" : "call primary"} ?disabled=${!this.idle} @click=${() => this.choose(c)}>
+    return html`<button class=${i ? "call" : "call primary"} data-help=${termOf(c)} aria-describedby=${`does-${i}`} ?disabled=${!this.idle} @click=${() => this.choose(c)}>
       <span class="call-label">${this.hint(i)}${nameOf(c, this.match)}</span>${worth(c, this.calls[0])}</button>`;
   }
 
@@ -408,29 +412,29 @@ export class Decisions {
       if (!ways.length) return nothing;
       const way = chosen.find((c) => partOf(c) === name);
       return html`<fieldset><legend>${t(`call.${name}`)}</legend>
-        ${this.pick("radio", name, calls, calls[0], t(`call.${name}.usual`), !way, nothing, () => this.toggle(ways[0], false), exclusive && name !== "pitch")}
-        ${ways.map((c) => this.pick("radio", name, calls, c, nameOf(c, this.match), c === way, this.hint(calls.indexOf(c)), () => this.toggle(c, true), exclusive && name !== "pitch"))}</fieldset>`;
+        ${this.pick("radio", name, `usual-${name}`, calls[0], t(`call.${name}.usual`), !way, nothing, () => this.toggle(ways[0], false), exclusive && name !== "pitch")}
+        ${ways.map((c) => this.pick("radio", name, termOf(c), c, label("part", termOf(c), nameOf(c, this.match)), c === way, this.hint(calls.indexOf(c)), () => this.toggle(c, true), exclusive && name !== "pitch"))}</fieldset>`;
     };
     const also = calls.filter((c) => switches.some((s) => s === partOf(c)));
     return html`<form class="calls combine" @submit=${(/** @type {SubmitEvent} */ e) => {
       e.preventDefault();
       if (this.idle) this.choose(this.combined(this.calls));
     }}>
-      <button class="call primary" ?disabled=${!this.idle}><span class="call-label">${this.hint(0)}${nameOf(call, this.match)}</span>${chosen.length > 1
+      <button class="call primary" data-help=${termOf(call)} ?disabled=${!this.idle}><span class="call-label">${this.hint(0)}${nameOf(call, this.match)}</span>${chosen.length > 1
         ? html`<span class="worth"><small>${chosen.map((c) => `${nameOf(c, this.match)} ${gain(c)}`).join(" · ")}</small></span>` : worth(call, calls[0])}</button>
       ${group("pitch")}${group("infield")}${group("outfield")}
-      ${also.length ? html`<fieldset><legend>${t("call.also")}</legend>${also.map((c) => this.pick("checkbox", String(partOf(c)), calls, c, nameOf(c, this.match), chosen.includes(c), this.hint(calls.indexOf(c)),
+      ${also.length ? html`<fieldset><legend>${t("call.also")}</legend>${also.map((c) => this.pick("checkbox", String(partOf(c)), termOf(c), c, nameOf(c, this.match), chosen.includes(c), this.hint(calls.indexOf(c)),
         (/** @type {any} */ e) => this.toggle(c, e.target.checked), exclusive))}</fieldset>` : nothing}
       <p class="hint">${t("call.together")}</p></form>`;
   }
 
   /**
-   * @param {"radio" | "checkbox"} type @param {string} name @param {Choice[]} calls @param {Choice} c @param {string} label @param {boolean} on
+   * @param {"radio" | "checkbox"} type @param {string} name @param {string} id @param {Choice} c @param {string} text @param {boolean} on
    * @param {unknown} hint @param {(e: Event) => void} change @param {unknown} disabled
    */
-  pick(type, name, calls, c, label, on, hint, change, disabled) {
-    return html`<label class="pick"><input type=${type} name=${name} .checked=${on} ?disabled=${!this.idle || Boolean(disabled)} @change=${change}>
-      <span>${hint}${label}</span>${c.runs === undefined ? nothing : html`<small>${gain(c, calls[0])}</small>`}${coach(c)}${explain(c)}</label>`;
+  pick(type, name, id, c, text, on, hint, change, disabled) {
+    return html`<label class="pick" data-help=${termOf(c)}><input type=${type} name=${name} aria-describedby=${`does-${id}`} .checked=${on} ?disabled=${!this.idle || Boolean(disabled)} @change=${change}>
+      <span>${hint}${text}</span><small>${points(c, this.calls[0])}</small>${coach(c)}${explain(c, `does-${id}`)}</label>`;
   }
 
   /** Renders the dugout: what a manager can do beside the decision. It is loaded once it is opened, as it is long. @param {Game} game */

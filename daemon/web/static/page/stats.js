@@ -106,8 +106,8 @@ export function players({ update, query }) {
 /**
  * @typedef {{ id?: string, name?: string, bot?: boolean }} Ranked
  * @typedef {WonLost & { manager: Ranked, g: number, pct: number | null, rating: number, opponents: (WonLost & { manager: Ranked })[] }} Rank
- * @typedef {{ statistic: string, leaders: { name: string, team: Club, value: number }[] }} Category
- * @typedef {{ statistic: string, value: number, name?: string, team: Club, opponent: Club, game?: string }} Feat
+ * @typedef {{ statistic: string, leaders: { player_id: string, name: string, team: Club, value: number }[] }} Category
+ * @typedef {{ statistic: string, value: number, player_id?: string, name?: string, team: Club, opponent: Club, game?: string }} Feat
  */
 
 /** @param {Ranked} m */
@@ -151,7 +151,7 @@ export function leaders({ update }) {
   void load();
   /** @param {Category[]} all */
   const lists = (all) => html`<div class="columns">${all.filter((c) => c.leaders.length).map((c) => html`<div><h3>${t(/** @type {any} */ (`leaders.${c.statistic}`))}</h3>
-    <ol>${c.leaders.map((l) => html`<li>${l.name} <small>${l.team.abbrev}</small> <b>${figure(c.statistic, l.value)}</b></li>`)}</ol></div>`)}</div>`;
+    <ol>${c.leaders.map((l) => html`<li>${playerName(l.player_id, l.name, { season, team: l.team.id })} <small>${l.team.abbrev}</small> <b>${figure(c.statistic, l.value)}</b></li>`)}</ol></div>`)}</div>`;
   return {
     title: () => t("leaders.title"),
     render: () => html`<section class="leaf"><p class="kicker">${t("stats.kicker")}</p><div class="row spread"><h1>${t("leaders.title")}</h1>${seasons(season, (n) => { season = n; void load(); })}</div>${tabs("/leaders")}${alertBox(problem)}
@@ -160,6 +160,6 @@ export function leaders({ update }) {
         <section class="leaf"><h2>${t("players.batting")}</h2>${lists(found.batting)}</section>
         <section class="leaf"><h2>${t("players.pitching")}</h2>${lists(found.pitching)}</section>
         <section class="leaf"><h2>${t("leaders.records")}</h2><div class="scroll" tabindex="0" role="region" aria-label=${t("leaders.records")}><table><tbody>${found.records.map((r) => html`<tr><th scope="row">${t(/** @type {any} */ (`record.${r.statistic}`))}</th><td>${figure(r.statistic, r.value)}</td>
-          <td>${r.name ?? r.team.name} <small>${r.name ? r.team.abbrev : ""}</small></td><td>${r.game ? html`<a href="/games/${r.game}">${t("record.against", { club: r.opponent.name })}</a>` : t("record.against", { club: r.opponent.name })}</td></tr>`)}</tbody></table></div></section>`}`,
+          <td>${r.name ? html`${playerName(r.player_id ?? "", r.name, { season, team: r.team.id })} <small>${r.team.abbrev}</small>` : r.team.name}</td><td>${r.game ? html`<a href="/games/${r.game}">${t("record.against", { club: r.opponent.name })}</a>` : t("record.against", { club: r.opponent.name })}</td></tr>`)}</tbody></table></div></section>`}`,
   };
 }
