@@ -175,7 +175,7 @@ export function voices({ gate, update }) {
   const busy = () => install?.state === "downloading";
   /** @param {Installed} v */
   const stub = (v) => html`<li><div><strong>${v.label ?? v.name}</strong> ${v.default ? html`<span class="tag live">${t("say.voice.default")}</span>` : nothing}<br>
-      <small>${[megabytes(v.size_bytes), v.license].filter(Boolean).join(" · ")}</small>${v.error ? html`<p class="quote" lang="en">${v.error}</p>` : nothing}</div>
+      <small>${megabytes(v.size_bytes)}${v.license ? html` · <span lang="en">${v.license}</span>` : nothing}</small>${v.error ? html`<p class="quote" lang="en">${v.error}</p>` : nothing}</div>
     <div class="row">${v.error ? nothing : html`<button @click=${() => listen(v)} aria-pressed=${player?.state && heard === v.name ? "true" : "false"} aria-label=${t("admin.voice.hearlabel", { name: v.name })}>${t("admin.voice.hear")}</button>`}
       ${v.default || v.error ? nothing : html`<button @click=${() => choose(v.name)} aria-label=${t("admin.voice.chooselabel", { name: v.name })}>${t("admin.voice.choose")}</button>`}
       ${v.removable ? html`<button class="danger" @click=${() => remove(v.name)} aria-label=${t("admin.voice.removelabel", { name: v.name })}>${t("admin.voice.remove")}</button>` : nothing}</div></li>`;
@@ -189,7 +189,7 @@ export function voices({ gate, update }) {
   };
   /** @param {Offer} v */
   const offer = (v) => html`<li><div><strong>${v.name}</strong> ${v.recommended ? html`<span class="tag live">${t("admin.voice.recommended")}</span>` : nothing}<br>
-      <small>${[v.language, label("admin.quality", v.quality), v.speakers > 1 ? t("admin.voice.speakers", { n: v.speakers }) : "", megabytes(v.size_bytes), v.license ?? t("admin.voice.nolicence")].filter(Boolean).join(" · ")}</small></div>
+      <small>${[v.language, label("admin.quality", v.quality), v.speakers > 1 ? t("admin.voice.speakers", { n: v.speakers }) : "", megabytes(v.size_bytes)].filter(Boolean).join(" · ")} · ${v.license ? html`<span lang="en">${v.license}</span>` : t("admin.voice.nolicence")}</small></div>
     ${v.installed ? html`<span class="tag">${t("admin.voice.installed")}</span>` : html`<button ?disabled=${busy()} @click=${() => get(v.name, false)} aria-label=${t("admin.voice.getlabel", { name: v.name })}>${t("admin.voice.get")}</button>`}</li>`;
   const best = () => shop?.voices.find((v) => v.recommended && !v.installed);
   return {

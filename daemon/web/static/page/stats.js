@@ -1,6 +1,6 @@
 // Standings, batting and pitching lines of a season.
 import { html, nothing } from "./lit-html.js";
-import { t, api, session, season as defaultSeason, alertBox, problemOf, pennant, loading, rate, playerName } from "./ui.js";
+import { t, api, session, season as defaultSeason, alertBox, problemOf, pennant, loading, rate, number, playerName } from "./ui.js";
 
 const maxSeasons = 5;
 
@@ -55,7 +55,7 @@ export function standings({ update }) {
       ${rows === null ? (problem ? nothing : loading()) : !rows.length ? html`<p class="empty">${t("standings.none")}</p>` : html`
       <div class="scroll" tabindex="0" role="region" aria-label=${t("standings.title")}><table><thead><tr><th scope="col">${t("board.club")}</th>
         ${["W", "L", "T", "Pct", "GB", "RS", "RA"].map((c) => html`<th scope="col">${c}</th>`)}<th scope="col">${t("standings.home")}</th><th scope="col">${t("standings.away")}</th><th scope="col">${t("standings.streak")}</th></tr></thead>
-        <tbody>${rows.map((r) => html`<tr><th scope="row"><span class="club-row">${pennant(clubs.get(r.team.id) ?? r.team)} <span class="full">${r.team.name}</span></span></th><td>${r.w}</td><td>${r.l}</td><td>${r.t}</td><td>${rate(r.pct)}</td><td>${r.gb || "–"}</td><td>${r.rs}</td><td>${r.ra}</td>
+        <tbody>${rows.map((r) => html`<tr><th scope="row"><span class="club-row">${pennant(clubs.get(r.team.id) ?? r.team)} <span class="full">${r.team.name}</span></span></th><td>${r.w}</td><td>${r.l}</td><td>${r.t}</td><td>${rate(r.pct)}</td><td>${r.gb ? number(r.gb) : "–"}</td><td>${r.rs}</td><td>${r.ra}</td>
           <td>${record(r.home)}</td><td>${record(r.away)}</td><td>${r.streak}</td></tr>`)}</tbody></table></div>`}</section>`,
   };
 }
