@@ -15,7 +15,10 @@ func TestParts(t *testing.T) {
 	t.Parallel()
 	if *contact == "" {
 		walk(t, "de", func(b *tab, name string) {
-			b.accessible(name, "light")
+			for _, scheme := range []string{"dark", "light"} {
+				b.emulate("prefers-color-scheme", scheme)
+				b.accessible(name, scheme)
+			}
 			b.fits(name, widths[0])
 			b.do(chromedp.EmulateViewport(1280, 800))
 		})
@@ -95,7 +98,7 @@ func walk(t *testing.T, language string, see func(b *tab, name string)) {
 	open(visitor, "not found", "/nothing", title)
 
 	anna.join("Anna")
-	open(anna, "lobby, empty", "/", `document.querySelector("main .empty")`)
+	open(anna, "lobby, empty", "/", `document.querySelector("main button.primary")`)
 	open(anna, "new game", "/new", `document.querySelectorAll(".clubs .hint").length === 2`)
 	anna.create("bot")
 	see(anna, "line-up, empty")

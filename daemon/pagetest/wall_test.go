@@ -146,7 +146,7 @@ func TestWall_burnIn(t *testing.T) {
 }
 
 // At the sizes of displays, in every state, nothing is clipped, scrolls or is too small to be
-// read from four metres.
+// read from four metres, and each state is accessible.
 func TestWall_fits(t *testing.T) {
 	t.Parallel()
 	s := newServer(t)
@@ -197,6 +197,7 @@ func TestWall_fits(t *testing.T) {
 			b.drawn()
 			for _, scheme := range []string{"light", "dark"} {
 				b.emulate("prefers-color-scheme", scheme)
+				b.accessible(fmt.Sprintf("%s %d", tt.name, i), scheme)
 				for _, size := range sizes {
 					b.do(chromedp.EmulateViewport(size[0], size[1]))
 					if found := value[[]string](b, clipped); len(found) > 0 {
