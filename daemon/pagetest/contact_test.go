@@ -19,7 +19,7 @@ var contact = flag.String("contact", "", "write contact sheets of every part of 
 // contactSizes are those of phones, of a display at a Raspberry Pi, of a laptop and of a television.
 var contactSizes = [][2]int64{{360, 740}, {390, 844}, {800, 480}, {1280, 800}, {1920, 1080}}
 
-// sheets hold the figures of every part, in HTML, by size of the screen. Each part has one of each theme.
+// sheets hold the cells of every part, in HTML, by size of the screen. Each part has one of each theme.
 type sheets map[[2]int64]*strings.Builder
 
 const cellWidth = 400 // pixels of a figure, at most
@@ -46,15 +46,15 @@ func (s sheets) add(b *tab, name string) {
 	b.emulate("prefers-color-scheme", "light")
 }
 
-// write joins the figures of each size into a picture.
+// write joins the cells of each size into a picture.
 func (s sheets) write(t *testing.T, language string) {
 	t.Helper()
 	ctx, cancel := chromedp.NewContext(check.Must(rig())(t).browser)
 	defer cancel()
-	for size, figures := range s {
+	for size, cells := range s {
 		name := fmt.Sprintf("%s-%dx%d.png", language, size[0], size[1])
 		b := &tab{t: t, ctx: ctx}
-		sheet := `<style>body { margin: 0; display: flex; flex-wrap: wrap; gap: 8px; background: gray } figure { margin: 0 } figcaption { font: 14px sans-serif }</style>` + figures.String()
+		sheet := `<style>body { margin: 0; display: flex; flex-wrap: wrap; gap: 8px; background: gray } figure { margin: 0 } figcaption { font: 14px sans-serif }</style>` + cells.String()
 		b.do(chromedp.EmulateViewport(8*(cellWidth+8), 800), chromedp.Navigate("about:blank"))
 		value[bool](b, `(document.body.innerHTML = `+quote(sheet)+`, Promise.all([...document.images].map((i) => i.decode())).then(() => true))`)
 		b.shoot(filepath.Join(*contact, name), chromedp.FullScreenshot(100))

@@ -129,8 +129,8 @@ const noise = `{
 		.observe(document, { childList: true, subtree: true });
 }`
 
-// A manager who looks elsewhere sees in the title that it is his turn; once he has asked for sound,
-// he hears and feels it as well. Until then the page makes none. A watcher without an account
+// Managers who look elsewhere see in the title that it is their turn; once they have asked for sound,
+// they hear and feel it as well. Until then the page makes none. A watcher without an account
 // sees the same plays.
 func TestGame_yourTurn(t *testing.T) {
 	t.Parallel()

@@ -18,7 +18,7 @@ const keys = [["1–9", "help.key.calls"], ["S B C L", "help.key.read"], ["?", "
 
 /** @param {boolean} page whether it is the page of its own */
 const content = (page) => html`${page ? html`<h1>${t("help.title")}</h1>` : html`<h2>${t("help.title")}</h2>`}
-  <ol class="cards">${cards.map((n) => html`<li><h3>${t(`help.${n}.title`)}</h3><p>${t(`help.${n}.text`)}</p></li>`)}</ol>
+  <ol class="cards">${cards.map((n) => html`<li>${page ? html`<h2>${t(`help.${n}.title`)}</h2>` : html`<h3>${t(`help.${n}.title`)}</h3>`}<p>${t(`help.${n}.text`)}</p></li>`)}</ol>
   <h2>${t("help.glossary")}</h2>
   ${sections.map(([title, terms]) => html`<h3>${t(title)}</h3><dl class="terms">${terms.map((term) => html`<dt tabindex="-1" data-term=${term}>${label("name", term, label("term", term))}</dt><dd>${label("does", term)}</dd>`)}</dl>`)}
   <h2>${t("help.keys")}</h2>

@@ -298,7 +298,7 @@ export class Decisions {
     this.loadDugout = loadDugout;
     this.decision = 0; // number of the decision that this.chosen belongs to
     /** @type {Set<string>} */ this.chosen = new Set(); // labels of parts
-    this.explained = false; // each call says what it does, on a small screen as well
+    this.explained = false; // every call has its explanation, on a small screen as well
     this.opened = false; // the dugout
     /** @type {{ render: (game: Game) => unknown } | null} */ this.dugout = null; // until it was opened
     this.hadFocus = false; // the panel had the focus when it was drawn last

@@ -196,7 +196,7 @@ const texts = {
   "admin.voice.hear": "Anhören",
   "admin.voice.hearlabel": "{name} anhören",
   "admin.voice.choose": "Als übliche nehmen",
-  "admin.voice.chooselabel": "{name} als übliche Stimme nehmen",
+  "admin.voice.chooselabel": "Als übliche nehmen: {name}",
   "admin.voice.remove": "Entfernen",
   "admin.voice.removelabel": "{name} entfernen",
   "admin.voice.sure": "Die Stimme {name} entfernen?",

@@ -201,7 +201,7 @@ const texts = {
   "admin.voice.hear": "Listen",
   "admin.voice.hearlabel": "Listen to {name}",
   "admin.voice.choose": "Make default",
-  "admin.voice.chooselabel": "Make {name} the default voice",
+  "admin.voice.chooselabel": "Make default: {name}",
   "admin.voice.remove": "Remove",
   "admin.voice.removelabel": "Remove {name}",
   "admin.voice.sure": "Remove the voice {name}?",
