@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"os"
 	"slices"
 	"time"
 
@@ -126,8 +127,8 @@ func setSequence(b *bolt.Bucket, key []byte, sequence int) error {
 	return b.Put(key, value)
 }
 
-// migrate converts the store to the newest schema. The transaction of each step
-// also writes the number of the schema.
+// migrate converts the store to the newest schema, after a copy was saved. The
+// transaction of each step also writes the number of the schema.
 func (s *Store) migrate(steps []migration) error {
 	var at uint64
 	err := s.view(func(tx *bolt.Tx) error {
@@ -138,7 +139,12 @@ func (s *Store) migrate(steps []migration) error {
 		return err
 	}
 	if at > uint64(len(steps)) {
-		return fmt.Errorf("%w: its schema is %d, this version supports up to %d", ErrNewer, at, len(steps))
+		return fmt.Errorf("%w: its schema is %d, this version supports up to %d%s", ErrNewer, at, len(steps), s.wayBack(uint64(len(steps))))
+	}
+	if at > 0 && at < uint64(len(steps)) { // a new file is not migrated
+		if _, err := WriteAtomic(copyOf(s.path, at), s.Backup, nil); err != nil {
+			return fmt.Errorf("copy the store before its migration from schema %d: %w", at, err)
+		}
 	}
 	for i, step := range steps[at:] {
 		to := at + uint64(i) + 1
@@ -151,11 +157,25 @@ func (s *Store) migrate(steps []migration) error {
 		if err != nil {
 			return fmt.Errorf("migrate the store to schema %d: %w", to, err)
 		}
-		if at > 0 { // a new file is not migrated
+		if at > 0 {
 			s.log.Info("store migrated", "path", s.path, "schema", to)
 		}
 	}
 	return nil
+}
+
+// copyOf returns the name of the copy that is saved before a store of this schema is
+// migrated. No one removes it.
+func copyOf(path string, schema uint64) string { return fmt.Sprintf("%s.schema-%d", path, schema) }
+
+// wayBack describes the copy with which a version that supports this schema can go on; ""
+// if there is none.
+func (s *Store) wayBack(schema uint64) string {
+	path := copyOf(s.path, schema)
+	if _, err := os.Stat(path); err != nil {
+		return ""
+	}
+	return fmt.Sprintf("; install the newer version again, or go back with \"pressbox restore %s\", without what was saved since that copy", path)
 }
 
 // schema returns the schema of a store; 0 means an empty file.

@@ -10,6 +10,7 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -190,6 +191,61 @@ func TestMigrate_steps(t *testing.T) {
 			t.Errorf("open a newer store: %v, want %v", err, ErrNewer)
 		}
 	}
+}
+
+// A store is copied before it is migrated, and never else. The version before can go on with
+// the copy, which the error names, and does not open the migrated store.
+func TestMigrate_savesCopy(t *testing.T) {
+	t.Parallel()
+	const before = 5
+	path := unpack(t, "schema5.db")
+	copies := func() []string {
+		return check.Must(filepath.Glob(filepath.Join(filepath.Dir(path), "*.schema-*")))(t)
+	}
+	s := check.Must(Open(path, Options{}))(t)
+	err := s.migrate(migrations[:before]) // as the version before does
+	if !errors.Is(err, ErrNewer) || !strings.Contains(err.Error(), "pressbox restore "+path+".schema-5") {
+		t.Errorf("the version before: %v", err)
+	}
+	check.NoError(t, s.Close())
+	if got := copies(); len(got) != 1 {
+		t.Fatalf("copies %q, want one", got)
+	}
+	check.NoError(t, Check(copies()[0]))
+	db := check.Must(bolt.Open(copies()[0], 0o600, &bolt.Options{ReadOnly: true}))(t)
+	defer check.Close(t, db)
+	check.NoError(t, db.View(func(tx *bolt.Tx) error {
+		if got := schema(tx); got != before {
+			t.Errorf("the copy has schema %d, want %d", got, before)
+		}
+		return nil
+	}))
+
+	path = filepath.Join(t.TempDir(), "new.db")
+	for range 2 {
+		check.NoError(t, check.Must(Open(path, Options{}))(t).Close())
+	}
+	if got := copies(); len(got) != 0 {
+		t.Errorf("a store of the present schema: copies %q", got)
+	}
+}
+
+// A store that cannot be copied is not migrated.
+func TestMigrate_needsCopy(t *testing.T) {
+	t.Parallel()
+	path := unpack(t, "schema5.db")
+	check.NoError(t, os.MkdirAll(path+".schema-5/full", 0o700)) // no file can replace it
+	if _, err := Open(path, Options{}); err == nil || !strings.Contains(err.Error(), "copy the store before its migration") {
+		t.Errorf("open: %v", err)
+	}
+	db := check.Must(bolt.Open(path, 0o600, &bolt.Options{ReadOnly: true}))(t)
+	defer check.Close(t, db)
+	check.NoError(t, db.View(func(tx *bolt.Tx) error {
+		if got := schema(tx); got != 5 {
+			t.Errorf("the store has schema %d, want 5", got)
+		}
+		return nil
+	}))
 }
 
 // A migration is logged; the creation of a store is not.
