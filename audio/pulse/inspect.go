@@ -60,6 +60,10 @@ func (r Inspection) Address() string {
 	return r.Attempts[len(r.Attempts)-1].Address
 }
 
+// LowVolume is the volume of a sink in percent below which announcements are missed in the next
+// room. WirePlumber's for a new sound card, 40, is below it.
+const LowVolume = 50
+
 // Silence returns why a sink of the server at an address is silent, and the
 // command that changes it; "" if it is not silent.
 func (s SinkInfo) Silence(address string) (why, remedy string) {

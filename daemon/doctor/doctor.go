@@ -45,6 +45,7 @@ const (
 // A Doctor checks the running server, or what a server started now would find.
 type Doctor struct {
 	version     string
+	released    string          // the date of the version, such as 2026-11-20; "" if unknown
 	cfg         settings.Config // of this environment; the running server's may differ
 	settingsErr error           // why the settings are invalid; cfg is the defaults then
 	socket      string          // the admin socket; "" if no server runs, or denied is not nil
@@ -54,10 +55,10 @@ type Doctor struct {
 }
 
 // New returns a Doctor for the server of this host, by its settings; err is the reason why
-// they are invalid. version is this program's; confine is the command that runs espeak-ng
+// they are invalid. version and released, its date, are this program's; confine is the command that runs espeak-ng
 // confined.
-func New(ctx context.Context, host settings.Host, err error, version string, confine []string) Doctor {
-	d := Doctor{version: version, confine: confine, cfg: host.Config, settingsErr: err, account: serverAccount(host.StateDir)}
+func New(ctx context.Context, host settings.Host, err error, version, released string, confine []string) Doctor {
+	d := Doctor{version: version, released: released, confine: confine, cfg: host.Config, settingsErr: err, account: serverAccount(host.StateDir)}
 	d.socket, d.denied = client.FindSocket(ctx, host)
 	return d
 }

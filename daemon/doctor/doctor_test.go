@@ -49,9 +49,10 @@ func TestDoctor_publicHealth(t *testing.T) {
 func TestSoundFindings(t *testing.T) {
 	t.Parallel()
 	sink := pulse.SinkInfo{Name: "hdmi", Description: "TV", State: "idle", Volume: 100, Port: "HDMI / DisplayPort"}
-	unplugged, muted, zero, low := sink, sink, sink, sink
-	unplugged.Unplugged, muted.Muted, zero.Volume, low.Volume = true, true, 0, 1
+	unplugged, muted, zero, low, half := sink, sink, sink, sink, sink
+	unplugged.Unplugged, muted.Muted, zero.Volume, low.Volume = true, true, 0, pulse.LowVolume-1
 	answered := []pulse.Attempt{{Address: "unix:/x"}}
+	half.Volume = pulse.LowVolume
 	for name, tt := range map[string]struct {
 		report         pulse.Inspection
 		result         string
@@ -61,7 +62,8 @@ func TestSoundFindings(t *testing.T) {
 		"unplugged":       {pulse.Inspection{Attempts: answered, Server: "PipeWire", Default: "hdmi", Sinks: []pulse.SinkInfo{unplugged}}, Failure, "nothing is plugged into hdmi (HDMI / DisplayPort)", "switch the screen or speaker on"},
 		"muted":           {pulse.Inspection{Attempts: answered, Server: "PipeWire", Default: "hdmi", Sinks: []pulse.SinkInfo{muted}}, Failure, "hdmi is muted", "pactl --server=unix:/x set-sink-mute hdmi 0"},
 		"at 0":            {pulse.Inspection{Attempts: answered, Server: "PipeWire", Default: "hdmi", Sinks: []pulse.SinkInfo{zero}}, Failure, "hdmi is 0 %", "pactl --server=unix:/x set-sink-volume hdmi 100%"},
-		"low":             {pulse.Inspection{Attempts: answered, Server: "PipeWire", Default: "hdmi", Sinks: []pulse.SinkInfo{low}}, Warning, "hdmi is 1 %", "pactl --server=unix:/x set-sink-volume hdmi 100%"},
+		"low":             {pulse.Inspection{Attempts: answered, Server: "PipeWire", Default: "hdmi", Sinks: []pulse.SinkInfo{low}}, Warning, "hdmi is 49 %", "pactl --server=unix:/x set-sink-volume hdmi 100%"},
+		"not low":         {pulse.Inspection{Attempts: answered, Server: "PipeWire", Default: "hdmi", Sinks: []pulse.SinkInfo{half}}, OK, "volume 50 %", ""},
 		"no profile":      {pulse.Inspection{Attempts: answered, Server: "PipeWire", Cards: 1}, Failure, "has no sink", "pactl set-card-profile"},
 		"another program": {pulse.Inspection{Attempts: []pulse.Attempt{{Address: "tcp:x:80", Failure: pulse.Other, Detail: "no PulseAudio server"}}}, Failure, "tcp:x:80: no PulseAudio", "PULSE_SERVER"},
 		"no default":      {pulse.Inspection{Attempts: answered, Server: "PipeWire", Sinks: []pulse.SinkInfo{sink}}, OK, "TV", ""},

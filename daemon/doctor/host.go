@@ -14,10 +14,12 @@ import (
 	"pressbox/daemon/setup"
 )
 
-// checkHost checks the host. For a server that was not started by systemd, only the clock
-// matters.
+// checkHost checks the host. For a server that was not started by systemd, only the clock and
+// the hardware matter.
 func (d Doctor) checkHost(ctx context.Context) []Finding {
-	findings := checkClock()
+	synchronized, err := system.Synchronized()
+	findings := clockFindings(time.Now(), d.released, synchronized, err)
+	findings = append(findings, checkHardware("/", time.Now())...)
 	if d.startedByHand() {
 		return findings
 	}
@@ -54,18 +56,6 @@ func checkAudioSetup(root string, uidOf func(name string) (uid string, err error
 		findings = append(findings, finding("audio", Warning, command, "its files differ from those of this version, which lower other streams while something is spoken")...)
 	}
 	return findings
-}
-
-func checkClock() []Finding {
-	synchronized, err := system.Synchronized()
-	switch {
-	case err != nil:
-		return finding("clock", Warning, "", "%s", oneLine(err))
-	case !synchronized:
-		return finding("clock", Warning, "timedatectl set-ntp true", "not synchronized with a time server; signing in through an external provider may fail")
-	default:
-		return finding("clock", OK, "", "synchronized with a time server")
-	}
 }
 
 // checkUnit checks the state of pressbox.service.

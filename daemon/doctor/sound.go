@@ -69,7 +69,7 @@ func soundFindings(r pulse.Inspection, cfg settings.Config) []Finding {
 	return sinkFindings(r, r.Sinks[i], cfg)
 }
 
-// lowVolume is the volume in percent below which doctor warns.
+// lowVolume is the volume of the server in percent below which doctor warns.
 const lowVolume = 20
 
 func sinkFindings(r pulse.Inspection, s pulse.SinkInfo, cfg settings.Config) []Finding {
@@ -84,7 +84,7 @@ func sinkFindings(r pulse.Inspection, s pulse.SinkInfo, cfg settings.Config) []F
 	if s.Null {
 		findings = append(findings, finding("sound", Warning, noCard(r.Cards), "the sink %s discards the sound", s.Name)...)
 	}
-	if s.Volume < lowVolume && silent == "" {
+	if s.Volume < pulse.LowVolume && silent == "" {
 		findings = append(findings, finding("sound", Warning, fmt.Sprintf("pactl --server=%s set-sink-volume %s 100%%", r.Address(), s.Name), "the volume of the sink %s is %d %%", s.Name, s.Volume)...)
 	}
 	if cfg.Volume < lowVolume {

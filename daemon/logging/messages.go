@@ -109,7 +109,11 @@ func speechMessages() []Message {
 		},
 		{
 			"ad9ead29b3554785bf1c879ad5ebcbcf", "audio output connected",
-			"The server plays on the sink @PRESSBOX_SINK@ of @PRESSBOX_SERVER@.",
+			"The server plays on the sink @PRESSBOX_SINK@ of @PRESSBOX_SERVER@, whose volume is @PRESSBOX_VOLUME@ %.",
+		},
+		{
+			"8b2f0c7d5d9144a2a3a6d2f0c1e75b94", "sink volume low",
+			"The volume of the sink @PRESSBOX_SINK@ is @PRESSBOX_VOLUME@ %: announcements may not be heard in the next room. A new sound card has 40 %. \"pressbox doctor\" prints the command that changes it. To speak more softly, set VOLUME instead, which leaves urgent announcements louder than others.",
 		},
 		{
 			"dc40c12af2cd4b41a240d892d047de61", "announcement accepted",

@@ -1,0 +1,31 @@
+package pulse
+
+import (
+	"log/slog"
+	"strings"
+	"testing"
+
+	"pressbox/check"
+)
+
+// The log has the volume of a sink, and warns of one that is low when it is connected.
+func TestSink_logsLowVolume(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		volume int
+		muted  bool // /health reports it
+		warned bool
+	}{{40, false, true}, {LowVolume - 1, false, true}, {LowVolume, false, false}, {40, true, false}} {
+		var log check.Log
+		s := New(Config{Log: slog.New(slog.NewTextHandler(&log, nil))})
+		s.setState(state{sink: serverSink{name: "speaker", volume: tt.volume, muted: tt.muted}})
+		if got := strings.Contains(log.String(), `level=WARN msg="sink volume low"`); got != tt.warned {
+			t.Errorf("volume %d, muted %v: warned %v, want %v:\n%s", tt.volume, tt.muted, got, tt.warned, &log)
+		}
+		logged := log.String()
+		s.setState(state{sink: serverSink{name: "speaker", volume: tt.volume - 1}})
+		if log.String() != logged {
+			t.Errorf("a change of the volume is logged:\n%s", &log)
+		}
+	}
+}
