@@ -115,6 +115,7 @@ var floors = map[string][]string{
 	"daemon/signin":     {"auth", "auth/idp", "auth/netblock", "auth/session", "clock", "clock/system", "daemon/exitcode", "daemon/settings", "daemon/web", "daemon/web/signin", "store"},
 	"daemon/client":     {"audio", "daemon/exitcode", "daemon/settings", "daemon/trust"},
 	"daemon/mdns":       {},
+	"daemon/upgrade":    {"daemon/client", "daemon/recovery", "daemon/settings", "daemon/trust"},
 	"daemon/setup/card": {"daemon/settings"},
 	"daemon/setup":      {"atomicfile", "daemon/exitcode", "daemon/settings", "daemon/setup/card"},
 	"daemon/doctor": {
@@ -123,7 +124,7 @@ var floors = map[string][]string{
 	},
 	"daemon/cli": {
 		"atomicfile", "audio", "audio/pulse", "daemon/client", "daemon/doctor", "daemon/exitcode", "daemon/logging", "daemon/recovery", "daemon/settings",
-		"daemon/mdns", "daemon/setup", "daemon/setup/card", "daemon/trust", "game/history", "store", "voice/catalogue",
+		"daemon/mdns", "daemon/setup", "daemon/setup/card", "daemon/trust", "daemon/upgrade", "game/history", "store", "voice/catalogue",
 	},
 
 	// 4: programs; no package imports them

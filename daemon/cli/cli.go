@@ -75,7 +75,7 @@ func (p Program) Command(started *bool) *cobra.Command {
 		p.serveCommand(), sayCommand(), helloCommand(), stopCommand(), volumeCommand(), quietCommand(), schedulesCommand(), voicesCommand(),
 		configCommand(), p.versionCommand(), p.openAPICommand(),
 		p.tokensCommand(), p.usersCommand(), p.gamesCommand(), p.leaguesCommand(), p.teamsCommand(),
-		p.statusCommand(), logLevelCommand(), backupCommand(), restoreCommand(), storeCheckCommand(),
+		p.statusCommand(), logLevelCommand(), backupCommand(), restoreCommand(), storeCheckCommand(), p.tryUpgradeCommand(),
 		p.doctorCommand(), soundCheckCommand(), setupAudioCommand(), setPortCommand(), setupKioskCommand(), p.firstStartCommand(),
 	)
 	return root

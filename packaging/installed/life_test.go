@@ -34,6 +34,7 @@ func lifeCycle(t *testing.T, suite string) {
 	}{
 		{"Install", testInstall, false},
 		{"Upgrade", testUpgrade, false},
+		{"FailedUpgrade", testFailedUpgrade, false},
 		{"PrivateSettings", testPrivateSettings, false},
 		{"Hardening", testHardening, false},
 		{"Sandbox", testSandbox, false},
@@ -79,29 +80,6 @@ func testInstall(s *server) {
 	// The upgrade has to preserve an edited setting.
 	s.run("sed", "-i", "s/^#VOLUME=.*/VOLUME=90/", "/etc/pressbox/pressbox.env")
 	s.checkSpeech()
-}
-
-func testUpgrade(s *server) {
-	// Up to 0.2.0 the state directory was the home of the user pressbox.
-	s.run("sed", "-i", "s,:/var/lib/pressbox-audio:,:/var/lib/pressbox:,", "/etc/passwd")
-	const volumes = "/.local/state/wireplumber/default-routes"
-	s.write("/var/lib/pressbox"+volumes, []byte("[default-routes]\n"))
-	s.run("chown", "-R", "pressbox:", "/var/lib/pressbox/.local")
-	s.run("systemctl", "stop", "pressbox-wyoming.socket") // as if the installed version did not have it
-	game := s.play()
-	r := s.underLoad(func() { s.install(currentPackage(s.t)) })
-	r.mustAnswerAll(s.t)
-	game.finish()
-	if got := s.health().Version; got != version(s.t) {
-		s.t.Errorf("after the upgrade version %s answers, want %s", got, version(s.t))
-	}
-	s.checkWyoming()
-	if got := s.run("pressbox", "config"); !containsLine(got, "VOLUME", "90", "pressbox.env") {
-		s.t.Errorf("the edited settings did not survive:\n%s", got)
-	}
-	if got := s.run("getent", "passwd", "pressbox"); !strings.Contains(got, ":/var/lib/pressbox-audio:") || !s.exists("/var/lib/pressbox-audio"+volumes) {
-		s.t.Errorf("the home of the user was not moved: %s; with its volumes: %v", got, s.exists("/var/lib/pressbox-audio"+volumes))
-	}
 }
 
 // testPrivateSettings checks that the installation makes the settings private, or fails with

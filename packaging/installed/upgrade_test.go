@@ -1,0 +1,119 @@
+//go:build installed
+
+package installed
+
+import (
+	"fmt"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"pressbox/check"
+)
+
+// sourcesFile is apt's file of the repository.
+const sourcesFile = "/etc/apt/sources.list.d/pressbox.sources"
+
+// Files with which the program before an upgrade goes on.
+const (
+	previousProgram = "/usr/lib/pressbox/previous/pressbox"
+	previousDropIn  = "/etc/systemd/system/pressbox.service.d/previous.conf"
+)
+
+func testUpgrade(s *server) {
+	// Up to 0.2.0 the state directory was the home of the user pressbox.
+	s.run("sed", "-i", "s,:/var/lib/pressbox-audio:,:/var/lib/pressbox:,", "/etc/passwd")
+	const volumes = "/.local/state/wireplumber/default-routes"
+	s.write("/var/lib/pressbox"+volumes, []byte("[default-routes]\n"))
+	s.run("chown", "-R", "pressbox:", "/var/lib/pressbox/.local")
+	s.run("systemctl", "stop", "pressbox-wyoming.socket") // as if the installed version did not have it
+	s.subscribe(currentPackage(s.t))
+	game := s.play()
+	r := s.underLoad(func() { s.run("apt-get", "install", "--yes", "--quiet=2", "--only-upgrade", "pressbox") })
+	r.mustAnswerAll(s.t)
+	game.finish()
+	s.run("sh", "-c", "rm "+sourcesFile+" /var/cache/apt/archives/pressbox_*") // what a purge leaves, as it is apt's
+	s.checkVersion()
+	s.checkWyoming()
+	if got := s.run("pressbox", "config"); !containsLine(got, "VOLUME", "90", "pressbox.env") {
+		s.t.Errorf("the edited settings did not survive:\n%s", got)
+	}
+	if got := s.run("getent", "passwd", "pressbox"); !strings.Contains(got, ":/var/lib/pressbox-audio:") || !s.exists("/var/lib/pressbox-audio"+volumes) {
+		s.t.Errorf("the home of the user was not moved: %s; with its volumes: %v", got, s.exists("/var/lib/pressbox-audio"+volumes))
+	}
+}
+
+// checkVersion checks that the current version serves, and that nothing of the one before it is
+// left.
+func (s *server) checkVersion() {
+	s.t.Helper()
+	if got := s.health().Version; got != version(s.t) {
+		s.t.Errorf("version %s answers, want %s", got, version(s.t))
+	}
+	for _, path := range []string{previousProgram, previousDropIn} {
+		if s.exists(path) {
+			s.t.Errorf("%s exists", path)
+		}
+	}
+	if left := s.try("sh", "-c", "ls -d /var/lib/pressbox-upgrade-*"); !strings.Contains(left, "No such file") {
+		s.t.Errorf("copies of the store are left: %s", left)
+	}
+}
+
+// subscribe serves a repository of "make repo" with a package to the host, whose apt reads it.
+func (s *server) subscribe(deb string) {
+	s.t.Helper()
+	dist := s.t.TempDir()
+	home := check.Must(os.MkdirTemp("", "gpg"))(s.t) // short, for the socket of gpg's agent
+	s.t.Cleanup(func() { check.NoError(s.t, os.RemoveAll(home)) })
+	run(s.t, commandTime, "cp", deb, dist)
+	gpg := []string{"env", "GNUPGHOME=" + home, "DIST=" + dist}
+	created := run(s.t, commandTime, append(gpg, "gpg", "--batch", "--quiet", "--passphrase", "", "--status-fd", "1", "--quick-gen-key", "releaser@example.org", "ed25519", "sign", "never")...)
+	_, created, _ = strings.Cut(created, "KEY_CREATED P ")
+	l := check.Must(s.listen("tcp", "127.0.0.1:0"))(s.t)
+	web := http.Server{Handler: http.FileServer(http.Dir(filepath.Join(dist, "repo")))}
+	go func() { _ = web.Serve(l) }() // until the host is powered off
+	s.t.Cleanup(func() { check.NoError(s.t, web.Close()) })
+	run(s.t, commandTime, append(gpg, "../repo/build", strings.Fields(created)[0], "http://"+l.Addr().String())...)
+	run(s.t, commandTime, append(gpg, "gpgconf", "--kill", "all")...)
+	s.write(sourcesFile, check.Must(os.ReadFile(filepath.Join(dist, "repo/pressbox.sources")))(s.t))
+	s.run("apt-get", "update", "--quiet=2", "--error-on=any", // of this source alone: the host has no network
+		"-o", "Dir::Etc::SourceList=sources.list.d/pressbox.sources", "-o", "Dir::Etc::SourceParts=-", "-o", "APT::Get::List-Cleanup=0")
+}
+
+// testFailedUpgrade upgrades to a version that does not work. The one before it goes on, also
+// after a restart, until there is one that works.
+func testFailedUpgrade(s *server) {
+	broken := s.copyIn(brokenPackage(s))
+	r := s.underLoad(func() {
+		out, err := s.command("apt-get", "install", "--yes", "--quiet=2", broken).CombinedOutput()
+		if err == nil || !strings.Contains(string(out), "out of order") || !strings.Contains(string(out), "version "+version(s.t)+" goes on serving") {
+			s.t.Errorf("the upgrade: %v\n%s", err, out)
+		}
+	})
+	r.mustAnswerAll(s.t)
+	s.run("systemctl", "restart", "pressbox.service")
+	if got := s.health().Version; got != version(s.t) {
+		s.t.Errorf("after a restart version %s answers, want %s", got, version(s.t))
+	}
+	if out, err := s.command("dpkg", "--configure", "pressbox").CombinedOutput(); err == nil {
+		s.t.Errorf("the broken version was configured:\n%s", out)
+	}
+	s.run("apt-get", "install", "--yes", "--quiet=2", "--allow-downgrades", s.copyIn(currentPackage(s.t)))
+	s.checkVersion()
+	s.checkSpeech()
+}
+
+// brokenPackage returns the current package with a later version, and a program that ends at
+// once.
+func brokenPackage(s *server) (deb string) {
+	s.t.Helper()
+	dir := s.t.TempDir()
+	tree, deb := filepath.Join(dir, "tree"), filepath.Join(dir, "pressbox_broken.deb")
+	run(s.t, commandTime, "dpkg-deb", "--raw-extract", currentPackage(s.t), tree)
+	run(s.t, commandTime, "sed", "-i", fmt.Sprintf("s/^Version: .*/Version: %s+broken/", version(s.t)), filepath.Join(tree, "DEBIAN/control"))
+	check.NoError(s.t, os.WriteFile(filepath.Join(tree, "usr/bin/pressbox"), []byte("#!/bin/sh\necho 'pressbox: out of order' >&2\nexit 1\n"), 0o755))
+	run(s.t, commandTime, "dpkg-deb", "--build", "--root-owner-group", "-Znone", tree, deb)
+	return deb
+}
