@@ -27,7 +27,7 @@ OTHERS      = $$(go list ./... | grep -vxF "$$(go list $(REALTIME) $(STATIC) $(N
 # Packages whose tests "make check" runs.
 STATIC     := ./packaging/language
 
-.PHONY: run build test test-short vendor types check bench fuzz test-crash deb repo test-package generate fmt lint tools parts voice clean
+.PHONY: run build test test-short vendor types check bench fuzz test-crash deb repo release test-package generate fmt lint tools parts voice clean
 
 run: build ## start the server on port 8888, with everything it needs
 	@packaging/run bin/pressbox serve
@@ -106,6 +106,7 @@ types: .build/page/node_modules ## check the page's scripts against their JSDoc 
 test: parts build ## every test, with the race detector and real parts
 	@mkdir -p .build
 	@rm -f .build/test-*.json .build/reruns-*.txt
+	@packaging/passed begin
 	@# The other tests are compiled while the processors are mostly idle.
 	@nice -n 19 go list -race -test -export $(OTHERS) >/dev/null & \
 	packaging/phase realtime "$(REALTIME)" -race -timeout 60m -p 1; status=$$?; wait; exit $$status
@@ -116,6 +117,7 @@ test: parts build ## every test, with the race detector and real parts
 	packaging/phase sampled "$(SAMPLED)" -race -short -timeout 60m
 	@packaging/reruns
 	@packaging/noskips .build/test-*.json
+	@packaging/passed end
 
 test-short: bin/libonnxruntime.so ## the tests that need no browser, sound server or child process
 	go test -short ./...
@@ -132,6 +134,9 @@ deb: ## dist/pressbox_VERSION_{amd64,arm64,armhf}.deb, each with a bill of mater
 
 repo: ## dist/repo, an apt repository of the packages in dist/: make repo REPO_KEY=FINGERPRINT REPO_URL=https://HOST/PATH
 	@packaging/repo/build "$(REPO_KEY)" "$(REPO_URL)"
+
+release: ## dist/: packages, repository, checksums, signatures and notes of a version: make release REPO_KEY=… REPO_URL=…
+	@packaging/release/build "$(REPO_KEY)" "$(REPO_URL)"
 
 test-package: ## the package on a booted Debian 12 and 13: install, activate, kill, upgrade, remove
 	@packaging/installed/run

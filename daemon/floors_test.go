@@ -129,6 +129,7 @@ var floors = map[string][]string{
 
 	// 4: programs; no package imports them
 	"packaging/language": {},
+	"packaging/release":  {},
 	"packaging/repo":     {},
 	"packaging/sbom":     {},
 	"models/train/speak": {"audio", "voice", "voice/onnx"},

@@ -1,0 +1,156 @@
+// Package release_test tests what "make release" refuses, and what it collects, in a
+// repository of its own.
+package release_test
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"pressbox/check"
+)
+
+// A tree is a git repository with this packaging folder and a changelog.
+type tree struct {
+	t    *testing.T
+	root string
+	env  []string
+}
+
+const changelog = "# Changelog\n\n## 2.0.0 (2026-11-23)\n\n- Second.\n  More of it.\n\n## 1.0.0 (2026-11-22)\n\n- First.\n"
+
+func newTree(t *testing.T) *tree {
+	t.Helper()
+	tr := &tree{t: t, root: t.TempDir(), env: slices.DeleteFunc(os.Environ(), func(v string) bool { return strings.HasPrefix(v, "GIT_") })}
+	tr.must("cp", "-r", check.Must(filepath.Abs(".."))(t), "packaging")
+	tr.write("CHANGELOG.md", changelog)
+	tr.write(".gitignore", "/.build/\n/dist/\n")
+	tr.must("git", "init", "-q")
+	tr.commit()
+	return tr
+}
+
+func (tr *tree) run(command ...string) (string, error) {
+	cmd := exec.Command(command[0], command[1:]...)
+	cmd.Dir, cmd.Env = tr.root, tr.env
+	out, err := cmd.CombinedOutput()
+	return strings.TrimSpace(string(out)), err
+}
+
+func (tr *tree) must(command ...string) string {
+	tr.t.Helper()
+	out, err := tr.run(command...)
+	if err != nil {
+		tr.t.Fatalf("%s: %v\n%s", strings.Join(command, " "), err, out)
+	}
+	return out
+}
+
+func (tr *tree) write(path, text string) {
+	tr.t.Helper()
+	path = filepath.Join(tr.root, path)
+	check.NoError(tr.t, os.MkdirAll(filepath.Dir(path), 0o755))
+	check.NoError(tr.t, os.WriteFile(path, []byte(text), 0o600))
+}
+
+// commit commits everything.
+func (tr *tree) commit() {
+	tr.t.Helper()
+	tr.must("git", "add", "-A")
+	tr.must("git", "-c", "user.name=Test", "-c", "user.email=test@example.org", "commit", "-q", "-m", "all")
+}
+
+// refuses checks that a release is refused for a reason.
+func (tr *tree) refuses(why string, args ...string) {
+	tr.t.Helper()
+	if out, err := tr.run(append([]string{"packaging/release/build"}, args...)...); err == nil || !strings.Contains(out, why) {
+		tr.t.Errorf("%v, want an error with %q:\n%s", err, why, out)
+	}
+	if _, err := os.Stat(filepath.Join(tr.root, "dist")); err == nil {
+		tr.t.Error("something was built")
+	}
+}
+
+func TestRelease_refusals(t *testing.T) {
+	t.Parallel()
+	tr := newTree(t)
+	const key, url = "0123", "https://example.org"
+	tr.refuses("which key signs")
+	tr.refuses("which key signs", key)
+	tr.refuses("the tests have not passed", key, url)
+
+	tr.must("packaging/passed", "begin")
+	tr.must("packaging/passed", "end")
+	tr.write("new.txt", "")
+	tr.refuses("the tree differs from its commit", key, url)
+	tr.commit()
+	tr.refuses("the tests have not passed", key, url) // on this commit
+
+	tr.must("packaging/passed", "begin")
+	tr.must("packaging/passed", "end")
+	tr.must("git", "tag", "2.0.0", "HEAD^")
+	tr.refuses("version 2.0.0 is commit", key, url)
+	tr.must("git", "tag", "-f", "2.0.0", "HEAD")
+	tr.write("packaging/deb/build", "#!/bin/sh\necho building $1; exit 1\n") // it is not tested here
+	tr.must("git", "update-index", "--assume-unchanged", "packaging/deb/build")
+	tr.refuses("building 2.0.0", key, url)
+}
+
+// The tests count for the commit at which they began and ended, without changes.
+func TestPassed(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct {
+		before, during func(tr *tree)
+		passed         bool
+	}{
+		"clean":          {func(*tree) {}, func(*tree) {}, true},
+		"changed":        {func(tr *tree) { tr.write("new.txt", "") }, func(*tree) {}, false},
+		"changed during": {func(*tree) {}, func(tr *tree) { tr.write("new.txt", "") }, false},
+		"committed":      {func(*tree) {}, func(tr *tree) { tr.write("new.txt", ""); tr.commit() }, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			tr := newTree(t)
+			tt.before(tr)
+			tr.must("packaging/passed", "begin")
+			tt.during(tr)
+			tr.must("packaging/passed", "end")
+			if got := check.Must(filepath.Glob(filepath.Join(tr.root, ".build/passed/*")))(t); len(got) > 0 != tt.passed {
+				t.Errorf("passed %q, want %v", got, tt.passed)
+			}
+		})
+	}
+}
+
+func TestCollect(t *testing.T) {
+	t.Parallel()
+	tr := newTree(t)
+	home := check.Must(os.MkdirTemp("", "gpg"))(t) //nolint:usetesting // the socket of gpg's agent needs a short path
+	tr.env = append(tr.env, "GNUPGHOME="+home)
+	t.Cleanup(func() {
+		_, _ = tr.run("gpgconf", "--kill", "all") // it may not have run
+		check.NoError(t, os.RemoveAll(home))
+	})
+	const key = "releaser@example.org"
+	tr.must("gpg", "--batch", "--quiet", "--passphrase", "", "--quick-gen-key", key, "ed25519", "sign", "never")
+	for _, file := range []string{"pressbox_2.0.0_amd64.deb", "pressbox_2.0.0_amd64.cdx.json", "pressbox-2.0.0-amd64.img.xz", "pressbox_1.0.0_amd64.deb", "other"} {
+		tr.write("dist/"+file, file)
+	}
+	for range 2 { // again
+		tr.must("packaging/release/collect", "2.0.0", key)
+	}
+	const names = "pressbox_2.0.0_amd64.deb pressbox_2.0.0_amd64.cdx.json pressbox-2.0.0-amd64.img.xz pressbox-2.0.0.md"
+	if got := strings.Join(strings.Fields(tr.must("sh", "-c", "cut -c 67- dist/SHA256SUMS")), " "); got != names {
+		t.Errorf("checksums of %s, want %s", got, names)
+	}
+	tr.must("sh", "-c", "cd dist && sha256sum --quiet -c SHA256SUMS && gpg --batch --verify SHA256SUMS.asc SHA256SUMS")
+	if got, want := tr.must("cat", "dist/pressbox-2.0.0.md"), "- Second.\n  More of it."; got != want {
+		t.Errorf("notes %q, want %q", got, want)
+	}
+	if out, err := tr.run("packaging/release/collect", "3.0.0", key); err == nil || !strings.Contains(out, "has no entry 3.0.0") {
+		t.Errorf("a version without an entry: %v\n%s", err, out)
+	}
+}
