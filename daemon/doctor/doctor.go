@@ -54,11 +54,17 @@ type Doctor struct {
 	account     *trust.Account  // the server's user, if doctor can act as that user
 }
 
+// A Program is the program of this process.
+type Program struct {
+	Version  string
+	Released string   // the date of the version, such as 2026-11-20; "" if unknown
+	Confine  []string // the command that runs espeak-ng confined
+}
+
 // New returns a Doctor for the server of this host, by its settings; err is the reason why
-// they are invalid. version and released, its date, are this program's; confine is the command that runs espeak-ng
-// confined.
-func New(ctx context.Context, host settings.Host, err error, version, released string, confine []string) Doctor {
-	d := Doctor{version: version, released: released, confine: confine, cfg: host.Config, settingsErr: err, account: serverAccount(host.StateDir)}
+// they are invalid.
+func New(ctx context.Context, host settings.Host, err error, p Program) Doctor {
+	d := Doctor{version: p.Version, released: p.Released, confine: p.Confine, cfg: host.Config, settingsErr: err, account: serverAccount(host.StateDir)}
 	d.socket, d.denied = client.FindSocket(ctx, host)
 	return d
 }

@@ -120,7 +120,7 @@ func chown(path string, owner trust.Account) error {
 // serveCommand returns the command of a server with its state in dir; state is the working
 // directory of the service.
 func serveCommand(state, dir string) *exec.Cmd {
-	cmd := exec.Command("/proc/self/exe", "serve", "--state-dir", dir, //nolint:noctx // tryServer ends it
+	cmd := exec.Command("/proc/self/exe", "serve", "--state-dir", dir, //nolint:noctx,gosec // this program; tryServer ends it
 		"--host", "127.0.0.1", "--port", "0", "--wyoming", "off", "--mqtt-url", "", "--pulse-server", "unix:"+filepath.Join(dir, "no-sound"),
 		"--idp-provider", "local", "--exit-on-idle", "0") // secrets are credentials of the service
 	cmd.Args[0] = "pressbox"
@@ -137,8 +137,11 @@ func tryServer(ctx context.Context, cmd *exec.Cmd, c *client.Client) error {
 	if err := cmd.Start(); err != nil {
 		return fmt.Errorf("start a server: %w", err)
 	}
-	ended := make(chan error, 1)
-	go func() { ended <- cmd.Wait() }()
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		_ = cmd.Wait() // ProcessState has the result
+	}()
 	timeout, cancel := context.WithTimeout(ctx, startTimeout)
 	defer cancel()
 	for {
@@ -146,22 +149,14 @@ func tryServer(ctx context.Context, cmd *exec.Cmd, c *client.Client) error {
 			return errors.Join(healthError(status.Health), end(cmd, ended))
 		}
 		select {
-		case err := <-ended:
-			return fmt.Errorf("its server ended (%w): %s", errOf(err), lastLine(log.String()))
+		case <-ended:
+			return fmt.Errorf("its server ended (%s): %s", cmd.ProcessState, lastLine(log.String()))
 		case <-timeout.Done():
 			err := fmt.Errorf("its server does not answer: %w", timeout.Err())
 			return errors.Join(err, end(cmd, ended))
 		case <-time.After(pollInterval):
 		}
 	}
-}
-
-// errOf returns an error also for a server that ended with 0.
-func errOf(err error) error {
-	if err == nil {
-		return errors.New("exit status 0")
-	}
-	return err
 }
 
 // lastLine returns the last line of a log, which has the reason of an end.
@@ -171,7 +166,7 @@ func lastLine(log string) string {
 }
 
 // end ends a server, by force if it takes too long.
-func end(cmd *exec.Cmd, ended <-chan error) error {
+func end(cmd *exec.Cmd, ended <-chan struct{}) error {
 	if err := cmd.Process.Signal(syscall.SIGTERM); err != nil && !errors.Is(err, os.ErrProcessDone) {
 		return err
 	}
