@@ -128,11 +128,12 @@ var floors = map[string][]string{
 	},
 
 	// 4: programs; no package imports them
-	"packaging/language": {},
-	"packaging/release":  {},
-	"packaging/repo":     {},
-	"packaging/sbom":     {},
-	"models/train/speak": {"audio", "voice", "voice/onnx"},
+	"packaging/language":  {},
+	"packaging/installed": {},
+	"packaging/release":   {},
+	"packaging/repo":      {},
+	"packaging/sbom":      {},
+	"models/train/speak":  {"audio", "voice", "voice/onnx"},
 	"daemon": {
 		"audio/pulse", "auth/netblock", "clock/system", "daemon/cli", "daemon/client", "daemon/doctor", "daemon/downloads", "daemon/exitcode", "daemon/health", "daemon/limits", "daemon/metrics", "daemon/mqtt", "daemon/mqtt/device", "daemon/mqtt/homeassistant",
 		"daemon/recovery", "daemon/settings", "daemon/signin", "daemon/systemd", "daemon/watchdog", "daemon/web", "daemon/web/admin",

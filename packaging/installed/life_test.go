@@ -1,8 +1,5 @@
 //go:build installed
 
-// Package installed tests the package on a booted Debian: installation with apt, socket
-// activation, restarts under load, kills, upgrades and removal. It needs root, and the
-// packages that "make test-package" builds.
 package installed
 
 import (
