@@ -241,5 +241,6 @@ session.listeners.add(() => {
   if (session.me !== undefined) void open();
 });
 applyTheme();
+document.body.dataset.view = routes.find((r) => r.path.test(location.pathname))?.view ?? ""; // the masthead depends on it
 draw();
 session.start();
