@@ -86,8 +86,14 @@ func newServer(tb testing.TB, settings ...string) *server {
 	if testing.Short() {
 		tb.Skip("needs Chromium")
 	}
+	return runServer(tb, servertest.CalibratedDir(tb), settings...)
+}
+
+// runServer starts a server in a directory, which must not log an error.
+func runServer(tb testing.TB, dir string, settings ...string) *server {
+	tb.Helper()
 	s := check.Must(rig())(tb)
-	p := servertest.Run(tb, append(settings, servertest.Silent)...)
+	p := servertest.RunIn(tb, dir, servertest.Environment(tb, append(settings, servertest.Silent)...))
 	tb.Cleanup(func() {
 		if err := p.End(syscall.SIGTERM); err != nil || strings.Contains(p.Logged(), "level=ERROR") {
 			tb.Errorf("the server ended with %v and logged\n%s", err, p.Logged())
