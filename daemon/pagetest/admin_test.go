@@ -99,7 +99,7 @@ func TestAccount_adminCode(t *testing.T) {
 	b.shows("#admin-code")
 	b.set("#admin-code [name=code]", "closing day")
 	b.press("#admin-code button")
-	b.says("[role=alert]", "is wrong")
+	b.says("[role=alert]", "not the administrator code")
 	b.set("#admin-code [name=code]", "opening day")
 	b.press("#admin-code button")
 	b.shows(`header a[href="/admin"]`)
